@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ * All of weir but the opt-in inline.h. */
+#ifndef WEIR_WEIR_H
+#define WEIR_WEIR_H
+
+#include <weir/version.h>
+#include <weir/error.h>
+#include <weir/params.h>
+#include <weir/filter.h>
+#include <weir/image.h>
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * What a filter is inside, what a kind is, and what a kernel is. */
+#ifndef WEIR_SRC_KIND_H
+#define WEIR_SRC_KIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <weir/filter.h>
+#include <weir/inline.h>
+#include <weir/params.h>
+#include "cpu.h"
+#include "memory.h"
+
+/* The hot functions of one kind for one instruction set and one layout; chosen at creation, never again. */
+struct weir_kernel {
+	bool (*contains)(const struct weir_filter *f, const void *key, size_t len);
+	bool (*contains_hash)(const struct weir_filter *f, uint64_t hash);
+	int (*insert)(struct weir_filter *f, const void *key, size_t len);
+	int (*insert_hash)(struct weir_filter *f, uint64_t hash);
+	/* Up to 64 hashes, the answers as bits: the steps of the batch pipeline (batch.h). */
+	uint64_t (*contains64)(const struct weir_filter *f, const uint64_t *hashes, unsigned n);
+	uint64_t (*insert64)(struct weir_filter *f, const uint64_t *hashes, unsigned n);
+	void (*prefetch64)(const struct weir_filter *f, const uint64_t *hashes, unsigned n);
+	void (*prefetch64_write)(const struct weir_filter *f, const uint64_t *hashes, unsigned n);
+	/* Plain stores into a private filter whose shards the caller owns; NULL: the kind has no shard ownership. */
+	void (*load64)(struct weir_filter *f, const uint64_t *hashes, unsigned n);
+};
+
+/* Counted over whole blocks of a filter's bits. */
+struct weir_tally {
+	uint64_t blocks; /* looked at */
+	uint64_t ones;   /* bits set in them */
+	double rate_sum; /* blocked: over blocks, the chance that a random key of that block is answered true */
+};
+
+struct weir_kind {
+	uint32_t id; /* enum weir_kind_id */
+	const char *name;
+	/* Fill a plan from checked parameters; the sentence is set on failure. */
+	int (*plan)(const struct weir_params *params, struct weir_plan *out);
+	/* NULL where the kind has no kernel for that instruction set. */
+	const struct weir_kernel *(*kernel)(enum weir_isa isa, uint32_t z, uint32_t g);
+	/* Add blocks first .. first+n-1 to a tally. */
+	void (*tally)(const struct weir_filter *f, uint64_t first, uint64_t n, struct weir_tally *tally);
+	/* From a tally: keys and current rate. */
+	void (*estimate)(const struct weir_filter *f, const struct weir_tally *tally, double *keys, double *rate);
+	/* Or the bits of f into the factor times smaller dst, which is private. NULL: cannot fold. */
+	void (*fold)(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor);
+	/* Verbs that only some kinds have; NULL is answered -ENOTSUP in filter.c. */
+	int (*remove)(struct weir_filter *f, const void *key, size_t len);
+	int64_t (*count)(const struct weir_filter *f, const void *key, size_t len);
+};
+
+struct weir_mapping; /* what image_map.c keeps of a mapped image */
+
+struct weir_filter {
+	/* One cache line that every verb reads and none writes. */
+	struct weir_inline view; /* words, nblocks (64-byte lines, whatever the kind), seed, z, g */
+	bool (*contains)(const struct weir_filter *f, const void *key, size_t len);
+	bool (*contains_hash)(const struct weir_filter *f, uint64_t hash);
+	int (*insert)(struct weir_filter *f, const void *key, size_t len);
+
+	int (*insert_hash)(struct weir_filter *f, uint64_t hash);
+	const struct weir_kernel *kernel;
+	const struct weir_kind *kind;
+	enum weir_isa isa;
+	bool outgrows_cache; /* larger than this core's own cache: batches prefetch */
+	uint32_t shards;     /* a power of two that divides nblocks: shard of a hash = its top log2(shards) bits (blocked) */
+	uint64_t bytes;      /* of bits: 64 * nblocks */
+	uint64_t capacity;
+	double fp_rate;
+	struct weir_memory memory;
+	struct weir_owner *owners; /* one a shard, made by the first weir_load_hashes */
+	struct weir_mapping *mapping; /* NULL unless mapped */
+};
+
+/* kinds.c: the table of kinds. NULL: unknown. */
+const struct weir_kind *weir__kind(uint32_t id);
+extern const struct weir_kind weir__kind_blocked;
+extern const struct weir_kind weir__kind_classic;
+
+/*
+ * filter.c: make a filter of a known layout around given memory (image.c, clone, fold).
+ * @layout: kind, words_per_key, bits_per_word, shards, bytes, capacity, fp_rate are taken as they are, already checked.
+ * @memory: the bits, layout->bytes of them at memory->bits; owned by the filter on success, still the caller's on failure.
+ * @insert_error: 0, or what inserts answer (-EROFS).
+ */
+int weir__filter_make(struct weir_filter **out, const struct weir_plan *layout, uint64_t seed, const struct weir_memory *memory,
+                      int insert_error);
+
+/* filter.c: equal for equal seeds, tells nothing of them. */
+uint64_t weir__seed_fingerprint(uint64_t seed);
+
+/* filter.c: the layout of a filter as a plan: kind, words_per_key, bits_per_word, shards, bytes, capacity, fp_rate. */
+void weir__filter_layout(const struct weir_filter *f, struct weir_plan *out);
+
+/* image_map.c: forget a mapping; the memory itself is released by weir__memory_free. */
+void weir__mapping_free(struct weir_mapping *mapping);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * Bit-array memory: where it comes from and how it goes back. */
+#ifndef WEIR_SRC_MEMORY_H
+#define WEIR_SRC_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum weir_memory_owner {
+	WEIR_MEMORY_CALLER, /* not ours to free */
+	WEIR_MEMORY_HEAP,   /* free(base) */
+	WEIR_MEMORY_MMAP,   /* munmap(base, base_bytes) */
+};
+
+struct weir_memory {
+	uint64_t *bits;    /* 64-byte aligned; 2 MiB aligned from 2 MiB up */
+	void *base;        /* what is given back */
+	size_t base_bytes;
+	enum weir_memory_owner owner;
+};
+
+/*
+ * Zeroed memory for @bytes of bits, a multiple of 64.
+ * @flags: enum weir_flags.  @place, @place_bytes: the caller's memory, or NULL; it is checked and zeroed.
+ * Return: 0; -ENOMEM; -EINVAL the caller's memory is too small or misaligned. The sentence is set.
+ */
+int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place, size_t place_bytes);
+void weir__memory_free(const struct weir_memory *memory);
+
+#endif
