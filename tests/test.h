@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ * What the tests share: cmocka with what it needs before it, numbers and keys that are the same in every run, a folder that goes
+ * away, and asserts that show weir's own sentence. */
+#ifndef WEIR_TESTS_TEST_H
+#define WEIR_TESTS_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <ftw.h>
+#include <cmocka.h>
+#include <weir/weir.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* splitmix64 (Steele, Lea, Flood 2014) of a counter: a bijection, so different i are different keys. */
+static inline uint64_t test_key(uint64_t i)
+{
+	uint64_t x = i * UINT64_C(0x9E3779B97F4A7C15) + UINT64_C(0x632BE59BD9B4E019);
+	x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+	return x ^ (x >> 31);
+}
+
+static inline uint64_t test_random(uint64_t *state)
+{
+	return test_key((*state)++);
+}
+
+/* Fails with weir's sentence rather than with a number alone. */
+#define assert_ok(call) test_assert_ok((call), #call, __FILE__, __LINE__)
+static inline void test_assert_ok(int64_t answer, const char *call, const char *file, int line)
+{
+	if (answer >= 0)
+		return;
+	print_error("%s: %s: %s\n", call, weir_error_name((int)answer), weir_error_detail());
+	_fail(file, line);
+}
+
+/* The call answers @err, and its sentence contains @a and @b: the parameter and its value. */
+#define assert_refused(call, err, a, b) test_assert_refused((call), (err), (a), (b), #call, __FILE__, __LINE__)
+static inline void test_assert_refused(int64_t answer, int err, const char *a, const char *b, const char *call, const char *file,
+                                       int line)
+{
+	const char *sentence = weir_error_detail();
+	if (answer == err && strstr(sentence, a) && strstr(sentence, b))
+		return;
+	print_error("%s: answered %lld (%s), \"%s\"; wanted %s with \"%s\" and \"%s\"\n", call, (long long)answer,
+	            weir_error_name((int)answer), sentence, weir_error_name(err), a, b);
+	_fail(file, line);
+}
+
+/* A filter of a fixed seed, so that a failure comes again. */
+static inline struct weir_filter *test_filter(uint32_t kind, uint64_t capacity, double fp_rate)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	params.kind = kind;
+	params.capacity = capacity;
+	params.fp_rate = fp_rate;
+	params.seed = 42;
+	assert_ok(weir_create(&f, &params));
+	assert_non_null(f);
+	return f;
+}
+
+/* A new folder under TMPDIR; the caller passes what it answers to test_folder_remove. */
+static inline char *test_folder(void)
+{
+	const char *root = getenv("TMPDIR");
+	char *path = NULL;
+	if (asprintf(&path, "%s/weir-test-XXXXXX", root && *root ? root : "/tmp") < 0 || !mkdtemp(path))
+		fail_msg("no temporary folder");
+	return path;
+}
+
+static inline int test_folder_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static inline void test_folder_remove(char *path)
+{
+	(void)nftw(path, test_folder_entry, 16, FTW_DEPTH | FTW_PHYS);
+	free(path);
+}
+
+#endif
