@@ -9,11 +9,13 @@
 #include <weir/filter.h>
 #include <weir/inline.h>
 #include <weir/params.h>
+#include "atomic.h"
 #include "cpu.h"
 #include "memory.h"
 
 /* The hot functions of one kind for one instruction set and one layout; chosen at creation, never again. */
 struct weir_kernel {
+	enum weir_isa isa;
 	bool (*contains)(const struct weir_filter *f, const void *key, size_t len);
 	bool (*contains_hash)(const struct weir_filter *f, uint64_t hash);
 	int (*insert)(struct weir_filter *f, const void *key, size_t len);
@@ -64,15 +66,16 @@ struct weir_filter {
 	int (*insert_hash)(struct weir_filter *f, uint64_t hash);
 	const struct weir_kernel *kernel;
 	const struct weir_kind *kind;
-	enum weir_isa isa;
+	enum weir_isa isa;   /* of the machine; a kind may have no kernel of its own for it */
 	bool outgrows_cache; /* larger than this core's own cache: batches prefetch */
 	uint32_t shards;     /* a power of two that divides nblocks: shard of a hash = its top log2(shards) bits (blocked) */
 	uint64_t bytes;      /* of bits: 64 * nblocks */
 	uint64_t capacity;
 	double fp_rate;
 	struct weir_memory memory;
-	struct weir_owner *owners; /* one a shard, made by the first weir_load_hashes */
 	struct weir_mapping *mapping; /* NULL unless mapped */
+	uint32_t parts;               /* runs of shards that fit the cache, a power of two: what a bulk load takes one by one */
+	struct weir_owner owners[];   /* one a part */
 };
 
 /* kinds.c: the table of kinds. NULL: unknown. */

@@ -196,12 +196,13 @@ WEIR__INLINE __m256i weir__part_bits(unsigned p, unsigned s, unsigned z, unsigne
 WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t h, unsigned z, unsigned g)
 {
 	uint64_t r = weir__remix(h), r2 = z * g > 10 ? weir__remix2(h) : 0;
+	const unsigned parts = z == 1 ? 1 : 2, steps = (g + WEIR__N - 1) / WEIR__N;
 	__m256i one = _mm256_set1_epi64x(1), all = one;
 	WEIR__UNROLL
-	for (unsigned p = 0; p < (z == 1 ? 1 : 2); p++) {
+	for (unsigned p = 0; p < parts; p++) {
 		__m256i word = weir__part_words(block, p, z, r);
 		WEIR__UNROLL
-		for (unsigned s = 0; s < (g + WEIR__N - 1) / WEIR__N; s++)
+		for (unsigned s = 0; s < steps; s++)
 			all = _mm256_and_si256(all, _mm256_srlv_epi64(word, weir__part_bits(p, s, z, g, r, r2)));
 	}
 	return _mm256_testc_si256(all, one);
@@ -219,13 +220,14 @@ WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t h, unsigned z, unsi
 WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t h, unsigned z, unsigned g)
 {
 	uint64_t r = weir__remix(h), r2 = z * g > 10 ? weir__remix2(h) : 0;
+	const unsigned parts = (z + 1) / 2, steps = z == 1 ? (g + 1) / 2 : g;
 	uint64x2_t all = vdupq_n_u64(1);
 	WEIR__UNROLL
-	for (unsigned p = 0; p < (z + 1) / 2; p++) {
+	for (unsigned p = 0; p < parts; p++) {
 		uint64x2_t word = vcombine_u64(vld1_u64(block + weir__word_index(z, WEIR__GROUP(0), r)),
 		                               vld1_u64(block + weir__word_index(z, WEIR__GROUP(1), r)));
 		WEIR__UNROLL
-		for (unsigned s = 0; s < (z == 1 ? (g + 1) / 2 : g); s++) {
+		for (unsigned s = 0; s < steps; s++) {
 			uint64x2_t source = vcombine_u64(vcreate_u64(WEIR__L_SOURCE(0)), vcreate_u64(WEIR__L_SOURCE(1)));
 			int64x2_t shift = vcombine_s64(vdup_n_s64(WEIR__L_FIELD(0)), vdup_n_s64(WEIR__L_FIELD(1)));
 			uint64x2_t bit = vandq_u64(vshlq_u64(source, shift), vdupq_n_u64(63));

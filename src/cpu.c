@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ * CPU features, the WEIR_ISA override, and the size of a core's own cache. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "atomic.h"
+#include "config.h"
+#include "cpu.h"
+#include "error.h"
+
+static const char *const names[WEIR_ISA_COUNT] = {
+	[WEIR_ISA_SCALAR] = "scalar",
+	[WEIR_ISA_NEON] = "neon",
+	[WEIR_ISA_AVX2] = "avx2",
+	[WEIR_ISA_AVX512] = "avx512",
+};
+
+const char *weir__isa_name(enum weir_isa isa)
+{
+	return names[isa];
+}
+
+/* ThreadSanitizer does not know that a vector load is eight 64-bit loads (B2 in <weir/word.h>): its builds are scalar. */
+#if defined(__SANITIZE_THREAD__)
+#define ONLY_SCALAR 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ONLY_SCALAR 1
+#endif
+#endif
+
+static bool have(enum weir_isa isa)
+{
+#if defined(ONLY_SCALAR)
+	return isa == WEIR_ISA_SCALAR;
+#elif WEIR_X86
+	switch (isa) {
+	case WEIR_ISA_AVX2:
+		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+	case WEIR_ISA_AVX512:
+		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && have(WEIR_ISA_AVX2);
+	default:
+		return isa == WEIR_ISA_SCALAR;
+	}
+#elif WEIR_ARM
+	return isa == WEIR_ISA_SCALAR || isa == WEIR_ISA_NEON;
+#else
+	return isa == WEIR_ISA_SCALAR;
+#endif
+}
+
+static enum weir_isa best(void)
+{
+	for (int isa = WEIR_ISA_COUNT - 1; isa > 0; isa--)
+		if (have((enum weir_isa)isa))
+			return (enum weir_isa)isa;
+	return WEIR_ISA_SCALAR;
+}
+
+int weir__isa_choose(enum weir_isa *out)
+{
+	const char *asked = getenv("WEIR_ISA");
+	if (!asked || !*asked) {
+		*out = best();
+		return 0;
+	}
+	char list[64] = "";
+	for (int isa = 0; isa < WEIR_ISA_COUNT; isa++) {
+		if (!have((enum weir_isa)isa))
+			continue;
+		if (strcmp(asked, names[isa]) == 0) {
+			*out = (enum weir_isa)isa;
+			return 0;
+		}
+		strcat(strcat(list, " "), names[isa]);
+	}
+	return weir__fail(-ENOTSUP, "WEIR_ISA is \"%.40s\": this machine and build have:%s", asked, list);
+}
+
+uint64_t weir__cache_bytes(void)
+{
+	static atomic_int kib;
+	int known = weir__once_load_relaxed(&kib);
+	if (!known) {
+		long bytes = -1;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+		bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+		known = bytes > 0 ? (int)(bytes / 1024) : 1024;
+		weir__once_store_relaxed(&kib, known);
+	}
+	return (uint64_t)known * 1024;
+}

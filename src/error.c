@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ * Error names and texts from one list, and the thread's last sentence. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <weir/version.h>
+#include "error.h"
+
+#define WEIR_ERRORS(X) \
+	X(EINVAL, "a parameter is out of its range") \
+	X(ENOMEM, "not enough memory") \
+	X(ENOTSUP, "not supported by this kind, machine or build") \
+	X(EFBIG, "larger than the limit that was given") \
+	X(EROFS, "the filter or file system is read-only") \
+	X(EBADMSG, "the image is damaged") \
+	X(EBUSY, "in use by somebody else") \
+	X(ECANCELED, "stopped by the caller") \
+	X(EDEADLK, "would wait for itself") \
+	X(ENOENT, "no such file or folder") \
+	X(EACCES, "permission denied") \
+	X(EPERM, "operation not permitted") \
+	X(EEXIST, "the file exists") \
+	X(EISDIR, "is a folder") \
+	X(ENOTDIR, "a part of the path is not a folder") \
+	X(ENOSPC, "no space left on the device") \
+	X(EDQUOT, "the disk quota is used up") \
+	X(EIO, "input or output error") \
+	X(EPIPE, "the reader has gone") \
+	X(EINTR, "interrupted") \
+	X(EAGAIN, "try again") \
+	X(EBADF, "not an open file") \
+	X(EMFILE, "too many open files in the process") \
+	X(ENFILE, "too many open files in the system") \
+	X(ENODEV, "the file cannot be mapped") \
+	X(ENXIO, "no such device") \
+	X(ELOOP, "too many symbolic links") \
+	X(ENAMETOOLONG, "the file name is too long") \
+	X(ESTALE, "the file has gone from its server") \
+	X(ETXTBSY, "the file is being executed") \
+	X(EOVERFLOW, "a number does not fit")
+
+static _Thread_local char detail[512];
+
+const char *weir_strerror(int err)
+{
+	switch (err < 0 ? -(long long)err : err) {
+	case 0:
+		return "success";
+#define TEXT(name, text) \
+	case name: \
+		return text;
+	WEIR_ERRORS(TEXT)
+#undef TEXT
+	}
+	return "unknown error";
+}
+
+const char *weir_error_name(int err)
+{
+	switch (err < 0 ? -(long long)err : err) {
+	case 0:
+		return "OK";
+#define NAME(name, text) \
+	case name: \
+		return #name;
+	WEIR_ERRORS(NAME)
+#undef NAME
+	}
+	return "E?";
+}
+
+const char *weir_error_detail(void)
+{
+	return detail;
+}
+
+int weir__fail(int err, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(detail, sizeof detail, format, args);
+	va_end(args);
+	return err;
+}
+
+const char *weir_version(void)
+{
+	return WEIR_VERSION_STRING;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ * Creation, and the verbs: the hot ones go straight through the object's pointers; what a kind lacks is answered here. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include "batch.h"
+#include "bulk.h"
+#include "error.h"
+#include "hash.h"
+#include "kind.h"
+#include "plan.h"
+
+static int refuse_insert(struct weir_filter *f, const void *key, size_t len)
+{
+	(void)key, (void)len;
+	return weir__fail(f->view.insert_error, "the filter is mapped read-only: it takes no insert");
+}
+
+static int refuse_insert_hash(struct weir_filter *f, uint64_t hash)
+{
+	(void)hash;
+	return refuse_insert(f, NULL, 0);
+}
+
+static void set_kernel(struct weir_filter *f, const struct weir_kernel *kernel, int insert_error)
+{
+	f->kernel = kernel;
+	f->contains = kernel->contains;
+	f->contains_hash = kernel->contains_hash;
+	f->insert = insert_error ? refuse_insert : kernel->insert;
+	f->insert_hash = insert_error ? refuse_insert_hash : kernel->insert_hash;
+}
+
+static struct weir_filter *filter_alloc(uint32_t parts)
+{
+	size_t bytes = sizeof(struct weir_filter) + parts * sizeof(struct weir_owner);
+	struct weir_filter *f = NULL;
+	if (posix_memalign((void **)&f, 64, bytes))
+		return NULL;
+	memset(f, 0, bytes);
+	f->parts = parts;
+	return f;
+}
+
+int weir__filter_make(struct weir_filter **out, const struct weir_plan *layout, uint64_t seed, const struct weir_memory *memory,
+                      int insert_error)
+{
+	const struct weir_kind *kind = weir__kind(layout->kind);
+	enum weir_isa isa;
+	int err = weir__isa_choose(&isa);
+	if (err)
+		return err;
+	const struct weir_kernel *kernel = kind->kernel(isa, layout->words_per_key, layout->bits_per_word);
+	if (!kernel)
+		return weir__fail(-ENOTSUP, "kind %s has no kernel for %s", kind->name, weir__isa_name(isa));
+	struct weir_filter *f = filter_alloc(weir__bulk_parts(layout->bytes, layout->shards));
+	if (!f)
+		return weir__fail(-ENOMEM, "no memory for a filter's record");
+	f->view = (struct weir_inline){ .words = memory->bits, .nblocks = layout->bytes / 64, .seed = seed,
+		.words_per_key = layout->words_per_key, .bits_per_word = layout->bits_per_word, .insert_error = insert_error };
+	set_kernel(f, kernel, insert_error);
+	f->kind = kind;
+	f->isa = isa;
+	f->shards = layout->shards;
+	f->bytes = layout->bytes;
+	f->outgrows_cache = f->bytes > weir__cache_bytes();
+	f->capacity = layout->capacity;
+	f->fp_rate = layout->fp_rate;
+	f->memory = *memory;
+	*out = f;
+	return 0;
+}
+
+void weir__filter_layout(const struct weir_filter *f, struct weir_plan *out)
+{
+	*out = (struct weir_plan){ .struct_size = sizeof *out, .kind = f->kind->id, .words_per_key = f->view.words_per_key,
+		.bits_per_word = f->view.bits_per_word, .shards = f->shards, .bytes = f->bytes, .capacity = f->capacity,
+		.fp_rate = f->fp_rate };
+}
+
+static int random_seed(uint64_t *seed)
+{
+	do {
+		if (getrandom(seed, sizeof *seed, 0) != sizeof *seed)
+			return weir__fail(-errno, "no random seed: %s", strerror(errno));
+	} while (*seed == 0);
+	return 0;
+}
+
+int weir_create(struct weir_filter **out, const struct weir_params *params)
+{
+	struct weir_params p;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	struct weir_memory memory;
+	if (!out)
+		return weir__fail(-EINVAL, "out is NULL: weir_create needs a place for the filter");
+	int err = weir__params_check(params, &p);
+	if (!err)
+		err = weir_plan(&p, &plan);
+	if (!err && !p.seed)
+		err = random_seed(&p.seed);
+	if (!err)
+		err = weir__memory_alloc(&memory, plan.bytes, p.flags, p.memory, p.memory_bytes);
+	if (err)
+		return err;
+	if (p.fp_rate > 0)
+		plan.fp_rate = p.fp_rate; /* what was asked, not what the rounded size gives */
+	err = weir__filter_make(out, &plan, p.seed, &memory, 0);
+	if (err)
+		weir__memory_free(&memory);
+	return err;
+}
+
+void weir_destroy(struct weir_filter *f)
+{
+	if (!f)
+		return;
+	weir__mapping_free(f->mapping);
+	weir__memory_free(&f->memory);
+	free(f);
+}
+
+uint64_t weir_hash(const struct weir_filter *f, const void *key, size_t len)
+{
+	return weir__hash(f->view.seed, key, len);
+}
+
+void weir_hash_keys(const struct weir_filter *f, const struct iovec *keys, size_t n, uint64_t *out)
+{
+	struct weir_batch batch = weir__batch_keys(keys, n);
+	weir__batch_hash(f, &batch, out);
+}
+
+void weir_hash_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes, size_t n, uint64_t *out)
+{
+	struct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);
+	weir__batch_hash(f, &batch, out);
+}
+
+int weir_insert(struct weir_filter *f, const void *key, size_t len)
+{
+	return f->insert(f, key, len);
+}
+
+int weir_insert_hash(struct weir_filter *f, uint64_t hash)
+{
+	return f->insert_hash(f, hash);
+}
+
+bool weir_contains(const struct weir_filter *f, const void *key, size_t len)
+{
+	return f->contains(f, key, len);
+}
+
+bool weir_contains_hash(const struct weir_filter *f, uint64_t hash)
+{
+	return f->contains_hash(f, hash);
+}
+
+size_t weir_contains_hashes(const struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap)
+{
+	struct weir_batch batch = weir__batch_hashes(hashes, n);
+	return weir__batch_contains(f, &batch, bitmap);
+}
+
+size_t weir_contains_keys(const struct weir_filter *f, const struct iovec *keys, size_t n, uint64_t *bitmap)
+{
+	struct weir_batch batch = weir__batch_keys(keys, n);
+	return weir__batch_contains(f, &batch, bitmap);
+}
+
+size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes, size_t n, uint64_t *bitmap)
+{
+	struct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);
+	return weir__batch_contains(f, &batch, bitmap);
+}
+
+static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
+{
+	if (f->view.insert_error)
+		return refuse_insert(f, NULL, 0);
+	return weir__bulk_wanted(f, batch->n) ? weir__bulk_insert(f, batch, bitmap) : (int64_t)weir__batch_insert(f, batch, bitmap);
+}
+
+int64_t weir_insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap)
+{
+	struct weir_batch batch = weir__batch_hashes(hashes, n);
+	return insert_batch(f, &batch, bitmap);
+}
+
+int64_t weir_insert_keys(struct weir_filter *f, const struct iovec *keys, size_t n, uint64_t *bitmap)
+{
+	struct weir_batch batch = weir__batch_keys(keys, n);
+	return insert_batch(f, &batch, bitmap);
+}
+
+int64_t weir_insert_fixed(struct weir_filter *f, const void *keys, size_t key_bytes, size_t n, uint64_t *bitmap)
+{
+	struct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);
+	return insert_batch(f, &batch, bitmap);
+}
+
+int weir_load_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n)
+{
+	if (f->view.insert_error)
+		return refuse_insert(f, NULL, 0);
+	if (f->kernel->load64)
+		return weir__bulk_load(f, hashes, n);
+	return weir_insert_hashes(f, hashes, n, NULL) < 0 ? -ENOTSUP : 0; /* no shard ownership: atomic inserts serve as well */
+}
+
+int weir_remove(struct weir_filter *f, const void *key, size_t len)
+{
+	if (!f->kind->remove)
+		return weir__fail(-ENOTSUP, "kind %s cannot remove", f->kind->name);
+	return f->kind->remove(f, key, len);
+}
+
+int64_t weir_count(const struct weir_filter *f, const void *key, size_t len)
+{
+	if (!f->kind->count)
+		return weir__fail(-ENOTSUP, "kind %s cannot count", f->kind->name);
+	return f->kind->count(f, key, len);
+}
+
+int weir_inline_init(struct weir_inline *out, const struct weir_filter *f)
+{
+	if (f->kind->id != WEIR_BLOCKED)
+		return weir__fail(-ENOTSUP, "kind %s has no inline form: blocked has", f->kind->name);
+	*out = f->view;
+	return 0;
+}
+
+void weir_params_of(const struct weir_filter *f, struct weir_params *out)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.kind = f->kind->id;
+	p.capacity = f->capacity;
+	p.max_bytes = f->bytes;
+	p.words_per_key = f->view.words_per_key;
+	p.bits_per_word = f->view.bits_per_word;
+	p.seed = f->view.seed;
+	*out = p;
+}
+
+uint64_t weir__seed_fingerprint(uint64_t seed)
+{
+	/* XXH3 of eight bytes can be inverted: only half of it is shown. */
+	uint64_t bytes = WEIR__LE64(seed);
+	return weir__checksum(&bytes, sizeof bytes) >> 32;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * Statistics from the bits themselves, whole or from a sample spread over all shards. */
+#include <math.h>
+#include <string.h>
+#include "error.h"
+#include "kind.h"
+
+enum { SAMPLE_LINES = (1 << 20) / 64 };
+
+/* Keys hash to blocks at random, so the first lines of every shard are as good a sample as any. */
+static uint64_t lines_a_shard(const struct weir_filter *f, bool exact)
+{
+	uint64_t whole = f->view.nblocks / f->shards, sampled = SAMPLE_LINES / f->shards;
+	if (exact || f->view.nblocks <= SAMPLE_LINES)
+		return whole;
+	return sampled ? sampled : 1;
+}
+
+/* More keys than capacity by more than three standard deviations of what a sample of that share tells. */
+static bool saturated(const struct weir_stats *s)
+{
+	return s->keys_estimated > (double)s->capacity + 3 * sqrt((double)s->capacity / s->sampled) + 1;
+}
+
+static void measure(const struct weir_filter *f, uint64_t lines, struct weir_stats *s)
+{
+	struct weir_tally all = { 0 };
+	uint64_t whole = f->view.nblocks / f->shards;
+	for (uint32_t shard = 0; shard < f->shards; shard++) {
+		struct weir_tally one = { 0 };
+		f->kind->tally(f, shard * whole, lines, &one);
+		s->fill_max = fmax(s->fill_max, (double)one.ones / (512.0 * (double)one.blocks));
+		all.ones += one.ones;
+		all.blocks += one.blocks;
+		all.rate_sum += one.rate_sum;
+	}
+	s->fill = (double)all.ones / (512.0 * (double)all.blocks);
+	s->sampled = (double)all.blocks / (double)f->view.nblocks;
+	f->kind->estimate(f, &all, &s->keys_estimated, &s->fp_rate_estimated);
+	s->saturated = saturated(s);
+}
+
+static int stats(const struct weir_filter *f, bool exact, struct weir_stats *out)
+{
+	if (!out || out->struct_size == 0 || out->struct_size > sizeof *out)
+		return weir__fail(-EINVAL, "stats.struct_size %zu: 1 to %zu, as WEIR_STATS_INIT sets it", out ? out->struct_size : 0,
+		                  sizeof *out);
+	struct weir_stats s = { .struct_size = out->struct_size, .kind = f->kind->id, .words_per_key = f->view.words_per_key,
+		.bits_per_word = f->view.bits_per_word, .shards = f->shards, .bytes = f->bytes, .capacity = f->capacity,
+		.fp_rate = f->fp_rate, .isa = weir__isa_name(f->kernel->isa), .seed_fingerprint = weir__seed_fingerprint(f->view.seed) };
+	measure(f, lines_a_shard(f, exact), &s);
+	memcpy(out, &s, out->struct_size);
+	return 0;
+}
+
+int weir_stats(const struct weir_filter *f, struct weir_stats *out)
+{
+	return stats(f, false, out);
+}
+
+int weir_stats_exact(const struct weir_filter *f, struct weir_stats *out)
+{
+	return stats(f, true, out);
+}
