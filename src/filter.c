@@ -26,10 +26,11 @@ static int refuse_insert_hash(struct weir_filter *f, uint64_t hash)
 static void set_kernel(struct weir_filter *f, const struct weir_kernel *kernel, int insert_error)
 {
 	f->kernel = kernel;
-	f->contains = kernel->contains;
-	f->contains_hash = kernel->contains_hash;
-	f->insert = insert_error ? refuse_insert : kernel->insert;
-	f->insert_hash = insert_error ? refuse_insert_hash : kernel->insert_hash;
+	f->verbs = kernel->verbs;
+	if (insert_error) {
+		f->verbs.insert = refuse_insert;
+		f->verbs.insert_hash = refuse_insert_hash;
+	}
 }
 
 static struct weir_filter *filter_alloc(uint32_t parts)
@@ -138,25 +139,11 @@ void weir_hash_fixed(const struct weir_filter *f, const void *keys, size_t key_b
 	weir__batch_hash(f, &batch, out);
 }
 
-int weir_insert(struct weir_filter *f, const void *key, size_t len)
-{
-	return f->insert(f, key, len);
-}
-
-int weir_insert_hash(struct weir_filter *f, uint64_t hash)
-{
-	return f->insert_hash(f, hash);
-}
-
-bool weir_contains(const struct weir_filter *f, const void *key, size_t len)
-{
-	return f->contains(f, key, len);
-}
-
-bool weir_contains_hash(const struct weir_filter *f, uint64_t hash)
-{
-	return f->contains_hash(f, hash);
-}
+/* The symbols of the four verbs that filter.h inlines, for callers that do not. */
+extern inline int weir_insert(struct weir_filter *f, const void *key, size_t len);
+extern inline int weir_insert_hash(struct weir_filter *f, uint64_t hash);
+extern inline bool weir_contains(const struct weir_filter *f, const void *key, size_t len);
+extern inline bool weir_contains_hash(const struct weir_filter *f, uint64_t hash);
 
 size_t weir_contains_hashes(const struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap)
 {

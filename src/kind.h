@@ -16,10 +16,7 @@
 /* The hot functions of one kind for one instruction set and one layout; chosen at creation, never again. */
 struct weir_kernel {
 	enum weir_isa isa;
-	bool (*contains)(const struct weir_filter *f, const void *key, size_t len);
-	bool (*contains_hash)(const struct weir_filter *f, uint64_t hash);
-	int (*insert)(struct weir_filter *f, const void *key, size_t len);
-	int (*insert_hash)(struct weir_filter *f, uint64_t hash);
+	struct weir_verbs verbs;
 	/* Up to 64 hashes, the answers as bits: the steps of the batch pipeline (batch.h). */
 	uint64_t (*contains64)(const struct weir_filter *f, const uint64_t *hashes, unsigned n);
 	uint64_t (*insert64)(struct weir_filter *f, const uint64_t *hashes, unsigned n);
@@ -58,12 +55,9 @@ struct weir_mapping; /* what image_map.c keeps of a mapped image */
 
 struct weir_filter {
 	/* One cache line that every verb reads and none writes. */
+	struct weir_verbs verbs; /* first: the public header calls through it */
 	struct weir_inline view; /* words, nblocks (64-byte lines, whatever the kind), seed, z, g */
-	bool (*contains)(const struct weir_filter *f, const void *key, size_t len);
-	bool (*contains_hash)(const struct weir_filter *f, uint64_t hash);
-	int (*insert)(struct weir_filter *f, const void *key, size_t len);
 
-	int (*insert_hash)(struct weir_filter *f, uint64_t hash);
 	const struct weir_kernel *kernel;
 	const struct weir_kind *kind;
 	enum weir_isa isa;   /* of the machine; a kind may have no kernel of its own for it */

@@ -30,7 +30,16 @@
 
 WEIR_BEGIN_DECLS
 
-struct weir_filter; /* opaque */
+struct weir_filter; /* opaque but for its head */
+
+/** The head of every filter: the functions chosen for it at creation. Frozen, so that the verbs below cost one indirect call and no
+ * more; call the verbs, not these. */
+struct weir_verbs {
+	bool (*contains)(const struct weir_filter *f, const void *key, size_t len);
+	bool (*contains_hash)(const struct weir_filter *f, uint64_t hash);
+	int (*insert)(struct weir_filter *f, const void *key, size_t len);
+	int (*insert_hash)(struct weir_filter *f, uint64_t hash);
+};
 
 /** What an insert answers. */
 enum weir_inserted {
@@ -82,9 +91,15 @@ WEIR_API void weir_hash_fixed(const struct weir_filter *f, const void *keys, siz
  * Threads: any, with lookups and inserts.  Order: relaxed, see above.  Progress: wait-free.
  * Cost: one cache line; nothing is written when every bit is there; else words_per_key atomic or's.
  */
-WEIR_API int weir_insert(struct weir_filter *f, const void *key, size_t len);
+WEIR_API inline int weir_insert(struct weir_filter *f, const void *key, size_t len)
+{
+	return ((const struct weir_verbs *)f)->insert(f, key, len);
+}
 /** As weir_insert(), of a key that weir_hash() or the caller's own function has hashed. */
-WEIR_API int weir_insert_hash(struct weir_filter *f, uint64_t hash);
+WEIR_API inline int weir_insert_hash(struct weir_filter *f, uint64_t hash)
+{
+	return ((const struct weir_verbs *)f)->insert_hash(f, hash);
+}
 
 /**
  * Might this key be in the set?
@@ -92,9 +107,15 @@ WEIR_API int weir_insert_hash(struct weir_filter *f, uint64_t hash);
  * Errors: none.  Threads: any.  Order: relaxed: every insert that happens-before this call is seen.
  * Progress: wait-free, writes nothing.  Cost: blocked one cache line; classic up to k.
  */
-WEIR_API bool weir_contains(const struct weir_filter *f, const void *key, size_t len);
+WEIR_API inline bool weir_contains(const struct weir_filter *f, const void *key, size_t len)
+{
+	return ((const struct weir_verbs *)f)->contains(f, key, len);
+}
 /** As weir_contains(), of a hash. */
-WEIR_API bool weir_contains_hash(const struct weir_filter *f, uint64_t hash);
+WEIR_API inline bool weir_contains_hash(const struct weir_filter *f, uint64_t hash)
+{
+	return ((const struct weir_verbs *)f)->contains_hash(f, hash);
+}
 
 /**
  * Batches: hash, prefetch, then test, so that the misses of many keys overlap.

@@ -7,16 +7,21 @@
 #include "../kind.h"
 #include "blocked.h"
 
-/* Keys of up to 16 bytes are hashed in line; longer ones would only make 27 copies of a long function. */
-static __attribute__((noinline)) uint64_t hash_long(uint64_t seed, const void *key, size_t len)
+/* Keys of up to 16 bytes are hashed in line, without a frame; for longer ones a second jump is nothing beside the hash. */
+enum { SHORT_KEY = 16 };
+
+static __attribute__((noinline)) bool contains_long(const struct weir_filter *f, const void *key, size_t len)
 {
-	return weir__hash(seed, key, len);
+	return f->verbs.contains_hash(f, weir__hash(f->view.seed, key, len));
 }
 
-WEIR__INLINE uint64_t hash_key(uint64_t seed, const void *key, size_t len)
+static __attribute__((noinline)) int insert_long(struct weir_filter *f, const void *key, size_t len)
 {
-	return len <= 16 ? weir__hash(seed, key, len) : hash_long(seed, key, len);
+	return f->verbs.insert_hash(f, weir__hash(f->view.seed, key, len));
 }
+
+/* XXH3's entry is a plain inline function, which a compiler with 54 callers would rather call than inline. */
+#define FLAT __attribute__((flatten))
 
 WEIR__INLINE uint64_t test_each(const struct weir_inline *v, const uint64_t *hashes, unsigned n, unsigned z, unsigned g)
 {
@@ -66,17 +71,21 @@ static void prefetch64_write(const struct weir_filter *f, const uint64_t *hashes
 	{ \
 		return weir__test(weir__block(&f->view, h), h, z, g); \
 	} \
-	static bool contains_##z##_##g(const struct weir_filter *f, const void *key, size_t len) \
+	FLAT static bool contains_##z##_##g(const struct weir_filter *f, const void *key, size_t len) \
 	{ \
-		return contains_hash_##z##_##g(f, hash_key(f->view.seed, key, len)); \
+		if (len > SHORT_KEY) \
+			return contains_long(f, key, len); \
+		return contains_hash_##z##_##g(f, weir__hash(f->view.seed, key, len)); \
 	} \
 	static int insert_hash_##z##_##g(struct weir_filter *f, uint64_t h) \
 	{ \
 		return weir__set(weir__block(&f->view, h), h, z, g); \
 	} \
-	static int insert_##z##_##g(struct weir_filter *f, const void *key, size_t len) \
+	FLAT static int insert_##z##_##g(struct weir_filter *f, const void *key, size_t len) \
 	{ \
-		return insert_hash_##z##_##g(f, hash_key(f->view.seed, key, len)); \
+		if (len > SHORT_KEY) \
+			return insert_long(f, key, len); \
+		return insert_hash_##z##_##g(f, weir__hash(f->view.seed, key, len)); \
 	} \
 	static uint64_t contains64_##z##_##g(const struct weir_filter *f, const uint64_t *hashes, unsigned n) \
 	{ \
@@ -96,10 +105,7 @@ WEIR__LAYOUTS(KERNEL)
 #define KERNEL(z, g) \
 	[weir__blocked_slot(z, g)] = { \
 		.isa = KERNEL_ISA, \
-		.contains = contains_##z##_##g, \
-		.contains_hash = contains_hash_##z##_##g, \
-		.insert = insert_##z##_##g, \
-		.insert_hash = insert_hash_##z##_##g, \
+		.verbs = { contains_##z##_##g, contains_hash_##z##_##g, insert_##z##_##g, insert_hash_##z##_##g }, \
 		.contains64 = contains64_##z##_##g, \
 		.insert64 = insert64_##z##_##g, \
 		.prefetch64 = prefetch64, \
