@@ -21,5 +21,7 @@ unsigned weir__classic_best_k(double fp_rate, double *bits);
 /* Lines of 64 bytes for @bits bits, rounded up so that a power-of-two number of shards of at least 1024 lines each divides them
  * (at most 65536 shards, a rounding of at most 0.1 %); the shards through @shards. */
 uint64_t weir__lines(double bits, uint32_t *shards);
+/* The same, rounded down: lines and shards that fit in @bytes, at least 64. */
+uint64_t weir__lines_within(uint64_t bytes, uint32_t *shards);
 
 #endif
