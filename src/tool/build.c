@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ * `weir build`: which passes it takes from what was given to a filter. */
+#include "build.h"
+#include "images.h"
+#include "progress.h"
+#include "say.h"
+#include "show.h"
+#include "tool.h"
+
+/* Two of capacity, rate and memory say how large the filter will be. The rate is 1 % where nothing else is said. */
+static bool size_known(struct build *build)
+{
+	struct weir_params *p = &build->params;
+	if (p->fp_rate == 0.0 && !p->max_bytes)
+		p->fp_rate = 0.01;
+	return (p->capacity != 0) + (p->fp_rate != 0.0) + (p->max_bytes != 0) >= 2;
+}
+
+static int create(struct build *build, uint64_t other_bytes)
+{
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	int err = weir_plan(&build->params, &plan);
+	if (err)
+		return trouble_weir(err, NULL);
+	if (plan.bytes > build->max_memory || other_bytes > build->max_memory - plan.bytes)
+		return trouble("the filter needs %s%s: more than --max-memory allows (%s)", show_bytes(SHOW, plan.bytes),
+		               other_bytes ? " beside the hashes of its keys" : "", show_bytes(SHOW, build->max_memory));
+	err = weir_create(&build->filter, &build->params);
+	return err ? trouble_weir(err, NULL) : TOOL_OK;
+}
+
+/* Size, layout and seed of an image, so that the two can be merged. */
+static int params_like(struct build *build)
+{
+	struct weir_filter *model;
+	if (image_open(&model, build->like, true))
+		return TOOL_TROUBLE;
+	weir_params_of(model, &build->params);
+	weir_destroy(model);
+	return TOOL_OK;
+}
+
+static int in_one_pass(struct build *build)
+{
+	int status = create(build, 0);
+	build->fill.expected = build->params.capacity;
+	if (!status && fill_load(&build->fill, build->filter, &build->keys))
+		status = TOOL_TROUBLE;
+	return status;
+}
+
+static int counted_first(struct build *build)
+{
+	uint64_t keys;
+	if (fill_count(&build->fill, &keys))
+		return TOOL_TROUBLE;
+	build->params.capacity = keys ? keys : 1;
+	return in_one_pass(build);
+}
+
+/* A pipe is read once: its hashes are kept until it is known how many they are. */
+static int through_spool(struct build *build)
+{
+	struct spool spool = { .max_bytes = build->max_memory };
+	struct weir_params small = WEIR_PARAMS_INIT, with_seed;
+	struct weir_filter *hasher;
+	small.capacity = 1;
+	small.fp_rate = 0.5;
+	small.seed = build->params.seed;
+	int err = weir_create(&hasher, &small);
+	if (err)
+		return trouble_weir(err, NULL);
+	weir_params_of(hasher, &with_seed);
+	int status = fill_spool(&build->fill, hasher, &spool) ? TOOL_TROUBLE : TOOL_OK;
+	weir_destroy(hasher);
+	if (!status) {
+		build->keys = spool.hashes;
+		build->params.seed = with_seed.seed;
+		build->params.capacity = spool.hashes ? spool.hashes : 1;
+		status = create(build, spool.hashes * sizeof(uint64_t));
+	}
+	if (!status && fill_from_spool(&build->fill, &spool, build->filter))
+		status = TOOL_TROUBLE;
+	spool_free(&spool);
+	return status;
+}
+
+int build_make(struct build *build)
+{
+	int64_t bytes = lines_total_bytes(&build->fill.from);
+	if (bytes < 0)
+		return TOOL_TROUBLE;
+	build->fill.bytes = (uint64_t)bytes;
+	if (build->like && params_like(build))
+		return TOOL_TROUBLE;
+	double began = seconds_now();
+	int status = size_known(build) ? in_one_pass(build) : bytes ? counted_first(build) : through_spool(build);
+	build->seconds = seconds_now() - began;
+	return status;
+}

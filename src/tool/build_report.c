@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ * What `weir build` says at its end: what was built, and the rate as it was measured. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "build.h"
+#include "report.h"
+#include "say.h"
+#include "show.h"
+
+static void layout(struct report *r, const struct weir_stats *s)
+{
+	report_text(r, "kind", NULL, kind_name(s->kind));
+	report_count(r, "words_per_key", NULL, s->words_per_key);
+	report_count(r, "bits_per_word", NULL, s->bits_per_word);
+	if (s->kind == WEIR_CLASSIC)
+		report_line(r, "layout", "classic, %u bits a key", s->words_per_key * s->bits_per_word);
+	else
+		report_line(r, "layout", "%s, %u word%s of %u bit%s a key", kind_name(s->kind), s->words_per_key,
+		            s->words_per_key == 1 ? "" : "s", s->bits_per_word, s->bits_per_word == 1 ? "" : "s");
+}
+
+static void keys(struct report *r, const struct build *b)
+{
+	uint64_t distinct = (uint64_t)(b->stats.keys_estimated + 0.5);
+	report_count(r, "keys", NULL, b->keys);
+	report_count(r, "keys_estimated", NULL, distinct);
+	report_count(r, "capacity", NULL, b->stats.capacity);
+	report_line(r, "keys", "%s, about %s of them different", show_count(SHOW, b->keys),
+	            show_count(SHOW, distinct > b->keys ? b->keys : distinct));
+	report_line(r, "capacity", "%s", show_count(SHOW, b->stats.capacity));
+}
+
+static void rates(struct report *r, const struct build *b)
+{
+	report_rate(r, "fp_rate", NULL, b->stats.fp_rate);
+	report_rate(r, "fp_rate_measured", NULL, b->probe.rate);
+	report_rate(r, "fp_rate_estimated", NULL, b->stats.fp_rate_estimated);
+	report_count(r, "looked_up", NULL, b->probe.looked_up);
+	report_count(r, "found", NULL, b->probe.found);
+	report_line(r, "rate", "%s measured, %s asked (%s of %s keys that are not in the set were found)",
+	            show_rate(SHOW, b->probe.rate), show_rate(SHOW, b->stats.fp_rate), show_count(SHOW, b->probe.found),
+	            show_count(SHOW, b->probe.looked_up));
+	report_rate(r, "fill", "bits set", b->stats.fill);
+	report_bool(r, "saturated", NULL, b->stats.saturated);
+}
+
+static void sizes(struct report *r, const struct build *b)
+{
+	struct stat st;
+	double bits_per_key = (double)b->stats.bytes * 8.0 / (double)b->stats.capacity;
+	report_count(r, "bytes", NULL, b->stats.bytes);
+	report_real(r, "bits_per_key", NULL, bits_per_key);
+	report_line(r, "memory", "%s, %.2f bits for each key of the capacity", show_bytes(SHOW, b->stats.bytes), bits_per_key);
+	if (strcmp(b->output, "-") && stat(b->output, &st) == 0)
+		report_bytes(r, "file_bytes", "file", (uint64_t)st.st_size);
+}
+
+static void speed(struct report *r, const struct build *b)
+{
+	double per_second = b->seconds > 0 ? (double)b->keys / b->seconds : 0.0;
+	report_real(r, "seconds", NULL, b->seconds);
+	report_real(r, "keys_per_second", NULL, per_second);
+	report_count(r, "threads", NULL, b->fill.threads);
+	report_line(r, "time", "%.2f s, %skeys a second with %u thread%s", b->seconds, show_short(SHOW, per_second), b->fill.threads,
+	            b->fill.threads == 1 ? "" : "s");
+}
+
+void build_report(const struct build *build)
+{
+	if (build->stats.saturated)
+		say("%s: more keys than its capacity: about %s different ones for %s, so the rate is %s and not %s: give a larger -n",
+		    build->output, show_count(SHOW, (uint64_t)build->stats.keys_estimated), show_count(SHOW, build->stats.capacity),
+		    show_rate(SHOW, build->probe.rate), show_rate(SHOW, build->stats.fp_rate));
+	if (build->quiet)
+		return;
+	FILE *to = strcmp(build->output, "-") ? stdout : stderr;
+	struct report r = report_new();
+	report_text(&r, "output", NULL, build->output);
+	layout(&r, &build->stats);
+	keys(&r, build);
+	rates(&r, build);
+	sizes(&r, build);
+	speed(&r, build);
+	if (!build->as_json)
+		fprintf(to, "%s\n", build->output);
+	report_print(&r, build->as_json, to);
+	report_free(&r);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ * weir info: what the header of an image says and what its bits say. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <weir/weir.h>
+#include "images.h"
+#include "report.h"
+#include "say.h"
+#include "show.h"
+#include "tool.h"
+
+static const char help[] =
+	"Usage: weir info [OPTION]... IMAGE...\n"
+	"Say what images hold: their headers, and what their bits tell of keys and rate.\n"
+	"\n"
+	"      --exact  count every bit; default: a sample of 1 MiB of a larger image\n"
+	"      --json   as JSON: an array with an object an image\n"
+	"  -h, --help   this text\n"
+	"\n"
+	"The bits are not compared with their checksums: weir verify does that.\n"
+	"Exit status: 0 done, 2 trouble.\n";
+
+enum { JSON = 256, EXACT };
+
+static const struct option options[] = {
+	{ "exact", no_argument, NULL, EXACT }, { "json", no_argument, NULL, JSON }, { "help", no_argument, NULL, 'h' }, { 0 },
+};
+
+static void report_fingerprint(struct report *r, uint64_t fingerprint)
+{
+	char text[20];
+	snprintf(text, sizeof text, "%016llx", (unsigned long long)fingerprint);
+	report_text(r, "seed_fingerprint", "seed fingerprint", text);
+}
+
+static void report_header(struct report *r, const struct weir_image_info *info)
+{
+	report_count(r, "format", NULL, info->format);
+	report_text(r, "kind", "kind", kind_name(info->kind));
+	report_count(r, "words_per_key", "words a key", info->words_per_key);
+	report_count(r, "bits_per_word", "bits a word", info->bits_per_word);
+	report_count(r, "capacity", "capacity", info->capacity);
+	report_rate(r, "fp_rate", "rate asked", info->fp_rate);
+	report_bytes(r, "bytes", "memory", info->bytes);
+	report_bytes(r, "file_bytes", "file", info->file_bytes);
+	report_real(r, "bits_per_key", "bits a key", (double)info->bytes * 8.0 / (double)info->capacity);
+	report_count(r, "shards", "shards", info->shards);
+	report_count(r, "generation", "generation", info->generation);
+	report_fingerprint(r, info->seed_fingerprint);
+	report_bool(r, "compressed", "compressed", info->compressed);
+	report_bool(r, "live", "live", info->live);
+}
+
+static void report_stats(struct report *r, const struct weir_stats *s)
+{
+	report_rate(r, "fill", "bits set", s->fill);
+	report_rate(r, "fill_max", "in the fullest shard", s->fill_max);
+	report_count(r, "keys_estimated", "keys, estimated", (uint64_t)(s->keys_estimated + 0.5));
+	report_rate(r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);
+	report_rate(r, "sampled", "of the bits looked at", s->sampled);
+	report_bool(r, "saturated", "saturated", s->saturated);
+	report_text(r, "isa", "kernel", s->isa);
+}
+
+/* 0, or a negative errno, said. */
+static int look_at_bits(struct report *r, const char *path, bool exact)
+{
+	struct weir_filter *f;
+	struct weir_stats stats = WEIR_STATS_INIT;
+	int err = image_open(&f, path, false);
+	if (err)
+		return err;
+	err = exact ? weir_stats_exact(f, &stats) : weir_stats(f, &stats);
+	weir_destroy(f);
+	if (err)
+		say_weir(err, path);
+	else
+		report_stats(r, &stats);
+	return err;
+}
+
+static int info_of(const char *path, bool exact, json_t *all)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	int err = weir_image_info(path, &info);
+	if (err)
+		return trouble_weir(err, path);
+	struct report r = report_new();
+	report_text(&r, "image", NULL, path);
+	report_header(&r, &info);
+	if (info.live)
+		report_line(&r, "bits", "in use: not looked at");
+	else
+		err = look_at_bits(&r, path, exact);
+	if (all)
+		json_array_append(all, r.json);
+	else
+		printf("%s\n", path);
+	if (!all)
+		report_print(&r, false, stdout);
+	report_free(&r);
+	return err ? TOOL_TROUBLE : TOOL_OK;
+}
+
+int cmd_info(int argc, char **argv)
+{
+	bool exact = false, as_json = false;
+	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+		switch (option) {
+		case EXACT: exact = true; break;
+		case JSON: as_json = true; break;
+		case 'h': fputs(help, stdout); return TOOL_OK;
+		default: return misuse_said();
+		}
+	}
+	if (optind == argc)
+		return misuse("the image is missing");
+	json_t *all = as_json ? json_array() : NULL;
+	int status = TOOL_OK;
+	for (int i = optind; i < argc; i++)
+		if (info_of(argv[i], exact, all))
+			status = TOOL_TROUBLE;
+	if (all)
+		print_json(all, stdout);
+	json_decref(all);
+	return status;
+}

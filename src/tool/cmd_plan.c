@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ * weir plan: the sizing calculator as a table of layouts. */
+#include <getopt.h>
+#include <stdio.h>
+#include <weir/weir.h>
+#include "report.h"
+#include "say.h"
+#include "show.h"
+#include "tool.h"
+#include "units.h"
+
+static const char help[] =
+	"Usage: weir plan [OPTION]... (two of -n, -p and -m)\n"
+	"Say what a filter will cost: from two of keys, rate and memory follows the third, for each layout.\n"
+	"\n"
+	"  -n, --keys=N       different keys: 250000, 1e6, 1.5M, 2G (K, M, G, T: powers of 1000)\n"
+	"  -p, --rate=RATE    false positives among lookups of absent keys, when full: 0.1%, 0.001, 1/1000\n"
+	"  -m, --memory=SIZE  bytes: 65536, 64K, 512MiB (powers of 1024), 100MB (powers of 1000)\n"
+	"      --json         the table as JSON\n"
+	"  -h, --help         this text\n"
+	"\n"
+	"Exit status: 0 done, 2 trouble.\n";
+
+static const struct option options[] = {
+	{ "keys", required_argument, NULL, 'n' }, { "rate", required_argument, NULL, 'p' },
+	{ "memory", required_argument, NULL, 'm' }, { "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' }, { 0 },
+};
+
+static const struct layout {
+	uint32_t kind, words;
+	const char *name;
+} layouts[] = {
+	{ WEIR_BLOCKED, 1, "blocked z=1" }, { WEIR_BLOCKED, 2, "blocked z=2" }, { WEIR_BLOCKED, 4, "blocked z=4" },
+	{ WEIR_BLOCKED, 8, "blocked z=8" }, { WEIR_CLASSIC, 0, "classic" },
+};
+#define LAYOUTS (sizeof layouts / sizeof *layouts)
+
+static bool is_default(const struct layout *layout, const struct weir_plan *chosen)
+{
+	return layout->kind == chosen->kind && (layout->kind == WEIR_CLASSIC || layout->words == chosen->words_per_key);
+}
+
+static void row(struct table *table, const struct layout *layout, const struct weir_plan *plan, bool marked)
+{
+	table_add(table, "%s", marked ? "*" : " ");
+	table_add(table, "%s", layout->name);
+	table_add(table, "%s", show_count(SHOW, plan->capacity));
+	table_add(table, "%s", show_bytes(SHOW, plan->bytes));
+	table_add(table, "%.2f", plan->bits_per_key);
+	table_add(table, "%u", plan->words_per_key);
+	table_add(table, "%u", plan->bits_per_word);
+	table_add(table, "%s", show_rate(SHOW, plan->fp_rate));
+}
+
+static void row_missing(struct table *table, const struct layout *layout)
+{
+	table_add(table, " ");
+	table_add(table, "%s", layout->name);
+	for (int i = 0; i < 6; i++)
+		table_add(table, "-");
+}
+
+static json_t *row_json(const struct layout *layout, const struct weir_plan *plan, bool marked)
+{
+	struct report r = report_new();
+	report_text(&r, "kind", NULL, kind_name(layout->kind));
+	report_count(&r, "words_per_key", NULL, plan->words_per_key);
+	report_count(&r, "bits_per_word", NULL, plan->bits_per_word);
+	report_count(&r, "capacity", NULL, plan->capacity);
+	report_count(&r, "bytes", NULL, plan->bytes);
+	report_real(&r, "bits_per_key", NULL, plan->bits_per_key);
+	report_rate(&r, "fp_rate", NULL, plan->fp_rate);
+	report_rate(&r, "fp_rate_floor", NULL, plan->fp_rate_floor);
+	report_bool(&r, "default", NULL, marked);
+	json_t *json = json_incref(r.json);
+	report_free(&r);
+	return json;
+}
+
+static void heading(struct table *table)
+{
+	static const char *const titles[] = { " ", "layout", "keys", "memory", "bits/key", "words/key", "bits/word", "rate" };
+	for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+		table_add(table, "%s", titles[i]);
+}
+
+/* Each layout a row; one that cannot do it has dashes and, below the table, its reason. */
+static int plan_all(const struct weir_params *asked, bool as_json)
+{
+	struct weir_plan chosen = WEIR_PLAN_INIT;
+	struct weir_params params = *asked;
+	struct table table = TABLE_INIT("llrrrrrr"), missing = TABLE_INIT("ll");
+	int err = weir_plan(&params, &chosen);
+	if (err)
+		return trouble_weir(err, NULL);
+	json_t *rows = json_array();
+	heading(&table);
+	for (size_t i = 0; i < LAYOUTS; i++) {
+		struct weir_plan plan = WEIR_PLAN_INIT;
+		bool marked = is_default(&layouts[i], &chosen);
+		params.kind = layouts[i].kind;
+		params.words_per_key = layouts[i].words;
+		if (weir_plan(&params, &plan)) {
+			row_missing(&table, &layouts[i]);
+			table_add(&missing, "- %s:", layouts[i].name);
+			table_add(&missing, "%s", weir_error_detail());
+			continue;
+		}
+		row(&table, &layouts[i], &plan, marked);
+		if (rows)
+			json_array_append_new(rows, row_json(&layouts[i], &plan, marked));
+	}
+	if (as_json) {
+		struct report r = report_new();
+		report_text(&r, "reason", NULL, chosen.reason);
+		report_rate(&r, "fp_rate_floor", NULL, chosen.fp_rate_floor);
+		json_put(r.json, "layouts", json_incref(rows));
+		report_print(&r, true, stdout);
+		report_free(&r);
+	} else {
+		table_print(&table, stdout);
+		printf("\n* the default: %s\n", chosen.reason);
+		table_print(&missing, stdout);
+		printf("No filter over 64-bit hashes has a rate below %s with %s keys.\n", show_rate(SHOW, chosen.fp_rate_floor),
+		       show_count(SHOW, chosen.capacity));
+	}
+	json_decref(rows);
+	table_free(&table);
+	table_free(&missing);
+	return TOOL_OK;
+}
+
+int cmd_plan(int argc, char **argv)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	bool as_json = false, ok = true;
+	for (int option; ok && (option = getopt_long(argc, argv, "n:p:m:h", options, NULL)) != -1;) {
+		switch (option) {
+		case 'n': ok = parse_keys("--keys", optarg, &params.capacity); break;
+		case 'p': ok = parse_rate("--rate", optarg, &params.fp_rate); break;
+		case 'm': ok = parse_bytes("--memory", optarg, &params.max_bytes); break;
+		case 'j': as_json = true; break;
+		case 'h': fputs(help, stdout); return TOOL_OK;
+		default: ok = false;
+		}
+	}
+	if (!ok)
+		return misuse_said();
+	if (optind < argc)
+		return misuse("'%s': plan takes no arguments", argv[optind]);
+	if ((params.capacity != 0) + (params.fp_rate != 0.0) + (params.max_bytes != 0) != 2)
+		return misuse("give two of -n (keys), -p (rate) and -m (memory): the third follows");
+	return plan_all(&params, as_json);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ * weir query: which lines may be in the set. */
+#include <getopt.h>
+#include <stdio.h>
+#include <weir/weir.h>
+#include "crew.h"
+#include "images.h"
+#include "report.h"
+#include "say.h"
+#include "sift.h"
+#include "tool.h"
+#include "units.h"
+
+static const char help[] =
+	"Usage: weir query [OPTION]... IMAGE [FILE|-]...\n"
+	"Print the lines of the FILEs, or of standard input, that may be in the set.\n"
+	"Files in gzip or zstd format are decompressed.\n"
+	"\n"
+	"  -v, --invert-match  print the lines that are certainly not in the set\n"
+	"  -c, --count         print how many lines there are instead of the lines\n"
+	"  -q, --quiet         print nothing; exit 0 at the first such line\n"
+	"      --json          count, and print all figures as JSON\n"
+	"  -0, --null          lines end with a NUL byte instead of a newline, in the output too\n"
+	"      --skip-empty    pass over empty lines\n"
+	"      --as-is         do not decompress, whatever the input looks like\n"
+	"      --no-verify     start at once: do not compare the image's checksums first\n"
+	"  -t, --threads=T     default: the CPUs this process may use; the lines keep their order\n"
+	"  -h, --help          this text\n"
+	"\n"
+	"Exit status: 0 a line was selected, 1 none was, 2 trouble.\n";
+
+enum { JSON = 256, SKIP_EMPTY, AS_IS, NO_VERIFY };
+
+static const struct option options[] = {
+	{ "invert-match", no_argument, NULL, 'v' }, { "count", no_argument, NULL, 'c' }, { "quiet", no_argument, NULL, 'q' },
+	{ "json", no_argument, NULL, JSON }, { "null", no_argument, NULL, '0' }, { "skip-empty", no_argument, NULL, SKIP_EMPTY },
+	{ "as-is", no_argument, NULL, AS_IS }, { "no-verify", no_argument, NULL, NO_VERIFY },
+	{ "threads", required_argument, NULL, 't' }, { "help", no_argument, NULL, 'h' }, { 0 },
+};
+
+struct query {
+	struct sift sift;
+	bool count, as_json, check;
+};
+
+static bool option_taken(int option, struct query *query)
+{
+	uint64_t threads;
+	switch (option) {
+	case 'v': query->sift.invert = true; break;
+	case 'c': query->count = true; break;
+	case 'q': query->sift.first_only = true; break;
+	case JSON: query->as_json = true; break;
+	case '0': query->sift.from.delimiter = '\0'; break;
+	case SKIP_EMPTY: query->sift.from.skip_empty = true; break;
+	case AS_IS: query->sift.from.as_is = true; break;
+	case NO_VERIFY: query->check = false; break;
+	case 't':
+		if (!parse_number("--threads", optarg, 1, CREW_MOST, &threads))
+			return false;
+		query->sift.threads = (unsigned)threads;
+		break;
+	default: return false;
+	}
+	return true;
+}
+
+static void print_counts(const struct query *query)
+{
+	const struct sift *s = &query->sift;
+	if (query->as_json) {
+		struct report r = report_new();
+		report_count(&r, "lines", NULL, s->lines);
+		report_count(&r, "maybe", NULL, s->invert ? s->lines - s->selected : s->selected);
+		report_count(&r, "absent", NULL, s->invert ? s->selected : s->lines - s->selected);
+		report_print(&r, true, stdout);
+		report_free(&r);
+	} else if (query->count) {
+		printf("%llu\n", (unsigned long long)s->selected);
+	}
+}
+
+static int answer(struct query *query, const char *image)
+{
+	struct weir_filter *filter;
+	if (image_open(&filter, image, query->check))
+		return TOOL_TROUBLE;
+	query->sift.filter = filter;
+	query->sift.print = !query->count && !query->as_json;
+	bool read_all = sift_lines(&query->sift);
+	weir_destroy(filter);
+	print_counts(query);
+	return !read_all ? TOOL_TROUBLE : query->sift.selected ? TOOL_OK : TOOL_NO;
+}
+
+int cmd_query(int argc, char **argv)
+{
+	struct query query = { .sift = { .from.delimiter = '\n', .from.go_on = true }, .check = true };
+	query.sift.threads = crew_default();
+	for (int option; (option = getopt_long(argc, argv, "vcq0t:h", options, NULL)) != -1;) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return TOOL_OK;
+		}
+		if (!option_taken(option, &query))
+			return misuse_said();
+	}
+	if (optind == argc)
+		return misuse("the image is missing");
+	const char *image = argv[optind++];
+	query.sift.from.names = argv + optind;
+	query.sift.from.n = (size_t)(argc - optind);
+	return answer(&query, image);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * weir verify: every byte of an image against its checksums. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <weir/weir.h>
+#include "images.h"
+#include "report.h"
+#include "say.h"
+#include "tool.h"
+
+static const char help[] =
+	"Usage: weir verify [OPTION]... IMAGE...\n"
+	"Check every byte of images: header, sizes, checksums.\n"
+	"\n"
+	"      --json   as JSON: an array with an object an image\n"
+	"  -q, --quiet  say nothing of whole images\n"
+	"  -h, --help   this text\n"
+	"\n"
+	"Exit status: 0 all are whole, 1 one is damaged, 2 trouble.\n";
+
+static const struct option options[] = {
+	{ "json", no_argument, NULL, 'j' }, { "quiet", no_argument, NULL, 'q' }, { "help", no_argument, NULL, 'h' }, { 0 },
+};
+
+static int verify(const char *path, bool quiet, json_t *all)
+{
+	struct weir_filter *f;
+	int err = image_try(&f, path, true);
+	if (err == -EBADMSG)
+		say("%s: damaged: %s", path, weir_error_detail());
+	else if (err)
+		say_weir(err, path);
+	else
+		weir_destroy(f);
+	if (all) {
+		struct report r = report_new();
+		report_text(&r, "image", NULL, path);
+		report_text(&r, "state", NULL, err == -EBADMSG ? "damaged" : err ? "trouble" : "whole");
+		if (err)
+			report_text(&r, "error", NULL, weir_error_detail());
+		json_array_append(all, r.json);
+		report_free(&r);
+	} else if (!err && !quiet) {
+		printf("%s: whole\n", path);
+	}
+	return err == -EBADMSG ? TOOL_NO : err ? TOOL_TROUBLE : TOOL_OK;
+}
+
+int cmd_verify(int argc, char **argv)
+{
+	bool quiet = false, as_json = false;
+	for (int option; (option = getopt_long(argc, argv, "qh", options, NULL)) != -1;) {
+		switch (option) {
+		case 'j': as_json = true; break;
+		case 'q': quiet = true; break;
+		case 'h': fputs(help, stdout); return TOOL_OK;
+		default: return misuse_said();
+		}
+	}
+	if (optind == argc)
+		return misuse("the image is missing");
+	json_t *all = as_json ? json_array() : NULL;
+	int worst = TOOL_OK;
+	for (int i = optind; i < argc; i++) {
+		int status = verify(argv[i], quiet, all);
+		worst = status > worst ? status : worst;
+	}
+	if (all)
+		print_json(all, stdout);
+	json_decref(all);
+	return worst;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ * The passes over the input. Every thread takes a chunk of lines, hashes it and loads its hashes by large batches, so that the
+ * library can sort them by shard and write in cache. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include "crew.h"
+#include "fill.h"
+#include "progress.h"
+#include "say.h"
+#include "show.h"
+
+#define BATCH ((size_t)4 << 20) /* hashes: 32 MiB a thread, touched only as far as there are keys */
+#define KEYS 256                /* of one call */
+
+struct batch {
+	struct batch *next;
+	size_t n;
+	uint64_t hashes[BATCH];
+};
+
+enum task { COUNT, LOAD, SPOOL, UNSPOOL };
+
+struct pass {
+	enum task task;
+	const struct fill *fill;
+	struct lines *lines;
+	struct weir_filter *f;
+	struct spool *spool;
+	pthread_mutex_t lock; /* of spool */
+	atomic_uint_fast64_t keys;
+	atomic_bool failed;
+};
+
+static struct batch *batch_new(void)
+{
+	struct batch *batch = need(sizeof *batch);
+	batch->next = NULL;
+	batch->n = 0;
+	return batch;
+}
+
+static bool load(struct pass *pass, struct batch *batch)
+{
+	int err = batch->n ? weir_load_hashes(pass->f, batch->hashes, batch->n) : 0;
+	if (err)
+		say_weir(err, NULL);
+	batch->n = 0;
+	return !err;
+}
+
+static bool keep(struct pass *pass, struct batch *batch)
+{
+	struct spool *spool = pass->spool;
+	pthread_mutex_lock(&pass->lock);
+	batch->next = spool->first;
+	spool->first = batch;
+	spool->hashes += batch->n;
+	bool fits = spool->hashes <= spool->max_bytes / sizeof(uint64_t);
+	pthread_mutex_unlock(&pass->lock);
+	if (!fits && !atomic_exchange(&pass->failed, true))
+		say("the hashes of the keys so far take more than %s: raise --max-memory, or give the number of keys with -n: then none are kept",
+		    show_bytes(SHOW, spool->max_bytes));
+	return fits;
+}
+
+/* A batch is full: make room in it, or replace it. */
+static bool flush(struct pass *pass, struct batch **batch)
+{
+	if (pass->task == LOAD)
+		return load(pass, *batch);
+	bool kept = keep(pass, *batch);
+	*batch = batch_new();
+	return kept;
+}
+
+static bool take(struct pass *pass, const struct chunk *chunk, struct batch **batch)
+{
+	struct iovec keys[KEYS];
+	uint64_t taken = 0;
+	size_t at = 0, n;
+	while ((n = chunk_keys(pass->lines, chunk, &at, keys, KEYS)) > 0) {
+		taken += n;
+		if (pass->task == COUNT)
+			continue;
+		if ((*batch)->n + n > BATCH && !flush(pass, batch))
+			return false;
+		weir_hash_keys(pass->f, keys, n, (*batch)->hashes + (*batch)->n);
+		(*batch)->n += n;
+	}
+	atomic_fetch_add(&pass->keys, taken);
+	return true;
+}
+
+static void read_worker(void *arg)
+{
+	struct pass *pass = arg;
+	struct chunk chunk = { 0 };
+	struct batch *batch = pass->task == COUNT ? NULL : batch_new();
+	int got = 0;
+	while (!atomic_load(&pass->failed) && (got = lines_next(pass->lines, &chunk)) > 0)
+		if (!take(pass, &chunk, &batch))
+			got = -1;
+	if (got == 0 && pass->task == LOAD && !load(pass, batch))
+		got = -1;
+	if (pass->task == SPOOL) {
+		if (!keep(pass, batch))
+			got = -1;
+	} else {
+		free(batch);
+	}
+	if (got < 0)
+		atomic_store(&pass->failed, true);
+	chunk_free(&chunk);
+}
+
+static void read_tick(void *arg)
+{
+	const struct pass *pass = arg;
+	uint64_t keys = atomic_load(&((struct pass *)arg)->keys);
+	double part = -1.0;
+	if (pass->fill->bytes)
+		part = (double)lines_done_bytes(pass->lines) / (double)pass->fill->bytes;
+	else if (pass->fill->expected)
+		part = (double)keys / (double)pass->fill->expected;
+	progress_at(part, keys);
+}
+
+static int run(struct pass *pass, const char *what, uint64_t *keys)
+{
+	pass->lines = lines_open(&pass->fill->from);
+	progress_begin(what);
+	crew_run(pass->fill->threads, read_worker, read_tick, pass);
+	progress_end();
+	lines_close(pass->lines);
+	pthread_mutex_destroy(&pass->lock);
+	*keys = atomic_load(&pass->keys);
+	return atomic_load(&pass->failed) ? -1 : 0;
+}
+
+int fill_count(const struct fill *fill, uint64_t *keys)
+{
+	struct pass pass = { .task = COUNT, .fill = fill, .lock = PTHREAD_MUTEX_INITIALIZER };
+	return run(&pass, "counting", keys);
+}
+
+int fill_load(const struct fill *fill, struct weir_filter *f, uint64_t *keys)
+{
+	struct pass pass = { .task = LOAD, .fill = fill, .f = f, .lock = PTHREAD_MUTEX_INITIALIZER };
+	return run(&pass, "building", keys);
+}
+
+int fill_spool(const struct fill *fill, struct weir_filter *hasher, struct spool *spool)
+{
+	struct pass pass = { .task = SPOOL, .fill = fill, .f = hasher, .spool = spool, .lock = PTHREAD_MUTEX_INITIALIZER };
+	uint64_t keys;
+	return run(&pass, "reading", &keys);
+}
+
+static void unspool_worker(void *arg)
+{
+	struct pass *pass = arg;
+	while (!atomic_load(&pass->failed)) {
+		pthread_mutex_lock(&pass->lock);
+		struct batch *batch = pass->spool->first;
+		if (batch)
+			pass->spool->first = batch->next;
+		pthread_mutex_unlock(&pass->lock);
+		if (!batch)
+			break;
+		size_t n = batch->n;
+		if (!load(pass, batch))
+			atomic_store(&pass->failed, true);
+		atomic_fetch_add(&pass->keys, n);
+		free(batch);
+	}
+}
+
+static void unspool_tick(void *arg)
+{
+	struct pass *pass = arg;
+	uint64_t keys = atomic_load(&pass->keys);
+	progress_at(pass->spool->hashes ? (double)keys / (double)pass->spool->hashes : 0.0, keys);
+}
+
+int fill_from_spool(const struct fill *fill, struct spool *spool, struct weir_filter *f)
+{
+	struct pass pass = { .task = UNSPOOL, .fill = fill, .f = f, .spool = spool, .lock = PTHREAD_MUTEX_INITIALIZER };
+	progress_begin("building");
+	crew_run(fill->threads, unspool_worker, unspool_tick, &pass);
+	progress_end();
+	pthread_mutex_destroy(&pass.lock);
+	return atomic_load(&pass.failed) ? -1 : 0;
+}
+
+void spool_free(struct spool *spool)
+{
+	while (spool->first) {
+		struct batch *next = spool->first->next;
+		free(spool->first);
+		spool->first = next;
+	}
+}

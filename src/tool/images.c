@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ * Image files as the subcommands open and save them. */
+#include <errno.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "images.h"
+#include "progress.h"
+#include "say.h"
+#include "tool.h"
+#include "units.h"
+
+int image_try(struct weir_filter **out, const char *path, bool check)
+{
+	struct stat st;
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	bool pipe = stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+	if (!pipe) {
+		int err = weir_image_info(path, &info);
+		if (err)
+			return err;
+	}
+	if (pipe || info.compressed)
+		return weir_load(out, path, NULL);
+	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
+	options.no_verify = !check;
+	return weir_map(out, path, WEIR_MAP_READ, &options);
+}
+
+int image_open(struct weir_filter **out, const char *path, bool check)
+{
+	int err = image_try(out, path, check);
+	if (err)
+		say_weir(err, path);
+	return err;
+}
+
+bool image_place_ok(const char *path)
+{
+	struct stat st;
+	if (strcmp(path, "-") == 0) {
+		if (isatty(STDOUT_FILENO))
+			say("-o -: an image is no text for a terminal: redirect standard output");
+		return !isatty(STDOUT_FILENO);
+	}
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		say("%s: %s, and an image replaces the file it is saved to (-o - writes to standard output)", path,
+		    S_ISDIR(st.st_mode) ? "is a directory" : "is not a regular file");
+		return false;
+	}
+	char *copy = need(strlen(path) + 1);
+	const char *folder = dirname(strcpy(copy, path));
+	bool ok = access(folder, W_OK | X_OK) == 0;
+	if (!ok)
+		say("%s: cannot write in %s: %s", path, folder, strerror(errno));
+	free(copy);
+	return ok;
+}
+
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+#define ENDS (sizeof ends / sizeof *ends)
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number)
+{
+	caught = number;
+}
+
+static int on_progress(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg;
+	progress_at(total ? (double)done / (double)total : -1.0, 0);
+	return caught;
+}
+
+int image_save(const struct weir_filter *f, const char *path, int zstd_level)
+{
+	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
+	options.zstd_level = zstd_level;
+	options.progress = on_progress;
+	/* A file system without unnamed files has a temporary to take away: stop in order, then end as the signal would. */
+	struct sigaction before[ENDS], now = { .sa_handler = on_signal };
+	for (size_t i = 0; i < ENDS; i++)
+		if (sigaction(ends[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
+			sigaction(ends[i], &now, NULL);
+	progress_begin("saving");
+	int err = strcmp(path, "-") == 0 ? weir_save_fd(f, STDOUT_FILENO, &options) : weir_save(f, path, &options);
+	progress_end();
+	for (size_t i = 0; i < ENDS; i++)
+		sigaction(ends[i], &before[i], NULL);
+	if (caught)
+		raise(caught);
+	return err ? trouble_weir(err, strcmp(path, "-") ? path : "standard output") : TOOL_OK;
+}
+
+bool parse_zstd(const char *text, int *level)
+{
+	uint64_t number = 3;
+	if (text && !parse_number("--zstd", text, 1, 19, &number))
+		return false;
+	*level = (int)number;
+	return true;
+}

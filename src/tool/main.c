@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ * The weir command: finds the subcommand and sees to it that its output was written. */
+#include <stdio.h>
+#include <string.h>
+#include <weir/version.h>
+#include "say.h"
+#include "tool.h"
+
+static const struct command commands[] = {
+	{ "plan", "what a filter will cost: memory, rate, layouts", cmd_plan },
+	{ "build", "make a filter of the lines of files", cmd_build },
+	{ "query", "print the lines that may be in the set", cmd_query },
+	{ "info", "what an image holds", cmd_info },
+	{ "merge", "the union of several images", cmd_merge },
+	{ "verify", "check images for damage", cmd_verify },
+};
+#define COMMANDS (sizeof commands / sizeof *commands)
+
+static int usage(FILE *to)
+{
+	fputs("Usage: weir COMMAND [OPTION]... [ARGUMENT]...\n"
+	      "Sets of keys as filters: might this key be in the set? No is certain, yes is wrong at a rate you choose.\n\n", to);
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
+	fputs("\n'weir COMMAND --help' and 'man weir' say more; 'weir --version' tells the version.\n"
+	      "\n"
+	      "  weir plan -n 100M -p 0.1%\n"
+	      "  weir build -p 1% -o words.weir /usr/share/dict/words\n"
+	      "  weir query words.weir text.txt\n", to);
+	return TOOL_OK;
+}
+
+static int version(void)
+{
+	printf("weir %s (library %s)\n", WEIR_VERSION_STRING, weir_version());
+	return TOOL_OK;
+}
+
+static int run(const char *name, int argc, char **argv)
+{
+	static char full_name[32];
+	for (size_t i = 0; i < COMMANDS; i++) {
+		if (strcmp(name, commands[i].name))
+			continue;
+		snprintf(full_name, sizeof full_name, "weir %s", name);
+		say_as(full_name);
+		argv[0] = full_name;
+		return commands[i].run(argc, argv);
+	}
+	return misuse("'%s' is no command", name);
+}
+
+static int help(int argc, char **argv)
+{
+	static char dash_help[] = "--help";
+	if (argc < 2)
+		return usage(stdout);
+	char *asked[] = { argv[1], dash_help, NULL };
+	return run(argv[1], 2, asked);
+}
+
+static int dispatch(int argc, char **argv)
+{
+	if (argc < 2) {
+		usage(stderr);
+		return TOOL_TROUBLE;
+	}
+	const char *first = argv[1];
+	if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0)
+		return usage(stdout);
+	if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0)
+		return version();
+	if (strcmp(first, "help") == 0)
+		return help(argc - 1, argv + 1);
+	return run(first, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	return close_stdout(dispatch(argc, argv));
+}

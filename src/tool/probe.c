@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * The measured rate: false positives among keys that are certainly absent. */
+#include <string.h>
+#include "probe.h"
+
+#define AT_ONCE 4096
+#define KEY_BYTES 9 /* the delimiter, then a number */
+
+struct probe probe_rate(const struct weir_filter *f, char delimiter, double expected)
+{
+	static char keys[AT_ONCE * KEY_BYTES];
+	double wanted = expected > 0 ? 40000.0 / expected : 2e7;
+	uint64_t n = wanted < 1e6 ? 1000000 : wanted > 2e7 ? 20000000 : (uint64_t)wanted;
+	struct probe probe = { 0, 0, 0.0 };
+	while (probe.looked_up < n) {
+		for (size_t i = 0; i < AT_ONCE; i++) {
+			uint64_t number = probe.looked_up + i;
+			keys[i * KEY_BYTES] = delimiter;
+			memcpy(keys + i * KEY_BYTES + 1, &number, sizeof number);
+		}
+		probe.found += weir_contains_fixed(f, keys, KEY_BYTES, AT_ONCE, NULL);
+		probe.looked_up += AT_ONCE;
+	}
+	probe.rate = (double)probe.found / (double)probe.looked_up;
+	return probe;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * The measured rate of a filter of lines: looks up keys that no line can be. */
+#ifndef WEIR_TOOL_PROBE_H
+#define WEIR_TOOL_PROBE_H
+
+#include <stdint.h>
+#include <weir/weir.h>
+
+struct probe {
+	uint64_t looked_up, found;
+	double rate;
+};
+
+/* @delimiter ends the lines: every key looked up begins with it, so none is a line. @expected: the rate to be resolved: so many
+ * keys that about 40,000 are found, but at least a million and at most twenty million. */
+struct probe probe_rate(const struct weir_filter *f, char delimiter, double expected);
+
+#endif

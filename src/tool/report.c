@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ * Reports: a table of label and value beside a JSON object. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "report.h"
+#include "say.h"
+#include "show.h"
+#include "tool.h"
+
+static json_t *need_json(json_t *json)
+{
+	if (!json) {
+		say("no memory for the JSON output, or text that is not UTF-8");
+		exit(TOOL_TROUBLE);
+	}
+	return json;
+}
+
+void json_put(json_t *object, const char *key, json_t *value)
+{
+	if (json_object_set_new(object, key, need_json(value))) {
+		say("no memory for the JSON output");
+		exit(TOOL_TROUBLE);
+	}
+}
+
+struct report report_new(void)
+{
+	return (struct report){ need_json(json_object()), TABLE_INIT("ll") };
+}
+
+void report_free(struct report *report)
+{
+	json_decref(report->json);
+	table_free(&report->lines);
+}
+
+static void line(struct report *report, const char *label, const char *text)
+{
+	if (!label)
+		return;
+	table_add(&report->lines, "  %s", label);
+	table_add(&report->lines, "%s", text);
+}
+
+void report_count(struct report *report, const char *key, const char *label, uint64_t value)
+{
+	json_put(report->json, key, json_integer((json_int_t)value));
+	line(report, label, show_count(SHOW, value));
+}
+
+void report_bytes(struct report *report, const char *key, const char *label, uint64_t value)
+{
+	json_put(report->json, key, json_integer((json_int_t)value));
+	line(report, label, show_bytes(SHOW, value));
+}
+
+void report_rate(struct report *report, const char *key, const char *label, double value)
+{
+	json_put(report->json, key, json_real(value));
+	line(report, label, show_rate(SHOW, value));
+}
+
+void report_real(struct report *report, const char *key, const char *label, double value)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%.4g", value);
+	json_put(report->json, key, json_real(value));
+	line(report, label, text);
+}
+
+/* A file name need not be UTF-8, JSON must be: each byte that is not becomes a question mark. */
+static json_t *json_any_text(const char *text)
+{
+	json_t *json = json_string(text);
+	if (json)
+		return json;
+	size_t n = 0;
+	char *plain = need(strlen(text) + 1);
+	for (const char *p = text; *p; p++)
+		plain[n++] = (unsigned char)*p < 0x80 ? *p : '?';
+	plain[n] = '\0';
+	json = json_string(plain);
+	free(plain);
+	return json;
+}
+
+void report_text(struct report *report, const char *key, const char *label, const char *value)
+{
+	json_put(report->json, key, json_any_text(value));
+	line(report, label, value);
+}
+
+void report_bool(struct report *report, const char *key, const char *label, bool value)
+{
+	json_put(report->json, key, json_boolean(value));
+	line(report, label, value ? "yes" : "no");
+}
+
+void report_line(struct report *report, const char *label, const char *format, ...)
+{
+	char text[400];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	line(report, label, text);
+}
+
+void print_json(const json_t *json, FILE *to)
+{
+	if (json_dumpf(json, to, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0)
+		fputc('\n', to);
+}
+
+void report_print(const struct report *report, bool as_json, FILE *to)
+{
+	if (as_json)
+		print_json(report->json, to);
+	else
+		table_print(&report->lines, to);
+}

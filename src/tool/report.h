@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * Figures about one thing, for the eye or as a JSON object: said once, printed either way. */
+#ifndef WEIR_TOOL_REPORT_H
+#define WEIR_TOOL_REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "table.h"
+
+struct report {
+	json_t *json;
+	struct table lines;
+};
+
+struct report report_new(void);
+void report_free(struct report *report);
+
+/* What both readers get; @label NULL: JSON alone. */
+void report_count(struct report *report, const char *key, const char *label, uint64_t value);
+void report_bytes(struct report *report, const char *key, const char *label, uint64_t value);
+void report_rate(struct report *report, const char *key, const char *label, double value);
+void report_real(struct report *report, const char *key, const char *label, double value);
+void report_text(struct report *report, const char *key, const char *label, const char *value);
+void report_bool(struct report *report, const char *key, const char *label, bool value);
+/* What the eye alone gets. */
+void report_line(struct report *report, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+void report_print(const struct report *report, bool as_json, FILE *to);
+/* Any JSON value, in the one style of this command. */
+void print_json(const json_t *json, FILE *to);
+
+/* Set a member of an object, or exit for want of memory. Takes @value over. */
+void json_put(json_t *object, const char *key, json_t *value);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * Messages and the ends that they lead to. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weir/error.h>
+#include "progress.h"
+#include "say.h"
+#include "tool.h"
+
+static const char *name = "weir";
+
+void say_as(const char *new_name)
+{
+	name = new_name;
+}
+
+static void say_list(const char *format, va_list args)
+{
+	flockfile(stderr);
+	progress_wipe();
+	fprintf(stderr, "%s: ", name);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	funlockfile(stderr);
+}
+
+void say(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	say_list(format, args);
+	va_end(args);
+}
+
+int trouble(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	say_list(format, args);
+	va_end(args);
+	return TOOL_TROUBLE;
+}
+
+int misuse_said(void)
+{
+	fprintf(stderr, "Try '%s --help'.\n", name);
+	return TOOL_TROUBLE;
+}
+
+int misuse(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	say_list(format, args);
+	va_end(args);
+	return misuse_said();
+}
+
+void say_weir(int err, const char *file)
+{
+	const char *detail = weir_error_detail();
+	if (!*detail)
+		detail = weir_strerror(err);
+	if (!file || strstr(detail, file))
+		say("%s", detail);
+	else
+		say("%s: %s", file, detail);
+}
+
+int trouble_weir(int err, const char *file)
+{
+	say_weir(err, file);
+	return TOOL_TROUBLE;
+}
+
+void *need_more(void *old, size_t bytes)
+{
+	void *p = realloc(old, bytes ? bytes : 1);
+	if (!p) {
+		say("no memory for %zu bytes more", bytes);
+		exit(TOOL_TROUBLE);
+	}
+	return p;
+}
+
+void *need(size_t bytes)
+{
+	return need_more(NULL, bytes);
+}
+
+int close_stdout(int status)
+{
+	errno = 0;
+	int lost = ferror(stdout);
+	if (fclose(stdout) || lost)
+		return trouble("cannot write the output: %s", strerror(errno ? errno : EIO));
+	return status;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * Messages on stderr, each led by the command's name: "weir build: keys.txt: No such file or directory". */
+#ifndef WEIR_TOOL_SAY_H
+#define WEIR_TOOL_SAY_H
+
+#include <stddef.h>
+
+/* The name that leads every message: "weir", then "weir build". */
+void say_as(const char *name);
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* As say(); returns TOOL_TROUBLE. */
+int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* As trouble(), with a line that points to --help. */
+int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* After getopt_long() has said what is wrong: point to --help. */
+int misuse_said(void);
+/* A weir call failed with @err: its sentence, led by @file unless that is NULL or the sentence names it already. */
+int trouble_weir(int err, const char *file);
+void say_weir(int err, const char *file);
+
+/* Memory, or a message and exit. */
+void *need(size_t bytes);
+void *need_more(void *old, size_t bytes);
+
+/* Flush and close stdout: a full disk shows only here. Returns TOOL_TROUBLE if something was lost, else @status. */
+int close_stdout(int status);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * Lines selected by a filter, in the order of the input. */
+#ifndef WEIR_TOOL_SIFT_H
+#define WEIR_TOOL_SIFT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <weir/weir.h>
+#include "lines.h"
+
+struct sift {
+	/* asked */
+	struct lines_options from;
+	const struct weir_filter *filter;
+	bool invert;     /* those that are not in the set */
+	bool print;      /* on standard output; else they are counted */
+	bool first_only; /* end the process with TOOL_OK at the first, print nothing */
+	unsigned threads;
+	/* came of it */
+	uint64_t lines, selected;
+};
+
+/* Return: false if a file could not be read (said); the others were. */
+bool sift_lines(struct sift *sift);
+
+#endif

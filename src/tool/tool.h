@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * The weir command: its subcommands and its exit codes. */
+#ifndef WEIR_TOOL_TOOL_H
+#define WEIR_TOOL_TOOL_H
+
+/* As grep's. */
+enum tool_exit {
+	TOOL_OK = 0,      /* done; query: a line was selected; verify: whole */
+	TOOL_NO = 1,      /* query: no line was selected; verify: damaged */
+	TOOL_TROUBLE = 2, /* wrong options, a file that cannot be read, no memory, ... */
+};
+
+/* A subcommand: argv[0] is its full name ("weir build"), as getopt and messages want it. */
+struct command {
+	const char *name;
+	const char *summary;
+	int (*run)(int argc, char **argv);
+};
+
+int cmd_plan(int argc, char **argv);
+int cmd_build(int argc, char **argv);
+int cmd_query(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
+
+#endif

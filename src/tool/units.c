@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ * Numbers with units, read exactly: in whole numbers, never through a double. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "say.h"
+#include "units.h"
+
+/* mantissa * 10^exponent, and what follows it. */
+struct decimal {
+	uint64_t mantissa;
+	int exponent;
+	const char *rest;
+};
+
+static bool add_digit(uint64_t *value, char digit)
+{
+	return !__builtin_mul_overflow(*value, UINT64_C(10), value) &&
+	       !__builtin_add_overflow(*value, (uint64_t)(digit - '0'), value);
+}
+
+/* 12, 1.5, .5, 1e6, 2.5e3; false: no number, or one with more digits than 64 bits hold. */
+static bool read_decimal(const char *text, struct decimal *out)
+{
+	*out = (struct decimal){ 0, 0, text };
+	int digits = 0;
+	bool point = false;
+	const char *p = text;
+	for (;; p++) {
+		if (*p == '.' && !point) {
+			point = true;
+		} else if (isdigit((unsigned char)*p)) {
+			if (!add_digit(&out->mantissa, *p))
+				return false;
+			out->exponent -= point;
+			digits++;
+		} else {
+			break;
+		}
+	}
+	if (*p == 'e' && isdigit((unsigned char)p[1])) {
+		int e = 0;
+		for (p++; isdigit((unsigned char)*p) && e < 1000; p++)
+			e = e * 10 + (*p - '0');
+		out->exponent += e;
+	}
+	out->rest = p;
+	return digits > 0;
+}
+
+/* What a suffix multiplies by: 0 if it is none. */
+static uint64_t suffix_keys(const char *suffix)
+{
+	if (!*suffix)
+		return 1;
+	static const char letters[] = "KMGT";
+	const char *at = strchr(letters, toupper((unsigned char)*suffix));
+	if (!at || suffix[1])
+		return 0;
+	uint64_t by = 1000;
+	for (; at > letters; at--)
+		by *= 1000;
+	return by;
+}
+
+static uint64_t suffix_bytes(const char *suffix)
+{
+	if (!*suffix || strcmp(suffix, "B") == 0)
+		return 1;
+	static const char letters[] = "KMGT";
+	const char *at = strchr(letters, toupper((unsigned char)*suffix));
+	if (!at)
+		return 0;
+	unsigned power = (unsigned)(at - letters) + 1;
+	if (!suffix[1] || strcmp(suffix + 1, "iB") == 0)
+		return UINT64_C(1) << 10 * power;
+	if (strcmp(suffix + 1, "B"))
+		return 0;
+	uint64_t by = 1;
+	while (power--)
+		by *= 1000;
+	return by;
+}
+
+enum scaled { SCALED, TOO_LARGE, NOT_WHOLE };
+
+/* mantissa * by * 10^exponent; a fraction is dropped, and reported. */
+static enum scaled scale(struct decimal number, uint64_t by, uint64_t *out)
+{
+	if (__builtin_mul_overflow(number.mantissa, by, out))
+		return TOO_LARGE;
+	for (; number.exponent > 0 && *out; number.exponent--)
+		if (__builtin_mul_overflow(*out, UINT64_C(10), out))
+			return TOO_LARGE;
+	enum scaled result = SCALED;
+	for (; number.exponent < 0 && *out; number.exponent++) {
+		if (*out % 10)
+			result = NOT_WHOLE;
+		*out /= 10;
+	}
+	return result;
+}
+
+bool parse_keys(const char *option, const char *text, uint64_t *out)
+{
+	struct decimal number;
+	uint64_t by = 0;
+	enum scaled result = TOO_LARGE;
+	if (read_decimal(text, &number))
+		by = suffix_keys(number.rest);
+	if (by)
+		result = scale(number, by, out);
+	if (by && result == SCALED && *out)
+		return true;
+	if (by && result == TOO_LARGE)
+		say("%s '%s': too many keys: the number does not fit in 64 bits", option, text);
+	else
+		say("%s '%s': not a number of keys: give a whole number from 1 up such as 250000, 1e6, 1.5M or 2G", option, text);
+	return false;
+}
+
+bool parse_bytes(const char *option, const char *text, uint64_t *out)
+{
+	struct decimal number;
+	uint64_t by = 0;
+	enum scaled result = TOO_LARGE;
+	if (read_decimal(text, &number))
+		by = suffix_bytes(number.rest);
+	if (by)
+		result = scale(number, by, out);
+	if (by && result != TOO_LARGE && *out)
+		return true;
+	if (by && result == TOO_LARGE)
+		say("%s '%s': too large: the bytes do not fit in 64 bits", option, text);
+	else
+		say("%s '%s': not a size: give bytes such as 65536, 64K, 1.5G, 512MiB or 100MB", option, text);
+	return false;
+}
+
+/* A decimal number without sign, space, hex, nan and inf. */
+static bool read_real(const char *text, double *out, const char **rest)
+{
+	if (!isdigit((unsigned char)*text) && *text != '.')
+		return false;
+	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+		return false;
+	char *end;
+	*out = strtod(text, &end);
+	*rest = end;
+	return end > text;
+}
+
+bool parse_rate(const char *option, const char *text, double *out)
+{
+	const char *rest;
+	double below = 1.0;
+	bool ok = read_real(text, out, &rest);
+	if (ok && *rest == '/') {
+		ok = read_real(rest + 1, &below, &rest);
+		*out /= below;
+	} else if (ok && *rest == '%') {
+		*out /= 100.0;
+		rest++;
+	}
+	if (ok && !*rest && *out > 0.0 && *out < 1.0)
+		return true;
+	say("%s '%s': not a rate: give one above 0 and below 1 (100%%), such as 1%%, 0.01 or 1/100", option, text);
+	return false;
+}
+
+bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *out)
+{
+	char *end = NULL;
+	errno = 0;
+	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && isxdigit((unsigned char)text[2]);
+	if (isdigit((unsigned char)*text))
+		*out = strtoull(text, &end, hex ? 16 : 10);
+	if (end && !*end && !errno && *out >= least && *out <= most)
+		return true;
+	say("%s '%s': give a whole number from %llu to %llu", option, text, (unsigned long long)least, (unsigned long long)most);
+	return false;
+}
