@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * What is measured of a contender, and two of them in alternating rounds, so that what the machine does in between meets both. */
+#ifndef WEIR_BENCH_MEASURE_H
+#define WEIR_BENCH_MEASURE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+#include "keys.h"
+#include "set.h"
+#include "team.h"
+
+namespace bench {
+
+enum class Op {
+	hit,     /* lookups of keys that are there */
+	miss,    /* lookups of keys that are not */
+	chain,   /* hits, each after the answer before */
+	insert,  /* new keys, from empty to capacity */
+	present, /* inserts of keys that are there */
+};
+
+/* The keys of one size: made once, the same for every contender. */
+struct Keys {
+	Keys(size_t n, size_t misses) : present(make_keys(0, n)), absent_(make_keys(absent, misses)) {}
+	const std::vector<uint64_t> &of(Op op) const { return op == Op::miss ? absent_ : present; }
+	std::vector<uint64_t> present, absent_;
+};
+
+/* What one round cost, a key. */
+struct Cost {
+	double ns;   /* one thread: of its CPU, so that another process's turn is not counted; several: of the clock */
+	double busy; /* how much of the time it had its CPU, 0 to 1 */
+};
+
+/* @first: where in the keys the round begins; @count: how many, again from the start at the end. An insert takes all keys, and does
+ * so several times where they are few. */
+Cost measure(Team &team, Set &set, Op op, const Keys &keys, size_t first, size_t count, bool wall);
+
+/* Robust figures of many rounds. */
+struct Series {
+	std::vector<double> values;
+	double median() const { return quantile(0.5); }
+	double spread() const { return (quantile(0.75) - quantile(0.25)) / median(); }
+	double quantile(double q) const;
+};
+
+struct Facts {
+	double bits_per_key;
+	double rate;   /* measured over absent keys, filled to capacity */
+	uint64_t lost; /* false negatives */
+};
+
+/* Fills the set to capacity and asks it for everything. */
+Facts fill_and_ask(Set &set, const Keys &keys);
+
+/* Load average over the last minute. */
+double load_average();
+std::string cpu_name();
+
+} // namespace bench
+
+#endif

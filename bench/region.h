@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * Memory for every contender's bits, by the rules of weir's own (src/memory.c): below 2 MiB the heap at 64-byte alignment, above it
+ * whole pages, 2 MiB aligned, with huge pages asked for. So no side of a comparison has better pages than the other. */
+#ifndef WEIR_BENCH_REGION_H
+#define WEIR_BENCH_REGION_H
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <sys/mman.h>
+
+namespace bench {
+
+class Region {
+public:
+	explicit Region(size_t bytes) : bytes_(bytes)
+	{
+		if (bytes < huge_page)
+			heap();
+		else
+			pages();
+		clear();
+	}
+	~Region()
+	{
+		if (mapped_)
+			munmap(base_, mapped_);
+		else
+			free(base_);
+	}
+	Region(const Region &) = delete;
+	Region &operator=(const Region &) = delete;
+
+	void clear() { memset(base_, 0, bytes_); } /* touches every page as well */
+	void *base() const { return base_; }
+	size_t bytes() const { return bytes_; }
+
+private:
+	static constexpr size_t huge_page = size_t(2) << 20;
+
+	void heap()
+	{
+		if (posix_memalign(&base_, 64, bytes_))
+			throw std::bad_alloc();
+	}
+
+	void pages()
+	{
+		mapped_ = (bytes_ + huge_page - 1) / huge_page * huge_page;
+		size_t slack = mapped_ + huge_page;
+		char *p = static_cast<char *>(mmap(nullptr, slack, PROT_READ | PROT_WRITE,
+		                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+		if (p == MAP_FAILED)
+			throw std::bad_alloc();
+		char *aligned = reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(p) + huge_page - 1) / huge_page * huge_page);
+		if (aligned > p)
+			munmap(p, static_cast<size_t>(aligned - p));
+		if (aligned + mapped_ < p + slack)
+			munmap(aligned + mapped_, static_cast<size_t>(p + slack - aligned - mapped_));
+		(void)madvise(aligned, mapped_, MADV_HUGEPAGE);
+		base_ = aligned;
+	}
+
+	void *base_ = nullptr;
+	size_t bytes_;
+	size_t mapped_ = 0;
+};
+
+} // namespace bench
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ * What every contender can do, so that each measurement is one loop over many of them. A call works through thousands of keys: the
+ * virtual call is not in the loop. */
+#ifndef WEIR_BENCH_SET_H
+#define WEIR_BENCH_SET_H
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <sys/uio.h>
+
+namespace bench {
+
+class Set {
+public:
+	virtual ~Set() = default;
+	virtual uint64_t bytes() const = 0;
+	/* Empty again, every page touched. No other thread may be using it. */
+	virtual void clear() = 0;
+	/* How many of the keys are answered "there". */
+	virtual uint64_t lookup(const uint64_t *keys, size_t n) = 0;
+	/* Likewise, but each key depends on the answer before it: time is latency. */
+	virtual uint64_t chain(const uint64_t *keys, size_t n) = 0;
+	virtual void insert(const uint64_t *keys, size_t n) = 0;
+	/* As lookup and insert, of strings. */
+	virtual uint64_t lookup(const struct iovec *keys, size_t n) = 0;
+	virtual void insert(const struct iovec *keys, size_t n) = 0;
+	/* May several threads insert at once? */
+	virtual bool concurrent() const { return true; }
+};
+
+/* Keys a call of a batch verb, as a server would collect them. */
+constexpr size_t batch_keys = 1024;
+
+/* The loops of a contender from its two verbs on one key; they are inlined. @Self has find(p, len) and add(p, len). */
+template <class Self> class SingleKeySet : public Set {
+public:
+	uint64_t lookup(const uint64_t *keys, size_t n) override
+	{
+		uint64_t found = 0;
+		for (size_t i = 0; i < n; i++)
+			found += self().find(&keys[i], sizeof(keys[i]));
+		return found;
+	}
+	uint64_t chain(const uint64_t *keys, size_t n) override
+	{
+		uint64_t found = 0, last = 0;
+		for (size_t i = 0; i < n; i++) {
+			uint64_t key = keys[i] ^ last; /* @last is always 0, but only the answer tells */
+			uint64_t answer = self().find(&key, sizeof(key));
+			asm volatile("" : "+r"(answer));
+			found += answer;
+			last = answer >> 1;
+		}
+		return found;
+	}
+	void insert(const uint64_t *keys, size_t n) override
+	{
+		for (size_t i = 0; i < n; i++)
+			self().add(&keys[i], sizeof(keys[i]));
+	}
+	uint64_t lookup(const struct iovec *keys, size_t n) override
+	{
+		uint64_t found = 0;
+		for (size_t i = 0; i < n; i++)
+			found += self().find(keys[i].iov_base, keys[i].iov_len);
+		return found;
+	}
+	void insert(const struct iovec *keys, size_t n) override
+	{
+		for (size_t i = 0; i < n; i++)
+			self().add(keys[i].iov_base, keys[i].iov_len);
+	}
+
+private:
+	Self &self() { return static_cast<Self &>(*this); }
+};
+
+/* Makes an empty set for @n keys at @rate. */
+using Maker = std::function<std::unique_ptr<Set>(size_t n, double rate)>;
+
+/* sets_weir.cc: through the verbs of the shared library. */
+std::unique_ptr<Set> weir_single(size_t n, double rate);
+std::unique_ptr<Set> weir_batch(size_t n, double rate);
+std::unique_ptr<Set> weir_bulk(size_t n, double rate);   /* insert: weir_insert_hashes on everything at once */
+std::unique_ptr<Set> weir_private(size_t n, double rate); /* insert: weir_load_hashes on everything at once */
+std::unique_ptr<Set> weir_classic(size_t n, double rate);
+/* The instruction set that weir chose, or that WEIR_ISA names. */
+std::string weir_isa();
+
+/* sets_inline.cc: through <weir/inline.h>, compiled for this machine. */
+std::unique_ptr<Set> weir_inlined(size_t n, double rate);
+
+/* sets_yardstick.cc: the split-block filter, for AVX2 as the comparison asks, and for all that this machine has. */
+std::unique_ptr<Set> yardstick_single(size_t n, double rate);
+std::unique_ptr<Set> yardstick_batch(size_t n, double rate);
+std::unique_ptr<Set> yardstick_native_single(size_t n, double rate);
+std::unique_ptr<Set> yardstick_native_batch(size_t n, double rate);
+
+/* sets_baseline.cc: what a user would write or take otherwise. */
+std::unique_ptr<Set> textbook(size_t n, double rate);
+std::unique_ptr<Set> libbloom(size_t n, double rate);
+std::unique_ptr<Set> mutex_per_shard(size_t n, double rate);
+std::unique_ptr<Set> rwlock_per_shard(size_t n, double rate);
+std::unique_ptr<Set> lfht(size_t n, double rate);
+
+/* limits.cc: random lines of as many bytes as weir's filter has. */
+std::unique_ptr<Set> random_lines(size_t n, double rate);
+
+} // namespace bench
+
+#endif

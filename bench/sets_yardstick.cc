@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * The yardstick as a contender. Compiled twice: for AVX2, and with YARDSTICK_NATIVE for all that this machine has, where a compiler
+ * may turn the hashing of a batch into AVX-512. */
+#include "set.h"
+#include "yardstick_split_block.h"
+
+namespace bench {
+namespace {
+
+class Single : public SingleKeySet<Single> {
+public:
+	Single(size_t n, double rate) : filter(n, rate) {}
+	uint64_t bytes() const override { return filter.region.bytes(); }
+	void clear() override { filter.region.clear(); }
+	bool find(const void *key, size_t len) const { return filter.contains(SplitBlock::hash(key, len)); }
+	void add(const void *key, size_t len) { filter.insert(SplitBlock::hash(key, len)); }
+
+protected:
+	SplitBlock filter;
+};
+
+class Batch final : public Single {
+public:
+	using Single::Single;
+	using Single::lookup;
+	uint64_t lookup(const uint64_t *keys, size_t n) override
+	{
+		uint64_t found = 0, bitmap[batch_keys / 64];
+		for (size_t i = 0; i < n; i += batch_keys) {
+			found += filter.contains_batch(keys + i, n - i < batch_keys ? n - i : batch_keys, bitmap);
+			asm volatile("" : : "r"(bitmap) : "memory"); /* the answers are wanted */
+		}
+		return found;
+	}
+};
+
+} // namespace
+
+#ifdef YARDSTICK_NATIVE
+std::unique_ptr<Set> yardstick_native_single(size_t n, double rate) { return std::make_unique<Single>(n, rate); }
+std::unique_ptr<Set> yardstick_native_batch(size_t n, double rate) { return std::make_unique<Batch>(n, rate); }
+#else
+std::unique_ptr<Set> yardstick_single(size_t n, double rate) { return std::make_unique<Single>(n, rate); }
+std::unique_ptr<Set> yardstick_batch(size_t n, double rate) { return std::make_unique<Batch>(n, rate); }
+#endif
+
+} // namespace bench

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ * What weir promises, line by line, and what is reported beside it. */
+#include "targets.h"
+#include <cstdlib>
+
+namespace bench {
+namespace {
+
+constexpr size_t k100 = 100000, m1 = 1000000, m10 = 10000000, m100 = 100000000;
+
+/* The same contender with a kernel that is not this machine's best. */
+Maker with_isa(const char *isa, Maker make)
+{
+	return [=](size_t n, double rate) {
+		setenv("WEIR_ISA", isa, 1);
+		std::unique_ptr<Set> set = make(n, rate);
+		unsetenv("WEIR_ISA");
+		return set;
+	};
+}
+
+void lookups(std::vector<Comparison> &out, size_t n, double rate, bool promised)
+{
+	auto limit = [&](double x) { return promised ? x : 0; };
+	double batch = n == m1 ? 0.90 : 0.80;
+	for (Op op : { Op::hit, Op::miss }) {
+		bool hit = op == Op::hit;
+		out.push_back({ hit ? "batch lookup, hit" : "batch lookup, miss", n, rate, { "weir_contains_fixed", weir_batch, op },
+		                { "yardstick, batch", yardstick_batch, op }, limit(batch) });
+		out.push_back({ hit ? "single lookup, hit" : "single lookup, miss", n, rate, { "weir_contains", weir_single, op },
+		                { "yardstick, inlined", yardstick_single, op }, n == m1 ? limit(1.9) : 0 });
+		out.push_back({ hit ? "inline lookup, hit" : "inline lookup, miss", n, rate, { "weir_inline_contains", weir_inlined, op },
+		                { "yardstick, inlined", yardstick_single, op }, n == m1 ? limit(1.15) : 0 });
+	}
+	out.push_back({ "batch against AVX-512 yardstick", n, rate, { "weir_contains_fixed", weir_batch, Op::hit },
+	                { "yardstick -march=native", yardstick_native_batch, Op::hit } });
+	out.push_back({ "dependent lookups (latency)", n, rate, { "weir_contains", weir_single, Op::chain },
+	                { "yardstick, inlined", yardstick_single, Op::chain } });
+	out.push_back({ "dependent lookups (latency)", n, rate, { "weir_inline_contains", weir_inlined, Op::chain },
+	                { "yardstick, inlined", yardstick_single, Op::chain } });
+}
+
+void inserts(std::vector<Comparison> &out, size_t n, double rate, bool promised)
+{
+	const Side yardstick = { "yardstick, inlined", yardstick_single, Op::insert };
+	auto limit = [&](size_t at, double x) { return promised && n == at ? x : 0; };
+	out.push_back({ "insert new", n, rate, { "weir_insert", weir_single, Op::insert }, yardstick, limit(m1, 0.80) });
+	out.push_back({ "insert new, inline", n, rate, { "weir_inline_insert", weir_inlined, Op::insert }, yardstick, limit(m1, 0.65) });
+	out.push_back({ "insert new, batch", n, rate, { "weir_insert_fixed", weir_batch, Op::insert }, yardstick, limit(m10, 0.50) });
+	out.push_back({ "insert present : lookup", n, rate, { "weir_insert", weir_single, Op::present },
+	                { "weir_contains", weir_single, Op::hit }, promised ? 1.3 : 0 });
+}
+
+void threads(std::vector<Comparison> &out, size_t n, double rate)
+{
+	auto scale = [&](const char *question, const char *name, Maker make, Op op, double limit) {
+		out.push_back({ question, n, rate, { name, make, op, 2 }, { "on 1 thread", make, op, 1 }, limit, true });
+	};
+	scale("2 threads : 1, batch lookup", "weir_contains_fixed", weir_batch, Op::hit, 1.9);
+	scale("2 threads : 1, single lookup", "weir_contains", weir_single, Op::hit, 1.9);
+	scale("2 threads : 1, batch insert", "weir_insert_fixed", weir_batch, Op::insert, n == m100 ? 1.8 : n == m1 ? 1.6 : 0);
+	scale("2 threads : 1, single insert", "weir_insert", weir_single, Op::insert, 0);
+	scale("2 threads : 1, yardstick insert", "yardstick, inlined", yardstick_single, Op::insert, 0);
+	scale("2 threads : 1, mutex, lookup", "mutex per shard", mutex_per_shard, Op::hit, 0);
+}
+
+void kernels(std::vector<Comparison> &out, size_t n, double rate)
+{
+	for (Op op : { Op::hit, Op::miss }) {
+		const char *question = op == Op::hit ? "kernels, hit" : "kernels, miss";
+		out.push_back({ question, n, rate, { "weir_contains, avx2", with_isa("avx2", weir_single), op },
+		                { "weir_contains, scalar", with_isa("scalar", weir_single), op } });
+		out.push_back({ question, n, rate, { "weir_contains, best", weir_single, op },
+		                { "weir_contains, avx2", with_isa("avx2", weir_single), op } });
+		out.push_back({ question, n, rate, { "weir_contains_fixed, avx2", with_isa("avx2", weir_batch), op },
+		                { "weir_contains_fixed, scalar", with_isa("scalar", weir_batch), op } });
+		out.push_back({ question, n, rate, { "weir_contains_fixed, best", weir_batch, op },
+		                { "weir_contains_fixed, avx2", with_isa("avx2", weir_batch), op } });
+	}
+}
+
+void large(std::vector<Comparison> &out)
+{
+	const Side lines = { "random lines", random_lines, Op::hit, 1, true };
+	const Side single = { "weir_insert", weir_single, Op::insert };
+	for (Op op : { Op::hit, Op::miss })
+		out.push_back({ op == Op::hit ? "batch lookup : random line, hit" : "batch lookup : random line, miss", m100, 0.01,
+		                { "weir_contains_fixed", weir_batch, op }, lines, 1.2 });
+	out.push_back({ "single lookup : random line", m100, 0.01, { "weir_contains", weir_single, Op::hit }, lines });
+	out.push_back({ "bulk load : single inserts", m100, 0.01, { "weir_insert_hashes", weir_bulk, Op::insert }, single, 2.5, true });
+	out.push_back({ "private load : single inserts", m100, 0.01, { "weir_load_hashes", weir_private, Op::insert }, single, 0, true });
+}
+
+} // namespace
+
+std::vector<Comparison> targets()
+{
+	std::vector<Comparison> out;
+	lookups(out, m1, 0.01, true);
+	inserts(out, m1, 0.01, true);
+	kernels(out, m1, 0.01);
+	threads(out, m1, 0.01);
+	lookups(out, m10, 0.01, true);
+	inserts(out, m10, 0.01, true);
+	lookups(out, k100, 0.01, false);
+	inserts(out, k100, 0.01, false);
+	for (size_t n : { k100, m1, m10 }) {
+		lookups(out, n, 0.001, false);
+		inserts(out, n, 0.001, false);
+	}
+	large(out);
+	inserts(out, m100, 0.01, false);
+	threads(out, m100, 0.01);
+	return out;
+}
+
+} // namespace bench

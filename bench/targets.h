@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * The comparisons that bench_targets makes. */
+#ifndef WEIR_BENCH_TARGETS_H
+#define WEIR_BENCH_TARGETS_H
+
+#include <vector>
+#include "measure.h"
+
+namespace bench {
+
+struct Side {
+	const char *name;
+	Maker make;
+	Op op;
+	unsigned threads = 1;
+	bool no_filter = false; /* the machine's limit: it has no keys */
+};
+
+struct Comparison {
+	const char *question;
+	size_t n;
+	double rate;
+	Side first, second;
+	double limit = 0;  /* of the ratio; 0: reported only */
+	bool gain = false; /* the ratio is second / first, to be at least limit; else first / second, to be at most limit */
+};
+
+std::vector<Comparison> targets();
+
+} // namespace bench
+
+#endif
