@@ -38,4 +38,17 @@ static inline void weir__once_store_relaxed(atomic_int *cell, int value)
 	atomic_store_explicit(cell, value, memory_order_relaxed);
 }
 
+/* O3  The commit record of a mapped image, shared with the processes that map it: little-endian, as the bits (B3).
+ *     Storing needs: the checksums written before it to be seen by who reads it (release).  Pairs with: weir__commit_load_acquire.
+ *     Without the order a verification that finds the image sealed could meet the checksums from before. */
+static inline uint64_t weir__commit_load_acquire(const uint64_t *commit)
+{
+	return WEIR__LE64(atomic_load_explicit((const _Atomic uint64_t *)commit, memory_order_acquire));
+}
+
+static inline void weir__commit_store_release(uint64_t *commit, uint64_t value)
+{
+	atomic_store_explicit((_Atomic uint64_t *)commit, WEIR__LE64(value), memory_order_release);
+}
+
 #endif

@@ -24,7 +24,7 @@ uint32_t weir__bulk_parts(uint64_t bytes, uint32_t shards)
 
 bool weir__bulk_wanted(const struct weir_filter *f, size_t n)
 {
-	return n > WANTED_FROM && f->parts > 1 && f->kernel->load64 && f->bytes > 8 * weir__cache_bytes();
+	return n > WANTED_FROM && f->parts > 1 && f->kernel->load && f->bytes > 8 * weir__cache_bytes();
 }
 
 /* A piece of hashes sorted by part; part p's are hashes[start[p]] .. hashes[start[p + 1] - 1]. */
@@ -48,26 +48,26 @@ static int sorted_alloc(struct sorted *s, uint32_t parts, size_t n, bool with_in
 	return 0;
 }
 
-static unsigned part_shift(const struct weir_filter *f)
+/* The top log2(parts) bits of a hash; two shifts, since one part leaves none of them. */
+static uint32_t part_of(const struct weir_filter *f, uint64_t hash)
 {
-	return 64 - (unsigned)__builtin_ctz(f->parts);
+	return (uint32_t)(hash >> 1 >> (63 - __builtin_ctz(f->parts)));
 }
 
 /* The counting sort: count, then start[p + 1] is where part p's next hash goes, which leaves it at that part's end. */
 static void sort_piece(const struct weir_filter *f, struct sorted *s, const uint64_t *hashes, size_t n)
 {
-	unsigned shift = part_shift(f);
 	uint32_t *next = s->start + 1, sum = 0;
 	memset(s->start, 0, (f->parts + 1) * sizeof *s->start);
 	for (size_t i = 0; i < n; i++)
-		next[hashes[i] >> shift]++;
+		next[part_of(f, hashes[i])]++;
 	for (uint32_t p = 0; p < f->parts; p++) {
 		uint32_t count = next[p];
 		next[p] = sum;
 		sum += count;
 	}
 	for (size_t i = 0; i < n; i++) {
-		uint32_t at = next[hashes[i] >> shift]++;
+		uint32_t at = next[part_of(f, hashes[i])]++;
 		s->hashes[at] = hashes[i];
 		if (s->index)
 			s->index[at] = (uint32_t)i;
@@ -91,21 +91,11 @@ static size_t insert_sorted(struct weir_filter *f, const struct sorted *s, uint6
 		for (size_t at = s->start[p], n; at < s->start[p + 1]; at += n) {
 			n = s->start[p + 1] - at < RUN ? s->start[p + 1] - at : RUN;
 			struct weir_batch run = weir__batch_hashes(s->hashes + at, n);
-			fresh += weir__batch_insert(f, &run, bitmap ? answers : NULL);
+			fresh += f->kernel->insert_batch(f, &run, bitmap ? answers : NULL);
 			if (bitmap)
 				report(bitmap, s->index + at, answers, n);
 		}
 	return fresh;
-}
-
-static void hash_piece(const struct weir_filter *f, const struct weir_batch *batch, size_t at, size_t n, uint64_t *out)
-{
-	for (size_t i = 0; i < n; i += WEIR_STEP) {
-		unsigned step = n - i < WEIR_STEP ? (unsigned)(n - i) : WEIR_STEP;
-		const uint64_t *hashes = batch->take(f, batch, at + i, step, out + i);
-		if (hashes != out + i)
-			memcpy(out + i, hashes, step * sizeof *out);
-	}
 }
 
 int64_t weir__bulk_insert(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
@@ -114,16 +104,16 @@ int64_t weir__bulk_insert(struct weir_filter *f, const struct weir_batch *batch,
 	struct sorted s;
 	struct weir_memory hashed;
 	if (weir__memory_alloc(&hashed, (piece * 8 + 63) / 64 * 64, 0, NULL, 0))
-		return (int64_t)weir__batch_insert(f, batch, bitmap);
+		return (int64_t)f->kernel->insert_batch(f, batch, bitmap);
 	if (sorted_alloc(&s, f->parts, piece, bitmap != NULL)) {
 		weir__memory_free(&hashed);
-		return (int64_t)weir__batch_insert(f, batch, bitmap);
+		return (int64_t)f->kernel->insert_batch(f, batch, bitmap);
 	}
 	if (bitmap)
 		memset(bitmap, 0, WEIR_BITMAP_WORDS(batch->n) * sizeof *bitmap);
 	for (size_t at = 0, n; at < batch->n; at += n) {
 		n = batch->n - at < piece ? batch->n - at : piece;
-		hash_piece(f, batch, at, n, hashed.bits);
+		weir__batch_hash(f, batch, at, n, hashed.bits);
 		sort_piece(f, &s, hashed.bits, n);
 		fresh += insert_sorted(f, &s, bitmap ? bitmap + at / 64 : NULL);
 	}
@@ -141,7 +131,7 @@ static bool load_part(struct weir_filter *f, struct sorted *s, uint32_t *done, u
 	if (n && !weir__owner_try_acquire(&f->owners[p]))
 		return false;
 	if (n) {
-		weir__batch_load(f, s->hashes + s->start[p], n);
+		f->kernel->load(f, s->hashes + s->start[p], n);
 		weir__owner_drop(&f->owners[p]);
 	}
 	done[p / 32] |= UINT32_C(1) << (p % 32);
@@ -171,7 +161,7 @@ int weir__bulk_load(struct weir_filter *f, const uint64_t *hashes, size_t n)
 	for (size_t at = 0, count; at < n; at += count) {
 		count = n - at < piece ? n - at : piece;
 		sort_piece(f, &s, hashes + at, count);
-		load_sorted(f, &s, (uint32_t)(hashes[at] >> 32) & (f->parts - 1));
+		load_sorted(f, &s, part_of(f, hashes[at]));
 	}
 	weir__memory_free(&s.memory);
 	return 0;

@@ -130,13 +130,13 @@ uint64_t weir_hash(const struct weir_filter *f, const void *key, size_t len)
 void weir_hash_keys(const struct weir_filter *f, const struct iovec *keys, size_t n, uint64_t *out)
 {
 	struct weir_batch batch = weir__batch_keys(keys, n);
-	weir__batch_hash(f, &batch, out);
+	weir__batch_hash(f, &batch, 0, n, out);
 }
 
 void weir_hash_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes, size_t n, uint64_t *out)
 {
 	struct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);
-	weir__batch_hash(f, &batch, out);
+	weir__batch_hash(f, &batch, 0, n, out);
 }
 
 /* The symbols of the four verbs that filter.h inlines, for callers that do not. */
@@ -148,26 +148,26 @@ extern inline bool weir_contains_hash(const struct weir_filter *f, uint64_t hash
 size_t weir_contains_hashes(const struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap)
 {
 	struct weir_batch batch = weir__batch_hashes(hashes, n);
-	return weir__batch_contains(f, &batch, bitmap);
+	return f->kernel->contains_batch(f, &batch, bitmap);
 }
 
 size_t weir_contains_keys(const struct weir_filter *f, const struct iovec *keys, size_t n, uint64_t *bitmap)
 {
 	struct weir_batch batch = weir__batch_keys(keys, n);
-	return weir__batch_contains(f, &batch, bitmap);
+	return f->kernel->contains_batch(f, &batch, bitmap);
 }
 
 size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes, size_t n, uint64_t *bitmap)
 {
 	struct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);
-	return weir__batch_contains(f, &batch, bitmap);
+	return f->kernel->contains_batch(f, &batch, bitmap);
 }
 
 static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
 {
 	if (f->view.insert_error)
 		return refuse_insert(f, NULL, 0);
-	return weir__bulk_wanted(f, batch->n) ? weir__bulk_insert(f, batch, bitmap) : (int64_t)weir__batch_insert(f, batch, bitmap);
+	return weir__bulk_wanted(f, batch->n) ? weir__bulk_insert(f, batch, bitmap) : (int64_t)f->kernel->insert_batch(f, batch, bitmap);
 }
 
 int64_t weir_insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap)
@@ -192,7 +192,7 @@ int weir_load_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	if (f->view.insert_error)
 		return refuse_insert(f, NULL, 0);
-	if (f->kernel->load64)
+	if (f->kernel->load)
 		return weir__bulk_load(f, hashes, n);
 	return weir_insert_hashes(f, hashes, n, NULL) < 0 ? -ENOTSUP : 0; /* no shard ownership: atomic inserts serve as well */
 }

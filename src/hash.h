@@ -1,34 +1,84 @@
 /* SPDX-License-Identifier: MIT
- * From keys to 64-bit hashes: XXH3 with the filter's seed. The only place in src that names xxHash. */
+ * From keys to 64-bit hashes: XXH3 with the filter's seed. The only place in src that names xxHash.
+ *
+ * XXH3_64bits_withSeed of eight bytes is two multiplies, rotates and shifts:
+ *
+ *     x  = (key with its halves swapped) ^ ((secret[8..15] ^ secret[16..23]) - (seed ^ byteswap32(low half of seed) << 32))
+ *     x ^= rotl(x, 49) ^ rotl(x, 24);  x *= M;  x ^= (x >> 35) + 8;  x *= M;  x ^= x >> 28
+ *
+ * which AVX-512 does for eight keys at once. Tests hold it to XXH3 itself.
+ * Source: XXH3_len_4to8_64b and XXH3_rrmxmx in xxHash 0.8. */
 #ifndef WEIR_SRC_HASH_H
 #define WEIR_SRC_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <weir/word.h>
 #ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
 #endif
 #include <xxhash.h>
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#include <immintrin.h>
+#endif
 
 static inline uint64_t weir__hash(uint64_t seed, const void *key, size_t len)
 {
 	return XXH3_64bits_withSeed(key, len, seed);
 }
 
-/* XXH3 of eight bytes is two multiplies and some shifts: constant length lets the compiler keep only those. */
-static inline uint64_t weir__hash8(uint64_t seed, const void *key)
-{
-	return XXH3_64bits_withSeed(key, 8, seed);
-}
-
-/* Hashes of @n 8-byte keys side by side, with AVX-512 (hash_avx512.c). */
-void weir__hash8_avx512(uint64_t seed, const void *keys, size_t n, uint64_t *out);
-
 /* Checksums of images and of seeds: XXH3 without a seed. */
 static inline uint64_t weir__checksum(const void *bytes, size_t n)
 {
 	return XXH3_64bits(bytes, n);
 }
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+
+WEIR__INLINE __m512i weir__hash8_flip(uint64_t seed)
+{
+	uint64_t a, b, swapped = __builtin_bswap32((uint32_t)seed);
+	memcpy(&a, XXH3_kSecret + 8, 8);
+	memcpy(&b, XXH3_kSecret + 16, 8);
+	return _mm512_set1_epi64((long long)((a ^ b) - (seed ^ swapped << 32)));
+}
+
+WEIR__INLINE __m512i weir__hash8_lanes(__m512i key, __m512i flip)
+{
+	const __m512i m = _mm512_set1_epi64((long long)UINT64_C(0x9FB21C651E98DF25));
+	__m512i x = _mm512_xor_si512(_mm512_rol_epi64(key, 32), flip);
+	x = _mm512_ternarylogic_epi64(x, _mm512_rol_epi64(x, 49), _mm512_rol_epi64(x, 24), 0x96);
+	x = _mm512_mullo_epi64(x, m);
+	x = _mm512_xor_si512(x, _mm512_add_epi64(_mm512_srli_epi64(x, 35), _mm512_set1_epi64(8)));
+	x = _mm512_mullo_epi64(x, m);
+	return _mm512_xor_si512(x, _mm512_srli_epi64(x, 28));
+}
+
+/* Hashes of n 8-byte keys side by side. */
+WEIR__INLINE void weir__hash8(uint64_t seed, const char *keys, size_t n, uint64_t *out)
+{
+	const __m512i flip = weir__hash8_flip(seed);
+	size_t i = 0;
+	for (; i + 8 <= n; i += 8)
+		_mm512_storeu_si512(out + i, weir__hash8_lanes(_mm512_loadu_si512(keys + 8 * i), flip));
+	if (i < n) {
+		__mmask8 rest = (__mmask8)((1u << (n - i)) - 1);
+		_mm512_mask_storeu_epi64(out + i, rest, weir__hash8_lanes(_mm512_maskz_loadu_epi64(rest, keys + 8 * i), flip));
+	}
+}
+
+#else
+
+WEIR__INLINE void weir__hash8(uint64_t seed, const char *keys, size_t n, uint64_t *out)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = XXH3_64bits_withSeed(keys + 8 * i, 8, seed);
+}
+
+#endif
+
+/* weir__hash8 for callers that are compiled for any CPU (hash_avx512.c). */
+void weir__hash8_avx512(uint64_t seed, const char *keys, size_t n, uint64_t *out);
 
 #endif

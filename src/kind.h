@@ -13,17 +13,18 @@
 #include "cpu.h"
 #include "memory.h"
 
+struct weir_batch;
+
 /* The hot functions of one kind for one instruction set and one layout; chosen at creation, never again. */
 struct weir_kernel {
 	enum weir_isa isa;
 	struct weir_verbs verbs;
-	/* Up to 64 hashes, the answers as bits: the steps of the batch pipeline (batch.h). */
-	uint64_t (*contains64)(const struct weir_filter *f, const uint64_t *hashes, unsigned n);
-	uint64_t (*insert64)(struct weir_filter *f, const uint64_t *hashes, unsigned n);
-	void (*prefetch64)(const struct weir_filter *f, const uint64_t *hashes, unsigned n);
-	void (*prefetch64_write)(const struct weir_filter *f, const uint64_t *hashes, unsigned n);
+	/* Whole batches (batch.h), so that nothing is called within the loop over keys. Each returns how many answered true or new; the
+	 * answers go into bitmap unless it is NULL. */
+	size_t (*contains_batch)(const struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap);
+	size_t (*insert_batch)(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap);
 	/* Plain stores into a private filter whose shards the caller owns; NULL: the kind has no shard ownership. */
-	void (*load64)(struct weir_filter *f, const uint64_t *hashes, unsigned n);
+	void (*load)(struct weir_filter *f, const uint64_t *hashes, size_t n);
 };
 
 /* Counted over whole blocks of a filter's bits. */
@@ -38,6 +39,8 @@ struct weir_kind {
 	const char *name;
 	/* Fill a plan from checked parameters; the sentence is set on failure. */
 	int (*plan)(const struct weir_params *params, struct weir_plan *out);
+	/* Whether the kind has such a layout: asked of images, whose fields nobody has checked. */
+	bool (*layout_legal)(uint32_t z, uint32_t g);
 	/* NULL where the kind has no kernel for that instruction set. */
 	const struct weir_kernel *(*kernel)(enum weir_isa isa, uint32_t z, uint32_t g);
 	/* Add blocks first .. first+n-1 to a tally. */

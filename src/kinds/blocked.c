@@ -10,6 +10,12 @@
 #include <math.h>
 #include "config.h"
 #include "../plan.h"
+#include "../sizing.h"
+
+static bool layout_legal(uint32_t z, uint32_t g)
+{
+	return (z == 1 || z == 2 || z == 4 || z == 8) && g >= 1 && g <= weir__blocked_max_g(z);
+}
 
 static const struct weir_kernel *kernel(enum weir_isa isa, uint32_t z, uint32_t g)
 {
@@ -22,7 +28,11 @@ static const struct weir_kernel *kernel(enum weir_isa isa, uint32_t z, uint32_t 
 		[WEIR_ISA_NEON] = weir__blocked_neon,
 #endif
 	};
-	return tables[isa] ? &tables[isa][weir__blocked_slot(z, g)] : NULL;
+	const struct weir_kernel *table = tables[isa];
+	if (!table)
+		return NULL;
+	const struct weir_kernel *own = &table[WEIR_BLOCKED_SLOT(z, g)];
+	return own->load ? own : &table[WEIR_BLOCKED_ANY];
 }
 
 /* The chance that a random key of this block is answered true: over its groups, the mean over a group's words of (ones / 64)^g. */
@@ -74,6 +84,7 @@ const struct weir_kind weir__kind_blocked = {
 	.id = WEIR_BLOCKED,
 	.name = "blocked",
 	.plan = weir__blocked_plan,
+	.layout_legal = layout_legal,
 	.kernel = kernel,
 	.tally = tally,
 	.estimate = estimate,

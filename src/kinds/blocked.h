@@ -5,9 +5,9 @@
 
 #include "../kind.h"
 
-/* z = 1, 2, 4, 8 in rows, g = 1 to 10 in columns. */
-#define weir__blocked_slot(z, g) (((z) == 1 ? 0 : (z) == 2 ? 1 : (z) == 4 ? 2 : 3) * 10 + (g) - 1)
-enum { WEIR_BLOCKED_SLOTS = 40 };
+/* Slot 0 serves any layout, the others one each: z = 1, 2, 4, 8 in rows, g = 1 to 10 in columns; empty where none was compiled. */
+#define WEIR_BLOCKED_SLOT(z, g) (((z) == 1 ? 0 : (z) == 2 ? 1 : (z) == 4 ? 2 : 3) * 10 + (g))
+enum { WEIR_BLOCKED_ANY = 0, WEIR_BLOCKED_SLOTS = 41 };
 
 extern const struct weir_kernel weir__blocked_scalar[WEIR_BLOCKED_SLOTS];
 extern const struct weir_kernel weir__blocked_avx2[WEIR_BLOCKED_SLOTS];

@@ -5,8 +5,10 @@
 #define KERNEL_ISA WEIR_ISA_AVX512
 #define KERNEL_TABLE weir__blocked_avx512
 #define KERNEL_TEST_STEP test_eights
+#define KERNEL_FETCH_STEP fetch_eights
 
 #include <weir/inline.h>
+#include "../kind.h"
 
 /* High half of eight h * n for n < 2^32: h = high * 2^32 + low, so it is (high * n + (low * n >> 32)) >> 32. */
 WEIR__INLINE __m512i mulhi8(__m512i h, __m512i n)
@@ -55,6 +57,21 @@ WEIR__INLINE uint64_t test_eights(const struct weir_inline *v, const uint64_t *h
 		answers |= (uint64_t)_mm512_test_epi64_mask(all, all) << i;
 	}
 	return i < n ? answers | test_each(v, hashes + i, n - i, z, g) << i : answers;
+}
+
+WEIR__INLINE void fetch_eights(const struct weir_filter *f, const uint64_t *hashes, unsigned n)
+{
+	const struct weir_inline *v = &f->view;
+	unsigned i = 0;
+	for (; i + 8 <= n && v->nblocks >> 32 == 0; i += 8) {
+		uint64_t block[8];
+		_mm512_storeu_si512(block, mulhi8(_mm512_loadu_si512(hashes + i), _mm512_set1_epi64((long long)v->nblocks)));
+		WEIR__UNROLL
+		for (unsigned j = 0; j < 8; j++)
+			__builtin_prefetch(v->words + 8 * block[j], 0, 3);
+	}
+	for (; i < n; i++)
+		__builtin_prefetch(weir__block(v, hashes[i]), 0, 3);
 }
 
 #include "blocked_kernel.h"

@@ -62,7 +62,7 @@ static void speed(struct report *r, const struct build *b)
 	report_real(r, "seconds", NULL, b->seconds);
 	report_real(r, "keys_per_second", NULL, per_second);
 	report_count(r, "threads", NULL, b->fill.threads);
-	report_line(r, "time", "%.2f s, %skeys a second with %u thread%s", b->seconds, show_short(SHOW, per_second), b->fill.threads,
+	report_line(r, "time", "%.2f s, %s keys a second with %u thread%s", b->seconds, show_short(SHOW, per_second), b->fill.threads,
 	            b->fill.threads == 1 ? "" : "s");
 }
 

@@ -47,7 +47,7 @@ static void figures(char *to, size_t room, double part, uint64_t keys, double el
 	size_t n = 0;
 	to[0] = '\0';
 	if (keys)
-		n = (size_t)snprintf(to, room, "%skeys, %s/s, ", show_short(SHOW, (double)keys),
+		n = (size_t)snprintf(to, room, "%s keys, %s/s, ", show_short(SHOW, (double)keys),
 		                     show_short(SHOW, (double)keys / (elapsed > 0 ? elapsed : 1)));
 	if (part > 0)
 		snprintf(to + n, room - n, "%s left", show_clock(SHOW, elapsed * (1 - part) / part));

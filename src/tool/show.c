@@ -39,7 +39,7 @@ const char *show_short(struct shown *to, double count)
 {
 	static const char *const units[] = { "", "k", "M", "G", "T", NULL };
 	if (count < 999.5)
-		snprintf(to->text, sizeof to->text, "%.0f ", count);
+		snprintf(to->text, sizeof to->text, "%.0f", count);
 	else
 		scaled(to, count, 1000.0, units);
 	return to->text;
