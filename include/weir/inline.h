@@ -57,6 +57,13 @@
 #define WEIR__UNROLL _Pragma("GCC unroll 20")
 #endif
 
+/* g++ 12 takes its own _mm512_undefined_epi32() for a variable that was forgotten (GCC bug 105593). */
+#if defined(WEIR__AVX512) && defined(__cplusplus) && !defined(__clang__)
+#define WEIR__QUIET 1
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 WEIR_BEGIN_DECLS
 
 struct weir_filter;
@@ -374,5 +381,10 @@ WEIR__INLINE int weir_inline_insert(const struct weir_inline *v, const void *key
 }
 
 WEIR_END_DECLS
+
+#ifdef WEIR__QUIET
+#undef WEIR__QUIET
+#pragma GCC diagnostic pop
+#endif
 
 #endif
