@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ * What is under test: a filter in memory that the test can see, its reference beside it, and every way in and every way to ask.
+ * Key i of a subject is the eight bytes of test_key(i). */
+#ifndef WEIR_TESTS_SUBJECT_H
+#define WEIR_TESTS_SUBJECT_H
+
+#include <stdbool.h>
+#include <weir/weir.h>
+#include "reference.h"
+
+enum { SUBJECT_MOST_LAYOUTS = 64 };
+
+struct subject_layout {
+	const char *name; /* of the kind */
+	uint32_t kind;
+	uint32_t z, g;    /* as in the reference */
+	bool main;        /* one of those that the long tests take */
+};
+
+size_t subject_layouts(void);
+struct subject_layout *subject_layout(size_t i);
+
+struct subject {
+	const struct subject_layout *layout;
+	struct weir_filter *f;
+	uint8_t *memory; /* the filter's bits */
+	uint64_t bytes, capacity;
+	struct reference ref;
+};
+
+/* An empty filter of about @lines lines with room for 12 bits a key. Fails unless WEIR_ISA's kernel serves it. */
+struct subject subject_make(const struct subject_layout *layout, uint64_t lines);
+void subject_free(struct subject *s);
+void subject_assert_bits(const struct subject *s, const char *after);
+
+/* From the test's own call of XXH3. */
+uint64_t subject_hash(const struct subject *s, uint64_t key);
+
+enum subject_inserts {
+	SUBJECT_ONE_KEY,
+	SUBJECT_ONE_HASH,
+	SUBJECT_FIRST_BATCH,
+	SUBJECT_HASHES = SUBJECT_FIRST_BATCH,
+	SUBJECT_KEYS,
+	SUBJECT_FIXED,
+	SUBJECT_LAST_BATCH,
+	SUBJECT_LOAD = SUBJECT_LAST_BATCH,
+	SUBJECT_INSERTS,
+};
+const char *subject_insert_name(unsigned way);
+int subject_insert_one(struct subject *s, uint64_t key);
+/* Keys first .. first+n-1; what the batch verb answers, and which were new. */
+int64_t subject_insert_batch(struct subject *s, unsigned way, uint64_t first, uint64_t n, uint64_t *bitmap);
+void subject_insert(struct subject *s, unsigned way, uint64_t first, uint64_t n);
+
+enum { SUBJECT_LOOKUPS = 5 };
+const char *subject_lookup_name(unsigned way);
+size_t subject_contains(const struct subject *s, unsigned way, uint64_t first, uint64_t n, uint64_t *bitmap);
+
+#endif

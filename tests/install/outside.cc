@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * Somebody else's program, in C++. */
+#include <iostream>
+#include <string>
+#include <weir/inline.h>
+#include <weir/weir.h>
+
+int main()
+{
+	weir_params params = WEIR_PARAMS_INIT;
+	params.capacity = 1000;
+	params.fp_rate = 0.000001;
+	weir_filter *f = nullptr;
+	if (weir_create(&f, &params) < 0) {
+		std::cerr << weir_error_detail() << '\n';
+		return 1;
+	}
+	const std::string apple = "apple", pear = "pear";
+	weir_inline view;
+	bool right = weir_insert(f, apple.data(), apple.size()) == WEIR_NEW && weir_contains(f, apple.data(), apple.size()) &&
+	             !weir_contains(f, pear.data(), pear.size()) && weir_inline_init(&view, f) == 0 &&
+	             weir_inline_contains(&view, apple.data(), apple.size()) &&
+	             weir_inline_insert(&view, pear.data(), pear.size()) == WEIR_NEW && weir_contains(f, pear.data(), pear.size());
+	weir_destroy(f);
+	std::cout << "weir " << weir_version() << '\n';
+	return right ? 0 : 1;
+}

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+# The steps of tests/run.sh, each a function step_NAME: install, build, test. Sourced by run.sh, which has meson_test and check.
+
+base_packages='gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libcmocka-dev libzstd-dev zlib1g-dev libjansson-dev'
+bench_packages='g++ libbenchmark-dev liburcu-dev libbloom-dev'
+clang_packages='clang libclang-rt-14-dev'
+
+all_steps=(gcc clang asan tsan_gcc tsan_clang msan valgrind aarch64 s390x schedule mutants models fuzz eva coverage)
+
+list_steps() {
+	cat <<-END
+	quick        the default build and its tests
+	gcc          gcc -Werror, everything with the benchmarks; all tests
+	clang        the same with clang
+	asan         AddressSanitizer and UndefinedBehaviorSanitizer, all tests
+	tsan_gcc     ThreadSanitizer on the scalar kernels, the tests with threads
+	tsan_clang   the same with clang's
+	msan         MemorySanitizer
+	valgrind     memcheck on the unit tests
+	aarch64      built with Debian's cross compiler, run under qemu: NEON
+	s390x        the same: big-endian
+	schedule     every interleaving and every stale read of the real code
+	mutants      planted bugs, each of which a test must find
+	models       Spin
+	fuzz         the corpus replayed, then a short run of libFuzzer with new inputs
+	eva          frama-c proves the image's header check free of run-time errors
+	coverage     lines and branches of the library that the tests reach
+	END
+}
+
+# build_in NAME OPTION...: configure (again, if the folder is there) and compile.
+build_in() {
+	local folder=$build/$1 again=
+	shift
+	[ ! -e "$folder/build.ninja" ] || again=--reconfigure
+	meson setup $again "$folder" "$@" || { rm -rf "$folder" && meson setup "$folder" "$@"; } # options of another version
+	meson compile -C "$folder"
+}
+
+step_quick() {
+	need_packages $base_packages g++
+	build_in quick -Dbench=disabled
+	meson_test quick --no-suite long
+}
+
+step_gcc() {
+	need_packages $base_packages $bench_packages
+	CC=gcc CXX=g++ build_in gcc -Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled
+	meson_test gcc
+}
+
+step_clang() {
+	need_packages $base_packages $bench_packages $clang_packages
+	CC=clang CXX=clang++ build_in clang -Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled
+	meson_test clang
+}
+
+step_asan() {
+	need_packages $base_packages g++
+	build_in asan -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled -Db_sanitize=address,undefined -Db_lundef=false
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson_test asan -t 4
+}
+
+threaded() {
+	build_in "$1" -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled -Db_sanitize=thread -Db_lundef=false
+	TSAN_OPTIONS=halt_on_error=1 meson_test "$1" -t 8 --suite unit --suite conformance --suite stress
+}
+
+step_tsan_gcc() {
+	need_packages $base_packages g++
+	CC=gcc CXX=g++ threaded tsan_gcc
+}
+
+step_tsan_clang() {
+	need_packages $base_packages g++ $clang_packages
+	CC=clang CXX=clang++ threaded tsan_clang
+}
+
+# Only code compiled with it is seen: without zstd and the command's libraries.
+step_msan() {
+	need_packages $base_packages g++ $clang_packages
+	CC=clang CXX=clang++ build_in msan -Dbuildtype=debugoptimized -Dbench=disabled -Dtool=disabled -Dzstd=disabled \
+		-Db_sanitize=memory -Db_lundef=false
+	meson_test msan -t 4 --suite unit --suite conformance --suite golden
+}
+
+step_valgrind() {
+	need_packages $base_packages g++ valgrind
+	build_in valgrind -Dbuildtype=debugoptimized -Dbench=disabled
+	meson_test valgrind -t 20 --suite unit \
+		--wrap 'valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible'
+}
+
+# cross MESON_NAME DEBIAN_NAME
+cross() {
+	need_packages $base_packages "gcc-$3" qemu-user
+	tests/cross/sysroot.sh "$2" "$build/sysroot-$2"
+	printf "[constants]\nsysroot = '%s'\n" "$build/sysroot-$2" > "$build/$2.ini"
+	build_in "$1" --cross-file "$build/$2.ini" --cross-file "tests/cross/$1.ini" -Dbuildtype=debugoptimized -Doptimization=2 \
+		-Dwerror=true -Dtool=disabled -Dbench=disabled
+	meson_test "$1" -t 10 --suite unit --suite conformance --suite golden
+}
+
+step_aarch64() {
+	cross aarch64 arm64 aarch64-linux-gnu
+}
+
+step_s390x() {
+	cross s390x s390x s390x-linux-gnu
+}
+
+step_coverage() {
+	need_packages $base_packages g++ gcovr
+	build_in coverage -Dbuildtype=debug -Dbench=disabled -Db_coverage=true
+	find "$build/coverage" -name '*.gcda' -delete
+	meson_test coverage -t 4 --suite unit --suite conformance --suite golden --suite fault --suite property --suite examples
+	gcovr --root . --object-directory "$build/coverage" --filter src/ --filter include/weir/ --exclude src/tool/ \
+		--exclude-unreachable-branches --print-summary --txt-metric branch --txt "$logs/coverage.branches" > "$logs/coverage.summary"
+	gcovr --root . --object-directory "$build/coverage" --filter src/ --filter include/weir/ --exclude src/tool/ \
+		--txt "$logs/coverage.lines" > /dev/null
+	grep -E '^(lines|branches):' "$logs/coverage.summary" > "$logs/coverage.report"
+	cat "$logs/coverage.lines" "$logs/coverage.branches"
+}

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT
+ * inline_probe.c as C++. */
+#include "inline_probe.c"

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * The verbs of <weir/inline.h> as one set of compiler flags makes them. */
+#ifndef WEIR_TESTS_INLINE_PROBE_H
+#define WEIR_TESTS_INLINE_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct weir_inline;
+
+struct inline_probe {
+	const char *name;
+	uint64_t (*hash)(const struct weir_inline *v, const void *key, size_t len);
+	bool (*contains)(const struct weir_inline *v, const void *key, size_t len);
+	bool (*contains_hash)(const struct weir_inline *v, uint64_t hash);
+	int (*insert)(const struct weir_inline *v, const void *key, size_t len);
+	int (*insert_hash)(const struct weir_inline *v, uint64_t hash);
+};
+
+#endif

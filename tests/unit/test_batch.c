@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ * Batches against single verbs: every n from 0 to 200 and odd sizes, every fixed width, keys of any length, with and without a
+ * bitmap, on every instruction set that there is. */
+#include <errno.h>
+#include "../test.h"
+
+enum { MOST = 5000, GUARD = 3 };
+static const size_t odd_sizes[] = { 255, 256, 257, 511, 1000, 1023, 2049, 4095, 5000 };
+static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC };
+static const char *const isas[] = { "scalar", "avx2", "avx512", "neon" };
+
+static char bytes[MOST * 64 + 400];
+static uint64_t hashes[MOST];
+static struct iovec vectors[MOST];
+
+/* Calls the body for each n: 0 to 200, then odd sizes. */
+static size_t size_at(size_t i)
+{
+	return i <= 200 ? i : odd_sizes[i - 201];
+}
+enum { SIZES = 201 + (int)COUNT_OF(odd_sizes) };
+
+static int fill_inputs(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (char)test_key(i);
+	for (size_t i = 0; i < MOST; i++)
+		vectors[i] = (struct iovec){ bytes + i * 61, i % 301 };
+	return 0;
+}
+
+/* Half the keys are in it. A small filter of 10 % so that some of the others are answered true. */
+static struct weir_filter *half_full(uint32_t kind, size_t width)
+{
+	struct weir_filter *f = test_filter(kind, MOST / 2, 0.1);
+	for (size_t i = 0; i < MOST; i += 2)
+		assert_ok(width ? weir_insert(f, bytes + i * width, width) : weir_insert(f, vectors[i].iov_base, vectors[i].iov_len));
+	return f;
+}
+
+enum form { HASHES, KEYS, FIXED };
+
+static size_t ask(const struct weir_filter *f, enum form form, size_t width, size_t n, uint64_t *bitmap)
+{
+	return form == HASHES ? weir_contains_hashes(f, hashes, n, bitmap)
+	     : form == KEYS   ? weir_contains_keys(f, vectors, n, bitmap)
+	                      : weir_contains_fixed(f, bytes, width, n, bitmap);
+}
+
+static void assert_like_singles(const struct weir_filter *f, enum form form, size_t width, size_t n)
+{
+	uint64_t bitmap[WEIR_BITMAP_WORDS(MOST) + GUARD];
+	size_t expected = 0, words = WEIR_BITMAP_WORDS(n);
+	memset(bitmap, 0xa5, sizeof bitmap);
+	size_t found = ask(f, form, width, n, bitmap);
+	for (size_t i = 0; i < n; i++) {
+		bool single = form == HASHES ? weir_contains_hash(f, hashes[i])
+		            : form == KEYS   ? weir_contains(f, vectors[i].iov_base, vectors[i].iov_len)
+		                             : weir_contains(f, bytes + i * width, width);
+		if (single != (bitmap[i / 64] >> i % 64 & 1))
+			fail_msg("form %d, width %zu, n %zu, key %zu: single %d, batch %d", form, width, n, i, single, !single);
+		expected += single;
+	}
+	assert_int_equal(found, expected);
+	assert_int_equal(ask(f, form, width, n, NULL), expected);
+	if (n % 64)
+		assert_int_equal(bitmap[words - 1] >> n % 64, 0); /* bits past n are cleared */
+	for (size_t i = words; i < words + GUARD; i++)
+		assert_int_equal(bitmap[i], UINT64_C(0xa5a5a5a5a5a5a5a5));
+}
+
+static void for_each_kind(void (*body)(uint32_t kind))
+{
+	const char *asked = getenv("WEIR_ISA");
+	char *kept = asked ? strdup(asked) : NULL;
+	unsigned ran = 0;
+	for (size_t i = 0; i < COUNT_OF(isas); i++) {
+		struct weir_params params = WEIR_PARAMS_INIT;
+		struct weir_filter *probe = NULL;
+		params.capacity = 1;
+		params.fp_rate = 0.1;
+		setenv("WEIR_ISA", isas[i], 1);
+		if (weir_create(&probe, &params) == -ENOTSUP) /* tests/conformance checks that this is right */
+			continue;
+		weir_destroy(probe);
+		for (size_t k = 0; k < COUNT_OF(kinds); k++)
+			body(kinds[k]);
+		ran++;
+	}
+	assert_true(ran >= 1);
+	if (kept)
+		setenv("WEIR_ISA", kept, 1);
+	else
+		unsetenv("WEIR_ISA");
+	free(kept);
+}
+
+static void lookups(uint32_t kind)
+{
+	struct weir_filter *f = half_full(kind, 8);
+	weir_hash_fixed(f, bytes, 8, MOST, hashes);
+	for (size_t i = 0; i < SIZES; i++) {
+		assert_like_singles(f, HASHES, 0, size_at(i));
+		assert_like_singles(f, FIXED, 8, size_at(i));
+	}
+	weir_destroy(f);
+	f = half_full(kind, 0);
+	for (size_t i = 0; i < SIZES; i++)
+		assert_like_singles(f, KEYS, 0, size_at(i));
+	weir_destroy(f);
+}
+
+static void widths(uint32_t kind)
+{
+	for (size_t width = 1; width <= 64; width++) {
+		struct weir_filter *f = half_full(kind, width);
+		for (size_t n = 0; n <= 200; n = n * 2 + 1)
+			assert_like_singles(f, FIXED, width, n);
+		assert_like_singles(f, FIXED, width, 1000);
+		weir_destroy(f);
+	}
+}
+
+static void misaligned_keys(uint32_t kind)
+{
+	struct weir_filter *f = test_filter(kind, 1000, 0.01);
+	for (size_t shift = 0; shift < 8; shift++) {
+		uint64_t bitmap[2];
+		assert_ok(weir_insert_fixed(f, bytes + shift, 8, 100, NULL));
+		assert_int_equal(weir_contains_fixed(f, bytes + shift, 8, 100, bitmap), 100);
+		for (size_t i = 0; i < 100; i++)
+			assert_true(weir_contains(f, bytes + shift + 8 * i, 8));
+	}
+	weir_destroy(f);
+}
+
+static int64_t put(struct weir_filter *f, enum form form, size_t width, size_t n, uint64_t *bitmap)
+{
+	return form == HASHES ? weir_insert_hashes(f, hashes, n, bitmap)
+	     : form == KEYS   ? weir_insert_keys(f, vectors, n, bitmap)
+	                      : weir_insert_fixed(f, bytes, width, n, bitmap);
+}
+
+/* The bits must be those of single inserts (equal after merging either way), and every key NEW or SEEN as its count says. */
+static void assert_inserts_like_singles(uint32_t kind, enum form form, size_t width, size_t n, bool with_bitmap)
+{
+	uint64_t bitmap[WEIR_BITMAP_WORDS(MOST) + GUARD];
+	struct weir_filter *batch = test_filter(kind, 4 * MOST, 1e-5), *single = test_filter(kind, 4 * MOST, 1e-5);
+	struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT, both = WEIR_STATS_INIT;
+	size_t marked = 0;
+	memset(bitmap, 0xa5, sizeof bitmap);
+	int64_t fresh = put(batch, form, width, n, with_bitmap ? bitmap : NULL);
+	for (size_t i = 0; i < n; i++)
+		assert_ok(form == HASHES ? weir_insert_hash(single, hashes[i])
+		          : form == KEYS ? weir_insert(single, vectors[i].iov_base, vectors[i].iov_len)
+		                         : weir_insert(single, bytes + i * width, width));
+	assert_ok(weir_stats_exact(batch, &a));
+	assert_ok(weir_stats_exact(single, &b));
+	assert_ok(weir_merge(single, batch));
+	assert_ok(weir_stats_exact(single, &both));
+	assert_true(a.fill == b.fill && b.fill == both.fill); /* the same number of bits, and none that the other lacks */
+	for (size_t i = 0; with_bitmap && i < n; i++)
+		marked += bitmap[i / 64] >> i % 64 & 1;
+	if (with_bitmap)
+		assert_int_equal(fresh, marked);
+	if (with_bitmap && n % 64)
+		assert_int_equal(bitmap[WEIR_BITMAP_WORDS(n) - 1] >> n % 64, 0);
+	for (size_t i = with_bitmap ? WEIR_BITMAP_WORDS(n) : 0; i < COUNT_OF(bitmap); i++)
+		assert_int_equal(bitmap[i], UINT64_C(0xa5a5a5a5a5a5a5a5));
+	assert_int_equal(put(batch, form, width, n, bitmap), 0); /* again: all SEEN */
+	for (size_t i = 0; i < WEIR_BITMAP_WORDS(n); i++)
+		assert_int_equal(bitmap[i], 0);
+	weir_destroy(batch), weir_destroy(single);
+}
+
+static void inserts(uint32_t kind)
+{
+	struct weir_filter *f = test_filter(kind, 1, 0.1);
+	weir_hash_fixed(f, bytes, 8, MOST, hashes);
+	weir_destroy(f);
+	for (size_t i = 0; i < SIZES; i += i < 130 ? 1 : 7) {
+		assert_inserts_like_singles(kind, HASHES, 0, size_at(i), i % 2);
+		assert_inserts_like_singles(kind, KEYS, 0, size_at(i), i % 3);
+		assert_inserts_like_singles(kind, FIXED, 8, size_at(i), i % 5);
+		assert_inserts_like_singles(kind, FIXED, 1 + i % 64, size_at(i), true);
+	}
+}
+
+/* Keys in a filter of a rate that makes chance hits unlikely: a fresh key is told NEW, in whatever order the batch goes. */
+static void news(uint32_t kind)
+{
+	struct weir_filter *f = test_filter(kind, 100000, 1e-9);
+	uint64_t keys[300], bitmap[WEIR_BITMAP_WORDS(300)];
+	for (uint64_t i = 0; i < 300; i++)
+		keys[i] = test_key(i / 3); /* each three times */
+	for (uint64_t i = 0; i < 300; i += 30)
+		assert_int_equal(weir_insert(f, &keys[i], 8), WEIR_NEW);
+	assert_true(weir_insert_fixed(f, keys, 8, 300, bitmap) >= 90);
+	for (uint64_t i = 0; i < 300; i += 3) {
+		unsigned told = 0;
+		for (uint64_t j = i; j < i + 3; j++)
+			told += bitmap[j / 64] >> j % 64 & 1;
+		assert_true(i % 30 ? told >= 1 : told == 0);
+	}
+	weir_destroy(f);
+}
+
+static void lookups_like_singles(void **state) { (void)state; for_each_kind(lookups); }
+static void every_width(void **state) { (void)state; for_each_kind(widths); }
+static void any_alignment(void **state) { (void)state; for_each_kind(misaligned_keys); }
+static void inserts_like_singles(void **state) { (void)state; for_each_kind(inserts); }
+static void new_and_seen(void **state) { (void)state; for_each_kind(news); }
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lookups_like_singles),
+		cmocka_unit_test(every_width),
+		cmocka_unit_test(any_alignment),
+		cmocka_unit_test(inserts_like_singles),
+		cmocka_unit_test(new_and_seen),
+	};
+	return cmocka_run_group_tests(tests, fill_inputs, NULL);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT
+ * Creation and the verbs on one key: hashing, seeds, instruction sets, keys of every length, what is in and what is not. */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include <errno.h>
+#include "../test.h"
+
+static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC };
+
+static void keys_of_every_length(void **state)
+{
+	char bytes[600];
+	(void)state;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (char)test_key(i);
+	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+		struct weir_filter *f = test_filter(kinds[k], 1000, 1e-6);
+		for (size_t len = 0; len <= 300; len++) {
+			assert_false(weir_contains(f, bytes + len, len));
+			assert_int_equal(weir_insert(f, bytes + len, len), WEIR_NEW);
+			assert_int_equal(weir_insert(f, bytes + len, len), WEIR_SEEN);
+		}
+		for (size_t len = 0; len <= 300; len++)
+			assert_true(weir_contains(f, bytes + len, len));
+		assert_true(weir_contains(f, NULL, 0)); /* the empty key */
+		weir_destroy(f);
+	}
+}
+
+static void hashes_are_xxh3_with_the_seed(void **state)
+{
+	char bytes[300 * 40];
+	uint64_t out[40];
+	struct iovec keys[40];
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	(void)state;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (char)test_key(i);
+	for (size_t len = 0; len <= 300; len++)
+		assert_int_equal(weir_hash(f, bytes + 1, len), XXH3_64bits_withSeed(bytes + 1, len, 42));
+	assert_int_equal(weir_hash(f, NULL, 0), XXH3_64bits_withSeed(NULL, 0, 42));
+	for (size_t n = 0; n <= 40; n++)
+		for (size_t width = 1; width <= 300; width += width < 70 ? 1 : 23) {
+			memset(out, 0xee, sizeof out);
+			weir_hash_fixed(f, bytes, width, n, out);
+			for (size_t i = 0; i < n; i++)
+				assert_int_equal(out[i], XXH3_64bits_withSeed(bytes + i * width, width, 42));
+			if (n < 40)
+				assert_int_equal(out[n], UINT64_C(0xeeeeeeeeeeeeeeee)); /* nothing written past n */
+			for (size_t i = 0; i < n; i++)
+				keys[i] = (struct iovec){ bytes + i * width, width - i % (width < 40 ? width : 40) };
+			weir_hash_keys(f, keys, n, out);
+			for (size_t i = 0; i < n; i++)
+				assert_int_equal(out[i], XXH3_64bits_withSeed(keys[i].iov_base, keys[i].iov_len, 42));
+		}
+	weir_destroy(f);
+}
+
+/* hash_avx512.c writes XXH3's path for 8 bytes again: it must be XXH3's for any seed and key. */
+static void eight_byte_hashes_for_many_seeds(void **state)
+{
+	uint64_t keys[64], out[64], random = 0;
+	(void)state;
+	for (unsigned round = 0; round < 500; round++) {
+		struct weir_params params = WEIR_PARAMS_INIT;
+		struct weir_filter *f = NULL;
+		params.capacity = 100;
+		params.fp_rate = 0.01;
+		params.seed = round < 64 ? UINT64_C(1) << round : round < 128 ? ~(UINT64_C(1) << (round - 64)) : test_random(&random);
+		assert_ok(weir_create(&f, &params));
+		for (size_t i = 0; i < COUNT_OF(keys); i++)
+			keys[i] = round % 4 ? test_random(&random) : i; /* small numbers too */
+		weir_hash_fixed(f, keys, 8, 1 + round % 64, out);
+		for (size_t i = 0; i < 1 + round % 64; i++)
+			assert_int_equal(out[i], XXH3_64bits_withSeed(&keys[i], 8, params.seed));
+		weir_destroy(f);
+	}
+}
+
+static struct weir_stats stats_of(const struct weir_filter *f)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	assert_ok(weir_stats_exact(f, &stats));
+	return stats;
+}
+
+static void seeds(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *a = NULL, *b = NULL, *c = test_filter(WEIR_BLOCKED, 1000, 0.01), *d = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	(void)state;
+	params.capacity = 1000;
+	params.fp_rate = 0.01;
+	assert_ok(weir_create(&a, &params));
+	assert_ok(weir_create(&b, &params));
+	assert_int_not_equal(weir_hash(a, "key", 3), weir_hash(b, "key", 3)); /* random unless given */
+	assert_int_not_equal(stats_of(a).seed_fingerprint, stats_of(b).seed_fingerprint);
+	assert_int_equal(weir_hash(c, "key", 3), weir_hash(d, "key", 3));
+	assert_int_equal(stats_of(c).seed_fingerprint, stats_of(d).seed_fingerprint);
+	assert_int_not_equal(stats_of(c).seed_fingerprint, 42);
+	weir_destroy(a), weir_destroy(b), weir_destroy(c), weir_destroy(d);
+}
+
+static void instruction_sets(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL, *before = (void *)&f;
+	const char *asked = getenv("WEIR_ISA");
+	char *kept = asked ? strdup(asked) : NULL;
+	(void)state;
+	params.capacity = 1000;
+	params.fp_rate = 0.01;
+	setenv("WEIR_ISA", "sse9", 1);
+	f = before;
+	assert_refused(weir_create(&f, &params), -ENOTSUP, "WEIR_ISA", "sse9");
+	assert_non_null(strstr(weir_error_detail(), "scalar")); /* what there is */
+	assert_ptr_equal(f, before);
+	setenv("WEIR_ISA", "scalar", 1);
+	assert_ok(weir_create(&f, &params));
+	assert_string_equal(stats_of(f).isa, "scalar");
+	weir_destroy(f);
+	setenv("WEIR_ISA", "", 1); /* as if not set */
+	assert_ok(weir_create(&f, &params));
+	weir_destroy(f);
+#if !defined(__x86_64__)
+	setenv("WEIR_ISA", "avx2", 1);
+	assert_refused(weir_create(&f, &params), -ENOTSUP, "WEIR_ISA", "avx2");
+#endif
+	if (kept)
+		setenv("WEIR_ISA", kept, 1);
+	else
+		unsetenv("WEIR_ISA");
+	free(kept);
+}
+
+static void full_filters_hold_all_and_keep_the_rate(void **state)
+{
+	static const double rates[] = { 0.1, 0.01, 0.001 };
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++)
+		for (size_t r = 0; r < COUNT_OF(rates); r++) {
+			enum { KEYS = 20000, PROBES = 200000 };
+			struct weir_filter *f = test_filter(kinds[k], KEYS, rates[r]);
+			uint64_t wrong = 0, key;
+			for (uint64_t i = 0; i < KEYS; i++)
+				key = test_key(i), weir_insert(f, &key, 8);
+			for (uint64_t i = 0; i < KEYS; i++)
+				key = test_key(i), assert_true(weir_contains(f, &key, 8));
+			for (uint64_t i = KEYS; i < KEYS + PROBES; i++)
+				key = test_key(i), wrong += weir_contains(f, &key, 8);
+			/* the seed is fixed, so this answers the same every time; tests/property measures rates closely */
+			assert_true((double)wrong / PROBES < 1.15 * rates[r]);
+			assert_true((double)wrong / PROBES > 0.80 * rates[r]);
+			weir_destroy(f);
+		}
+}
+
+static void filters_of_one_key_and_of_few(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++)
+		for (uint64_t capacity = 1; capacity <= 130; capacity++) {
+			struct weir_filter *f = test_filter(kinds[k], capacity, 0.01);
+			uint64_t key;
+			assert_int_equal(stats_of(f).capacity, capacity);
+			for (uint64_t i = 0; i < capacity; i++)
+				key = test_key(i), assert_ok(weir_insert(f, &key, 8));
+			for (uint64_t i = 0; i < capacity; i++)
+				key = test_key(i), assert_true(weir_contains(f, &key, 8));
+			weir_destroy(f);
+		}
+}
+
+static void parameters_of_a_filter_make_its_like(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++)
+		for (uint64_t capacity = 1; capacity < 3000000; capacity = capacity * 3 + 1) {
+			struct weir_filter *f = test_filter(kinds[k], capacity, 0.003), *like = NULL;
+			struct weir_params params;
+			uint64_t key = test_key(capacity);
+			weir_params_of(f, &params);
+			assert_null(params.memory);
+			assert_ok(weir_create(&like, &params));
+			assert_ok(weir_insert(like, &key, 8));
+			assert_ok(weir_merge(f, like));
+			assert_true(weir_contains(f, &key, 8));
+			assert_int_equal(stats_of(f).capacity, stats_of(like).capacity);
+			weir_destroy(f), weir_destroy(like);
+		}
+}
+
+static void nothing_is_destroyed_quietly(void **state)
+{
+	(void)state;
+	weir_destroy(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keys_of_every_length),
+		cmocka_unit_test(hashes_are_xxh3_with_the_seed),
+		cmocka_unit_test(eight_byte_hashes_for_many_seeds),
+		cmocka_unit_test(seeds),
+		cmocka_unit_test(instruction_sets),
+		cmocka_unit_test(full_filters_hold_all_and_keep_the_rate),
+		cmocka_unit_test(filters_of_one_key_and_of_few),
+		cmocka_unit_test(parameters_of_a_filter_make_its_like),
+		cmocka_unit_test(nothing_is_destroyed_quietly),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ * <weir/inline.h> is one more instruction set: whatever flags its caller is compiled with, in C and in C++, the same bits and the same
+ * answers as the library's. PROBES lists what the build has compiled. */
+#include <errno.h>
+#include <weir/inline.h>
+#include "../test.h"
+#include "inline_probe.h"
+
+#define DECLARE(probe) extern const struct inline_probe probe;
+PROBES(DECLARE)
+
+static bool cpu_has(const char *name)
+{
+#if defined(__x86_64__)
+	if (strstr(name, "avx512"))
+		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+	if (strstr(name, "avx2"))
+		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+#else
+	(void)name;
+#endif
+	return true;
+}
+
+struct placed {
+	struct weir_filter *f;
+	struct weir_inline view;
+	void *memory;
+	size_t bytes;
+};
+
+static struct placed place(unsigned z, unsigned g, uint64_t lines)
+{
+	struct placed p;
+	struct weir_params params = WEIR_PARAMS_INIT;
+	params.words_per_key = z;
+	params.bits_per_word = g;
+	params.max_bytes = p.bytes = params.memory_bytes = 64 * lines;
+	params.capacity = lines * 512 / 12;
+	params.seed = 77;
+	p.memory = params.memory = aligned_alloc(64, p.bytes);
+	assert_ok(weir_create(&p.f, &params));
+	assert_ok(weir_inline_init(&p.view, p.f));
+	assert_int_equal(p.view.nblocks, lines);
+	return p;
+}
+
+static void placed_free(struct placed *p)
+{
+	weir_destroy(p->f);
+	free(p->memory);
+}
+
+static void one_layout(const struct inline_probe *probe, unsigned z, unsigned g, uint64_t lines)
+{
+	struct placed ours = place(z, g, lines), theirs = place(z, g, lines);
+	uint64_t keys = lines * 512 / 12;
+	char key[40];
+	for (uint64_t i = 0; i < keys; i++) {
+		int len = snprintf(key, sizeof key, "%llx", (unsigned long long)test_key(i) >> (i % 15 * 4));
+		uint64_t h = weir_hash(theirs.f, key, (size_t)len);
+		assert_int_equal(probe->hash(&ours.view, key, (size_t)len), h);
+		int answer = i % 2 ? probe->insert(&ours.view, key, (size_t)len) : probe->insert_hash(&ours.view, h);
+		assert_int_equal(answer, weir_insert(theirs.f, key, (size_t)len));
+	}
+	assert_memory_equal(ours.memory, theirs.memory, ours.bytes);
+	for (uint64_t i = 0; i < 3 * keys; i++) {
+		int len = snprintf(key, sizeof key, "%llx", (unsigned long long)test_key(i) >> (i % 15 * 4));
+		bool wanted = weir_contains(theirs.f, key, (size_t)len);
+		assert_int_equal(probe->contains(&ours.view, key, (size_t)len), wanted);
+		assert_int_equal(probe->contains_hash(&ours.view, weir_hash(theirs.f, key, (size_t)len)), wanted);
+		assert_true(wanted || i >= keys);
+	}
+	placed_free(&ours), placed_free(&theirs);
+}
+
+static void same_bits_and_answers(void **state)
+{
+	const struct inline_probe *probe = *state;
+	if (!cpu_has(probe->name))
+		skip();
+	for (unsigned z = 1; z <= 8; z *= 2)
+		for (unsigned g = 1; g <= 10 && z * g <= 20; g++) {
+			one_layout(probe, z, g, 1);
+			one_layout(probe, z, g, 67);
+		}
+}
+
+static void what_it_refuses(void **state)
+{
+	const struct inline_probe *probe = *state;
+	struct placed p = place(2, 3, 5);
+	struct weir_inline v = p.view;
+	if (!cpu_has(probe->name))
+		skip();
+	v.insert_error = -EROFS; /* as of a filter mapped read-only */
+	assert_int_equal(probe->insert(&v, "key", 3), -EROFS);
+	assert_int_equal(probe->insert_hash(&v, 1), -EROFS);
+	assert_false(probe->contains(&v, "key", 3));
+	placed_free(&p);
+}
+
+static void other_kinds_have_no_inline_form(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_CLASSIC, 100, 0.01);
+	struct weir_inline v = { .nblocks = 99 };
+	(void)state;
+	assert_refused(weir_inline_init(&v, f), -ENOTSUP, "classic", "inline");
+	assert_int_equal(v.nblocks, 99);
+	weir_destroy(f);
+}
+
+#define ENTRY(probe) \
+	{ #probe ": same bits and answers", same_bits_and_answers, NULL, NULL, (void *)(uintptr_t)&probe }, \
+	{ #probe ": what it refuses", what_it_refuses, NULL, NULL, (void *)(uintptr_t)&probe },
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { PROBES(ENTRY) cmocka_unit_test(other_kinds_have_no_inline_form) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

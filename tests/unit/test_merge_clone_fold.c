@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ * What is done to whole filters: union, copy, fold. */
+#include <errno.h>
+#include "../test.h"
+
+static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC };
+
+static void insert_range(struct weir_filter *f, uint64_t first, uint64_t end)
+{
+	for (uint64_t i = first; i < end; i++) {
+		uint64_t key = test_key(i);
+		assert_ok(weir_insert(f, &key, 8));
+	}
+}
+
+static uint64_t count_range(const struct weir_filter *f, uint64_t first, uint64_t end)
+{
+	uint64_t found = 0;
+	for (uint64_t i = first; i < end; i++) {
+		uint64_t key = test_key(i);
+		found += weir_contains(f, &key, 8);
+	}
+	return found;
+}
+
+static struct weir_stats exact(const struct weir_filter *f)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	assert_ok(weir_stats_exact(f, &stats));
+	return stats;
+}
+
+/* Equal bits: as many, and the union of both has no more. Leaves @a as it was then. */
+static void assert_same_bits(struct weir_filter *a, const struct weir_filter *b)
+{
+	double fill = exact(a).fill;
+	assert_true(fill == exact(b).fill);
+	assert_ok(weir_merge(a, b));
+	assert_true(fill == exact(a).fill);
+}
+
+static void union_of_two(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+		struct weir_filter *a = test_filter(kinds[k], 4000, 0.001), *b = test_filter(kinds[k], 4000, 0.001);
+		struct weir_filter *all = test_filter(kinds[k], 4000, 0.001);
+		insert_range(a, 0, 2500);
+		insert_range(b, 1500, 4000);
+		insert_range(all, 0, 4000);
+		double b_fill = exact(b).fill;
+		assert_ok(weir_merge(a, b));
+		assert_int_equal(count_range(a, 0, 4000), 4000);
+		assert_true(b_fill == exact(b).fill); /* the source is only read */
+		assert_same_bits(a, all);
+		assert_ok(weir_merge(a, a)); /* with itself: nothing changes */
+		assert_same_bits(a, all);
+		weir_destroy(a), weir_destroy(b), weir_destroy(all);
+	}
+}
+
+static struct weir_filter *with(const struct weir_params *params)
+{
+	struct weir_filter *f = NULL;
+	assert_ok(weir_create(&f, params));
+	return f;
+}
+
+static void a_difference_is_named_with_both_values(void **state)
+{
+	struct weir_params base = WEIR_PARAMS_INIT, other;
+	(void)state;
+	base.capacity = 1000;
+	base.max_bytes = 64 * 30;
+	base.words_per_key = 2;
+	base.bits_per_word = 3;
+	base.seed = 1;
+	struct { const char *field, *ours, *theirs; struct weir_params params; } cases[5];
+	other = base, other.kind = WEIR_CLASSIC, other.words_per_key = 0;
+	cases[0] = (typeof(cases[0])){ "kind", "blocked", "classic", other };
+	other = base, other.max_bytes = 64 * 31;
+	cases[1] = (typeof(cases[0])){ "bytes", "1920", "1984", other };
+	other = base, other.words_per_key = 4;
+	cases[2] = (typeof(cases[0])){ "words_per_key", "2", "4", other };
+	other = base, other.bits_per_word = 4;
+	cases[3] = (typeof(cases[0])){ "bits_per_word", "3", "4", other };
+	other = base, other.seed = 2;
+	cases[4] = (typeof(cases[0])){ "seed", "fingerprint", "in the source", other };
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct weir_filter *a = with(&base), *b = with(&cases[i].params);
+		insert_range(b, 0, 100);
+		assert_refused(weir_merge(a, b), -EINVAL, cases[i].field, cases[i].ours);
+		assert_non_null(strstr(weir_error_detail(), cases[i].theirs));
+		assert_true(exact(a).fill == 0); /* refused before a bit was written */
+		weir_destroy(a), weir_destroy(b);
+	}
+}
+
+static void a_capacity_may_differ(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	(void)state;
+	params.capacity = 1000;
+	params.max_bytes = 64 * 30;
+	params.words_per_key = 2;
+	params.bits_per_word = 3;
+	params.seed = 1;
+	struct weir_filter *a = with(&params);
+	params.capacity = 900;
+	struct weir_filter *b = with(&params);
+	insert_range(b, 0, 100);
+	assert_ok(weir_merge(a, b));
+	assert_int_equal(count_range(a, 0, 100), 100);
+	weir_destroy(a), weir_destroy(b);
+}
+
+static void clones(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++)
+		for (uint64_t capacity = 1; capacity < 3000000; capacity *= 20) {
+			struct weir_filter *f = test_filter(kinds[k], capacity, 0.01), *copy = NULL;
+			uint64_t keys = capacity < 10000 ? capacity : 10000;
+			insert_range(f, 0, keys);
+			assert_ok(weir_clone(&copy, f));
+			assert_same_bits(copy, f);
+			struct weir_stats a = exact(f), b = exact(copy);
+			assert_memory_equal(&a, &b, sizeof a);
+			insert_range(copy, keys, keys + 100); /* its own memory */
+			assert_true(exact(f).fill == a.fill);
+			weir_destroy(f);
+			assert_int_equal(count_range(copy, 0, keys + 100), keys + 100);
+			weir_destroy(copy);
+		}
+}
+
+static void folds(void **state)
+{
+	static const uint64_t lines[] = { 1, 2, 8, 96, 1024, 4096, 65536 };
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++)
+		for (size_t l = 0; l < COUNT_OF(lines); l++)
+			for (uint32_t factor = 1; lines[l] % factor == 0 && factor <= lines[l]; factor *= 2) {
+				struct weir_params params = WEIR_PARAMS_INIT;
+				struct weir_filter *folded = NULL;
+				params.kind = kinds[k];
+				params.max_bytes = 64 * lines[l];
+				params.capacity = lines[l] * 40;
+				params.words_per_key = kinds[k] == WEIR_BLOCKED ? 2 : 0;
+				params.bits_per_word = kinds[k] == WEIR_BLOCKED ? 3 : 7;
+				params.seed = 7;
+				struct weir_filter *f = with(&params);
+				uint64_t keys = lines[l] * 30 / factor + 1;
+				keys = keys > 20000 ? 20000 : keys;
+				insert_range(f, 0, keys);
+				assert_ok(weir_fold(&folded, f, factor));
+				assert_int_equal(count_range(folded, 0, keys), keys); /* no false negative */
+				assert_int_equal(exact(folded).bytes, 64 * lines[l] / factor);
+				params.max_bytes /= factor;
+				params.capacity = params.capacity / factor;
+				struct weir_filter *direct = with(&params);
+				insert_range(direct, 0, keys);
+				assert_same_bits(folded, direct); /* as if it had been made that small */
+				assert_int_equal(exact(folded).capacity, exact(direct).capacity);
+				insert_range(folded, keys, keys + 5);
+				assert_int_equal(count_range(folded, 0, keys + 5), keys + 5);
+				weir_destroy(f), weir_destroy(folded), weir_destroy(direct);
+			}
+}
+
+static void factors_that_do_not_divide(void **state)
+{
+	static const struct { uint64_t lines; uint32_t factor; const char *text; } cases[] = {
+		{ 96, 0, "factor 0" }, { 96, 3, "factor 3" }, { 96, 6, "factor 6" }, { 96, 64, "factor 64" }, { 1, 2, "factor 2" },
+		{ 97, 2, "factor 2" }, { 64, 128, "factor 128" }, { 64, 0x80000000, "factor 2147483648" }, { 64, 0xffffffff, "4294967295" },
+	};
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++)
+		for (size_t i = 0; i < COUNT_OF(cases); i++) {
+			struct weir_params params = WEIR_PARAMS_INIT;
+			struct weir_filter *out = (void *)&params;
+			params.kind = kinds[k];
+			params.max_bytes = 64 * cases[i].lines;
+			params.capacity = cases[i].lines * 40;
+			struct weir_filter *f = with(&params);
+			assert_refused(weir_fold(&out, f, cases[i].factor), -EINVAL, cases[i].text, "power of two");
+			assert_ptr_equal(out, &params); /* untouched on failure */
+			weir_destroy(f);
+		}
+}
+
+/* What weir_plan calls shards is a factor that always works. */
+static void any_factor_up_to_the_shards(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000003, 0.01), *folded = NULL;
+	uint32_t shards = exact(f).shards;
+	(void)state;
+	assert_true(shards > 1);
+	insert_range(f, 0, 10000);
+	for (uint32_t factor = 1; factor <= shards; factor *= 2) {
+		assert_ok(weir_fold(&folded, f, factor));
+		assert_int_equal(count_range(folded, 0, 10000), 10000);
+		assert_int_equal(exact(folded).shards, shards / factor);
+		weir_destroy(folded);
+	}
+	weir_destroy(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(union_of_two),
+		cmocka_unit_test(a_difference_is_named_with_both_values),
+		cmocka_unit_test(a_capacity_may_differ),
+		cmocka_unit_test(clones),
+		cmocka_unit_test(folds),
+		cmocka_unit_test(factors_that_do_not_divide),
+		cmocka_unit_test(any_factor_up_to_the_shards),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

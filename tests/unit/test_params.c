@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT
+ * Parameters that cannot be: each refused with its errno and a sentence that names the parameter, its value and what is allowed; and the
+ * three directions of weir_plan. */
+#include <errno.h>
+#include <math.h>
+#include "../test.h"
+
+static struct weir_params good(void)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	params.capacity = 1000;
+	params.fp_rate = 0.01;
+	return params;
+}
+
+static void refused(const struct weir_params *params, int err, const char *name, const char *value, const char *range)
+{
+	struct weir_filter *untouched = (void *)&err, *f = untouched;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	assert_refused(weir_create(&f, params), err, name, value);
+	assert_ptr_equal(f, untouched);
+	assert_refused(weir_plan(params, &plan), err, name, value); /* the calculator refuses what creation does */
+	if (!strstr(weir_error_detail(), range))
+		fail_msg("\"%s\" does not say \"%s\"", weir_error_detail(), range);
+}
+
+static void capacities(void **state)
+{
+	static const struct { uint64_t capacity; const char *value; } cases[] = {
+		{ (UINT64_C(1) << 48) + 1, "281474976710657" }, { UINT64_C(1) << 63, "9223372036854775808" },
+		{ UINT64_MAX, "18446744073709551615" },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct weir_params params = good();
+		params.capacity = cases[i].capacity;
+		refused(&params, -EINVAL, "capacity", cases[i].value, "2^48");
+	}
+	struct weir_params params = good();
+	params.capacity = 0;
+	refused(&params, -EINVAL, "capacity", "0", "two");
+}
+
+static void rates(void **state)
+{
+	static const struct { double rate; const char *value; } cases[] = {
+		{ 1, "1" }, { 0.50001, "0.5" }, { 2, "2" }, { -0.01, "-0.01" }, { 1e-300, "1e-300" }, { 9.9e-10, "9.9e-10" },
+		{ (double)NAN, "nan" }, { (double)INFINITY, "inf" }, { -(double)INFINITY, "-inf" }, { 4.9406564584124654e-324, "4.94065" },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct weir_params params = good();
+		params.fp_rate = cases[i].rate;
+		refused(&params, -EINVAL, "fp_rate", cases[i].value, "to 0.5");
+		params.capacity = 0;
+		params.max_bytes = 6400; /* in each direction */
+		refused(&params, -EINVAL, "fp_rate", cases[i].value, "0.5");
+	}
+	struct weir_params params = good();
+	params.fp_rate = 0;
+	refused(&params, -EINVAL, "fp_rate", "0", "two");
+}
+
+static void sizes(void **state)
+{
+	static const struct { uint64_t bytes; const char *value; } cases[] = {
+		{ 1, "1" }, { 63, "63" }, { (UINT64_C(1) << 46) + 64, "70368744177728" }, { UINT64_C(1) << 63, "9223372036854775808" },
+		{ UINT64_MAX, "18446744073709551615" },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct weir_params params = good();
+		params.max_bytes = cases[i].bytes;
+		refused(&params, -EINVAL, "max_bytes", cases[i].value, "64");
+		params.fp_rate = 0;
+		refused(&params, -EINVAL, "max_bytes", cases[i].value, "2^46");
+	}
+	struct weir_params params = good();
+	params.max_bytes = 640; /* a limit that is too low for 1000 keys at 1 % */
+	refused(&params, -EFBIG, "max_bytes", "640", "needs");
+}
+
+static void fewer_than_two(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	(void)state;
+	refused(&params, -EINVAL, "capacity", "fp_rate", "max_bytes");
+	params.capacity = 10;
+	refused(&params, -EINVAL, "fp_rate", "max_bytes", "two");
+	params = (struct weir_params)WEIR_PARAMS_INIT, params.max_bytes = 640;
+	refused(&params, -EINVAL, "capacity", "fp_rate", "two");
+	params = (struct weir_params)WEIR_PARAMS_INIT, params.fp_rate = 0.1;
+	refused(&params, -EINVAL, "capacity", "max_bytes", "two");
+}
+
+static void layouts(void **state)
+{
+	static const uint32_t no_z[] = { 3, 5, 6, 7, 9, 16, UINT32_MAX };
+	static const struct { uint32_t z, g; const char *value, *range; } no_g[] = {
+		{ 1, 11, "11", "10" }, { 2, 11, "11", "10" }, { 4, 6, "6", "5" }, { 8, 3, "3", "2" }, { 2, UINT32_MAX, "4294967295", "10" },
+	};
+	char value[16];
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(no_z); i++) {
+		struct weir_params params = good();
+		params.words_per_key = no_z[i];
+		snprintf(value, sizeof value, "%u", no_z[i]);
+		refused(&params, -EINVAL, "words_per_key", value, "1, 2, 4 or 8");
+	}
+	for (size_t i = 0; i < COUNT_OF(no_g); i++) {
+		struct weir_params params = good();
+		params.words_per_key = no_g[i].z;
+		params.bits_per_word = no_g[i].g;
+		refused(&params, -EINVAL, "bits_per_word", no_g[i].value, no_g[i].range);
+	}
+	struct weir_params params = good();
+	params.bits_per_word = 11; /* too many for any z */
+	refused(&params, -EINVAL, "bits_per_word", "11", "10");
+	params = good(), params.kind = WEIR_CLASSIC, params.bits_per_word = 33;
+	refused(&params, -EINVAL, "bits_per_word", "33", "32");
+	params = good(), params.kind = WEIR_CLASSIC, params.words_per_key = 2;
+	refused(&params, -EINVAL, "words_per_key", "2", "classic");
+}
+
+static void kinds_and_flags(void **state)
+{
+	struct weir_params params = good();
+	(void)state;
+	params.kind = 77;
+	refused(&params, -ENOTSUP, "kind", "77", "0");
+	params.kind = UINT32_MAX;
+	refused(&params, -ENOTSUP, "kind", "4294967295", "0");
+	params = good(), params.flags = 1u << 31;
+	refused(&params, -EINVAL, "flags", "80000000", "7");
+	params.flags = 8;
+	refused(&params, -EINVAL, "flags", "8", "7");
+}
+
+static void callers_memory(void **state)
+{
+	struct weir_params params = good();
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	struct weir_filter *f = NULL;
+	char value[40], *memory = aligned_alloc(64, 8192);
+	(void)state;
+	assert_ok(weir_plan(&params, &plan));
+	assert_true(plan.bytes <= 8192 - 64);
+	for (size_t shift = 1; shift < 64; shift = shift * 3 - 1) {
+		params.memory = memory + shift;
+		params.memory_bytes = plan.bytes;
+		snprintf(value, sizeof value, "%p", params.memory);
+		assert_refused(weir_create(&f, &params), -EINVAL, "memory", value);
+		assert_non_null(strstr(weir_error_detail(), "multiple of 64"));
+	}
+	static const size_t less[] = { 1, 64 };
+	params.memory = memory;
+	for (size_t i = 0; i < COUNT_OF(less); i++) {
+		params.memory_bytes = plan.bytes - less[i];
+		snprintf(value, sizeof value, "%zu", params.memory_bytes);
+		assert_refused(weir_create(&f, &params), -EINVAL, "memory_bytes", value);
+		snprintf(value, sizeof value, "%llu", (unsigned long long)plan.bytes);
+		assert_non_null(strstr(weir_error_detail(), value)); /* what it needs */
+	}
+	params.memory_bytes = 0;
+	assert_refused(weir_create(&f, &params), -EINVAL, "memory_bytes", "0");
+	params.memory = NULL, params.memory_bytes = 4096;
+	assert_refused(weir_create(&f, &params), -EINVAL, "memory_bytes", "4096");
+	assert_null(f);
+	free(memory);
+}
+
+static void pointers_and_struct_sizes(void **state)
+{
+	struct weir_params params = good();
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	struct weir_filter *f = NULL;
+	char value[24];
+	(void)state;
+	assert_refused(weir_create(NULL, &params), -EINVAL, "out", "NULL");
+	assert_refused(weir_create(&f, NULL), -EINVAL, "params", "NULL");
+	assert_refused(weir_plan(NULL, &plan), -EINVAL, "params", "NULL");
+	assert_refused(weir_plan(&params, NULL), -EINVAL, "plan", "NULL");
+	params.struct_size = 0;
+	refused(&params, -EINVAL, "struct_size", "0", "WEIR_PARAMS_INIT");
+	params.struct_size = sizeof params + 8;
+	snprintf(value, sizeof value, "%zu", sizeof params + 8);
+	refused(&params, -EINVAL, "struct_size", value, "WEIR_PARAMS_INIT");
+	params = good();
+	plan.struct_size = 0;
+	assert_refused(weir_plan(&params, &plan), -EINVAL, "struct_size", "0");
+	plan.struct_size = sizeof plan + 1;
+	assert_refused(weir_plan(&params, &plan), -EINVAL, "struct_size", "WEIR_PLAN_INIT");
+	params.struct_size = offsetof(struct weir_params, memory); /* a program built with an older, shorter header */
+	memset(&params.memory, 0xff, sizeof params - offsetof(struct weir_params, memory));
+	assert_ok(weir_create(&f, &params));
+	assert_int_equal(weir_insert(f, "key", 3), WEIR_NEW);
+	weir_destroy(f);
+}
+
+/* The ends of every range are inside it. */
+static void the_ends_of_the_ranges(void **state)
+{
+	struct weir_params params = good();
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	struct weir_filter *f = NULL;
+	(void)state;
+	params.capacity = UINT64_C(1) << 48, params.fp_rate = 0.5;
+	assert_ok(weir_plan(&params, &plan));
+	params = good(), params.fp_rate = 1e-9;
+	assert_ok(weir_plan(&params, &plan));
+	params = good(), params.fp_rate = 0.5;
+	assert_ok(weir_plan(&params, &plan));
+	params = good(), params.fp_rate = 0, params.max_bytes = UINT64_C(1) << 46, params.capacity = UINT64_C(1) << 43;
+	assert_ok(weir_plan(&params, &plan));
+	params = good(), params.capacity = 1, params.fp_rate = 0.5, params.max_bytes = 64;
+	assert_ok(weir_create(&f, &params));
+	weir_destroy(f);
+	for (uint32_t flags = 0; flags < 8; flags++)
+		if (!(flags & WEIR_HUGETLB)) { /* which needs a pool */
+			params = good(), params.flags = flags;
+			assert_ok(weir_create(&f, &params));
+			weir_destroy(f);
+		}
+}
+
+/* Any two of the three give the third, and agree with each other. */
+static void three_directions(void **state)
+{
+	static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC };
+	static const double rate[] = { 0.2, 0.01, 0.001, 1e-5 };
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++)
+		for (size_t r = 0; r < COUNT_OF(rate); r++)
+			for (uint64_t capacity = 1000; capacity < 200000000; capacity *= 17) {
+				struct weir_params params = WEIR_PARAMS_INIT;
+				struct weir_plan size = WEIR_PLAN_INIT, keys = WEIR_PLAN_INIT, odds = WEIR_PLAN_INIT;
+				params.kind = kinds[k];
+				params.capacity = capacity;
+				params.fp_rate = rate[r];
+				assert_ok(weir_plan(&params, &size));
+				assert_int_equal(size.capacity, capacity);
+				assert_true(size.fp_rate <= rate[r] * 1.001 && size.bytes % 64 == 0);
+				assert_true(fabs(size.bits_per_key - (double)size.bytes * 8 / (double)capacity) < 1e-9 * size.bits_per_key);
+				assert_true(size.shards && size.bytes / 64 % size.shards == 0);
+				params.capacity = 0, params.max_bytes = size.bytes;
+				assert_ok(weir_plan(&params, &keys));
+				assert_true(keys.bytes <= size.bytes && keys.capacity >= capacity - 1 - capacity / 500);
+				assert_true((double)keys.capacity <= (double)capacity * (capacity < 20000 ? 1.2 : 1.01));
+				params.capacity = capacity, params.fp_rate = 0;
+				assert_ok(weir_plan(&params, &odds));
+				assert_true(odds.bytes <= size.bytes && odds.fp_rate <= rate[r] * 1.01);
+				params.fp_rate = rate[r]; /* all three: a limit that is kept */
+				assert_ok(weir_plan(&params, &odds));
+				assert_true(odds.bytes <= size.bytes);
+			}
+}
+
+static void the_plan_is_what_is_created(void **state)
+{
+	(void)state;
+	for (uint64_t capacity = 1; capacity < 5000000; capacity = capacity * 5 + 3) {
+		struct weir_params params = good();
+		struct weir_plan plan = WEIR_PLAN_INIT;
+		struct weir_stats stats = WEIR_STATS_INIT;
+		struct weir_filter *f = NULL;
+		params.capacity = capacity;
+		assert_ok(weir_plan(&params, &plan));
+		assert_ok(weir_create(&f, &params));
+		assert_ok(weir_stats(f, &stats));
+		assert_int_equal(stats.bytes, plan.bytes);
+		assert_int_equal(stats.words_per_key, plan.words_per_key);
+		assert_int_equal(stats.bits_per_word, plan.bits_per_word);
+		assert_int_equal(stats.shards, plan.shards);
+		assert_non_null(plan.reason);
+		assert_true(strlen(plan.reason) > 10);
+		weir_destroy(f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(capacities),
+		cmocka_unit_test(rates),
+		cmocka_unit_test(sizes),
+		cmocka_unit_test(fewer_than_two),
+		cmocka_unit_test(layouts),
+		cmocka_unit_test(kinds_and_flags),
+		cmocka_unit_test(callers_memory),
+		cmocka_unit_test(pointers_and_struct_sizes),
+		cmocka_unit_test(the_ends_of_the_ranges),
+		cmocka_unit_test(three_directions),
+		cmocka_unit_test(the_plan_is_what_is_created),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

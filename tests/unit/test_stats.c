@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ * What the bits say: keys, rate, fill and saturation from empty to half as many keys again as it is for. */
+#include <errno.h>
+#include <math.h>
+#include "../test.h"
+
+static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC };
+
+static struct weir_stats exact(const struct weir_filter *f)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	assert_ok(weir_stats_exact(f, &stats));
+	return stats;
+}
+
+static struct weir_stats sampled(const struct weir_filter *f)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	assert_ok(weir_stats(f, &stats));
+	return stats;
+}
+
+static void assert_near(double value, double wanted, double share, const char *what)
+{
+	if (!(fabs(value - wanted) <= share * wanted))
+		fail_msg("%s is %g, wanted %g within %g %%", what, value, wanted, 100 * share);
+}
+
+static void an_empty_filter(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+		struct weir_filter *f = test_filter(kinds[k], 12345, 0.01);
+		struct weir_stats s = exact(f);
+		assert_int_equal(s.kind, kinds[k]);
+		assert_int_equal(s.capacity, 12345);
+		assert_true(s.fp_rate == 0.01);
+		assert_true(s.fill == 0 && s.fill_max == 0 && s.keys_estimated == 0 && s.fp_rate_estimated == 0);
+		assert_true(s.sampled == 1);
+		assert_false(s.saturated);
+		assert_int_equal(s.bytes % 64, 0);
+		assert_true(s.shards >= 1 && (s.shards & (s.shards - 1)) == 0 && s.bytes / 64 % s.shards == 0);
+		weir_destroy(f);
+	}
+}
+
+static double measured_rate(const struct weir_filter *f)
+{
+	enum { PROBES = 400000 };
+	uint64_t wrong = 0;
+	for (uint64_t i = 0; i < PROBES; i++) {
+		uint64_t key = test_key(i + (UINT64_C(1) << 40));
+		wrong += weir_contains(f, &key, 8);
+	}
+	return (double)wrong / PROBES;
+}
+
+static void estimates_at_fill_levels(uint32_t kind, double fp_rate)
+{
+	enum { CAPACITY = 60000, STEPS = 6 };
+	struct weir_filter *f = test_filter(kind, CAPACITY, fp_rate);
+	uint64_t keys = 0;
+	for (unsigned step = 1; step <= STEPS; step++) { /* 25 % to 150 % */
+		for (; keys < CAPACITY * step / 4; keys++) {
+			uint64_t key = test_key(keys);
+			assert_ok(weir_insert(f, &key, 8));
+		}
+		struct weir_stats s = exact(f);
+		assert_near(s.keys_estimated, (double)keys, 0.02, "keys_estimated");
+		if (step >= 3) /* enough hits to compare with */
+			assert_near(s.fp_rate_estimated, measured_rate(f), fp_rate < 0.01 ? 0.12 : 0.04, "fp_rate_estimated");
+		if (step == 4)
+			assert_near(s.fp_rate_estimated, fp_rate, 0.06, "fp_rate_estimated when full");
+		assert_true(s.fill > 0 && s.fill < 1 && s.fill_max >= s.fill && s.fill_max <= 1);
+		assert_int_equal(s.saturated, step > 4);
+	}
+	weir_destroy(f);
+}
+
+static void estimates(void **state)
+{
+	static const double rates[] = { 0.1, 0.01, 0.003 };
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++)
+		for (size_t r = 0; r < COUNT_OF(rates); r++)
+			estimates_at_fill_levels(kinds[k], rates[r]);
+}
+
+static void the_same_keys_again_change_nothing(void **state)
+{
+	(void)state;
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	for (unsigned round = 0; round < 5; round++)
+		for (uint64_t i = 0; i < 1000; i++) {
+			uint64_t key = test_key(i);
+			assert_ok(weir_insert(f, &key, 8));
+		}
+	assert_false(exact(f).saturated);
+	assert_near(exact(f).keys_estimated, 1000, 0.05, "keys_estimated");
+	weir_destroy(f);
+}
+
+static void a_sample_tells_what_the_whole_does(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+		enum { CAPACITY = 3000000 };
+		struct weir_filter *f = test_filter(kinds[k], CAPACITY, 0.01);
+		uint64_t *keys = malloc(8 * CAPACITY);
+		assert_non_null(keys);
+		for (uint64_t i = 0; i < CAPACITY; i++)
+			keys[i] = test_key(i);
+		assert_ok(weir_insert_fixed(f, keys, 8, CAPACITY / 2, NULL));
+		struct weir_stats part = sampled(f), whole = exact(f);
+		assert_true(whole.sampled == 1);
+		assert_true(part.sampled * (double)part.bytes > 0.9 * (1 << 20) && part.sampled * (double)part.bytes < 1.1 * (1 << 20));
+		assert_near(part.fill, whole.fill, 0.01, "fill of a sample");
+		assert_near(part.keys_estimated, whole.keys_estimated, 0.01, "keys of a sample");
+		assert_near(part.fp_rate_estimated, whole.fp_rate_estimated, 0.05, "rate of a sample");
+		assert_near(whole.keys_estimated, CAPACITY / 2, 0.002, "keys of the whole");
+		assert_false(part.saturated);
+		assert_ok(weir_insert_fixed(f, keys + CAPACITY / 2, 8, CAPACITY / 2, NULL));
+		assert_false(sampled(f).saturated);
+		for (uint64_t i = 0; i < CAPACITY / 10; i++)
+			keys[i] = test_key(i + CAPACITY);
+		assert_ok(weir_insert_fixed(f, keys, 8, CAPACITY / 10, NULL));
+		assert_true(sampled(f).saturated); /* 10 % too many show even in a sample */
+		assert_true(exact(f).saturated);
+		free(keys);
+		weir_destroy(f);
+	}
+}
+
+/* One hot shard: fill_max shows it, the mean does not. */
+static void the_fullest_shard(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000000, 0.01);
+	struct weir_stats s = exact(f);
+	uint64_t random = 0;
+	(void)state;
+	assert_true(s.shards >= 4);
+	for (unsigned i = 0; i < 100000; i++)
+		assert_ok(weir_insert_hash(f, test_random(&random) / s.shards)); /* the first shard's hashes */
+	s = exact(f);
+	assert_near(s.fill_max, s.fill * s.shards, 0.001, "fill_max");
+	weir_destroy(f);
+}
+
+static void a_full_array(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+		struct weir_filter *f = test_filter(kinds[k], 10, 0.1);
+		for (uint64_t i = 0; i < 20000; i++) {
+			uint64_t key = test_key(i);
+			assert_ok(weir_insert(f, &key, 8));
+		}
+		struct weir_stats s = exact(f);
+		assert_true(s.fill == 1 && s.fp_rate_estimated == 1 && s.saturated);
+		assert_true(s.keys_estimated > 10); /* infinity is an honest answer, NaN is not */
+		weir_destroy(f);
+	}
+}
+
+static void struct_sizes(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	struct weir_stats s = WEIR_STATS_INIT;
+	(void)state;
+	s.struct_size = 0;
+	assert_refused(weir_stats(f, &s), -EINVAL, "struct_size", "0");
+	s.struct_size = sizeof s + 8;
+	assert_refused(weir_stats_exact(f, &s), -EINVAL, "struct_size", "WEIR_STATS_INIT");
+	assert_refused(weir_stats(f, NULL), -EINVAL, "stats", "");
+	memset(&s, 0xa5, sizeof s);
+	s.struct_size = offsetof(struct weir_stats, fill); /* a program built with an older header */
+	assert_ok(weir_stats(f, &s));
+	assert_int_equal(s.capacity, 1000);
+	for (size_t i = offsetof(struct weir_stats, fill); i < sizeof s; i++)
+		assert_int_equal(((unsigned char *)&s)[i], 0xa5);
+	assert_int_equal(s.struct_size, offsetof(struct weir_stats, fill));
+	weir_destroy(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_filter),
+		cmocka_unit_test(estimates),
+		cmocka_unit_test(the_same_keys_again_change_nothing),
+		cmocka_unit_test(a_sample_tells_what_the_whole_does),
+		cmocka_unit_test(the_fullest_shard),
+		cmocka_unit_test(a_full_array),
+		cmocka_unit_test(struct_sizes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
