@@ -24,12 +24,20 @@ static const struct option options[] = {
 	{ "json", no_argument, NULL, 'j' }, { "quiet", no_argument, NULL, 'q' }, { "help", no_argument, NULL, 'h' }, { 0 },
 };
 
+/* Without the path that it may begin with. */
+static const char *sentence(const char *path)
+{
+	const char *detail = weir_error_detail();
+	size_t len = strlen(path);
+	return strncmp(detail, path, len) == 0 && strncmp(detail + len, ": ", 2) == 0 ? detail + len + 2 : detail;
+}
+
 static int verify(const char *path, bool quiet, json_t *all)
 {
 	struct weir_filter *f;
 	int err = image_try(&f, path, true);
 	if (err == -EBADMSG)
-		say("%s: damaged: %s", path, weir_error_detail());
+		say("%s: damaged: %s", path, sentence(path));
 	else if (err)
 		say_weir(err, path);
 	else
@@ -39,7 +47,7 @@ static int verify(const char *path, bool quiet, json_t *all)
 		report_text(&r, "image", NULL, path);
 		report_text(&r, "state", NULL, err == -EBADMSG ? "damaged" : err ? "trouble" : "whole");
 		if (err)
-			report_text(&r, "error", NULL, weir_error_detail());
+			report_text(&r, "error", NULL, sentence(path));
 		json_array_append(all, r.json);
 		report_free(&r);
 	} else if (!err && !quiet) {
