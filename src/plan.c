@@ -41,7 +41,7 @@ static int check_ranges(const struct weir_params *p)
 	if (p->capacity > most_keys)
 		return weir__fail(-EINVAL, "capacity %" PRIu64 ": 1 to 2^48 keys", p->capacity);
 	if (p->fp_rate != 0 && !(p->fp_rate >= least_rate && p->fp_rate <= most_rate))
-		return weir__fail(-EINVAL, "fp_rate %.10g: %g to %g", p->fp_rate, least_rate, most_rate);
+		return weir__fail(-EINVAL, "fp_rate %.10g: 1e-9 to 0.5", p->fp_rate);
 	if (p->max_bytes != 0 && (p->max_bytes < 64 || p->max_bytes > most_bytes))
 		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": 64 to 2^46", p->max_bytes);
 	if ((p->capacity != 0) + (p->fp_rate != 0) + (p->max_bytes != 0) < 2)

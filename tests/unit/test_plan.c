@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ * weir_plan: its three directions against each other, the choice of the layout, and what it says of it. test_params has what it
+ * refuses, test_sizing the mathematics. */
+#include <errno.h>
+#include <math.h>
+#include "../test.h"
+#include "../../src/sizing.h"
+
+static const unsigned words[] = { 1, 2, 4, 8 };
+
+static struct weir_plan plan_of(const struct weir_params *params)
+{
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	assert_ok(weir_plan(params, &plan));
+	return plan;
+}
+
+/* The size for a rate, the rate of that size and the capacity at that size agree, for every layout that can be asked for. */
+static void assert_round_trip(struct weir_params params)
+{
+	struct weir_plan size = plan_of(&params), other;
+	double asked = params.fp_rate;
+	assert_true(size.fp_rate <= asked);
+	params.words_per_key = params.kind == WEIR_BLOCKED ? size.words_per_key : 0;
+	params.bits_per_word = params.kind == WEIR_BLOCKED ? size.bits_per_word : size.words_per_key;
+	params.max_bytes = size.bytes, params.fp_rate = 0; /* its rate */
+	other = plan_of(&params);
+	assert_int_equal(other.bytes, size.bytes);
+	assert_int_equal(other.shards, size.shards);
+	assert_true(other.fp_rate == size.fp_rate);
+	params.fp_rate = asked, params.capacity = 0; /* its capacity: the most that keeps the rate */
+	other = plan_of(&params);
+	assert_int_equal(other.bytes, size.bytes);
+	assert_true(other.capacity >= size.capacity && other.fp_rate <= asked * (1 + 1e-9));
+	params.capacity = other.capacity + 2 + other.capacity / 100000, params.fp_rate = 0;
+	if (asked < 0.49)
+		assert_true(plan_of(&params).fp_rate > asked);
+	else
+		assert_refused(weir_plan(&params, &other), -EINVAL, "max_bytes", "0.5 is the most");
+	params.capacity = size.capacity, params.fp_rate = asked; /* as a limit it is enough, and a line a shard less is not */
+	assert_int_equal(plan_of(&params).bytes, size.bytes);
+	params.max_bytes = size.bytes - 64 * (uint64_t)size.shards;
+	if (params.max_bytes)
+		assert_refused(weir_plan(&params, &other), -EFBIG, "max_bytes", "capacity");
+}
+
+static void three_directions_agree(void **state)
+{
+	static const double rates[] = { 0.5, 0.1, 0.01, 0.001, 1e-4, 1e-6, 1e-9 };
+	(void)state;
+	for (size_t r = 0; r < COUNT_OF(rates); r++)
+		for (uint64_t capacity = 1; capacity < UINT64_C(1) << 30; capacity = capacity * 23 + 5) {
+			struct weir_params params = WEIR_PARAMS_INIT;
+			params.fp_rate = rates[r];
+			params.capacity = capacity;
+			assert_round_trip(params);
+			params.kind = WEIR_CLASSIC;
+			assert_round_trip(params);
+			params.kind = WEIR_BLOCKED, params.words_per_key = 2;
+			assert_round_trip(params);
+			params.words_per_key = 0, params.bits_per_word = 2;
+			assert_round_trip(params);
+		}
+}
+
+static double least_rate(double bits_per_key, unsigned z)
+{
+	double least = 1;
+	for (unsigned g = 1; g <= weir__blocked_max_g(z); g++)
+		least = fmin(least, weir__blocked_rate(bits_per_key, z, g));
+	return least;
+}
+
+/* The rule of 6 % in both directions: the fewest words whose size, or whose rate at a 6 % smaller size, is within it. */
+static void the_fewest_words_within_6_percent(void **state)
+{
+	unsigned same = 0, all = 0;
+	(void)state;
+	for (double fp_rate = 0.4; fp_rate > 1e-8; fp_rate /= 1.1, all++) {
+		struct weir_params params = WEIR_PARAMS_INIT;
+		double bits[4], least = INFINITY;
+		params.capacity = 123456789;
+		params.fp_rate = fp_rate;
+		struct weir_plan size = plan_of(&params);
+		for (size_t i = 0; i < COUNT_OF(words); i++) {
+			weir__blocked_best_g(fp_rate, words[i], &bits[i]);
+			least = fmin(least, bits[i]);
+		}
+		for (size_t i = 0; words[i] <= size.words_per_key; i++)
+			assert_true((bits[i] <= least * 1.06) == (words[i] == size.words_per_key));
+		params.max_bytes = size.bytes, params.fp_rate = 0;
+		struct weir_plan rate = plan_of(&params);
+		same += rate.words_per_key == size.words_per_key;
+		double allowed = 1;
+		for (size_t i = 0; i < COUNT_OF(words); i++)
+			allowed = fmin(allowed, least_rate(rate.bits_per_key / 1.06, words[i]));
+		for (size_t i = 0; words[i] <= rate.words_per_key; i++)
+			assert_true((least_rate(rate.bits_per_key, words[i]) <= allowed) == (words[i] == rate.words_per_key));
+	}
+	print_message("the size of a rate gets the words of that rate in %u of %u\n", same, all);
+	assert_true(same * 100 >= all * 90); /* a rate just beside a change of words may get the fewer */
+}
+
+/* Two keys of one 64-bit hash are one key to the filter. */
+static void the_floor_of_64_bit_hashes(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_plan plan;
+	(void)state;
+	params.kind = WEIR_CLASSIC;
+	params.capacity = UINT64_C(1) << 34;
+	params.fp_rate = 4e-9;
+	plan = plan_of(&params);
+	assert_true(plan.fp_rate_floor == exp2(-30) && plan.fp_rate > plan.fp_rate_floor && plan.fp_rate <= 4e-9);
+	assert_true(plan.fp_rate > 3.9e-9); /* the layout was given what the floor leaves, no less */
+	params.fp_rate = 1e-9;
+	assert_refused(weir_plan(&params, &plan), -EINVAL, "fp_rate 1e-09", "17179869184");
+	params.capacity = 0, params.max_bytes = UINT64_C(1) << 46;
+	plan = plan_of(&params);
+	assert_true(plan.fp_rate <= 1e-9 && plan.fp_rate_floor <= 0.5e-9 * (1 + 1e-9));
+}
+
+static void what_a_plan_says(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	(void)state;
+	params.capacity = 1000000;
+	params.fp_rate = 0.01;
+	struct weir_plan plan = plan_of(&params);
+	assert_non_null(strstr(plan.reason, "fewest words"));
+	params.words_per_key = 4;
+	assert_non_null(strstr(plan_of(&params).reason, "asked for"));
+	params.bits_per_word = 2;
+	assert_non_null(strstr(plan_of(&params).reason, "bits a word that were asked for"));
+	params = (struct weir_params)WEIR_PARAMS_INIT;
+	params.kind = WEIR_CLASSIC, params.capacity = 1000000, params.fp_rate = 0.01;
+	plan = plan_of(&params);
+	assert_true(plan.words_per_key == 7 && plan.bits_per_word == 1);
+	assert_non_null(strstr(plan.reason, "least memory"));
+	params.bits_per_word = 5;
+	plan = plan_of(&params);
+	assert_true(plan.words_per_key == 5 && plan.bits_per_word == 1);
+	assert_non_null(strstr(plan.reason, "asked for"));
+	struct { struct weir_plan plan; char after[8]; } old = { { .struct_size = offsetof(struct weir_plan, reason) }, "" };
+	old.plan.reason = old.after;
+	assert_ok(weir_plan(&params, &old.plan)); /* an older header's shorter plan is filled as far as it goes */
+	assert_true(old.plan.classic_bytes == plan.classic_bytes && old.plan.reason == old.after);
+	assert_int_equal(old.plan.struct_size, offsetof(struct weir_plan, reason));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(three_directions_agree),
+		cmocka_unit_test(the_fewest_words_within_6_percent),
+		cmocka_unit_test(the_floor_of_64_bit_hashes),
+		cmocka_unit_test(what_a_plan_says),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
