@@ -75,17 +75,17 @@ static void a_difference_is_named_with_both_values(void **state)
 	base.words_per_key = 2;
 	base.bits_per_word = 3;
 	base.seed = 1;
-	struct { const char *field, *ours, *theirs; struct weir_params params; } cases[5];
+	struct difference { const char *field, *ours, *theirs; struct weir_params params; } cases[5];
 	other = base, other.kind = WEIR_CLASSIC, other.words_per_key = 0;
-	cases[0] = (typeof(cases[0])){ "kind", "blocked", "classic", other };
+	cases[0] = (struct difference){ "kind", "blocked", "classic", other };
 	other = base, other.max_bytes = 64 * 31;
-	cases[1] = (typeof(cases[0])){ "bytes", "1920", "1984", other };
+	cases[1] = (struct difference){ "bytes", "1920", "1984", other };
 	other = base, other.words_per_key = 4;
-	cases[2] = (typeof(cases[0])){ "words_per_key", "2", "4", other };
+	cases[2] = (struct difference){ "words_per_key", "2", "4", other };
 	other = base, other.bits_per_word = 4;
-	cases[3] = (typeof(cases[0])){ "bits_per_word", "3", "4", other };
+	cases[3] = (struct difference){ "bits_per_word", "3", "4", other };
 	other = base, other.seed = 2;
-	cases[4] = (typeof(cases[0])){ "seed", "fingerprint", "in the source", other };
+	cases[4] = (struct difference){ "seed", "fingerprint", "in the source", other };
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct weir_filter *a = with(&base), *b = with(&cases[i].params);
 		insert_range(b, 0, 100);
