@@ -39,11 +39,20 @@ void weir__image_put64(unsigned char *p, uint64_t value)
 	put32(p + 4, (uint32_t)(value >> 32));
 }
 
+static uint64_t table_end(const struct weir_image_head *head)
+{
+	return WEIR_IMAGE_HEAD + UINT64_C(8) * head->shards;
+}
+
+uint64_t weir__image_padding(const struct weir_image_head *head)
+{
+	uint64_t align = head->compression == WEIR_IMAGE_PLAIN && 64 * head->nblocks >= HUGE_PAGE ? HUGE_PAGE : PAGE;
+	return (align - table_end(head) % align) % align;
+}
+
 uint64_t weir__image_bits_offset(const struct weir_image_head *head)
 {
-	uint64_t table_end = WEIR_IMAGE_HEAD + UINT64_C(8) * head->shards;
-	uint64_t align = head->compression == WEIR_IMAGE_PLAIN && 64 * head->nblocks >= HUGE_PAGE ? HUGE_PAGE : PAGE;
-	return (table_end + align - 1) / align * align;
+	return table_end(head) + weir__image_padding(head);
 }
 
 uint64_t weir__image_length(const struct weir_image_head *head)
@@ -76,10 +85,10 @@ static bool rule(struct weir_image_fault *fault, int err, const char *field, uin
 
 static bool zero(struct weir_image_fault *fault, const unsigned char *bytes, unsigned from, unsigned to)
 {
+	unsigned char any = 0;
 	for (unsigned i = from; i < to; i++)
-		if (bytes[i])
-			return rule(fault, -EBADMSG, "reserved byte", bytes[i], false, "zero");
-	return true;
+		any |= bytes[i];
+	return rule(fault, -EBADMSG, "reserved bytes", any, any == 0, "zero");
 }
 
 /* Is it an image of this format, and whole? The checksums come before the fields, so that damage is called damage. */

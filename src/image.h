@@ -92,7 +92,8 @@ int weir__image_check(const unsigned char *bytes, const struct weir_image_given 
 /* The header of these fields: WEIR_IMAGE_HEAD bytes. */
 void weir__image_put(unsigned char *bytes, const struct weir_image_head *head);
 
-/* Where the bits begin, and how long a plain image is. Fields within their ranges cannot make them overflow. */
+/* The zeros between table and bits, where the bits begin, and how long a plain image is. Checked fields cannot make them overflow. */
+uint64_t weir__image_padding(const struct weir_image_head *head);
 uint64_t weir__image_bits_offset(const struct weir_image_head *head);
 uint64_t weir__image_length(const struct weir_image_head *head);
 

@@ -54,7 +54,7 @@ static int table_read(struct weir_preface *p, struct weir_source *source)
 	if (p->head.commit != WEIR_IMAGE_LIVE && sum != p->head.table_checksum)
 		return weir__fail(-EBADMSG, "%s: the table of checksums sums to %016llx where %016llx should be", source->name,
 		                  (unsigned long long)sum, (unsigned long long)p->head.table_checksum);
-	return weir__source_zeros(source, weir__image_bits_offset(&p->head) - WEIR_IMAGE_HEAD - bytes);
+	return weir__source_zeros(source, weir__image_padding(&p->head));
 }
 
 int weir__preface_read(struct weir_preface *out, struct weir_source *source, uint64_t max_bytes, bool live_too)
