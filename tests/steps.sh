@@ -34,7 +34,7 @@ build_in() {
 	shift
 	[ ! -e "$folder/build.ninja" ] || again=--reconfigure
 	meson setup $again "$folder" "$@" || { rm -rf "$folder" && meson setup "$folder" "$@"; } # options of another version
-	meson compile -C "$folder"
+	ninja -C "$folder" --quiet
 }
 
 step_quick() {
