@@ -55,6 +55,7 @@ static int counted_first(struct build *build)
 	if (fill_count(&build->fill, &keys))
 		return TOOL_TROUBLE;
 	build->params.capacity = keys ? keys : 1;
+	build->counted = true;
 	return in_one_pass(build);
 }
 
@@ -75,6 +76,7 @@ static int through_spool(struct build *build)
 	weir_destroy(hasher);
 	if (!status) {
 		build->keys = spool.hashes;
+		build->counted = true;
 		build->params.seed = with_seed.seed;
 		build->params.capacity = spool.hashes ? spool.hashes : 1;
 		status = create(build, spool.hashes * sizeof(uint64_t));

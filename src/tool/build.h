@@ -19,6 +19,7 @@ struct build {
 	/* came of it */
 	struct weir_filter *filter;
 	uint64_t keys;
+	bool counted;   /* the capacity is the number of keys, found by counting */
 	double seconds; /* of reading and loading */
 	struct weir_stats stats;
 	struct probe probe;

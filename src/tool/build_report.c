@@ -20,6 +20,15 @@ static void layout(struct report *r, const struct weir_stats *s)
 		            s->words_per_key == 1 ? "" : "s", s->bits_per_word, s->bits_per_word == 1 ? "" : "s");
 }
 
+/* To three digits: the estimate's error is below the third. */
+static unsigned long long round_up(uint64_t number)
+{
+	uint64_t step = 1;
+	while (number / step >= 1000)
+		step *= 10;
+	return (number / step + (number % step != 0)) * step;
+}
+
 static void keys(struct report *r, const struct build *b)
 {
 	uint64_t distinct = (uint64_t)(b->stats.keys_estimated + 0.5);
@@ -27,8 +36,10 @@ static void keys(struct report *r, const struct build *b)
 	report_count(r, "keys_estimated", NULL, distinct);
 	report_count(r, "capacity", NULL, b->stats.capacity);
 	report_line(r, "keys", "%s, about %s of them different", show_count(SHOW, b->keys),
-	            show_count(SHOW, distinct > b->keys ? b->keys : distinct));
+	            show_short(SHOW, (double)(distinct > b->keys ? b->keys : distinct)));
 	report_line(r, "capacity", "%s", show_count(SHOW, b->stats.capacity));
+	if (b->counted && distinct < b->keys / 10 * 9)
+		report_line(r, "hint", "many lines repeat: -n %llu makes room for those that differ", round_up(distinct));
 }
 
 static void rates(struct report *r, const struct build *b)
@@ -71,7 +82,7 @@ void build_report(const struct build *build)
 	if (build->stats.saturated)
 		say("%s: more keys than its capacity: about %s different ones for %s, so the rate is %s and not %s: give a larger -n",
 		    build->output, show_count(SHOW, (uint64_t)build->stats.keys_estimated), show_count(SHOW, build->stats.capacity),
-		    show_rate(SHOW, build->probe.rate), show_rate(SHOW, build->stats.fp_rate));
+		    show_rate(SHOW, build->stats.fp_rate_estimated), show_rate(SHOW, build->stats.fp_rate));
 	if (build->quiet)
 		return;
 	FILE *to = strcmp(build->output, "-") ? stdout : stderr;

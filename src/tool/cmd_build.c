@@ -126,7 +126,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		if (taken <= 0)
 			return misuse_said();
 	}
-	if (!build->output)
+	if (!build->output || !*build->output)
 		return misuse("-o IMAGE is missing: where to save the filter");
 	if (build->like && shaped)
 		return misuse("--like takes size, layout and seed from %s: leave out -p, -n, -m, -k, -z, -g and -s", build->like);
@@ -141,7 +141,8 @@ static int finish(struct build *build)
 	int err = weir_stats_exact(build->filter, &build->stats);
 	if (err)
 		return trouble_weir(err, NULL);
-	build->probe = probe_rate(build->filter, build->fill.from.delimiter, build->stats.fp_rate_estimated);
+	if (!build->quiet)
+		build->probe = probe_rate(build->filter, build->fill.from.delimiter, build->stats.fp_rate);
 	int status = image_save(build->filter, build->output, build->zstd_level);
 	if (!status)
 		build_report(build);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <weir/weir.h>
 #include "images.h"
 #include "report.h"
@@ -30,7 +31,7 @@ static const struct option options[] = {
 static void report_fingerprint(struct report *r, uint64_t fingerprint)
 {
 	char text[20];
-	snprintf(text, sizeof text, "%016llx", (unsigned long long)fingerprint);
+	snprintf(text, sizeof text, "%08llx", (unsigned long long)fingerprint);
 	report_text(r, "seed_fingerprint", "seed fingerprint", text);
 }
 
@@ -82,7 +83,10 @@ static int look_at_bits(struct report *r, const char *path, bool exact)
 
 static int info_of(const char *path, bool exact, json_t *all)
 {
+	struct stat st;
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return trouble("%s: is not a regular file", path);
 	int err = weir_image_info(path, &info);
 	if (err)
 		return trouble_weir(err, path);

@@ -44,7 +44,7 @@ struct merge {
 static struct weir_filter *merged(const struct merge *merge)
 {
 	struct weir_filter *sum, *next;
-	int err = weir_load(&sum, merge->images[0], NULL);
+	int err = image_load(&sum, merge->images[0]);
 	if (err) {
 		say_weir(err, merge->images[0]);
 		return NULL;
@@ -127,7 +127,7 @@ int cmd_merge(int argc, char **argv)
 		if (!ok)
 			return misuse_said();
 	}
-	if (!merge.output)
+	if (!merge.output || !*merge.output)
 		return misuse("-o IMAGE is missing: where to save the union");
 	if (optind == argc)
 		return misuse("the images to merge are missing");

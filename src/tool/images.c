@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Image files as the subcommands open and save them. */
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,19 +14,36 @@
 #include "tool.h"
 #include "units.h"
 
-int image_try(struct weir_filter **out, const char *path, bool check)
+/* A pipe, a socket, a device. */
+static bool is_stream(const char *path)
 {
 	struct stat st;
-	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	bool pipe = stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-	if (!pipe) {
-		int err = weir_image_info(path, &info);
-		if (err)
-			return err;
-	}
-	if (pipe || info.compressed)
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+int image_load(struct weir_filter **out, const char *path)
+{
+	if (!is_stream(path))
 		return weir_load(out, path, NULL);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return weir_load(out, path, NULL); /* fails the same way, with a sentence */
+	int err = weir_load_fd(out, fd, NULL);
+	close(fd);
+	return err;
+}
+
+int image_try(struct weir_filter **out, const char *path, bool check)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
+	if (is_stream(path))
+		return image_load(out, path);
+	int err = weir_image_info(path, &info);
+	if (err)
+		return err;
+	if (info.compressed)
+		return image_load(out, path);
 	options.no_verify = !check;
 	return weir_map(out, path, WEIR_MAP_READ, &options);
 }

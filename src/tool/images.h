@@ -11,6 +11,8 @@
 int image_open(struct weir_filter **out, const char *path, bool check);
 /* As image_open(), without a word: weir_error_detail() has it. */
 int image_try(struct weir_filter **out, const char *path, bool check);
+/* Read any image into memory of its own, without a word. */
+int image_load(struct weir_filter **out, const char *path);
 
 /* Whether a file can be made there: better known before an hour of work than after. "-" is standard output. */
 bool image_place_ok(const char *path);

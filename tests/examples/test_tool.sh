@@ -118,6 +118,9 @@ test_build() {
 	all=$(wc -l <all_keys)
 	run 0 "$weir" build --json -p 1% -o all.weir all_keys; json out "0.0096 < j['fp_rate_measured'] < 0.0104 and j['keys'] == $all"
 	run 0 "$weir" query -c all.weir all_keys; prints "^$all\$"
+	# Lines that repeat take no room, if the number of keys is given.
+	cat keys keys keys >repeated
+	run 0 "$weir" build -o repeated.weir repeated; prints "hint  *many lines repeat: -n [0-9]* makes room"
 	# More keys than said: built all the same, and said.
 	run 0 "$weir" build -n 1000 -p 1% -o small.weir keys; says 'more keys than its capacity'
 	run 0 "$weir" query -c small.weir keys; prints "^$n\$"
@@ -139,6 +142,7 @@ test_build_trouble() {
 	run 2 "$weir" build -p 1% -n 1M -m 64K -o old.weir keys
 	if [ "$(cat old.weir)" = old ]; then ok; else fail 'a failed build touched the old file'; fi
 	run 2 "$weir" build keys; says '-o IMAGE is missing'
+	run 2 "$weir" build -o '' keys; says '-o IMAGE is missing'
 	run 2 "$weir" build -o no/such/folder/x.weir keys; says '^weir build: no/such/folder/x.weir: .*No such file or directory$'
 	run 2 "$weir" build -o . keys; says 'is a directory'
 	run 2 "$weir" build -o /dev/null keys; says 'is not a regular file'
@@ -237,6 +241,8 @@ test_query() {
 	run 124 timeout 2 "$weir" query set.weir slow; same out key 'line by line'
 	kill $!
 	run 2 "$weir" query set.weir no_such_file keys; says '^weir query: no_such_file: No such file'; same out keys 'goes on with the next'
+	run 0 "$weir" query <(cat set.weir) keys; same out keys 'an image through a pipe'
+	run 2 "$weir" query . keys; says '^weir query: \.: '
 	run 2 "$weir" query no_such.weir keys; says '^weir query: no_such.weir: .*[Nn]o such file'
 	run 2 "$weir" query keys keys; says '^weir query: .*keys'
 	run 2 "$weir" query; says 'the image is missing'
@@ -255,7 +261,7 @@ test_info_verify() {
 	json out "j[0]['seed_fingerprint'] == j[1]['seed_fingerprint'] and j[0]['capacity'] == $n and j[0]['fp_rate'] == 0.01"
 	run 0 "$weir" info --exact --json one.weir; json out "j[0]['sampled'] == 1 and abs(j[0]['keys_estimated'] / $n - 1) < 0.01"
 	run 2 "$weir" info no_such.weir set.weir; says 'no_such.weir: .*[Nn]o such file'; prints '^set.weir$'
-	run 2 "$weir" info keys; run 2 "$weir" info
+	run 2 "$weir" info keys; run 2 "$weir" info .; run 2 "$weir" info
 	run 0 "$weir" verify set.weir packed.weir; prints '^set.weir: whole$'; prints '^packed.weir: whole$'
 	run 0 "$weir" verify -q set.weir; same out empty 'verify -q'
 	local file size
