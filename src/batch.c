@@ -5,17 +5,17 @@
 #include "batch.h"
 #include "config.h"
 
-static void hash_keys(const struct weir_filter *f, const struct weir_batch *batch, size_t at, unsigned n, uint64_t *out)
+static void hash_keys(const struct weir_filter *f, const struct weir_batch *batch, size_t at, size_t n, uint64_t *out)
 {
 	const struct iovec *key = (const struct iovec *)batch->keys + at;
-	for (unsigned i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		out[i] = weir__hash(f->view.seed, key[i].iov_base, key[i].iov_len);
 }
 
-static void hash_fixed(const struct weir_filter *f, const struct weir_batch *batch, size_t at, unsigned n, uint64_t *out)
+static void hash_fixed(const struct weir_filter *f, const struct weir_batch *batch, size_t at, size_t n, uint64_t *out)
 {
 	const char *key = (const char *)batch->keys + at * batch->key_bytes;
-	for (unsigned i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		out[i] = weir__hash(f->view.seed, key + i * batch->key_bytes, batch->key_bytes);
 }
 
@@ -54,6 +54,5 @@ void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batc
 	else if (batch->from == WEIR_FROM_FIXED8)
 		hash_fixed8(f, (const char *)batch->keys + 8 * at, n, out);
 	else
-		for (size_t i = 0; i < n; i += WEIR_STEP)
-			batch->hash(f, batch, at + i, weir__step_at(n, i), out + i);
+		batch->hash(f, batch, at, n, out);
 }

@@ -16,6 +16,8 @@ int weir__load_options(struct weir_load_options *out, const struct weir_load_opt
 	int err = weir__options_copy(&o, sizeof o, options, "weir_load_options");
 	if (!err && o.flags & ~known)
 		err = weir__fail(-EINVAL, "flags 0x%x: allowed: any of 0x%x", o.flags, known);
+	if (!err && o.flags & WEIR_HUGETLB && o.flags & WEIR_NO_HUGE_PAGES)
+		err = weir__fail(-EINVAL, "flags 0x%x: WEIR_HUGETLB and WEIR_NO_HUGE_PAGES exclude each other", o.flags);
 	*out = o;
 	return err;
 }

@@ -24,6 +24,14 @@
 #include <errno.h>
 #include <weir/export.h>
 #include <weir/word.h>
+
+/* g++ 12 takes its own _mm512_undefined_epi32() for a variable that was forgotten (GCC bug 105593), in xxHash's code too. */
+#if defined(__AVX512F__) && defined(__cplusplus) && !defined(__clang__)
+#define WEIR__QUIET 1
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 #ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
 #endif
@@ -55,13 +63,6 @@
 #define WEIR__UNROLL _Pragma("unroll")
 #else
 #define WEIR__UNROLL _Pragma("GCC unroll 20")
-#endif
-
-/* g++ 12 takes its own _mm512_undefined_epi32() for a variable that was forgotten (GCC bug 105593). */
-#if defined(WEIR__AVX512) && defined(__cplusplus) && !defined(__clang__)
-#define WEIR__QUIET 1
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
 WEIR_BEGIN_DECLS
@@ -99,7 +100,8 @@ WEIR__INLINE uint64_t *weir__block(const struct weir_inline *v, uint64_t h)
 }
 
 WEIR__INLINE uint64_t weir__remix(uint64_t h) { return h * UINT64_C(0x9E3779B97F4A7C15); }
-WEIR__INLINE uint64_t weir__remix2(uint64_t h) { return h * UINT64_C(0xD6E8FEB86659FD93); }
+/* r2 from r: the inverse of the first multiplier, times the second */
+WEIR__INLINE uint64_t weir__remix2(uint64_t r) { return r * (UINT64_C(0xF1DE83E19937733D) * UINT64_C(0xD6E8FEB86659FD93)); }
 
 /* log2(8/z): the bits that choose a word in its group */
 WEIR__INLINE unsigned weir__sector_bits(unsigned z) { return z == 1 ? 3 : z == 2 ? 2 : z == 4 ? 1 : 0; }
@@ -159,9 +161,9 @@ WEIR__INLINE __m512i weir__part(__m512i line, unsigned p, unsigned z, unsigned g
 	return _mm512_rorv_epi64(word, _mm512_srlv_epi64(WEIR__LANES8(WEIR__L_SOURCE), WEIR__LANES8(WEIR__L_FIELD)));
 }
 
-WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t h, unsigned z, unsigned g)
+WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-	uint64_t r = weir__remix(h), r2 = z * g > 10 ? weir__remix2(h) : 0;
+	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
 	__m512i line = _mm512_load_si512((const void *)block);
 	__m512i all = weir__part(line, 0, z, g, r, r2);
 	WEIR__UNROLL
@@ -200,9 +202,9 @@ WEIR__INLINE __m256i weir__part_bits(unsigned p, unsigned s, unsigned z, unsigne
 	                        _mm256_set1_epi64x(63));
 }
 
-WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t h, unsigned z, unsigned g)
+WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-	uint64_t r = weir__remix(h), r2 = z * g > 10 ? weir__remix2(h) : 0;
+	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
 	const unsigned parts = z == 1 ? 1 : 2, steps = (g + WEIR__N - 1) / WEIR__N;
 	__m256i one = _mm256_set1_epi64x(1), all = one;
 	WEIR__UNROLL
@@ -224,9 +226,9 @@ WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t h, unsigned z, unsi
 #define WEIR__L_SOURCE(l) (WEIR__J(l) < 10 ? r : r2)
 #define WEIR__L_FIELD(l) (-(int64_t)weir__field_shift(z, WEIR__J(l)))
 
-WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t h, unsigned z, unsigned g)
+WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-	uint64_t r = weir__remix(h), r2 = z * g > 10 ? weir__remix2(h) : 0;
+	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
 	const unsigned parts = (z + 1) / 2, steps = z == 1 ? (g + 1) / 2 : g;
 	uint64x2_t all = vdupq_n_u64(1);
 	WEIR__UNROLL
@@ -246,9 +248,9 @@ WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t h, unsigned z, unsi
 
 #else
 
-WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t h, unsigned z, unsigned g)
+WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-	uint64_t r = weir__remix(h), r2 = z * g > 10 ? weir__remix2(h) : 0, all = 1;
+	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0, all = 1;
 	WEIR__UNROLL
 	for (unsigned i = 0; i < z; i++) {
 		uint64_t word = weir__word_load_relaxed(block + weir__word_index(z, i, r));
@@ -275,9 +277,9 @@ WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t h, unsigned z, unsi
 
 /* ---- the insert: load all z words, return if every bit is there, then or; a locked instruction holds back the loads behind it ---- */
 
-WEIR__INLINE int weir__set(uint64_t *block, uint64_t h, unsigned z, unsigned g)
+WEIR__INLINE int weir__set(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-	uint64_t r = weir__remix(h), r2 = z * g > 10 ? weir__remix2(h) : 0, missing = 0, mask[8];
+	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0, missing = 0, mask[8];
 	uint64_t *word[8];
 	WEIR__UNROLL
 	for (unsigned i = 0; i < z; i++) {
@@ -297,9 +299,9 @@ WEIR__INLINE int weir__set(uint64_t *block, uint64_t h, unsigned z, unsigned g)
 
 /* ---- any layout: z and g as variables, one word at a time; the insert looks at a word just before its own or ---- */
 
-static inline bool weir__test_any(const uint64_t *block, uint64_t h, unsigned z, unsigned g)
+static inline bool weir__test_any(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-	uint64_t r = weir__remix(h), r2 = weir__remix2(h), all = 1;
+	uint64_t r2 = weir__remix2(r), all = 1;
 	for (unsigned i = 0, j = 0; i < z; i++) {
 		uint64_t word = weir__word_load_relaxed(block + weir__word_index(z, i, r));
 		for (unsigned t = 0; t < g; t++, j++)
@@ -308,9 +310,9 @@ static inline bool weir__test_any(const uint64_t *block, uint64_t h, unsigned z,
 	return all & 1;
 }
 
-static inline int weir__set_any(uint64_t *block, uint64_t h, unsigned z, unsigned g)
+static inline int weir__set_any(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-	uint64_t r = weir__remix(h), r2 = weir__remix2(h), missing = 0;
+	uint64_t r2 = weir__remix2(r), missing = 0;
 	for (unsigned i = 0, j = 0; i < z; i++) {
 		uint64_t *word = block + weir__word_index(z, i, r), mask = 0;
 		for (unsigned t = 0; t < g; t++, j++)
@@ -342,14 +344,15 @@ WEIR__INLINE uint64_t weir_inline_hash(const struct weir_inline *v, const void *
 WEIR__INLINE bool weir_inline_contains_hash(const struct weir_inline *v, uint64_t h)
 {
 	const uint64_t *block = weir__block(v, h);
+	uint64_t r = weir__remix(h);
 	if (v->words_per_key == 2 && v->bits_per_word == 3) /* the default at 1 % */
-		return weir__test(block, h, 2, 3);
+		return weir__test(block, r, 2, 3);
 	switch (v->words_per_key * 16 + v->bits_per_word) {
-#define WEIR__CASE(z, g) case z * 16 + g: return weir__test(block, h, z, g);
+#define WEIR__CASE(z, g) case z * 16 + g: return weir__test(block, r, z, g);
 	WEIR__LAYOUTS(WEIR__CASE)
 #undef WEIR__CASE
 	}
-	return weir__test_any(block, h, v->words_per_key, v->bits_per_word);
+	return weir__test_any(block, r, v->words_per_key, v->bits_per_word);
 }
 
 /** As weir_contains(). */
@@ -361,17 +364,17 @@ WEIR__INLINE bool weir_inline_contains(const struct weir_inline *v, const void *
 /** As weir_insert_hash(): WEIR_NEW (1), WEIR_SEEN (0) or -EROFS. */
 WEIR__INLINE int weir_inline_insert_hash(const struct weir_inline *v, uint64_t h)
 {
-	uint64_t *block = weir__block(v, h);
+	uint64_t *block = weir__block(v, h), r = weir__remix(h);
 	if (v->insert_error)
 		return v->insert_error;
 	if (v->words_per_key == 2 && v->bits_per_word == 3)
-		return weir__set(block, h, 2, 3);
+		return weir__set(block, r, 2, 3);
 	switch (v->words_per_key * 16 + v->bits_per_word) {
-#define WEIR__CASE(z, g) case z * 16 + g: return weir__set(block, h, z, g);
+#define WEIR__CASE(z, g) case z * 16 + g: return weir__set(block, r, z, g);
 	WEIR__LAYOUTS(WEIR__CASE)
 #undef WEIR__CASE
 	}
-	return weir__set_any(block, h, v->words_per_key, v->bits_per_word);
+	return weir__set_any(block, r, v->words_per_key, v->bits_per_word);
 }
 
 /** As weir_insert(). */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The blocked kind's kernels: <weir/inline.h> compiled for one instruction set, once for each of its layouts and
  * once for any. Each blocked_<isa>.c is this
- * file with its own flags. Include with KERNEL_ISA and KERNEL_TABLE defined, and KERNEL_TEST_STEP and
- * KERNEL_FETCH_STEP where the set has a better way than one by one to test a step of keys and to fetch their lines. */
+ * file with its own flags. Include with KERNEL_ISA and KERNEL_TABLE defined, and KERNEL_NOTE with
+ * KERNEL_TEST_NOTED where the set notes and tests keys faster than one by one. */
 #include <weir/inline.h>
 #include "../batch.h"
 #include "blocked.h"
@@ -23,77 +23,79 @@ static __attribute__((noinline)) int insert_long(struct weir_filter *f, const vo
 /* XXH3's entry is a plain inline function, which a compiler with 54 callers would rather call than inline. */
 #define FLAT __attribute__((flatten))
 
-WEIR__INLINE uint64_t test_each(const struct weir_inline *v, const uint64_t *hashes, unsigned n, unsigned z, unsigned g)
-{
-	uint64_t answers = 0;
-	for (unsigned i = 0; i < n; i++)
-		answers |= (uint64_t)weir__test(weir__block(v, hashes[i]), hashes[i], z, g) << i;
-	return answers;
-}
+/* ---- the steps of a batch: of a key are noted the index of its block's first word, and r ---- */
 
-WEIR__INLINE uint64_t set_each(const struct weir_inline *v, const uint64_t *hashes, unsigned n, unsigned z, unsigned g)
-{
-	uint64_t answers = 0;
-	for (unsigned i = 0; i < n; i++)
-		answers |= (uint64_t)weir__set(weir__block(v, hashes[i]), hashes[i], z, g) << i;
-	return answers;
-}
+enum {
+	STEP = 8,  /* keys at a time */
+	LEAD = 64, /* keys ahead: measured; 32 to 96 are alike */
+	ROW_BLOCK = 0,
+	ROW_R = 1,
+};
 
-/* Plain stores: the shard is this thread's alone (O1) and nobody looks at the filter yet. */
-WEIR__INLINE uint64_t load_each(const struct weir_inline *v, const uint64_t *hashes, unsigned n, unsigned z, unsigned g)
+WEIR__INLINE void note_each(const struct weir_inline *v, const uint64_t *hashes, unsigned n, struct weir_notes *notes, unsigned at)
 {
 	for (unsigned i = 0; i < n; i++) {
-		uint64_t h = hashes[i], r = weir__remix(h), r2 = z * g > 10 ? weir__remix2(h) : 0, *block = weir__block(v, h);
-		WEIR__UNROLL
-		for (unsigned j = 0; j < z; j++)
-			block[weir__word_index(z, j, r)] |= WEIR__LE64(weir__word_mask(z, g, j, r, r2));
+		notes->row[ROW_BLOCK][at + i] = 8 * weir__mulhi64(hashes[i], v->nblocks);
+		notes->row[ROW_R][at + i] = weir__remix(hashes[i]);
 	}
+}
+
+#ifndef KERNEL_NOTE
+#define KERNEL_NOTE(v, hashes, n, z, notes, at) note_each(v, hashes, n, notes, at)
+#define KERNEL_TEST_NOTED(v, notes, at, n, z, g, test) WORK_EACH(v, notes, at, n, z, g, test)
+#endif
+
+WEIR__INLINE void note_to_read(const struct weir_inline *v, const uint64_t *hashes, unsigned n, unsigned z, bool far,
+                               struct weir_notes *notes, unsigned at)
+{
+	(void)z;
+	KERNEL_NOTE(v, hashes, n, z, notes, at);
+	for (unsigned i = 0; far && i < n; i++)
+		__builtin_prefetch(v->words + notes->row[ROW_BLOCK][at + i], 0, 3);
+}
+
+WEIR__INLINE void note_to_write(const struct weir_inline *v, const uint64_t *hashes, unsigned n, bool far, struct weir_notes *notes,
+                                unsigned at)
+{
+	note_each(v, hashes, n, notes, at);
+	for (unsigned i = 0; far && i < n; i++)
+		__builtin_prefetch(v->words + notes->row[ROW_BLOCK][at + i], 1, 3);
+}
+
+/* One verb on each noted key; a whole step is unrolled. */
+#define WORK_ONE(v, notes, at, i, z, g, verb) \
+	((uint64_t)verb(v->words + notes->row[ROW_BLOCK][at + (i)], notes->row[ROW_R][at + (i)], z, g) << (i))
+#define WORK_EACH(v, notes, at, n, z, g, verb) \
+	({ \
+		uint64_t answers_ = 0; \
+		if (n == STEP) { \
+			WEIR__UNROLL \
+			for (unsigned i = 0; i < STEP; i++) \
+				answers_ |= WORK_ONE(v, notes, at, i, z, g, verb); \
+		} else { \
+			for (unsigned i = 0; i < n; i++) \
+				answers_ |= WORK_ONE(v, notes, at, i, z, g, verb); \
+		} \
+		answers_; \
+	})
+
+/* Plain stores: the shard is this thread's alone (O1) and nobody looks at the filter yet. */
+WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
+{
+	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
+	WEIR__UNROLL
+	for (unsigned i = 0; i < z; i++)
+		block[weir__word_index(z, i, r)] |= WEIR__LE64(weir__word_mask(z, g, i, r, r2));
 	return 0;
 }
 
-/* The same of a layout known only at run time. */
-static inline uint64_t test_each_any(const struct weir_inline *v, const uint64_t *hashes, unsigned n, unsigned z, unsigned g)
-{
-	uint64_t answers = 0;
-	for (unsigned i = 0; i < n; i++)
-		answers |= (uint64_t)weir__test_any(weir__block(v, hashes[i]), hashes[i], z, g) << i;
-	return answers;
-}
+#define NOTED const struct weir_inline *v, bool far, const struct weir_notes *notes, unsigned at, unsigned n
 
-static inline uint64_t set_each_any(const struct weir_inline *v, const uint64_t *hashes, unsigned n, unsigned z, unsigned g)
-{
-	uint64_t answers = 0;
-	for (unsigned i = 0; i < n; i++)
-		answers |= (uint64_t)weir__set_any(weir__block(v, hashes[i]), hashes[i], z, g) << i;
-	return answers;
-}
-
-static inline uint64_t load_each_any(const struct weir_inline *v, const uint64_t *hashes, unsigned n, unsigned z, unsigned g)
-{
-	return set_each_any(v, hashes, n, z, g); /* a rare layout: the atomic insert serves as well */
-}
-
-WEIR__INLINE void fetch_each(const struct weir_filter *f, const uint64_t *hashes, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		__builtin_prefetch(weir__block(&f->view, hashes[i]), 0, 3);
-}
-
-WEIR__INLINE void fetch_to_write(const struct weir_filter *f, const uint64_t *hashes, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		__builtin_prefetch(weir__block(&f->view, hashes[i]), 1, 3);
-}
-
-#ifndef KERNEL_TEST_STEP
-#define KERNEL_TEST_STEP test_each
-#define KERNEL_FETCH_STEP fetch_each
-#endif
-
-#define KERNEL_FUNCTIONS(name, z, g, test, set, test_step, set_step, load_step) \
+#define KERNEL_FUNCTIONS(name, z, g, test, set, load) \
 	static bool contains_hash_##name(const struct weir_filter *f, uint64_t h) \
 	{ \
-		return test(weir__block(&f->view, h), h, z, g); \
+		const struct weir_inline *v = &f->view; \
+		return test(weir__block(v, h), weir__remix(h), z, g); \
 	} \
 	FLAT static bool contains_##name(const struct weir_filter *f, const void *key, size_t len) \
 	{ \
@@ -103,7 +105,8 @@ WEIR__INLINE void fetch_to_write(const struct weir_filter *f, const uint64_t *ha
 	} \
 	static int insert_hash_##name(struct weir_filter *f, uint64_t h) \
 	{ \
-		return set(weir__block(&f->view, h), h, z, g); \
+		const struct weir_inline *v = &f->view; \
+		return set(weir__block(v, h), weir__remix(h), z, g); \
 	} \
 	FLAT static int insert_##name(struct weir_filter *f, const void *key, size_t len) \
 	{ \
@@ -111,36 +114,45 @@ WEIR__INLINE void fetch_to_write(const struct weir_filter *f, const uint64_t *ha
 			return insert_long(f, key, len); \
 		return insert_hash_##name(f, weir__hash(f->view.seed, key, len)); \
 	} \
-	WEIR__INLINE uint64_t test_step_##name(const struct weir_filter *f, const uint64_t *hashes, unsigned n) \
+	WEIR__INLINE void note_##name(const struct weir_inline *v, const uint64_t *hashes, unsigned n, bool far, struct weir_notes *notes, \
+	                              unsigned at) \
 	{ \
-		return test_step(&f->view, hashes, n, z, g); \
+		note_to_read(v, hashes, n, z, far, notes, at); \
 	} \
-	WEIR__INLINE uint64_t set_step_##name(const struct weir_filter *f, const uint64_t *hashes, unsigned n) \
+	WEIR__INLINE uint64_t test_noted_##name(NOTED) \
 	{ \
-		return set_step(&f->view, hashes, n, z, g); \
+		(void)far; \
+		return KERNEL_TEST_NOTED(v, notes, at, n, z, g, test); \
 	} \
-	WEIR__INLINE uint64_t load_step_##name(const struct weir_filter *f, const uint64_t *hashes, unsigned n) \
+	WEIR__INLINE uint64_t set_noted_##name(NOTED) \
 	{ \
-		return load_step(&f->view, hashes, n, z, g); \
+		(void)far; \
+		return WORK_EACH(v, notes, at, n, z, g, set); \
+	} \
+	WEIR__INLINE uint64_t load_noted_##name(NOTED) \
+	{ \
+		(void)far; \
+		return WORK_EACH(v, notes, at, n, z, g, load); \
 	} \
 	static size_t contains_batch_##name(const struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap) \
 	{ \
-		return weir__batch_run(f, batch, bitmap, test_step_##name, KERNEL_FETCH_STEP); \
+		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_##name, test_noted_##name); \
 	} \
 	static size_t insert_batch_##name(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap) \
 	{ \
-		return weir__batch_run(f, batch, bitmap, set_step_##name, fetch_to_write); \
+		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_write, set_noted_##name); \
 	} \
 	static void load_##name(struct weir_filter *f, const uint64_t *hashes, size_t n) \
 	{ \
 		struct weir_batch batch = { .from = WEIR_FROM_HASHES, .keys = hashes, .n = n }; \
-		weir__batch_run(f, &batch, NULL, load_step_##name, fetch_to_write); \
+		weir__batch_run(f, &batch, NULL, STEP, LEAD, note_to_write, load_noted_##name); \
 	}
-#define KERNEL(z, g) KERNEL_FUNCTIONS(z##_##g, z, g, weir__test, weir__set, KERNEL_TEST_STEP, set_each, load_each)
+
+#define KERNEL(z, g) KERNEL_FUNCTIONS(z##_##g, z, g, weir__test, weir__set, load)
 WEIR__LAYOUTS(KERNEL)
 #undef KERNEL
-KERNEL_FUNCTIONS(any, f->view.words_per_key, f->view.bits_per_word, weir__test_any, weir__set_any, test_each_any, set_each_any,
-                 load_each_any)
+/* A rare layout: the atomic insert serves to load as well. */
+KERNEL_FUNCTIONS(any, v->words_per_key, v->bits_per_word, weir__test_any, weir__set_any, weir__set_any)
 
 #define KERNEL_ENTRY(name) \
 	{ \

@@ -27,28 +27,29 @@ static inline uint64_t next_probe(uint64_t x)
 	return x * UINT64_C(0xD1342543DE82EF95);
 }
 
-static inline uint64_t bit_of(const struct weir_filter *f, uint64_t x)
+static inline uint64_t bit_of(const struct weir_inline *v, uint64_t x)
 {
-	return weir__mulhi64(x, 512 * f->view.nblocks);
+	return weir__mulhi64(x, 512 * v->nblocks);
 }
 
-static inline uint64_t *word_of(const struct weir_filter *f, uint64_t x)
+static inline uint64_t *word_of(const struct weir_inline *v, uint64_t x)
 {
-	return f->view.words + bit_of(f, x) / 64;
+	return v->words + bit_of(v, x) / 64;
 }
 
-static inline bool is_set(const struct weir_filter *f, uint64_t x)
+static inline bool is_set(const struct weir_inline *v, uint64_t x)
 {
-	uint64_t bit = bit_of(f, x);
-	return weir__word_load_relaxed(f->view.words + bit / 64) >> (bit % 64) & 1;
+	uint64_t bit = bit_of(v, x);
+	return weir__word_load_relaxed(v->words + bit / 64) >> (bit % 64) & 1;
 }
 
 /* ---- the verbs ---- */
 
 static bool contains_hash(const struct weir_filter *f, uint64_t x)
 {
-	for (unsigned i = 0; i < f->view.words_per_key; i++, x = next_probe(x))
-		if (!is_set(f, x))
+	const struct weir_inline *v = &f->view;
+	for (unsigned i = 0; i < v->words_per_key; i++, x = next_probe(x))
+		if (!is_set(v, x))
 			return false;
 	return true;
 }
@@ -59,82 +60,94 @@ static bool contains(const struct weir_filter *f, const void *key, size_t len)
 }
 
 /* All loads first: a locked or holds back the loads behind it. A bit that is set is not written again. */
-static int set(const struct weir_filter *f, uint64_t x)
+static int set(const struct weir_inline *v, uint64_t x)
 {
 	uint64_t missing[MOST_K];
 	unsigned n = 0;
-	for (unsigned i = 0; i < f->view.words_per_key; i++, x = next_probe(x)) {
+	for (unsigned i = 0; i < v->words_per_key; i++, x = next_probe(x)) {
 		missing[n] = x;
-		n += !is_set(f, x);
+		n += !is_set(v, x);
 	}
 	for (unsigned i = 0; i < n; i++)
-		weir__word_or_relaxed(word_of(f, missing[i]), UINT64_C(1) << (bit_of(f, missing[i]) % 64));
+		weir__word_or_relaxed(word_of(v, missing[i]), UINT64_C(1) << (bit_of(v, missing[i]) % 64));
 	return n ? WEIR_NEW : WEIR_SEEN;
 }
 
 static int insert_hash(struct weir_filter *f, uint64_t hash)
 {
-	return set(f, hash);
+	return set(&f->view, hash);
 }
 
 static int insert(struct weir_filter *f, const void *key, size_t len)
 {
-	return set(f, weir__hash(f->view.seed, key, len));
+	return set(&f->view, weir__hash(f->view.seed, key, len));
 }
 
-/* ---- the steps of a batch ---- */
+/* ---- the steps of a batch: of a key is noted its hash ---- */
+
+enum { STEP = 64 };
+
+static inline void note(const uint64_t *hashes, unsigned n, uint64_t *x)
+{
+	memcpy(x, hashes, n * sizeof *x);
+}
+
+WEIR__INLINE void note_to_read(const struct weir_inline *v, const uint64_t *hashes, unsigned n, bool far,
+                               struct weir_notes *notes, unsigned at)
+{
+	note(hashes, n, notes->row[0] + at);
+	for (unsigned i = 0; far && i < n; i++)
+		__builtin_prefetch(word_of(v, hashes[i]), 0, 3);
+}
+
+WEIR__INLINE void note_to_write(const struct weir_inline *v, const uint64_t *hashes, unsigned n, bool far,
+                                struct weir_notes *notes, unsigned at)
+{
+	note(hashes, n, notes->row[0] + at);
+	for (unsigned i = 0; far && i < n; i++) {
+		uint64_t probe = hashes[i];
+		for (unsigned j = 0; j < v->words_per_key; j++, probe = next_probe(probe))
+			__builtin_prefetch(word_of(v, probe), 1, 3);
+	}
+}
 
 /* Probe by probe over all keys that are still possible: the next line of each is fetched while the others are tested, and a key that
  * is out costs no more lines. */
-WEIR__INLINE uint64_t test_step(const struct weir_filter *f, const uint64_t *hashes, unsigned n)
+WEIR__INLINE uint64_t test_noted(const struct weir_inline *v, bool far, const struct weir_notes *notes, unsigned at, unsigned n)
 {
-	uint64_t x[WEIR_STEP], possible = ~UINT64_C(0) >> (WEIR_STEP - n);
-	memcpy(x, hashes, n * sizeof *x);
-	for (unsigned i = 0; i < f->view.words_per_key && possible; i++)
+	uint64_t x[STEP], possible = ~UINT64_C(0) >> (STEP - n);
+	memcpy(x, notes->row[0] + at, n * sizeof *x);
+	for (unsigned i = 0; i < v->words_per_key && possible; i++)
 		for (uint64_t left = possible; left; left &= left - 1) {
 			unsigned key = (unsigned)__builtin_ctzll(left);
-			if (!is_set(f, x[key])) {
+			if (!is_set(v, x[key])) {
 				possible ^= UINT64_C(1) << key;
 				continue;
 			}
 			x[key] = next_probe(x[key]);
-			if (f->outgrows_cache)
-				__builtin_prefetch(word_of(f, x[key]), 0, 3);
+			if (far)
+				__builtin_prefetch(word_of(v, x[key]), 0, 3);
 		}
 	return possible;
 }
 
-WEIR__INLINE void fetch_first(const struct weir_filter *f, const uint64_t *hashes, unsigned n)
+WEIR__INLINE uint64_t set_noted(const struct weir_inline *v, bool far, const struct weir_notes *notes, unsigned at, unsigned n)
 {
-	for (unsigned i = 0; i < n; i++)
-		__builtin_prefetch(word_of(f, hashes[i]), 0, 3);
-}
-
-WEIR__INLINE uint64_t set_step(const struct weir_filter *f, const uint64_t *hashes, unsigned n)
-{
+	(void)far;
 	uint64_t answers = 0;
 	for (unsigned i = 0; i < n; i++)
-		answers |= (uint64_t)set(f, hashes[i]) << i;
+		answers |= (uint64_t)set(v, notes->row[0][at + i]) << i;
 	return answers;
-}
-
-WEIR__INLINE void fetch_all_to_write(const struct weir_filter *f, const uint64_t *hashes, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++) {
-		uint64_t x = hashes[i];
-		for (unsigned j = 0; j < f->view.words_per_key; j++, x = next_probe(x))
-			__builtin_prefetch(word_of(f, x), 1, 3);
-	}
 }
 
 static size_t contains_batch(const struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
 {
-	return weir__batch_run(f, batch, bitmap, test_step, fetch_first);
+	return weir__batch_run(f, batch, bitmap, STEP, STEP, note_to_read, test_noted);
 }
 
 static size_t insert_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
 {
-	return weir__batch_run(f, batch, bitmap, set_step, fetch_all_to_write);
+	return weir__batch_run(f, batch, bitmap, STEP, STEP, note_to_write, set_noted);
 }
 
 static bool layout_legal(uint32_t k, uint32_t g)
