@@ -17,11 +17,11 @@ namespace bench {
 namespace {
 
 struct Options {
-	unsigned rounds = 15;
-	double round_ms = 60;
+	unsigned rounds = 31;
+	double round_ms = 20;
 	size_t largest = 10000000;
 	std::string only, json;
-	bool list = false;
+	bool promised = false, list = false;
 };
 
 struct Outcome {
@@ -58,10 +58,12 @@ Outcome compare(const Comparison &c, const Keys &keys, const Options &options)
 	o.second_facts = second.facts;
 	bool wall = c.first.threads > 1 || c.second.threads > 1;
 	size_t count = std::min<size_t>(c.n, size_t(1) << 20);
-	double ns = second.round(keys, 0, count, wall).ns;
+	Cost warm = second.round(keys, 0, count, wall);
 	first.round(keys, 0, count, wall);
-	count = std::max<size_t>(size_t(1) << 16, static_cast<size_t>(options.round_ms * 1e6 / ns));
-	unsigned rounds = c.n > 50000000 && (c.first.op == Op::insert) ? std::max(3u, options.rounds / 3) : options.rounds;
+	count = std::max<size_t>(size_t(1) << 16, static_cast<size_t>(options.round_ms * 1e6 / warm.ns));
+	unsigned rounds = options.rounds;
+	if (c.first.op == Op::insert) /* a round is as long as it takes to fill the filter */
+		rounds = std::min(rounds, std::max(5u, static_cast<unsigned>(5e9 / (warm.ns * warm.keys))));
 	for (unsigned i = 0; i < rounds; i++) {
 		/* Who begins alternates too: the second finds the round's keys in the cache. */
 		Cost one, two;
@@ -147,7 +149,7 @@ void run(const Options &options)
 {
 	std::vector<Comparison> todo;
 	for (const Comparison &c : targets())
-		if (c.n <= options.largest && std::string(c.question).find(options.only) != std::string::npos)
+		if (c.n <= options.largest && (c.limit > 0 || !options.promised) && std::string(c.question).find(options.only) != std::string::npos)
 			todo.push_back(c);
 	std::stable_sort(todo.begin(), todo.end(), [](const Comparison &a, const Comparison &b) { return a.n < b.n; });
 	if (options.list) {
@@ -179,10 +181,11 @@ void run(const Options &options)
 }
 
 const char usage[] =
-	"usage: bench_targets [--largest=N] [--rounds=N] [--ms=N] [--only=TEXT] [--json=FILE] [--list]\n"
+	"usage: bench_targets [--largest=N] [--rounds=N] [--ms=N] [--promised] [--only=TEXT] [--json=FILE] [--list]\n"
 	"  --largest=N  leave out sizes above N keys (10000000; 100000000 for all)\n"
-	"  --rounds=N   alternating rounds a comparison (15)\n"
-	"  --ms=N       length of a round of lookups (60)\n"
+	"  --rounds=N   alternating rounds a comparison (31)\n"
+	"  --ms=N       length of a round of lookups (20)\n"
+	"  --promised   only the comparisons with a promise\n"
 	"  --only=TEXT  comparisons whose question contains TEXT\n"
 	"  --json=FILE  write the figures there too\n"
 	"  --list       print the comparisons, run none\n";
@@ -192,6 +195,7 @@ Options parse(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "largest", required_argument, nullptr, 'n' }, { "rounds", required_argument, nullptr, 'r' },
 		{ "ms", required_argument, nullptr, 'm' },      { "only", required_argument, nullptr, 'o' },
+		{ "promised", no_argument, nullptr, 'p' },
 		{ "json", required_argument, nullptr, 'j' },    { "list", no_argument, nullptr, 'l' },
 		{ "help", no_argument, nullptr, 'h' },          { nullptr, 0, nullptr, 0 },
 	};
@@ -201,6 +205,7 @@ Options parse(int argc, char **argv)
 		case 'n': o.largest = strtoull(optarg, nullptr, 10); break;
 		case 'r': o.rounds = static_cast<unsigned>(std::max(1, atoi(optarg))); break;
 		case 'm': o.round_ms = std::max(1.0, atof(optarg)); break;
+		case 'p': o.promised = true; break;
 		case 'o': o.only = optarg; break;
 		case 'j': o.json = optarg; break;
 		case 'l': o.list = true; break;

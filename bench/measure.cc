@@ -57,7 +57,7 @@ Cost measure(Team &team, Set &set, Op op, const Keys &keys, size_t first, size_t
 		e = share_out(team, set, op, k, first, count);
 		done = static_cast<double>(count);
 	}
-	return { (wall ? e.wall_ns : e.cpu_ns) / done, std::min(1.0, e.cpu_ns / e.wall_ns) };
+	return { (wall ? e.wall_ns : e.cpu_ns) / done, std::min(1.0, e.cpu_ns / e.wall_ns), done };
 }
 
 double Series::quantile(double q) const

@@ -32,6 +32,7 @@ struct Keys {
 struct Cost {
 	double ns;   /* one thread: of its CPU, so that another process's turn is not counted; several: of the clock */
 	double busy; /* how much of the time it had its CPU, 0 to 1 */
+	double keys; /* of this round */
 };
 
 /* @first: where in the keys the round begins; @count: how many, again from the start at the end. An insert takes all keys, and does
