@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ * Images as bytes, for tests that look at them or damage them: files whole in and out, and a header's checksums made good again. The
+ * offsets are written down a second time here on purpose: they are the format. */
+#ifndef WEIR_TESTS_IMAGE_BYTES_H
+#define WEIR_TESTS_IMAGE_BYTES_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifndef XXH_INLINE_ALL
+#define XXH_INLINE_ALL
+#endif
+#include <xxhash.h>
+
+enum { IMAGE_BLOCKS = 24, IMAGE_SHARDS = 52, IMAGE_GENERATION = 64, IMAGE_COMPRESSION = 72, IMAGE_BITS = 88, IMAGE_HEADER_SUM = 488,
+       IMAGE_TABLE_SUM = 496, IMAGE_COMMIT = 504, IMAGE_TABLE = 512, IMAGE_PAGE = 4096 };
+
+static inline uint64_t image_get(const unsigned char *p, unsigned bytes)
+{
+	uint64_t value = 0;
+	for (unsigned i = 0; i < bytes; i++)
+		value |= (uint64_t)p[i] << (8 * i);
+	return value;
+}
+
+static inline void image_put64(unsigned char *p, uint64_t value)
+{
+	for (unsigned i = 0; i < 8; i++)
+		p[i] = (unsigned char)(value >> (8 * i));
+}
+
+/* Make the header's three checksums those of what it holds, as far as @n bytes reach; the table as it is. A live mark is kept. */
+static inline void image_repair(unsigned char *image, size_t n)
+{
+	if (n < IMAGE_TABLE)
+		return;
+	uint64_t table = 8 * image_get(image + IMAGE_SHARDS, 4), there = n - IMAGE_TABLE;
+	bool live = memcmp(image + IMAGE_COMMIT, "WEIRLIVE", 8) == 0;
+	image_put64(image + IMAGE_TABLE_SUM, XXH3_64bits(image + IMAGE_TABLE, table < there ? table : there));
+	image_put64(image + IMAGE_HEADER_SUM, XXH3_64bits(image, IMAGE_HEADER_SUM));
+	if (!live)
+		image_put64(image + IMAGE_COMMIT, XXH3_64bits(image + IMAGE_HEADER_SUM, 16));
+}
+
+/* Make a plain image's shard checksums those of its bits, as far as @n bytes reach. */
+static inline void image_repair_table(unsigned char *image, size_t n)
+{
+	uint64_t shards = n < IMAGE_TABLE ? 0 : image_get(image + IMAGE_SHARDS, 4), blocks = shards ? image_get(image + IMAGE_BLOCKS, 8) : 0;
+	uint64_t at = shards ? image_get(image + IMAGE_BITS, 8) : 0, each = shards && blocks < n ? 64 * blocks / shards : 0;
+	if (!each || image_get(image + IMAGE_COMPRESSION, 4) || at > n || shards > (n - at) / each || shards > (n - IMAGE_TABLE) / 8)
+		return;
+	for (uint64_t i = 0; i < shards; i++)
+		image_put64(image + IMAGE_TABLE + 8 * i, XXH3_64bits(image + at + i * each, each));
+}
+
+/* A whole file, malloc'ed; NULL if it cannot be read. */
+static inline unsigned char *image_slurp(const char *path, size_t *n)
+{
+	struct stat st;
+	unsigned char *bytes = NULL;
+	FILE *file = fopen(path, "rb");
+	if (file && fstat(fileno(file), &st) == 0 && (bytes = malloc((size_t)st.st_size + 1)) != NULL)
+		*n = fread(bytes, 1, (size_t)st.st_size, file);
+	if (file)
+		fclose(file);
+	return bytes;
+}
+
+static inline bool image_spit(const char *path, const void *bytes, size_t n)
+{
+	FILE *file = fopen(path, "wb");
+	bool whole = file && fwrite(bytes, 1, n, file) == n;
+	return file && fclose(file) == 0 && whole;
+}
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT
+ * Images by name: what is saved is what is loaded, for every kind, layout, size and instruction set; and what a save does to a file
+ * system. */
+#include <errno.h>
+#include "../image_bytes.h"
+#include "../test.h"
+
+static char *folder, path[4096], other[4096];
+
+static int setup(void **state)
+{
+	(void)state;
+	folder = test_folder();
+	snprintf(path, sizeof path, "%s/set.weir", folder);
+	snprintf(other, sizeof other, "%s/other.weir", folder);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	test_folder_remove(folder);
+	return 0;
+}
+
+static struct weir_filter *filled(uint32_t kind, uint32_t z, uint64_t capacity)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	params.kind = kind;
+	params.words_per_key = z;
+	params.capacity = capacity;
+	params.fp_rate = 0.01;
+	params.seed = 42;
+	assert_ok(weir_create(&f, &params));
+	for (uint64_t i = 0; i < capacity; i++) {
+		uint64_t key = test_key(i);
+		assert_ok(weir_insert(f, &key, sizeof key));
+	}
+	return f;
+}
+
+/* Every key of @f, and as many others, are answered alike. */
+static void assert_same_answers(const struct weir_filter *f, const struct weir_filter *g, uint64_t keys)
+{
+	for (uint64_t i = 0; i < 2 * keys; i++) {
+		uint64_t key = test_key(i);
+		bool there = weir_contains(g, &key, sizeof key);
+		assert_int_equal(weir_contains(f, &key, sizeof key), there);
+		assert_true(there || i >= keys);
+	}
+}
+
+static void assert_same_files(const char *a, const char *b)
+{
+	size_t na = 0, nb = 0;
+	unsigned char *bytes_a = image_slurp(a, &na), *bytes_b = image_slurp(b, &nb);
+	assert_non_null(bytes_a);
+	assert_non_null(bytes_b);
+	assert_int_equal(na, nb);
+	assert_memory_equal(bytes_a, bytes_b, na);
+	free(bytes_a);
+	free(bytes_b);
+}
+
+static void round_trip(uint32_t kind, uint32_t z, uint64_t capacity, int level)
+{
+	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_stats before = WEIR_STATS_INIT, after = WEIR_STATS_INIT;
+	struct weir_filter *f = filled(kind, z, capacity), *g;
+	options.zstd_level = level;
+	options.generation = 7;
+	assert_ok(weir_save(f, path, &options));
+	assert_ok(weir_load(&g, path, NULL));
+	assert_same_answers(f, g, capacity);
+	assert_ok(weir_stats_exact(f, &before));
+	assert_ok(weir_stats_exact(g, &after));
+	assert_true(before.fill == after.fill && before.fp_rate == after.fp_rate && before.seed_fingerprint == after.seed_fingerprint);
+	assert_true(before.bytes == after.bytes && before.shards == after.shards && before.capacity == after.capacity);
+	assert_ok(weir_save(g, other, &options));
+	assert_same_files(path, other);
+	assert_ok(weir_merge(f, g)); /* the same seed and layout, or it refuses */
+	weir_destroy(f);
+	weir_destroy(g);
+}
+
+static void test_round_trips(void **state)
+{
+	static const struct { uint32_t kind, z; } layouts[] = { { WEIR_BLOCKED, 1 }, { WEIR_BLOCKED, 2 }, { WEIR_BLOCKED, 4 },
+		{ WEIR_BLOCKED, 8 }, { WEIR_CLASSIC, 0 } };
+	static const uint64_t capacities[] = { 1, 50, 3000, 200000 };
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(layouts); i++)
+		for (unsigned c = 0; c < COUNT_OF(capacities); c++)
+			for (int level = 0; level <= 3 * TEST_ZSTD; level += 3)
+				round_trip(layouts[i].kind, layouts[i].z, capacities[c], level);
+}
+
+/* From 2 MiB of bits on they begin at a multiple of 2 MiB; one image of either side. */
+static void test_alignment(void **state)
+{
+	static const uint64_t sizes[] = { (UINT64_C(2) << 20) - 128 * 1024, UINT64_C(2) << 20 }, offsets[] = { 4096, UINT64_C(2) << 20 };
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct weir_params params = WEIR_PARAMS_INIT;
+		struct weir_filter *f, *g;
+		struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+		params.max_bytes = sizes[i];
+		params.fp_rate = 0.01;
+		assert_ok(weir_create(&f, &params));
+		assert_int_equal(weir_insert(f, "key", 3), WEIR_NEW);
+		assert_ok(weir_save(f, path, NULL));
+		assert_ok(weir_image_info(path, &info));
+		assert_int_equal(info.bytes, sizes[i]);
+		assert_int_equal(info.file_bytes, offsets[i] + sizes[i]);
+		assert_ok(weir_load(&g, path, NULL));
+		assert_true(weir_contains(g, "key", 3));
+		assert_false(weir_contains(g, "other", 5));
+		weir_destroy(f);
+		weir_destroy(g);
+	}
+}
+
+static void test_every_isa_reads_every_isa(void **state)
+{
+	static const char *const isas[] = { "scalar", "neon", "avx2", "avx512" };
+	const char *before = getenv("WEIR_ISA");
+	char *kept = before ? strdup(before) : NULL;
+	struct weir_params params = WEIR_PARAMS_INIT;
+	unsigned pairs = 0;
+	(void)state;
+	params.capacity = 2000;
+	params.fp_rate = 0.01;
+	for (unsigned w = 0; w < COUNT_OF(isas); w++)
+		for (unsigned r = 0; r < COUNT_OF(isas); r++)
+			for (uint32_t z = 1; z <= 8; z *= 2) {
+				struct weir_filter *f, *g;
+				setenv("WEIR_ISA", isas[r], 1);
+				if (weir_create(&f, &params) == -ENOTSUP)
+					continue;
+				weir_destroy(f);
+				setenv("WEIR_ISA", isas[w], 1);
+				if (weir_create(&f, &params) == -ENOTSUP)
+					continue;
+				weir_destroy(f);
+				f = filled(WEIR_BLOCKED, z, 2000);
+				assert_ok(weir_save(f, path, NULL));
+				setenv("WEIR_ISA", isas[r], 1);
+				assert_ok(weir_load(&g, path, NULL));
+				assert_same_answers(f, g, 2000);
+				weir_destroy(f);
+				weir_destroy(g);
+				pairs++;
+			}
+	assert_true(pairs >= 4);
+	kept ? setenv("WEIR_ISA", kept, 1) : unsetenv("WEIR_ISA");
+	free(kept);
+}
+
+static void test_info(void **state)
+{
+	struct weir_filter *f = filled(WEIR_CLASSIC, 0, 1000);
+	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct weir_stats stats = WEIR_STATS_INIT;
+	(void)state;
+	options.generation = UINT64_MAX;
+	options.zstd_level = 3 * TEST_ZSTD;
+	assert_ok(weir_stats(f, &stats));
+	assert_ok(weir_save(f, path, &options));
+	assert_ok(weir_image_info(path, &info));
+	assert_int_equal(info.format, 1);
+	assert_int_equal(info.kind, WEIR_CLASSIC);
+	assert_int_equal(info.words_per_key, stats.words_per_key);
+	assert_int_equal(info.bits_per_word, stats.bits_per_word);
+	assert_int_equal(info.shards, stats.shards);
+	assert_int_equal(info.capacity, 1000);
+	assert_true(info.fp_rate == 0.01);
+	assert_int_equal(info.bytes, stats.bytes);
+	assert_true(info.generation == UINT64_MAX);
+	assert_true(info.seed_fingerprint == stats.seed_fingerprint);
+	assert_int_equal(info.compressed, TEST_ZSTD);
+	assert_false(info.live);
+	info.struct_size = offsetof(struct weir_image_info, bytes); /* an older header's: what it lacks is not written */
+	info.bytes = info.capacity = 5;
+	assert_ok(weir_image_info(path, &info));
+	assert_int_equal(info.capacity, 1000);
+	assert_int_equal(info.bytes, 5);
+	info.struct_size = 0;
+	assert_refused(weir_image_info(path, &info), -EINVAL, "struct_size", " 0");
+	info.struct_size = sizeof info + 1;
+	assert_refused(weir_image_info(path, &info), -EINVAL, "struct_size", "");
+	assert_refused(weir_image_info(path, NULL), -EINVAL, "struct_size", "");
+	weir_destroy(f);
+}
+
+static void test_fold_and_merge_results_save(void **state)
+{
+	struct weir_filter *f = filled(WEIR_BLOCKED, 0, 200000), *half, *back;
+	struct weir_stats stats = WEIR_STATS_INIT;
+	(void)state;
+	assert_ok(weir_stats(f, &stats));
+	assert_true(stats.shards >= 2);
+	for (uint32_t factor = 2; factor <= stats.shards; factor *= 2) {
+		assert_ok(weir_fold(&half, f, factor));
+		assert_ok(weir_save(half, path, NULL));
+		assert_ok(weir_load(&back, path, NULL));
+		assert_same_answers(half, back, 2000);
+		weir_destroy(half);
+		weir_destroy(back);
+	}
+	weir_destroy(f);
+}
+
+static mode_t mode_of(const char *name)
+{
+	struct stat st;
+	assert_int_equal(lstat(name, &st), 0);
+	return st.st_mode;
+}
+
+static void test_modes(void **state)
+{
+	struct weir_filter *f = filled(WEIR_BLOCKED, 0, 50);
+	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
+	mode_t mask = umask(027);
+	(void)state;
+	unlink(path);
+	assert_ok(weir_save(f, path, NULL));
+	assert_int_equal(mode_of(path) & 07777, 0640);
+	assert_int_equal(chmod(path, 0604), 0);
+	options.mode = 0755;
+	assert_ok(weir_save(f, path, &options));
+	assert_int_equal(mode_of(path) & 07777, 0604); /* a replaced file keeps its own */
+	unlink(path);
+	assert_ok(weir_save(f, path, &options));
+	assert_int_equal(mode_of(path) & 07777, 0755);
+	umask(mask);
+	unlink(path);
+	weir_destroy(f);
+}
+
+static void test_links_are_followed(void **state)
+{
+	struct weir_filter *f = filled(WEIR_BLOCKED, 0, 50), *g;
+	char link[4200];
+	(void)state;
+	snprintf(link, sizeof link, "%s/link", folder);
+	unlink(path);
+	assert_int_equal(symlink("set.weir", link), 0);
+	for (unsigned i = 0; i < 2; i++) { /* first a link to nothing, then to a file */
+		assert_ok(weir_save(f, link, NULL));
+		assert_true(S_ISLNK(mode_of(link)));
+		assert_true(S_ISREG(mode_of(path)));
+	}
+	assert_ok(weir_load(&g, path, NULL));
+	weir_destroy(g);
+	unlink(link);
+	assert_int_equal(symlink("link", link), 0);
+	assert_refused(weir_save(f, link, NULL), -ELOOP, link, "link");
+	assert_refused(weir_load(&g, link, NULL), -ELOOP, link, "link");
+	unlink(link);
+	assert_int_equal(symlink(path, link), 0); /* an absolute one */
+	assert_ok(weir_save(f, link, NULL));
+	assert_same_files(link, path);
+	unlink(link);
+	weir_destroy(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trips),
+		cmocka_unit_test(test_alignment),
+		cmocka_unit_test(test_every_isa_reads_every_isa),
+		cmocka_unit_test(test_info),
+		cmocka_unit_test(test_fold_and_merge_results_save),
+		cmocka_unit_test(test_modes),
+		cmocka_unit_test(test_links_are_followed),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

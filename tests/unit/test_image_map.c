@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ * Mapped images: what each mode shares and refuses, several processes that insert into one at once, the live mark and the seal, and
+ * what verification finds. */
+#include <errno.h>
+#include <sys/wait.h>
+#include "../image_bytes.h"
+#include "../test.h"
+
+enum { KEYS = 200000, PROCESSES = 2 };
+
+static char *folder, path[4096];
+static struct weir_filter *untouched;
+
+static int setup(void **state)
+{
+	(void)state;
+	folder = test_folder();
+	snprintf(path, sizeof path, "%s/set.weir", folder);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	test_folder_remove(folder);
+	return untouched != NULL;
+}
+
+/* A new image at path with the first @n keys, sized for twice KEYS. */
+static void save_fresh(uint32_t kind, uint64_t n)
+{
+	struct weir_filter *f = test_filter(kind, 2 * KEYS, 0.01);
+	for (uint64_t i = 0; i < n; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+}
+
+static uint64_t missing(const struct weir_filter *f, uint64_t from, uint64_t to)
+{
+	uint64_t n = 0;
+	for (uint64_t i = from; i < to; i++)
+		n += !weir_contains_hash(f, test_key(i));
+	return n;
+}
+
+static bool is_live(void)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	assert_ok(weir_image_info(path, &info));
+	return info.live;
+}
+
+static void test_read_only(void **state)
+{
+	struct weir_filter *f;
+	(void)state;
+	for (uint32_t kind = WEIR_BLOCKED; kind <= WEIR_CLASSIC; kind++) {
+		save_fresh(kind, 1000);
+		assert_ok(weir_map(&f, path, WEIR_MAP_READ, NULL));
+		assert_int_equal(missing(f, 0, 1000), 0);
+		assert_true(missing(f, 1000, 2000) > 900);
+		assert_refused(weir_insert_hash(f, 1), -EROFS, "read-only", "");
+		assert_refused(weir_insert_hashes(f, (uint64_t[]){ 1 }, 1, NULL), -EROFS, "read-only", "");
+		assert_refused(weir_load_hashes(f, (uint64_t[]){ 1 }, 1), -EROFS, "read-only", "");
+		assert_refused(weir_merge(f, f), -EROFS, "read-only", "");
+		assert_ok(weir_verify(f));
+		assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
+		struct weir_filter *copy;
+		assert_ok(weir_clone(&copy, f)); /* one's own, so it takes inserts */
+		assert_ok(weir_insert_hash(copy, test_key(5000)));
+		weir_destroy(copy);
+		weir_destroy(f);
+	}
+}
+
+static void test_private(void **state)
+{
+	struct weir_filter *f, *g;
+	size_t n = 0, m = 0;
+	(void)state;
+	save_fresh(WEIR_BLOCKED, 1000);
+	unsigned char *before = image_slurp(path, &n);
+	assert_ok(weir_map(&f, path, WEIR_MAP_PRIVATE, NULL));
+	for (uint64_t i = 1000; i < 2000; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_int_equal(missing(f, 0, 2000), 0);
+	assert_refused(weir_verify(f), -EINVAL, "WEIR_MAP_READ", "");
+	assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
+	assert_ok(weir_map(&g, path, WEIR_MAP_READ, NULL));
+	assert_true(missing(g, 1000, 2000) > 900);
+	weir_destroy(f);
+	weir_destroy(g);
+	unsigned char *after = image_slurp(path, &m);
+	assert_int_equal(n, m);
+	assert_memory_equal(before, after, n);
+	free(before);
+	free(after);
+}
+
+static void test_replaced_while_mapped(void **state)
+{
+	struct weir_filter *f;
+	(void)state;
+	save_fresh(WEIR_BLOCKED, 1000);
+	assert_ok(weir_map(&f, path, WEIR_MAP_READ, NULL));
+	save_fresh(WEIR_BLOCKED, 10);
+	assert_int_equal(missing(f, 0, 1000), 0); /* the old file lives on as long as its mapping */
+	assert_ok(weir_verify(f));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(missing(f, 0, 1000), 0);
+	weir_destroy(f);
+}
+
+/* Each process inserts keys of its own, waits for the others at the start, and exits; 0 is success. */
+static int insert_in_process(unsigned number, int start)
+{
+	struct weir_filter *f;
+	char byte;
+	if (weir_map(&f, path, WEIR_MAP_LIVE, NULL))
+		return 1;
+	if (read(start, &byte, 1) != 1)
+		return 2;
+	for (uint64_t i = number; i < KEYS; i += PROCESSES)
+		if (weir_insert_hash(f, test_key(i)) < 0)
+			return 3;
+	weir_destroy(f);
+	return 0;
+}
+
+static void test_live_in_several_processes(void **state)
+{
+	struct weir_filter *f, *g;
+	int start[2], status;
+	(void)state;
+	save_fresh(WEIR_BLOCKED, 0);
+	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL));
+	assert_int_equal(pipe(start), 0);
+	for (unsigned p = 0; p < PROCESSES; p++) {
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (child == 0)
+			_exit(insert_in_process(p, start[0]));
+	}
+	usleep(20000);
+	assert_int_equal(write(start[1], "go", PROCESSES), PROCESSES);
+	for (uint64_t i = KEYS; i < 2 * KEYS; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	for (unsigned p = 0; p < PROCESSES; p++) {
+		assert_true(wait(&status) > 0);
+		assert_int_equal(status, 0);
+	}
+	assert_int_equal(missing(f, 0, 2 * KEYS), 0);
+	assert_true(missing(f, 2 * KEYS, 3 * KEYS) > KEYS / 100 * 97);
+	assert_ok(weir_seal(f));
+	weir_destroy(f);
+	assert_ok(weir_load(&g, path, NULL));
+	assert_int_equal(missing(g, 0, 2 * KEYS), 0);
+	weir_destroy(g);
+	close(start[0]);
+	close(start[1]);
+}
+
+static void test_live_mark_and_seal(void **state)
+{
+	struct weir_filter *f, *g, *h;
+	(void)state;
+	save_fresh(WEIR_CLASSIC, 1000);
+	assert_ok(weir_map(&h, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL));
+	assert_true(is_live());
+	assert_refused(weir_load(&untouched, path, NULL), -EBUSY, path, "live");
+	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, NULL), -EBUSY, path, "live");
+	assert_refused(weir_map(&untouched, path, WEIR_MAP_PRIVATE, NULL), -EBUSY, path, "live");
+	assert_refused(weir_verify(h), -EBUSY, path, "live");
+	assert_refused(weir_verify(f), -EINVAL, "WEIR_MAP_READ", "");
+	assert_ok(weir_insert_hash(f, test_key(1000)));
+	assert_true(weir_contains_hash(h, test_key(1000))); /* one file, one set of pages */
+	weir_destroy(f);
+	assert_true(is_live());
+	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL)); /* as after a crash */
+	assert_ok(weir_map(&g, path, WEIR_MAP_LIVE, NULL));
+	assert_ok(weir_insert_hash(g, test_key(1001)));
+	assert_ok(weir_seal(f));
+	assert_false(is_live());
+	assert_ok(weir_verify(h));
+	assert_ok(weir_seal(g)); /* sealed twice is sealed */
+	weir_destroy(f);
+	weir_destroy(g);
+	weir_destroy(h);
+	assert_ok(weir_load(&g, path, NULL));
+	assert_int_equal(missing(g, 0, 1002), 0);
+	weir_destroy(g);
+}
+
+/* Flip one bit of shard @shard behind everybody's back. */
+static void damage(uint32_t shard)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	unsigned char byte;
+	assert_ok(weir_image_info(path, &info));
+	off_t at = (off_t)(info.file_bytes - info.bytes + shard * (info.bytes / info.shards) + 77);
+	int fd = open(path, O_RDWR);
+	assert_int_equal(pread(fd, &byte, 1, at), 1);
+	byte ^= 4;
+	assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+	close(fd);
+}
+
+static void test_verify_names_the_shard(void **state)
+{
+	struct weir_load_options unverified = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *f;
+	char name[32];
+	(void)state;
+	unverified.no_verify = true;
+	for (uint32_t shard = 0; shard < 4; shard++) {
+		snprintf(name, sizeof name, "shard %u ", shard);
+		save_fresh(WEIR_BLOCKED, KEYS);
+		assert_ok(weir_map(&f, path, WEIR_MAP_READ, NULL));
+		damage(shard);
+		assert_refused(weir_verify(f), -EBADMSG, path, name);
+		weir_destroy(f);
+		assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, NULL), -EBADMSG, path, name);
+		assert_refused(weir_map(&untouched, path, WEIR_MAP_LIVE, NULL), -EBADMSG, path, name);
+		assert_refused(weir_load(&untouched, path, NULL), -EBADMSG, path, name);
+		assert_ok(weir_map(&f, path, WEIR_MAP_READ, &unverified));
+		assert_refused(weir_verify(f), -EBADMSG, path, name);
+		weir_destroy(f);
+	}
+}
+
+static void test_no_write_permission(void **state)
+{
+	struct weir_filter *f;
+	(void)state;
+	save_fresh(WEIR_BLOCKED, 1);
+	assert_int_equal(chmod(path, 0400), 0);
+	if (geteuid() != 0) /* root may write anything */
+		assert_refused(weir_map(&untouched, path, WEIR_MAP_LIVE, NULL), -EACCES, path, "");
+	assert_ok(weir_map(&f, path, WEIR_MAP_PRIVATE, NULL));
+	assert_int_equal(weir_insert_hash(f, test_key(77)), WEIR_NEW);
+	weir_destroy(f);
+}
+
+#if TEST_ZSTD
+static void test_compressed_is_not_mapped(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	(void)state;
+	o.zstd_level = 1;
+	unlink(path);
+	assert_ok(weir_save(f, path, &o));
+	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++)
+		assert_refused(weir_map(&untouched, path, (enum weir_map_mode)mode, NULL), -EINVAL, path, "compressed");
+	weir_destroy(f);
+}
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_read_only),
+		cmocka_unit_test(test_private),
+		cmocka_unit_test(test_replaced_while_mapped),
+		cmocka_unit_test(test_live_in_several_processes),
+		cmocka_unit_test(test_live_mark_and_seal),
+		cmocka_unit_test(test_verify_names_the_shard),
+		cmocka_unit_test(test_no_write_permission),
+#if TEST_ZSTD
+		cmocka_unit_test(test_compressed_is_not_mapped),
+#endif
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ * What saving, loading and mapping refuse before they look at an image: options out of range, paths that are no images, limits; and
+ * the progress function that says stop. */
+#include <errno.h>
+#include "../image_bytes.h"
+#include "../test.h"
+
+static char *folder, path[4096], other[4096];
+static struct weir_filter *f, *untouched;
+
+static int setup(void **state)
+{
+	(void)state;
+	folder = test_folder();
+	snprintf(path, sizeof path, "%s/set.weir", folder);
+	snprintf(other, sizeof other, "%s/other", folder);
+	f = test_filter(WEIR_BLOCKED, 200000, 0.01);
+	return weir_save(f, path, NULL);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	weir_destroy(f);
+	test_folder_remove(folder);
+	return untouched != NULL; /* no call that fails sets it */
+}
+
+static unsigned entries(void)
+{
+	unsigned n = 0;
+	char command[4200];
+	snprintf(command, sizeof command, "ls -A %s | wc -l", folder);
+	FILE *ls = popen(command, "r");
+	assert_non_null(ls);
+	assert_int_equal(fscanf(ls, "%u", &n), 1);
+	pclose(ls);
+	return n;
+}
+
+static void test_save_options(void **state)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	(void)state;
+	o.struct_size = 0;
+	assert_refused(weir_save(f, other, &o), -EINVAL, "weir_save_options.struct_size", " 0:");
+	o.struct_size = sizeof o + 1;
+	assert_refused(weir_save_fd(f, 1, &o), -EINVAL, "weir_save_options.struct_size", "");
+	o.struct_size = sizeof o;
+	o.zstd_level = -1;
+	assert_refused(weir_save(f, other, &o), -EINVAL, "zstd_level", "-1");
+	o.zstd_level = 20;
+	assert_refused(weir_save(f, other, &o), -EINVAL, "zstd_level", "20");
+	o.zstd_level = 0;
+	o.mode = 01777;
+	assert_refused(weir_save(f, other, &o), -EINVAL, "mode", "01777");
+	o.mode = 0;
+	o.struct_size = offsetof(struct weir_save_options, generation); /* an older header's: what follows is not looked at */
+	o.generation = 9;
+	o.progress = (weir_progress_fn *)(uintptr_t)1;
+	assert_ok(weir_save(f, other, &o));
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	assert_ok(weir_image_info(other, &info));
+	assert_int_equal(info.generation, 0);
+	unlink(other);
+#if !TEST_ZSTD
+	o = (struct weir_save_options)WEIR_SAVE_OPTIONS_INIT;
+	o.zstd_level = 1;
+	assert_refused(weir_save(f, other, &o), -ENOTSUP, "zstd", "");
+	assert_int_equal(entries(), 1);
+#endif
+}
+
+static void test_load_options(void **state)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	(void)state;
+	o.struct_size = 7;
+	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "weir_load_options.struct_size", " 7:");
+	o.struct_size = sizeof o + 1;
+	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EINVAL, "weir_load_options.struct_size", "");
+	o.struct_size = sizeof o;
+	o.flags = 1u << 9;
+	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "flags", "0x200");
+	o.flags = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES;
+	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "flags", "0x3");
+	o.flags = WEIR_PREFAULT;
+	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EINVAL, "flags", "0x4");
+	o.flags = 0;
+	o.no_verify = true;
+	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "no_verify", "weir_map");
+	o.no_verify = false;
+	assert_refused(weir_map(&untouched, path, (enum weir_map_mode)3, &o), -EINVAL, "mode", "3");
+	assert_refused(weir_load(NULL, path, NULL), -EINVAL, "out", "NULL");
+	assert_refused(weir_map(NULL, path, WEIR_MAP_READ, NULL), -EINVAL, "out", "NULL");
+	assert_refused(weir_load(&untouched, NULL, NULL), -EINVAL, "path", "NULL");
+	assert_refused(weir_save(f, NULL, NULL), -EINVAL, "path", "NULL");
+	assert_refused(weir_load_memory(&untouched, NULL, 10, NULL), -EINVAL, "image", "NULL");
+	assert_refused(weir_verify(f), -EINVAL, "WEIR_MAP_READ", "");
+	assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
+}
+
+static void test_limits_and_memory(void **state)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_stats stats = WEIR_STATS_INIT;
+	struct weir_filter *g;
+	(void)state;
+	assert_ok(weir_stats(f, &stats));
+	o.max_bytes = stats.bytes - 1;
+	assert_refused(weir_load(&untouched, path, &o), -EFBIG, "max_bytes", path);
+	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EFBIG, "max_bytes", path);
+	o.max_bytes = stats.bytes;
+	assert_ok(weir_load(&g, path, &o));
+	weir_destroy(g);
+	unsigned char *place = aligned_alloc(64, stats.bytes + 64);
+	assert_non_null(place);
+	o.memory = place;
+	o.memory_bytes = stats.bytes - 64;
+	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "memory_bytes", "");
+	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EINVAL, "memory", "");
+	o.memory_bytes = stats.bytes;
+	o.memory = place + 8;
+	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "memory", "64");
+	o.memory = place;
+	assert_ok(weir_load(&g, path, &o));
+	place[stats.bytes] = 77; /* the caller's again beyond the bits */
+	assert_int_equal(weir_insert(g, "key", 3), WEIR_NEW);
+	weir_destroy(g);
+	uint64_t any = 0;
+	for (uint64_t i = 0; i < stats.bytes; i++)
+		any |= place[i];
+	assert_true(any);
+	free(place);
+}
+
+static void test_what_is_no_image(void **state)
+{
+	(void)state;
+	assert_refused(weir_load(&untouched, folder, NULL), -EISDIR, folder, "folder");
+	assert_refused(weir_map(&untouched, folder, WEIR_MAP_READ, NULL), -EISDIR, folder, "folder");
+	assert_refused(weir_save(f, folder, NULL), -EISDIR, folder, "folder");
+	assert_refused(weir_save(f, "/", NULL), -EISDIR, "/", "folder");
+	assert_refused(weir_save(f, "", NULL), -ENOENT, "", "empty");
+	assert_refused(weir_load(&untouched, other, NULL), -ENOENT, other, "");
+	assert_refused(weir_load(&untouched, "/dev/null", NULL), -EINVAL, "/dev/null", "regular");
+	assert_refused(weir_save(f, "/dev/null", NULL), -EINVAL, "/dev/null", "regular");
+	assert_int_equal(mkfifo(other, 0600), 0);
+	assert_refused(weir_load(&untouched, other, NULL), -EINVAL, other, "regular"); /* and does not wait for a writer */
+	assert_refused(weir_image_info(other, &(struct weir_image_info)WEIR_IMAGE_INFO_INIT), -EINVAL, other, "regular");
+	assert_refused(weir_save(f, other, NULL), -EINVAL, other, "regular");
+	unlink(other);
+	assert_true(image_spit(other, "", 0));
+	assert_refused(weir_load(&untouched, other, NULL), -EBADMSG, other, "empty");
+	assert_refused(weir_map(&untouched, other, WEIR_MAP_LIVE, NULL), -EBADMSG, other, "empty");
+	assert_true(image_spit(other, "a line of text\n", 15));
+	assert_refused(weir_load(&untouched, other, NULL), -EBADMSG, other, "15");
+	unlink(other);
+	snprintf(other, sizeof other, "%s/none/set.weir", folder);
+	assert_refused(weir_save(f, other, NULL), -ENOENT, other, "folder");
+	snprintf(other, sizeof other, "%s/%0300d", folder, 1);
+	assert_refused(weir_save(f, other, NULL), -ENAMETOOLONG, other, "");
+	snprintf(other, sizeof other, "%s/other", folder);
+	assert_int_equal(entries(), 1);
+}
+
+struct watch { uint64_t calls, last, total, stop_at; };
+
+static int watch(void *arg, uint64_t done, uint64_t total)
+{
+	struct watch *w = arg;
+	assert_true(done > w->last && done <= total);
+	w->last = done;
+	w->total = total;
+	return ++w->calls == w->stop_at;
+}
+
+static void test_progress(void **state)
+{
+	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
+	struct watch w = { 0 };
+	struct weir_filter *g;
+	(void)state;
+	save.progress = load.progress = watch;
+	save.progress_arg = load.progress_arg = &w;
+	assert_ok(weir_save(f, path, &save));
+	assert_true(w.calls >= 2 && w.last == w.total);
+	w = (struct watch){ 0 };
+	assert_ok(weir_load(&g, path, &load));
+	assert_true(w.calls >= 2 && w.last == w.total);
+	weir_destroy(g);
+	w = (struct watch){ .stop_at = 2 };
+	assert_refused(weir_load(&untouched, path, &load), -ECANCELED, "stopped", "");
+	w = (struct watch){ .stop_at = 2 };
+	assert_refused(weir_map(&untouched, path, WEIR_MAP_PRIVATE, &load), -ECANCELED, "stopped", "");
+	w = (struct watch){ .stop_at = 2 };
+	assert_refused(weir_save(f, path, &save), -ECANCELED, "stopped", "");
+	w = (struct watch){ .stop_at = 2 };
+	assert_refused(weir_save(f, other, &save), -ECANCELED, "stopped", "");
+	assert_int_equal(entries(), 1);
+	assert_ok(weir_load(&g, path, NULL));
+	weir_destroy(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_save_options),
+		cmocka_unit_test(test_load_options),
+		cmocka_unit_test(test_limits_and_memory),
+		cmocka_unit_test(test_what_is_no_image),
+		cmocka_unit_test(test_progress),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

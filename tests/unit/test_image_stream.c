@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ * Images through pipes, sockets, open files and memory: they need no seek, take no byte more than theirs, and say so when the other
+ * side goes away. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include "../image_bytes.h"
+#include "../test.h"
+
+enum { KEYS = 200000 };
+
+static struct weir_filter *f, *untouched;
+static char *folder, path[4096];
+
+static int setup(void **state)
+{
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	folder = test_folder();
+	snprintf(path, sizeof path, "%s/stream", folder);
+	f = test_filter(WEIR_BLOCKED, KEYS, 0.01);
+	for (uint64_t i = 0; i < KEYS; i++)
+		if (weir_insert_hash(f, test_key(i)) < 0)
+			return -1;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	weir_destroy(f);
+	test_folder_remove(folder);
+	return untouched != NULL;
+}
+
+static void assert_all_there(const struct weir_filter *g)
+{
+	uint64_t others = 0;
+	for (uint64_t i = 0; i < KEYS; i++)
+		assert_true(weir_contains_hash(g, test_key(i)));
+	for (uint64_t i = KEYS; i < 2 * KEYS; i++)
+		others += weir_contains_hash(g, test_key(i));
+	assert_true(others < KEYS / 50);
+}
+
+struct writer {
+	int fd, level, answer;
+	struct weir_save_options options;
+};
+
+static void *write_image(void *arg)
+{
+	struct writer *w = arg;
+	w->options = (struct weir_save_options)WEIR_SAVE_OPTIONS_INIT;
+	w->options.zstd_level = w->level;
+	w->answer = weir_save_fd(f, w->fd, &w->options);
+	if (w->answer == 0 && write(w->fd, "after", 5) != 5)
+		w->answer = -EIO;
+	return NULL;
+}
+
+/* Two images and some bytes after each through @fds: the reader takes exactly what is the image's. */
+static void through(int fds[2])
+{
+	for (int level = 0; level <= 3 * TEST_ZSTD; level += 3) {
+		struct writer w = { .fd = fds[1], .level = level };
+		struct weir_filter *g;
+		pthread_t thread;
+		char after[6] = "";
+		assert_int_equal(pthread_create(&thread, NULL, write_image, &w), 0);
+		assert_ok(weir_load_fd(&g, fds[0], NULL));
+		assert_int_equal(read(fds[0], after, 5), 5);
+		assert_string_equal(after, "after");
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		assert_ok(w.answer);
+		assert_all_there(g);
+		weir_destroy(g);
+	}
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void test_pipe(void **state)
+{
+	int fds[2];
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	through(fds);
+}
+
+static void test_socket(void **state)
+{
+	int fds[2];
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	through(fds);
+}
+
+/* A stream's bytes are a saved file's, so either can be read as the other. */
+static void test_stream_is_file(void **state)
+{
+	char file[4200];
+	size_t n = 0, m = 0;
+	(void)state;
+	snprintf(file, sizeof file, "%s/file", folder);
+	for (int level = 0; level <= 3 * TEST_ZSTD; level += 3) {
+		struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+		o.zstd_level = level;
+		int fd = open(path, O_CREAT | O_TRUNC | O_RDWR, 0600);
+		assert_ok(weir_save_fd(f, fd, &o));
+		close(fd);
+		assert_ok(weir_save(f, file, &o));
+		unsigned char *a = image_slurp(path, &n), *b = image_slurp(file, &m);
+		assert_int_equal(n, m);
+		assert_memory_equal(a, b, n);
+		struct weir_filter *g;
+		assert_ok(weir_load_memory(&g, a, n, NULL));
+		assert_all_there(g);
+		weir_destroy(g);
+		assert_refused(weir_load_memory(&untouched, a, n - 1, NULL), -EBADMSG, "memory", "");
+		a = realloc(a, n + 1);
+		assert_non_null(a);
+		assert_refused(weir_load_memory(&untouched, a, n + 1, NULL), -EBADMSG, "memory", "");
+		memmove(a + 1, a, n); /* at an odd address */
+		assert_ok(weir_load_memory(&g, a + 1, n, NULL));
+		weir_destroy(g);
+		free(a);
+		free(b);
+	}
+	unlink(file);
+}
+
+static void test_in_the_middle_of_a_file(void **state)
+{
+	struct weir_filter *g;
+	int fd = open(path, O_CREAT | O_TRUNC | O_RDWR, 0600);
+	(void)state;
+	assert_int_equal(write(fd, "before", 6), 6);
+	for (int i = 0; i < 2; i++)
+		assert_ok(weir_save_fd(f, fd, NULL));
+	assert_int_equal(write(fd, "after", 5), 5);
+	assert_int_equal(lseek(fd, 6, SEEK_SET), 6);
+	for (int i = 0; i < 2; i++) {
+		assert_ok(weir_load_fd(&g, fd, NULL));
+		assert_all_there(g);
+		weir_destroy(g);
+	}
+	char after[6] = "";
+	assert_int_equal(read(fd, after, 5), 5);
+	assert_string_equal(after, "after");
+	assert_refused(weir_load_fd(&untouched, fd, NULL), -EBADMSG, "file descriptor", "byte 0"); /* nothing is left */
+	assert_int_equal(lseek(fd, 1 << 30, SEEK_SET), 1 << 30);
+	assert_refused(weir_load_fd(&untouched, fd, NULL), -EBADMSG, "file descriptor", "byte 0"); /* beyond the end */
+	close(fd);
+}
+
+static void test_the_other_side_goes_away(void **state)
+{
+	int fds[2];
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	close(fds[0]);
+	assert_refused(weir_save_fd(f, fds[1], NULL), -EPIPE, "file descriptor", "write");
+	close(fds[1]);
+	assert_refused(weir_save_fd(f, fds[1], NULL), -EBADF, "file descriptor", "");
+	assert_refused(weir_load_fd(&untouched, fds[1], NULL), -EBADF, "file descriptor", "");
+	assert_refused(weir_load_fd(&untouched, -1, NULL), -EBADF, "-1", "");
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write(fds[1], "WEIRIMG1", 8), 8);
+	close(fds[1]);
+	assert_refused(weir_load_fd(&untouched, fds[0], NULL), -EBADMSG, "file descriptor", "byte 8");
+	close(fds[0]);
+	fds[0] = open(folder, O_RDONLY | O_DIRECTORY);
+	assert_refused(weir_load_fd(&untouched, fds[0], NULL), -EISDIR, "file descriptor", "folder");
+	assert_refused(weir_save_fd(f, fds[0], NULL), -EBADF, "file descriptor", "write"); /* open for reading only */
+	close(fds[0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_socket),
+		cmocka_unit_test(test_stream_is_file),
+		cmocka_unit_test(test_in_the_middle_of_a_file),
+		cmocka_unit_test(test_the_other_side_goes_away),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
