@@ -86,7 +86,7 @@ static void the_fewest_words_within_6_percent(void **state)
 			weir__blocked_best_g(fp_rate, words[i], &bits[i]);
 			least = fmin(least, bits[i]);
 		}
-		for (size_t i = 0; words[i] <= size.words_per_key; i++)
+		for (size_t i = 0; i < COUNT_OF(words) && words[i] <= size.words_per_key; i++)
 			assert_true((bits[i] <= least * 1.06) == (words[i] == size.words_per_key));
 		params.max_bytes = size.bytes, params.fp_rate = 0;
 		struct weir_plan rate = plan_of(&params);
@@ -94,7 +94,7 @@ static void the_fewest_words_within_6_percent(void **state)
 		double allowed = 1;
 		for (size_t i = 0; i < COUNT_OF(words); i++)
 			allowed = fmin(allowed, least_rate(rate.bits_per_key / 1.06, words[i]));
-		for (size_t i = 0; words[i] <= rate.words_per_key; i++)
+		for (size_t i = 0; i < COUNT_OF(words) && words[i] <= rate.words_per_key; i++)
 			assert_true((least_rate(rate.bits_per_key, words[i]) <= allowed) == (words[i] == rate.words_per_key));
 	}
 	print_message("the size of a rate gets the words of that rate in %u of %u\n", same, all);
