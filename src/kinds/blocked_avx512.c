@@ -6,7 +6,9 @@
 #define KERNEL_TABLE weir__blocked_avx512
 #define KERNEL_NOTE note_eight
 #define KERNEL_TEST_NOTED(v, notes, at, n, z, g, test) \
-	(z <= 2 ? test_eight(v, notes, at, n, z <= 2 ? z : 1, g) : WORK_EACH(v, notes, at, n, z, g, test))
+	if (z <= 2) \
+		return test_eight(v, notes, at, n, z <= 2 ? z : 1, g); \
+	WORK_EACH(v, notes, at, n, z, g, test)
 
 #include <weir/inline.h>
 #include "../batch.h"

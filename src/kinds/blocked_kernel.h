@@ -62,22 +62,22 @@ WEIR__INLINE void note_to_write(const struct weir_inline *v, const uint64_t *has
 		__builtin_prefetch(v->words + notes->row[ROW_BLOCK][at + i], 1, 3);
 }
 
-/* One verb on each noted key; a whole step is unrolled. */
+/* Return the answers of one verb on each noted key; a whole step is unrolled. */
 #define WORK_ONE(v, notes, at, i, z, g, verb) \
 	((uint64_t)verb(v->words + notes->row[ROW_BLOCK][at + (i)], notes->row[ROW_R][at + (i)], z, g) << (i))
 #define WORK_EACH(v, notes, at, n, z, g, verb) \
-	({ \
-		uint64_t answers_ = 0; \
+	do { \
+		uint64_t answers = 0; \
 		if (n == STEP) { \
 			WEIR__UNROLL \
 			for (unsigned i = 0; i < STEP; i++) \
-				answers_ |= WORK_ONE(v, notes, at, i, z, g, verb); \
+				answers |= WORK_ONE(v, notes, at, i, z, g, verb); \
 		} else { \
 			for (unsigned i = 0; i < n; i++) \
-				answers_ |= WORK_ONE(v, notes, at, i, z, g, verb); \
+				answers |= WORK_ONE(v, notes, at, i, z, g, verb); \
 		} \
-		answers_; \
-	})
+		return answers; \
+	} while (0)
 
 /* Plain stores: the shard is this thread's alone (O1) and nobody looks at the filter yet. */
 WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
@@ -122,17 +122,17 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 	WEIR__INLINE uint64_t test_noted_##name(NOTED) \
 	{ \
 		(void)far; \
-		return KERNEL_TEST_NOTED(v, notes, at, n, z, g, test); \
+		KERNEL_TEST_NOTED(v, notes, at, n, z, g, test); \
 	} \
 	WEIR__INLINE uint64_t set_noted_##name(NOTED) \
 	{ \
 		(void)far; \
-		return WORK_EACH(v, notes, at, n, z, g, set); \
+		WORK_EACH(v, notes, at, n, z, g, set); \
 	} \
 	WEIR__INLINE uint64_t load_noted_##name(NOTED) \
 	{ \
 		(void)far; \
-		return WORK_EACH(v, notes, at, n, z, g, load); \
+		WORK_EACH(v, notes, at, n, z, g, load); \
 	} \
 	static size_t contains_batch_##name(const struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap) \
 	{ \
