@@ -8,7 +8,7 @@
 #define KERNEL_TEST_NOTED(v, notes, at, n, z, g, test) \
 	if (z <= 2) \
 		return test_eight(v, notes, at, n, z <= 2 ? z : 1, g); \
-	WORK_EACH(v, notes, at, n, z, g, test)
+	WORK_STEP(v, notes, at, n, z, g, test)
 
 #include <weir/inline.h>
 #include "../batch.h"

@@ -42,7 +42,7 @@ WEIR__INLINE void note_each(const struct weir_inline *v, const uint64_t *hashes,
 
 #ifndef KERNEL_NOTE
 #define KERNEL_NOTE(v, hashes, n, z, notes, at) note_each(v, hashes, n, notes, at)
-#define KERNEL_TEST_NOTED(v, notes, at, n, z, g, test) WORK_EACH(v, notes, at, n, z, g, test)
+#define KERNEL_TEST_NOTED(v, notes, at, n, z, g, test) WORK_STEP(v, notes, at, n, z, g, test)
 #endif
 
 WEIR__INLINE void note_to_read(const struct weir_inline *v, const uint64_t *hashes, unsigned n, unsigned z, bool far,
@@ -62,21 +62,26 @@ WEIR__INLINE void note_to_write(const struct weir_inline *v, const uint64_t *has
 		__builtin_prefetch(v->words + notes->row[ROW_BLOCK][at + i], 1, 3);
 }
 
-/* Return the answers of one verb on each noted key; a whole step is unrolled. */
-#define WORK_ONE(v, notes, at, i, z, g, verb) \
-	((uint64_t)verb(v->words + notes->row[ROW_BLOCK][at + (i)], notes->row[ROW_R][at + (i)], z, g) << (i))
+/* Return the answers of one verb on each of n noted keys. */
 #define WORK_EACH(v, notes, at, n, z, g, verb) \
 	do { \
 		uint64_t answers = 0; \
+		for (unsigned i = 0; i < (n); i++) \
+			answers |= WORK_ONE(v, notes, at, i, z, g, verb); \
+		return answers; \
+	} while (0)
+
+/* The same, a whole step unrolled: worth it where the work is a few instructions. */
+#define WORK_STEP(v, notes, at, n, z, g, verb) \
+	do { \
 		if (n == STEP) { \
+			uint64_t answers = 0; \
 			WEIR__UNROLL \
 			for (unsigned i = 0; i < STEP; i++) \
 				answers |= WORK_ONE(v, notes, at, i, z, g, verb); \
-		} else { \
-			for (unsigned i = 0; i < n; i++) \
-				answers |= WORK_ONE(v, notes, at, i, z, g, verb); \
+			return answers; \
 		} \
-		return answers; \
+		WORK_EACH(v, notes, at, n, z, g, verb); \
 	} while (0)
 
 /* Plain stores: the shard is this thread's alone (O1) and nobody looks at the filter yet. */
