@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ * What det's parts share: the threads, their clocks, and the execution under way. */
+#ifndef WEIR_TESTS_SCHEDULE_DET_INTERNAL_H
+#define WEIR_TESTS_SCHEDULE_DET_INTERNAL_H
+
+#include <setjmp.h>
+#include <ucontext.h>
+#include "det.h"
+
+enum { DET_STEPS = 20000 }; /* an execution longer than this does not end */
+
+/* A vector clock: the step of each thread up to which everything is known. */
+struct det_clock {
+	uint32_t of[DET_THREADS];
+};
+
+enum det_state { DET_NONE, DET_NEW, DET_STARTED, DET_DONE };
+enum det_wait { DET_NOT, DET_FOR_MUTEX, DET_FOR_READERS, DET_FOR_ALL, DET_FOR_OTHERS };
+
+struct det_thread {
+	/* the coroutine */
+	jmp_buf resume;
+	ucontext_t fresh;
+	char *stack;
+	bool parked; /* its stack waits in the trampoline for the next execution's function */
+	void (*run)(void *);
+	void *argument;
+	enum det_state state;
+	bool reader;
+	int priority;
+	/* what it waits for */
+	enum det_wait wait;
+	const void *mutex;
+	uint32_t paused_clock;           /* what it read up to here it does not read again in place of something newer */
+	uint32_t paused_at[DET_THREADS]; /* the clock that each other thread is waited for to reach; 0: not waited for */
+	uint32_t sections[DET_THREADS];  /* the read-side section of each other thread that is waited for to end; 0: none */
+	/* what it knows */
+	struct det_clock clock;
+	struct det_clock release_fence;
+	struct det_clock acquire_fence;
+	/* RCU */
+	int nesting;
+	uint32_t section;
+	struct det_clock section_end;
+};
+
+struct det {
+	struct det_options options;
+	struct det_result result;
+	struct det_thread thread[DET_THREADS];
+	int threads;
+	int unfinished;
+	int current;
+	uint32_t execution;
+	uint64_t step;
+	jmp_buf scheduler;
+	bool running;
+};
+extern struct det det;
+
+static inline struct det_thread *det_self(void)
+{
+	return &det.thread[det.current];
+}
+
+static inline void det_clock_join(struct det_clock *into, const struct det_clock *from)
+{
+	for (int i = 0; i < DET_THREADS; i++)
+		if (from->of[i] > into->of[i])
+			into->of[i] = from->of[i];
+}
+
+/* The running thread's own time moves on. */
+static inline uint32_t det_tick(void)
+{
+	return ++det_self()->clock.of[det.current];
+}
+
+/* Does the running thread know step @when of @thread? */
+static inline bool det_knows(int thread, uint32_t when)
+{
+	return det_self()->clock.of[thread] >= when;
+}
+
+/* What the scheduler's jump buffer is jumped to with. */
+enum { DET_ENDED = 1, DET_GIVEN_UP };
+/* det_choose.c */
+enum det_choice { DET_WHICH_THREAD, DET_WHICH_VALUE };
+int det_choose(int candidates, enum det_choice what);
+int det_choose_stale(int candidates);
+int det_choose_thread(void); /* -1: all have ended */
+void det_choose_begin(void);
+void det_choose_replay(const char *schedule);
+bool det_choose_next(void); /* DFS: false when nothing is left */
+void det_choose_print(char *out, size_t bytes);
+uint64_t det_random(void);
+void det_random_seed(uint64_t seed);
+/* det_thread.c */
+void det_threads_begin(void);
+void det_threads_abandon(void);
+void det_resume(int thread) __attribute__((noreturn));
+bool det_wait_over(int thread);
+void det_wait(enum det_wait wait, const void *mutex);
+void det_operation_begins(void);
+void det_operation_ends(void);
+/* det_heap.c */
+void det_heap_begin(void);
+void det_heap_check(uintptr_t address);
+/* det_memory.c, det_sync.c */
+void det_memory_begin(void);
+void det_sync_begin(void);
+bool det_mutex_free(const void *mutex);
+
+static inline bool det_runnable(int thread)
+{
+	const struct det_thread *t = &det.thread[thread];
+	return (t->state == DET_STARTED || t->state == DET_NEW) && (t->wait == DET_NOT || det_wait_over(thread));
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * Takes the place of what the code under test calls in libc (det_redirect.h): memory comes from det's heap, waiting goes to det's
+ * scheduler, and copying is seen as the accesses that it is. Outside of det_run all go where they went. */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include "det.h"
+
+/* Only the linker knows these names. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+void *det_libc_malloc(size_t bytes)
+{
+	return det_running() ? det_allocate(bytes, 16) : malloc(bytes);
+}
+
+void *det_libc_calloc(size_t n, size_t bytes)
+{
+	return det_running() ? memset(det_allocate(n * bytes, 16), 0, n * bytes) : calloc(n, bytes);
+}
+
+int det_libc_posix_memalign(void **out, size_t alignment, size_t bytes)
+{
+	if (!det_running())
+		return posix_memalign(out, alignment, bytes);
+	*out = det_allocate(bytes, alignment);
+	return 0;
+}
+
+void det_libc_free(void *block)
+{
+	if (det_running())
+		det_free(block);
+	else
+		free(block);
+}
+
+static void touched(const void *address, size_t bytes, bool write)
+{
+	if (det_running() && !det_on_stack(address))
+		det_plain_range(address, bytes, write);
+}
+
+void *det_libc_memset(void *to, int byte, size_t bytes)
+{
+	touched(to, bytes, true);
+	return memset(to, byte, bytes);
+}
+
+void *det_libc_memcpy(void *to, const void *from, size_t bytes)
+{
+	touched(from, bytes, false);
+	touched(to, bytes, true);
+	return memcpy(to, from, bytes);
+}
+
+void *det_libc_memmove(void *to, const void *from, size_t bytes)
+{
+	touched(from, bytes, false);
+	touched(to, bytes, true);
+	return memmove(to, from, bytes);
+}
+
+int det_libc_sched_yield(void)
+{
+	if (!det_running())
+		return sched_yield();
+	det_pause();
+	return 0;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT
+ * det: memory as C11 has it. Each location keeps its last stores; which of them a load may return is what happens-before and
+ * coherence leave. A plain access must be ordered with every conflicting one, or it races. */
+#include <string.h>
+#include "det_internal.h"
+
+enum { HISTORY = 8, LOCATIONS = 8192 };
+
+struct store {
+	uint64_t value;
+	struct det_clock released;  /* what an acquire that reads it learns */
+	uint32_t when;              /* its thread's clock; 0: before all threads */
+	uint32_t seen[DET_THREADS]; /* each thread's clock when it first read it; 0: it has not */
+	uint8_t thread;
+	bool seq_cst;
+};
+
+struct location {
+	uintptr_t address;
+	uint32_t execution; /* the one it was last used in */
+	int stores;
+	struct store store[HISTORY];
+	uint8_t plain_writer;
+	uint32_t plain_written;           /* clock of the last plain write; 0: none */
+	uint32_t plain_read[DET_THREADS]; /* clocks */
+};
+
+static struct location table[LOCATIONS];
+static int in_use;
+static struct det_clock seq_cst_fences;
+
+void det_memory_begin(void)
+{
+	in_use = 0;
+	memset(&seq_cst_fences, 0, sizeof seq_cst_fences);
+}
+
+static struct location *find(const volatile void *address)
+{
+	uintptr_t a = (uintptr_t)address;
+	det_heap_check(a);
+	uint32_t i = (uint32_t)((a >> 2) * 2654435761u) % LOCATIONS;
+	while (table[i].execution == det.execution && table[i].address != a)
+		i = (i + 1) % LOCATIONS;
+	struct location *l = &table[i];
+	if (l->execution != det.execution) {
+		if (++in_use == LOCATIONS)
+			det_fail("more than %d locations in one execution", LOCATIONS - 1);
+		l->address = a;
+		l->execution = det.execution;
+		l->stores = 0;
+		l->plain_written = 0;
+		memset(l->plain_read, 0, sizeof l->plain_read);
+	}
+	return l;
+}
+
+static void check_plain_write(const struct location *l)
+{
+	if (l->plain_written && !det_knows(l->plain_writer, l->plain_written))
+		det_fail("data race: %p was written by thread %d, and nothing orders this access of thread %d after it",
+		         (void *)l->address, l->plain_writer, det.current);
+}
+
+static void check_reads(const struct location *l, const uint32_t read[DET_THREADS])
+{
+	for (int i = 0; i < det.threads; i++)
+		if (read[i] && !det_knows(i, read[i]))
+			det_fail("data race: %p was read by thread %d, and nothing orders this write of thread %d after it",
+			         (void *)l->address, i, det.current);
+}
+
+static void check_stores(const struct location *l, bool write)
+{
+	for (int i = 0; i < l->stores; i++) {
+		const struct store *s = &l->store[i];
+		if (s->when && !det_knows(s->thread, s->when))
+			det_fail("data race: %p was stored to by thread %d, and nothing orders this plain access of thread %d after it",
+			         (void *)l->address, s->thread, det.current);
+		if (write)
+			check_reads(l, s->seen);
+	}
+}
+
+void det_plain(const volatile void *address, bool write)
+{
+	struct location *l = find(address);
+	uint32_t now = det_tick();
+	check_plain_write(l);
+	check_stores(l, write);
+	if (!write) {
+		l->plain_read[det.current] = now;
+		return;
+	}
+	check_reads(l, l->plain_read);
+	if (det_self()->reader)
+		det_fail("a thread that was to read only wrote to %p", (void *)l->address);
+	l->plain_writer = (uint8_t)det.current;
+	l->plain_written = now;
+}
+
+void det_plain_range(const volatile void *address, size_t bytes, bool write)
+{
+	for (size_t i = 0; i < bytes; i += 8)
+		det_plain((const volatile char *)address + i, write);
+}
+
+/* The location of an atomic access, with at least one store. */
+static struct location *atomic_location(const volatile void *address, unsigned bytes, bool write)
+{
+	struct location *l = find(address);
+	uint64_t now = 0;
+	memcpy(&now, (const void *)address, bytes);
+	check_plain_write(l);
+	if (write)
+		check_reads(l, l->plain_read);
+	if (!l->stores || l->store[l->stores - 1].value != now) { /* what was there at first, or was written by plain code since */
+		memset(&l->store[0], 0, sizeof l->store[0]);
+		l->store[0].value = now;
+		l->store[0].thread = l->plain_writer;
+		l->store[0].when = l->plain_written;
+		l->stores = 1;
+	}
+	return l;
+}
+
+static struct store *newest(struct location *l)
+{
+	return &l->store[l->stores - 1];
+}
+
+static bool acquires(enum det_order order)
+{
+	return order == DET_ACQUIRE || order == DET_ACQ_REL || order == DET_SEQ_CST;
+}
+
+static bool releases(enum det_order order)
+{
+	return order == DET_RELEASE || order == DET_ACQ_REL || order == DET_SEQ_CST;
+}
+
+/* @replaced: the store that a read-modify-write read, whose release sequence it continues; NULL for a plain store. */
+static void append(struct location *l, volatile void *address, unsigned bytes, uint64_t value, enum det_order order,
+                   const struct store *replaced)
+{
+	const struct det_thread *t = det_self();
+	struct store s = { .value = value, .when = t->clock.of[det.current], .thread = (uint8_t)det.current,
+		.seq_cst = order == DET_SEQ_CST };
+	if (t->reader)
+		det_fail("a thread that was to read only stored to %p", (void *)l->address);
+	s.released = releases(order) ? t->clock : t->release_fence;
+	if (replaced)
+		det_clock_join(&s.released, &replaced->released);
+	if (l->stores == HISTORY) {
+		memmove(l->store, l->store + 1, sizeof l->store[0] * (HISTORY - 1));
+		l->stores--;
+		det.result.forgotten++;
+	}
+	l->store[l->stores++] = s;
+	memcpy((void *)address, &value, bytes);
+}
+
+static void read_store(struct store *s, enum det_order order)
+{
+	struct det_thread *t = det_self();
+	if (!s->seen[det.current])
+		s->seen[det.current] = t->clock.of[det.current];
+	det_clock_join(acquires(order) ? &t->clock : &t->acquire_fence, &s->released);
+}
+
+/* Does anything that the running thread knows forbid it to read a store older than this one? */
+static bool hides_older(const struct store *s, enum det_order order)
+{
+	if (!s->when || det_knows(s->thread, s->when) || (order == DET_SEQ_CST && s->seq_cst))
+		return true;
+	for (int i = 0; i < det.threads; i++)
+		if (s->seen[i] && det_knows(i, s->seen[i]))
+			return true;
+	return false;
+}
+
+/* How many of the newest stores a load may choose from. */
+static int readable(const struct location *l, enum det_order order)
+{
+	int n = 1;
+	while (n < l->stores && !hides_older(&l->store[l->stores - n], order)) {
+		uint32_t seen = l->store[l->stores - n - 1].seen[det.current];
+		if (seen && seen <= det_self()->paused_clock) /* it waited for something newer */
+			break;
+		n++;
+	}
+	return n;
+}
+
+/* The store that a load reads, 0 being the newest value. Of stores of one value the oldest stands for all: what is possible after a
+ * newer one was read is possible after it too, since the oldest forbids fewest later reads and tells least of other threads. */
+static struct store *choose_store(struct location *l, enum det_order order)
+{
+	struct store *oldest[HISTORY];
+	uint64_t relevant = det.options.relevant ? det.options.relevant((const volatile void *)l->address) : ~UINT64_C(0);
+	int values = 0;
+	for (int age = 0, n = readable(l, order); age < n; age++) {
+		struct store *s = newest(l) - age;
+		int i = 0;
+		while (i < values && ((oldest[i]->value ^ s->value) & relevant))
+			i++;
+		oldest[i] = s;
+		values += i == values;
+	}
+	return oldest[det_choose_stale(values)];
+}
+
+uint64_t det_load(const volatile void *address, unsigned bytes, enum det_order order)
+{
+	det_operation_begins();
+	det_tick();
+	struct location *l = atomic_location(address, bytes, false);
+	struct store *s = choose_store(l, order);
+	uint64_t value = s->value;
+	read_store(s, order);
+	if (order == DET_SEQ_CST)
+		det_operation_ends(); /* its place in the one order of all such operations matters, as a store's does */
+	return value;
+}
+
+void det_store(volatile void *address, unsigned bytes, uint64_t value, enum det_order order)
+{
+	det_operation_begins();
+	det_tick();
+	append(atomic_location(address, bytes, true), address, bytes, value, order, NULL);
+	det_operation_ends();
+}
+
+static uint64_t result_of(enum det_operation operation, uint64_t old, uint64_t operand)
+{
+	switch (operation) {
+	case DET_EXCHANGE:
+		return operand;
+	case DET_ADD:
+		return old + operand;
+	case DET_SUB:
+		return old - operand;
+	case DET_OR:
+		return old | operand;
+	case DET_AND:
+		return old & operand;
+	case DET_XOR:
+		return old ^ operand;
+	}
+	return old;
+}
+
+uint64_t det_rmw(volatile void *address, unsigned bytes, enum det_operation operation, uint64_t operand, enum det_order order)
+{
+	det_operation_begins();
+	det_tick();
+	struct location *l = atomic_location(address, bytes, true);
+	uint64_t mask = bytes == 8 ? ~UINT64_C(0) : (UINT64_C(1) << (8 * bytes)) - 1;
+	read_store(newest(l), order);
+	struct store old = *newest(l);
+	append(l, address, bytes, result_of(operation, old.value, operand) & mask, order, &old);
+	det_operation_ends();
+	return old.value;
+}
+
+bool det_compare_exchange(volatile void *address, unsigned bytes, uint64_t *expected, uint64_t desired, enum det_order success,
+                          enum det_order failure, bool weak)
+{
+	det_operation_begins();
+	det_tick();
+	struct location *l = atomic_location(address, bytes, true);
+	bool done = newest(l)->value == *expected && !(weak && det_choose(2, DET_WHICH_VALUE));
+	read_store(newest(l), done ? success : failure);
+	struct store old = *newest(l);
+	if (done)
+		append(l, address, bytes, desired, success, &old);
+	else
+		*expected = old.value;
+	det_operation_ends();
+	return done;
+}
+
+void det_fence(enum det_order order)
+{
+	struct det_thread *t = det_self();
+	det_operation_begins();
+	det_tick();
+	if (acquires(order))
+		det_clock_join(&t->clock, &t->acquire_fence);
+	if (order == DET_SEQ_CST) {
+		det_clock_join(&t->clock, &seq_cst_fences);
+		seq_cst_fences = t->clock;
+	}
+	if (releases(order))
+		t->release_fence = t->clock;
+	if (order == DET_SEQ_CST)
+		det_operation_ends();
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * What the scenarios share: the subject, promises, and the threads that most of them are made of.
+ *
+ * A promise is a flag stored with release order after an insert has returned; whoever reads it with acquire order must see the
+ * key. That is the only order between the threads. */
+#ifndef WEIR_TESTS_SCHEDULE_SCENARIO_H
+#define WEIR_TESTS_SCHEDULE_SCENARIO_H
+
+#include "det.h"
+#include "subject.h"
+
+enum { PROMISES = 4 };
+
+struct scenario {
+	const char *name;
+	const char *group; /* insert, whole, load */
+	void (*body)(void);
+	bool (*fits)(const struct subject *s);
+	unsigned search_words; /* a depth-first search is for layouts of at most so many words a key; 0: for all */
+	unsigned cost; /* how many times fewer random executions, since one takes so much longer; 0: none */
+};
+
+extern const struct subject *subject; /* of the run under way */
+extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[]; /* up to a NULL name */
+
+/* An empty filter, no promise. */
+void scenario_begin(void);
+/* The running thread acts on these keys alone (bit i: key i): in layouts of many words a search tells the values that it may load
+ * apart by their bits only. */
+void works_on(unsigned keys);
+void promise(unsigned i);
+bool promised(unsigned i);
+
+static inline uint64_t hash_of(unsigned key)
+{
+	return subject->key[key].hash;
+}
+
+/* A thread that inserts key @key, notes the answer and promises @slot. */
+struct insertion {
+	unsigned key;
+	unsigned slot;
+};
+extern int answer[PROMISES];
+void insert_thread(void *insertion);
+
+static inline bool one_line(const struct subject *s)
+{
+	return s->bytes == 64;
+}
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ * What is done to whole filters while others insert: a merge, a copy and a saved image hold every key that was promised before they
+ * began, and lose nothing of what comes meanwhile. */
+#include <sys/mman.h>
+#include <unistd.h>
+#include "scenario.h"
+
+enum { MERGED = 2 };
+
+/* Key 0 is in the source, key 1 is inserted into the destination, key 2 into the source; they are slots 0, 1 and 3. */
+static void insert_into_source(void *unused)
+{
+	(void)unused;
+	det_assert(weir_insert_hash(subject->other, hash_of(2)) == WEIR_NEW);
+	promise(3);
+}
+
+static void merge(void *unused)
+{
+	(void)unused;
+	bool early = promised(3);
+	det_assert(weir_merge(subject->filter, subject->other) == 0);
+	det_assert(weir_contains_hash(subject->filter, hash_of(0)));
+	det_assert(!early || weir_contains_hash(subject->filter, hash_of(2)));
+	promise(MERGED);
+}
+
+static void verify_merge(void *unused)
+{
+	(void)unused;
+	det_assert(!promised(1) || weir_contains_hash(subject->filter, hash_of(1)));
+	det_assert(!promised(MERGED) || weir_contains_hash(subject->filter, hash_of(0)));
+}
+
+static void merged(void)
+{
+	static struct insertion insertion = { 1, 1 };
+	scenario_begin();
+	weir_insert_hash(subject->other, hash_of(0));
+	det_spawn(insert_thread, &insertion);
+	det_spawn(insert_into_source, NULL);
+	det_spawn(merge, NULL);
+	det_spawn_reader(verify_merge, NULL);
+	det_join_all();
+	det_assert(answer[1] == WEIR_NEW);
+	det_assert(weir_contains_hash(subject->filter, hash_of(0)) && weir_contains_hash(subject->filter, hash_of(1)));
+	det_assert(weir_contains_hash(subject->other, hash_of(0)) && weir_contains_hash(subject->other, hash_of(2)));
+	det_assert(!weir_contains_hash(subject->other, hash_of(1)));
+}
+
+/* @copy holds what was promised before it was begun, and nothing that was never inserted. */
+static void judge(struct weir_filter *copy, bool zero, bool one)
+{
+	det_assert(!zero || weir_contains_hash(copy, hash_of(0)));
+	det_assert(!one || weir_contains_hash(copy, hash_of(1)));
+	det_assert(!weir_contains_hash(copy, hash_of(2)));
+	weir_destroy(copy);
+	det_assert(det_allocated() == 0);
+}
+
+static void copy(void *unused)
+{
+	struct weir_filter *made = NULL;
+	(void)unused;
+	bool zero = promised(0), one = promised(1);
+	det_assert(weir_clone(&made, subject->filter) == 0);
+	judge(made, zero, one);
+}
+
+static void save(void *unused)
+{
+	struct weir_filter *loaded = NULL;
+	(void)unused;
+	bool zero = promised(0), one = promised(1);
+	int fd = memfd_create("image", 0);
+	det_assert(fd >= 0 && weir_save_fd(subject->filter, fd, NULL) == 0);
+	bool read = lseek(fd, 0, SEEK_SET) == 0 && weir_load_fd(&loaded, fd, NULL) == 0;
+	close(fd);
+	if (!read)
+		det_fail("what was saved cannot be loaded: %s", weir_error_detail());
+	judge(loaded, zero, one);
+}
+
+static void snapshot(void (*thread)(void *))
+{
+	static struct insertion insertions[] = { { 0, 0 }, { 1, 1 } };
+	scenario_begin();
+	det_spawn(insert_thread, &insertions[0]);
+	det_spawn(insert_thread, &insertions[1]);
+	det_spawn(thread, NULL);
+	det_join_all();
+	det_assert(answer[0] == WEIR_NEW && answer[1] == WEIR_NEW);
+}
+
+static void copied(void)
+{
+	snapshot(copy);
+}
+
+static void saved(void)
+{
+	snapshot(save);
+}
+
+const struct scenario whole_scenarios[] = {
+	{ .name = "merged", .group = "whole", .body = merged, .fits = one_line, .search_words = 2 },
+	{ .name = "copied", .group = "whole", .body = copied, .fits = one_line, .search_words = 2 },
+	{ .name = "saved", .group = "whole", .body = saved, .fits = one_line, .search_words = 1, .cost = 20 },
+	{ .name = NULL },
+};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * What the scenarios work on: a filter of one layout in memory that the test can see, and keys that get in each other's way there. */
+#ifndef WEIR_TESTS_SCHEDULE_SUBJECT_H
+#define WEIR_TESTS_SCHEDULE_SUBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <weir/weir.h>
+
+enum { SUBJECT_KEYS = 4, SUBJECT_WORDS = 32 };
+
+/* What a key sets, learnt by inserting it into an empty filter: the test knows nothing of how it is derived. */
+struct key {
+	uint64_t hash;
+	unsigned words;
+	struct {
+		size_t index;
+		uint64_t mask;
+	} word[SUBJECT_WORDS];
+};
+
+struct subject {
+	const char *name;
+	uint32_t kind;
+	uint32_t words_per_key;
+	uint32_t bits_per_word;
+	uint64_t bytes;
+	/* made by subject_make */
+	struct weir_filter *filter;
+	struct weir_filter *other; /* of the same layout, for merging */
+	/* 0 and 1 have a word and a bit of it in common, so have 2 and 3; each has a bit that no other has, so the first insert of each is
+	 * told WEIR_NEW whatever the others do. In a filter of two shards 0 and 1 lie in the first, 2 and 3 in the second. */
+	struct key key[SUBJECT_KEYS];
+};
+
+/* Of every insert of one new key by several threads exactly one is told WEIR_NEW, not only at least one. */
+static inline bool subject_tells_one(const struct subject *s)
+{
+	return s->kind == WEIR_BLOCKED && s->words_per_key == 1;
+}
+
+static inline unsigned subject_words(const struct subject *s)
+{
+	return s->key[0].words;
+}
+
+extern struct subject subjects[];
+extern const size_t subject_count;
+
+/* False, with a sentence on stderr, if there is no such filter or there are no such keys. */
+bool subject_make(struct subject *s);
+/* The bits of this word of the filter that the keys of a set (bit i: key i) have. */
+uint64_t subject_bits(const struct subject *s, const volatile void *word, unsigned keys);
+/* Both filters empty again, as far as the keys go. */
+void subject_clear(const struct subject *s);
+void subject_unmake(struct subject *s);
+
+#endif

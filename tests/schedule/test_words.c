@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ * Runs every scenario on every layout it fits: completely up to a number of preemptions, then by chance and by random priorities. A
+ * failure prints what runs it again. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "scenario.h"
+
+static const char *const strategy_names[] = { [DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct" };
+
+static struct settings {
+	const char *group, *scenario, *layout, *strategy, *replay;
+	int preemptions;
+	uint64_t executions; /* of random and PCT each, a row: by default a million of each over all rows */
+	uint64_t seed;
+	bool every_step;
+} settings = { .preemptions = 3, .executions = 30000, .seed = 1 };
+
+enum { NARROWED_FROM = 8 }; /* words a key, from which a thread's loads are told apart by its own keys' bits only */
+
+const struct subject *subject;
+int answer[PROMISES];
+static uint32_t flags[PROMISES];
+static unsigned keys_of[DET_THREADS]; /* what each thread works on; 0: anything */
+
+void scenario_begin(void)
+{
+	subject_clear(subject);
+	for (unsigned i = 0; i < PROMISES; i++) {
+		flags[i] = 0;
+		answer[i] = -1;
+	}
+	for (unsigned i = 0; i < DET_THREADS; i++)
+		keys_of[i] = 0;
+}
+
+void works_on(unsigned keys)
+{
+	keys_of[det_thread()] = keys;
+}
+
+static uint64_t relevant(const volatile void *address)
+{
+	unsigned keys = keys_of[det_thread()];
+	return keys ? subject_bits(subject, address, keys) : ~UINT64_C(0);
+}
+
+void promise(unsigned i)
+{
+	det_store(&flags[i], sizeof flags[i], 1, DET_RELEASE);
+}
+
+bool promised(unsigned i)
+{
+	return det_load(&flags[i], sizeof flags[i], DET_ACQUIRE) == 1;
+}
+
+void insert_thread(void *insertion)
+{
+	const struct insertion *i = insertion;
+	works_on(1u << i->key);
+	answer[i->slot] = weir_insert_hash(subject->filter, hash_of(i->key));
+	promise(i->slot);
+}
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static struct totals {
+	uint64_t rows, executions, failed;
+	double seconds;
+} totals;
+
+static bool run(const struct scenario *scenario, enum det_strategy strategy)
+{
+	struct det_options options = { .strategy = strategy, .preemptions = settings.preemptions, .depth = 3, .stale = -1,
+		.every_step = settings.every_step, .seed = settings.seed, .replay = settings.replay,
+		.executions = strategy == DET_DFS ? 0 : scenario->cost ? settings.executions / scenario->cost : settings.executions,
+		.relevant = subject->words_per_key >= NARROWED_FROM ? relevant : NULL };
+	if ((settings.strategy && strcmp(settings.strategy, strategy_names[strategy]) != 0) ||
+	    (strategy != DET_DFS && !options.executions))
+		return true;
+	double start = now();
+	struct det_result r = det_run(&options, scenario->body);
+	double seconds = now() - start;
+	bool good = !r.failed && (r.complete || strategy != DET_DFS || settings.replay);
+	printf("%-14s %-11s %-6s %10llu executions %7.2f s  %s\n", scenario->name, subject->name, strategy_names[strategy],
+	       (unsigned long long)r.executions, seconds, r.failed ? "FAILED" : r.complete ? "complete" : good ? "ok" : "NOT COMPLETE");
+	if (r.failed)
+		printf("  %s\n  again with: --scenario '%s' --layout '%s' --strategy %s --preemptions %d%s --replay %s\n", r.why, scenario->name,
+		       subject->name, strategy_names[strategy], settings.preemptions, settings.every_step ? " --every-step" : "", r.schedule);
+	fflush(stdout);
+	totals.rows++;
+	totals.executions += r.executions;
+	totals.failed += !good;
+	totals.seconds += seconds;
+	return good;
+}
+
+static bool chosen(const struct scenario *scenario)
+{
+	return (!settings.group || strcmp(settings.group, scenario->group) == 0) &&
+	       (!settings.scenario || strcmp(settings.scenario, scenario->name) == 0) &&
+	       (!settings.layout || strcmp(settings.layout, subject->name) == 0) && scenario->fits(subject);
+}
+
+static void run_all(const struct scenario *scenarios)
+{
+	for (const struct scenario *s = scenarios; s->name; s++) {
+		bool searched = !s->search_words || s->search_words >= subject_words(subject);
+		if (chosen(s))
+			(void)((!searched || run(s, DET_DFS)) && run(s, DET_RANDOM) && run(s, DET_PCT));
+	}
+}
+
+static int usage(const char *name)
+{
+	fprintf(stderr, "usage: %s [--group insert|whole|load] [--scenario NAME] [--layout NAME] [--preemptions N] [--executions N]\n"
+	                "       [--strategy dfs|random|pct] [--seed N] [--every-step] [--replay SCHEDULE]\n", name);
+	return 2;
+}
+
+static bool read_settings(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "group", required_argument, 0, 'g' }, { "scenario", required_argument, 0, 's' }, { "layout", required_argument, 0, 'l' },
+		{ "preemptions", required_argument, 0, 'p' }, { "executions", required_argument, 0, 'n' },
+		{ "strategy", required_argument, 0, 'y' }, { "seed", required_argument, 0, 'S' }, { "every-step", no_argument, 0, 'e' },
+		{ "replay", required_argument, 0, 'r' }, { 0 },
+	};
+	for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
+		switch (c) {
+		case 'g': settings.group = optarg; break;
+		case 's': settings.scenario = optarg; break;
+		case 'l': settings.layout = optarg; break;
+		case 'p': settings.preemptions = atoi(optarg); break;
+		case 'n': settings.executions = strtoull(optarg, NULL, 10); break;
+		case 'y': settings.strategy = optarg; break;
+		case 'S': settings.seed = strtoull(optarg, NULL, 10); break;
+		case 'e': settings.every_step = true; break;
+		case 'r': settings.replay = optarg; break;
+		default: return false;
+		}
+	return optind == argc;
+}
+
+int main(int argc, char **argv)
+{
+	if (!read_settings(argc, argv))
+		return usage(argv[0]);
+	for (size_t i = 0; i < subject_count; i++) {
+		subject = &subjects[i];
+		if (!subject_make(&subjects[i]))
+			return 1;
+		run_all(insert_scenarios);
+		run_all(whole_scenarios);
+		run_all(load_scenarios);
+		subject_unmake(&subjects[i]);
+	}
+	printf("%llu runs, %llu executions, %.1f s, %llu failed\n", (unsigned long long)totals.rows,
+	       (unsigned long long)totals.executions, totals.seconds, (unsigned long long)totals.failed);
+	return totals.failed || !totals.rows;
+}
