@@ -40,30 +40,30 @@ build_in() {
 step_quick() {
 	need_packages $base_packages g++
 	build_in quick -Dbench=disabled
-	meson_test quick --no-suite long
+	meson_test quick --no-suite slow
 }
 
 step_gcc() {
 	need_packages $base_packages $bench_packages
 	CC=gcc CXX=g++ build_in gcc -Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled
-	meson_test gcc
+	meson_test gcc --no-suite slow --no-suite schedule
 }
 
 step_clang() {
 	need_packages $base_packages $bench_packages $clang_packages
 	CC=clang CXX=clang++ build_in clang -Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled
-	meson_test clang
+	meson_test clang --no-suite slow --no-suite schedule
 }
 
 step_asan() {
 	need_packages $base_packages g++
 	build_in asan -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled -Db_sanitize=address,undefined -Db_lundef=false
-	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson_test asan -t 4
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson_test asan -t 4 --no-suite slow
 }
 
 threaded() {
 	build_in "$1" -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled -Db_sanitize=thread -Db_lundef=false
-	TSAN_OPTIONS=halt_on_error=1 meson_test "$1" -t 8 --suite unit --suite conformance --suite stress
+	TSAN_OPTIONS=halt_on_error=1 meson_test "$1" -t 8 --no-suite mathematics --suite unit --suite conformance --suite stress
 }
 
 step_tsan_gcc() {
@@ -81,13 +81,13 @@ step_msan() {
 	need_packages $base_packages g++ $clang_packages
 	CC=clang CXX=clang++ build_in msan -Dbuildtype=debugoptimized -Dbench=disabled -Dtool=disabled -Dzstd=disabled \
 		-Db_sanitize=memory -Db_lundef=false
-	meson_test msan -t 4 --suite unit --suite conformance --suite golden
+	meson_test msan -t 4 --no-suite mathematics --suite unit --suite conformance --suite golden
 }
 
 step_valgrind() {
 	need_packages $base_packages g++ valgrind
 	build_in valgrind -Dbuildtype=debugoptimized -Dbench=disabled
-	meson_test valgrind -t 20 --suite unit \
+	meson_test valgrind -t 20 --no-suite mathematics --suite unit \
 		--wrap 'valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible'
 }
 
@@ -98,7 +98,7 @@ cross() {
 	printf "[constants]\nsysroot = '%s'\n" "$build/sysroot-$2" > "$build/$2.ini"
 	build_in "$1" --cross-file "$build/$2.ini" --cross-file "tests/cross/$1.ini" -Dbuildtype=debugoptimized -Doptimization=2 \
 		-Dwerror=true -Dtool=disabled -Dbench=disabled
-	meson_test "$1" -t 10 --suite unit --suite conformance --suite golden
+	meson_test "$1" -t 10 --no-suite mathematics --suite unit --suite conformance --suite golden
 }
 
 step_aarch64() {
