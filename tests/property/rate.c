@@ -48,11 +48,13 @@ static uint64_t ask(const struct weir_filter *f, const struct sample *s, uint64_
 	return positive;
 }
 
-/* Small filters are many, each with a seed of its own: one alone says more about its keys than about its layout. */
+/* The lookups are spread over filters of 4 (slow: 20) million keys in all, each with a seed of its own. By the luck of its fullest
+ * blocks one blocked filter of 20 thousand keys at 0.01 % is 5.6 % off the rate of its layout (a standard deviation), one of 300
+ * thousand 1.6 %; over so many keys it is below 0.6 %. */
 static struct measured measure(const struct sample *s)
 {
 	const double quantile = 2.576, width = slow ? 0.015 : 0.03;
-	uint64_t filters = s->capacity < 200000 ? 200000 / s->capacity + 1 : 1, positive = 0;
+	uint64_t filters = (slow ? 20000000 : 4000000) / s->capacity + 1, positive = 0;
 	uint64_t lookups = (uint64_t)(quantile * quantile / (width * width) / s->fp_rate / (double)filters) + 1;
 	struct measured m = { .plan = WEIR_PLAN_INIT };
 	for (uint64_t i = 0; i < filters; i++) {
