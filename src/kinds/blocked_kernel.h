@@ -62,6 +62,10 @@ WEIR__INLINE void note_to_write(const struct weir_inline *v, const uint64_t *has
 		__builtin_prefetch(v->words + notes->row[ROW_BLOCK][at + i], 1, 3);
 }
 
+/* One verb on a noted key, the answer in its place. */
+#define WORK_ONE(v, notes, at, i, z, g, verb) \
+	((uint64_t)verb(v->words + notes->row[ROW_BLOCK][at + (i)], notes->row[ROW_R][at + (i)], z, g) << (i))
+
 /* Return the answers of one verb on each of n noted keys. */
 #define WORK_EACH(v, notes, at, n, z, g, verb) \
 	do { \
