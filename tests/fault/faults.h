@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ * What the tests with the shim share: a folder with one image, what stands in it, and which descriptors and mappings are open. */
+#ifndef WEIR_TESTS_FAULT_FAULTS_H
+#define WEIR_TESTS_FAULT_FAULTS_H
+
+#include <dirent.h>
+#include "../image_bytes.h"
+#include "../test.h"
+#include "shim.h"
+
+/* How many entries a folder has but @besides, and the name of one of them. */
+static inline unsigned folder_entries(const char *folder, const char *besides, char name[256])
+{
+	unsigned n = 0;
+	DIR *dir = opendir(folder);
+	assert_non_null(dir);
+	for (struct dirent *e; (e = readdir(dir)) != NULL;)
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && strcmp(e->d_name, besides)) {
+			snprintf(name, 256, "%s", e->d_name);
+			n++;
+		}
+	closedir(dir);
+	return n;
+}
+
+static inline unsigned open_descriptors(void)
+{
+	char name[256];
+	return folder_entries("/proc/self/fd", "", name);
+}
+
+/* Lines of this process's map that name @path. */
+static inline unsigned mappings_of(const char *path)
+{
+	char line[8192];
+	unsigned n = 0;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	assert_non_null(maps);
+	while (fgets(line, sizeof line, maps))
+		n += strstr(line, path) != NULL;
+	fclose(maps);
+	return n;
+}
+
+/* The generation of the image at @path, which must load whole. */
+static inline uint64_t generation_of(const char *path)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct weir_filter *f;
+	assert_ok(weir_load(&f, path, NULL));
+	weir_destroy(f);
+	assert_ok(weir_image_info(path, &info));
+	return info.generation;
+}
+
+#endif

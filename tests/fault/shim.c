@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ * The wrapped calls. Calls that cannot fail in a way that matters (close, munmap, unlinkat) only may kill. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "shim.h"
+
+struct shim shim;
+
+/* Is it this call's turn? Then errno is set. */
+static bool strikes(const char *what)
+{
+	if (!shim.armed || ++shim.calls != shim.at)
+		return false;
+	shim.what = what;
+	if (shim.die)
+		kill(getpid(), SIGKILL);
+	errno = shim.error;
+	return true;
+}
+
+/* __wrap_NAME: fail with @failed on its turn, else call through. */
+#define WRAP(type, name, failed, parameters, arguments) \
+	type __real_##name parameters; \
+	type __wrap_##name parameters; \
+	type __wrap_##name parameters \
+	{ \
+		return strikes(#name) ? (failed) : __real_##name arguments; \
+	}
+
+WRAP(int, access, -1, (const char *path, int mode), (path, mode))
+WRAP(int, fchmod, -1, (int fd, mode_t mode), (fd, mode))
+WRAP(int, fstat64, -1, (int fd, void *st), (fd, st))
+WRAP(int, fstatat64, -1, (int fd, const char *path, void *st, int flags), (fd, path, st, flags))
+WRAP(int, fsync, -1, (int fd), (fd))
+WRAP(ssize_t, getrandom, -1, (void *bytes, size_t n, unsigned flags), (bytes, n, flags))
+WRAP(int, linkat, -1, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags))
+WRAP(off_t, lseek64, -1, (int fd, off_t at, int whence), (fd, at, whence))
+WRAP(int, madvise, -1, (void *p, size_t n, int advice), (p, n, advice))
+WRAP(void *, mmap64, MAP_FAILED, (void *p, size_t n, int protection, int flags, int fd, off_t at), (p, n, protection, flags, fd, at))
+WRAP(int, msync, -1, (void *p, size_t n, int flags), (p, n, flags))
+WRAP(ssize_t, readlink, -1, (const char *path, char *buffer, size_t n), (path, buffer, n))
+WRAP(int, renameat, -1, (int a, const char *from, int b, const char *to), (a, from, b, to))
+
+#define WRAP_KILL(type, name, parameters, arguments) \
+	type __real_##name parameters; \
+	type __wrap_##name parameters; \
+	type __wrap_##name parameters \
+	{ \
+		if (shim.die) \
+			(void)strikes(#name); \
+		return __real_##name arguments; \
+	}
+
+WRAP_KILL(int, close, (int fd), (fd))
+WRAP_KILL(int, unlinkat, (int fd, const char *path, int flags), (fd, path, flags))
+
+/* Every other call is interrupted, the rest move at most 1000 bytes. */
+static bool interrupted(size_t *n)
+{
+	static unsigned turns;
+	if (!shim.armed || !shim.trickle)
+		return false;
+	*n = *n < 1000 ? *n : 1000;
+	errno = EINTR;
+	return ++turns % 2;
+}
+
+#define WRAP_TRANSFER(name, parameters, arguments) \
+	ssize_t __real_##name parameters; \
+	ssize_t __wrap_##name parameters; \
+	ssize_t __wrap_##name parameters \
+	{ \
+		return interrupted(&n) || strikes(#name) ? -1 : __real_##name arguments; \
+	}
+
+WRAP_TRANSFER(read, (int fd, void *bytes, size_t n), (fd, bytes, n))
+WRAP_TRANSFER(write, (int fd, const void *bytes, size_t n), (fd, bytes, n))
+WRAP_TRANSFER(pwrite64, (int fd, const void *bytes, size_t n, off_t at), (fd, bytes, n, at))
+ssize_t __real_pread64(int fd, void *bytes, size_t n, off_t at);
+ssize_t __wrap_pread64(int fd, void *bytes, size_t n, off_t at);
+ssize_t __wrap_pread64(int fd, void *bytes, size_t n, off_t at)
+{
+	return strikes("pread") ? -1 : __real_pread64(fd, bytes, n, at);
+}
+
+int __real_fallocate64(int fd, int mode, off_t at, off_t n);
+int __wrap_fallocate64(int fd, int mode, off_t at, off_t n);
+int __wrap_fallocate64(int fd, int mode, off_t at, off_t n)
+{
+	if (shim.armed && shim.no_reserve) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return strikes("fallocate") ? -1 : __real_fallocate64(fd, mode, at, n);
+}
+
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...)
+{
+	va_list more;
+	va_start(more, flags);
+	mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
+	va_end(more);
+	return strikes("open") ? -1 : __real_open64(path, flags, mode);
+}
+
+int __real_openat64(int fd, const char *path, int flags, ...);
+int __wrap_openat64(int fd, const char *path, int flags, ...);
+int __wrap_openat64(int fd, const char *path, int flags, ...)
+{
+	va_list more;
+	bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
+	va_start(more, flags);
+	mode_t mode = flags & O_CREAT || unnamed ? va_arg(more, mode_t) : 0;
+	va_end(more);
+	if (shim.armed && shim.no_tmpfile && unnamed) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return strikes("openat") ? -1 : __real_openat64(fd, path, flags, mode);
+}
+
+void *__real_malloc(size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_malloc(size_t n)
+{
+	void *p = strikes("malloc") ? NULL : __real_malloc(n);
+	shim.allocated += shim.armed && p;
+	return p;
+}
+
+int __real_posix_memalign(void **out, size_t align, size_t n);
+int __wrap_posix_memalign(void **out, size_t align, size_t n);
+int __wrap_posix_memalign(void **out, size_t align, size_t n)
+{
+	int error = strikes("posix_memalign") ? ENOMEM : __real_posix_memalign(out, align, n);
+	shim.allocated += shim.armed && !error;
+	return error;
+}
+
+void __real_free(void *p);
+void __wrap_free(void *p);
+void __wrap_free(void *p)
+{
+	shim.allocated -= shim.armed && p;
+	__real_free(p);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ * The n-th call that weir makes to the system fails, for every n, every verb on images, and several errors: the verb says so in a
+ * sentence, or was able to do without; the old file is whole or the new one is; nothing leaks and no litter stays. And every read and
+ * write interrupted and short: the verb succeeds as if nothing were. */
+#include <errno.h>
+#include <sys/mman.h>
+#include "faults.h"
+
+enum { MOST_CALLS = 2000 };
+
+static char *folder, path[4096];
+static struct weir_filter *f;
+
+static int setup(void **state)
+{
+	(void)state;
+	folder = test_folder();
+	snprintf(path, sizeof path, "%s/set.weir", folder);
+	f = test_filter(WEIR_BLOCKED, 200000, 0.01); /* two shards */
+	for (uint64_t i = 0; i < 1000; i++)
+		if (weir_insert_hash(f, test_key(i)) < 0)
+			return -1;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	weir_destroy(f);
+	test_folder_remove(folder);
+	return 0;
+}
+
+/* ---- the verbs: each does its work on path and cleans up ---- */
+
+static int save_with(int level)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	o.zstd_level = level;
+	o.generation = 2;
+	return weir_save(f, path, &o);
+}
+
+static int do_save(void) { return save_with(0); }
+static int do_info(void) { return weir_image_info(path, &(struct weir_image_info)WEIR_IMAGE_INFO_INIT); }
+
+static int do_save_new(void)
+{
+	unlink(path);
+	return save_with(0);
+}
+
+static int do_save_fd(void)
+{
+	int fd = memfd_create("image", 0);
+	int err = weir_save_fd(f, fd, NULL);
+	close(fd);
+	return err;
+}
+
+static int used(int err, struct weir_filter *g)
+{
+	if (err)
+		return err;
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_true(weir_contains_hash(g, test_key(i)));
+	weir_destroy(g);
+	return 0;
+}
+
+static int do_load(void)
+{
+	struct weir_filter *g = NULL;
+	int err = weir_load(&g, path, NULL);
+	return used(err, g);
+}
+
+static int map_as(enum weir_map_mode mode)
+{
+	struct weir_filter *g = NULL;
+	int err = weir_map(&g, path, mode, NULL);
+	if (!err && mode == WEIR_MAP_LIVE) {
+		err = weir_seal(g);
+		if (err)
+			weir_destroy(g);
+	}
+	return used(err, g);
+}
+
+static int do_map_read(void) { return map_as(WEIR_MAP_READ); }
+static int do_map_private(void) { return map_as(WEIR_MAP_PRIVATE); }
+static int do_map_live(void) { return map_as(WEIR_MAP_LIVE); }
+#if TEST_ZSTD
+static int do_save_zstd(void) { return save_with(1); }
+#endif
+
+struct verb {
+	const char *name;
+	int (*run)(void);
+	bool no_tmpfile, replaces, creates, lives;
+	int level; /* of the image that stands there before */
+};
+
+static const struct verb verbs[] = {
+	{ .name = "save", .run = do_save, .replaces = true },
+	{ .name = "save to a new name", .run = do_save_new, .creates = true },
+	{ .name = "save without O_TMPFILE", .run = do_save, .replaces = true, .no_tmpfile = true },
+	{ .name = "save_fd", .run = do_save_fd },
+	{ .name = "load", .run = do_load },
+	{ .name = "info", .run = do_info },
+	{ .name = "map read-only", .run = do_map_read },
+	{ .name = "map private", .run = do_map_private },
+	{ .name = "map live and seal", .run = do_map_live, .lives = true },
+#if TEST_ZSTD
+	{ .name = "save compressed", .run = do_save_zstd, .replaces = true },
+	{ .name = "load compressed", .run = do_load, .level = 1 },
+#endif
+};
+
+static void fresh(const struct verb *verb)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	o.generation = 1;
+	o.zstd_level = verb->level;
+	unlink(path);
+	assert_ok(weir_save(f, path, &o));
+}
+
+/* Whatever happened, the folder holds a whole image or, where there was none before, nothing. */
+static void assert_whole(const struct verb *verb, int answer)
+{
+	char name[256];
+	struct weir_filter *g;
+	if (folder_entries(folder, "set.weir", name))
+		fail_msg("%s: %s stays", verb->name, name);
+	if (verb->creates && access(path, F_OK)) {
+		assert_true(answer < 0);
+		return;
+	}
+	if (verb->lives && weir_load(&g, path, NULL) == -EBUSY) { /* not sealed: it still can be */
+		assert_true(answer < 0);
+		assert_ok(weir_map(&g, path, WEIR_MAP_LIVE, NULL));
+		assert_ok(weir_seal(g));
+		weir_destroy(g);
+	} else if (verb->lives) {
+		weir_destroy(g);
+	}
+	uint64_t generation = generation_of(path);
+	assert_true(generation == (answer == 0 && (verb->replaces || verb->creates) ? 2 : 1) ||
+	            (answer < 0 && strstr(weir_error_detail(), "in place")));
+	assert_ok(do_load());
+}
+
+static int run(const struct verb *verb)
+{
+	shim.calls = 0;
+	shim.allocated = 0;
+	shim.what = NULL;
+	shim.no_tmpfile = verb->no_tmpfile;
+	shim.armed = true;
+	int answer = verb->run();
+	shim.armed = false;
+	return answer;
+}
+
+/* Returns whether the n-th call was reached. */
+static bool fail_at(const struct verb *verb, unsigned n, int error)
+{
+	char sentence[600], what[64];
+	fresh(verb);
+	unsigned descriptors = open_descriptors();
+	shim.at = n;
+	shim.error = error;
+	assert_int_equal(weir_load(&(struct weir_filter *){ NULL }, "", NULL), -ENOENT); /* another sentence before */
+	int answer = run(verb);
+	snprintf(sentence, sizeof sentence, "%s", weir_error_detail());
+	snprintf(what, sizeof what, "%s", shim.what ? shim.what : "none");
+	shim.at = 0;
+	if (answer < 0 && (strncmp(sentence, ": cannot open", 13) == 0 || !*sentence || answer < -133))
+		fail_msg("%s: call %u (%s, %s): answered %d, \"%s\"", verb->name, n, what, strerror(error), answer, sentence);
+	if (open_descriptors() != descriptors || shim.allocated || mappings_of(folder))
+		fail_msg("%s: call %u (%s): %u descriptors more, %ld allocations, %u mappings", verb->name, n, what,
+		         open_descriptors() - descriptors, shim.allocated, mappings_of(folder));
+	assert_whole(verb, answer);
+	return strcmp(what, "none") != 0;
+}
+
+static void test_every_call_fails(void **state)
+{
+	static const int errors[] = { EIO, ENOSPC, ENOMEM, EACCES, EINTR };
+	(void)state;
+	for (unsigned v = 0; v < COUNT_OF(verbs); v++)
+		for (unsigned e = 0; e < COUNT_OF(errors); e++) {
+			unsigned n = 1;
+			while (n < MOST_CALLS && fail_at(&verbs[v], n, errors[e]))
+				n++;
+			assert_in_range(n, 4, MOST_CALLS - 1);
+			if (e == 0)
+				print_message("%s: %u calls\n", verbs[v].name, n - 1);
+		}
+}
+
+static void test_interrupted_and_short(void **state)
+{
+	(void)state;
+	for (unsigned v = 0; v < COUNT_OF(verbs); v++) {
+		fresh(&verbs[v]);
+		shim.trickle = true;
+		int answer = run(&verbs[v]);
+		shim.trickle = false;
+		assert_ok(answer);
+		assert_whole(&verbs[v], 0);
+	}
+}
+
+static void test_no_reserve(void **state)
+{
+	(void)state;
+	fresh(&verbs[0]);
+	shim.no_reserve = true;
+	assert_ok(run(&verbs[0]));
+	shim.no_reserve = false;
+	assert_whole(&verbs[0], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_call_fails),
+		cmocka_unit_test(test_interrupted_and_short),
+		cmocka_unit_test(test_no_reserve),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
