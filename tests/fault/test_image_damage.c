@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ * Damaged images: every byte changed to every other value, with the checksums as they were and made good again; hostile sizes; every
+ * length; files that shrink or grow while they are read. Each is refused with a sentence, or is an image of another filter and then a
+ * filter that can be used. */
+#include <errno.h>
+#include "../image_bytes.h"
+#include "../test.h"
+
+static char *folder, path[4096];
+static unsigned char *image; /* a small one */
+static size_t image_bytes;
+
+static int setup(void **state)
+{
+	(void)state;
+	folder = test_folder();
+	snprintf(path, sizeof path, "%s/set.weir", folder);
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 40, 0.01);
+	for (uint64_t i = 0; i < 40; i++)
+		if (weir_insert_hash(f, test_key(i)) < 0)
+			return -1;
+	int err = weir_save(f, path, NULL);
+	weir_destroy(f);
+	image = image_slurp(path, &image_bytes);
+	return err || !image || image_bytes != IMAGE_PAGE + 64;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	free(image);
+	test_folder_remove(folder);
+	return 0;
+}
+
+/* Anything one may do with a filter, so that a sanitizer sees what is wrong with it. */
+static void use(struct weir_filter *f)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	struct weir_filter *copy;
+	assert_ok(weir_stats_exact(f, &stats));
+	assert_true(stats.bytes == 64 && stats.shards == 1 && stats.fp_rate > 0 && stats.fp_rate < 1 && stats.capacity >= 1);
+	for (uint64_t i = 0; i < 100; i++) {
+		assert_ok(weir_insert_hash(f, test_key(i)));
+		assert_true(weir_contains_hash(f, test_key(i)));
+		assert_true(weir_contains(f, &i, sizeof i) || weir_insert(f, &i, sizeof i) == WEIR_NEW);
+	}
+	assert_ok(weir_clone(&copy, f));
+	assert_ok(weir_merge(copy, f));
+	weir_destroy(copy);
+}
+
+/* Refused, cleanly; or usable. Returns whether it was loaded. */
+static bool refused_or_usable(const unsigned char *bytes, size_t n, size_t at, unsigned value)
+{
+	struct weir_filter *f = NULL;
+	int err = weir_load_memory(&f, bytes, n, NULL);
+	if (err == 0) {
+		use(f);
+		weir_destroy(f);
+		return true;
+	}
+	if (f || (err != -EBADMSG && err != -ENOTSUP && err != -EBUSY) || strncmp(weir_error_detail(), "the image in memory: ", 21))
+		fail_msg("byte %zu = %u: answered %d, \"%s\"", at, value, err, weir_error_detail());
+	return false;
+}
+
+static void test_every_byte_raw(void **state)
+{
+	(void)state;
+	for (size_t at = 0; at < image_bytes; at++) {
+		unsigned char was = image[at];
+		for (unsigned x = 1; x < 256; x++) {
+			image[at] = was ^ (unsigned char)x;
+			if (refused_or_usable(image, image_bytes, at, image[at]))
+				fail_msg("byte %zu = %u was not noticed", at, image[at]);
+		}
+		image[at] = was;
+	}
+	assert_true(refused_or_usable(image, image_bytes, 0, 0));
+}
+
+/* With good checksums a change of these fields makes an image of another filter; of the checksums, none at all; of the bits, other
+ * bits. All else contradicts something. */
+static bool may_change(size_t at)
+{
+	static const struct { size_t from, to; } fields[] = {
+		{ 12, 24 },                    /* kind, words_per_key, bits_per_word */
+		{ 32, 48 },                    /* capacity, fp_rate */
+		{ 56, 72 },                    /* seed, generation */
+		{ IMAGE_HEADER_SUM, IMAGE_TABLE + 8 },
+		{ IMAGE_PAGE, IMAGE_PAGE + 64 },
+	};
+	for (unsigned i = 0; i < COUNT_OF(fields); i++)
+		if (at >= fields[i].from && at < fields[i].to)
+			return true;
+	return false;
+}
+
+static void test_every_byte_repaired(void **state)
+{
+	unsigned char *bytes = malloc(image_bytes);
+	unsigned usable = 0;
+	(void)state;
+	assert_non_null(bytes);
+	for (size_t at = 0; at < image_bytes; at++)
+		for (unsigned x = 1; x < 256; x++) {
+			memcpy(bytes, image, image_bytes);
+			bytes[at] ^= (unsigned char)x;
+			image_repair_table(bytes, image_bytes);
+			image_repair(bytes, image_bytes);
+			bool loaded = refused_or_usable(bytes, image_bytes, at, bytes[at]);
+			if (loaded && !may_change(at))
+				fail_msg("byte %zu = %u was not noticed", at, bytes[at]);
+			usable += loaded;
+		}
+	assert_in_range(usable, 255 * (64 + 32 + 16), 255 * (64 + 32 + 16 + 12 + 16)); /* the fields without rules, and some of the others */
+	free(bytes);
+}
+
+/* Every header field of 4 and 8 bytes set to sizes that overflow something, checksums good. */
+static void test_hostile_numbers(void **state)
+{
+	unsigned char *bytes = malloc(image_bytes);
+	(void)state;
+	assert_non_null(bytes);
+	for (size_t at = 8; at < 120; at += 4)
+		for (unsigned width = 4; width <= 8; width += 4)
+			for (unsigned shift = 0; shift <= 8 * width; shift++)
+				for (int add = -1; add <= 1; add++) {
+					uint64_t value = (shift < 64 ? UINT64_C(1) << shift : 0) + (uint64_t)add;
+					memcpy(bytes, image, image_bytes);
+					for (unsigned i = 0; i < width; i++)
+						bytes[at + i] = (unsigned char)(value >> (8 * i));
+					image_repair_table(bytes, image_bytes);
+					image_repair(bytes, image_bytes);
+					(void)refused_or_usable(bytes, image_bytes, at, (unsigned)value);
+				}
+	free(bytes);
+}
+
+static void test_every_length(void **state)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct weir_filter *f = NULL;
+	(void)state;
+	assert_true(image_spit(path, image, image_bytes));
+	for (size_t n = image_bytes; n-- > 0;) {
+		unsigned char *bytes = malloc(n + 1); /* its own, so that a sanitizer sees its end */
+		assert_non_null(bytes);
+		memcpy(bytes, image, n);
+		assert_false(refused_or_usable(bytes, n, n, 0));
+		image_repair(bytes, n);
+		assert_false(refused_or_usable(bytes, n, n, 0));
+		free(bytes);
+		assert_int_equal(truncate(path, (off_t)n), 0);
+		assert_refused(weir_load(&f, path, NULL), -EBADMSG, path, "");
+		assert_refused(weir_image_info(path, &info), -EBADMSG, path, "");
+		for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++)
+			assert_refused(weir_map(&f, path, (enum weir_map_mode)mode, NULL), -EBADMSG, path, "");
+		int fd = open(path, O_RDONLY);
+		assert_refused(weir_load_fd(&f, fd, NULL), -EBADMSG, "file descriptor", "");
+		close(fd);
+	}
+	assert_null(f);
+}
+
+static void test_bytes_after_the_end(void **state)
+{
+	struct weir_filter *f = NULL;
+	unsigned char *bytes = calloc(1, image_bytes + 5000);
+	(void)state;
+	assert_non_null(bytes);
+	memcpy(bytes, image, image_bytes);
+	for (size_t more = 1; more <= 5000; more += 7) {
+		assert_false(refused_or_usable(bytes, image_bytes + more, more, 0));
+		assert_true(image_spit(path, bytes, image_bytes + more));
+		assert_refused(weir_load(&f, path, NULL), -EBADMSG, path, "");
+		assert_refused(weir_map(&f, path, WEIR_MAP_READ, NULL), -EBADMSG, path, "");
+	}
+	assert_null(f);
+	free(bytes);
+}
+
+/* ---- files that change while they are read: the progress function changes them after the first shard ---- */
+
+static int shrink(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg;
+	return done < total ? truncate(path, (off_t)(IMAGE_PAGE + done + 1)) : 0;
+}
+
+static int grow(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg, (void)done;
+	return truncate(path, (off_t)(IMAGE_PAGE + total + 1));
+}
+
+static int overwrite(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg, (void)done;
+	int fd = open(path, O_WRONLY);
+	int answer = pwrite(fd, "other", 5, (off_t)(IMAGE_PAGE + total - 5)) == 5 ? 0 : 1;
+	close(fd);
+	return answer;
+}
+
+static int go_live(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg, (void)done, (void)total;
+	return overwrite(arg, done, total) || truncate(path, (off_t)(IMAGE_PAGE + total)) ||
+	       weir_map(arg, path, WEIR_MAP_LIVE, &(struct weir_load_options){ sizeof(struct weir_load_options), .no_verify = true });
+}
+
+static void test_changes_while_read(void **state)
+{
+	static const struct { weir_progress_fn *change; const char *word; } cases[] = {
+		{ shrink, "ends at byte" }, { grow, "goes on" }, { overwrite, "shard" } };
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++)
+		for (int how = 0; how < 3; how++) {
+			struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+			struct weir_filter *f = test_filter(WEIR_BLOCKED, 200000, 0.01), *g = NULL;
+			assert_ok(weir_save(f, path, NULL));
+			weir_destroy(f);
+			o.progress = cases[i].change;
+			int answer = how == 0 ? weir_load(&g, path, &o) : weir_map(&g, path, how == 1 ? WEIR_MAP_READ : WEIR_MAP_LIVE, &o);
+			assert_refused(answer, -EBADMSG, path, cases[i].word);
+			assert_null(g);
+		}
+}
+
+/* Another process maps it live and inserts while it is verified: busy for a reader, fine for one more live mapping. */
+static void test_goes_live_while_verified(void **state)
+{
+	(void)state;
+	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++) {
+		struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+		struct weir_filter *f = test_filter(WEIR_BLOCKED, 200000, 0.01), *g = NULL, *live = NULL;
+		assert_ok(weir_save(f, path, NULL));
+		weir_destroy(f);
+		o.progress = go_live;
+		o.progress_arg = &live;
+		int answer = weir_map(&g, path, (enum weir_map_mode)mode, &o);
+		if (mode == WEIR_MAP_LIVE)
+			assert_ok(answer);
+		else
+			assert_refused(answer, -EBUSY, path, "live");
+		weir_destroy(g);
+		weir_destroy(live);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_byte_raw),
+		cmocka_unit_test(test_every_byte_repaired),
+		cmocka_unit_test(test_hostile_numbers),
+		cmocka_unit_test(test_every_length),
+		cmocka_unit_test(test_bytes_after_the_end),
+		cmocka_unit_test(test_changes_while_read),
+		cmocka_unit_test(test_goes_live_while_verified),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

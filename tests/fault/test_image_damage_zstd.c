@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ * Damaged compressed images: every byte changed, every length, and frames that are well-formed zstd but not a shard: too much, too
+ * little, two for one, one and a remainder. What loads has the very bits that were saved. */
+#include <errno.h>
+#include <zstd.h>
+#include "../image_bytes.h"
+#include "../test.h"
+
+enum { PREFIX = 8, SHARD = 1 << 16 };
+
+static char *folder, path[4096], plain_path[4096];
+static unsigned char *image, *plain;
+static size_t image_bytes, plain_bytes;
+
+static int setup(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_filter *f;
+	(void)state;
+	folder = test_folder();
+	snprintf(path, sizeof path, "%s/packed", folder);
+	snprintf(plain_path, sizeof plain_path, "%s/plain", folder);
+	params.max_bytes = 2 * SHARD;
+	params.fp_rate = 0.01;
+	params.seed = 42;
+	if (weir_create(&f, &params))
+		return -1;
+	for (uint64_t i = 0; i < 40; i++)
+		if (weir_insert_hash(f, test_key(i)) < 0)
+			return -1;
+	o.zstd_level = 3;
+	int err = weir_save(f, path, &o);
+	if (!err)
+		err = weir_save(f, plain_path, NULL);
+	weir_destroy(f);
+	image = image_slurp(path, &image_bytes);
+	plain = image_slurp(plain_path, &plain_bytes);
+	return err || !image || !plain || plain_bytes != IMAGE_PAGE + 2 * SHARD || image_get(image + IMAGE_SHARDS, 4) != 2;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	free(image);
+	free(plain);
+	test_folder_remove(folder);
+	return 0;
+}
+
+static void assert_same_bits(const struct weir_filter *f)
+{
+	size_t n = 0;
+	assert_ok(weir_save(f, plain_path, NULL));
+	unsigned char *bytes = image_slurp(plain_path, &n);
+	assert_int_equal(n, plain_bytes);
+	assert_memory_equal(bytes, plain, n);
+	free(bytes);
+}
+
+static bool refused_or_same(const unsigned char *bytes, size_t n)
+{
+	struct weir_filter *f = NULL;
+	int err = weir_load_memory(&f, bytes, n, NULL);
+	if (err == 0) {
+		assert_same_bits(f);
+		weir_destroy(f);
+		return true;
+	}
+	if (f || err != -EBADMSG || strncmp(weir_error_detail(), "the image in memory: ", 21))
+		fail_msg("answered %d, \"%s\"", err, weir_error_detail());
+	return false;
+}
+
+static void test_every_byte_of_the_frames(void **state)
+{
+	(void)state;
+	for (size_t at = IMAGE_PAGE; at < image_bytes; at++) {
+		unsigned char was = image[at];
+		for (unsigned x = 1; x < 256; x++) {
+			image[at] = was ^ (unsigned char)x;
+			(void)refused_or_same(image, image_bytes);
+		}
+		image[at] = was;
+	}
+	assert_true(refused_or_same(image, image_bytes));
+}
+
+static void test_every_length(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < image_bytes; n++) {
+		unsigned char *bytes = malloc(n + 1);
+		assert_non_null(bytes);
+		memcpy(bytes, image, n);
+		assert_false(refused_or_same(bytes, n));
+		free(bytes);
+	}
+	unsigned char *more = calloc(1, image_bytes + 1);
+	assert_non_null(more);
+	memcpy(more, image, image_bytes);
+	assert_false(refused_or_same(more, image_bytes + 1));
+	free(more);
+}
+
+/* The image with other bytes for its last shard's frame, @said long as its prefix says. */
+static bool with_last_frame(const void *frame, size_t n, uint64_t said)
+{
+	size_t first = PREFIX + (size_t)image_get(image + IMAGE_PAGE, 8), front = IMAGE_PAGE + first;
+	unsigned char *bytes = malloc(front + PREFIX + n);
+	assert_non_null(bytes);
+	memcpy(bytes, image, front);
+	image_put64(bytes + front, said);
+	if (n)
+		memcpy(bytes + front + PREFIX, frame, n);
+	bool loaded = refused_or_same(bytes, front + PREFIX + n);
+	free(bytes);
+	return loaded;
+}
+
+static void test_frames_that_are_not_a_shard(void **state)
+{
+	static unsigned char frame[2 * SHARD], longer[SHARD + 64];
+	const unsigned char *shard = plain + IMAGE_PAGE + SHARD;
+	const unsigned char skippable[12] = { 0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 'w', 'e', 'i', 'r' };
+	(void)state;
+	for (int level = 1; level <= 19; level += 6) { /* whatever level another packer took */
+		size_t n = ZSTD_compress(frame, sizeof frame, shard, SHARD, level);
+		assert_true(with_last_frame(frame, n, n));
+		assert_false(with_last_frame(frame, n, n - 1));
+		assert_false(with_last_frame(frame, n, n + 1));
+		memcpy(frame + n, skippable, sizeof skippable);
+		assert_false(with_last_frame(frame, n + sizeof skippable, n + sizeof skippable));
+		assert_false(with_last_frame(frame, n + sizeof skippable, n));
+	}
+	memcpy(longer, shard, SHARD);
+	size_t n = ZSTD_compress(frame, sizeof frame, longer, SHARD + 1, 1);
+	assert_false(with_last_frame(frame, n, n));
+	n = ZSTD_compress(frame, sizeof frame, longer, SHARD - 1, 1);
+	assert_false(with_last_frame(frame, n, n));
+	n = ZSTD_compress(frame, sizeof frame, longer, 0, 1);
+	assert_false(with_last_frame(frame, n, n));
+	n = ZSTD_compress(frame, sizeof frame, shard, SHARD / 2, 1);
+	n += ZSTD_compress(frame + n, sizeof frame - n, shard + SHARD / 2, SHARD / 2, 1);
+	assert_false(with_last_frame(frame, n, n)); /* two that make a shard together */
+	assert_false(with_last_frame(frame, 0, 0));
+	assert_false(with_last_frame(frame, n, UINT64_MAX));
+	assert_false(with_last_frame(frame, n, ZSTD_compressBound(SHARD) + 1));
+	assert_false(with_last_frame(skippable, sizeof skippable, sizeof skippable));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_byte_of_the_frames),
+		cmocka_unit_test(test_every_length),
+		cmocka_unit_test(test_frames_that_are_not_a_shard),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
