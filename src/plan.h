@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * From parameters to a plan: the checks that every kind needs, and the third of {capacity, fp_rate, max_bytes} from the other two. */
+ * From parameters to a plan: the checks that every kind needs, and any one of {capacity, fp_rate, max_bytes} from the other two. */
 #ifndef WEIR_SRC_PLAN_H
 #define WEIR_SRC_PLAN_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The rate that was asked for is the rate that is measured: each filter is filled exactly to its capacity, then asked for keys that are
- * not in it until the measured rate is known to +-3 % with 99 % confidence (slow: 1.5 %). It may be at most 1.03 of the rate asked for
- * (slow: as measured, else with the interval in the filter's favour), and no less than 0.9 of it, or memory is wasted. Seeds are fixed:
- * a figure that is seen once is seen again. */
+ * The rate that was asked for is the rate that is measured: filters are filled exactly to their capacity, then asked for keys that are
+ * not in them until the measured rate is known to +-3 % with 99 % confidence (slow: 1.5 %). It may be at most 1.03 of the rate asked
+ * for (slow: as measured, else with the interval in the filter's favour), and no less than 0.9 of it, or memory is wasted. Seeds are
+ * fixed: a figure that is seen once is seen again. */
 #include <math.h>
 #include "../test.h"
 
