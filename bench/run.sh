@@ -47,7 +47,7 @@ say() {
 build_weir() {
 	local again=
 	[ ! -e "$build/build.ninja" ] || again=--reconfigure
-	meson setup $again "$build" -Dbuildtype=release -Dtests=false -Dtool=enabled -Dbench=enabled > "$work/build.log" 2>&1 &&
+	meson setup $again "$build" -Dtests=false -Dtool=enabled -Dbench=enabled > "$work/build.log" 2>&1 &&
 		meson compile -C "$build" >> "$work/build.log" 2>&1 || {
 		tail -n 30 "$work/build.log" >&2
 		echo "bench/run.sh: the build failed" >&2
