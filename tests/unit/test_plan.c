@@ -141,11 +141,34 @@ static void what_a_plan_says(void **state)
 	plan = plan_of(&params);
 	assert_true(plan.words_per_key == 5 && plan.bits_per_word == 1);
 	assert_non_null(strstr(plan.reason, "asked for"));
+	params.words_per_key = 5, params.bits_per_word = 1; /* as a plan and weir_params_of() have it */
+	assert_int_equal(plan_of(&params).words_per_key, 5);
+	params.words_per_key = 0, params.bits_per_word = 5;
 	struct { struct weir_plan plan; char after[8]; } old = { { .struct_size = offsetof(struct weir_plan, reason) }, "" };
 	old.plan.reason = old.after;
 	assert_ok(weir_plan(&params, &old.plan)); /* an older header's shorter plan is filled as far as it goes */
 	assert_true(old.plan.classic_bytes == plan.classic_bytes && old.plan.reason == old.after);
 	assert_int_equal(old.plan.struct_size, offsetof(struct weir_plan, reason));
+}
+
+/* What weir_params_of() tells of a filter makes one like it. */
+static void the_parameters_of_a_filter_make_its_like(void **state)
+{
+	(void)state;
+	for (uint32_t kind = WEIR_BLOCKED; kind <= WEIR_CLASSIC; kind++)
+		for (uint64_t capacity = 1; capacity < 10000000; capacity = capacity * 7 + 3) {
+			struct weir_filter *f = test_filter(kind, capacity, 0.3 / (double)capacity + 1e-6), *like = NULL;
+			struct weir_params params;
+			struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT;
+			weir_params_of(f, &params);
+			assert_ok(weir_create(&like, &params));
+			assert_ok(weir_stats(f, &a));
+			assert_ok(weir_stats(like, &b));
+			assert_true(a.bytes == b.bytes && a.shards == b.shards && a.capacity == b.capacity);
+			assert_true(a.words_per_key == b.words_per_key && a.bits_per_word == b.bits_per_word);
+			assert_ok(weir_merge(like, f));
+			weir_destroy(f), weir_destroy(like);
+		}
 }
 
 int main(void)
@@ -155,6 +178,7 @@ int main(void)
 		cmocka_unit_test(the_fewest_words_within_6_percent),
 		cmocka_unit_test(the_floor_of_64_bit_hashes),
 		cmocka_unit_test(what_a_plan_says),
+		cmocka_unit_test(the_parameters_of_a_filter_make_its_like),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
