@@ -78,6 +78,19 @@ static json_t *row_json(const struct layout *layout, const struct weir_plan *pla
 	return json;
 }
 
+static json_t *row_missing_json(const struct layout *layout)
+{
+	struct report r = report_new();
+	report_text(&r, "kind", NULL, kind_name(layout->kind));
+	if (layout->words)
+		report_count(&r, "words_per_key", NULL, layout->words);
+	report_text(&r, "error", NULL, weir_error_detail());
+	report_bool(&r, "default", NULL, false);
+	json_t *json = json_incref(r.json);
+	report_free(&r);
+	return json;
+}
+
 static void heading(struct table *table)
 {
 	static const char *const titles[] = { " ", "layout", "keys", "memory", "bits/key", "words/key", "bits/word", "rate" };
@@ -85,50 +98,64 @@ static void heading(struct table *table)
 		table_add(table, "%s", titles[i]);
 }
 
-/* Each layout a row; one that cannot do it has dashes and, below the table, its reason. */
-static int plan_all(const struct weir_params *asked, bool as_json)
+/* The plans of all layouts: a table, notes on the layouts that cannot do it, and both as JSON. */
+struct plans {
+	struct weir_plan chosen;
+	struct table table, missing;
+	json_t *rows;
+};
+
+static void plan_layout(struct plans *plans, struct weir_params params, const struct layout *layout)
 {
-	struct weir_plan chosen = WEIR_PLAN_INIT;
-	struct weir_params params = *asked;
-	struct table table = TABLE_INIT("llrrrrrr"), missing = TABLE_INIT("ll");
-	int err = weir_plan(&params, &chosen);
-	if (err)
-		return trouble_weir(err, NULL);
-	json_t *rows = json_array();
-	heading(&table);
-	for (size_t i = 0; i < LAYOUTS; i++) {
-		struct weir_plan plan = WEIR_PLAN_INIT;
-		bool marked = is_default(&layouts[i], &chosen);
-		params.kind = layouts[i].kind;
-		params.words_per_key = layouts[i].words;
-		if (weir_plan(&params, &plan)) {
-			row_missing(&table, &layouts[i]);
-			table_add(&missing, "- %s:", layouts[i].name);
-			table_add(&missing, "%s", weir_error_detail());
-			continue;
-		}
-		row(&table, &layouts[i], &plan, marked);
-		if (rows)
-			json_array_append_new(rows, row_json(&layouts[i], &plan, marked));
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	bool marked = is_default(layout, &plans->chosen);
+	params.kind = layout->kind;
+	params.words_per_key = layout->words;
+	if (weir_plan(&params, &plan) == 0) {
+		row(&plans->table, layout, &plan, marked);
+		json_array_append_new(plans->rows, row_json(layout, &plan, marked));
+		return;
 	}
+	row_missing(&plans->table, layout);
+	table_add(&plans->missing, "- %s:", layout->name);
+	table_add(&plans->missing, "%s", weir_error_detail());
+	json_array_append_new(plans->rows, row_missing_json(layout));
+}
+
+static void print_plans(const struct plans *plans, bool as_json)
+{
+	const struct weir_plan *chosen = &plans->chosen;
 	if (as_json) {
 		struct report r = report_new();
-		report_text(&r, "reason", NULL, chosen.reason);
-		report_rate(&r, "fp_rate_floor", NULL, chosen.fp_rate_floor);
-		json_put(r.json, "layouts", json_incref(rows));
+		report_text(&r, "reason", NULL, chosen->reason);
+		report_rate(&r, "fp_rate_floor", NULL, chosen->fp_rate_floor);
+		json_put(r.json, "layouts", json_incref(plans->rows));
 		report_print(&r, true, stdout);
 		report_free(&r);
-	} else {
-		table_print(&table, stdout);
-		printf("\n* the default: %s\n", chosen.reason);
-		table_print(&missing, stdout);
-		printf("No filter over 64-bit hashes has a rate below %s with %s keys.\n", show_rate(SHOW, chosen.fp_rate_floor),
-		       show_count(SHOW, chosen.capacity));
+		return;
 	}
-	json_decref(rows);
-	table_free(&table);
-	table_free(&missing);
-	return TOOL_OK;
+	table_print(&plans->table, stdout);
+	printf("\n* the default: %s\n", chosen->reason);
+	table_print(&plans->missing, stdout);
+	printf("No filter over 64-bit hashes has a rate below %s with %s keys.\n", show_rate(SHOW, chosen->fp_rate_floor),
+	       show_count(SHOW, chosen->capacity));
+}
+
+static int plan_all(const struct weir_params *params, bool as_json)
+{
+	struct plans plans = { WEIR_PLAN_INIT, TABLE_INIT("llrrrrrr"), TABLE_INIT("ll"), json_array() };
+	int err = weir_plan(params, &plans.chosen);
+	int status = err ? trouble_weir(err, NULL) : TOOL_OK;
+	if (!status) {
+		heading(&plans.table);
+		for (size_t i = 0; i < LAYOUTS; i++)
+			plan_layout(&plans, *params, &layouts[i]);
+		print_plans(&plans, as_json);
+	}
+	json_decref(plans.rows);
+	table_free(&plans.table);
+	table_free(&plans.missing);
+	return status;
 }
 
 int cmd_plan(int argc, char **argv)

@@ -11,13 +11,16 @@
 #include "say.h"
 #include "show.h"
 
-#define BATCH ((size_t)4 << 20) /* hashes: 32 MiB a thread, touched only as far as there are keys */
+/* Hashes of one batch: 32 MiB, less where many threads have one each; touched only as far as there are keys. */
+#define BATCH_MOST ((size_t)4 << 20)
+#define BATCH_LEAST ((size_t)256 << 10)
+#define BATCHES_MOST ((size_t)32 << 20)
 #define KEYS 256                /* of one call */
 
 struct batch {
 	struct batch *next;
-	size_t n;
-	uint64_t hashes[BATCH];
+	size_t n, room;
+	uint64_t hashes[];
 };
 
 enum task { COUNT, LOAD, SPOOL, UNSPOOL };
@@ -33,11 +36,14 @@ struct pass {
 	atomic_bool failed;
 };
 
-static struct batch *batch_new(void)
+static struct batch *batch_new(const struct pass *pass)
 {
-	struct batch *batch = need(sizeof *batch);
+	size_t room = BATCHES_MOST / pass->fill->threads;
+	room = room > BATCH_MOST ? BATCH_MOST : room < BATCH_LEAST ? BATCH_LEAST : room;
+	struct batch *batch = need(sizeof *batch + room * sizeof *batch->hashes);
 	batch->next = NULL;
 	batch->n = 0;
+	batch->room = room;
 	return batch;
 }
 
@@ -71,7 +77,7 @@ static bool flush(struct pass *pass, struct batch **batch)
 	if (pass->task == LOAD)
 		return load(pass, *batch);
 	bool kept = keep(pass, *batch);
-	*batch = batch_new();
+	*batch = batch_new(pass);
 	return kept;
 }
 
@@ -84,7 +90,7 @@ static bool take(struct pass *pass, const struct chunk *chunk, struct batch **ba
 		taken += n;
 		if (pass->task == COUNT)
 			continue;
-		if ((*batch)->n + n > BATCH && !flush(pass, batch))
+		if ((*batch)->n + n > (*batch)->room && !flush(pass, batch))
 			return false;
 		weir_hash_keys(pass->f, keys, n, (*batch)->hashes + (*batch)->n);
 		(*batch)->n += n;
@@ -97,7 +103,7 @@ static void read_worker(void *arg)
 {
 	struct pass *pass = arg;
 	struct chunk chunk = { 0 };
-	struct batch *batch = pass->task == COUNT ? NULL : batch_new();
+	struct batch *batch = pass->task == COUNT ? NULL : batch_new(pass);
 	int got = 0;
 	while (!atomic_load(&pass->failed) && (got = lines_next(pass->lines, &chunk)) > 0)
 		if (!take(pass, &chunk, &batch))

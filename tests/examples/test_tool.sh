@@ -81,6 +81,9 @@ test_plan() {
 	json out 'all(l["bytes"] <= 10**6 and 600000 < l["capacity"] < 900000 for l in j["layouts"])'
 	run 0 "$weir" plan --keys=1.5k --rate=1e-2 --json; json out 'j["layouts"][0]["capacity"] == 1500'
 	run 0 "$weir" plan -n 1T -m 2TiB --json; json out 'j["layouts"][0]["bytes"] > 2 * 2**40 * 0.99'
+	# A layout that cannot do it has its reason beside those that can.
+	run 0 "$weir" plan -n 10T -p 2e-6; prints '^\*  *blocked z='; prints '^- blocked z=1: .'
+	run 0 "$weir" plan -n 10T -p 2e-6 --json; json out 'len(j["layouts"]) == 5 and len(j["layouts"][0]["error"]) > 10'
 	run 2 "$weir" plan; says 'give two of'
 	run 2 "$weir" plan -n 5; says 'give two of'
 	run 2 "$weir" plan -n 5 -p 1% -m 1M; says 'give two of'
