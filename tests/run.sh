@@ -57,26 +57,38 @@ check() {
 	fi
 }
 
-passed=0 failed=0 job=
-trap '[ -z "$job" ] || kill -TERM -- "-$job" 2> /dev/null; exit 130' INT TERM
+passed=0 failed=0 job= watch=
+limit=900    # seconds a step may take: far above what it does; so that a run always ends
+deadline=86400
+
+# Whatever ends this script, its last line says what passed.
+finish() {
+	local status=$?
+	[ -z "$job" ] || { kill -TERM -- "-$job" 2> /dev/null; failed=$((failed + 1)); }
+	[ -z "$watch" ] || kill -TERM -- "-$watch" 2> /dev/null
+	echo "$passed passed, $failed failed"
+	[ "$failed" -eq 0 ] || exit 1
+	exit "$status"
+}
 
 run_step() {
-	local step=$1 log=$logs/$1.log begin=$SECONDS status p f s
+	local step=$1 log=$logs/$1.log begin=$SECONDS status p f s seconds
 	tally=$logs/$step.tally skips=$logs/$step.skipped
 	: > "$tally"
 	: > "$skips"
+	seconds=$((deadline - SECONDS < limit ? deadline - SECONDS : limit))
 	set -m # a process group of its own, so that it can be ended with all it started
-	(set -e; "step_$step") > "$log" 2>&1 < /dev/null &
+	(set -e; [ "$seconds" -gt 0 ] || { echo "not begun: the whole run is out of time"; exit 1; }; "step_$step") \
+		> "$log" 2>&1 < /dev/null &
 	job=$!
+	(sleep "$seconds"; echo "ended after $seconds s" >> "$log"; kill -TERM -- "-$job") > /dev/null 2>&1 &
+	watch=$!
 	set +m
-	# Far above what a step takes: it is there so that a run always ends.
-	(sleep 900; kill -TERM -- "-$job" 2> /dev/null; echo "ended after 900 s" >> "$log") > /dev/null 2>&1 &
-	local watch=$!
 	wait "$job"
 	status=$?
-	kill "$watch" 2> /dev/null
+	kill -TERM -- "-$watch" 2> /dev/null
 	wait "$watch" 2> /dev/null
-	job=
+	job= watch=
 	read -r p f s < <(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$tally")
 	[ "$status" -eq 0 ] || [ "$f" -gt 0 ] || f=1
 	[ $((p + f)) -gt 0 ] || f=1 # a step that checked nothing has failed
@@ -96,7 +108,7 @@ main() {
 	case ${1-} in
 	--help | -h) usage; exit 0 ;;
 	--list) list_steps; exit 0 ;;
-	--all) steps=("${all_steps[@]}") ;;
+	--all) steps=("${all_steps[@]}") deadline=1740 ;; # a continuous integration allows half an hour
 	-*) usage >&2; exit 2 ;;
 	'') steps=(quick) ;;
 	*) steps=("$@") ;;
@@ -104,13 +116,13 @@ main() {
 	for step in "${steps[@]}"; do
 		declare -F "step_$step" > /dev/null || { echo "no step \"$step\": see tests/run.sh --list" >&2; exit 2; }
 	done
-	mkdir -p "$logs" || exit 1
+	trap finish EXIT
+	trap 'exit 130' INT TERM HUP
+	mkdir -p "$logs" || { failed=1; exit 1; }
 	for step in "${steps[@]}"; do
 		rm -f "$logs/$step.report"
 		run_step "$step"
 	done
-	echo "$passed passed, $failed failed"
-	[ "$failed" -eq 0 ]
 }
 
 main "$@"
