@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What `weir build` says at its end: what was built, and the rate as it was measured. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,15 +32,19 @@ static unsigned long long round_up(uint64_t number)
 
 static void keys(struct report *r, const struct build *b)
 {
-	uint64_t distinct = (uint64_t)(b->stats.keys_estimated + 0.5);
+	double distinct = b->stats.keys_estimated;
+	if (distinct > (double)b->keys) /* the estimate errs a little on either side */
+		distinct = (double)b->keys;
 	report_count(r, "keys", NULL, b->keys);
-	report_count(r, "keys_estimated", NULL, distinct);
+	report_estimate(r, "keys_estimated", NULL, b->stats.keys_estimated);
 	report_count(r, "capacity", NULL, b->stats.capacity);
-	report_line(r, "keys", "%s, about %s of them different", show_count(SHOW, b->keys),
-	            show_short(SHOW, (double)(distinct > b->keys ? b->keys : distinct)));
+	if (isfinite(b->stats.keys_estimated))
+		report_line(r, "keys", "%s, about %s of them different", show_count(SHOW, b->keys), show_short(SHOW, distinct));
+	else
+		report_line(r, "keys", "%s; every bit is set: no telling how many differ", show_count(SHOW, b->keys));
 	report_line(r, "capacity", "%s", show_count(SHOW, b->stats.capacity));
-	if (b->counted && distinct < b->keys / 10 * 9)
-		report_line(r, "hint", "many lines repeat: -n %llu makes room for those that differ", round_up(distinct));
+	if (b->counted && distinct < 0.9 * (double)b->keys)
+		report_line(r, "hint", "many lines repeat: -n %llu makes room for those that differ", round_up((uint64_t)distinct));
 }
 
 static void rates(struct report *r, const struct build *b)
@@ -80,8 +85,8 @@ static void speed(struct report *r, const struct build *b)
 void build_report(const struct build *build)
 {
 	if (build->stats.saturated)
-		say("%s: more keys than its capacity: about %s different ones for %s, so the rate is %s and not %s: give a larger -n",
-		    build->output, show_count(SHOW, (uint64_t)build->stats.keys_estimated), show_count(SHOW, build->stats.capacity),
+		say("%s: more keys than its capacity of %s: %s different ones (estimated), so the rate is %s and not %s: give a larger -n",
+		    build->output, show_count(SHOW, build->stats.capacity), show_estimate(SHOW, build->stats.keys_estimated),
 		    show_rate(SHOW, build->stats.fp_rate_estimated), show_rate(SHOW, build->stats.fp_rate));
 	if (build->quiet)
 		return;

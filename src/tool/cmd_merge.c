@@ -72,8 +72,8 @@ static struct weir_filter *merged(const struct merge *merge)
 static void report(const struct merge *merge, const struct weir_stats *s)
 {
 	if (s->saturated)
-		say("%s: about %s different keys for a capacity of %s: the rate is %s and not %s", merge->output,
-		    show_count(SHOW, (uint64_t)s->keys_estimated), show_count(SHOW, s->capacity), show_rate(SHOW, s->fp_rate_estimated),
+		say("%s: more keys than its capacity of %s: %s different ones (estimated), so the rate is %s and not %s", merge->output,
+		    show_count(SHOW, s->capacity), show_estimate(SHOW, s->keys_estimated), show_rate(SHOW, s->fp_rate_estimated),
 		    show_rate(SHOW, s->fp_rate));
 	if (merge->quiet)
 		return;
@@ -81,7 +81,7 @@ static void report(const struct merge *merge, const struct weir_stats *s)
 	struct report r = report_new();
 	report_text(&r, "output", NULL, merge->output);
 	report_count(&r, "images", "images", (uint64_t)merge->n);
-	report_count(&r, "keys_estimated", "keys, estimated", (uint64_t)(s->keys_estimated + 0.5));
+	report_estimate(&r, "keys_estimated", "keys, estimated", s->keys_estimated);
 	report_count(&r, "capacity", "capacity", s->capacity);
 	report_rate(&r, "fp_rate", "rate asked", s->fp_rate);
 	report_rate(&r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Reports: a table of label and value beside a JSON object. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,12 @@ void report_real(struct report *report, const char *key, const char *label, doub
 	snprintf(text, sizeof text, "%.4g", value);
 	json_put(report->json, key, json_real(value));
 	line(report, label, text);
+}
+
+void report_estimate(struct report *report, const char *key, const char *label, double value)
+{
+	json_put(report->json, key, isfinite(value) ? json_integer((json_int_t)(value + 0.5)) : json_null());
+	line(report, label, show_estimate(SHOW, value));
 }
 
 /* A file name need not be UTF-8, JSON must be: each byte that is not becomes a question mark. */

@@ -22,6 +22,8 @@ void report_count(struct report *report, const char *key, const char *label, uin
 void report_bytes(struct report *report, const char *key, const char *label, uint64_t value);
 void report_rate(struct report *report, const char *key, const char *label, double value);
 void report_real(struct report *report, const char *key, const char *label, double value);
+/* A number of keys told by the bits: infinite, and null in JSON, where every bit is set. */
+void report_estimate(struct report *report, const char *key, const char *label, double value);
 void report_text(struct report *report, const char *key, const char *label, const char *value);
 void report_bool(struct report *report, const char *key, const char *label, bool value);
 /* What the eye alone gets. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Figures for the eye: separators, units, and no more digits than they are worth. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <weir/params.h>
@@ -42,6 +43,14 @@ const char *show_short(struct shown *to, double count)
 		snprintf(to->text, sizeof to->text, "%.0f", count);
 	else
 		scaled(to, count, 1000.0, units);
+	return to->text;
+}
+
+const char *show_estimate(struct shown *to, double count)
+{
+	if (isfinite(count))
+		return show_short(to, count);
+	strcpy(to->text, "countless"); /* every bit is set: any number of keys may have done that */
 	return to->text;
 }
 

@@ -127,6 +127,8 @@ test_build() {
 	# More keys than said: built all the same, and said.
 	run 0 "$weir" build -n 1000 -p 1% -o small.weir keys; says 'more keys than its capacity'
 	run 0 "$weir" query -c small.weir keys; prints "^$n\$"
+	run 0 "$weir" info --json small.weir; json out 'j[0]["saturated"] and j[0]["fp_rate_estimated"] > 0.99'
+	run 0 "$weir" build --json -n 10 -p 1% -o full.weir keys; json out 'j["saturated"] and j["keys_estimated"] is None'
 	# One seed, one layout: the same bytes, however many threads and passes.
 	run 0 "$weir" build -q -s 7 -n "$n" -p 1% -t 1 -o one.weir keys
 	run 0 "$weir" build -q -s 0x7 -p 1% -t 4 -o four.weir keys; same one.weir four.weir 'one pass, two passes'
@@ -297,6 +299,8 @@ test_merge() {
 	run 0 "$weir" merge -q --zstd -o second.weir first.weir second.weir; same out empty 'merge -q'
 	run 0 "$weir" query second.weir keys; same out keys 'merged into one of its own'
 	run 0 "$weir" build -q -n "$n" -p 1% -s 8 -o other.weir first
+	run 0 "$weir" build -q -n $((n / 2)) -p 1% -s 7 -o half.weir first; run 0 "$weir" build -q --like=half.weir -o other_half.weir second
+	run 0 "$weir" merge -q -o full.weir half.weir other_half.weir; says 'full.weir: more keys than its capacity'
 	run 2 "$weir" merge -o new.weir first.weir other.weir; says '^weir merge: other.weir does not fit first.weir: .*seed'
 	run 0 "$weir" build -q -n "$n" -p 2% -s 7 -o other.weir first
 	run 2 "$weir" merge -o new.weir first.weir other.weir; says 'does not fit'
