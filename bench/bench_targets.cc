@@ -33,10 +33,16 @@ struct Outcome {
 	bool met() const { return what.gain ? ratio.median() >= what.limit : ratio.median() <= what.limit; }
 };
 
+std::unique_ptr<Set> make(const Side &side, const Comparison &c)
+{
+	ForcedIsa forced(side.isa);
+	return side.make(c.n, c.rate);
+}
+
 /* One side, its filter filled, its threads waiting. */
 struct Runner {
 	Runner(const Side &side, const Comparison &c, const Keys &keys)
-	    : op(side.op), team(side.threads), set(side.make(c.n, c.rate)), facts(fill_and_ask(*set, keys))
+	    : op(side.op), team(side.threads), set(make(side, c)), facts(fill_and_ask(*set, keys))
 	{
 		if (facts.lost && !side.no_filter)
 			throw std::runtime_error(side.name + std::string(": lost ") + std::to_string(facts.lost) + " keys");
@@ -145,13 +151,20 @@ void write_json(const std::string &path, const std::vector<Outcome> &outcomes)
 		throw std::runtime_error(path + ": " + strerror(errno));
 }
 
+std::vector<Comparison> chosen(const Options &options)
+{
+	std::vector<Comparison> out;
+	for (const Comparison &c : targets())
+		if (c.n <= options.largest && (c.limit > 0 || !options.promised) && std::string(c.question).find(options.only) != std::string::npos &&
+		    weir_has_isa(c.first.isa) && weir_has_isa(c.second.isa))
+			out.push_back(c);
+	std::stable_sort(out.begin(), out.end(), [](const Comparison &a, const Comparison &b) { return a.n < b.n; });
+	return out;
+}
+
 void run(const Options &options)
 {
-	std::vector<Comparison> todo;
-	for (const Comparison &c : targets())
-		if (c.n <= options.largest && (c.limit > 0 || !options.promised) && std::string(c.question).find(options.only) != std::string::npos)
-			todo.push_back(c);
-	std::stable_sort(todo.begin(), todo.end(), [](const Comparison &a, const Comparison &b) { return a.n < b.n; });
+	std::vector<Comparison> todo = chosen(options);
 	if (options.list) {
 		for (const Comparison &c : todo)
 			printf("%s, n = %s, %g %%: %s : %s\n", c.question, size_name(c.n).c_str(), c.rate * 100, c.first.name, c.second.name);

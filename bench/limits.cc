@@ -34,7 +34,8 @@ public:
 private:
 	static constexpr unsigned ring = 64;
 
-	uint64_t place(uint64_t i) const { return static_cast<uint64_t>(static_cast<unsigned __int128>(scramble(i)) * lines_ >> 64) * 64; }
+	__extension__ typedef unsigned __int128 uint128;
+	uint64_t place(uint64_t i) const { return static_cast<uint64_t>(static_cast<uint128>(scramble(i)) * lines_ >> 64) * 64; }
 	uint64_t word(uint64_t at) const { return *reinterpret_cast<const volatile uint64_t *>(static_cast<char *>(region_.base()) + at); }
 
 	/* @distance lines ahead are asked for; 0: the core finds the parallelism itself. */

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <sys/uio.h>
@@ -79,7 +78,7 @@ private:
 };
 
 /* Makes an empty set for @n keys at @rate. */
-using Maker = std::function<std::unique_ptr<Set>(size_t n, double rate)>;
+using Maker = std::unique_ptr<Set> (*)(size_t n, double rate);
 
 /* sets_weir.cc: through the verbs of the shared library. */
 std::unique_ptr<Set> weir_single(size_t n, double rate);
@@ -87,8 +86,22 @@ std::unique_ptr<Set> weir_batch(size_t n, double rate);
 std::unique_ptr<Set> weir_bulk(size_t n, double rate);   /* insert: weir_insert_hashes on everything at once */
 std::unique_ptr<Set> weir_private(size_t n, double rate); /* insert: weir_load_hashes on everything at once */
 std::unique_ptr<Set> weir_classic(size_t n, double rate);
-/* The instruction set that weir chose, or that WEIR_ISA names. */
+/* The instruction set that weir chooses, or that WEIR_ISA names. */
 std::string weir_isa();
+
+/* Has weir take the kernels of @isa while it lives; NULL: as it would anyway. */
+class ForcedIsa {
+public:
+	explicit ForcedIsa(const char *isa);
+	~ForcedIsa();
+	ForcedIsa(const ForcedIsa &) = delete;
+	ForcedIsa &operator=(const ForcedIsa &) = delete;
+
+private:
+	bool forced_, had_;
+	std::string before_;
+};
+bool weir_has_isa(const char *isa);
 
 /* sets_inline.cc: through <weir/inline.h>, compiled for this machine. */
 std::unique_ptr<Set> weir_inlined(size_t n, double rate);

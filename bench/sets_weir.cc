@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * weir through the verbs of the shared library: one key a call, batches, and whole sets at once. */
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 #include <vector>
 #include <weir/weir.h>
@@ -90,16 +91,36 @@ std::unique_ptr<Set> weir_classic(size_t n, double rate) { return std::make_uniq
 
 std::string weir_isa()
 {
-	struct Probe : WeirFilter {
-		Probe() : WeirFilter(1000, 0.01, WEIR_BLOCKED) {}
-		std::string isa() const
-		{
-			struct weir_stats stats = WEIR_STATS_INIT;
-			check(weir_stats(filter, &stats), "weir_stats");
-			return stats.isa;
-		}
-	};
-	return Probe().isa();
+	WeirFilter probe(1000, 0.01, WEIR_BLOCKED);
+	struct weir_stats stats = WEIR_STATS_INIT;
+	check(weir_stats(probe.filter, &stats), "weir_stats");
+	return stats.isa;
+}
+
+ForcedIsa::ForcedIsa(const char *isa) : forced_(isa), had_(getenv("WEIR_ISA"))
+{
+	if (had_)
+		before_ = getenv("WEIR_ISA");
+	if (forced_)
+		setenv("WEIR_ISA", isa, 1);
+}
+
+ForcedIsa::~ForcedIsa()
+{
+	if (forced_ && had_)
+		setenv("WEIR_ISA", before_.c_str(), 1);
+	else if (forced_)
+		unsetenv("WEIR_ISA");
+}
+
+bool weir_has_isa(const char *isa)
+{
+	ForcedIsa forced(isa);
+	try {
+		return !isa || weir_isa() == isa;
+	} catch (const std::runtime_error &) {
+		return false;
+	}
 }
 
 } // namespace bench

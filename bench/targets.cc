@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * What weir promises, line by line, and what is reported beside it. */
 #include "targets.h"
-#include <cstdlib>
 
 namespace bench {
 namespace {
 
 constexpr size_t k100 = 100000, m1 = 1000000, m10 = 10000000, m100 = 100000000;
-
-/* The same contender with a kernel that is not this machine's best. */
-Maker with_isa(const char *isa, Maker make)
-{
-	return [=](size_t n, double rate) {
-		setenv("WEIR_ISA", isa, 1);
-		std::unique_ptr<Set> set = make(n, rate);
-		unsetenv("WEIR_ISA");
-		return set;
-	};
-}
 
 void lookups(std::vector<Comparison> &out, size_t n, double rate, bool promised)
 {
@@ -32,6 +20,8 @@ void lookups(std::vector<Comparison> &out, size_t n, double rate, bool promised)
 		out.push_back({ hit ? "inline lookup, hit" : "inline lookup, miss", n, rate, { "weir_inline_contains", weir_inlined, op },
 		                { "yardstick, inlined", yardstick_single, op }, n == m1 ? limit(1.15) : 0 });
 	}
+	out.push_back({ "batch against single yardstick", n, rate, { "weir_contains_fixed", weir_batch, Op::hit },
+	                { "yardstick, inlined", yardstick_single, Op::hit } });
 	out.push_back({ "batch against AVX-512 yardstick", n, rate, { "weir_contains_fixed", weir_batch, Op::hit },
 	                { "yardstick -march=native", yardstick_native_batch, Op::hit } });
 	out.push_back({ "dependent lookups (latency)", n, rate, { "weir_contains", weir_single, Op::chain },
@@ -68,20 +58,19 @@ void kernels(std::vector<Comparison> &out, size_t n, double rate)
 {
 	for (Op op : { Op::hit, Op::miss }) {
 		const char *question = op == Op::hit ? "kernels, hit" : "kernels, miss";
-		out.push_back({ question, n, rate, { "weir_contains, avx2", with_isa("avx2", weir_single), op },
-		                { "weir_contains, scalar", with_isa("scalar", weir_single), op } });
-		out.push_back({ question, n, rate, { "weir_contains, best", weir_single, op },
-		                { "weir_contains, avx2", with_isa("avx2", weir_single), op } });
-		out.push_back({ question, n, rate, { "weir_contains_fixed, avx2", with_isa("avx2", weir_batch), op },
-		                { "weir_contains_fixed, scalar", with_isa("scalar", weir_batch), op } });
-		out.push_back({ question, n, rate, { "weir_contains_fixed, best", weir_batch, op },
-		                { "weir_contains_fixed, avx2", with_isa("avx2", weir_batch), op } });
+		auto compare = [&](const char *a, const char *isa_a, const char *b, const char *isa_b, Maker make) {
+			out.push_back({ question, n, rate, { a, make, op, 1, isa_a }, { b, make, op, 1, isa_b } });
+		};
+		compare("weir_contains, avx2", "avx2", "weir_contains, scalar", "scalar", weir_single);
+		compare("weir_contains, best", nullptr, "weir_contains, avx2", "avx2", weir_single);
+		compare("weir_contains_fixed, avx2", "avx2", "weir_contains_fixed, scalar", "scalar", weir_batch);
+		compare("weir_contains_fixed, best", nullptr, "weir_contains_fixed, avx2", "avx2", weir_batch);
 	}
 }
 
 void large(std::vector<Comparison> &out)
 {
-	const Side lines = { "random lines", random_lines, Op::hit, 1, true };
+	const Side lines = { "random lines", random_lines, Op::hit, 1, nullptr, true };
 	const Side single = { "weir_insert", weir_single, Op::insert };
 	for (Op op : { Op::hit, Op::miss })
 		out.push_back({ op == Op::hit ? "batch lookup : random line, hit" : "batch lookup : random line, miss", m100, 0.01,

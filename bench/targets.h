@@ -13,7 +13,8 @@ struct Side {
 	Maker make;
 	Op op;
 	unsigned threads = 1;
-	bool no_filter = false; /* the machine's limit: it has no keys */
+	const char *isa = nullptr; /* the kernel weir is to take; NULL: the best */
+	bool no_filter = false;    /* the machine's limit: it has no keys */
 };
 
 struct Comparison {
