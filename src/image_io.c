@@ -85,21 +85,30 @@ int weir__source_read(struct weir_source *source, void *buffer, uint64_t n)
 	return 0;
 }
 
+static int all_zero(const struct weir_source *source, const unsigned char *bytes, uint64_t n)
+{
+	unsigned char any = 0;
+	uint64_t i = 0;
+	for (uint64_t j = 0; j < n; j++)
+		any |= bytes[j];
+	while (any && !bytes[i])
+		i++;
+	return any ? weir__fail(-EBADMSG, "%s: reserved byte %llu holds %u where 0 should be", source->name,
+	                        (unsigned long long)(source->at - n + i), bytes[i]) : 0;
+}
+
 int weir__source_zeros(struct weir_source *source, uint64_t n)
 {
 	unsigned char buffer[4096];
-	while (n) {
+	int err = 0;
+	while (!err && n) {
 		uint64_t part = n < sizeof buffer ? n : sizeof buffer;
-		int err = weir__source_read(source, buffer, part);
-		if (err)
-			return err;
-		for (uint64_t i = 0; i < part; i++)
-			if (buffer[i])
-				return weir__fail(-EBADMSG, "%s: reserved byte %llu holds %u where 0 should be", source->name,
-				                  (unsigned long long)(source->at - part + i), buffer[i]);
+		err = weir__source_read(source, buffer, part);
+		if (!err)
+			err = all_zero(source, buffer, part);
 		n -= part;
 	}
-	return 0;
+	return err;
 }
 
 int weir__source_end(struct weir_source *source)

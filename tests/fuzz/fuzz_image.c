@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ * Any bytes at all as an image: refused with a sentence, or loaded, and then used, saved, mapped and loaded again; what comes back must
+ * be what was there. Anything else aborts. Run by libFuzzer (run-fuzz.sh) or over the corpus by replay.c. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <weir/weir.h>
+#include "fuzz_image.h"
+
+#define MUST(condition) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "%s:%d: not so: %s (\"%s\")\n", __FILE__, __LINE__, #condition, weir_error_detail()); \
+			abort(); \
+		} \
+	} while (0)
+
+enum { KEYS = 40, MOST_BITS = 1 << 20 };
+
+static uint64_t key_of(uint64_t i)
+{
+	return (i + 1) * UINT64_C(0x9E3779B97F4A7C15) ^ (i << 7);
+}
+
+static void insert_and_look(struct weir_filter *f)
+{
+	uint64_t hashes[KEYS], bitmap[WEIR_BITMAP_WORDS(KEYS)];
+	for (unsigned i = 0; i < KEYS; i++) {
+		hashes[i] = key_of(i);
+		MUST(weir_insert(f, &hashes[i], i % 9) >= 0);
+		MUST(weir_contains(f, &hashes[i], i % 9));
+	}
+	MUST(weir_insert_hashes(f, hashes, KEYS, bitmap) >= 0);
+	MUST(weir_contains_hashes(f, hashes, KEYS, bitmap) == KEYS);
+}
+
+static void measure(const struct weir_filter *f)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	MUST(weir_stats_exact(f, &s) == 0);
+	MUST(s.bytes >= 64 && s.bytes <= MOST_BITS && s.bytes % 64 == 0 && s.shards >= 1 && s.bytes / 64 % s.shards == 0);
+	MUST(s.capacity >= 1 && s.fp_rate > 0 && s.fp_rate < 1 && s.fill >= 0 && s.fill <= 1);
+}
+
+/* Two filters with the same bits hold each other: their union is either. */
+static void must_be_alike(struct weir_filter *a, struct weir_filter *b)
+{
+	struct weir_stats sa = WEIR_STATS_INIT, sb = WEIR_STATS_INIT, both = WEIR_STATS_INIT;
+	MUST(weir_stats_exact(a, &sa) == 0 && weir_stats_exact(b, &sb) == 0);
+	MUST(weir_merge(b, a) == 0 && weir_stats_exact(b, &both) == 0);
+	MUST(sa.fill == sb.fill && sa.fill == both.fill && sa.capacity == sb.capacity && sa.fp_rate == sb.fp_rate);
+	for (unsigned i = 0; i < KEYS; i++)
+		MUST(weir_contains_hash(b, key_of(i)));
+}
+
+static int memory_file(void)
+{
+	int fd = memfd_create("image", 0);
+	MUST(fd >= 0);
+	return fd;
+}
+
+static void save_and_load(struct weir_filter *f, int level)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_filter *g;
+	int fd = memory_file();
+	o.zstd_level = level;
+	int err = weir_save_fd(f, fd, &o);
+	MUST(err == 0 || (err == -ENOTSUP && level)); /* a build without zstd */
+	if (err == 0) {
+		MUST(lseek(fd, 0, SEEK_SET) == 0);
+		MUST(weir_load_fd(&g, fd, NULL) == 0);
+		must_be_alike(f, g);
+		weir_destroy(g);
+	}
+	close(fd);
+}
+
+/* The input itself, mapped in each mode: it loaded, so a plain one maps. */
+static void map(const uint8_t *data, size_t size)
+{
+	char path[64];
+	struct weir_filter *f;
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	int fd = memory_file();
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	MUST(write(fd, data, size) == (ssize_t)size);
+	MUST(weir_image_info(path, &info) == 0 && info.file_bytes == size && !info.live);
+	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++) {
+		int err = weir_map(&f, path, (enum weir_map_mode)mode, NULL);
+		MUST(info.compressed ? err == -EINVAL : err == 0);
+		if (err)
+			continue;
+		if (mode == WEIR_MAP_READ)
+			MUST(weir_verify(f) == 0);
+		else
+			insert_and_look(f);
+		measure(f);
+		if (mode == WEIR_MAP_LIVE)
+			MUST(weir_seal(f) == 0);
+		weir_destroy(f);
+	}
+	MUST(weir_load(&f, path, NULL) == 0);
+	weir_destroy(f);
+	close(fd);
+}
+
+/* Marked live and not sealed: it may be mapped live, and sealed. Its bits are whatever they are. */
+static void map_live(const uint8_t *data, size_t size)
+{
+	char path[64];
+	struct weir_filter *f;
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	int fd = memory_file();
+	o.max_bytes = MOST_BITS;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	MUST(write(fd, data, size) == (ssize_t)size);
+	int err = weir_map(&f, path, WEIR_MAP_LIVE, &o);
+	MUST(err == 0 || err == -EBADMSG);
+	if (err == 0) {
+		insert_and_look(f);
+		MUST(weir_seal(f) == 0);
+		weir_destroy(f);
+		MUST(weir_load(&f, path, NULL) == 0);
+		insert_and_look(f);
+		weir_destroy(f);
+	}
+	close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *f = NULL, *copy;
+	o.max_bytes = MOST_BITS;
+	int err = weir_load_memory(&f, data, size, &o);
+	if (err) {
+		MUST(!f && (err == -EBADMSG || err == -ENOTSUP || err == -EFBIG || err == -EBUSY));
+		MUST(strncmp(weir_error_detail(), "the image in memory: ", 21) == 0 && strlen(weir_error_detail()) > 30);
+		if (err == -EBUSY)
+			map_live(data, size);
+		return 0;
+	}
+	measure(f);
+	MUST(weir_clone(&copy, f) == 0);
+	insert_and_look(copy);
+	save_and_load(copy, 0);
+	if (data[64] % 16 == 1) /* of the generation, which is free to be anything */
+		save_and_load(copy, 1);
+	weir_destroy(copy);
+	if (data[64] % 16 == 2)
+		map(data, size);
+	weir_destroy(f);
+	return 0;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ * Mutation with the checksums made good again: without that a fuzzer sees nothing but the checksums. Mostly a few bytes or one field
+ * change; often what follows from the fields (offsets, length, the file's own length) is made to follow, so that a changed size is
+ * believed, or all fields are brought within their ranges (several shards in compressed images alone: they are small). One time in sixteen the bytes are left raw. */
+#include <stdlib.h>
+#include <string.h>
+#if TEST_ZSTD
+#include <zstd.h>
+#endif
+#include "../image_bytes.h"
+#include "fuzz_image.h"
+
+enum { MOST_SHARD = 1 << 20 };
+
+static const unsigned char fields[][2] = { /* offset, bytes */
+	{ 8, 4 }, { 12, 4 }, { 16, 4 }, { 20, 4 }, { 24, 8 }, { 32, 8 }, { 40, 8 }, { 48, 4 }, { 52, 4 }, { 56, 8 }, { 64, 8 }, { 72, 4 },
+	{ 76, 4 }, { 80, 8 }, { 88, 8 }, { 96, 8 } };
+
+static uint64_t random_of(unsigned *state)
+{
+	*state = *state * 1103515245 + 12345;
+	return XXH3_64bits(state, sizeof *state);
+}
+
+/* Small, near a power of two, or anything. */
+static uint64_t number(unsigned *state)
+{
+	uint64_t r = random_of(state);
+	switch (r % 4) {
+	case 0:
+		return r >> 8 & 15;
+	case 1:
+		return (UINT64_C(1) << (r >> 8 & 63)) + (r >> 16 & 3) - 1;
+	case 2:
+		return (r >> 8 & 31) * 1024;
+	}
+	return random_of(state);
+}
+
+static void set_field(uint8_t *data, unsigned *state)
+{
+	const unsigned char *field = fields[random_of(state) % (sizeof fields / sizeof fields[0])];
+	uint64_t value = number(state);
+	for (unsigned i = 0; i < field[1]; i++)
+		data[field[0] + i] = (uint8_t)(value >> (8 * i));
+}
+
+static void put32(uint8_t *p, uint64_t value)
+{
+	for (unsigned i = 0; i < 4; i++)
+		p[i] = (uint8_t)(value >> (8 * i));
+}
+
+/* Bring every field within its range, as near to what it holds as may be. */
+static void tame(uint8_t *data)
+{
+	uint64_t kind = data[12] & 1, z = kind ? 1 + data[16] % 32 : UINT64_C(1) << (data[16] & 3), blocks = image_get(data + IMAGE_BLOCKS, 8);
+	uint64_t packed = data[IMAGE_COMPRESSION] & 1, shards = packed ? UINT64_C(1) << (data[IMAGE_SHARDS] & 1) : 1;
+	put32(data + 8, 1);
+	put32(data + 12, kind);
+	put32(data + 16, z);
+	put32(data + 20, kind ? 1 : 1 + data[20] % (z < 4 ? 10 : 20 / z));
+	image_put64(data + IMAGE_BLOCKS, shards == 1 ? 1 + blocks % 8 : 2048);
+	image_put64(data + 32, 1 + image_get(data + 32, 8) % (UINT64_C(1) << 48));
+	image_put64(data + 40, 1 + image_get(data + 40, 8) % UINT64_C(0x3fefffffffffffff));
+	put32(data + 48, 1);
+	put32(data + IMAGE_SHARDS, shards);
+	put32(data + IMAGE_COMPRESSION, packed);
+	memset(data + 76, 0, 4);
+	memset(data + 104, 0, IMAGE_HEADER_SUM - 104);
+}
+
+/* Make the fields that follow from others follow, and the length of the whole. */
+static size_t settle(uint8_t *data, size_t size, size_t max_size)
+{
+	uint64_t shards = image_get(data + IMAGE_SHARDS, 4), blocks = image_get(data + IMAGE_BLOCKS, 8);
+	uint64_t bits = (IMAGE_TABLE + 8 * shards + 4095) / 4096 * 4096, length = bits + 64 * blocks;
+	image_put64(data + 80, IMAGE_TABLE);
+	image_put64(data + IMAGE_BITS, bits);
+	if (image_get(data + IMAGE_COMPRESSION, 4)) {
+		image_put64(data + 96, 0);
+		return size;
+	}
+	image_put64(data + 96, length);
+	if (blocks >= 1 << 20 || length > max_size)
+		return size;
+	if (length > size)
+		memset(data + size, 0, length - size);
+	if (8 * shards < bits - IMAGE_TABLE && IMAGE_TABLE + 8 * shards < length)
+		memset(data + IMAGE_TABLE + 8 * shards, 0, bits - IMAGE_TABLE - 8 * shards);
+	return length;
+}
+
+#if TEST_ZSTD
+/* The checksums of what the frames hold, as far as they hold a shard. */
+static void sum_frames(uint8_t *data, size_t size)
+{
+	static unsigned char shard[MOST_SHARD];
+	uint64_t shards = image_get(data + IMAGE_SHARDS, 4), blocks = image_get(data + IMAGE_BLOCKS, 8), at = image_get(data + IMAGE_BITS, 8);
+	if (!shards || blocks > (1 << 20) || 64 * blocks / shards > MOST_SHARD || at > size || 8 * shards > size - IMAGE_TABLE)
+		return;
+	for (uint64_t i = 0; i < shards && size - at >= 8; i++) {
+		uint64_t n = image_get(data + at, 8);
+		at += 8;
+		if (n > size - at)
+			return;
+		size_t got = ZSTD_decompress(shard, sizeof shard, data + at, n);
+		if (!ZSTD_isError(got))
+			image_put64(data + IMAGE_TABLE + 8 * i, XXH3_64bits(shard, got));
+		at += n;
+	}
+}
+#endif
+
+static void repair(uint8_t *data, size_t size)
+{
+#if TEST_ZSTD
+	if (image_get(data + IMAGE_COMPRESSION, 4))
+		sum_frames(data, size);
+#endif
+	image_repair_table(data, size);
+	image_repair(data, size);
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+	unsigned state = seed;
+	uint64_t how = random_of(&state);
+	if (size < IMAGE_PAGE || how % 16 == 0)
+		return LLVMFuzzerMutate(data, size, max_size);
+	if (how >> 8 & 1)
+		set_field(data, &state);
+	else if (how >> 9 & 1)
+		(void)LLVMFuzzerMutate(data + 8, IMAGE_HEADER_SUM - 8, IMAGE_HEADER_SUM - 8);
+	else if (how >> 10 & 1 && size > IMAGE_PAGE)
+		size = IMAGE_PAGE + LLVMFuzzerMutate(data + IMAGE_PAGE, size - IMAGE_PAGE, max_size - IMAGE_PAGE);
+	else
+		size = LLVMFuzzerMutate(data, size, max_size);
+	if (size < IMAGE_PAGE)
+		return size;
+	memcpy(data, "WEIRIMG1", 8);
+	if (how >> 18 & 1)
+		tame(data);
+	if (how >> 16 & 3 || how >> 18 & 1)
+		size = settle(data, size, max_size);
+	if ((how >> 24) % 64 == 0)
+		memcpy(data + IMAGE_COMMIT, "WEIRLIVE", 8);
+	repair(data, size);
+	return size;
+}

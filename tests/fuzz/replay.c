@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ * The corpus without libFuzzer: replay FOLDER [MUTATIONS]. Every file once, then each of them mutated again and again by the same
+ * mutator, from fixed seeds, with a plain mutation of bytes in place of libFuzzer's. */
+#include <dirent.h>
+#include <errno.h>
+#include "../image_bytes.h"
+#include "fuzz_image.h"
+
+enum { MOST_BYTES = 1 << 17 };
+
+static uint64_t turns;
+
+/* Stands in for libFuzzer's: some bytes changed, or the length. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size)
+{
+	uint64_t r = XXH3_64bits(&turns, sizeof turns);
+	turns++;
+	if (size == 0)
+		return 0;
+	if (r % 8 == 0 && max_size > size) {
+		data[size] = (uint8_t)(r >> 8);
+		return size + 1;
+	}
+	if (r % 8 == 1)
+		return 1 + (r >> 8) % size;
+	for (unsigned i = 0; i <= (r >> 4 & 3); i++)
+		data[(r >> (8 + 8 * i)) % size] ^= (uint8_t)(1u << (r >> (40 + 3 * i) & 7));
+	return size;
+}
+
+static int replay(const char *path, unsigned mutations)
+{
+	static uint8_t bytes[MOST_BYTES];
+	size_t n = 0;
+	unsigned char *original = image_slurp(path, &n);
+	if (!original || n > MOST_BYTES) {
+		fprintf(stderr, "%s: cannot read it, or larger than %d bytes\n", path, MOST_BYTES);
+		return -1;
+	}
+	/* In memory of its own size, so that a sanitizer sees its end. */
+	unsigned char *exact = malloc(n ? n : 1);
+	if (!exact)
+		return -1;
+	memcpy(exact, original, n);
+	(void)LLVMFuzzerTestOneInput(exact, n);
+	free(exact);
+	for (unsigned i = 0, size = 0; i < mutations; i++) {
+		if (i % 8 == 0) { /* up to eight changes on top of each other */
+			memcpy(bytes, original, n);
+			size = (unsigned)n;
+		}
+		size = (unsigned)LLVMFuzzerCustomMutator(bytes, size, MOST_BYTES, i);
+		(void)LLVMFuzzerTestOneInput(bytes, size);
+	}
+	free(original);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned files = 0, mutations = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
+	DIR *dir = argc > 1 ? opendir(argv[1]) : NULL;
+	if (!dir) {
+		fprintf(stderr, "usage: replay FOLDER [MUTATIONS]\n");
+		return 2;
+	}
+	for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+		char path[4096];
+		snprintf(path, sizeof path, "%s/%s", argv[1], e->d_name);
+		if (e->d_name[0] == '.')
+			continue;
+		if (replay(path, mutations))
+			return 1;
+		files++;
+	}
+	closedir(dir);
+	printf("%u files, %u mutations of each\n", files, mutations);
+	return files ? 0 : 1;
+}
