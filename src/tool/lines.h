@@ -23,7 +23,7 @@ struct lines;
 struct lines *lines_open(const struct lines_options *options);
 void lines_close(struct lines *l);
 
-/* A thread's share: whole lines. Start from { 0 }, give back with chunk_free(). There is always room for one byte after the last. */
+/* A thread's share: whole lines. Start from { 0 }, end with chunk_free(). There is always room for one byte after the last. */
 struct chunk {
 	char *data;
 	size_t len, room;

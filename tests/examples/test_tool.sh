@@ -39,8 +39,8 @@ json() {
 	fi
 }
 
-# The keys: the system's words if there are any, else made ones; every seventh will do for most. Absent ones begin with a blank, which
-# no word does.
+# The keys: the system's words if there are any, else made ones; every seventh will do for most. Absent ones begin with a
+# blank, which no word does.
 for words in /usr/share/dict/american-english-insane /usr/share/dict/words none; do
 	[ -s "$words" ] && break
 done
@@ -245,7 +245,8 @@ test_query() {
 	{ cat key; exec sleep 30; } >slow &
 	run 124 timeout 2 "$weir" query set.weir slow; same out key 'line by line'
 	kill $!
-	run 2 "$weir" query set.weir no_such_file keys; says '^weir query: no_such_file: No such file'; same out keys 'goes on with the next'
+	run 2 "$weir" query set.weir no_such_file keys; says '^weir query: no_such_file: No such file'
+	same out keys 'goes on with the next'
 	run 0 "$weir" query <(cat set.weir) keys; same out keys 'an image through a pipe'
 	run 2 "$weir" query . keys; says '^weir query: \.: '
 	run 2 "$weir" query no_such.weir keys; says '^weir query: no_such.weir: .*[Nn]o such file'
@@ -299,7 +300,8 @@ test_merge() {
 	run 0 "$weir" merge -q --zstd -o second.weir first.weir second.weir; same out empty 'merge -q'
 	run 0 "$weir" query second.weir keys; same out keys 'merged into one of its own'
 	run 0 "$weir" build -q -n "$n" -p 1% -s 8 -o other.weir first
-	run 0 "$weir" build -q -n $((n / 2)) -p 1% -s 7 -o half.weir first; run 0 "$weir" build -q --like=half.weir -o other_half.weir second
+	run 0 "$weir" build -q -n $((n / 2)) -p 1% -s 7 -o half.weir first
+	run 0 "$weir" build -q --like=half.weir -o other_half.weir second
 	run 0 "$weir" merge -q -o full.weir half.weir other_half.weir; says 'full.weir: more keys than its capacity'
 	run 2 "$weir" merge -o new.weir first.weir other.weir; says '^weir merge: other.weir does not fit first.weir: .*seed'
 	run 0 "$weir" build -q -n "$n" -p 2% -s 7 -o other.weir first
