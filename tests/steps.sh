@@ -28,12 +28,16 @@ list_steps() {
 	END
 }
 
-# build_in NAME OPTION...: configure (again, if the folder is there) and compile.
+# build_in NAME OPTION...: configure and compile. A folder that was configured otherwise is begun anew.
 build_in() {
-	local folder=$build/$1 again=
+	local folder=$build/$1 with
 	shift
-	[ ! -e "$folder/build.ninja" ] || again=--reconfigure
-	meson setup $again "$folder" "$@" || { rm -rf "$folder" && meson setup "$folder" "$@"; } # options of another version
+	with="${CC-} ${CXX-} $*"
+	if [ ! -e "$folder/build.ninja" ] || [ "$with" != "$(cat "$folder/configured" 2> /dev/null)" ]; then
+		rm -rf "$folder"
+		meson setup "$folder" "$@"
+		echo "$with" > "$folder/configured"
+	fi
 	ninja -C "$folder" --quiet
 }
 
@@ -62,12 +66,12 @@ step_clang() {
 step_asan() {
 	need_packages $base_packages g++
 	build_in asan -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled -Db_sanitize=address,undefined -Db_lundef=false
-	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson_test asan -t 4 "${fixed_layout[@]}" --no-suite slow
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson_test asan -t 4 "${fixed_layout[@]}" --no-suite slow --no-suite property
 }
 
 threaded() {
 	build_in "$1" -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled -Db_sanitize=thread -Db_lundef=false
-	TSAN_OPTIONS=halt_on_error=1 meson_test "$1" -t 8 "${fixed_layout[@]}" --no-suite mathematics --suite unit --suite conformance --suite stress
+	TSAN_OPTIONS=halt_on_error=1 meson_test "$1" -t 8 "${fixed_layout[@]}" --no-suite mathematics --suite unit --suite stress
 }
 
 step_tsan_gcc() {
@@ -80,11 +84,12 @@ step_tsan_clang() {
 	CC=clang CXX=clang++ threaded tsan_clang
 }
 
-# Only code compiled with it is seen: without zstd and the command's libraries.
+# Only code compiled with it is seen: without zstd and the command's libraries. It knows fstat() and not the fstat64() that meson asks
+# for, which is the same function here.
 step_msan() {
 	need_packages $base_packages g++ $clang_packages
 	CC=clang CXX=clang++ build_in msan -Dbuildtype=debugoptimized -Dbench=disabled -Dtool=disabled -Dzstd=disabled \
-		-Db_sanitize=memory -Db_lundef=false
+		-Db_sanitize=memory -Db_lundef=false -Dc_args=-U_FILE_OFFSET_BITS
 	meson_test msan -t 4 "${fixed_layout[@]}" --no-suite mathematics --suite unit --suite conformance --suite golden
 }
 
