@@ -98,6 +98,7 @@ std::vector<Comparison> targets()
 		inserts(out, n, 0.001, false);
 	}
 	large(out);
+	lookups(out, m100, 0.01, false);
 	inserts(out, m100, 0.01, false);
 	threads(out, m100, 0.01);
 	return out;
