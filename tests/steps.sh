@@ -49,15 +49,17 @@ step_quick() {
 	meson_test quick --no-suite slow
 }
 
+everything=(-Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled)
+
 step_gcc() {
 	need_packages $base_packages $bench_packages
-	CC=gcc CXX=g++ build_in gcc -Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled
+	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
 	meson_test gcc --no-suite slow --no-suite schedule
 }
 
 step_clang() {
 	need_packages $base_packages $bench_packages $clang_packages
-	CC=clang CXX=clang++ build_in clang -Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled
+	CC=clang CXX=clang++ build_in clang "${everything[@]}"
 	meson_test clang --no-suite slow --no-suite schedule
 }
 
@@ -130,6 +132,27 @@ step_fuzz() {
 
 step_eva() {
 	need_packages frama-c-base gcc libc6-dev
+	check tests/fuzz/run-eva.sh
+}
+
+step_schedule() {
+	need_packages $base_packages $bench_packages
+	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
+	meson_test gcc --suite schedule
+}
+
+step_mutants() {
+	need_packages gcc libc6-dev python3 libxxhash-dev
+	check tests/schedule/run-mutants.py
+}
+
+step_fuzz() {
+	need_packages $base_packages $clang_packages
+	check tests/fuzz/run-fuzz.sh 60 "$build/fuzz"
+}
+
+step_eva() {
+	need_packages frama-c-base
 	check tests/fuzz/run-eva.sh
 }
 

@@ -89,10 +89,10 @@ static void same_bits_and_answers(void **state)
 static void what_it_refuses(void **state)
 {
 	const struct inline_probe *probe = *state;
-	struct placed p = place(2, 3, 5);
-	struct weir_inline v = p.view;
 	if (!cpu_has(probe->name))
 		skip();
+	struct placed p = place(2, 3, 5);
+	struct weir_inline v = p.view;
 	v.insert_error = -EROFS; /* as of a filter mapped read-only */
 	assert_int_equal(probe->insert(&v, "key", 3), -EROFS);
 	assert_int_equal(probe->insert_hash(&v, 1), -EROFS);
