@@ -4,7 +4,7 @@
  * hide behind false positives.
  *
  * test_stress [ROUNDS]: every layout for so many rounds. The default is what a test run affords. */
-#include "test.h"
+#include "../test.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
