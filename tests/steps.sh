@@ -118,32 +118,10 @@ step_s390x() {
 	cross s390x s390x s390x-linux-gnu
 }
 
-# The schedules of the default build: gcc's step leaves them out, since no other compiler changes what they ask.
-step_schedule() {
-	need_packages $base_packages g++
-	build_in quick -Dbench=disabled
-	meson_test quick --suite schedule --no-suite slow
-}
-
-step_fuzz() {
-	need_packages $base_packages g++ $clang_packages
-	check tests/fuzz/run-fuzz.sh 60 "$build/fuzz"
-}
-
-step_eva() {
-	need_packages frama-c-base gcc libc6-dev
-	check tests/fuzz/run-eva.sh
-}
-
 step_schedule() {
 	need_packages $base_packages $bench_packages
 	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
 	meson_test gcc --suite schedule
-}
-
-step_mutants() {
-	need_packages gcc libc6-dev python3 libxxhash-dev
-	check tests/schedule/run-mutants.py
 }
 
 step_fuzz() {
