@@ -54,7 +54,7 @@ static void put32(uint8_t *p, uint64_t value)
 /* Bring every field within its range, as near to what it holds as may be. */
 static void tame(uint8_t *data)
 {
-	uint64_t kind = data[12] & 1, z = kind ? 1 + data[16] % 32 : UINT64_C(1) << (data[16] & 3), blocks = image_get(data + IMAGE_BLOCKS, 8);
+	uint64_t kind = data[12] & 1, z = kind ? UINT64_C(1) + data[16] % 32 : UINT64_C(1) << (data[16] & 3), blocks = image_get(data + IMAGE_BLOCKS, 8);
 	uint64_t packed = data[IMAGE_COMPRESSION] & 1, shards = packed ? UINT64_C(1) << (data[IMAGE_SHARDS] & 1) : 1;
 	put32(data + 8, 1);
 	put32(data + 12, kind);
