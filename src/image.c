@@ -94,9 +94,9 @@ static bool zero(struct weir_image_fault *fault, const unsigned char *bytes, uns
 /* Is it an image of this format, and whole? The checksums come before the fields, so that damage is called damage. */
 static bool recognise(const unsigned char *bytes, const struct weir_image_given *given, struct weir_image_fault *fault)
 {
-	uint64_t commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);
+	uint64_t name = weir__image_get64(bytes), commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);
 	uint32_t format = get32(bytes + AT_FORMAT);
-	return same(fault, "magic", weir__image_get64(bytes), weir__image_get64(magic)) &&
+	return rule(fault, -EBADMSG, "magic", name, name == weir__image_get64(magic), "WEIRIMG1; this is not an image of weir") &&
 	       rule(fault, -ENOTSUP, "format", format, format <= WEIR_IMAGE_FORMAT, "1, the newest that this library reads") &&
 	       same(fault, "format", format, WEIR_IMAGE_FORMAT) &&
 	       same(fault, "header checksum", weir__image_get64(bytes + WEIR_IMAGE_CHECKSUM), given->header_checksum) &&

@@ -27,7 +27,7 @@ int weir__bits_read(struct weir_source *source, const struct weir_preface *prefa
 {
 	struct weir_packer packer = { 0 };
 	bool packed = preface->head.compression == WEIR_IMAGE_ZSTD;
-	int err = packed ? weir__packer_begin(&packer, preface->shard_bytes, 0) : 0;
+	int err = packed ? weir__packer_begin(&packer, preface->shard_bytes, 0, source->name) : 0;
 	for (uint32_t shard = 0; !err && shard < preface->head.shards; shard++) {
 		unsigned char *to = bits + shard * stride;
 		err = packed ? weir__unpack(&packer, source, shard, to, preface->shard_bytes)

@@ -59,7 +59,7 @@ static int job_begin(struct job *job, const struct weir_filter *f, int fd, const
 		err = weir__fail(-ENOMEM, "%s: no memory for %llu bytes to save through", name,
 		                 (unsigned long long)(job->table_end + job->shard_bytes));
 	if (!err && options->zstd_level)
-		err = weir__packer_begin(&job->packer, job->shard_bytes, options->zstd_level);
+		err = weir__packer_begin(&job->packer, job->shard_bytes, options->zstd_level, name);
 	if (err)
 		job_end(job);
 	return err;

@@ -7,7 +7,7 @@
 
 enum { PREFIX = 8 };
 
-int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level)
+int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level, const char *name)
 {
 	uint64_t room = PREFIX + ZSTD_compressBound(shard_bytes);
 	ZSTD_CCtx *pack = level ? ZSTD_createCCtx() : NULL;
@@ -15,7 +15,7 @@ int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int lev
 	*packer = (struct weir_packer){ .context = level ? (void *)pack : (void *)unpack, .buffer = malloc(room), .room = room };
 	if (!packer->context || !packer->buffer) {
 		weir__packer_end(packer, level);
-		return weir__fail(-ENOMEM, "no memory for zstd with shards of %llu bytes", (unsigned long long)shard_bytes);
+		return weir__fail(-ENOMEM, "%s: no memory for zstd with shards of %llu bytes", name, (unsigned long long)shard_bytes);
 	}
 	if (level)
 		(void)ZSTD_CCtx_setParameter(pack, ZSTD_c_compressionLevel, level); /* 1 to 19 are always legal */

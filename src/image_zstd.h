@@ -16,8 +16,8 @@ struct weir_packer {
 
 #if WEIR_HAVE_ZSTD
 
-/* @level: 1 to 19 to pack; 0 to unpack. */
-int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level);
+/* @level: 1 to 19 to pack; 0 to unpack.  @name: of the image, for the sentence. */
+int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level, const char *name);
 void weir__packer_end(struct weir_packer *packer, int level);
 /* Pack a shard into the buffer; how many bytes to write through @n, or a negative errno. */
 int weir__pack(struct weir_packer *packer, const void *bits, uint64_t shard_bytes, uint64_t *n);
@@ -26,11 +26,12 @@ int weir__unpack(struct weir_packer *packer, struct weir_source *source, uint32_
 
 #else
 
-static inline int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level)
+static inline int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level, const char *name)
 {
 	(void)packer, (void)shard_bytes;
-	return weir__fail(-ENOTSUP, level ? "zstd_level: this build of weir has no zstd: 0 alone is allowed"
-	                                  : "the image is compressed with zstd, which this build of weir has not");
+	if (level)
+		return weir__fail(-ENOTSUP, "%s: zstd_level %d: this build of weir has no zstd, 0 alone is allowed", name, level);
+	return weir__fail(-ENOTSUP, "%s: is compressed with zstd, which this build of weir has not", name);
 }
 
 static inline void weir__packer_end(struct weir_packer *packer, int level)

@@ -147,6 +147,28 @@ static void test_hostile_numbers(void **state)
 	free(bytes);
 }
 
+/* What is newer than this library is not called damaged. */
+static void test_newer_is_not_damaged(void **state)
+{
+	static const struct { unsigned at, value; int err; const char *field; } cases[] = {
+		{ 8, 2, -ENOTSUP, "format" }, { 8, 0, -EBADMSG, "format" }, { 12, 250, -ENOTSUP, "kind" }, { 16, 3, -EBADMSG, "words_per_key" },
+		{ 20, 99, -EBADMSG, "bits_per_word" }, { 48, 2, -EBADMSG, "hash" }, { IMAGE_COMPRESSION, 2, -EBADMSG, "compression" } };
+	struct weir_filter *f = NULL;
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		unsigned char *bytes = malloc(image_bytes);
+		assert_non_null(bytes);
+		memcpy(bytes, image, image_bytes);
+		bytes[cases[i].at] = (unsigned char)cases[i].value;
+		if (cases[i].at == IMAGE_COMPRESSION)
+			image_put64(bytes + 96, 0); /* as if it were compressed */
+		image_repair(bytes, image_bytes);
+		assert_refused(weir_load_memory(&f, bytes, image_bytes, NULL), cases[i].err, cases[i].field, "");
+		free(bytes);
+	}
+	assert_null(f);
+}
+
 /* Sizes that contradict each other in nothing but their rule: the file is as long as they say (with holes), the checksums are good. */
 static void test_illegal_shards(void **state)
 {
@@ -227,6 +249,7 @@ int main(void)
 		cmocka_unit_test(test_every_byte_raw),
 		cmocka_unit_test(test_every_byte_repaired),
 		cmocka_unit_test(test_hostile_numbers),
+		cmocka_unit_test(test_newer_is_not_damaged),
 		cmocka_unit_test(test_illegal_shards),
 		cmocka_unit_test(test_every_length),
 		cmocka_unit_test(test_bytes_after_the_end),

@@ -149,12 +149,24 @@ static void test_frames_that_are_not_a_shard(void **state)
 	assert_false(with_last_frame(skippable, sizeof skippable, sizeof skippable));
 }
 
+/* A live image is plain: nobody maps a compressed one. */
+static void test_live_and_compressed(void **state)
+{
+	struct weir_filter *f = NULL;
+	(void)state;
+	memcpy(image + IMAGE_COMMIT, "WEIRLIVE", 8);
+	assert_refused(weir_load_memory(&f, image, image_bytes, NULL), -EBADMSG, "compression", "live");
+	image_put64(image + IMAGE_COMMIT, XXH3_64bits(image + IMAGE_HEADER_SUM, 16));
+	assert_true(refused_or_same(image, image_bytes));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_byte_of_the_frames),
 		cmocka_unit_test(test_every_length),
 		cmocka_unit_test(test_frames_that_are_not_a_shard),
+		cmocka_unit_test(test_live_and_compressed),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
