@@ -157,7 +157,7 @@ static bool places(const unsigned char *bytes, const struct weir_image_head *h, 
 	       rule(fault, -EFBIG, "bytes of bits", 64 * h->nblocks, given->max_bytes == 0 || 64 * h->nblocks <= given->max_bytes,
 	            "at most max_bytes") &&
 	       (given->exact && stored ? same(fault, "length of the file", given->length, stored)
-	                               : rule(fault, -EBADMSG, "length", given->length, given->length >= needed, "that of a whole image"));
+	                               : rule(fault, -EBADMSG, "length of what is there", given->length, given->length >= needed, "that of the image"));
 }
 
 int weir__image_check(const unsigned char *bytes, const struct weir_image_given *given, struct weir_image_head *out,

@@ -9,9 +9,9 @@
 static int explain(const char *name, const struct weir_image_fault *fault)
 {
 	if (fault->rule)
-		return weir__fail(fault->err, "%s: header field %s holds %llu; allowed: %s", name, fault->field,
+		return weir__fail(fault->err, "%s: %s is %llu; allowed: %s", name, fault->field,
 		                  (unsigned long long)fault->found, fault->rule);
-	return weir__fail(fault->err, "%s: header field %s holds %llu where %llu should be", name, fault->field,
+	return weir__fail(fault->err, "%s: %s is %llu where %llu should be", name, fault->field,
 	                  (unsigned long long)fault->found, (unsigned long long)fault->wanted);
 }
 
@@ -19,9 +19,9 @@ static int kind_check(struct weir_preface *p, const char *name)
 {
 	p->kind = weir__kind(p->head.kind);
 	if (!p->kind || !p->kind->layout_legal)
-		return weir__fail(-ENOTSUP, "%s: header field kind holds %u, which this library does not know", name, p->head.kind);
+		return weir__fail(-ENOTSUP, "%s: kind is %u, which this library does not know", name, p->head.kind);
 	if (!p->kind->layout_legal(p->head.words_per_key, p->head.bits_per_word))
-		return weir__fail(-EBADMSG, "%s: header fields words_per_key and bits_per_word hold %u and %u, which kind %s does not have", name,
+		return weir__fail(-EBADMSG, "%s: words_per_key is %u and bits_per_word %u, a layout that kind %s does not have", name,
 		                  p->head.words_per_key, p->head.bits_per_word, p->kind->name);
 	return 0;
 }

@@ -71,7 +71,9 @@ struct weir_image_info {
 
 /**
  * Save a filter to a file, atomically: an unnamed temporary beside it, space reserved first, checksums, fsync, then the name is
- * switched and the folder synced. Killed anywhere, the old file is whole and no litter stays.
+ * switched and the folder synced. Killed anywhere, the old file is whole and no litter stays; only between the last two calls, linkat
+ * and rename, a kill leaves a file .weir-new-* beside it, which the next save of the same name removes. (Where the file system has no
+ * O_TMPFILE, a kill leaves the temporary file, .weir-tmp-*.) A symbolic link is followed: the file it names is replaced.
  * @f: may be in use: each shard is copied, then checksummed; inserts concurrent with the call may or may not be in the file.
  * @options: NULL for the defaults.
  * Return: 0 or a negative errno.
@@ -80,7 +82,11 @@ struct weir_image_info {
  * Threads: any.  Progress: blocking (file system).  Cost: memory bandwidth, then the disk.
  */
 WEIR_API WEIR_MUST_CHECK int weir_save(const struct weir_filter *f, const char *path, const struct weir_save_options *options);
-/** As weir_save(), appended to an open file, pipe or socket: no temporary, no fsync. A short write is an error. */
+/**
+ * As weir_save(), appended to an open file, pipe or socket: no temporary, no fsync. Whoever reads at the other end may go away: ignore
+ * SIGPIPE to be told -EPIPE.
+ * Cost: the filter's size in memory once more, since a stream begins with the checksums of what follows: it is of a private copy.
+ */
 WEIR_API WEIR_MUST_CHECK int weir_save_fd(const struct weir_filter *f, int fd, const struct weir_save_options *options);
 
 /**
@@ -114,7 +120,7 @@ WEIR_API WEIR_MUST_CHECK int weir_map(struct weir_filter **out, const char *path
 /**
  * Check a mapped filter's bits against the checksums of its image.
  * Return: 0 or a negative errno.  Errors: -EBADMSG names the first shard that differs; -EINVAL the filter is not mapped, or not
- *   WEIR_MAP_READ.
+ *   WEIR_MAP_READ; -EBUSY somebody has mapped the image live since.
  * Threads: any, with lookups.  Cost: memory bandwidth.
  */
 WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
