@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ * What the stress tests share: see stress.h. */
+#include <getopt.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include "stress.h"
+
+const struct layout stress_layouts[] = {
+	{ "blocked z=1", WEIR_BLOCKED, 1, 0, true },
+	{ "blocked z=2", WEIR_BLOCKED, 2, 0, false },
+	{ "blocked z=4", WEIR_BLOCKED, 4, 0, false },
+	{ "blocked z=8", WEIR_BLOCKED, 8, 0, false },
+	{ "blocked z=2 g=1", WEIR_BLOCKED, 2, 1, false }, /* has no kernel of its own */
+	{ "classic", WEIR_CLASSIC, 0, 0, false },
+};
+const size_t stress_layout_count = sizeof stress_layouts / sizeof stress_layouts[0];
+
+struct stress stress_read(int argc, char **argv, uint64_t operations)
+{
+	static const struct option options[] = {
+		{ "operations", required_argument, 0, 'n' }, { "threads", required_argument, 0, 't' }, { "seed", required_argument, 0, 's' }, { 0 },
+	};
+	struct stress s = { .operations = operations, .threads = 2, .seed = 1 };
+	for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
+		switch (c) {
+		case 'n': s.operations = strtoull(optarg, NULL, 10); break;
+		case 't': s.threads = (unsigned)strtoul(optarg, NULL, 10); break;
+		case 's': s.seed = strtoull(optarg, NULL, 10); break;
+		default: exit(2);
+		}
+	if (optind < argc || s.threads < 2 || s.threads > MOST_THREADS / 2 || !s.operations) {
+		fprintf(stderr, "usage: %s [--operations N] [--threads 2..%d] [--seed N]\n", argv[0], MOST_THREADS / 2);
+		exit(2);
+	}
+	return s;
+}
+
+void stress_fail(const char *file, int line, const char *condition, const char *format, ...)
+{
+	va_list args;
+	fprintf(stderr, "%s:%d: not %s: ", file, line, condition);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+struct weir_filter *stress_filter(const struct layout *layout, uint64_t capacity, uint64_t **words, size_t *bytes)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	struct weir_filter *f = NULL;
+	params.kind = layout->kind;
+	params.words_per_key = layout->words_per_key;
+	params.bits_per_word = layout->bits_per_word;
+	params.capacity = capacity;
+	params.fp_rate = 0.01;
+	params.seed = 1;
+	int err = weir_plan(&params, &plan);
+	check(err == 0, "%s", weir_error_detail());
+	*bytes = plan.bytes;
+	*words = aligned_alloc(64, plan.bytes);
+	params.memory = *words;
+	params.memory_bytes = plan.bytes;
+	err = weir_create(&f, &params);
+	check(err == 0, "%s", weir_error_detail());
+	return f;
+}
+
+void stress_check_fill(const struct weir_filter *f)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	int err = weir_stats_exact(f, &stats);
+	check(err == 0, "%s", weir_error_detail());
+	check(stats.fill > 0.02 && stats.fill < 0.5, "the filter is %.1f %% full", 100 * stats.fill);
+}
+
+uint64_t stress_hash(uint64_t number) /* splitmix64 (Steele, Lea, Flood 2014) */
+{
+	uint64_t x = number * UINT64_C(0x9E3779B97F4A7C15) + UINT64_C(0x632BE59BD9B4E019);
+	x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+	return x ^ (x >> 31);
+}
+
+uint64_t stress_random(uint64_t *state)
+{
+	return stress_hash((*state)++);
+}
+
+void stress_delay(uint64_t *state)
+{
+	uint64_t r = stress_random(state);
+	if (r % 16 == 0)
+		for (unsigned i = (unsigned)(r >> 8) % 64; i; i--)
+			atomic_signal_fence(memory_order_seq_cst); /* an empty loop that stays */
+	if (r % 4096 == 1)
+		sched_yield();
+}
+
+void barrier_wait(struct barrier *b)
+{
+	unsigned round = atomic_load_explicit(&b->round, memory_order_acquire);
+	if (atomic_fetch_add_explicit(&b->arrived, 1, memory_order_acq_rel) + 1 == b->threads) {
+		atomic_store_explicit(&b->arrived, 0, memory_order_relaxed);
+		atomic_store_explicit(&b->round, round + 1, memory_order_release);
+		return;
+	}
+	for (unsigned spins = 0; atomic_load_explicit(&b->round, memory_order_acquire) == round; spins++)
+		if (spins % 4096 == 4095)
+			sched_yield(); /* there may be fewer cores than threads; but who sleeps is late, and does not collide */
+}
+
+struct start {
+	void (*work)(void *shared, unsigned thread);
+	void *shared;
+	unsigned thread;
+};
+
+/* Each on a core of its own as far as there are any: two that share one never meet. */
+static void spread(unsigned thread)
+{
+	cpu_set_t all, one;
+	if (pthread_getaffinity_np(pthread_self(), sizeof all, &all) || CPU_COUNT(&all) < 2)
+		return;
+	unsigned nth = thread % (unsigned)CPU_COUNT(&all), cpu = 0;
+	while (!CPU_ISSET(cpu, &all) || nth-- > 0)
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	(void)pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+}
+
+static void *begin(void *argument)
+{
+	const struct start *s = argument;
+	spread(s->thread);
+	s->work(s->shared, s->thread);
+	return NULL;
+}
+
+void stress_run(unsigned n, void (*work)(void *shared, unsigned thread), void *shared)
+{
+	pthread_t threads[MOST_THREADS];
+	struct start starts[MOST_THREADS];
+	check(n <= MOST_THREADS, "%u threads", n);
+	for (unsigned i = 0; i < n; i++) {
+		starts[i] = (struct start){ work, shared, i };
+		int err = pthread_create(&threads[i], NULL, begin, &starts[i]);
+		check(err == 0, "pthread_create: %s", strerror(err));
+	}
+	for (unsigned i = 0; i < n; i++)
+		pthread_join(threads[i], NULL);
+}
+
+double stress_seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ * Several threads insert the same fresh keys at the same moment, others look up what was promised to them.
+ *
+ * Shown: no promised key is missed; every new key is told WEIR_NEW once at least, and once exactly where the layout says so; and the
+ * bits are those that one thread would have set, none lost and none too many. A key that nobody was told WEIR_NEW for must be one
+ * whose bits others have set: whoever is told WEIR_SEEN has written nothing. */
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "stress.h"
+
+enum { ROUND = 4096, CHUNK = 32, BATCH = 7 };
+
+struct contest {
+	const struct layout *layout;
+	struct weir_filter *f;
+	uint64_t first; /* the number of this run's first key */
+	uint64_t rounds;
+	unsigned inserters;
+	uint64_t seed;
+	struct barrier chunk; /* the inserters, before each chunk: so they collide */
+	struct barrier round; /* all, when a round is over */
+	_Atomic uint64_t promised[MOST_THREADS]; /* keys from the first on that this thread's inserts have returned for */
+	uint8_t told_new[MOST_THREADS][ROUND];   /* of this round */
+	atomic_bool over;
+	_Atomic uint64_t lookups;
+	/* what one thread finds out at the end of each round */
+	struct weir_filter *alone;
+	uint64_t told_twice, told_nobody;
+};
+
+static void insert_one(struct contest *c, unsigned thread, uint64_t key)
+{
+	int answer = weir_insert_hash(c->f, stress_hash(c->first + key));
+	check(answer == WEIR_NEW || answer == WEIR_SEEN, "answer %d", answer);
+	c->told_new[thread][key % ROUND] = answer == WEIR_NEW;
+	/* Release: pairs with the reader's acquire; the only order between them. */
+	atomic_store_explicit(&c->promised[thread], key + 1, memory_order_release);
+}
+
+static void insert_batch(struct contest *c, unsigned thread, uint64_t key, unsigned n)
+{
+	uint64_t hashes[BATCH], bitmap = 0;
+	for (unsigned i = 0; i < n; i++)
+		hashes[i] = stress_hash(c->first + key + i);
+	int64_t fresh = weir_insert_hashes(c->f, hashes, n, &bitmap);
+	check(fresh == __builtin_popcountll(bitmap), "%lld new, bitmap %#llx", (long long)fresh, (unsigned long long)bitmap);
+	for (unsigned i = 0; i < n; i++)
+		c->told_new[thread][(key + i) % ROUND] = bitmap >> i & 1;
+	atomic_store_explicit(&c->promised[thread], key + n, memory_order_release);
+}
+
+static void insert_chunk(struct contest *c, unsigned thread, uint64_t key, uint64_t *random)
+{
+	unsigned n;
+	barrier_wait(&c->chunk);
+	for (unsigned i = 0; i < CHUNK; i += n) {
+		n = CHUNK - i < BATCH ? CHUNK - i : BATCH;
+		stress_delay(random);
+		if (key / CHUNK % 4 == 3) { /* every fourth chunk in batches */
+			insert_batch(c, thread, key + i, n);
+		} else {
+			n = 1;
+			insert_one(c, thread, key + i);
+		}
+	}
+}
+
+/* While the others wait: who was told what in this round? */
+static void judge_round(struct contest *c, uint64_t round)
+{
+	for (unsigned i = 0; i < ROUND; i++) {
+		unsigned told = 0;
+		for (unsigned t = 0; t < c->inserters; t++)
+			told += c->told_new[t][i];
+		check(told <= 1 || !c->layout->tells_one, "%s: %u threads were told WEIR_NEW for one key", c->layout->name, told);
+		c->told_twice += told > 1;
+		c->told_nobody += told == 0;
+		if (told)
+			(void)weir_insert_hash(c->alone, stress_hash(c->first + round * ROUND + i));
+	}
+	for (unsigned i = 0; i < ROUND; i++)
+		check(weir_contains_hash(c->alone, stress_hash(c->first + round * ROUND + i)),
+		      "%s: nobody was told WEIR_NEW for a new key, round %llu", c->layout->name, (unsigned long long)round);
+}
+
+static void inserter(struct contest *c, unsigned thread)
+{
+	uint64_t random = c->seed * MOST_THREADS + thread;
+	for (uint64_t round = 0; round < c->rounds; round++) {
+		for (unsigned i = 0; i < ROUND; i += CHUNK)
+			insert_chunk(c, thread, round * ROUND + i, &random);
+		barrier_wait(&c->round);
+		if (thread == 0)
+			judge_round(c, round);
+		barrier_wait(&c->round);
+	}
+	atomic_store_explicit(&c->over, true, memory_order_relaxed);
+}
+
+/* Keys just promised are the ones that might be missed: three of four lookups are of those. */
+static void reader(struct contest *c, unsigned thread)
+{
+	uint64_t random = ~(c->seed * MOST_THREADS + thread), lookups = 0;
+	while (!atomic_load_explicit(&c->over, memory_order_relaxed)) {
+		uint64_t r = stress_random(&random);
+		unsigned of = (unsigned)(r % c->inserters);
+		uint64_t promised = atomic_load_explicit(&c->promised[of], memory_order_acquire);
+		stress_delay(&random);
+		if (!promised)
+			continue;
+		uint64_t key = r >> 32 & 3 ? promised - 1 - (r >> 34) % (promised < 4 ? promised : 4) : (r >> 34) % promised;
+		check(weir_contains_hash(c->f, stress_hash(c->first + key)), "%s: key %llu of %llu promised by thread %u is missed",
+		      c->layout->name, (unsigned long long)key, (unsigned long long)promised, of);
+		if (++lookups % 256 == 0)
+			sched_yield(); /* the inserters are what this is about */
+	}
+	atomic_fetch_add_explicit(&c->lookups, lookups, memory_order_relaxed);
+}
+
+static void contestant(void *shared, unsigned thread)
+{
+	struct contest *c = shared;
+	if (thread < c->inserters)
+		inserter(c, thread);
+	else
+		reader(c, thread);
+}
+
+/* Answers how many keys two threads were told WEIR_NEW for: in layouts where that may be, a measure of how often they met. */
+static uint64_t run(const struct layout *layout, const struct stress *s, uint64_t inserts)
+{
+	static struct contest c;
+	uint64_t *words, *words_alone;
+	size_t bytes;
+	double start = stress_seconds();
+	memset(&c, 0, sizeof c);
+	c.layout = layout;
+	c.inserters = s->threads;
+	c.chunk.threads = c.round.threads = s->threads;
+	c.rounds = inserts / ROUND / s->threads + 1;
+	c.seed = s->seed;
+	c.first = (s->seed * stress_layout_count + (uint64_t)(layout - stress_layouts)) << 40;
+	c.f = stress_filter(layout, c.rounds * ROUND * 5 / 4, &words, &bytes);
+	c.alone = stress_filter(layout, c.rounds * ROUND * 5 / 4, &words_alone, &bytes);
+	stress_run(s->threads + 1, contestant, &c);
+	check(memcmp(words, words_alone, bytes) == 0, "%s: the bits are not those that one thread sets", layout->name);
+	stress_check_fill(c.f);
+	check(c.told_nobody < c.rounds * ROUND / 20, "%s: too many keys were there by chance", layout->name);
+	check(c.lookups, "%s: no lookup", layout->name);
+	printf("%-16s %9llu inserts by %u threads, %9llu lookups, %6llu keys told new twice, %6llu covered, %5.1f s\n", layout->name,
+	       (unsigned long long)(c.rounds * ROUND * s->threads), s->threads, (unsigned long long)c.lookups,
+	       (unsigned long long)c.told_twice, (unsigned long long)c.told_nobody, stress_seconds() - start);
+	weir_destroy(c.f);
+	weir_destroy(c.alone);
+	free(words);
+	free(words_alone);
+	return c.told_twice;
+}
+
+int main(int argc, char **argv)
+{
+	struct stress s = stress_read(argc, argv, 10000000);
+	uint64_t met = 0;
+	for (size_t i = 0; i < stress_layout_count; i++)
+		met += run(&stress_layouts[i], &s, s.operations / stress_layout_count);
+	check(met || sysconf(_SC_NPROCESSORS_ONLN) < 2, "the inserts of the threads never met: this run shows nothing");
+	return 0;
+}

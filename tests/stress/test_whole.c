@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ * Statistics, copies, merges and images of a filter that others insert into and look at: each holds every key that was promised before
+ * it was begun. */
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "stress.h"
+
+enum { SAMPLE = 64 };
+
+struct shared {
+	struct weir_filter *f, *from, *into; /* from is merged into f, f is merged into into */
+	uint64_t keys, first;
+	unsigned inserters;
+	uint64_t seed;
+	_Atomic uint64_t promised[MOST_THREADS]; /* of the inserter's own keys */
+	_Atomic uint64_t merged;                 /* of the keys of from */
+	atomic_uint inserting;
+	uint64_t turns;
+};
+
+static uint64_t hash_of(const struct shared *s, unsigned thread, uint64_t i)
+{
+	return stress_hash(s->first + i * MOST_THREADS + thread);
+}
+
+static void insert(struct shared *s, unsigned thread)
+{
+	uint64_t random = s->seed * MOST_THREADS + thread;
+	for (uint64_t i = 0; i < s->keys; i++) {
+		for (unsigned slowly = 0; slowly < 16; slowly++) /* or there would be few merges and copies meanwhile */
+			stress_delay(&random);
+		(void)weir_insert_hash(s->f, hash_of(s, thread, i));
+		atomic_store_explicit(&s->promised[thread], i + 1, memory_order_release);
+		uint64_t merged = atomic_load_explicit(&s->merged, memory_order_acquire);
+		check(!merged || weir_contains_hash(s->f, hash_of(s, s->inserters, merged - 1)), "a merged key is missed");
+	}
+	atomic_fetch_sub_explicit(&s->inserting, 1, memory_order_relaxed);
+}
+
+static void look(const struct shared *s, const struct weir_filter *copy, const uint64_t *promised, uint64_t *random, const char *what)
+{
+	for (unsigned t = 0; t < s->inserters; t++)
+		for (unsigned i = 0; i < SAMPLE && promised[t]; i++) {
+			uint64_t back = i % 2 ? i : stress_random(random), key = promised[t] - 1 - back % promised[t];
+			check(weir_contains_hash(copy, hash_of(s, t, key)), "%s misses key %llu of %llu promised by thread %u", what,
+			      (unsigned long long)key, (unsigned long long)promised[t], t);
+		}
+}
+
+static void image(const struct shared *s, const uint64_t *promised, uint64_t *random)
+{
+	struct weir_filter *loaded = NULL;
+	int fd = memfd_create("image", 0), err = fd < 0 ? -1 : weir_save_fd(s->f, fd, NULL);
+	check(err == 0, "%s", weir_error_detail());
+	check(lseek(fd, 0, SEEK_SET) == 0, "lseek");
+	err = weir_load_fd(&loaded, fd, NULL);
+	check(err == 0, "%s", weir_error_detail());
+	close(fd);
+	look(s, loaded, promised, random, "the image");
+	weir_destroy(loaded);
+}
+
+static void statistics(const struct weir_filter *f, double *fill)
+{
+	struct weir_stats stats = WEIR_STATS_INIT, exact = WEIR_STATS_INIT;
+	int err = weir_stats(f, &stats);
+	check(err == 0, "%s", weir_error_detail());
+	err = weir_stats_exact(f, &exact);
+	check(err == 0, "%s", weir_error_detail());
+	check(exact.fill >= *fill, "the fill went down from %g to %g", *fill, exact.fill);
+	*fill = exact.fill;
+}
+
+static void merge(struct shared *s, uint64_t turn)
+{
+	(void)weir_insert_hash(s->from, hash_of(s, s->inserters, turn));
+	int err = weir_merge(s->f, s->from);
+	check(err == 0, "%s", weir_error_detail());
+	atomic_store_explicit(&s->merged, turn + 1, memory_order_release);
+	err = weir_merge(s->into, s->f);
+	check(err == 0, "%s", weir_error_detail());
+}
+
+static void keep(struct shared *s)
+{
+	uint64_t random = ~s->seed, promised[MOST_THREADS];
+	double fill = 0;
+	for (; atomic_load_explicit(&s->inserting, memory_order_relaxed); s->turns++) {
+		struct weir_filter *copy = NULL;
+		for (unsigned t = 0; t < s->inserters; t++)
+			promised[t] = atomic_load_explicit(&s->promised[t], memory_order_acquire);
+		if (s->turns < s->keys)
+			merge(s, s->turns);
+		look(s, s->into, promised, &random, "what it was merged into");
+		int err = weir_clone(&copy, s->f);
+		check(err == 0, "%s", weir_error_detail());
+		look(s, copy, promised, &random, "the copy");
+		weir_destroy(copy);
+		image(s, promised, &random);
+		statistics(s->f, &fill);
+	}
+}
+
+static void work(void *shared, unsigned thread)
+{
+	struct shared *s = shared;
+	if (thread < s->inserters)
+		insert(s, thread);
+	else
+		keep(s);
+}
+
+static void run(const struct layout *layout, const struct stress *options, uint64_t keys)
+{
+	static struct shared s;
+	uint64_t *words[3];
+	size_t bytes;
+	double start = stress_seconds();
+	s = (struct shared){ .keys = keys, .inserters = options->threads, .seed = options->seed, .inserting = options->threads,
+		.first = (options->seed * stress_layout_count + (uint64_t)(layout - stress_layouts)) << 40 };
+	struct weir_filter **filters[3] = { &s.f, &s.from, &s.into };
+	for (unsigned i = 0; i < 3; i++)
+		*filters[i] = stress_filter(layout, keys * (options->threads + 1), &words[i], &bytes);
+	stress_run(options->threads + 1, work, &s);
+	stress_check_fill(s.f);
+	for (unsigned t = 0; t < s.inserters; t++)
+		for (uint64_t i = 0; i < keys; i++)
+			check(weir_contains_hash(s.f, hash_of(&s, t, i)), "key %llu of thread %u is missed", (unsigned long long)i, t);
+	printf("%-16s %8llu inserts, %5llu merges, copies and images meanwhile, %5.1f s\n", layout->name,
+	       (unsigned long long)(keys * s.inserters), (unsigned long long)s.turns, stress_seconds() - start);
+	for (unsigned i = 0; i < 3; i++) {
+		weir_destroy(*filters[i]);
+		free(words[i]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct stress options = stress_read(argc, argv, 2000000);
+	for (size_t i = 0; i < stress_layout_count; i++)
+		run(&stress_layouts[i], &options, options.operations / stress_layout_count / options.threads + 1);
+	return 0;
+}
