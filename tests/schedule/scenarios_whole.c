@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What is done to whole filters while others insert: a merge, a copy and a saved image hold every key that was promised before they
  * began, and lose nothing of what comes meanwhile. */
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "scenario.h"
@@ -67,7 +68,7 @@ static void copy(void *unused)
 	judge(made, zero, one);
 }
 
-static void save(void *unused)
+static void save_stream(void *unused)
 {
 	struct weir_filter *loaded = NULL;
 	(void)unused;
@@ -76,6 +77,22 @@ static void save(void *unused)
 	det_assert(fd >= 0 && weir_save_fd(subject->filter, fd, NULL) == 0);
 	bool read = lseek(fd, 0, SEEK_SET) == 0 && weir_load_fd(&loaded, fd, NULL) == 0;
 	close(fd);
+	if (!read)
+		det_fail("what was saved cannot be loaded: %s", weir_error_detail());
+	judge(loaded, zero, one);
+}
+
+static void save_file(void *unused)
+{
+	struct weir_filter *loaded = NULL;
+	char path[64];
+	(void)unused;
+	bool zero = promised(0), one = promised(1);
+	/* In memory: this is not about disks. */
+	snprintf(path, sizeof path, "%s/weir-schedule-%d", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
+	det_assert(weir_save(subject->filter, path, NULL) == 0);
+	bool read = weir_load(&loaded, path, NULL) == 0;
+	unlink(path);
 	if (!read)
 		det_fail("what was saved cannot be loaded: %s", weir_error_detail());
 	judge(loaded, zero, one);
@@ -97,14 +114,20 @@ static void copied(void)
 	snapshot(copy);
 }
 
-static void saved(void)
+static void saved_to_stream(void)
 {
-	snapshot(save);
+	snapshot(save_stream);
+}
+
+static void saved_to_file(void)
+{
+	snapshot(save_file);
 }
 
 const struct scenario whole_scenarios[] = {
 	{ .name = "merged", .group = "whole", .body = merged, .fits = one_line, .search_words = 2 },
 	{ .name = "copied", .group = "whole", .body = copied, .fits = one_line, .search_words = 2 },
-	{ .name = "saved", .group = "whole", .body = saved, .fits = one_line, .search_words = 1, .cost = 20 },
+	{ .name = "to a stream", .group = "whole", .body = saved_to_stream, .fits = one_line, .search_words = 1, .cost = 20 },
+	{ .name = "to a file", .group = "whole", .body = saved_to_file, .fits = one_line, .search_words = 1, .cost = 20 },
 	{ .name = NULL },
 };

@@ -27,6 +27,7 @@ struct subject {
 	uint32_t bits_per_word;
 	uint64_t bytes;
 	/* made by subject_make */
+	uint64_t *bits[2]; /* of the two filters */
 	struct weir_filter *filter;
 	struct weir_filter *other; /* of the same layout, for merging */
 	/* 0 and 1 have a word and a bit of it in common, so have 2 and 3; each has a bit that no other has, so the first insert of each is

@@ -15,7 +15,7 @@ static struct settings {
 	int preemptions;
 	uint64_t executions; /* of random and PCT each, a row: by default a million of each over all rows */
 	uint64_t seed;
-	bool every_step;
+	bool every_step, stop; /* stop: after the first failure */
 } settings = { .preemptions = 3, .executions = 30000, .seed = 1 };
 
 enum { NARROWED_FROM = 8 }; /* words a key, from which a thread's loads are told apart by its own keys' bits only */
@@ -112,17 +112,36 @@ static bool chosen(const struct scenario *scenario)
 
 static void run_all(const struct scenario *scenarios)
 {
-	for (const struct scenario *s = scenarios; s->name; s++) {
-		bool searched = !s->search_words || s->search_words >= subject_words(subject);
-		if (chosen(s))
-			(void)((!searched || run(s, DET_DFS)) && run(s, DET_RANDOM) && run(s, DET_PCT));
-	}
+	for (const struct scenario *s = scenarios; s->name; s++)
+		for (subject = subjects; subject < subjects + subject_count; subject++) {
+			bool searched = !s->search_words || s->search_words >= subject_words(subject);
+			if (chosen(s) && !(settings.stop && totals.failed))
+				(void)((!searched || run(s, DET_DFS)) && run(s, DET_RANDOM) && run(s, DET_PCT));
+		}
+}
+
+static void look_up(void)
+{
+	scenario_begin();
+	weir_contains_hash(subject->filter, hash_of(0));
+}
+
+/* Does det see what the library does? A kernel compiled without the instrumentation would pass whatever it did. */
+static bool instrumented(void)
+{
+	struct det_result r = det_run(&(struct det_options){ .strategy = DET_DFS, .every_step = true }, look_up);
+	unsigned least = subject->kind == WEIR_BLOCKED ? subject_words(subject) : 1; /* classic stops at a bit that is 0 */
+	if (r.steps >= least)
+		return true;
+	printf("%s: a lookup was seen as %llu steps, not %u: compiled without -fsanitize=thread?\n", subject->name,
+	       (unsigned long long)r.steps, least);
+	return false;
 }
 
 static int usage(const char *name)
 {
 	fprintf(stderr, "usage: %s [--group insert|whole|load] [--scenario NAME] [--layout NAME] [--preemptions N] [--executions N]\n"
-	                "       [--strategy dfs|random|pct] [--seed N] [--every-step] [--replay SCHEDULE]\n", name);
+	                "       [--strategy dfs|random|pct] [--seed N] [--every-step] [--stop] [--replay SCHEDULE]\n", name);
 	return 2;
 }
 
@@ -132,7 +151,7 @@ static bool read_settings(int argc, char **argv)
 		{ "group", required_argument, 0, 'g' }, { "scenario", required_argument, 0, 's' }, { "layout", required_argument, 0, 'l' },
 		{ "preemptions", required_argument, 0, 'p' }, { "executions", required_argument, 0, 'n' },
 		{ "strategy", required_argument, 0, 'y' }, { "seed", required_argument, 0, 'S' }, { "every-step", no_argument, 0, 'e' },
-		{ "replay", required_argument, 0, 'r' }, { 0 },
+		{ "replay", required_argument, 0, 'r' }, { "stop", no_argument, 0, 'x' }, { 0 },
 	};
 	for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
 		switch (c) {
@@ -145,6 +164,7 @@ static bool read_settings(int argc, char **argv)
 		case 'S': settings.seed = strtoull(optarg, NULL, 10); break;
 		case 'e': settings.every_step = true; break;
 		case 'r': settings.replay = optarg; break;
+		case 'x': settings.stop = true; break;
 		default: return false;
 		}
 	return optind == argc;
@@ -156,13 +176,14 @@ int main(int argc, char **argv)
 		return usage(argv[0]);
 	for (size_t i = 0; i < subject_count; i++) {
 		subject = &subjects[i];
-		if (!subject_make(&subjects[i]))
+		if (!subject_make(&subjects[i]) || !instrumented())
 			return 1;
-		run_all(insert_scenarios);
-		run_all(whole_scenarios);
-		run_all(load_scenarios);
-		subject_unmake(&subjects[i]);
 	}
+	run_all(insert_scenarios);
+	run_all(load_scenarios);
+	run_all(whole_scenarios);
+	for (size_t i = 0; i < subject_count; i++)
+		subject_unmake(&subjects[i]);
 	printf("%llu runs, %llu executions, %.1f s, %llu failed\n", (unsigned long long)totals.rows,
 	       (unsigned long long)totals.executions, totals.seconds, (unsigned long long)totals.failed);
 	return totals.failed || !totals.rows;

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""The bugs that run-mutants.py plants into a copy of the library, one at a time: name, file, what stands there, what is put in its place.
+The sources carry no trace of them; text that is not found exactly once is an error, so none goes stale unnoticed."""
+
+WORD = 'include/weir/word.h'
+INLINE = 'include/weir/inline.h'
+KERNEL = 'src/kinds/blocked_kernel.h'
+CLASSIC = 'src/kinds/classic.c'
+ATOMIC = 'src/atomic.h'
+BULK = 'src/bulk.c'
+UNION = 'src/union.c'
+
+MUTANTS = [
+    # words (B1)
+    ('PLAIN_OR', WORD,
+     '(void)atomic_fetch_or_explicit((_Atomic uint64_t *)word, WEIR__LE64(mask), memory_order_relaxed);',
+     'atomic_store_explicit((_Atomic uint64_t *)word, WEIR__LE64(mask) | atomic_load_explicit((_Atomic uint64_t *)word,'
+     ' memory_order_relaxed), memory_order_relaxed);'),
+    ('PLAIN_FETCH_OR', WORD,
+     'return WEIR__LE64(atomic_fetch_or_explicit((_Atomic uint64_t *)word, WEIR__LE64(mask), memory_order_relaxed));',
+     'uint64_t old = weir__word_load_relaxed(word);\n'
+     '\tatomic_store_explicit((_Atomic uint64_t *)word, WEIR__LE64(old | mask), memory_order_relaxed);\n\treturn old;'),
+    ('STORE_MASK', WORD,
+     '(void)atomic_fetch_or_explicit((_Atomic uint64_t *)word, WEIR__LE64(mask), memory_order_relaxed);',
+     'atomic_store_explicit((_Atomic uint64_t *)word, WEIR__LE64(mask), memory_order_relaxed);'),
+    # the blocked insert
+    ('SKIP_WORD', INLINE,
+     '\tfor (unsigned i = 0; i < z; i++)\n\t\tweir__word_or_relaxed(word[i], mask[i]);',
+     '\tfor (unsigned i = 0; i < z - 1; i++)\n\t\tweir__word_or_relaxed(word[i], mask[i]);'),
+    ('SET_EARLY_RETURN', INLINE,
+     'missing |= mask[i] & ~weir__word_load_relaxed(word[i]);',
+     'missing |= i == 0 ? mask[i] & ~weir__word_load_relaxed(word[i]) : 0;'),
+    ('Z1_BY_LOAD', INLINE,
+     'return (mask[0] & ~weir__word_fetch_or_relaxed(word[0], mask[0])) != 0;',
+     'return weir__word_or_relaxed(word[0], mask[0]), 1;'),
+    ('NEW_NEEDS_ALL', INLINE,
+     'return (mask[0] & ~weir__word_fetch_or_relaxed(word[0], mask[0])) != 0;',
+     'return (mask[0] & weir__word_fetch_or_relaxed(word[0], mask[0])) == 0;'),
+    ('ANY_EMPTY_ONLY', INLINE, 'if (mask & ~weir__word_load_relaxed(word))', 'if (!(mask & weir__word_load_relaxed(word)))'),
+    ('WRITE_ALWAYS', INLINE, '\tif (!missing)\n\t\treturn 0; /*', '\tif (!missing && z == 1)\n\t\treturn 0; /*'),
+    # the classic insert
+    ('CLASSIC_PLAIN_OR', CLASSIC,
+     'weir__word_or_relaxed(word_of(v, missing[i]), UINT64_C(1) << (bit_of(v, missing[i]) % 64));',
+     '*word_of(v, missing[i]) |= UINT64_C(1) << (bit_of(v, missing[i]) % 64);'),
+    ('CLASSIC_SKIP_PROBE', CLASSIC,
+     '\tfor (unsigned i = 0; i < n; i++)\n\t\tweir__word_or_relaxed(',
+     '\tfor (unsigned i = 0; i + 1 < n; i++)\n\t\tweir__word_or_relaxed('),
+    ('CLASSIC_EARLY_RETURN', CLASSIC,
+     '\t\tmissing[n] = x;\n',
+     '\t\tif (is_set(v, x))\n\t\t\treturn WEIR_SEEN;\n\t\tmissing[n] = x;\n'),
+    # a private filter loaded by several threads (O1)
+    ('OWNER_RELAXED', ATOMIC,
+     'atomic_exchange_explicit(&owner->taken, 1, memory_order_acquire) == 0;',
+     'atomic_exchange_explicit(&owner->taken, 1, memory_order_relaxed) == 0;'),
+    ('DROP_RELAXED', ATOMIC,
+     'atomic_store_explicit(&owner->taken, 0, memory_order_release);',
+     'atomic_store_explicit(&owner->taken, 0, memory_order_relaxed);'),
+    ('OWNER_BY_STORE', ATOMIC,
+     'atomic_exchange_explicit(&owner->taken, 1, memory_order_acquire) == 0;',
+     '(atomic_load_explicit(&owner->taken, memory_order_acquire),'
+     ' atomic_store_explicit(&owner->taken, 1, memory_order_relaxed), true);'),
+    ('OWNER_SKIPPED', BULK, 'if (n && !weir__owner_try_acquire(&f->owners[p]))', 'if (n && f->owners[p].taken > 1)'),
+    ('DROPPED_EARLY', BULK,
+     '\t\tf->kernel->load(f, s->hashes + s->start[p], n);\n\t\tweir__owner_drop(&f->owners[p]);',
+     '\t\tweir__owner_drop(&f->owners[p]);\n\t\tf->kernel->load(f, s->hashes + s->start[p], n);'),
+    ('NEVER_DROPPED', BULK, '\t\tweir__owner_drop(&f->owners[p]);\n', ''),
+    ('LOAD_GIVES_UP', BULK,
+     'if (n && !weir__owner_try_acquire(&f->owners[p]))\n\t\treturn false;',
+     'if (n && !weir__owner_try_acquire(&f->owners[p])) {\n\t\tdone[p / 32] |= UINT32_C(1) << (p % 32);\n\t\treturn true;\n\t}'),
+    ('LOAD_STORES', KERNEL,
+     'block[weir__word_index(z, i, r)] |= WEIR__LE64(', 'block[weir__word_index(z, i, r)] = WEIR__LE64('),
+    # whole filters
+    ('MERGE_STORE', UNION,
+     '\t\t\tweir__word_or_relaxed(dst->view.words + i, bits);',
+     '\t\t\tatomic_store_explicit((_Atomic uint64_t *)(dst->view.words + i), WEIR__LE64(bits |'
+     ' weir__word_load_relaxed(dst->view.words + i)), memory_order_relaxed);'),
+    ('MERGE_EMPTY_ONLY', UNION,
+     'if (bits & ~weir__word_load_relaxed(dst->view.words + i))', 'if (bits && !weir__word_load_relaxed(dst->view.words + i))'),
+    ('CLONE_PLAIN', UNION,
+     '(*out)->view.words[i] = WEIR__LE64(weir__word_load_relaxed(f->view.words + i));',
+     '(*out)->view.words[i] = f->view.words[i];'),
+    ('SAVE_PLAIN', 'src/image_preface.c',
+     'out[i] = WEIR__LE64(weir__word_load_relaxed(from + i));', 'out[i] = from[i];'),
+    ('SAVE_LIVE', 'src/image_save.c',
+     'job_begin(&job, still, fd, name, &o);', 'job_begin(&job, f, fd, name, &o);'),
+]

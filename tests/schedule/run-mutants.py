@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Do the schedule tests find bugs? Plants each bug of mutants.py into a copy of the library, builds test_words with it (scalar kernels,
+no zstd) and runs it: the library as it is must pass, each bug must be found. Prints a table; exits 1 if one was missed.
+
+usage: run-mutants.py [--jobs N] [NAME...]          CC chooses the compiler"""
+import concurrent.futures, os, re, shlex, shutil, subprocess, sys, tempfile, time
+from pathlib import Path
+from mutants import MUTANTS
+
+ROOT = Path(__file__).resolve().parents[2]
+CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-O1', '-w']
+PASSES = [['--preemptions', '1', '--executions', '200'], ['--preemptions', '3', '--executions', '20000']] # most fall to the first
+TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_run', 'det_sync', 'det_thread', 'det_tsan', 'subject',
+                'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'test_words']
+FOUND = re.compile(r'^(.+?)\s{2,}(.+?)\s+(dfs|random|pct)\s+(\d+) executions\s+([\d.]+) s  FAILED\n  (.*)$', re.M)
+TOTAL = re.compile(r'^\d+ runs, (\d+) executions', re.M)
+
+
+def sources(tree):
+    """All of the library but what config.h leaves out."""
+    return [f for f in [*tree.glob('src/*.c'), *tree.glob('src/kinds/*.c')] if not re.search('avx|neon|zstd', f.name)]
+
+
+def config(folder):
+    """A config.h with every choice off: no other kernels, no zstd."""
+    names = re.findall(r"config.set10\('(\w+)'", (ROOT / 'src/meson.build').read_text())
+    folder.mkdir()
+    (folder / 'config.h').write_text(''.join(f'#define {name} 0\n' for name in names))
+
+
+def compile_library(tree, out, only=None):
+    """Objects of the library in tree; anew of those files alone that read `only`, the others as they stand in out."""
+    out.mkdir(exist_ok=True)
+    for source in sources(tree):
+        made = out / f'{source.stem}.o'
+        read = made.with_suffix('.d')
+        if only and Path(only).name not in read.read_text():
+            continue
+        subprocess.run(CC + ['-fsanitize=thread', '-include', ROOT / 'tests/schedule/det_redirect.h', '-I', tree / 'include',
+                             '-I', tree / 'src', '-I', tree / 'config', '-MMD', '-MF', read, '-c', source, '-o', made], check=True)
+    return sorted(out.glob('*.o'))
+
+
+def compile_test(out):
+    out.mkdir()
+    for name in TEST_SOURCES:
+        subprocess.run(CC + ['-I', ROOT / 'include', '-c', ROOT / f'tests/schedule/{name}.c', '-o', out / f'{name}.o'], check=True)
+
+
+def link(work, objects, out):
+    subprocess.run(CC + [*(work / 'test.o').glob('*.o'), *objects, '-lm', '-o', out], check=True)
+
+
+def plant(tree, file, old, new):
+    text = (tree / file).read_text()
+    if text.count(old) != 1:
+        raise SystemExit(f'{file}: this stands there {text.count(old)} times, not once: adapt mutants.py\n{old}')
+    (tree / file).write_text(text.replace(old, new))
+
+
+def run(program):
+    """What test_words printed and how many executions it took, up to the first failure; whether it passed."""
+    output, executions, status = '', 0, 0
+    for options in PASSES:
+        ended = subprocess.run([program, '--stop', *options], capture_output=True, text=True, timeout=600)
+        output, status = output + ended.stdout, ended.returncode
+        executions += sum(int(n) for n in TOTAL.findall(ended.stdout))
+        if status:
+            break
+    return output, executions, status == 0
+
+
+def judge(work, mutant):
+    name, file, old, new = mutant
+    tree, out = work / name, work / f'{name}.o'
+    shutil.copytree(work / 'plain', tree)
+    shutil.copytree(work / 'plain.o', out)
+    plant(tree, file, old, new)
+    link(work, compile_library(tree, out, file), work / f'{name}.test')
+    begin = time.monotonic()
+    output, executions, passed = run(work / f'{name}.test')
+    seconds = time.monotonic() - begin
+    shutil.rmtree(tree)
+    shutil.rmtree(out)
+    found = FOUND.search(output)
+    if not found:
+        return [name, file, 'NOT FOUND' if passed else 'NOT JUDGED: ' + output, '', '', str(executions), f'{seconds:.2f}', ''], False
+    scenario, layout, strategy, _, _, why = found.groups()
+    why = re.sub(r'^\S*?(\w+\.c:\d+)', r'\1', re.sub(r'0x\w+', 'a word', why))
+    return [name, file, scenario, layout, strategy, str(executions), f'{seconds:.2f}', why], True
+
+
+def main():
+    arguments = sys.argv[1:]
+    jobs = int(arguments.pop(arguments.index('--jobs') + 1)) if '--jobs' in arguments else os.cpu_count()
+    wanted = [a for a in arguments if a != '--jobs']
+    chosen = [m for m in MUTANTS if not wanted or m[0] in wanted]
+    if len(chosen) < len(wanted):
+        raise SystemExit(__doc__)
+    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        work = Path(temporary)
+        for part in ['include', 'src']:
+            shutil.copytree(ROOT / part, work / 'plain' / part)
+        config(work / 'plain/config')
+        compile_test(work / 'test.o')
+        link(work, compile_library(work / 'plain', work / 'plain.o'), work / 'plain.test')
+        plain = pool.submit(run, work / 'plain.test')
+        print('| planted bug | in | found by | layout | strategy | executions | seconds | as |\n|---|---|---|---|---|---|---|---|')
+        missed = 0
+        for row, found in pool.map(lambda mutant: judge(work, mutant), chosen):
+            print('| ' + ' | '.join(row) + ' |', flush=True)
+            missed += not found
+        output, executions, passed = plain.result()
+    print(f'{len(chosen) - missed} of {len(chosen)} planted bugs found; the library as it is '
+          + (f'passes: {executions} executions' if passed else f'FAILS:\n{output}'))
+    sys.exit(1 if missed or not passed else 0)
+
+
+main()
