@@ -12,7 +12,7 @@
  *     so its builds take the scalar code.
  * B3  In memory a word is little-endian on every machine, as in the image: one mapping serves both byte orders.
  *
- * Tested by: tests/schedule (every interleaving and stale read), tests/stress, and the mutants named WEIR_MUTANT_*.
+ * Tested by: tests/schedule (every interleaving and stale read, with bugs planted to see that it finds them), tests/stress.
  */
 #ifndef WEIR_WORD_H
 #define WEIR_WORD_H
