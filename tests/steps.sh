@@ -5,7 +5,7 @@ base_packages='gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libcmock
 bench_packages='g++ libbenchmark-dev liburcu-dev libbloom-dev'
 clang_packages='clang libclang-rt-14-dev'
 
-all_steps=(gcc clang asan tsan_gcc tsan_clang msan valgrind aarch64 s390x schedule fuzz eva coverage)
+all_steps=(gcc schedule mutants models eva clang asan tsan_gcc tsan_clang msan valgrind aarch64 s390x fuzz coverage)
 
 list_steps() {
 	cat <<-END
@@ -20,6 +20,8 @@ list_steps() {
 	aarch64      built with Debian's cross compiler, run under qemu: NEON
 	s390x        the same: big-endian
 	schedule     every interleaving and every stale read of the real code
+	mutants      planted bugs, each of which the schedules must find
+	models       Spin: a save and a seal under a power cut
 	fuzz         the corpus replayed, then a short run of libFuzzer with new inputs
 	eva          frama-c proves the image's header check free of run-time errors
 	coverage     lines and branches of the library that the tests reach
@@ -54,19 +56,19 @@ everything=(-Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled)
 step_gcc() {
 	need_packages $base_packages $bench_packages
 	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
-	meson_test gcc --no-suite slow --no-suite schedule
+	meson_test gcc --no-suite slow --no-suite schedule --no-suite model
 }
 
 step_clang() {
 	need_packages $base_packages $bench_packages $clang_packages
 	CC=clang CXX=clang++ build_in clang "${everything[@]}"
-	meson_test clang --no-suite slow --no-suite schedule
+	meson_test clang --no-suite slow --no-suite schedule --no-suite model
 }
 
 step_asan() {
 	need_packages $base_packages g++
 	build_in asan -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled -Db_sanitize=address,undefined -Db_lundef=false
-	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson_test asan -t 4 "${fixed_layout[@]}" --no-suite slow --no-suite property
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson_test asan -t 4 "${fixed_layout[@]}" --no-suite slow --no-suite property --no-suite model
 }
 
 threaded() {
@@ -122,6 +124,16 @@ step_schedule() {
 	need_packages $base_packages $bench_packages
 	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
 	meson_test gcc --suite schedule
+}
+
+step_mutants() {
+	need_packages gcc libc6-dev libxxhash-dev python3
+	check tests/schedule/run-mutants.py --jobs 2
+}
+
+step_models() {
+	need_packages gcc libc6-dev spin
+	check tests/model/run.sh
 }
 
 step_fuzz() {
