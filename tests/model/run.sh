@@ -11,7 +11,7 @@ cd "$work"
 explore() {
 	rm -f pan*
 	spin -a ${2:+-D"$2"} "$1" > spin.log 2>&1 || { cat spin.log >&2; return 1; }
-	${CC:-cc} -O2 -w -DSAFETY -DCOLLAPSE -o pan pan.c
+	${CC:-cc} -O1 -w -DSAFETY -DCOLLAPSE -o pan pan.c
 	./pan -m1000000 > pan.log 2>&1
 	! grep -q 'search depth too small\|out of memory' pan.log || { cat pan.log >&2; return 1; }
 	sed -n 's/.*errors: \([0-9]*\).*/\1/p; s/^ *\([0-9.e+]*\) states, stored.*/\1/p' pan.log | xargs

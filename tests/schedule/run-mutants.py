@@ -9,7 +9,7 @@ from pathlib import Path
 from mutants import MUTANTS
 
 ROOT = Path(__file__).resolve().parents[2]
-CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-O1', '-w']
+CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w']
 PASSES = [['--preemptions', '1', '--executions', '200'], ['--preemptions', '3', '--executions', '20000']] # most fall to the first
 TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_run', 'det_sync', 'det_thread', 'det_tsan', 'subject',
                 'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'test_words']
@@ -37,7 +37,7 @@ def compile_library(tree, out, only=None):
         read = made.with_suffix('.d')
         if only and Path(only).name not in read.read_text():
             continue
-        subprocess.run(CC + ['-fsanitize=thread', '-include', ROOT / 'tests/schedule/det_redirect.h', '-I', tree / 'include',
+        subprocess.run(CC + ['-O0', '-fsanitize=thread', '-include', ROOT / 'tests/schedule/det_redirect.h', '-I', tree / 'include',
                              '-I', tree / 'src', '-I', tree / 'config', '-MMD', '-MF', read, '-c', source, '-o', made], check=True)
     return sorted(out.glob('*.o'))
 
@@ -45,7 +45,7 @@ def compile_library(tree, out, only=None):
 def compile_test(out):
     out.mkdir()
     for name in TEST_SOURCES:
-        subprocess.run(CC + ['-I', ROOT / 'include', '-c', ROOT / f'tests/schedule/{name}.c', '-o', out / f'{name}.o'], check=True)
+        subprocess.run(CC + ['-O2', '-I', ROOT / 'include', '-c', ROOT / f'tests/schedule/{name}.c', '-o', out / f'{name}.o'], check=True)
 
 
 def link(work, objects, out):
