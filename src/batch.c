@@ -40,11 +40,11 @@ static void hash_fixed8(const struct weir_filter *f, const char *keys, size_t n,
 {
 #if WEIR_X86
 	if (f->isa == WEIR_ISA_AVX512) {
-		weir__hash8_avx512(f->view.seed, keys, n, out);
+		weir__hash8_avx512(f->view.flip8, keys, n, out);
 		return;
 	}
 #endif
-	weir__hash8(f->view.seed, keys, n, out);
+	weir__hash8_each(f->view.flip8, keys, n, out);
 }
 
 void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at, size_t n, uint64_t *out)

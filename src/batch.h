@@ -44,7 +44,7 @@ WEIR__INLINE unsigned weir__least(size_t left, unsigned most)
 }
 
 /* Hashes of n keys from at on: where they are, or in scratch. */
-WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint64_t seed, const struct weir_batch *batch, size_t at,
+WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint64_t flip8, const struct weir_batch *batch, size_t at,
                                               unsigned n, uint64_t *scratch)
 {
 	const char *keys = (const char *)batch->keys + 8 * at;
@@ -57,7 +57,7 @@ WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint6
 		__builtin_prefetch(keys + WEIR_AHEAD + line, 0, 3);
 	if (batch->from == WEIR_FROM_HASHES)
 		return (const uint64_t *)(const void *)keys;
-	weir__hash8(seed, keys, n, scratch);
+	weir__hash8_each(flip8, keys, n, scratch);
 	return scratch;
 }
 
@@ -81,7 +81,7 @@ WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct we
 	for (size_t noted = 0, worked = 0; worked < n; noted += step) {
 		if (noted < n) {
 			if (noted % WEIR_HASHED == 0)
-				hashes = weir__batch_take(f, view.seed, batch, noted, weir__least(n - noted, WEIR_HASHED), scratch);
+				hashes = weir__batch_take(f, view.flip8, batch, noted, weir__least(n - noted, WEIR_HASHED), scratch);
 			note(&view, hashes + noted % WEIR_HASHED, weir__least(n - noted, step), far, &notes, noted % WEIR_WINDOW);
 		}
 		if (noted < lead)

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * From keys to 64-bit hashes: XXH3 with the filter's seed. The only place in src that names xxHash.
- *
- * XXH3_64bits_withSeed of eight bytes is two multiplies, rotates and shifts:
- *
- *     x  = (key with its halves swapped) ^ ((secret[8..15] ^ secret[16..23]) - (seed ^ byteswap32(low half of seed) << 32))
- *     x ^= rotl(x, 49) ^ rotl(x, 24);  x *= M;  x ^= (x >> 35) + 8;  x *= M;  x ^= x >> 28
- *
- * which AVX-512 does for eight keys at once. Tests hold it to XXH3 itself.
- * Source: XXH3_len_4to8_64b and XXH3_rrmxmx in xxHash 0.8. */
+ * Keys of eight bytes are hashed by <weir/inline.h>'s own form of it, and by AVX-512 eight of them at once.
+ */
 #ifndef WEIR_SRC_HASH_H
 #define WEIR_SRC_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <weir/word.h>
+#include <weir/inline.h>
 #ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
 #endif
@@ -36,17 +30,9 @@ static inline uint64_t weir__checksum(const void *bytes, size_t n)
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 
-WEIR__INLINE __m512i weir__hash8_flip(uint64_t seed)
-{
-	uint64_t a, b, swapped = __builtin_bswap32((uint32_t)seed);
-	memcpy(&a, XXH3_kSecret + 8, 8);
-	memcpy(&b, XXH3_kSecret + 16, 8);
-	return _mm512_set1_epi64((long long)((a ^ b) - (seed ^ swapped << 32)));
-}
-
 WEIR__INLINE __m512i weir__hash8_lanes(__m512i key, __m512i flip)
 {
-	const __m512i m = _mm512_set1_epi64((long long)UINT64_C(0x9FB21C651E98DF25));
+	const __m512i m = _mm512_set1_epi64((long long)WEIR__HASH8_M);
 	__m512i x = _mm512_xor_si512(_mm512_rol_epi64(key, 32), flip);
 	x = _mm512_ternarylogic_epi64(x, _mm512_rol_epi64(x, 49), _mm512_rol_epi64(x, 24), 0x96);
 	x = _mm512_mullo_epi64(x, m);
@@ -56,9 +42,9 @@ WEIR__INLINE __m512i weir__hash8_lanes(__m512i key, __m512i flip)
 }
 
 /* Hashes of n 8-byte keys side by side. */
-WEIR__INLINE void weir__hash8(uint64_t seed, const char *keys, size_t n, uint64_t *out)
+WEIR__INLINE void weir__hash8_each(uint64_t flip8, const char *keys, size_t n, uint64_t *out)
 {
-	const __m512i flip = weir__hash8_flip(seed);
+	const __m512i flip = _mm512_set1_epi64((long long)flip8);
 	size_t i = 0;
 	for (; i + 8 <= n; i += 8)
 		_mm512_storeu_si512(out + i, weir__hash8_lanes(_mm512_loadu_si512(keys + 8 * i), flip));
@@ -70,15 +56,15 @@ WEIR__INLINE void weir__hash8(uint64_t seed, const char *keys, size_t n, uint64_
 
 #else
 
-WEIR__INLINE void weir__hash8(uint64_t seed, const char *keys, size_t n, uint64_t *out)
+WEIR__INLINE void weir__hash8_each(uint64_t flip8, const char *keys, size_t n, uint64_t *out)
 {
 	for (size_t i = 0; i < n; i++)
-		out[i] = XXH3_64bits_withSeed(keys + 8 * i, 8, seed);
+		out[i] = weir__hash8(flip8, keys + 8 * i);
 }
 
 #endif
 
-/* weir__hash8 for callers that are compiled for any CPU (hash_avx512.c). */
-void weir__hash8_avx512(uint64_t seed, const char *keys, size_t n, uint64_t *out);
+/* weir__hash8_each for callers that are compiled for any CPU (hash_avx512.c). */
+void weir__hash8_avx512(uint64_t flip8, const char *keys, size_t n, uint64_t *out);
 
 #endif

@@ -76,6 +76,7 @@ struct weir_inline {
 	uint64_t *words;        /* 8 * nblocks, 64-byte aligned */
 	uint64_t nblocks;
 	uint64_t seed;
+	uint64_t flip8;         /* weir__flip8(seed): an insert's hash would wait for it, since its loads wait for the locked instructions before */
 	uint32_t words_per_key; /* z */
 	uint32_t bits_per_word; /* g */
 	int insert_error;       /* 0, or what an insert answers: -EROFS */
@@ -87,6 +88,31 @@ struct weir_inline {
  * Threads: any; share the view or copy it.
  */
 WEIR_API WEIR_MUST_CHECK int weir_inline_init(struct weir_inline *out, const struct weir_filter *f);
+
+/* ---- the hash ---- */
+
+/* XXH3_64bits_withSeed of eight bytes is two multiplies, rotates and shifts, written out because xxhash.h leaves calls and tests of
+ * the length in it that compilers keep. Source: XXH3_len_4to8_64b and XXH3_rrmxmx in xxHash 0.8; tests hold it to XXH3 itself. */
+#define WEIR__HASH8_M UINT64_C(0x9FB21C651E98DF25)
+
+/* What a seed adds to the key: bytes 8 to 15 of XXH3's secret ^ bytes 16 to 23, less the seed with its low half turned into the high. */
+WEIR__INLINE uint64_t weir__flip8(uint64_t seed)
+{
+	return UINT64_C(0xC73AB174C5ECD5A2) - (seed ^ (uint64_t)__builtin_bswap32((uint32_t)seed) << 32);
+}
+
+WEIR__INLINE uint64_t weir__hash8(uint64_t flip8, const void *key)
+{
+	uint64_t x;
+	__builtin_memcpy(&x, key, 8);
+	x = WEIR__LE64(x);
+	x = (x << 32 | x >> 32) ^ flip8;
+	x ^= (x << 49 | x >> 15) ^ (x << 24 | x >> 40);
+	x *= WEIR__HASH8_M;
+	x ^= (x >> 35) + 8;
+	x *= WEIR__HASH8_M;
+	return x ^ x >> 28;
+}
 
 /* ---- the derivation: from a hash to a block, words and bits ---- */
 
@@ -334,12 +360,45 @@ static inline int weir__set_any(uint64_t *block, uint64_t r, unsigned z, unsigne
 	X(4, 1) X(4, 2) X(4, 3) \
 	X(8, 1) X(8, 2)
 
-/* ---- the verbs ---- */
+/* ---- the verbs: the default layout at 1 % and keys of eight bytes inline, the rest behind a call, so that a caller's loop stays as
+ *      small as it is quick. No switch: its jump table costs more than the comparisons where indirect jumps are not predicted. ---- */
+
+#define WEIR__OUTLINE static __attribute__((noinline, unused))
+
+WEIR__OUTLINE uint64_t weir__hash_long(uint64_t seed, const void *key, size_t len)
+{
+	return XXH3_64bits_withSeed(key, len, seed);
+}
+
+WEIR__INLINE bool weir__layout_is(const struct weir_inline *v, uint32_t z, uint32_t g)
+{
+	return ((v->words_per_key ^ z) | (v->bits_per_word ^ g)) == 0; /* one branch */
+}
+
+WEIR__OUTLINE bool weir__test_other(const struct weir_inline *v, const uint64_t *block, uint64_t r)
+{
+#define WEIR__TRY(z, g) \
+	if (weir__layout_is(v, z, g)) \
+		return weir__test(block, r, z, g);
+	WEIR__LAYOUTS(WEIR__TRY)
+#undef WEIR__TRY
+	return weir__test_any(block, r, v->words_per_key, v->bits_per_word);
+}
+
+WEIR__OUTLINE int weir__set_other(const struct weir_inline *v, uint64_t *block, uint64_t r)
+{
+#define WEIR__TRY(z, g) \
+	if (weir__layout_is(v, z, g)) \
+		return weir__set(block, r, z, g);
+	WEIR__LAYOUTS(WEIR__TRY)
+#undef WEIR__TRY
+	return weir__set_any(block, r, v->words_per_key, v->bits_per_word);
+}
 
 /** As weir_hash(). */
 WEIR__INLINE uint64_t weir_inline_hash(const struct weir_inline *v, const void *key, size_t len)
 {
-	return XXH3_64bits_withSeed(key, len, v->seed);
+	return __builtin_expect(len == 8, 1) ? weir__hash8(v->flip8, key) : weir__hash_long(v->seed, key, len);
 }
 
 /** As weir_contains_hash(): false: certainly not there. The branch on the layout goes the same way every time. */
@@ -347,14 +406,7 @@ WEIR__INLINE bool weir_inline_contains_hash(const struct weir_inline *v, uint64_
 {
 	const uint64_t *block = weir__block(v, h);
 	uint64_t r = weir__remix(h);
-	if (v->words_per_key == 2 && v->bits_per_word == 3) /* the default at 1 % */
-		return weir__test(block, r, 2, 3);
-	switch (v->words_per_key * 16 + v->bits_per_word) {
-#define WEIR__CASE(z, g) case z * 16 + g: return weir__test(block, r, z, g);
-	WEIR__LAYOUTS(WEIR__CASE)
-#undef WEIR__CASE
-	}
-	return weir__test_any(block, r, v->words_per_key, v->bits_per_word);
+	return __builtin_expect(weir__layout_is(v, 2, 3), 1) ? weir__test(block, r, 2, 3) : weir__test_other(v, block, r);
 }
 
 /** As weir_contains(). */
@@ -369,14 +421,7 @@ WEIR__INLINE int weir_inline_insert_hash(const struct weir_inline *v, uint64_t h
 	uint64_t *block = weir__block(v, h), r = weir__remix(h);
 	if (v->insert_error)
 		return v->insert_error;
-	if (v->words_per_key == 2 && v->bits_per_word == 3)
-		return weir__set(block, r, 2, 3);
-	switch (v->words_per_key * 16 + v->bits_per_word) {
-#define WEIR__CASE(z, g) case z * 16 + g: return weir__set(block, r, z, g);
-	WEIR__LAYOUTS(WEIR__CASE)
-#undef WEIR__CASE
-	}
-	return weir__set_any(block, r, v->words_per_key, v->bits_per_word);
+	return __builtin_expect(weir__layout_is(v, 2, 3), 1) ? weir__set(block, r, 2, 3) : weir__set_other(v, block, r);
 }
 
 /** As weir_insert(). */

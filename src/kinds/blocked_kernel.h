@@ -7,21 +7,12 @@
 #include "../batch.h"
 #include "blocked.h"
 
-/* Keys of up to 16 bytes are hashed in line, without a frame; for longer ones a second jump is nothing beside the hash. */
-enum { SHORT_KEY = 16 };
-
-static __attribute__((noinline)) bool contains_long(const struct weir_filter *f, const void *key, size_t len)
+/* Keys of eight bytes are hashed in line, without a frame. The rest are called directly: where indirect branches are not predicted,
+ * a second one through the verbs would cost as much as the hash. */
+static __attribute__((noinline)) uint64_t hash_other(const struct weir_filter *f, const void *key, size_t len)
 {
-	return f->verbs.contains_hash(f, weir__hash(f->view.seed, key, len));
+	return weir__hash(f->view.seed, key, len);
 }
-
-static __attribute__((noinline)) int insert_long(struct weir_filter *f, const void *key, size_t len)
-{
-	return f->verbs.insert_hash(f, weir__hash(f->view.seed, key, len));
-}
-
-/* XXH3's entry is a plain inline function, which a compiler with 54 callers would rather call than inline. */
-#define FLAT __attribute__((flatten))
 
 /* ---- the steps of a batch: of a key are noted the index of its block's first word, and r ---- */
 
@@ -106,22 +97,34 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 		const struct weir_inline *v = &f->view; \
 		return test(weir__block(v, h), weir__remix(h), z, g); \
 	} \
-	FLAT static bool contains_##name(const struct weir_filter *f, const void *key, size_t len) \
+	static __attribute__((noinline)) bool contains_other_##name(const struct weir_filter *f, const void *key, size_t len) \
 	{ \
-		if (len > SHORT_KEY) \
-			return contains_long(f, key, len); \
-		return contains_hash_##name(f, weir__hash(f->view.seed, key, len)); \
+		return contains_hash_##name(f, hash_other(f, key, len)); \
+	} \
+	static bool contains_##name(const struct weir_filter *f, const void *key, size_t len) \
+	{ \
+		const struct weir_inline *v = &f->view; \
+		if (__builtin_expect(len != 8, 0)) \
+			return contains_other_##name(f, key, len); \
+		uint64_t h = weir__hash8(v->flip8, key); \
+		return test(weir__block(v, h), weir__remix(h), z, g); \
 	} \
 	static int insert_hash_##name(struct weir_filter *f, uint64_t h) \
 	{ \
 		const struct weir_inline *v = &f->view; \
 		return set(weir__block(v, h), weir__remix(h), z, g); \
 	} \
-	FLAT static int insert_##name(struct weir_filter *f, const void *key, size_t len) \
+	static __attribute__((noinline)) int insert_other_##name(struct weir_filter *f, const void *key, size_t len) \
 	{ \
-		if (len > SHORT_KEY) \
-			return insert_long(f, key, len); \
-		return insert_hash_##name(f, weir__hash(f->view.seed, key, len)); \
+		return insert_hash_##name(f, hash_other(f, key, len)); \
+	} \
+	static int insert_##name(struct weir_filter *f, const void *key, size_t len) \
+	{ \
+		const struct weir_inline *v = &f->view; \
+		if (__builtin_expect(len != 8, 0)) \
+			return insert_other_##name(f, key, len); \
+		uint64_t h = weir__hash8(v->flip8, key); \
+		return set(weir__block(v, h), weir__remix(h), z, g); \
 	} \
 	WEIR__INLINE void note_##name(const struct weir_inline *v, const uint64_t *hashes, unsigned n, bool far, struct weir_notes *notes, \
 	                              unsigned at) \
