@@ -6,6 +6,7 @@
 #include <weir/image.h>
 #include "image.h"
 #include "kind.h"
+#include "options.h"
 
 /* Where an image comes from. */
 struct weir_source {
@@ -53,9 +54,6 @@ void weir__head_commit(struct weir_image_head *head, const unsigned char *table,
 
 /* A shard's bits as the image holds them, while others may insert. */
 void weir__shard_copy(const struct weir_filter *f, uint32_t shard, uint64_t *out);
-
-/* Copy options of a header as old as may be: @out is set to its defaults. @whose: "weir_save_options". */
-int weir__options_copy(void *out, size_t size, const void *options, const char *whose);
 
 /* Tell the caller; -ECANCELED if he wants no more. */
 int weir__progress(weir_progress_fn *progress, void *arg, uint64_t done, uint64_t total);

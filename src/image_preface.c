@@ -123,18 +123,6 @@ void weir__shard_copy(const struct weir_filter *f, uint32_t shard, uint64_t *out
 		out[i] = WEIR__LE64(weir__word_load_relaxed(from + i));
 }
 
-int weir__options_copy(void *out, size_t size, const void *options, const char *whose)
-{
-	size_t given;
-	if (!options)
-		return 0;
-	memcpy(&given, options, sizeof given);
-	if (given < sizeof given || given > size)
-		return weir__fail(-EINVAL, "%s.struct_size %zu: %zu to %zu, as its _INIT macro sets it", whose, given, sizeof given, size);
-	memcpy(out, options, given);
-	return 0;
-}
-
 int weir__progress(weir_progress_fn *progress, void *arg, uint64_t done, uint64_t total)
 {
 	if (!progress || progress(arg, done, total) == 0)

@@ -95,6 +95,11 @@ uint64_t weir__seed_fingerprint(uint64_t seed);
 /* filter.c: the layout of a filter as a plan: kind, words_per_key, bits_per_word, shards, bytes, capacity, fp_rate. */
 void weir__filter_layout(const struct weir_filter *f, struct weir_plan *out);
 
+/* union.c: an empty filter of the same layout and seed, in memory of its own. */
+int weir__filter_like(struct weir_filter **out, const struct weir_filter *f);
+/* union.c: 0 if weir_merge() can, else its error and sentence. */
+int weir__merge_check(const struct weir_filter *dst, const struct weir_filter *src);
+
 /* image_map.c: forget a mapping; the memory itself is released by weir__memory_free. */
 void weir__mapping_free(struct weir_mapping *mapping);
 

@@ -21,13 +21,19 @@ static int same_layout(const struct weir_filter *a, const struct weir_filter *b)
 	return 0;
 }
 
-int weir_merge(struct weir_filter *dst, const struct weir_filter *src)
+int weir__merge_check(const struct weir_filter *dst, const struct weir_filter *src)
 {
 	int err = same_layout(dst, src);
+	if (!err && dst->view.insert_error)
+		err = weir__fail(dst->view.insert_error, "cannot merge: the destination is mapped read-only");
+	return err;
+}
+
+int weir_merge(struct weir_filter *dst, const struct weir_filter *src)
+{
+	int err = weir__merge_check(dst, src);
 	if (err)
 		return err;
-	if (dst->view.insert_error)
-		return weir__fail(dst->view.insert_error, "cannot merge: the destination is mapped read-only");
 	for (uint64_t i = 0; i < 8 * dst->view.nblocks; i++) {
 		uint64_t bits = weir__word_load_relaxed(src->view.words + i);
 		if (bits & ~weir__word_load_relaxed(dst->view.words + i))
@@ -36,23 +42,28 @@ int weir_merge(struct weir_filter *dst, const struct weir_filter *src)
 	return 0;
 }
 
-static int make_like(struct weir_filter **out, const struct weir_filter *f, const struct weir_plan *layout)
+static int make(struct weir_filter **out, const struct weir_plan *layout, uint64_t seed)
 {
 	struct weir_memory memory;
 	int err = weir__memory_alloc(&memory, layout->bytes, 0, NULL, 0);
 	if (err)
 		return err;
-	err = weir__filter_make(out, layout, f->view.seed, &memory, 0);
+	err = weir__filter_make(out, layout, seed, &memory, 0);
 	if (err)
 		weir__memory_free(&memory);
 	return err;
 }
 
-int weir_clone(struct weir_filter **out, const struct weir_filter *f)
+int weir__filter_like(struct weir_filter **out, const struct weir_filter *f)
 {
 	struct weir_plan layout;
 	weir__filter_layout(f, &layout);
-	int err = make_like(out, f, &layout);
+	return make(out, &layout, f->view.seed);
+}
+
+int weir_clone(struct weir_filter **out, const struct weir_filter *f)
+{
+	int err = weir__filter_like(out, f);
 	if (err)
 		return err;
 	for (uint64_t i = 0; i < 8 * f->view.nblocks; i++)
@@ -72,7 +83,7 @@ int weir_fold(struct weir_filter **out, const struct weir_filter *f, uint32_t fa
 	layout.bytes /= factor;
 	layout.shards = layout.shards > factor ? layout.shards / factor : 1;
 	layout.capacity = layout.capacity > factor ? layout.capacity / factor : 1;
-	int err = make_like(out, f, &layout);
+	int err = make(out, &layout, f->view.seed);
 	if (!err)
 		f->kind->fold(*out, f, factor);
 	return err;

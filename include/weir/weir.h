@@ -8,5 +8,8 @@
 #include <weir/params.h>
 #include <weir/filter.h>
 #include <weir/image.h>
+#include <weir/handle.h>
+#include <weir/reload.h>
+#include <weir/refresh.h>
 
 #endif

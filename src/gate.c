@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * The gate: what a filter must pass before it is published. */
+#include <sys/uio.h>
+#include "error.h"
+#include "generation.h"
+
+/* A canary as it stands in a sentence. */
+#define CANARY(key) (int)((key)->iov_len < 64 ? (key)->iov_len : 64), (const char *)(key)->iov_base
+
+static int ask_canaries(const struct weir_gate *gate, const struct weir_filter *next)
+{
+	for (size_t i = 0; i < gate->must_hits; i++)
+		if (!weir_contains(next, gate->must_hit[i].iov_base, gate->must_hit[i].iov_len))
+			return weir__fail(-ECANCELED, "the gate refused: key %zu of must_hit, \"%.*s\", is not in the next filter", i,
+			                  CANARY(&gate->must_hit[i]));
+	for (size_t i = 0; i < gate->must_misses; i++)
+		if (weir_contains(next, gate->must_miss[i].iov_base, gate->must_miss[i].iov_len))
+			return weir__fail(-ECANCELED, "the gate refused: key %zu of must_miss, \"%.*s\", is in the next filter", i,
+			                  CANARY(&gate->must_miss[i]));
+	return 0;
+}
+
+static int ask_figures(const struct weir_gate *gate, const struct weir_filter *next)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	if (gate->max_fill <= 0 && gate->max_fp_rate <= 0 && gate->min_keys <= 0)
+		return 0;
+	int err = weir_stats(next, &s);
+	if (err)
+		return err;
+	if (gate->max_fill > 0 && s.fill > gate->max_fill)
+		return weir__fail(-ECANCELED, "the gate refused: fill %.4f, where max_fill is %.4f", s.fill, gate->max_fill);
+	if (gate->max_fp_rate > 0 && s.fp_rate_estimated > gate->max_fp_rate)
+		return weir__fail(-ECANCELED, "the gate refused: the bits answer %.6f of absent keys with true, where max_fp_rate is %.6f",
+		                  s.fp_rate_estimated, gate->max_fp_rate);
+	if (s.keys_estimated < gate->min_keys)
+		return weir__fail(-ECANCELED, "the gate refused: about %.0f keys, where min_keys is %.0f", s.keys_estimated, gate->min_keys);
+	return 0;
+}
+
+int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next)
+{
+	int err = ask_figures(gate, next);
+	if (!err)
+		err = ask_canaries(gate, next);
+	if (!err && gate->check) {
+		int answer = gate->check(next, gate->context);
+		if (answer)
+			err = weir__fail(-ECANCELED, "the gate refused: check answered %d", answer);
+	}
+	return err;
+}

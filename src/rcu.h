@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ * liburcu as the handle uses it: read-side sections and grace periods of the caller's flavor. The default flavor's sections are compiled
+ * in line, since they are a dozen instructions and a call would cost as much again.
+ *
+ * ThreadSanitizer sees no order in liburcu's barriers: it is told that what was done in a section comes before what is done after a
+ * grace period that waited for it. Nothing else is annotated. */
+#ifndef WEIR_SRC_RCU_H
+#define WEIR_SRC_RCU_H
+
+#include <stdbool.h>
+
+#if defined(__SANITIZE_THREAD__)
+#define WEIR__TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WEIR__TSAN 1
+#endif
+#endif
+
+#ifdef WEIR__TSAN
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define WEIR__SECTION_ENDS(at) __tsan_release(at)
+#define WEIR__SECTIONS_ENDED(at) __tsan_acquire(at)
+#else
+#define _LGPL_SOURCE /* weir's licence allows it; sections in line */
+#define WEIR__SECTION_ENDS(at) (void)(at)
+#define WEIR__SECTIONS_ENDED(at) (void)(at)
+#endif
+#include <urcu/urcu-bp.h>
+#include <urcu/flavor.h>
+
+struct weir_rcu {
+	void (*read_lock)(void); /* copied out of the flavor: one load less */
+	void (*read_unlock)(void);
+	const struct rcu_flavor_struct *flavor;
+	bool bulletproof; /* urcu-bp */
+};
+
+static inline struct weir_rcu weir__rcu(const struct rcu_flavor_struct *flavor)
+{
+	if (!flavor)
+		flavor = &urcu_bp_flavor;
+	return (struct weir_rcu){ .read_lock = flavor->read_lock, .read_unlock = flavor->read_unlock, .flavor = flavor,
+		.bulletproof = flavor == &urcu_bp_flavor };
+}
+
+static inline void weir__read_lock(const struct weir_rcu *rcu)
+{
+	if (__builtin_expect(rcu->bulletproof, 1))
+		urcu_bp_read_lock();
+	else
+		rcu->read_lock();
+}
+
+static inline void weir__read_unlock(const struct weir_rcu *rcu)
+{
+	WEIR__SECTION_ENDS((void *)(uintptr_t)rcu);
+	if (__builtin_expect(rcu->bulletproof, 1))
+		urcu_bp_read_unlock();
+	else
+		rcu->read_unlock();
+}
+
+/* From here on no section is left that began before. */
+static inline void weir__synchronize(const struct weir_rcu *rcu)
+{
+	rcu->flavor->update_synchronize_rcu();
+	WEIR__SECTIONS_ENDED((void *)(uintptr_t)rcu);
+}
+
+/* Is this thread in a section, so that a grace period would wait for ever? qsbr counts no sections: a thread that is online is always
+ * "in" one, and a grace period lets it through; there entering another one changes nothing, which tells the two apart. */
+static inline bool weir__in_section(const struct weir_rcu *rcu)
+{
+	int before = rcu->flavor->read_ongoing();
+	if (!before)
+		return false;
+	rcu->flavor->read_lock();
+	int inside = rcu->flavor->read_ongoing();
+	rcu->flavor->read_unlock();
+	return inside != before;
+}
+
+#endif
