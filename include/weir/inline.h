@@ -166,6 +166,56 @@ WEIR__INLINE uint64_t weir__word_mask(unsigned z, unsigned g, unsigned i, uint64
 
 /* ---- the test: one body per vector width; z and g are constants at every call ---- */
 
+#if defined(WEIR__AVX512) || defined(WEIR__AVX2)
+
+/* Four lanes. A group has n lanes of them: 4 when z is 1 or 2 (its word broadcast), 2 when z is 4 (half a line, permuted within
+ * 128 bits), 1 when z is 8 (half a line as it is). Part p covers the groups first(p) and up, step s the bits s*n and up of each. */
+#define WEIR__LANES4(f) _mm256_set_epi64x(f(3), f(2), f(1), f(0))
+#define WEIR__N (z <= 2 ? 4 : z == 4 ? 2 : 1)
+#define WEIR__GROUP(l) (p * (4 / WEIR__N) + (l) / WEIR__N)
+#define WEIR__BIT(l) (s * WEIR__N + (l) % WEIR__N < g ? s * WEIR__N + (l) % WEIR__N : 0)
+#define WEIR__J(l) (WEIR__GROUP(l) * g + WEIR__BIT(l))
+#define WEIR__L_SOURCE(l) (long long)(WEIR__J(l) < 10 ? r : r2)
+#define WEIR__L_FIELD(l) weir__field_shift(z, WEIR__J(l))
+#define WEIR__L_PERMUTE(l) (62 - WEIR__GROUP(l)) /* vpermilpd reads bit 1 of its control */
+
+WEIR__INLINE __m256i weir__part_words(const uint64_t *block, unsigned p, unsigned z, uint64_t r)
+{
+	if (z <= 2)
+		return _mm256_set1_epi64x((long long)block[weir__word_index(z, p, r)]);
+	__m256i half = _mm256_load_si256((const __m256i *)(const void *)(block + 4 * p));
+	if (z == 8)
+		return half;
+	__m256i control = _mm256_srlv_epi64(_mm256_set1_epi64x((long long)r), WEIR__LANES4(WEIR__L_PERMUTE));
+	return _mm256_castpd_si256(_mm256_permutevar_pd(_mm256_castsi256_pd(half), control));
+}
+
+WEIR__INLINE __m256i weir__part_bits(unsigned p, unsigned s, unsigned z, unsigned g, uint64_t r, uint64_t r2)
+{
+	return _mm256_and_si256(_mm256_srlv_epi64(WEIR__LANES4(WEIR__L_SOURCE), WEIR__LANES4(WEIR__L_FIELD)),
+	                        _mm256_set1_epi64x(63));
+}
+
+WEIR__INLINE bool weir__test_avx2(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
+{
+	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
+	const unsigned parts = z == 1 ? 1 : 2, steps = (g + WEIR__N - 1) / WEIR__N;
+	__m256i one = _mm256_set1_epi64x(1), all = one;
+	WEIR__UNROLL
+	for (unsigned p = 0; p < parts; p++) {
+		__m256i word = weir__part_words(block, p, z, r);
+		WEIR__UNROLL
+		for (unsigned s = 0; s < steps; s++)
+			all = _mm256_and_si256(all, _mm256_srlv_epi64(word, weir__part_bits(p, s, z, g, r, r2)));
+	}
+	return _mm256_testc_si256(all, one);
+}
+
+#undef WEIR__J
+#undef WEIR__L_SOURCE
+#undef WEIR__L_FIELD
+#endif
+
 #if defined(WEIR__AVX512)
 
 /* Lanes 0 to 7 of part p are the fields 8p to 8p+7 (beyond the last field, field 0 again). vpermq brings each lane its word, vprorvq,
@@ -202,47 +252,9 @@ WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsi
 
 #elif defined(WEIR__AVX2)
 
-/* Four lanes. A group has n lanes of them: 4 when z is 1 or 2 (its word broadcast), 2 when z is 4 (half a line, permuted within
- * 128 bits), 1 when z is 8 (half a line as it is). Part p covers the groups first(p) and up, step s the bits s*n and up of each. */
-#define WEIR__LANES4(f) _mm256_set_epi64x(f(3), f(2), f(1), f(0))
-#define WEIR__N (z <= 2 ? 4 : z == 4 ? 2 : 1)
-#define WEIR__GROUP(l) (p * (4 / WEIR__N) + (l) / WEIR__N)
-#define WEIR__BIT(l) (s * WEIR__N + (l) % WEIR__N < g ? s * WEIR__N + (l) % WEIR__N : 0)
-#define WEIR__J(l) (WEIR__GROUP(l) * g + WEIR__BIT(l))
-#define WEIR__L_SOURCE(l) (long long)(WEIR__J(l) < 10 ? r : r2)
-#define WEIR__L_FIELD(l) weir__field_shift(z, WEIR__J(l))
-#define WEIR__L_PERMUTE(l) (62 - WEIR__GROUP(l)) /* vpermilpd reads bit 1 of its control */
-
-WEIR__INLINE __m256i weir__part_words(const uint64_t *block, unsigned p, unsigned z, uint64_t r)
-{
-	if (z <= 2)
-		return _mm256_set1_epi64x((long long)block[weir__word_index(z, p, r)]);
-	__m256i half = _mm256_load_si256((const __m256i *)(const void *)(block + 4 * p));
-	if (z == 8)
-		return half;
-	__m256i control = _mm256_srlv_epi64(_mm256_set1_epi64x((long long)r), WEIR__LANES4(WEIR__L_PERMUTE));
-	return _mm256_castpd_si256(_mm256_permutevar_pd(_mm256_castsi256_pd(half), control));
-}
-
-WEIR__INLINE __m256i weir__part_bits(unsigned p, unsigned s, unsigned z, unsigned g, uint64_t r, uint64_t r2)
-{
-	return _mm256_and_si256(_mm256_srlv_epi64(WEIR__LANES4(WEIR__L_SOURCE), WEIR__LANES4(WEIR__L_FIELD)),
-	                        _mm256_set1_epi64x(63));
-}
-
 WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
-	const unsigned parts = z == 1 ? 1 : 2, steps = (g + WEIR__N - 1) / WEIR__N;
-	__m256i one = _mm256_set1_epi64x(1), all = one;
-	WEIR__UNROLL
-	for (unsigned p = 0; p < parts; p++) {
-		__m256i word = weir__part_words(block, p, z, r);
-		WEIR__UNROLL
-		for (unsigned s = 0; s < steps; s++)
-			all = _mm256_and_si256(all, _mm256_srlv_epi64(word, weir__part_bits(p, s, z, g, r, r2)));
-	}
-	return _mm256_testc_si256(all, one);
+	return weir__test_avx2(block, r, z, g);
 }
 
 #elif defined(WEIR__NEON)

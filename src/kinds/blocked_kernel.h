@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The blocked kind's kernels: <weir/inline.h> compiled for one instruction set, once for each of its layouts and
- * once for any. Each blocked_<isa>.c is this
- * file with its own flags. Include with KERNEL_ISA and KERNEL_TABLE defined, and KERNEL_NOTE with
- * KERNEL_TEST_NOTED where the set notes and tests keys faster than one by one. */
+ * once for any. Each blocked_<isa>.c is this file with its own flags. Include with KERNEL_ISA and KERNEL_TABLE defined, KERNEL_TEST_ONE
+ * where the verbs of one key test otherwise than batches, and KERNEL_NOTE with KERNEL_TEST_NOTED where the set notes and tests keys
+ * faster than one by one. */
 #include <weir/inline.h>
 #include "../batch.h"
 #include "blocked.h"
@@ -31,6 +31,9 @@ WEIR__INLINE void note_each(const struct weir_inline *v, const uint64_t *hashes,
 	}
 }
 
+#ifndef KERNEL_TEST_ONE
+#define KERNEL_TEST_ONE weir__test
+#endif
 #ifndef KERNEL_NOTE
 #define KERNEL_NOTE(v, hashes, n, z, notes, at) note_each(v, hashes, n, notes, at)
 #define KERNEL_TEST_NOTED(v, notes, at, n, z, g, test) WORK_STEP(v, notes, at, n, z, g, test)
@@ -91,11 +94,11 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 
 #define NOTED const struct weir_inline *v, bool far, const struct weir_notes *notes, unsigned at, unsigned n
 
-#define KERNEL_FUNCTIONS(name, z, g, test, set, load) \
+#define KERNEL_FUNCTIONS(name, z, g, test_one, test, set, load) \
 	static bool contains_hash_##name(const struct weir_filter *f, uint64_t h) \
 	{ \
 		const struct weir_inline *v = &f->view; \
-		return test(weir__block(v, h), weir__remix(h), z, g); \
+		return test_one(weir__block(v, h), weir__remix(h), z, g); \
 	} \
 	static __attribute__((noinline)) bool contains_other_##name(const struct weir_filter *f, const void *key, size_t len) \
 	{ \
@@ -107,7 +110,7 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 		if (__builtin_expect(len != 8, 0)) \
 			return contains_other_##name(f, key, len); \
 		uint64_t h = weir__hash8(v->flip8, key); \
-		return test(weir__block(v, h), weir__remix(h), z, g); \
+		return test_one(weir__block(v, h), weir__remix(h), z, g); \
 	} \
 	static int insert_hash_##name(struct weir_filter *f, uint64_t h) \
 	{ \
@@ -160,11 +163,11 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 		weir__batch_run(f, &batch, NULL, STEP, LEAD, note_to_write, load_noted_##name); \
 	}
 
-#define KERNEL(z, g) KERNEL_FUNCTIONS(z##_##g, z, g, weir__test, weir__set, load)
+#define KERNEL(z, g) KERNEL_FUNCTIONS(z##_##g, z, g, KERNEL_TEST_ONE, weir__test, weir__set, load)
 WEIR__LAYOUTS(KERNEL)
 #undef KERNEL
 /* A rare layout: the atomic insert serves to load as well. */
-KERNEL_FUNCTIONS(any, v->words_per_key, v->bits_per_word, weir__test_any, weir__set_any, weir__set_any)
+KERNEL_FUNCTIONS(any, v->words_per_key, v->bits_per_word, weir__test_any, weir__test_any, weir__set_any, weir__set_any)
 
 #define KERNEL_ENTRY(name) \
 	{ \
