@@ -23,6 +23,7 @@
 #include <weir/reload.h>
 #include "kind.h"
 #include "rcu.h"
+#include "share.h"
 
 struct weir_generation {
 	struct weir_filter *current; /* first: weir_handle_get() reads it */
@@ -47,7 +48,8 @@ struct weir_handle {
 	struct weir_generation *generation; /* first: the public header reads it */
 	struct weir_rcu rcu;
 
-	_Alignas(64) atomic_bool claimed; /* H4 */
+	_Alignas(64) atomic_bool claimed;   /* H4 */
+	atomic_bool *writer;                /* which is claimed: its own, or one that the shards of a rolling set share */
 	atomic_uint retiring;               /* retired by call_rcu, not yet freed */
 	atomic_uint_fast64_t bytes_retired; /* of bits, in those */
 	atomic_uint_fast64_t swaps;
@@ -73,12 +75,12 @@ static inline struct weir_generation *weir__publish(struct weir_handle *h, struc
 /* H4. Taking needs what the last writer did (acquire) and pairs with its release; without the exchange two could take it. */
 static inline bool weir__writer_claim(struct weir_handle *h)
 {
-	return !atomic_exchange_explicit(&h->claimed, true, memory_order_acquire);
+	return !atomic_exchange_explicit(h->writer, true, memory_order_acquire);
 }
 
 static inline void weir__writer_release(struct weir_handle *h)
 {
-	atomic_store_explicit(&h->claimed, false, memory_order_release);
+	atomic_store_explicit(h->writer, false, memory_order_release);
 }
 
 /* handle.c: -EDEADLK in a section, -EBUSY if another writes, each with its sentence; 0: claimed. @verb: for the sentence. */
@@ -97,6 +99,12 @@ int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct we
 /* weir_reload_commit() and _abort() of a handle that stays claimed. */
 int weir__reload_close(struct weir_reload *r);
 void weir__reload_drop(struct weir_reload *r);
+
+/* weir_reload_begin(). @share: what its inserts take (share.h). */
+int weir__reload_begin(struct weir_reload **out, struct weir_handle *h, const struct weir_reload_options *options,
+                       struct weir_share share);
+/* handle.c: free a handle that nobody uses any more, and all it holds. */
+void weir__handle_free(struct weir_handle *h);
 
 /* gate.c: 0, or -ECANCELED with the sentence. */
 int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next);

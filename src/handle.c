@@ -46,9 +46,21 @@ int weir_handle_create(struct weir_handle **out, struct weir_filter *initial, co
 		free(first);
 		return weir__fail(-ENOMEM, "no memory for a handle");
 	}
-	*h = (struct weir_handle){ .generation = first, .rcu = weir__rcu(flavor) };
+	*h = (struct weir_handle){ .generation = first, .rcu = weir__rcu(flavor), .writer = &h->claimed };
 	*out = h;
 	return 0;
+}
+
+void weir__handle_free(struct weir_handle *h)
+{
+	if (atomic_load_explicit(&h->retiring, memory_order_acquire)) /* what was left to call_rcu refers to the handle */
+		h->rcu.flavor->barrier();
+	struct weir_generation *last = h->generation;
+	weir_destroy(last->current);
+	weir_destroy(last->previous);
+	weir__watch_free(h->watch);
+	free(last);
+	free(h);
 }
 
 int weir_handle_destroy(struct weir_handle *h)
@@ -59,14 +71,7 @@ int weir_handle_destroy(struct weir_handle *h)
 	if (err)
 		return err;
 	weir__synchronize(&h->rcu);
-	if (atomic_load_explicit(&h->retiring, memory_order_acquire)) /* what was left to call_rcu refers to the handle */
-		h->rcu.flavor->barrier();
-	struct weir_generation *last = h->generation;
-	weir_destroy(last->current);
-	weir_destroy(last->previous);
-	weir__watch_free(h->watch);
-	free(last);
-	free(h);
+	weir__handle_free(h);
 	return 0;
 }
 

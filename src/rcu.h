@@ -8,6 +8,7 @@
 #define WEIR_SRC_RCU_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #if defined(__SANITIZE_THREAD__)
 #define WEIR__TSAN 1
@@ -55,7 +56,7 @@ static inline void weir__read_lock(const struct weir_rcu *rcu)
 
 static inline void weir__read_unlock(const struct weir_rcu *rcu)
 {
-	WEIR__SECTION_ENDS((void *)(uintptr_t)rcu);
+	WEIR__SECTION_ENDS((void *)(uintptr_t)rcu->flavor);
 	if (__builtin_expect(rcu->bulletproof, 1))
 		urcu_bp_read_unlock();
 	else
@@ -66,7 +67,7 @@ static inline void weir__read_unlock(const struct weir_rcu *rcu)
 static inline void weir__synchronize(const struct weir_rcu *rcu)
 {
 	rcu->flavor->update_synchronize_rcu();
-	WEIR__SECTIONS_ENDED((void *)(uintptr_t)rcu);
+	WEIR__SECTIONS_ENDED((void *)(uintptr_t)rcu->flavor);
 }
 
 /* Is this thread in a section, so that a grace period would wait for ever? qsbr counts no sections: a thread that is online is always

@@ -18,6 +18,7 @@ struct weir_reload {
 	struct weir_filter *next;
 	struct weir_generation *after; /* the record of the commit or abort */
 	struct weir_retired *retired;
+	struct weir_share share;
 	double since;
 	struct weir_reload_options options;
 };
@@ -46,7 +47,7 @@ static void free_deferred(struct rcu_head *head)
 	struct weir_retired *retired = caa_container_of(head, struct weir_retired, head);
 	struct weir_handle *h = retired->handle;
 	uint64_t bytes = bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]);
-	WEIR__SECTIONS_ENDED(&h->rcu);
+	WEIR__SECTIONS_ENDED((void *)(uintptr_t)h->rcu.flavor);
 	free_retired(retired);
 	atomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);
 	atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release); /* destroy may free the handle now: it waits for a barrier */
@@ -172,50 +173,62 @@ static int make_next(struct weir_filter **out, const struct weir_handle *h, cons
 	return err ? err : weir_create(out, &params);
 }
 
-int weir_reload_begin(struct weir_reload **out, struct weir_handle *h, const struct weir_reload_options *options)
+int weir__reload_begin(struct weir_reload **out, struct weir_handle *h, const struct weir_reload_options *options,
+                       struct weir_share share)
 {
-	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_filter *next = NULL;
-	if (!out || !h)
-		return weir__fail(-EINVAL, "%s is NULL: weir_reload_begin needs it", out ? "the handle" : "out");
-	int err = weir__options_copy(&o, sizeof o, options, "weir_reload_options");
-	if (!err)
-		err = weir__writer_begin(h, "weir_reload_begin");
+	int err = weir__writer_begin(h, "weir_reload_begin");
 	if (err)
 		return err;
-	err = make_next(&next, h, &o);
+	err = make_next(&next, h, options);
 	if (!err)
-		err = weir__reload_open(out, h, next, &o);
+		err = weir__reload_open(out, h, next, options);
 	if (err) {
 		weir_destroy(next);
 		weir__writer_release(h);
+		return err;
 	}
-	return err;
+	(*out)->share = share;
+	return 0;
 }
 
-int weir_reload_insert(struct weir_reload *r, const void *key, size_t len)
+int weir_reload_begin(struct weir_reload **out, struct weir_handle *h, const struct weir_reload_options *options)
 {
-	return weir_insert(r->next, key, len);
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	if (!out || !h)
+		return weir__fail(-EINVAL, "%s is NULL: weir_reload_begin needs it", out ? "the handle" : "out");
+	int err = weir__options_copy(&o, sizeof o, options, "weir_reload_options");
+	return err ? err : weir__reload_begin(out, h, &o, (struct weir_share){ 0 });
 }
 
 int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash)
 {
+	if (r->share.bits) {
+		if (weir__share_shard(r->share.bits, hash) != r->share.shard)
+			return WEIR_SEEN;
+		hash = weir__share_hash(r->share.bits, hash);
+	}
 	return weir_insert_hash(r->next, hash);
+}
+
+int weir_reload_insert(struct weir_reload *r, const void *key, size_t len)
+{
+	return weir_reload_insert_hash(r, weir_hash(r->next, key, len));
 }
 
 int64_t weir_reload_insert_hashes(struct weir_reload *r, const uint64_t *hashes, size_t n)
 {
-	return weir_insert_hashes(r->next, hashes, n, NULL);
+	return weir__share_insert(&r->share, r->next, &(struct weir_keys){ .hashes = hashes }, n);
 }
 
 int64_t weir_reload_insert_keys(struct weir_reload *r, const struct iovec *keys, size_t n)
 {
-	return weir_insert_keys(r->next, keys, n, NULL);
+	return weir__share_insert(&r->share, r->next, &(struct weir_keys){ .vectors = keys }, n);
 }
 
 int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *keys, size_t key_bytes, size_t n)
 {
-	return weir_insert_fixed(r->next, keys, key_bytes, n, NULL);
+	return weir__share_insert(&r->share, r->next, &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n);
 }
 
 int weir_reload_copy(struct weir_reload *r)

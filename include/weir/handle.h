@@ -20,7 +20,8 @@
  *   (a) destroy waits for sections that began before it; no later one may use the handle.
  *   (b) begin, commit, refresh, rollback and destroy wait for all sections: called inside one they answer -EDEADLK.
  *
- * Flavors. NULL is urcu-bp: threads need no registration. Any other (&urcu_memb_flavor, &urcu_qsbr_flavor, &urcu_mb_flavor, ...): the
+ * Flavors. NULL is urcu-bp: threads need no registration. Any other (&rcu_flavor, as the urcu header that you include names
+ * it: memb, qsbr, mb): the
  * threads that call the verbs are registered with it; with qsbr they are online and report quiescent states. A section of qsbr is
  * everything between two quiescent states, so there a thread that holds a filter from weir_handle_get() must not call begin, commit,
  * refresh, rollback or destroy (liburcu lets them pass through a quiescent state, and no -EDEADLK can be told).

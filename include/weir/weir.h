@@ -11,5 +11,6 @@
 #include <weir/handle.h>
 #include <weir/reload.h>
 #include <weir/refresh.h>
+#include <weir/rolling.h>
 
 #endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * Keys of one of the three forms that batches take, and some of them looked up or inserted. */
+#ifndef WEIR_SRC_KEYS_H
+#define WEIR_SRC_KEYS_H
+
+#include <weir/filter.h>
+
+struct weir_keys {
+	const uint64_t *hashes; /* or */
+	const struct iovec *vectors; /* or */
+	const char *fixed;
+	size_t key_bytes; /* of fixed */
+};
+
+static inline void weir__keys_hash(const struct weir_filter *f, const struct weir_keys *k, size_t at, size_t n, uint64_t *out)
+{
+	if (k->hashes)
+		for (size_t i = 0; i < n; i++)
+			out[i] = k->hashes[at + i];
+	else if (k->vectors)
+		weir_hash_keys(f, k->vectors + at, n, out);
+	else
+		weir_hash_fixed(f, k->fixed + at * k->key_bytes, k->key_bytes, n, out);
+}
+
+static inline size_t weir__keys_contain(const struct weir_filter *f, const struct weir_keys *k, size_t at, size_t n, uint64_t *bitmap)
+{
+	if (k->hashes)
+		return weir_contains_hashes(f, k->hashes + at, n, bitmap);
+	if (k->vectors)
+		return weir_contains_keys(f, k->vectors + at, n, bitmap);
+	return weir_contains_fixed(f, k->fixed + at * k->key_bytes, k->key_bytes, n, bitmap);
+}
+
+static inline int64_t weir__keys_insert(struct weir_filter *f, const struct weir_keys *k, size_t at, size_t n, uint64_t *bitmap)
+{
+	if (k->hashes)
+		return weir_insert_hashes(f, k->hashes + at, n, bitmap);
+	if (k->vectors)
+		return weir_insert_keys(f, k->vectors + at, n, bitmap);
+	return weir_insert_fixed(f, k->fixed + at * k->key_bytes, k->key_bytes, n, bitmap);
+}
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT
+ * A set that is replaced shard by shard. */
+#include <errno.h>
+#include <sys/uio.h>
+#include "../test.h"
+
+enum { KEYS = 100000, SHARDS = 8 };
+
+static struct weir_params params(uint32_t kind)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.kind = kind;
+	p.capacity = KEYS;
+	p.fp_rate = 0.01;
+	p.seed = 7;
+	return p;
+}
+
+static struct weir_rolling *make(uint32_t kind)
+{
+	struct weir_params p = params(kind);
+	struct weir_rolling *set = NULL;
+	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
+	assert_int_equal(weir_rolling_shards(set), SHARDS);
+	return set;
+}
+
+static void insert_range(struct weir_rolling *set, uint64_t first, uint64_t end)
+{
+	for (uint64_t i = first; i < end; i++) {
+		uint64_t key = test_key(i);
+		assert_ok(weir_rolling_insert(set, &key, 8));
+	}
+}
+
+static uint64_t count_range(const struct weir_rolling *set, uint64_t first, uint64_t end)
+{
+	uint64_t found = 0;
+	for (uint64_t i = first; i < end; i++) {
+		uint64_t key = test_key(i);
+		found += weir_rolling_contains(set, &key, 8);
+	}
+	return found;
+}
+
+/* Full to capacity it has every key and the rate it was asked for: routing by the top bits leaves the shards' filters uniform. */
+static void full_set(void **state)
+{
+	(void)state;
+	for (uint32_t kind = WEIR_BLOCKED; kind <= WEIR_CLASSIC; kind++) {
+		struct weir_rolling *set = make(kind);
+		insert_range(set, 0, KEYS);
+		assert_int_equal(count_range(set, 0, KEYS), KEYS);
+		double rate = (double)count_range(set, KEYS, 6 * KEYS) / (5 * KEYS);
+		assert_true(rate > 0.0085 && rate < 0.0105);
+		struct weir_rolling_stats s = WEIR_ROLLING_STATS_INIT;
+		assert_ok(weir_rolling_stats(set, &s));
+		assert_int_equal(s.shards, SHARDS);
+		assert_true(s.keys_estimated > 0.97 * KEYS && s.keys_estimated < 1.03 * KEYS);
+		assert_true(s.fp_rate_estimated > 0.9 * rate && s.fp_rate_estimated < 1.1 * rate);
+		assert_true(s.fill_max >= s.fill && s.fill > 0.3 && s.fill < 0.6);
+		assert_int_equal(s.oldest, 1);
+		assert_int_equal(s.newest, 1);
+		assert_ok(weir_rolling_destroy(set));
+	}
+}
+
+/* Batches answer as single verbs do, whatever their length. */
+static void batches(void **state)
+{
+	(void)state;
+	static const size_t lengths[] = { 0, 1, 63, 64, 65, 1000 };
+	for (size_t l = 0; l < COUNT_OF(lengths); l++) {
+		struct weir_rolling *one = make(WEIR_BLOCKED), *many = make(WEIR_BLOCKED);
+		uint64_t hashes[1000], fresh[WEIR_BITMAP_WORDS(1000)], found[WEIR_BITMAP_WORDS(1000)];
+		size_t n = lengths[l], hits = 0;
+		int64_t inserted = 0;
+		for (size_t i = 0; i < n; i++) {
+			uint64_t key = test_key(i % 700);
+			hashes[i] = weir_rolling_hash(one, &key, 8);
+			assert_int_equal(hashes[i], weir_rolling_hash(many, &key, 8));
+		}
+		assert_true(weir_rolling_contains_hashes(many, hashes, n, NULL) == 0);
+		int64_t answer = weir_rolling_insert_hashes(many, hashes, n, fresh);
+		for (size_t i = 0; i < n; i++) {
+			int is_new = weir_rolling_insert_hash(one, hashes[i]);
+			inserted += is_new;
+			assert_int_equal(fresh[i / 64] >> i % 64 & 1, is_new);
+		}
+		assert_int_equal(answer, inserted);
+		for (size_t i = 0; i < n; i++)
+			hashes[i] = test_key(i + (i & 1) * KEYS);
+		assert_int_equal(weir_rolling_contains_hashes(many, hashes, n, found), weir_rolling_contains_hashes(one, hashes, n, NULL));
+		for (size_t i = 0; i < n; i++) {
+			bool hit = weir_rolling_contains_hash(one, hashes[i]);
+			hits += hit;
+			assert_int_equal(found[i / 64] >> i % 64 & 1, hit);
+		}
+		assert_int_equal(hits, weir_rolling_contains_hashes(many, hashes, n, NULL));
+		assert_ok(weir_rolling_destroy(one));
+		assert_ok(weir_rolling_destroy(many));
+	}
+}
+
+/* Offers the whole source, in one of four forms. */
+struct source {
+	uint64_t keys[KEYS];
+	unsigned form;
+	uint32_t fails_at;
+};
+
+static int fill(struct weir_reload *r, uint32_t shard, void *context)
+{
+	struct source *s = context;
+	if (shard == s->fails_at)
+		return -EIO;
+	for (size_t i = 0; s->form == 0 && i < KEYS; i++)
+		assert_ok(weir_reload_insert(r, &s->keys[i], 8));
+	if (s->form == 1)
+		assert_ok(weir_reload_insert_fixed(r, s->keys, 8, KEYS));
+	struct iovec v[1000];
+	for (size_t at = 0; s->form == 2 && at < KEYS; at += 1000) {
+		for (size_t i = 0; i < 1000; i++)
+			v[i] = (struct iovec){ .iov_base = &s->keys[at + i], .iov_len = 8 };
+		assert_ok(weir_reload_insert_keys(r, v, 1000));
+	}
+	if (s->form == 3) {
+		uint64_t *hashes = malloc(sizeof s->keys);
+		assert_non_null(hashes);
+		weir_hash_fixed(weir_reload_next(r), s->keys, 8, KEYS, hashes);
+		assert_ok(weir_reload_insert_hashes(r, hashes, KEYS));
+		free(hashes);
+	}
+	return 0;
+}
+
+static void replaced(void **state)
+{
+	(void)state;
+	struct source *s = calloc(1, sizeof *s);
+	assert_non_null(s);
+	for (unsigned form = 0; form < 4; form++) {
+		struct weir_rolling *set = make(WEIR_BLOCKED);
+		struct weir_rolling_stats stats = WEIR_ROLLING_STATS_INIT;
+		insert_range(set, 0, KEYS);
+		for (size_t i = 0; i < KEYS; i++)
+			s->keys[i] = test_key(2 * KEYS + i);
+		s->form = form, s->fails_at = UINT32_MAX;
+		assert_ok(weir_rolling_reload(set, NULL, fill, s));
+		assert_int_equal(count_range(set, 2 * KEYS, 3 * KEYS), KEYS);
+		assert_true(count_range(set, 0, KEYS) < KEYS / 50); /* the old ones are gone */
+		assert_ok(weir_rolling_stats(set, &stats));
+		assert_int_equal(stats.oldest, 2);
+		assert_int_equal(stats.newest, 2);
+		assert_ok(weir_rolling_destroy(set));
+	}
+	free(s);
+}
+
+/* A key inserted while its shard is replaced, before the shard's turn or after it, stays. */
+static void inserted_meanwhile(void **state)
+{
+	(void)state;
+	struct weir_rolling *set = make(WEIR_BLOCKED);
+	insert_range(set, 0, 1000);
+	for (uint32_t shard = 0; shard < SHARDS; shard++) {
+		struct weir_reload *r, *other;
+		assert_ok(weir_rolling_begin(&r, set, shard, NULL));
+		assert_refused(weir_rolling_begin(&other, set, (shard + 1) % SHARDS, NULL), -EBUSY, "weir_reload_begin", "under way");
+		insert_range(set, 1000 * (shard + 1), 1000 * (shard + 2));
+		assert_ok(weir_reload_copy(r));
+		assert_ok(weir_reload_commit(r));
+	}
+	assert_int_equal(count_range(set, 0, 1000 * (SHARDS + 1)), 1000 * (SHARDS + 1));
+	assert_ok(weir_rolling_destroy(set));
+}
+
+static void stopped_halfway(void **state)
+{
+	(void)state;
+	struct weir_rolling *set = make(WEIR_BLOCKED);
+	struct weir_rolling_stats stats = WEIR_ROLLING_STATS_INIT;
+	struct source *s = calloc(1, sizeof *s);
+	assert_non_null(s);
+	for (size_t i = 0; i < KEYS; i++)
+		s->keys[i] = test_key(i);
+	insert_range(set, 0, KEYS);
+	s->form = 1, s->fails_at = SHARDS / 2;
+	assert_int_equal(weir_rolling_reload(set, NULL, fill, s), -EIO);
+	assert_ok(weir_rolling_stats(set, &stats));
+	assert_int_equal(stats.oldest, 1);
+	assert_int_equal(stats.newest, 2);
+	assert_int_equal(count_range(set, 0, KEYS), KEYS);
+	s->fails_at = UINT32_MAX;
+	assert_ok(weir_rolling_reload(set, NULL, fill, s));
+	assert_int_equal(count_range(set, 0, KEYS), KEYS);
+	free(s);
+	assert_ok(weir_rolling_destroy(set));
+}
+
+static void shards_are_where_hashes_say(void **state)
+{
+	(void)state;
+	struct weir_rolling *set = make(WEIR_BLOCKED);
+	uint64_t hash = UINT64_C(5) << 61 | 12345;
+	assert_int_equal(weir_rolling_shard(set, hash), 5);
+	assert_int_equal(weir_rolling_insert_hash(set, hash), WEIR_NEW);
+	for (uint32_t i = 0; i < SHARDS; i++) {
+		struct weir_stats stats = WEIR_STATS_INIT;
+		assert_ok(weir_stats(weir_rolling_get(set, i), &stats));
+		assert_int_equal(stats.fill > 0, i == 5);
+	}
+	assert_true(weir_contains_hash(weir_rolling_get(set, 5), hash << 3 | 5));
+	assert_ok(weir_rolling_destroy(set));
+}
+
+static void refused(void **state)
+{
+	(void)state;
+	struct weir_params p = params(WEIR_BLOCKED);
+	struct weir_rolling *set = NULL;
+	struct weir_reload *r;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_rolling_stats stats = { 0 };
+	uint64_t memory[8];
+	assert_refused(weir_rolling_create(NULL, &p, 8, NULL), -EINVAL, "out", "NULL");
+	static const uint32_t wrong[] = { 0, 1, 3, 131072 };
+	for (size_t i = 0; i < COUNT_OF(wrong); i++)
+		assert_refused(weir_rolling_create(&set, &p, wrong[i], NULL), -EINVAL, "shards", "65536");
+	p.memory = memory, p.memory_bytes = sizeof memory;
+	assert_refused(weir_rolling_create(&set, &p, 8, NULL), -EINVAL, "memory", "shards");
+	p.memory = NULL, p.memory_bytes = 0, p.fp_rate = 2;
+	assert_refused(weir_rolling_create(&set, &p, 8, NULL), -EINVAL, "fp_rate", "2");
+	assert_null(set);
+	set = make(WEIR_BLOCKED);
+	assert_refused(weir_rolling_begin(&r, set, SHARDS, NULL), -EINVAL, "shard 8", "0 to 7");
+	assert_refused(weir_rolling_begin(&r, NULL, 0, NULL), -EINVAL, "set", "NULL");
+	assert_refused(weir_rolling_begin(NULL, set, 0, NULL), -EINVAL, "out", "NULL");
+	o.keep_previous = true;
+	assert_refused(weir_rolling_begin(&r, set, 0, &o), -EINVAL, "keep_previous", "twice");
+	o.keep_previous = false, o.params = &p;
+	assert_refused(weir_rolling_begin(&r, set, 0, &o), -EINVAL, "params", "size");
+	assert_refused(weir_rolling_reload(set, NULL, NULL, NULL), -EINVAL, "fill", "NULL");
+	assert_refused(weir_rolling_stats(set, &stats), -EINVAL, "struct_size", "0");
+	assert_ok(weir_rolling_begin(&r, set, 3, NULL));
+	assert_refused(weir_rolling_destroy(set), -EBUSY, "weir_rolling_destroy", "under way");
+	weir_reload_abort(r);
+	assert_ok(weir_rolling_destroy(set));
+	assert_ok(weir_rolling_destroy(NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(full_set),
+		cmocka_unit_test(batches),
+		cmocka_unit_test(replaced),
+		cmocka_unit_test(inserted_meanwhile),
+		cmocka_unit_test(stopped_halfway),
+		cmocka_unit_test(shards_are_where_hashes_say),
+		cmocka_unit_test(refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
