@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The machine's own limit: independent random 64-byte lines out of as many bytes as the filter has, huge pages likewise, with the
- * prefetch distance that this machine likes best. A contender like the others, so that it is measured beside them. */
+ * The machine's own limits, contenders like the others, so that they are measured beside them: independent random 64-byte lines out
+ * of as many bytes as the filter has, huge pages likewise, with the prefetch distance that this machine likes best; what a call
+ * through a pointer costs by itself, much where indirect branches are not predicted; and arithmetic alone, which two idle cores do
+ * twice as much of as one. */
 #include <cstdint>
 #include <stdexcept>
 #include <vector>
@@ -79,7 +81,40 @@ private:
 	unsigned best_;
 };
 
+/* A contender without keys. */
+template <class Self> class Keyless : public SingleKeySet<Self> {
+public:
+	uint64_t bytes() const override { return 0; }
+	void clear() override {}
+	void add(const void *key, size_t len) { static_cast<Self *>(this)->find(key, len); }
+};
+
+class EmptyCalls final : public Keyless<EmptyCalls> {
+public:
+	EmptyCalls() { asm volatile("" : "+m"(verb_)); }
+	bool find(const void *key, size_t len) const { return verb_(this, key, len); }
+
+private:
+	static bool nothing(const EmptyCalls *, const void *, size_t) { return true; }
+	bool (*verb_)(const EmptyCalls *, const void *, size_t) = nothing;
+};
+
+class Registers final : public Keyless<Registers> {
+public:
+	bool find(const void *key, size_t) const
+	{
+		uint64_t x = reinterpret_cast<uintptr_t>(key);
+		for (int i = 0; i < 4; i++)
+			x = scramble(x);
+		asm volatile("" : "+r"(x));
+		return x & 1;
+	}
+};
+
 } // namespace
+
+std::unique_ptr<Set> empty_calls(size_t, double) { return std::make_unique<EmptyCalls>(); }
+std::unique_ptr<Set> registers_only(size_t, double) { return std::make_unique<Registers>(); }
 
 std::unique_ptr<Set> random_lines(size_t n, double rate)
 {

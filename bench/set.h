@@ -109,6 +109,7 @@ std::unique_ptr<Set> weir_inlined(size_t n, double rate);
 /* sets_yardstick.cc: the split-block filter, for AVX2 as the comparison asks, and for all that this machine has. */
 std::unique_ptr<Set> yardstick_single(size_t n, double rate);
 std::unique_ptr<Set> yardstick_batch(size_t n, double rate);
+std::unique_ptr<Set> yardstick_called(size_t n, double rate); /* each key through a pointer to a function, as an object's verbs are */
 std::unique_ptr<Set> yardstick_native_single(size_t n, double rate);
 std::unique_ptr<Set> yardstick_native_batch(size_t n, double rate);
 
@@ -119,8 +120,11 @@ std::unique_ptr<Set> mutex_per_shard(size_t n, double rate);
 std::unique_ptr<Set> rwlock_per_shard(size_t n, double rate);
 std::unique_ptr<Set> lfht(size_t n, double rate);
 
-/* limits.cc: random lines of as many bytes as weir's filter has. */
+/* limits.cc: random lines of as many bytes as weir's filter has; a call through a pointer that does nothing; as much arithmetic as a
+ * lookup, without memory. */
 std::unique_ptr<Set> random_lines(size_t n, double rate);
+std::unique_ptr<Set> empty_calls(size_t n, double rate);
+std::unique_ptr<Set> registers_only(size_t n, double rate);
 
 } // namespace bench
 

@@ -34,6 +34,30 @@ public:
 	}
 };
 
+#ifndef YARDSTICK_NATIVE
+/* The verbs behind pointers that the compiler cannot see through. */
+class Called final : public SingleKeySet<Called> {
+public:
+	Called(size_t n, double rate) : filter(n, rate)
+	{
+		asm volatile("" : "+m"(contains_), "+m"(insert_));
+	}
+	uint64_t bytes() const override { return filter.region.bytes(); }
+	void clear() override { filter.region.clear(); }
+	bool find(const void *key, size_t len) const { return contains_(filter, key, len); }
+	void add(const void *key, size_t len) { insert_(filter, key, len); }
+
+private:
+	static uint64_t hash(const void *key, size_t len) { return len == 8 ? SplitBlock::hash8(key) : SplitBlock::hash(key, len); }
+	static bool contains(const SplitBlock &f, const void *key, size_t len) { return f.contains(hash(key, len)); }
+	static void insert(SplitBlock &f, const void *key, size_t len) { f.insert(hash(key, len)); }
+
+	bool (*contains_)(const SplitBlock &, const void *, size_t) = contains;
+	void (*insert_)(SplitBlock &, const void *, size_t) = insert;
+	SplitBlock filter;
+};
+#endif
+
 } // namespace
 
 #ifdef YARDSTICK_NATIVE
@@ -42,6 +66,7 @@ std::unique_ptr<Set> yardstick_native_batch(size_t n, double rate) { return std:
 #else
 std::unique_ptr<Set> yardstick_single(size_t n, double rate) { return std::make_unique<Single>(n, rate); }
 std::unique_ptr<Set> yardstick_batch(size_t n, double rate) { return std::make_unique<Batch>(n, rate); }
+std::unique_ptr<Set> yardstick_called(size_t n, double rate) { return std::make_unique<Called>(n, rate); }
 #endif
 
 } // namespace bench

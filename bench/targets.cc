@@ -30,6 +30,16 @@ void lookups(std::vector<Comparison> &out, size_t n, double rate, bool promised)
 	                { "yardstick, inlined", yardstick_single, Op::chain } });
 }
 
+/* What a call through a pointer costs on this machine, whatever it calls. */
+void calls(std::vector<Comparison> &out)
+{
+	const Side yardstick = { "yardstick, inlined", yardstick_single, Op::hit };
+	out.push_back({ "machine: a call by pointer", m1, 0.01, { "empty call", empty_calls, Op::hit, 1, nullptr, true }, yardstick, 0, false, true });
+	out.push_back({ "machine: yardstick by pointer", m1, 0.01, { "yardstick, by pointer", yardstick_called, Op::hit }, yardstick, 0, false, true });
+	out.push_back({ "single lookup, both by pointer", m1, 0.01, { "weir_contains", weir_single, Op::hit },
+	                { "yardstick, by pointer", yardstick_called, Op::hit }, 0, false, true });
+}
+
 void inserts(std::vector<Comparison> &out, size_t n, double rate, bool promised)
 {
 	const Side yardstick = { "yardstick, inlined", yardstick_single, Op::insert };
@@ -46,6 +56,8 @@ void threads(std::vector<Comparison> &out, size_t n, double rate)
 	auto scale = [&](const char *question, const char *name, Maker make, Op op, double limit) {
 		out.push_back({ question, n, rate, { name, make, op, 2 }, { "on 1 thread", make, op, 1 }, limit, true });
 	};
+	const Side one = { "on 1 thread", registers_only, Op::hit, 1, nullptr, true };
+	out.push_back({ "machine: 2 threads : 1", n, rate, { "registers only", registers_only, Op::hit, 2, nullptr, true }, one, 0, true, true });
 	scale("2 threads : 1, batch lookup", "weir_contains_fixed", weir_batch, Op::hit, 1.9);
 	scale("2 threads : 1, single lookup", "weir_contains", weir_single, Op::hit, 1.9);
 	scale("2 threads : 1, batch insert", "weir_insert_fixed", weir_batch, Op::insert, n == m100 ? 1.8 : n == m1 ? 1.6 : 0);
@@ -86,6 +98,7 @@ std::vector<Comparison> targets()
 {
 	std::vector<Comparison> out;
 	lookups(out, m1, 0.01, true);
+	calls(out);
 	inserts(out, m1, 0.01, true);
 	kernels(out, m1, 0.01);
 	threads(out, m1, 0.01);
