@@ -382,29 +382,26 @@ WEIR__OUTLINE uint64_t weir__hash_long(uint64_t seed, const void *key, size_t le
 	return XXH3_64bits_withSeed(key, len, seed);
 }
 
-WEIR__INLINE bool weir__layout_is(const struct weir_inline *v, uint32_t z, uint32_t g)
-{
-	return ((v->words_per_key ^ z) | (v->bits_per_word ^ g)) == 0; /* one branch */
-}
+#define WEIR__IS(z, g, Z, G) ((((z) ^ (Z)) | ((g) ^ (G))) == 0) /* one branch */
 
-WEIR__OUTLINE bool weir__test_other(const struct weir_inline *v, const uint64_t *block, uint64_t r)
+WEIR__OUTLINE bool weir__test_other(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-#define WEIR__TRY(z, g) \
-	if (weir__layout_is(v, z, g)) \
-		return weir__test(block, r, z, g);
+#define WEIR__TRY(Z, G) \
+	if (WEIR__IS(z, g, Z, G)) \
+		return weir__test(block, r, Z, G);
 	WEIR__LAYOUTS(WEIR__TRY)
 #undef WEIR__TRY
-	return weir__test_any(block, r, v->words_per_key, v->bits_per_word);
+	return weir__test_any(block, r, z, g);
 }
 
-WEIR__OUTLINE int weir__set_other(const struct weir_inline *v, uint64_t *block, uint64_t r)
+WEIR__OUTLINE int weir__set_other(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-#define WEIR__TRY(z, g) \
-	if (weir__layout_is(v, z, g)) \
-		return weir__set(block, r, z, g);
+#define WEIR__TRY(Z, G) \
+	if (WEIR__IS(z, g, Z, G)) \
+		return weir__set(block, r, Z, G);
 	WEIR__LAYOUTS(WEIR__TRY)
 #undef WEIR__TRY
-	return weir__set_any(block, r, v->words_per_key, v->bits_per_word);
+	return weir__set_any(block, r, z, g);
 }
 
 /** As weir_hash(). */
@@ -418,7 +415,8 @@ WEIR__INLINE bool weir_inline_contains_hash(const struct weir_inline *v, uint64_
 {
 	const uint64_t *block = weir__block(v, h);
 	uint64_t r = weir__remix(h);
-	return __builtin_expect(weir__layout_is(v, 2, 3), 1) ? weir__test(block, r, 2, 3) : weir__test_other(v, block, r);
+	unsigned z = v->words_per_key, g = v->bits_per_word;
+	return __builtin_expect(WEIR__IS(z, g, 2, 3), 1) ? weir__test(block, r, 2, 3) : weir__test_other(block, r, z, g);
 }
 
 /** As weir_contains(). */
@@ -433,7 +431,8 @@ WEIR__INLINE int weir_inline_insert_hash(const struct weir_inline *v, uint64_t h
 	uint64_t *block = weir__block(v, h), r = weir__remix(h);
 	if (v->insert_error)
 		return v->insert_error;
-	return __builtin_expect(weir__layout_is(v, 2, 3), 1) ? weir__set(block, r, 2, 3) : weir__set_other(v, block, r);
+	unsigned z = v->words_per_key, g = v->bits_per_word;
+	return __builtin_expect(WEIR__IS(z, g, 2, 3), 1) ? weir__set(block, r, 2, 3) : weir__set_other(block, r, z, g);
 }
 
 /** As weir_insert(). */
