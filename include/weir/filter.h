@@ -15,7 +15,7 @@
  * What is wait-free: weir_hash, contains (all forms) and insert by key and by hash (all forms up to 64 Ki keys a call; above, the
  * batch may allocate scratch memory) of the blocked and classic kinds. Nothing here ever takes a lock except weir_load_hashes.
  *
- * Order: an insert that happens-before a lookup is seen by it. Bits only go from 0 to 1 (invariant B1 in src/atomic.h), so
+ * Order: an insert that happens-before a lookup is seen by it. Bits only go from 0 to 1 (invariant B1 in word.h), so
  * coherence of each word is all that takes, and all accesses are relaxed: weir orders nothing else for its caller.
  */
 #ifndef WEIR_FILTER_H
@@ -200,7 +200,7 @@ struct weir_stats {
 	double fp_rate;           /* asked */
 	double fill;              /* share of bits set, 0 to 1 */
 	double fill_max;          /* of the fullest shard looked at */
-	double keys_estimated;    /* distinct keys, from the fill */
+	double keys_estimated;    /* distinct keys, from the fill; infinite if every bit is set */
 	double fp_rate_estimated; /* of a lookup of a random absent key now, from the bits themselves */
 	double sampled;           /* share of the bits that was read, 0 to 1 */
 	bool saturated;           /* more keys than capacity, beyond the estimate's error: the rate is above the one asked */
