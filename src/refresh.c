@@ -113,6 +113,7 @@ static int swap(struct weir_handle *h, struct weir_filter *next, const struct we
 	int err = weir__reload_open(&r, h, next, &o);
 	if (err) {
 		weir_destroy(next);
+		h->watch->last = (struct identity){ 0 }; /* no memory: to be tried again */
 		weir__writer_release(h);
 		return err;
 	}
@@ -144,8 +145,6 @@ static int refresh(struct weir_handle *h, const char *path, const struct weir_re
 		return err;
 	}
 	err = swap(h, next, options);
-	if (err == -ENOMEM)
-		h->watch->last = (struct identity){ 0 };
 	return err ? err : 1;
 }
 
