@@ -124,6 +124,12 @@ static int swap(struct weir_handle *h, struct weir_filter *next, const struct we
 	return weir__reload_close(r);
 }
 
+/* Not the file's fault, or not for ever: memory, descriptors and what max_bytes leaves come back. */
+static bool passing(int err)
+{
+	return err == -ENOMEM || err == -ENOENT || err == -EFBIG || err == -EMFILE || err == -ENFILE || err == -EINTR || err == -EAGAIN;
+}
+
 /* The handle is claimed, and no longer when this returns. */
 static int refresh(struct weir_handle *h, const char *path, const struct weir_refresh_options *options)
 {
@@ -137,10 +143,10 @@ static int refresh(struct weir_handle *h, const char *path, const struct weir_re
 		return err;
 	}
 	err = prepare(&next, h, path, options);
-	if (err != -ENOMEM && err != -ENOENT)
+	if (!passing(err))
 		h->watch->last = now;
 	if (err) {
-		atomic_fetch_add_explicit(&h->refused, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&h->refused, !passing(err), memory_order_relaxed);
 		weir__writer_release(h);
 		return err;
 	}
