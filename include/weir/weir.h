@@ -12,5 +12,6 @@
 #include <weir/reload.h>
 #include <weir/refresh.h>
 #include <weir/rolling.h>
+#include <weir/follow.h>
 
 #endif
