@@ -31,8 +31,8 @@ struct weir_follower {
 	double delay;   /* until the next look that nothing asks for */
 	double retry;   /* the last delay after a failure; 0 after a success */
 	char told[512]; /* the last failure's sentence; empty after a success */
-	char *folder, *name;
-	char path[];
+	size_t length; /* of path */
+	char path[];   /* and, behind it, the folder's */
 };
 
 /* A failure is told when it is new. Each is followed by another look soon, so that of two files refused alike both are told. */
@@ -121,30 +121,26 @@ static int start_thread(struct weir_follower *f)
 /* Release: weir_handle_destroy() may free the handle now. */
 static void free_follower(struct weir_follower *f)
 {
-	atomic_fetch_sub_explicit(&f->handle->followers, 1, memory_order_release);
+	atomic_store_explicit(&f->handle->followed, false, memory_order_release);
 	weir__notice_close(&f->notice);
 	if (f->stop >= 0)
 		close(f->stop);
-	free(f->folder);
 	free(f);
 }
 
 /* The folder and the name in it: "set.weir" is in ".", "/set.weir" in "/". */
-static int split_path(struct weir_follower *f)
+static void split_path(struct weir_follower *f)
 {
 	const char *slash = strrchr(f->path, '/');
-	size_t length = slash ? (size_t)(slash - f->path) : 0;
-	f->name = slash ? f->path + length + 1 : f->path;
-	f->folder = !slash ? strdup(".") : length == 0 ? strdup("/") : strndup(f->path, length);
-	f->notice = weir__notice(f->folder, f->name);
-	return f->folder ? 0 : weir__fail(-ENOMEM, "%s: no memory to follow it", f->path);
+	char *folder = f->path + f->length + 1;
+	size_t n = slash ? (size_t)(slash - f->path) : 0;
+	memcpy(folder, n ? f->path : slash ? "/" : ".", n ? n : 1);
+	f->notice = weir__notice(folder, slash ? slash + 1 : f->path);
 }
 
 static int begin(struct weir_follower *f)
 {
-	int err = split_path(f);
-	if (err)
-		return err;
+	split_path(f);
 	f->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (f->stop < 0)
 		return weir__fail(-errno, "%s: no eventfd to stop its follower: %s", f->path, weir_strerror(errno));
@@ -178,15 +174,16 @@ int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *p
 	int err = read_options(&o, &refresh, options);
 	if (err)
 		return err;
-	struct weir_follower *f = calloc(1, sizeof *f + strlen(path) + 1);
-	if (!f)
+	if (atomic_exchange_explicit(&h->followed, true, memory_order_relaxed))
+		return weir__fail(-EBUSY, "%s: a follower of this handle runs already", path);
+	size_t length = strlen(path);
+	struct weir_follower *f = calloc(1, sizeof *f + 2 * length + 3);
+	if (!f) {
+		atomic_store_explicit(&h->followed, false, memory_order_relaxed);
 		return weir__fail(-ENOMEM, "%s: no memory to follow it", path);
-	f->handle = h;
-	f->options = o;
-	f->refresh = refresh;
-	f->stop = f->notice.fd = -1;
-	memcpy(f->path, path, strlen(path));
-	atomic_fetch_add_explicit(&h->followers, 1, memory_order_relaxed);
+	}
+	*f = (struct weir_follower){ .handle = h, .options = o, .refresh = refresh, .length = length };
+	memcpy(f->path, path, length + 1);
 	err = begin(f);
 	if (err)
 		free_follower(f);

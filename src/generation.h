@@ -52,7 +52,7 @@ struct weir_handle {
 	atomic_bool *writer;                /* which is claimed: its own, or one that the shards of a rolling set share */
 	atomic_uint retiring;               /* retired by call_rcu, not yet freed */
 	atomic_uint_fast64_t bytes_retired; /* of bits, in those */
-	atomic_uint followers;              /* follow.c: threads that have the handle's address */
+	atomic_bool followed;               /* follow.c: a thread has the handle's address */
 	atomic_uint_fast64_t swaps;
 	atomic_uint_fast64_t refused;
 	struct weir_watch *watch; /* the writer's; NULL until the first refresh */

@@ -6,8 +6,9 @@
 #include <unistd.h>
 #include "notice.h"
 
-/* Not IN_CREATE: a file that is being written has nothing to say before it is closed. */
-#define WATCHED (IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+/* Not IN_CREATE: a file that is being written has nothing to say before it is closed. A folder that is removed says so only when the
+ * last mapping of a file in it has gone, which may be never: that the file was removed first is said at once. */
+#define WATCHED (IN_MOVED_TO | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
 struct weir_notice weir__notice(const char *folder, const char *name)
 {

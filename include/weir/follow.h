@@ -4,10 +4,10 @@
  *     weir_follow(&follower, set, "/var/lib/app/blocked.weir", NULL)      once, after the last fork()
  *     weir_follow_stop(follower)                                          before weir_handle_destroy()
  *
- * It calls weir_handle_refresh_with() at once, then whenever inotify tells that a file was renamed to that name or written and closed
- * there, and every poll_seconds in any case. Polling alone notices what inotify cannot: a file system without it (network), its limits
- * reached, a symbolic link whose target is replaced in another folder, a parent folder that is another now. A folder that goes away and
- * comes back is watched again.
+ * It calls weir_handle_refresh_with() at once, then whenever inotify tells that a file was renamed to that name, written and closed
+ * there, or removed, and every poll_seconds in any case. Polling alone notices what inotify cannot: a file system without it (network),
+ * its limits reached, a symbolic link whose target is replaced in another folder, a parent folder that is another now. A folder that
+ * goes away and comes back is watched again.
  *
  * The thread is called "weir-follow", has every signal blocked and 512 KiB of stack, and is registered with the handle's flavor of RCU.
  * report and the gate's check run on it.
@@ -43,11 +43,11 @@ struct weir_follow_options {
  *   weir_save() does.
  * @options: NULL for the defaults.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL NULL, or an option out of its range; -ENOMEM; -EMFILE, -ENFILE no descriptor for the stop signal; -EAGAIN no thread.
+ * Errors: -EINVAL NULL, or an option out of its range; -EBUSY a follower of this handle runs already; -ENOMEM; -EMFILE, -ENFILE no descriptor for the stop signal; -EAGAIN no thread.
  *   What a look answers goes to report; without one weir_handle_stats() counts swaps and refusals.
- * Threads: any. The handle takes several followers, and reloads between their looks. After fork() the child has no such thread: it calls
- *   weir_follow_stop() and may follow again; if the fork came while the thread was looking, the child's copy of the handle stays -EBUSY,
- *   which is why a server forks first and follows then.
+ * Threads: any one. Reloads, rollbacks and refreshes by others go on between two looks. After fork() the child has no such thread: it
+ *   calls weir_follow_stop() and may follow again; if the fork came while the thread was swapping, the child's copy of the handle stays
+ *   -EBUSY, which is why a server forks first and follows then.
  * Progress: blocking (a thread's start).
  */
 WEIR_API WEIR_MUST_CHECK int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *path,

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ * What the tests of followers share: a folder with an image that is replaced, what report was told, and waiting for it. */
+#ifndef WEIR_TESTS_FOLLOWERS_H
+#define WEIR_TESTS_FOLLOWERS_H
+
+#include <time.h>
+#include "handles.h"
+
+/* Where inotify is asked for, polling would come far too late to pass for it. */
+static const double never = 600, often = 0.02, patience = 20;
+
+static char *folder, path[4096], other[4200];
+
+/* What report was told. */
+static struct log {
+	pthread_mutex_t lock;
+	unsigned swaps, failures;
+	int result;
+	char sentence[600];
+} heard;
+
+static inline void report(void *context, int result, const char *sentence)
+{
+	struct log *l = context;
+	pthread_mutex_lock(&l->lock);
+	l->swaps += result == 1;
+	l->failures += result < 0;
+	l->result = result;
+	snprintf(l->sentence, sizeof l->sentence, "%s", sentence);
+	pthread_mutex_unlock(&l->lock);
+}
+
+static inline int setup(void **state)
+{
+	(void)state;
+	folder = test_folder();
+	snprintf(path, sizeof path, "%s/set.weir", folder);
+	snprintf(other, sizeof other, "%s/other", folder);
+	heard = (struct log){ .lock = PTHREAD_MUTEX_INITIALIZER };
+	return 0;
+}
+
+static inline int teardown(void **state)
+{
+	(void)state;
+	test_folder_remove(folder);
+	return 0;
+}
+
+static inline double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static inline void save(uint64_t from, uint64_t to)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 10000, 0.01);
+	for (uint64_t i = from; i < to; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+}
+
+static inline struct weir_follower *follow(struct weir_handle *h, double poll_seconds, bool poll_only)
+{
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_follower *f = NULL;
+	o.poll_seconds = poll_seconds;
+	o.poll_only = poll_only;
+	o.report = report;
+	o.context = &heard;
+	assert_ok(weir_follow(&f, h, path, &o));
+	return f;
+}
+
+/* Until so many swaps and failures have been told, no more of either; with qsbr this thread is offline meanwhile. */
+static inline void expect(const struct flavor *flavor, unsigned swaps, unsigned failures)
+{
+	double begun = now();
+	bool there = false;
+	flavor->rcu->thread_offline();
+	while (!there && now() - begun < patience) {
+		usleep(1000);
+		pthread_mutex_lock(&heard.lock);
+		there = heard.swaps >= swaps && heard.failures >= failures;
+		pthread_mutex_unlock(&heard.lock);
+	}
+	flavor->rcu->thread_online();
+	pthread_mutex_lock(&heard.lock);
+	if (heard.swaps != swaps || heard.failures != failures)
+		fail_msg("after %.3f s %u swaps and %u failures (the last: %d, \"%s\"), where %u and %u were due", now() - begun, heard.swaps,
+		         heard.failures, heard.result, heard.sentence, swaps, failures);
+	pthread_mutex_unlock(&heard.lock);
+}
+
+#endif

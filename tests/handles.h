@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ * What the tests of handles share: the flavors of RCU, a thread that sits in a section until it is told to leave, keys that should be
+ * there. */
+#ifndef WEIR_TESTS_HANDLES_H
+#define WEIR_TESTS_HANDLES_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <urcu/flavor.h>
+#include "test.h"
+
+extern const struct rcu_flavor_struct urcu_bp_flavor, urcu_memb_flavor, urcu_mb_flavor, urcu_qsbr_flavor;
+
+struct flavor {
+	const char *name;
+	const struct rcu_flavor_struct *given; /* to weir_handle_create() */
+	const struct rcu_flavor_struct *rcu;   /* what is used then */
+	bool has_sections;                     /* that it can tell: qsbr cannot */
+};
+
+static const struct flavor flavors[] = {
+	{ "default", NULL, &urcu_bp_flavor, true },
+	{ "bp", &urcu_bp_flavor, &urcu_bp_flavor, true },
+	{ "memb", &urcu_memb_flavor, &urcu_memb_flavor, true },
+	{ "mb", &urcu_mb_flavor, &urcu_mb_flavor, true },
+	{ "qsbr", &urcu_qsbr_flavor, &urcu_qsbr_flavor, false },
+};
+
+#define FOR_EACH_FLAVOR(flavor) for (const struct flavor *flavor = flavors; flavor < flavors + COUNT_OF(flavors); flavor++)
+
+/* A handle on an empty filter; the calling thread is registered until close_handle(). */
+static inline struct weir_handle *open_handle(const struct flavor *flavor, uint64_t capacity)
+{
+	struct weir_handle *h = NULL;
+	flavor->rcu->register_thread();
+	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, capacity, 0.01), flavor->given));
+	return h;
+}
+
+static inline void close_handle(const struct flavor *flavor, struct weir_handle *h)
+{
+	assert_ok(weir_handle_destroy(h));
+	flavor->rcu->unregister_thread();
+}
+
+static inline struct weir_handle_stats stats_of(const struct weir_handle *h)
+{
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	assert_ok(weir_handle_stats(h, &s));
+	return s;
+}
+
+/* Of the keys from @from to before @to, how many does the handle not have? */
+static inline uint64_t missing_in(const struct weir_handle *h, uint64_t from, uint64_t to)
+{
+	uint64_t n = 0;
+	for (uint64_t i = from; i < to; i++)
+		n += !weir_handle_contains_hash(h, test_key(i));
+	return n;
+}
+
+static inline void insert_into(struct weir_handle *h, uint64_t from, uint64_t to)
+{
+	for (uint64_t i = from; i < to; i++)
+		assert_ok(weir_handle_insert_hash(h, test_key(i)));
+}
+
+/* A thread in a read-side section. */
+struct sitter {
+	const struct rcu_flavor_struct *rcu;
+	pthread_t thread;
+	sem_t sits, leave;
+};
+
+static inline void *sit(void *argument)
+{
+	struct sitter *s = argument;
+	s->rcu->register_thread();
+	s->rcu->read_lock();
+	sem_post(&s->sits);
+	while (sem_wait(&s->leave))
+		;
+	s->rcu->read_unlock();
+	s->rcu->unregister_thread();
+	return NULL;
+}
+
+static inline void sitter_start(struct sitter *s, const struct rcu_flavor_struct *rcu)
+{
+	s->rcu = rcu;
+	sem_init(&s->sits, 0, 0);
+	sem_init(&s->leave, 0, 0);
+	assert_int_equal(pthread_create(&s->thread, NULL, sit, s), 0);
+	while (sem_wait(&s->sits))
+		;
+}
+
+static inline void sitter_end(struct sitter *s)
+{
+	sem_post(&s->leave);
+	pthread_join(s->thread, NULL);
+}
+
+#endif

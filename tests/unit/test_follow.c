@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT
+ * Following a file: what the thread sees by inotify and by polling, and what it tells. */
+#include "../image_bytes.h"
+#include "../followers.h"
+
+static struct weir_follower *untouched;
+
+static void damage(void)
+{
+	assert_true(image_spit(other, "nonsense", 8));
+	assert_int_equal(rename(other, path), 0);
+}
+
+static void test_swaps(void **state)
+{
+	(void)state;
+	for (unsigned polling = 0; polling < 2; polling++)
+		FOR_EACH_FLAVOR(flavor) {
+			struct weir_handle *h = open_handle(flavor, 10000);
+			heard.swaps = 0;
+			save(0, 100);
+			struct weir_follower *f = follow(h, polling ? often : never, polling);
+			expect(flavor, 1, 0); /* the first look is at once */
+			assert_int_equal(missing_in(h, 0, 100), 0);
+			assert_non_null(strstr(heard.sentence, path));
+			for (unsigned turn = 1; turn < 4; turn++) {
+				double begun = now();
+				save(turn * 100, turn * 100 + 100);
+				expect(flavor, turn + 1, 0);
+				if (turn == 1)
+					print_message("%s, %s: %.0f ms\n", flavor->name, polling ? "polling" : "inotify", (now() - begun) * 1e3);
+				assert_int_equal(missing_in(h, turn * 100, turn * 100 + 100), 0);
+				insert_into(h, 5000, 5010);
+			}
+			assert_refused(weir_handle_destroy(h), -EBUSY, "weir_handle_destroy", "weir_follow_stop");
+			assert_refused(weir_follow(&untouched, h, path, NULL), -EBUSY, path, "a follower of this handle runs");
+			assert_null(untouched);
+			double begun = now();
+			assert_ok(weir_follow_stop(f));
+			assert_true(now() - begun < patience);
+			assert_int_equal(stats_of(h).swaps, 4);
+			close_handle(flavor, h);
+		}
+}
+
+/* A file in place under another name, or written in place and closed: both are notices. */
+static void test_written_in_place(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	size_t n = 0;
+	(void)state;
+	save(0, 100);
+	unsigned char *image = image_slurp(path, &n);
+	unlink(path);
+	struct weir_follower *f = follow(h, never, false);
+	expect(flavors, 0, 1); /* no such file */
+	assert_int_equal(heard.result, -ENOENT);
+	assert_true(image_spit(path, image, n / 2));
+	expect(flavors, 0, 2);
+	assert_int_equal(heard.result, -EBADMSG);
+	assert_true(image_spit(other, image, n)); /* another name: none of its business */
+	assert_int_equal(rename(other, path), 0);
+	expect(flavors, 1, 2);
+	assert_ok(weir_follow_stop(f));
+	free(image);
+	close_handle(flavors, h);
+}
+
+static void test_damaged_is_told_once(void **state)
+{
+	(void)state;
+	for (unsigned polling = 0; polling < 2; polling++) {
+		struct weir_handle *h = open_handle(flavors, 10000);
+		heard.swaps = heard.failures = 0;
+		save(0, 100);
+		struct weir_follower *f = follow(h, polling ? often : never, polling);
+		expect(flavors, 1, 0);
+		damage();
+		expect(flavors, 1, 1);
+		assert_int_equal(heard.result, -EBADMSG);
+		assert_non_null(strstr(heard.sentence, path));
+		usleep(300000); /* many looks, when polling */
+		expect(flavors, 1, 1);
+		assert_int_equal(missing_in(h, 0, 100), 0);
+		damage(); /* a second one like it is another file */
+		expect(flavors, 1, 2);
+		save(100, 200);
+		expect(flavors, 2, 2);
+		assert_int_equal(missing_in(h, 100, 200), 0);
+		assert_ok(weir_follow_stop(f));
+		close_handle(flavors, h);
+	}
+}
+
+/* What lasts is told once, however often it is tried again. */
+static void test_what_passes(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	struct weir_reload *r;
+	(void)state;
+	struct weir_follower *f = follow(h, often, true);
+	expect(flavors, 0, 1);
+	usleep(200000);
+	expect(flavors, 0, 1);
+	assert_int_equal(heard.result, -ENOENT);
+	while (weir_reload_begin(&r, h, NULL)) /* between two looks */
+		;
+	save(0, 100);
+	expect(flavors, 0, 2);
+	assert_int_equal(heard.result, -EBUSY);
+	usleep(200000);
+	expect(flavors, 0, 2);
+	assert_ok(weir_reload_commit(r));
+	expect(flavors, 1, 2);
+	assert_int_equal(missing_in(h, 0, 100), 0);
+	assert_ok(weir_follow_stop(f));
+	close_handle(flavors, h);
+}
+
+/* Removed and made again, and renamed with another in its place: after each the watch is where the path is. */
+static void test_the_folder_goes(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	char *outer = folder, moved[4200];
+	(void)state;
+	assert_true(asprintf(&folder, "%s/in", outer) > 0);
+	snprintf(path, sizeof path, "%s/set.weir", folder);
+	snprintf(moved, sizeof moved, "%s/moved", outer);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	save(0, 100);
+	struct weir_follower *f = follow(h, never, false);
+	expect(flavors, 1, 0);
+	for (unsigned turn = 0; turn < 2; turn++) {
+		unsigned failures = turn + 1, swaps = 1 + 2 * turn;
+		if (turn == 0) {
+			unlink(path);
+			assert_int_equal(rmdir(folder), 0);
+		} else {
+			assert_int_equal(rename(folder, moved), 0);
+		}
+		expect(flavors, swaps, failures);
+		assert_int_equal(heard.result, -ENOENT);
+		assert_int_equal(mkdir(folder, 0700), 0);
+		save(1000 * turn, 1000 * turn + 100);
+		expect(flavors, swaps + 1, failures); /* tried again soon */
+		save(1000 * turn + 200, 1000 * turn + 300);
+		expect(flavors, swaps + 2, failures); /* and noticed again */
+		assert_int_equal(missing_in(h, 1000 * turn + 200, 1000 * turn + 300), 0);
+	}
+	assert_ok(weir_follow_stop(f));
+	close_handle(flavors, h);
+	free(folder);
+	folder = outer;
+}
+
+/* What inotify on the link's folder cannot tell. */
+static void test_links(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	char link[4200], to[4300];
+	(void)state;
+	save(0, 100);
+	snprintf(link, sizeof link, "%s/d", folder);
+	assert_int_equal(mkdir(link, 0700), 0);
+	snprintf(to, sizeof to, "%s/link", link);
+	assert_int_equal(symlink(path, to), 0);
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_follower *f;
+	o.poll_seconds = often;
+	o.report = report;
+	o.context = &heard;
+	assert_ok(weir_follow(&f, h, to, &o));
+	expect(flavors, 1, 0);
+	save(100, 200);
+	expect(flavors, 2, 0);
+	assert_int_equal(missing_in(h, 100, 200), 0);
+	assert_ok(weir_follow_stop(f));
+	close_handle(flavors, h);
+}
+
+static void test_a_name_without_folder(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	char before[4096], absolute[4096];
+	(void)state;
+	memcpy(absolute, path, sizeof path);
+	assert_non_null(getcwd(before, sizeof before));
+	assert_int_equal(chdir(folder), 0);
+	snprintf(path, sizeof path, "set.weir");
+	save(0, 100);
+	struct weir_follower *f = follow(h, never, false);
+	expect(flavors, 1, 0);
+	save(100, 200);
+	expect(flavors, 2, 0);
+	assert_ok(weir_follow_stop(f));
+	snprintf(path, sizeof path, "/weir-no-such-file");
+	f = follow(h, never, false);
+	expect(flavors, 2, 1);
+	assert_ok(weir_follow_stop(f));
+	assert_int_equal(chdir(before), 0);
+	memcpy(path, absolute, sizeof path);
+	close_handle(flavors, h);
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_swaps),
+		fresh(test_written_in_place),
+		fresh(test_damaged_is_told_once),
+		fresh(test_what_passes),
+		fresh(test_the_folder_goes),
+		fresh(test_links),
+		fresh(test_a_name_without_folder),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

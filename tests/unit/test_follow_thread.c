@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ * The follower's thread: what it is, how it is started, stopped and refused, and what a child of fork() has of it. */
+#include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <urcu/urcu-bp.h>
+#include "../followers.h"
+
+static struct weir_follower *untouched;
+
+/* Asked on the thread itself, by report. */
+static struct {
+	struct weir_follower *f;
+	char name[32];
+	bool signals_blocked;
+	int stop_answer;
+	char stop_sentence[600];
+	sem_t asked;
+} thread;
+
+static void ask_thread(void *context, int result, const char *sentence)
+{
+	sigset_t blocked;
+	pthread_getname_np(pthread_self(), thread.name, sizeof thread.name);
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	thread.signals_blocked = true;
+	for (int s = 1; s <= SIGRTMAX; s++)
+		if (s != SIGKILL && s != SIGSTOP && (s < 32 || s >= SIGRTMIN) && !sigismember(&blocked, s))
+			thread.signals_blocked = false;
+	if (thread.f) {
+		thread.stop_answer = weir_follow_stop(thread.f);
+		snprintf(thread.stop_sentence, sizeof thread.stop_sentence, "%s", weir_error_detail());
+	}
+	report(context, result, sentence);
+	sem_post(&thread.asked);
+}
+
+static void test_name_and_signals(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_follower *f;
+	sigset_t before, after;
+	(void)state;
+	o.report = ask_thread;
+	o.context = &heard;
+	o.poll_seconds = never;
+	sem_init(&thread.asked, 0, 0);
+	pthread_sigmask(SIG_BLOCK, NULL, &before);
+	save(0, 100);
+	assert_ok(weir_follow(&f, h, path, &o));
+	pthread_sigmask(SIG_BLOCK, NULL, &after);
+	for (int s = 1; s <= SIGRTMAX; s++)
+		assert_int_equal(sigismember(&before, s), sigismember(&after, s)); /* the caller's own are as they were */
+	while (sem_wait(&thread.asked))
+		;
+	assert_string_equal(thread.name, "weir-follow");
+	assert_true(thread.signals_blocked);
+	thread.f = f;
+	save(100, 200);
+	while (sem_wait(&thread.asked))
+		;
+	if (thread.stop_answer != -EDEADLK || !strstr(thread.stop_sentence, "own thread"))
+		fail_msg("stopped on its own thread: %d, \"%s\"", thread.stop_answer, thread.stop_sentence);
+	assert_ok(weir_follow_stop(f));
+	thread.f = NULL;
+	close_handle(flavors, h);
+}
+
+static void test_stop(void **state)
+{
+	(void)state;
+	assert_int_equal(weir_follow_stop(NULL), 0);
+	FOR_EACH_FLAVOR(flavor) {
+		struct weir_handle *h = open_handle(flavor, 10000);
+		heard.swaps = 0;
+		save(0, 100);
+		for (unsigned polling = 0; polling < 2; polling++) {
+			struct weir_follower *f = follow(h, never, polling); /* the file is the same: no second swap */
+			expect(flavor, 1, 0);
+			if (flavor->has_sections) {
+				flavor->rcu->read_lock();
+				assert_refused(weir_follow_stop(f), -EDEADLK, "weir_follow_stop", "inside a read-side section");
+				flavor->rcu->read_unlock();
+			}
+			double begun = now();
+			assert_ok(weir_follow_stop(f));
+			assert_true(now() - begun < patience);
+		}
+		close_handle(flavor, h);
+	}
+}
+
+/* Stopped in the middle of looks, and of the grace periods of those. */
+static void test_stop_at_any_moment(void **state)
+{
+	(void)state;
+	FOR_EACH_FLAVOR(flavor) {
+		struct weir_handle *h = open_handle(flavor, 10000);
+		for (unsigned i = 0; i < 30; i++) {
+			save(i, i + 10);
+			struct weir_follower *f = follow(h, 0.001, i % 2);
+			usleep(i * 50);
+			assert_ok(weir_follow_stop(f));
+			assert_int_equal(missing_in(h, i, i + 10), 0); /* the first look is at once: stop waits for it */
+		}
+		close_handle(flavor, h);
+	}
+}
+
+static void test_options(void **state)
+{
+	static const double bad[] = { -1, 0.0009, 86401, INFINITY, NAN };
+	struct weir_handle *h = open_handle(flavors, 10000);
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_follower *f;
+	(void)state;
+	assert_refused(weir_follow(NULL, h, path, &o), -EINVAL, "out is NULL", "weir_follow");
+	assert_refused(weir_follow(&untouched, NULL, path, &o), -EINVAL, "the handle is NULL", "weir_follow");
+	assert_refused(weir_follow(&untouched, h, NULL, &o), -EINVAL, "path is NULL", "weir_follow");
+	for (unsigned i = 0; i < COUNT_OF(bad); i++) {
+		o.poll_seconds = bad[i];
+		assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL, "poll_seconds", "0.001 to 86400");
+	}
+	o.poll_seconds = 0;
+	o.struct_size = 5;
+	assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL, "weir_follow_options.struct_size 5", "_INIT");
+	o.struct_size = sizeof o + 1;
+	assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL, "weir_follow_options.struct_size", "_INIT");
+	o.struct_size = sizeof o;
+	refresh.struct_size = 5;
+	o.refresh = &refresh;
+	assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL, "weir_refresh_options.struct_size 5", "_INIT");
+	assert_null(untouched);
+
+	save(0, 100);
+	o.struct_size = offsetof(struct weir_follow_options, poll_seconds); /* a header that had no more */
+	o.report = ask_thread;
+	refresh.keep_previous = true;
+	refresh.defer_free = true;
+	refresh.struct_size = offsetof(struct weir_refresh_options, defer_free);
+	assert_ok(weir_follow(&f, h, path, &o));
+	refresh.keep_previous = false; /* the follower has its own copy */
+	assert_ok(weir_follow_stop(f));
+	assert_int_equal(stats_of(h).swaps, 1);
+	assert_true(stats_of(h).previous_kept);
+	assert_int_equal(missing_in(h, 0, 100), 0);
+	assert_ok(weir_follow(&f, h, path, NULL));
+	assert_ok(weir_follow_stop(f));
+	close_handle(flavors, h);
+}
+
+/* The child has no such thread: to stop it is to free it, and then it may follow on its own. */
+static int in_child(struct weir_handle *h, struct weir_follower *f)
+{
+	struct weir_filter *next = test_filter(WEIR_BLOCKED, 10000, 0.01);
+	struct weir_handle *mine = NULL;
+	if (weir_handle_destroy(h) != -EBUSY || weir_follow_stop(f) || weir_handle_create(&mine, next, NULL))
+		return 1;
+	if (weir_handle_refresh(h, path) != 0 || missing_in(h, 0, 100)) /* the parent's has it already */
+		return 2;
+	heard.swaps = heard.failures = 0;
+	f = follow(mine, never, false);
+	expect(flavors, 1, 0);
+	if (missing_in(mine, 0, 100) || weir_follow_stop(f) || weir_handle_destroy(mine) || weir_handle_destroy(h))
+		return 3;
+	return 0;
+}
+
+static void test_fork(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	int status;
+	(void)state;
+	save(0, 100);
+	struct weir_follower *f = follow(h, never, false);
+	expect(flavors, 1, 0);
+	usleep(50000); /* it has told of the swap, and comes to wait */
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(in_child(h, f));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	save(100, 200); /* the child's end of it has not stopped ours */
+	expect(flavors, 2, 0);
+	assert_ok(weir_follow_stop(f));
+	close_handle(flavors, h);
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_name_and_signals),
+		fresh(test_stop),
+		fresh(test_stop_at_any_moment),
+		fresh(test_options),
+		fresh(test_fork),
+	};
+	(void)pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, urcu_bp_after_fork_child);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

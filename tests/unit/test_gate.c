@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ * The gate: each of its questions passes what it should and stops the rest, with a sentence that names what was refused; a refusal
+ * leaves the current filter and frees the handle. By commit and by refresh. */
+#include <sys/uio.h>
+#include "../handles.h"
+
+static struct weir_handle *h;
+
+static int setup(void **state)
+{
+	(void)state;
+	return weir_handle_create(&h, test_filter(WEIR_BLOCKED, 10000, 0.01), NULL);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return weir_handle_destroy(h);
+}
+
+/* A reload of @n keys and the words "alpha" and "beta", committed through @gate. Returns the commit's answer. */
+static int commit(const struct weir_gate *gate, uint64_t n)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r;
+	o.gate = *gate;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	for (uint64_t i = 0; i < n; i++)
+		assert_ok(weir_reload_insert_hash(r, test_key(i)));
+	assert_ok(weir_reload_insert(r, "alpha", 5));
+	assert_ok(weir_reload_insert(r, "beta", 4));
+	return weir_reload_commit(r);
+}
+
+static void passes(const struct weir_gate *gate, uint64_t n)
+{
+	struct weir_handle_stats before = stats_of(h);
+	assert_ok(commit(gate, n));
+	assert_int_equal(stats_of(h).generation, before.generation + 1);
+	assert_int_equal(stats_of(h).refused, before.refused);
+	assert_true(weir_handle_contains(h, "alpha", 5));
+}
+
+static void stops(const struct weir_gate *gate, uint64_t n, const char *a, const char *b)
+{
+	struct weir_handle_stats before = stats_of(h);
+	assert_ok(weir_handle_insert(h, "serving", 7));
+	assert_refused(commit(gate, n), -ECANCELED, "the gate refused", a);
+	assert_non_null(strstr(weir_error_detail(), b));
+	struct weir_handle_stats after = stats_of(h);
+	assert_int_equal(after.generation, before.generation);
+	assert_int_equal(after.swaps, before.swaps);
+	assert_int_equal(after.refused, before.refused + 1);
+	assert_int_equal(after.bytes, before.bytes);
+	assert_false(after.reloading);
+	assert_true(weir_handle_contains(h, "serving", 7));
+}
+
+static void test_open_gate(void **state)
+{
+	const struct weir_gate gate = WEIR_GATE_INIT;
+	(void)state;
+	passes(&gate, 0);
+	passes(&gate, 50000); /* five times too many */
+}
+
+struct seen {
+	unsigned calls;
+	double keys;
+	bool alpha;
+	int answer;
+};
+
+static int check(const struct weir_filter *next, void *context)
+{
+	struct seen *seen = context;
+	struct weir_stats s = WEIR_STATS_INIT;
+	assert_ok(weir_stats(next, &s));
+	seen->calls++;
+	seen->keys = s.keys_estimated;
+	seen->alpha = weir_contains(next, "alpha", 5);
+	return seen->answer;
+}
+
+static void test_check(void **state)
+{
+	struct seen seen = { 0 };
+	struct weir_gate gate = WEIR_GATE_INIT;
+	struct iovec gone = { "gamma", 5 };
+	(void)state;
+	gate.check = check;
+	gate.context = &seen;
+	passes(&gate, 3000);
+	assert_int_equal(seen.calls, 1);
+	assert_true(seen.alpha && seen.keys > 2800 && seen.keys < 3200);
+	seen.answer = -5;
+	stops(&gate, 3000, "check answered -5", "");
+	seen.answer = 1;
+	stops(&gate, 3000, "check answered 1", "");
+	seen = (struct seen){ 0 };
+	gate.must_hit = &gone;
+	gate.must_hits = 1;
+	stops(&gate, 3000, "must_hit", "gamma");
+	assert_int_equal(seen.calls, 0); /* the caller's own question comes last */
+}
+
+static void test_canaries(void **state)
+{
+	char large[100];
+	struct weir_gate gate = WEIR_GATE_INIT;
+	struct iovec hits[] = { { "alpha", 5 }, { "beta", 4 }, { "gamma", 5 } }, misses[] = { { "delta", 5 }, { "beta", 4 } };
+	(void)state;
+	gate.must_hit = hits;
+	gate.must_hits = 2;
+	passes(&gate, 10);
+	gate.must_hits = 3;
+	stops(&gate, 10, "key 2 of must_hit, \"gamma\", is not in the next filter", "");
+	memset(large, 'x', sizeof large);
+	hits[2] = (struct iovec){ large, sizeof large };
+	large[63] = 'y';
+	stops(&gate, 10, "xxxy\", is not in", "key 2"); /* cut at 64 bytes */
+	gate.must_hits = 2;
+	gate.must_miss = misses;
+	gate.must_misses = 1;
+	passes(&gate, 10);
+	gate.must_misses = 2;
+	stops(&gate, 10, "key 1 of must_miss, \"beta\", is in the next filter", "");
+}
+
+static void test_figures(void **state)
+{
+	struct weir_gate gate = WEIR_GATE_INIT;
+	(void)state;
+	gate.max_fill = 0.5;
+	passes(&gate, 10000);
+	stops(&gate, 50000, "fill 0.", "max_fill is 0.5000");
+	gate = (struct weir_gate)WEIR_GATE_INIT;
+	gate.max_fp_rate = 0.02;
+	passes(&gate, 10000);
+	stops(&gate, 20000, "absent keys", "max_fp_rate is 0.020000");
+	gate = (struct weir_gate)WEIR_GATE_INIT;
+	gate.min_keys = 5000;
+	passes(&gate, 6000);
+	stops(&gate, 4000, "about 4", "min_keys is 5000");
+	stops(&gate, 0, "about 2 keys", "min_keys is 5000");
+}
+
+/* The same gate before a file is taken; the answer is remembered with the file. */
+static void test_at_a_refresh(void **state)
+{
+	char *folder = test_folder(), path[4096];
+	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 10000, 0.01);
+	struct iovec hit = { "alpha", 5 };
+	uint64_t refused = stats_of(h).refused, generation = stats_of(h).generation;
+	(void)state;
+	snprintf(path, sizeof path, "%s/set.weir", folder);
+	o.gate.must_hit = &hit;
+	o.gate.must_hits = 1;
+	assert_ok(weir_save(f, path, NULL));
+	assert_refused(weir_handle_refresh_with(h, path, &o), -ECANCELED, "key 0 of must_hit", "alpha");
+	assert_int_equal(weir_handle_refresh_with(h, path, &o), 0);
+	assert_int_equal(stats_of(h).refused, refused + 1);
+	assert_int_equal(stats_of(h).generation, generation);
+	assert_ok(weir_insert(f, "alpha", 5));
+	assert_ok(weir_save(f, path, NULL));
+	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	assert_int_equal(stats_of(h).generation, generation + 1);
+	weir_destroy(f);
+	test_folder_remove(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_open_gate),
+		cmocka_unit_test(test_check),
+		cmocka_unit_test(test_canaries),
+		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_at_a_refresh),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT
+ * Refresh: which files are taken, which are refused and how often that is said, and what becomes of the keys. */
+#include <fcntl.h>
+#include <sys/resource.h>
+#include "../handles.h"
+#include "../image_bytes.h"
+
+static char *folder, path[4096];
+static struct weir_handle *h;
+
+static int setup(void **state)
+{
+	(void)state;
+	folder = test_folder();
+	snprintf(path, sizeof path, "%s/set.weir", folder);
+	h = open_handle(flavors, 10000);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	close_handle(flavors, h);
+	test_folder_remove(folder);
+	return 0;
+}
+
+/* An image of the keys from @from to before @to; @level: of zstd. */
+static void save_at(const char *where, uint32_t kind, uint64_t capacity, uint64_t seed, uint64_t from, uint64_t to, int level)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_filter *f;
+	p.kind = kind;
+	p.capacity = capacity;
+	p.fp_rate = 0.01;
+	p.seed = seed;
+	o.zstd_level = level;
+	assert_ok(weir_create(&f, &p));
+	for (uint64_t i = from; i < to; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_ok(weir_save(f, where, &o));
+	weir_destroy(f);
+}
+
+static void save(uint64_t from, uint64_t to)
+{
+	save_at(path, WEIR_BLOCKED, 10000, 42, from, to, 0);
+}
+
+/* Flips a byte of the last page of bits. */
+static void damage(void)
+{
+	size_t n = 0;
+	char other[4200];
+	unsigned char *image = image_slurp(path, &n);
+	image[n - 100] ^= 1;
+	snprintf(other, sizeof other, "%s.new", path);
+	assert_true(image_spit(other, image, n));
+	assert_int_equal(rename(other, path), 0);
+	free(image);
+}
+
+static void test_each_flavor(void **state)
+{
+	(void)state;
+	FOR_EACH_FLAVOR(flavor) {
+		struct weir_handle *mine = open_handle(flavor, 10000);
+		save(0, 1000);
+		assert_int_equal(weir_handle_refresh(mine, path), 1);
+		assert_int_equal(weir_handle_refresh(mine, path), 0);
+		assert_int_equal(missing_in(mine, 0, 1000), 0);
+		struct weir_handle_stats s = stats_of(mine);
+		assert_int_equal(s.generation, 2);
+		assert_int_equal(s.swaps, 1);
+		assert_int_equal(s.bytes, s.filter.bytes);
+		insert_into(mine, 5000, 5100); /* a mapping of its own, so it goes on taking inserts */
+		assert_int_equal(missing_in(mine, 5000, 5100), 0);
+		save(1000, 2000);
+		assert_int_equal(missing_in(mine, 0, 1000), 0); /* the mapping is of the file as it was */
+		assert_int_equal(weir_handle_refresh(mine, path), 1);
+		assert_int_equal(missing_in(mine, 1000, 2000), 0);
+		assert_true(missing_in(mine, 0, 1000) > 900);
+		assert_true(missing_in(mine, 5000, 5100) > 90); /* they were in no image and were not carried */
+		assert_int_equal(weir_handle_refresh(mine, path), 0);
+		assert_int_equal(stats_of(mine).refused, 0);
+		close_handle(flavor, mine);
+	}
+}
+
+static void test_damaged_once(void **state)
+{
+	(void)state;
+	save(0, 1000);
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	damage();
+	assert_refused(weir_handle_refresh(h, path), -EBADMSG, path, "");
+	assert_int_equal(weir_handle_refresh(h, path), 0); /* told once */
+	assert_int_equal(stats_of(h).refused, 1);
+	assert_int_equal(missing_in(h, 0, 1000), 0);
+	assert_int_equal(truncate(path, 100), 0);
+	assert_refused(weir_handle_refresh(h, path), -EBADMSG, path, "");
+	save(1000, 2000);
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(missing_in(h, 1000, 2000), 0);
+	assert_int_equal(stats_of(h).refused, 2);
+}
+
+static void test_no_such_file(void **state)
+{
+	(void)state;
+	unlink(path);
+	assert_refused(weir_handle_refresh(h, path), -ENOENT, path, "no such file");
+	assert_refused(weir_handle_refresh(h, path), -ENOENT, path, "no such file"); /* nothing to remember */
+	save(0, 10);
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	unlink(path);
+	assert_refused(weir_handle_refresh(h, path), -ENOENT, path, "no such file");
+	assert_int_equal(missing_in(h, 0, 10), 0);
+	assert_refused(weir_handle_refresh(h, folder), -EISDIR, folder, "");
+	assert_int_equal(weir_handle_refresh(h, folder), 0);
+}
+
+static void test_another_seed(void **state)
+{
+	(void)state;
+	save_at(path, WEIR_BLOCKED, 10000, 43, 0, 10, 0);
+	assert_refused(weir_handle_refresh(h, path), -EINVAL, path, "seed");
+	assert_int_equal(weir_handle_refresh(h, path), 0);
+}
+
+static void test_another_layout_and_carry(void **state)
+{
+	struct weir_refresh_options carry = WEIR_REFRESH_OPTIONS_INIT;
+	(void)state;
+	carry.carry = true;
+	insert_into(h, 0, 1000);
+	save(1000, 2000);
+	assert_int_equal(weir_handle_refresh_with(h, path, &carry), 1);
+	assert_int_equal(missing_in(h, 0, 2000), 0);
+	save_at(path, WEIR_BLOCKED, 20000, 42, 0, 10, 0);
+	assert_refused(weir_handle_refresh_with(h, path, &carry), -EINVAL, "bytes", "");
+	assert_int_equal(weir_handle_refresh_with(h, path, &carry), 0);
+	assert_int_equal(weir_handle_refresh(h, path), 0); /* the file is remembered, not what was asked of it */
+	assert_int_equal(missing_in(h, 0, 2000), 0);
+	save_at(path, WEIR_CLASSIC, 20000, 42, 3000, 4000, 0);
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(missing_in(h, 3000, 4000), 0);
+	assert_int_equal(stats_of(h).filter.kind, WEIR_CLASSIC);
+}
+
+static void test_read_only(void **state)
+{
+	struct weir_refresh_options carry = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_filter *mapped;
+	struct weir_handle *mine;
+	(void)state;
+	save(0, 100);
+	assert_ok(weir_map(&mapped, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_handle_create(&mine, mapped, NULL));
+	save(100, 200);
+	assert_int_equal(weir_handle_refresh(mine, path), 1);
+	assert_int_equal(missing_in(mine, 100, 200), 0);
+	assert_refused(weir_handle_insert_hash(mine, 1), -EROFS, "read-only", ""); /* as before: the pages are shared */
+	save(200, 300);
+	carry.carry = true;
+	assert_refused(weir_handle_refresh_with(mine, path, &carry), -EROFS, "read-only", "");
+	assert_ok(weir_handle_destroy(mine));
+}
+
+#if TEST_ZSTD
+static void test_compressed(void **state)
+{
+	struct weir_refresh_options carry = WEIR_REFRESH_OPTIONS_INIT;
+	(void)state;
+	carry.carry = true;
+	insert_into(h, 0, 100);
+	save_at(path, WEIR_BLOCKED, 10000, 42, 100, 200, 3);
+	assert_int_equal(weir_handle_refresh_with(h, path, &carry), 1);
+	assert_int_equal(weir_handle_refresh(h, path), 0);
+	insert_into(h, 200, 300);
+	assert_int_equal(missing_in(h, 0, 300), 0);
+	damage();
+	assert_refused(weir_handle_refresh(h, path), -EBADMSG, path, "");
+	assert_int_equal(missing_in(h, 0, 300), 0);
+}
+#endif
+
+/* What is held counts, and when it is less the same file is taken: it was never at fault. */
+static void test_max_bytes(void **state)
+{
+	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
+	uint64_t each = stats_of(h).bytes;
+	(void)state;
+	o.keep_previous = true;
+	o.max_bytes = 2 * each;
+	save(0, 100);
+	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	assert_int_equal(stats_of(h).bytes, 2 * each);
+	save(100, 200);
+	assert_refused(weir_handle_refresh_with(h, path, &o), -EFBIG, "max_bytes", "held");
+	o.max_bytes = 3 * each - 1;
+	assert_refused(weir_handle_refresh_with(h, path, &o), -EFBIG, path, "");
+	assert_int_equal(stats_of(h).refused, 0);
+	assert_ok(weir_handle_drop_previous(h));
+	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	assert_int_equal(missing_in(h, 100, 200), 0);
+	assert_ok(weir_handle_rollback(h));
+	assert_int_equal(missing_in(h, 0, 100), 0);
+}
+
+static void test_deferred_free(void **state)
+{
+	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
+	struct sitter sitter;
+	uint64_t each = stats_of(h).bytes;
+	(void)state;
+	o.defer_free = true;
+	save(0, 100);
+	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	flavors->rcu->barrier();
+	assert_int_equal(stats_of(h).bytes, each);
+	sitter_start(&sitter, flavors->rcu);
+	assert_int_equal(weir_handle_refresh_with(h, path, &o), 0); /* nothing to wait for */
+	sitter_end(&sitter);
+}
+
+/* No descriptor is left: that is no reason to refuse the file for ever. */
+static void test_out_of_descriptors(void **state)
+{
+	struct rlimit before, none;
+	int highest = dup(0);
+	(void)state;
+	save(0, 100);
+	close(highest);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){ (rlim_t)highest, before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	int answer = weir_handle_refresh(h, path);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_refused(answer, -EMFILE, path, "too many open files");
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(missing_in(h, 0, 100), 0);
+}
+
+static void test_options(void **state)
+{
+	struct weir_refresh_options older = WEIR_REFRESH_OPTIONS_INIT;
+	(void)state;
+	assert_refused(weir_handle_refresh(NULL, path), -EINVAL, "the handle is NULL", "weir_handle_refresh");
+	assert_refused(weir_handle_refresh(h, NULL), -EINVAL, "path is NULL", "weir_handle_refresh");
+	older.struct_size = 4;
+	assert_refused(weir_handle_refresh_with(h, path, &older), -EINVAL, "weir_refresh_options.struct_size 4", "_INIT");
+	older.struct_size = sizeof older + 1;
+	assert_refused(weir_handle_refresh_with(h, path, &older), -EINVAL, "weir_refresh_options.struct_size", "_INIT");
+	older.struct_size = offsetof(struct weir_refresh_options, keep_previous);
+	older.keep_previous = true;
+	save(0, 100);
+	assert_int_equal(weir_handle_refresh_with(h, path, &older), 1);
+	assert_false(stats_of(h).previous_kept);
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_each_flavor),
+		fresh(test_damaged_once),
+		fresh(test_no_such_file),
+		fresh(test_another_seed),
+		fresh(test_another_layout_and_carry),
+		fresh(test_read_only),
+#if TEST_ZSTD
+		fresh(test_compressed),
+#endif
+		fresh(test_max_bytes),
+		fresh(test_deferred_free),
+		fresh(test_out_of_descriptors),
+		fresh(test_options),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ * Reload against everything else: one writer at a time, sections, what is kept and taken back, when memory goes back, and inserters and
+ * readers that never stop. */
+#include <stdatomic.h>
+#include "../handles.h"
+
+static struct weir_reload *untouched;
+
+static struct weir_reload *begin(struct weir_handle *h, bool keep_previous, bool defer_free)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r = NULL;
+	o.keep_previous = keep_previous;
+	o.defer_free = defer_free;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	return r;
+}
+
+static void test_rollback(void **state)
+{
+	(void)state;
+	FOR_EACH_FLAVOR(flavor) {
+		struct weir_handle *h = open_handle(flavor, 10000);
+		insert_into(h, 0, 1000);
+		uint64_t each = stats_of(h).bytes;
+		struct weir_reload *r = begin(h, true, false);
+		insert_into(h, 1000, 2000);
+		assert_ok(weir_reload_insert_hash(r, test_key(777777)));
+		assert_ok(weir_reload_commit(r));
+		assert_true(stats_of(h).previous_kept);
+		assert_int_equal(stats_of(h).bytes, 2 * each);
+		insert_into(h, 2000, 3000); /* into the previous one too */
+		r = begin(h, true, false);
+		assert_int_equal(stats_of(h).bytes, 3 * each);
+		insert_into(h, 3000, 4000); /* into three */
+		weir_reload_abort(r);
+		assert_int_equal(missing_in(h, 1000, 4000), 0);
+		assert_ok(weir_handle_rollback(h));
+		assert_int_equal(missing_in(h, 0, 4000), 0);
+		assert_false(weir_handle_contains_hash(h, test_key(777777)));
+		struct weir_handle_stats s = stats_of(h);
+		assert_int_equal(s.generation, 3);
+		assert_int_equal(s.swaps, 2);
+		assert_int_equal(s.bytes, each);
+		assert_refused(weir_handle_rollback(h), -ENOENT, "weir_handle_rollback", "no previous filter is kept");
+		close_handle(flavor, h);
+	}
+}
+
+static void test_drop_and_replace_the_previous(void **state)
+{
+	(void)state;
+	FOR_EACH_FLAVOR(flavor) {
+		struct weir_handle *h = open_handle(flavor, 10000);
+		uint64_t each = stats_of(h).bytes;
+		assert_refused(weir_handle_drop_previous(h), -ENOENT, "weir_handle_drop_previous", "no previous filter is kept");
+		assert_ok(weir_reload_commit(begin(h, true, false)));
+		insert_into(h, 0, 100);
+		assert_ok(weir_reload_commit(begin(h, true, false))); /* its own previous one takes the place of the first */
+		assert_int_equal(stats_of(h).bytes, 2 * each);
+		double age = stats_of(h).age;
+		assert_ok(weir_handle_drop_previous(h));
+		assert_true(stats_of(h).age >= age); /* current is as old as before */
+		struct weir_handle_stats s = stats_of(h);
+		assert_int_equal(s.bytes, each);
+		assert_int_equal(s.generation, 3);
+		assert_int_equal(s.swaps, 2);
+		assert_ok(weir_reload_commit(begin(h, true, false)));
+		assert_ok(weir_reload_commit(begin(h, false, false))); /* keeps none, and the one that was kept has gone */
+		assert_false(stats_of(h).previous_kept);
+		assert_int_equal(stats_of(h).bytes, each);
+		close_handle(flavor, h); /* and a handle goes with its previous filter */
+		h = open_handle(flavor, 10000);
+		assert_ok(weir_reload_commit(begin(h, true, false)));
+		close_handle(flavor, h);
+	}
+}
+
+static void test_one_at_a_time(void **state)
+{
+	(void)state;
+	FOR_EACH_FLAVOR(flavor) {
+		struct weir_handle *h = open_handle(flavor, 1000);
+		struct weir_reload *r = begin(h, false, false);
+		assert_refused(weir_reload_begin(&untouched, h, NULL), -EBUSY, "weir_reload_begin", "under way");
+		assert_refused(weir_handle_rollback(h), -EBUSY, "weir_handle_rollback", "under way");
+		assert_refused(weir_handle_drop_previous(h), -EBUSY, "weir_handle_drop_previous", "under way");
+		assert_refused(weir_handle_refresh(h, "/none"), -EBUSY, "weir_handle_refresh", "under way");
+		assert_refused(weir_handle_destroy(h), -EBUSY, "weir_handle_destroy", "under way");
+		assert_null(untouched);
+		assert_ok(weir_reload_commit(r));
+		weir_reload_abort(begin(h, false, false));
+		close_handle(flavor, h);
+	}
+}
+
+/* Each of them would wait for its caller; nothing has happened then. With qsbr nobody can tell, and nothing hangs. */
+static void test_inside_a_section(void **state)
+{
+	(void)state;
+	FOR_EACH_FLAVOR(flavor) {
+		struct weir_handle *h = open_handle(flavor, 1000);
+		struct weir_reload *r = NULL;
+		flavor->rcu->read_lock();
+		if (flavor->has_sections) {
+			assert_refused(weir_reload_begin(&untouched, h, NULL), -EDEADLK, "weir_reload_begin", "read-side section");
+			assert_refused(weir_handle_rollback(h), -EDEADLK, "weir_handle_rollback", "read-side section");
+			assert_refused(weir_handle_drop_previous(h), -EDEADLK, "weir_handle_drop_previous", "read-side section");
+			assert_refused(weir_handle_refresh(h, "/none"), -EDEADLK, "weir_handle_refresh", "read-side section");
+			flavor->rcu->read_unlock();
+			r = begin(h, false, false);
+			insert_into(h, 0, 100);
+			flavor->rcu->read_lock();
+			assert_refused(weir_reload_commit(r), -EDEADLK, "weir_reload_commit", "read-side section");
+			insert_into(h, 100, 200);
+			assert_int_equal(stats_of(h).generation, 1);
+		} else {
+			r = begin(h, false, false);
+			insert_into(h, 0, 200);
+		}
+		flavor->rcu->read_unlock();
+		assert_ok(weir_reload_commit(r)); /* out of it, the same reload goes through */
+		assert_int_equal(missing_in(h, 0, 200), 0);
+		assert_int_equal(stats_of(h).generation, 2);
+		assert_null(untouched);
+		close_handle(flavor, h);
+	}
+}
+
+static void test_abort_inside_a_section(void **state)
+{
+	(void)state;
+	FOR_EACH_FLAVOR(flavor) {
+		struct weir_handle *h = open_handle(flavor, 1000);
+		uint64_t each = stats_of(h).bytes;
+		struct weir_reload *r = begin(h, false, false);
+		flavor->rcu->read_lock();
+		weir_reload_abort(r);
+		assert_false(stats_of(h).reloading);
+		assert_int_equal(stats_of(h).bytes, flavor->has_sections ? 2 * each : each); /* next waits for this very section */
+		flavor->rcu->read_unlock();
+		flavor->rcu->barrier();
+		assert_int_equal(stats_of(h).bytes, each);
+		close_handle(flavor, h);
+	}
+}
+
+static void test_deferred_free(void **state)
+{
+	struct weir_reload_options tight = WEIR_RELOAD_OPTIONS_INIT;
+	struct sitter sitter;
+	(void)state;
+	FOR_EACH_FLAVOR(flavor) {
+		struct weir_handle *h = open_handle(flavor, 10000);
+		uint64_t each = stats_of(h).bytes;
+		struct weir_reload *r = begin(h, false, true);
+		insert_into(h, 0, 100);
+		sitter_start(&sitter, flavor->rcu);
+		assert_ok(weir_reload_commit(r)); /* does not wait for the sitter */
+		assert_int_equal(stats_of(h).generation, 2);
+		assert_int_equal(stats_of(h).bytes, 2 * each);
+		tight.max_bytes = 3 * each - 1;
+		assert_refused(weir_reload_begin(&untouched, h, &tight), -EFBIG, "max_bytes", "held"); /* what waits counts */
+		sitter_end(&sitter);
+		flavor->rcu->barrier();
+		assert_int_equal(stats_of(h).bytes, each);
+		assert_ok(weir_reload_begin(&r, h, &tight));
+		assert_ok(weir_reload_commit(r));
+		assert_ok(weir_reload_commit(begin(h, false, true)));
+		close_handle(flavor, h); /* at once: destroy waits for what is left */
+	}
+}
+
+/* ---- threads ---- */
+
+enum { INSERTERS = 2, LOADERS = 2, TURNS = 12, KEYS_A_TURN = 400 };
+
+struct crowd {
+	const struct flavor *flavor;
+	struct weir_handle *h;
+	atomic_bool over;
+	atomic_uint_fast64_t promised[INSERTERS]; /* of each one's own keys */
+	uint64_t most;
+	struct weir_reload *r;
+};
+struct one {
+	struct crowd *crowd;
+	unsigned number;
+};
+
+static uint64_t key_of(unsigned thread, uint64_t i)
+{
+	return test_key(i * INSERTERS + thread);
+}
+
+static void *insert_and_look(void *argument)
+{
+	struct one *me = argument;
+	struct crowd *c = me->crowd;
+	uint64_t n = 0, lost = 0, random = me->number;
+	c->flavor->rcu->register_thread();
+	while (!atomic_load_explicit(&c->over, memory_order_relaxed)) {
+		if (n < c->most) {
+			lost += weir_handle_insert_hash(c->h, key_of(me->number, n)) < 0;
+			atomic_store_explicit(&c->promised[me->number], ++n, memory_order_release);
+		}
+		unsigned other = (unsigned)test_random(&random) % INSERTERS;
+		uint64_t there = atomic_load_explicit(&c->promised[other], memory_order_acquire);
+		lost += there && !weir_handle_contains_hash(c->h, key_of(other, test_random(&random) % there));
+		c->flavor->rcu->read_quiescent_state();
+	}
+	c->flavor->rcu->unregister_thread();
+	return (void *)(uintptr_t)lost;
+}
+
+static void *load(void *argument)
+{
+	struct one *me = argument;
+	for (uint64_t i = me->number; i < KEYS_A_TURN; i += LOADERS)
+		if (weir_reload_insert_hash(me->crowd->r, test_key(UINT64_C(1) << 40 | i)) < 0)
+			return me;
+	return NULL;
+}
+
+static void reload(struct crowd *c, unsigned turn)
+{
+	struct one loaders[LOADERS];
+	pthread_t threads[LOADERS];
+	void *failed;
+	c->r = begin(c->h, turn % 3 == 1, turn % 2);
+	for (unsigned i = 0; i < LOADERS; i++) {
+		loaders[i] = (struct one){ c, i };
+		assert_int_equal(pthread_create(&threads[i], NULL, load, &loaders[i]), 0);
+	}
+	assert_ok(weir_reload_copy(c->r));
+	c->flavor->rcu->thread_offline();
+	for (unsigned i = 0; i < LOADERS; i++) {
+		pthread_join(threads[i], &failed);
+		assert_null(failed);
+	}
+	c->flavor->rcu->thread_online();
+	if (turn % 4 == 3)
+		weir_reload_abort(c->r);
+	else
+		assert_ok(weir_reload_commit(c->r));
+	if (turn % 6 == 1 && stats_of(c->h).previous_kept)
+		assert_ok(weir_handle_rollback(c->h));
+}
+
+static void test_nothing_is_lost(void **state)
+{
+	(void)state;
+	FOR_EACH_FLAVOR(flavor) {
+		struct crowd c = { .flavor = flavor, .h = open_handle(flavor, 100000), .most = 30000 };
+		struct one ones[INSERTERS];
+		pthread_t threads[INSERTERS];
+		void *lost;
+		for (unsigned i = 0; i < INSERTERS; i++) {
+			ones[i] = (struct one){ &c, i };
+			assert_int_equal(pthread_create(&threads[i], NULL, insert_and_look, &ones[i]), 0);
+		}
+		for (unsigned turn = 0; turn < TURNS; turn++)
+			reload(&c, turn);
+		atomic_store(&c.over, true);
+		flavor->rcu->thread_offline();
+		for (unsigned i = 0; i < INSERTERS; i++) {
+			pthread_join(threads[i], &lost);
+			assert_null(lost);
+		}
+		flavor->rcu->thread_online();
+		for (unsigned i = 0; i < INSERTERS; i++)
+			for (uint64_t n = 0; n < c.promised[i]; n++)
+				assert_true(weir_handle_contains_hash(c.h, key_of(i, n)));
+		assert_true(stats_of(c.h).filter.fill < 0.5); /* or a lost key would be hidden by others */
+		close_handle(flavor, c.h);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rollback),
+		cmocka_unit_test(test_drop_and_replace_the_previous),
+		cmocka_unit_test(test_one_at_a_time),
+		cmocka_unit_test(test_inside_a_section),
+		cmocka_unit_test(test_abort_inside_a_section),
+		cmocka_unit_test(test_deferred_free),
+		cmocka_unit_test(test_nothing_is_lost),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
