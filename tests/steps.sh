@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The steps of tests/run.sh, each a function step_NAME: install, build, test. Sourced by run.sh, which has meson_test and check.
 
-base_packages='gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libcmocka-dev libzstd-dev zlib1g-dev libjansson-dev'
-bench_packages='g++ libbenchmark-dev liburcu-dev libbloom-dev'
+base_packages='gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libcmocka-dev libzstd-dev liburcu-dev zlib1g-dev libjansson-dev'
+bench_packages='g++ libbenchmark-dev libbloom-dev'
 clang_packages='clang libclang-rt-14-dev'
 
 all_steps=(gcc schedule mutants models eva clang asan tsan_gcc tsan_clang msan valgrind aarch64 s390x fuzz coverage)
@@ -127,7 +127,7 @@ step_schedule() {
 }
 
 step_mutants() {
-	need_packages gcc libc6-dev libxxhash-dev python3
+	need_packages gcc libc6-dev libxxhash-dev liburcu-dev python3
 	check tests/schedule/run-mutants.py --jobs 2
 }
 

@@ -5,7 +5,7 @@
 # sysroot.sh ARCHITECTURE FOLDER
 set -eu
 architecture=$1 folder=$2
-packages='libcmocka0 libcmocka-dev libxxhash-dev libxxhash0 libzstd1 libzstd-dev'
+packages='libcmocka0 libcmocka-dev libxxhash-dev libxxhash0 libzstd1 libzstd-dev liburcu8 liburcu-dev'
 [ ! -e "$folder/complete" ] || exit 0
 rm -rf "$folder"
 mkdir -p "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial" "$folder/deb"
