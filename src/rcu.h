@@ -3,7 +3,7 @@
  * in line, since they are a dozen instructions and a call would cost as much again.
  *
  * ThreadSanitizer sees no order in liburcu's barriers: it is told that what was done in a section comes before what is done after a
- * grace period that waited for it. Nothing else is annotated. */
+ * grace period that waited for it, and that call_rcu's thread reads what it was handed after it was written. Nothing else is annotated. */
 #ifndef WEIR_SRC_RCU_H
 #define WEIR_SRC_RCU_H
 

@@ -45,6 +45,7 @@ static void free_retired(struct weir_retired *retired)
 static void free_deferred(struct rcu_head *head)
 {
 	struct weir_retired *retired = caa_container_of(head, struct weir_retired, head);
+	WEIR__SECTIONS_ENDED(head); /* what retire() wrote */
 	struct weir_handle *h = retired->handle;
 	uint64_t bytes = bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]);
 	WEIR__SECTIONS_ENDED((void *)(uintptr_t)h->rcu.flavor);
@@ -64,6 +65,7 @@ static void retire(struct weir_handle *h, struct weir_retired *retired, bool def
 	retired->handle = h;
 	atomic_fetch_add_explicit(&h->retiring, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&h->bytes_retired, bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]), memory_order_relaxed);
+	WEIR__SECTION_ENDS(&retired->head); /* its thread reads what is written here */
 	h->rcu.flavor->update_call_rcu(&retired->head, free_deferred);
 }
 
