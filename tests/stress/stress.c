@@ -22,18 +22,20 @@ const size_t stress_layout_count = sizeof stress_layouts / sizeof stress_layouts
 struct stress stress_read(int argc, char **argv, uint64_t operations)
 {
 	static const struct option options[] = {
-		{ "operations", required_argument, 0, 'n' }, { "threads", required_argument, 0, 't' }, { "seed", required_argument, 0, 's' }, { 0 },
+		{ "operations", required_argument, 0, 'n' }, { "threads", required_argument, 0, 't' }, { "seed", required_argument, 0, 's' },
+		{ "flavor", required_argument, 0, 'f' }, { 0 },
 	};
-	struct stress s = { .operations = operations, .threads = 2, .seed = 1 };
+	struct stress s = { .operations = operations, .threads = 2, .seed = 1, .flavor_name = "bp" };
 	for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
 		switch (c) {
 		case 'n': s.operations = strtoull(optarg, NULL, 10); break;
 		case 't': s.threads = (unsigned)strtoul(optarg, NULL, 10); break;
 		case 's': s.seed = strtoull(optarg, NULL, 10); break;
+		case 'f': s.flavor_name = optarg; break;
 		default: exit(2);
 		}
 	if (optind < argc || s.threads < 2 || s.threads > MOST_THREADS / 2 || !s.operations) {
-		fprintf(stderr, "usage: %s [--operations N] [--threads 2..%d] [--seed N]\n", argv[0], MOST_THREADS / 2);
+		fprintf(stderr, "usage: %s [--operations N] [--threads 2..%d] [--seed N] [--flavor NAME]\n", argv[0], MOST_THREADS / 2);
 		exit(2);
 	}
 	return s;
@@ -63,10 +65,12 @@ struct weir_filter *stress_filter(const struct layout *layout, uint64_t capacity
 	params.seed = 1;
 	int err = weir_plan(&params, &plan);
 	check(err == 0, "%s", weir_error_detail());
-	*bytes = plan.bytes;
-	*words = aligned_alloc(64, plan.bytes);
-	params.memory = *words;
-	params.memory_bytes = plan.bytes;
+	if (words) {
+		*bytes = plan.bytes;
+		*words = aligned_alloc(64, plan.bytes);
+		params.memory = *words;
+		params.memory_bytes = plan.bytes;
+	}
 	err = weir_create(&f, &params);
 	check(err == 0, "%s", weir_error_detail());
 	return f;

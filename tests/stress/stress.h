@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <weir/weir.h>
 
+struct rcu_flavor_struct;
+
 enum { MOST_THREADS = 64 };
 
 /* Read from the command line; every test takes them all. */
@@ -19,6 +21,8 @@ struct stress {
 	uint64_t operations; /* inserts and lookups, about, over all layouts */
 	unsigned threads;    /* that insert */
 	uint64_t seed;
+	const struct rcu_flavor_struct *flavor; /* those with a handle: flavor.h */
+	const char *flavor_name;
 };
 struct stress stress_read(int argc, char **argv, uint64_t operations);
 
@@ -30,7 +34,8 @@ struct layout {
 extern const struct layout stress_layouts[];
 extern const size_t stress_layout_count;
 
-/* A filter for @capacity keys at 1 %, in memory of its own that @words receives: what is not asked through the verbs is compared there. */
+/* A filter for @capacity keys at 1 %, in memory of its own that @words receives: what is not asked through the verbs is compared there.
+ * @words NULL: in memory of the filter's. */
 struct weir_filter *stress_filter(const struct layout *layout, uint64_t capacity, uint64_t **words, size_t *bytes);
 /* Ends the test unless less than half of the bits are set. */
 void stress_check_fill(const struct weir_filter *f);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * The thread that reloads at random, and what it shares with those that insert and look up. */
+#ifndef WEIR_TESTS_LOADER_H
+#define WEIR_TESTS_LOADER_H
+
+#include "flavor.h"
+
+enum reload_action { FROM_SOURCE, BY_COPY, OTHER_RATE, ABORTED, ROLLED_BACK, DROPPED, REFRESHED, RELOAD_ACTIONS };
+extern const char *const reload_action_names[RELOAD_ACTIONS];
+
+struct reloads {
+	const struct rcu_flavor_struct *flavor;
+	struct weir_handle *handle;
+	uint64_t keys, first; /* keys of each inserter in this round, and where their numbers begin */
+	unsigned inserters;
+	char image[64];
+	atomic_uint inserting;
+	_Alignas(64) _Atomic uint64_t recorded[MOST_THREADS]; /* of the inserter's keys: before they are inserted */
+	_Alignas(64) _Atomic uint64_t promised[MOST_THREADS]; /* after their inserts have returned */
+	_Atomic uint64_t lookups;
+	uint64_t done[RELOAD_ACTIONS];
+};
+
+static inline uint64_t reload_hash(const struct reloads *s, unsigned thread, uint64_t i)
+{
+	return stress_hash(s->first + i * MOST_THREADS + thread);
+}
+
+/* A quarter more than will be inserted: some layouts are more than half full at their capacity. */
+static inline uint64_t reload_capacity(const struct reloads *s)
+{
+	return s->keys * s->inserters * 5 / 4;
+}
+
+/* Until the inserters have ended. */
+void reload_at_random(struct reloads *s, unsigned thread);
+
+#endif
