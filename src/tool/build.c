@@ -63,21 +63,10 @@ static int counted_first(struct build *build)
 static int through_spool(struct build *build)
 {
 	struct spool spool = { .max_bytes = build->max_memory };
-	struct weir_params small = WEIR_PARAMS_INIT, with_seed;
-	struct weir_filter *hasher;
-	small.capacity = 1;
-	small.fp_rate = 0.5;
-	small.seed = build->params.seed;
-	int err = weir_create(&hasher, &small);
-	if (err)
-		return trouble_weir(err, NULL);
-	weir_params_of(hasher, &with_seed);
-	int status = fill_spool(&build->fill, hasher, &spool) ? TOOL_TROUBLE : TOOL_OK;
-	weir_destroy(hasher);
+	int status = fill_spool(&build->fill, &build->params.seed, &spool) ? TOOL_TROUBLE : TOOL_OK;
 	if (!status) {
 		build->keys = spool.hashes;
 		build->counted = true;
-		build->params.seed = with_seed.seed;
 		build->params.capacity = spool.hashes ? spool.hashes : 1;
 		status = create(build, spool.hashes * sizeof(uint64_t));
 	}

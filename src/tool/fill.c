@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include "crew.h"
 #include "fill.h"
 #include "progress.h"
@@ -157,11 +158,32 @@ int fill_load(const struct fill *fill, struct weir_filter *f, uint64_t *keys)
 	return run(&pass, "building", keys);
 }
 
-int fill_spool(const struct fill *fill, struct weir_filter *hasher, struct spool *spool)
+/* Keys are hashed by a filter: this one is for nothing else. */
+static int hasher_new(struct weir_filter **out, uint64_t *seed)
 {
-	struct pass pass = { .task = SPOOL, .fill = fill, .f = hasher, .spool = spool, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct weir_params params = WEIR_PARAMS_INIT;
+	params.capacity = 1;
+	params.fp_rate = 0.5;
+	params.seed = *seed;
+	int err = weir_create(out, &params);
+	if (err) {
+		say_weir(err, NULL);
+		return -1;
+	}
+	weir_params_of(*out, &params);
+	*seed = params.seed;
+	return 0;
+}
+
+int fill_spool(const struct fill *fill, uint64_t *seed, struct spool *spool)
+{
+	struct pass pass = { .task = SPOOL, .fill = fill, .spool = spool, .lock = PTHREAD_MUTEX_INITIALIZER };
 	uint64_t keys;
-	return run(&pass, "reading", &keys);
+	if (hasher_new(&pass.f, seed))
+		return -1;
+	int result = run(&pass, "reading", &keys);
+	weir_destroy(pass.f);
+	return result;
 }
 
 static void unspool_worker(void *arg)
@@ -198,6 +220,20 @@ int fill_from_spool(const struct fill *fill, struct spool *spool, struct weir_fi
 	progress_end();
 	pthread_mutex_destroy(&pass.lock);
 	return atomic_load(&pass.failed) ? -1 : 0;
+}
+
+uint64_t *spool_take(struct spool *spool)
+{
+	uint64_t *all = need(spool->hashes * sizeof *all);
+	size_t at = 0;
+	for (struct batch *batch = spool->first, *next; batch; batch = next) {
+		next = batch->next;
+		memcpy(all + at, batch->hashes, batch->n * sizeof *all);
+		at += batch->n;
+		free(batch);
+	}
+	spool->first = NULL;
+	return all;
 }
 
 void spool_free(struct spool *spool)

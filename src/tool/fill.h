@@ -26,11 +26,13 @@ struct fill {
 int fill_count(const struct fill *fill, uint64_t *keys);
 /* Load them into @f, a private filter; how many through @keys. */
 int fill_load(const struct fill *fill, struct weir_filter *f, uint64_t *keys);
-/* Keep their hashes, by the seed of @hasher, in at most spool->max_bytes. */
-int fill_spool(const struct fill *fill, struct weir_filter *hasher, struct spool *spool);
+/* Keep their hashes, in at most spool->max_bytes. @seed: of the hash; 0: a random one, which it receives. */
+int fill_spool(const struct fill *fill, uint64_t *seed, struct spool *spool);
 /* Load what was kept into @f and free it. */
 int fill_from_spool(const struct fill *fill, struct spool *spool, struct weir_filter *f);
 
+/* What was kept, as one array, to be freed; the spool is empty then. */
+uint64_t *spool_take(struct spool *spool);
 void spool_free(struct spool *spool);
 
 #endif

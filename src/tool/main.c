@@ -13,6 +13,7 @@ static const struct command commands[] = {
 	{ "info", "what an image holds", cmd_info },
 	{ "merge", "the union of several images", cmd_merge },
 	{ "verify", "check images for damage", cmd_verify },
+	{ "drill", "rehearse replacing a set under load: is anything lost?", cmd_drill },
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

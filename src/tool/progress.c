@@ -55,10 +55,9 @@ static void figures(char *to, size_t room, double part, uint64_t keys, double el
 		snprintf(to + n, room - n, "%s", show_clock(SHOW, elapsed));
 }
 
-static void draw(double part, uint64_t keys, double elapsed)
+static void draw(double part, const char *right)
 {
-	char right[100], bar[61] = "";
-	figures(right, sizeof right, part, keys, elapsed);
+	char bar[61] = "";
 	int free_columns = terminal_columns() - (int)strlen(line.what) - (int)strlen(right) - 12;
 	int width = free_columns > 60 ? 60 : free_columns;
 	if (part < 0) {
@@ -74,19 +73,38 @@ static void draw(double part, uint64_t keys, double elapsed)
 	line.drawn = true;
 }
 
-void progress_at(double part, uint64_t keys)
+/* Is it time to draw? */
+static bool due(double now)
 {
-	if (!line.allowed)
-		return;
-	double now = seconds_now();
 	/* Work of a blink needs no line. */
-	if (now - line.began < 0.2 || now - line.last < 0.1)
-		return;
+	if (!line.allowed || now - line.began < 0.2 || now - line.last < 0.1)
+		return false;
 	line.last = now;
+	return true;
+}
+
+static void show(double part, const char *right)
+{
 	flockfile(stderr);
-	draw(part > 1 ? 1 : part, keys, now - line.began);
+	draw(part > 1 ? 1 : part, right);
 	fflush(stderr);
 	funlockfile(stderr);
+}
+
+void progress_show(double part, const char *right)
+{
+	if (due(seconds_now()))
+		show(part, right);
+}
+
+void progress_at(double part, uint64_t keys)
+{
+	char right[100];
+	double now = seconds_now();
+	if (!due(now))
+		return;
+	figures(right, sizeof right, part, keys, now - line.began);
+	show(part, right);
 }
 
 void progress_wipe(void)

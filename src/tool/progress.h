@@ -13,6 +13,8 @@ void progress_allow(bool wanted);
 void progress_begin(const char *what);
 /* @part: 0 to 1, or less than 0 where nobody knows. @keys: so far; 0 where keys are not what is counted. Drawn now and then. */
 void progress_at(double part, uint64_t keys);
+/* As progress_at(), with figures of the caller's. */
+void progress_show(double part, const char *figures);
 void progress_end(void);
 
 /* Make place for a message; the next progress_at() draws anew. */

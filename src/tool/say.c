@@ -91,6 +91,16 @@ void *need(size_t bytes)
 	return need_more(NULL, bytes);
 }
 
+void *need_lines(size_t bytes)
+{
+	void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
+	if (!p) {
+		say("no memory for %zu bytes more", bytes);
+		exit(TOOL_TROUBLE);
+	}
+	return memset(p, 0, bytes);
+}
+
 int close_stdout(int status)
 {
 	errno = 0;

@@ -22,6 +22,8 @@ void say_weir(int err, const char *file);
 /* Memory, or a message and exit. */
 void *need(size_t bytes);
 void *need_more(void *old, size_t bytes);
+/* Zeroed, at the beginning of a cache line: for what threads write side by side. */
+void *need_lines(size_t bytes);
 
 /* Flush and close stdout: a full disk shows only here. Returns TOOL_TROUBLE if something was lost, else @status. */
 int close_stdout(int status);

@@ -6,7 +6,7 @@
 /* As grep's. */
 enum tool_exit {
 	TOOL_OK = 0,      /* done; query: a line was selected; verify: whole */
-	TOOL_NO = 1,      /* query: no line was selected; verify: damaged */
+	TOOL_NO = 1,      /* query: no line was selected; verify: damaged; drill: a key was lost */
 	TOOL_TROUBLE = 2, /* wrong options, a file that cannot be read, no memory, ... */
 };
 
@@ -23,5 +23,6 @@ int cmd_query(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
+int cmd_drill(int argc, char **argv);
 
 #endif

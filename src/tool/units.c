@@ -169,6 +169,15 @@ bool parse_rate(const char *option, const char *text, double *out)
 	return false;
 }
 
+bool parse_seconds(const char *option, const char *text, double least, double most, double *out)
+{
+	const char *rest;
+	if (read_real(text, out, &rest) && !*rest && *out >= least && *out <= most)
+		return true;
+	say("%s '%s': give seconds from %g to %g, such as 2 or 0.5", option, text, least, most);
+	return false;
+}
+
 bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *out)
 {
 	char *end = NULL;

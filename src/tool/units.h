@@ -16,6 +16,9 @@ bool parse_bytes(const char *option, const char *text, uint64_t *out);
 /* A rate above 0 and below 1: 0.1%, 0.001, 1e-3 or 1/1000. */
 bool parse_rate(const char *option, const char *text, double *out);
 
+/* Seconds from @least to @most: 2 or 0.5. */
+bool parse_seconds(const char *option, const char *text, double least, double most, double *out);
+
 /* A whole number from @least to @most, decimal or 0x... */
 bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *out);
 

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ * The threads of a drill: they start together, run for as long as was asked, and end together. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "crew.h"
+#include "drill.h"
+#include "progress.h"
+#include "say.h"
+#include "show.h"
+#include "ticks.h"
+#include "tool.h"
+
+enum { LOST_SAID = 5 };
+
+double drill_part(const struct drill *d)
+{
+	return (seconds_now() - d->began) / d->seconds;
+}
+
+void drill_lost(struct drill *d, uint64_t keys, const char *format, ...)
+{
+	char what[160];
+	va_list args;
+	uint64_t before = atomic_fetch_add_explicit(&d->lost, keys, memory_order_relaxed);
+	if (before >= LOST_SAID)
+		return;
+	va_start(args, format);
+	vsnprintf(what, sizeof what, format, args);
+	va_end(args);
+	say("LOST: %s", what);
+}
+
+void drill_fail(struct drill *d, int err)
+{
+	if (!atomic_exchange(&d->failed, true))
+		say_weir(err, NULL);
+	atomic_store(&d->over, true);
+}
+
+/* Thread @number on a CPU of its own, as long as there are any. */
+static void stay(unsigned number)
+{
+	cpu_set_t all, one;
+	if (sched_getaffinity(0, sizeof all, &all) || CPU_COUNT(&all) < 1)
+		return;
+	unsigned nth = number % (unsigned)CPU_COUNT(&all), cpu = 0;
+	while (!CPU_ISSET(cpu, &all) || nth-- > 0)
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	(void)pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+}
+
+struct member {
+	struct drill *drill;
+	unsigned number; /* readers first, then inserters, the loader last */
+	pthread_t id;
+};
+
+static void *work(void *arg)
+{
+	struct member *m = arg;
+	struct drill *d = m->drill;
+	if (d->pin)
+		stay(m->number);
+	atomic_fetch_add(&d->ready, 1);
+	while (!atomic_load(&d->go))
+		sched_yield();
+	flavor_enter(&d->flavor);
+	if (m->number < d->readers)
+		drill_read(&d->reader[m->number]);
+	else if (m->number < d->readers + d->inserters)
+		drill_insert(&d->inserter[m->number - d->readers]);
+	else
+		drill_load(d);
+	flavor_leave(&d->flavor);
+	return NULL;
+}
+
+static void draw(const struct drill *d)
+{
+	uint64_t checked = 0;
+	for (unsigned i = 0; i < d->readers; i++)
+		checked += atomic_load_explicit(&d->reader[i].checked, memory_order_relaxed);
+	double part = drill_part(d), left = d->seconds * (1 - part);
+	char figures[120];
+	snprintf(figures, sizeof figures, "%llu swaps, %s lookups/s, %llu lost, %s left",
+	         (unsigned long long)atomic_load_explicit(&((struct drill *)d)->swaps, memory_order_relaxed),
+	         show_short(SHOW, (double)checked / (d->seconds * part)),
+	         (unsigned long long)atomic_load_explicit(&((struct drill *)d)->lost, memory_order_relaxed),
+	         show_clock(SHOW, left > 0 ? left : 0));
+	progress_show(part, figures);
+}
+
+/* Until the time is over. A set so large that no reload has ended by then is given the time for one. */
+static void watch(struct drill *d)
+{
+	progress_begin("drilling");
+	while (!atomic_load(&d->over)) {
+		struct timespec tenth = { 0, 100000000 };
+		double left = d->began + d->seconds - seconds_now();
+		if (left > 0 && left < 0.1)
+			tenth.tv_nsec = (long)(left * 1e9);
+		nanosleep(&tenth, NULL);
+		draw(d);
+		if (drill_part(d) >= 1 && atomic_load(&d->swaps))
+			atomic_store(&d->over, true);
+	}
+	progress_end();
+}
+
+/* What the kernel counts as our peak from here on. Where it cannot, the reading of the keys is in it too. */
+static void forget_peak(void)
+{
+	FILE *f = fopen("/proc/self/clear_refs", "w");
+	if (!f)
+		return;
+	fputs("5", f);
+	fclose(f);
+}
+
+static uint64_t peak_memory(void)
+{
+	char line[128];
+	unsigned long long kib = 0;
+	FILE *f = fopen("/proc/self/status", "r");
+	while (f && fgets(line, sizeof line, f) && sscanf(line, "VmHWM: %llu", &kib) != 1)
+		;
+	if (f)
+		fclose(f);
+	return kib * 1024;
+}
+
+int drill_run(struct drill *d)
+{
+	unsigned threads = d->readers + d->inserters + 1, started = 0;
+	struct member *members = need(threads * sizeof *members);
+	d->cpus = crew_default();
+	ticks_start();
+	forget_peak();
+	for (; started < threads; started++) {
+		members[started] = (struct member){ .drill = d, .number = started };
+		if (pthread_create(&members[started].id, NULL, work, &members[started]))
+			break;
+	}
+	bool all = started == threads;
+	while (atomic_load(&d->ready) < started)
+		sched_yield();
+	d->began = seconds_now();
+	atomic_store(&d->failed, !all);
+	atomic_store(&d->over, !all);
+	atomic_store(&d->go, true);
+	watch(d);
+	d->lasted = seconds_now() - d->began;
+	for (unsigned i = 0; i < started; i++)
+		pthread_join(members[i].id, NULL);
+	free(members);
+	d->peak_memory = peak_memory();
+	if (!all)
+		return trouble("only %u of %u threads could be started", started, threads);
+	return atomic_load(&d->failed) ? TOOL_TROUBLE : TOOL_OK;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ * A rehearsal: readers, inserters and a loader at one handle, as in a server, and what came of it.
+ *
+ * Who writes what: each reader and each inserter its own struct, the loader struct loads; others read only what is atomic while it
+ * runs, and all of it after the threads have ended. */
+#ifndef WEIR_TOOL_DRILL_H
+#define WEIR_TOOL_DRILL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <weir/weir.h>
+#include "fill.h"
+#include "flavors.h"
+#include "histogram.h"
+#include "probe.h"
+
+struct drill;
+
+/* What an inserter is to the others: the application's own record of its keys, as hashes. */
+struct record {
+	uint64_t *hashes;
+	uint64_t room;
+	_Alignas(64) _Atomic uint64_t noted; /* before the insert: what the loader may read */
+	_Atomic uint64_t promised;           /* after it has returned: what every lookup must find */
+};
+
+/* Each with and without a reload running: [0] without, [1] with. */
+struct inserter {
+	struct drill *drill;
+	struct record record;
+	unsigned number;
+	uint64_t made[2];
+	uint64_t ticks[2]; /* in rounds of inserts, not in the pauses between */
+};
+
+struct reader {
+	struct drill *drill;
+	unsigned number;
+	uint64_t random;
+	struct histogram latency[2]; /* ticks, the clock's own taken off */
+	uint64_t lookups[2];         /* in blocks that were timed as a whole, and their time */
+	uint64_t ticks[2];
+	uint64_t lost;
+	_Alignas(64) _Atomic uint64_t checked; /* all lookups so far */
+};
+
+struct loads {
+	double *seconds; /* of each reload that was published */
+	size_t n, room;
+	uint64_t rollbacks, aborted;
+	double busy;              /* seconds with a reload running */
+	uint64_t bytes_most;      /* of bits, all filters together */
+	double fp_rate_most;      /* measured in each filter before it was published */
+};
+
+struct drill {
+	/* asked */
+	struct fill fill;
+	struct weir_params params;
+	unsigned readers, inserters;
+	double seconds, every;
+	uint64_t inserts;
+	bool inserts_given, by_copy, keep_previous, pin, as_json;
+	struct flavor flavor;
+	/* the set */
+	uint64_t *source; /* hashes of the keys of the files */
+	uint64_t n;
+	struct weir_handle *handle;
+	uint64_t filter_bytes;
+	/* the threads */
+	struct reader *reader;
+	struct inserter *inserter;
+	struct loads loads;
+	double began;
+	atomic_uint ready, phase; /* phase: odd while a reload runs */
+	atomic_bool go, over, failed;
+	atomic_uint_fast64_t swaps, lost;
+	/* came of it */
+	double lasted;
+	uint64_t peak_memory;
+	uint64_t checked_at_end, lost_at_end;
+	struct weir_stats stats;
+	struct probe probe;
+	unsigned cpus;
+};
+
+/* drill_source.c: keys to hashes, the first filter, the handle. TOOL_OK or TOOL_TROUBLE, said. */
+int drill_prepare(struct drill *d);
+void drill_free(struct drill *d);
+
+/* drill.c: run the threads for as long as was asked. TOOL_OK or TOOL_TROUBLE, said. */
+int drill_run(struct drill *d);
+/* How much of the time is over, 0 to 1 and beyond. */
+double drill_part(const struct drill *d);
+/* A key was not found: counted, and the first few said. */
+void drill_lost(struct drill *d, uint64_t keys, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* What a thread cannot go on after: said; all end. */
+void drill_fail(struct drill *d, int err);
+
+/* The work of the threads, each in its file: drill_read.c, drill_insert.c, drill_load.c. */
+void drill_read(struct reader *r);
+void drill_insert(struct inserter *i);
+void drill_load(struct drill *d);
+
+/* drill_check.c: when the threads have ended, everything once more. */
+int drill_check(struct drill *d);
+
+void drill_report(const struct drill *d);
+
+/* Any of several kinds of key that no line can be: each begins with the delimiter, which ends a line. */
+enum { DRILL_KEY_BYTES = 16 };
+enum drill_key_kind { DRILL_INSERTED = 1, DRILL_ABSENT = 2 };
+void drill_key(const struct drill *d, char *key, enum drill_key_kind kind, unsigned thread, uint64_t number);
+
+uint64_t drill_random(uint64_t *state);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ * The loader: rebuilds the set and swaps it in, again and again. Every fourth new filter is rejected afterwards, if the previous one
+ * is kept: a rollback. The first quarter of the time is left without reloads, to compare with. */
+#include <stdlib.h>
+#include <time.h>
+#include "drill.h"
+#include "progress.h"
+#include "say.h"
+
+enum { ABSENT = 65536, SLICE = 1 << 20, ROLLBACK_EVERY = 4 };
+
+struct loader {
+	struct drill *drill;
+	uint64_t *absent; /* hashes of keys that are in no filter */
+};
+
+/* Time is over, and something was shown. */
+static bool done(struct drill *d)
+{
+	return atomic_load(&d->failed) || (atomic_load(&d->over) && atomic_load(&d->swaps));
+}
+
+static void rest_until(struct drill *d, double when)
+{
+	flavor_sleep(&d->flavor);
+	for (double left; !atomic_load(&d->over) && (left = when - seconds_now()) > 0;) {
+		left = left > 0.05 ? 0.05 : left;
+		nanosleep(&(struct timespec){ 0, (long)(left * 1e9) }, NULL);
+	}
+	flavor_wake(&d->flavor);
+}
+
+/* By slices: a set of any size is left soon when the time is over. */
+static int insert_all(struct drill *d, struct weir_reload *r, const uint64_t *hashes, uint64_t n)
+{
+	for (uint64_t i = 0; i < n && !done(d); i += SLICE) {
+		int64_t err = weir_reload_insert_hashes(r, hashes + i, n - i < SLICE ? n - i : SLICE);
+		if (err < 0)
+			return (int)err;
+		flavor_quiet(&d->flavor);
+	}
+	return 0;
+}
+
+/* The files' keys, and what the inserters had noted: read after weir_reload_begin() has returned. */
+static int from_source(struct drill *d, struct weir_reload *r)
+{
+	int err = insert_all(d, r, d->source, d->n);
+	for (unsigned i = 0; !err && i < d->inserters; i++) {
+		struct record *record = &d->inserter[i].record;
+		/* Acquire: pairs with the inserter's release of what it has written into its record. */
+		err = insert_all(d, r, record->hashes, atomic_load_explicit(&record->noted, memory_order_acquire));
+	}
+	return err;
+}
+
+/* What it will answer for keys that are not there, and how much there is of it. */
+static int inspect(struct loader *l, const struct weir_reload *r)
+{
+	struct loads *loads = &l->drill->loads;
+	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
+	int err = weir_handle_stats(l->drill->handle, &stats);
+	double rate = (double)weir_contains_hashes(weir_reload_next(r), l->absent, ABSENT, NULL) / ABSENT;
+	loads->fp_rate_most = rate > loads->fp_rate_most ? rate : loads->fp_rate_most;
+	loads->bytes_most = stats.bytes > loads->bytes_most ? stats.bytes : loads->bytes_most;
+	return err;
+}
+
+static void note_time(struct loads *loads, double seconds)
+{
+	if (loads->n == loads->room) {
+		loads->room = loads->room * 2 + 64;
+		loads->seconds = need_more(loads->seconds, loads->room * sizeof *loads->seconds);
+	}
+	loads->seconds[loads->n++] = seconds;
+}
+
+static int swap(struct loader *l)
+{
+	struct drill *d = l->drill;
+	struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r;
+	options.keep_previous = d->keep_previous;
+	double began = seconds_now();
+	int err = weir_reload_begin(&r, d->handle, &options);
+	if (err)
+		return err;
+	err = d->by_copy ? weir_reload_copy(r) : from_source(d, r);
+	if (!err)
+		err = inspect(l, r);
+	if (err || done(d)) {
+		d->loads.aborted += !err;
+		weir_reload_abort(r);
+		return err;
+	}
+	err = weir_reload_commit(r);
+	if (!err) {
+		note_time(&d->loads, seconds_now() - began);
+		atomic_fetch_add(&d->swaps, 1);
+	}
+	return err;
+}
+
+static int rollback(struct drill *d)
+{
+	int err = weir_handle_rollback(d->handle);
+	d->loads.rollbacks += !err;
+	if (!err)
+		atomic_fetch_add(&d->swaps, 1);
+	return err;
+}
+
+static int reload(struct loader *l)
+{
+	struct drill *d = l->drill;
+	double began = seconds_now();
+	atomic_fetch_add(&d->phase, 1);
+	int err = swap(l);
+	if (!err && d->keep_previous && d->loads.n % ROLLBACK_EVERY == 0 && !done(d))
+		err = rollback(d);
+	atomic_fetch_add(&d->phase, 1);
+	d->loads.busy += seconds_now() - began;
+	return err;
+}
+
+static uint64_t *absent_hashes(const struct drill *d)
+{
+	uint64_t *hashes = need(ABSENT * sizeof *hashes);
+	char key[DRILL_KEY_BYTES];
+	for (uint64_t i = 0; i < ABSENT; i++) {
+		drill_key(d, key, DRILL_ABSENT, 0, i);
+		hashes[i] = weir_handle_hash(d->handle, key, sizeof key);
+	}
+	return hashes;
+}
+
+void drill_load(struct drill *d)
+{
+	struct loader l = { d, absent_hashes(d) };
+	double next = d->began + d->seconds / 4;
+	do {
+		rest_until(d, next);
+		next += d->every;
+		if (next < seconds_now()) /* they take longer than that: one after the other */
+			next = seconds_now();
+		int err = done(d) ? 0 : reload(&l);
+		if (err)
+			drill_fail(d, err);
+		flavor_quiet(&d->flavor);
+	} while (!done(d));
+	free(l.absent);
+}

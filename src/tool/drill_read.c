@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ * A reader: looks up keys that must be found, block by block. One block is timed as a whole, for the throughput; in the next each
+ * lookup is timed by itself, for the latency: the clock costs as much as a lookup. */
+#include "drill.h"
+#include "ticks.h"
+
+enum { BLOCK = 512 };
+
+struct block {
+	const uint64_t *hashes;
+	uint64_t n;
+	const char *of; /* whose keys */
+	uint64_t first;
+};
+
+/* Three blocks of four are the source's keys, the fourth an inserter's: its newest, or others. */
+static struct block choose(struct drill *d, struct reader *r, uint64_t turn)
+{
+	uint64_t random = drill_random(&r->random), n = d->n < BLOCK ? d->n : BLOCK;
+	if (turn % 8 < 6 || !d->inserters) {
+		uint64_t first = random % (d->n - n + 1);
+		return (struct block){ d->source + first, n, "the source", first };
+	}
+	struct record *record = &d->inserter[random % d->inserters].record;
+	/* Acquire: pairs with the inserter's release, so that its insert happens-before the lookups below. */
+	uint64_t promised = atomic_load_explicit(&record->promised, memory_order_acquire);
+	n = promised < BLOCK ? promised : BLOCK;
+	uint64_t first = random >> 32 & 1 ? promised - n : random % (promised - n + 1);
+	return (struct block){ record->hashes + first, n, "an inserter", first };
+}
+
+static uint64_t found_as_a_whole(const struct drill *d, const struct block *b)
+{
+	uint64_t found = 0;
+	for (uint64_t i = 0; i < b->n; i++)
+		found += weir_handle_contains_hash(d->handle, b->hashes[i]);
+	return found;
+}
+
+static uint64_t found_one_by_one(const struct drill *d, const struct block *b, uint64_t *took)
+{
+	uint64_t found = 0, last = ticks_now();
+	for (uint64_t i = 0; i < b->n; i++) {
+		found += weir_handle_contains_hash(d->handle, b->hashes[i]);
+		uint64_t now = ticks_now();
+		took[i] = ticks_between(last + ticks.cost, now);
+		last = now;
+	}
+	return found;
+}
+
+static void look(struct drill *d, struct reader *r, const struct block *b, bool one_by_one)
+{
+	uint64_t took[BLOCK];
+	unsigned before = atomic_load_explicit(&d->phase, memory_order_relaxed);
+	uint64_t began = ticks_now();
+	uint64_t found = one_by_one ? found_one_by_one(d, b, took) : found_as_a_whole(d, b);
+	uint64_t all = ticks_between(began + ticks.cost, ticks_now());
+	unsigned after = atomic_load_explicit(&d->phase, memory_order_relaxed);
+	unsigned with = before % 2 || before != after; /* a block that a reload began or ended in counts as one with */
+	if (one_by_one) {
+		for (uint64_t i = 0; i < b->n; i++)
+			histogram_add(&r->latency[with], took[i]);
+	} else {
+		r->lookups[with] += b->n;
+		r->ticks[with] += all;
+	}
+	if (found < b->n) {
+		r->lost += b->n - found;
+		drill_lost(d, b->n - found, "%llu of %llu keys of %s, from number %llu on, were not found",
+		           (unsigned long long)(b->n - found), (unsigned long long)b->n, b->of, (unsigned long long)b->first);
+	}
+	atomic_store_explicit(&r->checked, atomic_load_explicit(&r->checked, memory_order_relaxed) + b->n, memory_order_relaxed);
+}
+
+void drill_read(struct reader *r)
+{
+	struct drill *d = r->drill;
+	for (uint64_t turn = 0; !atomic_load_explicit(&d->over, memory_order_relaxed); turn++) {
+		struct block b = choose(d, r, turn);
+		if (b.n)
+			look(d, r, &b, turn % 2);
+		flavor_quiet(&d->flavor);
+	}
+}
