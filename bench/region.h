@@ -15,12 +15,13 @@ namespace bench {
 
 class Region {
 public:
-	explicit Region(size_t bytes) : bytes_(bytes)
+	/* @huge: false for the kernel's small pages, for a measurement of what they cost. */
+	explicit Region(size_t bytes, bool huge = true) : bytes_(bytes)
 	{
-		if (bytes < huge_page)
+		if (huge && bytes < huge_page)
 			heap();
 		else
-			pages();
+			pages(huge);
 		clear();
 	}
 	~Region()
@@ -46,7 +47,7 @@ private:
 			throw std::bad_alloc();
 	}
 
-	void pages()
+	void pages(bool huge)
 	{
 		mapped_ = (bytes_ + huge_page - 1) / huge_page * huge_page;
 		size_t slack = mapped_ + huge_page;
@@ -59,7 +60,7 @@ private:
 			munmap(p, static_cast<size_t>(aligned - p));
 		if (aligned + mapped_ < p + slack)
 			munmap(aligned + mapped_, static_cast<size_t>(p + slack - aligned - mapped_));
-		(void)madvise(aligned, mapped_, MADV_HUGEPAGE);
+		(void)madvise(aligned, mapped_, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 		base_ = aligned;
 	}
 

@@ -10,6 +10,8 @@
 #include <string>
 #include <sys/uio.h>
 
+struct weir_params;
+
 namespace bench {
 
 class Set {
@@ -23,15 +25,34 @@ public:
 	/* Likewise, but each key depends on the answer before it: time is latency. */
 	virtual uint64_t chain(const uint64_t *keys, size_t n) = 0;
 	virtual void insert(const uint64_t *keys, size_t n) = 0;
+	/* As lookup; after each lookups_an_insert of them one of the @fresh keys is inserted. */
+	virtual uint64_t mixed(const uint64_t *keys, size_t n, const uint64_t *fresh);
+	/* As insert, the quickest way there is while nobody asks: several threads may load at once where several may insert. */
+	virtual void load(const uint64_t *keys, size_t n) { insert(keys, n); }
 	/* As lookup and insert, of strings. */
 	virtual uint64_t lookup(const struct iovec *keys, size_t n) = 0;
 	virtual void insert(const struct iovec *keys, size_t n) = 0;
 	/* May several threads insert at once? */
 	virtual bool concurrent() const { return true; }
+	/* Hand keys to the set so many at a time from now on; 0: one by one. Return: whether it can. */
+	virtual bool take_at_once(size_t batch) { return batch == 0; }
 };
 
 /* Keys a call of a batch verb, as a server would collect them. */
 constexpr size_t batch_keys = 1024;
+/* 95 : 5 */
+constexpr size_t lookups_an_insert = 19;
+
+inline uint64_t Set::mixed(const uint64_t *keys, size_t n, const uint64_t *fresh)
+{
+	uint64_t found = 0;
+	for (size_t i = 0, m; i < n; i += m) {
+		m = n - i < lookups_an_insert ? n - i : lookups_an_insert;
+		found += lookup(keys + i, m);
+		insert(fresh++, 1);
+	}
+	return found;
+}
 
 /* The loops of a contender from its two verbs on one key; they are inlined. @Self has find(p, len) and add(p, len). */
 template <class Self> class SingleKeySet : public Set {
@@ -60,6 +81,16 @@ public:
 		for (size_t i = 0; i < n; i++)
 			self().add(&keys[i], sizeof(keys[i]));
 	}
+	uint64_t mixed(const uint64_t *keys, size_t n, const uint64_t *fresh) override
+	{
+		uint64_t found = 0;
+		for (size_t i = 0, until; i < n;) {
+			for (until = i + lookups_an_insert < n ? i + lookups_an_insert : n; i < until; i++)
+				found += self().find(&keys[i], sizeof(keys[i]));
+			self().add(fresh++, sizeof(*fresh));
+		}
+		return found;
+	}
 	uint64_t lookup(const struct iovec *keys, size_t n) override
 	{
 		uint64_t found = 0;
@@ -86,6 +117,17 @@ std::unique_ptr<Set> weir_batch(size_t n, double rate);
 std::unique_ptr<Set> weir_bulk(size_t n, double rate);   /* insert: weir_insert_hashes on everything at once */
 std::unique_ptr<Set> weir_private(size_t n, double rate); /* insert: weir_load_hashes on everything at once */
 std::unique_ptr<Set> weir_classic(size_t n, double rate);
+
+/* sets_layout.cc: weir through the shared library with everything chosen: see struct weir_params. It can take keys in batches of up to
+ * batch_keys, and huge pages or small ones. */
+struct LayoutSet : Set {
+	virtual void *memory() const = 0;
+	/* Words a key touches and bits it sets in each. */
+	virtual uint32_t words_per_key() const = 0;
+	virtual double fp_rate() const = 0; /* that the layout's own formula expects */
+};
+std::unique_ptr<LayoutSet> weir_layout(const struct weir_params &params, bool huge_pages = true);
+
 /* The instruction set that weir chooses, or that WEIR_ISA names. */
 std::string weir_isa();
 
@@ -109,6 +151,7 @@ std::unique_ptr<Set> weir_inlined(size_t n, double rate);
 /* sets_yardstick.cc: the split-block filter, for AVX2 as the comparison asks, and for all that this machine has. */
 std::unique_ptr<Set> yardstick_single(size_t n, double rate);
 std::unique_ptr<Set> yardstick_batch(size_t n, double rate);
+double yardstick_rate(double bits_per_key); /* that its own formula expects */
 std::unique_ptr<Set> yardstick_called(size_t n, double rate); /* each key through a pointer to a function, as an object's verbs are */
 std::unique_ptr<Set> yardstick_native_single(size_t n, double rate);
 std::unique_ptr<Set> yardstick_native_batch(size_t n, double rate);
@@ -116,6 +159,7 @@ std::unique_ptr<Set> yardstick_native_batch(size_t n, double rate);
 /* sets_baseline.cc: what a user would write or take otherwise. */
 std::unique_ptr<Set> textbook(size_t n, double rate);
 std::unique_ptr<Set> libbloom(size_t n, double rate);
+std::unique_ptr<Set> libbloom_mutex(size_t n, double rate); /* behind one lock */
 std::unique_ptr<Set> mutex_per_shard(size_t n, double rate);
 std::unique_ptr<Set> rwlock_per_shard(size_t n, double rate);
 std::unique_ptr<Set> lfht(size_t n, double rate);

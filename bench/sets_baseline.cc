@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What a user would write or take otherwise, as contenders. */
+#include <mutex>
 #include <stdexcept>
 #include "baseline_lfht.h"
 #include "baseline_libbloom.h"
@@ -34,6 +35,28 @@ public:
 
 private:
 	LibBloom filter;
+};
+
+/* As a user makes it safe without a thought for its cost. */
+class LibBloomMutexSet final : public SingleKeySet<LibBloomMutexSet> {
+public:
+	LibBloomMutexSet(size_t n, double rate) : filter(n, rate) {}
+	uint64_t bytes() const override { return static_cast<uint64_t>(filter.bloom.bytes); }
+	void clear() override { filter.clear(); }
+	bool find(const void *key, size_t len)
+	{
+		std::lock_guard<std::mutex> hold(lock);
+		return filter.contains(key, len);
+	}
+	void add(const void *key, size_t len)
+	{
+		std::lock_guard<std::mutex> hold(lock);
+		filter.insert(key, len);
+	}
+
+private:
+	LibBloom filter;
+	std::mutex lock;
 };
 
 template <class Lock> class LockedSet final : public SingleKeySet<LockedSet<Lock>> {
@@ -104,6 +127,7 @@ private:
 
 std::unique_ptr<Set> textbook(size_t n, double rate) { return std::make_unique<TextbookSet>(n, rate); }
 std::unique_ptr<Set> libbloom(size_t n, double rate) { return std::make_unique<LibBloomSet>(n, rate); }
+std::unique_ptr<Set> libbloom_mutex(size_t n, double rate) { return std::make_unique<LibBloomMutexSet>(n, rate); }
 std::unique_ptr<Set> mutex_per_shard(size_t n, double rate) { return std::make_unique<LockedSet<Mutex>>(n, rate); }
 std::unique_ptr<Set> rwlock_per_shard(size_t n, double rate) { return std::make_unique<LockedSet<ReadWriteLock>>(n, rate); }
 std::unique_ptr<Set> lfht(size_t n, double) { return std::make_unique<LfhtSet>(n); }

@@ -66,6 +66,7 @@ std::unique_ptr<Set> yardstick_native_batch(size_t n, double rate) { return std:
 #else
 std::unique_ptr<Set> yardstick_single(size_t n, double rate) { return std::make_unique<Single>(n, rate); }
 std::unique_ptr<Set> yardstick_batch(size_t n, double rate) { return std::make_unique<Batch>(n, rate); }
+double yardstick_rate(double bits_per_key) { return SplitBlock::rate_of_bits(bits_per_key); }
 std::unique_ptr<Set> yardstick_called(size_t n, double rate) { return std::make_unique<Called>(n, rate); }
 #endif
 

@@ -2,34 +2,42 @@
  * See team.h. */
 #include "team.h"
 #include <algorithm>
-#include <sched.h>
+#include <cstdio>
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace bench {
+namespace {
 
-std::vector<int> allowed_cpus()
-{
-	cpu_set_t set;
-	CPU_ZERO(&set);
-	sched_getaffinity(getpid(), sizeof(set), &set);
-	std::vector<int> cpus;
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &set))
-			cpus.push_back(cpu);
-	return cpus;
-}
+/* A thread's own account of how long it has waited for a CPU: the second number of its schedstat. */
+class Account {
+public:
+	Account() : fd_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
+	~Account()
+	{
+		if (fd_ >= 0)
+			close(fd_);
+	}
+	Account(const Account &) = delete;
+	Account &operator=(const Account &) = delete;
 
-void pin(int cpu)
-{
-	cpu_set_t set;
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
+	double waited_ns() const
+	{
+		char text[96] = "";
+		ssize_t got = fd_ < 0 ? 0 : pread(fd_, text, sizeof(text) - 1, 0);
+		double on_cpu = 0, waited = 0;
+		return got > 0 && sscanf(text, "%lf %lf", &on_cpu, &waited) == 2 ? waited : 0;
+	}
 
-Team::Team(unsigned threads) : threads_(threads), began_(threads), ended_(threads), cpu_(threads)
+private:
+	int fd_;
+};
+
+} // namespace
+
+Team::Team(unsigned threads) : threads_(threads), began_(threads), ended_(threads), cpu_(threads), waited_(threads)
 {
-	static const std::vector<int> cpus = allowed_cpus(); /* before the first pin narrows them */
+	const std::vector<int> &cpus = allowed_cpus();
 	pin(cpus[0]);
 	for (unsigned i = 1; i < threads; i++)
 		others_.emplace_back(&Team::follow, this, i, cpus[i % cpus.size()]);
@@ -48,15 +56,18 @@ Team::~Team()
 
 void Team::one(unsigned number)
 {
+	static thread_local const Account account;
+	double waited = account.waited_ns();
 	arrived_.fetch_add(1);
 	while (arrived_.load() < threads_)
-		if (threads_ > 2)
+		if (threads_ > allowed_cpus().size())
 			std::this_thread::yield(); /* more threads than CPUs must not spin each other out */
 	double cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	began_[number] = clock_ns(CLOCK_MONOTONIC);
 	(*work_)(number);
 	ended_[number] = clock_ns(CLOCK_MONOTONIC);
 	cpu_[number] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	waited_[number] = account.waited_ns() - waited;
 	finished_.fetch_add(1);
 }
 
@@ -91,6 +102,7 @@ Elapsed Team::run(const std::function<void(unsigned)> &work)
 	Elapsed e;
 	e.wall_ns = *std::max_element(ended_.begin(), ended_.end()) - *std::min_element(began_.begin(), began_.end());
 	e.cpu_ns = *std::max_element(cpu_.begin(), cpu_.end());
+	e.waited_ns = *std::max_element(waited_.begin(), waited_.end());
 	return e;
 }
 

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 #include <vector>
+#include "machine.h"
 
 namespace bench {
 
@@ -21,13 +22,10 @@ inline double clock_ns(clockid_t clock)
 	return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
 }
 
-/* The CPUs this process may use. */
-std::vector<int> allowed_cpus();
-void pin(int cpu);
-
 struct Elapsed {
-	double wall_ns = 0; /* from the common start to the last thread's end */
-	double cpu_ns = 0;  /* the longest that one thread was on its CPU */
+	double wall_ns = 0;   /* from the common start to the last thread's end */
+	double cpu_ns = 0;    /* the longest that one thread was on its CPU */
+	double waited_ns = 0; /* the longest that one thread was ready to run and another had its CPU, where the kernel says so */
 };
 
 /* @threads threads, each pinned to a CPU of its own while there are as many. Work of one thread is done by the caller. */
@@ -54,7 +52,7 @@ private:
 	bool over_ = false;
 	const std::function<void(unsigned)> *work_ = nullptr;
 	std::atomic<unsigned> arrived_{0}, finished_{0};
-	std::vector<double> began_, ended_, cpu_;
+	std::vector<double> began_, ended_, cpu_, waited_;
 };
 
 } // namespace bench

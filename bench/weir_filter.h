@@ -19,16 +19,12 @@ inline void check(int err, const char *verb)
 }
 
 struct WeirFilter {
-	WeirFilter(size_t n, double rate, uint32_t kind)
+	WeirFilter(size_t n, double rate, uint32_t kind) : WeirFilter(params_of(n, rate, kind)) {}
+	explicit WeirFilter(struct weir_params params, bool huge = true)
 	{
-		struct weir_params params = WEIR_PARAMS_INIT;
 		struct weir_plan plan = WEIR_PLAN_INIT;
-		params.kind = kind;
-		params.capacity = n;
-		params.fp_rate = rate;
-		params.seed = 42;
 		check(weir_plan(&params, &plan), "weir_plan");
-		region = std::make_unique<Region>(plan.bytes);
+		region = std::make_unique<Region>(plan.bytes, huge);
 		params.memory = region->base();
 		params.memory_bytes = plan.bytes;
 		check(weir_create(&filter, &params), "weir_create");
@@ -36,6 +32,16 @@ struct WeirFilter {
 	~WeirFilter() { weir_destroy(filter); }
 	WeirFilter(const WeirFilter &) = delete;
 	WeirFilter &operator=(const WeirFilter &) = delete;
+
+	static struct weir_params params_of(size_t n, double rate, uint32_t kind)
+	{
+		struct weir_params params = WEIR_PARAMS_INIT;
+		params.kind = kind;
+		params.capacity = n;
+		params.fp_rate = rate;
+		params.seed = 42;
+		return params;
+	}
 
 	std::unique_ptr<Region> region;
 	struct weir_filter *filter = nullptr;

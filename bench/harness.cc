@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ * See harness.h. */
+#include "harness.h"
+#include <cstdio>
+#include <memory>
+#include <regex>
+#include <set>
+#include <stdexcept>
+#include <unistd.h>
+#include "machine.h"
+
+namespace bench {
+namespace {
+
+const Question *question;
+bool failed;
+
+/* Which of how many benchmarks runs, on a terminal. */
+class Progress {
+public:
+	void expect(const std::string &name) { names_.push_back(name); }
+	/* As Google Benchmark chooses. */
+	void filter(std::string pattern)
+	{
+		bool without = !pattern.empty() && pattern[0] == '-';
+		std::regex chosen(without ? pattern.substr(1) : pattern, std::regex::extended);
+		for (const std::string &name : names_)
+			total_ += std::regex_search(name, chosen) != without;
+	}
+	void begin(const std::string &name)
+	{
+		if (!isatty(2) || !seen_.insert(name).second)
+			return;
+		double done = static_cast<double>(seen_.size() - 1), spent = clock_ns(CLOCK_MONOTONIC) * 1e-9 - began_;
+		char left[48] = "";
+		if (done > 0)
+			snprintf(left, sizeof(left), ", about %.0f s left", spent / done * (static_cast<double>(total_) - done));
+		fprintf(stderr, "\r%zu of %zu%s: %s\033[K\r", seen_.size(), total_, left, name.c_str());
+	}
+	void end() const
+	{
+		if (isatty(2))
+			fputs("\r\033[K", stderr);
+	}
+
+private:
+	std::vector<std::string> names_;
+	std::set<std::string> seen_;
+	size_t total_ = 0;
+	double began_ = clock_ns(CLOCK_MONOTONIC) * 1e-9;
+};
+
+Progress &progress()
+{
+	static Progress line;
+	return line;
+}
+
+void run(benchmark::State &state, const std::string &name, const std::function<void(benchmark::State &)> &body)
+{
+	progress().begin(name);
+	try {
+		body(state);
+	} catch (const std::exception &e) {
+		fprintf(stderr, "bench_%s: %s: %s\n", question->name, name.c_str(), e.what());
+		failed = true;
+		state.SkipWithError(e.what());
+	}
+}
+
+void usage(FILE *out)
+{
+	fprintf(out,
+	        "usage: bench_%s [--quick | --full]%s [Google Benchmark's options]\n\n%s\n"
+	        "  --quick      a selection (%u repetitions of %g s each)\n"
+	        "  --full       everything (%u of %g s); without either, what is usual (%u of %g s)\n%s"
+	        "  --help       this text, and Google Benchmark's own options\n\n"
+	        "Each line's items_per_second are keys. One thread's time is of its CPU, several threads' of the clock. shared: there were more\n"
+	        "threads than CPUs, or other programs took a CPU for more than a twentieth of the time. It exits with 1 if a filter lost a key.\n\n",
+	        question->name, question->takes_keys ? " [--keys FILE ...]" : "", question->help, question->quick.repetitions,
+	        question->quick.seconds, question->full.repetitions, question->full.seconds, question->normal.repetitions,
+	        question->normal.seconds, question->takes_keys ? "  --keys FILE  keys, one a line; several files may follow\n" : "");
+}
+
+struct Arguments {
+	Options options;
+	std::vector<std::string> rest; /* Google Benchmark's */
+	std::string filter = ".";
+};
+
+Arguments parse(int argc, char **argv)
+{
+	Arguments a;
+	for (int i = 1; i < argc; i++) {
+		std::string arg = argv[i];
+		if (arg == "--quick" || arg == "--full")
+			a.options.mode = arg == "--quick" ? Mode::quick : Mode::full;
+		else if (question->takes_keys && arg == "--keys" && i + 1 < argc && argv[i + 1][0] != '-')
+			while (i + 1 < argc && argv[i + 1][0] != '-')
+				a.options.keys.push_back(argv[++i]);
+		else if (question->takes_keys && arg.rfind("--keys=", 0) == 0)
+			a.options.keys.push_back(arg.substr(7));
+		else
+			a.rest.push_back(arg == "-h" ? "--help" : arg);
+		if (arg.rfind("--benchmark_filter=", 0) == 0)
+			a.filter = arg.substr(19);
+		if (arg == "--help" || arg == "-h")
+			usage(stdout);
+	}
+	return a;
+}
+
+/* Google Benchmark takes its options, ours for the pace first, so that the user's own come after. */
+bool initialize(const char *program, const Arguments &a)
+{
+	const Pace &pace = a.options.quick() ? question->quick : a.options.full() ? question->full : question->normal;
+	static std::vector<std::string> words; /* Google Benchmark keeps a pointer to the program's name */
+	words = { program, "--benchmark_repetitions=" + std::to_string(pace.repetitions),
+		  "--benchmark_min_time=" + std::to_string(pace.seconds) };
+	words.insert(words.end(), a.rest.begin(), a.rest.end());
+	std::vector<char *> pointers;
+	for (std::string &word : words)
+		pointers.push_back(word.data());
+	pointers.push_back(nullptr);
+	int count = static_cast<int>(words.size());
+	benchmark::Initialize(&count, pointers.data());
+	return !benchmark::ReportUnrecognizedArguments(count, pointers.data());
+}
+
+} // namespace
+
+Part::Part(const char *k, double v) : key(k)
+{
+	char text[32];
+	snprintf(text, sizeof(text), "%g", v);
+	value = text;
+}
+
+void add(std::initializer_list<Part> parts, std::function<void(benchmark::State &)> body)
+{
+	std::string name = question->name;
+	for (const Part &part : parts)
+		name += std::string("/") + part.key + ":" + part.value;
+	progress().expect(name);
+	benchmark::RegisterBenchmark(name.c_str(), [name, body](benchmark::State &state) { run(state, name, body); })
+		->UseManualTime()
+		->Unit(benchmark::kMicrosecond);
+}
+
+void report(benchmark::State &state, const Tally &tally, unsigned threads)
+{
+	state.SetItemsProcessed(static_cast<int64_t>(tally.keys));
+	bool outnumbered = threads > allowed_cpus().size();
+	counter(state, "shared", outnumbered || tally.waited_ns > 0.05 * tally.wall_ns);
+	lost_keys(state, tally.lost);
+}
+
+void report(benchmark::State &state, const Quality &quality, uint64_t bytes)
+{
+	counter(state, "bits_per_key", quality.bits_per_key);
+	counter(state, "fp_asked", quality.fp_asked);
+	counter(state, "fp_measured", quality.fp_measured);
+	counter(state, "fp_interval", quality.fp_interval);
+	counter(state, "bytes", static_cast<double>(bytes));
+	lost_keys(state, quality.lost);
+}
+
+void lost_keys(benchmark::State &state, uint64_t lost)
+{
+	counter(state, "lost", state.counters["lost"].value + static_cast<double>(lost));
+	if (!lost)
+		return;
+	failed = true;
+	state.SkipWithError("keys were lost");
+}
+
+int answer(int argc, char **argv, const Question &q)
+{
+	question = &q;
+	allowed_cpus(); /* before the first pin narrows them */
+	try {
+		Arguments a = parse(argc, argv);
+		if (!initialize(argv[0], a)) {
+			usage(stderr);
+			return 2;
+		}
+		q.add_all(a.options);
+		progress().filter(a.filter);
+		benchmark::AddCustomContext("weir_isa", weir_isa());
+		benchmark::AddCustomContext("mode", a.options.quick() ? "quick" : a.options.full() ? "full" : "normal");
+		benchmark::RunSpecifiedBenchmarks();
+		progress().end();
+		benchmark::Shutdown();
+	} catch (const std::exception &e) {
+		fprintf(stderr, "bench_%s: %s\n", q.name, e.what());
+		return 1;
+	}
+	return failed;
+}
+
+} // namespace bench

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ * What every bench_<question> has in common: its options, how its benchmarks are named, what is reported of each, and a progress line.
+ *
+ * A name is the question, then key:value parts: cores/op:hit/set:blocked/rate:0.01/... Google Benchmark adds "manual_time". The counters:
+ *   items_per_second   keys             bits_per_key, bytes    of the filter
+ *   fp_asked, fp_measured, fp_interval  false positives; half the 99 % interval as a share of the rate measured
+ *   lost               false negatives: 0, or the benchmark is an error and the program exits with 1
+ *   shared             1: more threads than CPUs, or a thread was kept from its CPU for more than a twentieth of the time */
+#ifndef WEIR_BENCH_HARNESS_H
+#define WEIR_BENCH_HARNESS_H
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <vector>
+#include <benchmark/benchmark.h>
+#include "work.h"
+
+namespace bench {
+
+enum class Mode { quick, normal, full };
+
+struct Options {
+	Mode mode = Mode::normal;
+	std::vector<std::string> keys; /* files, a key a line */
+	bool quick() const { return mode == Mode::quick; }
+	bool full() const { return mode == Mode::full; }
+};
+
+/* How long a mode measures a case: Google Benchmark's --benchmark_repetitions and --benchmark_min_time, which overrule it. */
+struct Pace {
+	unsigned repetitions;
+	double seconds;
+};
+
+struct Question {
+	const char *name;
+	const char *help;
+	Pace quick, normal, full;
+	bool takes_keys;
+	void (*add_all)(const Options &options);
+};
+
+/* main() of a question. */
+int answer(int argc, char **argv, const Question &question);
+
+/* A part of a name. */
+struct Part {
+	Part(const char *k, const std::string &v) : key(k), value(v) {}
+	Part(const char *k, const char *v) : key(k), value(v) {}
+	Part(const char *k, uint64_t v) : key(k), value(std::to_string(v)) {}
+	Part(const char *k, unsigned v) : key(k), value(std::to_string(v)) {}
+	Part(const char *k, double v);
+	const char *key;
+	std::string value;
+};
+
+/* Adds a benchmark of the question's. @body throws, or calls lost_keys(), for what must not happen. */
+void add(std::initializer_list<Part> parts, std::function<void(benchmark::State &)> body);
+
+/* Runs rounds until Google Benchmark has enough of them. */
+template <class Round> Tally rounds(benchmark::State &state, Round round)
+{
+	Tally all;
+	for (auto _ : state) {
+		Tally one = round();
+		state.SetIterationTime(one.ns * 1e-9);
+		all.add(one);
+	}
+	return all;
+}
+
+/* The counters. */
+void report(benchmark::State &state, const Tally &tally, unsigned threads);
+void report(benchmark::State &state, const Quality &quality, uint64_t bytes);
+inline void counter(benchmark::State &state, const char *name, double value) { state.counters[name] = value; }
+/* Makes an error of the benchmark, and of the whole run, if keys were lost. */
+void lost_keys(benchmark::State &state, uint64_t lost);
+
+} // namespace bench
+
+#endif

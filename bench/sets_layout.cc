@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ * weir through the verbs of the shared library, with kind, layout, size and pages chosen by the caller, and keys taken one by one or so
+ * many at a time. */
+#include <algorithm>
+#include <vector>
+#include <weir/weir.h>
+#include "set.h"
+#include "weir_filter.h"
+
+namespace bench {
+namespace {
+
+/* The loops on one key, which the compiler is to see through. */
+class OneByOne : public SingleKeySet<OneByOne> {
+public:
+	explicit OneByOne(struct weir_filter *f) : filter(f) {}
+	uint64_t bytes() const override { return 0; }
+	void clear() override {}
+	bool find(const void *key, size_t len) const { return weir_contains(filter, key, len); }
+	void add(const void *key, size_t len) { weir_insert(filter, key, len); }
+
+private:
+	struct weir_filter *filter;
+};
+
+class Chosen final : public LayoutSet, WeirFilter {
+public:
+	Chosen(const struct weir_params &params, bool huge) : WeirFilter(params, huge), one_(filter)
+	{
+		check(weir_plan(&params, &plan_), "weir_plan");
+	}
+	uint64_t bytes() const override { return region->bytes(); }
+	void clear() override { region->clear(); }
+	void *memory() const override { return region->base(); }
+	uint32_t words_per_key() const override { return plan_.words_per_key; }
+	double fp_rate() const override { return plan_.fp_rate; }
+	bool take_at_once(size_t batch) override
+	{
+		batch_ = batch;
+		return batch <= batch_keys;
+	}
+	uint64_t lookup(const uint64_t *keys, size_t n) override
+	{
+		uint64_t found = 0, bitmap[batch_keys / 64];
+		if (!batch_)
+			return one_.lookup(keys, n);
+		for (size_t i = 0; i < n; i += batch_)
+			found += weir_contains_fixed(filter, keys + i, sizeof(*keys), std::min(n - i, batch_), bitmap);
+		return found;
+	}
+	void insert(const uint64_t *keys, size_t n) override
+	{
+		uint64_t bitmap[batch_keys / 64];
+		if (!batch_)
+			one_.insert(keys, n);
+		else
+			for (size_t i = 0; i < n; i += batch_)
+				weir_insert_fixed(filter, keys + i, sizeof(*keys), std::min(n - i, batch_), bitmap);
+	}
+	void load(const uint64_t *keys, size_t n) override
+	{
+		std::vector<uint64_t> hashes(n);
+		weir_hash_fixed(filter, keys, sizeof(*keys), n, hashes.data());
+		check(weir_load_hashes(filter, hashes.data(), n), "weir_load_hashes");
+	}
+	uint64_t chain(const uint64_t *keys, size_t n) override { return one_.chain(keys, n); }
+	uint64_t mixed(const uint64_t *keys, size_t n, const uint64_t *fresh) override { return one_.mixed(keys, n, fresh); }
+	uint64_t lookup(const struct iovec *keys, size_t n) override
+	{
+		uint64_t found = 0, bitmap[batch_keys / 64];
+		if (!batch_)
+			return one_.lookup(keys, n);
+		for (size_t i = 0; i < n; i += batch_)
+			found += weir_contains_keys(filter, keys + i, std::min(n - i, batch_), bitmap);
+		return found;
+	}
+	void insert(const struct iovec *keys, size_t n) override
+	{
+		uint64_t bitmap[batch_keys / 64];
+		if (!batch_)
+			one_.insert(keys, n);
+		else
+			for (size_t i = 0; i < n; i += batch_)
+				weir_insert_keys(filter, keys + i, std::min(n - i, batch_), bitmap);
+	}
+
+private:
+	struct weir_plan plan_ = WEIR_PLAN_INIT;
+	OneByOne one_;
+	size_t batch_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<LayoutSet> weir_layout(const struct weir_params &params, bool huge_pages)
+{
+	return std::make_unique<Chosen>(params, huge_pages);
+}
+
+} // namespace bench

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ * A set and what is asked of it, round after round: each thread of a team is given its keys beforehand, then all begin together. The
+ * set is brought to the state that the verb needs; what that takes is not measured. */
+#ifndef WEIR_BENCH_WORK_H
+#define WEIR_BENCH_WORK_H
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+#include "set.h"
+#include "team.h"
+#include "zipf.h"
+
+namespace bench {
+
+enum class Verb {
+	hit,    /* lookups of keys that are there */
+	miss,   /* lookups of keys that are not */
+	insert, /* new keys, from empty to capacity */
+	mixed,  /* 19 hits, then an insert of a new key: from half of the capacity to all of it */
+	zipf,   /* inserts of keys of which few come often (Zipf, 0.99) */
+};
+const char *name_of(Verb verb);
+
+/* What rounds came to. */
+struct Tally {
+	double keys = 0, ns = 0;
+	double wall_ns = 0, waited_ns = 0; /* of which a thread was kept from its CPU by another */
+	uint64_t lost = 0;                 /* false negatives among the hits */
+	void add(const Tally &other);
+};
+
+/* A filled set by measurement. */
+struct Quality {
+	double bits_per_key = 0;
+	double fp_asked = 0, fp_measured = 0;
+	double fp_interval = 1; /* half the 99 % interval of the measured rate, as a share of it; 1 where nothing was found */
+	uint64_t lost = 0;      /* of all keys */
+};
+
+class Work {
+public:
+	/* @n: keys the set is for. */
+	Work(std::unique_ptr<Set> set, size_t n);
+
+	/* Fills the set with all CPUs if it can be, looks up every key, then @most absent ones, fewer where @rate needs fewer for a 99 %
+	 * interval within 10 %. */
+	Quality fill(double rate, size_t most);
+	/* @each: keys a thread. One thread's time is of its CPU, several threads' of the clock. */
+	Tally round(Team &team, Verb verb, size_t each);
+	Set &set() { return *set_; }
+	/* Keys a thread asks in a round: what a thread's own cache has room for beside a small filter, else enough for a millisecond. */
+	size_t usual() const;
+
+private:
+	void prepare(Team &team, Verb verb, size_t each);
+	void empty();
+	void fill_to(size_t held);
+	uint64_t count(uint64_t first, size_t n);
+	uint64_t run(Verb verb, unsigned thread, size_t each);
+	void draw();
+
+	std::unique_ptr<Set> set_;
+	size_t n_;
+	size_t held_ = 0;        /* keys 0 .. held_-1 are in the set */
+	bool empty_ = false;     /* nothing else is */
+	uint64_t asked_ = 0;     /* how far the lookups have come */
+	size_t drawn_ = 0;       /* how far the draws */
+	std::vector<uint64_t> draws_;
+	std::vector<std::vector<uint64_t>> keys_, fresh_; /* a thread's */
+};
+
+/* A team of each size that was asked for lately. */
+Team &team_of(unsigned threads);
+
+} // namespace bench
+
+#endif
