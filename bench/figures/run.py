@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""A run: the file run.json, read and checked once, so that nobody else meets a missing field."""
+import json
+
+FORMAT = 1
+SPREAD_MARKED = 0.10  # a result whose quartiles lie further apart than this share of its median is marked
+PERCENTILES = ('p50_ns', 'p99_ns', 'p999_ns')
+
+
+class Trouble(Exception):
+    """What the user must be told instead of an answer."""
+
+
+def number(text):
+    """'16' -> 16, '0.01' -> 0.01, 'L2' -> 'L2'."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def median(values):
+    return quantile(values, 0.5)
+
+
+def quantile(values, q):
+    """Linear between the two nearest of the sorted values."""
+    values = sorted(values)
+    place = q * (len(values) - 1)
+    below = int(place)
+    above = min(below + 1, len(values) - 1)
+    return values[below] + (values[above] - values[below]) * (place - below)
+
+
+def spread(values):
+    """The distance of the quartiles over the median; None where fewer than three values say nothing about it."""
+    middle = median(values)
+    if len(values) < 3 or not middle:
+        return None
+    return (quantile(values, 0.75) - quantile(values, 0.25)) / abs(middle)
+
+
+class Result:
+    """One benchmark: its parameters, what each repetition measured, and the counters' medians."""
+
+    def __init__(self, raw):
+        self.name = raw['name']
+        self.question = raw['question']
+        self.params = raw['params']
+        self.unit = raw['unit']
+        self.better = raw['better']
+        self.values = raw['values']
+        self.median = raw['median']
+        self.spread = raw['spread']
+        self.counters = raw.get('counters', {})
+        self.samples = raw.get('samples', {})  # latency percentiles, repetition by repetition
+        self.command = raw.get('command', '')
+
+    def get(self, param, default=None):
+        return self.params.get(param, default)
+
+    @property
+    def unsteady(self):
+        return self.spread is not None and self.spread > SPREAD_MARKED
+
+    @property
+    def contended(self):
+        return self.counters.get('shared', 0) > 0
+
+    @property
+    def low(self):
+        return min(self.values)
+
+    @property
+    def high(self):
+        return max(self.values)
+
+
+class Run:
+    def __init__(self, raw, path):
+        self.path = path
+        self.weir = raw['weir']
+        self.date = raw['date']
+        self.machine = raw['machine']
+        self.settings = raw['settings']
+        self.errors = raw.get('errors', [])
+        self.results = [Result(r) for r in raw['results']]
+
+    def of(self, question, **params):
+        """The results of a question whose parameters have these values; a parameter given as None must be absent."""
+        return [r for r in self.results if r.question == question and all(r.get(k) == v for k, v in params.items())]
+
+
+def load(path):
+    try:
+        with open(path, encoding='utf-8') as file:
+            raw = json.load(file)
+        if raw.get('format') != FORMAT:
+            raise Trouble(f'{path}: format {raw.get("format")!r}, this reads format {FORMAT}')
+        run = Run(raw, path)
+    except OSError as error:
+        raise Trouble(f'{path}: {error.strerror}') from error
+    except json.JSONDecodeError as error:
+        raise Trouble(f'{path}: not JSON: {error}') from error
+    except (KeyError, TypeError, AttributeError) as error:
+        raise Trouble(f'{path}: not a run of bench/collect: {error} is missing or of the wrong kind') from error
+    for r in run.results:
+        if not r.values or r.better not in ('higher', 'lower'):
+            raise Trouble(f'{path}: {r.name}: no values, or neither higher nor lower is better')
+    return run

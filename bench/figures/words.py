@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Figures as people read them."""
+import math
+
+
+def figures(x, digits=3):
+    """Three significant digits, no exponent: 0.00123, 1.23, 123, 1234."""
+    if x == 0:
+        return '0'
+    places = max(0, digits - 1 - math.floor(math.log10(abs(x))))
+    text = f'{x:.{places}f}'
+    return text.rstrip('0').rstrip('.') if '.' in text and abs(x) < 1 else text
+
+
+def percent(share):
+    return 'n/a' if share is None else f'{figures(100 * share, 2)} %'
+
+
+def scaled(x, steps, base):
+    for name in steps[:-1]:
+        if abs(x) < base:
+            return f'{figures(x)} {name}'.rstrip()
+        x /= base
+    return f'{figures(x)} {steps[-1]}'
+
+
+def nanoseconds(x):
+    return scaled(x, ['ns', 'µs', 'ms', 's'], 1000)
+
+
+def byte_count(x):
+    return scaled(x, ['bytes', 'KiB', 'MiB', 'GiB'], 1024)
+
+
+def count(x):
+    """1000000 -> '1 M'."""
+    return scaled(x, ['', 'k', 'M', 'G'], 1000)
+
+
+def value(x, unit):
+    if unit == 'ns':
+        return nanoseconds(x)
+    if unit == 'bytes/s':
+        return byte_count(x) + '/s'
+    if unit == 'keys/s':
+        return count(x) + '/s' if x >= 1e6 else f'{x:.0f} /s'
+    return f'{figures(x)} {unit}'
+
+
+def rate(share):
+    """A false-positive rate: '1 %', '0.001 %'."""
+    return f'{figures(100 * share)} %'
+
+
+def sentence_list(words):
+    words = list(words)
+    return words[0] if len(words) == 1 else ', '.join(words[:-1]) + ' and ' + words[-1]
+
+
+def table(head, rows):
+    """Columns for a terminal: text to the left, figures to the right."""
+    widths = [max(len(str(row[i])) for row in [head] + rows) for i in range(len(head))]
+    last = len(head) - 1
+
+    def line(row):
+        return '  '.join(str(c).ljust(w) if i in (0, last) else str(c).rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip()
+    return '\n'.join(line(row) for row in [head] + rows)
