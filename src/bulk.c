@@ -54,23 +54,44 @@ static uint32_t part_of(const struct weir_filter *f, uint64_t hash)
 	return (uint32_t)(hash >> 1 >> (63 - __builtin_ctz(f->parts)));
 }
 
-/* The counting sort: count, then start[p + 1] is where part p's next hash goes, which leaves it at that part's end. */
-static void sort_piece(const struct weir_filter *f, struct sorted *s, const uint64_t *hashes, size_t n)
+/* Hashes a few at a time, where they are or through a small scratch. */
+enum { TAKEN = 512 };
+
+static const uint64_t *take(const struct weir_filter *f, const struct weir_batch *batch, size_t at, size_t n, uint64_t *scratch)
 {
+	if (batch->from == WEIR_FROM_HASHES)
+		return (const uint64_t *)batch->keys + at;
+	weir__batch_hash(f, batch, at, n, scratch);
+	return scratch;
+}
+
+/* The counting sort of n keys from first on: count, then start[p + 1] is where part p's next hash goes, which leaves it at that part's
+ * end. Both passes hash: for eight bytes that is cheaper than to keep the hashes in memory that the kernel must clear first. */
+static void sort_piece(const struct weir_filter *f, struct sorted *s, const struct weir_batch *batch, size_t first, size_t n)
+{
+	uint64_t scratch[TAKEN];
 	uint32_t *next = s->start + 1, sum = 0;
 	memset(s->start, 0, (f->parts + 1) * sizeof *s->start);
-	for (size_t i = 0; i < n; i++)
-		next[part_of(f, hashes[i])]++;
+	for (size_t at = 0, some; at < n; at += some) {
+		some = n - at < TAKEN ? n - at : TAKEN;
+		const uint64_t *hashes = take(f, batch, first + at, some, scratch);
+		for (size_t i = 0; i < some; i++)
+			next[part_of(f, hashes[i])]++;
+	}
 	for (uint32_t p = 0; p < f->parts; p++) {
 		uint32_t count = next[p];
 		next[p] = sum;
 		sum += count;
 	}
-	for (size_t i = 0; i < n; i++) {
-		uint32_t at = next[part_of(f, hashes[i])]++;
-		s->hashes[at] = hashes[i];
-		if (s->index)
-			s->index[at] = (uint32_t)i;
+	for (size_t at = 0, some; at < n; at += some) {
+		some = n - at < TAKEN ? n - at : TAKEN;
+		const uint64_t *hashes = take(f, batch, first + at, some, scratch);
+		for (size_t i = 0; i < some; i++) {
+			uint32_t to = next[part_of(f, hashes[i])]++;
+			s->hashes[to] = hashes[i];
+			if (s->index)
+				s->index[to] = (uint32_t)(at + i);
+		}
 	}
 }
 
@@ -81,44 +102,125 @@ static void report(uint64_t *bitmap, const uint32_t *index, const uint64_t *answ
 			bitmap[index[i] / 64] |= UINT64_C(1) << (index[i] % 64);
 }
 
-/* Insert a sorted piece; bitmap is the piece's own. */
-static size_t insert_sorted(struct weir_filter *f, const struct sorted *s, uint64_t *bitmap)
+/* ---- a part that many keys go to is filled in a private copy by plain stores, and what that adds is or'ed in: an atomic or a word that
+ *      changes, instead of one a key and word ---- */
+
+struct stage {
+	struct weir_filter *filter; /* the real one's record over the copy's words: only its own part may be touched */
+	struct weir_memory memory; /* of one part's bits */
+	uint64_t words;            /* in a part */
+};
+
+/* Worth it from a key for every so many words on; with z = 1 the or itself must decide who is told WEIR_NEW. */
+enum { WORDS_A_KEY = 4 };
+
+static bool stage_wanted(const struct weir_filter *f, size_t keys)
+{
+	return f->view.words_per_key > 1 && keys * WORDS_A_KEY >= 8 * f->view.nblocks / f->parts;
+}
+
+static uint64_t *stage_enter(struct stage *s, const struct weir_filter *f, uint32_t part)
+{
+	uint64_t *words = f->view.words + part * s->words;
+	for (uint64_t i = 0; i < s->words; i++)
+		s->memory.bits[i] = WEIR__LE64(weir__word_load_relaxed(words + i));
+	/* so that the part's blocks, counted from the filter's first word, come to lie on the copy */
+	s->filter->view.words = (uint64_t *)((uintptr_t)s->memory.bits - part * s->words * sizeof(uint64_t));
+	return words;
+}
+
+static void stage_leave(const struct stage *s, uint64_t *words)
+{
+	for (uint64_t i = 0; i < s->words; i++) {
+		uint64_t bits = WEIR__LE64(s->memory.bits[i]);
+		if (bits & ~weir__word_load_relaxed(words + i))
+			weir__word_or_relaxed(words + i, bits);
+	}
+}
+
+/* A run of hashes of one part, by one of the kernel's batches; which were new into the piece's bitmap. */
+static size_t run_batch(struct weir_filter *f, size_t (*batch)(struct weir_filter *, const struct weir_batch *, uint64_t *),
+                        const struct sorted *s, size_t at, size_t n, uint64_t *bitmap)
 {
 	enum { RUN = 4096 };
 	uint64_t answers[RUN / 64];
 	size_t fresh = 0;
-	for (uint32_t p = 0; p < f->parts; p++)
-		for (size_t at = s->start[p], n; at < s->start[p + 1]; at += n) {
-			n = s->start[p + 1] - at < RUN ? s->start[p + 1] - at : RUN;
-			struct weir_batch run = weir__batch_hashes(s->hashes + at, n);
-			fresh += f->kernel->insert_batch(f, &run, bitmap ? answers : NULL);
-			if (bitmap)
-				report(bitmap, s->index + at, answers, n);
+	for (size_t end = at + n, some; at < end; at += some) {
+		some = end - at < RUN ? end - at : RUN;
+		struct weir_batch run = weir__batch_hashes(s->hashes + at, some);
+		fresh += batch(f, &run, bitmap ? answers : NULL);
+		if (bitmap)
+			report(bitmap, s->index + at, answers, some);
+	}
+	return fresh;
+}
+
+/* Insert a sorted piece; bitmap is the piece's own. @stage: NULL where there is no memory for one. */
+static size_t insert_sorted(struct weir_filter *f, const struct sorted *s, struct stage *stage, uint64_t *bitmap)
+{
+	size_t fresh = 0;
+	for (uint32_t p = 0; p < f->parts; p++) {
+		size_t at = s->start[p], n = s->start[p + 1] - at;
+		if (stage && stage_wanted(f, n)) {
+			uint64_t *words = stage_enter(stage, f, p);
+			fresh += run_batch(stage->filter, f->kernel->load, s, at, n, bitmap);
+			stage_leave(stage, words);
+		} else {
+			fresh += run_batch(f, f->kernel->insert_batch, s, at, n, bitmap);
 		}
+	}
+	return fresh;
+}
+
+/* @record: room for the copy of the filter's. False: no memory, and nothing to free. */
+static bool stage_alloc(struct stage *s, const struct weir_filter *f, struct weir_filter *record)
+{
+	*record = *f;
+	record->outgrows_cache = false;
+	s->filter = record;
+	s->words = 8 * f->view.nblocks / f->parts;
+	return weir__memory_alloc(&s->memory, s->words * sizeof(uint64_t), 0, NULL, 0) == 0;
+}
+
+/* @hashed: room for a piece's hashes, where hashing twice would be dear; else NULL. */
+static size_t insert_pieces(struct weir_filter *f, struct sorted *s, const struct weir_batch *batch, size_t piece, uint64_t *hashed,
+                            uint64_t *bitmap)
+{
+	struct weir_filter record;
+	struct stage stage;
+	size_t fresh = 0;
+	bool staged = stage_wanted(f, piece / f->parts) && stage_alloc(&stage, f, &record);
+	for (size_t at = 0, n; at < batch->n; at += n) {
+		n = batch->n - at < piece ? batch->n - at : piece;
+		if (hashed) {
+			struct weir_batch some = weir__batch_hashes(hashed, n);
+			weir__batch_hash(f, batch, at, n, hashed);
+			sort_piece(f, s, &some, 0, n);
+		} else {
+			sort_piece(f, s, batch, at, n);
+		}
+		fresh += insert_sorted(f, s, staged ? &stage : NULL, bitmap ? bitmap + at / 64 : NULL);
+	}
+	if (staged)
+		weir__memory_free(&stage.memory);
 	return fresh;
 }
 
 int64_t weir__bulk_insert(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
 {
-	size_t piece = batch->n < PIECE ? batch->n : PIECE, fresh = 0;
+	size_t piece = batch->n < PIECE ? batch->n : PIECE, fresh;
 	struct sorted s;
-	struct weir_memory hashed;
-	if (weir__memory_alloc(&hashed, (piece * 8 + 63) / 64 * 64, 0, NULL, 0))
+	struct weir_memory hashed = { .bits = NULL };
+	if (sorted_alloc(&s, f->parts, piece, bitmap != NULL))
 		return (int64_t)f->kernel->insert_batch(f, batch, bitmap);
-	if (sorted_alloc(&s, f->parts, piece, bitmap != NULL)) {
-		weir__memory_free(&hashed);
-		return (int64_t)f->kernel->insert_batch(f, batch, bitmap);
-	}
+	/* Keys of any length; without the memory they are hashed twice. */
+	bool keep = batch->from == WEIR_FROM_KEYS && weir__memory_alloc(&hashed, (piece * 8 + 63) / 64 * 64, 0, NULL, 0) == 0;
 	if (bitmap)
 		memset(bitmap, 0, WEIR_BITMAP_WORDS(batch->n) * sizeof *bitmap);
-	for (size_t at = 0, n; at < batch->n; at += n) {
-		n = batch->n - at < piece ? batch->n - at : piece;
-		weir__batch_hash(f, batch, at, n, hashed.bits);
-		sort_piece(f, &s, hashed.bits, n);
-		fresh += insert_sorted(f, &s, bitmap ? bitmap + at / 64 : NULL);
-	}
+	fresh = insert_pieces(f, &s, batch, piece, keep ? hashed.bits : NULL, bitmap);
+	if (keep)
+		weir__memory_free(&hashed);
 	weir__memory_free(&s.memory);
-	weir__memory_free(&hashed);
 	return (int64_t)fresh;
 }
 
@@ -131,7 +233,8 @@ static bool load_part(struct weir_filter *f, struct sorted *s, uint32_t *done, u
 	if (n && !weir__owner_try_acquire(&f->owners[p]))
 		return false;
 	if (n) {
-		f->kernel->load(f, s->hashes + s->start[p], n);
+		struct weir_batch run = weir__batch_hashes(s->hashes + s->start[p], n);
+		f->kernel->load(f, &run, NULL);
 		weir__owner_drop(&f->owners[p]);
 	}
 	done[p / 32] |= UINT32_C(1) << (p % 32);
@@ -154,13 +257,14 @@ static void load_sorted(struct weir_filter *f, struct sorted *s, uint32_t first)
 int weir__bulk_load(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	struct sorted s;
+	struct weir_batch all = weir__batch_hashes(hashes, n);
 	size_t piece = n < PIECE ? n : PIECE;
 	int err = n ? sorted_alloc(&s, f->parts, piece, false) : 0;
 	if (err || !n)
 		return err;
 	for (size_t at = 0, count; at < n; at += count) {
 		count = n - at < piece ? n - at : piece;
-		sort_piece(f, &s, hashes + at, count);
+		sort_piece(f, &s, &all, at, count);
 		load_sorted(f, &s, part_of(f, hashes[at]));
 	}
 	weir__memory_free(&s.memory);

@@ -25,7 +25,7 @@ static int ask_figures(const struct weir_gate *gate, const struct weir_filter *n
 	struct weir_stats s = WEIR_STATS_INIT;
 	if (gate->max_fill <= 0 && gate->max_fp_rate <= 0 && gate->min_keys <= 0)
 		return 0;
-	int err = weir_stats(next, &s);
+	int err = weir_stats_exact(next, &s); /* of a sample, a few keys would be none */
 	if (err)
 		return err;
 	if (gate->max_fill > 0 && s.fill > gate->max_fill)

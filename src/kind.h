@@ -23,8 +23,8 @@ struct weir_kernel {
 	 * answers go into bitmap unless it is NULL. */
 	size_t (*contains_batch)(const struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap);
 	size_t (*insert_batch)(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap);
-	/* Plain stores into a private filter whose shards the caller owns; NULL: the kind has no shard ownership. */
-	void (*load)(struct weir_filter *f, const uint64_t *hashes, size_t n);
+	/* As insert_batch, by plain stores into bits that are the caller's alone; NULL: the kind has no shard ownership. */
+	size_t (*load)(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap);
 };
 
 /* Counted over whole blocks of a filter's bits. */

@@ -85,11 +85,14 @@ WEIR__INLINE void note_to_write(const struct weir_inline *v, const uint64_t *has
 /* Plain stores: the shard is this thread's alone (O1) and nobody looks at the filter yet. */
 WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
+	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0, missing = 0;
 	WEIR__UNROLL
-	for (unsigned i = 0; i < z; i++)
-		block[weir__word_index(z, i, r)] |= WEIR__LE64(weir__word_mask(z, g, i, r, r2));
-	return 0;
+	for (unsigned i = 0; i < z; i++) {
+		uint64_t *word = block + weir__word_index(z, i, r), mask = WEIR__LE64(weir__word_mask(z, g, i, r, r2)), old = *word;
+		missing |= mask & ~old;
+		*word = old | mask;
+	}
+	return missing != 0;
 }
 
 #define NOTED const struct weir_inline *v, bool far, const struct weir_notes *notes, unsigned at, unsigned n
@@ -157,10 +160,9 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 	{ \
 		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_write, set_noted_##name); \
 	} \
-	static void load_##name(struct weir_filter *f, const uint64_t *hashes, size_t n) \
+	static size_t load_##name(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap) \
 	{ \
-		struct weir_batch batch = { .from = WEIR_FROM_HASHES, .keys = hashes, .n = n }; \
-		weir__batch_run(f, &batch, NULL, STEP, LEAD, note_to_write, load_noted_##name); \
+		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_write, load_noted_##name); \
 	}
 
 #define KERNEL(z, g) KERNEL_FUNCTIONS(z##_##g, z, g, KERNEL_TEST_ONE, weir__test, weir__set, load)
