@@ -83,19 +83,26 @@ void det_fence(enum det_order order);
 /* A plain access: a failure if it races. */
 void det_plain(const volatile void *address, bool write);
 void det_plain_range(const volatile void *address, size_t bytes, bool write);
-/* Is this address on the running thread's own stack, so nobody else's business? */
-bool det_on_stack(const volatile void *address);
-
 /* Memory that notices use after free, double free and leaks; all of it goes when the execution ends. */
 void *det_allocate(size_t bytes, size_t alignment);
 void det_free(void *block);
 size_t det_allocated(void); /* blocks not yet freed */
+size_t det_block_bytes(const volatile void *address); /* of the live block that it lies in, in whole cells of 16; 0: in none */
 
 void det_lock(const void *mutex);
 void det_unlock(const void *mutex);
-void det_rcu_read_lock(void);
-void det_rcu_read_unlock(void);
-void det_rcu_synchronize(void);
+
+/* Read-copy-update. A section holds up the grace periods of its own flavor alone. */
+enum det_flavor { DET_BP, DET_MEMB, DET_QSBR, DET_FLAVORS };
+void det_rcu_read_lock(enum det_flavor flavor);
+void det_rcu_read_unlock(enum det_flavor flavor);
+int det_rcu_nesting(enum det_flavor flavor); /* of the running thread's sections */
+void det_rcu_synchronize(enum det_flavor flavor);
+/* A thread of its own calls @function after a grace period. */
+void det_rcu_call(enum det_flavor flavor, void (*function)(void *), void *argument);
+/* Wait for all that was left to det_rcu_call(). */
+void det_rcu_barrier(enum det_flavor flavor);
+
 /* In a loop that waits for another thread: goes on once every other has moved, and then sees what is newer than before, if anything. */
 void det_pause(void);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * det: the memory that code under test allocates while det runs. Nothing is given out twice within an execution, so whoever touches
- * what was freed is found. */
+ * what was freed is found.
+ *
+ * Freeing is no place to switch threads: it changes nothing but that a later access fails, and that is as well found by a switch right
+ * before the thread's next store (det_write_begins), once for all that it has freed by then. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,14 +60,25 @@ void det_free(void *block)
 {
 	if (!block)
 		return;
-	det_operation_begins();
 	size_t i = (size_t)((char *)block - arena) / CELL;
 	if (!inside((uintptr_t)block) || cell[i] != CELL_LIVE || (i && cell[i - 1] == CELL_LIVE))
 		det_fail("free of %p, which is no live block", block);
 	for (; cell[i] == CELL_LIVE; i++)
 		cell[i] = CELL_FREED;
 	blocks--;
-	det_operation_ends();
+	det_self()->freed = true;
+}
+
+size_t det_block_bytes(const volatile void *address)
+{
+	size_t i = ((uintptr_t)address - (uintptr_t)arena) / CELL, first = i, end = i;
+	if (!inside((uintptr_t)address) || cell[i] != CELL_LIVE)
+		return 0;
+	while (first && cell[first - 1] == CELL_LIVE)
+		first--;
+	while (cell[end] == CELL_LIVE)
+		end++;
+	return (end - first) * CELL;
 }
 
 size_t det_allocated(void)

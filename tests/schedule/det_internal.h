@@ -7,7 +7,10 @@
 #include <ucontext.h>
 #include "det.h"
 
-enum { DET_STEPS = 20000 }; /* an execution longer than this does not end */
+enum {
+	DET_STEPS = 20000, /* an execution longer than this does not end */
+	DET_STACK_BYTES = 128 << 10,
+};
 
 /* A vector clock: the step of each thread up to which everything is known. */
 struct det_clock {
@@ -15,7 +18,14 @@ struct det_clock {
 };
 
 enum det_state { DET_NONE, DET_NEW, DET_STARTED, DET_DONE };
-enum det_wait { DET_NOT, DET_FOR_MUTEX, DET_FOR_READERS, DET_FOR_ALL, DET_FOR_OTHERS };
+enum det_wait { DET_NOT, DET_FOR_MUTEX, DET_FOR_READERS, DET_FOR_CALLBACKS, DET_FOR_ALL, DET_FOR_OTHERS };
+
+/* A thread's read-side sections of one flavor of RCU. */
+struct det_sections {
+	int nesting;
+	uint32_t number;      /* of the section it is in, or was in last */
+	struct det_clock end; /* of the last */
+};
 
 struct det_thread {
 	/* the coroutine */
@@ -33,15 +43,18 @@ struct det_thread {
 	const void *mutex;
 	uint32_t paused_clock;           /* what it read up to here it does not read again in place of something newer */
 	uint32_t paused_at[DET_THREADS]; /* the clock that each other thread is waited for to reach; 0: not waited for */
+	enum det_flavor flavor;          /* of the grace period or the callbacks */
 	uint32_t sections[DET_THREADS];  /* the read-side section of each other thread that is waited for to end; 0: none */
+	struct det_clock sections_ended; /* what those, and the ones that had ended before, did */
 	/* what it knows */
 	struct det_clock clock;
 	struct det_clock release_fence;
 	struct det_clock acquire_fence;
+	bool freed; /* since its last store: see det_heap.c */
 	/* RCU */
-	int nesting;
-	uint32_t section;
-	struct det_clock section_end;
+	struct det_sections rcu[DET_FLAVORS];
+	bool callback; /* it runs what was left to det_rcu_call(), of this flavor: */
+	enum det_flavor callback_of;
 };
 
 struct det {
@@ -68,6 +81,12 @@ static inline void det_clock_join(struct det_clock *into, const struct det_clock
 	for (int i = 0; i < DET_THREADS; i++)
 		if (from->of[i] > into->of[i])
 			into->of[i] = from->of[i];
+}
+
+/* Is this address on the running thread's own stack, so nobody else's business? */
+static inline bool det_on_stack(const volatile void *address)
+{
+	return (uintptr_t)address - (uintptr_t)det_self()->stack < DET_STACK_BYTES;
 }
 
 /* The running thread's own time moves on. */
@@ -101,15 +120,20 @@ void det_threads_abandon(void);
 void det_resume(int thread) __attribute__((noreturn));
 bool det_wait_over(int thread);
 void det_wait(enum det_wait wait, const void *mutex);
+void det_spawn_callback(void (*run)(void *), void *argument, enum det_flavor flavor);
 void det_operation_begins(void);
+void det_write_begins(void); /* of an operation that other threads can see */
 void det_operation_ends(void);
 /* det_heap.c */
 void det_heap_begin(void);
 void det_heap_check(uintptr_t address);
-/* det_memory.c, det_sync.c */
+/* det_memory.c, det_sync.c, det_rcu.c */
 void det_memory_begin(void);
 void det_sync_begin(void);
 bool det_mutex_free(const void *mutex);
+void det_rcu_begin(void);
+bool det_rcu_sections_over(const struct det_thread *t);
+bool det_rcu_callbacks_over(enum det_flavor flavor);
 
 static inline bool det_runnable(int thread)
 {

@@ -4,7 +4,9 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include "det.h"
+#include <sys/mman.h>
+#include <unistd.h>
+#include "det_internal.h"
 
 /* Only the linker knows these names. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -33,6 +35,25 @@ void det_libc_free(void *block)
 		det_free(block);
 	else
 		free(block);
+}
+
+/* A private copy of a file is memory like any other; all other mappings are made as they stand. */
+void *det_libc_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+	if (!det_running() || fd < 0 || !(flags & MAP_PRIVATE))
+		return mmap(at, bytes, protection, flags, fd, offset);
+	void *copy = det_allocate(bytes, 4096);
+	if (pread(fd, copy, bytes, offset) != (ssize_t)bytes)
+		det_fail("a file of less than %zu bytes was mapped", bytes);
+	return copy;
+}
+
+int det_libc_munmap(void *at, size_t bytes)
+{
+	if (!det_running() || !det_block_bytes(at))
+		return munmap(at, bytes);
+	det_free(at);
+	return 0;
 }
 
 static void touched(const void *address, size_t bytes, bool write)

@@ -16,16 +16,17 @@ struct store {
 };
 
 struct location {
+	/* All that a plain access asks for is in one cache line. */
 	uintptr_t address;
 	uint32_t execution; /* the one it was last used in */
 	int stores;
-	struct store store[HISTORY];
-	uint8_t plain_writer;
 	uint32_t plain_written;           /* clock of the last plain write; 0: none */
 	uint32_t plain_read[DET_THREADS]; /* clocks */
+	uint8_t plain_writer;
+	struct store store[HISTORY];
 };
 
-static struct location table[LOCATIONS];
+static _Alignas(64) struct location table[LOCATIONS];
 static int in_use;
 static struct det_clock seq_cst_fences;
 
@@ -225,7 +226,7 @@ uint64_t det_load(const volatile void *address, unsigned bytes, enum det_order o
 
 void det_store(volatile void *address, unsigned bytes, uint64_t value, enum det_order order)
 {
-	det_operation_begins();
+	det_write_begins();
 	det_tick();
 	append(atomic_location(address, bytes, true), address, bytes, value, order, NULL);
 	det_operation_ends();
@@ -252,7 +253,7 @@ static uint64_t result_of(enum det_operation operation, uint64_t old, uint64_t o
 
 uint64_t det_rmw(volatile void *address, unsigned bytes, enum det_operation operation, uint64_t operand, enum det_order order)
 {
-	det_operation_begins();
+	det_write_begins();
 	det_tick();
 	struct location *l = atomic_location(address, bytes, true);
 	uint64_t mask = bytes == 8 ? ~UINT64_C(0) : (UINT64_C(1) << (8 * bytes)) - 1;
@@ -266,7 +267,7 @@ uint64_t det_rmw(volatile void *address, unsigned bytes, enum det_operation oper
 bool det_compare_exchange(volatile void *address, unsigned bytes, uint64_t *expected, uint64_t desired, enum det_order success,
                           enum det_order failure, bool weak)
 {
-	det_operation_begins();
+	det_write_begins();
 	det_tick();
 	struct location *l = atomic_location(address, bytes, true);
 	bool done = newest(l)->value == *expected && !(weak && det_choose(2, DET_WHICH_VALUE));
@@ -283,7 +284,7 @@ bool det_compare_exchange(volatile void *address, unsigned bytes, uint64_t *expe
 void det_fence(enum det_order order)
 {
 	struct det_thread *t = det_self();
-	det_operation_begins();
+	det_write_begins();
 	det_tick();
 	if (acquires(order))
 		det_clock_join(&t->clock, &t->acquire_fence);

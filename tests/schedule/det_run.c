@@ -35,6 +35,7 @@ static void execute(void (**body)(void))
 	det_memory_begin();
 	det_heap_begin();
 	det_sync_begin();
+	det_rcu_begin();
 	det_choose_begin();
 	det_spawn(call_body, (void *)body);
 	det.current = -1;

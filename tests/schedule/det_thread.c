@@ -5,8 +5,6 @@
 #include <string.h>
 #include "det_internal.h"
 
-enum { STACK_BYTES = 128 << 10 };
-
 static void trampoline(void)
 {
 	for (;;) {
@@ -35,7 +33,7 @@ void det_resume(int thread)
 		t->state = DET_STARTED;
 		getcontext(&t->fresh);
 		t->fresh.uc_stack.ss_sp = t->stack;
-		t->fresh.uc_stack.ss_size = STACK_BYTES;
+		t->fresh.uc_stack.ss_size = DET_STACK_BYTES;
 		t->fresh.uc_link = NULL;
 		makecontext(&t->fresh, trampoline, 0);
 		setcontext(&t->fresh);
@@ -62,6 +60,15 @@ void det_operation_begins(void)
 		step();
 }
 
+/* What was freed can be stumbled on up to here. */
+void det_write_begins(void)
+{
+	if (det.options.every_step || det_self()->freed) {
+		det_self()->freed = false;
+		step();
+	}
+}
+
 void det_operation_ends(void)
 {
 	if (!det.options.every_step)
@@ -75,14 +82,6 @@ void det_wait(enum det_wait wait, const void *mutex)
 	t->mutex = mutex;
 	step();
 	det_self()->wait = DET_NOT;
-}
-
-static bool readers_done(const struct det_thread *t)
-{
-	for (int i = 0; i < det.threads; i++)
-		if (t->sections[i] && det.thread[i].nesting && det.thread[i].section == t->sections[i])
-			return false;
-	return true;
 }
 
 /* Since this one paused, has every thread that could run then moved, or come to wait for something? */
@@ -105,7 +104,9 @@ bool det_wait_over(int thread)
 	case DET_FOR_MUTEX:
 		return det_mutex_free(t->mutex);
 	case DET_FOR_READERS:
-		return readers_done(t);
+		return det_rcu_sections_over(t);
+	case DET_FOR_CALLBACKS:
+		return det_rcu_callbacks_over(t->flavor);
 	case DET_FOR_ALL:
 		return det.unfinished == 1;
 	case DET_FOR_OTHERS:
@@ -138,7 +139,7 @@ static void spawn(void (*run)(void *), void *argument, bool reader)
 	char *stack = t->stack;
 	bool parked = t->parked;
 	if (!stack)
-		stack = aligned_alloc(64, STACK_BYTES);
+		stack = aligned_alloc(64, DET_STACK_BYTES);
 	/* The jump buffers stay: a parked stack is resumed through them. */
 	memset(&t->stack, 0, sizeof *t - offsetof(struct det_thread, stack));
 	t->stack = stack;
@@ -164,6 +165,13 @@ void det_spawn_reader(void (*run)(void *), void *argument)
 	spawn(run, argument, true);
 }
 
+void det_spawn_callback(void (*run)(void *), void *argument, enum det_flavor flavor)
+{
+	spawn(run, argument, false);
+	det.thread[det.threads - 1].callback = true;
+	det.thread[det.threads - 1].callback_of = flavor;
+}
+
 void det_join_all(void)
 {
 	det_wait(DET_FOR_ALL, NULL);
@@ -175,12 +183,6 @@ void det_join_all(void)
 int det_thread(void)
 {
 	return det.current;
-}
-
-bool det_on_stack(const volatile void *address)
-{
-	const char *stack = det_self()->stack;
-	return (const char *)address >= stack && (const char *)address < stack + STACK_BYTES;
 }
 
 void det_threads_begin(void)

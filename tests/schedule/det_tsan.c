@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Takes the place of ThreadSanitizer's run time: what the compiler's instrumentation calls goes to det while it runs, and straight to
  * memory otherwise (a test's preparations). */
-#include "det.h"
+#include "det_internal.h"
 
 /* The compiler makes the calls by name; there is no header to declare them. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -19,9 +19,25 @@ void __tsan_func_exit(void)
 {
 }
 
-static void plain(const volatile void *address, bool write)
+/* What the library tells ThreadSanitizer about liburcu: det's own grace periods give that order, so these must add none. */
+void __tsan_acquire(void *address)
 {
-	if (det_running() && !det_on_stack(address))
+	(void)address;
+}
+
+void __tsan_release(void *address)
+{
+	(void)address;
+}
+
+static inline bool seen(const volatile void *address)
+{
+	return det.running && !det_on_stack(address);
+}
+
+static inline void plain(const volatile void *address, bool write)
+{
+	if (seen(address))
 		det_plain(address, write);
 }
 
@@ -50,13 +66,13 @@ PLAIN16(unaligned_write, true)
 
 void __tsan_read_range(void *address, size_t bytes)
 {
-	if (det_running() && !det_on_stack(address))
+	if (seen(address))
 		det_plain_range(address, bytes, false);
 }
 
 void __tsan_write_range(void *address, size_t bytes)
 {
-	if (det_running() && !det_on_stack(address))
+	if (seen(address))
 		det_plain_range(address, bytes, true);
 }
 
@@ -67,7 +83,7 @@ static const enum det_order order_of[] = { DET_RELAXED, DET_ACQUIRE, DET_ACQUIRE
 	type __tsan_atomic##bits##_##name(volatile type *a, type operand, int order) \
 	{ \
 		type old = *a; \
-		if (det_running()) \
+		if (det.running) \
 			return (type)det_rmw(a, sizeof old, operation, operand, order_of[order]); \
 		*a = (type)(result); \
 		return old; \
@@ -76,11 +92,11 @@ static const enum det_order order_of[] = { DET_RELAXED, DET_ACQUIRE, DET_ACQUIRE
 #define ATOMIC(bits, type) \
 	type __tsan_atomic##bits##_load(const volatile type *a, int order) \
 	{ \
-		return det_running() ? (type)det_load(a, sizeof *a, order_of[order]) : *a; \
+		return det.running ? (type)det_load(a, sizeof *a, order_of[order]) : *a; \
 	} \
 	void __tsan_atomic##bits##_store(volatile type *a, type value, int order) \
 	{ \
-		if (det_running()) \
+		if (det.running) \
 			det_store(a, sizeof *a, value, order_of[order]); \
 		else \
 			*a = value; \
@@ -95,7 +111,7 @@ static const enum det_order order_of[] = { DET_RELAXED, DET_ACQUIRE, DET_ACQUIRE
 	{ \
 		uint64_t old = *expected; \
 		bool done = *a == *expected; \
-		if (det_running()) \
+		if (det.running) \
 			done = det_compare_exchange(a, sizeof *a, &old, desired, order_of[success], order_of[failure], weak); \
 		else if (done) \
 			*a = desired; \
@@ -124,7 +140,7 @@ ATOMIC(64, uint64_t)
 
 void __tsan_atomic_thread_fence(int order)
 {
-	if (det_running())
+	if (det.running)
 		det_fence(order_of[order]);
 }
 

@@ -10,6 +10,11 @@ ATOMIC = 'src/atomic.h'
 BULK = 'src/bulk.c'
 UNION = 'src/union.c'
 
+# Which scenarios each file's bugs are given to.
+WORD_GROUPS = 'insert,load,whole'
+GROUPS = {
+}
+
 MUTANTS = [
     # words (B1)
     ('PLAIN_OR', WORD,

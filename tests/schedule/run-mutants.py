@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do the schedule tests find bugs? Plants each bug of mutants.py into a copy of the library, builds test_words with it (scalar kernels,
+"""Do the schedule tests find bugs? Plants each bug of mutants.py into a copy of the library, builds test_library with it (scalar kernels,
 no zstd) and runs it: the library as it is must pass, each bug must be found. Prints a table; exits 1 if one was missed.
 
 usage: run-mutants.py [--jobs N] [NAME...]          CC chooses the compiler"""
 import concurrent.futures, os, re, shlex, shutil, subprocess, sys, tempfile, time
 from pathlib import Path
-from mutants import MUTANTS
+from mutants import GROUPS, MUTANTS, WORD_GROUPS
 
 ROOT = Path(__file__).resolve().parents[2]
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w']
 PASSES = [['--preemptions', '1', '--executions', '200'], ['--preemptions', '3', '--executions', '20000']] # most fall to the first
-TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_run', 'det_sync', 'det_thread', 'det_tsan', 'subject',
-                'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'test_words']
+HANDLE_PASSES = [['--preemptions', '1', '--executions', '600'], ['--preemptions', '2', '--executions', '6000']]
+SCHEDULE = ROOT / 'tests/schedule'
+INSTRUMENT = ['-O0', '-fsanitize=thread', '-include', SCHEDULE / 'det_redirect.h']
+INSTRUMENTED = ['scenario_handle', 'scenarios_handle_batch', 'scenarios_previous', 'scenarios_refresh', 'scenarios_reload',
+                'scenarios_retire', 'scenarios_writers']
+TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_rcu', 'det_run', 'det_sync', 'det_thread', 'det_tsan',
+                'det_urcu', 'subject', 'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'test_library', *INSTRUMENTED]
 FOUND = re.compile(r'^(.+?)\s{2,}(.+?)\s+(dfs|random|pct)\s+(\d+) executions\s+([\d.]+) s  FAILED\n  (.*)$', re.M)
 TOTAL = re.compile(r'^\d+ runs, (\d+) executions', re.M)
 
@@ -37,15 +42,16 @@ def compile_library(tree, out, only=None):
         read = made.with_suffix('.d')
         if only and Path(only).name not in read.read_text():
             continue
-        subprocess.run(CC + ['-O0', '-fsanitize=thread', '-include', ROOT / 'tests/schedule/det_redirect.h', '-I', tree / 'include',
-                             '-I', tree / 'src', '-I', tree / 'config', '-MMD', '-MF', read, '-c', source, '-o', made], check=True)
+        subprocess.run(CC + INSTRUMENT + ['-I', tree / 'include', '-I', tree / 'src', '-I', tree / 'config', '-MMD', '-MF', read, '-c',
+                                          source, '-o', made], check=True)
     return sorted(out.glob('*.o'))
 
 
 def compile_test(out):
     out.mkdir()
     for name in TEST_SOURCES:
-        subprocess.run(CC + ['-O2', '-I', ROOT / 'include', '-c', ROOT / f'tests/schedule/{name}.c', '-o', out / f'{name}.o'], check=True)
+        how = INSTRUMENT if name in INSTRUMENTED else ['-O2']
+        subprocess.run(CC + how + ['-I', ROOT / 'include', '-c', SCHEDULE / f'{name}.c', '-o', out / f'{name}.o'], check=True)
 
 
 def link(work, objects, out):
@@ -59,11 +65,11 @@ def plant(tree, file, old, new):
     (tree / file).write_text(text.replace(old, new))
 
 
-def run(program):
-    """What test_words printed and how many executions it took, up to the first failure; whether it passed."""
+def run(program, groups):
+    """What test_library printed and how many executions it took, up to the first failure; whether it passed."""
     output, executions, status = '', 0, 0
-    for options in PASSES:
-        ended = subprocess.run([program, '--stop', *options], capture_output=True, text=True, timeout=600)
+    for options in PASSES if groups == WORD_GROUPS else HANDLE_PASSES:
+        ended = subprocess.run([program, '--stop', '--group', groups, *options], capture_output=True, text=True, timeout=600)
         output, status = output + ended.stdout, ended.returncode
         executions += sum(int(n) for n in TOTAL.findall(ended.stdout))
         if status:
@@ -79,7 +85,7 @@ def judge(work, mutant):
     plant(tree, file, old, new)
     link(work, compile_library(tree, out, file), work / f'{name}.test')
     begin = time.monotonic()
-    output, executions, passed = run(work / f'{name}.test')
+    output, executions, passed = run(work / f'{name}.test', GROUPS.get(file, WORD_GROUPS))
     seconds = time.monotonic() - begin
     shutil.rmtree(tree)
     shutil.rmtree(out)
@@ -105,16 +111,17 @@ def main():
         config(work / 'plain/config')
         compile_test(work / 'test.o')
         link(work, compile_library(work / 'plain', work / 'plain.o'), work / 'plain.test')
-        plain = pool.submit(run, work / 'plain.test')
+        plain = [pool.submit(run, work / 'plain.test', groups) for groups in sorted({WORD_GROUPS, *GROUPS.values()})]
         print('| planted bug | in | found by | layout | strategy | executions | seconds | as |\n|---|---|---|---|---|---|---|---|')
         missed = 0
         for row, found in pool.map(lambda mutant: judge(work, mutant), chosen):
             print('| ' + ' | '.join(row) + ' |', flush=True)
             missed += not found
-        output, executions, passed = plain.result()
+        plain = [p.result() for p in plain]
+    failed = ''.join(output for output, _, passed in plain if not passed)
     print(f'{len(chosen) - missed} of {len(chosen)} planted bugs found; the library as it is '
-          + (f'passes: {executions} executions' if passed else f'FAILS:\n{output}'))
-    sys.exit(1 if missed or not passed else 0)
+          + (f'FAILS:\n{failed}' if failed else f'passes: {sum(executions for _, executions, _ in plain)} executions'))
+    sys.exit(1 if missed or failed else 0)
 
 
 main()

@@ -13,15 +13,21 @@ enum { PROMISES = 4 };
 
 struct scenario {
 	const char *name;
-	const char *group; /* insert, whole, load */
+	const char *group; /* insert, whole, load; of a handle: reload, batch, previous, writers, retire, refresh */
 	void (*body)(void);
 	bool (*fits)(const struct subject *s);
+	bool (*prepare)(void); /* before a run; NULL: nothing to do */
 	unsigned search_words; /* a depth-first search is for layouts of at most so many words a key; 0: for all */
+	int preemptions; /* a depth-first search goes up to so many unless it is told; 0: as the others */
+	bool narrowed; /* in every layout a thread's loads are told apart by the bits of its own keys only */
 	unsigned cost; /* how many times fewer random executions, since one takes so much longer; 0: none */
 };
 
 extern const struct subject *subject; /* of the run under way */
-extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[]; /* up to a NULL name */
+/* up to a NULL name */
+extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[];
+extern const struct scenario reload_scenarios[], batch_scenarios[], previous_scenarios[], writers_scenarios[], retire_scenarios[],
+	refresh_scenarios[];
 
 /* An empty filter, no promise. */
 void scenario_begin(void);

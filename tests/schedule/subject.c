@@ -2,6 +2,7 @@
  * The layouts under test, and the search for keys that collide in them. */
 #include <stdio.h>
 #include <stdlib.h>
+#include "det.h"
 #include "subject.h"
 
 enum { LINE = 64, TWO_SHARDS = 2 * 1024 * LINE, TRIES = 20000 };
@@ -132,6 +133,8 @@ uint64_t subject_bits(const struct subject *s, const volatile void *word, unsign
 {
 	uint64_t mask = 0;
 	size_t index = ((uintptr_t)word - (uintptr_t)s->bits[0]) / 8;
+	if (s->bytes == LINE && det_block_bytes(word) == LINE) /* of another filter of this layout */
+		index = (uintptr_t)word % LINE / 8;
 	if (index >= s->bytes / 8)
 		return ~UINT64_C(0); /* not of this filter */
 	for (unsigned k = 0; k < SUBJECT_KEYS; k++)

@@ -80,19 +80,19 @@ THREAD(count_by_add, atomic_fetch_add_explicit(&flag, 1, memory_order_relaxed);)
 BODY(lost_count, det_spawn(count_by_store, NULL); det_spawn(count_by_add, NULL); det_join_all(); det_assert(LOAD(flag, relaxed) == 2);)
 
 /* read-copy-update */
-THREAD(read_in_section, det_rcu_read_lock(); det_assert(*LOAD(published, acquire) == 7); det_rcu_read_unlock();)
+THREAD(read_in_section, det_rcu_read_lock(DET_BP); det_assert(*LOAD(published, acquire) == 7); det_rcu_read_unlock(DET_BP);)
 static void replace(bool wait)
 {
 	int *old = LOAD(published, relaxed), *new = malloc(sizeof *new);
 	*new = 7;
 	STORE(published, new, release);
 	if (wait)
-		det_rcu_synchronize();
+		det_rcu_synchronize(DET_BP);
 	free(old);
 }
 THREAD(replace_and_wait, replace(true);)
 THREAD(replace_at_once, replace(false);)
-THREAD(wait_inside, det_rcu_read_lock(); det_rcu_synchronize();)
+THREAD(wait_inside, det_rcu_read_lock(DET_BP); det_rcu_synchronize(DET_BP);)
 BODY(grace_period, publish_new(); det_spawn(read_in_section, NULL); det_spawn(replace_and_wait, NULL);)
 BODY(no_grace_period, publish_new(); det_spawn(read_in_section, NULL); det_spawn(replace_at_once, NULL);)
 BODY(grace_period_inside, det_spawn(wait_inside, NULL);)

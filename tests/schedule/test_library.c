@@ -8,17 +8,19 @@
 #include <time.h>
 #include "scenario.h"
 
+static const struct scenario *const tables[] = { insert_scenarios, load_scenarios, whole_scenarios, reload_scenarios, batch_scenarios,
+	previous_scenarios, writers_scenarios, retire_scenarios, refresh_scenarios };
 static const char *const strategy_names[] = { [DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct" };
 
 static struct settings {
 	const char *group, *scenario, *layout, *strategy, *replay;
-	int preemptions;
+	int preemptions; /* negative: what each scenario says */
 	uint64_t executions; /* of random and PCT each, a row: by default a million of each over all rows */
 	uint64_t seed;
 	bool every_step, stop; /* stop: after the first failure */
-} settings = { .preemptions = 3, .executions = 30000, .seed = 1 };
+} settings = { .preemptions = -1, .executions = 30000, .seed = 1 };
 
-enum { NARROWED_FROM = 8 }; /* words a key, from which a thread's loads are told apart by its own keys' bits only */
+enum { PREEMPTIONS = 3, NARROWED_FROM = 8 }; /* words a key, from which a thread's loads are told apart by its own keys' bits only */
 
 const struct subject *subject;
 int answer[PROMISES];
@@ -77,24 +79,37 @@ static struct totals {
 	double seconds;
 } totals;
 
+static int preemptions_of(const struct scenario *scenario)
+{
+	if (settings.preemptions >= 0)
+		return settings.preemptions;
+	return scenario->preemptions ? scenario->preemptions : PREEMPTIONS;
+}
+
 static bool run(const struct scenario *scenario, enum det_strategy strategy)
 {
-	struct det_options options = { .strategy = strategy, .preemptions = settings.preemptions, .depth = 3, .stale = -1,
+	struct det_options options = { .strategy = strategy, .preemptions = preemptions_of(scenario), .depth = 3, .stale = -1,
 		.every_step = settings.every_step, .seed = settings.seed, .replay = settings.replay,
 		.executions = strategy == DET_DFS ? 0 : scenario->cost ? settings.executions / scenario->cost : settings.executions,
-		.relevant = subject->words_per_key >= NARROWED_FROM ? relevant : NULL };
+		.relevant = scenario->narrowed || subject->words_per_key >= NARROWED_FROM ? relevant : NULL };
 	if ((settings.strategy && strcmp(settings.strategy, strategy_names[strategy]) != 0) ||
 	    (strategy != DET_DFS && !options.executions))
 		return true;
+	if (scenario->prepare && !scenario->prepare())
+		return totals.failed++, false;
 	double start = now();
 	struct det_result r = det_run(&options, scenario->body);
 	double seconds = now() - start;
 	bool good = !r.failed && (r.complete || strategy != DET_DFS || settings.replay);
-	printf("%-14s %-11s %-6s %10llu executions %7.2f s  %s\n", scenario->name, subject->name, strategy_names[strategy],
-	       (unsigned long long)r.executions, seconds, r.failed ? "FAILED" : r.complete ? "complete" : good ? "ok" : "NOT COMPLETE");
+	printf("%-20s %-11s %-6s %10llu executions %7.2f s  ", scenario->name, subject->name, strategy_names[strategy],
+	       (unsigned long long)r.executions, seconds);
+	if (r.complete)
+		printf("complete to %d preemptions\n", options.preemptions);
+	else
+		printf("%s\n", r.failed ? "FAILED" : good ? "ok" : "NOT COMPLETE");
 	if (r.failed)
 		printf("  %s\n  again with: --scenario '%s' --layout '%s' --strategy %s --preemptions %d%s --replay %s\n", r.why, scenario->name,
-		       subject->name, strategy_names[strategy], settings.preemptions, settings.every_step ? " --every-step" : "", r.schedule);
+		       subject->name, strategy_names[strategy], options.preemptions, settings.every_step ? " --every-step" : "", r.schedule);
 	fflush(stdout);
 	totals.rows++;
 	totals.executions += r.executions;
@@ -103,9 +118,19 @@ static bool run(const struct scenario *scenario, enum det_strategy strategy)
 	return good;
 }
 
+/* Is it in a list with commas? */
+static bool listed(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+	for (const char *at = list; (at = strstr(at, name)) != NULL; at += n)
+		if ((at == list || at[-1] == ',') && (at[n] == ',' || at[n] == '\0'))
+			return true;
+	return false;
+}
+
 static bool chosen(const struct scenario *scenario)
 {
-	return (!settings.group || strcmp(settings.group, scenario->group) == 0) &&
+	return (!settings.group || listed(settings.group, scenario->group)) &&
 	       (!settings.scenario || strcmp(settings.scenario, scenario->name) == 0) &&
 	       (!settings.layout || strcmp(settings.layout, subject->name) == 0) && scenario->fits(subject);
 }
@@ -140,7 +165,7 @@ static bool instrumented(void)
 
 static int usage(const char *name)
 {
-	fprintf(stderr, "usage: %s [--group insert|whole|load] [--scenario NAME] [--layout NAME] [--preemptions N] [--executions N]\n"
+	fprintf(stderr, "usage: %s [--group NAME,...] [--scenario NAME] [--layout NAME] [--preemptions N] [--executions N]\n"
 	                "       [--strategy dfs|random|pct] [--seed N] [--every-step] [--stop] [--replay SCHEDULE]\n", name);
 	return 2;
 }
@@ -179,9 +204,8 @@ int main(int argc, char **argv)
 		if (!subject_make(&subjects[i]) || !instrumented())
 			return 1;
 	}
-	run_all(insert_scenarios);
-	run_all(load_scenarios);
-	run_all(whole_scenarios);
+	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+		run_all(tables[i]);
 	for (size_t i = 0; i < subject_count; i++)
 		subject_unmake(&subjects[i]);
 	printf("%llu runs, %llu executions, %.1f s, %llu failed\n", (unsigned long long)totals.rows,

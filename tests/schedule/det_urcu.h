@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ * det's flavors of RCU besides urcu_bp_flavor. */
+#ifndef WEIR_TESTS_SCHEDULE_DET_URCU_H
+#define WEIR_TESTS_SCHEDULE_DET_URCU_H
+
+#include <urcu/flavor.h>
+
+extern const struct rcu_flavor_struct urcu_bp_flavor;
+
+extern const struct rcu_flavor_struct det_memb_flavor; /* as urcu_memb_flavor and urcu_mb_flavor */
+extern const struct rcu_flavor_struct det_qsbr_flavor; /* as urcu_qsbr_flavor */
+
+#endif

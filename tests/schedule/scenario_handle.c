@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ * The threads that most scenarios of a handle are made of. */
+#include "scenario_handle.h"
+
+struct weir_handle *handle;
+const struct rcu_flavor_struct *flavor;
+const struct weir_reload_options keep_previous = { .struct_size = sizeof keep_previous, .keep_previous = true };
+const struct weir_reload_options defer_free = { .struct_size = sizeof defer_free, .defer_free = true };
+
+void handle_begin(const struct rcu_flavor_struct *of)
+{
+	struct weir_filter *initial;
+	scenario_begin();
+	flavor = of;
+	det_assert(weir_clone(&initial, subject->filter) == 0);
+	det_assert(weir_insert_hash(initial, hash_of(0)) == WEIR_NEW);
+	det_assert(weir_handle_create(&handle, initial, of == &urcu_bp_flavor ? NULL : of) == 0);
+}
+
+bool handle_holds(unsigned key)
+{
+	return weir_handle_contains_hash(handle, hash_of(key));
+}
+
+void handle_end(void)
+{
+	det_assert(weir_handle_destroy(handle) == 0);
+	det_assert(det_allocated() == 0);
+}
+
+void handle_end_with(unsigned inserted, unsigned swaps)
+{
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	for (unsigned key = 0; key <= inserted; key++)
+		det_assert(handle_holds(key));
+	det_assert(weir_handle_stats(handle, &s) == 0);
+	det_assert(s.swaps == swaps && s.generation == swaps + 1);
+	det_assert(!s.reloading && s.bytes == subject->bytes * (s.previous_kept ? 2 : 1));
+	handle_end();
+}
+
+void handle_insert_thread(void *insertion)
+{
+	const struct insertion *i = insertion;
+	works_on(1u << i->key);
+	flavor->register_thread();
+	answer[i->slot] = weir_handle_insert_hash(handle, hash_of(i->key));
+	promise(i->slot);
+	flavor->unregister_thread();
+}
+
+void handle_verify_thread(void *insertion)
+{
+	const struct insertion *i = insertion;
+	works_on(1u << i->key);
+	if (!promised(i->slot))
+		return;
+	flavor->register_thread();
+	det_assert(handle_holds(i->key));
+	flavor->unregister_thread();
+}
+
+void handle_keep_thread(void *unused)
+{
+	(void)unused;
+	works_on(1);
+	flavor->register_thread();
+	flavor->read_lock();
+	const struct weir_filter *f = weir_handle_get(handle);
+	det_assert(weir_contains_hash(f, hash_of(0)));
+	promise(3); /* a place to be interrupted at */
+	det_assert(weir_contains_hash(f, hash_of(0)));
+	flavor->read_unlock();
+	flavor->read_quiescent_state();
+	flavor->read_lock();
+	det_assert(weir_contains_hash(weir_handle_get(handle), hash_of(0)));
+	flavor->read_unlock();
+	flavor->unregister_thread();
+}
+
+struct weir_reload *reload_begun(const struct weir_reload_options *options)
+{
+	struct weir_reload *r = NULL;
+	det_assert(weir_reload_begin(&r, handle, options) == 0);
+	return r;
+}
+
+void reload_by_copy(const struct weir_reload_options *options)
+{
+	struct weir_reload *r = reload_begun(options);
+	det_assert(weir_reload_copy(r) == 0);
+	det_assert(weir_reload_commit(r) == 0);
+}
+
+void reload_by_copy_thread(void *options)
+{
+	flavor->register_thread();
+	reload_by_copy(options);
+	flavor->unregister_thread();
+}
+
+void spawn_insert_and_verify(void)
+{
+	static struct insertion one = { 1, 1 };
+	det_spawn(handle_insert_thread, &one);
+	det_spawn(handle_verify_thread, &one);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ * What the scenarios of a handle share. All of them hold the handle to its promise: a key whose insert has returned is found by every
+ * later lookup, what a section found is not freed before it ends, and at the end all memory is back.
+ *
+ * These scenarios are compiled with the instrumentation too: the verbs that the headers inline count. */
+#ifndef WEIR_TESTS_SCHEDULE_SCENARIO_HANDLE_H
+#define WEIR_TESTS_SCHEDULE_SCENARIO_HANDLE_H
+
+#include <errno.h>
+#include "det_urcu.h"
+#include "scenario.h"
+
+extern struct weir_handle *handle;              /* of the execution under way */
+extern const struct rcu_flavor_struct *flavor;  /* its */
+
+/* A handle on a filter of the subject's layout that holds key 0. */
+void handle_begin(const struct rcu_flavor_struct *of);
+/* Destroys it: nothing is left. */
+void handle_end(void);
+/* As that, and before: key 0 and the first @inserted keys after it are in, so many swaps were made. */
+void handle_end_with(unsigned inserted, unsigned swaps);
+bool handle_holds(unsigned key);
+
+/* Threads. */
+void handle_insert_thread(void *insertion);
+void handle_verify_thread(void *insertion); /* whoever has the promise sees the key */
+void handle_keep_thread(void *unused);      /* looks twice at a filter that it has got once, for key 0, then gets it anew */
+void reload_by_copy_thread(void *options);  /* NULL: none */
+
+/* The steps of loaders. */
+struct weir_reload *reload_begun(const struct weir_reload_options *options);
+void reload_by_copy(const struct weir_reload_options *options);
+
+extern const struct weir_reload_options keep_previous, defer_free;
+
+/* An inserter of key 1 and who verifies it, beside what the scenario is about. */
+void spawn_insert_and_verify(void);
+
+static inline bool small(const struct subject *s)
+{
+	return one_line(s) && s->kind == WEIR_BLOCKED && s->words_per_key <= 2 && s->name[0] == 'z';
+}
+
+static inline bool smallest(const struct subject *s)
+{
+	return small(s) && s->words_per_key == 1;
+}
+
+static inline bool two_words(const struct subject *s)
+{
+	return small(s) && s->words_per_key == 2;
+}
+
+#endif

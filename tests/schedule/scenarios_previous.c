@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * The previous filter kept: taken back, given up, or still there when the next reload comes (H5). Nothing inserted is lost by that. */
+#include "scenario_handle.h"
+
+static void reload_and_roll_back(void *unused)
+{
+	(void)unused;
+	reload_by_copy(&keep_previous);
+	det_assert(weir_handle_rollback(handle) == 0);
+	det_assert(weir_handle_rollback(handle) == -ENOENT);
+}
+
+static void rolled_back(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	spawn_insert_and_verify();
+	det_spawn(reload_and_roll_back, NULL);
+	det_join_all();
+	handle_end_with(1, 2);
+}
+
+/* What is inserted by whoever knows of the commit is in the previous filter too. */
+static void insert_after_commit(void *insertion)
+{
+	if (promised(3))
+		handle_insert_thread(insertion);
+}
+
+static void commit_then_roll_back(void *unused)
+{
+	(void)unused;
+	reload_by_copy(&keep_previous);
+	promise(3);
+	det_assert(weir_handle_rollback(handle) == 0);
+}
+
+static void inserted_between(void)
+{
+	static struct insertion one = { 1, 1 };
+	handle_begin(&urcu_bp_flavor);
+	det_spawn(insert_after_commit, &one);
+	det_spawn(handle_verify_thread, &one);
+	det_spawn(commit_then_roll_back, NULL);
+	det_join_all();
+	handle_end_with(promised(1) ? 1 : 0, 2);
+}
+
+static void reload_and_drop(void *unused)
+{
+	(void)unused;
+	reload_by_copy(&keep_previous);
+	det_assert(weir_handle_drop_previous(handle) == 0);
+	det_assert(weir_handle_drop_previous(handle) == -ENOENT);
+}
+
+static void dropped(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	spawn_insert_and_verify();
+	det_spawn(reload_and_drop, NULL);
+	det_join_all();
+	handle_end_with(1, 1);
+}
+
+/* The second reload begins while the first one's previous filter is kept: records of three. */
+static void reload_twice(void *unused)
+{
+	(void)unused;
+	reload_by_copy(&keep_previous);
+	reload_by_copy(&keep_previous);
+}
+
+static void kept_twice(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	spawn_insert_and_verify();
+	det_spawn(reload_twice, NULL);
+	det_join_all();
+	handle_end_with(1, 2);
+}
+
+static void reload_begin_roll_back(void *unused)
+{
+	(void)unused;
+	reload_by_copy(&keep_previous);
+	weir_reload_abort(reload_begun(NULL));
+	det_assert(weir_handle_rollback(handle) == 0);
+}
+
+/* An abort leaves the previous filter where it was. */
+static void aborted_with_previous(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	spawn_insert_and_verify();
+	det_spawn(reload_begin_roll_back, NULL);
+	det_join_all();
+	handle_end_with(1, 2);
+}
+
+/* A lookup keeps what it found while that is rejected. */
+static void roll_back_thread(void *unused)
+{
+	(void)unused;
+	det_assert(weir_handle_rollback(handle) == 0);
+}
+
+static void kept_while_rejected(void)
+{
+	static struct insertion one = { 1, 1 };
+	handle_begin(&urcu_bp_flavor);
+	reload_by_copy(&keep_previous);
+	det_spawn(handle_keep_thread, NULL);
+	det_spawn(roll_back_thread, NULL);
+	det_spawn(handle_insert_thread, &one);
+	det_join_all();
+	handle_end_with(1, 2);
+}
+
+const struct scenario previous_scenarios[] = {
+	{ .name = "rolled back", .group = "previous", .body = rolled_back, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "inserted between", .group = "previous", .body = inserted_between, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "dropped", .group = "previous", .body = dropped, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "kept twice", .group = "previous", .body = kept_twice, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "aborted, previous", .group = "previous", .body = aborted_with_previous, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "kept and rejected", .group = "previous", .body = kept_while_rejected, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = NULL },
+};

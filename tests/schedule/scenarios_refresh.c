@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ * The filter taken over from an image file beside inserts, with and without what the current one holds. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <weir/refresh.h>
+#include "scenario_handle.h"
+
+static char path[64];
+
+static void remove_image(void)
+{
+	unlink(path);
+}
+
+/* In memory, since this is not about disks. */
+static bool save_image(unsigned keys)
+{
+	if (!*path) {
+		snprintf(path, sizeof path, "%s/weir-refresh-%d", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
+		atexit(remove_image);
+	}
+	subject_clear(subject);
+	for (unsigned key = 0; key < SUBJECT_KEYS; key++)
+		if (keys >> key & 1)
+			weir_insert_hash(subject->filter, hash_of(key));
+	int err = weir_save(subject->filter, path, NULL);
+	subject_clear(subject);
+	if (err)
+		fprintf(stderr, "%s\n", weir_error_detail());
+	return !err;
+}
+
+static bool prepare_other(void)
+{
+	return save_image(4);
+}
+
+static bool prepare_whole(void)
+{
+	return save_image(7);
+}
+
+/* Its key 2 is added to what the current filter holds. */
+static void refresh_and_carry(void *unused)
+{
+	struct weir_refresh_options options = WEIR_REFRESH_OPTIONS_INIT;
+	(void)unused;
+	options.carry = true;
+	det_assert(weir_handle_refresh_with(handle, path, &options) == 1);
+	det_assert(weir_handle_refresh(handle, path) == 0);
+}
+
+static void carried(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	spawn_insert_and_verify();
+	det_spawn(refresh_and_carry, NULL);
+	det_join_all();
+	handle_end_with(2, 1);
+}
+
+/* The image has the application's record, keys 0 to 2; key 3 is inserted by whoever knows that it was taken over. */
+static void refresh(void *unused)
+{
+	(void)unused;
+	det_assert(weir_handle_refresh(handle, path) == 1);
+	promise(0);
+}
+
+static void insert_when_refreshed(void *insertion)
+{
+	if (promised(0))
+		handle_insert_thread(insertion);
+}
+
+static void replaced(void)
+{
+	static struct insertion one = { 1, 1 }, three = { 3, 3 };
+	handle_begin(&urcu_bp_flavor);
+	det_spawn(handle_insert_thread, &one);
+	det_spawn(insert_when_refreshed, &three);
+	det_spawn(refresh, NULL);
+	det_join_all();
+	handle_end_with(promised(3) ? 3 : 2, 1);
+}
+
+static int told[2];
+
+static void refresh_if_free(void *unused)
+{
+	(void)unused;
+	told[0] = weir_handle_refresh(handle, path);
+}
+
+static void reload_if_free(void *unused)
+{
+	struct weir_reload *r;
+	(void)unused;
+	told[1] = weir_reload_begin(&r, handle, NULL);
+	if (told[1])
+		return;
+	det_assert(weir_reload_copy(r) == 0);
+	det_assert(weir_reload_commit(r) == 0);
+}
+
+static void refresh_and_reload(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	det_spawn(refresh_if_free, NULL);
+	det_spawn(reload_if_free, NULL);
+	det_join_all();
+	det_assert(told[0] == 1 || told[0] == -EBUSY);
+	det_assert(told[1] == 0 || told[1] == -EBUSY);
+	det_assert(told[0] == 1 || told[1] == 0);
+	handle_end_with(told[0] == 1 ? 2 : 0, (unsigned)(told[0] == 1) + (told[1] == 0));
+}
+
+const struct scenario refresh_scenarios[] = {
+	{ .name = "carried", .group = "refresh", .body = carried, .prepare = prepare_other, .narrowed = true, .cost = 20, .fits = small },
+	{ .name = "replaced", .group = "refresh", .body = replaced, .prepare = prepare_whole, .narrowed = true, .cost = 20, .fits = small },
+	{ .name = "refresh and reload", .group = "refresh", .body = refresh_and_reload, .prepare = prepare_whole, .narrowed = true, .cost = 20, .fits = smallest },
+	{ .name = NULL },
+};

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ * One reload beside inserts and lookups: the next filter filled by copy, from the application's record, or given up (H1, H2). */
+#include "scenario_handle.h"
+
+static void copied_with(const struct rcu_flavor_struct *of)
+{
+	handle_begin(of);
+	spawn_insert_and_verify();
+	det_spawn(reload_by_copy_thread, NULL);
+	det_join_all();
+	det_assert(answer[1] == WEIR_NEW);
+	handle_end_with(1, 1);
+}
+
+static void copied(void)
+{
+	copied_with(&urcu_bp_flavor);
+}
+
+static void copied_memb(void)
+{
+	copied_with(&det_memb_flavor);
+}
+
+static void copied_qsbr(void)
+{
+	copied_with(&det_qsbr_flavor);
+}
+
+static void two_inserters(void)
+{
+	static struct insertion insertions[] = { { 1, 1 }, { 2, 2 } };
+	handle_begin(&urcu_bp_flavor);
+	det_spawn(handle_insert_thread, &insertions[0]);
+	det_spawn(handle_insert_thread, &insertions[1]);
+	det_spawn(reload_by_copy_thread, NULL);
+	det_join_all();
+	handle_end_with(2, 1);
+}
+
+/* The application's record, written before the insert and read after begin: no other order between them. */
+static uint32_t record[SUBJECT_KEYS];
+
+static void record_and_insert(void *insertion)
+{
+	const struct insertion *i = insertion;
+	det_store(&record[i->key], sizeof record[0], 1, DET_RELAXED);
+	handle_insert_thread(insertion);
+}
+
+static void reload_from_record(void *unused)
+{
+	(void)unused;
+	struct weir_reload *r = reload_begun(NULL);
+	for (unsigned key = 0; key < 2; key++)
+		if (det_load(&record[key], sizeof record[key], DET_RELAXED))
+			det_assert(weir_reload_insert_hash(r, hash_of(key)) >= 0);
+	det_assert(weir_reload_commit(r) == 0);
+}
+
+static void recorded(void)
+{
+	static struct insertion one = { 1, 1 };
+	handle_begin(&urcu_bp_flavor);
+	record[0] = 1;
+	record[1] = 0;
+	det_spawn(record_and_insert, &one);
+	det_spawn(handle_verify_thread, &one);
+	det_spawn(reload_from_record, NULL);
+	det_join_all();
+	handle_end_with(1, 1);
+}
+
+static void two_reloads(void *unused)
+{
+	(void)unused;
+	reload_by_copy(NULL);
+	reload_by_copy(NULL);
+}
+
+static void in_turn(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	spawn_insert_and_verify();
+	det_spawn(two_reloads, NULL);
+	det_join_all();
+	handle_end_with(1, 2);
+}
+
+/* Key 2 goes into the next filter alone, which is given up. */
+static void begin_and_abort(void *options)
+{
+	struct weir_reload *r = reload_begun(options);
+	det_assert(weir_reload_insert_hash(r, hash_of(2)) == WEIR_NEW);
+	weir_reload_abort(r);
+}
+
+static void aborted(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	spawn_insert_and_verify();
+	det_spawn(begin_and_abort, NULL);
+	det_join_all();
+	det_assert(!handle_holds(2));
+	handle_end_with(1, 0);
+}
+
+static int refuse(const struct weir_filter *next, void *context)
+{
+	(void)context;
+	det_assert(weir_contains_hash(next, hash_of(0)));
+	return 1;
+}
+
+static void be_refused(void *unused)
+{
+	struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
+	(void)unused;
+	options.gate.check = refuse;
+	struct weir_reload *r = reload_begun(&options);
+	det_assert(weir_reload_insert_hash(r, hash_of(0)) == WEIR_NEW && weir_reload_insert_hash(r, hash_of(2)) == WEIR_NEW);
+	det_assert(weir_reload_commit(r) == -ECANCELED);
+}
+
+static void refused(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	spawn_insert_and_verify();
+	det_spawn(be_refused, NULL);
+	det_join_all();
+	det_assert(!handle_holds(2));
+	handle_end_with(1, 0);
+}
+
+const struct scenario reload_scenarios[] = {
+	{ .name = "copied", .group = "reload", .body = copied, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "copied, memb", .group = "reload", .body = copied_memb, .narrowed = true, .cost = 3, .fits = smallest },
+	{ .name = "copied, qsbr", .group = "reload", .body = copied_qsbr, .narrowed = true, .cost = 3, .fits = smallest },
+	{ .name = "two inserters", .group = "reload", .body = two_inserters, .narrowed = true, .cost = 3, .fits = smallest },
+	{ .name = "two inserters", .group = "reload", .body = two_inserters, .narrowed = true, .cost = 3, .fits = two_words, .preemptions = 2 },
+	{ .name = "recorded", .group = "reload", .body = recorded, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "in turn", .group = "reload", .body = in_turn, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "aborted", .group = "reload", .body = aborted, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "refused", .group = "reload", .body = refused, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = NULL },
+};

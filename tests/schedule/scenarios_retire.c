@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ * What has left the record is freed when the last section that found it has ended, and not before (H3): waited for, left to call_rcu,
+ * or with the handle itself. */
+#include "scenario_handle.h"
+
+static void spawn_reload(const struct weir_reload_options *options)
+{
+	det_spawn(reload_by_copy_thread, (void *)(uintptr_t)options);
+}
+
+static void kept_over(const struct rcu_flavor_struct *of, const struct weir_reload_options *options)
+{
+	handle_begin(of);
+	det_spawn(handle_keep_thread, NULL);
+	spawn_reload(options);
+	det_join_all();
+	handle_end_with(0, 1);
+}
+
+static void kept(void)
+{
+	kept_over(&urcu_bp_flavor, NULL);
+}
+
+static void kept_memb(void)
+{
+	kept_over(&det_memb_flavor, &defer_free);
+}
+
+static void kept_qsbr(void)
+{
+	kept_over(&det_qsbr_flavor, NULL);
+}
+
+static void kept_qsbr_deferred(void)
+{
+	kept_over(&det_qsbr_flavor, &defer_free);
+}
+
+/* The second reload begins while the first one's filter waits for call_rcu. */
+static void two_deferred(void *unused)
+{
+	(void)unused;
+	reload_by_copy(&defer_free);
+	reload_by_copy(&defer_free);
+}
+
+static void deferred(void)
+{
+	static struct insertion one = { 1, 1 };
+	handle_begin(&urcu_bp_flavor);
+	det_spawn(handle_insert_thread, &one);
+	det_spawn(two_deferred, NULL);
+	det_join_all();
+	handle_end_with(1, 2);
+}
+
+static void deferred_kept(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	det_spawn(handle_keep_thread, NULL);
+	det_spawn(two_deferred, NULL);
+	det_join_all();
+	handle_end_with(0, 2);
+}
+
+/* Given up in a section, so that waiting is no choice. */
+static void abort_inside(void *unused)
+{
+	(void)unused;
+	struct weir_reload *r = reload_begun(NULL);
+	flavor->read_lock();
+	weir_reload_abort(r);
+	det_assert(handle_holds(0));
+	flavor->read_unlock();
+}
+
+static void aborted_inside(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	det_spawn(handle_keep_thread, NULL);
+	det_spawn(abort_inside, NULL);
+	det_join_all();
+	handle_end_with(0, 0);
+}
+
+/* The figures are read while all that they are made of comes and goes. */
+static void ask_stats(void *unused)
+{
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	(void)unused;
+	works_on(1u << SUBJECT_KEYS); /* none */
+	det_assert(weir_handle_stats(handle, &s) == 0);
+	det_assert(s.generation >= 1 && s.generation <= 2 && s.bytes >= subject->bytes && s.bytes <= 3 * subject->bytes);
+	det_assert(s.filter.bytes == subject->bytes && !(s.reloading && s.generation == 2));
+}
+
+static void measured(void)
+{
+	static struct insertion one = { 1, 1 };
+	handle_begin(&urcu_bp_flavor);
+	det_spawn(ask_stats, NULL);
+	det_spawn(handle_insert_thread, &one);
+	spawn_reload(&defer_free);
+	det_join_all();
+	handle_end_with(1, 1);
+}
+
+/* ---- the handle itself, found through a pointer of the application's ---- */
+
+static struct weir_handle *found;
+
+static struct weir_handle *find(void)
+{
+	return __atomic_load_n(&found, __ATOMIC_ACQUIRE);
+}
+
+static void look_if_there(void *unused)
+{
+	(void)unused;
+	works_on(1);
+	flavor->read_lock();
+	struct weir_handle *h = find();
+	det_assert(!h || weir_handle_contains_hash(h, hash_of(0)));
+	flavor->read_unlock();
+}
+
+static void insert_if_there(void *unused)
+{
+	(void)unused;
+	works_on(2);
+	flavor->read_lock();
+	struct weir_handle *h = find();
+	if (h)
+		det_assert(weir_handle_insert_hash(h, hash_of(1)) == WEIR_NEW);
+	flavor->read_unlock();
+}
+
+static void take_away(void *options)
+{
+	if (options)
+		reload_by_copy(options);
+	__atomic_store_n(&found, NULL, __ATOMIC_RELEASE);
+	det_assert(weir_handle_destroy(handle) == 0);
+}
+
+static void taken_away(const struct weir_reload_options *options)
+{
+	handle_begin(&urcu_bp_flavor);
+	found = handle;
+	det_spawn(look_if_there, NULL);
+	det_spawn(insert_if_there, NULL);
+	det_spawn(take_away, (void *)(uintptr_t)options);
+	det_join_all();
+	det_assert(det_allocated() == 0);
+}
+
+static void destroyed(void)
+{
+	taken_away(NULL);
+}
+
+static void destroyed_deferred(void)
+{
+	taken_away(&defer_free);
+}
+
+static void destroyed_with_previous(void)
+{
+	taken_away(&keep_previous);
+}
+
+const struct scenario retire_scenarios[] = {
+	{ .name = "kept", .group = "retire", .body = kept, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "kept, memb", .group = "retire", .body = kept_memb, .narrowed = true, .cost = 3, .fits = smallest },
+	{ .name = "kept, qsbr", .group = "retire", .body = kept_qsbr, .narrowed = true, .cost = 3, .fits = smallest },
+	{ .name = "kept, qsbr deferred", .group = "retire", .body = kept_qsbr_deferred, .narrowed = true, .cost = 3, .fits = smallest },
+	{ .name = "deferred", .group = "retire", .body = deferred, .narrowed = true, .cost = 3, .fits = small, .preemptions = 2 },
+	{ .name = "deferred, kept", .group = "retire", .body = deferred_kept, .narrowed = true, .cost = 3, .fits = smallest, .preemptions = 2 },
+	{ .name = "aborted inside", .group = "retire", .body = aborted_inside, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "measured", .group = "retire", .body = measured, .narrowed = true, .cost = 3, .fits = small, .preemptions = 2 },
+	{ .name = "destroyed", .group = "retire", .body = destroyed, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "destroyed, deferred", .group = "retire", .body = destroyed_deferred, .narrowed = true, .cost = 3, .fits = small, .preemptions = 2 },
+	{ .name = "destroyed, previous", .group = "retire", .body = destroyed_with_previous, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = NULL },
+};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ * Several who want to replace the filter: one at a time does, the others are told -EBUSY (H4). */
+#include "scenario_handle.h"
+
+enum { WRITERS = 2 };
+static int told[WRITERS];
+static struct weir_reload *begun[WRITERS];
+
+static void begin_thread(void *which)
+{
+	int i = *(int *)which;
+	told[i] = weir_reload_begin(&begun[i], handle, NULL);
+}
+
+static int both[WRITERS] = { 0, 1 };
+
+static void spawn_both(void (*run)(void *))
+{
+	for (int i = 0; i < WRITERS; i++) {
+		told[i] = 1;
+		det_spawn(run, &both[i]);
+	}
+}
+
+/* Both left open: one has begun, and no insert since is lost. */
+static void two_begin(void)
+{
+	static struct insertion one = { 1, 1 };
+	handle_begin(&urcu_bp_flavor);
+	spawn_both(begin_thread);
+	det_spawn(handle_insert_thread, &one);
+	det_join_all();
+	det_assert((told[0] == 0 && told[1] == -EBUSY) || (told[0] == -EBUSY && told[1] == 0));
+	struct weir_reload *r = begun[told[0] == 0 ? 0 : 1];
+	det_assert(weir_handle_destroy(handle) == -EBUSY);
+	det_assert(weir_reload_copy(r) == 0 && weir_reload_commit(r) == 0);
+	handle_end_with(1, 1);
+}
+
+/* Each adds a key of its own, if it may. */
+static void reload_if_free(void *which)
+{
+	int i = *(int *)which;
+	struct weir_reload *r;
+	told[i] = weir_reload_begin(&r, handle, NULL);
+	if (told[i])
+		return;
+	det_assert(weir_reload_copy(r) == 0);
+	det_assert(weir_reload_insert_hash(r, hash_of(2 + (unsigned)i)) == WEIR_NEW);
+	det_assert(weir_reload_commit(r) == 0);
+}
+
+static void two_loaders(void)
+{
+	static struct insertion one = { 1, 1 };
+	handle_begin(&urcu_bp_flavor);
+	spawn_both(reload_if_free);
+	det_spawn(handle_insert_thread, &one);
+	det_join_all();
+	unsigned swaps = 0;
+	for (unsigned i = 0; i < WRITERS; i++) {
+		det_assert(told[i] == 0 || told[i] == -EBUSY);
+		det_assert(handle_holds(2 + i) == (told[i] == 0));
+		swaps += told[i] == 0;
+	}
+	det_assert(swaps);
+	handle_end_with(1, swaps);
+}
+
+static void roll_back_or_drop(void *which)
+{
+	int i = *(int *)which;
+	told[i] = i ? weir_handle_drop_previous(handle) : weir_handle_rollback(handle);
+}
+
+/* One of them has the previous filter; the other comes too early or too late. */
+static void rollback_and_drop(void)
+{
+	static struct insertion one = { 1, 1 };
+	handle_begin(&urcu_bp_flavor);
+	reload_by_copy(&keep_previous);
+	spawn_both(roll_back_or_drop);
+	det_spawn(handle_insert_thread, &one);
+	det_join_all();
+	det_assert((told[0] == 0) + (told[1] == 0) == 1);
+	int other = told[told[0] == 0];
+	det_assert(other == -EBUSY || other == -ENOENT);
+	handle_end_with(1, told[0] == 0 ? 2 : 1);
+}
+
+static void roll_back_if_free(void *unused)
+{
+	(void)unused;
+	told[0] = weir_handle_rollback(handle);
+}
+
+static void reload_unless_busy(void *unused)
+{
+	struct weir_reload *r;
+	(void)unused;
+	told[1] = weir_reload_begin(&r, handle, &keep_previous);
+	if (told[1])
+		return;
+	det_assert(weir_reload_copy(r) == 0);
+	det_assert(weir_reload_commit(r) == 0);
+}
+
+static void rollback_and_reload(void)
+{
+	static struct insertion one = { 1, 1 };
+	handle_begin(&urcu_bp_flavor);
+	reload_by_copy(&keep_previous);
+	det_spawn(roll_back_if_free, NULL);
+	det_spawn(reload_unless_busy, NULL);
+	det_spawn(handle_insert_thread, &one);
+	det_join_all();
+	det_assert(told[0] == 0 || told[1] == 0);
+	det_assert((told[0] == 0 || told[0] == -EBUSY) && (told[1] == 0 || told[1] == -EBUSY));
+	handle_end_with(1, 1u + (told[0] == 0) + (told[1] == 0));
+}
+
+/* Who would wait for himself is told so. */
+static void inside_section(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	reload_by_copy(&keep_previous);
+	struct weir_reload *r = NULL, *none = NULL;
+	flavor->read_lock();
+	det_assert(weir_reload_begin(&none, handle, NULL) == -EDEADLK && !none);
+	det_assert(weir_handle_rollback(handle) == -EDEADLK && weir_handle_drop_previous(handle) == -EDEADLK);
+	det_assert(weir_handle_destroy(handle) == -EDEADLK);
+	flavor->read_unlock();
+	r = reload_begun(NULL);
+	flavor->read_lock();
+	det_assert(weir_reload_commit(r) == -EDEADLK);
+	flavor->read_unlock();
+	weir_reload_abort(r);
+	handle_end_with(0, 1);
+}
+
+const struct scenario writers_scenarios[] = {
+	{ .name = "two begin", .group = "writers", .body = two_begin, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "two loaders", .group = "writers", .body = two_loaders, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "rollback and drop", .group = "writers", .body = rollback_and_drop, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "rollback and reload", .group = "writers", .body = rollback_and_reload, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "inside a section", .group = "writers", .body = inside_section, .narrowed = true, .cost = 3, .fits = smallest },
+	{ .name = NULL },
+};
