@@ -21,7 +21,7 @@ list_steps() {
 	s390x        the same: big-endian
 	schedule     every interleaving and every stale read of the real code
 	mutants      planted bugs, each of which the schedules must find
-	models       Spin: a save and a seal under a power cut
+	models       Spin: reload and its like, a save and a seal under a power cut
 	fuzz         the corpus replayed, then a short run of libFuzzer with new inputs
 	eva          frama-c proves the image's header check free of run-time errors
 	coverage     lines and branches of the library that the tests reach

@@ -1,39 +1,60 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Runs Spin on every variant of every model here, or of those named: each must show what its head says, "holds" or "fails".
+#
+#     run.sh [--full] [MODEL.pml...]
+#
+# --full: with the bounds that the line "full" in a model's head names. As many variants at a time as there are processors.
 set -eu
-models=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
 
-# Prints errors and states of a variant; a search that was cut short has no verdict.
+# Explore one variant and print its line. A search that was cut short has no verdict.
+# line: EXPECTED|MODEL.pml|DEFINES|BOUNDS
 explore() {
-	rm -f pan*
-	spin -a ${2:+-D"$2"} "$1" > spin.log 2>&1 || { cat spin.log >&2; return 1; }
-	${CC:-cc} -O1 -w -DSAFETY -DCOLLAPSE -o pan pan.c
-	./pan -m1000000 > pan.log 2>&1
-	! grep -q 'search depth too small\|out of memory' pan.log || { cat pan.log >&2; return 1; }
-	sed -n 's/.*errors: \([0-9]*\).*/\1/p; s/^ *\([0-9.e+]*\) states, stored.*/\1/p' pan.log | xargs
+	IFS='|' read -r expected model variant bounds <<-END
+		$1
+	END
+	mkdir "$work/$$"
+	cd "$work/$$"
+	# shellcheck disable=SC2046,SC2086
+	spin -a $(for define in $variant $bounds; do echo "-D$define"; done) "$model" > spin.log 2>&1 || { cat spin.log; return 1; }
+	${CC:-cc} -O1 -w -DSAFETY -DCOLLAPSE -o pan pan.c || return 1
+	./pan -m1000000 > pan.log 2>&1 || return 1
+	! grep -q 'search depth too small\|out of memory\|recompile' pan.log || { cat pan.log; return 1; }
+	errors=$(sed -n 's/.*errors: \([0-9]*\).*/\1/p' pan.log)
+	states=$(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' pan.log)
+	shown=holds why= verdict=ok
+	[ "$errors" -eq 0 ] || { shown=fails; why=$(sed -n 's/^pan:1: *\(.*\) (at depth.*/\1/p' pan.log); }
+	case $shown:$why in
+	"$expected:" | "$expected:assertion violated"*) ;;
+	*) verdict="NOT OK: it must be \"$expected\", and fail by an assertion only" ;;
+	esac
+	printf '%-13s %-42s %s %9s states  %s %s\n' "${model##*/}" "${variant:--}${bounds:+ $bounds}" "$shown" "$states" "$verdict" "${why#assertion}"
+	cd /
+	rm -rf "${work:?}/$$"
 }
 
-if [ $# -eq 0 ]; then
-	set -- "$models"/*.pml
+if [ "${1-}" = --explore ]; then
+	work=$2
+	explore "$3" || echo "$3: NO VERDICT"
+	exit 0
 fi
-wrong=0 ran=0
+
+models=$(cd "$(dirname "$0")" && pwd)
+full=
+[ "${1-}" != --full ] || { full=yes; shift; }
+[ $# -gt 0 ] || set -- "$models"/*.pml
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
 for model; do
-	sed -n 's/^ \*  variant \{0,1\}\([A-Z_]*\): \(holds\|fails\).*/\2 \1/p' "$model" > variants
-	[ -s variants ] || { echo "$model: names no variant" >&2; exit 1; }
-	while read -r expected variant; do
-		counts=$(explore "$model" "$variant") || { echo "$model $variant: no verdict" >&2; exit 1; }
-		errors=${counts% *} states=${counts#* }
-		shown=holds
-		[ "$errors" -eq 0 ] || shown=fails
-		verdict=ok
-		[ "$shown" = "$expected" ] || { verdict="NOT OK: it must be \"$expected\""; wrong=$((wrong + 1)); }
-		ran=$((ran + 1))
-		printf '%-10s %-16s %-6s %8s states  %s\n' "$(basename "$model")" "${variant:--}" "$shown" "$states" "$verdict"
-	done < variants
+	model=$(realpath "$model")
+	bounds=
+	[ -z "$full" ] || bounds=$(sed -n 's/^ \*  full \([A-Z_0-9= ]*\):.*/\1/p' "$model")
+	sed -n "s@^ \*  variant \{0,1\}\([A-Z_ ]*\): \(holds\|fails\).*@\2|$model|\1|$bounds@p" "$model" > "$work/variants"
+	[ -s "$work/variants" ] || { echo "$model: names no variant" >&2; exit 1; }
+	cat "$work/variants" >> "$work/all"
 done
-echo "$ran variants, $wrong wrong"
-[ "$wrong" -eq 0 ]
+xargs -d '\n' -n 1 -P "$(nproc)" "$0" --explore "$work" < "$work/all" | tee "$work/lines"
+ran=$(wc -l < "$work/all") right=$(grep -c ' states  ok' "$work/lines" || true)
+echo "$ran variants, $((ran - right)) wrong"
+[ "$ran" -eq "$right" ]

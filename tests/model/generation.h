@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ * Filters, and the record that names them (src/generation.h), for the models. H1 to H5 are the rules of that file.
+ *
+ * A filter has one word for each key and each word one bit: what two keys do in one word a fetch-or keeps apart. Nothing is used
+ * twice, so that a use after the free is seen: filters and records count upwards, 0 is none.
+ *
+ * The model that includes it names INSERTERS (each has a key of its own), READERS, FILTERS, RECORDS and PEAK (filters at a time). */
+#ifndef SHARDS
+#define SHARDS 1
+#endif
+#ifndef KEYS
+#define KEYS INSERTERS
+#endif
+#define NONE 0
+
+typedef filter {
+	byte bits; /* a bit for each key */
+	bit freed
+};
+
+typedef record {
+	byte current, next, previous;
+	bit freed
+};
+
+filter filters[FILTERS + 1];
+record records[RECORDS + 1];
+byte filters_made, filters_live, records_made;
+byte published[SHARDS]; /* which record; a set has one, except in rolling.pml */
+byte promised;          /* a bit for each key: its insert has returned */
+
+#define HAS(f, k) ((filters[f].bits >> (k)) & 1)
+#define KEEP(x) assert(!x.freed) /* H3: what is freed is used no more, nor freed again */
+
+inline allocate(f)
+{
+	d_step {
+		filters_made++;
+		filters_live++;
+		assert(filters_live <= PEAK);
+		f = filters_made
+	}
+}
+
+/* fetch-or */
+inline set_bit(f, k)
+{
+	d_step { KEEP(filters[f]); filters[f].bits = filters[f].bits | (1 << (k)) }
+}
+
+inline free_filter(f)
+{
+	d_step {
+		if
+		:: f != NONE -> KEEP(filters[f]); filters[f].freed = 1; filters[f].bits = 0; filters_live--
+		:: else
+		fi
+	}
+}
+
+inline publish(s, now, then, before)
+{
+#ifdef TWO_POINTERS
+	published[s] = s + 1;
+	records[s + 1].current = now;
+	records[s + 1].next = then
+#else
+	d_step {
+		records_made++;
+		records[records_made].current = now;
+		records[records_made].next = then;
+		records[records_made].previous = before;
+		published[s] = records_made
+	}
+#endif
+}
+
+inline free_record(r)
+{
+#ifndef TWO_POINTERS
+	d_step { KEEP(records[r]); records[r].freed = 1 }
+#else
+	skip
+#endif
+}
