@@ -9,7 +9,7 @@ def figures(x, digits=3):
         return '0'
     places = max(0, digits - 1 - math.floor(math.log10(abs(x))))
     text = f'{x:.{places}f}'
-    return text.rstrip('0').rstrip('.') if '.' in text and abs(x) < 1 else text
+    return text.rstrip('0').rstrip('.') if '.' in text and (abs(x) < 1 or float(text) == int(float(text))) else text
 
 
 def percent(share):
@@ -43,7 +43,7 @@ def value(x, unit):
     if unit == 'bytes/s':
         return byte_count(x) + '/s'
     if unit == 'keys/s':
-        return count(x) + '/s' if x >= 1e6 else f'{x:.0f} /s'
+        return f'{figures(x / 1e6)} M/s' if x >= 1e5 else f'{count(x)}/s'
     return f'{figures(x)} {unit}'
 
 

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""The other questions: what a reload does to readers, which kind and size, what pages and batches do, what a set costs."""
+from . import page
+from .cores import million, unique
+from .plot import LIMIT_STYLE, Axis, Plot, Series, Style
+from .words import byte_count, count, figures, nanoseconds, percent, value
+
+PERCENTILES = (('p50_ns', 'median'), ('p99_ns', '99 %'), ('p999_ns', '99.9 %'), ('max_ns', 'longest'))
+NOT_SHOWN = {'what', 'file'}  # parameters that a heading says already
+
+
+def label(params, but=()):
+    """Parameters in words: 'pages huge, 10 M keys'."""
+    words = []
+    for key, v in params.items():
+        if key in but:
+            continue
+        if key in ('keys', 'threads'):
+            words.append(f'{count(v)} {key if v != 1 else key[:-1]}')
+        elif key in ('op', 'phase', 'kind', 'set'):
+            words.append(str(v))
+        else:
+            words.append(f'{key} {v}')
+    return ', '.join(words)
+
+
+def grouped(results, key):
+    groups = {}
+    for r in results:
+        groups.setdefault(key(r), []).append(r)
+    return groups
+
+
+def numbered(groups, points):
+    """A series for each group, each with a style of its own."""
+    return [Series(name, sorted(points(of)), Style(i % 8, i % 8, i % 8)) for i, (name, of) in enumerate(groups.items())]
+
+
+def row(r, but=()):
+    """A result as most tables have it."""
+    spread_text = percent(r.spread)
+    return [label(r.params, but) or r.name, page.Cell(page.escape(value(r.median, r.unit)) + page.marks(r)), spread_text, str(len(r.values)), *page.quality(r)]
+
+
+HEAD = ['', 'median', 'spread', 'runs', 'bits/key', 'rate, measured of asked']
+
+
+def against(r, results):
+    """The result that the same readers had with no reload."""
+    same = {k: v for k, v in r.params.items() if k != 'phase'}
+    return next((o for o in results if o.get('phase') in ('none', 'idle', 'quiet') and {k: v for k, v in o.params.items() if k != 'phase'} == same), None)
+
+
+def reload_section(run):
+    results = run.of('reload')
+    if not results:
+        return ''
+    timed = [r for r in results if 'p50_ns' in r.counters]
+    panels = []
+    for name, of in grouped(timed, lambda r: label(r.params, ('phase',))).items():
+        groups = grouped(of, lambda r: str(r.get('phase')))
+        series = numbered(groups, lambda rs: [(i, r.counters[p]) for r in rs for i, (p, _) in enumerate(PERCENTILES) if r.counters.get(p, 0) > 0])
+        panels.append(Plot(name, Axis('of all lookups', ticks=[(i, text) for i, (_, text) in enumerate(PERCENTILES)], low=-0.2, high=3.2),
+                           Axis('nanoseconds a lookup', log=True), series))
+    rows = []
+    for r in results:
+        base = against(r, results)
+        change = f'{100 * (r.median / base.median - 1):+.1f} %' if base and base is not r else ''
+        rows.append([label(r.params), page.Cell(page.escape(value(r.median, r.unit)) + page.marks(r)), change, percent(r.spread)]
+                    + [nanoseconds(r.counters[p]) if p in r.counters else '' for p, _ in PERCENTILES])
+    clock = [r.counters['clock_ns'] for r in results if r.counters.get('clock_ns')]
+    html = '<h2 id="reload">What does a reload do to my readers?</h2>' + page.plots(panels)
+    if clock:
+        html += page.paragraph(f'Reading the clock cost {nanoseconds(max(clock))}; it is subtracted from every latency.', 'soft')
+    html += page.table(['', 'lookups', 'against none', 'spread'] + [text for _, text in PERCENTILES], rows)
+    return html + page.commands(results, run.settings)
+
+
+def kind_of(r):
+    return f'{r.get("kind")}, z={r.get("z")}' if r.get('z') else str(r.get('kind'))
+
+
+RATE_TICKS = [(10.0 ** -d, f'{figures(100 * 10.0 ** -d)}') for d in range(1, 8)]
+
+
+def choice_section(run):
+    results = [r for r in run.of('choice') if r.counters.get('bits_per_key')]
+    if not results:
+        return ''
+    known = [r for r in results if r.counters.get('fp_measured', 0) > 0]
+    kinds = list(grouped(results, kind_of))
+    styles = {name: Style(i % 8, i % 8, i % 8) for i, name in enumerate(kinds)}
+
+    def series(of, x, y):
+        return [Series(name, sorted((x(r), *y(r)) for r in rs), styles[name]) for name, rs in grouped(of, kind_of).items()]
+
+    def nanoseconds_each(r):
+        return 1e9 / r.median, 1e9 / r.high, 1e9 / r.low
+    rates = [r.counters['fp_measured'] for r in known]
+    rate_ticks = [t for t in RATE_TICKS if rates and min(rates) / 3 < t[0] < max(rates) * 3]
+    one = [r for r in known if r.get('op') == (unique(known, 'op') or [''])[0]]
+    panels = [Plot('memory for a rate', Axis('measured false-positive rate, %', log=True, ticks=rate_ticks), Axis('bits a key'),
+                   series(one, lambda r: r.counters['fp_measured'], lambda r: (r.counters['bits_per_key'],)))]
+    for op in unique(known, 'op'):
+        panels.append(Plot(f'time for a rate: {op}', Axis('measured false-positive rate, %', log=True, ticks=rate_ticks), Axis('nanoseconds a key', low=0),
+                           series([r for r in known if r.get('op') == op and r.unit == 'keys/s'], lambda r: r.counters['fp_measured'], nanoseconds_each)))
+    html = '<h2 id="choice">Which kind and size for my set?</h2>'
+    html += page.paragraph('On one CPU. Further left is the better rate, further down the less memory or time.', 'soft') + page.plots(panels)
+    for param, title in (('rate', 'At equal rate'), ('bits', 'At equal memory')):
+        of = sorted((r for r in results if r.get(param) is not None), key=lambda r: (-r.get(param) if param == 'rate' else r.get(param)))
+        html += page.table(HEAD, [row(r) for r in of], f'{title}: {len(of)} figures') if of else ''
+    return html + page.commands(results, run.settings)
+
+
+WHATS = {'batch': ('Batch size', 'keys a call'), 'distance': ('Prefetch distance', 'keys ahead'), 'hash': ('The hash by length of key', 'bytes a key'),
+         'pages': ('4 KiB pages against huge ones', 'keys in the set'), 'verb': ('A verb by length of key', 'bytes a key')}
+
+
+def numeric(results):
+    """The parameter to put on the x axis: the number that takes the most values."""
+    names = {k for r in results for k, v in r.params.items() if isinstance(v, (int, float))}
+    best = max(sorted(names), key=lambda k: len(unique(results, k)), default=None)
+    return best if best and len(unique(results, best)) > 1 else None
+
+
+def limit_series(of, x):
+    points = {r.get(x): r.counters['limit_per_second'] / 1e6 for r in of if r.counters.get('limit_per_second')}
+    return [Series("the machine's own limit", sorted(points.items()), LIMIT_STYLE, marks=False)] if len(points) > 1 else []
+
+
+def speed_panel(what, of):
+    """Million keys a second over the parameter that varies most."""
+    of = [r for r in of if r.unit == 'keys/s']
+    x = numeric(of)
+    if not x:
+        return None
+    values = unique(of, x)
+    log = values[0] > 0 and values[-1] / values[0] > 8
+    groups = grouped([r for r in of if r.get(x) is not None], lambda r: label(r.params, (x, *NOT_SHOWN)) or what)
+    series = numbered(groups, lambda rs: [(r.get(x), *million(r)) for r in rs]) + limit_series(of, x)
+    title, x_label = WHATS.get(what, (what.replace('_', ' '), {'keys': 'keys in the set', 'length': 'bytes a key'}.get(x, x)))
+    every = [y for s in series for p in s.points for y in p[1:]]
+    ticks = [(v, count(v).replace(' ', '')) for v in values] if len(values) < 12 and log else None
+    flat = max(every) < 12 * min(every)
+    return Plot(title, Axis(x_label, log=log, ticks=ticks), Axis('million keys a second', log=not flat, low=0 if flat else None), series)
+
+
+def memory_section(run):
+    results = run.of('memory')
+    if not results:
+        return ''
+    html = '<h2 id="memory">What do the pages and the batch size do?</h2>'
+    for what, of in grouped(results, lambda r: str(r.get('what'))).items():
+        panel = speed_panel(what, of)
+        html += f'<h3>{WHATS.get(what, (what.replace("_", " "),))[0]}</h3>'
+        if panel:
+            html += page.plots([panel])
+        rows = []
+        for r in of:
+            limit = r.counters.get('limit_per_second')
+            rows.append(row(r, NOT_SHOWN) + [percent(r.median / limit) + ' of ' + value(limit, r.unit) if limit and r.unit == 'keys/s' else ''])
+        html += page.table(HEAD + ["of the machine's limit"], rows, f'The figures: {len(rows)}' if panel else '')
+    return html + page.commands(results, run.settings)
+
+
+def cost_section(run):
+    results = run.of('cost')
+    if not results:
+        return ''
+    html = '<h2 id="cost">What does my set cost?</h2>'
+    for file, of in grouped(results, lambda r: str(r.get('file', ''))).items():
+        html += f'<h3>{page.escape(file)}</h3>' if file else ''
+        scaled = [r for r in of if r.get('threads') is not None and r.unit == 'keys/s']
+        threads = unique(scaled, 'threads')
+        if len(threads) > 1:
+            groups = grouped(scaled, lambda r: str(r.get('what')).replace('_', ' '))
+            html += page.plots([Plot('keys into a filter', Axis('threads', ticks=[(n, str(n)) for n in threads], low=threads[0] - 0.2, high=threads[-1] + 0.2),
+                                     Axis('million keys a second', low=0), numbered(groups, lambda rs: [(r.get('threads'), *million(r)) for r in rs]))])
+        rows = [[str(r.get('what')).replace('_', ' ') + (f', {label(r.params, NOT_SHOWN)}' if label(r.params, NOT_SHOWN) else ''), *row(r)[1:],
+                 byte_count(r.counters['bytes']) if r.counters.get('bytes') else ''] for r in of]
+        html += page.table(HEAD + ['size'], rows)
+    return html + page.commands(results, run.settings)

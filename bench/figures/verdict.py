@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""The verdict: sentences with figures. Each is derived from the results, and left out where they do not bear it: a difference is called one
+only if the repetitions of the two sides do not overlap."""
+from .cores import FITS, law_of, unique
+from .questions import against
+from .words import byte_count, count, nanoseconds, percent, rate, sentence_list, value
+
+
+def apart(a, b):
+    """Do all repetitions of one lie beyond all of the other?"""
+    return a.low > b.high or b.low > a.high
+
+
+def times(a, b):
+    """'2.1 times', or '12 % faster', of a over b in keys a second."""
+    ratio = a.median / b.median
+    if ratio >= 1.5:
+        return f'{ratio:.1f} times as fast as'
+    return f'{100 * (ratio - 1):.0f} % faster than' if ratio >= 1 else f'{100 * (1 - ratio):.0f} % slower than'
+
+
+def described(r):
+    bits, measured = r.counters.get('bits_per_key'), r.counters.get('fp_measured')
+    words = [f'{bits:.2f} bits a key'] if bits else []
+    if measured is not None:
+        words.append(f'measured {rate(measured)}')
+    return f' ({", ".join(words)})' if words else ''
+
+
+def lookups(r):
+    return value(r.median, r.unit).replace('/s', ' lookups/s')
+
+
+def errors(run):
+    for e in run.errors:
+        yield f'FAILED: {e["name"]}: {e["message"]}.'
+
+
+def kept(run):
+    asked = [r for r in run.results if 'lost' in r.counters]
+    if asked and not run.errors:
+        yield f'No inserted key was lost in any of {len(asked)} results that asked.'
+    sure = [r for r in run.results if r.counters.get('fp_asked') and r.counters.get('fp_measured') is not None
+            and r.counters.get('fp_interval', 0) < 0.1 and str(r.get('set', r.get('kind', 'blocked'))).startswith(('blocked', 'classic'))]
+    ratios = [r.counters['fp_measured'] / r.counters['fp_asked'] for r in sure]
+    if ratios:
+        yield f'Measured false-positive rates of blocked and classic are {min(ratios):.2f} to {max(ratios):.2f} times those asked for ({len(ratios)} results).'
+
+
+def pick(results, **params):
+    """The one of most threads, of those whose threads had a CPU each if there are any."""
+    of = [r for r in results if all(r.get(k) == v for k, v in params.items())]
+    free = [r for r in of if not r.contended]
+    return max(free or of, key=lambda r: r.get('threads', 1), default=None)
+
+
+def linear(run, r):
+    """What of linear a result reaches: beside one thread's."""
+    same = {k: v for k, v in r.params.items() if k != 'threads'}
+    one = next((o for o in run.of(r.question, threads=1, **same)), None)
+    if not one or r.get('threads') < 2 or one.unsteady or r.unsteady:
+        return ''
+    return f', {percent(r.median / one.median / r.get("threads"))} of linear'
+
+
+def throughput(run):
+    """blocked at 1 %: the fastest way to ask it, at each size."""
+    results = [r for r in run.of('cores', op='hit', rate=0.01) if str(r.get('set')).startswith('blocked')]
+    for fits in FITS:
+        ways = [w for s in unique(results, 'set') for b in unique(results, 'batch') if (w := pick(results, fits=fits, set=s, batch=b))]
+        for r in sorted(ways, key=lambda r: -r.median)[:1]:
+            batch = f' in batches of {r.get("batch")}' if r.get('batch') else ' one key a call'
+            shared = ' (contended: the threads did not have a CPU each)' if r.contended else linear(run, r)
+            z = f', z={r.counters["z"]:.0f}' if r.counters.get('z') else ''
+            yield (f'{r.get("set")}{z}, 1 %, a set of {count(r.get("keys"))} keys that fits {FITS[fits]}: {lookups(r)}{batch} on '
+                   f'{r.get("threads")} thread{"s" if r.get("threads") > 1 else ""}{shared}{described(r)}.')
+
+
+def law(run):
+    cores = run.machine.get('cores', 1)
+    of = run.of('cores', op='hit', set='blocked', rate=0.01, fits='L2', batch=0)
+    found = law_of(of, cores)
+    if found:
+        yield (f'Scaling of blocked in the L2, fitted to {sentence_list(map(str, found.counts))} threads: contention {percent(found.sigma)}, coherency '
+               f'{found.kappa:.1g}; {2 * found.counts[-1]} threads would reach {value(found.at(2 * found.counts[-1]), "keys/s")} (extrapolated).')
+    elif of:
+        yield 'Too few numbers of threads to say anything of more cores than were measured.'
+
+
+def rivals(run):
+    """Beside each other set, at the same size, operation, rate and threads, one key a call."""
+    for op, verb in (('hit', 'looks up'), ('insert', 'inserts')):
+        found = []
+        results = run.of('cores', op=op, rate=0.01, batch=0)
+        fits = next((f for f in ('L2', 'L3', 'memory') if pick(results, set='blocked', fits=f)), None)
+        ours = pick(results, set='blocked', fits=fits)
+        for name in unique(results, 'set'):
+            other = next((r for r in results if ours and r.get('set') == name and r.get('fits') == fits and r.get('threads') == ours.get('threads')), None)
+            if other and not name.startswith('blocked') and apart(ours, other):
+                found.append(f'{times(ours, other)} {name}{described(other)}')
+        if found:
+            yield (f'One key a call on {ours.get("threads")} threads, {FITS[fits]}{", contended" if ours.contended else ""}: blocked{described(ours)} {verb} '
+                   f'{value(ours.median, ours.unit)}:', found)
+
+
+def reloads(run):
+    results = run.of('reload')
+    calm = [(r, base) for r in results if (base := against(r, results)) and base is not r]
+    worst = [(r, b) for r, b in calm if apart(r, b) and (r.median < b.median) == (r.better == 'higher')]
+    if worst:
+        r, b = max(worst, key=lambda p: abs(p[0].median / p[1].median - 1))
+        yield f'A reload costs readers at most {percent(abs(1 - r.median / b.median))} of their throughput ({r.get("phase")}, of {len(calm)} cases measured).'
+    elif calm:
+        yield f'No reload cost readers anything beyond noise ({len(calm)} cases measured).'
+    timed = [(r, b) for r, b in calm if r.counters.get('p999_ns') and b.counters.get('p999_ns')]
+    if timed:
+        r, b = max(timed, key=lambda p: p[0].counters['p999_ns'])
+        during, without = (o.samples.get('p999_ns', [o.counters['p999_ns']]) for o in (r, b))
+        sure = min(during) > max(without)
+        yield (f'99.9 % of lookups end within {nanoseconds(r.counters["p999_ns"])} during a reload ({r.get("phase")}), '
+               f'{nanoseconds(b.counters["p999_ns"])} without one{"" if sure else ", which is no difference beyond noise"}.')
+
+
+def batches(run):
+    """The smallest batch that is within 3 % of the best."""
+    for keys in unique(run.of('memory', what='batch'), 'keys') or [None]:
+        of = [r for r in run.of('memory', what='batch') if r.get('keys') == keys]
+        groups = {}
+        for r in of:
+            groups.setdefault(str(r.get('pages', '')), []).append(r)
+        for pages, rs in groups.items():
+            best = max(rs, key=lambda r: r.median)
+            enough = min((r for r in rs if r.median >= 0.97 * best.median), key=lambda r: r.get('batch'))
+            one = min(rs, key=lambda r: r.get('batch'))
+            if enough is not one and apart(enough, one) and not (best.unsteady or enough.unsteady):
+                yield (f'With {count(keys)} keys{" on " + pages + " pages" if pages else ""}, choose batches of {enough.get("batch")}: {value(enough.median, enough.unit)}, '
+                       f'{enough.median / one.median:.1f} times what batches of {one.get("batch")} do.')
+
+
+def pages_of(results):
+    """(small, huge) for results that differ in nothing but their pages."""
+    for r in results:
+        if str(r.get('pages')).startswith('huge'):
+            same = {k: v for k, v in r.params.items() if k != 'pages'}
+            small = next((o for o in results if not str(o.get('pages')).startswith('huge') and o.get('pages') is not None
+                          and {k: v for k, v in o.params.items() if k != 'pages'} == same), None)
+            if small:
+                yield small, r
+
+
+def huge(run):
+    pairs = list(pages_of(run.of('memory')))
+    sure = [(s, h) for s, h in pairs if apart(s, h)]
+    if sure:
+        s, h = max(sure, key=lambda p: p[1].median / p[0].median)
+        if h.median > s.median:
+            where = f' with {count(h.get("keys"))} keys' if h.get('keys') else ''
+            yield f'Huge pages: up to {100 * (h.median / s.median - 1):+.0f} %{where}; {len(sure)} of {len(pairs)} comparisons differ beyond noise.'
+    elif pairs:
+        yield f'Huge pages made no difference beyond noise in {len(pairs)} comparisons.'
+
+
+def kinds(run):
+    """The least memory and the least time at 1 %."""
+    of = [r for r in run.of('choice', rate=0.01, op='miss') if r.counters.get('bits_per_key')]
+    if len(of) < 2:
+        return
+    def name(r):
+        return f'{r.get("kind")}, z={r.get("z")}' if r.get('z') else str(r.get('kind'))
+    small, fast = min(of, key=lambda r: r.counters['bits_per_key']), max(of, key=lambda r: r.median)
+    second = max((r for r in of if r is not fast), key=lambda r: r.median)
+    sure = '' if apart(fast, second) else f' (with {name(second)} within noise)'
+    yield (f'At 1 % and {count(fast.get("keys"))} keys {name(small)} is the smallest{described(small)} at {nanoseconds(1e9 / small.median)} an absent key; '
+           f'{name(fast)} is the fastest{described(fast)} at {nanoseconds(1e9 / fast.median)}{sure}.')
+
+
+def costs(run):
+    for file in unique(run.of('cost'), 'file'):
+        of = run.of('cost', file=file)
+        said = []
+        for what in unique(of, 'what'):
+            r = pick(of, what=what)
+            speed = nanoseconds(r.median) if r.unit == 'ns' else value(r.median, r.unit)
+            said.append(f'{what.replace("_", " ")} {speed}' + (f' on {r.get("threads")} threads' if r.get('threads', 1) > 1 else ''))
+        sizes = [r.counters['bytes'] for r in of if r.counters.get('bytes')]
+        yield f'Your set {file}{": " + byte_count(max(sizes)) if sizes else ""}: {", ".join(said)}.'
+
+
+def steadiness(run):
+    wide, shared = [r for r in run.results if r.unsteady], [r for r in run.results if r.contended]
+    untold = [r for r in run.results if r.spread is None]
+    if wide:
+        yield f'{len(wide)} of {len(run.results)} results spread by more than 10 %; they are marked ~ in the tables.'
+    if shared:
+        yield f'{len(shared)} of {len(run.results)} results are contended (their threads shared CPUs, with each other or with strangers) and marked so.'
+    if untold:
+        yield f'{len(untold)} of {len(run.results)} results have fewer than three repetitions: nothing is known of their spread.'
+
+
+def sentences(run):
+    """(text, what is listed below it, whether it is bad news)."""
+    found = [(s, [], True) for s in errors(run)]
+    if run.machine.get('noisy'):
+        found.append((f'The machine was noisy: {"; ".join(run.machine.get("noisy_why", []))}. Take the figures with care.', [], True))
+    for part in (throughput, law, rivals, reloads, batches, huge, kinds, costs, kept, steadiness):
+        found += [(s, [], False) if isinstance(s, str) else (*s, False) for s in part(run)]
+    return found

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""bench/report: one file that needs nothing else, whose verdict says what the results bear and nothing more."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from html.parser import HTMLParser
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+BENCH = os.path.join(HERE, '../../bench')
+sys.path[:0] = [HERE, BENCH]
+from figures import usl, verdict  # noqa: E402
+from figures.run import load  # noqa: E402
+from synthetic import Synthetic, write  # noqa: E402
+
+VOID = {'meta', 'link', 'br', 'hr', 'img', 'input'}
+
+
+class Page(HTMLParser):
+    """Checks that elements nest, and collects what could reach for the network."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.outside, self.ids, self.used, self.count = [], [], [], set(), {}
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.count[tag] = self.count.get(tag, 0) + 1
+        if len(attributes) != len(attrs):
+            raise ValueError(f'an attribute twice: {self.get_starttag_text()}')
+        if 'id' in attributes:
+            self.ids.append(attributes['id'])
+        for name, value in attrs:
+            if name in ('href', 'src', 'action') and not value.startswith('#'):
+                self.outside.append(value)
+            elif name == 'href':
+                self.used.add(value[1:])
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if self.open.pop() != tag:
+            raise ValueError(f'</{tag}> ends another element')
+
+
+class Report(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def run_of(self, cpus=2, change=None, **more):
+        document = Synthetic(1, cpus, **more).run()
+        if change:
+            change(document)
+        return write(self.folder, 'run.json', document)
+
+    def report(self, *arguments, **environment):
+        done = subprocess.run([sys.executable, os.path.join(BENCH, 'report'), *arguments], capture_output=True, text=True, check=False,
+                              env={**os.environ, **environment})
+        return done.returncode, done.stdout, done.stderr
+
+    def said(self, path):
+        """The verdict as text."""
+        return '\n'.join('\n'.join([text, *below]) for text, below, _ in verdict.sentences(load(path)))
+
+    @unittest.skipUnless(shutil.which('gnuplot'), 'gnuplot is not installed')
+    def test_one_file(self):
+        output = os.path.join(self.folder, 'page.html')
+        for cpus in (2, 16):
+            self.assertEqual(self.report(self.run_of(cpus), '-o', output), (0, output + '\n', ''))
+            with open(output, encoding='utf-8') as file:
+                text = file.read()
+            page = Page(text)
+            self.assertEqual((page.open, page.outside), ([], []))
+            self.assertEqual(len(page.ids), len(set(page.ids)))
+            self.assertLessEqual(page.used, set(page.ids))
+            self.assertNotRegex(text, r'https?://|@import|<script|rgb\(')
+            self.assertGreater(page.count['figure'], 20)
+            self.assertGreater(page.count['table'], 10)
+            for words in ('@media print', 'prefers-color-scheme: dark', 'name="viewport"', 'million keys a second', 'nanoseconds a lookup'):
+                self.assertIn(words, text)
+            defined = set(re.findall(r'(--\w+):', text))
+            self.assertLessEqual(set(re.findall(r'var\((--\w+)\)', text)), defined)
+
+    @unittest.skipUnless(shutil.which('gnuplot'), 'gnuplot is not installed')
+    def test_a_part_of_a_run(self):
+        for question in ('cores', 'reload', 'choice', 'memory', 'cost'):
+            def keep(document, question=question):
+                document['results'] = [r for r in document['results'] if r['question'] == question][:3]
+            status, _, err = self.report(self.run_of(change=keep), '-o', os.path.join(self.folder, 'page.html'))
+            self.assertEqual((status, err), (0, ''), question)
+
+    def test_no_gnuplot(self):
+        status, _, err = self.report(self.run_of(), PATH=self.folder)
+        self.assertEqual(status, 2)
+        self.assertIn('gnuplot is not installed', err)
+
+    def test_unreadable(self):
+        def lack(document):
+            del document['machine']['caches']
+        for path, named in (('/nonexistent', '/nonexistent'), (self.run_of(change=lack), 'caches')):
+            status, _, err = self.report('--text', path)
+            self.assertEqual(status, 2)
+            self.assertIn(named, err)
+
+    def test_verdict(self):
+        said = self.said(self.run_of())
+        for words in ('1 %, a set of 500 k keys that fits in the L2: ', ' in batches of 32 on 2 threads, 98 % of linear (10.24 bits a key, measured 0.99 %)',
+                      'No inserted key was lost', 'A reload costs readers at most', 'choose batches of 32', 'Huge pages: up to +4', '9.57 bits a key',
+                      'Your set words: 830 KiB', 'Too few numbers of threads'):
+            self.assertIn(words, said)
+        self.assertNotIn('extrapolated', said)
+        self.assertRegex(self.said(self.run_of(16)), r'fitted to 1, 2, 4, 8 and 16 threads: contention .* 32 threads would reach .* \(extrapolated\)')
+
+    def test_only_what_the_data_bear(self):
+        """With noise as large as the differences nothing is faster than anything."""
+        said = self.said(self.run_of(noise=1.0, drift=0))
+        for words in ('Huge pages: up to', 'choose batches', 'costs readers at most', 'split (', 'of linear'):
+            self.assertNotIn(words, said)
+        for words in ('made no difference beyond noise', 'which is no difference beyond noise'):
+            self.assertIn(words, said)
+        self.assertIn('spread by more than 10 %', said)
+
+    def test_what_is_bad_is_said(self):
+        def spoil(document):
+            document['machine'].update(noisy=True, noisy_why=['a neighbour'])
+            document['errors'] = [{'name': 'cores/op:hit', 'message': '3 keys were lost'}]
+            for r in document['results']:
+                r['counters']['shared'] = 1
+        said = self.said(self.run_of(change=spoil))
+        for words in ('FAILED: cores/op:hit: 3 keys were lost', 'The machine was noisy: a neighbour', 'contended: the threads did not have a CPU each',
+                      'are contended'):
+            self.assertIn(words, said)
+        self.assertNotIn('of linear', said)
+        self.assertNotIn('No inserted key was lost', said)
+
+    def test_law(self):
+        def points(sigma, kappa, counts):
+            return [(n, 50 * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))) for n in counts]
+        for sigma, kappa in ((0.03, 0.0005), (0, 0.001), (0.2, 0), (0, 0)):
+            law = usl.fit(points(sigma, kappa, (1, 2, 4, 8, 16)))
+            self.assertAlmostEqual(law.sigma, sigma, places=6)
+            self.assertAlmostEqual(law.kappa, kappa, places=6)
+            self.assertAlmostEqual(law.error, 0, places=6)
+        self.assertAlmostEqual(usl.fit(points(0.03, 0.0005, (1, 2, 4))).peak, (0.97 / 0.0005) ** 0.5, places=3)
+        better_than_linear = usl.fit([(1, 10), (2, 22), (4, 50)])
+        self.assertEqual((better_than_linear.sigma, better_than_linear.kappa), (0, 0))
+        self.assertIsNone(usl.fit(points(0.1, 0, (1, 2))))
+        self.assertIsNone(usl.fit(points(0.1, 0, (2, 4, 8))))
+
+
+if __name__ == '__main__':
+    unittest.main()
