@@ -26,7 +26,11 @@
  * everything between two quiescent states, so there a thread that holds a filter from weir_handle_get() must not call begin, commit,
  * refresh, rollback or destroy (liburcu lets them pass through a quiescent state, and no -EDEADLK can be told).
  * After fork() the child's copy of an ordinary filter is its own; a handle in it works if the child of urcu-bp is told by
- * pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, urcu_bp_after_fork_child), as for every user of liburcu.
+ * pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, urcu_bp_after_fork_child), as for every user of liburcu, and then, if
+ * anything is freed by call_rcu (defer_free, an abort inside a section), by pthread_atfork(urcu_bp_call_rcu_before_fork, ...) as well.
+ * A handle that a writer of another thread holds at the moment of fork() stays -EBUSY in the child.
+ * A plugin may be closed by dlclose() when its handles are destroyed; libweir.so then stays loaded, since threads go on that use liburcu.
+ * A plugin that has libweir.a in it is linked with -z nodelete for the same reason.
  */
 #ifndef WEIR_HANDLE_H
 #define WEIR_HANDLE_H

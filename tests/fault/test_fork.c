@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ * A server that forks after it has made its handle: from then on each process has a handle of its own in the memory it had before, and
+ * each inserts, reloads and follows. liburcu is told by pthread_atfork(), as handle.h says. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <urcu/urcu-bp.h>
+#include "../followers.h"
+
+enum { CHILDREN = 3, KEYS = 2000, DEADLINE = 60 };
+
+/* What every process does on its own. Returns 0, or where it went wrong. */
+static int serve(struct weir_handle *h, uint64_t first, bool defer_free)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r;
+	o.defer_free = defer_free;
+	o.keep_previous = true;
+	for (uint64_t i = 0; i < KEYS; i++) {
+		if (weir_handle_insert_hash(h, test_key(first + i)) < 0)
+			return 1;
+		if (i % (KEYS / 8) == 0 && (weir_reload_begin(&r, h, &o) || weir_reload_copy(r) || weir_reload_commit(r)))
+			return 2;
+		if (i % (KEYS / 2) == 7 && weir_handle_rollback(h))
+			return 3;
+	}
+	return missing_in(h, 0, 100) || missing_in(h, first, first + KEYS) ? 4 : 0;
+}
+
+/* In a child: an answer or, if it hangs, SIGALRM. */
+static pid_t fork_server(struct weir_handle *h, uint64_t first, bool defer_free)
+{
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		alarm(DEADLINE);
+		int wrong = serve(h, first, defer_free);
+		_exit(wrong ? wrong : weir_handle_destroy(h) ? 5 : 0);
+	}
+	return child;
+}
+
+static void reap(unsigned n)
+{
+	int status;
+	while (n--) {
+		assert_true(wait(&status) > 0);
+		assert_int_equal(status, 0);
+	}
+}
+
+static void test_children_serve_on_their_own(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 40000);
+	(void)state;
+	insert_into(h, 0, 100);
+	for (unsigned deferred = 0; deferred < 2; deferred++) {
+		for (unsigned i = 1; i <= CHILDREN; i++)
+			fork_server(h, i * KEYS, deferred);
+		assert_int_equal(serve(h, 10 * KEYS, deferred), 0);
+		reap(CHILDREN);
+		assert_true(missing_in(h, KEYS, (CHILDREN + 1) * KEYS) > CHILDREN * KEYS * 9 / 10); /* theirs are not ours */
+	}
+	close_handle(flavors, h);
+}
+
+/* A thread of the parent's is in a section when it forks. In the child there is no such thread, and no grace period waits for it. */
+static void test_a_section_of_a_thread_that_is_not_there(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 40000);
+	struct sitter sitter;
+	(void)state;
+	insert_into(h, 0, 100);
+	sitter_start(&sitter, flavors->rcu);
+	for (unsigned deferred = 0; deferred < 2; deferred++)
+		fork_server(h, KEYS, deferred);
+	reap(2);
+	sitter_end(&sitter);
+	assert_int_equal(serve(h, KEYS, false), 0);
+	close_handle(flavors, h);
+}
+
+static int follow_and_serve(struct weir_handle *h, uint64_t first)
+{
+	heard.swaps = heard.failures = 0;
+	struct weir_follower *f = follow(h, often, false);
+	expect(flavors, 1, 0);
+	int wrong = missing_in(h, 0, 100) ? 10 : weir_follow_stop(f) ? 11 : 0;
+	return wrong ? wrong : serve(h, first, true);
+}
+
+static void test_followers_after_fork(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	(void)state;
+	save(0, 100);
+	for (unsigned i = 1; i <= CHILDREN; i++) {
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (child == 0) {
+			alarm(DEADLINE);
+			int wrong = follow_and_serve(h, i * KEYS);
+			_exit(wrong ? wrong : weir_handle_destroy(h) ? 5 : 0);
+		}
+	}
+	assert_int_equal(follow_and_serve(h, 10 * KEYS), 0);
+	reap(CHILDREN);
+	close_handle(flavors, h);
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_children_serve_on_their_own),
+		fresh(test_a_section_of_a_thread_that_is_not_there),
+		fresh(test_followers_after_fork),
+	};
+	(void)pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, urcu_bp_after_fork_child);
+	/* Handlers of the first kind run in the reverse order: call_rcu's thread is stopped first and started last. */
+	(void)pthread_atfork(urcu_bp_call_rcu_before_fork, urcu_bp_call_rcu_after_fork_parent, urcu_bp_call_rcu_after_fork_child);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

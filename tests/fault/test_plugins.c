@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ * The library twice in one process, as two plugins would bring it: two copies of the file, each loaded with RTLD_LOCAL, each with handles,
+ * reloads and a follower; then both are closed while threads that have used them are still there, and loaded again. liburcu is one, so
+ * what a thread is to it is shared by both. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include "../image_bytes.h"
+#include "../test.h"
+
+enum { COPIES = 2, ROUNDS = 5, KEYS = 500 };
+
+#define VERBS(X) \
+	X(weir_create) X(weir_save) X(weir_handle_create) X(weir_handle_destroy) X(weir_handle_contains_hash) X(weir_handle_insert_hash) \
+	X(weir_reload_begin) X(weir_reload_copy) X(weir_reload_commit) X(weir_follow) X(weir_follow_stop) X(weir_handle_get)
+
+/* One plugin's weir. */
+struct plugin {
+	void *library;
+	struct weir_handle *h;
+	struct weir_follower *f;
+#define POINTER(verb) __typeof__(&verb) verb;
+	VERBS(POINTER)
+};
+
+static char *folder, image[4096];
+
+static void load(struct plugin *p, const char *file)
+{
+	p->library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	if (!p->library)
+		fail_msg("%s", dlerror());
+#define FIND(verb) \
+	*(void **)&p->verb = dlsym(p->library, #verb); \
+	assert_non_null(p->verb);
+	VERBS(FIND)
+}
+
+static void start(struct plugin *p)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	params.capacity = 10000;
+	params.fp_rate = 0.01;
+	params.seed = 42;
+	assert_int_equal(p->weir_create(&f, &params), 0);
+	assert_int_equal(p->weir_save(f, image, NULL), 0);
+	assert_int_equal(p->weir_handle_create(&p->h, f, NULL), 0);
+}
+
+/* Inserts and reloads, by waiting and by call_rcu. Keys are the plugin's own, from @first. */
+static void use(struct plugin *p, uint64_t first)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r;
+	for (uint64_t i = first; i < first + KEYS; i++) {
+		assert_true(p->weir_handle_insert_hash(p->h, test_key(i)) >= 0);
+		if (i % 100 == 0) {
+			o.defer_free = i % 200 == 0;
+			assert_int_equal(p->weir_reload_begin(&r, p->h, &o), 0);
+			assert_int_equal(p->weir_reload_copy(r), 0);
+			assert_int_equal(p->weir_reload_commit(r), 0);
+		}
+	}
+	for (uint64_t i = first; i < first + KEYS; i++)
+		assert_true(p->weir_handle_contains_hash(p->h, test_key(i)));
+}
+
+/* A thread that outlives the plugins: it has read through both. */
+struct visitor {
+	struct plugin *plugins;
+	pthread_t thread;
+	sem_t seen, closed;
+	unsigned hits;
+};
+
+static void *visit(void *argument)
+{
+	struct visitor *v = argument;
+	for (unsigned i = 0; i < COPIES; i++)
+		v->hits += v->plugins[i].weir_handle_contains_hash(v->plugins[i].h, test_key(i * KEYS));
+	sem_post(&v->seen);
+	while (sem_wait(&v->closed))
+		;
+	return NULL; /* what it was to liburcu is undone now, if liburcu is there */
+}
+
+static void visit_start(struct visitor *v, struct plugin *plugins)
+{
+	*v = (struct visitor){ .plugins = plugins };
+	sem_init(&v->seen, 0, 0);
+	sem_init(&v->closed, 0, 0);
+	assert_int_equal(pthread_create(&v->thread, NULL, visit, v), 0);
+	while (sem_wait(&v->seen))
+		;
+}
+
+static void test_two_copies(void **state)
+{
+	struct plugin plugins[COPIES];
+	struct visitor visitor;
+	char files[COPIES][4200];
+	size_t n = 0;
+	unsigned char *library = image_slurp(WEIR_LIBRARY, &n);
+	(void)state;
+	for (unsigned i = 0; i < COPIES; i++) {
+		snprintf(files[i], sizeof files[i], "%s/plugin%u.so", folder, i);
+		assert_true(image_spit(files[i], library, n));
+	}
+	free(library);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		for (unsigned i = 0; i < COPIES; i++) {
+			load(&plugins[i], files[i]);
+			start(&plugins[i]);
+		}
+		assert_true(plugins[0].weir_handle_get != plugins[1].weir_handle_get);
+		for (unsigned i = 0; i < COPIES; i++) {
+			use(&plugins[i], i * KEYS);
+			assert_int_equal(plugins[i].weir_follow(&plugins[i].f, plugins[i].h, image, NULL), 0);
+		}
+		for (unsigned i = 0; i < COPIES; i++)
+			assert_int_equal(plugins[i].weir_follow_stop(plugins[i].f), 0);
+		for (unsigned i = 0; i < COPIES; i++)
+			use(&plugins[i], i * KEYS); /* what the follower took over was empty */
+		visit_start(&visitor, plugins);
+		for (unsigned i = 0; i < COPIES; i++) {
+			assert_int_equal(plugins[i].weir_handle_destroy(plugins[i].h), 0);
+			assert_int_equal(dlclose(plugins[i].library), 0);
+		}
+		sem_post(&visitor.closed);
+		pthread_join(visitor.thread, NULL);
+		assert_int_equal(visitor.hits, COPIES);
+		usleep(20000); /* for a thread that liburcu may have left behind */
+	}
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	folder = test_folder();
+	snprintf(image, sizeof image, "%s/set.weir", folder);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	test_folder_remove(folder);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_two_copies),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
