@@ -2,6 +2,7 @@
  * The wrapped calls. Calls that cannot fail in a way that matters (close, munmap, unlinkat) only may kill. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,6 +48,11 @@ WRAP(void *, mmap64, MAP_FAILED, (void *p, size_t n, int protection, int flags, 
 WRAP(int, msync, -1, (void *p, size_t n, int flags), (p, n, flags))
 WRAP(ssize_t, readlink, -1, (const char *path, char *buffer, size_t n), (path, buffer, n))
 WRAP(int, renameat, -1, (int a, const char *from, int b, const char *to), (a, from, b, to))
+
+WRAP(int, stat64, -1, (const char *path, void *st), (path, st))
+WRAP(int, eventfd, -1, (unsigned value, int flags), (value, flags))
+WRAP(int, pthread_create, shim.error, (pthread_t *out, const pthread_attr_t *a, void *(*start)(void *), void *argument),
+     (out, a, start, argument))
 
 #define WRAP_KILL(type, name, parameters, arguments) \
 	type __real_##name parameters; \
@@ -135,6 +141,36 @@ void *__wrap_malloc(size_t n)
 	void *p = strikes("malloc") ? NULL : __real_malloc(n);
 	shim.allocated += shim.armed && p;
 	return p;
+}
+
+void *__real_calloc(size_t n, size_t each);
+void *__wrap_calloc(size_t n, size_t each);
+void *__wrap_calloc(size_t n, size_t each)
+{
+	void *p = strikes("calloc") ? NULL : __real_calloc(n, each);
+	shim.allocated += shim.armed && p;
+	return p;
+}
+
+/* Not counted: a follower's thread calls them at any time. */
+int __real_inotify_init1(int flags);
+int __wrap_inotify_init1(int flags);
+int __wrap_inotify_init1(int flags)
+{
+	if (!shim.no_inotify)
+		return __real_inotify_init1(flags);
+	errno = EMFILE;
+	return -1;
+}
+
+int __real_inotify_add_watch(int fd, const char *path, unsigned mask);
+int __wrap_inotify_add_watch(int fd, const char *path, unsigned mask);
+int __wrap_inotify_add_watch(int fd, const char *path, unsigned mask)
+{
+	if (!shim.no_watch)
+		return __real_inotify_add_watch(fd, path, mask);
+	errno = ENOSPC;
+	return -1;
 }
 
 int __real_posix_memalign(void **out, size_t align, size_t n);

@@ -14,6 +14,8 @@ struct shim {
 	bool trickle;     /* read and write move a few bytes, every other call is interrupted */
 	bool no_tmpfile;  /* a file system without O_TMPFILE */
 	bool no_reserve;  /* a file system without fallocate */
+	bool no_inotify;  /* the limit of inotify instances is reached, armed or not */
+	bool no_watch;    /* the limit of watches, likewise */
 	unsigned calls;   /* so far */
 	const char *what; /* the call that failed */
 	long allocated;   /* by weir and not freed yet */

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ * The n-th call that weir makes to the system fails, for every n and every verb of the handle's writer: the verb says so in a sentence or
+ * did without; the current filter goes on serving with every key; the handle is free for the next writer; nothing leaks. And a follower
+ * that cannot be started, or that cannot have inotify. */
+#include <errno.h>
+#include "faults.h"
+#include "../followers.h"
+
+enum { MOST_CALLS = 500, KEYS = 300 };
+
+static struct weir_handle *h;
+static int level; /* of the image that a refresh finds */
+
+static void save_image(void)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 10000, 0.01);
+	for (uint64_t i = 0; i < 2 * KEYS; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	o.zstd_level = level;
+	assert_ok(weir_save(f, path, &o));
+	weir_destroy(f);
+}
+
+/* ---- the verbs: each leaves a handle without a reload ---- */
+
+static int do_create(void)
+{
+	struct weir_handle *another;
+	struct weir_filter *f = NULL;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.capacity = 100;
+	p.fp_rate = 0.01;
+	int err = weir_create(&f, &p);
+	if (!err) {
+		err = weir_handle_create(&another, f, NULL);
+		if (err)
+			weir_destroy(f); /* still ours */
+		else
+			assert_ok(weir_handle_destroy(another));
+	}
+	return err;
+}
+
+static int reload_with(const struct weir_params *params, bool commit)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r;
+	o.params = params;
+	o.keep_previous = true;
+	int err = weir_reload_begin(&r, h, &o);
+	if (err)
+		return err;
+	unsigned calls = shim.calls;
+	for (uint64_t i = 0; i < KEYS; i++)
+		assert_ok(weir_reload_insert_hash(r, test_key(i)));
+	if (commit)
+		assert_ok(weir_reload_commit(r));
+	else
+		weir_reload_abort(r);
+	assert_int_equal(shim.calls, calls); /* nothing that could fail is left to those two */
+	return 0;
+}
+
+static int do_reload(void) { return reload_with(NULL, true); }
+static int do_abort(void) { return reload_with(NULL, false); }
+
+static int do_resize(void)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.capacity = 50000;
+	p.fp_rate = 0.001;
+	return reload_with(&p, true);
+}
+
+static int do_rollback(void) { return weir_handle_rollback(h); }
+static int do_drop(void) { return weir_handle_drop_previous(h); }
+
+static int do_refresh(void)
+{
+	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
+	o.carry = true;
+	return weir_handle_refresh_with(h, path, &o);
+}
+
+struct verb {
+	const char *name;
+	int (*run)(void);
+	bool keeps, refreshes; /* a previous filter is there before; a file is */
+	int level;
+	unsigned swaps; /* when it goes well */
+};
+
+static const struct verb verbs[] = {
+	{ .name = "create", .run = do_create },
+	{ .name = "reload", .run = do_reload, .swaps = 1 },
+	{ .name = "reload beside a previous one", .run = do_reload, .keeps = true, .swaps = 1 },
+	{ .name = "reload to another size", .run = do_resize, .swaps = 1 },
+	{ .name = "begin and abort", .run = do_abort },
+	{ .name = "rollback", .run = do_rollback, .keeps = true, .swaps = 1 },
+	{ .name = "drop", .run = do_drop, .keeps = true },
+	{ .name = "refresh", .run = do_refresh, .refreshes = true, .swaps = 1 },
+#if TEST_ZSTD
+	{ .name = "refresh from a compressed file", .run = do_refresh, .refreshes = true, .level = 1, .swaps = 1 },
+#endif
+};
+
+static void prepare(const struct verb *verb)
+{
+	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 10000, 0.01), NULL));
+	if (verb->keeps)
+		assert_ok(reload_with(NULL, true));
+	for (uint64_t i = 0; i < KEYS; i++)
+		assert_ok(weir_handle_insert_hash(h, test_key(i)));
+}
+
+/* Once more, with nothing in the way: a refusal that was not the file's fault is not held against it. */
+static void again(const struct verb *verb, int answer)
+{
+	if (verb->refreshes && answer != -ENOMEM && answer != -EMFILE)
+		save_image();
+	assert_ok(verb->run());
+	assert_int_equal(missing_in(h, 0, KEYS), 0);
+}
+
+/* Returns whether the n-th call was reached. */
+static bool fail_at(const struct verb *verb, unsigned n, int error)
+{
+	char what[64];
+	unsigned descriptors = open_descriptors();
+	level = verb->level;
+	if (verb->refreshes)
+		save_image();
+	shim.allocated = 0;
+	shim.what = NULL;
+	shim.armed = true;
+	prepare(verb);
+	struct weir_handle_stats before = stats_of(h);
+	assert_int_equal(weir_handle_create(NULL, NULL, NULL), -EINVAL); /* another sentence before */
+	shim.calls = 0;
+	shim.at = n;
+	shim.error = error;
+	int answer = verb->run();
+	shim.at = 0;
+	snprintf(what, sizeof what, "%s", shim.what ? shim.what : "none");
+	if (answer < 0 && (strstr(weir_error_detail(), "out is NULL") || !*weir_error_detail() || !shim.what))
+		fail_msg("%s: call %u (%s, %s): answered %d, \"%s\"", verb->name, n, what, strerror(error), answer, weir_error_detail());
+	struct weir_handle_stats after = stats_of(h);
+	assert_int_equal(after.swaps, before.swaps + (answer < 0 ? 0 : verb->swaps));
+	assert_false(after.reloading);
+	assert_int_equal(missing_in(h, 0, KEYS), 0);
+	if (answer < 0) {
+		assert_int_equal(after.generation, before.generation);
+		assert_int_equal(after.bytes, before.bytes);
+		assert_int_equal(after.previous_kept, verb->keeps);
+		again(verb, answer);
+	}
+	assert_ok(weir_handle_destroy(h));
+	shim.armed = false;
+	if (shim.allocated || open_descriptors() != descriptors || mappings_of(folder))
+		fail_msg("%s: call %u (%s): %ld allocations, %u descriptors more, %u mappings", verb->name, n, what, shim.allocated,
+		         open_descriptors() - descriptors, mappings_of(folder));
+	return strcmp(what, "none") != 0;
+}
+
+static void test_every_call_fails(void **state)
+{
+	static const int errors[] = { ENOMEM, EIO, EMFILE };
+	(void)state;
+	for (unsigned v = 0; v < COUNT_OF(verbs); v++)
+		for (unsigned e = 0; e < COUNT_OF(errors); e++) {
+			unsigned n = 1;
+			while (n < MOST_CALLS && fail_at(&verbs[v], n, errors[e]))
+				n++;
+			assert_in_range(n, 2, MOST_CALLS - 1);
+			if (e == 0)
+				print_message("%s: %u calls\n", verbs[v].name, n - 1);
+		}
+}
+
+static void test_a_follower_that_cannot_start(void **state)
+{
+	static const struct { int error, answer; const char *sentence; } calls[] = {
+		{ ENOMEM, -ENOMEM, "no memory to follow it" },
+		{ EMFILE, -EMFILE, "no eventfd" },
+		{ EAGAIN, -EAGAIN, "no thread to follow it" },
+	};
+	struct weir_follower *f = NULL;
+	(void)state;
+	level = 0;
+	save_image();
+	prepare(&verbs[0]);
+	unsigned descriptors = open_descriptors();
+	for (unsigned i = 0; i < COUNT_OF(calls); i++) {
+		shim.calls = 0;
+		shim.allocated = 0;
+		shim.at = i + 1;
+		shim.error = calls[i].error;
+		shim.armed = true;
+		int answer = weir_follow(&f, h, path, NULL);
+		shim.armed = false;
+		assert_refused(answer, calls[i].answer, path, calls[i].sentence);
+		assert_null(f);
+		assert_int_equal(shim.allocated, 0);
+		assert_int_equal(open_descriptors(), descriptors);
+	}
+	shim.at = 0;
+	assert_ok(weir_handle_destroy(h)); /* nothing is left of them */
+}
+
+/* Without inotify, polling does it; when inotify can be had again, it is used. */
+static void test_a_follower_without_inotify(void **state)
+{
+	(void)state;
+	level = 0;
+	for (unsigned watch = 0; watch < 2; watch++) {
+		heard.swaps = heard.failures = 0;
+		save_image();
+		assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 10000, 0.01), NULL));
+		shim.no_inotify = !watch;
+		shim.no_watch = watch;
+		unsigned descriptors = open_descriptors();
+		struct weir_follower *f = follow(h, often, false);
+		expect(flavors, 1, 0);
+		assert_int_equal(open_descriptors(), descriptors + 1 + watch);/* its eventfd, and inotify's own */
+		for (unsigned i = 2; i < 5; i++) {
+			save_image();
+			expect(flavors, i, 0);
+		}
+		assert_ok(weir_follow_stop(f));
+		shim.no_inotify = shim.no_watch = false;
+		assert_int_equal(open_descriptors(), descriptors);
+		assert_ok(weir_handle_destroy(h));
+	}
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_every_call_fails),
+		fresh(test_a_follower_that_cannot_start),
+		fresh(test_a_follower_without_inotify),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
