@@ -53,8 +53,8 @@ int weir_handle_create(struct weir_handle **out, struct weir_filter *initial, co
 
 void weir__handle_free(struct weir_handle *h)
 {
-	if (atomic_load_explicit(&h->retiring, memory_order_acquire)) /* what was left to call_rcu refers to the handle */
-		h->rcu.flavor->barrier();
+	while (atomic_load_explicit(&h->retiring, memory_order_acquire)) /* what was left to call_rcu refers to the handle */
+		weir__barrier(&h->rcu);
 	struct weir_generation *last = h->generation;
 	weir_destroy(last->current);
 	weir_destroy(last->previous);
