@@ -75,6 +75,15 @@ static inline struct weir_follower *follow(struct weir_handle *h, double poll_se
 	return f;
 }
 
+/* The last report was @result, and its sentence has @part in it. */
+static inline void heard_last(int result, const char *part)
+{
+	pthread_mutex_lock(&heard.lock);
+	if (heard.result != result || !strstr(heard.sentence, part))
+		fail_msg("told %d, \"%s\", where %d with \"%s\" was due", heard.result, heard.sentence, result, part);
+	pthread_mutex_unlock(&heard.lock);
+}
+
 /* Until so many swaps and failures have been told, no more of either; with qsbr this thread is offline meanwhile. */
 static inline void expect(const struct flavor *flavor, unsigned swaps, unsigned failures)
 {

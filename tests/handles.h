@@ -66,6 +66,17 @@ static inline void insert_into(struct weir_handle *h, uint64_t from, uint64_t to
 		assert_ok(weir_handle_insert_hash(h, test_key(i)));
 }
 
+/* Until what was left to call_rcu has gone and the handle holds @bytes. */
+static inline void expect_bytes(const struct flavor *flavor, const struct weir_handle *h, uint64_t bytes)
+{
+	for (unsigned i = 0; i < 20000 && stats_of(h).bytes != bytes; i++) {
+		flavor->rcu->thread_offline();
+		usleep(1000);
+		flavor->rcu->thread_online();
+	}
+	assert_int_equal(stats_of(h).bytes, bytes);
+}
+
 /* A thread in a read-side section. */
 struct sitter {
 	const struct rcu_flavor_struct *rcu;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The follower's thread: what it is, how it is started, stopped and refused, and what a child of fork() has of it. */
+ * The follower's thread: what it is, how it is started, stopped and refused. */
 #include <math.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <urcu/urcu-bp.h>
 #include "../followers.h"
 
 static struct weir_follower *untouched;
@@ -151,44 +149,6 @@ static void test_options(void **state)
 	close_handle(flavors, h);
 }
 
-/* The child has no such thread: to stop it is to free it, and then it may follow on its own. */
-static int in_child(struct weir_handle *h, struct weir_follower *f)
-{
-	struct weir_filter *next = test_filter(WEIR_BLOCKED, 10000, 0.01);
-	struct weir_handle *mine = NULL;
-	if (weir_handle_destroy(h) != -EBUSY || weir_follow_stop(f) || weir_handle_create(&mine, next, NULL))
-		return 1;
-	if (weir_handle_refresh(h, path) != 0 || missing_in(h, 0, 100)) /* the parent's has it already */
-		return 2;
-	heard.swaps = heard.failures = 0;
-	f = follow(mine, never, false);
-	expect(flavors, 1, 0);
-	if (missing_in(mine, 0, 100) || weir_follow_stop(f) || weir_handle_destroy(mine) || weir_handle_destroy(h))
-		return 3;
-	return 0;
-}
-
-static void test_fork(void **state)
-{
-	struct weir_handle *h = open_handle(flavors, 10000);
-	int status;
-	(void)state;
-	save(0, 100);
-	struct weir_follower *f = follow(h, never, false);
-	expect(flavors, 1, 0);
-	usleep(50000); /* it has told of the swap, and comes to wait */
-	pid_t child = fork();
-	assert_true(child >= 0);
-	if (child == 0)
-		_exit(in_child(h, f));
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-	save(100, 200); /* the child's end of it has not stopped ours */
-	expect(flavors, 2, 0);
-	assert_ok(weir_follow_stop(f));
-	close_handle(flavors, h);
-}
-
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -198,8 +158,6 @@ int main(void)
 		fresh(test_stop),
 		fresh(test_stop_at_any_moment),
 		fresh(test_options),
-		fresh(test_fork),
 	};
-	(void)pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, urcu_bp_after_fork_child);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

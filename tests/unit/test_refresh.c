@@ -218,8 +218,7 @@ static void test_deferred_free(void **state)
 	o.defer_free = true;
 	save(0, 100);
 	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
-	flavors->rcu->barrier();
-	assert_int_equal(stats_of(h).bytes, each);
+	expect_bytes(flavors, h, each);
 	sitter_start(&sitter, flavors->rcu);
 	assert_int_equal(weir_handle_refresh_with(h, path, &o), 0); /* nothing to wait for */
 	sitter_end(&sitter);

@@ -139,8 +139,7 @@ static void test_abort_inside_a_section(void **state)
 		assert_false(stats_of(h).reloading);
 		assert_int_equal(stats_of(h).bytes, flavor->has_sections ? 2 * each : each); /* next waits for this very section */
 		flavor->rcu->read_unlock();
-		flavor->rcu->barrier();
-		assert_int_equal(stats_of(h).bytes, each);
+		expect_bytes(flavor, h, each);
 		close_handle(flavor, h);
 	}
 }
@@ -162,8 +161,7 @@ static void test_deferred_free(void **state)
 		tight.max_bytes = 3 * each - 1;
 		assert_refused(weir_reload_begin(&untouched, h, &tight), -EFBIG, "max_bytes", "held"); /* what waits counts */
 		sitter_end(&sitter);
-		flavor->rcu->barrier();
-		assert_int_equal(stats_of(h).bytes, each);
+		expect_bytes(flavor, h, each);
 		assert_ok(weir_reload_begin(&r, h, &tight));
 		assert_ok(weir_reload_commit(r));
 		assert_ok(weir_reload_commit(begin(h, false, true)));
