@@ -5,80 +5,29 @@
  * twice as much of as one. */
 #include <cstdint>
 #include <stdexcept>
-#include <vector>
 #include <weir/weir.h>
-#include "keys.h"
+#include "lines.h"
 #include "region.h"
 #include "set.h"
-#include "team.h"
 #include "weir_filter.h"
 
 namespace bench {
 namespace {
 
-class Lines final : public Set {
+class LineSet final : public Set {
 public:
-	explicit Lines(size_t bytes) : region_(bytes), lines_(bytes / 64) { best_ = best_distance(); }
+	explicit LineSet(size_t bytes) : region_(bytes), lines_(region_.base(), bytes) { lines_.read(0, 1); /* the distance is sought */ }
 	uint64_t bytes() const override { return region_.bytes(); }
 	void clear() override {}
-	uint64_t lookup(const uint64_t *keys, size_t n) override { return read(keys[0], n, best_); }
-	uint64_t chain(const uint64_t *keys, size_t n) override
-	{
-		uint64_t last = 0;
-		for (size_t i = 0; i < n; i++)
-			last = word(place(keys[i] ^ last)); /* always 0, but only memory tells */
-		return last;
-	}
+	uint64_t lookup(const uint64_t *keys, size_t n) override { return lines_.read(keys[0], n); }
+	uint64_t chain(const uint64_t *keys, size_t n) override { return lines_.chain(keys, n); }
 	void insert(const uint64_t *, size_t) override {}
 	uint64_t lookup(const struct iovec *, size_t) override { throw std::logic_error("lines have no strings"); }
 	void insert(const struct iovec *, size_t) override {}
 
 private:
-	static constexpr unsigned ring = 64;
-
-	__extension__ typedef unsigned __int128 uint128;
-	uint64_t place(uint64_t i) const { return static_cast<uint64_t>(static_cast<uint128>(scramble(i)) * lines_ >> 64) * 64; }
-	uint64_t word(uint64_t at) const { return *reinterpret_cast<const volatile uint64_t *>(static_cast<char *>(region_.base()) + at); }
-
-	/* @distance lines ahead are asked for; 0: the core finds the parallelism itself. */
-	uint64_t read(uint64_t from, size_t n, unsigned distance) const
-	{
-		uint64_t sum = 0, ahead[ring];
-		for (unsigned i = 0; i < distance; i++)
-			ahead[i] = place(from + i);
-		if (!distance)
-			for (size_t i = 0; i < n; i++)
-				sum += word(place(from + i));
-		else
-			for (size_t i = 0; i < n; i++) {
-				uint64_t next = place(from + i + distance);
-				__builtin_prefetch(static_cast<char *>(region_.base()) + next);
-				sum += word(ahead[i % ring]);
-				ahead[(i + distance) % ring] = next;
-			}
-		return sum;
-	}
-
-	unsigned best_distance() const
-	{
-		constexpr size_t n = size_t(1) << 20;
-		unsigned best = 0;
-		double least = 1e300;
-		for (int again = 0; again < 6; again++)
-			for (unsigned distance : { 0u, 4u, 8u, 12u, 16u, 24u, 32u, 48u, 60u }) {
-				double began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-				uint64_t sum = read(static_cast<uint64_t>(began), n, distance);
-				asm volatile("" : : "r"(sum));
-				double took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
-				if (took < least)
-					least = took, best = distance;
-			}
-		return best;
-	}
-
 	Region region_;
-	uint64_t lines_;
-	unsigned best_;
+	Lines lines_;
 };
 
 /* A contender without keys. */
@@ -118,7 +67,7 @@ std::unique_ptr<Set> registers_only(size_t, double) { return std::make_unique<Re
 
 std::unique_ptr<Set> random_lines(size_t n, double rate)
 {
-	return std::make_unique<Lines>(WeirFilter(n, rate, WEIR_BLOCKED).region->bytes());
+	return std::make_unique<LineSet>(WeirFilter(n, rate, WEIR_BLOCKED).region->bytes());
 }
 
 } // namespace bench

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <map>
 #include "keys.h"
 #include "machine.h"
 
@@ -53,12 +54,11 @@ void Tally::add(const Tally &other)
 
 Team &team_of(unsigned threads)
 {
-	static std::unique_ptr<Team> last;
-	if (!last || last->size() != threads) {
-		last.reset();
-		last = std::make_unique<Team>(threads);
-	}
-	return *last;
+	static std::map<unsigned, std::unique_ptr<Team>> teams;
+	std::unique_ptr<Team> &team = teams[threads];
+	if (!team)
+		team = std::make_unique<Team>(threads);
+	return *team;
 }
 
 Work::Work(std::unique_ptr<Set> set, size_t n) : set_(std::move(set)), n_(n) {}

@@ -71,7 +71,7 @@ private:
 	std::vector<std::vector<uint64_t>> keys_, fresh_; /* a thread's */
 };
 
-/* A team of each size that was asked for lately. */
+/* The team of a size: made once, it sleeps while it is not used. */
 Team &team_of(unsigned threads);
 
 } // namespace bench

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ * Which kind and size? Every kind there is, at one rate asked of all and at one size given to all: its time, its memory, and the rate
+ * that it really has. */
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <weir/weir.h>
+#include "harness.h"
+#include "machine.h"
+#include "weir_filter.h"
+
+namespace bench {
+namespace {
+
+struct Made {
+	std::unique_ptr<Set> set;
+	double rate; /* asked, or what the layout's own formula expects */
+};
+
+/* Makes a set for @n keys at @rate, or of @bits a key where that is not 0. */
+using Make = std::function<Made(size_t n, double rate, double bits)>;
+
+struct Kind {
+	const char *name;
+	uint32_t words_per_key; /* 0: there is no choice */
+	Make make;
+	enum { always, usual, rare } when;
+	bool batch_only = false; /* another set with the same bits: a yardstick's batch verb */
+};
+
+Made weir_kind(uint32_t kind, uint32_t z, size_t n, double rate, double bits)
+{
+	struct weir_params params = WeirFilter::params_of(n, rate, kind);
+	params.words_per_key = z;
+	if (bits > 0) {
+		params.fp_rate = 0;
+		params.max_bytes = static_cast<uint64_t>(static_cast<double>(n) * bits / 8);
+	}
+	std::unique_ptr<LayoutSet> set = weir_layout(params);
+	double expected = set->fp_rate();
+	return { std::move(set), bits > 0 ? expected : rate };
+}
+
+Make blocked(uint32_t z)
+{
+	return [z](size_t n, double rate, double bits) { return weir_kind(WEIR_BLOCKED, z, n, rate, bits); };
+}
+
+Made classic(size_t n, double rate, double bits) { return weir_kind(WEIR_CLASSIC, 0, n, rate, bits); }
+
+Make split(Maker maker)
+{
+	return [maker](size_t n, double rate, double bits) {
+		double r = bits > 0 ? yardstick_rate(bits) : rate;
+		return Made{ maker(n, r), r };
+	};
+}
+
+/* Whose size is the textbook's: ln(1/rate) / ln(2)^2 bits a key. */
+Make textbook_sized(Maker maker)
+{
+	return [maker](size_t n, double rate, double bits) {
+		double r = bits > 0 ? std::exp(-bits * M_LN2 * M_LN2) : rate;
+		return Made{ maker(n, r), r };
+	};
+}
+
+const std::vector<Kind> &kinds()
+{
+	static const std::vector<Kind> all = {
+		{ "blocked", 1, blocked(1), Kind::always },
+		{ "blocked", 2, blocked(2), Kind::always },
+		{ "blocked", 4, blocked(4), Kind::always },
+		{ "blocked", 8, blocked(8), Kind::always },
+		{ "classic", 0, classic, Kind::always },
+		{ "split", 0, split(yardstick_called), Kind::always },
+		{ "split", 0, split(yardstick_batch), Kind::always, true },
+		{ "libbloom", 0, textbook_sized(libbloom), Kind::usual },
+		{ "textbook", 0, textbook_sized(textbook), Kind::rare },
+	};
+	return all;
+}
+
+struct Case {
+	const Kind *kind;
+	size_t n;
+	double rate, bits; /* one of them is 0 */
+	const char *op;
+	Verb verb;
+	size_t batch;
+	size_t most_misses;
+};
+
+struct Filled {
+	const Kind *kind = nullptr;
+	size_t n = 0;
+	double rate = 0, bits = 0;
+	std::unique_ptr<Work> work;
+	Quality quality;
+};
+
+Filled &filled(const Case &c)
+{
+	static Filled last;
+	if (last.kind != c.kind || last.n != c.n || last.rate != c.rate || last.bits != c.bits) {
+		last = Filled();
+		Made made = c.kind->make(c.n, c.rate, c.bits);
+		last.work = std::make_unique<Work>(std::move(made.set), c.n);
+		last.quality = last.work->fill(made.rate, c.most_misses);
+		last.kind = c.kind;
+		last.n = c.n;
+		last.rate = c.rate;
+		last.bits = c.bits;
+	}
+	return last;
+}
+
+/* Would weir choose this layout, were it left to it? */
+bool is_default(const Case &c)
+{
+	struct weir_params params = WeirFilter::params_of(c.n, c.rate, WEIR_BLOCKED);
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	if (c.bits > 0) {
+		params.fp_rate = 0;
+		params.max_bytes = static_cast<uint64_t>(static_cast<double>(c.n) * c.bits / 8);
+	}
+	check(weir_plan(&params, &plan), "weir_plan");
+	return c.kind->words_per_key == plan.words_per_key;
+}
+
+void run(benchmark::State &state, const Case &c)
+{
+	Filled &f = filled(c);
+	Team &team = team_of(1);
+	f.work->set().take_at_once(c.batch);
+	size_t each = f.work->usual();
+	f.work->round(team, c.verb, each);
+	Tally tally = rounds(state, [&] { return f.work->round(team, c.verb, each); });
+	report(state, f.quality, f.work->set().bytes());
+	report(state, tally, 1);
+	if (c.kind->words_per_key)
+		counter(state, "is_default", is_default(c));
+}
+
+void add_case(const Case &c)
+{
+	Part size = c.bits > 0 ? Part("bits", c.bits) : Part("rate", c.rate);
+	auto body = [c](benchmark::State &state) { run(state, c); };
+	if (c.kind->words_per_key)
+		add({ { "kind", c.kind->name }, { "z", c.kind->words_per_key }, size, { "keys", c.n }, { "op", c.op } }, body);
+	else
+		add({ { "kind", c.kind->name }, size, { "keys", c.n }, { "op", c.op } }, body);
+}
+
+void add_ops(Case c, const Options &options)
+{
+	bool weir = std::string(c.kind->name) == "blocked" || std::string(c.kind->name) == "classic";
+	for (auto [op, verb] : { std::pair("hit", Verb::hit), std::pair("miss", Verb::miss), std::pair("insert", Verb::insert) }) {
+		c.op = op;
+		c.verb = verb;
+		c.batch = 0;
+		if (!c.kind->batch_only && (verb != Verb::hit || !options.quick()))
+			add_case(c);
+		if (verb == Verb::miss && (weir || c.kind->batch_only)) {
+			c.op = "batch";
+			c.batch = weir ? batch_keys : 0;
+			add_case(c);
+		}
+	}
+}
+
+void add_all(const Options &options)
+{
+	std::vector<double> rates = { 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5 }, bits = { 6, 8, 10, 12, 16, 20, 24, 32 };
+	size_t n = options.quick() ? 1000000 : 10000000;
+	size_t most = options.full() ? size_t(1) << 30 : options.quick() ? size_t(1) << 23 : size_t(1) << 27;
+	if (options.quick())
+		rates = { 0.1, 0.01, 0.001, 1e-4 }, bits = { 8, 12, 16 };
+	else if (!options.full())
+		rates = { 0.1, 0.03, 0.01, 0.001, 1e-4, 1e-5 }, bits = { 8, 10, 12, 16, 24 };
+	for (const Kind &kind : kinds()) {
+		if (kind.when > (options.quick() ? Kind::always : options.full() ? Kind::rare : Kind::usual))
+			continue;
+		for (double rate : rates)
+			add_ops({ &kind, n, rate, 0, "", Verb::miss, 0, most }, options);
+		for (double b : bits)
+			add_ops({ &kind, n, 0, b, "", Verb::miss, 0, most }, options);
+	}
+}
+
+const char help[] =
+	"Which kind and size? Time, memory and measured rate of each kind, on one CPU: at equal rate (rate:0.01, asked of all) and at equal\n"
+	"memory (bits:12, bits a key given to all; fp_asked is then what the layout's own formula expects). blocked has one layout for each\n"
+	"z, the words a key touches; is_default: weir would choose this one. hit, miss and insert take a key a call, batch asks absent keys\n"
+	"1024 a call. split is called through a pointer, as weir's verbs are (cores has it inlined); it, libbloom and textbook are what there\n"
+	"is otherwise. fp_interval above 0.1: there were not enough absent keys to say the rate within a tenth; --quick asks 8 million at\n"
+	"most, --full a thousand million.\n";
+
+const Question choice = { "choice", help, { 3, 0.02 }, { 5, 0.03 }, { 9, 0.2 }, false, add_all };
+
+} // namespace
+} // namespace bench
+
+int main(int argc, char **argv) { return bench::answer(argc, argv, bench::choice); }
