@@ -35,8 +35,17 @@ void __tsan_release(void *address);
 #define WEIR__SECTION_ENDS(at) (void)(at)
 #define WEIR__SECTIONS_ENDED(at) (void)(at)
 #endif
+#include <urcu/tls-compat.h>
+
+/* Where a section finds its thread's record. In a shared library each use would be a call of __tls_get_addr, four of them a section; so
+ * it is an offset that the loader has found. It takes one pointer of static thread-local storage, of which dlopen() keeps some. Said
+ * before liburcu's own declaration and after it: clang goes by the first, gcc by the last. */
+struct urcu_bp_reader;
+#define WEIR__BP_READER extern DECLARE_URCU_TLS(struct urcu_bp_reader *, urcu_bp_reader) __attribute__((tls_model("initial-exec")))
+WEIR__BP_READER;
 #include <urcu/urcu-bp.h>
 #include <urcu/flavor.h>
+WEIR__BP_READER;
 
 struct weir_rcu {
 	void (*read_lock)(void); /* copied out of the flavor: one load less */
