@@ -36,7 +36,8 @@ struct Outcome {
 		double one = first.quantile(0.1), two = second.quantile(0.1);
 		return what.gain ? two / one : one / two;
 	}
-	bool met() const { return what.gain ? ratio.median() >= what.limit : ratio.median() <= what.limit; }
+	bool within_slack() const { return what.slack_ns > 0 && first.median() - second.median() <= what.slack_ns; }
+	bool met() const { return within_slack() || (what.gain ? ratio.median() >= what.limit : ratio.median() <= what.limit); }
 };
 
 std::unique_ptr<Set> make(const Side &side, const Comparison &c)
@@ -110,7 +111,8 @@ void print(const Outcome &o)
 {
 	char limit[32] = "";
 	if (o.judged())
-		snprintf(limit, sizeof(limit), "%s %.2f", o.what.gain ? ">=" : "<=", o.what.limit);
+		snprintf(limit, sizeof(limit), o.what.slack_ns > 0 ? "%s %.2f or %.0f ns" : "%s %.2f", o.what.gain ? ">=" : "<=", o.what.limit,
+		         o.what.slack_ns);
 	printf("%-31s %4s %5.2f%% %-27s %7.2f  %-27s %7.2f  %6.3f %4.1f%%%s %6.3f %-8s %s%s\n", o.what.question, size_name(o.what.n).c_str(),
 	       o.what.rate * 100, o.what.first.name, o.first.median(), o.what.second.name, o.second.median(), o.ratio.median(),
 	       o.ratio.spread() * 100, o.ratio.spread() > 0.1 ? "!" : " ", o.quiet(), limit, verdict(o), o.busy < 0.9 ? "  (CPU was shared)" : "");

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ * weir_handle_get() in sections of the caller's, compiled as a server in C would be: in C++ liburcu's thread-local variables are reached
+ * through a call. */
+#define _LGPL_SOURCE
+#include <urcu/urcu-memb.h>
+#include <urcu/urcu-qsbr.h>
+#include "handle_sections.h"
+
+enum { QUIESCENT = 64 }; /* lookups from one quiescent state to the next */
+
+uint64_t memb_sections(const struct weir_handle *h, const uint64_t *keys, size_t n)
+{
+	uint64_t found = 0;
+	for (size_t i = 0; i < n; i++) {
+		urcu_memb_read_lock();
+		found += weir_contains(weir_handle_get(h), &keys[i], sizeof(keys[i]));
+		urcu_memb_read_unlock();
+	}
+	return found;
+}
+
+uint64_t qsbr_sections(const struct weir_handle *h, const uint64_t *keys, size_t n)
+{
+	uint64_t found = 0;
+	for (size_t i = 0; i < n; i++) {
+		urcu_qsbr_read_lock();
+		found += weir_contains(weir_handle_get(h), &keys[i], sizeof(keys[i]));
+		urcu_qsbr_read_unlock();
+		if (i % QUIESCENT == 0)
+			urcu_qsbr_quiescent_state();
+	}
+	return found;
+}

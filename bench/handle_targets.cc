@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * What the handle promises, line by line: bench_handle is bench_targets with these comparisons. */
+#include "sets_handle.h"
+#include "targets.h"
+
+namespace bench {
+namespace {
+
+constexpr size_t k100 = 100000, m1 = 1000000, m10 = 10000000;
+
+/* Against the filter without a handle. */
+void lookups(std::vector<Comparison> &out, size_t n, unsigned threads)
+{
+	const Side bare = { "weir_contains", weir_single, Op::hit, threads };
+	bool promised = threads == 1 && n == m1;
+	auto against_bare = [&](const char *name, Maker make, double limit, double slack_ns) {
+		Comparison c = { threads == 1 ? "lookup : bare" : "lookup : bare, 2 threads", n, 0.01, { name, make, Op::hit, threads }, bare };
+		c.limit = promised ? limit : 0;
+		c.slack_ns = promised ? slack_ns : 0;
+		out.push_back(c);
+	};
+	against_bare("weir_handle_get, memb", handle_get_memb, 1.15, 1);
+	against_bare("weir_handle_get, qsbr", handle_get_qsbr, 1.15, 1);
+	against_bare("weir_handle_contains, memb", handle_memb, 0, 0);
+	against_bare("weir_handle_contains, qsbr", handle_qsbr, 0, 0);
+	against_bare("weir_handle_contains, bp", handle_bp, 1.0, 3);
+	against_bare("behind a rwlock", behind_rwlock, 0, 0);
+	against_bare("behind a reference count", behind_count, 0, 0);
+}
+
+void reloads(std::vector<Comparison> &out, size_t n)
+{
+	bool promised = n == m1;
+	out.push_back({ "insert, reload : none", n, 0.01, { "weir_handle_insert, reload", handle_reloading, Op::insert },
+	                { "weir_handle_insert", handle_bp, Op::insert }, promised ? 2.3 : 0 });
+	out.push_back({ "readers, reloads : none", n, 0.01, { "while reloads run", handle_back_to_back, Op::hit },
+	                { "undisturbed", handle_get_memb, Op::hit }, promised ? 0.9 : 0, true });
+}
+
+} // namespace
+
+std::vector<Comparison> targets()
+{
+	std::vector<Comparison> out;
+	for (size_t n : { k100, m1, m10 }) {
+		for (unsigned threads : { 1u, 2u })
+			lookups(out, n, threads);
+		reloads(out, n);
+	}
+	return out;
+}
+
+} // namespace bench
