@@ -2,52 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The weir command as a user meets it: every subcommand, every exit code, every form of input.
 # Usage: test_tool.sh path/to/weir. Prints what failed, then how many; exits 1 if any did.
-set -u
-export LC_ALL=C
-weir=$(realpath "${1:?usage: test_tool.sh path/to/weir}")
-work=$(mktemp -d "${TMPDIR:-/tmp}/weir-tool.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-
-passed=0 failed=0
-ok() { passed=$((passed + 1)); }
-fail() {
-	failed=$((failed + 1))
-	printf 'FAILED: %s\n' "$1"
-	[ $# -lt 2 ] || printf '    %s\n' "${@:2}"
-}
-
-# run STATUS WORDS...: the command's exit status must be STATUS; leaves its output in ./out and ./err.
-run() {
-	local want=$1
-	shift
-	"$@" >out 2>err </dev/null
-	local got=$?
-	if [ "$got" = "$want" ]; then ok; else fail "exit $got, not $want: $*" "$(head -c 300 err)"; fi
-}
-# says PATTERN: the last run's stderr has it. prints PATTERN: its stdout.
-says() { if grep -q -- "$1" err; then ok; else fail "stderr lacks '$1'" "$(head -c 300 err)"; fi; }
-prints() { if grep -q -- "$1" out; then ok; else fail "stdout lacks '$1'" "$(head -c 300 out)"; fi; }
-same() { if cmp -s "$1" "$2"; then ok; else fail "$1 and $2 differ: $3" "$(cmp "$1" "$2" 2>&1)"; fi; }
-absent() { if [ -e "$1" ]; then fail "$1 exists: $2"; else ok; fi; }
-# json FILE EXPRESSION: a Python expression about the JSON value j.
-json() {
-	if python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); sys.exit(not eval(sys.argv[2]))' "$1" "$2" 2>json_err; then
-		ok
-	else
-		fail "JSON: not $2" "$(head -c 600 "$1")" "$(tail -n 1 json_err)"
-	fi
-}
-
-# The keys: the system's words if there are any, else made ones; every seventh will do for most. Absent ones begin with a
-# blank, which no word does.
-for words in /usr/share/dict/american-english-insane /usr/share/dict/words none; do
-	[ -s "$words" ] && break
-done
-if [ "$words" = none ]; then seq -f 'key number %.0f' 1 600000 >all_keys; else grep -v '^ ' "$words" | sort -u >all_keys; fi
-awk 'NR % 7 == 0' all_keys >keys
-sed 's/^/ /' keys >absent_keys
-n=$(wc -l <keys)
+. "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
 test_main() {
 	run 0 "$weir" --version; prints '^weir [0-9]*\.[0-9]*\.[0-9]* (library'
@@ -57,7 +12,7 @@ test_main() {
 	run 2 "$weir" frobnicate; says "^weir: 'frobnicate' is no command"
 	run 2 "$weir" help frobnicate
 	local command
-	for command in plan build query info merge verify; do
+	for command in plan build query info merge verify drill; do
 		run 0 "$weir" $command --help; prints "^Usage: weir $command "; prints '^Exit status: 0'
 		cp out help
 		run 0 "$weir" help $command; same out help "help $command"
@@ -327,5 +282,4 @@ test_progress() {
 for part in main plan build build_trouble input null_and_long query info_verify merge progress; do
 	test_$part
 done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+# To be sourced by the tests of the weir command, with its path as the first argument: an empty folder to work in, keys, and checks
+# that print what failed. finish ends the test.
+set -u
+export LC_ALL=C
+weir=$(realpath "${1:?usage: $0 path/to/weir}")
+work=$(mktemp -d "${TMPDIR:-/tmp}/weir-tool.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+passed=0 failed=0
+ok() { passed=$((passed + 1)); }
+fail() {
+	failed=$((failed + 1))
+	printf 'FAILED: %s\n' "$1"
+	[ $# -lt 2 ] || printf '    %s\n' "${@:2}"
+}
+
+# run STATUS WORDS...: the command's exit status must be STATUS; leaves its output in ./out and ./err.
+run() {
+	local want=$1
+	shift
+	"$@" >out 2>err </dev/null
+	local got=$?
+	if [ "$got" = "$want" ]; then ok; else fail "exit $got, not $want: $*" "$(head -c 300 err)"; fi
+}
+# says PATTERN: the last run's stderr has it. prints PATTERN: its stdout.
+says() { if grep -q -- "$1" err; then ok; else fail "stderr lacks '$1'" "$(head -c 300 err)"; fi; }
+prints() { if grep -q -- "$1" out; then ok; else fail "stdout lacks '$1'" "$(head -c 300 out)"; fi; }
+same() { if cmp -s "$1" "$2"; then ok; else fail "$1 and $2 differ: $3" "$(cmp "$1" "$2" 2>&1)"; fi; }
+absent() { if [ -e "$1" ]; then fail "$1 exists: $2"; else ok; fi; }
+# json FILE EXPRESSION: a Python expression about the JSON value j.
+json() {
+	if python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); sys.exit(not eval(sys.argv[2]))' "$1" "$2" 2>json_err; then
+		ok
+	else
+		fail "JSON: not $2" "$(head -c 600 "$1")" "$(tail -n 1 json_err)"
+	fi
+}
+
+# The keys: the system's words if there are any, else made ones; every seventh will do for most. Absent ones begin with a
+# blank, which no word does.
+for words in /usr/share/dict/american-english-insane /usr/share/dict/words none; do
+	[ -s "$words" ] && break
+done
+if [ "$words" = none ]; then seq -f 'key number %.0f' 1 600000 >all_keys; else grep -v '^ ' "$words" | sort -u >all_keys; fi
+awk 'NR % 7 == 0' all_keys >keys
+sed 's/^/ /' keys >absent_keys
+n=$(wc -l <keys)
+
+finish() {
+	echo "$passed passed, $failed failed"
+	[ "$failed" = 0 ]
+	exit
+}

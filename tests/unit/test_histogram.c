@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * The histogram of weir drill: every value's class, quantiles to 0.8 %, the exact maximum, sums of two. */
+#include <string.h>
+#include "../../src/tool/histogram.h"
+#include "../test.h"
+
+static struct histogram a, b;
+
+static void empty_has_no_quantiles(void **state)
+{
+	(void)state;
+	memset(&a, 0, sizeof a);
+	assert_true(histogram_quantile(&a, 0.5) == 0.0);
+	assert_true(a.most == 0);
+}
+
+/* One value, whatever its size: every quantile is it, to half a class. */
+static void one_value(void **state)
+{
+	(void)state;
+	for (unsigned bit = 0; bit < 64; bit++)
+		for (int beside = -1; beside <= 1; beside++) {
+			uint64_t value = (UINT64_C(1) << bit) + (uint64_t)(int64_t)beside;
+			memset(&a, 0, sizeof a);
+			histogram_add(&a, value);
+			double median = histogram_quantile(&a, 0.5);
+			assert_true(a.most == value && a.total == 1);
+			if (value < 128)
+				assert_true(median == (double)value);
+			else
+				assert_true(median > 0.99 * (double)value && median < 1.01 * (double)value);
+			assert_true(histogram_quantile(&a, 0.0) == median && histogram_quantile(&a, 1.0) == median);
+		}
+}
+
+static void quantiles_of_a_line(void **state)
+{
+	(void)state;
+	memset(&a, 0, sizeof a);
+	for (uint64_t i = 1; i <= 1000000; i++)
+		histogram_add(&a, i * 7919 % 1000003);
+	static const double q[] = { 0.001, 0.01, 0.25, 0.5, 0.9, 0.99, 0.999 };
+	for (size_t i = 0; i < COUNT_OF(q); i++) {
+		double value = histogram_quantile(&a, q[i]);
+		assert_true(value > 0.99 * q[i] * 1e6 && value < 1.01 * q[i] * 1e6);
+	}
+}
+
+static void a_rare_long_one_shows(void **state)
+{
+	(void)state;
+	memset(&a, 0, sizeof a);
+	memset(&b, 0, sizeof b);
+	for (unsigned i = 0; i < 9980; i++)
+		histogram_add(&a, 50);
+	for (unsigned i = 0; i < 20; i++)
+		histogram_add(&b, 40000 + i);
+	histogram_merge(&a, &b);
+	assert_true(a.total == 10000 && a.most == 40019);
+	assert_true(histogram_quantile(&a, 0.5) == 50 && histogram_quantile(&a, 0.99) == 50);
+	assert_true(histogram_quantile(&a, 0.999) > 39600 && histogram_quantile(&a, 0.999) <= 40019);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(empty_has_no_quantiles),
+		cmocka_unit_test(one_value),
+		cmocka_unit_test(quantiles_of_a_line),
+		cmocka_unit_test(a_rare_long_one_shows),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
