@@ -12,7 +12,8 @@ usage() {
 	usage: bench/run.sh [--quick | --full] [--json=FOLDER]
 
 	Builds weir with optimisation, makes filters of real keys (the words of wamerican-insane, every path that dpkg knows here),
-	saves, maps and queries them, and measures lookups and inserts beside other filters, on 1 and 2 threads.
+	saves, maps and queries them, replaces one while it is in use (weir drill), and measures lookups and inserts beside other
+	filters, on 1 and 2 threads.
 	--quick        what a newcomer wants, within 3 minutes (the default)
 	--full         every size up to 100 million keys, every rate, every contender: an hour or two, 8 GB of memory
 	--json=FOLDER  keep the figures there as JSON
@@ -64,6 +65,15 @@ timed() {
 	fi
 }
 
+# drill SECONDS: the job weir is for: from the source without a pause; then by copy with a CPU for the reader and one for the loader.
+drill() {
+	say "the words replaced while they are looked up and added to (twice $1 s)"
+	printf '\nweir drill: one reload after the other, from the source\n'
+	timed "$build/src/tool/weir" drill --no-progress -d "$1" --every=0 "$work/words" || failed=1
+	printf '\nweir drill: every half second, by copy, a reader and the loader alone on their CPUs\n'
+	timed "$build/src/tool/weir" drill --no-progress -d "$1" --every=0.5 --copy -r 1 -w 0 --pin "$work/words" || failed=1
+}
+
 quick() {
 	say "Google Benchmark: inserts, hits, misses of a million keys (40 s)"
 	timed "$build/bench/bench_core" --largest=1000000 --table --benchmark_out="$json/core.json" --benchmark_out_format=json \
@@ -71,6 +81,9 @@ quick() {
 	say "what weir promises, beside the yardstick (60 s)"
 	echo
 	timed "$build/bench/bench_targets" --promised --rounds=15 --json="$json/targets.json"
+	say "what the handle promises (15 s)"
+	echo
+	timed "$build/bench/bench_handle" --promised --rounds=15 --json="$json/handle.json"
 }
 
 full() {
@@ -79,6 +92,9 @@ full() {
 	say "what weir promises, beside the yardstick"
 	echo
 	timed "$build/bench/bench_targets" --largest=100000000 --json="$json/targets.json"
+	say "what the handle promises"
+	echo
+	timed "$build/bench/bench_handle" --json="$json/handle.json"
 }
 
 say "looking for what is needed"
@@ -89,6 +105,7 @@ build_weir
 say "filters of real keys"
 failed=0
 real_keys "$build/src/tool/weir" "$work" || failed=1
+drill "$([ "$mode" = quick ] && echo 5 || echo 30)"
 echo
 "$mode"
 [ "$json" = "$work" ] || say "the figures are in $json"
