@@ -8,17 +8,19 @@ static struct weir_follower *untouched;
 
 /* Asked on the thread itself, by report. */
 static struct {
+	pthread_mutex_t lock;
 	struct weir_follower *f;
 	char name[32];
 	bool signals_blocked;
 	int stop_answer;
 	char stop_sentence[600];
 	sem_t asked;
-} thread;
+} thread = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void ask_thread(void *context, int result, const char *sentence)
 {
 	sigset_t blocked;
+	pthread_mutex_lock(&thread.lock);
 	pthread_getname_np(pthread_self(), thread.name, sizeof thread.name);
 	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
 	thread.signals_blocked = true;
@@ -29,6 +31,7 @@ static void ask_thread(void *context, int result, const char *sentence)
 		thread.stop_answer = weir_follow_stop(thread.f);
 		snprintf(thread.stop_sentence, sizeof thread.stop_sentence, "%s", weir_error_detail());
 	}
+	pthread_mutex_unlock(&thread.lock);
 	report(context, result, sentence);
 	sem_post(&thread.asked);
 }
@@ -52,9 +55,11 @@ static void test_name_and_signals(void **state)
 		assert_int_equal(sigismember(&before, s), sigismember(&after, s)); /* the caller's own are as they were */
 	while (sem_wait(&thread.asked))
 		;
+	pthread_mutex_lock(&thread.lock);
 	assert_string_equal(thread.name, "weir-follow");
 	assert_true(thread.signals_blocked);
 	thread.f = f;
+	pthread_mutex_unlock(&thread.lock);
 	save(100, 200);
 	while (sem_wait(&thread.asked))
 		;
