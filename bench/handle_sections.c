@@ -6,7 +6,7 @@
 #include <urcu/urcu-qsbr.h>
 #include "handle_sections.h"
 
-enum { QUIESCENT = 64 }; /* lookups from one quiescent state to the next */
+enum { QUIESCENT = 64, REQUEST = 16 }; /* lookups from one quiescent state to the next; of one section */
 
 uint64_t memb_sections(const struct weir_handle *h, const uint64_t *keys, size_t n)
 {
@@ -14,6 +14,19 @@ uint64_t memb_sections(const struct weir_handle *h, const uint64_t *keys, size_t
 	for (size_t i = 0; i < n; i++) {
 		urcu_memb_read_lock();
 		found += weir_contains(weir_handle_get(h), &keys[i], sizeof(keys[i]));
+		urcu_memb_read_unlock();
+	}
+	return found;
+}
+
+uint64_t memb_long_sections(const struct weir_handle *h, const uint64_t *keys, size_t n)
+{
+	uint64_t found = 0;
+	for (size_t i = 0; i < n; i += REQUEST) {
+		urcu_memb_read_lock();
+		const struct weir_filter *f = weir_handle_get(h);
+		for (size_t j = i; j < n && j < i + REQUEST; j++)
+			found += weir_contains(f, &keys[j], sizeof(keys[j]));
 		urcu_memb_read_unlock();
 	}
 	return found;

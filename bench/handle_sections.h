@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * handle_sections.c: lookups of many keys, each in a section of its own; the thread is registered, with qsbr online. */
+ * handle_sections.c: lookups of many keys, each in a section of its own unless the name says otherwise; the thread is registered, with qsbr online. */
 #ifndef WEIR_BENCH_HANDLE_SECTIONS_H
 #define WEIR_BENCH_HANDLE_SECTIONS_H
 
@@ -8,6 +8,8 @@
 WEIR_BEGIN_DECLS
 
 uint64_t memb_sections(const struct weir_handle *h, const uint64_t *keys, size_t n);
+/* 16 lookups a section, as a request that asks for several keys. */
+uint64_t memb_long_sections(const struct weir_handle *h, const uint64_t *keys, size_t n);
 uint64_t qsbr_sections(const struct weir_handle *h, const uint64_t *keys, size_t n);
 
 WEIR_END_DECLS

@@ -20,6 +20,7 @@ void lookups(std::vector<Comparison> &out, size_t n, unsigned threads)
 		out.push_back(c);
 	};
 	against_bare("weir_handle_get, memb", handle_get_memb, 1.15, 1);
+	against_bare("weir_handle_get, memb, of 16", handle_get_16_memb, 1.15, 1);
 	against_bare("weir_handle_get, qsbr", handle_get_qsbr, 1.15, 1);
 	against_bare("weir_handle_contains, memb", handle_memb, 0, 0);
 	against_bare("weir_handle_contains, qsbr", handle_qsbr, 0, 0);

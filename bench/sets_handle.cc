@@ -38,6 +38,10 @@ struct Memb {
 	static constexpr auto sections = memb_sections;
 };
 
+struct MembLong : Memb {
+	static constexpr auto sections = memb_long_sections;
+};
+
 struct Qsbr {
 	struct Registered {
 		Registered() { urcu_qsbr_register_thread(); }
@@ -271,6 +275,7 @@ std::unique_ptr<Set> handle_bp(size_t n, double rate) { return make<Contains<Bp>
 std::unique_ptr<Set> handle_memb(size_t n, double rate) { return make<Contains<Memb>>(n, rate); }
 std::unique_ptr<Set> handle_qsbr(size_t n, double rate) { return make<Contains<Qsbr>>(n, rate); }
 std::unique_ptr<Set> handle_get_memb(size_t n, double rate) { return make<Get<Memb>>(n, rate); }
+std::unique_ptr<Set> handle_get_16_memb(size_t n, double rate) { return make<Get<MembLong>>(n, rate); }
 std::unique_ptr<Set> handle_get_qsbr(size_t n, double rate) { return make<Get<Qsbr>>(n, rate); }
 std::unique_ptr<Set> handle_reloading(size_t n, double rate) { return make<Reloading>(n, rate); }
 std::unique_ptr<Set> handle_back_to_back(size_t n, double rate) { return make<BackToBack>(n, rate); }

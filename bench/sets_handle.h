@@ -14,6 +14,7 @@ std::unique_ptr<Set> handle_qsbr(size_t n, double rate);
 /* weir_handle_get in a section of the caller's for each lookup. */
 std::unique_ptr<Set> handle_get_memb(size_t n, double rate);
 std::unique_ptr<Set> handle_get_qsbr(size_t n, double rate);
+std::unique_ptr<Set> handle_get_16_memb(size_t n, double rate); /* and for 16 lookups */
 
 std::unique_ptr<Set> handle_reloading(size_t n, double rate);    /* a reload is open: inserts go to two filters */
 std::unique_ptr<Set> handle_back_to_back(size_t n, double rate); /* lookups as handle_get_memb, reloads beside them without a pause */
