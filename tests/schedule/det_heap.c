@@ -63,6 +63,7 @@ void det_free(void *block)
 	size_t i = (size_t)((char *)block - arena) / CELL;
 	if (!inside((uintptr_t)block) || cell[i] != CELL_LIVE || (i && cell[i - 1] == CELL_LIVE))
 		det_fail("free of %p, which is no live block", block);
+	det_memory_freed((uintptr_t)block, det_block_bytes(block));
 	for (; cell[i] == CELL_LIVE; i++)
 		cell[i] = CELL_FREED;
 	blocks--;

@@ -129,6 +129,7 @@ void det_heap_begin(void);
 void det_heap_check(uintptr_t address);
 /* det_memory.c, det_sync.c, det_rcu.c */
 void det_memory_begin(void);
+void det_memory_freed(uintptr_t address, size_t bytes);
 void det_sync_begin(void);
 bool det_mutex_free(const void *mutex);
 void det_rcu_begin(void);

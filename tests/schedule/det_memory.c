@@ -1,30 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * det: memory as C11 has it. Each location keeps its last stores; which of them a load may return is what happens-before and
- * coherence leave. A plain access must be ordered with every conflicting one, or it races. */
+ * coherence leave. */
 #include <string.h>
-#include "det_internal.h"
-
-enum { HISTORY = 8, LOCATIONS = 8192 };
-
-struct store {
-	uint64_t value;
-	struct det_clock released;  /* what an acquire that reads it learns */
-	uint32_t when;              /* its thread's clock; 0: before all threads */
-	uint32_t seen[DET_THREADS]; /* each thread's clock when it first read it; 0: it has not */
-	uint8_t thread;
-	bool seq_cst;
-};
-
-struct location {
-	/* All that a plain access asks for is in one cache line. */
-	uintptr_t address;
-	uint32_t execution; /* the one it was last used in */
-	int stores;
-	uint32_t plain_written;           /* clock of the last plain write; 0: none */
-	uint32_t plain_read[DET_THREADS]; /* clocks */
-	uint8_t plain_writer;
-	struct store store[HISTORY];
-};
+#include "det_location.h"
 
 static _Alignas(64) struct location table[LOCATIONS];
 static int in_use;
@@ -36,14 +14,19 @@ void det_memory_begin(void)
 	memset(&seq_cst_fences, 0, sizeof seq_cst_fences);
 }
 
-static struct location *find(const volatile void *address)
+struct location *det_slot(uintptr_t a)
 {
-	uintptr_t a = (uintptr_t)address;
-	det_heap_check(a);
 	uint32_t i = (uint32_t)((a >> 2) * 2654435761u) % LOCATIONS;
 	while (table[i].execution == det.execution && table[i].address != a)
 		i = (i + 1) % LOCATIONS;
-	struct location *l = &table[i];
+	return &table[i];
+}
+
+struct location *det_find(const volatile void *address)
+{
+	uintptr_t a = (uintptr_t)address;
+	det_heap_check(a);
+	struct location *l = det_slot(a);
 	if (l->execution != det.execution) {
 		if (++in_use == LOCATIONS)
 			det_fail("more than %d locations in one execution", LOCATIONS - 1);
@@ -56,65 +39,15 @@ static struct location *find(const volatile void *address)
 	return l;
 }
 
-static void check_plain_write(const struct location *l)
-{
-	if (l->plain_written && !det_knows(l->plain_writer, l->plain_written))
-		det_fail("data race: %p was written by thread %d, and nothing orders this access of thread %d after it",
-		         (void *)l->address, l->plain_writer, det.current);
-}
-
-static void check_reads(const struct location *l, const uint32_t read[DET_THREADS])
-{
-	for (int i = 0; i < det.threads; i++)
-		if (read[i] && !det_knows(i, read[i]))
-			det_fail("data race: %p was read by thread %d, and nothing orders this write of thread %d after it",
-			         (void *)l->address, i, det.current);
-}
-
-static void check_stores(const struct location *l, bool write)
-{
-	for (int i = 0; i < l->stores; i++) {
-		const struct store *s = &l->store[i];
-		if (s->when && !det_knows(s->thread, s->when))
-			det_fail("data race: %p was stored to by thread %d, and nothing orders this plain access of thread %d after it",
-			         (void *)l->address, s->thread, det.current);
-		if (write)
-			check_reads(l, s->seen);
-	}
-}
-
-void det_plain(const volatile void *address, bool write)
-{
-	struct location *l = find(address);
-	uint32_t now = det_tick();
-	check_plain_write(l);
-	check_stores(l, write);
-	if (!write) {
-		l->plain_read[det.current] = now;
-		return;
-	}
-	check_reads(l, l->plain_read);
-	if (det_self()->reader)
-		det_fail("a thread that was to read only wrote to %p", (void *)l->address);
-	l->plain_writer = (uint8_t)det.current;
-	l->plain_written = now;
-}
-
-void det_plain_range(const volatile void *address, size_t bytes, bool write)
-{
-	for (size_t i = 0; i < bytes; i += 8)
-		det_plain((const volatile char *)address + i, write);
-}
-
 /* The location of an atomic access, with at least one store. */
 static struct location *atomic_location(const volatile void *address, unsigned bytes, bool write)
 {
-	struct location *l = find(address);
+	struct location *l = det_find(address);
 	uint64_t now = 0;
 	memcpy(&now, (const void *)address, bytes);
-	check_plain_write(l);
+	det_check_plain_write(l);
 	if (write)
-		check_reads(l, l->plain_read);
+		det_check_reads(l, l->plain_read);
 	if (!l->stores || l->store[l->stores - 1].value != now) { /* what was there at first, or was written by plain code since */
 		memset(&l->store[0], 0, sizeof l->store[0]);
 		l->store[0].value = now;

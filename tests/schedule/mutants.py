@@ -2,6 +2,8 @@
 """The bugs that run-mutants.py plants into a copy of the library, one at a time: name, file, what stands there, what is put in its place.
 The sources carry no trace of them; text that is not found exactly once is an error, so none goes stale unnoticed."""
 
+import mutants_handle
+
 WORD = 'include/weir/word.h'
 INLINE = 'include/weir/inline.h'
 KERNEL = 'src/kinds/blocked_kernel.h'
@@ -12,8 +14,8 @@ UNION = 'src/union.c'
 
 # Which scenarios each file's bugs are given to.
 WORD_GROUPS = 'insert,load,whole'
-GROUPS = {
-}
+HANDLE_GROUPS = mutants_handle.ALL
+GROUPS = mutants_handle.GROUPS
 
 MUTANTS = [
     # words (B1)
@@ -88,4 +90,4 @@ MUTANTS = [
      'out[i] = WEIR__LE64(weir__word_load_relaxed(from + i));', 'out[i] = from[i];'),
     ('SAVE_LIVE', 'src/image_save.c',
      'job_begin(&job, still, fd, name, &o);', 'job_begin(&job, f, fd, name, &o);'),
-]
+] + mutants_handle.MUTANTS

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""The bugs planted into the handle's side, as in mutants.py: name, file, what stands there, what is put in its place; where a bug needs
+several edits of its file, more such pairs follow."""
+
+GENERATION = 'src/generation.h'
+RCU = 'src/rcu.h'
+HEADER = 'include/weir/handle.h'
+HANDLE = 'src/handle.c'
+BATCH = 'src/handle_batch.c'
+STATS = 'src/handle_stats.c'
+RELOAD = 'src/reload.c'
+ROLLBACK = 'src/rollback.c'
+REFRESH = 'src/refresh.c'
+
+ALL = 'reload,batch,previous,writers,retire,refresh'
+GROUPS = {
+    GENERATION: ALL,
+    RCU: ALL,
+    HEADER: 'retire,previous',
+    HANDLE: 'reload,previous,writers,retire',
+    BATCH: 'batch',
+    STATS: 'retire',
+    RELOAD: 'reload,previous,writers,retire',
+    ROLLBACK: 'previous,writers,retire',
+    REFRESH: 'refresh',
+}
+
+MUTANTS = [
+    # the published pointer (H1)
+    ('PUBLISH_RELAXED', GENERATION, 'record, __ATOMIC_RELEASE);', 'record, __ATOMIC_RELAXED);'),
+    ('GENERATION_RELAXED', GENERATION, '&h->generation, __ATOMIC_ACQUIRE);', '&h->generation, __ATOMIC_RELAXED);'),
+    ('GET_RELAXED', HEADER, '->generation, __ATOMIC_ACQUIRE)->current;', '->generation, __ATOMIC_RELAXED)->current;'),
+    ('INSERT_READS_TWICE', HANDLE,
+     'int answer = weir_insert_hash(g->current, hash);\n\tif',
+     'int answer = weir_insert_hash(g->current, hash);\n\tg = weir__generation(h);\n\tif'),
+    ('INSERT_CURRENT_ONLY', HANDLE, '\tif (!alone(g) && answer >= 0)\n\t\tanswer = insert_others(g, hash, answer);\n\tweir__read_unlock',
+     '\tweir__read_unlock'),
+    ('INSERT_NEXT_ONLY', HANDLE, 'int answer = weir_insert_hash(g->current, hash);\n\tif',
+     'int answer = weir_insert_hash(g->next ? g->next : g->current, hash);\n\tif'),
+    ('INSERT_NO_PREVIOUS', HANDLE, '{ g->next, g->previous };', '{ g->next, NULL };'),
+    ('INSERT_PREVIOUS_OR_NEXT', HANDLE, '{ g->next, g->previous };', '{ g->next, g->next ? NULL : g->previous };'),
+    ('BATCH_CURRENT_ONLY', BATCH, 'i < 2 && answer >= 0;', 'i < 2 && answer < 0;'),
+    ('BATCH_NO_PREVIOUS', BATCH, '{ g->next, g->previous };', '{ g->next, NULL };'),
+    ('BATCH_READS_TWICE', BATCH,
+     'int64_t answer = insert_section(weir__generation(h), k, at, some, bitmap ? bitmap + at / 64 : NULL);',
+     'const struct weir_generation other = { .current = weir__generation(h)->current, .next = weir__generation(h)->next };\n'
+     '\t\tint64_t answer = insert_section(&other, k, at, some, bitmap ? bitmap + at / 64 : NULL);'),
+    # sections
+    ('INSERT_FOUND_BEFORE', HANDLE,
+     '\tweir__read_lock(&h->rcu);\n\tconst struct weir_generation *g = weir__generation(h);\n\tint answer = weir_insert_hash',
+     '\tconst struct weir_generation *g = weir__generation(h);\n\tweir__read_lock(&h->rcu);\n\tint answer = weir_insert_hash'),
+    ('LOOKUP_NO_SECTION', HANDLE,
+     '\tweir__read_lock(&h->rcu);\n\tbool answer = weir_contains_hash(weir__generation(h)->current, hash);\n\tweir__read_unlock(&h->rcu);\n',
+     '\tbool answer = weir_contains_hash(weir__generation(h)->current, hash);\n'),
+    ('STATS_FOUND_BEFORE', STATS,
+     '\tweir__read_lock(&h->rcu);\n\tconst struct weir_generation *g = weir__generation(h);\n',
+     '\tconst struct weir_generation *g = weir__generation(h);\n\tweir__read_lock(&h->rcu);\n'),
+    ('STATS_READ_AFTER', STATS,
+     '\tweir__read_unlock(&h->rcu);\n', '\tweir__read_unlock(&h->rcu);\n\ts.bytes += g->number - s.generation;\n'),
+    ('ALWAYS_BP', RCU, '.bulletproof = flavor == &urcu_bp_flavor };', '.bulletproof = true };'),
+    ('WAITS_FOR_BP', RCU, 'rcu->flavor->update_synchronize_rcu();', 'urcu_bp_flavor.update_synchronize_rcu();'),
+    ('DEADLOCK_UNSEEN', RCU, 'return inside != before;', 'return false;'),
+    # begin and copy (H2)
+    ('BEGIN_NO_GRACE', RELOAD,
+     '\tweir__synchronize(&h->rcu); /* H2 */\n\tfree(before);               /* H3 */\n', '\tretired->records[1] = before;\n'),
+    ('BEGIN_FREES_FIRST', RELOAD,
+     '\tweir__synchronize(&h->rcu); /* H2 */\n\tfree(before);               /* H3 */\n',
+     '\tfree(before);\n\tweir__synchronize(&h->rcu);\n'),
+    ('BEGIN_WAITS_FIRST', RELOAD,
+     '\tstruct weir_generation *before = weir__publish(h, during);\n\tweir__synchronize(&h->rcu); /* H2 */\n'
+     '\tfree(before);               /* H3 */\n',
+     '\tweir__synchronize(&h->rcu);\n\tretired->records[1] = weir__publish(h, during);\n'),
+    ('BEGIN_NO_PREVIOUS', RELOAD, 'weir__record(g->current, next, g->previous, g->number);', 'weir__record(g->current, next, NULL, g->number);'),
+    ('COPY_STORE', RELOAD,
+     'return weir_merge(r->next, r->handle->generation->current);',
+     'const struct weir_filter *from = r->handle->generation->current;\n\tfor (uint64_t i = 0; i < 8 * from->view.nblocks; i++)\n'
+     '\t\tatomic_store_explicit((_Atomic uint64_t *)(r->next->view.words + i), weir__word_load_relaxed(from->view.words + i)'
+     ' | weir__word_load_relaxed(r->next->view.words + i), memory_order_relaxed);\n\treturn 0;'),
+    ('COPY_OVERWRITES', RELOAD,
+     'return weir_merge(r->next, r->handle->generation->current);',
+     'const struct weir_filter *from = r->handle->generation->current;\n\tfor (uint64_t i = 0; i < 8 * from->view.nblocks; i++)\n'
+     '\t\tatomic_store_explicit((_Atomic uint64_t *)(r->next->view.words + i), weir__word_load_relaxed(from->view.words + i),'
+     ' memory_order_relaxed);\n\treturn 0;'),
+    ('COPY_BEFORE_PUBLISH', RELOAD,
+     '\tduring->since = g->since;\n', '\tduring->since = g->since;\n\t(void)weir_merge(next, g->current);\n',
+     'return weir_merge(r->next, r->handle->generation->current);', 'return r->next ? 0 : 1;'),
+    ('COPY_BEFORE_GRACE', RELOAD,
+     '\tweir__synchronize(&h->rcu); /* H2 */\n', '\t(void)weir_merge(next, g->current);\n\tweir__synchronize(&h->rcu);\n',
+     'return weir_merge(r->next, r->handle->generation->current);', 'return r->next ? 0 : 1;'),
+    # commit, abort and what they retire (H3)
+    ('RETIRE_AT_ONCE', RELOAD, '\t\tweir__synchronize(&h->rcu);\n\t\tfree_retired(retired);', '\t\tfree_retired(retired);'),
+    ('DEFERRED_AT_ONCE', RELOAD,
+     'h->rcu.flavor->update_call_rcu(&retired->head, free_deferred);', 'free_deferred(&retired->head);'),
+    ('DEFERRED_TO_BP', RELOAD,
+     'h->rcu.flavor->update_call_rcu(&retired->head, free_deferred);',
+     'urcu_bp_flavor.update_call_rcu(&retired->head, free_deferred);'),
+    ('DEFERRED_FORGOTTEN', RELOAD, 'atomic_fetch_add_explicit(&h->retiring, 1, memory_order_relaxed);', ''),
+    ('RETIRING_EARLY', RELOAD,
+     '\tfree_retired(retired);\n\tatomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);\n'
+     '\tatomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release);',
+     '\tatomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release);\n\tfree_retired(retired);\n'
+     '\tatomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);'),
+    ('RETIRING_RELAXED', RELOAD,
+     'atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release);', 'atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_relaxed);'),
+    ('BYTES_STAY', RELOAD, 'atomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);', '(void)bytes;'),
+    ('COMMIT_LEAKS', RELOAD, 'close_with(r, after, keep ? NULL : g->current,', 'close_with(r, after, NULL,'),
+    ('COMMIT_FREES_KEPT', RELOAD, 'close_with(r, after, keep ? NULL : g->current,', 'close_with(r, after, g->current,'),
+    ('COMMIT_LEAKS_PREVIOUS', RELOAD, 'g->current, g->previous, r->options.defer_free);', 'g->current, NULL, r->options.defer_free);'),
+    ('COMMIT_FREES_FIRST', RELOAD,
+     '\tclose_with(r, after, keep ? NULL : g->current, g->previous,',
+     '\tif (!keep)\n\t\tweir_destroy(g->current);\n\tclose_with(r, after, NULL, g->previous,'),
+    ('ABORT_FREES_FIRST', RELOAD,
+     'close_with(r, after, g->next, NULL, defer);', 'weir_destroy(r->next);\n\tclose_with(r, after, NULL, NULL, defer);'),
+    ('ABORT_LEAKS', RELOAD, 'close_with(r, after, g->next, NULL, defer);', 'close_with(r, after, NULL, NULL, defer);'),
+    ('ABORT_DROPS_PREVIOUS', RELOAD,
+     '{ .current = g->current, .previous = g->previous, .number = g->number, .since = g->since };',
+     '{ .current = g->current, .number = g->number, .since = g->since };'),
+    ('ABORT_WAITS_INSIDE', RELOAD, 'r->options.defer_free || weir__in_section(&r->handle->rcu);', 'r->options.defer_free;'),
+    # one writer at a time (H4)
+    ('CLAIM_BY_STORE', GENERATION,
+     'return !atomic_exchange_explicit(h->writer, true, memory_order_acquire);',
+     'bool taken = atomic_load_explicit(h->writer, memory_order_acquire);\n\tif (!taken)\n'
+     '\t\tatomic_store_explicit(h->writer, true, memory_order_relaxed);\n\treturn !taken;'),
+    ('CLAIM_RELAXED', GENERATION,
+     'atomic_exchange_explicit(h->writer, true, memory_order_acquire);', 'atomic_exchange_explicit(h->writer, true, memory_order_relaxed);'),
+    ('CLAIM_GIVEN_RELAXED', GENERATION,
+     'atomic_store_explicit(h->writer, false, memory_order_release);', 'atomic_store_explicit(h->writer, false, memory_order_relaxed);'),
+    ('CLAIM_GIVEN_EARLY', RELOAD,
+     '\t*r->after = after;\n', '\tweir__writer_release(h);\n\t*r->after = after;\n', '\tfree(r);\n\tweir__writer_release(h);\n', '\tfree(r);\n'),
+    ('CLAIM_GIVEN_IN_BEGIN', RELOAD, '\t(*out)->share = share;\n', '\t(*out)->share = share;\n\tweir__writer_release(h);\n'),
+    ('ROLLBACK_UNCLAIMED', ROLLBACK, 'int err = weir__writer_begin(h, verb);', 'int err = 0;'),
+    ('ROLLBACK_KEEPS_CLAIM', ROLLBACK, '\tweir__writer_release(h);\n', ''),
+    # the previous filter (H5)
+    ('ROLLBACK_NO_GRACE', ROLLBACK, '\tweir__synchronize(&h->rcu); /* H3 */\n', '\tif (!rolls_back)\n\t\tweir__synchronize(&h->rcu);\n'),
+    ('DROP_NO_GRACE', ROLLBACK, '\tweir__synchronize(&h->rcu); /* H3 */\n', '\tif (rolls_back)\n\t\tweir__synchronize(&h->rcu);\n'),
+    ('ROLLBACK_WAITS_FIRST', ROLLBACK,
+     '\tstruct weir_generation *before = weir__publish(h, record);\n\tweir__synchronize(&h->rcu); /* H3 */\n',
+     '\tweir__synchronize(&h->rcu);\n\tstruct weir_generation *before = weir__publish(h, record);\n'),
+    ('ROLLBACK_LEAKS', ROLLBACK, '\tweir_destroy(goes);\n', '\t(void)goes;\n'),
+    ('ROLLBACK_NAMES_REJECTED', ROLLBACK,
+     'weir__record(stays, NULL, NULL, g->number + rolls_back);', 'weir__record(stays, NULL, rolls_back ? goes : NULL, g->number + rolls_back);'),
+    # destroy
+    ('DESTROY_NO_GRACE', HANDLE, '\tweir__synchronize(&h->rcu);\n\tweir__handle_free(h);', '\tweir__handle_free(h);'),
+    ('DESTROY_NO_BARRIER', HANDLE, '\t\th->rcu.flavor->barrier();\n', '\t\t(void)0;\n'),
+    ('DESTROY_LEAKS_PREVIOUS', HANDLE, '\tweir_destroy(last->previous);\n', ''),
+    # refresh
+    ('REFRESH_NO_CARRY', REFRESH, 'if (options->carry && (err = weir_reload_copy(r)) != 0) {', 'if (options->max_bytes == 1) {'),
+    ('REFRESH_CARRIES_FIRST', REFRESH,
+     '\tint err = weir__reload_open(&r, h, next, &o);\n',
+     '\tint err = options->carry ? weir_merge(next, h->generation->current) : 0;\n\terr = weir__reload_open(&r, h, next, &o);\n',
+     'if (options->carry && (err = weir_reload_copy(r)) != 0) {', 'if (options->max_bytes == 1) {'),
+    ('REFRESH_AT_ONCE', REFRESH,
+     '\tint err = weir__reload_open(&r, h, next, &o);\n',
+     '\tint err = options->carry ? weir_merge(next, h->generation->current) : 0;\n'
+     '\tstruct weir_generation *only = weir__record(next, NULL, NULL, h->generation->number + 1);\n'
+     '\tif (only) {\n\t\tstruct weir_generation *before = weir__publish(h, only);\n\t\tweir__synchronize(&h->rcu);\n'
+     '\t\tweir_destroy(before->current);\n\t\tfree(before);\n'
+     '\t\tatomic_fetch_add_explicit(&h->swaps, 1, memory_order_relaxed);\n\t\tweir__writer_release(h);\n\t\treturn 0;\n\t}\n'
+     '\terr = weir__reload_open(&r, h, next, &o);\n'),
+    ('REFRESH_UNCLAIMED', REFRESH, 'err = weir__writer_begin(h, "weir_handle_refresh");', 'err = 0;'),
+]
