@@ -141,7 +141,9 @@ MUTANTS = [
      'weir__record(stays, NULL, NULL, g->number + rolls_back);', 'weir__record(stays, NULL, rolls_back ? goes : NULL, g->number + rolls_back);'),
     # destroy
     ('DESTROY_NO_GRACE', HANDLE, '\tweir__synchronize(&h->rcu);\n\tweir__handle_free(h);', '\tweir__handle_free(h);'),
-    ('DESTROY_NO_BARRIER', HANDLE, '\t\th->rcu.flavor->barrier();\n', '\t\t(void)0;\n'),
+    ('DESTROY_NO_BARRIER', HANDLE,
+     '\twhile (atomic_load_explicit(&h->retiring, memory_order_acquire)) /* what was left to call_rcu refers to the handle */\n'
+     '\t\tweir__barrier(&h->rcu);\n', ''),
     ('DESTROY_LEAKS_PREVIOUS', HANDLE, '\tweir_destroy(last->previous);\n', ''),
     # refresh
     ('REFRESH_NO_CARRY', REFRESH, 'if (options->carry && (err = weir_reload_copy(r)) != 0) {', 'if (options->max_bytes == 1) {'),

@@ -13,7 +13,7 @@ CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', 
 PASSES = [['--preemptions', '1', '--executions', '200'], ['--preemptions', '3', '--executions', '20000']] # most fall to the first
 HANDLE_PASSES = [['--preemptions', '1', '--executions', '600'], ['--preemptions', '2', '--executions', '6000']]
 SCHEDULE = ROOT / 'tests/schedule'
-INSTRUMENT = ['-O0', '-fsanitize=thread', '-include', SCHEDULE / 'det_redirect.h']
+INSTRUMENT = ['-O0', '-fsanitize=thread', '-DWEIR_DET', '-include', SCHEDULE / 'det_redirect.h']
 INSTRUMENTED = ['scenario_handle', 'scenarios_handle_batch', 'scenarios_previous', 'scenarios_refresh', 'scenarios_reload',
                 'scenarios_retire', 'scenarios_writers']
 TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain', 'det_rcu', 'det_run', 'det_sync', 'det_thread', 'det_tsan',
