@@ -141,6 +141,8 @@ int drill_run(struct drill *d)
 	unsigned threads = d->readers + d->inserters + 1, started = 0;
 	struct member *members = need(threads * sizeof *members);
 	d->cpus = crew_default();
+	if (getloadavg(&d->load, 1) != 1)
+		d->load = 0;
 	ticks_start();
 	forget_peak();
 	for (; started < threads; started++) {

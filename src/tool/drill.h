@@ -82,6 +82,7 @@ struct drill {
 	struct weir_stats stats;
 	struct probe probe;
 	unsigned cpus;
+	double load; /* average before we began: of others */
 };
 
 /* drill_source.c: keys to hashes, the first filter, the handle. TOOL_OK or TOOL_TROUBLE, said. */

@@ -176,6 +176,7 @@ static void machine(struct report *r, const struct drill *d, double ns)
 	report_count(r, "inserters", NULL, d->inserters);
 	report_count(r, "cpus", NULL, d->cpus);
 	report_bool(r, "crowded", NULL, crowded);
+	report_real(r, "load_average", NULL, d->load);
 	report_bool(r, "pinned", NULL, d->pin);
 	report_real(r, "seconds", NULL, d->lasted);
 	report_real(r, "clock_cost_ns", NULL, (double)ticks.cost * ns);
@@ -183,6 +184,8 @@ static void machine(struct report *r, const struct drill *d, double ns)
 	            d->inserters, d->inserters == 1 ? "" : "s", d->cpus, d->cpus == 1 ? "" : "s", d->flavor.name, d->pin ? ", pinned" : "");
 	if (crowded)
 		report_line(r, "", "more threads than CPUs: the figures hold waits for a CPU, and the ratios say how it was shared");
+	if (d->load > 0.5)
+		report_line(r, "", "the load average was %.1f before the drill began: others' work is in the figures too", d->load);
 	report_line(r, "clock", "%s, %.1f ns a reading, taken off", ticks.counter ? "the CPU's counter" : "clock_gettime",
 	            (double)ticks.cost * ns);
 }

@@ -24,6 +24,7 @@ test_report() {
 		json out "j['$phase']['lookups_per_second'] > 1000 and j['$phase']['timed_lookups'] > 1000 and j['$phase']['seconds'] > 0"
 	done
 	json out 'abs(j["lookups_ratio"] * j["without_reload"]["lookups_per_second"] / j["during_reloads"]["lookups_per_second"] - 1) < 1e-6'
+	json out 'j["load_average"] >= 0'
 	json out 'j["crowded"] == (j["readers"] + j["inserters"] + 1 > j["cpus"])'
 }
 
