@@ -24,8 +24,8 @@ static void ask_thread(void *context, int result, const char *sentence)
 	pthread_getname_np(pthread_self(), thread.name, sizeof thread.name);
 	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
 	thread.signals_blocked = true;
-	for (int s = 1; s <= SIGRTMAX; s++)
-		if (s != SIGKILL && s != SIGSTOP && (s < 32 || s >= SIGRTMIN) && !sigismember(&blocked, s))
+	for (int s = 1; s < 32; s++) /* an emulator keeps some of the real-time signals for itself */
+		if (s != SIGKILL && s != SIGSTOP && !sigismember(&blocked, s))
 			thread.signals_blocked = false;
 	if (thread.f) {
 		thread.stop_answer = weir_follow_stop(thread.f);
