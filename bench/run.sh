@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The benchmark: installs what is missing, builds, does the main job on real keys, measures, and prints tables. See --help.
+# The benchmark: installs what is missing, builds, does the main job on real keys, rehearses a reload, asks every question of bench/, and
+# writes a report. See --help.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -9,40 +10,67 @@ root=$PWD
 
 usage() {
 	cat <<-END
-	usage: bench/run.sh [--quick | --full] [--json=FOLDER]
+	usage: bench/run.sh [--quick | --full] [--keys=FILE] [--json=FOLDER]
 
-	Builds weir with optimisation, makes filters of real keys (the words of wamerican-insane, every path that dpkg knows here),
-	saves, maps and queries them, replaces one while it is in use (weir drill), and measures lookups and inserts beside other
-	filters, on 1 and 2 threads.
-	--quick        what a newcomer wants, within 3 minutes (the default)
-	--full         every size up to 100 million keys, every rate, every contender: an hour or two, 8 GB of memory
-	--json=FOLDER  keep the figures there as JSON
+	Builds weir with optimisation, makes filters of real keys (the words of wamerican-insane, every path that dpkg knows here), saves,
+	maps and queries them, replaces one under load (weir drill), and then measures what an operator asks before deploying: how throughput
+	grows with cores, what a reload does to readers, which kind and size to take, what pages and batches do, what a set costs.
+	--quick        a selection, within 3 minutes
+	--full         every size, rate and contender: hours, 8 GB of memory
+	               (without either: what is usual, and the figures that weir promises, within 15 minutes)
+	--keys=FILE    your own keys, one a line, for the drill and for what a set costs; else the words
+	--json=FOLDER  keep the figures there; else in build/bench-results/<date>
 	--help         this text
 
-	As root it installs the Debian packages that it needs; otherwise it says which are missing. It builds in build/bench
+	FOLDER gets each program's JSON, all questions' in run.json, and report.html. bench/compare says what differs between
+	two run.json. As root it installs the Debian packages that it needs; otherwise it says which are missing. It builds in build/bench
 	(WEIR_BUILD changes the first part). It exits with 1 if a filter lost a key, or a measured rate is not the one asked for.
 	END
 }
 
-mode=quick json=
+mode=normal keys='' results=''
 for argument; do
 	case $argument in
 	--quick) mode=quick ;;
 	--full) mode=full ;;
-	--json=*) json=${argument#--json=} ;;
+	--keys=*) keys=$(realpath "${argument#--keys=}") ;;
+	--json=*) results=${argument#--json=} ;;
 	--help | -h) usage; exit 0 ;;
 	*) usage >&2; exit 2 ;;
 	esac
 done
 
 build=${WEIR_BUILD:-$root/build}/bench
+[ -n "$results" ] || results=${WEIR_BUILD:-$root/build}/bench-results/$(date +%Y-%m-%d-%H%M)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-[ -n "$json" ] || json=$work
-mkdir -p "$json"
+mkdir -p "$results"
+
+# What each step takes, in seconds; of --full only the beginning is known.
+declare -A quick=([keys]=10 [drill]=10 [cores]=40 [reload]=20 [choice]=15 [memory]=20 [cost]=15 [promised]=0)
+declare -A normal=([keys]=10 [drill]=22 [cores]=270 [reload]=80 [choice]=120 [memory]=120 [cost]=60 [promised]=80)
+questions=(cores reload choice memory cost)
+declare -A asks=([cores]="how does throughput grow with cores?" [reload]="what does a reload do to readers?" [choice]="which kind and size?"
+	[memory]="what do pages and batches do?" [cost]="what does a set cost?")
 
 say() {
 	printf '[%3d s] %s\n' "$SECONDS" "$*" >&2
+}
+
+# step NAME WORDS: what runs, how long it takes, and how long what comes after it.
+step() {
+	local name=$1 left=0 met='' other
+	shift
+	if [ "$mode" = full ]; then
+		say "$*"
+		return
+	fi
+	declare -n seconds=$mode
+	for other in keys drill "${questions[@]}" promised; do
+		[ "$other" != "$name" ] || met=yes
+		[ -z "$met" ] || left=$((left + seconds[$other]))
+	done
+	say "$* (about ${seconds[$name]} s, then $((left - seconds[$name])) s more)"
 }
 
 build_weir() {
@@ -65,49 +93,62 @@ timed() {
 	fi
 }
 
-# drill SECONDS: the job weir is for: from the source without a pause; then by copy with a CPU for the reader and one for the loader.
+# The job weir is for: from the source without a pause; then by copy with a CPU for the reader and one for the loader.
 drill() {
-	say "the words replaced while they are looked up and added to (twice $1 s)"
-	printf '\nweir drill: one reload after the other, from the source\n'
-	timed "$build/src/tool/weir" drill --no-progress -d "$1" --every=0 "$work/words" || failed=1
+	local seconds=10 weir=$build/src/tool/weir
+	[ "$mode" != quick ] || seconds=4
+	step drill "weir drill: a set is replaced while it is looked up and added to"
+	printf 'weir drill: one reload after the other, from the source\n'
+	timed "$weir" drill --no-progress -d "$seconds" --every=0 "$keys" || failed=1
 	printf '\nweir drill: every half second, by copy, a reader and the loader alone on their CPUs\n'
-	timed "$build/src/tool/weir" drill --no-progress -d "$1" --every=0.5 --copy -r 1 -w 0 --pin "$work/words" || failed=1
+	timed "$weir" drill --no-progress -d "$seconds" --every=0.5 --copy -r 1 -w 0 --pin "$keys" || failed=1
+	echo
 }
 
-quick() {
-	say "Google Benchmark: inserts, hits, misses of a million keys (40 s)"
-	timed "$build/bench/bench_core" --largest=1000000 --table --benchmark_out="$json/core.json" --benchmark_out_format=json \
-		--benchmark_filter='^(insert|hit|miss)/(weir_(single|inline|batch)|split_block_(single|batch)|textbook|libbloom|mutex.*|rwlock.*|urcu.*|machine.*)/n:1M/p:1%'
-	say "what weir promises, beside the yardstick (60 s)"
-	echo
-	timed "$build/bench/bench_targets" --promised --rounds=15 --json="$json/targets.json"
-	say "what the handle promises (15 s)"
-	echo
-	timed "$build/bench/bench_handle" --promised --rounds=15 --json="$json/handle.json"
+# ask QUESTION: every question answers in its own process; one that fails does not keep the others from answering.
+ask() {
+	local question=$1 words=("${build#"$root/"}/bench/bench_$1") out=$results/$1.json
+	[ "$mode" = normal ] || words+=("--$mode")
+	[ "$question" != cost ] || words+=(--keys "$keys")
+	commands+=(--command "$question=${words[*]//"$work/"/}")
+	timed "${words[@]}" --benchmark_out="$out" --benchmark_out_format=json > "$work/$question.log" || {
+		failed=1
+		echo "bench/run.sh: bench_$question failed" >&2
+	}
+	[ ! -s "$out" ] || answers+=("$out")
 }
 
-full() {
-	say "Google Benchmark: everything"
-	timed "$build/bench/bench_core" --largest=100000000 --table --benchmark_out="$json/core.json" --benchmark_out_format=json
-	say "what weir promises, beside the yardstick"
-	echo
-	timed "$build/bench/bench_targets" --largest=100000000 --json="$json/targets.json"
-	say "what the handle promises"
-	echo
-	timed "$build/bench/bench_handle" --json="$json/handle.json"
+# What weir promises, which are ratios to a yardstick: measured side by side.
+promised() {
+	local which=(--promised --rounds=15)
+	[ "$mode" = normal ] || which=()
+	step promised "what weir promises, beside the yardstick, and what the handle promises"
+	timed "$build/bench/bench_targets" "${which[@]}" --json="$results/targets.json"
+	timed "$build/bench/bench_handle" "${which[@]}" --json="$results/handle.json"
 }
 
 say "looking for what is needed"
 need_packages gcc g++ libc6-dev meson ninja-build pkg-config libxxhash-dev libzstd-dev zlib1g-dev libjansson-dev libbenchmark-dev \
-	liburcu-dev libbloom-dev wamerican-insane
-say "building in ${build#"$root/"}"
+	liburcu-dev libbloom-dev wamerican-insane python3
+command -v gnuplot > /dev/null || need_packages gnuplot-nox
+bench/collect --begin -o "$work/begin.json"
+say "building in ${build#"$root/"} (about 60 s if nothing is built yet)"
 build_weir
-say "filters of real keys"
 failed=0
+step keys "filters of real keys"
 real_keys "$build/src/tool/weir" "$work" || failed=1
-drill "$([ "$mode" = quick ] && echo 5 || echo 30)"
 echo
-"$mode"
-[ "$json" = "$work" ] || say "the figures are in $json"
-say "done"
+[ -n "$keys" ] || keys=$work/words
+drill
+answers=() commands=()
+for question in "${questions[@]}"; do
+	step "$question" "bench_$question: ${asks[$question]}"
+	ask "$question"
+done
+[ "$mode" = quick ] || promised
+bench/collect --since "$work/begin.json" -o "$results/run.json" --build "$build" --mode "$mode" "${commands[@]}" "${answers[@]}" || failed=1
+echo
+bench/report --text "$results/run.json"
+say "the report:"
+bench/report "$results/run.json" -o "$results/report.html"
 exit $failed

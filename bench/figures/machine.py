@@ -63,11 +63,9 @@ def huge_pages():
 
 
 def compiler_of(build):
-    compilers = text_of(os.path.join(build, 'meson-info/intro-compilers.json')) if build else ''
-    if not compilers:
-        return 'unknown'
-    c = json.loads(compilers).get('host', {}).get('c', {})
-    return (c.get('full_version') or f'{c.get("id")} {c.get("version")}').splitlines()[0]
+    """As meson noted it: in its log, since its introspection knows no compilers before version 1.6."""
+    noted = re.search(r'^C compiler for the host machine: .*\((.+?)(?: ".*)?\)$', text_of(os.path.join(build, 'meson-logs/meson-log.txt')), re.M) if build else None
+    return noted.group(1) if noted else 'unknown'
 
 
 def version_of(build):
