@@ -64,7 +64,7 @@ def huge_pages():
 
 def compiler_of(build):
     """As meson noted it: in its log, since its introspection knows no compilers before version 1.6."""
-    noted = re.search(r'^C compiler for the host machine: .*\((.+?)(?: ".*)?\)$', text_of(os.path.join(build, 'meson-logs/meson-log.txt')), re.M) if build else None
+    noted = re.search(r'^C compiler for the host machine: [^(]*\((\S+ \S+)', text_of(os.path.join(build, 'meson-logs/meson-log.txt')), re.M) if build else None
     return noted.group(1) if noted else 'unknown'
 
 
