@@ -112,7 +112,9 @@ def choice_section(run):
     return html + page.commands(results, run.settings)
 
 
-WHATS = {'batch': ('Batch size', 'keys a call'), 'distance': ('Prefetch distance', 'keys ahead'), 'hash': ('The hash by length of key', 'bytes a key'),
+PANELS = {'hit': 'keys that are there', 'miss': 'keys that are not', 'insert': 'inserts', 'L2': 'in the L2', 'L3': 'in the L3', 'memory': 'in memory'}
+WHATS = {'lines': ("The machine's limit: random lines read", 'threads'), 'fetch-or': ("The machine's limit: locked or", 'threads'),
+         'batch': ('Batch size', 'keys a call'), 'distance': ('Prefetch distance', 'keys ahead'), 'hash': ('The hash by length of key', 'bytes a key'),
          'pages': ('4 KiB pages against huge ones', 'keys in the set'), 'verb': ('A verb by length of key', 'bytes a key')}
 
 
@@ -128,21 +130,26 @@ def limit_series(of, x):
     return [Series("the machine's own limit", sorted(points.items()), LIMIT_STYLE, marks=False)] if len(points) > 1 else []
 
 
-def speed_panel(what, of):
-    """Million keys a second over the parameter that varies most."""
-    of = [r for r in of if r.unit == 'keys/s']
+def speed_panels(what, of):
+    """A panel for each operation and size, unless it is size that goes along the axis."""
     x = numeric(of)
     if not x:
-        return None
+        return []
+    apart = [k for k in ('op', 'fits') if x != 'keys' and len(unique(of, k)) > 1]
+    return [speed_panel(what, rs, x, apart, title) for title, rs in grouped(of, lambda r: ', '.join(PANELS.get(r.get(k), str(r.get(k))) for k in apart)).items()]
+
+
+def speed_panel(what, of, x, apart, name):
+    """Million keys a second over the parameter that varies most."""
     values = unique(of, x)
     log = values[0] > 0 and values[-1] / values[0] > 8
-    groups = grouped([r for r in of if r.get(x) is not None], lambda r: label(r.params, (x, *NOT_SHOWN)) or what)
+    groups = grouped([r for r in of if r.get(x) is not None], lambda r: label(r.params, (x, *apart, *NOT_SHOWN, *(('keys',) if 'fits' in r.params else ()))) or what)
     series = numbered(groups, lambda rs: [(r.get(x), *million(r)) for r in rs]) + limit_series(of, x)
     title, x_label = WHATS.get(what, (what.replace('_', ' '), {'keys': 'keys in the set', 'length': 'bytes a key'}.get(x, x)))
     every = [y for s in series for p in s.points for y in p[1:]]
     ticks = [(v, count(v).replace(' ', '')) for v in values] if len(values) < 12 and log else None
     flat = max(every) < 12 * min(every)
-    return Plot(title, Axis(x_label, log=log, ticks=ticks), Axis('million keys a second', log=not flat, low=0 if flat else None), series)
+    return Plot(name or title, Axis(x_label, log=log, ticks=ticks), Axis('million keys a second', log=not flat, low=0 if flat else None), series)
 
 
 def memory_section(run):
@@ -151,15 +158,14 @@ def memory_section(run):
         return ''
     html = '<h2 id="memory">What do the pages and the batch size do?</h2>'
     for what, of in grouped(results, lambda r: str(r.get('what'))).items():
-        panel = speed_panel(what, of)
+        panels = speed_panels(what, [r for r in of if r.unit == 'keys/s'])
         html += f'<h3>{WHATS.get(what, (what.replace("_", " "),))[0]}</h3>'
-        if panel:
-            html += page.plots([panel])
+        html += page.plots(panels)
         rows = []
         for r in of:
             limit = r.counters.get('limit_per_second')
             rows.append(row(r, NOT_SHOWN) + [percent(r.median / limit) + ' of ' + value(limit, r.unit) if limit and r.unit == 'keys/s' else ''])
-        html += page.table(HEAD + ["of the machine's limit"], rows, f'The figures: {len(rows)}' if panel else '')
+        html += page.table(HEAD + ["of the machine's limit"], rows, f'The figures: {len(rows)}' if panels else '')
     return html + page.commands(results, run.settings)
 
 

@@ -122,19 +122,18 @@ def reloads(run):
 
 
 def batches(run):
-    """The smallest batch that is within 3 % of the best."""
-    for keys in unique(run.of('memory', what='batch'), 'keys') or [None]:
-        of = [r for r in run.of('memory', what='batch') if r.get('keys') == keys]
-        groups = {}
-        for r in of:
-            groups.setdefault(str(r.get('pages', '')), []).append(r)
-        for pages, rs in groups.items():
-            best = max(rs, key=lambda r: r.median)
-            enough = min((r for r in rs if r.median >= 0.97 * best.median), key=lambda r: r.get('batch'))
-            one = min(rs, key=lambda r: r.get('batch'))
-            if enough is not one and apart(enough, one) and not (best.unsteady or enough.unsteady):
-                yield (f'With {count(keys)} keys{" on " + pages + " pages" if pages else ""}, choose batches of {enough.get("batch")}: {value(enough.median, enough.unit)}, '
-                       f'{enough.median / one.median:.1f} times what batches of {one.get("batch")} do.')
+    """For each size of set, on the pages that are best there: the smallest batch that is within 3 % of the best."""
+    lookups_in = [r for r in run.of('memory', what='batch') if r.get('op', 'hit') == 'hit']
+    for keys in unique(lookups_in, 'keys'):
+        best = max((r for r in lookups_in if r.get('keys') == keys), key=lambda r: r.median)
+        of = [r for r in lookups_in if r.get('keys') == keys and r.get('pages') == best.get('pages')]
+        enough = min((r for r in of if r.median >= 0.97 * best.median), key=lambda r: r.get('batch'))
+        one = min(of, key=lambda r: r.get('batch'))
+        if enough is not one and apart(enough, one) and not (best.unsteady or enough.unsteady):
+            limit = enough.counters.get('limit_per_second')
+            beside = f' and {percent(enough.median / limit)} of what the machine reads at random' if limit else ''
+            yield (f'With {count(keys)} keys{" on " + best.get("pages") + " pages" if best.get("pages") else ""}, choose batches of {enough.get("batch")}: '
+                   f'{lookups(enough)}, {enough.median / one.median:.1f} times what batches of {one.get("batch")} do{beside}.')
 
 
 def pages_of(results):
@@ -149,7 +148,7 @@ def pages_of(results):
 
 
 def huge(run):
-    pairs = list(pages_of(run.of('memory')))
+    pairs = list(pages_of([r for r in run.of('memory') if r.get('what') in ('batch', 'pages')]))
     sure = [(s, h) for s, h in pairs if apart(s, h)]
     if sure:
         s, h = max(sure, key=lambda p: p[1].median / p[0].median)

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Does bench/compare see a real slowdown, and nothing where there is none? On this machine, so not among the tests: those use made-up runs.
+# planted.sh [--same N] [FOLDER]: builds copies of the last commit with a slowdown planted in them, measures them and the commit as it is
+# with bench_cores, and asks. With --same it measures the commit as it is N times (8: 28 pairs) and asks for the rate of false alarms.
+set -eu
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+same=0
+[ "${1-}" != --same ] || { same=$2; shift 2; }
+folder=${1:-$root/build/planted}
+mkdir -p "$folder/same"
+cases='^cores/op:(hit|insert)/set:(blocked|split)/rate:0.01/.*fits:L2/.*/threads:1/'
+
+# plant NAME: what each slowdown is.
+plant() {
+	case $1 in
+	none) ;;
+	sleep) # every key hashed waits a little
+		sed -i 's|^\(\t\)\(struct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);\)|\1for (volatile size_t i = 0; i < n * 8; i++) {}\n\1\2|' src/filter.c ;;
+	batch) # lookups of a batch are done one by one
+		sed -i '/^size_t weir_contains_fixed/,/^}/c\
+size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes, size_t n, uint64_t *bitmap)\
+{\
+	size_t found = 0;\
+	for (size_t i = 0; i < n; i++) {\
+		bool there = weir_contains(f, (const char *)keys + i * key_bytes, key_bytes);\
+		bitmap[i / 64] = (i % 64 ? bitmap[i / 64] : 0) \| (uint64_t)there << i % 64;\
+		found += there;\
+	}\
+	return found;\
+}' src/filter.c ;;
+	esac
+}
+
+# built NAME: the sources with that slowdown.
+built() {
+	local copy=$folder/$1
+	[ ! -e "$copy/out/bench/bench_cores" ] || return 0
+	rm -rf "$copy"
+	mkdir -p "$copy"
+	git -C "$root" archive HEAD | tar -x -C "$copy"
+	(cd "$copy" && plant "$1" && meson setup out -Dtests=false -Dtool=disabled -Dbench=enabled && ninja -C out bench/bench_cores) > "$copy.log" 2>&1 || {
+		tail -n 20 "$copy.log" >&2
+		exit 2
+	}
+	[ "$1" = none ] || ! cmp -s "$copy/src/filter.c" "$folder/none/src/filter.c" || { echo "planted.sh: $1 changed nothing" >&2; exit 2; }
+}
+
+# measured NAME RUN.json
+measured() {
+	echo "measuring $1" >&2
+	"$root/bench/collect" --begin -o "$folder/begin.json"
+	"$folder/$1/out/bench/bench_cores" --benchmark_filter="$cases" --benchmark_out="$folder/cores.json" --benchmark_out_format=json > /dev/null
+	"$root/bench/collect" --since "$folder/begin.json" -o "$2" "$folder/cores.json"
+}
+
+built none
+if [ "$same" -gt 0 ]; then
+	rm -f "$folder/same/"*.json
+	for i in $(seq -w "$same"); do
+		measured none "$folder/same/$i.json"
+	done
+	exec "$root/bench/compare" --self-test "$folder/same"
+fi
+failed=0
+measured none "$folder/before.json"
+for name in sleep batch; do
+	built "$name"
+	measured "$name" "$folder/$name.json"
+	echo "== $name"
+	"$root/bench/compare" "$folder/before.json" "$folder/$name.json" && { echo "planted.sh: $name was not flagged" >&2; failed=1; }
+done
+measured none "$folder/after.json"
+echo "== the same code again"
+"$root/bench/compare" "$folder/before.json" "$folder/after.json" || { echo "planted.sh: the same code was flagged" >&2; failed=1; }
+exit $failed
