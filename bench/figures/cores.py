@@ -148,8 +148,7 @@ def section(run):
         return ''
     cores = run.machine.get('cores', 1)
     html = '<h2 id="cores">How does throughput grow with cores?</h2>'
-    html += page.paragraph('All threads together; the bars reach from the slowest to the fastest repetition. Both axes of the plots are logarithmic where there '
-                           'are more than two numbers of threads.', 'soft')
+    html += page.paragraph('All threads together; the bars reach from the slowest to the fastest repetition. The axis of speed is logarithmic.', 'soft')
     for op, title in OPS.items():
         of = [r for r in results if r.get('op') == op]
         if not of:

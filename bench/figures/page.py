@@ -50,12 +50,16 @@ def legend(series):
     return f'<div class="legend">{entries}</div>'
 
 
+def caption(panel):
+    return f'<figcaption>{escape(panel.title)}</figcaption>' if panel.title else ''
+
+
 def plots(panels):
     """Panels side by side under one legend."""
     panels = [p for p in panels if any(s.points for s in p.series)]
     if not panels:
         return ''
-    figures = ''.join(f'<figure><figcaption>{escape(p.title)}</figcaption>{drawing.draw(p, escape(f"{p.title}: {p.y.label} over {p.x.label}"))}</figure>'
+    figures = ''.join(f'<figure>{caption(p)}{drawing.draw(p, escape(f"{p.title} {p.y.label} over {p.x.label}".strip()))}</figure>'
                       for p in panels)
     return legend([s for p in panels for s in p.series]) + f'<div class="plots">{figures}</div>'
 

@@ -145,11 +145,11 @@ def speed_panel(what, of, x, apart, name):
     log = values[0] > 0 and values[-1] / values[0] > 8
     groups = grouped([r for r in of if r.get(x) is not None], lambda r: label(r.params, (x, *apart, *NOT_SHOWN, *(('keys',) if 'fits' in r.params else ()))) or what)
     series = numbered(groups, lambda rs: [(r.get(x), *million(r)) for r in rs]) + limit_series(of, x)
-    title, x_label = WHATS.get(what, (what.replace('_', ' '), {'keys': 'keys in the set', 'length': 'bytes a key'}.get(x, x)))
+    x_label = WHATS.get(what, ('', {'keys': 'keys in the set', 'length': 'bytes a key'}.get(x, x)))[1]
     every = [y for s in series for p in s.points for y in p[1:]]
     ticks = [(v, count(v).replace(' ', '')) for v in values] if len(values) < 12 and log else None
     flat = max(every) < 12 * min(every)
-    return Plot(name or title, Axis(x_label, log=log, ticks=ticks), Axis('million keys a second', log=not flat, low=0 if flat else None), series)
+    return Plot(name, Axis(x_label, log=log, ticks=ticks, low=0 if values[0] == 0 else None), Axis('million keys a second', log=not flat, low=0 if flat else None), series)
 
 
 def memory_section(run):
