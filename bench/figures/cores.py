@@ -4,9 +4,24 @@ from . import page, usl
 from .plot import LIMIT_STYLE, Axis, Plot, Series, Style
 from .words import count, figures, percent, rate, sentence_list, value
 
-COLOURS = {'blocked': 0, 'classic': 1, 'split': 2, 'libbloom-mutex': 3, 'shard-mutex': 4, 'shard-rwlock': 5, 'textbook': 6, 'lfht': 7}
-OPS = {'hit': 'Lookups of keys that are there', 'miss': 'Lookups of keys that are not', 'insert': 'Inserts of new keys',
-       'mixed': '95 lookups to 5 inserts', 'zipf': 'Inserts of which most are duplicates (Zipf)', 'duplicate': 'Inserts of which most are duplicates'}
+COLOURS = {
+    'blocked': 0,
+    'classic': 1,
+    'split': 2,
+    'libbloom-mutex': 3,
+    'shard-mutex': 4,
+    'shard-rwlock': 5,
+    'textbook': 6,
+    'lfht': 7,
+}
+OPS = {
+    'hit': 'Lookups of keys that are there',
+    'miss': 'Lookups of keys that are not',
+    'insert': 'Inserts of new keys',
+    'mixed': '95 lookups to 5 inserts',
+    'zipf': 'Inserts of which most are duplicates (Zipf)',
+    'duplicate': 'Inserts of which most are duplicates',
+}
 FITS = {'L2': 'in the L2', 'L3': 'in the L3', 'memory': 'in memory'}
 
 
@@ -69,9 +84,18 @@ def thread_panel(results, fits, asked, cores):
             steps = [threads[0] + (threads[-1] - threads[0]) * i / 40 for i in range(41)]
             series.append(Series('law fitted to the fastest', [(n, law.at(n) / 1e6) for n in steps], Style(-1, 0), marks=False))
     log = len(threads) > 2
-    return Plot(f'{FITS.get(fits, "")} ({count(of[0].get("keys"))} keys), {rate(asked)}'.lstrip(),
-                Axis('threads', log=log, ticks=[(n, str(n)) for n in threads], low=0.8 if not log else threads[0] * 0.85,
-                     high=threads[-1] + 0.2 if not log else threads[-1] * 1.15), Axis('million keys a second', log=True), series)
+    return Plot(
+        f'{FITS.get(fits, "")} ({count(of[0].get("keys"))} keys), {rate(asked)}'.lstrip(),
+        Axis(
+            'threads',
+            log=log,
+            ticks=[(n, str(n)) for n in threads],
+            low=0.8 if not log else threads[0] * 0.85,
+            high=threads[-1] + 0.2 if not log else threads[-1] * 1.15,
+        ),
+        Axis('million keys a second', log=True),
+        series,
+    )
 
 
 def thread_rows(results):
@@ -81,7 +105,9 @@ def thread_rows(results):
     for r in results:
         rows.setdefault((r.get('fits'), r.get('rate'), contender(r)), {})[r.get('threads')] = r
     table, above = [], None
-    for (fits, asked, name), of in sorted(rows.items(), key=lambda item: (list(FITS).index(item[0][0]) if item[0][0] in FITS else 9, -item[0][1])):
+    for (fits, asked, name), of in sorted(
+        rows.items(), key=lambda item: (list(FITS).index(item[0][0]) if item[0][0] in FITS else 9, -item[0][1])
+    ):
         some = next(iter(of.values()))
         heading = f'{FITS.get(fits, fits)}, {count(some.get("keys"))} keys, {rate(asked)}'
         if heading != above:
@@ -92,7 +118,11 @@ def thread_rows(results):
         cells = [page.Cell(page.escape(value(of[n].median, of[n].unit)) + page.marks(of[n])) if n in of else '' for n in threads]
         spreads = [r.spread for r in of.values() if r.spread is not None]
         table.append([name, *cells, linear, percent(max(spreads)) if spreads else 'n/a', *page.quality(some)])
-    head = ['set'] + [f'{n} thread{"s" if n > 1 else ""}' for n in threads] + ['of linear', 'spread', 'bits/key', 'rate, measured of asked']
+    head = (
+        ['set']
+        + [f'{n} thread{"s" if n > 1 else ""}' for n in threads]
+        + ['of linear', 'spread', 'bits/key', 'rate, measured of asked']
+    )
     return head, table
 
 
@@ -105,8 +135,19 @@ def law_rows(results, cores):
         law = law_of(of, cores)
         if law:
             top = law.counts[-1]
-            rows.append([f'{op}, {name}', FITS.get(fits, fits), rate(asked), figures(law.sigma, 2), f'{law.kappa:.2g}', percent(law.error),
-                         f'{law.peak:.0f}' if law.peak else 'none', value(law.at(2 * top), 'keys/s'), value(law.at(4 * top), 'keys/s')])
+            rows.append(
+                [
+                    f'{op}, {name}',
+                    FITS.get(fits, fits),
+                    rate(asked),
+                    figures(law.sigma, 2),
+                    f'{law.kappa:.2g}',
+                    percent(law.error),
+                    f'{law.peak:.0f}' if law.peak else 'none',
+                    value(law.at(2 * top), 'keys/s'),
+                    value(law.at(4 * top), 'keys/s'),
+                ]
+            )
     return rows
 
 
@@ -116,17 +157,26 @@ def laws(results, cores):
     html = '<h3>Universal Scalability Law</h3>'
     beyond = [n for n in unique(results, 'threads') if n > cores]
     if beyond:
-        html += page.paragraph(f'{sentence_list(map(str, beyond))} threads share {cores} cores (hyper-threads): measured above, left out of the fit.')
+        html += page.paragraph(
+            f'{sentence_list(map(str, beyond))} threads share {cores} cores (hyper-threads): measured above, left out of the fit.'
+        )
     if not rows:
         return html + page.paragraph(
             f'Nothing is fitted and nothing extrapolated. Measured: {sentence_list(map(str, counts))} thread{"s" if counts != [1] else ""} with a core each and '
-            'to itself. Contention and coherency are two unknowns beside the speed of one thread: it takes at least three such numbers of threads.')
+            'to itself. Contention and coherency are two unknowns beside the speed of one thread: it takes at least three such numbers of threads.'
+        )
     top = counts[-1]
-    html += page.paragraph(f'Measured: {sentence_list(map(str, counts))} threads. X(N) = X(1) N / (1 + σ (N − 1) + κ N (N − 1)), σ contention, κ coherency; '
-                           f'both at least 0. The columns for {2 * top} and {4 * top} threads are extrapolated, not measured.'
-                           + (' Three numbers of threads determine the law whole: its error says little.' if len(counts) == 3 else ''))
-    return html + page.table(['curve', 'size', 'rate', 'σ', 'κ', 'error of fit', 'peak at', f'{2 * top} (extrapolated)', f'{4 * top} (extrapolated)'],
-                             rows, f'σ and κ of {len(rows)} curves', texts=2)
+    html += page.paragraph(
+        f'Measured: {sentence_list(map(str, counts))} threads. X(N) = X(1) N / (1 + σ (N − 1) + κ N (N − 1)), σ contention, κ coherency; '
+        f'both at least 0. The columns for {2 * top} and {4 * top} threads are extrapolated, not measured.'
+        + (' Three numbers of threads determine the law whole: its error says little.' if len(counts) == 3 else '')
+    )
+    return html + page.table(
+        ['curve', 'size', 'rate', 'σ', 'κ', 'error of fit', 'peak at', f'{2 * top} (extrapolated)', f'{4 * top} (extrapolated)'],
+        rows,
+        f'σ and κ of {len(rows)} curves',
+        texts=2,
+    )
 
 
 def size_panels(results):
@@ -137,8 +187,14 @@ def size_panels(results):
         of = [r for r in of if r.get('threads') == threads[-1]]
         sizes = unique(of, 'keys')
         if len(sizes) > 1:
-            panels.append(Plot(f'{OPS[op]}, {threads[-1]} threads', Axis('keys in the set', log=True, ticks=[(n, count(n).replace(' ', '')) for n in sizes]),
-                               Axis('million keys a second', log=True), curves(of, 'keys')))
+            panels.append(
+                Plot(
+                    f'{OPS[op]}, {threads[-1]} threads',
+                    Axis('keys in the set', log=True, ticks=[(n, count(n).replace(' ', '')) for n in sizes]),
+                    Axis('million keys a second', log=True),
+                    curves(of, 'keys'),
+                )
+            )
     return panels
 
 
@@ -148,7 +204,10 @@ def section(run):
         return ''
     cores = run.machine.get('cores', 1)
     html = '<h2 id="cores">How does throughput grow with cores?</h2>'
-    html += page.paragraph('All threads together; the bars reach from the slowest to the fastest repetition. The axis of speed is logarithmic.', 'soft')
+    html += page.paragraph(
+        'All threads together; the bars reach from the slowest to the fastest repetition. The axis of speed is logarithmic.',
+        'soft',
+    )
     for op, title in OPS.items():
         of = [r for r in results if r.get('op') == op]
         if not of:
@@ -160,5 +219,9 @@ def section(run):
     html += laws(results, cores)
     panels = size_panels(results)
     if panels:
-        html += '<h3>By size</h3>' + page.paragraph('The same figures over the number of keys; they are in the tables above.', 'soft') + page.plots(panels)
+        html += (
+            '<h3>By size</h3>'
+            + page.paragraph('The same figures over the number of keys; they are in the tables above.', 'soft')
+            + page.plots(panels)
+        )
     return html + page.commands(results, run.settings)

@@ -40,8 +40,14 @@ def caches_of(cpu):
         if kind == 'Instruction':
             continue
         shared = text_of(folder + '/shared_cpu_map').replace(',', '')
-        caches.append({'level': int(text_of(folder + '/level', '0')), 'type': kind.lower(), 'bytes': size(text_of(folder + '/size', '0')),
-                       'shared_by': bin(int(shared or '1', 16)).count('1')})
+        caches.append(
+            {
+                'level': int(text_of(folder + '/level', '0')),
+                'type': kind.lower(),
+                'bytes': size(text_of(folder + '/size', '0')),
+                'shared_by': bin(int(shared or '1', 16)).count('1'),
+            }
+        )
     return caches
 
 
@@ -64,7 +70,13 @@ def huge_pages():
 
 def compiler_of(build):
     """As meson noted it: in its log, since its introspection knows no compilers before version 1.6."""
-    noted = re.search(r'^C compiler for the host machine: [^(]*\((\S+ \S+)', text_of(os.path.join(build, 'meson-logs/meson-log.txt')), re.M) if build else None
+    noted = (
+        re.search(
+            r'^C compiler for the host machine: [^(]*\((\S+ \S+)', text_of(os.path.join(build, 'meson-logs/meson-log.txt')), re.M
+        )
+        if build
+        else None
+    )
     return noted.group(1) if noted else 'unknown'
 
 
@@ -76,10 +88,18 @@ def version_of(build):
 def describe(build):
     cpus = sorted(os.sched_getaffinity(0))
     cores = cores_of(cpus)
-    return {**cpu_name(), 'cpus_allowed': len(cpus), 'cores': cores, 'smt': cores < len(cpus), 'caches': caches_of(cpus[0]),
-            'memory_bytes': memory_bytes(),
-            'governor': text_of(f'/sys/devices/system/cpu/cpu{cpus[0]}/cpufreq/scaling_governor', 'not shown'),
-            'huge_pages': huge_pages(), 'kernel': platform.release(), 'compiler': compiler_of(build)}
+    return {
+        **cpu_name(),
+        'cpus_allowed': len(cpus),
+        'cores': cores,
+        'smt': cores < len(cpus),
+        'caches': caches_of(cpus[0]),
+        'memory_bytes': memory_bytes(),
+        'governor': text_of(f'/sys/devices/system/cpu/cpu{cpus[0]}/cpufreq/scaling_governor', 'not shown'),
+        'huge_pages': huge_pages(),
+        'kernel': platform.release(),
+        'compiler': compiler_of(build),
+    }
 
 
 def ticks():
@@ -107,8 +127,15 @@ def snapshot(process):
     total, idle = ticks()
     time.sleep(1)
     total_later, idle_later = ticks()
-    return {'time': time.time(), 'load_average': os.getloadavg()[0], 'idle_share': (idle_later - idle) / max(total_later - total, 1),
-            'ticks': total_later, 'busy': total_later - idle_later, 'process': process, 'own': own_ticks(process)}
+    return {
+        'time': time.time(),
+        'load_average': os.getloadavg()[0],
+        'idle_share': (idle_later - idle) / max(total_later - total, 1),
+        'ticks': total_later,
+        'busy': total_later - idle_later,
+        'process': process,
+        'own': own_ticks(process),
+    }
 
 
 def load_between(begin, end, cpus):
@@ -122,7 +149,9 @@ def load_between(begin, end, cpus):
         why.append(f'the load average was {load["end"]:.1f} at the end, on {cpus} CPUs')
     for when in ('begin', 'end'):
         if idle[when] < 0.9:
-            why.append(f'at the {"beginning" if when == "begin" else "end"} the CPUs were {100 * idle[when]:.0f} % idle, with nothing of ours running')
+            why.append(
+                f'at the {"beginning" if when == "begin" else "end"} the CPUs were {100 * idle[when]:.0f} % idle, with nothing of ours running'
+            )
     if begin['process'] == end['process'] and end['ticks'] > begin['ticks']:
         others = (end['busy'] - begin['busy'] - (end['own'] - begin['own'])) / (end['ticks'] - begin['ticks'])
         idle['others'] = max(others, 0.0)

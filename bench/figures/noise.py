@@ -17,7 +17,7 @@ import random
 from .run import median, spread
 
 DRAWS = 20000
-PRIOR = 4          # the typical noise counts as much as this many repetitions
+PRIOR = 4  # the typical noise counts as much as this many repetitions
 FALSE_SHARE = 0.05
 MEDIAN_LOSS = math.pi / 2  # the variance of a median over that of a mean
 
@@ -81,7 +81,8 @@ def middle_of(values):
 
 def null_of(pool, shape, between):
     """Sorted: how far apart, over their noise, the medians of two runs of the same code lie, for so many repetitions in either. The unit is
-    the typical noise of a repetition. What comes on top between two runs has longer tails than a normal law: Student's, eight degrees."""
+    the typical noise of a repetition. What comes on top between two runs has longer tails than a normal law: Student's, eight degrees.
+    """
     n, m = shape
     dice = random.Random(n * 1000 + m)
     factor = math.sqrt(MEDIAN_LOSS * (1 / n + 1 / m))

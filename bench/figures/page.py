@@ -59,8 +59,10 @@ def plots(panels):
     panels = [p for p in panels if any(s.points for s in p.series)]
     if not panels:
         return ''
-    figures = ''.join(f'<figure>{caption(p)}{drawing.draw(p, escape(f"{p.title} {p.y.label} over {p.x.label}".strip()))}</figure>'
-                      for p in panels)
+    figures = ''.join(
+        f'<figure>{caption(p)}{drawing.draw(p, escape(f"{p.title} {p.y.label} over {p.x.label}".strip()))}</figure>'
+        for p in panels
+    )
     return legend([s for p in panels for s in p.series]) + f'<div class="plots">{figures}</div>'
 
 
@@ -86,8 +88,12 @@ def table(head, rows, summary='', texts=1):
     """A table whose first columns are text; behind a summary where it is long. A row that is one string heads those below it."""
     if not rows:
         return ''
-    body = ''.join(f'<tr class="head"><td colspan="{len(head)}">{escape(row)}</td></tr>' if isinstance(row, str) else
-                   f'<tr>{"".join(cell(c, i < texts) for i, c in enumerate(row))}</tr>' for row in rows)
+    body = ''.join(
+        f'<tr class="head"><td colspan="{len(head)}">{escape(row)}</td></tr>'
+        if isinstance(row, str)
+        else f'<tr>{"".join(cell(c, i < texts) for i, c in enumerate(row))}</tr>'
+        for row in rows
+    )
     heads = ''.join(f'<th{" class=text" if i < texts else ""}>{escape(h)}</th>' for i, h in enumerate(head))
     html = f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
     return f'<details><summary>{escape(summary)}</summary>{html}</details>' if summary else html
@@ -109,5 +115,7 @@ def commands(results, settings):
         return ''
     first = results[0]
     whole = settings.get('commands', {}).get(first.question) or first.command.partition(' --benchmark_filter')[0]
-    return (f'<p class="soft">Reproduce all of it, or (for example) one row:</p><pre>{escape(whole)} --benchmark_out={first.question}.json --benchmark_out_format=json\n'
-            f'{escape(first.command)}</pre>')
+    return (
+        f'<p class="soft">Reproduce all of it, or (for example) one row:</p><pre>{escape(whole)} --benchmark_out={first.question}.json --benchmark_out_format=json\n'
+        f'{escape(first.command)}</pre>'
+    )

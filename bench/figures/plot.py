@@ -14,10 +14,16 @@ WIDTH, HEIGHT = 480, 330
 INK, GRID, LIMIT, FIRST = 1, 2, 3, 16  # how gnuplot's colours are numbered: rgb(1, 1, n)
 DASHES = [None, (9, 4), (2, 3), (9, 3, 2, 3), (14, 4), (5, 3), (9, 3, 2, 3, 2, 3), (3, 6)]
 # gnuplot's point types, and the same for the legend
-MARKERS = [(7, '<circle cx="17" cy="6" r="4" fill="currentColor"/>'), (5, '<rect x="13.5" y="2.5" width="7" height="7" fill="currentColor"/>'),
-           (9, '<path d="M17 1L12 9.5L22 9.5z" fill="currentColor"/>'), (13, '<path d="M17 0.5L22.5 6L17 11.5L11.5 6z" fill="currentColor"/>'),
-           (6, '<circle cx="17" cy="6" r="4" fill="none"/>'), (4, '<rect x="13.5" y="2.5" width="7" height="7" fill="none"/>'),
-           (8, '<path d="M17 1L12 9.5L22 9.5z" fill="none"/>'), (10, '<path d="M17 11L12 2.5L22 2.5z" fill="none"/>')]
+MARKERS = [
+    (7, '<circle cx="17" cy="6" r="4" fill="currentColor"/>'),
+    (5, '<rect x="13.5" y="2.5" width="7" height="7" fill="currentColor"/>'),
+    (9, '<path d="M17 1L12 9.5L22 9.5z" fill="currentColor"/>'),
+    (13, '<path d="M17 0.5L22.5 6L17 11.5L11.5 6z" fill="currentColor"/>'),
+    (6, '<circle cx="17" cy="6" r="4" fill="none"/>'),
+    (4, '<rect x="13.5" y="2.5" width="7" height="7" fill="none"/>'),
+    (8, '<path d="M17 1L12 9.5L22 9.5z" fill="none"/>'),
+    (10, '<path d="M17 11L12 2.5L22 2.5z" fill="none"/>'),
+]
 
 
 @dataclass
@@ -59,7 +65,7 @@ LIMIT_STYLE = Style(colour=-1, dash=2)
 def one_two_five(low, high):
     """1, 2, 5, 10 ... within these bounds; only powers of ten where those are enough."""
     steps = (1,) if high / low > 300 else (1, 2, 5) if high / low > 4 else (1, 1.5, 2, 3, 4, 5, 6, 8)
-    ticks = [s * 10.0 ** d for d in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1) for s in steps]
+    ticks = [s * 10.0**d for d in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1) for s in steps]
     return [t for t in ticks if low <= t <= high]
 
 
@@ -101,11 +107,15 @@ def series_commands(i, series):
     if series.line and len(series.points) > 1:
         dash = DASHES[series.style.dash]
         pattern = f' dt ({", ".join(map(str, dash))})' if dash else ''
-        how.append(f'$d{i} using 1:2 with lines lw {1.2 if series.style.colour < 0 else 2} lc rgb {colour(series.style)}{pattern}')
+        how.append(
+            f'$d{i} using 1:2 with lines lw {1.2 if series.style.colour < 0 else 2} lc rgb {colour(series.style)}{pattern}'
+        )
     if series.marks:
         if any(p[2] != p[3] for p in series.points if len(p) == 4):
             how.append(f'$d{i} using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1 lc rgb {colour(series.style)}')
-        how.append(f'$d{i} using 1:2 with points pt {MARKERS[series.style.marker][0]} ps 0.95 lw 1.5 lc rgb {colour(series.style)}')
+        how.append(
+            f'$d{i} using 1:2 with points pt {MARKERS[series.style.marker][0]} ps 0.95 lw 1.5 lc rgb {colour(series.style)}'
+        )
     return block, how
 
 
@@ -113,9 +123,18 @@ def script(plot):
     every = [(p[0], y) for s in plot.series for p in s.points for y in p[1:]]
     settle(plot.x, [x for x, _ in every])
     settle(plot.y, [y for _, y in every])
-    lines = [f'set terminal svg size {WIDTH},{HEIGHT} dynamic noenhanced font "sans,14"', 'set encoding utf8', 'set key off', 'set tics nomirror',
-             'set border 3 lc rgb "#010101"', 'set tics textcolor rgb "#010101"', 'set grid ytics xtics lt 1 lw 0.6 lc rgb "#010102"',
-             'set offsets graph 0.03, graph 0.03, 0, 0', *axis_commands('x', plot.x), *axis_commands('y', plot.y)]
+    lines = [
+        f'set terminal svg size {WIDTH},{HEIGHT} dynamic noenhanced font "sans,14"',
+        'set encoding utf8',
+        'set key off',
+        'set tics nomirror',
+        'set border 3 lc rgb "#010101"',
+        'set tics textcolor rgb "#010101"',
+        'set grid ytics xtics lt 1 lw 0.6 lc rgb "#010102"',
+        'set offsets graph 0.03, graph 0.03, 0, 0',
+        *axis_commands('x', plot.x),
+        *axis_commands('y', plot.y),
+    ]
     plots = []
     for i, series in enumerate(plot.series):
         block, how = series_commands(i, series)
@@ -132,12 +151,14 @@ def page_colour(match):
 
 def adopt(svg, title):
     """gnuplot's SVG as a part of the page: no prologue, no definitions (the page has them once), the page's colours and letters."""
-    svg = svg[svg.index('<svg'):]
+    svg = svg[svg.index('<svg') :]
     svg = re.sub(r'<title>.*?</title>|<desc>.*?</desc>|<defs>.*?</defs>', '', svg, flags=re.S)
     svg = re.sub(r"<use [^>]*(?:color='white'|'#gpDot'[^>]*)/>", '', svg)  # error bars' halo and dot, drawn below the marker
     svg = re.sub(r'<g [^>]*>\s*</g>', '', svg)
     svg = re.sub(r" (stroke|fill|color)=[\"']rgb\(\s*1,\s*1,\s*(\d+)\)[\"']", page_colour, svg)
-    svg = re.sub(r' (?:color="\w+"|color=\'white\'|font-family="[^"]*"|id="[^"]*"|xmlns(?::\w+)?="[^"]*"|class="gridline")', '', svg)
+    svg = re.sub(
+        r' (?:color="\w+"|color=\'white\'|font-family="[^"]*"|id="[^"]*"|xmlns(?::\w+)?="[^"]*"|class="gridline")', '', svg
+    )
     svg = svg.replace('xlink:href', 'href')
     svg = re.sub(r'\s*\n\s*', '\n', svg).strip()
     return svg.replace('<svg', f'<svg role="img" aria-label="{title}"', 1)
@@ -170,5 +191,7 @@ def swatch(style, marks=True):
     dashes = f' stroke-dasharray="{",".join(map(str, dash))}"' if dash else ''
     name = 'soft' if style.colour < 0 else f'c{style.colour}'
     mark = MARKERS[style.marker][1] if marks else ''
-    return (f'<svg class="swatch" viewBox="0 0 34 12" width="34" height="12" aria-hidden="true" style="color:var(--{name})">'
-            f'<g stroke="currentColor" stroke-width="2"><path d="M0 6H34" fill="none"{dashes}/></g><g stroke="currentColor" stroke-width="1.5">{mark}</g></svg>')
+    return (
+        f'<svg class="swatch" viewBox="0 0 34 12" width="34" height="12" aria-hidden="true" style="color:var(--{name})">'
+        f'<g stroke="currentColor" stroke-width="2"><path d="M0 6H34" fill="none"{dashes}/></g><g stroke="currentColor" stroke-width="1.5">{mark}</g></svg>'
+    )

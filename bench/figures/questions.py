@@ -39,7 +39,13 @@ def numbered(groups, points):
 def row(r, but=()):
     """A result as most tables have it."""
     spread_text = percent(r.spread)
-    return [label(r.params, but) or r.name, page.Cell(page.escape(value(r.median, r.unit)) + page.marks(r)), spread_text, str(len(r.values)), *page.quality(r)]
+    return [
+        label(r.params, but) or r.name,
+        page.Cell(page.escape(value(r.median, r.unit)) + page.marks(r)),
+        spread_text,
+        str(len(r.values)),
+        *page.quality(r),
+    ]
 
 
 HEAD = ['', 'median', 'spread', 'runs', 'bits/key', 'rate, measured of asked']
@@ -48,7 +54,14 @@ HEAD = ['', 'median', 'spread', 'runs', 'bits/key', 'rate, measured of asked']
 def against(r, results):
     """The result that the same readers had with no reload."""
     same = {k: v for k, v in r.params.items() if k != 'phase'}
-    return next((o for o in results if o.get('phase') in ('none', 'idle', 'quiet') and {k: v for k, v in o.params.items() if k != 'phase'} == same), None)
+    return next(
+        (
+            o
+            for o in results
+            if o.get('phase') in ('none', 'idle', 'quiet') and {k: v for k, v in o.params.items() if k != 'phase'} == same
+        ),
+        None,
+    )
 
 
 def reload_section(run):
@@ -59,15 +72,26 @@ def reload_section(run):
     panels = []
     for name, of in grouped(timed, lambda r: label(r.params, ('phase',))).items():
         groups = grouped(of, lambda r: str(r.get('phase')))
-        series = numbered(groups, lambda rs: [(i, r.counters[p]) for r in rs for i, (p, _) in enumerate(PERCENTILES) if r.counters.get(p, 0) > 0])
-        panels.append(Plot(name, Axis('of all lookups', ticks=[(i, text) for i, (_, text) in enumerate(PERCENTILES)], low=-0.2, high=3.2),
-                           Axis('nanoseconds a lookup', log=True), series))
+        series = numbered(
+            groups,
+            lambda rs: [(i, r.counters[p]) for r in rs for i, (p, _) in enumerate(PERCENTILES) if r.counters.get(p, 0) > 0],
+        )
+        panels.append(
+            Plot(
+                name,
+                Axis('of all lookups', ticks=[(i, text) for i, (_, text) in enumerate(PERCENTILES)], low=-0.2, high=3.2),
+                Axis('nanoseconds a lookup', log=True),
+                series,
+            )
+        )
     rows = []
     for r in results:
         base = against(r, results)
         change = f'{100 * (r.median / base.median - 1):+.1f} %' if base and base is not r else ''
-        rows.append([label(r.params), page.Cell(page.escape(value(r.median, r.unit)) + page.marks(r)), change, percent(r.spread)]
-                    + [nanoseconds(r.counters[p]) if p in r.counters else '' for p, _ in PERCENTILES])
+        rows.append(
+            [label(r.params), page.Cell(page.escape(value(r.median, r.unit)) + page.marks(r)), change, percent(r.spread)]
+            + [nanoseconds(r.counters[p]) if p in r.counters else '' for p, _ in PERCENTILES]
+        )
     clock = [r.counters['clock_ns'] for r in results if r.counters.get('clock_ns')]
     html = '<h2 id="reload">What does a reload do to my readers?</h2>' + page.plots(panels)
     if clock:
@@ -80,7 +104,7 @@ def kind_of(r):
     return f'{r.get("kind")}, z={r.get("z")}' if r.get('z') else str(r.get('kind'))
 
 
-RATE_TICKS = [(10.0 ** -d, f'{figures(100 * 10.0 ** -d)}') for d in range(1, 8)]
+RATE_TICKS = [(10.0**-d, f'{figures(100 * 10.0 ** -d)}') for d in range(1, 8)]
 
 
 def choice_section(run):
@@ -96,26 +120,60 @@ def choice_section(run):
 
     def nanoseconds_each(r):
         return 1e9 / r.median, 1e9 / r.high, 1e9 / r.low
+
     rates = [r.counters['fp_measured'] for r in known]
     rate_ticks = [t for t in RATE_TICKS if rates and min(rates) / 3 < t[0] < max(rates) * 3]
     one = [r for r in known if r.get('op') == (unique(known, 'op') or [''])[0]]
-    panels = [Plot('memory for a rate', Axis('measured false-positive rate, %', log=True, ticks=rate_ticks), Axis('bits a key'),
-                   series(one, lambda r: r.counters['fp_measured'], lambda r: (r.counters['bits_per_key'],)))]
+    panels = [
+        Plot(
+            'memory for a rate',
+            Axis('measured false-positive rate, %', log=True, ticks=rate_ticks),
+            Axis('bits a key'),
+            series(one, lambda r: r.counters['fp_measured'], lambda r: (r.counters['bits_per_key'],)),
+        )
+    ]
     for op in unique(known, 'op'):
-        panels.append(Plot(f'time for a rate: {op}', Axis('measured false-positive rate, %', log=True, ticks=rate_ticks), Axis('nanoseconds a key', low=0),
-                           series([r for r in known if r.get('op') == op and r.unit == 'keys/s'], lambda r: r.counters['fp_measured'], nanoseconds_each)))
+        panels.append(
+            Plot(
+                f'time for a rate: {op}',
+                Axis('measured false-positive rate, %', log=True, ticks=rate_ticks),
+                Axis('nanoseconds a key', low=0),
+                series(
+                    [r for r in known if r.get('op') == op and r.unit == 'keys/s'],
+                    lambda r: r.counters['fp_measured'],
+                    nanoseconds_each,
+                ),
+            )
+        )
     html = '<h2 id="choice">Which kind and size for my set?</h2>'
-    html += page.paragraph('On one CPU. Further left is the better rate, further down the less memory or time.', 'soft') + page.plots(panels)
+    html += page.paragraph(
+        'On one CPU. Further left is the better rate, further down the less memory or time.', 'soft'
+    ) + page.plots(panels)
     for param, title in (('rate', 'At equal rate'), ('bits', 'At equal memory')):
-        of = sorted((r for r in results if r.get(param) is not None), key=lambda r: (-r.get(param) if param == 'rate' else r.get(param)))
+        of = sorted(
+            (r for r in results if r.get(param) is not None), key=lambda r: (-r.get(param) if param == 'rate' else r.get(param))
+        )
         html += page.table(HEAD, [row(r) for r in of], f'{title}: {len(of)} figures') if of else ''
     return html + page.commands(results, run.settings)
 
 
-PANELS = {'hit': 'keys that are there', 'miss': 'keys that are not', 'insert': 'inserts', 'L2': 'in the L2', 'L3': 'in the L3', 'memory': 'in memory'}
-WHATS = {'lines': ("The machine's limit: random lines read", 'threads'), 'fetch-or': ("The machine's limit: locked or", 'threads'),
-         'batch': ('Batch size', 'keys a call'), 'distance': ('Prefetch distance', 'keys ahead'), 'hash': ('The hash by length of key', 'bytes a key'),
-         'pages': ('4 KiB pages against huge ones', 'keys in the set'), 'verb': ('A verb by length of key', 'bytes a key')}
+PANELS = {
+    'hit': 'keys that are there',
+    'miss': 'keys that are not',
+    'insert': 'inserts',
+    'L2': 'in the L2',
+    'L3': 'in the L3',
+    'memory': 'in memory',
+}
+WHATS = {
+    'lines': ("The machine's limit: random lines read", 'threads'),
+    'fetch-or': ("The machine's limit: locked or", 'threads'),
+    'batch': ('Batch size', 'keys a call'),
+    'distance': ('Prefetch distance', 'keys ahead'),
+    'hash': ('The hash by length of key', 'bytes a key'),
+    'pages': ('4 KiB pages against huge ones', 'keys in the set'),
+    'verb': ('A verb by length of key', 'bytes a key'),
+}
 
 
 def numeric(results):
@@ -136,20 +194,31 @@ def speed_panels(what, of):
     if not x:
         return []
     apart = [k for k in ('op', 'fits') if x != 'keys' and len(unique(of, k)) > 1]
-    return [speed_panel(what, rs, x, apart, title) for title, rs in grouped(of, lambda r: ', '.join(PANELS.get(r.get(k), str(r.get(k))) for k in apart)).items()]
+    return [
+        speed_panel(what, rs, x, apart, title)
+        for title, rs in grouped(of, lambda r: ', '.join(PANELS.get(r.get(k), str(r.get(k))) for k in apart)).items()
+    ]
 
 
 def speed_panel(what, of, x, apart, name):
     """Million keys a second over the parameter that varies most."""
     values = unique(of, x)
     log = values[0] > 0 and values[-1] / values[0] > 8
-    groups = grouped([r for r in of if r.get(x) is not None], lambda r: label(r.params, (x, *apart, *NOT_SHOWN, *(('keys',) if 'fits' in r.params else ()))) or what)
+    groups = grouped(
+        [r for r in of if r.get(x) is not None],
+        lambda r: label(r.params, (x, *apart, *NOT_SHOWN, *(('keys',) if 'fits' in r.params else ()))) or what,
+    )
     series = numbered(groups, lambda rs: [(r.get(x), *million(r)) for r in rs]) + limit_series(of, x)
     x_label = WHATS.get(what, ('', {'keys': 'keys in the set', 'length': 'bytes a key'}.get(x, x)))[1]
     every = [y for s in series for p in s.points for y in p[1:]]
     ticks = [(v, count(v).replace(' ', '')) for v in values] if len(values) < 12 and log else None
     flat = max(every) < 12 * min(every)
-    return Plot(name, Axis(x_label, log=log, ticks=ticks, low=0 if values[0] == 0 else None), Axis('million keys a second', log=not flat, low=0 if flat else None), series)
+    return Plot(
+        name,
+        Axis(x_label, log=log, ticks=ticks, low=0 if values[0] == 0 else None),
+        Axis('million keys a second', log=not flat, low=0 if flat else None),
+        series,
+    )
 
 
 def memory_section(run):
@@ -164,7 +233,10 @@ def memory_section(run):
         rows = []
         for r in of:
             limit = r.counters.get('limit_per_second')
-            rows.append(row(r, NOT_SHOWN) + [percent(r.median / limit) + ' of ' + value(limit, r.unit) if limit and r.unit == 'keys/s' else ''])
+            rows.append(
+                row(r, NOT_SHOWN)
+                + [percent(r.median / limit) + ' of ' + value(limit, r.unit) if limit and r.unit == 'keys/s' else '']
+            )
         html += page.table(HEAD + ["of the machine's limit"], rows, f'The figures: {len(rows)}' if panels else '')
     return html + page.commands(results, run.settings)
 
@@ -180,9 +252,23 @@ def cost_section(run):
         threads = unique(scaled, 'threads')
         if len(threads) > 1:
             groups = grouped(scaled, lambda r: str(r.get('what')).replace('_', ' '))
-            html += page.plots([Plot('keys into a filter', Axis('threads', ticks=[(n, str(n)) for n in threads], low=threads[0] - 0.2, high=threads[-1] + 0.2),
-                                     Axis('million keys a second', low=0), numbered(groups, lambda rs: [(r.get('threads'), *million(r)) for r in rs]))])
-        rows = [[str(r.get('what')).replace('_', ' ') + (f', {label(r.params, NOT_SHOWN)}' if label(r.params, NOT_SHOWN) else ''), *row(r)[1:],
-                 byte_count(r.counters['bytes']) if r.counters.get('bytes') else ''] for r in of]
+            html += page.plots(
+                [
+                    Plot(
+                        'keys into a filter',
+                        Axis('threads', ticks=[(n, str(n)) for n in threads], low=threads[0] - 0.2, high=threads[-1] + 0.2),
+                        Axis('million keys a second', low=0),
+                        numbered(groups, lambda rs: [(r.get('threads'), *million(r)) for r in rs]),
+                    )
+                ]
+            )
+        rows = [
+            [
+                str(r.get('what')).replace('_', ' ') + (f', {label(r.params, NOT_SHOWN)}' if label(r.params, NOT_SHOWN) else ''),
+                *row(r)[1:],
+                byte_count(r.counters['bytes']) if r.counters.get('bytes') else '',
+            ]
+            for r in of
+        ]
         html += page.table(HEAD + ['size'], rows)
     return html + page.commands(results, run.settings)

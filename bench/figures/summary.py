@@ -19,6 +19,9 @@ def throughput(run):
     rows = {}
     for r in results:
         rows.setdefault((r.get('op'), contender(r)), {})[r.get('fits'), r.get('threads')] = r
-    lines = [[f'{op} {name}', *(entry(of[c]) if c in of else '' for c in columns), *quality(next(iter(of.values())))] for (op, name), of in sorted(rows.items())]
+    lines = [
+        [f'{op} {name}', *(entry(of[c]) if c in of else '' for c in columns), *quality(next(iter(of.values())))]
+        for (op, name), of in sorted(rows.items())
+    ]
     head = ['million keys a second', *(f'{f}, {n} thr.' for f, n in columns), 'bits/key', 'rate, measured of asked']
     return table(head, lines) + '\n~ spread above 10 %, * shared CPU\n'

@@ -12,8 +12,8 @@ class Law:
     single: float  # X(1), as measured
     sigma: float
     kappa: float
-    error: float   # root mean square of measured over predicted, less one
-    counts: list   # the numbers of threads it was fitted to
+    error: float  # root mean square of measured over predicted, less one
+    counts: list  # the numbers of threads it was fitted to
 
     def at(self, n):
         return self.single * n / (1 + self.sigma * (n - 1) + self.kappa * n * (n - 1))

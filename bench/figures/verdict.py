@@ -40,8 +40,14 @@ def kept(run):
     asked = [r for r in run.results if 'lost' in r.counters]
     if asked and not run.errors:
         yield f'No inserted key was lost in any of {len(asked)} results that asked.'
-    sure = [r for r in run.results if r.counters.get('fp_asked') and r.counters.get('fp_measured') is not None
-            and r.counters.get('fp_interval', 0) < 0.1 and str(r.get('set', r.get('kind', 'blocked'))).startswith(('blocked', 'classic'))]
+    sure = [
+        r
+        for r in run.results
+        if r.counters.get('fp_asked')
+        and r.counters.get('fp_measured') is not None
+        and r.counters.get('fp_interval', 0) < 0.1
+        and str(r.get('set', r.get('kind', 'blocked'))).startswith(('blocked', 'classic'))
+    ]
     ratios = [r.counters['fp_measured'] / r.counters['fp_asked'] for r in sure]
     if ratios:
         yield f'Measured false-positive rates of blocked and classic are {min(ratios):.2f} to {max(ratios):.2f} times those asked for ({len(ratios)} results).'
@@ -67,13 +73,17 @@ def throughput(run):
     """blocked at 1 %: the fastest way to ask it, at each size."""
     results = [r for r in run.of('cores', op='hit', rate=0.01) if str(r.get('set')).startswith('blocked')]
     for fits in FITS:
-        ways = [w for s in unique(results, 'set') for b in unique(results, 'batch') if (w := pick(results, fits=fits, set=s, batch=b))]
+        ways = [
+            w for s in unique(results, 'set') for b in unique(results, 'batch') if (w := pick(results, fits=fits, set=s, batch=b))
+        ]
         for r in sorted(ways, key=lambda r: -r.median)[:1]:
             batch = f' in batches of {r.get("batch")}' if r.get('batch') else ' one key a call'
             shared = ' (contended: the threads did not have a CPU each)' if r.contended else linear(run, r)
             z = f', z={r.counters["z"]:.0f}' if r.counters.get('z') else ''
-            yield (f'{r.get("set")}{z}, 1 %, a set of {count(r.get("keys"))} keys that fits {FITS[fits]}: {lookups(r)}{batch} on '
-                   f'{r.get("threads")} thread{"s" if r.get("threads") > 1 else ""}{shared}{described(r)}.')
+            yield (
+                f'{r.get("set")}{z}, 1 %, a set of {count(r.get("keys"))} keys that fits {FITS[fits]}: {lookups(r)}{batch} on '
+                f'{r.get("threads")} thread{"s" if r.get("threads") > 1 else ""}{shared}{described(r)}.'
+            )
 
 
 def law(run):
@@ -81,8 +91,10 @@ def law(run):
     of = run.of('cores', op='hit', set='blocked', rate=0.01, fits='L2', batch=0)
     found = law_of(of, cores)
     if found:
-        yield (f'Scaling of blocked in the L2, fitted to {sentence_list(map(str, found.counts))} threads: contention {percent(found.sigma)}, coherency '
-               f'{found.kappa:.1g}; {2 * found.counts[-1]} threads would reach {value(found.at(2 * found.counts[-1]), "keys/s")} (extrapolated).')
+        yield (
+            f'Scaling of blocked in the L2, fitted to {sentence_list(map(str, found.counts))} threads: contention {percent(found.sigma)}, coherency '
+            f'{found.kappa:.1g}; {2 * found.counts[-1]} threads would reach {value(found.at(2 * found.counts[-1]), "keys/s")} (extrapolated).'
+        )
     elif of:
         yield 'Too few numbers of threads to say anything of more cores than were measured.'
 
@@ -95,12 +107,22 @@ def rivals(run):
         fits = next((f for f in ('L2', 'L3', 'memory') if pick(results, set='blocked', fits=f)), None)
         ours = pick(results, set='blocked', fits=fits)
         for name in unique(results, 'set'):
-            other = next((r for r in results if ours and r.get('set') == name and r.get('fits') == fits and r.get('threads') == ours.get('threads')), None)
+            other = next(
+                (
+                    r
+                    for r in results
+                    if ours and r.get('set') == name and r.get('fits') == fits and r.get('threads') == ours.get('threads')
+                ),
+                None,
+            )
             if other and not name.startswith('blocked') and apart(ours, other):
                 found.append(f'{times(ours, other)} {name}{described(other)}')
         if found:
-            yield (f'One key a call on {ours.get("threads")} threads, {FITS[fits]}{", contended" if ours.contended else ""}: blocked{described(ours)} {verb} '
-                   f'{value(ours.median, ours.unit)}:', found)
+            yield (
+                f'One key a call on {ours.get("threads")} threads, {FITS[fits]}{", contended" if ours.contended else ""}: blocked{described(ours)} {verb} '
+                f'{value(ours.median, ours.unit)}:',
+                found,
+            )
 
 
 def reloads(run):
@@ -117,8 +139,10 @@ def reloads(run):
         r, b = max(timed, key=lambda p: p[0].counters['p999_ns'])
         during, without = (o.samples.get('p999_ns', [o.counters['p999_ns']]) for o in (r, b))
         sure = min(during) > max(without)
-        yield (f'99.9 % of lookups end within {nanoseconds(r.counters["p999_ns"])} during a reload ({r.get("phase")}), '
-               f'{nanoseconds(b.counters["p999_ns"])} without one{"" if sure else ", which is no difference beyond noise"}.')
+        yield (
+            f'99.9 % of lookups end within {nanoseconds(r.counters["p999_ns"])} during a reload ({r.get("phase")}), '
+            f'{nanoseconds(b.counters["p999_ns"])} without one{"" if sure else ", which is no difference beyond noise"}.'
+        )
 
 
 def batches(run):
@@ -132,8 +156,10 @@ def batches(run):
         if enough is not one and apart(enough, one) and not (best.unsteady or enough.unsteady):
             limit = enough.counters.get('limit_per_second')
             beside = f' and {percent(enough.median / limit)} of what the machine reads at random' if limit else ''
-            yield (f'With {count(keys)} keys{" on " + best.get("pages") + " pages" if best.get("pages") else ""}, choose batches of {enough.get("batch")}: '
-                   f'{lookups(enough)}, {enough.median / one.median:.1f} times what batches of {one.get("batch")} do{beside}.')
+            yield (
+                f'With {count(keys)} keys{" on " + best.get("pages") + " pages" if best.get("pages") else ""}, choose batches of {enough.get("batch")}: '
+                f'{lookups(enough)}, {enough.median / one.median:.1f} times what batches of {one.get("batch")} do{beside}.'
+            )
 
 
 def pages_of(results):
@@ -141,8 +167,16 @@ def pages_of(results):
     for r in results:
         if str(r.get('pages')).startswith('huge'):
             same = {k: v for k, v in r.params.items() if k != 'pages'}
-            small = next((o for o in results if not str(o.get('pages')).startswith('huge') and o.get('pages') is not None
-                          and {k: v for k, v in o.params.items() if k != 'pages'} == same), None)
+            small = next(
+                (
+                    o
+                    for o in results
+                    if not str(o.get('pages')).startswith('huge')
+                    and o.get('pages') is not None
+                    and {k: v for k, v in o.params.items() if k != 'pages'} == same
+                ),
+                None,
+            )
             if small:
                 yield small, r
 
@@ -164,13 +198,17 @@ def kinds(run):
     of = [r for r in run.of('choice', rate=0.01, op='miss') if r.counters.get('bits_per_key')]
     if len(of) < 2:
         return
+
     def name(r):
         return f'{r.get("kind")}, z={r.get("z")}' if r.get('z') else str(r.get('kind'))
+
     small, fast = min(of, key=lambda r: r.counters['bits_per_key']), max(of, key=lambda r: r.median)
     second = max((r for r in of if r is not fast), key=lambda r: r.median)
     sure = '' if apart(fast, second) else f' (with {name(second)} within noise)'
-    yield (f'At 1 % and {count(fast.get("keys"))} keys {name(small)} is the smallest{described(small)} at {nanoseconds(1e9 / small.median)} an absent key; '
-           f'{name(fast)} is the fastest{described(fast)} at {nanoseconds(1e9 / fast.median)}{sure}.')
+    yield (
+        f'At 1 % and {count(fast.get("keys"))} keys {name(small)} is the smallest{described(small)} at {nanoseconds(1e9 / small.median)} an absent key; '
+        f'{name(fast)} is the fastest{described(fast)} at {nanoseconds(1e9 / fast.median)}{sure}.'
+    )
 
 
 def costs(run):
@@ -180,7 +218,9 @@ def costs(run):
         for what in unique(of, 'what'):
             r = pick(of, what=what)
             speed = nanoseconds(r.median) if r.unit == 'ns' else value(r.median, r.unit)
-            said.append(f'{what.replace("_", " ")} {speed}' + (f' on {r.get("threads")} threads' if r.get('threads', 1) > 1 else ''))
+            said.append(
+                f'{what.replace("_", " ")} {speed}' + (f' on {r.get("threads")} threads' if r.get('threads', 1) > 1 else '')
+            )
         sizes = [r.counters['bytes'] for r in of if r.counters.get('bytes')]
         yield f'Your set {file}{": " + byte_count(max(sizes)) if sizes else ""}: {", ".join(said)}.'
 
@@ -200,7 +240,9 @@ def sentences(run):
     """(text, what is listed below it, whether it is bad news)."""
     found = [(s, [], True) for s in errors(run)]
     if run.machine.get('noisy'):
-        found.append((f'The machine was noisy: {"; ".join(run.machine.get("noisy_why", []))}. Take the figures with care.', [], True))
+        found.append(
+            (f'The machine was noisy: {"; ".join(run.machine.get("noisy_why", []))}. Take the figures with care.', [], True)
+        )
     for part in (throughput, law, rivals, reloads, batches, huge, kinds, costs, kept, steadiness):
         found += [(s, [], False) if isinstance(s, str) else (*s, False) for s in part(run)]
     return found

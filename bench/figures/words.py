@@ -63,5 +63,8 @@ def table(head, rows):
     last = len(head) - 1
 
     def line(row):
-        return '  '.join(str(c).ljust(w) if i in (0, last) else str(c).rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip()
+        return '  '.join(
+            str(c).ljust(w) if i in (0, last) else str(c).rjust(w) for i, (c, w) in enumerate(zip(row, widths))
+        ).rstrip()
+
     return '\n'.join(line(row) for row in [head] + rows)

@@ -14,9 +14,14 @@ from figures.run import median, spread  # noqa: E402
 
 SIZES = {'L2': 500000, 'L3': 10000000, 'memory': 100000000}
 SETS = {  # name: ns a lookup in L2, bits a key and measured rate over asked, how much of it is under a lock
-    'blocked': (3.0, 1.07, 0.99, 0.0), 'classic': (9.0, 1.0, 1.0, 0.0), 'split': (3.4, 1.10, 1.01, 0.0),
-    'libbloom-mutex': (60.0, 1.0, 1.0, 0.9), 'shard-mutex': (30.0, 1.0, 1.0, 0.1), 'shard-rwlock': (35.0, 1.0, 1.0, 0.15),
-    'textbook': (40.0, 1.0, 1.02, 0.0), 'lfht': (55.0, 30.0, 0.0, 0.02),
+    'blocked': (3.0, 1.07, 0.99, 0.0),
+    'classic': (9.0, 1.0, 1.0, 0.0),
+    'split': (3.4, 1.10, 1.01, 0.0),
+    'libbloom-mutex': (60.0, 1.0, 1.0, 0.9),
+    'shard-mutex': (30.0, 1.0, 1.0, 0.1),
+    'shard-rwlock': (35.0, 1.0, 1.0, 0.15),
+    'textbook': (40.0, 1.0, 1.02, 0.0),
+    'lfht': (55.0, 30.0, 0.0, 0.02),
 }
 OPS = {'hit': 1.0, 'miss': 0.9, 'insert': 4.0, 'mixed': 1.3, 'duplicate': 2.0}
 SLOWER = {'L2': 1.0, 'L3': 2.0, 'memory': 5.0}
@@ -25,7 +30,14 @@ SLOWER = {'L2': 1.0, 'L3': 2.0, 'memory': 5.0}
 class Synthetic:
     def __init__(self, seed, cpus=2, repetitions=5, noise=0.01, drift=0.01, disturbed=0.02, plant=lambda name: 1.0):
         self.dice = random.Random(seed)
-        self.cpus, self.repetitions, self.noise, self.drift, self.disturbed, self.plant = cpus, repetitions, noise, drift, disturbed, plant
+        self.cpus, self.repetitions, self.noise, self.drift, self.disturbed, self.plant = (
+            cpus,
+            repetitions,
+            noise,
+            drift,
+            disturbed,
+            plant,
+        )
         self.results = []
 
     def values(self, name, true):
@@ -51,9 +63,21 @@ class Synthetic:
         for key, value in (latencies or {}).items():
             samples[key] = self.values(name, value)
             counters[key] = median(samples[key])
-        self.results.append({'question': question, 'name': name, 'params': params, 'unit': unit, 'better': 'lower' if unit == 'ns' else 'higher',
-                             'values': values, 'median': median(values), 'spread': spread(values), 'counters': counters, 'samples': samples,
-                             'command': f"build/bench/bench/bench_{question} --benchmark_filter='^{name}$'"})
+        self.results.append(
+            {
+                'question': question,
+                'name': name,
+                'params': params,
+                'unit': unit,
+                'better': 'lower' if unit == 'ns' else 'higher',
+                'values': values,
+                'median': median(values),
+                'spread': spread(values),
+                'counters': counters,
+                'samples': samples,
+                'command': f"build/bench/bench/bench_{question} --benchmark_filter='^{name}$'",
+            }
+        )
 
     def threads(self):
         counts = [1]
@@ -63,8 +87,14 @@ class Synthetic:
 
     def facts(self, name, rate, **more):
         _, bits, measured, _ = SETS[name]
-        return {'bits_per_key': bits * 1.44 * math.log2(1 / rate), 'fp_asked': rate, 'fp_measured': measured * rate, 'lost': 0,
-                'shared': 0, **more}
+        return {
+            'bits_per_key': bits * 1.44 * math.log2(1 / rate),
+            'fp_asked': rate,
+            'fp_measured': measured * rate,
+            'lost': 0,
+            'shared': 0,
+            **more,
+        }
 
     def cores(self):
         for op, dear in OPS.items():
@@ -77,30 +107,60 @@ class Synthetic:
                             for threads in self.threads():
                                 once = ns * dear * SLOWER[fits] * (0.4 if batch else 1)
                                 share = (1 + (locked + 0.01) * (threads - 1) + 0.001 * threads * (threads - 1)) / threads
-                                self.add(f'cores/op:{op}/set:{name}/rate:{rate}/keys:{keys}/fits:{fits}/batch:{batch}/threads:{threads}',
-                                         once * share, self.facts(name, rate, limit_per_second=threads * 9e8 / SLOWER[fits]))
+                                self.add(
+                                    f'cores/op:{op}/set:{name}/rate:{rate}/keys:{keys}/fits:{fits}/batch:{batch}/threads:{threads}',
+                                    once * share,
+                                    self.facts(name, rate, limit_per_second=threads * 9e8 / SLOWER[fits]),
+                                )
 
     def reload(self):
         for flavor in ('bp', 'qsbr'):
-            for phase, cost, tail in (('none', 1.0, 1.0), ('rebuild', 1.04, 1.6), ('copy', 1.06, 1.8), ('roll', 1.02, 1.2), ('refresh', 1.05, 2.5)):
+            for phase, cost, tail in (
+                ('none', 1.0, 1.0),
+                ('rebuild', 1.04, 1.6),
+                ('copy', 1.06, 1.8),
+                ('roll', 1.02, 1.2),
+                ('refresh', 1.05, 2.5),
+            ):
                 latencies = {'p50_ns': 12.0 * cost, 'p99_ns': 80.0 * tail, 'p999_ns': 400.0 * tail, 'max_ns': 30000.0 * tail}
-                self.add(f'reload/phase:{phase}/op:hit/flavor:{flavor}/threads:1', 6.0 * cost, {'clock_ns': 9.5, 'lost': 0}, latencies=latencies)
+                self.add(
+                    f'reload/phase:{phase}/op:hit/flavor:{flavor}/threads:1',
+                    6.0 * cost,
+                    {'clock_ns': 9.5, 'lost': 0},
+                    latencies=latencies,
+                )
 
     def choice(self):
-        for kind, z, dear in (('blocked', 1, 2.6), ('blocked', 2, 3.0), ('blocked', 4, 3.4), ('blocked', 8, 4.0), ('classic', 0, 9.0)):
+        for kind, z, dear in (
+            ('blocked', 1, 2.6),
+            ('blocked', 2, 3.0),
+            ('blocked', 4, 3.4),
+            ('blocked', 8, 4.0),
+            ('classic', 0, 9.0),
+        ):
             for rate in (0.1, 0.03, 0.01, 0.001, 0.0001, 0.00001):
-                bits = 1.44 * math.log2(1 / rate) * (1 + {1: 0.1, 2: 0.03, 4: 0.02, 8: 0.03, 0: 0}[z] * math.log10(1 / rate) ** 1.5)
+                bits = (
+                    1.44 * math.log2(1 / rate) * (1 + {1: 0.1, 2: 0.03, 4: 0.02, 8: 0.03, 0: 0}[z] * math.log10(1 / rate) ** 1.5)
+                )
                 for op in ('hit', 'miss'):
-                    self.add(f'choice/kind:{kind}/z:{z}/rate:{rate}/keys:10000000/op:{op}', dear * (1 + bits / 40) * (0.7 if op == 'miss' else 1),
-                             {'bits_per_key': bits, 'fp_asked': rate, 'fp_measured': rate * 0.995, 'lost': 0})
+                    self.add(
+                        f'choice/kind:{kind}/z:{z}/rate:{rate}/keys:10000000/op:{op}',
+                        dear * (1 + bits / 40) * (0.7 if op == 'miss' else 1),
+                        {'bits_per_key': bits, 'fp_asked': rate, 'fp_measured': rate * 0.995, 'lost': 0},
+                    )
 
     def memory(self):
         for pages, dear in (('4k', 1.4), ('huge', 1.0)):
             for batch in (1, 2, 4, 8, 16, 32, 64, 128, 256):
-                self.add(f'memory/what:batch/pages:{pages}/keys:10000000/batch:{batch}', dear * (4 + 20 / min(batch, 40) + batch / 100),
-                         {'limit_per_second': 3e8, 'bits_per_key': 10.27, 'fp_asked': 0.01, 'fp_measured': 0.0099, 'lost': 0})
+                self.add(
+                    f'memory/what:batch/pages:{pages}/keys:10000000/batch:{batch}',
+                    dear * (4 + 20 / min(batch, 40) + batch / 100),
+                    {'limit_per_second': 3e8, 'bits_per_key': 10.27, 'fp_asked': 0.01, 'fp_measured': 0.0099, 'lost': 0},
+                )
             for keys in (100000, 1000000, 10000000, 100000000):
-                self.add(f'memory/what:pages/pages:{pages}/keys:{keys}', dear * 3 * math.log10(keys / 9999), {'limit_per_second': 3e8})
+                self.add(
+                    f'memory/what:pages/pages:{pages}/keys:{keys}', dear * 3 * math.log10(keys / 9999), {'limit_per_second': 3e8}
+                )
         for distance in (0, 8, 16, 32, 64, 128):
             self.add(f'memory/what:distance/keys:10000000/distance:{distance}', 4 + 30 / (1 + distance / 4))
         for length in (4, 8, 16, 32, 64, 128, 256):
@@ -110,7 +170,9 @@ class Synthetic:
     def cost(self):
         for what, ns in (('build', 40.0), ('bulk', 12.0), ('single', 35.0)):
             for threads in self.threads():
-                self.add(f'cost/what:{what}/file:words/threads:{threads}', ns / threads ** 0.9, {'bytes': 850000, 'bits_per_key': 10.3})
+                self.add(
+                    f'cost/what:{what}/file:words/threads:{threads}', ns / threads**0.9, {'bytes': 850000, 'bits_per_key': 10.3}
+                )
         for what, ns in (('save', 3e6), ('load', 1e6), ('map_cold', 4e5), ('map_warm', 3e4)):
             self.add(f'cost/what:{what}/file:words', ns, {'bytes': 850000}, unit='ns')
 
@@ -120,15 +182,37 @@ class Synthetic:
         self.choice()
         self.memory()
         self.cost()
-        machine = {'cpu': 'Synthetic CPU, measured by nobody', 'instructions': [], 'virtual': True, 'cpus_allowed': self.cpus, 'cores': self.cpus,
-                   'smt': False, 'caches': [{'level': 2, 'type': 'unified', 'bytes': 1 << 20, 'shared_by': 1},
-                                            {'level': 3, 'type': 'unified', 'bytes': 33 << 20, 'shared_by': self.cpus}],
-                   'memory_bytes': 24 << 30, 'governor': 'performance', 'huge_pages': 'transparent: madvise; reserved: 0', 'kernel': '6.1',
-                   'compiler': 'gcc 12.2.0', 'load_average': {'begin': 0.05, 'end': 1.2}, 'idle_share': {'begin': 1.0, 'end': 0.99, 'others': 0.01},
-                   'noisy': False, 'noisy_why': []}
+        machine = {
+            'cpu': 'Synthetic CPU, measured by nobody',
+            'instructions': [],
+            'virtual': True,
+            'cpus_allowed': self.cpus,
+            'cores': self.cpus,
+            'smt': False,
+            'caches': [
+                {'level': 2, 'type': 'unified', 'bytes': 1 << 20, 'shared_by': 1},
+                {'level': 3, 'type': 'unified', 'bytes': 33 << 20, 'shared_by': self.cpus},
+            ],
+            'memory_bytes': 24 << 30,
+            'governor': 'performance',
+            'huge_pages': 'transparent: madvise; reserved: 0',
+            'kernel': '6.1',
+            'compiler': 'gcc 12.2.0',
+            'load_average': {'begin': 0.05, 'end': 1.2},
+            'idle_share': {'begin': 1.0, 'end': 0.99, 'others': 0.01},
+            'noisy': False,
+            'noisy_why': [],
+        }
         commands = {q: f'build/bench/bench/bench_{q}' for q in ('cores', 'reload', 'choice', 'memory', 'cost')}
-        return {'weir': '0.1.0', 'format': 1, 'date': '2026-01-01 00:00 UTC', 'machine': machine,
-                'settings': {'mode': 'default', 'seconds': 600, 'commands': commands}, 'errors': [], 'results': self.results}
+        return {
+            'weir': '0.1.0',
+            'format': 1,
+            'date': '2026-01-01 00:00 UTC',
+            'machine': machine,
+            'settings': {'mode': 'default', 'seconds': 600, 'commands': commands},
+            'errors': [],
+            'results': self.results,
+        }
 
 
 def write(folder, name, run):
@@ -139,5 +223,5 @@ def write(folder, name, run):
 
 
 if __name__ == '__main__':
-    SEED, CPUS = ([int(a) for a in sys.argv[1:]] + [1, 2][len(sys.argv) - 1:])[:2]
+    SEED, CPUS = ([int(a) for a in sys.argv[1:]] + [1, 2][len(sys.argv) - 1 :])[:2]
     json.dump(Synthetic(SEED, CPUS).run(), sys.stdout)

@@ -16,8 +16,18 @@ from figures.run import load, quantile, spread  # noqa: E402
 
 
 def repetition(name, index, **fields):
-    return {'name': name, 'run_name': name, 'run_type': 'iteration', 'repetition_index': index, 'real_time': 2.0, 'cpu_time': 2.0,
-            'time_unit': 'us', 'iterations': 1, 'threads': 1, **fields}
+    return {
+        'name': name,
+        'run_name': name,
+        'run_type': 'iteration',
+        'repetition_index': index,
+        'real_time': 2.0,
+        'cpu_time': 2.0,
+        'time_unit': 'us',
+        'iterations': 1,
+        'threads': 1,
+        **fields,
+    }
 
 
 class Collect(unittest.TestCase):
@@ -30,8 +40,12 @@ class Collect(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def collect(self, *arguments):
-        done = subprocess.run([sys.executable, os.path.join(BENCH, 'collect'), '-o', self.path('run.json'), *arguments], capture_output=True,
-                              text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, os.path.join(BENCH, 'collect'), '-o', self.path('run.json'), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         return done.returncode, done.stderr
 
     def written(self, name, *benchmarks):
@@ -42,7 +56,9 @@ class Collect(unittest.TestCase):
     def test_repetitions_become_one_result(self):
         name = 'cores/op:hit/set:blocked/rate:0.01/threads:2/iterations:1/manual_time'
         speeds = [100e6, 130e6, 110e6, 90e6, 120e6]
-        entries = [repetition(name, i, items_per_second=s, bits_per_key=10.27, lost=0, shared=i == 2) for i, s in enumerate(speeds)]
+        entries = [
+            repetition(name, i, items_per_second=s, bits_per_key=10.27, lost=0, shared=i == 2) for i, s in enumerate(speeds)
+        ]
         mean = dict(entries[0], run_type='aggregate', aggregate_name='mean', name=name + '_mean')
         file = self.written('cores.json', *entries, mean)
         self.assertEqual(self.collect('--command', 'cores=bench_cores --quick', '--mode', 'quick', file), (0, ''))
@@ -66,13 +82,18 @@ class Collect(unittest.TestCase):
 
     def test_several_files(self):
         a = self.written('a.json', repetition('cores/threads:1', 0, items_per_second=1))
-        b = self.written('b.json', repetition('cores/threads:1', 1, items_per_second=2), repetition('memory/what:hash', 0, items_per_second=3))
+        b = self.written(
+            'b.json', repetition('cores/threads:1', 1, items_per_second=2), repetition('memory/what:hash', 0, items_per_second=3)
+        )
         self.assertEqual(self.collect(a, b)[0], 0)
         self.assertEqual([r.values for r in load(self.path('run.json')).results], [[1, 2], [3]])
 
     def test_failures_are_told(self):
-        file = self.written('a.json', repetition('cores/set:a', 0, items_per_second=1, lost=2),
-                            repetition('cores/set:b', 0, error_occurred=True, error_message='no memory'))
+        file = self.written(
+            'a.json',
+            repetition('cores/set:a', 0, items_per_second=1, lost=2),
+            repetition('cores/set:b', 0, error_occurred=True, error_message='no memory'),
+        )
         status, err = self.collect(file)
         self.assertEqual(status, 1)
         self.assertIn('cores/set:a: 2 keys were lost', err)
@@ -105,7 +126,11 @@ class Collect(unittest.TestCase):
         quiet = {'load_average': 0.1, 'idle_share': 0.99, 'ticks': 1000, 'busy': 100, 'process': 1, 'own': 10}
         ours = dict(quiet, ticks=2000, busy=900, own=800)
         self.assertFalse(machine.load_between(quiet, ours, 2)['noisy'])
-        for change, said in (({'busy': 1100}, 'others had 21 %'), ({'idle_share': 0.5}, '50 % idle'), ({'load_average': 3.0}, 'load average was 3.0')):
+        for change, said in (
+            ({'busy': 1100}, 'others had 21 %'),
+            ({'idle_share': 0.5}, '50 % idle'),
+            ({'load_average': 3.0}, 'load average was 3.0'),
+        ):
             load_now = machine.load_between(quiet, dict(ours, **change), 2)
             self.assertTrue(load_now['noisy'])
             self.assertIn(said, ' '.join(load_now['noisy_why']))

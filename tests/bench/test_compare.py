@@ -133,7 +133,13 @@ class Compare(unittest.TestCase):
     def test_unreadable(self):
         run = Synthetic(2).run()
         del run['results'][0]['values']
-        for path in (self.after(run), '/nonexistent', self.folder.name, write(self.folder.name, 'x.json', {'format': 2}), os.devnull):
+        for path in (
+            self.after(run),
+            '/nonexistent',
+            self.folder.name,
+            write(self.folder.name, 'x.json', {'format': 2}),
+            os.devnull,
+        ):
             status, out, err = compare(self.before, path)
             self.assertEqual((status, out), (2, ''))
             self.assertIn(path, err)

@@ -68,8 +68,13 @@ class Report(unittest.TestCase):
         return write(self.folder, 'run.json', document)
 
     def report(self, *arguments, **environment):
-        done = subprocess.run([sys.executable, os.path.join(BENCH, 'report'), *arguments], capture_output=True, text=True, check=False,
-                              env={**os.environ, **environment})
+        done = subprocess.run(
+            [sys.executable, os.path.join(BENCH, 'report'), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, **environment},
+        )
         return done.returncode, done.stdout, done.stderr
 
     def said(self, path):
@@ -90,7 +95,13 @@ class Report(unittest.TestCase):
             self.assertNotRegex(text, r'https?://|@import|<script|rgb\(')
             self.assertGreater(page.count['figure'], 20)
             self.assertGreater(page.count['table'], 10)
-            for words in ('@media print', 'prefers-color-scheme: dark', 'name="viewport"', 'million keys a second', 'nanoseconds a lookup'):
+            for words in (
+                '@media print',
+                'prefers-color-scheme: dark',
+                'name="viewport"',
+                'million keys a second',
+                'nanoseconds a lookup',
+            ):
                 self.assertIn(words, text)
             defined = set(re.findall(r'(--\w+):', text))
             self.assertLessEqual(set(re.findall(r'var\((--\w+)\)', text)), defined)
@@ -98,8 +109,10 @@ class Report(unittest.TestCase):
     @unittest.skipUnless(shutil.which('gnuplot'), 'gnuplot is not installed')
     def test_a_part_of_a_run(self):
         for question in ('cores', 'reload', 'choice', 'memory', 'cost'):
+
             def keep(document, question=question):
                 document['results'] = [r for r in document['results'] if r['question'] == question][:3]
+
             status, _, err = self.report(self.run_of(change=keep), '-o', os.path.join(self.folder, 'page.html'))
             self.assertEqual((status, err), (0, ''), question)
 
@@ -111,6 +124,7 @@ class Report(unittest.TestCase):
     def test_unreadable(self):
         def lack(document):
             del document['machine']['caches']
+
         for path, named in (('/nonexistent', '/nonexistent'), (self.run_of(change=lack), 'caches')):
             status, _, err = self.report('--text', path)
             self.assertEqual(status, 2)
@@ -118,12 +132,23 @@ class Report(unittest.TestCase):
 
     def test_verdict(self):
         said = self.said(self.run_of())
-        for words in ('1 %, a set of 500 k keys that fits in the L2: ', ' in batches of 32 on 2 threads, 98 % of linear (10.24 bits a key, measured 0.99 %)',
-                      'No inserted key was lost', 'A reload costs readers at most', 'choose batches of 32', 'Huge pages: up to +4', '9.57 bits a key',
-                      'Your set words: 830 KiB', 'Too few numbers of threads'):
+        for words in (
+            '1 %, a set of 500 k keys that fits in the L2: ',
+            ' in batches of 32 on 2 threads, 98 % of linear (10.24 bits a key, measured 0.99 %)',
+            'No inserted key was lost',
+            'A reload costs readers at most',
+            'choose batches of 32',
+            'Huge pages: up to +4',
+            '9.57 bits a key',
+            'Your set words: 830 KiB',
+            'Too few numbers of threads',
+        ):
             self.assertIn(words, said)
         self.assertNotIn('extrapolated', said)
-        self.assertRegex(self.said(self.run_of(16)), r'fitted to 1, 2, 4, 8 and 16 threads: contention .* 32 threads would reach .* \(extrapolated\)')
+        self.assertRegex(
+            self.said(self.run_of(16)),
+            r'fitted to 1, 2, 4, 8 and 16 threads: contention .* 32 threads would reach .* \(extrapolated\)',
+        )
 
     def test_only_what_the_data_bear(self):
         """With noise as large as the differences nothing is faster than anything."""
@@ -140,9 +165,14 @@ class Report(unittest.TestCase):
             document['errors'] = [{'name': 'cores/op:hit', 'message': '3 keys were lost'}]
             for r in document['results']:
                 r['counters']['shared'] = 1
+
         said = self.said(self.run_of(change=spoil))
-        for words in ('FAILED: cores/op:hit: 3 keys were lost', 'The machine was noisy: a neighbour', 'contended: the threads did not have a CPU each',
-                      'are contended'):
+        for words in (
+            'FAILED: cores/op:hit: 3 keys were lost',
+            'The machine was noisy: a neighbour',
+            'contended: the threads did not have a CPU each',
+            'are contended',
+        ):
             self.assertIn(words, said)
         self.assertNotIn('of linear', said)
         self.assertNotIn('No inserted key was lost', said)
@@ -150,6 +180,7 @@ class Report(unittest.TestCase):
     def test_law(self):
         def points(sigma, kappa, counts):
             return [(n, 50 * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))) for n in counts]
+
         for sigma, kappa in ((0.03, 0.0005), (0, 0.001), (0.2, 0), (0, 0)):
             law = usl.fit(points(sigma, kappa, (1, 2, 4, 8, 16)))
             self.assertAlmostEqual(law.sigma, sigma, places=6)
