@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What do the pages and the batch size do, and what does a key's length? Each beside what the machine allows, measured in the same
  * run. */
-#include "memory.h"
+#include "bench_memory.h"
 
 namespace bench {
 namespace {

@@ -75,8 +75,9 @@ void usage(FILE *out)
 	        "  --quick      a selection (%u repetitions of %g s each)\n"
 	        "  --full       everything (%u of %g s); without either, what is usual (%u of %g s)\n%s"
 	        "  --help       this text, and Google Benchmark's own options\n\n"
-	        "Each line's items_per_second are keys. One thread's time is of its CPU, several threads' of the clock. shared: there were more\n"
-	        "threads than CPUs, or other programs took a CPU for more than a twentieth of the time. It exits with 1 if a filter lost a key.\n\n",
+	        "items_per_second are keys. One thread's time is of its CPU, several threads' of the clock, unless said otherwise above.\n"
+	        "shared: there were more threads than CPUs, or other programs took a CPU for more than a twentieth of the time. It exits with 1\n"
+	        "if a filter lost a key.\n\n",
 	        question->name, question->takes_keys ? " [--keys FILE ...]" : "", question->help, question->quick.repetitions,
 	        question->quick.seconds, question->full.repetitions, question->full.seconds, question->normal.repetitions,
 	        question->normal.seconds, question->takes_keys ? "  --keys FILE  keys, one a line; several files may follow\n" : "");

@@ -6,7 +6,7 @@
 #include <weir/weir.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-#include "memory.h"
+#include "bench_memory.h"
 #include "weir_filter.h"
 
 namespace bench {

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
-#include "memory.h"
+#include "bench_memory.h"
 #include "region.h"
 
 namespace bench {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * One filter on huge pages and on small ones, one key a call and in batches, beside what the very same memory allows. */
 #include <weir/weir.h>
-#include "memory.h"
+#include "bench_memory.h"
 #include "weir_filter.h"
 
 namespace bench {

@@ -2,38 +2,9 @@
  * See team.h. */
 #include "team.h"
 #include <algorithm>
-#include <cstdio>
-#include <fcntl.h>
-#include <unistd.h>
+#include "account.h"
 
 namespace bench {
-namespace {
-
-/* A thread's own account of how long it has waited for a CPU: the second number of its schedstat. */
-class Account {
-public:
-	Account() : fd_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
-	~Account()
-	{
-		if (fd_ >= 0)
-			close(fd_);
-	}
-	Account(const Account &) = delete;
-	Account &operator=(const Account &) = delete;
-
-	double waited_ns() const
-	{
-		char text[96] = "";
-		ssize_t got = fd_ < 0 ? 0 : pread(fd_, text, sizeof(text) - 1, 0);
-		double on_cpu = 0, waited = 0;
-		return got > 0 && sscanf(text, "%lf %lf", &on_cpu, &waited) == 2 ? waited : 0;
-	}
-
-private:
-	int fd_;
-};
-
-} // namespace
 
 Team::Team(unsigned threads) : threads_(threads), began_(threads), ended_(threads), cpu_(threads), waited_(threads)
 {

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * The parts of bench_reload: what is replaced, who replaces it, and who reads meanwhile. All work on hashes, so that nothing but the
+ * set is measured. */
+#ifndef WEIR_BENCH_RELOAD_H
+#define WEIR_BENCH_RELOAD_H
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+#include <urcu/flavor.h>
+#include <weir/weir.h>
+#include "reload_clock.h"
+
+namespace bench {
+
+enum class Phase {
+	none,    /* nobody disturbs the readers */
+	rebuild, /* a new filter is filled with every key */
+	copy,    /* a new filter takes over the bits of the old one */
+	roll,    /* rebuilt a shard at a time */
+	refresh, /* an image file is taken over, mapped */
+};
+const char *name_of(Phase phase);
+
+enum class Read { hit, batch, insert };
+const char *name_of(Read read);
+/* Hashes a call of Read::batch. */
+constexpr size_t reload_batch = 64;
+
+struct Flavor {
+	const char *name;
+	const struct rcu_flavor_struct *rcu; /* NULL: bp, whose threads owe nothing */
+	void enter() const { rcu ? rcu->register_thread() : void(); }
+	void leave() const { rcu ? rcu->unregister_thread() : void(); }
+	void quiet() const { rcu ? rcu->read_quiescent_state() : void(); }
+};
+
+/* A set that readers use while it is replaced. */
+class Target {
+public:
+	virtual ~Target() = default;
+	virtual const std::vector<uint64_t> &hashes() const = 0;
+	/* Replaces it once, from the calling thread. Throws if that fails. */
+	virtual void replace() = 0;
+	/* How many of the hashes are found, or that they were inserted. */
+	virtual uint64_t whole(Read read, const uint64_t *hashes, size_t n) = 0;
+	/* Likewise, each call timed by itself: into the histogram. */
+	virtual uint64_t one_by_one(Read read, const uint64_t *hashes, size_t n, struct histogram *times) = 0;
+	virtual uint64_t bytes() = 0;
+	/* How many of n absent keys are found. */
+	virtual uint64_t wrong(size_t n) = 0;
+};
+
+/* @n keys at 1 %; @phase says which of its forms; @rolling: as a set that rolls, also when nobody disturbs. */
+std::unique_ptr<Target> make_target(size_t n, Phase phase, bool rolling, const Flavor &flavor);
+
+/* What a run of the readers came to. */
+struct Reading {
+	double keys = 0, ns = 0;
+	double waited_ns = 0; /* the longest that one of them was kept from its CPU */
+	uint64_t lost = 0;
+};
+
+/* Pinned threads that read while told to. */
+class Readers {
+public:
+	Readers(Target &target, Read read, unsigned threads, const Flavor &flavor);
+	~Readers();
+	Readers(const Readers &) = delete;
+	Readers &operator=(const Readers &) = delete;
+
+	/* They read from the begin of @meanwhile to its end. @clocked: each call by itself; the times are in times(). */
+	Reading run(bool clocked, const std::function<void()> &meanwhile);
+	const struct histogram &times();
+
+private:
+	enum { idle, whole, clocked, over };
+	struct alignas(64) Reader {
+		std::thread thread;
+		Reading reading;
+		std::unique_ptr<struct histogram> times;
+	};
+	void live(Reader &reader, unsigned number);
+	void read(Reader &reader, int how, size_t &at);
+	void wait_for(unsigned count);
+
+	Target &target_;
+	Read read_;
+	const Flavor flavor_;
+	std::vector<Reader> readers_;
+	struct histogram all_;
+	std::atomic<int> state_{idle};
+	std::atomic<unsigned> resting_{0};
+};
+
+} // namespace bench
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * The command's clock and histogram (weir drill), for C++. */
+#ifndef WEIR_BENCH_RELOAD_CLOCK_H
+#define WEIR_BENCH_RELOAD_CLOCK_H
+
+#include <ctime>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+extern "C" {
+#include "../src/tool/histogram.h"
+#include "../src/tool/ticks.h"
+/* ticks.c asks for it; reload_readers.cc has it. */
+double seconds_now(void);
+}
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ * The readers of bench_reload: each on a CPU of its own, from the first on, while there are as many; the loader is the caller. */
+#include <algorithm>
+#include "account.h"
+#include "machine.h"
+#include "reload.h"
+#include "team.h"
+
+/* What ticks.c has from the rest of the command. */
+extern "C" double seconds_now(void) { return bench::clock_ns(CLOCK_MONOTONIC) * 1e-9; }
+
+namespace bench {
+namespace {
+
+constexpr size_t block = 512, most_asked = size_t(1) << 20;
+
+} // namespace
+
+Readers::Readers(Target &target, Read read, unsigned threads, const Flavor &flavor)
+    : target_(target), read_(read), flavor_(flavor), readers_(threads), all_()
+{
+	for (unsigned i = 0; i < threads; i++) {
+		readers_[i].times.reset(new struct histogram());
+		readers_[i].thread = std::thread([this, i] { live(readers_[i], i); });
+	}
+	wait_for(threads);
+}
+
+Readers::~Readers()
+{
+	state_ = over;
+	for (Reader &reader : readers_)
+		reader.thread.join();
+}
+
+/* The caller may be a thread of the flavor too: a grace period must not wait for it. */
+void Readers::wait_for(unsigned count)
+{
+	while (resting_.load() != count) {
+		flavor_.quiet();
+		std::this_thread::yield();
+	}
+}
+
+void Readers::live(Reader &reader, unsigned number)
+{
+	pin(allowed_cpus()[number % allowed_cpus().size()]);
+	flavor_.enter();
+	size_t at = number * 7919 * block;
+	resting_.fetch_add(1);
+	for (int state; (state = state_.load()) != over;) {
+		if (state == idle) {
+			flavor_.quiet();
+			std::this_thread::yield();
+			continue;
+		}
+		resting_.fetch_sub(1);
+		read(reader, state, at);
+		resting_.fetch_add(1);
+	}
+	flavor_.leave();
+}
+
+/* Until told otherwise. */
+void Readers::read(Reader &reader, int how, size_t &at)
+{
+	const std::vector<uint64_t> &hashes = target_.hashes();
+	size_t n = std::min(hashes.size(), most_asked) / block * block;
+	static thread_local const Account account;
+	Reading done;
+	double waited = account.waited_ns();
+	uint64_t began = ticks_now();
+	while (state_.load(std::memory_order_relaxed) == how) {
+		at = (at + block) % n;
+		uint64_t found = how == clocked ? target_.one_by_one(read_, &hashes[at], block, reader.times.get()) :
+		                                  target_.whole(read_, &hashes[at], block);
+		done.lost += block - found;
+		done.keys += block;
+		flavor_.quiet();
+	}
+	done.ns = static_cast<double>(ticks_between(began, ticks_now())) * ticks_ns();
+	done.waited_ns = account.waited_ns() - waited;
+	reader.reading = done;
+}
+
+Reading Readers::run(bool by_itself, const std::function<void()> &meanwhile)
+{
+	unsigned threads = static_cast<unsigned>(readers_.size());
+	for (Reader &reader : readers_)
+		reader.reading = Reading();
+	state_ = by_itself ? clocked : whole;
+	wait_for(0);
+	try {
+		meanwhile();
+	} catch (...) {
+		state_ = idle;
+		wait_for(threads);
+		throw;
+	}
+	state_ = idle;
+	wait_for(threads);
+	Reading all;
+	for (const Reader &reader : readers_) {
+		all.keys += reader.reading.keys;
+		all.ns += reader.reading.ns / threads;
+		all.lost += reader.reading.lost;
+		all.waited_ns = std::max(all.waited_ns, reader.reading.waited_ns);
+	}
+	return all;
+}
+
+const struct histogram &Readers::times()
+{
+	all_ = {};
+	for (const Reader &reader : readers_)
+		histogram_merge(&all_, reader.times.get());
+	return all_;
+}
+
+} // namespace bench

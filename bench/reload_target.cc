@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ * The sets of bench_reload and the ways in which they are replaced. */
+#include <cstdlib>
+#include <stdexcept>
+#include <unistd.h>
+#include "keys.h"
+#include "reload.h"
+#include "weir_filter.h"
+
+namespace bench {
+namespace {
+
+constexpr size_t piece = size_t(1) << 20; /* hashes a loader hands over at a time */
+constexpr uint32_t shards = 16;
+
+void must(bool good, const char *verb)
+{
+	if (!good)
+		throw std::runtime_error(std::string(verb) + ": " + weir_error_detail());
+}
+
+void insert_all(struct weir_reload *r, const std::vector<uint64_t> &hashes)
+{
+	for (size_t i = 0; i < hashes.size(); i += piece)
+		must(weir_reload_insert_hashes(r, &hashes[i], std::min(piece, hashes.size() - i)) >= 0, "weir_reload_insert_hashes");
+}
+
+/* The loops of the readers over the verbs of @Self, which are inlined: find, find_many, add. */
+template <class Self> class Verbs : public Target {
+public:
+	uint64_t whole(Read read, const uint64_t *hashes, size_t n) override
+	{
+		uint64_t found = 0, bitmap[reload_batch / 64];
+		switch (read) {
+		case Read::hit:
+			for (size_t i = 0; i < n; i++)
+				found += self().find(hashes[i]);
+			break;
+		case Read::batch:
+			for (size_t i = 0; i + reload_batch <= n; i += reload_batch)
+				found += self().find_many(&hashes[i], reload_batch, bitmap);
+			break;
+		case Read::insert:
+			for (size_t i = 0; i < n; i++)
+				found += self().add(hashes[i]) >= 0;
+			break;
+		}
+		return found;
+	}
+	uint64_t one_by_one(Read read, const uint64_t *hashes, size_t n, struct histogram *times) override
+	{
+		size_t step = read == Read::batch ? reload_batch : 1;
+		uint64_t found = 0, bitmap[reload_batch / 64], last = ticks_now();
+		for (size_t i = 0; i + step <= n; i += step) {
+			found += read == Read::hit ? self().find(hashes[i]) :
+			         read == Read::insert ? self().add(hashes[i]) >= 0 : self().find_many(&hashes[i], step, bitmap);
+			uint64_t now = ticks_now();
+			histogram_add(times, ticks_between(last + ticks.cost, now));
+			last = ticks_now(); /* the histogram's own time is not the lookup's */
+		}
+		return found;
+	}
+	uint64_t wrong(size_t n) override
+	{
+		uint64_t found = 0;
+		for (size_t i = 0; i < n; i++)
+			found += self().find(scramble(absent + i)); /* as random as a hash */
+		return found;
+	}
+	const std::vector<uint64_t> &hashes() const override { return hashes_; }
+
+protected:
+	explicit Verbs(size_t n) : hashes_(n) {}
+	std::vector<uint64_t> hashes_;
+
+private:
+	Self &self() { return static_cast<Self &>(*this); }
+};
+
+class HandleTarget final : public Verbs<HandleTarget> {
+public:
+	HandleTarget(size_t n, Phase phase, const Flavor &flavor) : Verbs(n), phase_(phase)
+	{
+		struct weir_params params = WeirFilter::params_of(n, 0.01, WEIR_BLOCKED);
+		struct weir_filter *filter;
+		check(weir_create(&filter, &params), "weir_create");
+		std::vector<uint64_t> keys = make_keys(0, n);
+		weir_hash_fixed(filter, keys.data(), sizeof(keys[0]), n, hashes_.data());
+		check(weir_load_hashes(filter, hashes_.data(), n), "weir_load_hashes");
+		if (phase == Phase::refresh)
+			save_images(filter);
+		check(weir_handle_create(&handle_, filter, flavor.rcu), "weir_handle_create");
+	}
+	~HandleTarget() override
+	{
+		weir_handle_destroy(handle_);
+		for (const char *name : { "one", "two", "current", "next" })
+			unlink((folder_ + "/" + name).c_str());
+		rmdir(folder_.c_str());
+	}
+	HandleTarget(const HandleTarget &) = delete;
+	HandleTarget &operator=(const HandleTarget &) = delete;
+
+	bool find(uint64_t hash) const { return weir_handle_contains_hash(handle_, hash); }
+	size_t find_many(const uint64_t *hashes, size_t n, uint64_t *bitmap) const { return weir_handle_contains_hashes(handle_, hashes, n, bitmap); }
+	int add(uint64_t hash) { return weir_handle_insert_hash(handle_, hash); }
+	uint64_t bytes() override
+	{
+		struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
+		check(weir_handle_stats(handle_, &stats), "weir_handle_stats");
+		return stats.filter.bytes;
+	}
+
+	void replace() override
+	{
+		if (phase_ == Phase::refresh) {
+			refresh();
+			return;
+		}
+		struct weir_reload *r;
+		check(weir_reload_begin(&r, handle_, nullptr), "weir_reload_begin");
+		if (phase_ == Phase::copy)
+			check(weir_reload_copy(r), "weir_reload_copy");
+		else
+			insert_all(r, hashes_);
+		check(weir_reload_commit(r), "weir_reload_commit");
+	}
+
+private:
+	/* Two files that differ, so that each refresh finds another than the last. */
+	void save_images(struct weir_filter *filter)
+	{
+		const char *base = getenv("TMPDIR");
+		folder_ = std::string(base && *base ? base : "/var/tmp") + "/weir-bench-XXXXXX";
+		must(mkdtemp(folder_.data()), "mkdtemp");
+		for (const char *name : { "/one", "/two" })
+			check(weir_save(filter, (folder_ + name).c_str(), nullptr), "weir_save");
+	}
+	void refresh()
+	{
+		std::string from = folder_ + (turn_++ % 2 ? "/two" : "/one"), next = folder_ + "/next", path = folder_ + "/current";
+		if (link(from.c_str(), next.c_str()) || rename(next.c_str(), path.c_str()))
+			throw std::runtime_error(path + ": cannot be put there");
+		int got = weir_handle_refresh(handle_, path.c_str());
+		check(got < 0 ? got : 0, "weir_handle_refresh");
+		if (got != 1)
+			throw std::runtime_error(path + ": not taken for another file");
+	}
+
+	Phase phase_;
+	struct weir_handle *handle_ = nullptr;
+	std::string folder_;
+	unsigned turn_ = 0;
+};
+
+class RollingTarget final : public Verbs<RollingTarget> {
+public:
+	RollingTarget(size_t n, const Flavor &flavor) : Verbs(n), parts_(shards)
+	{
+		struct weir_params params = WeirFilter::params_of(n, 0.01, WEIR_BLOCKED);
+		check(weir_rolling_create(&set_, &params, shards, flavor.rcu), "weir_rolling_create");
+		for (size_t i = 0; i < n; i++) {
+			uint64_t key = scramble(i);
+			hashes_[i] = weir_rolling_hash(set_, &key, sizeof(key));
+			parts_[weir_rolling_shard(set_, hashes_[i])].push_back(hashes_[i]);
+		}
+		replace();
+	}
+	~RollingTarget() override { weir_rolling_destroy(set_); }
+	RollingTarget(const RollingTarget &) = delete;
+	RollingTarget &operator=(const RollingTarget &) = delete;
+
+	bool find(uint64_t hash) const { return weir_rolling_contains_hash(set_, hash); }
+	size_t find_many(const uint64_t *hashes, size_t n, uint64_t *bitmap) const { return weir_rolling_contains_hashes(set_, hashes, n, bitmap); }
+	int add(uint64_t hash) { return weir_rolling_insert_hash(set_, hash); }
+	uint64_t bytes() override
+	{
+		struct weir_rolling_stats stats = WEIR_ROLLING_STATS_INIT;
+		check(weir_rolling_stats(set_, &stats), "weir_rolling_stats");
+		return stats.bytes;
+	}
+	void replace() override { check(weir_rolling_reload(set_, nullptr, fill, this), "weir_rolling_reload"); }
+
+private:
+	static int fill(struct weir_reload *r, uint32_t shard, void *self)
+	{
+		const std::vector<uint64_t> &part = static_cast<RollingTarget *>(self)->parts_[shard];
+		int64_t got = weir_reload_insert_hashes(r, part.data(), part.size());
+		return got < 0 ? static_cast<int>(got) : 0;
+	}
+
+	struct weir_rolling *set_ = nullptr;
+	std::vector<std::vector<uint64_t>> parts_; /* the loader's source, sorted by shard as it would be */
+};
+
+} // namespace
+
+const char *name_of(Phase phase)
+{
+	switch (phase) {
+	case Phase::none: return "none";
+	case Phase::rebuild: return "rebuild";
+	case Phase::copy: return "copy";
+	case Phase::roll: return "roll";
+	case Phase::refresh: return "refresh";
+	}
+	return "";
+}
+
+const char *name_of(Read read)
+{
+	return read == Read::hit ? "hit" : read == Read::batch ? "batch" : "insert";
+}
+
+std::unique_ptr<Target> make_target(size_t n, Phase phase, bool rolling, const Flavor &flavor)
+{
+	if (rolling)
+		return std::make_unique<RollingTarget>(n, flavor);
+	return std::make_unique<HandleTarget>(n, phase, flavor);
+}
+
+} // namespace bench
