@@ -142,7 +142,6 @@ echo
 drill
 answers=() commands=()
 for question in "${questions[@]}"; do
-	[ -e "bench/bench_$question.cc" ] || continue
 	step "$question" "bench_$question: ${asks[$question]}"
 	ask "$question"
 done

@@ -17,7 +17,7 @@ def label(params, but=()):
             continue
         if key in ('keys', 'threads'):
             words.append(f'{count(v)} {key if v != 1 else key[:-1]}')
-        elif key in ('op', 'phase', 'kind', 'set'):
+        elif key in ('op', 'phase', 'kind', 'set', 'how', 'form', 'of', 'cache'):
             words.append(str(v))
         else:
             words.append(f'{key} {v}')
@@ -251,7 +251,7 @@ def cost_section(run):
         scaled = [r for r in of if r.get('threads') is not None and r.unit == 'keys/s']
         threads = unique(scaled, 'threads')
         if len(threads) > 1:
-            groups = grouped(scaled, lambda r: str(r.get('what')).replace('_', ' '))
+            groups = grouped(scaled, lambda r: str(r.get('what')).replace('_', ' ') + (f', {r.get("how")}' if r.get('how') else ''))
             html += page.plots(
                 [
                     Plot(

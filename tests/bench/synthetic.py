@@ -124,7 +124,7 @@ class Synthetic:
             ):
                 latencies = {'p50_ns': 12.0 * cost, 'p99_ns': 80.0 * tail, 'p999_ns': 400.0 * tail, 'max_ns': 30000.0 * tail}
                 self.add(
-                    f'reload/phase:{phase}/op:hit/flavor:{flavor}/threads:1',
+                    f'reload/phase:{phase}/op:hit/flavor:{flavor}/form:handle/keys:1000000/threads:1',
                     6.0 * cost,
                     {'clock_ns': 9.5, 'lost': 0},
                     latencies=latencies,
@@ -168,13 +168,14 @@ class Synthetic:
             self.add(f'memory/what:verb/length:{length}', 4 + length / 30, {'limit_per_second': 1e9 / (1.5 + length / 30)})
 
     def cost(self):
-        for what, ns in (('build', 40.0), ('bulk', 12.0), ('single', 35.0)):
+        facts = {'bytes': 850000, 'bits_per_key': 10.3, 'keys': 660000, 'lost': 0}
+        for how, ns in (('single', 35.0), ('batch', 20.0), ('load_hashes', 12.0)):
             for threads in self.threads():
-                self.add(
-                    f'cost/what:{what}/file:words/threads:{threads}', ns / threads**0.9, {'bytes': 850000, 'bits_per_key': 10.3}
-                )
-        for what, ns in (('save', 3e6), ('load', 1e6), ('map_cold', 4e5), ('map_warm', 3e4)):
-            self.add(f'cost/what:{what}/file:words', ns, {'bytes': 850000}, unit='ns')
+                self.add(f'cost/what:build/file:words/how:{how}/threads:{threads}', ns / threads**0.9, facts)
+        self.add('cost/what:save/file:words/form:plain', 3e6, facts, unit='ns')
+        for what, ns in (('load', 1e6), ('map', 4e5)):
+            for cache, dear in (('cold', 5), ('warm', 1)):
+                self.add(f'cost/what:{what}/file:words/form:plain/cache:{cache}', ns * dear, facts, unit='ns')
 
     def run(self):
         self.cores()

@@ -73,7 +73,7 @@ class Compare(unittest.TestCase):
         self.assert_found(lambda n: 'set:blocked' in n and 'batch:32' in n, 2.5, 1.0)
 
     def test_one_result_alone(self):
-        self.assert_found(lambda n: n == 'cost/what:single/file:words/threads:1', 1.3, 1.0)
+        self.assert_found(lambda n: n == 'cost/what:build/file:words/how:single/threads:1', 1.3, 1.0)
 
     def test_ten_percent(self):
         self.assert_found(lambda n: n.startswith('cores/op:hit'), 1.1, 0.75)
