@@ -152,7 +152,7 @@ def law_rows(results, cores):
 
 
 def laws(results, cores):
-    counts = [n for n in unique(results, 'threads') if n <= cores]
+    counts = [n for n in unique([r for r in results if not r.contended], 'threads') if n <= cores]
     rows = law_rows(results, cores)
     html = '<h3>Universal Scalability Law</h3>'
     beyond = [n for n in unique(results, 'threads') if n > cores]
@@ -161,9 +161,11 @@ def laws(results, cores):
             f'{sentence_list(map(str, beyond))} threads share {cores} cores (hyper-threads): measured above, left out of the fit.'
         )
     if not rows:
+        measured = sentence_list(map(str, counts)) if counts else 'no number of'
         return html + page.paragraph(
-            f'Nothing is fitted and nothing extrapolated. Measured: {sentence_list(map(str, counts))} thread{"s" if counts != [1] else ""} with a core each and '
-            'to itself. Contention and coherency are two unknowns beside the speed of one thread: it takes at least three such numbers of threads.'
+            f'Nothing is fitted and nothing extrapolated. Measured: {measured} thread{"s" if counts != [1] else ""} with a core '
+            'each and to itself. Contention and coherency are two unknowns beside the speed of one thread: it takes at least three '
+            'such numbers of threads, one of them 1.'
         )
     top = counts[-1]
     html += page.paragraph(
