@@ -42,6 +42,7 @@ inline retire(one, two, r)
 {
 #ifdef CALL_RCU
 	atomic {
+		assert(LOADERS + deferred < 4); /* rcu.h has no more grace periods */
 		grace_begin(LOADERS + deferred);
 		run reclaimer(LOADERS + deferred, one, two, r);
 		deferred++;

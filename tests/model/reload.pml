@@ -36,7 +36,7 @@
  *  variant GUARD: fails, a section that keeps one filter for two lookups can miss what was promised between them
  *  variant TWO_LOADERS NO_FLAG: fails, two that begin at once free one record twice (H4)
  *
- *  full INSERTERS=3 READERS=2: three inserters and two readers, two reloads
+ *  full INSERTERS=3: three inserters
  */
 #ifndef INSERTERS
 #define INSERTERS 2

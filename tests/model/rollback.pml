@@ -18,7 +18,7 @@
  *  variant DROP_AT_ONCE: fails, an inserter that read the old record still writes to previous (H3)
  *  variant NO_GRACE_FREE: fails, a reader still looks in the filter that was rejected, replaced or dropped (H3)
  *
- *  full INSERTERS=2 ROUNDS=4: two inserters, four rounds
+ *  full INSERTERS=2: two inserters
  */
 #ifndef INSERTERS
 #define INSERTERS 1

@@ -4,7 +4,7 @@
 #
 #     run.sh [--full] [MODEL.pml...]
 #
-# --full: with the bounds that the line "full" in a model's head names. As many variants at a time as there are processors.
+# --full: also the variant that has no name, with the larger bounds that the line "full" in a model's head names. As many variants at a time as there are processors.
 set -eu
 
 # Explore one variant and print its line. A search that was cut short has no verdict.
@@ -48,10 +48,9 @@ trap 'rm -rf "$work"' EXIT
 
 for model; do
 	model=$(realpath "$model")
-	bounds=
-	[ -z "$full" ] || bounds=$(sed -n 's/^ \*  full \([A-Z_0-9= ]*\):.*/\1/p' "$model")
-	sed -n "s@^ \*  variant \{0,1\}\([A-Z_ ]*\): \(holds\|fails\).*@\2|$model|\1|$bounds@p" "$model" > "$work/variants"
+	sed -n "s@^ \*  variant \{0,1\}\([A-Z_ ]*\): \(holds\|fails\).*@\2|$model|\1|@p" "$model" > "$work/variants"
 	[ -s "$work/variants" ] || { echo "$model: names no variant" >&2; exit 1; }
+	[ -z "$full" ] || sed -n "s@^ \*  full \([A-Z_0-9= ]*\):.*@holds|$model||\1@p" "$model" >> "$work/variants"
 	cat "$work/variants" >> "$work/all"
 done
 xargs -d '\n' -n 1 -P "$(nproc)" "$0" --explore "$work" < "$work/all" | tee "$work/lines"
