@@ -98,7 +98,8 @@ void add_set(const Contender &contender, const Size &size, double rate, const Op
 			continue;
 		for (size_t batch : { size_t(0), batch_keys })
 			for (unsigned n : threads)
-				if (!batch || (contender.batches && all && (verb == Verb::hit || verb == Verb::insert || (verb == Verb::miss && !options.quick()))))
+				if (!batch || (contender.batches && all &&
+				               (verb == Verb::hit || verb == Verb::insert || (verb == Verb::miss && !options.quick()))))
 					add_case({ &contender, verb, size, rate, batch, n });
 	}
 }

@@ -102,7 +102,10 @@ public:
 	HandleTarget &operator=(const HandleTarget &) = delete;
 
 	bool find(uint64_t hash) const { return weir_handle_contains_hash(handle_, hash); }
-	size_t find_many(const uint64_t *hashes, size_t n, uint64_t *bitmap) const { return weir_handle_contains_hashes(handle_, hashes, n, bitmap); }
+	size_t find_many(const uint64_t *hashes, size_t n, uint64_t *bitmap) const
+	{
+		return weir_handle_contains_hashes(handle_, hashes, n, bitmap);
+	}
 	int add(uint64_t hash) { return weir_handle_insert_hash(handle_, hash); }
 	uint64_t bytes() override
 	{
@@ -171,7 +174,10 @@ public:
 	RollingTarget &operator=(const RollingTarget &) = delete;
 
 	bool find(uint64_t hash) const { return weir_rolling_contains_hash(set_, hash); }
-	size_t find_many(const uint64_t *hashes, size_t n, uint64_t *bitmap) const { return weir_rolling_contains_hashes(set_, hashes, n, bitmap); }
+	size_t find_many(const uint64_t *hashes, size_t n, uint64_t *bitmap) const
+	{
+		return weir_rolling_contains_hashes(set_, hashes, n, bitmap);
+	}
 	int add(uint64_t hash) { return weir_rolling_insert_hash(set_, hash); }
 	uint64_t bytes() override
 	{

@@ -28,7 +28,7 @@ public:
 	/* As lookup; after each lookups_an_insert of them one of the @fresh keys is inserted. */
 	virtual uint64_t mixed(const uint64_t *keys, size_t n, const uint64_t *fresh);
 	/* As insert, the quickest way there is while nobody asks: several threads may load at once where several may insert. */
-	virtual void load(const uint64_t *keys, size_t n) { insert(keys, n); }
+	virtual void load_keys(const uint64_t *keys, size_t n) { insert(keys, n); }
 	/* As lookup and insert, of strings. */
 	virtual uint64_t lookup(const struct iovec *keys, size_t n) = 0;
 	virtual void insert(const struct iovec *keys, size_t n) = 0;

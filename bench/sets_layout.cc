@@ -57,7 +57,7 @@ public:
 			for (size_t i = 0; i < n; i += batch_)
 				weir_insert_fixed(filter, keys + i, sizeof(*keys), std::min(n - i, batch_), bitmap);
 	}
-	void load(const uint64_t *keys, size_t n) override
+	void load_keys(const uint64_t *keys, size_t n) override
 	{
 		std::vector<uint64_t> hashes(n);
 		weir_hash_fixed(filter, keys, sizeof(*keys), n, hashes.data());

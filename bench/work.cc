@@ -84,7 +84,7 @@ void Work::fill_to(size_t held)
 		std::vector<uint64_t> keys;
 		for (size_t from; (from = next.fetch_add(piece)) < held;) {
 			make(from, std::min(piece, held - from), keys);
-			set_->load(keys.data(), keys.size());
+			set_->load_keys(keys.data(), keys.size());
 		}
 	});
 	held_ = held;
