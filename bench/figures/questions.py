@@ -31,9 +31,11 @@ def grouped(results, key):
     return groups
 
 
-def numbered(groups, points):
-    """A series for each group, each with a style of its own."""
-    return [Series(name, sorted(points(of)), Style(i % 8, i % 8, i % 8)) for i, (name, of) in enumerate(groups.items())]
+def numbered(groups, points, names=None):
+    """A series for each group, each with a style of its own; the same in every panel where all names are given."""
+    names = names or list(groups)
+    styles = [Style(names.index(name) % 8, names.index(name) % 8, names.index(name) % 8) for name in groups]
+    return [Series(name, sorted(points(of)), style) for (name, of), style in zip(groups.items(), styles)]
 
 
 def row(r, but=()):
@@ -70,17 +72,19 @@ def reload_section(run):
         return ''
     timed = [r for r in results if 'p50_ns' in r.counters]
     panels = []
+    phases = list(grouped(timed, lambda r: str(r.get('phase'))))
     for name, of in grouped(timed, lambda r: label(r.params, ('phase',))).items():
         groups = grouped(of, lambda r: str(r.get('phase')))
         series = numbered(
             groups,
             lambda rs: [(i, r.counters[p]) for r in rs for i, (p, _) in enumerate(PERCENTILES) if r.counters.get(p, 0) > 0],
+            phases,
         )
         panels.append(
             Plot(
                 name,
-                Axis('of all lookups', ticks=[(i, text) for i, (_, text) in enumerate(PERCENTILES)], low=-0.2, high=3.2),
-                Axis('nanoseconds a lookup', log=True),
+                Axis('of all calls', ticks=[(i, text) for i, (_, text) in enumerate(PERCENTILES)], low=-0.2, high=3.2),
+                Axis('nanoseconds a call', log=True),
                 series,
             )
         )

@@ -131,10 +131,14 @@ def reloads(run):
     worst = [(r, b) for r, b in calm if apart(r, b) and (r.median < b.median) == (r.better == 'higher')]
     if worst:
         r, b = max(worst, key=lambda p: abs(p[0].median / p[1].median - 1))
-        yield f'A reload costs readers at most {percent(abs(1 - r.median / b.median))} of their throughput ({r.get("phase")}, of {len(calm)} cases measured).'
+        wide = '; its repetitions spread by more than 10 %' if r.unsteady or b.unsteady else ''
+        yield (
+            f'A reload costs readers at most {percent(abs(1 - r.median / b.median))} of their throughput '
+            f'({r.get("phase")}, of {len(calm)} cases measured{wide}).'
+        )
     elif calm:
         yield f'No reload cost readers anything beyond noise ({len(calm)} cases measured).'
-    timed = [(r, b) for r, b in calm if r.counters.get('p999_ns') and b.counters.get('p999_ns')]
+    timed = [(r, b) for r, b in calm if r.get('op') == 'hit' and r.counters.get('p999_ns') and b.counters.get('p999_ns')]
     if timed:
         r, b = max(timed, key=lambda p: p[0].counters['p999_ns'])
         during, without = (o.samples.get('p999_ns', [o.counters['p999_ns']]) for o in (r, b))

@@ -100,7 +100,7 @@ class Report(unittest.TestCase):
                 'prefers-color-scheme: dark',
                 'name="viewport"',
                 'million keys a second',
-                'nanoseconds a lookup',
+                'nanoseconds a call',
             ):
                 self.assertIn(words, text)
             defined = set(re.findall(r'(--\w+):', text))
