@@ -97,8 +97,10 @@ static int check_options(struct weir_reload_options *out, const struct weir_relo
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	int err = weir__options_copy(&o, sizeof o, options, "weir_reload_options");
-	if (!err && (o.params || o.keep_previous))
-		err = weir__fail(-EINVAL, "%s: a rolling set's shards keep their size, and none is held twice", o.params ? "params" : "keep_previous");
+	const char *refused = o.params ? "params" : o.max_bytes ? "max_bytes" : o.keep_previous ? "keep_previous" :
+	                      o.defer_free ? "defer_free" : NULL;
+	if (!err && refused)
+		err = weir__fail(-EINVAL, "%s: a rolling set has a fixed size, and its peak is the set and one shard", refused);
 	*out = o;
 	return err;
 }

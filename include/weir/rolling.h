@@ -57,7 +57,8 @@ WEIR_API const struct weir_filter *weir_rolling_get(const struct weir_rolling *s
  * Begin the replacement of one shard. The reload is used as any other: weir_reload_insert*() with keys or hashes of the whole set, of
  * which those of other shards are passed over (answered WEIR_SEEN), so the loader may offer its whole source each time;
  * weir_reload_copy(), _commit(), _abort().
- * @options: as for weir_reload_begin(); params and keep_previous are refused: the set's size is fixed, and it is not held twice.
+ * @options: as for weir_reload_begin(); params, max_bytes, keep_previous and defer_free are refused: the set's size is fixed, and so is
+ *   its peak (but an abort inside a read-side section frees its shard after that section, whatever begins meanwhile).
  * Return: 0 or a negative errno.  Errors: -EBUSY another shard's replacement is open; -EINVAL the shard, or those options; as
  *   weir_reload_begin().
  * Threads: any one.  Progress: blocking (a grace period).

@@ -119,9 +119,15 @@ active proctype power()
 	:: atomic {
 		cut = 1;
 		assert(name_on_disk == NONE || data_on_disk[name_on_disk] == WHOLE);
+#ifndef IN_PLACE /* which changes no name and makes no temporary */
 		assert(!answered || (name_on_disk != NONE && name_on_disk != OLD))
+#endif
 	}
+#ifndef IN_PLACE
 	:: atomic { done == 2 -> assert(temporary == NONE) }
+#else
+	:: done == 2
+#endif
 	fi
 }
 

@@ -237,9 +237,13 @@ static void refused(void **state)
 	assert_refused(weir_rolling_begin(&r, NULL, 0, NULL), -EINVAL, "set", "NULL");
 	assert_refused(weir_rolling_begin(NULL, set, 0, NULL), -EINVAL, "out", "NULL");
 	o.keep_previous = true;
-	assert_refused(weir_rolling_begin(&r, set, 0, &o), -EINVAL, "keep_previous", "twice");
+	assert_refused(weir_rolling_begin(&r, set, 0, &o), -EINVAL, "keep_previous", "one shard");
 	o.keep_previous = false, o.params = &p;
 	assert_refused(weir_rolling_begin(&r, set, 0, &o), -EINVAL, "params", "size");
+	o.params = NULL, o.defer_free = true;
+	assert_refused(weir_rolling_begin(&r, set, 0, &o), -EINVAL, "defer_free", "one shard");
+	o.defer_free = false, o.max_bytes = 1;
+	assert_refused(weir_rolling_begin(&r, set, 0, &o), -EINVAL, "max_bytes", "size");
 	assert_refused(weir_rolling_reload(set, NULL, NULL, NULL), -EINVAL, "fill", "NULL");
 	assert_refused(weir_rolling_stats(set, &stats), -EINVAL, "struct_size", "0");
 	assert_ok(weir_rolling_begin(&r, set, 3, NULL));
