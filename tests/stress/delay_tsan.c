@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ * Takes the place of ThreadSanitizer's run time: what the compiler's instrumentation calls is done as it was asked, with a short random
+ * delay before or after it now and then. So threads meet between any two accesses of the library and not only where a test waits.
+ *
+ * Here is what the library's code asks for. An operation that is missing does not link. */
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+/* The compiler makes the calls by name; there is no header to declare them. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+static uint64_t draw(void) /* xorshift64* (Vigna 2016) */
+{
+	static _Atomic uint64_t threads;
+	static _Thread_local uint64_t state;
+	if (!state)
+		state = (atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1) * UINT64_C(0x9E3779B97F4A7C15);
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	return (state * UINT64_C(0x2545F4914F6CDD1D)) >> 32;
+}
+
+static inline void pause_once(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#else
+	__asm__ volatile("yield");
+#endif
+}
+
+/* Of 256 waits one sleeps for some microseconds, eight let another thread run, the others only take time. None touches errno. */
+static void wait(uint64_t r)
+{
+	unsigned how = r % 256, length = (unsigned)(r >> 8);
+	if (how == 0)
+		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ .tv_nsec = 1000 + length % 32768 }, NULL);
+	else if (how <= 8)
+		(void)sched_yield();
+	else
+		for (length %= 64; length; length--)
+			pause_once();
+}
+
+/* Waits once in @seldom, a power of two, on average. */
+static inline void delay(unsigned seldom)
+{
+	uint64_t r = draw();
+	if (!(r & (seldom - 1)))
+		wait(r / seldom);
+}
+
+enum { SHARED = 32, PLAIN = 1024 };
+
+void __tsan_init(void)
+{
+}
+
+void __tsan_func_entry(void *caller)
+{
+	(void)caller;
+}
+
+void __tsan_func_exit(void)
+{
+}
+
+/* What the library tells ThreadSanitizer about liburcu, which gives that order itself. */
+void __tsan_acquire(void *address)
+{
+	(void)address;
+}
+
+void __tsan_release(void *address)
+{
+	(void)address;
+}
+
+/* A plain access stays in the caller, after the call. */
+#define PLAIN_ACCESS(name) \
+	void __tsan_##name(void *address) \
+	{ \
+		(void)address; \
+		delay(PLAIN); \
+	}
+#define PLAIN_ACCESSES(bytes) \
+	PLAIN_ACCESS(read##bytes) PLAIN_ACCESS(write##bytes) PLAIN_ACCESS(unaligned_read##bytes) PLAIN_ACCESS(unaligned_write##bytes)
+PLAIN_ACCESSES(1)
+PLAIN_ACCESSES(2)
+PLAIN_ACCESSES(4)
+PLAIN_ACCESSES(8)
+PLAIN_ACCESSES(16)
+
+#define RANGE(name) \
+	void __tsan_##name##_range(void *address, size_t bytes) \
+	{ \
+		(void)address; \
+		(void)bytes; \
+		delay(PLAIN); \
+	}
+RANGE(read)
+RANGE(write)
+
+/* The builtins want orders that are constants, or they take the strongest. Consume is acquire, as the compilers have it. */
+#define RMW(bits, type, name, builtin) \
+	type __tsan_atomic##bits##_##name(volatile type *a, type operand, int order) \
+	{ \
+		type old; \
+		delay(SHARED); \
+		switch (order) { \
+		case __ATOMIC_RELAXED: old = builtin(a, operand, __ATOMIC_RELAXED); break; \
+		case __ATOMIC_CONSUME: \
+		case __ATOMIC_ACQUIRE: old = builtin(a, operand, __ATOMIC_ACQUIRE); break; \
+		case __ATOMIC_RELEASE: old = builtin(a, operand, __ATOMIC_RELEASE); break; \
+		case __ATOMIC_ACQ_REL: old = builtin(a, operand, __ATOMIC_ACQ_REL); break; \
+		default: old = builtin(a, operand, __ATOMIC_SEQ_CST); break; \
+		} \
+		delay(SHARED); \
+		return old; \
+	}
+
+#define ATOMIC(bits, type) \
+	type __tsan_atomic##bits##_load(const volatile type *a, int order) \
+	{ \
+		type value; \
+		delay(SHARED); \
+		switch (order) { \
+		case __ATOMIC_RELAXED: value = __atomic_load_n(a, __ATOMIC_RELAXED); break; \
+		case __ATOMIC_CONSUME: \
+		case __ATOMIC_ACQUIRE: value = __atomic_load_n(a, __ATOMIC_ACQUIRE); break; \
+		default: value = __atomic_load_n(a, __ATOMIC_SEQ_CST); break; \
+		} \
+		delay(SHARED); \
+		return value; \
+	} \
+	void __tsan_atomic##bits##_store(volatile type *a, type value, int order) \
+	{ \
+		delay(SHARED); \
+		switch (order) { \
+		case __ATOMIC_RELAXED: __atomic_store_n(a, value, __ATOMIC_RELAXED); break; \
+		case __ATOMIC_RELEASE: __atomic_store_n(a, value, __ATOMIC_RELEASE); break; \
+		default: __atomic_store_n(a, value, __ATOMIC_SEQ_CST); break; \
+		} \
+		delay(SHARED); \
+	} \
+	RMW(bits, type, exchange, __atomic_exchange_n) \
+	RMW(bits, type, fetch_add, __atomic_fetch_add) \
+	RMW(bits, type, fetch_sub, __atomic_fetch_sub) \
+	RMW(bits, type, fetch_or, __atomic_fetch_or)
+ATOMIC(8, uint8_t)
+ATOMIC(32, uint32_t)
+ATOMIC(64, uint64_t)
