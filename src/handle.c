@@ -81,17 +81,15 @@ int weir_handle_destroy(struct weir_handle *h)
 
 bool weir_handle_contains(const struct weir_handle *h, const void *key, size_t len)
 {
-	weir__read_lock(&h->rcu);
-	bool answer = weir_contains(weir__generation(h)->current, key, len);
-	weir__read_unlock(&h->rcu);
+	bool answer;
+	WEIR__IN_SECTION(&h->rcu, answer = weir_contains(weir__generation(h)->current, key, len));
 	return answer;
 }
 
 bool weir_handle_contains_hash(const struct weir_handle *h, uint64_t hash)
 {
-	weir__read_lock(&h->rcu);
-	bool answer = weir_contains_hash(weir__generation(h)->current, hash);
-	weir__read_unlock(&h->rcu);
+	bool answer;
+	WEIR__IN_SECTION(&h->rcu, answer = weir_contains_hash(weir__generation(h)->current, hash));
 	return answer;
 }
 
@@ -112,31 +110,30 @@ static inline bool alone(const struct weir_generation *g)
 	return __builtin_expect(!g->next && !g->previous, 1);
 }
 
+static inline int insert_hash(const struct weir_generation *g, uint64_t hash)
+{
+	int answer = weir_insert_hash(g->current, hash);
+	return alone(g) || answer < 0 ? answer : insert_others(g, hash, answer);
+}
+
+static inline int insert_key(const struct weir_generation *g, const void *key, size_t len)
+{
+	if (alone(g))
+		return weir_insert(g->current, key, len);
+	return insert_hash(g, weir_hash(g->current, key, len)); /* hashed once: all have one seed */
+}
+
 int weir_handle_insert_hash(struct weir_handle *h, uint64_t hash)
 {
-	weir__read_lock(&h->rcu);
-	const struct weir_generation *g = weir__generation(h);
-	int answer = weir_insert_hash(g->current, hash);
-	if (!alone(g) && answer >= 0)
-		answer = insert_others(g, hash, answer);
-	weir__read_unlock(&h->rcu);
+	int answer;
+	WEIR__IN_SECTION(&h->rcu, answer = insert_hash(weir__generation(h), hash));
 	return answer;
 }
 
 int weir_handle_insert(struct weir_handle *h, const void *key, size_t len)
 {
 	int answer;
-	weir__read_lock(&h->rcu);
-	const struct weir_generation *g = weir__generation(h);
-	if (alone(g)) {
-		answer = weir_insert(g->current, key, len);
-	} else {
-		uint64_t hash = weir_hash(g->current, key, len); /* once: all have one seed */
-		answer = weir_insert_hash(g->current, hash);
-		if (answer >= 0)
-			answer = insert_others(g, hash, answer);
-	}
-	weir__read_unlock(&h->rcu);
+	WEIR__IN_SECTION(&h->rcu, answer = insert_key(weir__generation(h), key, len));
 	return answer;
 }
 

@@ -35,17 +35,23 @@ void __tsan_release(void *address);
 #define WEIR__SECTION_ENDS(at) (void)(at)
 #define WEIR__SECTIONS_ENDED(at) (void)(at)
 #endif
-#include <urcu/tls-compat.h>
 
-/* Where a section finds its thread's record. In a shared library each use would be a call of __tls_get_addr, four of them a section; so
- * it is an offset that the loader has found. It takes one pointer of static thread-local storage, of which dlopen() keeps some. Said
- * before liburcu's own declaration and after it: clang goes by the first, gcc by the last. */
+#ifdef _LGPL_SOURCE
+#include <urcu/tls-compat.h>
+/* Where liburcu's sections find their thread's record. In a shared library each use of such a variable is a call of __tls_get_addr, and a
+ * section has four. A const function is called once, since compilers know that its answer stays the same. (An offset found by the
+ * loader, the initial-exec model, costs nothing, but then dlopen() of the library fails once a plugin before it has used liburcu-bp.) */
 struct urcu_bp_reader;
-#define WEIR__BP_READER extern DECLARE_URCU_TLS(struct urcu_bp_reader *, urcu_bp_reader) __attribute__((tls_model("initial-exec")))
-WEIR__BP_READER;
+extern DECLARE_URCU_TLS(struct urcu_bp_reader *, urcu_bp_reader);
+static __attribute__((const, noinline, unused)) struct urcu_bp_reader **weir__place_of_urcu_bp_reader(void)
+{
+	return &URCU_TLS(urcu_bp_reader);
+}
+#undef URCU_TLS
+#define URCU_TLS(name) (*weir__place_of_##name())
+#endif
 #include <urcu/urcu-bp.h>
 #include <urcu/flavor.h>
-WEIR__BP_READER;
 
 struct weir_rcu {
 	void (*read_lock)(void); /* copied out of the flavor: one load less */
@@ -78,6 +84,22 @@ static inline void weir__read_unlock(const struct weir_rcu *rcu)
 	else
 		rcu->read_unlock();
 }
+
+/* A statement in a section. Written out for either kind of flavor, so that the default one's record is looked for once, not at both ends. */
+#define WEIR__IN_SECTION(rcu, statement) \
+	do { \
+		if (__builtin_expect((rcu)->bulletproof, 1)) { \
+			urcu_bp_read_lock(); \
+			statement; \
+			WEIR__SECTION_ENDS((void *)(uintptr_t)(rcu)->flavor); \
+			urcu_bp_read_unlock(); \
+		} else { \
+			(rcu)->read_lock(); \
+			statement; \
+			WEIR__SECTION_ENDS((void *)(uintptr_t)(rcu)->flavor); \
+			(rcu)->read_unlock(); \
+		} \
+	} while (0)
 
 /* From here on no section is left that began before. */
 static inline void weir__synchronize(const struct weir_rcu *rcu)

@@ -134,6 +134,28 @@ static void test_two_copies(void **state)
 	}
 }
 
+/* A plugin that came first has used liburcu-bp. Its thread's record then lies in storage made for it alone, and a library that asked for
+ * that record at a fixed offset could not be loaded any more. */
+static void test_liburcu_used_before(void **state)
+{
+	(void)state;
+	void *before = dlopen("liburcu-bp.so.8", RTLD_NOW | RTLD_LOCAL);
+	assert_non_null(before);
+	void (*lock)(void), (*unlock)(void);
+	*(void **)&lock = dlsym(before, "urcu_bp_read_lock");
+	*(void **)&unlock = dlsym(before, "urcu_bp_read_unlock");
+	assert_true(lock && unlock);
+	lock();
+	unlock();
+	struct plugin p;
+	load(&p, WEIR_LIBRARY);
+	start(&p);
+	use(&p, 0);
+	assert_int_equal(p.weir_handle_destroy(p.h), 0);
+	dlclose(p.library);
+	dlclose(before);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -152,6 +174,7 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_liburcu_used_before), /* first: nothing has been loaded yet */
 		cmocka_unit_test(test_two_copies),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
