@@ -5,17 +5,21 @@
 #define WEIR_TESTS_SCHEDULE_DET_REDIRECT_H
 
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 
 extern void *malloc(size_t bytes) __asm__("det_libc_malloc");
 extern void *calloc(size_t n, size_t bytes) __asm__("det_libc_calloc");
 extern int posix_memalign(void **out, size_t alignment, size_t bytes) __asm__("det_libc_posix_memalign");
 extern void free(void *block) __asm__("det_libc_free");
-extern void *mmap(void *at, size_t bytes, int protection, int flags, int fd, __off_t offset) __asm__("det_libc_mmap");
 extern int munmap(void *at, size_t bytes) __asm__("det_libc_munmap");
 extern void *memset(void *to, int byte, size_t bytes) __asm__("det_libc_memset");
 extern void *memcpy(void *to, const void *from, size_t bytes) __asm__("det_libc_memcpy");
 extern void *memmove(void *to, const void *from, size_t bytes) __asm__("det_libc_memmove");
 extern int sched_yield(void) __asm__("det_libc_sched_yield");
+
+/* Where offsets have 64 bits libc gives this one a symbol itself, and clang takes no second one. */
+extern void *det_libc_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
+#define mmap(...) det_libc_mmap(__VA_ARGS__)
 
 #endif

@@ -11,8 +11,11 @@ STATS = 'src/handle_stats.c'
 RELOAD = 'src/reload.c'
 ROLLBACK = 'src/rollback.c'
 REFRESH = 'src/refresh.c'
+ROLLING = 'src/rolling.c'
+ROLLING_VERBS = 'src/rolling_verbs.c'
+SHARE = 'src/share.c'
 
-ALL = 'reload,batch,previous,writers,retire,refresh'
+ALL = 'reload,batch,previous,writers,retire,refresh,rolling'
 GROUPS = {
     GENERATION: ALL,
     RCU: ALL,
@@ -20,9 +23,12 @@ GROUPS = {
     HANDLE: 'reload,previous,writers,retire',
     BATCH: 'batch',
     STATS: 'retire',
-    RELOAD: 'reload,previous,writers,retire',
+    RELOAD: 'reload,previous,writers,retire,rolling',
     ROLLBACK: 'previous,writers,retire',
     REFRESH: 'refresh',
+    ROLLING: 'rolling',
+    ROLLING_VERBS: 'rolling',
+    SHARE: 'rolling',
 }
 
 MUTANTS = [
@@ -158,4 +164,25 @@ MUTANTS = [
      '\t\tatomic_fetch_add_explicit(&h->swaps, 1, memory_order_relaxed);\n\t\tweir__writer_release(h);\n\t\treturn 0;\n\t}\n'
      '\terr = weir__reload_open(&r, h, next, &o);\n'),
     ('REFRESH_UNCLAIMED', REFRESH, 'err = weir__writer_begin(h, "weir_handle_refresh");', 'err = 0;'),
+    # a rolling set: its claim, its routing, its sections
+    ('SHARDS_CLAIM_ALONE', ROLLING, '\tset->shard[i]->writer = &set->claimed;\n', ''),
+    ('SET_DESTROY_UNCLAIMED', ROLLING, 'int err = weir__writer_begin(set->shard[0], "weir_rolling_destroy");', 'int err = 0;'),
+    ('SET_DESTROY_NO_GRACE', ROLLING, '\tweir__synchronize(&set->rcu);\n', ''),
+    ('SET_COMMITS_STOPPED', ROLLING, '\t\tif (err) {\n\t\t\tweir_reload_abort(r);', '\t\tif (err) {\n\t\t\t(void)!weir_reload_commit(r);'),
+    ('SHARD_INSERT_UNTURNED', ROLLING_VERBS,
+     'return weir_handle_insert_hash(set->shard[weir__share_shard(set->bits, hash)], weir__share_hash(set->bits, hash));',
+     'return weir_handle_insert_hash(set->shard[weir__share_shard(set->bits, hash)], hash);'),
+    ('SHARD_LOOKUP_UNTURNED', ROLLING_VERBS,
+     'return weir_handle_contains_hash(set->shard[weir__share_shard(set->bits, hash)], weir__share_hash(set->bits, hash));',
+     'return weir_handle_contains_hash(set->shard[weir__share_shard(set->bits, hash)], hash);'),
+    ('SHARD_BATCH_UNTURNED', ROLLING_VERBS, 'weir_contains_hash(g->current, weir__share_hash(set->bits, hash)) << i', 'weir_contains_hash(g->current, hash) << i'),
+    ('SHARD_BATCH_OF_THE_FIRST', ROLLING_VERBS,
+     'g = weir__generation(set->shard[weir__share_shard(set->bits, hash)]);\n', 'g = weir__generation(set->shard[weir__share_shard(set->bits, hashes[at])]);\n'),
+    ('SET_BATCH_NO_SECTION', ROLLING_VERBS,
+     '\tsize_t found = 0;\n\tweir__read_lock(&set->rcu);\n', '\tsize_t found = 0;\n', '\tweir__read_unlock(&set->rcu);\n\treturn found;', '\treturn found;'),
+    ('SET_INSERTS_NO_SECTION', ROLLING_VERBS,
+     '\tint64_t inserted = 0;\n\tweir__read_lock(&set->rcu);\n', '\tint64_t inserted = 0;\n', '\tweir__read_unlock(&set->rcu);\n\treturn inserted;', '\treturn inserted;'),
+    ('SHARE_OF_OTHERS', RELOAD, 'weir__share_shard(r->share.bits, hash) != r->share.shard', 'weir__share_shard(r->share.bits, hash) == r->share.shard'),
+    ('SHARE_UNTURNED', RELOAD, '\t\thash = weir__share_hash(r->share.bits, hash);\n', ''),
+    ('SHARES_OF_OTHERS', SHARE, 'weir__share_shard(share->bits, hash) == share->shard;', 'weir__share_shard(share->bits, hash) != share->shard;'),
 ]

@@ -14,8 +14,8 @@ PASSES = [['--preemptions', '1', '--executions', '200'], ['--preemptions', '3', 
 HANDLE_PASSES = [['--preemptions', '1', '--executions', '600'], ['--preemptions', '2', '--executions', '6000']]
 SCHEDULE = ROOT / 'tests/schedule'
 INSTRUMENT = ['-O0', '-fsanitize=thread', '-DWEIR_DET', '-include', SCHEDULE / 'det_redirect.h']
-INSTRUMENTED = ['scenario_handle', 'scenarios_handle_batch', 'scenarios_previous', 'scenarios_refresh', 'scenarios_reload',
-                'scenarios_retire', 'scenarios_writers']
+INSTRUMENTED = ['scenario_handle', 'scenario_rolling', 'scenarios_handle_batch', 'scenarios_previous', 'scenarios_refresh',
+                'scenarios_reload', 'scenarios_retire', 'scenarios_rolling', 'scenarios_rolling_writers', 'scenarios_writers']
 TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain', 'det_rcu', 'det_run', 'det_sync', 'det_thread', 'det_tsan',
                 'det_urcu', 'subject', 'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'test_library', *INSTRUMENTED]
 FOUND = re.compile(r'^(.+?)\s{2,}(.+?)\s+(dfs|random|pct)\s+(\d+) executions\s+([\d.]+) s  FAILED\n  (.*)$', re.M)

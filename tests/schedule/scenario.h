@@ -13,10 +13,10 @@ enum { PROMISES = 4 };
 
 struct scenario {
 	const char *name;
-	const char *group; /* insert, whole, load; of a handle: reload, batch, previous, writers, retire, refresh */
+	const char *group; /* insert, whole, load; of a handle: reload, batch, previous, writers, retire, refresh, rolling */
 	void (*body)(void);
 	bool (*fits)(const struct subject *s);
-	bool (*prepare)(void); /* before a run; NULL: nothing to do */
+	bool (*prepare)(void); /* before a run; may put its own in subject's place for it; NULL: nothing to do */
 	unsigned search_words; /* a depth-first search is for layouts of at most so many words a key; 0: for all */
 	int preemptions; /* a depth-first search goes up to so many unless it is told; 0: as the others */
 	bool narrowed; /* in every layout a thread's loads are told apart by the bits of its own keys only */
@@ -27,7 +27,7 @@ extern const struct subject *subject; /* of the run under way */
 /* up to a NULL name */
 extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[];
 extern const struct scenario reload_scenarios[], batch_scenarios[], previous_scenarios[], writers_scenarios[], retire_scenarios[],
-	refresh_scenarios[];
+	refresh_scenarios[], rolling_scenarios[], rolling_writers_scenarios[];
 
 /* An empty filter, no promise. */
 void scenario_begin(void);

@@ -28,7 +28,7 @@ static uint64_t random_hash(uint64_t *state) /* splitmix64 (Steele, Lea, Flood 2
 	return x ^ (x >> 31);
 }
 
-static struct key learn(const struct subject *s, uint64_t hash)
+struct key subject_learn(const struct subject *s, uint64_t hash)
 {
 	struct key k = { .hash = hash };
 	if (weir_insert_hash(s->filter, hash) != WEIR_NEW)
@@ -73,14 +73,21 @@ static bool private_bit(const struct subject *s, unsigned own, unsigned last)
 	return false;
 }
 
+/* With the shard of keys @first and @first + 1 in a rolling set. */
+static uint64_t turned(const struct subject *s, uint64_t hash, unsigned first)
+{
+	return s->turned ? (hash & ~UINT64_C(1)) | first / 2 : hash;
+}
+
 /* Keys @first and @first + 1: the top bit is the shard, and with sixteen top bits alike both fall into one block. */
 static bool find_pair(struct subject *s, unsigned first, uint64_t *state)
 {
 	const uint64_t low = ~UINT64_C(0) >> 16;
 	uint64_t hash = random_hash(state) << 1 >> 1 | (uint64_t)(first / 2) << 63;
-	s->key[first] = learn(s, hash);
+	hash = turned(s, hash, first);
+	s->key[first] = subject_learn(s, hash);
 	for (unsigned tries = 0; tries < TRIES; tries++) {
-		s->key[first + 1] = learn(s, (hash & ~low) | (random_hash(state) & low));
+		s->key[first + 1] = subject_learn(s, turned(s, (hash & ~low) | (random_hash(state) & low), first));
 		bool good = share_a_bit(&s->key[first], &s->key[first + 1]);
 		for (unsigned i = 0; good && i <= first + 1; i++)
 			good = private_bit(s, i, first + 1);
@@ -120,6 +127,12 @@ static bool make_filter(struct subject *s, struct weir_filter **out, uint64_t **
 bool subject_make(struct subject *s)
 {
 	return make_filter(s, &s->filter, &s->bits[0]) && make_filter(s, &s->other, &s->bits[1]) && find_keys(s);
+}
+
+bool subject_turn(struct subject *s)
+{
+	s->turned = true;
+	return find_keys(s);
 }
 
 void subject_clear(const struct subject *s)

@@ -26,6 +26,7 @@ struct subject {
 	uint32_t words_per_key;
 	uint32_t bits_per_word;
 	uint64_t bytes;
+	bool turned; /* see subject_turn */
 	/* made by subject_make */
 	uint64_t *bits[2]; /* of the two filters */
 	struct weir_filter *filter;
@@ -51,6 +52,11 @@ extern const size_t subject_count;
 
 /* False, with a sentence on stderr, if there is no such filter or there are no such keys. */
 bool subject_make(struct subject *s);
+/* Other keys in @s, for a filter of @s's layout that is one of a rolling set's two shards: there the lowest bit of a hash, which the set
+ * turned to the top of it, says the shard. False, with a sentence on stderr, if there are none. */
+bool subject_turn(struct subject *s);
+/* What @hash sets in an empty filter. */
+struct key subject_learn(const struct subject *s, uint64_t hash);
 /* The bits of this word of the filter that the keys of a set (bit i: key i) have. */
 uint64_t subject_bits(const struct subject *s, const volatile void *word, unsigned keys);
 /* Both filters empty again, as far as the keys go. */

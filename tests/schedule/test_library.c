@@ -9,7 +9,7 @@
 #include "scenario.h"
 
 static const struct scenario *const tables[] = { insert_scenarios, load_scenarios, whole_scenarios, reload_scenarios, batch_scenarios,
-	previous_scenarios, writers_scenarios, retire_scenarios, refresh_scenarios };
+	previous_scenarios, writers_scenarios, retire_scenarios, refresh_scenarios, rolling_scenarios, rolling_writers_scenarios };
 static const char *const strategy_names[] = { [DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct" };
 
 static struct settings {
@@ -138,7 +138,8 @@ static bool chosen(const struct scenario *scenario)
 static void run_all(const struct scenario *scenarios)
 {
 	for (const struct scenario *s = scenarios; s->name; s++)
-		for (subject = subjects; subject < subjects + subject_count; subject++) {
+		for (size_t i = 0; i < subject_count; i++) {
+			subject = &subjects[i];
 			bool searched = !s->search_words || s->search_words >= subject_words(subject);
 			if (chosen(s) && !(settings.stop && totals.failed))
 				(void)((!searched || run(s, DET_DFS)) && run(s, DET_RANDOM) && run(s, DET_PCT));

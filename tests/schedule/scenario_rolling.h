@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * What the scenarios of a rolling set share: two shards, each replaced by the rules of a handle (H1 to H4). What is new is that a hash
+ * finds its shard and is turned for it, and that the shards share one claim.
+ *
+ * Keys 0 and 1 lie in the first shard, 2 and 3 in the second; 0 and 2 are in from the beginning, 1 and 3 are inserted meanwhile. A shard
+ * is a filter of the subject's layout, so a key's hash in it is the subject's, and in the set that one turned back by a bit. */
+#ifndef WEIR_TESTS_SCHEDULE_SCENARIO_ROLLING_H
+#define WEIR_TESTS_SCHEDULE_SCENARIO_ROLLING_H
+
+#include "scenario_handle.h"
+
+enum { SHARDS = 2 };
+
+extern struct weir_rolling *rolling_set; /* of the execution under way */
+extern struct insertion rolling_one, rolling_three;
+
+/* Puts a subject with such keys in the subject's place. */
+bool rolling_prepare(void);
+/* The set's hash of what is @own in its shard; of a key. */
+uint64_t rolling_hash(uint64_t own);
+uint64_t rolling_key(unsigned key);
+
+/* An empty set; one that holds keys 0 and 2. */
+void rolling_make(const struct rcu_flavor_struct *of);
+void rolling_begin(const struct rcu_flavor_struct *of);
+bool rolling_holds(unsigned key);
+/* Destroys it: nothing is left. */
+void rolling_end(void);
+/* As that, and before: these keys (bit i: key i) are in; the shards were replaced so often. */
+void rolling_end_with(unsigned keys, unsigned first, unsigned second);
+
+/* Threads. */
+void rolling_insert_thread(void *insertion);
+void rolling_verify_thread(void *insertion); /* whoever has the promise sees the key, in its shard and through the set */
+void rolling_spawn_inserters(void);
+void rolling_copy_each_thread(void *options);
+
+/* The steps of loaders. */
+struct weir_reload *rolling_begun(uint32_t shard, const struct weir_reload_options *options);
+void rolling_copy(uint32_t shard, const struct weir_reload_options *options);
+
+#define ROLLING(title, function) .name = title, .group = "rolling", .body = function, .prepare = rolling_prepare, .narrowed = true, .cost = 20
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ * A rolling set beside inserts and lookups: both shards replaced by copy and from the application's record, lookups that are wholly old or
+ * wholly new, batches over both shards. */
+#include "scenario_rolling.h"
+
+static void copied(void)
+{
+	rolling_begin(&urcu_bp_flavor);
+	rolling_spawn_inserters();
+	det_spawn(rolling_verify_thread, &rolling_three);
+	det_spawn(rolling_copy_each_thread, NULL);
+	det_join_all();
+	det_assert(answer[1] == WEIR_NEW && answer[3] == WEIR_NEW);
+	rolling_end_with(15, 1, 1);
+}
+
+static void copied_qsbr(void)
+{
+	rolling_begin(&det_qsbr_flavor);
+	det_spawn(rolling_insert_thread, &rolling_three);
+	det_spawn(rolling_verify_thread, &rolling_three);
+	det_spawn(rolling_copy_each_thread, NULL);
+	det_join_all();
+	rolling_end_with(13, 1, 1);
+}
+
+/* Written before the insert and read by fill: no other order between them. */
+static uint32_t record[SUBJECT_KEYS];
+
+static void record_and_insert(void *insertion)
+{
+	const struct insertion *i = insertion;
+	det_store(&record[i->key], sizeof record[0], 1, DET_RELAXED);
+	rolling_insert_thread(insertion);
+}
+
+/* The whole record is offered each time, one by one to the first shard, together to the second. */
+static int fill(struct weir_reload *r, uint32_t shard, void *context)
+{
+	uint64_t hashes[SUBJECT_KEYS];
+	size_t n = 0;
+	(void)context;
+	for (unsigned key = 0; key < SUBJECT_KEYS; key++)
+		if (det_load(&record[key], sizeof record[key], DET_RELAXED))
+			hashes[n++] = rolling_key(key);
+	for (size_t i = 0; i < n && shard == 0; i++)
+		det_assert(weir_reload_insert_hash(r, hashes[i]) >= 0);
+	if (shard)
+		det_assert(weir_reload_insert_hashes(r, hashes, n) >= 0);
+	return 0;
+}
+
+static void fill_each_thread(void *unused)
+{
+	(void)unused;
+	det_assert(weir_rolling_reload(rolling_set, NULL, fill, NULL) == 0);
+}
+
+static void recorded(void)
+{
+	rolling_begin(&urcu_bp_flavor);
+	for (unsigned key = 0; key < SUBJECT_KEYS; key++)
+		record[key] = key % 2 == 0;
+	det_spawn(record_and_insert, &rolling_one);
+	det_spawn(record_and_insert, &rolling_three);
+	det_spawn(fill_each_thread, NULL);
+	det_join_all();
+	rolling_end_with(15, 1, 1);
+}
+
+/* Key 0 has its first word in common with what the old first shard holds, its second with what the new one holds: a lookup that read
+ * one word of each would find it. */
+static uint64_t part[2];
+
+static bool find_part(unsigned word)
+{
+	const struct key *whole = &subject->key[0];
+	for (uint64_t i = 1; i < 1 << 20; i++) {
+		uint64_t hash = i * UINT64_C(0xD1B54A32D192ED03) << 1;
+		struct key k = subject_learn(subject, hash);
+		bool has[2];
+		for (unsigned w = 0; w < 2; w++)
+			has[w] = k.word[w].index == whole->word[w].index && !(whole->word[w].mask & ~k.word[w].mask);
+		part[word] = hash;
+		if (has[word] && !has[!word])
+			return true;
+	}
+	return false;
+}
+
+static bool prepare_parts(void)
+{
+	return rolling_prepare() && find_part(0) && find_part(1);
+}
+
+static void look_for_a_mixture(void *unused)
+{
+	uint64_t hash = rolling_key(0);
+	(void)unused;
+	works_on(1);
+	det_assert(!rolling_holds(0));
+	det_assert(weir_rolling_contains_hashes(rolling_set, &hash, 1, NULL) == 0);
+}
+
+static void replace_part(void *unused)
+{
+	(void)unused;
+	struct weir_reload *r = rolling_begun(0, NULL);
+	det_assert(weir_reload_insert_hash(r, rolling_hash(part[1])) == WEIR_NEW);
+	det_assert(weir_reload_commit(r) == 0);
+}
+
+static void wholly(void)
+{
+	rolling_make(&urcu_bp_flavor);
+	det_assert(weir_rolling_insert_hash(rolling_set, rolling_hash(part[0])) == WEIR_NEW);
+	det_spawn(look_for_a_mixture, NULL);
+	det_spawn(replace_part, NULL);
+	det_join_all();
+	det_assert(!rolling_holds(0) && !weir_rolling_contains_hash(rolling_set, rolling_hash(part[0])));
+	det_assert(weir_rolling_insert_hash(rolling_set, rolling_hash(part[0])) == WEIR_NEW && rolling_holds(0));
+	rolling_end();
+}
+
+/* ---- batches over both shards ---- */
+
+static void insert_batch(void *unused)
+{
+	uint64_t hashes[2] = { rolling_key(1), rolling_key(3) }, bitmap = 0;
+	(void)unused;
+	works_on(10);
+	det_assert(weir_rolling_insert_hashes(rolling_set, hashes, 2, &bitmap) == 2 && bitmap == 3);
+	promise(1);
+}
+
+static void look_up_batch(void *unused)
+{
+	uint64_t hashes[] = { rolling_key(0), rolling_key(1), rolling_key(2), rolling_key(3) }, bitmap = 0;
+	(void)unused;
+	works_on(15);
+	uint64_t must = promised(1) ? 15 : 5;
+	size_t n = weir_rolling_contains_hashes(rolling_set, hashes, 4, &bitmap);
+	det_assert((bitmap & must) == must && n == (size_t)__builtin_popcountll(bitmap));
+}
+
+static void batches(void)
+{
+	rolling_begin(&urcu_bp_flavor);
+	det_spawn(insert_batch, NULL);
+	det_spawn(look_up_batch, NULL);
+	det_spawn(rolling_copy_each_thread, NULL);
+	det_join_all();
+	rolling_end_with(15, 1, 1);
+}
+
+const struct scenario rolling_scenarios[] = {
+	{ ROLLING("each copied", copied), .fits = smallest, .preemptions = 2 },
+	{ ROLLING("each copied", copied), .fits = two_words, .search_words = 1 },
+	{ ROLLING("each copied, qsbr", copied_qsbr), .fits = smallest, .preemptions = 2 },
+	{ ROLLING("each recorded", recorded), .fits = smallest, .preemptions = 2 },
+	{ .name = "wholly", .group = "rolling", .body = wholly, .prepare = prepare_parts, .narrowed = true, .cost = 20, .fits = two_words },
+	{ ROLLING("batches over both", batches), .fits = smallest, .preemptions = 2 },
+	{ .name = NULL },
+};
