@@ -102,24 +102,25 @@ void rolling_spawn_inserters(void)
 	det_spawn(rolling_insert_thread, &rolling_three);
 }
 
-struct weir_reload *rolling_begun(uint32_t shard, const struct weir_reload_options *options)
+struct weir_reload *rolling_begun(uint32_t shard)
 {
 	struct weir_reload *r = NULL;
-	det_assert(weir_rolling_begin(&r, rolling_set, shard, options) == 0);
+	det_assert(weir_rolling_begin(&r, rolling_set, shard, NULL) == 0);
 	return r;
 }
 
-void rolling_copy(uint32_t shard, const struct weir_reload_options *options)
+void rolling_copy(uint32_t shard)
 {
-	struct weir_reload *r = rolling_begun(shard, options);
+	struct weir_reload *r = rolling_begun(shard);
 	det_assert(weir_reload_copy(r) == 0);
 	det_assert(weir_reload_commit(r) == 0);
 }
 
-void rolling_copy_each_thread(void *options)
+void rolling_copy_each_thread(void *unused)
 {
+	(void)unused;
 	flavor->register_thread();
-	rolling_copy(0, options);
-	rolling_copy(1, options);
+	rolling_copy(0);
+	rolling_copy(1);
 	flavor->unregister_thread();
 }

@@ -33,11 +33,11 @@ void rolling_end_with(unsigned keys, unsigned first, unsigned second);
 void rolling_insert_thread(void *insertion);
 void rolling_verify_thread(void *insertion); /* whoever has the promise sees the key, in its shard and through the set */
 void rolling_spawn_inserters(void);
-void rolling_copy_each_thread(void *options);
+void rolling_copy_each_thread(void *unused);
 
 /* The steps of loaders. */
-struct weir_reload *rolling_begun(uint32_t shard, const struct weir_reload_options *options);
-void rolling_copy(uint32_t shard, const struct weir_reload_options *options);
+struct weir_reload *rolling_begun(uint32_t shard);
+void rolling_copy(uint32_t shard);
 
 #define ROLLING(title, function) .name = title, .group = "rolling", .body = function, .prepare = rolling_prepare, .narrowed = true, .cost = 20
 

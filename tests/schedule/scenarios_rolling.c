@@ -105,7 +105,7 @@ static void look_for_a_mixture(void *unused)
 static void replace_part(void *unused)
 {
 	(void)unused;
-	struct weir_reload *r = rolling_begun(0, NULL);
+	struct weir_reload *r = rolling_begun(0);
 	det_assert(weir_reload_insert_hash(r, rolling_hash(part[1])) == WEIR_NEW);
 	det_assert(weir_reload_commit(r) == 0);
 }

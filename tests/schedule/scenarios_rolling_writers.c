@@ -67,7 +67,7 @@ static int stop_at_second(struct weir_reload *r, uint32_t shard, void *context)
 static void stop_thread(void *unused)
 {
 	(void)unused;
-	weir_reload_abort(rolling_begun(0, NULL));
+	weir_reload_abort(rolling_begun(0));
 	det_assert(weir_rolling_reload(rolling_set, NULL, stop_at_second, NULL) == -ECANCELED);
 }
 
@@ -106,34 +106,42 @@ static void insert_if_there(void *unused)
 	flavor->read_unlock();
 }
 
-static void take_away(void *options)
+static void take_away(void *unused)
 {
-	if (options)
-		rolling_copy(1, options);
+	(void)unused;
 	__atomic_store_n(&found, NULL, __ATOMIC_RELEASE);
 	det_assert(weir_rolling_destroy(rolling_set) == 0);
 }
 
-static void taken_away(const struct weir_reload_options *options)
+/* Given up in a section, so that call_rcu frees what it leaves, which destroy waits for. */
+static void abort_and_take_away(void *unused)
 {
-	rolling_begin(&det_memb_flavor);
-	found = rolling_set;
-	det_spawn(look_if_there, NULL);
-	if (!options)
-		det_spawn(insert_if_there, NULL);
-	det_spawn(take_away, (void *)(uintptr_t)options);
-	det_join_all();
-	det_assert(det_allocated() == 0);
+	struct weir_reload *r = rolling_begun(1);
+	flavor->read_lock();
+	weir_reload_abort(r);
+	flavor->read_unlock();
+	take_away(unused);
 }
 
 static void destroyed(void)
 {
-	taken_away(NULL);
+	rolling_begin(&det_memb_flavor);
+	found = rolling_set;
+	det_spawn(look_if_there, NULL);
+	det_spawn(insert_if_there, NULL);
+	det_spawn(take_away, NULL);
+	det_join_all();
+	det_assert(det_allocated() == 0);
 }
 
-static void destroyed_deferred(void)
+static void destroyed_aborted(void)
 {
-	taken_away(&defer_free);
+	rolling_begin(&urcu_bp_flavor);
+	found = rolling_set;
+	det_spawn(insert_if_there, NULL);
+	det_spawn(abort_and_take_away, NULL);
+	det_join_all();
+	det_assert(det_allocated() == 0);
 }
 
 /* Who would wait for himself is told so; who has begun one shard gets no other. */
@@ -144,7 +152,7 @@ static void inside_section(void)
 	flavor->read_lock();
 	det_assert(weir_rolling_begin(&none, rolling_set, 1, NULL) == -EDEADLK && weir_rolling_destroy(rolling_set) == -EDEADLK);
 	flavor->read_unlock();
-	struct weir_reload *r = rolling_begun(0, NULL);
+	struct weir_reload *r = rolling_begun(0);
 	for (uint32_t shard = 0; shard < SHARDS; shard++)
 		det_assert(weir_rolling_begin(&none, rolling_set, shard, NULL) == -EBUSY);
 	det_assert(!none && weir_rolling_destroy(rolling_set) == -EBUSY);
@@ -157,7 +165,7 @@ const struct scenario rolling_writers_scenarios[] = {
 	{ ROLLING("two loaders of shards", two_loaders), .fits = smallest, .preemptions = 2 },
 	{ ROLLING("stopped", stopped), .fits = smallest, .preemptions = 2 },
 	{ ROLLING("set destroyed", destroyed), .fits = smallest },
-	{ ROLLING("set destroyed, deferred", destroyed_deferred), .fits = smallest },
+	{ ROLLING("set destroyed, aborted", destroyed_aborted), .fits = smallest },
 	{ ROLLING("set inside a section", inside_section), .fits = smallest },
 	{ .name = NULL },
 };
