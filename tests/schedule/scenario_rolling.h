@@ -39,6 +39,8 @@ void rolling_copy_each_thread(void *unused);
 struct weir_reload *rolling_begun(uint32_t shard);
 void rolling_copy(uint32_t shard);
 
-#define ROLLING(title, function) .name = title, .group = "rolling", .body = function, .prepare = rolling_prepare, .narrowed = true, .cost = 20
+/* The fields that all but one of the rows have alike. */
+#define ROLLING(title, function) \
+	.name = title, .group = "rolling", .body = function, .prepare = rolling_prepare, .narrowed = true, .cost = 20
 
 #endif
