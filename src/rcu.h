@@ -39,9 +39,14 @@ void __tsan_release(void *address);
 #ifdef _LGPL_SOURCE
 #include <urcu/tls-compat.h>
 /* Where liburcu's sections find their thread's record. In a shared library each use of such a variable is a call of __tls_get_addr, and a
- * section has four. A const function is called once, since compilers know that its answer stays the same. (An offset found by the
- * loader, the initial-exec model, costs nothing, but then dlopen() of the library fails once a plugin before it has used liburcu-bp.) */
+ * section has four. A const function is called once, since compilers know that its answer stays the same. An offset found by the loader
+ * (initial-exec) costs nothing, but then dlopen() of the library fails once a plugin before it has used liburcu-bp: for who links it
+ * to his server, option static_tls. Said before liburcu's own declaration and after it: clang goes by the first, gcc by the last. */
 struct urcu_bp_reader;
+#ifdef WEIR_STATIC_TLS
+#define WEIR__BP_READER extern DECLARE_URCU_TLS(struct urcu_bp_reader *, urcu_bp_reader) __attribute__((tls_model("initial-exec")))
+WEIR__BP_READER;
+#else
 extern DECLARE_URCU_TLS(struct urcu_bp_reader *, urcu_bp_reader);
 static __attribute__((const, noinline, unused)) struct urcu_bp_reader **weir__place_of_urcu_bp_reader(void)
 {
@@ -50,8 +55,12 @@ static __attribute__((const, noinline, unused)) struct urcu_bp_reader **weir__pl
 #undef URCU_TLS
 #define URCU_TLS(name) (*weir__place_of_##name())
 #endif
+#endif
 #include <urcu/urcu-bp.h>
 #include <urcu/flavor.h>
+#ifdef WEIR__BP_READER
+WEIR__BP_READER;
+#endif
 
 struct weir_rcu {
 	void (*read_lock)(void); /* copied out of the flavor: one load less */
