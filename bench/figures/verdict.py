@@ -100,7 +100,8 @@ def law(run):
 
 
 def rivals(run):
-    """Beside each other set, at the same size, operation, rate and threads, one key a call."""
+    """Beside each other set, at the same size, operation, rate and threads, one key a call; beside the split block, whose code is
+    inlined, blocked inlined too."""
     for op, verb in (('hit', 'looks up'), ('insert', 'inserts')):
         found = []
         results = run.of('cores', op=op, rate=0.01, batch=0)
@@ -115,8 +116,11 @@ def rivals(run):
                 ),
                 None,
             )
-            if other and not name.startswith('blocked') and apart(ours, other):
-                found.append(f'{times(ours, other)} {name}{described(other)}')
+            inlined = name == 'split' and pick(results, set='blocked-inline', fits=fits)
+            mine = inlined or ours
+            if other and not name.startswith('blocked') and mine.get('threads') == other.get('threads') and apart(mine, other):
+                both = f', both inlined: {value(mine.median, mine.unit)}' if inlined else ''
+                found.append(f'{times(mine, other)} {name}{described(other)}{both}')
         if found:
             yield (
                 f'One key a call on {ours.get("threads")} threads, {FITS[fits]}{", contended" if ours.contended else ""}: blocked{described(ours)} {verb} '
