@@ -37,35 +37,11 @@
 #endif
 #include <xxhash.h>
 
-#if !defined(WEIR_INLINE_SCALAR) && !defined(__SANITIZE_THREAD__)
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-#define WEIR__AVX512 1
-#elif defined(__AVX2__)
-#define WEIR__AVX2 1
-#elif defined(__ARM_NEON) && defined(__aarch64__) && !defined(__AARCH64EB__)
-#define WEIR__NEON 1
-#endif
-#endif
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#undef WEIR__AVX512
-#undef WEIR__AVX2
-#undef WEIR__NEON
-#endif
-#endif
-#if defined(WEIR__AVX512) || defined(WEIR__AVX2)
-#include <immintrin.h>
-#elif defined(WEIR__NEON)
-#include <arm_neon.h>
-#endif
-
 #if defined(__clang__)
-#define WEIR__UNROLL _Pragma("unroll")
 #pragma clang diagnostic push /* a sanitizer that keeps a loop from being unrolled is no fault of the caller's */
 #pragma clang diagnostic ignored "-Wpass-failed"
-#else
-#define WEIR__UNROLL _Pragma("GCC unroll 20")
 #endif
+#include <weir/inline_test.h>
 
 WEIR_BEGIN_DECLS
 
@@ -114,7 +90,7 @@ WEIR__INLINE uint64_t weir__hash8(uint64_t flip8, const void *key)
 	return x ^ x >> 28;
 }
 
-/* ---- the derivation: from a hash to a block, words and bits ---- */
+/* ---- the block; its words and bits are derived in inline_test.h ---- */
 
 WEIR__INLINE uint64_t weir__mulhi64(uint64_t a, uint64_t b)
 {
@@ -126,194 +102,6 @@ WEIR__INLINE uint64_t *weir__block(const struct weir_inline *v, uint64_t h)
 {
 	return v->words + 8 * weir__mulhi64(h, v->nblocks);
 }
-
-WEIR__INLINE uint64_t weir__remix(uint64_t h) { return h * UINT64_C(0x9E3779B97F4A7C15); }
-/* r2 from r: the inverse of the first multiplier, times the second */
-WEIR__INLINE uint64_t weir__remix2(uint64_t r) { return r * (UINT64_C(0xF1DE83E19937733D) * UINT64_C(0xD6E8FEB86659FD93)); }
-
-/* log2(8/z): the bits that choose a word in its group */
-WEIR__INLINE unsigned weir__sector_bits(unsigned z) { return z == 1 ? 3 : z == 2 ? 2 : z == 4 ? 1 : 0; }
-
-/* how far field j lies above bit 0 of r (j < 10) or r2 */
-WEIR__INLINE unsigned weir__field_shift(unsigned z, unsigned j)
-{
-	return j < 10 ? 58 - z * weir__sector_bits(z) - 6 * j : 58 - 6 * (j - 10);
-}
-
-/* how far the sector bits of group i lie above bit 0 of r */
-WEIR__INLINE unsigned weir__sector_shift(unsigned z, unsigned i) { return 64 - (i + 1) * weir__sector_bits(z); }
-
-WEIR__INLINE unsigned weir__word_index(unsigned z, unsigned i, uint64_t r)
-{
-	unsigned bits = weir__sector_bits(z);
-	return i * (8 / z) + (bits ? (unsigned)(r >> weir__sector_shift(z, i)) & ((1u << bits) - 1) : 0);
-}
-
-WEIR__INLINE unsigned weir__bit_index(unsigned z, unsigned j, uint64_t r, uint64_t r2)
-{
-	return (unsigned)((j < 10 ? r : r2) >> weir__field_shift(z, j)) & 63;
-}
-
-/* the g bits of group i as a mask */
-WEIR__INLINE uint64_t weir__word_mask(unsigned z, unsigned g, unsigned i, uint64_t r, uint64_t r2)
-{
-	uint64_t mask = 0;
-	WEIR__UNROLL
-	for (unsigned t = 0; t < g; t++)
-		mask |= UINT64_C(1) << weir__bit_index(z, i * g + t, r, r2);
-	return mask;
-}
-
-/* ---- the test: one body per vector width; z and g are constants at every call ---- */
-
-#if defined(WEIR__AVX512) || defined(WEIR__AVX2)
-
-/* Four lanes. A group has n lanes of them: 4 when z is 1 or 2 (its word broadcast), 2 when z is 4 (half a line, permuted within
- * 128 bits), 1 when z is 8 (half a line as it is). Part p covers the groups first(p) and up, step s the bits s*n and up of each. */
-#define WEIR__LANES4(f) _mm256_set_epi64x(f(3), f(2), f(1), f(0))
-#define WEIR__N (z <= 2 ? 4 : z == 4 ? 2 : 1)
-#define WEIR__GROUP(l) (p * (4 / WEIR__N) + (l) / WEIR__N)
-#define WEIR__BIT(l) (s * WEIR__N + (l) % WEIR__N < g ? s * WEIR__N + (l) % WEIR__N : 0)
-#define WEIR__J(l) (WEIR__GROUP(l) * g + WEIR__BIT(l))
-#define WEIR__L_SOURCE(l) (long long)(WEIR__J(l) < 10 ? r : r2)
-#define WEIR__L_FIELD(l) weir__field_shift(z, WEIR__J(l))
-#define WEIR__L_PERMUTE(l) (62 - WEIR__GROUP(l)) /* vpermilpd reads bit 1 of its control */
-
-WEIR__INLINE __m256i weir__part_words(const uint64_t *block, unsigned p, unsigned z, uint64_t r)
-{
-	if (z <= 2)
-		return _mm256_set1_epi64x((long long)block[weir__word_index(z, p, r)]);
-	__m256i half = _mm256_load_si256((const __m256i *)(const void *)(block + 4 * p));
-	if (z == 8)
-		return half;
-	__m256i control = _mm256_srlv_epi64(_mm256_set1_epi64x((long long)r), WEIR__LANES4(WEIR__L_PERMUTE));
-	return _mm256_castpd_si256(_mm256_permutevar_pd(_mm256_castsi256_pd(half), control));
-}
-
-WEIR__INLINE __m256i weir__part_bits(unsigned p, unsigned s, unsigned z, unsigned g, uint64_t r, uint64_t r2)
-{
-	return _mm256_and_si256(_mm256_srlv_epi64(WEIR__LANES4(WEIR__L_SOURCE), WEIR__LANES4(WEIR__L_FIELD)),
-	                        _mm256_set1_epi64x(63));
-}
-
-WEIR__INLINE bool weir__test_avx2(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
-{
-	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
-	const unsigned parts = z == 1 ? 1 : 2, steps = (g + WEIR__N - 1) / WEIR__N;
-	__m256i one = _mm256_set1_epi64x(1), all = one;
-	WEIR__UNROLL
-	for (unsigned p = 0; p < parts; p++) {
-		__m256i word = weir__part_words(block, p, z, r);
-		WEIR__UNROLL
-		for (unsigned s = 0; s < steps; s++)
-			all = _mm256_and_si256(all, _mm256_srlv_epi64(word, weir__part_bits(p, s, z, g, r, r2)));
-	}
-	return _mm256_testc_si256(all, one);
-}
-
-#undef WEIR__J
-#undef WEIR__L_SOURCE
-#undef WEIR__L_FIELD
-#endif
-
-#if defined(WEIR__AVX512)
-
-/* Lanes 0 to 7 of part p are the fields 8p to 8p+7 (beyond the last field, field 0 again). vpermq brings each lane its word, vprorvq,
- * which takes its count modulo 64, turns the field's bit down to bit 0, and all lanes are tested at once. */
-#define WEIR__LANES8(f) _mm512_set_epi64(f(7), f(6), f(5), f(4), f(3), f(2), f(1), f(0))
-#define WEIR__J(l) (p * 8 + (l) < z * g ? p * 8 + (l) : 0)
-#define WEIR__L_SOURCE(l) (long long)(WEIR__J(l) < 10 ? r : r2)
-#define WEIR__L_FIELD(l) weir__field_shift(z, WEIR__J(l))
-#define WEIR__L_SECTOR(l) weir__sector_shift(z, WEIR__J(l) / g)
-#define WEIR__L_BASE(l) (WEIR__J(l) / g * (8 / z))
-
-WEIR__INLINE __m512i weir__part(__m512i line, unsigned p, unsigned z, unsigned g, uint64_t r, uint64_t r2)
-{
-	__m512i index = WEIR__LANES8(WEIR__L_BASE);
-	if (z < 8) {
-		__m512i sector = _mm512_srlv_epi64(_mm512_set1_epi64((long long)r), WEIR__LANES8(WEIR__L_SECTOR));
-		/* base | (sector & (8/z - 1)); vpermq reads three bits only, so one group needs no mask */
-		index = z == 1 ? sector : _mm512_ternarylogic_epi64(index, sector, _mm512_set1_epi64(8 / z - 1), 0xf8);
-	}
-	__m512i word = z == 8 && g == 1 ? line : _mm512_permutexvar_epi64(index, line);
-	return _mm512_rorv_epi64(word, _mm512_srlv_epi64(WEIR__LANES8(WEIR__L_SOURCE), WEIR__LANES8(WEIR__L_FIELD)));
-}
-
-WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
-{
-	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
-	__m512i line = _mm512_load_si512((const void *)block);
-	__m512i all = weir__part(line, 0, z, g, r, r2);
-	WEIR__UNROLL
-	for (unsigned p = 1; p < (z * g + 7) / 8; p++)
-		all = _mm512_and_si512(all, weir__part(line, p, z, g, r, r2));
-	return _mm512_testn_epi64_mask(all, _mm512_set1_epi64(1)) == 0;
-}
-
-#elif defined(WEIR__AVX2)
-
-WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
-{
-	return weir__test_avx2(block, r, z, g);
-}
-
-#elif defined(WEIR__NEON)
-
-/* Two lanes: two groups (z >= 2), or two bits of the one group (z = 1). */
-#define WEIR__GROUP(l) (z == 1 ? 0 : 2 * p + (l))
-#define WEIR__BIT(l) (z > 1 ? s : 2 * s + (l) < g ? 2 * s + (l) : 0)
-#define WEIR__J(l) (WEIR__GROUP(l) * g + WEIR__BIT(l))
-#define WEIR__L_SOURCE(l) (WEIR__J(l) < 10 ? r : r2)
-#define WEIR__L_FIELD(l) (-(int64_t)weir__field_shift(z, WEIR__J(l)))
-
-WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
-{
-	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
-	const unsigned parts = (z + 1) / 2, steps = z == 1 ? (g + 1) / 2 : g;
-	uint64x2_t all = vdupq_n_u64(1);
-	WEIR__UNROLL
-	for (unsigned p = 0; p < parts; p++) {
-		uint64x2_t word = vcombine_u64(vld1_u64(block + weir__word_index(z, WEIR__GROUP(0), r)),
-		                               vld1_u64(block + weir__word_index(z, WEIR__GROUP(1), r)));
-		WEIR__UNROLL
-		for (unsigned s = 0; s < steps; s++) {
-			uint64x2_t source = vcombine_u64(vcreate_u64(WEIR__L_SOURCE(0)), vcreate_u64(WEIR__L_SOURCE(1)));
-			int64x2_t shift = vcombine_s64(vdup_n_s64(WEIR__L_FIELD(0)), vdup_n_s64(WEIR__L_FIELD(1)));
-			uint64x2_t bit = vandq_u64(vshlq_u64(source, shift), vdupq_n_u64(63));
-			all = vandq_u64(all, vshlq_u64(word, vnegq_s64(vreinterpretq_s64_u64(bit))));
-		}
-	}
-	return vgetq_lane_u64(all, 0) & vgetq_lane_u64(all, 1) & 1;
-}
-
-#else
-
-WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
-{
-	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0, all = 1;
-	WEIR__UNROLL
-	for (unsigned i = 0; i < z; i++) {
-		uint64_t word = weir__word_load_relaxed(block + weir__word_index(z, i, r));
-		WEIR__UNROLL
-		for (unsigned t = 0; t < g; t++)
-			all &= word >> weir__bit_index(z, i * g + t, r, r2);
-	}
-	return all & 1;
-}
-
-#endif
-
-#undef WEIR__LANES8
-#undef WEIR__LANES4
-#undef WEIR__N
-#undef WEIR__GROUP
-#undef WEIR__BIT
-#undef WEIR__J
-#undef WEIR__L_SOURCE
-#undef WEIR__L_FIELD
-#undef WEIR__L_SECTOR
-#undef WEIR__L_BASE
-#undef WEIR__L_PERMUTE
 
 /* ---- the insert: load all z words, return if every bit is there, then or; a locked instruction holds back the loads behind it ---- */
 
@@ -443,6 +231,9 @@ WEIR__INLINE int weir_inline_insert(const struct weir_inline *v, const void *key
 
 WEIR_END_DECLS
 
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 #ifdef WEIR__QUIET
 #undef WEIR__QUIET
 #pragma GCC diagnostic pop
