@@ -11,7 +11,7 @@ ci_steps=(gcc schedule models eva asan tsan_gcc s390x)
 
 list_steps() {
 	cat <<-END
-	quick        the default build and its tests
+	quick        the default build; what each verb does, on every instruction set and under threads, the README's examples
 	gcc          gcc -Werror, everything with the benchmarks; all tests
 	clang        the same with clang
 	asan         AddressSanitizer and UndefinedBehaviorSanitizer, all tests
@@ -50,7 +50,7 @@ fixed_layout=()
 step_quick() {
 	need_packages $base_packages g++
 	build_in quick -Dbench=disabled
-	meson_test quick --no-suite slow
+	meson_test quick --suite unit --suite conformance --suite golden --suite stress --suite headers --suite install --suite examples
 }
 
 everything=(-Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled)
