@@ -133,15 +133,17 @@ def reloads(run):
     results = run.of('reload')
     calm = [(r, base) for r in results if (base := against(r, results)) and base is not r]
     worst = [(r, b) for r, b in calm if apart(r, b) and (r.median < b.median) == (r.better == 'higher')]
+    unclear = sum(1 for r, b in calm if not apart(r, b) and (r.unsteady or b.unsteady))
+    open_ = f'; {unclear} more spread too much to tell' if unclear else ''
     if worst:
         r, b = max(worst, key=lambda p: abs(p[0].median / p[1].median - 1))
         wide = '; its repetitions spread by more than 10 %' if r.unsteady or b.unsteady else ''
         yield (
             f'A reload costs readers at most {percent(abs(1 - r.median / b.median))} of their throughput '
-            f'({r.get("phase")}, of {len(calm)} cases measured{wide}).'
+            f'({r.get("phase")}, of {len(calm) - unclear} cases{wide}{open_}).'
         )
     elif calm:
-        yield f'No reload cost readers anything beyond noise ({len(calm)} cases measured).'
+        yield f'No reload cost readers anything beyond noise ({len(calm) - unclear} cases{open_}).'
     timed = [(r, b) for r, b in calm if r.get('op') == 'hit' and r.counters.get('p999_ns') and b.counters.get('p999_ns')]
     if timed:
         r, b = max(timed, key=lambda p: p[0].counters['p999_ns'])

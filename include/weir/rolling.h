@@ -43,7 +43,8 @@ WEIR_API bool weir_rolling_contains(const struct weir_rolling *set, const void *
 WEIR_API bool weir_rolling_contains_hash(const struct weir_rolling *set, uint64_t hash);
 WEIR_API int weir_rolling_insert(struct weir_rolling *set, const void *key, size_t len);
 WEIR_API int weir_rolling_insert_hash(struct weir_rolling *set, uint64_t hash);
-/** Batches, as in filter.h: the lines of 64 keys are fetched together. One section a call: keep it below some million keys. */
+/** Batches, as in filter.h: the lines of 64 keys are fetched together, so their misses overlap; in cache no faster than single verbs.
+ * One section a call: keep it below some million keys. */
 WEIR_API size_t weir_rolling_contains_hashes(const struct weir_rolling *set, const uint64_t *hashes, size_t n, uint64_t *bitmap);
 WEIR_API int64_t weir_rolling_insert_hashes(struct weir_rolling *set, const uint64_t *hashes, size_t n, uint64_t *bitmap);
 
