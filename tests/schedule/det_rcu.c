@@ -136,4 +136,5 @@ void det_rcu_barrier(enum det_flavor flavor)
 		if (det.thread[i].callback && det.thread[i].callback_of == flavor)
 			det_clock_join(&t->clock, &det.thread[i].clock);
 	det_tick();
+	det_operation_ends(); /* a step, so that who calls it for ever is told that there is no end */
 }
