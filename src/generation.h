@@ -91,8 +91,8 @@ struct weir_generation *weir__record(struct weir_filter *current, struct weir_fi
                                      uint64_t number);
 double weir__seconds(void);
 
-/* reload.c: bytes of bits of the filters that a record names. */
-uint64_t weir__record_bytes(const struct weir_generation *g);
+/* reload.c: bytes of bits of the filters that a record of the handle names and of those that wait for a grace period. */
+uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generation *g);
 /* Publish @next, a filter that no insert is in yet, beside the current one; the reload owns it. The handle is claimed.
  * Fails with -ENOMEM: then the filter is still the caller's. */
 int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,

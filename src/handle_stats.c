@@ -18,7 +18,7 @@ int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out
 	s.age = weir__seconds() - g->since;
 	s.reloading = g->next != NULL;
 	s.previous_kept = g->previous != NULL;
-	s.bytes = weir__record_bytes(g) + atomic_load_explicit(&h->bytes_retired, memory_order_relaxed);
+	s.bytes = weir__held_bytes(h, g);
 	weir__read_unlock(&h->rcu);
 	s.swaps = atomic_load_explicit(&h->swaps, memory_order_relaxed);
 	s.refused = atomic_load_explicit(&h->refused, memory_order_relaxed);

@@ -68,7 +68,7 @@ static int check_seed(const char *path, const struct weir_filter *next, const st
 /* What max_bytes leaves for the image. */
 static int find_room(uint64_t *room, const struct weir_handle *h, uint64_t max_bytes)
 {
-	uint64_t held = weir__record_bytes(h->generation) + atomic_load_explicit(&h->bytes_retired, memory_order_relaxed);
+	uint64_t held = weir__held_bytes(h, h->generation);
 	*room = max_bytes ? max_bytes - held : 0;
 	if (max_bytes && held >= max_bytes)
 		return weir__fail(-EFBIG, "max_bytes %llu: %llu bytes are held already", (unsigned long long)max_bytes, (unsigned long long)held);

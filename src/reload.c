@@ -28,9 +28,10 @@ static uint64_t bytes_of(const struct weir_filter *f)
 	return f ? f->bytes : 0;
 }
 
-uint64_t weir__record_bytes(const struct weir_generation *g)
+uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generation *g)
 {
-	return bytes_of(g->current) + bytes_of(g->next) + bytes_of(g->previous);
+	return bytes_of(g->current) + bytes_of(g->next) + bytes_of(g->previous) +
+	       atomic_load_explicit(&h->bytes_retired, memory_order_relaxed);
 }
 
 static void free_retired(struct weir_retired *retired)
@@ -151,7 +152,7 @@ static int next_params(struct weir_params *out, const struct weir_filter *curren
 
 static int check_peak(const struct weir_handle *h, uint64_t next_bytes, uint64_t max_bytes)
 {
-	uint64_t held = weir__record_bytes(h->generation) + atomic_load_explicit(&h->bytes_retired, memory_order_relaxed);
+	uint64_t held = weir__held_bytes(h, h->generation);
 	if (max_bytes && (next_bytes > max_bytes || held > max_bytes - next_bytes))
 		return weir__fail(-EFBIG, "max_bytes %llu: %llu bytes are held and the next filter needs %llu more", (unsigned long long)max_bytes,
 		                  (unsigned long long)held, (unsigned long long)next_bytes);
