@@ -103,29 +103,22 @@ WEIR__INLINE uint64_t *weir__block(const struct weir_inline *v, uint64_t h)
 	return v->words + 8 * weir__mulhi64(h, v->nblocks);
 }
 
-/* ---- the insert: load all z words, return if every bit is there, then or; a locked instruction holds back the loads behind it ---- */
+/* ---- the insert: look at all z words, return if every bit is there, then or; a locked instruction holds back the loads behind it ---- */
 
 WEIR__INLINE int weir__set(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0, missing = 0, mask[8];
-	uint64_t *word[8];
-	WEIR__UNROLL
-	for (unsigned i = 0; i < z; i++) {
-		word[i] = block + weir__word_index(z, i, r);
-		mask[i] = weir__word_mask(z, g, i, r, r2);
-		missing |= mask[i] & ~weir__word_load_relaxed(word[i]);
-	}
-	if (!missing)
+	if (weir__test_narrow(block, r, z, g))
 		return 0; /* WEIR_SEEN: a set bit is never written again, so hot keys bounce no line */
+	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0, mask = weir__word_mask(z, g, 0, r, r2);
 	if (z == 1) /* one or decides: exactly one of any number of threads sees its bits go from 0 to 1 */
-		return (mask[0] & ~weir__word_fetch_or_relaxed(word[0], mask[0])) != 0;
+		return (mask & ~weir__word_fetch_or_relaxed(block + weir__word_index(1, 0, r), mask)) != 0;
 	WEIR__UNROLL
 	for (unsigned i = 0; i < z; i++)
-		weir__word_or_relaxed(word[i], mask[i]);
+		weir__word_or_relaxed(block + weir__word_index(z, i, r), weir__word_mask(z, g, i, r, r2));
 	return 1; /* WEIR_NEW: a bit was 0 when it was looked at */
 }
 
-/* ---- any layout: z and g as variables, one word at a time; the insert looks at a word just before its own or ---- */
+/* ---- any layout: z and g as variables, one word at a time ---- */
 
 static inline bool weir__test_any(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
@@ -140,15 +133,18 @@ static inline bool weir__test_any(const uint64_t *block, uint64_t r, unsigned z,
 
 static inline int weir__set_any(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-	uint64_t r2 = weir__remix2(r), missing = 0;
+	if (weir__test_any(block, r, z, g))
+		return 0;
+	uint64_t r2 = weir__remix2(r);
 	for (unsigned i = 0, j = 0; i < z; i++) {
 		uint64_t *word = block + weir__word_index(z, i, r), mask = 0;
 		for (unsigned t = 0; t < g; t++, j++)
 			mask |= UINT64_C(1) << weir__bit_index(z, j, r, r2);
-		if (mask & ~weir__word_load_relaxed(word))
-			missing |= mask & ~weir__word_fetch_or_relaxed(word, mask);
+		if (z == 1)
+			return (mask & ~weir__word_fetch_or_relaxed(word, mask)) != 0;
+		weir__word_or_relaxed(word, mask);
 	}
-	return missing != 0;
+	return 1;
 }
 
 /* ---- the layouts that are compiled with z and g as constants: all that the calculator chooses, for each z it may be asked for.
@@ -170,7 +166,9 @@ WEIR__OUTLINE uint64_t weir__hash_long(uint64_t seed, const void *key, size_t le
 	return XXH3_64bits_withSeed(key, len, seed);
 }
 
-#define WEIR__IS(z, g, Z, G) ((((z) ^ (Z)) | ((g) ^ (G))) == 0) /* one branch */
+/* Both at once; of struct weir_inline's two fields side by side compilers make one load. */
+#define WEIR__LAYOUT(z, g) ((uint64_t)(g) << 32 | (z))
+#define WEIR__IS(z, g, Z, G) (WEIR__LAYOUT(z, g) == WEIR__LAYOUT(UINT64_C(Z), G))
 
 WEIR__OUTLINE bool weir__test_other(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {

@@ -145,9 +145,10 @@ WEIR__INLINE __m512i weir__part(__m512i line, unsigned p, unsigned z, unsigned g
 {
 	__m512i index = WEIR__LANES8(WEIR__L_BASE);
 	if (z < 8) {
+		/* base | (sector & (8/z - 1)). vpermq reads three bits: with one group they are the sector, and with two the bit above the
+		 * sector is 0 in the first group, whose sector is r's top, and set by the base in the second. */
 		__m512i sector = _mm512_srlv_epi64(_mm512_set1_epi64((long long)r), WEIR__LANES8(WEIR__L_SECTOR));
-		/* base | (sector & (8/z - 1)); vpermq reads three bits only, so one group needs no mask */
-		index = z == 1 ? sector : _mm512_ternarylogic_epi64(index, sector, _mm512_set1_epi64(8 / z - 1), 0xf8);
+		index = z <= 2 ? _mm512_or_si512(index, sector) : _mm512_ternarylogic_epi64(index, sector, _mm512_set1_epi64(8 / z - 1), 0xf8);
 	}
 	__m512i word = z == 8 && g == 1 ? line : _mm512_permutexvar_epi64(index, line);
 	return _mm512_rorv_epi64(word, _mm512_srlv_epi64(WEIR__LANES8(WEIR__L_SOURCE), WEIR__LANES8(WEIR__L_FIELD)));
@@ -216,6 +217,17 @@ WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsi
 }
 
 #endif
+
+/* The test of one key between other work, an insert or a call: at most 256 bits, since a 512-bit instruction now and then lowers the
+ * core's clock (Skylake-SP) for more than it saves. */
+WEIR__INLINE bool weir__test_narrow(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
+{
+#if defined(WEIR__AVX512)
+	return weir__test_avx2(block, r, z, g);
+#else
+	return weir__test(block, r, z, g);
+#endif
+}
 
 #undef WEIR__LANES8
 #undef WEIR__LANES4

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The blocked kind for AVX-512 (F and DQ: Skylake-SP and later): the kernels of <weir/inline.h> compiled with its flags. Batches note
  * eight keys at once, and with one or two words a key they test eight at once. Their words come by ordinary loads, each broadcast into
- * its lane: since the mitigation of gather data sampling a gather waits for all before it. The verbs of one key keep to 256 bits: now
- * and then a 512-bit instruction lowers the core's clock (Skylake-SP) for more than it saves. */
+ * its lane: since the mitigation of gather data sampling a gather waits for all before it. The verbs of one key keep to 256 bits
+ * (weir__test_narrow). */
 #define KERNEL_ISA WEIR_ISA_AVX512
 #define KERNEL_TABLE weir__blocked_avx512
 #define KERNEL_NOTE note_eight
@@ -12,9 +12,6 @@
 	WORK_STEP(v, notes, at, n, z, g, test)
 
 #include <weir/inline.h>
-#ifdef WEIR__AVX512 /* a ThreadSanitizer build has none of these tests */
-#define KERNEL_TEST_ONE weir__test_avx2
-#endif
 #include "../batch.h"
 
 enum { ROW_WORD = 0, ROW_OF_R = 1, ROW_WORD_2 = 2 }; /* of a key with one or two words are noted the words themselves, and r */

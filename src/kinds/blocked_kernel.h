@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The blocked kind's kernels: <weir/inline.h> compiled for one instruction set, once for each of its layouts and
- * once for any. Each blocked_<isa>.c is this file with its own flags. Include with KERNEL_ISA and KERNEL_TABLE defined, KERNEL_TEST_ONE
- * where the verbs of one key test otherwise than batches, and KERNEL_NOTE with KERNEL_TEST_NOTED where the set notes and tests keys
- * faster than one by one. */
+ * once for any. Each blocked_<isa>.c is this file with its own flags. Include with KERNEL_ISA and KERNEL_TABLE defined, and KERNEL_NOTE
+ * with KERNEL_TEST_NOTED where the set notes and tests keys faster than one by one. */
 #include <weir/inline.h>
 #include "../batch.h"
 #include "blocked.h"
@@ -31,9 +30,6 @@ WEIR__INLINE void note_each(const struct weir_inline *v, const uint64_t *hashes,
 	}
 }
 
-#ifndef KERNEL_TEST_ONE
-#define KERNEL_TEST_ONE weir__test
-#endif
 #ifndef KERNEL_NOTE
 #define KERNEL_NOTE(v, hashes, n, z, notes, at) note_each(v, hashes, n, notes, at)
 #define KERNEL_TEST_NOTED(v, notes, at, n, z, g, test) WORK_STEP(v, notes, at, n, z, g, test)
@@ -165,7 +161,7 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_write, load_noted_##name); \
 	}
 
-#define KERNEL(z, g) KERNEL_FUNCTIONS(z##_##g, z, g, KERNEL_TEST_ONE, weir__test, weir__set, load)
+#define KERNEL(z, g) KERNEL_FUNCTIONS(z##_##g, z, g, weir__test_narrow, weir__test, weir__set, load)
 WEIR__LAYOUTS(KERNEL)
 #undef KERNEL
 /* A rare layout: the atomic insert serves to load as well. */
