@@ -102,7 +102,7 @@ step_valgrind() {
 	need_packages $base_packages $bench_packages valgrind
 	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
 	meson_test gcc -t 20 --no-suite mathematics --suite unit \
-		--wrap 'valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible'
+		--wrap "valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible --suppressions=$root/tests/valgrind.supp"
 }
 
 # cross MESON_NAME DEBIAN_NAME
