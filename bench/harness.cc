@@ -159,6 +159,8 @@ void report(benchmark::State &state, const Tally &tally, unsigned threads)
 void report(benchmark::State &state, const Quality &quality, uint64_t bytes)
 {
 	counter(state, "bits_per_key", quality.bits_per_key);
+	if (quality.words_per_key)
+		counter(state, "z", quality.words_per_key);
 	counter(state, "fp_asked", quality.fp_asked);
 	counter(state, "fp_measured", quality.fp_measured);
 	counter(state, "fp_interval", quality.fp_interval);

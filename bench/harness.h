@@ -2,7 +2,7 @@
  * What every bench_<question> has in common: its options, how its benchmarks are named, what is reported of each, and a progress line.
  *
  * A name is the question, then key:value parts: cores/op:hit/set:blocked/rate:0.01/... Google Benchmark adds "manual_time". The counters:
- *   items_per_second   keys             bits_per_key, bytes    of the filter
+ *   items_per_second   keys             bits_per_key, bytes    of the filter; z, words per key, of a blocked one
  *   fp_asked, fp_measured, fp_interval  false positives; half the 99 % interval as a share of the rate measured
  *   lost               false negatives: 0, or the benchmark is an error and the program exits with 1
  *   shared             1: more threads than CPUs, or a thread was kept from its CPU for more than a twentieth of the time */

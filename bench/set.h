@@ -18,6 +18,8 @@ class Set {
 public:
 	virtual ~Set() = default;
 	virtual uint64_t bytes() const = 0;
+	/* Of a layout that has them; else 0. */
+	virtual unsigned words_per_key() const { return 0; }
 	/* Empty again, every page touched. No other thread may be using it. */
 	virtual void clear() = 0;
 	/* How many of the keys are answered "there". */

@@ -16,6 +16,7 @@ class Single : public SingleKeySet<Single>, protected WeirFilter {
 public:
 	Single(size_t n, double rate, uint32_t kind = WEIR_BLOCKED) : WeirFilter(n, rate, kind) {}
 	uint64_t bytes() const override { return region->bytes(); }
+	unsigned words_per_key() const override { return layout_words(); }
 	void clear() override { region->clear(); }
 	bool find(const void *key, size_t len) const { return weir_contains(filter, key, len); }
 	void add(const void *key, size_t len) { weir_insert(filter, key, len); }

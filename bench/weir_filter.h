@@ -33,6 +33,13 @@ struct WeirFilter {
 	WeirFilter(const WeirFilter &) = delete;
 	WeirFilter &operator=(const WeirFilter &) = delete;
 
+	unsigned layout_words() const
+	{
+		struct weir_stats stats = WEIR_STATS_INIT;
+		check(weir_stats(filter, &stats), "weir_stats");
+		return stats.kind == WEIR_BLOCKED ? stats.words_per_key : 0;
+	}
+
 	static struct weir_params params_of(size_t n, double rate, uint32_t kind)
 	{
 		struct weir_params params = WEIR_PARAMS_INIT;

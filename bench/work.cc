@@ -112,6 +112,7 @@ Quality Work::fill(double rate, size_t most)
 	fill_to(n_);
 	Quality q;
 	q.bits_per_key = static_cast<double>(set_->bytes()) * 8 / static_cast<double>(n_);
+	q.words_per_key = set_->words_per_key();
 	q.fp_asked = rate;
 	q.lost = n_ - count(0, n_);
 	size_t misses = misses_for(rate, most);

@@ -34,6 +34,7 @@ struct Tally {
 /* A filled set by measurement. */
 struct Quality {
 	double bits_per_key = 0;
+	unsigned words_per_key = 0;        /* of a blocked filter */
 	double fp_asked = 0, fp_measured = 0;
 	double fp_interval = 1; /* half the 99 % interval of the measured rate, as a share of it; 1 where nothing was found */
 	uint64_t lost = 0;      /* of all keys */
