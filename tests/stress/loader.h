@@ -11,19 +11,27 @@ extern const char *const reload_action_names[RELOAD_ACTIONS];
 struct reloads {
 	const struct rcu_flavor_struct *flavor;
 	struct weir_handle *handle;
+	const struct weir_filter *hasher; /* of the handle's seed, and never published: keys are hashed without a section */
 	uint64_t keys, first; /* keys of each inserter in this round, and where their numbers begin */
 	unsigned inserters;
 	char image[64];
 	atomic_uint inserting;
 	_Alignas(64) _Atomic uint64_t recorded[MOST_THREADS]; /* of the inserter's keys: before they are inserted */
 	_Alignas(64) _Atomic uint64_t promised[MOST_THREADS]; /* after their inserts have returned */
-	_Atomic uint64_t lookups;
+	_Atomic uint64_t lookups, in_batches, measured;
 	uint64_t done[RELOAD_ACTIONS];
 };
 
+/* The eight bytes of this number are a thread's key. */
+static inline uint64_t reload_key(const struct reloads *s, unsigned thread, uint64_t i)
+{
+	return s->first + i * MOST_THREADS + thread;
+}
+
 static inline uint64_t reload_hash(const struct reloads *s, unsigned thread, uint64_t i)
 {
-	return stress_hash(s->first + i * MOST_THREADS + thread);
+	uint64_t key = reload_key(s, thread, i);
+	return weir_hash(s->hasher, &key, sizeof key);
 }
 
 /* A quarter more than will be inserted: some layouts are more than half full at their capacity. */

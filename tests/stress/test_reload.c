@@ -1,81 +1,115 @@
 /* SPDX-License-Identifier: MIT
- * Threads insert into a handle and look up what was promised, while one reloads it in every way there is: from the source, by copy,
- * from an image of itself; aborts, rolls back, drops the previous filter. No key whose insert has returned may ever be missed.
+ * Threads insert into a handle and look up what was promised, in every form that its verbs have, while one reloads it in every way there
+ * is: from the source, by copy, from an image of itself; aborts, rolls back, drops the previous filter. No key whose insert has returned
+ * may ever be missed.
  *
- * Each round is a new handle and keys that no filter has seen. An inserter notes a key in its record, inserts it, then promises it. */
+ * Each round is a new handle and keys that no filter has seen. An inserter notes keys in its record, inserts them, then promises them. */
 #include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
+#include "forms.h"
 #include "loader.h"
 
-enum { KEYS = 20000, AT_ONCE = 64, MANY_ROUNDS = 20 };
+enum { KEYS_EACH = 20000, MANY_ROUNDS = 20, SELDOM = 32 };
+
+static void add(const struct reloads *s, struct keys *k, unsigned thread, uint64_t i)
+{
+	keys_add(k, reload_key(s, thread, i), reload_hash(s, thread, i));
+}
+
+/* One key, or seldom, so that half of all keys go this way, a batch. */
+static enum form next_keys(const struct reloads *s, unsigned thread, uint64_t first, struct keys *k, uint64_t *random)
+{
+	uint64_t r = stress_random(random), n = r % SELDOM ? 1 : 1 + (r >> 8) % MOST_KEYS, left = s->keys - first;
+	k->n = 0;
+	for (uint64_t i = 0; i < n && i < left; i++)
+		add(s, k, thread, first + i);
+	return r % SELDOM ? (enum form)(r >> 16) % HASHES : HASHES + (enum form)(r >> 16) % (FORMS - HASHES);
+}
 
 static void insert(struct reloads *s, unsigned thread)
 {
-	uint64_t random = s->first + thread;
-	for (uint64_t i = 0; i < s->keys; i++) {
-		uint64_t hash = reload_hash(s, thread, i);
+	uint64_t random = s->first + thread, in_batches = 0;
+	struct keys k;
+	for (uint64_t i = 0; i < s->keys; i += k.n) {
+		enum form form = next_keys(s, thread, i, &k, &random);
 		stress_delay(&random);
 		/* Release: the loader that reads the record finds all that was written before; without it, it could read a key not there. */
-		atomic_store_explicit(&s->recorded[thread], i + 1, memory_order_release);
+		atomic_store_explicit(&s->recorded[thread], i + k.n, memory_order_release);
 		stress_delay(&random);
-		int answer = weir_handle_insert_hash(s->handle, hash);
-		check(answer >= 0, "%s", weir_error_detail());
+		keys_insert(s->handle, &k, form);
 		/* Release: orders the insert before every lookup of a thread that reads the promise. */
-		atomic_store_explicit(&s->promised[thread], i + 1, memory_order_release);
-		check(weir_handle_contains_hash(s->handle, hash), "key %llu of thread %u is missed by its inserter", (unsigned long long)i, thread);
+		atomic_store_explicit(&s->promised[thread], i + k.n, memory_order_release);
+		unsigned found = keys_found(s->handle, &k, form);
+		check(found == k.n, "of %u keys from %llu on of thread %u their inserter misses %u", k.n, (unsigned long long)i, thread, k.n - found);
+		in_batches += form >= HASHES ? k.n : 0;
 		s->flavor->read_quiescent_state();
 	}
+	atomic_fetch_add_explicit(&s->in_batches, in_batches, memory_order_relaxed);
 	atomic_fetch_sub_explicit(&s->inserting, 1, memory_order_relaxed);
 }
 
-/* Some of an inserter's promised keys: the newest, and others. Return: how many of @hashes. */
-static unsigned choose(struct reloads *s, unsigned inserter, uint64_t *random, uint64_t *hashes)
+/* Some of an inserter's promised keys: the newest, and others. */
+static void choose(const struct reloads *s, unsigned inserter, uint64_t *random, struct keys *k)
 {
 	uint64_t promised = atomic_load_explicit(&s->promised[inserter], memory_order_acquire);
-	for (unsigned i = 0; i < AT_ONCE && promised; i++) {
+	k->n = 0;
+	for (unsigned i = 0; i < MOST_KEYS && promised; i++) {
 		uint64_t back = i % 2 ? i : stress_random(random);
-		hashes[i] = reload_hash(s, inserter, promised - 1 - back % promised);
+		add(s, k, inserter, promised - 1 - back % promised);
 	}
-	return promised ? AT_ONCE : 0;
 }
 
 /* In a section of its own, with delays where a reload would like to free what it found. */
-static unsigned found_in_section(struct reloads *s, const uint64_t *hashes, unsigned n, uint64_t *random)
+static unsigned found_in_section(const struct reloads *s, const struct keys *k, uint64_t *random)
 {
 	unsigned found = 0;
 	s->flavor->read_lock();
 	const struct weir_filter *f = weir_handle_get(s->handle);
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < k->n; i++) {
 		stress_delay(random);
-		found += weir_contains_hash(f, hashes[i]);
+		found += weir_contains_hash(f, k->hashes[i]);
 	}
 	flavor_read_unlock(s->flavor);
 	return found;
 }
 
-static unsigned found_one_by_one(struct reloads *s, const uint64_t *hashes, unsigned n)
+/* What a thread is told of the handle never goes back. */
+static void measure(const struct reloads *s, struct weir_handle_stats *last)
 {
-	unsigned found = 0;
-	for (unsigned i = 0; i < n; i++)
-		found += weir_handle_contains_hash(s->handle, hashes[i]);
-	return found;
+	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
+	int err = weir_handle_stats(s->handle, &now);
+	check(err == 0, "%s", weir_error_detail());
+	check(now.generation >= last->generation && now.swaps >= last->swaps, "generation %llu after %llu, %llu swaps after %llu",
+	      (unsigned long long)now.generation, (unsigned long long)last->generation, (unsigned long long)now.swaps,
+	      (unsigned long long)last->swaps);
+	check(now.age >= 0 && now.bytes >= now.filter.bytes, "%f s old, %llu bytes with a filter of %llu", now.age,
+	      (unsigned long long)now.bytes, (unsigned long long)now.filter.bytes);
+	*last = now;
 }
 
 static void look(struct reloads *s, unsigned thread)
 {
-	uint64_t random = s->first + thread, hashes[AT_ONCE], lookups = 0;
+	uint64_t random = s->first + thread, lookups = 0, measured = 0;
+	struct weir_handle_stats last = WEIR_HANDLE_STATS_INIT;
+	struct keys k;
 	while (atomic_load_explicit(&s->inserting, memory_order_relaxed)) {
-		unsigned inserter = (unsigned)(stress_random(&random) % s->inserters), way = (unsigned)(stress_random(&random) % 3);
-		unsigned n = choose(s, inserter, &random, hashes);
-		unsigned found = way == 0 ? (unsigned)weir_handle_contains_hashes(s->handle, hashes, n, NULL)
-		               : way == 1 ? found_one_by_one(s, hashes, n) : found_in_section(s, hashes, n, &random);
-		check(found == n, "%u of %u promised keys of thread %u are missed", n - found, n, inserter);
-		lookups += n;
+		uint64_t r = stress_random(&random);
+		unsigned inserter = (unsigned)(r % s->inserters);
+		enum form form = (enum form)(r >> 16) % (FORMS + 1);
+		choose(s, inserter, &random, &k);
+		unsigned found = form == FORMS ? found_in_section(s, &k, &random) : keys_found(s->handle, &k, form);
+		check(found == k.n, "%u of %u promised keys of thread %u are missed", k.n - found, k.n, inserter);
+		lookups += k.n;
+		if ((r >> 8) % SELDOM == 0) {
+			measure(s, &last);
+			measured++;
+		}
 		s->flavor->read_quiescent_state();
 		sched_yield(); /* more threads than cores: else few reloads would meet few inserts among many lookups */
 	}
 	atomic_fetch_add_explicit(&s->lookups, lookups, memory_order_relaxed);
+	atomic_fetch_add_explicit(&s->measured, measured, memory_order_relaxed);
 }
 
 static void work(void *shared, unsigned thread)
@@ -105,7 +139,7 @@ static void check_all(struct reloads *s)
 
 static void round_of(struct reloads *s, const struct layout *layout, const struct stress *options, uint64_t number)
 {
-	s->keys = KEYS;
+	s->keys = KEYS_EACH;
 	s->inserters = options->threads;
 	s->first = (options->seed << 24 | number) << 24;
 	atomic_store(&s->inserting, options->threads);
@@ -123,8 +157,10 @@ static void round_of(struct reloads *s, const struct layout *layout, const struc
 
 static void report(const struct reloads *s, uint64_t inserts, uint64_t rounds, double seconds)
 {
-	printf("%llu inserts and %llu lookups in %llu rounds, %.1f s\n", (unsigned long long)inserts, (unsigned long long)s->lookups,
-	       (unsigned long long)rounds, seconds);
+	printf("%llu inserts (%llu in batches) and %llu lookups in %llu rounds, %llu times measured, %.1f s\n", (unsigned long long)inserts,
+	       (unsigned long long)s->in_batches, (unsigned long long)s->lookups, (unsigned long long)rounds, (unsigned long long)s->measured,
+	       seconds);
+	check((s->in_batches && s->measured) || rounds < MANY_ROUNDS, "no batch was inserted, or nothing measured");
 	for (unsigned i = 0; i < RELOAD_ACTIONS; i++) {
 		printf("%s %llu", i ? "," : "", (unsigned long long)s->done[i]);
 		printf(" %s", reload_action_names[i]);
@@ -149,12 +185,15 @@ int main(int argc, char **argv)
 	double start = stress_seconds();
 	uint64_t rounds = 0, inserts = 0;
 	s.flavor = options.flavor = flavor_named(options.flavor_name);
+	struct weir_filter *hasher = stress_filter(&stress_layouts[0], KEYS_EACH, NULL, NULL);
+	s.hasher = hasher;
 	snprintf(s.image, sizeof s.image, "%s/weir-stress-%d.weir", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
 	for (; inserts + s.lookups < options.operations || goes_on(&s, rounds); rounds++) {
 		round_of(&s, &stress_layouts[rounds % stress_layout_count], &options, rounds);
 		inserts += s.keys * options.threads;
 	}
 	unlink(s.image);
+	weir_destroy(hasher);
 	report(&s, inserts, rounds, stress_seconds() - start);
 	return 0;
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * The same keys in each form that a handle's verbs take: one by one or as a batch, as hashes or as bytes. */
+#ifndef WEIR_TESTS_FORMS_H
+#define WEIR_TESTS_FORMS_H
+
+#include <sys/uio.h>
+#include "stress.h"
+
+enum form { EACH_HASH, EACH_KEY, HASHES, KEYS, FIXED, FORMS }; /* from HASHES on: one call for all */
+
+enum { MOST_KEYS = 64 };
+
+struct keys {
+	unsigned n;
+	uint64_t numbers[MOST_KEYS], hashes[MOST_KEYS];
+	struct iovec vectors[MOST_KEYS];
+};
+
+/* @hash: weir_hash() of the eight bytes of @number. */
+void keys_add(struct keys *k, uint64_t number, uint64_t hash);
+/* Ends the test if the handle refuses. */
+void keys_insert(struct weir_handle *h, const struct keys *k, enum form form);
+/* Return: how many the handle finds. */
+unsigned keys_found(const struct weir_handle *h, const struct keys *k, enum form form);
+
+#endif
