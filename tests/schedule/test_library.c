@@ -17,6 +17,7 @@ static struct settings {
 	int preemptions; /* negative: what each scenario says */
 	uint64_t executions; /* of random and PCT each, a row: by default a million of each over all rows */
 	uint64_t seed;
+	bool each; /* so many in every row, also where one takes long */
 	bool every_step, stop; /* stop: after the first failure */
 } settings = { .preemptions = -1, .executions = 30000, .seed = 1 };
 
@@ -86,11 +87,16 @@ static int preemptions_of(const struct scenario *scenario)
 	return scenario->preemptions ? scenario->preemptions : PREEMPTIONS;
 }
 
+static uint64_t executions_of(const struct scenario *scenario)
+{
+	return scenario->cost && !settings.each ? settings.executions / scenario->cost : settings.executions;
+}
+
 static bool run(const struct scenario *scenario, enum det_strategy strategy)
 {
 	struct det_options options = { .strategy = strategy, .preemptions = preemptions_of(scenario), .depth = 3, .stale = -1,
 		.every_step = settings.every_step, .seed = settings.seed, .replay = settings.replay,
-		.executions = strategy == DET_DFS ? 0 : scenario->cost ? settings.executions / scenario->cost : settings.executions,
+		.executions = strategy == DET_DFS ? 0 : executions_of(scenario),
 		.relevant = scenario->narrowed || subject->words_per_key >= NARROWED_FROM ? relevant : NULL };
 	if ((settings.strategy && strcmp(settings.strategy, strategy_names[strategy]) != 0) ||
 	    (strategy != DET_DFS && !options.executions))
@@ -166,7 +172,7 @@ static bool instrumented(void)
 
 static int usage(const char *name)
 {
-	fprintf(stderr, "usage: %s [--group NAME,...] [--scenario NAME] [--layout NAME] [--preemptions N] [--executions N]\n"
+	fprintf(stderr, "usage: %s [--group NAME,...] [--scenario NAME] [--layout NAME] [--preemptions N] [--executions N | --each N]\n"
 	                "       [--strategy dfs|random|pct] [--seed N] [--every-step] [--stop] [--replay SCHEDULE]\n", name);
 	return 2;
 }
@@ -175,7 +181,7 @@ static bool read_settings(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "group", required_argument, 0, 'g' }, { "scenario", required_argument, 0, 's' }, { "layout", required_argument, 0, 'l' },
-		{ "preemptions", required_argument, 0, 'p' }, { "executions", required_argument, 0, 'n' },
+		{ "preemptions", required_argument, 0, 'p' }, { "executions", required_argument, 0, 'n' }, { "each", required_argument, 0, 'E' },
 		{ "strategy", required_argument, 0, 'y' }, { "seed", required_argument, 0, 'S' }, { "every-step", no_argument, 0, 'e' },
 		{ "replay", required_argument, 0, 'r' }, { "stop", no_argument, 0, 'x' }, { 0 },
 	};
@@ -186,6 +192,7 @@ static bool read_settings(int argc, char **argv)
 		case 'l': settings.layout = optarg; break;
 		case 'p': settings.preemptions = atoi(optarg); break;
 		case 'n': settings.executions = strtoull(optarg, NULL, 10); break;
+		case 'E': settings.executions = strtoull(optarg, NULL, 10), settings.each = true; break;
 		case 'y': settings.strategy = optarg; break;
 		case 'S': settings.seed = strtoull(optarg, NULL, 10); break;
 		case 'e': settings.every_step = true; break;
