@@ -15,7 +15,7 @@ usage() {
 
 	Without an argument: builds weir with what Debian 12 installs in a minute and runs its tests (about 3 minutes on 2 cores).
 	--ci      what every change must pass, within half an hour on 2 cores: ${ci_steps[*]}
-	--all     every step: other compilers, sanitizers, other architectures, models, planted bugs, fuzzing (an hour)
+	--all     every step: other compilers, sanitizers, other architectures, models, planted bugs, fuzzing
 	--list    the steps, with what each does
 	STEP...   only these, such as: tests/run.sh asan
 	--help    this
@@ -58,44 +58,33 @@ check() {
 	fi
 }
 
-passed=0 failed=0 job= watch=
-limit=900    # seconds a step may take: far above what it does; so that a run always ends
+limit=1500      # seconds a step may take: far above what it does; so that a run always ends
 deadline=86400
+workers=() step_group= watch_group=
 
-# Whatever ends this script, its last line says what passed.
+# Whatever ends this script, its last line says what passed. A step that was begun or waited for and has no result has failed.
 finish() {
-	local status=$?
-	[ -z "$job" ] || { kill -TERM -- "-$job" 2> /dev/null; failed=$((failed + 1)); }
-	[ -z "$watch" ] || kill -TERM -- "-$watch" 2> /dev/null
+	local status=$? passed failed ended
+	[ ${#workers[@]} -eq 0 ] || kill -TERM "${workers[@]}" 2> /dev/null
+	wait
+	read -r passed failed ended < <(awk '{ p += $1; f += $2 } END { print p + 0, f + 0, NR }' "$results")
+	failed=$((failed + ${#steps[@]} - ended))
 	echo "$passed passed, $failed failed"
 	[ "$failed" -eq 0 ] || exit 1
 	exit "$status"
 }
 
-run_step() {
-	local step=$1 log=$logs/$1.log begin=$SECONDS status p f s seconds
-	tally=$logs/$step.tally skips=$logs/$step.skipped
-	: > "$tally"
-	: > "$skips"
-	seconds=$((deadline - SECONDS < limit ? deadline - SECONDS : limit))
-	set -m # a process group of its own, so that it can be ended with all it started
-	(set -e; [ "$seconds" -gt 0 ] || { echo "not begun: the whole run is out of time"; exit 1; }; "step_$step") \
-		> "$log" 2>&1 < /dev/null &
-	job=$!
-	(sleep "$seconds"; echo "ended after $seconds s" >> "$log"; kill -TERM -- "-$job") > /dev/null 2>&1 &
-	watch=$!
-	set +m
-	wait "$job"
-	status=$?
-	kill -TERM -- "-$watch" 2> /dev/null
-	wait "$watch" 2> /dev/null
-	job= watch=
-	read -r p f s < <(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$tally")
-	[ "$status" -eq 0 ] || [ "$f" -gt 0 ] || f=1
-	[ $((p + f)) -gt 0 ] || f=1 # a step that checked nothing has failed
-	passed=$((passed + p)) failed=$((failed + f))
+# What a worker does when it is ended: its step ends with all that it started.
+end_step() {
+	[ -z "$step_group" ] || kill -TERM -- "-$step_group" 2> /dev/null
+	[ -z "$watch_group" ] || kill -TERM -- "-$watch_group" 2> /dev/null
+	exit 143
+}
+
+report() {
+	local step=$1 p=$2 f=$3 s=$4 seconds=$5
 	printf '%-4s %-10s %4d passed, %d failed%s  %4d s\n' "$([ "$f" -eq 0 ] && echo ok || echo FAIL)" "$step" "$p" "$f" \
-		"$([ "$s" -gt 0 ] && printf ', %d skipped (%s)' "$s" "$(paste -sd, "$skips")")" $((SECONDS - begin))
+		"$([ "$s" -gt 0 ] && printf ', %d skipped (%s)' "$s" "$(paste -sd, "$skips")")" "$seconds"
 	if [ "$f" -gt 0 ]; then
 		tail -n 40 "$log" | sed 's/^/    | /'
 		echo "    the whole of it: $log"
@@ -104,8 +93,48 @@ run_step() {
 	fi
 }
 
+run_step() {
+	local step=$1 begin=$SECONDS status p f s seconds
+	log=$logs/$1.log tally=$logs/$step.tally skips=$logs/$step.skipped
+	: > "$tally"
+	: > "$skips"
+	rm -f "$logs/$step.report"
+	seconds=$((deadline - SECONDS < limit ? deadline - SECONDS : limit))
+	set -m # a process group of its own, so that it can be ended with all it started
+	(set -e; [ "$seconds" -gt 0 ] || { echo "not begun: the whole run is out of time"; exit 1; }; "step_$step") \
+		> "$log" 2>&1 < /dev/null &
+	step_group=$!
+	(sleep "$seconds"; echo "ended after $seconds s" >> "$log"; kill -TERM -- "-$step_group") > /dev/null 2>&1 &
+	watch_group=$!
+	set +m
+	wait "$step_group"
+	status=$?
+	kill -TERM -- "-$watch_group" 2> /dev/null
+	wait "$watch_group" 2> /dev/null
+	step_group= watch_group=
+	read -r p f s < <(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$tally")
+	[ "$status" -eq 0 ] || [ "$f" -gt 0 ] || f=1
+	[ $((p + f)) -gt 0 ] || f=1 # a step that checked nothing has failed
+	report "$step" "$p" "$f" "$s" $((SECONDS - begin)) > "$logs/$step.said" # in one piece, whatever another worker says
+	cat "$logs/$step.said"
+	echo "$p $f" >> "$results"
+}
+
+# The next step that nobody has taken yet.
+take() {
+	(flock 8; head -n 1 "$queue"; sed -i 1d "$queue") 8> "$queue.lock"
+}
+
+worker() {
+	local step
+	trap end_step TERM
+	while step=$(take) && [ -n "$step" ]; do
+		run_step "$step"
+	done
+}
+
 main() {
-	local steps=()
+	steps=()
 	case ${1-} in
 	--help | -h) usage; exit 0 ;;
 	--list) list_steps; exit 0 ;;
@@ -118,13 +147,18 @@ main() {
 	for step in "${steps[@]}"; do
 		declare -F "step_$step" > /dev/null || { echo "no step \"$step\": see tests/run.sh --list" >&2; exit 2; }
 	done
+	mkdir -p "$logs" || exit 1
+	queue=$logs/queue results=$logs/results
+	printf '%s\n' "${steps[@]}" > "$queue"
+	: > "$results"
 	trap finish EXIT
 	trap 'exit 130' INT TERM HUP
-	mkdir -p "$logs" || { failed=1; exit 1; }
-	for step in "${steps[@]}"; do
-		rm -f "$logs/$step.report"
-		run_step "$step"
+	# Two at a time: much of a step is a single long test, or waits.
+	for _ in 1 2; do
+		worker &
+		workers+=($!)
 	done
+	wait
 }
 
 main "$@"

@@ -5,15 +5,16 @@ base_packages='gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libcmock
 bench_packages='g++ libbenchmark-dev libbloom-dev'
 clang_packages='clang libclang-rt-14-dev'
 
-all_steps=(gcc schedule mutants models eva clang asan tsan_gcc tsan_clang msan valgrind aarch64 s390x fuzz coverage)
+# The longest first, and what builds in one folder apart: two run at a time.
+all_steps=(asan gcc clang mutants msan models coverage fuzz tsan_gcc aarch64 tsan_clang valgrind schedule s390x eva)
 # What finds most for its time.
-ci_steps=(gcc schedule models eva asan tsan_gcc s390x)
+ci_steps=(asan gcc models tsan_gcc schedule s390x eva)
 
 list_steps() {
 	cat <<-END
 	quick        the default build; what each verb does, on every instruction set and under threads, the README's examples
 	gcc          gcc -Werror, everything with the benchmarks; all tests
-	clang        the same with clang
+	clang        the library, the command and their tests with clang -Werror
 	asan         AddressSanitizer and UndefinedBehaviorSanitizer, all tests
 	tsan_gcc     ThreadSanitizer on the scalar kernels, the tests with threads
 	tsan_clang   the same with clang's
@@ -30,10 +31,18 @@ list_steps() {
 	END
 }
 
-# build_in NAME OPTION...: configure and compile. A folder that was configured otherwise is begun anew.
+# packages NAME...: install what is missing, one step at a time.
+packages() {
+	(flock 9; need_packages "$@") 9> "$build/packages.lock"
+}
+
+# build_in NAME OPTION...: configure and compile. A folder that was configured otherwise is begun anew. Two steps in one folder wait
+# for each other: the lock is held until the step ends.
 build_in() {
 	local folder=$build/$1 with
 	shift
+	exec 8> "$folder.lock"
+	flock 8
 	with="${CC-} ${CXX-} $*"
 	if [ ! -e "$folder/build.ninja" ] || [ "$with" != "$(cat "$folder/configured" 2> /dev/null)" ]; then
 		rm -rf "$folder"
@@ -48,7 +57,7 @@ fixed_layout=()
 ! setarch -R true 2> /dev/null || fixed_layout=(--wrap 'setarch -R')
 
 step_quick() {
-	need_packages $base_packages g++
+	packages $base_packages g++
 	build_in quick -Dbench=disabled
 	meson_test quick --suite unit --suite conformance --suite golden --suite stress --suite headers --suite install --suite examples
 }
@@ -56,22 +65,23 @@ step_quick() {
 everything=(-Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled)
 
 step_gcc() {
-	need_packages $base_packages $bench_packages
+	packages $base_packages $bench_packages
 	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
 	meson_test gcc --no-suite slow --no-suite schedule --no-suite model
 }
 
 step_clang() {
-	need_packages $base_packages $bench_packages $clang_packages
-	CC=clang CXX=clang++ build_in clang "${everything[@]}"
+	packages $base_packages g++ $clang_packages
+	CC=clang CXX=clang++ build_in clang -Dwerror=true -Dtool=enabled -Dzstd=enabled -Dbench=disabled
 	# What does not depend on the compiler is not asked twice.
 	meson_test clang --suite unit --suite conformance --suite golden --suite stress --suite headers --suite install --suite examples
 }
 
 step_asan() {
-	need_packages $base_packages g++
+	packages $base_packages g++
 	build_in asan -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled -Db_sanitize=address,undefined -Db_lundef=false
-	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson_test asan -t 4 "${fixed_layout[@]}" --no-suite slow --no-suite property --no-suite model
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson_test asan -t 4 "${fixed_layout[@]}" --no-suite slow --no-suite property --no-suite model \
+		--no-suite headers --no-suite install --no-suite bench
 }
 
 threaded() {
@@ -80,26 +90,26 @@ threaded() {
 }
 
 step_tsan_gcc() {
-	need_packages $base_packages g++
+	packages $base_packages g++
 	CC=gcc CXX=g++ threaded tsan_gcc
 }
 
 step_tsan_clang() {
-	need_packages $base_packages g++ $clang_packages
+	packages $base_packages g++ $clang_packages
 	CC=clang CXX=clang++ threaded tsan_clang
 }
 
 # Only code compiled with it is seen: without zstd and the command's libraries. It knows fstat() and not the fstat64() that meson asks
 # for, which is the same function here.
 step_msan() {
-	need_packages $base_packages g++ $clang_packages
+	packages $base_packages g++ $clang_packages
 	CC=clang CXX=clang++ build_in msan -Dbuildtype=debugoptimized -Dbench=disabled -Dtool=disabled -Dzstd=disabled \
 		-Db_sanitize=memory -Db_lundef=false -Dc_args=-U_FILE_OFFSET_BITS
 	meson_test msan -t 4 "${fixed_layout[@]}" --no-suite mathematics --suite unit --suite conformance --suite golden
 }
 
 step_valgrind() {
-	need_packages $base_packages $bench_packages valgrind
+	packages $base_packages $bench_packages valgrind
 	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
 	meson_test gcc -t 20 --no-suite mathematics --suite unit \
 		--wrap "valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible --suppressions=$root/tests/valgrind.supp"
@@ -107,7 +117,7 @@ step_valgrind() {
 
 # cross MESON_NAME DEBIAN_NAME
 cross() {
-	need_packages $base_packages "gcc-$3" qemu-user
+	packages $base_packages "gcc-$3" qemu-user
 	tests/cross/sysroot.sh "$2" "$build/sysroot-$2"
 	printf "[constants]\nsysroot = '%s'\n" "$build/sysroot-$2" > "$build/$2.ini"
 	build_in "$1" --cross-file "$build/$2.ini" --cross-file "tests/cross/$1.ini" -Dbuildtype=debugoptimized -Doptimization=2 \
@@ -124,33 +134,33 @@ step_s390x() {
 }
 
 step_schedule() {
-	need_packages $base_packages $bench_packages
+	packages $base_packages $bench_packages
 	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
 	meson_test gcc --suite schedule
 }
 
 step_mutants() {
-	need_packages gcc libc6-dev libxxhash-dev liburcu-dev python3
+	packages gcc libc6-dev libxxhash-dev liburcu-dev python3
 	check tests/schedule/run-mutants.py --jobs 2
 }
 
 step_models() {
-	need_packages gcc libc6-dev spin
+	packages gcc libc6-dev spin
 	check tests/model/run.sh
 }
 
 step_fuzz() {
-	need_packages $base_packages $clang_packages
+	packages $base_packages $clang_packages
 	check tests/fuzz/run-fuzz.sh 60 "$build/fuzz"
 }
 
 step_eva() {
-	need_packages frama-c-base
+	packages frama-c-base
 	check tests/fuzz/run-eva.sh
 }
 
 step_coverage() {
-	need_packages $base_packages g++ gcovr
+	packages $base_packages g++ gcovr
 	build_in coverage -Dbuildtype=debug -Dbench=disabled -Db_coverage=true
 	find "$build/coverage" -name '*.gcda' -delete
 	meson_test coverage -t 4 --suite unit --suite conformance --suite golden --suite fault --suite examples
