@@ -71,9 +71,10 @@ void run(benchmark::State &state, const std::string &name, const std::function<v
 void usage(FILE *out)
 {
 	fprintf(out,
-	        "usage: bench_%s [--quick | --full]%s [Google Benchmark's options]\n\n%s\n"
+	        "usage: bench_%s [--quick | --full] [--no-context]%s [Google Benchmark's options]\n\n%s\n"
 	        "  --quick      a selection (%u repetitions of %g s each)\n"
-	        "  --full       everything (%u of %g s); without either, what is usual (%u of %g s)\n%s"
+	        "  --full       everything (%u of %g s); without either, what is usual (%u of %g s)\n"
+	        "  --no-context say nothing of the machine (the JSON does)\n%s"
 	        "  --help       this text, and Google Benchmark's own options\n\n"
 	        "items_per_second are keys. One thread's time is of its CPU, several threads' of the clock, unless said otherwise above.\n"
 	        "shared: there were more threads than CPUs, or other programs took a CPU for more than a twentieth of the time. It exits with 1\n"
@@ -87,6 +88,7 @@ struct Arguments {
 	Options options;
 	std::vector<std::string> rest; /* Google Benchmark's */
 	std::string filter = ".";
+	bool context = true;
 };
 
 Arguments parse(int argc, char **argv)
@@ -96,6 +98,8 @@ Arguments parse(int argc, char **argv)
 		std::string arg = argv[i];
 		if (arg == "--quick" || arg == "--full")
 			a.options.mode = arg == "--quick" ? Mode::quick : Mode::full;
+		else if (arg == "--no-context")
+			a.context = false;
 		else if (question->takes_keys && arg == "--keys" && i + 1 < argc && argv[i + 1][0] != '-')
 			while (i + 1 < argc && argv[i + 1][0] != '-')
 				a.options.keys.push_back(argv[++i]);
@@ -127,6 +131,17 @@ bool initialize(const char *program, const Arguments &a)
 	benchmark::Initialize(&count, pointers.data());
 	return !benchmark::ReportUnrecognizedArguments(count, pointers.data());
 }
+
+/* Results only: Google Benchmark's own words about the machine are for who runs one program by hand. */
+class Results final : public benchmark::ConsoleReporter {
+public:
+	Results() : ConsoleReporter(isatty(STDOUT_FILENO) ? OO_Defaults : OO_Tabular) {}
+	bool ReportContext(const Context &context) override
+	{
+		name_field_width_ = context.name_field_width;
+		return true;
+	}
+};
 
 } // namespace
 
@@ -191,7 +206,12 @@ int answer(int argc, char **argv, const Question &q)
 		progress().filter(a.filter);
 		benchmark::AddCustomContext("weir_isa", weir_isa());
 		benchmark::AddCustomContext("mode", a.options.quick() ? "quick" : a.options.full() ? "full" : "normal");
-		benchmark::RunSpecifiedBenchmarks();
+		if (a.context) {
+			benchmark::RunSpecifiedBenchmarks();
+		} else {
+			Results results;
+			benchmark::RunSpecifiedBenchmarks(&results);
+		}
 		progress().end();
 		benchmark::Shutdown();
 	} catch (const std::exception &e) {

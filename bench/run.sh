@@ -111,7 +111,7 @@ ask() {
 	[ "$mode" = normal ] || words+=("--$mode")
 	[ "$question" != cost ] || words+=(--keys "$keys")
 	commands+=(--command "$question=${words[*]//"$work/"/}")
-	timed "${words[@]}" --benchmark_out="$out" --benchmark_out_format=json > /dev/null || {
+	timed "${words[@]}" --no-context --benchmark_out="$out" --benchmark_out_format=json > /dev/null || {
 		failed=1
 		echo "bench/run.sh: bench_$question failed" >&2
 	}
