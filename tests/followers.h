@@ -4,12 +4,13 @@
 #define WEIR_TESTS_FOLLOWERS_H
 
 #include <time.h>
+#include "folder.h"
 #include "handles.h"
 
 /* Where inotify is asked for, polling would come far too late to pass for it. */
 static const double never = 600, often = 0.02, patience = 20;
 
-static char *folder, path[4096], other[4200];
+static char other[4200];
 
 /* What report was told. */
 static struct log {
@@ -32,18 +33,9 @@ static inline void report(void *context, int result, const char *sentence)
 
 static inline int setup(void **state)
 {
-	(void)state;
-	folder = test_folder();
-	snprintf(path, sizeof path, "%s/set.weir", folder);
+	(void)folder_setup(state);
 	snprintf(other, sizeof other, "%s/other", folder);
 	heard = (struct log){ .lock = PTHREAD_MUTEX_INITIALIZER };
-	return 0;
-}
-
-static inline int teardown(void **state)
-{
-	(void)state;
-	test_folder_remove(folder);
 	return 0;
 }
 

@@ -59,11 +59,11 @@ static inline void image_repair_table(unsigned char *image, size_t n)
 }
 
 /* A whole file, malloc'ed; NULL if it cannot be read. */
-static inline unsigned char *image_slurp(const char *path, size_t *n)
+static inline unsigned char *image_slurp(const char *name, size_t *n)
 {
 	struct stat st;
 	unsigned char *bytes = NULL;
-	FILE *file = fopen(path, "rb");
+	FILE *file = fopen(name, "rb");
 	if (file && fstat(fileno(file), &st) == 0 && (bytes = malloc((size_t)st.st_size + 1)) != NULL)
 		*n = fread(bytes, 1, (size_t)st.st_size, file);
 	if (file)
@@ -71,9 +71,9 @@ static inline unsigned char *image_slurp(const char *path, size_t *n)
 	return bytes;
 }
 
-static inline bool image_spit(const char *path, const void *bytes, size_t n)
+static inline bool image_spit(const char *name, const void *bytes, size_t n)
 {
-	FILE *file = fopen(path, "wb");
+	FILE *file = fopen(name, "wb");
 	bool whole = file && fwrite(bytes, 1, n, file) == n;
 	return file && fclose(file) == 0 && whole;
 }

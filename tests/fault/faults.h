@@ -5,14 +5,14 @@
 
 #include <dirent.h>
 #include "../image_bytes.h"
-#include "../test.h"
+#include "../folder.h"
 #include "shim.h"
 
 /* How many entries a folder has but @besides, and the name of one of them. */
-static inline unsigned folder_entries(const char *folder, const char *besides, char name[256])
+static inline unsigned folder_entries(const char *where, const char *besides, char name[256])
 {
 	unsigned n = 0;
-	DIR *dir = opendir(folder);
+	DIR *dir = opendir(where);
 	assert_non_null(dir);
 	for (struct dirent *e; (e = readdir(dir)) != NULL;)
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && strcmp(e->d_name, besides)) {
@@ -29,27 +29,27 @@ static inline unsigned open_descriptors(void)
 	return folder_entries("/proc/self/fd", "", name);
 }
 
-/* Lines of this process's map that name @path. */
-static inline unsigned mappings_of(const char *path)
+/* Lines of this process's map that name @name. */
+static inline unsigned mappings_of(const char *name)
 {
 	char line[8192];
 	unsigned n = 0;
 	FILE *maps = fopen("/proc/self/maps", "r");
 	assert_non_null(maps);
 	while (fgets(line, sizeof line, maps))
-		n += strstr(line, path) != NULL;
+		n += strstr(line, name) != NULL;
 	fclose(maps);
 	return n;
 }
 
-/* The generation of the image at @path, which must load whole. */
-static inline uint64_t generation_of(const char *path)
+/* The generation of the image at @name, which must load whole. */
+static inline uint64_t generation_of(const char *name)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	struct weir_filter *f;
-	assert_ok(weir_load(&f, path, NULL));
+	assert_ok(weir_load(&f, name, NULL));
 	weir_destroy(f);
-	assert_ok(weir_image_info(path, &info));
+	assert_ok(weir_image_info(name, &info));
 	return info.generation;
 }
 

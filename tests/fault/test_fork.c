@@ -148,7 +148,7 @@ static void test_a_follower_that_is_not_there(void **state)
 	close_handle(flavors, h);
 }
 
-#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, folder_teardown)
 
 int main(void)
 {

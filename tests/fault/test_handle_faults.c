@@ -234,7 +234,7 @@ static void test_a_follower_without_inotify(void **state)
 	}
 }
 
-#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, folder_teardown)
 
 int main(void)
 {

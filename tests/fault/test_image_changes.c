@@ -3,24 +3,7 @@
  * shard, so it is the same in every run. */
 #include <errno.h>
 #include "../image_bytes.h"
-#include "../test.h"
-
-static char *folder, path[4096];
-
-static int setup(void **state)
-{
-	(void)state;
-	folder = test_folder();
-	snprintf(path, sizeof path, "%s/set.weir", folder);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	test_folder_remove(folder);
-	return 0;
-}
+#include "../folder.h"
 
 static int shrink(void *arg, uint64_t done, uint64_t total)
 {
@@ -95,5 +78,5 @@ int main(void)
 		cmocka_unit_test(test_changes_while_read),
 		cmocka_unit_test(test_goes_live_while_verified),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

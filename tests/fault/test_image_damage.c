@@ -3,17 +3,14 @@
  * length. Each is refused with a sentence, or is an image of another filter and then a filter that can be used. */
 #include <errno.h>
 #include "../image_bytes.h"
-#include "../test.h"
+#include "../folder.h"
 
-static char *folder, path[4096];
 static unsigned char *image; /* a small one */
 static size_t image_bytes;
 
 static int setup(void **state)
 {
-	(void)state;
-	folder = test_folder();
-	snprintf(path, sizeof path, "%s/set.weir", folder);
+	(void)folder_setup(state);
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 40, 0.01);
 	for (uint64_t i = 0; i < 40; i++)
 		if (weir_insert_hash(f, test_key(i)) < 0)
@@ -26,9 +23,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	free(image);
-	test_folder_remove(folder);
+	(void)folder_teardown(state);
 	return 0;
 }
 

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <zstd.h>
 #include "../image_bytes.h"
-#include "../test.h"
+#include "../folder.h"
 
 enum { PREFIX = 8, SHARD = 1 << 16 };
 
-static char *folder, path[4096], plain_path[4096];
+static char plain_path[4096];
 static unsigned char *image, *plain;
 static size_t image_bytes, plain_bytes;
 
@@ -17,9 +17,7 @@ static int setup(void **state)
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	struct weir_filter *f;
-	(void)state;
-	folder = test_folder();
-	snprintf(path, sizeof path, "%s/packed", folder);
+	(void)folder_setup(state);
 	snprintf(plain_path, sizeof plain_path, "%s/plain", folder);
 	params.max_bytes = 2 * SHARD;
 	params.fp_rate = 0.01;
@@ -41,10 +39,9 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	free(image);
 	free(plain);
-	test_folder_remove(folder);
+	(void)folder_teardown(state);
 	return 0;
 }
 

@@ -8,14 +8,11 @@
 
 enum { MOST_CALLS = 2000 };
 
-static char *folder, path[4096];
 static struct weir_filter *f;
 
 static int setup(void **state)
 {
-	(void)state;
-	folder = test_folder();
-	snprintf(path, sizeof path, "%s/set.weir", folder);
+	(void)folder_setup(state);
 	f = test_filter(WEIR_BLOCKED, 200000, 0.01); /* two shards */
 	for (uint64_t i = 0; i < 1000; i++)
 		if (weir_insert_hash(f, test_key(i)) < 0)
@@ -25,9 +22,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	weir_destroy(f);
-	test_folder_remove(folder);
+	(void)folder_teardown(state);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #include <sys/vfs.h>
 #include "faults.h"
 
-static char *folder, path[4096], why[256];
+static char why[256];
 static struct weir_filter *little, *much;
 
 static bool write_file(const char *name, const char *text)
@@ -32,9 +32,7 @@ static bool own_mounts(void)
 
 static int setup(void **state)
 {
-	(void)state;
-	folder = test_folder();
-	snprintf(path, sizeof path, "%s/set.weir", folder);
+	(void)folder_setup(state);
 	if (!own_mounts() || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount("weir", folder, "tmpfs", 0, "size=1m"))
 		snprintf(why, sizeof why, "cannot mount a small file system: %s", strerror(errno));
 	little = test_filter(WEIR_BLOCKED, 10000, 0.01);
@@ -47,11 +45,10 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	weir_destroy(little);
 	weir_destroy(much);
 	(void)umount(folder);
-	test_folder_remove(folder);
+	(void)folder_teardown(state);
 	return 0;
 }
 

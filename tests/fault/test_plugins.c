@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include "../image_bytes.h"
-#include "../test.h"
+#include "../folder.h"
 
 enum { COPIES = 2, ROUNDS = 5, KEYS = 500 };
 
@@ -22,8 +22,6 @@ struct plugin {
 #define POINTER(verb) __typeof__(&verb) verb;
 	VERBS(POINTER)
 };
-
-static char *folder, image[4096];
 
 static void load(struct plugin *p, const char *file)
 {
@@ -44,7 +42,7 @@ static void start(struct plugin *p)
 	params.fp_rate = 0.01;
 	params.seed = 42;
 	assert_int_equal(p->weir_create(&f, &params), 0);
-	assert_int_equal(p->weir_save(f, image, NULL), 0);
+	assert_int_equal(p->weir_save(f, path, NULL), 0);
 	assert_int_equal(p->weir_handle_create(&p->h, f, NULL), 0);
 }
 
@@ -116,7 +114,7 @@ static void test_two_copies(void **state)
 		assert_true(plugins[0].weir_handle_get != plugins[1].weir_handle_get);
 		for (unsigned i = 0; i < COPIES; i++) {
 			use(&plugins[i], i * KEYS);
-			assert_int_equal(plugins[i].weir_follow(&plugins[i].f, plugins[i].h, image, NULL), 0);
+			assert_int_equal(plugins[i].weir_follow(&plugins[i].f, plugins[i].h, path, NULL), 0);
 		}
 		for (unsigned i = 0; i < COPIES; i++)
 			assert_int_equal(plugins[i].weir_follow_stop(plugins[i].f), 0);
@@ -156,26 +154,11 @@ static void test_liburcu_used_before(void **state)
 	dlclose(before);
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	folder = test_folder();
-	snprintf(image, sizeof image, "%s/set.weir", folder);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	test_folder_remove(folder);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_liburcu_used_before), /* first: nothing has been loaded yet */
 		cmocka_unit_test(test_two_copies),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

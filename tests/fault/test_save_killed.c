@@ -10,14 +10,11 @@
 
 enum { KILLS = 200, MOST_CALLS = 200 };
 
-static char *folder, path[4096];
 static struct weir_filter *small, *large;
 
 static int setup(void **state)
 {
-	(void)state;
-	folder = test_folder();
-	snprintf(path, sizeof path, "%s/set.weir", folder);
+	(void)folder_setup(state);
 	small = test_filter(WEIR_BLOCKED, 1000, 0.01);
 	large = test_filter(WEIR_BLOCKED, 4000000, 0.01);
 	return 0;
@@ -25,10 +22,9 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	weir_destroy(small);
 	weir_destroy(large);
-	test_folder_remove(folder);
+	(void)folder_teardown(state);
 	return 0;
 }
 

@@ -6,7 +6,7 @@
  * version that was released keeps its files. The zstd image is only read: another zstd may pack the same bits otherwise. */
 #include <errno.h>
 #include "../image_bytes.h"
-#include "../test.h"
+#include "../folder.h"
 
 struct golden {
 	const char *name;
@@ -32,23 +32,6 @@ static const struct golden table[] = {
 };
 
 static const char *fixtures;
-static char *folder, path[4096];
-
-static int setup(void **state)
-{
-	(void)state;
-	folder = test_folder();
-	snprintf(path, sizeof path, "%s/set.weir", folder);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	test_folder_remove(folder);
-	return 0;
-}
-
 static bool packed(const struct golden *golden)
 {
 	return strstr(golden->name, "zstd") != NULL;
@@ -206,5 +189,5 @@ int main(int argc, char **argv)
 	fixtures = argc > 1 ? argv[1] : ".";
 	if (argc > 2 && strcmp(argv[2], "write") == 0)
 		return write_fixtures();
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

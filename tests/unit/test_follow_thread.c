@@ -154,7 +154,7 @@ static void test_options(void **state)
 	close_handle(flavors, h);
 }
 
-#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, folder_teardown)
 
 int main(void)
 {

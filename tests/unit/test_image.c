@@ -3,23 +3,14 @@
  * system. */
 #include <errno.h>
 #include "../image_bytes.h"
-#include "../test.h"
+#include "../folder.h"
 
-static char *folder, path[4096], other[4096];
+static char other[4096];
 
 static int setup(void **state)
 {
-	(void)state;
-	folder = test_folder();
-	snprintf(path, sizeof path, "%s/set.weir", folder);
+	(void)folder_setup(state);
 	snprintf(other, sizeof other, "%s/other.weir", folder);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	test_folder_remove(folder);
 	return 0;
 }
 
@@ -278,5 +269,5 @@ int main(void)
 		cmocka_unit_test(test_modes),
 		cmocka_unit_test(test_links_are_followed),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, folder_teardown);
 }

@@ -4,25 +4,15 @@
 #include <errno.h>
 #include <sys/wait.h>
 #include "../image_bytes.h"
-#include "../test.h"
+#include "../folder.h"
 
 enum { KEYS = 200000, PROCESSES = 2 };
 
-static char *folder, path[4096];
 static struct weir_filter *untouched;
-
-static int setup(void **state)
-{
-	(void)state;
-	folder = test_folder();
-	snprintf(path, sizeof path, "%s/set.weir", folder);
-	return 0;
-}
 
 static int teardown(void **state)
 {
-	(void)state;
-	test_folder_remove(folder);
+	(void)folder_teardown(state);
 	return untouched != NULL;
 }
 
@@ -272,5 +262,5 @@ int main(void)
 		cmocka_unit_test(test_compressed_is_not_mapped),
 #endif
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, folder_setup, teardown);
 }

@@ -3,16 +3,14 @@
  * the progress function that says stop. */
 #include <errno.h>
 #include "../image_bytes.h"
-#include "../test.h"
+#include "../folder.h"
 
-static char *folder, path[4096], other[4096];
+static char other[4096];
 static struct weir_filter *f, *untouched;
 
 static int setup(void **state)
 {
-	(void)state;
-	folder = test_folder();
-	snprintf(path, sizeof path, "%s/set.weir", folder);
+	(void)folder_setup(state);
 	snprintf(other, sizeof other, "%s/other", folder);
 	f = test_filter(WEIR_BLOCKED, 200000, 0.01);
 	return weir_save(f, path, NULL);
@@ -20,9 +18,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	weir_destroy(f);
-	test_folder_remove(folder);
+	(void)folder_teardown(state);
 	return untouched != NULL; /* no call that fails sets it */
 }
 

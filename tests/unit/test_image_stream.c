@@ -6,19 +6,15 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include "../image_bytes.h"
-#include "../test.h"
+#include "../folder.h"
 
 enum { KEYS = 200000 };
 
 static struct weir_filter *f, *untouched;
-static char *folder, path[4096];
-
 static int setup(void **state)
 {
-	(void)state;
 	signal(SIGPIPE, SIG_IGN);
-	folder = test_folder();
-	snprintf(path, sizeof path, "%s/stream", folder);
+	(void)folder_setup(state);
 	f = test_filter(WEIR_BLOCKED, KEYS, 0.01);
 	for (uint64_t i = 0; i < KEYS; i++)
 		if (weir_insert_hash(f, test_key(i)) < 0)
@@ -28,9 +24,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	weir_destroy(f);
-	test_folder_remove(folder);
+	(void)folder_teardown(state);
 	return untouched != NULL;
 }
 

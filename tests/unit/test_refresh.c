@@ -2,26 +2,23 @@
  * Refresh: which files are taken, which are refused and how often that is said, and what becomes of the keys. */
 #include <fcntl.h>
 #include <sys/resource.h>
+#include "../folder.h"
 #include "../handles.h"
 #include "../image_bytes.h"
 
-static char *folder, path[4096];
 static struct weir_handle *h;
 
 static int setup(void **state)
 {
-	(void)state;
-	folder = test_folder();
-	snprintf(path, sizeof path, "%s/set.weir", folder);
+	(void)folder_setup(state);
 	h = open_handle(flavors, 10000);
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	close_handle(flavors, h);
-	test_folder_remove(folder);
+	(void)folder_teardown(state);
 	return 0;
 }
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * A folder of the test's own and the path of an image in it: setup and teardown of a test or of a group, or a part of its own. */
+#ifndef WEIR_TESTS_FOLDER_H
+#define WEIR_TESTS_FOLDER_H
+
+#include "test.h"
+
+static char *folder, path[4096];
+
+static inline int folder_setup(void **state)
+{
+	(void)state;
+	folder = test_folder();
+	snprintf(path, sizeof path, "%s/set.weir", folder);
+	return 0;
+}
+
+static inline int folder_teardown(void **state)
+{
+	(void)state;
+	test_folder_remove(folder);
+	return 0;
+}
+
+#endif
