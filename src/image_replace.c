@@ -3,8 +3,10 @@
  *
  * The new file has no name while it is written (O_TMPFILE): a process that is killed leaves nothing. linkat cannot replace a name, so
  * where the path exists the file is linked to a temporary name first and that is renamed. A kill between these two calls, which
- * nothing in Linux can join, leaves that name; it is always the same for a path, and the next save of the path takes it away. Where
- * a file system has no O_TMPFILE the file is written under a random name from the start.
+ * nothing in Linux can join, leaves that name; it is always the same for a path, and the next save of the path takes it away. A saver
+ * holds a lock on its file from before it has that name, so that another one at the same path can tell whether it is at work or dead:
+ * a file whose only name was taken away cannot be given another. Where a file system has no O_TMPFILE the file is written under a
+ * random name from the start.
  *
  * A symbolic link is followed: the file it names is replaced, the link stays. */
 #include <errno.h>
@@ -12,6 +14,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -130,21 +133,49 @@ static int sync_retrying(int fd)
 	return answer;
 }
 
-/* Other savers of the same path use the same temporary name: whoever finds it taken removes it, whoever finds it gone starts again,
- * and what stands under it is whole at any time. */
+/* Whether what stands under the temporary name, open as @fd, was left behind. Where nobody can tell it is taken for that. */
+static bool abandoned(const struct weir_replace *r, int fd)
+{
+	struct stat file, name;
+	if (fd < 0)
+		return errno != ENOENT;
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		return errno != EWOULDBLOCK;
+	/* Its saver may have renamed it since it was opened, and the name be another's. With the lock it stays as it is found now. */
+	return fstat(fd, &file) == 0 && fstatat(r->folder, r->temp, &name, AT_SYMLINK_NOFOLLOW) == 0 && file.st_dev == name.st_dev &&
+	       file.st_ino == name.st_ino;
+}
+
+/* The temporary name is taken: free it, or give its saver the time to do so, a little more each time. */
+static void free_name(const struct weir_replace *r, unsigned tries)
+{
+	int fd = openat(r->folder, r->temp, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (abandoned(r, fd))
+		(void)unlinkat(r->folder, r->temp, 0);
+	else
+		(void)usleep(200 * tries);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int rename_linked(struct weir_replace *r)
+{
+	if (renameat(r->folder, r->temp, r->folder, r->base) == 0)
+		return 0;
+	int err = fail(r, errno, "rename the new file over the old");
+	(void)unlinkat(r->folder, r->temp, 0);
+	return err;
+}
+
 static int link_and_rename(struct weir_replace *r, const char *self)
 {
+	(void)flock(r->fd, LOCK_EX | LOCK_NB); /* nobody else has it open; closing gives it back */
 	for (unsigned tries = 0; tries < MOST_TRIES; tries++) {
-		if (linkat(AT_FDCWD, self, r->folder, r->temp, AT_SYMLINK_FOLLOW)) {
-			if (errno != EEXIST)
-				return fail(r, errno, "link the new file to a temporary name");
-			(void)unlinkat(r->folder, r->temp, 0);
-			continue;
-		}
-		int error = renameat(r->folder, r->temp, r->folder, r->base) ? errno : 0;
-		(void)unlinkat(r->folder, r->temp, 0); /* renaming one link of a file to another link of it does nothing */
-		if (error != ENOENT)
-			return error ? fail(r, error, "rename the new file over the old") : 0;
+		if (linkat(AT_FDCWD, self, r->folder, r->temp, AT_SYMLINK_FOLLOW) == 0)
+			return rename_linked(r);
+		if (errno != EEXIST)
+			return fail(r, errno, "link the new file to a temporary name");
+		free_name(r, tries);
 	}
 	return fail(r, EBUSY, "switch the name: other savers are at it");
 }

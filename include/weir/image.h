@@ -79,7 +79,8 @@ struct weir_image_info {
  * Return: 0 or a negative errno.
  * Errors: what open, fallocate, write, fsync, rename answer (-ENOSPC, -EACCES, -EROFS, -EIO ...), naming the path; -ECANCELED;
  *   -EINVAL options out of range; -ENOTSUP zstd_level in a build without zstd. The old file stays as it was.
- * Threads: any.  Progress: blocking (file system).  Cost: memory bandwidth, then the disk.
+ * Threads: any; of several savers of one path the last to switch wins.  Progress: blocking (file system).  Cost: memory bandwidth,
+ *   then the disk.
  */
 WEIR_API WEIR_MUST_CHECK int weir_save(const struct weir_filter *f, const char *path, const struct weir_save_options *options);
 /**
