@@ -124,10 +124,11 @@ static int swap(struct weir_handle *h, struct weir_filter *next, const struct we
 	return weir__reload_close(r);
 }
 
-/* Not the file's fault, or not for ever: memory, descriptors and what max_bytes leaves come back. */
-static bool passing(int err)
+/* Is it the file's fault, as long as it is this file? All else may pass: memory, descriptors and what max_bytes leaves come back,
+ * permissions are given and disks mended, and none of that makes it another file. */
+static bool verdict(int err)
 {
-	return err == -ENOMEM || err == -ENOENT || err == -EFBIG || err == -EMFILE || err == -ENFILE || err == -EINTR || err == -EAGAIN;
+	return err == -EBADMSG || err == -ENOTSUP || err == -EINVAL || err == -EROFS || err == -ECANCELED || err == -EBUSY || err == -EISDIR;
 }
 
 /* The handle is claimed, and no longer when this returns. */
@@ -143,10 +144,10 @@ static int refresh(struct weir_handle *h, const char *path, const struct weir_re
 		return err;
 	}
 	err = prepare(&next, h, path, options);
-	if (!passing(err))
+	if (!err || verdict(err))
 		h->watch->last = now;
 	if (err) {
-		atomic_fetch_add_explicit(&h->refused, !passing(err), memory_order_relaxed);
+		atomic_fetch_add_explicit(&h->refused, verdict(err), memory_order_relaxed);
 		weir__writer_release(h);
 		return err;
 	}

@@ -31,10 +31,10 @@ struct weir_refresh_options {
  * @path: of an image with the seed of the current filter (weir build --like, weir_params.seed).
  * Return: 1 swapped; 0 the file has not changed, also when it was refused before; or a negative errno: current goes on serving, and the
  *   same file is not looked at again: its refusal is told once.
- * Errors: as weir_map() and weir_load(), -EINVAL another seed, or carry between different layouts, -EROFS carry into a mapping that is
- *   read-only as the current one is, -ECANCELED the gate; these are remembered. Try again: -EBUSY a reload or another refresh runs,
- *   -EDEADLK inside a section, -EFBIG (what is held may become less), -ENOMEM, -EMFILE, -ENFILE, -EINTR, -EAGAIN, and whatever stat
- *   answers (-ENOENT, -EACCES ...).
+ * Errors: remembered are verdicts on the file: -EBADMSG, -ENOTSUP and -EINVAL as weir_map() and weir_load(), -EISDIR, -EBUSY marked
+ *   live, -EINVAL another seed, or carry between different layouts, -EROFS carry into a mapping that is read-only as the current one is,
+ *   -ECANCELED the gate. All else is tried again: -EBUSY a reload or another refresh runs, -EDEADLK inside a section, -EFBIG (what is
+ *   held may become less), -ENOMEM, -EMFILE, and what stat, open and read answer (-ENOENT, -EACCES, -EIO ...).
  * Threads: any one.  Progress: blocking (the file, a grace period).  Cost: reads the whole file once, to check it.
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_refresh(struct weir_handle *h, const char *path);
