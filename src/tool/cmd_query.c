@@ -89,7 +89,8 @@ static int answer(struct query *query, const char *image)
 	query->sift.print = !query->count && !query->as_json;
 	bool read_all = sift_lines(&query->sift);
 	weir_destroy(filter);
-	print_counts(query);
+	if (!query->sift.first_only)
+		print_counts(query);
 	return !read_all ? TOOL_TROUBLE : query->sift.selected ? TOOL_OK : TOOL_NO;
 }
 

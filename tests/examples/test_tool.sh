@@ -191,6 +191,8 @@ test_query() {
 	json out "j['lines'] == 2 * $n and j['maybe'] + j['absent'] == j['lines'] and 0.008 < j['maybe'] / $n - 1 < 0.0125"
 	run 0 "$weir" query -q set.weir keys; same out empty '-q prints nothing'
 	run 1 "$weir" query -qv set.weir keys
+	run 1 "$weir" query -qc set.weir empty; same out empty '-q prints no count either'
+	run 1 "$weir" query -q --json set.weir empty; same out empty '-q prints no JSON either'
 	# An answer does not wait for the end of its input.
 	head -n 1 keys >key
 	mkfifo slow
