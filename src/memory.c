@@ -9,6 +9,12 @@
 #include "memory.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
+/* Of that size, where the machine has it: of another, such as 1 GiB, munmap() would refuse our multiple of 2 MiB. */
+#if defined(__x86_64__) || defined(__aarch64__)
+#define HUGETLB (MAP_HUGETLB | 21 << MAP_HUGE_SHIFT)
+#else
+#define HUGETLB MAP_HUGETLB
+#endif
 
 static int place_check(uint64_t bytes, const void *place, size_t place_bytes)
 {
@@ -53,7 +59,7 @@ static void *map_aligned(size_t bytes, size_t *mapped)
 static int hugetlb_alloc(struct weir_memory *out, uint64_t bytes)
 {
 	size_t pages = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-	void *p = mmap(NULL, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	void *p = mmap(NULL, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | HUGETLB, -1, 0);
 	if (p == MAP_FAILED)
 		return no_memory(bytes, "the huge-page pool (vm.nr_hugepages)");
 	*out = (struct weir_memory){ .bits = p, .base = p, .base_bytes = pages, .owner = WEIR_MEMORY_MMAP };
