@@ -78,6 +78,13 @@ static void sizes(void **state)
 	struct weir_params params = good();
 	params.max_bytes = 640; /* a limit that is too low for 1000 keys at 1 % */
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
+	params.capacity = 1000000; /* several shards: what it is said to need is what suffices, and a line less does not */
+	refused(&params, -EFBIG, "max_bytes", "640", "needs");
+	params.max_bytes = strtoull(strstr(weir_error_detail(), "needs ") + 6, NULL, 10);
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	assert_ok(weir_plan(&params, &plan));
+	params.max_bytes -= 64;
+	assert_refused(weir_plan(&params, &plan), -EFBIG, "max_bytes", "needs");
 }
 
 static void fewer_than_two(void **state)
