@@ -2,6 +2,7 @@
  * A rolling set: creation, and who replaces which shard. Each shard is a handle, so H1 to H5 (generation.h) hold in each by themselves;
  * what is new is the routing, which never changes, and that all shards share one writer's claim. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "error.h"
@@ -16,7 +17,19 @@ static uint64_t shard_capacity(uint64_t capacity, uint32_t shards)
 	return (uint64_t)ceil(mean + sqrt(mean));
 }
 
-/* The parameters of one shard. */
+/* What a shard of that size will be, or why it cannot be. */
+static int check_shard(const struct weir_params *shard, uint32_t shards)
+{
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	char why[400];
+	int err = weir_plan(shard, &plan);
+	if (!err)
+		return 0;
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	return weir__fail(err, "one of %u shards: %s", shards, why);
+}
+
+/* The parameters of one shard: its share of the keys, with room for their spread, in its share of the bytes. */
 static int shard_params(struct weir_params *out, const struct weir_params *params, uint32_t shards)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -29,10 +42,11 @@ static int shard_params(struct weir_params *out, const struct weir_params *param
 		err = weir_plan(out, &plan);
 	if (err)
 		return err;
-	out->capacity = shard_capacity(plan.capacity, shards);
-	out->fp_rate = out->fp_rate > 0 ? out->fp_rate : plan.fp_rate;
-	out->max_bytes = 0;
-	return 0;
+	if (out->max_bytes && out->max_bytes / shards < 64)
+		return weir__fail(-EINVAL, "max_bytes %llu: %u shards take 64 bytes each at least", (unsigned long long)out->max_bytes, shards);
+	out->capacity = out->capacity ? shard_capacity(out->capacity, shards) : 0;
+	out->max_bytes /= shards;
+	return check_shard(out, shards);
 }
 
 static int add_shard(struct weir_rolling *set, uint32_t i, struct weir_params *params, const struct rcu_flavor_struct *flavor)

@@ -20,7 +20,7 @@ struct weir_rolling;
 /**
  * Make an empty set.
  * @params: of the whole set, as for weir_create(); memory must be NULL. Each shard has room for its share of the capacity and the
- *   spread of random hashes.
+ *   spread of random hashes, and takes its share of max_bytes at most.
  * @shards: a power of two from 2 to 65536.
  * @flavor: as for weir_handle_create().
  * Return: 0 or a negative errno.  Errors: as weir_create(); -EINVAL shards, or memory given.

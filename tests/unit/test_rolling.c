@@ -253,6 +253,29 @@ static void refused(void **state)
 	assert_ok(weir_rolling_destroy(NULL));
 }
 
+/* The shards together take max_bytes at most: what each needs beyond its share, for the spread of hashes, counts. */
+static void the_shards_keep_to_max_bytes(void **state)
+{
+	static const struct { uint64_t capacity, max_bytes; double fp_rate; } kept[] = {
+		{ KEYS, 100 * 1024, 0 }, { 0, 200 * 1024, 0.01 }, { KEYS, 200 * 1024, 0.01 } };
+	struct weir_rolling *set = NULL;
+	struct weir_params p = params(WEIR_BLOCKED);
+	(void)state;
+	p.max_bytes = 140000; /* enough for one filter of as many keys, and for 8 shards of them */
+	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
+	assert_ok(weir_rolling_destroy(set));
+	assert_refused(weir_rolling_create(&set, &p, 1024, NULL), -EFBIG, "one of 1024 shards", "max_bytes is 136");
+	assert_refused(weir_rolling_create(&set, &p, 65536, NULL), -EINVAL, "max_bytes 140000", "64 bytes each");
+	for (unsigned i = 0; i < COUNT_OF(kept); i++) {
+		struct weir_rolling_stats s = WEIR_ROLLING_STATS_INIT;
+		p.capacity = kept[i].capacity, p.max_bytes = kept[i].max_bytes, p.fp_rate = kept[i].fp_rate;
+		assert_ok(weir_rolling_create(&set, &p, 512, NULL));
+		assert_ok(weir_rolling_stats(set, &s));
+		assert_in_range(s.bytes, kept[i].max_bytes / 2, kept[i].max_bytes);
+		assert_ok(weir_rolling_destroy(set));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +285,7 @@ int main(void)
 		cmocka_unit_test(inserted_meanwhile),
 		cmocka_unit_test(stopped_halfway),
 		cmocka_unit_test(shards_are_where_hashes_say),
+		cmocka_unit_test(the_shards_keep_to_max_bytes),
 		cmocka_unit_test(refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
