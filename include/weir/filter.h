@@ -211,7 +211,7 @@ struct weir_stats {
 #define WEIR_STATS_INIT { sizeof(struct weir_stats), 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, false, 0, 0 }
 
 /**
- * Statistics from the bits themselves: whole below 1 MiB, else a sample of 1 MiB spread evenly over all shards.
+ * Statistics from the bits themselves: whole below 1 MiB, else a sample of 1 MiB, a run of lines from each of up to 256 shards.
  * Return: 0 or a negative errno.  Errors: -EINVAL struct_size is 0 or larger than this library's.
  * Threads: any.  Progress: wait-free, writes nothing shared.  Cost: up to 0.5 ms.
  */

@@ -131,6 +131,29 @@ static void a_sample_tells_what_the_whole_does(void **state)
 	}
 }
 
+/* Of a filter with many shards a page each of some is read, not a few lines of all, which would take a hundred times as long. */
+static void a_sample_is_of_whole_pages(void **state)
+{
+	enum { SHARD = 64 << 10, LINE = 64, BYTES = 1024 * SHARD };
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	char *bits = aligned_alloc(64, BYTES);
+	(void)state;
+	assert_non_null(bits);
+	params.max_bytes = params.memory_bytes = BYTES;
+	params.memory = bits;
+	params.fp_rate = 0.01;
+	assert_ok(weir_create(&f, &params));
+	assert_int_equal(sampled(f).shards, BYTES / SHARD);
+	for (unsigned shard = 0; shard < BYTES / SHARD; shard++)
+		memset(bits + shard * SHARD + 32 * LINE, 0xff, 32 * LINE); /* half of each shard's first page */
+	struct weir_stats s = sampled(f);
+	assert_true(s.fill == 0.5 && s.fill_max == 0.5);
+	assert_true(s.sampled * BYTES == 1 << 20);
+	weir_destroy(f);
+	free(bits);
+}
+
 /* One hot shard: fill_max shows it, the mean does not. */
 static void the_fullest_shard(void **state)
 {
@@ -189,6 +212,7 @@ int main(void)
 		cmocka_unit_test(estimates),
 		cmocka_unit_test(the_same_keys_again_change_nothing),
 		cmocka_unit_test(a_sample_tells_what_the_whole_does),
+		cmocka_unit_test(a_sample_is_of_whole_pages),
 		cmocka_unit_test(the_fullest_shard),
 		cmocka_unit_test(a_full_array),
 		cmocka_unit_test(struct_sizes),
