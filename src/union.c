@@ -63,6 +63,8 @@ int weir__filter_like(struct weir_filter **out, const struct weir_filter *f)
 
 int weir_clone(struct weir_filter **out, const struct weir_filter *f)
 {
+	if (!out)
+		return weir__fail(-EINVAL, "out is NULL: weir_clone needs a place for the copy");
 	int err = weir__filter_like(out, f);
 	if (err)
 		return err;
@@ -74,6 +76,8 @@ int weir_clone(struct weir_filter **out, const struct weir_filter *f)
 int weir_fold(struct weir_filter **out, const struct weir_filter *f, uint32_t factor)
 {
 	struct weir_plan layout;
+	if (!out)
+		return weir__fail(-EINVAL, "out is NULL: weir_fold needs a place for the smaller filter");
 	if (!f->kind->fold)
 		return weir__fail(-ENOTSUP, "kind %s cannot fold", f->kind->name);
 	if (factor == 0 || factor & (factor - 1) || f->view.nblocks % factor)

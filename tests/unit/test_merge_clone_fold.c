@@ -134,6 +134,15 @@ static void clones(void **state)
 		}
 }
 
+static void no_place_for_the_copy(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	(void)state;
+	assert_refused(weir_clone(NULL, f), -EINVAL, "out is NULL", "weir_clone");
+	assert_refused(weir_fold(NULL, f, 1), -EINVAL, "out is NULL", "weir_fold");
+	weir_destroy(f);
+}
+
 static void folds(void **state)
 {
 	static const uint64_t lines[] = { 1, 2, 8, 96, 1024, 4096, 65536 };
@@ -213,6 +222,7 @@ int main(void)
 		cmocka_unit_test(a_difference_is_named_with_both_values),
 		cmocka_unit_test(a_capacity_may_differ),
 		cmocka_unit_test(clones),
+		cmocka_unit_test(no_place_for_the_copy),
 		cmocka_unit_test(folds),
 		cmocka_unit_test(factors_that_do_not_divide),
 		cmocka_unit_test(any_factor_up_to_the_shards),
