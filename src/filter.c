@@ -9,6 +9,7 @@
 #include "error.h"
 #include "hash.h"
 #include "kind.h"
+#include "options.h"
 #include "plan.h"
 
 static int refuse_insert(struct weir_filter *f, const void *key, size_t len)
@@ -219,16 +220,21 @@ int weir_inline_init(struct weir_inline *out, const struct weir_filter *f)
 	return 0;
 }
 
-void weir_params_of(const struct weir_filter *f, struct weir_params *out)
+int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
+	int err = weir__size_check(out, sizeof *out, "weir_params");
+	if (err)
+		return err;
+	p.struct_size = out->struct_size;
 	p.kind = f->kind->id;
 	p.capacity = f->capacity;
 	p.max_bytes = f->bytes;
 	p.words_per_key = f->view.words_per_key;
 	p.bits_per_word = f->view.bits_per_word;
 	p.seed = f->view.seed;
-	*out = p;
+	memcpy(out, &p, out->struct_size);
+	return 0;
 }
 
 uint64_t weir__seed_fingerprint(uint64_t seed)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  * What a handle holds. */
 #include <string.h>
-#include "error.h"
 #include "generation.h"
+#include "options.h"
 
 int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-	if (!out || out->struct_size == 0 || out->struct_size > sizeof *out)
-		return weir__fail(-EINVAL, "stats.struct_size %zu: 1 to %zu, as WEIR_HANDLE_STATS_INIT sets it", out ? out->struct_size : 0,
-		                  sizeof *out);
+	int err = weir__size_check(out, sizeof *out, "weir_handle_stats");
+	if (err)
+		return err;
 	s.struct_size = out->struct_size;
 	weir__read_lock(&h->rcu);
 	const struct weir_generation *g = weir__generation(h);
-	int err = weir_stats(g->current, &s.filter);
+	err = weir_stats(g->current, &s.filter);
 	s.generation = g->number;
 	s.age = weir__seconds() - g->since;
 	s.reloading = g->next != NULL;

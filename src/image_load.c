@@ -120,10 +120,9 @@ int weir_image_info(const char *path, struct weir_image_info *out)
 	struct weir_source source;
 	struct weir_preface p;
 	struct weir_plan layout;
-	if (!out || out->struct_size < sizeof out->struct_size || out->struct_size > sizeof *out)
-		return weir__fail(-EINVAL, "weir_image_info.struct_size %zu: %zu to %zu, as WEIR_IMAGE_INFO_INIT sets it",
-		                  out ? out->struct_size : 0, sizeof out->struct_size, sizeof *out);
-	int err = weir__source_open(&source, path, O_RDONLY);
+	int err = weir__size_check(out, sizeof *out, "weir_image_info");
+	if (!err)
+		err = weir__source_open(&source, path, O_RDONLY);
 	if (err)
 		return err;
 	err = weir__preface_read(&p, &source, 0, true);

@@ -89,7 +89,7 @@ extern const struct weir_kind weir__kind_classic;
 int weir__filter_make(struct weir_filter **out, const struct weir_plan *layout, uint64_t seed, const struct weir_memory *memory,
                       int insert_error);
 
-/* filter.c: equal for equal seeds, tells nothing of them. */
+/* filter.c: equal for equal seeds; tells 32 bits of a seed's 64, so it is for whoever may see the image. */
 uint64_t weir__seed_fingerprint(uint64_t seed);
 
 /* filter.c: the layout of a filter as a plan: kind, words_per_key, bits_per_word, shards, bytes, capacity, fp_rate. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "error.h"
 #include "kind.h"
+#include "options.h"
 #include "plan.h"
 #include "sizing.h"
 
@@ -56,11 +57,9 @@ static int check_ranges(const struct weir_params *p)
 /* The parameters as this library knows them: what an older header's shorter struct lacks is not given. */
 static int copy_params(const struct weir_params *in, struct weir_params *out)
 {
-	if (!in)
-		return weir__fail(-EINVAL, "params is NULL: start from WEIR_PARAMS_INIT");
-	if (in->struct_size < sizeof in->struct_size || in->struct_size > sizeof *in)
-		return weir__fail(-EINVAL, "params.struct_size %zu: %zu to %zu, as WEIR_PARAMS_INIT sets it", in->struct_size,
-		                  sizeof in->struct_size, sizeof *in);
+	int err = weir__size_check(in, sizeof *in, "weir_params");
+	if (err)
+		return err;
 	memset(out, 0, sizeof *out);
 	memcpy(out, in, in->struct_size);
 	out->struct_size = sizeof *out;
@@ -169,19 +168,16 @@ int weir_plan(const struct weir_params *params, struct weir_plan *out)
 {
 	struct weir_params p;
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	if (!out)
-		return weir__fail(-EINVAL, "out is NULL: weir_plan needs a place for the plan");
-	size_t size = out->struct_size;
-	if (size < sizeof size || size > sizeof plan)
-		return weir__fail(-EINVAL, "plan.struct_size %zu: %zu to %zu, as WEIR_PLAN_INIT sets it", size, sizeof size, sizeof plan);
-	int err = check_all_but_memory(params, &p);
+	int err = weir__size_check(out, sizeof *out, "weir_plan");
+	if (!err)
+		err = check_all_but_memory(params, &p);
 	if (err)
 		return err;
 	plan.kind = p.kind;
 	err = weir__kind(p.kind)->plan(&p, &plan);
 	if (err)
 		return err;
-	plan.struct_size = size;
-	memcpy(out, &plan, size);
+	plan.struct_size = out->struct_size;
+	memcpy(out, &plan, out->struct_size);
 	return 0;
 }

@@ -242,10 +242,9 @@ int weir_reload_copy(struct weir_reload *r)
 int weir_reload_progress(const struct weir_reload *r, struct weir_reload_progress *out)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	if (!out || out->struct_size == 0 || out->struct_size > sizeof *out)
-		return weir__fail(-EINVAL, "progress.struct_size %zu: 1 to %zu, as WEIR_RELOAD_PROGRESS_INIT sets it",
-		                  out ? out->struct_size : 0, sizeof *out);
-	int err = weir_stats(r->next, &stats);
+	int err = weir__size_check(out, sizeof *out, "weir_reload_progress");
+	if (!err)
+		err = weir_stats(r->next, &stats);
 	if (err)
 		return err;
 	struct weir_reload_progress p = { .struct_size = out->struct_size, .keys = stats.keys_estimated,

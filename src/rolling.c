@@ -170,15 +170,13 @@ static int add_stats(struct weir_rolling_stats *all, const struct weir_handle *h
 
 int weir_rolling_stats(const struct weir_rolling *set, struct weir_rolling_stats *out)
 {
-	if (!out || out->struct_size == 0 || out->struct_size > sizeof *out)
-		return weir__fail(-EINVAL, "stats.struct_size %zu: 1 to %zu, as WEIR_ROLLING_STATS_INIT sets it", out ? out->struct_size : 0,
-		                  sizeof *out);
+	int err = weir__size_check(out, sizeof *out, "weir_rolling_stats");
+	if (err)
+		return err;
 	struct weir_rolling_stats s = { .struct_size = out->struct_size, .shards = set->shards };
-	for (uint32_t i = 0; i < set->shards; i++) {
-		int err = add_stats(&s, set->shard[i]);
-		if (err)
-			return err;
-	}
-	memcpy(out, &s, out->struct_size);
-	return 0;
+	for (uint32_t i = 0; !err && i < set->shards; i++)
+		err = add_stats(&s, set->shard[i]);
+	if (!err)
+		memcpy(out, &s, out->struct_size);
+	return err;
 }

@@ -51,9 +51,9 @@ static void measure(const struct weir_filter *f, struct sample sample, struct we
 
 static int stats(const struct weir_filter *f, bool exact, struct weir_stats *out)
 {
-	if (!out || out->struct_size == 0 || out->struct_size > sizeof *out)
-		return weir__fail(-EINVAL, "stats.struct_size %zu: 1 to %zu, as WEIR_STATS_INIT sets it", out ? out->struct_size : 0,
-		                  sizeof *out);
+	int err = weir__size_check(out, sizeof *out, "weir_stats");
+	if (err)
+		return err;
 	struct weir_stats s = { .struct_size = out->struct_size, .kind = f->kind->id, .words_per_key = f->view.words_per_key,
 		.bits_per_word = f->view.bits_per_word, .shards = f->shards, .bytes = f->bytes, .capacity = f->capacity,
 		.fp_rate = f->fp_rate, .isa = weir__isa_name(f->kernel->isa), .seed_fingerprint = weir__seed_fingerprint(f->view.seed) };

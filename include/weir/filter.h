@@ -222,9 +222,11 @@ WEIR_API WEIR_MUST_CHECK int weir_stats_exact(const struct weir_filter *f, struc
 /**
  * Parameters with which weir_create() makes an empty filter that weir_merge() accepts: same kind, size, layout and seed.
  * The seed is in it: keep it from clients. memory is NULL.
+ * @out: from WEIR_PARAMS_INIT.
+ * Return: 0 or a negative errno.  Errors: -EINVAL struct_size.
  * Threads: any.  Progress: wait-free.
  */
-WEIR_API void weir_params_of(const struct weir_filter *f, struct weir_params *out);
+WEIR_API WEIR_MUST_CHECK int weir_params_of(const struct weir_filter *f, struct weir_params *out);
 
 WEIR_END_DECLS
 

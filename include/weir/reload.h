@@ -38,7 +38,8 @@ struct weir_gate {
 
 struct weir_reload_options {
 	size_t struct_size;               /* sizeof(struct weir_reload_options) */
-	const struct weir_params *params; /* of the next filter: another size, rate, kind or memory; NULL: as the current one's. The seed stays. */
+	const struct weir_params *params; /* of the next filter: another size, rate, kind or memory; NULL: size and layout of the current
+	                                     one, in private memory with no flags. The seed stays. */
 	uint64_t max_bytes;               /* refuse if all filters together would have more bytes of bits; 0: no limit */
 	bool keep_previous;               /* after the commit: it receives every insert too, so that a rollback loses none */
 	bool defer_free;                  /* free the old filter by call_rcu instead of waiting for the grace period in the commit */

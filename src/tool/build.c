@@ -35,9 +35,9 @@ static int params_like(struct build *build)
 	struct weir_filter *model;
 	if (image_open(&model, build->like, true))
 		return TOOL_TROUBLE;
-	weir_params_of(model, &build->params);
+	int err = weir_params_of(model, &build->params);
 	weir_destroy(model);
-	return TOOL_OK;
+	return err ? trouble_weir(err, build->like) : TOOL_OK;
 }
 
 static int in_one_pass(struct build *build)

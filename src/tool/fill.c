@@ -166,11 +166,12 @@ static int hasher_new(struct weir_filter **out, uint64_t *seed)
 	params.fp_rate = 0.5;
 	params.seed = *seed;
 	int err = weir_create(out, &params);
+	if (!err)
+		err = weir_params_of(*out, &params);
 	if (err) {
 		say_weir(err, NULL);
 		return -1;
 	}
-	weir_params_of(*out, &params);
 	*seed = params.seed;
 	return 0;
 }

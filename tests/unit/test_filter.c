@@ -171,25 +171,6 @@ static void filters_of_one_key_and_of_few(void **state)
 		}
 }
 
-static void parameters_of_a_filter_make_its_like(void **state)
-{
-	(void)state;
-	for (size_t k = 0; k < COUNT_OF(kinds); k++)
-		for (uint64_t capacity = 1; capacity < 3000000; capacity = capacity * 3 + 1) {
-			struct weir_filter *f = test_filter(kinds[k], capacity, 0.003), *like = NULL;
-			struct weir_params params;
-			uint64_t key = test_key(capacity);
-			weir_params_of(f, &params);
-			assert_null(params.memory);
-			assert_ok(weir_create(&like, &params));
-			assert_ok(weir_insert(like, &key, 8));
-			assert_ok(weir_merge(f, like));
-			assert_true(weir_contains(f, &key, 8));
-			assert_int_equal(stats_of(f).capacity, stats_of(like).capacity);
-			weir_destroy(f), weir_destroy(like);
-		}
-}
-
 static void nothing_is_destroyed_quietly(void **state)
 {
 	(void)state;
@@ -206,7 +187,6 @@ int main(void)
 		cmocka_unit_test(instruction_sets),
 		cmocka_unit_test(full_filters_hold_all_and_keep_the_rate),
 		cmocka_unit_test(filters_of_one_key_and_of_few),
-		cmocka_unit_test(parameters_of_a_filter_make_its_like),
 		cmocka_unit_test(nothing_is_destroyed_quietly),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

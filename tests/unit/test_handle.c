@@ -225,10 +225,10 @@ static void test_stats(void **state)
 	assert_int_equal(older.bytes, s.bytes);
 	assert_int_equal(older.swaps, 77); /* beyond what an older caller knows of nothing is written */
 	older.struct_size = 0;
-	assert_refused(weir_handle_stats(h, &older), -EINVAL, "stats.struct_size 0", "WEIR_HANDLE_STATS_INIT");
+	assert_refused(weir_handle_stats(h, &older), -EINVAL, "weir_handle_stats.struct_size 0", "_INIT");
 	older.struct_size = sizeof older + 1;
-	assert_refused(weir_handle_stats(h, &older), -EINVAL, "stats.struct_size", "WEIR_HANDLE_STATS_INIT");
-	assert_refused(weir_handle_stats(h, NULL), -EINVAL, "stats.struct_size 0", "WEIR_HANDLE_STATS_INIT");
+	assert_refused(weir_handle_stats(h, &older), -EINVAL, "weir_handle_stats.struct_size", "_INIT");
+	assert_refused(weir_handle_stats(h, NULL), -EINVAL, "weir_handle_stats is NULL", "_INIT");
 	close_handle(flavors, h);
 }
 

@@ -181,7 +181,7 @@ static void test_info(void **state)
 	assert_refused(weir_image_info(path, &info), -EINVAL, "struct_size", " 0");
 	info.struct_size = sizeof info + 1;
 	assert_refused(weir_image_info(path, &info), -EINVAL, "struct_size", "");
-	assert_refused(weir_image_info(path, NULL), -EINVAL, "struct_size", "");
+	assert_refused(weir_image_info(path, NULL), -EINVAL, "weir_image_info is NULL", "_INIT");
 	weir_destroy(f);
 }
 

@@ -184,19 +184,19 @@ static void pointers_and_struct_sizes(void **state)
 	char value[24];
 	(void)state;
 	assert_refused(weir_create(NULL, &params), -EINVAL, "out", "NULL");
-	assert_refused(weir_create(&f, NULL), -EINVAL, "params", "NULL");
+	assert_refused(weir_create(&f, NULL), -EINVAL, "weir_params is NULL", "_INIT");
 	assert_refused(weir_plan(NULL, &plan), -EINVAL, "params", "NULL");
 	assert_refused(weir_plan(&params, NULL), -EINVAL, "plan", "NULL");
 	params.struct_size = 0;
-	refused(&params, -EINVAL, "struct_size", "0", "WEIR_PARAMS_INIT");
+	refused(&params, -EINVAL, "weir_params.struct_size", "0", "_INIT");
 	params.struct_size = sizeof params + 8;
 	snprintf(value, sizeof value, "%zu", sizeof params + 8);
-	refused(&params, -EINVAL, "struct_size", value, "WEIR_PARAMS_INIT");
+	refused(&params, -EINVAL, "weir_params.struct_size", value, "_INIT");
 	params = good();
 	plan.struct_size = 0;
 	assert_refused(weir_plan(&params, &plan), -EINVAL, "struct_size", "0");
 	plan.struct_size = sizeof plan + 1;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "struct_size", "WEIR_PLAN_INIT");
+	assert_refused(weir_plan(&params, &plan), -EINVAL, "weir_plan.struct_size", "_INIT");
 	params.struct_size = offsetof(struct weir_params, memory); /* a program built with an older, shorter header */
 	memset(&params.memory, 0xff, sizeof params - offsetof(struct weir_params, memory));
 	assert_ok(weir_create(&f, &params));

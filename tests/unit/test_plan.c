@@ -158,9 +158,10 @@ static void the_parameters_of_a_filter_make_its_like(void **state)
 	for (uint32_t kind = WEIR_BLOCKED; kind <= WEIR_CLASSIC; kind++)
 		for (uint64_t capacity = 1; capacity < 10000000; capacity = capacity * 7 + 3) {
 			struct weir_filter *f = test_filter(kind, capacity, 0.3 / (double)capacity + 1e-6), *like = NULL;
-			struct weir_params params;
+			struct weir_params params = WEIR_PARAMS_INIT;
 			struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT;
-			weir_params_of(f, &params);
+			assert_ok(weir_params_of(f, &params));
+			assert_null(params.memory);
 			assert_ok(weir_create(&like, &params));
 			assert_ok(weir_stats(f, &a));
 			assert_ok(weir_stats(like, &b));
@@ -171,6 +172,22 @@ static void the_parameters_of_a_filter_make_its_like(void **state)
 		}
 }
 
+/* A caller with an older header has no room for what was added since. */
+static void the_parameters_of_a_filter_for_an_older_header(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	struct weir_params older = WEIR_PARAMS_INIT;
+	(void)state;
+	older.struct_size = offsetof(struct weir_params, memory);
+	older.memory = f;
+	assert_ok(weir_params_of(f, &older));
+	assert_true(older.struct_size == offsetof(struct weir_params, memory) && older.seed == 42 && older.memory == f);
+	older.struct_size = 0;
+	assert_refused(weir_params_of(f, &older), -EINVAL, "weir_params.struct_size 0", "_INIT");
+	assert_refused(weir_params_of(f, NULL), -EINVAL, "weir_params is NULL", "_INIT");
+	weir_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +196,7 @@ int main(void)
 		cmocka_unit_test(the_floor_of_64_bit_hashes),
 		cmocka_unit_test(what_a_plan_says),
 		cmocka_unit_test(the_parameters_of_a_filter_make_its_like),
+		cmocka_unit_test(the_parameters_of_a_filter_for_an_older_header),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,10 +204,10 @@ static void test_progress(void **state)
 	assert_ok(weir_reload_progress(r, &older));
 	assert_true(older.keys == p.keys && older.share == 0);
 	older.struct_size = 0;
-	assert_refused(weir_reload_progress(r, &older), -EINVAL, "progress.struct_size 0", "WEIR_RELOAD_PROGRESS_INIT");
+	assert_refused(weir_reload_progress(r, &older), -EINVAL, "weir_reload_progress.struct_size 0", "_INIT");
 	older.struct_size = 1000;
-	assert_refused(weir_reload_progress(r, &older), -EINVAL, "progress.struct_size 1000", "WEIR_RELOAD_PROGRESS_INIT");
-	assert_refused(weir_reload_progress(r, NULL), -EINVAL, "progress.struct_size 0", "");
+	assert_refused(weir_reload_progress(r, &older), -EINVAL, "weir_reload_progress.struct_size 1000", "_INIT");
+	assert_refused(weir_reload_progress(r, NULL), -EINVAL, "weir_reload_progress is NULL", "_INIT");
 	weir_reload_abort(r);
 	close_handle(flavors, h);
 }

@@ -193,8 +193,8 @@ static void struct_sizes(void **state)
 	s.struct_size = 0;
 	assert_refused(weir_stats(f, &s), -EINVAL, "struct_size", "0");
 	s.struct_size = sizeof s + 8;
-	assert_refused(weir_stats_exact(f, &s), -EINVAL, "struct_size", "WEIR_STATS_INIT");
-	assert_refused(weir_stats(f, NULL), -EINVAL, "stats", "");
+	assert_refused(weir_stats_exact(f, &s), -EINVAL, "weir_stats.struct_size", "_INIT");
+	assert_refused(weir_stats(f, NULL), -EINVAL, "weir_stats is NULL", "_INIT");
 	memset(&s, 0xa5, sizeof s);
 	s.struct_size = offsetof(struct weir_stats, fill); /* a program built with an older header */
 	assert_ok(weir_stats(f, &s));
