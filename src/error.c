@@ -37,7 +37,15 @@
 	X(ENAMETOOLONG, "the file name is too long") \
 	X(ESTALE, "the file has gone from its server") \
 	X(ETXTBSY, "the file is being executed") \
-	X(EOVERFLOW, "a number does not fit")
+	X(EOVERFLOW, "a number does not fit") \
+	X(ECONNRESET, "the other end has gone") \
+	X(ENOTCONN, "the socket is not connected") \
+	X(ETIMEDOUT, "the other end does not answer") \
+	X(ESPIPE, "a pipe or socket has no position") \
+	X(EXDEV, "the file would leave its file system") \
+	X(EMLINK, "too many links to the file") \
+	X(EFAULT, "an address that is not the caller's") \
+	X(ENOSYS, "the kernel has no such call")
 
 static _Thread_local char detail[512];
 
