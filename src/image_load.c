@@ -8,16 +8,14 @@
 #include "hash.h"
 #include "image_load.h"
 #include "image_zstd.h"
+#include "plan.h"
 
 int weir__load_options(struct weir_load_options *out, const struct weir_load_options *options)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
-	const uint32_t known = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES | WEIR_PREFAULT;
 	int err = weir__options_copy(&o, sizeof o, options, "weir_load_options");
-	if (!err && o.flags & ~known)
-		err = weir__fail(-EINVAL, "flags 0x%x: allowed: any of 0x%x", o.flags, known);
-	if (!err && o.flags & WEIR_HUGETLB && o.flags & WEIR_NO_HUGE_PAGES)
-		err = weir__fail(-EINVAL, "flags 0x%x: WEIR_HUGETLB and WEIR_NO_HUGE_PAGES exclude each other", o.flags);
+	if (!err)
+		err = weir__flags_check(o.flags);
 	*out = o;
 	return err;
 }
@@ -71,6 +69,8 @@ static int load(struct weir_filter **out, struct weir_source *source, const stru
 	int err = weir__load_options(&o, options);
 	if (!err && o.no_verify)
 		err = weir__fail(-EINVAL, "no_verify is for weir_map: what is read is always checked");
+	if (!err && !o.memory && o.memory_bytes)
+		err = weir__fail(-EINVAL, "memory is NULL, memory_bytes %zu: both or neither", o.memory_bytes);
 	if (!err)
 		err = weir__preface_read(&preface, source, o.max_bytes, false);
 	if (err)

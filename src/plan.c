@@ -27,7 +27,7 @@ static int check_kind(uint32_t id)
 	return weir__fail(-ENOTSUP, "kind %u: this library has%s", id, known);
 }
 
-static int check_flags(uint32_t flags)
+int weir__flags_check(uint32_t flags)
 {
 	const uint32_t known = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES | WEIR_PREFAULT;
 	if (flags & ~known)
@@ -72,7 +72,7 @@ static int check_all_but_memory(const struct weir_params *in, struct weir_params
 	if (!err)
 		err = check_kind(out->kind);
 	if (!err)
-		err = check_flags(out->flags);
+		err = weir__flags_check(out->flags);
 	return err ? err : check_ranges(out);
 }
 

@@ -10,6 +10,9 @@
  * sentence set. */
 int weir__params_check(const struct weir_params *in, struct weir_params *out);
 
+/* enum weir_flags, or'ed: those there are, and no two that exclude each other. 0 or -EINVAL with its sentence. */
+int weir__flags_check(uint32_t flags);
+
 /* What a kind tells of its layouts: the least bits a key for a rate, and the rate of so many bits a key. */
 struct weir_formula {
 	double (*bits)(double fp_rate, unsigned words_per_key, unsigned bits_per_word);

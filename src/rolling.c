@@ -132,8 +132,8 @@ int weir_rolling_begin(struct weir_reload **out, struct weir_rolling *set, uint3
 
 int weir_rolling_reload(struct weir_rolling *set, const struct weir_reload_options *options, weir_rolling_fill_fn *fill, void *context)
 {
-	if (!fill)
-		return weir__fail(-EINVAL, "fill is NULL: weir_rolling_reload asks it for each shard's keys");
+	if (!set || !fill)
+		return weir__fail(-EINVAL, "%s is NULL: weir_rolling_reload needs it", set ? "fill" : "the set");
 	for (uint32_t i = 0; i < set->shards; i++) {
 		struct weir_reload *r;
 		int err = weir_rolling_begin(&r, set, i, options);

@@ -87,6 +87,9 @@ static void test_load_options(void **state)
 	o.no_verify = true;
 	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "no_verify", "weir_map");
 	o.no_verify = false;
+	o.memory_bytes = 4096;
+	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "memory is NULL", "memory_bytes 4096");
+	o.memory_bytes = 0;
 	assert_refused(weir_map(&untouched, path, (enum weir_map_mode)3, &o), -EINVAL, "mode", "3");
 	assert_refused(weir_load(NULL, path, NULL), -EINVAL, "out", "NULL");
 	assert_refused(weir_map(NULL, path, WEIR_MAP_READ, NULL), -EINVAL, "out", "NULL");

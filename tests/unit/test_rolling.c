@@ -245,6 +245,7 @@ static void refused(void **state)
 	o.defer_free = false, o.max_bytes = 1;
 	assert_refused(weir_rolling_begin(&r, set, 0, &o), -EINVAL, "max_bytes", "size");
 	assert_refused(weir_rolling_reload(set, NULL, NULL, NULL), -EINVAL, "fill", "NULL");
+	assert_refused(weir_rolling_reload(NULL, NULL, fill, NULL), -EINVAL, "the set", "NULL");
 	assert_refused(weir_rolling_stats(set, &stats), -EINVAL, "struct_size", "0");
 	assert_ok(weir_rolling_begin(&r, set, 3, NULL));
 	assert_refused(weir_rolling_destroy(set), -EBUSY, "weir_rolling_destroy", "under way");
