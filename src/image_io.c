@@ -29,7 +29,7 @@ int weir__source_open(struct weir_source *source, const char *path, int flags)
 		int err = -errno;
 		return weir__fail(err, "%s: cannot open it: %s", path, weir_strerror(err));
 	}
-	int err = fstat(fd, &st) ? weir__fail(-errno, "%s: cannot ask for its size", path) : regular_only(path, &st);
+	int err = fstat(fd, &st) ? weir__fail(-errno, "%s: cannot ask for its size: %s", path, weir_strerror(errno)) : regular_only(path, &st);
 	if (err) {
 		close(fd);
 		return err;

@@ -110,7 +110,7 @@ static int save_file(struct job *job)
 {
 	int err = reserve(job);
 	if (!err && lseek(job->fd, (off_t)job->front_bytes, SEEK_SET) < 0)
-		err = weir__fail(-errno, "%s: cannot go to byte %llu", job->name, (unsigned long long)job->front_bytes);
+		err = weir__fail(-errno, "%s: cannot go to byte %llu: %s", job->name, (unsigned long long)job->front_bytes, weir_strerror(errno));
 	if (!err)
 		err = write_shards(job);
 	weir__head_commit(&job->head, job->front + WEIR_IMAGE_HEAD, job->front);
