@@ -60,7 +60,8 @@ int weir__filter_make(struct weir_filter **out, const struct weir_plan *layout, 
 	if (!f)
 		return weir__fail(-ENOMEM, "no memory for a filter's record");
 	f->view = (struct weir_inline){ .words = memory->bits, .nblocks = layout->bytes / 64, .seed = seed,
-		.flip8 = weir__flip8(seed), .words_per_key = layout->words_per_key, .bits_per_word = layout->bits_per_word, .insert_error = insert_error };
+		.flip8 = weir__flip8(seed), .words_per_key = layout->words_per_key, .bits_per_word = layout->bits_per_word,
+		.insert_error = insert_error };
 	set_kernel(f, kernel, insert_error);
 	f->kind = kind;
 	f->isa = isa;

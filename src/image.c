@@ -156,8 +156,9 @@ static bool places(const unsigned char *bytes, const struct weir_image_head *h, 
 	       zero(fault, bytes, AT_RESERVED, AT_TABLE_OFFSET) && zero(fault, bytes, AT_RESERVED_2, WEIR_IMAGE_CHECKSUM) &&
 	       rule(fault, -EFBIG, "bytes of bits", 64 * h->nblocks, given->max_bytes == 0 || 64 * h->nblocks <= given->max_bytes,
 	            "at most max_bytes") &&
-	       (given->exact && stored ? same(fault, "length of the file", given->length, stored)
-	                               : rule(fault, -EBADMSG, "length of what is there", given->length, given->length >= needed, "that of the image"));
+	       (given->exact && stored
+	            ? same(fault, "length of the file", given->length, stored)
+	            : rule(fault, -EBADMSG, "length of what is there", given->length, given->length >= needed, "that of the image"));
 }
 
 int weir__image_check(const unsigned char *bytes, const struct weir_image_given *given, struct weir_image_head *out,

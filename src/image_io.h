@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the image files share: bytes in and out, the checked head with its table, options of any age. */
+ * What the image files share: bytes in and out, the checked head with its table. */
 #ifndef WEIR_SRC_IMAGE_IO_H
 #define WEIR_SRC_IMAGE_IO_H
 

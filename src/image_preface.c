@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What comes before the bits: the checked head, the kind it names, the table of checksums; options of any age. */
+ * What comes before the bits: the checked head, the kind it names, the table of checksums. */
 #include <stdlib.h>
 #include <string.h>
 #include "error.h"

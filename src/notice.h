@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Notices of one name in one folder, from inotify: a file was renamed to it, written there and closed, or removed. Everything may go wrong with
- * it, and then there are no notices: whoever waits for one waits for a time as well. */
+ * Notices of one name in one folder, from inotify: a file was renamed to it, written there and closed, or removed. Everything may go
+ * wrong with it, and then there are no notices: whoever waits for one waits for a time as well. */
 #ifndef WEIR_SRC_NOTICE_H
 #define WEIR_SRC_NOTICE_H
 

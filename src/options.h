@@ -9,7 +9,8 @@
  * -EINVAL: no, or it is NULL. @whose: "weir_stats", for the sentence. */
 int weir__size_check(const void *sized, size_t size, const char *whose);
 
-/* Copy options of a header as old as may be: @out, of @size bytes, is set to its defaults; @options may be NULL. @whose: "weir_save_options". */
+/* Copy options of a header as old as may be: @out, of @size bytes, is set to its defaults; @options may be NULL.
+ * @whose: "weir_save_options". */
 int weir__options_copy(void *out, size_t size, const void *options, const char *whose);
 
 #endif

@@ -106,8 +106,8 @@ static int bytes_from_rate(const struct weir_params *p, double bits_per_key, str
 	uint32_t shards;
 	uint64_t enough = weir__lines(bits, &shards);
 	if (512.0 * (double)lines < bits)
-		return weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64 " bytes: max_bytes is %" PRIu64, p->capacity, p->fp_rate,
-		                  64 * enough, limit);
+		return weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64 " bytes: max_bytes is %" PRIu64, p->capacity,
+		                  p->fp_rate, 64 * enough, limit);
 	if (enough < lines) {
 		lines = enough;
 		out->shards = shards;

@@ -94,7 +94,8 @@ static inline void weir__read_unlock(const struct weir_rcu *rcu)
 		rcu->read_unlock();
 }
 
-/* A statement in a section. Written out for either kind of flavor, so that the default one's record is looked for once, not at both ends. */
+/* A statement in a section. Written out for either kind of flavor, so that the default one's record is looked for once, not at both
+ * ends. */
 #define WEIR__IN_SECTION(rcu, statement) \
 	do { \
 		if (__builtin_expect((rcu)->bulletproof, 1)) { \

@@ -143,7 +143,8 @@ static int next_params(struct weir_params *out, const struct weir_filter *curren
 	if (err)
 		return err;
 	if (out->seed && out->seed != current->view.seed)
-		return weir__fail(-EINVAL, "params.seed: fingerprint %08llx, where the current filter has %08llx: all filters of a handle share one",
+		return weir__fail(-EINVAL,
+		                  "params.seed: fingerprint %08llx, where the current filter has %08llx: all filters of a handle share one",
 		                  (unsigned long long)weir__seed_fingerprint(out->seed),
 		                  (unsigned long long)weir__seed_fingerprint(current->view.seed));
 	out->seed = current->view.seed;

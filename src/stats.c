@@ -14,8 +14,8 @@ struct sample {
 	uint32_t step;
 };
 
-/* Keys hash to blocks at random, so the first lines of a shard are as good a sample as any. At least a page of them: lines apart from each
- * other would cost a miss of the cache and of the TLB each, which for a filter of 1 GiB makes half a millisecond a hundred times as long. */
+/* Keys hash to blocks at random, so the first lines of a shard are as good a sample as any. At least a page of them: lines apart from
+ * each other would cost a miss of the cache and of the TLB each, which for a filter of 1 GiB takes a hundred times as long. */
 static struct sample choose(const struct weir_filter *f, bool exact)
 {
 	if (exact || f->view.nblocks <= SAMPLE_LINES)

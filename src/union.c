@@ -3,7 +3,8 @@
 #include "error.h"
 #include "kind.h"
 
-#define DIFFER(what, format, a, b) weir__fail(-EINVAL, "cannot merge: " what " differs: " format " in the destination, " format " in the source", a, b)
+#define DIFFER(what, format, a, b) \
+	weir__fail(-EINVAL, "cannot merge: " what " differs: " format " in the destination, " format " in the source", a, b)
 
 static int same_layout(const struct weir_filter *a, const struct weir_filter *b)
 {

@@ -43,8 +43,9 @@ struct weir_follow_options {
  *   weir_save() does.
  * @options: NULL for the defaults.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL NULL, or an option out of its range; -EBUSY a follower of this handle runs already; -ENOMEM; -EMFILE, -ENFILE no descriptor for the stop signal; -EAGAIN no thread.
- *   What a look answers goes to report; without one weir_handle_stats() counts swaps and refusals.
+ * Errors: -EINVAL NULL, or an option out of its range; -EBUSY a follower of this handle runs already; -ENOMEM; -EMFILE, -ENFILE no
+ *   descriptor for the stop signal; -EAGAIN no thread. What a look answers goes to report; without one weir_handle_stats() counts
+ *   swaps and refusals.
  * Threads: any one. Reloads, rollbacks and refreshes by others go on between two looks. After fork() the child has no such thread: it
  *   calls weir_follow_stop() and may follow again; if the fork came while the thread was swapping, the child's copy of the handle stays
  *   -EBUSY, which is why a server forks first and follows then.

@@ -52,7 +52,8 @@ struct weir_inline {
 	uint64_t *words;        /* 8 * nblocks, 64-byte aligned */
 	uint64_t nblocks;
 	uint64_t seed;
-	uint64_t flip8;         /* weir__flip8(seed): an insert's hash would wait for it, since its loads wait for the locked instructions before */
+	uint64_t flip8;         /* weir__flip8(seed): an insert's hash would wait for it, since its loads wait for the locked
+	                           instructions before */
 	uint32_t words_per_key; /* z */
 	uint32_t bits_per_word; /* g */
 	int insert_error;       /* 0, or what an insert answers: -EROFS */

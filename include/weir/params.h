@@ -36,7 +36,8 @@ struct weir_params {
 	double fp_rate;         /* false positives among lookups of absent keys, when full: 1e-9 to 0.5 */
 	uint64_t max_bytes;     /* bytes of bits: 64 to 2^46 */
 	uint32_t words_per_key; /* blocked: z = 1, 2, 4 or 8 words of the cache line a key touches; 0: chosen */
-	uint32_t bits_per_word; /* blocked: g, bits a key sets in each of those words; classic: k, 1 to 32 (or 1, with k in words_per_key); 0: chosen */
+	uint32_t bits_per_word; /* blocked: g, bits a key sets in each of those words; classic: k, 1 to 32 (or 1, with k in
+	                           words_per_key); 0: chosen */
 	uint64_t seed;          /* of the hash; 0: random */
 	void *memory;           /* where the bits go: 64-byte aligned, zeroed by weir_create, outlives the filter; NULL: own memory */
 	size_t memory_bytes;    /* bytes at memory: at least weir_plan's bytes */

@@ -35,7 +35,8 @@ static struct phase phase_of(const struct drill *d, unsigned with, double ns)
 		inserting += d->inserter[i].ticks[with];
 	}
 	double none = all->total ? ns : NAN;
-	struct phase p = { .lookups = ratio((double)lookups * 1e9, (double)reading * ns), .inserts = ratio((double)inserts * 1e9, (double)inserting * ns),
+	struct phase p = { .lookups = ratio((double)lookups * 1e9, (double)reading * ns),
+		.inserts = ratio((double)inserts * 1e9, (double)inserting * ns),
 		.p50 = histogram_quantile(all, 0.5) * none, .p99 = histogram_quantile(all, 0.99) * none,
 		.p999 = histogram_quantile(all, 0.999) * none, .most = (double)all->most * none, .timed = (double)all->total };
 	free(all);
