@@ -156,6 +156,8 @@ static int read_options(struct weir_follow_options *out, struct weir_refresh_opt
 	int err = weir__options_copy(out, sizeof *out, options, "weir_follow_options");
 	if (!err)
 		err = weir__options_copy(refresh, sizeof *refresh, out->refresh, "weir_refresh_options");
+	if (!err)
+		err = weir__gate_check(&refresh->gate);
 	if (!err && out->poll_seconds == 0)
 		out->poll_seconds = 1;
 	if (!err && !(out->poll_seconds >= 0.001 && out->poll_seconds <= 86400))

@@ -38,6 +38,21 @@ static int ask_figures(const struct weir_gate *gate, const struct weir_filter *n
 	return 0;
 }
 
+int weir__gate_check(const struct weir_gate *gate)
+{
+	if (gate->must_hits && !gate->must_hit)
+		return weir__fail(-EINVAL, "gate.must_hit is NULL, must_hits %zu", gate->must_hits);
+	if (gate->must_misses && !gate->must_miss)
+		return weir__fail(-EINVAL, "gate.must_miss is NULL, must_misses %zu", gate->must_misses);
+	if (!(gate->max_fill >= 0 && gate->max_fill <= 1))
+		return weir__fail(-EINVAL, "gate.max_fill %g: 0 to 1, 0 for any", gate->max_fill);
+	if (!(gate->max_fp_rate >= 0 && gate->max_fp_rate <= 1))
+		return weir__fail(-EINVAL, "gate.max_fp_rate %g: 0 to 1, 0 for any", gate->max_fp_rate);
+	if (!(gate->min_keys >= 0))
+		return weir__fail(-EINVAL, "gate.min_keys %g: 0 or more", gate->min_keys);
+	return 0;
+}
+
 int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next)
 {
 	int err = ask_figures(gate, next);

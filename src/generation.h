@@ -107,7 +107,8 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h, const st
 /* handle.c: free a handle that nobody uses any more, and all it holds. */
 void weir__handle_free(struct weir_handle *h);
 
-/* gate.c: 0, or -ECANCELED with the sentence. */
+/* gate.c: what a caller may ask for: 0 or -EINVAL; and its answer: 0, or -ECANCELED with the sentence. */
+int weir__gate_check(const struct weir_gate *gate);
 int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next);
 
 /* refresh.c */

@@ -162,6 +162,8 @@ int weir_handle_refresh_with(struct weir_handle *h, const char *path, const stru
 		return weir__fail(-EINVAL, "%s is NULL: weir_handle_refresh needs it", h ? "path" : "the handle");
 	int err = weir__options_copy(&o, sizeof o, options, "weir_refresh_options");
 	if (!err)
+		err = weir__gate_check(&o.gate);
+	if (!err)
 		err = weir__writer_begin(h, "weir_handle_refresh");
 	return err ? err : refresh(h, path, &o);
 }

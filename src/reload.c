@@ -181,7 +181,9 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h, const st
                        struct weir_share share)
 {
 	struct weir_filter *next = NULL;
-	int err = weir__writer_begin(h, "weir_reload_begin");
+	int err = weir__gate_check(&options->gate);
+	if (!err)
+		err = weir__writer_begin(h, "weir_reload_begin");
 	if (err)
 		return err;
 	err = make_next(&next, h, options);

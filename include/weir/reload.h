@@ -54,7 +54,7 @@ struct weir_reload_options {
  * @options: copied; what it points to must live until the commit. NULL for the defaults.
  * Return: 0 or a negative errno (then nothing has changed).
  * Errors: -EBUSY a reload, refresh or rollback runs; -EDEADLK inside a read-side section; -EFBIG more than max_bytes; -EINVAL, -ENOTSUP,
- *   -ENOMEM as weir_create(); -EINVAL params name another seed.
+ *   -ENOMEM as weir_create(); -EINVAL params name another seed, or the gate's limits make no sense.
  * Threads: any one.  Progress: blocking (memory, a grace period).
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The gate: each of its questions passes what it should and stops the rest, with a sentence that names what was refused; a refusal
  * leaves the current filter and frees the handle. By commit and by refresh. */
+#include <math.h>
 #include <sys/uio.h>
 #include "../handles.h"
 
@@ -170,6 +171,46 @@ static void test_at_a_refresh(void **state)
 	test_folder_remove(folder);
 }
 
+/* Refused before anything begins, by each verb that takes a gate. */
+static void asks_nonsense(const struct weir_gate *gate, const char *sentence)
+{
+	struct weir_reload_options reload = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_follow_options follow = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_follower *follower = NULL;
+	struct weir_reload *r = NULL;
+	reload.gate = refresh.gate = *gate;
+	follow.refresh = &refresh;
+	assert_refused(weir_reload_begin(&r, h, &reload), -EINVAL, sentence, "");
+	assert_refused(weir_handle_refresh_with(h, "no such file", &refresh), -EINVAL, sentence, "");
+	assert_refused(weir_follow(&follower, h, "no such file", &follow), -EINVAL, sentence, "");
+}
+
+static void test_nonsense(void **state)
+{
+	const struct weir_gate none = WEIR_GATE_INIT;
+	struct weir_gate gate = none;
+	(void)state;
+	gate.must_hits = 1;
+	asks_nonsense(&gate, "must_hit is NULL, must_hits 1");
+	gate = none;
+	gate.must_misses = 2;
+	asks_nonsense(&gate, "must_miss is NULL, must_misses 2");
+	gate = none;
+	gate.max_fill = NAN;
+	asks_nonsense(&gate, "max_fill nan");
+	gate.max_fill = 50;
+	asks_nonsense(&gate, "max_fill 50");
+	gate = none;
+	gate.max_fp_rate = NAN;
+	asks_nonsense(&gate, "max_fp_rate nan");
+	gate = none;
+	gate.min_keys = NAN;
+	asks_nonsense(&gate, "min_keys nan");
+	gate.min_keys = -1;
+	asks_nonsense(&gate, "min_keys -1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +219,7 @@ int main(void)
 		cmocka_unit_test(test_canaries),
 		cmocka_unit_test(test_figures),
 		cmocka_unit_test(test_at_a_refresh),
+		cmocka_unit_test(test_nonsense),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
