@@ -112,7 +112,7 @@ bool wanted(const Contender &contender, const Size &size, double rate, const Opt
 	if (options.quick())
 		return contender.when < Contender::everything && rate == 0.01 && std::string(size.fits) != "L3" &&
 		       (!large || contender.when == Contender::always || contender.make == yardstick_single);
-	return contender.when < Contender::slow || (contender.when == Contender::slow && rate == 0.01 && !large);
+	return contender.when < Contender::slow || (contender.when == Contender::slow && rate == 0.01 && std::string(size.fits) == "L2");
 }
 
 void add_all(const Options &options)
@@ -132,7 +132,7 @@ const char help[] =
 	"split is a split-block filter written for this machine, inlined; the others are what a user would write: libbloom behind a mutex,\n"
 	"64 shards each behind a mutex or a read-write lock, liburcu's hash table (--full).\n";
 
-const Question cores = { "cores", help, { 3, 0.03 }, { 5, 0.08 }, { 9, 0.4 }, false, add_all };
+const Question cores = { "cores", help, { 3, 0.03 }, { 5, 0.03 }, { 9, 0.4 }, false, add_all };
 
 } // namespace
 } // namespace bench

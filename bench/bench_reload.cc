@@ -141,11 +141,11 @@ void add_all(const Options &options)
 	static const std::pair<Phase, bool> phases[] = { { Phase::none, false },    { Phase::rebuild, false }, { Phase::copy, false },
 		                                         { Phase::refresh, false }, { Phase::none, true },     { Phase::roll, true } };
 	ticks_start();
-	for (size_t n : { size_t(1000000), size_t(10000000) })
+	for (size_t n : { size_t(1000000), size_t(3000000), size_t(10000000) })
 		for (const Flavor &flavor : flavors)
 			for (auto [phase, rolling] : phases)
 				for (Read read : { Read::hit, Read::batch, Read::insert }) {
-					bool usual = n == (options.quick() ? 1000000 : 10000000) && (!flavor.rcu || (read == Read::hit && !options.quick()));
+					bool usual = n == (options.quick() ? 1000000 : 3000000) && (!flavor.rcu || (read == Read::hit && !options.quick()));
 					if (!options.full() && (!usual || (options.quick() && read == Read::insert)))
 						continue;
 					for (unsigned threads : reader_counts(options))
