@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * Where the hashes of a batch come from. */
-#include <string.h>
 #include <sys/uio.h>
 #include "batch.h"
 #include "config.h"
@@ -49,9 +48,7 @@ static void hash_fixed8(const struct weir_filter *f, const char *keys, size_t n,
 
 void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at, size_t n, uint64_t *out)
 {
-	if (batch->from == WEIR_FROM_HASHES)
-		memcpy(out, (const uint64_t *)batch->keys + at, n * sizeof *out);
-	else if (batch->from == WEIR_FROM_FIXED8)
+	if (batch->from == WEIR_FROM_FIXED8)
 		hash_fixed8(f, (const char *)batch->keys + 8 * at, n, out);
 	else
 		batch->hash(f, batch, at, n, out);

@@ -30,7 +30,7 @@ struct weir_batch weir__batch_hashes(const uint64_t *hashes, size_t n);
 struct weir_batch weir__batch_keys(const struct iovec *keys, size_t n);
 struct weir_batch weir__batch_fixed(const void *keys, size_t key_bytes, size_t n);
 
-/* Hashes of n keys from at on into out. */
+/* Hashes of n keys from at on into out; of a batch of keys, not of hashes. */
 void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at, size_t n, uint64_t *out);
 
 /* What a kernel notes of a key: for each kind its own numbers, a row each; key i of a batch in column i % WEIR_WINDOW. */

@@ -52,10 +52,10 @@ static bool have(enum weir_isa isa)
 
 static enum weir_isa best(void)
 {
-	for (int isa = WEIR_ISA_COUNT - 1; isa > 0; isa--)
-		if (have((enum weir_isa)isa))
-			return (enum weir_isa)isa;
-	return WEIR_ISA_SCALAR;
+	enum weir_isa isa = WEIR_ISA_COUNT - 1;
+	while (!have(isa)) /* ends at the latest with scalar, the first */
+		isa--;
+	return isa;
 }
 
 int weir__isa_choose(enum weir_isa *out)

@@ -4,19 +4,22 @@
 #include "error.h"
 #include "generation.h"
 
-/* A canary as it stands in a sentence. */
-#define CANARY(key) (int)((key)->iov_len < 64 ? (key)->iov_len : 64), (const char *)(key)->iov_base
+/* How much of a canary stands in a sentence. */
+static int shown(const struct iovec *key)
+{
+	return (int)(key->iov_len < 64 ? key->iov_len : 64);
+}
 
 static int ask_canaries(const struct weir_gate *gate, const struct weir_filter *next)
 {
 	for (size_t i = 0; i < gate->must_hits; i++)
 		if (!weir_contains(next, gate->must_hit[i].iov_base, gate->must_hit[i].iov_len))
 			return weir__fail(-ECANCELED, "the gate refused: key %zu of must_hit, \"%.*s\", is not in the next filter", i,
-			                  CANARY(&gate->must_hit[i]));
+			                  shown(&gate->must_hit[i]), (const char *)gate->must_hit[i].iov_base);
 	for (size_t i = 0; i < gate->must_misses; i++)
 		if (weir_contains(next, gate->must_miss[i].iov_base, gate->must_miss[i].iov_len))
 			return weir__fail(-ECANCELED, "the gate refused: key %zu of must_miss, \"%.*s\", is in the next filter", i,
-			                  CANARY(&gate->must_miss[i]));
+			                  shown(&gate->must_miss[i]), (const char *)gate->must_miss[i].iov_base);
 	return 0;
 }
 

@@ -40,8 +40,7 @@ int weir__source_open(struct weir_source *source, const char *path, int flags)
 
 void weir__source_close(struct weir_source *source)
 {
-	if (source->fd >= 0)
-		close(source->fd);
+	close(source->fd);
 }
 
 /* Up to @n bytes: fewer at the end only. */

@@ -43,7 +43,7 @@ bool weir__notice_read(struct weir_notice *n)
 	_Alignas(struct inotify_event) char events[4096];
 	bool any = false;
 	ssize_t got;
-	while (n->fd >= 0 && (got = read(n->fd, events, sizeof events)) > 0)
+	while ((got = read(n->fd, events, sizeof events)) > 0)
 		for (ssize_t at = 0; at < got;) {
 			const struct inotify_event *event = (const void *)(events + at);
 			any |= concerns(n, event);

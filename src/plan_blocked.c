@@ -49,7 +49,7 @@ static void choose_z(const struct weir_params *p, struct weir_wanted wanted, str
 	if (wanted.bits_per_key > 0)
 		most = fmax(least, choose_each(p, (struct weir_wanted){ 0, wanted.bits_per_key / slack }, smaller));
 	unsigned i = 0;
-	while (!choices[i].g || choices[i].cost > most)
+	while (choices[i].cost > most) /* the least stands before those that have no layout: fewer words have more bits */
 		i++;
 	out->words_per_key = words[i];
 	out->bits_per_word = choices[i].g;
