@@ -206,11 +206,29 @@ static void news(uint32_t kind)
 	weir_destroy(f);
 }
 
+/* More keys than a bulk insert begins with: a kind without one takes them as it takes any batch. */
+static void long_ones(uint32_t kind)
+{
+	enum { LONG = 70000 };
+	struct weir_filter *f = test_filter(kind, 2000000, 1e-6);
+	uint64_t *many = malloc(LONG * sizeof *many);
+	assert_non_null(many);
+	for (uint64_t i = 0; i < LONG; i++)
+		many[i] = test_key(i);
+	int64_t fresh = weir_insert_hashes(f, many, LONG, NULL);
+	assert_in_range(fresh, LONG - 10, LONG); /* the rest are false positives */
+	assert_int_equal(weir_contains_hashes(f, many, LONG, NULL), LONG);
+	assert_int_equal(weir_insert_hashes(f, many, LONG, NULL), 0);
+	free(many);
+	weir_destroy(f);
+}
+
 static void lookups_like_singles(void **state) { (void)state; for_each_kind(lookups); }
 static void every_width(void **state) { (void)state; for_each_kind(widths); }
 static void any_alignment(void **state) { (void)state; for_each_kind(misaligned_keys); }
 static void inserts_like_singles(void **state) { (void)state; for_each_kind(inserts); }
 static void new_and_seen(void **state) { (void)state; for_each_kind(news); }
+static void longer_than_bulk(void **state) { (void)state; for_each_kind(long_ones); }
 
 int main(void)
 {
@@ -220,6 +238,7 @@ int main(void)
 		cmocka_unit_test(any_alignment),
 		cmocka_unit_test(inserts_like_singles),
 		cmocka_unit_test(new_and_seen),
+		cmocka_unit_test(longer_than_bulk),
 	};
 	return cmocka_run_group_tests(tests, fill_inputs, NULL);
 }

@@ -255,6 +255,12 @@ static void test_links_are_followed(void **state)
 	assert_ok(weir_save(f, link, NULL));
 	assert_same_files(link, path);
 	unlink(link);
+	assert_int_equal(chdir(folder), 0);
+	assert_int_equal(symlink("other.weir", "link"), 0); /* no folder in either name */
+	assert_ok(weir_save(f, "link", NULL));
+	assert_same_files("other.weir", path);
+	unlink("link"), unlink("other.weir");
+	assert_int_equal(chdir("/"), 0);
 	weir_destroy(f);
 }
 

@@ -3,6 +3,7 @@
  * what verification finds. */
 #include <errno.h>
 #include <sys/wait.h>
+#include <weir/inline.h>
 #include "../image_bytes.h"
 #include "../folder.h"
 
@@ -220,6 +221,25 @@ static void test_verify_names_the_shard(void **state)
 	}
 }
 
+/* From 2 MiB up the mapping is placed so that huge pages can serve it. */
+static void test_a_large_one_is_aligned(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 4000000, 0.01), *g;
+	struct weir_inline view;
+	(void)state;
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_PRIVATE; mode++) {
+		assert_ok(weir_map(&g, path, (enum weir_map_mode)mode, NULL));
+		assert_ok(weir_inline_init(&view, g));
+		assert_int_equal((uintptr_t)view.words % (2 << 20), 0);
+		assert_int_equal(missing(g, 0, 1000), 0);
+		weir_destroy(g);
+	}
+}
+
 static void test_no_write_permission(void **state)
 {
 	struct weir_filter *f;
@@ -257,6 +277,7 @@ int main(void)
 		cmocka_unit_test(test_live_in_several_processes),
 		cmocka_unit_test(test_live_mark_and_seal),
 		cmocka_unit_test(test_verify_names_the_shard),
+		cmocka_unit_test(test_a_large_one_is_aligned),
 		cmocka_unit_test(test_no_write_permission),
 #if TEST_ZSTD
 		cmocka_unit_test(test_compressed_is_not_mapped),

@@ -68,6 +68,20 @@ static void test_save_options(void **state)
 #endif
 }
 
+static void test_names_too_long(void **state)
+{
+	static char name[5000], link[4200], target[4092];
+	(void)state;
+	memset(name, 'a', sizeof name - 1);
+	assert_refused(weir_save(f, name, NULL), -ENAMETOOLONG, "aaa", ""); /* the sentence ends before its reason */
+	snprintf(link, sizeof link, "%s/link", folder);
+	memset(target, '/', sizeof target - 1);
+	target[0] = 'a'; /* relative: with the link's folder before it there is no room */
+	assert_int_equal(symlink(target, link), 0);
+	assert_refused(weir_save(f, link, NULL), -ENAMETOOLONG, link, "follow the link");
+	unlink(link);
+}
+
 static void test_load_options(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -81,9 +95,18 @@ static void test_load_options(void **state)
 	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "flags", "0x200");
 	o.flags = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES;
 	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "flags", "0x3");
+	o.flags = WEIR_HUGETLB; /* where the machine has such a pool, it loads */
+	struct weir_filter *g;
+	int err = weir_load(&g, path, &o);
+	assert_true(err == 0 || (err == -ENOMEM && strstr(weir_error_detail(), "huge-page pool")));
+	if (!err)
+		weir_destroy(g);
 	o.flags = WEIR_PREFAULT;
 	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EINVAL, "flags", "0x4");
 	o.flags = 0;
+	o.memory_bytes = 64;
+	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EINVAL, "memory_bytes", "64");
+	o.memory_bytes = 0;
 	o.no_verify = true;
 	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "no_verify", "weir_map");
 	o.no_verify = false;
@@ -98,6 +121,20 @@ static void test_load_options(void **state)
 	assert_refused(weir_load_memory(&untouched, NULL, 10, NULL), -EINVAL, "image", "NULL");
 	assert_refused(weir_verify(f), -EINVAL, "WEIR_MAP_READ", "");
 	assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
+}
+
+static void test_a_reserved_byte(void **state)
+{
+	struct weir_filter *g;
+	(void)state;
+	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_map(&g, path, WEIR_MAP_READ, NULL));
+	int fd = open(path, O_RDWR);
+	assert_int_equal(pwrite(fd, "\7", 1, 4000), 1); /* between the table of checksums and the bits */
+	close(fd);
+	assert_refused(weir_verify(g), -EBADMSG, path, "reserved byte 4000 holds 7");
+	weir_destroy(g);
+	assert_ok(weir_save(f, path, NULL));
 }
 
 static void test_limits_and_memory(void **state)
@@ -207,7 +244,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_save_options),
+		cmocka_unit_test(test_names_too_long),
 		cmocka_unit_test(test_load_options),
+		cmocka_unit_test(test_a_reserved_byte),
 		cmocka_unit_test(test_limits_and_memory),
 		cmocka_unit_test(test_what_is_no_image),
 		cmocka_unit_test(test_progress),

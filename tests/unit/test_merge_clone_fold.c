@@ -198,6 +198,20 @@ static void factors_that_do_not_divide(void **state)
 		}
 }
 
+/* However few keys it was made for, a folded filter is for one at least. */
+static void a_capacity_of_one(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *folded = NULL;
+	(void)state;
+	params.max_bytes = 128;
+	params.capacity = 1;
+	struct weir_filter *f = with(&params);
+	assert_ok(weir_fold(&folded, f, 2));
+	assert_int_equal(exact(folded).capacity, 1);
+	weir_destroy(f), weir_destroy(folded);
+}
+
 /* What weir_plan calls shards is a factor that always works. */
 static void any_factor_up_to_the_shards(void **state)
 {
@@ -225,6 +239,7 @@ int main(void)
 		cmocka_unit_test(no_place_for_the_copy),
 		cmocka_unit_test(folds),
 		cmocka_unit_test(factors_that_do_not_divide),
+		cmocka_unit_test(a_capacity_of_one),
 		cmocka_unit_test(any_factor_up_to_the_shards),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

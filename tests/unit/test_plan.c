@@ -120,6 +120,39 @@ static void the_floor_of_64_bit_hashes(void **state)
 	assert_true(plan.fp_rate <= 1e-9 && plan.fp_rate_floor <= 0.5e-9 * (1 + 1e-9));
 }
 
+static void what_excludes_each_other(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	(void)state;
+	params.capacity = 1000, params.fp_rate = 0.01;
+	params.flags = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES;
+	assert_refused(weir_plan(&params, &plan), -EINVAL, "flags 0x3", "exclude");
+	params.flags = 0, params.kind = WEIR_CLASSIC, params.words_per_key = 33, params.bits_per_word = 1;
+	assert_refused(weir_plan(&params, &plan), -EINVAL, "words_per_key 33", "32");
+}
+
+/* One word a key has no layout for such a rate in one line. */
+static void too_small_for_one_key(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	(void)state;
+	params.fp_rate = 1e-9, params.max_bytes = 64, params.words_per_key = 1;
+	assert_refused(weir_plan(&params, &plan), -EINVAL, "max_bytes 64", "too small for one key");
+}
+
+/* More bits a word than four or eight words have: one or two are left to choose from. */
+static void bits_that_leave_few_words(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	(void)state;
+	params.capacity = 1000, params.fp_rate = 1e-5, params.bits_per_word = 8;
+	struct weir_plan plan = plan_of(&params);
+	assert_int_equal(plan.bits_per_word, 8);
+	assert_in_range(plan.words_per_key, 1, 2);
+}
+
 static void what_a_plan_says(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -194,6 +227,9 @@ int main(void)
 		cmocka_unit_test(three_directions_agree),
 		cmocka_unit_test(the_fewest_words_within_6_percent),
 		cmocka_unit_test(the_floor_of_64_bit_hashes),
+		cmocka_unit_test(what_excludes_each_other),
+		cmocka_unit_test(too_small_for_one_key),
+		cmocka_unit_test(bits_that_leave_few_words),
 		cmocka_unit_test(what_a_plan_says),
 		cmocka_unit_test(the_parameters_of_a_filter_make_its_like),
 		cmocka_unit_test(the_parameters_of_a_filter_for_an_older_header),

@@ -187,6 +187,33 @@ static void test_abort(void **state)
 	}
 }
 
+/* An insert that one filter of the record refuses is refused, whichever of them it is: it would not be in all. */
+static void test_a_read_only_filter_among_them(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01), *mapped;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	char *folder = test_folder(), path[4096];
+	uint64_t hash = test_key(1);
+	struct weir_handle *h;
+	(void)state;
+	snprintf(path, sizeof path, "%s/set.weir", folder);
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+	assert_ok(weir_map(&mapped, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_handle_create(&h, mapped, NULL));
+	o.keep_previous = true;
+	struct weir_reload *r = begin(h, &o);
+	assert_refused(weir_handle_insert_hash(h, hash), -EROFS, "read-only", ""); /* the current one */
+	assert_refused(weir_handle_insert_hashes(h, &hash, 1, NULL), -EROFS, "read-only", "");
+	assert_ok(weir_reload_commit(r));
+	assert_refused(weir_handle_insert_hash(h, hash), -EROFS, "read-only", ""); /* the previous one */
+	assert_refused(weir_handle_insert_hashes(h, &hash, 1, NULL), -EROFS, "read-only", "");
+	assert_ok(weir_handle_drop_previous(h));
+	assert_ok(weir_handle_insert_hash(h, hash));
+	assert_ok(weir_handle_destroy(h));
+	test_folder_remove(folder);
+}
+
 static void test_progress(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -241,6 +268,7 @@ int main(void)
 		cmocka_unit_test(test_refused_params),
 		cmocka_unit_test(test_max_bytes),
 		cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_a_read_only_filter_among_them),
 		cmocka_unit_test(test_progress),
 		cmocka_unit_test(test_options),
 	};

@@ -88,6 +88,7 @@ static void batches(void **state)
 			assert_int_equal(fresh[i / 64] >> i % 64 & 1, is_new);
 		}
 		assert_int_equal(answer, inserted);
+		assert_int_equal(weir_rolling_insert_hashes(many, hashes, n, NULL), 0);
 		for (size_t i = 0; i < n; i++)
 			hashes[i] = test_key(i + (i & 1) * KEYS);
 		assert_int_equal(weir_rolling_contains_hashes(many, hashes, n, found), weir_rolling_contains_hashes(one, hashes, n, NULL));
@@ -244,8 +245,11 @@ static void refused(void **state)
 	assert_refused(weir_rolling_begin(&r, set, 0, &o), -EINVAL, "defer_free", "one shard");
 	o.defer_free = false, o.max_bytes = 1;
 	assert_refused(weir_rolling_begin(&r, set, 0, &o), -EINVAL, "max_bytes", "size");
+	o.max_bytes = 0, o.struct_size = 0;
+	assert_refused(weir_rolling_begin(&r, set, 0, &o), -EINVAL, "struct_size", "0");
 	assert_refused(weir_rolling_reload(set, NULL, NULL, NULL), -EINVAL, "fill", "NULL");
 	assert_refused(weir_rolling_reload(NULL, NULL, fill, NULL), -EINVAL, "the set", "NULL");
+	assert_refused(weir_rolling_reload(set, &o, fill, NULL), -EINVAL, "struct_size", "0");
 	assert_refused(weir_rolling_stats(set, &stats), -EINVAL, "struct_size", "0");
 	assert_ok(weir_rolling_begin(&r, set, 3, NULL));
 	assert_refused(weir_rolling_destroy(set), -EBUSY, "weir_rolling_destroy", "under way");
