@@ -83,6 +83,33 @@ static int do_refresh(void)
 	return weir_handle_refresh_with(h, path, &o);
 }
 
+static int do_fold(void)
+{
+	struct weir_filter *f, *folded;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.capacity = 100, p.max_bytes = 128;
+	int err = weir_create(&f, &p);
+	if (err)
+		return err;
+	err = weir_fold(&folded, f, 2);
+	if (!err)
+		weir_destroy(folded);
+	weir_destroy(f);
+	return err;
+}
+
+static int do_rolling(void)
+{
+	struct weir_rolling *set;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.capacity = 1000;
+	p.fp_rate = 0.01;
+	int err = weir_rolling_create(&set, &p, 4, NULL);
+	if (!err)
+		assert_ok(weir_rolling_destroy(set));
+	return err;
+}
+
 struct verb {
 	const char *name;
 	int (*run)(void);
@@ -93,6 +120,8 @@ struct verb {
 
 static const struct verb verbs[] = {
 	{ .name = "create", .run = do_create },
+	{ .name = "create and fold a filter", .run = do_fold },
+	{ .name = "create a rolling set", .run = do_rolling },
 	{ .name = "reload", .run = do_reload, .swaps = 1 },
 	{ .name = "reload beside a previous one", .run = do_reload, .keeps = true, .swaps = 1 },
 	{ .name = "reload to another size", .run = do_resize, .swaps = 1 },
@@ -165,7 +194,7 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 
 static void test_every_call_fails(void **state)
 {
-	static const int errors[] = { ENOMEM, EIO, EMFILE, EACCES };
+	static const int errors[] = { ENOMEM, EIO, EMFILE, EACCES, ENFILE, EAGAIN };
 	(void)state;
 	for (unsigned v = 0; v < COUNT_OF(verbs); v++)
 		for (unsigned e = 0; e < COUNT_OF(errors); e++) {

@@ -8,21 +8,22 @@
 
 enum { MOST_CALLS = 2000 };
 
-static struct weir_filter *f;
+static struct weir_filter *f, *large; /* of two shards; of more than 2 MiB */
 
 static int setup(void **state)
 {
 	(void)folder_setup(state);
-	f = test_filter(WEIR_BLOCKED, 200000, 0.01); /* two shards */
+	f = test_filter(WEIR_BLOCKED, 200000, 0.01);
+	large = test_filter(WEIR_BLOCKED, 1800000, 0.01);
 	for (uint64_t i = 0; i < 1000; i++)
-		if (weir_insert_hash(f, test_key(i)) < 0)
+		if (weir_insert_hash(f, test_key(i)) < 0 || weir_insert_hash(large, test_key(i)) < 0)
 			return -1;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	weir_destroy(f);
+	weir_destroy(f), weir_destroy(large);
 	(void)folder_teardown(state);
 	return 0;
 }
@@ -93,7 +94,7 @@ static int do_save_zstd(void) { return save_with(1); }
 struct verb {
 	const char *name;
 	int (*run)(void);
-	bool no_tmpfile, replaces, creates, lives;
+	bool no_tmpfile, replaces, creates, lives, large;
 	int level; /* of the image that stands there before */
 };
 
@@ -119,7 +120,7 @@ static void fresh(const struct verb *verb)
 	o.generation = 1;
 	o.zstd_level = verb->level;
 	unlink(path);
-	assert_ok(weir_save(f, path, &o));
+	assert_ok(weir_save(verb->large ? large : f, path, &o));
 }
 
 /* Whatever happened, the folder holds a whole image or, where there was none before, nothing. */
@@ -183,7 +184,7 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 
 static void test_every_call_fails(void **state)
 {
-	static const int errors[] = { EIO, ENOSPC, ENOMEM, EACCES, EINTR };
+	static const int errors[] = { EIO, ENOSPC, ENOMEM, EACCES, EINTR, EEXIST, ENOENT, EINVAL, ENOSYS };
 	(void)state;
 	for (unsigned v = 0; v < COUNT_OF(verbs); v++)
 		for (unsigned e = 0; e < COUNT_OF(errors); e++) {
@@ -194,6 +195,17 @@ static void test_every_call_fails(void **state)
 			if (e == 0)
 				print_message("%s: %u calls\n", verbs[v].name, n - 1);
 		}
+}
+
+/* Only the last calls, the mapping's own: hundreds before them read what is reserved. */
+static void test_a_large_mapping_fails(void **state)
+{
+	static const struct verb map = { .name = "map a large one", .run = do_map_read, .large = true };
+	(void)state;
+	fresh(&map);
+	assert_ok(run(&map));
+	for (unsigned calls = shim.calls, n = calls - 9; n <= calls; n++)
+		assert_true(fail_at(&map, n, ENOMEM));
 }
 
 static void test_interrupted_and_short(void **state)
@@ -223,6 +235,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_call_fails),
+		cmocka_unit_test(test_a_large_mapping_fails),
 		cmocka_unit_test(test_interrupted_and_short),
 		cmocka_unit_test(test_no_reserve),
 	};
