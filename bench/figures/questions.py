@@ -137,16 +137,14 @@ def choice_section(run):
         )
     ]
     for op in unique(known, 'op'):
+        timed = [r for r in known if r.get('op') == op and r.unit == 'keys/s']
+        top = max((1e9 / r.median for r in timed), default=1)
         panels.append(
             Plot(
                 f'time for a rate: {op}',
                 Axis('measured false-positive rate, %', log=True, ticks=rate_ticks),
-                Axis('nanoseconds a key', low=0),
-                series(
-                    [r for r in known if r.get('op') == op and r.unit == 'keys/s'],
-                    lambda r: r.counters['fp_measured'],
-                    nanoseconds_each,
-                ),
+                Axis('nanoseconds a key', low=0, high=1.2 * top),  # a bar that reaches beyond would flatten all the rest
+                series(timed, lambda r: r.counters['fp_measured'], nanoseconds_each),
             )
         )
     html = '<h2 id="choice">Which kind and size for my set?</h2>'
@@ -170,14 +168,15 @@ PANELS = {
     'memory': 'in memory',
 }
 WHATS = {
-    'lines': ("The machine's limit: random lines read", 'threads'),
-    'fetch-or': ("The machine's limit: locked or", 'threads'),
-    'batch': ('Batch size', 'keys a call'),
-    'distance': ('Prefetch distance', 'keys ahead'),
-    'hash': ('The hash by length of key', 'bytes a key'),
-    'pages': ('4 KiB pages against huge ones', 'keys in the set'),
-    'verb': ('A verb by length of key', 'bytes a key'),
+    'lines': "The machine's limit: random lines read",
+    'fetch-or': "The machine's limit: locked or",
+    'batch': 'Batch size',
+    'distance': 'Prefetch distance',
+    'hash': 'The hash by length of key',
+    'pages': '4 KiB pages against huge ones',
+    'verb': 'A verb by length of key',
 }
+AXES = {'keys': 'keys in the set', 'length': 'bytes a key', 'batch': 'keys a call', 'distance': 'keys ahead'}
 
 
 def numeric(results):
@@ -213,13 +212,12 @@ def speed_panel(what, of, x, apart, name):
         lambda r: label(r.params, (x, *apart, *NOT_SHOWN, *(('keys',) if 'fits' in r.params else ()))) or what,
     )
     series = numbered(groups, lambda rs: [(r.get(x), *million(r)) for r in rs]) + limit_series(of, x)
-    x_label = WHATS.get(what, ('', {'keys': 'keys in the set', 'length': 'bytes a key'}.get(x, x)))[1]
     every = [y for s in series for p in s.points for y in p[1:]]
-    ticks = [(v, count(v).replace(' ', '')) for v in values] if len(values) < 12 and log else None
+    ticks = [(v, count(v).replace(' ', '')) for v in values] if len(values) < (12 if log else 4) else None
     flat = max(every) < 12 * min(every)
     return Plot(
         name,
-        Axis(x_label, log=log, ticks=ticks, low=0 if values[0] == 0 else None),
+        Axis(AXES.get(x, x), log=log, ticks=ticks, low=0 if values[0] == 0 else None),
         Axis('million keys a second', log=not flat, low=0 if flat else None),
         series,
     )
@@ -232,7 +230,7 @@ def memory_section(run):
     html = '<h2 id="memory">What do the pages and the batch size do?</h2>'
     for what, of in grouped(results, lambda r: str(r.get('what'))).items():
         panels = speed_panels(what, [r for r in of if r.unit == 'keys/s'])
-        html += f'<h3>{WHATS.get(what, (what.replace("_", " "),))[0]}</h3>'
+        html += f'<h3>{WHATS.get(what, what.replace("_", " "))}</h3>'
         html += page.plots(panels)
         rows = []
         for r in of:
