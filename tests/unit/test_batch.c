@@ -210,7 +210,7 @@ static void news(uint32_t kind)
 static void long_ones(uint32_t kind)
 {
 	enum { LONG = 70000 };
-	struct weir_filter *f = test_filter(kind, 2000000, 1e-6);
+	struct weir_filter *f = test_filter(kind, 2000000, 1e-6), *small = test_filter(kind, 1000, 0.01);
 	uint64_t *many = malloc(LONG * sizeof *many);
 	assert_non_null(many);
 	for (uint64_t i = 0; i < LONG; i++)
@@ -219,8 +219,10 @@ static void long_ones(uint32_t kind)
 	assert_in_range(fresh, LONG - 10, LONG); /* the rest are false positives */
 	assert_int_equal(weir_contains_hashes(f, many, LONG, NULL), LONG);
 	assert_int_equal(weir_insert_hashes(f, many, LONG, NULL), 0);
+	assert_ok(weir_insert_hashes(small, many, LONG, NULL)); /* one that has a single part */
+	assert_int_equal(weir_contains_hashes(small, many, LONG, NULL), LONG);
 	free(many);
-	weir_destroy(f);
+	weir_destroy(f), weir_destroy(small);
 }
 
 static void lookups_like_singles(void **state) { (void)state; for_each_kind(lookups); }

@@ -204,6 +204,8 @@ static void test_nonsense(void **state)
 	gate = none;
 	gate.max_fp_rate = NAN;
 	asks_nonsense(&gate, "max_fp_rate nan");
+	gate.max_fp_rate = 1.5;
+	asks_nonsense(&gate, "max_fp_rate 1.5");
 	gate = none;
 	gate.min_keys = NAN;
 	asks_nonsense(&gate, "min_keys nan");

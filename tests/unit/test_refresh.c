@@ -118,6 +118,26 @@ static void test_no_such_file(void **state)
 	assert_int_equal(weir_handle_refresh(h, folder), 0);
 }
 
+/* An image that another process writes to, then one of a later library's kind. Told once, each. */
+static void test_live_or_of_another_kind(void **state)
+{
+	struct weir_filter *live;
+	size_t n = 0;
+	(void)state;
+	save(0, 10);
+	assert_ok(weir_map(&live, path, WEIR_MAP_LIVE, NULL));
+	assert_refused(weir_handle_refresh(h, path), -EBUSY, path, "live");
+	assert_int_equal(weir_handle_refresh(h, path), 0);
+	weir_destroy(live);
+	unsigned char *image = image_slurp(path, &n);
+	image[12] = 77, memset(image + IMAGE_COMMIT, 0, 8); /* its kind; not live */
+	image_repair(image, n);
+	assert_true(image_spit(path, image, n));
+	free(image);
+	assert_refused(weir_handle_refresh(h, path), -ENOTSUP, path, "kind is 77");
+	assert_int_equal(weir_handle_refresh(h, path), 0);
+}
+
 static void test_another_seed(void **state)
 {
 	(void)state;
@@ -264,6 +284,7 @@ int main(void)
 		fresh(test_each_flavor),
 		fresh(test_damaged_once),
 		fresh(test_no_such_file),
+		fresh(test_live_or_of_another_kind),
 		fresh(test_another_seed),
 		fresh(test_another_layout_and_carry),
 		fresh(test_read_only),
