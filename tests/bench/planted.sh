@@ -50,7 +50,7 @@ built() {
 measured() {
 	echo "measuring $1" >&2
 	"$root/bench/collect" --begin -o "$folder/begin.json"
-	"$folder/$1/out/bench/bench_cores" --benchmark_filter="$cases" --benchmark_out="$folder/cores.json" --benchmark_out_format=json > /dev/null
+	"$folder/$1/out/bench/bench_cores" --no-context --benchmark_filter="$cases" --benchmark_out="$folder/cores.json" --benchmark_out_format=json > /dev/null
 	"$root/bench/collect" --since "$folder/begin.json" -o "$2" "$folder/cores.json"
 }
 

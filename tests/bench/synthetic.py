@@ -186,7 +186,7 @@ class Synthetic:
         machine = {
             'cpu': 'Synthetic CPU, measured by nobody',
             'instructions': [],
-            'virtual': True,
+            'virtual': False,
             'cpus_allowed': self.cpus,
             'cores': self.cpus,
             'smt': False,
