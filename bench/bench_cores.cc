@@ -106,13 +106,13 @@ void add_set(const Contender &contender, const Size &size, double rate, const Op
 
 bool wanted(const Contender &contender, const Size &size, double rate, const Options &options)
 {
-	bool large = std::string(size.fits) == "memory";
+	const std::string fits = size.fits;
 	if (options.full())
 		return true;
 	if (options.quick())
-		return contender.when < Contender::everything && rate == 0.01 && std::string(size.fits) != "L3" &&
-		       (!large || contender.when == Contender::always || contender.make == yardstick_single);
-	return contender.when < Contender::slow || (contender.when == Contender::slow && rate == 0.01 && std::string(size.fits) == "L2");
+		return contender.when < Contender::everything && rate == 0.01 && fits != "L3" &&
+		       (fits != "memory" || contender.when == Contender::always || contender.make == yardstick_single);
+	return contender.when < Contender::slow || (contender.when == Contender::slow && rate == 0.01 && fits == "L2");
 }
 
 void add_all(const Options &options)

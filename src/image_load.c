@@ -69,8 +69,8 @@ static int load(struct weir_filter **out, struct weir_source *source, const stru
 	int err = weir__load_options(&o, options);
 	if (!err && o.no_verify)
 		err = weir__fail(-EINVAL, "no_verify is for weir_map: what is read is always checked");
-	if (!err && !o.memory && o.memory_bytes)
-		err = weir__fail(-EINVAL, "memory is NULL, memory_bytes %zu: both or neither", o.memory_bytes);
+	if (!err)
+		err = weir__memory_given(o.memory, o.memory_bytes);
 	if (!err)
 		err = weir__preface_read(&preface, source, o.max_bytes, false);
 	if (err)

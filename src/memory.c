@@ -16,6 +16,13 @@
 #define HUGETLB MAP_HUGETLB
 #endif
 
+int weir__memory_given(const void *place, size_t place_bytes)
+{
+	if (!place && place_bytes)
+		return weir__fail(-EINVAL, "memory is NULL, memory_bytes %zu: both or neither", place_bytes);
+	return 0;
+}
+
 static int place_check(uint64_t bytes, const void *place, size_t place_bytes)
 {
 	if ((uintptr_t)place % 64)

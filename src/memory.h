@@ -19,6 +19,9 @@ struct weir_memory {
 	enum weir_memory_owner owner;
 };
 
+/* What a caller gives is a place and its size, or neither: else -EINVAL. weir__memory_alloc() checks the place itself. */
+int weir__memory_given(const void *place, size_t place_bytes);
+
 /*
  * Zeroed memory for @bytes of bits, a multiple of 64.
  * @flags: enum weir_flags.  @place, @place_bytes: the caller's memory, or NULL; it is checked and zeroed.

@@ -79,11 +79,7 @@ static int check_all_but_memory(const struct weir_params *in, struct weir_params
 int weir__params_check(const struct weir_params *in, struct weir_params *out)
 {
 	int err = check_all_but_memory(in, out);
-	if (err)
-		return err;
-	if (!out->memory && out->memory_bytes)
-		return weir__fail(-EINVAL, "memory is NULL, memory_bytes %zu: both or neither", out->memory_bytes);
-	return 0; /* weir__memory_alloc checks the place itself */
+	return err ? err : weir__memory_given(out->memory, out->memory_bytes);
 }
 
 /* ---- the third from two ---- */

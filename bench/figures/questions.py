@@ -138,7 +138,7 @@ def choice_section(run):
     ]
     for op in unique(known, 'op'):
         timed = [r for r in known if r.get('op') == op and r.unit == 'keys/s']
-        top = max((1e9 / r.median for r in timed), default=1)
+        top = max((nanoseconds_each(r)[0] for r in timed), default=1)
         panels.append(
             Plot(
                 f'time for a rate: {op}',
