@@ -24,7 +24,7 @@ struct Kind {
 	const char *name;
 	uint32_t words_per_key; /* 0: there is no choice */
 	Make make;
-	enum { always, usual, rare } when;
+	enum { always, slow, rare } when; /* slow: few points in a default run, none in a quick one; rare: in a full one only */
 	bool batch_only = false; /* another set with the same bits: a yardstick's batch verb */
 };
 
@@ -75,7 +75,7 @@ const std::vector<Kind> &kinds()
 		{ "classic", 0, classic, Kind::always },
 		{ "split", 0, split(yardstick_called), Kind::always },
 		{ "split", 0, split(yardstick_batch), Kind::always, true },
-		{ "libbloom", 0, textbook_sized(libbloom), Kind::usual },
+		{ "libbloom", 0, textbook_sized(libbloom), Kind::slow },
 		{ "textbook", 0, textbook_sized(textbook), Kind::rare },
 	};
 	return all;
@@ -169,21 +169,33 @@ void add_ops(Case c, const Options &options)
 	}
 }
 
+/* What is asked of a kind: rates, and bits a key. */
+struct Points {
+	std::vector<double> rates, bits;
+};
+
+const Points &points_of(const Kind &kind, const Options &options)
+{
+	static const Points all = { { 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5 }, { 6, 8, 10, 12, 16, 20, 24, 32 } };
+	static const Points usual = { { 0.1, 0.03, 0.01, 0.001, 1e-4, 1e-5 }, { 8, 10, 12, 16, 24 } };
+	static const Points quick = { { 0.1, 0.01, 0.001, 1e-4 }, { 8, 12, 16 } };
+	static const Points slow = { { 0.1, 0.01, 0.001 }, { 8, 12, 16 } };
+	if (options.full())
+		return all;
+	return options.quick() ? quick : kind.when == Kind::slow ? slow : usual;
+}
+
 void add_all(const Options &options)
 {
-	std::vector<double> rates = { 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5 }, bits = { 6, 8, 10, 12, 16, 20, 24, 32 };
 	size_t n = options.quick() ? 1000000 : 10000000;
 	size_t most = options.full() ? size_t(1) << 30 : options.quick() ? size_t(1) << 23 : size_t(1) << 27;
-	if (options.quick())
-		rates = { 0.1, 0.01, 0.001, 1e-4 }, bits = { 8, 12, 16 };
-	else if (!options.full())
-		rates = { 0.1, 0.03, 0.01, 0.001, 1e-4, 1e-5 }, bits = { 8, 10, 12, 16, 24 };
 	for (const Kind &kind : kinds()) {
-		if (kind.when > (options.quick() ? Kind::always : options.full() ? Kind::rare : Kind::usual))
+		if (kind.when > (options.quick() ? Kind::always : options.full() ? Kind::rare : Kind::slow))
 			continue;
-		for (double rate : rates)
+		const Points &points = points_of(kind, options);
+		for (double rate : points.rates)
 			add_ops({ &kind, n, rate, 0, "", Verb::miss, 0, most }, options);
-		for (double b : bits)
+		for (double b : points.bits)
 			add_ops({ &kind, n, 0, b, "", Verb::miss, 0, most }, options);
 	}
 }

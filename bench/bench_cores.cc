@@ -112,7 +112,9 @@ bool wanted(const Contender &contender, const Size &size, double rate, const Opt
 	if (options.quick())
 		return contender.when < Contender::everything && rate == 0.01 && fits != "L3" &&
 		       (fits != "memory" || contender.when == Contender::always || contender.make == yardstick_single);
-	return contender.when < Contender::slow || (contender.when == Contender::slow && rate == 0.01 && fits == "L2");
+	if (contender.when == Contender::slow)
+		return rate == 0.01 && fits == "L2";
+	return contender.when < Contender::slow && (contender.batches || rate == 0.01 || fits != "memory"); /* large sets take long to fill */
 }
 
 void add_all(const Options &options)

@@ -19,7 +19,6 @@ const Flavor flavors[] = { { "bp", nullptr }, { "memb", &urcu_memb_flavor }, { "
 
 struct Case {
 	Phase phase;
-	bool rolling;
 	Read read;
 	const Flavor *flavor;
 	size_t n;
@@ -31,27 +30,54 @@ Target &target_of(const Case &c)
 {
 	static std::unique_ptr<Target> last;
 	static Case of;
-	if (!last || of.phase != c.phase || of.rolling != c.rolling || of.flavor != c.flavor || of.n != c.n) {
+	if (!last || of.phase != c.phase || of.flavor != c.flavor || of.n != c.n) {
 		last.reset();
-		last = make_target(c.n, c.phase, c.rolling, *c.flavor);
+		last = make_target(c.n, c.phase, *c.flavor);
 		of = c;
 	}
 	return *last;
 }
 
-/* What the loader does in one run of the readers. */
-void load(Target &target, Phase phase, const Flavor &flavor)
-{
-	if (phase != Phase::none) {
-		target.replace();
-		return;
+/* Replaces the set, or lets it be for as long. */
+class Loader {
+public:
+	Loader(Target &target, const Flavor &flavor) : target_(target), flavor_(flavor) {}
+
+	/* At least once, and for a time that can be measured. */
+	void replace()
+	{
+		auto began = clock::now();
+		do {
+			target_.replace();
+			reloads_++;
+		} while (clock::now() - began < least);
+		last_ = clock::now() - began;
+		all_ += last_;
 	}
-	auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-	while (std::chrono::steady_clock::now() < until) {
-		flavor.quiet();
-		std::this_thread::sleep_for(std::chrono::milliseconds(1));
+	/* As long as replacing took. */
+	void rest() { rest_for(last_); }
+	/* Until what the last reload published lies in the caches of the readers. */
+	void settle() { rest_for(least / 4); }
+	uint64_t reloads() const { return reloads_; }
+	double seconds_each() const { return std::chrono::duration<double>(all_).count() / static_cast<double>(reloads_); }
+
+private:
+	using clock = std::chrono::steady_clock;
+	static constexpr clock::duration least = std::chrono::milliseconds(20);
+
+	void rest_for(clock::duration time)
+	{
+		for (auto until = clock::now() + time; clock::now() < until;) {
+			flavor_.quiet();
+			std::this_thread::sleep_for(std::chrono::milliseconds(1));
+		}
 	}
-}
+
+	Target &target_;
+	const Flavor &flavor_;
+	uint64_t reloads_ = 0;
+	clock::duration last_ = least, all_ = clock::duration::zero();
+};
 
 Quality quality_of(Target &target, const Case &c)
 {
@@ -67,38 +93,56 @@ Quality quality_of(Target &target, const Case &c)
 	return q;
 }
 
-void report_times(benchmark::State &state, const struct histogram &times)
+/* @prefix: what comes before each name. */
+void report_times(benchmark::State &state, const std::string &prefix, const struct histogram &times)
 {
 	double ns = ticks_ns();
-	counter(state, "p50_ns", histogram_quantile(&times, 0.5) * ns);
-	counter(state, "p99_ns", histogram_quantile(&times, 0.99) * ns);
-	counter(state, "p999_ns", histogram_quantile(&times, 0.999) * ns);
-	counter(state, "max_ns", static_cast<double>(times.most) * ns);
-	counter(state, "clock_ns", static_cast<double>(ticks.cost) * ns);
-	counter(state, "timed", static_cast<double>(times.total));
+	for (auto [name, quantile] : { std::pair("p50_ns", 0.5), std::pair("p99_ns", 0.99), std::pair("p999_ns", 0.999) })
+		counter(state, (prefix + name).c_str(), histogram_quantile(&times, quantile) * ns);
+	counter(state, (prefix + "max_ns").c_str(), static_cast<double>(times.most) * ns);
+}
+
+/* What readers do during reloads, and what they do left in peace: in turn, since a machine changes its pace within seconds. */
+struct Sides {
+	Tally during, calm;
+	struct histogram during_times = {}, calm_times = {};
+};
+
+Tally tally_of(const Reading &whole, const Reading &clocked)
+{
+	Tally t;
+	t.keys = whole.keys;
+	t.ns = t.wall_ns = whole.ns;
+	t.waited_ns = whole.waited_ns;
+	t.lost = whole.lost + clocked.lost;
+	return t;
 }
 
 void measure_readers(benchmark::State &state, const Case &c, Target &target)
 {
 	Readers readers(target, c.read, c.threads, *c.flavor);
-	uint64_t runs = 0;
-	auto loader = [&] { load(target, c.phase, *c.flavor); };
-	Tally tally = rounds(state, [&] {
-		Reading whole = readers.run(false, loader), clocked = readers.run(true, loader);
-		runs++;
-		Tally t;
-		t.keys = whole.keys;
-		t.ns = t.wall_ns = whole.ns;
-		t.waited_ns = whole.waited_ns;
-		t.lost = whole.lost + clocked.lost;
-		return t;
+	Loader loader(target, *c.flavor);
+	auto sides = std::make_unique<Sides>();
+	auto rest = [&] { loader.rest(); };
+	auto replace = [&] { loader.replace(); };
+	sides->during = rounds(state, [&] {
+		readers.run(nullptr, [&] { loader.settle(); });
+		Reading calm = readers.run(nullptr, rest);
+		sides->calm.add(tally_of(calm, readers.run(&sides->calm_times, rest)));
+		Reading during = readers.run(nullptr, replace);
+		return tally_of(during, readers.run(&sides->during_times, replace));
 	});
-	report(state, tally, c.threads + (c.phase != Phase::none));
-	report_times(state, readers.times());
-	if (c.phase != Phase::none) {
-		counter(state, "reloads", 2 * static_cast<double>(runs));
-		counter(state, "reload_seconds", tally.ns * 1e-9 / static_cast<double>(runs));
-	}
+	double calm = sides->calm.keys / sides->calm.ns, during = sides->during.keys / sides->during.ns;
+	report(state, sides->during, c.threads + 1);
+	lost_keys(state, sides->calm.lost);
+	counter(state, "of_calm", during / calm);
+	counter(state, "calm_per_second", calm * 1e9);
+	report_times(state, "", sides->during_times);
+	report_times(state, "calm_", sides->calm_times);
+	counter(state, "clock_ns", static_cast<double>(ticks.cost) * ticks_ns());
+	counter(state, "timed", static_cast<double>(sides->during_times.total));
+	counter(state, "reloads", static_cast<double>(loader.reloads()));
+	counter(state, "reload_seconds", loader.seconds_each());
 }
 
 void run(benchmark::State &state, const Case &c)
@@ -118,8 +162,8 @@ void run(benchmark::State &state, const Case &c)
 
 void add_case(const Case &c)
 {
-	add({ { "phase", name_of(c.phase) }, { "op", name_of(c.read) }, { "flavor", c.flavor->name }, { "form", c.rolling ? "rolling" : "handle" },
-	      { "keys", c.n }, { "threads", c.threads } },
+	add({ { "phase", name_of(c.phase) }, { "op", name_of(c.read) }, { "flavor", c.flavor->name }, { "keys", c.n },
+	      { "threads", c.threads } },
 	    [c](benchmark::State &state) { run(state, c); });
 }
 
@@ -138,33 +182,31 @@ std::vector<unsigned> reader_counts(const Options &options)
 
 void add_all(const Options &options)
 {
-	static const std::pair<Phase, bool> phases[] = { { Phase::none, false },    { Phase::rebuild, false }, { Phase::copy, false },
-		                                         { Phase::refresh, false }, { Phase::none, true },     { Phase::roll, true } };
 	ticks_start();
 	for (size_t n : { size_t(1000000), size_t(3000000), size_t(10000000) })
 		for (const Flavor &flavor : flavors)
-			for (auto [phase, rolling] : phases)
+			for (Phase phase : { Phase::rebuild, Phase::copy, Phase::refresh, Phase::roll })
 				for (Read read : { Read::hit, Read::batch, Read::insert }) {
 					bool usual = n == (options.quick() ? 1000000 : 3000000) && (!flavor.rcu || (read == Read::hit && !options.quick()));
 					if (!options.full() && (!usual || (options.quick() && read == Read::insert)))
 						continue;
 					for (unsigned threads : reader_counts(options))
-						add_case({ phase, rolling, read, &flavor, n, threads });
+						add_case({ phase, read, &flavor, n, threads });
 				}
 }
 
 const char help[] =
 	"What does a reload do to my readers? Throughput and latency of threads that look up keys, all of them present, while one loader\n"
 	"replaces the set without a pause between two reloads: the worst that a server can meet. A blocked filter at 1 %.\n"
-	"  phase:none     nobody disturbs: what the others are to be compared with\n"
 	"  phase:rebuild  a new filter filled with every key        phase:copy  a new filter with the bits of the old one\n"
-	"  phase:refresh  an image file taken over, mapped          phase:roll  rebuilt one of 16 shards at a time (form:rolling)\n"
+	"  phase:refresh  an image file taken over, mapped          phase:roll  rebuilt one of 16 shards at a time\n"
 	"  op: hit (a key a call), batch (64 keys a call), insert (keys that the loader inserts too, a key a call)\n"
 	"  flavor: of RCU. threads: readers, the first CPUs each; the loader takes the last one, and shares it where threads is as many.\n"
 	"items_per_second are the keys of all readers, in runs without a clock; p50_ns to max_ns of each call in other runs, clock_ns already\n"
-	"taken off. lost: lookups that missed a key. All times are of the clock.\n";
+	"taken off. calm_per_second and calm_p50_ns to calm_max_ns: the same readers with no loader, in turn with it; of_calm is the throughput\n"
+	"as a share of that. lost: lookups that missed a key. All times are of the clock.\n";
 
-const Question reload = { "reload", help, { 3, 0.1 }, { 5, 0.2 }, { 9, 1.0 }, false, add_all };
+const Question reload = { "reload", help, { 3, 0.1 }, { 5, 0.1 }, { 9, 1.0 }, false, add_all };
 
 } // namespace
 } // namespace bench

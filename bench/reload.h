@@ -17,7 +17,6 @@
 namespace bench {
 
 enum class Phase {
-	none,    /* nobody disturbs the readers */
 	rebuild, /* a new filter is filled with every key */
 	copy,    /* a new filter takes over the bits of the old one */
 	roll,    /* rebuilt a shard at a time */
@@ -54,8 +53,8 @@ public:
 	virtual uint64_t wrong(size_t n) = 0;
 };
 
-/* @n keys at 1 %; @phase says which of its forms; @rolling: as a set that rolls, also when nobody disturbs. */
-std::unique_ptr<Target> make_target(size_t n, Phase phase, bool rolling, const Flavor &flavor);
+/* @n keys at 1 %, in the form that @phase replaces. */
+std::unique_ptr<Target> make_target(size_t n, Phase phase, const Flavor &flavor);
 
 /* What a run of the readers came to. */
 struct Reading {
@@ -72,9 +71,8 @@ public:
 	Readers(const Readers &) = delete;
 	Readers &operator=(const Readers &) = delete;
 
-	/* They read from the begin of @meanwhile to its end. @clocked: each call by itself; the times are in times(). */
-	Reading run(bool clocked, const std::function<void()> &meanwhile);
-	const struct histogram &times();
+	/* They read from the begin of @meanwhile to its end. With @times each call is timed by itself, and its time goes there. */
+	Reading run(struct histogram *times, const std::function<void()> &meanwhile);
 
 private:
 	enum { idle, whole, clocked, over };
@@ -91,7 +89,6 @@ private:
 	Read read_;
 	const Flavor flavor_;
 	std::vector<Reader> readers_;
-	struct histogram all_;
 	std::atomic<int> state_{idle};
 	std::atomic<unsigned> resting_{0};
 };

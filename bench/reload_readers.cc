@@ -17,7 +17,7 @@ constexpr size_t block = 512, most_asked = size_t(1) << 20;
 } // namespace
 
 Readers::Readers(Target &target, Read read, unsigned threads, const Flavor &flavor)
-    : target_(target), read_(read), flavor_(flavor), readers_(threads), all_()
+    : target_(target), read_(read), flavor_(flavor), readers_(threads)
 {
 	for (unsigned i = 0; i < threads; i++) {
 		readers_[i].times.reset(new struct histogram());
@@ -83,12 +83,14 @@ void Readers::read(Reader &reader, int how, size_t &at)
 	reader.reading = done;
 }
 
-Reading Readers::run(bool by_itself, const std::function<void()> &meanwhile)
+Reading Readers::run(struct histogram *times, const std::function<void()> &meanwhile)
 {
 	unsigned threads = static_cast<unsigned>(readers_.size());
-	for (Reader &reader : readers_)
+	for (Reader &reader : readers_) {
 		reader.reading = Reading();
-	state_ = by_itself ? clocked : whole;
+		*reader.times = {};
+	}
+	state_ = times ? clocked : whole;
 	wait_for(0);
 	try {
 		meanwhile();
@@ -105,16 +107,10 @@ Reading Readers::run(bool by_itself, const std::function<void()> &meanwhile)
 		all.ns += reader.reading.ns / threads;
 		all.lost += reader.reading.lost;
 		all.waited_ns = std::max(all.waited_ns, reader.reading.waited_ns);
+		if (times)
+			histogram_merge(times, reader.times.get());
 	}
 	return all;
-}
-
-const struct histogram &Readers::times()
-{
-	all_ = {};
-	for (const Reader &reader : readers_)
-		histogram_merge(&all_, reader.times.get());
-	return all_;
 }
 
 } // namespace bench

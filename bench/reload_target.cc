@@ -204,7 +204,6 @@ private:
 const char *name_of(Phase phase)
 {
 	switch (phase) {
-	case Phase::none: return "none";
 	case Phase::rebuild: return "rebuild";
 	case Phase::copy: return "copy";
 	case Phase::roll: return "roll";
@@ -218,9 +217,9 @@ const char *name_of(Read read)
 	return read == Read::hit ? "hit" : read == Read::batch ? "batch" : "insert";
 }
 
-std::unique_ptr<Target> make_target(size_t n, Phase phase, bool rolling, const Flavor &flavor)
+std::unique_ptr<Target> make_target(size_t n, Phase phase, const Flavor &flavor)
 {
-	if (rolling)
+	if (phase == Phase::roll)
 		return std::make_unique<RollingTarget>(n, flavor);
 	return std::make_unique<HandleTarget>(n, phase, flavor);
 }

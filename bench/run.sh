@@ -48,7 +48,7 @@ mkdir -p "$results"
 
 # What each step takes, in seconds; of --full only the beginning is known.
 declare -A quick=([keys]=10 [drill]=10 [cores]=40 [reload]=20 [choice]=15 [memory]=20 [cost]=15 [promised]=0)
-declare -A normal=([keys]=10 [drill]=22 [cores]=260 [reload]=140 [choice]=110 [memory]=110 [cost]=60 [promised]=80)
+declare -A normal=([keys]=10 [drill]=22 [cores]=200 [reload]=150 [choice]=155 [memory]=100 [cost]=50 [promised]=45)
 questions=(cores reload choice memory cost)
 declare -A asks=([cores]="how does throughput grow with cores?" [reload]="what does a reload do to readers?" [choice]="which kind and size?"
 	[memory]="what do pages and batches do?" [cost]="what does a set cost?")

@@ -3,6 +3,7 @@
 from . import page
 from .cores import million, unique
 from .plot import LIMIT_STYLE, Axis, Plot, Series, Style
+from .run import median, spread
 from .words import byte_count, count, figures, nanoseconds, percent, value
 
 PERCENTILES = (('p50_ns', 'median'), ('p99_ns', '99 %'), ('p999_ns', '99.9 %'), ('max_ns', 'longest'))
@@ -53,17 +54,43 @@ def row(r, but=()):
 HEAD = ['', 'median', 'spread', 'runs', 'bits/key', 'rate, measured of asked']
 
 
-def against(r, results):
-    """The result that the same readers had with no reload."""
-    same = {k: v for k, v in r.params.items() if k != 'phase'}
-    return next(
-        (
-            o
-            for o in results
-            if o.get('phase') in ('none', 'idle', 'quiet') and {k: v for k, v in o.params.items() if k != 'phase'} == same
-        ),
-        None,
-    )
+def latencies(of, before=''):
+    """Points of a plot: each percentile, the median of these results."""
+    for i, (p, _) in enumerate(PERCENTILES):
+        found = [r.counters[before + p] for r in of if r.counters.get(before + p, 0) > 0]
+        if found:
+            yield i, median(found)
+
+
+def latency_panel(name, of, phases):
+    """Of the same readers: during each sort of reload, and left in peace. A set that rolls is another set, and so its peace."""
+    series = numbered(grouped(of, lambda r: str(r.get('phase'))), latencies, phases)
+    for words, some in (
+        ('undisturbed', [r for r in of if r.get('phase') != 'roll']),
+        ('roll, undisturbed', [r for r in of if r.get('phase') == 'roll']),
+    ):
+        if some:
+            place = len(phases) + (words != 'undisturbed')
+            series.append(Series(words, list(latencies(some, 'calm_')), Style(place, place, place)))
+    ticks = [(i, text) for i, (_, text) in enumerate(PERCENTILES)]
+    return Plot(name, Axis('of all calls', ticks=ticks, low=-0.2, high=3.2), Axis('nanoseconds a call', log=True), series)
+
+
+def reload_row(r):
+    own, calm = r.counters.get('of_calm'), r.counters.get('calm_per_second')
+    return [
+        label(r.params),
+        page.Cell(page.escape(value(r.median, r.unit)) + page.marks(r)),
+        value(calm, r.unit) if calm else '',
+        percent(own) if own else '',
+        percent(spread(r.samples.get('of_calm', [0]))),
+        nanoseconds(r.counters['reload_seconds'] * 1e9) if 'reload_seconds' in r.counters else '',
+        *(nanoseconds(r.counters[p]) if p in r.counters else '' for p, _ in PERCENTILES),
+        nanoseconds(r.counters['calm_p999_ns']) if 'calm_p999_ns' in r.counters else '',
+    ]
+
+
+RELOAD_HEAD = ['', 'keys', 'undisturbed', 'share', 'its spread', 'a reload takes', *(text for _, text in PERCENTILES), '99.9 % undisturbed']
 
 
 def reload_section(run):
@@ -71,36 +98,17 @@ def reload_section(run):
     if not results:
         return ''
     timed = [r for r in results if 'p50_ns' in r.counters]
-    panels = []
     phases = list(grouped(timed, lambda r: str(r.get('phase'))))
-    for name, of in grouped(timed, lambda r: label(r.params, ('phase',))).items():
-        groups = grouped(of, lambda r: str(r.get('phase')))
-        series = numbered(
-            groups,
-            lambda rs: [(i, r.counters[p]) for r in rs for i, (p, _) in enumerate(PERCENTILES) if r.counters.get(p, 0) > 0],
-            phases,
-        )
-        panels.append(
-            Plot(
-                name,
-                Axis('of all calls', ticks=[(i, text) for i, (_, text) in enumerate(PERCENTILES)], low=-0.2, high=3.2),
-                Axis('nanoseconds a call', log=True),
-                series,
-            )
-        )
-    rows = []
-    for r in results:
-        base = against(r, results)
-        change = f'{100 * (r.median / base.median - 1):+.1f} %' if base and base is not r else ''
-        rows.append(
-            [label(r.params), page.Cell(page.escape(value(r.median, r.unit)) + page.marks(r)), change, percent(r.spread)]
-            + [nanoseconds(r.counters[p]) if p in r.counters else '' for p, _ in PERCENTILES]
-        )
+    panels = [latency_panel(name, of, phases) for name, of in grouped(timed, lambda r: label(r.params, ('phase',))).items()]
+    html = '<h2 id="reload">What does a reload do to my readers?</h2>'
+    html += page.paragraph(
+        'One reload follows the other without a pause: the worst that a server can meet. Each figure was taken in turn with the same readers left in peace.',
+        'soft',
+    ) + page.plots(panels)
     clock = [r.counters['clock_ns'] for r in results if r.counters.get('clock_ns')]
-    html = '<h2 id="reload">What does a reload do to my readers?</h2>' + page.plots(panels)
     if clock:
         html += page.paragraph(f'Reading the clock cost {nanoseconds(max(clock))}; it is subtracted from every latency.', 'soft')
-    html += page.table(['', 'lookups', 'against none', 'spread'] + [text for _, text in PERCENTILES], rows)
+    html += page.table(RELOAD_HEAD, [reload_row(r) for r in results])
     return html + page.commands(results, run.settings)
 
 

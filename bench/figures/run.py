@@ -5,6 +5,11 @@ import json
 FORMAT = 1
 SPREAD_MARKED = 0.10  # a result whose quartiles lie further apart than this share of its median is marked
 PERCENTILES = ('p50_ns', 'p99_ns', 'p999_ns')
+# Counters of which each repetition counts, not only the median: (unit, what is better).
+SAMPLED = {
+    **{before + p: ('ns', 'lower') for p in PERCENTILES for before in ('', 'calm_')},
+    'of_calm': ('of calm', 'higher'),
+}
 
 
 class Trouble(Exception):
@@ -55,7 +60,7 @@ class Result:
         self.median = raw['median']
         self.spread = raw['spread']
         self.counters = raw.get('counters', {})
-        self.samples = raw.get('samples', {})  # latency percentiles, repetition by repetition
+        self.samples = raw.get('samples', {})  # what is SAMPLED, repetition by repetition
         self.command = raw.get('command', '')
 
     def get(self, param, default=None):

@@ -2,7 +2,8 @@
 """The verdict: sentences with figures. Each is derived from the results, and left out where they do not bear it: a difference is called one
 only if the repetitions of the two sides do not overlap."""
 from .cores import FITS, law_of, unique
-from .questions import against
+from .questions import label
+from .run import median
 from .words import byte_count, count, nanoseconds, percent, rate, sentence_list, value
 
 
@@ -129,29 +130,46 @@ def rivals(run):
             )
 
 
+def of_calm(r):
+    return r.counters['of_calm']
+
+
+def time_lost(r):
+    """What one reload takes of each reader's time, in nanoseconds."""
+    return (1 - of_calm(r)) * r.counters.get('reload_seconds', 0) * 1e9
+
+
+def kept_by(results, what, alone):
+    """What @what keep during reloads, of many cases: typical, and the worst that is sure."""
+    beside = '' if alone else ', the loader on a CPU of theirs'
+    cases = f'{len(results)} case{"s" if len(results) > 1 else ""}'
+    sure = [r for r in results if max(r.samples['of_calm']) < 1]
+    if not sure:
+        return f'Reloads without a pause cost {what} nothing beyond noise{beside} ({cases}).'
+    share, least, dear = median([of_calm(r) for r in results]), min(sure, key=of_calm), max(sure, key=time_lost)
+    each = f'; a reload takes at most {nanoseconds(time_lost(dear))} of a reader\'s time ({dear.get("phase")})' if time_lost(dear) else ''
+    return (
+        f'While one reload follows the other{beside}, {what} keep {percent(share)} of their throughput (median of {cases}; the least is '
+        f'{percent(of_calm(least))}: {label(least.params, ("keys",))}){each}.'
+    )
+
+
 def reloads(run):
-    results = run.of('reload')
-    calm = [(r, base) for r in results if (base := against(r, results)) and base is not r]
-    worst = [(r, b) for r, b in calm if apart(r, b) and (r.median < b.median) == (r.better == 'higher')]
-    unclear = sum(1 for r, b in calm if not apart(r, b) and (r.unsteady or b.unsteady))
-    open_ = f'; {unclear} more spread too much to tell' if unclear else ''
-    if worst:
-        r, b = max(worst, key=lambda p: abs(p[0].median / p[1].median - 1))
-        wide = '; its repetitions spread by more than 10 %' if r.unsteady or b.unsteady else ''
-        yield (
-            f'A reload costs readers at most {percent(abs(1 - r.median / b.median))} of their throughput '
-            f'({r.get("phase")}, of {len(calm) - unclear} cases{wide}{open_}).'
-        )
-    elif calm:
-        yield f'No reload cost readers anything beyond noise ({len(calm) - unclear} cases{open_}).'
-    timed = [(r, b) for r, b in calm if r.get('op') == 'hit' and r.counters.get('p999_ns') and b.counters.get('p999_ns')]
+    results = [r for r in run.of('reload') if 'of_calm' in r.samples]
+    cpus = run.machine.get('cpus_allowed', 0)
+    for what, ops in (('lookups', ('hit', 'batch')), ('inserts', ('insert',))):
+        for alone in (True, False):
+            of = [r for r in results if r.get('op') in ops and (r.get('threads', 1) < cpus) == alone]
+            if of:
+                yield kept_by(of, what, alone)
+    timed = [r for r in results if r.get('op') == 'hit' and r.samples.get('p999_ns') and r.samples.get('calm_p999_ns')]
     if timed:
-        r, b = max(timed, key=lambda p: p[0].counters['p999_ns'])
-        during, without = (o.samples.get('p999_ns', [o.counters['p999_ns']]) for o in (r, b))
-        sure = min(during) > max(without)
+        r = max(timed, key=lambda r: r.counters['p999_ns'])
+        sure = all(during > calm for during, calm in zip(r.samples['p999_ns'], r.samples['calm_p999_ns']))
         yield (
-            f'99.9 % of lookups end within {nanoseconds(r.counters["p999_ns"])} during a reload ({r.get("phase")}), '
-            f'{nanoseconds(b.counters["p999_ns"])} without one{"" if sure else ", which is no difference beyond noise"}.'
+            f'99.9 % of lookups end within {nanoseconds(r.counters["p999_ns"])} during the reloads that disturb them most '
+            f'({label(r.params, ("keys",))}), {nanoseconds(r.counters["calm_p999_ns"])} without'
+            f'{"" if sure else ", which is no difference beyond noise"}.'
         )
 
 

@@ -74,11 +74,16 @@ class Collect(unittest.TestCase):
         self.assertEqual(r.command, f"bench_cores --quick --benchmark_filter='^{name}$'")
 
     def test_times_and_latencies(self):
-        file = self.written('a.json', *[repetition('reload/phase:copy', i, p99_ns=100 + i, max_ns=1000 * i) for i in range(3)])
+        file = self.written(
+            'a.json',
+            *[repetition('reload/phase:copy', i, p99_ns=100 + i, max_ns=1000 * i, of_calm=0.9, calm_per_second=7) for i in range(3)],
+        )
         self.assertEqual(self.collect(file)[0], 0)
         r = load(self.path('run.json')).results[0]
         self.assertEqual((r.values, r.unit, r.better), ([2000.0] * 3, 'ns', 'lower'))
         self.assertEqual((r.samples['p99_ns'], r.counters['p99_ns'], r.counters['max_ns']), ([100, 101, 102], 101, 2000))
+        self.assertEqual((r.samples['of_calm'], r.counters['calm_per_second']), ([0.9] * 3, 7))
+        self.assertNotIn('calm_per_second', r.samples)
 
     def test_several_files(self):
         a = self.written('a.json', repetition('cores/threads:1', 0, items_per_second=1))
