@@ -194,9 +194,10 @@ int weir_load_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	if (f->view.insert_error)
 		return refuse_insert(f, NULL, 0);
-	if (f->kernel->load)
+	if (f->kernel->load && !weir__is_live(f))
 		return weir__bulk_load(f, hashes, n);
-	return weir_insert_hashes(f, hashes, n, NULL) < 0 ? -ENOTSUP : 0; /* no shard ownership: atomic inserts serve as well */
+	/* No shard can be owned: the kernel has no plain stores, or a live image's bits are other processes' too. Atomic inserts serve as well. */
+	return weir_insert_hashes(f, hashes, n, NULL) < 0 ? -ENOTSUP : 0;
 }
 
 int weir_remove(struct weir_filter *f, const void *key, size_t len)

@@ -97,6 +97,11 @@ static int make_mapping(struct weir_mapping **out, const struct weir_source *sou
 	return 0;
 }
 
+bool weir__is_live(const struct weir_filter *f)
+{
+	return f->mapping && f->mapping->mode == WEIR_MAP_LIVE;
+}
+
 void weir__mapping_free(struct weir_mapping *mapping)
 {
 	free(mapping);

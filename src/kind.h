@@ -100,6 +100,8 @@ int weir__filter_like(struct weir_filter **out, const struct weir_filter *f);
 /* union.c: 0 if weir_merge() can, else its error and sentence. */
 int weir__merge_check(const struct weir_filter *dst, const struct weir_filter *src);
 
+/* image_map.c: may other processes insert into it too? */
+bool weir__is_live(const struct weir_filter *f);
 /* image_map.c: forget a mapping; the memory itself is released by weir__memory_free. */
 void weir__mapping_free(struct weir_mapping *mapping);
 

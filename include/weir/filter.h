@@ -148,6 +148,7 @@ WEIR_API int64_t weir_insert_fixed(struct weir_filter *f, const void *keys, size
 /**
  * Bulk-load a private filter: one that no thread looks up or inserts into yet, by plain stores, without atomic operations.
  * Several threads may load one filter at the same time, each with hashes of its own: a shard has one owner at a time.
+ * Into a WEIR_MAP_LIVE image, which other processes may insert into, it inserts atomically instead, as weir_insert_hashes().
  * @hashes: @n hashes, as weir_hash() makes them, in any order.
  * Return: 0 or a negative errno (then nothing was loaded).
  * Errors: -ENOMEM no scratch memory (8 bytes a key, at most 128 MiB a thread); -EROFS; -ENOTSUP.
