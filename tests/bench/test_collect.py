@@ -85,6 +85,21 @@ class Collect(unittest.TestCase):
         self.assertEqual((r.samples['of_calm'], r.counters['calm_per_second']), ([0.9] * 3, 7))
         self.assertNotIn('calm_per_second', r.samples)
 
+    def test_unsteady_results_are_noise(self):
+        def noise_of(unsteady):
+            entries = [
+                repetition(f'cores/threads:{n}', i, items_per_second=100 + (20 * i if n < unsteady else 0))
+                for n in range(10)
+                for i in range(3)
+            ]
+            self.assertEqual(self.collect(self.written('a.json', *entries))[0], 0)
+            machine_then = load(self.path('run.json')).machine
+            self.assertEqual(machine_then['noisy'], bool(machine_then['noisy_why']))
+            return ' '.join(machine_then['noisy_why'])
+
+        self.assertNotIn('results spread', noise_of(2))
+        self.assertIn('3 of 10 results spread by more than 10 %', noise_of(3))
+
     def test_several_files(self):
         a = self.written('a.json', repetition('cores/threads:1', 0, items_per_second=1))
         b = self.written(
