@@ -6,7 +6,7 @@ from .plot import LIMIT_STYLE, Axis, Plot, Series, Style
 from .run import median, spread
 from .words import byte_count, count, figures, nanoseconds, percent, value
 
-PERCENTILES = (('p50_ns', 'median'), ('p99_ns', '99 %'), ('p999_ns', '99.9 %'), ('max_ns', 'longest'))
+PERCENTILES = (('p50_ns', 'median'), ('p99_ns', '99 %'), ('p999_ns', '99.9 %'), ('p9999_ns', '99.99 %'))
 NOT_SHOWN = {'what', 'file'}  # parameters that a heading says already
 
 
@@ -18,7 +18,7 @@ def label(params, but=()):
             continue
         if key in ('keys', 'threads'):
             words.append(f'{count(v)} {key if v != 1 else key[:-1]}')
-        elif key in ('op', 'phase', 'kind', 'set', 'how', 'form', 'of', 'cache'):
+        elif key in ('op', 'phase', 'kind', 'set', 'how', 'form', 'of', 'cache', 'flavor'):
             words.append(str(v))
         else:
             words.append(f'{key} {v}')
@@ -81,16 +81,16 @@ def reload_row(r):
     return [
         label(r.params),
         page.Cell(page.escape(value(r.median, r.unit)) + page.marks(r)),
-        value(calm, r.unit) if calm else '',
-        percent(own) if own else '',
+        f'{percent(own)} of {value(calm, r.unit)}' if own and calm else '',
         percent(spread(r.samples.get('of_calm', [0]))),
         nanoseconds(r.counters['reload_seconds'] * 1e9) if 'reload_seconds' in r.counters else '',
         *(nanoseconds(r.counters[p]) if p in r.counters else '' for p, _ in PERCENTILES),
+        nanoseconds(r.counters['max_ns']) if 'max_ns' in r.counters else '',
         nanoseconds(r.counters['calm_p999_ns']) if 'calm_p999_ns' in r.counters else '',
     ]
 
 
-RELOAD_HEAD = ['', 'keys', 'undisturbed', 'share', 'its spread', 'a reload takes', *(text for _, text in PERCENTILES), '99.9 % undisturbed']
+RELOAD_HEAD = ['', 'keys', 'of undisturbed', 'its spread', 'a reload takes', *(text for _, text in PERCENTILES), 'longest', '99.9 % undisturbed']
 
 
 def reload_section(run):

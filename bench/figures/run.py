@@ -4,7 +4,7 @@ import json
 
 FORMAT = 1
 SPREAD_MARKED = 0.10  # a result whose quartiles lie further apart than this share of its median is marked
-PERCENTILES = ('p50_ns', 'p99_ns', 'p999_ns')
+PERCENTILES = ('p50_ns', 'p99_ns', 'p999_ns', 'p9999_ns')
 # Counters of which each repetition counts, not only the median: (unit, what is better).
 SAMPLED = {
     **{before + p: ('ns', 'lower') for p in PERCENTILES for before in ('', 'calm_')},

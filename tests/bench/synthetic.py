@@ -127,7 +127,7 @@ class Synthetic:
                 ('roll', 1.02, 1.2),
                 ('refresh', 1.05, 2.5),
             ):
-                calm = {'p50_ns': 12.0, 'p99_ns': 80.0, 'p999_ns': 400.0}
+                calm = {'p50_ns': 12.0, 'p99_ns': 80.0, 'p999_ns': 400.0, 'p9999_ns': 2000.0}
                 sampled = {p: v * (cost if p == 'p50_ns' else tail) for p, v in calm.items()}
                 sampled.update({f'calm_{p}': v for p, v in calm.items()})
                 counters = {'clock_ns': 9.5, 'lost': 0, 'reload_seconds': 0.01, 'max_ns': 30000.0 * tail, 'calm_max_ns': 30000.0}
