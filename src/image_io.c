@@ -18,6 +18,20 @@ static int regular_only(const char *path, const struct stat *st)
 	return weir__fail(-EINVAL, "%s: is not a regular file; open it and use weir_load_fd", path);
 }
 
+/* 0 where the file has none. */
+static uint64_t commit_now(int fd)
+{
+	unsigned char commit[8] = { 0 };
+	return pread(fd, commit, sizeof commit, WEIR_IMAGE_COMMIT) == sizeof commit ? weir__image_get64(commit) : 0;
+}
+
+int weir__source_settle(const struct weir_source *source, int err)
+{
+	if (err != -EBADMSG || commit_now(source->fd) == source->commit)
+		return err;
+	return weir__fail(-EBUSY, "%s: was marked live or sealed while it was read", source->name);
+}
+
 int weir__source_open(struct weir_source *source, const char *path, int flags)
 {
 	struct stat st;
@@ -34,7 +48,7 @@ int weir__source_open(struct weir_source *source, const char *path, int flags)
 		close(fd);
 		return err;
 	}
-	*source = (struct weir_source){ .name = path, .fd = fd, .length = (uint64_t)st.st_size, .exact = true };
+	*source = (struct weir_source){ .name = path, .fd = fd, .length = (uint64_t)st.st_size, .exact = true, .commit = commit_now(fd) };
 	return 0;
 }
 

@@ -16,11 +16,15 @@ struct weir_source {
 	uint64_t at;                 /* bytes taken so far */
 	uint64_t length;             /* bytes that there are; UINT64_MAX: unknown */
 	bool exact;                  /* the image must fill them */
+	uint64_t commit;             /* a file's commit record when it was opened */
 };
 
 /* Open a file that exists and is a regular one. @flags: O_RDONLY or O_RDWR. The sentence names the path. */
 int weir__source_open(struct weir_source *source, const char *path, int flags);
 void weir__source_close(struct weir_source *source);
+/* What reading an opened file came to: @err, but -EBUSY for an -EBADMSG if its commit record has changed since. Then another process has
+ * marked it live, or sealed it, and what was read is of two times rather than damaged. */
+int weir__source_settle(const struct weir_source *source, int err);
 
 /* Exactly @n bytes. -EBADMSG: there are fewer. */
 int weir__source_read(struct weir_source *source, void *buffer, uint64_t n);

@@ -86,7 +86,7 @@ int weir_load(struct weir_filter **out, const char *path, const struct weir_load
 	int err = weir__source_open(&source, path, O_RDONLY);
 	if (err)
 		return err;
-	err = load(out, &source, options);
+	err = weir__source_settle(&source, load(out, &source, options));
 	weir__source_close(&source);
 	return err;
 }
@@ -125,7 +125,7 @@ int weir_image_info(const char *path, struct weir_image_info *out)
 		err = weir__source_open(&source, path, O_RDONLY);
 	if (err)
 		return err;
-	err = weir__preface_read(&p, &source, 0, true);
+	err = weir__source_settle(&source, weir__preface_read(&p, &source, 0, true));
 	weir__source_close(&source);
 	if (err)
 		return err;

@@ -13,6 +13,8 @@
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
+enum { MOST_AGAIN = 100 }; /* how often a file that others seal meanwhile is read again */
+
 static int map_options(struct weir_load_options *out, const struct weir_load_options *options, enum weir_map_mode mode)
 {
 	int err = weir__load_options(out, options);
@@ -26,15 +28,7 @@ static int map_options(struct weir_load_options *out, const struct weir_load_opt
 	return 0;
 }
 
-/* Another process may have marked the file live after its header was read: then its checksums are void, not wrong. */
-static bool gone_live(int fd)
-{
-	unsigned char commit[8];
-	return pread(fd, commit, sizeof commit, WEIR_IMAGE_COMMIT) == sizeof commit && weir__image_get64(commit) == WEIR_IMAGE_LIVE;
-}
-
-static int verify_file(struct weir_source *source, const struct weir_preface *preface, const struct weir_load_options *options,
-                       enum weir_map_mode mode)
+static int verify_file(struct weir_source *source, const struct weir_preface *preface, const struct weir_load_options *options)
 {
 	if (options->no_verify || preface->head.commit == WEIR_IMAGE_LIVE)
 		return 0;
@@ -44,8 +38,6 @@ static int verify_file(struct weir_source *source, const struct weir_preface *pr
 		                  (unsigned long long)preface->shard_bytes);
 	int err = weir__bits_read(source, preface, options, scratch, 0);
 	free(scratch);
-	if (err == -EBADMSG && gone_live(source->fd))
-		err = mode == WEIR_MAP_LIVE ? 0 : weir__fail(-EBUSY, "%s: was marked live while it was verified", source->name);
 	return err;
 }
 
@@ -145,25 +137,33 @@ static int map_open(struct weir_filter **out, struct weir_source *source, enum w
 	if (preface.head.compression != WEIR_IMAGE_PLAIN)
 		err = weir__fail(-EINVAL, "%s: is compressed, which cannot be mapped: weir_load it", source->name);
 	if (!err)
-		err = verify_file(source, &preface, options, mode);
+		err = verify_file(source, &preface, options);
 	if (!err)
 		err = map_filter(out, source, &preface, mode);
 	weir__preface_free(&preface);
 	return err;
 }
 
+/* A live image is mapped while other processes map, insert into and seal it: what changed while it was read is read again. */
+static int map_path(struct weir_filter **out, const char *path, enum weir_map_mode mode, const struct weir_load_options *options)
+{
+	struct weir_source source;
+	int err, again = mode == WEIR_MAP_LIVE ? MOST_AGAIN : 0;
+	do {
+		err = weir__source_open(&source, path, mode == WEIR_MAP_LIVE ? O_RDWR : O_RDONLY);
+		if (err)
+			return err;
+		err = weir__source_settle(&source, map_open(out, &source, mode, options));
+		weir__source_close(&source);
+	} while (err == -EBUSY && again-- > 0);
+	return err;
+}
+
 int weir_map(struct weir_filter **out, const char *path, enum weir_map_mode mode, const struct weir_load_options *options)
 {
 	struct weir_load_options o;
-	struct weir_source source;
 	if (!out)
 		return weir__fail(-EINVAL, "out is NULL: the mapped filter needs a place");
 	int err = map_options(&o, options, mode);
-	if (!err)
-		err = weir__source_open(&source, path, mode == WEIR_MAP_LIVE ? O_RDWR : O_RDONLY);
-	if (err)
-		return err;
-	err = map_open(out, &source, mode, &o);
-	weir__source_close(&source);
-	return err;
+	return err ? err : map_path(out, path, mode, &o);
 }

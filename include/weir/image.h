@@ -97,7 +97,8 @@ WEIR_API WEIR_MUST_CHECK int weir_save_fd(const struct weir_filter *f, int fd, c
  * Return: 0 or a negative errno; never an empty or partial filter.
  * Errors: -EBADMSG damaged: not an image, a field out of range or contradicting another, a checksum that differs, trailing bytes:
  *   the sentence names the field, what it holds and what it should; -EFBIG more than max_bytes; -ENOTSUP a newer format, an unknown
- *   kind, or zstd in a build without; -EBUSY marked live and not sealed; -ENOMEM; what open and read answer.
+ *   kind, or zstd in a build without; -EBUSY marked live and not sealed, or it became so, or sealed, while it was read; -ENOMEM; what
+ *   open and read answer.
  * Threads: any.  Progress: blocking (file system).
  */
 WEIR_API WEIR_MUST_CHECK int weir_load(struct weir_filter **out, const char *path, const struct weir_load_options *options);

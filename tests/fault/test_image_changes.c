@@ -33,6 +33,30 @@ static int go_live(void *arg, uint64_t done, uint64_t total)
 	       weir_map(arg, path, WEIR_MAP_LIVE, &(struct weir_load_options){ sizeof(struct weir_load_options), .no_verify = true });
 }
 
+/* Another process maps it live, inserts, and seals it: all between two shards. Once: @arg says whether it has. */
+static int go_live_and_seal(void *arg, uint64_t done, uint64_t total)
+{
+	struct weir_filter *f;
+	bool *sealed = arg;
+	(void)done, (void)total;
+	if (*sealed)
+		return 0;
+	*sealed = true;
+	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL));
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_ok(weir_seal(f));
+	weir_destroy(f);
+	return 0;
+}
+
+static void save_fresh(void)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 200000, 0.01);
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+}
+
 static void test_changes_while_read(void **state)
 {
 	static const struct { weir_progress_fn *change; const char *word; } cases[] = {
@@ -41,9 +65,8 @@ static void test_changes_while_read(void **state)
 	for (unsigned i = 0; i < COUNT_OF(cases); i++)
 		for (int how = 0; how < 3; how++) {
 			struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
-			struct weir_filter *f = test_filter(WEIR_BLOCKED, 200000, 0.01), *g = NULL;
-			assert_ok(weir_save(f, path, NULL));
-			weir_destroy(f);
+			struct weir_filter *g = NULL;
+			save_fresh();
 			o.progress = cases[i].change;
 			int answer = how == 0 ? weir_load(&g, path, &o) : weir_map(&g, path, how == 1 ? WEIR_MAP_READ : WEIR_MAP_LIVE, &o);
 			assert_refused(answer, -EBADMSG, path, cases[i].word);
@@ -51,18 +74,23 @@ static void test_changes_while_read(void **state)
 		}
 }
 
+/* @mode: enum weir_map_mode, or one more: weir_load(). */
+static int read_image(struct weir_filter **out, unsigned mode, const struct weir_load_options *o)
+{
+	return mode > WEIR_MAP_LIVE ? weir_load(out, path, o) : weir_map(out, path, (enum weir_map_mode)mode, o);
+}
+
 /* Another process maps it live and inserts while it is verified: busy for a reader, fine for one more live mapping. */
 static void test_goes_live_while_verified(void **state)
 {
 	(void)state;
-	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++) {
+	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE + 1; mode++) {
 		struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
-		struct weir_filter *f = test_filter(WEIR_BLOCKED, 200000, 0.01), *g = NULL, *live = NULL;
-		assert_ok(weir_save(f, path, NULL));
-		weir_destroy(f);
+		struct weir_filter *g = NULL, *live = NULL;
+		save_fresh();
 		o.progress = go_live;
 		o.progress_arg = &live;
-		int answer = weir_map(&g, path, (enum weir_map_mode)mode, &o);
+		int answer = read_image(&g, mode, &o);
 		if (mode == WEIR_MAP_LIVE)
 			assert_ok(answer);
 		else
@@ -72,11 +100,36 @@ static void test_goes_live_while_verified(void **state)
 	}
 }
 
+/* Sealed again when the sums are found to differ, the file is whole: busy, and the next try finds it so. */
+static void test_sealed_while_read(void **state)
+{
+	(void)state;
+	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE + 1; mode++) {
+		struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+		struct weir_filter *g = NULL;
+		bool sealed = false;
+		save_fresh();
+		o.progress = go_live_and_seal;
+		o.progress_arg = &sealed;
+		int answer = read_image(&g, mode, &o);
+		if (mode != WEIR_MAP_LIVE) { /* which tries again by itself */
+			assert_refused(answer, -EBUSY, path, "sealed");
+			assert_ok(read_image(&g, mode, &o));
+		} else {
+			assert_ok(answer);
+		}
+		for (uint64_t i = 0; i < 1000; i++)
+			assert_true(weir_contains_hash(g, test_key(i)));
+		weir_destroy(g);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_changes_while_read),
 		cmocka_unit_test(test_goes_live_while_verified),
+		cmocka_unit_test(test_sealed_while_read),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }
