@@ -76,6 +76,10 @@ def marks(result):
         found.append(f'~{percent(result.spread)}')
     if result.contended:
         found.append('shared CPU')
+    return mark(found)
+
+
+def mark(found):
     return Cell(f' <span class="mark">{escape(", ".join(found))}</span>' if found else '')
 
 

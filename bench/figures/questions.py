@@ -3,8 +3,8 @@
 from . import page
 from .cores import million, unique
 from .plot import LIMIT_STYLE, Axis, Plot, Series, Style
-from .run import median, spread
-from .words import byte_count, count, figures, nanoseconds, percent, value
+from .run import SPREAD_MARKED, median, spread
+from .words import byte_count, count, figures, nanoseconds, percent, sentence_list, value
 
 PERCENTILES = (('p50_ns', 'median'), ('p99_ns', '99 %'), ('p999_ns', '99.9 %'), ('p9999_ns', '99.99 %'))
 NOT_SHOWN = {'what', 'file'}  # parameters that a heading says already
@@ -76,21 +76,32 @@ def latency_panel(name, of, phases):
     return Plot(name, Axis('of all calls', ticks=ticks, low=-0.2, high=3.2), Axis('nanoseconds a call', log=True), series)
 
 
-def reload_row(r):
-    own, calm = r.counters.get('of_calm'), r.counters.get('calm_per_second')
+def share_of(r):
+    """What is kept of the throughput that the same readers have undisturbed."""
+    if 'of_calm' not in r.samples:
+        return ''
+    wide = spread(r.samples['of_calm']) or 0
+    text = f'{percent(r.counters["of_calm"])} of {value(r.counters["calm_per_second"], r.unit)}'
+    return page.Cell(page.escape(text) + page.mark([f'~{percent(wide)}'] if wide > SPREAD_MARKED else []))
+
+
+RELOAD_TIMES = {
+    'p50_ns': 'median',
+    'p999_ns': '99.9 %',
+    'calm_p999_ns': '99.9 % undisturbed',
+    'p9999_ns': '99.99 %',
+    'max_ns': 'longest',
+}
+
+
+def reload_row(r, but):
     return [
-        label(r.params),
+        label(r.params, but),
         page.Cell(page.escape(value(r.median, r.unit)) + page.marks(r)),
-        f'{percent(own)} of {value(calm, r.unit)}' if own and calm else '',
-        percent(spread(r.samples.get('of_calm', [0]))),
+        share_of(r),
         nanoseconds(r.counters['reload_seconds'] * 1e9) if 'reload_seconds' in r.counters else '',
-        *(nanoseconds(r.counters[p]) if p in r.counters else '' for p, _ in PERCENTILES),
-        nanoseconds(r.counters['max_ns']) if 'max_ns' in r.counters else '',
-        nanoseconds(r.counters['calm_p999_ns']) if 'calm_p999_ns' in r.counters else '',
+        *(nanoseconds(r.counters[t]) if t in r.counters else '' for t in RELOAD_TIMES),
     ]
-
-
-RELOAD_HEAD = ['', 'keys', 'of undisturbed', 'its spread', 'a reload takes', *(text for _, text in PERCENTILES), 'longest', '99.9 % undisturbed']
 
 
 def reload_section(run):
@@ -99,16 +110,20 @@ def reload_section(run):
         return ''
     timed = [r for r in results if 'p50_ns' in r.counters]
     phases = list(grouped(timed, lambda r: str(r.get('phase'))))
-    panels = [latency_panel(name, of, phases) for name, of in grouped(timed, lambda r: label(r.params, ('phase',))).items()]
+    sizes = unique(results, 'keys')
+    same = ('keys',) if len(sizes) == 1 else ()  # is said above the plots then
+    panels = [latency_panel(name, of, phases) for name, of in grouped(timed, lambda r: label(r.params, ('phase', *same))).items()]
     html = '<h2 id="reload">What does a reload do to my readers?</h2>'
     html += page.paragraph(
-        'One reload follows the other without a pause: the worst that a server can meet. Each figure was taken in turn with the same readers left in peace.',
+        f'{sentence_list(map(count, sizes))} keys. One reload follows the other without a pause: the worst that a server can meet. '
+        'Each figure was taken in turn with the same readers left in peace.',
         'soft',
     ) + page.plots(panels)
     clock = [r.counters['clock_ns'] for r in results if r.counters.get('clock_ns')]
     if clock:
         html += page.paragraph(f'Reading the clock cost {nanoseconds(max(clock))}; it is subtracted from every latency.', 'soft')
-    html += page.table(RELOAD_HEAD, [reload_row(r) for r in results])
+    head = ['', 'keys', 'of undisturbed', 'a reload takes', *RELOAD_TIMES.values()]
+    html += page.table(head, [reload_row(r, same) for r in results])
     return html + page.commands(results, run.settings)
 
 
