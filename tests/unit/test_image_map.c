@@ -65,6 +65,30 @@ static void test_read_only(void **state)
 	}
 }
 
+/* Inserts the keys @from, @from + @step ... below @to; 0 is success. */
+typedef int insert_fn(struct weir_filter *f, uint64_t from, uint64_t step, uint64_t to);
+
+static int insert_each(struct weir_filter *f, uint64_t from, uint64_t step, uint64_t to)
+{
+	for (uint64_t i = from; i < to; i += step)
+		if (weir_insert_hash(f, test_key(i)) < 0)
+			return 3;
+	return 0;
+}
+
+static int load_pieces(struct weir_filter *f, uint64_t from, uint64_t step, uint64_t to)
+{
+	uint64_t hashes[512];
+	size_t n = 0;
+	for (uint64_t i = from; i < to; i += step) {
+		hashes[n++] = test_key(i);
+		if (n == 512 && weir_load_hashes(f, hashes, n))
+			return 3;
+		n %= 512;
+	}
+	return weir_load_hashes(f, hashes, n) ? 3 : 0;
+}
+
 static void test_private(void **state)
 {
 	struct weir_filter *f, *g;
@@ -73,8 +97,8 @@ static void test_private(void **state)
 	save_fresh(WEIR_BLOCKED, 1000);
 	unsigned char *before = image_slurp(path, &n);
 	assert_ok(weir_map(&f, path, WEIR_MAP_PRIVATE, NULL));
-	for (uint64_t i = 1000; i < 2000; i++)
-		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_ok(insert_each(f, 1000, 2, 2000));
+	assert_ok(load_pieces(f, 1001, 2, 2000));
 	assert_int_equal(missing(f, 0, 2000), 0);
 	assert_refused(weir_verify(f), -EINVAL, "WEIR_MAP_READ", "");
 	assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
@@ -101,30 +125,6 @@ static void test_replaced_while_mapped(void **state)
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(missing(f, 0, 1000), 0);
 	weir_destroy(f);
-}
-
-/* Inserts the keys @from, @from + @step ... below @to; 0 is success. */
-typedef int insert_fn(struct weir_filter *f, uint64_t from, uint64_t step, uint64_t to);
-
-static int insert_each(struct weir_filter *f, uint64_t from, uint64_t step, uint64_t to)
-{
-	for (uint64_t i = from; i < to; i += step)
-		if (weir_insert_hash(f, test_key(i)) < 0)
-			return 3;
-	return 0;
-}
-
-static int load_pieces(struct weir_filter *f, uint64_t from, uint64_t step, uint64_t to)
-{
-	uint64_t hashes[512];
-	size_t n = 0;
-	for (uint64_t i = from; i < to; i += step) {
-		hashes[n++] = test_key(i);
-		if (n == 512 && weir_load_hashes(f, hashes, n))
-			return 3;
-		n %= 512;
-	}
-	return weir_load_hashes(f, hashes, n) ? 3 : 0;
 }
 
 /* Each process inserts keys of its own, waits for the others at the start, and exits; 0 is success. */
