@@ -115,7 +115,7 @@ def thread_rows(results):
             above = heading
         first, last = of.get(1), of.get(threads[-1])
         linear = percent(last.median / first.median / threads[-1]) if first and last and threads[-1] > 1 else ''
-        cells = [page.Cell(page.escape(value(of[n].median, of[n].unit)) + page.marks(of[n])) if n in of else '' for n in threads]
+        cells = [page.measured(of[n]) if n in of else '' for n in threads]
         spreads = [r.spread for r in of.values() if r.spread is not None]
         table.append([name, *cells, linear, percent(max(spreads)) if spreads else 'n/a', *page.quality(some)])
     head = (

@@ -3,7 +3,8 @@
 from html import escape
 
 from . import plot as drawing
-from .words import percent, rate
+from .run import unsteady
+from .words import percent, rate, value
 
 STYLE = """
 :root { --paper: #fff; --ink: #1a1a1a; --soft: #5f6368; --grid: #d5d8dc; --card: #f5f6f8; --bad: #b02a00;
@@ -70,17 +71,19 @@ class Cell(str):
     """Text that is HTML already."""
 
 
-def marks(result):
+def marks(spread, contended=False):
+    """What the reader is to know of a figure: that it spreads, that its threads shared CPUs."""
     found = []
-    if result.unsteady:
-        found.append(f'~{percent(result.spread)}')
-    if result.contended:
+    if unsteady(spread):
+        found.append(f'~{percent(spread)}')
+    if contended:
         found.append('shared CPU')
-    return mark(found)
-
-
-def mark(found):
     return Cell(f' <span class="mark">{escape(", ".join(found))}</span>' if found else '')
+
+
+def measured(result):
+    """A result's median, marked."""
+    return Cell(escape(value(result.median, result.unit)) + marks(result.spread, result.contended))
 
 
 def cell(content, text):

@@ -3,7 +3,7 @@
 from . import page
 from .cores import million, unique
 from .plot import LIMIT_STYLE, Axis, Plot, Series, Style
-from .run import SPREAD_MARKED, median, spread
+from .run import median, spread
 from .words import byte_count, count, figures, nanoseconds, percent, sentence_list, value
 
 PERCENTILES = (('p50_ns', 'median'), ('p99_ns', '99 %'), ('p999_ns', '99.9 %'), ('p9999_ns', '99.99 %'))
@@ -44,7 +44,7 @@ def row(r, but=()):
     spread_text = percent(r.spread)
     return [
         label(r.params, but) or r.name,
-        page.Cell(page.escape(value(r.median, r.unit)) + page.marks(r)),
+        page.measured(r),
         spread_text,
         str(len(r.values)),
         *page.quality(r),
@@ -80,9 +80,8 @@ def share_of(r):
     """What is kept of the throughput that the same readers have undisturbed."""
     if 'of_calm' not in r.samples:
         return ''
-    wide = spread(r.samples['of_calm']) or 0
     text = f'{percent(r.counters["of_calm"])} of {value(r.counters["calm_per_second"], r.unit)}'
-    return page.Cell(page.escape(text) + page.mark([f'~{percent(wide)}'] if wide > SPREAD_MARKED else []))
+    return page.Cell(page.escape(text) + page.marks(spread(r.samples['of_calm'])))
 
 
 RELOAD_TIMES = {
@@ -97,7 +96,7 @@ RELOAD_TIMES = {
 def reload_row(r, but):
     return [
         label(r.params, but),
-        page.Cell(page.escape(value(r.median, r.unit)) + page.marks(r)),
+        page.measured(r),
         share_of(r),
         nanoseconds(r.counters['reload_seconds'] * 1e9) if 'reload_seconds' in r.counters else '',
         *(nanoseconds(r.counters[t]) if t in r.counters else '' for t in RELOAD_TIMES),

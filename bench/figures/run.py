@@ -48,6 +48,11 @@ def spread(values):
     return (quantile(values, 0.75) - quantile(values, 0.25)) / abs(middle)
 
 
+def unsteady(share):
+    """Does a spread mark its result?"""
+    return share is not None and share > SPREAD_MARKED
+
+
 class Result:
     """One benchmark: its parameters, what each repetition measured, and the counters' medians."""
 
@@ -69,7 +74,7 @@ class Result:
 
     @property
     def unsteady(self):
-        return self.spread is not None and self.spread > SPREAD_MARKED
+        return unsteady(self.spread)
 
     @property
     def contended(self):
