@@ -7,7 +7,7 @@
 #include <weir/weir.h>
 #include "harness.h"
 #include "machine.h"
-#include "weir_filter.h"
+#include "sets/weir_filter.h"
 
 namespace bench {
 namespace {

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include "bench_cost.h"
 #include "keys.h"
-#include "weir_filter.h"
+#include "sets/weir_filter.h"
 
 namespace bench {
 namespace {

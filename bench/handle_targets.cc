@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What the handle promises, line by line: bench_handle is bench_targets with these comparisons. */
-#include "sets_handle.h"
+#include "sets/handle.h"
 #include "targets.h"
 
 namespace bench {

@@ -8,8 +8,8 @@
 #include <weir/weir.h>
 #include "lines.h"
 #include "region.h"
-#include "set.h"
-#include "weir_filter.h"
+#include "sets/set.h"
+#include "sets/weir_filter.h"
 
 namespace bench {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 #include "keys.h"
-#include "set.h"
+#include "sets/set.h"
 #include "team.h"
 
 namespace bench {

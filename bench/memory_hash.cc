@@ -7,7 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "bench_memory.h"
-#include "weir_filter.h"
+#include "sets/weir_filter.h"
 
 namespace bench {
 namespace {

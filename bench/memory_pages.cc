@@ -2,7 +2,7 @@
  * One filter on huge pages and on small ones, one key a call and in batches, beside what the very same memory allows. */
 #include <weir/weir.h>
 #include "bench_memory.h"
-#include "weir_filter.h"
+#include "sets/weir_filter.h"
 
 namespace bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "keys.h"
 #include "reload.h"
-#include "weir_filter.h"
+#include "sets/weir_filter.h"
 
 namespace bench {
 namespace {

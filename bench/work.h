@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <vector>
-#include "set.h"
+#include "sets/set.h"
 #include "team.h"
 #include "zipf.h"
 

@@ -15,10 +15,10 @@
  * Folds: high half of x * (nbits / factor) = (high half of x * nbits) / factor, so adjacent bits fall into one. */
 #include <math.h>
 #include <string.h>
-#include "../batch.h"
-#include "../error.h"
-#include "../plan.h"
-#include "../sizing.h"
+#include "batch.h"
+#include "error.h"
+#include "plan.h"
+#include "sizing.h"
 
 enum { MOST_K = 32 };
 

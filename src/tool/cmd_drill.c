@@ -3,7 +3,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include "crew.h"
-#include "drill.h"
+#include "drill/drill.h"
 #include "progress.h"
 #include "say.h"
 #include "tool.h"

@@ -9,20 +9,20 @@ command -v frama-c >/dev/null || { echo "frama-c is not installed (Debian: frama
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-alarms() { # image.c to analyse; prints how many alarms
+alarms() { # head.c to analyse; prints how many alarms
 	frama-c -eva -eva-slevel 400 -eva-split-return full -eva-min-loop-unroll 512 -warn-unsigned-overflow -machdep gcc_x86_64 \
 		-cpp-extra-args="-I$root/src" "$root/tests/fuzz/eva_header.c" "$1" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 	grep -q '100% coverage' "$work/log" || { echo "not every function was reached" >&2; exit 1; }
 	sed -n 's/^ *\([0-9]*\) alarms\{0,1\} generated.*/\1/p' "$work/log"
 }
 
-found=$(alarms "$root/src/image.c")
+found=$(alarms "$root/src/image/head.c")
 [ "$found" = 0 ] || { grep -A2 'eva:alarm' "$work/log"; echo "the header check: $found alarms"; exit 1; }
 echo "the header check: 0 alarms"
 
 # The same without the check that shards is not 0.
-sed 's/h->shards >= 1 && //' "$root/src/image.c" >"$work/mutant.c"
-! cmp -s "$root/src/image.c" "$work/mutant.c" || { echo "the mutant is not one: adapt run-eva.sh to image.c"; exit 1; }
+sed 's/h->shards >= 1 && //' "$root/src/image/head.c" >"$work/mutant.c"
+! cmp -s "$root/src/image/head.c" "$work/mutant.c" || { echo "the mutant is not one: adapt run-eva.sh to head.c"; exit 1; }
 found=$(alarms "$work/mutant.c")
 [ "$found" != 0 ] || { echo "the analysis does not see a missing check"; exit 1; }
 echo "without the check of shards: $found alarms, as it should be"

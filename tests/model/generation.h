@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Filters, and the record that names them (src/generation.h), for the models. H1 to H5 are the rules of that file.
+ * Filters, and the record that names them (src/set/generation.h), for the models. H1 to H5 are the rules of that file.
  *
  * A filter has one word for each key and each word one bit: what two keys do in one word a fetch-or keeps apart. Nothing is used
  * twice, so that a use after the free is seen: filters and records count upwards, 0 is none.

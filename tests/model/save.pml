@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Saving under a power cut, and two savers of one path at once (src/image_replace.c).
+ * Saving under a power cut, and two savers of one path at once (src/image/replace.c).
  *
  * The worst that POSIX allows: what is written, data and names, reaches the disk in any order or not at all, until an fsync. After a
  * cut only the disk is left.

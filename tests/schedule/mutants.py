@@ -6,11 +6,11 @@ import mutants_handle
 
 WORD = 'include/weir/word.h'
 INLINE = 'include/weir/inline.h'
-KERNEL = 'src/kinds/blocked_kernel.h'
+KERNEL = 'src/kinds/blocked/kernel.h'
 CLASSIC = 'src/kinds/classic.c'
 ATOMIC = 'src/atomic.h'
 BULK = 'src/bulk.c'
-UNION = 'src/union.c'
+UNION = 'src/whole.c'
 
 # Which scenarios each file's bugs are given to.
 WORD_GROUPS = 'insert,load,whole'
@@ -86,8 +86,8 @@ MUTANTS = [
     ('CLONE_PLAIN', UNION,
      '(*out)->view.words[i] = WEIR__LE64(weir__word_load_relaxed(f->view.words + i));',
      '(*out)->view.words[i] = f->view.words[i];'),
-    ('SAVE_PLAIN', 'src/image_preface.c',
+    ('SAVE_PLAIN', 'src/image/preface.c',
      'out[i] = WEIR__LE64(weir__word_load_relaxed(from + i));', 'out[i] = from[i];'),
-    ('SAVE_LIVE', 'src/image_save.c',
+    ('SAVE_LIVE', 'src/image/save.c',
      'job_begin(&job, still, fd, name, &o);', 'job_begin(&job, f, fd, name, &o);'),
 ] + mutants_handle.MUTANTS

@@ -2,18 +2,18 @@
 """The bugs planted into the handle's side, as in mutants.py: name, file, what stands there, what is put in its place; where a bug needs
 several edits of its file, more such pairs follow."""
 
-GENERATION = 'src/generation.h'
-RCU = 'src/rcu.h'
+GENERATION = 'src/set/generation.h'
+RCU = 'src/set/rcu.h'
 HEADER = 'include/weir/handle.h'
-HANDLE = 'src/handle.c'
-BATCH = 'src/handle_batch.c'
-STATS = 'src/handle_stats.c'
-RELOAD = 'src/reload.c'
-ROLLBACK = 'src/rollback.c'
-REFRESH = 'src/refresh.c'
-ROLLING = 'src/rolling.c'
-ROLLING_VERBS = 'src/rolling_verbs.c'
-SHARE = 'src/share.c'
+HANDLE = 'src/set/handle.c'
+BATCH = 'src/set/handle_batch.c'
+STATS = 'src/set/handle_stats.c'
+RELOAD = 'src/set/reload.c'
+ROLLBACK = 'src/set/rollback.c'
+REFRESH = 'src/set/refresh.c'
+ROLLING = 'src/set/rolling.c'
+ROLLING_VERBS = 'src/set/rolling_verbs.c'
+SHARE = 'src/set/share.c'
 
 ALL = 'reload,batch,previous,writers,retire,refresh,rolling'
 GROUPS = {

@@ -24,7 +24,8 @@ TOTAL = re.compile(r'^\d+ runs, (\d+) executions', re.M)
 
 def sources(tree):
     """All of the library but what config.h leaves out."""
-    return [f for f in [*tree.glob('src/*.c'), *tree.glob('src/kinds/*.c')] if not re.search('avx|neon|zstd', f.name)]
+    found = [f for f in sorted(tree.glob('src/**/*.c')) if 'tool' not in f.relative_to(tree).parts]
+    return [f for f in found if not re.search('avx|neon|zstd', f.name)]
 
 
 def config(folder):
@@ -38,7 +39,7 @@ def compile_library(tree, out, only=None):
     """Objects of the library in tree; anew of those files alone that read `only`, the others as they stand in out."""
     out.mkdir(exist_ok=True)
     for source in sources(tree):
-        made = out / f'{source.stem}.o'
+        made = out / f'{"_".join(source.relative_to(tree).with_suffix("").parts)}.o'
         read = made.with_suffix('.d')
         if only and Path(only).name not in read.read_text():
             continue

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * weir through the verbs of the shared library: one key a call, batches, and whole sets at once. */
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+#include <vector>
+#include <weir/weir.h>
+#include "../region.h"
+#include "set.h"
+#include "weir_filter.h"
+
+namespace bench {
+namespace {
+
+class Single : public SingleKeySet<Single>, protected WeirFilter {
+public:
+	Single(size_t n, double rate, uint32_t kind = WEIR_BLOCKED) : WeirFilter(n, rate, kind) {}
+	uint64_t bytes() const override { return region->bytes(); }
+	unsigned words_per_key() const override { return layout_words(); }
+	void clear() override { region->clear(); }
+	bool find(const void *key, size_t len) const { return weir_contains(filter, key, len); }
+	void add(const void *key, size_t len) { weir_insert(filter, key, len); }
+};
+
+class Batch : public Single {
+public:
+	using Single::Single;
+	uint64_t lookup(const uint64_t *keys, size_t n) override
+	{
+		uint64_t found = 0, bitmap[batch_keys / 64];
+		for (size_t i = 0; i < n; i += batch_keys)
+			found += weir_contains_fixed(filter, keys + i, sizeof(*keys), std::min(n - i, batch_keys), bitmap);
+		return found;
+	}
+	void insert(const uint64_t *keys, size_t n) override
+	{
+		uint64_t bitmap[batch_keys / 64];
+		for (size_t i = 0; i < n; i += batch_keys)
+			weir_insert_fixed(filter, keys + i, sizeof(*keys), std::min(n - i, batch_keys), bitmap);
+	}
+	uint64_t lookup(const struct iovec *keys, size_t n) override
+	{
+		uint64_t found = 0, bitmap[batch_keys / 64];
+		for (size_t i = 0; i < n; i += batch_keys)
+			found += weir_contains_keys(filter, keys + i, std::min(n - i, batch_keys), bitmap);
+		return found;
+	}
+	void insert(const struct iovec *keys, size_t n) override
+	{
+		uint64_t bitmap[batch_keys / 64];
+		for (size_t i = 0; i < n; i += batch_keys)
+			weir_insert_keys(filter, keys + i, std::min(n - i, batch_keys), bitmap);
+	}
+};
+
+/* As a loader works: as many hashes at a time as the library sorts in one go, made in the loop. */
+class Bulk : public Batch {
+public:
+	using Batch::Batch;
+	using Batch::insert;
+	void insert(const uint64_t *keys, size_t n) override
+	{
+		constexpr size_t at_once = size_t(16) << 20;
+		static thread_local std::vector<uint64_t> hashes;
+		hashes.resize(std::max(hashes.size(), std::min(n, at_once)));
+		for (size_t i = 0; i < n; i += at_once) {
+			size_t m = std::min(n - i, at_once);
+			weir_hash_fixed(filter, keys + i, sizeof(*keys), m, hashes.data());
+			load(hashes.data(), m);
+		}
+	}
+
+protected:
+	virtual void load(const uint64_t *hashes, size_t n) { weir_insert_hashes(filter, hashes, n, nullptr); }
+};
+
+class Private final : public Bulk {
+public:
+	using Bulk::Bulk;
+
+protected:
+	void load(const uint64_t *hashes, size_t n) override { check(weir_load_hashes(filter, hashes, n), "weir_load_hashes"); }
+};
+
+} // namespace
+
+std::unique_ptr<Set> weir_single(size_t n, double rate) { return std::make_unique<Single>(n, rate); }
+std::unique_ptr<Set> weir_batch(size_t n, double rate) { return std::make_unique<Batch>(n, rate); }
+std::unique_ptr<Set> weir_bulk(size_t n, double rate) { return std::make_unique<Bulk>(n, rate); }
+std::unique_ptr<Set> weir_private(size_t n, double rate) { return std::make_unique<Private>(n, rate); }
+std::unique_ptr<Set> weir_classic(size_t n, double rate) { return std::make_unique<Batch>(n, rate, WEIR_CLASSIC); }
+
+std::string weir_isa()
+{
+	WeirFilter probe(1000, 0.01, WEIR_BLOCKED);
+	struct weir_stats stats = WEIR_STATS_INIT;
+	check(weir_stats(probe.filter, &stats), "weir_stats");
+	return stats.isa;
+}
+
+ForcedIsa::ForcedIsa(const char *isa) : forced_(isa), had_(getenv("WEIR_ISA"))
+{
+	if (had_)
+		before_ = getenv("WEIR_ISA");
+	if (forced_)
+		setenv("WEIR_ISA", isa, 1);
+}
+
+ForcedIsa::~ForcedIsa()
+{
+	if (forced_ && had_)
+		setenv("WEIR_ISA", before_.c_str(), 1);
+	else if (forced_)
+		unsetenv("WEIR_ISA");
+}
+
+bool weir_has_isa(const char *isa)
+{
+	ForcedIsa forced(isa);
+	try {
+		return !isa || weir_isa() == isa;
+	} catch (const std::runtime_error &) {
+		return false;
+	}
+}
+
+} // namespace bench

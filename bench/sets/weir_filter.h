@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * A weir filter in memory of ours, so that a round of inserts can begin with the same empty filter. */
+#ifndef WEIR_BENCH_WEIR_FILTER_H
+#define WEIR_BENCH_WEIR_FILTER_H
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <weir/weir.h>
+#include "../region.h"
+
+namespace bench {
+
+inline void check(int err, const char *verb)
+{
+	if (err)
+		throw std::runtime_error(std::string(verb) + ": " + weir_strerror(err) + ": " + weir_error_detail());
+}
+
+struct WeirFilter {
+	WeirFilter(size_t n, double rate, uint32_t kind) : WeirFilter(params_of(n, rate, kind)) {}
+	explicit WeirFilter(struct weir_params params, bool huge = true)
+	{
+		struct weir_plan plan = WEIR_PLAN_INIT;
+		check(weir_plan(&params, &plan), "weir_plan");
+		region = std::make_unique<Region>(plan.bytes, huge);
+		params.memory = region->base();
+		params.memory_bytes = plan.bytes;
+		check(weir_create(&filter, &params), "weir_create");
+	}
+	~WeirFilter() { weir_destroy(filter); }
+	WeirFilter(const WeirFilter &) = delete;
+	WeirFilter &operator=(const WeirFilter &) = delete;
+
+	unsigned layout_words() const
+	{
+		struct weir_stats stats = WEIR_STATS_INIT;
+		check(weir_stats(filter, &stats), "weir_stats");
+		return stats.kind == WEIR_BLOCKED ? stats.words_per_key : 0;
+	}
+
+	static struct weir_params params_of(size_t n, double rate, uint32_t kind)
+	{
+		struct weir_params params = WEIR_PARAMS_INIT;
+		params.kind = kind;
+		params.capacity = n;
+		params.fp_rate = rate;
+		params.seed = 42;
+		return params;
+	}
+
+	std::unique_ptr<Region> region;
+	struct weir_filter *filter = nullptr;
+};
+
+} // namespace bench
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ * Bytes in and out: whole reads and writes, interrupted or short, and what kind of file may be an image. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "error.h"
+#include "image/io.h"
+
+enum { MOST_AT_ONCE = 1 << 30 }; /* Linux moves no more than 2 GiB less a page a call */
+
+static int regular_only(const char *path, const struct stat *st)
+{
+	if (S_ISREG(st->st_mode))
+		return st->st_size > 0 ? 0 : weir__fail(-EBADMSG, "%s: is empty, not an image", path);
+	if (S_ISDIR(st->st_mode))
+		return weir__fail(-EISDIR, "%s: is a folder, not an image", path);
+	return weir__fail(-EINVAL, "%s: is not a regular file; open it and use weir_load_fd", path);
+}
+
+/* 0 where the file has none. */
+static uint64_t commit_now(int fd)
+{
+	unsigned char commit[8] = { 0 };
+	return pread(fd, commit, sizeof commit, WEIR_IMAGE_COMMIT) == sizeof commit ? weir__image_get64(commit) : 0;
+}
+
+int weir__source_settle(const struct weir_source *source, int err)
+{
+	if (err != -EBADMSG || commit_now(source->fd) == source->commit)
+		return err;
+	return weir__fail(-EBUSY, "%s: was marked live or sealed while it was read", source->name);
+}
+
+int weir__source_open(struct weir_source *source, const char *path, int flags)
+{
+	struct stat st;
+	if (!path)
+		return weir__fail(-EINVAL, "path is NULL: the image's file name");
+	/* O_NONBLOCK: opening a FIFO must not wait for its writer. It means nothing to a regular file. */
+	int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0) {
+		int err = -errno;
+		return weir__fail(err, "%s: cannot open it: %s", path, weir_strerror(err));
+	}
+	int err = fstat(fd, &st) ? weir__fail(-errno, "%s: cannot ask for its size: %s", path, weir_strerror(errno)) : regular_only(path, &st);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	*source = (struct weir_source){ .name = path, .fd = fd, .length = (uint64_t)st.st_size, .exact = true, .commit = commit_now(fd) };
+	return 0;
+}
+
+void weir__source_close(struct weir_source *source)
+{
+	close(source->fd);
+}
+
+/* Up to @n bytes: fewer at the end only. */
+static int64_t read_some(struct weir_source *source, unsigned char *buffer, uint64_t n)
+{
+	uint64_t done = 0;
+	while (done < n) {
+		ssize_t got = read(source->fd, buffer + done, n - done < MOST_AT_ONCE ? n - done : MOST_AT_ONCE);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			int err = -errno;
+			return weir__fail(err, "%s: cannot read at byte %llu: %s", source->name, (unsigned long long)(source->at + done),
+			                  weir_strerror(err));
+		}
+		if (got == 0)
+			break;
+		done += (uint64_t)got;
+	}
+	return (int64_t)done;
+}
+
+static uint64_t take(struct weir_source *source, unsigned char *buffer, uint64_t n)
+{
+	uint64_t left = source->length - source->at, got = n < left ? n : left;
+	if (got)
+		memcpy(buffer, source->memory, got);
+	source->memory += got;
+	return got;
+}
+
+int weir__source_read(struct weir_source *source, void *buffer, uint64_t n)
+{
+	int64_t got = source->fd >= 0 ? read_some(source, buffer, n) : (int64_t)take(source, buffer, n);
+	if (got < 0)
+		return (int)got;
+	source->at += (uint64_t)got;
+	if ((uint64_t)got < n)
+		return weir__fail(-EBADMSG, "%s: ends at byte %llu, in the middle of the image", source->name,
+		                  (unsigned long long)source->at);
+	return 0;
+}
+
+static int all_zero(const struct weir_source *source, const unsigned char *bytes, uint64_t n)
+{
+	unsigned char any = 0;
+	uint64_t i = 0;
+	for (uint64_t j = 0; j < n; j++)
+		any |= bytes[j];
+	while (any && !bytes[i])
+		i++;
+	return any ? weir__fail(-EBADMSG, "%s: reserved byte %llu holds %u where 0 should be", source->name,
+	                        (unsigned long long)(source->at - n + i), bytes[i]) : 0;
+}
+
+int weir__source_zeros(struct weir_source *source, uint64_t n)
+{
+	unsigned char buffer[4096];
+	int err = 0;
+	while (!err && n) {
+		uint64_t part = n < sizeof buffer ? n : sizeof buffer;
+		err = weir__source_read(source, buffer, part);
+		if (!err)
+			err = all_zero(source, buffer, part);
+		n -= part;
+	}
+	return err;
+}
+
+int weir__source_end(struct weir_source *source)
+{
+	unsigned char byte;
+	int64_t got = source->fd >= 0 ? read_some(source, &byte, 1) : (int64_t)take(source, &byte, 1);
+	if (got < 0)
+		return (int)got;
+	return got ? weir__fail(-EBADMSG, "%s: goes on after the image's end at byte %llu", source->name, (unsigned long long)source->at) : 0;
+}
+
+int weir__write(int fd, const char *name, const void *bytes, uint64_t n, int64_t at)
+{
+	const unsigned char *p = bytes;
+	for (uint64_t done = 0; done < n;) {
+		size_t part = n - done < MOST_AT_ONCE ? n - done : MOST_AT_ONCE;
+		ssize_t put = at < 0 ? write(fd, p + done, part) : pwrite(fd, p + done, part, at + (int64_t)done);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put <= 0) {
+			int err = put < 0 ? -errno : -EIO;
+			return weir__fail(err, "%s: cannot write: %s", name, weir_strerror(err));
+		}
+		done += (uint64_t)put;
+	}
+	return 0;
+}

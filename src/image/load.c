@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ * Loading: an image is read into memory of the filter's own; every byte is checked before a lookup may see it. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "error.h"
+#include "hash.h"
+#include "image/load.h"
+#include "image/zstd.h"
+#include "plan.h"
+
+int weir__load_options(struct weir_load_options *out, const struct weir_load_options *options)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	int err = weir__options_copy(&o, sizeof o, options, "weir_load_options");
+	if (!err)
+		err = weir__flags_check(o.flags);
+	*out = o;
+	return err;
+}
+
+int weir__bits_read(struct weir_source *source, const struct weir_preface *preface, const struct weir_load_options *options,
+                    unsigned char *bits, uint64_t stride)
+{
+	struct weir_packer packer = { 0 };
+	bool packed = preface->head.compression == WEIR_IMAGE_ZSTD;
+	int err = packed ? weir__packer_begin(&packer, preface->shard_bytes, 0, source->name) : 0;
+	for (uint32_t shard = 0; !err && shard < preface->head.shards; shard++) {
+		unsigned char *to = bits + shard * stride;
+		err = packed ? weir__unpack(&packer, source, shard, to, preface->shard_bytes)
+		             : weir__source_read(source, to, preface->shard_bytes);
+		if (!err)
+			err = weir__preface_check(preface, shard, to, source->name);
+		if (!err)
+			err = weir__progress(options->progress, options->progress_arg, (shard + 1) * preface->shard_bytes,
+			                     64 * preface->head.nblocks);
+	}
+	if (packed)
+		weir__packer_end(&packer, 0);
+	if (!err && source->exact)
+		err = weir__source_end(source);
+	return err;
+}
+
+static int load_bits(struct weir_filter **out, struct weir_source *source, const struct weir_preface *preface,
+                     const struct weir_load_options *options)
+{
+	struct weir_plan layout;
+	struct weir_memory memory;
+	weir__head_layout(&preface->head, &layout);
+	int err = weir__memory_alloc(&memory, layout.bytes, options->flags, options->memory, options->memory_bytes);
+	if (err)
+		return err;
+	err = weir__bits_read(source, preface, options, (unsigned char *)memory.bits, preface->shard_bytes);
+	if (!err)
+		err = weir__filter_make(out, &layout, preface->head.seed, &memory, 0);
+	if (err)
+		weir__memory_free(&memory);
+	return err;
+}
+
+static int load(struct weir_filter **out, struct weir_source *source, const struct weir_load_options *options)
+{
+	struct weir_load_options o;
+	struct weir_preface preface;
+	if (!out)
+		return weir__fail(-EINVAL, "out is NULL: the loaded filter needs a place");
+	int err = weir__load_options(&o, options);
+	if (!err && o.no_verify)
+		err = weir__fail(-EINVAL, "no_verify is for weir_map: what is read is always checked");
+	if (!err)
+		err = weir__memory_given(o.memory, o.memory_bytes);
+	if (!err)
+		err = weir__preface_read(&preface, source, o.max_bytes, false);
+	if (err)
+		return err;
+	err = load_bits(out, source, &preface, &o);
+	weir__preface_free(&preface);
+	return err;
+}
+
+int weir_load(struct weir_filter **out, const char *path, const struct weir_load_options *options)
+{
+	struct weir_source source;
+	int err = weir__source_open(&source, path, O_RDONLY);
+	if (err)
+		return err;
+	err = weir__source_settle(&source, load(out, &source, options));
+	weir__source_close(&source);
+	return err;
+}
+
+int weir_load_fd(struct weir_filter **out, int fd, const struct weir_load_options *options)
+{
+	char name[32];
+	struct stat st;
+	struct weir_source source = { .name = name, .fd = fd, .length = UINT64_MAX };
+	snprintf(name, sizeof name, "file descriptor %d", fd);
+	if (fstat(fd, &st))
+		return weir__fail(-errno, "%s: is not an open file", name);
+	if (S_ISDIR(st.st_mode))
+		return weir__fail(-EISDIR, "%s: is a folder, not an image", name);
+	off_t at = S_ISREG(st.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
+	if (at >= 0)
+		source.length = st.st_size > at ? (uint64_t)(st.st_size - at) : 0;
+	return load(out, &source, options);
+}
+
+int weir_load_memory(struct weir_filter **out, const void *image, size_t bytes, const struct weir_load_options *options)
+{
+	struct weir_source source = { .name = "the image in memory", .fd = -1, .memory = image, .length = bytes, .exact = true };
+	if (!image)
+		return weir__fail(-EINVAL, "image is NULL: %zu bytes of memory that hold an image", bytes);
+	return load(out, &source, options);
+}
+
+int weir_image_info(const char *path, struct weir_image_info *out)
+{
+	struct weir_source source;
+	struct weir_preface p;
+	struct weir_plan layout;
+	int err = weir__size_check(out, sizeof *out, "weir_image_info");
+	if (!err)
+		err = weir__source_open(&source, path, O_RDONLY);
+	if (err)
+		return err;
+	err = weir__source_settle(&source, weir__preface_read(&p, &source, 0, true));
+	weir__source_close(&source);
+	if (err)
+		return err;
+	weir__head_layout(&p.head, &layout);
+	struct weir_image_info info = { .struct_size = out->struct_size, .format = WEIR_IMAGE_FORMAT, .kind = layout.kind,
+		.words_per_key = layout.words_per_key, .bits_per_word = layout.bits_per_word, .shards = layout.shards,
+		.capacity = layout.capacity, .fp_rate = layout.fp_rate, .bytes = layout.bytes, .file_bytes = source.length,
+		.generation = p.head.generation, .seed_fingerprint = weir__seed_fingerprint(p.head.seed),
+		.compressed = p.head.compression != WEIR_IMAGE_PLAIN, .live = p.head.commit == WEIR_IMAGE_LIVE };
+	weir__preface_free(&p);
+	memcpy(out, &info, out->struct_size);
+	return 0;
+}

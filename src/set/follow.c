@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT
+ * The thread that follows a file: look, then wait for a notice, a time or the end. */
+#include <math.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <weir/follow.h>
+#include "error.h"
+#include "set/generation.h"
+#include "set/notice.h"
+#include "options.h"
+
+/* What verification, a report and the thread's own storage need, several times over; only what is touched costs memory. */
+enum { STACK_BYTES = 512 << 10 };
+
+static const double first_retry = 0.05; /* seconds */
+
+struct weir_follower {
+	struct weir_handle *handle;
+	struct weir_refresh_options refresh;
+	struct weir_follow_options options;
+	struct weir_notice notice;
+	pid_t process; /* that has the thread */
+	pthread_t thread;
+	int stop;       /* eventfd: readable when the thread is to end */
+	double delay;   /* until the next look that nothing asks for */
+	double retry;   /* the last delay after a failure; 0 after a success */
+	char told[512]; /* the last failure's sentence; empty after a success */
+	size_t length; /* of path */
+	char path[];   /* and, behind it, the folder's */
+};
+
+/* A failure is told when it is new. Each is followed by another look soon, so that of two files refused alike both are told. */
+static void tell(struct weir_follower *f, int result, const char *sentence)
+{
+	if (result >= 0)
+		f->told[0] = 0;
+	if (result == 0 || strcmp(f->told, sentence) == 0)
+		return;
+	if (result < 0)
+		snprintf(f->told, sizeof f->told, "%s", sentence);
+	if (f->options.report)
+		f->options.report(f->options.context, result, sentence);
+}
+
+static void look(struct weir_follower *f)
+{
+	char sentence[sizeof f->told];
+	int result = weir_handle_refresh_with(f->handle, f->path, &f->refresh);
+	if (result < 0) {
+		snprintf(sentence, sizeof sentence, "%s", weir_error_detail()); /* report may call weir */
+		f->delay = f->retry = fmin(f->retry > 0 ? 2 * f->retry : first_retry, f->options.poll_seconds);
+	} else {
+		f->retry = 0;
+		snprintf(sentence, sizeof sentence, "%.480s: taken over", f->path);
+		f->delay = f->options.poll_seconds;
+	}
+	tell(f, result, sentence);
+}
+
+/* Returns false when the thread is to end. */
+static bool wait_for_more(struct weir_follower *f)
+{
+	double now = weir__seconds(), until = now + f->delay;
+	do {
+		struct pollfd fds[] = { { .fd = f->stop, .events = POLLIN }, { .fd = f->notice.fd, .events = POLLIN } };
+		if (poll(fds, 2, (int)ceil((until - now) * 1e3)) <= 0)
+			return true; /* the time has come; or no memory for a wait, and then looking is what is left */
+		if (fds[0].revents)
+			return false;
+		if (weir__notice_read(&f->notice))
+			return true;
+		now = weir__seconds();
+	} while (now < until);
+	return true;
+}
+
+/* With qsbr a thread that waits must be offline, or no grace period would end; the other flavors' functions do nothing. */
+static void *follow(void *argument)
+{
+	struct weir_follower *f = argument;
+	const struct rcu_flavor_struct *flavor = f->handle->rcu.flavor;
+	bool goes_on;
+	pthread_setname_np(pthread_self(), "weir-follow");
+	flavor->register_thread();
+	do {
+		if (!f->options.poll_only)
+			weir__notice_renew(&f->notice); /* before the look: what changes after it is noticed */
+		look(f);
+		flavor->thread_offline();
+		goes_on = wait_for_more(f);
+		flavor->thread_online();
+	} while (goes_on);
+	flavor->unregister_thread();
+	return NULL;
+}
+
+static int start_thread(struct weir_follower *f)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	int error = pthread_attr_init(&attributes);
+	if (error)
+		return error;
+	sigfillset(&all);
+	error = pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	if (!error) {
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+		error = pthread_create(&f->thread, &attributes, follow, f);
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	}
+	pthread_attr_destroy(&attributes);
+	return error;
+}
+
+/* Release: weir_handle_destroy() may free the handle now. */
+static void free_follower(struct weir_follower *f)
+{
+	atomic_store_explicit(&f->handle->followed, false, memory_order_release);
+	weir__notice_close(&f->notice);
+	if (f->stop >= 0)
+		close(f->stop);
+	free(f);
+}
+
+/* The folder and the name in it: "set.weir" is in ".", "/set.weir" in "/". */
+static void split_path(struct weir_follower *f)
+{
+	const char *slash = strrchr(f->path, '/');
+	char *folder = f->path + f->length + 1;
+	size_t n = slash ? (size_t)(slash - f->path) : 0;
+	memcpy(folder, n ? f->path : slash ? "/" : ".", n ? n : 1);
+	f->notice = weir__notice(folder, slash ? slash + 1 : f->path);
+}
+
+static int begin(struct weir_follower *f)
+{
+	split_path(f);
+	f->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (f->stop < 0)
+		return weir__fail(-errno, "%s: no eventfd to stop its follower: %s", f->path, weir_strerror(errno));
+	f->delay = f->options.poll_seconds;
+	f->process = getpid();
+	int error = start_thread(f);
+	return error ? weir__fail(-error, "%s: no thread to follow it: %s", f->path, weir_strerror(error)) : 0;
+}
+
+/* Over the defaults, and checked. */
+static int read_options(struct weir_follow_options *out, struct weir_refresh_options *refresh, const struct weir_follow_options *options)
+{
+	int err = weir__options_copy(out, sizeof *out, options, "weir_follow_options");
+	if (!err)
+		err = weir__options_copy(refresh, sizeof *refresh, out->refresh, "weir_refresh_options");
+	if (!err)
+		err = weir__gate_check(&refresh->gate);
+	if (!err && out->poll_seconds == 0)
+		out->poll_seconds = 1;
+	if (!err && !(out->poll_seconds >= 0.001 && out->poll_seconds <= 86400))
+		err = weir__fail(-EINVAL, "poll_seconds %g: 0.001 to 86400, or 0", out->poll_seconds);
+	refresh->struct_size = sizeof *refresh; /* what an older header lacks has its default now */
+	out->refresh = NULL;                    /* the caller's: copied */
+	return err;
+}
+
+int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *path, const struct weir_follow_options *options)
+{
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
+	if (!out || !h || !path)
+		return weir__fail(-EINVAL, "%s is NULL: weir_follow needs it", !out ? "out" : !h ? "the handle" : "path");
+	int err = read_options(&o, &refresh, options);
+	if (err)
+		return err;
+	if (atomic_exchange_explicit(&h->followed, true, memory_order_relaxed))
+		return weir__fail(-EBUSY, "%s: a follower of this handle runs already", path);
+	size_t length = strlen(path);
+	struct weir_follower *f = calloc(1, sizeof *f + 2 * length + 3);
+	if (!f) {
+		atomic_store_explicit(&h->followed, false, memory_order_relaxed);
+		return weir__fail(-ENOMEM, "%s: no memory to follow it", path);
+	}
+	*f = (struct weir_follower){ .handle = h, .options = o, .refresh = refresh, .length = length };
+	memcpy(f->path, path, length + 1);
+	err = begin(f);
+	if (err)
+		free_follower(f);
+	else
+		*out = f;
+	return err;
+}
+
+/* The thread may be waiting for a grace period, which waits for a qsbr thread that is online and does nothing but wait for it. */
+static void end_thread(struct weir_follower *f)
+{
+	const struct rcu_flavor_struct *flavor = f->handle->rcu.flavor;
+	bool online = flavor->read_ongoing();
+	(void)!write(f->stop, &(uint64_t){ 1 }, sizeof(uint64_t));
+	if (online)
+		flavor->thread_offline();
+	pthread_join(f->thread, NULL);
+	if (online)
+		flavor->thread_online();
+}
+
+int weir_follow_stop(struct weir_follower *f)
+{
+	if (!f)
+		return 0;
+	if (f->process == getpid()) {
+		if (weir__in_section(&f->handle->rcu))
+			return weir__fail(-EDEADLK, "weir_follow_stop inside a read-side section: it would wait for its own caller");
+		if (pthread_equal(f->thread, pthread_self()))
+			return weir__fail(-EDEADLK, "weir_follow_stop on the follower's own thread: it would wait for itself");
+		end_thread(f);
+	}
+	free_follower(f);
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * What a handle holds. */
+#include <string.h>
+#include "set/generation.h"
+#include "options.h"
+
+int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out)
+{
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	int err = weir__size_check(out, sizeof *out, "weir_handle_stats");
+	if (err)
+		return err;
+	s.struct_size = out->struct_size;
+	weir__read_lock(&h->rcu);
+	const struct weir_generation *g = weir__generation(h);
+	err = weir_stats(g->current, &s.filter);
+	s.generation = g->number;
+	s.age = weir__seconds() - g->since;
+	s.reloading = g->next != NULL;
+	s.previous_kept = g->previous != NULL;
+	s.bytes = weir__held_bytes(h, g);
+	weir__read_unlock(&h->rcu);
+	s.swaps = atomic_load_explicit(&h->swaps, memory_order_relaxed);
+	s.refused = atomic_load_explicit(&h->refused, memory_order_relaxed);
+	if (!err)
+		memcpy(out, &s, out->struct_size);
+	return err;
+}

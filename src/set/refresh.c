@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ * The handle's filter from a file that somebody replaces. The file is checked and the gate asked before anything is published; then it
+ * is a reload whose next filter is there already: begin, carry, commit, by the rules of generation.h. */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <weir/image.h>
+#include <weir/refresh.h>
+#include "error.h"
+#include "set/generation.h"
+#include "options.h"
+
+/* Which file it was: a file that is replaced has another inode, one that is written in place another time or size. */
+struct identity {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	struct timespec changed;
+};
+
+/* Accepted or refused: either way it is not looked at again. */
+struct weir_watch {
+	struct identity last;
+};
+
+void weir__watch_free(struct weir_watch *watch)
+{
+	free(watch);
+}
+
+static int identify(struct identity *out, const char *path)
+{
+	struct stat s;
+	if (stat(path, &s))
+		return weir__fail(-errno, "%s: %s", path, weir_strerror(errno));
+	*out = (struct identity){ s.st_dev, s.st_ino, s.st_size, s.st_mtim };
+	return 0;
+}
+
+static bool same(const struct identity *a, const struct identity *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
+	       a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* Map it as the current filter behaves, or load it if it is compressed. */
+static int take(struct weir_filter **out, const char *path, const struct weir_filter *current, uint64_t room)
+{
+	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	int err = weir_image_info(path, &info);
+	if (err)
+		return err;
+	options.max_bytes = room;
+	if (info.compressed)
+		return weir_load(out, path, &options);
+	return weir_map(out, path, current->view.insert_error ? WEIR_MAP_READ : WEIR_MAP_PRIVATE, &options);
+}
+
+static int check_seed(const char *path, const struct weir_filter *next, const struct weir_filter *current)
+{
+	if (next->view.seed == current->view.seed)
+		return 0;
+	return weir__fail(-EINVAL, "%s: its seed has the fingerprint %08llx, the current filter's %08llx: all filters of a handle share one",
+	                  path, (unsigned long long)weir__seed_fingerprint(next->view.seed),
+	                  (unsigned long long)weir__seed_fingerprint(current->view.seed));
+}
+
+/* What max_bytes leaves for the image. */
+static int find_room(uint64_t *room, const struct weir_handle *h, uint64_t max_bytes)
+{
+	uint64_t held = weir__held_bytes(h, h->generation);
+	*room = max_bytes ? max_bytes - held : 0;
+	if (max_bytes && held >= max_bytes)
+		return weir__fail(-EFBIG, "max_bytes %llu: %llu bytes are held already", (unsigned long long)max_bytes, (unsigned long long)held);
+	return 0;
+}
+
+static int check_carry(const struct weir_refresh_options *options, struct weir_filter *next, const struct weir_filter *current)
+{
+	return options->carry ? weir__merge_check(next, current) : 0;
+}
+
+/* A filter that may be published, or why not. */
+static int prepare(struct weir_filter **out, const struct weir_handle *h, const char *path, const struct weir_refresh_options *options)
+{
+	const struct weir_filter *current = h->generation->current;
+	struct weir_filter *next = NULL;
+	uint64_t room;
+	int err = find_room(&room, h, options->max_bytes);
+	if (!err)
+		err = take(&next, path, current, room);
+	if (err)
+		return err;
+	err = check_seed(path, next, current);
+	if (!err)
+		err = check_carry(options, next, current);
+	if (!err)
+		err = weir__gate_ask(&options->gate, next);
+	if (err) {
+		weir_destroy(next);
+		return err;
+	}
+	*out = next;
+	return 0;
+}
+
+static int swap(struct weir_handle *h, struct weir_filter *next, const struct weir_refresh_options *options)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r;
+	o.keep_previous = options->keep_previous;
+	o.defer_free = options->defer_free;
+	int err = weir__reload_open(&r, h, next, &o);
+	if (err) {
+		weir_destroy(next);
+		h->watch->last = (struct identity){ 0 }; /* no memory: to be tried again */
+		weir__writer_release(h);
+		return err;
+	}
+	if (options->carry && (err = weir_reload_copy(r)) != 0) {
+		weir__reload_drop(r);
+		return err;
+	}
+	return weir__reload_close(r);
+}
+
+/* Is it the file's fault, as long as it is this file? All else may pass: memory, descriptors and what max_bytes leaves come back,
+ * permissions are given and disks mended, and none of that makes it another file. */
+static bool verdict(int err)
+{
+	return err == -EBADMSG || err == -ENOTSUP || err == -EINVAL || err == -EROFS || err == -ECANCELED || err == -EBUSY || err == -EISDIR;
+}
+
+/* The handle is claimed, and no longer when this returns. */
+static int refresh(struct weir_handle *h, const char *path, const struct weir_refresh_options *options)
+{
+	struct identity now;
+	struct weir_filter *next;
+	int err = identify(&now, path);
+	if (!err && !h->watch && !(h->watch = calloc(1, sizeof *h->watch)))
+		err = weir__fail(-ENOMEM, "%s: no memory to remember it", path);
+	if (err || same(&h->watch->last, &now)) {
+		weir__writer_release(h);
+		return err;
+	}
+	err = prepare(&next, h, path, options);
+	if (!err || verdict(err))
+		h->watch->last = now;
+	if (err) {
+		atomic_fetch_add_explicit(&h->refused, verdict(err), memory_order_relaxed);
+		weir__writer_release(h);
+		return err;
+	}
+	err = swap(h, next, options);
+	return err ? err : 1;
+}
+
+int weir_handle_refresh_with(struct weir_handle *h, const char *path, const struct weir_refresh_options *options)
+{
+	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
+	if (!h || !path)
+		return weir__fail(-EINVAL, "%s is NULL: weir_handle_refresh needs it", h ? "path" : "the handle");
+	int err = weir__options_copy(&o, sizeof o, options, "weir_refresh_options");
+	if (!err)
+		err = weir__gate_check(&o.gate);
+	if (!err)
+		err = weir__writer_begin(h, "weir_handle_refresh");
+	return err ? err : refresh(h, path, &o);
+}
+
+int weir_handle_refresh(struct weir_handle *h, const char *path)
+{
+	return weir_handle_refresh_with(h, path, NULL);
+}

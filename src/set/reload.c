@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ * Reload: who publishes what, and when the old is freed. The rules H1 to H5 stand in generation.h.
+ *
+ *     begin      record {current, next, previous}   grace period   free the old record
+ *     commit     record {next, -, current if kept}  grace period   free both old records, the old current unless kept, the old previous
+ *     abort      record {current, -, previous}      grace period   free both old records, next
+ *
+ * All that a commit or an abort will need is allocated by begin, so that neither can fail for want of memory. */
+#include <stdlib.h>
+#include <string.h>
+#include "error.h"
+#include "set/generation.h"
+#include "options.h"
+#include "plan.h"
+
+struct weir_reload {
+	struct weir_handle *handle;
+	struct weir_filter *next;
+	struct weir_generation *after; /* the record of the commit or abort */
+	struct weir_retired *retired;
+	struct weir_share share;
+	double since;
+	struct weir_reload_options options;
+};
+
+static uint64_t bytes_of(const struct weir_filter *f)
+{
+	return f ? f->bytes : 0;
+}
+
+uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generation *g)
+{
+	return bytes_of(g->current) + bytes_of(g->next) + bytes_of(g->previous) +
+	       atomic_load_explicit(&h->bytes_retired, memory_order_relaxed);
+}
+
+static void free_retired(struct weir_retired *retired)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		weir_destroy(retired->filters[i]);
+		free(retired->records[i]);
+	}
+	free(retired);
+}
+
+static void free_deferred(struct rcu_head *head)
+{
+	struct weir_retired *retired = caa_container_of(head, struct weir_retired, head);
+	WEIR__SECTIONS_ENDED(head); /* what retire() wrote */
+	struct weir_handle *h = retired->handle;
+	uint64_t bytes = bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]);
+	WEIR__SECTIONS_ENDED((void *)(uintptr_t)h->rcu.flavor);
+	free_retired(retired);
+	atomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release); /* destroy may free the handle now: it waits for a barrier */
+}
+
+/* H3: after a grace period, which is waited for here or by call_rcu's thread. */
+static void retire(struct weir_handle *h, struct weir_retired *retired, bool defer)
+{
+	if (!defer) {
+		weir__synchronize(&h->rcu);
+		free_retired(retired);
+		return;
+	}
+	retired->handle = h;
+	atomic_fetch_add_explicit(&h->retiring, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&h->bytes_retired, bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]), memory_order_relaxed);
+	WEIR__SECTION_ENDS(&retired->head); /* its thread reads what is written here */
+	h->rcu.flavor->update_call_rcu(&retired->head, free_deferred);
+}
+
+int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
+                      const struct weir_reload_options *options)
+{
+	const struct weir_generation *g = h->generation;
+	struct weir_reload *r = malloc(sizeof *r);
+	struct weir_generation *during = weir__record(g->current, next, g->previous, g->number);
+	struct weir_generation *after = weir__record(NULL, NULL, NULL, 0);
+	struct weir_retired *retired = calloc(1, sizeof *retired);
+	if (!r || !during || !after || !retired) {
+		free(r);
+		free(during);
+		free(after);
+		free(retired);
+		return weir__fail(-ENOMEM, "no memory for a reload's records");
+	}
+	during->since = g->since;
+	struct weir_generation *before = weir__publish(h, during);
+	weir__synchronize(&h->rcu); /* H2 */
+	free(before);               /* H3 */
+	*r = (struct weir_reload){ .handle = h, .next = next, .after = after, .retired = retired, .since = weir__seconds(),
+		.options = *options };
+	*out = r;
+	return 0;
+}
+
+/* Publish r->after, leave to a grace period what it no longer names, and let the next writer in. */
+static void close_with(struct weir_reload *r, struct weir_generation after, struct weir_filter *gone, struct weir_filter *gone_too,
+                       bool defer)
+{
+	struct weir_handle *h = r->handle;
+	*r->after = after;
+	r->retired->filters[0] = gone;
+	r->retired->filters[1] = gone_too;
+	r->retired->records[0] = weir__publish(h, r->after);
+	retire(h, r->retired, defer);
+	free(r);
+	weir__writer_release(h);
+}
+
+void weir__reload_drop(struct weir_reload *r)
+{
+	const struct weir_generation *g = r->handle->generation;
+	struct weir_generation after = { .current = g->current, .previous = g->previous, .number = g->number, .since = g->since };
+	bool defer = r->options.defer_free || weir__in_section(&r->handle->rcu);
+	close_with(r, after, g->next, NULL, defer);
+}
+
+int weir__reload_close(struct weir_reload *r)
+{
+	struct weir_handle *h = r->handle;
+	const struct weir_generation *g = h->generation;
+	bool keep = r->options.keep_previous;
+	int err = weir__gate_ask(&r->options.gate, r->next);
+	if (err) {
+		atomic_fetch_add_explicit(&h->refused, 1, memory_order_relaxed);
+		weir__reload_drop(r);
+		return err;
+	}
+	struct weir_generation after = { .current = g->next, .previous = keep ? g->current : NULL, .number = g->number + 1,
+		.since = weir__seconds() };
+	atomic_fetch_add_explicit(&h->swaps, 1, memory_order_relaxed);
+	close_with(r, after, keep ? NULL : g->current, g->previous, r->options.defer_free);
+	return 0;
+}
+
+/* ---- the public verbs ---- */
+
+static int next_params(struct weir_params *out, const struct weir_filter *current, const struct weir_params *params)
+{
+	int err = weir__params_check(params, out);
+	if (err)
+		return err;
+	if (out->seed && out->seed != current->view.seed)
+		return weir__fail(-EINVAL,
+		                  "params.seed: fingerprint %08llx, where the current filter has %08llx: all filters of a handle share one",
+		                  (unsigned long long)weir__seed_fingerprint(out->seed),
+		                  (unsigned long long)weir__seed_fingerprint(current->view.seed));
+	out->seed = current->view.seed;
+	return 0;
+}
+
+static int check_peak(const struct weir_handle *h, uint64_t next_bytes, uint64_t max_bytes)
+{
+	uint64_t held = weir__held_bytes(h, h->generation);
+	if (max_bytes && (next_bytes > max_bytes || held > max_bytes - next_bytes))
+		return weir__fail(-EFBIG, "max_bytes %llu: %llu bytes are held and the next filter needs %llu more", (unsigned long long)max_bytes,
+		                  (unsigned long long)held, (unsigned long long)next_bytes);
+	return 0;
+}
+
+static int make_next(struct weir_filter **out, const struct weir_handle *h, const struct weir_reload_options *options)
+{
+	const struct weir_filter *current = h->generation->current;
+	struct weir_params params;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	if (!options->params) {
+		int err = check_peak(h, current->bytes, options->max_bytes);
+		return err ? err : weir__filter_like(out, current);
+	}
+	int err = next_params(&params, current, options->params);
+	if (!err)
+		err = weir_plan(&params, &plan);
+	if (!err)
+		err = check_peak(h, plan.bytes, options->max_bytes);
+	return err ? err : weir_create(out, &params);
+}
+
+int weir__reload_begin(struct weir_reload **out, struct weir_handle *h, const struct weir_reload_options *options,
+                       struct weir_share share)
+{
+	struct weir_filter *next = NULL;
+	int err = weir__gate_check(&options->gate);
+	if (!err)
+		err = weir__writer_begin(h, "weir_reload_begin");
+	if (err)
+		return err;
+	err = make_next(&next, h, options);
+	if (!err)
+		err = weir__reload_open(out, h, next, options);
+	if (err) {
+		weir_destroy(next);
+		weir__writer_release(h);
+		return err;
+	}
+	(*out)->share = share;
+	return 0;
+}
+
+int weir_reload_begin(struct weir_reload **out, struct weir_handle *h, const struct weir_reload_options *options)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	if (!out || !h)
+		return weir__fail(-EINVAL, "%s is NULL: weir_reload_begin needs it", out ? "the handle" : "out");
+	int err = weir__options_copy(&o, sizeof o, options, "weir_reload_options");
+	return err ? err : weir__reload_begin(out, h, &o, (struct weir_share){ 0 });
+}
+
+int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash)
+{
+	if (r->share.bits) {
+		if (weir__share_shard(r->share.bits, hash) != r->share.shard)
+			return WEIR_SEEN;
+		hash = weir__share_hash(r->share.bits, hash);
+	}
+	return weir_insert_hash(r->next, hash);
+}
+
+int weir_reload_insert(struct weir_reload *r, const void *key, size_t len)
+{
+	return weir_reload_insert_hash(r, weir_hash(r->next, key, len));
+}
+
+int64_t weir_reload_insert_hashes(struct weir_reload *r, const uint64_t *hashes, size_t n)
+{
+	return weir__share_insert(&r->share, r->next, &(struct weir_keys){ .hashes = hashes }, n);
+}
+
+int64_t weir_reload_insert_keys(struct weir_reload *r, const struct iovec *keys, size_t n)
+{
+	return weir__share_insert(&r->share, r->next, &(struct weir_keys){ .vectors = keys }, n);
+}
+
+int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *keys, size_t key_bytes, size_t n)
+{
+	return weir__share_insert(&r->share, r->next, &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n);
+}
+
+int weir_reload_copy(struct weir_reload *r)
+{
+	return weir_merge(r->next, r->handle->generation->current);
+}
+
+int weir_reload_progress(const struct weir_reload *r, struct weir_reload_progress *out)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	int err = weir__size_check(out, sizeof *out, "weir_reload_progress");
+	if (!err)
+		err = weir_stats(r->next, &stats);
+	if (err)
+		return err;
+	struct weir_reload_progress p = { .struct_size = out->struct_size, .keys = stats.keys_estimated,
+		.share = stats.keys_estimated / (double)stats.capacity, .seconds = weir__seconds() - r->since };
+	memcpy(out, &p, out->struct_size);
+	return 0;
+}
+
+const struct weir_filter *weir_reload_next(const struct weir_reload *r)
+{
+	return r->next;
+}
+
+int weir_reload_commit(struct weir_reload *r)
+{
+	if (weir__in_section(&r->handle->rcu))
+		return weir__fail(-EDEADLK, "weir_reload_commit inside a read-side section: it would wait for its own caller");
+	return weir__reload_close(r);
+}
+
+void weir_reload_abort(struct weir_reload *r)
+{
+	if (r)
+		weir__reload_drop(r);
+}

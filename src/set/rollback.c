@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ * The previous filter: taken back, or given up. H5 in generation.h says why a rollback loses no insert.
+ *
+ *     rollback   record {previous, -, -}  grace period   free the old record, the rejected filter
+ *     drop       record {current, -, -}   grace period   free the old record, the previous filter */
+#include <stdlib.h>
+#include "error.h"
+#include "set/generation.h"
+
+/* The handle is claimed. */
+static int leave(struct weir_handle *h, bool rolls_back, const char *verb)
+{
+	const struct weir_generation *g = h->generation;
+	if (!g->previous)
+		return weir__fail(-ENOENT, "%s: no previous filter is kept", verb);
+	struct weir_filter *stays = rolls_back ? g->previous : g->current, *goes = rolls_back ? g->current : g->previous;
+	struct weir_generation *record = weir__record(stays, NULL, NULL, g->number + rolls_back);
+	if (!record)
+		return weir__fail(-ENOMEM, "%s: no memory for a record", verb);
+	if (!rolls_back)
+		record->since = g->since;
+	struct weir_generation *before = weir__publish(h, record);
+	weir__synchronize(&h->rcu); /* H3 */
+	weir_destroy(goes);
+	free(before);
+	return 0;
+}
+
+static int begin_and_leave(struct weir_handle *h, bool rolls_back, const char *verb)
+{
+	int err = weir__writer_begin(h, verb);
+	if (err)
+		return err;
+	err = leave(h, rolls_back, verb);
+	if (!err && rolls_back)
+		atomic_fetch_add_explicit(&h->swaps, 1, memory_order_relaxed);
+	weir__writer_release(h);
+	return err;
+}
+
+int weir_handle_rollback(struct weir_handle *h)
+{
+	return begin_and_leave(h, true, "weir_handle_rollback");
+}
+
+int weir_handle_drop_previous(struct weir_handle *h)
+{
+	return begin_and_leave(h, false, "weir_handle_drop_previous");
+}

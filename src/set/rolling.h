@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * A rolling set: a table of handles, one a shard, that share a seed and the right to write. */
+#ifndef WEIR_SRC_ROLLING_H
+#define WEIR_SRC_ROLLING_H
+
+#include <weir/rolling.h>
+#include "set/generation.h"
+#include "set/share.h"
+
+struct weir_rolling {
+	unsigned bits;
+	uint32_t shards;
+	uint64_t seed;
+	struct weir_rcu rcu;
+	atomic_bool claimed; /* H4: one shard at a time, so that the peak is one shard more */
+	struct weir_handle *shard[];
+};
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ * What a loader offers to the reload of one shard: the hashes of that shard are inserted, the others passed over. */
+#include "set/share.h"
+
+enum { AT_A_TIME = 2048 };
+
+/* Keep those that lie in the share, as the shard's own hashes. */
+static size_t keep(const struct weir_share *share, uint64_t *hashes, size_t n)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t hash = hashes[i];
+		hashes[kept] = weir__share_hash(share->bits, hash);
+		kept += weir__share_shard(share->bits, hash) == share->shard;
+	}
+	return kept;
+}
+
+int64_t weir__share_insert(const struct weir_share *share, struct weir_filter *f, const struct weir_keys *keys, size_t n)
+{
+	uint64_t hashes[AT_A_TIME];
+	int64_t inserted = 0;
+	if (share->bits == 0)
+		return weir__keys_insert(f, keys, 0, n, NULL);
+	for (size_t at = 0; at < n; at += AT_A_TIME) {
+		size_t some = n - at < AT_A_TIME ? n - at : AT_A_TIME;
+		weir__keys_hash(f, keys, at, some, hashes);
+		int64_t answer = weir_insert_hashes(f, hashes, keep(share, hashes, some), NULL);
+		if (answer < 0)
+			return answer;
+		inserted += answer;
+	}
+	return inserted;
+}
