@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * How long a thread was ready to run while another had its CPU: what tells a shared machine from a slow filter. */
+ * How long a thread was ready to run while another had its CPU: what tells a shared machine from
+ * a slow filter. */
 #ifndef WEIR_BENCH_ACCOUNT_H
 #define WEIR_BENCH_ACCOUNT_H
 
@@ -9,7 +10,8 @@
 
 namespace bench {
 
-/* A thread's own account of how long it has waited for a CPU: the second number of its schedstat. */
+/* A thread's own account of how long it has waited for a CPU: the second number of its
+ * schedstat. */
 class Account {
 public:
 	Account() : fd_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}

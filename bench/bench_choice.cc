@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which kind and size? Every kind there is, at one rate asked of all and at one size given to all: its time, its memory, and the rate
- * that it really has. */
+ * Which kind and size? Every kind there is, at one rate asked of all and at one size given to
+ * all: its time, its memory, and the rate that it really has. */
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -24,7 +24,8 @@ struct Kind {
 	const char *name;
 	uint32_t words_per_key; /* 0: there is no choice */
 	Make make;
-	enum { always, slow, rare } when; /* slow: few points in a default run, none in a quick one; rare: in a full one only */
+	/* slow: few points in a default run, none in a quick one; rare: in a full one only */
+	enum { always, slow, rare } when;
 	bool batch_only = false; /* another set with the same bits: a yardstick's batch verb */
 };
 
@@ -43,10 +44,15 @@ Made weir_kind(uint32_t kind, uint32_t z, size_t n, double rate, double bits)
 
 Make blocked(uint32_t z)
 {
-	return [z](size_t n, double rate, double bits) { return weir_kind(WEIR_BLOCKED, z, n, rate, bits); };
+	return [z](size_t n, double rate, double bits) {
+		return weir_kind(WEIR_BLOCKED, z, n, rate, bits);
+	};
 }
 
-Made classic(size_t n, double rate, double bits) { return weir_kind(WEIR_CLASSIC, 0, n, rate, bits); }
+Made classic(size_t n, double rate, double bits)
+{
+	return weir_kind(WEIR_CLASSIC, 0, n, rate, bits);
+}
 
 Make split(Maker maker)
 {
@@ -147,15 +153,22 @@ void add_case(const Case &c)
 	Part size = c.bits > 0 ? Part("bits", c.bits) : Part("rate", c.rate);
 	auto body = [c](benchmark::State &state) { run(state, c); };
 	if (c.kind->words_per_key)
-		add({ { "kind", c.kind->name }, { "z", c.kind->words_per_key }, size, { "keys", c.n }, { "op", c.op } }, body);
+		add({ { "kind", c.kind->name },
+		      { "z", c.kind->words_per_key },
+		      size,
+		      { "keys", c.n },
+		      { "op", c.op } },
+		    body);
 	else
 		add({ { "kind", c.kind->name }, size, { "keys", c.n }, { "op", c.op } }, body);
 }
 
 void add_ops(Case c, const Options &options)
 {
-	bool weir = std::string(c.kind->name) == "blocked" || std::string(c.kind->name) == "classic";
-	for (auto [op, verb] : { std::pair("hit", Verb::hit), std::pair("miss", Verb::miss), std::pair("insert", Verb::insert) }) {
+	bool weir = std::string(c.kind->name) == "blocked" ||
+	            std::string(c.kind->name) == "classic";
+	for (auto [op, verb] : { std::pair("hit", Verb::hit), std::pair("miss", Verb::miss),
+	                         std::pair("insert", Verb::insert) }) {
 		c.op = op;
 		c.verb = verb;
 		c.batch = 0;
@@ -176,8 +189,10 @@ struct Points {
 
 const Points &points_of(const Kind &kind, const Options &options)
 {
-	static const Points all = { { 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5 }, { 6, 8, 10, 12, 16, 20, 24, 32 } };
-	static const Points usual = { { 0.1, 0.03, 0.01, 0.001, 1e-4, 1e-5 }, { 8, 10, 12, 16, 24 } };
+	static const Points all = { { 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5 },
+	                            { 6, 8, 10, 12, 16, 20, 24, 32 } };
+	static const Points usual = { { 0.1, 0.03, 0.01, 0.001, 1e-4, 1e-5 },
+	                              { 8, 10, 12, 16, 24 } };
 	static const Points quick = { { 0.1, 0.01, 0.001, 1e-4 }, { 8, 12, 16 } };
 	static const Points slow = { { 0.1, 0.01, 0.001 }, { 8, 12, 16 } };
 	if (options.full())
@@ -188,9 +203,13 @@ const Points &points_of(const Kind &kind, const Options &options)
 void add_all(const Options &options)
 {
 	size_t n = options.quick() ? 1000000 : 10000000;
-	size_t most = options.full() ? size_t(1) << 30 : options.quick() ? size_t(1) << 23 : size_t(1) << 27;
+	size_t most = options.full()  ? size_t(1) << 30 :
+	              options.quick() ? size_t(1) << 23 :
+	                                size_t(1) << 27;
 	for (const Kind &kind : kinds()) {
-		if (kind.when > (options.quick() ? Kind::always : options.full() ? Kind::rare : Kind::slow))
+		if (kind.when > (options.quick() ? Kind::always :
+		                 options.full()  ? Kind::rare :
+		                                   Kind::slow))
 			continue;
 		const Points &points = points_of(kind, options);
 		for (double rate : points.rates)
@@ -200,13 +219,17 @@ void add_all(const Options &options)
 	}
 }
 
-const char help[] =
-	"Which kind and size? Time, memory and measured rate of each kind, on one CPU: at equal rate (rate:0.01, asked of all) and at equal\n"
-	"memory (bits:12, bits a key given to all; fp_asked is then what the layout's own formula expects). blocked has one layout for each\n"
-	"z, the words a key touches; is_default: weir would choose this one. hit, miss and insert take a key a call, batch asks absent keys\n"
-	"1024 a call. split is called through a pointer, as weir's verbs are (cores has it inlined); it, libbloom and textbook are what there\n"
-	"is otherwise. fp_interval above 0.1: there were not enough absent keys to say the rate within a tenth; --quick asks 8 million at\n"
-	"most, --full a thousand million.\n";
+const char help[] = "Which kind and size? Time, memory and measured rate of each kind, on one CPU: "
+                    "at equal rate (rate:0.01, asked of all) and at equal\n"
+                    "memory (bits:12, bits a key given to all; fp_asked is then what the layout's "
+                    "own formula expects). blocked has one layout for each\n"
+                    "z, the words a key touches; is_default: weir would choose this one. hit, miss "
+                    "and insert take a key a call, batch asks absent keys\n"
+                    "1024 a call. split is called through a pointer, as weir's verbs are (cores "
+                    "has it inlined); it, libbloom and textbook are what there\n"
+                    "is otherwise. fp_interval above 0.1: there were not enough absent keys to say "
+                    "the rate within a tenth; --quick asks 8 million at\n"
+                    "most, --full a thousand million.\n";
 
 const Question choice = { "choice", help, { 3, 0.02 }, { 5, 0.03 }, { 9, 0.2 }, false, add_all };
 

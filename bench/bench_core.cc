@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * What each verb costs beside what a user would have without weir: inserts, hits, misses, batches, latency, strings, by size, rate and
- * threads. Google Benchmark reports; the column Time is per key, and each filter's bits a key and measured rate stand beside it.
- * An iteration is the median of some rounds: one thread's time is of its CPU, several threads' of the clock. */
+ * What each verb costs beside what a user would have without weir: inserts, hits, misses,
+ * batches, latency, strings, by size, rate and threads. Google Benchmark reports; the column
+ * Time is per key, and each filter's bits a key and measured rate stand beside it. An iteration
+ * is the median of some rounds: one thread's time is of its CPU, several threads' of the clock. */
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -115,7 +116,8 @@ Filled &filled(const Case &c, const Keys &keys)
 void progress(const Case &c)
 {
 	if (isatty(2))
-		fprintf(stderr, "\r%s, %s, n = %s, %u threads\033[K\r", name_of(c.op), c.contender.name, size_name(c.n).c_str(), c.threads);
+		fprintf(stderr, "\r%s, %s, n = %s, %u threads\033[K\r", name_of(c.op),
+		        c.contender.name, size_name(c.n).c_str(), c.threads);
 }
 
 /* The median of a few rounds, which is what one iteration is said to have taken. */
@@ -145,8 +147,10 @@ void run(benchmark::State &state, const Case &c)
 	size_t count = std::min<size_t>(c.n, size_t(1) << 20);
 	for (auto _ : state)
 		state.SetIterationTime(1e-9 * median_of(rounds_of(c), [&](size_t i) {
-			return measure(team, *f.set, c.op, keys, i * count, count, c.threads > 1).ns;
-		}));
+		                               return measure(team, *f.set, c.op, keys, i * count,
+		                                              count, c.threads > 1)
+		                                       .ns;
+		                       }));
 	report(state, f.facts);
 }
 
@@ -178,16 +182,22 @@ void run_strings(benchmark::State &state, const Case &c)
 	for (auto _ : state)
 		state.SetIterationTime(1e-9 * median_of(rounds_of(c), round));
 	double wrong = static_cast<double>(set->lookup(others.data(), others.size()));
-	report(state, { static_cast<double>(set->bytes()) * 8 / static_cast<double>(c.n), wrong / static_cast<double>(others.size()), 0 });
+	report(state, { static_cast<double>(set->bytes()) * 8 / static_cast<double>(c.n),
+	                wrong / static_cast<double>(others.size()), 0 });
 }
 
 void add(const Case &c, bool strings)
 {
 	char name[128];
-	snprintf(name, sizeof(name), "%s%s/%s/n:%s/p:%g%%/threads:%u", strings ? "string_" : "", name_of(c.op), c.contender.name,
-	         size_name(c.n).c_str(), c.rate * 100, c.threads);
-	auto body = [c, strings](benchmark::State &state) { strings ? run_strings(state, c) : run(state, c); };
-	benchmark::RegisterBenchmark(name, body)->UseManualTime()->Iterations(1)->Unit(benchmark::kNanosecond);
+	snprintf(name, sizeof(name), "%s%s/%s/n:%s/p:%g%%/threads:%u", strings ? "string_" : "",
+	         name_of(c.op), c.contender.name, size_name(c.n).c_str(), c.rate * 100, c.threads);
+	auto body = [c, strings](benchmark::State &state) {
+		strings ? run_strings(state, c) : run(state, c);
+	};
+	benchmark::RegisterBenchmark(name, body)
+		->UseManualTime()
+		->Iterations(1)
+		->Unit(benchmark::kNanosecond);
 }
 
 /* What stands beside one thread at one size: latency, inserts of what is there, strings. */
@@ -195,7 +205,8 @@ void add_once(const Contender &contender, size_t n, double rate)
 {
 	if (contender.lookups) {
 		add({ contender, Op::chain, n, rate, 1 }, false);
-		if (strcmp(contender.name, "urcu_lfht") != 0) /* a node a key: there is no inserting again */
+		/* a node a key: there is no inserting again */
+		if (strcmp(contender.name, "urcu_lfht") != 0)
 			add({ contender, Op::present, n, rate, 1 }, false);
 	}
 	if (contender.strings && n == 1000000)
@@ -208,14 +219,17 @@ void add_threads(const Contender &contender, size_t n, double rate)
 	bool concurrent = contender.make(1000, rate)->concurrent();
 	for (Op op : { Op::insert, Op::hit, Op::miss })
 		for (unsigned threads : { 1u, 2u })
-			if (threads <= allowed_cpus().size() && (op == Op::insert ? threads == 1 || concurrent : contender.lookups))
+			if (threads <= allowed_cpus().size() &&
+			    (op == Op::insert ? threads == 1 || concurrent : contender.lookups))
 				add({ contender, op, n, rate, threads }, false);
 }
 
 /* How fast the machine reads random lines, beside the lookups of filters of that size. */
 void add_limits(size_t n)
 {
-	static const Contender lines = { "machine_random_lines", random_lines, m100, false, true, true };
+	static const Contender lines = {
+		"machine_random_lines", random_lines, m100, false, true, true
+	};
 	for (unsigned threads : { 1u, 2u })
 		if (threads <= allowed_cpus().size())
 			add({ lines, Op::hit, n, 0.01, threads }, false);

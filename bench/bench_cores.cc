@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * How does throughput grow with cores? Each set is filled once for a size and a rate, then each operation runs on 1, 2, 4 ... and all
- * CPUs: pinned, one thread a physical core before the second of any. */
+ * How does throughput grow with cores? Each set is filled once for a size and a rate, then each
+ * operation runs on 1, 2, 4 ... and all CPUs: pinned, one thread a physical core before the
+ * second of any. */
 #include <memory>
 #include <weir/weir.h>
 #include "harness.h"
@@ -10,8 +11,14 @@
 namespace bench {
 namespace {
 
-std::unique_ptr<Set> blocked(size_t n, double rate) { return weir_layout(WeirFilter::params_of(n, rate, WEIR_BLOCKED)); }
-std::unique_ptr<Set> classic(size_t n, double rate) { return weir_layout(WeirFilter::params_of(n, rate, WEIR_CLASSIC)); }
+std::unique_ptr<Set> blocked(size_t n, double rate)
+{
+	return weir_layout(WeirFilter::params_of(n, rate, WEIR_BLOCKED));
+}
+std::unique_ptr<Set> classic(size_t n, double rate)
+{
+	return weir_layout(WeirFilter::params_of(n, rate, WEIR_CLASSIC));
+}
 
 struct Contender {
 	const char *name;
@@ -83,8 +90,13 @@ void add_case(const Case &c)
 {
 	/* "split-batch" is the yardstick's own batch verb: the same set by name, another batch */
 	bool yardstick = c.contender->lookups_only;
-	add({ { "op", name_of(c.verb) }, { "set", yardstick ? "split" : c.contender->name }, { "rate", c.rate }, { "keys", keys_for(c.size.bytes) },
-	      { "fits", c.size.fits }, { "batch", yardstick ? batch_keys : c.batch }, { "threads", c.threads } },
+	add({ { "op", name_of(c.verb) },
+	      { "set", yardstick ? "split" : c.contender->name },
+	      { "rate", c.rate },
+	      { "keys", keys_for(c.size.bytes) },
+	      { "fits", c.size.fits },
+	      { "batch", yardstick ? batch_keys : c.batch },
+	      { "threads", c.threads } },
 	    [c](benchmark::State &state) { run(state, c); });
 }
 
@@ -94,12 +106,14 @@ void add_set(const Contender &contender, const Size &size, double rate, const Op
 	std::vector<unsigned> threads = thread_counts(options.quick() ? 5 : 64);
 	for (Verb verb : { Verb::hit, Verb::miss, Verb::insert, Verb::mixed, Verb::zipf }) {
 		bool asked = verb == Verb::hit || verb == Verb::miss;
-		if ((contender.lookups_only && !asked) || (!all && verb != Verb::hit && verb != Verb::insert))
+		if ((contender.lookups_only && !asked) ||
+		    (!all && verb != Verb::hit && verb != Verb::insert))
 			continue;
 		for (size_t batch : { size_t(0), batch_keys })
 			for (unsigned n : threads)
 				if (!batch || (contender.batches && all &&
-				               (verb == Verb::hit || verb == Verb::insert || (verb == Verb::miss && !options.quick()))))
+				               (verb == Verb::hit || verb == Verb::insert ||
+				                (verb == Verb::miss && !options.quick()))))
 					add_case({ &contender, verb, size, rate, batch, n });
 	}
 }
@@ -111,10 +125,13 @@ bool wanted(const Contender &contender, const Size &size, double rate, const Opt
 		return true;
 	if (options.quick())
 		return contender.when < Contender::everything && rate == 0.01 && fits != "L3" &&
-		       (fits != "memory" || contender.when == Contender::always || contender.make == yardstick_single);
+		       (fits != "memory" || contender.when == Contender::always ||
+		        contender.make == yardstick_single);
 	if (contender.when == Contender::slow)
 		return rate == 0.01 && fits == "L2";
-	return contender.when < Contender::slow && (contender.batches || rate == 0.01 || fits != "memory"); /* large sets take long to fill */
+	/* large sets take long to fill */
+	return contender.when < Contender::slow &&
+	       (contender.batches || rate == 0.01 || fits != "memory");
 }
 
 void add_all(const Options &options)
@@ -122,16 +139,24 @@ void add_all(const Options &options)
 	for (const Size &size : sizes())
 		for (double rate : { 0.01, 0.001 })
 			for (const Contender &contender : contenders)
-				if (wanted(contender, size, rate, options) && keys_for(size.bytes) < (contender.when == Contender::everything ? 10000000u : ~0u))
+				if (wanted(contender, size, rate, options) &&
+				    keys_for(size.bytes) <
+				            (contender.when == Contender::everything ? 10000000u :
+				                                                       ~0u))
 					add_set(contender, size, rate, options);
 }
 
 const char help[] =
-	"How does throughput grow with cores? Lookups of keys that are there (hit) and are not (miss), inserts of new keys from empty to\n"
-	"capacity (insert), 19 hits for one insert (mixed), inserts of keys of which few come often (zipf: Zipf's law, 0.99), one key a call\n"
-	"or in batches of 1024, on 1, 2, 4 ... and all allowed CPUs, in filters that fit half of the L2, half of the L3, and four times the\n"
-	"last cache, at 1 % and 0.1 %. blocked and classic are weir's through its shared library, blocked-inline through <weir/inline.h>;\n"
-	"split is a split-block filter written for this machine, inlined; the others are what a user would write: libbloom behind a mutex,\n"
+	"How does throughput grow with cores? Lookups of keys that are there (hit) and are not "
+        "(miss), inserts of new keys from empty to\n"
+	"capacity (insert), 19 hits for one insert (mixed), inserts of keys of which few come "
+        "often (zipf: Zipf's law, 0.99), one key a call\n"
+	"or in batches of 1024, on 1, 2, 4 ... and all allowed CPUs, in filters that fit half of "
+        "the L2, half of the L3, and four times the\n"
+	"last cache, at 1 % and 0.1 %. blocked and classic are weir's through its shared library, "
+        "blocked-inline through <weir/inline.h>;\n"
+	"split is a split-block filter written for this machine, inlined; the others are what a "
+        "user would write: libbloom behind a mutex,\n"
 	"64 shards each behind a mutex or a read-write lock, liburcu's hash table (--full).\n";
 
 const Question cores = { "cores", help, { 3, 0.03 }, { 5, 0.03 }, { 9, 0.4 }, false, add_all };

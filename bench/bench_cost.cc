@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What does my set cost? The operator's own keys: what building, saving, loading and mapping a filter of them takes. */
+ * What does my set cost? The operator's own keys: what building, saving, loading and mapping a
+ * filter of them takes. */
 #include <cerrno>
 #include <cstring>
 #include <set>
@@ -50,25 +51,35 @@ void add_all(const Options &options)
 		if (!path.empty() && access(path.c_str(), R_OK))
 			throw std::runtime_error(path + ": " + strerror(errno));
 		if (!names.insert(name_of_file(path)).second)
-			throw std::runtime_error(path + ": another file is called " + name_of_file(path));
+			throw std::runtime_error(path + ": another file is called " +
+			                         name_of_file(path));
 		for (How how : { How::single, How::batch, How::insert_hashes, How::load_hashes })
 			for (unsigned threads : thread_counts(options.quick() ? 3 : 64))
-				add({ { "what", "build" }, { "file", name_of_file(path) }, { "how", name_of(how) }, { "threads", threads } },
-				    [=](benchmark::State &state) { run(state, path, how, threads); });
+				add({ { "what", "build" },
+				      { "file", name_of_file(path) },
+				      { "how", name_of(how) },
+				      { "threads", threads } },
+				    [=](benchmark::State &state) {
+				            run(state, path, how, threads);
+				    });
 		add_images(path);
 	}
 }
 
-const char help[] =
-	"What does my set cost? A blocked filter at 1 % of the lines of each file (without any: the words of wamerican-insane if they are\n"
-	"there, else a million made-up keys).\n"
-	"  what:build           from nothing to all keys, on 1, 2, 4 ... CPUs. how: single (weir_insert), batch (weir_insert_keys, 1024 a\n"
-	"                       call), insert_hashes (all hashes at once, into a filter that others may use), load_hashes (one that is\n"
-	"                       private still)\n"
-	"  what:save            to $TMPDIR (/var/tmp), with fsync; form:zstd is compressed at level 3\n"
-	"  what:load, map, map_unverified   and a thousand lookups; cache:cold after the kernel was asked to forget the file: in_page_cache is\n"
-	"                       the share of it that it kept\n"
-	"All times are of the clock. bytes: the filter's, or the image's.\n";
+const char help[] = "What does my set cost? A blocked filter at 1 % of the lines of each file "
+                    "(without any: the words of wamerican-insane if they are\n"
+                    "there, else a million made-up keys).\n"
+                    "  what:build           from nothing to all keys, on 1, 2, 4 ... CPUs. how: "
+                    "single (weir_insert), batch (weir_insert_keys, 1024 a\n"
+                    "                       call), insert_hashes (all hashes at once, into a "
+                    "filter that others may use), load_hashes (one that is\n"
+                    "                       private still)\n"
+                    "  what:save            to $TMPDIR (/var/tmp), with fsync; form:zstd is "
+                    "compressed at level 3\n"
+                    "  what:load, map, map_unverified   and a thousand lookups; cache:cold after "
+                    "the kernel was asked to forget the file: in_page_cache is\n"
+                    "                       the share of it that it kept\n"
+                    "All times are of the clock. bytes: the filter's, or the image's.\n";
 
 const Question cost = { "cost", help, { 3, 0.1 }, { 5, 0.3 }, { 9, 1.0 }, true, add_all };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What does a reload do to my readers? Readers ask the set without a pause while the loader replaces it again and again; once with
- * only the end of it all timed, for the throughput, and once with each call timed, for the latency. */
+ * What does a reload do to my readers? Readers ask the set without a pause while the loader
+ * replaces it again and again; once with only the end of it all timed, for the throughput, and
+ * once with each call timed, for the latency. */
 #include <chrono>
 #include <cmath>
 #include <weir/weir.h>
@@ -15,7 +16,9 @@ extern const struct rcu_flavor_struct urcu_memb_flavor, urcu_qsbr_flavor;
 namespace bench {
 namespace {
 
-const Flavor flavors[] = { { "bp", nullptr }, { "memb", &urcu_memb_flavor }, { "qsbr", &urcu_qsbr_flavor } };
+const Flavor flavors[] = { { "bp", nullptr },
+                           { "memb", &urcu_memb_flavor },
+                           { "qsbr", &urcu_qsbr_flavor } };
 
 struct Case {
 	Phase phase;
@@ -59,7 +62,10 @@ public:
 	/* Until what the last reload published lies in the caches of the readers. */
 	void settle() { rest_for(least / 4); }
 	uint64_t reloads() const { return reloads_; }
-	double seconds_each() const { return std::chrono::duration<double>(all_).count() / static_cast<double>(reloads_); }
+	double seconds_each() const
+	{
+		return std::chrono::duration<double>(all_).count() / static_cast<double>(reloads_);
+	}
 
 private:
 	using clock = std::chrono::steady_clock;
@@ -97,13 +103,16 @@ Quality quality_of(Target &target, const Case &c)
 void report_times(benchmark::State &state, const std::string &prefix, const struct histogram &times)
 {
 	double ns = ticks_ns();
-	static const std::pair<const char *, double> quantiles[] = { { "p50_ns", 0.5 }, { "p99_ns", 0.99 }, { "p999_ns", 0.999 }, { "p9999_ns", 0.9999 } };
+	static const std::pair<const char *, double> quantiles[] = {
+		{ "p50_ns", 0.5 }, { "p99_ns", 0.99 }, { "p999_ns", 0.999 }, { "p9999_ns", 0.9999 }
+	};
 	for (auto [name, quantile] : quantiles)
 		counter(state, (prefix + name).c_str(), histogram_quantile(&times, quantile) * ns);
 	counter(state, (prefix + "max_ns").c_str(), static_cast<double>(times.most) * ns);
 }
 
-/* What readers do during reloads, and what they do left in peace: in turn, since a machine changes its pace within seconds. */
+/* What readers do during reloads, and what they do left in peace: in turn, since a machine
+ * changes its pace within seconds. */
 struct Sides {
 	Tally during, calm;
 	struct histogram during_times = {}, calm_times = {};
@@ -133,7 +142,8 @@ void measure_readers(benchmark::State &state, const Case &c, Target &target)
 		Reading during = readers.run(nullptr, replace);
 		return tally_of(during, readers.run(&sides->during_times, replace));
 	});
-	double calm = sides->calm.keys / sides->calm.ns, during = sides->during.keys / sides->during.ns;
+	double calm = sides->calm.keys / sides->calm.ns,
+	       during = sides->during.keys / sides->during.ns;
 	report(state, sides->during, c.threads + 1);
 	lost_keys(state, sides->calm.lost);
 	counter(state, "of_calm", during / calm);
@@ -163,14 +173,18 @@ void run(benchmark::State &state, const Case &c)
 
 void add_case(const Case &c)
 {
-	add({ { "phase", name_of(c.phase) }, { "op", name_of(c.read) }, { "flavor", c.flavor->name }, { "keys", c.n },
+	add({ { "phase", name_of(c.phase) },
+	      { "op", name_of(c.read) },
+	      { "flavor", c.flavor->name },
+	      { "keys", c.n },
 	      { "threads", c.threads } },
 	    [c](benchmark::State &state) { run(state, c); });
 }
 
 std::vector<unsigned> reader_counts(const Options &options)
 {
-	unsigned cpus = static_cast<unsigned>(allowed_cpus().size()), beside = std::max(1u, cpus - 1);
+	unsigned cpus = static_cast<unsigned>(allowed_cpus().size()),
+	         beside = std::max(1u, cpus - 1);
 	std::vector<unsigned> counts = { beside };
 	if (options.quick())
 		return counts;
@@ -186,26 +200,38 @@ void add_all(const Options &options)
 	ticks_start();
 	for (size_t n : { size_t(1000000), size_t(3000000), size_t(10000000) })
 		for (const Flavor &flavor : flavors)
-			for (Phase phase : { Phase::rebuild, Phase::copy, Phase::refresh, Phase::roll })
+			for (Phase phase :
+			     { Phase::rebuild, Phase::copy, Phase::refresh, Phase::roll })
 				for (Read read : { Read::hit, Read::batch, Read::insert }) {
-					bool usual = n == (options.quick() ? 1000000 : 3000000) && (!flavor.rcu || (read == Read::hit && !options.quick()));
-					if (!options.full() && (!usual || (options.quick() && read == Read::insert)))
+					bool usual = n == (options.quick() ? 1000000 : 3000000) &&
+					             (!flavor.rcu ||
+					              (read == Read::hit && !options.quick()));
+					if (!options.full() &&
+					    (!usual || (options.quick() && read == Read::insert)))
 						continue;
 					for (unsigned threads : reader_counts(options))
 						add_case({ phase, read, &flavor, n, threads });
 				}
 }
 
-const char help[] =
-	"What does a reload do to my readers? Throughput and latency of threads that look up keys, all of them present, while one loader\n"
-	"replaces the set without a pause between two reloads: the worst that a server can meet. A blocked filter at 1 %.\n"
-	"  phase:rebuild  a new filter filled with every key        phase:copy  a new filter with the bits of the old one\n"
-	"  phase:refresh  an image file taken over, mapped          phase:roll  rebuilt one of 16 shards at a time\n"
-	"  op: hit (a key a call), batch (64 keys a call), insert (keys that the loader inserts too, a key a call)\n"
-	"  flavor: of RCU. threads: readers, the first CPUs each; the loader takes the last one, and shares it where threads is as many.\n"
-	"items_per_second are the keys of all readers, in runs without a clock; p50_ns to p9999_ns and max_ns of each call in other\n"
-	"runs, clock_ns already taken off. calm_per_second, calm_p50_ns ...: the same readers with no loader, in turn with it; of_calm is\n"
-	"the throughput as a share of that. lost: lookups that missed a key. All times are of the clock.\n";
+const char help[] = "What does a reload do to my readers? Throughput and latency of threads that "
+                    "look up keys, all of them present, while one loader\n"
+                    "replaces the set without a pause between two reloads: the worst that a server "
+                    "can meet. A blocked filter at 1 %.\n"
+                    "  phase:rebuild  a new filter filled with every key        phase:copy  a new "
+                    "filter with the bits of the old one\n"
+                    "  phase:refresh  an image file taken over, mapped          phase:roll  "
+                    "rebuilt one of 16 shards at a time\n"
+                    "  op: hit (a key a call), batch (64 keys a call), insert (keys that the "
+                    "loader inserts too, a key a call)\n"
+                    "  flavor: of RCU. threads: readers, the first CPUs each; the loader takes the "
+                    "last one, and shares it where threads is as many.\n"
+                    "items_per_second are the keys of all readers, in runs without a clock; p50_ns "
+                    "to p9999_ns and max_ns of each call in other\n"
+                    "runs, clock_ns already taken off. calm_per_second, calm_p50_ns ...: the same "
+                    "readers with no loader, in turn with it; of_calm is\n"
+                    "the throughput as a share of that. lost: lookups that missed a key. All times "
+                    "are of the clock.\n";
 
 const Question reload = { "reload", help, { 3, 0.1 }, { 5, 0.1 }, { 9, 1.0 }, false, add_all };
 

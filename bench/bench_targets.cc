@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The figures weir promises, which are ratios: each comparison runs both sides in short alternating rounds and prints the median
- * time of each, the median of the rounds' ratios with its spread, memory and measured rate of both, and whether the promise is met.
- * A report, not a test: it exits with 1 only if a filter lost a key. */
+ * The figures weir promises, which are ratios: each comparison runs both sides in short
+ * alternating rounds and prints the median time of each, the median of the rounds' ratios with
+ * its spread, memory and measured rate of both, and whether the promise is met. A report, not a
+ * test: it exits with 1 only if a filter lost a key. */
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -30,14 +31,22 @@ struct Outcome {
 	Facts first_facts, second_facts;
 	double busy = 1;
 	bool judged() const { return what.limit > 0; }
-	/* The same of each side's quickest tenth: what is left of the ratio when the machine's other tenants are quiet. */
+	/* The same of each side's quickest tenth: what is left of the ratio when the machine's
+	 * other tenants are quiet. */
 	double quiet() const
 	{
 		double one = first.quantile(0.1), two = second.quantile(0.1);
 		return what.gain ? two / one : one / two;
 	}
-	bool within_slack() const { return what.slack_ns > 0 && first.median() - second.median() <= what.slack_ns; }
-	bool met() const { return within_slack() || (what.gain ? ratio.median() >= what.limit : ratio.median() <= what.limit); }
+	bool within_slack() const
+	{
+		return what.slack_ns > 0 && first.median() - second.median() <= what.slack_ns;
+	}
+	bool met() const
+	{
+		return within_slack() ||
+		       (what.gain ? ratio.median() >= what.limit : ratio.median() <= what.limit);
+	}
 };
 
 std::unique_ptr<Set> make(const Side &side, const Comparison &c)
@@ -52,9 +61,13 @@ struct Runner {
 	    : op(side.op), team(side.threads), set(make(side, c)), facts(fill_and_ask(*set, keys))
 	{
 		if (facts.lost && !side.no_filter)
-			throw std::runtime_error(side.name + std::string(": lost ") + std::to_string(facts.lost) + " keys");
+			throw std::runtime_error(side.name + std::string(": lost ") +
+			                         std::to_string(facts.lost) + " keys");
 	}
-	Cost round(const Keys &keys, size_t first, size_t count, bool wall) { return measure(team, *set, op, keys, first, count, wall); }
+	Cost round(const Keys &keys, size_t first, size_t count, bool wall)
+	{
+		return measure(team, *set, op, keys, first, count, wall);
+	}
 
 	Op op;
 	Team team;
@@ -73,19 +86,23 @@ Outcome compare(const Comparison &c, const Keys &keys, const Options &options)
 	size_t count = std::min<size_t>(c.n, size_t(1) << 20);
 	Cost warm = second.round(keys, 0, count, wall);
 	first.round(keys, 0, count, wall);
-	count = std::max<size_t>(size_t(1) << 16, static_cast<size_t>(options.round_ms * 1e6 / warm.ns));
+	count = std::max<size_t>(size_t(1) << 16,
+	                         static_cast<size_t>(options.round_ms * 1e6 / warm.ns));
 	unsigned rounds = options.rounds;
 	if (c.first.op == Op::insert) /* a round is as long as it takes to fill the filter */
-		rounds = std::min(rounds, std::max(5u, static_cast<unsigned>(5e9 / (warm.ns * warm.keys))));
-	/* Who comes second finds the round's keys in the cache. So a round of lookups is first, second, second, first; inserts, which are
-	 * long, take turns to begin. */
+		rounds = std::min(rounds,
+		                  std::max(5u, static_cast<unsigned>(5e9 / (warm.ns * warm.keys))));
+	/* Who comes second finds the round's keys in the cache. So a round of lookups is first,
+	 * second, second, first; inserts, which are long, take turns to begin. */
 	bool twice = c.first.op != Op::insert;
 	for (unsigned i = 0; i < rounds; i++) {
 		Cost one = {}, two = {};
 		for (unsigned turn = 0; turn < (twice ? 2 : 1); turn++) {
 			bool backwards = (twice ? turn : i) % 2;
 			for (bool is_first : { !backwards, backwards }) {
-				Cost cost = (is_first ? first : second).round(keys, (2 * i + turn) * count, count, wall);
+				Cost cost = (is_first ? first : second)
+				                    .round(keys, (2 * i + turn) * count, count,
+				                           wall);
 				(is_first ? one : two).ns += cost.ns / (twice ? 2 : 1);
 				o.busy = std::min(o.busy, cost.busy);
 			}
@@ -111,11 +128,14 @@ void print(const Outcome &o)
 {
 	char limit[32] = "";
 	if (o.judged())
-		snprintf(limit, sizeof(limit), o.what.slack_ns > 0 ? "%s %.2f or %.0f ns" : "%s %.2f", o.what.gain ? ">=" : "<=", o.what.limit,
-		         o.what.slack_ns);
-	printf("%-31s %4s %5.2f%% %-27s %7.2f  %-27s %7.2f  %6.3f %4.1f%%%s %6.3f %-8s %s%s\n", o.what.question, size_name(o.what.n).c_str(),
-	       o.what.rate * 100, o.what.first.name, o.first.median(), o.what.second.name, o.second.median(), o.ratio.median(),
-	       o.ratio.spread() * 100, o.ratio.spread() > 0.1 ? "!" : " ", o.quiet(), limit, verdict(o), o.busy < 0.9 ? "  (CPU was shared)" : "");
+		snprintf(limit, sizeof(limit),
+		         o.what.slack_ns > 0 ? "%s %.2f or %.0f ns" : "%s %.2f",
+		         o.what.gain ? ">=" : "<=", o.what.limit, o.what.slack_ns);
+	printf("%-31s %4s %5.2f%% %-27s %7.2f  %-27s %7.2f  %6.3f %4.1f%%%s %6.3f %-8s %s%s\n",
+	       o.what.question, size_name(o.what.n).c_str(), o.what.rate * 100, o.what.first.name,
+	       o.first.median(), o.what.second.name, o.second.median(), o.ratio.median(),
+	       o.ratio.spread() * 100, o.ratio.spread() > 0.1 ? "!" : " ", o.quiet(), limit,
+	       verdict(o), o.busy < 0.9 ? "  (CPU was shared)" : "");
 }
 
 void print_facts(const std::vector<Outcome> &outcomes)
@@ -125,11 +145,14 @@ void print_facts(const std::vector<Outcome> &outcomes)
 		for (bool second : { false, true }) {
 			const Side &side = second ? o.what.second : o.what.first;
 			char key[128];
-			snprintf(key, sizeof(key), "%10s %5.2f%% %-28s", size_name(o.what.n).c_str(), o.what.rate * 100, side.name);
+			snprintf(key, sizeof(key), "%10s %5.2f%% %-28s",
+			         size_name(o.what.n).c_str(), o.what.rate * 100, side.name);
 			if (!side.no_filter)
 				seen[key] = second ? o.second_facts : o.first_facts;
 		}
-	printf("\nMeasured when filled to capacity (0 false negatives in each):\n%10s %6s %-28s %9s %8s\n", "n", "asked", "", "bits/key", "measured");
+	printf("\nMeasured when filled to capacity (0 false negatives in each):\n%10s %6s %-28s "
+	       "%9s %8s\n",
+	       "n", "asked", "", "bits/key", "measured");
 	for (const auto &[key, facts] : seen)
 		printf("%s %9.2f %7.3f%%\n", key.c_str(), facts.bits_per_key, facts.rate * 100);
 }
@@ -139,22 +162,31 @@ void write_json(const std::string &path, const std::vector<Outcome> &outcomes)
 	FILE *out = fopen(path.c_str(), "w");
 	if (!out)
 		throw std::runtime_error(path + ": " + strerror(errno));
-	fprintf(out, "{\n  \"cpu\": \"%s\", \"cpus\": %zu, \"load_average\": %.2f, \"isa\": \"%s\",\n  \"comparisons\": [", cpu_name().c_str(),
-	        allowed_cpus().size(), load_average(), weir_isa().c_str());
+	fprintf(out,
+	        "{\n  \"cpu\": \"%s\", \"cpus\": %zu, \"load_average\": %.2f, \"isa\": \"%s\",\n  "
+	        "\"comparisons\": [",
+	        cpu_name().c_str(), allowed_cpus().size(), load_average(), weir_isa().c_str());
 	auto side = [&](const char *name, const Side &s, const Series &t, const Facts &f) {
-		fprintf(out, "\"%s\": {\"name\": \"%s\", \"threads\": %u, \"ns\": %.4f, \"spread\": %.4f, \"bits_per_key\": %.4f, \"measured_rate\": %.6f}",
+		fprintf(out,
+		        "\"%s\": {\"name\": \"%s\", \"threads\": %u, \"ns\": %.4f, \"spread\": "
+		        "%.4f, \"bits_per_key\": %.4f, \"measured_rate\": %.6f}",
 		        name, s.name, s.threads, t.median(), t.spread(), f.bits_per_key, f.rate);
 	};
 	const char *comma = "";
 	for (const Outcome &o : outcomes) {
-		fprintf(out, "%s\n    {\"question\": \"%s\", \"n\": %zu, \"rate\": %g, ", comma, o.what.question, o.what.n, o.what.rate);
+		fprintf(out, "%s\n    {\"question\": \"%s\", \"n\": %zu, \"rate\": %g, ", comma,
+		        o.what.question, o.what.n, o.what.rate);
 		side("first", o.what.first, o.first, o.first_facts);
 		fprintf(out, ", ");
 		side("second", o.what.second, o.second, o.second_facts);
-		fprintf(out, ", \"ratio\": %.4f, \"ratio_spread\": %.4f, \"ratio_quiet\": %.4f, \"rounds\": %zu, \"busy\": %.3f", o.ratio.median(), o.ratio.spread(),
-		        o.quiet(), o.ratio.values.size(), o.busy);
+		fprintf(out,
+		        ", \"ratio\": %.4f, \"ratio_spread\": %.4f, \"ratio_quiet\": %.4f, "
+		        "\"rounds\": %zu, \"busy\": %.3f",
+		        o.ratio.median(), o.ratio.spread(), o.quiet(), o.ratio.values.size(),
+		        o.busy);
 		if (o.judged())
-			fprintf(out, ", \"limit\": %g, \"at_least\": %s, \"met\": %s", o.what.limit, o.what.gain ? "true" : "false", o.met() ? "true" : "false");
+			fprintf(out, ", \"limit\": %g, \"at_least\": %s, \"met\": %s", o.what.limit,
+			        o.what.gain ? "true" : "false", o.met() ? "true" : "false");
 		fprintf(out, "}");
 		comma = ",";
 	}
@@ -167,10 +199,12 @@ std::vector<Comparison> chosen(const Options &options)
 {
 	std::vector<Comparison> out;
 	for (const Comparison &c : targets())
-		if (c.n <= options.largest && (c.limit > 0 || c.machine || !options.promised) && std::string(c.question).find(options.only) != std::string::npos &&
+		if (c.n <= options.largest && (c.limit > 0 || c.machine || !options.promised) &&
+		    std::string(c.question).find(options.only) != std::string::npos &&
 		    weir_has_isa(c.first.isa) && weir_has_isa(c.second.isa))
 			out.push_back(c);
-	std::stable_sort(out.begin(), out.end(), [](const Comparison &a, const Comparison &b) { return a.n < b.n; });
+	std::stable_sort(out.begin(), out.end(),
+	                 [](const Comparison &a, const Comparison &b) { return a.n < b.n; });
 	return out;
 }
 
@@ -179,22 +213,27 @@ void run(const Options &options)
 	std::vector<Comparison> todo = chosen(options);
 	if (options.list) {
 		for (const Comparison &c : todo)
-			printf("%s, n = %s, %g %%: %s : %s\n", c.question, size_name(c.n).c_str(), c.rate * 100, c.first.name, c.second.name);
+			printf("%s, n = %s, %g %%: %s : %s\n", c.question, size_name(c.n).c_str(),
+			       c.rate * 100, c.first.name, c.second.name);
 		return;
 	}
-	printf("%s, %zu CPUs, load average %.2f, weir's kernel: %s\n", cpu_name().c_str(), allowed_cpus().size(), load_average(),
-	       weir_isa().c_str());
-	printf("Nanoseconds a key, medians of %u alternating rounds. Ratio: median of the rounds' own, and its interquartile range (!: above 10 %%).\n"
-	       "Quiet: the ratio of the quickest tenths, beside it, for a machine that is shared.\n\n",
+	printf("%s, %zu CPUs, load average %.2f, weir's kernel: %s\n", cpu_name().c_str(),
+	       allowed_cpus().size(), load_average(), weir_isa().c_str());
+	printf("Nanoseconds a key, medians of %u alternating rounds. Ratio: median of the rounds' "
+	       "own, and its interquartile range (!: above 10 %%).\n"
+	       "Quiet: the ratio of the quickest tenths, beside it, for a machine that is "
+	       "shared.\n\n",
 	       options.rounds);
-	printf("%-31s %4s %6s %-27s %7s  %-27s %7s  %6s %5s  %6s\n", "", "n", "rate", "", "ns", "", "ns", "ratio", "", "quiet");
+	printf("%-31s %4s %6s %-27s %7s  %-27s %7s  %6s %5s  %6s\n", "", "n", "rate", "", "ns", "",
+	       "ns", "ratio", "", "quiet");
 	std::vector<Outcome> outcomes;
 	std::unique_ptr<Keys> keys;
 	for (const Comparison &c : todo) {
 		if (!keys || keys->present.size() != c.n)
 			keys = std::make_unique<Keys>(c.n, std::max<size_t>(c.n, 10000000));
 		if (isatty(2))
-			fprintf(stderr, "\r%zu of %zu: %s, n = %s\033[K\r", outcomes.size() + 1, todo.size(), c.question, size_name(c.n).c_str());
+			fprintf(stderr, "\r%zu of %zu: %s, n = %s\033[K\r", outcomes.size() + 1,
+			        todo.size(), c.question, size_name(c.n).c_str());
 		outcomes.push_back(compare(c, *keys, options));
 		if (isatty(2))
 			fprintf(stderr, "\033[K");
@@ -207,7 +246,8 @@ void run(const Options &options)
 }
 
 const char usage[] =
-	"usage: bench_targets [--largest=N] [--rounds=N] [--ms=N] [--promised] [--only=TEXT] [--json=FILE] [--list]\n"
+	"usage: bench_targets [--largest=N] [--rounds=N] [--ms=N] [--promised] [--only=TEXT] "
+        "[--json=FILE] [--list]\n"
 	"  --largest=N  leave out sizes above N keys (10000000; 100000000 for all)\n"
 	"  --rounds=N   alternating rounds a comparison (31)\n"
 	"  --ms=N       length of a round of lookups (20)\n"
@@ -219,11 +259,15 @@ const char usage[] =
 Options parse(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "largest", required_argument, nullptr, 'n' }, { "rounds", required_argument, nullptr, 'r' },
-		{ "ms", required_argument, nullptr, 'm' },      { "only", required_argument, nullptr, 'o' },
+		{ "largest", required_argument, nullptr, 'n' },
+		{ "rounds", required_argument, nullptr, 'r' },
+		{ "ms", required_argument, nullptr, 'm' },
+		{ "only", required_argument, nullptr, 'o' },
 		{ "promised", no_argument, nullptr, 'p' },
-		{ "json", required_argument, nullptr, 'j' },    { "list", no_argument, nullptr, 'l' },
-		{ "help", no_argument, nullptr, 'h' },          { nullptr, 0, nullptr, 0 },
+		{ "json", required_argument, nullptr, 'j' },
+		{ "list", no_argument, nullptr, 'l' },
+		{ "help", no_argument, nullptr, 'h' },
+		{ nullptr, 0, nullptr, 0 },
 	};
 	Options o;
 	for (int c; (c = getopt_long(argc, argv, "h", longs, nullptr)) != -1;) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What saving, loading and mapping the operator's set takes, with the file in the page cache and not. */
+ * What saving, loading and mapping the operator's set takes, with the file in the page cache and
+ * not. */
 #include <cstdlib>
 #include <fcntl.h>
 #include <memory>
@@ -13,7 +14,8 @@
 namespace bench {
 namespace {
 
-/* The set in memory, and as a plain and as a compressed image, in a folder that goes when the program does. */
+/* The set in memory, and as a plain and as a compressed image, in a folder that goes when the
+ * program does. */
 class Images {
 public:
 	explicit Images(const KeyFile &keys) : file(keys), filter(empty_filter(keys))
@@ -37,7 +39,10 @@ public:
 	Images(const Images &) = delete;
 	Images &operator=(const Images &) = delete;
 
-	std::string path(bool packed) const { return folder_ + (packed ? "/packed.weir" : "/plain.weir"); }
+	std::string path(bool packed) const
+	{
+		return folder_ + (packed ? "/packed.weir" : "/plain.weir");
+	}
 	void save(bool packed) const
 	{
 		struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
@@ -84,18 +89,21 @@ public:
 	const int fd;
 };
 
-/* Asks the kernel to forget the file, or reads it. Return: the share of it that is in the page cache then. */
+/* Asks the kernel to forget the file, or reads it. Return: the share of it that is in the page
+ * cache then. */
 double settle(const std::string &path, bool cold)
 {
 	Descriptor file(path);
 	struct stat st;
 	if (fstat(file.fd, &st) || st.st_size == 0)
 		throw std::runtime_error(path + ": has no size");
-	size_t size = static_cast<size_t>(st.st_size), page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+	size_t size = static_cast<size_t>(st.st_size),
+	       page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 	if (cold)
 		posix_fadvise(file.fd, 0, 0, POSIX_FADV_DONTNEED);
 	else
-		for (std::vector<char> buffer(1 << 20); ::read(file.fd, buffer.data(), buffer.size()) > 0;)
+		for (std::vector<char> buffer(1 << 20);
+		     ::read(file.fd, buffer.data(), buffer.size()) > 0;)
 			;
 	std::vector<unsigned char> there((size + page - 1) / page);
 	void *map = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.fd, 0);
@@ -164,7 +172,10 @@ void run(benchmark::State &state, const Case &c)
 
 const char *name_of(Step step)
 {
-	return step == Step::save ? "save" : step == Step::load ? "load" : step == Step::map ? "map" : "map_unverified";
+	return step == Step::save ? "save" :
+	       step == Step::load ? "load" :
+	       step == Step::map  ? "map" :
+	                            "map_unverified";
 }
 
 void add_case(const Case &c)
@@ -172,9 +183,14 @@ void add_case(const Case &c)
 	auto body = [c](benchmark::State &state) { run(state, c); };
 	const char *form = c.packed ? "zstd" : "plain";
 	if (c.step == Step::save)
-		add({ { "what", "save" }, { "file", name_of_file(c.path) }, { "form", form } }, body);
+		add({ { "what", "save" }, { "file", name_of_file(c.path) }, { "form", form } },
+		    body);
 	else
-		add({ { "what", name_of(c.step) }, { "file", name_of_file(c.path) }, { "form", form }, { "cache", c.cold ? "cold" : "warm" } }, body);
+		add({ { "what", name_of(c.step) },
+		      { "file", name_of_file(c.path) },
+		      { "form", form },
+		      { "cache", c.cold ? "cold" : "warm" } },
+		    body);
 }
 
 } // namespace

@@ -45,7 +45,8 @@ void make_up(KeyFile &file)
 {
 	char line[24];
 	for (size_t i = 0; i < made_up; i++) {
-		int n = snprintf(line, sizeof(line), "%016llx\n", static_cast<unsigned long long>(scramble(i)));
+		int n = snprintf(line, sizeof(line), "%016llx\n",
+		                 static_cast<unsigned long long>(scramble(i)));
 		file.text.append(line, static_cast<size_t>(n));
 	}
 	split(file);
@@ -138,12 +139,16 @@ Quality quality_of(const struct weir_filter *f, const KeyFile &file)
 	static const Strings absent_keys(absent, 1000000); /* 16 to 64 random bytes: in no file */
 	struct weir_stats stats = WEIR_STATS_INIT;
 	check(weir_stats(f, &stats), "weir_stats");
-	std::vector<uint64_t> bitmap(WEIR_BITMAP_WORDS(std::max(file.keys.size(), absent_keys.size())));
+	std::vector<uint64_t> bitmap(
+		WEIR_BITMAP_WORDS(std::max(file.keys.size(), absent_keys.size())));
 	Quality q;
-	q.bits_per_key = static_cast<double>(stats.bytes) * 8 / static_cast<double>(file.keys.size());
+	q.bits_per_key = static_cast<double>(stats.bytes) * 8 /
+	                 static_cast<double>(file.keys.size());
 	q.fp_asked = 0.01;
-	q.lost = file.keys.size() - weir_contains_keys(f, file.keys.data(), file.keys.size(), bitmap.data());
-	double wrong = static_cast<double>(weir_contains_keys(f, absent_keys.data(), absent_keys.size(), bitmap.data()));
+	q.lost = file.keys.size() -
+	         weir_contains_keys(f, file.keys.data(), file.keys.size(), bitmap.data());
+	double wrong = static_cast<double>(
+		weir_contains_keys(f, absent_keys.data(), absent_keys.size(), bitmap.data()));
 	q.fp_measured = wrong / static_cast<double>(absent_keys.size());
 	q.fp_interval = wrong > 0 ? 2.576 * std::sqrt((1 - q.fp_measured) / wrong) : 1;
 	return q;

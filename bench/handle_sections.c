@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * weir_handle_get() in sections of the caller's, compiled as a server in C would be: in C++ liburcu's thread-local variables are reached
- * through a call. */
+ * weir_handle_get() in sections of the caller's, compiled as a server in C would be: in C++
+ * liburcu's thread-local variables are reached through a call. */
 #define _LGPL_SOURCE
 #include <urcu/urcu-memb.h>
 #include <urcu/urcu-qsbr.h>
 #include "handle_sections.h"
 
-enum { QUIESCENT = 64, REQUEST = 16 }; /* lookups from one quiescent state to the next; of one section */
+/* lookups from one quiescent state to the next; of one section */
+enum { QUIESCENT = 64, REQUEST = 16 };
 
 uint64_t memb_sections(const struct weir_handle *h, const uint64_t *keys, size_t n)
 {

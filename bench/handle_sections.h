@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * handle_sections.c: lookups of many keys, each in a section of its own unless the name says otherwise; the thread is registered, with qsbr online. */
+ * handle_sections.c: lookups of many keys, each in a section of its own unless the name says
+ * otherwise; the thread is registered, with qsbr online. */
 #ifndef WEIR_BENCH_HANDLE_SECTIONS_H
 #define WEIR_BENCH_HANDLE_SECTIONS_H
 

@@ -31,11 +31,14 @@ public:
 	{
 		if (!isatty(2) || !seen_.insert(name).second)
 			return;
-		double done = static_cast<double>(seen_.size() - 1), spent = clock_ns(CLOCK_MONOTONIC) * 1e-9 - began_;
+		double done = static_cast<double>(seen_.size() - 1),
+		       spent = clock_ns(CLOCK_MONOTONIC) * 1e-9 - began_;
 		char left[48] = "";
 		if (done > 0)
-			snprintf(left, sizeof(left), ", about %.0f s left", spent / done * (static_cast<double>(total_) - done));
-		fprintf(stderr, "\r%zu of %zu%s: %s\033[K\r", seen_.size(), total_, left, name.c_str());
+			snprintf(left, sizeof(left), ", about %.0f s left",
+			         spent / done * (static_cast<double>(total_) - done));
+		fprintf(stderr, "\r%zu of %zu%s: %s\033[K\r", seen_.size(), total_, left,
+		        name.c_str());
 	}
 	void end() const
 	{
@@ -56,7 +59,8 @@ Progress &progress()
 	return line;
 }
 
-void run(benchmark::State &state, const std::string &name, const std::function<void(benchmark::State &)> &body)
+void run(benchmark::State &state, const std::string &name,
+         const std::function<void(benchmark::State &)> &body)
 {
 	progress().begin(name);
 	try {
@@ -71,17 +75,24 @@ void run(benchmark::State &state, const std::string &name, const std::function<v
 void usage(FILE *out)
 {
 	fprintf(out,
-	        "usage: bench_%s [--quick | --full] [--no-context]%s [Google Benchmark's options]\n\n%s\n"
+	        "usage: bench_%s [--quick | --full] [--no-context]%s [Google Benchmark's "
+	        "options]\n\n%s\n"
 	        "  --quick      a selection (%u repetitions of %g s each)\n"
-	        "  --full       everything (%u of %g s); without either, what is usual (%u of %g s)\n"
+	        "  --full       everything (%u of %g s); without either, what is usual (%u of %g "
+	        "s)\n"
 	        "  --no-context say nothing of the machine (the JSON does)\n%s"
 	        "  --help       this text, and Google Benchmark's own options\n\n"
-	        "items_per_second are keys. One thread's time is of its CPU, several threads' of the clock, unless said otherwise above.\n"
-	        "shared: there were more threads than CPUs, or other programs took a CPU for more than a twentieth of the time. It exits with 1\n"
+	        "items_per_second are keys. One thread's time is of its CPU, several threads' of "
+	        "the clock, unless said otherwise above.\n"
+	        "shared: there were more threads than CPUs, or other programs took a CPU for more "
+	        "than a twentieth of the time. It exits with 1\n"
 	        "if a filter lost a key.\n\n",
-	        question->name, question->takes_keys ? " [--keys FILE ...]" : "", question->help, question->quick.repetitions,
-	        question->quick.seconds, question->full.repetitions, question->full.seconds, question->normal.repetitions,
-	        question->normal.seconds, question->takes_keys ? "  --keys FILE  keys, one a line; several files may follow\n" : "");
+	        question->name, question->takes_keys ? " [--keys FILE ...]" : "", question->help,
+	        question->quick.repetitions, question->quick.seconds, question->full.repetitions,
+	        question->full.seconds, question->normal.repetitions, question->normal.seconds,
+	        question->takes_keys ?
+	                "  --keys FILE  keys, one a line; several files may follow\n" :
+	                "");
 }
 
 struct Arguments {
@@ -100,7 +111,8 @@ Arguments parse(int argc, char **argv)
 			a.options.mode = arg == "--quick" ? Mode::quick : Mode::full;
 		else if (arg == "--no-context")
 			a.context = false;
-		else if (question->takes_keys && arg == "--keys" && i + 1 < argc && argv[i + 1][0] != '-')
+		else if (question->takes_keys && arg == "--keys" && i + 1 < argc &&
+		         argv[i + 1][0] != '-')
 			while (i + 1 < argc && argv[i + 1][0] != '-')
 				a.options.keys.push_back(argv[++i]);
 		else if (question->takes_keys && arg.rfind("--keys=", 0) == 0)
@@ -115,11 +127,15 @@ Arguments parse(int argc, char **argv)
 	return a;
 }
 
-/* Google Benchmark takes its options, ours for the pace first, so that the user's own come after. */
+/* Google Benchmark takes its options, ours for the pace first, so that the user's own come
+ * after. */
 bool initialize(const char *program, const Arguments &a)
 {
-	const Pace &pace = a.options.quick() ? question->quick : a.options.full() ? question->full : question->normal;
-	static std::vector<std::string> words; /* Google Benchmark keeps a pointer to the program's name */
+	const Pace &pace = a.options.quick() ? question->quick :
+	                   a.options.full()  ? question->full :
+	                                       question->normal;
+	/* Google Benchmark keeps a pointer to the program's name */
+	static std::vector<std::string> words;
 	words = { program, "--benchmark_repetitions=" + std::to_string(pace.repetitions),
 		  "--benchmark_min_time=" + std::to_string(pace.seconds) };
 	words.insert(words.end(), a.rest.begin(), a.rest.end());
@@ -132,7 +148,8 @@ bool initialize(const char *program, const Arguments &a)
 	return !benchmark::ReportUnrecognizedArguments(count, pointers.data());
 }
 
-/* Results only: Google Benchmark's own words about the machine are for who runs one program by hand. */
+/* Results only: Google Benchmark's own words about the machine are for who runs one program by
+ * hand. */
 class Results final : public benchmark::ConsoleReporter {
 public:
 	Results() : ConsoleReporter(isatty(STDOUT_FILENO) ? OO_Defaults : OO_Tabular) {}
@@ -158,7 +175,8 @@ void add(std::initializer_list<Part> parts, std::function<void(benchmark::State 
 	for (const Part &part : parts)
 		name += std::string("/") + part.key + ":" + part.value;
 	progress().expect(name);
-	benchmark::RegisterBenchmark(name.c_str(), [name, body](benchmark::State &state) { run(state, name, body); })
+	benchmark::RegisterBenchmark(
+		name.c_str(), [name, body](benchmark::State &state) { run(state, name, body); })
 		->UseManualTime()
 		->Unit(benchmark::kMicrosecond);
 }
@@ -205,7 +223,9 @@ int answer(int argc, char **argv, const Question &q)
 		q.add_all(a.options);
 		progress().filter(a.filter);
 		benchmark::AddCustomContext("weir_isa", weir_isa());
-		benchmark::AddCustomContext("mode", a.options.quick() ? "quick" : a.options.full() ? "full" : "normal");
+		benchmark::AddCustomContext("mode", a.options.quick() ? "quick" :
+		                                    a.options.full()  ? "full" :
+		                                                        "normal");
 		if (a.context) {
 			benchmark::RunSpecifiedBenchmarks();
 		} else {

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * What every bench_<question> has in common: its options, how its benchmarks are named, what is reported of each, and a progress line.
+ * What every bench_<question> has in common: its options, how its benchmarks are named, what is
+ * reported of each, and a progress line.
  *
- * A name is the question, then key:value parts: cores/op:hit/set:blocked/rate:0.01/... Google Benchmark adds "manual_time". The counters:
- *   items_per_second   keys             bits_per_key, bytes    of the filter; z, words per key, of a blocked one
- *   fp_asked, fp_measured, fp_interval  false positives; half the 99 % interval as a share of the rate measured
- *   lost               false negatives: 0, or the benchmark is an error and the program exits with 1
- *   shared             1: more threads than CPUs, or a thread was kept from its CPU for more than a twentieth of the time */
+ * A name is the question, then key:value parts: cores/op:hit/set:blocked/rate:0.01/... Google
+ * Benchmark adds "manual_time". The counters:
+ *   items_per_second   keys a second
+ *   bits_per_key, bytes  of the filter; z: words a key, of a blocked one
+ *   fp_asked, fp_measured, fp_interval  false positives; half the 99 % interval as a share of the
+ *                      rate measured
+ *   lost               false negatives: 0, or the benchmark is an error, and the exit status 1
+ *   shared             1: more threads than CPUs, or a thread was kept from its CPU for more than a
+ *                      twentieth of the time */
 #ifndef WEIR_BENCH_HARNESS_H
 #define WEIR_BENCH_HARNESS_H
 
@@ -27,7 +32,8 @@ struct Options {
 	bool full() const { return mode == Mode::full; }
 };
 
-/* How long a mode measures a case: Google Benchmark's --benchmark_repetitions and --benchmark_min_time, which overrule it. */
+/* How long a mode measures a case: Google Benchmark's --benchmark_repetitions and
+ * --benchmark_min_time, which overrule it. */
 struct Pace {
 	unsigned repetitions;
 	double seconds;
@@ -55,7 +61,8 @@ struct Part {
 	std::string value;
 };
 
-/* Adds a benchmark of the question's. @body throws, or calls lost_keys(), for what must not happen. */
+/* Adds a benchmark of the question's. @body throws, or calls lost_keys(), for what must not
+ * happen. */
 void add(std::initializer_list<Part> parts, std::function<void(benchmark::State &)> body);
 
 /* Runs rounds until Google Benchmark has enough of them. */
@@ -73,7 +80,10 @@ template <class Round> Tally rounds(benchmark::State &state, Round round)
 /* The counters. */
 void report(benchmark::State &state, const Tally &tally, unsigned threads);
 void report(benchmark::State &state, const Quality &quality, uint64_t bytes);
-inline void counter(benchmark::State &state, const char *name, double value) { state.counters[name] = value; }
+inline void counter(benchmark::State &state, const char *name, double value)
+{
+	state.counters[name] = value;
+}
 /* Makes an error of the benchmark, and of the whole run, if keys were lost. */
 void lost_keys(benchmark::State &state, uint64_t lost);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Keys that are distinct and in no order: key i is a bijection of i (the finaliser of splitmix64, Steele, Lea, Flood 2014), so the
- * first n are a set of n keys and any others are certainly not in it. */
+ * Keys that are distinct and in no order: key i is a bijection of i (the finaliser of
+ * splitmix64, Steele, Lea, Flood 2014), so the first n are a set of n keys and any others are
+ * certainly not in it. */
 #ifndef WEIR_BENCH_KEYS_H
 #define WEIR_BENCH_KEYS_H
 
@@ -31,7 +32,8 @@ inline std::vector<uint64_t> make_keys(uint64_t first, size_t n)
 	return keys;
 }
 
-/* Strings of 16 to 64 bytes, the first eight of them the key itself, so that they are as distinct as the numbers. */
+/* Strings of 16 to 64 bytes, the first eight of them the key itself, so that they are as
+ * distinct as the numbers. */
 class Strings {
 public:
 	Strings(uint64_t first, size_t n) : keys_(n)

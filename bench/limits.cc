@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The machine's own limits, contenders like the others, so that they are measured beside them: independent random 64-byte lines out
- * of as many bytes as the filter has, huge pages likewise, with the prefetch distance that this machine likes best; what a call
- * through a pointer costs by itself, much where indirect branches are not predicted; and arithmetic alone, which two idle cores do
- * twice as much of as one. */
+ * The machine's own limits, contenders like the others, so that they are measured beside them:
+ * independent random 64-byte lines out of as many bytes as the filter has, huge pages likewise,
+ * with the prefetch distance that this machine likes best; what a call through a pointer costs
+ * by itself, much where indirect branches are not predicted; and arithmetic alone, which two
+ * idle cores do twice as much of as one. */
 #include <cstdint>
 #include <stdexcept>
 #include <weir/weir.h>
@@ -16,13 +17,19 @@ namespace {
 
 class LineSet final : public Set {
 public:
-	explicit LineSet(size_t bytes) : region_(bytes), lines_(region_.base(), bytes) { lines_.read(0, 1); /* the distance is sought */ }
+  explicit LineSet(size_t bytes) : region_(bytes), lines_(region_.base(), bytes)
+  {
+          lines_.read(0, 1); /* the distance is sought */
+  }
 	uint64_t bytes() const override { return region_.bytes(); }
 	void clear() override {}
 	uint64_t lookup(const uint64_t *keys, size_t n) override { return lines_.read(keys[0], n); }
 	uint64_t chain(const uint64_t *keys, size_t n) override { return lines_.chain(keys, n); }
 	void insert(const uint64_t *, size_t) override {}
-	uint64_t lookup(const struct iovec *, size_t) override { throw std::logic_error("lines have no strings"); }
+	uint64_t lookup(const struct iovec *, size_t) override
+	{
+		throw std::logic_error("lines have no strings");
+	}
 	void insert(const struct iovec *, size_t) override {}
 
 private:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What memory allows, whatever a filter does: random 64-byte lines of an array, read or or'ed into, with the prefetch distance that
- * this machine likes best. The array may be a filter's own bits: nothing is changed. */
+ * What memory allows, whatever a filter does: random 64-byte lines of an array, read or or'ed
+ * into, with the prefetch distance that this machine likes best. The array may be a filter's own
+ * bits: nothing is changed. */
 #ifndef WEIR_BENCH_LINES_H
 #define WEIR_BENCH_LINES_H
 
@@ -14,7 +15,10 @@ namespace bench {
 class Lines {
 public:
 	/* @tries: lines asked of each distance while the best is sought, six times. */
-	Lines(void *base, size_t bytes, size_t tries = size_t(1) << 20) : base_(static_cast<char *>(base)), lines_(bytes / 64), tries_(tries) {}
+  Lines(void *base, size_t bytes, size_t tries = size_t(1) << 20)
+      : base_(static_cast<char *>(base)), lines_(bytes / 64), tries_(tries)
+  {
+  }
 
 	/* Reads a word of @n random lines. */
 	uint64_t read(uint64_t from, size_t n)
@@ -37,7 +41,8 @@ public:
 	{
 		uint64_t last = 0;
 		for (size_t i = 0; i < n; i++)
-			last = *word(place(keys[i] ^ last)) & nothing(); /* always 0, but only memory tells */
+			/* always 0, but only memory tells */
+			last = *word(place(keys[i] ^ last)) & nothing();
 		return last;
 	}
 
@@ -53,8 +58,14 @@ private:
 	}
 
 	__extension__ typedef unsigned __int128 uint128;
-	uint64_t place(uint64_t i) const { return static_cast<uint64_t>(static_cast<uint128>(scramble(i)) * lines_ >> 64) * 64; }
-	volatile uint64_t *word(uint64_t at) const { return reinterpret_cast<volatile uint64_t *>(base_ + at); }
+	uint64_t place(uint64_t i) const
+	{
+		return static_cast<uint64_t>(static_cast<uint128>(scramble(i)) * lines_ >> 64) * 64;
+	}
+	volatile uint64_t *word(uint64_t at) const
+	{
+		return reinterpret_cast<volatile uint64_t *>(base_ + at);
+	}
 
 	template <bool write> uint64_t touch(uint64_t at, uint64_t zero) const
 	{
@@ -90,7 +101,8 @@ private:
 		for (int again = 0; again < 6; again++)
 			for (unsigned distance : { 0u, 4u, 8u, 12u, 16u, 24u, 32u, 48u, 60u }) {
 				double began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-				uint64_t sum = visit<write>(static_cast<uint64_t>(began), tries_, distance);
+				uint64_t sum = visit<write>(static_cast<uint64_t>(began), tries_,
+				                            distance);
 				asm volatile("" : : "r"(sum));
 				double took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
 				if (took < least)

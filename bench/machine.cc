@@ -29,7 +29,8 @@ struct Cpus {
 std::string core_of(int cpu)
 {
 	std::string core = cpu_file(cpu, "topology/core_id");
-	return core.empty() ? "cpu" + std::to_string(cpu) : cpu_file(cpu, "topology/physical_package_id") + ":" + core;
+	return core.empty() ? "cpu" + std::to_string(cpu) :
+	                      cpu_file(cpu, "topology/physical_package_id") + ":" + core;
 }
 
 Cpus find_cpus()
@@ -42,7 +43,8 @@ Cpus find_cpus()
 	std::vector<std::pair<unsigned, int>> ranked;
 	for (size_t cpu = 0; cpu < bytes * 8; cpu++)
 		if (CPU_ISSET_S(cpu, bytes, set.data()))
-			ranked.emplace_back(seen[core_of(static_cast<int>(cpu))]++, static_cast<int>(cpu));
+			ranked.emplace_back(seen[core_of(static_cast<int>(cpu))]++,
+			                    static_cast<int>(cpu));
 	std::sort(ranked.begin(), ranked.end());
 	Cpus out;
 	for (const auto &[rank, cpu] : ranked)
@@ -88,7 +90,8 @@ std::vector<unsigned> thread_counts(size_t most)
 		counts.push_back(allowed_cores());
 	std::sort(counts.begin(), counts.end());
 	counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-	for (size_t drop = 1; counts.size() > most && counts.size() > 2; drop = drop + 2 < counts.size() ? drop + 1 : 1)
+	for (size_t drop = 1; counts.size() > most && counts.size() > 2;
+	     drop = drop + 2 < counts.size() ? drop + 1 : 1)
 		counts.erase(counts.begin() + static_cast<long>(drop));
 	return counts;
 }
@@ -98,7 +101,8 @@ size_t cache_bytes(unsigned level)
 	int cpu = allowed_cpus()[0];
 	for (unsigned i = 0; i < 8; i++) {
 		std::string folder = "cache/index" + std::to_string(i) + "/";
-		if (cpu_file(cpu, folder + "level") == std::to_string(level) && cpu_file(cpu, folder + "type") != "Instruction")
+		if (cpu_file(cpu, folder + "level") == std::to_string(level) &&
+		    cpu_file(cpu, folder + "type") != "Instruction")
 			return bytes_of(cpu_file(cpu, folder + "size"));
 	}
 	long n = sysconf(level == 2 ? _SC_LEVEL2_CACHE_SIZE : _SC_LEVEL3_CACHE_SIZE);
@@ -107,7 +111,8 @@ size_t cache_bytes(unsigned level)
 
 size_t memory_bytes()
 {
-	return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+	return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
+	       static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
 std::vector<Size> sizes()
@@ -119,13 +124,15 @@ std::vector<Size> sizes()
 	if (l3 / 2 > 2 * l2)
 		out.push_back({ "L3", l3 / 2 });
 	size_t beyond = 4 * std::max(l2, l3);
-	out.push_back({ "memory", std::min(std::max(beyond, size_t(64) << 20), memory_bytes() / 16) });
+	out.push_back(
+		{ "memory", std::min(std::max(beyond, size_t(64) << 20), memory_bytes() / 16) });
 	return out;
 }
 
 size_t keys_for(size_t bytes)
 {
-	double keys = static_cast<double>(bytes) * 8 / 10.27, unit = std::pow(10, std::floor(std::log10(keys)) - 1);
+	double keys = static_cast<double>(bytes) * 8 / 10.27,
+	       unit = std::pow(10, std::floor(std::log10(keys)) - 1);
 	return static_cast<size_t>(std::round(keys / unit) * unit);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the machine is, as far as it decides what is worth measuring: its CPUs in the order in which threads are put on them, and its
- * caches. */
+ * What the machine is, as far as it decides what is worth measuring: its CPUs in the order in
+ * which threads are put on them, and its caches. */
 #ifndef WEIR_BENCH_MACHINE_H
 #define WEIR_BENCH_MACHINE_H
 
@@ -9,14 +9,15 @@
 
 namespace bench {
 
-/* The CPUs this process may use, one of each physical core before the second of any. As they were when this was first asked: a pin
- * narrows what the kernel says later. */
+/* The CPUs this process may use, one of each physical core before the second of any. As they
+ * were when this was first asked: a pin narrows what the kernel says later. */
 const std::vector<int> &allowed_cpus();
 /* How many physical cores those are. */
 unsigned allowed_cores();
 void pin(int cpu);
 
-/* 1, 2, 4 ... and all CPUs; the physical cores among them, which is where SMT begins. @most of them: both ends stay. */
+/* 1, 2, 4 ... and all CPUs; the physical cores among them, which is where SMT begins. @most of
+ * them: both ends stay. */
 std::vector<unsigned> thread_counts(size_t most = 64);
 
 /* Bytes of the cache of @level that the first CPU uses; 0: it has none, or does not say. */
@@ -29,9 +30,11 @@ struct Size {
 	const char *fits; /* "L2", "L3", "memory" */
 	size_t bytes;
 };
-/* Half of the L2; half of the L3, where that is more than twice the L2; and four times the largest cache. */
+/* Half of the L2; half of the L3, where that is more than twice the L2; and four times the
+ * largest cache. */
 std::vector<Size> sizes();
-/* Keys that a filter of about so many bytes is for at 1 %, with two digits: every rate is measured with as many. */
+/* Keys that a filter of about so many bytes is for at 1 %, with two digits: every rate is
+ * measured with as many. */
 size_t keys_for(size_t bytes);
 
 } // namespace bench

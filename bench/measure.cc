@@ -19,14 +19,16 @@ uint64_t work(Set &set, Op op, const std::vector<uint64_t> &keys, size_t first, 
 		if (op == Op::insert || op == Op::present)
 			set.insert(&keys[first], m);
 		else
-			found += op == Op::chain ? set.chain(&keys[first], m) : set.lookup(&keys[first], m);
+			found += op == Op::chain ? set.chain(&keys[first], m) :
+			                           set.lookup(&keys[first], m);
 		count -= m;
 		first = 0;
 	}
 	return found;
 }
 
-Elapsed share_out(Team &team, Set &set, Op op, const std::vector<uint64_t> &keys, size_t first, size_t count)
+Elapsed share_out(Team &team, Set &set, Op op, const std::vector<uint64_t> &keys, size_t first,
+                  size_t count)
 {
 	unsigned threads = team.size();
 	std::vector<uint64_t> found(threads * 8); /* a line each */
@@ -46,7 +48,8 @@ Cost measure(Team &team, Set &set, Op op, const Keys &keys, size_t first, size_t
 	Elapsed e;
 	double done = 0;
 	if (op == Op::insert) {
-		for (size_t again = std::max<size_t>(1, (size_t(1) << 20) / k.size()); again; again--) {
+		for (size_t again = std::max<size_t>(1, (size_t(1) << 20) / k.size()); again;
+		     again--) {
 			set.clear();
 			Elapsed one = share_out(team, set, op, k, 0, k.size());
 			e.wall_ns += one.wall_ns;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is measured of a contender, and two of them in alternating rounds, so that what the machine does in between meets both. */
+ * What is measured of a contender, and two of them in alternating rounds, so that what the
+ * machine does in between meets both. */
 #ifndef WEIR_BENCH_MEASURE_H
 #define WEIR_BENCH_MEASURE_H
 
@@ -23,20 +24,24 @@ enum class Op {
 
 /* The keys of one size: made once, the same for every contender. */
 struct Keys {
-	Keys(size_t n, size_t misses) : present(make_keys(0, n)), absent_(make_keys(absent, misses)) {}
+	Keys(size_t n, size_t misses) : present(make_keys(0, n)), absent_(make_keys(absent, misses))
+	{
+	}
 	const std::vector<uint64_t> &of(Op op) const { return op == Op::miss ? absent_ : present; }
 	std::vector<uint64_t> present, absent_;
 };
 
 /* What one round cost, a key. */
 struct Cost {
-	double ns;   /* one thread: of its CPU, so that another process's turn is not counted; several: of the clock */
+	/* one thread: of its CPU, so that another process's turn is not counted; several: of the
+	 * clock */
+	double ns;
 	double busy; /* how much of the time it had its CPU, 0 to 1 */
 	double keys; /* of this round */
 };
 
-/* @first: where in the keys the round begins; @count: how many, again from the start at the end. An insert takes all keys, and does
- * so several times where they are few. */
+/* @first: where in the keys the round begins; @count: how many, again from the start at the end.
+ * An insert takes all keys, and does so several times where they are few. */
 Cost measure(Team &team, Set &set, Op op, const Keys &keys, size_t first, size_t count, bool wall);
 
 /* Robust figures of many rounds. */

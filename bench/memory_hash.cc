@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a key costs by its length: XXH3 alone, inlined; weir's hash of one key and of a batch; a whole lookup. Keys and filter are in
- * the cache. */
+ * What a key costs by its length: XXH3 alone, inlined; weir's hash of one key and of a batch; a
+ * whole lookup. Keys and filter are in the cache. */
 #include <stdexcept>
 #include <vector>
 #include <weir/weir.h>
@@ -26,7 +26,8 @@ struct Lengthy {
 		}
 		for (size_t i = 0; i < count; i++)
 			keys.push_back({ &bytes[i * length], length });
-		check(weir_insert_keys(filter.filter, keys.data(), count, nullptr) < 0, "weir_insert_keys");
+		check(weir_insert_keys(filter.filter, keys.data(), count, nullptr) < 0,
+		      "weir_insert_keys");
 	}
 
 	size_t count;
@@ -106,7 +107,8 @@ void run(benchmark::State &state, const Way &way, size_t length)
 		return t;
 	});
 	report(state, tally, 1);
-	counter(state, "bytes_hashed_per_second", tally.keys * static_cast<double>(length) / (tally.ns * 1e-9));
+	counter(state, "bytes_hashed_per_second",
+	        tally.keys * static_cast<double>(length) / (tally.ns * 1e-9));
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the machine allows, with as many threads as there are CPUs: random lines, and fetch-ors where nobody else is, where everybody
- * is, and all over an array. */
+ * What the machine allows, with as many threads as there are CPUs: random lines, and fetch-ors
+ * where nobody else is, where everybody is, and all over an array. */
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -48,7 +48,8 @@ void run_array(benchmark::State &state, const Size &size, bool huge, unsigned th
 	Array &array = array_of(size.bytes, huge);
 	Team &team = team_of(threads);
 	uint64_t at = 0;
-	write ? array.lines->fetch_or(0, 1) : benchmark::DoNotOptimize(array.lines->read(0, 1)); /* one thread seeks the distance */
+	/* one thread seeks the distance */
+	write ? array.lines->fetch_or(0, 1) : benchmark::DoNotOptimize(array.lines->read(0, 1));
 	report(state, rounds(state, [&] {
 		       Tally t = timed(team, a_round, [&](unsigned thread) {
 			       uint64_t from = at + thread * a_round;
@@ -74,7 +75,8 @@ void run_word(benchmark::State &state, bool own, unsigned threads)
 		       return timed(team, a_round, [&](unsigned thread) {
 			       uint64_t *word = &words[own ? thread * 16 : 0];
 			       for (size_t i = 0; i < a_round; i++)
-				       __atomic_fetch_or(word, UINT64_C(1) << i % 64, __ATOMIC_RELAXED);
+	                               __atomic_fetch_or(word, UINT64_C(1) << i % 64,
+	                                                 __ATOMIC_RELAXED);
 		       });
 	       }),
 	       threads);
@@ -90,7 +92,11 @@ Limit limit_of(void *memory, size_t bytes)
 		double most = 0;
 		uint64_t at = 0;
 		for (int again = 0; again < 7; again++, at += a_round)
-			most = std::max(most, static_cast<double>(a_round) / (timed(team, a_round, [&](unsigned) { work(at); }).ns * 1e-9));
+			most = std::max(
+				most,
+				static_cast<double>(a_round) /
+					(timed(team, a_round, [&](unsigned) { work(at); }).ns *
+			                 1e-9));
 		return most;
 	};
 	double read = best([&](uint64_t at) { benchmark::DoNotOptimize(lines.read(at, a_round)); });
@@ -121,13 +127,20 @@ void add_limits(const Options &options)
 		for (bool huge : { true, false })
 			for (bool write : { false, true })
 				for (unsigned threads : thread_counts(options.quick() ? 3 : 64))
-					add({ { "what", write ? "fetch-or" : "lines" }, { "where", "random" }, { "pages", name_of_pages(huge) },
-					      { "fits", size.fits }, { "threads", threads } },
-					    [=](benchmark::State &state) { run_array(state, size, huge, threads, write); });
+					add({ { "what", write ? "fetch-or" : "lines" },
+					      { "where", "random" },
+					      { "pages", name_of_pages(huge) },
+					      { "fits", size.fits },
+					      { "threads", threads } },
+					    [=](benchmark::State &state) {
+					            run_array(state, size, huge, threads, write);
+					    });
 	}
 	for (bool own : { true, false })
 		for (unsigned threads : thread_counts(options.quick() ? 3 : 64))
-			add({ { "what", "fetch-or" }, { "where", own ? "own" : "same" }, { "threads", threads } },
+			add({ { "what", "fetch-or" },
+			      { "where", own ? "own" : "same" },
+			      { "threads", threads } },
 			    [=](benchmark::State &state) { run_word(state, own, threads); });
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One filter on huge pages and on small ones, one key a call and in batches, beside what the very same memory allows. */
+ * One filter on huge pages and on small ones, one key a call and in batches, beside what the
+ * very same memory allows. */
 #include <weir/weir.h>
 #include "bench_memory.h"
 #include "sets/weir_filter.h"
@@ -23,7 +24,8 @@ Filled &filled(const Size &size, bool huge)
 	if (last.bytes != size.bytes || last.huge != huge) {
 		last = Filled();
 		size_t n = keys_for(size.bytes);
-		std::unique_ptr<LayoutSet> set = weir_layout(WeirFilter::params_of(n, 0.01, WEIR_BLOCKED), huge);
+		std::unique_ptr<LayoutSet> set = weir_layout(
+			WeirFilter::params_of(n, 0.01, WEIR_BLOCKED), huge);
 		last.set = set.get();
 		last.work = std::make_unique<Work>(std::move(set), n);
 		last.quality = last.work->fill(0.01, size_t(1) << 22);
@@ -46,12 +48,17 @@ void run(benchmark::State &state, const Size &size, bool huge, Verb verb, size_t
 	report(state, f.quality, f.set->bytes());
 	report(state, tally, 1);
 	counter(state, "huge_share", f.huge_share);
-	counter(state, "limit_per_second", verb == Verb::insert ? f.limit.fetch_ors_per_second : f.limit.lines_per_second);
+	counter(state, "limit_per_second",
+	        verb == Verb::insert ? f.limit.fetch_ors_per_second : f.limit.lines_per_second);
 }
 
 void add_case(const char *what, const Size &size, bool huge, Verb verb, size_t batch)
 {
-	add({ { "what", what }, { "pages", name_of_pages(huge) }, { "keys", keys_for(size.bytes) }, { "fits", size.fits }, { "op", name_of(verb) },
+	add({ { "what", what },
+	      { "pages", name_of_pages(huge) },
+	      { "keys", keys_for(size.bytes) },
+	      { "fits", size.fits },
+	      { "op", name_of(verb) },
 	      { "batch", batch } },
 	    [=](benchmark::State &state) { run(state, size, huge, verb, batch); });
 }
@@ -69,7 +76,8 @@ void add_pages(const Options &options)
 				for (size_t batch : { size_t(0), batch_keys })
 					add_case("pages", size, huge, verb, batch);
 			for (Verb verb : { Verb::hit, Verb::insert })
-				for (size_t batch = 1; batch <= 256 && (huge || !options.quick()); batch *= options.quick() ? 4 : 2)
+				for (size_t batch = 1; batch <= 256 && (huge || !options.quick());
+				     batch *= options.quick() ? 4 : 2)
 					add_case("batch", size, huge, verb, batch);
 		}
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Memory for every contender's bits, by the rules of weir's own (src/memory.c): below 2 MiB the heap at 64-byte alignment, above it
- * whole pages, 2 MiB aligned, with huge pages asked for. So no side of a comparison has better pages than the other. */
+ * Memory for every contender's bits, by the rules of weir's own (src/memory.c): below 2 MiB the
+ * heap at 64-byte alignment, above it whole pages, 2 MiB aligned, with huge pages asked for. So
+ * no side of a comparison has better pages than the other. */
 #ifndef WEIR_BENCH_REGION_H
 #define WEIR_BENCH_REGION_H
 
@@ -52,14 +53,17 @@ private:
 		mapped_ = (bytes_ + huge_page - 1) / huge_page * huge_page;
 		size_t slack = mapped_ + huge_page;
 		char *p = static_cast<char *>(mmap(nullptr, slack, PROT_READ | PROT_WRITE,
-		                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+		                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		                                   0));
 		if (p == MAP_FAILED)
 			throw std::bad_alloc();
-		char *aligned = reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(p) + huge_page - 1) / huge_page * huge_page);
+		char *aligned = reinterpret_cast<char *>(
+			(reinterpret_cast<uintptr_t>(p) + huge_page - 1) / huge_page * huge_page);
 		if (aligned > p)
 			munmap(p, static_cast<size_t>(aligned - p));
 		if (aligned + mapped_ < p + slack)
-			munmap(aligned + mapped_, static_cast<size_t>(p + slack - aligned - mapped_));
+			munmap(aligned + mapped_,
+			       static_cast<size_t>(p + slack - aligned - mapped_));
 		(void)madvise(aligned, mapped_, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 		base_ = aligned;
 	}

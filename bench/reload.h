@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The parts of bench_reload: what is replaced, who replaces it, and who reads meanwhile. All work on hashes, so that nothing but the
- * set is measured. */
+ * The parts of bench_reload: what is replaced, who replaces it, and who reads meanwhile. All
+ * work on hashes, so that nothing but the set is measured. */
 #ifndef WEIR_BENCH_RELOAD_H
 #define WEIR_BENCH_RELOAD_H
 
@@ -47,7 +47,8 @@ public:
 	/* How many of the hashes are found, or that they were inserted. */
 	virtual uint64_t whole(Read read, const uint64_t *hashes, size_t n) = 0;
 	/* Likewise, each call timed by itself: into the histogram. */
-	virtual uint64_t one_by_one(Read read, const uint64_t *hashes, size_t n, struct histogram *times) = 0;
+	virtual uint64_t one_by_one(Read read, const uint64_t *hashes, size_t n,
+	                            struct histogram *times) = 0;
 	virtual uint64_t bytes() = 0;
 	/* How many of n absent keys are found. */
 	virtual uint64_t wrong(size_t n) = 0;
@@ -71,7 +72,8 @@ public:
 	Readers(const Readers &) = delete;
 	Readers &operator=(const Readers &) = delete;
 
-	/* They read from the begin of @meanwhile to its end. With @times each call is timed by itself, and its time goes there. */
+	/* They read from the begin of @meanwhile to its end. With @times each call is timed by
+	 * itself, and its time goes there. */
 	Reading run(struct histogram *times, const std::function<void()> &meanwhile);
 
 private:

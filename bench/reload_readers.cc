@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The readers of bench_reload: each on a CPU of its own, from the first on, while there are as many; the loader is the caller. */
+ * The readers of bench_reload: each on a CPU of its own, from the first on, while there are as
+ * many; the loader is the caller. */
 #include <algorithm>
 #include "account.h"
 #include "machine.h"
@@ -72,7 +73,8 @@ void Readers::read(Reader &reader, int how, size_t &at)
 	uint64_t began = ticks_now();
 	while (state_.load(std::memory_order_relaxed) == how) {
 		at = (at + block) % n;
-		uint64_t found = how == clocked ? target_.one_by_one(read_, &hashes[at], block, reader.times.get()) :
+		uint64_t found = how == clocked ? target_.one_by_one(read_, &hashes[at], block,
+		                                                     reader.times.get()) :
 		                                  target_.whole(read_, &hashes[at], block);
 		done.lost += block - found;
 		done.keys += block;

@@ -22,7 +22,9 @@ void must(bool good, const char *verb)
 void insert_all(struct weir_reload *r, const std::vector<uint64_t> &hashes)
 {
 	for (size_t i = 0; i < hashes.size(); i += piece)
-		must(weir_reload_insert_hashes(r, &hashes[i], std::min(piece, hashes.size() - i)) >= 0, "weir_reload_insert_hashes");
+		must(weir_reload_insert_hashes(r, &hashes[i], std::min(piece, hashes.size() - i)) >=
+		             0,
+		     "weir_reload_insert_hashes");
 }
 
 /* The loops of the readers over the verbs of @Self, which are inlined: find, find_many, add. */
@@ -47,13 +49,15 @@ public:
 		}
 		return found;
 	}
-	uint64_t one_by_one(Read read, const uint64_t *hashes, size_t n, struct histogram *times) override
+	uint64_t one_by_one(Read read, const uint64_t *hashes, size_t n,
+	                    struct histogram *times) override
 	{
 		size_t step = read == Read::batch ? reload_batch : 1;
 		uint64_t found = 0, bitmap[reload_batch / 64], last = ticks_now();
 		for (size_t i = 0; i + step <= n; i += step) {
-			found += read == Read::hit ? self().find(hashes[i]) :
-			         read == Read::insert ? self().add(hashes[i]) >= 0 : self().find_many(&hashes[i], step, bitmap);
+			found += read == Read::hit    ? self().find(hashes[i]) :
+			         read == Read::insert ? self().add(hashes[i]) >= 0 :
+			                                self().find_many(&hashes[i], step, bitmap);
 			uint64_t now = ticks_now();
 			histogram_add(times, ticks_between(last + ticks.cost, now));
 			last = ticks_now(); /* the histogram's own time is not the lookup's */
@@ -141,7 +145,8 @@ private:
 	}
 	void refresh()
 	{
-		std::string from = folder_ + (turn_++ % 2 ? "/two" : "/one"), next = folder_ + "/next", path = folder_ + "/current";
+		std::string from = folder_ + (turn_++ % 2 ? "/two" : "/one"),
+		            next = folder_ + "/next", path = folder_ + "/current";
 		if (link(from.c_str(), next.c_str()) || rename(next.c_str(), path.c_str()))
 			throw std::runtime_error(path + ": cannot be put there");
 		int got = weir_handle_refresh(handle_, path.c_str());
@@ -161,7 +166,8 @@ public:
 	RollingTarget(size_t n, const Flavor &flavor) : Verbs(n), parts_(shards)
 	{
 		struct weir_params params = WeirFilter::params_of(n, 0.01, WEIR_BLOCKED);
-		check(weir_rolling_create(&set_, &params, shards, flavor.rcu), "weir_rolling_create");
+		check(weir_rolling_create(&set_, &params, shards, flavor.rcu),
+		      "weir_rolling_create");
 		for (size_t i = 0; i < n; i++) {
 			uint64_t key = scramble(i);
 			hashes_[i] = weir_rolling_hash(set_, &key, sizeof(key));
@@ -185,18 +191,23 @@ public:
 		check(weir_rolling_stats(set_, &stats), "weir_rolling_stats");
 		return stats.bytes;
 	}
-	void replace() override { check(weir_rolling_reload(set_, nullptr, fill, this), "weir_rolling_reload"); }
+	void replace() override
+	{
+		check(weir_rolling_reload(set_, nullptr, fill, this), "weir_rolling_reload");
+	}
 
 private:
 	static int fill(struct weir_reload *r, uint32_t shard, void *self)
 	{
-		const std::vector<uint64_t> &part = static_cast<RollingTarget *>(self)->parts_[shard];
+		const std::vector<uint64_t> &part =
+			static_cast<RollingTarget *>(self)->parts_[shard];
 		int64_t got = weir_reload_insert_hashes(r, part.data(), part.size());
 		return got < 0 ? static_cast<int>(got) : 0;
 	}
 
 	struct weir_rolling *set_ = nullptr;
-	std::vector<std::vector<uint64_t>> parts_; /* the loader's source, sorted by shard as it would be */
+	/* the loader's source, sorted by shard as it would be */
+	std::vector<std::vector<uint64_t>> parts_;
 };
 
 } // namespace

@@ -21,7 +21,8 @@ std::string after_colon(const std::string &s) { return s.substr(s.find(':') + 1)
 
 } // namespace
 
-Table::Row &Table::row(const std::string &contender, const std::string &size, const std::string &rate)
+Table::Row &Table::row(const std::string &contender, const std::string &size,
+                       const std::string &rate)
 {
 	for (Row &r : rows_)
 		if (r.contender == contender && r.size == size && r.rate == rate)
@@ -35,7 +36,8 @@ void Table::ReportRuns(const std::vector<Run> &runs)
 	for (const Run &run : runs) {
 		std::vector<std::string> part = split(run.benchmark_name());
 		if (run.error_occurred)
-			fprintf(stderr, "%s: %s\n", run.benchmark_name().c_str(), run.error_message.c_str());
+			fprintf(stderr, "%s: %s\n", run.benchmark_name().c_str(),
+			        run.error_message.c_str());
 		if (run.error_occurred || run.run_type != Run::RT_Iteration || part.size() < 5)
 			continue;
 		Row &r = row(part[1], after_colon(part[2]), after_colon(part[3]));
@@ -54,12 +56,15 @@ void Table::ReportRuns(const std::vector<Run> &runs)
 
 void Table::Finalize()
 {
-	printf("Millions of keys a second, all threads together (x1, x2: threads)\n%-26s %5s %6s %8s %8s", "", "n", "asked", "measured", "bits/key");
+	printf("Millions of keys a second, all threads together (x1, x2: threads)\n%-26s %5s %6s "
+	       "%8s %8s",
+	       "", "n", "asked", "measured", "bits/key");
 	for (const std::string &column : columns_)
 		printf(" %10s", column.c_str());
 	putchar('\n');
 	for (const Row &r : rows_) {
-		printf("%-26s %5s %6s %7.3f%% %8.2f", r.contender.c_str(), r.size.c_str(), r.rate.c_str(), r.fp_rate, r.bits_per_key);
+		printf("%-26s %5s %6s %7.3f%% %8.2f", r.contender.c_str(), r.size.c_str(),
+		       r.rate.c_str(), r.fp_rate, r.bits_per_key);
 		for (const std::string &column : columns_) {
 			auto at = r.per_second.find(column);
 			if (at == r.per_second.end())

@@ -23,9 +23,12 @@ struct Comparison {
 	double rate;
 	Side first, second;
 	double limit = 0;  /* of the ratio; 0: reported only */
-	bool gain = false; /* the ratio is second / first, to be at least limit; else first / second, to be at most limit */
+	/* the ratio is second / first, to be at least limit; else first / second, to be at most
+	 * limit */
+	bool gain = false;
 	double slack_ns = 0; /* or this much longer a key, whatever the ratio */
-	bool machine = false; /* what the machine itself allows: printed with the promises, to read them against */
+	/* what the machine itself allows: printed with the promises, to read them against */
+	bool machine = false;
 };
 
 std::vector<Comparison> targets();

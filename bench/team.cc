@@ -6,7 +6,8 @@
 
 namespace bench {
 
-Team::Team(unsigned threads) : threads_(threads), began_(threads), ended_(threads), cpu_(threads), waited_(threads)
+Team::Team(unsigned threads)
+    : threads_(threads), began_(threads), ended_(threads), cpu_(threads), waited_(threads)
 {
 	const std::vector<int> &cpus = allowed_cpus();
 	pin(cpus[0]);
@@ -32,7 +33,8 @@ void Team::one(unsigned number)
 	arrived_.fetch_add(1);
 	while (arrived_.load() < threads_)
 		if (threads_ > allowed_cpus().size())
-			std::this_thread::yield(); /* more threads than CPUs must not spin each other out */
+			/* more threads than CPUs must not spin each other out */
+			std::this_thread::yield();
 	double cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	began_[number] = clock_ns(CLOCK_MONOTONIC);
 	(*work_)(number);
@@ -71,7 +73,8 @@ Elapsed Team::run(const std::function<void(unsigned)> &work)
 	while (finished_.load() < threads_)
 		std::this_thread::yield();
 	Elapsed e;
-	e.wall_ns = *std::max_element(ended_.begin(), ended_.end()) - *std::min_element(began_.begin(), began_.end());
+	e.wall_ns = *std::max_element(ended_.begin(), ended_.end()) -
+	          *std::min_element(began_.begin(), began_.end());
 	e.cpu_ns = *std::max_element(cpu_.begin(), cpu_.end());
 	e.waited_ns = *std::max_element(waited_.begin(), waited_.end());
 	return e;

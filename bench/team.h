@@ -25,10 +25,13 @@ inline double clock_ns(clockid_t clock)
 struct Elapsed {
 	double wall_ns = 0;   /* from the common start to the last thread's end */
 	double cpu_ns = 0;    /* the longest that one thread was on its CPU */
-	double waited_ns = 0; /* the longest that one thread was ready to run and another had its CPU, where the kernel says so */
+	/* the longest that one thread was ready to run and another had its CPU, where the kernel
+	 * says so */
+	double waited_ns = 0;
 };
 
-/* @threads threads, each pinned to a CPU of its own while there are as many. Work of one thread is done by the caller. */
+/* @threads threads, each pinned to a CPU of its own while there are as many. Work of one thread
+ *   is done by the caller. */
 class Team {
 public:
 	explicit Team(unsigned threads);
@@ -37,7 +40,8 @@ public:
 	Team &operator=(const Team &) = delete;
 
 	unsigned size() const { return threads_; }
-	/* Each thread runs work(its number); they start together, spinning until the last is there. */
+	/* Each thread runs work(its number); they start together, spinning until the last is
+	 * there. */
 	Elapsed run(const std::function<void(unsigned)> &work);
 
 private:

@@ -11,7 +11,8 @@
 namespace bench {
 namespace {
 
-constexpr size_t piece = size_t(1) << 18; /* keys made at a time while a set is filled or asked for everything */
+/* keys made at a time while a set is filled or asked for everything */
+constexpr size_t piece = size_t(1) << 18;
 constexpr size_t most_draws = size_t(1) << 20;
 
 unsigned all_cpus() { return static_cast<unsigned>(allowed_cpus().size()); }
@@ -19,7 +20,8 @@ unsigned all_cpus() { return static_cast<unsigned>(allowed_cpus().size()); }
 /* Misses that a 99 % interval of +-10 % needs: 664 false positives, and some to spare. */
 size_t misses_for(double rate, size_t most)
 {
-	return std::max<size_t>(100000, static_cast<size_t>(std::min(static_cast<double>(most), 800 / rate)));
+	return std::max<size_t>(
+		100000, static_cast<size_t>(std::min(static_cast<double>(most), 800 / rate)));
 }
 
 void make(uint64_t first, size_t n, std::vector<uint64_t> &out)
@@ -118,7 +120,8 @@ Quality Work::fill(double rate, size_t most)
 	size_t misses = misses_for(rate, most);
 	double wrong = static_cast<double>(count(absent << 1, misses));
 	q.fp_measured = wrong / static_cast<double>(misses);
-	q.fp_interval = wrong > 0 ? std::min(1.0, 2.576 * std::sqrt((1 - q.fp_measured) / wrong)) : 1;
+	q.fp_interval = wrong > 0 ? std::min(1.0, 2.576 * std::sqrt((1 - q.fp_measured) / wrong)) :
+	                            1;
 	if (batched)
 		set_->take_at_once(0);
 	return q;
@@ -191,14 +194,16 @@ Tally Work::round(Team &team, Verb verb, size_t each)
 	prepare(team, verb, each);
 	keys_.resize(std::max<size_t>(keys_.size(), threads));
 	fresh_.resize(keys_.size());
-	size_t new_each = verb == Verb::mixed ? (each + lookups_an_insert - 1) / lookups_an_insert : each;
+	size_t new_each = verb == Verb::mixed ? (each + lookups_an_insert - 1) / lookups_an_insert :
+	                                        each;
 	std::vector<uint64_t> lost(threads * 8); /* a line each */
 	team.run([&](unsigned t) {
 		uint64_t at = asked_ + t * each;
 		if (verb == Verb::insert)
 			make(held_ + t * each, each, keys_[t]);
 		else if (verb != Verb::zipf)
-			make(verb == Verb::miss ? absent + at : at % (held_ - each + 1), each, keys_[t]);
+			make(verb == Verb::miss ? absent + at : at % (held_ - each + 1), each,
+			     keys_[t]);
 		if (verb == Verb::mixed)
 			make(held_ + t * new_each, new_each, fresh_[t]);
 	});

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A set and what is asked of it, round after round: each thread of a team is given its keys beforehand, then all begin together. The
- * set is brought to the state that the verb needs; what that takes is not measured. */
+ * A set and what is asked of it, round after round: each thread of a team is given its keys
+ * beforehand, then all begin together. The set is brought to the state that the verb needs; what
+ * that takes is not measured. */
 #ifndef WEIR_BENCH_WORK_H
 #define WEIR_BENCH_WORK_H
 
@@ -36,7 +37,9 @@ struct Quality {
 	double bits_per_key = 0;
 	unsigned words_per_key = 0;        /* of a blocked filter */
 	double fp_asked = 0, fp_measured = 0;
-	double fp_interval = 1; /* half the 99 % interval of the measured rate, as a share of it; 1 where nothing was found */
+	/* half the 99 % interval of the measured rate, as a share of it; 1 where nothing was
+	 * found */
+	double fp_interval = 1;
 	uint64_t lost = 0;      /* of all keys */
 };
 
@@ -45,13 +48,14 @@ public:
 	/* @n: keys the set is for. */
 	Work(std::unique_ptr<Set> set, size_t n);
 
-	/* Fills the set with all CPUs if it can be, looks up every key, then @most absent ones, fewer where @rate needs fewer for a 99 %
-	 * interval within 10 %. */
+	/* Fills the set with all CPUs if it can be, looks up every key, then @most absent ones,
+	 * fewer where @rate needs fewer for a 99 % interval within 10 %. */
 	Quality fill(double rate, size_t most);
 	/* @each: keys a thread. One thread's time is of its CPU, several threads' of the clock. */
 	Tally round(Team &team, Verb verb, size_t each);
 	Set &set() { return *set_; }
-	/* Keys a thread asks in a round: what a thread's own cache has room for beside a small filter, else enough for a millisecond. */
+	/* Keys a thread asks in a round: what a thread's own cache has room for beside a small
+	 * filter, else enough for a millisecond. */
 	size_t usual() const;
 
 private:

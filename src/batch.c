@@ -4,14 +4,16 @@
 #include "batch.h"
 #include "config.h"
 
-static void hash_keys(const struct weir_filter *f, const struct weir_batch *batch, size_t at, size_t n, uint64_t *out)
+static void hash_keys(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
+                      size_t n, uint64_t *out)
 {
 	const struct iovec *key = (const struct iovec *)batch->keys + at;
 	for (size_t i = 0; i < n; i++)
 		out[i] = weir__hash(f->view.seed, key[i].iov_base, key[i].iov_len);
 }
 
-static void hash_fixed(const struct weir_filter *f, const struct weir_batch *batch, size_t at, size_t n, uint64_t *out)
+static void hash_fixed(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
+                       size_t n, uint64_t *out)
 {
 	const char *key = (const char *)batch->keys + at * batch->key_bytes;
 	for (size_t i = 0; i < n; i++)
@@ -20,18 +22,25 @@ static void hash_fixed(const struct weir_filter *f, const struct weir_batch *bat
 
 struct weir_batch weir__batch_hashes(const uint64_t *hashes, size_t n)
 {
-	return (struct weir_batch){ .from = WEIR_FROM_HASHES, .keys = hashes, .key_bytes = 8, .n = n };
+	return (struct weir_batch){
+		.from = WEIR_FROM_HASHES, .keys = hashes, .key_bytes = 8, .n = n
+	};
 }
 
 struct weir_batch weir__batch_keys(const struct iovec *keys, size_t n)
 {
-	return (struct weir_batch){ .from = WEIR_FROM_KEYS, .keys = keys, .n = n, .hash = hash_keys };
+	return (struct weir_batch){
+		.from = WEIR_FROM_KEYS, .keys = keys, .n = n, .hash = hash_keys
+	};
 }
 
 struct weir_batch weir__batch_fixed(const void *keys, size_t key_bytes, size_t n)
 {
-	return (struct weir_batch){ .from = key_bytes == 8 ? WEIR_FROM_FIXED8 : WEIR_FROM_KEYS, .keys = keys, .key_bytes = key_bytes,
-		.n = n, .hash = hash_fixed };
+	return (struct weir_batch){ .from = key_bytes == 8 ? WEIR_FROM_FIXED8 : WEIR_FROM_KEYS,
+	                            .keys = keys,
+	                            .key_bytes = key_bytes,
+	                            .n = n,
+	                            .hash = hash_fixed };
 }
 
 /* Eight at a time where the CPU can: this file is compiled for any CPU, so that needs the call. */
@@ -46,7 +55,8 @@ static void hash_fixed8(const struct weir_filter *f, const char *keys, size_t n,
 	weir__hash8_each(f->view.flip8, keys, n, out);
 }
 
-void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at, size_t n, uint64_t *out)
+void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
+                      size_t n, uint64_t *out)
 {
 	if (batch->from == WEIR_FROM_FIXED8)
 		hash_fixed8(f, (const char *)batch->keys + 8 * at, n, out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Bulk loading. The top bits of a hash choose its block, so its part too: one counting sort by those bits turns random writes over the
- * whole array into random writes within a part that fits the cache, at the price of a pass over the hashes in sequence. */
+ * Bulk loading. The top bits of a hash choose its block, so its part too: one counting sort by
+ * those bits turns random writes over the whole array into random writes within a part that fits
+ * the cache, at the price of a pass over the hashes in sequence. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,9 @@
 #include "error.h"
 
 enum {
-	PIECE = 16 << 20,     /* hashes sorted at a time: bounds the scratch memory, and enough for each part to be worth its fetch */
+	/* hashes sorted at a time: bounds the scratch memory, and enough for each part to be
+	 * worth its fetch */
+	PIECE = 16 << 20,
 	WANTED_FROM = 64 << 10, /* keys from which a batch is sorted */
 	PARTS_MOST = 4096,    /* streams a sort writes to */
 	PARTS_SHARED = 16,    /* parts that several loading threads find apart from each other */
@@ -17,14 +20,16 @@ enum {
 uint32_t weir__bulk_parts(uint64_t bytes, uint32_t shards)
 {
 	uint32_t parts = 1;
-	while (parts < shards && parts < PARTS_MOST && (parts < PARTS_SHARED || bytes / parts > weir__cache_bytes() / 2))
+	while (parts < shards && parts < PARTS_MOST &&
+	       (parts < PARTS_SHARED || bytes / parts > weir__cache_bytes() / 2))
 		parts *= 2;
 	return parts;
 }
 
 bool weir__bulk_wanted(const struct weir_filter *f, size_t n)
 {
-	return n > WANTED_FROM && f->parts > 1 && f->kernel->load && f->bytes > 8 * weir__cache_bytes();
+	return n > WANTED_FROM && f->parts > 1 && f->kernel->load &&
+	       f->bytes > 8 * weir__cache_bytes();
 }
 
 /* A piece of hashes sorted by part; part p's are hashes[start[p]] .. hashes[start[p + 1] - 1]. */
@@ -37,7 +42,8 @@ struct sorted {
 
 static int sorted_alloc(struct sorted *s, uint32_t parts, size_t n, bool with_index)
 {
-	size_t hash_bytes = n * sizeof *s->hashes, index_bytes = with_index ? n * sizeof *s->index : 0;
+	size_t hash_bytes = n * sizeof *s->hashes,
+	       index_bytes = with_index ? n * sizeof *s->index : 0;
 	size_t bytes = hash_bytes + index_bytes + (parts + 1) * sizeof *s->start;
 	int err = weir__memory_alloc(&s->memory, (bytes + 63) / 64 * 64, 0, NULL, 0);
 	if (err)
@@ -57,7 +63,8 @@ static uint32_t part_of(const struct weir_filter *f, uint64_t hash)
 /* Hashes a few at a time, where they are or through a small scratch. */
 enum { TAKEN = 512 };
 
-static const uint64_t *take(const struct weir_filter *f, const struct weir_batch *batch, size_t at, size_t n, uint64_t *scratch)
+static const uint64_t *take(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
+                            size_t n, uint64_t *scratch)
 {
 	if (batch->from == WEIR_FROM_HASHES)
 		return (const uint64_t *)batch->keys + at;
@@ -65,9 +72,11 @@ static const uint64_t *take(const struct weir_filter *f, const struct weir_batch
 	return scratch;
 }
 
-/* The counting sort of n keys from first on: count, then start[p + 1] is where part p's next hash goes, which leaves it at that part's
- * end. Both passes hash: for eight bytes that is cheaper than to keep the hashes in memory that the kernel must clear first. */
-static void sort_piece(const struct weir_filter *f, struct sorted *s, const struct weir_batch *batch, size_t first, size_t n)
+/* The counting sort of n keys from first on: count, then start[p + 1] is where part p's next
+ * hash goes, which leaves it at that part's end. Both passes hash: for eight bytes that is
+ * cheaper than to keep the hashes in memory that the kernel must clear first. */
+static void sort_piece(const struct weir_filter *f, struct sorted *s,
+                       const struct weir_batch *batch, size_t first, size_t n)
 {
 	uint64_t scratch[TAKEN];
 	uint32_t *next = s->start + 1, sum = 0;
@@ -102,16 +111,18 @@ static void report(uint64_t *bitmap, const uint32_t *index, const uint64_t *answ
 			bitmap[index[i] / 64] |= UINT64_C(1) << (index[i] % 64);
 }
 
-/* ---- a part that many keys go to is filled in a private copy by plain stores, and what that adds is or'ed in: an atomic or a word that
- *      changes, instead of one a key and word ---- */
+/* ---- a part that many keys go to is filled in a private copy by plain stores, and what that adds
+ *      is or'ed in: an atomic or a word that changes, instead of one a key and word ---- */
 
 struct stage {
-	struct weir_filter *filter; /* the real one's record over the copy's words: only its own part may be touched */
+	/* the real one's record over the copy's words: only its own part may be touched */
+	struct weir_filter *filter;
 	struct weir_memory memory; /* of one part's bits */
 	uint64_t words;            /* in a part */
 };
 
-/* Worth it from a key for every so many words on; with z = 1 the or itself must decide who is told WEIR_NEW. */
+/* Worth it from a key for every so many words on; with z = 1 the or itself must decide who is
+ * told WEIR_NEW. */
 enum { WORDS_A_KEY = 4 };
 
 static bool stage_wanted(const struct weir_filter *f, size_t keys)
@@ -124,8 +135,10 @@ static uint64_t *stage_enter(struct stage *s, const struct weir_filter *f, uint3
 	uint64_t *words = f->view.words + part * s->words;
 	for (uint64_t i = 0; i < s->words; i++)
 		s->memory.bits[i] = WEIR__LE64(weir__word_load_relaxed(words + i));
-	/* so that the part's blocks, counted from the filter's first word, come to lie on the copy */
-	s->filter->view.words = (uint64_t *)((uintptr_t)s->memory.bits - part * s->words * sizeof(uint64_t));
+	/* so that the part's blocks, counted from the filter's first word, come to lie on the
+	 * copy */
+	s->filter->view.words = (uint64_t *)((uintptr_t)s->memory.bits -
+	                                     part * s->words * sizeof(uint64_t));
 	return words;
 }
 
@@ -138,8 +151,11 @@ static void stage_leave(const struct stage *s, uint64_t *words)
 	}
 }
 
-/* A run of hashes of one part, by one of the kernel's batches; which were new into the piece's bitmap. */
-static size_t run_batch(struct weir_filter *f, size_t (*batch)(struct weir_filter *, const struct weir_batch *, uint64_t *),
+/* A run of hashes of one part, by one of the kernel's batches; which were new into the piece's
+ * bitmap. */
+static size_t run_batch(struct weir_filter *f,
+                        size_t (*batch)(struct weir_filter *, const struct weir_batch *,
+                                        uint64_t *),
                         const struct sorted *s, size_t at, size_t n, uint64_t *bitmap)
 {
 	enum { RUN = 4096 };
@@ -155,8 +171,10 @@ static size_t run_batch(struct weir_filter *f, size_t (*batch)(struct weir_filte
 	return fresh;
 }
 
-/* Insert a sorted piece; bitmap is the piece's own. @stage: NULL where there is no memory for one. */
-static size_t insert_sorted(struct weir_filter *f, const struct sorted *s, struct stage *stage, uint64_t *bitmap)
+/* Insert a sorted piece; bitmap is the piece's own. @stage: NULL where there is no memory for
+ * one. */
+static size_t insert_sorted(struct weir_filter *f, const struct sorted *s, struct stage *stage,
+                            uint64_t *bitmap)
 {
 	size_t fresh = 0;
 	for (uint32_t p = 0; p < f->parts; p++) {
@@ -183,8 +201,8 @@ static bool stage_alloc(struct stage *s, const struct weir_filter *f, struct wei
 }
 
 /* @hashed: room for a piece's hashes, where hashing twice would be dear; else NULL. */
-static size_t insert_pieces(struct weir_filter *f, struct sorted *s, const struct weir_batch *batch, size_t piece, uint64_t *hashed,
-                            uint64_t *bitmap)
+static size_t insert_pieces(struct weir_filter *f, struct sorted *s, const struct weir_batch *batch,
+                            size_t piece, uint64_t *hashed, uint64_t *bitmap)
 {
 	struct weir_filter record;
 	struct stage stage;
@@ -199,7 +217,8 @@ static size_t insert_pieces(struct weir_filter *f, struct sorted *s, const struc
 		} else {
 			sort_piece(f, s, batch, at, n);
 		}
-		fresh += insert_sorted(f, s, staged ? &stage : NULL, bitmap ? bitmap + at / 64 : NULL);
+		fresh += insert_sorted(f, s, staged ? &stage : NULL,
+		                       bitmap ? bitmap + at / 64 : NULL);
 	}
 	if (staged)
 		weir__memory_free(&stage.memory);
@@ -214,7 +233,8 @@ int64_t weir__bulk_insert(struct weir_filter *f, const struct weir_batch *batch,
 	if (sorted_alloc(&s, f->parts, piece, bitmap != NULL))
 		return (int64_t)f->kernel->insert_batch(f, batch, bitmap);
 	/* Keys of any length; without the memory they are hashed twice. */
-	bool keep = batch->from == WEIR_FROM_KEYS && weir__memory_alloc(&hashed, (piece * 8 + 63) / 64 * 64, 0, NULL, 0) == 0;
+	bool keep = batch->from == WEIR_FROM_KEYS &&
+	            weir__memory_alloc(&hashed, (piece * 8 + 63) / 64 * 64, 0, NULL, 0) == 0;
 	if (bitmap)
 		memset(bitmap, 0, WEIR_BITMAP_WORDS(batch->n) * sizeof *bitmap);
 	fresh = insert_pieces(f, &s, batch, piece, keep ? hashed.bits : NULL, bitmap);
@@ -241,7 +261,8 @@ static bool load_part(struct weir_filter *f, struct sorted *s, uint32_t *done, u
 	return true;
 }
 
-/* Each thread begins at a part of its own, so that they follow each other round instead of meeting. */
+/* Each thread begins at a part of its own, so that they follow each other round instead of
+ * meeting. */
 static void load_sorted(struct weir_filter *f, struct sorted *s, uint32_t first)
 {
 	uint32_t done[PARTS_MOST / 32] = { 0 }, left = f->parts;

@@ -21,7 +21,8 @@ const char *weir__isa_name(enum weir_isa isa)
 	return names[isa];
 }
 
-/* ThreadSanitizer does not know that a vector load is eight 64-bit loads (B2 in <weir/word.h>): its builds are scalar. */
+/* ThreadSanitizer does not know that a vector load is eight 64-bit loads (B2 in <weir/word.h>):
+ * its builds are scalar. */
 #if defined(__SANITIZE_THREAD__)
 #define ONLY_SCALAR 1
 #elif defined(__has_feature)
@@ -39,7 +40,8 @@ static bool have(enum weir_isa isa)
 	case WEIR_ISA_AVX2:
 		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 	case WEIR_ISA_AVX512:
-		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && have(WEIR_ISA_AVX2);
+		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+		       have(WEIR_ISA_AVX2);
 	default:
 		return isa == WEIR_ISA_SCALAR;
 	}
@@ -75,7 +77,8 @@ int weir__isa_choose(enum weir_isa *out)
 		}
 		strcat(strcat(list, " "), names[isa]);
 	}
-	return weir__fail(-ENOTSUP, "WEIR_ISA is \"%.40s\": this machine and build have:%s", asked, list);
+	return weir__fail(-ENOTSUP, "WEIR_ISA is \"%.40s\": this machine and build have:%s", asked,
+	                  list);
 }
 
 uint64_t weir__cache_bytes(void)

@@ -16,8 +16,10 @@ enum weir_isa {
 
 const char *weir__isa_name(enum weir_isa isa);
 
-/* The best this CPU and build have, or what WEIR_ISA in the environment names (read at each call, so at each creation).
- * Return: 0; -ENOTSUP WEIR_ISA names one that is unknown or not to be had: the sentence lists what is. */
+/* The best this CPU and build have, or what WEIR_ISA in the environment names (read at each call,
+ * so at each creation).
+ * Return: 0; -ENOTSUP WEIR_ISA names one that is unknown or not to be had: the sentence lists
+ *   what is. */
 int weir__isa_choose(enum weir_isa *out);
 
 /* Bytes of the second-level cache, 1 MiB where the system does not say. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Set the thread's sentence and pass the code through: return weir__fail(-EINVAL, "capacity %llu: ...", ...). */
+ * Set the thread's sentence and pass the code through: return weir__fail(-EINVAL, "capacity
+ * %llu: ...", ...). */
 #ifndef WEIR_SRC_ERROR_H
 #define WEIR_SRC_ERROR_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Creation, and the verbs: the hot ones go straight through the object's pointers; what a kind lacks is answered here. */
+ * Creation, and the verbs: the hot ones go straight through the object's pointers; what a kind
+ * lacks is answered here. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@
 static int refuse_insert(struct weir_filter *f, const void *key, size_t len)
 {
 	(void)key, (void)len;
-	return weir__fail(f->view.insert_error, "the filter is mapped read-only: it takes no insert");
+	return weir__fail(f->view.insert_error,
+	                  "the filter is mapped read-only: it takes no insert");
 }
 
 static int refuse_insert_hash(struct weir_filter *f, uint64_t hash)
@@ -45,23 +47,29 @@ static struct weir_filter *filter_alloc(uint32_t parts)
 	return f;
 }
 
-int weir__filter_make(struct weir_filter **out, const struct weir_plan *layout, uint64_t seed, const struct weir_memory *memory,
-                      int insert_error)
+int weir__filter_make(struct weir_filter **out, const struct weir_plan *layout, uint64_t seed,
+                      const struct weir_memory *memory, int insert_error)
 {
 	const struct weir_kind *kind = weir__kind(layout->kind);
 	enum weir_isa isa;
 	int err = weir__isa_choose(&isa);
 	if (err)
 		return err;
-	const struct weir_kernel *kernel = kind->kernel(isa, layout->words_per_key, layout->bits_per_word);
+	const struct weir_kernel *kernel = kind->kernel(isa, layout->words_per_key,
+	                                                layout->bits_per_word);
 	if (!kernel)
-		return weir__fail(-ENOTSUP, "kind %s has no kernel for %s", kind->name, weir__isa_name(isa));
+		return weir__fail(-ENOTSUP, "kind %s has no kernel for %s", kind->name,
+		                  weir__isa_name(isa));
 	struct weir_filter *f = filter_alloc(weir__bulk_parts(layout->bytes, layout->shards));
 	if (!f)
 		return weir__fail(-ENOMEM, "no memory for a filter's record");
-	f->view = (struct weir_inline){ .words = memory->bits, .nblocks = layout->bytes / 64, .seed = seed,
-		.flip8 = weir__flip8(seed), .words_per_key = layout->words_per_key, .bits_per_word = layout->bits_per_word,
-		.insert_error = insert_error };
+	f->view = (struct weir_inline){ .words = memory->bits,
+	                                .nblocks = layout->bytes / 64,
+	                                .seed = seed,
+	                                .flip8 = weir__flip8(seed),
+	                                .words_per_key = layout->words_per_key,
+	                                .bits_per_word = layout->bits_per_word,
+	                                .insert_error = insert_error };
 	set_kernel(f, kernel, insert_error);
 	f->kind = kind;
 	f->isa = isa;
@@ -77,9 +85,14 @@ int weir__filter_make(struct weir_filter **out, const struct weir_plan *layout, 
 
 void weir__filter_layout(const struct weir_filter *f, struct weir_plan *out)
 {
-	*out = (struct weir_plan){ .struct_size = sizeof *out, .kind = f->kind->id, .words_per_key = f->view.words_per_key,
-		.bits_per_word = f->view.bits_per_word, .shards = f->shards, .bytes = f->bytes, .capacity = f->capacity,
-		.fp_rate = f->fp_rate };
+	*out = (struct weir_plan){ .struct_size = sizeof *out,
+	                           .kind = f->kind->id,
+	                           .words_per_key = f->view.words_per_key,
+	                           .bits_per_word = f->view.bits_per_word,
+	                           .shards = f->shards,
+	                           .bytes = f->bytes,
+	                           .capacity = f->capacity,
+	                           .fp_rate = f->fp_rate };
 }
 
 static int random_seed(uint64_t *seed)
@@ -135,7 +148,8 @@ void weir_hash_keys(const struct weir_filter *f, const struct iovec *keys, size_
 	weir__batch_hash(f, &batch, 0, n, out);
 }
 
-void weir_hash_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes, size_t n, uint64_t *out)
+void weir_hash_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes, size_t n,
+                     uint64_t *out)
 {
 	struct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);
 	weir__batch_hash(f, &batch, 0, n, out);
@@ -147,19 +161,22 @@ extern inline int weir_insert_hash(struct weir_filter *f, uint64_t hash);
 extern inline bool weir_contains(const struct weir_filter *f, const void *key, size_t len);
 extern inline bool weir_contains_hash(const struct weir_filter *f, uint64_t hash);
 
-size_t weir_contains_hashes(const struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap)
+size_t weir_contains_hashes(const struct weir_filter *f, const uint64_t *hashes, size_t n,
+                            uint64_t *bitmap)
 {
 	struct weir_batch batch = weir__batch_hashes(hashes, n);
 	return f->kernel->contains_batch(f, &batch, bitmap);
 }
 
-size_t weir_contains_keys(const struct weir_filter *f, const struct iovec *keys, size_t n, uint64_t *bitmap)
+size_t weir_contains_keys(const struct weir_filter *f, const struct iovec *keys, size_t n,
+                          uint64_t *bitmap)
 {
 	struct weir_batch batch = weir__batch_keys(keys, n);
 	return f->kernel->contains_batch(f, &batch, bitmap);
 }
 
-size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes, size_t n, uint64_t *bitmap)
+size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
+                           size_t n, uint64_t *bitmap)
 {
 	struct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);
 	return f->kernel->contains_batch(f, &batch, bitmap);
@@ -169,22 +186,26 @@ static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batc
 {
 	if (f->view.insert_error)
 		return refuse_insert(f, NULL, 0);
-	return weir__bulk_wanted(f, batch->n) ? weir__bulk_insert(f, batch, bitmap) : (int64_t)f->kernel->insert_batch(f, batch, bitmap);
+	return weir__bulk_wanted(f, batch->n) ? weir__bulk_insert(f, batch, bitmap) :
+	                                        (int64_t)f->kernel->insert_batch(f, batch, bitmap);
 }
 
-int64_t weir_insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap)
+int64_t weir_insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
+                           uint64_t *bitmap)
 {
 	struct weir_batch batch = weir__batch_hashes(hashes, n);
 	return insert_batch(f, &batch, bitmap);
 }
 
-int64_t weir_insert_keys(struct weir_filter *f, const struct iovec *keys, size_t n, uint64_t *bitmap)
+int64_t weir_insert_keys(struct weir_filter *f, const struct iovec *keys, size_t n,
+                         uint64_t *bitmap)
 {
 	struct weir_batch batch = weir__batch_keys(keys, n);
 	return insert_batch(f, &batch, bitmap);
 }
 
-int64_t weir_insert_fixed(struct weir_filter *f, const void *keys, size_t key_bytes, size_t n, uint64_t *bitmap)
+int64_t weir_insert_fixed(struct weir_filter *f, const void *keys, size_t key_bytes, size_t n,
+                          uint64_t *bitmap)
 {
 	struct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);
 	return insert_batch(f, &batch, bitmap);
@@ -196,7 +217,8 @@ int weir_load_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n)
 		return refuse_insert(f, NULL, 0);
 	if (f->kernel->load && !weir__is_live(f))
 		return weir__bulk_load(f, hashes, n);
-	/* No shard can be owned: the kernel has no plain stores, or a live image's bits are other processes' too. Atomic inserts serve as well. */
+	/* No shard can be owned: the kernel has no plain stores, or a live image's bits are
+	 * other processes' too. Atomic inserts serve as well. */
 	return weir_insert_hashes(f, hashes, n, NULL) < 0 ? -ENOTSUP : 0;
 }
 
@@ -217,7 +239,8 @@ int64_t weir_count(const struct weir_filter *f, const void *key, size_t len)
 int weir_inline_init(struct weir_inline *out, const struct weir_filter *f)
 {
 	if (f->kind->id != WEIR_BLOCKED)
-		return weir__fail(-ENOTSUP, "kind %s has no inline form: blocked has", f->kind->name);
+		return weir__fail(-ENOTSUP, "kind %s has no inline form: blocked has",
+		                  f->kind->name);
 	*out = f->view;
 	return 0;
 }

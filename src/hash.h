@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * From keys to 64-bit hashes: XXH3 with the filter's seed. The only place in src that names xxHash.
- * Keys of eight bytes are hashed by <weir/inline.h>'s own form of it, and by AVX-512 eight of them at once.
+ * Keys of eight bytes are hashed by <weir/inline.h>'s own form of it, and by AVX-512 eight of them
+ * at once.
  */
 #ifndef WEIR_SRC_HASH_H
 #define WEIR_SRC_HASH_H
@@ -47,10 +48,13 @@ WEIR__INLINE void weir__hash8_each(uint64_t flip8, const char *keys, size_t n, u
 	const __m512i flip = _mm512_set1_epi64((long long)flip8);
 	size_t i = 0;
 	for (; i + 8 <= n; i += 8)
-		_mm512_storeu_si512(out + i, weir__hash8_lanes(_mm512_loadu_si512(keys + 8 * i), flip));
+		_mm512_storeu_si512(out + i,
+		                    weir__hash8_lanes(_mm512_loadu_si512(keys + 8 * i), flip));
 	if (i < n) {
 		__mmask8 rest = (__mmask8)((1u << (n - i)) - 1);
-		_mm512_mask_storeu_epi64(out + i, rest, weir__hash8_lanes(_mm512_maskz_loadu_epi64(rest, keys + 8 * i), flip));
+		_mm512_mask_storeu_epi64(
+			out + i, rest,
+			weir__hash8_lanes(_mm512_maskz_loadu_epi64(rest, keys + 8 * i), flip));
 	}
 }
 

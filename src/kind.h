@@ -15,15 +15,19 @@
 
 struct weir_batch;
 
-/* The hot functions of one kind for one instruction set and one layout; chosen at creation, never again. */
+/* The hot functions of one kind for one instruction set and one layout; chosen at creation,
+ * never again. */
 struct weir_kernel {
 	enum weir_isa isa;
 	struct weir_verbs verbs;
-	/* Whole batches (batch.h), so that nothing is called within the loop over keys. Each returns how many answered true or new; the
-	 * answers go into bitmap unless it is NULL. */
-	size_t (*contains_batch)(const struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap);
-	size_t (*insert_batch)(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap);
-	/* As insert_batch, by plain stores into bits that are the caller's alone; NULL: the kind has no shard ownership. */
+	/* Whole batches (batch.h), so that nothing is called within the loop over keys. Each
+	 * returns how many answered true or new; the answers go into bitmap unless it is NULL. */
+	size_t (*contains_batch)(const struct weir_filter *f, const struct weir_batch *batch,
+	                         uint64_t *bitmap);
+	size_t (*insert_batch)(struct weir_filter *f, const struct weir_batch *batch,
+	                       uint64_t *bitmap);
+	/* As insert_batch, by plain stores into bits that are the caller's alone; NULL: the kind
+	 * has no shard ownership. */
 	size_t (*load)(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap);
 };
 
@@ -31,7 +35,8 @@ struct weir_kernel {
 struct weir_tally {
 	uint64_t blocks; /* looked at */
 	uint64_t ones;   /* bits set in them */
-	double rate_sum; /* blocked: over blocks, the chance that a random key of that block is answered true */
+	/* blocked: over blocks, the chance that a random key of that block is answered true */
+	double rate_sum;
 };
 
 struct weir_kind {
@@ -44,10 +49,13 @@ struct weir_kind {
 	/* NULL where the kind has no kernel for that instruction set. */
 	const struct weir_kernel *(*kernel)(enum weir_isa isa, uint32_t z, uint32_t g);
 	/* Add blocks first .. first+n-1 to a tally. */
-	void (*tally)(const struct weir_filter *f, uint64_t first, uint64_t n, struct weir_tally *tally);
+	void (*tally)(const struct weir_filter *f, uint64_t first, uint64_t n,
+	              struct weir_tally *tally);
 	/* From a tally: keys and current rate. */
-	void (*estimate)(const struct weir_filter *f, const struct weir_tally *tally, double *keys, double *rate);
-	/* Or the bits of f into the factor times smaller dst, which is private. NULL: cannot fold. */
+	void (*estimate)(const struct weir_filter *f, const struct weir_tally *tally, double *keys,
+	                 double *rate);
+	/* Or the bits of f into the factor times smaller dst, which is private. NULL: cannot
+	 * fold. */
 	void (*fold)(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor);
 	/* Verbs that only some kinds have; NULL is answered -ENOTSUP in filter.c. */
 	int (*remove)(struct weir_filter *f, const void *key, size_t len);
@@ -65,13 +73,16 @@ struct weir_filter {
 	const struct weir_kind *kind;
 	enum weir_isa isa;   /* of the machine; a kind may have no kernel of its own for it */
 	bool outgrows_cache; /* larger than this core's own cache: batches prefetch */
-	uint32_t shards;     /* a power of two that divides nblocks: shard of a hash = its top log2(shards) bits (blocked) */
+	/* a power of two that divides nblocks: shard of a hash = its top log2(shards) bits
+	 * (blocked) */
+	uint32_t shards;
 	uint64_t bytes;      /* of bits: 64 * nblocks */
 	uint64_t capacity;
 	double fp_rate;
 	struct weir_memory memory;
 	struct weir_mapping *mapping; /* NULL unless mapped */
-	uint32_t parts;               /* runs of shards that fit the cache, a power of two: what a bulk load takes one by one */
+	/* runs of shards that fit the cache, a power of two: what a bulk load takes one by one */
+	uint32_t parts;
 	struct weir_owner owners[];   /* one a part */
 };
 
@@ -82,17 +93,21 @@ extern const struct weir_kind weir__kind_classic;
 
 /*
  * filter.c: make a filter of a known layout around given memory (image.c, clone, fold).
- * @layout: kind, words_per_key, bits_per_word, shards, bytes, capacity, fp_rate are taken as they are, already checked.
- * @memory: the bits, layout->bytes of them at memory->bits; owned by the filter on success, still the caller's on failure.
+ * @layout: kind, words_per_key, bits_per_word, shards, bytes, capacity, fp_rate are taken as they
+ *   are, already checked.
+ * @memory: the bits, layout->bytes of them at memory->bits; owned by the filter on success, still
+ *   the caller's on failure.
  * @insert_error: 0, or what inserts answer (-EROFS).
  */
-int weir__filter_make(struct weir_filter **out, const struct weir_plan *layout, uint64_t seed, const struct weir_memory *memory,
-                      int insert_error);
+int weir__filter_make(struct weir_filter **out, const struct weir_plan *layout, uint64_t seed,
+                      const struct weir_memory *memory, int insert_error);
 
-/* filter.c: equal for equal seeds; tells 32 bits of a seed's 64, so it is for whoever may see the image. */
+/* filter.c: equal for equal seeds; tells 32 bits of a seed's 64, so it is for whoever may see
+ * the image. */
 uint64_t weir__seed_fingerprint(uint64_t seed);
 
-/* filter.c: the layout of a filter as a plan: kind, words_per_key, bits_per_word, shards, bytes, capacity, fp_rate. */
+/* filter.c: the layout of a filter as a plan: kind, words_per_key, bits_per_word, shards, bytes,
+ * capacity, fp_rate. */
 void weir__filter_layout(const struct weir_filter *f, struct weir_plan *out);
 
 /* union.c: an empty filter of the same layout and seed, in memory of its own. */

@@ -9,7 +9,8 @@
 #include "memory.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
-/* Of that size, where the machine has it: of another, such as 1 GiB, munmap() would refuse our multiple of 2 MiB. */
+/* Of that size, where the machine has it: of another, such as 1 GiB, munmap() would refuse our
+ * multiple of 2 MiB. */
 #if defined(__x86_64__) || defined(__aarch64__)
 #define HUGETLB (MAP_HUGETLB | 21 << MAP_HUGE_SHIFT)
 #else
@@ -19,22 +20,27 @@
 int weir__memory_given(const void *place, size_t place_bytes)
 {
 	if (!place && place_bytes)
-		return weir__fail(-EINVAL, "memory is NULL, memory_bytes %zu: both or neither", place_bytes);
+		return weir__fail(-EINVAL, "memory is NULL, memory_bytes %zu: both or neither",
+		                  place_bytes);
 	return 0;
 }
 
 static int place_check(uint64_t bytes, const void *place, size_t place_bytes)
 {
 	if ((uintptr_t)place % 64)
-		return weir__fail(-EINVAL, "memory %p: the bits need an address that is a multiple of 64", place);
+		return weir__fail(-EINVAL,
+		                  "memory %p: the bits need an address that is a multiple of 64",
+		                  place);
 	if (place_bytes < bytes)
-		return weir__fail(-EINVAL, "memory_bytes %zu: the filter needs %llu", place_bytes, (unsigned long long)bytes);
+		return weir__fail(-EINVAL, "memory_bytes %zu: the filter needs %llu", place_bytes,
+		                  (unsigned long long)bytes);
 	return 0;
 }
 
 static int no_memory(uint64_t bytes, const char *from)
 {
-	return weir__fail(-ENOMEM, "no memory for %llu bytes of bits from %s", (unsigned long long)bytes, from);
+	return weir__fail(-ENOMEM, "no memory for %llu bytes of bits from %s",
+	                  (unsigned long long)bytes, from);
 }
 
 static int heap_alloc(struct weir_memory *out, uint64_t bytes)
@@ -43,7 +49,9 @@ static int heap_alloc(struct weir_memory *out, uint64_t bytes)
 	if (posix_memalign(&base, 64, bytes))
 		return no_memory(bytes, "the heap");
 	memset(base, 0, bytes);
-	*out = (struct weir_memory){ .bits = base, .base = base, .base_bytes = bytes, .owner = WEIR_MEMORY_HEAP };
+	*out = (struct weir_memory){
+		.bits = base, .base = base, .base_bytes = bytes, .owner = WEIR_MEMORY_HEAP
+	};
 	return 0;
 }
 
@@ -66,10 +74,13 @@ static void *map_aligned(size_t bytes, size_t *mapped)
 static int hugetlb_alloc(struct weir_memory *out, uint64_t bytes)
 {
 	size_t pages = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-	void *p = mmap(NULL, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | HUGETLB, -1, 0);
+	void *p = mmap(NULL, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | HUGETLB,
+	               -1, 0);
 	if (p == MAP_FAILED)
 		return no_memory(bytes, "the huge-page pool (vm.nr_hugepages)");
-	*out = (struct weir_memory){ .bits = p, .base = p, .base_bytes = pages, .owner = WEIR_MEMORY_MMAP };
+	*out = (struct weir_memory){
+		.bits = p, .base = p, .base_bytes = pages, .owner = WEIR_MEMORY_MMAP
+	};
 	return 0;
 }
 
@@ -81,7 +92,9 @@ static int pages_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags)
 		return no_memory(bytes, "the system");
 	/* Advice only: where it is refused, small pages serve. */
 	(void)madvise(p, mapped, flags & WEIR_NO_HUGE_PAGES ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
-	*out = (struct weir_memory){ .bits = p, .base = p, .base_bytes = mapped, .owner = WEIR_MEMORY_MMAP };
+	*out = (struct weir_memory){
+		.bits = p, .base = p, .base_bytes = mapped, .owner = WEIR_MEMORY_MMAP
+	};
 	return 0;
 }
 
@@ -92,7 +105,8 @@ static void prefault(const struct weir_memory *memory, uint64_t bytes)
 		((volatile char *)memory->bits)[at] = 0;
 }
 
-int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place, size_t place_bytes)
+int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
+                       size_t place_bytes)
 {
 	if (place) {
 		int err = place_check(bytes, place, place_bytes);

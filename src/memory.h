@@ -19,15 +19,18 @@ struct weir_memory {
 	enum weir_memory_owner owner;
 };
 
-/* What a caller gives is a place and its size, or neither: else -EINVAL. weir__memory_alloc() checks the place itself. */
+/* What a caller gives is a place and its size, or neither: else -EINVAL. weir__memory_alloc()
+ * checks the place itself. */
 int weir__memory_given(const void *place, size_t place_bytes);
 
 /*
  * Zeroed memory for @bytes of bits, a multiple of 64.
- * @flags: enum weir_flags.  @place, @place_bytes: the caller's memory, or NULL; it is checked and zeroed.
+ * @flags: enum weir_flags.  @place, @place_bytes: the caller's memory, or NULL; it is checked and
+ *   zeroed.
  * Return: 0; -ENOMEM; -EINVAL the caller's memory is too small or misaligned. The sentence is set.
  */
-int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place, size_t place_bytes);
+int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
+                       size_t place_bytes);
 void weir__memory_free(const struct weir_memory *memory);
 
 #endif

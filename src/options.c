@@ -11,7 +11,9 @@ int weir__size_check(const void *sized, size_t size, const char *whose)
 		return weir__fail(-EINVAL, "%s is NULL: start from its _INIT macro", whose);
 	memcpy(&given, sized, sizeof given);
 	if (given < sizeof given || given > size)
-		return weir__fail(-EINVAL, "%s.struct_size %zu: %zu to %zu, as its _INIT macro sets it", whose, given, sizeof given, size);
+		return weir__fail(-EINVAL,
+		                  "%s.struct_size %zu: %zu to %zu, as its _INIT macro sets it",
+		                  whose, given, sizeof given, size);
 	return 0;
 }
 

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: MIT
  * The sizing mathematics of each layout. Nothing here allocates, remembers or fails.
  *
- * Blocked. A block of 512 bits holds N ~ Poisson(512 / bits a key) keys, one of the s = 8/z words of a group W ~ Binomial(N, 1/s) of
- * them, and b of that word's bits are set after W*g throws into 64. A lookup is answered true with E_N[(E_W[E[(b/64)^g]])^z].
+ * Blocked. A block of 512 bits holds N ~ Poisson(512 / bits a key) keys, one of the s = 8/z words
+ * of a group W ~ Binomial(N, 1/s) of them, and b of that word's bits are set after W*g throws into
+ * 64. A lookup is answered true with E_N[(E_W[E[(b/64)^g]])^z].
  *
- * The inner two means have a closed form, which makes one rate a sum over N alone. Let u = 64 - b be the bits still 0. Any j given
- * bits are all 0 after t throws with (1 - j/64)^t, so E[C(u,j)] = C(64,j) (1 - j/64)^t; and (b/64)^g = (1 - u/64)^g is a combination
- * of C(u,0) .. C(u,g). Hence E[(b/64)^g] = sum over j of a[j] (1 - j/64)^t, and with t = W*g and the binomial's generating function
+ * The inner two means have a closed form, which makes one rate a sum over N alone. Let u = 64 - b
+ * be the bits still 0. Any j given bits are all 0 after t throws with (1 - j/64)^t, so E[C(u,j)] =
+ * C(64,j) (1 - j/64)^t; and (b/64)^g = (1 - u/64)^g is a combination of C(u,0) .. C(u,g). Hence
+ * E[(b/64)^g] = sum over j of a[j] (1 - j/64)^t, and with t = W*g and the binomial's generating
+ * function
  *
  *     E_W[E[(b/64)^g]] = sum over j of a[j] (1 - (1 - (1 - j/64)^g) / s)^N.
  *
- * Its terms cancel down to about 1e-13, where the values that matter at a rate of 1e-9 are above 1e-10. */
+ * Its terms cancel down to about 1e-13, where the values that matter at a rate of 1e-9 are above
+ * 1e-10. */
 #include <math.h>
 #include "sizing.h"
 
 enum { BLOCK = 512, WORD = 64, BLOCK_WORDS = 8, FIELDS = 20, MOST_G = 10, MOST_K = 32,
        SHARD_LINES = 1024, MOST_SHARDS = 65536 };
 
-/* The a[j] above. From u C(u,j) = j C(u,j) + (j+1) C(u,j+1), one more factor (1 - u/64) makes of a[] what the loop does. */
+/* The a[j] above. From u C(u,j) = j C(u,j) + (j+1) C(u,j+1), one more factor (1 - u/64) makes of
+ * a[] what the loop does. */
 static void occupancy_terms(unsigned g, double a[])
 {
 	a[0] = 1;
@@ -31,7 +36,8 @@ static void occupancy_terms(unsigned g, double a[])
 double weir__blocked_rate(double bits_per_key, unsigned z, unsigned g)
 {
 	double term[MOST_G + 1], base[MOST_G + 1], mean = BLOCK / bits_per_key, rate = 0;
-	/* e^-mean would vanish. No layout answers true to less than 0.7 at this load, and nobody asks for a rate above 0.5. */
+	/* e^-mean would vanish. No layout answers true to less than 0.7 at this load, and nobody
+	 * asks for a rate above 0.5. */
 	if (mean > 700)
 		mean = 700;
 	occupancy_terms(g, term);
@@ -52,7 +58,8 @@ double weir__blocked_rate(double bits_per_key, unsigned z, unsigned g)
 	}
 }
 
-/* How far the rate at e^x bits a key is above the one wanted, as a logarithm: over x it is nearly a straight line. */
+/* How far the rate at e^x bits a key is above the one wanted, as a logarithm: over x it is
+ * nearly a straight line. */
 static double excess(double x, double fp_rate, unsigned z, unsigned g)
 {
 	return log(weir__blocked_rate(exp(x), z, g) / fp_rate);
@@ -79,7 +86,8 @@ static struct bracket bracket_bits(double fp_rate, unsigned z, unsigned g)
 	return b;
 }
 
-/* False position; the value at an end that stays is halved (the Illinois rule), so that neither end stays for long. */
+/* False position; the value at an end that stays is halved (the Illinois rule), so that neither
+ * end stays for long. */
 double weir__blocked_bits(double fp_rate, unsigned z, unsigned g)
 {
 	const double width = 1e-9;

@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/* Rate of the blocked layout with z words of g bits at @bits_per_key (DESIGN: E_N[(E_W[E[(b/64)^g]])^z]). */
+/* Rate of the blocked layout with z words of g bits at @bits_per_key (DESIGN:
+ * E_N[(E_W[E[(b/64)^g]])^z]). */
 double weir__blocked_rate(double bits_per_key, unsigned z, unsigned g);
 /* Least bits a key for a rate of at most @fp_rate with z, g. */
 double weir__blocked_bits(double fp_rate, unsigned z, unsigned g);
@@ -18,8 +19,9 @@ double weir__classic_rate(double bits_per_key, unsigned k);
 double weir__classic_bits(double fp_rate, unsigned k);
 unsigned weir__classic_best_k(double fp_rate, double *bits);
 
-/* Lines of 64 bytes for @bits bits, rounded up so that a power-of-two number of shards of at least 1024 lines each divides them
- * (at most 65536 shards, a rounding of at most 0.1 %); the shards through @shards. */
+/* Lines of 64 bytes for @bits bits, rounded up so that a power-of-two number of shards of at
+ * least 1024 lines each divides them (at most 65536 shards, a rounding of at most 0.1 %); the
+ * shards through @shards. */
 uint64_t weir__lines(double bits, uint32_t *shards);
 /* The same, rounded down: lines and shards that fit in @bytes, at least 64. */
 uint64_t weir__lines_within(uint64_t bytes, uint32_t *shards);

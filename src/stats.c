@@ -6,7 +6,11 @@
 #include "kind.h"
 #include "options.h"
 
-enum { SAMPLE_LINES = (1 << 20) / 64, RUN_LINES = 4096 / 64, SAMPLE_SHARDS = SAMPLE_LINES / RUN_LINES };
+enum {
+	SAMPLE_LINES = (1 << 20) / 64,
+	RUN_LINES = 4096 / 64,
+	SAMPLE_SHARDS = SAMPLE_LINES / RUN_LINES
+};
 
 /* What is looked at: the first lines of every so many'th shard. */
 struct sample {
@@ -14,8 +18,9 @@ struct sample {
 	uint32_t step;
 };
 
-/* Keys hash to blocks at random, so the first lines of a shard are as good a sample as any. At least a page of them: lines apart from
- * each other would cost a miss of the cache and of the TLB each, which for a filter of 1 GiB takes a hundred times as long. */
+/* Keys hash to blocks at random, so the first lines of a shard are as good a sample as any. At
+ * least a page of them: lines apart from each other would cost a miss of the cache and of the
+ * TLB each, which for a filter of 1 GiB takes a hundred times as long. */
 static struct sample choose(const struct weir_filter *f, bool exact)
 {
 	if (exact || f->view.nblocks <= SAMPLE_LINES)
@@ -25,10 +30,12 @@ static struct sample choose(const struct weir_filter *f, bool exact)
 	return (struct sample){ RUN_LINES, f->shards / SAMPLE_SHARDS };
 }
 
-/* More keys than capacity by more than three standard deviations of what a sample of that share tells. */
+/* More keys than capacity by more than three standard deviations of what a sample of that share
+ * tells. */
 static bool saturated(const struct weir_stats *s)
 {
-	return s->keys_estimated > (double)s->capacity + 3 * sqrt((double)s->capacity / s->sampled) + 1;
+	return s->keys_estimated >
+	       (double)s->capacity + 3 * sqrt((double)s->capacity / s->sampled) + 1;
 }
 
 static void measure(const struct weir_filter *f, struct sample sample, struct weir_stats *s)
@@ -54,9 +61,16 @@ static int stats(const struct weir_filter *f, bool exact, struct weir_stats *out
 	int err = weir__size_check(out, sizeof *out, "weir_stats");
 	if (err)
 		return err;
-	struct weir_stats s = { .struct_size = out->struct_size, .kind = f->kind->id, .words_per_key = f->view.words_per_key,
-		.bits_per_word = f->view.bits_per_word, .shards = f->shards, .bytes = f->bytes, .capacity = f->capacity,
-		.fp_rate = f->fp_rate, .isa = weir__isa_name(f->kernel->isa), .seed_fingerprint = weir__seed_fingerprint(f->view.seed) };
+	struct weir_stats s = { .struct_size = out->struct_size,
+	                        .kind = f->kind->id,
+	                        .words_per_key = f->view.words_per_key,
+	                        .bits_per_word = f->view.bits_per_word,
+	                        .shards = f->shards,
+	                        .bytes = f->bytes,
+	                        .capacity = f->capacity,
+	                        .fp_rate = f->fp_rate,
+	                        .isa = weir__isa_name(f->kernel->isa),
+	                        .seed_fingerprint = weir__seed_fingerprint(f->view.seed) };
 	measure(f, choose(f, exact), &s);
 	memcpy(out, &s, out->struct_size);
 	return 0;

@@ -4,20 +4,25 @@
 #include "kind.h"
 
 #define DIFFER(what, format, a, b) \
-	weir__fail(-EINVAL, "cannot merge: " what " differs: " format " in the destination, " format " in the source", a, b)
+	weir__fail(-EINVAL, \
+	           "cannot merge: " what " differs: " format " in the destination, " format \
+	           " in the source", \
+	           a, b)
 
 static int same_layout(const struct weir_filter *a, const struct weir_filter *b)
 {
 	if (a->kind != b->kind)
 		return DIFFER("kind", "%s", a->kind->name, b->kind->name);
 	if (a->bytes != b->bytes)
-		return DIFFER("bytes", "%llu", (unsigned long long)a->bytes, (unsigned long long)b->bytes);
+		return DIFFER("bytes", "%llu", (unsigned long long)a->bytes,
+		              (unsigned long long)b->bytes);
 	if (a->view.words_per_key != b->view.words_per_key)
 		return DIFFER("words_per_key", "%u", a->view.words_per_key, b->view.words_per_key);
 	if (a->view.bits_per_word != b->view.bits_per_word)
 		return DIFFER("bits_per_word", "%u", a->view.bits_per_word, b->view.bits_per_word);
 	if (a->view.seed != b->view.seed)
-		return DIFFER("seed", "fingerprint %08llx", (unsigned long long)weir__seed_fingerprint(a->view.seed),
+		return DIFFER("seed", "fingerprint %08llx",
+		              (unsigned long long)weir__seed_fingerprint(a->view.seed),
 		              (unsigned long long)weir__seed_fingerprint(b->view.seed));
 	return 0;
 }
@@ -26,7 +31,8 @@ int weir__merge_check(const struct weir_filter *dst, const struct weir_filter *s
 {
 	int err = same_layout(dst, src);
 	if (!err && dst->view.insert_error)
-		err = weir__fail(dst->view.insert_error, "cannot merge: the destination is mapped read-only");
+		err = weir__fail(dst->view.insert_error,
+		                 "cannot merge: the destination is mapped read-only");
 	return err;
 }
 
@@ -78,12 +84,13 @@ int weir_fold(struct weir_filter **out, const struct weir_filter *f, uint32_t fa
 {
 	struct weir_plan layout;
 	if (!out)
-		return weir__fail(-EINVAL, "out is NULL: weir_fold needs a place for the smaller filter");
+		return weir__fail(-EINVAL,
+		                  "out is NULL: weir_fold needs a place for the smaller filter");
 	if (!f->kind->fold)
 		return weir__fail(-ENOTSUP, "kind %s cannot fold", f->kind->name);
 	if (factor == 0 || factor & (factor - 1) || f->view.nblocks % factor)
-		return weir__fail(-EINVAL, "factor %u: a power of two that divides the %llu blocks", factor,
-		                  (unsigned long long)f->view.nblocks);
+		return weir__fail(-EINVAL, "factor %u: a power of two that divides the %llu blocks",
+		                  factor, (unsigned long long)f->view.nblocks);
 	weir__filter_layout(f, &layout);
 	layout.bytes /= factor;
 	layout.shards = layout.shards > factor ? layout.shards / factor : 1;

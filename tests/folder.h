@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A folder of the test's own and the path of an image in it: setup and teardown of a test or of a group, or a part of its own. */
+ * A folder of the test's own and the path of an image in it: setup and teardown of a test or of
+ * a group, or a part of its own. */
 #ifndef WEIR_TESTS_FOLDER_H
 #define WEIR_TESTS_FOLDER_H
 

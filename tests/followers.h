@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of followers share: a folder with an image that is replaced, what report was told, and waiting for it. */
+ * What the tests of followers share: a folder with an image that is replaced, what report was
+ * told, and waiting for it. */
 #ifndef WEIR_TESTS_FOLLOWERS_H
 #define WEIR_TESTS_FOLLOWERS_H
 
@@ -55,7 +56,8 @@ static inline void save(uint64_t from, uint64_t to)
 	weir_destroy(f);
 }
 
-static inline struct weir_follower *follow(struct weir_handle *h, double poll_seconds, bool poll_only)
+static inline struct weir_follower *follow(struct weir_handle *h, double poll_seconds,
+                                           bool poll_only)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
 	struct weir_follower *f = NULL;
@@ -72,11 +74,13 @@ static inline void heard_last(int result, const char *part)
 {
 	pthread_mutex_lock(&heard.lock);
 	if (heard.result != result || !strstr(heard.sentence, part))
-		fail_msg("told %d, \"%s\", where %d with \"%s\" was due", heard.result, heard.sentence, result, part);
+		fail_msg("told %d, \"%s\", where %d with \"%s\" was due", heard.result,
+		         heard.sentence, result, part);
 	pthread_mutex_unlock(&heard.lock);
 }
 
-/* Until so many swaps and failures have been told, no more of either; with qsbr this thread is offline meanwhile. */
+/* Until so many swaps and failures have been told, no more of either; with qsbr this thread is
+ * offline meanwhile. */
 static inline void expect(const struct flavor *flavor, unsigned swaps, unsigned failures)
 {
 	double begun = now();
@@ -91,8 +95,10 @@ static inline void expect(const struct flavor *flavor, unsigned swaps, unsigned 
 	flavor->rcu->thread_online();
 	pthread_mutex_lock(&heard.lock);
 	if (heard.swaps != swaps || heard.failures != failures)
-		fail_msg("after %.3f s %u swaps and %u failures (the last: %d, \"%s\"), where %u and %u were due", now() - begun, heard.swaps,
-		         heard.failures, heard.result, heard.sentence, swaps, failures);
+		fail_msg("after %.3f s %u swaps and %u failures (the last: %d, \"%s\"), where %u "
+		         "and %u were due",
+		         now() - begun, heard.swaps, heard.failures, heard.result, heard.sentence,
+		         swaps, failures);
 	pthread_mutex_unlock(&heard.lock);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of handles share: the flavors of RCU, a thread that sits in a section until it is told to leave, keys that should be
- * there. */
+ * What the tests of handles share: the flavors of RCU, a thread that sits in a section until it
+ * is told to leave, keys that should be there. */
 #ifndef WEIR_TESTS_HANDLES_H
 #define WEIR_TESTS_HANDLES_H
 
@@ -10,7 +10,8 @@
 #include <urcu/flavor.h>
 #include "test.h"
 
-extern const struct rcu_flavor_struct urcu_bp_flavor, urcu_memb_flavor, urcu_mb_flavor, urcu_qsbr_flavor;
+extern const struct rcu_flavor_struct urcu_bp_flavor, urcu_memb_flavor, urcu_mb_flavor,
+	urcu_qsbr_flavor;
 
 struct flavor {
 	const char *name;
@@ -27,7 +28,8 @@ static const struct flavor flavors[] = {
 	{ "qsbr", &urcu_qsbr_flavor, &urcu_qsbr_flavor, false },
 };
 
-#define FOR_EACH_FLAVOR(flavor) for (const struct flavor *flavor = flavors; flavor < flavors + COUNT_OF(flavors); flavor++)
+#define FOR_EACH_FLAVOR(flavor) \
+	for (const struct flavor *flavor = flavors; flavor < flavors + COUNT_OF(flavors); flavor++)
 
 /* A handle on an empty filter; the calling thread is registered until close_handle(). */
 static inline struct weir_handle *open_handle(const struct flavor *flavor, uint64_t capacity)
@@ -67,7 +69,8 @@ static inline void insert_into(struct weir_handle *h, uint64_t from, uint64_t to
 }
 
 /* Until what was left to call_rcu has gone and the handle holds @bytes. */
-static inline void expect_bytes(const struct flavor *flavor, const struct weir_handle *h, uint64_t bytes)
+static inline void expect_bytes(const struct flavor *flavor, const struct weir_handle *h,
+                                uint64_t bytes)
 {
 	for (unsigned i = 0; i < 20000 && stats_of(h).bytes != bytes; i++) {
 		flavor->rcu->thread_offline();

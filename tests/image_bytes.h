@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Images as bytes, for tests that look at them or damage them: files whole in and out, and a header's checksums made good again. The
- * offsets are written down a second time here on purpose: they are the format. */
+ * Images as bytes, for tests that look at them or damage them: files whole in and out, and a
+ * header's checksums made good again. The offsets are written down a second time here on
+ * purpose: they are the format. */
 #ifndef WEIR_TESTS_IMAGE_BYTES_H
 #define WEIR_TESTS_IMAGE_BYTES_H
 
@@ -17,8 +18,18 @@
 #endif
 #include <xxhash.h>
 
-enum { IMAGE_BLOCKS = 24, IMAGE_SHARDS = 52, IMAGE_GENERATION = 64, IMAGE_COMPRESSION = 72, IMAGE_BITS = 88, IMAGE_HEADER_SUM = 488,
-       IMAGE_TABLE_SUM = 496, IMAGE_COMMIT = 504, IMAGE_TABLE = 512, IMAGE_PAGE = 4096 };
+enum {
+	IMAGE_BLOCKS = 24,
+	IMAGE_SHARDS = 52,
+	IMAGE_GENERATION = 64,
+	IMAGE_COMPRESSION = 72,
+	IMAGE_BITS = 88,
+	IMAGE_HEADER_SUM = 488,
+	IMAGE_TABLE_SUM = 496,
+	IMAGE_COMMIT = 504,
+	IMAGE_TABLE = 512,
+	IMAGE_PAGE = 4096
+};
 
 static inline uint64_t image_get(const unsigned char *p, unsigned bytes)
 {
@@ -34,14 +45,16 @@ static inline void image_put64(unsigned char *p, uint64_t value)
 		p[i] = (unsigned char)(value >> (8 * i));
 }
 
-/* Make the header's three checksums those of what it holds, as far as @n bytes reach; the table as it is. A live mark is kept. */
+/* Make the header's three checksums those of what it holds, as far as @n bytes reach; the table
+ * as it is. A live mark is kept. */
 static inline void image_repair(unsigned char *image, size_t n)
 {
 	if (n < IMAGE_TABLE)
 		return;
 	uint64_t table = 8 * image_get(image + IMAGE_SHARDS, 4), there = n - IMAGE_TABLE;
 	bool live = memcmp(image + IMAGE_COMMIT, "WEIRLIVE", 8) == 0;
-	image_put64(image + IMAGE_TABLE_SUM, XXH3_64bits(image + IMAGE_TABLE, table < there ? table : there));
+	image_put64(image + IMAGE_TABLE_SUM,
+	            XXH3_64bits(image + IMAGE_TABLE, table < there ? table : there));
 	image_put64(image + IMAGE_HEADER_SUM, XXH3_64bits(image, IMAGE_HEADER_SUM));
 	if (!live)
 		image_put64(image + IMAGE_COMMIT, XXH3_64bits(image + IMAGE_HEADER_SUM, 16));
@@ -50,9 +63,12 @@ static inline void image_repair(unsigned char *image, size_t n)
 /* Make a plain image's shard checksums those of its bits, as far as @n bytes reach. */
 static inline void image_repair_table(unsigned char *image, size_t n)
 {
-	uint64_t shards = n < IMAGE_TABLE ? 0 : image_get(image + IMAGE_SHARDS, 4), blocks = shards ? image_get(image + IMAGE_BLOCKS, 8) : 0;
-	uint64_t at = shards ? image_get(image + IMAGE_BITS, 8) : 0, each = shards && blocks < n ? 64 * blocks / shards : 0;
-	if (!each || image_get(image + IMAGE_COMPRESSION, 4) || at > n || shards > (n - at) / each || shards > (n - IMAGE_TABLE) / 8)
+	uint64_t shards = n < IMAGE_TABLE ? 0 : image_get(image + IMAGE_SHARDS, 4),
+	         blocks = shards ? image_get(image + IMAGE_BLOCKS, 8) : 0;
+	uint64_t at = shards ? image_get(image + IMAGE_BITS, 8) : 0,
+	         each = shards && blocks < n ? 64 * blocks / shards : 0;
+	if (!each || image_get(image + IMAGE_COMPRESSION, 4) || at > n ||
+	    shards > (n - at) / each || shards > (n - IMAGE_TABLE) / 8)
 		return;
 	for (uint64_t i = 0; i < shards; i++)
 		image_put64(image + IMAGE_TABLE + 8 * i, XXH3_64bits(image + at + i * each, each));
@@ -64,7 +80,8 @@ static inline unsigned char *image_slurp(const char *name, size_t *n)
 	struct stat st;
 	unsigned char *bytes = NULL;
 	FILE *file = fopen(name, "rb");
-	if (file && fstat(fileno(file), &st) == 0 && (bytes = malloc((size_t)st.st_size + 1)) != NULL)
+	if (file && fstat(fileno(file), &st) == 0 &&
+	    (bytes = malloc((size_t)st.st_size + 1)) != NULL)
 		*n = fread(bytes, 1, (size_t)st.st_size, file);
 	if (file)
 		fclose(file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests share: cmocka with what it needs before it, numbers and keys that are the same in every run, a folder that goes
- * away, and asserts that show weir's own sentence. */
+ * What the tests share: cmocka with what it needs before it, numbers and keys that are the same
+ * in every run, a folder that goes away, and asserts that show weir's own sentence. */
 #ifndef WEIR_TESTS_TEST_H
 #define WEIR_TESTS_TEST_H
 
@@ -19,7 +19,8 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* splitmix64 (Steele, Lea, Flood 2014) of a counter: a bijection, so different i are different keys. */
+/* splitmix64 (Steele, Lea, Flood 2014) of a counter: a bijection, so different i are different
+ * keys. */
 static inline uint64_t test_key(uint64_t i)
 {
 	uint64_t x = i * UINT64_C(0x9E3779B97F4A7C15) + UINT64_C(0x632BE59BD9B4E019);
@@ -44,15 +45,17 @@ static inline void test_assert_ok(int64_t answer, const char *call, const char *
 }
 
 /* The call answers @err, and its sentence contains @a and @b: the parameter and its value. */
-#define assert_refused(call, err, a, b) test_assert_refused((call), (err), (a), (b), #call, __FILE__, __LINE__)
-static inline void test_assert_refused(int64_t answer, int err, const char *a, const char *b, const char *call, const char *file,
-                                       int line)
+#define assert_refused(call, err, a, b) \
+	test_assert_refused((call), (err), (a), (b), #call, __FILE__, __LINE__)
+static inline void test_assert_refused(int64_t answer, int err, const char *a, const char *b,
+                                       const char *call, const char *file, int line)
 {
 	const char *sentence = weir_error_detail();
 	if (answer == err && strstr(sentence, a) && strstr(sentence, b))
 		return;
-	print_error("%s: answered %lld (%s), \"%s\"; wanted %s with \"%s\" and \"%s\"\n", call, (long long)answer,
-	            weir_error_name((int)answer), sentence, weir_error_name(err), a, b);
+	print_error("%s: answered %lld (%s), \"%s\"; wanted %s with \"%s\" and \"%s\"\n", call,
+	            (long long)answer, weir_error_name((int)answer), sentence, weir_error_name(err),
+	            a, b);
 	_fail(file, line);
 }
 
@@ -75,12 +78,14 @@ static inline char *test_folder(void)
 {
 	const char *root = getenv("TMPDIR");
 	char *path = NULL;
-	if (asprintf(&path, "%s/weir-test-XXXXXX", root && *root ? root : "/tmp") < 0 || !mkdtemp(path))
+	if (asprintf(&path, "%s/weir-test-XXXXXX", root && *root ? root : "/tmp") < 0 ||
+	    !mkdtemp(path))
 		fail_msg("no temporary folder");
 	return path;
 }
 
-static inline int test_folder_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+static inline int test_folder_entry(const char *path, const struct stat *st, int type,
+                                    struct FTW *ftw)
 {
 	(void)st, (void)type, (void)ftw;
 	return remove(path);

@@ -107,8 +107,14 @@ public:
 		for (size_t i = 0; i < n; i++)
 			lfht_insert(table_, keys[i]);
 	}
-	uint64_t lookup(const struct iovec *, size_t) override { throw std::logic_error("lfht: 8-byte keys only"); }
-	void insert(const struct iovec *, size_t) override { throw std::logic_error("lfht: 8-byte keys only"); }
+	uint64_t lookup(const struct iovec *, size_t) override
+	{
+		throw std::logic_error("lfht: 8-byte keys only");
+	}
+	void insert(const struct iovec *, size_t) override
+	{
+		throw std::logic_error("lfht: 8-byte keys only");
+	}
 
 private:
 	struct lfht *make() const
@@ -125,11 +131,26 @@ private:
 
 } // namespace
 
-std::unique_ptr<Set> textbook(size_t n, double rate) { return std::make_unique<TextbookSet>(n, rate); }
-std::unique_ptr<Set> libbloom(size_t n, double rate) { return std::make_unique<LibBloomSet>(n, rate); }
-std::unique_ptr<Set> libbloom_mutex(size_t n, double rate) { return std::make_unique<LibBloomMutexSet>(n, rate); }
-std::unique_ptr<Set> mutex_per_shard(size_t n, double rate) { return std::make_unique<LockedSet<Mutex>>(n, rate); }
-std::unique_ptr<Set> rwlock_per_shard(size_t n, double rate) { return std::make_unique<LockedSet<ReadWriteLock>>(n, rate); }
+std::unique_ptr<Set> textbook(size_t n, double rate)
+{
+	return std::make_unique<TextbookSet>(n, rate);
+}
+std::unique_ptr<Set> libbloom(size_t n, double rate)
+{
+	return std::make_unique<LibBloomSet>(n, rate);
+}
+std::unique_ptr<Set> libbloom_mutex(size_t n, double rate)
+{
+	return std::make_unique<LibBloomMutexSet>(n, rate);
+}
+std::unique_ptr<Set> mutex_per_shard(size_t n, double rate)
+{
+	return std::make_unique<LockedSet<Mutex>>(n, rate);
+}
+std::unique_ptr<Set> rwlock_per_shard(size_t n, double rate)
+{
+	return std::make_unique<LockedSet<ReadWriteLock>>(n, rate);
+}
 std::unique_ptr<Set> lfht(size_t n, double) { return std::make_unique<LfhtSet>(n); }
 
 } // namespace bench

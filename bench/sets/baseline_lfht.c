@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * liburcu's lock-free hash table with the flavor that needs no registration of threads. Nodes come from one array, which flatters it:
- * a malloc a node would be slower and larger. */
+ * liburcu's lock-free hash table with the flavor that needs no registration of threads. Nodes
+ * come from one array, which flatters it: a malloc a node would be slower and larger. */
 #define _LGPL_SOURCE
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -37,7 +37,8 @@ struct lfht *lfht_create(size_t n)
 	for (t->buckets = 1; t->buckets < n;)
 		t->buckets *= 2;
 	t->nodes = calloc(n, sizeof(*t->nodes));
-	t->table = cds_lfht_new_flavor(t->buckets, t->buckets, t->buckets, 0, &urcu_bp_flavor, NULL);
+	t->table = cds_lfht_new_flavor(t->buckets, t->buckets, t->buckets, 0, &urcu_bp_flavor,
+	                               NULL);
 	if (t->nodes && t->table)
 		return t;
 	lfht_destroy(t);
@@ -47,7 +48,8 @@ struct lfht *lfht_create(size_t n)
 void lfht_destroy(struct lfht *t)
 {
 	if (t->table) {
-		/* Only an empty table may be destroyed; nobody reads any more, so nodes need no grace period. */
+		/* Only an empty table may be destroyed; nobody reads any more, so nodes need no
+		 * grace period. */
 		for (size_t i = 0; i < atomic_load(&t->used); i++) {
 			urcu_bp_read_lock();
 			cds_lfht_del(t->table, &t->nodes[i].link);

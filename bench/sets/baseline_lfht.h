@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The exact answer, lock-free: liburcu's hash table, a node a key. Sized for its keys from the start, never resized. */
+ * The exact answer, lock-free: liburcu's hash table, a node a key. Sized for its keys from the
+ * start, never resized. */
 #ifndef WEIR_BENCH_BASELINE_LFHT_H
 #define WEIR_BENCH_BASELINE_LFHT_H
 

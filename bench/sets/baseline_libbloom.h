@@ -23,7 +23,10 @@ struct LibBloom {
 	LibBloom &operator=(const LibBloom &) = delete;
 
 	void clear() { memset(bloom.bf, 0, static_cast<size_t>(bloom.bytes)); }
-	bool contains(const void *key, size_t len) { return bloom_check(&bloom, key, static_cast<int>(len)) == 1; }
+	bool contains(const void *key, size_t len)
+	{
+		return bloom_check(&bloom, key, static_cast<int>(len)) == 1;
+	}
 	void insert(const void *key, size_t len) { bloom_add(&bloom, key, static_cast<int>(len)); }
 
 	struct bloom bloom = {};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A filter per shard behind a lock: 64 shards, a split-block filter in each (plain stores, so that the lock is what is measured), a
- * cache line of its own for each lock. */
+ * A filter per shard behind a lock: 64 shards, a split-block filter in each (plain stores, so
+ * that the lock is what is measured), a cache line of its own for each lock. */
 #ifndef WEIR_BENCH_BASELINE_LOCKED_H
 #define WEIR_BENCH_BASELINE_LOCKED_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The Bloom filter of the textbooks, as it is written a thousand times: m bits, k calls of murmur3 with k seeds, each % m. Optimal m
- * and k. Not for concurrent inserts. */
+ * The Bloom filter of the textbooks, as it is written a thousand times: m bits, k calls of
+ * murmur3 with k seeds, each % m. Optimal m and k. Not for concurrent inserts. */
 #ifndef WEIR_BENCH_BASELINE_TEXTBOOK_H
 #define WEIR_BENCH_BASELINE_TEXTBOOK_H
 
@@ -35,8 +35,10 @@ inline uint32_t murmur3(const void *key, size_t len, uint32_t seed)
 
 struct Textbook {
 	Textbook(size_t n, double rate)
-	    : m(static_cast<uint64_t>(std::ceil(-static_cast<double>(n) * std::log(rate) / (M_LN2 * M_LN2)))),
-	      k(static_cast<uint32_t>(std::lround(static_cast<double>(m) / static_cast<double>(n) * M_LN2))),
+	    : m(static_cast<uint64_t>(
+	              std::ceil(-static_cast<double>(n) * std::log(rate) / (M_LN2 * M_LN2)))),
+	      k(static_cast<uint32_t>(
+	              std::lround(static_cast<double>(m) / static_cast<double>(n) * M_LN2))),
 	      region((m + 511) / 512 * 64), bits(static_cast<unsigned char *>(region.base()))
 	{
 	}

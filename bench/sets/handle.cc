@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A filter behind a handle, in every way there is to reach it, and behind what else keeps a pointer alive: a lock for readers, a count
- * of references. The filter is the same in all. */
+ * A filter behind a handle, in every way there is to reach it, and behind what else keeps a
+ * pointer alive: a lock for readers, a count of references. The filter is the same in all. */
 #include <urcu/urcu-memb.h>
 #include <urcu/urcu-qsbr.h>
 #include <algorithm>
@@ -20,7 +20,8 @@ extern "C" const struct rcu_flavor_struct urcu_memb_flavor, urcu_qsbr_flavor;
 namespace bench {
 namespace {
 
-/* What a thread owes each flavor. It is online while it looks up or inserts, so that the pauses of a team hold no grace period up. */
+/* What a thread owes each flavor. It is online while it looks up or inserts, so that the pauses
+ * of a team hold no grace period up. */
 struct Bp {
 	static const struct rcu_flavor_struct *flavor() { return nullptr; }
 	static void enter() {}
@@ -66,7 +67,8 @@ template <class Self, class Flavor> class Handled : public SingleKeySet<Self> {
 public:
 	Handled(size_t n, double rate) : filter_(n, rate, WEIR_BLOCKED)
 	{
-		check(weir_handle_create(&handle, filter_.filter, Flavor::flavor()), "weir_handle_create");
+		check(weir_handle_create(&handle, filter_.filter, Flavor::flavor()),
+		      "weir_handle_create");
 		filter_.filter = nullptr; /* the handle's now */
 	}
 	~Handled() override { check(weir_handle_destroy(handle), "weir_handle_destroy"); }
@@ -104,7 +106,10 @@ protected:
 template <class Flavor> class Contains final : public Handled<Contains<Flavor>, Flavor> {
 public:
 	using Handled<Contains<Flavor>, Flavor>::Handled;
-	bool find(const void *key, size_t len) const { return weir_handle_contains(this->handle, key, len); }
+	bool find(const void *key, size_t len) const
+	{
+		return weir_handle_contains(this->handle, key, len);
+	}
 };
 
 /* weir_handle_get() in a section of the caller's, a section a lookup. */
@@ -120,7 +125,10 @@ public:
 		Flavor::leave();
 		return found;
 	}
-	bool find(const void *key, size_t len) const { return weir_handle_contains(this->handle, key, len); }
+	bool find(const void *key, size_t len) const
+	{
+		return weir_handle_contains(this->handle, key, len);
+	}
 };
 
 /* Of those this process may use; asked before the first pin narrows them. */
@@ -146,14 +154,18 @@ public:
 		filter_.region->clear();
 		next_.clear();
 	}
-	bool find(const void *key, size_t len) const { return weir_handle_contains(handle, key, len); }
+	bool find(const void *key, size_t len) const
+	{
+		return weir_handle_contains(handle, key, len);
+	}
 
 private:
 	Region next_;
 	struct weir_reload *reload_ = nullptr;
 };
 
-/* Reloads one after the other, on the last CPU, as long as keys are looked up. The first set that is filled is the source. */
+/* Reloads one after the other, on the last CPU, as long as keys are looked up. The first set
+ * that is filled is the source. */
 class BackToBack final : public Get<Memb> {
 public:
 	BackToBack(size_t n, double rate) : Get(n, rate), loader_(&BackToBack::load, this) {}
@@ -188,7 +200,8 @@ public:
 	}
 
 private:
-	/* At the end the loader's last reload is waited for: what is measured next is undisturbed. */
+	/* At the end the loader's last reload is waited for: what is measured next is
+	 * undisturbed. */
 	void looking(bool begins)
 	{
 		std::unique_lock<std::mutex> hold(lock_);
@@ -207,7 +220,8 @@ private:
 				std::unique_lock<std::mutex> hold(lock_);
 				idle_ = !looking_ || source_.empty();
 				wake_.notify_all();
-				wake_.wait(hold, [&] { return over_ || (looking_ && !source_.empty()); });
+				wake_.wait(hold,
+				           [&] { return over_ || (looking_ && !source_.empty()); });
 				if (over_)
 					break;
 				idle_ = false;
@@ -251,7 +265,8 @@ private:
 	pthread_rwlock_t lock_ = PTHREAD_RWLOCK_INITIALIZER;
 };
 
-/* As little as such a count can do: one addition before, one after. A real one must find the filter and count in one step. */
+/* As little as such a count can do: one addition before, one after. A real one must find the
+ * filter and count in one step. */
 class Counted final : public Kept<Counted> {
 public:
 	using Kept::Kept;
@@ -267,7 +282,11 @@ private:
 	alignas(64) std::atomic<uint64_t> references_{1};
 };
 
-template <class T> std::unique_ptr<Set> make(size_t n, double rate) { return std::make_unique<T>(n, rate); }
+template <class T>
+std::unique_ptr<Set> make(size_t n, double rate)
+{
+	return std::make_unique<T>(n, rate);
+}
 
 } // namespace
 
@@ -275,10 +294,16 @@ std::unique_ptr<Set> handle_bp(size_t n, double rate) { return make<Contains<Bp>
 std::unique_ptr<Set> handle_memb(size_t n, double rate) { return make<Contains<Memb>>(n, rate); }
 std::unique_ptr<Set> handle_qsbr(size_t n, double rate) { return make<Contains<Qsbr>>(n, rate); }
 std::unique_ptr<Set> handle_get_memb(size_t n, double rate) { return make<Get<Memb>>(n, rate); }
-std::unique_ptr<Set> handle_get_16_memb(size_t n, double rate) { return make<Get<MembLong>>(n, rate); }
+std::unique_ptr<Set> handle_get_16_memb(size_t n, double rate)
+{
+	return make<Get<MembLong>>(n, rate);
+}
 std::unique_ptr<Set> handle_get_qsbr(size_t n, double rate) { return make<Get<Qsbr>>(n, rate); }
 std::unique_ptr<Set> handle_reloading(size_t n, double rate) { return make<Reloading>(n, rate); }
-std::unique_ptr<Set> handle_back_to_back(size_t n, double rate) { return make<BackToBack>(n, rate); }
+std::unique_ptr<Set> handle_back_to_back(size_t n, double rate)
+{
+	return make<BackToBack>(n, rate);
+}
 std::unique_ptr<Set> behind_rwlock(size_t n, double rate) { return make<ReadLocked>(n, rate); }
 std::unique_ptr<Set> behind_count(size_t n, double rate) { return make<Counted>(n, rate); }
 

@@ -7,7 +7,8 @@
 
 namespace bench {
 
-/* weir_handle_contains, by flavor; each thread reports a quiescent state every 64 lookups where the flavor wants that. */
+/* weir_handle_contains, by flavor; each thread reports a quiescent state every 64 lookups where
+ * the flavor wants that. */
 std::unique_ptr<Set> handle_bp(size_t n, double rate);
 std::unique_ptr<Set> handle_memb(size_t n, double rate);
 std::unique_ptr<Set> handle_qsbr(size_t n, double rate);
@@ -16,8 +17,10 @@ std::unique_ptr<Set> handle_get_memb(size_t n, double rate);
 std::unique_ptr<Set> handle_get_qsbr(size_t n, double rate);
 std::unique_ptr<Set> handle_get_16_memb(size_t n, double rate); /* and for 16 lookups */
 
-std::unique_ptr<Set> handle_reloading(size_t n, double rate);    /* a reload is open: inserts go to two filters */
-std::unique_ptr<Set> handle_back_to_back(size_t n, double rate); /* lookups as handle_get_memb, reloads beside them without a pause */
+/* a reload is open: inserts go to two filters */
+std::unique_ptr<Set> handle_reloading(size_t n, double rate);
+/* lookups as handle_get_memb, reloads beside them without a pause */
+std::unique_ptr<Set> handle_back_to_back(size_t n, double rate);
 
 std::unique_ptr<Set> behind_rwlock(size_t n, double rate);
 std::unique_ptr<Set> behind_count(size_t n, double rate);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * weir through <weir/inline.h>. This file alone is compiled with -march=native, as a server that is built for its own machines would
- * be: the header then takes the widest instruction set that the compiler may use. */
+ * weir through <weir/inline.h>. This file alone is compiled with -march=native, as a server that
+ * is built for its own machines would be: the header then takes the widest instruction set that
+ * the compiler may use. */
 #include "weir_filter.h"
 #include <weir/inline.h>
 #include "set.h"
@@ -10,11 +11,17 @@ namespace {
 
 class Inlined final : public SingleKeySet<Inlined>, WeirFilter {
 public:
-	Inlined(size_t n, double rate) : WeirFilter(n, rate, WEIR_BLOCKED) { check(weir_inline_init(&view, filter), "weir_inline_init"); }
+  Inlined(size_t n, double rate) : WeirFilter(n, rate, WEIR_BLOCKED)
+  {
+          check(weir_inline_init(&view, filter), "weir_inline_init");
+  }
 	uint64_t bytes() const override { return region->bytes(); }
 	unsigned words_per_key() const override { return layout_words(); }
 	void clear() override { region->clear(); }
-	bool find(const void *key, size_t len) const { return weir_inline_contains(&view, key, len); }
+	bool find(const void *key, size_t len) const
+	{
+		return weir_inline_contains(&view, key, len);
+	}
 	void add(const void *key, size_t len) { weir_inline_insert(&view, key, len); }
 
 private:
@@ -23,6 +30,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Set> weir_inlined(size_t n, double rate) { return std::make_unique<Inlined>(n, rate); }
+std::unique_ptr<Set> weir_inlined(size_t n, double rate)
+{
+	return std::make_unique<Inlined>(n, rate);
+}
 
 } // namespace bench

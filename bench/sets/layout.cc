@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir through the verbs of the shared library, with kind, layout, size and pages chosen by the caller, and keys taken one by one or so
- * many at a time. */
+ * weir through the verbs of the shared library, with kind, layout, size and pages chosen by the
+ * caller, and keys taken one by one or so many at a time. */
 #include <algorithm>
 #include <vector>
 #include <weir/weir.h>
@@ -45,7 +45,8 @@ public:
 		if (!batch_)
 			return one_.lookup(keys, n);
 		for (size_t i = 0; i < n; i += batch_)
-			found += weir_contains_fixed(filter, keys + i, sizeof(*keys), std::min(n - i, batch_), bitmap);
+			found += weir_contains_fixed(filter, keys + i, sizeof(*keys),
+			                             std::min(n - i, batch_), bitmap);
 		return found;
 	}
 	void insert(const uint64_t *keys, size_t n) override
@@ -55,7 +56,8 @@ public:
 			one_.insert(keys, n);
 		else
 			for (size_t i = 0; i < n; i += batch_)
-				weir_insert_fixed(filter, keys + i, sizeof(*keys), std::min(n - i, batch_), bitmap);
+				weir_insert_fixed(filter, keys + i, sizeof(*keys),
+				                  std::min(n - i, batch_), bitmap);
 	}
 	void load_keys(const uint64_t *keys, size_t n) override
 	{
@@ -64,14 +66,18 @@ public:
 		check(weir_load_hashes(filter, hashes.data(), n), "weir_load_hashes");
 	}
 	uint64_t chain(const uint64_t *keys, size_t n) override { return one_.chain(keys, n); }
-	uint64_t mixed(const uint64_t *keys, size_t n, const uint64_t *fresh) override { return one_.mixed(keys, n, fresh); }
+	uint64_t mixed(const uint64_t *keys, size_t n, const uint64_t *fresh) override
+	{
+		return one_.mixed(keys, n, fresh);
+	}
 	uint64_t lookup(const struct iovec *keys, size_t n) override
 	{
 		uint64_t found = 0, bitmap[batch_keys / 64];
 		if (!batch_)
 			return one_.lookup(keys, n);
 		for (size_t i = 0; i < n; i += batch_)
-			found += weir_contains_keys(filter, keys + i, std::min(n - i, batch_), bitmap);
+			found += weir_contains_keys(filter, keys + i, std::min(n - i, batch_),
+			                            bitmap);
 		return found;
 	}
 	void insert(const struct iovec *keys, size_t n) override

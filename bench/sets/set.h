@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What every contender can do, so that each measurement is one loop over many of them. A call works through thousands of keys: the
- * virtual call is not in the loop. */
+ * What every contender can do, so that each measurement is one loop over many of them. A call
+ * works through thousands of keys: the virtual call is not in the loop. */
 #ifndef WEIR_BENCH_SET_H
 #define WEIR_BENCH_SET_H
 
@@ -29,14 +29,16 @@ public:
 	virtual void insert(const uint64_t *keys, size_t n) = 0;
 	/* As lookup; after each lookups_an_insert of them one of the @fresh keys is inserted. */
 	virtual uint64_t mixed(const uint64_t *keys, size_t n, const uint64_t *fresh);
-	/* As insert, the quickest way there is while nobody asks: several threads may load at once where several may insert. */
+	/* As insert, the quickest way there is while nobody asks: several threads may load at
+	 * once where several may insert. */
 	virtual void load_keys(const uint64_t *keys, size_t n) { insert(keys, n); }
 	/* As lookup and insert, of strings. */
 	virtual uint64_t lookup(const struct iovec *keys, size_t n) = 0;
 	virtual void insert(const struct iovec *keys, size_t n) = 0;
 	/* May several threads insert at once? */
 	virtual bool concurrent() const { return true; }
-	/* Hand keys to the set so many at a time from now on; 0: one by one. Return: whether it can. */
+	/* Hand keys to the set so many at a time from now on; 0: one by one. Return: whether it
+	 * can. */
 	virtual bool take_at_once(size_t batch) { return batch == 0; }
 };
 
@@ -56,7 +58,8 @@ inline uint64_t Set::mixed(const uint64_t *keys, size_t n, const uint64_t *fresh
 	return found;
 }
 
-/* The loops of a contender from its two verbs on one key; they are inlined. @Self has find(p, len) and add(p, len). */
+/* The loops of a contender from its two verbs on one key; they are inlined. @Self has find(p,
+ * len) and add(p, len). */
 template <class Self> class SingleKeySet : public Set {
 public:
 	uint64_t lookup(const uint64_t *keys, size_t n) override
@@ -70,7 +73,8 @@ public:
 	{
 		uint64_t found = 0, last = 0;
 		for (size_t i = 0; i < n; i++) {
-			uint64_t key = keys[i] ^ last; /* @last is always 0, but only the answer tells */
+			/* @last is always 0, but only the answer tells */
+			uint64_t key = keys[i] ^ last;
 			uint64_t answer = self().find(&key, sizeof(key));
 			asm volatile("" : "+r"(answer));
 			found += answer;
@@ -87,7 +91,8 @@ public:
 	{
 		uint64_t found = 0;
 		for (size_t i = 0, until; i < n;) {
-			for (until = i + lookups_an_insert < n ? i + lookups_an_insert : n; i < until; i++)
+			for (until = i + lookups_an_insert < n ? i + lookups_an_insert : n;
+			     i < until; i++)
 				found += self().find(&keys[i], sizeof(keys[i]));
 			self().add(fresh++, sizeof(*fresh));
 		}
@@ -116,12 +121,14 @@ using Maker = std::unique_ptr<Set> (*)(size_t n, double rate);
 /* sets_weir.cc: through the verbs of the shared library. */
 std::unique_ptr<Set> weir_single(size_t n, double rate);
 std::unique_ptr<Set> weir_batch(size_t n, double rate);
-std::unique_ptr<Set> weir_bulk(size_t n, double rate);   /* insert: weir_insert_hashes on everything at once */
-std::unique_ptr<Set> weir_private(size_t n, double rate); /* insert: weir_load_hashes on everything at once */
+/* insert: weir_insert_hashes on everything at once */
+std::unique_ptr<Set> weir_bulk(size_t n, double rate);
+/* insert: weir_load_hashes on everything at once */
+std::unique_ptr<Set> weir_private(size_t n, double rate);
 std::unique_ptr<Set> weir_classic(size_t n, double rate);
 
-/* sets_layout.cc: weir through the shared library with everything chosen: see struct weir_params. It can take keys in batches of up to
- * batch_keys, and huge pages or small ones. */
+/* sets_layout.cc: weir through the shared library with everything chosen: see struct
+ * weir_params. It can take keys in batches of up to batch_keys, and huge pages or small ones. */
 struct LayoutSet : Set {
 	virtual void *memory() const = 0;
 	/* Words a key touches and bits it sets in each. */
@@ -150,11 +157,13 @@ bool weir_has_isa(const char *isa);
 /* sets_inline.cc: through <weir/inline.h>, compiled for this machine. */
 std::unique_ptr<Set> weir_inlined(size_t n, double rate);
 
-/* sets_yardstick.cc: the split-block filter, for AVX2 as the comparison asks, and for all that this machine has. */
+/* sets_yardstick.cc: the split-block filter, for AVX2 as the comparison asks, and for all that
+ * this machine has. */
 std::unique_ptr<Set> yardstick_single(size_t n, double rate);
 std::unique_ptr<Set> yardstick_batch(size_t n, double rate);
 double yardstick_rate(double bits_per_key); /* that its own formula expects */
-std::unique_ptr<Set> yardstick_called(size_t n, double rate); /* each key through a pointer to a function, as an object's verbs are */
+/* each key through a pointer to a function, as an object's verbs are */
+std::unique_ptr<Set> yardstick_called(size_t n, double rate);
 std::unique_ptr<Set> yardstick_native_single(size_t n, double rate);
 std::unique_ptr<Set> yardstick_native_batch(size_t n, double rate);
 
@@ -166,8 +175,8 @@ std::unique_ptr<Set> mutex_per_shard(size_t n, double rate);
 std::unique_ptr<Set> rwlock_per_shard(size_t n, double rate);
 std::unique_ptr<Set> lfht(size_t n, double rate);
 
-/* limits.cc: random lines of as many bytes as weir's filter has; a call through a pointer that does nothing; as much arithmetic as a
- * lookup, without memory. */
+/* limits.cc: random lines of as many bytes as weir's filter has; a call through a pointer that
+ * does nothing; as much arithmetic as a lookup, without memory. */
 std::unique_ptr<Set> random_lines(size_t n, double rate);
 std::unique_ptr<Set> empty_calls(size_t n, double rate);
 std::unique_ptr<Set> registers_only(size_t n, double rate);

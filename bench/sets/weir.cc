@@ -29,20 +29,23 @@ public:
 	{
 		uint64_t found = 0, bitmap[batch_keys / 64];
 		for (size_t i = 0; i < n; i += batch_keys)
-			found += weir_contains_fixed(filter, keys + i, sizeof(*keys), std::min(n - i, batch_keys), bitmap);
+			found += weir_contains_fixed(filter, keys + i, sizeof(*keys),
+			                             std::min(n - i, batch_keys), bitmap);
 		return found;
 	}
 	void insert(const uint64_t *keys, size_t n) override
 	{
 		uint64_t bitmap[batch_keys / 64];
 		for (size_t i = 0; i < n; i += batch_keys)
-			weir_insert_fixed(filter, keys + i, sizeof(*keys), std::min(n - i, batch_keys), bitmap);
+			weir_insert_fixed(filter, keys + i, sizeof(*keys),
+			                  std::min(n - i, batch_keys), bitmap);
 	}
 	uint64_t lookup(const struct iovec *keys, size_t n) override
 	{
 		uint64_t found = 0, bitmap[batch_keys / 64];
 		for (size_t i = 0; i < n; i += batch_keys)
-			found += weir_contains_keys(filter, keys + i, std::min(n - i, batch_keys), bitmap);
+			found += weir_contains_keys(filter, keys + i, std::min(n - i, batch_keys),
+			                            bitmap);
 		return found;
 	}
 	void insert(const struct iovec *keys, size_t n) override
@@ -71,7 +74,10 @@ public:
 	}
 
 protected:
-	virtual void load(const uint64_t *hashes, size_t n) { weir_insert_hashes(filter, hashes, n, nullptr); }
+  virtual void load(const uint64_t *hashes, size_t n)
+  {
+          weir_insert_hashes(filter, hashes, n, nullptr);
+  }
 };
 
 class Private final : public Bulk {
@@ -79,16 +85,28 @@ public:
 	using Bulk::Bulk;
 
 protected:
-	void load(const uint64_t *hashes, size_t n) override { check(weir_load_hashes(filter, hashes, n), "weir_load_hashes"); }
+  void load(const uint64_t *hashes, size_t n) override
+  {
+          check(weir_load_hashes(filter, hashes, n), "weir_load_hashes");
+  }
 };
 
 } // namespace
 
-std::unique_ptr<Set> weir_single(size_t n, double rate) { return std::make_unique<Single>(n, rate); }
+std::unique_ptr<Set> weir_single(size_t n, double rate)
+{
+	return std::make_unique<Single>(n, rate);
+}
 std::unique_ptr<Set> weir_batch(size_t n, double rate) { return std::make_unique<Batch>(n, rate); }
 std::unique_ptr<Set> weir_bulk(size_t n, double rate) { return std::make_unique<Bulk>(n, rate); }
-std::unique_ptr<Set> weir_private(size_t n, double rate) { return std::make_unique<Private>(n, rate); }
-std::unique_ptr<Set> weir_classic(size_t n, double rate) { return std::make_unique<Batch>(n, rate, WEIR_CLASSIC); }
+std::unique_ptr<Set> weir_private(size_t n, double rate)
+{
+	return std::make_unique<Private>(n, rate);
+}
+std::unique_ptr<Set> weir_classic(size_t n, double rate)
+{
+	return std::make_unique<Batch>(n, rate, WEIR_CLASSIC);
+}
 
 std::string weir_isa()
 {

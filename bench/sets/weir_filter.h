@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A weir filter in memory of ours, so that a round of inserts can begin with the same empty filter. */
+ * A weir filter in memory of ours, so that a round of inserts can begin with the same empty
+ * filter. */
 #ifndef WEIR_BENCH_WEIR_FILTER_H
 #define WEIR_BENCH_WEIR_FILTER_H
 
@@ -15,7 +16,8 @@ namespace bench {
 inline void check(int err, const char *verb)
 {
 	if (err)
-		throw std::runtime_error(std::string(verb) + ": " + weir_strerror(err) + ": " + weir_error_detail());
+		throw std::runtime_error(std::string(verb) + ": " + weir_strerror(err) + ": " +
+		                         weir_error_detail());
 }
 
 struct WeirFilter {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The yardstick as a contender. Compiled twice: for AVX2, and with YARDSTICK_NATIVE for all that this machine has, where a compiler
- * may turn the hashing of a batch into AVX-512. */
+ * The yardstick as a contender. Compiled twice: for AVX2, and with YARDSTICK_NATIVE for all that
+ * this machine has, where a compiler may turn the hashing of a batch into AVX-512. */
 #include "set.h"
 #include "yardstick_split_block.h"
 
@@ -12,7 +12,10 @@ public:
 	Single(size_t n, double rate) : filter(n, rate) {}
 	uint64_t bytes() const override { return filter.region.bytes(); }
 	void clear() override { filter.region.clear(); }
-	bool find(const void *key, size_t len) const { return filter.contains(SplitBlock::hash(key, len)); }
+	bool find(const void *key, size_t len) const
+	{
+		return filter.contains(SplitBlock::hash(key, len));
+	}
 	void add(const void *key, size_t len) { filter.insert(SplitBlock::hash(key, len)); }
 
 protected:
@@ -27,7 +30,8 @@ public:
 	{
 		uint64_t found = 0, bitmap[batch_keys / 64];
 		for (size_t i = 0; i < n; i += batch_keys) {
-			found += filter.contains_batch(keys + i, n - i < batch_keys ? n - i : batch_keys, bitmap);
+			found += filter.contains_batch(
+				keys + i, n - i < batch_keys ? n - i : batch_keys, bitmap);
 			asm volatile("" : : "r"(bitmap) : "memory"); /* the answers are wanted */
 		}
 		return found;
@@ -48,8 +52,14 @@ public:
 	void add(const void *key, size_t len) { insert_(filter, key, len); }
 
 private:
-	static uint64_t hash(const void *key, size_t len) { return len == 8 ? SplitBlock::hash8(key) : SplitBlock::hash(key, len); }
-	static bool contains(const SplitBlock &f, const void *key, size_t len) { return f.contains(hash(key, len)); }
+  static uint64_t hash(const void *key, size_t len)
+  {
+          return len == 8 ? SplitBlock::hash8(key) : SplitBlock::hash(key, len);
+  }
+  static bool contains(const SplitBlock &f, const void *key, size_t len)
+  {
+          return f.contains(hash(key, len));
+  }
 	static void insert(SplitBlock &f, const void *key, size_t len) { f.insert(hash(key, len)); }
 
 	bool (*contains_)(const SplitBlock &, const void *, size_t) = contains;
@@ -61,13 +71,28 @@ private:
 } // namespace
 
 #ifdef YARDSTICK_NATIVE
-std::unique_ptr<Set> yardstick_native_single(size_t n, double rate) { return std::make_unique<Single>(n, rate); }
-std::unique_ptr<Set> yardstick_native_batch(size_t n, double rate) { return std::make_unique<Batch>(n, rate); }
+std::unique_ptr<Set> yardstick_native_single(size_t n, double rate)
+{
+	return std::make_unique<Single>(n, rate);
+}
+std::unique_ptr<Set> yardstick_native_batch(size_t n, double rate)
+{
+	return std::make_unique<Batch>(n, rate);
+}
 #else
-std::unique_ptr<Set> yardstick_single(size_t n, double rate) { return std::make_unique<Single>(n, rate); }
-std::unique_ptr<Set> yardstick_batch(size_t n, double rate) { return std::make_unique<Batch>(n, rate); }
+std::unique_ptr<Set> yardstick_single(size_t n, double rate)
+{
+	return std::make_unique<Single>(n, rate);
+}
+std::unique_ptr<Set> yardstick_batch(size_t n, double rate)
+{
+	return std::make_unique<Batch>(n, rate);
+}
 double yardstick_rate(double bits_per_key) { return SplitBlock::rate_of_bits(bits_per_key); }
-std::unique_ptr<Set> yardstick_called(size_t n, double rate) { return std::make_unique<Called>(n, rate); }
+std::unique_ptr<Set> yardstick_called(size_t n, double rate)
+{
+	return std::make_unique<Called>(n, rate);
+}
 #endif
 
 } // namespace bench

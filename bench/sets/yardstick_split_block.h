@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The yardstick: a split-block Bloom filter as Parquet, Impala and Arrow have it (Apple 2021; Putze, Sanders, Singler 2007), inlined
- * and as fast as it is known how to write it: blocks of 256 bits, one bit in each of eight 32-bit words, AVX2 for the test, XXH3
- * without a seed for the hash, batches that prefetch. An insert is four 64-bit atomic or's, relaxed, without a test before.
+ * The yardstick: a split-block Bloom filter as Parquet, Impala and Arrow have it (Apple 2021;
+ * Putze, Sanders, Singler 2007), inlined and as fast as it is known how to write it: blocks of 256
+ * bits, one bit in each of eight 32-bit words, AVX2 for the test, XXH3 without a seed for the hash,
+ * batches that prefetch. An insert is four 64-bit atomic or's, relaxed, without a test before.
  *
- * Sized by its own formula (bits_for_rate), so that both sides of a comparison have the same measured rate: at 1 % it needs 10.53
- * bits a key and was measured at 0.995 to 1.006 % over 10M absent keys (n = 100k to 10M), at 0.1 % 16.89 bits and 0.098 to 0.100 %.
- * bench_targets prints both for each run.
+ * Sized by its own formula (bits_for_rate), so that both sides of a comparison have the same
+ * measured rate: at 1 % it needs 10.53 bits a key and was measured at 0.995 to 1.006 % over 10M
+ * absent keys (n = 100k to 10M), at 0.1 % 16.89 bits and 0.098 to 0.100 %. bench_targets prints
+ * both for each run.
  *
  * The including file decides for which instruction set, and wraps it in a namespace of its own. */
 #ifndef WEIR_BENCH_YARDSTICK_SPLIT_BLOCK_H
@@ -27,12 +29,15 @@
 namespace {
 
 struct SplitBlock {
-	alignas(32) static constexpr uint32_t salt[8] = { 0x47b6137bU, 0x44974d91U, 0x8824ad5bU, 0xa2b7289dU,
-	                                                  0x705495c7U, 0x2df1424bU, 0x9efc4947U, 0x5c6bfb31U };
+	alignas(32) static constexpr uint32_t salt[8] = { 0x47b6137bU, 0x44974d91U, 0x8824ad5bU,
+	                                                  0xa2b7289dU, 0x705495c7U, 0x2df1424bU,
+	                                                  0x9efc4947U, 0x5c6bfb31U };
 	static constexpr size_t block_bytes = 32;
-	static constexpr size_t group = 64; /* keys hashed and prefetched ahead of their tests: one word of answers */
+	/* keys hashed and prefetched ahead of their tests: one word of answers */
+	static constexpr size_t group = 64;
 
-	/* The rate at @bits a key: over the Poisson-distributed load N of a block, the chance that all eight bits are set. */
+	/* The rate at @bits a key: over the Poisson-distributed load N of a block, the chance
+	 * that all eight bits are set. */
 	static double rate_of_bits(double bits)
 	{
 		double load = 256 / bits, chance = std::exp(-load), rate = 0;
@@ -55,18 +60,21 @@ struct SplitBlock {
 
 	/* @multiple: of which the number of blocks is to be one. */
 	SplitBlock(size_t n, double rate, uint64_t multiple = 1)
-	    : nblocks(static_cast<uint64_t>(std::ceil(static_cast<double>(n) * bits_for_rate(rate) / 256 / static_cast<double>(multiple))) *
+	    : nblocks(static_cast<uint64_t>(std::ceil(static_cast<double>(n) * bits_for_rate(rate) /
+	                                              256 / static_cast<double>(multiple))) *
 	              multiple),
 	      region((nblocks + 1) / 2 * 64), bits(static_cast<char *>(region.base())),
 	      outgrows_cache(static_cast<long>(region.bytes()) > sysconf(_SC_LEVEL2_CACHE_SIZE))
 	{
-		volatile uint64_t key = 0x0123456789ABCDEF; /* volatile: nothing is to be computed beforehand */
+		/* volatile: nothing is to be computed beforehand */
+		volatile uint64_t key = 0x0123456789ABCDEF;
 		uint64_t k = key;
 		if (hash8(&k) != XXH3_64bits(&k, sizeof(k)))
 			throw std::logic_error("the yardstick's hash is not XXH3");
 	}
 
-	/* XXH3_64bits of eight bytes, written out: xxhash.h leaves a call in it that compilers decline to inline. */
+	/* XXH3_64bits of eight bytes, written out: xxhash.h leaves a call in it that compilers
+	 * decline to inline. */
 	static uint64_t hash8(const void *key)
 	{
 		uint64_t x, low, high;
@@ -96,7 +104,8 @@ struct SplitBlock {
 	}
 	static bool test(const uint64_t *words, uint64_t h)
 	{
-		return _mm256_testc_si256(_mm256_load_si256(reinterpret_cast<const __m256i *>(words)), mask(h));
+		return _mm256_testc_si256(
+			_mm256_load_si256(reinterpret_cast<const __m256i *>(words)), mask(h));
 	}
 	static void words_of(uint64_t h, uint64_t out[4])
 	{
@@ -107,7 +116,8 @@ struct SplitBlock {
 	{
 		for (int i = 0; i < 4; i++)
 			out[i] = UINT64_C(1) << (static_cast<uint32_t>(h) * salt[2 * i] >> 27) |
-			         UINT64_C(1) << 32 << (static_cast<uint32_t>(h) * salt[2 * i + 1] >> 27);
+			         UINT64_C(1) << 32
+			                     << (static_cast<uint32_t>(h) * salt[2 * i + 1] >> 27);
 	}
 	static bool test(const uint64_t *words, uint64_t h)
 	{
@@ -138,8 +148,8 @@ struct SplitBlock {
 			words[i] |= want[i];
 	}
 
-	/* Answers as bits, as weir gives them; @n at most a group. Of the ways tried (groups of 16 to 64, a ring, the block's address
-	 * kept or made again) the best over all sizes. */
+	/* Answers as bits, as weir gives them; @n at most a group. Of the ways tried (groups of
+	 * 16 to 64, a ring, the block's address kept or made again) the best over all sizes. */
 	template <bool far> uint64_t contains_group(const uint64_t *keys, size_t n) const
 	{
 		uint64_t h[group], answers = 0;
@@ -156,12 +166,14 @@ struct SplitBlock {
 		return answers;
 	}
 
-	template <bool far> uint64_t contains_groups(const uint64_t *keys, size_t n, uint64_t *bitmap) const
+	template <bool far>
+	uint64_t contains_groups(const uint64_t *keys, size_t n, uint64_t *bitmap) const
 	{
 		uint64_t found = 0;
 		for (size_t i = 0; i < n; i += group) {
 			size_t m = n - i;
-			uint64_t answers = m >= group ? contains_group<far>(keys + i, group) : contains_group<far>(keys + i, m);
+			uint64_t answers = m >= group ? contains_group<far>(keys + i, group) :
+			                                contains_group<far>(keys + i, m);
 			bitmap[i / group] = answers;
 			found += static_cast<uint64_t>(__builtin_popcountll(answers));
 		}
@@ -171,7 +183,8 @@ struct SplitBlock {
 	/* What lies in the core's own cache is not fetched ahead: that would cost a tenth. */
 	uint64_t contains_batch(const uint64_t *keys, size_t n, uint64_t *bitmap) const
 	{
-		return outgrows_cache ? contains_groups<true>(keys, n, bitmap) : contains_groups<false>(keys, n, bitmap);
+		return outgrows_cache ? contains_groups<true>(keys, n, bitmap) :
+		                        contains_groups<false>(keys, n, bitmap);
 	}
 
 	uint64_t nblocks;

@@ -25,9 +25,10 @@ WEIR_API const char *weir_strerror(int err);
 WEIR_API const char *weir_error_name(int err);
 
 /**
- * The full sentence about this thread's last failed weir call: which parameter, file or block, which value, what is allowed.
- * Return: a string owned by the thread, never NULL, "" before the first failure. Valid until the thread's next weir call:
- *   one that fails sets it, and so may one that did without what failed.
+ * The full sentence about this thread's last failed weir call: which parameter, file or block,
+ * which value, what is allowed.
+ * Return: a string owned by the thread, never NULL, "" before the first failure. Valid until the
+ *   thread's next weir call: one that fails sets it, and so may one that did without what failed.
  * Threads: each thread sees its own.  Progress: wait-free.
  */
 WEIR_API const char *weir_error_detail(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the library shows to the linker: every public function is marked WEIR_API, all else is hidden. */
+ * What the library shows to the linker: every public function is marked WEIR_API, all else is
+ * hidden. */
 #ifndef WEIR_EXPORT_H
 #define WEIR_EXPORT_H
 

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind's hot verbs, inlined for the caller's own -march. Opt-in: needs xxhash.h; link with weir for the rest.
+ * The blocked kind's hot verbs, inlined for the caller's own -march. Opt-in: needs xxhash.h; link
+ * with weir for the rest.
  *
- * The layout is frozen (golden files), so inlining it is safe: same bits, same answers as the library's. The library's own kernels
- * are this file compiled once per instruction set.
+ * The layout is frozen (golden files), so inlining it is safe: same bits, same answers as the
+ * library's. The library's own kernels are this file compiled once per instruction set.
  *
  *     struct weir_inline v;
  *     if (weir_inline_init(&v, filter) == 0 && weir_inline_contains(&v, key, len)) ...
  *
- * Layout (Lang, Neumann, Kemper, Boncz 2019: cache-sectorized). The array is nblocks blocks of eight 64-bit words, a cache line
- * each. A key picks z words of its block, one in each of z equal groups, and sets g bits in each:
+ * Layout (Lang, Neumann, Kemper, Boncz 2019: cache-sectorized). The array is nblocks blocks of
+ * eight 64-bit words, a cache line each. A key picks z words of its block, one in each of z equal
+ * groups, and sets g bits in each:
  *
  *     h      = XXH3_64bits_withSeed(key, len, seed)
  *     block  = high half of h * nblocks
  *     r      = h * 0x9E3779B97F4A7C15,   r2 = h * 0xD6E8FEB86659FD93
- *     from the top of r: log2(8/z) bits a group that choose its word, then 6 bits a field; fields 0 to 9 lie in r, 10 to 19 in r2
+ *     from the top of r: log2(8/z) bits a group that choose its word, then 6 bits a field; fields 0
+ *       to 9 lie in r, 10 to 19 in r2
  */
 #ifndef WEIR_INLINE_H
 #define WEIR_INLINE_H
@@ -25,7 +28,8 @@
 #include <weir/export.h>
 #include <weir/word.h>
 
-/* g++ 12 takes its own _mm512_undefined_epi32() for a variable that was forgotten (GCC bug 105593), in xxHash's code too. */
+/* g++ 12 takes its own _mm512_undefined_epi32() for a variable that was forgotten (GCC bug
+ * 105593), in xxHash's code too. */
 #if defined(__AVX512F__) && defined(__cplusplus) && !defined(__clang__)
 #define WEIR__QUIET 1
 #pragma GCC diagnostic push
@@ -38,7 +42,8 @@
 #include <xxhash.h>
 
 #if defined(__clang__)
-#pragma clang diagnostic push /* a sanitizer that keeps a loop from being unrolled is no fault of the caller's */
+/* a sanitizer that keeps a loop from being unrolled is no fault of the caller's */
+#pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 #include <weir/inline_test.h>
@@ -47,13 +52,15 @@ WEIR_BEGIN_DECLS
 
 struct weir_filter;
 
-/** What a lookup needs of a blocked filter. Read-only after weir_inline_init(); valid as long as the filter. */
+/** What a lookup needs of a blocked filter. Read-only after weir_inline_init(); valid as long as
+ * the filter. */
 struct weir_inline {
 	uint64_t *words;        /* 8 * nblocks, 64-byte aligned */
 	uint64_t nblocks;
 	uint64_t seed;
-	uint64_t flip8;         /* weir__flip8(seed): an insert's hash would wait for it, since its loads wait for the locked
-	                           instructions before */
+	/* weir__flip8(seed): an insert's hash would wait for it, since its loads wait for the
+	 * locked instructions before */
+	uint64_t flip8;
 	uint32_t words_per_key; /* z */
 	uint32_t bits_per_word; /* g */
 	int insert_error;       /* 0, or what an insert answers: -EROFS */
@@ -68,14 +75,17 @@ WEIR_API WEIR_MUST_CHECK int weir_inline_init(struct weir_inline *out, const str
 
 /* ---- the hash ---- */
 
-/* XXH3_64bits_withSeed of eight bytes is two multiplies, rotates and shifts, written out because xxhash.h leaves calls and tests of
- * the length in it that compilers keep. Source: XXH3_len_4to8_64b and XXH3_rrmxmx in xxHash 0.8; tests hold it to XXH3 itself. */
+/* XXH3_64bits_withSeed of eight bytes is two multiplies, rotates and shifts, written out because
+ * xxhash.h leaves calls and tests of the length in it that compilers keep. Source:
+ * XXH3_len_4to8_64b and XXH3_rrmxmx in xxHash 0.8; tests hold it to XXH3 itself. */
 #define WEIR__HASH8_M UINT64_C(0x9FB21C651E98DF25)
 
-/* What a seed adds to the key: bytes 8 to 15 of XXH3's secret ^ bytes 16 to 23, less the seed with its low half turned into the high. */
+/* What a seed adds to the key: bytes 8 to 15 of XXH3's secret ^ bytes 16 to 23, less the seed
+ * with its low half turned into the high. */
 WEIR__INLINE uint64_t weir__flip8(uint64_t seed)
 {
-	return UINT64_C(0xC73AB174C5ECD5A2) - (seed ^ (uint64_t)__builtin_bswap32((uint32_t)seed) << 32);
+	return UINT64_C(0xC73AB174C5ECD5A2) -
+	       (seed ^ (uint64_t)__builtin_bswap32((uint32_t)seed) << 32);
 }
 
 WEIR__INLINE uint64_t weir__hash8(uint64_t flip8, const void *key)
@@ -104,18 +114,23 @@ WEIR__INLINE uint64_t *weir__block(const struct weir_inline *v, uint64_t h)
 	return v->words + 8 * weir__mulhi64(h, v->nblocks);
 }
 
-/* ---- the insert: look at all z words, return if every bit is there, then or; a locked instruction holds back the loads behind it ---- */
+/* ---- the insert: look at all z words, return if every bit is there, then or; a locked instruction
+ *      holds back the loads behind it ---- */
 
 WEIR__INLINE int weir__set(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
 	if (weir__test_narrow(block, r, z, g))
-		return 0; /* WEIR_SEEN: a set bit is never written again, so hot keys bounce no line */
+		/* WEIR_SEEN: a set bit is never written again, so hot keys bounce no line */
+		return 0;
 	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0, mask = weir__word_mask(z, g, 0, r, r2);
-	if (z == 1) /* one or decides: exactly one of any number of threads sees its bits go from 0 to 1 */
-		return (mask & ~weir__word_fetch_or_relaxed(block + weir__word_index(1, 0, r), mask)) != 0;
+	/* one or decides: exactly one of any number of threads sees its bits go from 0 to 1 */
+	if (z == 1)
+		return (mask &
+		        ~weir__word_fetch_or_relaxed(block + weir__word_index(1, 0, r), mask)) != 0;
 	WEIR__UNROLL
 	for (unsigned i = 0; i < z; i++)
-		weir__word_or_relaxed(block + weir__word_index(z, i, r), weir__word_mask(z, g, i, r, r2));
+		weir__word_or_relaxed(block + weir__word_index(z, i, r),
+		                      weir__word_mask(z, g, i, r, r2));
 	return 1; /* WEIR_NEW: a bit was 0 when it was looked at */
 }
 
@@ -148,8 +163,8 @@ static inline int weir__set_any(uint64_t *block, uint64_t r, unsigned z, unsigne
 	return 1;
 }
 
-/* ---- the layouts that are compiled with z and g as constants: all that the calculator chooses, for each z it may be asked for.
- *      k = z * g goes up to 20, the fields that r and r2 hold. ---- */
+/* ---- the layouts that are compiled with z and g as constants: all that the calculator chooses, for
+ *      each z it may be asked for. k = z * g goes up to 20, the fields that r and r2 hold. ---- */
 
 #define WEIR__LAYOUTS(X) \
 	X(1, 3) X(1, 4) X(1, 5) X(1, 6) X(1, 7) X(1, 8) \
@@ -157,8 +172,9 @@ static inline int weir__set_any(uint64_t *block, uint64_t r, unsigned z, unsigne
 	X(4, 1) X(4, 2) X(4, 3) \
 	X(8, 1) X(8, 2)
 
-/* ---- the verbs: the default layout at 1 % and keys of eight bytes inline, the rest behind a call, so that a caller's loop stays as
- *      small as it is quick. No switch: its jump table costs more than the comparisons where indirect jumps are not predicted. ---- */
+/* ---- the verbs: the default layout at 1 % and keys of eight bytes inline, the rest behind a call,
+ *      so that a caller's loop stays as small as it is quick. No switch: its jump table costs more
+ *      than the comparisons where indirect jumps are not predicted. ---- */
 
 #define WEIR__OUTLINE static __attribute__((noinline, unused))
 
@@ -194,16 +210,19 @@ WEIR__OUTLINE int weir__set_other(uint64_t *block, uint64_t r, unsigned z, unsig
 /** As weir_hash(). */
 WEIR__INLINE uint64_t weir_inline_hash(const struct weir_inline *v, const void *key, size_t len)
 {
-	return __builtin_expect(len == 8, 1) ? weir__hash8(v->flip8, key) : weir__hash_long(v->seed, key, len);
+	return __builtin_expect(len == 8, 1) ? weir__hash8(v->flip8, key) :
+	                                       weir__hash_long(v->seed, key, len);
 }
 
-/** As weir_contains_hash(): false: certainly not there. The branch on the layout goes the same way every time. */
+/** As weir_contains_hash(): false: certainly not there. The branch on the layout goes the same
+ * way every time. */
 WEIR__INLINE bool weir_inline_contains_hash(const struct weir_inline *v, uint64_t h)
 {
 	const uint64_t *block = weir__block(v, h);
 	uint64_t r = weir__remix(h);
 	unsigned z = v->words_per_key, g = v->bits_per_word;
-	return __builtin_expect(WEIR__IS(z, g, 2, 3), 1) ? weir__test(block, r, 2, 3) : weir__test_other(block, r, z, g);
+	return __builtin_expect(WEIR__IS(z, g, 2, 3), 1) ? weir__test(block, r, 2, 3) :
+	                                                   weir__test_other(block, r, z, g);
 }
 
 /** As weir_contains(). */
@@ -219,7 +238,8 @@ WEIR__INLINE int weir_inline_insert_hash(const struct weir_inline *v, uint64_t h
 	if (v->insert_error)
 		return v->insert_error;
 	unsigned z = v->words_per_key, g = v->bits_per_word;
-	return __builtin_expect(WEIR__IS(z, g, 2, 3), 1) ? weir__set(block, r, 2, 3) : weir__set_other(block, r, z, g);
+	return __builtin_expect(WEIR__IS(z, g, 2, 3), 1) ? weir__set(block, r, 2, 3) :
+	                                                   weir__set_other(block, r, z, g);
 }
 
 /** As weir_insert(). */

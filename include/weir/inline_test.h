@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A part of <weir/inline.h>, which includes it: which words and bits of its block a key has, and the test whether all are set, a body for
- * each width of vectors. The layout stands at the head of inline.h. */
+ * A part of <weir/inline.h>, which includes it: which words and bits of its block a key has, and
+ * the test whether all are set, a body for each width of vectors. The layout stands at the head
+ * of inline.h. */
 #ifndef WEIR_INLINE_TEST_H
 #define WEIR_INLINE_TEST_H
 
@@ -43,10 +44,16 @@ WEIR_BEGIN_DECLS
 
 WEIR__INLINE uint64_t weir__remix(uint64_t h) { return h * UINT64_C(0x9E3779B97F4A7C15); }
 /* r2 from r: the inverse of the first multiplier, times the second */
-WEIR__INLINE uint64_t weir__remix2(uint64_t r) { return r * (UINT64_C(0xF1DE83E19937733D) * UINT64_C(0xD6E8FEB86659FD93)); }
+WEIR__INLINE uint64_t weir__remix2(uint64_t r)
+{
+	return r * (UINT64_C(0xF1DE83E19937733D) * UINT64_C(0xD6E8FEB86659FD93));
+}
 
 /* log2(8/z): the bits that choose a word in its group */
-WEIR__INLINE unsigned weir__sector_bits(unsigned z) { return z == 1 ? 3 : z == 2 ? 2 : z == 4 ? 1 : 0; }
+WEIR__INLINE unsigned weir__sector_bits(unsigned z)
+{
+	return z == 1 ? 3 : z == 2 ? 2 : z == 4 ? 1 : 0;
+}
 
 /* how far field j lies above bit 0 of r (j < 10) or r2 */
 WEIR__INLINE unsigned weir__field_shift(unsigned z, unsigned j)
@@ -55,12 +62,16 @@ WEIR__INLINE unsigned weir__field_shift(unsigned z, unsigned j)
 }
 
 /* how far the sector bits of group i lie above bit 0 of r */
-WEIR__INLINE unsigned weir__sector_shift(unsigned z, unsigned i) { return 64 - (i + 1) * weir__sector_bits(z); }
+WEIR__INLINE unsigned weir__sector_shift(unsigned z, unsigned i)
+{
+	return 64 - (i + 1) * weir__sector_bits(z);
+}
 
 WEIR__INLINE unsigned weir__word_index(unsigned z, unsigned i, uint64_t r)
 {
 	unsigned bits = weir__sector_bits(z);
-	return i * (8 / z) + (bits ? (unsigned)(r >> weir__sector_shift(z, i)) & ((1u << bits) - 1) : 0);
+	return i * (8 / z) +
+	       (bits ? (unsigned)(r >> weir__sector_shift(z, i)) & ((1u << bits) - 1) : 0);
 }
 
 WEIR__INLINE unsigned weir__bit_index(unsigned z, unsigned j, uint64_t r, uint64_t r2)
@@ -82,8 +93,9 @@ WEIR__INLINE uint64_t weir__word_mask(unsigned z, unsigned g, unsigned i, uint64
 
 #if defined(WEIR__AVX512) || defined(WEIR__AVX2)
 
-/* Four lanes. A group has n lanes of them: 4 when z is 1 or 2 (its word broadcast), 2 when z is 4 (half a line, permuted within
- * 128 bits), 1 when z is 8 (half a line as it is). Part p covers the groups first(p) and up, step s the bits s*n and up of each. */
+/* Four lanes. A group has n lanes of them: 4 when z is 1 or 2 (its word broadcast), 2 when z is
+ * 4 (half a line, permuted within 128 bits), 1 when z is 8 (half a line as it is). Part p covers
+ * the groups first(p) and up, step s the bits s*n and up of each. */
 #define WEIR__LANES4(f) _mm256_set_epi64x(f(3), f(2), f(1), f(0))
 #define WEIR__N (z <= 2 ? 4 : z == 4 ? 2 : 1)
 #define WEIR__GROUP(l) (p * (4 / WEIR__N) + (l) / WEIR__N)
@@ -100,14 +112,17 @@ WEIR__INLINE __m256i weir__part_words(const uint64_t *block, unsigned p, unsigne
 	__m256i half = _mm256_load_si256((const __m256i *)(const void *)(block + 4 * p));
 	if (z == 8)
 		return half;
-	__m256i control = _mm256_srlv_epi64(_mm256_set1_epi64x((long long)r), WEIR__LANES4(WEIR__L_PERMUTE));
+	__m256i control = _mm256_srlv_epi64(_mm256_set1_epi64x((long long)r),
+	                                    WEIR__LANES4(WEIR__L_PERMUTE));
 	return _mm256_castpd_si256(_mm256_permutevar_pd(_mm256_castsi256_pd(half), control));
 }
 
-WEIR__INLINE __m256i weir__part_bits(unsigned p, unsigned s, unsigned z, unsigned g, uint64_t r, uint64_t r2)
+WEIR__INLINE __m256i weir__part_bits(unsigned p, unsigned s, unsigned z, unsigned g, uint64_t r,
+                                     uint64_t r2)
 {
-	return _mm256_and_si256(_mm256_srlv_epi64(WEIR__LANES4(WEIR__L_SOURCE), WEIR__LANES4(WEIR__L_FIELD)),
-	                        _mm256_set1_epi64x(63));
+	return _mm256_and_si256(
+		_mm256_srlv_epi64(WEIR__LANES4(WEIR__L_SOURCE), WEIR__LANES4(WEIR__L_FIELD)),
+		_mm256_set1_epi64x(63));
 }
 
 WEIR__INLINE bool weir__test_avx2(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
@@ -120,7 +135,8 @@ WEIR__INLINE bool weir__test_avx2(const uint64_t *block, uint64_t r, unsigned z,
 		__m256i word = weir__part_words(block, p, z, r);
 		WEIR__UNROLL
 		for (unsigned s = 0; s < steps; s++)
-			all = _mm256_and_si256(all, _mm256_srlv_epi64(word, weir__part_bits(p, s, z, g, r, r2)));
+			all = _mm256_and_si256(
+				all, _mm256_srlv_epi64(word, weir__part_bits(p, s, z, g, r, r2)));
 	}
 	return _mm256_testc_si256(all, one);
 }
@@ -132,8 +148,9 @@ WEIR__INLINE bool weir__test_avx2(const uint64_t *block, uint64_t r, unsigned z,
 
 #if defined(WEIR__AVX512)
 
-/* Lanes 0 to 7 of part p are the fields 8p to 8p+7 (beyond the last field, field 0 again). vpermq brings each lane its word, vprorvq,
- * which takes its count modulo 64, turns the field's bit down to bit 0, and all lanes are tested at once. */
+/* Lanes 0 to 7 of part p are the fields 8p to 8p+7 (beyond the last field, field 0 again).
+ * vpermq brings each lane its word, vprorvq, which takes its count modulo 64, turns the field's
+ * bit down to bit 0, and all lanes are tested at once. */
 #define WEIR__LANES8(f) _mm512_set_epi64(f(7), f(6), f(5), f(4), f(3), f(2), f(1), f(0))
 #define WEIR__J(l) (p * 8 + (l) < z * g ? p * 8 + (l) : 0)
 #define WEIR__L_SOURCE(l) (long long)(WEIR__J(l) < 10 ? r : r2)
@@ -141,17 +158,23 @@ WEIR__INLINE bool weir__test_avx2(const uint64_t *block, uint64_t r, unsigned z,
 #define WEIR__L_SECTOR(l) weir__sector_shift(z, WEIR__J(l) / g)
 #define WEIR__L_BASE(l) (WEIR__J(l) / g * (8 / z))
 
-WEIR__INLINE __m512i weir__part(__m512i line, unsigned p, unsigned z, unsigned g, uint64_t r, uint64_t r2)
+WEIR__INLINE __m512i weir__part(__m512i line, unsigned p, unsigned z, unsigned g, uint64_t r,
+                                uint64_t r2)
 {
 	__m512i index = WEIR__LANES8(WEIR__L_BASE);
 	if (z < 8) {
-		/* base | (sector & (8/z - 1)). vpermq reads three bits: with one group they are the sector, and with two the bit above the
-		 * sector is 0 in the first group, whose sector is r's top, and set by the base in the second. */
-		__m512i sector = _mm512_srlv_epi64(_mm512_set1_epi64((long long)r), WEIR__LANES8(WEIR__L_SECTOR));
-		index = z <= 2 ? _mm512_or_si512(index, sector) : _mm512_ternarylogic_epi64(index, sector, _mm512_set1_epi64(8 / z - 1), 0xf8);
+		/* base | (sector & (8/z - 1)). vpermq reads three bits: with one group they are
+		 * the sector, and with two the bit above the sector is 0 in the first group,
+		 * whose sector is r's top, and set by the base in the second. */
+		__m512i sector = _mm512_srlv_epi64(_mm512_set1_epi64((long long)r),
+		                                   WEIR__LANES8(WEIR__L_SECTOR));
+		index = z <= 2 ? _mm512_or_si512(index, sector) :
+		                 _mm512_ternarylogic_epi64(index, sector,
+		                                           _mm512_set1_epi64(8 / z - 1), 0xf8);
 	}
 	__m512i word = z == 8 && g == 1 ? line : _mm512_permutexvar_epi64(index, line);
-	return _mm512_rorv_epi64(word, _mm512_srlv_epi64(WEIR__LANES8(WEIR__L_SOURCE), WEIR__LANES8(WEIR__L_FIELD)));
+	return _mm512_rorv_epi64(
+		word, _mm512_srlv_epi64(WEIR__LANES8(WEIR__L_SOURCE), WEIR__LANES8(WEIR__L_FIELD)));
 }
 
 WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
@@ -188,14 +211,18 @@ WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsi
 	uint64x2_t all = vdupq_n_u64(1);
 	WEIR__UNROLL
 	for (unsigned p = 0; p < parts; p++) {
-		uint64x2_t word = vcombine_u64(vld1_u64(block + weir__word_index(z, WEIR__GROUP(0), r)),
-		                               vld1_u64(block + weir__word_index(z, WEIR__GROUP(1), r)));
+		uint64x2_t word = vcombine_u64(
+			vld1_u64(block + weir__word_index(z, WEIR__GROUP(0), r)),
+			vld1_u64(block + weir__word_index(z, WEIR__GROUP(1), r)));
 		WEIR__UNROLL
 		for (unsigned s = 0; s < steps; s++) {
-			uint64x2_t source = vcombine_u64(vcreate_u64(WEIR__L_SOURCE(0)), vcreate_u64(WEIR__L_SOURCE(1)));
-			int64x2_t shift = vcombine_s64(vdup_n_s64(WEIR__L_FIELD(0)), vdup_n_s64(WEIR__L_FIELD(1)));
+			uint64x2_t source = vcombine_u64(vcreate_u64(WEIR__L_SOURCE(0)),
+			                                 vcreate_u64(WEIR__L_SOURCE(1)));
+			int64x2_t shift = vcombine_s64(vdup_n_s64(WEIR__L_FIELD(0)),
+			                               vdup_n_s64(WEIR__L_FIELD(1)));
 			uint64x2_t bit = vandq_u64(vshlq_u64(source, shift), vdupq_n_u64(63));
-			all = vandq_u64(all, vshlq_u64(word, vnegq_s64(vreinterpretq_s64_u64(bit))));
+			all = vandq_u64(all,
+			                vshlq_u64(word, vnegq_s64(vreinterpretq_s64_u64(bit))));
 		}
 	}
 	return vgetq_lane_u64(all, 0) & vgetq_lane_u64(all, 1) & 1;
@@ -218,8 +245,8 @@ WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsi
 
 #endif
 
-/* The test of one key between other work, an insert or a call: at most 256 bits, since a 512-bit instruction now and then lowers the
- * core's clock (Skylake-SP) for more than it saves. */
+/* The test of one key between other work, an insert or a call: at most 256 bits, since a 512-bit
+ * instruction now and then lowers the core's clock (Skylake-SP) for more than it saves. */
 WEIR__INLINE bool weir__test_narrow(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
 #if defined(WEIR__AVX512)

@@ -12,34 +12,42 @@ WEIR_BEGIN_DECLS
 /** The kinds of filter. The numbers are part of the image format and never change. */
 enum weir_kind_id {
 	WEIR_BLOCKED = 0, /* one cache line a lookup: the default */
-	WEIR_CLASSIC = 1, /* k probes over the whole array: the least memory below a rate of about 0.01 % */
+	/* k probes over the whole array: the least memory below a rate of about 0.01 % */
+	WEIR_CLASSIC = 1,
 };
 
 /** weir_params.flags */
 enum weir_flags {
-	WEIR_HUGETLB = 1u << 0,       /* bits from the reserved huge-page pool (hugetlbfs), or fail with -ENOMEM */
+	/* bits from the reserved huge-page pool (hugetlbfs), or fail with -ENOMEM */
+	WEIR_HUGETLB = 1u << 0,
 	WEIR_NO_HUGE_PAGES = 1u << 1, /* ask the kernel for small pages */
-	WEIR_PREFAULT = 1u << 2,      /* touch every page at creation, so that no insert takes a page fault */
+	/* touch every page at creation, so that no insert takes a page fault */
+	WEIR_PREFAULT = 1u << 2,
 };
 
 /**
  * What to create. Start from WEIR_PARAMS_INIT, then set fields; 0 always means "not given".
  *
- * Of capacity, fp_rate and max_bytes give two and the third follows. Give all three and max_bytes is a limit: creation fails
- * with -EFBIG if the filter would need more.
+ * Of capacity, fp_rate and max_bytes give two and the third follows. Give all three and max_bytes
+ * is a limit: creation fails with -EFBIG if the filter would need more.
  */
 struct weir_params {
 	size_t struct_size;     /* sizeof(struct weir_params), set by WEIR_PARAMS_INIT */
 	uint32_t kind;          /* enum weir_kind_id */
 	uint32_t flags;         /* enum weir_flags, or'ed */
 	uint64_t capacity;      /* keys the filter is to hold at fp_rate: 1 to 2^48 */
-	double fp_rate;         /* false positives among lookups of absent keys, when full: 1e-9 to 0.5 */
+	/* false positives among lookups of absent keys, when full: 1e-9 to 0.5 */
+	double fp_rate;
 	uint64_t max_bytes;     /* bytes of bits: 64 to 2^46 */
-	uint32_t words_per_key; /* blocked: z = 1, 2, 4 or 8 words of the cache line a key touches; 0: chosen */
-	uint32_t bits_per_word; /* blocked: g, bits a key sets in each of those words; classic: k, 1 to 32 (or 1, with k in
-	                           words_per_key); 0: chosen */
+	/* blocked: z = 1, 2, 4 or 8 words of the cache line a key touches; 0: chosen */
+	uint32_t words_per_key;
+	/* blocked: g, bits a key sets in each of those words; classic: k, 1 to 32 (or 1, with k
+	 * in words_per_key); 0: chosen */
+	uint32_t bits_per_word;
 	uint64_t seed;          /* of the hash; 0: random */
-	void *memory;           /* where the bits go: 64-byte aligned, zeroed by weir_create, outlives the filter; NULL: own memory */
+	/* where the bits go: 64-byte aligned, zeroed by weir_create, outlives the filter; NULL:
+	 * own memory */
+	void *memory;
 	size_t memory_bytes;    /* bytes at memory: at least weir_plan's bytes */
 };
 
@@ -55,7 +63,8 @@ struct weir_plan {
 	uint64_t capacity;      /* keys */
 	uint64_t bytes;         /* of bits, a multiple of 64 */
 	double bits_per_key;    /* bytes * 8 / capacity */
-	double fp_rate;         /* expected at capacity with these bytes, from the layout's own formula */
+	/* expected at capacity with these bytes, from the layout's own formula */
+	double fp_rate;
 	double fp_rate_floor;   /* no filter over 64-bit hashes does better: capacity / 2^64 */
 	uint64_t classic_bytes; /* what WEIR_CLASSIC would need for the same capacity and fp_rate */
 	const char *reason;     /* a static sentence: why this layout */
@@ -68,10 +77,11 @@ struct weir_plan {
  * @params: as for weir_create(); memory and seed are ignored.
  * @out: the plan; its struct_size must be set (WEIR_PLAN_INIT).
  * Return: 0 or a negative errno.
- * Errors: -EINVAL a parameter out of its range, or fewer than two given; -EFBIG it needs more than max_bytes;
- *   -ENOTSUP an unknown kind. weir_error_detail() names parameter, value and range.
+ * Errors: -EINVAL a parameter out of its range, or fewer than two given; -EFBIG it needs more than
+ *   max_bytes; -ENOTSUP an unknown kind. weir_error_detail() names parameter, value and range.
  * Threads: any.  Progress: wait-free.  Cost: under 10 ms, some milliseconds of pure arithmetic.
- * Source: Putze, Sanders, Singler 2007 (blocked); Lang, Neumann, Kemper, Boncz 2019 (cache-sectorized).
+ * Source: Putze, Sanders, Singler 2007 (blocked); Lang, Neumann, Kemper, Boncz 2019
+ *   (cache-sectorized).
  */
 WEIR_API WEIR_MUST_CHECK int weir_plan(const struct weir_params *params, struct weir_plan *out);
 

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT
- * A 64-bit word of a bit array, the three accesses to it, and why relaxed order is enough for all of them.
+ * A 64-bit word of a bit array, the three accesses to it, and why relaxed order is enough for all
+ * of them.
  *
  * B1  A bit of a live blocked or classic filter only goes from 0 to 1.
- *     An insert that happens-before a lookup is seen by it: both are accesses to the same word, and coherence (C11 5.1.2.4p18-19)
- *     forbids the lookup to read a value older than the one the insert left; no later value has the bit cleared. An insert
- *     without such an edge is concurrent with the lookup, and either answer is right. No word's value says anything about
- *     another word, so nothing needs acquire or release.
- *     What breaks without it: a plain load-or-store loses the bits that another thread set in between (a false negative).
- * B2  Words are 64-bit atomics. A vector load of a cache line is eight of those and need not be one: by B1 each word may be read
- *     at its own time. x86-64 and AArch64 never tear an aligned 64-bit lane of a vector load. ThreadSanitizer does not know this,
- *     so its builds take the scalar code.
- * B3  In memory a word is little-endian on every machine, as in the image: one mapping serves both byte orders.
+ *     An insert that happens-before a lookup is seen by it: both are accesses to the same word, and
+ *     coherence (C11 5.1.2.4p18-19) forbids the lookup to read a value older than the one the
+ *     insert left; no later value has the bit cleared. An insert without such an edge is concurrent
+ *     with the lookup, and either answer is right. No word's value says anything about another
+ *     word, so nothing needs acquire or release.
+ *     What breaks without it: a plain load-or-store loses the bits that another thread set in
+ *       between (a false negative).
+ * B2  Words are 64-bit atomics. A vector load of a cache line is eight of those and need not be
+ *     one: by B1 each word may be read at its own time. x86-64 and AArch64 never tear an aligned
+ *     64-bit lane of a vector load. ThreadSanitizer does not know this, so its builds take the
+ *     scalar code.
+ * B3  In memory a word is little-endian on every machine, as in the image: one mapping serves both
+ * byte orders.
  *
- * Tested by: tests/schedule (every interleaving and stale read, with bugs planted to see that it finds them), tests/stress.
+ * Tested by: tests/schedule (every interleaving and stale read, with bugs planted to see that it
+ * finds them), tests/stress.
  */
 #ifndef WEIR_WORD_H
 #define WEIR_WORD_H
@@ -30,13 +36,15 @@
 
 #define WEIR__INLINE static inline __attribute__((always_inline))
 
-/* Needs: the latest value that happens-before it (B1).  Pairs with: weir__word_or_relaxed, weir__word_fetch_or_relaxed. */
+/* Needs: the latest value that happens-before it (B1).  Pairs with: weir__word_or_relaxed,
+ * weir__word_fetch_or_relaxed. */
 WEIR__INLINE uint64_t weir__word_load_relaxed(const uint64_t *word)
 {
 #ifdef __cplusplus
 	return WEIR__LE64(__atomic_load_n(word, __ATOMIC_RELAXED));
 #else
-	return WEIR__LE64(atomic_load_explicit((const _Atomic uint64_t *)word, memory_order_relaxed));
+	return WEIR__LE64(
+		atomic_load_explicit((const _Atomic uint64_t *)word, memory_order_relaxed));
 #endif
 }
 
@@ -46,18 +54,21 @@ WEIR__INLINE void weir__word_or_relaxed(uint64_t *word, uint64_t mask)
 #ifdef __cplusplus
 	(void)__atomic_fetch_or(word, WEIR__LE64(mask), __ATOMIC_RELAXED);
 #else
-	(void)atomic_fetch_or_explicit((_Atomic uint64_t *)word, WEIR__LE64(mask), memory_order_relaxed);
+	(void)atomic_fetch_or_explicit((_Atomic uint64_t *)word, WEIR__LE64(mask),
+	                               memory_order_relaxed);
 #endif
 }
 
-/* As weir__word_or_relaxed, and the value before: of any number of threads one alone sees the bit go from 0 to 1. Dearer on x86-64,
- * where an or that answers is a compare-and-swap loop; bounded by the bits of the word, since each lost round sets one. */
+/* As weir__word_or_relaxed, and the value before: of any number of threads one alone sees the
+ * bit go from 0 to 1. Dearer on x86-64, where an or that answers is a compare-and-swap loop;
+ * bounded by the bits of the word, since each lost round sets one. */
 WEIR__INLINE uint64_t weir__word_fetch_or_relaxed(uint64_t *word, uint64_t mask)
 {
 #ifdef __cplusplus
 	return WEIR__LE64(__atomic_fetch_or(word, WEIR__LE64(mask), __ATOMIC_RELAXED));
 #else
-	return WEIR__LE64(atomic_fetch_or_explicit((_Atomic uint64_t *)word, WEIR__LE64(mask), memory_order_relaxed));
+	return WEIR__LE64(atomic_fetch_or_explicit((_Atomic uint64_t *)word, WEIR__LE64(mask),
+	                                           memory_order_relaxed));
 #endif
 }
 

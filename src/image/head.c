@@ -1,18 +1,36 @@
 /* SPDX-License-Identifier: MIT
- * The header of an image, from bytes to fields and back: the only parser of untrusted bytes. No allocation, no input or output, no
- * state; a field is used only after it has been checked. */
+ * The header of an image, from bytes to fields and back: the only parser of untrusted bytes. No
+ * allocation, no input or output, no state; a field is used only after it has been checked. */
 #include <errno.h>
 #include "image/head.h"
 
 #define MAX_BLOCKS (UINT64_C(1) << 40)
 #define MAX_CAPACITY (UINT64_C(1) << 48)
-#define RATE_ONE UINT64_C(0x3ff0000000000000) /* 1.0; positive doubles are ordered as their bits are */
+/* 1.0; positive doubles are ordered as their bits are */
+#define RATE_ONE UINT64_C(0x3ff0000000000000)
 #define PAGE UINT64_C(4096)
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
-enum { AT_FORMAT = 8, AT_KIND = 12, AT_WORDS = 16, AT_BITS = 20, AT_BLOCKS = 24, AT_CAPACITY = 32, AT_RATE = 40, AT_HASH = 48,
-       AT_SHARDS = 52, AT_SEED = 56, AT_GENERATION = 64, AT_COMPRESSION = 72, AT_RESERVED = 76, AT_TABLE_OFFSET = 80,
-       AT_BITS_OFFSET = 88, AT_LENGTH = 96, AT_RESERVED_2 = 104, AT_TABLE_CHECKSUM = 496 };
+enum {
+	AT_FORMAT = 8,
+	AT_KIND = 12,
+	AT_WORDS = 16,
+	AT_BITS = 20,
+	AT_BLOCKS = 24,
+	AT_CAPACITY = 32,
+	AT_RATE = 40,
+	AT_HASH = 48,
+	AT_SHARDS = 52,
+	AT_SEED = 56,
+	AT_GENERATION = 64,
+	AT_COMPRESSION = 72,
+	AT_RESERVED = 76,
+	AT_TABLE_OFFSET = 80,
+	AT_BITS_OFFSET = 88,
+	AT_LENGTH = 96,
+	AT_RESERVED_2 = 104,
+	AT_TABLE_CHECKSUM = 496
+};
 enum { HASH_XXH3 = 1, MAX_SHARDS = 65536, LEAST_SHARD = 1024 };
 
 static const unsigned char magic[8] = { 'W', 'E', 'I', 'R', 'I', 'M', 'G', '1' };
@@ -46,7 +64,9 @@ static uint64_t table_end(const struct weir_image_head *head)
 
 uint64_t weir__image_padding(const struct weir_image_head *head)
 {
-	uint64_t align = head->compression == WEIR_IMAGE_PLAIN && 64 * head->nblocks >= HUGE_PAGE ? HUGE_PAGE : PAGE;
+	uint64_t align = head->compression == WEIR_IMAGE_PLAIN && 64 * head->nblocks >= HUGE_PAGE ?
+	                         HUGE_PAGE :
+	                         PAGE;
 	return (align - table_end(head) % align) % align;
 }
 
@@ -70,20 +90,26 @@ static bool same(struct weir_image_fault *fault, const char *field, uint64_t fou
 {
 	if (found == wanted)
 		return true;
-	*fault = (struct weir_image_fault){ .err = -EBADMSG, .field = field, .found = found, .wanted = wanted };
+	*fault = (struct weir_image_fault){
+		.err = -EBADMSG, .field = field, .found = found, .wanted = wanted
+	};
 	return false;
 }
 
 /* Either it is @legal, or that is the fault. */
-static bool rule(struct weir_image_fault *fault, int err, const char *field, uint64_t found, bool legal, const char *rule)
+static bool rule(struct weir_image_fault *fault, int err, const char *field, uint64_t found,
+                 bool legal, const char *rule)
 {
 	if (legal)
 		return true;
-	*fault = (struct weir_image_fault){ .err = err, .field = field, .rule = rule, .found = found };
+	*fault = (struct weir_image_fault){
+		.err = err, .field = field, .rule = rule, .found = found
+	};
 	return false;
 }
 
-static bool zero(struct weir_image_fault *fault, const unsigned char *bytes, unsigned from, unsigned to)
+static bool zero(struct weir_image_fault *fault, const unsigned char *bytes, unsigned from,
+                 unsigned to)
 {
 	unsigned char any = 0;
 	for (unsigned i = from; i < to; i++)
@@ -91,17 +117,25 @@ static bool zero(struct weir_image_fault *fault, const unsigned char *bytes, uns
 	return rule(fault, -EBADMSG, "reserved bytes", any, any == 0, "zero");
 }
 
-/* Is it an image of this format, and whole? The checksums come before the fields, so that damage is called damage. */
-static bool recognise(const unsigned char *bytes, const struct weir_image_given *given, struct weir_image_fault *fault)
+/* Is it an image of this format, and whole? The checksums come before the fields, so that damage
+ * is called damage. */
+static bool recognise(const unsigned char *bytes, const struct weir_image_given *given,
+                      struct weir_image_fault *fault)
 {
-	uint64_t name = weir__image_get64(bytes), commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);
+	uint64_t name = weir__image_get64(bytes),
+	         commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);
 	uint32_t format = get32(bytes + AT_FORMAT);
-	return rule(fault, -EBADMSG, "magic", name, name == weir__image_get64(magic), "WEIRIMG1; this is not an image of weir") &&
-	       rule(fault, -ENOTSUP, "format", format, format <= WEIR_IMAGE_FORMAT, "1, the newest that this library reads") &&
+	return rule(fault, -EBADMSG, "magic", name, name == weir__image_get64(magic),
+	            "WEIRIMG1; this is not an image of weir") &&
+	       rule(fault, -ENOTSUP, "format", format, format <= WEIR_IMAGE_FORMAT,
+	            "1, the newest that this library reads") &&
 	       same(fault, "format", format, WEIR_IMAGE_FORMAT) &&
-	       same(fault, "header checksum", weir__image_get64(bytes + WEIR_IMAGE_CHECKSUM), given->header_checksum) &&
-	       rule(fault, -EBADMSG, "commit record", commit, commit == given->commit || commit == WEIR_IMAGE_LIVE,
-	            "that of the two checksums before it: the save did not end, or the image is damaged");
+	       same(fault, "header checksum", weir__image_get64(bytes + WEIR_IMAGE_CHECKSUM),
+	            given->header_checksum) &&
+	       rule(fault, -EBADMSG, "commit record", commit,
+	            commit == given->commit || commit == WEIR_IMAGE_LIVE,
+	            "that of the two checksums before it: the save did not end, or the image is "
+	            "damaged");
 }
 
 static void get(const unsigned char *bytes, struct weir_image_head *head)
@@ -125,44 +159,58 @@ static void get(const unsigned char *bytes, struct weir_image_head *head)
 
 static bool shards_legal(const struct weir_image_head *h)
 {
-	return h->shards >= 1 && h->shards <= MAX_SHARDS && (h->shards & (h->shards - 1)) == 0 && h->nblocks % h->shards == 0 &&
+	return h->shards >= 1 && h->shards <= MAX_SHARDS && (h->shards & (h->shards - 1)) == 0 &&
+	       h->nblocks % h->shards == 0 &&
 	       (h->shards == 1 || h->nblocks / h->shards >= LEAST_SHARD);
 }
 
 /* Each field by itself. Which words_per_key and bits_per_word a kind has is the kind's to say. */
 static bool fields(const struct weir_image_head *h, struct weir_image_fault *fault)
 {
-	return rule(fault, -EBADMSG, "words_per_key", h->words_per_key, h->words_per_key >= 1 && h->words_per_key <= 64, "1 to 64") &&
-	       rule(fault, -EBADMSG, "bits_per_word", h->bits_per_word, h->bits_per_word >= 1 && h->bits_per_word <= 64, "1 to 64") &&
-	       rule(fault, -EBADMSG, "blocks", h->nblocks, h->nblocks >= 1 && h->nblocks <= MAX_BLOCKS, "1 to 2^40") &&
-	       rule(fault, -EBADMSG, "capacity", h->capacity, h->capacity >= 1 && h->capacity <= MAX_CAPACITY, "1 to 2^48") &&
-	       rule(fault, -EBADMSG, "fp_rate, as bits,", h->rate_bits, h->rate_bits > 0 && h->rate_bits < RATE_ONE, "above 0 and below 1") &&
-	       rule(fault, -EBADMSG, "compression", h->compression, h->compression <= WEIR_IMAGE_ZSTD, "0 or 1") &&
-	       rule(fault, -EBADMSG, "compression", h->compression, h->commit != WEIR_IMAGE_LIVE || h->compression == WEIR_IMAGE_PLAIN,
+	return rule(fault, -EBADMSG, "words_per_key", h->words_per_key,
+	            h->words_per_key >= 1 && h->words_per_key <= 64, "1 to 64") &&
+	       rule(fault, -EBADMSG, "bits_per_word", h->bits_per_word,
+	            h->bits_per_word >= 1 && h->bits_per_word <= 64, "1 to 64") &&
+	       rule(fault, -EBADMSG, "blocks", h->nblocks,
+	            h->nblocks >= 1 && h->nblocks <= MAX_BLOCKS, "1 to 2^40") &&
+	       rule(fault, -EBADMSG, "capacity", h->capacity,
+	            h->capacity >= 1 && h->capacity <= MAX_CAPACITY, "1 to 2^48") &&
+	       rule(fault, -EBADMSG, "fp_rate, as bits,", h->rate_bits,
+	            h->rate_bits > 0 && h->rate_bits < RATE_ONE, "above 0 and below 1") &&
+	       rule(fault, -EBADMSG, "compression", h->compression,
+	            h->compression <= WEIR_IMAGE_ZSTD, "0 or 1") &&
+	       rule(fault, -EBADMSG, "compression", h->compression,
+	            h->commit != WEIR_IMAGE_LIVE || h->compression == WEIR_IMAGE_PLAIN,
 	            "0 in a live image") &&
 	       rule(fault, -EBADMSG, "shards", h->shards, shards_legal(h),
-	            "1, or a power of two up to 65536 that cuts the blocks into runs of 1024 or more");
+	            "1, or a power of two up to 65536 that cuts the blocks into runs of 1024 or "
+	            "more");
 }
 
 /* The fields that follow from others, the reserved bytes, and the length. */
-static bool places(const unsigned char *bytes, const struct weir_image_head *h, const struct weir_image_given *given,
-                   struct weir_image_fault *fault)
+static bool places(const unsigned char *bytes, const struct weir_image_head *h,
+                   const struct weir_image_given *given, struct weir_image_fault *fault)
 {
 	uint64_t stored = stored_length(h), needed = stored ? stored : weir__image_bits_offset(h);
 	return same(fault, "hash", get32(bytes + AT_HASH), HASH_XXH3) &&
-	       same(fault, "offset of the table", weir__image_get64(bytes + AT_TABLE_OFFSET), WEIR_IMAGE_HEAD) &&
-	       same(fault, "offset of the bits", weir__image_get64(bytes + AT_BITS_OFFSET), weir__image_bits_offset(h)) &&
+	       same(fault, "offset of the table", weir__image_get64(bytes + AT_TABLE_OFFSET),
+	            WEIR_IMAGE_HEAD) &&
+	       same(fault, "offset of the bits", weir__image_get64(bytes + AT_BITS_OFFSET),
+	            weir__image_bits_offset(h)) &&
 	       same(fault, "length", weir__image_get64(bytes + AT_LENGTH), stored) &&
-	       zero(fault, bytes, AT_RESERVED, AT_TABLE_OFFSET) && zero(fault, bytes, AT_RESERVED_2, WEIR_IMAGE_CHECKSUM) &&
-	       rule(fault, -EFBIG, "bytes of bits", 64 * h->nblocks, given->max_bytes == 0 || 64 * h->nblocks <= given->max_bytes,
+	       zero(fault, bytes, AT_RESERVED, AT_TABLE_OFFSET) &&
+	       zero(fault, bytes, AT_RESERVED_2, WEIR_IMAGE_CHECKSUM) &&
+	       rule(fault, -EFBIG, "bytes of bits", 64 * h->nblocks,
+	            given->max_bytes == 0 || 64 * h->nblocks <= given->max_bytes,
 	            "at most max_bytes") &&
-	       (given->exact && stored
-	            ? same(fault, "length of the file", given->length, stored)
-	            : rule(fault, -EBADMSG, "length of what is there", given->length, given->length >= needed, "that of the image"));
+	       (given->exact && stored ?
+	                same(fault, "length of the file", given->length, stored) :
+	                rule(fault, -EBADMSG, "length of what is there", given->length,
+	                     given->length >= needed, "that of the image"));
 }
 
-int weir__image_check(const unsigned char *bytes, const struct weir_image_given *given, struct weir_image_head *out,
-                      struct weir_image_fault *fault)
+int weir__image_check(const unsigned char *bytes, const struct weir_image_given *given,
+                      struct weir_image_head *out, struct weir_image_fault *fault)
 {
 	struct weir_image_head head;
 	if (!recognise(bytes, given, fault))

@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: MIT
- * The image format, and the one parser of its header. Every number is little-endian; a word of bits is as it lies in memory (B3).
+ * The image format, and the one parser of its header. Every number is little-endian; a word of bits
+ * is as it lies in memory (B3).
  *
- *    offset  bytes  field                                         must be
- *         0      8  magic                                         WEIRIMG1
- *         8      4  format                                        1
- *        12      4  kind                                          enum weir_kind_id
- *        16      4  words_per_key                                 legal for the kind
- *        20      4  bits_per_word                                 likewise
- *        24      8  blocks of 64 bytes                            1 to 2^40
- *        32      8  capacity                                      1 to 2^48
- *        40      8  fp_rate, IEEE 754 binary64                    above 0, below 1
- *        48      4  hash                                          1: XXH3-64 with the seed
- *        52      4  shards                                        a power of two that divides blocks, at most 65536, of 1024 blocks
- *                                                                 or more each; or 1
+ *    offset  bytes  field                                 must be
+ *         0      8  magic                                 WEIRIMG1
+ *         8      4  format                                1
+ *        12      4  kind                                  enum weir_kind_id
+ *        16      4  words_per_key                         legal for the kind
+ *        20      4  bits_per_word                         likewise
+ *        24      8  blocks of 64 bytes                    1 to 2^40
+ *        32      8  capacity                              1 to 2^48
+ *        40      8  fp_rate, IEEE 754 binary64            above 0, below 1
+ *        48      4  hash                                  1: XXH3-64 with the seed
+ *        52      4  shards                                1, or a power of two up to 65536 that cuts
+ *                                                         the blocks into runs of 1024 or more
  *        56      8  seed
  *        64      8  generation
- *        72      4  compression                                   0 none, 1 zstd
- *        80      8  offset of the table of shard checksums        512
- *        88      8  offset of the bits                            the end of the table, up to a multiple of 4096, or of 2 MiB for
- *                                                                 2 MiB of plain bits or more
- *        96      8  length of the image                           offset + bits; compressed: 0, since a stream knows it only at its end
- *       488      8  header checksum: XXH3-64 of bytes 0 to 487
- *       496      8  table checksum: XXH3-64 of the table          void while live
- *       504      8  commit record: XXH3-64 of bytes 488 to 503    or WEIR_IMAGE_LIVE: mapped live and not sealed since
- *       512  8 each XXH3-64 of each shard's bits                  void while live
- *                   everything else up to the bits                zero
+ *        72      4  compression                           0 none, 1 zstd
+ *        80      8  offset of the table of checksums      512
+ *        88      8  offset of the bits                    the end of the table, up to a multiple of
+ *                                                         4096, or of 2 MiB for 2 MiB of plain bits
+ *                                                         or more
+ *        96      8  length of the image                   offset + bits; compressed: 0, since a
+ *                                                         stream knows it only at its end
+ *       488      8  XXH3-64 of bytes 0 to 487             header checksum
+ *       496      8  XXH3-64 of the table                  void while live
+ *       504      8  XXH3-64 of bytes 488 to 503           commit record; WEIR_IMAGE_LIVE: mapped live
+ *                                                         and not sealed since
+ *       512  8 each XXH3-64 of each shard's bits          void while live
+ *                   everything else up to the bits        zero
  *
- * A compressed image has, in place of the bits, for each shard 8 bytes with the length of its zstd frame, then the frame.
- * Marking an image live and sealing it changes the last three only, the commit record last: a crash in between leaves it live. */
+ * A compressed image has, in place of the bits, for each shard 8 bytes with the length of its
+ * zstd frame, then the frame. Marking an image live and sealing it changes the last three only,
+ * the commit record last: a crash in between leaves it live. */
 #ifndef WEIR_SRC_IMAGE_H
 #define WEIR_SRC_IMAGE_H
 
@@ -72,7 +77,8 @@ struct weir_image_given {
 	uint64_t commit;          /* likewise */
 };
 
-/* What is wrong: @field holds @found, which breaks @rule, or is not @wanted where rule is NULL. All strings are static. */
+/* What is wrong: @field holds @found, which breaks @rule, or is not @wanted where rule is NULL.
+ * All strings are static. */
 struct weir_image_fault {
 	int err;
 	const char *field;
@@ -82,17 +88,20 @@ struct weir_image_fault {
 };
 
 /*
- * Check a header: a pure function of its arguments, proven free of run-time errors for every input (tests/fuzz/run-eva.sh).
- * @bytes: the first WEIR_IMAGE_HEAD bytes.  @out: the fields, on success.  @fault: what is wrong, on failure.
+ * Check a header: a pure function of its arguments, proven free of run-time errors for every input
+ * (tests/fuzz/run-eva.sh).
+ * @bytes: the first WEIR_IMAGE_HEAD bytes.  @out: the fields, on success.  @fault: what is wrong,
+ *   on failure.
  * Return: 0; -EBADMSG; -ENOTSUP a newer format; -EFBIG more than max_bytes.
  */
-int weir__image_check(const unsigned char *bytes, const struct weir_image_given *given, struct weir_image_head *out,
-                      struct weir_image_fault *fault);
+int weir__image_check(const unsigned char *bytes, const struct weir_image_given *given,
+                      struct weir_image_head *out, struct weir_image_fault *fault);
 
 /* The header of these fields: WEIR_IMAGE_HEAD bytes. */
 void weir__image_put(unsigned char *bytes, const struct weir_image_head *head);
 
-/* The zeros between table and bits, where the bits begin, and how long a plain image is. Checked fields cannot make them overflow. */
+/* The zeros between table and bits, where the bits begin, and how long a plain image is. Checked
+ * fields cannot make them overflow. */
 uint64_t weir__image_padding(const struct weir_image_head *head);
 uint64_t weir__image_bits_offset(const struct weir_image_head *head);
 uint64_t weir__image_length(const struct weir_image_head *head);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Bytes in and out: whole reads and writes, interrupted or short, and what kind of file may be an image. */
+ * Bytes in and out: whole reads and writes, interrupted or short, and what kind of file may be
+ * an image. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +13,8 @@ enum { MOST_AT_ONCE = 1 << 30 }; /* Linux moves no more than 2 GiB less a page a
 static int regular_only(const char *path, const struct stat *st)
 {
 	if (S_ISREG(st->st_mode))
-		return st->st_size > 0 ? 0 : weir__fail(-EBADMSG, "%s: is empty, not an image", path);
+		return st->st_size > 0 ? 0 :
+		                         weir__fail(-EBADMSG, "%s: is empty, not an image", path);
 	if (S_ISDIR(st->st_mode))
 		return weir__fail(-EISDIR, "%s: is a folder, not an image", path);
 	return weir__fail(-EINVAL, "%s: is not a regular file; open it and use weir_load_fd", path);
@@ -22,7 +24,9 @@ static int regular_only(const char *path, const struct stat *st)
 static uint64_t commit_now(int fd)
 {
 	unsigned char commit[8] = { 0 };
-	return pread(fd, commit, sizeof commit, WEIR_IMAGE_COMMIT) == sizeof commit ? weir__image_get64(commit) : 0;
+	return pread(fd, commit, sizeof commit, WEIR_IMAGE_COMMIT) == sizeof commit ?
+	               weir__image_get64(commit) :
+	               0;
 }
 
 int weir__source_settle(const struct weir_source *source, int err)
@@ -37,18 +41,25 @@ int weir__source_open(struct weir_source *source, const char *path, int flags)
 	struct stat st;
 	if (!path)
 		return weir__fail(-EINVAL, "path is NULL: the image's file name");
-	/* O_NONBLOCK: opening a FIFO must not wait for its writer. It means nothing to a regular file. */
+	/* O_NONBLOCK: opening a FIFO must not wait for its writer. It means nothing to a regular
+	 * file. */
 	int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0) {
 		int err = -errno;
 		return weir__fail(err, "%s: cannot open it: %s", path, weir_strerror(err));
 	}
-	int err = fstat(fd, &st) ? weir__fail(-errno, "%s: cannot ask for its size: %s", path, weir_strerror(errno)) : regular_only(path, &st);
+	int err = fstat(fd, &st) ? weir__fail(-errno, "%s: cannot ask for its size: %s", path,
+	                                      weir_strerror(errno)) :
+	                           regular_only(path, &st);
 	if (err) {
 		close(fd);
 		return err;
 	}
-	*source = (struct weir_source){ .name = path, .fd = fd, .length = (uint64_t)st.st_size, .exact = true, .commit = commit_now(fd) };
+	*source = (struct weir_source){ .name = path,
+	                                .fd = fd,
+	                                .length = (uint64_t)st.st_size,
+	                                .exact = true,
+	                                .commit = commit_now(fd) };
 	return 0;
 }
 
@@ -62,12 +73,14 @@ static int64_t read_some(struct weir_source *source, unsigned char *buffer, uint
 {
 	uint64_t done = 0;
 	while (done < n) {
-		ssize_t got = read(source->fd, buffer + done, n - done < MOST_AT_ONCE ? n - done : MOST_AT_ONCE);
+		ssize_t got = read(source->fd, buffer + done,
+		                   n - done < MOST_AT_ONCE ? n - done : MOST_AT_ONCE);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {
 			int err = -errno;
-			return weir__fail(err, "%s: cannot read at byte %llu: %s", source->name, (unsigned long long)(source->at + done),
+			return weir__fail(err, "%s: cannot read at byte %llu: %s", source->name,
+			                  (unsigned long long)(source->at + done),
 			                  weir_strerror(err));
 		}
 		if (got == 0)
@@ -88,13 +101,14 @@ static uint64_t take(struct weir_source *source, unsigned char *buffer, uint64_t
 
 int weir__source_read(struct weir_source *source, void *buffer, uint64_t n)
 {
-	int64_t got = source->fd >= 0 ? read_some(source, buffer, n) : (int64_t)take(source, buffer, n);
+	int64_t got = source->fd >= 0 ? read_some(source, buffer, n) :
+	                                (int64_t)take(source, buffer, n);
 	if (got < 0)
 		return (int)got;
 	source->at += (uint64_t)got;
 	if ((uint64_t)got < n)
-		return weir__fail(-EBADMSG, "%s: ends at byte %llu, in the middle of the image", source->name,
-		                  (unsigned long long)source->at);
+		return weir__fail(-EBADMSG, "%s: ends at byte %llu, in the middle of the image",
+		                  source->name, (unsigned long long)source->at);
 	return 0;
 }
 
@@ -106,8 +120,9 @@ static int all_zero(const struct weir_source *source, const unsigned char *bytes
 		any |= bytes[j];
 	while (any && !bytes[i])
 		i++;
-	return any ? weir__fail(-EBADMSG, "%s: reserved byte %llu holds %u where 0 should be", source->name,
-	                        (unsigned long long)(source->at - n + i), bytes[i]) : 0;
+	return any ? weir__fail(-EBADMSG, "%s: reserved byte %llu holds %u where 0 should be",
+	                        source->name, (unsigned long long)(source->at - n + i), bytes[i]) :
+	             0;
 }
 
 int weir__source_zeros(struct weir_source *source, uint64_t n)
@@ -127,10 +142,13 @@ int weir__source_zeros(struct weir_source *source, uint64_t n)
 int weir__source_end(struct weir_source *source)
 {
 	unsigned char byte;
-	int64_t got = source->fd >= 0 ? read_some(source, &byte, 1) : (int64_t)take(source, &byte, 1);
+	int64_t got = source->fd >= 0 ? read_some(source, &byte, 1) :
+	                                (int64_t)take(source, &byte, 1);
 	if (got < 0)
 		return (int)got;
-	return got ? weir__fail(-EBADMSG, "%s: goes on after the image's end at byte %llu", source->name, (unsigned long long)source->at) : 0;
+	return got ? weir__fail(-EBADMSG, "%s: goes on after the image's end at byte %llu",
+	                        source->name, (unsigned long long)source->at) :
+	             0;
 }
 
 int weir__write(int fd, const char *name, const void *bytes, uint64_t n, int64_t at)
@@ -138,7 +156,8 @@ int weir__write(int fd, const char *name, const void *bytes, uint64_t n, int64_t
 	const unsigned char *p = bytes;
 	for (uint64_t done = 0; done < n;) {
 		size_t part = n - done < MOST_AT_ONCE ? n - done : MOST_AT_ONCE;
-		ssize_t put = at < 0 ? write(fd, p + done, part) : pwrite(fd, p + done, part, at + (int64_t)done);
+		ssize_t put = at < 0 ? write(fd, p + done, part) :
+		                       pwrite(fd, p + done, part, at + (int64_t)done);
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put <= 0) {

@@ -19,11 +19,13 @@ struct weir_source {
 	uint64_t commit;             /* a file's commit record when it was opened */
 };
 
-/* Open a file that exists and is a regular one. @flags: O_RDONLY or O_RDWR. The sentence names the path. */
+/* Open a file that exists and is a regular one. @flags: O_RDONLY or O_RDWR. The sentence names
+ * the path. */
 int weir__source_open(struct weir_source *source, const char *path, int flags);
 void weir__source_close(struct weir_source *source);
-/* What reading an opened file came to: @err, but -EBUSY for an -EBADMSG if its commit record has changed since. Then another process has
- * marked it live, or sealed it, and what was read is of two times rather than damaged. */
+/* What reading an opened file came to: @err, but -EBUSY for an -EBADMSG if its commit record has
+ * changed since. Then another process has marked it live, or sealed it, and what was read is of
+ * two times rather than damaged. */
 int weir__source_settle(const struct weir_source *source, int err);
 
 /* Exactly @n bytes. -EBADMSG: there are fewer. */
@@ -44,17 +46,22 @@ struct weir_preface {
 	uint64_t shard_bytes;
 };
 
-/* Read and check everything before the bits. @max_bytes: of bits, 0 for any. -EBUSY a live image unless @live_too. */
-int weir__preface_read(struct weir_preface *out, struct weir_source *source, uint64_t max_bytes, bool live_too);
+/* Read and check everything before the bits. @max_bytes: of bits, 0 for any. -EBUSY a live image
+ * unless @live_too. */
+int weir__preface_read(struct weir_preface *out, struct weir_source *source, uint64_t max_bytes,
+                       bool live_too);
 void weir__preface_free(struct weir_preface *preface);
 /* Compare the checksum of a shard's bits with the table. */
-int weir__preface_check(const struct weir_preface *preface, uint32_t shard, const void *bits, const char *name);
+int weir__preface_check(const struct weir_preface *preface, uint32_t shard, const void *bits,
+                        const char *name);
 
 /* The layout and the head of a filter, each from the other. */
 void weir__head_layout(const struct weir_image_head *head, struct weir_plan *out);
-void weir__head_of(const struct weir_filter *f, uint32_t compression, uint64_t generation, struct weir_image_head *out);
+void weir__head_of(const struct weir_filter *f, uint32_t compression, uint64_t generation,
+                   struct weir_image_head *out);
 /* The head's bytes with their checksums, for a table that is ready. */
-void weir__head_commit(struct weir_image_head *head, const unsigned char *table, unsigned char *bytes);
+void weir__head_commit(struct weir_image_head *head, const unsigned char *table,
+                       unsigned char *bytes);
 
 /* A shard's bits as the image holds them, while others may insert. */
 void weir__shard_copy(const struct weir_filter *f, uint32_t shard, uint64_t *out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Loading: an image is read into memory of the filter's own; every byte is checked before a lookup may see it. */
+ * Loading: an image is read into memory of the filter's own; every byte is checked before a
+ * lookup may see it. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,8 +21,8 @@ int weir__load_options(struct weir_load_options *out, const struct weir_load_opt
 	return err;
 }
 
-int weir__bits_read(struct weir_source *source, const struct weir_preface *preface, const struct weir_load_options *options,
-                    unsigned char *bits, uint64_t stride)
+int weir__bits_read(struct weir_source *source, const struct weir_preface *preface,
+                    const struct weir_load_options *options, unsigned char *bits, uint64_t stride)
 {
 	struct weir_packer packer = { 0 };
 	bool packed = preface->head.compression == WEIR_IMAGE_ZSTD;
@@ -33,7 +34,8 @@ int weir__bits_read(struct weir_source *source, const struct weir_preface *prefa
 		if (!err)
 			err = weir__preface_check(preface, shard, to, source->name);
 		if (!err)
-			err = weir__progress(options->progress, options->progress_arg, (shard + 1) * preface->shard_bytes,
+			err = weir__progress(options->progress, options->progress_arg,
+			                     (shard + 1) * preface->shard_bytes,
 			                     64 * preface->head.nblocks);
 	}
 	if (packed)
@@ -43,16 +45,18 @@ int weir__bits_read(struct weir_source *source, const struct weir_preface *prefa
 	return err;
 }
 
-static int load_bits(struct weir_filter **out, struct weir_source *source, const struct weir_preface *preface,
-                     const struct weir_load_options *options)
+static int load_bits(struct weir_filter **out, struct weir_source *source,
+                     const struct weir_preface *preface, const struct weir_load_options *options)
 {
 	struct weir_plan layout;
 	struct weir_memory memory;
 	weir__head_layout(&preface->head, &layout);
-	int err = weir__memory_alloc(&memory, layout.bytes, options->flags, options->memory, options->memory_bytes);
+	int err = weir__memory_alloc(&memory, layout.bytes, options->flags, options->memory,
+	                             options->memory_bytes);
 	if (err)
 		return err;
-	err = weir__bits_read(source, preface, options, (unsigned char *)memory.bits, preface->shard_bytes);
+	err = weir__bits_read(source, preface, options, (unsigned char *)memory.bits,
+	                      preface->shard_bytes);
 	if (!err)
 		err = weir__filter_make(out, &layout, preface->head.seed, &memory, 0);
 	if (err)
@@ -60,7 +64,8 @@ static int load_bits(struct weir_filter **out, struct weir_source *source, const
 	return err;
 }
 
-static int load(struct weir_filter **out, struct weir_source *source, const struct weir_load_options *options)
+static int load(struct weir_filter **out, struct weir_source *source,
+                const struct weir_load_options *options)
 {
 	struct weir_load_options o;
 	struct weir_preface preface;
@@ -68,7 +73,8 @@ static int load(struct weir_filter **out, struct weir_source *source, const stru
 		return weir__fail(-EINVAL, "out is NULL: the loaded filter needs a place");
 	int err = weir__load_options(&o, options);
 	if (!err && o.no_verify)
-		err = weir__fail(-EINVAL, "no_verify is for weir_map: what is read is always checked");
+		err = weir__fail(-EINVAL,
+		                 "no_verify is for weir_map: what is read is always checked");
 	if (!err)
 		err = weir__memory_given(o.memory, o.memory_bytes);
 	if (!err)
@@ -107,11 +113,17 @@ int weir_load_fd(struct weir_filter **out, int fd, const struct weir_load_option
 	return load(out, &source, options);
 }
 
-int weir_load_memory(struct weir_filter **out, const void *image, size_t bytes, const struct weir_load_options *options)
+int weir_load_memory(struct weir_filter **out, const void *image, size_t bytes,
+                     const struct weir_load_options *options)
 {
-	struct weir_source source = { .name = "the image in memory", .fd = -1, .memory = image, .length = bytes, .exact = true };
+	struct weir_source source = { .name = "the image in memory",
+	                              .fd = -1,
+	                              .memory = image,
+	                              .length = bytes,
+	                              .exact = true };
 	if (!image)
-		return weir__fail(-EINVAL, "image is NULL: %zu bytes of memory that hold an image", bytes);
+		return weir__fail(-EINVAL, "image is NULL: %zu bytes of memory that hold an image",
+		                  bytes);
 	return load(out, &source, options);
 }
 
@@ -130,11 +142,20 @@ int weir_image_info(const char *path, struct weir_image_info *out)
 	if (err)
 		return err;
 	weir__head_layout(&p.head, &layout);
-	struct weir_image_info info = { .struct_size = out->struct_size, .format = WEIR_IMAGE_FORMAT, .kind = layout.kind,
-		.words_per_key = layout.words_per_key, .bits_per_word = layout.bits_per_word, .shards = layout.shards,
-		.capacity = layout.capacity, .fp_rate = layout.fp_rate, .bytes = layout.bytes, .file_bytes = source.length,
-		.generation = p.head.generation, .seed_fingerprint = weir__seed_fingerprint(p.head.seed),
-		.compressed = p.head.compression != WEIR_IMAGE_PLAIN, .live = p.head.commit == WEIR_IMAGE_LIVE };
+	struct weir_image_info info = { .struct_size = out->struct_size,
+	                                .format = WEIR_IMAGE_FORMAT,
+	                                .kind = layout.kind,
+	                                .words_per_key = layout.words_per_key,
+	                                .bits_per_word = layout.bits_per_word,
+	                                .shards = layout.shards,
+	                                .capacity = layout.capacity,
+	                                .fp_rate = layout.fp_rate,
+	                                .bytes = layout.bytes,
+	                                .file_bytes = source.length,
+	                                .generation = p.head.generation,
+	                                .seed_fingerprint = weir__seed_fingerprint(p.head.seed),
+	                                .compressed = p.head.compression != WEIR_IMAGE_PLAIN,
+	                                .live = p.head.commit == WEIR_IMAGE_LIVE };
 	weir__preface_free(&p);
 	memcpy(out, &info, out->struct_size);
 	return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Mapping: the file's pages are the filter's bits. The header is read() and copied out once; the mapping's own header is looked at
- * again only for its checksums and its commit record. Verification reads the file rather than the mapping, so that a file which
- * shrinks meanwhile is an error and not a SIGBUS. */
+ * Mapping: the file's pages are the filter's bits. The header is read() and copied out once; the
+ * mapping's own header is looked at again only for its checksums and its commit record.
+ * Verification reads the file rather than the mapping, so that a file which shrinks meanwhile is
+ * an error and not a SIGBUS. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,39 +16,48 @@
 
 enum { MOST_AGAIN = 100 }; /* how often a file that others seal meanwhile is read again */
 
-static int map_options(struct weir_load_options *out, const struct weir_load_options *options, enum weir_map_mode mode)
+static int map_options(struct weir_load_options *out, const struct weir_load_options *options,
+                       enum weir_map_mode mode)
 {
 	int err = weir__load_options(out, options);
 	if (err)
 		return err;
 	if (mode != WEIR_MAP_READ && mode != WEIR_MAP_PRIVATE && mode != WEIR_MAP_LIVE)
-		return weir__fail(-EINVAL, "mode %d: WEIR_MAP_READ (0), WEIR_MAP_PRIVATE (1) or WEIR_MAP_LIVE (2)", (int)mode);
+		return weir__fail(
+			-EINVAL,
+			"mode %d: WEIR_MAP_READ (0), WEIR_MAP_PRIVATE (1) or WEIR_MAP_LIVE (2)",
+			(int)mode);
 	if (out->flags || out->memory || out->memory_bytes)
-		return weir__fail(-EINVAL, "flags 0x%x, memory %p, memory_bytes %zu: weir_map takes none of them: the memory is the file's",
+		return weir__fail(-EINVAL,
+		                  "flags 0x%x, memory %p, memory_bytes %zu: weir_map takes none of "
+		                  "them: the memory is the file's",
 		                  out->flags, out->memory, out->memory_bytes);
 	return 0;
 }
 
-static int verify_file(struct weir_source *source, const struct weir_preface *preface, const struct weir_load_options *options)
+static int verify_file(struct weir_source *source, const struct weir_preface *preface,
+                       const struct weir_load_options *options)
 {
 	if (options->no_verify || preface->head.commit == WEIR_IMAGE_LIVE)
 		return 0;
 	unsigned char *scratch = malloc(preface->shard_bytes);
 	if (!scratch)
-		return weir__fail(-ENOMEM, "%s: no memory for %llu bytes to verify through", source->name,
-		                  (unsigned long long)preface->shard_bytes);
+		return weir__fail(-ENOMEM, "%s: no memory for %llu bytes to verify through",
+		                  source->name, (unsigned long long)preface->shard_bytes);
 	int err = weir__bits_read(source, preface, options, scratch, 0);
 	free(scratch);
 	return err;
 }
 
-/* From 2 MiB up at an address that is a multiple of 2 MiB, as the bits are in the file: huge pages need both. */
+/* From 2 MiB up at an address that is a multiple of 2 MiB, as the bits are in the file: huge
+ * pages need both. */
 static void *map_file(int fd, uint64_t length, int protection, int flags)
 {
 	if (length < HUGE_PAGE)
 		return mmap(NULL, length, protection, flags, fd, 0);
 	uint64_t slack = length + HUGE_PAGE;
-	char *room = mmap(NULL, slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *room = mmap(NULL, slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+	                  0);
 	if (room == MAP_FAILED)
 		return MAP_FAILED;
 	char *aligned = (char *)(((uintptr_t)room + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
@@ -67,23 +77,26 @@ static void *map_file(int fd, uint64_t length, int protection, int flags)
 	return p;
 }
 
-static int make_mapping(struct weir_mapping **out, const struct weir_source *source, const struct weir_preface *preface,
-                        enum weir_map_mode mode)
+static int make_mapping(struct weir_mapping **out, const struct weir_source *source,
+                        const struct weir_preface *preface, enum weir_map_mode mode)
 {
 	int protection = mode == WEIR_MAP_READ ? PROT_READ : PROT_READ | PROT_WRITE;
 	uint64_t length = weir__image_length(&preface->head);
 	if (length > SIZE_MAX / 2)
-		return weir__fail(-ENOMEM, "%s: its %llu bytes do not fit this address space", source->name, (unsigned long long)length);
+		return weir__fail(-ENOMEM, "%s: its %llu bytes do not fit this address space",
+		                  source->name, (unsigned long long)length);
 	struct weir_mapping *m = malloc(sizeof *m + strlen(source->name) + 1);
 	if (!m)
 		return weir__fail(-ENOMEM, "%s: no memory for the mapping's record", source->name);
 	*m = (struct weir_mapping){ .mode = mode, .head = preface->head, .length = length };
 	strcpy(m->name, source->name);
-	m->image = map_file(source->fd, length, protection, mode == WEIR_MAP_PRIVATE ? MAP_PRIVATE : MAP_SHARED);
+	m->image = map_file(source->fd, length, protection,
+	                    mode == WEIR_MAP_PRIVATE ? MAP_PRIVATE : MAP_SHARED);
 	if (m->image == MAP_FAILED) {
 		int err = -errno;
 		free(m);
-		return weir__fail(err, "%s: cannot map its %llu bytes: %s", source->name, (unsigned long long)length, weir_strerror(err));
+		return weir__fail(err, "%s: cannot map its %llu bytes: %s", source->name,
+		                  (unsigned long long)length, weir_strerror(err));
 	}
 	*out = m;
 	return 0;
@@ -99,8 +112,8 @@ void weir__mapping_free(struct weir_mapping *mapping)
 	free(mapping);
 }
 
-static int map_filter(struct weir_filter **out, const struct weir_source *source, const struct weir_preface *preface,
-                      enum weir_map_mode mode)
+static int map_filter(struct weir_filter **out, const struct weir_source *source,
+                      const struct weir_preface *preface, enum weir_map_mode mode)
 {
 	struct weir_mapping *m = NULL;
 	struct weir_filter *f;
@@ -108,10 +121,15 @@ static int map_filter(struct weir_filter **out, const struct weir_source *source
 	int err = make_mapping(&m, source, preface, mode);
 	if (err)
 		return err;
-	struct weir_memory memory = { .bits = (uint64_t *)(void *)(m->image + weir__image_bits_offset(&m->head)), .base = m->image,
-		.base_bytes = m->length, .owner = WEIR_MEMORY_MMAP };
+	struct weir_memory memory = {
+		.bits = (uint64_t *)(void *)(m->image + weir__image_bits_offset(&m->head)),
+		.base = m->image,
+		.base_bytes = m->length,
+		.owner = WEIR_MEMORY_MMAP
+	};
 	weir__head_layout(&m->head, &layout);
-	err = weir__filter_make(&f, &layout, m->head.seed, &memory, mode == WEIR_MAP_READ ? -EROFS : 0);
+	err = weir__filter_make(&f, &layout, m->head.seed, &memory,
+	                        mode == WEIR_MAP_READ ? -EROFS : 0);
 	if (err) {
 		weir__memory_free(&memory);
 		weir__mapping_free(m);
@@ -135,7 +153,8 @@ static int map_open(struct weir_filter **out, struct weir_source *source, enum w
 	if (err)
 		return err;
 	if (preface.head.compression != WEIR_IMAGE_PLAIN)
-		err = weir__fail(-EINVAL, "%s: is compressed, which cannot be mapped: weir_load it", source->name);
+		err = weir__fail(-EINVAL, "%s: is compressed, which cannot be mapped: weir_load it",
+		                 source->name);
 	if (!err)
 		err = verify_file(source, &preface, options);
 	if (!err)
@@ -144,8 +163,10 @@ static int map_open(struct weir_filter **out, struct weir_source *source, enum w
 	return err;
 }
 
-/* A live image is mapped while other processes map, insert into and seal it: what changed while it was read is read again. */
-static int map_path(struct weir_filter **out, const char *path, enum weir_map_mode mode, const struct weir_load_options *options)
+/* A live image is mapped while other processes map, insert into and seal it: what changed while
+ * it was read is read again. */
+static int map_path(struct weir_filter **out, const char *path, enum weir_map_mode mode,
+                    const struct weir_load_options *options)
 {
 	struct weir_source source;
 	int err, again = mode == WEIR_MAP_LIVE ? MOST_AGAIN : 0;
@@ -159,7 +180,8 @@ static int map_path(struct weir_filter **out, const char *path, enum weir_map_mo
 	return err;
 }
 
-int weir_map(struct weir_filter **out, const char *path, enum weir_map_mode mode, const struct weir_load_options *options)
+int weir_map(struct weir_filter **out, const char *path, enum weir_map_mode mode,
+             const struct weir_load_options *options)
 {
 	struct weir_load_options o;
 	if (!out)

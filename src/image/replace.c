@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Replacing a file at once, so that a reader, a crash or a full disk finds the old file or the new one, whole.
+ * Replacing a file at once, so that a reader, a crash or a full disk finds the old file or the new
+ * one, whole.
  *
- * The new file has no name while it is written (O_TMPFILE): a process that is killed leaves nothing. linkat cannot replace a name, so
- * where the path exists the file is linked to a temporary name first and that is renamed. A kill between these two calls, which
- * nothing in Linux can join, leaves that name; it is always the same for a path, and the next save of the path takes it away. A saver
- * holds a lock on its file from before it has that name, so that another one at the same path can tell whether it is at work or dead:
- * a file whose only name was taken away cannot be given another. Where a file system has no O_TMPFILE the file is written under a
- * random name from the start.
+ * The new file has no name while it is written (O_TMPFILE): a process that is killed leaves
+ * nothing. linkat cannot replace a name, so where the path exists the file is linked to a temporary
+ * name first and that is renamed. A kill between these two calls, which nothing in Linux can join,
+ * leaves that name; it is always the same for a path, and the next save of the path takes it away.
+ * A saver holds a lock on its file from before it has that name, so that another one at the same
+ * path can tell whether it is at work or dead: a file whose only name was taken away cannot be
+ * given another. Where a file system has no O_TMPFILE the file is written under a random name from
+ * the start.
  *
  * A symbolic link is followed: the file it names is replaced, the link stays. */
 #include <errno.h>
@@ -55,7 +58,8 @@ static int open_folder(struct weir_replace *r, char target[PATH_MAX])
 	char *slash = strrchr(target, '/');
 	const char *base = slash ? slash + 1 : target;
 	if (!*base)
-		return slash ? fail(r, EISDIR, "save to a folder") : fail(r, ENOENT, "save to an empty name");
+		return slash ? fail(r, EISDIR, "save to a folder") :
+		               fail(r, ENOENT, "save to an empty name");
 	if (strlen(base) > NAME_MAX)
 		return fail(r, ENAMETOOLONG, "save to this name");
 	strcpy(r->base, base);
@@ -73,8 +77,11 @@ static int choose_mode(const struct weir_replace *r, unsigned given, int *mode)
 	if (fstatat(r->folder, r->base, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 0 : fail(r, errno, "ask for the old file");
 	if (!S_ISREG(st.st_mode))
-		return S_ISDIR(st.st_mode) ? fail(r, EISDIR, "replace a folder")
-		                           : weir__fail(-EINVAL, "%s: is not a regular file; open it and use weir_save_fd", r->path);
+		return S_ISDIR(st.st_mode) ?
+		               fail(r, EISDIR, "replace a folder") :
+		               weir__fail(-EINVAL,
+		                          "%s: is not a regular file; open it and use weir_save_fd",
+		                          r->path);
 	*mode = st.st_mode & 07777;
 	return 0;
 }
@@ -133,7 +140,8 @@ static int sync_retrying(int fd)
 	return answer;
 }
 
-/* Whether what stands under the temporary name, open as @fd, was left behind. Where nobody can tell it is taken for that. */
+/* Whether what stands under the temporary name, open as @fd, was left behind. Where nobody can
+ * tell it is taken for that. */
 static bool abandoned(const struct weir_replace *r, int fd)
 {
 	struct stat file, name;
@@ -141,12 +149,15 @@ static bool abandoned(const struct weir_replace *r, int fd)
 		return errno != ENOENT;
 	if (flock(fd, LOCK_EX | LOCK_NB))
 		return errno != EWOULDBLOCK;
-	/* Its saver may have renamed it since it was opened, and the name be another's. With the lock it stays as it is found now. */
-	return fstat(fd, &file) == 0 && fstatat(r->folder, r->temp, &name, AT_SYMLINK_NOFOLLOW) == 0 && file.st_dev == name.st_dev &&
-	       file.st_ino == name.st_ino;
+	/* Its saver may have renamed it since it was opened, and the name be another's. With the
+	 * lock it stays as it is found now. */
+	return fstat(fd, &file) == 0 &&
+	       fstatat(r->folder, r->temp, &name, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       file.st_dev == name.st_dev && file.st_ino == name.st_ino;
 }
 
-/* The temporary name is taken: free it, or give its saver the time to do so, a little more each time. */
+/* The temporary name is taken: free it, or give its saver the time to do so, a little more each
+ * time. */
 static void free_name(const struct weir_replace *r, unsigned tries)
 {
 	int fd = openat(r->folder, r->temp, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -194,7 +205,8 @@ static int switch_name(struct weir_replace *r)
 		return 0;
 	if (errno != EEXIST)
 		return fail(r, errno, "give the new file its name");
-	snprintf(r->temp, sizeof r->temp, ".weir-new-%016" PRIx64, weir__checksum(r->base, strlen(r->base)));
+	snprintf(r->temp, sizeof r->temp, ".weir-new-%016" PRIx64,
+	         weir__checksum(r->base, strlen(r->base)));
 	return link_and_rename(r, self);
 }
 
@@ -205,7 +217,9 @@ int weir__replace_publish(struct weir_replace *r)
 	int err = switch_name(r);
 	/* EINVAL: a file system whose folders need no sync. */
 	if (!err && sync_retrying(r->folder) && errno != EINVAL)
-		err = weir__fail(-errno, "%s: the new file is in place, but its folder cannot be synced: %s", r->path, weir_strerror(errno));
+		err = weir__fail(
+			-errno, "%s: the new file is in place, but its folder cannot be synced: %s",
+			r->path, weir_strerror(errno));
 	return err;
 }
 

@@ -17,7 +17,8 @@ struct weir_replace {
 
 /* Start: @mode as in struct weir_save_options. On failure nothing is left behind. */
 int weir__replace_begin(struct weir_replace *r, const char *path, unsigned mode);
-/* What was written is whole: to the disk with it, then switch the name, then the folder to the disk. */
+/* What was written is whole: to the disk with it, then switch the name, then the folder to the
+ * disk. */
 int weir__replace_publish(struct weir_replace *r);
 /* Close everything, and remove what was not published. */
 void weir__replace_end(struct weir_replace *r);

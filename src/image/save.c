@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Saving. Into a file each shard is copied, summed and written, and the head comes last. A stream wants the head, and with it every
- * checksum, first: there the whole filter is copied before, so weir_save_fd needs the filter's size in memory once more. */
+ * Saving. Into a file each shard is copied, summed and written, and the head comes last. A
+ * stream wants the head, and with it every checksum, first: there the whole filter is copied
+ * before, so weir_save_fd needs the filter's size in memory once more. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,10 +47,16 @@ static void job_end(struct job *job)
 		weir__packer_end(&job->packer, job->options->zstd_level);
 }
 
-static int job_begin(struct job *job, const struct weir_filter *f, int fd, const char *name, const struct weir_save_options *options)
+static int job_begin(struct job *job, const struct weir_filter *f, int fd, const char *name,
+                     const struct weir_save_options *options)
 {
-	*job = (struct job){ .f = f, .options = options, .fd = fd, .name = name, .shard_bytes = f->bytes / f->shards };
-	weir__head_of(f, options->zstd_level ? WEIR_IMAGE_ZSTD : WEIR_IMAGE_PLAIN, options->generation, &job->head);
+	*job = (struct job){ .f = f,
+	                     .options = options,
+	                     .fd = fd,
+	                     .name = name,
+	                     .shard_bytes = f->bytes / f->shards };
+	weir__head_of(f, options->zstd_level ? WEIR_IMAGE_ZSTD : WEIR_IMAGE_PLAIN,
+	              options->generation, &job->head);
 	job->front_bytes = weir__image_bits_offset(&job->head);
 	job->table_end = WEIR_IMAGE_HEAD + 8 * (uint64_t)f->shards;
 	job->front = malloc(job->table_end);
@@ -67,14 +74,21 @@ static int job_begin(struct job *job, const struct weir_filter *f, int fd, const
 
 static void sum_shard(struct job *job, uint32_t shard, const void *bits)
 {
-	weir__image_put64(job->front + WEIR_IMAGE_HEAD + 8 * (size_t)shard, weir__checksum(bits, job->shard_bytes));
+	weir__image_put64(job->front + WEIR_IMAGE_HEAD + 8 * (size_t)shard,
+	                  weir__checksum(bits, job->shard_bytes));
 }
 
 static int write_shard(struct job *job)
 {
 	uint64_t n = job->shard_bytes;
-	int err = job->options->zstd_level ? weir__pack(&job->packer, job->shard, job->shard_bytes, &n) : 0;
-	return err ? err : weir__write(job->fd, job->name, job->options->zstd_level ? (void *)job->packer.buffer : (void *)job->shard, n, -1);
+	int err = job->options->zstd_level ?
+	                  weir__pack(&job->packer, job->shard, job->shard_bytes, &n) :
+	                  0;
+	return err ? err :
+	             weir__write(job->fd, job->name,
+	                         job->options->zstd_level ? (void *)job->packer.buffer :
+	                                                    (void *)job->shard,
+	                         n, -1);
 }
 
 /* The shards one after the other from where the file is; their checksums into the table. */
@@ -86,12 +100,14 @@ static int write_shards(struct job *job)
 		sum_shard(job, shard, job->shard);
 		err = write_shard(job);
 		if (!err)
-			err = weir__progress(job->options->progress, job->options->progress_arg, (shard + 1) * job->shard_bytes, job->f->bytes);
+			err = weir__progress(job->options->progress, job->options->progress_arg,
+			                     (shard + 1) * job->shard_bytes, job->f->bytes);
 	}
 	return err;
 }
 
-/* A full disk is found out now. Some file systems cannot reserve: there it is found out while writing. */
+/* A full disk is found out now. Some file systems cannot reserve: there it is found out while
+ * writing. */
 static int reserve(struct job *job)
 {
 	int answer;
@@ -102,22 +118,24 @@ static int reserve(struct job *job)
 	while (answer && errno == EINTR);
 	if (answer == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)
 		return 0;
-	return weir__fail(-errno, "%s: cannot reserve %llu bytes: %s", job->name, (unsigned long long)weir__image_length(&job->head),
-	                  weir_strerror(errno));
+	return weir__fail(-errno, "%s: cannot reserve %llu bytes: %s", job->name,
+	                  (unsigned long long)weir__image_length(&job->head), weir_strerror(errno));
 }
 
 static int save_file(struct job *job)
 {
 	int err = reserve(job);
 	if (!err && lseek(job->fd, (off_t)job->front_bytes, SEEK_SET) < 0)
-		err = weir__fail(-errno, "%s: cannot go to byte %llu: %s", job->name, (unsigned long long)job->front_bytes, weir_strerror(errno));
+		err = weir__fail(-errno, "%s: cannot go to byte %llu: %s", job->name,
+		                 (unsigned long long)job->front_bytes, weir_strerror(errno));
 	if (!err)
 		err = write_shards(job);
 	weir__head_commit(&job->head, job->front + WEIR_IMAGE_HEAD, job->front);
 	return err ? err : weir__write(job->fd, job->name, job->front, job->table_end, 0);
 }
 
-int weir_save(const struct weir_filter *f, const char *path, const struct weir_save_options *options)
+int weir_save(const struct weir_filter *f, const char *path,
+              const struct weir_save_options *options)
 {
 	struct weir_save_options o;
 	struct weir_replace r;
@@ -144,7 +162,8 @@ static int save_stream(struct job *job)
 {
 	static const unsigned char zeros[4096];
 	for (uint32_t shard = 0; shard < job->head.shards; shard++)
-		sum_shard(job, shard, (const unsigned char *)job->f->view.words + shard * job->shard_bytes);
+		sum_shard(job, shard,
+		          (const unsigned char *)job->f->view.words + shard * job->shard_bytes);
 	weir__head_commit(&job->head, job->front + WEIR_IMAGE_HEAD, job->front);
 	int err = weir__write(job->fd, job->name, job->front, job->table_end, -1);
 	for (uint64_t left = job->front_bytes - job->table_end; !err && left;) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The checksums of a mapped image: verified, voided by the live mark, made anew by sealing.
  *
- * The commit record is one aligned word that says live or sealed. It is set to live, and on the disk, before the first insert; it is
- * set back last, when bits and checksums are on the disk. A crash at any point leaves a live image, which can be mapped live and
- * sealed again, or a sealed one whose checksums hold. */
+ * The commit record is one aligned word that says live or sealed. It is set to live, and on the
+ * disk, before the first insert; it is set back last, when bits and checksums are on the disk. A
+ * crash at any point leaves a live image, which can be mapped live and sealed again, or a sealed
+ * one whose checksums hold. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "error.h"
@@ -30,10 +31,12 @@ int weir__mark_live(struct weir_mapping *m)
 
 static int check_gap(const struct weir_mapping *m)
 {
-	for (uint64_t at = WEIR_IMAGE_HEAD + UINT64_C(8) * m->head.shards; at < weir__image_bits_offset(&m->head); at++)
+	for (uint64_t at = WEIR_IMAGE_HEAD + UINT64_C(8) * m->head.shards;
+	     at < weir__image_bits_offset(&m->head); at++)
 		if (m->image[at])
-			return weir__fail(-EBADMSG, "%s: reserved byte %llu holds %u where 0 should be", m->name, (unsigned long long)at,
-			                  m->image[at]);
+			return weir__fail(-EBADMSG,
+			                  "%s: reserved byte %llu holds %u where 0 should be",
+			                  m->name, (unsigned long long)at, m->image[at]);
 	return 0;
 }
 
@@ -41,13 +44,21 @@ int weir_verify(const struct weir_filter *f)
 {
 	const struct weir_mapping *m = f->mapping;
 	if (!m || m->mode != WEIR_MAP_READ)
-		return weir__fail(-EINVAL, "weir_verify: the filter is not mapped with WEIR_MAP_READ");
+		return weir__fail(-EINVAL,
+		                  "weir_verify: the filter is not mapped with WEIR_MAP_READ");
 	if (weir__commit_load_acquire(commit_word(m)) == WEIR_IMAGE_LIVE)
-		return weir__fail(-EBUSY, "%s: marked live since it was mapped: its checksums are void until it is sealed", m->name);
-	struct weir_preface p = { .head = m->head, .table = m->image + WEIR_IMAGE_HEAD, .shard_bytes = f->bytes / f->shards };
+		return weir__fail(-EBUSY,
+		                  "%s: marked live since it was mapped: its checksums are void "
+		                  "until it is sealed",
+		                  m->name);
+	struct weir_preface p = { .head = m->head,
+	                          .table = m->image + WEIR_IMAGE_HEAD,
+	                          .shard_bytes = f->bytes / f->shards };
 	int err = check_gap(m);
 	for (uint32_t shard = 0; !err && shard < f->shards; shard++)
-		err = weir__preface_check(&p, shard, (const unsigned char *)f->view.words + shard * p.shard_bytes, m->name);
+		err = weir__preface_check(
+			&p, shard, (const unsigned char *)f->view.words + shard * p.shard_bytes,
+			m->name);
 	return err;
 }
 
@@ -58,7 +69,8 @@ static int seal_sums(struct weir_filter *f, uint64_t *commit)
 	unsigned char bytes[WEIR_IMAGE_HEAD], *table = m->image + WEIR_IMAGE_HEAD;
 	uint64_t shard_bytes = f->bytes / f->shards, *copy = malloc(shard_bytes);
 	if (!copy)
-		return weir__fail(-ENOMEM, "%s: no memory for %llu bytes to seal through", m->name, (unsigned long long)shard_bytes);
+		return weir__fail(-ENOMEM, "%s: no memory for %llu bytes to seal through", m->name,
+		                  (unsigned long long)shard_bytes);
 	for (uint32_t shard = 0; shard < f->shards; shard++) {
 		weir__shard_copy(f, shard, copy);
 		weir__image_put64(table + 8 * (size_t)shard, weir__checksum(copy, shard_bytes));
@@ -76,7 +88,8 @@ int weir_seal(struct weir_filter *f)
 	struct weir_mapping *m = f->mapping;
 	uint64_t commit;
 	if (!m || m->mode != WEIR_MAP_LIVE)
-		return weir__fail(-EINVAL, "weir_seal: the filter is not mapped with WEIR_MAP_LIVE");
+		return weir__fail(-EINVAL,
+		                  "weir_seal: the filter is not mapped with WEIR_MAP_LIVE");
 	int err = weir__mark_live(m); /* another process may have sealed it before */
 	if (!err)
 		err = seal_sums(f, &commit);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Compressed images: each shard one zstd frame after 8 bytes with its length, so that a stream needs no look back. */
+ * Compressed images: each shard one zstd frame after 8 bytes with its length, so that a stream
+ * needs no look back. */
 #ifndef WEIR_SRC_IMAGE_ZSTD_H
 #define WEIR_SRC_IMAGE_ZSTD_H
 
@@ -7,7 +8,8 @@
 #include "error.h"
 #include "image/io.h"
 
-/* What packs or unpacks shards of one size: a zstd context and room for a frame. All zero is none. */
+/* What packs or unpacks shards of one size: a zstd context and room for a frame. All zero is
+ * none. */
 struct weir_packer {
 	void *context;
 	unsigned char *buffer;
@@ -17,21 +19,28 @@ struct weir_packer {
 #if WEIR_HAVE_ZSTD
 
 /* @level: 1 to 19 to pack; 0 to unpack.  @name: of the image, for the sentence. */
-int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level, const char *name);
+int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level,
+                       const char *name);
 void weir__packer_end(struct weir_packer *packer, int level);
 /* Pack a shard into the buffer; how many bytes to write through @n, or a negative errno. */
 int weir__pack(struct weir_packer *packer, const void *bits, uint64_t shard_bytes, uint64_t *n);
 /* Read the next frame and unpack it: exactly @shard_bytes bytes. */
-int weir__unpack(struct weir_packer *packer, struct weir_source *source, uint32_t shard, void *bits, uint64_t shard_bytes);
+int weir__unpack(struct weir_packer *packer, struct weir_source *source, uint32_t shard, void *bits,
+                 uint64_t shard_bytes);
 
 #else
 
-static inline int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level, const char *name)
+static inline int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level,
+                                     const char *name)
 {
 	(void)packer, (void)shard_bytes;
 	if (level)
-		return weir__fail(-ENOTSUP, "%s: zstd_level %d: this build of weir has no zstd, 0 alone is allowed", name, level);
-	return weir__fail(-ENOTSUP, "%s: is compressed with zstd, which this build of weir has not", name);
+		return weir__fail(
+			-ENOTSUP,
+			"%s: zstd_level %d: this build of weir has no zstd, 0 alone is allowed",
+			name, level);
+	return weir__fail(-ENOTSUP, "%s: is compressed with zstd, which this build of weir has not",
+	                  name);
 }
 
 static inline void weir__packer_end(struct weir_packer *packer, int level)
@@ -39,13 +48,15 @@ static inline void weir__packer_end(struct weir_packer *packer, int level)
 	(void)packer, (void)level;
 }
 
-static inline int weir__pack(struct weir_packer *packer, const void *bits, uint64_t shard_bytes, uint64_t *n)
+static inline int weir__pack(struct weir_packer *packer, const void *bits, uint64_t shard_bytes,
+                             uint64_t *n)
 {
 	(void)packer, (void)bits, (void)shard_bytes, (void)n;
 	return -ENOTSUP;
 }
 
-static inline int weir__unpack(struct weir_packer *packer, struct weir_source *source, uint32_t shard, void *bits, uint64_t shard_bytes)
+static inline int weir__unpack(struct weir_packer *packer, struct weir_source *source,
+                               uint32_t shard, void *bits, uint64_t shard_bytes)
 {
 	(void)packer, (void)source, (void)shard, (void)bits, (void)shard_bytes;
 	return -ENOTSUP;

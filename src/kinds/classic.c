@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * The classic kind (Bloom 1970): k probes over the whole array, the least memory of the kinds that take inserts.
+ * The classic kind (Bloom 1970): k probes over the whole array, the least memory of the kinds that
+ * take inserts.
  *
- * The layout, frozen by golden files. The array is nbits = 512 * nblocks bits; bit b is bit b % 64 of word b / 64. A key sets k:
+ * The layout, frozen by golden files. The array is nbits = 512 * nblocks bits; bit b is bit b % 64
+ * of word b / 64. A key sets k:
  *
  *     x_0     = h = XXH3_64bits_withSeed(key, len, seed)
  *     bit i   = high half of x_i * nbits
  *     x_(i+1) = x_i * 0xD1342543DE82EF95            (modulo 2^64)
  *
- * The multiplier is one of Steele and Vigna's spectrally good ones (2021): the k-tuples of all h lie evenly in k dimensions, and
- * measured / asked rate is what the formula for independent probes says (tests/property). Double hashing, h1 + i * h2, is not: its
- * rate is too high for small arrays.
+ * The multiplier is one of Steele and Vigna's spectrally good ones (2021): the k-tuples of all h
+ * lie evenly in k dimensions, and measured / asked rate is what the formula for independent probes
+ * says (tests/property). Double hashing, h1 + i * h2, is not: its rate is too high for small
+ * arrays.
  *
- * One scalar kernel serves every instruction set: the probes are apart from each other in memory, so vectors have nothing to gain.
- * Folds: high half of x * (nbits / factor) = (high half of x * nbits) / factor, so adjacent bits fall into one. */
+ * One scalar kernel serves every instruction set: the probes are apart from each other in
+ * memory, so vectors have nothing to gain. Folds: high half of x * (nbits / factor) = (high half
+ * of x * nbits) / factor, so adjacent bits fall into one. */
 #include <math.h>
 #include <string.h>
 #include "batch.h"
@@ -59,7 +63,8 @@ static bool contains(const struct weir_filter *f, const void *key, size_t len)
 	return contains_hash(f, weir__hash(f->view.seed, key, len));
 }
 
-/* All loads first: a locked or holds back the loads behind it. A bit that is set is not written again. */
+/* All loads first: a locked or holds back the loads behind it. A bit that is set is not written
+ * again. */
 static int set(const struct weir_inline *v, uint64_t x)
 {
 	uint64_t missing[MOST_K];
@@ -69,7 +74,8 @@ static int set(const struct weir_inline *v, uint64_t x)
 		n += !is_set(v, x);
 	}
 	for (unsigned i = 0; i < n; i++)
-		weir__word_or_relaxed(word_of(v, missing[i]), UINT64_C(1) << (bit_of(v, missing[i]) % 64));
+		weir__word_or_relaxed(word_of(v, missing[i]),
+		                      UINT64_C(1) << (bit_of(v, missing[i]) % 64));
 	return n ? WEIR_NEW : WEIR_SEEN;
 }
 
@@ -92,16 +98,16 @@ static inline void note(const uint64_t *hashes, unsigned n, uint64_t *x)
 	memcpy(x, hashes, n * sizeof *x);
 }
 
-WEIR__INLINE void note_to_read(const struct weir_inline *v, const uint64_t *hashes, unsigned n, bool far,
-                               struct weir_notes *notes, unsigned at)
+WEIR__INLINE void note_to_read(const struct weir_inline *v, const uint64_t *hashes, unsigned n,
+                               bool far, struct weir_notes *notes, unsigned at)
 {
 	note(hashes, n, notes->row[0] + at);
 	for (unsigned i = 0; far && i < n; i++)
 		__builtin_prefetch(word_of(v, hashes[i]), 0, 3);
 }
 
-WEIR__INLINE void note_to_write(const struct weir_inline *v, const uint64_t *hashes, unsigned n, bool far,
-                                struct weir_notes *notes, unsigned at)
+WEIR__INLINE void note_to_write(const struct weir_inline *v, const uint64_t *hashes, unsigned n,
+                                bool far, struct weir_notes *notes, unsigned at)
 {
 	note(hashes, n, notes->row[0] + at);
 	for (unsigned i = 0; far && i < n; i++) {
@@ -111,9 +117,10 @@ WEIR__INLINE void note_to_write(const struct weir_inline *v, const uint64_t *has
 	}
 }
 
-/* Probe by probe over all keys that are still possible: the next line of each is fetched while the others are tested, and a key that
- * is out costs no more lines. */
-WEIR__INLINE uint64_t test_noted(const struct weir_inline *v, bool far, const struct weir_notes *notes, unsigned at, unsigned n)
+/* Probe by probe over all keys that are still possible: the next line of each is fetched while
+ * the others are tested, and a key that is out costs no more lines. */
+WEIR__INLINE uint64_t test_noted(const struct weir_inline *v, bool far,
+                                 const struct weir_notes *notes, unsigned at, unsigned n)
 {
 	uint64_t x[STEP], possible = ~UINT64_C(0) >> (STEP - n);
 	memcpy(x, notes->row[0] + at, n * sizeof *x);
@@ -131,7 +138,8 @@ WEIR__INLINE uint64_t test_noted(const struct weir_inline *v, bool far, const st
 	return possible;
 }
 
-WEIR__INLINE uint64_t set_noted(const struct weir_inline *v, bool far, const struct weir_notes *notes, unsigned at, unsigned n)
+WEIR__INLINE uint64_t set_noted(const struct weir_inline *v, bool far,
+                                const struct weir_notes *notes, unsigned at, unsigned n)
 {
 	(void)far;
 	uint64_t answers = 0;
@@ -140,7 +148,8 @@ WEIR__INLINE uint64_t set_noted(const struct weir_inline *v, bool far, const str
 	return answers;
 }
 
-static size_t contains_batch(const struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
+static size_t contains_batch(const struct weir_filter *f, const struct weir_batch *batch,
+                             uint64_t *bitmap)
 {
 	return weir__batch_run(f, batch, bitmap, STEP, STEP, note_to_read, test_noted);
 }
@@ -172,13 +181,16 @@ static const struct weir_kernel *kernel(enum weir_isa isa, uint32_t k, uint32_t 
 static void tally(const struct weir_filter *f, uint64_t first, uint64_t n, struct weir_tally *tally)
 {
 	for (uint64_t i = 8 * first; i < 8 * (first + n); i++)
-		tally->ones += (unsigned)__builtin_popcountll(weir__word_load_relaxed(f->view.words + i));
+		tally->ones += (unsigned)__builtin_popcountll(
+			weir__word_load_relaxed(f->view.words + i));
 	tally->blocks += n;
 }
 
-static void estimate(const struct weir_filter *f, const struct weir_tally *tally, double *keys, double *rate)
+static void estimate(const struct weir_filter *f, const struct weir_tally *tally, double *keys,
+                     double *rate)
 {
-	double bits = 512.0 * (double)f->view.nblocks, fill = (double)tally->ones / (512.0 * (double)tally->blocks);
+	double bits = 512.0 * (double)f->view.nblocks,
+	       fill = (double)tally->ones / (512.0 * (double)tally->blocks);
 	*keys = -log1p(-fill) * bits / f->view.words_per_key;
 	*rate = pow(fill, f->view.words_per_key);
 }
@@ -225,24 +237,34 @@ static unsigned best_k(struct weir_wanted wanted)
 	if (wanted.fp_rate > 0)
 		return weir__classic_best_k(wanted.fp_rate, &need);
 	for (unsigned k = 2; k <= MOST_K; k++)
-		if (weir__classic_rate(wanted.bits_per_key, k) < weir__classic_rate(wanted.bits_per_key, best))
+		if (weir__classic_rate(wanted.bits_per_key, k) <
+		    weir__classic_rate(wanted.bits_per_key, best))
 			best = k;
 	return best;
 }
 
-/* k is bits_per_word, as params.h says. A plan and weir_params_of() have it as so many words of one bit, which is taken as well. */
+/* k is bits_per_word, as params.h says. A plan and weir_params_of() have it as so many words of
+ * one bit, which is taken as well. */
 int weir__classic_plan(const struct weir_params *p, struct weir_plan *out)
 {
 	static const struct weir_formula formula = { bits, rate };
 	if (p->bits_per_word > MOST_K)
-		return weir__fail(-EINVAL, "bits_per_word %u: the classic kind sets 1 to %d bits a key, or 0 to have it chosen",
+		return weir__fail(-EINVAL,
+		                  "bits_per_word %u: the classic kind sets 1 to %d bits a key, or "
+		                  "0 to have it chosen",
 		                  p->bits_per_word, MOST_K);
 	if (p->words_per_key && (p->bits_per_word != 1 || p->words_per_key > MOST_K))
-		return weir__fail(-EINVAL, "words_per_key %u: 0 for the classic kind, or 1 to %d with bits_per_word 1", p->words_per_key, MOST_K);
+		return weir__fail(
+			-EINVAL,
+			"words_per_key %u: 0 for the classic kind, or 1 to %d with bits_per_word 1",
+			p->words_per_key, MOST_K);
 	bool asked = p->bits_per_word != 0;
-	out->words_per_key = p->words_per_key ? p->words_per_key : asked ? p->bits_per_word : best_k(weir__plan_wanted(p));
+	out->words_per_key = p->words_per_key ? p->words_per_key :
+	                     asked            ? p->bits_per_word :
+	                                        best_k(weir__plan_wanted(p));
 	out->bits_per_word = 1;
-	out->reason = asked ? "the bits a key that were asked for" : "the bits a key that need the least memory";
+	out->reason = asked ? "the bits a key that were asked for" :
+	                      "the bits a key that need the least memory";
 	return weir__plan_complete(p, &formula, out);
 }
 

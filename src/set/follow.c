@@ -15,7 +15,8 @@
 #include "set/notice.h"
 #include "options.h"
 
-/* What verification, a report and the thread's own storage need, several times over; only what is touched costs memory. */
+/* What verification, a report and the thread's own storage need, several times over; only what
+ * is touched costs memory. */
 enum { STACK_BYTES = 512 << 10 };
 
 static const double first_retry = 0.05; /* seconds */
@@ -35,7 +36,8 @@ struct weir_follower {
 	char path[];   /* and, behind it, the folder's */
 };
 
-/* A failure is told when it is new. Each is followed by another look soon, so that of two files refused alike both are told. */
+/* A failure is told when it is new. Each is followed by another look soon, so that of two files
+ * refused alike both are told. */
 static void tell(struct weir_follower *f, int result, const char *sentence)
 {
 	if (result >= 0)
@@ -53,8 +55,10 @@ static void look(struct weir_follower *f)
 	char sentence[sizeof f->told];
 	int result = weir_handle_refresh_with(f->handle, f->path, &f->refresh);
 	if (result < 0) {
-		snprintf(sentence, sizeof sentence, "%s", weir_error_detail()); /* report may call weir */
-		f->delay = f->retry = fmin(f->retry > 0 ? 2 * f->retry : first_retry, f->options.poll_seconds);
+		/* report may call weir */
+		snprintf(sentence, sizeof sentence, "%s", weir_error_detail());
+		f->delay = f->retry = fmin(f->retry > 0 ? 2 * f->retry : first_retry,
+		                           f->options.poll_seconds);
 	} else {
 		f->retry = 0;
 		snprintf(sentence, sizeof sentence, "%.480s: taken over", f->path);
@@ -68,9 +72,12 @@ static bool wait_for_more(struct weir_follower *f)
 {
 	double now = weir__seconds(), until = now + f->delay;
 	do {
-		struct pollfd fds[] = { { .fd = f->stop, .events = POLLIN }, { .fd = f->notice.fd, .events = POLLIN } };
+		struct pollfd fds[] = { { .fd = f->stop, .events = POLLIN },
+		                        { .fd = f->notice.fd, .events = POLLIN } };
 		if (poll(fds, 2, (int)ceil((until - now) * 1e3)) <= 0)
-			return true; /* the time has come; or no memory for a wait, and then looking is what is left */
+			/* the time has come; or no memory for a wait, and then looking is what
+			 * is left */
+			return true;
 		if (fds[0].revents)
 			return false;
 		if (weir__notice_read(&f->notice))
@@ -80,7 +87,8 @@ static bool wait_for_more(struct weir_follower *f)
 	return true;
 }
 
-/* With qsbr a thread that waits must be offline, or no grace period would end; the other flavors' functions do nothing. */
+/* With qsbr a thread that waits must be offline, or no grace period would end; the other
+ * flavors' functions do nothing. */
 static void *follow(void *argument)
 {
 	struct weir_follower *f = argument;
@@ -90,7 +98,8 @@ static void *follow(void *argument)
 	flavor->register_thread();
 	do {
 		if (!f->options.poll_only)
-			weir__notice_renew(&f->notice); /* before the look: what changes after it is noticed */
+			/* before the look: what changes after it is noticed */
+			weir__notice_renew(&f->notice);
 		look(f);
 		flavor->thread_offline();
 		goes_on = wait_for_more(f);
@@ -143,36 +152,46 @@ static int begin(struct weir_follower *f)
 	split_path(f);
 	f->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (f->stop < 0)
-		return weir__fail(-errno, "%s: no eventfd to stop its follower: %s", f->path, weir_strerror(errno));
+		return weir__fail(-errno, "%s: no eventfd to stop its follower: %s", f->path,
+		                  weir_strerror(errno));
 	f->delay = f->options.poll_seconds;
 	f->process = getpid();
 	int error = start_thread(f);
-	return error ? weir__fail(-error, "%s: no thread to follow it: %s", f->path, weir_strerror(error)) : 0;
+	return error ? weir__fail(-error, "%s: no thread to follow it: %s", f->path,
+	                          weir_strerror(error)) :
+	               0;
 }
 
 /* Over the defaults, and checked. */
-static int read_options(struct weir_follow_options *out, struct weir_refresh_options *refresh, const struct weir_follow_options *options)
+static int read_options(struct weir_follow_options *out, struct weir_refresh_options *refresh,
+                        const struct weir_follow_options *options)
 {
 	int err = weir__options_copy(out, sizeof *out, options, "weir_follow_options");
 	if (!err)
-		err = weir__options_copy(refresh, sizeof *refresh, out->refresh, "weir_refresh_options");
+		err = weir__options_copy(refresh, sizeof *refresh, out->refresh,
+		                         "weir_refresh_options");
 	if (!err)
 		err = weir__gate_check(&refresh->gate);
 	if (!err && out->poll_seconds == 0)
 		out->poll_seconds = 1;
 	if (!err && !(out->poll_seconds >= 0.001 && out->poll_seconds <= 86400))
-		err = weir__fail(-EINVAL, "poll_seconds %g: 0.001 to 86400, or 0", out->poll_seconds);
+		err = weir__fail(-EINVAL, "poll_seconds %g: 0.001 to 86400, or 0",
+		                 out->poll_seconds);
 	refresh->struct_size = sizeof *refresh; /* what an older header lacks has its default now */
 	out->refresh = NULL;                    /* the caller's: copied */
 	return err;
 }
 
-int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *path, const struct weir_follow_options *options)
+int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *path,
+                const struct weir_follow_options *options)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
 	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
 	if (!out || !h || !path)
-		return weir__fail(-EINVAL, "%s is NULL: weir_follow needs it", !out ? "out" : !h ? "the handle" : "path");
+		return weir__fail(-EINVAL, "%s is NULL: weir_follow needs it",
+		                  !out ? "out" :
+		                  !h   ? "the handle" :
+		                         "path");
 	int err = read_options(&o, &refresh, options);
 	if (err)
 		return err;
@@ -184,7 +203,9 @@ int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *p
 		atomic_store_explicit(&h->followed, false, memory_order_relaxed);
 		return weir__fail(-ENOMEM, "%s: no memory to follow it", path);
 	}
-	*f = (struct weir_follower){ .handle = h, .options = o, .refresh = refresh, .length = length };
+	*f = (struct weir_follower){
+		.handle = h, .options = o, .refresh = refresh, .length = length
+	};
 	memcpy(f->path, path, length + 1);
 	err = begin(f);
 	if (err)
@@ -194,7 +215,8 @@ int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *p
 	return err;
 }
 
-/* The thread may be waiting for a grace period, which waits for a qsbr thread that is online and does nothing but wait for it. */
+/* The thread may be waiting for a grace period, which waits for a qsbr thread that is online and
+ * does nothing but wait for it. */
 static void end_thread(struct weir_follower *f)
 {
 	const struct rcu_flavor_struct *flavor = f->handle->rcu.flavor;
@@ -213,9 +235,11 @@ int weir_follow_stop(struct weir_follower *f)
 		return 0;
 	if (f->process == getpid()) {
 		if (weir__in_section(&f->handle->rcu))
-			return weir__fail(-EDEADLK, "weir_follow_stop inside a read-side section: it would wait for its own caller");
+			return weir__fail(-EDEADLK, "weir_follow_stop inside a read-side section: "
+			                            "it would wait for its own caller");
 		if (pthread_equal(f->thread, pthread_self()))
-			return weir__fail(-EDEADLK, "weir_follow_stop on the follower's own thread: it would wait for itself");
+			return weir__fail(-EDEADLK, "weir_follow_stop on the follower's own "
+			                            "thread: it would wait for itself");
 		end_thread(f);
 	}
 	free_follower(f);

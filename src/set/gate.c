@@ -14,12 +14,18 @@ static int ask_canaries(const struct weir_gate *gate, const struct weir_filter *
 {
 	for (size_t i = 0; i < gate->must_hits; i++)
 		if (!weir_contains(next, gate->must_hit[i].iov_base, gate->must_hit[i].iov_len))
-			return weir__fail(-ECANCELED, "the gate refused: key %zu of must_hit, \"%.*s\", is not in the next filter", i,
-			                  shown(&gate->must_hit[i]), (const char *)gate->must_hit[i].iov_base);
+			return weir__fail(-ECANCELED,
+			                  "the gate refused: key %zu of must_hit, \"%.*s\", is not "
+			                  "in the next filter",
+			                  i, shown(&gate->must_hit[i]),
+			                  (const char *)gate->must_hit[i].iov_base);
 	for (size_t i = 0; i < gate->must_misses; i++)
 		if (weir_contains(next, gate->must_miss[i].iov_base, gate->must_miss[i].iov_len))
-			return weir__fail(-ECANCELED, "the gate refused: key %zu of must_miss, \"%.*s\", is in the next filter", i,
-			                  shown(&gate->must_miss[i]), (const char *)gate->must_miss[i].iov_base);
+			return weir__fail(-ECANCELED,
+			                  "the gate refused: key %zu of must_miss, \"%.*s\", is in "
+			                  "the next filter",
+			                  i, shown(&gate->must_miss[i]),
+			                  (const char *)gate->must_miss[i].iov_base);
 	return 0;
 }
 
@@ -32,12 +38,17 @@ static int ask_figures(const struct weir_gate *gate, const struct weir_filter *n
 	if (err)
 		return err;
 	if (gate->max_fill > 0 && s.fill > gate->max_fill)
-		return weir__fail(-ECANCELED, "the gate refused: fill %.4f, where max_fill is %.4f", s.fill, gate->max_fill);
+		return weir__fail(-ECANCELED, "the gate refused: fill %.4f, where max_fill is %.4f",
+		                  s.fill, gate->max_fill);
 	if (gate->max_fp_rate > 0 && s.fp_rate_estimated > gate->max_fp_rate)
-		return weir__fail(-ECANCELED, "the gate refused: the bits answer %.6f of absent keys with true, where max_fp_rate is %.6f",
+		return weir__fail(-ECANCELED,
+		                  "the gate refused: the bits answer %.6f of absent keys with "
+		                  "true, where max_fp_rate is %.6f",
 		                  s.fp_rate_estimated, gate->max_fp_rate);
 	if (s.keys_estimated < gate->min_keys)
-		return weir__fail(-ECANCELED, "the gate refused: about %.0f keys, where min_keys is %.0f", s.keys_estimated, gate->min_keys);
+		return weir__fail(-ECANCELED,
+		                  "the gate refused: about %.0f keys, where min_keys is %.0f",
+		                  s.keys_estimated, gate->min_keys);
 	return 0;
 }
 
@@ -46,11 +57,13 @@ int weir__gate_check(const struct weir_gate *gate)
 	if (gate->must_hits && !gate->must_hit)
 		return weir__fail(-EINVAL, "gate.must_hit is NULL, must_hits %zu", gate->must_hits);
 	if (gate->must_misses && !gate->must_miss)
-		return weir__fail(-EINVAL, "gate.must_miss is NULL, must_misses %zu", gate->must_misses);
+		return weir__fail(-EINVAL, "gate.must_miss is NULL, must_misses %zu",
+		                  gate->must_misses);
 	if (!(gate->max_fill >= 0 && gate->max_fill <= 1))
 		return weir__fail(-EINVAL, "gate.max_fill %g: 0 to 1, 0 for any", gate->max_fill);
 	if (!(gate->max_fp_rate >= 0 && gate->max_fp_rate <= 1))
-		return weir__fail(-EINVAL, "gate.max_fp_rate %g: 0 to 1, 0 for any", gate->max_fp_rate);
+		return weir__fail(-EINVAL, "gate.max_fp_rate %g: 0 to 1, 0 for any",
+		                  gate->max_fp_rate);
 	if (!(gate->min_keys >= 0))
 		return weir__fail(-EINVAL, "gate.min_keys %g: 0 or more", gate->min_keys);
 	return 0;

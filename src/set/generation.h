@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: MIT
- * What a handle publishes, and the rules that make a reload lose nothing. Private to the handle's side: handle*.c, reload.c, refresh.c.
+ * What a handle publishes, and the rules that make a reload lose nothing. Private to the handle's
+ * side: handle*.c, reload.c, refresh.c.
  *
- * H1  An inserter reads the generation record once, in one read-side section, and inserts into every filter that it names. Lookups read
- *     current. There is one published pointer and the record it points to never changes: two pointers would let an inserter pair an old
- *     current with a new next.
- * H2  begin publishes {current, next, previous} and waits for a grace period. So once begin has returned, every insert that starts
- *     goes to both, and every insert that read the record before has ended: its bits are in current, and a copy made now carries them.
- *     The copy ors into next word by word, atomically: plain stores would wipe out what inserters write there meanwhile. For the same
- *     reason loader threads use atomic inserts (weir_insert_hashes sorts them by shard first), not weir_load_hashes().
- * H3  What leaves the record (a filter, the old record itself) is freed only after a grace period that began after it had left.
- * H4  One writer at a time: begin, rollback, drop, refresh and destroy claim the handle and answer -EBUSY if it is taken. The writer
- *     alone stores the pointer, so it may load it in any order.
- * H5  While previous is kept it is named by every record published, so it receives every insert (H1), and a rollback loses none. What
- *     was inserted before its successor's begin was inserted into it as the current one.
+ * H1  An inserter reads the generation record once, in one read-side section, and inserts into
+ *     every filter that it names. Lookups read current. There is one published pointer and the
+ *     record it points to never changes: two pointers would let an inserter pair an old current
+ *     with a new next.
+ * H2  begin publishes {current, next, previous} and waits for a grace period. So once begin has
+ *     returned, every insert that starts goes to both, and every insert that read the record before
+ *     has ended: its bits are in current, and a copy made now carries them. The copy ors into next
+ *     word by word, atomically: plain stores would wipe out what inserters write there meanwhile.
+ *     For the same reason loader threads use atomic inserts (weir_insert_hashes sorts them by shard
+ *     first), not weir_load_hashes().
+ * H3  What leaves the record (a filter, the old record itself) is freed only after a grace period
+ * that began after it had left.
+ * H4  One writer at a time: begin, rollback, drop, refresh and destroy claim the handle and answer
+ *     -EBUSY if it is taken. The writer alone stores the pointer, so it may load it in any order.
+ * H5  While previous is kept it is named by every record published, so it receives every insert
+ *     (H1), and a rollback loses none. What was inserted before its successor's begin was inserted
+ *     into it as the current one.
  *
- * Spin (tests/model/reload.pml and its like) shows that H1 to H5 suffice, tests/schedule runs the code itself. */
+ * Spin (tests/model/reload.pml and its like) shows that H1 to H5 suffice, tests/schedule runs
+ * the code itself. */
 #ifndef WEIR_SRC_GENERATION_H
 #define WEIR_SRC_GENERATION_H
 
@@ -49,7 +56,8 @@ struct weir_handle {
 	struct weir_rcu rcu;
 
 	_Alignas(64) atomic_bool claimed;   /* H4 */
-	atomic_bool *writer;                /* which is claimed: its own, or one that the shards of a rolling set share */
+	/* which is claimed: its own, or one that the shards of a rolling set share */
+	atomic_bool *writer;
 	atomic_uint retiring;               /* retired by call_rcu, not yet freed */
 	atomic_uint_fast64_t bytes_retired; /* of bits, in those */
 	atomic_bool followed;               /* follow.c: a thread has the handle's address */
@@ -58,22 +66,26 @@ struct weir_handle {
 	struct weir_watch *watch; /* the writer's; NULL until the first refresh */
 };
 
-/* H1, in a section (or by the writer).  Needs: what the record's maker wrote into it and its filters (acquire).
- * Pairs with: weir__publish.  Without it a reader could find a filter whose fields are not there yet. */
+/* H1, in a section (or by the writer).  Needs: what the record's maker wrote into it and its
+ * filters (acquire).
+ * Pairs with: weir__publish.  Without it a reader could find a filter whose fields are not there
+ * yet. */
 static inline const struct weir_generation *weir__generation(const struct weir_handle *h)
 {
 	return __atomic_load_n(&h->generation, __ATOMIC_ACQUIRE);
 }
 
 /* By the writer alone. Release: see weir__generation. Returns what was published before. */
-static inline struct weir_generation *weir__publish(struct weir_handle *h, struct weir_generation *record)
+static inline struct weir_generation *weir__publish(struct weir_handle *h,
+                                                    struct weir_generation *record)
 {
 	struct weir_generation *old = h->generation;
 	__atomic_store_n(&h->generation, record, __ATOMIC_RELEASE);
 	return old;
 }
 
-/* H4. Taking needs what the last writer did (acquire) and pairs with its release; without the exchange two could take it. */
+/* H4. Taking needs what the last writer did (acquire) and pairs with its release; without the
+ * exchange two could take it. */
 static inline bool weir__writer_claim(struct weir_handle *h)
 {
 	return !atomic_exchange_explicit(h->writer, true, memory_order_acquire);
@@ -84,17 +96,19 @@ static inline void weir__writer_release(struct weir_handle *h)
 	atomic_store_explicit(h->writer, false, memory_order_release);
 }
 
-/* handle.c: -EDEADLK in a section, -EBUSY if another writes, each with its sentence; 0: claimed. @verb: for the sentence. */
+/* handle.c: -EDEADLK in a section, -EBUSY if another writes, each with its sentence; 0: claimed.
+ * @verb: for the sentence. */
 int weir__writer_begin(struct weir_handle *h, const char *verb);
 
-struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next, struct weir_filter *previous,
-                                     uint64_t number);
+struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next,
+                                     struct weir_filter *previous, uint64_t number);
 double weir__seconds(void);
 
-/* reload.c: bytes of bits of the filters that a record of the handle names and of those that wait for a grace period. */
+/* reload.c: bytes of bits of the filters that a record of the handle names and of those that
+ * wait for a grace period. */
 uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generation *g);
-/* Publish @next, a filter that no insert is in yet, beside the current one; the reload owns it. The handle is claimed.
- * Fails with -ENOMEM: then the filter is still the caller's. */
+/* Publish @next, a filter that no insert is in yet, beside the current one; the reload owns it.
+ * The handle is claimed. Fails with -ENOMEM: then the filter is still the caller's. */
 int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
                       const struct weir_reload_options *options);
 /* weir_reload_commit() and _abort() of a handle that stays claimed. */
@@ -102,12 +116,13 @@ int weir__reload_close(struct weir_reload *r);
 void weir__reload_drop(struct weir_reload *r);
 
 /* weir_reload_begin(). @share: what its inserts take (share.h). */
-int weir__reload_begin(struct weir_reload **out, struct weir_handle *h, const struct weir_reload_options *options,
-                       struct weir_share share);
+int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
+                       const struct weir_reload_options *options, struct weir_share share);
 /* handle.c: free a handle that nobody uses any more, and all it holds. */
 void weir__handle_free(struct weir_handle *h);
 
-/* gate.c: what a caller may ask for: 0 or -EINVAL; and its answer: 0, or -ECANCELED with the sentence. */
+/* gate.c: what a caller may ask for: 0 or -EINVAL; and its answer: 0, or -ECANCELED with the
+ * sentence. */
 int weir__gate_check(const struct weir_gate *gate);
 int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next);
 

@@ -7,8 +7,12 @@
 
 extern inline const struct weir_filter *weir_handle_get(const struct weir_handle *h);
 
-_Static_assert(offsetof(struct weir_handle, generation) == offsetof(struct weir_handle_head, generation), "the frozen head");
-_Static_assert(offsetof(struct weir_generation, current) == offsetof(struct weir_generation_head, current), "the frozen head");
+_Static_assert(offsetof(struct weir_handle, generation) ==
+                       offsetof(struct weir_handle_head, generation),
+               "the frozen head");
+_Static_assert(offsetof(struct weir_generation, current) ==
+                       offsetof(struct weir_generation_head, current),
+               "the frozen head");
 
 double weir__seconds(void)
 {
@@ -17,43 +21,55 @@ double weir__seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next, struct weir_filter *previous,
-                                     uint64_t number)
+struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next,
+                                     struct weir_filter *previous, uint64_t number)
 {
 	struct weir_generation *record = malloc(sizeof *record);
 	if (record)
-		*record = (struct weir_generation){ .current = current, .next = next, .previous = previous, .number = number,
-			.since = weir__seconds() };
+		*record = (struct weir_generation){ .current = current,
+		                                    .next = next,
+		                                    .previous = previous,
+		                                    .number = number,
+		                                    .since = weir__seconds() };
 	return record;
 }
 
 int weir__writer_begin(struct weir_handle *h, const char *verb)
 {
 	if (weir__in_section(&h->rcu))
-		return weir__fail(-EDEADLK, "%s inside a read-side section: it would wait for its own caller", verb);
+		return weir__fail(-EDEADLK,
+		                  "%s inside a read-side section: it would wait for its own caller",
+		                  verb);
 	if (!weir__writer_claim(h))
-		return weir__fail(-EBUSY, "%s: a reload, refresh or rollback of this handle is under way", verb);
+		return weir__fail(-EBUSY,
+		                  "%s: a reload, refresh or rollback of this handle is under way",
+		                  verb);
 	return 0;
 }
 
-int weir_handle_create(struct weir_handle **out, struct weir_filter *initial, const struct rcu_flavor_struct *flavor)
+int weir_handle_create(struct weir_handle **out, struct weir_filter *initial,
+                       const struct rcu_flavor_struct *flavor)
 {
 	struct weir_handle *h = NULL;
 	if (!out || !initial)
-		return weir__fail(-EINVAL, "%s is NULL: weir_handle_create needs it", out ? "initial" : "out");
+		return weir__fail(-EINVAL, "%s is NULL: weir_handle_create needs it",
+		                  out ? "initial" : "out");
 	struct weir_generation *first = weir__record(initial, NULL, NULL, 1);
 	if (!first || posix_memalign((void **)&h, 64, sizeof *h)) {
 		free(first);
 		return weir__fail(-ENOMEM, "no memory for a handle");
 	}
-	*h = (struct weir_handle){ .generation = first, .rcu = weir__rcu(flavor), .writer = &h->claimed };
+	*h = (struct weir_handle){ .generation = first,
+	                           .rcu = weir__rcu(flavor),
+	                           .writer = &h->claimed };
 	*out = h;
 	return 0;
 }
 
 void weir__handle_free(struct weir_handle *h)
 {
-	while (atomic_load_explicit(&h->retiring, memory_order_acquire)) /* what was left to call_rcu refers to the handle */
+	/* what was left to call_rcu refers to the handle */
+	while (atomic_load_explicit(&h->retiring, memory_order_acquire))
 		weir__barrier(&h->rcu);
 	struct weir_generation *last = h->generation;
 	weir_destroy(last->current);
@@ -70,9 +86,11 @@ int weir_handle_destroy(struct weir_handle *h)
 	int err = weir__writer_begin(h, "weir_handle_destroy");
 	if (err)
 		return err;
-	if (atomic_load_explicit(&h->followed, memory_order_acquire)) { /* pairs with weir_follow_stop() */
+	/* pairs with weir_follow_stop() */
+	if (atomic_load_explicit(&h->followed, memory_order_acquire)) {
 		weir__writer_release(h);
-		return weir__fail(-EBUSY, "weir_handle_destroy: a follower of this handle runs: weir_follow_stop() comes first");
+		return weir__fail(-EBUSY, "weir_handle_destroy: a follower of this handle runs: "
+		                          "weir_follow_stop() comes first");
 	}
 	weir__synchronize(&h->rcu);
 	weir__handle_free(h);
@@ -149,9 +167,13 @@ int weir_handle_remove(struct weir_handle *h, const void *key, size_t len)
 {
 	weir__read_lock(&h->rcu);
 	const struct weir_generation *g = weir__generation(h);
-	int answer = alone(g) ? weir_remove(g->current, key, len)
-	                      : weir__fail(-EBUSY, "no removal %s: it could come too early to one of the filters",
-	                                   g->next ? "while a reload runs" : "while the previous filter is kept");
+	int answer = alone(g) ?
+	                     weir_remove(g->current, key, len) :
+	                     weir__fail(
+	                             -EBUSY,
+	                             "no removal %s: it could come too early to one of the filters",
+	                             g->next ? "while a reload runs" :
+	                                       "while the previous filter is kept");
 	weir__read_unlock(&h->rcu);
 	return answer;
 }

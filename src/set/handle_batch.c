@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: MIT
- * The handle's batches: a section for every so many keys, so that a grace period waits for milliseconds and not for the whole batch. */
+ * The handle's batches: a section for every so many keys, so that a grace period waits for
+ * milliseconds and not for the whole batch. */
 #include "set/generation.h"
 #include "set/keys.h"
 
 enum { SECTION_KEYS = 1 << 20 }; /* a multiple of 64: each section has whole words of the bitmap */
 
-static size_t contains_all(const struct weir_handle *h, const struct weir_keys *k, size_t n, uint64_t *bitmap)
+static size_t contains_all(const struct weir_handle *h, const struct weir_keys *k, size_t n,
+                           uint64_t *bitmap)
 {
 	size_t found = 0;
 	for (size_t at = 0; at < n; at += SECTION_KEYS) {
 		size_t some = n - at < SECTION_KEYS ? n - at : SECTION_KEYS;
 		weir__read_lock(&h->rcu);
-		found += weir__keys_contain(weir__generation(h)->current, k, at, some, bitmap ? bitmap + at / 64 : NULL);
+		found += weir__keys_contain(weir__generation(h)->current, k, at, some,
+		                            bitmap ? bitmap + at / 64 : NULL);
 		weir__read_unlock(&h->rcu);
 	}
 	return found;
 }
 
 /* H1: into every filter of the record. The answer is the current one's unless another refuses. */
-static int64_t insert_section(const struct weir_generation *g, const struct weir_keys *k, size_t at, size_t n, uint64_t *bitmap)
+static int64_t insert_section(const struct weir_generation *g, const struct weir_keys *k, size_t at,
+                              size_t n, uint64_t *bitmap)
 {
 	struct weir_filter *others[] = { g->next, g->previous };
 	int64_t answer = weir__keys_insert(g->current, k, at, n, bitmap);
@@ -31,13 +35,15 @@ static int64_t insert_section(const struct weir_generation *g, const struct weir
 	return answer;
 }
 
-static int64_t insert_all(struct weir_handle *h, const struct weir_keys *k, size_t n, uint64_t *bitmap)
+static int64_t insert_all(struct weir_handle *h, const struct weir_keys *k, size_t n,
+                          uint64_t *bitmap)
 {
 	int64_t inserted = 0;
 	for (size_t at = 0; at < n; at += SECTION_KEYS) {
 		size_t some = n - at < SECTION_KEYS ? n - at : SECTION_KEYS;
 		weir__read_lock(&h->rcu);
-		int64_t answer = insert_section(weir__generation(h), k, at, some, bitmap ? bitmap + at / 64 : NULL);
+		int64_t answer = insert_section(weir__generation(h), k, at, some,
+		                                bitmap ? bitmap + at / 64 : NULL);
 		weir__read_unlock(&h->rcu);
 		if (answer < 0)
 			return answer;
@@ -46,32 +52,40 @@ static int64_t insert_all(struct weir_handle *h, const struct weir_keys *k, size
 	return inserted;
 }
 
-size_t weir_handle_contains_hashes(const struct weir_handle *h, const uint64_t *hashes, size_t n, uint64_t *bitmap)
+size_t weir_handle_contains_hashes(const struct weir_handle *h, const uint64_t *hashes, size_t n,
+                                   uint64_t *bitmap)
 {
 	return contains_all(h, &(struct weir_keys){ .hashes = hashes }, n, bitmap);
 }
 
-size_t weir_handle_contains_keys(const struct weir_handle *h, const struct iovec *keys, size_t n, uint64_t *bitmap)
+size_t weir_handle_contains_keys(const struct weir_handle *h, const struct iovec *keys, size_t n,
+                                 uint64_t *bitmap)
 {
 	return contains_all(h, &(struct weir_keys){ .vectors = keys }, n, bitmap);
 }
 
-size_t weir_handle_contains_fixed(const struct weir_handle *h, const void *keys, size_t key_bytes, size_t n, uint64_t *bitmap)
+size_t weir_handle_contains_fixed(const struct weir_handle *h, const void *keys, size_t key_bytes,
+                                  size_t n, uint64_t *bitmap)
 {
-	return contains_all(h, &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n, bitmap);
+	return contains_all(h, &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n,
+	                    bitmap);
 }
 
-int64_t weir_handle_insert_hashes(struct weir_handle *h, const uint64_t *hashes, size_t n, uint64_t *bitmap)
+int64_t weir_handle_insert_hashes(struct weir_handle *h, const uint64_t *hashes, size_t n,
+                                  uint64_t *bitmap)
 {
 	return insert_all(h, &(struct weir_keys){ .hashes = hashes }, n, bitmap);
 }
 
-int64_t weir_handle_insert_keys(struct weir_handle *h, const struct iovec *keys, size_t n, uint64_t *bitmap)
+int64_t weir_handle_insert_keys(struct weir_handle *h, const struct iovec *keys, size_t n,
+                                uint64_t *bitmap)
 {
 	return insert_all(h, &(struct weir_keys){ .vectors = keys }, n, bitmap);
 }
 
-int64_t weir_handle_insert_fixed(struct weir_handle *h, const void *keys, size_t key_bytes, size_t n, uint64_t *bitmap)
+int64_t weir_handle_insert_fixed(struct weir_handle *h, const void *keys, size_t key_bytes,
+                                 size_t n, uint64_t *bitmap)
 {
-	return insert_all(h, &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n, bitmap);
+	return insert_all(h, &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n,
+	                  bitmap);
 }

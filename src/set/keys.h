@@ -12,7 +12,8 @@ struct weir_keys {
 	size_t key_bytes; /* of fixed */
 };
 
-static inline void weir__keys_hash(const struct weir_filter *f, const struct weir_keys *k, size_t at, size_t n, uint64_t *out)
+static inline void weir__keys_hash(const struct weir_filter *f, const struct weir_keys *k,
+                                   size_t at, size_t n, uint64_t *out)
 {
 	if (k->hashes)
 		for (size_t i = 0; i < n; i++)
@@ -23,7 +24,8 @@ static inline void weir__keys_hash(const struct weir_filter *f, const struct wei
 		weir_hash_fixed(f, k->fixed + at * k->key_bytes, k->key_bytes, n, out);
 }
 
-static inline size_t weir__keys_contain(const struct weir_filter *f, const struct weir_keys *k, size_t at, size_t n, uint64_t *bitmap)
+static inline size_t weir__keys_contain(const struct weir_filter *f, const struct weir_keys *k,
+                                        size_t at, size_t n, uint64_t *bitmap)
 {
 	if (k->hashes)
 		return weir_contains_hashes(f, k->hashes + at, n, bitmap);
@@ -32,7 +34,8 @@ static inline size_t weir__keys_contain(const struct weir_filter *f, const struc
 	return weir_contains_fixed(f, k->fixed + at * k->key_bytes, k->key_bytes, n, bitmap);
 }
 
-static inline int64_t weir__keys_insert(struct weir_filter *f, const struct weir_keys *k, size_t at, size_t n, uint64_t *bitmap)
+static inline int64_t weir__keys_insert(struct weir_filter *f, const struct weir_keys *k, size_t at,
+                                        size_t n, uint64_t *bitmap)
 {
 	if (k->hashes)
 		return weir_insert_hashes(f, k->hashes + at, n, bitmap);

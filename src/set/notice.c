@@ -6,16 +6,20 @@
 #include <unistd.h>
 #include "set/notice.h"
 
-/* Not IN_CREATE: a file that is being written has nothing to say before it is closed. A folder that is removed says so only when the
- * last mapping of a file in it has gone, which may be never: that the file was removed first is said at once. */
-#define WATCHED (IN_MOVED_TO | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+/* Not IN_CREATE: a file that is being written has nothing to say before it is closed. A folder
+ * that is removed says so only when the last mapping of a file in it has gone, which may be
+ * never: that the file was removed first is said at once. */
+#define WATCHED \
+	(IN_MOVED_TO | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | \
+	 IN_MOVE_SELF | IN_ONLYDIR)
 
 struct weir_notice weir__notice(const char *folder, const char *name)
 {
 	return (struct weir_notice){ .fd = -1, .watch = -1, .folder = folder, .name = name };
 }
 
-/* Adding a folder that is watched answers the watch it has; another number means that the path names another folder now. */
+/* Adding a folder that is watched answers the watch it has; another number means that the path
+ * names another folder now. */
 void weir__notice_renew(struct weir_notice *n)
 {
 	if (n->fd < 0)
@@ -28,14 +32,16 @@ void weir__notice_renew(struct weir_notice *n)
 	n->watch = watch;
 }
 
-/* After an overflow nobody knows what was lost; a folder that has gone may be back with another file. */
+/* After an overflow nobody knows what was lost; a folder that has gone may be back with another
+ * file. */
 static bool concerns(const struct weir_notice *n, const struct inotify_event *event)
 {
 	if (event->mask & IN_Q_OVERFLOW)
 		return true;
 	if (event->wd != n->watch)
 		return false;
-	return event->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) || (event->len && strcmp(event->name, n->name) == 0);
+	return event->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) ||
+	       (event->len && strcmp(event->name, n->name) == 0);
 }
 
 bool weir__notice_read(struct weir_notice *n)

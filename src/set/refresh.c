@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The handle's filter from a file that somebody replaces. The file is checked and the gate asked before anything is published; then it
- * is a reload whose next filter is there already: begin, carry, commit, by the rules of generation.h. */
+ * The handle's filter from a file that somebody replaces. The file is checked and the gate asked
+ * before anything is published; then it is a reload whose next filter is there already: begin,
+ * carry, commit, by the rules of generation.h. */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <weir/image.h>
@@ -9,7 +10,8 @@
 #include "set/generation.h"
 #include "options.h"
 
-/* Which file it was: a file that is replaced has another inode, one that is written in place another time or size. */
+/* Which file it was: a file that is replaced has another inode, one that is written in place
+ * another time or size. */
 struct identity {
 	dev_t device;
 	ino_t inode;
@@ -38,12 +40,13 @@ static int identify(struct identity *out, const char *path)
 
 static bool same(const struct identity *a, const struct identity *b)
 {
-	return a->device == b->device && a->inode == b->inode && a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
-	       a->changed.tv_nsec == b->changed.tv_nsec;
+	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
 /* Map it as the current filter behaves, or load it if it is compressed. */
-static int take(struct weir_filter **out, const char *path, const struct weir_filter *current, uint64_t room)
+static int take(struct weir_filter **out, const char *path, const struct weir_filter *current,
+                uint64_t room)
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -53,14 +56,18 @@ static int take(struct weir_filter **out, const char *path, const struct weir_fi
 	options.max_bytes = room;
 	if (info.compressed)
 		return weir_load(out, path, &options);
-	return weir_map(out, path, current->view.insert_error ? WEIR_MAP_READ : WEIR_MAP_PRIVATE, &options);
+	return weir_map(out, path, current->view.insert_error ? WEIR_MAP_READ : WEIR_MAP_PRIVATE,
+	                &options);
 }
 
-static int check_seed(const char *path, const struct weir_filter *next, const struct weir_filter *current)
+static int check_seed(const char *path, const struct weir_filter *next,
+                      const struct weir_filter *current)
 {
 	if (next->view.seed == current->view.seed)
 		return 0;
-	return weir__fail(-EINVAL, "%s: its seed has the fingerprint %08llx, the current filter's %08llx: all filters of a handle share one",
+	return weir__fail(-EINVAL,
+	                  "%s: its seed has the fingerprint %08llx, the current filter's %08llx: "
+	                  "all filters of a handle share one",
 	                  path, (unsigned long long)weir__seed_fingerprint(next->view.seed),
 	                  (unsigned long long)weir__seed_fingerprint(current->view.seed));
 }
@@ -71,17 +78,20 @@ static int find_room(uint64_t *room, const struct weir_handle *h, uint64_t max_b
 	uint64_t held = weir__held_bytes(h, h->generation);
 	*room = max_bytes ? max_bytes - held : 0;
 	if (max_bytes && held >= max_bytes)
-		return weir__fail(-EFBIG, "max_bytes %llu: %llu bytes are held already", (unsigned long long)max_bytes, (unsigned long long)held);
+		return weir__fail(-EFBIG, "max_bytes %llu: %llu bytes are held already",
+		                  (unsigned long long)max_bytes, (unsigned long long)held);
 	return 0;
 }
 
-static int check_carry(const struct weir_refresh_options *options, struct weir_filter *next, const struct weir_filter *current)
+static int check_carry(const struct weir_refresh_options *options, struct weir_filter *next,
+                       const struct weir_filter *current)
 {
 	return options->carry ? weir__merge_check(next, current) : 0;
 }
 
 /* A filter that may be published, or why not. */
-static int prepare(struct weir_filter **out, const struct weir_handle *h, const char *path, const struct weir_refresh_options *options)
+static int prepare(struct weir_filter **out, const struct weir_handle *h, const char *path,
+                   const struct weir_refresh_options *options)
 {
 	const struct weir_filter *current = h->generation->current;
 	struct weir_filter *next = NULL;
@@ -104,7 +114,8 @@ static int prepare(struct weir_filter **out, const struct weir_handle *h, const 
 	return 0;
 }
 
-static int swap(struct weir_handle *h, struct weir_filter *next, const struct weir_refresh_options *options)
+static int swap(struct weir_handle *h, struct weir_filter *next,
+                const struct weir_refresh_options *options)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_reload *r;
@@ -124,15 +135,18 @@ static int swap(struct weir_handle *h, struct weir_filter *next, const struct we
 	return weir__reload_close(r);
 }
 
-/* Is it the file's fault, as long as it is this file? All else may pass: memory, descriptors and what max_bytes leaves come back,
- * permissions are given and disks mended, and none of that makes it another file. */
+/* Is it the file's fault, as long as it is this file? All else may pass: memory, descriptors and
+ * what max_bytes leaves come back, permissions are given and disks mended, and none of that
+ * makes it another file. */
 static bool verdict(int err)
 {
-	return err == -EBADMSG || err == -ENOTSUP || err == -EINVAL || err == -EROFS || err == -ECANCELED || err == -EBUSY || err == -EISDIR;
+	return err == -EBADMSG || err == -ENOTSUP || err == -EINVAL || err == -EROFS ||
+	       err == -ECANCELED || err == -EBUSY || err == -EISDIR;
 }
 
 /* The handle is claimed, and no longer when this returns. */
-static int refresh(struct weir_handle *h, const char *path, const struct weir_refresh_options *options)
+static int refresh(struct weir_handle *h, const char *path,
+                   const struct weir_refresh_options *options)
 {
 	struct identity now;
 	struct weir_filter *next;
@@ -155,11 +169,13 @@ static int refresh(struct weir_handle *h, const char *path, const struct weir_re
 	return err ? err : 1;
 }
 
-int weir_handle_refresh_with(struct weir_handle *h, const char *path, const struct weir_refresh_options *options)
+int weir_handle_refresh_with(struct weir_handle *h, const char *path,
+                             const struct weir_refresh_options *options)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
 	if (!h || !path)
-		return weir__fail(-EINVAL, "%s is NULL: weir_handle_refresh needs it", h ? "path" : "the handle");
+		return weir__fail(-EINVAL, "%s is NULL: weir_handle_refresh needs it",
+		                  h ? "path" : "the handle");
 	int err = weir__options_copy(&o, sizeof o, options, "weir_refresh_options");
 	if (!err)
 		err = weir__gate_check(&o.gate);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Reload: who publishes what, and when the old is freed. The rules H1 to H5 stand in generation.h.
  *
- *     begin      record {current, next, previous}   grace period   free the old record
- *     commit     record {next, -, current if kept}  grace period   free both old records, the old current unless kept, the old previous
- *     abort      record {current, -, previous}      grace period   free both old records, next
+ *     begin   record {current, next, previous}   grace period   free the old record
+ *     commit  record {next, -, current if kept}  grace period   free both old records, the old
+ *                                                current unless kept, the old previous
+ *     abort   record {current, -, previous}      grace period   free both old records, next
  *
- * All that a commit or an abort will need is allocated by begin, so that neither can fail for want of memory. */
+ * All that a commit or an abort will need is allocated by begin, so that neither can fail for
+ * want of memory. */
 #include <stdlib.h>
 #include <string.h>
 #include "error.h"
@@ -52,7 +54,8 @@ static void free_deferred(struct rcu_head *head)
 	WEIR__SECTIONS_ENDED((void *)(uintptr_t)h->rcu.flavor);
 	free_retired(retired);
 	atomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);
-	atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release); /* destroy may free the handle now: it waits for a barrier */
+	/* destroy may free the handle now: it waits for a barrier */
+	atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release);
 }
 
 /* H3: after a grace period, which is waited for here or by call_rcu's thread. */
@@ -65,7 +68,9 @@ static void retire(struct weir_handle *h, struct weir_retired *retired, bool def
 	}
 	retired->handle = h;
 	atomic_fetch_add_explicit(&h->retiring, 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&h->bytes_retired, bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]), memory_order_relaxed);
+	atomic_fetch_add_explicit(&h->bytes_retired,
+	                          bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]),
+	                          memory_order_relaxed);
 	WEIR__SECTION_ENDS(&retired->head); /* its thread reads what is written here */
 	h->rcu.flavor->update_call_rcu(&retired->head, free_deferred);
 }
@@ -89,15 +94,19 @@ int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct we
 	struct weir_generation *before = weir__publish(h, during);
 	weir__synchronize(&h->rcu); /* H2 */
 	free(before);               /* H3 */
-	*r = (struct weir_reload){ .handle = h, .next = next, .after = after, .retired = retired, .since = weir__seconds(),
-		.options = *options };
+	*r = (struct weir_reload){ .handle = h,
+	                           .next = next,
+	                           .after = after,
+	                           .retired = retired,
+	                           .since = weir__seconds(),
+	                           .options = *options };
 	*out = r;
 	return 0;
 }
 
 /* Publish r->after, leave to a grace period what it no longer names, and let the next writer in. */
-static void close_with(struct weir_reload *r, struct weir_generation after, struct weir_filter *gone, struct weir_filter *gone_too,
-                       bool defer)
+static void close_with(struct weir_reload *r, struct weir_generation after,
+                       struct weir_filter *gone, struct weir_filter *gone_too, bool defer)
 {
 	struct weir_handle *h = r->handle;
 	*r->after = after;
@@ -112,7 +121,10 @@ static void close_with(struct weir_reload *r, struct weir_generation after, stru
 void weir__reload_drop(struct weir_reload *r)
 {
 	const struct weir_generation *g = r->handle->generation;
-	struct weir_generation after = { .current = g->current, .previous = g->previous, .number = g->number, .since = g->since };
+	struct weir_generation after = { .current = g->current,
+	                                 .previous = g->previous,
+	                                 .number = g->number,
+	                                 .since = g->since };
 	bool defer = r->options.defer_free || weir__in_section(&r->handle->rcu);
 	close_with(r, after, g->next, NULL, defer);
 }
@@ -128,8 +140,10 @@ int weir__reload_close(struct weir_reload *r)
 		weir__reload_drop(r);
 		return err;
 	}
-	struct weir_generation after = { .current = g->next, .previous = keep ? g->current : NULL, .number = g->number + 1,
-		.since = weir__seconds() };
+	struct weir_generation after = { .current = g->next,
+	                                 .previous = keep ? g->current : NULL,
+	                                 .number = g->number + 1,
+	                                 .since = weir__seconds() };
 	atomic_fetch_add_explicit(&h->swaps, 1, memory_order_relaxed);
 	close_with(r, after, keep ? NULL : g->current, g->previous, r->options.defer_free);
 	return 0;
@@ -137,14 +151,16 @@ int weir__reload_close(struct weir_reload *r)
 
 /* ---- the public verbs ---- */
 
-static int next_params(struct weir_params *out, const struct weir_filter *current, const struct weir_params *params)
+static int next_params(struct weir_params *out, const struct weir_filter *current,
+                       const struct weir_params *params)
 {
 	int err = weir__params_check(params, out);
 	if (err)
 		return err;
 	if (out->seed && out->seed != current->view.seed)
 		return weir__fail(-EINVAL,
-		                  "params.seed: fingerprint %08llx, where the current filter has %08llx: all filters of a handle share one",
+		                  "params.seed: fingerprint %08llx, where the current filter has "
+		                  "%08llx: all filters of a handle share one",
 		                  (unsigned long long)weir__seed_fingerprint(out->seed),
 		                  (unsigned long long)weir__seed_fingerprint(current->view.seed));
 	out->seed = current->view.seed;
@@ -155,12 +171,16 @@ static int check_peak(const struct weir_handle *h, uint64_t next_bytes, uint64_t
 {
 	uint64_t held = weir__held_bytes(h, h->generation);
 	if (max_bytes && (next_bytes > max_bytes || held > max_bytes - next_bytes))
-		return weir__fail(-EFBIG, "max_bytes %llu: %llu bytes are held and the next filter needs %llu more", (unsigned long long)max_bytes,
-		                  (unsigned long long)held, (unsigned long long)next_bytes);
+		return weir__fail(
+			-EFBIG,
+			"max_bytes %llu: %llu bytes are held and the next filter needs %llu more",
+			(unsigned long long)max_bytes, (unsigned long long)held,
+			(unsigned long long)next_bytes);
 	return 0;
 }
 
-static int make_next(struct weir_filter **out, const struct weir_handle *h, const struct weir_reload_options *options)
+static int make_next(struct weir_filter **out, const struct weir_handle *h,
+                     const struct weir_reload_options *options)
 {
 	const struct weir_filter *current = h->generation->current;
 	struct weir_params params;
@@ -177,8 +197,8 @@ static int make_next(struct weir_filter **out, const struct weir_handle *h, cons
 	return err ? err : weir_create(out, &params);
 }
 
-int weir__reload_begin(struct weir_reload **out, struct weir_handle *h, const struct weir_reload_options *options,
-                       struct weir_share share)
+int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
+                       const struct weir_reload_options *options, struct weir_share share)
 {
 	struct weir_filter *next = NULL;
 	int err = weir__gate_check(&options->gate);
@@ -198,11 +218,13 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h, const st
 	return 0;
 }
 
-int weir_reload_begin(struct weir_reload **out, struct weir_handle *h, const struct weir_reload_options *options)
+int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,
+                      const struct weir_reload_options *options)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	if (!out || !h)
-		return weir__fail(-EINVAL, "%s is NULL: weir_reload_begin needs it", out ? "the handle" : "out");
+		return weir__fail(-EINVAL, "%s is NULL: weir_reload_begin needs it",
+		                  out ? "the handle" : "out");
 	int err = weir__options_copy(&o, sizeof o, options, "weir_reload_options");
 	return err ? err : weir__reload_begin(out, h, &o, (struct weir_share){ 0 });
 }
@@ -232,9 +254,11 @@ int64_t weir_reload_insert_keys(struct weir_reload *r, const struct iovec *keys,
 	return weir__share_insert(&r->share, r->next, &(struct weir_keys){ .vectors = keys }, n);
 }
 
-int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *keys, size_t key_bytes, size_t n)
+int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *keys, size_t key_bytes,
+                                 size_t n)
 {
-	return weir__share_insert(&r->share, r->next, &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n);
+	return weir__share_insert(&r->share, r->next,
+	                          &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n);
 }
 
 int weir_reload_copy(struct weir_reload *r)
@@ -250,8 +274,10 @@ int weir_reload_progress(const struct weir_reload *r, struct weir_reload_progres
 		err = weir_stats(r->next, &stats);
 	if (err)
 		return err;
-	struct weir_reload_progress p = { .struct_size = out->struct_size, .keys = stats.keys_estimated,
-		.share = stats.keys_estimated / (double)stats.capacity, .seconds = weir__seconds() - r->since };
+	struct weir_reload_progress p = { .struct_size = out->struct_size,
+	                                  .keys = stats.keys_estimated,
+	                                  .share = stats.keys_estimated / (double)stats.capacity,
+	                                  .seconds = weir__seconds() - r->since };
 	memcpy(out, &p, out->struct_size);
 	return 0;
 }
@@ -264,7 +290,8 @@ const struct weir_filter *weir_reload_next(const struct weir_reload *r)
 int weir_reload_commit(struct weir_reload *r)
 {
 	if (weir__in_section(&r->handle->rcu))
-		return weir__fail(-EDEADLK, "weir_reload_commit inside a read-side section: it would wait for its own caller");
+		return weir__fail(-EDEADLK, "weir_reload_commit inside a read-side section: it "
+		                            "would wait for its own caller");
 	return weir__reload_close(r);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The previous filter: taken back, or given up. H5 in generation.h says why a rollback loses no insert.
+ * The previous filter: taken back, or given up. H5 in generation.h says why a rollback loses no
+ * insert.
  *
  *     rollback   record {previous, -, -}  grace period   free the old record, the rejected filter
- *     drop       record {current, -, -}   grace period   free the old record, the previous filter */
+ *     drop       record {current, -, -}   grace period   free the old record, the previous one */
 #include <stdlib.h>
 #include "error.h"
 #include "set/generation.h"
@@ -13,7 +14,8 @@ static int leave(struct weir_handle *h, bool rolls_back, const char *verb)
 	const struct weir_generation *g = h->generation;
 	if (!g->previous)
 		return weir__fail(-ENOENT, "%s: no previous filter is kept", verb);
-	struct weir_filter *stays = rolls_back ? g->previous : g->current, *goes = rolls_back ? g->current : g->previous;
+	struct weir_filter *stays = rolls_back ? g->previous : g->current,
+	                   *goes = rolls_back ? g->current : g->previous;
 	struct weir_generation *record = weir__record(stays, NULL, NULL, g->number + rolls_back);
 	if (!record)
 		return weir__fail(-ENOMEM, "%s: no memory for a record", verb);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A rolling set: creation, and who replaces which shard. Each shard is a handle, so H1 to H5 (generation.h) hold in each by themselves;
- * what is new is the routing, which never changes, and that all shards share one writer's claim. */
+ * A rolling set: creation, and who replaces which shard. Each shard is a handle, so H1 to H5
+ * (generation.h) hold in each by themselves; what is new is the routing, which never changes,
+ * and that all shards share one writer's claim. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,8 @@ static int check_shard(const struct weir_params *shard, uint32_t shards)
 	return weir__fail(err, "one of %u shards: %s", shards, why);
 }
 
-/* The parameters of one shard: its share of the keys, with room for their spread, in its share of the bytes. */
+/* The parameters of one shard: its share of the keys, with room for their spread, in its share
+ * of the bytes. */
 static int shard_params(struct weir_params *out, const struct weir_params *params, uint32_t shards)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -37,19 +39,23 @@ static int shard_params(struct weir_params *out, const struct weir_params *param
 		return weir__fail(-EINVAL, "shards %u: a power of two from 2 to 65536", shards);
 	int err = weir__params_check(params, out);
 	if (!err && out->memory)
-		err = weir__fail(-EINVAL, "params.memory: a rolling set's shards come and go in memory of their own");
+		err = weir__fail(
+			-EINVAL,
+			"params.memory: a rolling set's shards come and go in memory of their own");
 	if (!err)
 		err = weir_plan(out, &plan);
 	if (err)
 		return err;
 	if (out->max_bytes && out->max_bytes / shards < 64)
-		return weir__fail(-EINVAL, "max_bytes %llu: %u shards take 64 bytes each at least", (unsigned long long)out->max_bytes, shards);
+		return weir__fail(-EINVAL, "max_bytes %llu: %u shards take 64 bytes each at least",
+		                  (unsigned long long)out->max_bytes, shards);
 	out->capacity = out->capacity ? shard_capacity(out->capacity, shards) : 0;
 	out->max_bytes /= shards;
 	return check_shard(out, shards);
 }
 
-static int add_shard(struct weir_rolling *set, uint32_t i, struct weir_params *params, const struct rcu_flavor_struct *flavor)
+static int add_shard(struct weir_rolling *set, uint32_t i, struct weir_params *params,
+                     const struct rcu_flavor_struct *flavor)
 {
 	struct weir_filter *f;
 	int err = weir_create(&f, params);
@@ -65,12 +71,13 @@ static int add_shard(struct weir_rolling *set, uint32_t i, struct weir_params *p
 	return 0;
 }
 
-int weir_rolling_create(struct weir_rolling **out, const struct weir_params *params, uint32_t shards,
-                        const struct rcu_flavor_struct *flavor)
+int weir_rolling_create(struct weir_rolling **out, const struct weir_params *params,
+                        uint32_t shards, const struct rcu_flavor_struct *flavor)
 {
 	struct weir_params p;
 	if (!out)
-		return weir__fail(-EINVAL, "out is NULL: weir_rolling_create needs a place for the set");
+		return weir__fail(-EINVAL,
+		                  "out is NULL: weir_rolling_create needs a place for the set");
 	int err = shard_params(&p, params, shards);
 	if (err)
 		return err;
@@ -111,29 +118,41 @@ static int check_options(struct weir_reload_options *out, const struct weir_relo
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	int err = weir__options_copy(&o, sizeof o, options, "weir_reload_options");
-	const char *refused = o.params ? "params" : o.max_bytes ? "max_bytes" : o.keep_previous ? "keep_previous" :
-	                      o.defer_free ? "defer_free" : NULL;
+	const char *refused = o.params        ? "params" :
+	                      o.max_bytes     ? "max_bytes" :
+	                      o.keep_previous ? "keep_previous" :
+	                      o.defer_free    ? "defer_free" :
+	                                        NULL;
 	if (!err && refused)
-		err = weir__fail(-EINVAL, "%s: a rolling set has a fixed size, and its peak is the set and one shard", refused);
+		err = weir__fail(
+			-EINVAL,
+			"%s: a rolling set has a fixed size, and its peak is the set and one shard",
+			refused);
 	*out = o;
 	return err;
 }
 
-int weir_rolling_begin(struct weir_reload **out, struct weir_rolling *set, uint32_t shard, const struct weir_reload_options *options)
+int weir_rolling_begin(struct weir_reload **out, struct weir_rolling *set, uint32_t shard,
+                       const struct weir_reload_options *options)
 {
 	struct weir_reload_options o;
 	if (!out || !set)
-		return weir__fail(-EINVAL, "%s is NULL: weir_rolling_begin needs it", out ? "the set" : "out");
+		return weir__fail(-EINVAL, "%s is NULL: weir_rolling_begin needs it",
+		                  out ? "the set" : "out");
 	if (shard >= set->shards)
 		return weir__fail(-EINVAL, "shard %u: 0 to %u", shard, set->shards - 1);
 	int err = check_options(&o, options);
-	return err ? err : weir__reload_begin(out, set->shard[shard], &o, (struct weir_share){ .bits = set->bits, .shard = shard });
+	return err ? err :
+	             weir__reload_begin(out, set->shard[shard], &o,
+	                                (struct weir_share){ .bits = set->bits, .shard = shard });
 }
 
-int weir_rolling_reload(struct weir_rolling *set, const struct weir_reload_options *options, weir_rolling_fill_fn *fill, void *context)
+int weir_rolling_reload(struct weir_rolling *set, const struct weir_reload_options *options,
+                        weir_rolling_fill_fn *fill, void *context)
 {
 	if (!set || !fill)
-		return weir__fail(-EINVAL, "%s is NULL: weir_rolling_reload needs it", set ? "fill" : "the set");
+		return weir__fail(-EINVAL, "%s is NULL: weir_rolling_reload needs it",
+		                  set ? "fill" : "the set");
 	for (uint32_t i = 0; i < set->shards; i++) {
 		struct weir_reload *r;
 		int err = weir_rolling_begin(&r, set, i, options);

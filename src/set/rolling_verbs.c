@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The verbs of a rolling set: the top bits of the hash choose the shard, the rest of it is the shard's own hash. */
+ * The verbs of a rolling set: the top bits of the hash choose the shard, the rest of it is the
+ * shard's own hash. */
 #include "hash.h"
 #include "set/rolling.h"
 
@@ -27,7 +28,8 @@ const struct weir_filter *weir_rolling_get(const struct weir_rolling *set, uint3
 
 bool weir_rolling_contains_hash(const struct weir_rolling *set, uint64_t hash)
 {
-	return weir_handle_contains_hash(set->shard[weir__share_shard(set->bits, hash)], weir__share_hash(set->bits, hash));
+	return weir_handle_contains_hash(set->shard[weir__share_shard(set->bits, hash)],
+	                                 weir__share_hash(set->bits, hash));
 }
 
 bool weir_rolling_contains(const struct weir_rolling *set, const void *key, size_t len)
@@ -37,7 +39,8 @@ bool weir_rolling_contains(const struct weir_rolling *set, const void *key, size
 
 int weir_rolling_insert_hash(struct weir_rolling *set, uint64_t hash)
 {
-	return weir_handle_insert_hash(set->shard[weir__share_shard(set->bits, hash)], weir__share_hash(set->bits, hash));
+	return weir_handle_insert_hash(set->shard[weir__share_shard(set->bits, hash)],
+	                               weir__share_hash(set->bits, hash));
 }
 
 int weir_rolling_insert(struct weir_rolling *set, const void *key, size_t len)
@@ -48,11 +51,13 @@ int weir_rolling_insert(struct weir_rolling *set, const void *key, size_t len)
 /* The line of a hash in its shard's current filter; of a classic filter some line of it. */
 static void fetch(const struct weir_rolling *set, uint64_t hash)
 {
-	const struct weir_filter *f = weir__generation(set->shard[weir__share_shard(set->bits, hash)])->current;
+	const struct weir_filter *f =
+		weir__generation(set->shard[weir__share_shard(set->bits, hash)])->current;
 	__builtin_prefetch(weir__block(&f->view, weir__share_hash(set->bits, hash)), 0, 3);
 }
 
-size_t weir_rolling_contains_hashes(const struct weir_rolling *set, const uint64_t *hashes, size_t n, uint64_t *bitmap)
+size_t weir_rolling_contains_hashes(const struct weir_rolling *set, const uint64_t *hashes,
+                                    size_t n, uint64_t *bitmap)
 {
 	size_t found = 0;
 	weir__read_lock(&set->rcu);
@@ -63,8 +68,11 @@ size_t weir_rolling_contains_hashes(const struct weir_rolling *set, const uint64
 			fetch(set, hashes[at + i]);
 		for (size_t i = 0; i < some; i++) {
 			uint64_t hash = hashes[at + i];
-			const struct weir_generation *g = weir__generation(set->shard[weir__share_shard(set->bits, hash)]);
-			answers |= (uint64_t)weir_contains_hash(g->current, weir__share_hash(set->bits, hash)) << i;
+			const struct weir_generation *g = weir__generation(
+				set->shard[weir__share_shard(set->bits, hash)]);
+			answers |= (uint64_t)weir_contains_hash(g->current,
+			                                        weir__share_hash(set->bits, hash))
+			        << i;
 		}
 		found += (size_t)__builtin_popcountll(answers);
 		if (bitmap)
@@ -74,7 +82,8 @@ size_t weir_rolling_contains_hashes(const struct weir_rolling *set, const uint64
 	return found;
 }
 
-int64_t weir_rolling_insert_hashes(struct weir_rolling *set, const uint64_t *hashes, size_t n, uint64_t *bitmap)
+int64_t weir_rolling_insert_hashes(struct weir_rolling *set, const uint64_t *hashes, size_t n,
+                                   uint64_t *bitmap)
 {
 	int64_t inserted = 0;
 	weir__read_lock(&set->rcu);
@@ -84,7 +93,8 @@ int64_t weir_rolling_insert_hashes(struct weir_rolling *set, const uint64_t *has
 		for (size_t i = 0; i < some; i++)
 			fetch(set, hashes[at + i]);
 		for (size_t i = 0; i < some; i++) {
-			int answer = weir_rolling_insert_hash(set, hashes[at + i]); /* a section within this one: H1 asks for one record a key */
+			/* a section within this one: H1 asks for one record a key */
+			int answer = weir_rolling_insert_hash(set, hashes[at + i]);
 			if (answer < 0) {
 				inserted = answer;
 				break;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a loader offers to the reload of one shard: the hashes of that shard are inserted, the others passed over. */
+ * What a loader offers to the reload of one shard: the hashes of that shard are inserted, the
+ * others passed over. */
 #include "set/share.h"
 
 enum { AT_A_TIME = 2048 };
@@ -16,7 +17,8 @@ static size_t keep(const struct weir_share *share, uint64_t *hashes, size_t n)
 	return kept;
 }
 
-int64_t weir__share_insert(const struct weir_share *share, struct weir_filter *f, const struct weir_keys *keys, size_t n)
+int64_t weir__share_insert(const struct weir_share *share, struct weir_filter *f,
+                           const struct weir_keys *keys, size_t n)
 {
 	uint64_t hashes[AT_A_TIME];
 	int64_t inserted = 0;

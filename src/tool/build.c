@@ -7,7 +7,8 @@
 #include "show.h"
 #include "tool.h"
 
-/* Two of capacity, rate and memory say how large the filter will be. The rate is 1 % where nothing else is said. */
+/* Two of capacity, rate and memory say how large the filter will be. The rate is 1 % where
+ * nothing else is said. */
 static bool size_known(struct build *build)
 {
 	struct weir_params *p = &build->params;
@@ -23,8 +24,10 @@ static int create(struct build *build, uint64_t other_bytes)
 	if (err)
 		return trouble_weir(err, NULL);
 	if (plan.bytes > build->max_memory || other_bytes > build->max_memory - plan.bytes)
-		return trouble("the filter needs %s%s: more than --max-memory allows (%s)", show_bytes(SHOW, plan.bytes),
-		               other_bytes ? " beside the hashes of its keys" : "", show_bytes(SHOW, build->max_memory));
+		return trouble("the filter needs %s%s: more than --max-memory allows (%s)",
+		               show_bytes(SHOW, plan.bytes),
+		               other_bytes ? " beside the hashes of its keys" : "",
+		               show_bytes(SHOW, build->max_memory));
 	err = weir_create(&build->filter, &build->params);
 	return err ? trouble_weir(err, NULL) : TOOL_OK;
 }
@@ -85,7 +88,9 @@ int build_make(struct build *build)
 	if (build->like && params_like(build))
 		return TOOL_TROUBLE;
 	double began = seconds_now();
-	int status = size_known(build) ? in_one_pass(build) : bytes ? counted_first(build) : through_spool(build);
+	int status = size_known(build) ? in_one_pass(build) :
+	             bytes             ? counted_first(build) :
+	                                 through_spool(build);
 	build->seconds = seconds_now() - began;
 	return status;
 }

@@ -15,10 +15,12 @@ static void layout(struct report *r, const struct weir_stats *s)
 	report_count(r, "words_per_key", NULL, s->words_per_key);
 	report_count(r, "bits_per_word", NULL, s->bits_per_word);
 	if (s->kind == WEIR_CLASSIC)
-		report_line(r, "layout", "classic, %u bits a key", s->words_per_key * s->bits_per_word);
+		report_line(r, "layout", "classic, %u bits a key",
+		            s->words_per_key * s->bits_per_word);
 	else
-		report_line(r, "layout", "%s, %u word%s of %u bit%s a key", kind_name(s->kind), s->words_per_key,
-		            s->words_per_key == 1 ? "" : "s", s->bits_per_word, s->bits_per_word == 1 ? "" : "s");
+		report_line(r, "layout", "%s, %u word%s of %u bit%s a key", kind_name(s->kind),
+		            s->words_per_key, s->words_per_key == 1 ? "" : "s", s->bits_per_word,
+		            s->bits_per_word == 1 ? "" : "s");
 }
 
 /* To three digits: the estimate's error is below the third. */
@@ -39,12 +41,16 @@ static void keys(struct report *r, const struct build *b)
 	report_estimate(r, "keys_estimated", NULL, b->stats.keys_estimated);
 	report_count(r, "capacity", NULL, b->stats.capacity);
 	if (isfinite(b->stats.keys_estimated))
-		report_line(r, "keys", "%s, about %s of them different", show_count(SHOW, b->keys), show_short(SHOW, distinct));
+		report_line(r, "keys", "%s, about %s of them different", show_count(SHOW, b->keys),
+		            show_short(SHOW, distinct));
 	else
-		report_line(r, "keys", "%s; every bit is set: no telling how many differ", show_count(SHOW, b->keys));
+		report_line(r, "keys", "%s; every bit is set: no telling how many differ",
+		            show_count(SHOW, b->keys));
 	report_line(r, "capacity", "%s", show_count(SHOW, b->stats.capacity));
 	if (b->counted && distinct < 0.9 * (double)b->keys)
-		report_line(r, "hint", "many lines repeat: -n %llu makes room for those that differ", round_up((uint64_t)distinct));
+		report_line(r, "hint",
+		            "many lines repeat: -n %llu makes room for those that differ",
+		            round_up((uint64_t)distinct));
 }
 
 static void rates(struct report *r, const struct build *b)
@@ -54,9 +60,10 @@ static void rates(struct report *r, const struct build *b)
 	report_rate(r, "fp_rate_estimated", NULL, b->stats.fp_rate_estimated);
 	report_count(r, "looked_up", NULL, b->probe.looked_up);
 	report_count(r, "found", NULL, b->probe.found);
-	report_line(r, "rate", "%s measured, %s asked (%s of %s keys that are not in the set were found)",
-	            show_rate(SHOW, b->probe.rate), show_rate(SHOW, b->stats.fp_rate), show_count(SHOW, b->probe.found),
-	            show_count(SHOW, b->probe.looked_up));
+	report_line(r, "rate",
+	            "%s measured, %s asked (%s of %s keys that are not in the set were found)",
+	            show_rate(SHOW, b->probe.rate), show_rate(SHOW, b->stats.fp_rate),
+	            show_count(SHOW, b->probe.found), show_count(SHOW, b->probe.looked_up));
 	report_rate(r, "fill", "bits set", b->stats.fill);
 	report_bool(r, "saturated", NULL, b->stats.saturated);
 }
@@ -67,7 +74,8 @@ static void sizes(struct report *r, const struct build *b)
 	double bits_per_key = (double)b->stats.bytes * 8.0 / (double)b->stats.capacity;
 	report_count(r, "bytes", NULL, b->stats.bytes);
 	report_real(r, "bits_per_key", NULL, bits_per_key);
-	report_line(r, "memory", "%s, %.2f bits for each key of the capacity", show_bytes(SHOW, b->stats.bytes), bits_per_key);
+	report_line(r, "memory", "%s, %.2f bits for each key of the capacity",
+	            show_bytes(SHOW, b->stats.bytes), bits_per_key);
 	if (strcmp(b->output, "-") && stat(b->output, &st) == 0)
 		report_bytes(r, "file_bytes", "file", (uint64_t)st.st_size);
 }
@@ -78,16 +86,19 @@ static void speed(struct report *r, const struct build *b)
 	report_real(r, "seconds", NULL, b->seconds);
 	report_real(r, "keys_per_second", NULL, per_second);
 	report_count(r, "threads", NULL, b->fill.threads);
-	report_line(r, "time", "%.2f s, %s keys a second with %u thread%s", b->seconds, show_short(SHOW, per_second), b->fill.threads,
-	            b->fill.threads == 1 ? "" : "s");
+	report_line(r, "time", "%.2f s, %s keys a second with %u thread%s", b->seconds,
+	            show_short(SHOW, per_second), b->fill.threads, b->fill.threads == 1 ? "" : "s");
 }
 
 void build_report(const struct build *build)
 {
 	if (build->stats.saturated)
-		say("%s: more keys than its capacity of %s: %s different ones (estimated), so the rate is %s and not %s: give a larger -n",
-		    build->output, show_count(SHOW, build->stats.capacity), show_estimate(SHOW, build->stats.keys_estimated),
-		    show_rate(SHOW, build->stats.fp_rate_estimated), show_rate(SHOW, build->stats.fp_rate));
+		say("%s: more keys than its capacity of %s: %s different ones (estimated), so the "
+		    "rate is %s and not %s: give a larger -n",
+		    build->output, show_count(SHOW, build->stats.capacity),
+		    show_estimate(SHOW, build->stats.keys_estimated),
+		    show_rate(SHOW, build->stats.fp_rate_estimated),
+		    show_rate(SHOW, build->stats.fp_rate));
 	if (build->quiet)
 		return;
 	FILE *to = strcmp(build->output, "-") ? stdout : stderr;

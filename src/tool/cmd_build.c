@@ -17,43 +17,64 @@ static const char help[] =
 	"Make a filter of the lines of the FILEs, or of standard input, and save it to IMAGE.\n"
 	"Files in gzip or zstd format are decompressed.\n"
 	"\n"
-	"  -o, --output=IMAGE   the image to write (- for standard output); replaced as a whole or not at all\n"
-	"  -p, --rate=RATE      false positives among lookups of absent keys: 1%, 0.01, 1/100; default 1% unless -m says it\n"
-	"  -n, --keys=N         make room for N different keys (K, M, G, T: powers of 1000) and read the input once;\n"
-	"                       without it a first pass counts the lines of files; of a pipe, 8 bytes a key are kept in memory\n"
-	"  -m, --memory=SIZE    the filter's bytes (K, M, G, T: powers of 1024); with -n and -p: at most that\n"
-	"  -k, --kind=KIND      blocked (default), or classic: least memory for rates below about 0.01%\n"
-	"  -z, --words=Z        blocked: words of a cache line a key touches, 1, 2, 4 or 8; default: chosen by the rate\n"
-	"  -g, --bits=G         blocked: bits a key sets in each word; classic: bits a key sets; default: chosen by the rate\n"
+	"  -o, --output=IMAGE   the image to write (- for standard output); replaced as a whole or "
+        "not at all\n"
+	"  -p, --rate=RATE      false positives among lookups of absent keys: 1%, 0.01, 1/100; "
+        "default 1% unless -m says it\n"
+	"  -n, --keys=N         make room for N different keys (K, M, G, T: powers of 1000) and "
+        "read the input once;\n"
+	"                       without it a first pass counts the lines of files; of a pipe, 8 "
+        "bytes a key are kept in memory\n"
+	"  -m, --memory=SIZE    the filter's bytes (K, M, G, T: powers of 1024); with -n and -p: "
+        "at most that\n"
+	"  -k, --kind=KIND      blocked (default), or classic: least memory for rates below about "
+        "0.01%\n"
+	"  -z, --words=Z        blocked: words of a cache line a key touches, 1, 2, 4 or 8; "
+        "default: chosen by the rate\n"
+	"  -g, --bits=G         blocked: bits a key sets in each word; classic: bits a key sets; "
+        "default: chosen by the rate\n"
 	"  -s, --seed=SEED      seed of the hash, 1 or more; default: random\n"
 	"      --like=IMAGE     size, layout and seed of IMAGE, so that the two can be merged\n"
 	"  -0, --null           keys end with a NUL byte instead of a newline\n"
 	"      --skip-empty     an empty line is not a key\n"
 	"      --as-is          do not decompress, whatever the input looks like\n"
 	"  -t, --threads=T      default: the CPUs this process may use\n"
-	"      --max-memory=SIZE  of the filter and the hashes kept; default: the memory of the machine\n"
-	"      --zstd[=LEVEL]   compress the image for transport, 1 to 19, default 3; a compressed image cannot be mapped\n"
+	"      --max-memory=SIZE  of the filter and the hashes kept; default: the memory of the "
+        "machine\n"
+	"      --zstd[=LEVEL]   compress the image for transport, 1 to 19, default 3; a compressed "
+        "image cannot be mapped\n"
 	"      --json           say what was built as JSON\n"
 	"      --no-progress    no progress line on a terminal\n"
 	"  -q, --quiet          no progress line, no report\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"A key is a line without its newline, byte by byte: a carriage return before the newline is part of the key.\n"
+	"A key is a line without its newline, byte by byte: a carriage return before the newline "
+        "is part of the key.\n"
 	"Exit status: 0 done, 2 trouble.\n";
 
 enum { LIKE = 256, SKIP_EMPTY, AS_IS, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS };
 
 static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },  { "rate", required_argument, NULL, 'p' },
-	{ "keys", required_argument, NULL, 'n' },    { "memory", required_argument, NULL, 'm' },
-	{ "kind", required_argument, NULL, 'k' },    { "words", required_argument, NULL, 'z' },
-	{ "bits", required_argument, NULL, 'g' },    { "seed", required_argument, NULL, 's' },
-	{ "like", required_argument, NULL, LIKE },   { "null", no_argument, NULL, '0' },
-	{ "skip-empty", no_argument, NULL, SKIP_EMPTY }, { "as-is", no_argument, NULL, AS_IS },
-	{ "threads", required_argument, NULL, 't' }, { "max-memory", required_argument, NULL, MAX_MEMORY },
-	{ "zstd", optional_argument, NULL, ZSTD },   { "json", no_argument, NULL, JSON },
-	{ "no-progress", no_argument, NULL, NO_PROGRESS }, { "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },          { 0 },
+	{ "output", required_argument, NULL, 'o' },
+	{ "rate", required_argument, NULL, 'p' },
+	{ "keys", required_argument, NULL, 'n' },
+	{ "memory", required_argument, NULL, 'm' },
+	{ "kind", required_argument, NULL, 'k' },
+	{ "words", required_argument, NULL, 'z' },
+	{ "bits", required_argument, NULL, 'g' },
+	{ "seed", required_argument, NULL, 's' },
+	{ "like", required_argument, NULL, LIKE },
+	{ "null", no_argument, NULL, '0' },
+	{ "skip-empty", no_argument, NULL, SKIP_EMPTY },
+	{ "as-is", no_argument, NULL, AS_IS },
+	{ "threads", required_argument, NULL, 't' },
+	{ "max-memory", required_argument, NULL, MAX_MEMORY },
+	{ "zstd", optional_argument, NULL, ZSTD },
+	{ "json", no_argument, NULL, JSON },
+	{ "no-progress", no_argument, NULL, NO_PROGRESS },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
 };
 
 static bool parse_kind(const char *text, uint32_t *out)
@@ -114,7 +135,8 @@ static int option_taken(int option, struct build *build, bool *progress)
 static int parse(int argc, char **argv, struct build *build, bool *helped)
 {
 	bool progress = true, shaped = false;
-	for (int option; (option = getopt_long(argc, argv, "o:p:n:m:k:z:g:s:0t:qh", options, NULL)) != -1;) {
+	for (int option;
+	     (option = getopt_long(argc, argv, "o:p:n:m:k:z:g:s:0t:qh", options, NULL)) != -1;) {
 		if (option == 'h') {
 			*helped = fputs(help, stdout) >= 0;
 			return TOOL_OK;
@@ -129,7 +151,9 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 	if (!build->output || !*build->output)
 		return misuse("-o IMAGE is missing: where to save the filter");
 	if (build->like && shaped)
-		return misuse("--like takes size, layout and seed from %s: leave out -p, -n, -m, -k, -z, -g and -s", build->like);
+		return misuse("--like takes size, layout and seed from %s: leave out -p, -n, -m, "
+		              "-k, -z, -g and -s",
+		              build->like);
 	progress_allow(progress && !build->quiet);
 	build->fill.from.names = argv + optind;
 	build->fill.from.n = (size_t)(argc - optind);
@@ -142,7 +166,8 @@ static int finish(struct build *build)
 	if (err)
 		return trouble_weir(err, NULL);
 	if (!build->quiet)
-		build->probe = probe_rate(build->filter, build->fill.from.delimiter, build->stats.fp_rate);
+		build->probe = probe_rate(build->filter, build->fill.from.delimiter,
+		                          build->stats.fp_rate);
 	int status = image_save(build->filter, build->output, build->zstd_level);
 	if (!status)
 		build_report(build);
@@ -151,7 +176,9 @@ static int finish(struct build *build)
 
 int cmd_build(int argc, char **argv)
 {
-	struct build build = { .params = WEIR_PARAMS_INIT, .stats = WEIR_STATS_INIT, .fill.from.delimiter = '\n' };
+	struct build build = { .params = WEIR_PARAMS_INIT,
+	                       .stats = WEIR_STATS_INIT,
+	                       .fill.from.delimiter = '\n' };
 	bool helped = false;
 	build.fill.threads = crew_default();
 	build.max_memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);

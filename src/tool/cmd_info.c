@@ -25,7 +25,10 @@ static const char help[] =
 enum { JSON = 256, EXACT };
 
 static const struct option options[] = {
-	{ "exact", no_argument, NULL, EXACT }, { "json", no_argument, NULL, JSON }, { "help", no_argument, NULL, 'h' }, { 0 },
+	{ "exact", no_argument, NULL, EXACT },
+	{ "json", no_argument, NULL, JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
 };
 
 static void report_fingerprint(struct report *r, uint64_t fingerprint)
@@ -45,7 +48,8 @@ static void report_header(struct report *r, const struct weir_image_info *info)
 	report_rate(r, "fp_rate", "rate asked", info->fp_rate);
 	report_bytes(r, "bytes", "memory", info->bytes);
 	report_bytes(r, "file_bytes", "file", info->file_bytes);
-	report_real(r, "bits_per_key", "bits a key", (double)info->bytes * 8.0 / (double)info->capacity);
+	report_real(r, "bits_per_key", "bits a key",
+	            (double)info->bytes * 8.0 / (double)info->capacity);
 	report_count(r, "shards", "shards", info->shards);
 	report_count(r, "generation", "generation", info->generation);
 	report_fingerprint(r, info->seed_fingerprint);

@@ -11,24 +11,29 @@
 #include "show.h"
 #include "tool.h"
 
-static const char help[] =
-	"Usage: weir merge [OPTION]... -o IMAGE IMAGE...\n"
-	"Save the union of images of the same kind, size, layout and seed: weir build --like makes such ones.\n"
-	"\n"
-	"  -o, --output=IMAGE  the image to write (- for standard output); may be one of those read\n"
-	"      --zstd[=LEVEL]  compress it for transport, 1 to 19, default 3\n"
-	"      --json          say what came of it as JSON\n"
-	"      --no-progress   no progress line on a terminal\n"
-	"  -q, --quiet         no progress line, no report\n"
-	"  -h, --help          this text\n"
-	"\n"
-	"Exit status: 0 done, 2 trouble.\n";
+static const char help[] = "Usage: weir merge [OPTION]... -o IMAGE IMAGE...\n"
+                           "Save the union of images of the same kind, size, layout and seed: weir "
+                           "build --like makes such ones.\n"
+                           "\n"
+                           "  -o, --output=IMAGE  the image to write (- for standard output); may "
+                           "be one of those read\n"
+                           "      --zstd[=LEVEL]  compress it for transport, 1 to 19, default 3\n"
+                           "      --json          say what came of it as JSON\n"
+                           "      --no-progress   no progress line on a terminal\n"
+                           "  -q, --quiet         no progress line, no report\n"
+                           "  -h, --help          this text\n"
+                           "\n"
+                           "Exit status: 0 done, 2 trouble.\n";
 
 enum { JSON = 256, ZSTD, NO_PROGRESS };
 
 static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' }, { "zstd", optional_argument, NULL, ZSTD }, { "json", no_argument, NULL, JSON },
-	{ "no-progress", no_argument, NULL, NO_PROGRESS }, { "quiet", no_argument, NULL, 'q' }, { "help", no_argument, NULL, 'h' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "zstd", optional_argument, NULL, ZSTD },
+	{ "json", no_argument, NULL, JSON },
+	{ "no-progress", no_argument, NULL, NO_PROGRESS },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
 
@@ -57,7 +62,8 @@ static struct weir_filter *merged(const struct merge *merge)
 			err = weir_merge(sum, next);
 			weir_destroy(next);
 			if (err)
-				say("%s does not fit %s: %s", merge->images[i], merge->images[0], weir_error_detail());
+				say("%s does not fit %s: %s", merge->images[i], merge->images[0],
+				    weir_error_detail());
 		}
 		if (err) {
 			weir_destroy(sum);
@@ -72,8 +78,10 @@ static struct weir_filter *merged(const struct merge *merge)
 static void report(const struct merge *merge, const struct weir_stats *s)
 {
 	if (s->saturated)
-		say("%s: more keys than its capacity of %s: %s different ones (estimated), so the rate is %s and not %s", merge->output,
-		    show_count(SHOW, s->capacity), show_estimate(SHOW, s->keys_estimated), show_rate(SHOW, s->fp_rate_estimated),
+		say("%s: more keys than its capacity of %s: %s different ones (estimated), so the "
+		    "rate is %s and not %s",
+		    merge->output, show_count(SHOW, s->capacity),
+		    show_estimate(SHOW, s->keys_estimated), show_rate(SHOW, s->fp_rate_estimated),
 		    show_rate(SHOW, s->fp_rate));
 	if (merge->quiet)
 		return;
@@ -103,7 +111,8 @@ static int run(const struct merge *merge)
 	if (!sum)
 		return TOOL_TROUBLE;
 	int err = weir_stats_exact(sum, &stats);
-	int status = err ? trouble_weir(err, NULL) : image_save(sum, merge->output, merge->zstd_level);
+	int status = err ? trouble_weir(err, NULL) :
+	                   image_save(sum, merge->output, merge->zstd_level);
 	weir_destroy(sum);
 	if (!status)
 		report(merge, &stats);

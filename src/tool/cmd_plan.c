@@ -11,10 +11,12 @@
 
 static const char help[] =
 	"Usage: weir plan [OPTION]... (two of -n, -p and -m)\n"
-	"Say what a filter will cost: from two of keys, rate and memory follows the third, for each layout.\n"
+	"Say what a filter will cost: from two of keys, rate and memory follows the third, for "
+        "each layout.\n"
 	"\n"
 	"  -n, --keys=N       different keys: 250000, 1e6, 1.5M, 2G (K, M, G, T: powers of 1000)\n"
-	"  -p, --rate=RATE    false positives among lookups of absent keys, when full: 0.1%, 0.001, 1/1000\n"
+	"  -p, --rate=RATE    false positives among lookups of absent keys, when full: 0.1%, "
+        "0.001, 1/1000\n"
 	"  -m, --memory=SIZE  bytes: 65536, 64K, 512MiB (powers of 1024), 100MB (powers of 1000)\n"
 	"      --json         the table as JSON\n"
 	"  -h, --help         this text\n"
@@ -31,17 +33,20 @@ static const struct layout {
 	uint32_t kind, words;
 	const char *name;
 } layouts[] = {
-	{ WEIR_BLOCKED, 1, "blocked z=1" }, { WEIR_BLOCKED, 2, "blocked z=2" }, { WEIR_BLOCKED, 4, "blocked z=4" },
-	{ WEIR_BLOCKED, 8, "blocked z=8" }, { WEIR_CLASSIC, 0, "classic" },
+	{ WEIR_BLOCKED, 1, "blocked z=1" }, { WEIR_BLOCKED, 2, "blocked z=2" },
+	{ WEIR_BLOCKED, 4, "blocked z=4" }, { WEIR_BLOCKED, 8, "blocked z=8" },
+	{ WEIR_CLASSIC, 0, "classic" },
 };
 #define LAYOUTS (sizeof layouts / sizeof *layouts)
 
 static bool is_default(const struct layout *layout, const struct weir_plan *chosen)
 {
-	return layout->kind == chosen->kind && (layout->kind == WEIR_CLASSIC || layout->words == chosen->words_per_key);
+	return layout->kind == chosen->kind &&
+	       (layout->kind == WEIR_CLASSIC || layout->words == chosen->words_per_key);
 }
 
-static void row(struct table *table, const struct layout *layout, const struct weir_plan *plan, bool marked)
+static void row(struct table *table, const struct layout *layout, const struct weir_plan *plan,
+                bool marked)
 {
 	table_add(table, "%s", marked ? "*" : " ");
 	table_add(table, "%s", layout->name);
@@ -93,7 +98,8 @@ static json_t *row_missing_json(const struct layout *layout)
 
 static void heading(struct table *table)
 {
-	static const char *const titles[] = { " ", "layout", "keys", "memory", "bits/key", "words/key", "bits/word", "rate" };
+	static const char *const titles[] = { " ",        "layout",    "keys",      "memory",
+	                                      "bits/key", "words/key", "bits/word", "rate" };
 	for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
 		table_add(table, "%s", titles[i]);
 }
@@ -137,13 +143,14 @@ static void print_plans(const struct plans *plans, bool as_json)
 	table_print(&plans->table, stdout);
 	printf("\n* the default: %s\n", chosen->reason);
 	table_print(&plans->missing, stdout);
-	printf("No filter over 64-bit hashes has a rate below %s with %s keys.\n", show_rate(SHOW, chosen->fp_rate_floor),
-	       show_count(SHOW, chosen->capacity));
+	printf("No filter over 64-bit hashes has a rate below %s with %s keys.\n",
+	       show_rate(SHOW, chosen->fp_rate_floor), show_count(SHOW, chosen->capacity));
 }
 
 static int plan_all(const struct weir_params *params, bool as_json)
 {
-	struct plans plans = { WEIR_PLAN_INIT, TABLE_INIT("llrrrrrr"), TABLE_INIT("ll"), json_array() };
+	struct plans plans = { WEIR_PLAN_INIT, TABLE_INIT("llrrrrrr"), TABLE_INIT("ll"),
+	                       json_array() };
 	int err = weir_plan(params, &plans.chosen);
 	int status = err ? trouble_weir(err, NULL) : TOOL_OK;
 	if (!status) {
@@ -162,7 +169,8 @@ int cmd_plan(int argc, char **argv)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	bool as_json = false, ok = true;
-	for (int option; ok && (option = getopt_long(argc, argv, "n:p:m:h", options, NULL)) != -1;) {
+	for (int option;
+	     ok && (option = getopt_long(argc, argv, "n:p:m:h", options, NULL)) != -1;) {
 		switch (option) {
 		case 'n': ok = parse_keys("--keys", optarg, &params.capacity); break;
 		case 'p': ok = parse_rate("--rate", optarg, &params.fp_rate); break;
@@ -177,6 +185,7 @@ int cmd_plan(int argc, char **argv)
 	if (optind < argc)
 		return misuse("'%s': plan takes no arguments", argv[optind]);
 	if ((params.capacity != 0) + (params.fp_rate != 0.0) + (params.max_bytes != 0) != 2)
-		return misuse("give two of -n (keys), -p (rate) and -m (memory): the third follows");
+		return misuse(
+			"give two of -n (keys), -p (rate) and -m (memory): the third follows");
 	return plan_all(&params, as_json);
 }

@@ -32,10 +32,17 @@ static const char help[] =
 enum { JSON = 256, SKIP_EMPTY, AS_IS, NO_VERIFY };
 
 static const struct option options[] = {
-	{ "invert-match", no_argument, NULL, 'v' }, { "count", no_argument, NULL, 'c' }, { "quiet", no_argument, NULL, 'q' },
-	{ "json", no_argument, NULL, JSON }, { "null", no_argument, NULL, '0' }, { "skip-empty", no_argument, NULL, SKIP_EMPTY },
-	{ "as-is", no_argument, NULL, AS_IS }, { "no-verify", no_argument, NULL, NO_VERIFY },
-	{ "threads", required_argument, NULL, 't' }, { "help", no_argument, NULL, 'h' }, { 0 },
+	{ "invert-match", no_argument, NULL, 'v' },
+	{ "count", no_argument, NULL, 'c' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "json", no_argument, NULL, JSON },
+	{ "null", no_argument, NULL, '0' },
+	{ "skip-empty", no_argument, NULL, SKIP_EMPTY },
+	{ "as-is", no_argument, NULL, AS_IS },
+	{ "no-verify", no_argument, NULL, NO_VERIFY },
+	{ "threads", required_argument, NULL, 't' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
 };
 
 struct query {
@@ -96,7 +103,8 @@ static int answer(struct query *query, const char *image)
 
 int cmd_query(int argc, char **argv)
 {
-	struct query query = { .sift = { .from.delimiter = '\n', .from.go_on = true }, .check = true };
+	struct query query = { .sift = { .from.delimiter = '\n', .from.go_on = true },
+	                       .check = true };
 	query.sift.threads = crew_default();
 	for (int option; (option = getopt_long(argc, argv, "vcq0t:h", options, NULL)) != -1;) {
 		if (option == 'h') {

@@ -21,7 +21,10 @@ static const char help[] =
 	"Exit status: 0 all are whole, 1 one is damaged, 2 trouble.\n";
 
 static const struct option options[] = {
-	{ "json", no_argument, NULL, 'j' }, { "quiet", no_argument, NULL, 'q' }, { "help", no_argument, NULL, 'h' }, { 0 },
+	{ "json", no_argument, NULL, 'j' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
 };
 
 /* Without the path that it may begin with. */
@@ -29,7 +32,9 @@ static const char *sentence(const char *path)
 {
 	const char *detail = weir_error_detail();
 	size_t len = strlen(path);
-	return strncmp(detail, path, len) == 0 && strncmp(detail + len, ": ", 2) == 0 ? detail + len + 2 : detail;
+	return strncmp(detail, path, len) == 0 && strncmp(detail + len, ": ", 2) == 0 ?
+	               detail + len + 2 :
+	               detail;
 }
 
 static int verify(const char *path, bool quiet, json_t *all)
@@ -45,7 +50,10 @@ static int verify(const char *path, bool quiet, json_t *all)
 	if (all) {
 		struct report r = report_new();
 		report_text(&r, "image", NULL, path);
-		report_text(&r, "state", NULL, err == -EBADMSG ? "damaged" : err ? "trouble" : "whole");
+		report_text(&r, "state", NULL,
+		            err == -EBADMSG ? "damaged" :
+		            err             ? "trouble" :
+		                              "whole");
 		if (err)
 			report_text(&r, "error", NULL, sentence(path));
 		json_array_append(all, r.json);

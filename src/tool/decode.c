@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A file's bytes, decompressed. The form is told by the first bytes; a name that promises another is an error, because a set of
- * the wrong bytes would answer "certainly not" for every real key. */
+ * A file's bytes, decompressed. The form is told by the first bytes; a name that promises
+ * another is an error, because a set of the wrong bytes would answer "certainly not" for every
+ * real key. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -99,7 +100,8 @@ static ssize_t read_gzip(struct decoder *d, char *to, size_t room)
 		if (result == Z_STREAM_END) {
 			d->in_stream = false;
 		} else if (result != Z_OK && result != Z_BUF_ERROR) {
-			say("%s: damaged gzip data: %s", d->name, d->gzip.msg ? d->gzip.msg : zError(result));
+			say("%s: damaged gzip data: %s", d->name,
+			    d->gzip.msg ? d->gzip.msg : zError(result));
 			return -1;
 		}
 	}
@@ -138,7 +140,8 @@ struct form {
 static const struct form forms[] = {
 	{ "gzip", ".gz", 3, { 0x1f, 0x8b, 0x08 }, { 0xff, 0xff, 0xff }, read_gzip },
 	{ "zstd", ".zst", 4, { 0x28, 0xb5, 0x2f, 0xfd }, { 0xff, 0xff, 0xff, 0xff }, read_zstd },
-	{ "zstd", ".zst", 4, { 0x50, 0x2a, 0x4d, 0x18 }, { 0xf0, 0xff, 0xff, 0xff }, read_zstd }, /* a skippable frame, as pzstd writes */
+	/* a skippable frame, as pzstd writes */
+	{ "zstd", ".zst", 4, { 0x50, 0x2a, 0x4d, 0x18 }, { 0xf0, 0xff, 0xff, 0xff }, read_zstd },
 };
 #define FORMS (sizeof forms / sizeof *forms)
 
@@ -151,7 +154,8 @@ static bool begins_as(const struct form *form, const unsigned char *bytes, size_
 	return true;
 }
 
-/* Read first bytes until they tell the form: a line of one letter from a terminal does so at once. */
+/* Read first bytes until they tell the form: a line of one letter from a terminal does so at
+ * once. */
 static bool sniff(struct decoder *d, const struct form **out)
 {
 	*out = NULL;
@@ -182,7 +186,8 @@ static bool name_agrees(const struct decoder *d, const struct form *found)
 			continue;
 		if (found && strcmp(found->name, forms[i].name) == 0)
 			return true;
-		say("%s: named %s but not in %s format (--as-is takes the bytes as they are)", d->name, forms[i].ending, forms[i].name);
+		say("%s: named %s but not in %s format (--as-is takes the bytes as they are)",
+		    d->name, forms[i].ending, forms[i].name);
 		return false;
 	}
 	return true;
@@ -196,7 +201,8 @@ static bool start(struct decoder *d)
 	if (!form)
 		return true;
 	d->read = form->read;
-	bool ready = form->read == read_gzip ? inflateInit2(&d->gzip, 15 + 16) == Z_OK : (d->zstd = ZSTD_createDStream()) != NULL;
+	bool ready = form->read == read_gzip ? inflateInit2(&d->gzip, 15 + 16) == Z_OK :
+	                                       (d->zstd = ZSTD_createDStream()) != NULL;
 	if (!ready)
 		say("%s: no memory for decompression", d->name);
 	d->in_stream = ready;

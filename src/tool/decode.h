@@ -17,7 +17,8 @@ struct decoder;
  */
 struct decoder *decoder_open(const char *name, bool as_is);
 
-/* Up to @room bytes, as soon as there are any. Return: how many; 0 at the end; -1 after saying why. */
+/* Up to @room bytes, as soon as there are any. Return: how many; 0 at the end; -1 after saying
+ * why. */
 ssize_t decoder_read(struct decoder *d, char *to, size_t room);
 
 /* Bytes taken from the file so far, before decompression. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The passes over the input. Every thread takes a chunk of lines, hashes it and loads its hashes by large batches, so that the
- * library can sort them by shard and write in cache. */
+ * The passes over the input. Every thread takes a chunk of lines, hashes it and loads its hashes
+ * by large batches, so that the library can sort them by shard and write in cache. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -12,7 +12,8 @@
 #include "say.h"
 #include "show.h"
 
-/* Hashes of one batch: 32 MiB, less where many threads have one each; touched only as far as there are keys. */
+/* Hashes of one batch: 32 MiB, less where many threads have one each; touched only as far as
+ * there are keys. */
 #define BATCH_MOST ((size_t)4 << 20)
 #define BATCH_LEAST ((size_t)256 << 10)
 #define BATCHES_MOST ((size_t)32 << 20)
@@ -67,7 +68,8 @@ static bool keep(struct pass *pass, struct batch *batch)
 	bool fits = spool->hashes <= spool->max_bytes / sizeof(uint64_t);
 	pthread_mutex_unlock(&pass->lock);
 	if (!fits && !atomic_exchange(&pass->failed, true))
-		say("the hashes of the keys so far take more than %s: raise --max-memory, or give the number of keys with -n: then none are kept",
+		say("the hashes of the keys so far take more than %s: raise --max-memory, or give "
+		    "the number of keys with -n: then none are kept",
 		    show_bytes(SHOW, spool->max_bytes));
 	return fits;
 }
@@ -154,7 +156,9 @@ int fill_count(const struct fill *fill, uint64_t *keys)
 
 int fill_load(const struct fill *fill, struct weir_filter *f, uint64_t *keys)
 {
-	struct pass pass = { .task = LOAD, .fill = fill, .f = f, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct pass pass = {
+		.task = LOAD, .fill = fill, .f = f, .lock = PTHREAD_MUTEX_INITIALIZER
+	};
 	return run(&pass, "building", keys);
 }
 
@@ -178,7 +182,9 @@ static int hasher_new(struct weir_filter **out, uint64_t *seed)
 
 int fill_spool(const struct fill *fill, uint64_t *seed, struct spool *spool)
 {
-	struct pass pass = { .task = SPOOL, .fill = fill, .spool = spool, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct pass pass = {
+		.task = SPOOL, .fill = fill, .spool = spool, .lock = PTHREAD_MUTEX_INITIALIZER
+	};
 	uint64_t keys;
 	if (hasher_new(&pass.f, seed))
 		return -1;
@@ -215,7 +221,11 @@ static void unspool_tick(void *arg)
 
 int fill_from_spool(const struct fill *fill, struct spool *spool, struct weir_filter *f)
 {
-	struct pass pass = { .task = UNSPOOL, .fill = fill, .f = f, .spool = spool, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct pass pass = { .task = UNSPOOL,
+	                     .fill = fill,
+	                     .f = f,
+	                     .spool = spool,
+	                     .lock = PTHREAD_MUTEX_INITIALIZER };
 	progress_begin("building");
 	crew_run(fill->threads, unspool_worker, unspool_tick, &pass);
 	progress_end();

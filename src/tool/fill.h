@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * From files of keys to bits: the passes over the input that build needs, each by several threads with a progress line. */
+ * From files of keys to bits: the passes over the input that build needs, each by several
+ * threads with a progress line. */
 #ifndef WEIR_TOOL_FILL_H
 #define WEIR_TOOL_FILL_H
 
@@ -26,7 +27,8 @@ struct fill {
 int fill_count(const struct fill *fill, uint64_t *keys);
 /* Load them into @f, a private filter; how many through @keys. */
 int fill_load(const struct fill *fill, struct weir_filter *f, uint64_t *keys);
-/* Keep their hashes, in at most spool->max_bytes. @seed: of the hash; 0: a random one, which it receives. */
+/* Keep their hashes, in at most spool->max_bytes. @seed: of the hash; 0: a random one, which it
+ * receives. */
 int fill_spool(const struct fill *fill, uint64_t *seed, struct spool *spool);
 /* Load what was kept into @f and free it. */
 int fill_from_spool(const struct fill *fill, struct spool *spool, struct weir_filter *f);

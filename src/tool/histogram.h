@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * A histogram of times: exact below 128 ticks, above that 64 classes for each doubling, so that a quantile is off by 0.8 % at most. */
+ * A histogram of times: exact below 128 ticks, above that 64 classes for each doubling, so that
+ * a quantile is off by 0.8 % at most. */
 #ifndef WEIR_TOOL_HISTOGRAM_H
 #define WEIR_TOOL_HISTOGRAM_H
 
 #include <stdint.h>
 
-enum { HISTOGRAM_SUB_BITS = 6, HISTOGRAM_CLASSES = (64 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS };
+enum {
+	HISTOGRAM_SUB_BITS = 6,
+	HISTOGRAM_CLASSES = (64 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS
+};
 
 /* Start from zeros. */
 struct histogram {
@@ -15,7 +19,8 @@ struct histogram {
 
 void histogram_add(struct histogram *h, uint64_t value);
 void histogram_merge(struct histogram *into, const struct histogram *from);
-/* The value that a share @q (0 to 1) of all are not above: the middle of its class. 0 if there are none. */
+/* The value that a share @q (0 to 1) of all are not above: the middle of its class. 0 if there
+ * are none. */
 double histogram_quantile(const struct histogram *h, double q);
 
 #endif

@@ -65,8 +65,9 @@ bool image_place_ok(const char *path)
 		return !isatty(STDOUT_FILENO);
 	}
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		say("%s: %s, and an image replaces the file it is saved to (-o - writes to standard output)", path,
-		    S_ISDIR(st.st_mode) ? "is a directory" : "is not a regular file");
+		say("%s: %s, and an image replaces the file it is saved to (-o - writes to "
+		    "standard output)",
+		    path, S_ISDIR(st.st_mode) ? "is a directory" : "is not a regular file");
 		return false;
 	}
 	char *copy = need(strlen(path) + 1);
@@ -99,13 +100,15 @@ int image_save(const struct weir_filter *f, const char *path, int zstd_level)
 	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
 	options.zstd_level = zstd_level;
 	options.progress = on_progress;
-	/* A file system without unnamed files has a temporary to take away: stop in order, then end as the signal would. */
+	/* A file system without unnamed files has a temporary to take away: stop in order, then
+	 * end as the signal would. */
 	struct sigaction before[ENDS], now = { .sa_handler = on_signal };
 	for (size_t i = 0; i < ENDS; i++)
 		if (sigaction(ends[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
 			sigaction(ends[i], &now, NULL);
 	progress_begin("saving");
-	int err = strcmp(path, "-") == 0 ? weir_save_fd(f, STDOUT_FILENO, &options) : weir_save(f, path, &options);
+	int err = strcmp(path, "-") == 0 ? weir_save_fd(f, STDOUT_FILENO, &options) :
+	                                   weir_save(f, path, &options);
 	progress_end();
 	for (size_t i = 0; i < ENDS; i++)
 		sigaction(ends[i], &before[i], NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Keys from files. One mutex makes threads take turns at reading; splitting, hashing and the rest is done outside of it. */
+ * Keys from files. One mutex makes threads take turns at reading; splitting, hashing and the
+ * rest is done outside of it. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -82,7 +83,8 @@ static void file_end(struct lines *l)
 	l->rest_len = 0;
 }
 
-/* Fill a chunk from the open file. Return: 1 it has lines; 0 the file has no more; -1 it cannot be read. */
+/* Fill a chunk from the open file. Return: 1 it has lines; 0 the file has no more; -1 it cannot
+ * be read. */
 static int fill(struct lines *l, struct chunk *c)
 {
 	chunk_room(c, CHUNK_BYTES);
@@ -141,13 +143,15 @@ int lines_next(struct lines *l, struct chunk *c)
 	return result;
 }
 
-size_t chunk_keys(const struct lines *l, const struct chunk *c, size_t *at, struct iovec *keys, size_t max)
+size_t chunk_keys(const struct lines *l, const struct chunk *c, size_t *at, struct iovec *keys,
+                  size_t max)
 {
 	size_t n = 0;
 	while (n < max && *at < c->len) {
 		char *line = c->data + *at;
 		char *end = memchr(line, l->options.delimiter, c->len - *at);
-		size_t len = end ? (size_t)(end - line) : c->len - *at; /* a file's last line may lack its delimiter */
+		/* a file's last line may lack its delimiter */
+		size_t len = end ? (size_t)(end - line) : c->len - *at;
 		*at += len + 1;
 		if (len || !l->options.skip_empty)
 			keys[n++] = (struct iovec){ line, len };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Keys from files: the lines (or NUL-ended records) of a list of files, handed to many threads in chunks of whole lines.
- * A line is everything up to the delimiter: a carriage return before a newline is part of the key, an empty line is a key. */
+ * Keys from files: the lines (or NUL-ended records) of a list of files, handed to many threads
+ * in chunks of whole lines. A line is everything up to the delimiter: a carriage return before a
+ * newline is part of the key, an empty line is a key. */
 #ifndef WEIR_TOOL_LINES_H
 #define WEIR_TOOL_LINES_H
 
@@ -15,7 +16,8 @@ struct lines_options {
 	char delimiter;   /* '\n', or '\0' */
 	bool as_is;       /* never decompress */
 	bool skip_empty;  /* an empty line is not a key */
-	bool go_on;       /* after a file that cannot be read go on with the next; lines_failed() tells */
+	/* after a file that cannot be read go on with the next; lines_failed() tells */
+	bool go_on;
 };
 
 struct lines;
@@ -23,7 +25,8 @@ struct lines;
 struct lines *lines_open(const struct lines_options *options);
 void lines_close(struct lines *l);
 
-/* A thread's share: whole lines. Start from { 0 }, end with chunk_free(). There is always room for one byte after the last. */
+/* A thread's share: whole lines. Start from { 0 }, end with chunk_free(). There is always room
+ * for one byte after the last. */
 struct chunk {
 	char *data;
 	size_t len, room;
@@ -34,10 +37,13 @@ struct chunk {
 int lines_next(struct lines *l, struct chunk *c);
 void chunk_free(struct chunk *c);
 
-/* Where the next keys of a chunk are. @at: 0 at first. Return: how many, at most @max; 0: no more. */
-size_t chunk_keys(const struct lines *l, const struct chunk *c, size_t *at, struct iovec *keys, size_t max);
+/* Where the next keys of a chunk are. @at: 0 at first. Return: how many, at most @max; 0: no
+ * more. */
+size_t chunk_keys(const struct lines *l, const struct chunk *c, size_t *at, struct iovec *keys,
+                  size_t max);
 
-/* Bytes of all files before decompression, 0 if one is not a regular file; -1 after saying which cannot be had. */
+/* Bytes of all files before decompression, 0 if one is not a regular file; -1 after saying which
+ * cannot be had. */
 int64_t lines_total_bytes(const struct lines_options *options);
 /* How many of those are done; any thread. */
 uint64_t lines_done_bytes(const struct lines *l);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The progress line. The lock of stderr guards it: messages of other threads wipe it, the main thread draws it. */
+ * The progress line. The lock of stderr guards it: messages of other threads wipe it, the main
+ * thread draws it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,8 @@ static void figures(char *to, size_t room, double part, uint64_t keys, double el
 		n = (size_t)snprintf(to, room, "%s keys, %s/s, ", show_short(SHOW, (double)keys),
 		                     show_short(SHOW, (double)keys / (elapsed > 0 ? elapsed : 1)));
 	if (part > 0)
-		snprintf(to + n, room - n, "%s left", show_clock(SHOW, elapsed * (1 - part) / part));
+		snprintf(to + n, room - n, "%s left",
+		         show_clock(SHOW, elapsed * (1 - part) / part));
 	else
 		snprintf(to + n, room - n, "%s", show_clock(SHOW, elapsed));
 }
@@ -68,7 +70,8 @@ static void draw(double part, const char *right)
 		int done = (int)(part * width);
 		for (int i = 0; i < width; i++)
 			bar[i] = i < done ? '=' : i == done ? '>' : ' ';
-		fprintf(stderr, "\r%s %3.0f%% [%.*s]  %s\033[K", line.what, part * 100, width, bar, right);
+		fprintf(stderr, "\r%s %3.0f%% [%.*s]  %s\033[K", line.what, part * 100, width, bar,
+		        right);
 	}
 	line.drawn = true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The progress line: one line on a terminal's stderr, drawn over itself and wiped at the end. Elsewhere nothing is drawn. */
+ * The progress line: one line on a terminal's stderr, drawn over itself and wiped at the end.
+ * Elsewhere nothing is drawn. */
 #ifndef WEIR_TOOL_PROGRESS_H
 #define WEIR_TOOL_PROGRESS_H
 
@@ -11,7 +12,8 @@ void progress_allow(bool wanted);
 
 /* A piece of work begins: "counting", "building", "saving". */
 void progress_begin(const char *what);
-/* @part: 0 to 1, or less than 0 where nobody knows. @keys: so far; 0 where keys are not what is counted. Drawn now and then. */
+/* @part: 0 to 1, or less than 0 where nobody knows. @keys: so far; 0 where keys are not what is
+ *   counted. Drawn now and then. */
 void progress_at(double part, uint64_t keys);
 /* As progress_at(), with figures of the caller's. */
 void progress_show(double part, const char *figures);

@@ -73,7 +73,8 @@ void report_real(struct report *report, const char *key, const char *label, doub
 
 void report_estimate(struct report *report, const char *key, const char *label, double value)
 {
-	json_put(report->json, key, isfinite(value) ? json_integer((json_int_t)(value + 0.5)) : json_null());
+	json_put(report->json, key,
+	         isfinite(value) ? json_integer((json_int_t)(value + 0.5)) : json_null());
 	line(report, label, show_estimate(SHOW, value));
 }
 

@@ -27,7 +27,8 @@ void report_estimate(struct report *report, const char *key, const char *label, 
 void report_text(struct report *report, const char *key, const char *label, const char *value);
 void report_bool(struct report *report, const char *key, const char *label, bool value);
 /* What the eye alone gets. */
-void report_line(struct report *report, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void report_line(struct report *report, const char *label, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 void report_print(const struct report *report, bool as_json, FILE *to);
 /* Any JSON value, in the one style of this command. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Messages on stderr, each led by the command's name: "weir build: keys.txt: No such file or directory". */
+ * Messages on stderr, each led by the command's name: "weir build: keys.txt: No such file or
+ * directory". */
 #ifndef WEIR_TOOL_SAY_H
 #define WEIR_TOOL_SAY_H
 
@@ -15,7 +16,8 @@ int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* After getopt_long() has said what is wrong: point to --help. */
 int misuse_said(void);
-/* A weir call failed with @err: its sentence, led by @file unless that is NULL or the sentence names it already. */
+/* A weir call failed with @err: its sentence, led by @file unless that is NULL or the sentence
+ * names it already. */
 int trouble_weir(int err, const char *file);
 void say_weir(int err, const char *file);
 
@@ -25,7 +27,8 @@ void *need_more(void *old, size_t bytes);
 /* Zeroed, at the beginning of a cache line: for what threads write side by side. */
 void *need_lines(size_t bytes);
 
-/* Flush and close stdout: a full disk shows only here. Returns TOOL_TROUBLE if something was lost, else @status. */
+/* Flush and close stdout: a full disk shows only here. Returns TOOL_TROUBLE if something was
+ * lost, else @status. */
 int close_stdout(int status);
 
 #endif

@@ -72,16 +72,21 @@ const char *show_rate(struct shown *to, double rate)
 
 const char *show_clock(struct shown *to, double seconds)
 {
-	unsigned long s = seconds < 0 ? 0 : seconds > 3.6e8 ? 360000000 : (unsigned long)(seconds + 0.5);
+	unsigned long s = seconds < 0     ? 0 :
+	                  seconds > 3.6e8 ? 360000000 :
+	                                    (unsigned long)(seconds + 0.5);
 	if (s < 3600)
 		snprintf(to->text, sizeof to->text, "%lu:%02lu", s / 60, s % 60);
 	else
-		snprintf(to->text, sizeof to->text, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
+		snprintf(to->text, sizeof to->text, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60,
+		         s % 60);
 	return to->text;
 }
 
 const char *kind_name(uint32_t kind)
 {
-	static const char *const names[] = { [WEIR_BLOCKED] = "blocked", [WEIR_CLASSIC] = "classic" };
+	static const char *const names[] = {
+		[WEIR_BLOCKED] = "blocked", [WEIR_CLASSIC] = "classic"
+	};
 	return kind < sizeof names / sizeof *names ? names[kind] : "unknown";
 }

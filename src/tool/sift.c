@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Lines selected by a filter. Threads ask for whole chunks at once and then wait for their turn to print, so that the order of the
- * input is kept. */
+ * Lines selected by a filter. Threads ask for whole chunks at once and then wait for their turn
+ * to print, so that the order of the input is kept. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -28,7 +28,8 @@ struct found {
 };
 
 /* Move the selected ones of @n keys to the front of their chunk, runs of neighbours at once. */
-static void gather(struct chunk *chunk, const struct iovec *keys, size_t n, const uint64_t *bitmap, char delimiter, size_t *end)
+static void gather(struct chunk *chunk, const struct iovec *keys, size_t n, const uint64_t *bitmap,
+                   char delimiter, size_t *end)
 {
 	for (size_t i = 0; i < n;) {
 		if (!(bitmap[i / 64] >> i % 64 & 1)) {
@@ -38,7 +39,8 @@ static void gather(struct chunk *chunk, const struct iovec *keys, size_t n, cons
 		const char *from = keys[i].iov_base, *to = from;
 		for (; i < n && keys[i].iov_base == to && bitmap[i / 64] >> i % 64 & 1; i++)
 			to += keys[i].iov_len + 1;
-		chunk->data[to - 1 - chunk->data] = delimiter; /* which a file's last line may lack; the chunk has room for it */
+		/* which a file's last line may lack; the chunk has room for it */
+		chunk->data[to - 1 - chunk->data] = delimiter;
 		memmove(chunk->data + *end, from, (size_t)(to - from));
 		*end += (size_t)(to - from);
 	}
@@ -68,7 +70,8 @@ static void print(const char *data, size_t bytes)
 {
 	if (bytes && (fwrite(data, 1, bytes, stdout) < bytes || fflush(stdout))) {
 		say("cannot write the output: %s", strerror(errno));
-		_exit(TOOL_TROUBLE); /* other threads may be reading: nothing is left to be tidied */
+		/* other threads may be reading: nothing is left to be tidied */
+		_exit(TOOL_TROUBLE);
 	}
 }
 
@@ -101,7 +104,9 @@ static void worker(void *arg)
 
 bool sift_lines(struct sift *sift)
 {
-	struct sifting s = { .sift = sift, .lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER };
+	struct sifting s = { .sift = sift,
+	                     .lock = PTHREAD_MUTEX_INITIALIZER,
+	                     .moved = PTHREAD_COND_INITIALIZER };
 	sift->print = sift->print && !sift->first_only;
 	s.lines = lines_open(&sift->from);
 	crew_run(sift->threads, worker, NULL, &s);

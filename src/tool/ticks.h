@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A clock for times of some nanoseconds: the processor's own counter where it runs evenly, else clock_gettime(). */
+ * A clock for times of some nanoseconds: the processor's own counter where it runs evenly, else
+ * clock_gettime(). */
 #ifndef WEIR_TOOL_TICKS_H
 #define WEIR_TOOL_TICKS_H
 
@@ -13,7 +14,8 @@
 /* Set by ticks_start(), read by all. */
 struct ticks {
 	bool counter;         /* the processor's */
-	uint64_t cost;        /* what two readings in a row differ by: the clock's own share of what it measures */
+	/* what two readings in a row differ by: the clock's own share of what it measures */
+	uint64_t cost;
 	uint64_t began;       /* to find the counter's rate */
 	double began_seconds;
 };
@@ -24,7 +26,8 @@ void ticks_start(void);
 /* Nanoseconds a tick, from ticks_start() to now: better the longer that is. */
 double ticks_ns(void);
 
-/* What was begun before it has ended (the counter is read by an instruction that waits for that). */
+/* What was begun before it has ended (the counter is read by an instruction that waits for
+ * that). */
 static inline uint64_t ticks_now(void)
 {
 #if defined(__x86_64__)

@@ -116,7 +116,9 @@ bool parse_keys(const char *option, const char *text, uint64_t *out)
 	if (by && result == TOO_LARGE)
 		say("%s '%s': too many keys: the number does not fit in 64 bits", option, text);
 	else
-		say("%s '%s': not a number of keys: give a whole number from 1 up such as 250000, 1e6, 1.5M or 2G", option, text);
+		say("%s '%s': not a number of keys: give a whole number from 1 up such as 250000, "
+		    "1e6, 1.5M or 2G",
+		    option, text);
 	return false;
 }
 
@@ -134,7 +136,8 @@ bool parse_bytes(const char *option, const char *text, uint64_t *out)
 	if (by && result == TOO_LARGE)
 		say("%s '%s': too large: the bytes do not fit in 64 bits", option, text);
 	else
-		say("%s '%s': not a size: give bytes such as 65536, 64K, 1.5G, 512MiB or 100MB", option, text);
+		say("%s '%s': not a size: give bytes such as 65536, 64K, 1.5G, 512MiB or 100MB",
+		    option, text);
 	return false;
 }
 
@@ -165,7 +168,8 @@ bool parse_rate(const char *option, const char *text, double *out)
 	}
 	if (ok && !*rest && *out > 0.0 && *out < 1.0)
 		return true;
-	say("%s '%s': not a rate: give one above 0 and below 1 (100%%), such as 1%%, 0.01 or 1/100", option, text);
+	say("%s '%s': not a rate: give one above 0 and below 1 (100%%), such as 1%%, 0.01 or 1/100",
+	    option, text);
 	return false;
 }
 
@@ -178,15 +182,18 @@ bool parse_seconds(const char *option, const char *text, double least, double mo
 	return false;
 }
 
-bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *out)
+bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most,
+                  uint64_t *out)
 {
 	char *end = NULL;
 	errno = 0;
-	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && isxdigit((unsigned char)text[2]);
+	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') &&
+	           isxdigit((unsigned char)text[2]);
 	if (isdigit((unsigned char)*text))
 		*out = strtoull(text, &end, hex ? 16 : 10);
 	if (end && !*end && !errno && *out >= least && *out <= most)
 		return true;
-	say("%s '%s': give a whole number from %llu to %llu", option, text, (unsigned long long)least, (unsigned long long)most);
+	say("%s '%s': give a whole number from %llu to %llu", option, text,
+	    (unsigned long long)least, (unsigned long long)most);
 	return false;
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * Figures of the command line: numbers of keys, sizes of memory, rates. Each function says what is wrong and returns false. */
+ * Figures of the command line: numbers of keys, sizes of memory, rates. Each function says what
+ * is wrong and returns false. */
 #ifndef WEIR_TOOL_UNITS_H
 #define WEIR_TOOL_UNITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A number of keys, at least 1: 1000000, 1e6, 1M, 1.5G. K, M, G and T are powers of 1000: keys are counted, not addressed. */
+/* A number of keys, at least 1: 1000000, 1e6, 1M, 1.5G. K, M, G and T are powers of 1000: keys
+ * are counted, not addressed. */
 bool parse_keys(const char *option, const char *text, uint64_t *out);
 
-/* Bytes, at least 1, as GNU tools take them: K, M, G, T and KiB, MiB, ... are powers of 1024, KB, MB, ... of 1000. A fraction of a
- * byte is dropped. */
+/* Bytes, at least 1, as GNU tools take them: K, M, G, T and KiB, MiB, ... are powers of 1024,
+ * KB, MB, ... of 1000. A fraction of a byte is dropped. */
 bool parse_bytes(const char *option, const char *text, uint64_t *out);
 
 /* A rate above 0 and below 1: 0.1%, 0.001, 1e-3 or 1/1000. */
@@ -20,6 +22,7 @@ bool parse_rate(const char *option, const char *text, double *out);
 bool parse_seconds(const char *option, const char *text, double least, double most, double *out);
 
 /* A whole number from @least to @most, decimal or 0x... */
-bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *out);
+bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most,
+                  uint64_t *out);
 
 #endif

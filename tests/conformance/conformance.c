@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * One body over every kind, every layout, every verb, on the instruction set that the argument names: the same bits as the reference,
- * byte for byte, the same answers, and -ENOTSUP for what the kind cannot. Exit 77 (skipped) only where the CPU lacks the set. */
+ * One body over every kind, every layout, every verb, on the instruction set that the argument
+ * names: the same bits as the reference, byte for byte, the same answers, and -ENOTSUP for what
+ * the kind cannot. Exit 77 (skipped) only where the CPU lacks the set. */
 #include <errno.h>
 #include "../test.h"
 #include "reference.h"
@@ -29,16 +30,20 @@ static void all_ways_answer_as_the_reference(void **state)
 	for (unsigned way = 0; way < SUBJECT_LOOKUPS; way++) /* empty: nothing is in it */
 		assert_int_equal(subject_contains(&s, way, 0, n, bitmap), 0);
 	for (uint64_t key = 0; key < s.capacity; key++)
-		assert_int_equal(subject_insert_one(&s, key), reference_insert(&s.ref, subject_hash(&s, key)) ? WEIR_NEW : WEIR_SEEN);
+		assert_int_equal(subject_insert_one(&s, key),
+		                 reference_insert(&s.ref, subject_hash(&s, key)) ? WEIR_NEW :
+		                                                                   WEIR_SEEN);
 	for (uint64_t key = 0; key < s.capacity; key++)
 		assert_int_equal(subject_insert_one(&s, key), WEIR_SEEN);
 	for (unsigned way = 0; way < SUBJECT_LOOKUPS; way++) {
 		size_t found = subject_contains(&s, way, 0, n, bitmap), expected = 0;
 		for (uint64_t key = 0; key < n; key++) {
-			bool answer = bitmap[key / 64] >> key % 64 & 1, wanted = reference_contains(&s.ref, subject_hash(&s, key));
+			bool answer = bitmap[key / 64] >> key % 64 & 1,
+			     wanted = reference_contains(&s.ref, subject_hash(&s, key));
 			if (answer != wanted || (key < s.capacity && !answer))
-				fail_msg("%s: key %llu: answered %d, the reference says %d", subject_lookup_name(way), (unsigned long long)key,
-				         answer, wanted);
+				fail_msg("%s: key %llu: answered %d, the reference says %d",
+				         subject_lookup_name(way), (unsigned long long)key, answer,
+				         wanted);
 			expected += wanted;
 		}
 		assert_int_equal(found, expected);
@@ -47,7 +52,8 @@ static void all_ways_answer_as_the_reference(void **state)
 	subject_free(&s);
 }
 
-/* Hashes at the ends of the range and with a single bit: where a product or a shift would go wrong. */
+/* Hashes at the ends of the range and with a single bit: where a product or a shift would go
+ * wrong. */
 static void odd_hashes(void **state)
 {
 	static const uint64_t lines[] = { 1, 5, 64, 1023 };
@@ -55,19 +61,24 @@ static void odd_hashes(void **state)
 		struct subject s = subject_make(*state, lines[i]);
 		for (unsigned bit = 0; bit < 64; bit++)
 			for (unsigned form = 0; form < 3; form++) {
-				uint64_t one = UINT64_C(1) << bit, hash = form == 0 ? one : form == 1 ? one - 1 : ~one;
-				assert_int_equal(weir_contains_hash(s.f, hash), reference_contains(&s.ref, hash));
-				assert_int_equal(weir_insert_hash(s.f, hash), reference_insert(&s.ref, hash));
+				uint64_t one = UINT64_C(1) << bit, hash = form == 0 ? one :
+				                                          form == 1 ? one - 1 :
+				                                                      ~one;
+				assert_int_equal(weir_contains_hash(s.f, hash),
+				                 reference_contains(&s.ref, hash));
+				assert_int_equal(weir_insert_hash(s.f, hash),
+				                 reference_insert(&s.ref, hash));
 				assert_true(weir_contains_hash(s.f, hash));
 			}
-		assert_int_equal(weir_insert_hash(s.f, UINT64_MAX), reference_insert(&s.ref, UINT64_MAX));
+		assert_int_equal(weir_insert_hash(s.f, UINT64_MAX),
+		                 reference_insert(&s.ref, UINT64_MAX));
 		subject_assert_bits(&s, "odd hashes");
 		subject_free(&s);
 	}
 }
 
-/* A batch may take its keys in any order. What the order cannot change: a key that was there is SEEN; one with a bit that was 0 and
- * that no other key of the batch sets is NEW. */
+/* A batch may take its keys in any order. What the order cannot change: a key that was there is
+ * SEEN; one with a bit that was 0 and that no other key of the batch sets is NEW. */
 static void batches_tell_new_from_seen(void **state)
 {
 	for (unsigned way = SUBJECT_FIRST_BATCH; way < SUBJECT_LAST_BATCH; way++) {
@@ -79,17 +90,25 @@ static void batches_tell_new_from_seen(void **state)
 			reference_insert(&s.ref, subject_hash(&s, key));
 		subject_insert(&s, SUBJECT_ONE_KEY, 0, half);
 		for (uint64_t key = 0; key < s.capacity; key++)
-			for (unsigned n = reference_bits(&s.ref, subject_hash(&s, key), bits), i = 0; i < n; i++) {
+			for (unsigned n = reference_bits(&s.ref, subject_hash(&s, key), bits),
+			              i = 0;
+			     i < n; i++) {
 				bool again = false; /* a key may set one bit twice */
 				for (unsigned j = 0; j < i; j++)
 					again |= bits[j] == bits[i];
-				uses[bits[i]] = (uint8_t)(uses[bits[i]] + (!again && uses[bits[i]] < 2));
+				uses[bits[i]] = (uint8_t)(uses[bits[i]] +
+				                          (!again && uses[bits[i]] < 2));
 			}
-		int64_t fresh = subject_insert_batch(&s, way, 0, s.capacity, bitmap), marked = 0, must = 0;
+		int64_t fresh = subject_insert_batch(&s, way, 0, s.capacity, bitmap), marked = 0,
+			must = 0;
 		for (uint64_t key = 0; key < s.capacity; key++) {
-			bool was = reference_contains(&s.ref, subject_hash(&s, key)), alone = false, is_new = bitmap[key / 64] >> key % 64 & 1;
-			for (unsigned n = reference_bits(&s.ref, subject_hash(&s, key), bits), i = 0; i < n; i++)
-				alone |= uses[bits[i]] == 1 && !(s.ref.bytes[bits[i] / 8] >> bits[i] % 8 & 1);
+			bool was = reference_contains(&s.ref, subject_hash(&s, key)), alone = false,
+			     is_new = bitmap[key / 64] >> key % 64 & 1;
+			for (unsigned n = reference_bits(&s.ref, subject_hash(&s, key), bits),
+			              i = 0;
+			     i < n; i++)
+				alone |= uses[bits[i]] == 1 &&
+				         !(s.ref.bytes[bits[i] / 8] >> bits[i] % 8 & 1);
 			assert_false(was && is_new);
 			assert_false(alone && !is_new);
 			marked += is_new;
@@ -188,8 +207,11 @@ int main(int argc, char **argv)
 			struct subject_layout *layout = subject_layout(l);
 			if (tests[t].only_some && !layout->main)
 				continue;
-			snprintf(names[n], sizeof names[n], "%s %s %u %u: %s", isa, layout->name, layout->z, layout->g, tests[t].name);
-			run[n] = (struct CMUnitTest){ .name = names[n], .test_func = tests[t].function, .initial_state = layout };
+			snprintf(names[n], sizeof names[n], "%s %s %u %u: %s", isa, layout->name,
+			         layout->z, layout->g, tests[t].name);
+			run[n] = (struct CMUnitTest){ .name = names[n],
+			                              .test_func = tests[t].function,
+			                              .initial_state = layout };
 			n++;
 		}
 	return _cmocka_run_group_tests("conformance", run, n, NULL, NULL);

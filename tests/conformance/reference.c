@@ -6,7 +6,9 @@
 
 void reference_init(struct reference *ref, uint32_t kind, unsigned z, unsigned g, uint64_t lines)
 {
-	*ref = (struct reference){ .kind = kind, .z = z, .g = g, .lines = lines, .bytes = calloc(lines, 64) };
+	*ref = (struct reference){
+		.kind = kind, .z = z, .g = g, .lines = lines, .bytes = calloc(lines, 64)
+	};
 	if (!ref->bytes)
 		abort();
 }
@@ -24,7 +26,8 @@ static uint64_t high_half(uint64_t a, uint64_t b)
 	return a1 * b1 + (mid >> 32) + (mid2 >> 32);
 }
 
-/* Fields are taken from the top of r; the first that does not fit whole comes from the top of r2, and so on downward. */
+/* Fields are taken from the top of r; the first that does not fit whole comes from the top of
+ * r2, and so on downward. */
 struct fields {
 	uint64_t now, next;
 	unsigned left;
@@ -44,8 +47,13 @@ static unsigned take(struct fields *fields, unsigned width)
 
 static unsigned blocked_bits(const struct reference *ref, uint64_t hash, uint64_t *bits)
 {
-	struct fields fields = { hash * UINT64_C(0x9E3779B97F4A7C15), hash * UINT64_C(0xD6E8FEB86659FD93), 64 };
-	unsigned sector_bits = ref->z == 1 ? 3 : ref->z == 2 ? 2 : ref->z == 4 ? 1 : 0, word[8], n = 0;
+	struct fields fields = { hash * UINT64_C(0x9E3779B97F4A7C15),
+	                         hash * UINT64_C(0xD6E8FEB86659FD93), 64 };
+	unsigned sector_bits = ref->z == 1 ? 3 :
+	                       ref->z == 2 ? 2 :
+	                       ref->z == 4 ? 1 :
+	                                     0,
+	         word[8], n = 0;
 	uint64_t block = high_half(hash, ref->lines);
 	for (unsigned i = 0; i < ref->z; i++)
 		word[i] = i * (8 / ref->z) + take(&fields, sector_bits);
@@ -55,7 +63,8 @@ static unsigned blocked_bits(const struct reference *ref, uint64_t hash, uint64_
 	return n;
 }
 
-/* Probe i is the high half of x * (number of bits), x the hash times the i-th power of a constant. */
+/* Probe i is the high half of x * (number of bits), x the hash times the i-th power of a
+ * constant. */
 static unsigned classic_bits(const struct reference *ref, uint64_t hash, uint64_t *bits)
 {
 	for (unsigned i = 0; i < ref->z; i++, hash *= UINT64_C(0xD1342543DE82EF95))
@@ -63,9 +72,11 @@ static unsigned classic_bits(const struct reference *ref, uint64_t hash, uint64_
 	return ref->z;
 }
 
-unsigned reference_bits(const struct reference *ref, uint64_t hash, uint64_t bits[REFERENCE_MOST_BITS])
+unsigned reference_bits(const struct reference *ref, uint64_t hash,
+                        uint64_t bits[REFERENCE_MOST_BITS])
 {
-	return ref->kind == WEIR_CLASSIC ? classic_bits(ref, hash, bits) : blocked_bits(ref, hash, bits);
+	return ref->kind == WEIR_CLASSIC ? classic_bits(ref, hash, bits) :
+	                                   blocked_bits(ref, hash, bits);
 }
 
 bool reference_contains(const struct reference *ref, uint64_t hash)

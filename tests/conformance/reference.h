@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The layouts once more, written from the text of the design and for being read, not for speed: no code is shared with the library,
- * no 128-bit arithmetic, no word wider than a byte in the array. What the library's bits must be on every instruction set. */
+ * The layouts once more, written from the text of the design and for being read, not for speed:
+ * no code is shared with the library, no 128-bit arithmetic, no word wider than a byte in the
+ * array. What the library's bits must be on every instruction set. */
 #ifndef WEIR_TESTS_REFERENCE_H
 #define WEIR_TESTS_REFERENCE_H
 
@@ -20,7 +21,8 @@ void reference_init(struct reference *ref, uint32_t kind, unsigned z, unsigned g
 void reference_free(struct reference *ref);
 
 /* The array's bits that a hash stands for, z * g of them, some perhaps the same. */
-unsigned reference_bits(const struct reference *ref, uint64_t hash, uint64_t bits[REFERENCE_MOST_BITS]);
+unsigned reference_bits(const struct reference *ref, uint64_t hash,
+                        uint64_t bits[REFERENCE_MOST_BITS]);
 bool reference_contains(const struct reference *ref, uint64_t hash);
 /* Whether a bit was 0. */
 bool reference_insert(struct reference *ref, uint64_t hash);

@@ -6,18 +6,24 @@
 #include "subject.h"
 
 #define SEED UINT64_C(0xfeedfacecafebeef)
-#define BLOCKED(z, g) { "blocked", WEIR_BLOCKED, z, g, g == 2 || (z == 2 && g == 3) || g == 10 || z * g == 20 }
+#define BLOCKED(z, g) \
+	{ \
+		"blocked", WEIR_BLOCKED, z, g, \
+			g == 2 || (z == 2 && g == 3) || g == 10 || z *g == 20 \
+	}
 #define CLASSIC(k, main) { "classic", WEIR_CLASSIC, k, 1, main }
 
 static struct subject_layout layouts[] = {
-	BLOCKED(1, 1), BLOCKED(1, 2), BLOCKED(1, 3), BLOCKED(1, 4), BLOCKED(1, 5),
-	BLOCKED(1, 6), BLOCKED(1, 7), BLOCKED(1, 8), BLOCKED(1, 9), BLOCKED(1, 10),
-	BLOCKED(2, 1), BLOCKED(2, 2), BLOCKED(2, 3), BLOCKED(2, 4), BLOCKED(2, 5),
-	BLOCKED(2, 6), BLOCKED(2, 7), BLOCKED(2, 8), BLOCKED(2, 9), BLOCKED(2, 10),
-	BLOCKED(4, 1), BLOCKED(4, 2), BLOCKED(4, 3), BLOCKED(4, 4), BLOCKED(4, 5),
-	BLOCKED(8, 1), BLOCKED(8, 2),
-	CLASSIC(1, false), CLASSIC(2, false), CLASSIC(3, false), CLASSIC(5, false), CLASSIC(7, true), CLASSIC(8, false),
-	CLASSIC(10, false), CLASSIC(13, false), CLASSIC(17, false), CLASSIC(31, false), CLASSIC(32, true),
+	BLOCKED(1, 1),      BLOCKED(1, 2),      BLOCKED(1, 3),      BLOCKED(1, 4),
+	BLOCKED(1, 5),      BLOCKED(1, 6),      BLOCKED(1, 7),      BLOCKED(1, 8),
+	BLOCKED(1, 9),      BLOCKED(1, 10),     BLOCKED(2, 1),      BLOCKED(2, 2),
+	BLOCKED(2, 3),      BLOCKED(2, 4),      BLOCKED(2, 5),      BLOCKED(2, 6),
+	BLOCKED(2, 7),      BLOCKED(2, 8),      BLOCKED(2, 9),      BLOCKED(2, 10),
+	BLOCKED(4, 1),      BLOCKED(4, 2),      BLOCKED(4, 3),      BLOCKED(4, 4),
+	BLOCKED(4, 5),      BLOCKED(8, 1),      BLOCKED(8, 2),      CLASSIC(1, false),
+	CLASSIC(2, false),  CLASSIC(3, false),  CLASSIC(5, false),  CLASSIC(7, true),
+	CLASSIC(8, false),  CLASSIC(10, false), CLASSIC(13, false), CLASSIC(17, false),
+	CLASSIC(31, false), CLASSIC(32, true),
 };
 _Static_assert(COUNT_OF(layouts) <= SUBJECT_MOST_LAYOUTS, "make SUBJECT_MOST_LAYOUTS larger");
 
@@ -79,8 +85,9 @@ void subject_assert_bits(const struct subject *s, const char *after)
 	uint64_t at = 0;
 	while (s->memory[at] == s->ref.bytes[at])
 		at++;
-	fail_msg("%s, %llu bytes: byte %llu is %02x, the reference has %02x", after, (unsigned long long)s->bytes,
-	         (unsigned long long)at, s->memory[at], s->ref.bytes[at]);
+	fail_msg("%s, %llu bytes: byte %llu is %02x, the reference has %02x", after,
+	         (unsigned long long)s->bytes, (unsigned long long)at, s->memory[at],
+	         s->ref.bytes[at]);
 }
 
 uint64_t subject_hash(const struct subject *s, uint64_t key)
@@ -99,7 +106,8 @@ struct forms {
 
 static struct forms forms_make(const struct subject *s, uint64_t first, uint64_t n)
 {
-	struct forms forms = { malloc(8 * n + 1), malloc(8 * n + 1), malloc(sizeof(struct iovec) * n + 1) };
+	struct forms forms = { malloc(8 * n + 1), malloc(8 * n + 1),
+	                       malloc(sizeof(struct iovec) * n + 1) };
 	assert_true(forms.keys && forms.hashes && forms.vectors);
 	for (uint64_t i = 0; i < n; i++) {
 		forms.keys[i] = test_key(first + i);
@@ -132,7 +140,8 @@ int subject_insert_one(struct subject *s, uint64_t key)
 	return weir_insert(s->f, &bytes, 8);
 }
 
-int64_t subject_insert_batch(struct subject *s, unsigned way, uint64_t first, uint64_t n, uint64_t *bitmap)
+int64_t subject_insert_batch(struct subject *s, unsigned way, uint64_t first, uint64_t n,
+                             uint64_t *bitmap)
 {
 	struct forms forms = forms_make(s, first, n);
 	int64_t fresh = way == SUBJECT_HASHES ? weir_insert_hashes(s->f, forms.hashes, n, bitmap)
@@ -151,15 +160,18 @@ void subject_insert(struct subject *s, unsigned way, uint64_t first, uint64_t n)
 		return;
 	}
 	for (uint64_t key = first; key < first + n; key++)
-		assert_ok(way == SUBJECT_ONE_KEY ? subject_insert_one(s, key) : weir_insert_hash(s->f, subject_hash(s, key)));
+		assert_ok(way == SUBJECT_ONE_KEY ? subject_insert_one(s, key) :
+		                                   weir_insert_hash(s->f, subject_hash(s, key)));
 }
 
-static size_t contains_one_by_one(const struct subject *s, const struct forms *forms, bool by_hash, uint64_t n, uint64_t *bitmap)
+static size_t contains_one_by_one(const struct subject *s, const struct forms *forms, bool by_hash,
+                                  uint64_t n, uint64_t *bitmap)
 {
 	size_t found = 0;
 	memset(bitmap, 0, 8 * WEIR_BITMAP_WORDS(n));
 	for (uint64_t i = 0; i < n; i++) {
-		bool answer = by_hash ? weir_contains_hash(s->f, forms->hashes[i]) : weir_contains(s->f, &forms->keys[i], 8);
+		bool answer = by_hash ? weir_contains_hash(s->f, forms->hashes[i]) :
+		                        weir_contains(s->f, &forms->keys[i], 8);
 		bitmap[i / 64] |= (uint64_t)answer << i % 64;
 		found += answer;
 	}
@@ -168,12 +180,15 @@ static size_t contains_one_by_one(const struct subject *s, const struct forms *f
 
 const char *subject_lookup_name(unsigned way)
 {
-	static const char *const names[SUBJECT_LOOKUPS] = { "weir_contains", "weir_contains_hash", "weir_contains_hashes",
-		                                            "weir_contains_keys", "weir_contains_fixed" };
+	static const char *const names[SUBJECT_LOOKUPS] = { "weir_contains", "weir_contains_hash",
+	                                                    "weir_contains_hashes",
+	                                                    "weir_contains_keys",
+	                                                    "weir_contains_fixed" };
 	return names[way];
 }
 
-size_t subject_contains(const struct subject *s, unsigned way, uint64_t first, uint64_t n, uint64_t *bitmap)
+size_t subject_contains(const struct subject *s, unsigned way, uint64_t first, uint64_t n,
+                        uint64_t *bitmap)
 {
 	struct forms forms = forms_make(s, first, n);
 	size_t found = way < 2  ? contains_one_by_one(s, &forms, way == 1, n, bitmap)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is under test: a filter in memory that the test can see, its reference beside it, and every way in and every way to ask.
- * Key i of a subject is the eight bytes of test_key(i). */
+ * What is under test: a filter in memory that the test can see, its reference beside it, and
+ * every way in and every way to ask. Key i of a subject is the eight bytes of test_key(i). */
 #ifndef WEIR_TESTS_SUBJECT_H
 #define WEIR_TESTS_SUBJECT_H
 
@@ -28,7 +28,8 @@ struct subject {
 	struct reference ref;
 };
 
-/* An empty filter of about @lines lines with room for 12 bits a key. Fails unless WEIR_ISA's kernel serves it. */
+/* An empty filter of about @lines lines with room for 12 bits a key. Fails unless WEIR_ISA's
+ * kernel serves it. */
 struct subject subject_make(const struct subject_layout *layout, uint64_t lines);
 void subject_free(struct subject *s);
 void subject_assert_bits(const struct subject *s, const char *after);
@@ -50,11 +51,13 @@ enum subject_inserts {
 const char *subject_insert_name(unsigned way);
 int subject_insert_one(struct subject *s, uint64_t key);
 /* Keys first .. first+n-1; what the batch verb answers, and which were new. */
-int64_t subject_insert_batch(struct subject *s, unsigned way, uint64_t first, uint64_t n, uint64_t *bitmap);
+int64_t subject_insert_batch(struct subject *s, unsigned way, uint64_t first, uint64_t n,
+                             uint64_t *bitmap);
 void subject_insert(struct subject *s, unsigned way, uint64_t first, uint64_t n);
 
 enum { SUBJECT_LOOKUPS = 5 };
 const char *subject_lookup_name(unsigned way);
-size_t subject_contains(const struct subject *s, unsigned way, uint64_t first, uint64_t n, uint64_t *bitmap);
+size_t subject_contains(const struct subject *s, unsigned way, uint64_t first, uint64_t n,
+                        uint64_t *bitmap);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests with the shim share: a folder with one image, what stands in it, and which descriptors and mappings are open. */
+ * What the tests with the shim share: a folder with one image, what stands in it, and which
+ * descriptors and mappings are open. */
 #ifndef WEIR_TESTS_FAULT_FAULTS_H
 #define WEIR_TESTS_FAULT_FAULTS_H
 
@@ -15,7 +16,8 @@ static inline unsigned folder_entries(const char *where, const char *besides, ch
 	DIR *dir = opendir(where);
 	assert_non_null(dir);
 	for (struct dirent *e; (e = readdir(dir)) != NULL;)
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && strcmp(e->d_name, besides)) {
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+		    strcmp(e->d_name, besides)) {
 			snprintf(name, 256, "%s", e->d_name);
 			n++;
 		}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The wrapped calls. Calls that cannot fail in a way that matters (close, munmap, unlinkat) only may kill. */
+ * The wrapped calls. Calls that cannot fail in a way that matters (close, munmap, unlinkat) only
+ * may kill. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -41,17 +42,20 @@ WRAP(int, fstat64, -1, (int fd, void *st), (fd, st))
 WRAP(int, fstatat64, -1, (int fd, const char *path, void *st, int flags), (fd, path, st, flags))
 WRAP(int, fsync, -1, (int fd), (fd))
 WRAP(ssize_t, getrandom, -1, (void *bytes, size_t n, unsigned flags), (bytes, n, flags))
-WRAP(int, linkat, -1, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags))
+WRAP(int, linkat, -1, (int a, const char *from, int b, const char *to, int flags),
+     (a, from, b, to, flags))
 WRAP(off_t, lseek64, -1, (int fd, off_t at, int whence), (fd, at, whence))
 WRAP(int, madvise, -1, (void *p, size_t n, int advice), (p, n, advice))
-WRAP(void *, mmap64, MAP_FAILED, (void *p, size_t n, int protection, int flags, int fd, off_t at), (p, n, protection, flags, fd, at))
+WRAP(void *, mmap64, MAP_FAILED, (void *p, size_t n, int protection, int flags, int fd, off_t at),
+     (p, n, protection, flags, fd, at))
 WRAP(int, msync, -1, (void *p, size_t n, int flags), (p, n, flags))
 WRAP(ssize_t, readlink, -1, (const char *path, char *buffer, size_t n), (path, buffer, n))
 WRAP(int, renameat, -1, (int a, const char *from, int b, const char *to), (a, from, b, to))
 
 WRAP(int, stat64, -1, (const char *path, void *st), (path, st))
 WRAP(int, eventfd, -1, (unsigned value, int flags), (value, flags))
-WRAP(int, pthread_create, shim.error, (pthread_t *out, const pthread_attr_t *a, void *(*start)(void *), void *argument),
+WRAP(int, pthread_create, shim.error,
+     (pthread_t * out, const pthread_attr_t *a, void *(*start)(void *), void *argument),
      (out, a, start, argument))
 
 #define WRAP_KILL(type, name, parameters, arguments) \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Between weir and the C library (ld --wrap on the static library): the n-th call fails, or the process dies there, or every transfer
- * is short and interrupted. Counts what is allocated and not freed. */
+ * Between weir and the C library (ld --wrap on the static library): the n-th call fails, or the
+ * process dies there, or every transfer is short and interrupted. Counts what is allocated and
+ * not freed. */
 #ifndef WEIR_TESTS_FAULT_SHIM_H
 #define WEIR_TESTS_FAULT_SHIM_H
 

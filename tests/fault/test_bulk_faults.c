@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * A batch so large that it is sorted by part first needs memory for that. Whichever of its allocations fails, every key is in and the
- * answers are those of a batch that had its memory. A load, which is asked for by name, says that it had none. */
+ * A batch so large that it is sorted by part first needs memory for that. Whichever of its
+ * allocations fails, every key is in and the answers are those of a batch that had its memory. A
+ * load, which is asked for by name, says that it had none. */
 #include <errno.h>
 #include <sys/uio.h>
 #include "faults.h"
 
-/* So large that it is sorted, if the cache is no larger than most; a key for every four words, so that about half
- * of the parts are filled in a copy. */
+/* So large that it is sorted, if the cache is no larger than most; a key for every four words,
+ * so that about half of the parts are filled in a copy. */
 enum { BYTES = 20 << 20, KEYS = 5 << 17, MOST_CALLS = 10 };
 
 static uint64_t *keys, *bitmap;
@@ -28,7 +29,8 @@ static struct weir_filter *make(unsigned char *place, uint32_t z)
 static int setup(void **state)
 {
 	(void)state;
-	keys = malloc(KEYS * sizeof *keys), bitmap = malloc(WEIR_BITMAP_WORDS(KEYS) * sizeof *bitmap);
+	keys = malloc(KEYS * sizeof *keys),
+	bitmap = malloc(WEIR_BITMAP_WORDS(KEYS) * sizeof *bitmap);
 	memory = aligned_alloc(64, BYTES), wanted = aligned_alloc(64, BYTES);
 	for (uint64_t i = 0; keys && i < KEYS; i++)
 		keys[i] = test_key(i);
@@ -42,11 +44,13 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Three forms: hashes without answers, with one word a key, where no copy would do; keys of eight bytes, which are hashed twice; keys of any length, whose hashes are kept. */
+/* Three forms: hashes without answers, with one word a key, where no copy would do; keys of
+ * eight bytes, which are hashed twice; keys of any length, whose hashes are kept. */
 static int64_t insert(struct weir_filter *f, unsigned form)
 {
-	return form == 0 ? weir_insert_hashes(f, keys, KEYS, NULL) : form == 1 ? weir_insert_fixed(f, keys, 8, KEYS, bitmap)
-	                                                                       : weir_insert_fixed(f, keys, 4, KEYS, NULL);
+	return form == 0 ? weir_insert_hashes(f, keys, KEYS, NULL) :
+	       form == 1 ? weir_insert_fixed(f, keys, 8, KEYS, bitmap) :
+	                   weir_insert_fixed(f, keys, 4, KEYS, NULL);
 }
 
 /* Returns whether the n-th call was reached. */

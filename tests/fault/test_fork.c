@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A server that forks after it has made its handle: from then on each process has a handle of its own in the memory it had before, and
- * each inserts, reloads and follows. liburcu is told by pthread_atfork(), as handle.h says. */
+ * A server that forks after it has made its handle: from then on each process has a handle of
+ * its own in the memory it had before, and each inserts, reloads and follows. liburcu is told by
+ * pthread_atfork(), as handle.h says. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -19,7 +20,8 @@ static int serve(struct weir_handle *h, uint64_t first, bool defer_free)
 	for (uint64_t i = 0; i < KEYS; i++) {
 		if (weir_handle_insert_hash(h, test_key(first + i)) < 0)
 			return 1;
-		if (i % (KEYS / 8) == 0 && (weir_reload_begin(&r, h, &o) || weir_reload_copy(r) || weir_reload_commit(r)))
+		if (i % (KEYS / 8) == 0 &&
+		    (weir_reload_begin(&r, h, &o) || weir_reload_copy(r) || weir_reload_commit(r)))
 			return 2;
 		if (i % (KEYS / 2) == 7 && weir_handle_rollback(h))
 			return 3;
@@ -59,12 +61,14 @@ static void test_children_serve_on_their_own(void **state)
 			fork_server(h, i * KEYS, deferred);
 		assert_int_equal(serve(h, 10 * KEYS, deferred), 0);
 		reap(CHILDREN);
-		assert_true(missing_in(h, KEYS, (CHILDREN + 1) * KEYS) > CHILDREN * KEYS * 9 / 10); /* theirs are not ours */
+		/* theirs are not ours */
+		assert_true(missing_in(h, KEYS, (CHILDREN + 1) * KEYS) > CHILDREN * KEYS * 9 / 10);
 	}
 	close_handle(flavors, h);
 }
 
-/* A thread of the parent's is in a section when it forks. In the child there is no such thread, and no grace period waits for it. */
+/* A thread of the parent's is in a section when it forks. In the child there is no such thread,
+ * and no grace period waits for it. */
 static void test_a_section_of_a_thread_that_is_not_there(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 40000);
@@ -113,14 +117,17 @@ static int in_child(struct weir_handle *h, struct weir_follower *f)
 {
 	struct weir_filter *next = test_filter(WEIR_BLOCKED, 10000, 0.01);
 	struct weir_handle *mine = NULL;
-	if (weir_handle_destroy(h) != -EBUSY || weir_follow_stop(f) || weir_handle_create(&mine, next, NULL))
+	if (weir_handle_destroy(h) != -EBUSY || weir_follow_stop(f) ||
+	    weir_handle_create(&mine, next, NULL))
 		return 1;
-	if (weir_handle_refresh(h, path) != 0 || missing_in(h, 0, 100)) /* the parent's has it already */
+	/* the parent's has it already */
+	if (weir_handle_refresh(h, path) != 0 || missing_in(h, 0, 100))
 		return 2;
 	heard.swaps = heard.failures = 0;
 	f = follow(mine, never, false);
 	expect(flavors, 1, 0);
-	if (missing_in(mine, 0, 100) || weir_follow_stop(f) || weir_handle_destroy(mine) || weir_handle_destroy(h))
+	if (missing_in(mine, 0, 100) || weir_follow_stop(f) || weir_handle_destroy(mine) ||
+	    weir_handle_destroy(h))
 		return 3;
 	return 0;
 }
@@ -158,8 +165,11 @@ int main(void)
 		fresh(test_followers_after_fork),
 		fresh(test_a_follower_that_is_not_there),
 	};
-	(void)pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, urcu_bp_after_fork_child);
-	/* Handlers of the first kind run in the reverse order: call_rcu's thread is stopped first and started last. */
-	(void)pthread_atfork(urcu_bp_call_rcu_before_fork, urcu_bp_call_rcu_after_fork_parent, urcu_bp_call_rcu_after_fork_child);
+	(void)pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent,
+	                     urcu_bp_after_fork_child);
+	/* Handlers of the first kind run in the reverse order: call_rcu's thread is stopped
+	 * first and started last. */
+	(void)pthread_atfork(urcu_bp_call_rcu_before_fork, urcu_bp_call_rcu_after_fork_parent,
+	                     urcu_bp_call_rcu_after_fork_child);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call that weir makes to the system fails, for every n and every verb of the handle's writer: the verb says so in a sentence or
- * did without; the current filter goes on serving with every key; the handle is free for the next writer; nothing leaks. And a follower
- * that cannot be started, or that cannot have inotify. */
+ * The n-th call that weir makes to the system fails, for every n and every verb of the handle's
+ * writer: the verb says so in a sentence or did without; the current filter goes on serving with
+ * every key; the handle is free for the next writer; nothing leaks. And a follower that cannot
+ * be started, or that cannot have inotify. */
 #include <errno.h>
 #include "faults.h"
 #include "../followers.h"
@@ -130,7 +131,11 @@ static const struct verb verbs[] = {
 	{ .name = "drop", .run = do_drop, .keeps = true },
 	{ .name = "refresh", .run = do_refresh, .refreshes = true, .swaps = 1 },
 #if TEST_ZSTD
-	{ .name = "refresh from a compressed file", .run = do_refresh, .refreshes = true, .level = 1, .swaps = 1 },
+	{ .name = "refresh from a compressed file",
+	  .run = do_refresh,
+	  .refreshes = true,
+	  .level = 1,
+	  .swaps = 1 },
 #endif
 };
 
@@ -143,7 +148,8 @@ static void prepare(const struct verb *verb)
 		assert_ok(weir_handle_insert_hash(h, test_key(i)));
 }
 
-/* Once more, with nothing in the way: a refusal that was not the file's fault is not held against it. */
+/* Once more, with nothing in the way: a refusal that was not the file's fault is not held
+ * against it. */
 static void again(const struct verb *verb)
 {
 	unsigned swaps = stats_of(h).swaps;
@@ -165,15 +171,18 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 	shim.armed = true;
 	prepare(verb);
 	struct weir_handle_stats before = stats_of(h);
-	assert_int_equal(weir_handle_create(NULL, NULL, NULL), -EINVAL); /* another sentence before */
+	/* another sentence before */
+	assert_int_equal(weir_handle_create(NULL, NULL, NULL), -EINVAL);
 	shim.calls = 0;
 	shim.at = n;
 	shim.error = error;
 	int answer = verb->run();
 	shim.at = 0;
 	snprintf(what, sizeof what, "%s", shim.what ? shim.what : "none");
-	if (answer < 0 && (strstr(weir_error_detail(), "out is NULL") || !*weir_error_detail() || !shim.what))
-		fail_msg("%s: call %u (%s, %s): answered %d, \"%s\"", verb->name, n, what, strerror(error), answer, weir_error_detail());
+	if (answer < 0 &&
+	    (strstr(weir_error_detail(), "out is NULL") || !*weir_error_detail() || !shim.what))
+		fail_msg("%s: call %u (%s, %s): answered %d, \"%s\"", verb->name, n, what,
+		         strerror(error), answer, weir_error_detail());
 	struct weir_handle_stats after = stats_of(h);
 	assert_int_equal(after.swaps, before.swaps + (answer < 0 ? 0 : verb->swaps));
 	assert_false(after.reloading);
@@ -187,8 +196,9 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 	assert_ok(weir_handle_destroy(h));
 	shim.armed = false;
 	if (shim.allocated || open_descriptors() != descriptors || mappings_of(folder))
-		fail_msg("%s: call %u (%s): %ld allocations, %u descriptors more, %u mappings", verb->name, n, what, shim.allocated,
-		         open_descriptors() - descriptors, mappings_of(folder));
+		fail_msg("%s: call %u (%s): %ld allocations, %u descriptors more, %u mappings",
+		         verb->name, n, what, shim.allocated, open_descriptors() - descriptors,
+		         mappings_of(folder));
 	return strcmp(what, "none") != 0;
 }
 
@@ -251,7 +261,8 @@ static void test_a_follower_without_inotify(void **state)
 		unsigned descriptors = open_descriptors();
 		struct weir_follower *f = follow(h, often, false);
 		expect(flavors, 1, 0);
-		assert_int_equal(open_descriptors(), descriptors + 1 + watch);/* its eventfd, and inotify's own */
+		/* its eventfd, and inotify's own */
+		assert_int_equal(open_descriptors(), descriptors + 1 + watch);
 		for (unsigned i = 2; i < 5; i++) {
 			save_image();
 			expect(flavors, i, 0);

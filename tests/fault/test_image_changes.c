@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Files that change while they are read: they shrink, grow, are written to, go live. The progress function does it after the first
- * shard, so it is the same in every run. */
+ * Files that change while they are read: they shrink, grow, are written to, go live. The
+ * progress function does it after the first shard, so it is the same in every run. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -30,10 +30,13 @@ static int go_live(void *arg, uint64_t done, uint64_t total)
 {
 	(void)arg, (void)done, (void)total;
 	return overwrite(arg, done, total) || truncate(path, (off_t)(IMAGE_PAGE + total)) ||
-	       weir_map(arg, path, WEIR_MAP_LIVE, &(struct weir_load_options){ sizeof(struct weir_load_options), .no_verify = true });
+	       weir_map(arg, path, WEIR_MAP_LIVE,
+	                &(struct weir_load_options){ sizeof(struct weir_load_options),
+	                                             .no_verify = true });
 }
 
-/* Another process maps it live, inserts, and seals it: all between two shards. Once: @arg says whether it has. */
+/* Another process maps it live, inserts, and seals it: all between two shards. Once: @arg says
+ * whether it has. */
 static int go_live_and_seal(void *arg, uint64_t done, uint64_t total)
 {
 	struct weir_filter *f;
@@ -68,7 +71,10 @@ static void test_changes_while_read(void **state)
 			struct weir_filter *g = NULL;
 			save_fresh();
 			o.progress = cases[i].change;
-			int answer = how == 0 ? weir_load(&g, path, &o) : weir_map(&g, path, how == 1 ? WEIR_MAP_READ : WEIR_MAP_LIVE, &o);
+			int answer = how == 0 ?
+			                     weir_load(&g, path, &o) :
+			                     weir_map(&g, path,
+			                              how == 1 ? WEIR_MAP_READ : WEIR_MAP_LIVE, &o);
 			assert_refused(answer, -EBADMSG, path, cases[i].word);
 			assert_null(g);
 		}
@@ -77,10 +83,12 @@ static void test_changes_while_read(void **state)
 /* @mode: enum weir_map_mode, or one more: weir_load(). */
 static int read_image(struct weir_filter **out, unsigned mode, const struct weir_load_options *o)
 {
-	return mode > WEIR_MAP_LIVE ? weir_load(out, path, o) : weir_map(out, path, (enum weir_map_mode)mode, o);
+	return mode > WEIR_MAP_LIVE ? weir_load(out, path, o) :
+	                              weir_map(out, path, (enum weir_map_mode)mode, o);
 }
 
-/* Another process maps it live and inserts while it is verified: busy for a reader, fine for one more live mapping. */
+/* Another process maps it live and inserts while it is verified: busy for a reader, fine for one
+ * more live mapping. */
 static void test_goes_live_while_verified(void **state)
 {
 	(void)state;
@@ -100,7 +108,8 @@ static void test_goes_live_while_verified(void **state)
 	}
 }
 
-/* Sealed again when the sums are found to differ, the file is whole: busy, and the next try finds it so. */
+/* Sealed again when the sums are found to differ, the file is whole: busy, and the next try
+ * finds it so. */
 static void test_sealed_while_read(void **state)
 {
 	(void)state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Damaged images: every byte changed to every other value, with the checksums as they were and made good again; hostile sizes; every
- * length. Each is refused with a sentence, or is an image of another filter and then a filter that can be used. */
+ * Damaged images: every byte changed to every other value, with the checksums as they were and
+ * made good again; hostile sizes; every length. Each is refused with a sentence, or is an image
+ * of another filter and then a filter that can be used. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -34,11 +35,13 @@ static void use(struct weir_filter *f)
 	struct weir_stats stats = WEIR_STATS_INIT;
 	struct weir_filter *copy;
 	assert_ok(weir_stats_exact(f, &stats));
-	assert_true(stats.bytes == 64 && stats.shards == 1 && stats.fp_rate > 0 && stats.fp_rate < 1 && stats.capacity >= 1);
+	assert_true(stats.bytes == 64 && stats.shards == 1 && stats.fp_rate > 0 &&
+	            stats.fp_rate < 1 && stats.capacity >= 1);
 	for (uint64_t i = 0; i < 100; i++) {
 		assert_ok(weir_insert_hash(f, test_key(i)));
 		assert_true(weir_contains_hash(f, test_key(i)));
-		assert_true(weir_contains(f, &i, sizeof i) || weir_insert(f, &i, sizeof i) == WEIR_NEW);
+		assert_true(weir_contains(f, &i, sizeof i) ||
+		            weir_insert(f, &i, sizeof i) == WEIR_NEW);
 	}
 	assert_ok(weir_clone(&copy, f));
 	assert_ok(weir_merge(copy, f));
@@ -55,7 +58,8 @@ static bool refused_or_usable(const unsigned char *bytes, size_t n, size_t at, u
 		weir_destroy(f);
 		return true;
 	}
-	if (f || (err != -EBADMSG && err != -ENOTSUP && err != -EBUSY) || strncmp(weir_error_detail(), "the image in memory: ", 21))
+	if (f || (err != -EBADMSG && err != -ENOTSUP && err != -EBUSY) ||
+	    strncmp(weir_error_detail(), "the image in memory: ", 21))
 		fail_msg("byte %zu = %u: answered %d, \"%s\"", at, value, err, weir_error_detail());
 	return false;
 }
@@ -75,8 +79,8 @@ static void test_every_byte_raw(void **state)
 	assert_true(refused_or_usable(image, image_bytes, 0, 0));
 }
 
-/* With good checksums a change of these fields makes an image of another filter; of the checksums, none at all; of the bits, other
- * bits. All else contradicts something. */
+/* With good checksums a change of these fields makes an image of another filter; of the
+ * checksums, none at all; of the bits, other bits. All else contradicts something. */
 static bool may_change(size_t at)
 {
 	static const struct { size_t from, to; } fields[] = {
@@ -109,7 +113,8 @@ static void test_every_byte_repaired(void **state)
 				fail_msg("byte %zu = %u was not noticed", at, bytes[at]);
 			usable += loaded;
 		}
-	assert_in_range(usable, 255 * (64 + 32 + 16), 255 * (64 + 32 + 16 + 12 + 16)); /* the fields without rules, and some of the others */
+	/* the fields without rules, and some of the others */
+	assert_in_range(usable, 255 * (64 + 32 + 16), 255 * (64 + 32 + 16 + 12 + 16));
 	free(bytes);
 }
 
@@ -131,13 +136,15 @@ static void test_hostile_numbers(void **state)
 		for (unsigned width = 4; width <= 8; width += 4)
 			for (unsigned shift = 0; shift <= 8 * width; shift++)
 				for (int add = -1; add <= 1; add++) {
-					uint64_t value = (shift < 64 ? UINT64_C(1) << shift : 0) + (uint64_t)add;
+					uint64_t value = (shift < 64 ? UINT64_C(1) << shift : 0) +
+					                 (uint64_t)add;
 					memcpy(bytes, image, image_bytes);
 					for (unsigned i = 0; i < width; i++)
 						bytes[at + i] = (unsigned char)(value >> (8 * i));
 					image_repair_table(bytes, image_bytes);
 					image_repair(bytes, image_bytes);
-					if (refused_or_usable(bytes, image_bytes, at, (unsigned)value))
+					if (refused_or_usable(bytes, image_bytes, at,
+					                      (unsigned)value))
 						assert_only_may_change(bytes);
 				}
 	free(bytes);
@@ -146,9 +153,14 @@ static void test_hostile_numbers(void **state)
 /* What is newer than this library is not called damaged. */
 static void test_newer_is_not_damaged(void **state)
 {
-	static const struct { unsigned at, value; int err; const char *field; } cases[] = {
-		{ 8, 2, -ENOTSUP, "format" }, { 8, 0, -EBADMSG, "format" }, { 12, 250, -ENOTSUP, "kind" }, { 16, 3, -EBADMSG, "words_per_key" },
-		{ 20, 99, -EBADMSG, "bits_per_word" }, { 48, 2, -EBADMSG, "hash" }, { IMAGE_COMPRESSION, 2, -EBADMSG, "compression" } };
+	static const struct { unsigned at, value; int err; const char *field;
+	} cases[] = { { 8, 2, -ENOTSUP, "format" },
+	              { 8, 0, -EBADMSG, "format" },
+	              { 12, 250, -ENOTSUP, "kind" },
+	              { 16, 3, -EBADMSG, "words_per_key" },
+	              { 20, 99, -EBADMSG, "bits_per_word" },
+	              { 48, 2, -EBADMSG, "hash" },
+	              { IMAGE_COMPRESSION, 2, -EBADMSG, "compression" } };
 	struct weir_filter *f = NULL;
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
@@ -159,23 +171,33 @@ static void test_newer_is_not_damaged(void **state)
 		if (cases[i].at == IMAGE_COMPRESSION)
 			image_put64(bytes + 96, 0); /* as if it were compressed */
 		image_repair(bytes, image_bytes);
-		assert_refused(weir_load_memory(&f, bytes, image_bytes, NULL), cases[i].err, cases[i].field, "");
+		assert_refused(weir_load_memory(&f, bytes, image_bytes, NULL), cases[i].err,
+		               cases[i].field, "");
 		free(bytes);
 	}
 	assert_null(f);
 }
 
-/* Sizes that contradict each other in nothing but their rule: the file is as long as they say (with holes), the checksums are good. */
+/* Sizes that contradict each other in nothing but their rule: the file is as long as they say
+ * (with holes), the checksums are good. */
 static void test_illegal_shards(void **state)
 {
-	static const struct { uint64_t blocks, shards; bool legal; } cases[] = {
-		{ 2048, 2, true }, { 2049, 2, false }, { 2047, 1, true }, { 3072, 3, false }, { 2048, 0, false }, { 2048, 4, false },
-		{ UINT64_C(1) << 27, 65536, true }, { UINT64_C(1) << 27, 131072, false } };
+	static const struct { uint64_t blocks, shards; bool legal;
+	} cases[] = { { 2048, 2, true },
+	              { 2049, 2, false },
+	              { 2047, 1, true },
+	              { 3072, 3, false },
+	              { 2048, 0, false },
+	              { 2048, 4, false },
+	              { UINT64_C(1) << 27, 65536, true },
+	              { UINT64_C(1) << 27, 131072, false } };
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
 		struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-		uint64_t table_end = IMAGE_TABLE + 8 * cases[i].shards, align = cases[i].blocks >= 32768 ? 2 << 20 : IMAGE_PAGE;
-		uint64_t bits = (table_end + align - 1) / align * align, length = bits + 64 * cases[i].blocks;
+		uint64_t table_end = IMAGE_TABLE + 8 * cases[i].shards,
+		         align = cases[i].blocks >= 32768 ? 2 << 20 : IMAGE_PAGE;
+		uint64_t bits = (table_end + align - 1) / align * align,
+		         length = bits + 64 * cases[i].blocks;
 		unsigned char *front = calloc(1, table_end);
 		assert_non_null(front);
 		memcpy(front, image, IMAGE_TABLE);
@@ -203,7 +225,8 @@ static void test_every_length(void **state)
 	(void)state;
 	assert_true(image_spit(path, image, image_bytes));
 	for (size_t n = image_bytes; n-- > 0;) {
-		unsigned char *bytes = malloc(n + 1); /* its own, so that a sanitizer sees its end */
+		/* its own, so that a sanitizer sees its end */
+		unsigned char *bytes = malloc(n + 1);
 		assert_non_null(bytes);
 		memcpy(bytes, image, n);
 		assert_false(refused_or_usable(bytes, n, n, 0));
@@ -214,10 +237,12 @@ static void test_every_length(void **state)
 		assert_refused(weir_load(&f, path, NULL), -EBADMSG, path, "");
 		assert_refused(weir_image_info(path, &info), -EBADMSG, path, "");
 		for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++)
-			assert_refused(weir_map(&f, path, (enum weir_map_mode)mode, NULL), -EBADMSG, path, "");
+			assert_refused(weir_map(&f, path, (enum weir_map_mode)mode, NULL), -EBADMSG,
+			               path, "");
 		int fd = open(path, O_RDONLY);
 		/* From the header on it is found out before memory is taken. */
-		assert_refused(weir_load_fd(&f, fd, NULL), -EBADMSG, "file descriptor", n < IMAGE_TABLE ? "ends at byte" : "length");
+		assert_refused(weir_load_fd(&f, fd, NULL), -EBADMSG, "file descriptor",
+		               n < IMAGE_TABLE ? "ends at byte" : "length");
 		close(fd);
 	}
 	assert_null(f);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Damaged compressed images: every byte changed, every length, and frames that are well-formed zstd but not a shard: too much, too
- * little, two for one, one and a remainder. What loads has the very bits that were saved. */
+ * Damaged compressed images: every byte changed, every length, and frames that are well-formed
+ * zstd but not a shard: too much, too little, two for one, one and a remainder. What loads has
+ * the very bits that were saved. */
 #include <errno.h>
 #include <zstd.h>
 #include "../image_bytes.h"
@@ -34,7 +35,8 @@ static int setup(void **state)
 	weir_destroy(f);
 	image = image_slurp(path, &image_bytes);
 	plain = image_slurp(plain_path, &plain_bytes);
-	return err || !image || !plain || plain_bytes != IMAGE_PAGE + 2 * SHARD || image_get(image + IMAGE_SHARDS, 4) != 2;
+	return err || !image || !plain || plain_bytes != IMAGE_PAGE + 2 * SHARD ||
+	       image_get(image + IMAGE_SHARDS, 4) != 2;
 }
 
 static int teardown(void **state)
@@ -103,7 +105,8 @@ static void test_every_length(void **state)
 /* The image with other bytes for its last shard's frame, @said long as its prefix says. */
 static bool with_last_frame(const void *frame, size_t n, uint64_t said)
 {
-	size_t first = PREFIX + (size_t)image_get(image + IMAGE_PAGE, 8), front = IMAGE_PAGE + first;
+	size_t first = PREFIX + (size_t)image_get(image + IMAGE_PAGE, 8),
+	       front = IMAGE_PAGE + first;
 	unsigned char *bytes = malloc(front + PREFIX + n);
 	assert_non_null(bytes);
 	memcpy(bytes, image, front);
@@ -119,7 +122,9 @@ static void test_frames_that_are_not_a_shard(void **state)
 {
 	static unsigned char frame[2 * SHARD], longer[SHARD + 64];
 	const unsigned char *shard = plain + IMAGE_PAGE + SHARD;
-	const unsigned char skippable[12] = { 0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 'w', 'e', 'i', 'r' };
+	const unsigned char skippable[12] = {
+		0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 'w', 'e', 'i', 'r'
+	};
 	(void)state;
 	for (int level = 1; level <= 19; level += 6) { /* whatever level another packer took */
 		size_t n = ZSTD_compress(frame, sizeof frame, shard, SHARD, level);
@@ -152,7 +157,8 @@ static void test_live_and_compressed(void **state)
 	struct weir_filter *f = NULL;
 	(void)state;
 	memcpy(image + IMAGE_COMMIT, "WEIRLIVE", 8);
-	assert_refused(weir_load_memory(&f, image, image_bytes, NULL), -EBADMSG, "compression", "live");
+	assert_refused(weir_load_memory(&f, image, image_bytes, NULL), -EBADMSG, "compression",
+	               "live");
 	image_put64(image + IMAGE_COMMIT, XXH3_64bits(image + IMAGE_HEADER_SUM, 16));
 	assert_true(refused_or_same(image, image_bytes));
 }

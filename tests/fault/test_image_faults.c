@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call that weir makes to the system fails, for every n, every verb on images, and several errors: the verb says so in a
- * sentence, or was able to do without; the old file is whole or the new one is; nothing leaks and no litter stays. And every read and
- * write interrupted and short: the verb succeeds as if nothing were. */
+ * The n-th call that weir makes to the system fails, for every n, every verb on images, and
+ * several errors: the verb says so in a sentence, or was able to do without; the old file is
+ * whole or the new one is; nothing leaks and no litter stays. And every read and write
+ * interrupted and short: the verb succeeds as if nothing were. */
 #include <errno.h>
 #include <sys/mman.h>
 #include "faults.h"
@@ -16,7 +17,8 @@ static int setup(void **state)
 	f = test_filter(WEIR_BLOCKED, 200000, 0.01);
 	large = test_filter(WEIR_BLOCKED, 1800000, 0.01);
 	for (uint64_t i = 0; i < 1000; i++)
-		if (weir_insert_hash(f, test_key(i)) < 0 || weir_insert_hash(large, test_key(i)) < 0)
+		if (weir_insert_hash(f, test_key(i)) < 0 ||
+		    weir_insert_hash(large, test_key(i)) < 0)
 			return -1;
 	return 0;
 }
@@ -39,7 +41,10 @@ static int save_with(int level)
 }
 
 static int do_save(void) { return save_with(0); }
-static int do_info(void) { return weir_image_info(path, &(struct weir_image_info)WEIR_IMAGE_INFO_INIT); }
+static int do_info(void)
+{
+	return weir_image_info(path, &(struct weir_image_info)WEIR_IMAGE_INFO_INIT);
+}
 
 static int do_save_new(void)
 {
@@ -168,23 +173,28 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 	unsigned descriptors = open_descriptors();
 	shim.at = n;
 	shim.error = error;
-	assert_int_equal(weir_load(&(struct weir_filter *){ NULL }, "", NULL), -ENOENT); /* another sentence before */
+	/* another sentence before */
+	assert_int_equal(weir_load(&(struct weir_filter *){ NULL }, "", NULL), -ENOENT);
 	int answer = run(verb);
 	snprintf(sentence, sizeof sentence, "%s", weir_error_detail());
 	snprintf(what, sizeof what, "%s", shim.what ? shim.what : "none");
 	shim.at = 0;
-	if (answer < 0 && (strncmp(sentence, ": cannot open", 13) == 0 || !*sentence || answer < -133))
-		fail_msg("%s: call %u (%s, %s): answered %d, \"%s\"", verb->name, n, what, strerror(error), answer, sentence);
+	if (answer < 0 &&
+	    (strncmp(sentence, ": cannot open", 13) == 0 || !*sentence || answer < -133))
+		fail_msg("%s: call %u (%s, %s): answered %d, \"%s\"", verb->name, n, what,
+		         strerror(error), answer, sentence);
 	if (open_descriptors() != descriptors || shim.allocated || mappings_of(folder))
-		fail_msg("%s: call %u (%s): %u descriptors more, %ld allocations, %u mappings", verb->name, n, what,
-		         open_descriptors() - descriptors, shim.allocated, mappings_of(folder));
+		fail_msg("%s: call %u (%s): %u descriptors more, %ld allocations, %u mappings",
+		         verb->name, n, what, open_descriptors() - descriptors, shim.allocated,
+		         mappings_of(folder));
 	assert_whole(verb, answer);
 	return strcmp(what, "none") != 0;
 }
 
 static void test_every_call_fails(void **state)
 {
-	static const int errors[] = { EIO, ENOSPC, ENOMEM, EACCES, EINTR, EEXIST, ENOENT, EINVAL, ENOSYS };
+	static const int errors[] = { EIO,    ENOSPC, ENOMEM, EACCES, EINTR,
+	                              EEXIST, ENOENT, EINVAL, ENOSYS };
 	(void)state;
 	for (unsigned v = 0; v < COUNT_OF(verbs); v++)
 		for (unsigned e = 0; e < COUNT_OF(errors); e++) {
@@ -200,7 +210,9 @@ static void test_every_call_fails(void **state)
 /* Only the last calls, the mapping's own: hundreds before them read what is reserved. */
 static void test_a_large_mapping_fails(void **state)
 {
-	static const struct verb map = { .name = "map a large one", .run = do_map_read, .large = true };
+	static const struct verb map = { .name = "map a large one",
+	                                 .run = do_map_read,
+	                                 .large = true };
 	(void)state;
 	fresh(&map);
 	assert_ok(run(&map));

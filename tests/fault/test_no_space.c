@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A full disk: a file system of 1 MiB in memory, mounted where only this process sees it. Needs the right to mount (root, or user
- * namespaces); says so and skips without. */
+ * A full disk: a file system of 1 MiB in memory, mounted where only this process sees it. Needs
+ * the right to mount (root, or user namespaces); says so and skips without. */
 #include <errno.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -15,7 +15,8 @@ static bool write_file(const char *name, const char *text)
 	return image_spit(name, text, strlen(text));
 }
 
-/* A namespace of one's own; as an ordinary user with a user namespace around it, in which one is root. */
+/* A namespace of one's own; as an ordinary user with a user namespace around it, in which one is
+ * root. */
 static bool own_mounts(void)
 {
 	char map[64];
@@ -25,7 +26,8 @@ static bool own_mounts(void)
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
 		return false;
 	snprintf(map, sizeof map, "0 %u 1", uid);
-	bool mapped = write_file("/proc/self/uid_map", map) && write_file("/proc/self/setgroups", "deny");
+	bool mapped = write_file("/proc/self/uid_map", map) &&
+	              write_file("/proc/self/setgroups", "deny");
 	snprintf(map, sizeof map, "0 %u 1", gid);
 	return mapped && write_file("/proc/self/gid_map", map);
 }
@@ -33,7 +35,8 @@ static bool own_mounts(void)
 static int setup(void **state)
 {
 	(void)folder_setup(state);
-	if (!own_mounts() || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount("weir", folder, "tmpfs", 0, "size=1m"))
+	if (!own_mounts() || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("weir", folder, "tmpfs", 0, "size=1m"))
 		snprintf(why, sizeof why, "cannot mount a small file system: %s", strerror(errno));
 	little = test_filter(WEIR_BLOCKED, 10000, 0.01);
 	much = test_filter(WEIR_BLOCKED, 2000000, 0.01);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The library twice in one process, as two plugins would bring it: two copies of the file, each loaded with RTLD_LOCAL, each with handles,
- * reloads and a follower; then both are closed while threads that have used them are still there, and loaded again. liburcu is one, so
- * what a thread is to it is shared by both. */
+ * The library twice in one process, as two plugins would bring it: two copies of the file, each
+ * loaded with RTLD_LOCAL, each with handles, reloads and a follower; then both are closed while
+ * threads that have used them are still there, and loaded again. liburcu is one, so what a
+ * thread is to it is shared by both. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -11,8 +12,11 @@
 enum { COPIES = 2, ROUNDS = 5, KEYS = 500 };
 
 #define VERBS(X) \
-	X(weir_create) X(weir_save) X(weir_handle_create) X(weir_handle_destroy) X(weir_handle_contains_hash) X(weir_handle_insert_hash) \
-	X(weir_reload_begin) X(weir_reload_copy) X(weir_reload_commit) X(weir_follow) X(weir_follow_stop) X(weir_handle_get)
+	X(weir_create) \
+	X(weir_save) X(weir_handle_create) X(weir_handle_destroy) X(weir_handle_contains_hash) \
+		X(weir_handle_insert_hash) X(weir_reload_begin) X(weir_reload_copy) \
+			X(weir_reload_commit) X(weir_follow) X(weir_follow_stop) \
+				X(weir_handle_get)
 
 /* One plugin's weir. */
 struct plugin {
@@ -76,7 +80,8 @@ static void *visit(void *argument)
 {
 	struct visitor *v = argument;
 	for (unsigned i = 0; i < COPIES; i++)
-		v->hits += v->plugins[i].weir_handle_contains_hash(v->plugins[i].h, test_key(i * KEYS));
+		v->hits += v->plugins[i].weir_handle_contains_hash(v->plugins[i].h,
+		                                                   test_key(i * KEYS));
 	sem_post(&v->seen);
 	while (sem_wait(&v->closed))
 		;
@@ -114,7 +119,8 @@ static void test_two_copies(void **state)
 		assert_true(plugins[0].weir_handle_get != plugins[1].weir_handle_get);
 		for (unsigned i = 0; i < COPIES; i++) {
 			use(&plugins[i], i * KEYS);
-			assert_int_equal(plugins[i].weir_follow(&plugins[i].f, plugins[i].h, path, NULL), 0);
+			assert_int_equal(
+				plugins[i].weir_follow(&plugins[i].f, plugins[i].h, path, NULL), 0);
 		}
 		for (unsigned i = 0; i < COPIES; i++)
 			assert_int_equal(plugins[i].weir_follow_stop(plugins[i].f), 0);
@@ -132,8 +138,9 @@ static void test_two_copies(void **state)
 	}
 }
 
-/* A plugin that came first has used liburcu-bp. Its thread's record then lies in storage made for it alone, and a library that asked for
- * that record at a fixed offset could not be loaded any more. */
+/* A plugin that came first has used liburcu-bp. Its thread's record then lies in storage made
+ * for it alone, and a library that asked for that record at a fixed offset could not be loaded
+ * any more. */
 static void test_liburcu_used_before(void **state)
 {
 	(void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A saver is killed: before each of its system calls, and 200 times at a moment of chance. The name holds the old image or the new one,
- * whole. No litter stays, but for one call: between linkat and renameat, which no file system can join, the new image has a temporary
- * name, and the next save takes it away. A file system without O_TMPFILE keeps a named temporary file. */
+ * A saver is killed: before each of its system calls, and 200 times at a moment of chance. The
+ * name holds the old image or the new one, whole. No litter stays, but for one call: between
+ * linkat and renameat, which no file system can join, the new image has a temporary name, and
+ * the next save takes it away. A file system without O_TMPFILE keeps a named temporary file. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -42,7 +43,9 @@ static bool dies_at(unsigned n, bool no_tmpfile)
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		shim = (struct shim){ .armed = true, .at = n, .die = true, .no_tmpfile = no_tmpfile };
+		shim = (struct shim){
+			.armed = true, .at = n, .die = true, .no_tmpfile = no_tmpfile
+		};
 		_exit(save(small, 2) ? 1 : 0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -130,7 +133,8 @@ static bool killed_after(uint64_t wait, uint64_t generation)
 	if (child == 0)
 		_exit(write(start[1], "s", 1) != 1 || save(large, generation));
 	assert_int_equal(read(start[0], &byte, 1), 1);
-	struct timespec t = { .tv_sec = (time_t)(wait / 1000000000), .tv_nsec = (long)(wait % 1000000000) };
+	struct timespec t = { .tv_sec = (time_t)(wait / 1000000000),
+	                      .tv_nsec = (long)(wait % 1000000000) };
 	nanosleep(&t, NULL);
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -155,8 +159,10 @@ static void test_killed_at_random(void **state)
 		replaced += now != generation;
 		generation = now;
 	}
-	print_message("%u savers: %llu killed, %llu had switched the name, %llu died between link and rename\n", KILLS,
-	              (unsigned long long)killed, (unsigned long long)replaced, (unsigned long long)left);
+	print_message("%u savers: %llu killed, %llu had switched the name, %llu died between link "
+	              "and rename\n",
+	              KILLS, (unsigned long long)killed, (unsigned long long)replaced,
+	              (unsigned long long)left);
 	assert_true(killed > KILLS / 10);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What run-eva.sh analyses: the header check on every input there is, then what its callers do with the fields it lets through. */
+ * What run-eva.sh analyses: the header check on every input there is, then what its callers do
+ * with the fields it lets through. */
 #include "../../src/image/head.h"
 
 volatile unsigned char any_byte;
@@ -19,8 +20,10 @@ int main(void)
 	given.header_checksum = any_number;
 	given.commit = any_number;
 	if (weir__image_check(bytes, &given, &head, &fault))
-		return fault.err + fault.field[0] + (fault.rule ? fault.rule[0] : (int)(fault.wanted & 1));
-	/* What a loader computes from a checked header: none of it may overflow or divide by zero. */
+		return fault.err + fault.field[0] +
+		       (fault.rule ? fault.rule[0] : (int)(fault.wanted & 1));
+	/* What a loader computes from a checked header: none of it may overflow or divide by
+	 * zero. */
 	uint64_t shard_bytes = 64 * head.nblocks / head.shards;
 	weir__image_put(again, &head);
 	return weir__image_length(&head) > weir__image_padding(&head) + shard_bytes + again[0];

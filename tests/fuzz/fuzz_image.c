@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes at all as an image: refused with a sentence, or loaded, and then used, saved, mapped and loaded again; what comes back must
- * be what was there. Anything else aborts. Run by libFuzzer (run-fuzz.sh) or over the corpus by replay.c. */
+ * Any bytes at all as an image: refused with a sentence, or loaded, and then used, saved, mapped
+ * and loaded again; what comes back must be what was there. Anything else aborts. Run by
+ * libFuzzer (run-fuzz.sh) or over the corpus by replay.c. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@
 #define MUST(condition) \
 	do { \
 		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: not so: %s (\"%s\")\n", __FILE__, __LINE__, #condition, weir_error_detail()); \
+			fprintf(stderr, "%s:%d: not so: %s (\"%s\")\n", __FILE__, __LINE__, \
+			        #condition, weir_error_detail()); \
 			abort(); \
 		} \
 	} while (0)
@@ -42,7 +44,8 @@ static void measure(const struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
 	MUST(weir_stats_exact(f, &s) == 0);
-	MUST(s.bytes >= 64 && s.bytes <= MOST_BITS && s.bytes % 64 == 0 && s.shards >= 1 && s.bytes / 64 % s.shards == 0);
+	MUST(s.bytes >= 64 && s.bytes <= MOST_BITS && s.bytes % 64 == 0 && s.shards >= 1 &&
+	     s.bytes / 64 % s.shards == 0);
 	MUST(s.capacity >= 1 && s.fp_rate > 0 && s.fp_rate < 1 && s.fill >= 0 && s.fill <= 1);
 }
 
@@ -52,7 +55,8 @@ static void must_be_alike(struct weir_filter *a, struct weir_filter *b)
 	struct weir_stats sa = WEIR_STATS_INIT, sb = WEIR_STATS_INIT, both = WEIR_STATS_INIT;
 	MUST(weir_stats_exact(a, &sa) == 0 && weir_stats_exact(b, &sb) == 0);
 	MUST(weir_merge(b, a) == 0 && weir_stats_exact(b, &both) == 0);
-	MUST(sa.fill == sb.fill && sa.fill == both.fill && sa.capacity == sb.capacity && sa.fp_rate == sb.fp_rate);
+	MUST(sa.fill == sb.fill && sa.fill == both.fill && sa.capacity == sb.capacity &&
+	     sa.fp_rate == sb.fp_rate);
 	for (unsigned i = 0; i < KEYS; i++)
 		MUST(weir_contains_hash(b, key_of(i)));
 }
@@ -141,7 +145,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int err = weir_load_memory(&f, data, size, &o);
 	if (err) {
 		MUST(!f && (err == -EBADMSG || err == -ENOTSUP || err == -EFBIG || err == -EBUSY));
-		MUST(strncmp(weir_error_detail(), "the image in memory: ", 21) == 0 && strlen(weir_error_detail()) > 30);
+		MUST(strncmp(weir_error_detail(), "the image in memory: ", 21) == 0 &&
+		     strlen(weir_error_detail()) > 30);
 		if (err == -EBUSY)
 			map_live(data, size);
 		return 0;

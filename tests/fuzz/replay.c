@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The corpus without libFuzzer: replay FOLDER [MUTATIONS]. Every file once, then each of them mutated again and again by the same
- * mutator, from fixed seeds, with a plain mutation of bytes in place of libFuzzer's. */
+ * The corpus without libFuzzer: replay FOLDER [MUTATIONS]. Every file once, then each of them
+ * mutated again and again by the same mutator, from fixed seeds, with a plain mutation of bytes
+ * in place of libFuzzer's. */
 #include <dirent.h>
 #include <errno.h>
 #include "../image_bytes.h"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The bits and the image format are the same on every machine, instruction set and version, for ever: filters made here equal the
- * files checked in beside this test byte for byte, and those files answer as they did when they were made.
+ * The bits and the image format are the same on every machine, instruction set and version, for
+ * ever: filters made here equal the files checked in beside this test byte for byte, and those
+ * files answer as they did when they were made.
  *
- * test_golden FOLDER: test.   test_golden FOLDER write: make the files of a new format version, and show what to pin of them; a
- * version that was released keeps its files. The zstd image is only read: another zstd may pack the same bits otherwise. */
+ * test_golden FOLDER: test.   test_golden FOLDER write: make the files of a new format version, and
+ * show what to pin of them; a version that was released keeps its files. The zstd image is only
+ * read: another zstd may pack the same bits otherwise. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -21,14 +23,16 @@ enum { OTHERS = 20000 };
 static const struct golden table[] = {
 	{ "blocked_z1g5", WEIR_BLOCKED, 1, 5, 500, 500, 160, UINT64_C(0x0bbc0b3a5f9daa35) },
 	{ "blocked_z2g3", WEIR_BLOCKED, 2, 3, 500, 500, 131, UINT64_C(0x6a329c09f99aa46c) },
-	{ "blocked_z2g10", WEIR_BLOCKED, 2, 10, 300, 300, 104, UINT64_C(0x61eab3bfb761cc08) }, /* all twenty fields */
+	/* all twenty fields */
+	{ "blocked_z2g10", WEIR_BLOCKED, 2, 10, 300, 300, 104, UINT64_C(0x61eab3bfb761cc08) },
 	{ "blocked_z4g2", WEIR_BLOCKED, 4, 2, 500, 500, 167, UINT64_C(0x637b8dd0a61d4ec7) },
 	{ "blocked_z4g5", WEIR_BLOCKED, 4, 5, 300, 300, 56, UINT64_C(0xca550d3f779e414f) },
 	{ "blocked_z8g1", WEIR_BLOCKED, 8, 1, 500, 500, 165, UINT64_C(0x9120dcd16b7ce38b) },
 	{ "blocked_z8g2", WEIR_BLOCKED, 8, 2, 500, 500, 76, UINT64_C(0x449e558ad6588cfe) },
 	{ "classic_k7", WEIR_CLASSIC, 7, 1, 500, 500, 128, UINT64_C(0x27df134f0c01054e) },
 	{ "classic_k13", WEIR_CLASSIC, 13, 1, 300, 300, 91, UINT64_C(0xd993953015c094cd) },
-	{ "shards_zstd", WEIR_BLOCKED, 2, 3, 120000, 300, 0, UINT64_C(0x9c899d1ecdbc97f5) }, /* several shards, nearly empty so that the file is small */
+	/* several shards, nearly empty so that the file is small */
+	{ "shards_zstd", WEIR_BLOCKED, 2, 3, 120000, 300, 0, UINT64_C(0x9c899d1ecdbc97f5) },
 };
 
 static const char *fixtures;
@@ -93,7 +97,8 @@ static void save(const struct weir_filter *f, const char *to, int level)
 	assert_ok(weir_save(f, to, &options));
 }
 
-/* What f saves as a plain image is what was pinned, and where the fixture is plain the fixture itself. */
+/* What f saves as a plain image is what was pinned, and where the fixture is plain the fixture
+ * itself. */
 static void assert_saves_as(const struct weir_filter *f, const struct golden *golden)
 {
 	char name[4200];
@@ -150,7 +155,8 @@ static void test_mapped(void **state)
 			if (packed(&table[i]))
 				continue;
 			fixture(&table[i], name);
-			unsigned char *bytes = image_slurp(name, &n); /* a copy: live mapping writes to its file */
+			/* a copy: live mapping writes to its file */
+			unsigned char *bytes = image_slurp(name, &n);
 			assert_true(image_spit(path, bytes, n));
 			free(bytes);
 			assert_ok(weir_map(&f, path, (enum weir_map_mode)mode, NULL));
@@ -169,7 +175,8 @@ static int write_fixtures(void)
 		fixture(&table[i], name);
 		save(f, name, 0);
 		unsigned char *bytes = image_slurp(name, &n);
-		printf("%s, %llu, UINT64_C(0x%016llx)\n", table[i].name, (unsigned long long)false_positives(f, &table[i]),
+		printf("%s, %llu, UINT64_C(0x%016llx)\n", table[i].name,
+		       (unsigned long long)false_positives(f, &table[i]),
 		       (unsigned long long)XXH3_64bits(bytes, n));
 		if (packed(&table[i]))
 			save(f, name, 19);

@@ -17,10 +17,13 @@ int main()
 	}
 	const std::string apple = "apple", pear = "pear";
 	weir_inline view;
-	bool right = weir_insert(f, apple.data(), apple.size()) == WEIR_NEW && weir_contains(f, apple.data(), apple.size()) &&
-	             !weir_contains(f, pear.data(), pear.size()) && weir_inline_init(&view, f) == 0 &&
+	bool right = weir_insert(f, apple.data(), apple.size()) == WEIR_NEW &&
+	             weir_contains(f, apple.data(), apple.size()) &&
+	             !weir_contains(f, pear.data(), pear.size()) &&
+	             weir_inline_init(&view, f) == 0 &&
 	             weir_inline_contains(&view, apple.data(), apple.size()) &&
-	             weir_inline_insert(&view, pear.data(), pear.size()) == WEIR_NEW && weir_contains(f, pear.data(), pear.size());
+	             weir_inline_insert(&view, pear.data(), pear.size()) == WEIR_NEW &&
+	             weir_contains(f, pear.data(), pear.size());
 	weir_destroy(f);
 	std::cout << "weir " << weir_version() << '\n';
 	return right ? 0 : 1;

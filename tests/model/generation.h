@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Filters, and the record that names them (src/set/generation.h), for the models. H1 to H5 are the rules of that file.
+ * Filters, and the record that names them (src/set/generation.h), for the models. H1 to H5 are the
+ * rules of that file.
  *
- * A filter has one word for each key and each word one bit: what two keys do in one word a fetch-or keeps apart. Nothing is used
- * twice, so that a use after the free is seen: filters and records count upwards, 0 is none.
+ * A filter has one word for each key and each word one bit: what two keys do in one word a fetch-or
+ * keeps apart. Nothing is used twice, so that a use after the free is seen: filters and records
+ * count upwards, 0 is none.
  *
- * The model that includes it names INSERTERS (each has a key of its own), READERS, FILTERS, RECORDS and PEAK (filters at a time). */
+ * The model that includes it names INSERTERS (each has a key of its own), READERS, FILTERS,
+ * RECORDS and PEAK (filters at a time). */
 #ifndef SHARDS
 #define SHARDS 1
 #endif
@@ -52,9 +55,10 @@ inline free_filter(f)
 {
 	d_step {
 		if
-		:: f != NONE -> KEEP(filters[f]); filters[f].freed = 1; filters[f].bits = 0; filters_live--
-		:: else
-		fi
+			::f != NONE->KEEP(filters[f]);
+		filters[f].freed = 1;
+		filters[f].bits = 0;
+		filters_live-- ::else fi
 	}
 }
 

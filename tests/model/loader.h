@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * What a writer of a handle does, for the models: it claims the handle, begins, fills next, publishes, and leaves what is not published
- * any more to a grace period.
+ * What a writer of a handle does, for the models: it claims the handle, begins, fills next,
+ * publishes, and leaves what is not published any more to a grace period.
  *
- * Its variables are its process's: old and kept, the filters that its record named; next; leaving, the record itself; g, the grace
- * period that is its own; k and carried for a copy. */
+ * Its variables are its process's: old and kept, the filters that its record named; next;
+ * leaving, the record itself; g, the grace period that is its own; k and carried for a copy. */
 #ifndef LOADERS
 #define LOADERS 1
 #endif
@@ -60,7 +60,12 @@ inline retire(one, two, r)
 
 inline find(s)
 {
-	d_step { leaving = published[s]; old = records[leaving].current; kept = records[leaving].previous }
+	d_step
+	{
+		leaving = published[s];
+		old = records[leaving].current;
+		kept = records[leaving].previous
+	}
 }
 
 /* H2: from here on every insert that starts goes to next too, and every other has ended. */
@@ -100,7 +105,11 @@ inline fill(s)
 #endif
 #ifdef COPY_STORE
 		carried = carried | HAS(next, k);
-		d_step { KEEP(filters[next]); filters[next].bits = (filters[next].bits & ~(1 << k)) | (carried << k) }
+		d_step
+		{
+			KEEP(filters[next]);
+			filters[next].bits = (filters[next].bits & ~(1 << k)) | (carried << k)
+		}
 #else
 		if
 		:: carried -> set_bit(next, k)

@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: MIT
- * A refresh (src/refresh.c): the filter is replaced by an image file that was made from the application's record.
+ * A refresh (src/refresh.c): the filter is replaced by an image file that was made from the
+ * application's record.
  *
- * The application writes its record before it inserts. Somebody makes a file of the record, at any time and a word at a time; the
- * refresh maps the file it finds, checks it and asks the gate, and then reloads with the image as next: begin, carry, commit.
+ * The application writes its record before it inserts. Somebody makes a file of the record, at any
+ * time and a word at a time; the refresh maps the file it finds, checks it and asks the gate, and
+ * then reloads with the image as next: begin, carry, commit.
  *
- *  - Found in the image's filter are the inserts that had returned before its making began, and those that started after begin's grace
- *    period (H2). Those between are in the old filter alone, unless the image happens to have them.
+ *  - Found in the image's filter are the inserts that had returned before its making began, and
+ *    those that started after begin's grace period (H2). Those between are in the old filter alone,
+ *    unless the image happens to have them.
  *  - If it carries over the old filter's bits, nothing is missing.
  *  - As long as the old filter serves, and if the image is refused, nothing is missing either.
- *  - Nothing is used, nor freed again, after it was freed (H3). There are never more than two filters.
+ *  - Nothing is used, nor freed again, after it was freed (H3). There are never more than two
+ *    filters.
  *
  * Variants, and what they must show (run.sh reads these lines):
- *  variant: holds
- *  variant CARRY: holds, all inserts are found
- *  variant ALL_FOUND: fails, without carry: what was inserted after the making began can be in the old filter alone
- *  variant SOURCE_LATE: fails, the application inserts first and writes its record then
- *  variant CARRY NO_GRACE_COPY: fails, an inserter that read the old record writes behind the copy's back (H2)
- *  variant CARRY NO_NEXT: fails, so does any if the image is published at once, with the bits carried over before (H2)
- *  variant CHECK_LATE: fails, inserts have changed the bits of a good image that is published before it is checked
- *  variant REFUSED_AT_ONCE: fails, an inserter still writes to an image that is refused after begin (H3)
- *  variant NO_GRACE_FREE: fails, a section still uses the old record and the old filter (H3)
+ *  variant: holds variant CARRY: holds, all inserts are found variant ALL_FOUND: fails, without
+ *  carry: what was inserted after the making began can be in the old filter alone variant
+ *  SOURCE_LATE: fails, the application inserts first and writes its record then variant CARRY
+ *  NO_GRACE_COPY: fails, an inserter that read the old record writes behind the copy's back (H2)
+ *  variant CARRY NO_NEXT: fails, so does any if the image is published at once, with the bits
+ *  carried over before (H2) variant CHECK_LATE: fails, inserts have changed the bits of a good
+ *  image that is published before it is checked variant REFUSED_AT_ONCE: fails, an inserter still
+ *  writes to an image that is refused after begin (H3) variant NO_GRACE_FREE: fails, a section
+ *  still uses the old record and the old filter (H3)
  *
  *  full ROUNDS=2: a second file, made at any time since the first
  */

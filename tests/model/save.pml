@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  * Saving under a power cut, and two savers of one path at once (src/image/replace.c).
  *
- * The worst that POSIX allows: what is written, data and names, reaches the disk in any order or not at all, until an fsync. After a
- * cut only the disk is left.
+ * The worst that POSIX allows: what is written, data and names, reaches the disk in any order or
+ * not at all, until an fsync. After a cut only the disk is left.
  *
  *  - At any moment a reader finds a whole file under the name; so does who comes after a cut.
  *  - After a save has answered 0, a cut does not bring the old file back.
- *  - A leftover of a saver that was killed is never published, and no temporary name stays once all savers are done.
+ *  - A leftover of a saver that was killed is never published, and no temporary name stays once all
+ *    savers are done.
  *
  * Variants, and what they must show (run.sh reads these lines):
- *  variant: holds
- *  variant FRESH: holds, the path does not exist before
- *  variant NO_FSYNC: fails, the name can point to a file whose data is not on the disk
- *  variant NO_FOLDER_SYNC: fails, a save that answered 0 can be undone
- *  variant IN_PLACE: fails, a reader and a cut meet half a file
+ *  variant: holds variant FRESH: holds, the path does not exist before variant NO_FSYNC: fails, the
+ *  name can point to a file whose data is not on the disk variant NO_FOLDER_SYNC: fails, a save
+ *  that answered 0 can be undone variant IN_PLACE: fails, a reader and a cut meet half a file
  *  variant TRUST_TEMPORARY: fails, who finds the temporary name taken renames what stands there
- *  variant KEEP_TEMPORARY: fails, renaming one link of a file to another link of it leaves the first
+ *  variant KEEP_TEMPORARY: fails, renaming one link of a file to another link of it leaves the
+ *  first
  */
 #define OLD 0      /* files: what stood under the name, */
 #define LEFT 3     /* what a killed saver left under the temporary name, */

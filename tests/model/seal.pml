@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The commit record of a live image under a power cut (src/image/seal.c): it says live from before the first insert until bits and
- * checksums are on the disk. Pages reach the disk in any order, at any time; msync waits for those it names.
+ * The commit record of a live image under a power cut (src/image/seal.c): it says live from before
+ * the first insert until bits and checksums are on the disk. Pages reach the disk in any order, at
+ * any time; msync waits for those it names.
  *
  *  - After a cut an image that says it is sealed has the bits that its checksums were made of.
  *

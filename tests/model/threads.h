@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Inserters and readers, for the models of the handle.
  *
- * What is done in one step here leaves no run out: a section that begins sooner or ends later only makes grace periods longer, and a
- * promise that comes later asks for less. */
+ * What is done in one step here leaves no run out: a section that begins sooner or ends later
+ * only makes grace periods longer, and a promise that comes later asks for less. */
 #ifndef SHARD
 #define SHARD(k) 0 /* the one of key k */
 #endif
 
-/* Insert key k into a filter of record r, if it names one. A bit that is there already is not written; here that is the same. */
+/* Insert key k into a filter of record r, if it names one. A bit that is there already is not
+ * written; here that is the same. */
 #define PUT(member) \
 	d_step { KEEP(records[r]); f = records[r].member }; \
 	if \
@@ -62,10 +63,19 @@ returned:
 #ifndef OWN_READER
 inline lookup()
 {
-	d_step { KEEP(records[r]); KEEP(filters[records[r].current]); seen = HAS(records[r].current, k) }
+	d_step
+	{
+		KEEP(records[r]);
+		KEEP(filters[records[r].current]);
+		seen = HAS(records[r].current, k)
+	}
 #ifdef READ_BOTH
 	if
-	:: d_step { records[r].next != NONE -> KEEP(filters[records[r].next]); seen = seen | HAS(records[r].next, k) }
+		::d_step
+		{
+			records[r].next != NONE->KEEP(filters[records[r].next]);
+			seen = seen | HAS(records[r].next, k)
+		}
 	:: else
 	fi;
 #endif

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT
- * No false negative, ever: every key of every build is found, for each kind and number of words, each instruction set that the
- * machine has, from 1 key to several million and in arrays of more than 2^32 bits, inserted each way by 1 and by 2 threads at once.
- * A filter that answered true to everything would pass that, so a few absent keys are asked for as well; rate.c counts them. */
+ * No false negative, ever: every key of every build is found, for each kind and number of words,
+ * each instruction set that the machine has, from 1 key to several million and in arrays of more
+ * than 2^32 bits, inserted each way by 1 and by 2 threads at once. A filter that answered true
+ * to everything would pass that, so a few absent keys are asked for as well; rate.c counts them. */
 #include <errno.h>
 #include <pthread.h>
 #include "../test.h"
 
 enum { PIECE = 1000, MOST_THREADS = 2, ABSENT = 20000 };
 enum way { ONE_BY_ONE, FIXED, HASHES, LOAD, WAYS };
-static const char *const way_names[WAYS] = { "weir_insert", "weir_insert_fixed", "weir_insert_hashes", "weir_load_hashes" };
+static const char *const way_names[WAYS] = { "weir_insert", "weir_insert_fixed",
+                                             "weir_insert_hashes", "weir_load_hashes" };
 static const char *const isas[] = { "scalar", "neon", "avx2", "avx512" };
-static const struct layout { uint32_t kind, z; } layouts[] = {
-	{ WEIR_BLOCKED, 1 }, { WEIR_BLOCKED, 2 }, { WEIR_BLOCKED, 4 }, { WEIR_BLOCKED, 8 }, { WEIR_CLASSIC, 0 },
+static const struct layout { uint32_t kind, z;
+} layouts[] = {
+	{ WEIR_BLOCKED, 1 }, { WEIR_BLOCKED, 2 }, { WEIR_BLOCKED, 4 },
+	{ WEIR_BLOCKED, 8 }, { WEIR_CLASSIC, 0 },
 };
 static bool slow;
 
@@ -40,14 +44,17 @@ static void fill(struct worker *w, uint64_t first, uint64_t n)
 	case ONE_BY_ONE:
 		for (uint64_t i = first; i < first + n; i++) {
 			w->refused += weir_insert(b->f, &b->keys[i], 8) < 0;
-			w->missing += !weir_contains(b->f, &b->keys[i], 8); /* at once, not only in the end */
+			/* at once, not only in the end */
+			w->missing += !weir_contains(b->f, &b->keys[i], 8);
 		}
 		return;
 	case FIXED:
 		for (uint64_t i = 0, count; i < n; i += count) {
 			count = n - i < PIECE ? n - i : PIECE;
-			w->refused += weir_insert_fixed(b->f, b->keys + first + i, 8, count, NULL) < 0;
-			w->missing += count - weir_contains_fixed(b->f, b->keys + first + i, 8, count, NULL);
+			w->refused += weir_insert_fixed(b->f, b->keys + first + i, 8, count, NULL) <
+			              0;
+			w->missing += count - weir_contains_fixed(b->f, b->keys + first + i, 8,
+			                                          count, NULL);
 		}
 		return;
 	case HASHES:
@@ -59,17 +66,20 @@ static void fill(struct worker *w, uint64_t first, uint64_t n)
 	}
 }
 
-/* Each thread's part overlaps the other's by a quarter of all keys, so that some are inserted by both at once. */
+/* Each thread's part overlaps the other's by a quarter of all keys, so that some are inserted by
+ * both at once. */
 static void *work(void *arg)
 {
 	struct worker *w = arg;
 	struct build *b = w->build;
-	uint64_t first = w->number ? 3 * b->n / 8 : 0, end = b->threads == 1 || w->number ? b->n : b->n - 3 * b->n / 8;
+	uint64_t first = w->number ? 3 * b->n / 8 : 0,
+	         end = b->threads == 1 || w->number ? b->n : b->n - 3 * b->n / 8;
 	pthread_barrier_wait(&b->barrier);
 	fill(w, first, end - first);
 	pthread_barrier_wait(&b->barrier);
 	w->missing += b->n;
-	w->missing -= w->number ? weir_contains_hashes(b->f, b->hashes, b->n, NULL) : weir_contains_fixed(b->f, b->keys, 8, b->n, NULL);
+	w->missing -= w->number ? weir_contains_hashes(b->f, b->hashes, b->n, NULL) :
+	                          weir_contains_fixed(b->f, b->keys, 8, b->n, NULL);
 	for (uint64_t i = 0; i < b->n; i += b->n > 200000 ? 17 : 1)
 		w->missing += !weir_contains_hash(b->f, b->hashes[i]);
 	return NULL;
@@ -104,16 +114,19 @@ static void run_threads(struct build *b)
 	}
 	pthread_barrier_destroy(&b->barrier);
 	if (missing || refused)
-		fail_msg("kind %u, z %u, %s, %s, %u threads, %llu keys, %llu bytes: %llu lookups missed a key, %llu inserts were refused",
-		         b->layout.kind, b->layout.z, getenv("WEIR_ISA"), way_names[b->way], b->threads, (unsigned long long)b->n,
-		         (unsigned long long)b->max_bytes, (unsigned long long)missing, (unsigned long long)refused);
+		fail_msg("kind %u, z %u, %s, %s, %u threads, %llu keys, %llu bytes: %llu lookups "
+		         "missed a key, %llu inserts were refused",
+		         b->layout.kind, b->layout.z, getenv("WEIR_ISA"), way_names[b->way],
+		         b->threads, (unsigned long long)b->n, (unsigned long long)b->max_bytes,
+		         (unsigned long long)missing, (unsigned long long)refused);
 }
 
 static void build(struct build b)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	params.kind = b.layout.kind, params.words_per_key = b.layout.z;
-	params.capacity = b.n, params.fp_rate = b.max_bytes ? 0 : 0.01, params.max_bytes = b.max_bytes;
+	params.capacity = b.n, params.fp_rate = b.max_bytes ? 0 : 0.01,
+	params.max_bytes = b.max_bytes;
 	params.seed = b.n + b.threads;
 	assert_ok(weir_create(&b.f, &params));
 	b.keys = malloc(8 * b.n), b.hashes = malloc(8 * b.n);
@@ -122,7 +135,8 @@ static void build(struct build b)
 		b.keys[i] = test_key(i);
 	weir_hash_fixed(b.f, b.keys, 8, b.n, b.hashes);
 	run_threads(&b);
-	assert_true(absent_found(&b) < ABSENT / 50); /* 1 % is expected, 14 standard deviations below */
+	/* 1 % is expected, 14 standard deviations below */
+	assert_true(absent_found(&b) < ABSENT / 50);
 	free(b.keys), free(b.hashes);
 	weir_destroy(b.f);
 }
@@ -136,7 +150,8 @@ static bool have(const char *isa)
 	params.capacity = 1, params.fp_rate = 0.1;
 	setenv("WEIR_ISA", isa, 1);
 	int err = weir_create(&f, &params);
-	if (err != -ENOTSUP) /* a set that the machine lacks: tests/unit checks that this is said rightly */
+	/* a set that the machine lacks: tests/unit checks that this is said rightly */
+	if (err != -ENOTSUP)
 		assert_ok(err);
 	weir_destroy(f);
 	return err == 0;
@@ -144,7 +159,8 @@ static bool have(const char *isa)
 
 static void every_key_of_every_build(void **state)
 {
-	static const uint64_t sizes[] = { 1, 2, 3, 7, 8, 63, 64, 65, 1000, 4097, 100003, 2000003, 14000029 };
+	static const uint64_t sizes[] = { 1,  2,    3,    7,      8,       63,      64,
+	                                  65, 1000, 4097, 100003, 2000003, 14000029 };
 	unsigned builds = 0;
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(isas); i++) {
@@ -153,11 +169,17 @@ static void every_key_of_every_build(void **state)
 		for (size_t s = 0; s < COUNT_OF(sizes) - !slow; s++)
 			for (size_t l = 0; l < COUNT_OF(layouts); l++)
 				for (unsigned way = 0; way < WAYS; way++)
-					for (unsigned threads = 1; threads <= MOST_THREADS; threads++) {
-						/* of the millions, each way with one number of threads */
-						if (sizes[s] > (slow ? 10000000 : 1000000) && (way + l) % 2 + 1 != threads)
+					for (unsigned threads = 1; threads <= MOST_THREADS;
+					     threads++) {
+						/* of the millions, each way with one number of
+						 * threads */
+						if (sizes[s] > (slow ? 10000000 : 1000000) &&
+						    (way + l) % 2 + 1 != threads)
 							continue;
-						build((struct build){ .layout = layouts[l], .way = way, .threads = threads, .n = sizes[s] });
+						build((struct build){ .layout = layouts[l],
+						                      .way = way,
+						                      .threads = threads,
+						                      .n = sizes[s] });
 						builds++;
 					}
 		print_message("%s: every key found in %u builds so far\n", isas[i], builds);
@@ -166,7 +188,8 @@ static void every_key_of_every_build(void **state)
 	unsetenv("WEIR_ISA");
 }
 
-/* Bit and byte offsets do not fit 32 bits any more: the keys go all over 542 MB, most of it beyond. */
+/* Bit and byte offsets do not fit 32 bits any more: the keys go all over 542 MB, most of it
+ * beyond. */
 static void arrays_of_more_than_2_to_the_32_bits(void **state)
 {
 	const uint64_t bytes = 542000000;
@@ -175,10 +198,13 @@ static void arrays_of_more_than_2_to_the_32_bits(void **state)
 	for (size_t i = 0; i < COUNT_OF(isas); i++) {
 		if (!have(isas[i]))
 			continue;
-		build((struct build){ { WEIR_BLOCKED, 2 }, LOAD, 2, .n = 3000017, .max_bytes = bytes });
+		build((struct build){
+			{ WEIR_BLOCKED, 2 }, LOAD, 2, .n = 3000017, .max_bytes = bytes });
 		if (slow || i == 0) {
-			build((struct build){ { WEIR_BLOCKED, 4 }, HASHES, 1, .n = 3000017, .max_bytes = bytes });
-			build((struct build){ { WEIR_CLASSIC, 0 }, FIXED, 2, .n = 500009, .max_bytes = bytes });
+			build((struct build){
+				{ WEIR_BLOCKED, 4 }, HASHES, 1, .n = 3000017, .max_bytes = bytes });
+			build((struct build){
+				{ WEIR_CLASSIC, 0 }, FIXED, 2, .n = 500009, .max_bytes = bytes });
 		}
 	}
 	unsetenv("WEIR_ISA");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The rate that was asked for is the rate that is measured: filters are filled exactly to their capacity, then asked for keys that are
- * not in them until the measured rate is known to +-3 % with 99 % confidence (slow: 1.5 %). It may be at most 1.03 of the rate asked
- * for (slow: as measured, else with the interval in the filter's favour), and no less than 0.9 of it, or memory is wasted. Seeds are
- * fixed: a figure that is seen once is seen again. */
+ * The rate that was asked for is the rate that is measured: filters are filled exactly to their
+ * capacity, then asked for keys that are not in them until the measured rate is known to +-3 %
+ * with 99 % confidence (slow: 1.5 %). It may be at most 1.03 of the rate asked for (slow: as
+ * measured, else with the interval in the filter's favour), and no less than 0.9 of it, or
+ * memory is wasted. Seeds are fixed: a figure that is seen once is seen again. */
 #include <math.h>
 #include "../test.h"
 
@@ -48,14 +49,17 @@ static uint64_t ask(const struct weir_filter *f, const struct sample *s, uint64_
 	return positive;
 }
 
-/* The lookups are spread over filters of 4 (slow: 20) million keys in all, each with a seed of its own. By the luck of its fullest
- * blocks one blocked filter of 20 thousand keys at 0.01 % is 5.6 % off the rate of its layout (a standard deviation), one of 300
- * thousand 1.6 %; over so many keys it is below 0.6 %. */
+/* The lookups are spread over filters of 4 (slow: 20) million keys in all, each with a seed of
+ * its own. By the luck of its fullest blocks one blocked filter of 20 thousand keys at 0.01 % is
+ * 5.6 % off the rate of its layout (a standard deviation), one of 300 thousand 1.6 %; over so
+ * many keys it is below 0.6 %. */
 static struct measured measure(const struct sample *s)
 {
 	const double quantile = 2.576, width = slow ? 0.015 : 0.03;
 	uint64_t filters = (slow ? 20000000 : 4000000) / s->capacity + 1, positive = 0;
-	uint64_t lookups = (uint64_t)(quantile * quantile / (width * width) / s->fp_rate / (double)filters) + 1;
+	uint64_t lookups = (uint64_t)(quantile * quantile / (width * width) / s->fp_rate /
+	                              (double)filters) +
+	                   1;
 	struct measured m = { .plan = WEIR_PLAN_INIT };
 	for (uint64_t i = 0; i < filters; i++) {
 		struct weir_params params = WEIR_PARAMS_INIT;
@@ -78,12 +82,15 @@ static void check(const struct sample *s)
 {
 	struct measured m = measure(s);
 	double ratio = m.rate / s->fp_rate, interval = ratio * m.interval;
-	print_message("%-8s %2ux%-2u %7.4g %% %9llu %-10s keys %7.3f bits a key: measured / asked %.3f +- %.3f, expected %.3f\n",
-	              s->kind == WEIR_BLOCKED ? "blocked" : "classic", m.plan.words_per_key, m.plan.bits_per_word, 100 * s->fp_rate,
-	              (unsigned long long)s->capacity, s->sequential ? "sequential" : "random", m.plan.bits_per_key, ratio, interval,
+	print_message("%-8s %2ux%-2u %7.4g %% %9llu %-10s keys %7.3f bits a key: measured / asked "
+	              "%.3f +- %.3f, expected %.3f\n",
+	              s->kind == WEIR_BLOCKED ? "blocked" : "classic", m.plan.words_per_key,
+	              m.plan.bits_per_word, 100 * s->fp_rate, (unsigned long long)s->capacity,
+	              s->sequential ? "sequential" : "random", m.plan.bits_per_key, ratio, interval,
 	              m.plan.fp_rate / s->fp_rate);
 	assert_true(ratio - (slow ? 0 : interval) <= 1.03);
-	if (s->capacity > 10000) { /* below, rounding up to whole lines makes filters better than asked */
+	/* below, rounding up to whole lines makes filters better than asked */
+	if (s->capacity > 10000) {
 		assert_true(ratio + interval >= 0.9);
 		assert_true(fabs(m.rate / m.plan.fp_rate - 1) <= 0.03 + m.interval);
 	}
@@ -95,8 +102,10 @@ static void each_kind_at_each_rate(void **state)
 {
 	(void)state;
 	for (size_t r = 0; r < COUNT_OF(rates); r++) {
-		check(&(struct sample){ .kind = WEIR_BLOCKED, .fp_rate = rates[r], .capacity = 1000003 });
-		check(&(struct sample){ .kind = WEIR_CLASSIC, .fp_rate = rates[r], .capacity = 1000003 });
+		check(&(struct sample){
+			.kind = WEIR_BLOCKED, .fp_rate = rates[r], .capacity = 1000003 });
+		check(&(struct sample){
+			.kind = WEIR_CLASSIC, .fp_rate = rates[r], .capacity = 1000003 });
 	}
 }
 
@@ -106,7 +115,10 @@ static void each_number_of_words(void **state)
 	for (uint32_t z = 1; z <= 8; z *= 2)
 		for (size_t r = 0; r < COUNT_OF(rates); r++)
 			if (slow || r == 1 || r == 3)
-				check(&(struct sample){ .kind = WEIR_BLOCKED, .z = z, .fp_rate = rates[r], .capacity = 300007 });
+				check(&(struct sample){ .kind = WEIR_BLOCKED,
+				                        .z = z,
+				                        .fp_rate = rates[r],
+				                        .capacity = 300007 });
 }
 
 static void each_size(void **state)
@@ -117,18 +129,27 @@ static void each_size(void **state)
 		for (uint32_t kind = WEIR_BLOCKED; kind <= WEIR_CLASSIC; kind++)
 			for (size_t r = 0; r < COUNT_OF(rates); r++)
 				if (slow || r == 1)
-					check(&(struct sample){ .kind = kind, .fp_rate = rates[r], .capacity = sizes[i], .sequential = true });
+					check(&(struct sample){ .kind = kind,
+					                        .fp_rate = rates[r],
+					                        .capacity = sizes[i],
+					                        .sequential = true });
 }
 
-/* The most bits a key, where the derivation's fields run out of one product, or its chain of products is longest. */
+/* The most bits a key, where the derivation's fields run out of one product, or its chain of
+ * products is longest. */
 static void the_most_bits(void **state)
 {
 	(void)state;
-	check(&(struct sample){ .kind = WEIR_BLOCKED, .z = 1, .g = 10, .fp_rate = 0.001, .capacity = 300007 });
-	check(&(struct sample){ .kind = WEIR_BLOCKED, .z = 2, .g = 10, .fp_rate = 0.001, .capacity = 300007 });
-	check(&(struct sample){ .kind = WEIR_BLOCKED, .z = 4, .g = 5, .fp_rate = 0.001, .capacity = 300007 });
-	check(&(struct sample){ .kind = WEIR_BLOCKED, .z = 8, .g = 2, .fp_rate = 0.001, .capacity = 300007 });
-	check(&(struct sample){ .kind = WEIR_CLASSIC, .g = 32, .fp_rate = 0.001, .capacity = 300007 });
+	check(&(struct sample){
+		.kind = WEIR_BLOCKED, .z = 1, .g = 10, .fp_rate = 0.001, .capacity = 300007 });
+	check(&(struct sample){
+		.kind = WEIR_BLOCKED, .z = 2, .g = 10, .fp_rate = 0.001, .capacity = 300007 });
+	check(&(struct sample){
+		.kind = WEIR_BLOCKED, .z = 4, .g = 5, .fp_rate = 0.001, .capacity = 300007 });
+	check(&(struct sample){
+		.kind = WEIR_BLOCKED, .z = 8, .g = 2, .fp_rate = 0.001, .capacity = 300007 });
+	check(&(struct sample){
+		.kind = WEIR_CLASSIC, .g = 32, .fp_rate = 0.001, .capacity = 300007 });
 }
 
 int main(int argc, char **argv)

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT
- * det: runs a piece of threaded code through its interleavings, and through the stale values that C11 lets a load return.
+ * det: runs a piece of threaded code through its interleavings, and through the stale values that
+ * C11 lets a load return.
  *
- * Test threads are coroutines of one system thread. Code compiled with -fsanitize=thread and linked with det_tsan.c instead of the
- * sanitizer's run time hands every atomic operation (with its memory order) and every plain access to det, so what runs is the
- * library as it ships. Failures print a schedule, which det_options.replay runs again.
+ * Test threads are coroutines of one system thread. Code compiled with -fsanitize=thread and linked
+ * with det_tsan.c instead of the sanitizer's run time hands every atomic operation (with its memory
+ * order) and every plain access to det, so what runs is the library as it ships. Failures print a
+ * schedule, which det_options.replay runs again.
  *
- * Reads   A store is kept in its location's history with the clock of its thread; a load may return any store that neither
- *         happens-before (through another store to the location) nor coherence rules out.
- * Switches A store or a read-modify-write is where a thread can be preempted: right after it. A load needs no such point: what it
- *         could have read earlier it can still read, as a stale value. So a load sticks to the next store of its thread, and the
- *         search stays complete with far fewer executions. test_det.c compares both ways (every_step).
+ * Reads. A store is kept in its location's history with the clock of its thread; a load may return
+ * any store that neither happens-before (through another store to the location) nor coherence rules
+ * out.
+ * Switches. A store or a read-modify-write is where a thread can be preempted: right after it. A
+ * load needs no such point: what it could have read earlier it can still read, as a stale value. So
+ * a load sticks to the next store of its thread, and the search stays complete with far fewer
+ * executions. test_det_orders.c compares both ways (every_step).
  *
- * Limits: a location's modification order is the order of execution; no load is performed before an earlier store of its thread
- * (no load buffering); DET_THREADS threads; data races are found between accesses of the same address, not overlapping ones.
+ * Limits: a location's modification order is the order of execution; no load is performed before an
+ * earlier store of its thread (no load buffering); DET_THREADS threads; data races are found
+ * between accesses of the same address, not overlapping ones.
  */
 #ifndef WEIR_TESTS_SCHEDULE_DET_H
 #define WEIR_TESTS_SCHEDULE_DET_H
@@ -26,9 +31,12 @@ enum { DET_THREADS = 6 }; /* the body's own among them */
 enum det_order { DET_RELAXED, DET_ACQUIRE, DET_RELEASE, DET_ACQ_REL, DET_SEQ_CST };
 
 enum det_strategy {
-	DET_DFS,    /* every schedule with at most so many preemptions (Musuvathi, Qadeer 2007), every stale read */
+	/* every schedule with at most so many preemptions (Musuvathi, Qadeer 2007), every stale
+	 * read */
+	DET_DFS,
 	DET_RANDOM, /* every choice by chance */
-	DET_PCT,    /* random priorities, changed at depth - 1 random steps (Burckhardt et al. 2010) */
+	/* random priorities, changed at depth - 1 random steps (Burckhardt et al. 2010) */
+	DET_PCT,
 };
 
 struct det_options {
@@ -37,8 +45,9 @@ struct det_options {
 	int depth;           /* PCT: d, at most 16 */
 	int stale;           /* stale reads in an execution, at most; negative: no bound */
 	bool every_step;     /* a switch is possible before each operation, loads too */
-	/* Which bits of this address matter to the running thread: values that differ in others only are one choice for a load. Narrows
-	 * the search to what the test says the code looks at. NULL: all. */
+	/* Which bits of this address matter to the running thread: values that differ in others
+	 * only are one choice for a load. Narrows the search to what the test says the code
+	 * looks at. NULL: all. */
 	uint64_t (*relevant)(const volatile void *address);
 	uint64_t seed;
 	uint64_t executions; /* at most; 0: no bound */
@@ -55,13 +64,14 @@ struct det_result {
 	char schedule[4000];
 };
 
-/* The body sets up, spawns threads, joins them and checks; it runs once an execution, as thread 0. */
+/* The body sets up, spawns threads, joins them and checks; it runs once an execution, as thread
+ * 0. */
 struct det_result det_run(const struct det_options *options, void (*body)(void));
 bool det_running(void);
 
 void det_spawn(void (*run)(void *), void *argument);
-/* A thread that only loads. A depth-first search runs it last, for it can still read whatever it could have read before; a store
- * by it is a failure. */
+/* A thread that only loads. A depth-first search runs it last, for it can still read whatever it
+ * could have read before; a store by it is a failure. */
 void det_spawn_reader(void (*run)(void *), void *argument);
 void det_join_all(void);
 int det_thread(void); /* the running one, in the order of their spawning from 1; the body is 0 */
@@ -76,18 +86,22 @@ void det_fail(const char *format, ...) __attribute__((format(printf, 1, 2), nore
 uint64_t det_load(const volatile void *address, unsigned bytes, enum det_order order);
 void det_store(volatile void *address, unsigned bytes, uint64_t value, enum det_order order);
 enum det_operation { DET_EXCHANGE, DET_ADD, DET_SUB, DET_OR, DET_AND, DET_XOR };
-uint64_t det_rmw(volatile void *address, unsigned bytes, enum det_operation operation, uint64_t operand, enum det_order order);
-bool det_compare_exchange(volatile void *address, unsigned bytes, uint64_t *expected, uint64_t desired, enum det_order success,
-                          enum det_order failure, bool weak);
+uint64_t det_rmw(volatile void *address, unsigned bytes, enum det_operation operation,
+                 uint64_t operand, enum det_order order);
+bool det_compare_exchange(volatile void *address, unsigned bytes, uint64_t *expected,
+                          uint64_t desired, enum det_order success, enum det_order failure,
+                          bool weak);
 void det_fence(enum det_order order);
 /* A plain access: a failure if it races. */
 void det_plain(const volatile void *address, bool write);
 void det_plain_range(const volatile void *address, size_t bytes, bool write);
-/* Memory that notices use after free, double free and leaks; all of it goes when the execution ends. */
+/* Memory that notices use after free, double free and leaks; all of it goes when the execution
+ * ends. */
 void *det_allocate(size_t bytes, size_t alignment);
 void det_free(void *block);
 size_t det_allocated(void); /* blocks not yet freed */
-size_t det_block_bytes(const volatile void *address); /* of the live block that it lies in, in whole cells of 16; 0: in none */
+/* of the live block that it lies in, in whole cells of 16; 0: in none */
+size_t det_block_bytes(const volatile void *address);
 
 void det_lock(const void *mutex);
 void det_unlock(const void *mutex);
@@ -103,7 +117,8 @@ void det_rcu_call(enum det_flavor flavor, void (*function)(void *), void *argume
 /* Wait for all that was left to det_rcu_call(). */
 void det_rcu_barrier(enum det_flavor flavor);
 
-/* In a loop that waits for another thread: goes on once every other has moved, and then sees what is newer than before, if anything. */
+/* In a loop that waits for another thread: goes on once every other has moved, and then sees
+ * what is newer than before, if anything. */
 void det_pause(void);
 
 #endif

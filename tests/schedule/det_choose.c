@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * det: the choices of an execution, and the strategies that make them. Every choice is written down, so that a search can go back
- * to the last one with something left, and a failure can be run again. */
+ * det: the choices of an execution, and the strategies that make them. Every choice is written
+ * down, so that a search can go back to the last one with something left, and a failure can be
+ * run again. */
 #include "det_internal.h"
 
 enum { CHOICES = 20000, DEPTH = 16 };
@@ -42,7 +43,8 @@ int det_choose(int candidates, enum det_choice what)
 		return 0;
 	if (choices < prefix)
 		choice = taken[choices] < candidates ? taken[choices] : candidates - 1;
-	else if (det.options.strategy != DET_DFS && (what == DET_WHICH_THREAD || det_random() % 4 == 0)) /* mostly the newest value */
+	else if (det.options.strategy != DET_DFS &&
+	         (what == DET_WHICH_THREAD || det_random() % 4 == 0)) /* mostly the newest value */
 		choice = (int)(det_random() % (uint64_t)candidates);
 	note(choice, candidates);
 	return choice;
@@ -99,7 +101,8 @@ static int highest(const int list[], int n)
 int det_choose_thread(void)
 {
 	int list[DET_THREADS], n, choice;
-	bool can_go_on = det.current >= 0 && det_runnable(det.current) && det_self()->wait != DET_FOR_OTHERS;
+	bool can_go_on = det.current >= 0 && det_runnable(det.current) &&
+	                 det_self()->wait != DET_FOR_OTHERS;
 	if (det.options.strategy == DET_DFS && can_go_on && preemptions >= det.options.preemptions)
 		return det.current;
 	n = candidates(list);
@@ -132,7 +135,8 @@ void det_choose_replay(const char *schedule)
 		taken[prefix++] = *c - '0';
 }
 
-/* The last choice with a candidate left takes it; what came before is the next execution's prefix. */
+/* The last choice with a candidate left takes it; what came before is the next execution's
+ * prefix. */
 bool det_choose_next(void)
 {
 	while (choices && taken[choices - 1] + 1 >= candidates_of[choices - 1])

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * det: the memory that code under test allocates while det runs. Nothing is given out twice within an execution, so whoever touches
- * what was freed is found.
+ * det: the memory that code under test allocates while det runs. Nothing is given out twice within
+ * an execution, so whoever touches what was freed is found.
  *
- * Freeing is no place to switch threads: it changes nothing but that a later access fails, and that is as well found by a switch right
- * before the thread's next store (det_write_begins), once for all that it has freed by then. */
+ * Freeing is no place to switch threads: it changes nothing but that a later access fails, and
+ * that is as well found by a switch right before the thread's next store (det_write_begins),
+ * once for all that it has freed by then. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

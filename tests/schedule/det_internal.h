@@ -18,7 +18,14 @@ struct det_clock {
 };
 
 enum det_state { DET_NONE, DET_NEW, DET_STARTED, DET_DONE };
-enum det_wait { DET_NOT, DET_FOR_MUTEX, DET_FOR_READERS, DET_FOR_CALLBACKS, DET_FOR_ALL, DET_FOR_OTHERS };
+enum det_wait {
+	DET_NOT,
+	DET_FOR_MUTEX,
+	DET_FOR_READERS,
+	DET_FOR_CALLBACKS,
+	DET_FOR_ALL,
+	DET_FOR_OTHERS
+};
 
 /* A thread's read-side sections of one flavor of RCU. */
 struct det_sections {
@@ -41,10 +48,13 @@ struct det_thread {
 	/* what it waits for */
 	enum det_wait wait;
 	const void *mutex;
-	uint32_t paused_clock;           /* what it read up to here it does not read again in place of something newer */
-	uint32_t paused_at[DET_THREADS]; /* the clock that each other thread is waited for to reach; 0: not waited for */
+	/* what it read up to here it does not read again in place of something newer */
+	uint32_t paused_clock;
+	/* the clock that each other thread is waited for to reach; 0: not waited for */
+	uint32_t paused_at[DET_THREADS];
 	enum det_flavor flavor;          /* of the grace period or the callbacks */
-	uint32_t sections[DET_THREADS];  /* the read-side section of each other thread that is waited for to end; 0: none */
+	/* the read-side section of each other thread that is waited for to end; 0: none */
+	uint32_t sections[DET_THREADS];
 	struct det_clock sections_ended; /* what those, and the ones that had ended before, did */
 	/* what it knows */
 	struct det_clock clock;
@@ -139,7 +149,8 @@ bool det_rcu_callbacks_over(enum det_flavor flavor);
 static inline bool det_runnable(int thread)
 {
 	const struct det_thread *t = &det.thread[thread];
-	return (t->state == DET_STARTED || t->state == DET_NEW) && (t->wait == DET_NOT || det_wait_over(thread));
+	return (t->state == DET_STARTED || t->state == DET_NEW) &&
+	       (t->wait == DET_NOT || det_wait_over(thread));
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Takes the place of what the code under test calls in libc (det_redirect.h): memory comes from det's heap, waiting goes to det's
- * scheduler, and copying is seen as the accesses that it is. Outside of det_run all go where they went. */
+ * Takes the place of what the code under test calls in libc (det_redirect.h): memory comes from
+ * det's heap, waiting goes to det's scheduler, and copying is seen as the accesses that it is.
+ * Outside of det_run all go where they went. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>

@@ -30,7 +30,8 @@ struct location {
 /* det_memory.c: where it is, or would be; and the one that an access is to. */
 struct location *det_slot(uintptr_t address);
 struct location *det_find(const volatile void *address);
-/* det_plain.c: are plain writes, or these reads, ordered before what the running thread does now? */
+/* det_plain.c: are plain writes, or these reads, ordered before what the running thread does
+ * now? */
 void det_check_plain_write(const struct location *l);
 void det_check_reads(const struct location *l, const uint32_t read[DET_THREADS]);
 

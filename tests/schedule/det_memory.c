@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * det: memory as C11 has it. Each location keeps its last stores; which of them a load may return is what happens-before and
- * coherence leave. */
+ * det: memory as C11 has it. Each location keeps its last stores; which of them a load may
+ * return is what happens-before and coherence leave. */
 #include <string.h>
 #include "det_location.h"
 
@@ -48,7 +48,8 @@ static struct location *atomic_location(const volatile void *address, unsigned b
 	det_check_plain_write(l);
 	if (write)
 		det_check_reads(l, l->plain_read);
-	if (!l->stores || l->store[l->stores - 1].value != now) { /* what was there at first, or was written by plain code since */
+	/* what was there at first, or was written by plain code since */
+	if (!l->stores || l->store[l->stores - 1].value != now) {
 		memset(&l->store[0], 0, sizeof l->store[0]);
 		l->store[0].value = now;
 		l->store[0].thread = l->plain_writer;
@@ -73,13 +74,16 @@ static bool releases(enum det_order order)
 	return order == DET_RELEASE || order == DET_ACQ_REL || order == DET_SEQ_CST;
 }
 
-/* @replaced: the store that a read-modify-write read, whose release sequence it continues; NULL for a plain store. */
-static void append(struct location *l, volatile void *address, unsigned bytes, uint64_t value, enum det_order order,
-                   const struct store *replaced)
+/* @replaced: the store that a read-modify-write read, whose release sequence it continues; NULL
+ *   for a plain store. */
+static void append(struct location *l, volatile void *address, unsigned bytes, uint64_t value,
+                   enum det_order order, const struct store *replaced)
 {
 	const struct det_thread *t = det_self();
-	struct store s = { .value = value, .when = t->clock.of[det.current], .thread = (uint8_t)det.current,
-		.seq_cst = order == DET_SEQ_CST };
+	struct store s = { .value = value,
+	                   .when = t->clock.of[det.current],
+	                   .thread = (uint8_t)det.current,
+	                   .seq_cst = order == DET_SEQ_CST };
 	if (t->reader)
 		det_fail("a thread that was to read only stored to %p", (void *)l->address);
 	s.released = releases(order) ? t->clock : t->release_fence;
@@ -126,12 +130,15 @@ static int readable(const struct location *l, enum det_order order)
 	return n;
 }
 
-/* The store that a load reads, 0 being the newest value. Of stores of one value the oldest stands for all: what is possible after a
- * newer one was read is possible after it too, since the oldest forbids fewest later reads and tells least of other threads. */
+/* The store that a load reads, 0 being the newest value. Of stores of one value the oldest
+ * stands for all: what is possible after a newer one was read is possible after it too, since
+ * the oldest forbids fewest later reads and tells least of other threads. */
 static struct store *choose_store(struct location *l, enum det_order order)
 {
 	struct store *oldest[HISTORY];
-	uint64_t relevant = det.options.relevant ? det.options.relevant((const volatile void *)l->address) : ~UINT64_C(0);
+	uint64_t relevant = det.options.relevant ?
+	                            det.options.relevant((const volatile void *)l->address) :
+	                            ~UINT64_C(0);
 	int values = 0;
 	for (int age = 0, n = readable(l, order); age < n; age++) {
 		struct store *s = newest(l) - age;
@@ -153,7 +160,8 @@ uint64_t det_load(const volatile void *address, unsigned bytes, enum det_order o
 	uint64_t value = s->value;
 	read_store(s, order);
 	if (order == DET_SEQ_CST)
-		det_operation_ends(); /* its place in the one order of all such operations matters, as a store's does */
+		/* its place in the one order of all such operations matters, as a store's does */
+		det_operation_ends();
 	return value;
 }
 
@@ -184,7 +192,8 @@ static uint64_t result_of(enum det_operation operation, uint64_t old, uint64_t o
 	return old;
 }
 
-uint64_t det_rmw(volatile void *address, unsigned bytes, enum det_operation operation, uint64_t operand, enum det_order order)
+uint64_t det_rmw(volatile void *address, unsigned bytes, enum det_operation operation,
+                 uint64_t operand, enum det_order order)
 {
 	det_write_begins();
 	det_tick();
@@ -197,8 +206,9 @@ uint64_t det_rmw(volatile void *address, unsigned bytes, enum det_operation oper
 	return old.value;
 }
 
-bool det_compare_exchange(volatile void *address, unsigned bytes, uint64_t *expected, uint64_t desired, enum det_order success,
-                          enum det_order failure, bool weak)
+bool det_compare_exchange(volatile void *address, unsigned bytes, uint64_t *expected,
+                          uint64_t desired, enum det_order success, enum det_order failure,
+                          bool weak)
 {
 	det_write_begins();
 	det_tick();

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * det: plain accesses. Each must be ordered with every conflicting one, or it races; freeing is a write to all that was touched. */
+ * det: plain accesses. Each must be ordered with every conflicting one, or it races; freeing is
+ * a write to all that was touched. */
 #include "det_location.h"
 
 void det_check_plain_write(const struct location *l)
 {
 	if (l->plain_written && !det_knows(l->plain_writer, l->plain_written))
-		det_fail("data race: %p was written by thread %d, and nothing orders this access of thread %d after it",
+		det_fail("data race: %p was written by thread %d, and nothing orders this access "
+		         "of thread %d after it",
 		         (void *)l->address, l->plain_writer, det.current);
 }
 
@@ -13,7 +15,8 @@ void det_check_reads(const struct location *l, const uint32_t read[DET_THREADS])
 {
 	for (int i = 0; i < det.threads; i++)
 		if (read[i] && !det_knows(i, read[i]))
-			det_fail("data race: %p was read by thread %d, and nothing orders this write of thread %d after it",
+			det_fail("data race: %p was read by thread %d, and nothing orders this "
+			         "write of thread %d after it",
 			         (void *)l->address, i, det.current);
 }
 
@@ -22,7 +25,8 @@ static void check_stores(const struct location *l, bool write)
 	for (int i = 0; i < l->stores; i++) {
 		const struct store *s = &l->store[i];
 		if (s->when && !det_knows(s->thread, s->when))
-			det_fail("data race: %p was stored to by thread %d, and nothing orders this plain access of thread %d after it",
+			det_fail("data race: %p was stored to by thread %d, and nothing orders "
+			         "this plain access of thread %d after it",
 			         (void *)l->address, s->thread, det.current);
 		if (write)
 			det_check_reads(l, s->seen);

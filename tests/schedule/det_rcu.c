@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * det: read-copy-update. A grace period gives the order that its law promises and no more: a section that it waited for comes before
- * its end, and what came before its beginning is known to every other section. */
+ * det: read-copy-update. A grace period gives the order that its law promises and no more: a
+ * section that it waited for comes before its end, and what came before its beginning is known
+ * to every other section. */
 #include <string.h>
 #include "det_internal.h"
 
@@ -44,7 +45,8 @@ static void tell_waiting(enum det_flavor flavor)
 	const struct det_thread *t = det_self();
 	for (int i = 0; i < det.threads; i++) {
 		struct det_thread *other = &det.thread[i];
-		if (other->wait == DET_FOR_READERS && other->flavor == flavor && other->sections[det.current] == t->rcu[flavor].number) {
+		if (other->wait == DET_FOR_READERS && other->flavor == flavor &&
+		    other->sections[det.current] == t->rcu[flavor].number) {
 			other->sections[det.current] = 0;
 			det_clock_join(&other->sections_ended, &t->clock);
 		}
@@ -92,7 +94,8 @@ void det_rcu_synchronize(enum det_flavor flavor)
 			det_clock_join(&t->sections_ended, &rcu->end);
 	}
 	if (!det_rcu_sections_over(t))
-		det_wait(DET_FOR_READERS, NULL); /* its end is seen by nobody: no other switch is needed */
+		/* its end is seen by nobody: no other switch is needed */
+		det_wait(DET_FOR_READERS, NULL);
 	else
 		det_operation_ends();
 	det_clock_join(&t->clock, &t->sections_ended);
@@ -119,7 +122,8 @@ void det_rcu_call(enum det_flavor flavor, void (*function)(void *), void *argume
 bool det_rcu_callbacks_over(enum det_flavor flavor)
 {
 	for (int i = 0; i < det.threads; i++)
-		if (det.thread[i].callback && det.thread[i].callback_of == flavor && det.thread[i].state != DET_DONE)
+		if (det.thread[i].callback && det.thread[i].callback_of == flavor &&
+		    det.thread[i].state != DET_DONE)
 			return false;
 	return true;
 }
@@ -136,5 +140,6 @@ void det_rcu_barrier(enum det_flavor flavor)
 		if (det.thread[i].callback && det.thread[i].callback_of == flavor)
 			det_clock_join(&t->clock, &det.thread[i].clock);
 	det_tick();
-	det_operation_ends(); /* a step, so that who calls it for ever is told that there is no end */
+	/* a step, so that who calls it for ever is told that there is no end */
+	det_operation_ends();
 }

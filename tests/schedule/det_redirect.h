@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Included before all else (-include) in the library that is compiled for det: gives these functions of libc the symbols of
- * det_libc.c. A first declaration's symbol holds for the whole file; the sources stay as they are. */
+ * Included before all else (-include) in the library that is compiled for det: gives these
+ * functions of libc the symbols of det_libc.c. A first declaration's symbol holds for the whole
+ * file; the sources stay as they are. */
 #ifndef WEIR_TESTS_SCHEDULE_DET_REDIRECT_H
 #define WEIR_TESTS_SCHEDULE_DET_REDIRECT_H
 
@@ -10,7 +11,8 @@
 
 extern void *malloc(size_t bytes) __asm__("det_libc_malloc");
 extern void *calloc(size_t n, size_t bytes) __asm__("det_libc_calloc");
-extern int posix_memalign(void **out, size_t alignment, size_t bytes) __asm__("det_libc_posix_memalign");
+extern int posix_memalign(void **out, size_t alignment,
+                          size_t bytes) __asm__("det_libc_posix_memalign");
 extern void free(void *block) __asm__("det_libc_free");
 extern int munmap(void *at, size_t bytes) __asm__("det_libc_munmap");
 extern void *memset(void *to, int byte, size_t bytes) __asm__("det_libc_memset");

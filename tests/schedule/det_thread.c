@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * det: threads as coroutines. A stack is made once and kept over all executions: between two of them it waits in the trampoline. */
+ * det: threads as coroutines. A stack is made once and kept over all executions: between two of
+ * them it waits in the trampoline. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,13 +85,14 @@ void det_wait(enum det_wait wait, const void *mutex)
 	det_self()->wait = DET_NOT;
 }
 
-/* Since this one paused, has every thread that could run then moved, or come to wait for something? */
+/* Since this one paused, has every thread that could run then moved, or come to wait for
+ * something? */
 static bool others_moved(int thread)
 {
 	const struct det_thread *t = &det.thread[thread];
 	for (int i = 0; i < det.threads; i++)
-		if (t->paused_at[i] && det.thread[i].clock.of[i] < t->paused_at[i] && det.thread[i].wait == DET_NOT &&
-		    det.thread[i].state != DET_DONE)
+		if (t->paused_at[i] && det.thread[i].clock.of[i] < t->paused_at[i] &&
+		    det.thread[i].wait == DET_NOT && det.thread[i].state != DET_DONE)
 			return false;
 	return true;
 }
@@ -122,7 +124,8 @@ void det_pause(void)
 	t->paused_clock = det_tick();
 	for (int i = 0; i < det.threads; i++) {
 		const struct det_thread *other = &det.thread[i];
-		bool could_run = i != det.current && other->state != DET_DONE && other->wait == DET_NOT;
+		bool could_run = i != det.current && other->state != DET_DONE &&
+		                 other->wait == DET_NOT;
 		t->paused_at[i] = could_run ? other->clock.of[i] + 1 : 0;
 	}
 	det_wait(DET_FOR_OTHERS, NULL);
@@ -193,7 +196,8 @@ void det_threads_begin(void)
 	det.current = 0;
 }
 
-/* An execution was left in the middle: its stacks are in the middle of something and cannot be resumed. */
+/* An execution was left in the middle: its stacks are in the middle of something and cannot be
+ * resumed. */
 void det_threads_abandon(void)
 {
 	for (int i = 0; i < det.threads; i++)

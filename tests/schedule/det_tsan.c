@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Takes the place of ThreadSanitizer's run time: what the compiler's instrumentation calls goes to det while it runs, and straight to
- * memory otherwise (a test's preparations). */
+ * Takes the place of ThreadSanitizer's run time: what the compiler's instrumentation calls goes
+ * to det while it runs, and straight to memory otherwise (a test's preparations). */
 #include "det_internal.h"
 
 /* The compiler makes the calls by name; there is no header to declare them. */
@@ -19,7 +19,8 @@ void __tsan_func_exit(void)
 {
 }
 
-/* What the library tells ThreadSanitizer about liburcu: det's own grace periods give that order, so these must add none. */
+/* What the library tells ThreadSanitizer about liburcu: det's own grace periods give that order,
+ * so these must add none. */
 void __tsan_acquire(void *address)
 {
 	(void)address;
@@ -77,7 +78,8 @@ void __tsan_write_range(void *address, size_t bytes)
 }
 
 /* The numbers of the compilers' memory orders, consume taken as acquire. */
-static const enum det_order order_of[] = { DET_RELAXED, DET_ACQUIRE, DET_ACQUIRE, DET_RELEASE, DET_ACQ_REL, DET_SEQ_CST };
+static const enum det_order order_of[] = { DET_RELAXED, DET_ACQUIRE, DET_ACQUIRE,
+                                           DET_RELEASE, DET_ACQ_REL, DET_SEQ_CST };
 
 #define RMW(bits, type, name, operation, result) \
 	type __tsan_atomic##bits##_##name(volatile type *a, type operand, int order) \
@@ -105,14 +107,16 @@ static const enum det_order order_of[] = { DET_RELAXED, DET_ACQUIRE, DET_ACQUIRE
 	RMW(bits, type, fetch_add, DET_ADD, old + operand) \
 	RMW(bits, type, fetch_sub, DET_SUB, old - operand) \
 	RMW(bits, type, fetch_or, DET_OR, old | operand) \
-	RMW(bits, type, fetch_and, DET_AND, old & operand) \
+	RMW(bits, type, fetch_and, DET_AND, old &operand) \
 	RMW(bits, type, fetch_xor, DET_XOR, old ^ operand) \
-	static int compare_exchange##bits(volatile type *a, type *expected, type desired, int success, int failure, bool weak) \
+	static int compare_exchange##bits(volatile type *a, type *expected, type desired, \
+	                                  int success, int failure, bool weak) \
 	{ \
 		uint64_t old = *expected; \
 		bool done = *a == *expected; \
 		if (det.running) \
-			done = det_compare_exchange(a, sizeof *a, &old, desired, order_of[success], order_of[failure], weak); \
+			done = det_compare_exchange(a, sizeof *a, &old, desired, \
+			                            order_of[success], order_of[failure], weak); \
 		else if (done) \
 			*a = desired; \
 		else \
@@ -120,15 +124,18 @@ static const enum det_order order_of[] = { DET_RELAXED, DET_ACQUIRE, DET_ACQUIRE
 		*expected = (type)old; \
 		return done; \
 	} \
-	int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected, type desired, int success, int failure) \
+	int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected, \
+	                                                  type desired, int success, int failure) \
 	{ \
 		return compare_exchange##bits(a, expected, desired, success, failure, false); \
 	} \
-	int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *expected, type desired, int success, int failure) \
+	int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *expected, \
+	                                                type desired, int success, int failure) \
 	{ \
 		return compare_exchange##bits(a, expected, desired, success, failure, true); \
 	} \
-	type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected, type desired, int success, int failure) \
+	type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected, \
+	                                                type desired, int success, int failure) \
 	{ \
 		compare_exchange##bits(a, &expected, desired, success, failure, false); \
 		return expected; \

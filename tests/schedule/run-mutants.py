@@ -60,10 +60,14 @@ def link(work, objects, out):
 
 
 def plant(tree, file, old, new):
+    """Where a line ends does not count: any run of white space stands for any other."""
     text = (tree / file).read_text()
-    if text.count(old) != 1:
-        raise SystemExit(f'{file}: this stands there {text.count(old)} times, not once: adapt mutants.py\n{old}')
-    (tree / file).write_text(text.replace(old, new))
+    places = list(re.finditer(r'\s+'.join(map(re.escape, old.split())), text))
+    if len(places) != 1:
+        raise SystemExit(f'{file}: this stands there {len(places)} times, not once: adapt '
+                         f'mutants.py\n{old}')
+    begin = places[0].start()
+    (tree / file).write_text(text[:begin] + new.strip() + text[places[0].end():])
 
 
 def run(program, groups):

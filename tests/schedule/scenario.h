@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * What the scenarios share: the subject, promises, and the threads that most of them are made of.
  *
- * A promise is a flag stored with release order after an insert has returned; whoever reads it with acquire order must see the
- * key. That is the only order between the threads. */
+ * A promise is a flag stored with release order after an insert has returned; whoever reads it
+ * with acquire order must see the key. That is the only order between the threads. */
 #ifndef WEIR_TESTS_SCHEDULE_SCENARIO_H
 #define WEIR_TESTS_SCHEDULE_SCENARIO_H
 
@@ -13,26 +13,34 @@ enum { PROMISES = 4 };
 
 struct scenario {
 	const char *name;
-	const char *group; /* insert, whole, load; of a handle: reload, batch, previous, writers, retire, refresh, rolling */
+	/* insert, whole, load; of a handle: reload, batch, previous, writers, retire, refresh,
+	 * rolling */
+	const char *group;
 	void (*body)(void);
 	bool (*fits)(const struct subject *s);
-	bool (*prepare)(void); /* before a run; may put its own in subject's place for it; NULL: nothing to do */
-	unsigned search_words; /* a depth-first search is for layouts of at most so many words a key; 0: for all */
-	int preemptions; /* a depth-first search goes up to so many unless it is told; 0: as the others */
-	bool narrowed; /* in every layout a thread's loads are told apart by the bits of its own keys only */
-	unsigned cost; /* how many times fewer random executions, since one takes so much longer; 0: none */
+	/* before a run; may put its own in subject's place for it; NULL: nothing to do */
+	bool (*prepare)(void);
+	/* a depth-first search is for layouts of at most so many words a key; 0: for all */
+	unsigned search_words;
+	/* a depth-first search goes up to so many unless it is told; 0: as the others */
+	int preemptions;
+	/* in every layout a thread's loads are told apart by the bits of its own keys only */
+	bool narrowed;
+	/* how many times fewer random executions, since one takes so much longer; 0: none */
+	unsigned cost;
 };
 
 extern const struct subject *subject; /* of the run under way */
 /* up to a NULL name */
 extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[];
-extern const struct scenario reload_scenarios[], batch_scenarios[], previous_scenarios[], writers_scenarios[], retire_scenarios[],
-	refresh_scenarios[], rolling_scenarios[], rolling_writers_scenarios[];
+extern const struct scenario reload_scenarios[], batch_scenarios[], previous_scenarios[],
+	writers_scenarios[], retire_scenarios[], refresh_scenarios[], rolling_scenarios[],
+	rolling_writers_scenarios[];
 
 /* An empty filter, no promise. */
 void scenario_begin(void);
-/* The running thread acts on these keys alone (bit i: key i): in layouts of many words a search tells the values that it may load
- * apart by their bits only. */
+/* The running thread acts on these keys alone (bit i: key i): in layouts of many words a search
+ * tells the values that it may load apart by their bits only. */
 void works_on(unsigned keys);
 void promise(unsigned i);
 bool promised(unsigned i);

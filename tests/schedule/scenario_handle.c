@@ -4,8 +4,10 @@
 
 struct weir_handle *handle;
 const struct rcu_flavor_struct *flavor;
-const struct weir_reload_options keep_previous = { .struct_size = sizeof keep_previous, .keep_previous = true };
-const struct weir_reload_options defer_free = { .struct_size = sizeof defer_free, .defer_free = true };
+const struct weir_reload_options keep_previous = { .struct_size = sizeof keep_previous,
+                                                   .keep_previous = true };
+const struct weir_reload_options defer_free = { .struct_size = sizeof defer_free,
+                                                .defer_free = true };
 
 void handle_begin(const struct rcu_flavor_struct *of)
 {

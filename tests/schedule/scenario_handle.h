@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * What the scenarios of a handle share. All of them hold the handle to its promise: a key whose insert has returned is found by every
- * later lookup, what a section found is not freed before it ends, and at the end all memory is back.
+ * What the scenarios of a handle share. All of them hold the handle to its promise: a key whose
+ * insert has returned is found by every later lookup, what a section found is not freed before it
+ * ends, and at the end all memory is back.
  *
- * These scenarios are compiled with the instrumentation too: the verbs that the headers inline count. */
+ * These scenarios are compiled with the instrumentation too: the verbs that the headers inline
+ * count. */
 #ifndef WEIR_TESTS_SCHEDULE_SCENARIO_HANDLE_H
 #define WEIR_TESTS_SCHEDULE_SCENARIO_HANDLE_H
 
@@ -17,14 +19,16 @@ extern const struct rcu_flavor_struct *flavor;  /* its */
 void handle_begin(const struct rcu_flavor_struct *of);
 /* Destroys it: nothing is left. */
 void handle_end(void);
-/* As that, and before: key 0 and the first @inserted keys after it are in, so many swaps were made. */
+/* As that, and before: key 0 and the first @inserted keys after it are in, so many swaps were
+ * made. */
 void handle_end_with(unsigned inserted, unsigned swaps);
 bool handle_holds(unsigned key);
 
 /* Threads. */
 void handle_insert_thread(void *insertion);
 void handle_verify_thread(void *insertion); /* whoever has the promise sees the key */
-void handle_keep_thread(void *unused);      /* looks twice at a filter that it has got once, for key 0, then gets it anew */
+/* looks twice at a filter that it has got once, for key 0, then gets it anew */
+void handle_keep_thread(void *unused);
 void reload_by_copy_thread(void *options);  /* NULL: none */
 
 /* The steps of loaders. */

@@ -38,7 +38,8 @@ void rolling_make(const struct rcu_flavor_struct *of)
 	params.capacity = 2;
 	params.fp_rate = 0.001;
 	params.seed = 1;
-	det_assert(weir_rolling_create(&rolling_set, &params, SHARDS, of == &urcu_bp_flavor ? NULL : of) == 0);
+	det_assert(weir_rolling_create(&rolling_set, &params, SHARDS,
+	                               of == &urcu_bp_flavor ? NULL : of) == 0);
 }
 
 void rolling_begin(const struct rcu_flavor_struct *of)
@@ -68,7 +69,8 @@ void rolling_end_with(unsigned keys, unsigned first, unsigned second)
 		det_assert(!(keys >> key & 1) || rolling_holds(key));
 	det_assert(weir_rolling_stats(rolling_set, &s) == 0);
 	det_assert(s.shards == SHARDS && s.bytes == SHARDS * subject->bytes);
-	det_assert(s.oldest == 1 + (first < second ? first : second) && s.newest == 1 + (first > second ? first : second));
+	det_assert(s.oldest == 1 + (first < second ? first : second) &&
+	           s.newest == 1 + (first > second ? first : second));
 	rolling_end();
 }
 

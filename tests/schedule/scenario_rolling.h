@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * What the scenarios of a rolling set share: two shards, each replaced by the rules of a handle (H1 to H4). What is new is that a hash
- * finds its shard and is turned for it, and that the shards share one claim.
+ * What the scenarios of a rolling set share: two shards, each replaced by the rules of a handle (H1
+ * to H4). What is new is that a hash finds its shard and is turned for it, and that the shards
+ * share one claim.
  *
- * Keys 0 and 1 lie in the first shard, 2 and 3 in the second; 0 and 2 are in from the beginning, 1 and 3 are inserted meanwhile. A shard
- * is a filter of the subject's layout, so a key's hash in it is the subject's, and in the set that one turned back by a bit. */
+ * Keys 0 and 1 lie in the first shard, 2 and 3 in the second; 0 and 2 are in from the beginning,
+ * 1 and 3 are inserted meanwhile. A shard is a filter of the subject's layout, so a key's hash
+ * in it is the subject's, and in the set that one turned back by a bit. */
 #ifndef WEIR_TESTS_SCHEDULE_SCENARIO_ROLLING_H
 #define WEIR_TESTS_SCHEDULE_SCENARIO_ROLLING_H
 
@@ -31,7 +33,8 @@ void rolling_end_with(unsigned keys, unsigned first, unsigned second);
 
 /* Threads. */
 void rolling_insert_thread(void *insertion);
-void rolling_verify_thread(void *insertion); /* whoever has the promise sees the key, in its shard and through the set */
+/* whoever has the promise sees the key, in its shard and through the set */
+void rolling_verify_thread(void *insertion);
 void rolling_spawn_inserters(void);
 void rolling_copy_each_thread(void *unused);
 
@@ -41,6 +44,7 @@ void rolling_copy(uint32_t shard);
 
 /* The fields that all but one of the rows have alike. */
 #define ROLLING(title, function) \
-	.name = title, .group = "rolling", .body = function, .prepare = rolling_prepare, .narrowed = true, .cost = 20
+	.name = title, .group = "rolling", .body = function, .prepare = rolling_prepare, \
+	.narrowed = true, .cost = 20
 
 #endif

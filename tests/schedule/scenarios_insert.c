@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Inserts and lookups of one filter: no key that was promised is missed (B1 in <weir/word.h>), and WEIR_NEW is told to whom it must be. */
+ * Inserts and lookups of one filter: no key that was promised is missed (B1 in <weir/word.h>),
+ * and WEIR_NEW is told to whom it must be. */
 #include "scenario.h"
 
-/* Whoever has the promise sees the key, and is told that it was there; that insert writes nothing, for this is a reader. */
+/* Whoever has the promise sees the key, and is told that it was there; that insert writes
+ * nothing, for this is a reader. */
 static void verify(void *insertion)
 {
 	const struct insertion *i = insertion;
@@ -29,7 +31,8 @@ static void two_keys(void)
 	det_spawn_reader(verify_both, insertions);
 	det_join_all();
 	det_assert(answer[0] == WEIR_NEW && answer[1] == WEIR_NEW);
-	det_assert(weir_contains_hash(subject->filter, hash_of(0)) && weir_contains_hash(subject->filter, hash_of(1)));
+	det_assert(weir_contains_hash(subject->filter, hash_of(0)) &&
+	           weir_contains_hash(subject->filter, hash_of(1)));
 }
 
 /* One key by two threads, in a block that is not empty. */
@@ -45,10 +48,12 @@ static void one_key_twice(void)
 	int told_new = (answer[0] == WEIR_NEW) + (answer[1] == WEIR_NEW);
 	det_assert(subject_tells_one(subject) ? told_new == 1 : told_new >= 1);
 	det_assert(answer[0] >= 0 && answer[1] >= 0);
-	det_assert(weir_contains_hash(subject->filter, hash_of(0)) && weir_contains_hash(subject->filter, hash_of(1)));
+	det_assert(weir_contains_hash(subject->filter, hash_of(0)) &&
+	           weir_contains_hash(subject->filter, hash_of(1)));
 }
 
-/* A thread that sees the key sees it from then on; one that is told of it by such a thread sees it too. */
+/* A thread that sees the key sees it from then on; one that is told of it by such a thread sees
+ * it too. */
 static void look_and_tell(void *unused)
 {
 	(void)unused;
@@ -97,7 +102,8 @@ static void verify_batches(void *unused)
 	must |= promised(0) ? 3 : 0;
 	must |= promised(1) ? 6 : 0;
 	size_t found = must ? weir_contains_hashes(subject->filter, hashes, 3, &bitmap) : 0;
-	det_assert(!must || ((bitmap & must) == must && found == (size_t)__builtin_popcountll(bitmap)));
+	det_assert(!must ||
+	           ((bitmap & must) == must && found == (size_t)__builtin_popcountll(bitmap)));
 }
 
 static void batches(void)
@@ -120,6 +126,10 @@ const struct scenario insert_scenarios[] = {
 	{ .name = "two keys", .group = "insert", .body = two_keys, .fits = one_line },
 	{ .name = "one key twice", .group = "insert", .body = one_key_twice, .fits = one_line },
 	{ .name = "passed on", .group = "insert", .body = passed_on, .fits = one_line },
-	{ .name = "batches", .group = "insert", .body = batches, .fits = one_line, .search_words = 4 },
+	{ .name = "batches",
+	  .group = "insert",
+	  .body = batches,
+	  .fits = one_line,
+	  .search_words = 4 },
 	{ .name = NULL },
 };

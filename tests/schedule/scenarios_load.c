@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * weir_load_hashes: plain stores by several threads into a filter that nobody looks at yet. One owner a shard (O1 in src/atomic.h), so
- * no two of those stores race; and what is published afterwards with release order is all there. */
+ * weir_load_hashes: plain stores by several threads into a filter that nobody looks at yet. One
+ * owner a shard (O1 in src/atomic.h), so no two of those stores race; and what is published
+ * afterwards with release order is all there. */
 #include "scenario.h"
 
 /* Each loads a key of either pair, so that the two meet in every shard. */
@@ -30,13 +31,15 @@ static void two_loaders(void)
 	both_loaded();
 }
 
-/* Keys 0 and 2 are loaded, then the filter is published: from then on it is looked at and inserted into. */
+/* Keys 0 and 2 are loaded, then the filter is published: from then on it is looked at and
+ * inserted into. */
 static void use_when_published(void *unused)
 {
 	(void)unused;
 	if (!promised(0))
 		return;
-	det_assert(weir_contains_hash(subject->filter, hash_of(0)) && weir_contains_hash(subject->filter, hash_of(2)));
+	det_assert(weir_contains_hash(subject->filter, hash_of(0)) &&
+	           weir_contains_hash(subject->filter, hash_of(2)));
 	det_assert(weir_insert_hash(subject->filter, hash_of(1)) == WEIR_NEW);
 	promise(3);
 }
@@ -56,7 +59,8 @@ static void published(void)
 	det_spawn(use_when_published, NULL);
 	det_spawn_reader(look_when_published, NULL);
 	det_join_all();
-	det_assert(weir_contains_hash(subject->filter, hash_of(0)) && weir_contains_hash(subject->filter, hash_of(2)));
+	det_assert(weir_contains_hash(subject->filter, hash_of(0)) &&
+	           weir_contains_hash(subject->filter, hash_of(2)));
 }
 
 static bool any(const struct subject *s)

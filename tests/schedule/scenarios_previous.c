@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The previous filter kept: taken back, given up, or still there when the next reload comes (H5). Nothing inserted is lost by that. */
+ * The previous filter kept: taken back, given up, or still there when the next reload comes
+ * (H5). Nothing inserted is lost by that. */
 #include "scenario_handle.h"
 
 static void reload_and_roll_back(void *unused)
@@ -117,11 +118,41 @@ static void kept_while_rejected(void)
 }
 
 const struct scenario previous_scenarios[] = {
-	{ .name = "rolled back", .group = "previous", .body = rolled_back, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "inserted between", .group = "previous", .body = inserted_between, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "dropped", .group = "previous", .body = dropped, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "kept twice", .group = "previous", .body = kept_twice, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "aborted, previous", .group = "previous", .body = aborted_with_previous, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "kept and rejected", .group = "previous", .body = kept_while_rejected, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "rolled back",
+	  .group = "previous",
+	  .body = rolled_back,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "inserted between",
+	  .group = "previous",
+	  .body = inserted_between,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "dropped",
+	  .group = "previous",
+	  .body = dropped,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "kept twice",
+	  .group = "previous",
+	  .body = kept_twice,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "aborted, previous",
+	  .group = "previous",
+	  .body = aborted_with_previous,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "kept and rejected",
+	  .group = "previous",
+	  .body = kept_while_rejected,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
 	{ .name = NULL },
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The filter taken over from an image file beside inserts, with and without what the current one holds. */
+ * The filter taken over from an image file beside inserts, with and without what the current one
+ * holds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,7 +18,8 @@ static void remove_image(void)
 static bool save_image(unsigned keys)
 {
 	if (!*path) {
-		snprintf(path, sizeof path, "%s/weir-refresh-%d", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
+		snprintf(path, sizeof path, "%s/weir-refresh-%d",
+		         access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
 		atexit(remove_image);
 	}
 	subject_clear(subject);
@@ -60,7 +62,8 @@ static void carried(void)
 	handle_end_with(2, 1);
 }
 
-/* The image has the application's record, keys 0 to 2; key 3 is inserted by whoever knows that it was taken over. */
+/* The image has the application's record, keys 0 to 2; key 3 is inserted by whoever knows that
+ * it was taken over. */
 static void refresh(void *unused)
 {
 	(void)unused;
@@ -117,8 +120,26 @@ static void refresh_and_reload(void)
 }
 
 const struct scenario refresh_scenarios[] = {
-	{ .name = "carried", .group = "refresh", .body = carried, .prepare = prepare_other, .narrowed = true, .cost = 20, .fits = small },
-	{ .name = "replaced", .group = "refresh", .body = replaced, .prepare = prepare_whole, .narrowed = true, .cost = 20, .fits = small },
-	{ .name = "refresh and reload", .group = "refresh", .body = refresh_and_reload, .prepare = prepare_whole, .narrowed = true, .cost = 20, .fits = smallest },
+	{ .name = "carried",
+	  .group = "refresh",
+	  .body = carried,
+	  .prepare = prepare_other,
+	  .narrowed = true,
+	  .cost = 20,
+	  .fits = small },
+	{ .name = "replaced",
+	  .group = "refresh",
+	  .body = replaced,
+	  .prepare = prepare_whole,
+	  .narrowed = true,
+	  .cost = 20,
+	  .fits = small },
+	{ .name = "refresh and reload",
+	  .group = "refresh",
+	  .body = refresh_and_reload,
+	  .prepare = prepare_whole,
+	  .narrowed = true,
+	  .cost = 20,
+	  .fits = smallest },
 	{ .name = NULL },
 };

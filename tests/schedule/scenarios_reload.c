@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One reload beside inserts and lookups: the next filter filled by copy, from the application's record, or given up (H1, H2). */
+ * One reload beside inserts and lookups: the next filter filled by copy, from the application's
+ * record, or given up (H1, H2). */
 #include "scenario_handle.h"
 
 static void copied_with(const struct rcu_flavor_struct *of)
@@ -38,7 +39,8 @@ static void two_inserters(void)
 	handle_end_with(2, 1);
 }
 
-/* The application's record, written before the insert and read after begin: no other order between them. */
+/* The application's record, written before the insert and read after begin: no other order
+ * between them. */
 static uint32_t record[SUBJECT_KEYS];
 
 static void record_and_insert(void *insertion)
@@ -118,7 +120,8 @@ static void be_refused(void *unused)
 	(void)unused;
 	options.gate.check = refuse;
 	struct weir_reload *r = reload_begun(&options);
-	det_assert(weir_reload_insert_hash(r, hash_of(0)) == WEIR_NEW && weir_reload_insert_hash(r, hash_of(2)) == WEIR_NEW);
+	det_assert(weir_reload_insert_hash(r, hash_of(0)) == WEIR_NEW &&
+	           weir_reload_insert_hash(r, hash_of(2)) == WEIR_NEW);
 	det_assert(weir_reload_commit(r) == -ECANCELED);
 }
 
@@ -133,14 +136,60 @@ static void refused(void)
 }
 
 const struct scenario reload_scenarios[] = {
-	{ .name = "copied", .group = "reload", .body = copied, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "copied, memb", .group = "reload", .body = copied_memb, .narrowed = true, .cost = 3, .fits = smallest },
-	{ .name = "copied, qsbr", .group = "reload", .body = copied_qsbr, .narrowed = true, .cost = 3, .fits = smallest },
-	{ .name = "two inserters", .group = "reload", .body = two_inserters, .narrowed = true, .cost = 3, .fits = smallest },
-	{ .name = "two inserters", .group = "reload", .body = two_inserters, .narrowed = true, .cost = 3, .fits = two_words, .preemptions = 2 },
-	{ .name = "recorded", .group = "reload", .body = recorded, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "in turn", .group = "reload", .body = in_turn, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "aborted", .group = "reload", .body = aborted, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "refused", .group = "reload", .body = refused, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "copied",
+	  .group = "reload",
+	  .body = copied,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "copied, memb",
+	  .group = "reload",
+	  .body = copied_memb,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = smallest },
+	{ .name = "copied, qsbr",
+	  .group = "reload",
+	  .body = copied_qsbr,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = smallest },
+	{ .name = "two inserters",
+	  .group = "reload",
+	  .body = two_inserters,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = smallest },
+	{ .name = "two inserters",
+	  .group = "reload",
+	  .body = two_inserters,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = two_words,
+	  .preemptions = 2 },
+	{ .name = "recorded",
+	  .group = "reload",
+	  .body = recorded,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "in turn",
+	  .group = "reload",
+	  .body = in_turn,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "aborted",
+	  .group = "reload",
+	  .body = aborted,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "refused",
+	  .group = "reload",
+	  .body = refused,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
 	{ .name = NULL },
 };

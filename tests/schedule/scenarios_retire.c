@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What has left the record is freed when the last section that found it has ended, and not before (H3): waited for, left to call_rcu,
- * or with the handle itself. */
+ * What has left the record is freed when the last section that found it has ended, and not
+ * before (H3): waited for, left to call_rcu, or with the handle itself. */
 #include "scenario_handle.h"
 
 static void spawn_reload(const struct weir_reload_options *options)
@@ -91,7 +91,8 @@ static void ask_stats(void *unused)
 	(void)unused;
 	works_on(1u << SUBJECT_KEYS); /* none */
 	det_assert(weir_handle_stats(handle, &s) == 0);
-	det_assert(s.generation >= 1 && s.generation <= 2 && s.bytes >= subject->bytes && s.bytes <= 3 * subject->bytes);
+	det_assert(s.generation >= 1 && s.generation <= 2 && s.bytes >= subject->bytes &&
+	           s.bytes <= 3 * subject->bytes);
 	det_assert(s.filter.bytes == subject->bytes && !(s.reloading && s.generation == 2));
 }
 
@@ -171,16 +172,75 @@ static void destroyed_with_previous(void)
 }
 
 const struct scenario retire_scenarios[] = {
-	{ .name = "kept", .group = "retire", .body = kept, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "kept, memb", .group = "retire", .body = kept_memb, .narrowed = true, .cost = 3, .fits = smallest },
-	{ .name = "kept, qsbr", .group = "retire", .body = kept_qsbr, .narrowed = true, .cost = 3, .fits = smallest },
-	{ .name = "kept, qsbr deferred", .group = "retire", .body = kept_qsbr_deferred, .narrowed = true, .cost = 3, .fits = smallest },
-	{ .name = "deferred", .group = "retire", .body = deferred, .narrowed = true, .cost = 3, .fits = small, .preemptions = 2 },
-	{ .name = "deferred, kept", .group = "retire", .body = deferred_kept, .narrowed = true, .cost = 3, .fits = smallest, .preemptions = 2 },
-	{ .name = "aborted inside", .group = "retire", .body = aborted_inside, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "measured", .group = "retire", .body = measured, .narrowed = true, .cost = 3, .fits = small, .preemptions = 2 },
-	{ .name = "destroyed", .group = "retire", .body = destroyed, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "destroyed, deferred", .group = "retire", .body = destroyed_deferred, .narrowed = true, .cost = 3, .fits = small, .preemptions = 2 },
-	{ .name = "destroyed, previous", .group = "retire", .body = destroyed_with_previous, .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "kept",
+	  .group = "retire",
+	  .body = kept,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "kept, memb",
+	  .group = "retire",
+	  .body = kept_memb,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = smallest },
+	{ .name = "kept, qsbr",
+	  .group = "retire",
+	  .body = kept_qsbr,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = smallest },
+	{ .name = "kept, qsbr deferred",
+	  .group = "retire",
+	  .body = kept_qsbr_deferred,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = smallest },
+	{ .name = "deferred",
+	  .group = "retire",
+	  .body = deferred,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small,
+	  .preemptions = 2 },
+	{ .name = "deferred, kept",
+	  .group = "retire",
+	  .body = deferred_kept,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = smallest,
+	  .preemptions = 2 },
+	{ .name = "aborted inside",
+	  .group = "retire",
+	  .body = aborted_inside,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "measured",
+	  .group = "retire",
+	  .body = measured,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small,
+	  .preemptions = 2 },
+	{ .name = "destroyed",
+	  .group = "retire",
+	  .body = destroyed,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "destroyed, deferred",
+	  .group = "retire",
+	  .body = destroyed_deferred,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small,
+	  .preemptions = 2 },
+	{ .name = "destroyed, previous",
+	  .group = "retire",
+	  .body = destroyed_with_previous,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
 	{ .name = NULL },
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A rolling set beside inserts and lookups: both shards replaced by copy and from the application's record, lookups that are wholly old or
- * wholly new, batches over both shards. */
+ * A rolling set beside inserts and lookups: both shards replaced by copy and from the
+ * application's record, lookups that are wholly old or wholly new, batches over both shards. */
 #include "scenario_rolling.h"
 
 static void copied(void)
@@ -68,8 +68,8 @@ static void recorded(void)
 	rolling_end_with(15, 1, 1);
 }
 
-/* Key 0 has its first word in common with what the old first shard holds, its second with what the new one holds: a lookup that read
- * one word of each would find it. */
+/* Key 0 has its first word in common with what the old first shard holds, its second with what
+ * the new one holds: a lookup that read one word of each would find it. */
 static uint64_t part[2];
 
 static bool find_part(unsigned word)
@@ -80,7 +80,8 @@ static bool find_part(unsigned word)
 		struct key k = subject_learn(subject, hash);
 		bool has[2];
 		for (unsigned w = 0; w < 2; w++)
-			has[w] = k.word[w].index == whole->word[w].index && !(whole->word[w].mask & ~k.word[w].mask);
+			has[w] = k.word[w].index == whole->word[w].index &&
+			         !(whole->word[w].mask & ~k.word[w].mask);
 		part[word] = hash;
 		if (has[word] && !has[!word])
 			return true;
@@ -117,8 +118,10 @@ static void wholly(void)
 	det_spawn(look_for_a_mixture, NULL);
 	det_spawn(replace_part, NULL);
 	det_join_all();
-	det_assert(!rolling_holds(0) && !weir_rolling_contains_hash(rolling_set, rolling_hash(part[0])));
-	det_assert(weir_rolling_insert_hash(rolling_set, rolling_hash(part[0])) == WEIR_NEW && rolling_holds(0));
+	det_assert(!rolling_holds(0) &&
+	           !weir_rolling_contains_hash(rolling_set, rolling_hash(part[0])));
+	det_assert(weir_rolling_insert_hash(rolling_set, rolling_hash(part[0])) == WEIR_NEW &&
+	           rolling_holds(0));
 	rolling_end();
 }
 
@@ -135,7 +138,8 @@ static void insert_batch(void *unused)
 
 static void look_up_batch(void *unused)
 {
-	uint64_t hashes[] = { rolling_key(0), rolling_key(1), rolling_key(2), rolling_key(3) }, bitmap = 0;
+	uint64_t hashes[] = { rolling_key(0), rolling_key(1), rolling_key(2), rolling_key(3) },
+	         bitmap = 0;
 	(void)unused;
 	works_on(15);
 	uint64_t must = promised(1) ? 15 : 5;
@@ -158,7 +162,13 @@ const struct scenario rolling_scenarios[] = {
 	{ ROLLING("each copied", copied), .fits = two_words, .search_words = 1 },
 	{ ROLLING("each copied, qsbr", copied_qsbr), .fits = smallest, .preemptions = 2 },
 	{ ROLLING("each recorded", recorded), .fits = smallest, .preemptions = 2 },
-	{ .name = "wholly", .group = "rolling", .body = wholly, .prepare = prepare_parts, .narrowed = true, .cost = 20, .fits = two_words },
+	{ .name = "wholly",
+	  .group = "rolling",
+	  .body = wholly,
+	  .prepare = prepare_parts,
+	  .narrowed = true,
+	  .cost = 20,
+	  .fits = two_words },
 	{ ROLLING("batches over both", batches), .fits = smallest, .preemptions = 2 },
 	{ .name = NULL },
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Who replaces the shards of a rolling set: one at a time, whatever the shard; a replacement given up; the set destroyed. */
+ * Who replaces the shards of a rolling set: one at a time, whatever the shard; a replacement
+ * given up; the set destroyed. */
 #include "scenario_rolling.h"
 
 static int told[SHARDS];
@@ -82,7 +83,8 @@ static void stopped(void)
 	rolling_end_with(7, 1, 0);
 }
 
-/* ---- what a section has found, and the set itself, found through a pointer of the application's ---- */
+/* ---- what a section has found, and the set itself, found through a pointer of the
+ *      application's ---- */
 
 static struct weir_rolling *found;
 
@@ -150,7 +152,8 @@ static void inside_section(void)
 	struct weir_reload *none = NULL;
 	rolling_begin(&urcu_bp_flavor);
 	flavor->read_lock();
-	det_assert(weir_rolling_begin(&none, rolling_set, 1, NULL) == -EDEADLK && weir_rolling_destroy(rolling_set) == -EDEADLK);
+	det_assert(weir_rolling_begin(&none, rolling_set, 1, NULL) == -EDEADLK &&
+	           weir_rolling_destroy(rolling_set) == -EDEADLK);
 	flavor->read_unlock();
 	struct weir_reload *r = rolling_begun(0);
 	for (uint32_t shard = 0; shard < SHARDS; shard++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is done to whole filters while others insert: a merge, a copy and a saved image hold every key that was promised before they
- * began, and lose nothing of what comes meanwhile. */
+ * What is done to whole filters while others insert: a merge, a copy and a saved image hold
+ * every key that was promised before they began, and lose nothing of what comes meanwhile. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,7 +8,8 @@
 
 enum { MERGED = 2 };
 
-/* Key 0 is in the source, key 1 is inserted into the destination, key 2 into the source; they are slots 0, 1 and 3. */
+/* Key 0 is in the source, key 1 is inserted into the destination, key 2 into the source; they
+ * are slots 0, 1 and 3. */
 static void insert_into_source(void *unused)
 {
 	(void)unused;
@@ -44,8 +45,10 @@ static void merged(void)
 	det_spawn_reader(verify_merge, NULL);
 	det_join_all();
 	det_assert(answer[1] == WEIR_NEW);
-	det_assert(weir_contains_hash(subject->filter, hash_of(0)) && weir_contains_hash(subject->filter, hash_of(1)));
-	det_assert(weir_contains_hash(subject->other, hash_of(0)) && weir_contains_hash(subject->other, hash_of(2)));
+	det_assert(weir_contains_hash(subject->filter, hash_of(0)) &&
+	           weir_contains_hash(subject->filter, hash_of(1)));
+	det_assert(weir_contains_hash(subject->other, hash_of(0)) &&
+	           weir_contains_hash(subject->other, hash_of(2)));
 	det_assert(!weir_contains_hash(subject->other, hash_of(1)));
 }
 
@@ -89,7 +92,8 @@ static void save_file(void *unused)
 	(void)unused;
 	bool zero = promised(0), one = promised(1);
 	/* In memory: this is not about disks. */
-	snprintf(path, sizeof path, "%s/weir-schedule-%d", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
+	snprintf(path, sizeof path, "%s/weir-schedule-%d",
+	         access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
 	det_assert(weir_save(subject->filter, path, NULL) == 0);
 	bool read = weir_load(&loaded, path, NULL) == 0;
 	unlink(path);
@@ -127,7 +131,17 @@ static void saved_to_file(void)
 const struct scenario whole_scenarios[] = {
 	{ .name = "merged", .group = "whole", .body = merged, .fits = one_line, .search_words = 2 },
 	{ .name = "copied", .group = "whole", .body = copied, .fits = one_line, .search_words = 2 },
-	{ .name = "to a stream", .group = "whole", .body = saved_to_stream, .fits = one_line, .search_words = 1, .cost = 20 },
-	{ .name = "to a file", .group = "whole", .body = saved_to_file, .fits = one_line, .search_words = 1, .cost = 20 },
+	{ .name = "to a stream",
+	  .group = "whole",
+	  .body = saved_to_stream,
+	  .fits = one_line,
+	  .search_words = 1,
+	  .cost = 20 },
+	{ .name = "to a file",
+	  .group = "whole",
+	  .body = saved_to_file,
+	  .fits = one_line,
+	  .search_words = 1,
+	  .cost = 20 },
 	{ .name = NULL },
 };

@@ -127,7 +127,8 @@ static void inside_section(void)
 	struct weir_reload *r = NULL, *none = NULL;
 	flavor->read_lock();
 	det_assert(weir_reload_begin(&none, handle, NULL) == -EDEADLK && !none);
-	det_assert(weir_handle_rollback(handle) == -EDEADLK && weir_handle_drop_previous(handle) == -EDEADLK);
+	det_assert(weir_handle_rollback(handle) == -EDEADLK &&
+	           weir_handle_drop_previous(handle) == -EDEADLK);
 	det_assert(weir_handle_destroy(handle) == -EDEADLK);
 	flavor->read_unlock();
 	r = reload_begun(NULL);
@@ -139,10 +140,35 @@ static void inside_section(void)
 }
 
 const struct scenario writers_scenarios[] = {
-	{ .name = "two begin", .group = "writers", .body = two_begin, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "two loaders", .group = "writers", .body = two_loaders, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "rollback and drop", .group = "writers", .body = rollback_and_drop, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "rollback and reload", .group = "writers", .body = rollback_and_reload, .narrowed = true, .cost = 3, .fits = small },
-	{ .name = "inside a section", .group = "writers", .body = inside_section, .narrowed = true, .cost = 3, .fits = smallest },
+	{ .name = "two begin",
+	  .group = "writers",
+	  .body = two_begin,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "two loaders",
+	  .group = "writers",
+	  .body = two_loaders,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "rollback and drop",
+	  .group = "writers",
+	  .body = rollback_and_drop,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "rollback and reload",
+	  .group = "writers",
+	  .body = rollback_and_reload,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = small },
+	{ .name = "inside a section",
+	  .group = "writers",
+	  .body = inside_section,
+	  .narrowed = true,
+	  .cost = 3,
+	  .fits = smallest },
 	{ .name = NULL },
 };

@@ -8,15 +8,43 @@
 enum { LINE = 64, TWO_SHARDS = 2 * 1024 * LINE, TRIES = 20000 };
 
 struct subject subjects[] = {
-	{ .name = "z=1", .kind = WEIR_BLOCKED, .words_per_key = 1, .bits_per_word = 3, .bytes = LINE },
-	{ .name = "z=2", .kind = WEIR_BLOCKED, .words_per_key = 2, .bits_per_word = 2, .bytes = LINE },
-	{ .name = "z=4", .kind = WEIR_BLOCKED, .words_per_key = 4, .bits_per_word = 2, .bytes = LINE },
-	{ .name = "z=8", .kind = WEIR_BLOCKED, .words_per_key = 8, .bits_per_word = 1, .bytes = LINE },
+	{ .name = "z=1",
+	  .kind = WEIR_BLOCKED,
+	  .words_per_key = 1,
+	  .bits_per_word = 3,
+	  .bytes = LINE },
+	{ .name = "z=2",
+	  .kind = WEIR_BLOCKED,
+	  .words_per_key = 2,
+	  .bits_per_word = 2,
+	  .bytes = LINE },
+	{ .name = "z=4",
+	  .kind = WEIR_BLOCKED,
+	  .words_per_key = 4,
+	  .bits_per_word = 2,
+	  .bytes = LINE },
+	{ .name = "z=8",
+	  .kind = WEIR_BLOCKED,
+	  .words_per_key = 8,
+	  .bits_per_word = 1,
+	  .bytes = LINE },
 	/* layouts without a kernel of their own */
-	{ .name = "any z=1", .kind = WEIR_BLOCKED, .words_per_key = 1, .bits_per_word = 2, .bytes = LINE },
-	{ .name = "any z=2", .kind = WEIR_BLOCKED, .words_per_key = 2, .bits_per_word = 1, .bytes = LINE },
+	{ .name = "any z=1",
+	  .kind = WEIR_BLOCKED,
+	  .words_per_key = 1,
+	  .bits_per_word = 2,
+	  .bytes = LINE },
+	{ .name = "any z=2",
+	  .kind = WEIR_BLOCKED,
+	  .words_per_key = 2,
+	  .bits_per_word = 1,
+	  .bytes = LINE },
 	{ .name = "classic", .kind = WEIR_CLASSIC, .bits_per_word = 4, .bytes = LINE },
-	{ .name = "z=2 shards", .kind = WEIR_BLOCKED, .words_per_key = 2, .bits_per_word = 2, .bytes = TWO_SHARDS },
+	{ .name = "z=2 shards",
+	  .kind = WEIR_BLOCKED,
+	  .words_per_key = 2,
+	  .bits_per_word = 2,
+	  .bytes = TWO_SHARDS },
 };
 const size_t subject_count = sizeof subjects / sizeof subjects[0];
 
@@ -59,7 +87,8 @@ static bool share_a_bit(const struct key *a, const struct key *b)
 	return false;
 }
 
-/* Has key @own a bit, in a word that its neighbour uses too, that none of the keys up to @last has? */
+/* Has key @own a bit, in a word that its neighbour uses too, that none of the keys up to @last
+ * has? */
 static bool private_bit(const struct subject *s, unsigned own, unsigned last)
 {
 	const struct key *k = &s->key[own], *neighbour = &s->key[own ^ 1];
@@ -79,7 +108,8 @@ static uint64_t turned(const struct subject *s, uint64_t hash, unsigned first)
 	return s->turned ? (hash & ~UINT64_C(1)) | first / 2 : hash;
 }
 
-/* Keys @first and @first + 1: the top bit is the shard, and with sixteen top bits alike both fall into one block. */
+/* Keys @first and @first + 1: the top bit is the shard, and with sixteen top bits alike both
+ * fall into one block. */
 static bool find_pair(struct subject *s, unsigned first, uint64_t *state)
 {
 	const uint64_t low = ~UINT64_C(0) >> 16;
@@ -87,7 +117,8 @@ static bool find_pair(struct subject *s, unsigned first, uint64_t *state)
 	hash = turned(s, hash, first);
 	s->key[first] = subject_learn(s, hash);
 	for (unsigned tries = 0; tries < TRIES; tries++) {
-		s->key[first + 1] = subject_learn(s, turned(s, (hash & ~low) | (random_hash(state) & low), first));
+		s->key[first + 1] = subject_learn(
+			s, turned(s, (hash & ~low) | (random_hash(state) & low), first));
 		bool good = share_a_bit(&s->key[first], &s->key[first + 1]);
 		for (unsigned i = 0; good && i <= first + 1; i++)
 			good = private_bit(s, i, first + 1);
@@ -126,7 +157,8 @@ static bool make_filter(struct subject *s, struct weir_filter **out, uint64_t **
 
 bool subject_make(struct subject *s)
 {
-	return make_filter(s, &s->filter, &s->bits[0]) && make_filter(s, &s->other, &s->bits[1]) && find_keys(s);
+	return make_filter(s, &s->filter, &s->bits[0]) && make_filter(s, &s->other, &s->bits[1]) &&
+	       find_keys(s);
 }
 
 bool subject_turn(struct subject *s)
@@ -139,14 +171,16 @@ void subject_clear(const struct subject *s)
 {
 	for (unsigned k = 0; k < SUBJECT_KEYS; k++)
 		for (unsigned i = 0; i < s->key[k].words; i++)
-			s->bits[0][s->key[k].word[i].index] = s->bits[1][s->key[k].word[i].index] = 0;
+			s->bits[0][s->key[k].word[i].index] = s->bits[1][s->key[k].word[i].index] =
+				0;
 }
 
 uint64_t subject_bits(const struct subject *s, const volatile void *word, unsigned keys)
 {
 	uint64_t mask = 0;
 	size_t index = ((uintptr_t)word - (uintptr_t)s->bits[0]) / 8;
-	if (s->bytes == LINE && det_block_bytes(word) == LINE) /* of another filter of this layout */
+	/* of another filter of this layout */
+	if (s->bytes == LINE && det_block_bytes(word) == LINE)
 		index = (uintptr_t)word % LINE / 8;
 	if (index >= s->bytes / 8)
 		return ~UINT64_C(0); /* not of this filter */

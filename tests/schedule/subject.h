@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the scenarios work on: a filter of one layout in memory that the test can see, and keys that get in each other's way there. */
+ * What the scenarios work on: a filter of one layout in memory that the test can see, and keys
+ * that get in each other's way there. */
 #ifndef WEIR_TESTS_SCHEDULE_SUBJECT_H
 #define WEIR_TESTS_SCHEDULE_SUBJECT_H
 
@@ -10,7 +11,8 @@
 
 enum { SUBJECT_KEYS = 4, SUBJECT_WORDS = 32 };
 
-/* What a key sets, learnt by inserting it into an empty filter: the test knows nothing of how it is derived. */
+/* What a key sets, learnt by inserting it into an empty filter: the test knows nothing of how it
+ * is derived. */
 struct key {
 	uint64_t hash;
 	unsigned words;
@@ -31,12 +33,14 @@ struct subject {
 	uint64_t *bits[2]; /* of the two filters */
 	struct weir_filter *filter;
 	struct weir_filter *other; /* of the same layout, for merging */
-	/* 0 and 1 have a word and a bit of it in common, so have 2 and 3; each has a bit that no other has, so the first insert of each is
-	 * told WEIR_NEW whatever the others do. In a filter of two shards 0 and 1 lie in the first, 2 and 3 in the second. */
+	/* 0 and 1 have a word and a bit of it in common, so have 2 and 3; each has a bit that no
+	 * other has, so the first insert of each is told WEIR_NEW whatever the others do. In a
+	 * filter of two shards 0 and 1 lie in the first, 2 and 3 in the second. */
 	struct key key[SUBJECT_KEYS];
 };
 
-/* Of every insert of one new key by several threads exactly one is told WEIR_NEW, not only at least one. */
+/* Of every insert of one new key by several threads exactly one is told WEIR_NEW, not only at
+ * least one. */
 static inline bool subject_tells_one(const struct subject *s)
 {
 	return s->kind == WEIR_BLOCKED && s->words_per_key == 1;
@@ -52,8 +56,9 @@ extern const size_t subject_count;
 
 /* False, with a sentence on stderr, if there is no such filter or there are no such keys. */
 bool subject_make(struct subject *s);
-/* Other keys in @s, for a filter of @s's layout that is one of a rolling set's two shards: there the lowest bit of a hash, which the set
- * turned to the top of it, says the shard. False, with a sentence on stderr, if there are none. */
+/* Other keys in @s, for a filter of @s's layout that is one of a rolling set's two shards: there
+ * the lowest bit of a hash, which the set turned to the top of it, says the shard. False, with a
+ * sentence on stderr, if there are none. */
 bool subject_turn(struct subject *s);
 /* What @hash sets in an empty filter. */
 struct key subject_learn(const struct subject *s, uint64_t hash);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Does det find what it is there to find, and nothing in the sound twin beside it? Each program here has one fault; its schedule,
- * given back, must show the same fault. */
+ * Does det find what it is there to find, and nothing in the sound twin beside it? Each program
+ * here has one fault; its schedule, given back, must show the same fault. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -38,7 +38,8 @@ THREAD(write_then_release, plain = 1; STORE(flag, 1, release);)
 THREAD(read_if_flag, if (LOAD(flag, acquire)) det_assert(plain == 1);)
 THREAD(store_atomic, STORE(flag, 1, relaxed);)
 THREAD(write_flag_plainly, *(int *)(void *)&flag = 2;)
-THREAD(copy_flag_plainly, memcpy(&plain, (const void *)&flag, (size_t)LOAD(ready, relaxed) + sizeof flag);)
+THREAD(copy_flag_plainly,
+       memcpy(&plain, (const void *)&flag, (size_t)LOAD(ready, relaxed) + sizeof flag);)
 BODY(two_writers, det_spawn(write_plain, NULL); det_spawn(write_plain, NULL);)
 BODY(published_relaxed, det_spawn(write_then_relaxed, NULL); det_spawn(read_if_flag, NULL);)
 BODY(published_release, det_spawn(write_then_release, NULL); det_spawn(read_if_flag, NULL);)
@@ -58,34 +59,45 @@ static void publish_new(void)
 	*p = 7;
 	atomic_init(&published, p);
 }
-BODY(freed_too_early, publish_new(); det_spawn(free_published, NULL); det_spawn(read_published, NULL);)
-BODY(freed_unordered, publish_new(); det_spawn(read_then_relaxed, NULL); det_spawn(free_if_flag, NULL);)
-BODY(freed_in_order, publish_new(); det_spawn(read_then_release, NULL); det_spawn(free_if_flag, NULL);)
-BODY(freed_twice, publish_new(); det_spawn(free_published, NULL); det_spawn(free_unless_flag, NULL);)
-BODY(written_past, atomic_init(&published, calloc(4, sizeof(int))); LOAD(published, relaxed)[4] = 1;)
+BODY(freed_too_early, publish_new(); det_spawn(free_published, NULL);
+     det_spawn(read_published, NULL);)
+BODY(freed_unordered, publish_new(); det_spawn(read_then_relaxed, NULL);
+     det_spawn(free_if_flag, NULL);)
+BODY(freed_in_order, publish_new(); det_spawn(read_then_release, NULL);
+     det_spawn(free_if_flag, NULL);)
+BODY(freed_twice, publish_new(); det_spawn(free_published, NULL);
+     det_spawn(free_unless_flag, NULL);)
+BODY(written_past, atomic_init(&published, calloc(4, sizeof(int)));
+     LOAD(published, relaxed)[4] = 1;)
 BODY(leaked, publish_new(); det_assert(det_allocated() == 0);)
 BODY(not_leaked, publish_new(); free(LOAD(published, relaxed)); det_assert(det_allocated() == 0);)
 
 /* waiting */
-THREAD(first_then_second, det_lock(&mutex[0]); det_lock(&mutex[1]); plain++; det_unlock(&mutex[1]); det_unlock(&mutex[0]);)
-THREAD(second_then_first, det_lock(&mutex[1]); det_lock(&mutex[0]); plain++; det_unlock(&mutex[0]); det_unlock(&mutex[1]);)
+THREAD(first_then_second, det_lock(&mutex[0]); det_lock(&mutex[1]); plain++; det_unlock(&mutex[1]);
+       det_unlock(&mutex[0]);)
+THREAD(second_then_first, det_lock(&mutex[1]); det_lock(&mutex[0]); plain++; det_unlock(&mutex[0]);
+       det_unlock(&mutex[1]);)
 THREAD(unlock_only, det_unlock(&mutex[0]);)
 THREAD(wait_for_flag, while (!LOAD(flag, acquire)) sched_yield(); det_assert(plain == 1);)
 THREAD(wait_for_flag_relaxed, while (!LOAD(flag, relaxed)) sched_yield(); det_assert(plain == 1);)
 BODY(locks_crossed, det_spawn(first_then_second, NULL); det_spawn(second_then_first, NULL);)
 BODY(locks_in_order, det_spawn(first_then_second, NULL); det_spawn(first_then_second, NULL);)
 BODY(unlocked_by_another, det_spawn(unlock_only, NULL);)
-BODY(waited_for, det_spawn(wait_for_flag, NULL); det_spawn(wait_for_flag, NULL); det_spawn(write_then_release, NULL);)
-BODY(waited_for_relaxed, det_spawn(wait_for_flag_relaxed, NULL); det_spawn(write_then_release, NULL);)
+BODY(waited_for, det_spawn(wait_for_flag, NULL); det_spawn(wait_for_flag, NULL);
+     det_spawn(write_then_release, NULL);)
+BODY(waited_for_relaxed, det_spawn(wait_for_flag_relaxed, NULL);
+     det_spawn(write_then_release, NULL);)
 BODY(waited_for_in_vain, det_spawn(wait_for_flag, NULL);)
 
 /* an update lost between a load and a store */
 THREAD(count_by_store, int n = LOAD(flag, relaxed); STORE(flag, n + 1, relaxed);)
 THREAD(count_by_add, atomic_fetch_add_explicit(&flag, 1, memory_order_relaxed);)
-BODY(lost_count, det_spawn(count_by_store, NULL); det_spawn(count_by_add, NULL); det_join_all(); det_assert(LOAD(flag, relaxed) == 2);)
+BODY(lost_count, det_spawn(count_by_store, NULL); det_spawn(count_by_add, NULL); det_join_all();
+     det_assert(LOAD(flag, relaxed) == 2);)
 
 /* read-copy-update */
-THREAD(read_in_section, det_rcu_read_lock(DET_BP); det_assert(*LOAD(published, acquire) == 7); det_rcu_read_unlock(DET_BP);)
+THREAD(read_in_section, det_rcu_read_lock(DET_BP); det_assert(*LOAD(published, acquire) == 7);
+       det_rcu_read_unlock(DET_BP);)
 static void replace(bool wait)
 {
 	int *old = LOAD(published, relaxed), *new = malloc(sizeof *new);
@@ -98,8 +110,10 @@ static void replace(bool wait)
 THREAD(replace_and_wait, replace(true);)
 THREAD(replace_at_once, replace(false);)
 THREAD(wait_inside, det_rcu_read_lock(DET_BP); det_rcu_synchronize(DET_BP);)
-BODY(grace_period, publish_new(); det_spawn(read_in_section, NULL); det_spawn(replace_and_wait, NULL);)
-BODY(no_grace_period, publish_new(); det_spawn(read_in_section, NULL); det_spawn(replace_at_once, NULL);)
+BODY(grace_period, publish_new(); det_spawn(read_in_section, NULL);
+     det_spawn(replace_and_wait, NULL);)
+BODY(no_grace_period, publish_new(); det_spawn(read_in_section, NULL);
+     det_spawn(replace_at_once, NULL);)
 BODY(grace_period_inside, det_spawn(wait_inside, NULL);)
 
 /* a reader that is none */
@@ -109,7 +123,9 @@ BODY(reader_reads, det_spawn(write_then_release, NULL); det_spawn_reader(read_if
 static const struct program {
 	const char *name;
 	void (*body)(void);
-	const char *fault;  /* a part of the sentence, or one|another if schedules differ; NULL: sound, and the search goes through */
+	/* a part of the sentence, or one|another if schedules differ; NULL: sound, and the
+	 * search goes through */
+	const char *fault;
 	int preemptions;
 } programs[] = {
 	{ "two plain writers", two_writers, "data race", 3 },
@@ -143,7 +159,8 @@ static bool tells(const char *why, const char *fault)
 {
 	const char *other = strchr(fault, '|');
 	char first[64];
-	snprintf(first, sizeof first, "%.*s", other ? (int)(other - fault) : (int)strlen(fault), fault);
+	snprintf(first, sizeof first, "%.*s", other ? (int)(other - fault) : (int)strlen(fault),
+	         fault);
 	return strstr(why, first) || (other && strstr(why, other + 1));
 }
 
@@ -160,21 +177,32 @@ static bool judged(const struct program *p, struct det_options options)
 		right = again.executions == 1 && again.failed && strcmp(again.why, found.why) == 0;
 	}
 	if (!right)
-		printf("not ok: %s (strategy %d, every step %d): after %llu executions: \"%s\", replayed: \"%s\"\n", p->name,
-		       (int)options.strategy, options.every_step, (unsigned long long)found.executions, found.why, again.why);
+		printf("not ok: %s (strategy %d, every step %d): after %llu executions: \"%s\", "
+		       "replayed: \"%s\"\n",
+		       p->name, (int)options.strategy, options.every_step,
+		       (unsigned long long)found.executions, found.why, again.why);
 	return right;
 }
 
 int main(void)
 {
 	int wrong = 0;
-	for (const struct program *p = programs; p < programs + sizeof programs / sizeof programs[0]; p++) {
-		wrong += !judged(p, (struct det_options){ .strategy = DET_DFS, .preemptions = p->preemptions });
-		wrong += !judged(p, (struct det_options){ .strategy = DET_DFS, .preemptions = p->preemptions, .every_step = true });
+	for (const struct program *p = programs;
+	     p < programs + sizeof programs / sizeof programs[0]; p++) {
+		wrong += !judged(p, (struct det_options){ .strategy = DET_DFS,
+		                                          .preemptions = p->preemptions });
+		wrong += !judged(p, (struct det_options){ .strategy = DET_DFS,
+		                                          .preemptions = p->preemptions,
+		                                          .every_step = true });
 		if (!p->preemptions)
 			continue; /* the other strategies have no bound */
-		wrong += !judged(p, (struct det_options){ .strategy = DET_RANDOM, .executions = 5000, .seed = 1 });
-		wrong += !judged(p, (struct det_options){ .strategy = DET_PCT, .depth = 3, .executions = 5000, .seed = 1 });
+		wrong += !judged(p, (struct det_options){ .strategy = DET_RANDOM,
+		                                          .executions = 5000,
+		                                          .seed = 1 });
+		wrong += !judged(p, (struct det_options){ .strategy = DET_PCT,
+		                                          .depth = 3,
+		                                          .executions = 5000,
+		                                          .seed = 1 });
 	}
 	printf("%zu programs, %d wrong\n", sizeof programs / sizeof programs[0], wrong);
 	return wrong != 0;

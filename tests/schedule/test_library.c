@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Runs every scenario on every layout it fits: completely up to a number of preemptions, then by chance and by random priorities. A
- * failure prints what runs it again. */
+ * Runs every scenario on every layout it fits: completely up to a number of preemptions, then by
+ * chance and by random priorities. A failure prints what runs it again. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,20 +8,27 @@
 #include <time.h>
 #include "scenario.h"
 
-static const struct scenario *const tables[] = { insert_scenarios, load_scenarios, whole_scenarios, reload_scenarios, batch_scenarios,
-	previous_scenarios, writers_scenarios, retire_scenarios, refresh_scenarios, rolling_scenarios, rolling_writers_scenarios };
-static const char *const strategy_names[] = { [DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct" };
+static const struct scenario *const tables[] = {
+	insert_scenarios,  load_scenarios,     whole_scenarios,          reload_scenarios,
+	batch_scenarios,   previous_scenarios, writers_scenarios,        retire_scenarios,
+	refresh_scenarios, rolling_scenarios,  rolling_writers_scenarios
+};
+static const char *const strategy_names[] = {
+	[DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct"
+};
 
 static struct settings {
 	const char *group, *scenario, *layout, *strategy, *replay;
 	int preemptions; /* negative: what each scenario says */
-	uint64_t executions; /* of random and PCT each, a row: by default a million of each over all rows */
+	/* of random and PCT each, a row: by default a million of each over all rows */
+	uint64_t executions;
 	uint64_t seed;
 	bool each; /* so many in every row, also where one takes long */
 	bool every_step, stop; /* stop: after the first failure */
 } settings = { .preemptions = -1, .executions = 30000, .seed = 1 };
 
-enum { PREEMPTIONS = 3, NARROWED_FROM = 8 }; /* words a key, from which a thread's loads are told apart by its own keys' bits only */
+/* words a key, from which a thread's loads are told apart by its own keys' bits only */
+enum { PREEMPTIONS = 3, NARROWED_FROM = 8 };
 
 const struct subject *subject;
 int answer[PROMISES];
@@ -89,15 +96,25 @@ static int preemptions_of(const struct scenario *scenario)
 
 static uint64_t executions_of(const struct scenario *scenario)
 {
-	return scenario->cost && !settings.each ? settings.executions / scenario->cost : settings.executions;
+	return scenario->cost && !settings.each ? settings.executions / scenario->cost :
+	                                          settings.executions;
 }
 
 static bool run(const struct scenario *scenario, enum det_strategy strategy)
 {
-	struct det_options options = { .strategy = strategy, .preemptions = preemptions_of(scenario), .depth = 3, .stale = -1,
-		.every_step = settings.every_step, .seed = settings.seed, .replay = settings.replay,
+	struct det_options options = {
+		.strategy = strategy,
+		.preemptions = preemptions_of(scenario),
+		.depth = 3,
+		.stale = -1,
+		.every_step = settings.every_step,
+		.seed = settings.seed,
+		.replay = settings.replay,
 		.executions = strategy == DET_DFS ? 0 : executions_of(scenario),
-		.relevant = scenario->narrowed || subject->words_per_key >= NARROWED_FROM ? relevant : NULL };
+		.relevant = scenario->narrowed || subject->words_per_key >= NARROWED_FROM ?
+		                    relevant :
+		                    NULL
+	};
 	if ((settings.strategy && strcmp(settings.strategy, strategy_names[strategy]) != 0) ||
 	    (strategy != DET_DFS && !options.executions))
 		return true;
@@ -107,15 +124,17 @@ static bool run(const struct scenario *scenario, enum det_strategy strategy)
 	struct det_result r = det_run(&options, scenario->body);
 	double seconds = now() - start;
 	bool good = !r.failed && (r.complete || strategy != DET_DFS || settings.replay);
-	printf("%-20s %-11s %-6s %10llu executions %7.2f s  ", scenario->name, subject->name, strategy_names[strategy],
-	       (unsigned long long)r.executions, seconds);
+	printf("%-20s %-11s %-6s %10llu executions %7.2f s  ", scenario->name, subject->name,
+	       strategy_names[strategy], (unsigned long long)r.executions, seconds);
 	if (r.complete)
 		printf("complete to %d preemptions\n", options.preemptions);
 	else
 		printf("%s\n", r.failed ? "FAILED" : good ? "ok" : "NOT COMPLETE");
 	if (r.failed)
-		printf("  %s\n  again with: --scenario '%s' --layout '%s' --strategy %s --preemptions %d%s --replay %s\n", r.why, scenario->name,
-		       subject->name, strategy_names[strategy], options.preemptions, settings.every_step ? " --every-step" : "", r.schedule);
+		printf("  %s\n  again with: --scenario '%s' --layout '%s' --strategy %s "
+		       "--preemptions %d%s --replay %s\n",
+		       r.why, scenario->name, subject->name, strategy_names[strategy],
+		       options.preemptions, settings.every_step ? " --every-step" : "", r.schedule);
 	fflush(stdout);
 	totals.rows++;
 	totals.executions += r.executions;
@@ -138,7 +157,8 @@ static bool chosen(const struct scenario *scenario)
 {
 	return (!settings.group || listed(settings.group, scenario->group)) &&
 	       (!settings.scenario || strcmp(settings.scenario, scenario->name) == 0) &&
-	       (!settings.layout || strcmp(settings.layout, subject->name) == 0) && scenario->fits(subject);
+	       (!settings.layout || strcmp(settings.layout, subject->name) == 0) &&
+	       scenario->fits(subject);
 }
 
 static void run_all(const struct scenario *scenarios)
@@ -146,9 +166,11 @@ static void run_all(const struct scenario *scenarios)
 	for (const struct scenario *s = scenarios; s->name; s++)
 		for (size_t i = 0; i < subject_count; i++) {
 			subject = &subjects[i];
-			bool searched = !s->search_words || s->search_words >= subject_words(subject);
+			bool searched = !s->search_words ||
+			                s->search_words >= subject_words(subject);
 			if (chosen(s) && !(settings.stop && totals.failed))
-				(void)((!searched || run(s, DET_DFS)) && run(s, DET_RANDOM) && run(s, DET_PCT));
+				(void)((!searched || run(s, DET_DFS)) && run(s, DET_RANDOM) &&
+				       run(s, DET_PCT));
 		}
 }
 
@@ -158,32 +180,47 @@ static void look_up(void)
 	weir_contains_hash(subject->filter, hash_of(0));
 }
 
-/* Does det see what the library does? A kernel compiled without the instrumentation would pass whatever it did. */
+/* Does det see what the library does? A kernel compiled without the instrumentation would pass
+ * whatever it did. */
 static bool instrumented(void)
 {
-	struct det_result r = det_run(&(struct det_options){ .strategy = DET_DFS, .every_step = true }, look_up);
-	unsigned least = subject->kind == WEIR_BLOCKED ? subject_words(subject) : 1; /* classic stops at a bit that is 0 */
+	struct det_result r = det_run(
+		&(struct det_options){ .strategy = DET_DFS, .every_step = true }, look_up);
+	/* classic stops at a bit that is 0 */
+	unsigned least = subject->kind == WEIR_BLOCKED ? subject_words(subject) : 1;
 	if (r.steps >= least)
 		return true;
-	printf("%s: a lookup was seen as %llu steps, not %u: compiled without -fsanitize=thread?\n", subject->name,
-	       (unsigned long long)r.steps, least);
+	printf("%s: a lookup was seen as %llu steps, not %u: compiled without -fsanitize=thread?\n",
+	       subject->name, (unsigned long long)r.steps, least);
 	return false;
 }
 
 static int usage(const char *name)
 {
-	fprintf(stderr, "usage: %s [--group NAME,...] [--scenario NAME] [--layout NAME] [--preemptions N] [--executions N | --each N]\n"
-	                "       [--strategy dfs|random|pct] [--seed N] [--every-step] [--stop] [--replay SCHEDULE]\n", name);
+	fprintf(stderr,
+	        "usage: %s [--group NAME,...] [--scenario NAME] [--layout NAME] [--preemptions N] "
+	        "[--executions N | --each N]\n"
+	        "       [--strategy dfs|random|pct] [--seed N] [--every-step] [--stop] [--replay "
+	        "SCHEDULE]\n",
+	        name);
 	return 2;
 }
 
 static bool read_settings(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "group", required_argument, 0, 'g' }, { "scenario", required_argument, 0, 's' }, { "layout", required_argument, 0, 'l' },
-		{ "preemptions", required_argument, 0, 'p' }, { "executions", required_argument, 0, 'n' }, { "each", required_argument, 0, 'E' },
-		{ "strategy", required_argument, 0, 'y' }, { "seed", required_argument, 0, 'S' }, { "every-step", no_argument, 0, 'e' },
-		{ "replay", required_argument, 0, 'r' }, { "stop", no_argument, 0, 'x' }, { 0 },
+		{ "group", required_argument, 0, 'g' },
+		{ "scenario", required_argument, 0, 's' },
+		{ "layout", required_argument, 0, 'l' },
+		{ "preemptions", required_argument, 0, 'p' },
+		{ "executions", required_argument, 0, 'n' },
+		{ "each", required_argument, 0, 'E' },
+		{ "strategy", required_argument, 0, 'y' },
+		{ "seed", required_argument, 0, 'S' },
+		{ "every-step", no_argument, 0, 'e' },
+		{ "replay", required_argument, 0, 'r' },
+		{ "stop", no_argument, 0, 'x' },
+		{ 0 },
 	};
 	for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
 		switch (c) {
@@ -192,7 +229,9 @@ static bool read_settings(int argc, char **argv)
 		case 'l': settings.layout = optarg; break;
 		case 'p': settings.preemptions = atoi(optarg); break;
 		case 'n': settings.executions = strtoull(optarg, NULL, 10); break;
-		case 'E': settings.executions = strtoull(optarg, NULL, 10), settings.each = true; break;
+		case 'E':
+			settings.executions = strtoull(optarg, NULL, 10), settings.each = true;
+			break;
 		case 'y': settings.strategy = optarg; break;
 		case 'S': settings.seed = strtoull(optarg, NULL, 10); break;
 		case 'e': settings.every_step = true; break;
@@ -217,6 +256,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < subject_count; i++)
 		subject_unmake(&subjects[i]);
 	printf("%llu runs, %llu executions, %.1f s, %llu failed\n", (unsigned long long)totals.rows,
-	       (unsigned long long)totals.executions, totals.seconds, (unsigned long long)totals.failed);
+	       (unsigned long long)totals.executions, totals.seconds,
+	       (unsigned long long)totals.failed);
 	return totals.failed || !totals.rows;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Takes the place of ThreadSanitizer's run time: what the compiler's instrumentation calls is done as it was asked, with a short random
- * delay before or after it now and then. So threads meet between any two accesses of the library and not only where a test waits.
+ * Takes the place of ThreadSanitizer's run time: what the compiler's instrumentation calls is done
+ * as it was asked, with a short random delay before or after it now and then. So threads meet
+ * between any two accesses of the library and not only where a test waits.
  *
  * Here is what the library's code asks for. An operation that is missing does not link. */
 #include <sched.h>
@@ -17,7 +18,8 @@ static uint64_t draw(void) /* xorshift64* (Vigna 2016) */
 	static _Atomic uint64_t threads;
 	static _Thread_local uint64_t state;
 	if (!state)
-		state = (atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1) * UINT64_C(0x9E3779B97F4A7C15);
+		state = (atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1) *
+		        UINT64_C(0x9E3779B97F4A7C15);
 	state ^= state >> 12;
 	state ^= state << 25;
 	state ^= state >> 27;
@@ -33,12 +35,14 @@ static inline void pause_once(void)
 #endif
 }
 
-/* Of 256 waits one sleeps for some microseconds, eight let another thread run, the others only take time. None touches errno. */
+/* Of 256 waits one sleeps for some microseconds, eight let another thread run, the others only
+ * take time. None touches errno. */
 static void wait(uint64_t r)
 {
 	unsigned how = r % 256, length = (unsigned)(r >> 8);
 	if (how == 0)
-		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ .tv_nsec = 1000 + length % 32768 }, NULL);
+		(void)clock_nanosleep(CLOCK_MONOTONIC, 0,
+		                      &(struct timespec){ .tv_nsec = 1000 + length % 32768 }, NULL);
 	else if (how <= 8)
 		(void)sched_yield();
 	else
@@ -88,7 +92,9 @@ void __tsan_release(void *address)
 		delay(PLAIN); \
 	}
 #define PLAIN_ACCESSES(bytes) \
-	PLAIN_ACCESS(read##bytes) PLAIN_ACCESS(write##bytes) PLAIN_ACCESS(unaligned_read##bytes) PLAIN_ACCESS(unaligned_write##bytes)
+	PLAIN_ACCESS(read##bytes) \
+	PLAIN_ACCESS(write##bytes) PLAIN_ACCESS(unaligned_read##bytes) \
+		PLAIN_ACCESS(unaligned_write##bytes)
 PLAIN_ACCESSES(1)
 PLAIN_ACCESSES(2)
 PLAIN_ACCESSES(4)
@@ -105,7 +111,8 @@ PLAIN_ACCESSES(16)
 RANGE(read)
 RANGE(write)
 
-/* The builtins want orders that are constants, or they take the strongest. Consume is acquire, as the compilers have it. */
+/* The builtins want orders that are constants, or they take the strongest. Consume is acquire,
+ * as the compilers have it. */
 #define RMW(bits, type, name, builtin) \
 	type __tsan_atomic##bits##_##name(volatile type *a, type operand, int order) \
 	{ \

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * The same keys in each form that a handle's verbs take: one by one or as a batch, as hashes or as bytes. */
+ * The same keys in each form that a handle's verbs take: one by one or as a batch, as hashes or
+ * as bytes. */
 #ifndef WEIR_TESTS_FORMS_H
 #define WEIR_TESTS_FORMS_H
 
 #include <sys/uio.h>
 #include "stress.h"
 
-enum form { EACH_HASH, EACH_KEY, HASHES, KEYS, FIXED, FORMS }; /* from HASHES on: one call for all */
+/* from HASHES on: one call for all */
+enum form { EACH_HASH, EACH_KEY, HASHES, KEYS, FIXED, FORMS };
 
 enum { MOST_KEYS = 64 };
 

@@ -6,7 +6,8 @@
 #include "loader.h"
 
 const char *const reload_action_names[RELOAD_ACTIONS] = {
-	"from source", "by copy", "at another rate", "aborted", "rolled back", "previous dropped", "refreshed",
+	"from source", "by copy",          "at another rate", "aborted",
+	"rolled back", "previous dropped", "refreshed",
 };
 
 static void succeeds(int err)
@@ -35,10 +36,12 @@ static void load_source(const struct reloads *s, struct weir_reload *r, uint64_t
 			for (; m < 256 && i < n; m++, i++)
 				hashes[m] = reload_hash(s, t, i);
 			if (stress_random(random) % 8)
-				check(weir_reload_insert_hashes(r, hashes, m) >= 0, "%s", weir_error_detail());
+				check(weir_reload_insert_hashes(r, hashes, m) >= 0, "%s",
+				      weir_error_detail());
 			else
 				for (unsigned j = 0; j < m; j++)
-					check(weir_reload_insert_hash(r, hashes[j]) >= 0, "%s", weir_error_detail());
+					check(weir_reload_insert_hash(r, hashes[j]) >= 0, "%s",
+					      weir_error_detail());
 			stress_delay(random);
 		}
 	}
@@ -77,8 +80,10 @@ static void leave_previous(struct reloads *s, enum reload_action how)
 {
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
 	succeeds(weir_handle_stats(s->handle, &stats));
-	int err = how == ROLLED_BACK ? weir_handle_rollback(s->handle) : weir_handle_drop_previous(s->handle);
-	check(err == (stats.previous_kept ? 0 : -ENOENT), "%d with%s previous: %s", err, stats.previous_kept ? "" : "out", weir_error_detail());
+	int err = how == ROLLED_BACK ? weir_handle_rollback(s->handle) :
+	                               weir_handle_drop_previous(s->handle);
+	check(err == (stats.previous_kept ? 0 : -ENOENT), "%d with%s previous: %s", err,
+	      stats.previous_kept ? "" : "out", weir_error_detail());
 	s->done[how] += stats.previous_kept;
 }
 
@@ -99,8 +104,11 @@ static void refresh(struct reloads *s, uint64_t *random)
 
 void reload_at_random(struct reloads *s, unsigned thread)
 {
-	static const enum reload_action often[16] = { FROM_SOURCE, FROM_SOURCE, FROM_SOURCE, FROM_SOURCE, BY_COPY, BY_COPY, BY_COPY, BY_COPY,
-		OTHER_RATE, ABORTED, ABORTED, ROLLED_BACK, ROLLED_BACK, ROLLED_BACK, DROPPED, REFRESHED };
+	static const enum reload_action often[16] = {
+		FROM_SOURCE, FROM_SOURCE, FROM_SOURCE, FROM_SOURCE, BY_COPY, BY_COPY,
+		BY_COPY,     BY_COPY,     OTHER_RATE,  ABORTED,     ABORTED, ROLLED_BACK,
+		ROLLED_BACK, ROLLED_BACK, DROPPED,     REFRESHED
+	};
 	uint64_t random = s->first + thread;
 	while (atomic_load_explicit(&s->inserting, memory_order_relaxed)) {
 		enum reload_action next = often[stress_random(&random) % 16];

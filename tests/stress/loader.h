@@ -5,19 +5,32 @@
 
 #include "flavor.h"
 
-enum reload_action { FROM_SOURCE, BY_COPY, OTHER_RATE, ABORTED, ROLLED_BACK, DROPPED, REFRESHED, RELOAD_ACTIONS };
+enum reload_action {
+	FROM_SOURCE,
+	BY_COPY,
+	OTHER_RATE,
+	ABORTED,
+	ROLLED_BACK,
+	DROPPED,
+	REFRESHED,
+	RELOAD_ACTIONS
+};
 extern const char *const reload_action_names[RELOAD_ACTIONS];
 
 struct reloads {
 	const struct rcu_flavor_struct *flavor;
 	struct weir_handle *handle;
-	const struct weir_filter *hasher; /* of the handle's seed, and never published: keys are hashed without a section */
-	uint64_t keys, first; /* keys of each inserter in this round, and where their numbers begin */
+	/* of the handle's seed, and never published: keys are hashed without a section */
+	const struct weir_filter *hasher;
+	/* keys of each inserter in this round, and where their numbers begin */
+	uint64_t keys, first;
 	unsigned inserters;
 	char image[64];
 	atomic_uint inserting;
-	_Alignas(64) _Atomic uint64_t recorded[MOST_THREADS]; /* of the inserter's keys: before they are inserted */
-	_Alignas(64) _Atomic uint64_t promised[MOST_THREADS]; /* after their inserts have returned */
+	/* of the inserter's keys: before they are inserted */
+	_Alignas(64) _Atomic uint64_t recorded[MOST_THREADS];
+	/* after their inserts have returned */
+	_Alignas(64) _Atomic uint64_t promised[MOST_THREADS];
 	_Atomic uint64_t lookups, in_batches, measured;
 	uint64_t done[RELOAD_ACTIONS];
 };

@@ -22,10 +22,15 @@ const size_t stress_layout_count = sizeof stress_layouts / sizeof stress_layouts
 struct stress stress_read(int argc, char **argv, uint64_t operations)
 {
 	static const struct option options[] = {
-		{ "operations", required_argument, 0, 'n' }, { "threads", required_argument, 0, 't' }, { "seed", required_argument, 0, 's' },
-		{ "flavor", required_argument, 0, 'f' }, { 0 },
+		{ "operations", required_argument, 0, 'n' },
+		{ "threads", required_argument, 0, 't' },
+		{ "seed", required_argument, 0, 's' },
+		{ "flavor", required_argument, 0, 'f' },
+		{ 0 },
 	};
-	struct stress s = { .operations = operations, .threads = 2, .seed = 1, .flavor_name = "bp" };
+	struct stress s = {
+		.operations = operations, .threads = 2, .seed = 1, .flavor_name = "bp"
+	};
 	for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
 		switch (c) {
 		case 'n': s.operations = strtoull(optarg, NULL, 10); break;
@@ -35,7 +40,9 @@ struct stress stress_read(int argc, char **argv, uint64_t operations)
 		default: exit(2);
 		}
 	if (optind < argc || s.threads < 2 || s.threads > MOST_THREADS / 2 || !s.operations) {
-		fprintf(stderr, "usage: %s [--operations N] [--threads 2..%d] [--seed N] [--flavor NAME]\n", argv[0], MOST_THREADS / 2);
+		fprintf(stderr,
+		        "usage: %s [--operations N] [--threads 2..%d] [--seed N] [--flavor NAME]\n",
+		        argv[0], MOST_THREADS / 2);
 		exit(2);
 	}
 	return s;
@@ -52,7 +59,8 @@ void stress_fail(const char *file, int line, const char *condition, const char *
 	exit(1);
 }
 
-struct weir_filter *stress_filter(const struct layout *layout, uint64_t capacity, uint64_t **words, size_t *bytes)
+struct weir_filter *stress_filter(const struct layout *layout, uint64_t capacity, uint64_t **words,
+                                  size_t *bytes)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -81,7 +89,8 @@ void stress_check_fill(const struct weir_filter *f)
 	struct weir_stats stats = WEIR_STATS_INIT;
 	int err = weir_stats_exact(f, &stats);
 	check(err == 0, "%s", weir_error_detail());
-	check(stats.fill > 0.02 && stats.fill < 0.5, "the filter is %.1f %% full", 100 * stats.fill);
+	check(stats.fill > 0.02 && stats.fill < 0.5, "the filter is %.1f %% full",
+	      100 * stats.fill);
 }
 
 uint64_t stress_hash(uint64_t number) /* splitmix64 (Steele, Lea, Flood 2014) */
@@ -115,9 +124,12 @@ void barrier_wait(struct barrier *b)
 		atomic_store_explicit(&b->round, round + 1, memory_order_release);
 		return;
 	}
-	for (unsigned spins = 0; atomic_load_explicit(&b->round, memory_order_acquire) == round; spins++)
+	for (unsigned spins = 0; atomic_load_explicit(&b->round, memory_order_acquire) == round;
+	     spins++)
 		if (spins % 4096 == 4095)
-			sched_yield(); /* there may be fewer cores than threads; but who sleeps is late, and does not collide */
+			/* there may be fewer cores than threads; but who sleeps is late, and
+			 * does not collide */
+			sched_yield();
 }
 
 struct start {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * What the stress tests share: threads that really meet, keys that are new, delays, and a way to fail that says where.
+ * What the stress tests share: threads that really meet, keys that are new, delays, and a way to
+ * fail that says where.
  *
- * Keys are fresh in every round and the filter stays less than half full, or a lost bit would be hidden by another key's. */
+ * Keys are fresh in every round and the filter stays less than half full, or a lost bit would be
+ * hidden by another key's. */
 #ifndef WEIR_TESTS_STRESS_H
 #define WEIR_TESTS_STRESS_H
 
@@ -34,9 +36,11 @@ struct layout {
 extern const struct layout stress_layouts[];
 extern const size_t stress_layout_count;
 
-/* A filter for @capacity keys at 1 %, in memory of its own that @words receives: what is not asked through the verbs is compared there.
+/* A filter for @capacity keys at 1 %, in memory of its own that @words receives: what is not asked
+ * through the verbs is compared there.
  * @words NULL: in memory of the filter's. */
-struct weir_filter *stress_filter(const struct layout *layout, uint64_t capacity, uint64_t **words, size_t *bytes);
+struct weir_filter *stress_filter(const struct layout *layout, uint64_t capacity, uint64_t **words,
+                                  size_t *bytes);
 /* Ends the test unless less than half of the bits are set. */
 void stress_check_fill(const struct weir_filter *f);
 

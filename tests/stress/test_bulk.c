@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Batches so large, into filters so large, that they are sorted by part first: the bits are those of single inserts, whatever the form of
- * the keys, and threads that fill the same parts at once lose nothing. */
+ * Batches so large, into filters so large, that they are sorted by part first: the bits are
+ * those of single inserts, whatever the form of the keys, and threads that fill the same parts
+ * at once lose nothing. */
 #include <pthread.h>
 #include <sys/uio.h>
 #include "../test.h"
@@ -42,7 +43,8 @@ static struct iovec *vectors;
 static int make_keys(void **state)
 {
 	(void)state;
-	keys = malloc((size_t)KEYS * WIDE), narrow = malloc((size_t)KEYS * 8), vectors = malloc(KEYS * sizeof *vectors);
+	keys = malloc((size_t)KEYS * WIDE), narrow = malloc((size_t)KEYS * 8),
+	vectors = malloc(KEYS * sizeof *vectors);
 	for (size_t i = 0; keys && narrow && vectors && i < KEYS; i++) {
 		narrow[i] = test_key(i);
 		memcpy(keys + i * WIDE, &narrow[i], 8);
@@ -65,13 +67,15 @@ static int64_t insert(struct weir_filter *f, unsigned form, size_t at, size_t n,
 		return weir_insert_fixed(f, narrow + at, 8, n, bitmap);
 	if (form == 1)
 		return weir_insert_hashes(f, narrow + at, n, bitmap);
-	return form == 2 ? weir_insert_keys(f, vectors + at, n, bitmap) : weir_insert_fixed(f, keys + at * WIDE, WIDE, n, bitmap);
+	return form == 2 ? weir_insert_keys(f, vectors + at, n, bitmap) :
+	                   weir_insert_fixed(f, keys + at * WIDE, WIDE, n, bitmap);
 }
 
 static void insert_one(struct weir_filter *f, unsigned form, size_t i)
 {
 	assert_ok(form == 0 ? weir_insert(f, &narrow[i], 8) :
-	          form == 1 ? weir_insert_hash(f, narrow[i]) : weir_insert(f, keys + i * WIDE, WIDE));
+	          form == 1 ? weir_insert_hash(f, narrow[i]) :
+	                      weir_insert(f, keys + i * WIDE, WIDE));
 }
 
 static uint64_t ones(const uint64_t *bitmap, size_t n)
@@ -82,7 +86,8 @@ static uint64_t ones(const uint64_t *bitmap, size_t n)
 	return count;
 }
 
-/* In one batch dense enough to be filled in a copy, then a sparse one, which is not; with answers and without. */
+/* In one batch dense enough to be filled in a copy, then a sparse one, which is not; with
+ * answers and without. */
 static void bits_are_those_of_single_inserts(void **state)
 {
 	(void)state;
@@ -97,8 +102,10 @@ static void bits_are_those_of_single_inserts(void **state)
 				insert_one(one.f, form, i);
 			int64_t added = insert(many.f, form, 0, dense, fresh);
 			assert_int_equal(added, ones(fresh, dense));
-			assert_true(added > (int64_t)(0.99 * (double)dense)); /* the others were false positives when their turn came */
-			assert_true(insert(many.f, form, dense, SPARSE, NULL) > (int64_t)(0.98 * SPARSE));
+			/* the others were false positives when their turn came */
+			assert_true(added > (int64_t)(0.99 * (double)dense));
+			assert_true(insert(many.f, form, dense, SPARSE, NULL) >
+			            (int64_t)(0.98 * SPARSE));
 			assert_memory_equal(one.memory, many.memory, BYTES);
 			assert_int_equal(insert(many.f, form, 0, dense, fresh), 0);
 			assert_int_equal(ones(fresh, dense), 0);
@@ -125,10 +132,12 @@ static void threads_lose_nothing(void **state)
 	(void)state;
 	for (size_t l = 0; l < COUNT_OF(layouts); l++) {
 		struct subject one = make(layouts[l]), many = make(layouts[l]);
-		struct writer writers[2] = { { many.f, 0, KEYS / 2 + 1000 }, { many.f, KEYS / 2 - 1000, KEYS / 2 + 1000 } };
+		struct writer writers[2] = { { many.f, 0, KEYS / 2 + 1000 },
+		                             { many.f, KEYS / 2 - 1000, KEYS / 2 + 1000 } };
 		pthread_t threads[2];
 		for (size_t t = 0; t < 2; t++)
-			assert_int_equal(pthread_create(&threads[t], NULL, write_some, &writers[t]), 0);
+			assert_int_equal(pthread_create(&threads[t], NULL, write_some, &writers[t]),
+			                 0);
 		for (size_t i = 0; i < KEYS; i++)
 			insert_one(one.f, 0, i);
 		for (size_t t = 0; t < 2; t++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What ends while others go on: handles that are destroyed while readers arrive, who find them through a pointer of the application's
- * own; and threads that insert, and end, with or without a word to liburcu, while reloads run. */
+ * What ends while others go on: handles that are destroyed while readers arrive, who find them
+ * through a pointer of the application's own; and threads that insert, and end, with or without
+ * a word to liburcu, while reloads run. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -26,8 +27,12 @@ static void arrive(struct application *a, unsigned thread)
 		a->flavor->read_lock();
 		struct weir_handle *h = atomic_load_explicit(&a->set, memory_order_acquire);
 		if (h) {
-			check(weir_handle_contains_hash(h, stress_hash(stress_random(&random) % KEYS)), "a key is missed");
-			check(weir_handle_insert_hash(h, stress_hash(stress_random(&random) % KEYS)) == WEIR_SEEN, "a key is new");
+			check(weir_handle_contains_hash(h,
+			                                stress_hash(stress_random(&random) % KEYS)),
+			      "a key is missed");
+			check(weir_handle_insert_hash(
+			              h, stress_hash(stress_random(&random) % KEYS)) == WEIR_SEEN,
+			      "a key is new");
 			lookups++;
 			atomic_fetch_add_explicit(&a->found, 1, memory_order_relaxed);
 		} else {
@@ -115,7 +120,8 @@ static void *insert_and_end(void *argument)
 		w->flavor->register_thread();
 	for (uint64_t i = w->first; i < w->first + KEYS; i++) {
 		(void)weir_handle_insert_hash(w->h, stress_hash(i));
-		check(weir_handle_contains_hash(w->h, stress_hash(i)), "key %llu is missed", (unsigned long long)i);
+		check(weir_handle_contains_hash(w->h, stress_hash(i)), "key %llu is missed",
+		      (unsigned long long)i);
 	}
 	if (w->end == LEAVES)
 		w->flavor->unregister_thread();
@@ -127,7 +133,8 @@ static void *insert_and_end(void *argument)
 static void threads_end(const struct rcu_flavor_struct *flavor, uint64_t rounds)
 {
 	struct weir_handle *h = NULL;
-	struct weir_filter *f = stress_filter(&stress_layouts[0], rounds * AT_ONCE * KEYS * 2, NULL, NULL);
+	struct weir_filter *f = stress_filter(&stress_layouts[0], rounds * AT_ONCE * KEYS * 2, NULL,
+	                                      NULL);
 	struct work works[AT_ONCE];
 	pthread_t threads[AT_ONCE];
 	flavor->register_thread();
@@ -135,8 +142,10 @@ static void threads_end(const struct rcu_flavor_struct *flavor, uint64_t rounds)
 	check(err == 0, "%s", weir_error_detail());
 	for (uint64_t round = 0; round < rounds; round++) {
 		for (unsigned t = 0; t < AT_ONCE; t++) {
-			works[t] = (struct work){ flavor, h, (round * AT_ONCE + t) * KEYS, flavor == &urcu_bp_flavor ? t % 3 : LEAVES };
-			check(pthread_create(&threads[t], NULL, insert_and_end, &works[t]) == 0, "no thread");
+			works[t] = (struct work){ flavor, h, (round * AT_ONCE + t) * KEYS,
+			                          flavor == &urcu_bp_flavor ? t % 3 : LEAVES };
+			check(pthread_create(&threads[t], NULL, insert_and_end, &works[t]) == 0,
+			      "no thread");
 		}
 		reload(h, round);
 		flavor->thread_offline();
@@ -146,7 +155,8 @@ static void threads_end(const struct rcu_flavor_struct *flavor, uint64_t rounds)
 	}
 	reload(h, rounds); /* nobody is waited for who has ended */
 	for (uint64_t i = 0; i < rounds * AT_ONCE * KEYS; i++)
-		check(weir_handle_contains_hash(h, stress_hash(i)), "key %llu is missed in the end", (unsigned long long)i);
+		check(weir_handle_contains_hash(h, stress_hash(i)), "key %llu is missed in the end",
+		      (unsigned long long)i);
 	stress_check_fill(weir_handle_get(h));
 	err = weir_handle_destroy(h);
 	check(err == 0, "%s", weir_error_detail());
@@ -159,8 +169,8 @@ int main(int argc, char **argv)
 	struct application a = { .rounds = options.operations };
 	a.flavor = flavor_named(options.flavor_name);
 	stress_run(options.threads + 1, arrive_or_own, &a);
-	printf("%llu handles: found %llu times, %llu times none\n", (unsigned long long)a.rounds, (unsigned long long)a.lookups,
-	       (unsigned long long)a.nothing);
+	printf("%llu handles: found %llu times, %llu times none\n", (unsigned long long)a.rounds,
+	       (unsigned long long)a.lookups, (unsigned long long)a.nothing);
 	check(a.nothing, "readers never came when there was no handle");
 	threads_end(a.flavor, options.operations / 4);
 	return 0;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Several threads insert the same fresh keys at the same moment, others look up what was promised to them.
+ * Several threads insert the same fresh keys at the same moment, others look up what was promised
+ * to them.
  *
- * Shown: no promised key is missed; every new key is told WEIR_NEW once at least, and once exactly where the layout says so; and the
- * bits are those that one thread would have set, none lost and none too many. A key that nobody was told WEIR_NEW for must be one
- * whose bits others have set: whoever is told WEIR_SEEN has written nothing. */
+ * Shown: no promised key is missed; every new key is told WEIR_NEW once at least, and once
+ * exactly where the layout says so; and the bits are those that one thread would have set, none
+ * lost and none too many. A key that nobody was told WEIR_NEW for must be one whose bits others
+ * have set: whoever is told WEIR_SEEN has written nothing. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +23,8 @@ struct contest {
 	uint64_t seed;
 	struct barrier chunk; /* the inserters, before each chunk: so they collide */
 	struct barrier round; /* all, when a round is over */
-	_Atomic uint64_t promised[MOST_THREADS]; /* keys from the first on that this thread's inserts have returned for */
+	/* keys from the first on that this thread's inserts have returned for */
+	_Atomic uint64_t promised[MOST_THREADS];
 	uint8_t told_new[MOST_THREADS][ROUND];   /* of this round */
 	atomic_bool over;
 	_Atomic uint64_t lookups;
@@ -45,7 +48,8 @@ static void insert_batch(struct contest *c, unsigned thread, uint64_t key, unsig
 	for (unsigned i = 0; i < n; i++)
 		hashes[i] = stress_hash(c->first + key + i);
 	int64_t fresh = weir_insert_hashes(c->f, hashes, n, &bitmap);
-	check(fresh == __builtin_popcountll(bitmap), "%lld new, bitmap %#llx", (long long)fresh, (unsigned long long)bitmap);
+	check(fresh == __builtin_popcountll(bitmap), "%lld new, bitmap %#llx", (long long)fresh,
+	      (unsigned long long)bitmap);
 	for (unsigned i = 0; i < n; i++)
 		c->told_new[thread][(key + i) % ROUND] = bitmap >> i & 1;
 	atomic_store_explicit(&c->promised[thread], key + n, memory_order_release);
@@ -74,7 +78,8 @@ static void judge_round(struct contest *c, uint64_t round)
 		unsigned told = 0;
 		for (unsigned t = 0; t < c->inserters; t++)
 			told += c->told_new[t][i];
-		check(told <= 1 || !c->layout->tells_one, "%s: %u threads were told WEIR_NEW for one key", c->layout->name, told);
+		check(told <= 1 || !c->layout->tells_one,
+		      "%s: %u threads were told WEIR_NEW for one key", c->layout->name, told);
 		c->told_twice += told > 1;
 		c->told_nobody += told == 0;
 		if (told)
@@ -82,7 +87,8 @@ static void judge_round(struct contest *c, uint64_t round)
 	}
 	for (unsigned i = 0; i < ROUND; i++)
 		check(weir_contains_hash(c->alone, stress_hash(c->first + round * ROUND + i)),
-		      "%s: nobody was told WEIR_NEW for a new key, round %llu", c->layout->name, (unsigned long long)round);
+		      "%s: nobody was told WEIR_NEW for a new key, round %llu", c->layout->name,
+		      (unsigned long long)round);
 }
 
 static void inserter(struct contest *c, unsigned thread)
@@ -110,9 +116,12 @@ static void reader(struct contest *c, unsigned thread)
 		stress_delay(&random);
 		if (!promised)
 			continue;
-		uint64_t key = r >> 32 & 3 ? promised - 1 - (r >> 34) % (promised < 4 ? promised : 4) : (r >> 34) % promised;
-		check(weir_contains_hash(c->f, stress_hash(c->first + key)), "%s: key %llu of %llu promised by thread %u is missed",
-		      c->layout->name, (unsigned long long)key, (unsigned long long)promised, of);
+		uint64_t key = r >> 32 & 3 ?
+		                       promised - 1 - (r >> 34) % (promised < 4 ? promised : 4) :
+		                       (r >> 34) % promised;
+		check(weir_contains_hash(c->f, stress_hash(c->first + key)),
+		      "%s: key %llu of %llu promised by thread %u is missed", c->layout->name,
+		      (unsigned long long)key, (unsigned long long)promised, of);
 		if (++lookups % 256 == 0)
 			sched_yield(); /* the inserters are what this is about */
 	}
@@ -128,7 +137,8 @@ static void contestant(void *shared, unsigned thread)
 		reader(c, thread);
 }
 
-/* Answers how many keys two threads were told WEIR_NEW for: in layouts where that may be, a measure of how often they met. */
+/* Answers how many keys two threads were told WEIR_NEW for: in layouts where that may be, a
+ * measure of how often they met. */
 static uint64_t run(const struct layout *layout, const struct stress *s, uint64_t inserts)
 {
 	static struct contest c;
@@ -145,13 +155,17 @@ static uint64_t run(const struct layout *layout, const struct stress *s, uint64_
 	c.f = stress_filter(layout, c.rounds * ROUND * 5 / 4, &words, &bytes);
 	c.alone = stress_filter(layout, c.rounds * ROUND * 5 / 4, &words_alone, &bytes);
 	stress_run(s->threads + 1, contestant, &c);
-	check(memcmp(words, words_alone, bytes) == 0, "%s: the bits are not those that one thread sets", layout->name);
+	check(memcmp(words, words_alone, bytes) == 0,
+	      "%s: the bits are not those that one thread sets", layout->name);
 	stress_check_fill(c.f);
-	check(c.told_nobody < c.rounds * ROUND / 20, "%s: too many keys were there by chance", layout->name);
+	check(c.told_nobody < c.rounds * ROUND / 20, "%s: too many keys were there by chance",
+	      layout->name);
 	check(c.lookups, "%s: no lookup", layout->name);
-	printf("%-16s %9llu inserts by %u threads, %9llu lookups, %6llu keys told new twice, %6llu covered, %5.1f s\n", layout->name,
-	       (unsigned long long)(c.rounds * ROUND * s->threads), s->threads, (unsigned long long)c.lookups,
-	       (unsigned long long)c.told_twice, (unsigned long long)c.told_nobody, stress_seconds() - start);
+	printf("%-16s %9llu inserts by %u threads, %9llu lookups, %6llu keys told new twice, %6llu "
+	       "covered, %5.1f s\n",
+	       layout->name, (unsigned long long)(c.rounds * ROUND * s->threads), s->threads,
+	       (unsigned long long)c.lookups, (unsigned long long)c.told_twice,
+	       (unsigned long long)c.told_nobody, stress_seconds() - start);
 	weir_destroy(c.f);
 	weir_destroy(c.alone);
 	free(words);
@@ -165,6 +179,7 @@ int main(int argc, char **argv)
 	uint64_t met = 0;
 	for (size_t i = 0; i < stress_layout_count; i++)
 		met += run(&stress_layouts[i], &s, s.operations / stress_layout_count);
-	check(met || sysconf(_SC_NPROCESSORS_ONLN) < 2, "the inserts of the threads never met: this run shows nothing");
+	check(met || sysconf(_SC_NPROCESSORS_ONLN) < 2,
+	      "the inserts of the threads never met: this run shows nothing");
 	return 0;
 }

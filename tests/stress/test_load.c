@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * weir_load_hashes by several threads on one private filter: plain stores, one owner a shard. The bits must be those that atomic
- * inserts set; ThreadSanitizer, that no two stores raced. Every second filter is of one part, where the threads take turns. */
+ * weir_load_hashes by several threads on one private filter: plain stores, one owner a shard.
+ * The bits must be those that atomic inserts set; ThreadSanitizer, that no two stores raced.
+ * Every second filter is of one part, where the threads take turns. */
 #include <stdio.h>
 #include <string.h>
 #include "stress.h"
@@ -34,13 +35,20 @@ static void run(const struct layout *layout, unsigned threads, uint64_t first, u
 	size_t bytes;
 	for (uint64_t i = 0; i < n; i++)
 		hashes[i] = stress_hash(first + i);
-	struct weir_filter *f = stress_filter(layout, n, &words, &bytes), *alone = stress_filter(layout, n, &words_alone, &bytes);
-	struct loading l = { .f = f, .hashes = hashes, .threads = threads, .n = n, .start = { .threads = threads } };
+	struct weir_filter *f = stress_filter(layout, n, &words, &bytes),
+	                   *alone = stress_filter(layout, n, &words_alone, &bytes);
+	struct loading l = { .f = f,
+	                     .hashes = hashes,
+	                     .threads = threads,
+	                     .n = n,
+	                     .start = { .threads = threads } };
 	stress_run(threads, load, &l);
 	int64_t fresh = weir_insert_hashes(alone, hashes, n, NULL);
 	check(fresh > 0, "%s", weir_error_detail());
-	check(memcmp(words, words_alone, bytes) == 0, "%s: loaded bits differ from inserted ones", layout->name);
-	check(weir_contains_hashes(f, hashes, n, NULL) == n, "%s: a loaded key is missed", layout->name);
+	check(memcmp(words, words_alone, bytes) == 0, "%s: loaded bits differ from inserted ones",
+	      layout->name);
+	check(weir_contains_hashes(f, hashes, n, NULL) == n, "%s: a loaded key is missed",
+	      layout->name);
 	weir_destroy(f);
 	weir_destroy(alone);
 	free(words);
@@ -54,10 +62,12 @@ int main(int argc, char **argv)
 	double start = stress_seconds();
 	for (; loaded < s.operations; filters++) {
 		uint64_t n = filters % 2 ? KEYS : KEYS / 50; /* the small one has a single part */
-		run(&stress_layouts[filters / 2 % stress_layout_count], s.threads, s.seed << 40 | filters * KEYS, n);
+		run(&stress_layouts[filters / 2 % stress_layout_count], s.threads,
+		    s.seed << 40 | filters * KEYS, n);
 		loaded += n;
 	}
-	printf("%llu keys loaded by %u threads into %llu filters, %.1f s\n", (unsigned long long)loaded, s.threads,
-	       (unsigned long long)filters, stress_seconds() - start);
+	printf("%llu keys loaded by %u threads into %llu filters, %.1f s\n",
+	       (unsigned long long)loaded, s.threads, (unsigned long long)filters,
+	       stress_seconds() - start);
 	return 0;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Threads insert into a handle and look up what was promised, in every form that its verbs have, while one reloads it in every way there
- * is: from the source, by copy, from an image of itself; aborts, rolls back, drops the previous filter. No key whose insert has returned
- * may ever be missed.
+ * Threads insert into a handle and look up what was promised, in every form that its verbs have,
+ * while one reloads it in every way there is: from the source, by copy, from an image of itself;
+ * aborts, rolls back, drops the previous filter. No key whose insert has returned may ever be
+ * missed.
  *
- * Each round is a new handle and keys that no filter has seen. An inserter notes keys in its record, inserts them, then promises them. */
+ * Each round is a new handle and keys that no filter has seen. An inserter notes keys in its
+ * record, inserts them, then promises them. */
 #include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -18,13 +20,16 @@ static void add(const struct reloads *s, struct keys *k, unsigned thread, uint64
 }
 
 /* One key, or seldom, so that half of all keys go this way, a batch. */
-static enum form next_keys(const struct reloads *s, unsigned thread, uint64_t first, struct keys *k, uint64_t *random)
+static enum form next_keys(const struct reloads *s, unsigned thread, uint64_t first, struct keys *k,
+                           uint64_t *random)
 {
-	uint64_t r = stress_random(random), n = r % SELDOM ? 1 : 1 + (r >> 8) % MOST_KEYS, left = s->keys - first;
+	uint64_t r = stress_random(random), n = r % SELDOM ? 1 : 1 + (r >> 8) % MOST_KEYS,
+	         left = s->keys - first;
 	k->n = 0;
 	for (uint64_t i = 0; i < n && i < left; i++)
 		add(s, k, thread, first + i);
-	return r % SELDOM ? (enum form)(r >> 16) % HASHES : HASHES + (enum form)(r >> 16) % (FORMS - HASHES);
+	return r % SELDOM ? (enum form)(r >> 16) % HASHES :
+	                    HASHES + (enum form)(r >> 16) % (FORMS - HASHES);
 }
 
 static void insert(struct reloads *s, unsigned thread)
@@ -34,14 +39,17 @@ static void insert(struct reloads *s, unsigned thread)
 	for (uint64_t i = 0; i < s->keys; i += k.n) {
 		enum form form = next_keys(s, thread, i, &k, &random);
 		stress_delay(&random);
-		/* Release: the loader that reads the record finds all that was written before; without it, it could read a key not there. */
+		/* Release: the loader that reads the record finds all that was written before;
+		 * without it, it could read a key not there. */
 		atomic_store_explicit(&s->recorded[thread], i + k.n, memory_order_release);
 		stress_delay(&random);
 		keys_insert(s->handle, &k, form);
-		/* Release: orders the insert before every lookup of a thread that reads the promise. */
+		/* Release: orders the insert before every lookup of a thread that reads the
+		 * promise. */
 		atomic_store_explicit(&s->promised[thread], i + k.n, memory_order_release);
 		unsigned found = keys_found(s->handle, &k, form);
-		check(found == k.n, "of %u keys from %llu on of thread %u their inserter misses %u", k.n, (unsigned long long)i, thread, k.n - found);
+		check(found == k.n, "of %u keys from %llu on of thread %u their inserter misses %u",
+		      k.n, (unsigned long long)i, thread, k.n - found);
 		in_batches += form >= HASHES ? k.n : 0;
 		s->flavor->read_quiescent_state();
 	}
@@ -80,11 +88,13 @@ static void measure(const struct reloads *s, struct weir_handle_stats *last)
 	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
 	int err = weir_handle_stats(s->handle, &now);
 	check(err == 0, "%s", weir_error_detail());
-	check(now.generation >= last->generation && now.swaps >= last->swaps, "generation %llu after %llu, %llu swaps after %llu",
-	      (unsigned long long)now.generation, (unsigned long long)last->generation, (unsigned long long)now.swaps,
-	      (unsigned long long)last->swaps);
-	check(now.age >= 0 && now.bytes >= now.filter.bytes, "%f s old, %llu bytes with a filter of %llu", now.age,
-	      (unsigned long long)now.bytes, (unsigned long long)now.filter.bytes);
+	check(now.generation >= last->generation && now.swaps >= last->swaps,
+	      "generation %llu after %llu, %llu swaps after %llu",
+	      (unsigned long long)now.generation, (unsigned long long)last->generation,
+	      (unsigned long long)now.swaps, (unsigned long long)last->swaps);
+	check(now.age >= 0 && now.bytes >= now.filter.bytes,
+	      "%f s old, %llu bytes with a filter of %llu", now.age, (unsigned long long)now.bytes,
+	      (unsigned long long)now.filter.bytes);
 	*last = now;
 }
 
@@ -98,15 +108,19 @@ static void look(struct reloads *s, unsigned thread)
 		unsigned inserter = (unsigned)(r % s->inserters);
 		enum form form = (enum form)(r >> 16) % (FORMS + 1);
 		choose(s, inserter, &random, &k);
-		unsigned found = form == FORMS ? found_in_section(s, &k, &random) : keys_found(s->handle, &k, form);
-		check(found == k.n, "%u of %u promised keys of thread %u are missed", k.n - found, k.n, inserter);
+		unsigned found = form == FORMS ? found_in_section(s, &k, &random) :
+		                                 keys_found(s->handle, &k, form);
+		check(found == k.n, "%u of %u promised keys of thread %u are missed", k.n - found,
+		      k.n, inserter);
 		lookups += k.n;
 		if ((r >> 8) % SELDOM == 0) {
 			measure(s, &last);
 			measured++;
 		}
 		s->flavor->read_quiescent_state();
-		sched_yield(); /* more threads than cores: else few reloads would meet few inserts among many lookups */
+		/* more threads than cores: else few reloads would meet few inserts among many
+		 * lookups */
+		sched_yield();
 	}
 	atomic_fetch_add_explicit(&s->lookups, lookups, memory_order_relaxed);
 	atomic_fetch_add_explicit(&s->measured, measured, memory_order_relaxed);
@@ -131,13 +145,15 @@ static void check_all(struct reloads *s)
 	s->flavor->register_thread();
 	for (unsigned t = 0; t < s->inserters; t++)
 		for (uint64_t i = 0; i < s->keys; i++)
-			check(weir_handle_contains_hash(s->handle, reload_hash(s, t, i)), "key %llu of thread %u is missed in the end",
-			      (unsigned long long)i, t);
+			check(weir_handle_contains_hash(s->handle, reload_hash(s, t, i)),
+			      "key %llu of thread %u is missed in the end", (unsigned long long)i,
+			      t);
 	stress_check_fill(weir_handle_get(s->handle));
 	s->flavor->unregister_thread();
 }
 
-static void round_of(struct reloads *s, const struct layout *layout, const struct stress *options, uint64_t number)
+static void round_of(struct reloads *s, const struct layout *layout, const struct stress *options,
+                     uint64_t number)
 {
 	s->keys = KEYS_EACH;
 	s->inserters = options->threads;
@@ -147,7 +163,8 @@ static void round_of(struct reloads *s, const struct layout *layout, const struc
 		atomic_store(&s->recorded[t], 0);
 		atomic_store(&s->promised[t], 0);
 	}
-	int err = weir_handle_create(&s->handle, stress_filter(layout, reload_capacity(s), NULL, NULL), s->flavor);
+	int err = weir_handle_create(
+		&s->handle, stress_filter(layout, reload_capacity(s), NULL, NULL), s->flavor);
 	check(err == 0, "%s", weir_error_detail());
 	stress_run(options->threads * 2 + 1, work, s);
 	check_all(s);
@@ -157,19 +174,24 @@ static void round_of(struct reloads *s, const struct layout *layout, const struc
 
 static void report(const struct reloads *s, uint64_t inserts, uint64_t rounds, double seconds)
 {
-	printf("%llu inserts (%llu in batches) and %llu lookups in %llu rounds, %llu times measured, %.1f s\n", (unsigned long long)inserts,
-	       (unsigned long long)s->in_batches, (unsigned long long)s->lookups, (unsigned long long)rounds, (unsigned long long)s->measured,
-	       seconds);
-	check((s->in_batches && s->measured) || rounds < MANY_ROUNDS, "no batch was inserted, or nothing measured");
+	printf("%llu inserts (%llu in batches) and %llu lookups in %llu rounds, %llu times "
+	       "measured, %.1f s\n",
+	       (unsigned long long)inserts, (unsigned long long)s->in_batches,
+	       (unsigned long long)s->lookups, (unsigned long long)rounds,
+	       (unsigned long long)s->measured, seconds);
+	check((s->in_batches && s->measured) || rounds < MANY_ROUNDS,
+	      "no batch was inserted, or nothing measured");
 	for (unsigned i = 0; i < RELOAD_ACTIONS; i++) {
 		printf("%s %llu", i ? "," : "", (unsigned long long)s->done[i]);
 		printf(" %s", reload_action_names[i]);
-		check(s->done[i] || rounds < MANY_ROUNDS, "no %s happened: the test asked less than it says", reload_action_names[i]);
+		check(s->done[i] || rounds < MANY_ROUNDS,
+		      "no %s happened: the test asked less than it says", reload_action_names[i]);
 	}
 	printf("\n");
 }
 
-/* A test of many rounds has a few more where reloads are so slow, for want of a core or by delays, that something has yet to happen. */
+/* A test of many rounds has a few more where reloads are so slow, for want of a core or by
+ * delays, that something has yet to happen. */
 static bool goes_on(const struct reloads *s, uint64_t rounds)
 {
 	bool missing = false;
@@ -187,7 +209,8 @@ int main(int argc, char **argv)
 	s.flavor = options.flavor = flavor_named(options.flavor_name);
 	struct weir_filter *hasher = stress_filter(&stress_layouts[0], KEYS_EACH, NULL, NULL);
 	s.hasher = hasher;
-	snprintf(s.image, sizeof s.image, "%s/weir-stress-%d.weir", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
+	snprintf(s.image, sizeof s.image, "%s/weir-stress-%d.weir",
+	         access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
 	for (; inserts + s.lookups < options.operations || goes_on(&s, rounds); rounds++) {
 		round_of(&s, &stress_layouts[rounds % stress_layout_count], &options, rounds);
 		inserts += s.keys * options.threads;

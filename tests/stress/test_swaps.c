@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A thousand swaps of a filter of some megabytes while it is read and inserted into: memory is back where it was, and at no time were
- * there more filters than the header says: two, or three while the previous one is kept. */
+ * A thousand swaps of a filter of some megabytes while it is read and inserted into: memory is
+ * back where it was, and at no time were there more filters than the header says: two, or three
+ * while the previous one is kept. */
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,9 +45,12 @@ static void load_lightly(struct swaps *s, unsigned thread)
 {
 	uint64_t random = thread, key = 0;
 	while (!atomic_load_explicit(&s->over, memory_order_relaxed)) {
-		check(weir_handle_insert_hash(s->handle, stress_hash(key)) >= 0, "%s", weir_error_detail());
-		check(weir_handle_contains_hash(s->handle, stress_hash(key)), "a key that was just inserted is missed");
-		key = stress_random(&random) % (CAPACITY / 10); /* no more keys than fit, however long it takes */
+		check(weir_handle_insert_hash(s->handle, stress_hash(key)) >= 0, "%s",
+		      weir_error_detail());
+		check(weir_handle_contains_hash(s->handle, stress_hash(key)),
+		      "a key that was just inserted is missed");
+		/* no more keys than fit, however long it takes */
+		key = stress_random(&random) % (CAPACITY / 10);
 		if (key % 64)
 			continue;
 		s->flavor->thread_offline();
@@ -69,7 +73,8 @@ static void swap(struct swaps *s)
 	check(err == 0, "%s", weir_error_detail());
 }
 
-/* What call_rcu still holds is freed, and what malloc keeps goes back: then this is what the program has. */
+/* What call_rcu still holds is freed, and what malloc keeps goes back: then this is what the
+ * program has. */
 static uint64_t settled(const struct swaps *s)
 {
 	s->flavor->barrier();
@@ -92,9 +97,10 @@ static void work(void *shared, unsigned thread)
 			swap(s);
 		s->peak = status("VmHWM:") - before;
 		uint64_t after = settled(s);
-		printf(" %5.1f MiB before, %5.1f after, %5.1f more at the peak\n", (double)before / MEBI, (double)after / MEBI,
-		       (double)s->peak / MEBI);
-		check(after < before + SLACK, "%llu bytes more than before", (unsigned long long)(after - before));
+		printf(" %5.1f MiB before, %5.1f after, %5.1f more at the peak\n",
+		       (double)before / MEBI, (double)after / MEBI, (double)s->peak / MEBI);
+		check(after < before + SLACK, "%llu bytes more than before",
+		      (unsigned long long)(after - before));
 		atomic_store_explicit(&s->over, true, memory_order_relaxed);
 	}
 	s->flavor->unregister_thread();
@@ -103,20 +109,26 @@ static void work(void *shared, unsigned thread)
 static void run(const struct stress *options, bool keep_previous, bool defer_free)
 {
 	static const struct layout layout = { "blocked z=2", WEIR_BLOCKED, 2, 0, false };
-	struct swaps s = { .flavor = options->flavor, .swaps = options->operations, .keep_previous = keep_previous, .defer_free = defer_free };
+	struct swaps s = { .flavor = options->flavor,
+	                   .swaps = options->operations,
+	                   .keep_previous = keep_previous,
+	                   .defer_free = defer_free };
 	struct weir_filter *f = stress_filter(&layout, CAPACITY, NULL, NULL);
 	struct weir_stats stats = WEIR_STATS_INIT;
 	check(weir_stats(f, &stats) == 0, "%s", weir_error_detail());
 	for (uint64_t i = 0; i < CAPACITY / 2; i++)
 		(void)weir_insert_hash(f, stress_hash(i));
 	check(weir_handle_create(&s.handle, f, s.flavor) == 0, "%s", weir_error_detail());
-	printf("%s, %.1f MiB%s%s, %llu swaps:", options->flavor_name, (double)stats.bytes / MEBI, keep_previous ? ", previous kept" : "",
-	       defer_free ? ", freed by call_rcu" : "", (unsigned long long)s.swaps);
+	printf("%s, %.1f MiB%s%s, %llu swaps:", options->flavor_name, (double)stats.bytes / MEBI,
+	       keep_previous ? ", previous kept" : "", defer_free ? ", freed by call_rcu" : "",
+	       (unsigned long long)s.swaps);
 	stress_run(options->threads + 1, work, &s);
-	/* Beside the current filter, and the previous if one is kept (both are there at the start), there is one more: the next. What
-	 * call_rcu has not come to yet is beyond any bound of this kind. */
-	check(defer_free || s.peak < stats.bytes + SLACK + 2 * MEBI, "%llu bytes more at the peak: a filter has %llu",
-	      (unsigned long long)s.peak, (unsigned long long)stats.bytes);
+	/* Beside the current filter, and the previous if one is kept (both are there at the
+	 * start), there is one more: the next. What call_rcu has not come to yet is beyond any
+	 * bound of this kind. */
+	check(defer_free || s.peak < stats.bytes + SLACK + 2 * MEBI,
+	      "%llu bytes more at the peak: a filter has %llu", (unsigned long long)s.peak,
+	      (unsigned long long)stats.bytes);
 	check(weir_handle_destroy(s.handle) == 0, "%s", weir_error_detail());
 }
 

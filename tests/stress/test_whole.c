@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Statistics, copies, merges and images of a filter that others insert into and look at: each holds every key that was promised before
- * it was begun. */
+ * Statistics, copies, merges and images of a filter that others insert into and look at: each
+ * holds every key that was promised before it was begun. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -28,22 +28,27 @@ static void insert(struct shared *s, unsigned thread)
 {
 	uint64_t random = s->seed * MOST_THREADS + thread;
 	for (uint64_t i = 0; i < s->keys; i++) {
-		for (unsigned slowly = 0; slowly < 16; slowly++) /* or there would be few merges and copies meanwhile */
+		/* or there would be few merges and copies meanwhile */
+		for (unsigned slowly = 0; slowly < 16; slowly++)
 			stress_delay(&random);
 		(void)weir_insert_hash(s->f, hash_of(s, thread, i));
 		atomic_store_explicit(&s->promised[thread], i + 1, memory_order_release);
 		uint64_t merged = atomic_load_explicit(&s->merged, memory_order_acquire);
-		check(!merged || weir_contains_hash(s->f, hash_of(s, s->inserters, merged - 1)), "a merged key is missed");
+		check(!merged || weir_contains_hash(s->f, hash_of(s, s->inserters, merged - 1)),
+		      "a merged key is missed");
 	}
 	atomic_fetch_sub_explicit(&s->inserting, 1, memory_order_relaxed);
 }
 
-static void look(const struct shared *s, const struct weir_filter *copy, const uint64_t *promised, uint64_t *random, const char *what)
+static void look(const struct shared *s, const struct weir_filter *copy, const uint64_t *promised,
+                 uint64_t *random, const char *what)
 {
 	for (unsigned t = 0; t < s->inserters; t++)
 		for (unsigned i = 0; i < SAMPLE && promised[t]; i++) {
-			uint64_t back = i % 2 ? i : stress_random(random), key = promised[t] - 1 - back % promised[t];
-			check(weir_contains_hash(copy, hash_of(s, t, key)), "%s misses key %llu of %llu promised by thread %u", what,
+			uint64_t back = i % 2 ? i : stress_random(random),
+			         key = promised[t] - 1 - back % promised[t];
+			check(weir_contains_hash(copy, hash_of(s, t, key)),
+			      "%s misses key %llu of %llu promised by thread %u", what,
 			      (unsigned long long)key, (unsigned long long)promised[t], t);
 		}
 }
@@ -117,18 +122,27 @@ static void run(const struct layout *layout, const struct stress *options, uint6
 	uint64_t *words[3];
 	size_t bytes;
 	double start = stress_seconds();
-	s = (struct shared){ .keys = keys, .inserters = options->threads, .seed = options->seed, .inserting = options->threads,
-		.first = (options->seed * stress_layout_count + (uint64_t)(layout - stress_layouts)) << 40 };
+	s = (struct shared){
+		.keys = keys,
+		.inserters = options->threads,
+		.seed = options->seed,
+		.inserting = options->threads,
+		.first = (options->seed * stress_layout_count + (uint64_t)(layout - stress_layouts))
+		      << 40
+	};
 	struct weir_filter **filters[3] = { &s.f, &s.from, &s.into };
 	for (unsigned i = 0; i < 3; i++)
-		*filters[i] = stress_filter(layout, keys * (options->threads + 1), &words[i], &bytes);
+		*filters[i] = stress_filter(layout, keys * (options->threads + 1), &words[i],
+		                            &bytes);
 	stress_run(options->threads + 1, work, &s);
 	stress_check_fill(s.f);
 	for (unsigned t = 0; t < s.inserters; t++)
 		for (uint64_t i = 0; i < keys; i++)
-			check(weir_contains_hash(s.f, hash_of(&s, t, i)), "key %llu of thread %u is missed", (unsigned long long)i, t);
-	printf("%-16s %8llu inserts, %5llu merges, copies and images meanwhile, %5.1f s\n", layout->name,
-	       (unsigned long long)(keys * s.inserters), (unsigned long long)s.turns, stress_seconds() - start);
+			check(weir_contains_hash(s.f, hash_of(&s, t, i)),
+			      "key %llu of thread %u is missed", (unsigned long long)i, t);
+	printf("%-16s %8llu inserts, %5llu merges, copies and images meanwhile, %5.1f s\n",
+	       layout->name, (unsigned long long)(keys * s.inserters), (unsigned long long)s.turns,
+	       stress_seconds() - start);
 	for (unsigned i = 0; i < 3; i++) {
 		weir_destroy(*filters[i]);
 		free(words[i]);
@@ -139,6 +153,7 @@ int main(int argc, char **argv)
 {
 	struct stress options = stress_read(argc, argv, 2000000);
 	for (size_t i = 0; i < stress_layout_count; i++)
-		run(&stress_layouts[i], &options, options.operations / stress_layout_count / options.threads + 1);
+		run(&stress_layouts[i], &options,
+		    options.operations / stress_layout_count / options.threads + 1);
 	return 0;
 }

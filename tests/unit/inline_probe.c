@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A caller of <weir/inline.h>, compiled once for each set of flags, as C and as C++ (inline_probe.cc). PROBE names the set. */
+ * A caller of <weir/inline.h>, compiled once for each set of flags, as C and as C++
+ * (inline_probe.cc). PROBE names the set. */
 #include <weir/inline.h>
 #include "inline_probe.h"
 
@@ -35,7 +36,8 @@ static int insert_hash(const struct weir_inline *v, uint64_t h)
 extern "C" {
 #endif
 extern const struct inline_probe PROBE;
-const struct inline_probe PROBE = { STRING(PROBE), hash, contains, contains_hash, insert, insert_hash };
+const struct inline_probe PROBE = { STRING(PROBE), hash,   contains,
+                                    contains_hash, insert, insert_hash };
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Batches against single verbs: every n from 0 to 200 and odd sizes, every fixed width, keys of any length, with and without a
- * bitmap, on every instruction set that there is. */
+ * Batches against single verbs: every n from 0 to 200 and odd sizes, every fixed width, keys of
+ * any length, with and without a bitmap, on every instruction set that there is. */
 #include <errno.h>
 #include "../test.h"
 
@@ -35,13 +35,15 @@ static struct weir_filter *half_full(uint32_t kind, size_t width)
 {
 	struct weir_filter *f = test_filter(kind, MOST / 2, 0.1);
 	for (size_t i = 0; i < MOST; i += 2)
-		assert_ok(width ? weir_insert(f, bytes + i * width, width) : weir_insert(f, vectors[i].iov_base, vectors[i].iov_len));
+		assert_ok(width ? weir_insert(f, bytes + i * width, width) :
+		                  weir_insert(f, vectors[i].iov_base, vectors[i].iov_len));
 	return f;
 }
 
 enum form { HASHES, KEYS, FIXED };
 
-static size_t ask(const struct weir_filter *f, enum form form, size_t width, size_t n, uint64_t *bitmap)
+static size_t ask(const struct weir_filter *f, enum form form, size_t width, size_t n,
+                  uint64_t *bitmap)
 {
 	return form == HASHES ? weir_contains_hashes(f, hashes, n, bitmap)
 	     : form == KEYS   ? weir_contains_keys(f, vectors, n, bitmap)
@@ -55,11 +57,14 @@ static void assert_like_singles(const struct weir_filter *f, enum form form, siz
 	memset(bitmap, 0xa5, sizeof bitmap);
 	size_t found = ask(f, form, width, n, bitmap);
 	for (size_t i = 0; i < n; i++) {
-		bool single = form == HASHES ? weir_contains_hash(f, hashes[i])
-		            : form == KEYS   ? weir_contains(f, vectors[i].iov_base, vectors[i].iov_len)
-		                             : weir_contains(f, bytes + i * width, width);
+		bool single = form == HASHES ?
+		                      weir_contains_hash(f, hashes[i]) :
+		              form == KEYS ?
+		                      weir_contains(f, vectors[i].iov_base, vectors[i].iov_len) :
+		                      weir_contains(f, bytes + i * width, width);
 		if (single != (bitmap[i / 64] >> i % 64 & 1))
-			fail_msg("form %d, width %zu, n %zu, key %zu: single %d, batch %d", form, width, n, i, single, !single);
+			fail_msg("form %d, width %zu, n %zu, key %zu: single %d, batch %d", form,
+			         width, n, i, single, !single);
 		expected += single;
 	}
 	assert_int_equal(found, expected);
@@ -81,7 +86,8 @@ static void for_each_kind(void (*body)(uint32_t kind))
 		params.capacity = 1;
 		params.fp_rate = 0.1;
 		setenv("WEIR_ISA", isas[i], 1);
-		if (weir_create(&probe, &params) == -ENOTSUP) /* tests/conformance checks that this is right */
+		/* tests/conformance checks that this is right */
+		if (weir_create(&probe, &params) == -ENOTSUP)
 			continue;
 		weir_destroy(probe);
 		for (size_t k = 0; k < COUNT_OF(kinds); k++)
@@ -142,24 +148,29 @@ static int64_t put(struct weir_filter *f, enum form form, size_t width, size_t n
 	                      : weir_insert_fixed(f, bytes, width, n, bitmap);
 }
 
-/* The bits must be those of single inserts (equal after merging either way), and every key NEW or SEEN as its count says. */
-static void assert_inserts_like_singles(uint32_t kind, enum form form, size_t width, size_t n, bool with_bitmap)
+/* The bits must be those of single inserts (equal after merging either way), and every key NEW
+ * or SEEN as its count says. */
+static void assert_inserts_like_singles(uint32_t kind, enum form form, size_t width, size_t n,
+                                        bool with_bitmap)
 {
 	uint64_t bitmap[WEIR_BITMAP_WORDS(MOST) + GUARD];
-	struct weir_filter *batch = test_filter(kind, 4 * MOST, 1e-5), *single = test_filter(kind, 4 * MOST, 1e-5);
+	struct weir_filter *batch = test_filter(kind, 4 * MOST, 1e-5),
+	                   *single = test_filter(kind, 4 * MOST, 1e-5);
 	struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT, both = WEIR_STATS_INIT;
 	size_t marked = 0;
 	memset(bitmap, 0xa5, sizeof bitmap);
 	int64_t fresh = put(batch, form, width, n, with_bitmap ? bitmap : NULL);
 	for (size_t i = 0; i < n; i++)
-		assert_ok(form == HASHES ? weir_insert_hash(single, hashes[i])
-		          : form == KEYS ? weir_insert(single, vectors[i].iov_base, vectors[i].iov_len)
-		                         : weir_insert(single, bytes + i * width, width));
+		assert_ok(form == HASHES ? weir_insert_hash(single, hashes[i]) :
+		          form == KEYS   ? weir_insert(single, vectors[i].iov_base,
+		                                       vectors[i].iov_len) :
+		                           weir_insert(single, bytes + i * width, width));
 	assert_ok(weir_stats_exact(batch, &a));
 	assert_ok(weir_stats_exact(single, &b));
 	assert_ok(weir_merge(single, batch));
 	assert_ok(weir_stats_exact(single, &both));
-	assert_true(a.fill == b.fill && b.fill == both.fill); /* the same number of bits, and none that the other lacks */
+	/* the same number of bits, and none that the other lacks */
+	assert_true(a.fill == b.fill && b.fill == both.fill);
 	for (size_t i = 0; with_bitmap && i < n; i++)
 		marked += bitmap[i / 64] >> i % 64 & 1;
 	if (with_bitmap)
@@ -187,7 +198,8 @@ static void inserts(uint32_t kind)
 	}
 }
 
-/* Keys in a filter of a rate that makes chance hits unlikely: a fresh key is told NEW, in whatever order the batch goes. */
+/* Keys in a filter of a rate that makes chance hits unlikely: a fresh key is told NEW, in
+ * whatever order the batch goes. */
 static void news(uint32_t kind)
 {
 	struct weir_filter *f = test_filter(kind, 100000, 1e-9);
@@ -210,7 +222,8 @@ static void news(uint32_t kind)
 static void long_ones(uint32_t kind)
 {
 	enum { LONG = 70000 };
-	struct weir_filter *f = test_filter(kind, 2000000, 1e-6), *small = test_filter(kind, 1000, 0.01);
+	struct weir_filter *f = test_filter(kind, 2000000, 1e-6),
+	                   *small = test_filter(kind, 1000, 0.01);
 	uint64_t *many = malloc(LONG * sizeof *many);
 	assert_non_null(many);
 	for (uint64_t i = 0; i < LONG; i++)

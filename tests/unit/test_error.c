@@ -29,12 +29,18 @@ static void unknown_codes(void **state)
 static void every_promised_code_is_known(void **state)
 {
 #define NAMED(code) { code, #code }
-	static const struct { int code; const char *name; } codes[] = {
-		NAMED(EINVAL), NAMED(ENOMEM), NAMED(ENOTSUP), NAMED(EFBIG), NAMED(EROFS), NAMED(EBADMSG), NAMED(EBUSY), NAMED(ECANCELED),
-		NAMED(EDEADLK), NAMED(ENOENT), NAMED(EACCES), NAMED(EPERM), NAMED(EEXIST), NAMED(EISDIR), NAMED(ENOTDIR), NAMED(ENOSPC),
-		NAMED(EDQUOT), NAMED(EIO), NAMED(EPIPE), NAMED(EINTR), NAMED(EAGAIN), NAMED(EBADF), NAMED(EMFILE), NAMED(ENFILE),
-		NAMED(ENODEV), NAMED(ENXIO), NAMED(ELOOP), NAMED(ENAMETOOLONG), NAMED(ESTALE), NAMED(ETXTBSY), NAMED(EOVERFLOW),
-		NAMED(ECONNRESET), NAMED(ENOTCONN), NAMED(ETIMEDOUT), NAMED(ESPIPE), NAMED(EXDEV), NAMED(EMLINK), NAMED(EFAULT), NAMED(ENOSYS),
+	static const struct { int code; const char *name;
+	} codes[] = {
+		NAMED(EINVAL),   NAMED(ENOMEM),    NAMED(ENOTSUP),   NAMED(EFBIG),
+		NAMED(EROFS),    NAMED(EBADMSG),   NAMED(EBUSY),     NAMED(ECANCELED),
+		NAMED(EDEADLK),  NAMED(ENOENT),    NAMED(EACCES),    NAMED(EPERM),
+		NAMED(EEXIST),   NAMED(EISDIR),    NAMED(ENOTDIR),   NAMED(ENOSPC),
+		NAMED(EDQUOT),   NAMED(EIO),       NAMED(EPIPE),     NAMED(EINTR),
+		NAMED(EAGAIN),   NAMED(EBADF),     NAMED(EMFILE),    NAMED(ENFILE),
+		NAMED(ENODEV),   NAMED(ENXIO),     NAMED(ELOOP),     NAMED(ENAMETOOLONG),
+		NAMED(ESTALE),   NAMED(ETXTBSY),   NAMED(EOVERFLOW), NAMED(ECONNRESET),
+		NAMED(ENOTCONN), NAMED(ETIMEDOUT), NAMED(ESPIPE),    NAMED(EXDEV),
+		NAMED(EMLINK),   NAMED(EFAULT),    NAMED(ENOSYS),
 	};
 #undef NAMED
 	(void)state;
@@ -42,7 +48,8 @@ static void every_promised_code_is_known(void **state)
 		assert_string_equal(weir_error_name(-codes[i].code), codes[i].name);
 		assert_string_not_equal(weir_strerror(-codes[i].code), "unknown error");
 		for (size_t j = 0; j < i; j++)
-			assert_string_not_equal(weir_strerror(-codes[i].code), weir_strerror(-codes[j].code));
+			assert_string_not_equal(weir_strerror(-codes[i].code),
+			                        weir_strerror(-codes[j].code));
 	}
 }
 
@@ -101,7 +108,8 @@ static void the_library_says_its_version(void **state)
 {
 	char version[64];
 	(void)state;
-	snprintf(version, sizeof version, "%d.%d.%d", WEIR_VERSION_MAJOR, WEIR_VERSION_MINOR, WEIR_VERSION_PATCH);
+	snprintf(version, sizeof version, "%d.%d.%d", WEIR_VERSION_MAJOR, WEIR_VERSION_MINOR,
+	         WEIR_VERSION_PATCH);
 	assert_string_equal(version, WEIR_VERSION_STRING);
 	assert_string_equal(weir_version(), WEIR_VERSION_STRING);
 }

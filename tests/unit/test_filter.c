@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Creation and the verbs on one key: hashing, seeds, instruction sets, keys of every length, what is in and what is not. */
+ * Creation and the verbs on one key: hashing, seeds, instruction sets, keys of every length,
+ * what is in and what is not. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include <errno.h>
@@ -37,21 +38,26 @@ static void hashes_are_xxh3_with_the_seed(void **state)
 	for (size_t i = 0; i < sizeof bytes; i++)
 		bytes[i] = (char)test_key(i);
 	for (size_t len = 0; len <= 300; len++)
-		assert_int_equal(weir_hash(f, bytes + 1, len), XXH3_64bits_withSeed(bytes + 1, len, 42));
+		assert_int_equal(weir_hash(f, bytes + 1, len),
+		                 XXH3_64bits_withSeed(bytes + 1, len, 42));
 	assert_int_equal(weir_hash(f, NULL, 0), XXH3_64bits_withSeed(NULL, 0, 42));
 	for (size_t n = 0; n <= 40; n++)
 		for (size_t width = 1; width <= 300; width += width < 70 ? 1 : 23) {
 			memset(out, 0xee, sizeof out);
 			weir_hash_fixed(f, bytes, width, n, out);
 			for (size_t i = 0; i < n; i++)
-				assert_int_equal(out[i], XXH3_64bits_withSeed(bytes + i * width, width, 42));
+				assert_int_equal(
+					out[i], XXH3_64bits_withSeed(bytes + i * width, width, 42));
 			if (n < 40)
-				assert_int_equal(out[n], UINT64_C(0xeeeeeeeeeeeeeeee)); /* nothing written past n */
+				/* nothing written past n */
+				assert_int_equal(out[n], UINT64_C(0xeeeeeeeeeeeeeeee));
 			for (size_t i = 0; i < n; i++)
-				keys[i] = (struct iovec){ bytes + i * width, width - i % (width < 40 ? width : 40) };
+				keys[i] = (struct iovec){ bytes + i * width,
+				                          width - i % (width < 40 ? width : 40) };
 			weir_hash_keys(f, keys, n, out);
 			for (size_t i = 0; i < n; i++)
-				assert_int_equal(out[i], XXH3_64bits_withSeed(keys[i].iov_base, keys[i].iov_len, 42));
+				assert_int_equal(out[i], XXH3_64bits_withSeed(keys[i].iov_base,
+				                                              keys[i].iov_len, 42));
 		}
 	weir_destroy(f);
 }
@@ -66,7 +72,9 @@ static void eight_byte_hashes_for_many_seeds(void **state)
 		struct weir_filter *f = NULL;
 		params.capacity = 100;
 		params.fp_rate = 0.01;
-		params.seed = round < 64 ? UINT64_C(1) << round : round < 128 ? ~(UINT64_C(1) << (round - 64)) : test_random(&random);
+		params.seed = round < 64  ? UINT64_C(1) << round :
+		              round < 128 ? ~(UINT64_C(1) << (round - 64)) :
+		                            test_random(&random);
 		assert_ok(weir_create(&f, &params));
 		for (size_t i = 0; i < COUNT_OF(keys); i++)
 			keys[i] = round % 4 ? test_random(&random) : i; /* small numbers too */
@@ -87,13 +95,15 @@ static struct weir_stats stats_of(const struct weir_filter *f)
 static void seeds(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
-	struct weir_filter *a = NULL, *b = NULL, *c = test_filter(WEIR_BLOCKED, 1000, 0.01), *d = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	struct weir_filter *a = NULL, *b = NULL, *c = test_filter(WEIR_BLOCKED, 1000, 0.01),
+	                   *d = test_filter(WEIR_BLOCKED, 1000, 0.01);
 	(void)state;
 	params.capacity = 1000;
 	params.fp_rate = 0.01;
 	assert_ok(weir_create(&a, &params));
 	assert_ok(weir_create(&b, &params));
-	assert_int_not_equal(weir_hash(a, "key", 3), weir_hash(b, "key", 3)); /* random unless given */
+	/* random unless given */
+	assert_int_not_equal(weir_hash(a, "key", 3), weir_hash(b, "key", 3));
 	assert_int_not_equal(stats_of(a).seed_fingerprint, stats_of(b).seed_fingerprint);
 	assert_int_equal(weir_hash(c, "key", 3), weir_hash(d, "key", 3));
 	assert_int_equal(stats_of(c).seed_fingerprint, stats_of(d).seed_fingerprint);
@@ -148,7 +158,8 @@ static void full_filters_hold_all_and_keep_the_rate(void **state)
 				key = test_key(i), assert_true(weir_contains(f, &key, 8));
 			for (uint64_t i = KEYS; i < KEYS + PROBES; i++)
 				key = test_key(i), wrong += weir_contains(f, &key, 8);
-			/* the seed is fixed, so this answers the same every time; tests/property measures rates closely */
+			/* the seed is fixed, so this answers the same every time; tests/property
+			 * measures rates closely */
 			assert_true((double)wrong / PROBES < 1.15 * rates[r]);
 			assert_true((double)wrong / PROBES > 0.80 * rates[r]);
 			weir_destroy(f);

@@ -28,12 +28,16 @@ static void test_swaps(void **state)
 				save(turn * 100, turn * 100 + 100);
 				expect(flavor, turn + 1, 0);
 				if (turn == 1)
-					print_message("%s, %s: %.0f ms\n", flavor->name, polling ? "polling" : "inotify", (now() - begun) * 1e3);
+					print_message("%s, %s: %.0f ms\n", flavor->name,
+					              polling ? "polling" : "inotify",
+					              (now() - begun) * 1e3);
 				assert_int_equal(missing_in(h, turn * 100, turn * 100 + 100), 0);
 				insert_into(h, 5000, 5010);
 			}
-			assert_refused(weir_handle_destroy(h), -EBUSY, "weir_handle_destroy", "weir_follow_stop");
-			assert_refused(weir_follow(&untouched, h, path, NULL), -EBUSY, path, "a follower of this handle runs");
+			assert_refused(weir_handle_destroy(h), -EBUSY, "weir_handle_destroy",
+			               "weir_follow_stop");
+			assert_refused(weir_follow(&untouched, h, path, NULL), -EBUSY, path,
+			               "a follower of this handle runs");
 			assert_null(untouched);
 			double begun = now();
 			assert_ok(weir_follow_stop(f));
@@ -116,7 +120,8 @@ static void test_what_passes(void **state)
 	close_handle(flavors, h);
 }
 
-/* Removed and made again, and renamed with another in its place: after each the watch is where the path is. */
+/* Removed and made again, and renamed with another in its place: after each the watch is where
+ * the path is. */
 static void test_the_folder_goes(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);

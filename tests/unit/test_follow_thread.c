@@ -24,12 +24,14 @@ static void ask_thread(void *context, int result, const char *sentence)
 	pthread_getname_np(pthread_self(), thread.name, sizeof thread.name);
 	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
 	thread.signals_blocked = true;
-	for (int s = 1; s < 32; s++) /* an emulator keeps some of the real-time signals for itself */
+	/* an emulator keeps some of the real-time signals for itself */
+	for (int s = 1; s < 32; s++)
 		if (s != SIGKILL && s != SIGSTOP && !sigismember(&blocked, s))
 			thread.signals_blocked = false;
 	if (thread.f) {
 		thread.stop_answer = weir_follow_stop(thread.f);
-		snprintf(thread.stop_sentence, sizeof thread.stop_sentence, "%s", weir_error_detail());
+		snprintf(thread.stop_sentence, sizeof thread.stop_sentence, "%s",
+		         weir_error_detail());
 	}
 	pthread_mutex_unlock(&thread.lock);
 	report(context, result, sentence);
@@ -52,7 +54,8 @@ static void test_name_and_signals(void **state)
 	assert_ok(weir_follow(&f, h, path, &o));
 	pthread_sigmask(SIG_BLOCK, NULL, &after);
 	for (int s = 1; s <= SIGRTMAX; s++)
-		assert_int_equal(sigismember(&before, s), sigismember(&after, s)); /* the caller's own are as they were */
+		/* the caller's own are as they were */
+		assert_int_equal(sigismember(&before, s), sigismember(&after, s));
 	while (sem_wait(&thread.asked))
 		;
 	pthread_mutex_lock(&thread.lock);
@@ -64,7 +67,8 @@ static void test_name_and_signals(void **state)
 	while (sem_wait(&thread.asked))
 		;
 	if (thread.stop_answer != -EDEADLK || !strstr(thread.stop_sentence, "own thread"))
-		fail_msg("stopped on its own thread: %d, \"%s\"", thread.stop_answer, thread.stop_sentence);
+		fail_msg("stopped on its own thread: %d, \"%s\"", thread.stop_answer,
+		         thread.stop_sentence);
 	assert_ok(weir_follow_stop(f));
 	thread.f = NULL;
 	close_handle(flavors, h);
@@ -79,11 +83,13 @@ static void test_stop(void **state)
 		heard.swaps = 0;
 		save(0, 100);
 		for (unsigned polling = 0; polling < 2; polling++) {
-			struct weir_follower *f = follow(h, never, polling); /* the file is the same: no second swap */
+			/* the file is the same: no second swap */
+			struct weir_follower *f = follow(h, never, polling);
 			expect(flavor, 1, 0);
 			if (flavor->has_sections) {
 				flavor->rcu->read_lock();
-				assert_refused(weir_follow_stop(f), -EDEADLK, "weir_follow_stop", "inside a read-side section");
+				assert_refused(weir_follow_stop(f), -EDEADLK, "weir_follow_stop",
+				               "inside a read-side section");
 				flavor->rcu->read_unlock();
 			}
 			double begun = now();
@@ -105,7 +111,8 @@ static void test_stop_at_any_moment(void **state)
 			struct weir_follower *f = follow(h, 0.001, i % 2);
 			usleep(i * 50);
 			assert_ok(weir_follow_stop(f));
-			assert_int_equal(missing_in(h, i, i + 10), 0); /* the first look is at once: stop waits for it */
+			/* the first look is at once: stop waits for it */
+			assert_int_equal(missing_in(h, i, i + 10), 0);
 		}
 		close_handle(flavor, h);
 	}
@@ -120,25 +127,32 @@ static void test_options(void **state)
 	struct weir_follower *f;
 	(void)state;
 	assert_refused(weir_follow(NULL, h, path, &o), -EINVAL, "out is NULL", "weir_follow");
-	assert_refused(weir_follow(&untouched, NULL, path, &o), -EINVAL, "the handle is NULL", "weir_follow");
-	assert_refused(weir_follow(&untouched, h, NULL, &o), -EINVAL, "path is NULL", "weir_follow");
+	assert_refused(weir_follow(&untouched, NULL, path, &o), -EINVAL, "the handle is NULL",
+	               "weir_follow");
+	assert_refused(weir_follow(&untouched, h, NULL, &o), -EINVAL, "path is NULL",
+	               "weir_follow");
 	for (unsigned i = 0; i < COUNT_OF(bad); i++) {
 		o.poll_seconds = bad[i];
-		assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL, "poll_seconds", "0.001 to 86400");
+		assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL, "poll_seconds",
+		               "0.001 to 86400");
 	}
 	o.poll_seconds = 0;
 	o.struct_size = 5;
-	assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL, "weir_follow_options.struct_size 5", "_INIT");
+	assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL,
+	               "weir_follow_options.struct_size 5", "_INIT");
 	o.struct_size = sizeof o + 1;
-	assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL, "weir_follow_options.struct_size", "_INIT");
+	assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL,
+	               "weir_follow_options.struct_size", "_INIT");
 	o.struct_size = sizeof o;
 	refresh.struct_size = 5;
 	o.refresh = &refresh;
-	assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL, "weir_refresh_options.struct_size 5", "_INIT");
+	assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL,
+	               "weir_refresh_options.struct_size 5", "_INIT");
 	assert_null(untouched);
 
 	save(0, 100);
-	o.struct_size = offsetof(struct weir_follow_options, poll_seconds); /* a header that had no more */
+	/* a header that had no more */
+	o.struct_size = offsetof(struct weir_follow_options, poll_seconds);
 	o.report = ask_thread;
 	refresh.keep_previous = true;
 	refresh.defer_free = true;

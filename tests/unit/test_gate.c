@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The gate: each of its questions passes what it should and stops the rest, with a sentence that names what was refused; a refusal
- * leaves the current filter and frees the handle. By commit and by refresh. */
+ * The gate: each of its questions passes what it should and stops the rest, with a sentence that
+ * names what was refused; a refusal leaves the current filter and frees the handle. By commit
+ * and by refresh. */
 #include <math.h>
 #include <sys/uio.h>
 #include "../handles.h"
@@ -19,7 +20,8 @@ static int teardown(void **state)
 	return weir_handle_destroy(h);
 }
 
-/* A reload of @n keys and the words "alpha" and "beta", committed through @gate. Returns the commit's answer. */
+/* A reload of @n keys and the words "alpha" and "beta", committed through @gate. Returns the
+ * commit's answer. */
 static int commit(const struct weir_gate *gate, uint64_t n)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -109,7 +111,8 @@ static void test_canaries(void **state)
 {
 	char large[100];
 	struct weir_gate gate = WEIR_GATE_INIT;
-	struct iovec hits[] = { { "alpha", 5 }, { "beta", 4 }, { "gamma", 5 } }, misses[] = { { "delta", 5 }, { "beta", 4 } };
+	struct iovec hits[] = { { "alpha", 5 }, { "beta", 4 }, { "gamma", 5 } },
+	             misses[] = { { "delta", 5 }, { "beta", 4 } };
 	(void)state;
 	gate.must_hit = hits;
 	gate.must_hits = 2;
@@ -159,7 +162,8 @@ static void test_at_a_refresh(void **state)
 	o.gate.must_hit = &hit;
 	o.gate.must_hits = 1;
 	assert_ok(weir_save(f, path, NULL));
-	assert_refused(weir_handle_refresh_with(h, path, &o), -ECANCELED, "key 0 of must_hit", "alpha");
+	assert_refused(weir_handle_refresh_with(h, path, &o), -ECANCELED, "key 0 of must_hit",
+	               "alpha");
 	assert_int_equal(weir_handle_refresh_with(h, path, &o), 0);
 	assert_int_equal(stats_of(h).refused, refused + 1);
 	assert_int_equal(stats_of(h).generation, generation);
@@ -182,7 +186,8 @@ static void asks_nonsense(const struct weir_gate *gate, const char *sentence)
 	reload.gate = refresh.gate = *gate;
 	follow.refresh = &refresh;
 	assert_refused(weir_reload_begin(&r, h, &reload), -EINVAL, sentence, "");
-	assert_refused(weir_handle_refresh_with(h, "no such file", &refresh), -EINVAL, sentence, "");
+	assert_refused(weir_handle_refresh_with(h, "no such file", &refresh), -EINVAL, sentence,
+	               "");
 	assert_refused(weir_follow(&follower, h, "no such file", &follow), -EINVAL, sentence, "");
 }
 
@@ -233,7 +238,8 @@ static void test_a_rolling_set(void **state)
 	for (uint64_t i = 0; i < 100; i++)
 		assert_ok(weir_rolling_insert_hash(set, test_key(i)));
 	o.gate.min_keys = 1;
-	assert_refused(weir_rolling_reload(set, &o, fill_nothing, NULL), -ECANCELED, "the gate refused", "min_keys");
+	assert_refused(weir_rolling_reload(set, &o, fill_nothing, NULL), -ECANCELED,
+	               "the gate refused", "min_keys");
 	assert_ok(weir_rolling_stats(set, &stats));
 	assert_int_equal(stats.newest, 1);
 	for (uint64_t i = 0; i < 100; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A handle that nobody reloads: the verbs against the bare filter's, batches against single keys, what it holds, and what it refuses. */
+ * A handle that nobody reloads: the verbs against the bare filter's, batches against single
+ * keys, what it holds, and what it refuses. */
 #include <fcntl.h>
 #include <sys/uio.h>
 #include "../handles.h"
@@ -41,7 +42,8 @@ static void test_in_a_section(void **state)
 		assert_true(weir_handle_contains(h, "a", 1));
 		assert_int_equal(stats_of(h).generation, 1);
 		if (flavor->has_sections)
-			assert_refused(weir_handle_destroy(h), -EDEADLK, "weir_handle_destroy", "inside a read-side section");
+			assert_refused(weir_handle_destroy(h), -EDEADLK, "weir_handle_destroy",
+			               "inside a read-side section");
 		flavor->rcu->read_unlock();
 		assert_true(weir_handle_contains(h, "a", 1));
 		close_handle(flavor, h);
@@ -52,8 +54,10 @@ static void test_nulls(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 100, 0.01);
 	(void)state;
-	assert_refused(weir_handle_create(NULL, f, NULL), -EINVAL, "out is NULL", "weir_handle_create");
-	assert_refused(weir_handle_create(&untouched, NULL, NULL), -EINVAL, "initial is NULL", "weir_handle_create");
+	assert_refused(weir_handle_create(NULL, f, NULL), -EINVAL, "out is NULL",
+	               "weir_handle_create");
+	assert_refused(weir_handle_create(&untouched, NULL, NULL), -EINVAL, "initial is NULL",
+	               "weir_handle_create");
 	assert_null(untouched);
 	weir_destroy(f); /* it is still ours */
 	assert_int_equal(weir_handle_destroy(NULL), 0);
@@ -66,14 +70,16 @@ struct forms {
 };
 enum form { HASHES, KEYS, FIXED, FORMS };
 
-static size_t contains(const struct weir_handle *h, const struct forms *k, enum form form, size_t n, uint64_t *bitmap)
+static size_t contains(const struct weir_handle *h, const struct forms *k, enum form form, size_t n,
+                       uint64_t *bitmap)
 {
 	return form == HASHES ? weir_handle_contains_hashes(h, k->hashes, n, bitmap)
 	       : form == KEYS ? weir_handle_contains_keys(h, k->vectors, n, bitmap)
 	                      : weir_handle_contains_fixed(h, k->keys, 8, n, bitmap);
 }
 
-static int64_t insert(struct weir_handle *h, const struct forms *k, enum form form, size_t n, uint64_t *bitmap)
+static int64_t insert(struct weir_handle *h, const struct forms *k, enum form form, size_t n,
+                      uint64_t *bitmap)
 {
 	return form == HASHES ? weir_handle_insert_hashes(h, k->hashes, n, bitmap)
 	       : form == KEYS ? weir_handle_insert_keys(h, k->vectors, n, bitmap)
@@ -85,8 +91,10 @@ static bool bit(const uint64_t *bitmap, size_t i)
 	return bitmap[i / 64] >> (i % 64) & 1;
 }
 
-/* Every second of @n keys goes in one by one; the batch must find what single lookups find, and insert what single inserts do. */
-static void batch_of(struct weir_handle *h, const struct forms *k, enum form form, size_t n, uint64_t *bitmap)
+/* Every second of @n keys goes in one by one; the batch must find what single lookups find, and
+ * insert what single inserts do. */
+static void batch_of(struct weir_handle *h, const struct forms *k, enum form form, size_t n,
+                     uint64_t *bitmap)
 {
 	size_t words = WEIR_BITMAP_WORDS(n), found = 0, fresh = 0;
 	for (size_t i = 0; i < n; i += 2)
@@ -173,8 +181,10 @@ static void test_read_only(void **state)
 	assert_true(weir_handle_contains(h, "a", 1));
 	assert_refused(weir_handle_insert(h, "b", 1), -EROFS, "read-only", "");
 	assert_refused(weir_handle_insert_hash(h, 1), -EROFS, "read-only", "");
-	assert_refused(weir_handle_insert_hashes(h, (uint64_t[]){ 1 }, 1, NULL), -EROFS, "read-only", "");
-	assert_refused(weir_handle_insert_keys(h, &(struct iovec){ "b", 1 }, 1, NULL), -EROFS, "read-only", "");
+	assert_refused(weir_handle_insert_hashes(h, (uint64_t[]){ 1 }, 1, NULL), -EROFS,
+	               "read-only", "");
+	assert_refused(weir_handle_insert_keys(h, &(struct iovec){ "b", 1 }, 1, NULL), -EROFS,
+	               "read-only", "");
 	assert_refused(weir_handle_insert_fixed(h, "b", 1, 1, NULL), -EROFS, "read-only", "");
 	assert_ok(weir_handle_destroy(h));
 	test_folder_remove(folder);
@@ -191,7 +201,8 @@ static void test_remove(void **state)
 	assert_ok(weir_reload_begin(&r, h, &keep));
 	assert_refused(weir_handle_remove(h, "a", 1), -EBUSY, "while a reload runs", "");
 	assert_ok(weir_reload_commit(r));
-	assert_refused(weir_handle_remove(h, "a", 1), -EBUSY, "while the previous filter is kept", "");
+	assert_refused(weir_handle_remove(h, "a", 1), -EBUSY, "while the previous filter is kept",
+	               "");
 	assert_ok(weir_handle_drop_previous(h));
 	assert_refused(weir_handle_remove(h, "a", 1), -ENOTSUP, "blocked", "remove");
 	close_handle(flavors, h);
@@ -223,11 +234,14 @@ static void test_stats(void **state)
 	assert_ok(weir_handle_stats(h, &older));
 	assert_int_equal(older.struct_size, offsetof(struct weir_handle_stats, swaps));
 	assert_int_equal(older.bytes, s.bytes);
-	assert_int_equal(older.swaps, 77); /* beyond what an older caller knows of nothing is written */
+	/* beyond what an older caller knows of nothing is written */
+	assert_int_equal(older.swaps, 77);
 	older.struct_size = 0;
-	assert_refused(weir_handle_stats(h, &older), -EINVAL, "weir_handle_stats.struct_size 0", "_INIT");
+	assert_refused(weir_handle_stats(h, &older), -EINVAL, "weir_handle_stats.struct_size 0",
+	               "_INIT");
 	older.struct_size = sizeof older + 1;
-	assert_refused(weir_handle_stats(h, &older), -EINVAL, "weir_handle_stats.struct_size", "_INIT");
+	assert_refused(weir_handle_stats(h, &older), -EINVAL, "weir_handle_stats.struct_size",
+	               "_INIT");
 	assert_refused(weir_handle_stats(h, NULL), -EINVAL, "weir_handle_stats is NULL", "_INIT");
 	close_handle(flavors, h);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The histogram of weir drill: every value's class, quantiles to 0.8 %, the exact maximum, sums of two. */
+ * The histogram of weir drill: every value's class, quantiles to 0.8 %, the exact maximum, sums
+ * of two. */
 #include <string.h>
 #include "../../src/tool/histogram.h"
 #include "../test.h"
@@ -28,8 +29,10 @@ static void one_value(void **state)
 			if (value < 128)
 				assert_true(median == (double)value);
 			else
-				assert_true(median > 0.99 * (double)value && median < 1.01 * (double)value);
-			assert_true(histogram_quantile(&a, 0.0) == median && histogram_quantile(&a, 1.0) == median);
+				assert_true(median > 0.99 * (double)value &&
+				            median < 1.01 * (double)value);
+			assert_true(histogram_quantile(&a, 0.0) == median &&
+			            histogram_quantile(&a, 1.0) == median);
 		}
 }
 
@@ -58,7 +61,8 @@ static void a_rare_long_one_shows(void **state)
 	histogram_merge(&a, &b);
 	assert_true(a.total == 10000 && a.most == 40019);
 	assert_true(histogram_quantile(&a, 0.5) == 50 && histogram_quantile(&a, 0.99) == 50);
-	assert_true(histogram_quantile(&a, 0.999) > 39600 && histogram_quantile(&a, 0.999) <= 40019);
+	assert_true(histogram_quantile(&a, 0.999) > 39600 &&
+	            histogram_quantile(&a, 0.999) <= 40019);
 }
 
 int main(void)

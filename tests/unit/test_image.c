@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images by name: what is saved is what is loaded, for every kind, layout, size and instruction set; and what a save does to a file
- * system. */
+ * Images by name: what is saved is what is loaded, for every kind, layout, size and instruction
+ * set; and what a save does to a file system. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -32,7 +32,8 @@ static struct weir_filter *filled(uint32_t kind, uint32_t z, uint64_t capacity)
 }
 
 /* Every key of @f, and as many others, are answered alike. */
-static void assert_same_answers(const struct weir_filter *f, const struct weir_filter *g, uint64_t keys)
+static void assert_same_answers(const struct weir_filter *f, const struct weir_filter *g,
+                                uint64_t keys)
 {
 	for (uint64_t i = 0; i < 2 * keys; i++) {
 		uint64_t key = test_key(i);
@@ -66,8 +67,10 @@ static void round_trip(uint32_t kind, uint32_t z, uint64_t capacity, int level)
 	assert_same_answers(f, g, capacity);
 	assert_ok(weir_stats_exact(f, &before));
 	assert_ok(weir_stats_exact(g, &after));
-	assert_true(before.fill == after.fill && before.fp_rate == after.fp_rate && before.seed_fingerprint == after.seed_fingerprint);
-	assert_true(before.bytes == after.bytes && before.shards == after.shards && before.capacity == after.capacity);
+	assert_true(before.fill == after.fill && before.fp_rate == after.fp_rate &&
+	            before.seed_fingerprint == after.seed_fingerprint);
+	assert_true(before.bytes == after.bytes && before.shards == after.shards &&
+	            before.capacity == after.capacity);
 	assert_ok(weir_save(g, other, &options));
 	assert_same_files(path, other);
 	assert_ok(weir_merge(f, g)); /* the same seed and layout, or it refuses */
@@ -77,8 +80,13 @@ static void round_trip(uint32_t kind, uint32_t z, uint64_t capacity, int level)
 
 static void test_round_trips(void **state)
 {
-	static const struct { uint32_t kind, z; } layouts[] = { { WEIR_BLOCKED, 1 }, { WEIR_BLOCKED, 2 }, { WEIR_BLOCKED, 4 },
-		{ WEIR_BLOCKED, 8 }, { WEIR_CLASSIC, 0 } };
+	static const struct {
+		uint32_t kind, z;
+	} layouts[] = { { WEIR_BLOCKED, 1 },
+	                { WEIR_BLOCKED, 2 },
+	                { WEIR_BLOCKED, 4 },
+	                { WEIR_BLOCKED, 8 },
+	                { WEIR_CLASSIC, 0 } };
 	static const uint64_t capacities[] = { 1, 50, 3000, 200000 };
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(layouts); i++)
@@ -90,7 +98,8 @@ static void test_round_trips(void **state)
 /* From 2 MiB of bits on they begin at a multiple of 2 MiB; one image of either side. */
 static void test_alignment(void **state)
 {
-	static const uint64_t sizes[] = { (UINT64_C(2) << 20) - 128 * 1024, UINT64_C(2) << 20 }, offsets[] = { 4096, UINT64_C(2) << 20 };
+	static const uint64_t sizes[] = { (UINT64_C(2) << 20) - 128 * 1024, UINT64_C(2) << 20 },
+	                      offsets[] = { 4096, UINT64_C(2) << 20 };
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct weir_params params = WEIR_PARAMS_INIT;
@@ -172,7 +181,8 @@ static void test_info(void **state)
 	assert_true(info.seed_fingerprint == stats.seed_fingerprint);
 	assert_int_equal(info.compressed, TEST_ZSTD);
 	assert_false(info.live);
-	info.struct_size = offsetof(struct weir_image_info, bytes); /* an older header's: what it lacks is not written */
+	/* an older header's: what it lacks is not written */
+	info.struct_size = offsetof(struct weir_image_info, bytes);
 	info.bytes = info.capacity = 5;
 	assert_ok(weir_image_info(path, &info));
 	assert_int_equal(info.capacity, 1000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Mapped images: what each mode shares and refuses, several processes that insert into one at once, the live mark and the seal, and
- * what verification finds. */
+ * Mapped images: what each mode shares and refuses, several processes that insert into one at
+ * once, the live mark and the seal, and what verification finds. */
 #include <errno.h>
 #include <sys/wait.h>
 #include <weir/inline.h>
@@ -52,7 +52,8 @@ static void test_read_only(void **state)
 		assert_int_equal(missing(f, 0, 1000), 0);
 		assert_true(missing(f, 1000, 2000) > 900);
 		assert_refused(weir_insert_hash(f, 1), -EROFS, "read-only", "");
-		assert_refused(weir_insert_hashes(f, (uint64_t[]){ 1 }, 1, NULL), -EROFS, "read-only", "");
+		assert_refused(weir_insert_hashes(f, (uint64_t[]){ 1 }, 1, NULL), -EROFS,
+		               "read-only", "");
 		assert_refused(weir_load_hashes(f, (uint64_t[]){ 1 }, 1), -EROFS, "read-only", "");
 		assert_refused(weir_merge(f, f), -EROFS, "read-only", "");
 		assert_ok(weir_verify(f));
@@ -127,7 +128,8 @@ static void test_replaced_while_mapped(void **state)
 	weir_destroy(f);
 }
 
-/* Each process inserts keys of its own, waits for the others at the start, and exits; 0 is success. */
+/* Each process inserts keys of its own, waits for the others at the start, and exits; 0 is
+ * success. */
 static int insert_in_process(insert_fn *insert, unsigned number, int start)
 {
 	struct weir_filter *f;
@@ -178,7 +180,8 @@ static void test_live_in_several_processes(void **state)
 	live_in_several_processes(insert_each);
 }
 
-/* Plain stores, as into a private filter, would undo what another process inserts into the same word at that moment. */
+/* Plain stores, as into a private filter, would undo what another process inserts into the same
+ * word at that moment. */
 static void test_live_loads_are_atomic(void **state)
 {
 	(void)state;
@@ -246,8 +249,10 @@ static void test_verify_names_the_shard(void **state)
 		damage(shard);
 		assert_refused(weir_verify(f), -EBADMSG, path, name);
 		weir_destroy(f);
-		assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, NULL), -EBADMSG, path, name);
-		assert_refused(weir_map(&untouched, path, WEIR_MAP_LIVE, NULL), -EBADMSG, path, name);
+		assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, NULL), -EBADMSG, path,
+		               name);
+		assert_refused(weir_map(&untouched, path, WEIR_MAP_LIVE, NULL), -EBADMSG, path,
+		               name);
 		assert_refused(weir_load(&untouched, path, NULL), -EBADMSG, path, name);
 		assert_ok(weir_map(&f, path, WEIR_MAP_READ, &unverified));
 		assert_refused(weir_verify(f), -EBADMSG, path, name);
@@ -297,7 +302,8 @@ static void test_compressed_is_not_mapped(void **state)
 	unlink(path);
 	assert_ok(weir_save(f, path, &o));
 	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++)
-		assert_refused(weir_map(&untouched, path, (enum weir_map_mode)mode, NULL), -EINVAL, path, "compressed");
+		assert_refused(weir_map(&untouched, path, (enum weir_map_mode)mode, NULL), -EINVAL,
+		               path, "compressed");
 	weir_destroy(f);
 }
 #endif

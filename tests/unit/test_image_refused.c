@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What saving, loading and mapping refuse before they look at an image: options out of range, paths that are no images, limits; and
- * the progress function that says stop. */
+ * What saving, loading and mapping refuse before they look at an image: options out of range,
+ * paths that are no images, limits; and the progress function that says stop. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -52,7 +52,8 @@ static void test_save_options(void **state)
 	o.mode = 01777;
 	assert_refused(weir_save(f, other, &o), -EINVAL, "mode", "01777");
 	o.mode = 0;
-	o.struct_size = offsetof(struct weir_save_options, generation); /* an older header's: what follows is not looked at */
+	/* an older header's: what follows is not looked at */
+	o.struct_size = offsetof(struct weir_save_options, generation);
 	o.generation = 9;
 	o.progress = (weir_progress_fn *)(uintptr_t)1;
 	assert_ok(weir_save(f, other, &o));
@@ -73,7 +74,8 @@ static void test_names_too_long(void **state)
 	static char name[5000], link[4200], target[4092];
 	(void)state;
 	memset(name, 'a', sizeof name - 1);
-	assert_refused(weir_save(f, name, NULL), -ENAMETOOLONG, "aaa", ""); /* the sentence ends before its reason */
+	/* the sentence ends before its reason */
+	assert_refused(weir_save(f, name, NULL), -ENAMETOOLONG, "aaa", "");
 	snprintf(link, sizeof link, "%s/link", folder);
 	memset(target, '/', sizeof target - 1);
 	target[0] = 'a'; /* relative: with the link's folder before it there is no room */
@@ -87,9 +89,11 @@ static void test_load_options(void **state)
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	(void)state;
 	o.struct_size = 7;
-	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "weir_load_options.struct_size", " 7:");
+	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "weir_load_options.struct_size",
+	               " 7:");
 	o.struct_size = sizeof o + 1;
-	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EINVAL, "weir_load_options.struct_size", "");
+	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EINVAL,
+	               "weir_load_options.struct_size", "");
 	o.struct_size = sizeof o;
 	o.flags = 1u << 9;
 	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "flags", "0x200");
@@ -105,13 +109,15 @@ static void test_load_options(void **state)
 	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EINVAL, "flags", "0x4");
 	o.flags = 0;
 	o.memory_bytes = 64;
-	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EINVAL, "memory_bytes", "64");
+	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EINVAL, "memory_bytes",
+	               "64");
 	o.memory_bytes = 0;
 	o.no_verify = true;
 	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "no_verify", "weir_map");
 	o.no_verify = false;
 	o.memory_bytes = 4096;
-	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "memory is NULL", "memory_bytes 4096");
+	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "memory is NULL",
+	               "memory_bytes 4096");
 	o.memory_bytes = 0;
 	assert_refused(weir_map(&untouched, path, (enum weir_map_mode)3, &o), -EINVAL, "mode", "3");
 	assert_refused(weir_load(NULL, path, NULL), -EINVAL, "out", "NULL");
@@ -130,7 +136,8 @@ static void test_a_reserved_byte(void **state)
 	assert_ok(weir_save(f, path, NULL));
 	assert_ok(weir_map(&g, path, WEIR_MAP_READ, NULL));
 	int fd = open(path, O_RDWR);
-	assert_int_equal(pwrite(fd, "\7", 1, 4000), 1); /* between the table of checksums and the bits */
+	/* between the table of checksums and the bits */
+	assert_int_equal(pwrite(fd, "\7", 1, 4000), 1);
 	close(fd);
 	assert_refused(weir_verify(g), -EBADMSG, path, "reserved byte 4000 holds 7");
 	weir_destroy(g);
@@ -175,7 +182,8 @@ static void test_what_is_no_image(void **state)
 {
 	(void)state;
 	assert_refused(weir_load(&untouched, folder, NULL), -EISDIR, folder, "folder");
-	assert_refused(weir_map(&untouched, folder, WEIR_MAP_READ, NULL), -EISDIR, folder, "folder");
+	assert_refused(weir_map(&untouched, folder, WEIR_MAP_READ, NULL), -EISDIR, folder,
+	               "folder");
 	assert_refused(weir_save(f, folder, NULL), -EISDIR, folder, "folder");
 	assert_refused(weir_save(f, "/", NULL), -EISDIR, "/", "folder");
 	assert_refused(weir_save(f, "", NULL), -ENOENT, "", "empty");
@@ -183,8 +191,10 @@ static void test_what_is_no_image(void **state)
 	assert_refused(weir_load(&untouched, "/dev/null", NULL), -EINVAL, "/dev/null", "regular");
 	assert_refused(weir_save(f, "/dev/null", NULL), -EINVAL, "/dev/null", "regular");
 	assert_int_equal(mkfifo(other, 0600), 0);
-	assert_refused(weir_load(&untouched, other, NULL), -EINVAL, other, "regular"); /* and does not wait for a writer */
-	assert_refused(weir_image_info(other, &(struct weir_image_info)WEIR_IMAGE_INFO_INIT), -EINVAL, other, "regular");
+	/* and does not wait for a writer */
+	assert_refused(weir_load(&untouched, other, NULL), -EINVAL, other, "regular");
+	assert_refused(weir_image_info(other, &(struct weir_image_info)WEIR_IMAGE_INFO_INIT),
+	               -EINVAL, other, "regular");
 	assert_refused(weir_save(f, other, NULL), -EINVAL, other, "regular");
 	unlink(other);
 	assert_true(image_spit(other, "", 0));
@@ -230,7 +240,8 @@ static void test_progress(void **state)
 	w = (struct watch){ .stop_at = 2 };
 	assert_refused(weir_load(&untouched, path, &load), -ECANCELED, "stopped", "");
 	w = (struct watch){ .stop_at = 2 };
-	assert_refused(weir_map(&untouched, path, WEIR_MAP_PRIVATE, &load), -ECANCELED, "stopped", "");
+	assert_refused(weir_map(&untouched, path, WEIR_MAP_PRIVATE, &load), -ECANCELED, "stopped",
+	               "");
 	w = (struct watch){ .stop_at = 2 };
 	assert_refused(weir_save(f, path, &save), -ECANCELED, "stopped", "");
 	w = (struct watch){ .stop_at = 2 };

@@ -11,7 +11,8 @@ static void *save_many_times(void *f)
 	return (void *)(uintptr_t)failed;
 }
 
-/* None takes away the name that another is about to rename; the last to switch wins, and nothing else is left in the folder. */
+/* None takes away the name that another is about to rename; the last to switch wins, and nothing
+ * else is left in the folder. */
 static void test_several_savers_of_one_path(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 100, 0.01), *g;

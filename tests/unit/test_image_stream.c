@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images through pipes, sockets, open files and memory: they need no seek, take no byte more than theirs, and say so when the other
- * side goes away. */
+ * Images through pipes, sockets, open files and memory: they need no seek, take no byte more
+ * than theirs, and say so when the other side goes away. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -55,7 +55,8 @@ static void *write_image(void *arg)
 	return NULL;
 }
 
-/* Two images and some bytes after each through @fds: the reader takes exactly what is the image's. */
+/* Two images and some bytes after each through @fds: the reader takes exactly what is the
+ * image's. */
 static void through(int fds[2])
 {
 	for (int level = 0; level <= 3 * TEST_ZSTD; level += 3) {
@@ -113,10 +114,12 @@ static void test_stream_is_file(void **state)
 		assert_ok(weir_load_memory(&g, a, n, NULL));
 		assert_all_there(g);
 		weir_destroy(g);
-		assert_refused(weir_load_memory(&untouched, a, n - 1, NULL), -EBADMSG, "memory", "");
+		assert_refused(weir_load_memory(&untouched, a, n - 1, NULL), -EBADMSG, "memory",
+		               "");
 		a = realloc(a, n + 1);
 		assert_non_null(a);
-		assert_refused(weir_load_memory(&untouched, a, n + 1, NULL), -EBADMSG, "memory", "");
+		assert_refused(weir_load_memory(&untouched, a, n + 1, NULL), -EBADMSG, "memory",
+		               "");
 		memmove(a + 1, a, n); /* at an odd address */
 		assert_ok(weir_load_memory(&g, a + 1, n, NULL));
 		weir_destroy(g);
@@ -144,9 +147,11 @@ static void test_in_the_middle_of_a_file(void **state)
 	char after[6] = "";
 	assert_int_equal(read(fd, after, 5), 5);
 	assert_string_equal(after, "after");
-	assert_refused(weir_load_fd(&untouched, fd, NULL), -EBADMSG, "file descriptor", "byte 0"); /* nothing is left */
+	/* nothing is left */
+	assert_refused(weir_load_fd(&untouched, fd, NULL), -EBADMSG, "file descriptor", "byte 0");
 	assert_int_equal(lseek(fd, 1 << 30, SEEK_SET), 1 << 30);
-	assert_refused(weir_load_fd(&untouched, fd, NULL), -EBADMSG, "file descriptor", "byte 0"); /* beyond the end */
+	/* beyond the end */
+	assert_refused(weir_load_fd(&untouched, fd, NULL), -EBADMSG, "file descriptor", "byte 0");
 	close(fd);
 }
 
@@ -164,11 +169,14 @@ static void test_the_other_side_goes_away(void **state)
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(write(fds[1], "WEIRIMG1", 8), 8);
 	close(fds[1]);
-	assert_refused(weir_load_fd(&untouched, fds[0], NULL), -EBADMSG, "file descriptor", "byte 8");
+	assert_refused(weir_load_fd(&untouched, fds[0], NULL), -EBADMSG, "file descriptor",
+	               "byte 8");
 	close(fds[0]);
 	fds[0] = open(folder, O_RDONLY | O_DIRECTORY);
-	assert_refused(weir_load_fd(&untouched, fds[0], NULL), -EISDIR, "file descriptor", "folder");
-	assert_refused(weir_save_fd(f, fds[0], NULL), -EBADF, "file descriptor", "write"); /* open for reading only */
+	assert_refused(weir_load_fd(&untouched, fds[0], NULL), -EISDIR, "file descriptor",
+	               "folder");
+	/* open for reading only */
+	assert_refused(weir_save_fd(f, fds[0], NULL), -EBADF, "file descriptor", "write");
 	close(fds[0]);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * <weir/inline.h> is one more instruction set: whatever flags its caller is compiled with, in C and in C++, the same bits and the same
- * answers as the library's. PROBES lists what the build has compiled. */
+ * <weir/inline.h> is one more instruction set: whatever flags its caller is compiled with, in C
+ * and in C++, the same bits and the same answers as the library's. PROBES lists what the build
+ * has compiled. */
 #include <errno.h>
 #include <weir/inline.h>
 #include "../test.h"
@@ -57,18 +58,23 @@ static void one_layout(const struct inline_probe *probe, unsigned z, unsigned g,
 	uint64_t keys = lines * 512 / 12;
 	char key[40];
 	for (uint64_t i = 0; i < keys; i++) {
-		int len = snprintf(key, sizeof key, "%llx", (unsigned long long)test_key(i) >> (i % 15 * 4));
+		int len = snprintf(key, sizeof key, "%llx",
+		                   (unsigned long long)test_key(i) >> (i % 15 * 4));
 		uint64_t h = weir_hash(theirs.f, key, (size_t)len);
 		assert_int_equal(probe->hash(&ours.view, key, (size_t)len), h);
-		int answer = i % 2 ? probe->insert(&ours.view, key, (size_t)len) : probe->insert_hash(&ours.view, h);
+		int answer = i % 2 ? probe->insert(&ours.view, key, (size_t)len) :
+		                     probe->insert_hash(&ours.view, h);
 		assert_int_equal(answer, weir_insert(theirs.f, key, (size_t)len));
 	}
 	assert_memory_equal(ours.memory, theirs.memory, ours.bytes);
 	for (uint64_t i = 0; i < 3 * keys; i++) {
-		int len = snprintf(key, sizeof key, "%llx", (unsigned long long)test_key(i) >> (i % 15 * 4));
+		int len = snprintf(key, sizeof key, "%llx",
+		                   (unsigned long long)test_key(i) >> (i % 15 * 4));
 		bool wanted = weir_contains(theirs.f, key, (size_t)len);
 		assert_int_equal(probe->contains(&ours.view, key, (size_t)len), wanted);
-		assert_int_equal(probe->contains_hash(&ours.view, weir_hash(theirs.f, key, (size_t)len)), wanted);
+		assert_int_equal(
+			probe->contains_hash(&ours.view, weir_hash(theirs.f, key, (size_t)len)),
+			wanted);
 		assert_true(wanted || i >= keys);
 	}
 	placed_free(&ours), placed_free(&theirs);
@@ -111,11 +117,14 @@ static void other_kinds_have_no_inline_form(void **state)
 }
 
 #define ENTRY(probe) \
-	{ #probe ": same bits and answers", same_bits_and_answers, NULL, NULL, (void *)(uintptr_t)&probe }, \
-	{ #probe ": what it refuses", what_it_refuses, NULL, NULL, (void *)(uintptr_t)&probe },
+	{ #probe ": same bits and answers", same_bits_and_answers, NULL, NULL, \
+	  (void *)(uintptr_t)&probe }, \
+		{ #probe ": what it refuses", what_it_refuses, NULL, NULL, \
+		  (void *)(uintptr_t)&probe },
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { PROBES(ENTRY) cmocka_unit_test(other_kinds_have_no_inline_form) };
+	const struct CMUnitTest tests[] = { PROBES(ENTRY) cmocka_unit_test(
+		other_kinds_have_no_inline_form) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Where the bits lie: the caller's memory, shared memory, huge pages, pages touched beforehand, and arrays of more than 2^32 bits. */
+ * Where the bits lie: the caller's memory, shared memory, huge pages, pages touched beforehand,
+ * and arrays of more than 2^32 bits. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -33,7 +34,8 @@ static void the_callers_memory(void **state)
 		struct weir_filter *f = NULL;
 		uint64_t bytes = planned_bytes(&params);
 		unsigned char *place = aligned_alloc(64, bytes + 128);
-		memset(place, 0xff, bytes + 128); /* dirty: creation zeroes what it takes and nothing else */
+		/* dirty: creation zeroes what it takes and nothing else */
+		memset(place, 0xff, bytes + 128);
 		params.memory = place + 64;
 		params.memory_bytes = bytes;
 		assert_ok(weir_create(&f, &params));
@@ -64,7 +66,8 @@ static void two_processes_in_shared_memory(void **state)
 	int status;
 	(void)state;
 	params.memory_bytes = planned_bytes(&params);
-	params.memory = mmap(NULL, params.memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	params.memory = mmap(NULL, params.memory_bytes, PROT_READ | PROT_WRITE,
+	                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(params.memory != MAP_FAILED);
 	assert_ok(weir_create(&f, &params));
 	pid_t child = fork();
@@ -107,7 +110,8 @@ static void alignment(void **state)
 	}
 }
 
-/* The two-letter flags of the mapping that holds an address: "hg" huge pages wanted, "nh" not wanted. */
+/* The two-letter flags of the mapping that holds an address: "hg" huge pages wanted, "nh" not
+ * wanted. */
 static bool mapping_has(const void *address, const char *flag)
 {
 	FILE *maps = fopen("/proc/self/smaps", "r");
@@ -128,7 +132,8 @@ static bool mapping_has(const void *address, const char *flag)
 static bool can_ask_for_huge_pages(void)
 {
 	void *p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	bool can = madvise(p, 4096, MADV_HUGEPAGE) == 0 && mapping_has(p, " hg"); /* not under qemu or in every kernel */
+	/* not under qemu or in every kernel */
+	bool can = madvise(p, 4096, MADV_HUGEPAGE) == 0 && mapping_has(p, " hg");
 	munmap(p, 4096);
 	return can;
 }
@@ -153,11 +158,14 @@ static void reserved_huge_pages(void **state)
 {
 	struct weir_params params = params_for(WEIR_BLOCKED, 1000);
 	struct weir_filter *f = NULL;
-	void *p = mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	void *p = mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE,
+	               MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 	(void)state;
 	params.flags = WEIR_HUGETLB;
-	if (p == MAP_FAILED) { /* no pool here, as on most machines: a clean refusal that says what to do */
-		assert_refused(weir_create(&f, &params), -ENOMEM, "huge-page pool", "vm.nr_hugepages");
+	/* no pool here, as on most machines: a clean refusal that says what to do */
+	if (p == MAP_FAILED) {
+		assert_refused(weir_create(&f, &params), -ENOMEM, "huge-page pool",
+		               "vm.nr_hugepages");
 		assert_null(f);
 		return;
 	}
@@ -170,7 +178,8 @@ static void reserved_huge_pages(void **state)
 
 static size_t resident_pages(const void *at, size_t bytes)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (bytes + page - 1) / page, resident = 0;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (bytes + page - 1) / page,
+	       resident = 0;
 	unsigned char *in = malloc(pages);
 	assert_int_equal(mincore((void *)(uintptr_t)at, bytes, in), 0);
 	for (size_t i = 0; i < pages; i++)
@@ -218,10 +227,12 @@ static void more_than_2_to_the_32_bits(void **state)
 		assert_int_equal(weir_contains_fixed(f, keys, 8, KEYS, bitmap), KEYS / 2);
 		for (uint64_t i = 0; i < KEYS; i++) {
 			assert_int_equal(weir_contains(f, &keys[i], 8), i < KEYS / 2);
-			wrong += weir_contains_hash(f, hashes[i]) != (bool)(bitmap[i / 64] >> i % 64 & 1);
+			wrong += weir_contains_hash(f, hashes[i]) !=
+			         (bool)(bitmap[i / 64] >> i % 64 & 1);
 		}
 		assert_int_equal(wrong, 0);
-		if (kinds[k] == WEIR_BLOCKED) { /* the last block is a block, and holds what was put there */
+		/* the last block is a block, and holds what was put there */
+		if (kinds[k] == WEIR_BLOCKED) {
 			struct weir_inline view;
 			assert_ok(weir_inline_init(&view, f));
 			assert_true(view.nblocks * 512 > UINT64_C(1) << 32);
@@ -235,7 +246,8 @@ static void more_than_2_to_the_32_bits(void **state)
 	}
 }
 
-/* Beyond 2^32 blocks the vector kernels take another way. The addresses are free, the memory is not touched. */
+/* Beyond 2^32 blocks the vector kernels take another way. The addresses are free, the memory is
+ * not touched. */
 static void more_than_2_to_the_32_blocks(void **state)
 {
 	enum { KEYS = 1000 };

@@ -43,7 +43,8 @@ static void union_of_two(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-		struct weir_filter *a = test_filter(kinds[k], 4000, 0.001), *b = test_filter(kinds[k], 4000, 0.001);
+		struct weir_filter *a = test_filter(kinds[k], 4000, 0.001),
+		                   *b = test_filter(kinds[k], 4000, 0.001);
 		struct weir_filter *all = test_filter(kinds[k], 4000, 0.001);
 		insert_range(a, 0, 2500);
 		insert_range(b, 1500, 4000);
@@ -75,7 +76,10 @@ static void a_difference_is_named_with_both_values(void **state)
 	base.words_per_key = 2;
 	base.bits_per_word = 3;
 	base.seed = 1;
-	struct difference { const char *field, *ours, *theirs; struct weir_params params; } cases[5];
+	struct difference {
+		const char *field, *ours, *theirs;
+		struct weir_params params;
+	} cases[5];
 	other = base, other.kind = WEIR_CLASSIC, other.words_per_key = 0;
 	cases[0] = (struct difference){ "kind", "blocked", "classic", other };
 	other = base, other.max_bytes = 64 * 31;
@@ -149,7 +153,8 @@ static void folds(void **state)
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(kinds); k++)
 		for (size_t l = 0; l < COUNT_OF(lines); l++)
-			for (uint32_t factor = 1; lines[l] % factor == 0 && factor <= lines[l]; factor *= 2) {
+			for (uint32_t factor = 1; lines[l] % factor == 0 && factor <= lines[l];
+			     factor *= 2) {
 				struct weir_params params = WEIR_PARAMS_INIT;
 				struct weir_filter *folded = NULL;
 				params.kind = kinds[k];
@@ -163,13 +168,15 @@ static void folds(void **state)
 				keys = keys > 20000 ? 20000 : keys;
 				insert_range(f, 0, keys);
 				assert_ok(weir_fold(&folded, f, factor));
-				assert_int_equal(count_range(folded, 0, keys), keys); /* no false negative */
+				/* no false negative */
+				assert_int_equal(count_range(folded, 0, keys), keys);
 				assert_int_equal(exact(folded).bytes, 64 * lines[l] / factor);
 				params.max_bytes /= factor;
 				params.capacity = params.capacity / factor;
 				struct weir_filter *direct = with(&params);
 				insert_range(direct, 0, keys);
-				assert_same_bits(folded, direct); /* as if it had been made that small */
+				/* as if it had been made that small */
+				assert_same_bits(folded, direct);
 				assert_int_equal(exact(folded).capacity, exact(direct).capacity);
 				insert_range(folded, keys, keys + 5);
 				assert_int_equal(count_range(folded, 0, keys + 5), keys + 5);
@@ -179,9 +186,17 @@ static void folds(void **state)
 
 static void factors_that_do_not_divide(void **state)
 {
-	static const struct { uint64_t lines; uint32_t factor; const char *text; } cases[] = {
-		{ 96, 0, "factor 0" }, { 96, 3, "factor 3" }, { 96, 6, "factor 6" }, { 96, 64, "factor 64" }, { 1, 2, "factor 2" },
-		{ 97, 2, "factor 2" }, { 64, 128, "factor 128" }, { 64, 0x80000000, "factor 2147483648" }, { 64, 0xffffffff, "4294967295" },
+	static const struct { uint64_t lines; uint32_t factor; const char *text;
+	} cases[] = {
+		{ 96, 0, "factor 0" },
+		{ 96, 3, "factor 3" },
+		{ 96, 6, "factor 6" },
+		{ 96, 64, "factor 64" },
+		{ 1, 2, "factor 2" },
+		{ 97, 2, "factor 2" },
+		{ 64, 128, "factor 128" },
+		{ 64, 0x80000000, "factor 2147483648" },
+		{ 64, 0xffffffff, "4294967295" },
 	};
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(kinds); k++)
@@ -192,7 +207,8 @@ static void factors_that_do_not_divide(void **state)
 			params.max_bytes = 64 * cases[i].lines;
 			params.capacity = cases[i].lines * 40;
 			struct weir_filter *f = with(&params);
-			assert_refused(weir_fold(&out, f, cases[i].factor), -EINVAL, cases[i].text, "power of two");
+			assert_refused(weir_fold(&out, f, cases[i].factor), -EINVAL, cases[i].text,
+			               "power of two");
 			assert_ptr_equal(out, &params); /* untouched on failure */
 			weir_destroy(f);
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Parameters that cannot be: each refused with its errno and a sentence that names the parameter, its value and what is allowed; and the
- * three directions of weir_plan. */
+ * Parameters that cannot be: each refused with its errno and a sentence that names the
+ * parameter, its value and what is allowed; and the three directions of weir_plan. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
@@ -13,21 +13,25 @@ static struct weir_params good(void)
 	return params;
 }
 
-static void refused(const struct weir_params *params, int err, const char *name, const char *value, const char *range)
+static void refused(const struct weir_params *params, int err, const char *name, const char *value,
+                    const char *range)
 {
 	struct weir_filter *untouched = (void *)&err, *f = untouched;
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	assert_refused(weir_create(&f, params), err, name, value);
 	assert_ptr_equal(f, untouched);
-	assert_refused(weir_plan(params, &plan), err, name, value); /* the calculator refuses what creation does */
+	/* the calculator refuses what creation does */
+	assert_refused(weir_plan(params, &plan), err, name, value);
 	if (!strstr(weir_error_detail(), range))
 		fail_msg("\"%s\" does not say \"%s\"", weir_error_detail(), range);
 }
 
 static void capacities(void **state)
 {
-	static const struct { uint64_t capacity; const char *value; } cases[] = {
-		{ (UINT64_C(1) << 48) + 1, "281474976710657" }, { UINT64_C(1) << 63, "9223372036854775808" },
+	static const struct { uint64_t capacity; const char *value;
+	} cases[] = {
+		{ (UINT64_C(1) << 48) + 1, "281474976710657" },
+		{ UINT64_C(1) << 63, "9223372036854775808" },
 		{ UINT64_MAX, "18446744073709551615" },
 	};
 	(void)state;
@@ -43,9 +47,18 @@ static void capacities(void **state)
 
 static void rates(void **state)
 {
-	static const struct { double rate; const char *value; } cases[] = {
-		{ 1, "1" }, { 0.50001, "0.5" }, { 2, "2" }, { -0.01, "-0.01" }, { 1e-300, "1e-300" }, { 9.9e-10, "9.9e-10" },
-		{ (double)NAN, "nan" }, { (double)INFINITY, "inf" }, { -(double)INFINITY, "-inf" }, { 4.9406564584124654e-324, "4.94065" },
+	static const struct { double rate; const char *value;
+	} cases[] = {
+		{ 1, "1" },
+		{ 0.50001, "0.5" },
+		{ 2, "2" },
+		{ -0.01, "-0.01" },
+		{ 1e-300, "1e-300" },
+		{ 9.9e-10, "9.9e-10" },
+		{ (double)NAN, "nan" },
+		{ (double)INFINITY, "inf" },
+		{ -(double)INFINITY, "-inf" },
+		{ 4.9406564584124654e-324, "4.94065" },
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -63,8 +76,12 @@ static void rates(void **state)
 
 static void sizes(void **state)
 {
-	static const struct { uint64_t bytes; const char *value; } cases[] = {
-		{ 1, "1" }, { 63, "63" }, { (UINT64_C(1) << 46) + 64, "70368744177728" }, { UINT64_C(1) << 63, "9223372036854775808" },
+	static const struct { uint64_t bytes; const char *value;
+	} cases[] = {
+		{ 1, "1" },
+		{ 63, "63" },
+		{ (UINT64_C(1) << 46) + 64, "70368744177728" },
+		{ UINT64_C(1) << 63, "9223372036854775808" },
 		{ UINT64_MAX, "18446744073709551615" },
 	};
 	(void)state;
@@ -78,7 +95,8 @@ static void sizes(void **state)
 	struct weir_params params = good();
 	params.max_bytes = 640; /* a limit that is too low for 1000 keys at 1 % */
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
-	params.capacity = 1000000; /* several shards: what it is said to need is what suffices, and a line less does not */
+	/* several shards: what it is said to need is what suffices, and a line less does not */
+	params.capacity = 1000000;
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
 	params.max_bytes = strtoull(strstr(weir_error_detail(), "needs ") + 6, NULL, 10);
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -103,8 +121,13 @@ static void fewer_than_two(void **state)
 static void layouts(void **state)
 {
 	static const uint32_t no_z[] = { 3, 5, 6, 7, 9, 16, UINT32_MAX };
-	static const struct { uint32_t z, g; const char *value, *range; } no_g[] = {
-		{ 1, 11, "11", "10" }, { 2, 11, "11", "10" }, { 4, 6, "6", "5" }, { 8, 3, "3", "2" }, { 2, UINT32_MAX, "4294967295", "10" },
+	static const struct { uint32_t z, g; const char *value, *range;
+	} no_g[] = {
+		{ 1, 11, "11", "10" },
+		{ 2, 11, "11", "10" },
+		{ 4, 6, "6", "5" },
+		{ 8, 3, "3", "2" },
+		{ 2, UINT32_MAX, "4294967295", "10" },
 	};
 	char value[16];
 	(void)state;
@@ -197,7 +220,8 @@ static void pointers_and_struct_sizes(void **state)
 	assert_refused(weir_plan(&params, &plan), -EINVAL, "struct_size", "0");
 	plan.struct_size = sizeof plan + 1;
 	assert_refused(weir_plan(&params, &plan), -EINVAL, "weir_plan.struct_size", "_INIT");
-	params.struct_size = offsetof(struct weir_params, memory); /* a program built with an older, shorter header */
+	/* a program built with an older, shorter header */
+	params.struct_size = offsetof(struct weir_params, memory);
 	memset(&params.memory, 0xff, sizeof params - offsetof(struct weir_params, memory));
 	assert_ok(weir_create(&f, &params));
 	assert_int_equal(weir_insert(f, "key", 3), WEIR_NEW);
@@ -217,7 +241,8 @@ static void the_ends_of_the_ranges(void **state)
 	assert_ok(weir_plan(&params, &plan));
 	params = good(), params.fp_rate = 0.5;
 	assert_ok(weir_plan(&params, &plan));
-	params = good(), params.fp_rate = 0, params.max_bytes = UINT64_C(1) << 46, params.capacity = UINT64_C(1) << 43;
+	params = good(), params.fp_rate = 0, params.max_bytes = UINT64_C(1) << 46,
+	params.capacity = UINT64_C(1) << 43;
 	assert_ok(weir_plan(&params, &plan));
 	params = good(), params.capacity = 1, params.fp_rate = 0.5, params.max_bytes = 64;
 	assert_ok(weir_create(&f, &params));
@@ -240,22 +265,29 @@ static void three_directions(void **state)
 		for (size_t r = 0; r < COUNT_OF(rate); r++)
 			for (uint64_t capacity = 1000; capacity < 200000000; capacity *= 17) {
 				struct weir_params params = WEIR_PARAMS_INIT;
-				struct weir_plan size = WEIR_PLAN_INIT, keys = WEIR_PLAN_INIT, odds = WEIR_PLAN_INIT;
+				struct weir_plan size = WEIR_PLAN_INIT, keys = WEIR_PLAN_INIT,
+				                 odds = WEIR_PLAN_INIT;
 				params.kind = kinds[k];
 				params.capacity = capacity;
 				params.fp_rate = rate[r];
 				assert_ok(weir_plan(&params, &size));
 				assert_int_equal(size.capacity, capacity);
-				assert_true(size.fp_rate <= rate[r] * 1.001 && size.bytes % 64 == 0);
-				assert_true(fabs(size.bits_per_key - (double)size.bytes * 8 / (double)capacity) < 1e-9 * size.bits_per_key);
+				assert_true(size.fp_rate <= rate[r] * 1.001 &&
+				            size.bytes % 64 == 0);
+				assert_true(fabs(size.bits_per_key -
+				                 (double)size.bytes * 8 / (double)capacity) <
+				            1e-9 * size.bits_per_key);
 				assert_true(size.shards && size.bytes / 64 % size.shards == 0);
 				params.capacity = 0, params.max_bytes = size.bytes;
 				assert_ok(weir_plan(&params, &keys));
-				assert_true(keys.bytes <= size.bytes && keys.capacity >= capacity - 1 - capacity / 500);
-				assert_true((double)keys.capacity <= (double)capacity * (capacity < 20000 ? 1.2 : 1.01));
+				assert_true(keys.bytes <= size.bytes &&
+				            keys.capacity >= capacity - 1 - capacity / 500);
+				assert_true((double)keys.capacity <=
+				            (double)capacity * (capacity < 20000 ? 1.2 : 1.01));
 				params.capacity = capacity, params.fp_rate = 0;
 				assert_ok(weir_plan(&params, &odds));
-				assert_true(odds.bytes <= size.bytes && odds.fp_rate <= rate[r] * 1.01);
+				assert_true(odds.bytes <= size.bytes &&
+				            odds.fp_rate <= rate[r] * 1.01);
 				params.fp_rate = rate[r]; /* all three: a limit that is kept */
 				assert_ok(weir_plan(&params, &odds));
 				assert_true(odds.bytes <= size.bytes);

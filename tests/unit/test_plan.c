@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir_plan: its three directions against each other, the choice of the layout, and what it says of it. test_params has what it
- * refuses, test_sizing the mathematics. */
+ * weir_plan: its three directions against each other, the choice of the layout, and what it says
+ * of it. test_params has what it refuses, test_sizing the mathematics. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
@@ -15,20 +15,23 @@ static struct weir_plan plan_of(const struct weir_params *params)
 	return plan;
 }
 
-/* The size for a rate, the rate of that size and the capacity at that size agree, for every layout that can be asked for. */
+/* The size for a rate, the rate of that size and the capacity at that size agree, for every
+ * layout that can be asked for. */
 static void assert_round_trip(struct weir_params params)
 {
 	struct weir_plan size = plan_of(&params), other;
 	double asked = params.fp_rate;
 	assert_true(size.fp_rate <= asked);
 	params.words_per_key = params.kind == WEIR_BLOCKED ? size.words_per_key : 0;
-	params.bits_per_word = params.kind == WEIR_BLOCKED ? size.bits_per_word : size.words_per_key;
+	params.bits_per_word = params.kind == WEIR_BLOCKED ? size.bits_per_word :
+	                                                     size.words_per_key;
 	params.max_bytes = size.bytes, params.fp_rate = 0; /* its rate */
 	other = plan_of(&params);
 	assert_int_equal(other.bytes, size.bytes);
 	assert_int_equal(other.shards, size.shards);
 	assert_true(other.fp_rate == size.fp_rate);
-	params.fp_rate = asked, params.capacity = 0; /* its capacity: the most that keeps the rate */
+	/* its capacity: the most that keeps the rate */
+	params.fp_rate = asked, params.capacity = 0;
 	other = plan_of(&params);
 	assert_int_equal(other.bytes, size.bytes);
 	assert_true(other.capacity >= size.capacity && other.fp_rate <= asked * (1 + 1e-9));
@@ -37,7 +40,8 @@ static void assert_round_trip(struct weir_params params)
 		assert_true(plan_of(&params).fp_rate > asked);
 	else
 		assert_refused(weir_plan(&params, &other), -EINVAL, "max_bytes", "0.5 is the most");
-	params.capacity = size.capacity, params.fp_rate = asked; /* as a limit it is enough, and a line a shard less is not */
+	/* as a limit it is enough, and a line a shard less is not */
+	params.capacity = size.capacity, params.fp_rate = asked;
 	assert_int_equal(plan_of(&params).bytes, size.bytes);
 	params.max_bytes = size.bytes - 64 * (uint64_t)size.shards;
 	if (params.max_bytes)
@@ -49,7 +53,8 @@ static void three_directions_agree(void **state)
 	static const double rates[] = { 0.5, 0.1, 0.01, 0.001, 1e-4, 1e-6, 1e-9 };
 	(void)state;
 	for (size_t r = 0; r < COUNT_OF(rates); r++)
-		for (uint64_t capacity = 1; capacity < UINT64_C(1) << 30; capacity = capacity * 23 + 5) {
+		for (uint64_t capacity = 1; capacity < UINT64_C(1) << 30;
+		     capacity = capacity * 23 + 5) {
 			struct weir_params params = WEIR_PARAMS_INIT;
 			params.fp_rate = rates[r];
 			params.capacity = capacity;
@@ -71,7 +76,8 @@ static double least_rate(double bits_per_key, unsigned z)
 	return least;
 }
 
-/* The rule of 6 % in both directions: the fewest words whose size, or whose rate at a 6 % smaller size, is within it. */
+/* The rule of 6 % in both directions: the fewest words whose size, or whose rate at a 6 %
+ * smaller size, is within it. */
 static void the_fewest_words_within_6_percent(void **state)
 {
 	unsigned same = 0, all = 0;
@@ -95,10 +101,12 @@ static void the_fewest_words_within_6_percent(void **state)
 		for (size_t i = 0; i < COUNT_OF(words); i++)
 			allowed = fmin(allowed, least_rate(rate.bits_per_key / 1.06, words[i]));
 		for (size_t i = 0; i < COUNT_OF(words) && words[i] <= rate.words_per_key; i++)
-			assert_true((least_rate(rate.bits_per_key, words[i]) <= allowed) == (words[i] == rate.words_per_key));
+			assert_true((least_rate(rate.bits_per_key, words[i]) <= allowed) ==
+			            (words[i] == rate.words_per_key));
 	}
 	print_message("the size of a rate gets the words of that rate in %u of %u\n", same, all);
-	assert_true(same * 100 >= all * 90); /* a rate just beside a change of words may get the fewer */
+	/* a rate just beside a change of words may get the fewer */
+	assert_true(same * 100 >= all * 90);
 }
 
 /* Two keys of one 64-bit hash are one key to the filter. */
@@ -111,8 +119,10 @@ static void the_floor_of_64_bit_hashes(void **state)
 	params.capacity = UINT64_C(1) << 34;
 	params.fp_rate = 4e-9;
 	plan = plan_of(&params);
-	assert_true(plan.fp_rate_floor == exp2(-30) && plan.fp_rate > plan.fp_rate_floor && plan.fp_rate <= 4e-9);
-	assert_true(plan.fp_rate > 3.9e-9); /* the layout was given what the floor leaves, no less */
+	assert_true(plan.fp_rate_floor == exp2(-30) && plan.fp_rate > plan.fp_rate_floor &&
+	            plan.fp_rate <= 4e-9);
+	/* the layout was given what the floor leaves, no less */
+	assert_true(plan.fp_rate > 3.9e-9);
 	params.fp_rate = 1e-9;
 	assert_refused(weir_plan(&params, &plan), -EINVAL, "fp_rate 1e-09", "17179869184");
 	params.capacity = 0, params.max_bytes = UINT64_C(1) << 46;
@@ -128,7 +138,8 @@ static void what_excludes_each_other(void **state)
 	params.capacity = 1000, params.fp_rate = 0.01;
 	params.flags = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES;
 	assert_refused(weir_plan(&params, &plan), -EINVAL, "flags 0x3", "exclude");
-	params.flags = 0, params.kind = WEIR_CLASSIC, params.words_per_key = 33, params.bits_per_word = 1;
+	params.flags = 0, params.kind = WEIR_CLASSIC, params.words_per_key = 33,
+	params.bits_per_word = 1;
 	assert_refused(weir_plan(&params, &plan), -EINVAL, "words_per_key 33", "32");
 }
 
@@ -174,12 +185,17 @@ static void what_a_plan_says(void **state)
 	plan = plan_of(&params);
 	assert_true(plan.words_per_key == 5 && plan.bits_per_word == 1);
 	assert_non_null(strstr(plan.reason, "asked for"));
-	params.words_per_key = 5, params.bits_per_word = 1; /* as a plan and weir_params_of() have it */
+	/* as a plan and weir_params_of() have it */
+	params.words_per_key = 5, params.bits_per_word = 1;
 	assert_int_equal(plan_of(&params).words_per_key, 5);
 	params.words_per_key = 0, params.bits_per_word = 5;
-	struct { struct weir_plan plan; char after[8]; } old = { { .struct_size = offsetof(struct weir_plan, reason) }, "" };
+	struct {
+		struct weir_plan plan;
+		char after[8];
+	} old = { { .struct_size = offsetof(struct weir_plan, reason) }, "" };
 	old.plan.reason = old.after;
-	assert_ok(weir_plan(&params, &old.plan)); /* an older header's shorter plan is filled as far as it goes */
+	/* an older header's shorter plan is filled as far as it goes */
+	assert_ok(weir_plan(&params, &old.plan));
 	assert_true(old.plan.classic_bytes == plan.classic_bytes && old.plan.reason == old.after);
 	assert_int_equal(old.plan.struct_size, offsetof(struct weir_plan, reason));
 }
@@ -190,7 +206,9 @@ static void the_parameters_of_a_filter_make_its_like(void **state)
 	(void)state;
 	for (uint32_t kind = WEIR_BLOCKED; kind <= WEIR_CLASSIC; kind++)
 		for (uint64_t capacity = 1; capacity < 10000000; capacity = capacity * 7 + 3) {
-			struct weir_filter *f = test_filter(kind, capacity, 0.3 / (double)capacity + 1e-6), *like = NULL;
+			struct weir_filter *f = test_filter(kind, capacity,
+			                                    0.3 / (double)capacity + 1e-6),
+			                   *like = NULL;
 			struct weir_params params = WEIR_PARAMS_INIT;
 			struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT;
 			assert_ok(weir_params_of(f, &params));
@@ -198,8 +216,10 @@ static void the_parameters_of_a_filter_make_its_like(void **state)
 			assert_ok(weir_create(&like, &params));
 			assert_ok(weir_stats(f, &a));
 			assert_ok(weir_stats(like, &b));
-			assert_true(a.bytes == b.bytes && a.shards == b.shards && a.capacity == b.capacity);
-			assert_true(a.words_per_key == b.words_per_key && a.bits_per_word == b.bits_per_word);
+			assert_true(a.bytes == b.bytes && a.shards == b.shards &&
+			            a.capacity == b.capacity);
+			assert_true(a.words_per_key == b.words_per_key &&
+			            a.bits_per_word == b.bits_per_word);
 			assert_ok(weir_merge(like, f));
 			weir_destroy(f), weir_destroy(like);
 		}
@@ -214,7 +234,8 @@ static void the_parameters_of_a_filter_for_an_older_header(void **state)
 	older.struct_size = offsetof(struct weir_params, memory);
 	older.memory = f;
 	assert_ok(weir_params_of(f, &older));
-	assert_true(older.struct_size == offsetof(struct weir_params, memory) && older.seed == 42 && older.memory == f);
+	assert_true(older.struct_size == offsetof(struct weir_params, memory) && older.seed == 42 &&
+	            older.memory == f);
 	older.struct_size = 0;
 	assert_refused(weir_params_of(f, &older), -EINVAL, "weir_params.struct_size 0", "_INIT");
 	assert_refused(weir_params_of(f, NULL), -EINVAL, "weir_params is NULL", "_INIT");

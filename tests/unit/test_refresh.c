@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Refresh: which files are taken, which are refused and how often that is said, and what becomes of the keys. */
+ * Refresh: which files are taken, which are refused and how often that is said, and what becomes
+ * of the keys. */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include "../folder.h"
@@ -23,7 +24,8 @@ static int teardown(void **state)
 }
 
 /* An image of the keys from @from to before @to; @level: of zstd. */
-static void save_at(const char *where, uint32_t kind, uint64_t capacity, uint64_t seed, uint64_t from, uint64_t to, int level)
+static void save_at(const char *where, uint32_t kind, uint64_t capacity, uint64_t seed,
+                    uint64_t from, uint64_t to, int level)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -71,14 +73,17 @@ static void test_each_flavor(void **state)
 		assert_int_equal(s.generation, 2);
 		assert_int_equal(s.swaps, 1);
 		assert_int_equal(s.bytes, s.filter.bytes);
-		insert_into(mine, 5000, 5100); /* a mapping of its own, so it goes on taking inserts */
+		/* a mapping of its own, so it goes on taking inserts */
+		insert_into(mine, 5000, 5100);
 		assert_int_equal(missing_in(mine, 5000, 5100), 0);
 		save(1000, 2000);
-		assert_int_equal(missing_in(mine, 0, 1000), 0); /* the mapping is of the file as it was */
+		/* the mapping is of the file as it was */
+		assert_int_equal(missing_in(mine, 0, 1000), 0);
 		assert_int_equal(weir_handle_refresh(mine, path), 1);
 		assert_int_equal(missing_in(mine, 1000, 2000), 0);
 		assert_true(missing_in(mine, 0, 1000) > 900);
-		assert_true(missing_in(mine, 5000, 5100) > 90); /* they were in no image and were not carried */
+		/* they were in no image and were not carried */
+		assert_true(missing_in(mine, 5000, 5100) > 90);
 		assert_int_equal(weir_handle_refresh(mine, path), 0);
 		assert_int_equal(stats_of(mine).refused, 0);
 		close_handle(flavor, mine);
@@ -108,7 +113,8 @@ static void test_no_such_file(void **state)
 	(void)state;
 	unlink(path);
 	assert_refused(weir_handle_refresh(h, path), -ENOENT, path, "no such file");
-	assert_refused(weir_handle_refresh(h, path), -ENOENT, path, "no such file"); /* nothing to remember */
+	/* nothing to remember */
+	assert_refused(weir_handle_refresh(h, path), -ENOENT, path, "no such file");
 	save(0, 10);
 	assert_int_equal(weir_handle_refresh(h, path), 1);
 	unlink(path);
@@ -158,7 +164,8 @@ static void test_another_layout_and_carry(void **state)
 	save_at(path, WEIR_BLOCKED, 20000, 42, 0, 10, 0);
 	assert_refused(weir_handle_refresh_with(h, path, &carry), -EINVAL, "bytes", "");
 	assert_int_equal(weir_handle_refresh_with(h, path, &carry), 0);
-	assert_int_equal(weir_handle_refresh(h, path), 0); /* the file is remembered, not what was asked of it */
+	/* the file is remembered, not what was asked of it */
+	assert_int_equal(weir_handle_refresh(h, path), 0);
 	assert_int_equal(missing_in(h, 0, 2000), 0);
 	save_at(path, WEIR_CLASSIC, 20000, 42, 3000, 4000, 0);
 	assert_int_equal(weir_handle_refresh(h, path), 1);
@@ -178,7 +185,8 @@ static void test_read_only(void **state)
 	save(100, 200);
 	assert_int_equal(weir_handle_refresh(mine, path), 1);
 	assert_int_equal(missing_in(mine, 100, 200), 0);
-	assert_refused(weir_handle_insert_hash(mine, 1), -EROFS, "read-only", ""); /* as before: the pages are shared */
+	/* as before: the pages are shared */
+	assert_refused(weir_handle_insert_hash(mine, 1), -EROFS, "read-only", "");
 	save(200, 300);
 	carry.carry = true;
 	assert_refused(weir_handle_refresh_with(mine, path, &carry), -EROFS, "read-only", "");
@@ -263,12 +271,16 @@ static void test_options(void **state)
 {
 	struct weir_refresh_options older = WEIR_REFRESH_OPTIONS_INIT;
 	(void)state;
-	assert_refused(weir_handle_refresh(NULL, path), -EINVAL, "the handle is NULL", "weir_handle_refresh");
-	assert_refused(weir_handle_refresh(h, NULL), -EINVAL, "path is NULL", "weir_handle_refresh");
+	assert_refused(weir_handle_refresh(NULL, path), -EINVAL, "the handle is NULL",
+	               "weir_handle_refresh");
+	assert_refused(weir_handle_refresh(h, NULL), -EINVAL, "path is NULL",
+	               "weir_handle_refresh");
 	older.struct_size = 4;
-	assert_refused(weir_handle_refresh_with(h, path, &older), -EINVAL, "weir_refresh_options.struct_size 4", "_INIT");
+	assert_refused(weir_handle_refresh_with(h, path, &older), -EINVAL,
+	               "weir_refresh_options.struct_size 4", "_INIT");
 	older.struct_size = sizeof older + 1;
-	assert_refused(weir_handle_refresh_with(h, path, &older), -EINVAL, "weir_refresh_options.struct_size", "_INIT");
+	assert_refused(weir_handle_refresh_with(h, path, &older), -EINVAL,
+	               "weir_refresh_options.struct_size", "_INIT");
 	older.struct_size = offsetof(struct weir_refresh_options, keep_previous);
 	older.keep_previous = true;
 	save(0, 100);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reload in one thread's order: what each verb does to the filters, what it answers, what it refuses and says then. */
+ * Reload in one thread's order: what each verb does to the filters, what it answers, what it
+ * refuses and says then. */
 #include <sys/uio.h>
 #include "../handles.h"
 
@@ -35,10 +36,12 @@ static void test_from_a_source(void **state)
 		assert_int_equal(weir_reload_insert(r, "word", 4), WEIR_SEEN);
 		for (uint64_t i = 2000; i < 3000; i++)
 			assert_ok(weir_reload_insert_hash(r, test_key(i)));
-		assert_true(missing_in(h, 2000, 3000) > 900); /* the loader's keys are not published yet */
+		/* the loader's keys are not published yet */
+		assert_true(missing_in(h, 2000, 3000) > 900);
 		assert_ok(weir_reload_commit(r));
 		assert_int_equal(missing_in(h, 1000, 3000), 0);
-		assert_true(missing_in(h, 0, 1000) > 900); /* what the source did not have has left */
+		/* what the source did not have has left */
+		assert_true(missing_in(h, 0, 1000) > 900);
 		struct weir_handle_stats s = stats_of(h);
 		assert_false(s.reloading || s.previous_kept);
 		assert_int_equal(s.bytes, s.filter.bytes);
@@ -96,8 +99,15 @@ static void test_another_layout(void **state)
 	const struct weir_params params[] = {
 		{ .struct_size = sizeof *params, .capacity = 50000, .fp_rate = 0.01 },
 		{ .struct_size = sizeof *params, .capacity = 10000, .fp_rate = 0.0001 },
-		{ .struct_size = sizeof *params, .kind = WEIR_CLASSIC, .capacity = 10000, .fp_rate = 0.001, .seed = 42 },
-		{ .struct_size = sizeof *params, .max_bytes = 1 << 16, .fp_rate = 0.01, .words_per_key = 1 },
+		{ .struct_size = sizeof *params,
+		  .kind = WEIR_CLASSIC,
+		  .capacity = 10000,
+		  .fp_rate = 0.001,
+		  .seed = 42 },
+		{ .struct_size = sizeof *params,
+		  .max_bytes = 1 << 16,
+		  .fp_rate = 0.01,
+		  .words_per_key = 1 },
 	};
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -105,7 +115,8 @@ static void test_another_layout(void **state)
 	for (unsigned i = 0; i < COUNT_OF(params); i++) {
 		o.params = params + i;
 		struct weir_reload *r = begin(h, &o);
-		assert_int_equal(weir_handle_insert(h, &i, sizeof i), WEIR_NEW); /* one hash for two layouts */
+		/* one hash for two layouts */
+		assert_int_equal(weir_handle_insert(h, &i, sizeof i), WEIR_NEW);
 		insert_into(h, 100 * i, 100 * i + 100);
 		assert_true(weir_contains(weir_reload_next(r), &i, sizeof i));
 		assert_ok(weir_reload_commit(r));
@@ -144,7 +155,9 @@ static void test_max_bytes(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
-	struct weir_params larger = { .struct_size = sizeof larger, .capacity = 40000, .fp_rate = 0.01 };
+	struct weir_params larger = { .struct_size = sizeof larger,
+	                              .capacity = 40000,
+	                              .fp_rate = 0.01 };
 	uint64_t each = stats_of(h).bytes;
 	(void)state;
 	o.max_bytes = 2 * each - 1;
@@ -158,7 +171,8 @@ static void test_max_bytes(void **state)
 	o.max_bytes = 6 * each;
 	o.keep_previous = true;
 	assert_ok(weir_reload_commit(begin(h, &o)));
-	assert_refused(weir_reload_begin(&untouched, h, &o), -EFBIG, "max_bytes", "held"); /* the previous one counts */
+	/* the previous one counts */
+	assert_refused(weir_reload_begin(&untouched, h, &o), -EFBIG, "max_bytes", "held");
 	assert_ok(weir_handle_drop_previous(h));
 	assert_null(untouched);
 	close_handle(flavors, h);
@@ -187,7 +201,8 @@ static void test_abort(void **state)
 	}
 }
 
-/* An insert that one filter of the record refuses is refused, whichever of them it is: it would not be in all. */
+/* An insert that one filter of the record refuses is refused, whichever of them it is: it would
+ * not be in all. */
 static void test_a_read_only_filter_among_them(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01), *mapped;
@@ -203,10 +218,12 @@ static void test_a_read_only_filter_among_them(void **state)
 	assert_ok(weir_handle_create(&h, mapped, NULL));
 	o.keep_previous = true;
 	struct weir_reload *r = begin(h, &o);
-	assert_refused(weir_handle_insert_hash(h, hash), -EROFS, "read-only", ""); /* the current one */
+	/* the current one */
+	assert_refused(weir_handle_insert_hash(h, hash), -EROFS, "read-only", "");
 	assert_refused(weir_handle_insert_hashes(h, &hash, 1, NULL), -EROFS, "read-only", "");
 	assert_ok(weir_reload_commit(r));
-	assert_refused(weir_handle_insert_hash(h, hash), -EROFS, "read-only", ""); /* the previous one */
+	/* the previous one */
+	assert_refused(weir_handle_insert_hash(h, hash), -EROFS, "read-only", "");
 	assert_refused(weir_handle_insert_hashes(h, &hash, 1, NULL), -EROFS, "read-only", "");
 	assert_ok(weir_handle_drop_previous(h));
 	assert_ok(weir_handle_insert_hash(h, hash));
@@ -218,7 +235,8 @@ static void test_progress(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_reload *r = begin(h, NULL);
-	struct weir_reload_progress p = WEIR_RELOAD_PROGRESS_INIT, older = WEIR_RELOAD_PROGRESS_INIT;
+	struct weir_reload_progress p = WEIR_RELOAD_PROGRESS_INIT,
+	                            older = WEIR_RELOAD_PROGRESS_INIT;
 	(void)state;
 	assert_ok(weir_reload_progress(r, &p));
 	assert_true(p.keys == 0 && p.share == 0 && p.seconds >= 0 && p.seconds < 600);
@@ -226,15 +244,19 @@ static void test_progress(void **state)
 		assert_ok(weir_reload_insert_hash(r, test_key(i)));
 	usleep(10000);
 	assert_ok(weir_reload_progress(r, &p));
-	assert_true(p.keys > 4800 && p.keys < 5200 && p.share > 0.48 && p.share < 0.52 && p.seconds >= 0.01);
+	assert_true(p.keys > 4800 && p.keys < 5200 && p.share > 0.48 && p.share < 0.52 &&
+	            p.seconds >= 0.01);
 	older.struct_size = offsetof(struct weir_reload_progress, share);
 	assert_ok(weir_reload_progress(r, &older));
 	assert_true(older.keys == p.keys && older.share == 0);
 	older.struct_size = 0;
-	assert_refused(weir_reload_progress(r, &older), -EINVAL, "weir_reload_progress.struct_size 0", "_INIT");
+	assert_refused(weir_reload_progress(r, &older), -EINVAL,
+	               "weir_reload_progress.struct_size 0", "_INIT");
 	older.struct_size = 1000;
-	assert_refused(weir_reload_progress(r, &older), -EINVAL, "weir_reload_progress.struct_size 1000", "_INIT");
-	assert_refused(weir_reload_progress(r, NULL), -EINVAL, "weir_reload_progress is NULL", "_INIT");
+	assert_refused(weir_reload_progress(r, &older), -EINVAL,
+	               "weir_reload_progress.struct_size 1000", "_INIT");
+	assert_refused(weir_reload_progress(r, NULL), -EINVAL, "weir_reload_progress is NULL",
+	               "_INIT");
 	weir_reload_abort(r);
 	close_handle(flavors, h);
 }
@@ -244,15 +266,20 @@ static void test_options(void **state)
 	struct weir_handle *h = open_handle(flavors, 1000);
 	struct weir_reload_options older = WEIR_RELOAD_OPTIONS_INIT;
 	(void)state;
-	assert_refused(weir_reload_begin(NULL, h, NULL), -EINVAL, "out is NULL", "weir_reload_begin");
-	assert_refused(weir_reload_begin(&untouched, NULL, NULL), -EINVAL, "the handle is NULL", "weir_reload_begin");
+	assert_refused(weir_reload_begin(NULL, h, NULL), -EINVAL, "out is NULL",
+	               "weir_reload_begin");
+	assert_refused(weir_reload_begin(&untouched, NULL, NULL), -EINVAL, "the handle is NULL",
+	               "weir_reload_begin");
 	older.keep_previous = true;
 	older.struct_size = 3;
-	assert_refused(weir_reload_begin(&untouched, h, &older), -EINVAL, "weir_reload_options.struct_size 3", "_INIT");
+	assert_refused(weir_reload_begin(&untouched, h, &older), -EINVAL,
+	               "weir_reload_options.struct_size 3", "_INIT");
 	older.struct_size = sizeof older + 8;
-	assert_refused(weir_reload_begin(&untouched, h, &older), -EINVAL, "weir_reload_options.struct_size", "_INIT");
+	assert_refused(weir_reload_begin(&untouched, h, &older), -EINVAL,
+	               "weir_reload_options.struct_size", "_INIT");
 	assert_null(untouched);
-	older.struct_size = offsetof(struct weir_reload_options, keep_previous); /* a header that had no such field */
+	/* a header that had no such field */
+	older.struct_size = offsetof(struct weir_reload_options, keep_previous);
 	assert_ok(weir_reload_commit(begin(h, &older)));
 	assert_false(stats_of(h).previous_kept);
 	close_handle(flavors, h);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reload against everything else: one writer at a time, sections, what is kept and taken back, when memory goes back, and inserters and
- * readers that never stop. */
+ * Reload against everything else: one writer at a time, sections, what is kept and taken back,
+ * when memory goes back, and inserters and readers that never stop. */
 #include <stdatomic.h>
 #include "../handles.h"
 
@@ -42,7 +42,8 @@ static void test_rollback(void **state)
 		assert_int_equal(s.generation, 3);
 		assert_int_equal(s.swaps, 2);
 		assert_int_equal(s.bytes, each);
-		assert_refused(weir_handle_rollback(h), -ENOENT, "weir_handle_rollback", "no previous filter is kept");
+		assert_refused(weir_handle_rollback(h), -ENOENT, "weir_handle_rollback",
+		               "no previous filter is kept");
 		close_handle(flavor, h);
 	}
 }
@@ -53,10 +54,12 @@ static void test_drop_and_replace_the_previous(void **state)
 	FOR_EACH_FLAVOR(flavor) {
 		struct weir_handle *h = open_handle(flavor, 10000);
 		uint64_t each = stats_of(h).bytes;
-		assert_refused(weir_handle_drop_previous(h), -ENOENT, "weir_handle_drop_previous", "no previous filter is kept");
+		assert_refused(weir_handle_drop_previous(h), -ENOENT, "weir_handle_drop_previous",
+		               "no previous filter is kept");
 		assert_ok(weir_reload_commit(begin(h, true, false)));
 		insert_into(h, 0, 100);
-		assert_ok(weir_reload_commit(begin(h, true, false))); /* its own previous one takes the place of the first */
+		/* its own previous one takes the place of the first */
+		assert_ok(weir_reload_commit(begin(h, true, false)));
 		assert_int_equal(stats_of(h).bytes, 2 * each);
 		double age = stats_of(h).age;
 		assert_ok(weir_handle_drop_previous(h));
@@ -66,7 +69,8 @@ static void test_drop_and_replace_the_previous(void **state)
 		assert_int_equal(s.generation, 3);
 		assert_int_equal(s.swaps, 2);
 		assert_ok(weir_reload_commit(begin(h, true, false)));
-		assert_ok(weir_reload_commit(begin(h, false, false))); /* keeps none, and the one that was kept has gone */
+		/* keeps none, and the one that was kept has gone */
+		assert_ok(weir_reload_commit(begin(h, false, false)));
 		assert_false(stats_of(h).previous_kept);
 		assert_int_equal(stats_of(h).bytes, each);
 		close_handle(flavor, h); /* and a handle goes with its previous filter */
@@ -82,10 +86,14 @@ static void test_one_at_a_time(void **state)
 	FOR_EACH_FLAVOR(flavor) {
 		struct weir_handle *h = open_handle(flavor, 1000);
 		struct weir_reload *r = begin(h, false, false);
-		assert_refused(weir_reload_begin(&untouched, h, NULL), -EBUSY, "weir_reload_begin", "under way");
-		assert_refused(weir_handle_rollback(h), -EBUSY, "weir_handle_rollback", "under way");
-		assert_refused(weir_handle_drop_previous(h), -EBUSY, "weir_handle_drop_previous", "under way");
-		assert_refused(weir_handle_refresh(h, "/none"), -EBUSY, "weir_handle_refresh", "under way");
+		assert_refused(weir_reload_begin(&untouched, h, NULL), -EBUSY, "weir_reload_begin",
+		               "under way");
+		assert_refused(weir_handle_rollback(h), -EBUSY, "weir_handle_rollback",
+		               "under way");
+		assert_refused(weir_handle_drop_previous(h), -EBUSY, "weir_handle_drop_previous",
+		               "under way");
+		assert_refused(weir_handle_refresh(h, "/none"), -EBUSY, "weir_handle_refresh",
+		               "under way");
 		assert_refused(weir_handle_destroy(h), -EBUSY, "weir_handle_destroy", "under way");
 		assert_null(untouched);
 		assert_ok(weir_reload_commit(r));
@@ -94,7 +102,8 @@ static void test_one_at_a_time(void **state)
 	}
 }
 
-/* Each of them would wait for its caller; nothing has happened then. With qsbr nobody can tell, and nothing hangs. */
+/* Each of them would wait for its caller; nothing has happened then. With qsbr nobody can tell,
+ * and nothing hangs. */
 static void test_inside_a_section(void **state)
 {
 	(void)state;
@@ -103,15 +112,20 @@ static void test_inside_a_section(void **state)
 		struct weir_reload *r = NULL;
 		flavor->rcu->read_lock();
 		if (flavor->has_sections) {
-			assert_refused(weir_reload_begin(&untouched, h, NULL), -EDEADLK, "weir_reload_begin", "read-side section");
-			assert_refused(weir_handle_rollback(h), -EDEADLK, "weir_handle_rollback", "read-side section");
-			assert_refused(weir_handle_drop_previous(h), -EDEADLK, "weir_handle_drop_previous", "read-side section");
-			assert_refused(weir_handle_refresh(h, "/none"), -EDEADLK, "weir_handle_refresh", "read-side section");
+			assert_refused(weir_reload_begin(&untouched, h, NULL), -EDEADLK,
+			               "weir_reload_begin", "read-side section");
+			assert_refused(weir_handle_rollback(h), -EDEADLK, "weir_handle_rollback",
+			               "read-side section");
+			assert_refused(weir_handle_drop_previous(h), -EDEADLK,
+			               "weir_handle_drop_previous", "read-side section");
+			assert_refused(weir_handle_refresh(h, "/none"), -EDEADLK,
+			               "weir_handle_refresh", "read-side section");
 			flavor->rcu->read_unlock();
 			r = begin(h, false, false);
 			insert_into(h, 0, 100);
 			flavor->rcu->read_lock();
-			assert_refused(weir_reload_commit(r), -EDEADLK, "weir_reload_commit", "read-side section");
+			assert_refused(weir_reload_commit(r), -EDEADLK, "weir_reload_commit",
+			               "read-side section");
 			insert_into(h, 100, 200);
 			assert_int_equal(stats_of(h).generation, 1);
 		} else {
@@ -137,7 +151,8 @@ static void test_abort_inside_a_section(void **state)
 		flavor->rcu->read_lock();
 		weir_reload_abort(r);
 		assert_false(stats_of(h).reloading);
-		assert_int_equal(stats_of(h).bytes, flavor->has_sections ? 2 * each : each); /* next waits for this very section */
+		/* next waits for this very section */
+		assert_int_equal(stats_of(h).bytes, flavor->has_sections ? 2 * each : each);
 		flavor->rcu->read_unlock();
 		expect_bytes(flavor, h, each);
 		close_handle(flavor, h);
@@ -159,7 +174,9 @@ static void test_deferred_free(void **state)
 		assert_int_equal(stats_of(h).generation, 2);
 		assert_int_equal(stats_of(h).bytes, 2 * each);
 		tight.max_bytes = 3 * each - 1;
-		assert_refused(weir_reload_begin(&untouched, h, &tight), -EFBIG, "max_bytes", "held"); /* what waits counts */
+		/* what waits counts */
+		assert_refused(weir_reload_begin(&untouched, h, &tight), -EFBIG, "max_bytes",
+		               "held");
 		sitter_end(&sitter);
 		expect_bytes(flavor, h, each);
 		assert_ok(weir_reload_begin(&r, h, &tight));
@@ -204,7 +221,8 @@ static void *insert_and_look(void *argument)
 		}
 		unsigned other = (unsigned)test_random(&random) % INSERTERS;
 		uint64_t there = atomic_load_explicit(&c->promised[other], memory_order_acquire);
-		lost += there && !weir_handle_contains_hash(c->h, key_of(other, test_random(&random) % there));
+		lost += there && !weir_handle_contains_hash(
+		                         c->h, key_of(other, test_random(&random) % there));
 		c->flavor->rcu->read_quiescent_state();
 	}
 	c->flavor->rcu->unregister_thread();
@@ -249,13 +267,16 @@ static void test_nothing_is_lost(void **state)
 {
 	(void)state;
 	FOR_EACH_FLAVOR(flavor) {
-		struct crowd c = { .flavor = flavor, .h = open_handle(flavor, 100000), .most = 30000 };
+		struct crowd c = { .flavor = flavor,
+		                   .h = open_handle(flavor, 100000),
+		                   .most = 30000 };
 		struct one ones[INSERTERS];
 		pthread_t threads[INSERTERS];
 		void *lost;
 		for (unsigned i = 0; i < INSERTERS; i++) {
 			ones[i] = (struct one){ &c, i };
-			assert_int_equal(pthread_create(&threads[i], NULL, insert_and_look, &ones[i]), 0);
+			assert_int_equal(
+				pthread_create(&threads[i], NULL, insert_and_look, &ones[i]), 0);
 		}
 		for (unsigned turn = 0; turn < TURNS; turn++)
 			reload(&c, turn);
@@ -269,7 +290,8 @@ static void test_nothing_is_lost(void **state)
 		for (unsigned i = 0; i < INSERTERS; i++)
 			for (uint64_t n = 0; n < c.promised[i]; n++)
 				assert_true(weir_handle_contains_hash(c.h, key_of(i, n)));
-		assert_true(stats_of(c.h).filter.fill < 0.5); /* or a lost key would be hidden by others */
+		/* or a lost key would be hidden by others */
+		assert_true(stats_of(c.h).filter.fill < 0.5);
 		close_handle(flavor, c.h);
 	}
 }

@@ -43,7 +43,8 @@ static uint64_t count_range(const struct weir_rolling *set, uint64_t first, uint
 	return found;
 }
 
-/* Full to capacity it has every key and the rate it was asked for: routing by the top bits leaves the shards' filters uniform. */
+/* Full to capacity it has every key and the rate it was asked for: routing by the top bits
+ * leaves the shards' filters uniform. */
 static void full_set(void **state)
 {
 	(void)state;
@@ -72,7 +73,8 @@ static void batches(void **state)
 	static const size_t lengths[] = { 0, 1, 63, 64, 65, 1000 };
 	for (size_t l = 0; l < COUNT_OF(lengths); l++) {
 		struct weir_rolling *one = make(WEIR_BLOCKED), *many = make(WEIR_BLOCKED);
-		uint64_t hashes[1000], fresh[WEIR_BITMAP_WORDS(1000)], found[WEIR_BITMAP_WORDS(1000)];
+		uint64_t hashes[1000], fresh[WEIR_BITMAP_WORDS(1000)],
+			found[WEIR_BITMAP_WORDS(1000)];
 		size_t n = lengths[l], hits = 0;
 		int64_t inserted = 0;
 		for (size_t i = 0; i < n; i++) {
@@ -91,7 +93,8 @@ static void batches(void **state)
 		assert_int_equal(weir_rolling_insert_hashes(many, hashes, n, NULL), 0);
 		for (size_t i = 0; i < n; i++)
 			hashes[i] = test_key(i + (i & 1) * KEYS);
-		assert_int_equal(weir_rolling_contains_hashes(many, hashes, n, found), weir_rolling_contains_hashes(one, hashes, n, NULL));
+		assert_int_equal(weir_rolling_contains_hashes(many, hashes, n, found),
+		                 weir_rolling_contains_hashes(one, hashes, n, NULL));
 		for (size_t i = 0; i < n; i++) {
 			bool hit = weir_rolling_contains_hash(one, hashes[i]);
 			hits += hit;
@@ -167,7 +170,8 @@ static void inserted_meanwhile(void **state)
 	for (uint32_t shard = 0; shard < SHARDS; shard++) {
 		struct weir_reload *r, *other;
 		assert_ok(weir_rolling_begin(&r, set, shard, NULL));
-		assert_refused(weir_rolling_begin(&other, set, (shard + 1) % SHARDS, NULL), -EBUSY, "weir_reload_begin", "under way");
+		assert_refused(weir_rolling_begin(&other, set, (shard + 1) % SHARDS, NULL), -EBUSY,
+		               "weir_reload_begin", "under way");
 		insert_range(set, 1000 * (shard + 1), 1000 * (shard + 2));
 		assert_ok(weir_reload_copy(r));
 		assert_ok(weir_reload_commit(r));
@@ -227,7 +231,8 @@ static void refused(void **state)
 	assert_refused(weir_rolling_create(NULL, &p, 8, NULL), -EINVAL, "out", "NULL");
 	static const uint32_t wrong[] = { 0, 1, 3, 131072 };
 	for (size_t i = 0; i < COUNT_OF(wrong); i++)
-		assert_refused(weir_rolling_create(&set, &p, wrong[i], NULL), -EINVAL, "shards", "65536");
+		assert_refused(weir_rolling_create(&set, &p, wrong[i], NULL), -EINVAL, "shards",
+		               "65536");
 	p.memory = memory, p.memory_bytes = sizeof memory;
 	assert_refused(weir_rolling_create(&set, &p, 8, NULL), -EINVAL, "memory", "shards");
 	p.memory = NULL, p.memory_bytes = 0, p.fp_rate = 2;
@@ -258,7 +263,8 @@ static void refused(void **state)
 	assert_ok(weir_rolling_destroy(NULL));
 }
 
-/* The shards together take max_bytes at most: what each needs beyond its share, for the spread of hashes, counts. */
+/* The shards together take max_bytes at most: what each needs beyond its share, for the spread
+ * of hashes, counts. */
 static void the_shards_keep_to_max_bytes(void **state)
 {
 	static const struct { uint64_t capacity, max_bytes; double fp_rate; } kept[] = {
@@ -269,11 +275,14 @@ static void the_shards_keep_to_max_bytes(void **state)
 	p.max_bytes = 140000; /* enough for one filter of as many keys, and for 8 shards of them */
 	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
 	assert_ok(weir_rolling_destroy(set));
-	assert_refused(weir_rolling_create(&set, &p, 1024, NULL), -EFBIG, "one of 1024 shards", "max_bytes is 136");
-	assert_refused(weir_rolling_create(&set, &p, 65536, NULL), -EINVAL, "max_bytes 140000", "64 bytes each");
+	assert_refused(weir_rolling_create(&set, &p, 1024, NULL), -EFBIG, "one of 1024 shards",
+	               "max_bytes is 136");
+	assert_refused(weir_rolling_create(&set, &p, 65536, NULL), -EINVAL, "max_bytes 140000",
+	               "64 bytes each");
 	for (unsigned i = 0; i < COUNT_OF(kept); i++) {
 		struct weir_rolling_stats s = WEIR_ROLLING_STATS_INIT;
-		p.capacity = kept[i].capacity, p.max_bytes = kept[i].max_bytes, p.fp_rate = kept[i].fp_rate;
+		p.capacity = kept[i].capacity, p.max_bytes = kept[i].max_bytes,
+		p.fp_rate = kept[i].fp_rate;
 		assert_ok(weir_rolling_create(&set, &p, 512, NULL));
 		assert_ok(weir_rolling_stats(set, &s));
 		assert_in_range(s.bytes, kept[i].max_bytes / 2, kept[i].max_bytes);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * The sizing calculator: against a table computed apart from it, and against the layout's formula summed term by term.
- * tests/property measures whether filters keep what it says. */
+ * The sizing calculator: against a table computed apart from it, and against the layout's
+ * formula summed term by term. tests/property measures whether filters keep what it says. */
 #include <math.h>
 #include "../test.h"
 #include "../../src/sizing.h"
 
 static const unsigned words[] = { 1, 2, 4, 8 };
 
-/* Bits a key that a rate needs, for z = 1, 2, 4, 8 with the best g from 1 to 8; and the z that is the default. */
+/* Bits a key that a rate needs, for z = 1, 2, 4, 8 with the best g from 1 to 8; and the z that
+ * is the default. */
 static const struct row {
 	double fp_rate, classic;
 	struct { double bits; unsigned g; } blocked[4];
@@ -22,10 +23,12 @@ static const struct row {
 	{ 0.00001, 23.96, { { 91.6, 8 }, { 38.3, 6 }, { 31.1, 3 }, { 30.0, 2 } }, 4 },
 };
 
-static void assert_near(double value, double wanted, double tolerance, const char *what, double fp_rate)
+static void assert_near(double value, double wanted, double tolerance, const char *what,
+                        double fp_rate)
 {
 	if (!(fabs(value / wanted - 1) <= tolerance))
-		fail_msg("%s at %g: %.9g, wanted %.9g within %g", what, fp_rate, value, wanted, tolerance);
+		fail_msg("%s at %g: %.9g, wanted %.9g within %g", what, fp_rate, value, wanted,
+		         tolerance);
 }
 
 static void agrees_with_the_table(void **state)
@@ -38,11 +41,13 @@ static void agrees_with_the_table(void **state)
 		assert_near(bits, row->classic, 0.01, "classic", row->fp_rate);
 		for (size_t i = 0; i < COUNT_OF(words); i++) {
 			unsigned listed = row->blocked[i].g;
-			assert_near(weir__blocked_bits(row->fp_rate, words[i], listed), row->blocked[i].bits, 0.01, "blocked", row->fp_rate);
+			assert_near(weir__blocked_bits(row->fp_rate, words[i], listed),
+			            row->blocked[i].bits, 0.01, "blocked", row->fp_rate);
 			unsigned g = weir__blocked_best_g(row->fp_rate, words[i], &bits);
 			if (listed < 8) { /* no further choice: the same one */
 				assert_int_equal(g, listed);
-				assert_near(bits, row->blocked[i].bits, 0.01, "best blocked", row->fp_rate);
+				assert_near(bits, row->blocked[i].bits, 0.01, "best blocked",
+				            row->fp_rate);
 			}
 			assert_true(bits <= row->blocked[i].bits * 1.01);
 		}
@@ -65,14 +70,18 @@ static void plans_have_the_table_s_sizes_and_default(void **state)
 		params.fp_rate = table[r].fp_rate;
 		struct weir_plan chosen = plan_of(&params);
 		assert_int_equal(chosen.words_per_key, table[r].z);
-		assert_near((double)chosen.classic_bytes * 8 / 1e7, table[r].classic, 0.01, "classic_bytes", table[r].fp_rate);
-		assert_true((strstr(chosen.reason, "classic") != NULL) == (table[r].fp_rate <= 1e-4)); /* it says when classic pays */
+		assert_near((double)chosen.classic_bytes * 8 / 1e7, table[r].classic, 0.01,
+		            "classic_bytes", table[r].fp_rate);
+		/* it says when classic pays */
+		assert_true((strstr(chosen.reason, "classic") != NULL) ==
+		            (table[r].fp_rate <= 1e-4));
 		for (size_t i = 0; i < COUNT_OF(words); i++) {
 			params.words_per_key = words[i];
 			struct weir_plan plan = plan_of(&params);
 			assert_int_equal(plan.words_per_key, words[i]);
 			assert_true(plan.bits_per_key <= table[r].blocked[i].bits * 1.01);
-			assert_near(plan.fp_rate, table[r].fp_rate, 0.01, "plan.fp_rate", table[r].fp_rate);
+			assert_near(plan.fp_rate, table[r].fp_rate, 0.01, "plan.fp_rate",
+			            table[r].fp_rate);
 			if (words[i] == table[r].z) {
 				assert_int_equal(plan.bytes, chosen.bytes);
 				assert_int_equal(plan.bits_per_word, chosen.bits_per_word);
@@ -83,7 +92,8 @@ static void plans_have_the_table_s_sizes_and_default(void **state)
 	}
 }
 
-/* ---- the formula as DESIGN has it, term by term; every term is positive, so nothing cancels ---- */
+/* ---- the formula as DESIGN has it, term by term; every term is positive, so nothing
+ *      cancels ---- */
 
 /* E[(b/64)^g] for b distinct bits after 0, g, 2g .. most*g throws into 64, into out[0 .. most]. */
 static void throw_bits(unsigned g, unsigned most, double *out)
@@ -95,7 +105,8 @@ static void throw_bits(unsigned g, unsigned most, double *out)
 			out[w] += chance[b] * pow(b / 64.0, g);
 		for (unsigned t = 0; t < g; t++)
 			for (unsigned b = 64; b <= 64; b--)
-				chance[b] = chance[b] * b / 64 + (b ? chance[b - 1] * (65 - b) / 64 : 0);
+				chance[b] = chance[b] * b / 64 +
+				            (b ? chance[b - 1] * (65 - b) / 64 : 0);
 	}
 }
 
@@ -111,7 +122,9 @@ static double rate_by_terms(double bits_per_key, unsigned z, unsigned g)
 		double mixed = 0;
 		for (unsigned w = 0; w <= n; w++) {
 			double log_choose = lgamma(n + 1.0) - lgamma(w + 1.0) - lgamma(n - w + 1.0);
-			double binomial = z == 8 ? w == n : exp(log_choose + w * log(share) + (n - w) * log1p(-share));
+			double binomial = z == 8 ? w == n :
+			                           exp(log_choose + w * log(share) +
+			                               (n - w) * log1p(-share));
 			mixed += binomial * word[w];
 		}
 		rate += exp(-mean + n * log(mean) - lgamma(n + 1.0)) * pow(mixed, z);
@@ -129,7 +142,8 @@ static void agrees_with_the_formula_by_terms(void **state)
 				double wanted = rate_by_terms(bits_per_key[c], words[i], g);
 				if (wanted < 5e-10) /* below what anybody may ask for */
 					continue;
-				assert_near(weir__blocked_rate(bits_per_key[c], words[i], g), wanted, 1e-4, "rate", bits_per_key[c]);
+				assert_near(weir__blocked_rate(bits_per_key[c], words[i], g),
+				            wanted, 1e-4, "rate", bits_per_key[c]);
 			}
 }
 
@@ -142,14 +156,17 @@ static void bits_and_rate_are_inverse(void **state)
 			for (unsigned g = 1; g <= weir__blocked_max_g(words[i]); g++) {
 				double bits = weir__blocked_bits(fp_rate, words[i], g);
 				assert_true(weir__blocked_rate(bits, words[i], g) <= fp_rate);
-				assert_true(weir__blocked_rate(bits * 0.9999, words[i], g) > fp_rate);
+				assert_true(weir__blocked_rate(bits * 0.9999, words[i], g) >
+				            fp_rate);
 			}
 		for (unsigned k = 1; k <= 32; k++) {
 			double bits = weir__classic_bits(fp_rate, k);
-			assert_near(weir__classic_rate(bits, k), fp_rate, 1e-9, "classic rate", fp_rate);
+			assert_near(weir__classic_rate(bits, k), fp_rate, 1e-9, "classic rate",
+			            fp_rate);
 		}
 	}
-	assert_true(weir__blocked_rate(1e-6, 1, 1) > 0.5); /* hopelessly overfull is above what may be asked */
+	/* hopelessly overfull is above what may be asked */
+	assert_true(weir__blocked_rate(1e-6, 1, 1) > 0.5);
 }
 
 static void lines_and_shards(void **state)
@@ -161,11 +178,14 @@ static void lines_and_shards(void **state)
 		uint32_t shards, same;
 		uint64_t lines = weir__lines(bits, &shards);
 		assert_true(512.0 * (double)lines >= bits);
-		assert_true(512.0 * (double)lines <= bits * (1 + 1.0 / 1024) + 512); /* one line, or 0.1 % */
-		assert_true(shards >= 1 && shards <= 65536 && (shards & (shards - 1)) == 0 && lines % shards == 0);
+		/* one line, or 0.1 % */
+		assert_true(512.0 * (double)lines <= bits * (1 + 1.0 / 1024) + 512);
+		assert_true(shards >= 1 && shards <= 65536 && (shards & (shards - 1)) == 0 &&
+		            lines % shards == 0);
 		assert_true(shards == 1 || lines / shards >= 1024);
 		assert_true(shards == 65536 || lines / shards < 2048);
-		assert_int_equal(weir__lines_within(64 * lines, &same), lines); /* a size that is right stays as it is */
+		/* a size that is right stays as it is */
+		assert_int_equal(weir__lines_within(64 * lines, &same), lines);
 		assert_int_equal(same, shards);
 		uint64_t fewer = weir__lines_within(64 * lines + 63 + 64 * (i % 5), &same);
 		assert_true(fewer >= lines && fewer <= lines + i % 5 && fewer % same == 0);

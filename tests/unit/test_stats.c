@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the bits say: keys, rate, fill and saturation from empty to half as many keys again as it is for. */
+ * What the bits say: keys, rate, fill and saturation from empty to half as many keys again as it
+ * is for. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
@@ -35,11 +36,13 @@ static void an_empty_filter(void **state)
 		assert_int_equal(s.kind, kinds[k]);
 		assert_int_equal(s.capacity, 12345);
 		assert_true(s.fp_rate == 0.01);
-		assert_true(s.fill == 0 && s.fill_max == 0 && s.keys_estimated == 0 && s.fp_rate_estimated == 0);
+		assert_true(s.fill == 0 && s.fill_max == 0 && s.keys_estimated == 0 &&
+		            s.fp_rate_estimated == 0);
 		assert_true(s.sampled == 1);
 		assert_false(s.saturated);
 		assert_int_equal(s.bytes % 64, 0);
-		assert_true(s.shards >= 1 && (s.shards & (s.shards - 1)) == 0 && s.bytes / 64 % s.shards == 0);
+		assert_true(s.shards >= 1 && (s.shards & (s.shards - 1)) == 0 &&
+		            s.bytes / 64 % s.shards == 0);
 		weir_destroy(f);
 	}
 }
@@ -68,9 +71,11 @@ static void estimates_at_fill_levels(uint32_t kind, double fp_rate)
 		struct weir_stats s = exact(f);
 		assert_near(s.keys_estimated, (double)keys, 0.02, "keys_estimated");
 		if (step >= 3) /* enough hits to compare with */
-			assert_near(s.fp_rate_estimated, measured_rate(f), fp_rate < 0.01 ? 0.12 : 0.04, "fp_rate_estimated");
+			assert_near(s.fp_rate_estimated, measured_rate(f),
+			            fp_rate < 0.01 ? 0.12 : 0.04, "fp_rate_estimated");
 		if (step == 4)
-			assert_near(s.fp_rate_estimated, fp_rate, 0.06, "fp_rate_estimated when full");
+			assert_near(s.fp_rate_estimated, fp_rate, 0.06,
+			            "fp_rate_estimated when full");
 		assert_true(s.fill > 0 && s.fill < 1 && s.fill_max >= s.fill && s.fill_max <= 1);
 		assert_int_equal(s.saturated, step > 4);
 	}
@@ -113,10 +118,12 @@ static void a_sample_tells_what_the_whole_does(void **state)
 		assert_ok(weir_insert_fixed(f, keys, 8, CAPACITY / 2, NULL));
 		struct weir_stats part = sampled(f), whole = exact(f);
 		assert_true(whole.sampled == 1);
-		assert_true(part.sampled * (double)part.bytes > 0.9 * (1 << 20) && part.sampled * (double)part.bytes < 1.1 * (1 << 20));
+		assert_true(part.sampled * (double)part.bytes > 0.9 * (1 << 20) &&
+		            part.sampled * (double)part.bytes < 1.1 * (1 << 20));
 		assert_near(part.fill, whole.fill, 0.01, "fill of a sample");
 		assert_near(part.keys_estimated, whole.keys_estimated, 0.01, "keys of a sample");
-		assert_near(part.fp_rate_estimated, whole.fp_rate_estimated, 0.05, "rate of a sample");
+		assert_near(part.fp_rate_estimated, whole.fp_rate_estimated, 0.05,
+		            "rate of a sample");
 		assert_near(whole.keys_estimated, CAPACITY / 2, 0.002, "keys of the whole");
 		assert_false(part.saturated);
 		assert_ok(weir_insert_fixed(f, keys + CAPACITY / 2, 8, CAPACITY / 2, NULL));
@@ -131,7 +138,8 @@ static void a_sample_tells_what_the_whole_does(void **state)
 	}
 }
 
-/* Of a filter with many shards a page each of some is read, not a few lines of all, which would take a hundred times as long. */
+/* Of a filter with many shards a page each of some is read, not a few lines of all, which would
+ * take a hundred times as long. */
 static void a_sample_is_of_whole_pages(void **state)
 {
 	enum { SHARD = 64 << 10, LINE = 64, BYTES = 1024 * SHARD };
@@ -146,7 +154,8 @@ static void a_sample_is_of_whole_pages(void **state)
 	assert_ok(weir_create(&f, &params));
 	assert_int_equal(sampled(f).shards, BYTES / SHARD);
 	for (unsigned shard = 0; shard < BYTES / SHARD; shard++)
-		memset(bits + shard * SHARD + 32 * LINE, 0xff, 32 * LINE); /* half of each shard's first page */
+		/* half of each shard's first page */
+		memset(bits + shard * SHARD + 32 * LINE, 0xff, 32 * LINE);
 	struct weir_stats s = sampled(f);
 	assert_true(s.fill == 0.5 && s.fill_max == 0.5);
 	assert_true(s.sampled * BYTES == 1 << 20);
@@ -163,7 +172,8 @@ static void the_fullest_shard(void **state)
 	(void)state;
 	assert_true(s.shards >= 4);
 	for (unsigned i = 0; i < 100000; i++)
-		assert_ok(weir_insert_hash(f, test_random(&random) / s.shards)); /* the first shard's hashes */
+		/* the first shard's hashes */
+		assert_ok(weir_insert_hash(f, test_random(&random) / s.shards));
 	s = exact(f);
 	assert_near(s.fill_max, s.fill * s.shards, 0.001, "fill_max");
 	weir_destroy(f);
@@ -196,7 +206,8 @@ static void struct_sizes(void **state)
 	assert_refused(weir_stats_exact(f, &s), -EINVAL, "weir_stats.struct_size", "_INIT");
 	assert_refused(weir_stats(f, NULL), -EINVAL, "weir_stats is NULL", "_INIT");
 	memset(&s, 0xa5, sizeof s);
-	s.struct_size = offsetof(struct weir_stats, fill); /* a program built with an older header */
+	/* a program built with an older header */
+	s.struct_size = offsetof(struct weir_stats, fill);
 	assert_ok(weir_stats(f, &s));
 	assert_int_equal(s.capacity, 1000);
 	for (size_t i = offsetof(struct weir_stats, fill); i < sizeof s; i++)

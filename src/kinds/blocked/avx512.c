@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind for AVX-512 (F and DQ: Skylake-SP and later): the kernels of <weir/inline.h> compiled with its flags. Batches note
- * eight keys at once, and with one or two words a key they test eight at once. Their words come by ordinary loads, each broadcast into
- * its lane: since the mitigation of gather data sampling a gather waits for all before it. The verbs of one key keep to 256 bits
- * (weir__test_narrow). */
+ * The blocked kind for AVX-512 (F and DQ: Skylake-SP and later): the kernels of <weir/inline.h>
+ * compiled with its flags. Batches note eight keys at once, and with one or two words a key they
+ * test eight at once. Their words come by ordinary loads, each broadcast into its lane: since
+ * the mitigation of gather data sampling a gather waits for all before it. The verbs of one key
+ * keep to 256 bits (weir__test_narrow). */
 #define KERNEL_ISA WEIR_ISA_AVX512
 #define KERNEL_TABLE weir__blocked_avx512
 #define KERNEL_NOTE note_eight
@@ -14,9 +15,11 @@
 #include <weir/inline.h>
 #include "batch.h"
 
-enum { ROW_WORD = 0, ROW_OF_R = 1, ROW_WORD_2 = 2 }; /* of a key with one or two words are noted the words themselves, and r */
+/* of a key with one or two words are noted the words themselves, and r */
+enum { ROW_WORD = 0, ROW_OF_R = 1, ROW_WORD_2 = 2 };
 
-/* High half of eight h * n. For n < 2^32, h = high * 2^32 + low, it is (high * n + (low * n >> 32)) >> 32. */
+/* High half of eight h * n. For n < 2^32, h = high * 2^32 + low, it is (high * n + (low * n >>
+ * 32)) >> 32. */
 WEIR__INLINE __m512i mulhi8(__m512i h, uint64_t n)
 {
 	if (n >> 32) {
@@ -26,8 +29,10 @@ WEIR__INLINE __m512i mulhi8(__m512i h, uint64_t n)
 			each[i] = weir__mulhi64(each[i], n);
 		return _mm512_loadu_si512(each);
 	}
-	__m512i n8 = _mm512_set1_epi64((long long)n), low = _mm512_srli_epi64(_mm512_mul_epu32(h, n8), 32);
-	return _mm512_srli_epi64(_mm512_add_epi64(_mm512_mul_epu32(_mm512_srli_epi64(h, 32), n8), low), 32);
+	__m512i n8 = _mm512_set1_epi64((long long)n),
+		low = _mm512_srli_epi64(_mm512_mul_epu32(h, n8), 32);
+	return _mm512_srli_epi64(
+		_mm512_add_epi64(_mm512_mul_epu32(_mm512_srli_epi64(h, 32), n8), low), 32);
 }
 
 /* Index in the array of the word of group i, for eight keys: first | (sector & (8/z - 1)). */
@@ -39,14 +44,16 @@ WEIR__INLINE __m512i word_index8(__m512i block, __m512i r, unsigned z, unsigned 
 }
 
 /* Up to eight keys. Columns are written eight at a time: those past n are not noted yet. */
-WEIR__INLINE void note_eight(const struct weir_inline *v, const uint64_t *hashes, unsigned n, unsigned z, struct weir_notes *notes,
-                             unsigned at)
+WEIR__INLINE void note_eight(const struct weir_inline *v, const uint64_t *hashes, unsigned n,
+                             unsigned z, struct weir_notes *notes, unsigned at)
 {
-	__m512i h = n == 8 ? _mm512_loadu_si512(hashes) : _mm512_maskz_loadu_epi64((__mmask8)((1u << n) - 1), hashes);
+	__m512i h = n == 8 ? _mm512_loadu_si512(hashes) :
+	                     _mm512_maskz_loadu_epi64((__mmask8)((1u << n) - 1), hashes);
 	__m512i r = _mm512_mullo_epi64(h, _mm512_set1_epi64((long long)weir__remix(1)));
 	__m512i block = _mm512_slli_epi64(mulhi8(h, v->nblocks), 3);
 	_mm512_store_si512(notes->row[ROW_OF_R] + at, r);
-	_mm512_store_si512(notes->row[ROW_WORD] + at, z <= 2 ? word_index8(block, r, z <= 2 ? z : 1, 0) : block);
+	_mm512_store_si512(notes->row[ROW_WORD] + at,
+	                   z <= 2 ? word_index8(block, r, z <= 2 ? z : 1, 0) : block);
 	if (z == 2)
 		_mm512_store_si512(notes->row[ROW_WORD_2] + at, word_index8(block, r, 2, 1));
 }
@@ -54,17 +61,21 @@ WEIR__INLINE void note_eight(const struct weir_inline *v, const uint64_t *hashes
 /* Eight words at the indices in a row. */
 WEIR__INLINE __m512i words8(const struct weir_inline *v, const uint64_t *index)
 {
-	__m512i words = _mm512_broadcastq_epi64(_mm_loadl_epi64((const void *)(v->words + index[0])));
+	__m512i words = _mm512_broadcastq_epi64(
+		_mm_loadl_epi64((const void *)(v->words + index[0])));
 	WEIR__UNROLL
 	for (unsigned i = 1; i < 8; i++)
-		words = _mm512_mask_broadcastq_epi64(words, (__mmask8)(1u << i), _mm_loadl_epi64((const void *)(v->words + index[i])));
+		words = _mm512_mask_broadcastq_epi64(
+			words, (__mmask8)(1u << i),
+			_mm_loadl_epi64((const void *)(v->words + index[i])));
 	return words;
 }
 
-WEIR__INLINE uint64_t test_eight(const struct weir_inline *v, const struct weir_notes *notes, unsigned at, unsigned n, unsigned z,
-                                 unsigned g)
+WEIR__INLINE uint64_t test_eight(const struct weir_inline *v, const struct weir_notes *notes,
+                                 unsigned at, unsigned n, unsigned z, unsigned g)
 {
-	__m512i r = _mm512_load_si512(notes->row[ROW_OF_R] + at), r2 = r, all = _mm512_set1_epi64(1);
+	__m512i r = _mm512_load_si512(notes->row[ROW_OF_R] + at), r2 = r,
+		all = _mm512_set1_epi64(1);
 	if (z * g > 10)
 		r2 = _mm512_mullo_epi64(r, _mm512_set1_epi64((long long)weir__remix2(1)));
 	WEIR__UNROLL
@@ -74,7 +85,8 @@ WEIR__INLINE uint64_t test_eight(const struct weir_inline *v, const struct weir_
 		for (unsigned t = 0; t < g; t++) {
 			unsigned j = i * g + t;
 			__m512i bit = _mm512_srli_epi64(j < 10 ? r : r2, weir__field_shift(z, j));
-			all = _mm512_and_si512(all, _mm512_rorv_epi64(word, bit)); /* the count is taken modulo 64 */
+			/* the count is taken modulo 64 */
+			all = _mm512_and_si512(all, _mm512_rorv_epi64(word, bit));
 		}
 	}
 	return _mm512_test_epi64_mask(all, all) & ((1u << n) - 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind: one cache line a key. The layout is in <weir/inline.h>, its kernels in kernel.h; here are the scalar kernels,
- * the choice among the instruction sets, and what is done to whole arrays.
+ * The blocked kind: one cache line a key. The layout is in <weir/inline.h>, its kernels in
+ * kernel.h; here are the scalar kernels, the choice among the instruction sets, and what is done to
+ * whole arrays.
  * Source: Putze, Sanders, Singler 2007; Lang, Neumann, Kemper, Boncz 2019. */
 #define WEIR_INLINE_SCALAR 1
 #define KERNEL_ISA WEIR_ISA_SCALAR
@@ -35,7 +36,8 @@ static const struct weir_kernel *kernel(enum weir_isa isa, uint32_t z, uint32_t 
 	return own->load ? own : &table[WEIR_BLOCKED_ANY];
 }
 
-/* The chance that a random key of this block is answered true: over its groups, the mean over a group's words of (ones / 64)^g. */
+/* The chance that a random key of this block is answered true: over its groups, the mean over a
+ * group's words of (ones / 64)^g. */
 static double block_rate(const unsigned ones[8], unsigned z, const double power[65])
 {
 	double rate = 1;
@@ -56,7 +58,8 @@ static void tally(const struct weir_filter *f, uint64_t first, uint64_t n, struc
 	for (uint64_t block = first; block < first + n; block++) {
 		unsigned ones[8];
 		for (unsigned w = 0; w < 8; w++) {
-			ones[w] = (unsigned)__builtin_popcountll(weir__word_load_relaxed(f->view.words + 8 * block + w));
+			ones[w] = (unsigned)__builtin_popcountll(
+				weir__word_load_relaxed(f->view.words + 8 * block + w));
 			tally->ones += ones[w];
 		}
 		tally->rate_sum += block_rate(ones, f->view.words_per_key, power);
@@ -64,11 +67,15 @@ static void tally(const struct weir_filter *f, uint64_t first, uint64_t n, struc
 	tally->blocks += n;
 }
 
-/* A word takes Poisson(keys * z / words) keys of g throws into 64 bits each: a bit stays 0 with e^(-load * (1 - (63/64)^g)). */
-static void estimate(const struct weir_filter *f, const struct weir_tally *tally, double *keys, double *rate)
+/* A word takes Poisson(keys * z / words) keys of g throws into 64 bits each: a bit stays 0 with
+ * e^(-load * (1 - (63/64)^g)). */
+static void estimate(const struct weir_filter *f, const struct weir_tally *tally, double *keys,
+                     double *rate)
 {
-	double words = 8.0 * (double)f->view.nblocks, fill = (double)tally->ones / (512.0 * (double)tally->blocks);
-	*keys = -log1p(-fill) / (1 - pow(63.0 / 64, f->view.bits_per_word)) * words / f->view.words_per_key;
+	double words = 8.0 * (double)f->view.nblocks,
+	       fill = (double)tally->ones / (512.0 * (double)tally->blocks);
+	*keys = -log1p(-fill) / (1 - pow(63.0 / 64, f->view.bits_per_word)) * words /
+	        f->view.words_per_key;
 	*rate = tally->rate_sum / (double)tally->blocks;
 }
 
@@ -77,7 +84,8 @@ static void fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t 
 {
 	for (uint64_t block = 0; block < f->view.nblocks; block++)
 		for (unsigned w = 0; w < 8; w++)
-			dst->view.words[block / factor * 8 + w] |= WEIR__LE64(weir__word_load_relaxed(f->view.words + block * 8 + w));
+			dst->view.words[block / factor * 8 + w] |= WEIR__LE64(
+				weir__word_load_relaxed(f->view.words + block * 8 + w));
 }
 
 const struct weir_kind weir__kind_blocked = {

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind's kernels: <weir/inline.h> compiled for one instruction set, once for each of its layouts and
- * once for any. Each <isa>.c is this file with its own flags. Include with KERNEL_ISA and KERNEL_TABLE defined, and KERNEL_NOTE
- * with KERNEL_TEST_NOTED where the set notes and tests keys faster than one by one. */
+ * The blocked kind's kernels: <weir/inline.h> compiled for one instruction set, once for each of
+ * its layouts and once for any. Each <isa>.c is this file with its own flags. Include with
+ * KERNEL_ISA and KERNEL_TABLE defined, and KERNEL_NOTE with KERNEL_TEST_NOTED where the set
+ * notes and tests keys faster than one by one. */
 #include <weir/inline.h>
 #include "batch.h"
 #include "kinds/blocked/kernels.h"
 
-/* Keys of eight bytes are hashed in line, without a frame. The rest are called directly: where indirect branches are not predicted,
- * a second one through the verbs would cost as much as the hash. */
-static __attribute__((noinline)) uint64_t hash_other(const struct weir_filter *f, const void *key, size_t len)
+/* Keys of eight bytes are hashed in line, without a frame. The rest are called directly: where
+ * indirect branches are not predicted, a second one through the verbs would cost as much as the
+ * hash. */
+static __attribute__((noinline)) uint64_t hash_other(const struct weir_filter *f, const void *key,
+                                                     size_t len)
 {
 	return weir__hash(f->view.seed, key, len);
 }
@@ -22,7 +25,8 @@ enum {
 	ROW_R = 1,
 };
 
-WEIR__INLINE void note_each(const struct weir_inline *v, const uint64_t *hashes, unsigned n, struct weir_notes *notes, unsigned at)
+WEIR__INLINE void note_each(const struct weir_inline *v, const uint64_t *hashes, unsigned n,
+                            struct weir_notes *notes, unsigned at)
 {
 	for (unsigned i = 0; i < n; i++) {
 		notes->row[ROW_BLOCK][at + i] = 8 * weir__mulhi64(hashes[i], v->nblocks);
@@ -35,8 +39,8 @@ WEIR__INLINE void note_each(const struct weir_inline *v, const uint64_t *hashes,
 #define KERNEL_TEST_NOTED(v, notes, at, n, z, g, test) WORK_STEP(v, notes, at, n, z, g, test)
 #endif
 
-WEIR__INLINE void note_to_read(const struct weir_inline *v, const uint64_t *hashes, unsigned n, unsigned z, bool far,
-                               struct weir_notes *notes, unsigned at)
+WEIR__INLINE void note_to_read(const struct weir_inline *v, const uint64_t *hashes, unsigned n,
+                               unsigned z, bool far, struct weir_notes *notes, unsigned at)
 {
 	(void)z;
 	KERNEL_NOTE(v, hashes, n, z, notes, at);
@@ -44,8 +48,8 @@ WEIR__INLINE void note_to_read(const struct weir_inline *v, const uint64_t *hash
 		__builtin_prefetch(v->words + notes->row[ROW_BLOCK][at + i], 0, 3);
 }
 
-WEIR__INLINE void note_to_write(const struct weir_inline *v, const uint64_t *hashes, unsigned n, bool far, struct weir_notes *notes,
-                                unsigned at)
+WEIR__INLINE void note_to_write(const struct weir_inline *v, const uint64_t *hashes, unsigned n,
+                                bool far, struct weir_notes *notes, unsigned at)
 {
 	note_each(v, hashes, n, notes, at);
 	for (unsigned i = 0; far && i < n; i++)
@@ -54,7 +58,9 @@ WEIR__INLINE void note_to_write(const struct weir_inline *v, const uint64_t *has
 
 /* One verb on a noted key, the answer in its place. */
 #define WORK_ONE(v, notes, at, i, z, g, verb) \
-	((uint64_t)verb(v->words + notes->row[ROW_BLOCK][at + (i)], notes->row[ROW_R][at + (i)], z, g) << (i))
+	((uint64_t)verb(v->words + notes->row[ROW_BLOCK][at + (i)], notes->row[ROW_R][at + (i)], \
+	                z, g) \
+	 << (i))
 
 /* Return the answers of one verb on each of n noted keys. */
 #define WORK_EACH(v, notes, at, n, z, g, verb) \
@@ -84,14 +90,17 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0, missing = 0;
 	WEIR__UNROLL
 	for (unsigned i = 0; i < z; i++) {
-		uint64_t *word = block + weir__word_index(z, i, r), mask = WEIR__LE64(weir__word_mask(z, g, i, r, r2)), old = *word;
+		uint64_t *word = block + weir__word_index(z, i, r),
+		         mask = WEIR__LE64(weir__word_mask(z, g, i, r, r2)), old = *word;
 		missing |= mask & ~old;
 		*word = old | mask;
 	}
 	return missing != 0;
 }
 
-#define NOTED const struct weir_inline *v, bool far, const struct weir_notes *notes, unsigned at, unsigned n
+#define NOTED \
+	const struct weir_inline *v, bool far, const struct weir_notes *notes, unsigned at, \
+		unsigned n
 
 #define KERNEL_FUNCTIONS(name, z, g, test_one, test, set, load) \
 	static bool contains_hash_##name(const struct weir_filter *f, uint64_t h) \
@@ -99,7 +108,8 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 		const struct weir_inline *v = &f->view; \
 		return test_one(weir__block(v, h), weir__remix(h), z, g); \
 	} \
-	static __attribute__((noinline)) bool contains_other_##name(const struct weir_filter *f, const void *key, size_t len) \
+	static __attribute__((noinline)) bool contains_other_##name(const struct weir_filter *f, \
+	                                                            const void *key, size_t len) \
 	{ \
 		return contains_hash_##name(f, hash_other(f, key, len)); \
 	} \
@@ -116,7 +126,8 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 		const struct weir_inline *v = &f->view; \
 		return set(weir__block(v, h), weir__remix(h), z, g); \
 	} \
-	static __attribute__((noinline)) int insert_other_##name(struct weir_filter *f, const void *key, size_t len) \
+	static __attribute__((noinline)) int insert_other_##name(struct weir_filter *f, \
+	                                                         const void *key, size_t len) \
 	{ \
 		return insert_hash_##name(f, hash_other(f, key, len)); \
 	} \
@@ -128,8 +139,8 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 		uint64_t h = weir__hash8(v->flip8, key); \
 		return set(weir__block(v, h), weir__remix(h), z, g); \
 	} \
-	WEIR__INLINE void note_##name(const struct weir_inline *v, const uint64_t *hashes, unsigned n, bool far, struct weir_notes *notes, \
-	                              unsigned at) \
+	WEIR__INLINE void note_##name(const struct weir_inline *v, const uint64_t *hashes, \
+	                              unsigned n, bool far, struct weir_notes *notes, unsigned at) \
 	{ \
 		note_to_read(v, hashes, n, z, far, notes, at); \
 	} \
@@ -148,33 +159,42 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 		(void)far; \
 		WORK_EACH(v, notes, at, n, z, g, load); \
 	} \
-	static size_t contains_batch_##name(const struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap) \
+	static size_t contains_batch_##name(const struct weir_filter *f, \
+	                                    const struct weir_batch *batch, uint64_t *bitmap) \
 	{ \
-		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_##name, test_noted_##name); \
+		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_##name, \
+		                       test_noted_##name); \
 	} \
-	static size_t insert_batch_##name(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap) \
+	static size_t insert_batch_##name(struct weir_filter *f, const struct weir_batch *batch, \
+	                                  uint64_t *bitmap) \
 	{ \
-		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_write, set_noted_##name); \
+		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_write, \
+		                       set_noted_##name); \
 	} \
-	static size_t load_##name(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap) \
+	static size_t load_##name(struct weir_filter *f, const struct weir_batch *batch, \
+	                          uint64_t *bitmap) \
 	{ \
-		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_write, load_noted_##name); \
+		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_write, \
+		                       load_noted_##name); \
 	}
 
 #define KERNEL(z, g) KERNEL_FUNCTIONS(z##_##g, z, g, weir__test_narrow, weir__test, weir__set, load)
 WEIR__LAYOUTS(KERNEL)
 #undef KERNEL
 /* A rare layout: the atomic insert serves to load as well. */
-KERNEL_FUNCTIONS(any, v->words_per_key, v->bits_per_word, weir__test_any, weir__test_any, weir__set_any, weir__set_any)
+KERNEL_FUNCTIONS(any, v->words_per_key, v->bits_per_word, weir__test_any, weir__test_any,
+                 weir__set_any, weir__set_any)
 
 #define KERNEL_ENTRY(name) \
 	{ \
 		.isa = KERNEL_ISA, \
-		.verbs = { contains_##name, contains_hash_##name, insert_##name, insert_hash_##name }, \
-		.contains_batch = contains_batch_##name, \
-		.insert_batch = insert_batch_##name, \
+		.verbs = { contains_##name, contains_hash_##name, insert_##name, \
+		           insert_hash_##name }, \
+		.contains_batch = contains_batch_##name, .insert_batch = insert_batch_##name, \
 		.load = load_##name, \
 	}
 #define KERNEL(z, g) [WEIR_BLOCKED_SLOT(z, g)] = KERNEL_ENTRY(z##_##g),
-const struct weir_kernel KERNEL_TABLE[WEIR_BLOCKED_SLOTS] = { WEIR__LAYOUTS(KERNEL) [WEIR_BLOCKED_ANY] = KERNEL_ENTRY(any) };
+const struct weir_kernel KERNEL_TABLE[WEIR_BLOCKED_SLOTS] = {
+	WEIR__LAYOUTS(KERNEL)[WEIR_BLOCKED_ANY] = KERNEL_ENTRY(any)
+};
 #undef KERNEL

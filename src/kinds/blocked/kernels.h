@@ -5,7 +5,8 @@
 
 #include "kind.h"
 
-/* Slot 0 serves any layout, the others one each: z = 1, 2, 4, 8 in rows, g = 1 to 10 in columns; empty where none was compiled. */
+/* Slot 0 serves any layout, the others one each: z = 1, 2, 4, 8 in rows, g = 1 to 10 in columns;
+ * empty where none was compiled. */
 #define WEIR_BLOCKED_SLOT(z, g) (((z) == 1 ? 0 : (z) == 2 ? 1 : (z) == 4 ? 2 : 3) * 10 + (g))
 enum { WEIR_BLOCKED_ANY = 0, WEIR_BLOCKED_SLOTS = 41 };
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Which blocked layout: the fewest words a key (an insert is that many atomic or's) whose size is within 6 % of the smallest. */
+ * Which blocked layout: the fewest words a key (an insert is that many atomic or's) whose size
+ * is within 6 % of the smallest. */
 #include <math.h>
 #include "error.h"
 #include "plan.h"
 #include "sizing.h"
 
 static const double slack = 1.06;
-static const double classic_pays = 1e-4; /* from here down the classic kind needs 15 % less and more */
+/* from here down the classic kind needs 15 % less and more */
+static const double classic_pays = 1e-4;
 static const struct weir_formula formula = { weir__blocked_bits, weir__blocked_rate };
 static const unsigned words[] = { 1, 2, 4, 8 };
 enum { CHOICES = sizeof words / sizeof words[0] };
@@ -20,9 +22,11 @@ struct choice {
 static struct choice choose_g(const struct weir_params *p, unsigned z, struct weir_wanted wanted)
 {
 	struct choice best = { 0, 0 };
-	unsigned first = p->bits_per_word ? p->bits_per_word : 1, last = p->bits_per_word ? p->bits_per_word : weir__blocked_max_g(z);
+	unsigned first = p->bits_per_word ? p->bits_per_word : 1,
+	         last = p->bits_per_word ? p->bits_per_word : weir__blocked_max_g(z);
 	for (unsigned g = first; g <= last && g <= weir__blocked_max_g(z); g++) {
-		double cost = wanted.fp_rate > 0 ? weir__blocked_bits(wanted.fp_rate, z, g) : weir__blocked_rate(wanted.bits_per_key, z, g);
+		double cost = wanted.fp_rate > 0 ? weir__blocked_bits(wanted.fp_rate, z, g) :
+		                                   weir__blocked_rate(wanted.bits_per_key, z, g);
 		if (best.g == 0 || cost < best.cost)
 			best = (struct choice){ g, cost };
 	}
@@ -30,7 +34,8 @@ static struct choice choose_g(const struct weir_params *p, unsigned z, struct we
 }
 
 /* The best of each number of words, and the least cost of all. */
-static double choose_each(const struct weir_params *p, struct weir_wanted wanted, struct choice choices[CHOICES])
+static double choose_each(const struct weir_params *p, struct weir_wanted wanted,
+                          struct choice choices[CHOICES])
 {
 	double least = -1;
 	for (unsigned i = 0; i < CHOICES; i++) {
@@ -41,15 +46,19 @@ static double choose_each(const struct weir_params *p, struct weir_wanted wanted
 	return least;
 }
 
-/* With the size given, within 6 % of the smallest means: a filter of 6 % fewer bits has no lower rate in any layout. */
+/* With the size given, within 6 % of the smallest means: a filter of 6 % fewer bits has no lower
+ * rate in any layout. */
 static void choose_z(const struct weir_params *p, struct weir_wanted wanted, struct weir_plan *out)
 {
 	struct choice choices[CHOICES], smaller[CHOICES];
 	double least = choose_each(p, wanted, choices), most = least * slack;
 	if (wanted.bits_per_key > 0)
-		most = fmax(least, choose_each(p, (struct weir_wanted){ 0, wanted.bits_per_key / slack }, smaller));
+		most = fmax(least,
+		            choose_each(p, (struct weir_wanted){ 0, wanted.bits_per_key / slack },
+		                        smaller));
 	unsigned i = 0;
-	while (choices[i].cost > most) /* the least stands before those that have no layout: fewer words have more bits */
+	/* the least stands before those that have no layout: fewer words have more bits */
+	while (choices[i].cost > most)
 		i++;
 	out->words_per_key = words[i];
 	out->bits_per_word = choices[i].g;
@@ -59,11 +68,16 @@ static int check_layout(const struct weir_params *p)
 {
 	unsigned z = p->words_per_key, g = p->bits_per_word, most = weir__blocked_max_g(z ? z : 1);
 	if (z & (z - 1) || z > 8)
-		return weir__fail(-EINVAL, "words_per_key %u: 1, 2, 4 or 8, or 0 to have it chosen", z);
+		return weir__fail(-EINVAL, "words_per_key %u: 1, 2, 4 or 8, or 0 to have it chosen",
+		                  z);
 	if (g > most && z)
-		return weir__fail(-EINVAL, "bits_per_word %u: 1 to %u with words_per_key %u, or 0 to have it chosen", g, most, z);
+		return weir__fail(
+			-EINVAL,
+			"bits_per_word %u: 1 to %u with words_per_key %u, or 0 to have it chosen",
+			g, most, z);
 	if (g > most)
-		return weir__fail(-EINVAL, "bits_per_word %u: 1 to %u, or 0 to have it chosen", g, most);
+		return weir__fail(-EINVAL, "bits_per_word %u: 1 to %u, or 0 to have it chosen", g,
+		                  most);
 	return 0;
 }
 
@@ -73,11 +87,13 @@ static const char *reason(const struct weir_params *p, const struct weir_plan *p
 	static const char *const texts[4][2] = {
 		REASON("the fewest words a key within 6 % of the smallest blocked layout"),
 		REASON("the words a key that were asked for, with the best bits a word"),
-		REASON("the fewest words a key within 6 % of the smallest layout of the bits a word that were asked for"),
+		REASON("the fewest words a key within 6 % of the smallest layout of the bits a "
+		       "word that were asked for"),
 		REASON("the words a key and bits a word that were asked for"),
 	};
 #undef REASON
-	return texts[(p->words_per_key != 0) + 2 * (p->bits_per_word != 0)][plan->fp_rate <= classic_pays];
+	return texts[(p->words_per_key != 0) + 2 * (p->bits_per_word != 0)]
+	            [plan->fp_rate <= classic_pays];
 }
 
 int weir__blocked_plan(const struct weir_params *p, struct weir_plan *out)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The end of a drill: every key of the files and every key that was inserted is looked up once more, and the rate is measured. */
+ * The end of a drill: every key of the files and every key that was inserted is looked up once
+ * more, and the rate is measured. */
 #include "drill.h"
 #include "say.h"
 #include "tool.h"
@@ -10,8 +11,8 @@ static void check(struct drill *d, const uint64_t *hashes, uint64_t n, const cha
 	d->checked_at_end += n;
 	d->lost_at_end += n - found;
 	if (found < n)
-		drill_lost(d, n - found, "%llu of the %llu keys of %s were not found at the end", (unsigned long long)(n - found),
-		           (unsigned long long)n, of);
+		drill_lost(d, n - found, "%llu of the %llu keys of %s were not found at the end",
+		           (unsigned long long)(n - found), (unsigned long long)n, of);
 }
 
 int drill_check(struct drill *d)
@@ -20,7 +21,8 @@ int drill_check(struct drill *d)
 	check(d, d->source, d->n, "the source");
 	for (unsigned i = 0; i < d->inserters; i++) {
 		struct record *record = &d->inserter[i].record;
-		check(d, record->hashes, atomic_load_explicit(&record->promised, memory_order_relaxed), "an inserter");
+		check(d, record->hashes,
+		      atomic_load_explicit(&record->promised, memory_order_relaxed), "an inserter");
 	}
 	/* No thread is left that could replace it: it may be kept from here on. */
 	const struct weir_filter *f = weir_handle_get(d->handle);

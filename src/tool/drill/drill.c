@@ -90,14 +90,17 @@ static void draw(const struct drill *d)
 	double part = drill_part(d), left = d->seconds * (1 - part);
 	char figures[120];
 	snprintf(figures, sizeof figures, "%llu swaps, %s lookups/s, %llu lost, %s left",
-	         (unsigned long long)atomic_load_explicit(&((struct drill *)d)->swaps, memory_order_relaxed),
+	         (unsigned long long)atomic_load_explicit(&((struct drill *)d)->swaps,
+	                                                  memory_order_relaxed),
 	         show_short(SHOW, (double)checked / (d->seconds * part)),
-	         (unsigned long long)atomic_load_explicit(&((struct drill *)d)->lost, memory_order_relaxed),
+	         (unsigned long long)atomic_load_explicit(&((struct drill *)d)->lost,
+	                                                  memory_order_relaxed),
 	         show_clock(SHOW, left > 0 ? left : 0));
 	progress_show(part, figures);
 }
 
-/* Until the time is over. A set so large that no reload has ended by then is given the time for one. */
+/* Until the time is over. A set so large that no reload has ended by then is given the time for
+ * one. */
 static void watch(struct drill *d)
 {
 	progress_begin("drilling");
@@ -114,7 +117,8 @@ static void watch(struct drill *d)
 	progress_end();
 }
 
-/* What the kernel counts as our peak from here on. Where it cannot, the reading of the keys is in it too. */
+/* What the kernel counts as our peak from here on. Where it cannot, the reading of the keys is
+ * in it too. */
 static void forget_peak(void)
 {
 	FILE *f = fopen("/proc/self/clear_refs", "w");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A rehearsal: readers, inserters and a loader at one handle, as in a server, and what came of it.
  *
- * Who writes what: each reader and each inserter its own struct, the loader struct loads; others read only what is atomic while it
- * runs, and all of it after the threads have ended. */
+ * Who writes what: each reader and each inserter its own struct, the loader struct loads; others
+ * read only what is atomic while it runs, and all of it after the threads have ended. */
 #ifndef WEIR_TOOL_DRILL_H
 #define WEIR_TOOL_DRILL_H
 
@@ -21,7 +21,8 @@ struct record {
 	uint64_t *hashes;
 	uint64_t room;
 	_Alignas(64) _Atomic uint64_t noted; /* before the insert: what the loader may read */
-	_Atomic uint64_t promised;           /* after it has returned: what every lookup must find */
+	/* after it has returned: what every lookup must find */
+	_Atomic uint64_t promised;
 };
 
 /* Each with and without a reload running: [0] without, [1] with. */
@@ -94,7 +95,8 @@ int drill_run(struct drill *d);
 /* How much of the time is over, 0 to 1 and beyond. */
 double drill_part(const struct drill *d);
 /* A key was not found: counted, and the first few said. */
-void drill_lost(struct drill *d, uint64_t keys, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void drill_lost(struct drill *d, uint64_t keys, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 /* What a thread cannot go on after: said; all end. */
 void drill_fail(struct drill *d, int err);
 
@@ -108,10 +110,12 @@ int drill_check(struct drill *d);
 
 void drill_report(const struct drill *d);
 
-/* Any of several kinds of key that no line can be: each begins with the delimiter, which ends a line. */
+/* Any of several kinds of key that no line can be: each begins with the delimiter, which ends a
+ * line. */
 enum { DRILL_KEY_BYTES = 16 };
 enum drill_key_kind { DRILL_INSERTED = 1, DRILL_ABSENT = 2 };
-void drill_key(const struct drill *d, char *key, enum drill_key_kind kind, unsigned thread, uint64_t number);
+void drill_key(const struct drill *d, char *key, enum drill_key_kind kind, unsigned thread,
+               uint64_t number);
 
 uint64_t drill_random(uint64_t *state);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * An inserter: keys that were never inserted before, in rounds of any length with pauses of any length between, so many that its
- * share lasts until the end. It notes each in its record first, inserts it, and then promises it. */
+ * An inserter: keys that were never inserted before, in rounds of any length with pauses of any
+ * length between, so many that its share lasts until the end. It notes each in its record first,
+ * inserts it, and then promises it. */
 #include <time.h>
 #include "drill.h"
 #include "ticks.h"
@@ -64,7 +65,8 @@ void drill_insert(struct inserter *i)
 		flavor_quiet(&d->flavor);
 		double ahead = (double)made / (double)i->record.room - drill_part(d);
 		while (ahead > 0 && !atomic_load_explicit(&d->over, memory_order_relaxed)) {
-			pause_for(i, ahead * d->seconds * 2 * (double)(drill_random(&random) >> 11) * 0x1p-53);
+			pause_for(i, ahead * d->seconds * 2 *
+			                     (double)(drill_random(&random) >> 11) * 0x1p-53);
 			ahead = (double)made / (double)i->record.room - drill_part(d);
 		}
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The loader: rebuilds the set and swaps it in, again and again. Every fourth new filter is rejected afterwards, if the previous one
- * is kept: a rollback. The first quarter of the time is left without reloads, to compare with. */
+ * The loader: rebuilds the set and swaps it in, again and again. Every fourth new filter is
+ * rejected afterwards, if the previous one is kept: a rollback. The first quarter of the time is
+ * left without reloads, to compare with. */
 #include <stdlib.h>
 #include <time.h>
 #include "drill.h"
@@ -34,7 +35,8 @@ static void rest_until(struct drill *d, double when)
 static int insert_all(struct drill *d, struct weir_reload *r, const uint64_t *hashes, uint64_t n)
 {
 	for (uint64_t i = 0; i < n && !done(d); i += SLICE) {
-		int64_t err = weir_reload_insert_hashes(r, hashes + i, n - i < SLICE ? n - i : SLICE);
+		int64_t err = weir_reload_insert_hashes(r, hashes + i,
+		                                        n - i < SLICE ? n - i : SLICE);
 		if (err < 0)
 			return (int)err;
 		flavor_quiet(&d->flavor);
@@ -42,14 +44,17 @@ static int insert_all(struct drill *d, struct weir_reload *r, const uint64_t *ha
 	return 0;
 }
 
-/* The files' keys, and what the inserters had noted: read after weir_reload_begin() has returned. */
+/* The files' keys, and what the inserters had noted: read after weir_reload_begin() has
+ * returned. */
 static int from_source(struct drill *d, struct weir_reload *r)
 {
 	int err = insert_all(d, r, d->source, d->n);
 	for (unsigned i = 0; !err && i < d->inserters; i++) {
 		struct record *record = &d->inserter[i].record;
-		/* Acquire: pairs with the inserter's release of what it has written into its record. */
-		err = insert_all(d, r, record->hashes, atomic_load_explicit(&record->noted, memory_order_acquire));
+		/* Acquire: pairs with the inserter's release of what it has written into its
+		 * record. */
+		err = insert_all(d, r, record->hashes,
+		                 atomic_load_explicit(&record->noted, memory_order_acquire));
 	}
 	return err;
 }
@@ -60,7 +65,8 @@ static int inspect(struct loader *l, const struct weir_reload *r)
 	struct loads *loads = &l->drill->loads;
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
 	int err = weir_handle_stats(l->drill->handle, &stats);
-	double rate = (double)weir_contains_hashes(weir_reload_next(r), l->absent, ABSENT, NULL) / ABSENT;
+	double rate = (double)weir_contains_hashes(weir_reload_next(r), l->absent, ABSENT, NULL) /
+	              ABSENT;
 	loads->fp_rate_most = rate > loads->fp_rate_most ? rate : loads->fp_rate_most;
 	loads->bytes_most = stats.bytes > loads->bytes_most ? stats.bytes : loads->bytes_most;
 	return err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A reader: looks up keys that must be found, block by block. One block is timed as a whole, for the throughput; in the next each
- * lookup is timed by itself, for the latency: the clock costs as much as a lookup. */
+ * A reader: looks up keys that must be found, block by block. One block is timed as a whole, for
+ * the throughput; in the next each lookup is timed by itself, for the latency: the clock costs
+ * as much as a lookup. */
 #include "drill.h"
 #include "ticks.h"
 
@@ -22,7 +23,8 @@ static struct block choose(struct drill *d, struct reader *r, uint64_t turn)
 		return (struct block){ d->source + first, n, "the source", first };
 	}
 	struct record *record = &d->inserter[random % d->inserters].record;
-	/* Acquire: pairs with the inserter's release, so that its insert happens-before the lookups below. */
+	/* Acquire: pairs with the inserter's release, so that its insert happens-before the
+	 * lookups below. */
 	uint64_t promised = atomic_load_explicit(&record->promised, memory_order_acquire);
 	n = promised < BLOCK ? promised : BLOCK;
 	uint64_t first = random >> 32 & 1 ? promised - n : random % (promised - n + 1);
@@ -57,7 +59,8 @@ static void look(struct drill *d, struct reader *r, const struct block *b, bool 
 	uint64_t found = one_by_one ? found_one_by_one(d, b, took) : found_as_a_whole(d, b);
 	uint64_t all = ticks_between(began + ticks.cost, ticks_now());
 	unsigned after = atomic_load_explicit(&d->phase, memory_order_relaxed);
-	unsigned with = before % 2 || before != after; /* a block that a reload began or ended in counts as one with */
+	/* a block that a reload began or ended in counts as one with */
+	unsigned with = before % 2 || before != after;
 	if (one_by_one) {
 		for (uint64_t i = 0; i < b->n; i++)
 			histogram_add(&r->latency[with], took[i]);
@@ -67,10 +70,14 @@ static void look(struct drill *d, struct reader *r, const struct block *b, bool 
 	}
 	if (found < b->n) {
 		r->lost += b->n - found;
-		drill_lost(d, b->n - found, "%llu of %llu keys of %s, from number %llu on, were not found",
-		           (unsigned long long)(b->n - found), (unsigned long long)b->n, b->of, (unsigned long long)b->first);
+		drill_lost(d, b->n - found,
+		           "%llu of %llu keys of %s, from number %llu on, were not found",
+		           (unsigned long long)(b->n - found), (unsigned long long)b->n, b->of,
+		           (unsigned long long)b->first);
 	}
-	atomic_store_explicit(&r->checked, atomic_load_explicit(&r->checked, memory_order_relaxed) + b->n, memory_order_relaxed);
+	atomic_store_explicit(&r->checked,
+	                      atomic_load_explicit(&r->checked, memory_order_relaxed) + b->n,
+	                      memory_order_relaxed);
 }
 
 void drill_read(struct reader *r)

@@ -36,9 +36,12 @@ static struct phase phase_of(const struct drill *d, unsigned with, double ns)
 	}
 	double none = all->total ? ns : NAN;
 	struct phase p = { .lookups = ratio((double)lookups * 1e9, (double)reading * ns),
-		.inserts = ratio((double)inserts * 1e9, (double)inserting * ns),
-		.p50 = histogram_quantile(all, 0.5) * none, .p99 = histogram_quantile(all, 0.99) * none,
-		.p999 = histogram_quantile(all, 0.999) * none, .most = (double)all->most * none, .timed = (double)all->total };
+	                   .inserts = ratio((double)inserts * 1e9, (double)inserting * ns),
+	                   .p50 = histogram_quantile(all, 0.5) * none,
+	                   .p99 = histogram_quantile(all, 0.99) * none,
+	                   .p999 = histogram_quantile(all, 0.999) * none,
+	                   .most = (double)all->most * none,
+	                   .timed = (double)all->total };
 	free(all);
 	return p;
 }
@@ -46,11 +49,18 @@ static struct phase phase_of(const struct drill *d, unsigned with, double ns)
 static const char *show_time(struct shown *to, double ns)
 {
 	const char *unit = ns < 999.5 ? "ns" : ns < 999.5e3 ? "us" : ns < 999.5e6 ? "ms" : "s";
-	double value = ns < 999.5 ? ns : ns < 999.5e3 ? ns / 1e3 : ns < 999.5e6 ? ns / 1e6 : ns / 1e9;
+	double value = ns < 999.5   ? ns :
+	               ns < 999.5e3 ? ns / 1e3 :
+	               ns < 999.5e6 ? ns / 1e6 :
+	                              ns / 1e9;
 	if (isnan(ns))
 		snprintf(to->text, sizeof to->text, "-");
 	else
-		snprintf(to->text, sizeof to->text, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
+		snprintf(to->text, sizeof to->text, "%.*f %s",
+		         value < 9.995 ? 2 :
+		         value < 99.95 ? 1 :
+		                         0,
+		         value, unit);
 	return to->text;
 }
 
@@ -80,12 +90,18 @@ static void print_phases(const struct phase *p)
 	table_add(&t, "without reload");
 	table_add(&t, "during reloads");
 	table_add(&t, "ratio");
-	row(&t, "lookups/s, each reader", show_some(SHOW, p[0].lookups), show_some(SHOW, p[1].lookups), ratio(p[1].lookups, p[0].lookups));
-	row(&t, "inserts/s, each inserter", show_some(SHOW, p[0].inserts), show_some(SHOW, p[1].inserts), ratio(p[1].inserts, p[0].inserts));
-	row(&t, "a lookup takes: median", show_time(SHOW, p[0].p50), show_time(SHOW, p[1].p50), ratio(p[1].p50, p[0].p50));
-	row(&t, "  99 % take at most", show_time(SHOW, p[0].p99), show_time(SHOW, p[1].p99), ratio(p[1].p99, p[0].p99));
-	row(&t, "  99.9 % take at most", show_time(SHOW, p[0].p999), show_time(SHOW, p[1].p999), ratio(p[1].p999, p[0].p999));
-	row(&t, "  the longest", show_time(SHOW, p[0].most), show_time(SHOW, p[1].most), ratio(p[1].most, p[0].most));
+	row(&t, "lookups/s, each reader", show_some(SHOW, p[0].lookups),
+	    show_some(SHOW, p[1].lookups), ratio(p[1].lookups, p[0].lookups));
+	row(&t, "inserts/s, each inserter", show_some(SHOW, p[0].inserts),
+	    show_some(SHOW, p[1].inserts), ratio(p[1].inserts, p[0].inserts));
+	row(&t, "a lookup takes: median", show_time(SHOW, p[0].p50), show_time(SHOW, p[1].p50),
+	    ratio(p[1].p50, p[0].p50));
+	row(&t, "  99 % take at most", show_time(SHOW, p[0].p99), show_time(SHOW, p[1].p99),
+	    ratio(p[1].p99, p[0].p99));
+	row(&t, "  99.9 % take at most", show_time(SHOW, p[0].p999), show_time(SHOW, p[1].p999),
+	    ratio(p[1].p999, p[0].p999));
+	row(&t, "  the longest", show_time(SHOW, p[0].most), show_time(SHOW, p[1].most),
+	    ratio(p[1].most, p[0].most));
 	table_print(&t, stdout);
 	table_free(&t);
 }
@@ -127,27 +143,34 @@ static void swaps(struct report *r, const struct drill *d)
 	report_real(r, "reload_seconds_max", NULL, most);
 	report_text(r, "reload_by", NULL, d->by_copy ? "copy" : "source");
 	report_line(r, "swaps", "%llu%s; a reload %s takes %s (median), %s at most",
-	            (unsigned long long)atomic_load(&((struct drill *)d)->swaps), l->rollbacks ? ", some of them rollbacks" : "",
-	            d->by_copy ? "by copy" : "from the source", show_time(SHOW, median * 1e9), show_time(SHOW, most * 1e9));
+	            (unsigned long long)atomic_load(&((struct drill *)d)->swaps),
+	            l->rollbacks ? ", some of them rollbacks" : "",
+	            d->by_copy ? "by copy" : "from the source", show_time(SHOW, median * 1e9),
+	            show_time(SHOW, most * 1e9));
 }
 
 static void lost(struct report *r, const struct drill *d)
 {
-	uint64_t checked = d->checked_at_end, all = atomic_load(&((struct drill *)d)->lost), inserts = 0;
+	uint64_t checked = d->checked_at_end, all = atomic_load(&((struct drill *)d)->lost),
+	         inserts = 0;
 	for (unsigned i = 0; i < d->readers; i++)
 		checked += atomic_load(&d->reader[i].checked);
 	for (unsigned i = 0; i < d->inserters; i++)
 		inserts += d->inserter[i].made[0] + d->inserter[i].made[1];
 	report_count(r, "source_keys", NULL, d->n);
 	report_count(r, "inserts", NULL, inserts);
-	report_line(r, "keys", "%s of the files, %s inserted meanwhile", show_count(SHOW, d->n), show_count(SHOW, inserts));
+	report_line(r, "keys", "%s of the files, %s inserted meanwhile", show_count(SHOW, d->n),
+	            show_count(SHOW, inserts));
 	report_count(r, "checks", NULL, checked);
 	report_count(r, "lost", NULL, all);
 	report_count(r, "lost_at_end", NULL, d->lost_at_end);
-	report_line(r, "lost", "%s, of %s lookups that had to find their key", show_count(SHOW, all), show_count(SHOW, checked));
+	report_line(r, "lost", "%s, of %s lookups that had to find their key",
+	            show_count(SHOW, all), show_count(SHOW, checked));
 	report_bool(r, "overfull", NULL, d->stats.fill > 0.5);
 	if (d->stats.fill > 0.5)
-		report_line(r, "", "but %.0f %% of the bits are set: another key's bits may hide a lost one, so this proves less (see -n)",
+		report_line(r, "",
+		            "but %.0f %% of the bits are set: another key's bits may hide a lost "
+		            "one, so this proves less (see -n)",
 		            100 * d->stats.fill);
 }
 
@@ -158,14 +181,19 @@ static void filter(struct report *r, const struct drill *d)
 	report_rate(r, "fp_rate_worst_reload", NULL, d->loads.fp_rate_most);
 	report_rate(r, "fill", NULL, d->stats.fill);
 	report_count(r, "capacity", NULL, d->stats.capacity);
-	report_line(r, "rate", "%s asked, %s measured at the end, %s at most before a swap; %.0f %% of the bits set",
-	            show_rate(SHOW, d->stats.fp_rate), show_rate(SHOW, d->probe.rate), show_rate(SHOW, d->loads.fp_rate_most),
-	            100 * d->stats.fill);
+	report_line(r, "rate",
+	            "%s asked, %s measured at the end, %s at most before a swap; %.0f %% of the "
+	            "bits set",
+	            show_rate(SHOW, d->stats.fp_rate), show_rate(SHOW, d->probe.rate),
+	            show_rate(SHOW, d->loads.fp_rate_most), 100 * d->stats.fill);
 	report_count(r, "filter_bytes", NULL, d->stats.bytes);
 	report_count(r, "filter_bytes_peak", NULL, d->loads.bytes_most);
 	report_count(r, "peak_memory_bytes", NULL, d->peak_memory);
-	report_line(r, "memory", "%s a filter, %s of filters at the peak, %s of memory in all (8 bytes a key of the files, 8 an insert)",
-	            show_bytes(SHOW, d->stats.bytes), show_bytes(SHOW, d->loads.bytes_most), show_bytes(SHOW, d->peak_memory));
+	report_line(r, "memory",
+	            "%s a filter, %s of filters at the peak, %s of memory in all (8 bytes a key of "
+	            "the files, 8 an insert)",
+	            show_bytes(SHOW, d->stats.bytes), show_bytes(SHOW, d->loads.bytes_most),
+	            show_bytes(SHOW, d->peak_memory));
 }
 
 static void machine(struct report *r, const struct drill *d, double ns)
@@ -181,14 +209,21 @@ static void machine(struct report *r, const struct drill *d, double ns)
 	report_bool(r, "pinned", NULL, d->pin);
 	report_real(r, "seconds", NULL, d->lasted);
 	report_real(r, "clock_cost_ns", NULL, (double)ticks.cost * ns);
-	report_line(r, "threads", "%u reader%s, %u inserter%s, 1 loader on %u CPU%s, urcu-%s%s", d->readers, d->readers == 1 ? "" : "s",
-	            d->inserters, d->inserters == 1 ? "" : "s", d->cpus, d->cpus == 1 ? "" : "s", d->flavor.name, d->pin ? ", pinned" : "");
+	report_line(r, "threads", "%u reader%s, %u inserter%s, 1 loader on %u CPU%s, urcu-%s%s",
+	            d->readers, d->readers == 1 ? "" : "s", d->inserters,
+	            d->inserters == 1 ? "" : "s", d->cpus, d->cpus == 1 ? "" : "s", d->flavor.name,
+	            d->pin ? ", pinned" : "");
 	if (crowded)
-		report_line(r, "", "more threads than CPUs: the figures hold waits for a CPU, and the ratios say how it was shared");
+		report_line(r, "",
+		            "more threads than CPUs: the figures hold waits for a CPU, and the "
+		            "ratios say how it was shared");
 	if (d->load > 0.5)
-		report_line(r, "", "the load average was %.1f before the drill began: others' work is in the figures too", d->load);
-	report_line(r, "clock", "%s, %.1f ns a reading, taken off", ticks.counter ? "the CPU's counter" : "clock_gettime",
-	            (double)ticks.cost * ns);
+		report_line(r, "",
+		            "the load average was %.1f before the drill began: others' work is in "
+		            "the figures too",
+		            d->load);
+	report_line(r, "clock", "%s, %.1f ns a reading, taken off",
+	            ticks.counter ? "the CPU's counter" : "clock_gettime", (double)ticks.cost * ns);
 }
 
 void drill_report(const struct drill *d)

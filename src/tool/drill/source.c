@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a drill begins with: the hashes of the keys, 8 bytes each, and a handle whose filter holds them. */
+ * What a drill begins with: the hashes of the keys, 8 bytes each, and a handle whose filter
+ * holds them. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +11,8 @@
 
 enum { INSERTS_LEAST = 100000 };
 
-void drill_key(const struct drill *d, char *key, enum drill_key_kind kind, unsigned thread, uint64_t number)
+void drill_key(const struct drill *d, char *key, enum drill_key_kind kind, unsigned thread,
+               uint64_t number)
 {
 	uint32_t who = (uint32_t)kind << 16 | thread;
 	memset(key, 0, DRILL_KEY_BYTES);
@@ -40,7 +42,8 @@ static int read_keys(struct drill *d, uint64_t memory)
 	}
 	d->n = spool.hashes;
 	d->source = spool_take(&spool);
-	return d->n ? TOOL_OK : trouble("the files have no keys: there is nothing to rehearse with");
+	return d->n ? TOOL_OK :
+	              trouble("the files have no keys: there is nothing to rehearse with");
 }
 
 /* Room for what will be inserted too, unless -n says otherwise. */
@@ -57,10 +60,13 @@ static int size(struct drill *d, uint64_t memory)
 	if (err)
 		return trouble_weir(err, NULL);
 	d->filter_bytes = plan.bytes;
-	double needs = (double)plan.bytes * (d->keep_previous ? 3 : 2) + 8.0 * ((double)d->n + (double)d->inserts);
+	double needs = (double)plan.bytes * (d->keep_previous ? 3 : 2) +
+	               8.0 * ((double)d->n + (double)d->inserts);
 	if (needs > (double)memory)
-		return trouble("%s filters of %s and the hashes of the keys need more memory than this machine has (%s)",
-		               d->keep_previous ? "three" : "two", show_bytes(SHOW, plan.bytes), show_bytes(SHOW, memory));
+		return trouble("%s filters of %s and the hashes of the keys need more memory than "
+		               "this machine has (%s)",
+		               d->keep_previous ? "three" : "two", show_bytes(SHOW, plan.bytes),
+		               show_bytes(SHOW, memory));
 	return TOOL_OK;
 }
 
