@@ -131,7 +131,7 @@ bool is_default(const Case &c)
 		params.max_bytes = static_cast<uint64_t>(static_cast<double>(c.n) * c.bits / 8);
 	}
 	check(weir_plan(&params, &plan), "weir_plan");
-	return c.kind->words_per_key == plan.words_per_key;
+	return c.kind->words_per_key == plan.shape.field[0];
 }
 
 void run(benchmark::State &state, const Case &c)

@@ -8,16 +8,19 @@ static void hash_keys(const struct weir_filter *f, const struct weir_batch *batc
                       size_t n, uint64_t *out)
 {
 	const struct iovec *key = (const struct iovec *)batch->keys + at;
+	const struct weir_hash *hash = f->kind->hash;
 	for (size_t i = 0; i < n; i++)
-		out[i] = weir__hash(f->view.seed, key[i].iov_base, key[i].iov_len);
+		out[i] = weir__hash_by(hash, f->array.seed, key[i].iov_base, key[i].iov_len);
 }
 
 static void hash_fixed(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
                        size_t n, uint64_t *out)
 {
 	const char *key = (const char *)batch->keys + at * batch->key_bytes;
+	const struct weir_hash *hash = f->kind->hash;
 	for (size_t i = 0; i < n; i++)
-		out[i] = weir__hash(f->view.seed, key + i * batch->key_bytes, batch->key_bytes);
+		out[i] = weir__hash_by(hash, f->array.seed, key + i * batch->key_bytes,
+		                       batch->key_bytes);
 }
 
 struct weir_batch weir__batch_hashes(const uint64_t *hashes, size_t n)
@@ -34,13 +37,15 @@ struct weir_batch weir__batch_keys(const struct iovec *keys, size_t n)
 	};
 }
 
-struct weir_batch weir__batch_fixed(const void *keys, size_t key_bytes, size_t n)
+struct weir_batch weir__batch_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
+                                    size_t n)
 {
-	return (struct weir_batch){ .from = key_bytes == 8 ? WEIR_FROM_FIXED8 : WEIR_FROM_KEYS,
-	                            .keys = keys,
-	                            .key_bytes = key_bytes,
-	                            .n = n,
-	                            .hash = hash_fixed };
+	bool in_line = key_bytes == 8 && f->kind->hash == &weir__xxh3;
+	return (struct weir_batch){ .from = in_line ? WEIR_FROM_FIXED8 : WEIR_FROM_KEYS,
+		                    .keys = keys,
+		                    .key_bytes = key_bytes,
+		                    .n = n,
+		                    .hash = hash_fixed };
 }
 
 /* Eight at a time where the CPU can: this file is compiled for any CPU, so that needs the call. */
@@ -48,11 +53,11 @@ static void hash_fixed8(const struct weir_filter *f, const char *keys, size_t n,
 {
 #if WEIR_X86
 	if (f->isa == WEIR_ISA_AVX512) {
-		weir__hash8_avx512(f->view.flip8, keys, n, out);
+		weir__hash8_avx512(f->array.flip8, keys, n, out);
 		return;
 	}
 #endif
-	weir__hash8_each(f->view.flip8, keys, n, out);
+	weir__hash8_each(f->array.flip8, keys, n, out);
 }
 
 void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at,

@@ -31,7 +31,8 @@ struct weir_batch {
 
 struct weir_batch weir__batch_hashes(const uint64_t *hashes, size_t n);
 struct weir_batch weir__batch_keys(const struct iovec *keys, size_t n);
-struct weir_batch weir__batch_fixed(const void *keys, size_t key_bytes, size_t n);
+struct weir_batch weir__batch_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
+                                    size_t n);
 
 /* Hashes of n keys from at on into out; of a batch of keys, not of hashes. */
 void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
@@ -69,10 +70,10 @@ WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint6
 }
 
 /* Note n keys from column at on, and fetch their lines if the filter outgrows the cache (far). */
-typedef void weir__note_fn(const struct weir_inline *v, const uint64_t *hashes, unsigned n,
+typedef void weir__note_fn(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                            bool far, struct weir_notes *notes, unsigned at);
 /* Work on n noted keys; the answers as bits. */
-typedef uint64_t weir__work_fn(const struct weir_inline *v, bool far,
+typedef uint64_t weir__work_fn(const struct weir_array *a, bool far,
                                const struct weir_notes *notes, unsigned at, unsigned n);
 
 /* The one loop of every batch. step: keys at a time, a power of two up to 64; lead: keys noted
@@ -85,22 +86,22 @@ WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct we
 	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64))), answers = 0;
 	struct weir_notes notes;
 	/* a copy that no store can alias, so that it stays in registers */
-	const struct weir_inline view = f->view;
+	const struct weir_array array = f->array;
 	size_t n = batch->n, positive = 0;
 	bool far = f->outgrows_cache;
 	const uint64_t *hashes = NULL;
 	for (size_t noted = 0, worked = 0; worked < n; noted += step) {
 		if (noted < n) {
 			if (noted % WEIR_HASHED == 0)
-				hashes = weir__batch_take(f, view.flip8, batch, noted,
+				hashes = weir__batch_take(f, array.flip8, batch, noted,
 				                          weir__least(n - noted, WEIR_HASHED),
 				                          scratch);
-			note(&view, hashes + noted % WEIR_HASHED, weir__least(n - noted, step), far,
+			note(&array, hashes + noted % WEIR_HASHED, weir__least(n - noted, step), far,
 			     &notes, noted % WEIR_WINDOW);
 		}
 		if (noted < lead)
 			continue;
-		answers |= work(&view, far, &notes, worked % WEIR_WINDOW,
+		answers |= work(&array, far, &notes, worked % WEIR_WINDOW,
 		                weir__least(n - worked, step))
 		        << (worked % 64);
 		worked += step;

@@ -17,10 +17,10 @@ enum {
 	PARTS_SHARED = 16,    /* parts that several loading threads find apart from each other */
 };
 
-uint32_t weir__bulk_parts(uint64_t bytes, uint32_t shards)
+uint32_t weir__bulk_parts(unsigned partition_bits, uint64_t bytes, uint32_t shards)
 {
 	uint32_t parts = 1;
-	while (parts < shards && parts < PARTS_MOST &&
+	while (partition_bits-- && parts < shards && parts < PARTS_MOST &&
 	       (parts < PARTS_SHARED || bytes / parts > weir__cache_bytes() / 2))
 		parts *= 2;
 	return parts;
@@ -28,8 +28,7 @@ uint32_t weir__bulk_parts(uint64_t bytes, uint32_t shards)
 
 bool weir__bulk_wanted(const struct weir_filter *f, size_t n)
 {
-	return n > WANTED_FROM && f->parts > 1 && f->kernel->load &&
-	       f->bytes > 8 * weir__cache_bytes();
+	return n > WANTED_FROM && f->parts > 1 && f->bytes > 8 * weir__cache_bytes();
 }
 
 /* A piece of hashes sorted by part; part p's are hashes[start[p]] .. hashes[start[p + 1] - 1]. */
@@ -121,23 +120,22 @@ struct stage {
 	uint64_t words;            /* in a part */
 };
 
-/* Worth it from a key for every so many words on; with z = 1 the or itself must decide who is
- * told WEIR_NEW. */
+/* Worth it from a key for every so many words on. */
 enum { WORDS_A_KEY = 4 };
 
 static bool stage_wanted(const struct weir_filter *f, size_t keys)
 {
-	return f->view.words_per_key > 1 && keys * WORDS_A_KEY >= 8 * f->view.nblocks / f->parts;
+	return f->kernel->stages_or && keys * WORDS_A_KEY >= 8 * f->array.lines / f->parts;
 }
 
 static uint64_t *stage_enter(struct stage *s, const struct weir_filter *f, uint32_t part)
 {
-	uint64_t *words = f->view.words + part * s->words;
+	uint64_t *words = f->array.words + part * s->words;
 	for (uint64_t i = 0; i < s->words; i++)
 		s->memory.bits[i] = WEIR__LE64(weir__word_load_relaxed(words + i));
 	/* so that the part's blocks, counted from the filter's first word, come to lie on the
 	 * copy */
-	s->filter->view.words = (uint64_t *)((uintptr_t)s->memory.bits -
+	s->filter->array.words = (uint64_t *)((uintptr_t)s->memory.bits -
 	                                     part * s->words * sizeof(uint64_t));
 	return words;
 }
@@ -153,18 +151,21 @@ static void stage_leave(const struct stage *s, uint64_t *words)
 
 /* A run of hashes of one part, by one of the kernel's batches; which were new into the piece's
  * bitmap. */
-static size_t run_batch(struct weir_filter *f,
-                        size_t (*batch)(struct weir_filter *, const struct weir_batch *,
-                                        uint64_t *),
-                        const struct sorted *s, size_t at, size_t n, uint64_t *bitmap)
+static int64_t run_batch(struct weir_filter *f,
+                         int64_t (*batch)(struct weir_filter *, const struct weir_batch *,
+                                          uint64_t *),
+                         const struct sorted *s, size_t at, size_t n, uint64_t *bitmap)
 {
 	enum { RUN = 4096 };
 	uint64_t answers[RUN / 64];
-	size_t fresh = 0;
+	int64_t fresh = 0;
 	for (size_t end = at + n, some; at < end; at += some) {
 		some = end - at < RUN ? end - at : RUN;
 		struct weir_batch run = weir__batch_hashes(s->hashes + at, some);
-		fresh += batch(f, &run, bitmap ? answers : NULL);
+		int64_t answer = batch(f, &run, bitmap ? answers : NULL);
+		if (answer < 0)
+			return answer;
+		fresh += answer;
 		if (bitmap)
 			report(bitmap, s->index + at, answers, some);
 	}
@@ -173,21 +174,22 @@ static size_t run_batch(struct weir_filter *f,
 
 /* Insert a sorted piece; bitmap is the piece's own. @stage: NULL where there is no memory for
  * one. */
-static size_t insert_sorted(struct weir_filter *f, const struct sorted *s, struct stage *stage,
-                            uint64_t *bitmap)
+static int64_t insert_sorted(struct weir_filter *f, const struct sorted *s, struct stage *stage,
+                             uint64_t *bitmap)
 {
-	size_t fresh = 0;
-	for (uint32_t p = 0; p < f->parts; p++) {
+	int64_t fresh = 0, answer = 0;
+	for (uint32_t p = 0; p < f->parts && answer >= 0; p++) {
 		size_t at = s->start[p], n = s->start[p + 1] - at;
 		if (stage && stage_wanted(f, n)) {
 			uint64_t *words = stage_enter(stage, f, p);
-			fresh += run_batch(stage->filter, f->kernel->load, s, at, n, bitmap);
+			answer = run_batch(stage->filter, f->kernel->load, s, at, n, bitmap);
 			stage_leave(stage, words);
 		} else {
-			fresh += run_batch(f, f->kernel->insert_batch, s, at, n, bitmap);
+			answer = run_batch(f, f->kernel->insert_batch, s, at, n, bitmap);
 		}
+		fresh += answer;
 	}
-	return fresh;
+	return answer < 0 ? answer : fresh;
 }
 
 /* @record: room for the copy of the filter's. False: no memory, and nothing to free. */
@@ -196,19 +198,20 @@ static bool stage_alloc(struct stage *s, const struct weir_filter *f, struct wei
 	*record = *f;
 	record->outgrows_cache = false;
 	s->filter = record;
-	s->words = 8 * f->view.nblocks / f->parts;
+	s->words = 8 * f->array.lines / f->parts;
 	return weir__memory_alloc(&s->memory, s->words * sizeof(uint64_t), 0, NULL, 0) == 0;
 }
 
 /* @hashed: room for a piece's hashes, where hashing twice would be dear; else NULL. */
-static size_t insert_pieces(struct weir_filter *f, struct sorted *s, const struct weir_batch *batch,
-                            size_t piece, uint64_t *hashed, uint64_t *bitmap)
+static int64_t insert_pieces(struct weir_filter *f, struct sorted *s,
+                             const struct weir_batch *batch, size_t piece, uint64_t *hashed,
+                             uint64_t *bitmap)
 {
 	struct weir_filter record;
 	struct stage stage;
-	size_t fresh = 0;
+	int64_t fresh = 0, answer = 0;
 	bool staged = stage_wanted(f, piece / f->parts) && stage_alloc(&stage, f, &record);
-	for (size_t at = 0, n; at < batch->n; at += n) {
+	for (size_t at = 0, n; at < batch->n && answer >= 0; at += n) {
 		n = batch->n - at < piece ? batch->n - at : piece;
 		if (hashed) {
 			struct weir_batch some = weir__batch_hashes(hashed, n);
@@ -217,31 +220,31 @@ static size_t insert_pieces(struct weir_filter *f, struct sorted *s, const struc
 		} else {
 			sort_piece(f, s, batch, at, n);
 		}
-		fresh += insert_sorted(f, s, staged ? &stage : NULL,
-		                       bitmap ? bitmap + at / 64 : NULL);
+		answer = insert_sorted(f, s, staged ? &stage : NULL, bitmap ? bitmap + at / 64 : NULL);
+		fresh += answer;
 	}
 	if (staged)
 		weir__memory_free(&stage.memory);
-	return fresh;
+	return answer < 0 ? answer : fresh;
 }
 
 int64_t weir__bulk_insert(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
 {
-	size_t piece = batch->n < PIECE ? batch->n : PIECE, fresh;
+	size_t piece = batch->n < PIECE ? batch->n : PIECE;
 	struct sorted s;
 	struct weir_memory hashed = { .bits = NULL };
 	if (sorted_alloc(&s, f->parts, piece, bitmap != NULL))
-		return (int64_t)f->kernel->insert_batch(f, batch, bitmap);
+		return f->kernel->insert_batch(f, batch, bitmap);
 	/* Keys of any length; without the memory they are hashed twice. */
 	bool keep = batch->from == WEIR_FROM_KEYS &&
 	            weir__memory_alloc(&hashed, (piece * 8 + 63) / 64 * 64, 0, NULL, 0) == 0;
 	if (bitmap)
 		memset(bitmap, 0, WEIR_BITMAP_WORDS(batch->n) * sizeof *bitmap);
-	fresh = insert_pieces(f, &s, batch, piece, keep ? hashed.bits : NULL, bitmap);
+	int64_t fresh = insert_pieces(f, &s, batch, piece, keep ? hashed.bits : NULL, bitmap);
 	if (keep)
 		weir__memory_free(&hashed);
 	weir__memory_free(&s.memory);
-	return (int64_t)fresh;
+	return fresh;
 }
 
 /* Load a part if nobody else owns it now. An empty or finished part has start == end. */

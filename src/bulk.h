@@ -7,8 +7,8 @@
 #include "batch.h"
 
 /* How many parts a filter of that size is cut into: runs of whole shards that fit half a core's
- * own cache, a power of two. */
-uint32_t weir__bulk_parts(uint64_t bytes, uint32_t shards);
+ * own cache, a power of two, at most 2^partition_bits (L1). */
+uint32_t weir__bulk_parts(unsigned partition_bits, uint64_t bytes, uint32_t shards);
 
 /* Whether sorting first pays for an insert of n keys. */
 bool weir__bulk_wanted(const struct weir_filter *f, size_t n);

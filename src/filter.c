@@ -1,36 +1,42 @@
 /* SPDX-License-Identifier: MIT
  * Creation, and the verbs: the hot ones go straight through the object's pointers; what a kind
  * lacks is answered here. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include "batch.h"
 #include "bulk.h"
 #include "error.h"
-#include "hash.h"
-#include "kind.h"
+#include "filter.h"
+#include "kinds/list.h"
 #include "options.h"
 #include "plan.h"
+
+int weir__insert_refused(const struct weir_filter *f)
+{
+	if (f->insert_error == -ENOTSUP)
+		return weir__kind_cannot(f->kind, "take inserts");
+	return weir__fail(f->insert_error, "the filter is mapped read-only: it takes no insert");
+}
 
 static int refuse_insert(struct weir_filter *f, const void *key, size_t len)
 {
 	(void)key, (void)len;
-	return weir__fail(f->view.insert_error,
-	                  "the filter is mapped read-only: it takes no insert");
+	return weir__insert_refused(f);
 }
 
 static int refuse_insert_hash(struct weir_filter *f, uint64_t hash)
 {
 	(void)hash;
-	return refuse_insert(f, NULL, 0);
+	return weir__insert_refused(f);
 }
 
 static void set_kernel(struct weir_filter *f, const struct weir_kernel *kernel, int insert_error)
 {
 	f->kernel = kernel;
 	f->verbs = kernel->verbs;
-	if (insert_error) {
+	f->insert_error = kernel->verbs.insert ? insert_error : -ENOTSUP;
+	if (f->insert_error) {
 		f->verbs.insert = refuse_insert;
 		f->verbs.insert_hash = refuse_insert_hash;
 	}
@@ -47,35 +53,34 @@ static struct weir_filter *filter_alloc(uint32_t parts)
 	return f;
 }
 
-int weir__filter_make(struct weir_filter **out, const struct weir_plan *layout, uint64_t seed,
+int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout, uint64_t seed,
                       const struct weir_memory *memory, int insert_error)
 {
-	const struct weir_kind *kind = weir__kind(layout->kind);
+	const struct weir_kind *kind = layout->kind;
+	uint64_t bytes = 64 * layout->lines;
 	enum weir_isa isa;
 	int err = weir__isa_choose(&isa);
 	if (err)
 		return err;
-	const struct weir_kernel *kernel = kind->kernel(isa, layout->words_per_key,
-	                                                layout->bits_per_word);
+	const struct weir_kernel *kernel = kind->kernel(isa, &layout->shape);
 	if (!kernel)
 		return weir__fail(-ENOTSUP, "kind %s has no kernel for %s", kind->name,
 		                  weir__isa_name(isa));
-	struct weir_filter *f = filter_alloc(weir__bulk_parts(layout->bytes, layout->shards));
+	struct weir_filter *f =
+		filter_alloc(weir__bulk_parts(kernel->partition_bits, bytes, layout->shards));
 	if (!f)
 		return weir__fail(-ENOMEM, "no memory for a filter's record");
-	f->view = (struct weir_inline){ .words = memory->bits,
-	                                .nblocks = layout->bytes / 64,
-	                                .seed = seed,
-	                                .flip8 = weir__flip8(seed),
-	                                .words_per_key = layout->words_per_key,
-	                                .bits_per_word = layout->bits_per_word,
-	                                .insert_error = insert_error };
+	f->array = (struct weir_array){ .words = memory->bits,
+		                        .lines = layout->lines,
+		                        .seed = seed,
+		                        .flip8 = weir__flip8(seed),
+		                        .shape = layout->shape };
 	set_kernel(f, kernel, insert_error);
 	f->kind = kind;
 	f->isa = isa;
 	f->shards = layout->shards;
-	f->bytes = layout->bytes;
-	f->outgrows_cache = f->bytes > weir__cache_bytes();
+	f->bytes = bytes;
+	f->outgrows_cache = bytes > weir__cache_bytes();
 	f->capacity = layout->capacity;
 	f->fp_rate = layout->fp_rate;
 	f->memory = *memory;
@@ -83,16 +88,14 @@ int weir__filter_make(struct weir_filter **out, const struct weir_plan *layout, 
 	return 0;
 }
 
-void weir__filter_layout(const struct weir_filter *f, struct weir_plan *out)
+struct weir_layout weir__filter_layout(const struct weir_filter *f)
 {
-	*out = (struct weir_plan){ .struct_size = sizeof *out,
-	                           .kind = f->kind->id,
-	                           .words_per_key = f->view.words_per_key,
-	                           .bits_per_word = f->view.bits_per_word,
-	                           .shards = f->shards,
-	                           .bytes = f->bytes,
-	                           .capacity = f->capacity,
-	                           .fp_rate = f->fp_rate };
+	return (struct weir_layout){ .kind = f->kind,
+		                     .shape = f->array.shape,
+		                     .shards = f->shards,
+		                     .lines = f->array.lines,
+		                     .capacity = f->capacity,
+		                     .fp_rate = f->fp_rate };
 }
 
 static int random_seed(uint64_t *seed)
@@ -120,9 +123,14 @@ int weir_create(struct weir_filter **out, const struct weir_params *params)
 		err = weir__memory_alloc(&memory, plan.bytes, p.flags, p.memory, p.memory_bytes);
 	if (err)
 		return err;
-	if (p.fp_rate > 0)
-		plan.fp_rate = p.fp_rate; /* what was asked, not what the rounded size gives */
-	err = weir__filter_make(out, &plan, p.seed, &memory, 0);
+	struct weir_layout layout = { .kind = weir__kind(p.kind),
+		                      .shape = plan.shape,
+		                      .shards = plan.shards,
+		                      .lines = plan.bytes / 64,
+		                      .capacity = plan.capacity,
+		                      /* what was asked, not what the rounded size gives */
+		                      .fp_rate = p.fp_rate > 0 ? p.fp_rate : plan.fp_rate };
+	err = weir__filter_make(out, &layout, p.seed, &memory, 0);
 	if (err)
 		weir__memory_free(&memory);
 	return err;
@@ -132,14 +140,13 @@ void weir_destroy(struct weir_filter *f)
 {
 	if (!f)
 		return;
-	weir__mapping_free(f->mapping);
 	weir__memory_free(&f->memory);
 	free(f);
 }
 
 uint64_t weir_hash(const struct weir_filter *f, const void *key, size_t len)
 {
-	return weir__hash(f->view.seed, key, len);
+	return weir__hash_by(f->kind->hash, f->array.seed, key, len);
 }
 
 void weir_hash_keys(const struct weir_filter *f, const struct iovec *keys, size_t n, uint64_t *out)
@@ -151,7 +158,7 @@ void weir_hash_keys(const struct weir_filter *f, const struct iovec *keys, size_
 void weir_hash_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes, size_t n,
                      uint64_t *out)
 {
-	struct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);
+	struct weir_batch batch = weir__batch_fixed(f, keys, key_bytes, n);
 	weir__batch_hash(f, &batch, 0, n, out);
 }
 
@@ -178,16 +185,16 @@ size_t weir_contains_keys(const struct weir_filter *f, const struct iovec *keys,
 size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
                            size_t n, uint64_t *bitmap)
 {
-	struct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);
+	struct weir_batch batch = weir__batch_fixed(f, keys, key_bytes, n);
 	return f->kernel->contains_batch(f, &batch, bitmap);
 }
 
 static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
 {
-	if (f->view.insert_error)
-		return refuse_insert(f, NULL, 0);
-	return weir__bulk_wanted(f, batch->n) ? weir__bulk_insert(f, batch, bitmap) :
-	                                        (int64_t)f->kernel->insert_batch(f, batch, bitmap);
+	if (f->insert_error)
+		return weir__insert_refused(f);
+	return weir__bulk_wanted(f, batch->n) ? weir__bulk_insert(f, batch, bitmap)
+	                                      : f->kernel->insert_batch(f, batch, bitmap);
 }
 
 int64_t weir_insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
@@ -207,42 +214,25 @@ int64_t weir_insert_keys(struct weir_filter *f, const struct iovec *keys, size_t
 int64_t weir_insert_fixed(struct weir_filter *f, const void *keys, size_t key_bytes, size_t n,
                           uint64_t *bitmap)
 {
-	struct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);
+	struct weir_batch batch = weir__batch_fixed(f, keys, key_bytes, n);
 	return insert_batch(f, &batch, bitmap);
 }
 
 int weir_load_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
-	if (f->view.insert_error)
-		return refuse_insert(f, NULL, 0);
-	if (f->kernel->load && !weir__is_live(f))
+	if (f->insert_error)
+		return weir__insert_refused(f);
+	if (f->kernel->load && !f->memory.shared)
 		return weir__bulk_load(f, hashes, n);
-	/* No shard can be owned: the kernel has no plain stores, or a live image's bits are
-	 * other processes' too. Atomic inserts serve as well. */
-	return weir_insert_hashes(f, hashes, n, NULL) < 0 ? -ENOTSUP : 0;
-}
-
-int weir_remove(struct weir_filter *f, const void *key, size_t len)
-{
-	if (!f->kind->remove)
-		return weir__fail(-ENOTSUP, "kind %s cannot remove", f->kind->name);
-	return f->kind->remove(f, key, len);
-}
-
-int64_t weir_count(const struct weir_filter *f, const void *key, size_t len)
-{
-	if (!f->kind->count)
-		return weir__fail(-ENOTSUP, "kind %s cannot count", f->kind->name);
-	return f->kind->count(f, key, len);
+	/* No part can be owned: the kernel has no plain stores, or the bits are other processes'
+	 * too. Atomic inserts serve as well. */
+	int64_t answer = weir_insert_hashes(f, hashes, n, NULL);
+	return answer < 0 ? (int)answer : 0;
 }
 
 int weir_inline_init(struct weir_inline *out, const struct weir_filter *f)
 {
-	if (f->kind->id != WEIR_BLOCKED)
-		return weir__fail(-ENOTSUP, "kind %s has no inline form: blocked has",
-		                  f->kind->name);
-	*out = f->view;
-	return 0;
+	return f->kind->view ? f->kind->view(f, out) : weir__kind_cannot(f->kind, "be inlined");
 }
 
 int weir_params_of(const struct weir_filter *f, struct weir_params *out)
@@ -252,12 +242,12 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 	if (err)
 		return err;
 	p.struct_size = out->struct_size;
-	p.kind = f->kind->id;
+	err = weir_params_ask(&p, &f->array.shape);
+	if (err)
+		return err;
 	p.capacity = f->capacity;
 	p.max_bytes = f->bytes;
-	p.words_per_key = f->view.words_per_key;
-	p.bits_per_word = f->view.bits_per_word;
-	p.seed = f->view.seed;
+	p.seed = f->array.seed;
 	memcpy(out, &p, out->struct_size);
 	return 0;
 }

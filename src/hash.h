@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * From keys to 64-bit hashes: XXH3 with the filter's seed. The only place in src that names xxHash.
- * Keys of eight bytes are hashed by <weir/inline.h>'s own form of it, and by AVX-512 eight of them
- * at once.
- */
+ * From keys to 64-bit hashes. The only place in src that names xxHash.
+ *
+ * A kind names its hash, and with a seed that is the identity of a filter's hashes. XXH3 is what the
+ * kernels and batches hash with in line: keys of eight bytes by <weir/inline.h>'s own form of it,
+ * and by AVX-512 eight of them at once. XXH64 is what formats of others ask for. */
 #ifndef WEIR_SRC_HASH_H
 #define WEIR_SRC_HASH_H
 
@@ -18,9 +19,28 @@
 #include <immintrin.h>
 #endif
 
+struct weir_hash {
+	uint32_t id; /* in an image, for ever */
+	const char *name;
+	uint64_t (*of)(uint64_t seed, const void *key, size_t len);
+};
+
+/* hash.c */
+extern const struct weir_hash weir__xxh3;  /* id 1 */
+extern const struct weir_hash weir__xxh64; /* id 2 */
+
+/* By XXH3, in line. */
 static inline uint64_t weir__hash(uint64_t seed, const void *key, size_t len)
 {
 	return XXH3_64bits_withSeed(key, len, seed);
+}
+
+/* By any of them. */
+static inline uint64_t weir__hash_by(const struct weir_hash *hash, uint64_t seed, const void *key,
+                                     size_t len)
+{
+	return __builtin_expect(hash == &weir__xxh3, 1) ? weir__hash(seed, key, len)
+	                                                : hash->of(seed, key, len);
 }
 
 /* Checksums of images and of seeds: XXH3 without a seed. */

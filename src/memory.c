@@ -43,6 +43,16 @@ static int no_memory(uint64_t bytes, const char *from)
 	                  (unsigned long long)bytes, from);
 }
 
+static void heap_release(const struct weir_memory *memory)
+{
+	free(memory->base);
+}
+
+static void pages_release(const struct weir_memory *memory)
+{
+	munmap(memory->base, memory->base_bytes);
+}
+
 static int heap_alloc(struct weir_memory *out, uint64_t bytes)
 {
 	void *base = NULL;
@@ -50,7 +60,7 @@ static int heap_alloc(struct weir_memory *out, uint64_t bytes)
 		return no_memory(bytes, "the heap");
 	memset(base, 0, bytes);
 	*out = (struct weir_memory){
-		.bits = base, .base = base, .base_bytes = bytes, .owner = WEIR_MEMORY_HEAP
+		.bits = base, .base = base, .base_bytes = bytes, .release = heap_release
 	};
 	return 0;
 }
@@ -79,7 +89,7 @@ static int hugetlb_alloc(struct weir_memory *out, uint64_t bytes)
 	if (p == MAP_FAILED)
 		return no_memory(bytes, "the huge-page pool (vm.nr_hugepages)");
 	*out = (struct weir_memory){
-		.bits = p, .base = p, .base_bytes = pages, .owner = WEIR_MEMORY_MMAP
+		.bits = p, .base = p, .base_bytes = pages, .release = pages_release
 	};
 	return 0;
 }
@@ -93,7 +103,7 @@ static int pages_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags)
 	/* Advice only: where it is refused, small pages serve. */
 	(void)madvise(p, mapped, flags & WEIR_NO_HUGE_PAGES ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 	*out = (struct weir_memory){
-		.bits = p, .base = p, .base_bytes = mapped, .owner = WEIR_MEMORY_MMAP
+		.bits = p, .base = p, .base_bytes = mapped, .release = pages_release
 	};
 	return 0;
 }
@@ -113,7 +123,7 @@ int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, 
 		if (err)
 			return err;
 		memset(place, 0, bytes);
-		*out = (struct weir_memory){ .bits = place, .owner = WEIR_MEMORY_CALLER };
+		*out = (struct weir_memory){ .bits = place };
 		return 0;
 	}
 	if (bytes > SIZE_MAX / 2)
@@ -128,8 +138,6 @@ int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, 
 
 void weir__memory_free(const struct weir_memory *memory)
 {
-	if (memory->owner == WEIR_MEMORY_HEAP)
-		free(memory->base);
-	else if (memory->owner == WEIR_MEMORY_MMAP)
-		munmap(memory->base, memory->base_bytes);
+	if (memory->release)
+		memory->release(memory);
 }

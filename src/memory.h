@@ -3,20 +3,17 @@
 #ifndef WEIR_SRC_MEMORY_H
 #define WEIR_SRC_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum weir_memory_owner {
-	WEIR_MEMORY_CALLER, /* not ours to free */
-	WEIR_MEMORY_HEAP,   /* free(base) */
-	WEIR_MEMORY_MMAP,   /* munmap(base, base_bytes) */
-};
-
 struct weir_memory {
-	uint64_t *bits;    /* 64-byte aligned; 2 MiB aligned from 2 MiB up */
-	void *base;        /* what is given back */
+	uint64_t *bits; /* 64-byte aligned; 2 MiB aligned from 2 MiB up */
+	void *base;     /* what is given back */
 	size_t base_bytes;
-	enum weir_memory_owner owner;
+	void (*release)(const struct weir_memory *memory); /* NULL: not ours to free */
+	bool shared;    /* other processes may insert into it too */
+	void *origin;   /* what its maker keeps of it (image/map.c), or NULL */
 };
 
 /* What a caller gives is a place and its size, or neither: else -EINVAL. weir__memory_alloc()

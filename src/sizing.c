@@ -1,176 +1,84 @@
 /* SPDX-License-Identifier: MIT
- * The sizing mathematics of each layout. Nothing here allocates, remembers or fails.
- *
- * Blocked. A block of 512 bits holds N ~ Poisson(512 / bits a key) keys, one of the s = 8/z words
- * of a group W ~ Binomial(N, 1/s) of them, and b of that word's bits are set after W*g throws into
- * 64. A lookup is answered true with E_N[(E_W[E[(b/64)^g]])^z].
- *
- * The inner two means have a closed form, which makes one rate a sum over N alone. Let u = 64 - b
- * be the bits still 0. Any j given bits are all 0 after t throws with (1 - j/64)^t, so E[C(u,j)] =
- * C(64,j) (1 - j/64)^t; and (b/64)^g = (1 - u/64)^g is a combination of C(u,0) .. C(u,g). Hence
- * E[(b/64)^g] = sum over j of a[j] (1 - j/64)^t, and with t = W*g and the binomial's generating
- * function
- *
- *     E_W[E[(b/64)^g]] = sum over j of a[j] (1 - (1 - (1 - j/64)^g) / s)^N.
- *
- * Its terms cancel down to about 1e-13, where the values that matter at a rate of 1e-9 are above
- * 1e-10. */
+ * Capacity, rate or bytes from the other two. */
+#include <inttypes.h>
 #include <math.h>
+#include "error.h"
+#include "lines.h"
 #include "sizing.h"
 
-enum { BLOCK = 512, WORD = 64, BLOCK_WORDS = 8, FIELDS = 20, MOST_G = 10, MOST_K = 32,
-       SHARD_LINES = 1024, MOST_SHARDS = 65536 };
-
-/* The a[j] above. From u C(u,j) = j C(u,j) + (j+1) C(u,j+1), one more factor (1 - u/64) makes of
- * a[] what the loop does. */
-static void occupancy_terms(unsigned g, double a[])
+struct weir_wanted weir__wanted(const struct weir_params *p)
 {
-	a[0] = 1;
-	for (unsigned n = 1; n <= g; n++) {
-		a[n] = 0;
-		for (unsigned j = n; j > 0; j--)
-			a[j] = ((WORD - j) * a[j] - (WORD + 1 - j) * a[j - 1]) / WORD;
+	uint32_t shards;
+	struct weir_wanted wanted = { 0, 0 };
+	if (p->fp_rate > 0)
+		wanted.fp_rate = p->fp_rate - (double)p->capacity / WEIR__HASHES;
+	else
+		wanted.bits_per_key = 512.0 * (double)weir__lines_within(p->max_bytes, &shards) /
+		                      (double)p->capacity;
+	return wanted;
+}
+
+static int bytes_from_rate(const struct weir_params *p, double bits_per_key, struct weir_plan *out)
+{
+	double bits = bits_per_key * (double)p->capacity;
+	uint64_t limit = p->max_bytes ? p->max_bytes : WEIR__MOST_BYTES,
+	         lines = weir__lines_within(limit, &out->shards);
+	uint32_t shards;
+	uint64_t enough = weir__lines(bits, &shards);
+	if (512.0 * (double)lines < bits)
+		return weir__fail(-EFBIG,
+		                  "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
+		                  " bytes: max_bytes is %" PRIu64,
+		                  p->capacity, p->fp_rate, 64 * enough, limit);
+	if (enough < lines) {
+		lines = enough;
+		out->shards = shards;
 	}
+	out->capacity = p->capacity;
+	out->bytes = 64 * lines;
+	return 0;
 }
 
-double weir__blocked_rate(double bits_per_key, unsigned z, unsigned g)
+/* The rate is the layout's plus the floor, and the floor depends on the capacity: half of the
+ * rate is left to it at most. */
+static int capacity_from_bytes(const struct weir_params *p, const struct weir_formula *formula,
+                               struct weir_plan *out)
 {
-	double term[MOST_G + 1], base[MOST_G + 1], mean = BLOCK / bits_per_key, rate = 0;
-	/* e^-mean would vanish. No layout answers true to less than 0.7 at this load, and nobody
-	 * asks for a rate above 0.5. */
-	if (mean > 700)
-		mean = 700;
-	occupancy_terms(g, term);
-	for (unsigned j = 0; j <= g; j++)
-		base[j] = 1 - (1 - pow(1 - j / (double)WORD, g)) * z / BLOCK_WORDS;
-	double chance = exp(-mean);
-	for (unsigned n = 1;; n++) { /* an empty block answers false */
-		double word = 0;
-		chance *= mean / n;
-		for (unsigned j = 0; j <= g; j++)
-			word += term[j] *= base[j];
-		double all = word > 0 ? word : 0;
-		for (unsigned i = 1; i < z; i *= 2)
-			all *= all;
-		rate += chance * all;
-		if (n > mean && !(chance > 1e-9 * rate))
-			return rate;
+	double bits = 512.0 * (double)weir__lines_within(p->max_bytes, &out->shards);
+	double first = bits / formula->bits(p->fp_rate, &out->shape);
+	double floor_rate = fmin(first / WEIR__HASHES, p->fp_rate / 2);
+	double keys = bits / formula->bits(p->fp_rate - floor_rate, &out->shape);
+	keys = fmin(fmin(keys, floor_rate * WEIR__HASHES), (double)WEIR__MOST_KEYS);
+	if (keys < 1)
+		return weir__fail(-EINVAL,
+		                  "max_bytes %" PRIu64 ": too small for one key at fp_rate %g",
+		                  p->max_bytes, p->fp_rate);
+	out->capacity = (uint64_t)keys;
+	out->bytes = (uint64_t)bits / 8;
+	return 0;
+}
+
+int weir__size_complete(const struct weir_params *p, const struct weir_formula *formula,
+                        struct weir_plan *out)
+{
+	int err = 0;
+	if (p->capacity && p->fp_rate > 0) {
+		err = bytes_from_rate(p, formula->bits(weir__wanted(p).fp_rate, &out->shape), out);
+	} else if (p->capacity) {
+		out->capacity = p->capacity;
+		out->bytes = 64 * weir__lines_within(p->max_bytes, &out->shards);
+	} else {
+		err = capacity_from_bytes(p, formula, out);
 	}
-}
-
-/* How far the rate at e^x bits a key is above the one wanted, as a logarithm: over x it is
- * nearly a straight line. */
-static double excess(double x, double fp_rate, unsigned z, unsigned g)
-{
-	return log(weir__blocked_rate(exp(x), z, g) / fp_rate);
-}
-
-struct bracket {
-	double low, at_low;   /* too few bits: at_low > 0 */
-	double high, at_high; /* enough: at_high <= 0 */
-};
-
-/* From the bits of the classic layout of the same k, a little fewer, outwards in growing steps. */
-static struct bracket bracket_bits(double fp_rate, unsigned z, unsigned g)
-{
-	double x = log(weir__classic_bits(fp_rate, z * g)), at_x = excess(x, fp_rate, z, g);
-	struct bracket b = { x, at_x, x, at_x };
-	for (double step = 0.1; b.at_low <= 0; step *= 2) {
-		b.high = b.low, b.at_high = b.at_low;
-		b.low -= step, b.at_low = excess(b.low, fp_rate, z, g);
-	}
-	for (double step = 0.1; b.at_high > 0; step *= 2) {
-		b.low = b.high, b.at_low = b.at_high;
-		b.high += step, b.at_high = excess(b.high, fp_rate, z, g);
-	}
-	return b;
-}
-
-/* False position; the value at an end that stays is halved (the Illinois rule), so that neither
- * end stays for long. */
-double weir__blocked_bits(double fp_rate, unsigned z, unsigned g)
-{
-	const double width = 1e-9;
-	struct bracket b = bracket_bits(fp_rate, z, g);
-	for (int moved = 0; b.high - b.low > width;) {
-		double x = b.high - b.at_high * (b.high - b.low) / (b.at_high - b.at_low);
-		x = fmin(fmax(x, b.low + width / 2), b.high - width / 2);
-		double at_x = excess(x, fp_rate, z, g);
-		if (at_x > 0) {
-			b.low = x, b.at_low = at_x;
-			b.at_high *= moved > 0 ? 0.5 : 1;
-			moved = 1;
-		} else {
-			b.high = x, b.at_high = at_x;
-			b.at_low *= moved < 0 ? 0.5 : 1;
-			moved = -1;
-		}
-	}
-	return exp(b.high);
-}
-
-unsigned weir__blocked_max_g(unsigned z)
-{
-	return FIELDS / z < MOST_G ? FIELDS / z : MOST_G;
-}
-
-unsigned weir__blocked_best_g(double fp_rate, unsigned z, double *bits)
-{
-	unsigned best = 0;
-	for (unsigned g = 1; g <= weir__blocked_max_g(z); g++) {
-		double need = weir__blocked_bits(fp_rate, z, g);
-		if (best == 0 || need < *bits) {
-			best = g;
-			*bits = need;
-		}
-	}
-	return best;
-}
-
-double weir__classic_rate(double bits_per_key, unsigned k)
-{
-	return pow(-expm1(-(double)k / bits_per_key), k);
-}
-
-double weir__classic_bits(double fp_rate, unsigned k)
-{
-	return -(double)k / log1p(-pow(fp_rate, 1.0 / k));
-}
-
-unsigned weir__classic_best_k(double fp_rate, double *bits)
-{
-	unsigned best = 1;
-	*bits = weir__classic_bits(fp_rate, 1);
-	for (unsigned k = 2; k <= MOST_K; k++) {
-		double need = weir__classic_bits(fp_rate, k);
-		if (need < *bits) {
-			best = k;
-			*bits = need;
-		}
-	}
-	return best;
-}
-
-/* As many shards of at least 1024 lines as there can be. */
-static uint32_t shards_of(uint64_t lines)
-{
-	uint32_t shards = 1;
-	while (shards < MOST_SHARDS && lines / SHARD_LINES >= 2 * (uint64_t)shards)
-		shards *= 2;
-	return shards;
-}
-
-uint64_t weir__lines(double bits, uint32_t *shards)
-{
-	uint64_t lines = bits > BLOCK ? (uint64_t)ceil(bits / BLOCK) : 1, count = shards_of(lines);
-	lines = (lines + count - 1) / count * count;
-	*shards = shards_of(lines); /* rounding up may have reached the next power of two */
-	return lines;
-}
-
-uint64_t weir__lines_within(uint64_t bytes, uint32_t *shards)
-{
-	uint64_t lines = bytes / (BLOCK / 8);
-	*shards = shards_of(lines);
-	return lines - lines % *shards;
+	if (err)
+		return err;
+	out->bits_per_key = 8 * (double)out->bytes / (double)out->capacity;
+	out->fp_rate_floor = (double)out->capacity / WEIR__HASHES;
+	out->fp_rate = formula->rate(out->bits_per_key, &out->shape) + out->fp_rate_floor;
+	if (out->fp_rate > WEIR__MOST_RATE * (1 + 1e-6))
+		return weir__fail(-EINVAL,
+		                  "max_bytes %" PRIu64 ": with %" PRIu64
+		                  " keys the rate would be %.3g, %g is the most",
+		                  p->max_bytes, p->capacity, out->fp_rate, WEIR__MOST_RATE);
+	return 0;
 }

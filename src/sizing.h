@@ -1,29 +1,35 @@
 /* SPDX-License-Identifier: MIT
- * Pure mathematics: from bits per key to rate and back, for each layout. */
+ * The sizing that every kind's plan ends with: any one of {capacity, fp_rate, max_bytes} from the
+ * other two, by the kind's own formula. */
 #ifndef WEIR_SRC_SIZING_H
 #define WEIR_SRC_SIZING_H
 
-#include <stdint.h>
+#include <weir/params.h>
 
-/* Rate of the blocked layout with z words of g bits at @bits_per_key (DESIGN:
- * E_N[(E_W[E[(b/64)^g]])^z]). */
-double weir__blocked_rate(double bits_per_key, unsigned z, unsigned g);
-/* Least bits a key for a rate of at most @fp_rate with z, g. */
-double weir__blocked_bits(double fp_rate, unsigned z, unsigned g);
-/* The g with the least bits for z at that rate; its bits through @bits. */
-unsigned weir__blocked_best_g(double fp_rate, unsigned z, double *bits);
-/* Largest g that the derivation's 20 fields allow for z. */
-unsigned weir__blocked_max_g(unsigned z);
+/* What the library allows of each. */
+#define WEIR__MOST_KEYS (UINT64_C(1) << 48)
+#define WEIR__MOST_BYTES (UINT64_C(1) << 46)
+#define WEIR__MOST_RATE 0.5
+/* 2^64: two keys of one hash cannot be told apart, whatever the kind. */
+#define WEIR__HASHES 18446744073709551616.0
 
-double weir__classic_rate(double bits_per_key, unsigned k);
-double weir__classic_bits(double fp_rate, unsigned k);
-unsigned weir__classic_best_k(double fp_rate, double *bits);
+/* A kind's own mathematics: the least bits a key for a rate, and the rate of so many bits a key. */
+struct weir_formula {
+	double (*bits)(double fp_rate, const struct weir_shape *shape);
+	double (*rate)(double bits_per_key, const struct weir_shape *shape);
+};
 
-/* Lines of 64 bytes for @bits bits, rounded up so that a power-of-two number of shards of at
- * least 1024 lines each divides them (at most 65536 shards, a rounding of at most 0.1 %); the
- * shards through @shards. */
-uint64_t weir__lines(double bits, uint32_t *shards);
-/* The same, rounded down: lines and shards that fit in @bytes, at least 64. */
-uint64_t weir__lines_within(uint64_t bytes, uint32_t *shards);
+/* What a kind chooses its shape for: a rate (0 where the size is given instead), or the bits a key
+ * that the size allows. */
+struct weir_wanted {
+	double fp_rate; /* what is left for the shape once the floor of 64-bit hashes is taken off */
+	double bits_per_key;
+};
+struct weir_wanted weir__wanted(const struct weir_params *params);
+
+/* Completes a plan whose shape is chosen: capacity, bytes, shards and the rates. 0 or a negative
+ * errno with its sentence. */
+int weir__size_complete(const struct weir_params *params, const struct weir_formula *formula,
+                        struct weir_plan *out);
 
 #endif

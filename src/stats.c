@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "error.h"
-#include "kind.h"
+#include "filter.h"
 #include "options.h"
 
 enum {
@@ -23,8 +23,8 @@ struct sample {
  * TLB each, which for a filter of 1 GiB takes a hundred times as long. */
 static struct sample choose(const struct weir_filter *f, bool exact)
 {
-	if (exact || f->view.nblocks <= SAMPLE_LINES)
-		return (struct sample){ f->view.nblocks / f->shards, 1 };
+	if (exact || f->array.lines <= SAMPLE_LINES)
+		return (struct sample){ f->array.lines / f->shards, 1 };
 	if (f->shards <= SAMPLE_SHARDS)
 		return (struct sample){ SAMPLE_LINES / f->shards, 1 };
 	return (struct sample){ RUN_LINES, f->shards / SAMPLE_SHARDS };
@@ -38,20 +38,26 @@ static bool saturated(const struct weir_stats *s)
 	       (double)s->capacity + 3 * sqrt((double)s->capacity / s->sampled) + 1;
 }
 
+static double fill_of(const struct weir_measure *m)
+{
+	return (double)m->used / (double)m->cells;
+}
+
 static void measure(const struct weir_filter *f, struct sample sample, struct weir_stats *s)
 {
-	struct weir_tally all = { 0 };
-	uint64_t whole = f->view.nblocks / f->shards;
+	struct weir_measure all = { 0 };
+	uint64_t whole = f->array.lines / f->shards;
 	for (uint32_t shard = 0; shard < f->shards; shard += sample.step) {
-		struct weir_tally one = { 0 };
-		f->kind->tally(f, shard * whole, sample.lines, &one);
-		s->fill_max = fmax(s->fill_max, (double)one.ones / (512.0 * (double)one.blocks));
-		all.ones += one.ones;
-		all.blocks += one.blocks;
-		all.rate_sum += one.rate_sum;
+		struct weir_measure one = { 0 };
+		f->kind->measure(f, shard * whole, sample.lines, &one);
+		s->fill_max = fmax(s->fill_max, fill_of(&one));
+		all.lines += one.lines;
+		all.cells += one.cells;
+		all.used += one.used;
+		all.rate += one.rate;
 	}
-	s->fill = (double)all.ones / (512.0 * (double)all.blocks);
-	s->sampled = (double)all.blocks / (double)f->view.nblocks;
+	s->fill = fill_of(&all);
+	s->sampled = (double)all.lines / (double)f->array.lines;
 	f->kind->estimate(f, &all, &s->keys_estimated, &s->fp_rate_estimated);
 	s->saturated = saturated(s);
 }
@@ -62,15 +68,13 @@ static int stats(const struct weir_filter *f, bool exact, struct weir_stats *out
 	if (err)
 		return err;
 	struct weir_stats s = { .struct_size = out->struct_size,
-	                        .kind = f->kind->id,
-	                        .words_per_key = f->view.words_per_key,
-	                        .bits_per_word = f->view.bits_per_word,
+	                        .shape = f->array.shape,
 	                        .shards = f->shards,
 	                        .bytes = f->bytes,
 	                        .capacity = f->capacity,
 	                        .fp_rate = f->fp_rate,
 	                        .isa = weir__isa_name(f->kernel->isa),
-	                        .seed_fingerprint = weir__seed_fingerprint(f->view.seed) };
+	                        .seed_fingerprint = weir__seed_fingerprint(f->array.seed) };
 	measure(f, choose(f, exact), &s);
 	memcpy(out, &s, out->struct_size);
 	return 0;

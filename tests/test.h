@@ -73,6 +73,26 @@ static inline struct weir_filter *test_filter(uint32_t kind, uint64_t capacity, 
 	return f;
 }
 
+/* Every kind there is. */
+#define TEST_KIND(number, constant, name, summary) number,
+static const uint32_t test_kinds[] __attribute__((unused)) = { WEIR_KINDS(TEST_KIND) };
+#undef TEST_KIND
+
+/* The number of a shape that has that name; 0: its kind has none. */
+static inline uint32_t test_number(const struct weir_shape *shape, const char *name)
+{
+	const char *field;
+	for (unsigned i = 0; (field = weir_shape_field(shape->kind, i)) != NULL; i++)
+		if (strcmp(field, name) == 0)
+			return shape->field[i];
+	return 0;
+}
+
+static inline void test_assert_same_shape(const struct weir_shape *a, const struct weir_shape *b)
+{
+	assert_memory_equal(a, b, sizeof *a);
+}
+
 /* A new folder under TMPDIR; the caller passes what it answers to test_folder_remove. */
 static inline char *test_folder(void)
 {

@@ -32,7 +32,7 @@ public:
 	uint64_t bytes() const override { return region->bytes(); }
 	void clear() override { region->clear(); }
 	void *memory() const override { return region->base(); }
-	uint32_t words_per_key() const override { return plan_.words_per_key; }
+	uint32_t words_per_key() const override { return plan_.shape.field[0]; }
 	double fp_rate() const override { return plan_.fp_rate; }
 	bool take_at_once(size_t batch) override
 	{

@@ -39,7 +39,7 @@ struct WeirFilter {
 	{
 		struct weir_stats stats = WEIR_STATS_INIT;
 		check(weir_stats(filter, &stats), "weir_stats");
-		return stats.kind == WEIR_BLOCKED ? stats.words_per_key : 0;
+		return stats.shape.kind == WEIR_BLOCKED ? stats.shape.field[0] : 0;
 	}
 
 	static struct weir_params params_of(size_t n, double rate, uint32_t kind)

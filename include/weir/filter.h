@@ -182,13 +182,48 @@ WEIR_API WEIR_MUST_CHECK int weir_load_hashes(struct weir_filter *f, const uint6
                                               size_t n);
 
 /**
- * Remove a key that was inserted; removing one that was not makes false negatives.
- * Return: 0 or a negative errno.  Errors: -ENOTSUP: the kind cannot (blocked and classic cannot).
+ * Remove a key that was inserted: each removal needs a completed insert of its own, and removing
+ * what was not inserted makes false negatives of other keys.
+ * Return: 0 or a negative errno.
+ * Errors: -ENOTSUP the kind cannot (blocked and classic cannot); -ENOENT the key is not there;
+ *   -EROFS the filter is mapped read-only.
+ * Threads: any, with lookups and inserts.  Cost: as weir_insert().
  */
 WEIR_API WEIR_MUST_CHECK int weir_remove(struct weir_filter *f, const void *key, size_t len);
-/** How often a key was inserted, at most. Return: the count, or -ENOTSUP (blocked and classic
- * cannot). */
+/** As weir_remove(), of a hash. */
+WEIR_API WEIR_MUST_CHECK int weir_remove_hash(struct weir_filter *f, uint64_t hash);
+/**
+ * Batches of removals: as weir_remove() of each key.
+ * @bitmap: as for weir_contains_hashes(), receives which keys were removed; may be NULL.
+ * Return: how many were removed, or a negative errno (then none was).  Errors: as weir_remove().
+ */
+WEIR_API int64_t weir_remove_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
+                                    uint64_t *bitmap);
+WEIR_API int64_t weir_remove_keys(struct weir_filter *f, const struct iovec *keys, size_t n,
+                                  uint64_t *bitmap);
+WEIR_API int64_t weir_remove_fixed(struct weir_filter *f, const void *keys, size_t key_bytes,
+                                   size_t n, uint64_t *bitmap);
+
+/**
+ * How often a key was inserted, at most.
+ * Return: the count, or a negative errno.
+ * Errors: -ENOTSUP the kind cannot (blocked and classic cannot); others are the kind's own.
+ * Threads: any, with lookups and inserts.  Progress: wait-free.  Cost: as weir_contains().
+ */
 WEIR_API int64_t weir_count(const struct weir_filter *f, const void *key, size_t len);
+/** As weir_count(), of a hash. */
+WEIR_API int64_t weir_count_hash(const struct weir_filter *f, uint64_t hash);
+/**
+ * Batches of counts.
+ * @counts: receives for each of @n keys what weir_count() answers.
+ * Return: 0, or -ENOTSUP the kind cannot (then @counts is untouched).
+ */
+WEIR_API WEIR_MUST_CHECK int weir_count_hashes(const struct weir_filter *f, const uint64_t *hashes,
+                                               size_t n, int64_t *counts);
+WEIR_API WEIR_MUST_CHECK int weir_count_keys(const struct weir_filter *f, const struct iovec *keys,
+                                             size_t n, int64_t *counts);
+WEIR_API WEIR_MUST_CHECK int weir_count_fixed(const struct weir_filter *f, const void *keys,
+                                              size_t key_bytes, size_t n, int64_t *counts);
 
 /**
  * Union: afterwards @dst answers true wherever @src does.
@@ -221,9 +256,7 @@ WEIR_API WEIR_MUST_CHECK int weir_fold(struct weir_filter **out, const struct we
 /** What the bits say. Start from WEIR_STATS_INIT. */
 struct weir_stats {
 	size_t struct_size;       /* sizeof(struct weir_stats) */
-	uint32_t kind;            /* enum weir_kind_id */
-	uint32_t words_per_key;   /* as struct weir_plan */
-	uint32_t bits_per_word;
+	struct weir_shape shape;  /* its kind and the kind's own numbers */
 	uint32_t shards;
 	uint64_t bytes;           /* of bits */
 	uint64_t capacity;        /* keys, as asked */
@@ -241,10 +274,7 @@ struct weir_stats {
 };
 
 #define WEIR_STATS_INIT \
-	{ \
-		sizeof(struct weir_stats), 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, false, \
-			0, 0 \
-	}
+	{ sizeof(struct weir_stats), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, false, 0, 0 }
 
 /**
  * Statistics from the bits themselves: whole below 1 MiB, else a sample of 1 MiB, a run of lines

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <weir/export.h>
+#include <weir/kinds.h>
 
 WEIR_BEGIN_DECLS
 
@@ -65,9 +66,7 @@ enum weir_map_mode {
 struct weir_image_info {
 	size_t struct_size;
 	uint32_t format;         /* format version */
-	uint32_t kind;           /* enum weir_kind_id */
-	uint32_t words_per_key;
-	uint32_t bits_per_word;
+	struct weir_shape shape; /* its kind and the kind's own numbers */
 	uint32_t shards;
 	uint64_t capacity;
 	double fp_rate;
@@ -79,9 +78,7 @@ struct weir_image_info {
 	bool live;               /* opened with WEIR_MAP_LIVE and not sealed since */
 };
 #define WEIR_IMAGE_INFO_INIT \
-	{ \
-		sizeof(struct weir_image_info), 0, 0, 0, 0, 0, 0, 0.0, 0, 0, 0, 0, false, false \
-	}
+	{ sizeof(struct weir_image_info), 0, { 0, { 0 } }, 0, 0, 0.0, 0, 0, 0, 0, false, false }
 
 /**
  * Save a filter to a file, atomically: an unnamed temporary beside it, space reserved first,

@@ -5,8 +5,10 @@
 
 #include <weir/version.h>
 #include <weir/error.h>
+#include <weir/kinds.h>
 #include <weir/params.h>
 #include <weir/filter.h>
+#include <weir/build.h>
 #include <weir/image.h>
 #include <weir/handle.h>
 #include <weir/reload.h>

@@ -12,26 +12,18 @@
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
 enum {
-	AT_FORMAT = 8,
-	AT_KIND = 12,
-	AT_WORDS = 16,
-	AT_BITS = 20,
-	AT_BLOCKS = 24,
-	AT_CAPACITY = 32,
-	AT_RATE = 40,
-	AT_HASH = 48,
-	AT_SHARDS = 52,
-	AT_SEED = 56,
-	AT_GENERATION = 64,
-	AT_COMPRESSION = 72,
-	AT_RESERVED = 76,
-	AT_TABLE_OFFSET = 80,
-	AT_BITS_OFFSET = 88,
-	AT_LENGTH = 96,
-	AT_RESERVED_2 = 104,
-	AT_TABLE_CHECKSUM = 496
+	AT_FORMAT = 8, AT_KIND = 12, AT_OLD_NUMBERS = 16, AT_BLOCKS = 24, AT_CAPACITY = 32,
+	AT_RATE = 40, AT_HASH = 48, AT_SHARDS = 52, AT_SEED = 56, AT_GENERATION = 64,
+	AT_COMPRESSION = 72, AT_RESERVED = 76, AT_TABLE_OFFSET = 80, AT_BITS_OFFSET = 88,
+	AT_LENGTH = 96, AT_NUMBERS = 104, AT_RESERVED_2 = 132, AT_TABLE_CHECKSUM = 496,
 };
-enum { HASH_XXH3 = 1, MAX_SHARDS = 65536, LEAST_SHARD = 1024 };
+enum {
+	LAST_OLD_KIND = 1,  /* up to that one a kind has its numbers in the two old fields */
+	OLD_NUMBERS = 2,
+	LAST_HASH = 2,
+	MAX_SHARDS = 65536,
+	LEAST_SHARD = 1024,
+};
 
 static const unsigned char magic[8] = { 'W', 'E', 'I', 'R', 'I', 'M', 'G', '1' };
 
@@ -138,12 +130,16 @@ static bool recognise(const unsigned char *bytes, const struct weir_image_given 
 	            "damaged");
 }
 
+static bool has_old_numbers(const struct weir_shape *shape)
+{
+	return shape->kind <= LAST_OLD_KIND;
+}
+
 static void get(const unsigned char *bytes, struct weir_image_head *head)
 {
 	*head = (struct weir_image_head){
-		.kind = get32(bytes + AT_KIND),
-		.words_per_key = get32(bytes + AT_WORDS),
-		.bits_per_word = get32(bytes + AT_BITS),
+		.shape.kind = get32(bytes + AT_KIND),
+		.hash = get32(bytes + AT_HASH),
 		.shards = get32(bytes + AT_SHARDS),
 		.compression = get32(bytes + AT_COMPRESSION),
 		.nblocks = weir__image_get64(bytes + AT_BLOCKS),
@@ -155,6 +151,9 @@ static void get(const unsigned char *bytes, struct weir_image_head *head)
 		.table_checksum = weir__image_get64(bytes + AT_TABLE_CHECKSUM),
 		.commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT),
 	};
+	bool old = has_old_numbers(&head->shape);
+	for (unsigned i = 0; i < (old ? OLD_NUMBERS : WEIR_SHAPE_FIELDS); i++)
+		head->shape.field[i] = get32(bytes + (old ? AT_OLD_NUMBERS : AT_NUMBERS) + 4 * i);
 }
 
 static bool shards_legal(const struct weir_image_head *h)
@@ -164,13 +163,26 @@ static bool shards_legal(const struct weir_image_head *h)
 	       (h->shards == 1 || h->nblocks / h->shards >= LEAST_SHARD);
 }
 
-/* Each field by itself. Which words_per_key and bits_per_word a kind has is the kind's to say. */
+/* Which numbers a kind's shapes have is the kind's to say, but for these. */
+static bool numbers(const unsigned char *bytes, const struct weir_image_head *h,
+                    struct weir_image_fault *fault)
+{
+	static const char *const old[OLD_NUMBERS] = { "words_per_key", "bits_per_word" };
+	if (!has_old_numbers(&h->shape))
+		return zero(fault, bytes, AT_OLD_NUMBERS, AT_BLOCKS);
+	for (unsigned i = 0; i < OLD_NUMBERS; i++) {
+		uint32_t n = h->shape.field[i];
+		if (!rule(fault, -EBADMSG, old[i], n, n >= 1 && n <= 64, "1 to 64"))
+			return false;
+	}
+	return zero(fault, bytes, AT_NUMBERS, AT_RESERVED_2);
+}
+
+/* Each field by itself. */
 static bool fields(const struct weir_image_head *h, struct weir_image_fault *fault)
 {
-	return rule(fault, -EBADMSG, "words_per_key", h->words_per_key,
-	            h->words_per_key >= 1 && h->words_per_key <= 64, "1 to 64") &&
-	       rule(fault, -EBADMSG, "bits_per_word", h->bits_per_word,
-	            h->bits_per_word >= 1 && h->bits_per_word <= 64, "1 to 64") &&
+	return rule(fault, -EBADMSG, "hash", h->hash, h->hash >= 1 && h->hash <= LAST_HASH,
+	            "1 or 2") &&
 	       rule(fault, -EBADMSG, "blocks", h->nblocks,
 	            h->nblocks >= 1 && h->nblocks <= MAX_BLOCKS, "1 to 2^40") &&
 	       rule(fault, -EBADMSG, "capacity", h->capacity,
@@ -192,8 +204,7 @@ static bool places(const unsigned char *bytes, const struct weir_image_head *h,
                    const struct weir_image_given *given, struct weir_image_fault *fault)
 {
 	uint64_t stored = stored_length(h), needed = stored ? stored : weir__image_bits_offset(h);
-	return same(fault, "hash", get32(bytes + AT_HASH), HASH_XXH3) &&
-	       same(fault, "offset of the table", weir__image_get64(bytes + AT_TABLE_OFFSET),
+	return same(fault, "offset of the table", weir__image_get64(bytes + AT_TABLE_OFFSET),
 	            WEIR_IMAGE_HEAD) &&
 	       same(fault, "offset of the bits", weir__image_get64(bytes + AT_BITS_OFFSET),
 	            weir__image_bits_offset(h)) &&
@@ -216,7 +227,8 @@ int weir__image_check(const unsigned char *bytes, const struct weir_image_given 
 	if (!recognise(bytes, given, fault))
 		return fault->err;
 	get(bytes, &head);
-	if (!fields(&head, fault) || !places(bytes, &head, given, fault))
+	if (!numbers(bytes, &head, fault) || !fields(&head, fault) ||
+	    !places(bytes, &head, given, fault))
 		return fault->err;
 	*out = head;
 	return 0;
@@ -227,13 +239,14 @@ void weir__image_put(unsigned char *bytes, const struct weir_image_head *head)
 	for (unsigned i = 0; i < WEIR_IMAGE_HEAD; i++)
 		bytes[i] = i < sizeof magic ? magic[i] : 0;
 	put32(bytes + AT_FORMAT, WEIR_IMAGE_FORMAT);
-	put32(bytes + AT_KIND, head->kind);
-	put32(bytes + AT_WORDS, head->words_per_key);
-	put32(bytes + AT_BITS, head->bits_per_word);
+	put32(bytes + AT_KIND, head->shape.kind);
+	bool old = has_old_numbers(&head->shape);
+	for (unsigned i = 0; i < (old ? OLD_NUMBERS : WEIR_SHAPE_FIELDS); i++)
+		put32(bytes + (old ? AT_OLD_NUMBERS : AT_NUMBERS) + 4 * i, head->shape.field[i]);
 	weir__image_put64(bytes + AT_BLOCKS, head->nblocks);
 	weir__image_put64(bytes + AT_CAPACITY, head->capacity);
 	weir__image_put64(bytes + AT_RATE, head->rate_bits);
-	put32(bytes + AT_HASH, HASH_XXH3);
+	put32(bytes + AT_HASH, head->hash);
 	put32(bytes + AT_SHARDS, head->shards);
 	weir__image_put64(bytes + AT_SEED, head->seed);
 	weir__image_put64(bytes + AT_GENERATION, head->generation);

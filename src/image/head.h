@@ -6,12 +6,14 @@
  *         0      8  magic                                 WEIRIMG1
  *         8      4  format                                1
  *        12      4  kind                                  enum weir_kind_id
- *        16      4  words_per_key                         legal for the kind
- *        20      4  bits_per_word                         likewise
+ *        16   2*4  the first two numbers of its shape,    kinds 0 and 1: 1 to 64, legal for the kind
+ *                   where the first kinds have them       (words_per_key, bits_per_word); later kinds
+ *                                                         have zeros here
  *        24      8  blocks of 64 bytes                    1 to 2^40
  *        32      8  capacity                              1 to 2^48
  *        40      8  fp_rate, IEEE 754 binary64            above 0, below 1
- *        48      4  hash                                  1: XXH3-64 with the seed
+ *        48      4  hash                                  1: XXH3-64 with the seed, 2: XXH64; the
+ *                                                         kind's
  *        52      4  shards                                1, or a power of two up to 65536 that cuts
  *                                                         the blocks into runs of 1024 or more
  *        56      8  seed
@@ -23,6 +25,8 @@
  *                                                         or more
  *        96      8  length of the image                   offset + bits; compressed: 0, since a
  *                                                         stream knows it only at its end
+ *       104   7*4  the numbers of its shape              kinds 0 and 1: zero; later kinds: legal for
+ *                                                         the kind
  *       488      8  XXH3-64 of bytes 0 to 487             header checksum
  *       496      8  XXH3-64 of the table                  void while live
  *       504      8  XXH3-64 of bytes 488 to 503           commit record; WEIR_IMAGE_LIVE: mapped live
@@ -33,12 +37,13 @@
  * A compressed image has, in place of the bits, for each shard 8 bytes with the length of its
  * zstd frame, then the frame. Marking an image live and sealing it changes the last three only,
  * the commit record last: a crash in between leaves it live. */
-#ifndef WEIR_SRC_IMAGE_H
-#define WEIR_SRC_IMAGE_H
+#ifndef WEIR_SRC_IMAGE_HEAD_H
+#define WEIR_SRC_IMAGE_HEAD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <weir/kinds.h>
 
 #define WEIR_IMAGE_LIVE UINT64_C(0x4556494c52494557) /* "WEIRLIVE" */
 
@@ -53,9 +58,8 @@ enum {
 
 /* The fields that are not the same in every image. */
 struct weir_image_head {
-	uint32_t kind;
-	uint32_t words_per_key;
-	uint32_t bits_per_word;
+	struct weir_shape shape;
+	uint32_t hash;
 	uint32_t shards;
 	uint32_t compression;
 	uint64_t nblocks;
@@ -68,7 +72,7 @@ struct weir_image_head {
 	uint64_t commit;
 };
 
-/* What the caller knows of an image before he believes a byte of it. */
+/* What the caller knows of an image before a byte of it is believed. */
 struct weir_image_given {
 	uint64_t length;          /* bytes that there are; UINT64_MAX: unknown */
 	bool exact;               /* the image must fill them; else it may end before */

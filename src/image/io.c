@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "error.h"
+#include "image/head.h"
 #include "image/io.h"
 
 enum { MOST_AT_ONCE = 1 << 30 }; /* Linux moves no more than 2 GiB less a page a call */
@@ -149,6 +150,15 @@ int weir__source_end(struct weir_source *source)
 	return got ? weir__fail(-EBADMSG, "%s: goes on after the image's end at byte %llu",
 	                        source->name, (unsigned long long)source->at) :
 	             0;
+}
+
+int weir__progress(weir_progress_fn *progress, void *arg, uint64_t done, uint64_t total)
+{
+	if (!progress || progress(arg, done, total) == 0)
+		return 0;
+	return weir__fail(-ECANCELED,
+	                  "stopped by the caller's progress function after %llu of %llu bytes",
+	                  (unsigned long long)done, (unsigned long long)total);
 }
 
 int weir__write(int fd, const char *name, const void *bytes, uint64_t n, int64_t at)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * What the image files share: bytes in and out, the checked head with its table. */
+ * Bytes in and out, as all of image/ reads and writes them. */
 #ifndef WEIR_SRC_IMAGE_IO_H
 #define WEIR_SRC_IMAGE_IO_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <weir/image.h>
-#include "image/head.h"
-#include "kind.h"
-#include "options.h"
 
 /* Where an image comes from. */
 struct weir_source {
@@ -38,35 +37,7 @@ int weir__source_end(struct weir_source *source);
 /* All of it, at a position or where the file is (@at < 0). */
 int weir__write(int fd, const char *name, const void *bytes, uint64_t n, int64_t at);
 
-/* A checked image up to its bits. */
-struct weir_preface {
-	struct weir_image_head head;
-	const struct weir_kind *kind;
-	unsigned char *table; /* the shards' checksums, malloc'ed; as in the image */
-	uint64_t shard_bytes;
-};
-
-/* Read and check everything before the bits. @max_bytes: of bits, 0 for any. -EBUSY a live image
- * unless @live_too. */
-int weir__preface_read(struct weir_preface *out, struct weir_source *source, uint64_t max_bytes,
-                       bool live_too);
-void weir__preface_free(struct weir_preface *preface);
-/* Compare the checksum of a shard's bits with the table. */
-int weir__preface_check(const struct weir_preface *preface, uint32_t shard, const void *bits,
-                        const char *name);
-
-/* The layout and the head of a filter, each from the other. */
-void weir__head_layout(const struct weir_image_head *head, struct weir_plan *out);
-void weir__head_of(const struct weir_filter *f, uint32_t compression, uint64_t generation,
-                   struct weir_image_head *out);
-/* The head's bytes with their checksums, for a table that is ready. */
-void weir__head_commit(struct weir_image_head *head, const unsigned char *table,
-                       unsigned char *bytes);
-
-/* A shard's bits as the image holds them, while others may insert. */
-void weir__shard_copy(const struct weir_filter *f, uint32_t shard, uint64_t *out);
-
-/* Tell the caller; -ECANCELED if he wants no more. */
+/* Report to the caller's progress function; -ECANCELED if it wants no more. */
 int weir__progress(weir_progress_fn *progress, void *arg, uint64_t done, uint64_t total);
 
 #endif

@@ -9,6 +9,7 @@
 #include "hash.h"
 #include "image/load.h"
 #include "image/zstd.h"
+#include "options.h"
 #include "plan.h"
 
 int weir__load_options(struct weir_load_options *out, const struct weir_load_options *options)
@@ -48,10 +49,9 @@ int weir__bits_read(struct weir_source *source, const struct weir_preface *prefa
 static int load_bits(struct weir_filter **out, struct weir_source *source,
                      const struct weir_preface *preface, const struct weir_load_options *options)
 {
-	struct weir_plan layout;
+	struct weir_layout layout = weir__preface_layout(preface);
 	struct weir_memory memory;
-	weir__head_layout(&preface->head, &layout);
-	int err = weir__memory_alloc(&memory, layout.bytes, options->flags, options->memory,
+	int err = weir__memory_alloc(&memory, 64 * layout.lines, options->flags, options->memory,
 	                             options->memory_bytes);
 	if (err)
 		return err;
@@ -131,7 +131,6 @@ int weir_image_info(const char *path, struct weir_image_info *out)
 {
 	struct weir_source source;
 	struct weir_preface p;
-	struct weir_plan layout;
 	int err = weir__size_check(out, sizeof *out, "weir_image_info");
 	if (!err)
 		err = weir__source_open(&source, path, O_RDONLY);
@@ -141,16 +140,14 @@ int weir_image_info(const char *path, struct weir_image_info *out)
 	weir__source_close(&source);
 	if (err)
 		return err;
-	weir__head_layout(&p.head, &layout);
+	struct weir_layout layout = weir__preface_layout(&p);
 	struct weir_image_info info = { .struct_size = out->struct_size,
 	                                .format = WEIR_IMAGE_FORMAT,
-	                                .kind = layout.kind,
-	                                .words_per_key = layout.words_per_key,
-	                                .bits_per_word = layout.bits_per_word,
+	                                .shape = layout.shape,
 	                                .shards = layout.shards,
 	                                .capacity = layout.capacity,
 	                                .fp_rate = layout.fp_rate,
-	                                .bytes = layout.bytes,
+	                                .bytes = 64 * layout.lines,
 	                                .file_bytes = source.length,
 	                                .generation = p.head.generation,
 	                                .seed_fingerprint = weir__seed_fingerprint(p.head.seed),

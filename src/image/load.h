@@ -5,7 +5,7 @@
 #define WEIR_SRC_IMAGE_LOAD_H
 
 #include <fcntl.h>
-#include "image/io.h"
+#include "image/preface.h"
 
 /* The caller's options over the defaults, checked. */
 int weir__load_options(struct weir_load_options *out, const struct weir_load_options *options);

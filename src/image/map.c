@@ -11,6 +11,7 @@
 #include "error.h"
 #include "image/load.h"
 #include "image/map.h"
+#include "image/seal.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
@@ -102,22 +103,18 @@ static int make_mapping(struct weir_mapping **out, const struct weir_source *sou
 	return 0;
 }
 
-bool weir__is_live(const struct weir_filter *f)
+static void unmap(const struct weir_memory *memory)
 {
-	return f->mapping && f->mapping->mode == WEIR_MAP_LIVE;
-}
-
-void weir__mapping_free(struct weir_mapping *mapping)
-{
-	free(mapping);
+	munmap(memory->base, memory->base_bytes);
+	free(memory->origin);
 }
 
 static int map_filter(struct weir_filter **out, const struct weir_source *source,
                       const struct weir_preface *preface, enum weir_map_mode mode)
 {
+	struct weir_layout layout = weir__preface_layout(preface);
 	struct weir_mapping *m = NULL;
 	struct weir_filter *f;
-	struct weir_plan layout;
 	int err = make_mapping(&m, source, preface, mode);
 	if (err)
 		return err;
@@ -125,17 +122,16 @@ static int map_filter(struct weir_filter **out, const struct weir_source *source
 		.bits = (uint64_t *)(void *)(m->image + weir__image_bits_offset(&m->head)),
 		.base = m->image,
 		.base_bytes = m->length,
-		.owner = WEIR_MEMORY_MMAP
+		.release = unmap,
+		.shared = mode == WEIR_MAP_LIVE,
+		.origin = m,
 	};
-	weir__head_layout(&m->head, &layout);
 	err = weir__filter_make(&f, &layout, m->head.seed, &memory,
 	                        mode == WEIR_MAP_READ ? -EROFS : 0);
 	if (err) {
 		weir__memory_free(&memory);
-		weir__mapping_free(m);
 		return err;
 	}
-	f->mapping = m;
 	err = mode == WEIR_MAP_LIVE ? weir__mark_live(m) : 0;
 	if (err) {
 		weir_destroy(f);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * What is kept of a mapped image. */
+ * What is kept of a mapped image: the origin of its filter's memory. */
 #ifndef WEIR_SRC_IMAGE_MAP_H
 #define WEIR_SRC_IMAGE_MAP_H
 
-#include "image/io.h"
+#include "image/preface.h"
 
 struct weir_mapping {
 	enum weir_map_mode mode;
@@ -13,7 +13,10 @@ struct weir_mapping {
 	char name[];
 };
 
-/* Mark a live mapping's file live, on the disk too, before its first insert (seal.c). */
-int weir__mark_live(struct weir_mapping *mapping);
+/* NULL: the filter is not mapped. */
+static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)
+{
+	return f->memory.origin;
+}
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * What comes before the bits: the checked head, the kind it names, the table of checksums. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "error.h"
 #include "hash.h"
-#include "image/io.h"
+#include "image/preface.h"
+#include "kinds/list.h"
 
 static int explain(const char *name, const struct weir_image_fault *fault)
 {
@@ -15,19 +17,28 @@ static int explain(const char *name, const struct weir_image_fault *fault)
 	                  (unsigned long long)fault->found, (unsigned long long)fault->wanted);
 }
 
+/* Every number of the shape with its name. */
+static int illegal(const struct weir_preface *p, const char *name)
+{
+	char numbers[256] = "";
+	for (unsigned i = 0, at = 0; i < WEIR_SHAPE_FIELDS && p->kind->fields[i]; i++)
+		at += (unsigned)snprintf(numbers + at, sizeof numbers - at, "%s%s is %u",
+		                         i ? ", " : "", p->kind->fields[i], p->head.shape.field[i]);
+	return weir__fail(-EBADMSG, "%s: %s: a shape that kind %s does not have", name, numbers,
+	                  p->kind->name);
+}
+
 static int kind_check(struct weir_preface *p, const char *name)
 {
-	p->kind = weir__kind(p->head.kind);
-	if (!p->kind || !p->kind->layout_legal)
-		return weir__fail(-ENOTSUP, "%s: kind is %u, which this library does not know",
-		                  name, p->head.kind);
-	if (!p->kind->layout_legal(p->head.words_per_key, p->head.bits_per_word))
-		return weir__fail(-EBADMSG,
-		                  "%s: words_per_key is %u and bits_per_word %u, a layout that "
-		                  "kind %s does not have",
-		                  name, p->head.words_per_key, p->head.bits_per_word,
-		                  p->kind->name);
-	return 0;
+	const struct weir_image_head *h = &p->head;
+	p->kind = weir__kind(h->shape.kind);
+	if (!p->kind)
+		return weir__fail(-ENOTSUP, "%s: kind is %u, which this library does not know", name,
+		                  h->shape.kind);
+	if (h->hash != p->kind->hash->id)
+		return weir__fail(-EBADMSG, "%s: hash is %u where kind %s has %u", name, h->hash,
+		                  p->kind->name, p->kind->hash->id);
+	return p->kind->legal(&h->shape, h->nblocks) ? 0 : illegal(p, name);
 }
 
 static int head_read(struct weir_preface *p, struct weir_source *source, uint64_t max_bytes)
@@ -108,32 +119,28 @@ int weir__preface_check(const struct weir_preface *preface, uint32_t shard, cons
 	                  shard, (unsigned long long)sum, (unsigned long long)wanted);
 }
 
-void weir__head_layout(const struct weir_image_head *head, struct weir_plan *out)
+struct weir_layout weir__preface_layout(const struct weir_preface *p)
 {
-	double rate;
-	memcpy(&rate, &head->rate_bits, sizeof rate);
-	*out = (struct weir_plan){ .struct_size = sizeof *out,
-	                           .kind = head->kind,
-	                           .words_per_key = head->words_per_key,
-	                           .bits_per_word = head->bits_per_word,
-	                           .shards = head->shards,
-	                           .bytes = 64 * head->nblocks,
-	                           .capacity = head->capacity,
-	                           .fp_rate = rate };
+	struct weir_layout layout = { .kind = p->kind,
+		                      .shape = p->head.shape,
+		                      .shards = p->head.shards,
+		                      .lines = p->head.nblocks,
+		                      .capacity = p->head.capacity };
+	memcpy(&layout.fp_rate, &p->head.rate_bits, sizeof layout.fp_rate);
+	return layout;
 }
 
 void weir__head_of(const struct weir_filter *f, uint32_t compression, uint64_t generation,
                    struct weir_image_head *out)
 {
-	*out = (struct weir_image_head){ .kind = f->kind->id,
-	                                 .words_per_key = f->view.words_per_key,
-	                                 .bits_per_word = f->view.bits_per_word,
-	                                 .shards = f->shards,
-	                                 .compression = compression,
-	                                 .nblocks = f->view.nblocks,
-	                                 .capacity = f->capacity,
-	                                 .seed = f->view.seed,
-	                                 .generation = generation };
+	*out = (struct weir_image_head){ .shape = f->array.shape,
+		                         .hash = f->kind->hash->id,
+		                         .shards = f->shards,
+		                         .compression = compression,
+		                         .nblocks = f->array.lines,
+		                         .capacity = f->capacity,
+		                         .seed = f->array.seed,
+		                         .generation = generation };
 	memcpy(&out->rate_bits, &f->fp_rate, sizeof f->fp_rate);
 }
 
@@ -151,17 +158,6 @@ void weir__head_commit(struct weir_image_head *head, const unsigned char *table,
 
 void weir__shard_copy(const struct weir_filter *f, uint32_t shard, uint64_t *out)
 {
-	uint64_t words = 8 * f->view.nblocks / f->shards;
-	const uint64_t *from = f->view.words + shard * words;
-	for (uint64_t i = 0; i < words; i++)
-		out[i] = WEIR__LE64(weir__word_load_relaxed(from + i));
-}
-
-int weir__progress(weir_progress_fn *progress, void *arg, uint64_t done, uint64_t total)
-{
-	if (!progress || progress(arg, done, total) == 0)
-		return 0;
-	return weir__fail(-ECANCELED,
-	                  "stopped by the caller's progress function after %llu of %llu bytes",
-	                  (unsigned long long)done, (unsigned long long)total);
+	uint64_t lines = f->array.lines / f->shards;
+	f->kind->snapshot(f, shard * lines, lines, out);
 }

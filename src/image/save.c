@@ -9,9 +9,10 @@
 #include <unistd.h>
 #include "error.h"
 #include "hash.h"
-#include "image/io.h"
+#include "image/preface.h"
 #include "image/replace.h"
 #include "image/zstd.h"
+#include "options.h"
 
 struct job {
 	const struct weir_filter *f;
@@ -37,6 +38,13 @@ static int save_options(struct weir_save_options *out, const struct weir_save_op
 		err = weir__fail(-EINVAL, "mode 0%o: permissions from 0 to 0777", o.mode);
 	*out = o;
 	return err;
+}
+
+static int save_check(const struct weir_filter *f, struct weir_save_options *out,
+                      const struct weir_save_options *options)
+{
+	return f->kind->snapshot ? save_options(out, options)
+	                         : weir__kind_cannot(f->kind, "be saved");
 }
 
 static void job_end(struct job *job)
@@ -142,7 +150,7 @@ int weir_save(const struct weir_filter *f, const char *path,
 	struct job job;
 	if (!path)
 		return weir__fail(-EINVAL, "path is NULL: the file to save to");
-	int err = save_options(&o, options);
+	int err = save_check(f, &o, options);
 	if (!err)
 		err = weir__replace_begin(&r, path, o.mode);
 	if (err)
@@ -163,7 +171,7 @@ static int save_stream(struct job *job)
 	static const unsigned char zeros[4096];
 	for (uint32_t shard = 0; shard < job->head.shards; shard++)
 		sum_shard(job, shard,
-		          (const unsigned char *)job->f->view.words + shard * job->shard_bytes);
+		          (const unsigned char *)job->f->array.words + shard * job->shard_bytes);
 	weir__head_commit(&job->head, job->front + WEIR_IMAGE_HEAD, job->front);
 	int err = weir__write(job->fd, job->name, job->front, job->table_end, -1);
 	for (uint64_t left = job->front_bytes - job->table_end; !err && left;) {
@@ -180,7 +188,7 @@ int weir_save_fd(const struct weir_filter *f, int fd, const struct weir_save_opt
 	struct weir_save_options o;
 	struct weir_filter *still;
 	struct job job;
-	int err = save_options(&o, options);
+	int err = save_check(f, &o, options);
 	if (!err && fcntl(fd, F_GETFD) < 0)
 		err = weir__fail(-errno, "file descriptor %d: is not open", fd);
 	if (!err)

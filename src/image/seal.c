@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include "error.h"
 #include "hash.h"
-#include "image/map.h"
+#include "image/seal.h"
 
 static uint64_t *commit_word(const struct weir_mapping *m)
 {
@@ -42,7 +42,7 @@ static int check_gap(const struct weir_mapping *m)
 
 int weir_verify(const struct weir_filter *f)
 {
-	const struct weir_mapping *m = f->mapping;
+	const struct weir_mapping *m = weir__mapping_of(f);
 	if (!m || m->mode != WEIR_MAP_READ)
 		return weir__fail(-EINVAL,
 		                  "weir_verify: the filter is not mapped with WEIR_MAP_READ");
@@ -57,7 +57,7 @@ int weir_verify(const struct weir_filter *f)
 	int err = check_gap(m);
 	for (uint32_t shard = 0; !err && shard < f->shards; shard++)
 		err = weir__preface_check(
-			&p, shard, (const unsigned char *)f->view.words + shard * p.shard_bytes,
+			&p, shard, (const unsigned char *)f->array.words + shard * p.shard_bytes,
 			m->name);
 	return err;
 }
@@ -65,7 +65,7 @@ int weir_verify(const struct weir_filter *f)
 /* The table and the head, in place; the commit record stays as it is. */
 static int seal_sums(struct weir_filter *f, uint64_t *commit)
 {
-	struct weir_mapping *m = f->mapping;
+	struct weir_mapping *m = weir__mapping_of(f);
 	unsigned char bytes[WEIR_IMAGE_HEAD], *table = m->image + WEIR_IMAGE_HEAD;
 	uint64_t shard_bytes = f->bytes / f->shards, *copy = malloc(shard_bytes);
 	if (!copy)
@@ -85,11 +85,13 @@ static int seal_sums(struct weir_filter *f, uint64_t *commit)
 
 int weir_seal(struct weir_filter *f)
 {
-	struct weir_mapping *m = f->mapping;
+	struct weir_mapping *m = weir__mapping_of(f);
 	uint64_t commit;
 	if (!m || m->mode != WEIR_MAP_LIVE)
 		return weir__fail(-EINVAL,
 		                  "weir_seal: the filter is not mapped with WEIR_MAP_LIVE");
+	if (!f->kind->snapshot)
+		return weir__kind_cannot(f->kind, "be sealed");
 	int err = weir__mark_live(m); /* another process may have sealed it before */
 	if (!err)
 		err = seal_sums(f, &commit);

@@ -4,6 +4,7 @@
  * bytes that its length announces. */
 #include <stdlib.h>
 #include <zstd.h>
+#include "image/head.h"
 #include "image/zstd.h"
 
 enum { PREFIX = 8 };

@@ -18,75 +18,83 @@
  * memory, so vectors have nothing to gain. Folds: high half of x * (nbits / factor) = (high half
  * of x * nbits) / factor, so adjacent bits fall into one. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "batch.h"
 #include "error.h"
-#include "plan.h"
+#include "kinds/common/bits.h"
+#include "kinds/list.h"
 #include "sizing.h"
 
-enum { MOST_K = 32 };
+/* The fields of its shape; bits_per_probe is 1. */
+enum { PROBES = 0, BITS_PER_PROBE = 1, MOST_K = 32 };
+
+static inline unsigned probes(const struct weir_array *a)
+{
+	return a->shape.field[PROBES];
+}
 
 static inline uint64_t next_probe(uint64_t x)
 {
 	return x * UINT64_C(0xD1342543DE82EF95);
 }
 
-static inline uint64_t bit_of(const struct weir_inline *v, uint64_t x)
+static inline uint64_t bit_of(const struct weir_array *a, uint64_t x)
 {
-	return weir__mulhi64(x, 512 * v->nblocks);
+	return weir__mulhi64(x, 512 * a->lines);
 }
 
-static inline uint64_t *word_of(const struct weir_inline *v, uint64_t x)
+static inline uint64_t *word_of(const struct weir_array *a, uint64_t x)
 {
-	return v->words + bit_of(v, x) / 64;
+	return a->words + bit_of(a, x) / 64;
 }
 
-static inline bool is_set(const struct weir_inline *v, uint64_t x)
+static inline bool is_set(const struct weir_array *a, uint64_t x)
 {
-	uint64_t bit = bit_of(v, x);
-	return weir__word_load_relaxed(v->words + bit / 64) >> (bit % 64) & 1;
+	uint64_t bit = bit_of(a, x);
+	return weir__word_load_relaxed(a->words + bit / 64) >> (bit % 64) & 1;
 }
 
 /* ---- the verbs ---- */
 
 static bool contains_hash(const struct weir_filter *f, uint64_t x)
 {
-	const struct weir_inline *v = &f->view;
-	for (unsigned i = 0; i < v->words_per_key; i++, x = next_probe(x))
-		if (!is_set(v, x))
+	const struct weir_array *a = &f->array;
+	for (unsigned i = 0; i < probes(a); i++, x = next_probe(x))
+		if (!is_set(a, x))
 			return false;
 	return true;
 }
 
 static bool contains(const struct weir_filter *f, const void *key, size_t len)
 {
-	return contains_hash(f, weir__hash(f->view.seed, key, len));
+	return contains_hash(f, weir__hash(f->array.seed, key, len));
 }
 
 /* All loads first: a locked or holds back the loads behind it. A bit that is set is not written
  * again. */
-static int set(const struct weir_inline *v, uint64_t x)
+static int set(const struct weir_array *a, uint64_t x)
 {
 	uint64_t missing[MOST_K];
 	unsigned n = 0;
-	for (unsigned i = 0; i < v->words_per_key; i++, x = next_probe(x)) {
+	for (unsigned i = 0; i < probes(a); i++, x = next_probe(x)) {
 		missing[n] = x;
-		n += !is_set(v, x);
+		n += !is_set(a, x);
 	}
 	for (unsigned i = 0; i < n; i++)
-		weir__word_or_relaxed(word_of(v, missing[i]),
-		                      UINT64_C(1) << (bit_of(v, missing[i]) % 64));
+		weir__word_or_relaxed(word_of(a, missing[i]),
+		                      UINT64_C(1) << (bit_of(a, missing[i]) % 64));
 	return n ? WEIR_NEW : WEIR_SEEN;
 }
 
 static int insert_hash(struct weir_filter *f, uint64_t hash)
 {
-	return set(&f->view, hash);
+	return set(&f->array, hash);
 }
 
 static int insert(struct weir_filter *f, const void *key, size_t len)
 {
-	return set(&f->view, weir__hash(f->view.seed, key, len));
+	return set(&f->array, weir__hash(f->array.seed, key, len));
 }
 
 /* ---- the steps of a batch: of a key is noted its hash ---- */
@@ -98,53 +106,53 @@ static inline void note(const uint64_t *hashes, unsigned n, uint64_t *x)
 	memcpy(x, hashes, n * sizeof *x);
 }
 
-WEIR__INLINE void note_to_read(const struct weir_inline *v, const uint64_t *hashes, unsigned n,
+WEIR__INLINE void note_to_read(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                                bool far, struct weir_notes *notes, unsigned at)
 {
 	note(hashes, n, notes->row[0] + at);
 	for (unsigned i = 0; far && i < n; i++)
-		__builtin_prefetch(word_of(v, hashes[i]), 0, 3);
+		__builtin_prefetch(word_of(a, hashes[i]), 0, 3);
 }
 
-WEIR__INLINE void note_to_write(const struct weir_inline *v, const uint64_t *hashes, unsigned n,
+WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                                 bool far, struct weir_notes *notes, unsigned at)
 {
 	note(hashes, n, notes->row[0] + at);
 	for (unsigned i = 0; far && i < n; i++) {
 		uint64_t probe = hashes[i];
-		for (unsigned j = 0; j < v->words_per_key; j++, probe = next_probe(probe))
-			__builtin_prefetch(word_of(v, probe), 1, 3);
+		for (unsigned j = 0; j < probes(a); j++, probe = next_probe(probe))
+			__builtin_prefetch(word_of(a, probe), 1, 3);
 	}
 }
 
 /* Probe by probe over all keys that are still possible: the next line of each is fetched while
  * the others are tested, and a key that is out costs no more lines. */
-WEIR__INLINE uint64_t test_noted(const struct weir_inline *v, bool far,
+WEIR__INLINE uint64_t test_noted(const struct weir_array *a, bool far,
                                  const struct weir_notes *notes, unsigned at, unsigned n)
 {
 	uint64_t x[STEP], possible = ~UINT64_C(0) >> (STEP - n);
 	memcpy(x, notes->row[0] + at, n * sizeof *x);
-	for (unsigned i = 0; i < v->words_per_key && possible; i++)
+	for (unsigned i = 0; i < probes(a) && possible; i++)
 		for (uint64_t left = possible; left; left &= left - 1) {
 			unsigned key = (unsigned)__builtin_ctzll(left);
-			if (!is_set(v, x[key])) {
+			if (!is_set(a, x[key])) {
 				possible ^= UINT64_C(1) << key;
 				continue;
 			}
 			x[key] = next_probe(x[key]);
 			if (far)
-				__builtin_prefetch(word_of(v, x[key]), 0, 3);
+				__builtin_prefetch(word_of(a, x[key]), 0, 3);
 		}
 	return possible;
 }
 
-WEIR__INLINE uint64_t set_noted(const struct weir_inline *v, bool far,
+WEIR__INLINE uint64_t set_noted(const struct weir_array *a, bool far,
                                 const struct weir_notes *notes, unsigned at, unsigned n)
 {
 	(void)far;
 	uint64_t answers = 0;
 	for (unsigned i = 0; i < n; i++)
-		answers |= (uint64_t)set(v, notes->row[0][at + i]) << i;
+		answers |= (uint64_t)set(a, notes->row[0][at + i]) << i;
 	return answers;
 }
 
@@ -154,45 +162,44 @@ static size_t contains_batch(const struct weir_filter *f, const struct weir_batc
 	return weir__batch_run(f, batch, bitmap, STEP, STEP, note_to_read, test_noted);
 }
 
-static size_t insert_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
+static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
 {
-	return weir__batch_run(f, batch, bitmap, STEP, STEP, note_to_write, set_noted);
+	return (int64_t)weir__batch_run(f, batch, bitmap, STEP, STEP, note_to_write, set_noted);
 }
 
-static bool layout_legal(uint32_t k, uint32_t g)
+static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
 {
-	return k >= 1 && k <= MOST_K && g == 1;
-}
-
-static const struct weir_kernel *kernel(enum weir_isa isa, uint32_t k, uint32_t g)
-{
+	/* A key's bits lie anywhere: no L1. */
 	static const struct weir_kernel scalar = {
 		.isa = WEIR_ISA_SCALAR,
 		.verbs = { contains, contains_hash, insert, insert_hash },
 		.contains_batch = contains_batch,
 		.insert_batch = insert_batch,
 	};
-	(void)isa, (void)k, (void)g;
+	(void)isa, (void)shape;
 	return &scalar;
 }
 
 /* ---- the whole array ---- */
 
-static void tally(const struct weir_filter *f, uint64_t first, uint64_t n, struct weir_tally *tally)
+static void measure(const struct weir_filter *f, uint64_t first, uint64_t n,
+                    struct weir_measure *sum)
 {
-	for (uint64_t i = 8 * first; i < 8 * (first + n); i++)
-		tally->ones += (unsigned)__builtin_popcountll(
-			weir__word_load_relaxed(f->view.words + i));
-	tally->blocks += n;
+	for (uint64_t i = 8 * first; i < 8 * (first + n); i++) {
+		uint64_t word = weir__word_load_relaxed(f->array.words + i);
+		sum->used += (unsigned)__builtin_popcountll(word);
+	}
+	sum->lines += n;
+	sum->cells += 512 * n;
 }
 
-static void estimate(const struct weir_filter *f, const struct weir_tally *tally, double *keys,
+static void estimate(const struct weir_filter *f, const struct weir_measure *sum, double *keys,
                      double *rate)
 {
-	double bits = 512.0 * (double)f->view.nblocks,
-	       fill = (double)tally->ones / (512.0 * (double)tally->blocks);
-	*keys = -log1p(-fill) * bits / f->view.words_per_key;
-	*rate = pow(fill, f->view.words_per_key);
+	double bits = 512.0 * (double)f->array.lines;
+	double fill = (double)sum->used / (double)sum->cells;
+	*keys = -log1p(-fill) * bits / probes(&f->array);
+	*rate = pow(fill, probes(&f->array));
 }
 
 /* Each pair of bits or'ed into one: the low 32 bits of the answer. */
@@ -206,75 +213,93 @@ static uint64_t halve(uint64_t x)
 	return (x | x >> 16) & UINT64_C(0x00000000ffffffff);
 }
 
-static void fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor)
+static int fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor)
 {
-	for (uint64_t i = 0; i < 8 * f->view.nblocks; i++) {
-		uint64_t x = weir__word_load_relaxed(f->view.words + i), bit = 64 * i / factor;
+	for (uint64_t i = 0; i < 8 * f->array.lines; i++) {
+		uint64_t x = weir__word_load_relaxed(f->array.words + i), bit = 64 * i / factor;
 		for (uint32_t left = factor < 64 ? factor : 64; left > 1; left /= 2)
 			x = halve(x);
-		dst->view.words[bit / 64] |= WEIR__LE64(x << (bit % 64));
+		dst->array.words[bit / 64] |= WEIR__LE64(x << (bit % 64));
 	}
+	return 0;
 }
 
-/* ---- the plan ---- */
+/* ---- the shape and the plan ---- */
 
-static double bits(double fp_rate, unsigned k, unsigned one)
+static bool legal(const struct weir_shape *shape, uint64_t lines)
 {
-	(void)one;
-	return weir__classic_bits(fp_rate, k);
+	uint32_t k = shape->field[PROBES];
+	(void)lines;
+	return k >= 1 && k <= MOST_K && shape->field[BITS_PER_PROBE] == 1;
 }
 
-static double rate(double bits_per_key, unsigned k, unsigned one)
+static void describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
 {
-	(void)one;
-	return weir__classic_rate(bits_per_key, k);
+	uint32_t k = shape->field[PROBES];
+	snprintf(text, WEIR_SHAPE_TEXT, "%u bit%s a key", k, k == 1 ? "" : "s");
 }
 
+static double bits_of_k(double fp_rate, unsigned k)
+{
+	return -(double)k / log1p(-pow(fp_rate, 1.0 / k));
+}
+
+static double rate_of_k(double bits_per_key, unsigned k)
+{
+	return pow(-expm1(-(double)k / bits_per_key), k);
+}
+
+static double bits(double fp_rate, const struct weir_shape *shape)
+{
+	return bits_of_k(fp_rate, shape->field[PROBES]);
+}
+
+static double rate(double bits_per_key, const struct weir_shape *shape)
+{
+	return rate_of_k(bits_per_key, shape->field[PROBES]);
+}
+
+/* The k with the fewest bits for a rate, or with the lowest rate of so many bits. */
 static unsigned best_k(struct weir_wanted wanted)
 {
 	unsigned best = 1;
-	double need;
-	if (wanted.fp_rate > 0)
-		return weir__classic_best_k(wanted.fp_rate, &need);
-	for (unsigned k = 2; k <= MOST_K; k++)
-		if (weir__classic_rate(wanted.bits_per_key, k) <
-		    weir__classic_rate(wanted.bits_per_key, best))
+	double least = 0;
+	for (unsigned k = 1; k <= MOST_K; k++) {
+		double cost = wanted.fp_rate > 0 ? bits_of_k(wanted.fp_rate, k)
+		                                 : rate_of_k(wanted.bits_per_key, k);
+		if (k == 1 || cost < least) {
 			best = k;
+			least = cost;
+		}
+	}
 	return best;
 }
 
-/* k is bits_per_word, as params.h says. A plan and weir_params_of() have it as so many words of
- * one bit, which is taken as well. */
-int weir__classic_plan(const struct weir_params *p, struct weir_plan *out)
+static int plan(const struct weir_params *p, struct weir_plan *out)
 {
 	static const struct weir_formula formula = { bits, rate };
-	if (p->bits_per_word > MOST_K)
-		return weir__fail(-EINVAL,
-		                  "bits_per_word %u: the classic kind sets 1 to %d bits a key, or "
-		                  "0 to have it chosen",
-		                  p->bits_per_word, MOST_K);
-	if (p->words_per_key && (p->bits_per_word != 1 || p->words_per_key > MOST_K))
-		return weir__fail(
-			-EINVAL,
-			"words_per_key %u: 0 for the classic kind, or 1 to %d with bits_per_word 1",
-			p->words_per_key, MOST_K);
-	bool asked = p->bits_per_word != 0;
-	out->words_per_key = p->words_per_key ? p->words_per_key :
-	                     asked            ? p->bits_per_word :
-	                                        best_k(weir__plan_wanted(p));
-	out->bits_per_word = 1;
-	out->reason = asked ? "the bits a key that were asked for" :
-	                      "the bits a key that need the least memory";
-	return weir__plan_complete(p, &formula, out);
+	if (p->probes > MOST_K)
+		return weir__fail(-EINVAL, "probes %u: the classic kind sets 1 to %d bits a key, or 0 "
+		                  "to have it chosen", p->probes, MOST_K);
+	out->shape.field[PROBES] = p->probes ? p->probes : best_k(weir__wanted(p));
+	out->shape.field[BITS_PER_PROBE] = 1;
+	out->reason = p->probes ? "the bits a key that were asked for" :
+	                          "the bits a key that need the least memory";
+	return weir__size_complete(p, &formula, out);
 }
 
 const struct weir_kind weir__kind_classic = {
 	.id = WEIR_CLASSIC,
 	.name = "classic",
-	.plan = weir__classic_plan,
-	.layout_legal = layout_legal,
+	.hash = &weir__xxh3,
+	.fields = { "probes", "bits_per_probe" },
+	.plan = plan,
+	.legal = legal,
+	.describe = describe,
 	.kernel = kernel,
-	.tally = tally,
+	.measure = measure,
 	.estimate = estimate,
+	.merge = weir__bits_merge,
+	.snapshot = weir__bits_snapshot,
 	.fold = fold,
 };

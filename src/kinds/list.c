@@ -1,13 +1,39 @@
 /* SPDX-License-Identifier: MIT
- * The table of kinds: adding one is a line here. */
-#include "kind.h"
+ * The table of kinds, and what can be asked of a shape. */
+#include "error.h"
+#include "kinds/list.h"
 
 static const struct weir_kind *const kinds[] = {
-	[WEIR_BLOCKED] = &weir__kind_blocked,
-	[WEIR_CLASSIC] = &weir__kind_classic,
+#define ENTRY(number, constant, name, summary) [number] = &weir__kind_##name,
+	WEIR_KINDS(ENTRY)
+#undef ENTRY
 };
 
 const struct weir_kind *weir__kind(uint32_t id)
 {
 	return id < sizeof kinds / sizeof kinds[0] ? kinds[id] : NULL;
+}
+
+const char *weir_kind_name(uint32_t kind)
+{
+	const struct weir_kind *k = weir__kind(kind);
+	return k ? k->name : NULL;
+}
+
+const char *weir_shape_field(uint32_t kind, unsigned i)
+{
+	const struct weir_kind *k = weir__kind(kind);
+	return k && i < WEIR_SHAPE_FIELDS ? k->fields[i] : NULL;
+}
+
+int weir_shape_text(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
+{
+	const struct weir_kind *kind = weir__kind(shape->kind);
+	text[0] = 0;
+	if (!kind)
+		return weir__fail(-ENOTSUP, "kind %u: this library does not know it", shape->kind);
+	if (!kind->legal(shape, UINT64_MAX))
+		return weir__fail(-EINVAL, "kind %s has no such shape", kind->name);
+	kind->describe(shape, text);
+	return 0;
 }

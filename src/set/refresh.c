@@ -7,6 +7,7 @@
 #include <weir/image.h>
 #include <weir/refresh.h>
 #include "error.h"
+#include "whole.h"
 #include "set/generation.h"
 #include "options.h"
 
@@ -56,20 +57,20 @@ static int take(struct weir_filter **out, const char *path, const struct weir_fi
 	options.max_bytes = room;
 	if (info.compressed)
 		return weir_load(out, path, &options);
-	return weir_map(out, path, current->view.insert_error ? WEIR_MAP_READ : WEIR_MAP_PRIVATE,
+	return weir_map(out, path, current->insert_error ? WEIR_MAP_READ : WEIR_MAP_PRIVATE,
 	                &options);
 }
 
 static int check_seed(const char *path, const struct weir_filter *next,
                       const struct weir_filter *current)
 {
-	if (next->view.seed == current->view.seed)
+	if (next->array.seed == current->array.seed)
 		return 0;
 	return weir__fail(-EINVAL,
 	                  "%s: its seed has the fingerprint %08llx, the current filter's %08llx: "
 	                  "all filters of a handle share one",
-	                  path, (unsigned long long)weir__seed_fingerprint(next->view.seed),
-	                  (unsigned long long)weir__seed_fingerprint(current->view.seed));
+	                  path, (unsigned long long)weir__seed_fingerprint(next->array.seed),
+	                  (unsigned long long)weir__seed_fingerprint(current->array.seed));
 }
 
 /* What max_bytes leaves for the image. */

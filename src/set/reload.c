@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "error.h"
+#include "whole.h"
 #include "set/generation.h"
 #include "options.h"
 #include "plan.h"
@@ -157,13 +158,13 @@ static int next_params(struct weir_params *out, const struct weir_filter *curren
 	int err = weir__params_check(params, out);
 	if (err)
 		return err;
-	if (out->seed && out->seed != current->view.seed)
+	if (out->seed && out->seed != current->array.seed)
 		return weir__fail(-EINVAL,
 		                  "params.seed: fingerprint %08llx, where the current filter has "
 		                  "%08llx: all filters of a handle share one",
 		                  (unsigned long long)weir__seed_fingerprint(out->seed),
-		                  (unsigned long long)weir__seed_fingerprint(current->view.seed));
-	out->seed = current->view.seed;
+		                  (unsigned long long)weir__seed_fingerprint(current->array.seed));
+	out->seed = current->array.seed;
 	return 0;
 }
 

@@ -67,7 +67,7 @@ static int add_shard(struct weir_rolling *set, uint32_t i, struct weir_params *p
 		return err;
 	}
 	set->shard[i]->writer = &set->claimed;
-	params->seed = set->seed = f->view.seed; /* the first one's, if none was given */
+	params->seed = set->seed = f->array.seed; /* the first one's, if none was given */
 	return 0;
 }
 

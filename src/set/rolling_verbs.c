@@ -53,7 +53,7 @@ static void fetch(const struct weir_rolling *set, uint64_t hash)
 {
 	const struct weir_filter *f =
 		weir__generation(set->shard[weir__share_shard(set->bits, hash)])->current;
-	__builtin_prefetch(weir__block(&f->view, weir__share_hash(set->bits, hash)), 0, 3);
+	__builtin_prefetch(weir__line(&f->array, weir__share_hash(set->bits, hash)), 0, 3);
 }
 
 size_t weir_rolling_contains_hashes(const struct weir_rolling *set, const uint64_t *hashes,

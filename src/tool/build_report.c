@@ -9,20 +9,6 @@
 #include "say.h"
 #include "show.h"
 
-static void layout(struct report *r, const struct weir_stats *s)
-{
-	report_text(r, "kind", NULL, kind_name(s->kind));
-	report_count(r, "words_per_key", NULL, s->words_per_key);
-	report_count(r, "bits_per_word", NULL, s->bits_per_word);
-	if (s->kind == WEIR_CLASSIC)
-		report_line(r, "layout", "classic, %u bits a key",
-		            s->words_per_key * s->bits_per_word);
-	else
-		report_line(r, "layout", "%s, %u word%s of %u bit%s a key", kind_name(s->kind),
-		            s->words_per_key, s->words_per_key == 1 ? "" : "s", s->bits_per_word,
-		            s->bits_per_word == 1 ? "" : "s");
-}
-
 /* To three digits: the estimate's error is below the third. */
 static unsigned long long round_up(uint64_t number)
 {
@@ -104,7 +90,7 @@ void build_report(const struct build *build)
 	FILE *to = strcmp(build->output, "-") ? stdout : stderr;
 	struct report r = report_new();
 	report_text(&r, "output", NULL, build->output);
-	layout(&r, &build->stats);
+	report_shape(&r, &build->stats.shape);
 	keys(&r, build);
 	rates(&r, build);
 	sizes(&r, build);

@@ -12,6 +12,9 @@
 #include "tool.h"
 #include "units.h"
 
+#define KIND_LINE(number, constant, name, summary) \
+	"                         " #name ": " summary "\n"
+
 static const char help[] =
 	"Usage: weir build [OPTION]... -o IMAGE [FILE|-]...\n"
 	"Make a filter of the lines of the FILEs, or of standard input, and save it to IMAGE.\n"
@@ -27,12 +30,12 @@ static const char help[] =
         "bytes a key are kept in memory\n"
 	"  -m, --memory=SIZE    the filter's bytes (K, M, G, T: powers of 1024); with -n and -p: "
         "at most that\n"
-	"  -k, --kind=KIND      blocked (default), or classic: least memory for rates below about "
-        "0.01%\n"
-	"  -z, --words=Z        blocked: words of a cache line a key touches, 1, 2, 4 or 8; "
-        "default: chosen by the rate\n"
-	"  -g, --bits=G         blocked: bits a key sets in each word; classic: bits a key sets; "
-        "default: chosen by the rate\n"
+	"  -k, --kind=KIND      the kind of filter:\n"
+	WEIR_KINDS(KIND_LINE)
+	"  -z, --words=Z        blocked: words of a cache line a key touches, 1, 2, 4 or 8; default:\n"
+	"                       chosen by the rate\n"
+	"  -g, --bits=G         blocked: bits a key sets in each word; default: chosen by the rate\n"
+	"      --probes=K       classic: bits a key sets; default: chosen by the rate\n"
 	"  -s, --seed=SEED      seed of the hash, 1 or more; default: random\n"
 	"      --like=IMAGE     size, layout and seed of IMAGE, so that the two can be merged\n"
 	"  -0, --null           keys end with a NUL byte instead of a newline\n"
@@ -52,7 +55,7 @@ static const char help[] =
         "is part of the key.\n"
 	"Exit status: 0 done, 2 trouble.\n";
 
-enum { LIKE = 256, SKIP_EMPTY, AS_IS, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS };
+enum { LIKE = 256, PROBES, SKIP_EMPTY, AS_IS, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS };
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -62,6 +65,7 @@ static const struct option options[] = {
 	{ "kind", required_argument, NULL, 'k' },
 	{ "words", required_argument, NULL, 'z' },
 	{ "bits", required_argument, NULL, 'g' },
+	{ "probes", required_argument, NULL, PROBES },
 	{ "seed", required_argument, NULL, 's' },
 	{ "like", required_argument, NULL, LIKE },
 	{ "null", no_argument, NULL, '0' },
@@ -79,13 +83,17 @@ static const struct option options[] = {
 
 static bool parse_kind(const char *text, uint32_t *out)
 {
-	bool classic = strcmp(text, "classic") == 0;
-	if (!classic && strcmp(text, "blocked")) {
-		say("--kind '%s': the kinds are blocked and classic", text);
-		return false;
+#define TRY(number, constant, name, summary) \
+	if (strcmp(text, #name) == 0) { \
+		*out = number; \
+		return true; \
 	}
-	*out = classic ? WEIR_CLASSIC : WEIR_BLOCKED;
-	return true;
+#define NAME(number, constant, name, summary) " " #name
+	WEIR_KINDS(TRY)
+	say("--kind '%s': the kinds are" WEIR_KINDS(NAME), text);
+#undef TRY
+#undef NAME
+	return false;
 }
 
 static bool small_number(const char *option, uint64_t most, uint32_t *out)
@@ -107,6 +115,7 @@ static int shape_option(int option, struct weir_params *params)
 	case 'k': return parse_kind(optarg, &params->kind);
 	case 'z': return small_number("--words", 8, &params->words_per_key);
 	case 'g': return small_number("--bits", 32, &params->bits_per_word);
+	case PROBES: return small_number("--probes", 32, &params->probes);
 	case 's': return parse_number("--seed", optarg, 1, UINT64_MAX, &params->seed);
 	default: return -1;
 	}
@@ -152,7 +161,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		return misuse("-o IMAGE is missing: where to save the filter");
 	if (build->like && shaped)
 		return misuse("--like takes size, layout and seed from %s: leave out -p, -n, -m, "
-		              "-k, -z, -g and -s",
+		              "-k, -z, -g, --probes and -s",
 		              build->like);
 	progress_allow(progress && !build->quiet);
 	build->fill.from.names = argv + optind;

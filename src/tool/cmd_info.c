@@ -41,9 +41,7 @@ static void report_fingerprint(struct report *r, uint64_t fingerprint)
 static void report_header(struct report *r, const struct weir_image_info *info)
 {
 	report_count(r, "format", NULL, info->format);
-	report_text(r, "kind", "kind", kind_name(info->kind));
-	report_count(r, "words_per_key", "words a key", info->words_per_key);
-	report_count(r, "bits_per_word", "bits a word", info->bits_per_word);
+	report_shape(r, &info->shape);
 	report_count(r, "capacity", "capacity", info->capacity);
 	report_rate(r, "fp_rate", "rate asked", info->fp_rate);
 	report_bytes(r, "bytes", "memory", info->bytes);

@@ -2,6 +2,7 @@
  * weir plan: the sizing calculator as a table of layouts. */
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 #include <weir/weir.h>
 #include "report.h"
 #include "say.h"
@@ -29,49 +30,67 @@ static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' }, { 0 },
 };
 
-static const struct layout {
-	uint32_t kind, words;
-	const char *name;
-} layouts[] = {
-	{ WEIR_BLOCKED, 1, "blocked z=1" }, { WEIR_BLOCKED, 2, "blocked z=2" },
-	{ WEIR_BLOCKED, 4, "blocked z=4" }, { WEIR_BLOCKED, 8, "blocked z=8" },
-	{ WEIR_CLASSIC, 0, "classic" },
+/* What has a row: every kind, and of one with words a key every number of them. */
+struct layout {
+	uint32_t kind, words; /* 0: the kind has no such number */
+	char name[40];
 };
-#define LAYOUTS (sizeof layouts / sizeof *layouts)
+
+static const uint32_t kinds[] = {
+#define NUMBER(number, constant, name, summary) number,
+	WEIR_KINDS(NUMBER)
+#undef NUMBER
+};
+enum { KINDS = sizeof kinds / sizeof *kinds, MOST_WORDS = 8 };
+
+static bool has_words(uint32_t kind)
+{
+	const char *first = weir_shape_field(kind, 0);
+	return first && strcmp(first, "words_per_key") == 0;
+}
+
+static struct layout layout_of(uint32_t kind, uint32_t words)
+{
+	struct layout layout = { .kind = kind, .words = words };
+	if (words)
+		snprintf(layout.name, sizeof layout.name, "%s z=%u", weir_kind_name(kind), words);
+	else
+		snprintf(layout.name, sizeof layout.name, "%s", weir_kind_name(kind));
+	return layout;
+}
 
 static bool is_default(const struct layout *layout, const struct weir_plan *chosen)
 {
-	return layout->kind == chosen->kind &&
-	       (layout->kind == WEIR_CLASSIC || layout->words == chosen->words_per_key);
+	return layout->kind == chosen->shape.kind &&
+	       (!layout->words || layout->words == chosen->shape.field[0]);
 }
 
 static void row(struct table *table, const struct layout *layout, const struct weir_plan *plan,
                 bool marked)
 {
+	char shape[WEIR_SHAPE_TEXT];
+	(void)!weir_shape_text(&plan->shape, shape); /* empty on failure */
 	table_add(table, "%s", marked ? "*" : " ");
 	table_add(table, "%s", layout->name);
 	table_add(table, "%s", show_count(SHOW, plan->capacity));
 	table_add(table, "%s", show_bytes(SHOW, plan->bytes));
 	table_add(table, "%.2f", plan->bits_per_key);
-	table_add(table, "%u", plan->words_per_key);
-	table_add(table, "%u", plan->bits_per_word);
 	table_add(table, "%s", show_rate(SHOW, plan->fp_rate));
+	table_add(table, "%s", shape);
 }
 
 static void row_missing(struct table *table, const struct layout *layout)
 {
 	table_add(table, " ");
 	table_add(table, "%s", layout->name);
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 5; i++)
 		table_add(table, "-");
 }
 
-static json_t *row_json(const struct layout *layout, const struct weir_plan *plan, bool marked)
+static json_t *row_json(const struct weir_plan *plan, bool marked)
 {
 	struct report r = report_new();
-	report_text(&r, "kind", NULL, kind_name(layout->kind));
-	report_count(&r, "words_per_key", NULL, plan->words_per_key);
-	report_count(&r, "bits_per_word", NULL, plan->bits_per_word);
+	report_shape(&r, &plan->shape);
 	report_count(&r, "capacity", NULL, plan->capacity);
 	report_count(&r, "bytes", NULL, plan->bytes);
 	report_real(&r, "bits_per_key", NULL, plan->bits_per_key);
@@ -86,7 +105,7 @@ static json_t *row_json(const struct layout *layout, const struct weir_plan *pla
 static json_t *row_missing_json(const struct layout *layout)
 {
 	struct report r = report_new();
-	report_text(&r, "kind", NULL, kind_name(layout->kind));
+	report_text(&r, "kind", NULL, weir_kind_name(layout->kind));
 	if (layout->words)
 		report_count(&r, "words_per_key", NULL, layout->words);
 	report_text(&r, "error", NULL, weir_error_detail());
@@ -98,8 +117,8 @@ static json_t *row_missing_json(const struct layout *layout)
 
 static void heading(struct table *table)
 {
-	static const char *const titles[] = { " ",        "layout",    "keys",      "memory",
-	                                      "bits/key", "words/key", "bits/word", "rate" };
+	static const char *const titles[] = { " ",        "layout", "keys", "memory",
+	                                      "bits/key", "rate",   "of a key" };
 	for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
 		table_add(table, "%s", titles[i]);
 }
@@ -119,13 +138,23 @@ static void plan_layout(struct plans *plans, struct weir_params params, const st
 	params.words_per_key = layout->words;
 	if (weir_plan(&params, &plan) == 0) {
 		row(&plans->table, layout, &plan, marked);
-		json_array_append_new(plans->rows, row_json(layout, &plan, marked));
+		json_array_append_new(plans->rows, row_json(&plan, marked));
 		return;
 	}
 	row_missing(&plans->table, layout);
 	table_add(&plans->missing, "- %s:", layout->name);
 	table_add(&plans->missing, "%s", weir_error_detail());
 	json_array_append_new(plans->rows, row_missing_json(layout));
+}
+
+static void plan_kind(struct plans *plans, const struct weir_params *params, uint32_t kind)
+{
+	for (uint32_t words = has_words(kind); words <= MOST_WORDS; words *= 2) {
+		struct layout layout = layout_of(kind, words);
+		plan_layout(plans, *params, &layout);
+		if (!words)
+			return;
+	}
 }
 
 static void print_plans(const struct plans *plans, bool as_json)
@@ -149,14 +178,14 @@ static void print_plans(const struct plans *plans, bool as_json)
 
 static int plan_all(const struct weir_params *params, bool as_json)
 {
-	struct plans plans = { WEIR_PLAN_INIT, TABLE_INIT("llrrrrrr"), TABLE_INIT("ll"),
+	struct plans plans = { WEIR_PLAN_INIT, TABLE_INIT("llrrrrl"), TABLE_INIT("ll"),
 	                       json_array() };
 	int err = weir_plan(params, &plans.chosen);
 	int status = err ? trouble_weir(err, NULL) : TOOL_OK;
 	if (!status) {
 		heading(&plans.table);
-		for (size_t i = 0; i < LAYOUTS; i++)
-			plan_layout(&plans, *params, &layouts[i]);
+		for (unsigned i = 0; i < KINDS; i++)
+			plan_kind(&plans, params, kinds[i]);
 		print_plans(&plans, as_json);
 	}
 	json_decref(plans.rows);

@@ -106,6 +106,17 @@ void report_bool(struct report *report, const char *key, const char *label, bool
 	line(report, label, value ? "yes" : "no");
 }
 
+void report_shape(struct report *report, const struct weir_shape *shape)
+{
+	const char *kind = weir_kind_name(shape->kind), *field;
+	char text[WEIR_SHAPE_TEXT];
+	report_text(report, "kind", NULL, kind);
+	for (unsigned i = 0; (field = weir_shape_field(shape->kind, i)) != NULL; i++)
+		report_count(report, field, NULL, shape->field[i]);
+	if (weir_shape_text(shape, text) == 0)
+		report_line(report, "layout", "%s, %s", kind, text);
+}
+
 void report_line(struct report *report, const char *label, const char *format, ...)
 {
 	char text[400];

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <weir/kinds.h>
 #include "table.h"
 
 struct report {
@@ -26,6 +27,8 @@ void report_real(struct report *report, const char *key, const char *label, doub
 void report_estimate(struct report *report, const char *key, const char *label, double value);
 void report_text(struct report *report, const char *key, const char *label, const char *value);
 void report_bool(struct report *report, const char *key, const char *label, bool value);
+/* A filter's kind, and its kind's own numbers by their names; the eye gets the two in words. */
+void report_shape(struct report *report, const struct weir_shape *shape);
 /* What the eye alone gets. */
 void report_line(struct report *report, const char *label, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -82,11 +82,3 @@ const char *show_clock(struct shown *to, double seconds)
 		         s % 60);
 	return to->text;
 }
-
-const char *kind_name(uint32_t kind)
-{
-	static const char *const names[] = {
-		[WEIR_BLOCKED] = "blocked", [WEIR_CLASSIC] = "classic"
-	};
-	return kind < sizeof names / sizeof *names ? names[kind] : "unknown";
-}

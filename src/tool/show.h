@@ -17,6 +17,5 @@ const char *show_short(struct shown *to, double count);     /* 663 k, 12.3 M */
 const char *show_bytes(struct shown *to, uint64_t bytes);   /* 831 KiB, 1.19 GiB, 64 bytes */
 const char *show_rate(struct shown *to, double rate);       /* 1.003 % */
 const char *show_clock(struct shown *to, double seconds);   /* 0:07, 12:31, 1:02:03 */
-const char *kind_name(uint32_t kind);                       /* blocked, classic */
 
 #endif

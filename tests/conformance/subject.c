@@ -41,9 +41,9 @@ static void stats_assert(const struct weir_filter *f, const struct subject_layou
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
 	assert_ok(weir_stats(f, &stats));
-	assert_int_equal(stats.kind, layout->kind);
-	assert_int_equal(stats.words_per_key, layout->z);
-	assert_int_equal(stats.bits_per_word, layout->g);
+	assert_int_equal(stats.shape.kind, layout->kind);
+	assert_int_equal(stats.shape.field[0], layout->z);
+	assert_int_equal(stats.shape.field[1], layout->g);
 	if (layout->kind == WEIR_BLOCKED) /* the classic kind is scalar everywhere */
 		assert_string_equal(stats.isa, getenv("WEIR_ISA"));
 }
@@ -53,9 +53,8 @@ struct subject subject_make(const struct subject_layout *layout, uint64_t lines)
 	struct subject s = { .layout = layout };
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	params.kind = layout->kind;
-	params.words_per_key = layout->kind == WEIR_BLOCKED ? layout->z : 0;
-	params.bits_per_word = layout->kind == WEIR_BLOCKED ? layout->g : layout->z;
+	assert_ok(weir_params_ask(&params, &(struct weir_shape){ layout->kind,
+	                                                         { layout->z, layout->g } }));
 	params.max_bytes = 64 * lines;
 	params.capacity = s.capacity = lines * 512 / 12;
 	params.seed = SEED;

@@ -27,18 +27,18 @@ test_plan() {
 	prints '^\* the default: .'; prints 'No filter over 64-bit hashes'
 	run 0 "$weir" plan -n 1M -p 1/100 --json
 	json out '[l["words_per_key"] for l in j["layouts"] if l["default"]] == [2]'
-	json out 'len(j["layouts"]) == 5 and len(j["reason"]) > 10 and 0 < j["fp_rate_floor"] < 1e-12'
+	json out 'len(j["layouts"]) >= 5 and len(j["reason"]) > 10 and 0 < j["fp_rate_floor"] < 1e-12'
 	json out 'all(abs(l["fp_rate"] / 0.01 - 1) < 0.03 and l["capacity"] == 10**6 for l in j["layouts"])'
 	# The three directions agree, and the suffixes mean what they say.
 	run 0 "$weir" plan -n 1e6 -m 2M --json
-	json out 'all(l["bytes"] <= 2 * 2**20 and l["fp_rate"] < 0.001 for l in j["layouts"] if l["words_per_key"] == 4)'
+	json out 'all(l["bytes"] <= 2 * 2**20 and l["fp_rate"] < 0.001 for l in j["layouts"] if l.get("words_per_key") == 4)'
 	run 0 "$weir" plan -p 0.01 -m 1MB --json
 	json out 'all(l["bytes"] <= 10**6 and 600000 < l["capacity"] < 900000 for l in j["layouts"])'
 	run 0 "$weir" plan --keys=1.5k --rate=1e-2 --json; json out 'j["layouts"][0]["capacity"] == 1500'
 	run 0 "$weir" plan -n 1T -m 2TiB --json; json out 'j["layouts"][0]["bytes"] > 2 * 2**40 * 0.99'
 	# A layout that cannot do it has its reason beside those that can.
 	run 0 "$weir" plan -n 10T -p 2e-6; prints '^\*  *blocked z='; prints '^- blocked z=1: .'
-	run 0 "$weir" plan -n 10T -p 2e-6 --json; json out 'len(j["layouts"]) == 5 and len(j["layouts"][0]["error"]) > 10'
+	run 0 "$weir" plan -n 10T -p 2e-6 --json; json out 'len(j["layouts"]) >= 5 and len(j["layouts"][0]["error"]) > 10'
 	run 2 "$weir" plan; says 'give two of'
 	run 2 "$weir" plan -n 5; says 'give two of'
 	run 2 "$weir" plan -n 5 -p 1% -m 1M; says 'give two of'

@@ -12,7 +12,7 @@
 
 struct golden {
 	const char *name;
-	uint32_t kind, z, g;
+	struct weir_shape shape;
 	uint64_t capacity, keys;
 	uint64_t false_positives; /* among OTHERS keys that are not in it */
 	uint64_t sum;             /* XXH3-64 of the plain image */
@@ -21,18 +21,18 @@ struct golden {
 enum { OTHERS = 20000 };
 
 static const struct golden table[] = {
-	{ "blocked_z1g5", WEIR_BLOCKED, 1, 5, 500, 500, 160, UINT64_C(0x0bbc0b3a5f9daa35) },
-	{ "blocked_z2g3", WEIR_BLOCKED, 2, 3, 500, 500, 131, UINT64_C(0x6a329c09f99aa46c) },
+	{ "blocked_z1g5", { WEIR_BLOCKED, { 1, 5 } }, 500, 500, 160, UINT64_C(0x0bbc0b3a5f9daa35) },
+	{ "blocked_z2g3", { WEIR_BLOCKED, { 2, 3 } }, 500, 500, 131, UINT64_C(0x6a329c09f99aa46c) },
 	/* all twenty fields */
-	{ "blocked_z2g10", WEIR_BLOCKED, 2, 10, 300, 300, 104, UINT64_C(0x61eab3bfb761cc08) },
-	{ "blocked_z4g2", WEIR_BLOCKED, 4, 2, 500, 500, 167, UINT64_C(0x637b8dd0a61d4ec7) },
-	{ "blocked_z4g5", WEIR_BLOCKED, 4, 5, 300, 300, 56, UINT64_C(0xca550d3f779e414f) },
-	{ "blocked_z8g1", WEIR_BLOCKED, 8, 1, 500, 500, 165, UINT64_C(0x9120dcd16b7ce38b) },
-	{ "blocked_z8g2", WEIR_BLOCKED, 8, 2, 500, 500, 76, UINT64_C(0x449e558ad6588cfe) },
-	{ "classic_k7", WEIR_CLASSIC, 7, 1, 500, 500, 128, UINT64_C(0x27df134f0c01054e) },
-	{ "classic_k13", WEIR_CLASSIC, 13, 1, 300, 300, 91, UINT64_C(0xd993953015c094cd) },
+	{ "blocked_z2g10", { WEIR_BLOCKED, { 2, 10 } }, 300, 300, 104, UINT64_C(0x61eab3bfb761cc08) },
+	{ "blocked_z4g2", { WEIR_BLOCKED, { 4, 2 } }, 500, 500, 167, UINT64_C(0x637b8dd0a61d4ec7) },
+	{ "blocked_z4g5", { WEIR_BLOCKED, { 4, 5 } }, 300, 300, 56, UINT64_C(0xca550d3f779e414f) },
+	{ "blocked_z8g1", { WEIR_BLOCKED, { 8, 1 } }, 500, 500, 165, UINT64_C(0x9120dcd16b7ce38b) },
+	{ "blocked_z8g2", { WEIR_BLOCKED, { 8, 2 } }, 500, 500, 76, UINT64_C(0x449e558ad6588cfe) },
+	{ "classic_k7", { WEIR_CLASSIC, { 7, 1 } }, 500, 500, 128, UINT64_C(0x27df134f0c01054e) },
+	{ "classic_k13", { WEIR_CLASSIC, { 13, 1 } }, 300, 300, 91, UINT64_C(0xd993953015c094cd) },
 	/* several shards, nearly empty so that the file is small */
-	{ "shards_zstd", WEIR_BLOCKED, 2, 3, 120000, 300, 0, UINT64_C(0x9c899d1ecdbc97f5) },
+	{ "shards_zstd", { WEIR_BLOCKED, { 2, 3 } }, 120000, 300, 0, UINT64_C(0x9c899d1ecdbc97f5) },
 };
 
 static const char *fixtures;
@@ -54,11 +54,9 @@ static struct weir_filter *make(const struct golden *golden)
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
 	char key[512];
-	params.kind = golden->kind;
 	params.capacity = golden->capacity;
 	params.fp_rate = 0.01;
-	params.words_per_key = golden->kind == WEIR_BLOCKED ? golden->z : 0;
-	params.bits_per_word = golden->kind == WEIR_BLOCKED ? golden->g : golden->z;
+	assert_ok(weir_params_ask(&params, &golden->shape));
 	params.seed = UINT64_C(0x0123456789abcdef);
 	assert_ok(weir_create(&f, &params));
 	for (uint64_t i = 0; i < golden->keys; i++)

@@ -12,7 +12,7 @@ static uint64_t piece[PIECE];
 static bool slow;
 
 struct sample {
-	uint32_t kind, z, g; /* z, g: 0 is chosen */
+	uint32_t kind, z, g, k; /* z, g, k: 0 is chosen */
 	double fp_rate;
 	uint64_t capacity;
 	bool sequential; /* keys 0, 1, 2 .. in place of random ones */
@@ -65,6 +65,7 @@ static struct measured measure(const struct sample *s)
 		struct weir_params params = WEIR_PARAMS_INIT;
 		struct weir_filter *f = NULL;
 		params.kind = s->kind, params.words_per_key = s->z, params.bits_per_word = s->g;
+		params.probes = s->k;
 		params.capacity = s->capacity, params.fp_rate = s->fp_rate, params.seed = 1 + i;
 		assert_ok(weir_plan(&params, &m.plan));
 		assert_ok(weir_create(&f, &params));
@@ -82,12 +83,13 @@ static void check(const struct sample *s)
 {
 	struct measured m = measure(s);
 	double ratio = m.rate / s->fp_rate, interval = ratio * m.interval;
-	print_message("%-8s %2ux%-2u %7.4g %% %9llu %-10s keys %7.3f bits a key: measured / asked "
+	char shape[WEIR_SHAPE_TEXT];
+	assert_ok(weir_shape_text(&m.plan.shape, shape));
+	print_message("%-8s %-26s %7.4g %% %9llu %-10s keys %7.3f bits a key: measured / asked "
 	              "%.3f +- %.3f, expected %.3f\n",
-	              s->kind == WEIR_BLOCKED ? "blocked" : "classic", m.plan.words_per_key,
-	              m.plan.bits_per_word, 100 * s->fp_rate, (unsigned long long)s->capacity,
-	              s->sequential ? "sequential" : "random", m.plan.bits_per_key, ratio, interval,
-	              m.plan.fp_rate / s->fp_rate);
+	              weir_kind_name(s->kind), shape, 100 * s->fp_rate,
+	              (unsigned long long)s->capacity, s->sequential ? "sequential" : "random",
+	              m.plan.bits_per_key, ratio, interval, m.plan.fp_rate / s->fp_rate);
 	assert_true(ratio - (slow ? 0 : interval) <= 1.03);
 	/* below, rounding up to whole lines makes filters better than asked */
 	if (s->capacity > 10000) {
@@ -149,7 +151,7 @@ static void the_most_bits(void **state)
 	check(&(struct sample){
 		.kind = WEIR_BLOCKED, .z = 8, .g = 2, .fp_rate = 0.001, .capacity = 300007 });
 	check(&(struct sample){
-		.kind = WEIR_CLASSIC, .g = 32, .fp_rate = 0.001, .capacity = 300007 });
+		.kind = WEIR_CLASSIC, .k = 32, .fp_rate = 0.001, .capacity = 300007 });
 }
 
 int main(int argc, char **argv)

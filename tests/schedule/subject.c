@@ -39,7 +39,7 @@ struct subject subjects[] = {
 	  .words_per_key = 2,
 	  .bits_per_word = 1,
 	  .bytes = LINE },
-	{ .name = "classic", .kind = WEIR_CLASSIC, .bits_per_word = 4, .bytes = LINE },
+	{ .name = "classic", .kind = WEIR_CLASSIC, .probes = 4, .bytes = LINE },
 	{ .name = "z=2 shards",
 	  .kind = WEIR_BLOCKED,
 	  .words_per_key = 2,
@@ -145,6 +145,7 @@ static bool make_filter(struct subject *s, struct weir_filter **out, uint64_t **
 	params.kind = s->kind;
 	params.words_per_key = s->words_per_key;
 	params.bits_per_word = s->bits_per_word;
+	params.probes = s->probes;
 	params.capacity = s->bytes / 2;
 	params.max_bytes = params.memory_bytes = s->bytes;
 	params.memory = *memory;

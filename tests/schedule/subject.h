@@ -27,6 +27,7 @@ struct subject {
 	uint32_t kind;
 	uint32_t words_per_key;
 	uint32_t bits_per_word;
+	uint32_t probes;
 	uint64_t bytes;
 	bool turned; /* see subject_turn */
 	/* made by subject_make */

@@ -170,9 +170,8 @@ static void test_info(void **state)
 	assert_ok(weir_save(f, path, &options));
 	assert_ok(weir_image_info(path, &info));
 	assert_int_equal(info.format, 1);
-	assert_int_equal(info.kind, WEIR_CLASSIC);
-	assert_int_equal(info.words_per_key, stats.words_per_key);
-	assert_int_equal(info.bits_per_word, stats.bits_per_word);
+	assert_int_equal(info.shape.kind, WEIR_CLASSIC);
+	test_assert_same_shape(&info.shape, &stats.shape);
 	assert_int_equal(info.shards, stats.shards);
 	assert_int_equal(info.capacity, 1000);
 	assert_true(info.fp_rate == 0.01);

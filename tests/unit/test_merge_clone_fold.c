@@ -80,7 +80,7 @@ static void a_difference_is_named_with_both_values(void **state)
 		const char *field, *ours, *theirs;
 		struct weir_params params;
 	} cases[5];
-	other = base, other.kind = WEIR_CLASSIC, other.words_per_key = 0;
+	other = base, other.kind = WEIR_CLASSIC, other.words_per_key = other.bits_per_word = 0;
 	cases[0] = (struct difference){ "kind", "blocked", "classic", other };
 	other = base, other.max_bytes = 64 * 31;
 	cases[1] = (struct difference){ "bytes", "1920", "1984", other };
@@ -160,8 +160,8 @@ static void folds(void **state)
 				params.kind = kinds[k];
 				params.max_bytes = 64 * lines[l];
 				params.capacity = lines[l] * 40;
-				params.words_per_key = kinds[k] == WEIR_BLOCKED ? 2 : 0;
-				params.bits_per_word = kinds[k] == WEIR_BLOCKED ? 3 : 7;
+				if (kinds[k] == WEIR_BLOCKED)
+					params.words_per_key = 2, params.bits_per_word = 3;
 				params.seed = 7;
 				struct weir_filter *f = with(&params);
 				uint64_t keys = lines[l] * 30 / factor + 1;

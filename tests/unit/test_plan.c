@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
-#include "../../src/sizing.h"
+#include "kinds/blocked/rate.h"
 
 static const unsigned words[] = { 1, 2, 4, 8 };
 
@@ -22,9 +22,7 @@ static void assert_round_trip(struct weir_params params)
 	struct weir_plan size = plan_of(&params), other;
 	double asked = params.fp_rate;
 	assert_true(size.fp_rate <= asked);
-	params.words_per_key = params.kind == WEIR_BLOCKED ? size.words_per_key : 0;
-	params.bits_per_word = params.kind == WEIR_BLOCKED ? size.bits_per_word :
-	                                                     size.words_per_key;
+	assert_ok(weir_params_ask(&params, &size.shape));
 	params.max_bytes = size.bytes, params.fp_rate = 0; /* its rate */
 	other = plan_of(&params);
 	assert_int_equal(other.bytes, size.bytes);
@@ -89,20 +87,24 @@ static void the_fewest_words_within_6_percent(void **state)
 		params.fp_rate = fp_rate;
 		struct weir_plan size = plan_of(&params);
 		for (size_t i = 0; i < COUNT_OF(words); i++) {
-			weir__blocked_best_g(fp_rate, words[i], &bits[i]);
+			bits[i] = INFINITY;
+			for (unsigned g = 1; g <= weir__blocked_max_g(words[i]); g++)
+				bits[i] = fmin(bits[i], weir__blocked_bits(fp_rate, words[i], g));
 			least = fmin(least, bits[i]);
 		}
-		for (size_t i = 0; i < COUNT_OF(words) && words[i] <= size.words_per_key; i++)
-			assert_true((bits[i] <= least * 1.06) == (words[i] == size.words_per_key));
+		unsigned z = test_number(&size.shape, "words_per_key");
+		for (size_t i = 0; i < COUNT_OF(words) && words[i] <= z; i++)
+			assert_true((bits[i] <= least * 1.06) == (words[i] == z));
 		params.max_bytes = size.bytes, params.fp_rate = 0;
 		struct weir_plan rate = plan_of(&params);
-		same += rate.words_per_key == size.words_per_key;
+		unsigned by_size = test_number(&rate.shape, "words_per_key");
+		same += by_size == z;
 		double allowed = 1;
 		for (size_t i = 0; i < COUNT_OF(words); i++)
 			allowed = fmin(allowed, least_rate(rate.bits_per_key / 1.06, words[i]));
-		for (size_t i = 0; i < COUNT_OF(words) && words[i] <= rate.words_per_key; i++)
+		for (size_t i = 0; i < COUNT_OF(words) && words[i] <= by_size; i++)
 			assert_true((least_rate(rate.bits_per_key, words[i]) <= allowed) ==
-			            (words[i] == rate.words_per_key));
+			            (words[i] == by_size));
 	}
 	print_message("the size of a rate gets the words of that rate in %u of %u\n", same, all);
 	/* a rate just beside a change of words may get the fewer */
@@ -138,9 +140,14 @@ static void what_excludes_each_other(void **state)
 	params.capacity = 1000, params.fp_rate = 0.01;
 	params.flags = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES;
 	assert_refused(weir_plan(&params, &plan), -EINVAL, "flags 0x3", "exclude");
-	params.flags = 0, params.kind = WEIR_CLASSIC, params.words_per_key = 33,
-	params.bits_per_word = 1;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "words_per_key 33", "32");
+	params.flags = 0, params.kind = WEIR_CLASSIC, params.probes = 33;
+	assert_refused(weir_plan(&params, &plan), -EINVAL, "probes 33", "32");
+	params.probes = 0, params.words_per_key = 7; /* a number of another kind */
+	assert_refused(weir_plan(&params, &plan), -EINVAL, "words_per_key 7", "classic");
+	params.kind = WEIR_BLOCKED, params.words_per_key = 0, params.probes = 7;
+	assert_refused(weir_plan(&params, &plan), -EINVAL, "probes 7", "blocked");
+	params.probes = 0, params.reserved = 1;
+	assert_refused(weir_plan(&params, &plan), -EINVAL, "reserved 1", "0");
 }
 
 /* One word a key has no layout for such a rate in one line. */
@@ -160,8 +167,8 @@ static void bits_that_leave_few_words(void **state)
 	(void)state;
 	params.capacity = 1000, params.fp_rate = 1e-5, params.bits_per_word = 8;
 	struct weir_plan plan = plan_of(&params);
-	assert_int_equal(plan.bits_per_word, 8);
-	assert_in_range(plan.words_per_key, 1, 2);
+	assert_int_equal(test_number(&plan.shape, "bits_per_word"), 8);
+	assert_in_range(test_number(&plan.shape, "words_per_key"), 1, 2);
 }
 
 static void what_a_plan_says(void **state)
@@ -179,16 +186,12 @@ static void what_a_plan_says(void **state)
 	params = (struct weir_params)WEIR_PARAMS_INIT;
 	params.kind = WEIR_CLASSIC, params.capacity = 1000000, params.fp_rate = 0.01;
 	plan = plan_of(&params);
-	assert_true(plan.words_per_key == 7 && plan.bits_per_word == 1);
+	assert_int_equal(test_number(&plan.shape, "probes"), 7);
 	assert_non_null(strstr(plan.reason, "least memory"));
-	params.bits_per_word = 5;
+	params.probes = 5;
 	plan = plan_of(&params);
-	assert_true(plan.words_per_key == 5 && plan.bits_per_word == 1);
+	assert_int_equal(test_number(&plan.shape, "probes"), 5);
 	assert_non_null(strstr(plan.reason, "asked for"));
-	/* as a plan and weir_params_of() have it */
-	params.words_per_key = 5, params.bits_per_word = 1;
-	assert_int_equal(plan_of(&params).words_per_key, 5);
-	params.words_per_key = 0, params.bits_per_word = 5;
 	struct {
 		struct weir_plan plan;
 		char after[8];
@@ -196,7 +199,7 @@ static void what_a_plan_says(void **state)
 	old.plan.reason = old.after;
 	/* an older header's shorter plan is filled as far as it goes */
 	assert_ok(weir_plan(&params, &old.plan));
-	assert_true(old.plan.classic_bytes == plan.classic_bytes && old.plan.reason == old.after);
+	assert_true(old.plan.fp_rate == plan.fp_rate && old.plan.reason == old.after);
 	assert_int_equal(old.plan.struct_size, offsetof(struct weir_plan, reason));
 }
 
@@ -218,8 +221,7 @@ static void the_parameters_of_a_filter_make_its_like(void **state)
 			assert_ok(weir_stats(like, &b));
 			assert_true(a.bytes == b.bytes && a.shards == b.shards &&
 			            a.capacity == b.capacity);
-			assert_true(a.words_per_key == b.words_per_key &&
-			            a.bits_per_word == b.bits_per_word);
+			test_assert_same_shape(&a.shape, &b.shape);
 			assert_ok(weir_merge(like, f));
 			weir_destroy(f), weir_destroy(like);
 		}

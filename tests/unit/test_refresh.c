@@ -170,7 +170,7 @@ static void test_another_layout_and_carry(void **state)
 	save_at(path, WEIR_CLASSIC, 20000, 42, 3000, 4000, 0);
 	assert_int_equal(weir_handle_refresh(h, path), 1);
 	assert_int_equal(missing_in(h, 3000, 4000), 0);
-	assert_int_equal(stats_of(h).filter.kind, WEIR_CLASSIC);
+	assert_int_equal(stats_of(h).filter.shape.kind, WEIR_CLASSIC);
 }
 
 static void test_read_only(void **state)

@@ -121,7 +121,7 @@ static void test_another_layout(void **state)
 		assert_true(weir_contains(weir_reload_next(r), &i, sizeof i));
 		assert_ok(weir_reload_commit(r));
 		struct weir_handle_stats s = stats_of(h);
-		assert_int_equal(s.filter.kind, params[i].kind);
+		assert_int_equal(s.filter.shape.kind, params[i].kind);
 		assert_true(params[i].capacity == 0 || s.filter.capacity == params[i].capacity);
 		assert_true(s.filter.fp_rate == params[i].fp_rate);
 		assert_true(weir_handle_contains(h, &i, sizeof i));

@@ -3,7 +3,8 @@
  * formula summed term by term. tests/property measures whether filters keep what it says. */
 #include <math.h>
 #include "../test.h"
-#include "../../src/sizing.h"
+#include "kinds/blocked/rate.h"
+#include "lines.h"
 
 static const unsigned words[] = { 1, 2, 4, 8 };
 
@@ -31,19 +32,32 @@ static void assert_near(double value, double wanted, double tolerance, const cha
 		         tolerance);
 }
 
+/* The g with the least bits. */
+static double best_blocked(double fp_rate, unsigned z, unsigned *best)
+{
+	double least = 0;
+	*best = 0;
+	for (unsigned g = 1; g <= weir__blocked_max_g(z); g++) {
+		double bits = weir__blocked_bits(fp_rate, z, g);
+		if (!*best || bits < least) {
+			least = bits;
+			*best = g;
+		}
+	}
+	return least;
+}
+
 static void agrees_with_the_table(void **state)
 {
 	(void)state;
 	for (size_t r = 0; r < COUNT_OF(table); r++) {
 		const struct row *row = &table[r];
-		double bits;
-		weir__classic_best_k(row->fp_rate, &bits);
-		assert_near(bits, row->classic, 0.01, "classic", row->fp_rate);
 		for (size_t i = 0; i < COUNT_OF(words); i++) {
 			unsigned listed = row->blocked[i].g;
 			assert_near(weir__blocked_bits(row->fp_rate, words[i], listed),
 			            row->blocked[i].bits, 0.01, "blocked", row->fp_rate);
-			unsigned g = weir__blocked_best_g(row->fp_rate, words[i], &bits);
+			unsigned g;
+			double bits = best_blocked(row->fp_rate, words[i], &g);
 			if (listed < 8) { /* no further choice: the same one */
 				assert_int_equal(g, listed);
 				assert_near(bits, row->blocked[i].bits, 0.01, "best blocked",
@@ -69,26 +83,25 @@ static void plans_have_the_table_s_sizes_and_default(void **state)
 		params.capacity = 10000000;
 		params.fp_rate = table[r].fp_rate;
 		struct weir_plan chosen = plan_of(&params);
-		assert_int_equal(chosen.words_per_key, table[r].z);
-		assert_near((double)chosen.classic_bytes * 8 / 1e7, table[r].classic, 0.01,
-		            "classic_bytes", table[r].fp_rate);
+		assert_int_equal(test_number(&chosen.shape, "words_per_key"), table[r].z);
 		/* it says when classic pays */
 		assert_true((strstr(chosen.reason, "classic") != NULL) ==
 		            (table[r].fp_rate <= 1e-4));
 		for (size_t i = 0; i < COUNT_OF(words); i++) {
 			params.words_per_key = words[i];
 			struct weir_plan plan = plan_of(&params);
-			assert_int_equal(plan.words_per_key, words[i]);
+			assert_int_equal(test_number(&plan.shape, "words_per_key"), words[i]);
 			assert_true(plan.bits_per_key <= table[r].blocked[i].bits * 1.01);
 			assert_near(plan.fp_rate, table[r].fp_rate, 0.01, "plan.fp_rate",
 			            table[r].fp_rate);
 			if (words[i] == table[r].z) {
 				assert_int_equal(plan.bytes, chosen.bytes);
-				assert_int_equal(plan.bits_per_word, chosen.bits_per_word);
+				test_assert_same_shape(&plan.shape, &chosen.shape);
 			}
 		}
 		params.words_per_key = 0, params.kind = WEIR_CLASSIC;
-		assert_int_equal(plan_of(&params).bytes, chosen.classic_bytes);
+		assert_near(plan_of(&params).bits_per_key, table[r].classic, 0.01, "classic",
+		            table[r].fp_rate);
 	}
 }
 
@@ -159,14 +172,30 @@ static void bits_and_rate_are_inverse(void **state)
 				assert_true(weir__blocked_rate(bits * 0.9999, words[i], g) >
 				            fp_rate);
 			}
-		for (unsigned k = 1; k <= 32; k++) {
-			double bits = weir__classic_bits(fp_rate, k);
-			assert_near(weir__classic_rate(bits, k), fp_rate, 1e-9, "classic rate",
-			            fp_rate);
-		}
 	}
 	/* hopelessly overfull is above what may be asked */
 	assert_true(weir__blocked_rate(1e-6, 1, 1) > 0.5);
+}
+
+/* The textbook's formula, for every k: (1 - e^(-k / bits a key))^k, on top of the floor. */
+static void classic_has_the_textbook_s_rate(void **state)
+{
+	(void)state;
+	for (double bits = 2; bits < 300; bits *= 1.3)
+		for (uint32_t k = 1; k <= 32; k++) {
+			struct weir_params params = WEIR_PARAMS_INIT;
+			params.kind = WEIR_CLASSIC, params.capacity = 1000003, params.probes = k;
+			params.max_bytes = (uint64_t)(1000003 * bits / 8);
+			double wanted = pow(-expm1(-(double)k / bits), k);
+			struct weir_plan plan = WEIR_PLAN_INIT;
+			if (wanted > 0.49 || wanted < 1e-12)
+				continue;
+			assert_ok(weir_plan(&params, &plan));
+			assert_int_equal(test_number(&plan.shape, "probes"), k);
+			wanted = pow(-expm1(-(double)k / plan.bits_per_key), k);
+			assert_near(plan.fp_rate - plan.fp_rate_floor, wanted, 1e-6, "classic",
+			            bits);
+		}
 }
 
 static void lines_and_shards(void **state)
@@ -199,6 +228,7 @@ int main(void)
 		cmocka_unit_test(plans_have_the_table_s_sizes_and_default),
 		cmocka_unit_test(agrees_with_the_formula_by_terms),
 		cmocka_unit_test(bits_and_rate_are_inverse),
+		cmocka_unit_test(classic_has_the_textbook_s_rate),
 		cmocka_unit_test(lines_and_shards),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

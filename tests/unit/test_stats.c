@@ -33,7 +33,7 @@ static void an_empty_filter(void **state)
 	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
 		struct weir_filter *f = test_filter(kinds[k], 12345, 0.01);
 		struct weir_stats s = exact(f);
-		assert_int_equal(s.kind, kinds[k]);
+		assert_int_equal(s.shape.kind, kinds[k]);
 		assert_int_equal(s.capacity, 12345);
 		assert_true(s.fp_rate == 0.01);
 		assert_true(s.fill == 0 && s.fill_max == 0 && s.keys_estimated == 0 &&

@@ -7,10 +7,10 @@
 #define KERNEL_ISA WEIR_ISA_AVX512
 #define KERNEL_TABLE weir__blocked_avx512
 #define KERNEL_NOTE note_eight
-#define KERNEL_TEST_NOTED(v, notes, at, n, z, g, test) \
+#define KERNEL_TEST_NOTED(a, notes, at, n, z, g, test) \
 	if (z <= 2) \
-		return test_eight(v, notes, at, n, z <= 2 ? z : 1, g); \
-	WORK_STEP(v, notes, at, n, z, g, test)
+		return test_eight(a, notes, at, n, z <= 2 ? z : 1, g); \
+	WORK_STEP(a, notes, at, n, z, g, test)
 
 #include <weir/inline.h>
 #include "batch.h"
@@ -44,13 +44,13 @@ WEIR__INLINE __m512i word_index8(__m512i block, __m512i r, unsigned z, unsigned 
 }
 
 /* Up to eight keys. Columns are written eight at a time: those past n are not noted yet. */
-WEIR__INLINE void note_eight(const struct weir_inline *v, const uint64_t *hashes, unsigned n,
+WEIR__INLINE void note_eight(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                              unsigned z, struct weir_notes *notes, unsigned at)
 {
 	__m512i h = n == 8 ? _mm512_loadu_si512(hashes) :
 	                     _mm512_maskz_loadu_epi64((__mmask8)((1u << n) - 1), hashes);
 	__m512i r = _mm512_mullo_epi64(h, _mm512_set1_epi64((long long)weir__remix(1)));
-	__m512i block = _mm512_slli_epi64(mulhi8(h, v->nblocks), 3);
+	__m512i block = _mm512_slli_epi64(mulhi8(h, a->lines), 3);
 	_mm512_store_si512(notes->row[ROW_OF_R] + at, r);
 	_mm512_store_si512(notes->row[ROW_WORD] + at,
 	                   z <= 2 ? word_index8(block, r, z <= 2 ? z : 1, 0) : block);
@@ -59,19 +59,19 @@ WEIR__INLINE void note_eight(const struct weir_inline *v, const uint64_t *hashes
 }
 
 /* Eight words at the indices in a row. */
-WEIR__INLINE __m512i words8(const struct weir_inline *v, const uint64_t *index)
+WEIR__INLINE __m512i words8(const struct weir_array *a, const uint64_t *index)
 {
 	__m512i words = _mm512_broadcastq_epi64(
-		_mm_loadl_epi64((const void *)(v->words + index[0])));
+		_mm_loadl_epi64((const void *)(a->words + index[0])));
 	WEIR__UNROLL
 	for (unsigned i = 1; i < 8; i++)
 		words = _mm512_mask_broadcastq_epi64(
 			words, (__mmask8)(1u << i),
-			_mm_loadl_epi64((const void *)(v->words + index[i])));
+			_mm_loadl_epi64((const void *)(a->words + index[i])));
 	return words;
 }
 
-WEIR__INLINE uint64_t test_eight(const struct weir_inline *v, const struct weir_notes *notes,
+WEIR__INLINE uint64_t test_eight(const struct weir_array *a, const struct weir_notes *notes,
                                  unsigned at, unsigned n, unsigned z, unsigned g)
 {
 	__m512i r = _mm512_load_si512(notes->row[ROW_OF_R] + at), r2 = r,
@@ -80,7 +80,7 @@ WEIR__INLINE uint64_t test_eight(const struct weir_inline *v, const struct weir_
 		r2 = _mm512_mullo_epi64(r, _mm512_set1_epi64((long long)weir__remix2(1)));
 	WEIR__UNROLL
 	for (unsigned i = 0; i < z; i++) {
-		__m512i word = words8(v, notes->row[i ? ROW_WORD_2 : ROW_WORD] + at);
+		__m512i word = words8(a, notes->row[i ? ROW_WORD_2 : ROW_WORD] + at);
 		WEIR__UNROLL
 		for (unsigned t = 0; t < g; t++) {
 			unsigned j = i * g + t;

@@ -9,16 +9,28 @@
 #include "kinds/blocked/kernel.h"
 
 #include <math.h>
+#include <stdio.h>
 #include "config.h"
-#include "plan.h"
-#include "sizing.h"
+#include "kinds/blocked/plan.h"
+#include "kinds/blocked/rate.h"
+#include "kinds/common/bits.h"
+#include "kinds/list.h"
 
-static bool layout_legal(uint32_t z, uint32_t g)
+static bool legal(const struct weir_shape *shape, uint64_t lines)
 {
+	uint32_t z = shape->field[WEIR_BLOCKED_Z], g = shape->field[WEIR_BLOCKED_G];
+	(void)lines;
 	return (z == 1 || z == 2 || z == 4 || z == 8) && g >= 1 && g <= weir__blocked_max_g(z);
 }
 
-static const struct weir_kernel *kernel(enum weir_isa isa, uint32_t z, uint32_t g)
+static void describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
+{
+	uint32_t z = shape->field[WEIR_BLOCKED_Z], g = shape->field[WEIR_BLOCKED_G];
+	snprintf(text, WEIR_SHAPE_TEXT, "%u word%s of %u bit%s a key", z, z == 1 ? "" : "s", g,
+	         g == 1 ? "" : "s");
+}
+
+static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
 {
 	static const struct weir_kernel *const tables[WEIR_ISA_COUNT] = {
 		[WEIR_ISA_SCALAR] = weir__blocked_scalar,
@@ -29,11 +41,12 @@ static const struct weir_kernel *kernel(enum weir_isa isa, uint32_t z, uint32_t 
 		[WEIR_ISA_NEON] = weir__blocked_neon,
 #endif
 	};
+	uint32_t z = shape->field[WEIR_BLOCKED_Z], g = shape->field[WEIR_BLOCKED_G];
 	const struct weir_kernel *table = tables[isa];
 	if (!table)
 		return NULL;
 	const struct weir_kernel *own = &table[WEIR_BLOCKED_SLOT(z, g)];
-	return own->load ? own : &table[WEIR_BLOCKED_ANY];
+	return own->load ? own : &table[z == 1 ? WEIR_BLOCKED_ANY_1 : WEIR_BLOCKED_ANY];
 }
 
 /* The chance that a random key of this block is answered true: over its groups, the mean over a
@@ -50,51 +63,75 @@ static double block_rate(const unsigned ones[8], unsigned z, const double power[
 	return rate;
 }
 
-static void tally(const struct weir_filter *f, uint64_t first, uint64_t n, struct weir_tally *tally)
+static void measure(const struct weir_filter *f, uint64_t first, uint64_t n,
+                    struct weir_measure *sum)
 {
+	const struct weir_array *a = &f->array;
 	double power[65];
 	for (unsigned b = 0; b <= 64; b++)
-		power[b] = pow(b / 64.0, f->view.bits_per_word);
+		power[b] = pow(b / 64.0, a->shape.field[WEIR_BLOCKED_G]);
 	for (uint64_t block = first; block < first + n; block++) {
 		unsigned ones[8];
 		for (unsigned w = 0; w < 8; w++) {
-			ones[w] = (unsigned)__builtin_popcountll(
-				weir__word_load_relaxed(f->view.words + 8 * block + w));
-			tally->ones += ones[w];
+			uint64_t word = weir__word_load_relaxed(a->words + 8 * block + w);
+			ones[w] = (unsigned)__builtin_popcountll(word);
+			sum->used += ones[w];
 		}
-		tally->rate_sum += block_rate(ones, f->view.words_per_key, power);
+		sum->rate += block_rate(ones, a->shape.field[WEIR_BLOCKED_Z], power);
 	}
-	tally->blocks += n;
+	sum->lines += n;
+	sum->cells += 512 * n;
 }
 
 /* A word takes Poisson(keys * z / words) keys of g throws into 64 bits each: a bit stays 0 with
  * e^(-load * (1 - (63/64)^g)). */
-static void estimate(const struct weir_filter *f, const struct weir_tally *tally, double *keys,
+static void estimate(const struct weir_filter *f, const struct weir_measure *sum, double *keys,
                      double *rate)
 {
-	double words = 8.0 * (double)f->view.nblocks,
-	       fill = (double)tally->ones / (512.0 * (double)tally->blocks);
-	*keys = -log1p(-fill) / (1 - pow(63.0 / 64, f->view.bits_per_word)) * words /
-	        f->view.words_per_key;
-	*rate = tally->rate_sum / (double)tally->blocks;
+	const struct weir_array *a = &f->array;
+	double words = 8.0 * (double)a->lines, fill = (double)sum->used / (double)sum->cells;
+	*keys = -log1p(-fill) / (1 - pow(63.0 / 64, a->shape.field[WEIR_BLOCKED_G])) * words /
+	        a->shape.field[WEIR_BLOCKED_Z];
+	*rate = sum->rate / (double)sum->lines;
 }
 
-/* mulhi(h, nblocks / factor) = mulhi(h, nblocks) / factor: adjacent blocks fall into one. */
-static void fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor)
+/* mulhi(h, lines / factor) = mulhi(h, lines) / factor: adjacent blocks fall into one. */
+static int fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor)
 {
-	for (uint64_t block = 0; block < f->view.nblocks; block++)
-		for (unsigned w = 0; w < 8; w++)
-			dst->view.words[block / factor * 8 + w] |= WEIR__LE64(
-				weir__word_load_relaxed(f->view.words + block * 8 + w));
+	for (uint64_t block = 0; block < f->array.lines; block++)
+		for (unsigned w = 0; w < 8; w++) {
+			uint64_t word = weir__word_load_relaxed(f->array.words + block * 8 + w);
+			dst->array.words[block / factor * 8 + w] |= WEIR__LE64(word);
+		}
+	return 0;
+}
+
+static int view(const struct weir_filter *f, struct weir_inline *out)
+{
+	const struct weir_array *a = &f->array;
+	*out = (struct weir_inline){ .words = a->words,
+		                     .nblocks = a->lines,
+		                     .seed = a->seed,
+		                     .flip8 = a->flip8,
+		                     .words_per_key = a->shape.field[WEIR_BLOCKED_Z],
+		                     .bits_per_word = a->shape.field[WEIR_BLOCKED_G],
+		                     .insert_error = f->insert_error };
+	return 0;
 }
 
 const struct weir_kind weir__kind_blocked = {
 	.id = WEIR_BLOCKED,
 	.name = "blocked",
+	.hash = &weir__xxh3,
+	.fields = { "words_per_key", "bits_per_word" },
 	.plan = weir__blocked_plan,
-	.layout_legal = layout_legal,
+	.legal = legal,
+	.describe = describe,
 	.kernel = kernel,
-	.tally = tally,
+	.measure = measure,
 	.estimate = estimate,
+	.merge = weir__bits_merge,
+	.snapshot = weir__bits_snapshot,
 	.fold = fold,
+	.view = view,
 };

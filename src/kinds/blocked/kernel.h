@@ -13,7 +13,7 @@
 static __attribute__((noinline)) uint64_t hash_other(const struct weir_filter *f, const void *key,
                                                      size_t len)
 {
-	return weir__hash(f->view.seed, key, len);
+	return weir__hash(f->array.seed, key, len);
 }
 
 /* ---- the steps of a batch: of a key are noted the index of its block's first word, and r ---- */
@@ -25,63 +25,63 @@ enum {
 	ROW_R = 1,
 };
 
-WEIR__INLINE void note_each(const struct weir_inline *v, const uint64_t *hashes, unsigned n,
+WEIR__INLINE void note_each(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                             struct weir_notes *notes, unsigned at)
 {
 	for (unsigned i = 0; i < n; i++) {
-		notes->row[ROW_BLOCK][at + i] = 8 * weir__mulhi64(hashes[i], v->nblocks);
+		notes->row[ROW_BLOCK][at + i] = 8 * weir__mulhi64(hashes[i], a->lines);
 		notes->row[ROW_R][at + i] = weir__remix(hashes[i]);
 	}
 }
 
 #ifndef KERNEL_NOTE
-#define KERNEL_NOTE(v, hashes, n, z, notes, at) note_each(v, hashes, n, notes, at)
-#define KERNEL_TEST_NOTED(v, notes, at, n, z, g, test) WORK_STEP(v, notes, at, n, z, g, test)
+#define KERNEL_NOTE(a, hashes, n, z, notes, at) note_each(a, hashes, n, notes, at)
+#define KERNEL_TEST_NOTED(a, notes, at, n, z, g, test) WORK_STEP(a, notes, at, n, z, g, test)
 #endif
 
-WEIR__INLINE void note_to_read(const struct weir_inline *v, const uint64_t *hashes, unsigned n,
+WEIR__INLINE void note_to_read(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                                unsigned z, bool far, struct weir_notes *notes, unsigned at)
 {
 	(void)z;
-	KERNEL_NOTE(v, hashes, n, z, notes, at);
+	KERNEL_NOTE(a, hashes, n, z, notes, at);
 	for (unsigned i = 0; far && i < n; i++)
-		__builtin_prefetch(v->words + notes->row[ROW_BLOCK][at + i], 0, 3);
+		__builtin_prefetch(a->words + notes->row[ROW_BLOCK][at + i], 0, 3);
 }
 
-WEIR__INLINE void note_to_write(const struct weir_inline *v, const uint64_t *hashes, unsigned n,
+WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                                 bool far, struct weir_notes *notes, unsigned at)
 {
-	note_each(v, hashes, n, notes, at);
+	note_each(a, hashes, n, notes, at);
 	for (unsigned i = 0; far && i < n; i++)
-		__builtin_prefetch(v->words + notes->row[ROW_BLOCK][at + i], 1, 3);
+		__builtin_prefetch(a->words + notes->row[ROW_BLOCK][at + i], 1, 3);
 }
 
 /* One verb on a noted key, the answer in its place. */
-#define WORK_ONE(v, notes, at, i, z, g, verb) \
-	((uint64_t)verb(v->words + notes->row[ROW_BLOCK][at + (i)], notes->row[ROW_R][at + (i)], \
+#define WORK_ONE(a, notes, at, i, z, g, verb) \
+	((uint64_t)verb(a->words + notes->row[ROW_BLOCK][at + (i)], notes->row[ROW_R][at + (i)], \
 	                z, g) \
 	 << (i))
 
 /* Return the answers of one verb on each of n noted keys. */
-#define WORK_EACH(v, notes, at, n, z, g, verb) \
+#define WORK_EACH(a, notes, at, n, z, g, verb) \
 	do { \
 		uint64_t answers = 0; \
 		for (unsigned i = 0; i < (n); i++) \
-			answers |= WORK_ONE(v, notes, at, i, z, g, verb); \
+			answers |= WORK_ONE(a, notes, at, i, z, g, verb); \
 		return answers; \
 	} while (0)
 
 /* The same, a whole step unrolled: worth it where the work is a few instructions. */
-#define WORK_STEP(v, notes, at, n, z, g, verb) \
+#define WORK_STEP(a, notes, at, n, z, g, verb) \
 	do { \
 		if (n == STEP) { \
 			uint64_t answers = 0; \
 			WEIR__UNROLL \
 			for (unsigned i = 0; i < STEP; i++) \
-				answers |= WORK_ONE(v, notes, at, i, z, g, verb); \
+				answers |= WORK_ONE(a, notes, at, i, z, g, verb); \
 			return answers; \
 		} \
-		WORK_EACH(v, notes, at, n, z, g, verb); \
+		WORK_EACH(a, notes, at, n, z, g, verb); \
 	} while (0)
 
 /* Plain stores: the shard is this thread's alone (O1) and nobody looks at the filter yet. */
@@ -99,14 +99,14 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 }
 
 #define NOTED \
-	const struct weir_inline *v, bool far, const struct weir_notes *notes, unsigned at, \
+	const struct weir_array *a, bool far, const struct weir_notes *notes, unsigned at, \
 		unsigned n
 
 #define KERNEL_FUNCTIONS(name, z, g, test_one, test, set, load) \
 	static bool contains_hash_##name(const struct weir_filter *f, uint64_t h) \
 	{ \
-		const struct weir_inline *v = &f->view; \
-		return test_one(weir__block(v, h), weir__remix(h), z, g); \
+		const struct weir_array *a = &f->array; \
+		return test_one(weir__line(a, h), weir__remix(h), z, g); \
 	} \
 	static __attribute__((noinline)) bool contains_other_##name(const struct weir_filter *f, \
 	                                                            const void *key, size_t len) \
@@ -115,16 +115,16 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 	} \
 	static bool contains_##name(const struct weir_filter *f, const void *key, size_t len) \
 	{ \
-		const struct weir_inline *v = &f->view; \
+		const struct weir_array *a = &f->array; \
 		if (__builtin_expect(len != 8, 0)) \
 			return contains_other_##name(f, key, len); \
-		uint64_t h = weir__hash8(v->flip8, key); \
-		return test_one(weir__block(v, h), weir__remix(h), z, g); \
+		uint64_t h = weir__hash8(a->flip8, key); \
+		return test_one(weir__line(a, h), weir__remix(h), z, g); \
 	} \
 	static int insert_hash_##name(struct weir_filter *f, uint64_t h) \
 	{ \
-		const struct weir_inline *v = &f->view; \
-		return set(weir__block(v, h), weir__remix(h), z, g); \
+		const struct weir_array *a = &f->array; \
+		return set(weir__line(a, h), weir__remix(h), z, g); \
 	} \
 	static __attribute__((noinline)) int insert_other_##name(struct weir_filter *f, \
 	                                                         const void *key, size_t len) \
@@ -133,31 +133,31 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 	} \
 	static int insert_##name(struct weir_filter *f, const void *key, size_t len) \
 	{ \
-		const struct weir_inline *v = &f->view; \
+		const struct weir_array *a = &f->array; \
 		if (__builtin_expect(len != 8, 0)) \
 			return insert_other_##name(f, key, len); \
-		uint64_t h = weir__hash8(v->flip8, key); \
-		return set(weir__block(v, h), weir__remix(h), z, g); \
+		uint64_t h = weir__hash8(a->flip8, key); \
+		return set(weir__line(a, h), weir__remix(h), z, g); \
 	} \
-	WEIR__INLINE void note_##name(const struct weir_inline *v, const uint64_t *hashes, \
+	WEIR__INLINE void note_##name(const struct weir_array *a, const uint64_t *hashes, \
 	                              unsigned n, bool far, struct weir_notes *notes, unsigned at) \
 	{ \
-		note_to_read(v, hashes, n, z, far, notes, at); \
+		note_to_read(a, hashes, n, z, far, notes, at); \
 	} \
 	WEIR__INLINE uint64_t test_noted_##name(NOTED) \
 	{ \
 		(void)far; \
-		KERNEL_TEST_NOTED(v, notes, at, n, z, g, test); \
+		KERNEL_TEST_NOTED(a, notes, at, n, z, g, test); \
 	} \
 	WEIR__INLINE uint64_t set_noted_##name(NOTED) \
 	{ \
 		(void)far; \
-		WORK_EACH(v, notes, at, n, z, g, set); \
+		WORK_EACH(a, notes, at, n, z, g, set); \
 	} \
 	WEIR__INLINE uint64_t load_noted_##name(NOTED) \
 	{ \
 		(void)far; \
-		WORK_EACH(v, notes, at, n, z, g, load); \
+		WORK_EACH(a, notes, at, n, z, g, load); \
 	} \
 	static size_t contains_batch_##name(const struct weir_filter *f, \
 	                                    const struct weir_batch *batch, uint64_t *bitmap) \
@@ -165,36 +165,43 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_##name, \
 		                       test_noted_##name); \
 	} \
-	static size_t insert_batch_##name(struct weir_filter *f, const struct weir_batch *batch, \
-	                                  uint64_t *bitmap) \
+	static int64_t insert_batch_##name(struct weir_filter *f, const struct weir_batch *batch, \
+	                                   uint64_t *bitmap) \
 	{ \
-		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_write, \
-		                       set_noted_##name); \
+		return (int64_t)weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_write, \
+		                                set_noted_##name); \
 	} \
-	static size_t load_##name(struct weir_filter *f, const struct weir_batch *batch, \
-	                          uint64_t *bitmap) \
+	static int64_t load_##name(struct weir_filter *f, const struct weir_batch *batch, \
+	                           uint64_t *bitmap) \
 	{ \
-		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_write, \
-		                       load_noted_##name); \
+		return (int64_t)weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_write, \
+		                                load_noted_##name); \
 	}
 
 #define KERNEL(z, g) KERNEL_FUNCTIONS(z##_##g, z, g, weir__test_narrow, weir__test, weir__set, load)
 WEIR__LAYOUTS(KERNEL)
 #undef KERNEL
 /* A rare layout: the atomic insert serves to load as well. */
-KERNEL_FUNCTIONS(any, v->words_per_key, v->bits_per_word, weir__test_any, weir__test_any,
-                 weir__set_any, weir__set_any)
+KERNEL_FUNCTIONS(any, a->shape.field[WEIR_BLOCKED_Z], a->shape.field[WEIR_BLOCKED_G], weir__test_any,
+                 weir__test_any, weir__set_any, weir__set_any)
 
-#define KERNEL_ENTRY(name) \
+/* The top bits of a hash are those of its block (L1). With z = 1 the or itself decides who is
+ * answered WEIR_NEW, so there is no stage (L2). */
+#define KERNEL_ENTRY(name, z) \
 	{ \
 		.isa = KERNEL_ISA, \
 		.verbs = { contains_##name, contains_hash_##name, insert_##name, \
 		           insert_hash_##name }, \
-		.contains_batch = contains_batch_##name, .insert_batch = insert_batch_##name, \
+		.contains_batch = contains_batch_##name, \
+		.insert_batch = insert_batch_##name, \
 		.load = load_##name, \
+		.partition_bits = 64, \
+		.stages_or = (z) > 1, \
 	}
-#define KERNEL(z, g) [WEIR_BLOCKED_SLOT(z, g)] = KERNEL_ENTRY(z##_##g),
+#define KERNEL(z, g) [WEIR_BLOCKED_SLOT(z, g)] = KERNEL_ENTRY(z##_##g, z),
 const struct weir_kernel KERNEL_TABLE[WEIR_BLOCKED_SLOTS] = {
-	WEIR__LAYOUTS(KERNEL)[WEIR_BLOCKED_ANY] = KERNEL_ENTRY(any)
+	WEIR__LAYOUTS(KERNEL)
+	[WEIR_BLOCKED_ANY] = KERNEL_ENTRY(any, 2),
+	[WEIR_BLOCKED_ANY_1] = KERNEL_ENTRY(any, 1),
 };
 #undef KERNEL

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind's tables of kernels, one an instruction set, indexed by layout. */
-#ifndef WEIR_SRC_KINDS_BLOCKED_H
-#define WEIR_SRC_KINDS_BLOCKED_H
+ * The blocked kind's shape, and its tables of kernels, one an instruction set, indexed by shape. */
+#ifndef WEIR_SRC_KINDS_BLOCKED_KERNELS_H
+#define WEIR_SRC_KINDS_BLOCKED_KERNELS_H
 
 #include "kind.h"
 
-/* Slot 0 serves any layout, the others one each: z = 1, 2, 4, 8 in rows, g = 1 to 10 in columns;
- * empty where none was compiled. */
-#define WEIR_BLOCKED_SLOT(z, g) (((z) == 1 ? 0 : (z) == 2 ? 1 : (z) == 4 ? 2 : 3) * 10 + (g))
-enum { WEIR_BLOCKED_ANY = 0, WEIR_BLOCKED_SLOTS = 41 };
+/* The fields of its shape. */
+enum { WEIR_BLOCKED_Z = 0, WEIR_BLOCKED_G = 1 };
+
+/* The first two slots serve any shape (z = 1 apart), the others one each: z = 1, 2, 4, 8 in rows,
+ * g = 1 to 10 in columns; empty where none was compiled. */
+#define WEIR_BLOCKED_SLOT(z, g) (((z) == 1 ? 0 : (z) == 2 ? 1 : (z) == 4 ? 2 : 3) * 10 + (g) + 1)
+enum { WEIR_BLOCKED_ANY = 0, WEIR_BLOCKED_ANY_1 = 1, WEIR_BLOCKED_SLOTS = 42 };
 
 extern const struct weir_kernel weir__blocked_scalar[WEIR_BLOCKED_SLOTS];
 extern const struct weir_kernel weir__blocked_avx2[WEIR_BLOCKED_SLOTS];

@@ -3,13 +3,28 @@
  * is within 6 % of the smallest. */
 #include <math.h>
 #include "error.h"
-#include "plan.h"
+#include "kinds/blocked/kernels.h"
+#include "kinds/blocked/plan.h"
+#include "kinds/blocked/rate.h"
 #include "sizing.h"
 
 static const double slack = 1.06;
 /* from here down the classic kind needs 15 % less and more */
 static const double classic_pays = 1e-4;
-static const struct weir_formula formula = { weir__blocked_bits, weir__blocked_rate };
+
+static double bits(double fp_rate, const struct weir_shape *shape)
+{
+	return weir__blocked_bits(fp_rate, shape->field[WEIR_BLOCKED_Z],
+	                          shape->field[WEIR_BLOCKED_G]);
+}
+
+static double rate(double bits_per_key, const struct weir_shape *shape)
+{
+	return weir__blocked_rate(bits_per_key, shape->field[WEIR_BLOCKED_Z],
+	                          shape->field[WEIR_BLOCKED_G]);
+}
+
+static const struct weir_formula formula = { bits, rate };
 static const unsigned words[] = { 1, 2, 4, 8 };
 enum { CHOICES = sizeof words / sizeof words[0] };
 
@@ -60,8 +75,8 @@ static void choose_z(const struct weir_params *p, struct weir_wanted wanted, str
 	/* the least stands before those that have no layout: fewer words have more bits */
 	while (choices[i].cost > most)
 		i++;
-	out->words_per_key = words[i];
-	out->bits_per_word = choices[i].g;
+	out->shape.field[WEIR_BLOCKED_Z] = words[i];
+	out->shape.field[WEIR_BLOCKED_G] = choices[i].g;
 }
 
 static int check_layout(const struct weir_params *p)
@@ -101,14 +116,14 @@ int weir__blocked_plan(const struct weir_params *p, struct weir_plan *out)
 	int err = check_layout(p);
 	if (err)
 		return err;
-	struct weir_wanted wanted = weir__plan_wanted(p);
-	out->words_per_key = p->words_per_key;
-	out->bits_per_word = p->bits_per_word;
+	struct weir_wanted wanted = weir__wanted(p);
+	out->shape.field[WEIR_BLOCKED_Z] = p->words_per_key;
+	out->shape.field[WEIR_BLOCKED_G] = p->bits_per_word;
 	if (!p->words_per_key)
 		choose_z(p, wanted, out);
 	else if (!p->bits_per_word)
-		out->bits_per_word = choose_g(p, p->words_per_key, wanted).g;
-	err = weir__plan_complete(p, &formula, out);
+		out->shape.field[WEIR_BLOCKED_G] = choose_g(p, p->words_per_key, wanted).g;
+	err = weir__size_complete(p, &formula, out);
 	if (!err)
 		out->reason = reason(p, out);
 	return err;

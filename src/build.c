@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ * Filters of the kinds that are built once, from all their keys. */
+#include <weir/build.h>
+#include "error.h"
+#include "kinds/list.h"
+#include "plan.h"
+
+static int check(struct weir_params *p, const uint64_t *hashes, size_t n)
+{
+	if (!weir__kind(p->kind)->build)
+		return weir__kind_cannot(weir__kind(p->kind), "be built: create it, then insert");
+	if (!p->seed)
+		return weir__fail(-EINVAL, "seed 0: give the one that the hashes were made with");
+	if (n && !hashes)
+		return weir__fail(-EINVAL, "hashes is NULL: %zu of them to build from", n);
+	if (!p->capacity)
+		p->capacity = n;
+	return 0;
+}
+
+int weir_build(struct weir_filter **out, const struct weir_params *params, const uint64_t *hashes,
+               size_t n)
+{
+	struct weir_params p;
+	struct weir_filter *f = NULL;
+	if (!out)
+		return weir__fail(-EINVAL, "out is NULL: weir_build needs a place for the filter");
+	int err = weir__params_check(params, &p);
+	if (!err)
+		err = check(&p, hashes, n);
+	if (!err)
+		err = weir_create(&f, &p);
+	if (!err)
+		err = f->kind->build(f, hashes, n);
+	if (err)
+		weir_destroy(f);
+	else
+		*out = f;
+	return err;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT
+ * What a kind lacks is answered here, and nowhere else. */
+#include "error.h"
+#include "kind.h"
+
+int weir__kind_cannot(const struct weir_kind *kind, const char *verb)
+{
+	return weir__fail(-ENOTSUP, "kind %s cannot %s", kind->name, verb);
+}

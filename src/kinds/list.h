@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * The kinds of <weir/kinds.h>, as the library knows them: weir__kind_blocked and so on. */
+#ifndef WEIR_SRC_KINDS_LIST_H
+#define WEIR_SRC_KINDS_LIST_H
+
+#include "kind.h"
+
+#define WEIR__DECLARE(number, constant, name, summary) \
+	extern const struct weir_kind weir__kind_##name;
+WEIR_KINDS(WEIR__DECLARE)
+#undef WEIR__DECLARE
+
+/* NULL: unknown. */
+const struct weir_kind *weir__kind(uint32_t id);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * How many lines and shards hold so many bits, and fit in so many bytes. */
+#include <math.h>
+#include "lines.h"
+
+enum { LINE_BITS = 512, SHARD_LINES = 1024, MOST_SHARDS = 65536 };
+
+/* As many shards of at least 1024 lines as there can be. */
+static uint32_t shards_of(uint64_t lines)
+{
+	uint32_t shards = 1;
+	while (shards < MOST_SHARDS && lines / SHARD_LINES >= 2 * (uint64_t)shards)
+		shards *= 2;
+	return shards;
+}
+
+uint64_t weir__lines(double bits, uint32_t *shards)
+{
+	uint64_t lines = bits > LINE_BITS ? (uint64_t)ceil(bits / LINE_BITS) : 1;
+	uint64_t count = shards_of(lines);
+	lines = (lines + count - 1) / count * count;
+	*shards = shards_of(lines); /* rounding up may have reached the next power of two */
+	return lines;
+}
+
+uint64_t weir__lines_within(uint64_t bytes, uint32_t *shards)
+{
+	uint64_t lines = bytes / (LINE_BITS / 8);
+	*shards = shards_of(lines);
+	return lines - lines % *shards;
+}
