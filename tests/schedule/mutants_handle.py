@@ -35,7 +35,7 @@ MUTANTS = [
     # the published pointer (H1)
     ('PUBLISH_RELAXED', GENERATION, 'record, __ATOMIC_RELEASE);', 'record, __ATOMIC_RELAXED);'),
     ('GENERATION_RELAXED', GENERATION, '&h->generation, __ATOMIC_ACQUIRE);', '&h->generation, __ATOMIC_RELAXED);'),
-    ('GET_RELAXED', HEADER, '->generation, __ATOMIC_ACQUIRE)->current;', '->generation, __ATOMIC_RELAXED)->current;'),
+    ('GET_RELAXED', HEADER, '->generation, __ATOMIC_ACQUIRE)\n\t->current;', '->generation, __ATOMIC_RELAXED)\n\t->current;'),
     ('INSERT_READS_TWICE', HANDLE, 'WEIR__IN_SECTION(&h->rcu, answer = insert_hash(weir__generation(h), hash));',
      'WEIR__IN_SECTION(&h->rcu, { answer = weir_insert_hash(weir__generation(h)->current, hash);'
      ' if (!alone(weir__generation(h))) answer = insert_others(weir__generation(h), hash, answer); });'),
@@ -100,8 +100,8 @@ MUTANTS = [
      'urcu_bp_flavor.update_call_rcu(&retired->head, free_deferred);'),
     ('DEFERRED_FORGOTTEN', RELOAD, 'atomic_fetch_add_explicit(&h->retiring, 1, memory_order_relaxed);', ''),
     ('RETIRING_EARLY', RELOAD,
-     '\tfree_retired(retired);\n\tatomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);\n'
-     '\tatomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release);',
+     'atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release);', '',
+     '\tfree_retired(retired);\n\tatomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);',
      '\tatomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release);\n\tfree_retired(retired);\n'
      '\tatomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);'),
     ('RETIRING_RELAXED', RELOAD,
@@ -146,8 +146,7 @@ MUTANTS = [
     # destroy
     ('DESTROY_NO_GRACE', HANDLE, '\tweir__synchronize(&h->rcu);\n\tweir__handle_free(h);', '\tweir__handle_free(h);'),
     ('DESTROY_NO_BARRIER', HANDLE,
-     '\twhile (atomic_load_explicit(&h->retiring, memory_order_acquire)) /* what was left to call_rcu refers to the handle */\n'
-     '\t\tweir__barrier(&h->rcu);\n', ''),
+     '\twhile (atomic_load_explicit(&h->retiring, memory_order_acquire))\n\t\tweir__barrier(&h->rcu);\n', ''),
     ('DESTROY_LEAKS_PREVIOUS', HANDLE, '\tweir_destroy(last->previous);\n', ''),
     # refresh
     ('REFRESH_NO_CARRY', REFRESH, 'if (options->carry && (err = weir_reload_copy(r)) != 0) {', 'if (options->max_bytes == 1) {'),
@@ -177,7 +176,7 @@ MUTANTS = [
      'return weir_handle_contains_hash(set->shard[weir__share_shard(set->bits, hash)], hash);'),
     ('SHARD_BATCH_UNTURNED', ROLLING_VERBS, 'weir_contains_hash(g->current, weir__share_hash(set->bits, hash)) << i', 'weir_contains_hash(g->current, hash) << i'),
     ('SHARD_BATCH_OF_THE_FIRST', ROLLING_VERBS,
-     'g = weir__generation(set->shard[weir__share_shard(set->bits, hash)]);\n', 'g = weir__generation(set->shard[weir__share_shard(set->bits, hashes[at])]);\n'),
+     'g = weir__generation( set->shard[weir__share_shard(set->bits, hash)]);', 'g = weir__generation(set->shard[weir__share_shard(set->bits, hashes[at])]);'),
     ('SET_BATCH_NO_SECTION', ROLLING_VERBS,
      '\tsize_t found = 0;\n\tweir__read_lock(&set->rcu);\n', '\tsize_t found = 0;\n', '\tweir__read_unlock(&set->rcu);\n\treturn found;', '\treturn found;'),
     ('SET_INSERTS_NO_SECTION', ROLLING_VERBS,
