@@ -11,9 +11,10 @@
 #include <unistd.h>
 #include <weir/follow.h>
 #include "error.h"
+#include "options.h"
+#include "set/gate.h"
 #include "set/generation.h"
 #include "set/notice.h"
-#include "options.h"
 
 /* What verification, a report and the thread's own storage need, several times over; only what
  * is touched costs memory. */

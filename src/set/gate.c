@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The gate: what a filter must pass before it is published. */
+ * The gate's questions, and a sentence for each refusal. */
 #include <sys/uio.h>
 #include "error.h"
-#include "set/generation.h"
+#include "set/gate.h"
 
 /* How much of a canary stands in a sentence. */
 static int shown(const struct iovec *key)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * What a handle holds. */
 #include <string.h>
-#include "set/generation.h"
 #include "options.h"
+#include "set/generation.h"
 
 int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out)
 {

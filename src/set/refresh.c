@@ -2,43 +2,25 @@
  * The handle's filter from a file that somebody replaces. The file is checked and the gate asked
  * before anything is published; then it is a reload whose next filter is there already: begin,
  * carry, commit, by the rules of generation.h. */
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <weir/image.h>
 #include <weir/refresh.h>
 #include "error.h"
-#include "set/generation.h"
 #include "options.h"
+#include "set/gate.h"
+#include "set/generation.h"
+#include "set/reload.h"
 
-/* Which file it was: a file that is replaced has another inode, one that is written in place
- * another time or size. */
-struct identity {
-	dev_t device;
-	ino_t inode;
-	off_t size;
-	struct timespec changed;
-};
-
-/* Accepted or refused: either way it is not looked at again. */
-struct weir_watch {
-	struct identity last;
-};
-
-void weir__watch_free(struct weir_watch *watch)
-{
-	free(watch);
-}
-
-static int identify(struct identity *out, const char *path)
+static int identify(struct weir_file_identity *out, const char *path)
 {
 	struct stat s;
 	if (stat(path, &s))
 		return weir__fail(-errno, "%s: %s", path, weir_strerror(errno));
-	*out = (struct identity){ s.st_dev, s.st_ino, s.st_size, s.st_mtim };
+	*out = (struct weir_file_identity){ s.st_dev, s.st_ino, s.st_size, s.st_mtim };
 	return 0;
 }
 
-static bool same(const struct identity *a, const struct identity *b)
+static bool same(const struct weir_file_identity *a, const struct weir_file_identity *b)
 {
 	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
 	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
@@ -124,7 +106,8 @@ static int swap(struct weir_handle *h, struct weir_filter *next,
 	int err = weir__reload_open(&r, h, next, &o);
 	if (err) {
 		weir_destroy(next);
-		h->watch->last = (struct identity){ 0 }; /* no memory: to be tried again */
+		/* no memory: to be tried again */
+		h->last_file = (struct weir_file_identity){ 0 };
 		weir__writer_release(h);
 		return err;
 	}
@@ -148,18 +131,16 @@ static bool verdict(int err)
 static int refresh(struct weir_handle *h, const char *path,
                    const struct weir_refresh_options *options)
 {
-	struct identity now;
+	struct weir_file_identity now;
 	struct weir_filter *next;
 	int err = identify(&now, path);
-	if (!err && !h->watch && !(h->watch = calloc(1, sizeof *h->watch)))
-		err = weir__fail(-ENOMEM, "%s: no memory to remember it", path);
-	if (err || same(&h->watch->last, &now)) {
+	if (err || same(&h->last_file, &now)) {
 		weir__writer_release(h);
 		return err;
 	}
 	err = prepare(&next, h, path, options);
 	if (!err || verdict(err))
-		h->watch->last = now;
+		h->last_file = now;
 	if (err) {
 		atomic_fetch_add_explicit(&h->refused, verdict(err), memory_order_relaxed);
 		weir__writer_release(h);

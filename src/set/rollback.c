@@ -5,6 +5,7 @@
  *     rollback   record {previous, -, -}  grace period   free the old record, the rejected filter
  *     drop       record {current, -, -}   grace period   free the old record, the previous one */
 #include <stdlib.h>
+#include <weir/reload.h>
 #include "error.h"
 #include "set/generation.h"
 

@@ -9,6 +9,8 @@
 #include "error.h"
 #include "options.h"
 #include "plan.h"
+#include "set/handle.h"
+#include "set/reload.h"
 #include "set/rolling.h"
 
 /* Room for the fullest of the shards: random hashes spread as a Poisson variable. */

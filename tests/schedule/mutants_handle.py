@@ -3,6 +3,7 @@
 several edits of its file, more such pairs follow."""
 
 GENERATION = 'src/set/generation.h'
+RECORDS = 'src/set/generation.c'
 RCU = 'src/set/rcu.h'
 HEADER = 'include/weir/handle.h'
 HANDLE = 'src/set/handle.c'
@@ -18,6 +19,7 @@ SHARE = 'src/set/share.c'
 ALL = 'reload,batch,previous,writers,retire,refresh,rolling'
 GROUPS = {
     GENERATION: ALL,
+    RECORDS: 'reload,previous,writers,retire,rolling',
     RCU: ALL,
     HEADER: 'retire,previous',
     HANDLE: 'reload,previous,writers,retire',
@@ -92,21 +94,21 @@ MUTANTS = [
      '\tweir__synchronize(&h->rcu); /* H2 */\n', '\t(void)weir_merge(next, g->current);\n\tweir__synchronize(&h->rcu);\n',
      'return weir_merge(r->next, r->handle->generation->current);', 'return r->next ? 0 : 1;'),
     # commit, abort and what they retire (H3)
-    ('RETIRE_AT_ONCE', RELOAD, '\t\tweir__synchronize(&h->rcu);\n\t\tfree_retired(retired);', '\t\tfree_retired(retired);'),
-    ('DEFERRED_AT_ONCE', RELOAD,
+    ('RETIRE_AT_ONCE', RECORDS, '\t\tweir__synchronize(&h->rcu);\n\t\tfree_retired(retired);', '\t\tfree_retired(retired);'),
+    ('DEFERRED_AT_ONCE', RECORDS,
      'h->rcu.flavor->update_call_rcu(&retired->head, free_deferred);', 'free_deferred(&retired->head);'),
-    ('DEFERRED_TO_BP', RELOAD,
+    ('DEFERRED_TO_BP', RECORDS,
      'h->rcu.flavor->update_call_rcu(&retired->head, free_deferred);',
      'urcu_bp_flavor.update_call_rcu(&retired->head, free_deferred);'),
-    ('DEFERRED_FORGOTTEN', RELOAD, 'atomic_fetch_add_explicit(&h->retiring, 1, memory_order_relaxed);', ''),
-    ('RETIRING_EARLY', RELOAD,
+    ('DEFERRED_FORGOTTEN', RECORDS, 'atomic_fetch_add_explicit(&h->retiring, 1, memory_order_relaxed);', ''),
+    ('RETIRING_EARLY', RECORDS,
      'atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release);', '',
      '\tfree_retired(retired);\n\tatomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);',
      '\tatomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release);\n\tfree_retired(retired);\n'
      '\tatomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);'),
-    ('RETIRING_RELAXED', RELOAD,
+    ('RETIRING_RELAXED', RECORDS,
      'atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release);', 'atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_relaxed);'),
-    ('BYTES_STAY', RELOAD, 'atomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);', '(void)bytes;'),
+    ('BYTES_STAY', RECORDS, 'atomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);', '(void)bytes;'),
     ('COMMIT_LEAKS', RELOAD, 'close_with(r, after, keep ? NULL : g->current,', 'close_with(r, after, NULL,'),
     ('COMMIT_FREES_KEPT', RELOAD, 'close_with(r, after, keep ? NULL : g->current,', 'close_with(r, after, g->current,'),
     ('COMMIT_LEAKS_PREVIOUS', RELOAD, 'g->current, g->previous, r->options.defer_free);', 'g->current, NULL, r->options.defer_free);'),
@@ -145,8 +147,7 @@ MUTANTS = [
      'weir__record(stays, NULL, NULL, g->number + rolls_back);', 'weir__record(stays, NULL, rolls_back ? goes : NULL, g->number + rolls_back);'),
     # destroy
     ('DESTROY_NO_GRACE', HANDLE, '\tweir__synchronize(&h->rcu);\n\tweir__handle_free(h);', '\tweir__handle_free(h);'),
-    ('DESTROY_NO_BARRIER', HANDLE,
-     '\twhile (atomic_load_explicit(&h->retiring, memory_order_acquire))\n\t\tweir__barrier(&h->rcu);\n', ''),
+    ('DESTROY_NO_BARRIER', HANDLE, '\tweir__retired_wait(h);', ''),
     ('DESTROY_LEAKS_PREVIOUS', HANDLE, '\tweir_destroy(last->previous);\n', ''),
     # refresh
     ('REFRESH_NO_CARRY', REFRESH, 'if (options->carry && (err = weir_reload_copy(r)) != 0) {', 'if (options->max_bytes == 1) {'),
