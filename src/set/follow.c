@@ -128,10 +128,9 @@ static int start_thread(struct weir_follower *f)
 	return error;
 }
 
-/* Release: weir_handle_destroy() may free the handle now. */
 static void free_follower(struct weir_follower *f)
 {
-	atomic_store_explicit(&f->handle->followed, false, memory_order_release);
+	weir__flag_release(&f->handle->followed); /* weir_handle_destroy() may free it now */
 	weir__notice_close(&f->notice);
 	if (f->stop >= 0)
 		close(f->stop);
@@ -196,12 +195,12 @@ int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *p
 	int err = read_options(&o, &refresh, options);
 	if (err)
 		return err;
-	if (atomic_exchange_explicit(&h->followed, true, memory_order_relaxed))
+	if (!weir__flag_claim_acquire(&h->followed))
 		return weir__fail(-EBUSY, "%s: a follower of this handle runs already", path);
 	size_t length = strlen(path);
 	struct weir_follower *f = calloc(1, sizeof *f + 2 * length + 3);
 	if (!f) {
-		atomic_store_explicit(&h->followed, false, memory_order_relaxed);
+		weir__flag_release(&h->followed);
 		return weir__fail(-ENOMEM, "%s: no memory to follow it", path);
 	}
 	*f = (struct weir_follower){

@@ -30,7 +30,7 @@ int weir__writer_begin(struct weir_handle *h, const char *verb)
 		return weir__fail(-EDEADLK,
 		                  "%s inside a read-side section: it would wait for its own caller",
 		                  verb);
-	if (!weir__writer_claim(h))
+	if (!weir__flag_claim_acquire(h->writer))
 		return weir__fail(-EBUSY,
 		                  "%s: a reload, refresh or rollback of this handle is under way",
 		                  verb);
@@ -45,7 +45,7 @@ static uint64_t bytes_of(const struct weir_filter *f)
 uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generation *g)
 {
 	return bytes_of(g->current) + bytes_of(g->next) + bytes_of(g->previous) +
-	       atomic_load_explicit(&h->bytes_retired, memory_order_relaxed);
+	       weir__figure_load_relaxed(&h->bytes_retired);
 }
 
 static void free_retired(struct weir_retired *retired)
@@ -65,9 +65,9 @@ static void free_deferred(struct rcu_head *head)
 	uint64_t bytes = bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]);
 	WEIR__SECTIONS_ENDED((void *)(uintptr_t)h->rcu.flavor);
 	free_retired(retired);
-	atomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);
+	weir__figure_sub_relaxed(&h->bytes_retired, bytes);
 	/* whoever waits in weir__retired_wait() may free the handle now */
-	atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release);
+	weir__users_sub_release(&h->retiring);
 }
 
 void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defer)
@@ -78,16 +78,15 @@ void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defe
 		return;
 	}
 	retired->handle = h;
-	atomic_fetch_add_explicit(&h->retiring, 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&h->bytes_retired,
-	                          bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]),
-	                          memory_order_relaxed);
+	weir__users_add_relaxed(&h->retiring);
+	weir__figure_add_relaxed(&h->bytes_retired, bytes_of(retired->filters[0]) +
+	                                                    bytes_of(retired->filters[1]));
 	WEIR__SECTION_ENDS(&retired->head); /* its thread reads what is written here */
 	h->rcu.flavor->update_call_rcu(&retired->head, free_deferred);
 }
 
 void weir__retired_wait(struct weir_handle *h)
 {
-	while (atomic_load_explicit(&h->retiring, memory_order_acquire))
+	while (weir__users_load_acquire(&h->retiring))
 		weir__barrier(&h->rcu);
 }

@@ -25,10 +25,10 @@
 #ifndef WEIR_SRC_GENERATION_H
 #define WEIR_SRC_GENERATION_H
 
-#include <stdatomic.h>
 #include <sys/types.h>
 #include <time.h>
 #include <weir/handle.h>
+#include "atomic.h"
 #include "kind.h"
 #include "set/rcu.h"
 
@@ -75,39 +75,29 @@ struct weir_handle {
 	struct weir_file_identity last_file;
 };
 
-/* H1, in a section (or by the writer).  Needs: what the record's maker wrote into it and its
- * filters (acquire).
- * Pairs with: weir__publish.  Without it a reader could find a filter whose fields are not there
- * yet. */
+/* H1 (O4), in a section. */
 static inline const struct weir_generation *weir__generation(const struct weir_handle *h)
 {
-	return __atomic_load_n(&h->generation, __ATOMIC_ACQUIRE);
+	return weir__record_load_acquire(&h->generation);
 }
 
-/* By the writer alone. Release: see weir__generation. Returns what was published before. */
+/* By the writer alone. Returns what was published before. */
 static inline struct weir_generation *weir__publish(struct weir_handle *h,
                                                     struct weir_generation *record)
 {
 	struct weir_generation *old = h->generation;
-	__atomic_store_n(&h->generation, record, __ATOMIC_RELEASE);
+	weir__record_store_release(&h->generation, record);
 	return old;
 }
 
-/* H4. Taking needs what the last writer did (acquire) and pairs with its release; without the
- * exchange two could take it. */
-static inline bool weir__writer_claim(struct weir_handle *h)
-{
-	return !atomic_exchange_explicit(h->writer, true, memory_order_acquire);
-}
+/* H4 (O5): claim the handle. @verb: for the sentence.
+ * Return: 0; -EDEADLK in a section, -EBUSY if another writes. */
+int weir__writer_begin(struct weir_handle *h, const char *verb);
 
 static inline void weir__writer_release(struct weir_handle *h)
 {
-	atomic_store_explicit(h->writer, false, memory_order_release);
+	weir__flag_release(h->writer);
 }
-
-/* Claim the handle. @verb: for the sentence.
- * Return: 0; -EDEADLK in a section, -EBUSY if another writes. */
-int weir__writer_begin(struct weir_handle *h, const char *verb);
 
 /* CLOCK_MONOTONIC. */
 double weir__seconds(void);

@@ -50,8 +50,7 @@ int weir_handle_destroy(struct weir_handle *h)
 	int err = weir__writer_begin(h, "weir_handle_destroy");
 	if (err)
 		return err;
-	/* pairs with weir_follow_stop() */
-	if (atomic_load_explicit(&h->followed, memory_order_acquire)) {
+	if (weir__flag_held_acquire(&h->followed)) {
 		weir__writer_release(h);
 		return weir__fail(-EBUSY, "weir_handle_destroy: a follower of this handle runs: "
 		                          "weir_follow_stop() comes first");

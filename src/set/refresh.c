@@ -142,7 +142,7 @@ static int refresh(struct weir_handle *h, const char *path,
 	if (!err || verdict(err))
 		h->last_file = now;
 	if (err) {
-		atomic_fetch_add_explicit(&h->refused, verdict(err), memory_order_relaxed);
+		weir__figure_add_relaxed(&h->refused, verdict(err));
 		weir__writer_release(h);
 		return err;
 	}

@@ -88,7 +88,7 @@ int weir__reload_close(struct weir_reload *r)
 	bool keep = r->options.keep_previous;
 	int err = weir__gate_ask(&r->options.gate, r->next);
 	if (err) {
-		atomic_fetch_add_explicit(&h->refused, 1, memory_order_relaxed);
+		weir__figure_add_relaxed(&h->refused, 1);
 		weir__reload_drop(r);
 		return err;
 	}
@@ -96,7 +96,7 @@ int weir__reload_close(struct weir_reload *r)
 	                                 .previous = keep ? g->current : NULL,
 	                                 .number = g->number + 1,
 	                                 .since = weir__seconds() };
-	atomic_fetch_add_explicit(&h->swaps, 1, memory_order_relaxed);
+	weir__figure_add_relaxed(&h->swaps, 1);
 	close_with(r, after, keep ? NULL : g->current, g->previous, r->options.defer_free);
 	return 0;
 }

@@ -36,7 +36,7 @@ static int begin_and_leave(struct weir_handle *h, bool rolls_back, const char *v
 		return err;
 	err = leave(h, rolls_back, verb);
 	if (!err && rolls_back)
-		atomic_fetch_add_explicit(&h->swaps, 1, memory_order_relaxed);
+		weir__figure_add_relaxed(&h->swaps, 1);
 	weir__writer_release(h);
 	return err;
 }

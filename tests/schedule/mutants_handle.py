@@ -35,8 +35,10 @@ GROUPS = {
 
 MUTANTS = [
     # the published pointer (H1)
-    ('PUBLISH_RELAXED', GENERATION, 'record, __ATOMIC_RELEASE);', 'record, __ATOMIC_RELAXED);'),
-    ('GENERATION_RELAXED', GENERATION, '&h->generation, __ATOMIC_ACQUIRE);', '&h->generation, __ATOMIC_RELAXED);'),
+    ('PUBLISH_RELAXED', GENERATION, 'weir__record_store_release(&h->generation, record);',
+     '__atomic_store_n(&h->generation, record, __ATOMIC_RELAXED);'),
+    ('GENERATION_RELAXED', GENERATION, 'return weir__record_load_acquire(&h->generation);',
+     'return __atomic_load_n(&h->generation, __ATOMIC_RELAXED);'),
     ('GET_RELAXED', HEADER, '->generation, __ATOMIC_ACQUIRE)\n\t->current;', '->generation, __ATOMIC_RELAXED)\n\t->current;'),
     ('INSERT_READS_TWICE', HANDLE, 'WEIR__IN_SECTION(&h->rcu, answer = insert_hash(weir__generation(h), hash));',
      'WEIR__IN_SECTION(&h->rcu, { answer = weir_insert_hash(weir__generation(h)->current, hash);'
@@ -100,15 +102,17 @@ MUTANTS = [
     ('DEFERRED_TO_BP', RECORDS,
      'h->rcu.flavor->update_call_rcu(&retired->head, free_deferred);',
      'urcu_bp_flavor.update_call_rcu(&retired->head, free_deferred);'),
-    ('DEFERRED_FORGOTTEN', RECORDS, 'atomic_fetch_add_explicit(&h->retiring, 1, memory_order_relaxed);', ''),
+    ('DEFERRED_FORGOTTEN', RECORDS, 'weir__users_add_relaxed(&h->retiring);', ''),
     ('RETIRING_EARLY', RECORDS,
-     'atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release);', '',
-     '\tfree_retired(retired);\n\tatomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);',
-     '\tatomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release);\n\tfree_retired(retired);\n'
-     '\tatomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);'),
+     '\tweir__users_sub_release(&h->retiring);\n', '',
+     '\tfree_retired(retired);\n\tweir__figure_sub_relaxed(&h->bytes_retired, bytes);\n',
+     '\tweir__users_sub_release(&h->retiring);\n\tfree_retired(retired);\n'
+     '\tweir__figure_sub_relaxed(&h->bytes_retired, bytes);\n'),
     ('RETIRING_RELAXED', RECORDS,
-     'atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release);', 'atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_relaxed);'),
-    ('BYTES_STAY', RECORDS, 'atomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);', '(void)bytes;'),
+     'weir__users_sub_release(&h->retiring);', 'atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_relaxed);'),
+    ('RETIRING_READ_RELAXED', RECORDS,
+     'weir__users_load_acquire(&h->retiring)', 'atomic_load_explicit(&h->retiring, memory_order_relaxed)'),
+    ('BYTES_STAY', RECORDS, 'weir__figure_sub_relaxed(&h->bytes_retired, bytes);', '(void)bytes;'),
     ('COMMIT_LEAKS', RELOAD, 'close_with(r, after, keep ? NULL : g->current,', 'close_with(r, after, NULL,'),
     ('COMMIT_FREES_KEPT', RELOAD, 'close_with(r, after, keep ? NULL : g->current,', 'close_with(r, after, g->current,'),
     ('COMMIT_LEAKS_PREVIOUS', RELOAD, 'g->current, g->previous, r->options.defer_free);', 'g->current, NULL, r->options.defer_free);'),
@@ -123,14 +127,14 @@ MUTANTS = [
      '{ .current = g->current, .number = g->number, .since = g->since };'),
     ('ABORT_WAITS_INSIDE', RELOAD, 'r->options.defer_free || weir__in_section(&r->handle->rcu);', 'r->options.defer_free;'),
     # one writer at a time (H4)
-    ('CLAIM_BY_STORE', GENERATION,
-     'return !atomic_exchange_explicit(h->writer, true, memory_order_acquire);',
-     'bool taken = atomic_load_explicit(h->writer, memory_order_acquire);\n\tif (!taken)\n'
-     '\t\tatomic_store_explicit(h->writer, true, memory_order_relaxed);\n\treturn !taken;'),
-    ('CLAIM_RELAXED', GENERATION,
-     'atomic_exchange_explicit(h->writer, true, memory_order_acquire);', 'atomic_exchange_explicit(h->writer, true, memory_order_relaxed);'),
+    ('CLAIM_BY_STORE', RECORDS,
+     '\tif (!weir__flag_claim_acquire(h->writer))\n',
+     '\tbool taken = weir__flag_held_acquire(h->writer);\n\tif (!taken)\n'
+     '\t\tatomic_store_explicit(h->writer, true, memory_order_relaxed);\n\tif (taken)\n'),
+    ('CLAIM_RELAXED', RECORDS,
+     'if (!weir__flag_claim_acquire(h->writer))', 'if (atomic_exchange_explicit(h->writer, true, memory_order_relaxed))'),
     ('CLAIM_GIVEN_RELAXED', GENERATION,
-     'atomic_store_explicit(h->writer, false, memory_order_release);', 'atomic_store_explicit(h->writer, false, memory_order_relaxed);'),
+     'weir__flag_release(h->writer);', 'atomic_store_explicit(h->writer, false, memory_order_relaxed);'),
     ('CLAIM_GIVEN_EARLY', RELOAD,
      '\t*r->after = after;\n', '\tweir__writer_release(h);\n\t*r->after = after;\n', '\tfree(r);\n\tweir__writer_release(h);\n', '\tfree(r);\n'),
     ('CLAIM_GIVEN_IN_BEGIN', RELOAD, '\t(*out)->share = share;\n', '\t(*out)->share = share;\n\tweir__writer_release(h);\n'),
@@ -161,7 +165,7 @@ MUTANTS = [
      '\tstruct weir_generation *only = weir__record(next, NULL, NULL, h->generation->number + 1);\n'
      '\tif (only) {\n\t\tstruct weir_generation *before = weir__publish(h, only);\n\t\tweir__synchronize(&h->rcu);\n'
      '\t\tweir_destroy(before->current);\n\t\tfree(before);\n'
-     '\t\tatomic_fetch_add_explicit(&h->swaps, 1, memory_order_relaxed);\n\t\tweir__writer_release(h);\n\t\treturn 0;\n\t}\n'
+     '\t\tweir__figure_add_relaxed(&h->swaps, 1);\n\t\tweir__writer_release(h);\n\t\treturn 0;\n\t}\n'
      '\terr = weir__reload_open(&r, h, next, &o);\n'),
     ('REFRESH_UNCLAIMED', REFRESH, 'err = weir__writer_begin(h, "weir_handle_refresh");', 'err = 0;'),
     # a rolling set: its claim, its routing, its sections
