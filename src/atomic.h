@@ -28,8 +28,8 @@ static inline void weir__owner_drop(struct weir_owner *owner)
 	atomic_store_explicit(&owner->taken, 0, memory_order_release);
 }
 
-/* O2  A value computed once and the same whoever computes it (the CPU's features). Needs:
- * nothing but no tearing. */
+/* O2  A value that is the same each time it is computed (the CPU's features). Needs: only that it
+ * is not torn. */
 static inline int weir__once_load_relaxed(const atomic_int *cell)
 {
 	return atomic_load_explicit(cell, memory_order_relaxed);
@@ -42,9 +42,9 @@ static inline void weir__once_store_relaxed(atomic_int *cell, int value)
 
 /* O3  The commit record of a mapped image, shared with the processes that map it: little-endian, as
  * the bits (B3).
- *     Storing needs: the checksums written before it to be seen by who reads it
- *     (release).  Pairs with: weir__commit_load_acquire. Without the order a verification that
- *     finds the image sealed could meet the checksums from before. */
+ *     Storing needs: that a process which reads it sees the checksums written before it (release).
+ *     Pairs with: weir__commit_load_acquire. Without the order a verification that finds the image
+ *     sealed could meet the checksums from before. */
 static inline uint64_t weir__commit_load_acquire(const uint64_t *commit)
 {
 	return WEIR__LE64(
@@ -77,8 +77,8 @@ static inline void weir__record_store_release(struct weir_generation **published
 
 /* O5  A flag with one holder at a time: the claim of a handle's writer (H4 in set/generation.h), a
  * handle's follower.
- *     Claiming needs: what the last holder did (acquire). Asking whether it is held needs the same,
- *     if it is not: what the last holder used may be freed then.  Pairs with: weir__flag_release.
+ *     Claiming needs: what the last holder did (acquire). So does asking, if the flag is found
+ *     free: what that holder used may be freed then.  Both pair with: weir__flag_release.
  *     Without the order a writer could find the handle as it was before the last writer, and a
  *     handle could be freed under its follower. By a load and a store instead of the exchange two
  *     could claim it. */
@@ -97,12 +97,12 @@ static inline bool weir__flag_held_acquire(const atomic_bool *flag)
 	return atomic_load_explicit(flag, memory_order_acquire);
 }
 
-/* O6  How many threads still have to do with an object that is freed when none has: call_rcu's with
- * a handle. Adding needs no order: who waits for zero has claimed the handle (O5) after whoever
- * added had.
- *     Subtracting needs: to come after all that was done with the object (release). Finding zero
- *     needs: all of that (acquire).  They pair with each other. Without the order the object could
- *     be freed while its last user still reads it. */
+/* O6  How many uses of an object are left that must end before it is freed: what call_rcu has still
+ * to free for a handle. Adding needs no order: it is done by the holder of the claim (O5), which
+ * the thread that waits for zero takes afterwards.
+ *     Subtracting needs: to come after all that was done with the object (release).  Pairs with:
+ *     weir__users_load_acquire, which needs all of that when it finds zero. Without the order the
+ *     object could be freed while its last user still reads it. */
 static inline void weir__users_add_relaxed(atomic_uint *users)
 {
 	atomic_fetch_add_explicit(users, 1, memory_order_relaxed);

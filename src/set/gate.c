@@ -4,7 +4,7 @@
 #include "error.h"
 #include "set/gate.h"
 
-/* How much of a canary stands in a sentence. */
+/* How many bytes of a canary a sentence shows. */
 static int shown(const struct iovec *key)
 {
 	return (int)(key->iov_len < 64 ? key->iov_len : 64);

@@ -5,9 +5,9 @@
 
 #include <weir/reload.h>
 
-/* May a caller ask for this? Return: 0 or -EINVAL. */
+/* Return: 0, or -EINVAL with the sentence if a field makes no sense. */
 int weir__gate_check(const struct weir_gate *gate);
-/* May the filter be published? Return: 0, or -ECANCELED with the sentence. */
+/* Return: 0 if the filter may be published, else -ECANCELED with the sentence. */
 int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next);
 
 #endif

@@ -66,7 +66,7 @@ static void free_deferred(struct rcu_head *head)
 	WEIR__SECTIONS_ENDED((void *)(uintptr_t)h->rcu.flavor);
 	free_retired(retired);
 	weir__figure_sub_relaxed(&h->bytes_retired, bytes);
-	/* whoever waits in weir__retired_wait() may free the handle now */
+	/* from here on the handle may be freed: see weir__retired_wait() */
 	weir__users_sub_release(&h->retiring);
 }
 

@@ -109,7 +109,7 @@ struct weir_generation *weir__record(struct weir_filter *current, struct weir_fi
 /* H3: free it, and what it names, after a grace period: one that is waited for here, or
  * (@defer) call_rcu's. @retired: malloc'ed. The handle is claimed. */
 void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defer);
-/* Wait until all that was retired has been freed. The handle is claimed, or nobody's any more. */
+/* Wait until all that was retired has been freed. No writer may begin meanwhile. */
 void weir__retired_wait(struct weir_handle *h);
 
 /* Bytes of bits of the filters that a record of the handle names and of those retired. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The handle's filter from a file that somebody replaces. The file is checked and the gate asked
- * before anything is published; then it is a reload whose next filter is there already: begin,
- * carry, commit, by the rules of generation.h. */
+ * The handle's filter from a file that is replaced from time to time. The file is checked, and the
+ * gate asked, before anything is published. Then it is a reload whose next filter is there already:
+ * begin, carry, commit, by the rules of generation.h. */
 #include <sys/stat.h>
 #include <weir/image.h>
 #include <weir/refresh.h>
@@ -26,7 +26,8 @@ static bool same(const struct weir_file_identity *a, const struct weir_file_iden
 	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-/* Map it as the current filter behaves, or load it if it is compressed. */
+/* Load the image if it is compressed; else map it: privately if the current filter takes inserts,
+ * read-only if it does not. */
 static int take(struct weir_filter **out, const char *path, const struct weir_filter *current,
                 uint64_t room)
 {
@@ -71,7 +72,7 @@ static int check_carry(const struct weir_refresh_options *options, struct weir_f
 	return options->carry ? weir__merge_check(next, current) : 0;
 }
 
-/* A filter that may be published, or why not. */
+/* Make a filter that may be published, or fail with the reason why it may not. */
 static int prepare(struct weir_filter **out, const struct weir_handle *h, const char *path,
                    const struct weir_refresh_options *options)
 {
@@ -118,9 +119,9 @@ static int swap(struct weir_handle *h, struct weir_filter *next,
 	return weir__reload_close(r);
 }
 
-/* Is it the file's fault, as long as it is this file? All else may pass: memory, descriptors and
- * what max_bytes leaves come back, permissions are given and disks mended, and none of that
- * makes it another file. */
+/* Will the file fail again as long as it is the same file? After any other error it may not:
+ * memory, descriptors and what max_bytes leaves come back, permissions are given and disks mended,
+ * and none of that makes it another file. */
 static bool verdict(int err)
 {
 	return err == -EBADMSG || err == -ENOTSUP || err == -EINVAL || err == -EROFS ||

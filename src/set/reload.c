@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reload: who publishes what, and when the old is freed. The rules H1 to H5 stand in generation.h.
+ * Reload: which records are published, and when the old ones are freed. The rules H1 to H5 are in
+ * generation.h.
  *
  *     begin   record {current, next, previous}   grace period   free the old record
  *     commit  record {next, -, current if kept}  grace period   free both old records, the old

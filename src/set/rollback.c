@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The previous filter: taken back, or given up. H5 in generation.h says why a rollback loses no
- * insert.
+ * The previous filter: taken back, or given up. Why a rollback loses no insert: H5 in generation.h.
  *
  *     rollback   record {previous, -, -}  grace period   free the old record, the rejected filter
  *     drop       record {current, -, -}   grace period   free the old record, the previous one */

@@ -93,7 +93,7 @@ int64_t weir_rolling_insert_hashes(struct weir_rolling *set, const uint64_t *has
 		for (size_t i = 0; i < some; i++)
 			fetch(set, hashes[at + i]);
 		for (size_t i = 0; i < some; i++) {
-			/* a section within this one: H1 asks for one record a key */
+			/* in a section within this one: H1 requires one record a key */
 			int answer = weir_rolling_insert_hash(set, hashes[at + i]);
 			if (answer < 0) {
 				inserted = answer;
