@@ -163,11 +163,25 @@ static bool shards_legal(const struct weir_image_head *h)
 	       (h->shards == 1 || h->nblocks / h->shards >= LEAST_SHARD);
 }
 
+static bool known(uint32_t kind)
+{
+	switch (kind) {
+#define CASE(number, constant, name, summary) case number:
+		WEIR_KINDS(CASE)
+#undef CASE
+		return true;
+	}
+	return false;
+}
+
 /* Which numbers a kind's shapes have is the kind's to say, but for these. */
 static bool numbers(const unsigned char *bytes, const struct weir_image_head *h,
                     struct weir_image_fault *fault)
 {
 	static const char *const old[OLD_NUMBERS] = { "words_per_key", "bits_per_word" };
+	uint32_t kind = h->shape.kind;
+	if (!rule(fault, -ENOTSUP, "kind", kind, known(kind), "one that this library knows"))
+		return false;
 	if (!has_old_numbers(&h->shape))
 		return zero(fault, bytes, AT_OLD_NUMBERS, AT_BLOCKS);
 	for (unsigned i = 0; i < OLD_NUMBERS; i++) {

@@ -31,10 +31,7 @@ static int illegal(const struct weir_preface *p, const char *name)
 static int kind_check(struct weir_preface *p, const char *name)
 {
 	const struct weir_image_head *h = &p->head;
-	p->kind = weir__kind(h->shape.kind);
-	if (!p->kind)
-		return weir__fail(-ENOTSUP, "%s: kind is %u, which this library does not know", name,
-		                  h->shape.kind);
+	p->kind = weir__kind(h->shape.kind); /* one that there is: the parser has seen to it */
 	if (h->hash != p->kind->hash->id)
 		return weir__fail(-EBADMSG, "%s: hash is %u where kind %s has %u", name, h->hash,
 		                  p->kind->name, p->kind->hash->id);

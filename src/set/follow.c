@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The thread that follows a file: look, then wait for a notice, a time or the end. */
+ * The thread that follows a file: it looks, then waits for a notice, for the time of the next look
+ * or for the end. */
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
@@ -11,12 +12,13 @@
 #include <unistd.h>
 #include <weir/follow.h>
 #include "error.h"
+#include "options.h"
+#include "set/gate.h"
 #include "set/generation.h"
 #include "set/notice.h"
-#include "options.h"
 
-/* What verification, a report and the thread's own storage need, several times over; only what
- * is touched costs memory. */
+/* Several times what verification, a report and thread-local storage need. Only the pages that are
+ * touched cost memory. */
 enum { STACK_BYTES = 512 << 10 };
 
 static const double first_retry = 0.05; /* seconds */
@@ -28,34 +30,35 @@ struct weir_follower {
 	struct weir_notice notice;
 	pid_t process; /* that has the thread */
 	pthread_t thread;
-	int stop;       /* eventfd: readable when the thread is to end */
-	double delay;   /* until the next look that nothing asks for */
-	double retry;   /* the last delay after a failure; 0 after a success */
-	char told[512]; /* the last failure's sentence; empty after a success */
-	size_t length; /* of path */
-	char path[];   /* and, behind it, the folder's */
+	int stop;           /* eventfd: readable when the thread is to end */
+	double delay;       /* seconds until the next look, if no notice comes before */
+	double retry;       /* the last delay after a failure; 0 after a success */
+	char reported[512]; /* the last failure's sentence; empty after a success */
+	size_t length;      /* of path */
+	char path[];        /* and, behind it, the folder's */
 };
 
-/* A failure is told when it is new. Each is followed by another look soon, so that of two files
- * refused alike both are told. */
-static void tell(struct weir_follower *f, int result, const char *sentence)
+/* A failure is reported unless the look before failed with the same sentence. Of two files that are
+ * refused for the same reason both are reported: soon after the first (first_retry) comes a look
+ * that finds it unchanged and answers 0, which empties f->reported. */
+static void report(struct weir_follower *f, int result, const char *sentence)
 {
 	if (result >= 0)
-		f->told[0] = 0;
-	if (result == 0 || strcmp(f->told, sentence) == 0)
+		f->reported[0] = 0;
+	if (result == 0 || strcmp(f->reported, sentence) == 0)
 		return;
 	if (result < 0)
-		snprintf(f->told, sizeof f->told, "%s", sentence);
+		snprintf(f->reported, sizeof f->reported, "%s", sentence);
 	if (f->options.report)
 		f->options.report(f->options.context, result, sentence);
 }
 
 static void look(struct weir_follower *f)
 {
-	char sentence[sizeof f->told];
+	char sentence[sizeof f->reported];
 	int result = weir_handle_refresh_with(f->handle, f->path, &f->refresh);
 	if (result < 0) {
-		/* report may call weir */
+		/* a copy: the user's report may call weir, which writes another sentence */
 		snprintf(sentence, sizeof sentence, "%s", weir_error_detail());
 		f->delay = f->retry = fmin(f->retry > 0 ? 2 * f->retry : first_retry,
 		                           f->options.poll_seconds);
@@ -64,7 +67,7 @@ static void look(struct weir_follower *f)
 		snprintf(sentence, sizeof sentence, "%.480s: taken over", f->path);
 		f->delay = f->options.poll_seconds;
 	}
-	tell(f, result, sentence);
+	report(f, result, sentence);
 }
 
 /* Returns false when the thread is to end. */
@@ -75,8 +78,7 @@ static bool wait_for_more(struct weir_follower *f)
 		struct pollfd fds[] = { { .fd = f->stop, .events = POLLIN },
 		                        { .fd = f->notice.fd, .events = POLLIN } };
 		if (poll(fds, 2, (int)ceil((until - now) * 1e3)) <= 0)
-			/* the time has come; or no memory for a wait, and then looking is what
-			 * is left */
+			/* time for the next look; or poll() failed, for want of memory */
 			return true;
 		if (fds[0].revents)
 			return false;
@@ -87,8 +89,8 @@ static bool wait_for_more(struct weir_follower *f)
 	return true;
 }
 
-/* With qsbr a thread that waits must be offline, or no grace period would end; the other
- * flavors' functions do nothing. */
+/* With qsbr no grace period ends while an online thread waits, so this one goes offline for its
+ * waits. With the other flavors those two calls do nothing. */
 static void *follow(void *argument)
 {
 	struct weir_follower *f = argument;
@@ -127,17 +129,16 @@ static int start_thread(struct weir_follower *f)
 	return error;
 }
 
-/* Release: weir_handle_destroy() may free the handle now. */
 static void free_follower(struct weir_follower *f)
 {
-	atomic_store_explicit(&f->handle->followed, false, memory_order_release);
+	weir__flag_release(&f->handle->followed); /* weir_handle_destroy() may free it now */
 	weir__notice_close(&f->notice);
 	if (f->stop >= 0)
 		close(f->stop);
 	free(f);
 }
 
-/* The folder and the name in it: "set.weir" is in ".", "/set.weir" in "/". */
+/* Split the path into the folder and the name in it: "set.weir" is in ".", "/set.weir" in "/". */
 static void split_path(struct weir_follower *f)
 {
 	const char *slash = strrchr(f->path, '/');
@@ -177,8 +178,9 @@ static int read_options(struct weir_follow_options *out, struct weir_refresh_opt
 	if (!err && !(out->poll_seconds >= 0.001 && out->poll_seconds <= 86400))
 		err = weir__fail(-EINVAL, "poll_seconds %g: 0.001 to 86400, or 0",
 		                 out->poll_seconds);
-	refresh->struct_size = sizeof *refresh; /* what an older header lacks has its default now */
-	out->refresh = NULL;                    /* the caller's: copied */
+	/* complete now: fields that an older header lacks have their defaults */
+	refresh->struct_size = sizeof *refresh;
+	out->refresh = NULL; /* the caller's: copied */
 	return err;
 }
 
@@ -195,12 +197,12 @@ int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *p
 	int err = read_options(&o, &refresh, options);
 	if (err)
 		return err;
-	if (atomic_exchange_explicit(&h->followed, true, memory_order_relaxed))
+	if (!weir__flag_claim_acquire(&h->followed))
 		return weir__fail(-EBUSY, "%s: a follower of this handle runs already", path);
 	size_t length = strlen(path);
 	struct weir_follower *f = calloc(1, sizeof *f + 2 * length + 3);
 	if (!f) {
-		atomic_store_explicit(&h->followed, false, memory_order_relaxed);
+		weir__flag_release(&h->followed);
 		return weir__fail(-ENOMEM, "%s: no memory to follow it", path);
 	}
 	*f = (struct weir_follower){
@@ -215,8 +217,9 @@ int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *p
 	return err;
 }
 
-/* The thread may be waiting for a grace period, which waits for a qsbr thread that is online and
- * does nothing but wait for it. */
+/* The follower's thread may be waiting for a grace period. With qsbr that lasts until the caller,
+ * if it is online, passes through a quiescent state: it goes offline while it waits for the
+ * thread. */
 static void end_thread(struct weir_follower *f)
 {
 	const struct rcu_flavor_struct *flavor = f->handle->rcu.flavor;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The gate: what a filter must pass before it is published. */
+ * The gate's questions, and a sentence for each refusal. */
 #include <sys/uio.h>
 #include "error.h"
-#include "set/generation.h"
+#include "set/gate.h"
 
-/* How much of a canary stands in a sentence. */
+/* How many bytes of a canary a sentence shows. */
 static int shown(const struct iovec *key)
 {
 	return (int)(key->iov_len < 64 ? key->iov_len : 64);

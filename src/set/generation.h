@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a handle publishes, and the rules that make a reload lose nothing. Private to the handle's
- * side: handle*.c, reload.c, refresh.c.
+ * What a handle publishes, and the rules that make a reload lose nothing; the writer's claim, and
+ * what a writer leaves to a grace period. Only this folder knows what is in a handle.
  *
  * H1  An inserter reads the generation record once, in one read-side section, and inserts into
  *     every filter that it names. Lookups read current. There is one published pointer and the
@@ -25,12 +25,12 @@
 #ifndef WEIR_SRC_GENERATION_H
 #define WEIR_SRC_GENERATION_H
 
-#include <stdatomic.h>
+#include <sys/types.h>
+#include <time.h>
 #include <weir/handle.h>
-#include <weir/reload.h>
+#include "atomic.h"
 #include "kind.h"
 #include "set/rcu.h"
-#include "set/share.h"
 
 struct weir_generation {
 	struct weir_filter *current; /* first: weir_handle_get() reads it */
@@ -40,7 +40,7 @@ struct weir_generation {
 	double since; /* seconds of CLOCK_MONOTONIC when current was published */
 };
 
-/* What a writer of the past left for a grace period: freed all together. */
+/* What a writer has taken out of the record, to be freed together; each may be NULL. */
 struct weir_retired {
 	struct rcu_head head;
 	struct weir_handle *handle;
@@ -48,7 +48,14 @@ struct weir_retired {
 	struct weir_generation *records[2];
 };
 
-struct weir_watch; /* refresh.c: which file is current, which was refused */
+/* Which file it was: a file that is replaced has another inode, one that is written in place
+ * another time or size. All zero: none. */
+struct weir_file_identity {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	struct timespec changed;
+};
 
 struct weir_handle {
 	/* Read by every verb, written by writers only. */
@@ -63,70 +70,49 @@ struct weir_handle {
 	atomic_bool followed;               /* follow.c: a thread has the handle's address */
 	atomic_uint_fast64_t swaps;
 	atomic_uint_fast64_t refused;
-	struct weir_watch *watch; /* the writer's; NULL until the first refresh */
+	/* the writer's: the file that a refresh has accepted or refused last, not to be looked at
+	 * again */
+	struct weir_file_identity last_file;
 };
 
-/* H1, in a section (or by the writer).  Needs: what the record's maker wrote into it and its
- * filters (acquire).
- * Pairs with: weir__publish.  Without it a reader could find a filter whose fields are not there
- * yet. */
+/* H1 (O4), in a section. */
 static inline const struct weir_generation *weir__generation(const struct weir_handle *h)
 {
-	return __atomic_load_n(&h->generation, __ATOMIC_ACQUIRE);
+	return weir__record_load_acquire(&h->generation);
 }
 
-/* By the writer alone. Release: see weir__generation. Returns what was published before. */
+/* By the writer alone. Returns what was published before. */
 static inline struct weir_generation *weir__publish(struct weir_handle *h,
                                                     struct weir_generation *record)
 {
 	struct weir_generation *old = h->generation;
-	__atomic_store_n(&h->generation, record, __ATOMIC_RELEASE);
+	weir__record_store_release(&h->generation, record);
 	return old;
 }
 
-/* H4. Taking needs what the last writer did (acquire) and pairs with its release; without the
- * exchange two could take it. */
-static inline bool weir__writer_claim(struct weir_handle *h)
-{
-	return !atomic_exchange_explicit(h->writer, true, memory_order_acquire);
-}
+/* H4 (O5): claim the handle. @verb: for the sentence.
+ * Return: 0; -EDEADLK in a section, -EBUSY if another writes. */
+int weir__writer_begin(struct weir_handle *h, const char *verb);
 
 static inline void weir__writer_release(struct weir_handle *h)
 {
-	atomic_store_explicit(h->writer, false, memory_order_release);
+	weir__flag_release(h->writer);
 }
 
-/* handle.c: -EDEADLK in a section, -EBUSY if another writes, each with its sentence; 0: claimed.
- * @verb: for the sentence. */
-int weir__writer_begin(struct weir_handle *h, const char *verb);
-
-struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next,
-                                     struct weir_filter *previous, uint64_t number);
+/* CLOCK_MONOTONIC. */
 double weir__seconds(void);
 
-/* reload.c: bytes of bits of the filters that a record of the handle names and of those that
- * wait for a grace period. */
+/* Return: a record with the time of now, or NULL. */
+struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next,
+                                     struct weir_filter *previous, uint64_t number);
+
+/* H3: free it, and what it names, after a grace period: one that is waited for here, or
+ * (@defer) call_rcu's. @retired: malloc'ed. The handle is claimed. */
+void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defer);
+/* Wait until all that was retired has been freed. No writer may begin meanwhile. */
+void weir__retired_wait(struct weir_handle *h);
+
+/* Bytes of bits of the filters that a record of the handle names and of those retired. */
 uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generation *g);
-/* Publish @next, a filter that no insert is in yet, beside the current one; the reload owns it.
- * The handle is claimed. Fails with -ENOMEM: then the filter is still the caller's. */
-int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
-                      const struct weir_reload_options *options);
-/* weir_reload_commit() and _abort() of a handle that stays claimed. */
-int weir__reload_close(struct weir_reload *r);
-void weir__reload_drop(struct weir_reload *r);
-
-/* weir_reload_begin(). @share: what its inserts take (share.h). */
-int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
-                       const struct weir_reload_options *options, struct weir_share share);
-/* handle.c: free a handle that nobody uses any more, and all it holds. */
-void weir__handle_free(struct weir_handle *h);
-
-/* gate.c: what a caller may ask for: 0 or -EINVAL; and its answer: 0, or -ECANCELED with the
- * sentence. */
-int weir__gate_check(const struct weir_gate *gate);
-int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next);
-
-/* refresh.c */
-void weir__watch_free(struct weir_watch *watch);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The handle: creation, destruction, and the verbs on one key. */
 #include <stdlib.h>
-#include <time.h>
 #include "error.h"
 #include "set/generation.h"
+#include "set/handle.h"
 
 extern inline const struct weir_filter *weir_handle_get(const struct weir_handle *h);
 
@@ -13,39 +13,6 @@ _Static_assert(offsetof(struct weir_handle, generation) ==
 _Static_assert(offsetof(struct weir_generation, current) ==
                        offsetof(struct weir_generation_head, current),
                "the frozen head");
-
-double weir__seconds(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next,
-                                     struct weir_filter *previous, uint64_t number)
-{
-	struct weir_generation *record = malloc(sizeof *record);
-	if (record)
-		*record = (struct weir_generation){ .current = current,
-		                                    .next = next,
-		                                    .previous = previous,
-		                                    .number = number,
-		                                    .since = weir__seconds() };
-	return record;
-}
-
-int weir__writer_begin(struct weir_handle *h, const char *verb)
-{
-	if (weir__in_section(&h->rcu))
-		return weir__fail(-EDEADLK,
-		                  "%s inside a read-side section: it would wait for its own caller",
-		                  verb);
-	if (!weir__writer_claim(h))
-		return weir__fail(-EBUSY,
-		                  "%s: a reload, refresh or rollback of this handle is under way",
-		                  verb);
-	return 0;
-}
 
 int weir_handle_create(struct weir_handle **out, struct weir_filter *initial,
                        const struct rcu_flavor_struct *flavor)
@@ -68,13 +35,10 @@ int weir_handle_create(struct weir_handle **out, struct weir_filter *initial,
 
 void weir__handle_free(struct weir_handle *h)
 {
-	/* what was left to call_rcu refers to the handle */
-	while (atomic_load_explicit(&h->retiring, memory_order_acquire))
-		weir__barrier(&h->rcu);
+	weir__retired_wait(h); /* call_rcu's thread uses the handle */
 	struct weir_generation *last = h->generation;
 	weir_destroy(last->current);
 	weir_destroy(last->previous);
-	weir__watch_free(h->watch);
 	free(last);
 	free(h);
 }
@@ -86,8 +50,7 @@ int weir_handle_destroy(struct weir_handle *h)
 	int err = weir__writer_begin(h, "weir_handle_destroy");
 	if (err)
 		return err;
-	/* pairs with weir_follow_stop() */
-	if (atomic_load_explicit(&h->followed, memory_order_acquire)) {
+	if (weir__flag_held_acquire(&h->followed)) {
 		weir__writer_release(h);
 		return weir__fail(-EBUSY, "weir_handle_destroy: a follower of this handle runs: "
 		                          "weir_follow_stop() comes first");

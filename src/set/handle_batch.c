@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The handle's batches: a section for every so many keys, so that a grace period waits for
- * milliseconds and not for the whole batch. */
+ * The handle's batches. Each SECTION_KEYS keys have a section of their own, so that a grace period
+ * waits for some milliseconds and not for the whole batch. */
 #include "set/generation.h"
 #include "set/keys.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * What a handle holds. */
 #include <string.h>
-#include "set/generation.h"
 #include "options.h"
+#include "set/generation.h"
 
 int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out)
 {
@@ -20,8 +20,8 @@ int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out
 	s.previous_kept = g->previous != NULL;
 	s.bytes = weir__held_bytes(h, g);
 	weir__read_unlock(&h->rcu);
-	s.swaps = atomic_load_explicit(&h->swaps, memory_order_relaxed);
-	s.refused = atomic_load_explicit(&h->refused, memory_order_relaxed);
+	s.swaps = weir__figure_load_relaxed(&h->swaps);
+	s.refused = weir__figure_load_relaxed(&h->refused);
 	if (!err)
 		memcpy(out, &s, out->struct_size);
 	return err;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Keys of one of the three forms that batches take, and some of them looked up or inserted. */
+ * Keys in one of the three forms that batches take, so that the code that works through a batch
+ * is written once. */
 #ifndef WEIR_SRC_KEYS_H
 #define WEIR_SRC_KEYS_H
 

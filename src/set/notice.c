@@ -6,9 +6,9 @@
 #include <unistd.h>
 #include "set/notice.h"
 
-/* Not IN_CREATE: a file that is being written has nothing to say before it is closed. A folder
- * that is removed says so only when the last mapping of a file in it has gone, which may be
- * never: that the file was removed first is said at once. */
+/* Not IN_CREATE: a file that is being written is of no use before it is closed. IN_DELETE as well
+ * as IN_DELETE_SELF: the notice that a folder was removed comes only when the last mapping of a
+ * file in it has gone, which may be never; that of the file's own removal comes at once. */
 #define WATCHED \
 	(IN_MOVED_TO | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | \
 	 IN_MOVE_SELF | IN_ONLYDIR)
@@ -18,8 +18,8 @@ struct weir_notice weir__notice(const char *folder, const char *name)
 	return (struct weir_notice){ .fd = -1, .watch = -1, .folder = folder, .name = name };
 }
 
-/* Adding a folder that is watched answers the watch it has; another number means that the path
- * names another folder now. */
+/* To add a folder that is watched already returns the watch it has. Another number means that the
+ * path names another folder now. */
 void weir__notice_renew(struct weir_notice *n)
 {
 	if (n->fd < 0)
@@ -32,7 +32,7 @@ void weir__notice_renew(struct weir_notice *n)
 	n->watch = watch;
 }
 
-/* After an overflow nobody knows what was lost; a folder that has gone may be back with another
+/* An overflow may have lost any event. A folder that has gone may be back already, with another
  * file. */
 static bool concerns(const struct weir_notice *n, const struct inotify_event *event)
 {

@@ -3,9 +3,9 @@
  * default flavor's sections are compiled in line, since they are a dozen instructions and a call
  * would cost as much again.
  *
- * ThreadSanitizer sees no order in liburcu's barriers: it is told that what was done in a
- * section comes before what is done after a grace period that waited for it, and that call_rcu's
- * thread reads what it was handed after it was written. Nothing else is annotated. */
+ * ThreadSanitizer sees no order in liburcu's barriers, so two orders are annotated, and no more:
+ * what was done in a section comes before what is done after a grace period that waited for it, and
+ * what is handed to call_rcu was written before call_rcu's thread reads it. */
 #ifndef WEIR_SRC_RCU_H
 #define WEIR_SRC_RCU_H
 
@@ -31,10 +31,10 @@ void __tsan_release(void *address);
 #define WEIR__SECTION_ENDS(at) __tsan_release(at)
 #define WEIR__SECTIONS_ENDED(at) __tsan_acquire(at)
 #else
-/* liburcu 0.13.2 aligns its records less than its headers say, and UndefinedBehaviorSanitizer
- * minds */
+/* liburcu 0.13.2 aligns its records less than its headers declare, which
+ * UndefinedBehaviorSanitizer reports. */
 #ifndef WEIR__ASAN
-#define _LGPL_SOURCE /* weir's licence allows it; sections in line */
+#define _LGPL_SOURCE /* sections in line; weir's licence allows it */
 #endif
 #define WEIR__SECTION_ENDS(at) (void)(at)
 #define WEIR__SECTIONS_ENDED(at) (void)(at)
@@ -42,12 +42,13 @@ void __tsan_release(void *address);
 
 #ifdef _LGPL_SOURCE
 #include <urcu/tls-compat.h>
-/* Where liburcu's sections find their thread's record. In a shared library each use of such a
- * variable is a call of __tls_get_addr, and a section has four. A const function is called once,
- * since compilers know that its answer stays the same. An offset found by the loader
- * (initial-exec) costs nothing, but then dlopen() of the library fails once a plugin before it
- * has used liburcu-bp: for who links it to his server, option static_tls. Said before liburcu's
- * own declaration and after it: clang goes by the first, gcc by the last. */
+/* Where liburcu's sections find their thread's record. In a shared library each use of a
+ * thread-local variable is a call of __tls_get_addr, and a section has four. A const function is
+ * called once, since the compiler knows that it returns the same again.
+ * Option static_tls (initial-exec) costs no call at all: the loader finds the variable's offset.
+ * But dlopen() of such a library fails if a plugin before it has used liburcu-bp, so the option is
+ * for programs that link the library. The model is declared before liburcu's own declaration and
+ * after it: clang takes the first, gcc the last. */
 struct urcu_bp_reader;
 #ifdef WEIR_STATIC_TLS
 #define WEIR__BP_READER \
@@ -105,8 +106,8 @@ static inline void weir__read_unlock(const struct weir_rcu *rcu)
 		rcu->read_unlock();
 }
 
-/* A statement in a section. Written out for either kind of flavor, so that the default one's
- * record is looked for once, not at both ends. */
+/* A statement in a section. It stands here twice, so that with the default flavor the thread's
+ * record is looked up once, and not at both ends of the section. */
 #define WEIR__IN_SECTION(rcu, statement) \
 	do { \
 		if (__builtin_expect((rcu)->bulletproof, 1)) { \
@@ -122,19 +123,21 @@ static inline void weir__read_unlock(const struct weir_rcu *rcu)
 		} \
 	} while (0)
 
-/* From here on no section is left that began before. */
+/* When it returns, every section that began before has ended. */
 static inline void weir__synchronize(const struct weir_rcu *rcu)
 {
 	rcu->flavor->update_synchronize_rcu();
 	WEIR__SECTIONS_ENDED((void *)(uintptr_t)rcu->flavor);
 }
 
-/* Wait for what call_rcu was handed before; a while of it, where ThreadSanitizer would take for
- * a race how liburcu's barrier frees. */
+/* Wait until call_rcu's thread is done with what it was handed before. ThreadSanitizer would report
+ * liburcu's barrier as a race, for the way it frees; there this waits a millisecond only, and the
+ * caller asks again. */
 static inline void weir__barrier(const struct weir_rcu *rcu)
 {
 #if defined(WEIR__TSAN) && !defined(WEIR_DET) /* tests/schedule is not that sanitizer */
-	bool online = rcu->flavor->read_ongoing(); /* qsbr: or nobody's grace period would end */
+	/* qsbr: while an online thread sleeps no grace period ends */
+	bool online = rcu->flavor->read_ongoing();
 	if (online)
 		rcu->flavor->thread_offline();
 	usleep(1000);
@@ -145,9 +148,10 @@ static inline void weir__barrier(const struct weir_rcu *rcu)
 #endif
 }
 
-/* Is this thread in a section, so that a grace period would wait for ever? qsbr counts no
- * sections: a thread that is online is always "in" one, and a grace period lets it through;
- * there entering another one changes nothing, which tells the two apart. */
+/* Is this thread in a section, so that a grace period would wait for it for ever?
+ * read_ongoing() returns how deeply sections are nested, so that entering one more changes it. Not
+ * with qsbr: there it returns whether the thread is online, which is no obstacle, since a thread
+ * that waits for a grace period counts as quiescent. */
 static inline bool weir__in_section(const struct weir_rcu *rcu)
 {
 	int before = rcu->flavor->read_ongoing();

@@ -1,51 +1,34 @@
 /* SPDX-License-Identifier: MIT
- * The handle's filter from a file that somebody replaces. The file is checked and the gate asked
- * before anything is published; then it is a reload whose next filter is there already: begin,
- * carry, commit, by the rules of generation.h. */
-#include <stdlib.h>
+ * The handle's filter from a file that is replaced from time to time. The file is checked, and the
+ * gate asked, before anything is published. Then it is a reload whose next filter is there already:
+ * begin, carry, commit, by the rules of generation.h. */
 #include <sys/stat.h>
 #include <weir/image.h>
 #include <weir/refresh.h>
 #include "error.h"
-#include "whole.h"
-#include "set/generation.h"
 #include "options.h"
+#include "set/gate.h"
+#include "set/generation.h"
+#include "set/reload.h"
+#include "whole.h"
 
-/* Which file it was: a file that is replaced has another inode, one that is written in place
- * another time or size. */
-struct identity {
-	dev_t device;
-	ino_t inode;
-	off_t size;
-	struct timespec changed;
-};
-
-/* Accepted or refused: either way it is not looked at again. */
-struct weir_watch {
-	struct identity last;
-};
-
-void weir__watch_free(struct weir_watch *watch)
-{
-	free(watch);
-}
-
-static int identify(struct identity *out, const char *path)
+static int identify(struct weir_file_identity *out, const char *path)
 {
 	struct stat s;
 	if (stat(path, &s))
 		return weir__fail(-errno, "%s: %s", path, weir_strerror(errno));
-	*out = (struct identity){ s.st_dev, s.st_ino, s.st_size, s.st_mtim };
+	*out = (struct weir_file_identity){ s.st_dev, s.st_ino, s.st_size, s.st_mtim };
 	return 0;
 }
 
-static bool same(const struct identity *a, const struct identity *b)
+static bool same(const struct weir_file_identity *a, const struct weir_file_identity *b)
 {
 	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
 	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-/* Map it as the current filter behaves, or load it if it is compressed. */
+/* Load the image if it is compressed; else map it: privately if the current filter takes inserts,
+ * read-only if it does not. */
 static int take(struct weir_filter **out, const char *path, const struct weir_filter *current,
                 uint64_t room)
 {
@@ -90,7 +73,7 @@ static int check_carry(const struct weir_refresh_options *options, struct weir_f
 	return options->carry ? weir__merge_check(next, current) : 0;
 }
 
-/* A filter that may be published, or why not. */
+/* Make a filter that may be published, or fail with the reason why it may not. */
 static int prepare(struct weir_filter **out, const struct weir_handle *h, const char *path,
                    const struct weir_refresh_options *options)
 {
@@ -125,7 +108,8 @@ static int swap(struct weir_handle *h, struct weir_filter *next,
 	int err = weir__reload_open(&r, h, next, &o);
 	if (err) {
 		weir_destroy(next);
-		h->watch->last = (struct identity){ 0 }; /* no memory: to be tried again */
+		/* no memory: to be tried again */
+		h->last_file = (struct weir_file_identity){ 0 };
 		weir__writer_release(h);
 		return err;
 	}
@@ -136,9 +120,9 @@ static int swap(struct weir_handle *h, struct weir_filter *next,
 	return weir__reload_close(r);
 }
 
-/* Is it the file's fault, as long as it is this file? All else may pass: memory, descriptors and
- * what max_bytes leaves come back, permissions are given and disks mended, and none of that
- * makes it another file. */
+/* Will the file fail again as long as it is the same file? After any other error it may not:
+ * memory, descriptors and what max_bytes leaves come back, permissions are given and disks mended,
+ * and none of that makes it another file. */
 static bool verdict(int err)
 {
 	return err == -EBADMSG || err == -ENOTSUP || err == -EINVAL || err == -EROFS ||
@@ -149,20 +133,18 @@ static bool verdict(int err)
 static int refresh(struct weir_handle *h, const char *path,
                    const struct weir_refresh_options *options)
 {
-	struct identity now;
+	struct weir_file_identity now;
 	struct weir_filter *next;
 	int err = identify(&now, path);
-	if (!err && !h->watch && !(h->watch = calloc(1, sizeof *h->watch)))
-		err = weir__fail(-ENOMEM, "%s: no memory to remember it", path);
-	if (err || same(&h->watch->last, &now)) {
+	if (err || same(&h->last_file, &now)) {
 		weir__writer_release(h);
 		return err;
 	}
 	err = prepare(&next, h, path, options);
 	if (!err || verdict(err))
-		h->watch->last = now;
+		h->last_file = now;
 	if (err) {
-		atomic_fetch_add_explicit(&h->refused, verdict(err), memory_order_relaxed);
+		weir__figure_add_relaxed(&h->refused, verdict(err));
 		weir__writer_release(h);
 		return err;
 	}

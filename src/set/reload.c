@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reload: who publishes what, and when the old is freed. The rules H1 to H5 stand in generation.h.
+ * Reload: which records are published, and when the old ones are freed. The rules H1 to H5 are in
+ * generation.h.
  *
  *     begin   record {current, next, previous}   grace period   free the old record
  *     commit  record {next, -, current if kept}  grace period   free both old records, the old
@@ -11,10 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "error.h"
-#include "whole.h"
-#include "set/generation.h"
 #include "options.h"
 #include "plan.h"
+#include "set/gate.h"
+#include "set/generation.h"
+#include "set/reload.h"
+#include "whole.h"
 
 struct weir_reload {
 	struct weir_handle *handle;
@@ -25,56 +28,6 @@ struct weir_reload {
 	double since;
 	struct weir_reload_options options;
 };
-
-static uint64_t bytes_of(const struct weir_filter *f)
-{
-	return f ? f->bytes : 0;
-}
-
-uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generation *g)
-{
-	return bytes_of(g->current) + bytes_of(g->next) + bytes_of(g->previous) +
-	       atomic_load_explicit(&h->bytes_retired, memory_order_relaxed);
-}
-
-static void free_retired(struct weir_retired *retired)
-{
-	for (unsigned i = 0; i < 2; i++) {
-		weir_destroy(retired->filters[i]);
-		free(retired->records[i]);
-	}
-	free(retired);
-}
-
-static void free_deferred(struct rcu_head *head)
-{
-	struct weir_retired *retired = caa_container_of(head, struct weir_retired, head);
-	WEIR__SECTIONS_ENDED(head); /* what retire() wrote */
-	struct weir_handle *h = retired->handle;
-	uint64_t bytes = bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]);
-	WEIR__SECTIONS_ENDED((void *)(uintptr_t)h->rcu.flavor);
-	free_retired(retired);
-	atomic_fetch_sub_explicit(&h->bytes_retired, bytes, memory_order_relaxed);
-	/* destroy may free the handle now: it waits for a barrier */
-	atomic_fetch_sub_explicit(&h->retiring, 1, memory_order_release);
-}
-
-/* H3: after a grace period, which is waited for here or by call_rcu's thread. */
-static void retire(struct weir_handle *h, struct weir_retired *retired, bool defer)
-{
-	if (!defer) {
-		weir__synchronize(&h->rcu);
-		free_retired(retired);
-		return;
-	}
-	retired->handle = h;
-	atomic_fetch_add_explicit(&h->retiring, 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&h->bytes_retired,
-	                          bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]),
-	                          memory_order_relaxed);
-	WEIR__SECTION_ENDS(&retired->head); /* its thread reads what is written here */
-	h->rcu.flavor->update_call_rcu(&retired->head, free_deferred);
-}
 
 int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
                       const struct weir_reload_options *options)
@@ -114,7 +67,7 @@ static void close_with(struct weir_reload *r, struct weir_generation after,
 	r->retired->filters[0] = gone;
 	r->retired->filters[1] = gone_too;
 	r->retired->records[0] = weir__publish(h, r->after);
-	retire(h, r->retired, defer);
+	weir__retire(h, r->retired, defer);
 	free(r);
 	weir__writer_release(h);
 }
@@ -137,7 +90,7 @@ int weir__reload_close(struct weir_reload *r)
 	bool keep = r->options.keep_previous;
 	int err = weir__gate_ask(&r->options.gate, r->next);
 	if (err) {
-		atomic_fetch_add_explicit(&h->refused, 1, memory_order_relaxed);
+		weir__figure_add_relaxed(&h->refused, 1);
 		weir__reload_drop(r);
 		return err;
 	}
@@ -145,7 +98,7 @@ int weir__reload_close(struct weir_reload *r)
 	                                 .previous = keep ? g->current : NULL,
 	                                 .number = g->number + 1,
 	                                 .since = weir__seconds() };
-	atomic_fetch_add_explicit(&h->swaps, 1, memory_order_relaxed);
+	weir__figure_add_relaxed(&h->swaps, 1);
 	close_with(r, after, keep ? NULL : g->current, g->previous, r->options.defer_free);
 	return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The previous filter: taken back, or given up. H5 in generation.h says why a rollback loses no
- * insert.
+ * The previous filter: taken back, or given up. Why a rollback loses no insert: H5 in generation.h.
  *
  *     rollback   record {previous, -, -}  grace period   free the old record, the rejected filter
  *     drop       record {current, -, -}   grace period   free the old record, the previous one */
 #include <stdlib.h>
+#include <weir/reload.h>
 #include "error.h"
 #include "set/generation.h"
 
@@ -35,7 +35,7 @@ static int begin_and_leave(struct weir_handle *h, bool rolls_back, const char *v
 		return err;
 	err = leave(h, rolls_back, verb);
 	if (!err && rolls_back)
-		atomic_fetch_add_explicit(&h->swaps, 1, memory_order_relaxed);
+		weir__figure_add_relaxed(&h->swaps, 1);
 	weir__writer_release(h);
 	return err;
 }

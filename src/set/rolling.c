@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A rolling set: creation, and who replaces which shard. Each shard is a handle, so H1 to H5
- * (generation.h) hold in each by themselves; what is new is the routing, which never changes,
- * and that all shards share one writer's claim. */
+ * A rolling set: creation, and the replacement of its shards. Each shard is a handle, so H1 to H5
+ * (generation.h) hold in it. New are the routing, which never changes, and the one writer's claim
+ * that all shards share. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,8 @@
 #include "error.h"
 #include "options.h"
 #include "plan.h"
+#include "set/handle.h"
+#include "set/reload.h"
 #include "set/rolling.h"
 
 /* Room for the fullest of the shards: random hashes spread as a Poisson variable. */
@@ -18,7 +20,7 @@ static uint64_t shard_capacity(uint64_t capacity, uint32_t shards)
 	return (uint64_t)ceil(mean + sqrt(mean));
 }
 
-/* What a shard of that size will be, or why it cannot be. */
+/* Fail, with the sentence, if there can be no shard of that size. */
 static int check_shard(const struct weir_params *shard, uint32_t shards)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -68,6 +70,7 @@ static int add_shard(struct weir_rolling *set, uint32_t i, struct weir_params *p
 	}
 	set->shard[i]->writer = &set->claimed;
 	params->seed = set->seed = f->array.seed; /* the first one's, if none was given */
+	set->hash = f->kind->hash;
 	return 0;
 }
 
@@ -92,7 +95,7 @@ int weir_rolling_create(struct weir_rolling **out, const struct weir_params *par
 	}
 	if (err) {
 		for (uint32_t i = 0; i < set->shards; i++)
-			weir__handle_free(set->shard[i]); /* nobody has seen it */
+			weir__handle_free(set->shard[i]); /* not published yet */
 		free(set);
 		return err;
 	}

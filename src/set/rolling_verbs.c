@@ -8,7 +8,7 @@ enum { TOGETHER = 64 }; /* keys whose lines are fetched together: a word of the 
 
 uint64_t weir_rolling_hash(const struct weir_rolling *set, const void *key, size_t len)
 {
-	return weir__hash(set->seed, key, len);
+	return weir__hash_by(set->hash, set->seed, key, len);
 }
 
 uint32_t weir_rolling_shard(const struct weir_rolling *set, uint64_t hash)
@@ -93,7 +93,7 @@ int64_t weir_rolling_insert_hashes(struct weir_rolling *set, const uint64_t *has
 		for (size_t i = 0; i < some; i++)
 			fetch(set, hashes[at + i]);
 		for (size_t i = 0; i < some; i++) {
-			/* a section within this one: H1 asks for one record a key */
+			/* in a section within this one: H1 requires one record a key */
 			int answer = weir_rolling_insert_hash(set, hashes[at + i]);
 			if (answer < 0) {
 				inserted = answer;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a loader offers to the reload of one shard: the hashes of that shard are inserted, the
- * others passed over. */
+ * Inserts into the reload of one shard: of all that the loader offers, the keys of that shard are
+ * inserted and the others are passed over. */
 #include "set/share.h"
 
 enum { AT_A_TIME = 2048 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Which hashes of a rolling set lie in a shard, and what they are there. The shard's filter
- * looks for its block in the top bits of a hash; those that chose the shard are the same for all
- * its keys, so they are turned to the bottom. */
+ * Which hashes of a rolling set lie in a shard, and what they become there. The top bits of a hash
+ * choose the shard, and a filter chooses the block by the top bits too. All keys of a shard agree
+ * in the bits that chose it, so a hash is rotated and those come last. */
 #ifndef WEIR_SRC_SHARE_H
 #define WEIR_SRC_SHARE_H
 
@@ -9,7 +9,7 @@
 #include "set/keys.h"
 
 struct weir_share {
-	unsigned bits; /* log2(shards); 0: no rolling set, every hash is taken as it is */
+	unsigned bits; /* log2(shards); 0: not of a rolling set, every hash is taken as it is */
 	uint32_t shard;
 };
 

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ * Records, the writer's claim, and freeing what a writer has retired. */
+#include <stdlib.h>
+#include "error.h"
+#include "set/generation.h"
+
+double weir__seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next,
+                                     struct weir_filter *previous, uint64_t number)
+{
+	struct weir_generation *record = malloc(sizeof *record);
+	if (record)
+		*record = (struct weir_generation){ .current = current,
+		                                    .next = next,
+		                                    .previous = previous,
+		                                    .number = number,
+		                                    .since = weir__seconds() };
+	return record;
+}
+
+int weir__writer_begin(struct weir_handle *h, const char *verb)
+{
+	if (weir__in_section(&h->rcu))
+		return weir__fail(-EDEADLK,
+		                  "%s inside a read-side section: it would wait for its own caller",
+		                  verb);
+	if (!weir__flag_claim_acquire(h->writer))
+		return weir__fail(-EBUSY,
+		                  "%s: a reload, refresh or rollback of this handle is under way",
+		                  verb);
+	return 0;
+}
+
+static uint64_t bytes_of(const struct weir_filter *f)
+{
+	return f ? f->bytes : 0;
+}
+
+uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generation *g)
+{
+	return bytes_of(g->current) + bytes_of(g->next) + bytes_of(g->previous) +
+	       weir__figure_load_relaxed(&h->bytes_retired);
+}
+
+static void free_retired(struct weir_retired *retired)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		weir_destroy(retired->filters[i]);
+		free(retired->records[i]);
+	}
+	free(retired);
+}
+
+static void free_deferred(struct rcu_head *head)
+{
+	struct weir_retired *retired = caa_container_of(head, struct weir_retired, head);
+	WEIR__SECTIONS_ENDED(head); /* what weir__retire() wrote */
+	struct weir_handle *h = retired->handle;
+	uint64_t bytes = bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]);
+	WEIR__SECTIONS_ENDED((void *)(uintptr_t)h->rcu.flavor);
+	free_retired(retired);
+	weir__figure_sub_relaxed(&h->bytes_retired, bytes);
+	/* from here on the handle may be freed: see weir__retired_wait() */
+	weir__users_sub_release(&h->retiring);
+}
+
+void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defer)
+{
+	if (!defer) {
+		weir__synchronize(&h->rcu);
+		free_retired(retired);
+		return;
+	}
+	retired->handle = h;
+	weir__users_add_relaxed(&h->retiring);
+	weir__figure_add_relaxed(&h->bytes_retired, bytes_of(retired->filters[0]) +
+	                                                    bytes_of(retired->filters[1]));
+	WEIR__SECTION_ENDS(&retired->head); /* its thread reads what is written here */
+	h->rcu.flavor->update_call_rcu(&retired->head, free_deferred);
+}
+
+void weir__retired_wait(struct weir_handle *h)
+{
+	while (weir__users_load_acquire(&h->retiring))
+		weir__barrier(&h->rcu);
+}

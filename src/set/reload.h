@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * The steps of a reload, for refresh.c and rolling.c. */
+#ifndef WEIR_SRC_RELOAD_H
+#define WEIR_SRC_RELOAD_H
+
+#include <weir/reload.h>
+#include "set/share.h"
+
+/* weir_reload_begin(). @share: what its inserts take. */
+int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
+                       const struct weir_reload_options *options, struct weir_share share);
+
+/* Publish @next, a filter that no insert is in yet, beside the current one; the reload owns it.
+ * The handle is claimed. Fails with -ENOMEM: then the filter is still the caller's. */
+int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
+                      const struct weir_reload_options *options);
+/* weir_reload_commit() without its check for a section, and weir_reload_abort(); both end the
+ * claim. */
+int weir__reload_close(struct weir_reload *r);
+void weir__reload_drop(struct weir_reload *r);
+
+#endif
