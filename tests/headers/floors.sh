@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The house has floors: a file includes what stands on its own floor or below, a kind sees no other
+# kind's files, and no two files of the library call each other in a circle, function pointers aside.
+# floors.sh SOURCE_ROOT LIBRARY.a
+set -eu
+root=$1 library=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$root/src"
+
+floor() { # of a path below src/, from the ground up
+	case $1 in
+	config.h) echo 0 ;;
+	atomic.* | cpu.* | error.* | hash.* | hash_*.c | memory.* | options.*) echo 1 ;;
+	batch.* | kind.* | lines.* | sizing.*) echo 2 ;;
+	kinds/*) echo 3 ;;
+	build.* | bulk.* | filter.* | plan.* | removal.* | stats.* | whole.*) echo 4 ;;
+	image/*) echo 5 ;;
+	set/*) echo 6 ;;
+	*) echo "$1: stands on no floor: give it one in floors.sh" >&2; exit 1 ;;
+	esac
+}
+
+wing() { # of a kind's file: the kind it belongs to
+	case $1 in kinds/list.* | kinds/common/*) ;; kinds/*) echo "$1" | sed 's|kinds/\([^./]*\).*|\1|' ;; esac
+}
+
+n=0
+for file in $(find . -name tool -prune -o -name '*.[ch]' -print | sed 's|^\./||'); do
+	here=$(floor "$file")
+	for header in $(sed -n 's/^#include "\(.*\)"/\1/p' "$file"); do
+		there=$(floor "$header")
+		if [ "$there" -gt "$here" ]; then
+			echo "$file (floor $here) includes $header (floor $there)" >&2
+			n=1
+		elif [ "$(wing "$header")" ] && [ "$here" -eq 3 ] && [ "$(wing "$header")" != "$(wing "$file")" ]; then
+			echo "$file sees another kind's $header" >&2
+			n=1
+		fi
+		# An include cycle would be a pair that orders itself both ways.
+		case $file in *.h) echo "$file $header" ;; esac
+	done
+done > "$work/includes"
+tsort "$work/includes" > /dev/null || { echo "headers include each other in a circle" >&2; n=1; }
+
+# "caller callee", by name of object, from the functions that one defines and another calls.
+nm -A "$library" | awk '
+	{ sub(/^[^:]*:/, "", $1); object = $1; sub(/:.*/, "", object) }
+	$(NF - 1) == "T" { home[$NF] = object }
+	$(NF - 1) == "U" { calls[object " " $NF] }
+	END {
+		for (call in calls) {
+			split(call, part, " ")
+			if (part[2] in home && home[part[2]] != part[1]) print part[1], home[part[2]]
+		}
+	}' | sort -u > "$work/calls"
+[ "$(wc -l < "$work/calls")" -ge 40 ] || { echo "$library: no calls found" >&2; n=1; }
+tsort "$work/calls" > /dev/null || { echo "files of the library call each other in a circle" >&2; n=1; }
+[ "$n" -eq 0 ]
+echo "$(wc -l < "$work/includes") includes, $(wc -l < "$work/calls") calls from file to file"
