@@ -3,6 +3,7 @@
 
 base_packages='gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libcmocka-dev libzstd-dev liburcu-dev zlib1g-dev libjansson-dev'
 bench_packages='g++ libbenchmark-dev libbloom-dev'
+tool_packages='python3 zstd' # what the tests of the command call
 clang_packages='clang libclang-rt-14-dev'
 
 # The longest first, and what builds in one folder apart: two run at a time.
@@ -65,7 +66,7 @@ step_quick() {
 everything=(-Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled)
 
 step_gcc() {
-	packages $base_packages $bench_packages
+	packages $base_packages $bench_packages $tool_packages gnuplot-nox
 	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
 	meson_test gcc --no-suite slow --no-suite schedule --no-suite model
 }
@@ -78,7 +79,7 @@ step_clang() {
 }
 
 step_asan() {
-	packages $base_packages g++
+	packages $base_packages g++ $tool_packages
 	build_in asan -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled -Db_sanitize=address,undefined -Db_lundef=false
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson_test asan -t 4 "${fixed_layout[@]}" --no-suite slow --no-suite property --no-suite model \
 		--no-suite headers --no-suite install --no-suite bench
@@ -115,9 +116,9 @@ step_valgrind() {
 		--wrap "valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible --suppressions=$root/tests/valgrind.supp"
 }
 
-# cross MESON_NAME DEBIAN_NAME
+# cross MESON_NAME DEBIAN_NAME COMPILER_NAME: the compiler only recommends its C library.
 cross() {
-	packages $base_packages "gcc-$3" qemu-user
+	packages $base_packages "gcc-$3" "libc6-dev-$2-cross" qemu-user
 	tests/cross/sysroot.sh "$2" "$build/sysroot-$2"
 	printf "[constants]\nsysroot = '%s'\n" "$build/sysroot-$2" > "$build/$2.ini"
 	build_in "$1" --cross-file "$build/$2.ini" --cross-file "tests/cross/$1.ini" -Dbuildtype=debugoptimized -Doptimization=2 \
@@ -155,7 +156,7 @@ step_fuzz() {
 }
 
 step_eva() {
-	packages frama-c-base
+	packages frama-c-base gcc libc6-dev
 	check tests/fuzz/run-eva.sh
 }
 

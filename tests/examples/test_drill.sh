@@ -80,7 +80,7 @@ test_trouble() {
 }
 
 test_status_line() {
-	command -v script >/dev/null || return
+	has_terminal || return
 	TERM=xterm script -qec "'$weir' drill -d 2 --every=0.1 keys" /dev/null >typed 2>&1 </dev/null
 	if grep -q 'drilling .* swaps, .* lookups/s, 0 lost, 0:0. left' typed; then ok; else fail 'no status line' "$(cat -v typed)"; fi
 	TERM=xterm script -qec "'$weir' drill -d 1 --no-progress keys" /dev/null >typed 2>&1 </dev/null

@@ -272,13 +272,13 @@ test_merge() {
 
 # A terminal gets a progress line, and it is wiped; nobody else does.
 test_progress() {
-	command -v script >/dev/null || return
 	local slow="{ cat keys; sleep 1; cat keys; } | '$weir' build -p 1% -n $n -o term.weir"
+	run 0 bash -c "$slow"; if [ -s err ]; then fail 'progress without a terminal' "$(cat -v err)"; else ok; fi
+	has_terminal || return
 	TERM=xterm script -qec "$slow" /dev/null >typed 2>&1 </dev/null
 	if grep -q 'building .*keys, .*/s, .*left' typed; then ok; else fail 'no progress line on a terminal' "$(cat -v typed)"; fi
 	TERM=xterm script -qec "$slow --no-progress" /dev/null >typed 2>&1 </dev/null
 	if grep -q 'building' typed; then fail '--no-progress draws' "$(cat -v typed)"; else ok; fi
-	run 0 bash -c "$slow"; if [ -s err ]; then fail 'progress without a terminal' "$(cat -v err)"; else ok; fi
 }
 
 for part in main plan build build_trouble input null_and_long query info_verify merge progress; do

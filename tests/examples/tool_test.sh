@@ -37,6 +37,10 @@ json() {
 		fail "JSON: not $2" "$(head -c 600 "$1")" "$(tail -n 1 json_err)"
 	fi
 }
+# has_terminal: whether script gets a pseudo-terminal here; says so if not.
+has_terminal() {
+	script -qec true /dev/null >typed 2>&1 </dev/null || { echo 'skipped: no pseudo-terminal'; return 1; }
+}
 
 # The keys: the system's words if there are any, else made ones; every seventh will do for most. Absent ones begin with a
 # blank, which no word does.

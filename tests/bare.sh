@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A command in a clean clone, within a minimal Debian 12 made for it: what a script needs and does
+# not install, this machine may have by chance. See --help.
+set -eu
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+. "$root/tests/install-packages.sh"
+
+usage() {
+	cat <<-END
+	usage: tests/bare.sh [--keep] [--base=FOLDER] [COMMAND...]
+
+	Makes a minimal Debian 12 in a folder (half a minute), clones the last commit into it
+	and runs COMMAND there as root, such as: tests/bare.sh tests/run.sh asan
+	Without COMMAND: tests/run.sh. The exit status is COMMAND's.
+	--keep         leaves the system there and says where; else it is deleted
+	--base=FOLDER  copies the system from FOLDER, where the first such run puts it
+	--help         this
+
+	It has debootstrap's minbase, git, and this machine's sources of packages. It is made in
+	\$TMPDIR or /var/tmp, takes 0.3 GB and what COMMAND adds. Needs root and the right to mount.
+	END
+}
+
+# Where this machine has Debian 12 from, in whichever format its sources are written.
+mirror() {
+	local release=/dists/bookworm/InRelease
+	apt-get --print-uris update | sed -n "s|^'\(.*\)$release'.*|\1|p" | head -n 1
+}
+
+# make_system FOLDER: nothing of this machine but its way to the packages.
+make_system() {
+	local from include=git
+	from=$(mirror)
+	[ -n "$from" ] || { echo "bare.sh: apt has no source of bookworm here" >&2; return 1; }
+	[[ $from != https:* ]] || include+=,ca-certificates
+	eval "$(apt-config shell http_proxy Acquire::http::Proxy https_proxy Acquire::https::Proxy)"
+	export http_proxy https_proxy # debootstrap calls wget
+	echo "making a minimal Debian 12 in $1" >&2
+	debootstrap --variant=minbase --include=$include bookworm "$1" "$from" > "$1.log" 2>&1 || {
+		tail -n 20 "$1.log" >&2
+		echo "bare.sh: debootstrap failed" >&2
+		return 1
+	}
+	rm -rf "$1/etc/apt"
+	cp -a /etc/apt "$1/etc"
+	cp -a /usr/share/keyrings "$1/usr/share"
+	cp -L /etc/resolv.conf /etc/hosts "$1/etc"
+	printf '#!/bin/sh\nexit 101\n' > "$1/usr/sbin/policy-rc.d" # no package starts a service
+	chmod +x "$1/usr/sbin/policy-rc.d"
+}
+
+# run_within FOLDER BASE COMMAND...: the first process of its namespaces. When it ends, whatever
+# ends it, none of their processes and mounts is left.
+run_within() {
+	local folder=$1 base=$2 system=$1/system
+	local known=(HOME=/root TERM="${TERM-dumb}" PATH=/usr/sbin:/usr/bin:/sbin:/bin)
+	shift 2
+	if [ -n "$base" ] && [ -e "$base" ]; then
+		cp -a "$base" "$system"
+	else
+		make_system "$system"
+		[ -z "$base" ] || { cp -a "$system" "$base.new" && mv "$base.new" "$base"; }
+	fi
+	mount -t proc proc "$system/proc"
+	mount -t sysfs -o ro sysfs "$system/sys"
+	mount -t devpts -o newinstance,ptmxmode=666,mode=620,gid=5 devpts "$system/dev/pts"
+	mount -t tmpfs -o mode=1777 tmpfs "$system/dev/shm"
+	mv "$folder/weir.bundle" "$system/root"
+	chroot "$system" git -c advice.detachedHead=false clone --quiet /root/weir.bundle /root/weir
+	[ -z "${http_proxy-}" ] || known+=(http_proxy="$http_proxy")
+	[ -z "${https_proxy-}" ] || known+=(https_proxy="$https_proxy")
+	chroot "$system" env -i -C /root/weir "${known[@]}" "$@"
+}
+
+# Whatever ends this script, with what it began.
+undo() {
+	local status=$?
+	trap '' INT TERM HUP
+	if [ -n "$space" ]; then
+		kill -KILL $(cat "/proc/$space/task/$space/children") || kill -KILL "$space" || true
+		wait "$space" || true
+	fi 2> /dev/null
+	if [ -n "$keep" ] && [ -e "$work/system/root/weir" ]; then
+		echo "kept: $work/system, in it the clone /root/weir" >&2
+	else
+		rm -rf --one-file-system "$work"
+	fi
+	[ -z "$base" ] || rm -rf --one-file-system "$base.new"
+	exit "$status"
+}
+
+if [ "${1-}" = --within ]; then
+	shift
+	exec 2>&3 3>&-
+	run_within "$@"
+	exit
+fi
+
+keep='' base=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--help | -h) usage; exit 0 ;;
+	--keep) keep=yes ;;
+	--base=?*) base=$(realpath -m "${1#--base=}") ;;
+	-*) usage >&2; exit 2 ;;
+	*) break ;;
+	esac
+	shift
+done
+[ $# -gt 0 ] || set -- tests/run.sh
+[ "$(id -u)" -eq 0 ] || { echo "bare.sh: only root can make a system of its own" >&2; exit 2; }
+unshare --mount --pid --fork true || { echo "bare.sh: may not mount anything here" >&2; exit 2; }
+need_packages debootstrap
+
+umask 022
+work=$(mktemp -d "${TMPDIR:-/var/tmp}/weir-bare.XXXXXX")
+space='' # the process beside the namespaces: it ends when all within them have
+trap undo EXIT
+trap 'exit 130' INT TERM HUP
+git -C "$root" bundle create --quiet "$work/weir.bundle" HEAD
+# In the background, or else a signal would wait for it. That its child was killed, which is all
+# that unshare itself would say, is no news.
+unshare --mount-proc --pid --fork --kill-child "$root/tests/bare.sh" --within "$work" "$base" \
+	"$@" <&0 3>&2 2> /dev/null &
+space=$!
+status=0
+wait "$space" || status=$?
+space=''
+exit "$status"
