@@ -85,8 +85,7 @@ const char *show_clock(struct shown *to, double seconds)
 
 const char *kind_name(uint32_t kind)
 {
-	static const char *const names[] = {
-		[WEIR_BLOCKED] = "blocked", [WEIR_CLASSIC] = "classic"
-	};
+	static const char *const names[] = { [WEIR_BLOCKED] = "blocked",
+	                                     [WEIR_CLASSIC] = "classic" };
 	return kind < sizeof names / sizeof *names ? names[kind] : "unknown";
 }
