@@ -19,7 +19,7 @@ void __tsan_func_exit(void)
 {
 }
 
-/* What the library tells ThreadSanitizer about liburcu: det's own grace periods give that order,
+/* The library's hints to ThreadSanitizer about liburcu: det's own grace periods give that order,
  * so these must add none. */
 void __tsan_acquire(void *address)
 {
@@ -107,7 +107,7 @@ static const enum det_order order_of[] = { DET_RELAXED, DET_ACQUIRE, DET_ACQUIRE
 	RMW(bits, type, fetch_add, DET_ADD, old + operand) \
 	RMW(bits, type, fetch_sub, DET_SUB, old - operand) \
 	RMW(bits, type, fetch_or, DET_OR, old | operand) \
-	RMW(bits, type, fetch_and, DET_AND, old &operand) \
+	RMW(bits, type, fetch_and, DET_AND, old & operand) \
 	RMW(bits, type, fetch_xor, DET_XOR, old ^ operand) \
 	static int compare_exchange##bits(volatile type *a, type *expected, type desired, \
 	                                  int success, int failure, bool weak) \

@@ -73,7 +73,7 @@ void __tsan_func_exit(void)
 {
 }
 
-/* What the library tells ThreadSanitizer about liburcu, which gives that order itself. */
+/* The library's hints to ThreadSanitizer about liburcu, which gives that order itself. */
 void __tsan_acquire(void *address)
 {
 	(void)address;
