@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * How long a thread was ready to run while another had its CPU: what tells a shared machine from
- * a slow filter. */
+ * How long a thread was ready to run while another had its CPU: the difference between a shared
+ * machine and a slow filter. */
 #ifndef WEIR_BENCH_ACCOUNT_H
 #define WEIR_BENCH_ACCOUNT_H
 

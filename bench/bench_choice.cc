@@ -153,12 +153,8 @@ void add_case(const Case &c)
 	Part size = c.bits > 0 ? Part("bits", c.bits) : Part("rate", c.rate);
 	auto body = [c](benchmark::State &state) { run(state, c); };
 	if (c.kind->words_per_key)
-		add({ { "kind", c.kind->name },
-		      { "z", c.kind->words_per_key },
-		      size,
-		      { "keys", c.n },
-		      { "op", c.op } },
-		    body);
+		add({ { "kind", c.kind->name }, { "z", c.kind->words_per_key }, size,
+		      { "keys", c.n }, { "op", c.op } }, body);
 	else
 		add({ { "kind", c.kind->name }, size, { "keys", c.n }, { "op", c.op } }, body);
 }
@@ -206,10 +202,9 @@ void add_all(const Options &options)
 	size_t most = options.full()  ? size_t(1) << 30 :
 	              options.quick() ? size_t(1) << 23 :
 	                                size_t(1) << 27;
+	auto last = options.quick() ? Kind::always : options.full() ? Kind::rare : Kind::slow;
 	for (const Kind &kind : kinds()) {
-		if (kind.when > (options.quick() ? Kind::always :
-		                 options.full()  ? Kind::rare :
-		                                   Kind::slow))
+		if (kind.when > last)
 			continue;
 		const Points &points = points_of(kind, options);
 		for (double rate : points.rates)
@@ -219,17 +214,15 @@ void add_all(const Options &options)
 	}
 }
 
-const char help[] = "Which kind and size? Time, memory and measured rate of each kind, on one CPU: "
-                    "at equal rate (rate:0.01, asked of all) and at equal\n"
-                    "memory (bits:12, bits a key given to all; fp_asked is then what the layout's "
-                    "own formula expects). blocked has one layout for each\n"
-                    "z, the words a key touches; is_default: weir would choose this one. hit, miss "
-                    "and insert take a key a call, batch asks absent keys\n"
-                    "1024 a call. split is called through a pointer, as weir's verbs are (cores "
-                    "has it inlined); it, libbloom and textbook are what there\n"
-                    "is otherwise. fp_interval above 0.1: there were not enough absent keys to say "
-                    "the rate within a tenth; --quick asks 8 million at\n"
-                    "most, --full a thousand million.\n";
+const char help[] =
+	"Which kind and size? Time, memory and measured rate of each kind, on one CPU: at equal\n"
+	"rate (rate:0.01, asked of all) and at equal memory (bits:12, bits a key given to all;\n"
+	"fp_asked is then what the layout's own formula expects). blocked has one layout for\n"
+	"each z, the words a key touches; is_default: weir would choose this one. hit, miss and\n"
+	"insert take a key a call, batch asks absent keys 1024 a call. split is called through a\n"
+	"pointer, as weir's verbs are (cores has it inlined); it, libbloom and textbook are what\n"
+	"there is otherwise. fp_interval above 0.1: there were not enough absent keys to give\n"
+	"the rate within a tenth; --quick asks 8 million at most, --full a thousand million.\n";
 
 const Question choice = { "choice", help, { 3, 0.02 }, { 5, 0.03 }, { 9, 0.2 }, false, add_all };
 

@@ -120,7 +120,7 @@ void progress(const Case &c)
 		        c.contender.name, size_name(c.n).c_str(), c.threads);
 }
 
-/* The median of a few rounds, which is what one iteration is said to have taken. */
+/* The median of a few rounds, which is reported as the time of one iteration. */
 template <class Round> double median_of(size_t rounds, Round round)
 {
 	Series series;
@@ -147,10 +147,9 @@ void run(benchmark::State &state, const Case &c)
 	size_t count = std::min<size_t>(c.n, size_t(1) << 20);
 	for (auto _ : state)
 		state.SetIterationTime(1e-9 * median_of(rounds_of(c), [&](size_t i) {
-		                               return measure(team, *f.set, c.op, keys, i * count,
-		                                              count, c.threads > 1)
-		                                       .ns;
-		                       }));
+			bool wall = c.threads > 1;
+			return measure(team, *f.set, c.op, keys, i * count, count, wall).ns;
+		}));
 	report(state, f.facts);
 }
 
@@ -227,9 +226,8 @@ void add_threads(const Contender &contender, size_t n, double rate)
 /* How fast the machine reads random lines, beside the lookups of filters of that size. */
 void add_limits(size_t n)
 {
-	static const Contender lines = {
-		"machine_random_lines", random_lines, m100, false, true, true
-	};
+	static const Contender lines = { "machine_random_lines", random_lines, m100, false, true,
+	                                 true };
 	for (unsigned threads : { 1u, 2u })
 		if (threads <= allowed_cpus().size())
 			add({ lines, Op::hit, n, 0.01, threads }, false);

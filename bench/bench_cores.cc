@@ -90,13 +90,9 @@ void add_case(const Case &c)
 {
 	/* "split-batch" is the yardstick's own batch verb: the same set by name, another batch */
 	bool yardstick = c.contender->lookups_only;
-	add({ { "op", name_of(c.verb) },
-	      { "set", yardstick ? "split" : c.contender->name },
-	      { "rate", c.rate },
-	      { "keys", keys_for(c.size.bytes) },
-	      { "fits", c.size.fits },
-	      { "batch", yardstick ? batch_keys : c.batch },
-	      { "threads", c.threads } },
+	add({ { "op", name_of(c.verb) }, { "set", yardstick ? "split" : c.contender->name },
+	      { "rate", c.rate }, { "keys", keys_for(c.size.bytes) }, { "fits", c.size.fits },
+	      { "batch", yardstick ? batch_keys : c.batch }, { "threads", c.threads } },
 	    [c](benchmark::State &state) { run(state, c); });
 }
 
@@ -138,26 +134,24 @@ void add_all(const Options &options)
 {
 	for (const Size &size : sizes())
 		for (double rate : { 0.01, 0.001 })
-			for (const Contender &contender : contenders)
+			for (const Contender &contender : contenders) {
+				bool few = contender.when == Contender::everything;
 				if (wanted(contender, size, rate, options) &&
-				    keys_for(size.bytes) <
-				            (contender.when == Contender::everything ? 10000000u :
-				                                                       ~0u))
+				    keys_for(size.bytes) < (few ? 10000000u : ~0u))
 					add_set(contender, size, rate, options);
+			}
 }
 
 const char help[] =
-	"How does throughput grow with cores? Lookups of keys that are there (hit) and are not "
-        "(miss), inserts of new keys from empty to\n"
-	"capacity (insert), 19 hits for one insert (mixed), inserts of keys of which few come "
-        "often (zipf: Zipf's law, 0.99), one key a call\n"
-	"or in batches of 1024, on 1, 2, 4 ... and all allowed CPUs, in filters that fit half of "
-        "the L2, half of the L3, and four times the\n"
-	"last cache, at 1 % and 0.1 %. blocked and classic are weir's through its shared library, "
-        "blocked-inline through <weir/inline.h>;\n"
-	"split is a split-block filter written for this machine, inlined; the others are what a "
-        "user would write: libbloom behind a mutex,\n"
-	"64 shards each behind a mutex or a read-write lock, liburcu's hash table (--full).\n";
+	"How does throughput grow with cores? Lookups of keys that are there (hit) and are not\n"
+	"(miss), inserts of new keys from empty to capacity (insert), 19 hits for one insert\n"
+	"(mixed), inserts of keys of which few come often (zipf: Zipf's law, 0.99), one key a\n"
+	"call or in batches of 1024, on 1, 2, 4 ... and all allowed CPUs, in filters that fit\n"
+	"half of the L2, half of the L3, and four times the last cache, at 1 % and 0.1 %.\n"
+	"blocked and classic are weir's through its shared library, blocked-inline through\n"
+	"<weir/inline.h>; split is a split-block filter written for this machine, inlined; the\n"
+	"others are what a user would write: libbloom behind a mutex, 64 shards each behind a\n"
+	"mutex or a read-write lock, liburcu's hash table (--full).\n";
 
 const Question cores = { "cores", help, { 3, 0.03 }, { 5, 0.03 }, { 9, 0.4 }, false, add_all };
 

@@ -55,31 +55,28 @@ void add_all(const Options &options)
 			                         name_of_file(path));
 		for (How how : { How::single, How::batch, How::insert_hashes, How::load_hashes })
 			for (unsigned threads : thread_counts(options.quick() ? 3 : 64))
-				add({ { "what", "build" },
-				      { "file", name_of_file(path) },
-				      { "how", name_of(how) },
-				      { "threads", threads } },
+				add({ { "what", "build" }, { "file", name_of_file(path) },
+				      { "how", name_of(how) }, { "threads", threads } },
 				    [=](benchmark::State &state) {
-				            run(state, path, how, threads);
+					    run(state, path, how, threads);
 				    });
 		add_images(path);
 	}
 }
 
-const char help[] = "What does my set cost? A blocked filter at 1 % of the lines of each file "
-                    "(without any: the words of wamerican-insane if they are\n"
-                    "there, else a million made-up keys).\n"
-                    "  what:build           from nothing to all keys, on 1, 2, 4 ... CPUs. how: "
-                    "single (weir_insert), batch (weir_insert_keys, 1024 a\n"
-                    "                       call), insert_hashes (all hashes at once, into a "
-                    "filter that others may use), load_hashes (one that is\n"
-                    "                       private still)\n"
-                    "  what:save            to $TMPDIR (/var/tmp), with fsync; form:zstd is "
-                    "compressed at level 3\n"
-                    "  what:load, map, map_unverified   and a thousand lookups; cache:cold after "
-                    "the kernel was asked to forget the file: in_page_cache is\n"
-                    "                       the share of it that it kept\n"
-                    "All times are of the clock. bytes: the filter's, or the image's.\n";
+const char help[] =
+	"What does my set cost? A blocked filter at 1 % of the lines of each file (without any:\n"
+	"the words of wamerican-insane if they are there, else a million made-up keys).\n"
+	"  what:build           from nothing to all keys, on 1, 2, 4 ... CPUs. how: single\n"
+	"                       (weir_insert), batch (weir_insert_keys, 1024 a call),\n"
+	"                       insert_hashes (all hashes at once, into a filter that others may\n"
+	"                       use), load_hashes (one that is private still)\n"
+	"  what:save            to $TMPDIR (/var/tmp), with fsync; form:zstd is compressed at\n"
+	"                       level 3\n"
+	"  what:load, map, map_unverified   and a thousand lookups; cache:cold after the kernel\n"
+	"                       was asked to forget the file: in_page_cache is the share of it\n"
+	"                       that it kept\n"
+	"All times are of the clock. bytes: the filter's, or the image's.\n";
 
 const Question cost = { "cost", help, { 3, 0.1 }, { 5, 0.3 }, { 9, 1.0 }, true, add_all };
 

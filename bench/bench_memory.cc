@@ -15,20 +15,18 @@ void add_all(const Options &options)
 
 const char help[] =
 	"What do pages, batches and the length of keys do? One thread, a blocked filter at 1 %:\n"
-	"  what:pages  huge against small (4 KiB) pages; huge_share is what the kernel really "
-        "granted\n"
-	"  what:batch  1 to 256 keys a call. How far ahead a batch fetches is compiled into weir, "
-        "so the size of the batch is what there is\n"
-	"              to choose.\n"
-	"  what:hash   keys of 4 to 1024 bytes: XXH3 alone and inlined, weir's hash, a whole "
-        "lookup, one by one and in batches\n"
-	"  what:lines, what:fetch-or  the machine's limits, on 1, 2, 4 ... CPUs: random lines "
-        "read, with the prefetch distance it likes best;\n"
-	"              locked or's of a word of each thread's own, of the same word for all, and "
-        "of random words\n"
-	"limit_per_second beside a filter is what one thread gets of the very same memory: random "
-        "lines for lookups, random fetch-ors for\n"
-	"inserts, of which one key makes two here.\n";
+	"  what:pages  huge against small (4 KiB) pages; huge_share is what the kernel really\n"
+	"              granted\n"
+	"  what:batch  1 to 256 keys a call. How far ahead a batch fetches is compiled into weir,\n"
+	"              so the size of the batch is what there is to choose.\n"
+	"  what:hash   keys of 4 to 1024 bytes: XXH3 alone and inlined, weir's hash, a whole\n"
+	"              lookup, one by one and in batches\n"
+	"  what:lines, what:fetch-or  the machine's limits, on 1, 2, 4 ... CPUs: random lines\n"
+	"              read, with the prefetch distance it likes best; locked or's of a word of\n"
+	"              each thread's own, of the same word for all, and of random words\n"
+	"limit_per_second beside a filter is what one thread gets of the very same memory:\n"
+	"random lines for lookups, random fetch-ors for inserts, of which one key makes two\n"
+	"here.\n";
 
 const Question memory = { "memory", help, { 3, 0.02 }, { 5, 0.05 }, { 9, 0.3 }, false, add_all };
 

@@ -16,8 +16,7 @@ extern const struct rcu_flavor_struct urcu_memb_flavor, urcu_qsbr_flavor;
 namespace bench {
 namespace {
 
-const Flavor flavors[] = { { "bp", nullptr },
-                           { "memb", &urcu_memb_flavor },
+const Flavor flavors[] = { { "bp", nullptr }, { "memb", &urcu_memb_flavor },
                            { "qsbr", &urcu_qsbr_flavor } };
 
 struct Case {
@@ -142,8 +141,8 @@ void measure_readers(benchmark::State &state, const Case &c, Target &target)
 		Reading during = readers.run(nullptr, replace);
 		return tally_of(during, readers.run(&sides->during_times, replace));
 	});
-	double calm = sides->calm.keys / sides->calm.ns,
-	       during = sides->during.keys / sides->during.ns;
+	double calm = sides->calm.keys / sides->calm.ns;
+	double during = sides->during.keys / sides->during.ns;
 	report(state, sides->during, c.threads + 1);
 	lost_keys(state, sides->calm.lost);
 	counter(state, "of_calm", during / calm);
@@ -173,18 +172,15 @@ void run(benchmark::State &state, const Case &c)
 
 void add_case(const Case &c)
 {
-	add({ { "phase", name_of(c.phase) },
-	      { "op", name_of(c.read) },
-	      { "flavor", c.flavor->name },
-	      { "keys", c.n },
-	      { "threads", c.threads } },
+	add({ { "phase", name_of(c.phase) }, { "op", name_of(c.read) },
+	      { "flavor", c.flavor->name }, { "keys", c.n }, { "threads", c.threads } },
 	    [c](benchmark::State &state) { run(state, c); });
 }
 
 std::vector<unsigned> reader_counts(const Options &options)
 {
-	unsigned cpus = static_cast<unsigned>(allowed_cpus().size()),
-	         beside = std::max(1u, cpus - 1);
+	unsigned cpus = static_cast<unsigned>(allowed_cpus().size());
+	unsigned beside = std::max(1u, cpus - 1);
 	std::vector<unsigned> counts = { beside };
 	if (options.quick())
 		return counts;
@@ -214,24 +210,23 @@ void add_all(const Options &options)
 				}
 }
 
-const char help[] = "What does a reload do to my readers? Throughput and latency of threads that "
-                    "look up keys, all of them present, while one loader\n"
-                    "replaces the set without a pause between two reloads: the worst that a server "
-                    "can meet. A blocked filter at 1 %.\n"
-                    "  phase:rebuild  a new filter filled with every key        phase:copy  a new "
-                    "filter with the bits of the old one\n"
-                    "  phase:refresh  an image file taken over, mapped          phase:roll  "
-                    "rebuilt one of 16 shards at a time\n"
-                    "  op: hit (a key a call), batch (64 keys a call), insert (keys that the "
-                    "loader inserts too, a key a call)\n"
-                    "  flavor: of RCU. threads: readers, the first CPUs each; the loader takes the "
-                    "last one, and shares it where threads is as many.\n"
-                    "items_per_second are the keys of all readers, in runs without a clock; p50_ns "
-                    "to p9999_ns and max_ns of each call in other\n"
-                    "runs, clock_ns already taken off. calm_per_second, calm_p50_ns ...: the same "
-                    "readers with no loader, in turn with it; of_calm is\n"
-                    "the throughput as a share of that. lost: lookups that missed a key. All times "
-                    "are of the clock.\n";
+const char help[] =
+	"What does a reload do to my readers? Throughput and latency of threads that look up\n"
+	"keys, all of them present, while one loader replaces the set without a pause between\n"
+	"two reloads: the worst that a server can meet. A blocked filter at 1 %.\n"
+	"  phase:rebuild  a new filter filled with every key\n"
+	"  phase:copy     a new filter with the bits of the old one\n"
+	"  phase:refresh  an image file taken over, mapped\n"
+	"  phase:roll     rebuilt one of 16 shards at a time\n"
+	"  op: hit (a key a call), batch (64 keys a call), insert (keys that the loader inserts\n"
+	"      too, a key a call)\n"
+	"  flavor: of RCU. threads: readers, the first CPUs each; the loader takes the last one,\n"
+	"          and shares it where threads is as many.\n"
+	"items_per_second are the keys of all readers, in runs without a clock; p50_ns to\n"
+	"p9999_ns and max_ns of each call in other runs, clock_ns already taken off.\n"
+	"calm_per_second, calm_p50_ns ...: the same readers with no loader, in turn with it;\n"
+	"of_calm is the throughput as a share of that. lost: lookups that missed a key. All\n"
+	"times are of the clock.\n";
 
 const Question reload = { "reload", help, { 3, 0.1 }, { 5, 0.1 }, { 9, 1.0 }, false, add_all };
 

@@ -100,9 +100,8 @@ Outcome compare(const Comparison &c, const Keys &keys, const Options &options)
 		for (unsigned turn = 0; turn < (twice ? 2 : 1); turn++) {
 			bool backwards = (twice ? turn : i) % 2;
 			for (bool is_first : { !backwards, backwards }) {
-				Cost cost = (is_first ? first : second)
-				                    .round(keys, (2 * i + turn) * count, count,
-				                           wall);
+				Runner &side = is_first ? first : second;
+				Cost cost = side.round(keys, (2 * i + turn) * count, count, wall);
 				(is_first ? one : two).ns += cost.ns / (twice ? 2 : 1);
 				o.busy = std::min(o.busy, cost.busy);
 			}
@@ -150,8 +149,8 @@ void print_facts(const std::vector<Outcome> &outcomes)
 			if (!side.no_filter)
 				seen[key] = second ? o.second_facts : o.first_facts;
 		}
-	printf("\nMeasured when filled to capacity (0 false negatives in each):\n%10s %6s %-28s "
-	       "%9s %8s\n",
+	printf("\nMeasured when filled to capacity (0 false negatives in each):\n"
+	       "%10s %6s %-28s %9s %8s\n",
 	       "n", "asked", "", "bits/key", "measured");
 	for (const auto &[key, facts] : seen)
 		printf("%s %9.2f %7.3f%%\n", key.c_str(), facts.bits_per_key, facts.rate * 100);
@@ -163,13 +162,13 @@ void write_json(const std::string &path, const std::vector<Outcome> &outcomes)
 	if (!out)
 		throw std::runtime_error(path + ": " + strerror(errno));
 	fprintf(out,
-	        "{\n  \"cpu\": \"%s\", \"cpus\": %zu, \"load_average\": %.2f, \"isa\": \"%s\",\n  "
-	        "\"comparisons\": [",
+	        "{\n  \"cpu\": \"%s\", \"cpus\": %zu, \"load_average\": %.2f, \"isa\": \"%s\",\n"
+	        "  \"comparisons\": [",
 	        cpu_name().c_str(), allowed_cpus().size(), load_average(), weir_isa().c_str());
 	auto side = [&](const char *name, const Side &s, const Series &t, const Facts &f) {
 		fprintf(out,
-		        "\"%s\": {\"name\": \"%s\", \"threads\": %u, \"ns\": %.4f, \"spread\": "
-		        "%.4f, \"bits_per_key\": %.4f, \"measured_rate\": %.6f}",
+		        "\"%s\": {\"name\": \"%s\", \"threads\": %u, \"ns\": %.4f, "
+		        "\"spread\": %.4f, \"bits_per_key\": %.4f, \"measured_rate\": %.6f}",
 		        name, s.name, s.threads, t.median(), t.spread(), f.bits_per_key, f.rate);
 	};
 	const char *comma = "";
@@ -220,9 +219,10 @@ void run(const Options &options)
 	printf("%s, %zu CPUs, load average %.2f, weir's kernel: %s\n", cpu_name().c_str(),
 	       allowed_cpus().size(), load_average(), weir_isa().c_str());
 	printf("Nanoseconds a key, medians of %u alternating rounds. Ratio: median of the rounds' "
-	       "own, and its interquartile range (!: above 10 %%).\n"
-	       "Quiet: the ratio of the quickest tenths, beside it, for a machine that is "
-	       "shared.\n\n",
+	       "own, and\n"
+	       "its interquartile range (!: above 10 %%). Quiet: the ratio of the quickest tenths, "
+	       "beside it,\n"
+	       "for a machine that is shared.\n\n",
 	       options.rounds);
 	printf("%-31s %4s %6s %-27s %7s  %-27s %7s  %6s %5s  %6s\n", "", "n", "rate", "", "ns", "",
 	       "ns", "ratio", "", "quiet");
@@ -246,8 +246,8 @@ void run(const Options &options)
 }
 
 const char usage[] =
-	"usage: bench_targets [--largest=N] [--rounds=N] [--ms=N] [--promised] [--only=TEXT] "
-        "[--json=FILE] [--list]\n"
+	"usage: bench_targets [--largest=N] [--rounds=N] [--ms=N] [--promised]\n"
+	"       [--only=TEXT] [--json=FILE] [--list]\n"
 	"  --largest=N  leave out sizes above N keys (10000000; 100000000 for all)\n"
 	"  --rounds=N   alternating rounds a comparison (31)\n"
 	"  --ms=N       length of a round of lookups (20)\n"

@@ -97,8 +97,8 @@ double settle(const std::string &path, bool cold)
 	struct stat st;
 	if (fstat(file.fd, &st) || st.st_size == 0)
 		throw std::runtime_error(path + ": has no size");
-	size_t size = static_cast<size_t>(st.st_size),
-	       page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+	size_t size = static_cast<size_t>(st.st_size);
+	size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 	if (cold)
 		posix_fadvise(file.fd, 0, 0, POSIX_FADV_DONTNEED);
 	else
@@ -186,11 +186,8 @@ void add_case(const Case &c)
 		add({ { "what", "save" }, { "file", name_of_file(c.path) }, { "form", form } },
 		    body);
 	else
-		add({ { "what", name_of(c.step) },
-		      { "file", name_of_file(c.path) },
-		      { "form", form },
-		      { "cache", c.cold ? "cold" : "warm" } },
-		    body);
+		add({ { "what", name_of(c.step) }, { "file", name_of_file(c.path) },
+		      { "form", form }, { "cache", c.cold ? "cold" : "warm" } }, body);
 }
 
 } // namespace

@@ -139,8 +139,8 @@ Quality quality_of(const struct weir_filter *f, const KeyFile &file)
 	static const Strings absent_keys(absent, 1000000); /* 16 to 64 random bytes: in no file */
 	struct weir_stats stats = WEIR_STATS_INIT;
 	check(weir_stats(f, &stats), "weir_stats");
-	std::vector<uint64_t> bitmap(
-		WEIR_BITMAP_WORDS(std::max(file.keys.size(), absent_keys.size())));
+	size_t most = std::max(file.keys.size(), absent_keys.size());
+	std::vector<uint64_t> bitmap(WEIR_BITMAP_WORDS(most));
 	Quality q;
 	q.bits_per_key = static_cast<double>(stats.bytes) * 8 /
 	                 static_cast<double>(file.keys.size());

@@ -14,11 +14,8 @@ void lookups(std::vector<Comparison> &out, size_t n, unsigned threads)
 	const Side bare = { "weir_contains", weir_single, Op::hit, threads };
 	bool promised = threads == 1 && n == m1;
 	auto against_bare = [&](const char *name, Maker make, double limit, double slack_ns) {
-		Comparison c = { threads == 1 ? "lookup : bare" : "lookup : bare, 2 threads",
-		                 n,
-		                 0.01,
-		                 { name, make, Op::hit, threads },
-		                 bare };
+		Comparison c = { threads == 1 ? "lookup : bare" : "lookup : bare, 2 threads", n,
+		                 0.01, { name, make, Op::hit, threads }, bare };
 		c.limit = promised ? limit : 0;
 		c.slack_ns = promised ? slack_ns : 0;
 		out.push_back(c);
@@ -36,19 +33,12 @@ void lookups(std::vector<Comparison> &out, size_t n, unsigned threads)
 void reloads(std::vector<Comparison> &out, size_t n)
 {
 	bool promised = n == m1;
-	out.push_back({ "insert, reload : none",
-	                n,
-	                0.01,
+	out.push_back({ "insert, reload : none", n, 0.01,
 	                { "weir_handle_insert, reload", handle_reloading, Op::insert },
-	                { "weir_handle_insert", handle_bp, Op::insert },
-	                promised ? 2.3 : 0 });
-	out.push_back({ "readers, reloads : none",
-	                n,
-	                0.01,
+	                { "weir_handle_insert", handle_bp, Op::insert }, promised ? 2.3 : 0 });
+	out.push_back({ "readers, reloads : none", n, 0.01,
 	                { "while reloads run", handle_back_to_back, Op::hit },
-	                { "undisturbed", handle_get_memb, Op::hit },
-	                promised ? 0.9 : 0,
-	                true });
+	                { "undisturbed", handle_get_memb, Op::hit }, promised ? 0.9 : 0, true });
 }
 
 } // namespace

@@ -31,8 +31,8 @@ public:
 	{
 		if (!isatty(2) || !seen_.insert(name).second)
 			return;
-		double done = static_cast<double>(seen_.size() - 1),
-		       spent = clock_ns(CLOCK_MONOTONIC) * 1e-9 - began_;
+		double done = static_cast<double>(seen_.size() - 1);
+		double spent = clock_ns(CLOCK_MONOTONIC) * 1e-9 - began_;
 		char left[48] = "";
 		if (done > 0)
 			snprintf(left, sizeof(left), ", about %.0f s left",
@@ -75,18 +75,17 @@ void run(benchmark::State &state, const std::string &name,
 void usage(FILE *out)
 {
 	fprintf(out,
-	        "usage: bench_%s [--quick | --full] [--no-context]%s [Google Benchmark's "
-	        "options]\n\n%s\n"
+	        "usage: bench_%s [--quick | --full] [--no-context]%s\n"
+	        "       [Google Benchmark's options]\n\n%s\n"
 	        "  --quick      a selection (%u repetitions of %g s each)\n"
-	        "  --full       everything (%u of %g s); without either, what is usual (%u of %g "
-	        "s)\n"
-	        "  --no-context say nothing of the machine (the JSON does)\n%s"
+	        "  --full       everything (%u of %g s); without either, what is usual (%u of\n"
+	        "               %g s)\n"
+	        "  --no-context print nothing about the machine (the JSON has it)\n%s"
 	        "  --help       this text, and Google Benchmark's own options\n\n"
-	        "items_per_second are keys. One thread's time is of its CPU, several threads' of "
-	        "the clock, unless said otherwise above.\n"
-	        "shared: there were more threads than CPUs, or other programs took a CPU for more "
-	        "than a twentieth of the time. It exits with 1\n"
-	        "if a filter lost a key.\n\n",
+	        "items_per_second are keys. One thread's time is of its CPU, several threads' of\n"
+	        "the clock, unless stated otherwise above.\n"
+	        "shared: there were more threads than CPUs, or other programs took a CPU for more\n"
+	        "than a twentieth of the time. It exits with 1 if a filter lost a key.\n\n",
 	        question->name, question->takes_keys ? " [--keys FILE ...]" : "", question->help,
 	        question->quick.repetitions, question->quick.seconds, question->full.repetitions,
 	        question->full.seconds, question->normal.repetitions, question->normal.seconds,

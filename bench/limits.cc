@@ -17,10 +17,10 @@ namespace {
 
 class LineSet final : public Set {
 public:
-  explicit LineSet(size_t bytes) : region_(bytes), lines_(region_.base(), bytes)
-  {
-          lines_.read(0, 1); /* the distance is sought */
-  }
+	explicit LineSet(size_t bytes) : region_(bytes), lines_(region_.base(), bytes)
+	{
+		lines_.read(0, 1); /* the distance is sought */
+	}
 	uint64_t bytes() const override { return region_.bytes(); }
 	void clear() override {}
 	uint64_t lookup(const uint64_t *keys, size_t n) override { return lines_.read(keys[0], n); }

@@ -15,10 +15,10 @@ namespace bench {
 class Lines {
 public:
 	/* @tries: lines asked of each distance while the best is sought, six times. */
-  Lines(void *base, size_t bytes, size_t tries = size_t(1) << 20)
-      : base_(static_cast<char *>(base)), lines_(bytes / 64), tries_(tries)
-  {
-  }
+	Lines(void *base, size_t bytes, size_t tries = size_t(1) << 20)
+	    : base_(static_cast<char *>(base)), lines_(bytes / 64), tries_(tries)
+	{
+	}
 
 	/* Reads a word of @n random lines. */
 	uint64_t read(uint64_t from, size_t n)
@@ -41,7 +41,7 @@ public:
 	{
 		uint64_t last = 0;
 		for (size_t i = 0; i < n; i++)
-			/* always 0, but only memory tells */
+			/* always 0, but only memory shows that */
 			last = *word(place(keys[i] ^ last)) & nothing();
 		return last;
 	}

@@ -124,15 +124,15 @@ std::vector<Size> sizes()
 	if (l3 / 2 > 2 * l2)
 		out.push_back({ "L3", l3 / 2 });
 	size_t beyond = 4 * std::max(l2, l3);
-	out.push_back(
-		{ "memory", std::min(std::max(beyond, size_t(64) << 20), memory_bytes() / 16) });
+	beyond = std::max(beyond, size_t(64) << 20);
+	out.push_back({ "memory", std::min(beyond, memory_bytes() / 16) });
 	return out;
 }
 
 size_t keys_for(size_t bytes)
 {
-	double keys = static_cast<double>(bytes) * 8 / 10.27,
-	       unit = std::pow(10, std::floor(std::log10(keys)) - 1);
+	double keys = static_cast<double>(bytes) * 8 / 10.27;
+	double unit = std::pow(10, std::floor(std::log10(keys)) - 1);
 	return static_cast<size_t>(std::round(keys / unit) * unit);
 }
 

@@ -75,8 +75,8 @@ void run_word(benchmark::State &state, bool own, unsigned threads)
 		       return timed(team, a_round, [&](unsigned thread) {
 			       uint64_t *word = &words[own ? thread * 16 : 0];
 			       for (size_t i = 0; i < a_round; i++)
-	                               __atomic_fetch_or(word, UINT64_C(1) << i % 64,
-	                                                 __ATOMIC_RELAXED);
+				       __atomic_fetch_or(word, UINT64_C(1) << i % 64,
+				                         __ATOMIC_RELAXED);
 		       });
 	       }),
 	       threads);
@@ -91,12 +91,10 @@ Limit limit_of(void *memory, size_t bytes)
 	auto best = [&](auto work) {
 		double most = 0;
 		uint64_t at = 0;
-		for (int again = 0; again < 7; again++, at += a_round)
-			most = std::max(
-				most,
-				static_cast<double>(a_round) /
-					(timed(team, a_round, [&](unsigned) { work(at); }).ns *
-			                 1e-9));
+		for (int again = 0; again < 7; again++, at += a_round) {
+			double ns = timed(team, a_round, [&](unsigned) { work(at); }).ns;
+			most = std::max(most, static_cast<double>(a_round) / (ns * 1e-9));
+		}
 		return most;
 	};
 	double read = best([&](uint64_t at) { benchmark::DoNotOptimize(lines.read(at, a_round)); });
@@ -130,16 +128,14 @@ void add_limits(const Options &options)
 					add({ { "what", write ? "fetch-or" : "lines" },
 					      { "where", "random" },
 					      { "pages", name_of_pages(huge) },
-					      { "fits", size.fits },
-					      { "threads", threads } },
+					      { "fits", size.fits }, { "threads", threads } },
 					    [=](benchmark::State &state) {
-					            run_array(state, size, huge, threads, write);
+						    run_array(state, size, huge, threads, write);
 					    });
 	}
 	for (bool own : { true, false })
 		for (unsigned threads : thread_counts(options.quick() ? 3 : 64))
-			add({ { "what", "fetch-or" },
-			      { "where", own ? "own" : "same" },
+			add({ { "what", "fetch-or" }, { "where", own ? "own" : "same" },
 			      { "threads", threads } },
 			    [=](benchmark::State &state) { run_word(state, own, threads); });
 }

@@ -54,11 +54,8 @@ void run(benchmark::State &state, const Size &size, bool huge, Verb verb, size_t
 
 void add_case(const char *what, const Size &size, bool huge, Verb verb, size_t batch)
 {
-	add({ { "what", what },
-	      { "pages", name_of_pages(huge) },
-	      { "keys", keys_for(size.bytes) },
-	      { "fits", size.fits },
-	      { "op", name_of(verb) },
+	add({ { "what", what }, { "pages", name_of_pages(huge) }, { "keys", keys_for(size.bytes) },
+	      { "fits", size.fits }, { "op", name_of(verb) },
 	      { "batch", batch } },
 	    [=](benchmark::State &state) { run(state, size, huge, verb, batch); });
 }

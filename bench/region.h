@@ -52,13 +52,13 @@ private:
 	{
 		mapped_ = (bytes_ + huge_page - 1) / huge_page * huge_page;
 		size_t slack = mapped_ + huge_page;
-		char *p = static_cast<char *>(mmap(nullptr, slack, PROT_READ | PROT_WRITE,
-		                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-		                                   0));
+		int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+		char *p = static_cast<char *>(
+			mmap(nullptr, slack, PROT_READ | PROT_WRITE, flags, -1, 0));
 		if (p == MAP_FAILED)
 			throw std::bad_alloc();
-		char *aligned = reinterpret_cast<char *>(
-			(reinterpret_cast<uintptr_t>(p) + huge_page - 1) / huge_page * huge_page);
+		uintptr_t first = reinterpret_cast<uintptr_t>(p) + huge_page - 1;
+		char *aligned = reinterpret_cast<char *>(first / huge_page * huge_page);
 		if (aligned > p)
 			munmap(p, static_cast<size_t>(aligned - p));
 		if (aligned + mapped_ < p + slack)

@@ -64,7 +64,7 @@ struct Reading {
 	uint64_t lost = 0;
 };
 
-/* Pinned threads that read while told to. */
+/* Pinned threads that read in the phases that run() sets. */
 class Readers {
 public:
 	Readers(Target &target, Read read, unsigned threads, const Flavor &flavor);

@@ -62,7 +62,7 @@ void Readers::live(Reader &reader, unsigned number)
 	flavor_.leave();
 }
 
-/* Until told otherwise. */
+/* Until the state changes. */
 void Readers::read(Reader &reader, int how, size_t &at)
 {
 	const std::vector<uint64_t> &hashes = target_.hashes();
@@ -73,9 +73,10 @@ void Readers::read(Reader &reader, int how, size_t &at)
 	uint64_t began = ticks_now();
 	while (state_.load(std::memory_order_relaxed) == how) {
 		at = (at + block) % n;
-		uint64_t found = how == clocked ? target_.one_by_one(read_, &hashes[at], block,
-		                                                     reader.times.get()) :
-		                                  target_.whole(read_, &hashes[at], block);
+		const uint64_t *keys = &hashes[at];
+		struct histogram *times = reader.times.get();
+		uint64_t found = how == clocked ? target_.one_by_one(read_, keys, block, times) :
+		                                  target_.whole(read_, keys, block);
 		done.lost += block - found;
 		done.keys += block;
 		flavor_.quiet();

@@ -21,10 +21,10 @@ void must(bool good, const char *verb)
 
 void insert_all(struct weir_reload *r, const std::vector<uint64_t> &hashes)
 {
-	for (size_t i = 0; i < hashes.size(); i += piece)
-		must(weir_reload_insert_hashes(r, &hashes[i], std::min(piece, hashes.size() - i)) >=
-		             0,
-		     "weir_reload_insert_hashes");
+	for (size_t i = 0; i < hashes.size(); i += piece) {
+		size_t n = std::min(piece, hashes.size() - i);
+		must(weir_reload_insert_hashes(r, &hashes[i], n) >= 0, "weir_reload_insert_hashes");
+	}
 }
 
 /* The loops of the readers over the verbs of @Self, which are inlined: find, find_many, add. */
@@ -145,8 +145,8 @@ private:
 	}
 	void refresh()
 	{
-		std::string from = folder_ + (turn_++ % 2 ? "/two" : "/one"),
-		            next = folder_ + "/next", path = folder_ + "/current";
+		std::string from = folder_ + (turn_++ % 2 ? "/two" : "/one");
+		std::string next = folder_ + "/next", path = folder_ + "/current";
 		if (link(from.c_str(), next.c_str()) || rename(next.c_str(), path.c_str()))
 			throw std::runtime_error(path + ": cannot be put there");
 		int got = weir_handle_refresh(handle_, path.c_str());

@@ -56,8 +56,8 @@ void Table::ReportRuns(const std::vector<Run> &runs)
 
 void Table::Finalize()
 {
-	printf("Millions of keys a second, all threads together (x1, x2: threads)\n%-26s %5s %6s "
-	       "%8s %8s",
+	printf("Millions of keys a second, all threads together (x1, x2: threads)\n"
+	       "%-26s %5s %6s %8s %8s",
 	       "", "n", "asked", "measured", "bits/key");
 	for (const std::string &column : columns_)
 		printf(" %10s", column.c_str());

@@ -13,43 +13,28 @@ void lookups(std::vector<Comparison> &out, size_t n, double rate, bool promised)
 	double batch = n == m1 ? 0.90 : 0.80;
 	for (Op op : { Op::hit, Op::miss }) {
 		bool hit = op == Op::hit;
-		out.push_back({ hit ? "batch lookup, hit" : "batch lookup, miss",
-		                n,
-		                rate,
+		out.push_back({ hit ? "batch lookup, hit" : "batch lookup, miss", n, rate,
 		                { "weir_contains_fixed", weir_batch, op },
-		                { "yardstick, batch", yardstick_batch, op },
-		                limit(batch) });
-		out.push_back({ hit ? "single lookup, hit" : "single lookup, miss",
-		                n,
-		                rate,
+		                { "yardstick, batch", yardstick_batch, op }, limit(batch) });
+		out.push_back({ hit ? "single lookup, hit" : "single lookup, miss", n, rate,
 		                { "weir_contains", weir_single, op },
 		                { "yardstick, inlined", yardstick_single, op },
 		                n == m1 ? limit(1.9) : 0 });
-		out.push_back({ hit ? "inline lookup, hit" : "inline lookup, miss",
-		                n,
-		                rate,
+		out.push_back({ hit ? "inline lookup, hit" : "inline lookup, miss", n, rate,
 		                { "weir_inline_contains", weir_inlined, op },
 		                { "yardstick, inlined", yardstick_single, op },
 		                n == m1 ? limit(1.15) : 0 });
 	}
-	out.push_back({ "batch against single yardstick",
-	                n,
-	                rate,
+	out.push_back({ "batch against single yardstick", n, rate,
 	                { "weir_contains_fixed", weir_batch, Op::hit },
 	                { "yardstick, inlined", yardstick_single, Op::hit } });
-	out.push_back({ "batch against AVX-512 yardstick",
-	                n,
-	                rate,
+	out.push_back({ "batch against AVX-512 yardstick", n, rate,
 	                { "weir_contains_fixed", weir_batch, Op::hit },
 	                { "yardstick -march=native", yardstick_native_batch, Op::hit } });
-	out.push_back({ "dependent lookups (latency)",
-	                n,
-	                rate,
+	out.push_back({ "dependent lookups (latency)", n, rate,
 	                { "weir_contains", weir_single, Op::chain },
 	                { "yardstick, inlined", yardstick_single, Op::chain } });
-	out.push_back({ "dependent lookups (latency)",
-	                n,
-	                rate,
+	out.push_back({ "dependent lookups (latency)", n, rate,
 	                { "weir_inline_contains", weir_inlined, Op::chain },
 	                { "yardstick, inlined", yardstick_single, Op::chain } });
 }
@@ -58,88 +43,48 @@ void lookups(std::vector<Comparison> &out, size_t n, double rate, bool promised)
 void calls(std::vector<Comparison> &out)
 {
 	const Side yardstick = { "yardstick, inlined", yardstick_single, Op::hit };
-	out.push_back({ "machine: a call by pointer",
-	                m1,
-	                0.01,
+	out.push_back({ "machine: a call by pointer", m1, 0.01,
 	                { "empty call", empty_calls, Op::hit, 1, nullptr, true },
-	                yardstick,
-	                0,
-	                false,
-	                true });
-	out.push_back({ "machine: yardstick by pointer",
-	                m1,
-	                0.01,
+	                yardstick, 0, false, true });
+	out.push_back({ "machine: yardstick by pointer", m1, 0.01,
 	                { "yardstick, by pointer", yardstick_called, Op::hit },
-	                yardstick,
-	                0,
-	                false,
-	                true });
-	out.push_back({ "single lookup, both by pointer",
-	                m1,
-	                0.01,
+	                yardstick, 0, false, true });
+	out.push_back({ "single lookup, both by pointer", m1, 0.01,
 	                { "weir_contains", weir_single, Op::hit },
-	                { "yardstick, by pointer", yardstick_called, Op::hit },
-	                0,
-	                false,
-	                true });
+	                { "yardstick, by pointer", yardstick_called, Op::hit }, 0, false, true });
 }
 
 void inserts(std::vector<Comparison> &out, size_t n, double rate, bool promised)
 {
 	const Side yardstick = { "yardstick, inlined", yardstick_single, Op::insert };
 	auto limit = [&](size_t at, double x) { return promised && n == at ? x : 0; };
-	out.push_back({ "insert new",
-	                n,
-	                rate,
-	                { "weir_insert", weir_single, Op::insert },
-	                yardstick,
-	                limit(m1, 0.80) });
-	out.push_back({ "insert new, inline",
-	                n,
-	                rate,
-	                { "weir_inline_insert", weir_inlined, Op::insert },
-	                yardstick,
+	out.push_back({ "insert new", n, rate, { "weir_insert", weir_single, Op::insert },
+	                yardstick, limit(m1, 0.80) });
+	out.push_back({ "insert new, inline", n, rate,
+	                { "weir_inline_insert", weir_inlined, Op::insert }, yardstick,
 	                limit(m1, 0.65) });
-	out.push_back({ "insert new, batch",
-	                n,
-	                rate,
-	                { "weir_insert_fixed", weir_batch, Op::insert },
-	                yardstick,
+	out.push_back({ "insert new, batch", n, rate,
+	                { "weir_insert_fixed", weir_batch, Op::insert }, yardstick,
 	                limit(m10, 0.50) });
-	out.push_back({ "insert present : lookup",
-	                n,
-	                rate,
+	out.push_back({ "insert present : lookup", n, rate,
 	                { "weir_insert", weir_single, Op::present },
-	                { "weir_contains", weir_single, Op::hit },
-	                promised ? 1.3 : 0 });
+	                { "weir_contains", weir_single, Op::hit }, promised ? 1.3 : 0 });
 }
 
 void threads(std::vector<Comparison> &out, size_t n, double rate)
 {
 	auto scale = [&](const char *question, const char *name, Maker make, Op op, double limit) {
-		out.push_back({ question,
-		                n,
-		                rate,
-		                { name, make, op, 2 },
-		                { "on 1 thread", make, op, 1 },
-		                limit,
-		                true });
+		out.push_back({ question, n, rate, { name, make, op, 2 },
+		                { "on 1 thread", make, op, 1 }, limit, true });
 	};
 	const Side one = { "on 1 thread", registers_only, Op::hit, 1, nullptr, true };
-	out.push_back({ "machine: 2 threads : 1",
-	                n,
-	                rate,
+	out.push_back({ "machine: 2 threads : 1", n, rate,
 	                { "registers only", registers_only, Op::hit, 2, nullptr, true },
-	                one,
-	                0,
-	                true,
-	                true });
+	                one, 0, true, true });
 	scale("2 threads : 1, batch lookup", "weir_contains_fixed", weir_batch, Op::hit, 1.9);
 	scale("2 threads : 1, single lookup", "weir_contains", weir_single, Op::hit, 1.9);
 	scale("2 threads : 1, batch insert", "weir_insert_fixed", weir_batch, Op::insert,
-	      n == m100 ? 1.8 :
-	      n == m1   ? 1.6 :
-	                  0);
+	      n == m100 ? 1.8 : n == m1 ? 1.6 : 0);
 	scale("2 threads : 1, single insert", "weir_insert", weir_single, Op::insert, 0);
 	scale("2 threads : 1, yardstick insert", "yardstick, inlined", yardstick_single, Op::insert,
 	      0);
@@ -152,10 +97,7 @@ void kernels(std::vector<Comparison> &out, size_t n, double rate)
 		const char *question = op == Op::hit ? "kernels, hit" : "kernels, miss";
 		auto compare = [&](const char *a, const char *isa_a, const char *b,
 		                   const char *isa_b, Maker make) {
-			out.push_back({ question,
-			                n,
-			                rate,
-			                { a, make, op, 1, isa_a },
+			out.push_back({ question, n, rate, { a, make, op, 1, isa_a },
 			                { b, make, op, 1, isa_b } });
 		};
 		compare("weir_contains, avx2", "avx2", "weir_contains, scalar", "scalar",
@@ -175,30 +117,14 @@ void large(std::vector<Comparison> &out)
 	for (Op op : { Op::hit, Op::miss })
 		out.push_back({ op == Op::hit ? "batch lookup : random line, hit" :
 		                                "batch lookup : random line, miss",
-		                m100,
-		                0.01,
-		                { "weir_contains_fixed", weir_batch, op },
-		                lines,
-		                1.2 });
-	out.push_back({ "single lookup : random line",
-	                m100,
-	                0.01,
-	                { "weir_contains", weir_single, Op::hit },
-	                lines });
-	out.push_back({ "bulk load : single inserts",
-	                m100,
-	                0.01,
-	                { "weir_insert_hashes", weir_bulk, Op::insert },
-	                single,
-	                2.5,
-	                true });
-	out.push_back({ "private load : single inserts",
-	                m100,
-	                0.01,
-	                { "weir_load_hashes", weir_private, Op::insert },
-	                single,
-	                0,
-	                true });
+		                m100, 0.01, { "weir_contains_fixed", weir_batch, op },
+		                lines, 1.2 });
+	out.push_back({ "single lookup : random line", m100, 0.01,
+	                { "weir_contains", weir_single, Op::hit }, lines });
+	out.push_back({ "bulk load : single inserts", m100, 0.01,
+	                { "weir_insert_hashes", weir_bulk, Op::insert }, single, 2.5, true });
+	out.push_back({ "private load : single inserts", m100, 0.01,
+	                { "weir_load_hashes", weir_private, Op::insert }, single, 0, true });
 }
 
 } // namespace

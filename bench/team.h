@@ -31,7 +31,7 @@ struct Elapsed {
 };
 
 /* @threads threads, each pinned to a CPU of its own while there are as many. Work of one thread
- *   is done by the caller. */
+ * is done by the caller. */
 class Team {
 public:
 	explicit Team(unsigned threads);

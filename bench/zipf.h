@@ -15,17 +15,17 @@ namespace bench {
 class Zipf {
 public:
 	/* 0.99 is what YCSB draws its keys with. @s: not 1. */
-  explicit Zipf(uint64_t n, double s = 0.99)
-      : n_(static_cast<double>(n)), s_(s), first_(integral(1.5) - 1), last_(integral(n_ + 0.5)),
-	near_(2 - inverse(integral(2.5) - std::pow(2, -s)))
-  {
+	explicit Zipf(uint64_t n, double s = 0.99)
+	    : n_(static_cast<double>(n)), s_(s), first_(integral(1.5) - 1),
+	      last_(integral(n_ + 0.5)), near_(2 - inverse(integral(2.5) - std::pow(2, -s)))
+	{
 	}
 
 	uint64_t operator()(uint64_t &state) const
 	{
 		for (;;) {
-			double uniform = static_cast<double>(scramble(state++) >> 11) * 0x1p-53,
-			       u = last_ + uniform * (first_ - last_);
+			double uniform = static_cast<double>(scramble(state++) >> 11) * 0x1p-53;
+			double u = last_ + uniform * (first_ - last_);
 			double x = inverse(u), k = std::min(std::max(std::floor(x + 0.5), 1.0), n_);
 			if (k - x <= near_ || u >= integral(k + 0.5) - std::pow(k, -s_))
 				return static_cast<uint64_t>(k) - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of followers share: a folder with an image that is replaced, what report was
- * told, and waiting for it. */
+ * What the tests of followers share: a folder with an image that is replaced, what report
+ * received, and waiting for it. */
 #ifndef WEIR_TESTS_FOLLOWERS_H
 #define WEIR_TESTS_FOLLOWERS_H
 
@@ -13,7 +13,7 @@ static const double never = 600, often = 0.02, patience = 20;
 
 static char other[4200];
 
-/* What report was told. */
+/* What report received. */
 static struct log {
 	pthread_mutex_t lock;
 	unsigned swaps, failures;
@@ -74,12 +74,12 @@ static inline void heard_last(int result, const char *part)
 {
 	pthread_mutex_lock(&heard.lock);
 	if (heard.result != result || !strstr(heard.sentence, part))
-		fail_msg("told %d, \"%s\", where %d with \"%s\" was due", heard.result,
+		fail_msg("reported %d, \"%s\", where %d with \"%s\" was due", heard.result,
 		         heard.sentence, result, part);
 	pthread_mutex_unlock(&heard.lock);
 }
 
-/* Until so many swaps and failures have been told, no more of either; with qsbr this thread is
+/* Until so many swaps and failures have been reported, no more of either; with qsbr this thread is
  * offline meanwhile. */
 static inline void expect(const struct flavor *flavor, unsigned swaps, unsigned failures)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of handles share: the flavors of RCU, a thread that sits in a section until it
- * is told to leave, keys that should be there. */
+ * What the tests of handles share: the flavors of RCU, a thread that sits in a section until the
+ * test lets it leave, keys that should be there. */
 #ifndef WEIR_TESTS_HANDLES_H
 #define WEIR_TESTS_HANDLES_H
 
@@ -17,7 +17,7 @@ struct flavor {
 	const char *name;
 	const struct rcu_flavor_struct *given; /* to weir_handle_create() */
 	const struct rcu_flavor_struct *rcu;   /* what is used then */
-	bool has_sections;                     /* that it can tell: qsbr cannot */
+	bool has_sections;                     /* that weir can notice: not those of qsbr */
 };
 
 static const struct flavor flavors[] = {

@@ -18,18 +18,9 @@
 #endif
 #include <xxhash.h>
 
-enum {
-	IMAGE_BLOCKS = 24,
-	IMAGE_SHARDS = 52,
-	IMAGE_GENERATION = 64,
-	IMAGE_COMPRESSION = 72,
-	IMAGE_BITS = 88,
-	IMAGE_HEADER_SUM = 488,
-	IMAGE_TABLE_SUM = 496,
-	IMAGE_COMMIT = 504,
-	IMAGE_TABLE = 512,
-	IMAGE_PAGE = 4096
-};
+enum { IMAGE_BLOCKS = 24, IMAGE_SHARDS = 52, IMAGE_GENERATION = 64, IMAGE_COMPRESSION = 72,
+       IMAGE_BITS = 88, IMAGE_HEADER_SUM = 488, IMAGE_TABLE_SUM = 496, IMAGE_COMMIT = 504,
+       IMAGE_TABLE = 512, IMAGE_PAGE = 4096 };
 
 static inline uint64_t image_get(const unsigned char *p, unsigned bytes)
 {
@@ -63,10 +54,10 @@ static inline void image_repair(unsigned char *image, size_t n)
 /* Make a plain image's shard checksums those of its bits, as far as @n bytes reach. */
 static inline void image_repair_table(unsigned char *image, size_t n)
 {
-	uint64_t shards = n < IMAGE_TABLE ? 0 : image_get(image + IMAGE_SHARDS, 4),
-	         blocks = shards ? image_get(image + IMAGE_BLOCKS, 8) : 0;
-	uint64_t at = shards ? image_get(image + IMAGE_BITS, 8) : 0,
-	         each = shards && blocks < n ? 64 * blocks / shards : 0;
+	uint64_t shards = n < IMAGE_TABLE ? 0 : image_get(image + IMAGE_SHARDS, 4);
+	uint64_t blocks = shards ? image_get(image + IMAGE_BLOCKS, 8) : 0;
+	uint64_t at = shards ? image_get(image + IMAGE_BITS, 8) : 0;
+	uint64_t each = shards && blocks < n ? 64 * blocks / shards : 0;
 	if (!each || image_get(image + IMAGE_COMPRESSION, 4) || at > n ||
 	    shards > (n - at) / each || shards > (n - IMAGE_TABLE) / 8)
 		return;

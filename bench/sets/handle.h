@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * sets_handle.cc: a filter behind a handle, a lock, a count of references. */
+ * handle.cc: a filter behind a handle, a lock, a count of references. */
 #ifndef WEIR_BENCH_SETS_HANDLE_H
 #define WEIR_BENCH_SETS_HANDLE_H
 

@@ -11,10 +11,10 @@ namespace {
 
 class Inlined final : public SingleKeySet<Inlined>, WeirFilter {
 public:
-  Inlined(size_t n, double rate) : WeirFilter(n, rate, WEIR_BLOCKED)
-  {
-          check(weir_inline_init(&view, filter), "weir_inline_init");
-  }
+	Inlined(size_t n, double rate) : WeirFilter(n, rate, WEIR_BLOCKED)
+	{
+		check(weir_inline_init(&view, filter), "weir_inline_init");
+	}
 	uint64_t bytes() const override { return region->bytes(); }
 	unsigned words_per_key() const override { return layout_words(); }
 	void clear() override { region->clear(); }

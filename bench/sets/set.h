@@ -73,7 +73,7 @@ public:
 	{
 		uint64_t found = 0, last = 0;
 		for (size_t i = 0; i < n; i++) {
-			/* @last is always 0, but only the answer tells */
+			/* @last is always 0, but only the answer shows that */
 			uint64_t key = keys[i] ^ last;
 			uint64_t answer = self().find(&key, sizeof(key));
 			asm volatile("" : "+r"(answer));
@@ -118,7 +118,7 @@ private:
 /* Makes an empty set for @n keys at @rate. */
 using Maker = std::unique_ptr<Set> (*)(size_t n, double rate);
 
-/* sets_weir.cc: through the verbs of the shared library. */
+/* weir.cc: through the verbs of the shared library. */
 std::unique_ptr<Set> weir_single(size_t n, double rate);
 std::unique_ptr<Set> weir_batch(size_t n, double rate);
 /* insert: weir_insert_hashes on everything at once */
@@ -127,7 +127,7 @@ std::unique_ptr<Set> weir_bulk(size_t n, double rate);
 std::unique_ptr<Set> weir_private(size_t n, double rate);
 std::unique_ptr<Set> weir_classic(size_t n, double rate);
 
-/* sets_layout.cc: weir through the shared library with everything chosen: see struct
+/* layout.cc: weir through the shared library with everything chosen: see struct
  * weir_params. It can take keys in batches of up to batch_keys, and huge pages or small ones. */
 struct LayoutSet : Set {
 	virtual void *memory() const = 0;
@@ -154,10 +154,10 @@ private:
 };
 bool weir_has_isa(const char *isa);
 
-/* sets_inline.cc: through <weir/inline.h>, compiled for this machine. */
+/* inline.cc: through <weir/inline.h>, compiled for this machine. */
 std::unique_ptr<Set> weir_inlined(size_t n, double rate);
 
-/* sets_yardstick.cc: the split-block filter, for AVX2 as the comparison asks, and for all that
+/* yardstick.cc: the split-block filter, for AVX2 as the comparison asks, and for all that
  * this machine has. */
 std::unique_ptr<Set> yardstick_single(size_t n, double rate);
 std::unique_ptr<Set> yardstick_batch(size_t n, double rate);
@@ -167,7 +167,7 @@ std::unique_ptr<Set> yardstick_called(size_t n, double rate);
 std::unique_ptr<Set> yardstick_native_single(size_t n, double rate);
 std::unique_ptr<Set> yardstick_native_batch(size_t n, double rate);
 
-/* sets_baseline.cc: what a user would write or take otherwise. */
+/* baseline.cc: what a user would write or take otherwise. */
 std::unique_ptr<Set> textbook(size_t n, double rate);
 std::unique_ptr<Set> libbloom(size_t n, double rate);
 std::unique_ptr<Set> libbloom_mutex(size_t n, double rate); /* behind one lock */

@@ -74,10 +74,10 @@ public:
 	}
 
 protected:
-  virtual void load(const uint64_t *hashes, size_t n)
-  {
-          weir_insert_hashes(filter, hashes, n, nullptr);
-  }
+	virtual void load(const uint64_t *hashes, size_t n)
+	{
+		weir_insert_hashes(filter, hashes, n, nullptr);
+	}
 };
 
 class Private final : public Bulk {
@@ -85,10 +85,10 @@ public:
 	using Bulk::Bulk;
 
 protected:
-  void load(const uint64_t *hashes, size_t n) override
-  {
-          check(weir_load_hashes(filter, hashes, n), "weir_load_hashes");
-  }
+	void load(const uint64_t *hashes, size_t n) override
+	{
+		check(weir_load_hashes(filter, hashes, n), "weir_load_hashes");
+	}
 };
 
 } // namespace

@@ -30,8 +30,8 @@ public:
 	{
 		uint64_t found = 0, bitmap[batch_keys / 64];
 		for (size_t i = 0; i < n; i += batch_keys) {
-			found += filter.contains_batch(
-				keys + i, n - i < batch_keys ? n - i : batch_keys, bitmap);
+			size_t m = n - i < batch_keys ? n - i : batch_keys;
+			found += filter.contains_batch(keys + i, m, bitmap);
 			asm volatile("" : : "r"(bitmap) : "memory"); /* the answers are wanted */
 		}
 		return found;
@@ -52,14 +52,14 @@ public:
 	void add(const void *key, size_t len) { insert_(filter, key, len); }
 
 private:
-  static uint64_t hash(const void *key, size_t len)
-  {
-          return len == 8 ? SplitBlock::hash8(key) : SplitBlock::hash(key, len);
-  }
-  static bool contains(const SplitBlock &f, const void *key, size_t len)
-  {
-          return f.contains(hash(key, len));
-  }
+	static uint64_t hash(const void *key, size_t len)
+	{
+		return len == 8 ? SplitBlock::hash8(key) : SplitBlock::hash(key, len);
+	}
+	static bool contains(const SplitBlock &f, const void *key, size_t len)
+	{
+		return f.contains(hash(key, len));
+	}
 	static void insert(SplitBlock &f, const void *key, size_t len) { f.insert(hash(key, len)); }
 
 	bool (*contains_)(const SplitBlock &, const void *, size_t) = contains;

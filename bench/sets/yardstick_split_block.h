@@ -114,10 +114,10 @@ struct SplitBlock {
 #else
 	static void words_of(uint64_t h, uint64_t out[4])
 	{
+		uint32_t low = static_cast<uint32_t>(h);
 		for (int i = 0; i < 4; i++)
-			out[i] = UINT64_C(1) << (static_cast<uint32_t>(h) * salt[2 * i] >> 27) |
-			         UINT64_C(1) << 32
-			                     << (static_cast<uint32_t>(h) * salt[2 * i + 1] >> 27);
+			out[i] = UINT64_C(1) << (low * salt[2 * i] >> 27) |
+			         UINT64_C(1) << 32 << (low * salt[2 * i + 1] >> 27);
 	}
 	static bool test(const uint64_t *words, uint64_t h)
 	{

@@ -7,8 +7,8 @@
 #include "show.h"
 #include "tool.h"
 
-/* Two of capacity, rate and memory say how large the filter will be. The rate is 1 % where
- * nothing else is said. */
+/* Two of capacity, rate and memory decide how large the filter will be. The rate is 1 % where
+ * neither it nor the memory is given. */
 static bool size_known(struct build *build)
 {
 	struct weir_params *p = &build->params;
@@ -88,9 +88,11 @@ int build_make(struct build *build)
 	if (build->like && params_like(build))
 		return TOOL_TROUBLE;
 	double began = seconds_now();
-	int status = size_known(build) ? in_one_pass(build) :
-	             bytes             ? counted_first(build) :
-	                                 through_spool(build);
+	int status;
+	if (size_known(build))
+		status = in_one_pass(build);
+	else
+		status = bytes ? counted_first(build) : through_spool(build);
 	build->seconds = seconds_now() - began;
 	return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What `weir build` was asked and what came of it. */
+ * One run of `weir build`: its options, and the filter and the figures that it ends with. */
 #ifndef WEIR_TOOL_BUILD_H
 #define WEIR_TOOL_BUILD_H
 
@@ -9,25 +9,25 @@
 #include "probe.h"
 
 struct build {
-	/* asked */
+	/* the options */
 	struct weir_params params;
 	struct fill fill;
 	const char *output, *like;
 	uint64_t max_memory;
 	int zstd_level;
 	bool quiet, as_json;
-	/* came of it */
+	/* the result */
 	struct weir_filter *filter;
 	uint64_t keys;
-	bool counted;   /* the capacity is the number of keys, found by counting */
+	bool counted;   /* the capacity is the number of lines of a first pass */
 	double seconds; /* of reading and loading */
 	struct weir_stats stats;
 	struct probe probe;
 };
 
-/* Make the filter from the files. TOOL_OK or TOOL_TROUBLE, said. */
+/* Make the filter from the files. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
 int build_make(struct build *build);
-/* Say what was built: on standard output, or on stderr if the image went there. */
+/* Print what was built: on standard output, or on stderr if the image went there. */
 void build_report(const struct build *build);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What `weir build` says at its end: what was built, and the rate as it was measured. */
+ * What `weir build` prints at its end: what was built, and the rate as it was measured. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -17,42 +17,44 @@
 
 static const char help[] =
 	"Usage: weir build [OPTION]... -o IMAGE [FILE|-]...\n"
-	"Make a filter of the lines of the FILEs, or of standard input, and save it to IMAGE.\n"
-	"Files in gzip or zstd format are decompressed.\n"
+	"Make a filter of the lines of the FILEs, or of standard input, and save it to\n"
+	"IMAGE. Files in gzip or zstd format are decompressed.\n"
 	"\n"
-	"  -o, --output=IMAGE   the image to write (- for standard output); replaced as a whole or "
-        "not at all\n"
-	"  -p, --rate=RATE      false positives among lookups of absent keys: 1%, 0.01, 1/100; "
-        "default 1% unless -m says it\n"
-	"  -n, --keys=N         make room for N different keys (K, M, G, T: powers of 1000) and "
-        "read the input once;\n"
-	"                       without it a first pass counts the lines of files; of a pipe, 8 "
-        "bytes a key are kept in memory\n"
-	"  -m, --memory=SIZE    the filter's bytes (K, M, G, T: powers of 1024); with -n and -p: "
-        "at most that\n"
+	"  -o, --output=IMAGE   the image to write (- for standard output); replaced as a\n"
+	"                       whole or not at all\n"
+	"  -p, --rate=RATE      false positives among lookups of absent keys: 1%, 0.01,\n"
+	"                       1/100; default: 1%, or what -m leaves\n"
+	"  -n, --keys=N         make room for N different keys (K, M, G, T: powers of\n"
+	"                       1000) and read the input once; without it a first pass\n"
+	"                       counts the lines of files; of a pipe, 8 bytes a key are\n"
+	"                       kept in memory\n"
+	"  -m, --memory=SIZE    the filter's bytes (K, M, G, T: powers of 1024); with -n\n"
+	"                       and -p: at most that\n"
 	"  -k, --kind=KIND      the kind of filter:\n"
 	WEIR_KINDS(KIND_LINE)
-	"  -z, --words=Z        blocked: words of a cache line a key touches, 1, 2, 4 or 8; default:\n"
-	"                       chosen by the rate\n"
-	"  -g, --bits=G         blocked: bits a key sets in each word; default: chosen by the rate\n"
+	"  -z, --words=Z        blocked: words of a cache line a key touches, 1, 2, 4 or\n"
+	"                       8; default: chosen by the rate\n"
+	"  -g, --bits=G         blocked: bits a key sets in each word; default: chosen by\n"
+	"                       the rate\n"
 	"      --probes=K       classic: bits a key sets; default: chosen by the rate\n"
 	"  -s, --seed=SEED      seed of the hash, 1 or more; default: random\n"
-	"      --like=IMAGE     size, layout and seed of IMAGE, so that the two can be merged\n"
+	"      --like=IMAGE     size, layout and seed of IMAGE, so that the two can be\n"
+	"                       merged\n"
 	"  -0, --null           keys end with a NUL byte instead of a newline\n"
 	"      --skip-empty     an empty line is not a key\n"
 	"      --as-is          do not decompress, whatever the input looks like\n"
 	"  -t, --threads=T      default: the CPUs this process may use\n"
-	"      --max-memory=SIZE  of the filter and the hashes kept; default: the memory of the "
-        "machine\n"
-	"      --zstd[=LEVEL]   compress the image for transport, 1 to 19, default 3; a compressed "
-        "image cannot be mapped\n"
-	"      --json           say what was built as JSON\n"
+	"      --max-memory=SIZE  of the filter and the hashes kept; default: the memory\n"
+	"                       of the machine\n"
+	"      --zstd[=LEVEL]   compress the image for transport, 1 to 19, default 3; a\n"
+	"                       compressed image cannot be mapped\n"
+	"      --json           print what was built as JSON\n"
 	"      --no-progress    no progress line on a terminal\n"
 	"  -q, --quiet          no progress line, no report\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"A key is a line without its newline, byte by byte: a carriage return before the newline "
-        "is part of the key.\n"
+	"A key is a line without its newline, byte by byte: a carriage return before the\n"
+	"newline is part of the key.\n"
 	"Exit status: 0 done, 2 trouble.\n";
 
 enum { LIKE = 256, PROBES, SKIP_EMPTY, AS_IS, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS };
@@ -105,7 +107,7 @@ static bool small_number(const char *option, uint64_t most, uint32_t *out)
 	return true;
 }
 
-/* What shapes the filter. Return: 1 taken, 0 wrong (said), -1 not such an option. */
+/* What shapes the filter. Return: 1 taken, 0 wrong (reported), -1 not such an option. */
 static int shape_option(int option, struct weir_params *params)
 {
 	switch (option) {
@@ -155,7 +157,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		if (taken < 0)
 			taken = option_taken(option, build, &progress);
 		if (taken <= 0)
-			return misuse_said();
+			return misuse_reported();
 	}
 	if (!build->output || !*build->output)
 		return misuse("-o IMAGE is missing: where to save the filter");
@@ -185,8 +187,7 @@ static int finish(struct build *build)
 
 int cmd_build(int argc, char **argv)
 {
-	struct build build = { .params = WEIR_PARAMS_INIT,
-	                       .stats = WEIR_STATS_INIT,
+	struct build build = { .params = WEIR_PARAMS_INIT, .stats = WEIR_STATS_INIT,
 	                       .fill.from.delimiter = '\n' };
 	bool helped = false;
 	build.fill.threads = crew_default();

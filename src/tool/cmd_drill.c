@@ -12,29 +12,33 @@
 
 static const char help[] =
 	"Usage: weir drill [OPTION]... [FILE|-]...\n"
-	"Rehearse a server: readers look up the lines of the FILEs, inserters add new keys, and a "
-        "loader rebuilds the set and swaps it in\n"
-	"under that load. Then say what it did to the readers, what it took, and whether a key was "
-        "lost: none may be.\n"
+	"Rehearse a server: readers look up the lines of the FILEs, inserters add new\n"
+	"keys, and a loader rebuilds the set and swaps it in under that load. Then print\n"
+	"what it did to the readers, what it took, and whether a key was lost: none may\n"
+	"be.\n"
 	"\n"
-	"  -r, --readers=R        reader threads; default: one for each CPU beyond two, at least "
-        "1\n"
+	"  -r, --readers=R        reader threads; default: one for each CPU beyond two,\n"
+	"                         at least 1\n"
 	"  -w, --inserters=W      inserter threads, 0 for none; default 1\n"
-	"  -d, --duration=D       seconds; default 10. The first quarter is left without reloads, "
-        "to compare with\n"
-	"      --every=T          begin a reload every T seconds, 0.5 or 2; 0: one after the "
-        "other; default 1\n"
-	"      --inserts=N        new keys to insert in that time, spread over all of it; default: "
-        "as many as the files have, 100K at least\n"
-	"  -p, --rate=RATE        false positives among lookups of absent keys; default 1%\n"
-	"  -n, --keys=N           room for N keys; default: the keys of the files and the inserts\n"
-	"      --copy             reload by copying the current filter instead of from the files' "
-        "keys and the inserters' records\n"
-	"      --keep-previous    keep the filter before; every fourth swap is then taken back\n"
+	"  -d, --duration=D       seconds; default 10. The first quarter is left without\n"
+	"                         reloads, to compare with\n"
+	"      --every=T          begin a reload every T seconds, 0.5 or 2; 0: one after\n"
+	"                         the other; default 1\n"
+	"      --inserts=N        new keys to insert in that time, spread over all of it;\n"
+	"                         default: as many as the files have, 100K at least\n"
+	"  -p, --rate=RATE        false positives among lookups of absent keys; default\n"
+	"                         1%\n"
+	"  -n, --keys=N           room for N keys; default: the keys of the files and the\n"
+	"                         inserts\n"
+	"      --copy             reload by copying the current filter instead of from\n"
+	"                         the files' keys and the inserters' records\n"
+	"      --keep-previous    keep the filter before; every fourth swap is then taken\n"
+	"                         back\n"
 	"      --flavor=FLAVOR    of liburcu: bp (default), memb, qsbr, mb\n"
-	"      --pin              each thread on a CPU of its own, while there are as many\n"
-	"  -s, --seed=SEED        seed of the hash and of what is random, 1 or more; default: "
-        "random\n"
+	"      --pin              each thread on a CPU of its own, while there are as\n"
+	"                         many\n"
+	"  -s, --seed=SEED        seed of the hash and of what is random, 1 or more;\n"
+	"                         default: random\n"
 	"  -0, --null             keys end with a NUL byte instead of a newline\n"
 	"      --skip-empty       an empty line is not a key\n"
 	"      --as-is            do not decompress\n"
@@ -42,30 +46,19 @@ static const char help[] =
 	"      --no-progress      no status line on a terminal\n"
 	"  -h, --help             this text\n"
 	"\n"
-	"The keys are kept as hashes, 8 bytes each, and looked up by hash: hashing is not in the "
-        "figures. A reader times every second block\n"
-	"of 512 lookups one by one, for the latency, and the others as a whole, for the lookups a "
-        "second. Every lookup is of a key that must\n"
-	"be there: of the files, or one whose insert had returned. At the end all of them are "
-        "looked up once more. A filter says yes to a\n"
-	"lost key as often as to any absent one, so it is told by one lookup with a probability of "
-        "1 - RATE. The new keys are bounded,\n"
-	"since a filter with more than its capacity would hide losses; if over half of its bits "
-        "are set at the end, the report says so.\n"
+	"The keys are kept as hashes, 8 bytes each, and looked up by hash: hashing is not\n"
+	"in the figures. A reader times every second block of 512 lookups one by one, for\n"
+	"the latency, and the others as a whole, for the lookups a second. Every lookup\n"
+	"is of a key that must be there: of the files, or one whose insert had returned.\n"
+	"At the end all of them are looked up once more. A filter answers yes for a lost\n"
+	"key as often as for any absent one, so one lookup finds the loss with a\n"
+	"probability of 1 - RATE. The new keys are bounded, since a filter with more than\n"
+	"its capacity would hide losses; if over half of its bits are set at the end, the\n"
+	"report warns of it.\n"
 	"Exit status: 0 nothing was lost, 1 something was, 2 trouble.\n";
 
-enum {
-	EVERY = 256,
-	INSERTS,
-	COPY,
-	KEEP_PREVIOUS,
-	FLAVOR,
-	PIN,
-	SKIP_EMPTY,
-	AS_IS,
-	JSON,
-	NO_PROGRESS
-};
+enum { EVERY = 256, INSERTS, COPY, KEEP_PREVIOUS, FLAVOR, PIN, SKIP_EMPTY, AS_IS, JSON,
+       NO_PROGRESS };
 
 static const struct option options[] = {
 	{ "readers", required_argument, NULL, 'r' },
@@ -98,7 +91,7 @@ static bool threads(const char *option, uint64_t least, unsigned *out)
 	return true;
 }
 
-/* What has a value. Return: 1 taken, 0 wrong (said), -1 not such an option. */
+/* What has a value. Return: 1 taken, 0 wrong (reported), -1 not such an option. */
 static int value_option(int option, struct drill *d)
 {
 	switch (option) {
@@ -145,7 +138,7 @@ static int parse(int argc, char **argv, struct drill *d, bool *helped)
 		if (taken < 0)
 			taken = flag_option(option, d, &progress);
 		if (!taken)
-			return misuse_said();
+			return misuse_reported();
 	}
 	progress_allow(progress);
 	d->fill.from.names = argv + optind;
@@ -168,13 +161,9 @@ static int rehearse(struct drill *d)
 
 int cmd_drill(int argc, char **argv)
 {
-	static struct drill d = { .params = WEIR_PARAMS_INIT,
-	                          .stats = WEIR_STATS_INIT,
-	                          .fill.from.delimiter = '\n',
-	                          .inserters = 1,
-	                          .seconds = 10,
-	                          .every = 1,
-	                          .flavor = { "bp", NULL } };
+	static struct drill d = { .params = WEIR_PARAMS_INIT, .stats = WEIR_STATS_INIT,
+	                          .fill.from.delimiter = '\n', .inserters = 1, .seconds = 10,
+	                          .every = 1, .flavor = { "bp", NULL } };
 	bool helped = false;
 	d.fill.threads = crew_default();
 	d.readers = d.fill.threads > 3 ? d.fill.threads - 2 : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir info: what the header of an image says and what its bits say. */
+ * weir info: what the header of an image holds, and what follows from its bits. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@
 
 static const char help[] =
 	"Usage: weir info [OPTION]... IMAGE...\n"
-	"Say what images hold: their headers, and what their bits tell of keys and rate.\n"
+	"Print what images hold: their headers, and the keys and the rate that their bits\n"
+	"stand for.\n"
 	"\n"
 	"      --exact  count every bit; default: a sample of 1 MiB of a larger image\n"
 	"      --json   as JSON: an array with an object an image\n"
@@ -66,7 +67,7 @@ static void report_stats(struct report *r, const struct weir_stats *s)
 	report_text(r, "isa", "kernel", s->isa);
 }
 
-/* 0, or a negative errno, said. */
+/* 0, or a negative errno after a message. */
 static int look_at_bits(struct report *r, const char *path, bool exact)
 {
 	struct weir_filter *f;
@@ -117,7 +118,7 @@ int cmd_info(int argc, char **argv)
 		case EXACT: exact = true; break;
 		case JSON: as_json = true; break;
 		case 'h': fputs(help, stdout); return TOOL_OK;
-		default: return misuse_said();
+		default: return misuse_reported();
 		}
 	}
 	if (optind == argc)

@@ -11,19 +11,20 @@
 #include "show.h"
 #include "tool.h"
 
-static const char help[] = "Usage: weir merge [OPTION]... -o IMAGE IMAGE...\n"
-                           "Save the union of images of the same kind, size, layout and seed: weir "
-                           "build --like makes such ones.\n"
-                           "\n"
-                           "  -o, --output=IMAGE  the image to write (- for standard output); may "
-                           "be one of those read\n"
-                           "      --zstd[=LEVEL]  compress it for transport, 1 to 19, default 3\n"
-                           "      --json          say what came of it as JSON\n"
-                           "      --no-progress   no progress line on a terminal\n"
-                           "  -q, --quiet         no progress line, no report\n"
-                           "  -h, --help          this text\n"
-                           "\n"
-                           "Exit status: 0 done, 2 trouble.\n";
+static const char help[] =
+	"Usage: weir merge [OPTION]... -o IMAGE IMAGE...\n"
+	"Save the union of images of the same kind, size, layout and seed: weir build\n"
+	"--like makes such ones.\n"
+	"\n"
+	"  -o, --output=IMAGE  the image to write (- for standard output); may be one of\n"
+	"                      those read\n"
+	"      --zstd[=LEVEL]  compress it for transport, 1 to 19, default 3\n"
+	"      --json          print what came of it as JSON\n"
+	"      --no-progress   no progress line on a terminal\n"
+	"  -q, --quiet         no progress line, no report\n"
+	"  -h, --help          this text\n"
+	"\n"
+	"Exit status: 0 done, 2 trouble.\n";
 
 enum { JSON = 256, ZSTD, NO_PROGRESS };
 
@@ -45,7 +46,7 @@ struct merge {
 	int n;
 };
 
-/* The first in memory of its own, the others or'ed into it. NULL after saying why. */
+/* The first in memory of its own, the others or'ed into it. NULL after a message. */
 static struct weir_filter *merged(const struct merge *merge)
 {
 	struct weir_filter *sum, *next;
@@ -134,7 +135,7 @@ int cmd_merge(int argc, char **argv)
 		default: ok = false;
 		}
 		if (!ok)
-			return misuse_said();
+			return misuse_reported();
 	}
 	if (!merge.output || !*merge.output)
 		return misuse("-o IMAGE is missing: where to save the union");

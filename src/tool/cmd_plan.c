@@ -12,22 +12,27 @@
 
 static const char help[] =
 	"Usage: weir plan [OPTION]... (two of -n, -p and -m)\n"
-	"Say what a filter will cost: from two of keys, rate and memory follows the third, for "
-        "each layout.\n"
+	"Print what a filter will cost: from two of keys, rate and memory follows the\n"
+	"third, for each layout.\n"
 	"\n"
-	"  -n, --keys=N       different keys: 250000, 1e6, 1.5M, 2G (K, M, G, T: powers of 1000)\n"
-	"  -p, --rate=RATE    false positives among lookups of absent keys, when full: 0.1%, "
-        "0.001, 1/1000\n"
-	"  -m, --memory=SIZE  bytes: 65536, 64K, 512MiB (powers of 1024), 100MB (powers of 1000)\n"
+	"  -n, --keys=N       different keys: 250000, 1e6, 1.5M, 2G (K, M, G, T: powers\n"
+	"                     of 1000)\n"
+	"  -p, --rate=RATE    false positives among lookups of absent keys, when full:\n"
+	"                     0.1%, 0.001, 1/1000\n"
+	"  -m, --memory=SIZE  bytes: 65536, 64K, 512MiB (powers of 1024), 100MB (powers\n"
+	"                     of 1000)\n"
 	"      --json         the table as JSON\n"
 	"  -h, --help         this text\n"
 	"\n"
 	"Exit status: 0 done, 2 trouble.\n";
 
 static const struct option options[] = {
-	{ "keys", required_argument, NULL, 'n' }, { "rate", required_argument, NULL, 'p' },
-	{ "memory", required_argument, NULL, 'm' }, { "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' }, { 0 },
+	{ "keys", required_argument, NULL, 'n' },
+	{ "rate", required_argument, NULL, 'p' },
+	{ "memory", required_argument, NULL, 'm' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
 };
 
 /* What has a row: every kind, and of one with words a key every number of them. */
@@ -210,11 +215,11 @@ int cmd_plan(int argc, char **argv)
 		}
 	}
 	if (!ok)
-		return misuse_said();
+		return misuse_reported();
 	if (optind < argc)
 		return misuse("'%s': plan takes no arguments", argv[optind]);
 	if ((params.capacity != 0) + (params.fp_rate != 0.0) + (params.max_bytes != 0) != 2)
-		return misuse(
-			"give two of -n (keys), -p (rate) and -m (memory): the third follows");
+		return misuse("give two of -n (keys), -p (rate) and -m (memory): the third "
+		              "follows");
 	return plan_all(&params, as_json);
 }

@@ -20,11 +20,13 @@ static const char help[] =
 	"  -c, --count         print how many lines there are instead of the lines\n"
 	"  -q, --quiet         print nothing; exit 0 at the first such line\n"
 	"      --json          count, and print all figures as JSON\n"
-	"  -0, --null          lines end with a NUL byte instead of a newline, in the output too\n"
+	"  -0, --null          lines end with a NUL byte instead of a newline, in the\n"
+	"                      output too\n"
 	"      --skip-empty    pass over empty lines\n"
 	"      --as-is         do not decompress, whatever the input looks like\n"
 	"      --no-verify     start at once: do not compare the image's checksums first\n"
-	"  -t, --threads=T     default: the CPUs this process may use; the lines keep their order\n"
+	"  -t, --threads=T     default: the CPUs this process may use; the lines keep\n"
+	"                      their order\n"
 	"  -h, --help          this text\n"
 	"\n"
 	"Exit status: 0 a line was selected, 1 none was, 2 trouble.\n";
@@ -112,7 +114,7 @@ int cmd_query(int argc, char **argv)
 			return TOOL_OK;
 		}
 		if (!option_taken(option, &query))
-			return misuse_said();
+			return misuse_reported();
 	}
 	if (optind == argc)
 		return misuse("the image is missing");

@@ -15,7 +15,7 @@ static const char help[] =
 	"Check every byte of images: header, sizes, checksums.\n"
 	"\n"
 	"      --json   as JSON: an array with an object an image\n"
-	"  -q, --quiet  say nothing of whole images\n"
+	"  -q, --quiet  print nothing about whole images\n"
 	"  -h, --help   this text\n"
 	"\n"
 	"Exit status: 0 all are whole, 1 one is damaged, 2 trouble.\n";
@@ -32,9 +32,8 @@ static const char *sentence(const char *path)
 {
 	const char *detail = weir_error_detail();
 	size_t len = strlen(path);
-	return strncmp(detail, path, len) == 0 && strncmp(detail + len, ": ", 2) == 0 ?
-	               detail + len + 2 :
-	               detail;
+	bool led = strncmp(detail, path, len) == 0 && strncmp(detail + len, ": ", 2) == 0;
+	return led ? detail + len + 2 : detail;
 }
 
 static int verify(const char *path, bool quiet, json_t *all)
@@ -51,9 +50,7 @@ static int verify(const char *path, bool quiet, json_t *all)
 		struct report r = report_new();
 		report_text(&r, "image", NULL, path);
 		report_text(&r, "state", NULL,
-		            err == -EBADMSG ? "damaged" :
-		            err             ? "trouble" :
-		                              "whole");
+		            err == -EBADMSG ? "damaged" : err ? "trouble" : "whole");
 		if (err)
 			report_text(&r, "error", NULL, sentence(path));
 		json_array_append(all, r.json);
@@ -72,7 +69,7 @@ int cmd_verify(int argc, char **argv)
 		case 'j': as_json = true; break;
 		case 'q': quiet = true; break;
 		case 'h': fputs(help, stdout); return TOOL_OK;
-		default: return misuse_said();
+		default: return misuse_reported();
 		}
 	}
 	if (optind == argc)

@@ -2,6 +2,7 @@
  * Several threads at one piece of work. */
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,11 +12,9 @@
 unsigned crew_default(void)
 {
 	cpu_set_t allowed;
-	long n = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ?
-	                 CPU_COUNT(&allowed)
-	                 /* more than 1024 CPUs */
-	                 :
-	                 sysconf(_SC_NPROCESSORS_ONLN);
+	/* The call fails where there are more than 1024 CPUs. */
+	bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+	long n = known ? CPU_COUNT(&allowed) : sysconf(_SC_NPROCESSORS_ONLN);
 	return n < 1 ? 1 : n > CREW_MOST ? CREW_MOST : (unsigned)n;
 }
 
@@ -61,9 +60,8 @@ static void watch(struct crew *crew, void (*tick)(void *arg))
 
 void crew_run(unsigned threads, void (*work)(void *arg), void (*tick)(void *arg), void *arg)
 {
-	struct crew crew = {
-		.work = work, .arg = arg, .lock = PTHREAD_MUTEX_INITIALIZER, .working = threads
-	};
+	struct crew crew = { .work = work, .arg = arg, .lock = PTHREAD_MUTEX_INITIALIZER,
+	                     .working = threads };
 	pthread_condattr_t monotonic;
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

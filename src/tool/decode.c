@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A file's bytes, decompressed. The form is told by the first bytes; a name that promises
- * another is an error, because a set of the wrong bytes would answer "certainly not" for every
- * real key. */
+ * A file's bytes, decompressed. The first bytes show the form; a name that promises another is
+ * an error, because a set of the wrong bytes would answer "certainly not" for every real key. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -154,7 +153,7 @@ static bool begins_as(const struct form *form, const unsigned char *bytes, size_
 	return true;
 }
 
-/* Read first bytes until they tell the form: a line of one letter from a terminal does so at
+/* Read first bytes until they show the form: a line of one letter from a terminal does so at
  * once. */
 static bool sniff(struct decoder *d, const struct form **out)
 {

@@ -13,12 +13,12 @@ struct decoder;
 /*
  * @name: a path, or "-" for standard input.
  * @as_is: take the bytes as they are, whatever they look like.
- * Return: NULL after saying why.
+ * Return: NULL after a message.
  */
 struct decoder *decoder_open(const char *name, bool as_is);
 
-/* Up to @room bytes, as soon as there are any. Return: how many; 0 at the end; -1 after saying
- * why. */
+/* Up to @room bytes, as soon as there are any. Return: how many; 0 at the end; -1 after a
+ * message. */
 ssize_t decoder_read(struct decoder *d, char *to, size_t room);
 
 /* Bytes taken from the file so far, before decompression. */

@@ -156,9 +156,8 @@ int fill_count(const struct fill *fill, uint64_t *keys)
 
 int fill_load(const struct fill *fill, struct weir_filter *f, uint64_t *keys)
 {
-	struct pass pass = {
-		.task = LOAD, .fill = fill, .f = f, .lock = PTHREAD_MUTEX_INITIALIZER
-	};
+	struct pass pass = { .task = LOAD, .fill = fill, .f = f,
+	                     .lock = PTHREAD_MUTEX_INITIALIZER };
 	return run(&pass, "building", keys);
 }
 
@@ -182,9 +181,8 @@ static int hasher_new(struct weir_filter **out, uint64_t *seed)
 
 int fill_spool(const struct fill *fill, uint64_t *seed, struct spool *spool)
 {
-	struct pass pass = {
-		.task = SPOOL, .fill = fill, .spool = spool, .lock = PTHREAD_MUTEX_INITIALIZER
-	};
+	struct pass pass = { .task = SPOOL, .fill = fill, .spool = spool,
+	                     .lock = PTHREAD_MUTEX_INITIALIZER };
 	uint64_t keys;
 	if (hasher_new(&pass.f, seed))
 		return -1;
@@ -221,10 +219,7 @@ static void unspool_tick(void *arg)
 
 int fill_from_spool(const struct fill *fill, struct spool *spool, struct weir_filter *f)
 {
-	struct pass pass = { .task = UNSPOOL,
-	                     .fill = fill,
-	                     .f = f,
-	                     .spool = spool,
+	struct pass pass = { .task = UNSPOOL, .fill = fill, .f = f, .spool = spool,
 	                     .lock = PTHREAD_MUTEX_INITIALIZER };
 	progress_begin("building");
 	crew_run(fill->threads, unspool_worker, unspool_tick, &pass);

@@ -21,7 +21,7 @@ struct fill {
 	uint64_t expected; /* keys, 0: not known */
 };
 
-/* Each pass: 0, or -1 after saying why. */
+/* Each pass: 0, or -1 after a message. */
 
 /* How many keys there are. */
 int fill_count(const struct fill *fill, uint64_t *keys);

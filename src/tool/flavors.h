@@ -12,7 +12,7 @@ struct flavor {
 	const struct rcu_flavor_struct *rcu; /* NULL: urcu-bp, the library's default */
 };
 
-/* "bp", "memb", ...; false after saying which there are. */
+/* "bp", "memb", ...; false after a message with those that there are. */
 bool flavor_find(const char *name, struct flavor *out);
 
 /* What a thread owes its flavor; nothing for bp. */

@@ -6,10 +6,8 @@
 
 #include <stdint.h>
 
-enum {
-	HISTOGRAM_SUB_BITS = 6,
-	HISTOGRAM_CLASSES = (64 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS
-};
+enum { HISTOGRAM_SUB_BITS = 6,
+       HISTOGRAM_CLASSES = (64 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS };
 
 /* Start from zeros. */
 struct histogram {

@@ -16,7 +16,7 @@ struct lines_options {
 	char delimiter;   /* '\n', or '\0' */
 	bool as_is;       /* never decompress */
 	bool skip_empty;  /* an empty line is not a key */
-	/* after a file that cannot be read go on with the next; lines_failed() tells */
+	/* after a file that cannot be read go on with the next; lines_failed() has it */
 	bool go_on;
 };
 
@@ -33,7 +33,7 @@ struct chunk {
 	uint64_t number; /* 0, 1, 2, ... in the order of the input */
 };
 
-/* The next chunk into *@c. Any threads. Return: 1; 0 at the end; -1 after saying why. */
+/* The next chunk into *@c. Any threads. Return: 1; 0 at the end; -1 after a message. */
 int lines_next(struct lines *l, struct chunk *c);
 void chunk_free(struct chunk *c);
 
@@ -42,8 +42,8 @@ void chunk_free(struct chunk *c);
 size_t chunk_keys(const struct lines *l, const struct chunk *c, size_t *at, struct iovec *keys,
                   size_t max);
 
-/* Bytes of all files before decompression, 0 if one is not a regular file; -1 after saying which
- * cannot be had. */
+/* Bytes of all files before decompression, 0 if one is not a regular file; -1 after a message
+ * if one cannot be read. */
 int64_t lines_total_bytes(const struct lines_options *options);
 /* How many of those are done; any thread. */
 uint64_t lines_done_bytes(const struct lines *l);

@@ -20,12 +20,12 @@ static const struct command commands[] = {
 static int usage(FILE *to)
 {
 	fputs("Usage: weir COMMAND [OPTION]... [ARGUMENT]...\n"
-	      "Sets of keys as filters: might this key be in the set? No is certain, yes is wrong "
-	      "at a rate you choose.\n\n",
+	      "Sets of keys as filters: might this key be in the set? No is certain, yes is\n"
+	      "wrong at a rate you choose.\n\n",
 	      to);
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
-	fputs("\n'weir COMMAND --help' and 'man weir' say more; 'weir --version' tells the "
+	fputs("\n'weir COMMAND --help' and 'man weir' have more; 'weir --version' prints the\n"
 	      "version.\n"
 	      "\n"
 	      "  weir plan -n 100M -p 0.1%\n"

@@ -11,9 +11,9 @@ struct probe {
 	double rate;
 };
 
-/* @delimiter ends the lines: every key looked up begins with it, so none is a line. @expected: a
- * rate that is to be told: about 40,000 keys are found at it, but a million at least and twenty
- * million at most are looked up. */
+/* @delimiter ends the lines: every key looked up begins with it, so none is a line. @expected:
+ * about the rate to measure. So many keys are looked up that some 40,000 are found at that rate,
+ * but a million at least and twenty million at most. */
 struct probe probe_rate(const struct weir_filter *f, char delimiter, double expected);
 
 #endif

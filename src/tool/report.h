@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Figures about one thing, for the eye or as a JSON object: said once, printed either way. */
+ * Figures about one thing, as lines or as a JSON object: collected once, printed either way. */
 #ifndef WEIR_TOOL_REPORT_H
 #define WEIR_TOOL_REPORT_H
 
@@ -18,18 +18,19 @@ struct report {
 struct report report_new(void);
 void report_free(struct report *report);
 
-/* What both readers get; @label NULL: JSON alone. */
+/* A figure for both forms; @label NULL: for JSON alone. */
 void report_count(struct report *report, const char *key, const char *label, uint64_t value);
 void report_bytes(struct report *report, const char *key, const char *label, uint64_t value);
 void report_rate(struct report *report, const char *key, const char *label, double value);
 void report_real(struct report *report, const char *key, const char *label, double value);
-/* A number of keys told by the bits: infinite, and null in JSON, where every bit is set. */
+/* A number of keys estimated from the bits: infinite, and null in JSON, where every bit is
+ * set. */
 void report_estimate(struct report *report, const char *key, const char *label, double value);
 void report_text(struct report *report, const char *key, const char *label, const char *value);
 void report_bool(struct report *report, const char *key, const char *label, bool value);
-/* A filter's kind, and its kind's own numbers by their names; the eye gets the two in words. */
+/* A filter's kind and its kind's own numbers by name; people get the two in words. */
 void report_shape(struct report *report, const struct weir_shape *shape);
-/* What the eye alone gets. */
+/* A line for people alone. */
 void report_line(struct report *report, const char *label, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

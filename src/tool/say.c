@@ -44,7 +44,7 @@ int trouble(const char *format, ...)
 	return TOOL_TROUBLE;
 }
 
-int misuse_said(void)
+int misuse_reported(void)
 {
 	fprintf(stderr, "Try '%s --help'.\n", name);
 	return TOOL_TROUBLE;
@@ -56,7 +56,7 @@ int misuse(const char *format, ...)
 	va_start(args, format);
 	say_list(format, args);
 	va_end(args);
-	return misuse_said();
+	return misuse_reported();
 }
 
 void say_weir(int err, const char *file)

@@ -14,8 +14,8 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* As trouble(), with a line that points to --help. */
 int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* After getopt_long() has said what is wrong: point to --help. */
-int misuse_said(void);
+/* After getopt_long() has reported what is wrong: a line that points to --help. */
+int misuse_reported(void);
 /* A weir call failed with @err: its sentence, led by @file unless that is NULL or the sentence
  * names it already. */
 int trouble_weir(int err, const char *file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Figures for the eye. Each writes into the caller's buffer and returns it. */
+ * Figures for people to read. Each writes into the caller's buffer and returns it. */
 #ifndef WEIR_TOOL_SHOW_H
 #define WEIR_TOOL_SHOW_H
 

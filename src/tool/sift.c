@@ -104,8 +104,7 @@ static void worker(void *arg)
 
 bool sift_lines(struct sift *sift)
 {
-	struct sifting s = { .sift = sift,
-	                     .lock = PTHREAD_MUTEX_INITIALIZER,
+	struct sifting s = { .sift = sift, .lock = PTHREAD_MUTEX_INITIALIZER,
 	                     .moved = PTHREAD_COND_INITIALIZER };
 	sift->print = sift->print && !sift->first_only;
 	s.lines = lines_open(&sift->from);

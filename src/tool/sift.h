@@ -20,7 +20,7 @@ struct sift {
 	uint64_t lines, selected;
 };
 
-/* Return: false if a file could not be read (said); the others were. */
+/* Return: false if a file could not be read (reported); the others were. */
 bool sift_lines(struct sift *sift);
 
 #endif

@@ -29,17 +29,17 @@ static void all_ways_answer_as_the_reference(void **state)
 	assert_true(n <= 8192);
 	for (unsigned way = 0; way < SUBJECT_LOOKUPS; way++) /* empty: nothing is in it */
 		assert_int_equal(subject_contains(&s, way, 0, n, bitmap), 0);
-	for (uint64_t key = 0; key < s.capacity; key++)
-		assert_int_equal(subject_insert_one(&s, key),
-		                 reference_insert(&s.ref, subject_hash(&s, key)) ? WEIR_NEW :
-		                                                                   WEIR_SEEN);
+	for (uint64_t key = 0; key < s.capacity; key++) {
+		bool is_new = reference_insert(&s.ref, subject_hash(&s, key));
+		assert_int_equal(subject_insert_one(&s, key), is_new ? WEIR_NEW : WEIR_SEEN);
+	}
 	for (uint64_t key = 0; key < s.capacity; key++)
 		assert_int_equal(subject_insert_one(&s, key), WEIR_SEEN);
 	for (unsigned way = 0; way < SUBJECT_LOOKUPS; way++) {
 		size_t found = subject_contains(&s, way, 0, n, bitmap), expected = 0;
 		for (uint64_t key = 0; key < n; key++) {
-			bool answer = bitmap[key / 64] >> key % 64 & 1,
-			     wanted = reference_contains(&s.ref, subject_hash(&s, key));
+			bool answer = bitmap[key / 64] >> key % 64 & 1;
+			bool wanted = reference_contains(&s.ref, subject_hash(&s, key));
 			if (answer != wanted || (key < s.capacity && !answer))
 				fail_msg("%s: key %llu: answered %d, the reference says %d",
 				         subject_lookup_name(way), (unsigned long long)key, answer,
@@ -61,9 +61,8 @@ static void odd_hashes(void **state)
 		struct subject s = subject_make(*state, lines[i]);
 		for (unsigned bit = 0; bit < 64; bit++)
 			for (unsigned form = 0; form < 3; form++) {
-				uint64_t one = UINT64_C(1) << bit, hash = form == 0 ? one :
-				                                          form == 1 ? one - 1 :
-				                                                      ~one;
+				uint64_t one = UINT64_C(1) << bit;
+				uint64_t hash = form == 0 ? one : form == 1 ? one - 1 : ~one;
 				assert_int_equal(weir_contains_hash(s.f, hash),
 				                 reference_contains(&s.ref, hash));
 				assert_int_equal(weir_insert_hash(s.f, hash),
@@ -89,24 +88,23 @@ static void batches_tell_new_from_seen(void **state)
 		for (uint64_t key = 0; key < half; key++)
 			reference_insert(&s.ref, subject_hash(&s, key));
 		subject_insert(&s, SUBJECT_ONE_KEY, 0, half);
-		for (uint64_t key = 0; key < s.capacity; key++)
-			for (unsigned n = reference_bits(&s.ref, subject_hash(&s, key), bits),
-			              i = 0;
-			     i < n; i++) {
+		for (uint64_t key = 0; key < s.capacity; key++) {
+			unsigned n = reference_bits(&s.ref, subject_hash(&s, key), bits);
+			for (unsigned i = 0; i < n; i++) {
 				bool again = false; /* a key may set one bit twice */
 				for (unsigned j = 0; j < i; j++)
 					again |= bits[j] == bits[i];
-				uses[bits[i]] = (uint8_t)(uses[bits[i]] +
-				                          (!again && uses[bits[i]] < 2));
+				if (!again && uses[bits[i]] < 2)
+					uses[bits[i]]++;
 			}
-		int64_t fresh = subject_insert_batch(&s, way, 0, s.capacity, bitmap), marked = 0,
-			must = 0;
+		}
+		int64_t fresh = subject_insert_batch(&s, way, 0, s.capacity, bitmap);
+		int64_t marked = 0, must = 0;
 		for (uint64_t key = 0; key < s.capacity; key++) {
-			bool was = reference_contains(&s.ref, subject_hash(&s, key)), alone = false,
-			     is_new = bitmap[key / 64] >> key % 64 & 1;
-			for (unsigned n = reference_bits(&s.ref, subject_hash(&s, key), bits),
-			              i = 0;
-			     i < n; i++)
+			bool was = reference_contains(&s.ref, subject_hash(&s, key));
+			bool alone = false, is_new = bitmap[key / 64] >> key % 64 & 1;
+			unsigned n = reference_bits(&s.ref, subject_hash(&s, key), bits);
+			for (unsigned i = 0; i < n; i++)
 				alone |= uses[bits[i]] == 1 &&
 				         !(s.ref.bytes[bits[i] / 8] >> bits[i] % 8 & 1);
 			assert_false(was && is_new);

@@ -6,9 +6,8 @@
 
 void reference_init(struct reference *ref, uint32_t kind, unsigned z, unsigned g, uint64_t lines)
 {
-	*ref = (struct reference){
-		.kind = kind, .z = z, .g = g, .lines = lines, .bytes = calloc(lines, 64)
-	};
+	*ref = (struct reference){ .kind = kind, .z = z, .g = g, .lines = lines,
+	                           .bytes = calloc(lines, 64) };
 	if (!ref->bytes)
 		abort();
 }
@@ -49,11 +48,8 @@ static unsigned blocked_bits(const struct reference *ref, uint64_t hash, uint64_
 {
 	struct fields fields = { hash * UINT64_C(0x9E3779B97F4A7C15),
 	                         hash * UINT64_C(0xD6E8FEB86659FD93), 64 };
-	unsigned sector_bits = ref->z == 1 ? 3 :
-	                       ref->z == 2 ? 2 :
-	                       ref->z == 4 ? 1 :
-	                                     0,
-	         word[8], n = 0;
+	unsigned sector_bits = ref->z == 1 ? 3 : ref->z == 2 ? 2 : ref->z == 4 ? 1 : 0;
+	unsigned word[8], n = 0;
 	uint64_t block = high_half(hash, ref->lines);
 	for (unsigned i = 0; i < ref->z; i++)
 		word[i] = i * (8 / ref->z) + take(&fields, sector_bits);

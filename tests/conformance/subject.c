@@ -6,24 +6,20 @@
 #include "subject.h"
 
 #define SEED UINT64_C(0xfeedfacecafebeef)
-#define BLOCKED(z, g) \
-	{ \
-		"blocked", WEIR_BLOCKED, z, g, \
-			g == 2 || (z == 2 && g == 3) || g == 10 || z *g == 20 \
-	}
+#define BLOCKED(z, g) { "blocked", WEIR_BLOCKED, z, g, LONG(z, g) }
+#define LONG(z, g) (g == 2 || (z == 2 && g == 3) || g == 10 || z * g == 20)
 #define CLASSIC(k, main) { "classic", WEIR_CLASSIC, k, 1, main }
 
 static struct subject_layout layouts[] = {
-	BLOCKED(1, 1),      BLOCKED(1, 2),      BLOCKED(1, 3),      BLOCKED(1, 4),
-	BLOCKED(1, 5),      BLOCKED(1, 6),      BLOCKED(1, 7),      BLOCKED(1, 8),
-	BLOCKED(1, 9),      BLOCKED(1, 10),     BLOCKED(2, 1),      BLOCKED(2, 2),
-	BLOCKED(2, 3),      BLOCKED(2, 4),      BLOCKED(2, 5),      BLOCKED(2, 6),
-	BLOCKED(2, 7),      BLOCKED(2, 8),      BLOCKED(2, 9),      BLOCKED(2, 10),
-	BLOCKED(4, 1),      BLOCKED(4, 2),      BLOCKED(4, 3),      BLOCKED(4, 4),
-	BLOCKED(4, 5),      BLOCKED(8, 1),      BLOCKED(8, 2),      CLASSIC(1, false),
-	CLASSIC(2, false),  CLASSIC(3, false),  CLASSIC(5, false),  CLASSIC(7, true),
-	CLASSIC(8, false),  CLASSIC(10, false), CLASSIC(13, false), CLASSIC(17, false),
-	CLASSIC(31, false), CLASSIC(32, true),
+	BLOCKED(1, 1), BLOCKED(1, 2), BLOCKED(1, 3), BLOCKED(1, 4), BLOCKED(1, 5),
+	BLOCKED(1, 6), BLOCKED(1, 7), BLOCKED(1, 8), BLOCKED(1, 9), BLOCKED(1, 10),
+	BLOCKED(2, 1), BLOCKED(2, 2), BLOCKED(2, 3), BLOCKED(2, 4), BLOCKED(2, 5),
+	BLOCKED(2, 6), BLOCKED(2, 7), BLOCKED(2, 8), BLOCKED(2, 9), BLOCKED(2, 10),
+	BLOCKED(4, 1), BLOCKED(4, 2), BLOCKED(4, 3), BLOCKED(4, 4), BLOCKED(4, 5),
+	BLOCKED(8, 1), BLOCKED(8, 2),
+	CLASSIC(1, false), CLASSIC(2, false), CLASSIC(3, false), CLASSIC(5, false),
+	CLASSIC(7, true), CLASSIC(8, false), CLASSIC(10, false), CLASSIC(13, false),
+	CLASSIC(17, false), CLASSIC(31, false), CLASSIC(32, true),
 };
 _Static_assert(COUNT_OF(layouts) <= SUBJECT_MOST_LAYOUTS, "make SUBJECT_MOST_LAYOUTS larger");
 
@@ -179,10 +175,10 @@ static size_t contains_one_by_one(const struct subject *s, const struct forms *f
 
 const char *subject_lookup_name(unsigned way)
 {
-	static const char *const names[SUBJECT_LOOKUPS] = { "weir_contains", "weir_contains_hash",
-	                                                    "weir_contains_hashes",
-	                                                    "weir_contains_keys",
-	                                                    "weir_contains_fixed" };
+	static const char *const names[SUBJECT_LOOKUPS] = {
+		"weir_contains", "weir_contains_hash", "weir_contains_hashes",
+		"weir_contains_keys", "weir_contains_fixed",
+	};
 	return names[way];
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Preloaded under the weir command it stands before the library and loses keys, so that a test
- * sees whether the drill tells: built with LOSE_INSERTS every 1,000th insert is only said to be
- * made, with LOSE_COPIES a reload's copy carries nothing over, with LOSE_SOURCE the loader's
- * hashes reach the next filter short of the last thousand of each batch. */
+ * sees whether the drill notices: built with LOSE_INSERTS every 1,000th insert answers WEIR_NEW
+ * and inserts nothing, with LOSE_COPIES a reload's copy carries nothing over, with LOSE_SOURCE
+ * the loader's hashes reach the next filter short of the last thousand of each batch. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <weir/weir.h>
@@ -12,8 +12,8 @@
 int weir_handle_insert_hash(struct weir_handle *h, uint64_t hash)
 {
 	static atomic_uint calls;
-	int (*real)(struct weir_handle *, uint64_t) = (int (*)(
-		struct weir_handle *, uint64_t))dlsym(RTLD_NEXT, "weir_handle_insert_hash");
+	typedef int insert(struct weir_handle *, uint64_t);
+	insert *real = (insert *)dlsym(RTLD_NEXT, "weir_handle_insert_hash");
 	return atomic_fetch_add(&calls, 1) % 1000 == 999 ? WEIR_NEW : real(h, hash);
 }
 
@@ -29,9 +29,8 @@ int weir_reload_copy(struct weir_reload *r)
 
 int64_t weir_reload_insert_hashes(struct weir_reload *r, const uint64_t *hashes, size_t n)
 {
-	int64_t (*real)(struct weir_reload *, const uint64_t *,
-	                size_t) = (int64_t(*)(struct weir_reload *, const uint64_t *,
-	                                      size_t))dlsym(RTLD_NEXT, "weir_reload_insert_hashes");
+	typedef int64_t insert(struct weir_reload *, const uint64_t *, size_t);
+	insert *real = (insert *)dlsym(RTLD_NEXT, "weir_reload_insert_hashes");
 	return real(r, hashes, n > 1000 ? n - 1000 : 0);
 }
 

@@ -55,7 +55,7 @@ WRAP(int, renameat, -1, (int a, const char *from, int b, const char *to), (a, fr
 WRAP(int, stat64, -1, (const char *path, void *st), (path, st))
 WRAP(int, eventfd, -1, (unsigned value, int flags), (value, flags))
 WRAP(int, pthread_create, shim.error,
-     (pthread_t * out, const pthread_attr_t *a, void *(*start)(void *), void *argument),
+     (pthread_t *out, const pthread_attr_t *a, void *(*start)(void *), void *argument),
      (out, a, start, argument))
 
 #define WRAP_KILL(type, name, parameters, arguments) \

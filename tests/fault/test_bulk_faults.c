@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A batch so large that it is sorted by part first needs memory for that. Whichever of its
  * allocations fails, every key is in and the answers are those of a batch that had its memory. A
- * load, which is asked for by name, says that it had none. */
+ * load, which is asked for by name, reports that it had none. */
 #include <errno.h>
 #include <sys/uio.h>
 #include "faults.h"
@@ -29,7 +29,7 @@ static struct weir_filter *make(unsigned char *place, uint32_t z)
 static int setup(void **state)
 {
 	(void)state;
-	keys = malloc(KEYS * sizeof *keys),
+	keys = malloc(KEYS * sizeof *keys);
 	bitmap = malloc(WEIR_BITMAP_WORDS(KEYS) * sizeof *bitmap);
 	memory = aligned_alloc(64, BYTES), wanted = aligned_alloc(64, BYTES);
 	for (uint64_t i = 0; keys && i < KEYS; i++)

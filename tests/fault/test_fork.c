@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A server that forks after it has made its handle: from then on each process has a handle of
- * its own in the memory it had before, and each inserts, reloads and follows. liburcu is told by
- * pthread_atfork(), as handle.h says. */
+ * its own in the memory it had before, and each inserts, reloads and follows. liburcu is prepared
+ * by pthread_atfork(), as handle.h describes. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -140,7 +140,7 @@ static void test_a_follower_that_is_not_there(void **state)
 	save(0, 100);
 	struct weir_follower *f = follow(h, never, false);
 	expect(flavors, 1, 0);
-	usleep(50000); /* it has told of the swap, and comes to wait */
+	usleep(50000); /* it has reported the swap, and comes to wait */
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The n-th call that weir makes to the system fails, for every n and every verb of the handle's
- * writer: the verb says so in a sentence or did without; the current filter goes on serving with
+ * writer: the verb reports it in a sentence or did without; the current filter goes on serving with
  * every key; the handle is free for the next writer; nothing leaks. And a follower that cannot
  * be started, or that cannot have inotify. */
 #include <errno.h>
@@ -131,11 +131,8 @@ static const struct verb verbs[] = {
 	{ .name = "drop", .run = do_drop, .keeps = true },
 	{ .name = "refresh", .run = do_refresh, .refreshes = true, .swaps = 1 },
 #if TEST_ZSTD
-	{ .name = "refresh from a compressed file",
-	  .run = do_refresh,
-	  .refreshes = true,
-	  .level = 1,
-	  .swaps = 1 },
+	{ .name = "refresh from a compressed file", .run = do_refresh, .refreshes = true,
+	  .level = 1, .swaps = 1 },
 #endif
 };
 

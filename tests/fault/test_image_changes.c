@@ -29,10 +29,9 @@ static int overwrite(void *arg, uint64_t done, uint64_t total)
 static int go_live(void *arg, uint64_t done, uint64_t total)
 {
 	(void)arg, (void)done, (void)total;
+	struct weir_load_options options = { sizeof options, .no_verify = true };
 	return overwrite(arg, done, total) || truncate(path, (off_t)(IMAGE_PAGE + total)) ||
-	       weir_map(arg, path, WEIR_MAP_LIVE,
-	                &(struct weir_load_options){ sizeof(struct weir_load_options),
-	                                             .no_verify = true });
+	       weir_map(arg, path, WEIR_MAP_LIVE, &options);
 }
 
 /* Another process maps it live, inserts, and seals it: all between two shards. Once: @arg says
@@ -62,8 +61,10 @@ static void save_fresh(void)
 
 static void test_changes_while_read(void **state)
 {
-	static const struct { weir_progress_fn *change; const char *word; } cases[] = {
-		{ shrink, "ends at byte" }, { grow, "goes on" }, { overwrite, "shard" } };
+	static const struct {
+		weir_progress_fn *change;
+		const char *word;
+	} cases[] = { { shrink, "ends at byte" }, { grow, "goes on" }, { overwrite, "shard" } };
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(cases); i++)
 		for (int how = 0; how < 3; how++) {
@@ -71,10 +72,9 @@ static void test_changes_while_read(void **state)
 			struct weir_filter *g = NULL;
 			save_fresh();
 			o.progress = cases[i].change;
-			int answer = how == 0 ?
-			                     weir_load(&g, path, &o) :
-			                     weir_map(&g, path,
-			                              how == 1 ? WEIR_MAP_READ : WEIR_MAP_LIVE, &o);
+			enum weir_map_mode mode = how == 1 ? WEIR_MAP_READ : WEIR_MAP_LIVE;
+			int answer = how == 0 ? weir_load(&g, path, &o) :
+			                        weir_map(&g, path, mode, &o);
 			assert_refused(answer, -EBADMSG, path, cases[i].word);
 			assert_null(g);
 		}

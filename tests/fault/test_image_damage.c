@@ -153,14 +153,19 @@ static void test_hostile_numbers(void **state)
 /* What is newer than this library is not called damaged. */
 static void test_newer_is_not_damaged(void **state)
 {
-	static const struct { unsigned at, value; int err; const char *field;
-	} cases[] = { { 8, 2, -ENOTSUP, "format" },
-	              { 8, 0, -EBADMSG, "format" },
-	              { 12, 250, -ENOTSUP, "kind" },
-	              { 16, 3, -EBADMSG, "words_per_key" },
-	              { 20, 99, -EBADMSG, "bits_per_word" },
-	              { 48, 2, -EBADMSG, "hash" },
-	              { IMAGE_COMPRESSION, 2, -EBADMSG, "compression" } };
+	static const struct {
+		unsigned at, value;
+		int err;
+		const char *field;
+	} cases[] = {
+		{ 8, 2, -ENOTSUP, "format" },
+		{ 8, 0, -EBADMSG, "format" },
+		{ 12, 250, -ENOTSUP, "kind" },
+		{ 16, 3, -EBADMSG, "words_per_key" },
+		{ 20, 99, -EBADMSG, "bits_per_word" },
+		{ 48, 2, -EBADMSG, "hash" },
+		{ IMAGE_COMPRESSION, 2, -EBADMSG, "compression" },
+	};
 	struct weir_filter *f = NULL;
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
@@ -182,22 +187,26 @@ static void test_newer_is_not_damaged(void **state)
  * (with holes), the checksums are good. */
 static void test_illegal_shards(void **state)
 {
-	static const struct { uint64_t blocks, shards; bool legal;
-	} cases[] = { { 2048, 2, true },
-	              { 2049, 2, false },
-	              { 2047, 1, true },
-	              { 3072, 3, false },
-	              { 2048, 0, false },
-	              { 2048, 4, false },
-	              { UINT64_C(1) << 27, 65536, true },
-	              { UINT64_C(1) << 27, 131072, false } };
+	static const struct {
+		uint64_t blocks, shards;
+		bool legal;
+	} cases[] = {
+		{ 2048, 2, true },
+		{ 2049, 2, false },
+		{ 2047, 1, true },
+		{ 3072, 3, false },
+		{ 2048, 0, false },
+		{ 2048, 4, false },
+		{ UINT64_C(1) << 27, 65536, true },
+		{ UINT64_C(1) << 27, 131072, false },
+	};
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
 		struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-		uint64_t table_end = IMAGE_TABLE + 8 * cases[i].shards,
-		         align = cases[i].blocks >= 32768 ? 2 << 20 : IMAGE_PAGE;
-		uint64_t bits = (table_end + align - 1) / align * align,
-		         length = bits + 64 * cases[i].blocks;
+		uint64_t table_end = IMAGE_TABLE + 8 * cases[i].shards;
+		uint64_t align = cases[i].blocks >= 32768 ? 2 << 20 : IMAGE_PAGE;
+		uint64_t bits = (table_end + align - 1) / align * align;
+		uint64_t length = bits + 64 * cases[i].blocks;
 		unsigned char *front = calloc(1, table_end);
 		assert_non_null(front);
 		memcpy(front, image, IMAGE_TABLE);

@@ -102,15 +102,16 @@ static void test_every_length(void **state)
 	free(more);
 }
 
-/* The image with other bytes for its last shard's frame, @said long as its prefix says. */
-static bool with_last_frame(const void *frame, size_t n, uint64_t said)
+/* The image with other bytes for its last shard's frame; @prefix: the length that stands before
+ * it. */
+static bool with_last_frame(const void *frame, size_t n, uint64_t prefix)
 {
-	size_t first = PREFIX + (size_t)image_get(image + IMAGE_PAGE, 8),
-	       front = IMAGE_PAGE + first;
+	size_t first = PREFIX + (size_t)image_get(image + IMAGE_PAGE, 8);
+	size_t front = IMAGE_PAGE + first;
 	unsigned char *bytes = malloc(front + PREFIX + n);
 	assert_non_null(bytes);
 	memcpy(bytes, image, front);
-	image_put64(bytes + front, said);
+	image_put64(bytes + front, prefix);
 	if (n)
 		memcpy(bytes + front + PREFIX, frame, n);
 	bool loaded = refused_or_same(bytes, front + PREFIX + n);
@@ -122,9 +123,8 @@ static void test_frames_that_are_not_a_shard(void **state)
 {
 	static unsigned char frame[2 * SHARD], longer[SHARD + 64];
 	const unsigned char *shard = plain + IMAGE_PAGE + SHARD;
-	const unsigned char skippable[12] = {
-		0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 'w', 'e', 'i', 'r'
-	};
+	const unsigned char skippable[12] = { 0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 'w', 'e', 'i',
+	                                      'r' };
 	(void)state;
 	for (int level = 1; level <= 19; level += 6) { /* whatever level another packer took */
 		size_t n = ZSTD_compress(frame, sizeof frame, shard, SHARD, level);

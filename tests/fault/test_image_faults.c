@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The n-th call that weir makes to the system fails, for every n, every verb on images, and
- * several errors: the verb says so in a sentence, or was able to do without; the old file is
+ * several errors: the verb reports it in a sentence, or was able to do without; the old file is
  * whole or the new one is; nothing leaks and no litter stays. And every read and write
  * interrupted and short: the verb succeeds as if nothing were. */
 #include <errno.h>
@@ -210,8 +210,7 @@ static void test_every_call_fails(void **state)
 /* Only the last calls, the mapping's own: hundreds before them read what is reserved. */
 static void test_a_large_mapping_fails(void **state)
 {
-	static const struct verb map = { .name = "map a large one",
-	                                 .run = do_map_read,
+	static const struct verb map = { .name = "map a large one", .run = do_map_read,
 	                                 .large = true };
 	(void)state;
 	fresh(&map);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A full disk: a file system of 1 MiB in memory, mounted where only this process sees it. Needs
- * the right to mount (root, or user namespaces); says so and skips without. */
+ * the right to mount (root, or user namespaces); without it the test reports that and is skipped.
+ * */
 #include <errno.h>
 #include <sched.h>
 #include <sys/mount.h>

@@ -43,9 +43,8 @@ static bool dies_at(unsigned n, bool no_tmpfile)
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		shim = (struct shim){
-			.armed = true, .at = n, .die = true, .no_tmpfile = no_tmpfile
-		};
+		shim = (struct shim){ .armed = true, .at = n, .die = true,
+		                      .no_tmpfile = no_tmpfile };
 		_exit(save(small, 2) ? 1 : 0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);

@@ -15,10 +15,8 @@
 enum { MOST_SHARD = 1 << 20 };
 
 static const unsigned char fields[][2] = { /* offset, bytes */
-                                           { 8, 4 },  { 12, 4 }, { 16, 4 }, { 20, 4 },
-                                           { 24, 8 }, { 32, 8 }, { 40, 8 }, { 48, 4 },
-                                           { 52, 4 }, { 56, 8 }, { 64, 8 }, { 72, 4 },
-                                           { 76, 4 }, { 80, 8 }, { 88, 8 }, { 96, 8 }
+	{ 8, 4 },  { 12, 4 }, { 16, 4 }, { 20, 4 }, { 24, 8 }, { 32, 8 }, { 40, 8 }, { 48, 4 },
+	{ 52, 4 }, { 56, 8 }, { 64, 8 }, { 72, 4 }, { 76, 4 }, { 80, 8 }, { 88, 8 }, { 96, 8 },
 };
 
 static uint64_t random_of(unsigned *state)
@@ -59,11 +57,10 @@ static void put32(uint8_t *p, uint64_t value)
 /* Bring every field within its range, as near to what it holds as may be. */
 static void tame(uint8_t *data)
 {
-	uint64_t kind = data[12] & 1,
-	         z = kind ? UINT64_C(1) + data[16] % 32 : UINT64_C(1) << (data[16] & 3),
-	         blocks = image_get(data + IMAGE_BLOCKS, 8);
-	uint64_t packed = data[IMAGE_COMPRESSION] & 1,
-	         shards = packed ? UINT64_C(1) << (data[IMAGE_SHARDS] & 1) : 1;
+	uint64_t kind = data[12] & 1, blocks = image_get(data + IMAGE_BLOCKS, 8);
+	uint64_t z = kind ? UINT64_C(1) + data[16] % 32 : UINT64_C(1) << (data[16] & 3);
+	uint64_t packed = data[IMAGE_COMPRESSION] & 1;
+	uint64_t shards = packed ? UINT64_C(1) << (data[IMAGE_SHARDS] & 1) : 1;
 	put32(data + 8, 1);
 	put32(data + 12, kind);
 	put32(data + 16, z);
@@ -81,10 +78,10 @@ static void tame(uint8_t *data)
 /* Make the fields that follow from others follow, and the length of the whole. */
 static size_t settle(uint8_t *data, size_t size, size_t max_size)
 {
-	uint64_t shards = image_get(data + IMAGE_SHARDS, 4),
-	         blocks = image_get(data + IMAGE_BLOCKS, 8);
-	uint64_t bits = (IMAGE_TABLE + 8 * shards + 4095) / 4096 * 4096,
-	         length = bits + 64 * blocks;
+	uint64_t shards = image_get(data + IMAGE_SHARDS, 4);
+	uint64_t blocks = image_get(data + IMAGE_BLOCKS, 8);
+	uint64_t bits = (IMAGE_TABLE + 8 * shards + 4095) / 4096 * 4096;
+	uint64_t length = bits + 64 * blocks;
 	image_put64(data + 80, IMAGE_TABLE);
 	image_put64(data + IMAGE_BITS, bits);
 	if (image_get(data + IMAGE_COMPRESSION, 4)) {
@@ -106,8 +103,8 @@ static size_t settle(uint8_t *data, size_t size, size_t max_size)
 static void sum_frames(uint8_t *data, size_t size)
 {
 	static unsigned char shard[MOST_SHARD];
-	uint64_t shards = image_get(data + IMAGE_SHARDS, 4),
-	         blocks = image_get(data + IMAGE_BLOCKS, 8), at = image_get(data + IMAGE_BITS, 8);
+	uint64_t shards = image_get(data + IMAGE_SHARDS, 4);
+	uint64_t blocks = image_get(data + IMAGE_BLOCKS, 8), at = image_get(data + IMAGE_BITS, 8);
 	if (!shards || blocks > (1 << 20) || 64 * blocks / shards > MOST_SHARD || at > size ||
 	    8 * shards > size - IMAGE_TABLE)
 		return;

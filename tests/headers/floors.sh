@@ -4,7 +4,7 @@
 # kind's files, and no two files of the library call each other in a circle, function pointers aside.
 # floors.sh SOURCE_ROOT LIBRARY.a
 set -eu
-root=$1 library=$2
+root=$1 library=$(realpath "$2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$root/src"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The end of a handle (src/handle.c): the application clears its pointer to the handle, then
+ * The end of a handle (src/set/handle.c): the application clears its pointer to the handle, then
  * destroy waits and frees all.
  *
  * Readers find the handle through the application's pointer, in a section; the last reload may be
@@ -10,12 +10,14 @@
  *  - Once all have ended everything is freed.
  *
  * Variants, and what they must show (run.sh reads these lines):
- *  variant: holds variant CALL_RCU: holds, destroy waits for the callbacks variant NO_GRACE: fails,
- *  a reader that found the handle before still uses it variant STILL_SHOWN: fails, a reader that
- *  arrives after the grace period finds the handle variant FIND_OUTSIDE: fails, no grace period
- *  waits for a reader that found the handle outside a section variant NO_FLAG: fails, destroy frees
- *  what an open reload still needs (H4) variant CALL_RCU NO_BARRIER: fails, a callback uses the
- *  handle
+ *  variant: holds
+ *  variant CALL_RCU: holds, destroy waits for the callbacks
+ *  variant NO_GRACE: fails, a reader that found the handle before still uses it
+ *  variant STILL_SHOWN: fails, a reader that arrives after the grace period finds the handle
+ *  variant FIND_OUTSIDE: fails, no grace period waits for a reader that found the handle outside a
+ *      section
+ *  variant NO_FLAG: fails, destroy frees what an open reload still needs (H4)
+ *  variant CALL_RCU NO_BARRIER: fails, a callback uses the handle
  *
  *  full READERS=3: three readers
  */

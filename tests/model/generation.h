@@ -6,8 +6,8 @@
  * keeps apart. Nothing is used twice, so that a use after the free is seen: filters and records
  * count upwards, 0 is none.
  *
- * The model that includes it names INSERTERS (each has a key of its own), READERS, FILTERS,
- * RECORDS and PEAK (filters at a time). */
+ * The model that includes it names INSERTERS (each has a key of its own), READERS, FILTERS, RECORDS
+ * and PEAK (filters at a time). */
 #ifndef SHARDS
 #define SHARDS 1
 #endif
@@ -55,10 +55,13 @@ inline free_filter(f)
 {
 	d_step {
 		if
-			::f != NONE->KEEP(filters[f]);
-		filters[f].freed = 1;
-		filters[f].bits = 0;
-		filters_live-- ::else fi
+		:: f != NONE ->
+			KEEP(filters[f]);
+			filters[f].freed = 1;
+			filters[f].bits = 0;
+			filters_live--
+		:: else
+		fi
 	}
 }
 

@@ -2,8 +2,8 @@
  * What a writer of a handle does, for the models: it claims the handle, begins, fills next,
  * publishes, and leaves what is not published any more to a grace period.
  *
- * Its variables are its process's: old and kept, the filters that its record named; next;
- * leaving, the record itself; g, the grace period that is its own; k and carried for a copy. */
+ * Its variables are its process's: old and kept, the filters that its record named; next; leaving,
+ * the record itself; g, the grace period that is its own; k and carried for a copy. */
 #ifndef LOADERS
 #define LOADERS 1
 #endif
@@ -60,8 +60,7 @@ inline retire(one, two, r)
 
 inline find(s)
 {
-	d_step
-	{
+	d_step {
 		leaving = published[s];
 		old = records[leaving].current;
 		kept = records[leaving].previous
@@ -105,8 +104,7 @@ inline fill(s)
 #endif
 #ifdef COPY_STORE
 		carried = carried | HAS(next, k);
-		d_step
-		{
+		d_step {
 			KEEP(filters[next]);
 			filters[next].bits = (filters[next].bits & ~(1 << k)) | (carried << k)
 		}

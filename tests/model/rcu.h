@@ -2,8 +2,8 @@
  * Read-side sections and grace periods, for the models: at most 8 threads with sections, 4 grace
  * periods at once.
  *
- * A grace period waits for the sections that were running when it began, and for nothing else:
- * that is all that RCU promises. */
+ * A grace period waits for the sections that were running when it began, and for nothing else: that
+ * is all that RCU promises. */
 
 byte inside; /* a bit for each thread: it is in a section */
 int awaited; /* a byte for each grace period: the threads whose sections it still waits for */

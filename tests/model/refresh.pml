@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A refresh (src/refresh.c): the filter is replaced by an image file that was made from the
+ * A refresh (src/set/refresh.c): the filter is replaced by an image file that was made from the
  * application's record.
  *
  * The application writes its record before it inserts. Somebody makes a file of the record, at any
@@ -15,15 +15,20 @@
  *    filters.
  *
  * Variants, and what they must show (run.sh reads these lines):
- *  variant: holds variant CARRY: holds, all inserts are found variant ALL_FOUND: fails, without
- *  carry: what was inserted after the making began can be in the old filter alone variant
- *  SOURCE_LATE: fails, the application inserts first and writes its record then variant CARRY
- *  NO_GRACE_COPY: fails, an inserter that read the old record writes behind the copy's back (H2)
+ *  variant: holds
+ *  variant CARRY: holds, all inserts are found
+ *  variant ALL_FOUND: fails, without carry: what was inserted after the making began can be in the
+ *      old filter alone
+ *  variant SOURCE_LATE: fails, the application inserts first and writes its record then
+ *  variant CARRY NO_GRACE_COPY: fails, an inserter that read the old record writes behind the
+ *      copy's back (H2)
  *  variant CARRY NO_NEXT: fails, so does any if the image is published at once, with the bits
- *  carried over before (H2) variant CHECK_LATE: fails, inserts have changed the bits of a good
- *  image that is published before it is checked variant REFUSED_AT_ONCE: fails, an inserter still
- *  writes to an image that is refused after begin (H3) variant NO_GRACE_FREE: fails, a section
- *  still uses the old record and the old filter (H3)
+ *      carried over before (H2)
+ *  variant CHECK_LATE: fails, inserts have changed the bits of a good image that is published
+ *      before it is checked
+ *  variant REFUSED_AT_ONCE: fails, an inserter still writes to an image that is refused after begin
+ *      (H3)
+ *  variant NO_GRACE_FREE: fails, a section still uses the old record and the old filter (H3)
  *
  *  full ROUNDS=2: a second file, made at any time since the first
  */
@@ -80,7 +85,12 @@ proctype maker()
 		covers = promised;
 		do
 		:: k < KEYS -> bits = bits | (source & (1 << k)); k++
-		:: else -> d_step { file = bits; file_covers = covers; files++; bits = 0; covers = 0; k = 0 }; break
+		:: else ->
+			d_step {
+				file = bits; file_covers = covers; files++;
+				bits = 0; covers = 0; k = 0
+			};
+			break
 		od
 	:: else -> break
 	od
@@ -89,7 +99,10 @@ proctype maker()
 inline map()
 {
 	allocate(next);
-	d_step { met = files; mapped = file; covers = file_covers; filters[next].bits = mapped } /* copy-on-write */
+	d_step {
+		met = files; mapped = file; covers = file_covers;
+		filters[next].bits = mapped /* copy-on-write */
+	}
 }
 
 /* The image is next. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Rollback (src/reload.c): a commit keeps the old filter as previous, and inserts go there too
+ * Rollback (src/set/reload.c): a commit keeps the old filter as previous, and inserts go there too
  * until it is dropped.
  *
  * The loader does what it likes each round: reload (commit and keep, commit and drop, abort),
@@ -11,13 +11,17 @@
  *  - There are never more than three filters; only a deferred free can leave more.
  *
  * Variants, and what they must show (run.sh reads these lines):
- *  variant: holds variant CALL_RCU: holds variant NO_PREVIOUS: fails, what was inserted into the
- *  new filter alone is gone after a rollback (H5) variant KEEP_LATER: fails, so is what was
- *  inserted before a second record named previous (H5) variant PREVIOUS_ASIDE: fails, so is what
- *  was inserted during a reload that left previous out of its record (H5) variant FREE_KEPT: fails,
- *  previous is freed by the commit whose record names it (H3) variant DROP_AT_ONCE: fails, an
- *  inserter that read the old record still writes to previous (H3) variant NO_GRACE_FREE: fails, a
- *  reader still looks in the filter that was rejected, replaced or dropped (H3)
+ *  variant: holds
+ *  variant CALL_RCU: holds
+ *  variant NO_PREVIOUS: fails, what was inserted into the new filter alone is gone after a rollback
+ *      (H5)
+ *  variant KEEP_LATER: fails, so is what was inserted before a second record named previous (H5)
+ *  variant PREVIOUS_ASIDE: fails, so is what was inserted during a reload that left previous out of
+ *      its record (H5)
+ *  variant FREE_KEPT: fails, previous is freed by the commit whose record names it (H3)
+ *  variant DROP_AT_ONCE: fails, an inserter that read the old record still writes to previous (H3)
+ *  variant NO_GRACE_FREE: fails, a reader still looks in the filter that was rejected, replaced or
+ *      dropped (H3)
  *
  *  full INSERTERS=2: two inserters
  */

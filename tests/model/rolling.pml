@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A rolling reload (src/rolling.c): a set of shards, each with a record of its own, is replaced one
- * shard after another.
+ * A rolling reload (src/set/rolling.c): a set of shards, each with a record of its own, is replaced
+ * one shard after another.
  *
  *  - Once an insert has returned, every lookup of its key that starts later finds it.
  *  - Each key lives in one shard, so each lookup is of one filter, wholly old or wholly new.
@@ -12,16 +12,21 @@
  * it is while it rolls.
  *
  * Variants, and what they must show (run.sh reads these lines):
- *  variant: holds variant TWO_LOADERS: holds, their shards take turns (H4) variant TWO_POINTERS:
- *  fails, a table of filters with next beside it is two pointers (H1) variant READ_TWICE: fails, an
- *  inserter reads its shard's record again for next (H1) variant ROUTE_TWICE: fails, it asks
- *  another shard's record for next (H1) variant LOOKUP_TWICE: fails, a lookup that reads the record
- *  for each word is half old, half new variant NO_GRACE_COPY: fails, an inserter that read the old
- *  record writes behind the copy's back (H2) variant NO_GRACE_FREE: fails, a reader still looks in
- *  the shard's old filter (H3) variant CALL_RCU: fails, the next shard is begun before the last
- *  one's old filter is freed: the peak variant TWO_LOADERS FLAG_EACH: fails, a flag for each shard
- *  lets two shards be held twice: the peak (H4) variant WHOLE_VIEW: fails, two keys looked up in
- *  one section can be of two generations of the set: not promised
+ *  variant: holds
+ *  variant TWO_LOADERS: holds, their shards take turns (H4)
+ *  variant TWO_POINTERS: fails, a table of filters with next beside it is two pointers (H1)
+ *  variant READ_TWICE: fails, an inserter reads its shard's record again for next (H1)
+ *  variant ROUTE_TWICE: fails, it asks another shard's record for next (H1)
+ *  variant LOOKUP_TWICE: fails, a lookup that reads the record for each word is half old, half new
+ *  variant NO_GRACE_COPY: fails, an inserter that read the old record writes behind the copy's back
+ *      (H2)
+ *  variant NO_GRACE_FREE: fails, a reader still looks in the shard's old filter (H3)
+ *  variant CALL_RCU: fails, the next shard is begun before the last one's old filter is freed: the
+ *      peak
+ *  variant TWO_LOADERS FLAG_EACH: fails, a flag for each shard lets two shards be held twice: the
+ *      peak (H4)
+ *  variant WHOLE_VIEW: fails, two keys looked up in one section can be of two generations of the
+ *      set: not promised
  *
  *  full INSERTERS=3: two keys in one shard
  */
@@ -72,15 +77,28 @@ proctype reader(byte t)
 		read_lock(t);
 		r = published[SHARD(k)]
 	   }
-	   d_step { KEEP(records[r]); f = records[r].current; KEEP(filters[f]); assert(!must || HAS(f, k)) }
+	   d_step {
+		KEEP(records[r]);
+		f = records[r].current;
+		KEEP(filters[f]);
+		assert(!must || HAS(f, k))
+	   }
 #ifdef LOOKUP_TWICE
 	   r = published[SHARD(k)];
 #endif
 #ifndef TWO_POINTERS /* changes the record in place; that is not what it is about */
-	   d_step { KEEP(records[r]); KEEP(filters[records[r].current]); assert(f == records[r].current) }
+	   d_step {
+		KEEP(records[r]);
+		KEEP(filters[records[r].current]);
+		assert(f == records[r].current)
+	   }
 #endif
 #ifdef WHOLE_VIEW
-	   d_step { r = published[SHARD(k + 1)]; KEEP(records[r]); assert(made_in[f] == made_in[records[r].current]) }
+	   d_step {
+		r = published[SHARD(k + 1)];
+		KEEP(records[r]);
+		assert(made_in[f] == made_in[records[r].current])
+	   }
 #endif
 	   d_step { read_unlock(t); r = 0; f = 0; k = 0; must = 0 }
 	:: break

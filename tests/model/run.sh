@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs Spin on every variant of every model here, or of those named: each must show what its head says, "holds" or "fails".
+# Runs Spin on every variant of every model here, or of those named: each must show what its head
+# says, "holds" or "fails".
 #
 #     run.sh [--full] [MODEL.pml...]
 #
-# --full: also the variant that has no name, with the larger bounds that the line "full" in a model's head names. As many variants at a time as there are processors.
+# --full: also the variant that has no name, with the larger bounds that the line "full" in a
+# model's head names. As many variants at a time as there are processors.
 set -eu
 
 # Explore one variant and print its line. A search that was cut short has no verdict.
@@ -16,19 +18,27 @@ explore() {
 	mkdir "$work/$$"
 	cd "$work/$$"
 	# shellcheck disable=SC2046,SC2086
-	spin -a $(for define in $variant $bounds; do echo "-D$define"; done) "$model" > spin.log 2>&1 || { cat spin.log; return 1; }
+	spin -a $(for define in $variant $bounds; do echo "-D$define"; done) "$model" \
+		> spin.log 2>&1 || { cat spin.log; return 1; }
 	${CC:-cc} -O1 -w -DSAFETY -DCOLLAPSE -o pan pan.c || return 1
 	./pan -m1000000 > pan.log 2>&1 || return 1
-	! grep -q 'search depth too small\|out of memory\|recompile' pan.log || { cat pan.log; return 1; }
+	if grep -q 'search depth too small\|out of memory\|recompile' pan.log; then
+		cat pan.log
+		return 1
+	fi
 	errors=$(sed -n 's/.*errors: \([0-9]*\).*/\1/p' pan.log)
 	states=$(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' pan.log)
 	shown=holds why= verdict=ok
-	[ "$errors" -eq 0 ] || { shown=fails; why=$(sed -n 's/^pan:1: *\(.*\) (at depth.*/\1/p' pan.log); }
+	if [ "$errors" -ne 0 ]; then
+		shown=fails
+		why=$(sed -n 's/^pan:1: *\(.*\) (at depth.*/\1/p' pan.log)
+	fi
 	case $shown:$why in
 	"$expected:" | "$expected:assertion violated"*) ;;
 	*) verdict="NOT OK: it must be \"$expected\", and fail by an assertion only" ;;
 	esac
-	printf '%-13s %-42s %s %9s states  %s %s\n' "${model##*/}" "${variant:--}${bounds:+ $bounds}" "$shown" "$states" "$verdict" "${why#assertion}"
+	printf '%-13s %-42s %s %9s states  %s %s\n' "${model##*/}" \
+		"${variant:--}${bounds:+ $bounds}" "$shown" "$states" "$verdict" "${why#assertion}"
 	cd /
 	rm -rf "${work:?}/$$"
 }
@@ -48,9 +58,11 @@ trap 'rm -rf "$work"' EXIT
 
 for model; do
 	model=$(realpath "$model")
-	sed -n "s@^ \*  variant \{0,1\}\([A-Z_ ]*\): \(holds\|fails\).*@\2|$model|\1|@p" "$model" > "$work/variants"
+	sed -n "s@^ \*  variant \{0,1\}\([A-Z_ ]*\): \(holds\|fails\).*@\2|$model|\1|@p" "$model" \
+		> "$work/variants"
 	[ -s "$work/variants" ] || { echo "$model: names no variant" >&2; exit 1; }
-	[ -z "$full" ] || sed -n "s@^ \*  full \([A-Z_0-9= ]*\):.*@holds|$model||\1@p" "$model" >> "$work/variants"
+	[ -z "$full" ] || sed -n "s@^ \*  full \([A-Z_0-9= ]*\):.*@holds|$model||\1@p" "$model" \
+		>> "$work/variants"
 	cat "$work/variants" >> "$work/all"
 done
 xargs -d '\n' -n 1 -P "$(nproc)" "$0" --explore "$work" < "$work/all" | tee "$work/lines"

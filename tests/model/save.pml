@@ -10,12 +10,14 @@
  *    savers are done.
  *
  * Variants, and what they must show (run.sh reads these lines):
- *  variant: holds variant FRESH: holds, the path does not exist before variant NO_FSYNC: fails, the
- *  name can point to a file whose data is not on the disk variant NO_FOLDER_SYNC: fails, a save
- *  that answered 0 can be undone variant IN_PLACE: fails, a reader and a cut meet half a file
+ *  variant: holds
+ *  variant FRESH: holds, the path does not exist before
+ *  variant NO_FSYNC: fails, the name can point to a file whose data is not on the disk
+ *  variant NO_FOLDER_SYNC: fails, a save that answered 0 can be undone
+ *  variant IN_PLACE: fails, a reader and a cut meet half a file
  *  variant TRUST_TEMPORARY: fails, who finds the temporary name taken renames what stands there
  *  variant KEEP_TEMPORARY: fails, renaming one link of a file to another link of it leaves the
- *  first
+ *      first
  */
 #define OLD 0      /* files: what stood under the name, */
 #define LEFT 3     /* what a killed saver left under the temporary name, */
@@ -45,14 +47,19 @@ inline publish(own)
 #ifdef FRESH
 	:: d_step { !cut && !linked && name == NONE -> name = own }; break
 #endif
-	:: d_step { !cut && !linked && temporary == NONE && may_link -> temporary = own; linked = 1 }
+	:: d_step {
+		!cut && !linked && temporary == NONE && may_link ->
+		temporary = own;
+		linked = 1
+	   }
 	:: !linked && temporary != NONE && may_link ->
 #ifdef TRUST_TEMPORARY
 		linked = 1
 #else
 		STEP(temporary = NONE)
 #endif
-	:: d_step { !cut && linked && temporary != NONE -> /* rename: nothing, if both names are links of one file */
+	:: d_step { !cut && linked && temporary != NONE ->
+		/* rename: nothing, if both names are links of one file */
 		if
 		:: temporary != name -> name = temporary; temporary = NONE
 		:: else
@@ -61,7 +68,8 @@ inline publish(own)
 		STEP(temporary = NONE);
 #endif
 		break
-	:: linked && temporary == NONE -> /* another saver took it away, and this one may take away another's: again */
+	:: linked && temporary == NONE ->
+		/* another saver took it away, and this one may take away another's: again */
 #ifndef KEEP_TEMPORARY
 		STEP(temporary = NONE);
 #endif

@@ -15,7 +15,8 @@
 #define SEALED 1
 
 byte bits[2], bits_on_disk[2];      /* two pages, each the number of its last insert */
-byte sum[2], sum_on_disk[2];        /* of each page of bits; with the commit record in the first page */
+/* of each page of bits; with the commit record in the first page */
+byte sum[2], sum_on_disk[2];
 byte commit = SEALED, commit_on_disk = SEALED;
 bit cut;
 
@@ -67,6 +68,7 @@ active proctype power()
 {
 	atomic {
 		cut = 1;
-		assert(commit_on_disk == LIVE || (sum_on_disk[0] == bits_on_disk[0] && sum_on_disk[1] == bits_on_disk[1]))
+		assert(commit_on_disk == LIVE ||
+		       (sum_on_disk[0] == bits_on_disk[0] && sum_on_disk[1] == bits_on_disk[1]))
 	}
 }

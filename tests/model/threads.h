@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Inserters and readers, for the models of the handle.
  *
- * What is done in one step here leaves no run out: a section that begins sooner or ends later
- * only makes grace periods longer, and a promise that comes later asks for less. */
+ * What is done in one step here leaves no run out: a section that begins sooner or ends later only
+ * makes grace periods longer, and a promise that comes later asks for less. */
 #ifndef SHARD
 #define SHARD(k) 0 /* the one of key k */
 #endif
@@ -63,19 +63,18 @@ returned:
 #ifndef OWN_READER
 inline lookup()
 {
-	d_step
-	{
+	d_step {
 		KEEP(records[r]);
 		KEEP(filters[records[r].current]);
 		seen = HAS(records[r].current, k)
 	}
 #ifdef READ_BOTH
 	if
-		::d_step
-		{
-			records[r].next != NONE->KEEP(filters[records[r].next]);
-			seen = seen | HAS(records[r].next, k)
-		}
+	:: d_step {
+		records[r].next != NONE ->
+		KEEP(filters[records[r].next]);
+		seen = seen | HAS(records[r].next, k)
+	   }
 	:: else
 	fi;
 #endif

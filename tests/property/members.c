@@ -12,7 +12,8 @@ enum way { ONE_BY_ONE, FIXED, HASHES, LOAD, WAYS };
 static const char *const way_names[WAYS] = { "weir_insert", "weir_insert_fixed",
                                              "weir_insert_hashes", "weir_load_hashes" };
 static const char *const isas[] = { "scalar", "neon", "avx2", "avx512" };
-static const struct layout { uint32_t kind, z;
+static const struct layout {
+	uint32_t kind, z;
 } layouts[] = {
 	{ WEIR_BLOCKED, 1 }, { WEIR_BLOCKED, 2 }, { WEIR_BLOCKED, 4 },
 	{ WEIR_BLOCKED, 8 }, { WEIR_CLASSIC, 0 },
@@ -72,8 +73,8 @@ static void *work(void *arg)
 {
 	struct worker *w = arg;
 	struct build *b = w->build;
-	uint64_t first = w->number ? 3 * b->n / 8 : 0,
-	         end = b->threads == 1 || w->number ? b->n : b->n - 3 * b->n / 8;
+	uint64_t first = w->number ? 3 * b->n / 8 : 0;
+	uint64_t end = b->threads == 1 || w->number ? b->n : b->n - 3 * b->n / 8;
 	pthread_barrier_wait(&b->barrier);
 	fill(w, first, end - first);
 	pthread_barrier_wait(&b->barrier);
@@ -150,17 +151,32 @@ static bool have(const char *isa)
 	params.capacity = 1, params.fp_rate = 0.1;
 	setenv("WEIR_ISA", isa, 1);
 	int err = weir_create(&f, &params);
-	/* a set that the machine lacks: tests/unit checks that this is said rightly */
+	/* a set that the machine lacks: tests/unit checks that this is reported rightly */
 	if (err != -ENOTSUP)
 		assert_ok(err);
 	weir_destroy(f);
 	return err == 0;
 }
 
+/* Of the millions each way is taken with one number of threads: @turn decides. Returns how many
+ * filters were built. */
+static unsigned every_number_of_threads(struct layout layout, unsigned way, uint64_t n, size_t turn)
+{
+	bool large = n > (slow ? 10000000 : 1000000);
+	unsigned builds = 0;
+	for (unsigned threads = 1; threads <= MOST_THREADS; threads++) {
+		if (large && (way + turn) % 2 + 1 != threads)
+			continue;
+		build((struct build){ .layout = layout, .way = way, .threads = threads, .n = n });
+		builds++;
+	}
+	return builds;
+}
+
 static void every_key_of_every_build(void **state)
 {
-	static const uint64_t sizes[] = { 1,  2,    3,    7,      8,       63,      64,
-	                                  65, 1000, 4097, 100003, 2000003, 14000029 };
+	static const uint64_t sizes[] = { 1, 2, 3, 7, 8, 63, 64, 65, 1000, 4097, 100003,
+	                                  2000003, 14000029 };
 	unsigned builds = 0;
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(isas); i++) {
@@ -169,19 +185,8 @@ static void every_key_of_every_build(void **state)
 		for (size_t s = 0; s < COUNT_OF(sizes) - !slow; s++)
 			for (size_t l = 0; l < COUNT_OF(layouts); l++)
 				for (unsigned way = 0; way < WAYS; way++)
-					for (unsigned threads = 1; threads <= MOST_THREADS;
-					     threads++) {
-						/* of the millions, each way with one number of
-						 * threads */
-						if (sizes[s] > (slow ? 10000000 : 1000000) &&
-						    (way + l) % 2 + 1 != threads)
-							continue;
-						build((struct build){ .layout = layouts[l],
-						                      .way = way,
-						                      .threads = threads,
-						                      .n = sizes[s] });
-						builds++;
-					}
+					builds += every_number_of_threads(layouts[l], way,
+					                                  sizes[s], l);
 		print_message("%s: every key found in %u builds so far\n", isas[i], builds);
 	}
 	assert_true(builds > 0);
@@ -198,13 +203,13 @@ static void arrays_of_more_than_2_to_the_32_bits(void **state)
 	for (size_t i = 0; i < COUNT_OF(isas); i++) {
 		if (!have(isas[i]))
 			continue;
-		build((struct build){
-			{ WEIR_BLOCKED, 2 }, LOAD, 2, .n = 3000017, .max_bytes = bytes });
+		build((struct build){ { WEIR_BLOCKED, 2 }, LOAD, 2, .n = 3000017,
+		                      .max_bytes = bytes });
 		if (slow || i == 0) {
-			build((struct build){
-				{ WEIR_BLOCKED, 4 }, HASHES, 1, .n = 3000017, .max_bytes = bytes });
-			build((struct build){
-				{ WEIR_CLASSIC, 0 }, FIXED, 2, .n = 500009, .max_bytes = bytes });
+			build((struct build){ { WEIR_BLOCKED, 4 }, HASHES, 1, .n = 3000017,
+			                      .max_bytes = bytes });
+			build((struct build){ { WEIR_CLASSIC, 0 }, FIXED, 2, .n = 500009,
+			                      .max_bytes = bytes });
 		}
 	}
 	unsetenv("WEIR_ISA");

@@ -57,9 +57,8 @@ static struct measured measure(const struct sample *s)
 {
 	const double quantile = 2.576, width = slow ? 0.015 : 0.03;
 	uint64_t filters = (slow ? 20000000 : 4000000) / s->capacity + 1, positive = 0;
-	uint64_t lookups = (uint64_t)(quantile * quantile / (width * width) / s->fp_rate /
-	                              (double)filters) +
-	                   1;
+	double needed = quantile * quantile / (width * width) / s->fp_rate;
+	uint64_t lookups = (uint64_t)(needed / (double)filters) + 1;
 	struct measured m = { .plan = WEIR_PLAN_INIT };
 	for (uint64_t i = 0; i < filters; i++) {
 		struct weir_params params = WEIR_PARAMS_INIT;
@@ -104,10 +103,10 @@ static void each_kind_at_each_rate(void **state)
 {
 	(void)state;
 	for (size_t r = 0; r < COUNT_OF(rates); r++) {
-		check(&(struct sample){
-			.kind = WEIR_BLOCKED, .fp_rate = rates[r], .capacity = 1000003 });
-		check(&(struct sample){
-			.kind = WEIR_CLASSIC, .fp_rate = rates[r], .capacity = 1000003 });
+		check(&(struct sample){ .kind = WEIR_BLOCKED, .fp_rate = rates[r],
+		                        .capacity = 1000003 });
+		check(&(struct sample){ .kind = WEIR_CLASSIC, .fp_rate = rates[r],
+		                        .capacity = 1000003 });
 	}
 }
 
@@ -117,10 +116,8 @@ static void each_number_of_words(void **state)
 	for (uint32_t z = 1; z <= 8; z *= 2)
 		for (size_t r = 0; r < COUNT_OF(rates); r++)
 			if (slow || r == 1 || r == 3)
-				check(&(struct sample){ .kind = WEIR_BLOCKED,
-				                        .z = z,
-				                        .fp_rate = rates[r],
-				                        .capacity = 300007 });
+				check(&(struct sample){ .kind = WEIR_BLOCKED, .z = z,
+				                        .fp_rate = rates[r], .capacity = 300007 });
 }
 
 static void each_size(void **state)
@@ -131,8 +128,7 @@ static void each_size(void **state)
 		for (uint32_t kind = WEIR_BLOCKED; kind <= WEIR_CLASSIC; kind++)
 			for (size_t r = 0; r < COUNT_OF(rates); r++)
 				if (slow || r == 1)
-					check(&(struct sample){ .kind = kind,
-					                        .fp_rate = rates[r],
+					check(&(struct sample){ .kind = kind, .fp_rate = rates[r],
 					                        .capacity = sizes[i],
 					                        .sequential = true });
 }
@@ -141,17 +137,19 @@ static void each_size(void **state)
  * products is longest. */
 static void the_most_bits(void **state)
 {
+	static const struct sample most[] = {
+		{ .kind = WEIR_BLOCKED, .z = 1, .g = 10 },
+		{ .kind = WEIR_BLOCKED, .z = 2, .g = 10 },
+		{ .kind = WEIR_BLOCKED, .z = 4, .g = 5 },
+		{ .kind = WEIR_BLOCKED, .z = 8, .g = 2 },
+		{ .kind = WEIR_CLASSIC, .k = 32 },
+	};
 	(void)state;
-	check(&(struct sample){
-		.kind = WEIR_BLOCKED, .z = 1, .g = 10, .fp_rate = 0.001, .capacity = 300007 });
-	check(&(struct sample){
-		.kind = WEIR_BLOCKED, .z = 2, .g = 10, .fp_rate = 0.001, .capacity = 300007 });
-	check(&(struct sample){
-		.kind = WEIR_BLOCKED, .z = 4, .g = 5, .fp_rate = 0.001, .capacity = 300007 });
-	check(&(struct sample){
-		.kind = WEIR_BLOCKED, .z = 8, .g = 2, .fp_rate = 0.001, .capacity = 300007 });
-	check(&(struct sample){
-		.kind = WEIR_CLASSIC, .k = 32, .fp_rate = 0.001, .capacity = 300007 });
+	for (size_t i = 0; i < COUNT_OF(most); i++) {
+		struct sample s = most[i];
+		s.fp_rate = 0.001, s.capacity = 300007;
+		check(&s);
+	}
 }
 
 int main(int argc, char **argv)

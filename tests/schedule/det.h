@@ -46,8 +46,8 @@ struct det_options {
 	int stale;           /* stale reads in an execution, at most; negative: no bound */
 	bool every_step;     /* a switch is possible before each operation, loads too */
 	/* Which bits of this address matter to the running thread: values that differ in others
-	 * only are one choice for a load. Narrows the search to what the test says the code
-	 * looks at. NULL: all. */
+	 * only are one choice for a load. Narrows the search to the bits that, according
+	 * to the test, the code looks at. NULL: all. */
 	uint64_t (*relevant)(const volatile void *address);
 	uint64_t seed;
 	uint64_t executions; /* at most; 0: no bound */

@@ -18,14 +18,8 @@ struct det_clock {
 };
 
 enum det_state { DET_NONE, DET_NEW, DET_STARTED, DET_DONE };
-enum det_wait {
-	DET_NOT,
-	DET_FOR_MUTEX,
-	DET_FOR_READERS,
-	DET_FOR_CALLBACKS,
-	DET_FOR_ALL,
-	DET_FOR_OTHERS
-};
+enum det_wait { DET_NOT, DET_FOR_MUTEX, DET_FOR_READERS, DET_FOR_CALLBACKS, DET_FOR_ALL,
+                DET_FOR_OTHERS };
 
 /* A thread's read-side sections of one flavor of RCU. */
 struct det_sections {

@@ -75,15 +75,13 @@ static bool releases(enum det_order order)
 }
 
 /* @replaced: the store that a read-modify-write read, whose release sequence it continues; NULL
- *   for a plain store. */
+ * for a plain store. */
 static void append(struct location *l, volatile void *address, unsigned bytes, uint64_t value,
                    enum det_order order, const struct store *replaced)
 {
 	const struct det_thread *t = det_self();
-	struct store s = { .value = value,
-	                   .when = t->clock.of[det.current],
-	                   .thread = (uint8_t)det.current,
-	                   .seq_cst = order == DET_SEQ_CST };
+	struct store s = { .value = value, .when = t->clock.of[det.current],
+	                   .thread = (uint8_t)det.current, .seq_cst = order == DET_SEQ_CST };
 	if (t->reader)
 		det_fail("a thread that was to read only stored to %p", (void *)l->address);
 	s.released = releases(order) ? t->clock : t->release_fence;
@@ -132,7 +130,7 @@ static int readable(const struct location *l, enum det_order order)
 
 /* The store that a load reads, 0 being the newest value. Of stores of one value the oldest
  * stands for all: what is possible after a newer one was read is possible after it too, since
- * the oldest forbids fewest later reads and tells least of other threads. */
+ * the oldest forbids the fewest later reads and reveals the least of other threads. */
 static struct store *choose_store(struct location *l, enum det_order order)
 {
 	struct store *oldest[HISTORY];

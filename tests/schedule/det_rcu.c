@@ -39,8 +39,8 @@ void det_rcu_read_lock(enum det_flavor flavor)
 	det_operation_ends();
 }
 
-/* Tell those whose grace period waits for the section that the running thread ends. */
-static void tell_waiting(enum det_flavor flavor)
+/* Wake those whose grace period waits for the section that the running thread ends. */
+static void wake_waiting(enum det_flavor flavor)
 {
 	const struct det_thread *t = det_self();
 	for (int i = 0; i < det.threads; i++) {
@@ -63,7 +63,7 @@ void det_rcu_read_unlock(enum det_flavor flavor)
 		det_write_begins();
 		det_tick();
 		rcu->end = t->clock;
-		tell_waiting(flavor);
+		wake_waiting(flavor);
 	}
 	if (--rcu->nesting == 0)
 		det_operation_ends();
@@ -140,6 +140,6 @@ void det_rcu_barrier(enum det_flavor flavor)
 		if (det.thread[i].callback && det.thread[i].callback_of == flavor)
 			det_clock_join(&t->clock, &det.thread[i].clock);
 	det_tick();
-	/* a step, so that who calls it for ever is told that there is no end */
+	/* a step, so that a thread that calls it for ever is reported as endless */
 	det_operation_ends();
 }

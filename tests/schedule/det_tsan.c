@@ -1,35 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Takes the place of ThreadSanitizer's run time: what the compiler's instrumentation calls goes
  * to det while it runs, and straight to memory otherwise (a test's preparations). */
+#include "../tsan_calls.h"
 #include "det_internal.h"
-
-/* The compiler makes the calls by name; there is no header to declare them. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
-
-void __tsan_init(void)
-{
-}
-
-void __tsan_func_entry(void *caller)
-{
-	(void)caller;
-}
-
-void __tsan_func_exit(void)
-{
-}
-
-/* What the library tells ThreadSanitizer about liburcu: det's own grace periods give that order,
- * so these must add none. */
-void __tsan_acquire(void *address)
-{
-	(void)address;
-}
-
-void __tsan_release(void *address)
-{
-	(void)address;
-}
 
 static inline bool seen(const volatile void *address)
 {
@@ -42,28 +15,20 @@ static inline void plain(const volatile void *address, bool write)
 		det_plain(address, write);
 }
 
-#define PLAIN(bytes) \
-	void __tsan_read##bytes(void *address) { plain(address, false); } \
-	void __tsan_write##bytes(void *address) { plain(address, true); } \
-	void __tsan_unaligned_read##bytes(void *address) { plain(address, false); } \
-	void __tsan_unaligned_write##bytes(void *address) { plain(address, true); } \
-	void __tsan_volatile_read##bytes(void *address) { plain(address, false); } \
-	void __tsan_volatile_write##bytes(void *address) { plain(address, true); }
-PLAIN(1)
-PLAIN(2)
-PLAIN(4)
-PLAIN(8)
+#define PLAIN(name, bytes, write) \
+	void __tsan_##name##bytes(void *address) { plain(address, write); }
+TSAN_PLAIN(PLAIN, 1)
+TSAN_PLAIN(PLAIN, 2)
+TSAN_PLAIN(PLAIN, 4)
+TSAN_PLAIN(PLAIN, 8)
 
-#define PLAIN16(name, write) \
-	void __tsan_##name##16(void *address) \
+#define PLAIN_TWICE(name, bytes, write) \
+	void __tsan_##name##bytes(void *address) \
 	{ \
 		plain(address, write); \
 		plain((char *)address + 8, write); \
 	}
-PLAIN16(read, false)
-PLAIN16(write, true)
-PLAIN16(unaligned_read, false)
-PLAIN16(unaligned_write, true)
+TSAN_PLAIN(PLAIN_TWICE, 16)
 
 void __tsan_read_range(void *address, size_t bytes)
 {
@@ -107,7 +72,7 @@ static const enum det_order order_of[] = { DET_RELAXED, DET_ACQUIRE, DET_ACQUIRE
 	RMW(bits, type, fetch_add, DET_ADD, old + operand) \
 	RMW(bits, type, fetch_sub, DET_SUB, old - operand) \
 	RMW(bits, type, fetch_or, DET_OR, old | operand) \
-	RMW(bits, type, fetch_and, DET_AND, old &operand) \
+	RMW(bits, type, fetch_and, DET_AND, old & operand) \
 	RMW(bits, type, fetch_xor, DET_XOR, old ^ operand) \
 	static int compare_exchange##bits(volatile type *a, type *expected, type desired, \
 	                                  int success, int failure, bool weak) \

@@ -71,33 +71,25 @@ void urcu_bp_read_unlock(void)
 	bp_unlock();
 }
 
-const struct rcu_flavor_struct urcu_bp_flavor = { .read_lock = bp_lock,
-                                                  .read_unlock = bp_unlock,
-                                                  .read_ongoing = bp_ongoing,
-                                                  .read_quiescent_state = nothing,
-                                                  .update_call_rcu = bp_call,
-                                                  .update_synchronize_rcu = bp_synchronize,
-                                                  .thread_offline = nothing,
-                                                  .thread_online = nothing,
-                                                  .register_thread = nothing,
-                                                  .unregister_thread = nothing,
-                                                  .barrier = bp_barrier };
+const struct rcu_flavor_struct urcu_bp_flavor = {
+	.read_lock = bp_lock, .read_unlock = bp_unlock, .read_ongoing = bp_ongoing,
+	.read_quiescent_state = nothing, .update_call_rcu = bp_call,
+	.update_synchronize_rcu = bp_synchronize, .thread_offline = nothing,
+	.thread_online = nothing, .register_thread = nothing, .unregister_thread = nothing,
+	.barrier = bp_barrier,
+};
 
 /* memb and mb: threads are to be registered, which only real threads need. */
 FLAVOR(memb, DET_MEMB)
 SECTIONS(memb, DET_MEMB)
 
-const struct rcu_flavor_struct det_memb_flavor = { .read_lock = memb_lock,
-                                                   .read_unlock = memb_unlock,
-                                                   .read_ongoing = memb_ongoing,
-                                                   .read_quiescent_state = nothing,
-                                                   .update_call_rcu = memb_call,
-                                                   .update_synchronize_rcu = memb_synchronize,
-                                                   .thread_offline = nothing,
-                                                   .thread_online = nothing,
-                                                   .register_thread = nothing,
-                                                   .unregister_thread = nothing,
-                                                   .barrier = memb_barrier };
+const struct rcu_flavor_struct det_memb_flavor = {
+	.read_lock = memb_lock, .read_unlock = memb_unlock, .read_ongoing = memb_ongoing,
+	.read_quiescent_state = nothing, .update_call_rcu = memb_call,
+	.update_synchronize_rcu = memb_synchronize, .thread_offline = nothing,
+	.thread_online = nothing, .register_thread = nothing, .unregister_thread = nothing,
+	.barrier = memb_barrier,
+};
 
 /* qsbr: a section is all that lies between two quiescent states of a thread that is online. */
 FLAVOR(qsbr_offline, DET_QSBR)
@@ -141,14 +133,10 @@ static void qsbr_barrier(void)
 	while_offline(qsbr_offline_barrier);
 }
 
-const struct rcu_flavor_struct det_qsbr_flavor = { .read_lock = nothing,
-                                                   .read_unlock = nothing,
-                                                   .read_ongoing = qsbr_offline_ongoing,
-                                                   .read_quiescent_state = qsbr_quiescent_state,
-                                                   .update_call_rcu = qsbr_offline_call,
-                                                   .update_synchronize_rcu = qsbr_synchronize,
-                                                   .thread_offline = qsbr_offline,
-                                                   .thread_online = qsbr_online,
-                                                   .register_thread = qsbr_online,
-                                                   .unregister_thread = qsbr_offline,
-                                                   .barrier = qsbr_barrier };
+const struct rcu_flavor_struct det_qsbr_flavor = {
+	.read_lock = nothing, .read_unlock = nothing, .read_ongoing = qsbr_offline_ongoing,
+	.read_quiescent_state = qsbr_quiescent_state, .update_call_rcu = qsbr_offline_call,
+	.update_synchronize_rcu = qsbr_synchronize, .thread_offline = qsbr_offline,
+	.thread_online = qsbr_online, .register_thread = qsbr_online,
+	.unregister_thread = qsbr_offline, .barrier = qsbr_barrier,
+};

@@ -22,9 +22,9 @@ struct scenario {
 	bool (*prepare)(void);
 	/* a depth-first search is for layouts of at most so many words a key; 0: for all */
 	unsigned search_words;
-	/* a depth-first search goes up to so many unless it is told; 0: as the others */
+	/* a depth-first search goes up to so many unless an option sets it; 0: as the others */
 	int preemptions;
-	/* in every layout a thread's loads are told apart by the bits of its own keys only */
+	/* in every layout a thread's loads are distinguished by the bits of its own keys only */
 	bool narrowed;
 	/* how many times fewer random executions, since one takes so much longer; 0: none */
 	unsigned cost;
@@ -40,7 +40,7 @@ extern const struct scenario reload_scenarios[], batch_scenarios[], previous_sce
 /* An empty filter, no promise. */
 void scenario_begin(void);
 /* The running thread acts on these keys alone (bit i: key i): in layouts of many words a search
- * tells the values that it may load apart by their bits only. */
+ * distinguishes the values that it may load by the bits of these keys only. */
 void works_on(unsigned keys);
 void promise(unsigned i);
 bool promised(unsigned i);

@@ -88,20 +88,20 @@ static void replaced(void)
 	handle_end_with(promised(3) ? 3 : 2, 1);
 }
 
-static int told[2];
+static int result[2];
 
 static void refresh_if_free(void *unused)
 {
 	(void)unused;
-	told[0] = weir_handle_refresh(handle, path);
+	result[0] = weir_handle_refresh(handle, path);
 }
 
 static void reload_if_free(void *unused)
 {
 	struct weir_reload *r;
 	(void)unused;
-	told[1] = weir_reload_begin(&r, handle, NULL);
-	if (told[1])
+	result[1] = weir_reload_begin(&r, handle, NULL);
+	if (result[1])
 		return;
 	det_assert(weir_reload_copy(r) == 0);
 	det_assert(weir_reload_commit(r) == 0);
@@ -113,33 +113,18 @@ static void refresh_and_reload(void)
 	det_spawn(refresh_if_free, NULL);
 	det_spawn(reload_if_free, NULL);
 	det_join_all();
-	det_assert(told[0] == 1 || told[0] == -EBUSY);
-	det_assert(told[1] == 0 || told[1] == -EBUSY);
-	det_assert(told[0] == 1 || told[1] == 0);
-	handle_end_with(told[0] == 1 ? 2 : 0, (unsigned)(told[0] == 1) + (told[1] == 0));
+	det_assert(result[0] == 1 || result[0] == -EBUSY);
+	det_assert(result[1] == 0 || result[1] == -EBUSY);
+	det_assert(result[0] == 1 || result[1] == 0);
+	handle_end_with(result[0] == 1 ? 2 : 0, (unsigned)(result[0] == 1) + (result[1] == 0));
 }
 
 const struct scenario refresh_scenarios[] = {
-	{ .name = "carried",
-	  .group = "refresh",
-	  .body = carried,
-	  .prepare = prepare_other,
-	  .narrowed = true,
-	  .cost = 20,
-	  .fits = small },
-	{ .name = "replaced",
-	  .group = "refresh",
-	  .body = replaced,
-	  .prepare = prepare_whole,
-	  .narrowed = true,
-	  .cost = 20,
-	  .fits = small },
-	{ .name = "refresh and reload",
-	  .group = "refresh",
-	  .body = refresh_and_reload,
-	  .prepare = prepare_whole,
-	  .narrowed = true,
-	  .cost = 20,
-	  .fits = smallest },
+	{ .name = "carried", .group = "refresh", .body = carried, .prepare = prepare_other,
+	  .narrowed = true, .cost = 20, .fits = small },
+	{ .name = "replaced", .group = "refresh", .body = replaced, .prepare = prepare_whole,
+	  .narrowed = true, .cost = 20, .fits = small },
+	{ .name = "refresh and reload", .group = "refresh", .body = refresh_and_reload,
+	  .prepare = prepare_whole, .narrowed = true, .cost = 20, .fits = smallest },
 	{ .name = NULL },
 };

@@ -138,8 +138,8 @@ static void insert_batch(void *unused)
 
 static void look_up_batch(void *unused)
 {
-	uint64_t hashes[] = { rolling_key(0), rolling_key(1), rolling_key(2), rolling_key(3) },
-	         bitmap = 0;
+	uint64_t hashes[] = { rolling_key(0), rolling_key(1), rolling_key(2), rolling_key(3) };
+	uint64_t bitmap = 0;
 	(void)unused;
 	works_on(15);
 	uint64_t must = promised(1) ? 15 : 5;
@@ -162,13 +162,8 @@ const struct scenario rolling_scenarios[] = {
 	{ ROLLING("each copied", copied), .fits = two_words, .search_words = 1 },
 	{ ROLLING("each copied, qsbr", copied_qsbr), .fits = smallest, .preemptions = 2 },
 	{ ROLLING("each recorded", recorded), .fits = smallest, .preemptions = 2 },
-	{ .name = "wholly",
-	  .group = "rolling",
-	  .body = wholly,
-	  .prepare = prepare_parts,
-	  .narrowed = true,
-	  .cost = 20,
-	  .fits = two_words },
+	{ .name = "wholly", .group = "rolling", .body = wholly, .prepare = prepare_parts,
+	  .narrowed = true, .cost = 20, .fits = two_words },
 	{ ROLLING("batches over both", batches), .fits = smallest, .preemptions = 2 },
 	{ .name = NULL },
 };

@@ -3,21 +3,21 @@
  * given up; the set destroyed. */
 #include "scenario_rolling.h"
 
-static int told[SHARDS];
+static int result[SHARDS];
 static struct weir_reload *open[SHARDS];
 static uint32_t each[SHARDS] = { 0, 1 };
 
 static void begin_thread(void *shard)
 {
 	uint32_t i = *(uint32_t *)shard;
-	told[i] = weir_rolling_begin(&open[i], rolling_set, i, NULL);
+	result[i] = weir_rolling_begin(&open[i], rolling_set, i, NULL);
 }
 
 static void copy_if_free(void *shard)
 {
 	uint32_t i = *(uint32_t *)shard;
 	begin_thread(shard);
-	if (told[i])
+	if (result[i])
 		return;
 	det_assert(weir_reload_copy(open[i]) == 0);
 	det_assert(weir_reload_commit(open[i]) == 0);
@@ -26,7 +26,7 @@ static void copy_if_free(void *shard)
 static void spawn_loaders(void (*run)(void *))
 {
 	for (uint32_t i = 0; i < SHARDS; i++) {
-		told[i] = 1;
+		result[i] = 1;
 		det_spawn(run, &each[i]);
 	}
 }
@@ -38,8 +38,9 @@ static void two_begin(void)
 	spawn_loaders(begin_thread);
 	rolling_spawn_inserters();
 	det_join_all();
-	det_assert((told[0] == 0 && told[1] == -EBUSY) || (told[0] == -EBUSY && told[1] == 0));
-	uint32_t won = told[0] != 0;
+	det_assert((result[0] == 0 && result[1] == -EBUSY) ||
+	           (result[0] == -EBUSY && result[1] == 0));
+	uint32_t won = result[0] != 0;
 	det_assert(weir_rolling_destroy(rolling_set) == -EBUSY);
 	det_assert(weir_reload_copy(open[won]) == 0 && weir_reload_commit(open[won]) == 0);
 	rolling_end_with(15, !won, won);
@@ -52,9 +53,9 @@ static void two_loaders(void)
 	det_spawn(rolling_insert_thread, &rolling_three);
 	det_join_all();
 	for (unsigned i = 0; i < SHARDS; i++)
-		det_assert(told[i] == 0 || told[i] == -EBUSY);
-	det_assert(told[0] == 0 || told[1] == 0);
-	rolling_end_with(13, told[0] == 0, told[1] == 0);
+		det_assert(result[i] == 0 || result[i] == -EBUSY);
+	det_assert(result[0] == 0 || result[1] == 0);
+	rolling_end_with(13, result[0] == 0, result[1] == 0);
 }
 
 /* Key 3 goes into the second shard's next filter alone, which is given up. */
@@ -83,8 +84,7 @@ static void stopped(void)
 	rolling_end_with(7, 1, 0);
 }
 
-/* ---- what a section has found, and the set itself, found through a pointer of the
- *      application's ---- */
+/* ---- what a section has found; the set itself, found through the application's pointer ---- */
 
 static struct weir_rolling *found;
 
@@ -146,7 +146,7 @@ static void destroyed_aborted(void)
 	det_assert(det_allocated() == 0);
 }
 
-/* Who would wait for himself is told so; who has begun one shard gets no other. */
+/* A call that would wait for its own caller is refused; who has begun one shard gets no other. */
 static void inside_section(void)
 {
 	struct weir_reload *none = NULL;

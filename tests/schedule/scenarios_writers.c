@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * Several who want to replace the filter: one at a time does, the others are told -EBUSY (H4). */
+ * Several threads that want to replace the filter: one at a time does, the others are refused with
+ * -EBUSY (H4). */
 #include "scenario_handle.h"
 
 enum { WRITERS = 2 };
-static int told[WRITERS];
+static int result[WRITERS];
 static struct weir_reload *begun[WRITERS];
 
 static void begin_thread(void *which)
 {
 	int i = *(int *)which;
-	told[i] = weir_reload_begin(&begun[i], handle, NULL);
+	result[i] = weir_reload_begin(&begun[i], handle, NULL);
 }
 
 static int both[WRITERS] = { 0, 1 };
@@ -17,7 +18,7 @@ static int both[WRITERS] = { 0, 1 };
 static void spawn_both(void (*run)(void *))
 {
 	for (int i = 0; i < WRITERS; i++) {
-		told[i] = 1;
+		result[i] = 1;
 		det_spawn(run, &both[i]);
 	}
 }
@@ -30,8 +31,9 @@ static void two_begin(void)
 	spawn_both(begin_thread);
 	det_spawn(handle_insert_thread, &one);
 	det_join_all();
-	det_assert((told[0] == 0 && told[1] == -EBUSY) || (told[0] == -EBUSY && told[1] == 0));
-	struct weir_reload *r = begun[told[0] == 0 ? 0 : 1];
+	det_assert((result[0] == 0 && result[1] == -EBUSY) ||
+	           (result[0] == -EBUSY && result[1] == 0));
+	struct weir_reload *r = begun[result[0] == 0 ? 0 : 1];
 	det_assert(weir_handle_destroy(handle) == -EBUSY);
 	det_assert(weir_reload_copy(r) == 0 && weir_reload_commit(r) == 0);
 	handle_end_with(1, 1);
@@ -42,8 +44,8 @@ static void reload_if_free(void *which)
 {
 	int i = *(int *)which;
 	struct weir_reload *r;
-	told[i] = weir_reload_begin(&r, handle, NULL);
-	if (told[i])
+	result[i] = weir_reload_begin(&r, handle, NULL);
+	if (result[i])
 		return;
 	det_assert(weir_reload_copy(r) == 0);
 	det_assert(weir_reload_insert_hash(r, hash_of(2 + (unsigned)i)) == WEIR_NEW);
@@ -59,9 +61,9 @@ static void two_loaders(void)
 	det_join_all();
 	unsigned swaps = 0;
 	for (unsigned i = 0; i < WRITERS; i++) {
-		det_assert(told[i] == 0 || told[i] == -EBUSY);
-		det_assert(handle_holds(2 + i) == (told[i] == 0));
-		swaps += told[i] == 0;
+		det_assert(result[i] == 0 || result[i] == -EBUSY);
+		det_assert(handle_holds(2 + i) == (result[i] == 0));
+		swaps += result[i] == 0;
 	}
 	det_assert(swaps);
 	handle_end_with(1, swaps);
@@ -70,7 +72,7 @@ static void two_loaders(void)
 static void roll_back_or_drop(void *which)
 {
 	int i = *(int *)which;
-	told[i] = i ? weir_handle_drop_previous(handle) : weir_handle_rollback(handle);
+	result[i] = i ? weir_handle_drop_previous(handle) : weir_handle_rollback(handle);
 }
 
 /* One of them has the previous filter; the other comes too early or too late. */
@@ -82,24 +84,24 @@ static void rollback_and_drop(void)
 	spawn_both(roll_back_or_drop);
 	det_spawn(handle_insert_thread, &one);
 	det_join_all();
-	det_assert((told[0] == 0) + (told[1] == 0) == 1);
-	int other = told[told[0] == 0];
+	det_assert((result[0] == 0) + (result[1] == 0) == 1);
+	int other = result[result[0] == 0];
 	det_assert(other == -EBUSY || other == -ENOENT);
-	handle_end_with(1, told[0] == 0 ? 2 : 1);
+	handle_end_with(1, result[0] == 0 ? 2 : 1);
 }
 
 static void roll_back_if_free(void *unused)
 {
 	(void)unused;
-	told[0] = weir_handle_rollback(handle);
+	result[0] = weir_handle_rollback(handle);
 }
 
 static void reload_unless_busy(void *unused)
 {
 	struct weir_reload *r;
 	(void)unused;
-	told[1] = weir_reload_begin(&r, handle, &keep_previous);
-	if (told[1])
+	result[1] = weir_reload_begin(&r, handle, &keep_previous);
+	if (result[1])
 		return;
 	det_assert(weir_reload_copy(r) == 0);
 	det_assert(weir_reload_commit(r) == 0);
@@ -114,12 +116,13 @@ static void rollback_and_reload(void)
 	det_spawn(reload_unless_busy, NULL);
 	det_spawn(handle_insert_thread, &one);
 	det_join_all();
-	det_assert(told[0] == 0 || told[1] == 0);
-	det_assert((told[0] == 0 || told[0] == -EBUSY) && (told[1] == 0 || told[1] == -EBUSY));
-	handle_end_with(1, 1u + (told[0] == 0) + (told[1] == 0));
+	det_assert(result[0] == 0 || result[1] == 0);
+	det_assert(result[0] == 0 || result[0] == -EBUSY);
+	det_assert(result[1] == 0 || result[1] == -EBUSY);
+	handle_end_with(1, 1u + (result[0] == 0) + (result[1] == 0));
 }
 
-/* Who would wait for himself is told so. */
+/* A call that would wait for its own caller is refused. */
 static void inside_section(void)
 {
 	handle_begin(&urcu_bp_flavor);
@@ -140,35 +143,15 @@ static void inside_section(void)
 }
 
 const struct scenario writers_scenarios[] = {
-	{ .name = "two begin",
-	  .group = "writers",
-	  .body = two_begin,
-	  .narrowed = true,
-	  .cost = 3,
+	{ .name = "two begin", .group = "writers", .body = two_begin, .narrowed = true, .cost = 3,
 	  .fits = small },
-	{ .name = "two loaders",
-	  .group = "writers",
-	  .body = two_loaders,
-	  .narrowed = true,
-	  .cost = 3,
-	  .fits = small },
-	{ .name = "rollback and drop",
-	  .group = "writers",
-	  .body = rollback_and_drop,
-	  .narrowed = true,
-	  .cost = 3,
-	  .fits = small },
-	{ .name = "rollback and reload",
-	  .group = "writers",
-	  .body = rollback_and_reload,
-	  .narrowed = true,
-	  .cost = 3,
-	  .fits = small },
-	{ .name = "inside a section",
-	  .group = "writers",
-	  .body = inside_section,
-	  .narrowed = true,
-	  .cost = 3,
-	  .fits = smallest },
+	{ .name = "two loaders", .group = "writers", .body = two_loaders, .narrowed = true,
+	  .cost = 3, .fits = small },
+	{ .name = "rollback and drop", .group = "writers", .body = rollback_and_drop,
+	  .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "rollback and reload", .group = "writers", .body = rollback_and_reload,
+	  .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "inside a section", .group = "writers", .body = inside_section, .narrowed = true,
+	  .cost = 3, .fits = smallest },
 	{ .name = NULL },
 };

@@ -35,14 +35,14 @@ struct subject {
 	struct weir_filter *filter;
 	struct weir_filter *other; /* of the same layout, for merging */
 	/* 0 and 1 have a word and a bit of it in common, so have 2 and 3; each has a bit that no
-	 * other has, so the first insert of each is told WEIR_NEW whatever the others do. In a
+	 * other has, so the first insert of each answers WEIR_NEW whatever the others do. In a
 	 * filter of two shards 0 and 1 lie in the first, 2 and 3 in the second. */
 	struct key key[SUBJECT_KEYS];
 };
 
-/* Of every insert of one new key by several threads exactly one is told WEIR_NEW, not only at
- * least one. */
-static inline bool subject_tells_one(const struct subject *s)
+/* Of the inserts of one new key by several threads exactly one answers WEIR_NEW, not only at least
+ * one. */
+static inline bool subject_one_new(const struct subject *s)
 {
 	return s->kind == WEIR_BLOCKED && s->words_per_key == 1;
 }

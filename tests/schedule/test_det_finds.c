@@ -155,7 +155,7 @@ static const struct program {
 	{ "a reader that reads", reader_reads, NULL, 3 },
 };
 
-static bool tells(const char *why, const char *fault)
+static bool names(const char *why, const char *fault)
 {
 	const char *other = strchr(fault, '|');
 	char first[64];
@@ -168,7 +168,7 @@ static bool judged(const struct program *p, struct det_options options)
 {
 	options.stale = -1;
 	struct det_result found = det_run(&options, p->body), again = found;
-	bool right = p->fault ? found.failed && tells(found.why, p->fault) : !found.failed;
+	bool right = p->fault ? found.failed && names(found.why, p->fault) : !found.failed;
 	if (!p->fault && options.strategy == DET_DFS)
 		right &= found.complete;
 	if (right && found.failed) {
@@ -197,12 +197,9 @@ int main(void)
 		if (!p->preemptions)
 			continue; /* the other strategies have no bound */
 		wrong += !judged(p, (struct det_options){ .strategy = DET_RANDOM,
-		                                          .executions = 5000,
-		                                          .seed = 1 });
-		wrong += !judged(p, (struct det_options){ .strategy = DET_PCT,
-		                                          .depth = 3,
-		                                          .executions = 5000,
-		                                          .seed = 1 });
+		                                          .executions = 5000, .seed = 1 });
+		wrong += !judged(p, (struct det_options){ .strategy = DET_PCT, .depth = 3,
+		                                          .executions = 5000, .seed = 1 });
 	}
 	printf("%zu programs, %d wrong\n", sizeof programs / sizeof programs[0], wrong);
 	return wrong != 0;

@@ -9,12 +9,12 @@
 #include "scenario.h"
 
 static const struct scenario *const tables[] = {
-	insert_scenarios,  load_scenarios,     whole_scenarios,          reload_scenarios,
-	batch_scenarios,   previous_scenarios, writers_scenarios,        retire_scenarios,
-	refresh_scenarios, rolling_scenarios,  rolling_writers_scenarios
+	insert_scenarios, load_scenarios, whole_scenarios, reload_scenarios, batch_scenarios,
+	previous_scenarios, writers_scenarios, retire_scenarios, refresh_scenarios,
+	rolling_scenarios, rolling_writers_scenarios,
 };
 static const char *const strategy_names[] = {
-	[DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct"
+	[DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct",
 };
 
 static struct settings {
@@ -27,7 +27,8 @@ static struct settings {
 	bool every_step, stop; /* stop: after the first failure */
 } settings = { .preemptions = -1, .executions = 30000, .seed = 1 };
 
-/* words a key, from which a thread's loads are told apart by its own keys' bits only */
+/* NARROWED_FROM: words a key, from which a thread's loads are distinguished by the bits of its own
+ * keys only */
 enum { PREEMPTIONS = 3, NARROWED_FROM = 8 };
 
 const struct subject *subject;
@@ -102,18 +103,12 @@ static uint64_t executions_of(const struct scenario *scenario)
 
 static bool run(const struct scenario *scenario, enum det_strategy strategy)
 {
+	bool narrow = scenario->narrowed || subject->words_per_key >= NARROWED_FROM;
 	struct det_options options = {
-		.strategy = strategy,
-		.preemptions = preemptions_of(scenario),
-		.depth = 3,
-		.stale = -1,
-		.every_step = settings.every_step,
-		.seed = settings.seed,
-		.replay = settings.replay,
+		.strategy = strategy, .preemptions = preemptions_of(scenario), .depth = 3,
+		.stale = -1, .every_step = settings.every_step, .seed = settings.seed,
+		.replay = settings.replay, .relevant = narrow ? relevant : NULL,
 		.executions = strategy == DET_DFS ? 0 : executions_of(scenario),
-		.relevant = scenario->narrowed || subject->words_per_key >= NARROWED_FROM ?
-		                    relevant :
-		                    NULL
 	};
 	if ((settings.strategy && strcmp(settings.strategy, strategy_names[strategy]) != 0) ||
 	    (strategy != DET_DFS && !options.executions))

@@ -3,15 +3,13 @@
  * as it was asked, with a short random delay before or after it now and then. So threads meet
  * between any two accesses of the library and not only where a test waits.
  *
- * Here is what the library's code asks for. An operation that is missing does not link. */
+ * Here are the operations that the library's code uses. One that is missing does not link. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
-
-/* The compiler makes the calls by name; there is no header to declare them. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#include "../tsan_calls.h"
 
 static uint64_t draw(void) /* xorshift64* (Vigna 2016) */
 {
@@ -60,46 +58,18 @@ static inline void delay(unsigned seldom)
 
 enum { SHARED = 32, PLAIN = 1024 };
 
-void __tsan_init(void)
-{
-}
-
-void __tsan_func_entry(void *caller)
-{
-	(void)caller;
-}
-
-void __tsan_func_exit(void)
-{
-}
-
-/* What the library tells ThreadSanitizer about liburcu, which gives that order itself. */
-void __tsan_acquire(void *address)
-{
-	(void)address;
-}
-
-void __tsan_release(void *address)
-{
-	(void)address;
-}
-
 /* A plain access stays in the caller, after the call. */
-#define PLAIN_ACCESS(name) \
-	void __tsan_##name(void *address) \
+#define PLAIN_ACCESS(name, bytes, write) \
+	void __tsan_##name##bytes(void *address) \
 	{ \
 		(void)address; \
 		delay(PLAIN); \
 	}
-#define PLAIN_ACCESSES(bytes) \
-	PLAIN_ACCESS(read##bytes) \
-	PLAIN_ACCESS(write##bytes) PLAIN_ACCESS(unaligned_read##bytes) \
-		PLAIN_ACCESS(unaligned_write##bytes)
-PLAIN_ACCESSES(1)
-PLAIN_ACCESSES(2)
-PLAIN_ACCESSES(4)
-PLAIN_ACCESSES(8)
-PLAIN_ACCESSES(16)
+TSAN_PLAIN(PLAIN_ACCESS, 1)
+TSAN_PLAIN(PLAIN_ACCESS, 2)
+TSAN_PLAIN(PLAIN_ACCESS, 4)
+TSAN_PLAIN(PLAIN_ACCESS, 8)
+TSAN_PLAIN(PLAIN_ACCESS, 16)
 
 #define RANGE(name) \
 	void __tsan_##name##_range(void *address, size_t bytes) \

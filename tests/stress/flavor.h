@@ -11,8 +11,8 @@
 extern const struct rcu_flavor_struct urcu_bp_flavor, urcu_memb_flavor, urcu_mb_flavor,
 	urcu_qsbr_flavor;
 
-/* ThreadSanitizer sees no order in liburcu's barriers. The library tells it of its own sections;
- * of ours we do, in the same way. */
+/* ThreadSanitizer sees no order in liburcu's barriers. The library reports its own sections to it,
+ * and the tests report theirs in the same way. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define FLAVOR_TSAN 1
@@ -34,10 +34,12 @@ static inline const struct rcu_flavor_struct *flavor_named(const char *name)
 	static const struct {
 		const char *name;
 		const struct rcu_flavor_struct *flavor;
-	} flavors[] = { { "bp", &urcu_bp_flavor },
-	                { "memb", &urcu_memb_flavor },
-	                { "mb", &urcu_mb_flavor },
-	                { "qsbr", &urcu_qsbr_flavor } };
+	} flavors[] = {
+		{ "bp", &urcu_bp_flavor },
+		{ "memb", &urcu_memb_flavor },
+		{ "mb", &urcu_mb_flavor },
+		{ "qsbr", &urcu_qsbr_flavor },
+	};
 	for (unsigned i = 0; i < sizeof flavors / sizeof *flavors; i++)
 		if (strcmp(name, flavors[i].name) == 0)
 			return flavors[i].flavor;

@@ -15,7 +15,7 @@ static void succeeds(int err)
 	check(err == 0, "%d: %s", err, weir_error_detail());
 }
 
-/* What a second loader is told. */
+/* A second loader is refused. */
 static void check_busy(struct reloads *s)
 {
 	struct weir_reload *second = NULL;
@@ -105,9 +105,9 @@ static void refresh(struct reloads *s, uint64_t *random)
 void reload_at_random(struct reloads *s, unsigned thread)
 {
 	static const enum reload_action often[16] = {
-		FROM_SOURCE, FROM_SOURCE, FROM_SOURCE, FROM_SOURCE, BY_COPY, BY_COPY,
-		BY_COPY,     BY_COPY,     OTHER_RATE,  ABORTED,     ABORTED, ROLLED_BACK,
-		ROLLED_BACK, ROLLED_BACK, DROPPED,     REFRESHED
+		FROM_SOURCE, FROM_SOURCE, FROM_SOURCE, FROM_SOURCE, BY_COPY, BY_COPY, BY_COPY,
+		BY_COPY, OTHER_RATE, ABORTED, ABORTED, ROLLED_BACK, ROLLED_BACK, ROLLED_BACK,
+		DROPPED, REFRESHED,
 	};
 	uint64_t random = s->first + thread;
 	while (atomic_load_explicit(&s->inserting, memory_order_relaxed)) {

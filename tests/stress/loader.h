@@ -5,16 +5,8 @@
 
 #include "flavor.h"
 
-enum reload_action {
-	FROM_SOURCE,
-	BY_COPY,
-	OTHER_RATE,
-	ABORTED,
-	ROLLED_BACK,
-	DROPPED,
-	REFRESHED,
-	RELOAD_ACTIONS
-};
+enum reload_action { FROM_SOURCE, BY_COPY, OTHER_RATE, ABORTED, ROLLED_BACK, DROPPED, REFRESHED,
+                     RELOAD_ACTIONS };
 extern const char *const reload_action_names[RELOAD_ACTIONS];
 
 struct reloads {

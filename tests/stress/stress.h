@@ -31,7 +31,7 @@ struct stress stress_read(int argc, char **argv, uint64_t operations);
 struct layout {
 	const char *name;
 	uint32_t kind, words_per_key, bits_per_word;
-	bool tells_one; /* exactly one of the inserts of a new key is told WEIR_NEW */
+	bool one_new; /* exactly one of the inserts of a new key answers WEIR_NEW */
 };
 extern const struct layout stress_layouts[];
 extern const size_t stress_layout_count;

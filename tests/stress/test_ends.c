@@ -27,12 +27,10 @@ static void arrive(struct application *a, unsigned thread)
 		a->flavor->read_lock();
 		struct weir_handle *h = atomic_load_explicit(&a->set, memory_order_acquire);
 		if (h) {
-			check(weir_handle_contains_hash(h,
-			                                stress_hash(stress_random(&random) % KEYS)),
-			      "a key is missed");
-			check(weir_handle_insert_hash(
-			              h, stress_hash(stress_random(&random) % KEYS)) == WEIR_SEEN,
-			      "a key is new");
+			uint64_t one = stress_hash(stress_random(&random) % KEYS);
+			uint64_t other = stress_hash(stress_random(&random) % KEYS);
+			check(weir_handle_contains_hash(h, one), "a key is missed");
+			check(weir_handle_insert_hash(h, other) == WEIR_SEEN, "a key is new");
 			lookups++;
 			atomic_fetch_add_explicit(&a->found, 1, memory_order_relaxed);
 		} else {

@@ -35,12 +35,9 @@ static void run(const struct layout *layout, unsigned threads, uint64_t first, u
 	size_t bytes;
 	for (uint64_t i = 0; i < n; i++)
 		hashes[i] = stress_hash(first + i);
-	struct weir_filter *f = stress_filter(layout, n, &words, &bytes),
-	                   *alone = stress_filter(layout, n, &words_alone, &bytes);
-	struct loading l = { .f = f,
-	                     .hashes = hashes,
-	                     .threads = threads,
-	                     .n = n,
+	struct weir_filter *f = stress_filter(layout, n, &words, &bytes);
+	struct weir_filter *alone = stress_filter(layout, n, &words_alone, &bytes);
+	struct loading l = { .f = f, .hashes = hashes, .threads = threads, .n = n,
 	                     .start = { .threads = threads } };
 	stress_run(threads, load, &l);
 	int64_t fresh = weir_insert_hashes(alone, hashes, n, NULL);

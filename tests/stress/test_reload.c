@@ -23,8 +23,8 @@ static void add(const struct reloads *s, struct keys *k, unsigned thread, uint64
 static enum form next_keys(const struct reloads *s, unsigned thread, uint64_t first, struct keys *k,
                            uint64_t *random)
 {
-	uint64_t r = stress_random(random), n = r % SELDOM ? 1 : 1 + (r >> 8) % MOST_KEYS,
-	         left = s->keys - first;
+	uint64_t r = stress_random(random), left = s->keys - first;
+	uint64_t n = r % SELDOM ? 1 : 1 + (r >> 8) % MOST_KEYS;
 	k->n = 0;
 	for (uint64_t i = 0; i < n && i < left; i++)
 		add(s, k, thread, first + i);
@@ -82,7 +82,7 @@ static unsigned found_in_section(const struct reloads *s, const struct keys *k, 
 	return found;
 }
 
-/* What a thread is told of the handle never goes back. */
+/* The figures that a thread reads of the handle never go back. */
 static void measure(const struct reloads *s, struct weir_handle_stats *last)
 {
 	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
@@ -185,7 +185,8 @@ static void report(const struct reloads *s, uint64_t inserts, uint64_t rounds, d
 		printf("%s %llu", i ? "," : "", (unsigned long long)s->done[i]);
 		printf(" %s", reload_action_names[i]);
 		check(s->done[i] || rounds < MANY_ROUNDS,
-		      "no %s happened: the test asked less than it says", reload_action_names[i]);
+		      "no %s happened: the test did not do all that it promises",
+		      reload_action_names[i]);
 	}
 	printf("\n");
 }

@@ -45,8 +45,8 @@ static void look(const struct shared *s, const struct weir_filter *copy, const u
 {
 	for (unsigned t = 0; t < s->inserters; t++)
 		for (unsigned i = 0; i < SAMPLE && promised[t]; i++) {
-			uint64_t back = i % 2 ? i : stress_random(random),
-			         key = promised[t] - 1 - back % promised[t];
+			uint64_t back = i % 2 ? i : stress_random(random);
+			uint64_t key = promised[t] - 1 - back % promised[t];
 			check(weir_contains_hash(copy, hash_of(s, t, key)),
 			      "%s misses key %llu of %llu promised by thread %u", what,
 			      (unsigned long long)key, (unsigned long long)promised[t], t);
@@ -122,14 +122,10 @@ static void run(const struct layout *layout, const struct stress *options, uint6
 	uint64_t *words[3];
 	size_t bytes;
 	double start = stress_seconds();
-	s = (struct shared){
-		.keys = keys,
-		.inserters = options->threads,
-		.seed = options->seed,
-		.inserting = options->threads,
-		.first = (options->seed * stress_layout_count + (uint64_t)(layout - stress_layouts))
-		      << 40
-	};
+	uint64_t number = (uint64_t)(layout - stress_layouts);
+	s = (struct shared){ .keys = keys, .inserters = options->threads, .seed = options->seed,
+	                     .inserting = options->threads,
+	                     .first = (options->seed * stress_layout_count + number) << 40 };
 	struct weir_filter **filters[3] = { &s.f, &s.from, &s.into };
 	for (unsigned i = 0; i < 3; i++)
 		*filters[i] = stress_filter(layout, keys * (options->threads + 1), &words[i],

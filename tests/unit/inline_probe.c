@@ -36,8 +36,9 @@ static int insert_hash(const struct weir_inline *v, uint64_t h)
 extern "C" {
 #endif
 extern const struct inline_probe PROBE;
-const struct inline_probe PROBE = { STRING(PROBE), hash,   contains,
-                                    contains_hash, insert, insert_hash };
+const struct inline_probe PROBE = {
+	STRING(PROBE), hash, contains, contains_hash, insert, insert_hash,
+};
 #ifdef __cplusplus
 }
 #endif

@@ -57,11 +57,10 @@ static void assert_like_singles(const struct weir_filter *f, enum form form, siz
 	memset(bitmap, 0xa5, sizeof bitmap);
 	size_t found = ask(f, form, width, n, bitmap);
 	for (size_t i = 0; i < n; i++) {
-		bool single = form == HASHES ?
-		                      weir_contains_hash(f, hashes[i]) :
-		              form == KEYS ?
-		                      weir_contains(f, vectors[i].iov_base, vectors[i].iov_len) :
-		                      weir_contains(f, bytes + i * width, width);
+		const struct iovec *v = &vectors[i];
+		bool single = form == HASHES ? weir_contains_hash(f, hashes[i]) :
+		              form == KEYS   ? weir_contains(f, v->iov_base, v->iov_len) :
+		                               weir_contains(f, bytes + i * width, width);
 		if (single != (bitmap[i / 64] >> i % 64 & 1))
 			fail_msg("form %d, width %zu, n %zu, key %zu: single %d, batch %d", form,
 			         width, n, i, single, !single);
@@ -154,17 +153,18 @@ static void assert_inserts_like_singles(uint32_t kind, enum form form, size_t wi
                                         bool with_bitmap)
 {
 	uint64_t bitmap[WEIR_BITMAP_WORDS(MOST) + GUARD];
-	struct weir_filter *batch = test_filter(kind, 4 * MOST, 1e-5),
-	                   *single = test_filter(kind, 4 * MOST, 1e-5);
+	struct weir_filter *batch = test_filter(kind, 4 * MOST, 1e-5);
+	struct weir_filter *single = test_filter(kind, 4 * MOST, 1e-5);
 	struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT, both = WEIR_STATS_INIT;
 	size_t marked = 0;
 	memset(bitmap, 0xa5, sizeof bitmap);
 	int64_t fresh = put(batch, form, width, n, with_bitmap ? bitmap : NULL);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		const struct iovec *v = &vectors[i];
 		assert_ok(form == HASHES ? weir_insert_hash(single, hashes[i]) :
-		          form == KEYS   ? weir_insert(single, vectors[i].iov_base,
-		                                       vectors[i].iov_len) :
+		          form == KEYS   ? weir_insert(single, v->iov_base, v->iov_len) :
 		                           weir_insert(single, bytes + i * width, width));
+	}
 	assert_ok(weir_stats_exact(batch, &a));
 	assert_ok(weir_stats_exact(single, &b));
 	assert_ok(weir_merge(single, batch));
@@ -198,7 +198,7 @@ static void inserts(uint32_t kind)
 	}
 }
 
-/* Keys in a filter of a rate that makes chance hits unlikely: a fresh key is told NEW, in
+/* Keys in a filter of a rate that makes chance hits unlikely: a fresh key is NEW, in
  * whatever order the batch goes. */
 static void news(uint32_t kind)
 {
@@ -210,10 +210,10 @@ static void news(uint32_t kind)
 		assert_int_equal(weir_insert(f, &keys[i], 8), WEIR_NEW);
 	assert_true(weir_insert_fixed(f, keys, 8, 300, bitmap) >= 90);
 	for (uint64_t i = 0; i < 300; i += 3) {
-		unsigned told = 0;
+		unsigned news = 0;
 		for (uint64_t j = i; j < i + 3; j++)
-			told += bitmap[j / 64] >> j % 64 & 1;
-		assert_true(i % 30 ? told >= 1 : told == 0);
+			news += bitmap[j / 64] >> j % 64 & 1;
+		assert_true(i % 30 ? news >= 1 : news == 0);
 	}
 	weir_destroy(f);
 }
@@ -222,8 +222,8 @@ static void news(uint32_t kind)
 static void long_ones(uint32_t kind)
 {
 	enum { LONG = 70000 };
-	struct weir_filter *f = test_filter(kind, 2000000, 1e-6),
-	                   *small = test_filter(kind, 1000, 0.01);
+	struct weir_filter *f = test_filter(kind, 2000000, 1e-6);
+	struct weir_filter *small = test_filter(kind, 1000, 0.01);
 	uint64_t *many = malloc(LONG * sizeof *many);
 	assert_non_null(many);
 	for (uint64_t i = 0; i < LONG; i++)

@@ -29,7 +29,9 @@ static void unknown_codes(void **state)
 static void every_promised_code_is_known(void **state)
 {
 #define NAMED(code) { code, #code }
-	static const struct { int code; const char *name;
+	static const struct {
+		int code;
+		const char *name;
 	} codes[] = {
 		NAMED(EINVAL),   NAMED(ENOMEM),    NAMED(ENOTSUP),   NAMED(EFBIG),
 		NAMED(EROFS),    NAMED(EBADMSG),   NAMED(EBUSY),     NAMED(ECANCELED),

@@ -72,9 +72,8 @@ static void eight_byte_hashes_for_many_seeds(void **state)
 		struct weir_filter *f = NULL;
 		params.capacity = 100;
 		params.fp_rate = 0.01;
-		params.seed = round < 64  ? UINT64_C(1) << round :
-		              round < 128 ? ~(UINT64_C(1) << (round - 64)) :
-		                            test_random(&random);
+		uint64_t one = UINT64_C(1) << round % 64;
+		params.seed = round < 64 ? one : round < 128 ? ~one : test_random(&random);
 		assert_ok(weir_create(&f, &params));
 		for (size_t i = 0; i < COUNT_OF(keys); i++)
 			keys[i] = round % 4 ? test_random(&random) : i; /* small numbers too */
@@ -95,8 +94,9 @@ static struct weir_stats stats_of(const struct weir_filter *f)
 static void seeds(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
-	struct weir_filter *a = NULL, *b = NULL, *c = test_filter(WEIR_BLOCKED, 1000, 0.01),
-	                   *d = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	struct weir_filter *a = NULL, *b = NULL;
+	struct weir_filter *c = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	struct weir_filter *d = test_filter(WEIR_BLOCKED, 1000, 0.01);
 	(void)state;
 	params.capacity = 1000;
 	params.fp_rate = 0.01;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Following a file: what the thread sees by inotify and by polling, and what it tells. */
+ * Following a file: what the thread sees by inotify and by polling, and what it reports. */
 #include "../image_bytes.h"
 #include "../followers.h"
 
@@ -70,7 +70,7 @@ static void test_written_in_place(void **state)
 	close_handle(flavors, h);
 }
 
-static void test_damaged_is_told_once(void **state)
+static void test_damaged_is_reported_once(void **state)
 {
 	(void)state;
 	for (unsigned polling = 0; polling < 2; polling++) {
@@ -95,7 +95,7 @@ static void test_damaged_is_told_once(void **state)
 	}
 }
 
-/* What lasts is told once, however often it is tried again. */
+/* What lasts is reported once, however often it is tried again. */
 static void test_what_passes(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -157,7 +157,7 @@ static void test_the_folder_goes(void **state)
 	folder = outer;
 }
 
-/* What inotify on the link's folder cannot tell. */
+/* What inotify on the link's folder cannot see. */
 static void test_links(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -213,7 +213,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		fresh(test_swaps),
 		fresh(test_written_in_place),
-		fresh(test_damaged_is_told_once),
+		fresh(test_damaged_is_reported_once),
 		fresh(test_what_passes),
 		fresh(test_the_folder_goes),
 		fresh(test_links),

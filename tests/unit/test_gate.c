@@ -111,8 +111,8 @@ static void test_canaries(void **state)
 {
 	char large[100];
 	struct weir_gate gate = WEIR_GATE_INIT;
-	struct iovec hits[] = { { "alpha", 5 }, { "beta", 4 }, { "gamma", 5 } },
-	             misses[] = { { "delta", 5 }, { "beta", 4 } };
+	struct iovec hits[] = { { "alpha", 5 }, { "beta", 4 }, { "gamma", 5 } };
+	struct iovec misses[] = { { "delta", 5 }, { "beta", 4 } };
 	(void)state;
 	gate.must_hit = hits;
 	gate.must_hits = 2;

@@ -82,11 +82,10 @@ static void test_round_trips(void **state)
 {
 	static const struct {
 		uint32_t kind, z;
-	} layouts[] = { { WEIR_BLOCKED, 1 },
-	                { WEIR_BLOCKED, 2 },
-	                { WEIR_BLOCKED, 4 },
-	                { WEIR_BLOCKED, 8 },
-	                { WEIR_CLASSIC, 0 } };
+	} layouts[] = {
+		{ WEIR_BLOCKED, 1 }, { WEIR_BLOCKED, 2 }, { WEIR_BLOCKED, 4 },
+		{ WEIR_BLOCKED, 8 }, { WEIR_CLASSIC, 0 },
+	};
 	static const uint64_t capacities[] = { 1, 50, 3000, 200000 };
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(layouts); i++)
@@ -98,8 +97,8 @@ static void test_round_trips(void **state)
 /* From 2 MiB of bits on they begin at a multiple of 2 MiB; one image of either side. */
 static void test_alignment(void **state)
 {
-	static const uint64_t sizes[] = { (UINT64_C(2) << 20) - 128 * 1024, UINT64_C(2) << 20 },
-	                      offsets[] = { 4096, UINT64_C(2) << 20 };
+	static const uint64_t sizes[] = { (UINT64_C(2) << 20) - 128 * 1024, UINT64_C(2) << 20 };
+	static const uint64_t offsets[] = { 4096, UINT64_C(2) << 20 };
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct weir_params params = WEIR_PARAMS_INIT;

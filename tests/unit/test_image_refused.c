@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What saving, loading and mapping refuse before they look at an image: options out of range,
- * paths that are no images, limits; and the progress function that says stop. */
+ * paths that are no images, limits; and a progress function that stops them. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"

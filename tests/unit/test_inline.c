@@ -119,12 +119,14 @@ static void other_kinds_have_no_inline_form(void **state)
 #define ENTRY(probe) \
 	{ #probe ": same bits and answers", same_bits_and_answers, NULL, NULL, \
 	  (void *)(uintptr_t)&probe }, \
-		{ #probe ": what it refuses", what_it_refuses, NULL, NULL, \
-		  (void *)(uintptr_t)&probe },
+	{ #probe ": what it refuses", what_it_refuses, NULL, NULL, \
+	  (void *)(uintptr_t)&probe },
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { PROBES(ENTRY) cmocka_unit_test(
-		other_kinds_have_no_inline_form) };
+	const struct CMUnitTest tests[] = {
+		PROBES(ENTRY) /* has its comma */
+		cmocka_unit_test(other_kinds_have_no_inline_form),
+	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,7 +162,7 @@ static void reserved_huge_pages(void **state)
 	               MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 	(void)state;
 	params.flags = WEIR_HUGETLB;
-	/* no pool here, as on most machines: a clean refusal that says what to do */
+	/* no pool here, as on most machines: a refusal whose sentence has the remedy */
 	if (p == MAP_FAILED) {
 		assert_refused(weir_create(&f, &params), -ENOMEM, "huge-page pool",
 		               "vm.nr_hugepages");
@@ -178,8 +178,8 @@ static void reserved_huge_pages(void **state)
 
 static size_t resident_pages(const void *at, size_t bytes)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (bytes + page - 1) / page,
-	       resident = 0;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t pages = (bytes + page - 1) / page, resident = 0;
 	unsigned char *in = malloc(pages);
 	assert_int_equal(mincore((void *)(uintptr_t)at, bytes, in), 0);
 	for (size_t i = 0; i < pages; i++)

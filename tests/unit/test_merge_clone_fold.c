@@ -43,8 +43,8 @@ static void union_of_two(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-		struct weir_filter *a = test_filter(kinds[k], 4000, 0.001),
-		                   *b = test_filter(kinds[k], 4000, 0.001);
+		struct weir_filter *a = test_filter(kinds[k], 4000, 0.001);
+		struct weir_filter *b = test_filter(kinds[k], 4000, 0.001);
 		struct weir_filter *all = test_filter(kinds[k], 4000, 0.001);
 		insert_range(a, 0, 2500);
 		insert_range(b, 1500, 4000);
@@ -186,7 +186,10 @@ static void folds(void **state)
 
 static void factors_that_do_not_divide(void **state)
 {
-	static const struct { uint64_t lines; uint32_t factor; const char *text;
+	static const struct {
+		uint64_t lines;
+		uint32_t factor;
+		const char *text;
 	} cases[] = {
 		{ 96, 0, "factor 0" },
 		{ 96, 3, "factor 3" },

@@ -28,7 +28,9 @@ static void refused(const struct weir_params *params, int err, const char *name,
 
 static void capacities(void **state)
 {
-	static const struct { uint64_t capacity; const char *value;
+	static const struct {
+		uint64_t capacity;
+		const char *value;
 	} cases[] = {
 		{ (UINT64_C(1) << 48) + 1, "281474976710657" },
 		{ UINT64_C(1) << 63, "9223372036854775808" },
@@ -47,7 +49,9 @@ static void capacities(void **state)
 
 static void rates(void **state)
 {
-	static const struct { double rate; const char *value;
+	static const struct {
+		double rate;
+		const char *value;
 	} cases[] = {
 		{ 1, "1" },
 		{ 0.50001, "0.5" },
@@ -76,7 +80,9 @@ static void rates(void **state)
 
 static void sizes(void **state)
 {
-	static const struct { uint64_t bytes; const char *value;
+	static const struct {
+		uint64_t bytes;
+		const char *value;
 	} cases[] = {
 		{ 1, "1" },
 		{ 63, "63" },
@@ -95,7 +101,7 @@ static void sizes(void **state)
 	struct weir_params params = good();
 	params.max_bytes = 640; /* a limit that is too low for 1000 keys at 1 % */
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
-	/* several shards: what it is said to need is what suffices, and a line less does not */
+	/* several shards: what the sentence asks for is enough, and a line less does not */
 	params.capacity = 1000000;
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
 	params.max_bytes = strtoull(strstr(weir_error_detail(), "needs ") + 6, NULL, 10);
@@ -121,7 +127,9 @@ static void fewer_than_two(void **state)
 static void layouts(void **state)
 {
 	static const uint32_t no_z[] = { 3, 5, 6, 7, 9, 16, UINT32_MAX };
-	static const struct { uint32_t z, g; const char *value, *range;
+	static const struct {
+		uint32_t z, g;
+		const char *value, *range;
 	} no_g[] = {
 		{ 1, 11, "11", "10" },
 		{ 2, 11, "11", "10" },
@@ -265,8 +273,8 @@ static void three_directions(void **state)
 		for (size_t r = 0; r < COUNT_OF(rate); r++)
 			for (uint64_t capacity = 1000; capacity < 200000000; capacity *= 17) {
 				struct weir_params params = WEIR_PARAMS_INIT;
-				struct weir_plan size = WEIR_PLAN_INIT, keys = WEIR_PLAN_INIT,
-				                 odds = WEIR_PLAN_INIT;
+				struct weir_plan size = WEIR_PLAN_INIT;
+				struct weir_plan keys = WEIR_PLAN_INIT, odds = WEIR_PLAN_INIT;
 				params.kind = kinds[k];
 				params.capacity = capacity;
 				params.fp_rate = rate[r];

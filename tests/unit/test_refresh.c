@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Refresh: which files are taken, which are refused and how often that is said, and what becomes
- * of the keys. */
+ * Refresh: which files are taken, which are refused and how often that is reported, and what
+ * becomes of the keys. */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include "../folder.h"
@@ -97,7 +97,7 @@ static void test_damaged_once(void **state)
 	assert_int_equal(weir_handle_refresh(h, path), 1);
 	damage();
 	assert_refused(weir_handle_refresh(h, path), -EBADMSG, path, "");
-	assert_int_equal(weir_handle_refresh(h, path), 0); /* told once */
+	assert_int_equal(weir_handle_refresh(h, path), 0); /* reported once */
 	assert_int_equal(stats_of(h).refused, 1);
 	assert_int_equal(missing_in(h, 0, 1000), 0);
 	assert_int_equal(truncate(path, 100), 0);
@@ -124,7 +124,8 @@ static void test_no_such_file(void **state)
 	assert_int_equal(weir_handle_refresh(h, folder), 0);
 }
 
-/* An image that another process writes to, then one of a later library's kind. Told once, each. */
+/* An image that another process writes to, then one of a later library's kind. Each is reported
+ * once. */
 static void test_live_or_of_another_kind(void **state)
 {
 	struct weir_filter *live;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reload in one thread's order: what each verb does to the filters, what it answers, what it
- * refuses and says then. */
+ * Reload in one thread's order: what each verb does to the filters, what it answers, and what it
+ * refuses with which sentence. */
 #include <sys/uio.h>
 #include "../handles.h"
 
@@ -99,14 +99,9 @@ static void test_another_layout(void **state)
 	const struct weir_params params[] = {
 		{ .struct_size = sizeof *params, .capacity = 50000, .fp_rate = 0.01 },
 		{ .struct_size = sizeof *params, .capacity = 10000, .fp_rate = 0.0001 },
-		{ .struct_size = sizeof *params,
-		  .kind = WEIR_CLASSIC,
-		  .capacity = 10000,
-		  .fp_rate = 0.001,
-		  .seed = 42 },
-		{ .struct_size = sizeof *params,
-		  .max_bytes = 1 << 16,
-		  .fp_rate = 0.01,
+		{ .struct_size = sizeof *params, .kind = WEIR_CLASSIC, .capacity = 10000,
+		  .fp_rate = 0.001, .seed = 42 },
+		{ .struct_size = sizeof *params, .max_bytes = 1 << 16, .fp_rate = 0.01,
 		  .words_per_key = 1 },
 	};
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -155,8 +150,7 @@ static void test_max_bytes(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
-	struct weir_params larger = { .struct_size = sizeof larger,
-	                              .capacity = 40000,
+	struct weir_params larger = { .struct_size = sizeof larger, .capacity = 40000,
 	                              .fp_rate = 0.01 };
 	uint64_t each = stats_of(h).bytes;
 	(void)state;
@@ -235,8 +229,8 @@ static void test_progress(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_reload *r = begin(h, NULL);
-	struct weir_reload_progress p = WEIR_RELOAD_PROGRESS_INIT,
-	                            older = WEIR_RELOAD_PROGRESS_INIT;
+	struct weir_reload_progress p = WEIR_RELOAD_PROGRESS_INIT;
+	struct weir_reload_progress older = WEIR_RELOAD_PROGRESS_INIT;
 	(void)state;
 	assert_ok(weir_reload_progress(r, &p));
 	assert_true(p.keys == 0 && p.share == 0 && p.seconds >= 0 && p.seconds < 600);

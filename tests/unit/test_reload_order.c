@@ -102,8 +102,8 @@ static void test_one_at_a_time(void **state)
 	}
 }
 
-/* Each of them would wait for its caller; nothing has happened then. With qsbr nobody can tell,
- * and nothing hangs. */
+/* Each of them would wait for its caller; nothing has happened then. With qsbr a section cannot
+ * be noticed, and nothing hangs. */
 static void test_inside_a_section(void **state)
 {
 	(void)state;
@@ -221,8 +221,10 @@ static void *insert_and_look(void *argument)
 		}
 		unsigned other = (unsigned)test_random(&random) % INSERTERS;
 		uint64_t there = atomic_load_explicit(&c->promised[other], memory_order_acquire);
-		lost += there && !weir_handle_contains_hash(
-		                         c->h, key_of(other, test_random(&random) % there));
+		if (there) {
+			uint64_t key = key_of(other, test_random(&random) % there);
+			lost += !weir_handle_contains_hash(c->h, key);
+		}
 		c->flavor->rcu->read_quiescent_state();
 	}
 	c->flavor->rcu->unregister_thread();
@@ -267,8 +269,7 @@ static void test_nothing_is_lost(void **state)
 {
 	(void)state;
 	FOR_EACH_FLAVOR(flavor) {
-		struct crowd c = { .flavor = flavor,
-		                   .h = open_handle(flavor, 100000),
+		struct crowd c = { .flavor = flavor, .h = open_handle(flavor, 100000),
 		                   .most = 30000 };
 		struct one ones[INSERTERS];
 		pthread_t threads[INSERTERS];

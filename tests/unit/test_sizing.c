@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The sizing calculator: against a table computed apart from it, and against the layout's
- * formula summed term by term. tests/property measures whether filters keep what it says. */
+ * formula summed term by term. tests/property measures whether filters keep to it. */
 #include <math.h>
 #include "../test.h"
 #include "kinds/blocked/rate.h"
@@ -84,7 +84,7 @@ static void plans_have_the_table_s_sizes_and_default(void **state)
 		params.fp_rate = table[r].fp_rate;
 		struct weir_plan chosen = plan_of(&params);
 		assert_int_equal(test_number(&chosen.shape, "words_per_key"), table[r].z);
-		/* it says when classic pays */
+		/* the reason mentions classic where that pays */
 		assert_true((strstr(chosen.reason, "classic") != NULL) ==
 		            (table[r].fp_rate <= 1e-4));
 		for (size_t i = 0; i < COUNT_OF(words); i++) {
@@ -105,8 +105,7 @@ static void plans_have_the_table_s_sizes_and_default(void **state)
 	}
 }
 
-/* ---- the formula as DESIGN has it, term by term; every term is positive, so nothing
- *      cancels ---- */
+/* ---- the formula term by term; every term is positive, so nothing cancels ---- */
 
 /* E[(b/64)^g] for b distinct bits after 0, g, 2g .. most*g throws into 64, into out[0 .. most]. */
 static void throw_bits(unsigned g, unsigned most, double *out)
@@ -135,9 +134,8 @@ static double rate_by_terms(double bits_per_key, unsigned z, unsigned g)
 		double mixed = 0;
 		for (unsigned w = 0; w <= n; w++) {
 			double log_choose = lgamma(n + 1.0) - lgamma(w + 1.0) - lgamma(n - w + 1.0);
-			double binomial = z == 8 ? w == n :
-			                           exp(log_choose + w * log(share) +
-			                               (n - w) * log1p(-share));
+			double log_shares = w * log(share) + (n - w) * log1p(-share);
+			double binomial = z == 8 ? w == n : exp(log_choose + log_shares);
 			mixed += binomial * word[w];
 		}
 		rate += exp(-mean + n * log(mean) - lgamma(n + 1.0)) * pow(mixed, z);

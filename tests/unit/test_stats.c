@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the bits say: keys, rate, fill and saturation from empty to half as many keys again as it
- * is for. */
+ * What follows from the bits: keys, rate, fill and saturation from empty to half as many keys again
+ * as it is for. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
@@ -105,7 +105,7 @@ static void the_same_keys_again_change_nothing(void **state)
 	weir_destroy(f);
 }
 
-static void a_sample_tells_what_the_whole_does(void **state)
+static void a_sample_agrees_with_the_whole(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
@@ -222,7 +222,7 @@ int main(void)
 		cmocka_unit_test(an_empty_filter),
 		cmocka_unit_test(estimates),
 		cmocka_unit_test(the_same_keys_again_change_nothing),
-		cmocka_unit_test(a_sample_tells_what_the_whole_does),
+		cmocka_unit_test(a_sample_agrees_with_the_whole),
 		cmocka_unit_test(a_sample_is_of_whole_pages),
 		cmocka_unit_test(the_fullest_shard),
 		cmocka_unit_test(a_full_array),

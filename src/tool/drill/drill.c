@@ -89,13 +89,12 @@ static void draw(const struct drill *d)
 		checked += atomic_load_explicit(&d->reader[i].checked, memory_order_relaxed);
 	double part = drill_part(d), left = d->seconds * (1 - part);
 	char figures[120];
+	struct drill *counts = (struct drill *)d;
+	uint64_t swaps = atomic_load_explicit(&counts->swaps, memory_order_relaxed);
+	uint64_t lost = atomic_load_explicit(&counts->lost, memory_order_relaxed);
 	snprintf(figures, sizeof figures, "%llu swaps, %s lookups/s, %llu lost, %s left",
-	         (unsigned long long)atomic_load_explicit(&((struct drill *)d)->swaps,
-	                                                  memory_order_relaxed),
-	         show_short(SHOW, (double)checked / (d->seconds * part)),
-	         (unsigned long long)atomic_load_explicit(&((struct drill *)d)->lost,
-	                                                  memory_order_relaxed),
-	         show_clock(SHOW, left > 0 ? left : 0));
+	         (unsigned long long)swaps, show_short(SHOW, (double)checked / (d->seconds * part)),
+	         (unsigned long long)lost, show_clock(SHOW, left > 0 ? left : 0));
 	progress_show(part, figures);
 }
 

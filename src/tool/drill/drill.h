@@ -86,26 +86,28 @@ struct drill {
 	double load; /* average before we began: of others */
 };
 
-/* drill_source.c: keys to hashes, the first filter, the handle. TOOL_OK or TOOL_TROUBLE, said. */
+/* source.c: keys to hashes, the first filter, the handle. Return: TOOL_OK, or TOOL_TROUBLE after
+ * a message. */
 int drill_prepare(struct drill *d);
 void drill_free(struct drill *d);
 
-/* drill.c: run the threads for as long as was asked. TOOL_OK or TOOL_TROUBLE, said. */
+/* drill.c: run the threads for as long as was asked. Return: TOOL_OK, or TOOL_TROUBLE after a
+ * message. */
 int drill_run(struct drill *d);
 /* How much of the time is over, 0 to 1 and beyond. */
 double drill_part(const struct drill *d);
-/* A key was not found: counted, and the first few said. */
+/* A key was not found: counted, and the first few reported. */
 void drill_lost(struct drill *d, uint64_t keys, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* What a thread cannot go on after: said; all end. */
+/* An error after which a thread cannot go on: reported; all threads end. */
 void drill_fail(struct drill *d, int err);
 
-/* The work of the threads, each in its file: drill_read.c, drill_insert.c, drill_load.c. */
+/* The work of the threads, each in its file: read.c, insert.c, load.c. */
 void drill_read(struct reader *r);
 void drill_insert(struct inserter *i);
 void drill_load(struct drill *d);
 
-/* drill_check.c: when the threads have ended, everything once more. */
+/* check.c: when the threads have ended, everything once more. */
 int drill_check(struct drill *d);
 
 void drill_report(const struct drill *d);

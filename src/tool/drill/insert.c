@@ -65,8 +65,8 @@ void drill_insert(struct inserter *i)
 		flavor_quiet(&d->flavor);
 		double ahead = (double)made / (double)i->record.room - drill_part(d);
 		while (ahead > 0 && !atomic_load_explicit(&d->over, memory_order_relaxed)) {
-			pause_for(i, ahead * d->seconds * 2 *
-			                     (double)(drill_random(&random) >> 11) * 0x1p-53);
+			double share = (double)(drill_random(&random) >> 11) * 0x1p-53;
+			pause_for(i, ahead * d->seconds * 2 * share);
 			ahead = (double)made / (double)i->record.room - drill_part(d);
 		}
 	}

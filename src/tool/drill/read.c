@@ -75,9 +75,8 @@ static void look(struct drill *d, struct reader *r, const struct block *b, bool 
 		           (unsigned long long)(b->n - found), (unsigned long long)b->n, b->of,
 		           (unsigned long long)b->first);
 	}
-	atomic_store_explicit(&r->checked,
-	                      atomic_load_explicit(&r->checked, memory_order_relaxed) + b->n,
-	                      memory_order_relaxed);
+	uint64_t checked = atomic_load_explicit(&r->checked, memory_order_relaxed) + b->n;
+	atomic_store_explicit(&r->checked, checked, memory_order_relaxed);
 }
 
 void drill_read(struct reader *r)

@@ -49,18 +49,13 @@ static struct phase phase_of(const struct drill *d, unsigned with, double ns)
 static const char *show_time(struct shown *to, double ns)
 {
 	const char *unit = ns < 999.5 ? "ns" : ns < 999.5e3 ? "us" : ns < 999.5e6 ? "ms" : "s";
-	double value = ns < 999.5   ? ns :
-	               ns < 999.5e3 ? ns / 1e3 :
-	               ns < 999.5e6 ? ns / 1e6 :
-	                              ns / 1e9;
+	double divisor = ns < 999.5 ? 1 : ns < 999.5e3 ? 1e3 : ns < 999.5e6 ? 1e6 : 1e9;
+	double value = ns / divisor;
 	if (isnan(ns))
 		snprintf(to->text, sizeof to->text, "-");
 	else
 		snprintf(to->text, sizeof to->text, "%.*f %s",
-		         value < 9.995 ? 2 :
-		         value < 99.95 ? 1 :
-		                         0,
-		         value, unit);
+		         value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
 	return to->text;
 }
 
@@ -151,8 +146,8 @@ static void swaps(struct report *r, const struct drill *d)
 
 static void lost(struct report *r, const struct drill *d)
 {
-	uint64_t checked = d->checked_at_end, all = atomic_load(&((struct drill *)d)->lost),
-	         inserts = 0;
+	uint64_t checked = d->checked_at_end, inserts = 0;
+	uint64_t all = atomic_load(&((struct drill *)d)->lost);
 	for (unsigned i = 0; i < d->readers; i++)
 		checked += atomic_load(&d->reader[i].checked);
 	for (unsigned i = 0; i < d->inserters; i++)
