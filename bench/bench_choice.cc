@@ -21,12 +21,13 @@ struct Made {
 using Make = std::function<Made(size_t n, double rate, double bits)>;
 
 struct Kind {
-	const char *name;
+	std::string name;
 	uint32_t words_per_key; /* 0: there is no choice */
 	Make make;
 	/* slow: few points in a default run, none in a quick one; rare: in a full one only */
 	enum { always, slow, rare } when;
 	bool batch_only = false; /* another set with the same bits: a yardstick's batch verb */
+	bool weir = false;
 };
 
 Made weir_kind(uint32_t kind, uint32_t z, size_t n, double rate, double bits)
@@ -42,16 +43,19 @@ Made weir_kind(uint32_t kind, uint32_t z, size_t n, double rate, double bits)
 	return { std::move(set), bits > 0 ? expected : rate };
 }
 
-Make blocked(uint32_t z)
+/* A kind, or each number of words of one that has words a key. */
+void add_weir(std::vector<Kind> &all, uint32_t kind)
 {
-	return [z](size_t n, double rate, double bits) {
-		return weir_kind(WEIR_BLOCKED, z, n, rate, bits);
-	};
-}
-
-Made classic(size_t n, double rate, double bits)
-{
-	return weir_kind(WEIR_CLASSIC, 0, n, rate, bits);
+	const char *first = weir_shape_field(kind, 0);
+	bool words = first && std::string(first) == "words_per_key";
+	for (uint32_t z = words; z <= 8; z *= 2) {
+		auto make = [kind, z](size_t n, double rate, double bits) {
+			return weir_kind(kind, z, n, rate, bits);
+		};
+		all.push_back({ weir_kind_name(kind), z, make, Kind::always, false, true });
+		if (!words)
+			return;
+	}
 }
 
 Make split(Maker maker)
@@ -73,17 +77,17 @@ Make textbook_sized(Maker maker)
 
 const std::vector<Kind> &kinds()
 {
-	static const std::vector<Kind> all = {
-		{ "blocked", 1, blocked(1), Kind::always },
-		{ "blocked", 2, blocked(2), Kind::always },
-		{ "blocked", 4, blocked(4), Kind::always },
-		{ "blocked", 8, blocked(8), Kind::always },
-		{ "classic", 0, classic, Kind::always },
-		{ "split", 0, split(yardstick_called), Kind::always },
-		{ "split", 0, split(yardstick_batch), Kind::always, true },
-		{ "libbloom", 0, textbook_sized(libbloom), Kind::slow },
-		{ "textbook", 0, textbook_sized(textbook), Kind::rare },
-	};
+	static const std::vector<Kind> all = [] {
+		std::vector<Kind> kinds;
+#define ADD(number, constant, name, summary) add_weir(kinds, number);
+		WEIR_KINDS(ADD)
+#undef ADD
+		kinds.push_back({ "split", 0, split(yardstick_called), Kind::always });
+		kinds.push_back({ "split", 0, split(yardstick_batch), Kind::always, true });
+		kinds.push_back({ "libbloom", 0, textbook_sized(libbloom), Kind::slow });
+		kinds.push_back({ "textbook", 0, textbook_sized(textbook), Kind::rare });
+		return kinds;
+	}();
 	return all;
 }
 
@@ -146,6 +150,8 @@ void run(benchmark::State &state, const Case &c)
 	report(state, tally, 1);
 	if (c.kind->words_per_key)
 		counter(state, "is_default", is_default(c));
+	if (c.kind->weir)
+		counter(state, "weir", 1);
 }
 
 void add_case(const Case &c)
@@ -161,8 +167,6 @@ void add_case(const Case &c)
 
 void add_ops(Case c, const Options &options)
 {
-	bool weir = std::string(c.kind->name) == "blocked" ||
-	            std::string(c.kind->name) == "classic";
 	for (auto [op, verb] : { std::pair("hit", Verb::hit), std::pair("miss", Verb::miss),
 	                         std::pair("insert", Verb::insert) }) {
 		c.op = op;
@@ -170,9 +174,9 @@ void add_ops(Case c, const Options &options)
 		c.batch = 0;
 		if (!c.kind->batch_only && (verb != Verb::hit || !options.quick()))
 			add_case(c);
-		if (verb == Verb::miss && (weir || c.kind->batch_only)) {
+		if (verb == Verb::miss && (c.kind->weir || c.kind->batch_only)) {
 			c.op = "batch";
-			c.batch = weir ? batch_keys : 0;
+			c.batch = c.kind->weir ? batch_keys : 0;
 			add_case(c);
 		}
 	}
