@@ -163,35 +163,6 @@ static bool shards_legal(const struct weir_image_head *h)
 	       (h->shards == 1 || h->nblocks / h->shards >= LEAST_SHARD);
 }
 
-static bool known(uint32_t kind)
-{
-	switch (kind) {
-#define CASE(number, constant, name, summary) case number:
-		WEIR_KINDS(CASE)
-#undef CASE
-		return true;
-	}
-	return false;
-}
-
-/* Which numbers a kind's shapes have is the kind's to say, but for these. */
-static bool numbers(const unsigned char *bytes, const struct weir_image_head *h,
-                    struct weir_image_fault *fault)
-{
-	static const char *const old[OLD_NUMBERS] = { "words_per_key", "bits_per_word" };
-	uint32_t kind = h->shape.kind;
-	if (!rule(fault, -ENOTSUP, "kind", kind, known(kind), "one that this library knows"))
-		return false;
-	if (!has_old_numbers(&h->shape))
-		return zero(fault, bytes, AT_OLD_NUMBERS, AT_BLOCKS);
-	for (unsigned i = 0; i < OLD_NUMBERS; i++) {
-		uint32_t n = h->shape.field[i];
-		if (!rule(fault, -EBADMSG, old[i], n, n >= 1 && n <= 64, "1 to 64"))
-			return false;
-	}
-	return zero(fault, bytes, AT_NUMBERS, AT_RESERVED_2);
-}
-
 /* Each field by itself. */
 static bool fields(const struct weir_image_head *h, struct weir_image_fault *fault)
 {
@@ -241,11 +212,24 @@ int weir__image_check(const unsigned char *bytes, const struct weir_image_given 
 	if (!recognise(bytes, given, fault))
 		return fault->err;
 	get(bytes, &head);
-	if (!numbers(bytes, &head, fault) || !fields(&head, fault) ||
-	    !places(bytes, &head, given, fault))
+	if (!fields(&head, fault) || !places(bytes, &head, given, fault))
 		return fault->err;
 	*out = head;
 	return 0;
+}
+
+int weir__image_check_numbers(const unsigned char *bytes, const struct weir_image_head *head,
+                              struct weir_image_fault *fault)
+{
+	static const char *const old[OLD_NUMBERS] = { "words_per_key", "bits_per_word" };
+	if (!has_old_numbers(&head->shape))
+		return zero(fault, bytes, AT_OLD_NUMBERS, AT_BLOCKS) ? 0 : fault->err;
+	for (unsigned i = 0; i < OLD_NUMBERS; i++) {
+		uint32_t n = head->shape.field[i];
+		if (!rule(fault, -EBADMSG, old[i], n, n >= 1 && n <= 64, "1 to 64"))
+			return fault->err;
+	}
+	return zero(fault, bytes, AT_NUMBERS, AT_RESERVED_2) ? 0 : fault->err;
 }
 
 void weir__image_put(unsigned char *bytes, const struct weir_image_head *head)

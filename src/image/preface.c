@@ -17,13 +17,17 @@ static int explain(const char *name, const struct weir_image_fault *fault)
 	                  (unsigned long long)fault->found, (unsigned long long)fault->wanted);
 }
 
-/* Every number of the shape with its name. */
-static int illegal(const struct weir_preface *p, const char *name)
+/* The sentence has every number of the shape with its name. */
+static int shape_check(const struct weir_preface *p, const char *name)
 {
-	char numbers[256] = "";
-	for (unsigned i = 0, at = 0; i < WEIR_SHAPE_FIELDS && p->kind->fields[i]; i++)
-		at += (unsigned)snprintf(numbers + at, sizeof numbers - at, "%s%s is %u",
-		                         i ? ", " : "", p->kind->fields[i], p->head.shape.field[i]);
+	if (p->kind->legal(&p->head.shape, p->head.nblocks))
+		return 0;
+	char numbers[512] = ""; /* more than seven names take */
+	for (size_t i = 0, at = 0; i < WEIR_SHAPE_FIELDS && p->kind->fields[i]; i++) {
+		snprintf(numbers + at, sizeof numbers - at, "%s%.40s is %u", i ? ", " : "",
+		         p->kind->fields[i], p->head.shape.field[i]);
+		at += strlen(numbers + at);
+	}
 	return weir__fail(-EBADMSG, "%s: %s: a shape that kind %s does not have", name, numbers,
 	                  p->kind->name);
 }
@@ -31,11 +35,14 @@ static int illegal(const struct weir_preface *p, const char *name)
 static int kind_check(struct weir_preface *p, const char *name)
 {
 	const struct weir_image_head *h = &p->head;
-	p->kind = weir__kind(h->shape.kind); /* one that there is: the parser has seen to it */
+	p->kind = weir__kind(h->shape.kind);
+	if (!p->kind)
+		return weir__fail(-ENOTSUP, "%s: kind is %u, which this library does not know", name,
+		                  h->shape.kind);
 	if (h->hash != p->kind->hash->id)
 		return weir__fail(-EBADMSG, "%s: hash is %u where kind %s has %u", name, h->hash,
 		                  p->kind->name, p->kind->hash->id);
-	return p->kind->legal(&h->shape, h->nblocks) ? 0 : illegal(p, name);
+	return 0;
 }
 
 static int head_read(struct weir_preface *p, struct weir_source *source, uint64_t max_bytes)
@@ -55,7 +62,10 @@ static int head_read(struct weir_preface *p, struct weir_source *source, uint64_
 	};
 	if (weir__image_check(bytes, &given, &p->head, &fault))
 		return explain(source->name, &fault);
-	return kind_check(p, source->name);
+	err = kind_check(p, source->name);
+	if (!err && weir__image_check_numbers(bytes, &p->head, &fault))
+		err = explain(source->name, &fault);
+	return err ? err : shape_check(p, source->name);
 }
 
 static int table_read(struct weir_preface *p, struct weir_source *source)

@@ -17,6 +17,8 @@ enum { MOST_SHARD = 1 << 20 };
 static const unsigned char fields[][2] = { /* offset, bytes */
 	{ 8, 4 },  { 12, 4 }, { 16, 4 }, { 20, 4 }, { 24, 8 }, { 32, 8 }, { 40, 8 }, { 48, 4 },
 	{ 52, 4 }, { 56, 8 }, { 64, 8 }, { 72, 4 }, { 76, 4 }, { 80, 8 }, { 88, 8 }, { 96, 8 },
+	/* the numbers of a kind that has them there */
+	{ 104, 4 }, { 108, 4 }, { 112, 4 }, { 116, 4 }, { 120, 4 }, { 124, 4 }, { 128, 4 },
 };
 
 static uint64_t random_of(unsigned *state)

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 
 alarms() { # head.c to analyse; prints how many alarms
 	frama-c -eva -eva-slevel 400 -eva-split-return full -eva-min-loop-unroll 512 -warn-unsigned-overflow -machdep gcc_x86_64 \
-		-cpp-extra-args="-I$root/src" "$root/tests/fuzz/eva_header.c" "$1" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+		-cpp-extra-args="-I$root/src -I$root/include" "$root/tests/fuzz/eva_header.c" "$1" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 	grep -q '100% coverage' "$work/log" || { echo "not every function was reached" >&2; exit 1; }
 	sed -n 's/^ *\([0-9]*\) alarms\{0,1\} generated.*/\1/p' "$work/log"
 }

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ * The head of an image, by itself: where the numbers of a shape stand. The first two kinds have two,
+ * in fields of their own; every later kind has seven, in the area for them. */
+#include <errno.h>
+#include "../test.h"
+#include "image/head.h"
+
+enum { OLD = 16, OLD_END = 24, AREA = 104, AREA_END = 132, A_LATER_KIND = 200 };
+
+static struct weir_image_head head_of(uint32_t kind)
+{
+	struct weir_image_head head = { .shape = { .kind = kind, .field = { 2, 3 } },
+		                        .hash = 1,
+		                        .shards = 1,
+		                        .nblocks = 1,
+		                        .capacity = 1,
+		                        .rate_bits = 1 };
+	for (uint32_t i = 0; kind > WEIR_CLASSIC && i < WEIR_SHAPE_FIELDS; i++)
+		head.shape.field[i] = UINT32_MAX - i;
+	return head;
+}
+
+/* What the parser makes of these bytes, their checksums taken as right. */
+static int parse(const unsigned char *bytes, struct weir_image_head *out,
+                 struct weir_image_fault *fault)
+{
+	struct weir_image_given given = { .length = UINT64_MAX };
+	given.header_checksum = weir__image_get64(bytes + WEIR_IMAGE_CHECKSUM);
+	given.commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);
+	int err = weir__image_check(bytes, &given, out, fault);
+	return err ? err : weir__image_check_numbers(bytes, out, fault);
+}
+
+static void what_is_put_is_read(void **state)
+{
+	static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_CLASSIC + 1,
+		                          A_LATER_KIND, UINT32_MAX };
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
+		unsigned char bytes[WEIR_IMAGE_HEAD];
+		struct weir_image_head head = head_of(kinds[i]), out;
+		struct weir_image_fault fault;
+		weir__image_put(bytes, &head);
+		assert_int_equal(parse(bytes, &out, &fault), 0);
+		test_assert_same_shape(&out.shape, &head.shape);
+		assert_int_equal(out.hash, 1);
+	}
+}
+
+/* A byte other than 0 between @from and @to is refused, and no other place of the two is. */
+static void assert_zero(uint32_t kind, unsigned from, unsigned to)
+{
+	for (unsigned at = from; at < to; at++) {
+		unsigned char bytes[WEIR_IMAGE_HEAD];
+		struct weir_image_head head = head_of(kind), out;
+		struct weir_image_fault fault;
+		weir__image_put(bytes, &head);
+		assert_int_equal(bytes[at], 0);
+		bytes[at] = 1;
+		assert_int_equal(parse(bytes, &out, &fault), -EBADMSG);
+		assert_string_equal(fault.field, "reserved bytes");
+	}
+}
+
+static void where_a_kind_has_no_numbers_zeros_stand(void **state)
+{
+	(void)state;
+	assert_zero(WEIR_BLOCKED, AREA, AREA_END);
+	assert_zero(WEIR_CLASSIC, AREA, AREA_END);
+	assert_zero(A_LATER_KIND, OLD, OLD_END);
+}
+
+static void the_first_kinds_have_small_numbers(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned value = 0; value < 256; value++) {
+			unsigned char bytes[WEIR_IMAGE_HEAD];
+			struct weir_image_head head = head_of(WEIR_BLOCKED), out;
+			struct weir_image_fault fault;
+			weir__image_put(bytes, &head);
+			bytes[OLD + 4 * i] = (unsigned char)value;
+			int err = parse(bytes, &out, &fault);
+			assert_int_equal(err, value >= 1 && value <= 64 ? 0 : -EBADMSG);
+			if (err)
+				assert_string_equal(fault.field,
+				                    i ? "bits_per_word" : "words_per_key");
+		}
+}
+
+static void which_hashes_there_are(void **state)
+{
+	(void)state;
+	for (uint32_t hash = 0; hash < 256; hash++) {
+		unsigned char bytes[WEIR_IMAGE_HEAD];
+		struct weir_image_head head = head_of(WEIR_BLOCKED), out;
+		struct weir_image_fault fault;
+		head.hash = hash;
+		weir__image_put(bytes, &head);
+		int err = parse(bytes, &out, &fault);
+		assert_int_equal(err, hash == 1 || hash == 2 ? 0 : -EBADMSG);
+		if (err)
+			assert_string_equal(fault.field, "hash");
+		else
+			assert_int_equal(out.hash, hash);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_put_is_read),
+		cmocka_unit_test(where_a_kind_has_no_numbers_zeros_stand),
+		cmocka_unit_test(the_first_kinds_have_small_numbers),
+		cmocka_unit_test(which_hashes_there_are),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
