@@ -27,7 +27,7 @@ export LD_LIBRARY_PATH="$libraries"
 diff -r "$source/include/weir" "$work/root$prefix/include/weir" || fail "the installed headers differ from include/weir"
 version=$(sed -n 's/^#define WEIR_VERSION_STRING "\(.*\)"/\1/p' "$source/include/weir/version.h")
 [ "$(weir --modversion)" = "$version" ] || fail "weir.pc says version $(weir --modversion), the headers $version"
-readelf -d "$libraries/libweir.so" | grep -q 'SONAME.*libweir\.so\.0\]' || fail "libweir.so has no soname libweir.so.0"
+readelf -d "$libraries/libweir.so" | grep -q 'SONAME.*libweir\.so\.0\.2\]' || fail "libweir.so has no soname libweir.so.0.2"
 
 # A path with a space or a quote would break the unquoted lists below; mktemp makes none.
 strict='-Wall -Wextra -Werror'
@@ -41,7 +41,7 @@ for optimise in -O0 -O2; do
 		[ "$answer" = "weir $version" ] || fail "$program $optimise prints \"$answer\""
 	done
 done
-readelf -d "$work/c_shared" | grep -q 'NEEDED.*libweir\.so\.0' || fail "the program does not ask for libweir.so.0"
+readelf -d "$work/c_shared" | grep -q 'NEEDED.*libweir\.so\.0\.2' || fail "the program does not ask for libweir.so.0.2"
 readelf -d "$work/c_static" | grep -q NEEDED && fail "the static program asks for a shared library"
 
 # The command, where it was built, with its manual.
