@@ -110,7 +110,8 @@ def judge(pairs, threshold):
         if shape not in nulls:
             nulls[shape] = null_of(pool, shape, between / typical)
         null = nulls[shape]
-        # What the repetitions explain of the differences between runs is in `between` too. Counted twice it errs towards silence.
+        # What the repetitions explain of the differences between runs is in `between` too. Counted
+        # twice it errs towards silence.
         apart = abs(p.log_change) / math.hypot(p.within(typical), between)
         p.p = (len(null) - bisect.bisect_left(null, apart) + 1) / (len(null) + 1)
     sure = set()

@@ -4,8 +4,9 @@ import json
 
 FORMAT = 1
 SPREAD_MARKED = 0.10  # a result whose quartiles lie further apart than this share of its median is marked
-# Counters of which each repetition counts, not only the median. bench/compare asks about the first few: (unit, what is better). Further
-# out, and where nothing is reloaded, it is the machine that makes a tail.
+# Counters of which each repetition counts, not only the median. bench/compare asks about the first
+# few: (unit, what is better). Further out, and where nothing is reloaded, it is the machine that
+# makes a tail.
 COMPARED = {
     **{p: ('ns', 'lower') for p in ('p50_ns', 'p99_ns', 'p999_ns')},
     'of_calm': ('of calm', 'higher'),
