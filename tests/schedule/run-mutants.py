@@ -73,9 +73,11 @@ def link(work, objects, out):
 def plant(tree, file, old, new):
     """Where a line ends does not count: white space may stand between any two tokens."""
     text = (tree / file).read_text()
-    words = re.findall(r'\w+|\S', old)
-    apart = (r'\s+' if a[-1].isalnum() and b[0].isalnum() else r'\s*' for a, b in zip(words, words[1:]))
-    pattern = re.escape(words[0]) + ''.join(gap + re.escape(b) for gap, b in zip(apart, words[1:]))
+    pattern, before = '', ''
+    for token in re.findall(r'\w+|\S', old):
+        apart = r'\s+' if re.match(r'\w', before) and re.match(r'\w', token) else r'\s*'
+        pattern += (apart if before else '') + re.escape(token)
+        before = token
     places = list(re.finditer(pattern, text))
     if len(places) != 1:
         raise SystemExit(f'{file}: this stands there {len(places)} times, not once: adapt '
