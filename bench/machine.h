@@ -10,7 +10,7 @@
 namespace bench {
 
 /* The CPUs this process may use, one of each physical core before the second of any. As they
- * were when this was first asked: a pin narrows what the kernel says later. */
+ * were at the first call: after a pin the kernel reports fewer. */
 const std::vector<int> &allowed_cpus();
 /* How many physical cores those are. */
 unsigned allowed_cores();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is measured of a contender, and two of them in alternating rounds, so that what the
- * machine does in between meets both. */
+ * What is measured of a contender. Two of them take turns round by round, so that what the machine
+ * does meanwhile affects both. */
 #ifndef WEIR_BENCH_MEASURE_H
 #define WEIR_BENCH_MEASURE_H
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# To be sourced by run.sh: the main job on real keys. real_keys WEIR FOLDER makes filters of words and of paths with the command WEIR,
-# saves them, has them mapped and asked for their own keys and for others, and prints a table. It answers non-zero if a key was lost
-# or a measured rate is beyond the one asked for.
+# To be sourced by run.sh: the main job on real keys. real_keys WEIR FOLDER makes filters of words
+# and of paths with the command WEIR, saves them, has them mapped and asked for their own keys and
+# for others, and prints a table. It answers non-zero if a key was lost or a measured rate is beyond
+# the one asked for.
 
 seconds_now() {
 	local now=$EPOCHREALTIME
@@ -30,15 +31,18 @@ paths_into() {
 	fi | LC_ALL=C sort -u > "$1"
 }
 
-# absent_into OUT KEYS OTHERS: lines that are not among KEYS: OTHERS, and KEYS with something appended, at least a million.
+# absent_into OUT KEYS OTHERS: lines that are not among KEYS: OTHERS, and KEYS with something
+# appended, at least a million.
 absent_into() {
 	local keys
 	keys=$(wc -l < "$2")
-	awk -v copies=$((1000000 / keys + 1)) '{ for (i = 0; i < copies; i++) print $0 "~" i }' "$2" |
-		LC_ALL=C sort -u - "$3" | LC_ALL=C comm -23 - "$2" > "$1"
+	awk -v copies=$((1000000 / keys + 1)) '
+		{ for (i = 0; i < copies; i++) print $0 "~" i }
+	' "$2" | LC_ALL=C sort -u - "$3" | LC_ALL=C comm -23 - "$2" > "$1"
 }
 
-# count_found WEIR IMAGE FILE: how many of the lines the filter answers "there". No such line is no error.
+# count_found WEIR IMAGE FILE: how many of the lines the filter answers "there". No such line is no
+# error.
 count_found() {
 	"$1" query -c "$2" "$3" || [ $? -eq 1 ]
 }
@@ -57,13 +61,16 @@ one_filter() {
 	asked=$(elapsed "$begin" "$(seconds_now)")
 	wrong=$(count_found "$weir" "$image" "$absent")
 	printf '%-6s %9d %6s' "$name" "$n" "$rate"
-	awk -v n="$n" -v bytes="$(stat -c %s "$image")" -v wrong="$wrong" -v absent="$absent_n" -v rate="${rate%\%}" -v lost=$((n - found)) '
+	awk -v n="$n" -v bytes="$(stat -c %s "$image")" -v wrong="$wrong" -v absent="$absent_n" \
+		-v rate="${rate%\%}" -v lost=$((n - found)) '
 		BEGIN {
 			measured = 100 * wrong / absent
 			noise = 100 * 3 * sqrt(rate / 100 / absent) # three standard deviations
 			printf " %8.3f%% of %-8d %9d %10d", measured, absent, lost, bytes
 			exit !(lost == 0 && measured <= rate * 1.03 + noise)
-		}' || echo "$name at $rate: lost keys or a rate beyond the one asked for" >> "$folder/failures"
+		}' || {
+		echo "$name at $rate: lost keys or a rate beyond the one asked for"
+	} >> "$folder/failures"
 	printf ' %8.1f %8.1f\n' "$(per_second "$n" "$built")" "$(per_second "$n" "$asked")"
 }
 
@@ -73,8 +80,9 @@ real_keys() {
 	paths_into "$folder/paths"
 	absent_into "$folder/words.absent" "$folder/words" "$folder/paths"
 	absent_into "$folder/paths.absent" "$folder/paths" "$folder/words"
-	printf '%-6s %9s %6s %-21s %9s %10s %8s %8s\n' 'set' 'keys' 'asked' ' measured over others' 'lost keys' 'image' 'build' 'query'
-	printf '%-6s %9s %6s %-21s %9s %10s %8s %8s\n' '' '' '' '' '' 'bytes' 'M keys/s' 'M keys/s'
+	printf '%-6s %9s %6s %-21s %9s %10s %8s %8s\n' \
+		'set' 'keys' 'asked' ' measured over others' 'lost keys' 'image' 'build' 'query' \
+		'' '' '' '' '' 'bytes' 'M keys/s' 'M keys/s'
 	for name in words paths; do
 		for rate in 1% 0.1%; do
 			one_filter "$weir" "$folder" "$name" "$rate"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The benchmark: installs what is missing, builds, does the main job on real keys, rehearses a reload, asks every question of bench/, and
-# writes a report. See --help.
+# The benchmark: installs what is missing, builds, does the main job on real keys, rehearses a
+# reload, asks every question of bench/, and writes a report. See --help.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -12,19 +12,25 @@ usage() {
 	cat <<-END
 	usage: bench/run.sh [--quick | --full] [--keys=FILE] [--json=FOLDER]
 
-	Builds weir with optimisation, makes filters of real keys (the words of wamerican-insane, every path that dpkg knows here), saves,
-	maps and queries them, replaces one under load (weir drill), and then measures what an operator asks before deploying: how throughput
-	grows with cores, what a reload does to readers, which kind and size to take, what pages and batches do, what a set costs.
+	Builds weir with optimisation, makes filters of real keys (the words of wamerican-insane,
+	every path that dpkg knows here), saves, maps and queries them, replaces one under load
+	(weir drill), and then measures what an operator asks before deploying: how throughput
+	grows with cores, what a reload does to readers, which kind and size to take, what pages
+	and batches do, what a set costs.
 	--quick        a selection, within 3 minutes
 	--full         every size, rate and contender: hours, 8 GB of memory
-	               (without either: what is usual, and the figures that weir promises, within 15 minutes)
-	--keys=FILE    your own keys, one a line, for the drill and for what a set costs; else the words
+	               (without either: what is usual, and the figures that weir promises,
+	               within 15 minutes)
+	--keys=FILE    your own keys, one a line, for the drill and for what a set costs; else
+	               the words
 	--json=FOLDER  keep the figures there; else in build/bench-results/<date>
 	--help         this text
 
-	FOLDER gets each program's JSON, all questions' in run.json, and report.html. bench/compare says what differs between
-	two run.json. As root it installs the Debian packages that it needs; otherwise it says which are missing. It builds in build/bench
-	(WEIR_BUILD changes the first part). It exits with 1 if a filter lost a key, or a measured rate is not the one asked for.
+	FOLDER gets each program's JSON, all questions' in run.json, and report.html.
+	bench/compare reports what differs between two run.json. As root it installs the Debian
+	packages that it needs; otherwise it lists those that are missing. It builds in
+	build/bench (WEIR_BUILD changes the first part). It exits with 1 if a filter lost a key,
+	or a measured rate is not the one asked for.
 	END
 }
 
@@ -47,10 +53,13 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$results"
 
 # What each step takes, in seconds; of --full only the beginning is known.
-declare -A quick=([keys]=10 [drill]=10 [cores]=40 [reload]=20 [choice]=15 [memory]=20 [cost]=15 [promised]=0)
-declare -A normal=([keys]=10 [drill]=22 [cores]=200 [reload]=150 [choice]=155 [memory]=100 [cost]=50 [promised]=45)
+declare -A quick=([keys]=10 [drill]=10 [cores]=40 [reload]=20 [choice]=15 [memory]=20 [cost]=15
+	[promised]=0)
+declare -A normal=([keys]=10 [drill]=22 [cores]=200 [reload]=150 [choice]=155 [memory]=100 [cost]=50
+	[promised]=45)
 questions=(cores reload choice memory cost)
-declare -A asks=([cores]="how does throughput grow with cores?" [reload]="what does a reload do to readers?" [choice]="which kind and size?"
+declare -A asks=([cores]="how does throughput grow with cores?"
+	[reload]="what does a reload do to readers?" [choice]="which kind and size?"
 	[memory]="what do pages and batches do?" [cost]="what does a set cost?")
 
 say() {
@@ -76,8 +85,10 @@ step() {
 build_weir() {
 	local again=
 	[ ! -e "$build/build.ninja" ] || again=--reconfigure
-	meson setup $again "$build" -Dtests=false -Dtool=enabled -Dbench=enabled > "$work/build.log" 2>&1 &&
-		meson compile -C "$build" >> "$work/build.log" 2>&1 || {
+	{
+		meson setup $again "$build" -Dtests=false -Dtool=enabled -Dbench=enabled &&
+			meson compile -C "$build"
+	} > "$work/build.log" 2>&1 || {
 		tail -n 30 "$work/build.log" >&2
 		echo "bench/run.sh: the build failed" >&2
 		return 1
@@ -93,25 +104,30 @@ timed() {
 	fi
 }
 
-# The job weir is for: from the source without a pause; then by copy with a CPU for the reader and one for the loader.
+# The job weir is for: from the source without a pause; then by copy with a CPU for the reader and
+# one for the loader.
 drill() {
 	local seconds=10 weir=$build/src/tool/weir
 	[ "$mode" != quick ] || seconds=4
 	step drill "weir drill: a set is replaced while it is looked up and added to"
 	printf 'weir drill: one reload after the other, from the source\n'
 	timed "$weir" drill --no-progress -d "$seconds" --every=0 "$keys" || failed=1
-	printf '\nweir drill: every half second, by copy, a reader and the loader alone on their CPUs\n'
-	timed "$weir" drill --no-progress -d "$seconds" --every=0.5 --copy -r 1 -w 0 --pin "$keys" || failed=1
+	printf '\nweir drill: every half second, by copy, a reader and the loader alone %s\n' \
+		'on their CPUs'
+	timed "$weir" drill --no-progress -d "$seconds" --every=0.5 --copy -r 1 -w 0 --pin \
+		"$keys" || failed=1
 	echo
 }
 
-# ask QUESTION: every question answers in its own process; one that fails does not keep the others from answering.
+# ask QUESTION: every question answers in its own process; one that fails does not keep the others
+# from answering.
 ask() {
 	local question=$1 words=("${build#"$root/"}/bench/bench_$1") out=$results/$1.json
 	[ "$mode" = normal ] || words+=("--$mode")
 	[ "$question" != cost ] || words+=(--keys "$keys")
 	commands+=(--command "$question=${words[*]//"$work/"/}")
-	timed "${words[@]}" --no-context --benchmark_out="$out" --benchmark_out_format=json > /dev/null || {
+	words+=(--no-context --benchmark_out="$out" --benchmark_out_format=json)
+	timed "${words[@]}" > /dev/null || {
 		failed=1
 		echo "bench/run.sh: bench_$question failed" >&2
 	}
@@ -128,8 +144,8 @@ promised() {
 }
 
 say "looking for what is needed"
-need_packages gcc g++ libc6-dev meson ninja-build pkg-config libxxhash-dev libzstd-dev zlib1g-dev libjansson-dev libbenchmark-dev \
-	liburcu-dev libbloom-dev wamerican-insane python3
+need_packages gcc g++ libc6-dev meson ninja-build pkg-config libxxhash-dev libzstd-dev zlib1g-dev \
+	libjansson-dev libbenchmark-dev liburcu-dev libbloom-dev wamerican-insane python3
 command -v gnuplot > /dev/null || need_packages gnuplot-nox
 bench/collect --begin -o "$work/begin.json"
 say "building in ${build#"$root/"} (about 60 s if nothing is built yet)"
@@ -146,7 +162,8 @@ for question in "${questions[@]}"; do
 	ask "$question"
 done
 [ "$mode" = quick ] || promised
-bench/collect --since "$work/begin.json" -o "$results/run.json" --build "$build" --mode "$mode" "${commands[@]}" "${answers[@]}" || failed=1
+bench/collect --since "$work/begin.json" -o "$results/run.json" --build "$build" --mode "$mode" \
+	"${commands[@]}" "${answers[@]}" || failed=1
 echo
 bench/report --text "$results/run.json"
 say "the report:"

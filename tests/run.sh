@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The tests: installs what is missing, builds, runs, and says what passed. See --help, and tests/README.md for what asks what.
+# The tests: installs what is missing, builds, runs, and counts what passed. See --help, and
+# tests/README.md for what each asks.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 root=$PWD
@@ -13,15 +14,19 @@ usage() {
 	cat <<-END
 	usage: tests/run.sh [--ci | --all | STEP...]
 
-	Without an argument: builds weir with what Debian 12 installs in a minute and runs its tests (about 3 minutes on 2 cores).
-	--ci      what every change must pass, within half an hour on 2 cores: ${ci_steps[*]}
-	--all     every step: other compilers, sanitizers, other architectures, models, planted bugs, fuzzing
+	Without an argument: builds weir with what Debian 12 installs in a minute and runs its
+	tests (about 3 minutes on 2 cores).
+	--ci      what every change must pass, within half an hour on 2 cores:
+	          ${ci_steps[*]}
+	--all     every step: other compilers, sanitizers, other architectures, models, planted
+	          bugs, fuzzing
 	--list    the steps, with what each does
 	STEP...   only these, such as: tests/run.sh asan
 	--help    this
 
-	As root it installs the Debian packages that a step needs; otherwise it says which are missing. It builds in ${build#"$root/"}
-	(WEIR_BUILD changes that) and ends with "N passed, N failed" and an exit status of 0 if nothing failed.
+	As root it installs the Debian packages that a step needs; otherwise it lists those that
+	are missing. It builds in ${build#"$root/"} (WEIR_BUILD changes that) and ends with
+	"N passed, N failed" and an exit status of 0 if nothing failed.
 	END
 }
 
@@ -36,7 +41,8 @@ counts() {
 	} END { print passed + 0, failed + 0, skipped + 0 }' "$1"
 }
 
-# What a step calls to run the tests of a build folder: results go to the step's tally. Answers 0 even if tests fail: they are counted.
+# What a step calls to run the tests of a build folder: results go to the step's tally. Answers 0
+# even if tests fail: they are counted.
 meson_test() {
 	local folder=$build/$1 status=0 log
 	shift
@@ -62,12 +68,14 @@ limit=1500      # seconds a step may take: far above what it does; so that a run
 deadline=86400
 workers=() step_group= watch_group=
 
-# Whatever ends this script, its last line says what passed. A step that was begun or waited for and has no result has failed.
+# Whatever ends this script, its last line counts what passed. A step that was begun or waited for
+# and has no result has failed.
 finish() {
 	local status=$? passed failed ended
 	[ ${#workers[@]} -eq 0 ] || kill -TERM "${workers[@]}" 2> /dev/null
 	wait
-	read -r passed failed ended < <(awk '{ p += $1; f += $2 } END { print p + 0, f + 0, NR }' "$results")
+	read -r passed failed ended < \
+		<(awk '{ p += $1; f += $2 } END { print p + 0, f + 0, NR }' "$results")
 	failed=$((failed + ${#steps[@]} - ended))
 	echo "$passed passed, $failed failed"
 	[ "$failed" -eq 0 ] || exit 1
@@ -83,8 +91,10 @@ end_step() {
 
 report() {
 	local step=$1 p=$2 f=$3 s=$4 seconds=$5
-	printf '%-4s %-10s %4d passed, %d failed%s  %4d s\n' "$([ "$f" -eq 0 ] && echo ok || echo FAIL)" "$step" "$p" "$f" \
-		"$([ "$s" -gt 0 ] && printf ', %d skipped (%s)' "$s" "$(paste -sd, "$skips")")" "$seconds"
+	printf '%-4s %-10s %4d passed, %d failed%s  %4d s\n' \
+		"$([ "$f" -eq 0 ] && echo ok || echo FAIL)" "$step" "$p" "$f" \
+		"$([ "$s" -gt 0 ] && printf ', %d skipped (%s)' "$s" "$(paste -sd, "$skips")")" \
+		"$seconds"
 	if [ "$f" -gt 0 ]; then
 		tail -n 40 "$log" | sed 's/^/    | /'
 		echo "    the whole of it: $log"
@@ -101,10 +111,17 @@ run_step() {
 	rm -f "$logs/$step.report"
 	seconds=$((deadline - SECONDS < limit ? deadline - SECONDS : limit))
 	set -m # a process group of its own, so that it can be ended with all it started
-	(set -e; [ "$seconds" -gt 0 ] || { echo "not begun: the whole run is out of time"; exit 1; }; "step_$step") \
-		> "$log" 2>&1 < /dev/null &
+	(
+		set -e
+		[ "$seconds" -gt 0 ] || { echo "not begun: the whole run is out of time"; exit 1; }
+		"step_$step"
+	) > "$log" 2>&1 < /dev/null &
 	step_group=$!
-	(sleep "$seconds"; echo "ended after $seconds s" >> "$log"; kill -TERM -- "-$step_group") > /dev/null 2>&1 &
+	(
+		sleep "$seconds"
+		echo "ended after $seconds s" >> "$log"
+		kill -TERM -- "-$step_group"
+	) > /dev/null 2>&1 &
 	watch_group=$!
 	set +m
 	wait "$step_group"
@@ -112,11 +129,13 @@ run_step() {
 	kill -TERM -- "-$watch_group" 2> /dev/null
 	wait "$watch_group" 2> /dev/null
 	step_group= watch_group=
-	read -r p f s < <(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$tally")
+	read -r p f s < \
+		<(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$tally")
 	[ "$status" -eq 0 ] || [ "$f" -gt 0 ] || f=1
 	[ $((p + f)) -gt 0 ] || f=1 # a step that checked nothing has failed
-	report "$step" "$p" "$f" "$s" $((SECONDS - begin)) > "$logs/$step.said" # in one piece, whatever another worker says
-	cat "$logs/$step.said"
+	# In one piece, whatever another worker prints.
+	report "$step" "$p" "$f" "$s" $((SECONDS - begin)) > "$logs/$step.line"
+	cat "$logs/$step.line"
 	echo "$p $f" >> "$results"
 }
 
@@ -145,7 +164,10 @@ main() {
 	*) steps=("$@") ;;
 	esac
 	for step in "${steps[@]}"; do
-		declare -F "step_$step" > /dev/null || { echo "no step \"$step\": see tests/run.sh --list" >&2; exit 2; }
+		declare -F "step_$step" > /dev/null || {
+			echo "no step \"$step\": see tests/run.sh --list" >&2
+			exit 2
+		}
 	done
 	mkdir -p "$logs" || exit 1
 	queue=$logs/queue results=$logs/results

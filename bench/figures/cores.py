@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How does throughput grow with cores, and with size? Plots, tables, and the law fitted to each curve."""
+"""How does throughput grow with cores, and with size? Plots, tables, and the law fitted to each
+curve."""
 from . import page, usl
 from .plot import LIMIT_STYLE, Axis, Plot, Series, Style
 from .words import count, figures, percent, rate, sentence_list, value
@@ -48,7 +49,10 @@ def curves(results, x):
     names = {}
     for r in results:
         names.setdefault(contender(r), []).append(r)
-    return [Series(name, sorted((r.get(x), *million(r)) for r in of), style(name)) for name, of in names.items()]
+    return [
+        Series(name, sorted((r.get(x), *million(r)) for r in of), style(name))
+        for name, of in names.items()
+    ]
 
 
 def unique(results, param):
@@ -66,7 +70,8 @@ def sizes_of(results):
 
 def law_of(results, cores):
     """The law of one curve: where threads had a core each, and to themselves."""
-    return usl.fit([(r.get('threads'), r.median) for r in results if r.get('threads') <= cores and not r.contended])
+    alone = [r for r in results if r.get('threads') <= cores and not r.contended]
+    return usl.fit([(r.get('threads'), r.median) for r in alone])
 
 
 def thread_panel(results, fits, asked, cores):
@@ -75,14 +80,18 @@ def thread_panel(results, fits, asked, cores):
     if not threads:
         return None
     series = curves(of, 'threads')
-    best = max((s for s in series if s.points[0][0] == 1), key=lambda s: s.points[0][1], default=None)
+    best = max(
+        (s for s in series if s.points[0][0] == 1), key=lambda s: s.points[0][1], default=None
+    )
     if best and len(threads) > 1:
         single = best.points[0][1]
-        series.append(Series('ideal for the fastest', [(n, single * n) for n in threads], LIMIT_STYLE, marks=False))
+        ideal = [(n, single * n) for n in threads]
+        series.append(Series('ideal for the fastest', ideal, LIMIT_STYLE, marks=False))
         law = law_of([r for r in of if contender(r) == best.label], cores)
         if law:
             steps = [threads[0] + (threads[-1] - threads[0]) * i / 40 for i in range(41)]
-            series.append(Series('law fitted to the fastest', [(n, law.at(n) / 1e6) for n in steps], Style(-1, 0), marks=False))
+            fitted = [(n, law.at(n) / 1e6) for n in steps]
+            series.append(Series('law fitted to the fastest', fitted, Style(-1, 0), marks=False))
     log = len(threads) > 2
     return Plot(
         f'{FITS.get(fits, "")} ({count(of[0].get("keys"))} keys), {rate(asked)}'.lstrip(),
@@ -99,14 +108,16 @@ def thread_panel(results, fits, asked, cores):
 
 
 def thread_rows(results):
-    """A row for each curve, a column for each number of threads, and what of linear the last one reaches."""
+    """A row for each curve, a column for each number of threads, and what of linear the last one
+    reaches."""
     threads = unique(results, 'threads')
     rows = {}
     for r in results:
         rows.setdefault((r.get('fits'), r.get('rate'), contender(r)), {})[r.get('threads')] = r
     table, above = [], None
     for (fits, asked, name), of in sorted(
-        rows.items(), key=lambda item: (list(FITS).index(item[0][0]) if item[0][0] in FITS else 9, -item[0][1])
+        rows.items(),
+        key=lambda item: (list(FITS).index(item[0][0]) if item[0][0] in FITS else 9, -item[0][1]),
     ):
         some = next(iter(of.values()))
         heading = f'{FITS.get(fits, fits)}, {count(some.get("keys"))} keys, {rate(asked)}'
@@ -114,10 +125,16 @@ def thread_rows(results):
             table.append(heading)
             above = heading
         first, last = of.get(1), of.get(threads[-1])
-        linear = percent(last.median / first.median / threads[-1]) if first and last and threads[-1] > 1 else ''
+        linear = (
+            percent(last.median / first.median / threads[-1])
+            if first and last and threads[-1] > 1
+            else ''
+        )
         cells = [page.measured(of[n]) if n in of else '' for n in threads]
         spreads = [r.spread for r in of.values() if r.spread is not None]
-        table.append([name, *cells, linear, percent(max(spreads)) if spreads else 'n/a', *page.quality(some)])
+        table.append(
+            [name, *cells, linear, percent(max(spreads)) if spreads else 'n/a', *page.quality(some)]
+        )
     head = (
         ['set']
         + [f'{n} thread{"s" if n > 1 else ""}' for n in threads]
@@ -129,7 +146,8 @@ def thread_rows(results):
 def law_rows(results, cores):
     curves_of = {}
     for r in results:
-        curves_of.setdefault((r.get('op'), r.get('fits'), r.get('rate'), contender(r)), []).append(r)
+        curve = (r.get('op'), r.get('fits'), r.get('rate'), contender(r))
+        curves_of.setdefault(curve, []).append(r)
     rows = []
     for (op, fits, asked, name), of in curves_of.items():
         law = law_of(of, cores)
@@ -158,23 +176,32 @@ def laws(results, cores):
     beyond = [n for n in unique(results, 'threads') if n > cores]
     if beyond:
         html += page.paragraph(
-            f'{sentence_list(map(str, beyond))} threads share {cores} cores (hyper-threads): measured above, left out of the fit.'
+            f'{sentence_list(map(str, beyond))} threads share {cores} cores (hyper-threads):'
+            ' measured above, left out of the fit.'
         )
     if not rows:
         measured = sentence_list(map(str, counts)) if counts else 'no number of'
         return html + page.paragraph(
-            f'Nothing is fitted and nothing extrapolated. Measured: {measured} thread{"s" if counts != [1] else ""} with a core '
-            'each and to itself. Contention and coherency are two unknowns beside the speed of one thread: it takes at least three '
-            'such numbers of threads, one of them 1.'
+            'Nothing is fitted and nothing extrapolated. Measured:'
+            f' {measured} thread{"s" if counts != [1] else ""} with a core each and to itself.'
+            ' Contention and coherency are two unknowns beside the speed of one thread: it takes'
+            ' at least three such numbers of threads, one of them 1.'
         )
     top = counts[-1]
     html += page.paragraph(
-        f'Measured: {sentence_list(map(str, counts))} threads. X(N) = X(1) N / (1 + σ (N − 1) + κ N (N − 1)), σ contention, κ coherency; '
-        f'both at least 0. The columns for {2 * top} and {4 * top} threads are extrapolated, not measured.'
-        + (' Three numbers of threads determine the law whole: its error says little.' if len(counts) == 3 else '')
+        f'Measured: {sentence_list(map(str, counts))} threads.'
+        ' X(N) = X(1) N / (1 + σ (N − 1) + κ N (N − 1)), σ contention, κ coherency;'
+        ' both at least 0.'
+        f' The columns for {2 * top} and {4 * top} threads are extrapolated, not measured.'
+        + (
+            ' Three numbers of threads determine the law whole: its error says little.'
+            if len(counts) == 3
+            else ''
+        )
     )
     return html + page.table(
-        ['curve', 'size', 'rate', 'σ', 'κ', 'error of fit', 'peak at', f'{2 * top} (extrapolated)', f'{4 * top} (extrapolated)'],
+        ['curve', 'size', 'rate', 'σ', 'κ', 'error of fit', 'peak at']
+        + [f'{n * top} (extrapolated)' for n in (2, 4)],
         rows,
         f'σ and κ of {len(rows)} curves',
         texts=2,
@@ -192,7 +219,11 @@ def size_panels(results):
             panels.append(
                 Plot(
                     f'{OPS[op]}, {threads[-1]} threads',
-                    Axis('keys in the set', log=True, ticks=[(n, count(n).replace(' ', '')) for n in sizes]),
+                    Axis(
+                        'keys in the set',
+                        log=True,
+                        ticks=[(n, count(n).replace(' ', '')) for n in sizes],
+                    ),
                     Axis('million keys a second', log=True),
                     curves(of, 'keys'),
                 )
@@ -207,7 +238,8 @@ def section(run):
     cores = run.machine.get('cores', 1)
     html = '<h2 id="cores">How does throughput grow with cores?</h2>'
     html += page.paragraph(
-        'All threads together; the bars reach from the slowest to the fastest repetition. The axis of speed is logarithmic.',
+        'All threads together; the bars reach from the slowest to the fastest repetition.'
+        ' The axis of speed is logarithmic.',
         'soft',
     )
     for op, title in OPS.items():
@@ -217,13 +249,17 @@ def section(run):
         panels = [thread_panel(of, fits, usual_rate(of), cores) for fits in sizes_of(of)]
         html += f'<h3>{title}</h3>' + page.plots([p for p in panels if p])
         head, rows = thread_rows(of)
-        html += page.table(head, rows, f'The figures: {sum(not isinstance(r, str) for r in rows)} curves')
+        html += page.table(
+            head, rows, f'The figures: {sum(not isinstance(r, str) for r in rows)} curves'
+        )
     html += laws(results, cores)
     panels = size_panels(results)
     if panels:
         html += (
             '<h3>By size</h3>'
-            + page.paragraph('The same figures over the number of keys; they are in the tables above.', 'soft')
+            + page.paragraph(
+                'The same figures over the number of keys; they are in the tables above.', 'soft'
+            )
             + page.plots(panels)
         )
     return html + page.commands(results, run.settings)

@@ -29,7 +29,11 @@ def cpu_name():
     flags = re.search(r'^(?:flags|Features)\s*:\s*(.+)$', info, re.M)
     flags = flags.group(1).split() if flags else []
     known = [f for f in ('avx2', 'avx512f', 'avx512_vbmi', 'asimd', 'sve') if f in flags]
-    return {'cpu': re.sub(r'\s+', ' ', name), 'instructions': known, 'virtual': 'hypervisor' in flags}
+    return {
+        'cpu': re.sub(r'\s+', ' ', name),
+        'instructions': known,
+        'virtual': 'hypervisor' in flags,
+    }
 
 
 def caches_of(cpu):
@@ -53,7 +57,10 @@ def caches_of(cpu):
 
 def cores_of(cpus):
     """How many cores those CPUs are: hyper-threads of one core name the same siblings."""
-    siblings = {text_of(f'/sys/devices/system/cpu/cpu{c}/topology/thread_siblings_list', str(c)) for c in cpus}
+    siblings = {
+        text_of(f'/sys/devices/system/cpu/cpu{c}/topology/thread_siblings_list', str(c))
+        for c in cpus
+    }
     return len(siblings)
 
 
@@ -69,10 +76,13 @@ def huge_pages():
 
 
 def compiler_of(build):
-    """As meson noted it: in its log, since its introspection knows no compilers before version 1.6."""
+    """As meson noted it: in its log, since its introspection knows no compilers before version
+    1.6."""
     noted = (
         re.search(
-            r'^C compiler for the host machine: [^(]*\((\S+ \S+)', text_of(os.path.join(build, 'meson-logs/meson-log.txt')), re.M
+            r'^C compiler for the host machine: [^(]*\((\S+ \S+)',
+            text_of(os.path.join(build, 'meson-logs/meson-log.txt')),
+            re.M,
         )
         if build
         else None
@@ -95,7 +105,9 @@ def describe(build):
         'smt': cores < len(cpus),
         'caches': caches_of(cpus[0]),
         'memory_bytes': memory_bytes(),
-        'governor': text_of(f'/sys/devices/system/cpu/cpu{cpus[0]}/cpufreq/scaling_governor', 'not shown'),
+        'governor': text_of(
+            f'/sys/devices/system/cpu/cpu{cpus[0]}/cpufreq/scaling_governor', 'not shown'
+        ),
         'huge_pages': huge_pages(),
         'kernel': platform.release(),
         'compiler': compiler_of(build),
@@ -109,7 +121,8 @@ def ticks():
     for line in text_of('/proc/stat').splitlines():
         name, *fields = line.split()
         if name in cpus:
-            fields = [int(f) for f in fields[:8]]  # those behind are counted in user and nice already
+            # Those behind are counted in user and nice already.
+            fields = [int(f) for f in fields[:8]]
             total += sum(fields)
             idle += fields[3] + fields[4]
     return total, idle
@@ -150,10 +163,12 @@ def load_between(begin, end, cpus):
     for when in ('begin', 'end'):
         if idle[when] < 0.9:
             why.append(
-                f'at the {"beginning" if when == "begin" else "end"} the CPUs were {100 * idle[when]:.0f} % idle, with nothing of ours running'
+                f'at the {"beginning" if when == "begin" else "end"} the CPUs were'
+                f' {100 * idle[when]:.0f} % idle, with nothing of ours running'
             )
     if begin['process'] == end['process'] and end['ticks'] > begin['ticks']:
-        others = (end['busy'] - begin['busy'] - (end['own'] - begin['own'])) / (end['ticks'] - begin['ticks'])
+        own = end['own'] - begin['own']
+        others = (end['busy'] - begin['busy'] - own) / (end['ticks'] - begin['ticks'])
         idle['others'] = max(others, 0.0)
         if others > 0.05:
             why.append(f'others had {100 * others:.0f} % of the CPUs during the run')

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Which of many differences between two runs are more than noise.
 
-Each result has a few repetitions in either run, too few for a rank test to say anything once hundreds of results are asked about: five
-against five reach no p below 0.8 %. So the results lend each other what they know:
-- A result's noise is the deviation of its repetitions (of the logarithm) from their median, drawn towards what is typical of the two runs.
-- Two runs of the same code differ by more than their repetitions do: another place in memory, a neighbour who came. How much more is read
-  off the shortest interval that holds half of all differences; at most half of the results may have changed for that to be right.
-- The pooled repetitions, brought to one scale, are drawn from again and again: how far do the medians of the same code lie apart?
-  No distribution is assumed, and the draws are the same each time.
+Each result has a few repetitions in either run, too few for a rank test to say anything once
+hundreds of results are asked about: five against five reach no p below 0.8 %. So the results lend
+each other what they know:
+- A result's noise is the deviation of its repetitions (of the logarithm) from their median, drawn
+  towards what is typical of the two runs.
+- Two runs of the same code differ by more than their repetitions do: another place in memory, a
+  neighbour who came. How much more is read off the shortest interval that holds half of all
+  differences; at most half of the results may have changed for that to be right.
+- The pooled repetitions, brought to one scale, are drawn from again and again: how far do the
+  medians of the same code lie apart? No distribution is assumed, and the draws are the same each
+  time.
 - Benjamini and Hochberg (1995) keep the share of false alarms among what is reported below 5 %.
-- And a difference that is sure may still be too small to matter: it must exceed the threshold, and both runs' spread."""
+- And a difference that is sure may still be too small to matter: it must exceed the threshold, and
+  both runs' spread."""
 import bisect
 import math
 import random
@@ -39,7 +44,8 @@ def mean_square(values):
 
 
 def shortest_half(values):
-    """Half the width of the shortest interval with half of the values, as the deviation that a normal law would then have."""
+    """Half the width of the shortest interval with half of the values, as the deviation that a
+    normal law would then have."""
     values = sorted(values)
     half = len(values) // 2
     if half < 2:
@@ -69,7 +75,8 @@ class Pair:
         return math.sqrt(MEDIAN_LOSS * (1 / len(self.before) + 1 / len(self.after)))
 
     def least(self, threshold):
-        """The smallest change worth a word: beyond the threshold, and beyond either run's spread."""
+        """The smallest change worth a word: beyond the threshold, and beyond either run's
+        spread."""
         return max(threshold, spread(self.before), spread(self.after))
 
 
@@ -80,9 +87,9 @@ def middle_of(values):
 
 
 def null_of(pool, shape, between):
-    """Sorted: how far apart, over their noise, the medians of two runs of the same code lie, for so many repetitions in either. The unit is
-    the typical noise of a repetition. What comes on top between two runs has longer tails than a normal law: Student's, eight degrees.
-    """
+    """Sorted: how far apart, over their noise, the medians of two runs of the same code lie, for so
+    many repetitions in either. The unit is the typical noise of a repetition. What comes on top
+    between two runs has longer tails than a normal law: Student's, eight degrees."""
     n, m = shape
     dice = random.Random(n * 1000 + m)
     factor = math.sqrt(MEDIAN_LOSS * (1 / n + 1 / m))
@@ -91,14 +98,21 @@ def null_of(pool, shape, between):
     for _ in range(DRAWS):
         a, b = dice.choices(pool, k=n), dice.choices(pool, k=m)
         middle_a, middle_b = middle_of(a), middle_of(b)
-        own = (give_n * sum([(x - middle_a) ** 2 for x in a]) + give_m * sum([(x - middle_b) ** 2 for x in b])) / (n + m)
+        own = (
+            give_n * sum([(x - middle_a) ** 2 for x in a])
+            + give_m * sum([(x - middle_b) ** 2 for x in b])
+        ) / (n + m)
         drift = between * dice.gauss(0, 1) / math.sqrt(dice.gammavariate(4, 0.25))
-        found.append(abs(middle_a - middle_b + drift) / math.hypot(drawn_to(own, n + m - 2, 1.0) * factor, between))
+        found.append(
+            abs(middle_a - middle_b + drift)
+            / math.hypot(drawn_to(own, n + m - 2, 1.0) * factor, between)
+        )
     return sorted(found)
 
 
 def judge(pairs, threshold):
-    """Sets each pair's p (of the same code) and flag ('slower', 'faster' or ''). Answers how far apart two runs of the same code are held to be."""
+    """Sets each pair's p (of the same code) and flag ('slower', 'faster' or ''). Answers how far
+    apart two runs of the same code are held to be."""
     if not pairs:
         return 0.0
     typical = max(median([math.sqrt(mean_square(p.noise)) for p in pairs]), 1e-6)
@@ -110,7 +124,8 @@ def judge(pairs, threshold):
         if shape not in nulls:
             nulls[shape] = null_of(pool, shape, between / typical)
         null = nulls[shape]
-        # What the repetitions explain of the differences between runs is in `between` too. Counted twice it errs towards silence.
+        # What the repetitions explain of the differences between runs is in `between` too. Counted
+        # twice it errs towards silence.
         apart = abs(p.log_change) / math.hypot(p.within(typical), between)
         p.p = (len(null) - bisect.bisect_left(null, apart) + 1) / (len(null) + 1)
     sure = set()

@@ -7,33 +7,52 @@ from .run import unsteady
 from .words import percent, rate, value
 
 STYLE = """
-:root { --paper: #fff; --ink: #1a1a1a; --soft: #5f6368; --grid: #d5d8dc; --card: #f5f6f8; --bad: #b02a00;
- --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #b4568f; --c4: #c98600; --c5: #3a9bd0; --c6: #1a1a1a; --c7: #8a8000; }
-@media screen and (prefers-color-scheme: dark) { :root { --paper: #15171a; --ink: #e6e6e6; --soft: #a3a9b0; --grid: #363b41; --card: #1f2226; --bad: #ff8f66;
- --c0: #4ba6e0; --c1: #f07c28; --c2: #1fc193; --c3: #dc96bc; --c4: #e69f00; --c5: #8ccff5; --c6: #e6e6e6; --c7: #f0e442; } }
+:root { --paper: #fff; --ink: #1a1a1a; --soft: #5f6368; --grid: #d5d8dc; --card: #f5f6f8;\
+ --bad: #b02a00;
+ --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #b4568f; --c4: #c98600; --c5: #3a9bd0;\
+ --c6: #1a1a1a; --c7: #8a8000; }
+@media screen and (prefers-color-scheme: dark) { :root { --paper: #15171a; --ink: #e6e6e6;\
+ --soft: #a3a9b0; --grid: #363b41; --card: #1f2226; --bad: #ff8f66;
+ --c0: #4ba6e0; --c1: #f07c28; --c2: #1fc193; --c3: #dc96bc; --c4: #e69f00; --c5: #8ccff5;\
+ --c6: #e6e6e6; --c7: #f0e442; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1rem; max-width: 78rem; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.5rem; margin: .2rem 0; } h2 { font-size: 1.25rem; margin: 2.2rem 0 .4rem; border-bottom: 2px solid var(--grid); }
-h3 { font-size: 1.05rem; margin: 1.4rem 0 .2rem; } p { margin: .4rem 0; max-width: 60rem; } .soft { color: var(--soft); font-size: .875rem; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .8rem; margin: .6rem 0; font-size: .925rem; }
+body { margin: 0 auto; padding: 1rem; max-width: 78rem; background: var(--paper);\
+ color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.5rem; margin: .2rem 0; } h2 { font-size: 1.25rem; margin: 2.2rem 0 .4rem;\
+ border-bottom: 2px solid var(--grid); }
+h3 { font-size: 1.05rem; margin: 1.4rem 0 .2rem; } p { margin: .4rem 0; max-width: 60rem; }\
+ .soft { color: var(--soft); font-size: .875rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .8rem; margin: .6rem 0;\
+ font-size: .925rem; }
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
-.verdict { background: var(--card); border-left: 5px solid var(--c0); padding: .6rem 1rem; margin: 1rem 0; }
-.verdict h2 { border: 0; margin: 0 0 .3rem; } .verdict ul { margin: 0; padding-left: 1.1rem; } .verdict li { margin: .35rem 0; max-width: 60rem; }
+.verdict { background: var(--card); border-left: 5px solid var(--c0); padding: .6rem 1rem;\
+ margin: 1rem 0; }
+.verdict h2 { border: 0; margin: 0 0 .3rem; } .verdict ul { margin: 0; padding-left: 1.1rem; }\
+ .verdict li { margin: .35rem 0; max-width: 60rem; }
 .bad { color: var(--bad); font-weight: 600; } nav a { margin-right: 1rem; } a { color: var(--c0); }
-.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); gap: .6rem 1.2rem; margin: .5rem 0; }
-figure { margin: 0; max-width: 34rem; break-inside: avoid; } figcaption { font-weight: 600; font-size: .925rem; }
+.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr));\
+ gap: .6rem 1.2rem; margin: .5rem 0; }
+figure { margin: 0; max-width: 34rem; break-inside: avoid; } figcaption { font-weight: 600;\
+ font-size: .925rem; }
 figure svg { width: 100%; height: auto; display: block; font-family: inherit; color: var(--ink); }
 .legend { display: flex; flex-wrap: wrap; gap: .1rem 1rem; font-size: .875rem; margin: .3rem 0; }
 .swatch { vertical-align: middle; margin-right: .35rem; } .hidden { position: absolute; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .85rem; margin: .4rem 0; font-variant-numeric: tabular-nums; }
-th, td { padding: .15rem .55rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--grid); }
-th { color: var(--soft); font-weight: 600; vertical-align: bottom; } .text { text-align: left; } tr.head td { font-weight: 600; text-align: left; padding-top: .6rem; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .85rem; margin: .4rem 0;\
+ font-variant-numeric: tabular-nums; }
+th, td { padding: .15rem .55rem; text-align: right; white-space: nowrap;\
+ border-bottom: 1px solid var(--grid); }
+th { color: var(--soft); font-weight: 600; vertical-align: bottom; } .text { text-align: left; }\
+ tr.head td { font-weight: 600; text-align: left; padding-top: .6rem; }
 tr > :first-child { position: sticky; left: 0; background: var(--paper); }
 details { margin: .4rem 0; } summary { cursor: pointer; color: var(--c0); font-size: .925rem; }
-code, pre { font: .8125rem/1.45 ui-monospace, monospace; } pre { background: var(--card); padding: .5rem .7rem; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
+code, pre { font: .8125rem/1.45 ui-monospace, monospace; } pre { background: var(--card);\
+ padding: .5rem .7rem; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
 .mark { color: var(--bad); font-weight: 600; }
-@media print { body { font-size: 10pt; max-width: none; padding: 0; } .plots { grid-template-columns: 1fr 1fr 1fr; } summary, nav { display: none; }
- details::details-content { content-visibility: visible; block-size: auto; } table { font-size: 7.5pt; } .wide { overflow: visible; } h2, h3, figcaption, .legend { break-after: avoid; }
+@media print { body { font-size: 10pt; max-width: none; padding: 0; } .plots {\
+ grid-template-columns: 1fr 1fr 1fr; } summary, nav { display: none; }
+ details::details-content { content-visibility: visible; block-size: auto; } table {\
+ font-size: 7.5pt; } .wide { overflow: visible; } h2, h3, figcaption, .legend {\
+ break-after: avoid; }
  tr, .verdict li { break-inside: avoid; } }
 """
 
@@ -47,12 +66,19 @@ def legend(series):
     seen = {}
     for s in series:
         seen.setdefault(s.label, s)
-    entries = ''.join(f'<span>{drawing.swatch(s.style, s.marks)}{escape(label)}</span>' for label, s in seen.items())
+    entries = ''.join(
+        f'<span>{drawing.swatch(s.style, s.marks)}{escape(label)}</span>'
+        for label, s in seen.items()
+    )
     return f'<div class="legend">{entries}</div>'
 
 
 def caption(panel):
     return f'<figcaption>{escape(panel.title)}</figcaption>' if panel.title else ''
+
+
+def aria_label(panel):
+    return f'{panel.title} {panel.y.label} over {panel.x.label}'.strip()
 
 
 def plots(panels):
@@ -61,8 +87,7 @@ def plots(panels):
     if not panels:
         return ''
     figures = ''.join(
-        f'<figure>{caption(p)}{drawing.draw(p, escape(f"{p.title} {p.y.label} over {p.x.label}".strip()))}</figure>'
-        for p in panels
+        f'<figure>{caption(p)}{drawing.draw(p, escape(aria_label(p)))}</figure>' for p in panels
     )
     return legend([s for p in panels for s in p.series]) + f'<div class="plots">{figures}</div>'
 
@@ -92,17 +117,25 @@ def cell(content, text):
 
 
 def table(head, rows, summary='', texts=1):
-    """A table whose first columns are text; behind a summary where it is long. A row that is one string heads those below it."""
+    """A table whose first columns are text; behind a summary where it is long. A row that is one
+    string heads those below it."""
     if not rows:
         return ''
     body = ''.join(
-        f'<tr class="head"><td colspan="{len(head)}">{escape(row)}</td></tr>'
-        if isinstance(row, str)
-        else f'<tr>{"".join(cell(c, i < texts) for i, c in enumerate(row))}</tr>'
+        (
+            f'<tr class="head"><td colspan="{len(head)}">{escape(row)}</td></tr>'
+            if isinstance(row, str)
+            else f'<tr>{"".join(cell(c, i < texts) for i, c in enumerate(row))}</tr>'
+        )
         for row in rows
     )
-    heads = ''.join(f'<th{" class=text" if i < texts else ""}>{escape(h)}</th>' for i, h in enumerate(head))
-    html = f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+    heads = ''.join(
+        f'<th{" class=text" if i < texts else ""}>{escape(h)}</th>' for i, h in enumerate(head)
+    )
+    html = (
+        f'<div class="wide"><table><thead><tr>{heads}</tr></thead>'
+        f'<tbody>{body}</tbody></table></div>'
+    )
     return f'<details><summary>{escape(summary)}</summary>{html}</details>' if summary else html
 
 
@@ -113,7 +146,10 @@ def quality(result):
     if c.get('fp_asked') is None or c.get('fp_measured') is None:
         return [bits, '']
     unsure = c.get('fp_interval', 0) > 0.1
-    return [bits, f'{rate(c["fp_measured"])}{" (few asked)" if unsure else ""} of {rate(c["fp_asked"])}']
+    return [
+        bits,
+        f'{rate(c["fp_measured"])}{" (few asked)" if unsure else ""} of {rate(c["fp_asked"])}',
+    ]
 
 
 def commands(results, settings):
@@ -121,8 +157,12 @@ def commands(results, settings):
     if not results:
         return ''
     first = results[0]
-    whole = settings.get('commands', {}).get(first.question) or first.command.partition(' --benchmark_filter')[0]
+    whole = (
+        settings.get('commands', {}).get(first.question)
+        or first.command.partition(' --benchmark_filter')[0]
+    )
     return (
-        f'<p class="soft">Reproduce all of it, or (for example) one row:</p><pre>{escape(whole)} --benchmark_out={first.question}.json --benchmark_out_format=json\n'
+        '<p class="soft">Reproduce all of it, or (for example) one row:</p>'
+        f'<pre>{escape(whole)} --benchmark_out={first.question}.json --benchmark_out_format=json\n'
         f'{escape(first.command)}</pre>'
     )

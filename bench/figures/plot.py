@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Plots: gnuplot draws them as SVG, whose colours are then made the page's, so that one picture serves light, dark and print.
+"""Plots: gnuplot draws them as SVG, whose colours are then made the page's, so that one picture
+serves light, dark and print.
 
-Colours are Okabe and Ito's, which the colour-blind tell apart. Each series also has its own dashes and its own marker, so that black and
-white does for the rest. The legend is the page's: there it breaks into lines as the screen allows and covers nothing."""
+Colours are Okabe and Ito's, which the colour-blind can distinguish. Each series also has its own
+dashes and its own marker, so that black and white does for the rest. The legend is the page's:
+there it breaks into lines as the screen allows and covers nothing."""
 import math
 import re
 import subprocess
@@ -64,8 +66,12 @@ LIMIT_STYLE = Style(colour=-1, dash=2)
 
 def one_two_five(low, high):
     """1, 2, 5, 10 ... within these bounds; only powers of ten where those are enough."""
-    steps = (1,) if high / low > 300 else (1, 2, 5) if high / low > 4 else (1, 1.5, 2, 3, 4, 5, 6, 8)
-    ticks = [s * 10.0**d for d in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1) for s in steps]
+    if high / low > 300:
+        steps = (1,)
+    else:
+        steps = (1, 2, 5) if high / low > 4 else (1, 1.5, 2, 3, 4, 5, 6, 8)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [s * 10.0**d for d in decades for s in steps]
     return [t for t in ticks if low <= t <= high]
 
 
@@ -83,11 +89,17 @@ def settle(axis, values):
 
 def axis_commands(name, axis):
     quoted = axis.label.replace("'", "''")
-    lines = [f"set {name}label '{quoted}' tc rgb {chr(34)}#010101{chr(34)} offset {'0,0.4' if name == 'x' else '1,0'}"]
+    lines = [
+        f"set {name}label '{quoted}' tc rgb {chr(34)}#010101{chr(34)} offset"
+        f" {'0,0.4' if name == 'x' else '1,0'}"
+    ]
     if axis.log:
         lines.append(f'set logscale {name}')
     if axis.ticks:
-        ticks = ', '.join(f'"{text.replace("%", "%%")}" {value:.9g}' for value, text in axis.ticks)  # a tick's text is a format
+        # A tick's text is a format.
+        ticks = ', '.join(
+            f'"{text.replace("%", "%%")}" {value:.9g}' for value, text in axis.ticks
+        )
         lines.append(f'set {name}tics ({ticks})')
     low = '*' if axis.low is None else f'{axis.low:.9g}'
     high = '*' if axis.high is None else f'{axis.high:.9g}'
@@ -101,20 +113,27 @@ def colour(style):
 
 def series_commands(i, series):
     """A data block and what plots it."""
-    rows = [' '.join(f'{v:.9g}' for v in (point if len(point) == 4 else (*point, point[1], point[1]))) for point in series.points]
+    rows = [
+        ' '.join(f'{v:.9g}' for v in (point if len(point) == 4 else (*point, point[1], point[1])))
+        for point in series.points
+    ]
     block = [f'$d{i} << EOD', *rows, 'EOD']
     how = []
     if series.line and len(series.points) > 1:
         dash = DASHES[series.style.dash]
         pattern = f' dt ({", ".join(map(str, dash))})' if dash else ''
         how.append(
-            f'$d{i} using 1:2 with lines lw {1.2 if series.style.colour < 0 else 2} lc rgb {colour(series.style)}{pattern}'
+            f'$d{i} using 1:2 with lines lw {1.2 if series.style.colour < 0 else 2} lc rgb'
+            f' {colour(series.style)}{pattern}'
         )
     if series.marks:
         if any(p[2] != p[3] for p in series.points if len(p) == 4):
-            how.append(f'$d{i} using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1 lc rgb {colour(series.style)}')
+            how.append(
+                f'$d{i} using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1 lc rgb {colour(series.style)}'
+            )
         how.append(
-            f'$d{i} using 1:2 with points pt {MARKERS[series.style.marker][0]} ps 0.95 lw 1.5 lc rgb {colour(series.style)}'
+            f'$d{i} using 1:2 with points pt {MARKERS[series.style.marker][0]} ps 0.95 lw 1.5 lc'
+            f' rgb {colour(series.style)}'
         )
     return block, how
 
@@ -150,14 +169,19 @@ def page_colour(match):
 
 
 def adopt(svg, title):
-    """gnuplot's SVG as a part of the page: no prologue, no definitions (the page has them once), the page's colours and letters."""
+    """gnuplot's SVG as a part of the page: no prologue, no definitions (the page has them once),
+    the page's colours and letters."""
     svg = svg[svg.index('<svg') :]
     svg = re.sub(r'<title>.*?</title>|<desc>.*?</desc>|<defs>.*?</defs>', '', svg, flags=re.S)
-    svg = re.sub(r"<use [^>]*(?:color='white'|'#gpDot'[^>]*)/>", '', svg)  # error bars' halo and dot, drawn below the marker
+    # The error bars' halo and dot, drawn below the marker.
+    svg = re.sub(r"<use [^>]*(?:color='white'|'#gpDot'[^>]*)/>", '', svg)
     svg = re.sub(r'<g [^>]*>\s*</g>', '', svg)
     svg = re.sub(r" (stroke|fill|color)=[\"']rgb\(\s*1,\s*1,\s*(\d+)\)[\"']", page_colour, svg)
     svg = re.sub(
-        r' (?:color="\w+"|color=\'white\'|font-family="[^"]*"|id="[^"]*"|xmlns(?::\w+)?="[^"]*"|class="gridline")', '', svg
+        r' (?:color="\w+"|color=\'white\'|font-family="[^"]*"|id="[^"]*"|'
+        r'xmlns(?::\w+)?="[^"]*"|class="gridline")',
+        '',
+        svg,
     )
     svg = svg.replace('xlink:href', 'href')
     svg = re.sub(r'\s*\n\s*', '\n', svg).strip()
@@ -166,9 +190,13 @@ def adopt(svg, title):
 
 def gnuplot(text):
     try:
-        done = subprocess.run(['gnuplot'], input=text, capture_output=True, text=True, encoding='utf-8', check=False)
+        done = subprocess.run(
+            ['gnuplot'], input=text, capture_output=True, text=True, encoding='utf-8', check=False
+        )
     except FileNotFoundError as error:
-        raise Trouble('gnuplot is not installed; it draws the plots (apt-get install gnuplot-nox)') from error
+        raise Trouble(
+            'gnuplot is not installed; it draws the plots (apt-get install gnuplot-nox)'
+        ) from error
     if done.returncode or not done.stdout.startswith('<?xml'):
         raise Trouble(f'gnuplot failed: {done.stderr.strip()[:400]}')
     return done.stdout
@@ -182,7 +210,10 @@ def definitions():
     """The markers, once for the page."""
     svg = gnuplot('set terminal svg size 10,10\nplot 0\n')
     marks = ''.join(re.findall(r"<(?:path|rect|circle|use)[^>]*id='gp\w+'[^>]*/>", svg, flags=re.S))
-    return f'<svg width="0" height="0" class="hidden"><defs>{marks.replace("xlink:href", "href")}</defs></svg>'
+    return (
+        '<svg width="0" height="0" class="hidden">'
+        f'<defs>{marks.replace("xlink:href", "href")}</defs></svg>'
+    )
 
 
 def swatch(style, marks=True):
@@ -192,6 +223,8 @@ def swatch(style, marks=True):
     name = 'soft' if style.colour < 0 else f'c{style.colour}'
     mark = MARKERS[style.marker][1] if marks else ''
     return (
-        f'<svg class="swatch" viewBox="0 0 34 12" width="34" height="12" aria-hidden="true" style="color:var(--{name})">'
-        f'<g stroke="currentColor" stroke-width="2"><path d="M0 6H34" fill="none"{dashes}/></g><g stroke="currentColor" stroke-width="1.5">{mark}</g></svg>'
+        '<svg class="swatch" viewBox="0 0 34 12" width="34" height="12" aria-hidden="true"'
+        f' style="color:var(--{name})"><g stroke="currentColor" stroke-width="2">'
+        f'<path d="M0 6H34" fill="none"{dashes}/></g>'
+        f'<g stroke="currentColor" stroke-width="1.5">{mark}</g></svg>'
     )

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""The other questions: what a reload does to readers, which kind and size, what pages and batches do, what a set costs."""
+"""The other questions: what a reload does to readers, which kind and size, what pages and batches
+do, what a set costs."""
 from . import page
 from .cores import million, unique
 from .plot import LIMIT_STYLE, Axis, Plot, Series, Style
 from .run import median, spread
 from .words import byte_count, count, figures, nanoseconds, percent, sentence_list, value
 
-PERCENTILES = (('p50_ns', 'median'), ('p99_ns', '99 %'), ('p999_ns', '99.9 %'), ('p9999_ns', '99.99 %'))
-NOT_SHOWN = {'what', 'file'}  # parameters that a heading says already
+PERCENTILES = (
+    ('p50_ns', 'median'),
+    ('p99_ns', '99 %'),
+    ('p999_ns', '99.9 %'),
+    ('p9999_ns', '99.99 %'),
+)
+NOT_SHOWN = {'what', 'file'}  # parameters that a heading names already
 
 
 def label(params, but=()):
@@ -33,10 +39,16 @@ def grouped(results, key):
 
 
 def numbered(groups, points, names=None):
-    """A series for each group, each with a style of its own; the same in every panel where all names are given."""
+    """A series for each group, each with a style of its own; the same in every panel where all
+    names are given."""
     names = names or list(groups)
-    styles = [Style(names.index(name) % 8, names.index(name) % 8, names.index(name) % 8) for name in groups]
-    return [Series(name, sorted(points(of)), style) for (name, of), style in zip(groups.items(), styles)]
+    styles = [
+        Style(names.index(name) % 8, names.index(name) % 8, names.index(name) % 8)
+        for name in groups
+    ]
+    return [
+        Series(name, sorted(points(of)), style) for (name, of), style in zip(groups.items(), styles)
+    ]
 
 
 def row(r, but=()):
@@ -63,7 +75,8 @@ def latencies(of, before=''):
 
 
 def latency_panel(name, of, phases):
-    """Of the same readers: during each sort of reload, and left in peace. A set that rolls is another set, and so its peace."""
+    """Of the same readers: during each sort of reload, and left in peace. A set that rolls is
+    another set, and so its peace."""
     series = numbered(grouped(of, lambda r: str(r.get('phase'))), latencies, phases)
     for words, some in (
         ('undisturbed', [r for r in of if r.get('phase') != 'roll']),
@@ -73,7 +86,12 @@ def latency_panel(name, of, phases):
             place = len(phases) + (words != 'undisturbed')
             series.append(Series(words, list(latencies(some, 'calm_')), Style(place, place, place)))
     ticks = [(i, text) for i, (_, text) in enumerate(PERCENTILES)]
-    return Plot(name, Axis('of all calls', ticks=ticks, low=-0.2, high=3.2), Axis('nanoseconds a call', log=True), series)
+    return Plot(
+        name,
+        Axis('of all calls', ticks=ticks, low=-0.2, high=3.2),
+        Axis('nanoseconds a call', log=True),
+        series,
+    )
 
 
 def share_of(r):
@@ -110,17 +128,24 @@ def reload_section(run):
     timed = [r for r in results if 'p50_ns' in r.counters]
     phases = list(grouped(timed, lambda r: str(r.get('phase'))))
     sizes = unique(results, 'keys')
-    same = ('keys',) if len(sizes) == 1 else ()  # is said above the plots then
-    panels = [latency_panel(name, of, phases) for name, of in grouped(timed, lambda r: label(r.params, ('phase', *same))).items()]
+    same = ('keys',) if len(sizes) == 1 else ()  # stands above the plots then
+    panels = [
+        latency_panel(name, of, phases)
+        for name, of in grouped(timed, lambda r: label(r.params, ('phase', *same))).items()
+    ]
     html = '<h2 id="reload">What does a reload do to my readers?</h2>'
     html += page.paragraph(
-        f'{sentence_list(map(count, sizes))} keys. One reload follows the other without a pause: the worst that a server can meet. '
-        'Each figure was taken in turn with the same readers left in peace.',
+        f'{sentence_list(map(count, sizes))} keys. One reload follows the other without a'
+        ' pause: the worst that a server can meet. Each figure was taken in turn with the same'
+        ' readers left in peace.',
         'soft',
     ) + page.plots(panels)
     clock = [r.counters['clock_ns'] for r in results if r.counters.get('clock_ns')]
     if clock:
-        html += page.paragraph(f'Reading the clock cost {nanoseconds(max(clock))}; it is subtracted from every latency.', 'soft')
+        cost = nanoseconds(max(clock))
+        html += page.paragraph(
+            f'Reading the clock cost {cost}; it is subtracted from every latency.', 'soft'
+        )
     head = ['', 'keys', 'of undisturbed', 'a reload takes', *RELOAD_TIMES.values()]
     html += page.table(head, [reload_row(r, same) for r in results])
     return html + page.commands(results, run.settings)
@@ -142,7 +167,10 @@ def choice_section(run):
     styles = {name: Style(i % 8, i % 8, i % 8) for i, name in enumerate(kinds)}
 
     def series(of, x, y):
-        return [Series(name, sorted((x(r), *y(r)) for r in rs), styles[name]) for name, rs in grouped(of, kind_of).items()]
+        return [
+            Series(name, sorted((x(r), *y(r)) for r in rs), styles[name])
+            for name, rs in grouped(of, kind_of).items()
+        ]
 
     def nanoseconds_each(r):
         return 1e9 / r.median, 1e9 / r.high, 1e9 / r.low
@@ -155,7 +183,9 @@ def choice_section(run):
             'memory for a rate',
             Axis('measured false-positive rate, %', log=True, ticks=rate_ticks),
             Axis('bits a key'),
-            series(one, lambda r: r.counters['fp_measured'], lambda r: (r.counters['bits_per_key'],)),
+            series(
+                one, lambda r: r.counters['fp_measured'], lambda r: (r.counters['bits_per_key'],)
+            ),
         )
     ]
     for op in unique(known, 'op'):
@@ -165,7 +195,8 @@ def choice_section(run):
             Plot(
                 f'time for a rate: {op}',
                 Axis('measured false-positive rate, %', log=True, ticks=rate_ticks),
-                Axis('nanoseconds a key', low=0, high=1.2 * top),  # a bar that reaches beyond would flatten all the rest
+                # A bar that reaches beyond would flatten all the rest.
+                Axis('nanoseconds a key', low=0, high=1.2 * top),
                 series(timed, lambda r: r.counters['fp_measured'], nanoseconds_each),
             )
         )
@@ -175,7 +206,8 @@ def choice_section(run):
     ) + page.plots(panels)
     for param, title in (('rate', 'At equal rate'), ('bits', 'At equal memory')):
         of = sorted(
-            (r for r in results if r.get(param) is not None), key=lambda r: (-r.get(param) if param == 'rate' else r.get(param))
+            (r for r in results if r.get(param) is not None),
+            key=lambda r: (-r.get(param) if param == 'rate' else r.get(param)),
         )
         html += page.table(HEAD, [row(r) for r in of], f'{title}: {len(of)} figures') if of else ''
     return html + page.commands(results, run.settings)
@@ -198,7 +230,12 @@ WHATS = {
     'pages': '4 KiB pages against huge ones',
     'verb': 'A verb by length of key',
 }
-AXES = {'keys': 'keys in the set', 'length': 'bytes a key', 'batch': 'keys a call', 'distance': 'keys ahead'}
+AXES = {
+    'keys': 'keys in the set',
+    'length': 'bytes a key',
+    'batch': 'keys a call',
+    'distance': 'keys ahead',
+}
 
 
 def numeric(results):
@@ -209,8 +246,16 @@ def numeric(results):
 
 
 def limit_series(of, x):
-    points = {r.get(x): r.counters['limit_per_second'] / 1e6 for r in of if r.counters.get('limit_per_second')}
-    return [Series("the machine's own limit", sorted(points.items()), LIMIT_STYLE, marks=False)] if len(points) > 1 else []
+    points = {
+        r.get(x): r.counters['limit_per_second'] / 1e6
+        for r in of
+        if r.counters.get('limit_per_second')
+    }
+    return (
+        [Series("the machine's own limit", sorted(points.items()), LIMIT_STYLE, marks=False)]
+        if len(points) > 1
+        else []
+    )
 
 
 def speed_panels(what, of):
@@ -221,7 +266,9 @@ def speed_panels(what, of):
     apart = [k for k in ('op', 'fits') if x != 'keys' and len(unique(of, k)) > 1]
     return [
         speed_panel(what, rs, x, apart, title)
-        for title, rs in grouped(of, lambda r: ', '.join(PANELS.get(r.get(k), str(r.get(k))) for k in apart)).items()
+        for title, rs in grouped(
+            of, lambda r: ', '.join(PANELS.get(r.get(k), str(r.get(k))) for k in apart)
+        ).items()
     ]
 
 
@@ -231,11 +278,19 @@ def speed_panel(what, of, x, apart, name):
     log = values[0] > 0 and values[-1] / values[0] > 8
     groups = grouped(
         [r for r in of if r.get(x) is not None],
-        lambda r: label(r.params, (x, *apart, *NOT_SHOWN, *(('keys',) if 'fits' in r.params else ()))) or what,
+        lambda r: label(
+            r.params, (x, *apart, *NOT_SHOWN, *(('keys',) if 'fits' in r.params else ()))
+        )
+        or what,
     )
-    series = numbered(groups, lambda rs: [(r.get(x), *million(r)) for r in rs]) + limit_series(of, x)
+    series = numbered(groups, lambda rs: [(r.get(x), *million(r)) for r in rs])
+    series += limit_series(of, x)
     every = [y for s in series for p in s.points for y in p[1:]]
-    ticks = [(v, count(v).replace(' ', '')) for v in values] if len(values) < (12 if log else 4) else None
+    ticks = (
+        [(v, count(v).replace(' ', '')) for v in values]
+        if len(values) < (12 if log else 4)
+        else None
+    )
     flat = max(every) < 12 * min(every)
     return Plot(
         name,
@@ -259,9 +314,17 @@ def memory_section(run):
             limit = r.counters.get('limit_per_second')
             rows.append(
                 row(r, NOT_SHOWN)
-                + [percent(r.median / limit) + ' of ' + value(limit, r.unit) if limit and r.unit == 'keys/s' else '']
+                + [
+                    (
+                        percent(r.median / limit) + ' of ' + value(limit, r.unit)
+                        if limit and r.unit == 'keys/s'
+                        else ''
+                    )
+                ]
             )
-        html += page.table(HEAD + ["of the machine's limit"], rows, f'The figures: {len(rows)}' if panels else '')
+        html += page.table(
+            HEAD + ["of the machine's limit"], rows, f'The figures: {len(rows)}' if panels else ''
+        )
     return html + page.commands(results, run.settings)
 
 
@@ -275,12 +338,21 @@ def cost_section(run):
         scaled = [r for r in of if r.get('threads') is not None and r.unit == 'keys/s']
         threads = unique(scaled, 'threads')
         if len(threads) > 1:
-            groups = grouped(scaled, lambda r: str(r.get('what')).replace('_', ' ') + (f', {r.get("how")}' if r.get('how') else ''))
+            groups = grouped(
+                scaled,
+                lambda r: str(r.get('what')).replace('_', ' ')
+                + (f', {r.get("how")}' if r.get('how') else ''),
+            )
             html += page.plots(
                 [
                     Plot(
                         'keys into a filter',
-                        Axis('threads', ticks=[(n, str(n)) for n in threads], low=threads[0] - 0.2, high=threads[-1] + 0.2),
+                        Axis(
+                            'threads',
+                            ticks=[(n, str(n)) for n in threads],
+                            low=threads[0] - 0.2,
+                            high=threads[-1] + 0.2,
+                        ),
                         Axis('million keys a second', low=0),
                         numbered(groups, lambda rs: [(r.get('threads'), *million(r)) for r in rs]),
                     )
@@ -288,7 +360,8 @@ def cost_section(run):
             )
         rows = [
             [
-                str(r.get('what')).replace('_', ' ') + (f', {label(r.params, NOT_SHOWN)}' if label(r.params, NOT_SHOWN) else ''),
+                str(r.get('what')).replace('_', ' ')
+                + (f', {label(r.params, NOT_SHOWN)}' if label(r.params, NOT_SHOWN) else ''),
                 *row(r)[1:],
                 byte_count(r.counters['bytes']) if r.counters.get('bytes') else '',
             ]

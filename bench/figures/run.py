@@ -3,9 +3,11 @@
 import json
 
 FORMAT = 1
-SPREAD_MARKED = 0.10  # a result whose quartiles lie further apart than this share of its median is marked
-# Counters of which each repetition counts, not only the median. bench/compare asks about the first few: (unit, what is better). Further
-# out, and where nothing is reloaded, it is the machine that makes a tail.
+# A result whose quartiles lie further apart than this share of its median is marked.
+SPREAD_MARKED = 0.10
+# Counters of which each repetition counts, not only the median. bench/compare asks about the first
+# few: (unit, what is better). Further out, and where nothing is reloaded, it is the machine that
+# makes a tail.
 COMPARED = {
     **{p: ('ns', 'lower') for p in ('p50_ns', 'p99_ns', 'p999_ns')},
     'of_calm': ('of calm', 'higher'),
@@ -14,7 +16,7 @@ SAMPLED = {*COMPARED, 'p9999_ns', 'calm_p50_ns', 'calm_p99_ns', 'calm_p999_ns', 
 
 
 class Trouble(Exception):
-    """What the user must be told instead of an answer."""
+    """What the user must know instead of an answer."""
 
 
 def number(text):
@@ -41,7 +43,8 @@ def quantile(values, q):
 
 
 def spread(values):
-    """The distance of the quartiles over the median; None where fewer than three values say nothing about it."""
+    """The distance of the quartiles over the median; None where fewer than three values say nothing
+    about it."""
     middle = median(values)
     if len(values) < 3 or not middle:
         return None
@@ -100,8 +103,13 @@ class Run:
         self.results = [Result(r) for r in raw['results']]
 
     def of(self, question, **params):
-        """The results of a question whose parameters have these values; a parameter given as None must be absent."""
-        return [r for r in self.results if r.question == question and all(r.get(k) == v for k, v in params.items())]
+        """The results of a question whose parameters have these values; a parameter given as None
+        must be absent."""
+        return [
+            r
+            for r in self.results
+            if r.question == question and all(r.get(k) == v for k, v in params.items())
+        ]
 
 
 def load(path):
@@ -116,7 +124,9 @@ def load(path):
     except json.JSONDecodeError as error:
         raise Trouble(f'{path}: not JSON: {error}') from error
     except (KeyError, TypeError, AttributeError) as error:
-        raise Trouble(f'{path}: not a run of bench/collect: {error} is missing or of the wrong kind') from error
+        raise Trouble(
+            f'{path}: not a run of bench/collect: {error} is missing or of the wrong kind'
+        ) from error
     for r in run.results:
         if not r.values or r.better not in ('higher', 'lower'):
             raise Trouble(f'{path}: {r.name}: no values, or neither higher nor lower is better')

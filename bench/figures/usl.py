@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The Universal Scalability Law (Gunther 1993): X(N) = X(1) N / (1 + sigma (N - 1) + kappa N (N - 1)).
+"""The Universal Scalability Law (Gunther 1993): X(N) = X(1) N / (1 + sigma (N - 1) + kappa N (N -
+1)).
 
-sigma is contention, what only one thread at a time can do; kappa is coherency, what each thread owes to each other. Measured over
-predicted throughput is linear in both, so least squares on its distance from one is an exact solution; neither can be negative."""
+sigma is contention, what only one thread at a time can do; kappa is coherency, what each thread
+owes to each other. Measured over predicted throughput is linear in both, so least squares on its
+distance from one is an exact solution; neither can be negative."""
 import math
 from dataclasses import dataclass
 
@@ -41,12 +43,22 @@ def least_squares(rows):
 
 
 def fit(points):
-    """A Law from (threads, throughput), or None: one thread and two other counts are the least that say anything about two unknowns."""
+    """A Law from (threads, throughput), or None: one thread and two other counts are the least that
+    say anything about two unknowns."""
     points = sorted(points)
     if len({n for n, _ in points}) < 3 or points[0][0] != 1:
         return None
     single = points[0][1]
-    rows = [(x / (single * n) - 1, (n - 1) * x / (single * n), (n - 1) * x / single) for n, x in points[1:]]
+    rows = [
+        (x / (single * n) - 1, (n - 1) * x / (single * n), (n - 1) * x / single)
+        for n, x in points[1:]
+    ]
     sigma, kappa = least_squares(rows)
     residuals = [a + sigma * b + kappa * c for a, b, c in rows]
-    return Law(single, sigma, kappa, math.sqrt(sum(r * r for r in residuals) / len(residuals)), [n for n, _ in points])
+    return Law(
+        single,
+        sigma,
+        kappa,
+        math.sqrt(sum(r * r for r in residuals) / len(residuals)),
+        [n for n, _ in points],
+    )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The verdict: sentences with figures. Each is derived from the results, and left out where they do not bear it: a difference is called one
-only if the repetitions of the two sides do not overlap."""
+"""The verdict: sentences with figures. Each is derived from the results, and left out where they do
+not bear it: a difference is called one only if the repetitions of the two sides do not overlap."""
 from .cores import FITS, law_of, unique
 from .questions import label
 from .run import median, spread
@@ -17,7 +17,11 @@ def times(a, b):
     ratio = a.median / b.median
     if ratio >= 1.5:
         return f'{ratio:.1f} times as fast as'
-    return f'{100 * (ratio - 1):.0f} % faster than' if ratio >= 1 else f'{100 * (1 - ratio):.0f} % slower than'
+    return (
+        f'{100 * (ratio - 1):.0f} % faster than'
+        if ratio >= 1
+        else f'{100 * (1 - ratio):.0f} % slower than'
+    )
 
 
 def described(r):
@@ -51,7 +55,10 @@ def kept(run):
     ]
     ratios = [r.counters['fp_measured'] / r.counters['fp_asked'] for r in sure]
     if ratios:
-        yield f'Measured false-positive rates of blocked and classic are {min(ratios):.2f} to {max(ratios):.2f} times those asked for ({len(ratios)} results).'
+        yield (
+            f'Measured false-positive rates of blocked and classic are {min(ratios):.2f} to'
+            f' {max(ratios):.2f} times those asked for ({len(ratios)} results).'
+        )
 
 
 def pick(results, **params):
@@ -72,18 +79,29 @@ def linear(run, r):
 
 def throughput(run):
     """blocked at 1 %: the fastest way to ask it, at each size."""
-    results = [r for r in run.of('cores', op='hit', rate=0.01) if str(r.get('set')).startswith('blocked')]
+    results = [
+        r for r in run.of('cores', op='hit', rate=0.01) if str(r.get('set')).startswith('blocked')
+    ]
     for fits in FITS:
         ways = [
-            w for s in unique(results, 'set') for b in unique(results, 'batch') if (w := pick(results, fits=fits, set=s, batch=b))
+            w
+            for s in unique(results, 'set')
+            for b in unique(results, 'batch')
+            if (w := pick(results, fits=fits, set=s, batch=b))
         ]
         for r in sorted(ways, key=lambda r: -r.median)[:1]:
             batch = f' in batches of {r.get("batch")}' if r.get('batch') else ' one key a call'
-            shared = ' (contended: the threads did not have a CPU each)' if r.contended else linear(run, r)
+            shared = (
+                ' (contended: the threads did not have a CPU each)'
+                if r.contended
+                else linear(run, r)
+            )
             z = f', z={r.counters["z"]:.0f}' if r.counters.get('z') else ''
             yield (
-                f'{r.get("set")}{z}, 1 %, a set of {count(r.get("keys"))} keys that fits {FITS[fits]}: {lookups(r)}{batch} on '
-                f'{r.get("threads")} thread{"s" if r.get("threads") > 1 else ""}{shared}{described(r)}.'
+                f'{r.get("set")}{z}, 1 %, a set of {count(r.get("keys"))} keys that fits'
+                f' {FITS[fits]}: {lookups(r)}{batch} on'
+                f' {r.get("threads")} thread{"s" if r.get("threads") > 1 else ""}'
+                f'{shared}{described(r)}.'
             )
 
 
@@ -93,39 +111,52 @@ def law(run):
     found = law_of(of, cores)
     if found:
         yield (
-            f'Scaling of blocked in the L2, fitted to {sentence_list(map(str, found.counts))} threads: contention {percent(found.sigma)}, coherency '
-            f'{found.kappa:.1g}; {2 * found.counts[-1]} threads would reach {value(found.at(2 * found.counts[-1]), "keys/s")} (extrapolated).'
+            'Scaling of blocked in the L2, fitted to'
+            f' {sentence_list(map(str, found.counts))} threads: contention {percent(found.sigma)},'
+            f' coherency {found.kappa:.1g}; {2 * found.counts[-1]} threads would reach'
+            f' {value(found.at(2 * found.counts[-1]), "keys/s")} (extrapolated).'
         )
     elif of:
         yield 'Too few numbers of threads to say anything of more cores than were measured.'
 
 
 def rivals(run):
-    """Beside each other set, at the same size, operation, rate and threads, one key a call; beside the split block, whose code is
-    inlined, blocked inlined too."""
+    """Beside each other set, at the same size, operation, rate and threads, one key a call; beside
+    the split block, whose code is inlined, blocked inlined too."""
     for op, verb in (('hit', 'looks up'), ('insert', 'inserts')):
         found = []
         results = run.of('cores', op=op, rate=0.01, batch=0)
-        fits = next((f for f in ('L2', 'L3', 'memory') if pick(results, set='blocked', fits=f)), None)
+        fits = next(
+            (f for f in ('L2', 'L3', 'memory') if pick(results, set='blocked', fits=f)), None
+        )
         ours = pick(results, set='blocked', fits=fits)
         for name in unique(results, 'set'):
             other = next(
                 (
                     r
                     for r in results
-                    if ours and r.get('set') == name and r.get('fits') == fits and r.get('threads') == ours.get('threads')
+                    if ours
+                    and r.get('set') == name
+                    and r.get('fits') == fits
+                    and r.get('threads') == ours.get('threads')
                 ),
                 None,
             )
             inlined = name == 'split' and pick(results, set='blocked-inline', fits=fits)
             mine = inlined or ours
-            if other and not name.startswith('blocked') and mine.get('threads') == other.get('threads') and apart(mine, other):
+            if (
+                other
+                and not name.startswith('blocked')
+                and mine.get('threads') == other.get('threads')
+                and apart(mine, other)
+            ):
                 both = f', both inlined: {value(mine.median, mine.unit)}' if inlined else ''
                 found.append(f'{times(mine, other)} {name}{described(other)}{both}')
         if found:
             yield (
-                f'One key a call on {ours.get("threads")} threads, {FITS[fits]}{", contended" if ours.contended else ""}: blocked{described(ours)} {verb} '
-                f'{value(ours.median, ours.unit)}:',
+                f'One key a call on {ours.get("threads")} threads,'
+                f' {FITS[fits]}{", contended" if ours.contended else ""}:'
+                f' blocked{described(ours)} {verb} {value(ours.median, ours.unit)}:',
                 found,
             )
 
@@ -151,11 +182,21 @@ def kept_by(results, what, alone):
     sure = [r for r in results if costly(r.samples['of_calm'])]
     if not sure:
         return f'Reloads without a pause cost {what} nothing beyond noise{beside} ({cases}).'
-    share, least, dear = median([of_calm(r) for r in results]), min(sure, key=of_calm), max(sure, key=time_lost)
-    each = f'; a reload takes at most {nanoseconds(time_lost(dear))} of a reader\'s time ({dear.get("phase")})' if time_lost(dear) else ''
+    share, least, dear = (
+        median([of_calm(r) for r in results]),
+        min(sure, key=of_calm),
+        max(sure, key=time_lost),
+    )
+    each = (
+        f'; a reload takes at most {nanoseconds(time_lost(dear))} of a reader\'s time'
+        f' ({dear.get("phase")})'
+        if time_lost(dear)
+        else ''
+    )
     return (
-        f'While one reload follows the other{beside}, {what} keep {percent(share)} of their throughput (median of {cases}; the least is '
-        f'{percent(of_calm(least))}: {label(least.params, ("keys",))}){each}.'
+        f'While one reload follows the other{beside}, {what} keep {percent(share)} of their'
+        f' throughput (median of {cases}; the least is {percent(of_calm(least))}:'
+        f' {label(least.params, ("keys",))}){each}.'
     )
 
 
@@ -164,34 +205,52 @@ def reloads(run):
     cpus = run.machine.get('cpus_allowed', 0)
     for what, ops in (('lookups', ('hit', 'batch')), ('inserts', ('insert',))):
         for alone in (True, False):
-            of = [r for r in results if r.get('op') in ops and (r.get('threads', 1) < cpus) == alone]
+            of = [
+                r for r in results if r.get('op') in ops and (r.get('threads', 1) < cpus) == alone
+            ]
             if of:
                 yield kept_by(of, what, alone)
-    timed = [r for r in results if r.get('op') == 'hit' and r.samples.get('p999_ns') and r.samples.get('calm_p999_ns')]
+    timed = [
+        r
+        for r in results
+        if r.get('op') == 'hit' and r.samples.get('p999_ns') and r.samples.get('calm_p999_ns')
+    ]
     if timed:
         r = max(timed, key=lambda r: r.counters['p999_ns'])
         sure = min(r.samples['p999_ns']) > max(r.samples['calm_p999_ns'])
         yield (
-            f'99.9 % of lookups end within {nanoseconds(r.counters["p999_ns"])} during the reloads that disturb them most '
+            f'99.9 % of lookups end within {nanoseconds(r.counters["p999_ns"])} during the reloads'
+            ' that disturb them most '
             f'({label(r.params, ("keys",))}), {nanoseconds(r.counters["calm_p999_ns"])} without'
             f'{"" if sure else ", which is no difference beyond noise"}.'
         )
 
 
 def batches(run):
-    """For each size of set, on the pages that are best there: the smallest batch that is within 3 % of the best."""
+    """For each size of set, on the pages that are best there: the smallest batch that is within 3 %
+    of the best."""
     lookups_in = [r for r in run.of('memory', what='batch') if r.get('op', 'hit') == 'hit']
     for keys in unique(lookups_in, 'keys'):
         best = max((r for r in lookups_in if r.get('keys') == keys), key=lambda r: r.median)
-        of = [r for r in lookups_in if r.get('keys') == keys and r.get('pages') == best.get('pages')]
-        enough = min((r for r in of if r.median >= 0.97 * best.median), key=lambda r: r.get('batch'))
+        of = [
+            r for r in lookups_in if r.get('keys') == keys and r.get('pages') == best.get('pages')
+        ]
+        enough = min(
+            (r for r in of if r.median >= 0.97 * best.median), key=lambda r: r.get('batch')
+        )
         one = min(of, key=lambda r: r.get('batch'))
         if enough is not one and apart(enough, one) and not (best.unsteady or enough.unsteady):
             limit = enough.counters.get('limit_per_second')
-            beside = f' and {percent(enough.median / limit)} of what the machine reads at random' if limit else ''
+            beside = (
+                f' and {percent(enough.median / limit)} of what the machine reads at random'
+                if limit
+                else ''
+            )
+            pages = f' on {best.get("pages")} pages' if best.get('pages') else ''
             yield (
-                f'With {count(keys)} keys{" on " + best.get("pages") + " pages" if best.get("pages") else ""}, choose batches of {enough.get("batch")}: '
-                f'{lookups(enough)}, {enough.median / one.median:.1f} times what batches of {one.get("batch")} do{beside}.'
+                f'With {count(keys)} keys{pages}, choose batches of {enough.get("batch")}:'
+                f' {lookups(enough)}, {enough.median / one.median:.1f} times what batches of'
+                f' {one.get("batch")} do{beside}.'
             )
 
 
@@ -221,7 +280,10 @@ def huge(run):
         s, h = max(sure, key=lambda p: p[1].median / p[0].median)
         if h.median > s.median:
             where = f' with {count(h.get("keys"))} keys' if h.get('keys') else ''
-            yield f'Huge pages: up to {100 * (h.median / s.median - 1):+.0f} %{where}; {len(sure)} of {len(pairs)} comparisons differ beyond noise.'
+            yield (
+                f'Huge pages: up to {100 * (h.median / s.median - 1):+.0f} %{where}; {len(sure)} of'
+                f' {len(pairs)} comparisons differ beyond noise.'
+            )
     elif pairs:
         yield f'Huge pages made no difference beyond noise in {len(pairs)} comparisons.'
 
@@ -239,18 +301,23 @@ def kinds(run):
     second = max((r for r in of if r is not fast), key=lambda r: r.median)
     sure = '' if apart(fast, second) else f' (with {name(second)} within noise)'
     yield (
-        f'At 1 % and {count(fast.get("keys"))} keys {name(small)} is the smallest{described(small)} at {nanoseconds(1e9 / small.median)} an absent key; '
-        f'{name(fast)} is the fastest{described(fast)} at {nanoseconds(1e9 / fast.median)}{sure}.'
+        f'At 1 % and {count(fast.get("keys"))} keys {name(small)} is the'
+        f' smallest{described(small)} at {nanoseconds(1e9 / small.median)} an absent key;'
+        f' {name(fast)} is the fastest{described(fast)} at {nanoseconds(1e9 / fast.median)}{sure}.'
     )
 
 
 def cost_of(r):
     """'save 3 ms', or for what runs on threads 'build 12 ms on 2 threads'."""
     keys = r.counters.get('keys')
-    time = nanoseconds(r.median) if r.unit == 'ns' else nanoseconds(1e9 * keys / r.median) if keys else value(r.median, r.unit)
+    if r.unit == 'ns':
+        time = nanoseconds(r.median)
+    else:
+        time = nanoseconds(1e9 * keys / r.median) if keys else value(r.median, r.unit)
     more = [str(r.get(p)) for p in ('how', 'cache') if r.get(p)]
     threads = f' on {r.get("threads")} threads' if r.get('threads', 1) > 1 else ''
-    return f'{r.get("what").replace("_", " ")}{" (" + ", ".join(more) + ")" if more else ""} {time}{threads}'
+    how = f' ({", ".join(more)})' if more else ''
+    return f'{r.get("what").replace("_", " ")}{how} {time}{threads}'
 
 
 def costs(run):
@@ -264,18 +331,30 @@ def costs(run):
             if best is None or (r.median > best.median) == (r.better == 'higher'):
                 chosen[step] = r
         sizes = [r.counters['bytes'] for r in of if r.counters.get('bytes')]
-        yield f'Your set {file}{": " + byte_count(max(sizes)) if sizes else ""}: {", ".join(map(cost_of, chosen.values()))}.'
+        yield (
+            f'Your set {file}{": " + byte_count(max(sizes)) if sizes else ""}:'
+            f' {", ".join(map(cost_of, chosen.values()))}.'
+        )
 
 
 def steadiness(run):
     wide, shared = [r for r in run.results if r.unsteady], [r for r in run.results if r.contended]
-    untold = [r for r in run.results if r.spread is None]
+    few = [r for r in run.results if r.spread is None]
     if wide:
-        yield f'{len(wide)} of {len(run.results)} results spread by more than 10 %; they are marked ~ in the tables.'
+        yield (
+            f'{len(wide)} of {len(run.results)} results spread by more than 10 %; they are marked ~'
+            ' in the tables.'
+        )
     if shared:
-        yield f'{len(shared)} of {len(run.results)} results are contended (their threads shared CPUs, with each other or with strangers) and marked so.'
-    if untold:
-        yield f'{len(untold)} of {len(run.results)} results have fewer than three repetitions: nothing is known of their spread.'
+        yield (
+            f'{len(shared)} of {len(run.results)} results are contended (their threads shared CPUs,'
+            ' with each other or with strangers) and marked so.'
+        )
+    if few:
+        yield (
+            f'{len(few)} of {len(run.results)} results have fewer than three repetitions:'
+            ' nothing is known of their spread.'
+        )
 
 
 def sentences(run):
@@ -283,7 +362,12 @@ def sentences(run):
     found = [(s, [], True) for s in errors(run)]
     if run.machine.get('noisy'):
         found.append(
-            (f'The machine was noisy: {"; ".join(run.machine.get("noisy_why", []))}. Take the figures with care.', [], True)
+            (
+                f'The machine was noisy: {"; ".join(run.machine.get("noisy_why", []))}.'
+                ' Take the figures with care.',
+                [],
+                True,
+            )
         )
     for part in (throughput, law, rivals, reloads, batches, huge, kinds, costs, kept, steadiness):
         found += [(s, [], False) if isinstance(s, str) else (*s, False) for s in part(run)]

@@ -9,7 +9,11 @@ def figures(x, digits=3):
         return '0'
     places = max(0, digits - 1 - math.floor(math.log10(abs(x))))
     text = f'{x:.{places}f}'
-    return text.rstrip('0').rstrip('.') if '.' in text and (abs(x) < 1 or float(text) == int(float(text))) else text
+    return (
+        text.rstrip('0').rstrip('.')
+        if '.' in text and (abs(x) < 1 or float(text) == int(float(text)))
+        else text
+    )
 
 
 def percent(share):
@@ -64,7 +68,8 @@ def table(head, rows):
 
     def line(row):
         return '  '.join(
-            str(c).ljust(w) if i in (0, last) else str(c).rjust(w) for i, (c, w) in enumerate(zip(row, widths))
+            str(c).ljust(w) if i in (0, last) else str(c).rjust(w)
+            for i, (c, w) in enumerate(zip(row, widths))
         ).rstrip()
 
     return '\n'.join(line(row) for row in [head] + rows)

@@ -21,7 +21,7 @@ namespace bench {
 namespace {
 
 /* What a thread owes each flavor. It is online while it looks up or inserts, so that the pauses
- * of a team hold no grace period up. */
+ * of a team delay no grace period. */
 struct Bp {
 	static const struct rcu_flavor_struct *flavor() { return nullptr; }
 	static void enter() {}

@@ -37,7 +37,7 @@ public:
 	virtual void insert(const struct iovec *keys, size_t n) = 0;
 	/* May several threads insert at once? */
 	virtual bool concurrent() const { return true; }
-	/* Hand keys to the set so many at a time from now on; 0: one by one. Return: whether it
+	/* From now on hand @batch keys to the set at a time; 0: one by one. Return: whether it
 	 * can. */
 	virtual bool take_at_once(size_t batch) { return batch == 0; }
 };

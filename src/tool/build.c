@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `weir build`: which passes it takes from what was given to a filter. */
+ * `weir build`: the passes over the input, chosen by the options given. */
 #include "build.h"
 #include "images.h"
 #include "progress.h"

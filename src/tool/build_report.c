@@ -30,7 +30,7 @@ static void keys(struct report *r, const struct build *b)
 		report_line(r, "keys", "%s, about %s of them different", show_count(SHOW, b->keys),
 		            show_short(SHOW, distinct));
 	else
-		report_line(r, "keys", "%s; every bit is set: no telling how many differ",
+		report_line(r, "keys", "%s; every bit is set: how many differ is unknown",
 		            show_count(SHOW, b->keys));
 	report_line(r, "capacity", "%s", show_count(SHOW, b->stats.capacity));
 	if (b->counted && distinct < 0.9 * (double)b->keys)

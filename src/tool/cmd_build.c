@@ -107,7 +107,7 @@ static bool small_number(const char *option, uint64_t most, uint32_t *out)
 	return true;
 }
 
-/* What shapes the filter. Return: 1 taken, 0 wrong (reported), -1 not such an option. */
+/* The options that shape the filter. Return: 1 taken, 0 wrong (reported), -1 not such an option. */
 static int shape_option(int option, struct weir_params *params)
 {
 	switch (option) {

@@ -91,7 +91,7 @@ static bool threads(const char *option, uint64_t least, unsigned *out)
 	return true;
 }
 
-/* What has a value. Return: 1 taken, 0 wrong (reported), -1 not such an option. */
+/* The options that have a value. Return: 1 taken, 0 wrong (reported), -1 not such an option. */
 static int value_option(int option, struct drill *d)
 {
 	switch (option) {

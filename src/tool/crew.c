@@ -72,7 +72,7 @@ void crew_run(unsigned threads, void (*work)(void *arg), void (*tick)(void *arg)
 	unsigned started = 0;
 	while (started < threads && pthread_create(&ids[started], NULL, member, &crew) == 0)
 		started++;
-	if (!started) /* no thread to be had: this one does it */
+	if (!started) /* no thread can be started: this one does the work */
 		work(arg);
 	pthread_mutex_lock(&crew.lock);
 	crew.working -= threads - started;

@@ -22,7 +22,7 @@ struct decoder {
 	ssize_t (*read)(struct decoder *d, char *to, size_t room);
 	z_stream gzip;
 	ZSTD_DStream *zstd;
-	size_t start, end; /* what of input is not used yet */
+	size_t start, end; /* the part of input that is not used yet */
 	unsigned char input[INPUT_BYTES];
 };
 
@@ -41,7 +41,7 @@ static ssize_t read_some(struct decoder *d, void *to, size_t room)
 	return got;
 }
 
-/* Have unused input, unless the file is at its end. */
+/* Read input if none is left, unless the file is at its end. */
 static bool refill(struct decoder *d)
 {
 	if (d->start < d->end || d->at_end)

@@ -17,8 +17,7 @@ struct histogram {
 
 void histogram_add(struct histogram *h, uint64_t value);
 void histogram_merge(struct histogram *into, const struct histogram *from);
-/* The value that a share @q (0 to 1) of all are not above: the middle of its class. 0 if there
- * are none. */
+/* The quantile @q (0 to 1): the middle of its class. 0 if there are no values. */
 double histogram_quantile(const struct histogram *h, double q);
 
 #endif

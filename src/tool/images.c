@@ -100,8 +100,8 @@ int image_save(const struct weir_filter *f, const char *path, int zstd_level)
 	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
 	options.zstd_level = zstd_level;
 	options.progress = on_progress;
-	/* A file system without unnamed files has a temporary to take away: stop in order, then
-	 * end as the signal would. */
+	/* Where the file system has no unnamed files, a temporary file must be
+	 * removed: stop in order, then end as the signal would. */
 	struct sigaction before[ENDS], now = { .sa_handler = on_signal };
 	for (size_t i = 0; i < ENDS; i++)
 		if (sigaction(ends[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)

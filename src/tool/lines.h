@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 
 struct lines_options {
-	char **names;     /* "-" is standard input; none at all too */
+	char **names;     /* "-", or no name at all: standard input */
 	size_t n;
 	char delimiter;   /* '\n', or '\0' */
 	bool as_is;       /* never decompress */
@@ -47,7 +47,7 @@ size_t chunk_keys(const struct lines *l, const struct chunk *c, size_t *at, stru
 int64_t lines_total_bytes(const struct lines_options *options);
 /* How many of those are done; any thread. */
 uint64_t lines_done_bytes(const struct lines *l);
-/* A file could not be read, with go_on. After the end. */
+/* After the end: whether a file could not be read (with go_on). */
 bool lines_failed(const struct lines *l);
 
 #endif

@@ -79,7 +79,7 @@ static void draw(double part, const char *right)
 /* Is it time to draw? */
 static bool due(double now)
 {
-	/* Work of a blink needs no line. */
+	/* Work that is over at once needs no line. */
 	if (!line.allowed || now - line.began < 0.2 || now - line.last < 0.1)
 		return false;
 	line.last = now;

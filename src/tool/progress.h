@@ -12,7 +12,7 @@ void progress_allow(bool wanted);
 
 /* A piece of work begins: "counting", "building", "saving". */
 void progress_begin(const char *what);
-/* @part: 0 to 1, or less than 0 where nobody knows. @keys: so far; 0 where keys are not what is
+/* @part: 0 to 1, or less than 0 where it is not known. @keys: so far; 0 where keys are not what is
  * counted. Drawn now and then. */
 void progress_at(double part, uint64_t keys);
 /* As progress_at(), with figures of the caller's. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Figures for the eye: separators, units, and no more digits than they are worth. */
+ * Figures for people to read: separators, units, and no more digits than they are worth. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

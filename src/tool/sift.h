@@ -9,14 +9,14 @@
 #include "lines.h"
 
 struct sift {
-	/* asked */
+	/* the options */
 	struct lines_options from;
 	const struct weir_filter *filter;
 	bool invert;     /* those that are not in the set */
 	bool print;      /* on standard output; else they are counted */
 	bool first_only; /* end the process with TOOL_OK at the first, print nothing */
 	unsigned threads;
-	/* came of it */
+	/* the result */
 	uint64_t lines, selected;
 };
 

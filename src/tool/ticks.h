@@ -23,11 +23,11 @@ extern struct ticks ticks;
 
 /* Before any ticks_now(). */
 void ticks_start(void);
-/* Nanoseconds a tick, from ticks_start() to now: better the longer that is. */
+/* Nanoseconds a tick, from ticks_start() to now: the longer that is, the more exact. */
 double ticks_ns(void);
 
-/* What was begun before it has ended (the counter is read by an instruction that waits for
- * that). */
+/* The time now. What was begun before has ended by then: the counter is read by an instruction
+ * that waits for that. */
 static inline uint64_t ticks_now(void)
 {
 #if defined(__x86_64__)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Figures of the command line: numbers of keys, sizes of memory, rates. Each function returns
- * false after a message if the text is none. */
+ * false after a message if the text is not valid. */
 #ifndef WEIR_TOOL_UNITS_H
 #define WEIR_TOOL_UNITS_H
 

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Does bench/compare see a real slowdown, and nothing where there is none? On this machine, so not among the tests: those use made-up runs.
-# planted.sh [--same N] [FOLDER]: builds copies of the last commit with a slowdown planted in them, measures them and the commit as it is
-# with bench_cores, and asks. With --same it measures the commit as it is N times (8: 28 pairs) and asks for the rate of false alarms.
+# Does bench/compare see a real slowdown, and nothing where there is none? On this machine, so not
+# among the tests: those use made-up runs.
+# planted.sh [--same N] [FOLDER]: builds copies of the last commit with a slowdown planted in them,
+# measures them and the commit as it is with bench_cores, and asks. With --same it measures the
+# commit as it is N times (8: 28 pairs) and asks for the rate of false alarms.
 set -eu
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 same=0
@@ -16,10 +18,12 @@ plant() {
 	case $1 in
 	none) ;;
 	sleep) # every key hashed waits a little
-		sed -i 's|^\(\t\)\(struct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);\)|\1for (volatile size_t i = 0; i < n * 8; i++) {}\n\1\2|' src/filter.c ;;
+		sed -i '/^\tstruct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);/i\
+\	for (volatile size_t i = 0; i < n * 8; i++) {}' src/filter.c ;;
 	batch) # lookups of a batch are done one by one
 		sed -i '/^size_t weir_contains_fixed/,/^}/c\
-size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes, size_t n, uint64_t *bitmap)\
+size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,\
+                           size_t n, uint64_t *bitmap)\
 {\
 	size_t found = 0;\
 	for (size_t i = 0; i < n; i++) {\
@@ -39,18 +43,26 @@ built() {
 	rm -rf "$copy"
 	mkdir -p "$copy"
 	git -C "$root" archive HEAD | tar -x -C "$copy"
-	(cd "$copy" && plant "$1" && meson setup out -Dtests=false -Dtool=disabled -Dbench=enabled && ninja -C out bench/bench_cores) > "$copy.log" 2>&1 || {
+	(
+		cd "$copy" && plant "$1" &&
+			meson setup out -Dtests=false -Dtool=disabled -Dbench=enabled &&
+			ninja -C out bench/bench_cores
+	) > "$copy.log" 2>&1 || {
 		tail -n 20 "$copy.log" >&2
 		exit 2
 	}
-	[ "$1" = none ] || ! cmp -s "$copy/src/filter.c" "$folder/none/src/filter.c" || { echo "planted.sh: $1 changed nothing" >&2; exit 2; }
+	if [ "$1" != none ] && cmp -s "$copy/src/filter.c" "$folder/none/src/filter.c"; then
+		echo "planted.sh: $1 changed nothing" >&2
+		exit 2
+	fi
 }
 
 # measured NAME RUN.json
 measured() {
 	echo "measuring $1" >&2
 	"$root/bench/collect" --begin -o "$folder/begin.json"
-	"$folder/$1/out/bench/bench_cores" --no-context --benchmark_filter="$cases" --benchmark_out="$folder/cores.json" --benchmark_out_format=json > /dev/null
+	"$folder/$1/out/bench/bench_cores" --no-context --benchmark_filter="$cases" \
+		--benchmark_out="$folder/cores.json" --benchmark_out_format=json > /dev/null
 	"$root/bench/collect" --since "$folder/begin.json" -o "$2" "$folder/cores.json"
 }
 
@@ -68,9 +80,15 @@ for name in sleep batch; do
 	built "$name"
 	measured "$name" "$folder/$name.json"
 	echo "== $name"
-	"$root/bench/compare" "$folder/before.json" "$folder/$name.json" && { echo "planted.sh: $name was not flagged" >&2; failed=1; }
+	if "$root/bench/compare" "$folder/before.json" "$folder/$name.json"; then
+		echo "planted.sh: $name was not flagged" >&2
+		failed=1
+	fi
 done
 measured none "$folder/after.json"
 echo "== the same code again"
-"$root/bench/compare" "$folder/before.json" "$folder/after.json" || { echo "planted.sh: the same code was flagged" >&2; failed=1; }
+"$root/bench/compare" "$folder/before.json" "$folder/after.json" || {
+	echo "planted.sh: the same code was flagged" >&2
+	failed=1
+}
 exit $failed

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A run.json that nobody measured: every question, with figures of a plausible shape and noise drawn from a seed, so that the scripts of
-bench/ are tested on the same data each time. synthetic.py [SEED [CPUS]] prints one."""
+"""A run.json that nobody measured: every question, with figures of a plausible shape and noise
+drawn from a seed, so that the scripts of bench/ are tested on the same data each time. synthetic.py
+[SEED [CPUS]] prints one."""
 import json
 import math
 import os
@@ -13,7 +14,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../
 from figures.run import median, spread  # noqa: E402
 
 SIZES = {'L2': 500000, 'L3': 10000000, 'memory': 100000000}
-SETS = {  # name: ns a lookup in L2, bits a key and measured rate over asked, how much of it is under a lock
+# name: ns a lookup in L2, bits a key and measured rate over asked, how much of it is under a lock
+SETS = {
     'blocked': (3.0, 1.07, 0.99, 0.0),
     'classic': (9.0, 1.0, 1.0, 0.0),
     'split': (3.4, 1.10, 1.01, 0.0),
@@ -28,7 +30,16 @@ SLOWER = {'L2': 1.0, 'L3': 2.0, 'memory': 5.0}
 
 
 class Synthetic:
-    def __init__(self, seed, cpus=2, repetitions=5, noise=0.01, drift=0.01, disturbed=0.02, plant=lambda name: 1.0):
+    def __init__(
+        self,
+        seed,
+        cpus=2,
+        repetitions=5,
+        noise=0.01,
+        drift=0.01,
+        disturbed=0.02,
+        plant=lambda name: 1.0,
+    ):
         self.dice = random.Random(seed)
         self.cpus, self.repetitions, self.noise, self.drift, self.disturbed, self.plant = (
             cpus,
@@ -41,7 +52,8 @@ class Synthetic:
         self.results = []
 
     def values(self, name, true):
-        """Repetitions about a value that this run has: now and then one is disturbed, as a neighbour does."""
+        """Repetitions about a value that this run has: now and then one is disturbed, as a
+        neighbour does."""
         true *= math.exp(self.dice.gauss(0, self.drift))
         values = []
         for _ in range(self.repetitions):
@@ -54,7 +66,10 @@ class Synthetic:
         params = {}
         for part in parts:
             key, value = part.split(':')
-            params[key] = float(value) if '.' in value or 'e-' in value else int(value) if value.isdigit() else value
+            if '.' in value or 'e-' in value:
+                params[key] = float(value)
+            else:
+                params[key] = int(value) if value.isdigit() else value
         values = self.values(name, ns)
         if unit != 'ns':
             values = [1e9 / v for v in values]
@@ -83,7 +98,9 @@ class Synthetic:
         """What the same threads do undisturbed, in turn with the values."""
         values = [1e9 / v for v in self.values('calm', 1e9 / calm)]
         result['samples']['of_calm'] = [a / b for a, b in zip(result['values'], values)]
-        result['counters'].update(of_calm=median(result['samples']['of_calm']), calm_per_second=median(values))
+        result['counters'].update(
+            of_calm=median(result['samples']['of_calm']), calm_per_second=median(values)
+        )
 
     def threads(self):
         counts = [1]
@@ -109,14 +126,19 @@ class Synthetic:
                     for fits, keys in SIZES.items():
                         if name in ('textbook', 'lfht') and fits == 'memory':
                             continue
-                        for batch in (0, 32) if name in ('blocked', 'classic') and op in ('hit', 'miss') else (0,):
+                        batched = name in ('blocked', 'classic') and op in ('hit', 'miss')
+                        for batch in (0, 32) if batched else (0,):
                             for threads in self.threads():
                                 once = ns * dear * SLOWER[fits] * (0.4 if batch else 1)
-                                share = (1 + (locked + 0.01) * (threads - 1) + 0.001 * threads * (threads - 1)) / threads
+                                contended = (locked + 0.01) * (threads - 1)
+                                coherent = 0.001 * threads * (threads - 1)
+                                share = (1 + contended + coherent) / threads
+                                limit = threads * 9e8 / SLOWER[fits]
                                 self.add(
-                                    f'cores/op:{op}/set:{name}/rate:{rate}/keys:{keys}/fits:{fits}/batch:{batch}/threads:{threads}',
+                                    f'cores/op:{op}/set:{name}/rate:{rate}/keys:{keys}'
+                                    f'/fits:{fits}/batch:{batch}/threads:{threads}',
                                     once * share,
-                                    self.facts(name, rate, limit_per_second=threads * 9e8 / SLOWER[fits]),
+                                    self.facts(name, rate, limit_per_second=limit),
                                 )
 
     def reload(self):
@@ -130,7 +152,13 @@ class Synthetic:
                 calm = {'p50_ns': 12.0, 'p99_ns': 80.0, 'p999_ns': 400.0, 'p9999_ns': 2000.0}
                 sampled = {p: v * (cost if p == 'p50_ns' else tail) for p, v in calm.items()}
                 sampled.update({f'calm_{p}': v for p, v in calm.items()})
-                counters = {'clock_ns': 9.5, 'lost': 0, 'reload_seconds': 0.01, 'max_ns': 30000.0 * tail, 'calm_max_ns': 30000.0}
+                counters = {
+                    'clock_ns': 9.5,
+                    'lost': 0,
+                    'reload_seconds': 0.01,
+                    'max_ns': 30000.0 * tail,
+                    'calm_max_ns': 30000.0,
+                }
                 name = f'reload/phase:{phase}/op:hit/flavor:{flavor}/keys:1000000/threads:1'
                 self.add(name, 6.0 * cost, counters, sampled=sampled)
                 self.pair(self.results[-1], 1e9 / 6.0)
@@ -145,13 +173,23 @@ class Synthetic:
         ):
             for rate in (0.1, 0.03, 0.01, 0.001, 0.0001, 0.00001):
                 bits = (
-                    1.44 * math.log2(1 / rate) * (1 + {1: 0.1, 2: 0.03, 4: 0.02, 8: 0.03, 0: 0}[z] * math.log10(1 / rate) ** 1.5)
+                    1.44
+                    * math.log2(1 / rate)
+                    * (
+                        1
+                        + {1: 0.1, 2: 0.03, 4: 0.02, 8: 0.03, 0: 0}[z] * math.log10(1 / rate) ** 1.5
+                    )
                 )
                 for op in ('hit', 'miss'):
                     self.add(
                         f'choice/kind:{kind}/z:{z}/rate:{rate}/keys:10000000/op:{op}',
                         dear * (1 + bits / 40) * (0.7 if op == 'miss' else 1),
-                        {'bits_per_key': bits, 'fp_asked': rate, 'fp_measured': rate * 0.995, 'lost': 0},
+                        {
+                            'bits_per_key': bits,
+                            'fp_asked': rate,
+                            'fp_measured': rate * 0.995,
+                            'lost': 0,
+                        },
                     )
 
     def memory(self):
@@ -160,27 +198,51 @@ class Synthetic:
                 self.add(
                     f'memory/what:batch/pages:{pages}/keys:10000000/batch:{batch}',
                     dear * (4 + 20 / min(batch, 40) + batch / 100),
-                    {'limit_per_second': 3e8, 'bits_per_key': 10.27, 'fp_asked': 0.01, 'fp_measured': 0.0099, 'lost': 0},
+                    {
+                        'limit_per_second': 3e8,
+                        'bits_per_key': 10.27,
+                        'fp_asked': 0.01,
+                        'fp_measured': 0.0099,
+                        'lost': 0,
+                    },
                 )
             for keys in (100000, 1000000, 10000000, 100000000):
                 self.add(
-                    f'memory/what:pages/pages:{pages}/keys:{keys}', dear * 3 * math.log10(keys / 9999), {'limit_per_second': 3e8}
+                    f'memory/what:pages/pages:{pages}/keys:{keys}',
+                    dear * 3 * math.log10(keys / 9999),
+                    {'limit_per_second': 3e8},
                 )
         for distance in (0, 8, 16, 32, 64, 128):
-            self.add(f'memory/what:distance/keys:10000000/distance:{distance}', 4 + 30 / (1 + distance / 4))
+            self.add(
+                f'memory/what:distance/keys:10000000/distance:{distance}',
+                4 + 30 / (1 + distance / 4),
+            )
         for length in (4, 8, 16, 32, 64, 128, 256):
             self.add(f'memory/what:hash/length:{length}', 1.5 + length / 30)
-            self.add(f'memory/what:verb/length:{length}', 4 + length / 30, {'limit_per_second': 1e9 / (1.5 + length / 30)})
+            self.add(
+                f'memory/what:verb/length:{length}',
+                4 + length / 30,
+                {'limit_per_second': 1e9 / (1.5 + length / 30)},
+            )
 
     def cost(self):
         facts = {'bytes': 850000, 'bits_per_key': 10.3, 'keys': 660000, 'lost': 0}
         for how, ns in (('single', 35.0), ('batch', 20.0), ('load_hashes', 12.0)):
             for threads in self.threads():
-                self.add(f'cost/what:build/file:words/how:{how}/threads:{threads}', ns / threads**0.9, facts)
+                self.add(
+                    f'cost/what:build/file:words/how:{how}/threads:{threads}',
+                    ns / threads**0.9,
+                    facts,
+                )
         self.add('cost/what:save/file:words/form:plain', 3e6, facts, unit='ns')
         for what, ns in (('load', 1e6), ('map', 4e5)):
             for cache, dear in (('cold', 5), ('warm', 1)):
-                self.add(f'cost/what:{what}/file:words/form:plain/cache:{cache}', ns * dear, facts, unit='ns')
+                self.add(
+                    f'cost/what:{what}/file:words/form:plain/cache:{cache}',
+                    ns * dear,
+                    facts,
+                    unit='ns',
+                )
 
     def run(self):
         self.cores()
@@ -209,7 +271,10 @@ class Synthetic:
             'noisy': False,
             'noisy_why': [],
         }
-        commands = {q: f'build/bench/bench/bench_{q}' for q in ('cores', 'reload', 'choice', 'memory', 'cost')}
+        commands = {
+            q: f'build/bench/bench/bench_{q}'
+            for q in ('cores', 'reload', 'choice', 'memory', 'cost')
+        }
         return {
             'weir': '0.1.0',
             'format': 1,

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench/collect: what Google Benchmark wrote arrives whole in run.json, and what went wrong is told."""
+"""bench/collect: what Google Benchmark wrote arrives whole in run.json, and what went wrong is
+reported."""
 import json
 import os
 import subprocess
@@ -41,7 +42,13 @@ class Collect(unittest.TestCase):
 
     def collect(self, *arguments):
         done = subprocess.run(
-            [sys.executable, os.path.join(BENCH, 'collect'), '-o', self.path('run.json'), *arguments],
+            [
+                sys.executable,
+                os.path.join(BENCH, 'collect'),
+                '-o',
+                self.path('run.json'),
+                *arguments,
+            ],
             capture_output=True,
             text=True,
             check=False,
@@ -50,24 +57,33 @@ class Collect(unittest.TestCase):
 
     def written(self, name, *benchmarks):
         with open(self.path(name), 'w', encoding='utf-8') as file:
-            json.dump({'context': {'executable': '/elsewhere/bench_cores'}, 'benchmarks': benchmarks}, file)
+            json.dump(
+                {'context': {'executable': '/elsewhere/bench_cores'}, 'benchmarks': benchmarks},
+                file,
+            )
         return self.path(name)
 
     def test_repetitions_become_one_result(self):
         name = 'cores/op:hit/set:blocked/rate:0.01/threads:2/iterations:1/manual_time'
         speeds = [100e6, 130e6, 110e6, 90e6, 120e6]
         entries = [
-            repetition(name, i, items_per_second=s, bits_per_key=10.27, lost=0, shared=i == 2) for i, s in enumerate(speeds)
+            repetition(name, i, items_per_second=s, bits_per_key=10.27, lost=0, shared=i == 2)
+            for i, s in enumerate(speeds)
         ]
         mean = dict(entries[0], run_type='aggregate', aggregate_name='mean', name=name + '_mean')
         file = self.written('cores.json', *entries, mean)
-        self.assertEqual(self.collect('--command', 'cores=bench_cores --quick', '--mode', 'quick', file), (0, ''))
+        self.assertEqual(
+            self.collect('--command', 'cores=bench_cores --quick', '--mode', 'quick', file), (0, '')
+        )
         run = load(self.path('run.json'))
         self.assertEqual((len(run.results), run.settings['mode'], run.errors), (1, 'quick', []))
         r = run.results[0]
         self.assertEqual(r.name, 'cores/op:hit/set:blocked/rate:0.01/threads:2')
         self.assertEqual(r.params, {'op': 'hit', 'set': 'blocked', 'rate': 0.01, 'threads': 2})
-        self.assertEqual((r.question, r.unit, r.better, r.values, r.median), ('cores', 'keys/s', 'higher', speeds, 110e6))
+        self.assertEqual(
+            (r.question, r.unit, r.better, r.values, r.median),
+            ('cores', 'keys/s', 'higher', speeds, 110e6),
+        )
         self.assertAlmostEqual(r.spread, 20 / 110)
         self.assertTrue(r.unsteady and r.contended)
         self.assertEqual((r.counters['bits_per_key'], r.counters['lost']), (10.27, 0))
@@ -76,19 +92,34 @@ class Collect(unittest.TestCase):
     def test_times_and_latencies(self):
         file = self.written(
             'a.json',
-            *[repetition('reload/phase:copy', i, p99_ns=100 + i, max_ns=1000 * i, of_calm=0.9, calm_per_second=7) for i in range(3)],
+            *[
+                repetition(
+                    'reload/phase:copy',
+                    i,
+                    p99_ns=100 + i,
+                    max_ns=1000 * i,
+                    of_calm=0.9,
+                    calm_per_second=7,
+                )
+                for i in range(3)
+            ],
         )
         self.assertEqual(self.collect(file)[0], 0)
         r = load(self.path('run.json')).results[0]
         self.assertEqual((r.values, r.unit, r.better), ([2000.0] * 3, 'ns', 'lower'))
-        self.assertEqual((r.samples['p99_ns'], r.counters['p99_ns'], r.counters['max_ns']), ([100, 101, 102], 101, 2000))
+        self.assertEqual(
+            (r.samples['p99_ns'], r.counters['p99_ns'], r.counters['max_ns']),
+            ([100, 101, 102], 101, 2000),
+        )
         self.assertEqual((r.samples['of_calm'], r.counters['calm_per_second']), ([0.9] * 3, 7))
         self.assertNotIn('calm_per_second', r.samples)
 
     def test_unsteady_results_are_noise(self):
         def noise_of(unsteady):
             entries = [
-                repetition(f'cores/threads:{n}', i, items_per_second=100 + (20 * i if n < unsteady else 0))
+                repetition(
+                    f'cores/threads:{n}', i, items_per_second=100 + (20 * i if n < unsteady else 0)
+                )
                 for n in range(10)
                 for i in range(3)
             ]
@@ -103,12 +134,14 @@ class Collect(unittest.TestCase):
     def test_several_files(self):
         a = self.written('a.json', repetition('cores/threads:1', 0, items_per_second=1))
         b = self.written(
-            'b.json', repetition('cores/threads:1', 1, items_per_second=2), repetition('memory/what:hash', 0, items_per_second=3)
+            'b.json',
+            repetition('cores/threads:1', 1, items_per_second=2),
+            repetition('memory/what:hash', 0, items_per_second=3),
         )
         self.assertEqual(self.collect(a, b)[0], 0)
         self.assertEqual([r.values for r in load(self.path('run.json')).results], [[1, 2], [3]])
 
-    def test_failures_are_told(self):
+    def test_failures_are_reported(self):
         file = self.written(
             'a.json',
             repetition('cores/set:a', 0, items_per_second=1, lost=2),
@@ -139,21 +172,30 @@ class Collect(unittest.TestCase):
         self.assertEqual(about['cpus_allowed'], len(os.sched_getaffinity(0)))
         self.assertGreater(about['memory_bytes'], 0)
         self.assertTrue(about['cpu'] and about['kernel'])
-        self.assertTrue(0 <= about['idle_share']['begin'] <= 1 and 0 <= about['idle_share']['others'] <= 1)
+        self.assertTrue(
+            0 <= about['idle_share']['begin'] <= 1 and 0 <= about['idle_share']['others'] <= 1
+        )
         self.assertEqual(about['noisy'], bool(about['noisy_why']))
 
     def test_noise(self):
-        quiet = {'load_average': 0.1, 'idle_share': 0.99, 'ticks': 1000, 'busy': 100, 'process': 1, 'own': 10}
+        quiet = {
+            'load_average': 0.1,
+            'idle_share': 0.99,
+            'ticks': 1000,
+            'busy': 100,
+            'process': 1,
+            'own': 10,
+        }
         ours = dict(quiet, ticks=2000, busy=900, own=800)
         self.assertFalse(machine.load_between(quiet, ours, 2)['noisy'])
-        for change, said in (
+        for change, words in (
             ({'busy': 1100}, 'others had 21 %'),
             ({'idle_share': 0.5}, '50 % idle'),
             ({'load_average': 3.0}, 'load average was 3.0'),
         ):
             load_now = machine.load_between(quiet, dict(ours, **change), 2)
             self.assertTrue(load_now['noisy'])
-            self.assertIn(said, ' '.join(load_now['noisy_why']))
+            self.assertIn(words, ' '.join(load_now['noisy_why']))
 
     def test_spread(self):
         self.assertIsNone(spread([1, 2]))

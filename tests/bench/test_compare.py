@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench/compare: the same code is not flagged, what was slowed down is, and what cannot be compared is refused."""
+"""bench/compare: the same code is not flagged, what was slowed down is, and what cannot be compared
+is refused."""
 import copy
 import json
 import os
@@ -17,7 +18,9 @@ COMPARE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../bench/
 
 
 def compare(*arguments):
-    done = subprocess.run([sys.executable, COMPARE, *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, COMPARE, *arguments], capture_output=True, text=True, check=False
+    )
     return done.returncode, done.stdout, done.stderr
 
 
@@ -35,20 +38,29 @@ class Compare(unittest.TestCase):
         status, out, err = compare('--json', self.before, self.after(run))
         self.assertEqual(err, '')
         results = json.loads(out)['results']
-        return [{r['name'] for r in results if r['flag'] == flag} for flag in ('slower', 'faster')] + [status]
+        return [
+            {r['name'] for r in results if r['flag'] == flag} for flag in ('slower', 'faster')
+        ] + [status]
 
     def assert_found(self, planted, factor, least, **noise):
-        """Of the results that planted() names, slowed by factor, at least this share is flagged, and next to none of the others."""
+        """Of the results that planted() names, slowed by factor, at least this share is flagged,
+        and next to none of the others."""
         run = Synthetic(2, plant=lambda name: factor if planted(name) else 1.0, **noise).run()
         names = {r['name'] for r in run['results'] if planted(r['name'])}
         slower, faster, status = self.flags(run)
         self.assertEqual(status, 1)
         self.assertGreaterEqual(len({n for n in slower if planted(n)}), least * len(names))
-        self.assertLessEqual(len([n for n in slower if not planted(n)]) + len(faster), 0.05 * len(slower))
+        self.assertLessEqual(
+            len([n for n in slower if not planted(n)]) + len(faster), 0.05 * len(slower)
+        )
 
     def test_same_code_twenty_pairs(self):
-        """A quiet machine and a noisy one: 20 pairs of each, and at most one in 20 may be flagged."""
-        for name, noise in {'quiet': {}, 'noisy': {'noise': 0.04, 'drift': 0.02, 'disturbed': 0.08}}.items():
+        """A quiet machine and a noisy one: 20 pairs of each, and at most one in 20 may be
+        flagged."""
+        for name, noise in {
+            'quiet': {},
+            'noisy': {'noise': 0.04, 'drift': 0.02, 'disturbed': 0.08},
+        }.items():
             folder = os.path.join(self.folder.name, name)
             os.mkdir(folder)
             for seed in range(40):
@@ -62,7 +74,11 @@ class Compare(unittest.TestCase):
         folder = os.path.join(self.folder.name, 'unlike')
         os.mkdir(folder)
         for seed in range(4):
-            write(folder, f'{seed}.json', Synthetic(seed, plant=lambda name, seed=seed: 1.5 if seed % 2 else 1.0).run())
+            write(
+                folder,
+                f'{seed}.json',
+                Synthetic(seed, plant=lambda name, seed=seed: 1.5 if seed % 2 else 1.0).run(),
+            )
         status, out, _ = compare('--self-test', folder)
         self.assertEqual(status, 1, out)
 
@@ -73,7 +89,9 @@ class Compare(unittest.TestCase):
         self.assert_found(lambda n: 'set:blocked' in n and 'batch:32' in n, 2.5, 1.0)
 
     def test_one_result_alone(self):
-        self.assert_found(lambda n: n == 'cost/what:build/file:words/how:single/threads:1', 1.3, 1.0)
+        self.assert_found(
+            lambda n: n == 'cost/what:build/file:words/how:single/threads:1', 1.3, 1.0
+        )
 
     def test_ten_percent(self):
         self.assert_found(lambda n: n.startswith('cores/op:hit'), 1.1, 0.75)
@@ -86,7 +104,9 @@ class Compare(unittest.TestCase):
         self.assert_found(lambda n: n.startswith('reload/phase:rebuild'), 2.0, 1.0)
 
     def test_faster_is_no_regression(self):
-        slower, faster, status = self.flags(Synthetic(2, plant=lambda n: 0.7 if 'set:classic' in n else 1.0).run())
+        slower, faster, status = self.flags(
+            Synthetic(2, plant=lambda n: 0.7 if 'set:classic' in n else 1.0).run()
+        )
         self.assertEqual((slower, status), (set(), 0))
         self.assertTrue(faster and all('set:classic' in n for n in faster))
 
@@ -106,13 +126,16 @@ class Compare(unittest.TestCase):
         self.assertIn('noisy', out)
 
     def test_more_bits_and_lost_keys(self):
-        for counter, factor, said in (('bits_per_key', 1.05, 'bits a key'), ('lost', None, 'keys were lost')):
+        for counter, factor, words in (
+            ('bits_per_key', 1.05, 'bits a key'),
+            ('lost', None, 'keys were lost'),
+        ):
             run = Synthetic(1).run()
             counters = next(r for r in run['results'] if counter in r['counters'])['counters']
             counters[counter] = counters[counter] * factor if factor else 3
             status, out, _ = compare(self.before, self.after(run))
             self.assertEqual(status, 1)
-            self.assertIn(said, out)
+            self.assertIn(words, out)
 
     def test_another_machine(self):
         run = Synthetic(2).run()
@@ -123,7 +146,7 @@ class Compare(unittest.TestCase):
         self.assertIn('differ in the CPU', err)
         self.assertEqual(compare('--force', self.before, self.after(other))[0], 0)
 
-    def test_another_kernel_is_said(self):
+    def test_another_kernel_is_reported(self):
         run = Synthetic(2).run()
         run['machine'].update(kernel='6.2')
         status, out, _ = compare(self.before, self.after(run))

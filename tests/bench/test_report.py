@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench/report: one file that needs nothing else, whose verdict says what the results bear and nothing more."""
+"""bench/report: one file that needs nothing else, whose verdict states what the results bear and
+nothing more."""
 import os
 import re
 import shutil
@@ -77,9 +78,11 @@ class Report(unittest.TestCase):
         )
         return done.returncode, done.stdout, done.stderr
 
-    def said(self, path):
+    def verdict_of(self, path):
         """The verdict as text."""
-        return '\n'.join('\n'.join([text, *below]) for text, below, _ in verdict.sentences(load(path)))
+        return '\n'.join(
+            '\n'.join([text, *below]) for text, below, _ in verdict.sentences(load(path))
+        )
 
     @unittest.skipUnless(shutil.which('gnuplot'), 'gnuplot is not installed')
     def test_one_file(self):
@@ -111,9 +114,12 @@ class Report(unittest.TestCase):
         for question in ('cores', 'reload', 'choice', 'memory', 'cost'):
 
             def keep(document, question=question):
-                document['results'] = [r for r in document['results'] if r['question'] == question][:3]
+                of = [r for r in document['results'] if r['question'] == question]
+                document['results'] = of[:3]
 
-            status, _, err = self.report(self.run_of(change=keep), '-o', os.path.join(self.folder, 'page.html'))
+            status, _, err = self.report(
+                self.run_of(change=keep), '-o', os.path.join(self.folder, 'page.html')
+            )
             self.assertEqual((status, err), (0, ''), question)
 
     def test_no_gnuplot(self):
@@ -131,7 +137,7 @@ class Report(unittest.TestCase):
             self.assertIn(named, err)
 
     def test_verdict(self):
-        said = self.said(self.run_of())
+        text = self.verdict_of(self.run_of())
         for words in (
             '1 %, a set of 500 k keys that fits in the L2: ',
             ' in batches of 32 on 2 threads, 98 % of linear (10.24 bits a key, measured 0.99 %)',
@@ -145,60 +151,82 @@ class Report(unittest.TestCase):
             'Your set words: 830 KiB',
             'Too few numbers of threads',
         ):
-            self.assertIn(words, said)
-        self.assertNotIn('extrapolated', said)
+            self.assertIn(words, text)
+        self.assertNotIn('extrapolated', text)
         self.assertRegex(
-            self.said(self.run_of(16)),
-            r'fitted to 1, 2, 4, 8 and 16 threads: contention .* 32 threads would reach .* \(extrapolated\)',
+            self.verdict_of(self.run_of(16)),
+            (
+                r'fitted to 1, 2, 4, 8 and 16 threads: contention .* 32 threads would reach .*'
+                r' \(extrapolated\)'
+            ),
         )
 
     def test_reloads_of_all(self):
-        """Inserts are not lookups, and where the loader has no CPU of its own it is not the reload alone that costs."""
+        """Inserts are not lookups, and where the loader has no CPU of its own it is not the reload
+        alone that costs."""
 
         def change(document):
             reloads = [r for r in document['results'] if r['question'] == 'reload']
-            for r, share, op, threads in zip(reloads, (0.5, 0.6, 0.7, 0.8), ('insert', 'insert', 'batch', 'hit'), (1, 2, 2, 1)):
+            for r, share, op, threads in zip(
+                reloads, (0.5, 0.6, 0.7, 0.8), ('insert', 'insert', 'batch', 'hit'), (1, 2, 2, 1)
+            ):
                 r['params'].update(op=op, threads=threads)
                 r['samples']['of_calm'] = [share - 0.01, share, share + 0.01]
                 r['counters']['of_calm'] = share
             document['results'] = [r for r in document['results'] if r not in reloads[4:]]
 
-        said = self.said(self.run_of(change=change))
+        text = self.verdict_of(self.run_of(change=change))
         for words in (
-            'other, lookups keep 80 % of their throughput (median of 1 case; the least is 80 %: refresh, hit, bp, 1 thread); a reload '
-            "takes at most 2 ms of a reader's time (refresh).",
-            'other, the loader on a CPU of theirs, lookups keep 70 % of their throughput (median of 1 case',
+            (
+                'other, lookups keep 80 % of their throughput (median of 1 case; the least is 80 %:'
+                ' refresh, hit, bp, 1 thread); a reload takes at most 2 ms of a reader\'s time'
+                ' (refresh).'
+            ),
+            (
+                'other, the loader on a CPU of theirs, lookups keep 70 % of their throughput'
+                ' (median of 1 case'
+            ),
             'other, inserts keep 50 % of their throughput (median of 1 case',
             'other, the loader on a CPU of theirs, inserts keep 60 % of their throughput (median',
         ):
-            self.assertIn(words, said)
+            self.assertIn(words, text)
 
     def test_only_what_the_data_bear(self):
         """With noise larger than the differences nothing is faster than anything."""
-        said = self.said(self.run_of(noise=2.0, drift=0))
-        for words in ('Huge pages: up to', 'choose batches', 'of their throughput', 'split (', 'of linear'):
-            self.assertNotIn(words, said)
-        for words in ('made no difference beyond noise', 'cost lookups nothing beyond noise', 'which is no difference beyond noise'):
-            self.assertIn(words, said)
-        self.assertIn('spread by more than 10 %', said)
+        text = self.verdict_of(self.run_of(noise=2.0, drift=0))
+        for words in (
+            'Huge pages: up to',
+            'choose batches',
+            'of their throughput',
+            'split (',
+            'of linear',
+        ):
+            self.assertNotIn(words, text)
+        for words in (
+            'made no difference beyond noise',
+            'cost lookups nothing beyond noise',
+            'which is no difference beyond noise',
+        ):
+            self.assertIn(words, text)
+        self.assertIn('spread by more than 10 %', text)
 
-    def test_what_is_bad_is_said(self):
+    def test_what_is_bad_is_reported(self):
         def spoil(document):
             document['machine'].update(noisy=True, noisy_why=['a neighbour'])
             document['errors'] = [{'name': 'cores/op:hit', 'message': '3 keys were lost'}]
             for r in document['results']:
                 r['counters']['shared'] = 1
 
-        said = self.said(self.run_of(change=spoil))
+        text = self.verdict_of(self.run_of(change=spoil))
         for words in (
             'FAILED: cores/op:hit: 3 keys were lost',
             'The machine was noisy: a neighbour',
             'contended: the threads did not have a CPU each',
             'are contended',
         ):
-            self.assertIn(words, said)
-        self.assertNotIn('of linear', said)
-        self.assertNotIn('No inserted key was lost', said)
+            self.assertIn(words, text)
+        self.assertNotIn('of linear', text)
+        self.assertNotIn('No inserted key was lost', text)
 
     def test_law(self):
         def points(sigma, kappa, counts):
@@ -209,7 +237,9 @@ class Report(unittest.TestCase):
             self.assertAlmostEqual(law.sigma, sigma, places=6)
             self.assertAlmostEqual(law.kappa, kappa, places=6)
             self.assertAlmostEqual(law.error, 0, places=6)
-        self.assertAlmostEqual(usl.fit(points(0.03, 0.0005, (1, 2, 4))).peak, (0.97 / 0.0005) ** 0.5, places=3)
+        self.assertAlmostEqual(
+            usl.fit(points(0.03, 0.0005, (1, 2, 4))).peak, (0.97 / 0.0005) ** 0.5, places=3
+        )
         better_than_linear = usl.fit([(1, 10), (2, 22), (4, 50)])
         self.assertEqual((better_than_linear.sigma, better_than_linear.kappa), (0, 0))
         self.assertIsNone(usl.fit(points(0.1, 0, (1, 2))))

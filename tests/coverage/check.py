@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Which lines and branches of the library no test reaches, from gcov's counts: each must stand in not-reached, with its reason.
+"""Which lines and branches of the library no test reaches, from gcov's counts: each must stand in
+not-reached, with its reason.
 
-usage: check.py BUILD_FOLDER [SUMMARY_FILE]      Exit: 0 all others are reached, 1 some are not: they are printed.
+usage: check.py BUILD_FOLDER [SUMMARY_FILE]
+Exit: 0 all others are reached, 1 some are not: they are printed.
 
-The counts of all objects are added up by place in the source. An entry of not-reached is "FILE FUNCTION: LINE"; it excuses the branches of
-that line and the lines after it that never ran. It names no numbers, so it outlives edits elsewhere. Kernels that never ran are those
-that this machine cannot run."""
+The counts of all objects are added up by place in the source. An entry of not-reached is
+"FILE FUNCTION: LINE"; it excuses the branches of that line and the lines after it that never ran.
+It names no numbers, so it outlives edits elsewhere. Kernels that never ran are those that this
+machine cannot run."""
 import json
 import os
 import pathlib
@@ -19,10 +22,11 @@ LISTED = pathlib.Path(__file__).with_name('not-reached')
 
 
 def counts(build):
-    """What gcov says of each object: its files and their lines."""
+    """What gcov reports of each object: its files and their lines."""
     for data in sorted(build.rglob('*.c.gcda')):
         command = ['gcov', '--json-format', '--branch-probabilities', '--stdout', str(data)]
-        report = json.loads(subprocess.run(command, cwd=build, check=True, stdout=subprocess.PIPE).stdout)
+        printed = subprocess.run(command, cwd=build, check=True, stdout=subprocess.PIPE).stdout
+        report = json.loads(printed)
         ran = any(line['count'] for file in report['files'] for line in file['lines'])
         if not ran and re.search('avx|neon', str(data.relative_to(build))):
             print(f'{data.stem}: never ran, left out')
@@ -38,7 +42,8 @@ def of_library(build, name):
 
 
 def gather(build):
-    """How often each place ran: lines by (file, number), branches by (file, number, function, which), and each line's function."""
+    """How often each place ran: lines by (file, number), branches by (file, number, function,
+    which), and each line's function."""
     lines, branches, functions = {}, {}, {}
     for report in counts(build):
         for file in report['files']:
@@ -50,7 +55,8 @@ def gather(build):
                 functions[place] = min(function, functions.get(place, function))
                 for branch in line['branches']:
                     which = seen[place, function] = seen.get((place, function), 0) + 1
-                    branches[(*place, function, which)] = branches.get((*place, function, which), 0) + branch['count']
+                    key = (*place, function, which)
+                    branches[key] = branches.get(key, 0) + branch['count']
     return lines, branches, functions
 
 
@@ -81,11 +87,12 @@ def main(build, summary):
     for entry in sorted(excuses - used):
         print(f'listed, and reached this time or gone: {entry}')
     ran, taken = sum(map(bool, lines.values())), sum(map(bool, branches.values()))
-    told = (f'lines: {100 * ran / len(lines):.1f} % ({ran} of {len(lines)})\nbranches: {100 * taken / len(branches):.1f} % '
-            f'({taken} of {len(branches)})\nnot reached and listed with a reason: {len(used)} places; not listed: {unexcused}')
-    print(told)
+    text = (f'lines: {100 * ran / len(lines):.1f} % ({ran} of {len(lines)})\n'
+            f'branches: {100 * taken / len(branches):.1f} % ({taken} of {len(branches)})\n'
+            f'not reached and listed with a reason: {len(used)} places; not listed: {unexcused}')
+    print(text)
     if summary:
-        pathlib.Path(summary).write_text(told + '\n')
+        pathlib.Path(summary).write_text(text + '\n')
     return 1 if unexcused or not lines else 0
 
 

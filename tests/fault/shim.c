@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The wrapped calls. Calls that cannot fail in a way that matters (close, munmap, unlinkat) only
- * may kill. */
+ * The wrapped calls. At calls that cannot fail in a way that matters (close, munmap, unlinkat) the
+ * process can only be killed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

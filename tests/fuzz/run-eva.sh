@@ -1,28 +1,46 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Prove with Frama-C's Eva that the image header check has no run-time error for any input (no overflow, not even an unsigned one, no
-# access outside its arrays, nothing read before it is written, no division by zero), and that the proof would fail if it had one.
+# Prove with Frama-C's Eva that the image header check has no run-time error for any input (no
+# overflow, not even an unsigned one, no access outside its arrays, nothing read before it is
+# written, no division by zero), and that the proof would fail if it had one.
 # Usage: run-eva.sh [SOURCE_ROOT]      Exit: 0 proven, 1 not, 77 Frama-C is not installed.
 set -eu
 root=$(cd "${1:-$(dirname "$0")/../..}" && pwd)
-command -v frama-c >/dev/null || { echo "frama-c is not installed (Debian: frama-c-base)"; exit 77; }
+command -v frama-c >/dev/null || {
+	echo "frama-c is not installed (Debian: frama-c-base)"
+	exit 77
+}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 alarms() { # head.c to analyse; prints how many alarms
-	frama-c -eva -eva-slevel 400 -eva-split-return full -eva-min-loop-unroll 512 -warn-unsigned-overflow -machdep gcc_x86_64 \
-		-cpp-extra-args="-I$root/src -I$root/include" "$root/tests/fuzz/eva_header.c" "$1" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-	grep -q '100% coverage' "$work/log" || { echo "not every function was reached" >&2; exit 1; }
+	frama-c -eva -eva-slevel 400 -eva-split-return full -eva-min-loop-unroll 512 \
+		-warn-unsigned-overflow -machdep gcc_x86_64 -cpp-extra-args="-I$root/src -I$root/include" \
+		"$root/tests/fuzz/eva_header.c" "$1" >"$work/log" 2>&1 || {
+		cat "$work/log"
+		exit 1
+	}
+	grep -q '100% coverage' "$work/log" || {
+		echo "not every function was reached" >&2
+		exit 1
+	}
 	sed -n 's/^ *\([0-9]*\) alarms\{0,1\} generated.*/\1/p' "$work/log"
 }
 
 found=$(alarms "$root/src/image/head.c")
-[ "$found" = 0 ] || { grep -A2 'eva:alarm' "$work/log"; echo "the header check: $found alarms"; exit 1; }
+if [ "$found" != 0 ]; then
+	grep -A2 'eva:alarm' "$work/log"
+	echo "the header check: $found alarms"
+	exit 1
+fi
 echo "the header check: 0 alarms"
 
 # The same without the check that shards is not 0.
 sed 's/h->shards >= 1 && //' "$root/src/image/head.c" >"$work/mutant.c"
-! cmp -s "$root/src/image/head.c" "$work/mutant.c" || { echo "the mutant is not one: adapt run-eva.sh to head.c"; exit 1; }
+if cmp -s "$root/src/image/head.c" "$work/mutant.c"; then
+	echo "the mutant is not one: adapt run-eva.sh to head.c"
+	exit 1
+fi
 found=$(alarms "$work/mutant.c")
 [ "$found" != 0 ] || { echo "the analysis does not see a missing check"; exit 1; }
 echo "without the check of shards: $found alarms, as it should be"

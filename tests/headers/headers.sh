@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every public header compiles alone, twice over, as C11 and as C++17, with no warning; C++ sees no _Atomic.
+# Every public header compiles alone, twice over, as C11 and as C++17, with no warning; C++ sees no
+# _Atomic.
 # headers.sh gcc|clang INCLUDE
 set -eu
 compiler=$1 include=$2
@@ -14,20 +15,25 @@ strict='-Wall -Wextra -Wpedantic -Werror'
 n=0
 for header in "$include"/weir/*.h; do
 	name=weir/$(basename "$header")
-	printf '#include <%s>\n#include <%s>\ntypedef int not_empty;\n' "$name" "$name" > "$work/alone.c"
+	printf '#include <%s>\n#include <%s>\ntypedef int not_empty;\n' "$name" "$name" \
+		> "$work/alone.c"
 	cp "$work/alone.c" "$work/alone.cc"
-	$compiler -std=c11 $strict -Wshadow -Wstrict-prototypes -I "$include" -fsyntax-only "$work/alone.c"
+	$compiler -std=c11 $strict -Wshadow -Wstrict-prototypes -I "$include" -fsyntax-only \
+		"$work/alone.c"
 	$cxx -std=c++17 $strict -I "$include" -fsyntax-only "$work/alone.cc"
 	# xxhash.h is not ours: only what stands in weir's own headers is looked at.
 	$cxx -std=c++17 -I "$include" -E "$work/alone.cc" > "$work/alone.ii"
-	if awk '/^# [0-9]+ "/ { ours = index($3, "/weir/") } ours' "$work/alone.ii" | grep -n '_Atomic'; then
+	if awk '/^# [0-9]+ "/ { ours = index($3, "/weir/") } ours' "$work/alone.ii" |
+		grep -n '_Atomic'; then
 		echo "$name: _Atomic reaches C++" >&2
 		exit 1
 	fi
 	n=$((n + 1))
 done
 # All of them in one C++ translation unit, in an order that is not weir.h's own.
-for header in "$include"/weir/*.h; do echo "#include <weir/$(basename "$header")>"; done | sort -r > "$work/all.cc"
+for header in "$include"/weir/*.h; do
+	echo "#include <weir/$(basename "$header")>"
+done | sort -r > "$work/all.cc"
 $cxx -std=c++17 $strict -I "$include" -fsyntax-only "$work/all.cc"
 echo "$n headers, each alone, $compiler and $cxx"
 [ "$n" -ge 8 ]

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Install into an empty folder, then build somebody else's C and C++ programs with nothing but the compiler and pkg-config, against the
-# shared and the static library, and run them.
+# Install into an empty folder, then build somebody else's C and C++ programs with nothing but the
+# compiler and pkg-config, against the shared and the static library, and run them.
 # outside.sh BUILD SOURCE
 set -eu
 build=$1 source=$2
@@ -13,40 +13,51 @@ fail() {
 	exit 1
 }
 
-DESTDIR=$work/root meson install -C "$build" --no-rebuild --quiet > "$work/log" 2>&1 || { cat "$work/log" >&2; fail "meson install failed"; }
+DESTDIR=$work/root meson install -C "$build" --no-rebuild --quiet > "$work/log" 2>&1 || {
+	cat "$work/log" >&2
+	fail "meson install failed"
+}
 pc=$(find "$work/root" -name weir.pc)
 [ -n "$pc" ] || fail "no weir.pc is installed"
 libraries=$(dirname "$(dirname "$pc")")
 prefix=$(sed -n 's/^prefix=//p' "$pc")
 weir() {
-	PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-variable=prefix="$work/root$prefix" "$@" weir
+	PKG_CONFIG_PATH=$(dirname "$pc") pkg-config \
+		--define-variable=prefix="$work/root$prefix" "$@" weir
 }
 export LD_LIBRARY_PATH="$libraries"
 
-# Every header and no other, the version the headers say, a soname.
-diff -r "$source/include/weir" "$work/root$prefix/include/weir" || fail "the installed headers differ from include/weir"
+# Every header and no other, the version of the headers, a soname.
+diff -r "$source/include/weir" "$work/root$prefix/include/weir" ||
+	fail "the installed headers differ from include/weir"
 version=$(sed -n 's/^#define WEIR_VERSION_STRING "\(.*\)"/\1/p' "$source/include/weir/version.h")
-[ "$(weir --modversion)" = "$version" ] || fail "weir.pc says version $(weir --modversion), the headers $version"
-readelf -d "$libraries/libweir.so" | grep -q 'SONAME.*libweir\.so\.0\.2\]' || fail "libweir.so has no soname libweir.so.0.2"
+[ "$(weir --modversion)" = "$version" ] ||
+	fail "weir.pc has version $(weir --modversion), the headers $version"
+readelf -d "$libraries/libweir.so" | grep -q 'SONAME.*libweir\.so\.0\.2\]' ||
+	fail "libweir.so has no soname libweir.so.0.2"
 
 # A path with a space or a quote would break the unquoted lists below; mktemp makes none.
 strict='-Wall -Wextra -Werror'
 for optimise in -O0 -O2; do
-	cc -std=c11 $strict $optimise "$here/outside.c" -o "$work/c_shared" $(weir --cflags --libs)
-	c++ -std=c++17 $strict $optimise "$here/outside.cc" -o "$work/cc_shared" $(weir --cflags --libs)
-	cc -std=c11 $strict $optimise -static "$here/outside.c" -o "$work/c_static" $(weir --cflags --static --libs)
-	c++ -std=c++17 $strict $optimise -static "$here/outside.cc" -o "$work/cc_static" $(weir --cflags --static --libs)
+	shared=$(weir --cflags --libs) static=$(weir --cflags --static --libs)
+	c="cc -std=c11 $strict $optimise" cc="c++ -std=c++17 $strict $optimise"
+	$c "$here/outside.c" -o "$work/c_shared" $shared
+	$cc "$here/outside.cc" -o "$work/cc_shared" $shared
+	$c -static "$here/outside.c" -o "$work/c_static" $static
+	$cc -static "$here/outside.cc" -o "$work/cc_static" $static
 	for program in c_shared cc_shared c_static cc_static; do
 		answer=$("$work/$program") || fail "$program $optimise fails: exit status $?"
 		[ "$answer" = "weir $version" ] || fail "$program $optimise prints \"$answer\""
 	done
 done
-readelf -d "$work/c_shared" | grep -q 'NEEDED.*libweir\.so\.0\.2' || fail "the program does not ask for libweir.so.0.2"
+readelf -d "$work/c_shared" | grep -q 'NEEDED.*libweir\.so\.0\.2' ||
+	fail "the program does not ask for libweir.so.0.2"
 readelf -d "$work/c_static" | grep -q NEEDED && fail "the static program asks for a shared library"
 
 # The command, where it was built, with its manual.
 if [ -e "$build/src/tool/weir" ]; then
 	"$work/root$prefix/bin/weir" --help > /dev/null || fail "the installed weir --help fails"
-	find "$work/root$prefix/share/man" -name 'weir.1*' | grep -q . || fail "the manual weir.1 is not installed"
+	find "$work/root$prefix/share/man" -name 'weir.1*' | grep -q . ||
+		fail "the manual weir.1 is not installed"
 fi
 echo "shared and static, C and C++: weir $version"

@@ -15,7 +15,8 @@
  *  variant NO_FSYNC: fails, the name can point to a file whose data is not on the disk
  *  variant NO_FOLDER_SYNC: fails, a save that answered 0 can be undone
  *  variant IN_PLACE: fails, a reader and a cut meet half a file
- *  variant TRUST_TEMPORARY: fails, who finds the temporary name taken renames what stands there
+ *  variant TRUST_TEMPORARY: fails, a saver that finds the temporary name taken renames
+ *      what stands there
  *  variant KEEP_TEMPORARY: fails, renaming one link of a file to another link of it leaves the
  *      first
  */

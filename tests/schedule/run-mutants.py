@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do the schedule tests find bugs? Plants each bug of mutants.py into a copy of the library, builds test_library with it (scalar kernels,
-no zstd) and runs it: the library as it is must pass, each bug must be found. Prints a table; exits 1 if one was missed.
+"""Do the schedule tests find bugs? Plants each bug of mutants.py into a copy of the library, builds
+test_library with it (scalar kernels, no zstd) and runs it: the library as it is must pass, each bug
+must be found. Prints a table; exits 1 if one was missed.
 
 usage: run-mutants.py [--jobs N] [NAME...]          CC chooses the compiler"""
 import concurrent.futures, os, re, shlex, shutil, subprocess, sys, tempfile, time
@@ -10,15 +11,22 @@ from mutants import GROUPS, HANDLE_GROUPS, MUTANTS, WORD_GROUPS
 
 ROOT = Path(__file__).resolve().parents[2]
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w']
-PASSES = [['--preemptions', '1', '--executions', '200'], ['--preemptions', '3', '--executions', '20000']] # most fall to the first
-HANDLE_PASSES = [['--preemptions', '1', '--executions', '600'], ['--preemptions', '2', '--executions', '6000']]
+# Most fall to the first.
+PASSES = [['--preemptions', '1', '--executions', '200'],
+          ['--preemptions', '3', '--executions', '20000']]
+HANDLE_PASSES = [['--preemptions', '1', '--executions', '600'],
+                 ['--preemptions', '2', '--executions', '6000']]
 SCHEDULE = ROOT / 'tests/schedule'
 INSTRUMENT = ['-O0', '-fsanitize=thread', '-DWEIR_DET', '-include', SCHEDULE / 'det_redirect.h']
-INSTRUMENTED = ['scenario_handle', 'scenario_rolling', 'scenarios_handle_batch', 'scenarios_previous', 'scenarios_refresh',
-                'scenarios_reload', 'scenarios_retire', 'scenarios_rolling', 'scenarios_rolling_writers', 'scenarios_writers']
-TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain', 'det_rcu', 'det_run', 'det_sync', 'det_thread', 'det_tsan',
-                'det_urcu', 'subject', 'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'test_library', *INSTRUMENTED]
-FOUND = re.compile(r'^(.+?)\s{2,}(.+?)\s+(dfs|random|pct)\s+(\d+) executions\s+([\d.]+) s  FAILED\n  (.*)$', re.M)
+INSTRUMENTED = ['scenario_handle', 'scenario_rolling', 'scenarios_handle_batch',
+                'scenarios_previous', 'scenarios_refresh', 'scenarios_reload', 'scenarios_retire',
+                'scenarios_rolling', 'scenarios_rolling_writers', 'scenarios_writers']
+TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain', 'det_rcu',
+                'det_run', 'det_sync', 'det_thread', 'det_tsan', 'det_urcu', 'subject',
+                'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'test_library',
+                *INSTRUMENTED]
+FOUND = re.compile(r'^(.+?)\s{2,}(.+?)\s+(dfs|random|pct)\s+(\d+) executions\s+([\d.]+) s  FAILED\n'
+                   r'  (.*)$', re.M)
 TOTAL = re.compile(r'^\d+ runs, (\d+) executions', re.M)
 
 
@@ -36,15 +44,17 @@ def config(folder):
 
 
 def compile_library(tree, out, only=None):
-    """Objects of the library in tree; anew of those files alone that read `only`, the others as they stand in out."""
+    """Objects of the library in tree; anew of those files alone that read `only`, the others as
+    they stand in out."""
     out.mkdir(exist_ok=True)
     for source in sources(tree):
         made = out / f'{"_".join(source.relative_to(tree).with_suffix("").parts)}.o'
         read = made.with_suffix('.d')
         if only and Path(only).name not in read.read_text():
             continue
-        subprocess.run(CC + INSTRUMENT + ['-I', tree / 'include', '-I', tree / 'src', '-I', tree / 'config', '-MMD', '-MF', read, '-c',
-                                          source, '-o', made], check=True)
+        folders = ['-I', tree / 'include', '-I', tree / 'src', '-I', tree / 'config']
+        subprocess.run(CC + INSTRUMENT + folders
+                       + ['-MMD', '-MF', read, '-c', source, '-o', made], check=True)
     return sorted(out.glob('*.o'))
 
 
@@ -52,7 +62,8 @@ def compile_test(out):
     out.mkdir()
     for name in TEST_SOURCES:
         how = INSTRUMENT if name in INSTRUMENTED else ['-O2']
-        subprocess.run(CC + how + ['-I', ROOT / 'include', '-c', SCHEDULE / f'{name}.c', '-o', out / f'{name}.o'], check=True)
+        subprocess.run(CC + how + ['-I', ROOT / 'include', '-c', SCHEDULE / f'{name}.c',
+                                   '-o', out / f'{name}.o'], check=True)
 
 
 def link(work, objects, out):
@@ -60,9 +71,14 @@ def link(work, objects, out):
 
 
 def plant(tree, file, old, new):
-    """Where a line ends does not count: any run of white space stands for any other."""
+    """Where a line ends does not count: white space may stand between any two tokens."""
     text = (tree / file).read_text()
-    places = list(re.finditer(r'\s+'.join(map(re.escape, old.split())), text))
+    pattern, before = '', ''
+    for token in re.findall(r'\w+|\S', old):
+        apart = r'\s+' if re.match(r'\w', before) and re.match(r'\w', token) else r'\s*'
+        pattern += (apart if before else '') + re.escape(token)
+        before = token
+    places = list(re.finditer(pattern, text))
     if len(places) != 1:
         raise SystemExit(f'{file}: this stands there {len(places)} times, not once: adapt '
                          f'mutants.py\n{old}')
@@ -71,10 +87,12 @@ def plant(tree, file, old, new):
 
 
 def run(program, groups):
-    """What test_library printed and how many executions it took, up to the first failure; whether it passed."""
+    """What test_library printed and how many executions it took, up to the first failure; whether
+    it passed."""
     output, executions, status = '', 0, 0
     for options in PASSES if groups == WORD_GROUPS else HANDLE_PASSES:
-        ended = subprocess.run([program, '--stop', '--group', groups, *options], capture_output=True, text=True, timeout=600)
+        ended = subprocess.run([program, '--stop', '--group', groups, *options],
+                               capture_output=True, text=True, timeout=600)
         output, status = output + ended.stdout, ended.returncode
         executions += sum(int(n) for n in TOTAL.findall(ended.stdout))
         if status:
@@ -97,7 +115,8 @@ def judge(work, mutant):
     shutil.rmtree(out)
     found = FOUND.search(output)
     if not found:
-        return [name, file, 'NOT FOUND' if passed else 'NOT JUDGED: ' + output, '', '', str(executions), f'{seconds:.2f}', ''], False
+        what = 'NOT FOUND' if passed else 'NOT JUDGED: ' + output
+        return [name, file, what, '', '', str(executions), f'{seconds:.2f}', ''], False
     scenario, layout, strategy, _, _, why = found.groups()
     why = re.sub(r'^\S*?(\w+\.c:\d+)', r'\1', re.sub(r'0x\w+', 'a word', why))
     return [name, file, scenario, layout, strategy, str(executions), f'{seconds:.2f}', why], True
@@ -105,19 +124,23 @@ def judge(work, mutant):
 
 def main():
     arguments = sys.argv[1:]
-    jobs = int(arguments.pop(arguments.index('--jobs') + 1)) if '--jobs' in arguments else os.cpu_count()
+    jobs = os.cpu_count()
+    if '--jobs' in arguments:
+        jobs = int(arguments.pop(arguments.index('--jobs') + 1))
     wanted = [a for a in arguments if a != '--jobs']
     chosen = [m for m in MUTANTS if not wanted or m[0] in wanted]
     if len(chosen) < len(wanted):
         raise SystemExit(__doc__)
-    with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+    with (tempfile.TemporaryDirectory() as temporary,
+          concurrent.futures.ThreadPoolExecutor(jobs) as pool):
         work = Path(temporary)
         for part in ['include', 'src']:
             shutil.copytree(ROOT / part, work / 'plain' / part)
         config(work / 'plain/config')
         compile_test(work / 'test.o')
         link(work, compile_library(work / 'plain', work / 'plain.o'), work / 'plain.test')
-        print('| planted bug | in | found by | layout | strategy | executions | seconds | as |\n|---|---|---|---|---|---|---|---|')
+        print('| planted bug | in | found by | layout | strategy | executions | seconds | as |\n'
+              '|---|---|---|---|---|---|---|---|')
         missed = 0
         judged = pool.map(lambda mutant: judge(work, mutant), chosen)
         asked = {HANDLE_GROUPS if file in GROUPS else WORD_GROUPS for _, file, *_ in chosen}
@@ -128,7 +151,8 @@ def main():
         plain = [p.result() for p in plain]
     failed = ''.join(output for output, _, passed in plain if not passed)
     print(f'{len(chosen) - missed} of {len(chosen)} planted bugs found; the library as it is '
-          + (f'FAILS:\n{failed}' if failed else f'passes: {sum(executions for _, executions, _ in plain)} executions'))
+          + (f'FAILS:\n{failed}' if failed
+             else f'passes: {sum(executions for _, executions, _ in plain)} executions'))
     sys.exit(1 if missed or failed else 0)
 
 

@@ -26,7 +26,7 @@ bool handle_holds(unsigned key);
 
 /* Threads. */
 void handle_insert_thread(void *insertion);
-void handle_verify_thread(void *insertion); /* whoever has the promise sees the key */
+void handle_verify_thread(void *insertion); /* a thread that has the promise sees the key */
 /* looks twice at a filter that it has got once, for key 0, then gets it anew */
 void handle_keep_thread(void *unused);
 void reload_by_copy_thread(void *options);  /* NULL: none */

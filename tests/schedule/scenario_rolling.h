@@ -33,7 +33,7 @@ void rolling_end_with(unsigned keys, unsigned first, unsigned second);
 
 /* Threads. */
 void rolling_insert_thread(void *insertion);
-/* whoever has the promise sees the key, in its shard and through the set */
+/* a thread that has the promise sees the key, in its shard and through the set */
 void rolling_verify_thread(void *insertion);
 void rolling_spawn_inserters(void);
 void rolling_copy_each_thread(void *unused);

@@ -62,8 +62,8 @@ static void carried(void)
 	handle_end_with(2, 1);
 }
 
-/* The image has the application's record, keys 0 to 2; key 3 is inserted by whoever knows that
- * it was taken over. */
+/* The image has the application's record, keys 0 to 2; key 3 is inserted by a thread
+ * that knows that it was taken over. */
 static void refresh(void *unused)
 {
 	(void)unused;

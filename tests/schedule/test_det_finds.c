@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Does det find what it is there to find, and nothing in the sound twin beside it? Each program
- * here has one fault; its schedule, given back, must show the same fault. */
+ * Does det find the faults that it is meant to find, and none in the sound twin of a program? Each
+ * program here has one fault; its schedule, given back, must show the same fault. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>

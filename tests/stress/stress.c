@@ -127,8 +127,8 @@ void barrier_wait(struct barrier *b)
 	for (unsigned spins = 0; atomic_load_explicit(&b->round, memory_order_acquire) == round;
 	     spins++)
 		if (spins % 4096 == 4095)
-			/* there may be fewer cores than threads; but who sleeps is late, and
-			 * does not collide */
+			/* there may be fewer cores than threads; but a thread that sleeps is
+			 * late, and does not collide */
 			sched_yield();
 }
 

@@ -116,8 +116,8 @@ static void watch(struct drill *d)
 	progress_end();
 }
 
-/* What the kernel counts as our peak from here on. Where it cannot, the reading of the keys is
- * in it too. */
+/* Let the kernel count the peak of memory anew. Where it cannot, the reading of the keys is in it
+ * too. */
 static void forget_peak(void)
 {
 	FILE *f = fopen("/proc/self/clear_refs", "w");

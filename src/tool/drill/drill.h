@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A rehearsal: readers, inserters and a loader at one handle, as in a server, and what came of it.
+ * A rehearsal: readers, inserters and a loader at one handle, as in a server, and its results.
  *
- * Who writes what: each reader and each inserter its own struct, the loader struct loads; others
- * read only what is atomic while it runs, and all of it after the threads have ended. */
+ * Each reader and each inserter writes its own struct, the loader struct loads; others read only
+ * what is atomic while the drill runs, and all of it after the threads have ended. */
 #ifndef WEIR_TOOL_DRILL_H
 #define WEIR_TOOL_DRILL_H
 
@@ -16,7 +16,7 @@
 
 struct drill;
 
-/* What an inserter is to the others: the application's own record of its keys, as hashes. */
+/* An inserter's record of its keys, as hashes: what an application would write down itself. */
 struct record {
 	uint64_t *hashes;
 	uint64_t room;
@@ -55,7 +55,7 @@ struct loads {
 };
 
 struct drill {
-	/* asked */
+	/* the options */
 	struct fill fill;
 	struct weir_params params;
 	unsigned readers, inserters;
@@ -76,14 +76,14 @@ struct drill {
 	atomic_uint ready, phase; /* phase: odd while a reload runs */
 	atomic_bool go, over, failed;
 	atomic_uint_fast64_t swaps, lost;
-	/* came of it */
+	/* the results */
 	double lasted;
 	uint64_t peak_memory;
 	uint64_t checked_at_end, lost_at_end;
 	struct weir_stats stats;
 	struct probe probe;
 	unsigned cpus;
-	double load; /* average before we began: of others */
+	double load; /* the load average before the drill: work of others */
 };
 
 /* source.c: keys to hashes, the first filter, the handle. Return: TOOL_OK, or TOOL_TROUBLE after

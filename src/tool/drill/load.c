@@ -59,7 +59,7 @@ static int from_source(struct drill *d, struct weir_reload *r)
 	return err;
 }
 
-/* What it will answer for keys that are not there, and how much there is of it. */
+/* Before a filter is published: its measured rate, and the memory in use. */
 static int inspect(struct loader *l, const struct weir_reload *r)
 {
 	struct loads *loads = &l->drill->loads;
@@ -147,7 +147,7 @@ void drill_load(struct drill *d)
 	do {
 		rest_until(d, next);
 		next += d->every;
-		if (next < seconds_now()) /* they take longer than that: one after the other */
+		if (next < seconds_now()) /* reloads take longer than that: one after the other */
 			next = seconds_now();
 		int err = done(d) ? 0 : reload(&l);
 		if (err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What came of a drill: the two phases side by side, then the rest. */
+ * The report of a drill: the two phases side by side, then the rest. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

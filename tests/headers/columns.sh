@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Every line of text has at most 100 columns, a tab reaching to the next multiple of 8: the tables
+# of Markdown, the recorded results and the inputs of tests apart. Prints the lines that are longer.
+# columns.sh SOURCE
+set -eu
+cd "$1"
+# What git tracks; without git all files but those of build folders.
+files() {
+	if [ -e .git ] && git ls-files 2> /dev/null; then
+		return
+	fi
+	find . -name '.?*' ! -name .ci -prune -o -type f ! -path '*/meson-private/*' -print |
+		sed 's|^\./||'
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# A folder that meson or ninja wrote to is a build folder.
+find . -name build.ninja -exec dirname {} + | sed 's|^\./||; s|$|/|' > "$work/built"
+files | awk -v built="$work/built" '
+	BEGIN { while ((getline folder < built) > 0) folders[folder] }
+	/^(build|bench\/results|tests\/golden|tests\/fuzz\/corpus)\// || /(^|\/)LICENSE$/ { next }
+	{ for (folder in folders) if (index($0, folder) == 1) next; print }
+' > "$work/files"
+n=0
+while IFS= read -r file; do
+	[ -f "$file" ] || continue
+	[ ! -s "$file" ] || grep -Iq . "$file" || continue # not text
+	n=$((n + 1))
+	expand "$file" | LC_ALL=C awk -v file="$file" '
+		file ~ /\.md$/ && /^ *\|/ { next }
+		{
+			text = $0
+			gsub(/[\200-\277]/, "", text) # a character of UTF-8 is one column
+			if (length(text) > 100)
+				print file ":" NR ": " length(text) " columns"
+		}'
+done < "$work/files" > "$work/long"
+cat "$work/long"
+echo "$n files, $(wc -l < "$work/long") lines of more than 100 columns"
+[ "$n" -gt 100 ] && [ ! -s "$work/long" ]
