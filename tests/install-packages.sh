@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-# To be sourced by the scripts of this repository: need_packages PACKAGE... installs what is missing of Debian's packages.
+# To be sourced by the scripts of this repository: need_packages PACKAGE... installs what is missing
+# of Debian's packages.
 
 package_is_here() {
 	dpkg-query -W -f='${Status}' "$1" 2> /dev/null | grep -q ' installed$'
 }
 
-# Quiet when all is there: no network, no root needed. Answers non-zero, with the command to type, when it cannot install.
+# Quiet when all is there: no network, no root needed. Answers non-zero, with the command to type,
+# when it cannot install.
 need_packages() {
 	missing=
 	command -v dpkg-query > /dev/null || return 0 # not Debian: the build will say what it lacks
@@ -15,18 +17,21 @@ need_packages() {
 	[ -n "$missing" ] || return 0
 	if [ "$(id -u)" -ne 0 ]; then
 		echo "not installed:$missing" >&2
-		echo "run this as root, or first: apt-get install --no-install-recommends$missing" >&2
+		echo "run this as root, or first:" >&2
+		echo "apt-get install --no-install-recommends$missing" >&2
 		return 1
 	fi
 	echo "installing$missing" >&2
 	packages_log=$(mktemp)
 	for attempt in 1 2 3; do
-		if { apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $missing; } \
-			> "$packages_log" 2>&1 < /dev/null; then
+		if {
+			apt-get -q update && DEBIAN_FRONTEND=noninteractive \
+				apt-get -q -y --no-install-recommends install $missing
+		} > "$packages_log" 2>&1 < /dev/null; then
 			rm -f "$packages_log"
 			return 0
 		fi
-		sleep $((attempt * 5)) # a mirror that is being updated, a lock that another apt holds
+		sleep $((attempt * 5)) # a mirror being updated, a lock that another apt holds
 	done
 	tail -n 20 "$packages_log" >&2
 	echo "apt-get could not install:$missing (the whole of it: $packages_log)" >&2

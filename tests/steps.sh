@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: MIT
-# The steps of tests/run.sh, each a function step_NAME: install, build, test. Sourced by run.sh, which has meson_test and check.
+# The steps of tests/run.sh, each a function step_NAME: install, build, test. Sourced by run.sh,
+# which has meson_test and check.
 
-base_packages='gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libcmocka-dev libzstd-dev liburcu-dev zlib1g-dev libjansson-dev'
+base_packages='gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libcmocka-dev libzstd-dev
+	liburcu-dev zlib1g-dev libjansson-dev'
 bench_packages='g++ libbenchmark-dev libbloom-dev'
 tool_packages='python3 zstd' # what the tests of the command call
 clang_packages='clang libclang-rt-14-dev'
 
 # The longest first, and what builds in one folder apart: two run at a time.
-all_steps=(asan gcc clang mutants msan models coverage fuzz tsan_gcc aarch64 tsan_clang valgrind schedule s390x eva)
+all_steps=(asan gcc clang mutants msan models coverage fuzz tsan_gcc aarch64 tsan_clang valgrind
+	schedule s390x eva)
 # What finds most for its time.
 ci_steps=(asan gcc models tsan_gcc schedule s390x eva)
 
 list_steps() {
 	cat <<-END
-	quick        the default build; what each verb does, on every instruction set and under threads, the README's examples
+	quick        the default build; what each verb does, on every instruction set and under
+	             threads, the README's examples
 	gcc          gcc -Werror, everything with the benchmarks; all tests
 	clang        the library, the command and their tests with clang -Werror
 	asan         AddressSanitizer and UndefinedBehaviorSanitizer, all tests
@@ -37,15 +41,16 @@ packages() {
 	(flock 9; need_packages "$@") 9> "$build/packages.lock"
 }
 
-# build_in NAME OPTION...: configure and compile. A folder that was configured otherwise is begun anew. Two steps in one folder wait
-# for each other: the lock is held until the step ends.
+# build_in NAME OPTION...: configure and compile. A folder that was configured otherwise is begun
+# anew. Two steps in one folder wait for each other: the lock is held until the step ends.
 build_in() {
 	local folder=$build/$1 with
 	shift
 	exec 8> "$folder.lock"
 	flock 8
 	with="${CC-} ${CXX-} $*"
-	if [ ! -e "$folder/build.ninja" ] || [ "$with" != "$(cat "$folder/configured" 2> /dev/null)" ]; then
+	if [ ! -e "$folder/build.ninja" ] ||
+		[ "$with" != "$(cat "$folder/configured" 2> /dev/null)" ]; then
 		rm -rf "$folder"
 		meson setup "$folder" "$@"
 		echo "$with" > "$folder/configured"
@@ -53,14 +58,19 @@ build_in() {
 	ninja -C "$folder" --quiet
 }
 
-# Compilers of this age know no address layouts as random as a new kernel's: switched off for the sanitizers where that is allowed.
+# Compilers of this age know no address layouts as random as a new kernel's: switched off for the
+# sanitizers where that is allowed.
 fixed_layout=()
 ! setarch -R true 2> /dev/null || fixed_layout=(--wrap 'setarch -R')
+
+# What every build is asked.
+each_build=(--suite unit --suite conformance --suite golden --suite stress --suite headers
+	--suite install --suite examples)
 
 step_quick() {
 	packages $base_packages g++
 	build_in quick -Dbench=disabled
-	meson_test quick --suite unit --suite conformance --suite golden --suite stress --suite headers --suite install --suite examples
+	meson_test quick "${each_build[@]}"
 }
 
 everything=(-Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled)
@@ -73,21 +83,26 @@ step_gcc() {
 
 step_clang() {
 	packages $base_packages g++ $clang_packages
-	CC=clang CXX=clang++ build_in clang -Dwerror=true -Dtool=enabled -Dzstd=enabled -Dbench=disabled
+	CC=clang CXX=clang++ build_in clang -Dwerror=true -Dtool=enabled -Dzstd=enabled \
+		-Dbench=disabled
 	# What does not depend on the compiler is not asked twice.
-	meson_test clang --suite unit --suite conformance --suite golden --suite stress --suite headers --suite install --suite examples
+	meson_test clang "${each_build[@]}"
 }
 
 step_asan() {
 	packages $base_packages g++ $tool_packages
-	build_in asan -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled -Db_sanitize=address,undefined -Db_lundef=false
-	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson_test asan -t 4 "${fixed_layout[@]}" --no-suite slow --no-suite property --no-suite model \
-		--no-suite headers --no-suite install --no-suite bench
+	build_in asan -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled \
+		-Db_sanitize=address,undefined -Db_lundef=false
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson_test asan -t 4 "${fixed_layout[@]}" \
+		--no-suite slow --no-suite property --no-suite model --no-suite headers \
+		--no-suite install --no-suite bench
 }
 
 threaded() {
-	build_in "$1" -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled -Db_sanitize=thread -Db_lundef=false
-	TSAN_OPTIONS=halt_on_error=1 meson_test "$1" -t 8 "${fixed_layout[@]}" --no-suite mathematics --suite unit --suite stress
+	build_in "$1" -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled \
+		-Db_sanitize=thread -Db_lundef=false
+	TSAN_OPTIONS=halt_on_error=1 meson_test "$1" -t 8 "${fixed_layout[@]}" \
+		--no-suite mathematics --suite unit --suite stress
 }
 
 step_tsan_gcc() {
@@ -100,20 +115,24 @@ step_tsan_clang() {
 	CC=clang CXX=clang++ threaded tsan_clang
 }
 
-# Only code compiled with it is seen: without zstd and the command's libraries. It knows fstat() and not the fstat64() that meson asks
-# for, which is the same function here.
+# Only code compiled with it is seen: without zstd and the command's libraries. It knows fstat() and
+# not the fstat64() that meson asks for, which is the same function here.
 step_msan() {
 	packages $base_packages g++ $clang_packages
-	CC=clang CXX=clang++ build_in msan -Dbuildtype=debugoptimized -Dbench=disabled -Dtool=disabled -Dzstd=disabled \
+	CC=clang CXX=clang++ build_in msan -Dbuildtype=debugoptimized -Dbench=disabled \
+		-Dtool=disabled -Dzstd=disabled \
 		-Db_sanitize=memory -Db_lundef=false -Dc_args=-U_FILE_OFFSET_BITS
-	meson_test msan -t 4 "${fixed_layout[@]}" --no-suite mathematics --suite unit --suite conformance --suite golden
+	meson_test msan -t 4 "${fixed_layout[@]}" --no-suite mathematics --suite unit \
+		--suite conformance --suite golden
 }
 
 step_valgrind() {
 	packages $base_packages $bench_packages valgrind
 	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
 	meson_test gcc -t 20 --no-suite mathematics --suite unit \
-		--wrap "valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible --suppressions=$root/tests/valgrind.supp"
+		--wrap "valgrind --quiet --error-exitcode=9 --leak-check=full \
+			--errors-for-leak-kinds=definite,possible \
+			--suppressions=$root/tests/valgrind.supp"
 }
 
 # cross MESON_NAME DEBIAN_NAME COMPILER_NAME: the compiler only recommends its C library.
@@ -121,8 +140,9 @@ cross() {
 	packages $base_packages "gcc-$3" "libc6-dev-$2-cross" qemu-user
 	tests/cross/sysroot.sh "$2" "$build/sysroot-$2"
 	printf "[constants]\nsysroot = '%s'\n" "$build/sysroot-$2" > "$build/$2.ini"
-	build_in "$1" --cross-file "$build/$2.ini" --cross-file "tests/cross/$1.ini" -Dbuildtype=debugoptimized -Doptimization=2 \
-		-Dwerror=true -Dtool=disabled -Dbench=disabled
+	build_in "$1" --cross-file "$build/$2.ini" --cross-file "tests/cross/$1.ini" \
+		-Dbuildtype=debugoptimized -Doptimization=2 -Dwerror=true \
+		-Dtool=disabled -Dbench=disabled
 	meson_test "$1" -t 10 --no-suite mathematics --suite unit --suite conformance --suite golden
 }
 
@@ -160,14 +180,16 @@ step_eva() {
 	check tests/fuzz/run-eva.sh
 }
 
-# Atomic counters, so that threads lose none; always_inline taken away, so that a function's branches are counted once and not in each
-# of its callers.
+# Atomic counters, so that threads lose none; always_inline taken away, so that a function's branches
+# are counted once and not in each of its callers.
 step_coverage() {
 	packages $base_packages g++ python3
 	local with='-fprofile-update=atomic -Dalways_inline='
-	CC=gcc CXX=g++ build_in coverage -Dbuildtype=debug -Dbench=disabled -Db_coverage=true "-Dc_args=$with" "-Dcpp_args=$with"
+	CC=gcc CXX=g++ build_in coverage -Dbuildtype=debug -Dbench=disabled \
+		-Db_coverage=true "-Dc_args=$with" "-Dcpp_args=$with"
 	find "$build/coverage" -name '*.gcda' -delete
-	meson_test coverage -t 4 --suite unit --suite conformance --suite golden --suite fault --suite examples
+	meson_test coverage -t 4 --suite unit --suite conformance --suite golden --suite fault \
+		--suite examples
 	meson_test coverage -t 4 'stress load' # two loaders that meet
 	check tests/coverage/check.py "$build/coverage" "$logs/coverage.report"
 }

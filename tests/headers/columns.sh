@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Every line of text has at most 100 columns, a tab reaching to the next multiple of 8: the tables
-# of Markdown, the recorded results and the inputs of tests apart. Prints the lines that are longer.
+# of Markdown, recorded results, quoted lines of code and the inputs of tests apart. Prints the lines
+# that are longer.
 # columns.sh SOURCE
 set -eu
 cd "$1"
@@ -19,7 +20,8 @@ trap 'rm -rf "$work"' EXIT
 find . -name build.ninja -exec dirname {} + | sed 's|^\./||; s|$|/|' > "$work/built"
 files | awk -v built="$work/built" '
 	BEGIN { while ((getline folder < built) > 0) folders[folder] }
-	/^(build|bench\/results|tests\/golden|tests\/fuzz\/corpus)\// || /(^|\/)LICENSE$/ { next }
+	/^(build|bench\/results|tests\/golden|tests\/fuzz\/corpus)\// { next }
+	/(^|\/)LICENSE$/ || /^tests\/coverage\/not-reached$/ { next }
 	{ for (folder in folders) if (index($0, folder) == 1) next; print }
 ' > "$work/files"
 n=0

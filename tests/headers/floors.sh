@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The house has floors: a file includes what stands on its own floor or below, a kind sees no other
-# kind's files, and no two files of the library call each other in a circle, function pointers aside.
+# kind's files, and no files of the library call each other in a circle, function pointers aside.
 # floors.sh SOURCE_ROOT LIBRARY.a
 set -eu
 root=$1 library=$(realpath "$2")
@@ -23,7 +23,10 @@ floor() { # of a path below src/, from the ground up
 }
 
 wing() { # of a kind's file: the kind it belongs to
-	case $1 in kinds/list.* | kinds/common/*) ;; kinds/*) echo "$1" | sed 's|kinds/\([^./]*\).*|\1|' ;; esac
+	case $1 in
+	kinds/list.* | kinds/common/*) ;;
+	kinds/*) echo "$1" | sed 's|kinds/\([^./]*\).*|\1|' ;;
+	esac
 }
 
 n=0
@@ -34,7 +37,8 @@ for file in $(find . -name tool -prune -o -name '*.[ch]' -print | sed 's|^\./||'
 		if [ "$there" -gt "$here" ]; then
 			echo "$file (floor $here) includes $header (floor $there)" >&2
 			n=1
-		elif [ "$(wing "$header")" ] && [ "$here" -eq 3 ] && [ "$(wing "$header")" != "$(wing "$file")" ]; then
+		elif [ "$here" -eq 3 ] && [ "$(wing "$header")" ] &&
+			[ "$(wing "$header")" != "$(wing "$file")" ]; then
 			echo "$file sees another kind's $header" >&2
 			n=1
 		fi
@@ -52,10 +56,14 @@ nm -A "$library" | awk '
 	END {
 		for (call in calls) {
 			split(call, part, " ")
-			if (part[2] in home && home[part[2]] != part[1]) print part[1], home[part[2]]
+			if (part[2] in home && home[part[2]] != part[1])
+				print part[1], home[part[2]]
 		}
 	}' | sort -u > "$work/calls"
 [ "$(wc -l < "$work/calls")" -ge 40 ] || { echo "$library: no calls found" >&2; n=1; }
-tsort "$work/calls" > /dev/null || { echo "files of the library call each other in a circle" >&2; n=1; }
+tsort "$work/calls" > /dev/null || {
+	echo "files of the library call each other in a circle" >&2
+	n=1
+}
 [ "$n" -eq 0 ]
 echo "$(wc -l < "$work/includes") includes, $(wc -l < "$work/calls") calls from file to file"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The head of an image, by itself: where the numbers of a shape stand. The first two kinds have two,
- * in fields of their own; every later kind has seven, in the area for them. */
+ * The head of an image, by itself: where the numbers of a shape stand. The first two kinds have
+ * two, in fields of their own; every later kind has seven, in the area for them. */
 #include <errno.h>
 #include "../test.h"
 #include "image/head.h"
