@@ -180,8 +180,8 @@ step_eva() {
 	check tests/fuzz/run-eva.sh
 }
 
-# Atomic counters, so that threads lose none; always_inline taken away, so that a function's branches
-# are counted once and not in each of its callers.
+# Atomic counters, so that threads lose none; always_inline taken away, so that a function's
+# branches are counted once and not in each of its callers.
 step_coverage() {
 	packages $base_packages g++ python3
 	local with='-fprofile-update=atomic -Dalways_inline='

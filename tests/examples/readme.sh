@@ -39,7 +39,8 @@ for block in "$work"/*.c; do
 	[ -e "$block" ] || fail "no example in $readme"
 	name=$(basename "$block" .c)
 	cc -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -I "$include" "$block" \
-		-o "$work/$name" "$library" -Wl,-rpath,"$(dirname "$library")" -pthread || fail "example $name does not compile"
+		-o "$work/$name" "$library" -Wl,-rpath,"$(dirname "$library")" -pthread ||
+		fail "example $name does not compile"
 	mkdir "$work/run-$name"
 	(cd "$work/run-$name" && "$work/$name") || fail "example $name ends with status $?"
 	n=$((n + 1))

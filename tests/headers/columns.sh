@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Every line of text has at most 100 columns, a tab reaching to the next multiple of 8: the tables
-# of Markdown, recorded results, quoted lines of code and the inputs of tests apart. Prints the lines
-# that are longer.
+# of Markdown, recorded results, quoted lines of code and the inputs of tests apart. Prints what is
+# longer.
 # columns.sh SOURCE
 set -eu
 cd "$1"
