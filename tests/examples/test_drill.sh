@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# weir drill: what it reports, and that it tells when keys are lost: by libraries that are preloaded and lose them.
+# weir drill: what it reports, and that it reports lost keys: preloaded libraries lose some.
 # Usage: test_drill.sh path/to/weir [LIBRARY...], the libraries of lose.c.
 losers=()
 for library in "${@:2}"; do losers+=("$(realpath "$library")"); done
@@ -13,17 +13,24 @@ test_report() {
 	prints '^  rate  *1 % asked, [0-9.]* % measured at the end'
 	prints '^  threads  *[0-9]* readers*, 1 inserter, 1 loader on [0-9]* CPUs*, urcu-bp$'
 	run 0 "$weir" drill -d 1 --every=0.1 --json keys
-	json out "j['source_keys'] == $n and j['lost'] == j['lost_at_end'] == 0 and j['checks'] > j['source_keys'] + j['inserts']"
-	json out 'j["swaps"] >= 1 and 0 < j["reload_seconds_median"] <= j["reload_seconds_max"] < 60'
-	json out 'j["inserts"] > 1000 and j["capacity"] >= j["source_keys"] + j["inserts"] and not j["overfull"]'
-	json out '0.004 < j["fp_rate_measured"] < 0.0115 and j["fp_rate_worst_reload"] < 0.0125 and j["fp_rate"] == 0.01'
+	json out "j['source_keys'] == $n and j['lost'] == j['lost_at_end'] == 0" \
+		"and j['checks'] > j['source_keys'] + j['inserts']"
+	json out 'j["swaps"] >= 1 and 0 < j["reload_seconds_median"]' \
+		'<= j["reload_seconds_max"] < 60'
+	json out 'j["inserts"] > 1000 and j["capacity"] >= j["source_keys"] + j["inserts"]' \
+		'and not j["overfull"]'
+	json out '0.004 < j["fp_rate_measured"] < 0.0115 and j["fp_rate_worst_reload"] < 0.0125' \
+		'and j["fp_rate"] == 0.01'
 	json out 'j["filter_bytes_peak"] == 2 * j["filter_bytes"] < j["peak_memory_bytes"]'
 	local phase
 	for phase in without_reload during_reloads; do
-		json out "0 < j['$phase']['p50_ns'] <= j['$phase']['p99_ns'] <= j['$phase']['p999_ns'] <= j['$phase']['max_ns']"
-		json out "j['$phase']['lookups_per_second'] > 1000 and j['$phase']['timed_lookups'] > 1000 and j['$phase']['seconds'] > 0"
+		json out "0 < j['$phase']['p50_ns'] <= j['$phase']['p99_ns']" \
+			"<= j['$phase']['p999_ns'] <= j['$phase']['max_ns']"
+		json out "j['$phase']['lookups_per_second'] > 1000" \
+			"and j['$phase']['timed_lookups'] > 1000 and j['$phase']['seconds'] > 0"
 	done
-	json out 'abs(j["lookups_ratio"] * j["without_reload"]["lookups_per_second"] / j["during_reloads"]["lookups_per_second"] - 1) < 1e-6'
+	json out 'abs(j["lookups_ratio"] * j["without_reload"]["lookups_per_second"]' \
+		'/ j["during_reloads"]["lookups_per_second"] - 1) < 1e-6'
 	json out 'j["load_average"] >= 0'
 	json out 'j["crowded"] == (j["readers"] + j["inserters"] + 1 > j["cpus"])'
 }
@@ -32,22 +39,28 @@ test_ways() {
 	local flavor
 	for flavor in bp memb qsbr mb; do
 		"$weir" drill --flavor=$flavor --help >/dev/null 2>&1 || continue
-		run 0 "$weir" drill -d 1 --every=0 -r 2 -w 2 --inserts=50k --flavor=$flavor --keep-previous --json keys
-		json out "j['swaps'] > j['rollbacks'] and j['readers'] == 2 and j['flavor'] == '$flavor' and j['lost'] == 0"
+		run 0 "$weir" drill -d 1 --every=0 -r 2 -w 2 --inserts=50k --flavor=$flavor \
+			--keep-previous --json keys
+		json out "j['swaps'] > j['rollbacks'] and j['readers'] == 2" \
+			"and j['flavor'] == '$flavor' and j['lost'] == 0"
 		json out 'j["inserts"] <= 50000 and j["filter_bytes_peak"] >= 2 * j["filter_bytes"]'
-		run 0 "$weir" drill -d 1 --every=0.1 --flavor=$flavor --copy --pin --json keys; json out 'j["reload_by"] == "copy" and j["pinned"]'
+		run 0 "$weir" drill -d 1 --every=0.1 --flavor=$flavor --copy --pin --json keys
+		json out 'j["reload_by"] == "copy" and j["pinned"]'
 	done
 	run 0 "$weir" drill -d 1 --every=0.1 -w 0 -p 0.1% --json keys
-	json out 'j["inserts"] == 0 and j["during_reloads"]["inserts_per_second"] is None and j["fp_rate"] == 0.001'
+	json out 'j["inserts"] == 0 and j["during_reloads"]["inserts_per_second"] is None' \
+		'and j["fp_rate"] == 0.001'
 	run 0 bash -c "'$weir' drill -d 1 --json -s 7 <keys"; json out "j['source_keys'] == $n"
-	# Time for one reload there is always.
+	# There is always time for one reload.
 	run 0 "$weir" drill -d 1 --every=100 --json keys; json out 'j["swaps"] == 1'
-	# A filter with more keys than it has room for proves less, and that is said.
-	run 0 "$weir" drill -d 1 --every=0.1 -n 1000 --inserts=1k keys; prints 'of the bits are set: .* proves less'
-	run 0 "$weir" drill -d 1 --every=0.1 -n 1000 --inserts=1k --json keys; json out 'j["overfull"] and j["fp_rate_measured"] > 0.5'
+	# A filter with more keys than it has room for proves less, and the report warns of it.
+	run 0 "$weir" drill -d 1 --every=0.1 -n 1000 --inserts=1k keys
+	prints 'of the bits are set: .* proves less'
+	run 0 "$weir" drill -d 1 --every=0.1 -n 1000 --inserts=1k --json keys
+	json out 'j["overfull"] and j["fp_rate_measured"] > 0.5'
 }
 
-# lost WORDS...: the drill exits 1 and tells.
+# lost LIBRARY WORDS...: the drill exits 1 and reports what was lost.
 lost() {
 	run 1 env LD_PRELOAD="$1" "$weir" drill -d 1 --every=0.1 "${@:2}" --json keys
 	says '^weir drill: LOST: [0-9]* of .*keys of'
@@ -61,7 +74,7 @@ test_losses() {
 	lost "${losers[1]}" --copy; json out 'j["lost"] > j["lost_at_end"]'
 	lost "${losers[2]}"; json out 'j["lost"] > j["lost_at_end"]'
 	lost "${losers[2]}" --flavor=bp -w 0
-	# What does not concern a drill does no harm to it.
+	# A loss in what a drill does not use does it no harm.
 	run 0 env LD_PRELOAD="${losers[1]}" "$weir" drill -d 1 keys
 }
 
@@ -73,7 +86,8 @@ test_trouble() {
 	run 2 "$weir" drill -n 1T keys; says 'more memory than this machine has'
 	run 2 "$weir" drill -p 1e-300 keys
 	local bad
-	for bad in -r0 -rx -r5000 -w-1 -d0 -d0.5 -d1e9 -dx --every=-1 --every=x --every=nan --inserts=0 -p0 -n0 --flavor=signal -s0; do
+	for bad in -r0 -rx -r5000 -w-1 -d0 -d0.5 -d1e9 -dx --every=-1 --every=x --every=nan \
+			--inserts=0 -p0 -n0 --flavor=signal -s0; do
 		run 2 "$weir" drill "$bad" keys; says "^Try 'weir drill --help'"
 	done
 	run 2 bash -c "'$weir' drill -d 1 keys >/dev/full"; says 'No space left on device'
@@ -81,9 +95,15 @@ test_trouble() {
 
 test_status_line() {
 	has_terminal || return
-	TERM=xterm script -qec "'$weir' drill -d 2 --every=0.1 keys" /dev/null >typed 2>&1 </dev/null
-	if grep -q 'drilling .* swaps, .* lookups/s, 0 lost, 0:0. left' typed; then ok; else fail 'no status line' "$(cat -v typed)"; fi
-	TERM=xterm script -qec "'$weir' drill -d 1 --no-progress keys" /dev/null >typed 2>&1 </dev/null
+	TERM=xterm script -qec "'$weir' drill -d 2 --every=0.1 keys" /dev/null \
+		>typed 2>&1 </dev/null
+	if grep -q 'drilling .* swaps, .* lookups/s, 0 lost, 0:0. left' typed; then
+		ok
+	else
+		fail 'no status line' "$(cat -v typed)"
+	fi
+	TERM=xterm script -qec "'$weir' drill -d 1 --no-progress keys" /dev/null \
+		>typed 2>&1 </dev/null
 	if grep -q drilling typed; then fail '--no-progress draws' "$(cat -v typed)"; else ok; fi
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# To be sourced by the tests of the weir command, with its path as the first argument: an empty folder to work in, keys, and checks
-# that print what failed. finish ends the test.
+# To be sourced by the tests of the weir command, with its path as the first argument: an empty
+# folder to work in, keys, and checks that print what failed. finish ends the test.
 set -u
 export LC_ALL=C
 weir=$(realpath "${1:?usage: $0 path/to/weir}")
@@ -16,38 +16,62 @@ fail() {
 	[ $# -lt 2 ] || printf '    %s\n' "${@:2}"
 }
 
-# run STATUS WORDS...: the command's exit status must be STATUS; leaves its output in ./out and ./err.
+# run STATUS WORDS...: the command's exit status must be STATUS; leaves its output in ./out and
+# ./err.
 run() {
 	local want=$1
 	shift
 	"$@" >out 2>err </dev/null
 	local got=$?
-	if [ "$got" = "$want" ]; then ok; else fail "exit $got, not $want: $*" "$(head -c 300 err)"; fi
-}
-# says PATTERN: the last run's stderr has it. prints PATTERN: its stdout.
-says() { if grep -q -- "$1" err; then ok; else fail "stderr lacks '$1'" "$(head -c 300 err)"; fi; }
-prints() { if grep -q -- "$1" out; then ok; else fail "stdout lacks '$1'" "$(head -c 300 out)"; fi; }
-same() { if cmp -s "$1" "$2"; then ok; else fail "$1 and $2 differ: $3" "$(cmp "$1" "$2" 2>&1)"; fi; }
-absent() { if [ -e "$1" ]; then fail "$1 exists: $2"; else ok; fi; }
-# json FILE EXPRESSION: a Python expression about the JSON value j.
-json() {
-	if python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); sys.exit(not eval(sys.argv[2]))' "$1" "$2" 2>json_err; then
+	if [ "$got" = "$want" ]; then
 		ok
 	else
-		fail "JSON: not $2" "$(head -c 600 "$1")" "$(tail -n 1 json_err)"
+		fail "exit $got, not $want: $*" "$(head -c 300 err)"
 	fi
 }
-# has_terminal: whether script gets a pseudo-terminal here; says so if not.
+# says PATTERN: the last run's stderr has it. prints PATTERN: its stdout.
+says() {
+	if grep -q -- "$1" err; then ok; else fail "stderr lacks '$1'" "$(head -c 300 err)"; fi
+}
+prints() {
+	if grep -q -- "$1" out; then ok; else fail "stdout lacks '$1'" "$(head -c 300 out)"; fi
+}
+# same FILE FILE WHAT: the two have the same bytes. absent FILE WHAT: there is no such file.
+same() {
+	if cmp -s "$1" "$2"; then ok; else fail "$1 and $2 differ: $3" "$(cmp "$1" "$2" 2>&1)"; fi
+}
+absent() { if [ -e "$1" ]; then fail "$1 exists: $2"; else ok; fi; }
+# json FILE EXPRESSION...: a Python expression about the JSON value j; several words are one
+# expression, with blanks between them.
+evaluate='import json, sys
+j = json.load(open(sys.argv[1]))
+sys.exit(not eval(sys.argv[2]))'
+json() {
+	local file=$1
+	shift
+	if python3 -c "$evaluate" "$file" "$*" 2>json_err; then
+		ok
+	else
+		fail "JSON: not $*" "$(head -c 600 "$file")" "$(tail -n 1 json_err)"
+	fi
+}
+# has_terminal: whether script gets a pseudo-terminal here; prints a line if not.
 has_terminal() {
-	script -qec true /dev/null >typed 2>&1 </dev/null || { echo 'skipped: no pseudo-terminal'; return 1; }
+	script -qec true /dev/null >typed 2>&1 </dev/null && return
+	echo 'skipped: no pseudo-terminal'
+	return 1
 }
 
-# The keys: the system's words if there are any, else made ones; every seventh will do for most. Absent ones begin with a
-# blank, which no word does.
+# The keys: the system's words if there are any, else made ones; every seventh is enough for most
+# tests. Absent ones begin with a blank, which no word does.
 for words in /usr/share/dict/american-english-insane /usr/share/dict/words none; do
 	[ -s "$words" ] && break
 done
-if [ "$words" = none ]; then seq -f 'key number %.0f' 1 600000 >all_keys; else grep -v '^ ' "$words" | sort -u >all_keys; fi
+if [ "$words" = none ]; then
+	seq -f 'key number %.0f' 1 600000 >all_keys
+else
+	grep -v '^ ' "$words" | sort -u >all_keys
+fi
 awk 'NR % 7 == 0' all_keys >keys
 sed 's/^/ /' keys >absent_keys
 n=$(wc -l <keys)
