@@ -12,14 +12,16 @@
 WEIR_BEGIN_DECLS
 
 /**
- * Build a filter.
+ * Build a filter from all its keys.
  * @out: receives the filter; untouched on failure.
- * @params: as for weir_create(), with the seed that the hashes were made with; capacity 0: n.
- * @hashes: @n hashes, of as many keys; one may come twice.
+ * @params: as for weir_create(), but with the seed that the hashes were made with. If fp_rate and
+ *   max_bytes are given and capacity is 0, capacity is @n.
+ * @hashes: @n hashes, one for each key. A hash may occur more than once.
  * Return: 0 or a negative errno.
- * Errors: as weir_create(); -EINVAL seed 0: nobody could have made the hashes; -ENOTSUP the kind is
- *   not built but inserted into (blocked, classic).
- * Threads: any.  Progress: blocking (memory).  Cost: the kind's own.
+ * Errors: as weir_create(); -ENOTSUP the kind takes inserts instead (blocked, classic); -EINVAL
+ *   seed is 0, or @hashes is NULL; others are the kind's own.
+ * Threads: any.  Order: none; publish the filter with release order.
+ * Progress: blocking (memory).  Cost: the kind's own.
  */
 WEIR_API WEIR_MUST_CHECK int weir_build(struct weir_filter **out, const struct weir_params *params,
                                         const uint64_t *hashes, size_t n);

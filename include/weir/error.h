@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Errors: a negative errno from the call, and a sentence that names the thing and the value. */
+ * Errors: a call that fails returns a negative errno, and a sentence names the thing and the
+ * value. */
 #ifndef WEIR_ERROR_H
 #define WEIR_ERROR_H
 
@@ -9,27 +10,27 @@ WEIR_BEGIN_DECLS
 
 /**
  * The short text of an error code.
- * @err: what a weir call returned: 0 or a negative errno (a positive one is taken as well).
- * Return: a static string, never NULL.
- * Errors: an unknown code has the text "unknown error".
- * Threads: any.  Progress: wait-free.
+ * @err: 0 or a negative errno, as a weir call returned it; a positive errno serves as well.
+ * Return: a static string, never NULL; "unknown error" for an unknown code.
+ * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API const char *weir_strerror(int err);
 
 /**
  * The symbolic name of an error code, such as "EINVAL".
  * @err: as for weir_strerror().
- * Return: a static string, "E?" for an unknown code.
- * Threads: any.  Progress: wait-free.
+ * Return: a static string, never NULL; "E?" for an unknown code.
+ * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API const char *weir_error_name(int err);
 
 /**
- * The full sentence about this thread's last failed weir call: which parameter, file or block,
- * which value, what is allowed.
- * Return: a string owned by the thread, never NULL, "" before the first failure. Valid until the
- *   thread's next weir call: one that fails sets it, and so may one that did without what failed.
- * Threads: each thread sees its own.  Progress: wait-free.
+ * The sentence about this thread's last failed weir call: which parameter, file or shard, which
+ * value, what is allowed.
+ * Return: a string owned by the thread, never NULL; "" before the first failure. It is valid until
+ *   the thread's next weir call. A call that succeeds may change it too, if it met a failure that
+ *   did not stop it.
+ * Errors: none.  Threads: each thread sees its own.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API const char *weir_error_detail(void);
 

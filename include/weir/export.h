@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the library shows to the linker: every public function is marked WEIR_API, all else is
- * hidden. */
+ * What the linker sees of the library: the functions marked WEIR_API, and nothing else. */
 #ifndef WEIR_EXPORT_H
 #define WEIR_EXPORT_H
 

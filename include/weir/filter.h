@@ -12,13 +12,15 @@
  *   load_hashes           -       -        -         -             -              X         -
  *   destroy               -       -        -         -             -              -         -
  *
- * What is wait-free: weir_hash, contains (all forms) and insert by key and by hash (all forms up to
- * 64 Ki keys a call; above, the batch may allocate scratch memory) of the blocked and classic
- * kinds. Nothing here ever takes a lock except weir_load_hashes.
+ * Here a removal counts as an insert, a count as a lookup, and weir_fold() as weir_clone().
  *
- * Order: an insert that happens-before a lookup is seen by it. Bits only go from 0 to 1 (invariant
- * B1 in word.h), so coherence of each word is all that takes, and all accesses are relaxed: weir
- * orders nothing else for its caller.
+ * Wait-free for the blocked and classic kinds: weir_hash(), all lookups, and all inserts of up to
+ * 64 Ki keys a call. A larger batch of inserts may allocate scratch memory. Only
+ * weir_load_hashes() ever waits for another thread.
+ *
+ * Order: a lookup sees every insert that happens-before it. For the blocked and classic kinds the
+ * coherence of each word is enough for that, since bits only go from 0 to 1 (invariant B1 in
+ * word.h). So all accesses are relaxed, and weir orders nothing else for its caller.
  */
 #ifndef WEIR_FILTER_H
 #define WEIR_FILTER_H
@@ -32,10 +34,10 @@
 
 WEIR_BEGIN_DECLS
 
-struct weir_filter; /* opaque but for its head */
+struct weir_filter; /* opaque, except for its head */
 
-/** The head of every filter: the functions chosen for it at creation. Frozen, so that the verbs
- * below cost one indirect call and no more; call the verbs, not these. */
+/** The head of every filter: the functions chosen for it at creation. Its layout is frozen, so that
+ * programs can compile the verbs below into one indirect call. Call the verbs, not these. */
 struct weir_verbs {
 	bool (*contains)(const struct weir_filter *f, const void *key, size_t len);
 	bool (*contains_hash)(const struct weir_filter *f, uint64_t hash);
@@ -43,13 +45,13 @@ struct weir_verbs {
 	int (*insert_hash)(struct weir_filter *f, uint64_t hash);
 };
 
-/** What an insert answers. */
+/** The answers of an insert. */
 enum weir_inserted {
 	WEIR_SEEN = 0, /* every bit was set: the key may have been there */
 	WEIR_NEW = 1,  /* at least one bit was 0: the key was certainly not there */
 };
 
-/** Words of a bitmap that answers for @n keys: key i in bit i % 64 of word i / 64. */
+/** Words of a bitmap of answers for @n keys. Key i has bit i % 64 of word i / 64. */
 #define WEIR_BITMAP_WORDS(n) (((size_t)(n) + 63) / 64)
 
 /**
@@ -57,55 +59,59 @@ enum weir_inserted {
  * @out: receives the filter; untouched on failure.
  * @params: from WEIR_PARAMS_INIT.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL, -EFBIG as weir_plan(), and memory too small or misaligned; -ENOMEM; -ENOTSUP
- *   unknown kind, or WEIR_ISA in the environment names an instruction set this machine or kind
- *   lacks.
- * Threads: any.  Progress: blocking (memory).  Cost: zeroed pages come from the kernel and are
- *   touched on first use.
+ * Errors: -EINVAL, -EFBIG as weir_plan(); -EINVAL @out is NULL, or memory is too small or
+ *   misaligned; -ENOMEM; -ENOTSUP an unknown kind, or the environment variable WEIR_ISA names an
+ *   instruction set that this machine or kind lacks; the errno of getrandom().
+ * Threads: any.  Progress: blocking (memory).
+ * Cost: below 2 MiB, and in memory of the caller's, all bytes are zeroed. From 2 MiB on the kernel
+ *   zeroes each page on first use.
  */
 WEIR_API WEIR_MUST_CHECK int weir_create(struct weir_filter **out,
                                          const struct weir_params *params);
 
 /**
- * Free a filter and the memory it owns. No other thread may be using it or start to.
+ * Free a filter and the memory it owns. No other thread may use it any more.
  * @f: a filter, or NULL for nothing.
- * Threads: the last user.
+ * Errors: none.  Threads: the last user.  Progress: blocking (memory).
  */
 WEIR_API void weir_destroy(struct weir_filter *f);
 
 /**
- * The 64-bit hash of a key: XXH3_64bits_withSeed(key, len, seed of @f).
- * The _hash verbs take any uniformly distributed 64-bit value: who needs protection against chosen
- * keys passes his own keyed hash (SipHash). One filter must be given hashes of one function only.
+ * The 64-bit hash of a key, by the hash function of the filter's kind. Blocked and classic:
+ * XXH3_64bits_withSeed(key, len, seed of @f).
+ * The _hash verbs take any uniformly distributed 64-bit value. To be protected against chosen keys,
+ * pass a keyed hash of your own (SipHash). Give one filter the hashes of one function only.
  * @key: @len bytes; may be NULL when len is 0.
  * Return: the hash.
- * Threads: any.  Progress: wait-free.  Cost: about 2 ns up to 16 bytes, 10 bytes a ns beyond 240.
+ * Errors: none.  Threads: any.  Progress: wait-free.
+ * Cost: about 2 ns up to 16 bytes, 10 bytes a ns beyond 240.
  */
 WEIR_API uint64_t weir_hash(const struct weir_filter *f, const void *key, size_t len);
 
-/** Hashes of @n keys, as weir_hash() of each, into @out. Wait-free. */
+/** As weir_hash(), of each of @n keys, into @out. */
 WEIR_API void weir_hash_keys(const struct weir_filter *f, const struct iovec *keys, size_t n,
                              uint64_t *out);
-/** Hashes of @n keys of @key_bytes bytes each, side by side, into @out. 8-byte keys are hashed
- * eight at a time where the CPU can. */
+/** As weir_hash_keys(), of @n keys of @key_bytes bytes each, side by side. By XXH3, a CPU with
+ * AVX-512 hashes eight 8-byte keys at a time. */
 WEIR_API void weir_hash_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
                               size_t n, uint64_t *out);
 
 /**
  * Insert a key.
- * Return: WEIR_NEW, WEIR_SEEN, or a negative errno where a kind can refuse (blocked and classic
- *   cannot).
- *   Of threads inserting one new key at once at least one is told WEIR_NEW; with words_per_key = 1
- *     exactly one.
- * Errors: -EROFS the filter is mapped read-only; -ENOTSUP a kind without insert.
+ * @key: @len bytes; may be NULL when len is 0.
+ * Return: WEIR_NEW, WEIR_SEEN or a negative errno. If several threads insert one new key at the
+ *   same time, at least one is answered WEIR_NEW. With words_per_key = 1 it is exactly one.
+ * Errors: -EROFS the filter is mapped read-only; -ENOTSUP the kind takes no inserts; others are the
+ *   kind's own (blocked and classic have none).
  * Threads: any, with lookups and inserts.  Order: relaxed, see above.  Progress: wait-free.
- * Cost: one cache line; nothing is written when every bit is there; else words_per_key atomic or's.
+ * Cost: blocked one cache line, classic up to k. If every bit is set already, nothing is written;
+ *   else blocked has words_per_key atomic or's, classic one for each bit that was 0.
  */
 WEIR_API inline int weir_insert(struct weir_filter *f, const void *key, size_t len)
 {
 	return ((const struct weir_verbs *)f)->insert(f, key, len);
 }
-/** As weir_insert(), of a key that weir_hash() or the caller's own function has hashed. */
+/** As weir_insert(), of a hash: by weir_hash() or the caller's own function. */
 WEIR_API inline int weir_insert_hash(struct weir_filter *f, uint64_t hash)
 {
 	return ((const struct weir_verbs *)f)->insert_hash(f, hash);
@@ -113,10 +119,11 @@ WEIR_API inline int weir_insert_hash(struct weir_filter *f, uint64_t hash)
 
 /**
  * Might this key be in the set?
- * Return: false: certainly not. true: it was inserted, or (with probability fp_rate when full) it
- *   was not.
- * Errors: none.  Threads: any.  Order: relaxed: every insert that happens-before this call is seen.
- * Progress: wait-free, writes nothing.  Cost: blocked one cache line; classic up to k.
+ * @key: @len bytes; may be NULL when len is 0.
+ * Return: false: certainly not. true: it was inserted; of keys that were not, a full filter answers
+ *   true for the share fp_rate.
+ * Errors: none.  Threads: any.  Order: relaxed; every insert that happens-before this call is seen.
+ * Progress: wait-free, writes nothing.  Cost: blocked one cache line, classic up to k.
  */
 WEIR_API inline bool weir_contains(const struct weir_filter *f, const void *key, size_t len)
 {
@@ -129,17 +136,17 @@ WEIR_API inline bool weir_contains_hash(const struct weir_filter *f, uint64_t ha
 }
 
 /**
- * Batches: hash, prefetch, then test, so that the misses of many keys overlap.
- * @n: how many keys, any number, 0 too.
- * @bitmap: WEIR_BITMAP_WORDS(n) words that receive the answers, bits past n cleared; may be NULL if
- *   only the count matters.
+ * Look up many keys: hash, prefetch, then test, so that the cache misses of many keys overlap.
+ * @n: how many keys; may be 0.
+ * @bitmap: WEIR_BITMAP_WORDS(n) words that receive the answers, bits past n cleared; NULL if only
+ *   the count matters.
  * Return: how many may be in the set.
- * Threads, Order, Progress: as weir_contains() for each key by itself, in no particular order.
- * Cost: from about 2 ns a key in cache; about one random cache line a key beyond.
+ * Errors: none.  Threads, Order, Progress: as weir_contains() of each key, in no particular order.
+ * Cost: in cache from about 2 ns a key; beyond, about one random cache line a key.
  */
 WEIR_API size_t weir_contains_hashes(const struct weir_filter *f, const uint64_t *hashes, size_t n,
                                      uint64_t *bitmap);
-/** As weir_contains_hashes(), of keys of any length each. */
+/** As weir_contains_hashes(), of keys, each of its own length. */
 WEIR_API size_t weir_contains_keys(const struct weir_filter *f, const struct iovec *keys, size_t n,
                                    uint64_t *bitmap);
 /** As weir_contains_hashes(), of @n keys of @key_bytes bytes each, side by side; 8 bytes is the
@@ -148,150 +155,169 @@ WEIR_API size_t weir_contains_fixed(const struct weir_filter *f, const void *key
                                     size_t n, uint64_t *bitmap);
 
 /**
- * Batches of inserts.
- * @bitmap: as for weir_contains_hashes(), receives which keys were WEIR_NEW; may be NULL.
- * Return: how many were WEIR_NEW, or a negative errno (then none was inserted).
- *   Within one batch keys may be taken in any order: of two equal new keys at least one is told
- *     WEIR_NEW.
- * Errors: -EROFS, -ENOTSUP as weir_insert(). A lack of scratch memory only makes it slower.
- * Threads, Order: as weir_insert() for each key by itself.
- * Progress: wait-free up to 64 Ki keys; a larger batch into a filter larger than the cache first
- *   sorts hashes by shard in scratch memory (8 to 16 bytes a key of at most 16 Mi keys at a time),
- *   so that writes stay in cache.
+ * Insert many keys, in no particular order.
+ * @bitmap: as for weir_contains_hashes(); a bit is set if its key was WEIR_NEW. May be NULL.
+ * Return: how many were WEIR_NEW, or a negative errno. Of two equal new keys at least one is
+ *   answered WEIR_NEW.
+ * Errors: as weir_insert(). After -EROFS and -ENOTSUP no key was inserted; after an error of the
+ *   kind's own some may have been.
+ * Threads, Order: as weir_insert() of each key.
+ * Progress: wait-free up to 64 Ki keys.  Cost: a larger batch into a filter much larger than the
+ *   cache is first sorted by hash, so that its writes stay in cache. That takes scratch memory: 8
+ *   to 20 bytes a key, for 16 Mi keys at a time. Without the memory the call is slower.
  */
 WEIR_API int64_t weir_insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
                                     uint64_t *bitmap);
+/** As weir_insert_hashes(), of keys as weir_contains_keys() takes them. */
 WEIR_API int64_t weir_insert_keys(struct weir_filter *f, const struct iovec *keys, size_t n,
                                   uint64_t *bitmap);
+/** As weir_insert_hashes(), of keys as weir_contains_fixed() takes them. */
 WEIR_API int64_t weir_insert_fixed(struct weir_filter *f, const void *keys, size_t key_bytes,
                                    size_t n, uint64_t *bitmap);
 
 /**
- * Bulk-load a private filter: one that no thread looks up or inserts into yet, by plain stores,
- * without atomic operations. Several threads may load one filter at the same time, each with hashes
- * of its own: a shard has one owner at a time. Into a WEIR_MAP_LIVE image, which other processes
- * may insert into, it inserts atomically instead, as weir_insert_hashes().
+ * Bulk-load a private filter, one that no other thread looks up or inserts into yet. The stores are
+ * plain, so it is faster than inserts. Several threads may load one filter at the same time, each
+ * with hashes of its own: a part of the filter has one owner at a time. A kind without plain stores
+ * (classic) and a WEIR_MAP_LIVE image, which other processes may insert into, are loaded by
+ * weir_insert_hashes() instead.
  * @hashes: @n hashes, as weir_hash() makes them, in any order.
- * Return: 0 or a negative errno (then nothing was loaded).
- * Errors: -ENOMEM no scratch memory (8 bytes a key, at most 128 MiB a thread); -EROFS; -ENOTSUP.
- * Threads: other weir_load_hashes() calls only. Publish the filter to others afterwards, with
+ * Return: 0 or a negative errno.
+ * Errors: as weir_insert_hashes(); -ENOMEM no scratch memory (8 bytes a key, at most 128 MiB a
+ *   thread), and nothing was loaded.
+ * Threads: other calls of weir_load_hashes() only.  Order: none; publish the filter afterwards with
  *   release order (an unlock, a thread join, an rcu_assign_pointer).
- * Progress: blocking: a shard's owner is waited for.  Cost: memory bandwidth rather than latency.
+ * Progress: blocking (another thread may own a part).  Cost: memory bandwidth rather than latency.
  */
 WEIR_API WEIR_MUST_CHECK int weir_load_hashes(struct weir_filter *f, const uint64_t *hashes,
                                               size_t n);
 
 /**
- * Remove a key that was inserted: each removal needs a completed insert of its own, and removing
- * what was not inserted makes false negatives of other keys.
+ * Remove a key that was inserted. Each removal needs an insert of its own that has returned. To
+ * remove a key that was never inserted makes false negatives of other keys.
+ * @key: @len bytes; may be NULL when len is 0.
  * Return: 0 or a negative errno.
- * Errors: -ENOTSUP the kind cannot (blocked and classic cannot); -ENOENT the key is not there;
- *   -EROFS the filter is mapped read-only.
- * Threads: any, with lookups and inserts.  Cost: as weir_insert().
+ * Errors: -ENOTSUP the kind cannot (blocked, classic); -EROFS the filter is mapped read-only;
+ *   -ENOENT the key is not there; others are the kind's own.
+ * Threads: any, with lookups and inserts.  Order, Progress, Cost: the kind's own.
  */
 WEIR_API WEIR_MUST_CHECK int weir_remove(struct weir_filter *f, const void *key, size_t len);
 /** As weir_remove(), of a hash. */
 WEIR_API WEIR_MUST_CHECK int weir_remove_hash(struct weir_filter *f, uint64_t hash);
 /**
- * Batches of removals: as weir_remove() of each key.
- * @bitmap: as for weir_contains_hashes(), receives which keys were removed; may be NULL.
- * Return: how many were removed, or a negative errno (then none was).  Errors: as weir_remove().
+ * As weir_remove(), of many keys. A key that cannot be removed is passed over.
+ * @bitmap: as for weir_contains_hashes(); a bit is set if its key was removed. May be NULL.
+ * Return: how many were removed, or a negative errno.
+ * Errors: -ENOTSUP, -EROFS as weir_remove(); no key was removed.
  */
 WEIR_API int64_t weir_remove_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
                                     uint64_t *bitmap);
+/** As weir_remove_hashes(), of keys as weir_contains_keys() takes them. */
 WEIR_API int64_t weir_remove_keys(struct weir_filter *f, const struct iovec *keys, size_t n,
                                   uint64_t *bitmap);
+/** As weir_remove_hashes(), of keys as weir_contains_fixed() takes them. */
 WEIR_API int64_t weir_remove_fixed(struct weir_filter *f, const void *keys, size_t key_bytes,
                                    size_t n, uint64_t *bitmap);
 
 /**
- * How often a key was inserted, at most.
+ * How often a key is in the set, at most: its inserts less its removals, or more by chance.
+ * @key: @len bytes; may be NULL when len is 0.
  * Return: the count, or a negative errno.
- * Errors: -ENOTSUP the kind cannot (blocked and classic cannot); others are the kind's own.
- * Threads: any, with lookups and inserts.  Progress: wait-free.  Cost: as weir_contains().
+ * Errors: -ENOTSUP the kind cannot (blocked, classic); others are the kind's own.
+ * Threads: any, with lookups and inserts.  Order, Progress, Cost: as weir_contains().
  */
 WEIR_API int64_t weir_count(const struct weir_filter *f, const void *key, size_t len);
 /** As weir_count(), of a hash. */
 WEIR_API int64_t weir_count_hash(const struct weir_filter *f, uint64_t hash);
 /**
- * Batches of counts.
- * @counts: receives for each of @n keys what weir_count() answers.
- * Return: 0, or -ENOTSUP the kind cannot (then @counts is untouched).
+ * As weir_count(), of many keys.
+ * @counts: receives the answer of weir_count() for each of @n keys.
+ * Return: 0 or a negative errno.  Errors: -ENOTSUP as weir_count(); @counts is untouched.
  */
 WEIR_API WEIR_MUST_CHECK int weir_count_hashes(const struct weir_filter *f, const uint64_t *hashes,
                                                size_t n, int64_t *counts);
+/** As weir_count_hashes(), of keys as weir_contains_keys() takes them. */
 WEIR_API WEIR_MUST_CHECK int weir_count_keys(const struct weir_filter *f, const struct iovec *keys,
                                              size_t n, int64_t *counts);
+/** As weir_count_hashes(), of keys as weir_contains_fixed() takes them. */
 WEIR_API WEIR_MUST_CHECK int weir_count_fixed(const struct weir_filter *f, const void *keys,
                                               size_t key_bytes, size_t n, int64_t *counts);
 
 /**
  * Union: afterwards @dst answers true wherever @src does.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL the two differ in kind, size, layout or seed: weir_error_detail() names the field
- *   and both values; -EROFS; -ENOTSUP.
- * Threads: any, with lookups and inserts on both. Inserts into @src that are concurrent with the
- *   call may or may not be carried.
- * Progress: wait-free.  Cost: reads both, writes the words that change.
+ * Errors: -EINVAL the two differ in kind, size, shape or seed: weir_error_detail() names the field
+ *   and both values; -EROFS @dst is mapped read-only; -ENOTSUP the kind cannot; others are the
+ *   kind's own (blocked and classic have none).
+ * Threads: any, with lookups and inserts on both. An insert into @src that is concurrent with the
+ *   call may be missed.
+ * Order: relaxed, as weir_insert().  Progress: wait-free.  Cost: reads both, writes the words that
+ *   change.
  */
 WEIR_API WEIR_MUST_CHECK int weir_merge(struct weir_filter *dst, const struct weir_filter *src);
 
 /**
- * A private copy with the same layout, seed and bits.
- * Errors: -ENOMEM; -ENOTSUP.  Threads: any; inserts concurrent with the call may or may not be
- *   carried.
+ * A private copy with the same shape, seed and bits.
+ * @out: receives the copy; untouched on failure.
+ * Return: 0 or a negative errno.
+ * Errors: -EINVAL @out is NULL; -ENOMEM; -ENOTSUP the kind cannot, or WEIR_ISA as weir_create().
+ * Threads: any, with lookups and inserts. An insert concurrent with the call may be missed.
+ * Order: relaxed.  Progress: blocking (memory).  Cost: memory bandwidth.
  */
 WEIR_API WEIR_MUST_CHECK int weir_clone(struct weir_filter **out, const struct weir_filter *f);
 
 /**
- * A smaller copy: a filter made too large, folded before it is published. Answers true wherever @f
- * does; its rate is that of a filter of bytes / factor with the same keys. Its capacity and fp_rate
- * are those of the smaller size: weir_stats() tells.
- * @factor: a power of two that divides the number of blocks: any up to weir_plan's shards.
- * Errors: -EINVAL a factor that does not divide; -ENOMEM; -ENOTSUP.  Threads: as weir_clone().
+ * A smaller copy, of a filter that was made too large. It answers true wherever @f does. Its rate
+ * is that of a filter of 1 / @factor of the bytes with the same keys. Its capacity shrinks as well.
+ * @out: receives the copy; untouched on failure.
+ * @factor: a power of two that divides the number of lines, such as any up to weir_plan's shards.
+ * Return: 0 or a negative errno.
+ * Errors: as weir_clone(); -EINVAL @factor; others are the kind's own.
+ * Threads, Order, Progress, Cost: as weir_clone().
  */
 WEIR_API WEIR_MUST_CHECK int weir_fold(struct weir_filter **out, const struct weir_filter *f,
                                        uint32_t factor);
 
-/** What the bits say. Start from WEIR_STATS_INIT. */
+/** A filter's figures. Start from WEIR_STATS_INIT. */
 struct weir_stats {
-	size_t struct_size;       /* sizeof(struct weir_stats) */
-	struct weir_shape shape;  /* its kind and the kind's own numbers */
-	uint32_t shards;
-	uint64_t bytes;           /* of bits */
-	uint64_t capacity;        /* keys, as asked */
-	double fp_rate;           /* asked */
-	double fill;              /* share of bits set, 0 to 1 */
-	double fill_max;          /* of the fullest shard looked at */
-	double keys_estimated;    /* distinct keys, from the fill; infinite if every bit is set */
-	/* of a lookup of a random absent key now, from the bits themselves */
-	double fp_rate_estimated;
-	double sampled;           /* share of the bits that was read, 0 to 1 */
-	/* more keys than capacity, beyond the estimate's error: the rate is above the one asked */
-	bool saturated;
-	const char *isa;          /* the kernel in use: "scalar", "avx2", "avx512" or "neon" */
-	uint64_t seed_fingerprint;/* equal for equal seeds; the seed itself is not shown */
+	size_t struct_size;        /* sizeof(struct weir_stats) */
+	struct weir_shape shape;   /* its kind and the kind's own numbers */
+	uint32_t shards;           /* contiguous runs of lines */
+	uint64_t bytes;            /* of bits */
+	uint64_t capacity;         /* keys, as asked */
+	double fp_rate;            /* as asked */
+	double fill;               /* share of bits set, 0 to 1 */
+	double fill_max;           /* of the fullest shard looked at */
+	double keys_estimated;     /* distinct keys, from the fill; infinite if every bit is set */
+	double fp_rate_estimated;  /* of random absent keys now, from the bits themselves */
+	double sampled;            /* share of the bits that was read, 0 to 1 */
+	bool saturated;            /* more keys than capacity, beyond the estimate's error */
+	const char *isa;           /* the kernel in use: "scalar", "avx2", "avx512" or "neon" */
+	uint64_t seed_fingerprint; /* equal for equal seeds; does not show the seed */
 };
 
 #define WEIR_STATS_INIT \
-	{ sizeof(struct weir_stats), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, false, 0, 0 }
+	{ sizeof(struct weir_stats), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, false, \
+	  0, 0 }
 
 /**
- * Statistics from the bits themselves: whole below 1 MiB, else a sample of 1 MiB, a run of lines
- * from each of up to 256 shards.
- * Return: 0 or a negative errno.  Errors: -EINVAL struct_size is 0 or larger than this library's.
- * Threads: any.  Progress: wait-free, writes nothing shared.  Cost: up to 0.5 ms.
+ * Statistics from the bits themselves. Up to 1 MiB all bits are read; beyond, a sample of 1 MiB,
+ * which is a run of lines from each of up to 256 shards.
+ * @out: from WEIR_STATS_INIT.
+ * Return: 0 or a negative errno.
+ * Errors: -EINVAL struct_size is less than that of a size_t or more than this library's.
+ * Threads: any.  Order: relaxed.  Progress: wait-free, writes nothing shared.  Cost: up to 0.5 ms.
  */
 WEIR_API WEIR_MUST_CHECK int weir_stats(const struct weir_filter *f, struct weir_stats *out);
 /** As weir_stats(), of every bit.  Cost: memory bandwidth. */
 WEIR_API WEIR_MUST_CHECK int weir_stats_exact(const struct weir_filter *f, struct weir_stats *out);
 
 /**
- * Parameters with which weir_create() makes an empty filter that weir_merge() accepts: same kind,
- * size, layout and seed. The seed is in it: keep it from clients. memory is NULL.
+ * Parameters for another filter of the same kind, size, shape and seed: weir_create() makes an
+ * empty one that weir_merge() accepts. They hold the seed: keep them from clients. memory is NULL.
  * @out: from WEIR_PARAMS_INIT.
  * Return: 0 or a negative errno.  Errors: -EINVAL struct_size.
- * Threads: any.  Progress: wait-free.
+ * Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API WEIR_MUST_CHECK int weir_params_of(const struct weir_filter *f, struct weir_params *out);
 

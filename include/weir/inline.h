@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind's hot verbs, inlined for the caller's own -march. Opt-in: needs xxhash.h; link
- * with weir for the rest.
+ * The blocked kind's hot verbs, inlined for the caller's own -march. This header is opt-in: it
+ * needs xxhash.h. Link with weir for the rest.
  *
- * The layout is frozen (golden files), so inlining it is safe: same bits, same answers as the
- * library's. The library's own kernels are this file compiled once per instruction set.
+ * The layout is frozen (golden files), so it is safe to inline: the bits and answers are those of
+ * the library. The library's own kernels are this file, compiled once for each instruction set.
  *
  *     struct weir_inline v;
  *     if (weir_inline_init(&v, filter) == 0 && weir_inline_contains(&v, key, len)) ...
  *
- * Layout (Lang, Neumann, Kemper, Boncz 2019: cache-sectorized). The array is nblocks blocks of
- * eight 64-bit words, a cache line each. A key picks z words of its block, one in each of z equal
+ * Layout (Lang, Neumann, Kemper, Boncz 2019: cache-sectorized). The array is nblocks blocks, each a
+ * cache line of eight 64-bit words. A key picks z words of its block, one in each of z equal
  * groups, and sets g bits in each:
  *
  *     h      = XXH3_64bits_withSeed(key, len, seed)
  *     block  = high half of h * nblocks
  *     r      = h * 0x9E3779B97F4A7C15,   r2 = h * 0xD6E8FEB86659FD93
- *     from the top of r: log2(8/z) bits a group that choose its word, then 6 bits a field; fields 0
- *       to 9 lie in r, 10 to 19 in r2
+ *     r, from its top: for each group log2(8/z) bits that choose its word, then for each bit to set
+ *       a field of 6 bits; fields 0 to 9 lie in r, 10 to 19 in r2
  */
 #ifndef WEIR_INLINE_H
 #define WEIR_INLINE_H
@@ -28,8 +28,8 @@
 #include <weir/export.h>
 #include <weir/word.h>
 
-/* g++ 12 takes its own _mm512_undefined_epi32() for a variable that was forgotten (GCC bug
- * 105593), in xxHash's code too. */
+/* g++ 12 warns that its own _mm512_undefined_epi32() is uninitialized (GCC bug 105593), in xxHash
+ * too. */
 #if defined(__AVX512F__) && defined(__cplusplus) && !defined(__clang__)
 #define WEIR__QUIET 1
 #pragma GCC diagnostic push
@@ -42,7 +42,7 @@
 #include <xxhash.h>
 
 #if defined(__clang__)
-/* a sanitizer that keeps a loop from being unrolled is no fault of the caller's */
+/* A sanitizer may keep clang from unrolling a loop. The caller should not be warned of that. */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
@@ -52,36 +52,35 @@ WEIR_BEGIN_DECLS
 
 struct weir_filter;
 
-/** What a lookup needs of a blocked filter. Read-only after weir_inline_init(); valid as long as
- * the filter. */
+/** A view of a blocked filter, for the verbs below. Read-only after weir_inline_init(); valid as
+ * long as the filter. */
 struct weir_inline {
 	uint64_t *words;        /* 8 * nblocks, 64-byte aligned */
-	uint64_t nblocks;
-	uint64_t seed;
-	/* weir__flip8(seed): an insert's hash would wait for it, since its loads wait for the
-	 * locked instructions before */
-	uint64_t flip8;
+	uint64_t nblocks;       /* lines of 64 bytes */
+	uint64_t seed;          /* of the hash */
+	uint64_t flip8;         /* weir__flip8(seed), kept since computing it would delay inserts */
 	uint32_t words_per_key; /* z */
 	uint32_t bits_per_word; /* g */
-	int insert_error;       /* 0, or what an insert answers: -EROFS */
+	int insert_error;       /* 0, or the answer of inserts: -EROFS */
 };
 
 /**
  * Take the view of a blocked filter.
- * Return: 0 or a negative errno.  Errors: -ENOTSUP another kind.
- * Threads: any; share the view or copy it.
+ * @out: receives the view; untouched on failure.
+ * Return: 0 or a negative errno.  Errors: -ENOTSUP the filter is of another kind.
+ * Threads: any; threads may share the view or copy it.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API WEIR_MUST_CHECK int weir_inline_init(struct weir_inline *out, const struct weir_filter *f);
 
 /* ---- the hash ---- */
 
-/* XXH3_64bits_withSeed of eight bytes is two multiplies, rotates and shifts, written out because
- * xxhash.h leaves calls and tests of the length in it that compilers keep. Source:
- * XXH3_len_4to8_64b and XXH3_rrmxmx in xxHash 0.8; tests hold it to XXH3 itself. */
+/* XXH3_64bits_withSeed of eight bytes is two multiplies, rotates and shifts. They are written out,
+ * because xxhash.h has calls and tests of the length there that compilers keep. Source:
+ * XXH3_len_4to8_64b and XXH3_rrmxmx in xxHash 0.8; the tests compare it with XXH3. */
 #define WEIR__HASH8_M UINT64_C(0x9FB21C651E98DF25)
 
-/* What a seed adds to the key: bytes 8 to 15 of XXH3's secret ^ bytes 16 to 23, less the seed
- * with its low half turned into the high. */
+/* The seed's contribution: bytes 8 to 15 of XXH3's secret ^ bytes 16 to 23, minus the seed after
+ * its byte-swapped low half is xor'ed into its high half. */
 WEIR__INLINE uint64_t weir__flip8(uint64_t seed)
 {
 	return UINT64_C(0xC73AB174C5ECD5A2) -
@@ -114,24 +113,25 @@ WEIR__INLINE uint64_t *weir__block(const struct weir_inline *v, uint64_t h)
 	return v->words + 8 * weir__mulhi64(h, v->nblocks);
 }
 
-/* ---- the insert: look at all z words, return if every bit is there, then or; a locked instruction
- *      holds back the loads behind it ---- */
+/* ---- the insert: look at all z words first, since a locked instruction holds back the loads
+ *      behind it; return if every bit is set, else or ---- */
 
 WEIR__INLINE int weir__set(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
 	if (weir__test_narrow(block, r, z, g))
-		/* WEIR_SEEN: a set bit is never written again, so hot keys bounce no line */
+		/* WEIR_SEEN. Nothing is written, so threads with hot keys share their lines. */
 		return 0;
 	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0, mask = weir__word_mask(z, g, 0, r, r2);
-	/* one or decides: exactly one of any number of threads sees its bits go from 0 to 1 */
+	/* The or decides: it sets all bits of the key at once, so of any number of threads exactly
+	 * one sees a bit go from 0 to 1. */
 	if (z == 1)
-		return (mask &
-		        ~weir__word_fetch_or_relaxed(block + weir__word_index(1, 0, r), mask)) != 0;
+		return (mask & ~weir__word_fetch_or_relaxed(block + weir__word_index(1, 0, r),
+		                                            mask)) != 0;
 	WEIR__UNROLL
 	for (unsigned i = 0; i < z; i++)
 		weir__word_or_relaxed(block + weir__word_index(z, i, r),
 		                      weir__word_mask(z, g, i, r, r2));
-	return 1; /* WEIR_NEW: a bit was 0 when it was looked at */
+	return 1; /* WEIR_NEW: the test saw a bit that was 0 */
 }
 
 /* ---- any layout: z and g as variables, one word at a time ---- */
@@ -163,8 +163,8 @@ static inline int weir__set_any(uint64_t *block, uint64_t r, unsigned z, unsigne
 	return 1;
 }
 
-/* ---- the layouts that are compiled with z and g as constants: all that the calculator chooses, for
- *      each z it may be asked for. k = z * g goes up to 20, the fields that r and r2 hold. ---- */
+/* ---- the layouts that are compiled with z and g as constants: for each z the g that the
+ *      calculator chooses. k = z * g is at most 20, since r and r2 hold 20 fields. ---- */
 
 #define WEIR__LAYOUTS(X) \
 	X(1, 3) X(1, 4) X(1, 5) X(1, 6) X(1, 7) X(1, 8) \
@@ -172,9 +172,9 @@ static inline int weir__set_any(uint64_t *block, uint64_t r, unsigned z, unsigne
 	X(4, 1) X(4, 2) X(4, 3) \
 	X(8, 1) X(8, 2)
 
-/* ---- the verbs: the default layout at 1 % and keys of eight bytes inline, the rest behind a call,
- *      so that a caller's loop stays as small as it is quick. No switch: its jump table costs more
- *      than the comparisons where indirect jumps are not predicted. ---- */
+/* ---- the verbs: the default layout at 1 % and keys of eight bytes are inlined, the rest is
+ *      behind a call, so that a caller's loop stays small. There is no switch: where indirect
+ *      jumps are not predicted, its jump table costs more than comparisons. ---- */
 
 #define WEIR__OUTLINE static __attribute__((noinline, unused))
 
@@ -183,7 +183,8 @@ WEIR__OUTLINE uint64_t weir__hash_long(uint64_t seed, const void *key, size_t le
 	return XXH3_64bits_withSeed(key, len, seed);
 }
 
-/* Both at once; of struct weir_inline's two fields side by side compilers make one load. */
+/* z and g compared at once. They are neighbours in struct weir_inline, so compilers load them with
+ * one instruction. */
 #define WEIR__LAYOUT(z, g) ((uint64_t)(g) << 32 | (z))
 #define WEIR__IS(z, g, Z, G) (WEIR__LAYOUT(z, g) == WEIR__LAYOUT(UINT64_C(Z), G))
 
@@ -214,8 +215,7 @@ WEIR__INLINE uint64_t weir_inline_hash(const struct weir_inline *v, const void *
 	                                       weir__hash_long(v->seed, key, len);
 }
 
-/** As weir_contains_hash(): false: certainly not there. The branch on the layout goes the same
- * way every time. */
+/** As weir_contains_hash(). The branch on the layout is always predicted: it never changes. */
 WEIR__INLINE bool weir_inline_contains_hash(const struct weir_inline *v, uint64_t h)
 {
 	const uint64_t *block = weir__block(v, h);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A part of <weir/inline.h>, which includes it: which words and bits of its block a key has, and
- * the test whether all are set, a body for each width of vectors. The layout stands at the head
- * of inline.h. */
+ * A part of <weir/inline.h>, which includes it: the words and bits that a key has in its block, and
+ * the test whether all of them are set, for each width of vectors. The layout is described at the
+ * head of inline.h. */
 #ifndef WEIR_INLINE_TEST_H
 #define WEIR_INLINE_TEST_H
 
@@ -43,7 +43,7 @@ WEIR_BEGIN_DECLS
 /* ---- the derivation: from a hash to words and bits ---- */
 
 WEIR__INLINE uint64_t weir__remix(uint64_t h) { return h * UINT64_C(0x9E3779B97F4A7C15); }
-/* r2 from r: the inverse of the first multiplier, times the second */
+/* r2 from r: times the inverse of the first multiplier, times the second */
 WEIR__INLINE uint64_t weir__remix2(uint64_t r)
 {
 	return r * (UINT64_C(0xF1DE83E19937733D) * UINT64_C(0xD6E8FEB86659FD93));
@@ -89,13 +89,13 @@ WEIR__INLINE uint64_t weir__word_mask(unsigned z, unsigned g, unsigned i, uint64
 	return mask;
 }
 
-/* ---- the test: one body per vector width; z and g are constants at every call ---- */
+/* ---- the test: one body for each vector width; z and g are constants in every call ---- */
 
 #if defined(WEIR__AVX512) || defined(WEIR__AVX2)
 
-/* Four lanes. A group has n lanes of them: 4 when z is 1 or 2 (its word broadcast), 2 when z is
- * 4 (half a line, permuted within 128 bits), 1 when z is 8 (half a line as it is). Part p covers
- * the groups first(p) and up, step s the bits s*n and up of each. */
+/* Four lanes. A group has N of them: 4 if z is 1 or 2 (its word is broadcast), 2 if z is 4 (half a
+ * line, permuted within 128 bits), 1 if z is 8 (half a line as it is). Part p covers the groups
+ * from p * 4/N on, step s the bits of each from s * N on. */
 #define WEIR__LANES4(f) _mm256_set_epi64x(f(3), f(2), f(1), f(0))
 #define WEIR__N (z <= 2 ? 4 : z == 4 ? 2 : 1)
 #define WEIR__GROUP(l) (p * (4 / WEIR__N) + (l) / WEIR__N)
@@ -148,9 +148,9 @@ WEIR__INLINE bool weir__test_avx2(const uint64_t *block, uint64_t r, unsigned z,
 
 #if defined(WEIR__AVX512)
 
-/* Lanes 0 to 7 of part p are the fields 8p to 8p+7 (beyond the last field, field 0 again).
- * vpermq brings each lane its word, vprorvq, which takes its count modulo 64, turns the field's
- * bit down to bit 0, and all lanes are tested at once. */
+/* Lanes 0 to 7 of part p are the fields 8p to 8p+7; beyond the last field they repeat field 0.
+ * vpermq brings each lane its word. vprorvq rotates the field's bit to bit 0; it takes its count
+ * modulo 64. Then all lanes are tested at once. */
 #define WEIR__LANES8(f) _mm512_set_epi64(f(7), f(6), f(5), f(4), f(3), f(2), f(1), f(0))
 #define WEIR__J(l) (p * 8 + (l) < z * g ? p * 8 + (l) : 0)
 #define WEIR__L_SOURCE(l) (long long)(WEIR__J(l) < 10 ? r : r2)
@@ -163,9 +163,10 @@ WEIR__INLINE __m512i weir__part(__m512i line, unsigned p, unsigned z, unsigned g
 {
 	__m512i index = WEIR__LANES8(WEIR__L_BASE);
 	if (z < 8) {
-		/* base | (sector & (8/z - 1)). vpermq reads three bits: with one group they are
-		 * the sector, and with two the bit above the sector is 0 in the first group,
-		 * whose sector is r's top, and set by the base in the second. */
+		/* base | (sector & (8/z - 1)). vpermq reads three bits. With one group they are
+		 * the sector, so the mask is not needed. Nor is it with two groups: the sector of
+		 * the first is the top of r, so the bit above it is 0, and the second group's base
+		 * sets that bit anyway. */
 		__m512i sector = _mm512_srlv_epi64(_mm512_set1_epi64((long long)r),
 		                                   WEIR__LANES8(WEIR__L_SECTOR));
 		index = z <= 2 ? _mm512_or_si512(index, sector) :
@@ -245,8 +246,9 @@ WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsi
 
 #endif
 
-/* The test of one key between other work, an insert or a call: at most 256 bits, since a 512-bit
- * instruction now and then lowers the core's clock (Skylake-SP) for more than it saves. */
+/* The test of one key between other work, such as an insert or a call. It uses at most 256 bits: a
+ * few 512-bit instructions would lower the core's clock (Skylake-SP), which costs more than they
+ * save. */
 WEIR__INLINE bool weir__test_narrow(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
 #if defined(WEIR__AVX512)

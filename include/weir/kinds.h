@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The kinds of filter, and the numbers that say how a filter of a kind is laid out. */
+ * The kinds of filter, and the numbers of their shapes. */
 #ifndef WEIR_KINDS_H
 #define WEIR_KINDS_H
 
@@ -10,54 +10,58 @@
 WEIR_BEGIN_DECLS
 
 /**
- * Every kind, a line each: X(number, CONSTANT, name, summary). The library, the command, the
- * benchmarks and the tests are expanded from this list. The numbers are part of the image format
- * and never change.
+ * Every kind has a line: X(number, CONSTANT, name, summary). The library, the command, the
+ * benchmarks and the tests expand this list. The numbers are part of the image format and never
+ * change.
  */
 #define WEIR_KINDS(X) \
 	X(0, WEIR_BLOCKED, blocked, "one cache line a lookup: the default") \
 	X(1, WEIR_CLASSIC, classic, "k probes over the whole array: least memory below 0.01 %")
 
-/** WEIR_BLOCKED, WEIR_CLASSIC: what the first field of struct weir_shape holds. */
+/** WEIR_BLOCKED, WEIR_CLASSIC and so on: the number of a kind. */
 enum weir_kind_id {
 #define WEIR__CONSTANT(number, constant, name, summary) constant = number,
 	WEIR_KINDS(WEIR__CONSTANT)
 #undef WEIR__CONSTANT
 };
 
-/** How the bits of a filter are laid out: its kind, and the kind's own numbers, 0 past the last. */
+/** How the bits of a filter are laid out: its kind and the kind's own numbers. */
 struct weir_shape {
 	uint32_t kind;     /* enum weir_kind_id */
-	uint32_t field[7]; /* blocked: words_per_key (z), bits_per_word (g); classic: probes (k) */
+	uint32_t field[7]; /* blocked: words_per_key (z), bits_per_word (g);
+	                      classic: probes (k), bits_per_probe (1); 0 past the last */
 };
 
 enum {
-	WEIR_SHAPE_FIELDS = 7,
-	WEIR_SHAPE_TEXT = 80, /* bytes that weir_shape_text() fills at most, with the NUL */
+	WEIR_SHAPE_FIELDS = 7, /* of struct weir_shape */
+	WEIR_SHAPE_TEXT = 80,  /* bytes for weir_shape_text(), with the NUL */
 };
 
 /**
- * The name of a kind: "blocked".
- * Return: a static string; NULL: this library has no kind of that number.
- * Threads: any.  Progress: wait-free.
+ * The name of a kind, such as "blocked".
+ * @kind: enum weir_kind_id.
+ * Return: a static string, or NULL if this library has no such kind.
+ * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API const char *weir_kind_name(uint32_t kind);
 
 /**
- * The name of a number of a kind's shapes, as struct weir_params has it: "words_per_key".
- * @i: field[i] of struct weir_shape.
- * Return: a static string; NULL: the kind has no such number, or there is no such kind.
- * Threads: any.  Progress: wait-free.
+ * The name of a number of a kind's shapes, such as "words_per_key". struct weir_params has a field
+ * of that name, if a caller may choose the number.
+ * @kind: enum weir_kind_id.
+ * @i: names field[i] of struct weir_shape.
+ * Return: a static string, or NULL if there is no such kind or it has no such number.
+ * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API const char *weir_shape_field(uint32_t kind, unsigned i);
 
 /**
- * A shape in words: "2 words of 3 bits a key".
- * @shape: as a plan, statistics or an image's info hold it.
- * @text: receives it; empty on failure.
+ * A shape in words, such as "2 words of 3 bits a key".
+ * @shape: of a plan, of statistics or of an image's info.
+ * @text: receives the words; "" on failure.
  * Return: 0 or a negative errno.
- * Errors: -ENOTSUP this library has no such kind; -EINVAL a shape that the kind does not have.
- * Threads: any.  Progress: wait-free.
+ * Errors: -ENOTSUP this library has no such kind; -EINVAL the kind has no such shape.
+ * Threads: any.  Progress: wait-free.  Cost: under a microsecond.
  */
 WEIR_API WEIR_MUST_CHECK int weir_shape_text(const struct weir_shape *shape,
                                              char text[WEIR_SHAPE_TEXT]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What to create, and the calculator that says what it will cost. */
+ * The parameters of a filter, and the calculator of what it will cost. */
 #ifndef WEIR_PARAMS_H
 #define WEIR_PARAMS_H
 
@@ -10,7 +10,7 @@
 
 WEIR_BEGIN_DECLS
 
-/** weir_params.flags */
+/** For flags in struct weir_params. */
 enum weir_flags {
 	WEIR_HUGETLB = 1u << 0,       /* from the reserved huge-page pool, or fail with -ENOMEM */
 	WEIR_NO_HUGE_PAGES = 1u << 1, /* ask the kernel for small pages */
@@ -20,10 +20,11 @@ enum weir_flags {
 /**
  * What to create. Start from WEIR_PARAMS_INIT, then set fields; 0 always means "not given".
  *
- * Of capacity, fp_rate and max_bytes give two and the third follows. Give all three and max_bytes
- * is a limit: creation fails with -EFBIG if the filter would need more.
+ * Give two of capacity, fp_rate and max_bytes, and the third follows. If all three are given,
+ * max_bytes is a limit: creation fails with -EFBIG if the filter would need more.
  *
- * Of the numbers of its shape a kind takes those that weir_shape_field() names, and refuses others.
+ * words_per_key, bits_per_word and probes choose the shape; where they are 0, the library chooses.
+ * A kind takes those that weir_shape_field() names and refuses the others.
  */
 struct weir_params {
 	size_t struct_size;     /* sizeof(struct weir_params), set by WEIR_PARAMS_INIT */
@@ -32,13 +33,13 @@ struct weir_params {
 	uint64_t capacity;      /* keys the filter is to hold at fp_rate: 1 to 2^48 */
 	double fp_rate;         /* false positives among absent keys, when full: 1e-9 to 0.5 */
 	uint64_t max_bytes;     /* bytes of bits: 64 to 2^46 */
-	uint32_t words_per_key; /* blocked: z = 1, 2, 4 or 8 words of its line a key touches */
-	uint32_t bits_per_word; /* blocked: g, bits a key sets in each of those words */
+	uint32_t words_per_key; /* blocked: z, words of its line that a key touches: 1, 2, 4, 8 */
+	uint32_t bits_per_word; /* blocked: g, bits that a key sets in each of those words */
 	uint64_t seed;          /* of the hash; 0: random */
-	void *memory;           /* where the bits go: 64-byte aligned, zeroed by weir_create,
-	                           outlives the filter; NULL: own memory */
+	void *memory;           /* for the bits: 64-byte aligned, zeroed by weir_create(), must
+	                           outlive the filter; NULL: the library allocates */
 	size_t memory_bytes;    /* bytes at memory: at least weir_plan's bytes */
-	uint32_t probes;        /* classic: k, bits a key sets and a lookup tests, 1 to 32 */
+	uint32_t probes;        /* classic: k, bits that a key sets: 1 to 32 */
 	uint32_t reserved;      /* 0 */
 };
 
@@ -47,15 +48,15 @@ struct weir_params {
 
 /** What a filter of given parameters will be. Start from WEIR_PLAN_INIT. */
 struct weir_plan {
-	size_t struct_size;     /* sizeof(struct weir_plan) */
+	size_t struct_size;      /* sizeof(struct weir_plan) */
 	struct weir_shape shape; /* its kind and the kind's own numbers */
-	uint32_t shards;        /* contiguous runs of lines, a power of two */
-	uint64_t capacity;      /* keys */
-	uint64_t bytes;         /* of bits, a multiple of 64 */
-	double bits_per_key;    /* bytes * 8 / capacity */
-	double fp_rate;         /* expected at capacity with these bytes, by the kind's formula */
-	double fp_rate_floor;   /* no filter over 64-bit hashes does better: capacity / 2^64 */
-	const char *reason;     /* a static sentence: why this shape */
+	uint32_t shards;         /* contiguous runs of lines, a power of two */
+	uint64_t capacity;       /* keys */
+	uint64_t bytes;          /* of bits, a multiple of 64 */
+	double bits_per_key;     /* bytes * 8 / capacity */
+	double fp_rate;          /* expected at capacity with these bytes, by the kind's formula */
+	double fp_rate_floor;    /* capacity / 2^64: no filter over 64-bit hashes does better */
+	const char *reason;      /* a static sentence: why this shape */
 };
 
 #define WEIR_PLAN_INIT { sizeof(struct weir_plan), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0 }
@@ -65,21 +66,23 @@ struct weir_plan {
  * @params: as for weir_create(); memory and seed are ignored.
  * @out: the plan; its struct_size must be set (WEIR_PLAN_INIT).
  * Return: 0 or a negative errno.
- * Errors: -EINVAL a parameter out of its range, or fewer than two given; -EFBIG it needs more than
- *   max_bytes; -ENOTSUP an unknown kind. weir_error_detail() names parameter, value and range.
- * Threads: any.  Progress: wait-free.  Cost: under 10 ms, some milliseconds of pure arithmetic.
+ * Errors: -EINVAL a parameter is out of its range, or fewer than two are given; -EFBIG the filter
+ *   needs more than max_bytes; -ENOTSUP an unknown kind. weir_error_detail() names the parameter,
+ *   its value and its range.
+ * Threads: any.  Progress: wait-free.  Cost: some milliseconds of arithmetic, under 10.
  * Source: Putze, Sanders, Singler 2007 (blocked); Lang, Neumann, Kemper, Boncz 2019
  *   (cache-sectorized).
  */
 WEIR_API WEIR_MUST_CHECK int weir_plan(const struct weir_params *params, struct weir_plan *out);
 
 /**
- * Ask for a shape: sets the kind, and those of its numbers that can be asked for.
- * @params: from WEIR_PARAMS_INIT; the rest of it stays.
- * @shape: as a plan, statistics or an image's info hold it.
+ * Ask for a shape: sets kind, words_per_key, bits_per_word and probes. A number that the kind does
+ * not have becomes 0.
+ * @params: from WEIR_PARAMS_INIT; its other fields stay. Untouched on failure.
+ * @shape: of a plan, of statistics or of an image's info.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL struct_size, or a shape that the kind does not have; -ENOTSUP an unknown kind.
- * Threads: any.  Progress: wait-free.
+ * Errors: -EINVAL struct_size, or the kind has no such shape; -ENOTSUP an unknown kind.
+ * Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API WEIR_MUST_CHECK int weir_params_ask(struct weir_params *params,
                                              const struct weir_shape *shape);

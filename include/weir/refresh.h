@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * A handle's filter from an image file that somebody replaces: taken over once, or followed by a
- * thread of the library's.
+ * Replace a handle's filter by an image file, whenever somebody replaces that file. follow.h has a
+ * thread that does so.
  *
- * The image's maker reads the record of what the set should hold at some moment; the file is taken
- * over later. A key inserted through the handle before or during weir_handle_refresh() is kept if
- * the image has it, or if carry is set; one whose insert begins after weir_handle_refresh() has
- * returned is kept in any case. A server that inserts while it follows a file sets carry, or has a
- * file maker that reads the same record as it writes.
+ * The image is made at one moment and taken over at a later one. A key whose insert through the
+ * handle began before weir_handle_refresh() returned is kept if the image has it or carry is set. A
+ * key inserted later is kept in any case. So a server that inserts keys of its own either sets
+ * carry, or also writes them to the record from which the images are made.
  */
 #ifndef WEIR_REFRESH_H
 #define WEIR_REFRESH_H
@@ -15,42 +14,40 @@
 
 WEIR_BEGIN_DECLS
 
+/** Start from WEIR_REFRESH_OPTIONS_INIT. */
 struct weir_refresh_options {
-	size_t struct_size;  /* sizeof(struct weir_refresh_options) */
-	/* refuse if all filters together would have more bytes of bits; 0: no limit */
-	uint64_t max_bytes;
-	/* or the current filter's bits into the new one: nothing inserted is lost, and nothing
-	 * ever leaves the set; kind, size and layout must be equal */
-	bool carry;
-	bool keep_previous;  /* as in struct weir_reload_options */
-	bool defer_free;
-	struct weir_gate gate;
+	size_t struct_size;    /* sizeof(struct weir_refresh_options) */
+	uint64_t max_bytes;    /* of bits, all filters together; 0: no limit */
+	bool carry;            /* merge the current filter into the new one, which must have its
+	                          kind, size and shape: no insert is lost, no key ever leaves */
+	bool keep_previous;    /* as in struct weir_reload_options */
+	bool defer_free;       /* likewise */
+	struct weir_gate gate; /* likewise */
 };
 #define WEIR_REFRESH_OPTIONS_INIT \
-	{ \
-		sizeof(struct weir_refresh_options), 0, false, false, false, WEIR_GATE_INIT \
-	}
+	{ sizeof(struct weir_refresh_options), 0, false, false, false, WEIR_GATE_INIT }
 
 /**
- * If the file is another than at the last call (or this is the first): check it, map it, ask the
- * gate, swap. A plain image is mapped (weir_map(): for files that are replaced by renaming, as
- * weir_save() does, never written in place), privately if the current filter takes inserts, else
- * read-only; a compressed one is read into memory.
+ * If the file has changed since the last call, or this is the first: check it, map it, ask the gate
+ * and swap. A plain image is mapped by weir_map(), so replace the file by renaming, as weir_save()
+ * does; never write to it in place. The mapping is private if the current filter takes inserts,
+ * else read-only. A compressed image is read into memory.
  * @path: of an image with the seed of the current filter (weir build --like, weir_params.seed).
- * Return: 1 swapped; 0 the file has not changed, also when it was refused before; or a negative
- *   errno: current goes on serving, and the same file is not looked at again: its refusal is told
- *   once.
- * Errors: remembered are verdicts on the file: -EBADMSG, -ENOTSUP and -EINVAL as weir_map() and
- *   weir_load(), -EISDIR, -EBUSY marked live, -EINVAL another seed, or carry between different
- *   layouts, -EROFS carry into a mapping that is read-only as the current one is, -ECANCELED the
- *   gate. All else is tried again: -EBUSY a reload or another refresh runs, -EDEADLK inside a
- *   section, -EFBIG (what is held may become less), -ENOMEM, -EMFILE, and what stat, open and read
- *   answer (-ENOENT, -EACCES, -EIO ...).
- * Threads: any one.  Progress: blocking (the file, a grace period).  Cost: reads the whole file
- *   once, to check it.
+ * Return: 1 swapped; 0 the file has not changed, even if it was refused; or a negative errno, and
+ *   the current filter stays.
+ * Errors: some are verdicts on the file. The call reports them once and returns 0 until the file
+ *   changes: -EBADMSG, -ENOTSUP, -EINVAL as weir_map() and weir_load(); -EISDIR; -EBUSY marked
+ *   live; -EINVAL another seed, or carry between different shapes; -EROFS carry into a read-only
+ *   mapping; -ECANCELED the gate refused.
+ *   After all others the next call tries the file again: -EBUSY a reload or another refresh runs;
+ *   -EDEADLK inside a read-side section; -EFBIG more than max_bytes allows now; -ENOMEM; -EMFILE;
+ *   and the errno of stat, open and read (-ENOENT, -EACCES, -EIO ...).
+ * Threads: as weir_reload_begin().  Progress: blocking (the file, a grace period).
+ * Cost: reads the whole file once, to check it.
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_refresh(struct weir_handle *h, const char *path);
-/** As weir_handle_refresh(). @options: NULL for the defaults. */
+/** As weir_handle_refresh(), with @options: NULL for the defaults. Errors: -EINVAL an option is out
+ * of its range; this is no verdict on the file. */
 WEIR_API WEIR_MUST_CHECK int weir_handle_refresh_with(struct weir_handle *h, const char *path,
                                                       const struct weir_refresh_options *options);
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * A set that is too large to hold twice, replaced one shard at a time: the peak is the set and one
- * shard.
+ * A set that is too large to hold twice. It is replaced one shard at a time, so its peak is the set
+ * and one shard.
  *
- * A key lives in one shard, so every lookup is answered wholly by the old contents or wholly by the
- * new ones of its shard. The set as a whole is mixed while a replacement runs: some shards new,
- * some old; that is the weaker promise of this form. What handle.h promises to inserts holds here
- * shard by shard: weir_rolling_begin() of the key's shard stands where weir_reload_begin() stands
- * there.
+ * A key lives in one shard. So a lookup sees either the old contents of that shard or the new ones,
+ * never a mixture. The set as a whole is a mixture while a replacement runs: some shards are new,
+ * some old. In this the promise is weaker than a handle's. The promise of handle.h to inserts holds
+ * for each shard, with weir_rolling_begin() of the key's shard in place of weir_reload_begin().
  *
- * Each shard is a filter with a record of its own behind a table, so a lookup costs one load more
- * than through a handle. Filters and handles that are not made for rolling pay nothing.
+ * A table leads to each shard's own handle, so a lookup costs one load more than through one
+ * handle. Filters and handles outside a rolling set pay nothing.
  */
 #ifndef WEIR_ROLLING_H
 #define WEIR_ROLLING_H
@@ -22,92 +21,116 @@ struct weir_rolling;
 
 /**
  * Make an empty set.
+ * @out: receives the set; untouched on failure.
  * @params: of the whole set, as for weir_create(); memory must be NULL. Each shard has room for its
- *   share of the capacity and the spread of random hashes, and takes its share of max_bytes at
- *   most.
+ *   share of the capacity and the spread of random hashes. Its limit is its share of max_bytes.
  * @shards: a power of two from 2 to 65536.
  * @flavor: as for weir_handle_create().
- * Return: 0 or a negative errno.  Errors: as weir_create(); -EINVAL shards, or memory given.
- * Threads: any.
+ * Return: 0 or a negative errno.
+ * Errors: as weir_create(); -EINVAL @shards, memory, or max_bytes below 64 a shard.
+ * Threads: any.  Order: publish the set with release order.  Progress: blocking (memory).
+ * Cost: as weir_create() of each shard.
  */
 WEIR_API WEIR_MUST_CHECK int weir_rolling_create(struct weir_rolling **out,
                                                  const struct weir_params *params, uint32_t shards,
                                                  const struct rcu_flavor_struct *flavor);
-/** As weir_handle_destroy(), of all shards. */
+/** As weir_handle_destroy(), of the whole set. */
 WEIR_API int weir_rolling_destroy(struct weir_rolling *set);
 
-/** As weir_hash(): the hash that the _hash verbs take; one seed for all shards and for ever. */
+/** As weir_hash(): the hash for the _hash verbs. All shards have one seed, which never changes. */
 WEIR_API uint64_t weir_rolling_hash(const struct weir_rolling *set, const void *key, size_t len);
-/** The shard of a hash: its top bits. A loader that partitions its source by this reads it once
- * instead of once a shard. */
+/**
+ * The shard of a hash: its top bits. A loader that sorts its source by shard first reads it once
+ * instead of once for each shard.
+ * Return: 0 to weir_rolling_shards() - 1.
+ * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
+ */
 WEIR_API uint32_t weir_rolling_shard(const struct weir_rolling *set, uint64_t hash);
-/** How many shards there are. */
+/** The number of shards.  Errors: none.  Threads: any.  Progress: wait-free.  Cost: a load. */
 WEIR_API uint32_t weir_rolling_shards(const struct weir_rolling *set);
 
-/** As weir_handle_contains() and weir_handle_insert() of the key's shard: Threads, Order,
- * Progress as there. */
+/** As weir_handle_contains(), of the key's shard. */
 WEIR_API bool weir_rolling_contains(const struct weir_rolling *set, const void *key, size_t len);
+/** As weir_handle_contains_hash(), of the hash's shard. */
 WEIR_API bool weir_rolling_contains_hash(const struct weir_rolling *set, uint64_t hash);
+/** As weir_handle_insert(), of the key's shard. */
 WEIR_API int weir_rolling_insert(struct weir_rolling *set, const void *key, size_t len);
+/** As weir_handle_insert_hash(), of the hash's shard. */
 WEIR_API int weir_rolling_insert_hash(struct weir_rolling *set, uint64_t hash);
-/** Batches, as in filter.h: the lines of 64 keys are fetched together, so their misses overlap;
- * in cache no faster than single verbs. One section a call: keep it below some million keys. */
+/**
+ * As weir_contains_hashes(). The call is one section, so keep it below some million keys.
+ * Threads, Order, Progress: as weir_handle_contains().
+ * Cost: the lines of 64 keys are fetched together, so that their cache misses overlap. In cache it
+ *   is no faster than single lookups.
+ */
 WEIR_API size_t weir_rolling_contains_hashes(const struct weir_rolling *set, const uint64_t *hashes,
                                              size_t n, uint64_t *bitmap);
+/**
+ * As weir_rolling_contains_hashes(), of inserts.
+ * @bitmap, Return: as weir_insert_hashes(). After an error some keys may have been inserted.
+ * Errors: as weir_handle_insert().
+ */
 WEIR_API int64_t weir_rolling_insert_hashes(struct weir_rolling *set, const uint64_t *hashes,
                                             size_t n, uint64_t *bitmap);
 
 /**
- * The current filter of a shard, in the caller's own read-side section, as weir_handle_get(): for
- * statistics, and for saving it shard by shard. Its own hashes are the set's, rotated left by
- * log2(shards) bits.
+ * As weir_handle_get(), of a shard: for statistics, and to save the set shard by shard. The shard's
+ * hashes are those of the set, rotated left by log2(shards) bits.
+ * @shard: 0 to weir_rolling_shards() - 1; not checked.
  */
 WEIR_API const struct weir_filter *weir_rolling_get(const struct weir_rolling *set, uint32_t shard);
 
 /**
- * Begin the replacement of one shard. The reload is used as any other: weir_reload_insert*() with
- * keys or hashes of the whole set, of which those of other shards are passed over (answered
- * WEIR_SEEN), so the loader may offer its whole source each time; weir_reload_copy(), _commit(),
- * _abort().
- * @options: as for weir_reload_begin(); params, max_bytes, keep_previous and defer_free are
- *   refused: the set's size is fixed, and so is its peak (but an abort inside a read-side section
- *   frees its shard after that section, whatever begins meanwhile).
- * Return: 0 or a negative errno.  Errors: -EBUSY another shard's replacement is open; -EINVAL the
- *   shard, or those options; as weir_reload_begin().
- * Threads: any one.  Progress: blocking (a grace period).
+ * Begin to replace one shard. Use the reload as any other. weir_reload_insert*() takes keys or
+ * hashes of the whole set and passes over those of other shards (a single one is answered
+ * WEIR_SEEN), so the loader may offer its whole source to each shard.
+ * @out: receives the reload; untouched on failure.
+ * @shard: 0 to weir_rolling_shards() - 1.
+ * @options: as for weir_reload_begin(), but params, max_bytes, keep_previous and defer_free are
+ *   refused: the size of the set is fixed, and so is its peak. (An abort inside a read-side section
+ *   frees its shard after that section, even if another replacement has begun by then.)
+ * Return: 0 or a negative errno.
+ * Errors: as weir_reload_begin(); -EBUSY another shard is being replaced; -EINVAL @shard, or an
+ *   option that is refused.
+ * Threads: any; one replacement at a time.  Progress: blocking (memory, a grace period).
  */
 WEIR_API WEIR_MUST_CHECK int weir_rolling_begin(struct weir_reload **out, struct weir_rolling *set,
                                                 uint32_t shard,
                                                 const struct weir_reload_options *options);
 
-/** Offers the source to one shard's reload. Return: 0, or a negative errno to stop. */
+/** Offers the source to the reload of one shard. Return: 0, or a negative errno to stop. */
 typedef int weir_rolling_fill_fn(struct weir_reload *r, uint32_t shard, void *context);
 /**
  * Replace all shards, one after another: begin, @fill, commit.
- * Return: 0 or what failed first: then the shards before are new, that one and those after it old;
- *   calling again is harmless.
- * Errors: as weir_rolling_begin(), weir_reload_commit(); what @fill returned.
+ * @options: as for weir_rolling_begin().
+ * @fill: called once for each shard, with @context.
+ * Return: 0 or the first failure. Then the shards before it are new, that one and those after it
+ *   are old, and you may call again.
+ * Errors: as weir_rolling_begin() and weir_reload_commit(); the answer of @fill.
+ * Threads, Progress: as weir_rolling_begin().
  */
 WEIR_API WEIR_MUST_CHECK int weir_rolling_reload(struct weir_rolling *set,
                                                  const struct weir_reload_options *options,
                                                  weir_rolling_fill_fn *fill, void *context);
 
-/** What the set holds. Start from WEIR_ROLLING_STATS_INIT. */
+/** A set's figures. Start from WEIR_ROLLING_STATS_INIT. */
 struct weir_rolling_stats {
-	size_t struct_size;
-	uint32_t shards;
+	size_t struct_size;       /* sizeof(struct weir_rolling_stats) */
+	uint32_t shards;          /* as given to weir_rolling_create() */
 	uint64_t bytes;           /* of bits, with the shard that is being made */
-	uint64_t oldest, newest;  /* generation of the shards: how often each was replaced, and 1 */
+	uint64_t oldest, newest;  /* generations of shards: 1, then one more with each commit */
 	double fill, fill_max;    /* share of bits set: of the set, of the fullest shard */
-	double keys_estimated;
-	double fp_rate_estimated; /* of a random absent key now */
+	double keys_estimated;    /* distinct keys, from the fill */
+	double fp_rate_estimated; /* of random absent keys now */
 };
 #define WEIR_ROLLING_STATS_INIT \
-	{ \
-		sizeof(struct weir_rolling_stats), 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0 \
-	}
-/** Return: 0 or -EINVAL (struct_size).  Threads: any, registered.  Progress: wait-free.  Cost: as
- *   weir_stats() of each shard. */
+	{ sizeof(struct weir_rolling_stats), 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0 }
+/**
+ * The set's figures now.
+ * @out: from WEIR_ROLLING_STATS_INIT.
+ * Return: 0 or a negative errno.  Errors: -EINVAL struct_size.
+ * Threads, Progress: as weir_handle_contains().  Cost: as weir_stats() of each shard.
+ */
 WEIR_API WEIR_MUST_CHECK int weir_rolling_stats(const struct weir_rolling *set,
                                                 struct weir_rolling_stats *out);
 

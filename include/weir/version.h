@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The version of the headers and of the library that was linked. */
+ * The versions of the headers and of the library in use. */
 #ifndef WEIR_VERSION_H
 #define WEIR_VERSION_H
 

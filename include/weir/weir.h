@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * All of weir but the opt-in inline.h. */
+ * All headers of weir, except the opt-in inline.h. */
 #ifndef WEIR_WEIR_H
 #define WEIR_WEIR_H
 

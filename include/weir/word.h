@@ -3,22 +3,22 @@
  * of them.
  *
  * B1  A bit of a live blocked or classic filter only goes from 0 to 1.
- *     An insert that happens-before a lookup is seen by it: both are accesses to the same word, and
- *     coherence (C11 5.1.2.4p18-19) forbids the lookup to read a value older than the one the
- *     insert left; no later value has the bit cleared. An insert without such an edge is concurrent
- *     with the lookup, and either answer is right. No word's value says anything about another
- *     word, so nothing needs acquire or release.
- *     What breaks without it: a plain load-or-store loses the bits that another thread set in
- *       between (a false negative).
- * B2  Words are 64-bit atomics. A vector load of a cache line is eight of those and need not be
+ *     A lookup sees every insert that happens-before it. Both access the same word, and coherence
+ *     (C11 5.1.2.4p18-19) forbids the lookup to read a value older than the one the insert left. No
+ *     later value has the bit cleared. An insert without such an edge is concurrent with the
+ *     lookup, and either answer is right. The value of a word implies nothing about another word,
+ *     so nothing needs acquire or release.
+ *     Breaks without it: a plain load, or and store would lose the bits that another thread set in
+ *     between (a false negative).
+ * B2  Words are 64-bit atomics. A vector load of a cache line counts as eight loads. It need not be
  *     one: by B1 each word may be read at its own time. x86-64 and AArch64 never tear an aligned
- *     64-bit lane of a vector load. ThreadSanitizer does not know this, so its builds take the
+ *     64-bit lane of a vector load. ThreadSanitizer does not know this, so its builds use the
  *     scalar code.
- * B3  In memory a word is little-endian on every machine, as in the image: one mapping serves both
- * byte orders.
+ * B3  In memory a word is little-endian on every machine, as in the image. So machines of both byte
+ *     orders can map one image.
  *
- * Tested by: tests/schedule (every interleaving and stale read, with bugs planted to see that it
- * finds them), tests/stress.
+ * Tested by tests/schedule (every interleaving and stale read, with planted bugs that it must find)
+ * and tests/stress.
  */
 #ifndef WEIR_WORD_H
 #define WEIR_WORD_H
@@ -59,9 +59,9 @@ WEIR__INLINE void weir__word_or_relaxed(uint64_t *word, uint64_t mask)
 #endif
 }
 
-/* As weir__word_or_relaxed, and the value before: of any number of threads one alone sees the
- * bit go from 0 to 1. Dearer on x86-64, where an or that answers is a compare-and-swap loop;
- * bounded by the bits of the word, since each lost round sets one. */
+/* As weir__word_or_relaxed, but returns the value before: of any number of threads exactly one sees
+ * a bit go from 0 to 1. It costs more on x86-64, where an or with an answer is a compare-and-swap
+ * loop. The loop is bounded by the bits of the word, since each lost round has set one. */
 WEIR__INLINE uint64_t weir__word_fetch_or_relaxed(uint64_t *word, uint64_t mask)
 {
 #ifdef __cplusplus
