@@ -18,9 +18,17 @@ static unsigned bits_of(const struct reference *ref, uint64_t hash,
 
 #define SHAPE(k) { WEIR_CLASSIC, { k, 1 } }
 static const struct test_shape shapes[] = {
-	{ SHAPE(1), false },  { SHAPE(2), false },  { SHAPE(3), false },  { SHAPE(5), false },
-	{ SHAPE(7), true },   { SHAPE(8), false },  { SHAPE(10), false }, { SHAPE(13), false },
-	{ SHAPE(17), false }, { SHAPE(31), false }, { SHAPE(32), true },
+	{ .shape = SHAPE(1) },
+	{ .shape = SHAPE(2) },
+	{ .shape = SHAPE(3) },
+	{ .shape = SHAPE(5) },
+	{ .shape = SHAPE(7), .main = true },
+	{ .shape = SHAPE(8) },
+	{ .shape = SHAPE(10) },
+	{ .shape = SHAPE(13) },
+	{ .shape = SHAPE(17) },
+	{ .shape = SHAPE(31) },
+	{ .shape = SHAPE(32), .main = true },
 };
 
 static const struct test_layout layouts[] = { { .name = "classic", .huge_keys = 500009 } };

@@ -18,6 +18,7 @@
 struct test_shape {
 	struct weir_shape shape;
 	bool main; /* one of those that the long tests take */
+	bool bulk; /* stress/test_bulk.c takes it: the kind commutes, and its kernel has L1 */
 };
 
 /* stress/, property/, unit/: what is asked for, the rest is chosen. */

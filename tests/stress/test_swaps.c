@@ -108,7 +108,7 @@ static void work(void *shared, unsigned thread)
 
 static void run(const struct stress *options, bool keep_previous, bool defer_free)
 {
-	static const struct layout layout = { "blocked z=2", WEIR_BLOCKED, 2, 0, false };
+	struct layout layout = stress_layout(0);
 	struct swaps s = { .flavor = options->flavor,
 	                   .swaps = options->operations,
 	                   .keep_previous = keep_previous,
