@@ -50,9 +50,10 @@ def compile_library(tree, out, only=None):
 
 def compile_test(out):
     out.mkdir()
-    for name in TEST_SOURCES:
-        how = INSTRUMENT if name in INSTRUMENTED else ['-O2']
-        subprocess.run(CC + how + ['-I', ROOT / 'include', '-c', SCHEDULE / f'{name}.c', '-o', out / f'{name}.o'], check=True)
+    for source in [SCHEDULE / f'{name}.c' for name in TEST_SOURCES] + sorted((ROOT / 'tests/kinds').glob('*.c')):
+        how = INSTRUMENT if source.stem in INSTRUMENTED else ['-O2']
+        made = out / f'{source.parent.name}_{source.stem}.o'
+        subprocess.run(CC + how + ['-I', ROOT / 'include', '-c', source, '-o', made], check=True)
 
 
 def link(work, objects, out):
