@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <weir/weir.h>
+#include "can.h"
 #include "reference.h"
 
 /* A list in a struct: { its rows, how many }. */
@@ -51,6 +52,7 @@ struct test_kind {
 	uint32_t id;    /* enum weir_kind_id */
 	bool every_isa; /* it has kernels of its own for each instruction set */
 	bool commutes;  /* in whatever order keys are inserted, the array is the same */
+	bool coarse;    /* its rates come in steps: a filter may be much better than asked */
 
 	struct reference_kind reference;
 	unsigned bits_per_key; /* of the filters that are compared with the reference; 0: 12 */
@@ -79,14 +81,5 @@ const struct test_kind *test_kind_of(uint32_t id);
 
 /* Parameters that ask for a kind and the numbers of a row. */
 struct weir_params test_params(const struct test_kind *kind, const struct weir_params *ask);
-
-/* What a filter's kind can do: asked of the library, nothing is changed. */
-bool test_takes_inserts(struct weir_filter *f);
-bool test_can_remove(struct weir_filter *f);
-bool test_can_count(const struct weir_filter *f);
-
-/* Keys of these hashes into an empty filter: by inserts, or where its kind takes none, by
- * weir_build() of another in its place. 0 or a negative errno. */
-int test_fill(struct weir_filter **f, const uint64_t *hashes, size_t n);
 
 #endif

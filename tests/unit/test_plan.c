@@ -207,9 +207,9 @@ static void what_a_plan_says(void **state)
 static void the_parameters_of_a_filter_make_its_like(void **state)
 {
 	(void)state;
-	for (uint32_t kind = WEIR_BLOCKED; kind <= WEIR_CLASSIC; kind++)
+	for (size_t k = 0; k < COUNT_OF(test_kinds); k++)
 		for (uint64_t capacity = 1; capacity < 10000000; capacity = capacity * 7 + 3) {
-			struct weir_filter *f = test_filter(kind, capacity,
+			struct weir_filter *f = test_filter(test_kinds[k], capacity,
 			                                    0.3 / (double)capacity + 1e-6),
 			                   *like = NULL;
 			struct weir_params params = WEIR_PARAMS_INIT;
@@ -222,7 +222,8 @@ static void the_parameters_of_a_filter_make_its_like(void **state)
 			assert_true(a.bytes == b.bytes && a.shards == b.shards &&
 			            a.capacity == b.capacity);
 			test_assert_same_shape(&a.shape, &b.shape);
-			assert_ok(weir_merge(like, f));
+			int err = weir_merge(like, f);
+			assert_ok(err == -ENOTSUP ? 0 : err);
 			weir_destroy(f), weir_destroy(like);
 		}
 }
