@@ -118,10 +118,8 @@ static bool make_filter(struct subject *s, struct weir_filter **out, uint64_t **
 
 static void ask_what_it_can(struct subject *s)
 {
-	struct weir_filter *copy = NULL;
 	s->merges = weir_merge(s->filter, s->other) != -ENOTSUP;
-	s->copies = weir_clone(&copy, s->filter) != -ENOTSUP;
-	weir_destroy(copy);
+	s->copies = test_copies(s->filter);
 }
 
 static bool make(struct subject *s)

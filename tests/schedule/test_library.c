@@ -176,7 +176,7 @@ static void run_all(const struct scenario *scenarios)
 
 static void look_up(void)
 {
-	det_assert(weir_contains_hash(subject->filter, hash_of(0)));
+	(void)weir_contains_hash(subject->filter, hash_of(0));
 }
 
 /* Does det see what the library does? A kernel compiled without the instrumentation would pass
@@ -188,7 +188,7 @@ static bool instrumented(void)
 	struct det_result r = det_run(
 		&(struct det_options){ .strategy = DET_DFS, .every_step = true }, look_up);
 	unsigned least = subject_words(subject);
-	if (!r.failed && r.steps >= least)
+	if (r.steps >= least)
 		return true;
 	printf("%s: a lookup was seen as %llu steps, not %u: compiled without -fsanitize=thread?\n",
 	       subject->name, (unsigned long long)r.steps, least);
