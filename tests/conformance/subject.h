@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 #include <weir/weir.h>
-#include "kind.h"
+#include "../kinds/kind.h"
 
 /* What cmocka passes to each test. */
 struct subject_layout {

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
-#include "kind.h"
+#include "../kinds/kind.h"
 
 enum { OTHERS = 20000 };
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include "../test.h"
-#include "kind.h"
+#include "../kinds/kind.h"
 
 enum { PIECE = 1000, MOST_THREADS = 2, ABSENT = 20000 };
 enum way { ONE_BY_ONE, FIXED, HASHES, LOAD, WAYS };

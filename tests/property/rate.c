@@ -6,7 +6,7 @@
  * memory is wasted. Seeds are fixed: a figure that is seen once is seen again. */
 #include <math.h>
 #include "../test.h"
-#include "kind.h"
+#include "../kinds/kind.h"
 
 enum { PIECE = 1 << 16 };
 static uint64_t piece[PIECE];

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <weir/weir.h>
-#include "kind.h"
+#include "../kinds/kind.h"
 
 struct rcu_flavor_struct;
 

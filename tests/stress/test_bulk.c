@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <sys/uio.h>
 #include "../test.h"
-#include "kind.h"
+#include "../kinds/kind.h"
 
 enum { BYTES = 32 << 20, KEYS = 3 << 19, WIDE = 12 };
 

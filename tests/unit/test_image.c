@@ -4,7 +4,7 @@
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
-#include "kind.h"
+#include "../kinds/kind.h"
 
 static char other[4096];
 

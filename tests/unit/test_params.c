@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
-#include "kind.h"
+#include "../kinds/kind.h"
 
 static struct weir_params good(void)
 {

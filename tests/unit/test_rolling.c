@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sys/uio.h>
 #include "../test.h"
-#include "kind.h"
+#include "../kinds/kind.h"
 
 enum { KEYS = 100000, SHARDS = 8 };
 
