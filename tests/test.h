@@ -16,6 +16,7 @@
 #include <ftw.h>
 #include <cmocka.h>
 #include <weir/weir.h>
+#include "kinds/can.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

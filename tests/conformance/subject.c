@@ -6,53 +6,25 @@
 #include "subject.h"
 
 #define SEED UINT64_C(0xfeedfacecafebeef)
-#define BLOCKED(z, g) { "blocked", WEIR_BLOCKED, z, g, LONG(z, g) }
-#define LONG(z, g) (g == 2 || (z == 2 && g == 3) || g == 10 || z * g == 20)
-#define CLASSIC(k, main) { "classic", WEIR_CLASSIC, k, 1, main }
-
-static struct subject_layout layouts[] = {
-	BLOCKED(1, 1), BLOCKED(1, 2), BLOCKED(1, 3), BLOCKED(1, 4), BLOCKED(1, 5),
-	BLOCKED(1, 6), BLOCKED(1, 7), BLOCKED(1, 8), BLOCKED(1, 9), BLOCKED(1, 10),
-	BLOCKED(2, 1), BLOCKED(2, 2), BLOCKED(2, 3), BLOCKED(2, 4), BLOCKED(2, 5),
-	BLOCKED(2, 6), BLOCKED(2, 7), BLOCKED(2, 8), BLOCKED(2, 9), BLOCKED(2, 10),
-	BLOCKED(4, 1), BLOCKED(4, 2), BLOCKED(4, 3), BLOCKED(4, 4), BLOCKED(4, 5),
-	BLOCKED(8, 1), BLOCKED(8, 2),
-	CLASSIC(1, false), CLASSIC(2, false), CLASSIC(3, false), CLASSIC(5, false),
-	CLASSIC(7, true), CLASSIC(8, false), CLASSIC(10, false), CLASSIC(13, false),
-	CLASSIC(17, false), CLASSIC(31, false), CLASSIC(32, true),
-};
-_Static_assert(COUNT_OF(layouts) <= SUBJECT_MOST_LAYOUTS, "make SUBJECT_MOST_LAYOUTS larger");
-
-size_t subject_layouts(void)
-{
-	return COUNT_OF(layouts);
-}
-
-struct subject_layout *subject_layout(size_t i)
-{
-	return &layouts[i];
-}
 
 static void stats_assert(const struct weir_filter *f, const struct subject_layout *layout)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
 	assert_ok(weir_stats(f, &stats));
-	assert_int_equal(stats.shape.kind, layout->kind);
-	assert_int_equal(stats.shape.field[0], layout->z);
-	assert_int_equal(stats.shape.field[1], layout->g);
-	if (layout->kind == WEIR_BLOCKED) /* the classic kind is scalar everywhere */
+	test_assert_same_shape(&stats.shape, layout->shape);
+	if (layout->kind->every_isa)
 		assert_string_equal(stats.isa, getenv("WEIR_ISA"));
 }
 
 struct subject subject_make(const struct subject_layout *layout, uint64_t lines)
 {
-	struct subject s = { .layout = layout };
+	struct subject s = { .kind = layout->kind };
+	unsigned bits_per_key = layout->kind->bits_per_key ? layout->kind->bits_per_key : 12;
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	assert_ok(weir_params_ask(&params, &(struct weir_shape){ layout->kind,
-	                                                         { layout->z, layout->g } }));
+	assert_ok(weir_params_ask(&params, layout->shape));
 	params.max_bytes = 64 * lines;
-	params.capacity = s.capacity = lines * 512 / 12;
+	params.capacity = s.capacity = lines * 512 / bits_per_key;
 	params.seed = SEED;
 	assert_ok(weir_plan(&params, &plan));
 	assert_true(plan.bytes <= 64 * lines && plan.bytes > 63 * lines && plan.bytes % 64 == 0);
@@ -62,7 +34,7 @@ struct subject subject_make(const struct subject_layout *layout, uint64_t lines)
 	memset(s.memory, 0xa5, plan.bytes); /* creation must zero it */
 	assert_ok(weir_create(&s.f, &params));
 	stats_assert(s.f, layout);
-	reference_init(&s.ref, layout->kind, layout->z, layout->g, plan.bytes / 64);
+	reference_init(&s.ref, layout->shape, plan.bytes / 64);
 	return s;
 }
 
@@ -88,8 +60,8 @@ void subject_assert_bits(const struct subject *s, const char *after)
 uint64_t subject_hash(const struct subject *s, uint64_t key)
 {
 	uint64_t bytes = test_key(key);
-	(void)s;
-	return XXH3_64bits_withSeed(&bytes, 8, SEED);
+	return s->ref.kind->hash ? s->ref.kind->hash(SEED, &bytes, 8) :
+	                           XXH3_64bits_withSeed(&bytes, 8, SEED);
 }
 
 /* ---- keys in the form that a verb wants ---- */
@@ -159,6 +131,24 @@ void subject_insert(struct subject *s, unsigned way, uint64_t first, uint64_t n)
 		                                   weir_insert_hash(s->f, subject_hash(s, key)));
 }
 
+int64_t subject_build(struct subject *s, uint64_t first, uint64_t n)
+{
+	struct forms forms = forms_make(s, first, n);
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *built = NULL;
+	assert_ok(weir_params_of(s->f, &params));
+	params.memory = s->memory;
+	params.memory_bytes = s->bytes;
+	int err = weir_build(&built, &params, forms.hashes, n);
+	if (!err) {
+		weir_destroy(s->f);
+		s->f = built;
+		err = s->ref.kind->build(&s->ref, forms.hashes, n);
+	}
+	forms_free(&forms);
+	return err;
+}
+
 static size_t contains_one_by_one(const struct subject *s, const struct forms *forms, bool by_hash,
                                   uint64_t n, uint64_t *bitmap)
 {
@@ -175,10 +165,10 @@ static size_t contains_one_by_one(const struct subject *s, const struct forms *f
 
 const char *subject_lookup_name(unsigned way)
 {
-	static const char *const names[SUBJECT_LOOKUPS] = {
-		"weir_contains", "weir_contains_hash", "weir_contains_hashes",
-		"weir_contains_keys", "weir_contains_fixed",
-	};
+	static const char *const names[SUBJECT_LOOKUPS] = { "weir_contains", "weir_contains_hash",
+	                                                    "weir_contains_hashes",
+	                                                    "weir_contains_keys",
+	                                                    "weir_contains_fixed" };
 	return names[way];
 }
 

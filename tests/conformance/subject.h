@@ -6,35 +6,29 @@
 
 #include <stdbool.h>
 #include <weir/weir.h>
-#include "reference.h"
+#include "../kinds/kind.h"
 
-enum { SUBJECT_MOST_LAYOUTS = 64 };
-
+/* What cmocka passes to each test. */
 struct subject_layout {
-	const char *name; /* of the kind */
-	uint32_t kind;
-	uint32_t z, g;    /* as in the reference */
-	bool main;        /* one of those that the long tests take */
+	const struct test_kind *kind;
+	const struct weir_shape *shape;
 };
 
-size_t subject_layouts(void);
-struct subject_layout *subject_layout(size_t i);
-
 struct subject {
-	const struct subject_layout *layout;
+	const struct test_kind *kind;
 	struct weir_filter *f;
 	uint8_t *memory; /* the filter's bits */
 	uint64_t bytes, capacity;
 	struct reference ref;
 };
 
-/* An empty filter of about @lines lines with room for 12 bits a key. Fails unless WEIR_ISA's
- * kernel serves it. */
+/* An empty filter of about @lines lines, by default with room for 12 bits a key. Fails unless
+ * WEIR_ISA's kernel serves it. */
 struct subject subject_make(const struct subject_layout *layout, uint64_t lines);
 void subject_free(struct subject *s);
 void subject_assert_bits(const struct subject *s, const char *after);
 
-/* From the test's own call of XXH3. */
+/* From the test's own call of the kind's hash. */
 uint64_t subject_hash(const struct subject *s, uint64_t key);
 
 enum subject_inserts {
@@ -54,6 +48,10 @@ int subject_insert_one(struct subject *s, uint64_t key);
 int64_t subject_insert_batch(struct subject *s, unsigned way, uint64_t first, uint64_t n,
                              uint64_t *bitmap);
 void subject_insert(struct subject *s, unsigned way, uint64_t first, uint64_t n);
+
+/* Builds from those keys, the reference too: in place of what was there. What weir_build()
+ * answers. */
+int64_t subject_build(struct subject *s, uint64_t first, uint64_t n);
 
 enum { SUBJECT_LOOKUPS = 5 };
 const char *subject_lookup_name(unsigned way);

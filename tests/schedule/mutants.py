@@ -11,7 +11,14 @@ KERNEL = 'src/kinds/blocked/kernel.h'
 CLASSIC = 'src/kinds/classic.c'
 ATOMIC = 'src/atomic.h'
 BULK = 'src/bulk.c'
-UNION = 'src/whole.c'
+WHOLE = 'src/whole.c'
+BITS = 'src/kinds/common/bits.c'
+
+# So that a batch of any length is sorted by part first, and filled in a copy where it may be. No
+# bug by itself (HARMLESS), but bugs there begin with it.
+SORT_ALWAYS = ('return n > WANTED_FROM && f->parts > 1 && f->bytes > 8 * weir__cache_bytes();',
+               'return n > 0;')
+HARMLESS = ['SORT_ALWAYS']
 
 # Which scenarios each file's bugs are given to.
 WORD_GROUPS = 'insert,load,whole'
@@ -58,14 +65,14 @@ MUTANTS = [
      'if (z == 1 && weir__test_narrow(block, r, z, g))'),
     # the classic insert
     ('CLASSIC_PLAIN_OR', CLASSIC,
-     'weir__word_or_relaxed(word_of(v, missing[i]), UINT64_C(1) << (bit_of(v, missing[i]) % 64));',
-     '*word_of(v, missing[i]) |= UINT64_C(1) << (bit_of(v, missing[i]) % 64);'),
+     'weir__word_or_relaxed(word_of(a, missing[i]), UINT64_C(1) << (bit_of(a, missing[i]) % 64));',
+     '*word_of(a, missing[i]) |= UINT64_C(1) << (bit_of(a, missing[i]) % 64);'),
     ('CLASSIC_SKIP_PROBE', CLASSIC,
      '\tfor (unsigned i = 0; i < n; i++)\n\t\tweir__word_or_relaxed(',
      '\tfor (unsigned i = 0; i + 1 < n; i++)\n\t\tweir__word_or_relaxed('),
     ('CLASSIC_EARLY_RETURN', CLASSIC,
      '\t\tmissing[n] = x;\n',
-     '\t\tif (is_set(v, x))\n\t\t\treturn WEIR_SEEN;\n\t\tmissing[n] = x;\n'),
+     '\t\tif (is_set(a, x))\n\t\t\treturn WEIR_SEEN;\n\t\tmissing[n] = x;\n'),
     # a private filter loaded by several threads (O1)
     ('OWNER_RELAXED', ATOMIC,
      'atomic_exchange_explicit(&owner->taken, 1, memory_order_acquire) == 0;',
@@ -90,19 +97,41 @@ MUTANTS = [
      '\t\tdone[p / 32] |= UINT32_C(1) << (p % 32);\n\t\treturn true;\n\t}'),
     ('LOAD_STORES', KERNEL,
      '*word = old | mask;', '*word = mask;'),
+    # runs of lines (L1 and L2 in src/kind.h)
+    ('PARTS_BY_OTHER_BITS', BULK,
+     'return (uint32_t)(hash >> 1 >> (63 - __builtin_ctz(f->parts)));',
+     'return (uint32_t)(hash >> 40 & (f->parts - 1));'),
+    ('SORT_ALWAYS', BULK, *SORT_ALWAYS),
+    ('STAGE_ONE_WORD', BULK, *SORT_ALWAYS, 'return f->kernel->stages_or &&',
+     'return f->kernel->load &&'),
+    ('STAGE_STORE', BULK, *SORT_ALWAYS, 'weir__word_or_relaxed(words + i, bits);',
+     'atomic_store_explicit((_Atomic uint64_t *)(words + i), s->memory.bits[i],'
+     ' memory_order_relaxed);'),
+    ('STAGE_PLAIN', BULK, *SORT_ALWAYS,
+     's->memory.bits[i] = WEIR__LE64(weir__word_load_relaxed(words + i));',
+     's->memory.bits[i] = words[i];'),
+    ('STAGE_SHORT', BULK, *SORT_ALWAYS,
+     'for (uint64_t i = 0; i < s->words; i++) {', 'for (uint64_t i = 0; i < s->words - 8; i++) {'),
     # whole filters
-    ('MERGE_STORE', UNION,
-     '\t\t\tweir__word_or_relaxed(dst->view.words + i, bits);',
-     '\t\t\tatomic_store_explicit((_Atomic uint64_t *)(dst->view.words + i), WEIR__LE64(bits |'
-     ' weir__word_load_relaxed(dst->view.words + i)), memory_order_relaxed);'),
-    ('MERGE_EMPTY_ONLY', UNION,
-     'if (bits & ~weir__word_load_relaxed(dst->view.words + i))',
-     'if (bits && !weir__word_load_relaxed(dst->view.words + i))'),
-    ('CLONE_PLAIN', UNION,
-     '(*out)->view.words[i] = WEIR__LE64(weir__word_load_relaxed(f->view.words + i));',
-     '(*out)->view.words[i] = f->view.words[i];'),
-    ('SAVE_PLAIN', 'src/image/preface.c',
+    ('MERGE_STORE', BITS,
+     'weir__word_or_relaxed(dst->array.words + i, bits);',
+     'atomic_store_explicit((_Atomic uint64_t *)(dst->array.words + i), WEIR__LE64(bits |'
+     ' weir__word_load_relaxed(dst->array.words + i)), memory_order_relaxed);'),
+    ('MERGE_EMPTY_ONLY', BITS,
+     'if (bits & ~weir__word_load_relaxed(dst->array.words + i))',
+     'if (bits && !weir__word_load_relaxed(dst->array.words + i))'),
+    ('MERGE_PLAIN', BITS, 'uint64_t bits = weir__word_load_relaxed(src->array.words + i);',
+     'uint64_t bits = WEIR__LE64(src->array.words[i]);'),
+    ('MERGE_HALF_A_LINE', BITS, 'i < 8 * (first + n);', 'i < 8 * (first + n) - 4;'),
+    ('MERGE_SHORT', WHOLE, 'dst->kind->merge(dst, src, 0, dst->array.lines);',
+     'dst->kind->merge(dst, src, 0, dst->array.lines - 1);'),
+    ('SNAPSHOT_PLAIN', BITS,
      'out[i] = WEIR__LE64(weir__word_load_relaxed(from + i));', 'out[i] = from[i];'),
+    ('SNAPSHOT_HALF_A_LINE', BITS, 'i < 8 * n;', 'i < 8 * n - 4;'),
+    ('CLONE_SHORT', WHOLE, 'f->kind->snapshot(f, 0, f->array.lines, (*out)->array.words);',
+     'f->kind->snapshot(f, 0, f->array.lines - 1, (*out)->array.words);'),
+    ('SAVE_SHORT', 'src/image/preface.c', 'f->kind->snapshot(f, shard * lines, lines, out);',
+     'f->kind->snapshot(f, shard * lines, lines - 1, out);'),
     ('SAVE_LIVE', 'src/image/save.c',
      'job_begin(&job, still, fd, name, &o);', 'job_begin(&job, f, fd, name, &o);'),
 ] + mutants_handle.MUTANTS

@@ -30,11 +30,9 @@ uint64_t rolling_key(unsigned key)
 
 void rolling_make(const struct rcu_flavor_struct *of)
 {
-	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_params params = test_params(subject->kind, &subject->row->ask);
 	scenario_begin();
 	flavor = of;
-	params.words_per_key = subject->words_per_key;
-	params.bits_per_word = subject->bits_per_word;
 	params.capacity = 2;
 	params.fp_rate = 0.001;
 	params.seed = 1;

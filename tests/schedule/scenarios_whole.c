@@ -128,12 +128,34 @@ static void saved_to_file(void)
 	snapshot(save_file);
 }
 
+static bool mergeable(const struct subject *s)
+{
+	return one_line(s) && s->merges;
+}
+
+static bool copyable(const struct subject *s)
+{
+	return one_line(s) && s->copies;
+}
+
 const struct scenario whole_scenarios[] = {
-	{ .name = "merged", .group = "whole", .body = merged, .fits = one_line, .search_words = 2 },
-	{ .name = "copied", .group = "whole", .body = copied, .fits = one_line, .search_words = 2 },
-	{ .name = "to a stream", .group = "whole", .body = saved_to_stream, .fits = one_line,
-	  .search_words = 1, .cost = 20 },
-	{ .name = "to a file", .group = "whole", .body = saved_to_file, .fits = one_line,
-	  .search_words = 1, .cost = 20 },
+	{ .name = "merged",
+	  .group = "whole",
+	  .body = merged,
+	  .fits = mergeable,
+	  .search_words = 2 },
+	{ .name = "copied", .group = "whole", .body = copied, .fits = copyable, .search_words = 2 },
+	{ .name = "to a stream",
+	  .group = "whole",
+	  .body = saved_to_stream,
+	  .fits = copyable,
+	  .search_words = 1,
+	  .cost = 20 },
+	{ .name = "to a file",
+	  .group = "whole",
+	  .body = saved_to_file,
+	  .fits = copyable,
+	  .search_words = 1,
+	  .cost = 20 },
 	{ .name = NULL },
 };

@@ -1,31 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * The layouts under test, and the search for keys that collide in them. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "det.h"
 #include "subject.h"
 
-enum { LINE = 64, TWO_SHARDS = 2 * 1024 * LINE, TRIES = 20000 };
+enum { LINE = 64, TRIES = 20000, MOST_SUBJECTS = 256 };
 
-struct subject subjects[] = {
-	{ .name = "z=1", .kind = WEIR_BLOCKED, .words_per_key = 1, .bits_per_word = 3,
-	  .bytes = LINE },
-	{ .name = "z=2", .kind = WEIR_BLOCKED, .words_per_key = 2, .bits_per_word = 2,
-	  .bytes = LINE },
-	{ .name = "z=4", .kind = WEIR_BLOCKED, .words_per_key = 4, .bits_per_word = 2,
-	  .bytes = LINE },
-	{ .name = "z=8", .kind = WEIR_BLOCKED, .words_per_key = 8, .bits_per_word = 1,
-	  .bytes = LINE },
-	/* layouts without a kernel of their own */
-	{ .name = "any z=1", .kind = WEIR_BLOCKED, .words_per_key = 1, .bits_per_word = 2,
-	  .bytes = LINE },
-	{ .name = "any z=2", .kind = WEIR_BLOCKED, .words_per_key = 2, .bits_per_word = 1,
-	  .bytes = LINE },
-	{ .name = "classic", .kind = WEIR_CLASSIC, .probes = 4, .bytes = LINE },
-	{ .name = "z=2 shards", .kind = WEIR_BLOCKED, .words_per_key = 2, .bits_per_word = 2,
-	  .bytes = TWO_SHARDS },
-};
-const size_t subject_count = sizeof subjects / sizeof subjects[0];
+struct subject subjects[MOST_SUBJECTS];
+size_t subject_count;
 
 static uint64_t random_hash(uint64_t *state) /* splitmix64 (Steele, Lea, Flood 2014) */
 {
@@ -119,13 +104,9 @@ static bool find_keys(struct subject *s)
 
 static bool make_filter(struct subject *s, struct weir_filter **out, uint64_t **memory)
 {
-	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_params params = test_params(s->kind, &s->row->ask);
 	*memory = aligned_alloc(LINE, s->bytes);
-	params.kind = s->kind;
-	params.words_per_key = s->words_per_key;
-	params.bits_per_word = s->bits_per_word;
-	params.probes = s->probes;
-	params.capacity = s->bytes / 2;
+	params.capacity = params.capacity ? params.capacity : s->bytes / 2;
 	params.max_bytes = params.memory_bytes = s->bytes;
 	params.memory = *memory;
 	params.seed = 1;
@@ -135,10 +116,36 @@ static bool make_filter(struct subject *s, struct weir_filter **out, uint64_t **
 	return !err;
 }
 
-bool subject_make(struct subject *s)
+static void ask_what_it_can(struct subject *s)
 {
-	return make_filter(s, &s->filter, &s->bits[0]) && make_filter(s, &s->other, &s->bits[1]) &&
-	       find_keys(s);
+	s->merges = weir_merge(s->filter, s->other) != -ENOTSUP;
+	s->copies = test_copies(s->filter);
+}
+
+static bool make(struct subject *s)
+{
+	if (!make_filter(s, &s->filter, &s->bits[0]) || !make_filter(s, &s->other, &s->bits[1]))
+		return false;
+	ask_what_it_can(s);
+	return find_keys(s);
+}
+
+bool subjects_make(void)
+{
+	FOR_EACH_KIND(kind)
+		for (size_t i = 0; i < kind->subjects.n; i++) {
+			const struct test_subject *row = &kind->subjects.rows[i];
+			struct subject *s = &subjects[subject_count];
+			if (subject_count == MOST_SUBJECTS) {
+				fprintf(stderr, "%s: make MOST_SUBJECTS larger\n", row->name);
+				return false;
+			}
+			*s = (struct subject){ row->name, kind, row, .bytes = row->bytes };
+			if (!make(s))
+				return false;
+			subject_count++;
+		}
+	return true;
 }
 
 bool subject_turn(struct subject *s)
@@ -147,12 +154,20 @@ bool subject_turn(struct subject *s)
 	return find_keys(s);
 }
 
-void subject_clear(const struct subject *s)
+static void clear_keys(const struct subject *s, uint64_t *bits)
 {
 	for (unsigned k = 0; k < SUBJECT_KEYS; k++)
 		for (unsigned i = 0; i < s->key[k].words; i++)
-			s->bits[0][s->key[k].word[i].index] = s->bits[1][s->key[k].word[i].index] =
-				0;
+			bits[s->key[k].word[i].index] = 0;
+}
+
+void subject_clear(const struct subject *s)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (s->bytes == LINE)
+			memset(s->bits[i], 0, LINE);
+		else
+			clear_keys(s, s->bits[i]);
 }
 
 uint64_t subject_bits(const struct subject *s, const volatile void *word, unsigned keys)
@@ -170,10 +185,12 @@ uint64_t subject_bits(const struct subject *s, const volatile void *word, unsign
 	return mask;
 }
 
-void subject_unmake(struct subject *s)
+void subjects_unmake(void)
 {
-	weir_destroy(s->filter);
-	weir_destroy(s->other);
-	free(s->bits[0]);
-	free(s->bits[1]);
+	for (struct subject *s = subjects; s < subjects + subject_count; s++) {
+		weir_destroy(s->filter);
+		weir_destroy(s->other);
+		free(s->bits[0]);
+		free(s->bits[1]);
+	}
 }

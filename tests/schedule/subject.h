@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <weir/weir.h>
+#include "../kinds/kind.h"
 
 enum { SUBJECT_KEYS = 4, SUBJECT_WORDS = 32 };
 
@@ -24,27 +24,26 @@ struct key {
 
 struct subject {
 	const char *name;
-	uint32_t kind;
-	uint32_t words_per_key;
-	uint32_t bits_per_word;
-	uint32_t probes;
+	const struct test_kind *kind;
+	const struct test_subject *row;
 	uint64_t bytes;
 	bool turned; /* see subject_turn */
-	/* made by subject_make */
+	/* made by subjects_make() */
+	bool merges, copies; /* its kind can */
 	uint64_t *bits[2]; /* of the two filters */
 	struct weir_filter *filter;
 	struct weir_filter *other; /* of the same layout, for merging */
 	/* 0 and 1 have a word and a bit of it in common, so have 2 and 3; each has a bit that no
-	 * other has, so the first insert of each answers WEIR_NEW whatever the others do. In a
+	 * other has, so the first insert of each is answered WEIR_NEW whatever the others do. In a
 	 * filter of two shards 0 and 1 lie in the first, 2 and 3 in the second. */
 	struct key key[SUBJECT_KEYS];
 };
 
-/* Of the inserts of one new key by several threads exactly one answers WEIR_NEW, not only at least
- * one. */
-static inline bool subject_one_new(const struct subject *s)
+/* Of every insert of one new key by several threads exactly one is answered WEIR_NEW, not only at
+ * least one. */
+static inline bool subject_tells_one(const struct subject *s)
 {
-	return s->kind == WEIR_BLOCKED && s->words_per_key == 1;
+	return s->row->tells_one;
 }
 
 static inline unsigned subject_words(const struct subject *s)
@@ -52,11 +51,13 @@ static inline unsigned subject_words(const struct subject *s)
 	return s->key[0].words;
 }
 
+/* Those of every kind, after subjects_make(). */
 extern struct subject subjects[];
-extern const size_t subject_count;
+extern size_t subject_count;
 
 /* False, with a sentence on stderr, if there is no such filter or there are no such keys. */
-bool subject_make(struct subject *s);
+bool subjects_make(void);
+void subjects_unmake(void);
 /* Other keys in @s, for a filter of @s's layout that is one of a rolling set's two shards: there
  * the lowest bit of a hash, which the set turned to the top of it, says the shard. False, with a
  * sentence on stderr, if there are none. */
@@ -67,6 +68,5 @@ struct key subject_learn(const struct subject *s, uint64_t hash);
 uint64_t subject_bits(const struct subject *s, const volatile void *word, unsigned keys);
 /* Both filters empty again, as far as the keys go. */
 void subject_clear(const struct subject *s);
-void subject_unmake(struct subject *s);
 
 #endif

@@ -13,10 +13,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <weir/weir.h>
+#include "../kinds/kind.h"
 
 struct rcu_flavor_struct;
 
-enum { MOST_THREADS = 64 };
+enum { MOST_THREADS = 64, MOST_LAYOUTS = 256 };
 
 /* Read from the command line; every test takes them all. */
 struct stress {
@@ -28,20 +29,22 @@ struct stress {
 };
 struct stress stress_read(int argc, char **argv, uint64_t operations);
 
+/* Every layout of every kind, and its number. */
 struct layout {
 	const char *name;
-	uint32_t kind, words_per_key, bits_per_word;
-	bool one_new; /* exactly one of the inserts of a new key answers WEIR_NEW */
+	const struct test_kind *kind;
+	const struct test_layout *row;
+	uint64_t number;
 };
-extern const struct layout stress_layouts[];
-extern const size_t stress_layout_count;
+size_t stress_layouts(void);
+struct layout stress_layout(size_t i);
 
 /* A filter for @capacity keys at 1 %, in memory of its own that @words receives: what is not asked
  * through the verbs is compared there.
  * @words NULL: in memory of the filter's. */
 struct weir_filter *stress_filter(const struct layout *layout, uint64_t capacity, uint64_t **words,
                                   size_t *bytes);
-/* Ends the test unless less than half of the bits are set. */
+/* Of a kind made of bits: ends the test unless less than half of them are set. */
 void stress_check_fill(const struct weir_filter *f);
 
 #define check(condition, ...) \

@@ -5,23 +5,22 @@
 #include <pthread.h>
 #include <sys/uio.h>
 #include "../test.h"
+#include "../kinds/kind.h"
 
 enum { BYTES = 32 << 20, KEYS = 3 << 19, WIDE = 12 };
-
-static const uint32_t layouts[][2] = { { 1, 5 }, { 2, 3 }, { 4, 2 }, { 8, 1 }, { 2, 6 } };
 
 struct subject {
 	struct weir_filter *f;
 	void *memory;
 };
 
-static struct subject make(const uint32_t *layout)
+static struct subject make(const struct test_shape *shape)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct subject s;
+	assert_ok(weir_params_ask(&p, &shape->shape));
 	p.capacity = (uint64_t)BYTES; /* eight bits a key */
 	p.max_bytes = BYTES;
-	p.words_per_key = layout[0], p.bits_per_word = layout[1];
 	p.seed = 9;
 	s.memory = aligned_alloc(64, BYTES);
 	assert_non_null(s.memory);
@@ -88,30 +87,33 @@ static uint64_t ones(const uint64_t *bitmap, size_t n)
 
 /* In one batch dense enough to be filled in a copy, then a sparse one, which is not; with
  * answers and without. */
+static void by_batches(const struct test_shape *shape, unsigned form, uint64_t *fresh)
+{
+	enum { SPARSE = 100000 };
+	struct subject one = make(shape), many = make(shape);
+	const size_t dense = KEYS - SPARSE;
+	for (size_t i = 0; i < KEYS; i++)
+		insert_one(one.f, form, i);
+	int64_t added = insert(many.f, form, 0, dense, fresh);
+	assert_int_equal(added, ones(fresh, dense));
+	/* the others were false positives when their turn came */
+	assert_true(added > (int64_t)(0.99 * (double)dense));
+	assert_true(insert(many.f, form, dense, SPARSE, NULL) > (int64_t)(0.98 * SPARSE));
+	assert_memory_equal(one.memory, many.memory, BYTES);
+	assert_int_equal(insert(many.f, form, 0, dense, fresh), 0);
+	assert_int_equal(ones(fresh, dense), 0);
+	assert_memory_equal(one.memory, many.memory, BYTES);
+	unmake(&one), unmake(&many);
+}
+
+/* Keys of eight bytes by every shape, the other forms by the main ones. */
 static void bits_are_those_of_single_inserts(void **state)
 {
-	(void)state;
-	enum { SPARSE = 100000 };
+	const struct test_shape *shape = *state;
 	uint64_t *fresh = malloc(WEIR_BITMAP_WORDS(KEYS) * 8);
 	assert_non_null(fresh);
-	for (size_t l = 0; l < COUNT_OF(layouts); l++)
-		for (unsigned form = 0; form < 4; form += 1 + 3 * (l != 1)) {
-			struct subject one = make(layouts[l]), many = make(layouts[l]);
-			const size_t dense = KEYS - SPARSE;
-			for (size_t i = 0; i < KEYS; i++)
-				insert_one(one.f, form, i);
-			int64_t added = insert(many.f, form, 0, dense, fresh);
-			assert_int_equal(added, ones(fresh, dense));
-			/* the others were false positives when their turn came */
-			assert_true(added > (int64_t)(0.99 * (double)dense));
-			assert_true(insert(many.f, form, dense, SPARSE, NULL) >
-			            (int64_t)(0.98 * SPARSE));
-			assert_memory_equal(one.memory, many.memory, BYTES);
-			assert_int_equal(insert(many.f, form, 0, dense, fresh), 0);
-			assert_int_equal(ones(fresh, dense), 0);
-			assert_memory_equal(one.memory, many.memory, BYTES);
-			unmake(&one), unmake(&many);
-		}
+	for (unsigned form = 0; form < (shape->main ? 4 : 1); form++)
+		by_batches(shape, form, fresh);
 	free(fresh);
 }
 
@@ -129,32 +131,38 @@ static void *write_some(void *writer)
 /* Two threads with keys of their own and some in common, all in the same parts. */
 static void threads_lose_nothing(void **state)
 {
-	(void)state;
-	for (size_t l = 0; l < COUNT_OF(layouts); l++) {
-		struct subject one = make(layouts[l]), many = make(layouts[l]);
-		struct writer writers[2] = { { many.f, 0, KEYS / 2 + 1000 },
-		                             { many.f, KEYS / 2 - 1000, KEYS / 2 + 1000 } };
-		pthread_t threads[2];
-		for (size_t t = 0; t < 2; t++)
-			assert_int_equal(pthread_create(&threads[t], NULL, write_some, &writers[t]),
-			                 0);
-		for (size_t i = 0; i < KEYS; i++)
-			insert_one(one.f, 0, i);
-		for (size_t t = 0; t < 2; t++) {
-			void *failed;
-			assert_int_equal(pthread_join(threads[t], &failed), 0);
-			assert_null(failed);
-		}
-		assert_memory_equal(one.memory, many.memory, BYTES);
-		unmake(&one), unmake(&many);
+	struct subject one = make(*state), many = make(*state);
+	struct writer writers[2] = { { many.f, 0, KEYS / 2 + 1000 },
+	                             { many.f, KEYS / 2 - 1000, KEYS / 2 + 1000 } };
+	pthread_t threads[2];
+	for (size_t t = 0; t < 2; t++)
+		assert_int_equal(pthread_create(&threads[t], NULL, write_some, &writers[t]), 0);
+	for (size_t i = 0; i < KEYS; i++)
+		insert_one(one.f, 0, i);
+	for (size_t t = 0; t < 2; t++) {
+		void *failed;
+		assert_int_equal(pthread_join(threads[t], &failed), 0);
+		assert_null(failed);
 	}
+	assert_memory_equal(one.memory, many.memory, BYTES);
+	unmake(&one), unmake(&many);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
+	static struct CMUnitTest tests[128];
+	static const struct CMUnitTest each[] = {
 		cmocka_unit_test(bits_are_those_of_single_inserts),
 		cmocka_unit_test(threads_lose_nothing),
 	};
-	return cmocka_run_group_tests(tests, make_keys, free_keys);
+	size_t n = 0;
+	FOR_EACH_KIND(kind)
+		for (size_t i = 0; i < kind->shapes.n; i++)
+			for (size_t t = 0; t < COUNT_OF(each) && kind->shapes.rows[i].bulk; t++) {
+				assert_true(kind->commutes && n < COUNT_OF(tests));
+				tests[n] = each[t];
+				tests[n++].initial_state =
+					(void *)(uintptr_t)&kind->shapes.rows[i];
+			}
+	return _cmocka_run_group_tests("bulk", tests, n, make_keys, free_keys);
 }

@@ -46,7 +46,8 @@ static void arrive(struct application *a, unsigned thread)
 
 static struct weir_handle *make(const struct application *a)
 {
-	struct weir_filter *f = stress_filter(&stress_layouts[0], KEYS * 2, NULL, NULL);
+	struct layout layout = stress_layout(0);
+	struct weir_filter *f = stress_filter(&layout, KEYS * 2, NULL, NULL);
 	struct weir_handle *h = NULL;
 	for (uint64_t i = 0; i < KEYS; i++)
 		(void)weir_insert_hash(f, stress_hash(i));
@@ -131,8 +132,8 @@ static void *insert_and_end(void *argument)
 static void threads_end(const struct rcu_flavor_struct *flavor, uint64_t rounds)
 {
 	struct weir_handle *h = NULL;
-	struct weir_filter *f = stress_filter(&stress_layouts[0], rounds * AT_ONCE * KEYS * 2, NULL,
-	                                      NULL);
+	struct layout layout = stress_layout(0);
+	struct weir_filter *f = stress_filter(&layout, rounds * AT_ONCE * KEYS * 2, NULL, NULL);
 	struct work works[AT_ONCE];
 	pthread_t threads[AT_ONCE];
 	flavor->register_thread();

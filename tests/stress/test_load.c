@@ -42,8 +42,8 @@ static void run(const struct layout *layout, unsigned threads, uint64_t first, u
 	stress_run(threads, load, &l);
 	int64_t fresh = weir_insert_hashes(alone, hashes, n, NULL);
 	check(fresh > 0, "%s", weir_error_detail());
-	check(memcmp(words, words_alone, bytes) == 0, "%s: loaded bits differ from inserted ones",
-	      layout->name);
+	check(!layout->kind->commutes || memcmp(words, words_alone, bytes) == 0,
+	      "%s: loaded bits differ from inserted ones", layout->name);
 	check(weir_contains_hashes(f, hashes, n, NULL) == n, "%s: a loaded key is missed",
 	      layout->name);
 	weir_destroy(f);
@@ -59,8 +59,8 @@ int main(int argc, char **argv)
 	double start = stress_seconds();
 	for (; loaded < s.operations; filters++) {
 		uint64_t n = filters % 2 ? KEYS : KEYS / 50; /* the small one has a single part */
-		run(&stress_layouts[filters / 2 % stress_layout_count], s.threads,
-		    s.seed << 40 | filters * KEYS, n);
+		struct layout layout = stress_layout(filters / 2 % stress_layouts());
+		run(&layout, s.threads, s.seed << 40 | filters * KEYS, n);
 		loaded += n;
 	}
 	printf("%llu keys loaded by %u threads into %llu filters, %.1f s\n",

@@ -6,6 +6,7 @@
  *
  * Each round is a new handle and keys that no filter has seen. An inserter notes keys in its
  * record, inserts them, then promises them. */
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -201,6 +202,24 @@ static bool goes_on(const struct reloads *s, uint64_t rounds)
 	return missing && rounds >= MANY_ROUNDS && rounds < 10 * MANY_ROUNDS;
 }
 
+/* A handle's reloads copy: so these are the layouts of kinds that can. How many. */
+static size_t copied_layouts(struct layout layouts[MOST_LAYOUTS])
+{
+	size_t n = 0;
+	for (size_t i = 0; i < stress_layouts(); i++) {
+		struct layout layout = stress_layout(i);
+		struct weir_filter *f = stress_filter(&layout, 1000, NULL, NULL), *copy = NULL;
+		int err = weir_clone(&copy, f);
+		check((err == 0 || err == -ENOTSUP) && n < MOST_LAYOUTS, "%d: %s", err,
+		      weir_error_detail());
+		if (err == 0)
+			layouts[n++] = layout;
+		weir_destroy(f);
+		weir_destroy(copy);
+	}
+	return n;
+}
+
 int main(int argc, char **argv)
 {
 	struct stress options = stress_read(argc, argv, 10000000);
@@ -208,12 +227,14 @@ int main(int argc, char **argv)
 	double start = stress_seconds();
 	uint64_t rounds = 0, inserts = 0;
 	s.flavor = options.flavor = flavor_named(options.flavor_name);
-	struct weir_filter *hasher = stress_filter(&stress_layouts[0], KEYS_EACH, NULL, NULL);
+	struct layout layouts[MOST_LAYOUTS];
+	size_t n = copied_layouts(layouts);
+	struct weir_filter *hasher = stress_filter(&layouts[0], KEYS_EACH, NULL, NULL);
 	s.hasher = hasher;
 	snprintf(s.image, sizeof s.image, "%s/weir-stress-%d.weir",
 	         access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
 	for (; inserts + s.lookups < options.operations || goes_on(&s, rounds); rounds++) {
-		round_of(&s, &stress_layouts[rounds % stress_layout_count], &options, rounds);
+		round_of(&s, &layouts[rounds % n], &options, rounds);
 		inserts += s.keys * options.threads;
 	}
 	unlink(s.image);

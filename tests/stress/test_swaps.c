@@ -108,9 +108,11 @@ static void work(void *shared, unsigned thread)
 
 static void run(const struct stress *options, bool keep_previous, bool defer_free)
 {
-	static const struct layout layout = { "blocked z=2", WEIR_BLOCKED, 2, 0, false };
-	struct swaps s = { .flavor = options->flavor, .swaps = options->operations,
-	                   .keep_previous = keep_previous, .defer_free = defer_free };
+	struct layout layout = stress_layout(0);
+	struct swaps s = { .flavor = options->flavor,
+	                   .swaps = options->operations,
+	                   .keep_previous = keep_previous,
+	                   .defer_free = defer_free };
 	struct weir_filter *f = stress_filter(&layout, CAPACITY, NULL, NULL);
 	struct weir_stats stats = WEIR_STATS_INIT;
 	check(weir_stats(f, &stats) == 0, "%s", weir_error_detail());

@@ -6,24 +6,22 @@
 #include <errno.h>
 #include "../test.h"
 
-static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC };
-
 static void keys_of_every_length(void **state)
 {
 	char bytes[600];
 	(void)state;
 	for (size_t i = 0; i < sizeof bytes; i++)
 		bytes[i] = (char)test_key(i);
-	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-		struct weir_filter *f = test_filter(kinds[k], 1000, 1e-6);
-		for (size_t len = 0; len <= 300; len++) {
+	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
+		struct weir_filter *f = test_filter(test_kinds[k], 1000, 1e-6);
+		for (size_t len = 0; test_takes_inserts(f) && len <= 300; len++) {
 			assert_false(weir_contains(f, bytes + len, len));
 			assert_int_equal(weir_insert(f, bytes + len, len), WEIR_NEW);
 			assert_int_equal(weir_insert(f, bytes + len, len), WEIR_SEEN);
 		}
-		for (size_t len = 0; len <= 300; len++)
+		for (size_t len = 0; test_takes_inserts(f) && len <= 300; len++)
 			assert_true(weir_contains(f, bytes + len, len));
-		assert_true(weir_contains(f, NULL, 0)); /* the empty key */
+		assert_int_equal(weir_contains(f, NULL, 0), test_takes_inserts(f)); /* empty */
 		weir_destroy(f);
 	}
 }
@@ -143,17 +141,29 @@ static void instruction_sets(void **state)
 	free(kept);
 }
 
+/* What the plan of a filter of that size says: where rates come in steps, below what was asked. */
+static double planned_rate(const struct weir_filter *f)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	assert_ok(weir_params_of(f, &params));
+	assert_ok(weir_plan(&params, &plan));
+	return plan.fp_rate;
+}
+
 static void full_filters_hold_all_and_keep_the_rate(void **state)
 {
 	static const double rates[] = { 0.1, 0.01, 0.001 };
 	(void)state;
-	for (size_t k = 0; k < COUNT_OF(kinds); k++)
+	for (size_t k = 0; k < COUNT_OF(test_kinds); k++)
 		for (size_t r = 0; r < COUNT_OF(rates); r++) {
 			enum { KEYS = 20000, PROBES = 200000 };
-			struct weir_filter *f = test_filter(kinds[k], KEYS, rates[r]);
-			uint64_t wrong = 0, key;
+			struct weir_filter *f = test_filter(test_kinds[k], KEYS, rates[r]);
+			uint64_t wrong = 0, key, hashes[KEYS];
+			double planned = planned_rate(f);
 			for (uint64_t i = 0; i < KEYS; i++)
-				key = test_key(i), weir_insert(f, &key, 8);
+				key = test_key(i), hashes[i] = weir_hash(f, &key, 8);
+			assert_ok(test_fill(&f, hashes, KEYS));
 			for (uint64_t i = 0; i < KEYS; i++)
 				key = test_key(i), assert_true(weir_contains(f, &key, 8));
 			for (uint64_t i = KEYS; i < KEYS + PROBES; i++)
@@ -161,7 +171,7 @@ static void full_filters_hold_all_and_keep_the_rate(void **state)
 			/* the seed is fixed, so this answers the same every time; tests/property
 			 * measures rates closely */
 			assert_true((double)wrong / PROBES < 1.15 * rates[r]);
-			assert_true((double)wrong / PROBES > 0.80 * rates[r]);
+			assert_true((double)wrong / PROBES > 0.80 * planned);
 			weir_destroy(f);
 		}
 }
@@ -169,13 +179,14 @@ static void full_filters_hold_all_and_keep_the_rate(void **state)
 static void filters_of_one_key_and_of_few(void **state)
 {
 	(void)state;
-	for (size_t k = 0; k < COUNT_OF(kinds); k++)
+	for (size_t k = 0; k < COUNT_OF(test_kinds); k++)
 		for (uint64_t capacity = 1; capacity <= 130; capacity++) {
-			struct weir_filter *f = test_filter(kinds[k], capacity, 0.01);
-			uint64_t key;
+			struct weir_filter *f = test_filter(test_kinds[k], capacity, 0.01);
+			uint64_t key, hashes[130];
 			assert_int_equal(stats_of(f).capacity, capacity);
 			for (uint64_t i = 0; i < capacity; i++)
-				key = test_key(i), assert_ok(weir_insert(f, &key, 8));
+				key = test_key(i), hashes[i] = weir_hash(f, &key, 8);
+			assert_ok(test_fill(&f, hashes, capacity));
 			for (uint64_t i = 0; i < capacity; i++)
 				key = test_key(i), assert_true(weir_contains(f, &key, 8));
 			weir_destroy(f);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
+#include "../kinds/kind.h"
 
 static struct weir_params good(void)
 {
@@ -28,9 +29,7 @@ static void refused(const struct weir_params *params, int err, const char *name,
 
 static void capacities(void **state)
 {
-	static const struct {
-		uint64_t capacity;
-		const char *value;
+	static const struct { uint64_t capacity; const char *value;
 	} cases[] = {
 		{ (UINT64_C(1) << 48) + 1, "281474976710657" },
 		{ UINT64_C(1) << 63, "9223372036854775808" },
@@ -49,9 +48,7 @@ static void capacities(void **state)
 
 static void rates(void **state)
 {
-	static const struct {
-		double rate;
-		const char *value;
+	static const struct { double rate; const char *value;
 	} cases[] = {
 		{ 1, "1" },
 		{ 0.50001, "0.5" },
@@ -80,9 +77,7 @@ static void rates(void **state)
 
 static void sizes(void **state)
 {
-	static const struct {
-		uint64_t bytes;
-		const char *value;
+	static const struct { uint64_t bytes; const char *value;
 	} cases[] = {
 		{ 1, "1" },
 		{ 63, "63" },
@@ -101,7 +96,7 @@ static void sizes(void **state)
 	struct weir_params params = good();
 	params.max_bytes = 640; /* a limit that is too low for 1000 keys at 1 % */
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
-	/* several shards: what the sentence asks for is enough, and a line less does not */
+	/* several shards: what it is said to need is what suffices, and a line less does not */
 	params.capacity = 1000000;
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
 	params.max_bytes = strtoull(strstr(weir_error_detail(), "needs ") + 6, NULL, 10);
@@ -127,9 +122,7 @@ static void fewer_than_two(void **state)
 static void layouts(void **state)
 {
 	static const uint32_t no_z[] = { 3, 5, 6, 7, 9, 16, UINT32_MAX };
-	static const struct {
-		uint32_t z, g;
-		const char *value, *range;
+	static const struct { uint32_t z, g; const char *value, *range;
 	} no_g[] = {
 		{ 1, 11, "11", "10" },
 		{ 2, 11, "11", "10" },
@@ -266,16 +259,15 @@ static void the_ends_of_the_ranges(void **state)
 /* Any two of the three give the third, and agree with each other. */
 static void three_directions(void **state)
 {
-	static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC };
 	static const double rate[] = { 0.2, 0.01, 0.001, 1e-5 };
 	(void)state;
-	for (size_t k = 0; k < COUNT_OF(kinds); k++)
+	FOR_EACH_KIND(kind)
 		for (size_t r = 0; r < COUNT_OF(rate); r++)
 			for (uint64_t capacity = 1000; capacity < 200000000; capacity *= 17) {
 				struct weir_params params = WEIR_PARAMS_INIT;
-				struct weir_plan size = WEIR_PLAN_INIT;
-				struct weir_plan keys = WEIR_PLAN_INIT, odds = WEIR_PLAN_INIT;
-				params.kind = kinds[k];
+				struct weir_plan size = WEIR_PLAN_INIT, keys = WEIR_PLAN_INIT,
+				                 odds = WEIR_PLAN_INIT;
+				params.kind = kind->id;
 				params.capacity = capacity;
 				params.fp_rate = rate[r];
 				assert_ok(weir_plan(&params, &size));
@@ -290,8 +282,8 @@ static void three_directions(void **state)
 				assert_ok(weir_plan(&params, &keys));
 				assert_true(keys.bytes <= size.bytes &&
 				            keys.capacity >= capacity - 1 - capacity / 500);
-				assert_true((double)keys.capacity <=
-				            (double)capacity * (capacity < 20000 ? 1.2 : 1.01));
+				double most = (double)capacity * (capacity < 20000 ? 1.2 : 1.01);
+				assert_true((double)keys.capacity <= most || kind->coarse);
 				params.capacity = capacity, params.fp_rate = 0;
 				assert_ok(weir_plan(&params, &odds));
 				assert_true(odds.bytes <= size.bytes &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir_plan: its three directions against each other, the choice of the layout, and the reason it
- * gives. test_params has what it refuses, test_sizing the mathematics. */
+ * weir_plan: its three directions against each other, the choice of the layout, and what it says
+ * of it. test_params has what it refuses, test_sizing the mathematics. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
@@ -203,14 +203,15 @@ static void what_a_plan_says(void **state)
 	assert_int_equal(old.plan.struct_size, offsetof(struct weir_plan, reason));
 }
 
-/* What weir_params_of() answers for a filter makes one like it. */
+/* What weir_params_of() tells of a filter makes one like it. */
 static void the_parameters_of_a_filter_make_its_like(void **state)
 {
 	(void)state;
-	for (uint32_t kind = WEIR_BLOCKED; kind <= WEIR_CLASSIC; kind++)
+	for (size_t k = 0; k < COUNT_OF(test_kinds); k++)
 		for (uint64_t capacity = 1; capacity < 10000000; capacity = capacity * 7 + 3) {
-			double fp_rate = 0.3 / (double)capacity + 1e-6;
-			struct weir_filter *f = test_filter(kind, capacity, fp_rate), *like = NULL;
+			struct weir_filter *f = test_filter(test_kinds[k], capacity,
+			                                    0.3 / (double)capacity + 1e-6),
+			                   *like = NULL;
 			struct weir_params params = WEIR_PARAMS_INIT;
 			struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT;
 			assert_ok(weir_params_of(f, &params));
@@ -221,7 +222,8 @@ static void the_parameters_of_a_filter_make_its_like(void **state)
 			assert_true(a.bytes == b.bytes && a.shards == b.shards &&
 			            a.capacity == b.capacity);
 			test_assert_same_shape(&a.shape, &b.shape);
-			assert_ok(weir_merge(like, f));
+			int err = weir_merge(like, f);
+			assert_ok(err == -ENOTSUP ? 0 : err);
 			weir_destroy(f), weir_destroy(like);
 		}
 }

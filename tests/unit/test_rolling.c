@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/uio.h>
 #include "../test.h"
+#include "../kinds/kind.h"
 
 enum { KEYS = 100000, SHARDS = 8 };
 
@@ -23,6 +24,15 @@ static struct weir_rolling *make(uint32_t kind)
 	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
 	assert_int_equal(weir_rolling_shards(set), SHARDS);
 	return set;
+}
+
+/* NULL: not of a kind that takes no inserts, or cannot be copied. */
+static struct weir_rolling *make_if_it_can(uint32_t kind)
+{
+	struct weir_filter *f = test_filter(kind, 10, 0.1);
+	bool can = test_takes_inserts(f) && test_copies(f);
+	weir_destroy(f);
+	return can ? make(kind) : NULL;
 }
 
 static void insert_range(struct weir_rolling *set, uint64_t first, uint64_t end)
@@ -48,18 +58,25 @@ static uint64_t count_range(const struct weir_rolling *set, uint64_t first, uint
 static void full_set(void **state)
 {
 	(void)state;
-	for (uint32_t kind = WEIR_BLOCKED; kind <= WEIR_CLASSIC; kind++) {
-		struct weir_rolling *set = make(kind);
+	FOR_EACH_KIND(kind) {
+		struct weir_params p = params(kind->id);
+		struct weir_plan plan = WEIR_PLAN_INIT;
+		struct weir_rolling *set = make_if_it_can(kind->id);
+		if (!set)
+			continue;
+		p.capacity = KEYS / SHARDS;
+		assert_ok(weir_plan(&p, &plan));
 		insert_range(set, 0, KEYS);
 		assert_int_equal(count_range(set, 0, KEYS), KEYS);
 		double rate = (double)count_range(set, KEYS, 6 * KEYS) / (5 * KEYS);
-		assert_true(rate > 0.0085 && rate < 0.0105);
+		assert_true(rate > 0.86 * plan.fp_rate && rate < 0.0105);
 		struct weir_rolling_stats s = WEIR_ROLLING_STATS_INIT;
 		assert_ok(weir_rolling_stats(set, &s));
 		assert_int_equal(s.shards, SHARDS);
 		assert_true(s.keys_estimated > 0.97 * KEYS && s.keys_estimated < 1.03 * KEYS);
 		assert_true(s.fp_rate_estimated > 0.9 * rate && s.fp_rate_estimated < 1.1 * rate);
-		assert_true(s.fill_max >= s.fill && s.fill > 0.3 && s.fill < 0.6);
+		assert_true(s.fill_max >= s.fill && s.fill > 0.3);
+		assert_true(s.fill < 0.6 || !kind->reference.bits);
 		assert_int_equal(s.oldest, 1);
 		assert_int_equal(s.newest, 1);
 		assert_ok(weir_rolling_destroy(set));

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * What a filter's kind can do: asked of the library, nothing is changed by it. And a filter that
+ * holds keys, whatever its kind takes. */
+#ifndef WEIR_TESTS_CAN_H
+#define WEIR_TESTS_CAN_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <weir/weir.h>
+
+static inline bool test_takes_inserts(struct weir_filter *f)
+{
+	return weir_insert_hashes(f, NULL, 0, NULL) != -ENOTSUP;
+}
+
+static inline bool test_copies(const struct weir_filter *f)
+{
+	struct weir_filter *copy = NULL;
+	int err = weir_clone(&copy, f);
+	weir_destroy(copy);
+	return err != -ENOTSUP;
+}
+
+/* Keys of these hashes into an empty filter: by inserts, or where its kind takes none, by
+ * weir_build() of another in its place. 0 or a negative errno. */
+static inline int test_fill(struct weir_filter **f, const uint64_t *hashes, size_t n)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *built = NULL;
+	if (test_takes_inserts(*f)) {
+		int64_t answer = weir_insert_hashes(*f, hashes, n, NULL);
+		return answer < 0 ? (int)answer : 0;
+	}
+	int err = weir_params_of(*f, &params);
+	if (!err)
+		err = weir_build(&built, &params, hashes, n);
+	if (err)
+		return err;
+	weir_destroy(*f);
+	*f = built;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT
+ * The list of kinds and what each promises the library: its names, its shapes there and back, and
+ * where its keys lie (L1 and L2 in src/kind.h). */
+#include <errno.h>
+#include "../test.h"
+#include "../kinds/kind.h"
+#include "kinds/list.h"
+
+static const struct {
+	uint32_t number, constant;
+	const char *name, *summary;
+	const struct weir_kind *kind;
+} list[] = {
+#define ROW(number, constant, name, summary) \
+	{ number, constant, #name, summary, &weir__kind_##name },
+	WEIR_KINDS(ROW)
+#undef ROW
+};
+static const uint32_t unknown[] = { 200, 1u << 31, UINT32_MAX };
+
+static void every_kind_is_the_list_s(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(list); i++) {
+		const struct weir_kind *kind = weir__kind(list[i].number);
+		assert_ptr_equal(kind, list[i].kind);
+		assert_int_equal(kind->id, list[i].number);
+		assert_int_equal(kind->id, list[i].constant);
+		assert_int_equal(kind->id, test_kind_list[i]->id);
+		assert_string_equal(kind->name, list[i].name);
+		assert_string_equal(weir_kind_name(kind->id), list[i].name);
+		assert_true(strlen(list[i].summary) > 10);
+		assert_true(kind->hash && kind->plan && kind->legal && kind->describe &&
+		            kind->kernel && kind->measure && kind->estimate);
+	}
+	for (size_t i = 0; i < COUNT_OF(unknown); i++) {
+		assert_null(weir__kind(unknown[i]));
+		assert_null(weir_kind_name(unknown[i]));
+		assert_null(weir_shape_field(unknown[i], 0));
+	}
+}
+
+/* Up to the first that is NULL, all different, and no more after it. */
+static void the_names_of_a_shape_s_numbers(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(list); i++) {
+		unsigned n = 0;
+		while (n < WEIR_SHAPE_FIELDS && list[i].kind->fields[n])
+			n++;
+		for (unsigned j = 0; j < WEIR_SHAPE_FIELDS + 3; j++) {
+			const char *name = weir_shape_field(list[i].number, j);
+			assert_int_equal(name != NULL, j < n);
+			for (unsigned other = 0; name && other < j; other++)
+				assert_string_not_equal(name, weir_shape_field(list[i].number,
+				                                               other));
+		}
+	}
+}
+
+static void shapes_in_words(void **state)
+{
+	char text[WEIR_SHAPE_TEXT], again[WEIR_SHAPE_TEXT];
+	(void)state;
+	FOR_EACH_KIND(kind)
+		for (size_t i = 0; i < kind->shapes.n; i++) {
+			const struct weir_shape *shape = &kind->shapes.rows[i].shape;
+			assert_int_equal(shape->kind, kind->id);
+			memset(text, 'x', sizeof text);
+			assert_ok(weir_shape_text(shape, text));
+			assert_in_range(strlen(text), 1, sizeof text - 1);
+			weir__kind(kind->id)->describe(shape, again);
+			assert_string_equal(text, again);
+		}
+}
+
+/* A legal shape of the kind. */
+static struct weir_shape some_shape(const struct test_kind *kind)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	params.kind = kind->id;
+	params.capacity = 1000;
+	params.fp_rate = 0.01;
+	assert_ok(weir_plan(&params, &plan));
+	return plan.shape;
+}
+
+static void assert_no_shape(const struct weir_shape *shape)
+{
+	struct weir_params params = WEIR_PARAMS_INIT, before = params;
+	char text[WEIR_SHAPE_TEXT] = "before";
+	assert_refused(weir_shape_text(shape, text), -EINVAL, weir_kind_name(shape->kind),
+	               "no such shape");
+	assert_string_equal(text, "");
+	assert_refused(weir_params_ask(&params, shape), -EINVAL, weir_kind_name(shape->kind),
+	               "no such shape");
+	assert_memory_equal(&params, &before, sizeof params);
+}
+
+static void shapes_that_there_are_not(void **state)
+{
+	(void)state;
+	FOR_EACH_KIND(kind) {
+		struct weir_shape shape = some_shape(kind);
+		for (unsigned i = 0; weir_shape_field(kind->id, i); i++) {
+			struct weir_shape wrong = shape;
+			wrong.field[i] = UINT32_MAX;
+			assert_no_shape(&wrong);
+		}
+		memset(shape.field, 0xff, sizeof shape.field);
+		assert_no_shape(&shape);
+	}
+	for (size_t i = 0; i < COUNT_OF(unknown); i++) {
+		struct weir_shape shape = { unknown[i], { 1, 1 } };
+		struct weir_params params = WEIR_PARAMS_INIT;
+		char text[WEIR_SHAPE_TEXT] = "before", number[16];
+		snprintf(number, sizeof number, "kind %u", unknown[i]);
+		assert_refused(weir_shape_text(&shape, text), -ENOTSUP, number, "not know");
+		assert_string_equal(text, "");
+		assert_refused(weir_params_ask(&params, &shape), -ENOTSUP, number, "this library");
+	}
+}
+
+/* ---- weir_params_ask() ---- */
+
+static void what_is_asked_for_is_planned(void **state)
+{
+	(void)state;
+	FOR_EACH_KIND(kind)
+		for (size_t i = 0; i < kind->shapes.n; i++) {
+			struct weir_params params = WEIR_PARAMS_INIT;
+			struct weir_plan plan = WEIR_PLAN_INIT, again = WEIR_PLAN_INIT;
+			params.kind = unknown[0], params.words_per_key = params.probes = 99;
+			params.capacity = 12345, params.fp_rate = 0.01, params.seed = 3;
+			assert_ok(weir_params_ask(&params, &kind->shapes.rows[i].shape));
+			assert_int_equal(params.kind, kind->id);
+			/* the rest of it stays */
+			assert_true(params.struct_size == sizeof params &&
+			            params.capacity == 12345 && params.fp_rate == 0.01 &&
+			            params.seed == 3);
+			assert_ok(weir_plan(&params, &plan));
+			test_assert_same_shape(&plan.shape, &kind->shapes.rows[i].shape);
+			assert_ok(weir_params_ask(&params, &plan.shape));
+			assert_ok(weir_plan(&params, &again));
+			assert_memory_equal(&plan, &again, sizeof plan);
+		}
+}
+
+static void an_older_header_s_shorter_struct(void **state)
+{
+	(void)state;
+	FOR_EACH_KIND(kind) {
+		struct weir_params params, wanted = WEIR_PARAMS_INIT;
+		struct weir_shape shape = some_shape(kind);
+		const size_t size = offsetof(struct weir_params, memory);
+		memset(&params, 0xa5, sizeof params);
+		assert_ok(weir_params_ask(&wanted, &shape));
+		params.struct_size = size;
+		assert_ok(weir_params_ask(&params, &shape));
+		assert_int_equal(params.struct_size, size);
+		assert_int_equal(params.kind, kind->id);
+		assert_int_equal(params.words_per_key, wanted.words_per_key);
+		assert_int_equal(params.bits_per_word, wanted.bits_per_word);
+		for (size_t i = size; i < sizeof params; i++) /* it has no room for more */
+			assert_int_equal(((unsigned char *)&params)[i], 0xa5);
+	}
+}
+
+static void asking_with_no_struct(void **state)
+{
+	(void)state;
+	FOR_EACH_KIND(kind) {
+		struct weir_params params = WEIR_PARAMS_INIT;
+		struct weir_shape shape = some_shape(kind);
+		assert_refused(weir_params_ask(NULL, &shape), -EINVAL, "weir_params is NULL",
+		               "_INIT");
+		params.struct_size = 0;
+		assert_refused(weir_params_ask(&params, &shape), -EINVAL, "struct_size 0", "_INIT");
+		params.struct_size = sizeof params + 1;
+		assert_refused(weir_params_ask(&params, &shape), -EINVAL, "struct_size", "_INIT");
+	}
+}
+
+/* ---- L1 and L2 ---- */
+
+enum { SHARDS = 16, LINES = SHARDS * 1024, HASHES = 8 };
+static uint64_t *words;
+
+static struct weir_filter *visible(const struct test_kind *kind, const struct weir_shape *shape)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	assert_ok(weir_params_ask(&params, shape));
+	params.max_bytes = params.memory_bytes = 64 * LINES;
+	params.capacity = 512 * LINES / (kind->bits_per_key ? kind->bits_per_key : 12);
+	params.memory = words;
+	assert_ok(weir_create(&f, &params));
+	assert_int_equal(f->array.lines, LINES);
+	assert_int_equal(f->shards, SHARDS);
+	return f;
+}
+
+/* What a hash writes lies in the run of lines that its top bits choose. */
+static void assert_in_its_run(struct weir_filter *f, uint64_t hash)
+{
+	unsigned bits = f->kernel->partition_bits < 4 ? f->kernel->partition_bits : 4;
+	memset(words, 0, 64 * LINES);
+	assert_int_equal(weir_insert_hash(f, hash), WEIR_NEW);
+	for (uint64_t i = 0; i < 8 * LINES && bits; i++)
+		if (words[i])
+			assert_int_equal(i / 8 / (LINES >> bits), hash >> (64 - bits));
+}
+
+/* Bits of a word that were 1 are so still. */
+static void assert_only_more(struct weir_filter *f, uint64_t *before, uint64_t hash)
+{
+	uint64_t lost = 0;
+	memcpy(before, words, 64 * LINES);
+	assert_ok(weir_insert_hash(f, hash));
+	for (uint64_t i = 0; i < 8 * LINES; i++)
+		lost |= before[i] & ~words[i];
+	assert_int_equal(lost, 0);
+}
+
+static void where_keys_lie(void **state)
+{
+	uint64_t random = 1, *before = malloc(64 * LINES);
+	(void)state;
+	words = aligned_alloc(64, 64 * LINES);
+	assert_true(words && before);
+	FOR_EACH_KIND(kind)
+		for (size_t s = 0; s < kind->shapes.n; s++) {
+			struct weir_filter *f = visible(kind, &kind->shapes.rows[s].shape);
+			for (unsigned i = 0; i < HASHES && test_takes_inserts(f); i++)
+				assert_in_its_run(f, test_random(&random));
+			for (unsigned i = 0; i < HASHES && f->kernel->stages_or; i++)
+				assert_only_more(f, before, test_random(&random));
+			assert_true(!f->kernel->stages_or ||
+			            (f->kernel->load && f->kernel->partition_bits));
+			/* what goes by runs is what test_bulk.c must look at */
+			assert_true(f->parts > 1 || !kind->shapes.rows[s].bulk);
+			weir_destroy(f);
+		}
+	free(words), free(before);
+}
+
+/* Where a single or decides who is answered WEIR_NEW, nothing may be loaded beside. */
+static void one_answer_and_no_stage(void **state)
+{
+	(void)state;
+	FOR_EACH_KIND(kind)
+		for (size_t i = 0; i < kind->layouts.n; i++) {
+			struct weir_params params = test_params(kind, &kind->layouts.rows[i].ask);
+			struct weir_filter *f;
+			params.capacity = 1000, params.fp_rate = 0.01;
+			assert_ok(weir_create(&f, &params));
+			assert_false(kind->layouts.rows[i].tells_one && f->kernel->stages_or);
+			weir_destroy(f);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_kind_is_the_list_s),
+		cmocka_unit_test(the_names_of_a_shape_s_numbers),
+		cmocka_unit_test(shapes_in_words),
+		cmocka_unit_test(shapes_that_there_are_not),
+		cmocka_unit_test(what_is_asked_for_is_planned),
+		cmocka_unit_test(an_older_header_s_shorter_struct),
+		cmocka_unit_test(asking_with_no_struct),
+		cmocka_unit_test(where_keys_lie),
+		cmocka_unit_test(one_answer_and_no_stage),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
