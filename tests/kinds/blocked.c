@@ -61,7 +61,7 @@ static const struct test_shape shapes[] = {
 
 #define ASK(text, z, g) .name = text, .ask = { .words_per_key = z, .bits_per_word = g }
 static const struct test_layout layouts[] = {
-	{ ASK("blocked z=1", 1, 0), .tells_one = true },
+	{ ASK("blocked z=1", 1, 0), .one_new = true },
 	{ ASK("blocked z=2", 2, 0), .huge_keys = 3000017 },
 	{ ASK("blocked z=4", 4, 0), .huge_keys = 3000017 },
 	{ ASK("blocked z=8", 8, 0) },
@@ -77,12 +77,12 @@ static const struct test_layout extremes[] = {
 
 enum { LINE = 64, TWO_SHARDS = 2 * 1024 * LINE };
 static const struct test_subject subjects[] = {
-	{ ASK("z=1", 1, 3), .bytes = LINE, .tells_one = true, .handles = true },
+	{ ASK("z=1", 1, 3), .bytes = LINE, .one_new = true, .handles = true },
 	{ ASK("z=2", 2, 2), .bytes = LINE, .handles = true },
 	{ ASK("z=4", 4, 2), .bytes = LINE },
 	{ ASK("z=8", 8, 1), .bytes = LINE },
 	/* without a kernel of their own */
-	{ ASK("any z=1", 1, 2), .bytes = LINE, .tells_one = true },
+	{ ASK("any z=1", 1, 2), .bytes = LINE, .one_new = true },
 	{ ASK("any z=2", 2, 1), .bytes = LINE },
 	{ ASK("z=2 shards", 2, 2), .bytes = TWO_SHARDS },
 };

@@ -26,7 +26,7 @@ struct test_shape {
 struct test_layout {
 	const char *name;
 	struct weir_params ask; /* the numbers of the shape; everything else in it is the test's */
-	bool tells_one;         /* of the inserts of a new key exactly one is answered WEIR_NEW */
+	bool one_new;         /* of the inserts of a new key exactly one is answered WEIR_NEW */
 	uint64_t huge_keys;     /* into an array of more than 2^32 bits; 0: not this one */
 };
 
@@ -35,7 +35,7 @@ struct test_subject {
 	const char *name;
 	struct weir_params ask; /* as above; capacity 0: half as many keys as bytes */
 	uint64_t bytes;
-	bool tells_one;         /* as above */
+	bool one_new;         /* as above */
 	bool handles;           /* the scenarios of handles and rolling sets run on it */
 };
 

@@ -146,7 +146,7 @@ static bool have(const char *isa)
 	params.capacity = 1, params.fp_rate = 0.1;
 	setenv("WEIR_ISA", isa, 1);
 	int err = weir_create(&f, &params);
-	/* a set that the machine lacks: tests/unit checks that this is said rightly */
+	/* a set that the machine lacks: tests/unit checks that the sentence is right */
 	if (err != -ENOTSUP)
 		assert_ok(err);
 	weir_destroy(f);

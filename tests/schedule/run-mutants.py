@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do the schedule tests find bugs? Plants each bug of mutants.py into a copy of the library, builds test_library with it (scalar kernels,
-no zstd) and runs it: the library as it is must pass, and so must an edit that is no bug; each bug must be found. Prints a table; exits 1
+"""Do the schedule tests find bugs? Plants each bug of mutants.py into a copy of the library, builds
+test_library with it (scalar kernels, no zstd) and runs it: the library as it is must pass, and so
+must an edit that is no bug; each bug must be found. Prints a table; exits 1
 if one was missed.
 
 usage: run-mutants.py [--jobs N] [NAME...]          CC chooses the compiler"""
@@ -60,7 +61,8 @@ def compile_library(tree, out, only=None):
 
 def compile_test(out):
     out.mkdir()
-    for source in [SCHEDULE / f'{name}.c' for name in TEST_SOURCES] + sorted((ROOT / 'tests/kinds').glob('*.c')):
+    of_kinds = sorted((ROOT / 'tests/kinds').glob('*.c'))
+    for source in [SCHEDULE / f'{name}.c' for name in TEST_SOURCES] + of_kinds:
         how = INSTRUMENT if source.stem in INSTRUMENTED else ['-O2']
         made = out / f'{source.parent.name}_{source.stem}.o'
         subprocess.run(CC + how + ['-I', ROOT / 'include', '-c', source, '-o', made], check=True)
@@ -87,10 +89,12 @@ def plant(tree, file, old, new):
 
 
 def run(program, groups, brief=False):
-    """What test_library printed and how many executions it took, up to the first failure; whether it passed. @brief: the first pass alone."""
+    """What test_library printed and how many executions it took, up to the first failure; whether
+    it passed. @brief: the first pass alone."""
     output, executions, status = '', 0, 0
     for options in (PASSES if groups == WORD_GROUPS else HANDLE_PASSES)[:1 if brief else None]:
-        ended = subprocess.run([program, '--stop', '--group', groups, *options], capture_output=True, text=True, timeout=600)
+        ended = subprocess.run([program, '--stop', '--group', groups, *options],
+                               capture_output=True, text=True, timeout=600)
         output, status = output + ended.stdout, ended.returncode
         executions += sum(int(n) for n in TOTAL.findall(ended.stdout))
         if status:
@@ -107,7 +111,8 @@ def judge(work, mutant):
         plant(tree, file, old, new)
     link(work, compile_library(tree, out, file), work / f'{name}.test')
     begin = time.monotonic()
-    output, executions, passed = run(work / f'{name}.test', GROUPS.get(file, WORD_GROUPS), name in HARMLESS)
+    groups = GROUPS.get(file, WORD_GROUPS)
+    output, executions, passed = run(work / f'{name}.test', groups, name in HARMLESS)
     seconds = time.monotonic() - begin
     shutil.rmtree(tree)
     shutil.rmtree(out)
@@ -119,7 +124,8 @@ def judge(work, mutant):
         return [name, file, what, '', '', str(executions), f'{seconds:.2f}', ''], False
     scenario, layout, strategy, _, _, why = found.groups()
     why = re.sub(r'^\S*?(\w+\.c:\d+)', r'\1', re.sub(r'0x\w+', 'a word', why))
-    return [name, file, scenario, layout, strategy, str(executions), f'{seconds:.2f}', why], name not in HARMLESS
+    row = [name, file, scenario, layout, strategy, str(executions), f'{seconds:.2f}', why]
+    return row, name not in HARMLESS
 
 
 def main():
@@ -139,7 +145,8 @@ def main():
         config(work / 'plain/config')
         compile_test(work / 'test.o')
         link(work, compile_library(work / 'plain', work / 'plain.o'), work / 'plain.test')
-        print('| planted bug | in | found by | layout | strategy | executions | seconds | as |\n|---|---|---|---|---|---|---|---|')
+        print('| planted bug | in | found by | layout | strategy | executions | seconds | as |')
+        print('|---' * 8 + '|')
         missed, harmless = 0, sum(name in HARMLESS for name, *_ in chosen)
         judged = pool.map(lambda mutant: judge(work, mutant), chosen)
         asked = {HANDLE_GROUPS if file in GROUPS else WORD_GROUPS for _, file, *_ in chosen}
@@ -149,8 +156,10 @@ def main():
             missed += not found
         plain = [p.result() for p in plain]
     failed = ''.join(output for output, _, passed in plain if not passed)
-    print(f'{len(chosen) - harmless - missed} of {len(chosen) - harmless} planted bugs found; the library as it is '
-          + (f'FAILS:\n{failed}' if failed else f'passes: {sum(executions for _, executions, _ in plain)} executions'))
+    bugs = len(chosen) - harmless
+    ran = sum(executions for _, executions, _ in plain)
+    print(f'{bugs - missed} of {bugs} planted bugs found; the library as it is '
+          + (f'FAILS:\n{failed}' if failed else f'passes: {ran} executions'))
     sys.exit(1 if missed or failed else 0)
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Inserts and lookups of one filter: no key that was promised is missed (B1 in <weir/word.h>),
- * and WEIR_NEW is told to whom it must be. */
+ * and WEIR_NEW is answered to whom it must be. */
 #include "scenario.h"
 
 /* Whoever has the promise sees the key, and where the key is nothing but bits, is answered that it
@@ -46,14 +46,14 @@ static void one_key_twice(void)
 	det_spawn(insert_thread, &insertions[1]);
 	det_spawn_reader(verify_both, insertions);
 	det_join_all();
-	int told_new = (answer[0] == WEIR_NEW) + (answer[1] == WEIR_NEW);
-	det_assert(subject_tells_one(subject) ? told_new == 1 : told_new >= 1);
+	int answered_new = (answer[0] == WEIR_NEW) + (answer[1] == WEIR_NEW);
+	det_assert(subject_one_new(subject) ? answered_new == 1 : answered_new >= 1);
 	det_assert(answer[0] >= 0 && answer[1] >= 0);
 	det_assert(weir_contains_hash(subject->filter, hash_of(0)) &&
 	           weir_contains_hash(subject->filter, hash_of(1)));
 }
 
-/* A thread that sees the key sees it from then on; one that is told of it by such a thread sees
+/* A thread that sees the key sees it from then on; one that hears of it from such a thread sees
  * it too. */
 static void look_and_tell(void *unused)
 {
@@ -72,11 +72,11 @@ static void hear_and_look(void *insertion)
 
 static void passed_on(void)
 {
-	static struct insertion unpromised = { 0, 1 }, told = { 0, 0 };
+	static struct insertion unpromised = { 0, 1 }, heard = { 0, 0 };
 	scenario_begin();
 	det_spawn(insert_thread, &unpromised);
 	det_spawn(look_and_tell, NULL);
-	det_spawn_reader(hear_and_look, &told);
+	det_spawn_reader(hear_and_look, &heard);
 	det_join_all();
 	det_assert(answer[1] == WEIR_NEW);
 }
@@ -117,9 +117,9 @@ static void batches(void)
 	det_spawn_reader(verify_batches, NULL);
 	det_join_all();
 	uint64_t hashes[3] = { hash_of(0), hash_of(1), hash_of(2) };
-	int told_new = (batch_new[0] >> 1 & 1) + (batch_new[1] & 1); /* key 1 is in both */
+	int answered_new = (batch_new[0] >> 1 & 1) + (batch_new[1] & 1); /* key 1 is in both */
 	det_assert((batch_new[0] & 1) && (batch_new[1] & 2));
-	det_assert(subject_tells_one(subject) ? told_new == 1 : told_new >= 1);
+	det_assert(subject_one_new(subject) ? answered_new == 1 : answered_new >= 1);
 	det_assert(weir_contains_hashes(subject->filter, hashes, 3, NULL) == 3);
 }
 

@@ -41,9 +41,9 @@ struct subject {
 
 /* Of every insert of one new key by several threads exactly one is answered WEIR_NEW, not only at
  * least one. */
-static inline bool subject_tells_one(const struct subject *s)
+static inline bool subject_one_new(const struct subject *s)
 {
-	return s->row->tells_one;
+	return s->row->one_new;
 }
 
 static inline unsigned subject_words(const struct subject *s)

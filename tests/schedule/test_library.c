@@ -27,7 +27,7 @@ static struct settings {
 	bool every_step, stop; /* stop: after the first failure */
 } settings = { .preemptions = -1, .executions = 30000, .seed = 1 };
 
-/* words a key, from which a thread's loads are told apart by its own keys' bits only */
+/* words a key, from which a thread's loads are known apart by its own keys' bits only */
 enum { PREEMPTIONS = 3, NARROWED_FROM = 8 };
 
 const struct subject *subject;

@@ -25,19 +25,19 @@ struct contest {
 	struct barrier round; /* all, when a round is over */
 	/* keys from the first on that this thread's inserts have returned for */
 	_Atomic uint64_t promised[MOST_THREADS];
-	uint8_t told_new[MOST_THREADS][ROUND];   /* of this round */
+	uint8_t answered_new[MOST_THREADS][ROUND];   /* of this round */
 	atomic_bool over;
 	_Atomic uint64_t lookups;
 	/* what one thread finds out at the end of each round */
 	struct weir_filter *alone;
-	uint64_t told_twice, told_nobody;
+	uint64_t new_twice, new_to_none;
 };
 
 static void insert_one(struct contest *c, unsigned thread, uint64_t key)
 {
 	int answer = weir_insert_hash(c->f, stress_hash(c->first + key));
 	check(answer == WEIR_NEW || answer == WEIR_SEEN, "answer %d", answer);
-	c->told_new[thread][key % ROUND] = answer == WEIR_NEW;
+	c->answered_new[thread][key % ROUND] = answer == WEIR_NEW;
 	/* Release: pairs with the reader's acquire; the only order between them. */
 	atomic_store_explicit(&c->promised[thread], key + 1, memory_order_release);
 }
@@ -51,7 +51,7 @@ static void insert_batch(struct contest *c, unsigned thread, uint64_t key, unsig
 	check(fresh == __builtin_popcountll(bitmap), "%lld new, bitmap %#llx", (long long)fresh,
 	      (unsigned long long)bitmap);
 	for (unsigned i = 0; i < n; i++)
-		c->told_new[thread][(key + i) % ROUND] = bitmap >> i & 1;
+		c->answered_new[thread][(key + i) % ROUND] = bitmap >> i & 1;
 	atomic_store_explicit(&c->promised[thread], key + n, memory_order_release);
 }
 
@@ -71,23 +71,23 @@ static void insert_chunk(struct contest *c, unsigned thread, uint64_t key, uint6
 	}
 }
 
-/* While the others wait: who was told what in this round? */
+/* While the others wait: what was each answered in this round? */
 static void judge_round(struct contest *c, uint64_t round)
 {
 	for (unsigned i = 0; i < ROUND; i++) {
-		unsigned told = 0;
+		unsigned times = 0;
 		for (unsigned t = 0; t < c->inserters; t++)
-			told += c->told_new[t][i];
-		check(told <= 1 || !c->layout->row->tells_one,
-		      "%s: %u threads were told WEIR_NEW for one key", c->layout->name, told);
-		c->told_twice += told > 1;
-		c->told_nobody += told == 0;
-		if (told)
+			times += c->answered_new[t][i];
+		check(times <= 1 || !c->layout->row->one_new,
+		      "%s: %u threads were answered WEIR_NEW for one key", c->layout->name, times);
+		c->new_twice += times > 1;
+		c->new_to_none += times == 0;
+		if (times)
 			(void)weir_insert_hash(c->alone, stress_hash(c->first + round * ROUND + i));
 	}
 	for (unsigned i = 0; i < ROUND; i++)
 		check(weir_contains_hash(c->alone, stress_hash(c->first + round * ROUND + i)),
-		      "%s: nobody was told WEIR_NEW for a new key, round %llu", c->layout->name,
+		      "%s: nobody was answered WEIR_NEW for a new key, round %llu", c->layout->name,
 		      (unsigned long long)round);
 }
 
@@ -137,7 +137,7 @@ static void contestant(void *shared, unsigned thread)
 		reader(c, thread);
 }
 
-/* Answers how many keys two threads were told WEIR_NEW for: in layouts where that may be, a
+/* Answers how many keys two threads were answered WEIR_NEW for: in layouts where that may be, a
  * measure of how often they met. */
 static uint64_t run(const struct layout *layout, const struct stress *s, uint64_t inserts)
 {
@@ -158,19 +158,19 @@ static uint64_t run(const struct layout *layout, const struct stress *s, uint64_
 	check(!layout->kind->commutes || memcmp(words, words_alone, bytes) == 0,
 	      "%s: the bits are not those that one thread sets", layout->name);
 	stress_check_fill(c.f);
-	check(c.told_nobody < c.rounds * ROUND / 20, "%s: too many keys were there by chance",
+	check(c.new_to_none < c.rounds * ROUND / 20, "%s: too many keys were there by chance",
 	      layout->name);
 	check(c.lookups, "%s: no lookup", layout->name);
-	printf("%-16s %9llu inserts by %u threads, %9llu lookups, %6llu keys told new twice, %6llu "
+	printf("%-16s %9llu inserts by %u threads, %9llu lookups, %6llu keys new twice, %6llu "
 	       "covered, %5.1f s\n",
 	       layout->name, (unsigned long long)(c.rounds * ROUND * s->threads), s->threads,
-	       (unsigned long long)c.lookups, (unsigned long long)c.told_twice,
-	       (unsigned long long)c.told_nobody, stress_seconds() - start);
+	       (unsigned long long)c.lookups, (unsigned long long)c.new_twice,
+	       (unsigned long long)c.new_to_none, stress_seconds() - start);
 	weir_destroy(c.f);
 	weir_destroy(c.alone);
 	free(words);
 	free(words_alone);
-	return c.told_twice;
+	return c.new_twice;
 }
 
 int main(int argc, char **argv)

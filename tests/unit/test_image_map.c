@@ -71,11 +71,11 @@ static void test_read_only(void **state)
 		assert_int_equal(missing(f, 0, 1000), 0);
 		assert_true(missing(f, 1000, 2000) > 900);
 		int refused = test_takes_inserts(f) ? -EROFS : -ENOTSUP;
-		const char *said = refused == -EROFS ? "read-only" : "cannot";
-		assert_refused(weir_insert_hash(f, 1), refused, said, "");
-		assert_refused(weir_insert_hashes(f, (uint64_t[]){ 1 }, 1, NULL), refused, said,
+		const char *sentence = refused == -EROFS ? "read-only" : "cannot";
+		assert_refused(weir_insert_hash(f, 1), refused, sentence, "");
+		assert_refused(weir_insert_hashes(f, (uint64_t[]){ 1 }, 1, NULL), refused, sentence,
 		               "");
-		assert_refused(weir_load_hashes(f, (uint64_t[]){ 1 }, 1), refused, said, "");
+		assert_refused(weir_load_hashes(f, (uint64_t[]){ 1 }, 1), refused, sentence, "");
 		assert_read_only(weir_merge(f, f));
 		assert_ok(weir_verify(f));
 		assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");

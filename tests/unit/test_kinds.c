@@ -255,7 +255,7 @@ static void one_answer_and_no_stage(void **state)
 			struct weir_filter *f;
 			params.capacity = 1000, params.fp_rate = 0.01;
 			assert_ok(weir_create(&f, &params));
-			assert_false(kind->layouts.rows[i].tells_one && f->kernel->stages_or);
+			assert_false(kind->layouts.rows[i].one_new && f->kernel->stages_or);
 			weir_destroy(f);
 		}
 }

@@ -96,7 +96,7 @@ static void sizes(void **state)
 	struct weir_params params = good();
 	params.max_bytes = 640; /* a limit that is too low for 1000 keys at 1 % */
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
-	/* several shards: what it is said to need is what suffices, and a line less does not */
+	/* several shards: the size in the sentence suffices, and a line less does not */
 	params.capacity = 1000000;
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
 	params.max_bytes = strtoull(strstr(weir_error_detail(), "needs ") + 6, NULL, 10);
