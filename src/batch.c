@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Where the hashes of a batch come from. */
+ * The hashes of a batch: given, or made from keys. */
 #include <sys/uio.h>
 #include "batch.h"
 #include "config.h"
@@ -41,14 +41,16 @@ struct weir_batch weir__batch_fixed(const struct weir_filter *f, const void *key
                                     size_t n)
 {
 	bool in_line = key_bytes == 8 && f->kind->hash == &weir__xxh3;
-	return (struct weir_batch){ .from = in_line ? WEIR_FROM_FIXED8 : WEIR_FROM_KEYS,
-		                    .keys = keys,
-		                    .key_bytes = key_bytes,
-		                    .n = n,
-		                    .hash = hash_fixed };
+	return (struct weir_batch){
+		.from = in_line ? WEIR_FROM_FIXED8 : WEIR_FROM_KEYS,
+		.keys = keys,
+		.key_bytes = key_bytes,
+		.n = n,
+		.hash = hash_fixed
+	};
 }
 
-/* Eight at a time where the CPU can: this file is compiled for any CPU, so that needs the call. */
+/* With AVX-512 eight keys at a time. This file is compiled for any CPU, hence the call. */
 static void hash_fixed8(const struct weir_filter *f, const char *keys, size_t n, uint64_t *out)
 {
 #if WEIR_X86

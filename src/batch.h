@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The batch pipeline, inlined into each kernel: hash a few keys, note where they lie and fetch
- * their lines, and meanwhile work on keys noted some way back, whose lines have come. The steps
- * are small, so that fetches and work interleave: a burst of fetches would fill the core's line
- * buffers and stall it. A filter that fits a core's own cache is not prefetched: that costs 15 %
- * there. Nothing is called within the loop for hashes and 8-byte keys: where indirect branches
- * are not predicted (IBRS on older CPUs) a call a step drains the core. */
+ * The batch pipeline, inlined into each kernel. It hashes a few keys, notes where they lie and
+ * fetches their lines. Meanwhile it works on keys noted earlier, whose lines have arrived. The
+ * steps are small, so that fetches and work interleave: a burst of fetches would fill the core's
+ * line buffers and stall it. In a filter that fits a core's own cache nothing is prefetched, since
+ * that would cost 15 %. For hashes and 8-byte keys the loop calls nothing: where indirect branches
+ * are not predicted (IBRS on older CPUs), a call in each step would drain the core. */
 #ifndef WEIR_SRC_BATCH_H
 #define WEIR_SRC_BATCH_H
 
@@ -12,10 +12,9 @@
 #include "kind.h"
 
 enum {
-	WEIR_WINDOW = 128, /* keys that can be noted at a time, a power of two */
-	/* keys that are hashed at a time: many short chains of multiplies overlap */
-	WEIR_HASHED = 64,
-	WEIR_AHEAD = 1024, /* bytes of keys or hashes that are fetched ahead */
+	WEIR_WINDOW = 128, /* keys noted at a time, a power of two */
+	WEIR_HASHED = 64,  /* keys hashed at a time: many short chains of multiplies overlap */
+	WEIR_AHEAD = 1024, /* bytes of keys or hashes fetched ahead */
 };
 
 /* The keys of a batch. */
@@ -24,7 +23,7 @@ struct weir_batch {
 	const void *keys;
 	size_t key_bytes;
 	size_t n;
-	/* WEIR_FROM_KEYS: hashes of keys at .. at+n-1 into out. */
+	/* WEIR_FROM_KEYS: puts the hashes of keys at .. at+n-1 into out. */
 	void (*hash)(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
 	             size_t n, uint64_t *out);
 };
@@ -34,12 +33,12 @@ struct weir_batch weir__batch_keys(const struct iovec *keys, size_t n);
 struct weir_batch weir__batch_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
                                     size_t n);
 
-/* Hashes of n keys from at on into out; of a batch of keys, not of hashes. */
+/* Put the hashes of n keys from at on into out. The batch is of keys, not of hashes. */
 void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
                       size_t n, uint64_t *out);
 
-/* What a kernel notes of a key: for each kind its own numbers, a row each; key i of a batch in
- * column i % WEIR_WINDOW. */
+/* The notes of a kernel. Each number that it notes for a key has a row: the kinds choose their own.
+ * Key i of a batch has column i % WEIR_WINDOW. */
 struct weir_notes {
 	uint64_t row[3][WEIR_WINDOW];
 } __attribute__((aligned(64)));
@@ -49,7 +48,7 @@ WEIR__INLINE unsigned weir__least(size_t left, unsigned most)
 	return left < most ? (unsigned)left : most;
 }
 
-/* Hashes of n keys from at on: where they are, or in scratch. */
+/* The hashes of n keys from at on: where the caller has them, else in scratch. */
 WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint64_t flip8,
                                               const struct weir_batch *batch, size_t at, unsigned n,
                                               uint64_t *scratch)
@@ -59,8 +58,8 @@ WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint6
 		batch->hash(f, batch, at, n, scratch);
 		return scratch;
 	}
-	/* The lines of the array come between the keys of a long batch, and the hardware's own
-	 * prefetcher loses the thread. */
+	/* Lines of the array are fetched between the keys of a long batch, which confuses the
+	 * hardware's own prefetcher. */
 	for (unsigned line = 0; line < WEIR_HASHED * 8; line += 64)
 		__builtin_prefetch(keys + WEIR_AHEAD + line, 0, 3);
 	if (batch->from == WEIR_FROM_HASHES)
@@ -69,16 +68,18 @@ WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint6
 	return scratch;
 }
 
-/* Note n keys from column at on, and fetch their lines if the filter outgrows the cache (far). */
+/* Note n keys in columns at .. at+n-1, and fetch their lines if the filter outgrows the cache
+ * (far). */
 typedef void weir__note_fn(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                            bool far, struct weir_notes *notes, unsigned at);
-/* Work on n noted keys; the answers as bits. */
+/* Work on the n keys noted in columns at .. at+n-1. Return: their answers, key i's in bit i. */
 typedef uint64_t weir__work_fn(const struct weir_array *a, bool far,
                                const struct weir_notes *notes, unsigned at, unsigned n);
 
-/* The one loop of every batch. step: keys at a time, a power of two up to 64; lead: keys noted
- * ahead, a multiple of step below WEIR_WINDOW; both and note and work are constants that the
- * compiler inlines. */
+/* The one loop of every batch. Return: the number of answers that are true.
+ * @step: keys at a time, a power of two up to 64.  @lead: keys noted ahead, a multiple of step
+ *   below WEIR_WINDOW.  These two, @note and @work are constants, so that the compiler inlines
+ *   them. */
 WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct weir_batch *batch,
                                     uint64_t *bitmap, unsigned step, unsigned lead,
                                     weir__note_fn *note, weir__work_fn *work)
@@ -96,8 +97,8 @@ WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct we
 				hashes = weir__batch_take(f, array.flip8, batch, noted,
 				                          weir__least(n - noted, WEIR_HASHED),
 				                          scratch);
-			note(&array, hashes + noted % WEIR_HASHED, weir__least(n - noted, step), far,
-			     &notes, noted % WEIR_WINDOW);
+			note(&array, hashes + noted % WEIR_HASHED, weir__least(n - noted, step),
+			     far, &notes, noted % WEIR_WINDOW);
 		}
 		if (noted < lead)
 			continue;

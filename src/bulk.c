@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Bulk loading. The top bits of a hash choose its block, so its part too: one counting sort by
- * those bits turns random writes over the whole array into random writes within a part that fits
- * the cache, at the price of a pass over the hashes in sequence. */
+ * Bulk loading. A filter is cut into parts that fit the cache, and the top bits of a hash choose
+ * its part (L1). One counting sort by those bits turns random writes over the whole array into
+ * random writes within a part. Its price is two sequential passes over the hashes. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 #include "error.h"
 
 enum {
-	/* hashes sorted at a time: bounds the scratch memory, and enough for each part to be
-	 * worth its fetch */
+	/* Hashes sorted at a time. It bounds the scratch memory, and gives each part enough keys to
+	 * pay for fetching it. */
 	PIECE = 16 << 20,
-	WANTED_FROM = 64 << 10, /* keys from which a batch is sorted */
-	PARTS_MOST = 4096,    /* streams a sort writes to */
-	PARTS_SHARED = 16,    /* parts that several loading threads find apart from each other */
+	WANTED_FROM = 64 << 10, /* larger batches are sorted */
+	PARTS_MOST = 4096,      /* streams that a sort writes to */
+	PARTS_SHARED = 16,      /* parts even of a small filter, for several loading threads */
 };
 
 uint32_t weir__bulk_parts(unsigned partition_bits, uint64_t bytes, uint32_t shards)
@@ -31,18 +31,18 @@ bool weir__bulk_wanted(const struct weir_filter *f, size_t n)
 	return n > WANTED_FROM && f->parts > 1 && f->bytes > 8 * weir__cache_bytes();
 }
 
-/* A piece of hashes sorted by part; part p's are hashes[start[p]] .. hashes[start[p + 1] - 1]. */
+/* A piece of hashes sorted by part. Part p has hashes[start[p]] .. hashes[start[p + 1] - 1]. */
 struct sorted {
 	uint64_t *hashes;
-	uint32_t *index; /* where in the piece each came from; NULL where nobody asks */
-	uint32_t *start; /* parts + 1 */
-	struct weir_memory memory;
+	uint32_t *index;           /* of each hash, its place in the piece; NULL: not wanted */
+	uint32_t *start;           /* parts + 1 */
+	struct weir_memory memory; /* of all three */
 };
 
 static int sorted_alloc(struct sorted *s, uint32_t parts, size_t n, bool with_index)
 {
-	size_t hash_bytes = n * sizeof *s->hashes,
-	       index_bytes = with_index ? n * sizeof *s->index : 0;
+	size_t hash_bytes = n * sizeof *s->hashes;
+	size_t index_bytes = with_index ? n * sizeof *s->index : 0;
 	size_t bytes = hash_bytes + index_bytes + (parts + 1) * sizeof *s->start;
 	int err = weir__memory_alloc(&s->memory, (bytes + 63) / 64 * 64, 0, NULL, 0);
 	if (err)
@@ -53,15 +53,15 @@ static int sorted_alloc(struct sorted *s, uint32_t parts, size_t n, bool with_in
 	return 0;
 }
 
-/* The top log2(parts) bits of a hash; two shifts, since one part leaves none of them. */
+/* The top log2(parts) bits of a hash. With one part it is 0; a single shift by 64 is undefined. */
 static uint32_t part_of(const struct weir_filter *f, uint64_t hash)
 {
 	return (uint32_t)(hash >> 1 >> (63 - __builtin_ctz(f->parts)));
 }
 
-/* Hashes a few at a time, where they are or through a small scratch. */
-enum { TAKEN = 512 };
+enum { TAKEN = 512 }; /* hashes taken at a time: a scratch of this size stays in cache */
 
+/* The hashes of n keys from at on: where the caller has them, else in scratch. */
 static const uint64_t *take(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
                             size_t n, uint64_t *scratch)
 {
@@ -71,9 +71,9 @@ static const uint64_t *take(const struct weir_filter *f, const struct weir_batch
 	return scratch;
 }
 
-/* The counting sort of n keys from first on: count, then start[p + 1] is where part p's next
- * hash goes, which leaves it at that part's end. Both passes hash: for eight bytes that is
- * cheaper than to keep the hashes in memory that the kernel must clear first. */
+/* The counting sort of n keys from first on. The first pass counts. In the second, start[p + 1] is
+ * the place of part p's next hash, so it ends up at the end of that part. Both passes hash: for
+ * 8-byte keys that costs less than memory for the hashes, which the system would clear first. */
 static void sort_piece(const struct weir_filter *f, struct sorted *s,
                        const struct weir_batch *batch, size_t first, size_t n)
 {
@@ -103,6 +103,7 @@ static void sort_piece(const struct weir_filter *f, struct sorted *s,
 	}
 }
 
+/* Spread the answers of a run over the piece's bitmap. */
 static void report(uint64_t *bitmap, const uint32_t *index, const uint64_t *answers, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -110,17 +111,17 @@ static void report(uint64_t *bitmap, const uint32_t *index, const uint64_t *answ
 			bitmap[index[i] / 64] |= UINT64_C(1) << (index[i] % 64);
 }
 
-/* ---- a part that many keys go to is filled in a private copy by plain stores, and what that adds
- *      is or'ed in: an atomic or a word that changes, instead of one a key and word ---- */
+/* ---- stages (L2): a part that gets many keys is copied, the copy is loaded by plain stores, and
+ *      its words are or'ed back. That takes one atomic or for each word that changes, instead of
+ *      one for each word of each key. ---- */
 
 struct stage {
-	/* the real one's record over the copy's words: only its own part may be touched */
-	struct weir_filter *filter;
-	struct weir_memory memory; /* of one part's bits */
-	uint64_t words;            /* in a part */
+	struct weir_filter *filter; /* the real record, but with its words moved to the copy */
+	struct weir_memory memory;  /* the copy: the bits of one part */
+	uint64_t words;             /* in a part */
 };
 
-/* Worth it from a key for every so many words on. */
+/* A stage pays if a part has at most this many words for each of its keys. */
 enum { WORDS_A_KEY = 4 };
 
 static bool stage_wanted(const struct weir_filter *f, size_t keys)
@@ -128,18 +129,20 @@ static bool stage_wanted(const struct weir_filter *f, size_t keys)
 	return f->kernel->stages_or && keys * WORDS_A_KEY >= 8 * f->array.lines / f->parts;
 }
 
+/* Copy a part, and point stage->filter at the copy. Return: the part's words in the filter. */
 static uint64_t *stage_enter(struct stage *s, const struct weir_filter *f, uint32_t part)
 {
 	uint64_t *words = f->array.words + part * s->words;
 	for (uint64_t i = 0; i < s->words; i++)
 		s->memory.bits[i] = WEIR__LE64(weir__word_load_relaxed(words + i));
-	/* so that the part's blocks, counted from the filter's first word, come to lie on the
-	 * copy */
-	s->filter->array.words = (uint64_t *)((uintptr_t)s->memory.bits -
-	                                     part * s->words * sizeof(uint64_t));
+	/* A kernel counts lines from the filter's first word. Place that word such that this part's
+	 * lines fall on the copy; the kernel touches no others. */
+	s->filter->array.words =
+		(uint64_t *)((uintptr_t)s->memory.bits - part * s->words * sizeof(uint64_t));
 	return words;
 }
 
+/* Or the copy's words back, where that changes them. */
 static void stage_leave(const struct stage *s, uint64_t *words)
 {
 	for (uint64_t i = 0; i < s->words; i++) {
@@ -149,12 +152,11 @@ static void stage_leave(const struct stage *s, uint64_t *words)
 	}
 }
 
-/* A run of hashes of one part, by one of the kernel's batches; which were new into the piece's
- * bitmap. */
-static int64_t run_batch(struct weir_filter *f,
-                         int64_t (*batch)(struct weir_filter *, const struct weir_batch *,
-                                          uint64_t *),
-                         const struct sorted *s, size_t at, size_t n, uint64_t *bitmap)
+/* Insert n sorted hashes of one part by a batch function of the kernel. @bitmap: the piece's. */
+static int64_t run_batch(
+	struct weir_filter *f,
+	int64_t (*batch)(struct weir_filter *, const struct weir_batch *, uint64_t *),
+	const struct sorted *s, size_t at, size_t n, uint64_t *bitmap)
 {
 	enum { RUN = 4096 };
 	uint64_t answers[RUN / 64];
@@ -172,8 +174,7 @@ static int64_t run_batch(struct weir_filter *f,
 	return fresh;
 }
 
-/* Insert a sorted piece; bitmap is the piece's own. @stage: NULL where there is no memory for
- * one. */
+/* Insert a sorted piece. @bitmap: the piece's.  @stage: NULL if none pays or there is no memory. */
 static int64_t insert_sorted(struct weir_filter *f, const struct sorted *s, struct stage *stage,
                              uint64_t *bitmap)
 {
@@ -192,7 +193,7 @@ static int64_t insert_sorted(struct weir_filter *f, const struct sorted *s, stru
 	return answer < 0 ? answer : fresh;
 }
 
-/* @record: room for the copy of the filter's. False: no memory, and nothing to free. */
+/* @record: room for the stage's own record. Return: false if there is no memory. */
 static bool stage_alloc(struct stage *s, const struct weir_filter *f, struct weir_filter *record)
 {
 	*record = *f;
@@ -202,7 +203,7 @@ static bool stage_alloc(struct stage *s, const struct weir_filter *f, struct wei
 	return weir__memory_alloc(&s->memory, s->words * sizeof(uint64_t), 0, NULL, 0) == 0;
 }
 
-/* @hashed: room for a piece's hashes, where hashing twice would be dear; else NULL. */
+/* @hashed: room for the hashes of a piece, so that keys are hashed only once; NULL: hash twice. */
 static int64_t insert_pieces(struct weir_filter *f, struct sorted *s,
                              const struct weir_batch *batch, size_t piece, uint64_t *hashed,
                              uint64_t *bitmap)
@@ -220,7 +221,8 @@ static int64_t insert_pieces(struct weir_filter *f, struct sorted *s,
 		} else {
 			sort_piece(f, s, batch, at, n);
 		}
-		answer = insert_sorted(f, s, staged ? &stage : NULL, bitmap ? bitmap + at / 64 : NULL);
+		answer = insert_sorted(f, s, staged ? &stage : NULL,
+		                       bitmap ? bitmap + at / 64 : NULL);
 		fresh += answer;
 	}
 	if (staged)
@@ -235,7 +237,7 @@ int64_t weir__bulk_insert(struct weir_filter *f, const struct weir_batch *batch,
 	struct weir_memory hashed = { .bits = NULL };
 	if (sorted_alloc(&s, f->parts, piece, bitmap != NULL))
 		return f->kernel->insert_batch(f, batch, bitmap);
-	/* Keys of any length; without the memory they are hashed twice. */
+	/* Keys of any length cost too much to hash twice, unless there is no memory. */
 	bool keep = batch->from == WEIR_FROM_KEYS &&
 	            weir__memory_alloc(&hashed, (piece * 8 + 63) / 64 * 64, 0, NULL, 0) == 0;
 	if (bitmap)
@@ -247,7 +249,8 @@ int64_t weir__bulk_insert(struct weir_filter *f, const struct weir_batch *batch,
 	return fresh;
 }
 
-/* Load a part if nobody else owns it now. An empty or finished part has start == end. */
+/* Load part p, unless it is done or another thread owns it now. Return: true if it is done by this
+ * call. A part without keys has start == end. */
 static bool load_part(struct weir_filter *f, struct sorted *s, uint32_t *done, uint32_t p)
 {
 	uint32_t n = s->start[p + 1] - s->start[p];
@@ -264,8 +267,8 @@ static bool load_part(struct weir_filter *f, struct sorted *s, uint32_t *done, u
 	return true;
 }
 
-/* Each thread begins at a part of its own, so that they follow each other round instead of
- * meeting. */
+/* @first: the part to begin at. Each thread begins elsewhere and goes round, so they seldom
+ *   meet. */
 static void load_sorted(struct weir_filter *f, struct sorted *s, uint32_t first)
 {
 	uint32_t done[PARTS_MOST / 32] = { 0 }, left = f->parts;

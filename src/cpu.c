@@ -21,7 +21,7 @@ const char *weir__isa_name(enum weir_isa isa)
 	return names[isa];
 }
 
-/* ThreadSanitizer does not know that a vector load is eight 64-bit loads (B2 in <weir/word.h>):
+/* ThreadSanitizer does not know that a vector load is eight 64-bit loads (B2 in <weir/word.h>), so
  * its builds are scalar. */
 #if defined(__SANITIZE_THREAD__)
 #define ONLY_SCALAR 1
@@ -55,7 +55,7 @@ static bool have(enum weir_isa isa)
 static enum weir_isa best(void)
 {
 	enum weir_isa isa = WEIR_ISA_COUNT - 1;
-	while (!have(isa)) /* ends at the latest with scalar, the first */
+	while (!have(isa)) /* every machine has the first, scalar */
 		isa--;
 	return isa;
 }

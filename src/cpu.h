@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The CPU: which instruction set the kernels take, and how large a core's own cache is. */
+ * The CPU: the instruction set for the kernels, and the size of a core's own cache. */
 #ifndef WEIR_SRC_CPU_H
 #define WEIR_SRC_CPU_H
 
@@ -16,13 +16,13 @@ enum weir_isa {
 
 const char *weir__isa_name(enum weir_isa isa);
 
-/* The best this CPU and build have, or what WEIR_ISA in the environment names (read at each call,
- * so at each creation).
- * Return: 0; -ENOTSUP WEIR_ISA names one that is unknown or not to be had: the sentence lists
- *   what is. */
+/* Choose the best instruction set of this CPU and build, or the one that the environment variable
+ * WEIR_ISA names. The variable is read on each call, that is, whenever a filter is made.
+ * Return: 0; -ENOTSUP this CPU and build do not have the one named: the sentence lists those they
+ *   have. */
 int weir__isa_choose(enum weir_isa *out);
 
-/* Bytes of the second-level cache, 1 MiB where the system does not say. */
+/* Bytes of the second-level cache; 1 MiB if the system does not report it. */
 uint64_t weir__cache_bytes(void);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Set the thread's sentence and pass the code through: return weir__fail(-EINVAL, "capacity
- * %llu: ...", ...). */
+ * How to fail: return weir__fail(-EINVAL, "capacity %llu: ...", ...). */
 #ifndef WEIR_SRC_ERROR_H
 #define WEIR_SRC_ERROR_H
 
 #include <errno.h>
 #include <weir/error.h>
 
-/* Sets the sentence; returns @err, a negative errno. Cut at 511 bytes. */
+/* Set the thread's sentence, cut at 511 bytes. Return: @err, a negative errno. */
 int weir__fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Creation, and the verbs: the hot ones go straight through the object's pointers; what a kind
- * lacks is answered here. */
+ * Creation and the verbs. The hot verbs are calls through the filter's pointers
+ * (<weir/filter.h>). */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -70,11 +70,13 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 		filter_alloc(weir__bulk_parts(kernel->partition_bits, bytes, layout->shards));
 	if (!f)
 		return weir__fail(-ENOMEM, "no memory for a filter's record");
-	f->array = (struct weir_array){ .words = memory->bits,
-		                        .lines = layout->lines,
-		                        .seed = seed,
-		                        .flip8 = weir__flip8(seed),
-		                        .shape = layout->shape };
+	f->array = (struct weir_array){
+		.words = memory->bits,
+		.lines = layout->lines,
+		.seed = seed,
+		.flip8 = weir__flip8(seed),
+		.shape = layout->shape
+	};
 	set_kernel(f, kernel, insert_error);
 	f->kind = kind;
 	f->isa = isa;
@@ -90,12 +92,14 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 
 struct weir_layout weir__filter_layout(const struct weir_filter *f)
 {
-	return (struct weir_layout){ .kind = f->kind,
-		                     .shape = f->array.shape,
-		                     .shards = f->shards,
-		                     .lines = f->array.lines,
-		                     .capacity = f->capacity,
-		                     .fp_rate = f->fp_rate };
+	return (struct weir_layout){
+		.kind = f->kind,
+		.shape = f->array.shape,
+		.shards = f->shards,
+		.lines = f->array.lines,
+		.capacity = f->capacity,
+		.fp_rate = f->fp_rate
+	};
 }
 
 static int random_seed(uint64_t *seed)
@@ -123,13 +127,15 @@ int weir_create(struct weir_filter **out, const struct weir_params *params)
 		err = weir__memory_alloc(&memory, plan.bytes, p.flags, p.memory, p.memory_bytes);
 	if (err)
 		return err;
-	struct weir_layout layout = { .kind = weir__kind(p.kind),
-		                      .shape = plan.shape,
-		                      .shards = plan.shards,
-		                      .lines = plan.bytes / 64,
-		                      .capacity = plan.capacity,
-		                      /* what was asked, not what the rounded size gives */
-		                      .fp_rate = p.fp_rate > 0 ? p.fp_rate : plan.fp_rate };
+	struct weir_layout layout = {
+		.kind = weir__kind(p.kind),
+		.shape = plan.shape,
+		.shards = plan.shards,
+		.lines = plan.bytes / 64,
+		.capacity = plan.capacity,
+		/* as asked; that of the rounded size is a little lower */
+		.fp_rate = p.fp_rate > 0 ? p.fp_rate : plan.fp_rate
+	};
 	err = weir__filter_make(out, &layout, p.seed, &memory, 0);
 	if (err)
 		weir__memory_free(&memory);
@@ -193,8 +199,8 @@ static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batc
 {
 	if (f->insert_error)
 		return weir__insert_refused(f);
-	return weir__bulk_wanted(f, batch->n) ? weir__bulk_insert(f, batch, bitmap)
-	                                      : f->kernel->insert_batch(f, batch, bitmap);
+	return weir__bulk_wanted(f, batch->n) ? weir__bulk_insert(f, batch, bitmap) :
+	                                        f->kernel->insert_batch(f, batch, bitmap);
 }
 
 int64_t weir_insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
@@ -224,8 +230,7 @@ int weir_load_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n)
 		return weir__insert_refused(f);
 	if (f->kernel->load && !f->memory.shared)
 		return weir__bulk_load(f, hashes, n);
-	/* No part can be owned: the kernel has no plain stores, or the bits are other processes'
-	 * too. Atomic inserts serve as well. */
+	/* The kernel has no plain stores, or other processes write to the bits too. */
 	int64_t answer = weir_insert_hashes(f, hashes, n, NULL);
 	return answer < 0 ? (int)answer : 0;
 }
@@ -254,7 +259,7 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 
 uint64_t weir__seed_fingerprint(uint64_t seed)
 {
-	/* XXH3 of eight bytes can be inverted: only half of it is shown. */
+	/* XXH3 of eight bytes can be inverted, so only half of it is shown. */
 	uint64_t bytes = WEIR__LE64(seed);
 	return weir__checksum(&bytes, sizeof bytes) >> 32;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The hashes that a kind may name. */
+ * The hash functions that a kind may choose. */
 #include "hash.h"
 
 static uint64_t xxh3(uint64_t seed, const void *key, size_t len)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * From keys to 64-bit hashes. The only place in src that names xxHash.
  *
- * A kind names its hash, and with a seed that is the identity of a filter's hashes. XXH3 is what the
- * kernels and batches hash with in line: keys of eight bytes by <weir/inline.h>'s own form of it,
- * and by AVX-512 eight of them at once. XXH64 is what formats of others ask for. */
+ * A kind names its hash function. Filters with the same function and the same seed have the same
+ * hashes. XXH3 is inlined into kernels and batches: 8-byte keys use the form in <weir/inline.h>,
+ * and AVX-512 hashes eight of them at once. XXH64 is for formats of other libraries. */
 #ifndef WEIR_SRC_HASH_H
 #define WEIR_SRC_HASH_H
 
@@ -20,7 +20,7 @@
 #endif
 
 struct weir_hash {
-	uint32_t id; /* in an image, for ever */
+	uint32_t id; /* in images: never changes */
 	const char *name;
 	uint64_t (*of)(uint64_t seed, const void *key, size_t len);
 };
@@ -29,18 +29,18 @@ struct weir_hash {
 extern const struct weir_hash weir__xxh3;  /* id 1 */
 extern const struct weir_hash weir__xxh64; /* id 2 */
 
-/* By XXH3, in line. */
+/* By XXH3, inlined. */
 static inline uint64_t weir__hash(uint64_t seed, const void *key, size_t len)
 {
 	return XXH3_64bits_withSeed(key, len, seed);
 }
 
-/* By any of them. */
+/* By any hash function. */
 static inline uint64_t weir__hash_by(const struct weir_hash *hash, uint64_t seed, const void *key,
                                      size_t len)
 {
-	return __builtin_expect(hash == &weir__xxh3, 1) ? weir__hash(seed, key, len)
-	                                                : hash->of(seed, key, len);
+	return __builtin_expect(hash == &weir__xxh3, 1) ? weir__hash(seed, key, len) :
+	                                                  hash->of(seed, key, len);
 }
 
 /* Checksums of images and of seeds: XXH3 without a seed. */
@@ -62,7 +62,7 @@ WEIR__INLINE __m512i weir__hash8_lanes(__m512i key, __m512i flip)
 	return _mm512_xor_si512(x, _mm512_srli_epi64(x, 28));
 }
 
-/* Hashes of n 8-byte keys side by side. */
+/* Put the hashes of n 8-byte keys, side by side, into out. */
 WEIR__INLINE void weir__hash8_each(uint64_t flip8, const char *keys, size_t n, uint64_t *out)
 {
 	const __m512i flip = _mm512_set1_epi64((long long)flip8);
@@ -88,7 +88,7 @@ WEIR__INLINE void weir__hash8_each(uint64_t flip8, const char *keys, size_t n, u
 
 #endif
 
-/* weir__hash8_each for callers that are compiled for any CPU (hash_avx512.c). */
+/* weir__hash8_each compiled for AVX-512, for callers that are compiled for any CPU. */
 void weir__hash8_avx512(uint64_t flip8, const char *keys, size_t n, uint64_t *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a kind lacks is answered here, and nowhere else. */
+ * The answer to a verb that a kind lacks. */
 #include "error.h"
 #include "kind.h"
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * What a filter is inside, what a kind is, and what a kernel is.
+ * The interface of a kind, and the inside of a filter.
  *
- * A kind is its own source in kinds/ and its line in <weir/kinds.h>. It knows its shape, its
- * mathematics and its kernels; all else in the library knows an array of lines of 64 bytes, and
- * asks the kind through the members below. A member that a kind lacks is NULL, and whoever needs it
- * answers with weir__kind_cannot(). */
+ * A kind knows its shape, its mathematics and its kernels. The rest of the library knows only an
+ * array of 64-byte lines and calls the kind through the members below. A new kind is
+ *   - a line in <weir/kinds.h>,
+ *   - a source in kinds/ (and in kinds/meson.build) that defines weir__kind_NAME,
+ *   - for each number that a caller may choose, a field of struct weir_params and a line in plan.c.
+ * A new filter's array is all zero: that is the empty set of every kind.
+ * If a kind lacks an optional member, that member is NULL and the public verb fails with
+ * weir__kind_cannot(). */
 #ifndef WEIR_SRC_KIND_H
 #define WEIR_SRC_KIND_H
 
@@ -22,29 +26,32 @@
 struct weir_batch;
 
 /*
- * The hot functions of one kind for one instruction set and one shape; chosen at creation, never
- * again. Batches come whole (batch.h), so that nothing is called within the loop over keys; each
- * returns how many were answered true or new, and the answers go into bitmap unless it is NULL.
+ * The hot functions of one kind, for one instruction set and one shape. weir__filter_make() chooses
+ * them once. A batch is handed over whole, so that the loop over its keys calls nothing;
+ * weir__batch_run() in batch.h is that loop. The batch functions return how many keys were answered
+ * true or WEIR_NEW. They write the answers into bitmap, bits past the last key cleared, unless it
+ * is NULL. All but load may run in any number of threads at the same time.
  *
- * What may be done to a private filter, and to a part of it, follows from two laws:
- * L1  The top partition_bits bits of a hash choose the run of lines that its key lies in: of 2^p
- *     equal runs, p at most that, run i holds the keys whose top p bits are i, and no others. So
- *     hashes sorted by those bits are loaded run by run, each by its owner alone (O1).
- *     0: a key may lie anywhere.
- * L2  stages_or: a run may be loaded into a private copy of it, and what that adds be or'ed into the
- *     filter word by word. Needs L1, and that a word's bits only go from 0 to 1 (B1), and that no
- *     answer of an insert is decided by a single or (with one word a key, it is).
+ * Two laws allow faster loading. A kind promises them by the two fields of their names:
+ * L1  partition_bits: the top bits of a hash choose the lines of its key. Cut the array into 2^p
+ *     equal runs of lines, for any p up to partition_bits that allows it. Then run i holds the keys
+ *     whose top p bits are i, and no others. So hashes sorted by those bits can be loaded run by
+ *     run, each run by one owner at a time (O1). 0: the bits of a key may lie anywhere.
+ * L2  stages_or: a run may be copied, the copy loaded by plain stores, and each word of it or'ed
+ *     back into the filter. This needs L1 and B1. It also needs that WEIR_NEW is not exact, that
+ *     is, that two threads with one new key may both be answered WEIR_NEW: while one of them works
+ *     on its copy, the other cannot see it.
  */
 struct weir_kernel {
-	enum weir_isa isa;
-	struct weir_verbs verbs; /* its inserts are NULL where the kind takes none */
+	enum weir_isa isa;       /* that it was compiled for */
+	struct weir_verbs verbs; /* both inserts are NULL if the kind takes no inserts */
 	size_t (*contains_batch)(const struct weir_filter *f, const struct weir_batch *batch,
 	                         uint64_t *bitmap);
-	/* NULL with the inserts above; a negative errno: none, or no more, could be taken. */
+	/* NULL if the inserts above are. A negative errno: it took no key, or no further key. */
 	int64_t (*insert_batch)(struct weir_filter *f, const struct weir_batch *batch,
 	                        uint64_t *bitmap);
-	/* As insert_batch, by plain stores into lines that are the caller's alone (L1): it cannot
-	 * refuse. NULL: none. */
+	/* As insert_batch, but by plain stores: the caller alone owns the lines (L1). It must take
+	 * every key. NULL: insert_batch serves. */
 	int64_t (*load)(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap);
 	unsigned partition_bits; /* L1 */
 	bool stages_or;          /* L2 */
@@ -53,63 +60,73 @@ struct weir_kernel {
 	int64_t (*count)(const struct weir_filter *f, uint64_t hash);
 };
 
-/* What is counted over runs of lines: sums, so that runs add up. */
+/* Counts over runs of lines. All are sums, so those of several runs add up. */
 struct weir_measure {
 	uint64_t lines; /* looked at */
-	uint64_t cells; /* bits, counters or slots in them: the kind's choice */
-	uint64_t used;  /* of those, not 0 */
-	double rate;    /* the kind's own: for its estimate() */
+	uint64_t cells; /* bits, counters or slots in those lines: the kind's choice, not 0 */
+	uint64_t used;  /* cells that are not 0; used / cells is the fill in struct weir_stats */
+	double rate;    /* a sum of the kind's own, for its estimate() */
 };
 
+/* Functions that return an int return 0 or a negative errno, after weir__fail(). */
 struct weir_kind {
-	uint32_t id; /* enum weir_kind_id */
-	const char *name;
+	uint32_t id;                  /* enum weir_kind_id */
+	const char *name;             /* as in <weir/kinds.h> */
 	const struct weir_hash *hash; /* from a key to its 64 bits */
-	/* The names of the shape's numbers, as struct weir_params has those that can be asked for. */
+	/* The names of the numbers in its shapes, NULL past the last. A number that a caller may
+	 * choose has the name of its field in struct weir_params. */
 	const char *fields[WEIR_SHAPE_FIELDS];
 
-	/* From checked parameters; the sentence is set on failure. */
+	/* Choose shape.field, then weir__size_complete() (sizing.h), then give the reason.
+	 * shape.kind is set already. plan.c has checked params, except that the numbers of the
+	 * kind's own shape may have any value. */
 	int (*plan)(const struct weir_params *params, struct weir_plan *out);
-	/* Has the kind such a shape, in so many lines? Asked of images: nobody has checked it. */
+	/* Does the kind have this shape, in that many lines (UINT64_MAX: not known)? The numbers
+	 * may come from a damaged image. Images of kinds after classic store all the fields, so
+	 * those kinds refuse a field past the last name that is not 0. */
 	bool (*legal)(const struct weir_shape *shape, uint64_t lines);
-	/* In words. */
+	/* A legal shape in words, such as "7 bits a key". */
 	void (*describe)(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT]);
-	/* NULL where the kind has no kernel for that instruction set. */
+	/* The kernel for an instruction set and a legal shape. A kind that is not compiled for each
+	 * set returns its scalar kernel for the others. NULL: no filter can be made. */
 	const struct weir_kernel *(*kernel)(enum weir_isa isa, const struct weir_shape *shape);
 
-	/* Add lines first .. first+n-1 to a measure; from a measure, keys and current rate. */
+	/* Add lines first .. first+n-1 to sum; from a sum, the distinct keys in f and the rate of
+	 * absent keys answered true. Others may insert meanwhile. */
 	void (*measure)(const struct weir_filter *f, uint64_t first, uint64_t n,
 	                struct weir_measure *sum);
 	void (*estimate)(const struct weir_filter *f, const struct weir_measure *sum, double *keys,
 	                 double *rate);
 
-	/* ---- NULL: cannot ---- */
+	/* ---- optional; NULL: cannot ---- */
 
-	/* Lines first .. first+n-1 of src into dst, of one shape, size and hash identity, both in
-	 * use. Return: 0 or a negative errno with its sentence. */
+	/* Add lines first .. first+n-1 of src to those of dst. The two have one shape, size, hash
+	 * and seed, and others may insert into both meanwhile. */
 	int (*merge)(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
 	             uint64_t n);
-	/* Those lines as they are now, into out, while others insert: every key that lay in them
-	 * before the call is found in the copy. */
+	/* Copy lines first .. first+n-1 into out, 8 words each, while others may insert. The copy
+	 * must have every key whose insert happens-before the call. */
 	void (*snapshot)(const struct weir_filter *f, uint64_t first, uint64_t n, uint64_t *out);
-	/* The keys of f into the factor times smaller dst, which is private. */
+	/* Put the keys of f into dst, which is private, empty and factor times smaller. factor is a
+	 * power of two that divides f's lines. Others may insert into f meanwhile. */
 	int (*fold)(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor);
-	/* All the keys at once, into a private and empty filter. */
+	/* Put n hashes into a private and empty filter; some may be equal. For kinds that take no
+	 * inserts. */
 	int (*build)(struct weir_filter *f, const uint64_t *hashes, size_t n);
-	/* For callers that inline the verbs (<weir/inline.h>). */
+	/* The view for programs that inline the verbs: <weir/inline.h>, of the blocked kind. */
 	int (*view)(const struct weir_filter *f, struct weir_inline *out);
 };
 
-/* kind.c: the one answer for what a kind lacks: "kind blocked cannot remove keys". -ENOTSUP. */
+/* Fails with -ENOTSUP, as every verb does that a kind lacks: "kind blocked cannot remove keys". */
 int weir__kind_cannot(const struct weir_kind *kind, const char *verb);
 
-/* What every verb reads and none writes. */
+/* The fields that every verb reads and none writes. */
 struct weir_array {
-	uint64_t *words; /* 8 a line, 64-byte aligned, little-endian in memory (B3) */
-	uint64_t lines;
-	uint64_t seed;
-	uint64_t flip8;  /* weir__flip8(seed): for keys of eight bytes that XXH3 hashes */
-	struct weir_shape shape;
+	uint64_t *words;         /* 8 a line, 64-byte aligned, little-endian in memory (B3) */
+	uint64_t lines;          /* of 64 bytes */
+	uint64_t seed;           /* of the hash */
+	uint64_t flip8;          /* weir__flip8(seed), for 8-byte keys of kinds with XXH3 */
+	struct weir_shape shape; /* legal */
 };
 
 struct weir_filter {
@@ -118,20 +135,20 @@ struct weir_filter {
 
 	const struct weir_kernel *kernel;
 	const struct weir_kind *kind;
-	int insert_error;    /* 0; what inserts answer: -EROFS mapped read-only, -ENOTSUP the kind */
-	enum weir_isa isa;   /* of the machine; a kind may have no kernel of its own for it */
-	bool outgrows_cache; /* larger than this core's own cache: batches prefetch */
+	int insert_error;    /* 0, or the answer of inserts: -EROFS (mapped read-only), -ENOTSUP */
+	enum weir_isa isa;   /* of the machine; the kernel's may be lower */
+	bool outgrows_cache; /* larger than a core's own cache: batches prefetch */
 	uint32_t shards;     /* a power of two that divides the lines */
 	uint64_t bytes;      /* of bits: 64 * lines */
-	uint64_t capacity;
-	double fp_rate;
+	uint64_t capacity;   /* keys, as asked */
+	double fp_rate;      /* as asked */
 	struct weir_memory memory;
-	uint32_t parts;      /* runs of shards that fit the cache, a power of two, within L1 */
-	struct weir_owner owners[]; /* one a part */
+	uint32_t parts;             /* for bulk loading: a power of two, at most 2^partition_bits */
+	struct weir_owner owners[]; /* of the parts (O1) */
 };
 
-/* The line that a hash's top bits choose: its key's own by L1, elsewhere as good a guess as any for
- * what to fetch. */
+/* The line that the top bits of a hash choose. If the kind has L1 for all 64 bits, the key's bits
+ * lie there. Else this is only a guess at a line to fetch. */
 static inline uint64_t *weir__line(const struct weir_array *a, uint64_t hash)
 {
 	return a->words + 8 * weir__mulhi64(hash, a->lines);

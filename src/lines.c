@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * How many lines and shards hold so many bits, and fit in so many bytes. */
+ * The lines and shards for a number of bits, or within a number of bytes. */
 #include <math.h>
 #include "lines.h"
 
 enum { LINE_BITS = 512, SHARD_LINES = 1024, MOST_SHARDS = 65536 };
 
-/* As many shards of at least 1024 lines as there can be. */
+/* The most shards that have at least 1024 lines each. */
 static uint32_t shards_of(uint64_t lines)
 {
 	uint32_t shards = 1;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * A filter's array is lines of 64 bytes, cut into shards: a power of two of equal runs of at least
- * 1024 lines, at most 65536 of them. */
+ * A filter's array is lines of 64 bytes, cut into shards. Shards are equal runs of lines. Their
+ * number is a power of two up to 65536; if there are two or more, each has at least 1024 lines. */
 #ifndef WEIR_SRC_LINES_H
 #define WEIR_SRC_LINES_H
 
 #include <stdint.h>
 
-/* Lines for @bits bits, rounded up so that the shards divide them (by at most 0.1 %); the shards
- * through @shards. */
+/* The lines that hold @bits bits, rounded up (by at most 0.1 %) to a multiple of the shards.
+ * @shards: receives the number of shards. */
 uint64_t weir__lines(double bits, uint32_t *shards);
-/* The same, rounded down: lines and shards that fit in @bytes, at least 64. */
+/* The lines that fit in @bytes, at least 64, rounded down to a multiple of the shards. */
 uint64_t weir__lines_within(uint64_t bytes, uint32_t *shards);
 
 #endif

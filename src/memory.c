@@ -9,8 +9,8 @@
 #include "memory.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
-/* Of that size, where the machine has it: of another, such as 1 GiB, munmap() would refuse our
- * multiple of 2 MiB. */
+/* Pages of 2 MiB, on machines that have that size. With a larger default size, such as 1 GiB,
+ * munmap() would refuse our multiple of 2 MiB. */
 #if defined(__x86_64__) || defined(__aarch64__)
 #define HUGETLB (MAP_HUGETLB | 21 << MAP_HUGE_SHIFT)
 #else
@@ -65,7 +65,7 @@ static int heap_alloc(struct weir_memory *out, uint64_t bytes)
 	return 0;
 }
 
-/* Reserve a huge page more than needed and give back what lies outside the aligned run. */
+/* Map one huge page more than needed, then unmap the bytes before and after the aligned run. */
 static void *map_aligned(size_t bytes, size_t *mapped)
 {
 	size_t pages = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE, slack = pages + HUGE_PAGE;
@@ -100,7 +100,7 @@ static int pages_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags)
 	void *p = map_aligned(bytes, &mapped);
 	if (!p)
 		return no_memory(bytes, "the system");
-	/* Advice only: where it is refused, small pages serve. */
+	/* Only advice: if it is refused, small pages serve. */
 	(void)madvise(p, mapped, flags & WEIR_NO_HUGE_PAGES ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 	*out = (struct weir_memory){
 		.bits = p, .base = p, .base_bytes = mapped, .release = pages_release

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The calculator: what every kind's parameters must satisfy, then the kind's own plan. */
+ * The calculator: checks that hold for every kind, then the kind's own plan. */
 #include <inttypes.h>
 #include <string.h>
 #include "error.h"
@@ -26,10 +26,8 @@ int weir__flags_check(uint32_t flags)
 		return weir__fail(-EINVAL, "flags 0x%x: 0x%x is unknown, all known flags are 0x%x",
 		                  flags, flags & ~known, known);
 	if (flags & WEIR_HUGETLB && flags & WEIR_NO_HUGE_PAGES)
-		return weir__fail(
-			-EINVAL,
-			"flags 0x%x: WEIR_HUGETLB and WEIR_NO_HUGE_PAGES exclude each other",
-			flags);
+		return weir__fail(-EINVAL, "flags 0x%x: WEIR_HUGETLB and WEIR_NO_HUGE_PAGES "
+		                  "exclude each other", flags);
 	return 0;
 }
 
@@ -49,12 +47,12 @@ static int check_ranges(const struct weir_params *p)
 	if (p->fp_rate != 0 && p->fp_rate < 2 * (double)p->capacity / WEIR__HASHES)
 		return weir__fail(-EINVAL,
 		                  "fp_rate %g: at a capacity of %" PRIu64
-		                  " at least %g, since keys are told apart by 64-bit hashes",
+		                  " at least %g, since the hashes have 64 bits",
 		                  p->fp_rate, p->capacity, 2 * (double)p->capacity / WEIR__HASHES);
 	return 0;
 }
 
-/* ---- the numbers of a kind's shape that a caller may ask for ---- */
+/* ---- the numbers of a shape that a caller may choose ---- */
 
 static const struct {
 	const char *name;
@@ -71,7 +69,7 @@ static uint32_t *number(struct weir_params *p, unsigned i)
 	return (uint32_t *)(void *)((char *)p + numbers[i].at);
 }
 
-/* Which field of the kind's shape has that name; WEIR_SHAPE_FIELDS: none. */
+/* The index of the field of that name in the kind's shape, or WEIR_SHAPE_FIELDS if it has none. */
 static unsigned field_of(const struct weir_kind *kind, const char *name)
 {
 	unsigned i = 0;
@@ -92,8 +90,8 @@ static int check_numbers(struct weir_params *p)
 	return 0;
 }
 
-/* The parameters as this library knows them: what an older header's shorter struct lacks is not
- * given. */
+/* Copy parameters into this library's struct. Fields that an older header's struct lacks become 0,
+ * which means "not given". */
 static int copy_params(const struct weir_params *in, struct weir_params *out)
 {
 	int err = weir__size_check(in, sizeof *in, "weir_params");

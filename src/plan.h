@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Parameters, checked: all that does not depend on the kind. */
+ * The checks of parameters that hold for every kind. */
 #ifndef WEIR_SRC_PLAN_H
 #define WEIR_SRC_PLAN_H
 
 #include <weir/params.h>
 
-/* Copies the parameters of any older struct_size and checks them. 0 or a negative errno, with the
- * sentence set. */
+/* Copy parameters, which may come from an older header, and check them.
+ * Return: 0 or a negative errno. */
 int weir__params_check(const struct weir_params *in, struct weir_params *out);
 
-/* enum weir_flags, or'ed: those there are, and no two that exclude each other. 0 or -EINVAL with
- * its sentence. */
+/* Check that flags are known and none excludes another. Return: 0 or -EINVAL. */
 int weir__flags_check(uint32_t flags);
 
 #endif

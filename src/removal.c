@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Removing and counting, by the kinds that can: by key, by hash and in batches. */
+ * Removals and counts, for the kinds that can: by key, by hash and in batches. */
 #include "batch.h"
 #include "error.h"
 #include "filter.h"
@@ -40,7 +40,7 @@ int64_t weir_count(const struct weir_filter *f, const void *key, size_t len)
 	return weir_count_hash(f, weir_hash(f, key, len));
 }
 
-/* The hashes of n keys from at on: where they are, or in scratch; their lines are on the way. */
+/* As weir__batch_take(), and fetch the lines of the keys. */
 static const uint64_t *take(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
                             unsigned n, uint64_t *scratch)
 {

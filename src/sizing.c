@@ -21,8 +21,8 @@ struct weir_wanted weir__wanted(const struct weir_params *p)
 static int bytes_from_rate(const struct weir_params *p, double bits_per_key, struct weir_plan *out)
 {
 	double bits = bits_per_key * (double)p->capacity;
-	uint64_t limit = p->max_bytes ? p->max_bytes : WEIR__MOST_BYTES,
-	         lines = weir__lines_within(limit, &out->shards);
+	uint64_t limit = p->max_bytes ? p->max_bytes : WEIR__MOST_BYTES;
+	uint64_t lines = weir__lines_within(limit, &out->shards);
 	uint32_t shards;
 	uint64_t enough = weir__lines(bits, &shards);
 	if (512.0 * (double)lines < bits)
@@ -39,8 +39,8 @@ static int bytes_from_rate(const struct weir_params *p, double bits_per_key, str
 	return 0;
 }
 
-/* The rate is the layout's plus the floor, and the floor depends on the capacity: half of the
- * rate is left to it at most. */
+/* The rate is that of the layout plus the floor. The floor depends on the capacity, so it is
+ * estimated first, and may take at most half of the rate. */
 static int capacity_from_bytes(const struct weir_params *p, const struct weir_formula *formula,
                                struct weir_plan *out)
 {

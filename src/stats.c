@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Statistics from the bits themselves, whole or from a sample spread over the shards. */
+ * Statistics from the bits themselves: all of them, or a sample spread over the shards. */
 #include <math.h>
 #include <string.h>
 #include "error.h"
@@ -12,15 +12,15 @@ enum {
 	SAMPLE_SHARDS = SAMPLE_LINES / RUN_LINES
 };
 
-/* What is looked at: the first lines of every so many'th shard. */
+/* A sample: the first lines of every step'th shard. */
 struct sample {
 	uint64_t lines;
 	uint32_t step;
 };
 
-/* Keys hash to blocks at random, so the first lines of a shard are as good a sample as any. At
- * least a page of them: lines apart from each other would cost a miss of the cache and of the
- * TLB each, which for a filter of 1 GiB takes a hundred times as long. */
+/* Keys hash to lines at random, so the first lines of a shard are as good a sample as any. A run is
+ * at least a page long: single lines would each miss the cache and the TLB, which takes a hundred
+ * times as long for a filter of 1 GiB. */
 static struct sample choose(const struct weir_filter *f, bool exact)
 {
 	if (exact || f->array.lines <= SAMPLE_LINES)
@@ -30,8 +30,8 @@ static struct sample choose(const struct weir_filter *f, bool exact)
 	return (struct sample){ RUN_LINES, f->shards / SAMPLE_SHARDS };
 }
 
-/* More keys than capacity by more than three standard deviations of what a sample of that share
- * tells. */
+/* Are there more keys than capacity, by more than three standard deviations of the estimate from a
+ * sample of that share? */
 static bool saturated(const struct weir_stats *s)
 {
 	return s->keys_estimated >
@@ -67,14 +67,16 @@ static int stats(const struct weir_filter *f, bool exact, struct weir_stats *out
 	int err = weir__size_check(out, sizeof *out, "weir_stats");
 	if (err)
 		return err;
-	struct weir_stats s = { .struct_size = out->struct_size,
-	                        .shape = f->array.shape,
-	                        .shards = f->shards,
-	                        .bytes = f->bytes,
-	                        .capacity = f->capacity,
-	                        .fp_rate = f->fp_rate,
-	                        .isa = weir__isa_name(f->kernel->isa),
-	                        .seed_fingerprint = weir__seed_fingerprint(f->array.seed) };
+	struct weir_stats s = {
+		.struct_size = out->struct_size,
+		.shape = f->array.shape,
+		.shards = f->shards,
+		.bytes = f->bytes,
+		.capacity = f->capacity,
+		.fp_rate = f->fp_rate,
+		.isa = weir__isa_name(f->kernel->isa),
+		.seed_fingerprint = weir__seed_fingerprint(f->array.seed)
+	};
 	measure(f, choose(f, exact), &s);
 	memcpy(out, &s, out->struct_size);
 	return 0;

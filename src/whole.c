@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is done to whole filters: union, copy, fold. The kind does it; here stands what must be so
- * before, and the answer where a kind cannot. */
+ * Union, copy and fold of whole filters. The checks are here, the work is the kind's. */
 #include "error.h"
 #include "whole.h"
 
@@ -101,8 +100,8 @@ static int fold_into(struct weir_filter **out, const struct weir_filter *f, uint
 int weir_fold(struct weir_filter **out, const struct weir_filter *f, uint32_t factor)
 {
 	if (!out)
-		return weir__fail(
-			-EINVAL, "out is NULL: weir_fold needs a place for the smaller filter");
+		return weir__fail(-EINVAL,
+		                  "out is NULL: weir_fold needs a place for the smaller filter");
 	if (!f->kind->fold)
 		return weir__kind_cannot(f->kind, "fold");
 	if (factor == 0 || factor & (factor - 1) || f->array.lines % factor)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Errors: a call that fails returns a negative errno, and a sentence names the thing and the
- * value. */
+ * Errors: a call that fails returns a negative errno and sets a sentence about it. */
 #ifndef WEIR_ERROR_H
 #define WEIR_ERROR_H
 

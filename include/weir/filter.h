@@ -149,8 +149,8 @@ WEIR_API size_t weir_contains_hashes(const struct weir_filter *f, const uint64_t
 /** As weir_contains_hashes(), of keys, each of its own length. */
 WEIR_API size_t weir_contains_keys(const struct weir_filter *f, const struct iovec *keys, size_t n,
                                    uint64_t *bitmap);
-/** As weir_contains_hashes(), of @n keys of @key_bytes bytes each, side by side; 8 bytes is the
- * fastest width. */
+/** As weir_contains_hashes(), of @n keys of @key_bytes bytes each, side by side. The fastest width
+ * is 8. */
 WEIR_API size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
                                     size_t n, uint64_t *bitmap);
 
@@ -251,8 +251,7 @@ WEIR_API WEIR_MUST_CHECK int weir_count_fixed(const struct weir_filter *f, const
  *   kind's own (blocked and classic have none).
  * Threads: any, with lookups and inserts on both. An insert into @src that is concurrent with the
  *   call may be missed.
- * Order: relaxed, as weir_insert().  Progress: wait-free.  Cost: reads both, writes the words that
- *   change.
+ * Order: relaxed.  Progress: wait-free.  Cost: reads both, writes the words that change.
  */
 WEIR_API WEIR_MUST_CHECK int weir_merge(struct weir_filter *dst, const struct weir_filter *src);
 

@@ -66,8 +66,7 @@ WEIR_API WEIR_MUST_CHECK int weir_follow(struct weir_follower **out, struct weir
  * period it may need.
  * @f: a follower, or NULL for nothing. In a child of fork() it is freed without waiting.
  * Return: 0 or a negative errno, and the follower goes on.
- * Errors: -EDEADLK inside a read-side section, or on the follower's own thread (from report or the
- *   gate).
+ * Errors: -EDEADLK inside a read-side section, or on the follower's own thread (report, the gate).
  * Threads: one. With qsbr the calling thread, if online, passes through a quiescent state.
  * Progress: blocking.  Cost: microseconds, unless a look is under way.
  */

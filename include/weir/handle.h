@@ -101,8 +101,8 @@ struct weir_handle_head {
  */
 WEIR_API inline const struct weir_filter *weir_handle_get(const struct weir_handle *h)
 {
-	return __atomic_load_n(&((const struct weir_handle_head *)h)->generation,
-	                       __ATOMIC_ACQUIRE)->current;
+	return __atomic_load_n(&((const struct weir_handle_head *)h)->generation, __ATOMIC_ACQUIRE)
+	        ->current;
 }
 
 /**

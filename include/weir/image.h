@@ -114,15 +114,14 @@ WEIR_API WEIR_MUST_CHECK int weir_save_fd(const struct weir_filter *f, int fd,
  *   a wrong checksum, trailing bytes; the sentence names the field, its value and the right one;
  *   -EFBIG more than max_bytes; -ENOTSUP a newer format, an unknown kind, or zstd in a build
  *   without it; -EBUSY marked live and not sealed, or a process marked or sealed it during the
- *   call; -EISDIR, -EINVAL not a regular file; -EINVAL an option; -ENOMEM; the errno of open and
- *   read.
+ *   call; -EISDIR, -EINVAL not a regular file; -EINVAL an option; -ENOMEM; that of open and read.
  * Threads: any.  Order: none; publish the filter with release order.
  * Progress: blocking (file system).  Cost: the disk, then memory bandwidth.
  */
 WEIR_API WEIR_MUST_CHECK int weir_load(struct weir_filter **out, const char *path,
                                        const struct weir_load_options *options);
-/** As weir_load(), from an open file, pipe or socket: from its position to the image's end. Bytes
- * may follow. */
+/** As weir_load(), from an open file, pipe or socket: from its position to the end of the image.
+ * Other bytes may follow. */
 WEIR_API WEIR_MUST_CHECK int weir_load_fd(struct weir_filter **out, int fd,
                                           const struct weir_load_options *options);
 /** As weir_load(), from @bytes bytes of memory that hold exactly one image. */

@@ -28,7 +28,7 @@
 #include <weir/export.h>
 #include <weir/word.h>
 
-/* g++ 12 warns that its own _mm512_undefined_epi32() is uninitialized (GCC bug 105593), in xxHash
+/* g++ 12 takes its own _mm512_undefined_epi32() for uninitialized (GCC bug 105593). xxHash uses it
  * too. */
 #if defined(__AVX512F__) && defined(__cplusplus) && !defined(__clang__)
 #define WEIR__QUIET 1

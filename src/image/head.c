@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The header of an image, from bytes to fields and back: the only parser of untrusted bytes. No
- * allocation, no input or output, no state; a field is used only after it has been checked. */
+ * The header of an image, from bytes to fields and back. This is the only parser of untrusted
+ * bytes. It allocates nothing, reads and writes no file, and has no state. It uses a field only
+ * after it has checked it. */
 #include <errno.h>
 #include "image/head.h"
 
 #define MAX_BLOCKS (UINT64_C(1) << 40)
 #define MAX_CAPACITY (UINT64_C(1) << 48)
-/* 1.0; positive doubles are ordered as their bits are */
+/* The bits of 1.0. Positive doubles have the order of their bits. */
 #define RATE_ONE UINT64_C(0x3ff0000000000000)
 #define PAGE UINT64_C(4096)
 #define HUGE_PAGE (UINT64_C(2) << 20)
@@ -18,7 +19,7 @@ enum {
 	AT_LENGTH = 96, AT_NUMBERS = 104, AT_RESERVED_2 = 132, AT_TABLE_CHECKSUM = 496,
 };
 enum {
-	LAST_OLD_KIND = 1,  /* up to that one a kind has its numbers in the two old fields */
+	LAST_OLD_KIND = 1, /* kinds up to this one have their numbers in the two old fields */
 	OLD_NUMBERS = 2,
 	LAST_HASH = 2,
 	MAX_SHARDS = 65536,
@@ -56,9 +57,8 @@ static uint64_t table_end(const struct weir_image_head *head)
 
 uint64_t weir__image_padding(const struct weir_image_head *head)
 {
-	uint64_t align = head->compression == WEIR_IMAGE_PLAIN && 64 * head->nblocks >= HUGE_PAGE ?
-	                         HUGE_PAGE :
-	                         PAGE;
+	uint64_t align = head->compression == WEIR_IMAGE_PLAIN &&
+	                 64 * head->nblocks >= HUGE_PAGE ? HUGE_PAGE : PAGE;
 	return (align - table_end(head) % align) % align;
 }
 
@@ -77,7 +77,7 @@ static uint64_t stored_length(const struct weir_image_head *head)
 	return head->compression == WEIR_IMAGE_PLAIN ? weir__image_length(head) : 0;
 }
 
-/* Either @found is @wanted, or that is the fault. */
+/* Return: true if @found is @wanted; else the fault is set. */
 static bool same(struct weir_image_fault *fault, const char *field, uint64_t found, uint64_t wanted)
 {
 	if (found == wanted)
@@ -88,7 +88,7 @@ static bool same(struct weir_image_fault *fault, const char *field, uint64_t fou
 	return false;
 }
 
-/* Either it is @legal, or that is the fault. */
+/* Return: @legal; if it is false, the fault is set. */
 static bool rule(struct weir_image_fault *fault, int err, const char *field, uint64_t found,
                  bool legal, const char *rule)
 {
@@ -109,13 +109,13 @@ static bool zero(struct weir_image_fault *fault, const unsigned char *bytes, uns
 	return rule(fault, -EBADMSG, "reserved bytes", any, any == 0, "zero");
 }
 
-/* Is it an image of this format, and whole? The checksums come before the fields, so that damage
- * is called damage. */
+/* Is it an image of this format, and whole? The checksums are checked before the fields, so that
+ * damage is reported as damage. */
 static bool recognise(const unsigned char *bytes, const struct weir_image_given *given,
                       struct weir_image_fault *fault)
 {
-	uint64_t name = weir__image_get64(bytes),
-	         commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);
+	uint64_t name = weir__image_get64(bytes);
+	uint64_t commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);
 	uint32_t format = get32(bytes + AT_FORMAT);
 	return rule(fault, -EBADMSG, "magic", name, name == weir__image_get64(magic),
 	            "WEIRIMG1; this is not an image of weir") &&
@@ -184,7 +184,7 @@ static bool fields(const struct weir_image_head *h, struct weir_image_fault *fau
 	            "more");
 }
 
-/* The fields that follow from others, the reserved bytes, and the length. */
+/* The fields that are determined by others, the reserved bytes, and the length. */
 static bool places(const unsigned char *bytes, const struct weir_image_head *h,
                    const struct weir_image_given *given, struct weir_image_fault *fault)
 {

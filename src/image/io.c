@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Bytes in and out: whole reads and writes, interrupted or short, and what kind of file may be
- * an image. */
+ * Reads and writes of whole buffers, even if a system call is interrupted or does less. Only a
+ * regular file may be an image. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,20 +14,19 @@ enum { MOST_AT_ONCE = 1 << 30 }; /* Linux moves no more than 2 GiB less a page a
 static int regular_only(const char *path, const struct stat *st)
 {
 	if (S_ISREG(st->st_mode))
-		return st->st_size > 0 ? 0 :
-		                         weir__fail(-EBADMSG, "%s: is empty, not an image", path);
+		return st->st_size > 0 ?
+		       0 : weir__fail(-EBADMSG, "%s: is empty, not an image", path);
 	if (S_ISDIR(st->st_mode))
 		return weir__fail(-EISDIR, "%s: is a folder, not an image", path);
 	return weir__fail(-EINVAL, "%s: is not a regular file; open it and use weir_load_fd", path);
 }
 
-/* 0 where the file has none. */
+/* The commit record that the file has now, or 0 if it is too short for one. */
 static uint64_t commit_now(int fd)
 {
 	unsigned char commit[8] = { 0 };
 	return pread(fd, commit, sizeof commit, WEIR_IMAGE_COMMIT) == sizeof commit ?
-	               weir__image_get64(commit) :
-	               0;
+	       weir__image_get64(commit) : 0;
 }
 
 int weir__source_settle(const struct weir_source *source, int err)
@@ -42,25 +41,28 @@ int weir__source_open(struct weir_source *source, const char *path, int flags)
 	struct stat st;
 	if (!path)
 		return weir__fail(-EINVAL, "path is NULL: the image's file name");
-	/* O_NONBLOCK: opening a FIFO must not wait for its writer. It means nothing to a regular
-	 * file. */
+	/* O_NONBLOCK: to open a FIFO must not wait for its writer. For a regular file it has no
+	 * effect. */
 	int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0) {
 		int err = -errno;
 		return weir__fail(err, "%s: cannot open it: %s", path, weir_strerror(err));
 	}
-	int err = fstat(fd, &st) ? weir__fail(-errno, "%s: cannot ask for its size: %s", path,
-	                                      weir_strerror(errno)) :
-	                           regular_only(path, &st);
+	int err = fstat(fd, &st) ?
+	          weir__fail(-errno, "%s: cannot ask for its size: %s", path,
+	                     weir_strerror(errno)) :
+	          regular_only(path, &st);
 	if (err) {
 		close(fd);
 		return err;
 	}
-	*source = (struct weir_source){ .name = path,
-	                                .fd = fd,
-	                                .length = (uint64_t)st.st_size,
-	                                .exact = true,
-	                                .commit = commit_now(fd) };
+	*source = (struct weir_source){
+		.name = path,
+		.fd = fd,
+		.length = (uint64_t)st.st_size,
+		.exact = true,
+		.commit = commit_now(fd)
+	};
 	return 0;
 }
 
@@ -69,7 +71,7 @@ void weir__source_close(struct weir_source *source)
 	close(source->fd);
 }
 
-/* Up to @n bytes: fewer at the end only. */
+/* Read @n bytes, or fewer at the end of the file. Return: how many, or a negative errno. */
 static int64_t read_some(struct weir_source *source, unsigned char *buffer, uint64_t n)
 {
 	uint64_t done = 0;
@@ -91,6 +93,7 @@ static int64_t read_some(struct weir_source *source, unsigned char *buffer, uint
 	return (int64_t)done;
 }
 
+/* As read_some(), from memory. */
 static uint64_t take(struct weir_source *source, unsigned char *buffer, uint64_t n)
 {
 	uint64_t left = source->length - source->at, got = n < left ? n : left;
@@ -121,9 +124,10 @@ static int all_zero(const struct weir_source *source, const unsigned char *bytes
 		any |= bytes[j];
 	while (any && !bytes[i])
 		i++;
-	return any ? weir__fail(-EBADMSG, "%s: reserved byte %llu holds %u where 0 should be",
-	                        source->name, (unsigned long long)(source->at - n + i), bytes[i]) :
-	             0;
+	return any ?
+	       weir__fail(-EBADMSG, "%s: reserved byte %llu holds %u where 0 should be",
+	                  source->name, (unsigned long long)(source->at - n + i), bytes[i]) :
+	       0;
 }
 
 int weir__source_zeros(struct weir_source *source, uint64_t n)
@@ -147,9 +151,10 @@ int weir__source_end(struct weir_source *source)
 	                                (int64_t)take(source, &byte, 1);
 	if (got < 0)
 		return (int)got;
-	return got ? weir__fail(-EBADMSG, "%s: goes on after the image's end at byte %llu",
-	                        source->name, (unsigned long long)source->at) :
-	             0;
+	return got ?
+	       weir__fail(-EBADMSG, "%s: goes on after the image's end at byte %llu",
+	                  source->name, (unsigned long long)source->at) :
+	       0;
 }
 
 int weir__progress(weir_progress_fn *progress, void *arg, uint64_t done, uint64_t total)

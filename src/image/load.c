@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Loading: an image is read into memory of the filter's own; every byte is checked before a
- * lookup may see it. */
+ * Loading: an image is read into the filter's own memory. Every byte is checked before there is a
+ * filter. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,8 +30,8 @@ int weir__bits_read(struct weir_source *source, const struct weir_preface *prefa
 	int err = packed ? weir__packer_begin(&packer, preface->shard_bytes, 0, source->name) : 0;
 	for (uint32_t shard = 0; !err && shard < preface->head.shards; shard++) {
 		unsigned char *to = bits + shard * stride;
-		err = packed ? weir__unpack(&packer, source, shard, to, preface->shard_bytes)
-		             : weir__source_read(source, to, preface->shard_bytes);
+		err = packed ? weir__unpack(&packer, source, shard, to, preface->shard_bytes) :
+		               weir__source_read(source, to, preface->shard_bytes);
 		if (!err)
 			err = weir__preface_check(preface, shard, to, source->name);
 		if (!err)
@@ -116,11 +116,13 @@ int weir_load_fd(struct weir_filter **out, int fd, const struct weir_load_option
 int weir_load_memory(struct weir_filter **out, const void *image, size_t bytes,
                      const struct weir_load_options *options)
 {
-	struct weir_source source = { .name = "the image in memory",
-	                              .fd = -1,
-	                              .memory = image,
-	                              .length = bytes,
-	                              .exact = true };
+	struct weir_source source = {
+		.name = "the image in memory",
+		.fd = -1,
+		.memory = image,
+		.length = bytes,
+		.exact = true
+	};
 	if (!image)
 		return weir__fail(-EINVAL, "image is NULL: %zu bytes of memory that hold an image",
 		                  bytes);
@@ -141,18 +143,20 @@ int weir_image_info(const char *path, struct weir_image_info *out)
 	if (err)
 		return err;
 	struct weir_layout layout = weir__preface_layout(&p);
-	struct weir_image_info info = { .struct_size = out->struct_size,
-	                                .format = WEIR_IMAGE_FORMAT,
-	                                .shape = layout.shape,
-	                                .shards = layout.shards,
-	                                .capacity = layout.capacity,
-	                                .fp_rate = layout.fp_rate,
-	                                .bytes = 64 * layout.lines,
-	                                .file_bytes = source.length,
-	                                .generation = p.head.generation,
-	                                .seed_fingerprint = weir__seed_fingerprint(p.head.seed),
-	                                .compressed = p.head.compression != WEIR_IMAGE_PLAIN,
-	                                .live = p.head.commit == WEIR_IMAGE_LIVE };
+	struct weir_image_info info = {
+		.struct_size = out->struct_size,
+		.format = WEIR_IMAGE_FORMAT,
+		.shape = layout.shape,
+		.shards = layout.shards,
+		.capacity = layout.capacity,
+		.fp_rate = layout.fp_rate,
+		.bytes = 64 * layout.lines,
+		.file_bytes = source.length,
+		.generation = p.head.generation,
+		.seed_fingerprint = weir__seed_fingerprint(p.head.seed),
+		.compressed = p.head.compression != WEIR_IMAGE_PLAIN,
+		.live = p.head.commit == WEIR_IMAGE_LIVE
+	};
 	weir__preface_free(&p);
 	memcpy(out, &info, out->struct_size);
 	return 0;

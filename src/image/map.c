@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Mapping: the file's pages are the filter's bits. The header is read() and copied out once; the
- * mapping's own header is looked at again only for its checksums and its commit record.
- * Verification reads the file rather than the mapping, so that a file which shrinks meanwhile is
- * an error and not a SIGBUS. */
+ * Mapping: the file's pages are the filter's bits. The header is read() and copied once. In the
+ * mapping only its checksums and its commit record are used later. Verification reads the file, not
+ * the mapping, so that a file which shrinks meanwhile is an error and not a SIGBUS. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,7 +14,7 @@
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
-enum { MOST_AGAIN = 100 }; /* how often a file that others seal meanwhile is read again */
+enum { MOST_AGAIN = 100 }; /* times to read a file again that others seal meanwhile */
 
 static int map_options(struct weir_load_options *out, const struct weir_load_options *options,
                        enum weir_map_mode mode)
@@ -24,10 +23,8 @@ static int map_options(struct weir_load_options *out, const struct weir_load_opt
 	if (err)
 		return err;
 	if (mode != WEIR_MAP_READ && mode != WEIR_MAP_PRIVATE && mode != WEIR_MAP_LIVE)
-		return weir__fail(
-			-EINVAL,
-			"mode %d: WEIR_MAP_READ (0), WEIR_MAP_PRIVATE (1) or WEIR_MAP_LIVE (2)",
-			(int)mode);
+		return weir__fail(-EINVAL, "mode %d: WEIR_MAP_READ (0), WEIR_MAP_PRIVATE (1) or "
+		                  "WEIR_MAP_LIVE (2)", (int)mode);
 	if (out->flags || out->memory || out->memory_bytes)
 		return weir__fail(-EINVAL,
 		                  "flags 0x%x, memory %p, memory_bytes %zu: weir_map takes none of "
@@ -50,15 +47,15 @@ static int verify_file(struct weir_source *source, const struct weir_preface *pr
 	return err;
 }
 
-/* From 2 MiB up at an address that is a multiple of 2 MiB, as the bits are in the file: huge
- * pages need both. */
+/* A file of 2 MiB or more is mapped at a multiple of 2 MiB, and its bits begin at such an offset:
+ * huge pages need both. */
 static void *map_file(int fd, uint64_t length, int protection, int flags)
 {
 	if (length < HUGE_PAGE)
 		return mmap(NULL, length, protection, flags, fd, 0);
 	uint64_t slack = length + HUGE_PAGE;
-	char *room = mmap(NULL, slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-	                  0);
+	char *room = mmap(NULL, slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+	                  -1, 0);
 	if (room == MAP_FAILED)
 		return MAP_FAILED;
 	char *aligned = (char *)(((uintptr_t)room + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
@@ -73,7 +70,7 @@ static void *map_file(int fd, uint64_t length, int protection, int flags)
 		munmap(room, (size_t)(aligned - room));
 	if (end < room + slack)
 		munmap(end, (size_t)(room + slack - end));
-	/* Advice only: most file systems have small pages alone. */
+	/* Only advice: most file systems have no huge pages. */
 	(void)madvise(p, length, MADV_HUGEPAGE);
 	return p;
 }
@@ -159,8 +156,8 @@ static int map_open(struct weir_filter **out, struct weir_source *source, enum w
 	return err;
 }
 
-/* A live image is mapped while other processes map, insert into and seal it: what changed while
- * it was read is read again. */
+/* A live image is mapped while other processes map, insert into and seal it. If it changes while it
+ * is read, it is read again. */
 static int map_path(struct weir_filter **out, const char *path, enum weir_map_mode mode,
                     const struct weir_load_options *options)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is kept of a mapped image: the origin of its filter's memory. */
+ * The record of a mapped image, which is the origin of its filter's memory. */
 #ifndef WEIR_SRC_IMAGE_MAP_H
 #define WEIR_SRC_IMAGE_MAP_H
 
@@ -7,13 +7,13 @@
 
 struct weir_mapping {
 	enum weir_map_mode mode;
-	struct weir_image_head head; /* as it was when it was checked */
-	unsigned char *image;
+	struct weir_image_head head; /* as it was checked; weir_seal() renews its checksums */
+	unsigned char *image;        /* the mapping, of length bytes */
 	uint64_t length;
-	char name[];
+	char name[];                 /* the path, for sentences */
 };
 
-/* NULL: the filter is not mapped. */
+/* The mapping of a filter, or NULL if it has none. */
 static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)
 {
 	return f->memory.origin;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What comes before the bits: the checked head, the kind it names, the table of checksums. */
+ * The part of an image before its bits: the head, its kind, the table of checksums. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,19 +17,19 @@ static int explain(const char *name, const struct weir_image_fault *fault)
 	                  (unsigned long long)fault->found, (unsigned long long)fault->wanted);
 }
 
-/* The sentence has every number of the shape with its name. */
+/* If the shape is not legal, the sentence has all its numbers with their names. */
 static int shape_check(const struct weir_preface *p, const char *name)
 {
 	if (p->kind->legal(&p->head.shape, p->head.nblocks))
 		return 0;
-	char numbers[512] = ""; /* more than seven names take */
+	char numbers[512] = ""; /* more than seven names and numbers take */
 	for (size_t i = 0, at = 0; i < WEIR_SHAPE_FIELDS && p->kind->fields[i]; i++) {
 		snprintf(numbers + at, sizeof numbers - at, "%s%.40s is %u", i ? ", " : "",
 		         p->kind->fields[i], p->head.shape.field[i]);
 		at += strlen(numbers + at);
 	}
-	return weir__fail(-EBADMSG, "%s: %s: a shape that kind %s does not have", name, numbers,
-	                  p->kind->name);
+	return weir__fail(-EBADMSG, "%s: %s: a shape that kind %s does not have", name,
+	                  numbers, p->kind->name);
 }
 
 static int kind_check(struct weir_preface *p, const char *name)
@@ -37,11 +37,11 @@ static int kind_check(struct weir_preface *p, const char *name)
 	const struct weir_image_head *h = &p->head;
 	p->kind = weir__kind(h->shape.kind);
 	if (!p->kind)
-		return weir__fail(-ENOTSUP, "%s: kind is %u, which this library does not know", name,
-		                  h->shape.kind);
+		return weir__fail(-ENOTSUP, "%s: kind is %u, which this library does not know",
+		                  name, h->shape.kind);
 	if (h->hash != p->kind->hash->id)
-		return weir__fail(-EBADMSG, "%s: hash is %u where kind %s has %u", name, h->hash,
-		                  p->kind->name, p->kind->hash->id);
+		return weir__fail(-EBADMSG, "%s: hash is %u where kind %s has %u", name,
+		                  h->hash, p->kind->name, p->kind->hash->id);
 	return 0;
 }
 
@@ -80,11 +80,9 @@ static int table_read(struct weir_preface *p, struct weir_source *source)
 		return err;
 	uint64_t sum = weir__checksum(p->table, bytes);
 	if (p->head.commit != WEIR_IMAGE_LIVE && sum != p->head.table_checksum)
-		return weir__fail(
-			-EBADMSG,
-			"%s: the table of checksums sums to %016llx where %016llx should be",
-			source->name, (unsigned long long)sum,
-			(unsigned long long)p->head.table_checksum);
+		return weir__fail(-EBADMSG, "%s: the table of checksums sums to %016llx where "
+		                  "%016llx should be", source->name, (unsigned long long)sum,
+		                  (unsigned long long)p->head.table_checksum);
 	return weir__source_zeros(source, weir__image_padding(&p->head));
 }
 
@@ -94,10 +92,8 @@ int weir__preface_read(struct weir_preface *out, struct weir_source *source, uin
 	struct weir_preface p = { 0 };
 	int err = head_read(&p, source, max_bytes);
 	if (!err && p.head.commit == WEIR_IMAGE_LIVE && !live_too)
-		err = weir__fail(
-			-EBUSY,
-			"%s: marked live: inserted into by WEIR_MAP_LIVE and not sealed since",
-			source->name);
+		err = weir__fail(-EBUSY, "%s: marked live: inserted into by WEIR_MAP_LIVE and not "
+		                 "sealed since", source->name);
 	if (!err)
 		err = table_read(&p, source);
 	if (err) {
@@ -117,8 +113,8 @@ void weir__preface_free(struct weir_preface *preface)
 int weir__preface_check(const struct weir_preface *preface, uint32_t shard, const void *bits,
                         const char *name)
 {
-	uint64_t sum = weir__checksum(bits, preface->shard_bytes),
-	         wanted = weir__image_get64(preface->table + 8 * (size_t)shard);
+	uint64_t sum = weir__checksum(bits, preface->shard_bytes);
+	uint64_t wanted = weir__image_get64(preface->table + 8 * (size_t)shard);
 	if (sum == wanted)
 		return 0;
 	return weir__fail(-EBADMSG,
@@ -128,11 +124,13 @@ int weir__preface_check(const struct weir_preface *preface, uint32_t shard, cons
 
 struct weir_layout weir__preface_layout(const struct weir_preface *p)
 {
-	struct weir_layout layout = { .kind = p->kind,
-		                      .shape = p->head.shape,
-		                      .shards = p->head.shards,
-		                      .lines = p->head.nblocks,
-		                      .capacity = p->head.capacity };
+	struct weir_layout layout = {
+		.kind = p->kind,
+		.shape = p->head.shape,
+		.shards = p->head.shards,
+		.lines = p->head.nblocks,
+		.capacity = p->head.capacity
+	};
 	memcpy(&layout.fp_rate, &p->head.rate_bits, sizeof layout.fp_rate);
 	return layout;
 }
@@ -140,14 +138,16 @@ struct weir_layout weir__preface_layout(const struct weir_preface *p)
 void weir__head_of(const struct weir_filter *f, uint32_t compression, uint64_t generation,
                    struct weir_image_head *out)
 {
-	*out = (struct weir_image_head){ .shape = f->array.shape,
-		                         .hash = f->kind->hash->id,
-		                         .shards = f->shards,
-		                         .compression = compression,
-		                         .nblocks = f->array.lines,
-		                         .capacity = f->capacity,
-		                         .seed = f->array.seed,
-		                         .generation = generation };
+	*out = (struct weir_image_head){
+		.shape = f->array.shape,
+		.hash = f->kind->hash->id,
+		.shards = f->shards,
+		.compression = compression,
+		.nblocks = f->array.lines,
+		.capacity = f->capacity,
+		.seed = f->array.seed,
+		.generation = generation
+	};
 	memcpy(&out->rate_bits, &f->fp_rate, sizeof f->fp_rate);
 }
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * Replacing a file at once, so that a reader, a crash or a full disk finds the old file or the new
- * one, whole.
+ * Replacing a file at once: a reader always finds either the old file or the new one, whole, even
+ * after a crash or on a full disk.
  *
- * The new file has no name while it is written (O_TMPFILE): a process that is killed leaves
- * nothing. linkat cannot replace a name, so where the path exists the file is linked to a temporary
- * name first and that is renamed. A kill between these two calls, which nothing in Linux can join,
- * leaves that name; it is always the same for a path, and the next save of the path takes it away.
- * A saver holds a lock on its file from before it has that name, so that another one at the same
- * path can tell whether it is at work or dead: a file whose only name was taken away cannot be
- * given another. Where a file system has no O_TMPFILE the file is written under a random name from
- * the start.
+ * The new file has no name while it is written (O_TMPFILE), so a process that is killed leaves
+ * nothing. linkat cannot replace a name. So if the path exists, the file is first linked to a
+ * temporary name and that is renamed. Linux cannot join these two calls, and a kill between them
+ * leaves the temporary name. A path always has the same temporary name, and the next save to the
+ * path removes it. But it must not remove that of a saver at work: a file that has lost its only
+ * name cannot get another. So each saver locks its file before it links it, and a name whose file
+ * is not locked was left by a dead saver.
+ *
+ * On a file system without O_TMPFILE the file has a random name from the start.
  *
  * A symbolic link is followed: the file it names is replaced, the link stays. */
 #include <errno.h>
@@ -32,7 +33,8 @@ static int fail(const struct weir_replace *r, int error, const char *what)
 	return weir__fail(-error, "%s: cannot %s: %s", r->path, what, weir_strerror(error));
 }
 
-/* Into @target, with no link as its last part. What else may be wrong with it, opening will say. */
+/* Put the path into @target, with links in its last part resolved. Other faults of the path are
+ * found when it is opened. */
 static int follow_links(struct weir_replace *r, char target[PATH_MAX])
 {
 	char link[PATH_MAX];
@@ -53,6 +55,7 @@ static int follow_links(struct weir_replace *r, char target[PATH_MAX])
 	return fail(r, ELOOP, "follow the link");
 }
 
+/* Split @target at its last slash: open the folder, keep the name. */
 static int open_folder(struct weir_replace *r, char target[PATH_MAX])
 {
 	char *slash = strrchr(target, '/');
@@ -69,7 +72,7 @@ static int open_folder(struct weir_replace *r, char target[PATH_MAX])
 	return r->folder < 0 ? fail(r, errno, "open the folder") : 0;
 }
 
-/* The permissions that the new file must have, or -1: what the umask leaves. */
+/* The permissions that the new file must have, or -1: the default less the umask. */
 static int choose_mode(const struct weir_replace *r, unsigned given, int *mode)
 {
 	struct stat st;
@@ -77,16 +80,14 @@ static int choose_mode(const struct weir_replace *r, unsigned given, int *mode)
 	if (fstatat(r->folder, r->base, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 0 : fail(r, errno, "ask for the old file");
 	if (!S_ISREG(st.st_mode))
-		return S_ISDIR(st.st_mode) ?
-		               fail(r, EISDIR, "replace a folder") :
-		               weir__fail(-EINVAL,
-		                          "%s: is not a regular file; open it and use weir_save_fd",
-		                          r->path);
+		return S_ISDIR(st.st_mode) ? fail(r, EISDIR, "replace a folder") :
+		       weir__fail(-EINVAL, "%s: is not a regular file; open it and use "
+		                  "weir_save_fd", r->path);
 	*mode = st.st_mode & 07777;
 	return 0;
 }
 
-/* Linking an unnamed file goes through /proc, which may not be there. */
+/* An unnamed file is linked through /proc, which may not be mounted. */
 static bool open_unnamed(struct weir_replace *r, mode_t mode)
 {
 	if (access("/proc/self/fd", X_OK))
@@ -120,7 +121,7 @@ int weir__replace_begin(struct weir_replace *r, const char *path, unsigned mode)
 		err = open_folder(r, target);
 	if (!err)
 		err = choose_mode(r, mode, &wanted);
-	/* Never more than the permissions it will have, not even for a moment. */
+	/* At no moment may the file have more permissions than in the end. */
 	mode_t at_first = err || wanted < 0 ? 0644 : (mode_t)wanted & 0644;
 	if (!err && !open_unnamed(r, at_first))
 		err = open_named(r, at_first);
@@ -140,8 +141,8 @@ static int sync_retrying(int fd)
 	return answer;
 }
 
-/* Whether what stands under the temporary name, open as @fd, was left behind. Where nobody can
- * tell it is taken for that. */
+/* Has a dead saver left the file under the temporary name? An error that leaves this unknown counts
+ * as yes. @fd: that file, or negative with errno if it could not be opened. */
 static bool abandoned(const struct weir_replace *r, int fd)
 {
 	struct stat file, name;
@@ -149,15 +150,15 @@ static bool abandoned(const struct weir_replace *r, int fd)
 		return errno != ENOENT;
 	if (flock(fd, LOCK_EX | LOCK_NB))
 		return errno != EWOULDBLOCK;
-	/* Its saver may have renamed it since it was opened, and the name be another's. With the
-	 * lock it stays as it is found now. */
+	/* Since it was opened, its saver may have renamed it and another may have taken the name.
+	 * From now on the lock keeps the name with this file. */
 	return fstat(fd, &file) == 0 &&
 	       fstatat(r->folder, r->temp, &name, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       file.st_dev == name.st_dev && file.st_ino == name.st_ino;
 }
 
-/* The temporary name is taken: free it, or give its saver the time to do so, a little more each
- * time. */
+/* The temporary name is in use. Remove it if it was left behind; else wait for its saver, a little
+ * longer each time. */
 static void free_name(const struct weir_replace *r, unsigned tries)
 {
 	int fd = openat(r->folder, r->temp, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -180,7 +181,7 @@ static int rename_linked(struct weir_replace *r)
 
 static int link_and_rename(struct weir_replace *r, const char *self)
 {
-	(void)flock(r->fd, LOCK_EX | LOCK_NB); /* nobody else has it open; closing gives it back */
+	(void)flock(r->fd, LOCK_EX | LOCK_NB); /* nobody else has it open; close() unlocks it */
 	for (unsigned tries = 0; tries < MOST_TRIES; tries++) {
 		if (linkat(AT_FDCWD, self, r->folder, r->temp, AT_SYMLINK_FOLLOW) == 0)
 			return rename_linked(r);
@@ -217,9 +218,8 @@ int weir__replace_publish(struct weir_replace *r)
 	int err = switch_name(r);
 	/* EINVAL: a file system whose folders need no sync. */
 	if (!err && sync_retrying(r->folder) && errno != EINVAL)
-		err = weir__fail(
-			-errno, "%s: the new file is in place, but its folder cannot be synced: %s",
-			r->path, weir_strerror(errno));
+		err = weir__fail(-errno, "%s: the new file is in place, but its folder cannot be "
+		                 "synced: %s", r->path, weir_strerror(errno));
 	return err;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Replacing a file at once: written unseen beside it, then given its name. */
+ * Replacing a file at once: the new one is written without a name, then gets the old one's. */
 #ifndef WEIR_SRC_IMAGE_REPLACE_H
 #define WEIR_SRC_IMAGE_REPLACE_H
 
@@ -8,19 +8,18 @@
 
 struct weir_replace {
 	const char *path; /* as the caller gave it, for sentences */
-	int folder;
-	int fd;           /* what to write to */
-	bool named;       /* it has the name temp already */
-	char base[NAME_MAX + 1];
-	char temp[32];
+	int folder;       /* that has the file */
+	int fd;           /* the new file, to write to */
+	bool named;       /* the new file has the name temp */
+	char base[NAME_MAX + 1]; /* the file's name in the folder */
+	char temp[32];           /* the temporary name */
 };
 
-/* Start: @mode as in struct weir_save_options. On failure nothing is left behind. */
+/* Open the new file. @mode: as in struct weir_save_options. Nothing is left behind on failure. */
 int weir__replace_begin(struct weir_replace *r, const char *path, unsigned mode);
-/* What was written is whole: to the disk with it, then switch the name, then the folder to the
- * disk. */
+/* The new file is complete: sync it, switch the name, sync the folder. */
 int weir__replace_publish(struct weir_replace *r);
-/* Close everything, and remove what was not published. */
+/* Close everything. Remove the new file if it was not published. */
 void weir__replace_end(struct weir_replace *r);
 
 #endif

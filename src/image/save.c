@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Saving. Into a file each shard is copied, summed and written, and the head comes last. A
- * stream wants the head, and with it every checksum, first: there the whole filter is copied
- * before, so weir_save_fd needs the filter's size in memory once more. */
+ * Saving. For a file each shard is copied, summed and written, and the head is written last. A
+ * stream begins with the head, which needs every checksum. So for a stream the whole filter is
+ * copied first, which takes as much memory as the filter. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +20,12 @@ struct job {
 	int fd;
 	const char *name;
 	struct weir_image_head head;
-	uint64_t front_bytes;  /* up to the bits */
-	uint64_t table_end;
-	unsigned char *front;  /* the head and the table */
-	uint64_t shard_bytes;
-	uint64_t *shard;       /* a copy of one */
-	struct weir_packer packer;
+	uint64_t front_bytes;      /* before the bits */
+	uint64_t table_end;        /* bytes of head and table */
+	unsigned char *front;      /* the head and the table */
+	uint64_t shard_bytes;      /* of bits, in a shard */
+	uint64_t *shard;           /* a copy of one */
+	struct weir_packer packer; /* if compressed */
 };
 
 static int save_options(struct weir_save_options *out, const struct weir_save_options *options)
@@ -43,8 +43,8 @@ static int save_options(struct weir_save_options *out, const struct weir_save_op
 static int save_check(const struct weir_filter *f, struct weir_save_options *out,
                       const struct weir_save_options *options)
 {
-	return f->kind->snapshot ? save_options(out, options)
-	                         : weir__kind_cannot(f->kind, "be saved");
+	return f->kind->snapshot ? save_options(out, options) :
+	                           weir__kind_cannot(f->kind, "be saved");
 }
 
 static void job_end(struct job *job)
@@ -58,11 +58,13 @@ static void job_end(struct job *job)
 static int job_begin(struct job *job, const struct weir_filter *f, int fd, const char *name,
                      const struct weir_save_options *options)
 {
-	*job = (struct job){ .f = f,
-	                     .options = options,
-	                     .fd = fd,
-	                     .name = name,
-	                     .shard_bytes = f->bytes / f->shards };
+	*job = (struct job){
+		.f = f,
+		.options = options,
+		.fd = fd,
+		.name = name,
+		.shard_bytes = f->bytes / f->shards
+	};
 	weir__head_of(f, options->zstd_level ? WEIR_IMAGE_ZSTD : WEIR_IMAGE_PLAIN,
 	              options->generation, &job->head);
 	job->front_bytes = weir__image_bits_offset(&job->head);
@@ -90,16 +92,15 @@ static int write_shard(struct job *job)
 {
 	uint64_t n = job->shard_bytes;
 	int err = job->options->zstd_level ?
-	                  weir__pack(&job->packer, job->shard, job->shard_bytes, &n) :
-	                  0;
+	          weir__pack(&job->packer, job->shard, job->shard_bytes, &n) : 0;
 	return err ? err :
-	             weir__write(job->fd, job->name,
-	                         job->options->zstd_level ? (void *)job->packer.buffer :
-	                                                    (void *)job->shard,
-	                         n, -1);
+	       weir__write(job->fd, job->name,
+	                   job->options->zstd_level ? (void *)job->packer.buffer :
+	                                              (void *)job->shard, n, -1);
 }
 
-/* The shards one after the other from where the file is; their checksums into the table. */
+/* Write the shards one after another from the file's position on, and put their checksums into the
+ * table. */
 static int write_shards(struct job *job)
 {
 	int err = 0;
@@ -114,8 +115,8 @@ static int write_shards(struct job *job)
 	return err;
 }
 
-/* A full disk is found out now. Some file systems cannot reserve: there it is found out while
- * writing. */
+/* Reserve the space, so that a full disk fails now. Some file systems cannot reserve: there it
+ * fails while writing. */
 static int reserve(struct job *job)
 {
 	int answer;

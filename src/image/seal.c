@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The checksums of a mapped image: verified, voided by the live mark, made anew by sealing.
+ * The checksums of a mapped image. They are verified here, made void by the live mark, and computed
+ * again to seal the image.
  *
- * The commit record is one aligned word that says live or sealed. It is set to live, and on the
- * disk, before the first insert; it is set back last, when bits and checksums are on the disk. A
- * crash at any point leaves a live image, which can be mapped live and sealed again, or a sealed
- * one whose checksums hold. */
+ * The commit record is one aligned word: live or sealed. It is set to live and synced before the
+ * first insert. It is set to sealed last, when bits and checksums are on the disk. So a crash at
+ * any point leaves either a live image, which can be mapped live and sealed again, or a sealed one
+ * whose checksums are right. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "error.h"
@@ -29,6 +30,7 @@ int weir__mark_live(struct weir_mapping *m)
 	return sync_pages(m, WEIR_IMAGE_HEAD);
 }
 
+/* Are the reserved bytes between table and bits still zero? */
 static int check_gap(const struct weir_mapping *m)
 {
 	for (uint64_t at = WEIR_IMAGE_HEAD + UINT64_C(8) * m->head.shards;
@@ -51,18 +53,20 @@ int weir_verify(const struct weir_filter *f)
 		                  "%s: marked live since it was mapped: its checksums are void "
 		                  "until it is sealed",
 		                  m->name);
-	struct weir_preface p = { .head = m->head,
-	                          .table = m->image + WEIR_IMAGE_HEAD,
-	                          .shard_bytes = f->bytes / f->shards };
+	struct weir_preface p = {
+		.head = m->head,
+		.table = m->image + WEIR_IMAGE_HEAD,
+		.shard_bytes = f->bytes / f->shards
+	};
 	int err = check_gap(m);
 	for (uint32_t shard = 0; !err && shard < f->shards; shard++)
-		err = weir__preface_check(
-			&p, shard, (const unsigned char *)f->array.words + shard * p.shard_bytes,
-			m->name);
+		err = weir__preface_check(&p, shard, (const unsigned char *)f->array.words +
+		                                     shard * p.shard_bytes, m->name);
 	return err;
 }
 
-/* The table and the head, in place; the commit record stays as it is. */
+/* Renew the table and the head's checksums in the mapping. The new commit record goes to @commit;
+ * that in the mapping stays live. */
 static int seal_sums(struct weir_filter *f, uint64_t *commit)
 {
 	struct weir_mapping *m = weir__mapping_of(f);
@@ -92,7 +96,7 @@ int weir_seal(struct weir_filter *f)
 		                  "weir_seal: the filter is not mapped with WEIR_MAP_LIVE");
 	if (!f->kind->snapshot)
 		return weir__kind_cannot(f->kind, "be sealed");
-	int err = weir__mark_live(m); /* another process may have sealed it before */
+	int err = weir__mark_live(m); /* another process may have sealed it */
 	if (!err)
 		err = seal_sums(f, &commit);
 	if (!err)

@@ -5,7 +5,7 @@
 
 #include "image/map.h"
 
-/* Mark a live mapping's file live, on the disk too, before its first insert. */
+/* Mark the file of a WEIR_MAP_LIVE mapping live and sync the mark. This comes before any insert. */
 int weir__mark_live(struct weir_mapping *mapping);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Packing and unpacking shards with zstd. What is unpacked is bounded before it is: a frame by
- * what a shard can become at worst, its content by the shard, one frame and nothing else in the
- * bytes that its length announces. */
+ * Packing and unpacking shards with zstd. Sizes are checked before a frame is unpacked: it may be
+ * no longer than a shard can become at worst, and it must be exactly one frame of the announced
+ * length. Its content may be no longer than a shard. */
 #include <stdlib.h>
 #include <zstd.h>
 #include "image/head.h"
@@ -15,16 +15,18 @@ int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int lev
 	uint64_t room = PREFIX + ZSTD_compressBound(shard_bytes);
 	ZSTD_CCtx *pack = level ? ZSTD_createCCtx() : NULL;
 	ZSTD_DCtx *unpack = level ? NULL : ZSTD_createDCtx();
-	*packer = (struct weir_packer){ .context = level ? (void *)pack : (void *)unpack,
-	                                .buffer = malloc(room),
-	                                .room = room };
+	*packer = (struct weir_packer){
+		.context = level ? (void *)pack : (void *)unpack,
+		.buffer = malloc(room),
+		.room = room
+	};
 	if (!packer->context || !packer->buffer) {
 		weir__packer_end(packer, level);
 		return weir__fail(-ENOMEM, "%s: no memory for zstd with shards of %llu bytes", name,
 		                  (unsigned long long)shard_bytes);
 	}
 	if (level)
-		/* 1 to 19 are always legal */
+		/* cannot fail: 1 to 19 are always legal */
 		(void)ZSTD_CCtx_setParameter(pack, ZSTD_c_compressionLevel, level);
 	return 0;
 }
@@ -60,11 +62,10 @@ static int frame_read(struct weir_packer *packer, struct weir_source *source, ui
 		return err;
 	*n = weir__image_get64(prefix);
 	if (*n == 0 || *n > packer->room - PREFIX)
-		return weir__fail(
-			-EBADMSG,
-			"%s: the zstd frame of shard %u is %llu bytes long; allowed: 1 to %llu",
-			source->name, shard, (unsigned long long)*n,
-			(unsigned long long)(packer->room - PREFIX));
+		return weir__fail(-EBADMSG, "%s: the zstd frame of shard %u is %llu bytes long; "
+		                  "allowed: 1 to %llu", source->name, shard,
+		                  (unsigned long long)*n,
+		                  (unsigned long long)(packer->room - PREFIX));
 	return weir__source_read(source, packer->buffer, *n);
 }
 
@@ -77,10 +78,10 @@ int weir__unpack(struct weir_packer *packer, struct weir_source *source, uint32_
 		return err;
 	size_t frame = ZSTD_findFrameCompressedSize(packer->buffer, n);
 	if (frame != n)
-		return weir__fail(
-			-EBADMSG, "%s: shard %u: its %llu bytes are not one zstd frame: %s",
-			source->name, shard, (unsigned long long)n,
-			ZSTD_isError(frame) ? ZSTD_getErrorName(frame) : "bytes after its end");
+		return weir__fail(-EBADMSG, "%s: shard %u: its %llu bytes are not one zstd frame: "
+		                  "%s", source->name, shard, (unsigned long long)n,
+		                  ZSTD_isError(frame) ? ZSTD_getErrorName(frame) :
+		                                        "bytes after its end");
 	size_t got = ZSTD_decompressDCtx(packer->context, bits, shard_bytes, packer->buffer, n);
 	if (got != shard_bytes)
 		return weir__fail(-EBADMSG,

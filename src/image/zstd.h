@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Compressed images: each shard one zstd frame after 8 bytes with its length, so that a stream
- * needs no look back. */
+ * Compressed images. Each shard is 8 bytes with the length of its zstd frame, then the frame. The
+ * length comes first, so that a stream can be read without seeking. */
 #ifndef WEIR_SRC_IMAGE_ZSTD_H
 #define WEIR_SRC_IMAGE_ZSTD_H
 
@@ -8,12 +8,11 @@
 #include "error.h"
 #include "image/io.h"
 
-/* What packs or unpacks shards of one size: a zstd context and room for a frame. All zero is
- * none. */
+/* Packs or unpacks shards of one size. All zero: none. */
 struct weir_packer {
-	void *context;
-	unsigned char *buffer;
-	uint64_t room;
+	void *context;         /* zstd's */
+	unsigned char *buffer; /* for a frame and its length */
+	uint64_t room;         /* bytes of buffer */
 };
 
 #if WEIR_HAVE_ZSTD
@@ -22,7 +21,7 @@ struct weir_packer {
 int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level,
                        const char *name);
 void weir__packer_end(struct weir_packer *packer, int level);
-/* Pack a shard into the buffer; how many bytes to write through @n, or a negative errno. */
+/* Pack a shard into the buffer. @n: receives the number of bytes to write. Return: 0 or -ENOMEM. */
 int weir__pack(struct weir_packer *packer, const void *bits, uint64_t shard_bytes, uint64_t *n);
 /* Read the next frame and unpack it: exactly @shard_bytes bytes. */
 int weir__unpack(struct weir_packer *packer, struct weir_source *source, uint32_t shard, void *bits,
@@ -35,10 +34,8 @@ static inline int weir__packer_begin(struct weir_packer *packer, uint64_t shard_
 {
 	(void)packer, (void)shard_bytes;
 	if (level)
-		return weir__fail(
-			-ENOTSUP,
-			"%s: zstd_level %d: this build of weir has no zstd, 0 alone is allowed",
-			name, level);
+		return weir__fail(-ENOTSUP, "%s: zstd_level %d: this build of weir has no zstd, "
+		                  "0 alone is allowed", name, level);
 	return weir__fail(-ENOTSUP, "%s: is compressed with zstd, which this build of weir has not",
 	                  name);
 }

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT
- * The classic kind (Bloom 1970): k probes over the whole array, the least memory of the kinds that
- * take inserts.
+ * The classic kind (Bloom 1970): k probes over the whole array. Of the kinds that take inserts it
+ * needs the least memory.
  *
- * The layout, frozen by golden files. The array is nbits = 512 * nblocks bits; bit b is bit b % 64
- * of word b / 64. A key sets k:
+ * The layout, frozen by golden files. The array is nbits = 512 * lines bits. Bit b is bit b % 64 of
+ * word b / 64. A key sets k bits:
  *
  *     x_0     = h = XXH3_64bits_withSeed(key, len, seed)
  *     bit i   = high half of x_i * nbits
  *     x_(i+1) = x_i * 0xD1342543DE82EF95            (modulo 2^64)
  *
  * The multiplier is one of Steele and Vigna's spectrally good ones (2021): the k-tuples of all h
- * lie evenly in k dimensions, and measured / asked rate is what the formula for independent probes
- * says (tests/property). Double hashing, h1 + i * h2, is not: its rate is too high for small
- * arrays.
+ * lie evenly in k dimensions. So the measured rate is that of the formula for independent probes
+ * (tests/property). With double hashing, h1 + i * h2, it is too high for small arrays.
  *
- * One scalar kernel serves every instruction set: the probes are apart from each other in
- * memory, so vectors have nothing to gain. Folds: high half of x * (nbits / factor) = (high half
- * of x * nbits) / factor, so adjacent bits fall into one. */
+ * One scalar kernel serves every instruction set: the probes lie apart from each other in memory,
+ * so vectors gain nothing.
+ *
+ * A fold or's adjacent bits into one, since high half of x * (nbits / factor) = (high half of
+ * x * nbits) / factor. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +27,7 @@
 #include "kinds/list.h"
 #include "sizing.h"
 
-/* The fields of its shape; bits_per_probe is 1. */
+/* The fields of its shape. bits_per_probe is always 1. */
 enum { PROBES = 0, BITS_PER_PROBE = 1, MOST_K = 32 };
 
 static inline unsigned probes(const struct weir_array *a)
@@ -71,8 +72,8 @@ static bool contains(const struct weir_filter *f, const void *key, size_t len)
 	return contains_hash(f, weir__hash(f->array.seed, key, len));
 }
 
-/* All loads first: a locked or holds back the loads behind it. A bit that is set is not written
- * again. */
+/* All loads come first, since a locked or holds back the loads behind it. A bit that is set is not
+ * written again. */
 static int set(const struct weir_array *a, uint64_t x)
 {
 	uint64_t missing[MOST_K];
@@ -97,7 +98,7 @@ static int insert(struct weir_filter *f, const void *key, size_t len)
 	return set(&f->array, weir__hash(f->array.seed, key, len));
 }
 
-/* ---- the steps of a batch: of a key is noted its hash ---- */
+/* ---- the steps of a batch: the note of a key is its hash ---- */
 
 enum { STEP = 64 };
 
@@ -125,8 +126,8 @@ WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hash
 	}
 }
 
-/* Probe by probe over all keys that are still possible: the next line of each is fetched while
- * the others are tested, and a key that is out costs no more lines. */
+/* Probe by probe over all keys that are still possible. The next line of each is fetched while the
+ * others are tested. A key with a bit that is 0 costs no further line. */
 WEIR__INLINE uint64_t test_noted(const struct weir_array *a, bool far,
                                  const struct weir_notes *notes, unsigned at, unsigned n)
 {
@@ -169,7 +170,7 @@ static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batc
 
 static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
 {
-	/* A key's bits lie anywhere: no L1. */
+	/* The bits of a key lie anywhere, so partition_bits is 0 (L1). */
 	static const struct weir_kernel scalar = {
 		.isa = WEIR_ISA_SCALAR,
 		.verbs = { contains, contains_hash, insert, insert_hash },
@@ -202,7 +203,7 @@ static void estimate(const struct weir_filter *f, const struct weir_measure *sum
 	*rate = pow(fill, probes(&f->array));
 }
 
-/* Each pair of bits or'ed into one: the low 32 bits of the answer. */
+/* Or each pair of bits into one. Return: the 32 results, in the low bits. */
 static uint64_t halve(uint64_t x)
 {
 	x = (x | x >> 1) & UINT64_C(0x5555555555555555);
@@ -259,14 +260,14 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 	return rate_of_k(bits_per_key, shape->field[PROBES]);
 }
 
-/* The k with the fewest bits for a rate, or with the lowest rate of so many bits. */
+/* The k that needs the fewest bits for a rate, or has the lowest rate for a number of bits. */
 static unsigned best_k(struct weir_wanted wanted)
 {
 	unsigned best = 1;
 	double least = 0;
 	for (unsigned k = 1; k <= MOST_K; k++) {
-		double cost = wanted.fp_rate > 0 ? bits_of_k(wanted.fp_rate, k)
-		                                 : rate_of_k(wanted.bits_per_key, k);
+		double cost = wanted.fp_rate > 0 ? bits_of_k(wanted.fp_rate, k) :
+		                                   rate_of_k(wanted.bits_per_key, k);
 		if (k == 1 || cost < least) {
 			best = k;
 			least = cost;
@@ -279,8 +280,8 @@ static int plan(const struct weir_params *p, struct weir_plan *out)
 {
 	static const struct weir_formula formula = { bits, rate };
 	if (p->probes > MOST_K)
-		return weir__fail(-EINVAL, "probes %u: the classic kind sets 1 to %d bits a key, or 0 "
-		                  "to have it chosen", p->probes, MOST_K);
+		return weir__fail(-EINVAL, "probes %u: the classic kind sets 1 to %d bits a key, "
+		                  "or 0 to have it chosen", p->probes, MOST_K);
 	out->shape.field[PROBES] = p->probes ? p->probes : best_k(weir__wanted(p));
 	out->shape.field[BITS_PER_PROBE] = 1;
 	out->reason = p->probes ? "the bits a key that were asked for" :

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The table of kinds, and what can be asked of a shape. */
+ * The table of kinds, and the public functions about kinds and shapes. */
 #include "error.h"
 #include "kinds/list.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The kinds of <weir/kinds.h>, as the library knows them: weir__kind_blocked and so on. */
+ * The kinds of <weir/kinds.h>: weir__kind_blocked and so on. */
 #ifndef WEIR_SRC_KINDS_LIST_H
 #define WEIR_SRC_KINDS_LIST_H
 
@@ -10,7 +10,7 @@
 WEIR_KINDS(WEIR__DECLARE)
 #undef WEIR__DECLARE
 
-/* NULL: unknown. */
+/* The kind with that number, or NULL. */
 const struct weir_kind *weir__kind(uint32_t id);
 
 #endif

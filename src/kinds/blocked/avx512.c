@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The blocked kind for AVX-512 (F and DQ: Skylake-SP and later): the kernels of <weir/inline.h>
- * compiled with its flags. Batches note eight keys at once, and with one or two words a key they
- * test eight at once. Their words come by ordinary loads, each broadcast into its lane: since
- * the mitigation of gather data sampling a gather waits for all before it. The verbs of one key
- * keep to 256 bits (weir__test_narrow). */
+ * compiled with its flags. Batches note eight keys at once. With one or two words a key they also
+ * test eight at once. They load each word by itself and broadcast it into its lane, because with
+ * the mitigation of gather data sampling a gather waits for all loads before it. The verbs of one
+ * key use 256 bits (weir__test_narrow). */
 #define KERNEL_ISA WEIR_ISA_AVX512
 #define KERNEL_TABLE weir__blocked_avx512
 #define KERNEL_NOTE note_eight
@@ -15,11 +15,11 @@
 #include <weir/inline.h>
 #include "batch.h"
 
-/* of a key with one or two words are noted the words themselves, and r */
+/* The notes of a key with one or two words are the indices of these words, and r. */
 enum { ROW_WORD = 0, ROW_OF_R = 1, ROW_WORD_2 = 2 };
 
-/* High half of eight h * n. For n < 2^32, h = high * 2^32 + low, it is (high * n + (low * n >>
- * 32)) >> 32. */
+/* The high halves of eight h * n. With h = high * 2^32 + low and n < 2^32 each is
+ * (high * n + (low * n >> 32)) >> 32. */
 WEIR__INLINE __m512i mulhi8(__m512i h, uint64_t n)
 {
 	if (n >> 32) {
@@ -35,7 +35,7 @@ WEIR__INLINE __m512i mulhi8(__m512i h, uint64_t n)
 		_mm512_add_epi64(_mm512_mul_epu32(_mm512_srli_epi64(h, 32), n8), low), 32);
 }
 
-/* Index in the array of the word of group i, for eight keys: first | (sector & (8/z - 1)). */
+/* The index in the array of the word of group i, for eight keys: first | (sector & (8/z - 1)). */
 WEIR__INLINE __m512i word_index8(__m512i block, __m512i r, unsigned z, unsigned i)
 {
 	__m512i sector = _mm512_srli_epi64(r, weir__sector_shift(z, i));
@@ -43,7 +43,7 @@ WEIR__INLINE __m512i word_index8(__m512i block, __m512i r, unsigned z, unsigned 
 	return _mm512_ternarylogic_epi64(first, sector, _mm512_set1_epi64(8 / z - 1), 0xf8);
 }
 
-/* Up to eight keys. Columns are written eight at a time: those past n are not noted yet. */
+/* Note n keys, up to eight. Eight columns are always written; those past n are free. */
 WEIR__INLINE void note_eight(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                              unsigned z, struct weir_notes *notes, unsigned at)
 {
@@ -58,7 +58,7 @@ WEIR__INLINE void note_eight(const struct weir_array *a, const uint64_t *hashes,
 		_mm512_store_si512(notes->row[ROW_WORD_2] + at, word_index8(block, r, 2, 1));
 }
 
-/* Eight words at the indices in a row. */
+/* The eight words at eight indices. */
 WEIR__INLINE __m512i words8(const struct weir_array *a, const uint64_t *index)
 {
 	__m512i words = _mm512_broadcastq_epi64(
@@ -85,7 +85,7 @@ WEIR__INLINE uint64_t test_eight(const struct weir_array *a, const struct weir_n
 		for (unsigned t = 0; t < g; t++) {
 			unsigned j = i * g + t;
 			__m512i bit = _mm512_srli_epi64(j < 10 ? r : r2, weir__field_shift(z, j));
-			/* the count is taken modulo 64 */
+			/* rorv takes its count modulo 64 */
 			all = _mm512_and_si512(all, _mm512_rorv_epi64(word, bit));
 		}
 	}

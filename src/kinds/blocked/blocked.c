@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind: one cache line a key. The layout is in <weir/inline.h>, its kernels in
- * kernel.h; here are the scalar kernels, the choice among the instruction sets, and what is done to
- * whole arrays.
+ * The blocked kind: one cache line a key. <weir/inline.h> has the layout, kernel.h the kernels.
+ * Here are the scalar kernels, the choice of a kernel, and the functions on whole arrays.
  * Source: Putze, Sanders, Singler 2007; Lang, Neumann, Kemper, Boncz 2019. */
 #define WEIR_INLINE_SCALAR 1
 #define KERNEL_ISA WEIR_ISA_SCALAR
@@ -49,8 +48,9 @@ static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_sha
 	return own->load ? own : &table[z == 1 ? WEIR_BLOCKED_ANY_1 : WEIR_BLOCKED_ANY];
 }
 
-/* The chance that a random key of this block is answered true: over its groups, the mean over a
- * group's words of (ones / 64)^g. */
+/* The chance that a random absent key of this block is answered true. It is the product over the
+ * block's groups of the mean over the group's words of (ones / 64)^g.
+ * @power: (i / 64)^g for i = 0 to 64. */
 static double block_rate(const unsigned ones[8], unsigned z, const double power[65])
 {
 	double rate = 1;
@@ -83,8 +83,8 @@ static void measure(const struct weir_filter *f, uint64_t first, uint64_t n,
 	sum->cells += 512 * n;
 }
 
-/* A word takes Poisson(keys * z / words) keys of g throws into 64 bits each: a bit stays 0 with
- * e^(-load * (1 - (63/64)^g)). */
+/* A word gets Poisson(load = keys * z / words) keys, each of which throws g times into 64 bits. So
+ * a bit stays 0 with probability e^(-load * (1 - (63/64)^g)). */
 static void estimate(const struct weir_filter *f, const struct weir_measure *sum, double *keys,
                      double *rate)
 {
@@ -95,7 +95,7 @@ static void estimate(const struct weir_filter *f, const struct weir_measure *sum
 	*rate = sum->rate / (double)sum->lines;
 }
 
-/* mulhi(h, lines / factor) = mulhi(h, lines) / factor: adjacent blocks fall into one. */
+/* Or adjacent blocks into one, since mulhi(h, lines / factor) = mulhi(h, lines) / factor. */
 static int fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor)
 {
 	for (uint64_t block = 0; block < f->array.lines; block++)
@@ -109,13 +109,15 @@ static int fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t f
 static int view(const struct weir_filter *f, struct weir_inline *out)
 {
 	const struct weir_array *a = &f->array;
-	*out = (struct weir_inline){ .words = a->words,
-		                     .nblocks = a->lines,
-		                     .seed = a->seed,
-		                     .flip8 = a->flip8,
-		                     .words_per_key = a->shape.field[WEIR_BLOCKED_Z],
-		                     .bits_per_word = a->shape.field[WEIR_BLOCKED_G],
-		                     .insert_error = f->insert_error };
+	*out = (struct weir_inline){
+		.words = a->words,
+		.nblocks = a->lines,
+		.seed = a->seed,
+		.flip8 = a->flip8,
+		.words_per_key = a->shape.field[WEIR_BLOCKED_Z],
+		.bits_per_word = a->shape.field[WEIR_BLOCKED_G],
+		.insert_error = f->insert_error
+	};
 	return 0;
 }
 

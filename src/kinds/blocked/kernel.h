@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT
  * The blocked kind's kernels: <weir/inline.h> compiled for one instruction set, once for each of
- * its layouts and once for any. Each <isa>.c is this file with its own flags. Include with
- * KERNEL_ISA and KERNEL_TABLE defined, and KERNEL_NOTE with KERNEL_TEST_NOTED where the set
- * notes and tests keys faster than one by one. */
+ * its layouts and once for all others. Each <isa>.c includes this file and is compiled with its own
+ * flags. It defines KERNEL_ISA and KERNEL_TABLE. If it notes and tests several keys faster than one
+ * by one, it also defines KERNEL_NOTE and KERNEL_TEST_NOTED. */
 #include <weir/inline.h>
 #include "batch.h"
 #include "kinds/blocked/kernels.h"
 
-/* Keys of eight bytes are hashed in line, without a frame. The rest are called directly: where
- * indirect branches are not predicted, a second one through the verbs would cost as much as the
- * hash. */
+/* Keys of eight bytes are hashed inline, without a stack frame, others by this call. It is direct,
+ * and so are the calls that follow it: where indirect branches are not predicted, a second one
+ * through the verbs would cost as much as the hash. */
 static __attribute__((noinline)) uint64_t hash_other(const struct weir_filter *f, const void *key,
                                                      size_t len)
 {
 	return weir__hash(f->array.seed, key, len);
 }
 
-/* ---- the steps of a batch: of a key are noted the index of its block's first word, and r ---- */
+/* ---- the steps of a batch: the notes of a key are the index of its block, in words, and r ---- */
 
 enum {
 	STEP = 8,  /* keys at a time */
-	LEAD = 64, /* keys ahead: measured; 32 to 96 are alike */
+	LEAD = 64, /* keys ahead; measured: 32 to 96 are equally fast */
 	ROW_BLOCK = 0,
 	ROW_R = 1,
 };
@@ -56,7 +56,7 @@ WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hash
 		__builtin_prefetch(a->words + notes->row[ROW_BLOCK][at + i], 1, 3);
 }
 
-/* One verb on a noted key, the answer in its place. */
+/* The answer of a verb on noted key i, in bit i. */
 #define WORK_ONE(a, notes, at, i, z, g, verb) \
 	((uint64_t)verb(a->words + notes->row[ROW_BLOCK][at + (i)], notes->row[ROW_R][at + (i)], \
 	                z, g) \
@@ -71,7 +71,7 @@ WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hash
 		return answers; \
 	} while (0)
 
-/* The same, a whole step unrolled: worth it where the work is a few instructions. */
+/* The same, with a whole step unrolled. It pays if the work is a few instructions. */
 #define WORK_STEP(a, notes, at, n, z, g, verb) \
 	do { \
 		if (n == STEP) { \
@@ -84,14 +84,14 @@ WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hash
 		WORK_EACH(a, notes, at, n, z, g, verb); \
 	} while (0)
 
-/* Plain stores: the shard is this thread's alone (O1) and nobody looks at the filter yet. */
+/* Plain stores: this thread owns the part (O1), and nobody reads the filter yet. */
 WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
 	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0, missing = 0;
 	WEIR__UNROLL
 	for (unsigned i = 0; i < z; i++) {
-		uint64_t *word = block + weir__word_index(z, i, r),
-		         mask = WEIR__LE64(weir__word_mask(z, g, i, r, r2)), old = *word;
+		uint64_t *word = block + weir__word_index(z, i, r);
+		uint64_t mask = WEIR__LE64(weir__word_mask(z, g, i, r, r2)), old = *word;
 		missing |= mask & ~old;
 		*word = old | mask;
 	}
@@ -181,12 +181,12 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 #define KERNEL(z, g) KERNEL_FUNCTIONS(z##_##g, z, g, weir__test_narrow, weir__test, weir__set, load)
 WEIR__LAYOUTS(KERNEL)
 #undef KERNEL
-/* A rare layout: the atomic insert serves to load as well. */
-KERNEL_FUNCTIONS(any, a->shape.field[WEIR_BLOCKED_Z], a->shape.field[WEIR_BLOCKED_G], weir__test_any,
-                 weir__test_any, weir__set_any, weir__set_any)
+/* The rare layouts. For them the atomic insert also loads. */
+KERNEL_FUNCTIONS(any, a->shape.field[WEIR_BLOCKED_Z], a->shape.field[WEIR_BLOCKED_G],
+                 weir__test_any, weir__test_any, weir__set_any, weir__set_any)
 
-/* The top bits of a hash are those of its block (L1). With z = 1 the or itself decides who is
- * answered WEIR_NEW, so there is no stage (L2). */
+/* L1: the block is the high half of h * nblocks, so the top bits of a hash choose it. L2: with z =
+ * 1 WEIR_NEW is exact, since a single or decides it, so there are no stages. */
 #define KERNEL_ENTRY(name, z) \
 	{ \
 		.isa = KERNEL_ISA, \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind's shape, and its tables of kernels, one an instruction set, indexed by shape. */
+ * The blocked kind's shape, and its tables of kernels by shape: one for each instruction set. */
 #ifndef WEIR_SRC_KINDS_BLOCKED_KERNELS_H
 #define WEIR_SRC_KINDS_BLOCKED_KERNELS_H
 
@@ -8,8 +8,9 @@
 /* The fields of its shape. */
 enum { WEIR_BLOCKED_Z = 0, WEIR_BLOCKED_G = 1 };
 
-/* The first two slots serve any shape (z = 1 apart), the others one each: z = 1, 2, 4, 8 in rows,
- * g = 1 to 10 in columns; empty where none was compiled. */
+/* The first two slots serve the rare shapes, of z > 1 and of z = 1. Each other slot serves one
+ * shape: z = 1, 2, 4, 8 in rows, g = 1 to 10 in columns. It is empty if the shape was not
+ * compiled. */
 #define WEIR_BLOCKED_SLOT(z, g) (((z) == 1 ? 0 : (z) == 2 ? 1 : (z) == 4 ? 2 : 3) * 10 + (g) + 1)
 enum { WEIR_BLOCKED_ANY = 0, WEIR_BLOCKED_ANY_1 = 1, WEIR_BLOCKED_SLOTS = 42 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which blocked layout: the fewest words a key (an insert is that many atomic or's) whose size
- * is within 6 % of the smallest. */
+ * The choice of a blocked layout: the fewest words a key whose size is within 6 % of the smallest.
+ * Fewer words make inserts cheaper, since each word takes an atomic or. */
 #include <math.h>
 #include "error.h"
 #include "kinds/blocked/kernels.h"
@@ -9,7 +9,7 @@
 #include "sizing.h"
 
 static const double slack = 1.06;
-/* from here down the classic kind needs 15 % less and more */
+/* At this rate the classic kind needs 15 % less memory, at lower rates even less. */
 static const double classic_pays = 1e-4;
 
 static double bits(double fp_rate, const struct weir_shape *shape)
@@ -28,17 +28,17 @@ static const struct weir_formula formula = { bits, rate };
 static const unsigned words[] = { 1, 2, 4, 8 };
 enum { CHOICES = sizeof words / sizeof words[0] };
 
-/* The best of one number of words. g is 0 where it asks for more bits than the layout has. */
+/* The best g for one number of words. */
 struct choice {
-	unsigned g;
-	double cost; /* bits a key for the rate wanted, or the rate of the bits a key wanted */
+	unsigned g;  /* 0: no layout with these words has the g that was asked for */
+	double cost; /* bits a key for the rate wanted, or the rate for the bits a key wanted */
 };
 
 static struct choice choose_g(const struct weir_params *p, unsigned z, struct weir_wanted wanted)
 {
 	struct choice best = { 0, 0 };
-	unsigned first = p->bits_per_word ? p->bits_per_word : 1,
-	         last = p->bits_per_word ? p->bits_per_word : weir__blocked_max_g(z);
+	unsigned first = p->bits_per_word ? p->bits_per_word : 1;
+	unsigned last = p->bits_per_word ? p->bits_per_word : weir__blocked_max_g(z);
 	for (unsigned g = first; g <= last && g <= weir__blocked_max_g(z); g++) {
 		double cost = wanted.fp_rate > 0 ? weir__blocked_bits(wanted.fp_rate, z, g) :
 		                                   weir__blocked_rate(wanted.bits_per_key, z, g);
@@ -48,7 +48,7 @@ static struct choice choose_g(const struct weir_params *p, unsigned z, struct we
 	return best;
 }
 
-/* The best of each number of words, and the least cost of all. */
+/* The best g for each number of words. Return: the least cost of all. */
 static double choose_each(const struct weir_params *p, struct weir_wanted wanted,
                           struct choice choices[CHOICES])
 {
@@ -61,18 +61,18 @@ static double choose_each(const struct weir_params *p, struct weir_wanted wanted
 	return least;
 }
 
-/* With the size given, within 6 % of the smallest means: a filter of 6 % fewer bits has no lower
- * rate in any layout. */
+/* If the size is given instead of a rate, "within 6 % of the smallest" means that no layout has a
+ * lower rate with 6 % fewer bits. */
 static void choose_z(const struct weir_params *p, struct weir_wanted wanted, struct weir_plan *out)
 {
 	struct choice choices[CHOICES], smaller[CHOICES];
 	double least = choose_each(p, wanted, choices), most = least * slack;
 	if (wanted.bits_per_key > 0)
-		most = fmax(least,
-		            choose_each(p, (struct weir_wanted){ 0, wanted.bits_per_key / slack },
-		                        smaller));
+		most = fmax(least, choose_each(p, (struct weir_wanted){
+			0, wanted.bits_per_key / slack }, smaller));
 	unsigned i = 0;
-	/* the least stands before those that have no layout: fewer words have more bits */
+	/* This ends at the least cost. Numbers of words without a layout come after it: a larger z
+	 * allows fewer g. */
 	while (choices[i].cost > most)
 		i++;
 	out->shape.field[WEIR_BLOCKED_Z] = words[i];
@@ -86,10 +86,8 @@ static int check_layout(const struct weir_params *p)
 		return weir__fail(-EINVAL, "words_per_key %u: 1, 2, 4 or 8, or 0 to have it chosen",
 		                  z);
 	if (g > most && z)
-		return weir__fail(
-			-EINVAL,
-			"bits_per_word %u: 1 to %u with words_per_key %u, or 0 to have it chosen",
-			g, most, z);
+		return weir__fail(-EINVAL, "bits_per_word %u: 1 to %u with words_per_key %u, or 0 "
+		                  "to have it chosen", g, most, z);
 	if (g > most)
 		return weir__fail(-EINVAL, "bits_per_word %u: 1 to %u, or 0 to have it chosen", g,
 		                  most);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Which shape a blocked filter is given. */
+ * The choice of a blocked filter's shape. */
 #ifndef WEIR_SRC_KINDS_BLOCKED_PLAN_H
 #define WEIR_SRC_KINDS_BLOCKED_PLAN_H
 
 #include <weir/params.h>
 
-/* struct weir_kind's plan. */
+/* The member plan of struct weir_kind. */
 int weir__blocked_plan(const struct weir_params *params, struct weir_plan *out);
 
 #endif

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT
- * The blocked layout's own mathematics. Nothing here allocates, remembers or fails.
+ * The blocked layout's own mathematics. Nothing here allocates, has a state or can fail.
  *
- * A block of 512 bits holds N ~ Poisson(512 / bits a key) keys, one of the s = 8/z words
- * of a group W ~ Binomial(N, 1/s) of them, and b of that word's bits are set after W*g throws into
- * 64. A lookup is answered true with E_N[(E_W[E[(b/64)^g]])^z].
+ * A block of 512 bits holds N ~ Poisson(512 / bits a key) keys. One of the s = 8/z words of a group
+ * holds W ~ Binomial(N, 1/s) of them. After W*g throws into 64 bits, b bits of that word are set. A
+ * lookup of an absent key is answered true with probability E_N[(E_W[E[(b/64)^g]])^z].
  *
- * The inner two means have a closed form, which makes one rate a sum over N alone. Let u = 64 - b
- * be the bits still 0. Any j given bits are all 0 after t throws with (1 - j/64)^t, so E[C(u,j)] =
- * C(64,j) (1 - j/64)^t; and (b/64)^g = (1 - u/64)^g is a combination of C(u,0) .. C(u,g). Hence
- * E[(b/64)^g] = sum over j of a[j] (1 - j/64)^t, and with t = W*g and the binomial's generating
- * function
+ * The inner two means have a closed form, so that a rate is a sum over N only. Let u = 64 - b be
+ * the number of bits still 0. After t throws, j given bits are all 0 with probability (1 - j/64)^t,
+ * so E[C(u,j)] = C(64,j) (1 - j/64)^t. And (b/64)^g = (1 - u/64)^g is a linear combination of
+ * C(u,0) .. C(u,g). Hence E[(b/64)^g] = sum over j of a[j] (1 - j/64)^t. With t = W*g and the
+ * generating function of the binomial distribution this gives
  *
  *     E_W[E[(b/64)^g]] = sum over j of a[j] (1 - (1 - (1 - j/64)^g) / s)^N.
  *
- * Its terms cancel down to about 1e-13, where the values that matter at a rate of 1e-9 are above
- * 1e-10. */
+ * Its terms cancel each other and leave an error of about 1e-13. The values that matter are above
+ * 1e-10, even at a rate of 1e-9. */
 #include <math.h>
 #include "kinds/blocked/rate.h"
 
 enum { BLOCK = 512, WORD = 64, BLOCK_WORDS = 8, FIELDS = 20, MOST_G = 10 };
 
-/* The a[j] above. From u C(u,j) = j C(u,j) + (j+1) C(u,j+1), one more factor (1 - u/64) makes of
- * a[] what the loop does. */
+/* The a[j] above, one factor (1 - u/64) after another. A factor changes a[] as the inner loop does,
+ * since u C(u,j) = j C(u,j) + (j+1) C(u,j+1). */
 static void occupancy_terms(unsigned g, double a[])
 {
 	a[0] = 1;
@@ -35,8 +35,8 @@ static void occupancy_terms(unsigned g, double a[])
 double weir__blocked_rate(double bits_per_key, unsigned z, unsigned g)
 {
 	double term[MOST_G + 1], base[MOST_G + 1], mean = BLOCK / bits_per_key, rate = 0;
-	/* e^-mean would vanish. No layout answers true to less than 0.7 at this load, and nobody
-	 * asks for a rate above 0.5. */
+	/* Beyond, e^-mean would become 0. At this load every layout's rate is above 0.7, and no
+	 * rate above 0.5 is allowed. */
 	if (mean > 700)
 		mean = 700;
 	occupancy_terms(g, term);
@@ -57,8 +57,7 @@ double weir__blocked_rate(double bits_per_key, unsigned z, unsigned g)
 	}
 }
 
-/* How far the rate at e^x bits a key is above the one wanted, as a logarithm: over x it is
- * nearly a straight line. */
+/* log(rate at e^x bits a key / rate wanted). Over x this is nearly a straight line. */
 static double excess(double x, double fp_rate, unsigned z, unsigned g)
 {
 	return log(weir__blocked_rate(exp(x), z, g) / fp_rate);
@@ -69,13 +68,13 @@ struct bracket {
 	double high, at_high; /* enough: at_high <= 0 */
 };
 
-/* What k independent probes over the whole array would need: a little less than any block does. */
+/* The bits a key that k independent probes over the whole array need: a little less than blocks. */
 static double unblocked_bits(double fp_rate, unsigned k)
 {
 	return -(double)k / log1p(-pow(fp_rate, 1.0 / k));
 }
 
-/* From there outwards in growing steps. */
+/* Search from unblocked_bits() outwards, in growing steps. */
 static struct bracket bracket_bits(double fp_rate, unsigned z, unsigned g)
 {
 	double x = log(unblocked_bits(fp_rate, z * g)), at_x = excess(x, fp_rate, z, g);
@@ -91,7 +90,7 @@ static struct bracket bracket_bits(double fp_rate, unsigned z, unsigned g)
 	return b;
 }
 
-/* False position; the value at an end that stays is halved (the Illinois rule), so that neither
+/* False position with the Illinois rule: the value at an end that stays is halved, so that neither
  * end stays for long. */
 double weir__blocked_bits(double fp_rate, unsigned z, unsigned g)
 {

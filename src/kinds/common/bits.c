@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Union and copy of arrays whose bits only go from 0 to 1. */
+ * Union and copy for kinds whose bits only go from 0 to 1. */
 #include "kinds/common/bits.h"
 
 int weir__bits_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
