@@ -13,9 +13,17 @@ static int check(struct weir_params *p, const uint64_t *hashes, size_t n)
 		return weir__fail(-EINVAL, "seed 0: give the one that the hashes were made with");
 	if (n && !hashes)
 		return weir__fail(-EINVAL, "hashes is NULL: %zu of them to build from", n);
-	if (!p->capacity)
-		p->capacity = n;
 	return 0;
+}
+
+/* The parameters with the capacity that the hashes ask for where none is given. */
+static int params_for(struct weir_params *out, const struct weir_params *params, size_t n)
+{
+	struct weir_params given;
+	int err = weir__params_copy(params, &given);
+	if (!err && !given.capacity)
+		given.capacity = n;
+	return err ? err : weir__params_check(&given, out);
 }
 
 int weir_build(struct weir_filter **out, const struct weir_params *params, const uint64_t *hashes,
@@ -25,7 +33,7 @@ int weir_build(struct weir_filter **out, const struct weir_params *params, const
 	struct weir_filter *f = NULL;
 	if (!out)
 		return weir__fail(-EINVAL, "out is NULL: weir_build needs a place for the filter");
-	int err = weir__params_check(params, &p);
+	int err = params_for(&p, params, n);
 	if (!err)
 		err = check(&p, hashes, n);
 	if (!err)

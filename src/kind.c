@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * The answer to a verb that a kind lacks. */
+ * What is asked of every kind alike: is a shape legal; and the answer to a verb that a kind lacks. */
 #include "error.h"
 #include "kind.h"
+
+bool weir__shape_legal(const struct weir_kind *kind, const struct weir_shape *shape,
+                       uint64_t lines)
+{
+	for (unsigned i = 0; i < WEIR_SHAPE_FIELDS; i++)
+		if (!kind->fields[i] && shape->field[i])
+			return false;
+	return kind->legal(shape, lines);
+}
 
 int weir__kind_cannot(const struct weir_kind *kind, const char *verb)
 {

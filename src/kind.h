@@ -82,8 +82,8 @@ struct weir_kind {
 	 * kind's own shape may have any value. */
 	int (*plan)(const struct weir_params *params, struct weir_plan *out);
 	/* Does the kind have this shape, in that many lines (UINT64_MAX: not known)? The numbers
-	 * may come from a damaged image. Images of kinds after classic store all the fields, so
-	 * those kinds refuse a field past the last name that is not 0. */
+	 * may come from a damaged image; those past the last name are 0. Callers ask
+	 * weir__shape_legal(). */
 	bool (*legal)(const struct weir_shape *shape, uint64_t lines);
 	/* A legal shape in words, such as "7 bits a key". */
 	void (*describe)(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT]);
@@ -116,6 +116,10 @@ struct weir_kind {
 	/* The view for programs that inline the verbs: <weir/inline.h>, of the blocked kind. */
 	int (*view)(const struct weir_filter *f, struct weir_inline *out);
 };
+
+/* Does the kind have this shape, and 0 in every field that it has no name for? */
+bool weir__shape_legal(const struct weir_kind *kind, const struct weir_shape *shape,
+                       uint64_t lines);
 
 /* Fails with -ENOTSUP, as every verb does that a kind lacks: "kind blocked cannot remove keys". */
 int weir__kind_cannot(const struct weir_kind *kind, const char *verb);

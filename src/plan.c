@@ -90,9 +90,7 @@ static int check_numbers(struct weir_params *p)
 	return 0;
 }
 
-/* Copy parameters into this library's struct. Fields that an older header's struct lacks become 0,
- * which means "not given". */
-static int copy_params(const struct weir_params *in, struct weir_params *out)
+int weir__params_copy(const struct weir_params *in, struct weir_params *out)
 {
 	int err = weir__size_check(in, sizeof *in, "weir_params");
 	if (err)
@@ -105,7 +103,7 @@ static int copy_params(const struct weir_params *in, struct weir_params *out)
 
 static int check_all_but_memory(const struct weir_params *in, struct weir_params *out)
 {
-	int err = copy_params(in, out);
+	int err = weir__params_copy(in, out);
 	if (!err)
 		err = check_kind(out->kind);
 	if (!err)
@@ -139,20 +137,34 @@ int weir_plan(const struct weir_params *params, struct weir_plan *out)
 	return 0;
 }
 
+/* One number of the shape into the parameters of a caller whose struct may be older and shorter. */
+static int ask_number(struct weir_params *p, size_t size, unsigned i, uint32_t value)
+{
+	if (value && numbers[i].at + sizeof value > size)
+		return weir__fail(-EINVAL,
+		                  "weir_params.struct_size %zu: no room for %s, which is %u", size,
+		                  numbers[i].name, value);
+	*number(p, i) = value;
+	return 0;
+}
+
 int weir_params_ask(struct weir_params *params, const struct weir_shape *shape)
 {
-	const struct weir_kind *kind = weir__kind(shape->kind);
 	struct weir_params p;
-	int err = kind ? copy_params(params, &p) : check_kind(shape->kind);
-	if (!err && !kind->legal(shape, UINT64_MAX))
+	if (!shape)
+		return weir__fail(-EINVAL, "shape is NULL: weir_params_ask needs one to ask for");
+	const struct weir_kind *kind = weir__kind(shape->kind);
+	int err = kind ? weir__params_copy(params, &p) : check_kind(shape->kind);
+	if (!err && !weir__shape_legal(kind, shape, UINT64_MAX))
 		err = weir__fail(-EINVAL, "shape: kind %s has no such shape", kind->name);
+	for (unsigned i = 0; !err && i < NUMBERS; i++) {
+		unsigned field = field_of(kind, numbers[i].name);
+		err = ask_number(&p, params->struct_size, i,
+		                 field < WEIR_SHAPE_FIELDS ? shape->field[field] : 0);
+	}
 	if (err)
 		return err;
 	p.kind = kind->id;
-	for (unsigned i = 0; i < NUMBERS; i++) {
-		unsigned field = field_of(kind, numbers[i].name);
-		*number(&p, i) = field < WEIR_SHAPE_FIELDS ? shape->field[field] : 0;
-	}
 	p.struct_size = params->struct_size;
 	memcpy(params, &p, p.struct_size);
 	return 0;

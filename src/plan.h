@@ -5,6 +5,10 @@
 
 #include <weir/params.h>
 
+/* Copy parameters into this library's struct. Fields that an older header's struct lacks become 0,
+ * which means "not given". Returns 0 or -EINVAL, with the sentence set. */
+int weir__params_copy(const struct weir_params *in, struct weir_params *out);
+
 /* Copy parameters, which may come from an older header, and check them.
  * Return: 0 or a negative errno. */
 int weir__params_check(const struct weir_params *in, struct weir_params *out);

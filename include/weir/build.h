@@ -14,8 +14,8 @@ WEIR_BEGIN_DECLS
 /**
  * Build a filter from all its keys.
  * @out: receives the filter; untouched on failure.
- * @params: as for weir_create(), but with the seed that the hashes were made with. If fp_rate and
- *   max_bytes are given and capacity is 0, capacity is @n.
+ * @params: as for weir_create(), but with the seed that the hashes were made with. A capacity
+ *   of 0 becomes @n.
  * @hashes: @n hashes, one for each key. A hash may occur more than once.
  * Return: 0 or a negative errno.
  * Errors: as weir_create(); -ENOTSUP the kind takes inserts instead (blocked, classic); -EINVAL

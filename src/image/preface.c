@@ -20,7 +20,7 @@ static int explain(const char *name, const struct weir_image_fault *fault)
 /* If the shape is not legal, the sentence has all its numbers with their names. */
 static int shape_check(const struct weir_preface *p, const char *name)
 {
-	if (p->kind->legal(&p->head.shape, p->head.nblocks))
+	if (weir__shape_legal(p->kind, &p->head.shape, p->head.nblocks))
 		return 0;
 	char numbers[512] = ""; /* more than seven names and numbers take */
 	for (size_t i = 0, at = 0; i < WEIR_SHAPE_FIELDS && p->kind->fields[i]; i++) {

@@ -32,7 +32,7 @@ int weir_shape_text(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
 	text[0] = 0;
 	if (!kind)
 		return weir__fail(-ENOTSUP, "kind %u: this library does not know it", shape->kind);
-	if (!kind->legal(shape, UINT64_MAX))
+	if (!weir__shape_legal(kind, shape, UINT64_MAX))
 		return weir__fail(-EINVAL, "kind %s has no such shape", kind->name);
 	kind->describe(shape, text);
 	return 0;

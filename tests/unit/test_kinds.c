@@ -103,9 +103,10 @@ static void shapes_that_there_are_not(void **state)
 	(void)state;
 	FOR_EACH_KIND(kind) {
 		struct weir_shape shape = some_shape(kind);
-		for (unsigned i = 0; weir_shape_field(kind->id, i); i++) {
+		for (unsigned i = 0; i < WEIR_SHAPE_FIELDS; i++) {
 			struct weir_shape wrong = shape;
-			wrong.field[i] = UINT32_MAX;
+			/* without a name it is 0, and nothing else */
+			wrong.field[i] = weir_shape_field(kind->id, i) ? UINT32_MAX : 1;
 			assert_no_shape(&wrong);
 		}
 		memset(shape.field, 0xff, sizeof shape.field);
@@ -157,6 +158,13 @@ static void an_older_header_s_shorter_struct(void **state)
 		memset(&params, 0xa5, sizeof params);
 		assert_ok(weir_params_ask(&wanted, &shape));
 		params.struct_size = size;
+		if (wanted.probes) { /* behind the end: not to be lost in silence */
+			struct weir_params before = params;
+			assert_refused(weir_params_ask(&params, &shape), -EINVAL, "struct_size",
+			               "no room for probes");
+			assert_memory_equal(&params, &before, sizeof params);
+			continue;
+		}
 		assert_ok(weir_params_ask(&params, &shape));
 		assert_int_equal(params.struct_size, size);
 		assert_int_equal(params.kind, kind->id);
@@ -173,6 +181,7 @@ static void asking_with_no_struct(void **state)
 	FOR_EACH_KIND(kind) {
 		struct weir_params params = WEIR_PARAMS_INIT;
 		struct weir_shape shape = some_shape(kind);
+		assert_refused(weir_params_ask(&params, NULL), -EINVAL, "shape is NULL", "");
 		assert_refused(weir_params_ask(NULL, &shape), -EINVAL, "weir_params is NULL",
 		               "_INIT");
 		params.struct_size = 0;
