@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is asked of every kind alike: is a shape legal; and the answer to a verb that a kind lacks. */
+ * What is asked of every kind alike: is a shape legal, and the answer to a verb that it lacks. */
 #include "error.h"
 #include "kind.h"
 

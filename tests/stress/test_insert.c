@@ -4,8 +4,9 @@
  *
  * Shown: no promised key is missed; every new key is answered WEIR_NEW once at least, and once
  * exactly where the layout says so; and where they do not depend on the order, the bits are those
- * that one thread would have set, none lost and none too many. A key that nobody was answered WEIR_NEW for
- * must be one whose bits others have set: whoever is answered WEIR_SEEN has written nothing. */
+ * that one thread would have set, none lost and none too many. A key that nobody was answered
+ * WEIR_NEW for must be one whose bits others have set: whoever is answered WEIR_SEEN has written
+ * nothing. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
