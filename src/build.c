@@ -7,13 +7,12 @@
 
 static int check(struct weir_params *p, const uint64_t *hashes, size_t n)
 {
-	if (!weir__kind(p->kind)->build)
-		return weir__kind_cannot(weir__kind(p->kind), "be built: create it, then insert");
+	const struct weir_kind *kind = weir__kind(p->kind);
 	if (!p->seed)
 		return weir__fail(-EINVAL, "seed 0: give the one that the hashes were made with");
 	if (n && !hashes)
 		return weir__fail(-EINVAL, "hashes is NULL: %zu of them to build from", n);
-	return 0;
+	return kind->build ? 0 : weir__kind_cannot(kind, "be built: create it, then insert");
 }
 
 /* The parameters with the capacity that the hashes ask for where none is given. */

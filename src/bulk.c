@@ -31,25 +31,28 @@ bool weir__bulk_wanted(const struct weir_filter *f, size_t n)
 	return n > WANTED_FROM && f->parts > 1 && f->bytes > 8 * weir__cache_bytes();
 }
 
-/* A piece of hashes sorted by part. Part p has hashes[start[p]] .. hashes[start[p + 1] - 1]. */
+/* A piece of hashes sorted by part. Part p has hashes[begin[p]] .. hashes[end[p] - 1], and room up
+ * to begin[p + 1]. */
 struct sorted {
 	uint64_t *hashes;
 	uint32_t *index;           /* of each hash, its place in the piece; NULL: not wanted */
-	uint32_t *start;           /* parts + 1 */
-	struct weir_memory memory; /* of all three */
+	uint32_t *begin;           /* parts + 1 */
+	uint32_t *end;             /* parts */
+	struct weir_memory memory; /* of all four */
 };
 
 static int sorted_alloc(struct sorted *s, uint32_t parts, size_t n, bool with_index)
 {
 	size_t hash_bytes = n * sizeof *s->hashes;
 	size_t index_bytes = with_index ? n * sizeof *s->index : 0;
-	size_t bytes = hash_bytes + index_bytes + (parts + 1) * sizeof *s->start;
+	size_t bytes = hash_bytes + index_bytes + (2 * parts + 1) * sizeof *s->begin;
 	int err = weir__memory_alloc(&s->memory, (bytes + 63) / 64 * 64, 0, NULL, 0);
 	if (err)
 		return err;
 	s->hashes = s->memory.bits;
 	s->index = with_index ? (uint32_t *)(void *)(s->hashes + n) : NULL;
-	s->start = (uint32_t *)(void *)((char *)s->hashes + hash_bytes + index_bytes);
+	s->begin = (uint32_t *)(void *)((char *)s->hashes + hash_bytes + index_bytes);
+	s->end = s->begin + parts + 1;
 	return 0;
 }
 
@@ -71,35 +74,44 @@ static const uint64_t *take(const struct weir_filter *f, const struct weir_batch
 	return scratch;
 }
 
-/* The counting sort of n keys from first on. The first pass counts. In the second, start[p + 1] is
- * the place of part p's next hash, so it ends up at the end of that part. Both passes hash: for
+/* Place a hash at the end of its part. A part that is full has no room for it: the caller's memory
+ * has changed since it was counted, which must cost the caller keys, and nobody memory. */
+static void place(const struct weir_filter *f, struct sorted *s, uint64_t hash, size_t at)
+{
+	uint32_t part = part_of(f, hash), to = s->end[part];
+	if (__builtin_expect(to == s->begin[part + 1], 0))
+		return;
+	s->end[part] = to + 1;
+	s->hashes[to] = hash;
+	if (s->index)
+		s->index[to] = (uint32_t)at;
+}
+
+/* The counting sort of n keys from first on: one pass counts, the next places. Both hash: for
  * 8-byte keys that costs less than memory for the hashes, which the system would clear first. */
 static void sort_piece(const struct weir_filter *f, struct sorted *s,
                        const struct weir_batch *batch, size_t first, size_t n)
 {
 	uint64_t scratch[TAKEN];
-	uint32_t *next = s->start + 1, sum = 0;
-	memset(s->start, 0, (f->parts + 1) * sizeof *s->start);
+	uint32_t sum = 0;
+	memset(s->end, 0, f->parts * sizeof *s->end);
 	for (size_t at = 0, some; at < n; at += some) {
 		some = n - at < TAKEN ? n - at : TAKEN;
 		const uint64_t *hashes = take(f, batch, first + at, some, scratch);
 		for (size_t i = 0; i < some; i++)
-			next[part_of(f, hashes[i])]++;
+			s->end[part_of(f, hashes[i])]++;
 	}
 	for (uint32_t p = 0; p < f->parts; p++) {
-		uint32_t count = next[p];
-		next[p] = sum;
+		uint32_t count = s->end[p];
+		s->begin[p] = s->end[p] = sum;
 		sum += count;
 	}
+	s->begin[f->parts] = sum;
 	for (size_t at = 0, some; at < n; at += some) {
 		some = n - at < TAKEN ? n - at : TAKEN;
 		const uint64_t *hashes = take(f, batch, first + at, some, scratch);
-		for (size_t i = 0; i < some; i++) {
-			uint32_t to = next[part_of(f, hashes[i])]++;
-			s->hashes[to] = hashes[i];
-			if (s->index)
-				s->index[to] = (uint32_t)(at + i);
-		}
+		for (size_t i = 0; i < some; i++)
+			place(f, s, hashes[i], at + i);
 	}
 }
 
@@ -180,7 +192,7 @@ static int64_t insert_sorted(struct weir_filter *f, const struct sorted *s, stru
 {
 	int64_t fresh = 0, answer = 0;
 	for (uint32_t p = 0; p < f->parts && answer >= 0; p++) {
-		size_t at = s->start[p], n = s->start[p + 1] - at;
+		size_t at = s->begin[p], n = s->end[p] - at;
 		if (stage && stage_wanted(f, n)) {
 			uint64_t *words = stage_enter(stage, f, p);
 			answer = run_batch(stage->filter, f->kernel->load, s, at, n, bitmap);
@@ -253,13 +265,13 @@ int64_t weir__bulk_insert(struct weir_filter *f, const struct weir_batch *batch,
  * call. A part without keys has start == end. */
 static bool load_part(struct weir_filter *f, struct sorted *s, uint32_t *done, uint32_t p)
 {
-	uint32_t n = s->start[p + 1] - s->start[p];
+	uint32_t n = s->end[p] - s->begin[p];
 	if (done[p / 32] >> (p % 32) & 1)
 		return false;
 	if (n && !weir__owner_try_acquire(&f->owners[p]))
 		return false;
 	if (n) {
-		struct weir_batch run = weir__batch_hashes(s->hashes + s->start[p], n);
+		struct weir_batch run = weir__batch_hashes(s->hashes + s->begin[p], n);
 		f->kernel->load(f, &run, NULL);
 		weir__owner_drop(&f->owners[p]);
 	}

@@ -240,6 +240,18 @@ int weir_inline_init(struct weir_inline *out, const struct weir_filter *f)
 	return f->kind->view ? f->kind->view(f, out) : weir__kind_cannot(f->kind, "be inlined");
 }
 
+/* Do the parameters give the filter's own size? An image or a fold may have one of its own. */
+static int check_size(const struct weir_filter *f, const struct weir_params *params)
+{
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	int err = weir_plan(params, &plan);
+	if (!err && plan.bytes != f->bytes)
+		err = weir__fail(-ENOTSUP,
+		                 "no parameters give a filter of %llu bytes: the nearest has %llu",
+		                 (unsigned long long)f->bytes, (unsigned long long)plan.bytes);
+	return err;
+}
+
 int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -253,8 +265,10 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 	p.capacity = f->capacity;
 	p.max_bytes = f->bytes;
 	p.seed = f->array.seed;
-	memcpy(out, &p, out->struct_size);
-	return 0;
+	err = check_size(f, &p);
+	if (!err)
+		memcpy(out, &p, out->struct_size);
+	return err;
 }
 
 uint64_t weir__seed_fingerprint(uint64_t seed)

@@ -86,7 +86,7 @@ static int check_numbers(struct weir_params *p)
 			return weir__fail(-EINVAL, "%s %u: kind %s has no such number, leave it 0",
 			                  numbers[i].name, *number(p, i), kind->name);
 	if (p->reserved)
-		return weir__fail(-EINVAL, "reserved %u: 0", p->reserved);
+		return weir__fail(-EINVAL, "reserved %u: it must be 0", p->reserved);
 	return 0;
 }
 

@@ -16,7 +16,7 @@ WEIR_BEGIN_DECLS
  */
 #define WEIR_KINDS(X) \
 	X(0, WEIR_BLOCKED, blocked, "one cache line a lookup: the default") \
-	X(1, WEIR_CLASSIC, classic, "k probes over the whole array: least memory below 0.01 %")
+	X(1, WEIR_CLASSIC, classic, "k probes over all: the least memory that takes inserts")
 
 /** WEIR_BLOCKED, WEIR_CLASSIC and so on: the number of a kind. */
 enum weir_kind_id {

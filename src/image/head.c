@@ -168,6 +168,7 @@ static bool fields(const struct weir_image_head *h, struct weir_image_fault *fau
 {
 	return rule(fault, -EBADMSG, "hash", h->hash, h->hash >= 1 && h->hash <= LAST_HASH,
 	            "1 or 2") &&
+	       rule(fault, -EBADMSG, "seed", h->seed, h->seed != 0, "1 or more") &&
 	       rule(fault, -EBADMSG, "blocks", h->nblocks,
 	            h->nblocks >= 1 && h->nblocks <= MAX_BLOCKS, "1 to 2^40") &&
 	       rule(fault, -EBADMSG, "capacity", h->capacity,

@@ -15,7 +15,7 @@
  *                                                         the seed
  *        52       4  shards                               1, or a power of two up to 65536 that
  *                                                         cuts the blocks into runs of 1024 or more
- *        56       8  seed
+ *        56       8  seed                                  1 or more: to a builder 0 means random
  *        64       8  generation
  *        72       4  compression                          0 none, 1 zstd
  *        80       8  offset of the table of checksums     512

@@ -116,7 +116,7 @@ static int shape_option(int option, struct weir_params *params)
 	case 'm': return parse_bytes("--memory", optarg, &params->max_bytes);
 	case 'k': return parse_kind(optarg, &params->kind);
 	case 'z': return small_number("--words", 8, &params->words_per_key);
-	case 'g': return small_number("--bits", 32, &params->bits_per_word);
+	case 'g': return small_number("--bits", 10, &params->bits_per_word);
 	case PROBES: return small_number("--probes", 32, &params->probes);
 	case 's': return parse_number("--seed", optarg, 1, UINT64_MAX, &params->seed);
 	default: return -1;
@@ -142,6 +142,26 @@ static int option_taken(int option, struct build *build, bool *progress)
 	return 1;
 }
 
+/* Whether the kind has a number that was asked for; if not, a sentence is printed. */
+static bool kind_takes(const struct weir_params *params, const char *option, const char *field,
+                       uint32_t value)
+{
+	const char *has;
+	for (unsigned i = 0; value && (has = weir_shape_field(params->kind, i)) != NULL; i++)
+		if (strcmp(has, field) == 0)
+			return true;
+	if (value)
+		say("%s %u: not for kind %s", option, value, weir_kind_name(params->kind));
+	return !value;
+}
+
+static bool numbers_fit(const struct weir_params *params)
+{
+	return kind_takes(params, "--words", "words_per_key", params->words_per_key) &&
+	       kind_takes(params, "--bits", "bits_per_word", params->bits_per_word) &&
+	       kind_takes(params, "--probes", "probes", params->probes);
+}
+
 /* TOOL_OK, or TOOL_TROUBLE; *@helped: the help was asked for and given. */
 static int parse(int argc, char **argv, struct build *build, bool *helped)
 {
@@ -159,6 +179,8 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		if (taken <= 0)
 			return misuse_reported();
 	}
+	if (!numbers_fit(&build->params))
+		return misuse_reported();
 	if (!build->output || !*build->output)
 		return misuse("-o IMAGE is missing: where to save the filter");
 	if (build->like && shaped)

@@ -116,6 +116,17 @@ test_build() {
 }
 
 test_build_trouble() {
+	# Numbers of another kind.
+	run 2 "$weir" build -k classic -z 2 -o no.weir keys
+	says '^weir build: --words 2: not for kind classic'
+	run 2 "$weir" build -k classic -g 2 -o no.weir keys
+	says '^weir build: --bits 2: not for kind classic'
+	run 2 "$weir" build --probes=7 -o no.weir keys
+	says '^weir build: --probes 7: not for kind blocked'
+	run 2 "$weir" build -k other -o no.weir keys
+	says "^weir build: --kind 'other': the kinds are blocked classic"
+	run 0 "$weir" build -k classic --probes=5 --json -n 1000 -p 1% -o k5.weir one
+	json out 'j["kind"] == "classic" and j["probes"] == 5'
 	echo old >old.weir
 	run 2 "$weir" build -p 1% -o old.weir keys no_such_file
 	says '^weir build: no_such_file: No such file or directory$'

@@ -3,7 +3,11 @@
  * allocations fails, every key is in and the answers are those of a batch that had its memory. A
  * load, which is asked for by name, reports that it had none. */
 #include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "faults.h"
 
 /* So large that it is sorted, if the cache is no larger than most; a key for every four words,
@@ -106,11 +110,43 @@ static void a_load_says_so(void **state)
 	weir_destroy(f), weir_destroy(other);
 }
 
+/* The hashes are memory that another process writes to meanwhile: between the pass that counts and
+ * the one that places them they go to other parts. Which keys are in then is nobody's promise; what
+ * lies behind the sorted hashes, and the next load, must be as they were. */
+static void hashes_that_change_meanwhile(void **state)
+{
+	size_t bytes = KEYS * sizeof *keys;
+	uint64_t *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+	                        -1, 0);
+	struct weir_filter *f = make(memory, 2);
+	(void)state;
+	assert_true(shared != MAP_FAILED);
+	memcpy(shared, keys, bytes);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	for (uint64_t i = 0; child == 0; i++)
+		((volatile uint64_t *)shared)[test_key(i) % KEYS] ^= i << 40;
+	for (unsigned round = 0; round < 12; round++) {
+		uint64_t *answers = round % 4 == 1 ? bitmap : NULL;
+		if (round % 2)
+			assert_ok(weir_insert_hashes(f, shared, KEYS, answers));
+		else
+			assert_ok(weir_load_hashes(f, shared, KEYS));
+	}
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_ok(weir_load_hashes(f, keys, KEYS));
+	assert_int_equal(weir_contains_hashes(f, keys, KEYS, NULL), KEYS);
+	weir_destroy(f);
+	munmap(shared, bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_batch_does_without),
 		cmocka_unit_test(a_load_says_so),
+		cmocka_unit_test(hashes_that_change_meanwhile),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

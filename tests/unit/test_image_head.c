@@ -13,6 +13,7 @@ static struct weir_image_head head_of(uint32_t kind)
 		                        .hash = 1,
 		                        .shards = 1,
 		                        .nblocks = 1,
+		                        .seed = 1,
 		                        .capacity = 1,
 		                        .rate_bits = 1 };
 	for (uint32_t i = 0; kind > WEIR_CLASSIC && i < WEIR_SHAPE_FIELDS; i++)
@@ -88,6 +89,19 @@ static void the_first_kinds_have_small_numbers(void **state)
 		}
 }
 
+/* To a builder 0 means random, so that a filter could not be made again from what it says. */
+static void seed_0_is_refused(void **state)
+{
+	unsigned char bytes[WEIR_IMAGE_HEAD];
+	struct weir_image_head head = head_of(WEIR_BLOCKED), out;
+	struct weir_image_fault fault;
+	(void)state;
+	head.seed = 0;
+	weir__image_put(bytes, &head);
+	assert_int_equal(parse(bytes, &out, &fault), -EBADMSG);
+	assert_string_equal(fault.field, "seed");
+}
+
 static void which_hashes_there_are(void **state)
 {
 	(void)state;
@@ -112,6 +126,7 @@ int main(void)
 		cmocka_unit_test(what_is_put_is_read),
 		cmocka_unit_test(where_a_kind_has_no_numbers_zeros_stand),
 		cmocka_unit_test(the_first_kinds_have_small_numbers),
+		cmocka_unit_test(seed_0_is_refused),
 		cmocka_unit_test(which_hashes_there_are),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

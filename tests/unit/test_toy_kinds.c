@@ -10,6 +10,7 @@
 #include "bulk.h"
 #include "error.h"
 #include "filter.h"
+#include "kinds/list.h"
 
 enum { SEED = 77, LINES = 64 };
 static const char *const insert_refused = "kind toy cannot take inserts";
@@ -187,6 +188,57 @@ static void kinds_that_are_not_built(void **state)
 		         weir_kind_name(test_kinds[k]));
 		assert_says(err, -ENOTSUP, sentence);
 		assert_ptr_equal(f, &params);
+	}
+}
+
+static void what_a_build_is_not_given(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	uint64_t hash = 1;
+	(void)state;
+	params.fp_rate = 0.01;
+	assert_refused(weir_build(NULL, &params, &hash, 1), -EINVAL, "out is NULL", "weir_build");
+	assert_refused(weir_build(&f, NULL, &hash, 1), -EINVAL, "weir_params is NULL", "_INIT");
+	assert_refused(weir_build(&f, &params, &hash, 0), -EINVAL, "capacity 0", "give two");
+	/* the capacity is that of the hashes, so the next thing is missed */
+	assert_refused(weir_build(&f, &params, &hash, 1), -EINVAL, "seed 0", "made with");
+	params.seed = SEED;
+	assert_refused(weir_build(&f, &params, NULL, 3), -EINVAL, "hashes is NULL", "3");
+	assert_null(f);
+}
+
+/* A size that an image may have and no plan gives: not to be rounded in silence. */
+static void parameters_of_a_size_of_its_own(void **state)
+{
+	struct weir_layout layout = { .kind = weir__kind(WEIR_BLOCKED),
+		                      .shape = { WEIR_BLOCKED, { 2, 3 } },
+		                      .shards = 1,
+		                      .lines = 3001,
+		                      .capacity = 100000,
+		                      .fp_rate = 0.01 };
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_memory memory;
+	struct weir_filter *f;
+	(void)state;
+	assert_ok(weir__memory_alloc(&memory, 64 * layout.lines, 0, NULL, 0));
+	assert_ok(weir__filter_make(&f, &layout, SEED, &memory, 0));
+	assert_refused(weir_params_of(f, &params), -ENOTSUP, "192064 bytes", "nearest has 192000");
+	assert_int_equal(params.capacity, 0);
+	weir_destroy(f);
+}
+
+/* By its function as in line: both are XXH3. */
+static void the_hashes_by_their_functions(void **state)
+{
+	char key[300];
+	(void)state;
+	for (size_t n = 0; n < sizeof key; n++) {
+		key[n] = (char)(7 * n);
+		assert_int_equal(weir__xxh3.of(SEED, key, n), XXH3_64bits_withSeed(key, n, SEED));
+		assert_int_equal(weir__xxh64.of(SEED, key, n), XXH64(key, n, SEED));
+		assert_int_equal(weir__hash_by(&weir__xxh3, SEED, key, n),
+		                 XXH3_64bits_withSeed(key, n, SEED));
 	}
 }
 
@@ -491,6 +543,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_save_that_cannot_be, folder_setup,
 		                                folder_teardown),
 		cmocka_unit_test(kinds_that_are_not_built),
+		cmocka_unit_test(what_a_build_is_not_given),
+		cmocka_unit_test(parameters_of_a_size_of_its_own),
+		cmocka_unit_test(the_hashes_by_their_functions),
 		cmocka_unit_test(hashes_are_the_kind_s),
 		cmocka_unit_test(lookups_by_the_kind_s_hash),
 		cmocka_unit_test(removed_one_by_one),
