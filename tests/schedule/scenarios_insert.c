@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Inserts and lookups of one filter: no key that was promised is missed (B1 in <weir/word.h>),
- * and WEIR_NEW is told to whom it must be. */
+ * and WEIR_NEW is answered to whom it must be. */
 #include "scenario.h"
 
 /* Whoever has the promise sees the key, and where the key is nothing but bits, is answered that it

@@ -2,10 +2,11 @@
  * Several threads insert the same fresh keys at the same moment, others look up what was promised
  * to them.
  *
- * Shown: no promised key is missed; every new key is answered WEIR_NEW once at least, and once exactly
- * where the layout says so; and where they do not depend on the order, the bits are those that one
- * thread would have set, none lost and none too many. A key that nobody was answered WEIR_NEW for
- * must be one whose bits others have set: whoever is answered WEIR_SEEN has written nothing. */
+ * Shown: no promised key is missed; every new key is answered WEIR_NEW once at least, and once
+ * exactly where the layout says so; and where they do not depend on the order, the bits are those
+ * that one thread would have set, none lost and none too many. A key that nobody was answered
+ * WEIR_NEW for must be one whose bits others have set: whoever is answered WEIR_SEEN has written
+ * nothing. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +72,7 @@ static void insert_chunk(struct contest *c, unsigned thread, uint64_t key, uint6
 	}
 }
 
-/* While the others wait: who was told what in this round? */
+/* While the others wait: who was answered what in this round? */
 static void judge_round(struct contest *c, uint64_t round)
 {
 	for (unsigned i = 0; i < ROUND; i++) {
@@ -137,7 +138,7 @@ static void contestant(void *shared, unsigned thread)
 		reader(c, thread);
 }
 
-/* Answers how many keys two threads were told WEIR_NEW for: in layouts where that may be, a
+/* How many keys two threads were answered WEIR_NEW for: in layouts where that may be, a
  * measure of how often they met. */
 static uint64_t run(const struct layout *layout, const struct stress *s, uint64_t inserts)
 {
