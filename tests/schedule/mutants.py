@@ -3,12 +3,14 @@
 stands there, what is put in its place. The sources carry no trace of them. Text that is not found
 exactly once is an error, so none goes stale unnoticed."""
 
+import runpy
+from pathlib import Path
+
 import mutants_handle
 
 WORD = 'include/weir/word.h'
 INLINE = 'include/weir/inline.h'
 KERNEL = 'src/kinds/blocked/kernel.h'
-CLASSIC = 'src/kinds/classic.c'
 ATOMIC = 'src/atomic.h'
 BULK = 'src/bulk.c'
 WHOLE = 'src/whole.c'
@@ -63,16 +65,6 @@ MUTANTS = [
     ('WRITE_ALWAYS', INLINE,
      'if (weir__test_narrow(block, r, z, g))',
      'if (z == 1 && weir__test_narrow(block, r, z, g))'),
-    # the classic insert
-    ('CLASSIC_PLAIN_OR', CLASSIC,
-     'weir__word_or_relaxed(word_of(a, missing[i]), UINT64_C(1) << (bit_of(a, missing[i]) % 64));',
-     '*word_of(a, missing[i]) |= UINT64_C(1) << (bit_of(a, missing[i]) % 64);'),
-    ('CLASSIC_SKIP_PROBE', CLASSIC,
-     '\tfor (unsigned i = 0; i < n; i++)\n\t\tweir__word_or_relaxed(',
-     '\tfor (unsigned i = 0; i + 1 < n; i++)\n\t\tweir__word_or_relaxed('),
-    ('CLASSIC_EARLY_RETURN', CLASSIC,
-     '\t\tmissing[n] = x;\n',
-     '\t\tif (is_set(a, x))\n\t\t\treturn WEIR_SEEN;\n\t\tmissing[n] = x;\n'),
     # a private filter loaded by several threads (O1)
     ('OWNER_RELAXED', ATOMIC,
      'atomic_exchange_explicit(&owner->taken, 1, memory_order_acquire) == 0;',
@@ -135,3 +127,7 @@ MUTANTS = [
     ('SAVE_LIVE', 'src/image/save.c',
      'job_begin(&job, still, fd, name, &o);', 'job_begin(&job, f, fd, name, &o);'),
 ] + mutants_handle.MUTANTS
+
+# A kind's own stand beside what else the tests know of it.
+for file in sorted((Path(__file__).resolve().parents[1] / 'kinds').glob('mutants_*.py')):
+    MUTANTS += runpy.run_path(str(file))['MUTANTS']

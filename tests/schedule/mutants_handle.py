@@ -101,16 +101,16 @@ MUTANTS = [
     ('COPY_STORE', RELOAD,
      'return weir_merge(r->next, r->handle->generation->current);',
      'const struct weir_filter *from = r->handle->generation->current;\n'
-     '\tfor (uint64_t i = 0; i < 8 * from->view.nblocks; i++)\n'
-     '\t\tatomic_store_explicit((_Atomic uint64_t *)(r->next->view.words + i),'
-     ' weir__word_load_relaxed(from->view.words + i) |'
-     ' weir__word_load_relaxed(r->next->view.words + i), memory_order_relaxed);\n\treturn 0;'),
+     '\tfor (uint64_t i = 0; i < 8 * from->array.lines; i++)\n'
+     '\t\tatomic_store_explicit((_Atomic uint64_t *)(r->next->array.words + i),'
+     ' weir__word_load_relaxed(from->array.words + i) |'
+     ' weir__word_load_relaxed(r->next->array.words + i), memory_order_relaxed);\n\treturn 0;'),
     ('COPY_OVERWRITES', RELOAD,
      'return weir_merge(r->next, r->handle->generation->current);',
      'const struct weir_filter *from = r->handle->generation->current;\n'
-     '\tfor (uint64_t i = 0; i < 8 * from->view.nblocks; i++)\n'
-     '\t\tatomic_store_explicit((_Atomic uint64_t *)(r->next->view.words + i),'
-     ' weir__word_load_relaxed(from->view.words + i), memory_order_relaxed);\n\treturn 0;'),
+     '\tfor (uint64_t i = 0; i < 8 * from->array.lines; i++)\n'
+     '\t\tatomic_store_explicit((_Atomic uint64_t *)(r->next->array.words + i),'
+     ' weir__word_load_relaxed(from->array.words + i), memory_order_relaxed);\n\treturn 0;'),
     ('COPY_BEFORE_PUBLISH', RELOAD,
      '\tduring->since = g->since;\n',
      '\tduring->since = g->since;\n\t(void)weir_merge(next, g->current);\n',

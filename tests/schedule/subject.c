@@ -51,6 +51,12 @@ static bool share_a_bit(const struct key *a, const struct key *b)
 	return false;
 }
 
+/* A key of a single bit has none to share: with its neighbour it has the word in common. */
+static bool one_bit(const struct key *k)
+{
+	return k->words == 1 && __builtin_popcountll(k->word[0].mask) == 1;
+}
+
 /* Has key @own a bit, in a word that its neighbour uses too, that none of the keys up to @last
  * has? */
 static bool private_bit(const struct subject *s, unsigned own, unsigned last)
@@ -73,17 +79,18 @@ static uint64_t turned(const struct subject *s, uint64_t hash, unsigned first)
 }
 
 /* Keys @first and @first + 1: the top bit is the shard, and with sixteen top bits alike both
- * fall into one block. */
+ * fall into one block; unless those choose all that a key has. */
 static bool find_pair(struct subject *s, unsigned first, uint64_t *state)
 {
-	const uint64_t low = ~UINT64_C(0) >> 16;
 	uint64_t hash = random_hash(state) << 1 >> 1 | (uint64_t)(first / 2) << 63;
 	hash = turned(s, hash, first);
 	s->key[first] = subject_learn(s, hash);
+	const uint64_t low = ~UINT64_C(0) >> (one_bit(&s->key[first]) ? 1 : 16);
 	for (unsigned tries = 0; tries < TRIES; tries++) {
 		s->key[first + 1] = subject_learn(
 			s, turned(s, (hash & ~low) | (random_hash(state) & low), first));
-		bool good = share_a_bit(&s->key[first], &s->key[first + 1]);
+		bool good = one_bit(&s->key[first]) ||
+		            share_a_bit(&s->key[first], &s->key[first + 1]);
 		for (unsigned i = 0; good && i <= first + 1; i++)
 			good = private_bit(s, i, first + 1);
 		if (good)

@@ -33,9 +33,10 @@ struct subject {
 	uint64_t *bits[2]; /* of the two filters */
 	struct weir_filter *filter;
 	struct weir_filter *other; /* of the same layout, for merging */
-	/* 0 and 1 have a word and a bit of it in common, so have 2 and 3; each has a bit that no
-	 * other has, so the first insert of each is answered WEIR_NEW whatever the others do. In a
-	 * filter of two shards 0 and 1 lie in the first, 2 and 3 in the second. */
+	/* 0 and 1 have a word and a bit of it in common (a word alone, if a key has one bit in
+	 * all), so have 2 and 3; each has a bit that no other has, so the first insert of each is
+	 * answered WEIR_NEW whatever the others do. In a filter of two shards 0 and 1 lie in the
+	 * first, 2 and 3 in the second. */
 	struct key key[SUBJECT_KEYS];
 };
 

@@ -44,7 +44,8 @@ struct layout stress_layout(size_t i);
  * @words NULL: in memory of the filter's. */
 struct weir_filter *stress_filter(const struct layout *layout, uint64_t capacity, uint64_t **words,
                                   size_t *bytes);
-/* Of a kind made of bits: ends the test unless less than half of them are set. */
+/* Of a kind made of bits: ends the test unless less than half of them are set, by more than a few
+ * keys. */
 void stress_check_fill(const struct weir_filter *f);
 
 #define check(condition, ...) \

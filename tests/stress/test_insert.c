@@ -72,7 +72,7 @@ static void insert_chunk(struct contest *c, unsigned thread, uint64_t key, uint6
 	}
 }
 
-/* While the others wait: what was each answered in this round? */
+/* While the others wait: who was answered what in this round? */
 static void judge_round(struct contest *c, uint64_t round)
 {
 	for (unsigned i = 0; i < ROUND; i++) {
@@ -138,7 +138,7 @@ static void contestant(void *shared, unsigned thread)
 		reader(c, thread);
 }
 
-/* Answers how many keys two threads were answered WEIR_NEW for: in layouts where that may be, a
+/* How many keys two threads were answered WEIR_NEW for: in layouts where that may be, a
  * measure of how often they met. */
 static uint64_t run(const struct layout *layout, const struct stress *s, uint64_t inserts)
 {

@@ -163,8 +163,8 @@ static void clones(void **state)
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++)
 		for (uint64_t capacity = 1; capacity < 3000000 && can_copy(test_kinds[k]);
 		     capacity *= 20) {
-			struct weir_filter *f = test_filter(test_kinds[k], capacity, 0.01);
-			struct weir_filter *copy = NULL;
+			struct weir_filter *f = test_filter(test_kinds[k], capacity, 0.01),
+			                   *copy = NULL;
 			uint64_t keys = capacity < 10000 ? capacity : 10000;
 			uint64_t more = test_takes_inserts(f) ? 100 : 0;
 			fill(&f, keys);
