@@ -175,6 +175,24 @@ static void an_older_header_s_shorter_struct(void **state)
 	}
 }
 
+/* A struct that ends before a number, at it or within it has no room for it. */
+static void no_room_by_a_byte(void **state)
+{
+	const size_t at = offsetof(struct weir_params, probes);
+	struct weir_shape shape = { WEIR_CLASSIC, { 7, 1 } };
+	(void)state;
+	for (size_t size = at; size <= at + 4; size++) {
+		struct weir_params params = WEIR_PARAMS_INIT;
+		params.struct_size = size;
+		if (size == at + 4)
+			assert_ok(weir_params_ask(&params, &shape));
+		else
+			assert_refused(weir_params_ask(&params, &shape), -EINVAL, "struct_size",
+			               "no room for probes");
+		assert_int_equal(params.probes, size == at + 4 ? 7 : 0);
+	}
+}
+
 static void asking_with_no_struct(void **state)
 {
 	(void)state;
@@ -247,11 +265,37 @@ static void where_keys_lie(void **state)
 				assert_only_more(f, before, test_random(&random));
 			assert_true(!f->kernel->stages_or ||
 			            (f->kernel->load && f->kernel->partition_bits));
+			assert_true(f->kernel->partition_bits || f->parts == 1);
+			assert_true(f->parts <= f->shards && f->array.lines % f->parts == 0);
 			/* what goes by runs is what test_bulk.c must look at */
 			assert_true(f->parts > 1 || !kind->shapes.rows[s].bulk);
 			weir_destroy(f);
 		}
 	free(words), free(before);
+}
+
+/* A measure looks at the lines that it is asked for, and at no others. */
+static void measures_of_runs(void **state)
+{
+	uint64_t random = 1;
+	(void)state;
+	words = aligned_alloc(64, 64 * LINES);
+	assert_non_null(words);
+	FOR_EACH_KIND(kind) {
+		struct weir_filter *f = visible(kind, &kind->shapes.rows[0].shape);
+		struct weir_measure last = { 0 }, rest = { 0 };
+		for (unsigned i = 0; i < 1000 && test_takes_inserts(f); i++)
+			assert_ok(weir_insert_hash(f, test_random(&random)));
+		memset(words + 8 * (LINES - LINES / 4), 0, 64 * LINES / 4);
+		f->kind->measure(f, 0, LINES - LINES / 4, &rest);
+		f->kind->measure(f, LINES - LINES / 4, LINES / 4, &last);
+		assert_int_equal(last.used, 0);
+		assert_true(rest.used > 0 || !test_takes_inserts(f));
+		assert_int_equal(last.lines + rest.lines, LINES);
+		assert_int_equal(3 * last.cells, rest.cells);
+		weir_destroy(f);
+	}
+	free(words);
 }
 
 /* Where a single or decides who is answered WEIR_NEW, nothing may be loaded beside. */
@@ -278,8 +322,10 @@ int main(void)
 		cmocka_unit_test(shapes_that_there_are_not),
 		cmocka_unit_test(what_is_asked_for_is_planned),
 		cmocka_unit_test(an_older_header_s_shorter_struct),
+		cmocka_unit_test(no_room_by_a_byte),
 		cmocka_unit_test(asking_with_no_struct),
 		cmocka_unit_test(where_keys_lie),
+		cmocka_unit_test(measures_of_runs),
 		cmocka_unit_test(one_answer_and_no_stage),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,15 @@ static void assert_near(double value, double wanted, double share, const char *w
 		fail_msg("%s is %g, wanted %g within %g %%", what, value, wanted, 100 * share);
 }
 
+/* The kernel in use, not the best of the machine: classic has one for all. */
+static void the_isa_is_the_kernel_s(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_CLASSIC, 100, 0.01);
+	(void)state;
+	assert_string_equal(exact(f).isa, "scalar");
+	weir_destroy(f);
+}
+
 static void an_empty_filter(void **state)
 {
 	(void)state;
@@ -247,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_filter),
+		cmocka_unit_test(the_isa_is_the_kernel_s),
 		cmocka_unit_test(estimates),
 		cmocka_unit_test(the_same_keys_again_change_nothing),
 		cmocka_unit_test(a_sample_agrees_with_the_whole),

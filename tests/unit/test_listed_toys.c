@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ * What the library makes of a listed kind that is built once, counts by XXH64, has shapes that
+ * depend on its lines, and may fail: no kind of the real list is so. The linker's --wrap puts this
+ * one into the list, and counts the filters that are destroyed. */
+#include <errno.h>
+#include <fcntl.h>
+#include "../folder.h"
+#include "error.h"
+#include "filter.h"
+#include "kinds/common/bits.h"
+#include "kinds/list.h"
+
+enum { TOY = 4713, SEED = 77, LINES = 64, HASH_AT = 48, DEPTH = 3 };
+
+static const struct weir_kind toy;
+static int answer; /* of build, merge and fold */
+static unsigned destroyed;
+
+const struct weir_kind *__real_weir__kind(uint32_t id);
+const struct weir_kind *__wrap_weir__kind(uint32_t id);
+void __real_weir_destroy(struct weir_filter *f);
+void __wrap_weir_destroy(struct weir_filter *f);
+
+const struct weir_kind *__wrap_weir__kind(uint32_t id)
+{
+	return id == TOY ? &toy : __real_weir__kind(id);
+}
+
+void __wrap_weir_destroy(struct weir_filter *f)
+{
+	destroyed += f != NULL;
+	__real_weir_destroy(f);
+}
+
+static int toy_answer(void)
+{
+	return answer ? weir__fail(answer, "the toy fails") : 0;
+}
+
+static int plan(const struct weir_params *p, struct weir_plan *out)
+{
+	out->shape.field[0] = DEPTH;
+	out->shards = 1;
+	out->capacity = p->capacity;
+	out->bytes = 64 * LINES;
+	out->fp_rate = 0.01;
+	return 0;
+}
+
+/* An even number of lines alone. */
+static bool legal(const struct weir_shape *shape, uint64_t lines)
+{
+	return shape->field[0] == DEPTH && (lines == UINT64_MAX || lines % 2 == 0);
+}
+
+static bool holds_hash(const struct weir_filter *f, uint64_t hash)
+{
+	return f->array.words[hash % (8 * f->array.lines)] == hash;
+}
+
+static bool holds(const struct weir_filter *f, const void *key, size_t len)
+{
+	return holds_hash(f, weir__hash_by(f->kind->hash, f->array.seed, key, len));
+}
+
+static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
+{
+	static const struct weir_kernel lookups = { .verbs = { holds, holds_hash, NULL, NULL } };
+	(void)isa, (void)shape;
+	return &lookups;
+}
+
+static int build(struct weir_filter *f, const uint64_t *hashes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		f->array.words[hashes[i] % (8 * f->array.lines)] = hashes[i];
+	return toy_answer();
+}
+
+static int merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first, uint64_t n)
+{
+	(void)dst, (void)src, (void)first, (void)n;
+	return toy_answer();
+}
+
+static int fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor)
+{
+	(void)dst, (void)f, (void)factor;
+	return toy_answer();
+}
+
+static const struct weir_kind toy = { .id = TOY,
+	                              .name = "toy",
+	                              .hash = &weir__xxh64,
+	                              .fields = { "depth", "b", "c", "d", "e", "f", "last" },
+	                              .plan = plan,
+	                              .legal = legal,
+	                              .kernel = kernel,
+	                              .merge = merge,
+	                              .snapshot = weir__bits_snapshot,
+	                              .fold = fold,
+	                              .build = build };
+
+static struct weir_params params(uint64_t capacity)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.kind = TOY;
+	p.capacity = capacity, p.fp_rate = 0.01, p.seed = SEED;
+	return p;
+}
+
+static struct weir_filter *built(uint64_t capacity, const uint64_t *hashes, size_t n)
+{
+	struct weir_params p = params(capacity);
+	struct weir_filter *f = NULL;
+	answer = 0;
+	assert_ok(weir_build(&f, &p, hashes, n));
+	return f;
+}
+
+static void a_build(void **state)
+{
+	static const uint64_t hashes[] = { 1, 2, 3 };
+	struct weir_filter *f = built(0, hashes, 3);
+	(void)state;
+	assert_int_equal(f->capacity, 3); /* that of the hashes where none is given */
+	assert_true(weir_contains_hash(f, 1) && weir_contains_hash(f, 3));
+	assert_refused(weir_insert_hash(f, 4), -ENOTSUP, "kind toy", "take inserts");
+	weir_destroy(f);
+	f = built(1000, hashes, 3);
+	assert_int_equal(f->capacity, 1000);
+	weir_destroy(f);
+	f = built(1000, NULL, 0); /* none to point at */
+	assert_false(weir_contains_hash(f, 1));
+	weir_destroy(f);
+}
+
+/* The kind's own error comes through, nothing is left over and out is untouched. */
+static void work_that_fails(void **state)
+{
+	static const uint64_t hash = 1;
+	struct weir_params p = params(10);
+	struct weir_filter *f = built(10, &hash, 1), *other = built(10, &hash, 1), *out = other;
+	(void)state;
+	answer = -EIO;
+	destroyed = 0;
+	assert_refused(weir_build(&out, &p, &hash, 1), -EIO, "the toy fails", "");
+	assert_int_equal(destroyed, 1);
+	assert_refused(weir_fold(&out, f, 2), -EIO, "the toy fails", "");
+	assert_int_equal(destroyed, 2);
+	f->insert_error = 0; /* a merge asks for that first */
+	assert_refused(weir_merge(f, other), -EIO, "the toy fails", "");
+	assert_ptr_equal(out, other);
+	weir_destroy(f), weir_destroy(other);
+}
+
+/* Lines 2 and 3 of it alone: the library merges whole filters so far. */
+static void a_run_of_lines(void **state)
+{
+	struct weir_filter *f = built(10, NULL, 0), *other = built(10, NULL, 0);
+	(void)state;
+	for (unsigned i = 0; i < 8 * LINES; i++)
+		other->array.words[i] = i + 1;
+	assert_ok(weir__bits_merge(f, other, 2, 2));
+	for (unsigned i = 0; i < 8 * LINES; i++)
+		assert_int_equal(f->array.words[i], i / 8 == 2 || i / 8 == 3 ? i + 1 : 0);
+	weir_destroy(f), weir_destroy(other);
+}
+
+/* Every number of a shape must be the same, and the one that is not is named. */
+static void the_last_number_differs(void **state)
+{
+	static const uint64_t hash = 1;
+	struct weir_filter *f = built(10, &hash, 1), *other = built(10, &hash, 1);
+	(void)state;
+	other->array.shape.field[WEIR_SHAPE_FIELDS - 1] = 9;
+	assert_refused(weir_merge(f, other), -EINVAL, "last differs", "9 in the source");
+	weir_destroy(f), weir_destroy(other);
+}
+
+/* There and back: its hash is named in the image, and its shape is asked with the image's lines. */
+static void an_image(void **state)
+{
+	static const uint64_t hash = 5;
+	struct weir_filter *f = built(10, &hash, 1), *back = NULL;
+	unsigned char id = 0;
+	(void)state;
+	assert_ok(weir_save(f, path, NULL));
+	int fd = open(path, O_RDONLY);
+	assert_int_equal(pread(fd, &id, 1, HASH_AT), 1);
+	close(fd);
+	assert_int_equal(id, weir__xxh64.id);
+	assert_ok(weir_load(&back, path, NULL));
+	assert_int_equal(back->array.shape.field[0], DEPTH);
+	assert_true(weir_contains_hash(back, hash));
+	weir_destroy(back);
+	f->array.lines = LINES - 1; /* no plan gives that: a damaged image may */
+	f->bytes = 64 * (LINES - 1);
+	assert_ok(weir_save(f, path, NULL));
+	assert_refused(weir_load(&back, path, NULL), -EBADMSG, "depth is 3", "kind toy");
+	weir_destroy(f);
+}
+
+static void a_rolling_set_s_hash(void **state)
+{
+	struct weir_params p = params(1000);
+	struct weir_rolling *set = NULL;
+	(void)state;
+	assert_ok(weir_rolling_create(&set, &p, 4, NULL));
+	assert_int_equal(weir_rolling_hash(set, "key", 3), XXH64("key", 3, SEED));
+	assert_ok(weir_rolling_destroy(set));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_build),
+		cmocka_unit_test(work_that_fails),
+		cmocka_unit_test(a_run_of_lines),
+		cmocka_unit_test(the_last_number_differs),
+		cmocka_unit_test_setup_teardown(an_image, folder_setup, folder_teardown),
+		cmocka_unit_test(a_rolling_set_s_hash),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
