@@ -225,6 +225,8 @@ static void parameters_of_a_size_of_its_own(void **state)
 	assert_ok(weir__filter_make(&f, &layout, SEED, &memory, 0));
 	assert_refused(weir_params_of(f, &params), -ENOTSUP, "192064 bytes", "nearest has 192000");
 	assert_int_equal(params.capacity, 0);
+	f->capacity = UINT64_C(1) << 40; /* nor does one of so many keys */
+	assert_refused(weir_params_of(f, &params), -EINVAL, "192064", "rate would be");
 	weir_destroy(f);
 }
 
