@@ -262,7 +262,7 @@ int64_t weir__bulk_insert(struct weir_filter *f, const struct weir_batch *batch,
 }
 
 /* Load part p, unless it is done or another thread owns it now. Return: true if it is done by this
- * call. A part without keys has start == end. */
+ * call. A part without keys has begin == end. */
 static bool load_part(struct weir_filter *f, struct sorted *s, uint32_t *done, uint32_t p)
 {
 	uint32_t n = s->end[p] - s->begin[p];
