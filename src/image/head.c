@@ -100,6 +100,14 @@ static bool rule(struct weir_image_fault *fault, int err, const char *field, uin
 	return false;
 }
 
+/* Of a checksum or a name. */
+static bool in_hex(struct weir_image_fault *fault, bool right)
+{
+	if (!right)
+		fault->hex = true;
+	return right;
+}
+
 static bool zero(struct weir_image_fault *fault, const unsigned char *bytes, unsigned from,
                  unsigned to)
 {
@@ -117,17 +125,18 @@ static bool recognise(const unsigned char *bytes, const struct weir_image_given 
 	uint64_t name = weir__image_get64(bytes);
 	uint64_t commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);
 	uint32_t format = get32(bytes + AT_FORMAT);
-	return rule(fault, -EBADMSG, "magic", name, name == weir__image_get64(magic),
-	            "WEIRIMG1; this is not an image of weir") &&
+	return in_hex(fault, rule(fault, -EBADMSG, "magic", name, name == weir__image_get64(magic),
+	                          "WEIRIMG1; this is not an image of weir")) &&
 	       rule(fault, -ENOTSUP, "format", format, format <= WEIR_IMAGE_FORMAT,
 	            "1, the newest that this library reads") &&
 	       same(fault, "format", format, WEIR_IMAGE_FORMAT) &&
-	       same(fault, "header checksum", weir__image_get64(bytes + WEIR_IMAGE_CHECKSUM),
-	            given->header_checksum) &&
-	       rule(fault, -EBADMSG, "commit record", commit,
-	            commit == given->commit || commit == WEIR_IMAGE_LIVE,
-	            "that of the two checksums before it: the save did not end, or the image is "
-	            "damaged");
+	       in_hex(fault, same(fault, "header checksum",
+	                          weir__image_get64(bytes + WEIR_IMAGE_CHECKSUM),
+	                          given->header_checksum)) &&
+	       in_hex(fault, rule(fault, -EBADMSG, "commit record", commit,
+	                          commit == given->commit || commit == WEIR_IMAGE_LIVE,
+	                          "that of the two checksums before it: the save did not end, or "
+	                          "the image is damaged"));
 }
 
 static bool has_old_numbers(const struct weir_shape *shape)

@@ -88,6 +88,7 @@ struct weir_image_fault {
 	int err;
 	const char *field;
 	const char *rule;
+	bool hex; /* the two are no quantities: to be written in base 16 */
 	uint64_t found;
 	uint64_t wanted;
 };

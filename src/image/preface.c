@@ -8,13 +8,21 @@
 #include "image/preface.h"
 #include "kinds/list.h"
 
+static void number(char text[24], uint64_t value, bool hex)
+{
+	snprintf(text, 24, hex ? "%016llx" : "%llu", (unsigned long long)value);
+}
+
 static int explain(const char *name, const struct weir_image_fault *fault)
 {
+	char found[24], wanted[24];
+	number(found, fault->found, fault->hex);
 	if (fault->rule)
-		return weir__fail(fault->err, "%s: %s is %llu; allowed: %s", name, fault->field,
-		                  (unsigned long long)fault->found, fault->rule);
-	return weir__fail(fault->err, "%s: %s is %llu where %llu should be", name, fault->field,
-	                  (unsigned long long)fault->found, (unsigned long long)fault->wanted);
+		return weir__fail(fault->err, "%s: %s is %s; allowed: %s", name, fault->field,
+		                  found, fault->rule);
+	number(wanted, fault->wanted, fault->hex);
+	return weir__fail(fault->err, "%s: %s is %s where %s should be", name, fault->field, found,
+	                  wanted);
 }
 
 /* If the shape is not legal, the sentence has all its numbers with their names. */
