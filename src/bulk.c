@@ -8,10 +8,14 @@
 #include "bulk.h"
 #include "error.h"
 
+/* Hashes sorted at a time, a multiple of 64. It bounds the scratch memory, and gives each part
+ * enough keys to pay for fetching it. A test has smaller ones. */
+#ifndef WEIR_BULK_PIECE
+#define WEIR_BULK_PIECE (16 << 20)
+#endif
+
 enum {
-	/* Hashes sorted at a time. It bounds the scratch memory, and gives each part enough keys to
-	 * pay for fetching it. */
-	PIECE = 16 << 20,
+	PIECE = WEIR_BULK_PIECE,
 	WANTED_FROM = 64 << 10, /* larger batches are sorted */
 	PARTS_MOST = 4096,      /* streams that a sort writes to */
 	PARTS_SHARED = 16,      /* parts even of a small filter, for several loading threads */

@@ -46,8 +46,6 @@ WRAP(int, linkat, -1, (int a, const char *from, int b, const char *to, int flags
      (a, from, b, to, flags))
 WRAP(off_t, lseek64, -1, (int fd, off_t at, int whence), (fd, at, whence))
 WRAP(int, madvise, -1, (void *p, size_t n, int advice), (p, n, advice))
-WRAP(void *, mmap64, MAP_FAILED, (void *p, size_t n, int protection, int flags, int fd, off_t at),
-     (p, n, protection, flags, fd, at))
 WRAP(int, msync, -1, (void *p, size_t n, int flags), (p, n, flags))
 WRAP(ssize_t, readlink, -1, (const char *path, char *buffer, size_t n), (path, buffer, n))
 WRAP(int, renameat, -1, (int a, const char *from, int b, const char *to), (a, from, b, to))
@@ -57,6 +55,27 @@ WRAP(int, eventfd, -1, (unsigned value, int flags), (value, flags))
 WRAP(int, pthread_create, shim.error,
      (pthread_t *out, const pthread_attr_t *a, void *(*start)(void *), void *argument),
      (out, a, start, argument))
+
+void *__real_mmap64(void *p, size_t n, int protection, int flags, int fd, off_t at);
+void *__wrap_mmap64(void *p, size_t n, int protection, int flags, int fd, off_t at);
+void *__wrap_mmap64(void *p, size_t n, int protection, int flags, int fd, off_t at)
+{
+	void *got = strikes("mmap64") ? MAP_FAILED :
+	                                __real_mmap64(p, n, protection, flags, fd, at);
+	shim.mapped += shim.armed && got != MAP_FAILED ? (long)n : 0;
+	return got;
+}
+
+/* A part of a mapping too. */
+int __real_munmap(void *p, size_t n);
+int __wrap_munmap(void *p, size_t n);
+int __wrap_munmap(void *p, size_t n)
+{
+	if (shim.die)
+		(void)strikes("munmap");
+	shim.mapped -= shim.armed ? (long)n : 0;
+	return __real_munmap(p, n);
+}
 
 #define WRAP_KILL(type, name, parameters, arguments) \
 	type __real_##name parameters; \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Between weir and the C library (ld --wrap on the static library): the n-th call fails, or the
- * process dies there, or every transfer is short and interrupted. Counts what is allocated and
- * not freed. */
+ * process dies there, or every transfer is short and interrupted. Counts what is allocated or
+ * mapped and not given back. */
 #ifndef WEIR_TESTS_FAULT_SHIM_H
 #define WEIR_TESTS_FAULT_SHIM_H
 
@@ -20,6 +20,7 @@ struct shim {
 	unsigned calls;   /* so far */
 	const char *what; /* the call that failed */
 	long allocated;   /* by weir and not freed yet */
+	long mapped;      /* bytes, likewise */
 };
 
 extern struct shim shim;

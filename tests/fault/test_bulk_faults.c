@@ -57,15 +57,22 @@ static int64_t insert(struct weir_filter *f, unsigned form)
 	                   weir_insert_fixed(f, keys, 4, KEYS, NULL);
 }
 
+static int64_t found(const struct weir_filter *f, unsigned form)
+{
+	return form == 0 ? (int64_t)weir_contains_hashes(f, keys, KEYS, NULL) :
+	                   (int64_t)weir_contains_fixed(f, keys, form == 1 ? 8 : 4, KEYS, NULL);
+}
+
 /* Returns whether the n-th call was reached. */
 static bool insert_failing_at(unsigned form, unsigned n, int64_t fresh)
 {
 	struct weir_filter *f = make(memory, form ? 2 : 1);
-	shim.calls = 0, shim.allocated = 0, shim.what = NULL;
+	shim.calls = 0, shim.allocated = shim.mapped = 0, shim.what = NULL;
 	shim.at = n, shim.error = ENOMEM, shim.armed = true;
 	int64_t answer = insert(f, form);
 	shim.armed = false, shim.at = 0;
 	assert_int_equal(shim.allocated, 0);
+	assert_int_equal(shim.mapped, 0);
 	assert_memory_equal(memory, wanted, BYTES);
 	/* Sorted, the keys come in another order, and then others of them are false positives. */
 	assert_true(answer > fresh - KEYS / 1000 && answer < fresh + KEYS / 1000);
@@ -85,6 +92,7 @@ static void a_batch_does_without(void **state)
 	for (unsigned form = 0; form < 3; form++) {
 		struct weir_filter *f = make(wanted, form ? 2 : 1);
 		int64_t fresh = insert(f, form);
+		assert_int_equal(found(f, form), KEYS);
 		assert_int_equal(insert(f, form), 0); /* nothing is new the second time */
 		weir_destroy(f);
 		unsigned n = 1;
@@ -98,13 +106,16 @@ static void a_load_says_so(void **state)
 {
 	struct weir_filter *f = make(memory, 2), *other = make(wanted, 2);
 	(void)state;
-	shim.calls = 0, shim.at = 1, shim.error = ENOMEM, shim.armed = true;
+	shim.calls = 0, shim.mapped = 0, shim.at = 1, shim.error = ENOMEM, shim.armed = true;
 	assert_refused(weir_load_hashes(f, keys, KEYS), -ENOMEM, "no memory", "bytes");
-	shim.armed = false, shim.at = 0;
+	shim.at = 0;
 	assert_memory_equal(memory, wanted, BYTES); /* nothing of it was loaded */
 	assert_ok(weir_load_hashes(f, keys, 0));
 	assert_memory_equal(memory, wanted, BYTES);
 	assert_ok(weir_load_hashes(f, keys, KEYS));
+	shim.armed = false;
+	assert_int_equal(shim.mapped, 0);
+	assert_int_equal(found(f, 0), KEYS);
 	assert_ok(weir_insert_hashes(other, keys, KEYS, NULL));
 	assert_memory_equal(memory, wanted, BYTES);
 	weir_destroy(f), weir_destroy(other);

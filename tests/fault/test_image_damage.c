@@ -163,7 +163,8 @@ static void test_newer_is_not_damaged(void **state)
 		{ 12, 250, -ENOTSUP, "kind" },
 		{ 16, 3, -EBADMSG, "words_per_key" },
 		{ 20, 99, -EBADMSG, "bits_per_word" },
-		{ 48, 2, -EBADMSG, "hash" },
+		{ 48, 3, -EBADMSG, "hash" }, /* no such */
+		{ 48, 2, -EBADMSG, "hash is 2 where kind blocked has 1" },
 		{ IMAGE_COMPRESSION, 2, -EBADMSG, "compression" },
 	};
 	struct weir_filter *f = NULL;
