@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT
+ * What the library makes of a kind that counts exactly (slots of a hash and how often it is in) by
+ * another hash than XXH3, takes keys out again, and is full at some time. */
+#include <errno.h>
+#include "bulk.h"
+#include "error.h"
+#include "toy.h"
+
+static int64_t room = INT64_MAX; /* new keys that it still takes */
+static unsigned batches;
+
+static uint64_t *slot_of(const struct weir_filter *f, uint64_t hash)
+{
+	uint64_t slots = 4 * f->array.lines, i = hash % slots;
+	while (f->array.words[2 * i] && f->array.words[2 * i] != hash)
+		i = (i + 1) % slots;
+	return f->array.words + 2 * i;
+}
+
+static bool holds_hash(const struct weir_filter *f, uint64_t hash)
+{
+	return slot_of(f, hash)[1] != 0;
+}
+
+static bool holds(const struct weir_filter *f, const void *key, size_t len)
+{
+	return holds_hash(f, weir__hash_by(f->kind->hash, f->array.seed, key, len));
+}
+
+static int put_hash(struct weir_filter *f, uint64_t hash)
+{
+	uint64_t *slot = slot_of(f, hash);
+	if (!slot[0] && room-- <= 0)
+		return weir__fail(-ENOSPC, "the toy is full");
+	slot[0] = hash;
+	return slot[1]++ == 0 ? WEIR_NEW : WEIR_SEEN;
+}
+
+static int put(struct weir_filter *f, const void *key, size_t len)
+{
+	return put_hash(f, weir__hash_by(f->kind->hash, f->array.seed, key, len));
+}
+
+static uint64_t hash_at(const struct weir_filter *f, const struct weir_batch *batch, size_t i)
+{
+	uint64_t hash;
+	if (batch->from == WEIR_FROM_HASHES)
+		return ((const uint64_t *)batch->keys)[i];
+	weir__batch_hash(f, batch, i, 1, &hash);
+	return hash;
+}
+
+static size_t holds_batch(const struct weir_filter *f, const struct weir_batch *batch,
+                          uint64_t *bitmap)
+{
+	size_t found = 0;
+	toy_none(batch, bitmap);
+	for (size_t i = 0; i < batch->n; i++) {
+		bool there = holds_hash(f, hash_at(f, batch, i));
+		found += there;
+		if (bitmap)
+			bitmap[i / 64] |= (uint64_t)there << (i % 64);
+	}
+	return found;
+}
+
+static int64_t put_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
+{
+	int64_t fresh = 0;
+	batches++;
+	toy_none(batch, bitmap);
+	for (size_t i = 0; i < batch->n; i++) {
+		int answer = put_hash(f, hash_at(f, batch, i));
+		if (answer < 0)
+			return answer;
+		fresh += answer;
+		if (bitmap)
+			bitmap[i / 64] |= (uint64_t)answer << (i % 64);
+	}
+	return fresh;
+}
+
+static int take_out(struct weir_filter *f, uint64_t hash)
+{
+	uint64_t *slot = slot_of(f, hash);
+	if (!slot[1])
+		return weir__fail(-ENOENT, "the toy has no such key");
+	slot[1]--;
+	return 0;
+}
+
+static int64_t count_of(const struct weir_filter *f, uint64_t hash)
+{
+	return (int64_t)slot_of(f, hash)[1];
+}
+
+static const struct weir_kernel *rich_kernel(enum weir_isa isa, const struct weir_shape *shape)
+{
+	static const struct weir_kernel kernel = { .verbs = { holds, holds_hash, put, put_hash },
+		                                   .contains_batch = holds_batch,
+		                                   .insert_batch = put_batch,
+		                                   .partition_bits = 64,
+		                                   .remove = take_out,
+		                                   .count = count_of };
+	(void)isa, (void)shape;
+	return &kernel;
+}
+
+static const struct weir_kind rich = { .id = 4712,
+	                               .name = "rich toy",
+	                               .hash = &weir__xxh64,
+	                               .kernel = rich_kernel };
+
+enum { KEYS = 130, TWICE = 65 };
+static uint64_t numbers[KEYS], hashes[KEYS];
+static struct iovec vectors[KEYS];
+
+/* KEYS keys of eight bytes, the first TWICE of them twice; in each form the verbs take. */
+static struct weir_filter *rich_filled(int insert_error)
+{
+	struct weir_filter *f = toy_make(&rich, LINES, 1, 0);
+	room = INT64_MAX;
+	for (unsigned i = 0; i < KEYS; i++) {
+		numbers[i] = test_key(i);
+		hashes[i] = XXH64(&numbers[i], 8, SEED);
+		vectors[i] = (struct iovec){ &numbers[i], 8 };
+	}
+	assert_int_equal(weir_insert_fixed(f, numbers, 8, KEYS, NULL), KEYS);
+	assert_int_equal(weir_insert_hashes(f, hashes, TWICE, NULL), 0);
+	f->insert_error = insert_error;
+	return f;
+}
+
+static void hashes_are_the_kind_s(void **state)
+{
+	struct weir_filter *f = toy_make(&rich, LINES, 1, 0);
+	char bytes[100 * 20];
+	uint64_t out[100];
+	struct iovec keys[100];
+	(void)state;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (char)test_key(i);
+	assert_int_equal(weir_hash(f, NULL, 0), XXH64(NULL, 0, SEED));
+	for (size_t width = 1; width <= 20; width++) { /* 8 too: XXH3 has a way of its own there */
+		weir_hash_fixed(f, bytes, width, 100, out);
+		for (size_t i = 0; i < 100; i++) {
+			assert_int_equal(out[i], XXH64(bytes + i * width, width, SEED));
+			assert_int_equal(weir_hash(f, bytes + i * width, width), out[i]);
+			keys[i] = (struct iovec){ bytes + i, 1 + (i + width) % 20 };
+		}
+		weir_hash_keys(f, keys, 100, out);
+		for (size_t i = 0; i < 100; i++)
+			assert_int_equal(out[i], XXH64(keys[i].iov_base, keys[i].iov_len, SEED));
+	}
+	weir_destroy(f);
+}
+
+static void lookups_by_the_kind_s_hash(void **state)
+{
+	struct weir_filter *f = rich_filled(0);
+	(void)state;
+	for (unsigned i = 0; i < KEYS; i++)
+		assert_true(weir_contains(f, &numbers[i], 8) && weir_contains_hash(f, hashes[i]));
+	assert_int_equal(weir_contains_fixed(f, numbers, 8, KEYS, NULL), KEYS);
+	assert_int_equal(weir_contains_keys(f, vectors, KEYS, NULL), KEYS);
+	assert_int_equal(weir_contains_hashes(f, hashes, KEYS, NULL), KEYS);
+	weir_destroy(f);
+}
+
+static void assert_counts(const struct weir_filter *f, int64_t twice, int64_t once)
+{
+	int64_t counts[3][KEYS];
+	assert_ok(weir_count_hashes(f, hashes, KEYS, counts[0]));
+	assert_ok(weir_count_keys(f, vectors, KEYS, counts[1]));
+	assert_ok(weir_count_fixed(f, numbers, 8, KEYS, counts[2]));
+	for (unsigned i = 0; i < KEYS; i++) {
+		int64_t wanted = i < TWICE ? twice : once;
+		assert_int_equal(weir_count(f, &numbers[i], 8), wanted);
+		assert_int_equal(weir_count_hash(f, hashes[i]), wanted);
+		for (unsigned form = 0; form < 3; form++)
+			assert_int_equal(counts[form][i], wanted);
+	}
+}
+
+static void removed_one_by_one(void **state)
+{
+	struct weir_filter *f = rich_filled(0);
+	(void)state;
+	assert_counts(f, 2, 1);
+	for (unsigned i = 0; i < KEYS; i++)
+		assert_ok(i % 2 ? weir_remove(f, &numbers[i], 8) : weir_remove_hash(f, hashes[i]));
+	assert_counts(f, 1, 0);
+	assert_says(weir_remove(f, &numbers[TWICE], 8), -ENOENT, "the toy has no such key");
+	assert_says(weir_remove_hash(f, hashes[TWICE]), -ENOENT, "the toy has no such key");
+	assert_says(weir_remove(f, "none", 4), -ENOENT, "the toy has no such key");
+	assert_counts(f, 1, 0);
+	weir_destroy(f);
+}
+
+static int64_t remove_in(struct weir_filter *f, unsigned form, size_t n, uint64_t *bitmap)
+{
+	return form == 0 ? weir_remove_hashes(f, hashes, n, bitmap) :
+	       form == 1 ? weir_remove_keys(f, vectors, n, bitmap) :
+	                   weir_remove_fixed(f, numbers, 8, n, bitmap);
+}
+
+static void removed_in_batches(void **state)
+{
+	(void)state;
+	for (unsigned form = 0; form < 3; form++) {
+		struct weir_filter *f = rich_filled(0);
+		uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS) + 1];
+		memset(bitmap, 0xa5, sizeof bitmap);
+		assert_int_equal(remove_in(f, form, 0, bitmap), 0);
+		assert_int_equal(bitmap[0], UINT64_C(0xa5a5a5a5a5a5a5a5));
+		assert_int_equal(remove_in(f, form, KEYS, bitmap), KEYS);
+		assert_true(bitmap[0] == UINT64_MAX && bitmap[1] == UINT64_MAX);
+		assert_int_equal(bitmap[2], 3); /* bits past n are cleared */
+		assert_int_equal(bitmap[3], UINT64_C(0xa5a5a5a5a5a5a5a5));
+		assert_counts(f, 1, 0);
+		assert_int_equal(remove_in(f, form, KEYS, bitmap), TWICE); /* the rest is gone */
+		assert_true(bitmap[0] == UINT64_MAX && bitmap[1] == 1 && bitmap[2] == 0);
+		assert_counts(f, 0, 0);
+		weir_destroy(f);
+		f = rich_filled(0);
+		assert_int_equal(remove_in(f, form, KEYS, NULL), KEYS);
+		assert_int_equal(remove_in(f, form, KEYS, NULL), TWICE);
+		assert_int_equal(remove_in(f, form, KEYS, NULL), 0);
+		weir_destroy(f);
+	}
+}
+
+/* Nothing is taken out of what is mapped read-only; it is still counted. */
+static void a_filter_that_is_mapped(void **state)
+{
+	struct weir_filter *f = rich_filled(-EROFS);
+	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
+	(void)state;
+	assert_refused(weir_remove(f, &numbers[0], 8), -EROFS, "mapped read-only", "");
+	assert_refused(weir_remove_hash(f, hashes[0]), -EROFS, "mapped read-only", "");
+	for (unsigned form = 0; form < 3; form++)
+		assert_refused(remove_in(f, form, KEYS, bitmap), -EROFS, "mapped read-only", "");
+	assert_counts(f, 2, 1);
+	weir_destroy(f);
+}
+
+/* ---- the kind is full ---- */
+
+static void a_batch_that_is_refused(void **state)
+{
+	struct weir_filter *f = rich_filled(0);
+	uint64_t more[10], bitmap[1];
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(more); i++)
+		more[i] = test_key(1000 + i);
+	room = 0;
+	assert_says(weir_insert_hash(f, more[0]), -ENOSPC, "the toy is full");
+	assert_says(weir_insert_hashes(f, more, 10, bitmap), -ENOSPC, "the toy is full");
+	assert_says(weir_insert_fixed(f, more, 8, 10, NULL), -ENOSPC, "the toy is full");
+	/* without plain stores it loads by inserts */
+	assert_says(weir_load_hashes(f, more, 10), -ENOSPC, "the toy is full");
+	room = 10;
+	assert_ok(weir_load_hashes(f, more, 10));
+	assert_int_equal(weir_contains_hashes(f, more, 10, NULL), 10);
+	weir_destroy(f);
+}
+
+/* So many keys, into so large a filter, that they are sorted by part first (bulk.c). */
+static void a_large_batch_that_is_refused(void **state)
+{
+	enum { MANY = 70000, SHARDS = 16 };
+	uint64_t lines = (8 * weir__cache_bytes() / 64 / SHARDS + 1024) * SHARDS;
+	uint64_t *many = malloc(MANY * sizeof *many), *out = malloc(MANY * sizeof *out),
+	         *bitmap = calloc(WEIR_BITMAP_WORDS(MANY), 8);
+	struct weir_filter *f = toy_make(&rich, lines, SHARDS, 0);
+	(void)state;
+	assert_true(many && out && bitmap);
+	for (unsigned i = 0; i < MANY; i++)
+		many[i] = test_key(i);
+	assert_true(weir__bulk_wanted(f, MANY));
+	assert_true(f->parts > 1);
+	room = MANY / 2;
+	batches = 0;
+	assert_says(weir_insert_fixed(f, many, 8, MANY, bitmap), -ENOSPC, "the toy is full");
+	assert_true(batches > 1 && batches <= f->parts + 2); /* no more after it */
+	assert_says(weir_insert_hashes(f, many, MANY, NULL), -ENOSPC, "the toy is full");
+	weir_destroy(f);
+	f = toy_make(&rich, lines, SHARDS, 0);
+	room = MANY;
+	assert_int_equal(weir_insert_fixed(f, many, 8, MANY, bitmap), MANY);
+	for (unsigned i = 0; i < MANY; i++)
+		assert_true(bitmap[i / 64] >> (i % 64) & 1);
+	weir_hash_fixed(f, many, 8, MANY, out);
+	assert_int_equal(weir_contains_hashes(f, out, MANY, NULL), MANY);
+	for (unsigned i = 0; i < MANY; i += 1000)
+		assert_int_equal(weir_count_hash(f, XXH64(&many[i], 8, SEED)), 1);
+	weir_destroy(f);
+	free(many), free(out), free(bitmap);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hashes_are_the_kind_s),
+		cmocka_unit_test(lookups_by_the_kind_s_hash),
+		cmocka_unit_test(removed_one_by_one),
+		cmocka_unit_test(removed_in_batches),
+		cmocka_unit_test(a_filter_that_is_mapped),
+		cmocka_unit_test(a_batch_that_is_refused),
+		cmocka_unit_test(a_large_batch_that_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
