@@ -26,8 +26,8 @@ struct weir_follower;
 /** Start from WEIR_FOLLOW_OPTIONS_INIT. */
 struct weir_follow_options {
 	size_t struct_size;  /* sizeof(struct weir_follow_options) */
-	/* for each look; NULL: the defaults. Copied, but what its gate points to must live until
-	 * weir_follow_stop(). */
+	/* for each look; NULL: the defaults. Copied, and its gate too, but the keys and the context
+	 * that the gate points to must live until weir_follow_stop(). */
 	const struct weir_refresh_options *refresh;
 	double poll_seconds; /* between looks without a notice: 0.001 to 86400; 0: 1 */
 	bool poll_only;      /* without inotify */

@@ -16,16 +16,16 @@ WEIR_BEGIN_DECLS
 
 /** Start from WEIR_REFRESH_OPTIONS_INIT. */
 struct weir_refresh_options {
-	size_t struct_size;    /* sizeof(struct weir_refresh_options) */
-	uint64_t max_bytes;    /* of bits, all filters together; 0: no limit */
-	bool carry;            /* merge the current filter into the new one, which must have its
-	                          kind, size and shape: no insert is lost, no key ever leaves */
-	bool keep_previous;    /* as in struct weir_reload_options */
-	bool defer_free;       /* likewise */
-	struct weir_gate gate; /* likewise */
+	size_t struct_size; /* sizeof(struct weir_refresh_options) */
+	uint64_t max_bytes; /* of bits, all filters together; 0: no limit */
+	bool carry;         /* merge the current filter into the new one, which must have its
+	                       kind, size and shape: no insert is lost, no key ever leaves */
+	bool keep_previous; /* as in struct weir_reload_options */
+	bool defer_free;    /* likewise */
+	const struct weir_gate *gate; /* likewise */
 };
 #define WEIR_REFRESH_OPTIONS_INIT \
-	{ sizeof(struct weir_refresh_options), 0, false, false, false, WEIR_GATE_INIT }
+	{ sizeof(struct weir_refresh_options), 0, false, false, false, 0 }
 
 /**
  * If the file has changed since the last call, or this is the first: check it, map it, ask the gate

@@ -21,10 +21,11 @@ WEIR_BEGIN_DECLS
 struct weir_reload;
 
 /**
- * What a filter must pass before it is published. All zero: every filter passes. After a refusal
- * the current filter stays, and the sentence names the key or the figure.
+ * What a filter must pass before it is published. Start from WEIR_GATE_INIT, which every filter
+ * passes. After a refusal the current filter stays, and the sentence names the key or the figure.
  */
 struct weir_gate {
+	size_t struct_size; /* sizeof(struct weir_gate) */
 	/* your own check: 0 passes, anything else refuses; NULL: none */
 	int (*check)(const struct weir_filter *next, void *context);
 	void *context;                 /* for check */
@@ -38,7 +39,7 @@ struct weir_gate {
 	double max_fp_rate;            /* of the bits as they are, not as asked; 0: any */
 	double min_keys;               /* distinct keys, estimated from the bits; 0: any */
 };
-#define WEIR_GATE_INIT { 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0 }
+#define WEIR_GATE_INIT { sizeof(struct weir_gate), 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0 }
 
 /** Start from WEIR_RELOAD_OPTIONS_INIT. */
 struct weir_reload_options {
@@ -49,16 +50,17 @@ struct weir_reload_options {
 	uint64_t max_bytes;               /* of bits, all filters together; 0: no limit */
 	bool keep_previous;               /* for a rollback: the old filter gets every insert too */
 	bool defer_free;                  /* the commit does not wait: call_rcu frees the filter */
-	struct weir_gate gate;
+	const struct weir_gate *gate;     /* copied; NULL: every filter passes */
 };
 #define WEIR_RELOAD_OPTIONS_INIT \
-	{ sizeof(struct weir_reload_options), 0, 0, false, false, WEIR_GATE_INIT }
+	{ sizeof(struct weir_reload_options), 0, 0, false, false, 0 }
 
 /**
  * Make the next filter, publish it beside the current one, and wait until every inserter has seen
  * it. Once this call has returned, each insert through the handle goes to both.
  * @out: receives the reload; untouched on failure.
- * @options: copied; what the gate points to must live until the commit. NULL for the defaults.
+ * @options: copied, and its gate too; the keys and the context that the gate points to must live
+ *   until the commit. NULL for the defaults.
  * Return: 0 or a negative errno, and nothing has changed.
  * Errors: -EBUSY a reload, refresh or rollback runs; -EDEADLK inside a read-side section; -EFBIG
  *   more than max_bytes; -EINVAL, -ENOTSUP, -ENOMEM as weir_create(); -EINVAL NULL, params name

@@ -25,7 +25,8 @@ static const double first_retry = 0.05; /* seconds */
 
 struct weir_follower {
 	struct weir_handle *handle;
-	struct weir_refresh_options refresh;
+	struct weir_refresh_options refresh; /* whose gate, if there is one, is the next field */
+	struct weir_gate gate;
 	struct weir_follow_options options;
 	struct weir_notice notice;
 	pid_t process; /* that has the thread */
@@ -165,14 +166,14 @@ static int begin(struct weir_follower *f)
 
 /* Over the defaults, and checked. */
 static int read_options(struct weir_follow_options *out, struct weir_refresh_options *refresh,
-                        const struct weir_follow_options *options)
+                        struct weir_gate *gate, const struct weir_follow_options *options)
 {
 	int err = weir__options_copy(out, sizeof *out, options, "weir_follow_options");
 	if (!err)
 		err = weir__options_copy(refresh, sizeof *refresh, out->refresh,
 		                         "weir_refresh_options");
 	if (!err)
-		err = weir__gate_check(&refresh->gate);
+		err = weir__gate_take(gate, &refresh->gate);
 	if (!err && out->poll_seconds == 0)
 		out->poll_seconds = 1;
 	if (!err && !(out->poll_seconds >= 0.001 && out->poll_seconds <= 86400))
@@ -189,12 +190,13 @@ int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *p
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
 	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_gate gate;
 	if (!out || !h || !path)
 		return weir__fail(-EINVAL, "%s is NULL: weir_follow needs it",
 		                  !out ? "out" :
 		                  !h   ? "the handle" :
 		                         "path");
-	int err = read_options(&o, &refresh, options);
+	int err = read_options(&o, &refresh, &gate, options);
 	if (err)
 		return err;
 	if (!weir__flag_claim_acquire(&h->followed))
@@ -206,8 +208,10 @@ int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *p
 		return weir__fail(-ENOMEM, "%s: no memory to follow it", path);
 	}
 	*f = (struct weir_follower){
-		.handle = h, .options = o, .refresh = refresh, .length = length
+		.handle = h, .options = o, .refresh = refresh, .gate = gate, .length = length
 	};
+	if (refresh.gate)
+		f->refresh.gate = &f->gate;
 	memcpy(f->path, path, length + 1);
 	err = begin(f);
 	if (err)

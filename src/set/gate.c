@@ -2,6 +2,7 @@
  * The gate's questions, and a sentence for each refusal. */
 #include <sys/uio.h>
 #include "error.h"
+#include "options.h"
 #include "set/gate.h"
 
 /* How many bytes of a canary a sentence shows. */
@@ -52,7 +53,7 @@ static int ask_figures(const struct weir_gate *gate, const struct weir_filter *n
 	return 0;
 }
 
-int weir__gate_check(const struct weir_gate *gate)
+static int check_fields(const struct weir_gate *gate)
 {
 	if (gate->must_hits && !gate->must_hit)
 		return weir__fail(-EINVAL, "gate.must_hit is NULL, must_hits %zu", gate->must_hits);
@@ -69,8 +70,23 @@ int weir__gate_check(const struct weir_gate *gate)
 	return 0;
 }
 
+int weir__gate_take(struct weir_gate *copy, const struct weir_gate **gate)
+{
+	*copy = (struct weir_gate)WEIR_GATE_INIT;
+	int err = weir__options_copy(copy, sizeof *copy, *gate, "weir_gate");
+	if (!err)
+		err = check_fields(copy);
+	/* complete now: fields that an older header lacks have their defaults */
+	copy->struct_size = sizeof *copy;
+	if (*gate)
+		*gate = copy;
+	return err;
+}
+
 int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next)
 {
+	if (!gate)
+		return 0;
 	int err = ask_figures(gate, next);
 	if (!err)
 		err = ask_canaries(gate, next);

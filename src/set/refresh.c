@@ -89,7 +89,7 @@ static int prepare(struct weir_filter **out, const struct weir_handle *h, const 
 	if (!err)
 		err = check_carry(options, next, current);
 	if (!err)
-		err = weir__gate_ask(&options->gate, next);
+		err = weir__gate_ask(options->gate, next);
 	if (err) {
 		weir_destroy(next);
 		return err;
@@ -156,12 +156,13 @@ int weir_handle_refresh_with(struct weir_handle *h, const char *path,
                              const struct weir_refresh_options *options)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_gate gate;
 	if (!h || !path)
 		return weir__fail(-EINVAL, "%s is NULL: weir_handle_refresh needs it",
 		                  h ? "path" : "the handle");
 	int err = weir__options_copy(&o, sizeof o, options, "weir_refresh_options");
 	if (!err)
-		err = weir__gate_check(&o.gate);
+		err = weir__gate_take(&gate, &o.gate);
 	if (!err)
 		err = weir__writer_begin(h, "weir_handle_refresh");
 	return err ? err : refresh(h, path, &o);

@@ -26,7 +26,8 @@ struct weir_reload {
 	struct weir_retired *retired;
 	struct weir_share share;
 	double since;
-	struct weir_reload_options options;
+	struct weir_reload_options options; /* whose gate, if there is one, is the next field */
+	struct weir_gate gate;
 };
 
 int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
@@ -54,6 +55,10 @@ int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct we
 	                           .retired = retired,
 	                           .since = weir__seconds(),
 	                           .options = *options };
+	if (options->gate) {
+		r->gate = *options->gate;
+		r->options.gate = &r->gate;
+	}
 	*out = r;
 	return 0;
 }
@@ -88,7 +93,7 @@ int weir__reload_close(struct weir_reload *r)
 	struct weir_handle *h = r->handle;
 	const struct weir_generation *g = h->generation;
 	bool keep = r->options.keep_previous;
-	int err = weir__gate_ask(&r->options.gate, r->next);
+	int err = weir__gate_ask(r->options.gate, r->next);
 	if (err) {
 		weir__figure_add_relaxed(&h->refused, 1);
 		weir__reload_drop(r);
@@ -154,15 +159,17 @@ static int make_next(struct weir_filter **out, const struct weir_handle *h,
 int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
                        const struct weir_reload_options *options, struct weir_share share)
 {
+	struct weir_reload_options o = *options;
 	struct weir_filter *next = NULL;
-	int err = weir__gate_check(&options->gate);
+	struct weir_gate gate;
+	int err = weir__gate_take(&gate, &o.gate);
 	if (!err)
 		err = weir__writer_begin(h, "weir_reload_begin");
 	if (err)
 		return err;
-	err = make_next(&next, h, options);
+	err = make_next(&next, h, &o);
 	if (!err)
-		err = weir__reload_open(out, h, next, options);
+		err = weir__reload_open(out, h, next, &o);
 	if (err) {
 		weir_destroy(next);
 		weir__writer_release(h);

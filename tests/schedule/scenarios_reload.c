@@ -117,8 +117,10 @@ static int refuse(const struct weir_filter *next, void *context)
 static void be_refused(void *unused)
 {
 	struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_gate gate = WEIR_GATE_INIT;
 	(void)unused;
-	options.gate.check = refuse;
+	gate.check = refuse;
+	options.gate = &gate;
 	struct weir_reload *r = reload_begun(&options);
 	det_assert(weir_reload_insert_hash(r, hash_of(0)) == WEIR_NEW &&
 	           weir_reload_insert_hash(r, hash_of(2)) == WEIR_NEW);

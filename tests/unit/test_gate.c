@@ -26,7 +26,7 @@ static int commit(const struct weir_gate *gate, uint64_t n)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_reload *r;
-	o.gate = *gate;
+	o.gate = gate;
 	assert_ok(weir_reload_begin(&r, h, &o));
 	for (uint64_t i = 0; i < n; i++)
 		assert_ok(weir_reload_insert_hash(r, test_key(i)));
@@ -155,12 +155,14 @@ static void test_at_a_refresh(void **state)
 	char *folder = test_folder(), path[4096];
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 10000, 0.01);
+	struct weir_gate gate = WEIR_GATE_INIT;
 	struct iovec hit = { "alpha", 5 };
 	uint64_t refused = stats_of(h).refused, generation = stats_of(h).generation;
 	(void)state;
 	snprintf(path, sizeof path, "%s/set.weir", folder);
-	o.gate.must_hit = &hit;
-	o.gate.must_hits = 1;
+	gate.must_hit = &hit;
+	gate.must_hits = 1;
+	o.gate = &gate;
 	assert_ok(weir_save(f, path, NULL));
 	assert_refused(weir_handle_refresh_with(h, path, &o), -ECANCELED, "key 0 of must_hit",
 	               "alpha");
@@ -183,7 +185,7 @@ static void asks_nonsense(const struct weir_gate *gate, const char *sentence)
 	struct weir_follow_options follow = WEIR_FOLLOW_OPTIONS_INIT;
 	struct weir_follower *follower = NULL;
 	struct weir_reload *r = NULL;
-	reload.gate = refresh.gate = *gate;
+	reload.gate = refresh.gate = gate;
 	follow.refresh = &refresh;
 	assert_refused(weir_reload_begin(&r, h, &reload), -EINVAL, sentence, "");
 	assert_refused(weir_handle_refresh_with(h, "no such file", &refresh), -EINVAL, sentence,
@@ -230,6 +232,7 @@ static void test_a_rolling_set(void **state)
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_rolling_stats stats = WEIR_ROLLING_STATS_INIT;
+	struct weir_gate gate = WEIR_GATE_INIT;
 	struct weir_rolling *set;
 	struct weir_reload *r;
 	(void)state;
@@ -237,7 +240,8 @@ static void test_a_rolling_set(void **state)
 	assert_ok(weir_rolling_create(&set, &p, 4, NULL));
 	for (uint64_t i = 0; i < 100; i++)
 		assert_ok(weir_rolling_insert_hash(set, test_key(i)));
-	o.gate.min_keys = 1;
+	gate.min_keys = 1;
+	o.gate = &gate;
 	assert_refused(weir_rolling_reload(set, &o, fill_nothing, NULL), -ECANCELED,
 	               "the gate refused", "min_keys");
 	assert_ok(weir_rolling_stats(set, &stats));
