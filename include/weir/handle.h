@@ -186,7 +186,7 @@ struct weir_handle_stats {
 	uint64_t bytes;           /* of bits: all filters, and those call_rcu has still to free */
 	uint64_t swaps;           /* commits, refreshes and rollbacks so far */
 	uint64_t refused;         /* commits and refreshes that the gate or a bad file stopped */
-	struct weir_stats filter; /* of the current filter, as weir_stats() */
+	struct weir_stats filter; /* of the current filter, as weir_stats(); with its own size */
 };
 #define WEIR_HANDLE_STATS_INIT \
 	{ sizeof(struct weir_handle_stats), 0, 0.0, false, false, 0, 0, 0, WEIR_STATS_INIT }
@@ -194,7 +194,7 @@ struct weir_handle_stats {
 /**
  * The handle's figures now.
  * @out: from WEIR_HANDLE_STATS_INIT.
- * Return: 0 or a negative errno.  Errors: -EINVAL struct_size.
+ * Return: 0 or a negative errno.  Errors: -EINVAL struct_size, of @out or of its filter.
  * Threads, Progress: as weir_handle_contains().  Cost: as weir_stats().
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_stats(const struct weir_handle *h,
