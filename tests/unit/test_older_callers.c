@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ * Callers compiled with an older header, whose structs are shorter: no verb reads or writes beyond
+ * what such a caller has. Each struct ends where an unreadable page begins, with every size that an
+ * older header may have had. */
+#include <sys/mman.h>
+#include "../folder.h"
+#include "../handles.h"
+
+enum { STEP = sizeof(size_t) };
+
+static char *page, *end; /* of the page before the unreadable one */
+static struct weir_filter *filter;
+static struct weir_handle *handle;
+static struct weir_rolling *rolling;
+
+static int setup(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	long bytes = sysconf(_SC_PAGESIZE);
+	page = mmap(NULL, (size_t)(2 * bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	            -1, 0);
+	assert_ptr_not_equal(page, MAP_FAILED);
+	end = page + bytes;
+	assert_int_equal(mprotect(end, (size_t)bytes, PROT_NONE), 0);
+	filter = test_filter(WEIR_BLOCKED, 10000, 0.01);
+	handle = open_handle(flavors, 10000);
+	p.capacity = 1000, p.fp_rate = 0.01;
+	assert_ok(weir_rolling_create(&rolling, &p, 2, NULL));
+	(void)folder_setup(state);
+	assert_ok(weir_save(filter, path, NULL));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)folder_teardown(state);
+	assert_ok(weir_rolling_destroy(rolling));
+	close_handle(flavors, handle);
+	weir_destroy(filter);
+	munmap(page, (size_t)(2 * (end - page)));
+	return 0;
+}
+
+/* The first @size bytes of a struct, its struct_size set to that, and nothing behind them. */
+static void *older(const void *whole, size_t size)
+{
+	memset(page, 0x5a, (size_t)(end - page));
+	memcpy(end - size, whole, size);
+	memcpy(end - size, &size, sizeof size);
+	return end - size;
+}
+
+/* @call with each older and shorter @type at hand as s, its struct_size unchanged afterwards. */
+#define WITH_EACH_OLDER(type, init, call) \
+	do { \
+		type newest = init; \
+		for (size_t size = STEP; size <= sizeof newest; size += STEP) { \
+			type *s = older(&newest, size); \
+			assert_ok(call); \
+			assert_int_equal(s->struct_size, size); \
+			assert_int_equal(end[-(ptrdiff_t)size - 1], 0x5a); \
+		} \
+	} while (0)
+
+static void test_what_verbs_fill_in(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_reload *r;
+	(void)state;
+	p.capacity = 1000, p.fp_rate = 0.01;
+	WITH_EACH_OLDER(struct weir_stats, WEIR_STATS_INIT, weir_stats(filter, s));
+	WITH_EACH_OLDER(struct weir_stats, WEIR_STATS_INIT, weir_stats_exact(filter, s));
+	WITH_EACH_OLDER(struct weir_plan, WEIR_PLAN_INIT, weir_plan(&p, s));
+	WITH_EACH_OLDER(struct weir_image_info, WEIR_IMAGE_INFO_INIT, weir_image_info(path, s));
+	WITH_EACH_OLDER(struct weir_handle_stats, WEIR_HANDLE_STATS_INIT,
+	                weir_handle_stats(handle, s));
+	WITH_EACH_OLDER(struct weir_rolling_stats, WEIR_ROLLING_STATS_INIT,
+	                weir_rolling_stats(rolling, s));
+	assert_ok(weir_reload_begin(&r, handle, NULL));
+	WITH_EACH_OLDER(struct weir_reload_progress, WEIR_RELOAD_PROGRESS_INIT,
+	                weir_reload_progress(r, s));
+	weir_reload_abort(r);
+}
+
+/* The handle's statistics hold the filter's, which have a size of their own. What the caller reads
+ * there afterwards must be its own header's, or the next weir_stats() into it overflows. */
+static void test_the_struct_inside_the_handles_statistics(void **state)
+{
+	struct weir_handle_stats whole = WEIR_HANDLE_STATS_INIT;
+	size_t before = offsetof(struct weir_handle_stats, filter);
+	(void)state;
+	insert_into(handle, 0, 5000);
+	for (size_t inner = STEP; inner <= sizeof whole.filter; inner += STEP) {
+		whole.filter.struct_size = inner;
+		struct weir_handle_stats *s = older(&whole, before + inner);
+		assert_ok(weir_handle_stats(handle, s));
+		assert_int_equal(s->struct_size, before + inner);
+		assert_int_equal(s->filter.struct_size, inner);
+		if (inner >= offsetof(struct weir_stats, capacity) + sizeof(uint64_t))
+			assert_int_equal(s->filter.capacity, 10000);
+		assert_ok(weir_stats(filter, &s->filter));
+	}
+	whole.filter.struct_size = sizeof whole.filter + 1;
+	assert_refused(weir_handle_stats(handle, &whole), -EINVAL,
+	               "weir_handle_stats.filter.struct_size", "_INIT");
+	whole.filter.struct_size = 0;
+	assert_refused(weir_handle_stats(handle, &whole), -EINVAL,
+	               "weir_handle_stats.filter.struct_size 0", "_INIT");
+}
+
+static int reload(const struct weir_reload_options *options)
+{
+	struct weir_reload *r;
+	int err = weir_reload_begin(&r, handle, options);
+	if (!err)
+		weir_reload_abort(r);
+	return err;
+}
+
+static int follow(const struct weir_follow_options *options)
+{
+	struct weir_follower *f;
+	int err = weir_follow(&f, handle, path, options);
+	return err ? err : weir_follow_stop(f);
+}
+
+static int load(const struct weir_load_options *options)
+{
+	struct weir_filter *f;
+	int err = weir_load(&f, path, options);
+	if (!err)
+		weir_destroy(f);
+	return err;
+}
+
+static void test_what_verbs_are_given(void **state)
+{
+	(void)state;
+	WITH_EACH_OLDER(struct weir_save_options, WEIR_SAVE_OPTIONS_INIT,
+	                weir_save(filter, path, s));
+	WITH_EACH_OLDER(struct weir_load_options, WEIR_LOAD_OPTIONS_INIT, load(s));
+	WITH_EACH_OLDER(struct weir_reload_options, WEIR_RELOAD_OPTIONS_INIT, reload(s));
+	WITH_EACH_OLDER(struct weir_refresh_options, WEIR_REFRESH_OPTIONS_INIT,
+	                weir_handle_refresh_with(handle, path, s));
+	WITH_EACH_OLDER(struct weir_follow_options, WEIR_FOLLOW_OPTIONS_INIT, follow(s));
+}
+
+static int by_reload(const struct weir_gate *gate)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	o.gate = gate;
+	return reload(&o);
+}
+
+static int by_refresh(const struct weir_gate *gate)
+{
+	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
+	o.gate = gate;
+	return weir_handle_refresh_with(handle, path, &o);
+}
+
+static int by_follow(const struct weir_gate *gate)
+{
+	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_follow_options follow_options = WEIR_FOLLOW_OPTIONS_INIT;
+	o.gate = gate;
+	follow_options.refresh = &o;
+	return follow(&follow_options);
+}
+
+/* The gate grows by itself, behind the pointer of two option structs that can grow too. */
+static void test_the_gate(void **state)
+{
+	struct weir_gate whole = WEIR_GATE_INIT;
+	(void)state;
+	WITH_EACH_OLDER(struct weir_gate, WEIR_GATE_INIT, by_reload(s));
+	WITH_EACH_OLDER(struct weir_gate, WEIR_GATE_INIT, by_refresh(s));
+	WITH_EACH_OLDER(struct weir_gate, WEIR_GATE_INIT, by_follow(s));
+	/* a field that this caller's header lacks is not asked */
+	whole.min_keys = 1e9;
+	assert_ok(by_reload(older(&whole, offsetof(struct weir_gate, min_keys))));
+	whole.struct_size = sizeof whole + 1;
+	assert_refused(by_reload(&whole), -EINVAL, "weir_gate.struct_size", "_INIT");
+	assert_refused(by_refresh(&whole), -EINVAL, "weir_gate.struct_size", "_INIT");
+	assert_refused(by_follow(&whole), -EINVAL, "weir_gate.struct_size", "_INIT");
+	whole.struct_size = 0;
+	assert_refused(by_reload(&whole), -EINVAL, "weir_gate.struct_size 0", "_INIT");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_verbs_fill_in),
+		cmocka_unit_test(test_the_struct_inside_the_handles_statistics),
+		cmocka_unit_test(test_what_verbs_are_given),
+		cmocka_unit_test(test_the_gate),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
