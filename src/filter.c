@@ -235,9 +235,24 @@ int weir_load_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n)
 	return answer < 0 ? (int)answer : 0;
 }
 
-int weir_inline_init(struct weir_inline *out, const struct weir_filter *f)
+static int take_view(struct weir_inline_mut *out, const struct weir_filter *f)
 {
 	return f->kind->view ? f->kind->view(f, out) : weir__kind_cannot(f->kind, "be inlined");
+}
+
+int weir_inline_init(struct weir_inline *out, const struct weir_filter *f)
+{
+	struct weir_inline_mut both;
+	int err = take_view(&both, f);
+	if (!err)
+		*out = both.view;
+	return err;
+}
+
+/* In brackets: to its callers the name is a macro too, which refuses a const filter. */
+int(weir_inline_init_mut)(struct weir_inline_mut *out, struct weir_filter *f)
+{
+	return take_view(out, f);
 }
 
 /* Do the parameters give the filter's own size? An image or a fold may have one of its own. */

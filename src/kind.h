@@ -113,8 +113,9 @@ struct weir_kind {
 	/* Put n hashes into a private and empty filter; some may be equal. For kinds that take no
 	 * inserts. */
 	int (*build)(struct weir_filter *f, const uint64_t *hashes, size_t n);
-	/* The view for programs that inline the verbs: <weir/inline.h>, of the blocked kind. */
-	int (*view)(const struct weir_filter *f, struct weir_inline *out);
+	/* The view for programs that inline the verbs: <weir/inline.h>, of the blocked kind. Who
+	 * may insert by it is the caller's affair. */
+	int (*view)(const struct weir_filter *f, struct weir_inline_mut *out);
 };
 
 /* Does the kind have this shape, and 0 in every field that it has no name for? */

@@ -13,19 +13,19 @@ class Inlined final : public SingleKeySet<Inlined>, WeirFilter {
 public:
 	Inlined(size_t n, double rate) : WeirFilter(n, rate, WEIR_BLOCKED)
 	{
-		check(weir_inline_init(&view, filter), "weir_inline_init");
+		check(weir_inline_init_mut(&mut, filter), "weir_inline_init_mut");
 	}
 	uint64_t bytes() const override { return region->bytes(); }
 	unsigned words_per_key() const override { return layout_words(); }
 	void clear() override { region->clear(); }
 	bool find(const void *key, size_t len) const
 	{
-		return weir_inline_contains(&view, key, len);
+		return weir_inline_contains(&mut.view, key, len);
 	}
-	void add(const void *key, size_t len) { weir_inline_insert(&view, key, len); }
+	void add(const void *key, size_t len) { weir_inline_insert(&mut, key, len); }
 
 private:
-	struct weir_inline view;
+	struct weir_inline_mut mut;
 };
 
 } // namespace

@@ -8,6 +8,9 @@
  *     struct weir_inline v;
  *     if (weir_inline_init(&v, filter) == 0 && weir_inline_contains(&v, key, len)) ...
  *
+ * Inserts take another view, struct weir_inline_mut, which there is of no const filter: what
+ * weir_handle_get() returns is const, since an insert into it would be lost if a reload runs.
+ *
  * Layout (Lang, Neumann, Kemper, Boncz 2019: cache-sectorized). The array is nblocks blocks, each a
  * cache line of eight 64-bit words. A key picks z words of its block, one in each of z equal
  * groups, and sets g bits in each:
@@ -52,25 +55,37 @@ WEIR_BEGIN_DECLS
 
 struct weir_filter;
 
-/** A view of a blocked filter, for the verbs below. Read-only after weir_inline_init(); valid as
- * long as the filter. */
+/** A view of a blocked filter, for lookups. Read-only after weir_inline_init(); valid as long as
+ * the filter. */
 struct weir_inline {
-	uint64_t *words;        /* 8 * nblocks, 64-byte aligned */
+	const uint64_t *words;  /* 8 * nblocks, 64-byte aligned */
 	uint64_t nblocks;       /* lines of 64 bytes */
 	uint64_t seed;          /* of the hash */
 	uint64_t flip8;         /* weir__flip8(seed), kept since computing it would delay inserts */
 	uint32_t words_per_key; /* z */
 	uint32_t bits_per_word; /* g */
+};
+
+/** A view for inserts, of a filter that is not const. Lookups take its first field. Read-only after
+ * weir_inline_init_mut(); valid as long as the filter. */
+struct weir_inline_mut {
+	struct weir_inline view;
+	uint64_t *words;        /* view.words, to be written */
 	int insert_error;       /* 0, or the answer of inserts: -EROFS */
 };
 
 /**
- * Take the view of a blocked filter.
+ * Take the view of a blocked filter, for lookups.
  * @out: receives the view; untouched on failure.
  * Return: 0 or a negative errno.  Errors: -ENOTSUP the filter is of another kind.
  * Threads: any; threads may share the view or copy it.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API WEIR_MUST_CHECK int weir_inline_init(struct weir_inline *out, const struct weir_filter *f);
+/** As weir_inline_init(), for lookups and inserts. The compiler refuses a const filter. Into a
+ * handle's filter insert by weir_handle_insert() alone, even if the program has kept a pointer to
+ * it that is not const. */
+WEIR_API WEIR_MUST_CHECK int weir_inline_init_mut(struct weir_inline_mut *out,
+                                                  struct weir_filter *f);
 
 /* ---- the hash ---- */
 
@@ -108,9 +123,10 @@ WEIR__INLINE uint64_t weir__mulhi64(uint64_t a, uint64_t b)
 	return (uint64_t)(((weir__u128)a * b) >> 64);
 }
 
-WEIR__INLINE uint64_t *weir__block(const struct weir_inline *v, uint64_t h)
+/* The block's first word, as an index into words. */
+WEIR__INLINE uint64_t weir__block(const struct weir_inline *v, uint64_t h)
 {
-	return v->words + 8 * weir__mulhi64(h, v->nblocks);
+	return 8 * weir__mulhi64(h, v->nblocks);
 }
 
 /* ---- the insert: look at all z words first, since a locked instruction holds back the loads
@@ -218,7 +234,7 @@ WEIR__INLINE uint64_t weir_inline_hash(const struct weir_inline *v, const void *
 /** As weir_contains_hash(). The branch on the layout is always predicted: it never changes. */
 WEIR__INLINE bool weir_inline_contains_hash(const struct weir_inline *v, uint64_t h)
 {
-	const uint64_t *block = weir__block(v, h);
+	const uint64_t *block = v->words + weir__block(v, h);
 	uint64_t r = weir__remix(h);
 	unsigned z = v->words_per_key, g = v->bits_per_word;
 	return __builtin_expect(WEIR__IS(z, g, 2, 3), 1) ? weir__test(block, r, 2, 3) :
@@ -232,21 +248,32 @@ WEIR__INLINE bool weir_inline_contains(const struct weir_inline *v, const void *
 }
 
 /** As weir_insert_hash(): WEIR_NEW (1), WEIR_SEEN (0) or -EROFS. */
-WEIR__INLINE int weir_inline_insert_hash(const struct weir_inline *v, uint64_t h)
+WEIR__INLINE int weir_inline_insert_hash(const struct weir_inline_mut *v, uint64_t h)
 {
-	uint64_t *block = weir__block(v, h), r = weir__remix(h);
+	uint64_t *block = v->words + weir__block(&v->view, h), r = weir__remix(h);
 	if (v->insert_error)
 		return v->insert_error;
-	unsigned z = v->words_per_key, g = v->bits_per_word;
+	unsigned z = v->view.words_per_key, g = v->view.bits_per_word;
 	return __builtin_expect(WEIR__IS(z, g, 2, 3), 1) ? weir__set(block, r, 2, 3) :
 	                                                   weir__set_other(block, r, z, g);
 }
 
 /** As weir_insert(). */
-WEIR__INLINE int weir_inline_insert(const struct weir_inline *v, const void *key, size_t len)
+WEIR__INLINE int weir_inline_insert(const struct weir_inline_mut *v, const void *key, size_t len)
 {
-	return weir_inline_insert_hash(v, weir_inline_hash(v, key, len));
+	return weir_inline_insert_hash(v, weir_inline_hash(&v->view, key, len));
 }
+
+/* To C++ a const filter, or the view of one, is an error here. C compilers take another pointer
+ * with no more than a warning, but no type that _Generic does not list. */
+#ifndef __cplusplus
+#define WEIR__MUT(v, verb) \
+	_Generic((v), struct weir_inline_mut *: verb, const struct weir_inline_mut *: verb)
+#define weir_inline_init_mut(out, f) \
+	_Generic((f), struct weir_filter *: WEIR__MUT(out, weir_inline_init_mut))(out, f)
+#define weir_inline_insert_hash(v, ...) WEIR__MUT(v, weir_inline_insert_hash)(v, __VA_ARGS__)
+#define weir_inline_insert(v, ...) WEIR__MUT(v, weir_inline_insert)(v, __VA_ARGS__)
+#endif
 
 WEIR_END_DECLS
 

@@ -16,13 +16,13 @@ int main()
 		return 1;
 	}
 	const std::string apple = "apple", pear = "pear";
-	weir_inline view;
+	weir_inline_mut mut;
 	bool right = weir_insert(f, apple.data(), apple.size()) == WEIR_NEW &&
 	             weir_contains(f, apple.data(), apple.size()) &&
 	             !weir_contains(f, pear.data(), pear.size()) &&
-	             weir_inline_init(&view, f) == 0 &&
-	             weir_inline_contains(&view, apple.data(), apple.size()) &&
-	             weir_inline_insert(&view, pear.data(), pear.size()) == WEIR_NEW &&
+	             weir_inline_init_mut(&mut, f) == 0 &&
+	             weir_inline_contains(&mut.view, apple.data(), apple.size()) &&
+	             weir_inline_insert(&mut, pear.data(), pear.size()) == WEIR_NEW &&
 	             weir_contains(f, pear.data(), pear.size());
 	weir_destroy(f);
 	std::cout << "weir " << weir_version() << '\n';

@@ -22,12 +22,12 @@ static bool contains_hash(const struct weir_inline *v, uint64_t h)
 	return weir_inline_contains_hash(v, h);
 }
 
-static int insert(const struct weir_inline *v, const void *key, size_t len)
+static int insert(const struct weir_inline_mut *v, const void *key, size_t len)
 {
 	return weir_inline_insert(v, key, len);
 }
 
-static int insert_hash(const struct weir_inline *v, uint64_t h)
+static int insert_hash(const struct weir_inline_mut *v, uint64_t h)
 {
 	return weir_inline_insert_hash(v, h);
 }

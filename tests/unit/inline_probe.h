@@ -8,14 +8,15 @@
 #include <stdint.h>
 
 struct weir_inline;
+struct weir_inline_mut;
 
 struct inline_probe {
 	const char *name;
 	uint64_t (*hash)(const struct weir_inline *v, const void *key, size_t len);
 	bool (*contains)(const struct weir_inline *v, const void *key, size_t len);
 	bool (*contains_hash)(const struct weir_inline *v, uint64_t hash);
-	int (*insert)(const struct weir_inline *v, const void *key, size_t len);
-	int (*insert_hash)(const struct weir_inline *v, uint64_t hash);
+	int (*insert)(const struct weir_inline_mut *v, const void *key, size_t len);
+	int (*insert_hash)(const struct weir_inline_mut *v, uint64_t hash);
 };
 
 #endif

@@ -25,7 +25,7 @@ static bool cpu_has(const char *name)
 
 struct placed {
 	struct weir_filter *f;
-	struct weir_inline view;
+	struct weir_inline_mut mut;
 	void *memory;
 	size_t bytes;
 };
@@ -41,8 +41,8 @@ static struct placed place(unsigned z, unsigned g, uint64_t lines)
 	params.seed = 77;
 	p.memory = params.memory = aligned_alloc(64, p.bytes);
 	assert_ok(weir_create(&p.f, &params));
-	assert_ok(weir_inline_init(&p.view, p.f));
-	assert_int_equal(p.view.nblocks, lines);
+	assert_ok(weir_inline_init_mut(&p.mut, p.f));
+	assert_int_equal(p.mut.view.nblocks, lines);
 	return p;
 }
 
@@ -61,19 +61,22 @@ static void one_layout(const struct inline_probe *probe, unsigned z, unsigned g,
 		int len = snprintf(key, sizeof key, "%llx",
 		                   (unsigned long long)test_key(i) >> (i % 15 * 4));
 		uint64_t h = weir_hash(theirs.f, key, (size_t)len);
-		assert_int_equal(probe->hash(&ours.view, key, (size_t)len), h);
-		int answer = i % 2 ? probe->insert(&ours.view, key, (size_t)len) :
-		                     probe->insert_hash(&ours.view, h);
+		assert_int_equal(probe->hash(&ours.mut.view, key, (size_t)len), h);
+		int answer = i % 2 ? probe->insert(&ours.mut, key, (size_t)len) :
+		                     probe->insert_hash(&ours.mut, h);
 		assert_int_equal(answer, weir_insert(theirs.f, key, (size_t)len));
 	}
 	assert_memory_equal(ours.memory, theirs.memory, ours.bytes);
+	struct weir_inline view; /* by itself, or the first field of the other */
+	assert_ok(weir_inline_init(&view, ours.f));
+	assert_memory_equal(&view, &ours.mut.view, sizeof view);
 	for (uint64_t i = 0; i < 3 * keys; i++) {
 		int len = snprintf(key, sizeof key, "%llx",
 		                   (unsigned long long)test_key(i) >> (i % 15 * 4));
 		bool wanted = weir_contains(theirs.f, key, (size_t)len);
-		assert_int_equal(probe->contains(&ours.view, key, (size_t)len), wanted);
+		assert_int_equal(probe->contains(&view, key, (size_t)len), wanted);
 		assert_int_equal(
-			probe->contains_hash(&ours.view, weir_hash(theirs.f, key, (size_t)len)),
+			probe->contains_hash(&view, weir_hash(theirs.f, key, (size_t)len)),
 			wanted);
 		assert_true(wanted || i >= keys);
 	}
@@ -98,11 +101,11 @@ static void what_it_refuses(void **state)
 	if (!cpu_has(probe->name))
 		skip();
 	struct placed p = place(2, 3, 5);
-	struct weir_inline v = p.view;
+	struct weir_inline_mut v = p.mut;
 	v.insert_error = -EROFS; /* as of a filter mapped read-only */
 	assert_int_equal(probe->insert(&v, "key", 3), -EROFS);
 	assert_int_equal(probe->insert_hash(&v, 1), -EROFS);
-	assert_false(probe->contains(&v, "key", 3));
+	assert_false(probe->contains(&v.view, "key", 3));
 	placed_free(&p);
 }
 
@@ -110,9 +113,12 @@ static void other_kinds_have_no_inline_form(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_CLASSIC, 100, 0.01);
 	struct weir_inline v = { .nblocks = 99 };
+	struct weir_inline_mut mut = { .view = v };
 	(void)state;
 	assert_refused(weir_inline_init(&v, f), -ENOTSUP, "classic", "inline");
+	assert_refused(weir_inline_init_mut(&mut, f), -ENOTSUP, "classic", "inline");
 	assert_int_equal(v.nblocks, 99);
+	assert_int_equal(mut.view.nblocks, 99);
 	weir_destroy(f);
 }
 

@@ -88,7 +88,7 @@ static void two_processes_in_shared_memory(void **state)
 	munmap(params.memory, params.memory_bytes);
 }
 
-static uint64_t *words_of(const struct weir_filter *f)
+static const uint64_t *words_of(const struct weir_filter *f)
 {
 	struct weir_inline view;
 	assert_ok(weir_inline_init(&view, f));

@@ -106,16 +106,17 @@ static int fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t f
 	return 0;
 }
 
-static int view(const struct weir_filter *f, struct weir_inline *out)
+static int view(const struct weir_filter *f, struct weir_inline_mut *out)
 {
 	const struct weir_array *a = &f->array;
-	*out = (struct weir_inline){
+	*out = (struct weir_inline_mut){
+		.view = { .words = a->words,
+		          .nblocks = a->lines,
+		          .seed = a->seed,
+		          .flip8 = a->flip8,
+		          .words_per_key = a->shape.field[WEIR_BLOCKED_Z],
+		          .bits_per_word = a->shape.field[WEIR_BLOCKED_G] },
 		.words = a->words,
-		.nblocks = a->lines,
-		.seed = a->seed,
-		.flip8 = a->flip8,
-		.words_per_key = a->shape.field[WEIR_BLOCKED_Z],
-		.bits_per_word = a->shape.field[WEIR_BLOCKED_G],
 		.insert_error = f->insert_error
 	};
 	return 0;
