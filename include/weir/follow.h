@@ -42,7 +42,8 @@ struct weir_follow_options {
 /**
  * Start to follow a file. A look that fails (a reload runs, no memory, no such file yet) is
  * repeated after 50 ms, then each time after twice as long, up to poll_seconds. A file that was
- * refused is not checked again until it changes.
+ * refused is not checked again until it changes, or, where carry was refused, until another filter
+ * is current.
  * @out: receives the follower; untouched on failure.
  * @path: copied. If it is relative, each look starts from the current folder of the process.
  *   Replace the file by renaming, as weir_save() does.

@@ -28,8 +28,8 @@ struct weir_refresh_options {
 	{ sizeof(struct weir_refresh_options), 0, false, false, false, 0 }
 
 /**
- * If the file has changed since the last call, or this is the first: check it, map it, ask the gate
- * and swap. A plain image is mapped by weir_map(), so replace the file by renaming, as weir_save()
+ * If the file has changed since the last call, or this is the first: check it, map it, merge the
+ * current filter into it if carry is set, ask the gate of the result, and swap. A plain image is mapped by weir_map(), so replace the file by renaming, as weir_save()
  * does; never write to it in place. The mapping is private if the current filter takes inserts,
  * else read-only. A compressed image is read into memory.
  * @path: of an image with the seed of the current filter (weir build --like, weir_params.seed).
@@ -37,8 +37,11 @@ struct weir_refresh_options {
  *   the current filter stays.
  * Errors: some are verdicts on the file. The call reports them once and returns 0 until the file
  *   changes: -EBADMSG, -ENOTSUP, -EINVAL as weir_map() and weir_load(); -EISDIR; -EBUSY marked
- *   live; -EINVAL another seed, or carry between different shapes; -EROFS carry into a read-only
- *   mapping; -ECANCELED the gate refused.
+ *   live; -EINVAL another seed; -ECANCELED the gate refused.
+ *   With carry some are verdicts on the file and the current filter. The call reports them once and
+ *   returns 0 until the file changes or another filter is current (a reload, a rollback):
+ *   -ECANCELED the gate refused; -EINVAL carry between different shapes; -EROFS carry into a
+ *   read-only mapping.
  *   After all others the next call tries the file again: -EBUSY a reload or another refresh runs;
  *   -EDEADLK inside a read-side section; -EFBIG more than max_bytes allows now; -ENOMEM; -EMFILE;
  *   and the errno of stat, open and read (-ENOENT, -EACCES, -EIO ...).

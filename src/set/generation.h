@@ -73,6 +73,9 @@ struct weir_handle {
 	/* the writer's: the file that a refresh has accepted or refused last, not to be looked at
 	 * again */
 	struct weir_file_identity last_file;
+	/* 0, or the generation whose filter the file was refused with: then it is looked at again
+	 * when another one is current */
+	uint64_t refused_with;
 };
 
 /* H1 (O4), in a section. */

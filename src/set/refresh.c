@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * The handle's filter from a file that is replaced from time to time. The file is checked, and the
- * gate asked, before anything is published. Then it is a reload whose next filter is there already:
- * begin, carry, commit, by the rules of generation.h. */
+ * The handle's filter from a file that is replaced from time to time. The file is checked before
+ * anything is published. Then it is a reload whose next filter is there already: begin, carry, the
+ * gate, commit, by the rules of generation.h.
+ *
+ * The gate is asked last, of what is published: carry adds keys. So a refusal is a verdict on the
+ * file alone, or, with carry, on the file and the current filter. The first kind is remembered
+ * until the file changes. The second is remembered until the file or the generation changes:
+ *  - while the filter stays current its bits only grow, so what was too full or had a key of
+ *    must_miss is refused again, and to verify the file at every look would find nothing new;
+ *  - after a reload, rollback or refresh the same file may well pass. */
 #include <sys/stat.h>
 #include <weir/image.h>
 #include <weir/refresh.h>
@@ -67,13 +74,7 @@ static int find_room(uint64_t *room, const struct weir_handle *h, uint64_t max_b
 	return 0;
 }
 
-static int check_carry(const struct weir_refresh_options *options, struct weir_filter *next,
-                       const struct weir_filter *current)
-{
-	return options->carry ? weir__merge_check(next, current) : 0;
-}
-
-/* Make a filter that may be published, or fail with the reason why it may not. */
+/* Make a filter of the file, or fail with what is wrong with the file itself. */
 static int prepare(struct weir_filter **out, const struct weir_handle *h, const char *path,
                    const struct weir_refresh_options *options)
 {
@@ -86,38 +87,61 @@ static int prepare(struct weir_filter **out, const struct weir_handle *h, const 
 	if (err)
 		return err;
 	err = check_seed(path, next, current);
-	if (!err)
-		err = check_carry(options, next, current);
-	if (!err)
-		err = weir__gate_ask(options->gate, next);
-	if (err) {
+	if (err)
 		weir_destroy(next);
-		return err;
+	else
+		*out = next;
+	return err;
+}
+
+/* Can the current filter be merged into it? */
+static int check_carry(struct weir_handle *h, const struct weir_filter *next)
+{
+	int err = weir__merge_check(next, h->generation->current);
+	if (err) {
+		h->refused_with = h->generation->number;
+		weir__figure_add_relaxed(&h->refused, 1);
 	}
-	*out = next;
-	return 0;
+	return err;
+}
+
+static int begin(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
+                 const struct weir_refresh_options *options)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	int err = options->carry ? check_carry(h, next) : 0;
+	if (err)
+		return err;
+	o.keep_previous = options->keep_previous;
+	o.defer_free = options->defer_free;
+	o.gate = options->gate;
+	err = weir__reload_open(out, h, next, &o);
+	if (err) /* no memory: to be tried again */
+		h->last_file = (struct weir_file_identity){ 0 };
+	return err;
 }
 
 static int swap(struct weir_handle *h, struct weir_filter *next,
                 const struct weir_refresh_options *options)
 {
-	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_reload *r;
-	o.keep_previous = options->keep_previous;
-	o.defer_free = options->defer_free;
-	int err = weir__reload_open(&r, h, next, &o);
+	int err = begin(&r, h, next, options);
 	if (err) {
 		weir_destroy(next);
-		/* no memory: to be tried again */
-		h->last_file = (struct weir_file_identity){ 0 };
 		weir__writer_release(h);
 		return err;
 	}
-	if (options->carry && (err = weir_reload_copy(r)) != 0) {
+	if (options->carry)
+		err = weir_reload_copy(r);
+	if (!err)
+		err = weir__reload_ask(r);
+	if (err) {
+		h->refused_with = options->carry ? h->generation->number : 0;
 		weir__reload_drop(r);
 		return err;
 	}
-	return weir__reload_close(r);
+	weir__reload_close(r);
+	return 0;
 }
 
 /* Will the file fail again as long as it is the same file? After any other error it may not:
@@ -129,6 +153,13 @@ static bool verdict(int err)
 	       err == -ECANCELED || err == -EBUSY || err == -EISDIR;
 }
 
+/* Was it looked at already, with the same answer to come? */
+static bool known(const struct weir_handle *h, const struct weir_file_identity *file)
+{
+	return same(&h->last_file, file) &&
+	       (!h->refused_with || h->refused_with == h->generation->number);
+}
+
 /* The handle is claimed, and no longer when this returns. */
 static int refresh(struct weir_handle *h, const char *path,
                    const struct weir_refresh_options *options)
@@ -136,13 +167,15 @@ static int refresh(struct weir_handle *h, const char *path,
 	struct weir_file_identity now;
 	struct weir_filter *next;
 	int err = identify(&now, path);
-	if (err || same(&h->last_file, &now)) {
+	if (err || known(h, &now)) {
 		weir__writer_release(h);
 		return err;
 	}
 	err = prepare(&next, h, path, options);
-	if (!err || verdict(err))
+	if (!err || verdict(err)) {
 		h->last_file = now;
+		h->refused_with = 0;
+	}
 	if (err) {
 		weir__figure_add_relaxed(&h->refused, verdict(err));
 		weir__writer_release(h);

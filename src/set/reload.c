@@ -88,24 +88,25 @@ void weir__reload_drop(struct weir_reload *r)
 	close_with(r, after, g->next, NULL, defer);
 }
 
-int weir__reload_close(struct weir_reload *r)
+int weir__reload_ask(struct weir_reload *r)
+{
+	int err = weir__gate_ask(r->options.gate, r->next);
+	if (err)
+		weir__figure_add_relaxed(&r->handle->refused, 1);
+	return err;
+}
+
+void weir__reload_close(struct weir_reload *r)
 {
 	struct weir_handle *h = r->handle;
 	const struct weir_generation *g = h->generation;
 	bool keep = r->options.keep_previous;
-	int err = weir__gate_ask(r->options.gate, r->next);
-	if (err) {
-		weir__figure_add_relaxed(&h->refused, 1);
-		weir__reload_drop(r);
-		return err;
-	}
 	struct weir_generation after = { .current = g->next,
 	                                 .previous = keep ? g->current : NULL,
 	                                 .number = g->number + 1,
 	                                 .since = weir__seconds() };
 	weir__figure_add_relaxed(&h->swaps, 1);
 	close_with(r, after, keep ? NULL : g->current, g->previous, r->options.defer_free);
-	return 0;
 }
 
 /* ---- the public verbs ---- */
@@ -253,7 +254,12 @@ int weir_reload_commit(struct weir_reload *r)
 	if (weir__in_section(&r->handle->rcu))
 		return weir__fail(-EDEADLK, "weir_reload_commit inside a read-side section: it "
 		                            "would wait for its own caller");
-	return weir__reload_close(r);
+	int err = weir__reload_ask(r);
+	if (err)
+		weir__reload_drop(r);
+	else
+		weir__reload_close(r);
+	return err;
 }
 
 void weir_reload_abort(struct weir_reload *r)

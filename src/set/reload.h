@@ -14,9 +14,11 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
  * The handle is claimed. Fails with -ENOMEM: then the filter is still the caller's. */
 int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
                       const struct weir_reload_options *options);
-/* weir_reload_commit() without its check for a section, and weir_reload_abort(); both end the
- * claim. */
-int weir__reload_close(struct weir_reload *r);
+/* Ask the gate of the next filter, and count a refusal. Nothing is merged into it afterwards.
+ * Return: 0, or -ECANCELED with the sentence: then drop it. */
+int weir__reload_ask(struct weir_reload *r);
+/* Publish the next filter, or give it up (weir_reload_abort()); both end the claim. */
+void weir__reload_close(struct weir_reload *r);
 void weir__reload_drop(struct weir_reload *r);
 
 #endif

@@ -3,14 +3,15 @@
  * application's record.
  *
  * The application writes its record before it inserts. Somebody makes a file of the record, at any
- * time and a word at a time; the refresh maps the file it finds, checks it and asks the gate, and
- * then reloads with the image as next: begin, carry, commit.
+ * time and a word at a time; the refresh maps the file it finds and checks it, and then reloads
+ * with the image as next: begin, carry, the gate, commit.
  *
  *  - Found in the image's filter are the inserts that had returned before its making began, and
  *    those that started after begin's grace period (H2). Those between are in the old filter alone,
  *    unless the image happens to have them.
  *  - If it carries over the old filter's bits, nothing is missing.
- *  - As long as the old filter serves, and if the image is refused, nothing is missing either.
+ *  - As long as the old filter serves, and if the image is refused, before anybody has seen it or
+ *    by the gate after the carry, nothing is missing either.
  *  - Nothing is used, nor freed again, after it was freed (H3). There are never more than two
  *    filters.
  *
@@ -123,7 +124,7 @@ inline swap()
 	if
 	:: d_step { publish(0, next, NONE, NONE); covered = covers; passed = opened };
 	   retire(old, NONE, leaving)
-	:: publish(0, old, NONE, NONE); /* it cannot be carried over, or is refused so late */
+	:: publish(0, old, NONE, NONE); /* the gate refuses what would be published */
 #ifdef REFUSED_AT_ONCE
 	   free_filter(next);
 	   retire(NONE, NONE, leaving)
@@ -145,7 +146,7 @@ proctype loader(byte g)
 		map();
 		if
 		:: swap()
-		:: free_filter(next) /* refused before anybody saw it */
+		:: free_filter(next) /* damaged, or of another seed or shape: nobody saw it */
 		fi;
 		d_step { mapped = 0; covers = 0 }
 		RELEASE

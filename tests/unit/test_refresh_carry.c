@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ * Refresh with carry: the gate is asked of what would be published, which has the current filter's
+ * keys too; a refusal undoes everything, and is repeated when another filter is current. */
+#include <sys/uio.h>
+#include "../folder.h"
+#include "../handles.h"
+
+enum { KEYS = 10000 }; /* the capacity */
+
+static struct weir_handle *h;
+static struct weir_gate gate;
+static struct weir_refresh_options options;
+
+static int setup(void **state)
+{
+	(void)folder_setup(state);
+	h = open_handle(flavors, KEYS);
+	gate = (struct weir_gate)WEIR_GATE_INIT;
+	options = (struct weir_refresh_options)WEIR_REFRESH_OPTIONS_INIT;
+	options.carry = true;
+	options.gate = &gate;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	close_handle(flavors, h);
+	(void)folder_teardown(state);
+	return 0;
+}
+
+/* An image of the keys from @from to before @to, and of a word. */
+static void save_of(uint64_t capacity, uint64_t from, uint64_t to, const char *word)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, capacity, 0.01);
+	for (uint64_t i = from; i < to; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_ok(weir_insert(f, word, strlen(word)));
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+}
+
+static void save(uint64_t from, uint64_t to)
+{
+	save_of(KEYS, from, to, "in the image");
+}
+
+static int refresh(void)
+{
+	return weir_handle_refresh_with(h, path, &options);
+}
+
+static bool has(const char *word)
+{
+	return weir_handle_contains(h, word, strlen(word));
+}
+
+/* Refused with that sentence, once; the current filter serves as if nothing had been asked. */
+static void refuses(const char *a, const char *b)
+{
+	struct weir_handle_stats before = stats_of(h);
+	assert_refused(refresh(), -ECANCELED, "the gate refused", a);
+	assert_non_null(strstr(weir_error_detail(), b));
+	struct weir_handle_stats after = stats_of(h);
+	assert_int_equal(after.generation, before.generation);
+	assert_int_equal(after.swaps, before.swaps);
+	assert_int_equal(after.refused, before.refused + 1);
+	assert_int_equal(after.bytes, before.bytes);
+	assert_true(after.filter.fill == before.filter.fill);
+	assert_false(after.reloading);
+	assert_false(has("in the image"));
+	assert_int_equal(refresh(), 0);
+	assert_int_equal(stats_of(h).refused, before.refused + 1);
+	assert_ok(weir_handle_insert(h, "serving", 7));
+	assert_true(has("serving"));
+}
+
+static void passes(void)
+{
+	struct weir_handle_stats before = stats_of(h);
+	assert_int_equal(refresh(), 1);
+	assert_int_equal(stats_of(h).generation, before.generation + 1);
+	assert_int_equal(stats_of(h).refused, before.refused);
+	assert_true(has("in the image"));
+	assert_int_equal(refresh(), 0);
+}
+
+/* Each half is good by itself; together they answer 11 % of absent keys with true. */
+static void test_max_fp_rate_of_what_is_published(void **state)
+{
+	(void)state;
+	insert_into(h, 0, KEYS);
+	save(KEYS, 2 * KEYS);
+	gate.max_fp_rate = 0.02;
+	refuses("absent keys", "max_fp_rate is 0.020000");
+	assert_int_equal(missing_in(h, 0, KEYS), 0);
+	gate.max_fp_rate = 0.2;
+	save(KEYS, 2 * KEYS);
+	passes();
+	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0);
+}
+
+static void test_max_fill_of_what_is_published(void **state)
+{
+	(void)state;
+	insert_into(h, 0, KEYS);
+	save(KEYS, 2 * KEYS);
+	gate.max_fill = 0.5;
+	refuses("fill 0.6", "max_fill is 0.5000");
+	assert_int_equal(missing_in(h, 0, KEYS), 0);
+}
+
+static void test_must_miss_of_what_is_published(void **state)
+{
+	struct iovec miss = { "in the current one", 18 };
+	(void)state;
+	gate.must_miss = &miss;
+	gate.must_misses = 1;
+	save(0, 100);
+	assert_ok(weir_handle_insert(h, miss.iov_base, miss.iov_len));
+	refuses("key 0 of must_miss, \"in the current one\"", "is in the next filter");
+}
+
+/* What the current filter adds counts for it as well. */
+static void test_must_hit_and_min_keys_of_what_is_published(void **state)
+{
+	struct iovec hit = { "in the current one", 18 };
+	(void)state;
+	gate.must_hit = &hit;
+	gate.must_hits = 1;
+	gate.min_keys = 5000;
+	insert_into(h, 0, 5000);
+	save(5000, 6000);
+	refuses("must_hit", "in the current one");
+	assert_ok(weir_handle_insert(h, hit.iov_base, hit.iov_len));
+	save(5000, 6000);
+	passes();
+	assert_int_equal(missing_in(h, 0, 6000), 0);
+}
+
+/* Every image adds keys; the rate climbs to the limit and not beyond. */
+static void test_repeated_refreshes_do_not_drift_upwards(void **state)
+{
+	unsigned taken = 0, refused = 0;
+	(void)state;
+	gate.max_fp_rate = 0.018;
+	for (uint64_t i = 0; i < 20; i++) {
+		save(i * 1500, (i + 1) * 1500);
+		int answer = refresh();
+		taken += answer == 1;
+		refused += answer == -ECANCELED;
+		assert_true(stats_of(h).filter.fp_rate_estimated <= gate.max_fp_rate);
+	}
+	assert_int_equal(taken + refused, 20);
+	assert_int_equal(taken, 7);
+	assert_int_equal(missing_in(h, 0, taken * 1500), 0);
+}
+
+static unsigned asked;
+
+static int count(const struct weir_filter *next, void *context)
+{
+	(void)context;
+	assert_true(weir_contains(next, "in the image", 12));
+	assert_true(weir_contains(next, "in the current one", 18));
+	asked++;
+	return weir_contains(next, "unwanted", 8);
+}
+
+static void reload_with(const char *word)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r;
+	o.keep_previous = true;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_ok(weir_reload_insert(r, word, strlen(word)));
+	assert_ok(weir_reload_commit(r));
+}
+
+/* A refusal that the current filter has a part in holds as long as that filter is current: the file
+ * is not verified at every look, and not forgotten either. */
+static void test_asked_again_of_another_current_filter(void **state)
+{
+	(void)state;
+	gate.check = count;
+	asked = 0;
+	assert_ok(weir_handle_insert(h, "unwanted", 8));
+	assert_ok(weir_handle_insert(h, "in the current one", 18));
+	save(0, 100);
+	refuses("check answered 1", "");
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(refresh(), 0);
+	assert_int_equal(asked, 1);
+	reload_with("in the current one");
+	options.keep_previous = true;
+	passes(); /* the same file */
+	assert_int_equal(asked, 2);
+	assert_ok(weir_handle_drop_previous(h)); /* leaves the current one */
+	assert_int_equal(refresh(), 0);
+}
+
+static void test_asked_again_after_a_rollback(void **state)
+{
+	(void)state;
+	gate.check = count;
+	asked = 0;
+	assert_ok(weir_handle_insert(h, "in the current one", 18));
+	reload_with("unwanted");
+	assert_ok(weir_handle_insert(h, "in the current one", 18));
+	save(0, 100);
+	refuses("check answered 1", "");
+	assert_ok(weir_handle_rollback(h));
+	passes();
+	assert_int_equal(asked, 2);
+}
+
+/* Refused before anything is published, but for the current filter's shape, so it is the same. */
+static void test_another_shape_is_asked_again(void **state)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_reload *r;
+	(void)state;
+	save_of(2 * KEYS, 0, 100, "in the image");
+	assert_refused(refresh(), -EINVAL, "bytes", "");
+	assert_int_equal(refresh(), 0);
+	assert_int_equal(stats_of(h).refused, 1);
+	p.capacity = 2 * KEYS, p.fp_rate = 0.01;
+	o.params = &p;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_ok(weir_reload_commit(r));
+	passes();
+}
+
+/* Without carry the current filter has no part in it. */
+static void test_a_verdict_on_the_file_alone_stays(void **state)
+{
+	struct iovec hit = { "in no image", 11 };
+	(void)state;
+	options.carry = false;
+	gate.must_hit = &hit;
+	gate.must_hits = 1;
+	save(0, 100);
+	refuses("must_hit", "in no image");
+	reload_with("in no image");
+	assert_int_equal(refresh(), 0);
+	assert_int_equal(stats_of(h).refused, 1);
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_max_fp_rate_of_what_is_published),
+		fresh(test_max_fill_of_what_is_published),
+		fresh(test_must_miss_of_what_is_published),
+		fresh(test_must_hit_and_min_keys_of_what_is_published),
+		fresh(test_repeated_refreshes_do_not_drift_upwards),
+		fresh(test_asked_again_of_another_current_filter),
+		fresh(test_asked_again_after_a_rollback),
+		fresh(test_another_shape_is_asked_again),
+		fresh(test_a_verdict_on_the_file_alone_stays),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
