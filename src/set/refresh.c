@@ -132,7 +132,7 @@ static int swap(struct weir_handle *h, struct weir_filter *next,
 		return err;
 	}
 	if (options->carry)
-		err = weir_reload_copy(r);
+		err = weir_reload_copy(r); /* check_carry() has asked what could fail */
 	if (!err)
 		err = weir__reload_ask(r);
 	if (err) {

@@ -213,22 +213,27 @@ MUTANTS = [
     ('DESTROY_LEAKS_PREVIOUS', HANDLE, '\tweir_destroy(last->previous);\n', ''),
     # refresh
     ('REFRESH_NO_CARRY', REFRESH,
-     'if (options->carry && (err = weir_reload_copy(r)) != 0) {',
-     'if (options->max_bytes == 1) {'),
+     'err = weir_reload_copy(r);', 'err = 0;'),
     ('REFRESH_CARRIES_FIRST', REFRESH,
-     '\tint err = weir__reload_open(&r, h, next, &o);\n',
+     '\tint err = begin(&r, h, next, options);\n',
      '\tint err = options->carry ? weir_merge(next, h->generation->current) : 0;\n'
-     '\terr = weir__reload_open(&r, h, next, &o);\n',
-     'if (options->carry && (err = weir_reload_copy(r)) != 0) {',
-     'if (options->max_bytes == 1) {'),
+     '\terr = begin(&r, h, next, options);\n',
+     'err = weir_reload_copy(r);', 'err = 0;'),
     ('REFRESH_AT_ONCE', REFRESH,
-     '\tint err = weir__reload_open(&r, h, next, &o);\n',
+     '\tint err = begin(&r, h, next, options);\n',
      '\tint err = options->carry ? weir_merge(next, h->generation->current) : 0;\n'
      '\tstruct weir_generation *only = weir__record(next, NULL, NULL, h->generation->number + 1);'
      '\n\tif (only) {\n\t\tstruct weir_generation *before = weir__publish(h, only);\n'
      '\t\tweir__synchronize(&h->rcu);\n\t\tweir_destroy(before->current);\n\t\tfree(before);\n'
      '\t\tweir__figure_add_relaxed(&h->swaps, 1);\n\t\tweir__writer_release(h);\n\t\treturn 0;\n'
-     '\t}\n\terr = weir__reload_open(&r, h, next, &o);\n'),
+     '\t}\n\terr = begin(&r, h, next, options);\n'),
+    ('REFRESH_GATE_BEFORE_CARRY', REFRESH,
+     'if (options->carry)', 'err = weir__reload_ask(r);\n\tif (options->carry && !err)',
+     '\tif (!err)\n\t\terr = weir__reload_ask(r);\n', ''),
+    ('REFRESH_REFUSED_STAYS', REFRESH, '\t\tweir__reload_drop(r);\n\t\treturn err;\n',
+     '\t\tweir__reload_close(r);\n\t\treturn err;\n'),
+    ('REFRESH_REFUSED_FREED_FIRST', REFRESH, '\t\tweir__reload_drop(r);\n\t\treturn err;\n',
+     '\t\tweir_destroy(next);\n\t\tweir__reload_drop(r);\n\t\treturn err;\n'),
     ('REFRESH_UNCLAIMED', REFRESH,
      'err = weir__writer_begin(h, "weir_handle_refresh");',
      'err = 0;'),

@@ -62,6 +62,42 @@ static void carried(void)
 	handle_end_with(2, 1);
 }
 
+static unsigned asked;
+
+/* Of what would be published: key 2 is the image's, key 0 the current filter's. */
+static int refuse(const struct weir_filter *next, void *context)
+{
+	(void)context;
+	asked++;
+	det_assert(weir_contains_hash(next, hash_of(0)));
+	det_assert(weir_contains_hash(next, hash_of(2)));
+	return 1;
+}
+
+/* A look that finds the same file and the same filter asks no more. */
+static void refresh_and_be_refused(void *unused)
+{
+	struct weir_refresh_options options = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_gate gate = WEIR_GATE_INIT;
+	(void)unused;
+	gate.check = refuse;
+	options.carry = true;
+	options.gate = &gate;
+	det_assert(weir_handle_refresh_with(handle, path, &options) == -ECANCELED);
+	det_assert(weir_handle_refresh_with(handle, path, &options) == 0);
+}
+
+static void carry_refused(void)
+{
+	asked = 0;
+	handle_begin(&urcu_bp_flavor);
+	spawn_insert_and_verify();
+	det_spawn(refresh_and_be_refused, NULL);
+	det_join_all();
+	det_assert(asked == 1 && !handle_holds(2));
+	handle_end_with(1, 0);
+}
+
 /* The image has the application's record, keys 0 to 2; key 3 is inserted by a thread
  * that knows that it was taken over. */
 static void refresh(void *unused)
@@ -122,6 +158,8 @@ static void refresh_and_reload(void)
 const struct scenario refresh_scenarios[] = {
 	{ .name = "carried", .group = "refresh", .body = carried, .prepare = prepare_other,
 	  .narrowed = true, .cost = 20, .fits = small },
+	{ .name = "carry refused", .group = "refresh", .body = carry_refused,
+	  .prepare = prepare_other, .narrowed = true, .cost = 20, .fits = smallest },
 	{ .name = "replaced", .group = "refresh", .body = replaced, .prepare = prepare_whole,
 	  .narrowed = true, .cost = 20, .fits = small },
 	{ .name = "refresh and reload", .group = "refresh", .body = refresh_and_reload,
