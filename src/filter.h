@@ -27,6 +27,11 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 
 struct weir_layout weir__filter_layout(const struct weir_filter *f);
 
+/* weir_stats() that reads @lines of the filter at most: a sample if it has more.
+ * @lines: at least WEIR__STATS_FEWEST_LINES, a page. */
+#define WEIR__STATS_FEWEST_LINES (4096 / 64)
+int weir__stats_within(const struct weir_filter *f, uint64_t lines, struct weir_stats *out);
+
 /* Refuse an insert: set the sentence and return insert_error, which must not be 0. */
 int weir__insert_refused(const struct weir_filter *f);
 

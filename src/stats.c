@@ -6,11 +6,7 @@
 #include "filter.h"
 #include "options.h"
 
-enum {
-	SAMPLE_LINES = (1 << 20) / 64,
-	RUN_LINES = 4096 / 64,
-	SAMPLE_SHARDS = SAMPLE_LINES / RUN_LINES
-};
+enum { SAMPLE_LINES = (1 << 20) / 64, RUN_LINES = WEIR__STATS_FEWEST_LINES };
 
 /* A sample: the first lines of every step'th shard. */
 struct sample {
@@ -21,13 +17,14 @@ struct sample {
 /* Keys hash to lines at random, so the first lines of a shard are as good a sample as any. A run is
  * at least a page long: single lines would each miss the cache and the TLB, which takes a hundred
  * times as long for a filter of 1 GiB. */
-static struct sample choose(const struct weir_filter *f, bool exact)
+static struct sample choose(const struct weir_filter *f, uint64_t most)
 {
-	if (exact || f->array.lines <= SAMPLE_LINES)
+	uint64_t runs = most / RUN_LINES;
+	if (f->array.lines <= most)
 		return (struct sample){ f->array.lines / f->shards, 1 };
-	if (f->shards <= SAMPLE_SHARDS)
-		return (struct sample){ SAMPLE_LINES / f->shards, 1 };
-	return (struct sample){ RUN_LINES, f->shards / SAMPLE_SHARDS };
+	if (f->shards <= runs)
+		return (struct sample){ most / f->shards, 1 };
+	return (struct sample){ RUN_LINES, f->shards / (uint32_t)runs };
 }
 
 /* Are there more keys than capacity, by more than three standard deviations of the estimate from a
@@ -62,7 +59,7 @@ static void measure(const struct weir_filter *f, struct sample sample, struct we
 	s->saturated = saturated(s);
 }
 
-static int stats(const struct weir_filter *f, bool exact, struct weir_stats *out)
+int weir__stats_within(const struct weir_filter *f, uint64_t lines, struct weir_stats *out)
 {
 	int err = weir__size_check(out, sizeof *out, "weir_stats");
 	if (err)
@@ -77,17 +74,17 @@ static int stats(const struct weir_filter *f, bool exact, struct weir_stats *out
 		.isa = weir__isa_name(f->kernel->isa),
 		.seed_fingerprint = weir__seed_fingerprint(f->array.seed)
 	};
-	measure(f, choose(f, exact), &s);
+	measure(f, choose(f, lines), &s);
 	memcpy(out, &s, out->struct_size);
 	return 0;
 }
 
 int weir_stats(const struct weir_filter *f, struct weir_stats *out)
 {
-	return stats(f, false, out);
+	return weir__stats_within(f, SAMPLE_LINES, out);
 }
 
 int weir_stats_exact(const struct weir_filter *f, struct weir_stats *out)
 {
-	return stats(f, true, out);
+	return weir__stats_within(f, UINT64_MAX, out);
 }

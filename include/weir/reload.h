@@ -24,7 +24,8 @@ struct weir_reload;
  * What a filter must pass before it is published. It is asked last, after all that the loader,
  * weir_reload_copy() or carry (refresh.h) has put into the filter, and what was inserted through
  * the handle until then. Start from WEIR_GATE_INIT, which every filter passes. After a refusal the
- * current filter stays, and the sentence names the key or the figure.
+ * current filter stays, and the sentence names the key or the figure. What it asks of a shard of a
+ * rolling set is in rolling.h, at weir_rolling_begin().
  */
 struct weir_gate {
 	size_t struct_size; /* sizeof(struct weir_gate) */

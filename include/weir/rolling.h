@@ -89,9 +89,22 @@ WEIR_API const struct weir_filter *weir_rolling_get(const struct weir_rolling *s
  * @options: as for weir_reload_begin(), but params, max_bytes, keep_previous and defer_free are
  *   refused: the size of the set is fixed, and so is its peak. (An abort inside a read-side section
  *   frees its shard after that section, even if another replacement has begun by then.)
+ *   The gate's canaries: those that lie in this shard are looked up there, as the set does it; the
+ *   others are left to their own shards. So an unwanted source may replace the shards before the
+ *   first one that has a canary.
+ *   The gate's figures are of the set with the new shard in it. max_fill, max_fp_rate: a shard that
+ *   breaks the limit itself is refused if the set would break it too. min_keys: a shard is refused
+ *   if it has far fewer keys than a shard of a set of min_keys keys, by any chance, could have; or
+ *   if the set would have fewer than min_keys, while the shard has fewer than it had and than its
+ *   share of min_keys, or is the last one of a round (all others were replaced since it was). So a
+ *   first load passes, and a source that is empty or cut short is refused, mostly at once. For
+ *   these figures a commit reads samples of the other shards, of 4 KiB to 1 MiB each, and before a
+ *   refusal all of them.
+ *   The gate's check is refused: use weir_reload_next() before the commit. Its hashes are rotated
+ *   (weir_rolling_get()).
  * Return: 0 or a negative errno.
  * Errors: as weir_reload_begin(); -EBUSY another shard is being replaced; -EINVAL @shard, or an
- *   option that is refused.
+ *   option, or the gate's check, that is refused.
  * Threads: any; one replacement at a time.  Progress: blocking (memory, a grace period).
  */
 WEIR_API WEIR_MUST_CHECK int weir_rolling_begin(struct weir_reload **out, struct weir_rolling *set,

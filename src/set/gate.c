@@ -11,17 +11,33 @@ static int shown(const struct iovec *key)
 	return (int)(key->iov_len < 64 ? key->iov_len : 64);
 }
 
-static int ask_canaries(const struct weir_gate *gate, const struct weir_filter *next)
+/* Does the filter answer @wanted to a canary? One of a rolling set is looked up as the set does it:
+ * in the shard where it lies, by that shard's own hash. Of another shard the answer is yes: that
+ * shard stays as it is, and was asked, or will be asked, when it is replaced itself. */
+static bool answers(const struct weir_filter *next, const struct weir_share *share,
+                    const struct iovec *key, bool wanted)
+{
+	uint64_t hash = weir_hash(next, key->iov_base, key->iov_len);
+	if (share->bits) {
+		if (weir__share_shard(share->bits, hash) != share->shard)
+			return true;
+		hash = weir__share_hash(share->bits, hash);
+	}
+	return weir_contains_hash(next, hash) == wanted;
+}
+
+static int ask_canaries(const struct weir_gate *gate, const struct weir_filter *next,
+                        const struct weir_share *share)
 {
 	for (size_t i = 0; i < gate->must_hits; i++)
-		if (!weir_contains(next, gate->must_hit[i].iov_base, gate->must_hit[i].iov_len))
+		if (!answers(next, share, &gate->must_hit[i], true))
 			return weir__fail(-ECANCELED,
 			                  "the gate refused: key %zu of must_hit, \"%.*s\", is not "
 			                  "in the next filter",
 			                  i, shown(&gate->must_hit[i]),
 			                  (const char *)gate->must_hit[i].iov_base);
 	for (size_t i = 0; i < gate->must_misses; i++)
-		if (weir_contains(next, gate->must_miss[i].iov_base, gate->must_miss[i].iov_len))
+		if (!answers(next, share, &gate->must_miss[i], false))
 			return weir__fail(-ECANCELED,
 			                  "the gate refused: key %zu of must_miss, \"%.*s\", is in "
 			                  "the next filter",
@@ -33,8 +49,6 @@ static int ask_canaries(const struct weir_gate *gate, const struct weir_filter *
 static int ask_figures(const struct weir_gate *gate, const struct weir_filter *next)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	if (gate->max_fill <= 0 && gate->max_fp_rate <= 0 && gate->min_keys <= 0)
-		return 0;
 	int err = weir_stats_exact(next, &s); /* of a sample, a few keys would be none */
 	if (err)
 		return err;
@@ -83,13 +97,16 @@ int weir__gate_take(struct weir_gate *copy, const struct weir_gate **gate)
 	return err;
 }
 
-int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next)
+int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next,
+                   const struct weir_share *share)
 {
+	int err = 0;
 	if (!gate)
 		return 0;
-	int err = ask_figures(gate, next);
+	if (gate->max_fill > 0 || gate->max_fp_rate > 0 || gate->min_keys > 0)
+		err = share->bits ? weir__gate_ask_set(gate, next, share) : ask_figures(gate, next);
 	if (!err)
-		err = ask_canaries(gate, next);
+		err = ask_canaries(gate, next, share);
 	if (!err && gate->check) {
 		int answer = gate->check(next, gate->context);
 		if (answer)

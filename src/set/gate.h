@@ -4,12 +4,22 @@
 #define WEIR_SRC_GATE_H
 
 #include <weir/reload.h>
+#include "set/share.h"
 
 /* Take the caller's gate into @copy, over the defaults, and let @gate point to it; a NULL stays.
  * Return: 0, or -EINVAL with the sentence if a field makes no sense. */
 int weir__gate_take(struct weir_gate *copy, const struct weir_gate **gate);
-/* @gate: taken, or NULL. Return: 0 if the filter may be published, else -ECANCELED with the
- * sentence. */
-int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next);
+/* Ask whether the filter may be published, or become the shard of its set.
+ * @gate: taken, or NULL.  Return: 0, or -ECANCELED with the sentence. */
+int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next,
+                   const struct weir_share *share);
+
+/* For a rolling set: gate_set.c.
+ * Return: 0, or -EINVAL with the sentence if the gate asks what no set can be asked. */
+int weir__gate_check_set(const struct weir_gate *gate);
+/* Ask for the figures of the set in which @next would be the shard. The set is claimed.
+ * Return: as weir__gate_ask(). */
+int weir__gate_ask_set(const struct weir_gate *gate, const struct weir_filter *next,
+                       const struct weir_share *share);
 
 #endif

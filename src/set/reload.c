@@ -90,7 +90,7 @@ void weir__reload_drop(struct weir_reload *r)
 
 int weir__reload_ask(struct weir_reload *r)
 {
-	int err = weir__gate_ask(r->options.gate, r->next);
+	int err = weir__gate_ask(r->options.gate, r->next, &r->share);
 	if (err)
 		weir__figure_add_relaxed(&r->handle->refused, 1);
 	return err;
@@ -164,6 +164,8 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
 	struct weir_filter *next = NULL;
 	struct weir_gate gate;
 	int err = weir__gate_take(&gate, &o.gate);
+	if (!err && o.gate && share.bits)
+		err = weir__gate_check_set(o.gate);
 	if (!err)
 		err = weir__writer_begin(h, "weir_reload_begin");
 	if (err)

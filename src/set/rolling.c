@@ -147,7 +147,9 @@ int weir_rolling_begin(struct weir_reload **out, struct weir_rolling *set, uint3
 	int err = check_options(&o, options);
 	return err ? err :
 	             weir__reload_begin(out, set->shard[shard], &o,
-	                                (struct weir_share){ .bits = set->bits, .shard = shard });
+	                                (struct weir_share){ .bits = set->bits,
+	                                                     .shard = shard,
+	                                                     .handles = set->shard });
 }
 
 int weir_rolling_reload(struct weir_rolling *set, const struct weir_reload_options *options,

@@ -8,9 +8,12 @@
 #include <stdbool.h>
 #include "set/keys.h"
 
+struct weir_handle;
+
 struct weir_share {
 	unsigned bits; /* log2(shards); 0: not of a rolling set, every hash is taken as it is */
 	uint32_t shard;
+	struct weir_handle *const *handles; /* the set's, one a shard */
 };
 
 static inline uint32_t weir__share_shard(unsigned bits, uint64_t hash)

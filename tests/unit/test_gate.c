@@ -220,42 +220,6 @@ static void test_nonsense(void **state)
 	asks_nonsense(&gate, "min_keys -1");
 }
 
-static int fill_nothing(struct weir_reload *r, uint32_t shard, void *context)
-{
-	(void)r, (void)shard, (void)context;
-	return 0;
-}
-
-/* A shard that the gate refuses stays as it was, and the reload of the set ends there. */
-static void test_a_rolling_set(void **state)
-{
-	struct weir_params p = WEIR_PARAMS_INIT;
-	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
-	struct weir_rolling_stats stats = WEIR_ROLLING_STATS_INIT;
-	struct weir_gate gate = WEIR_GATE_INIT;
-	struct weir_rolling *set;
-	struct weir_reload *r;
-	(void)state;
-	p.capacity = 1000, p.fp_rate = 0.01;
-	assert_ok(weir_rolling_create(&set, &p, 4, NULL));
-	for (uint64_t i = 0; i < 100; i++)
-		assert_ok(weir_rolling_insert_hash(set, test_key(i)));
-	gate.min_keys = 1;
-	o.gate = &gate;
-	assert_refused(weir_rolling_reload(set, &o, fill_nothing, NULL), -ECANCELED,
-	               "the gate refused", "min_keys");
-	assert_ok(weir_rolling_stats(set, &stats));
-	assert_int_equal(stats.newest, 1);
-	for (uint64_t i = 0; i < 100; i++)
-		assert_true(weir_rolling_contains_hash(set, test_key(i)));
-	assert_ok(weir_rolling_begin(&r, set, 2, NULL)); /* no gate */
-	assert_ok(weir_reload_commit(r));
-	assert_ok(weir_rolling_stats(set, &stats)); /* the newer one lies between older ones */
-	assert_int_equal(stats.oldest, 1);
-	assert_int_equal(stats.newest, 2);
-	assert_ok(weir_rolling_destroy(set));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,7 +229,6 @@ int main(void)
 		cmocka_unit_test(test_figures),
 		cmocka_unit_test(test_at_a_refresh),
 		cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_a_rolling_set),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

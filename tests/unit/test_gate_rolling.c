@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT
+ * The gate where a set is replaced shard by shard: canaries are looked up as the set looks them up,
+ * each in the shard where it lies; figures are those of the whole set. */
+#include <errno.h>
+#include <sys/uio.h>
+#include "../test.h"
+
+enum { KEYS = 10000, SHARDS = 8 };
+
+static struct weir_rolling *set;
+static struct weir_gate gate;
+static struct weir_reload_options options;
+
+static void make(uint64_t capacity, uint32_t shards)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.capacity = capacity;
+	p.fp_rate = 0.01;
+	p.seed = 7;
+	assert_ok(weir_rolling_create(&set, &p, shards, NULL));
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	make(KEYS, SHARDS);
+	gate = (struct weir_gate)WEIR_GATE_INIT;
+	options = (struct weir_reload_options)WEIR_RELOAD_OPTIONS_INIT;
+	options.gate = &gate;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	assert_ok(weir_rolling_destroy(set));
+	return 0;
+}
+
+/* What a loader reads: the keys from @from to before @to, and some words. */
+struct source {
+	uint64_t from, to;
+	const char *words[5];
+};
+
+static int fill(struct weir_reload *r, uint32_t shard, void *context)
+{
+	const struct source *s = context;
+	(void)shard;
+	for (uint64_t i = s->from; i < s->to; i++)
+		assert_ok(weir_reload_insert_hash(r, test_key(i)));
+	for (size_t i = 0; s->words[i]; i++)
+		assert_ok(weir_reload_insert(r, s->words[i], strlen(s->words[i])));
+	return 0;
+}
+
+static int reload(struct source source)
+{
+	return weir_rolling_reload(set, &options, fill, &source);
+}
+
+static int replace(uint32_t shard, struct source source)
+{
+	struct weir_reload *r;
+	assert_ok(weir_rolling_begin(&r, set, shard, &options));
+	assert_ok(fill(r, shard, &source));
+	return weir_reload_commit(r);
+}
+
+static void insert(uint64_t from, uint64_t to)
+{
+	for (uint64_t i = from; i < to; i++)
+		assert_ok(weir_rolling_insert_hash(set, test_key(i)));
+}
+
+static uint64_t missing(uint64_t from, uint64_t to)
+{
+	uint64_t n = 0;
+	for (uint64_t i = from; i < to; i++)
+		n += !weir_rolling_contains_hash(set, test_key(i));
+	return n;
+}
+
+static bool has(const char *word)
+{
+	return weir_rolling_contains(set, word, strlen(word));
+}
+
+static struct weir_rolling_stats stats(void)
+{
+	struct weir_rolling_stats s = WEIR_ROLLING_STATS_INIT;
+	assert_ok(weir_rolling_stats(set, &s));
+	return s;
+}
+
+static uint32_t shard_of(const char *word)
+{
+	return weir_rolling_shard(set, weir_rolling_hash(set, word, strlen(word)));
+}
+
+/* Keys in a shard's current filter, to the nearest. */
+static uint64_t keys_in(uint32_t shard)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	assert_ok(weir_stats_exact(weir_rolling_get(set, shard), &s));
+	return (uint64_t)(s.keys_estimated + 0.5);
+}
+
+static const struct iovec words[] = { { "alpha", 5 }, { "beta", 4 }, { "gamma", 5 },
+                                      { "delta", 5 } };
+
+/* More than one of them in a shard of its own. */
+static void test_a_must_hit_that_is_there_passes(void **state)
+{
+	(void)state;
+	assert_int_not_equal(shard_of("alpha"), shard_of("beta"));
+	gate.must_hit = words;
+	gate.must_hits = 4;
+	assert_ok(reload((struct source){ 0, 100, { "alpha", "beta", "gamma", "delta" } }));
+	assert_int_equal(stats().oldest, 2);
+	assert_true(has("alpha") && has("beta") && has("gamma") && has("delta"));
+}
+
+static void test_a_must_hit_that_is_not_there_is_refused(void **state)
+{
+	(void)state;
+	gate.must_hit = words;
+	gate.must_hits = 4;
+	insert(0, 100);
+	assert_refused(reload((struct source){ 0, 100, { "alpha", "gamma", "delta" } }), -ECANCELED,
+	               "the gate refused: key 1 of must_hit, \"beta\", is not in", "");
+	assert_int_equal(missing(0, 100), 0);
+	assert_int_equal(stats().oldest, 1);
+	assert_refused(replace(shard_of("beta"), (struct source){ 0, 100, { NULL } }), -ECANCELED,
+	               "key 1 of must_hit, \"beta\", is not in", "");
+}
+
+static void test_a_must_miss_that_is_in_the_source_is_refused(void **state)
+{
+	(void)state;
+	gate.must_miss = words;
+	gate.must_misses = 4;
+	insert(0, 100);
+	for (size_t i = 0; i < 4; i++) {
+		const char *word = words[i].iov_base;
+		char sentence[64];
+		snprintf(sentence, sizeof sentence, "key %zu of must_miss, \"%s\", is in", i, word);
+		assert_refused(reload((struct source){ 0, 100, { word } }), -ECANCELED, sentence,
+		               "");
+		assert_false(has(word));
+	}
+	assert_ok(reload((struct source){ 0, 100, { "epsilon" } }));
+	assert_true(has("epsilon"));
+}
+
+/* A shard that is not replaced is not asked, whatever it has. */
+static void test_canaries_of_other_shards_are_passed_over(void **state)
+{
+	uint32_t other = (shard_of("alpha") + 1) % SHARDS;
+	(void)state;
+	gate.must_hit = words;
+	gate.must_hits = 1;
+	assert_ok(replace(other, (struct source){ 0, 100, { NULL } }));
+	assert_ok(weir_rolling_insert(set, "alpha", 5));
+	gate.must_hits = 0;
+	gate.must_miss = words;
+	gate.must_misses = 1;
+	assert_ok(replace(other, (struct source){ 0, 100, { NULL } }));
+}
+
+static void test_min_keys_of_the_set(void **state)
+{
+	(void)state;
+	insert(0, KEYS);
+	gate.min_keys = 0.9 * KEYS;
+	assert_ok(reload((struct source){ 0, KEYS, { NULL } })); /* no shard has so many */
+	assert_int_equal(stats().oldest, 2);
+	/* 80 % of them: the first shards leave enough in the set */
+	assert_refused(reload((struct source){ 0, KEYS * 8 / 10, { NULL } }), -ECANCELED,
+	               "keys in the set with this shard", "min_keys is 9000");
+	assert_int_equal(stats().oldest, 2);
+	assert_int_equal(stats().newest, 3);
+	assert_true(stats().keys_estimated >= gate.min_keys);
+}
+
+/* The first shard tells that the source lacks most keys, before any is lost. */
+static void test_an_empty_source_is_refused_at_the_first_shard(void **state)
+{
+	(void)state;
+	insert(0, KEYS);
+	gate.min_keys = KEYS / 2;
+	assert_refused(reload((struct source){ 0, 0, { NULL } }), -ECANCELED,
+	               "about 0 keys in shard 0", "share of min_keys 5000 is 625");
+	assert_refused(reload((struct source){ 0, KEYS / 4, { NULL } }), -ECANCELED, "in shard 0",
+	               "share of min_keys 5000 is 625");
+	assert_int_equal(missing(0, KEYS), 0);
+	assert_int_equal(stats().newest, 1);
+}
+
+/* On the way up the set has fewer than min_keys for a while. */
+static void test_a_first_load_passes_min_keys(void **state)
+{
+	(void)state;
+	gate.min_keys = 0.9 * KEYS;
+	for (uint32_t i = 0; i < SHARDS / 2; i++)
+		assert_ok(replace(i, (struct source){ 0, KEYS, { NULL } }));
+	/* from the first shard again, of other keys: some have fewer than before */
+	assert_ok(reload((struct source){ KEYS, 2 * KEYS, { NULL } }));
+	assert_int_equal(missing(KEYS, 2 * KEYS), 0);
+}
+
+/* So few keys that a shard may well have none: then the last shard shows it. */
+static void test_a_first_load_of_a_few_keys(void **state)
+{
+	(void)state;
+	gate.min_keys = 20;
+	assert_refused(reload((struct source){ 0, 10, { NULL } }), -ECANCELED,
+	               "about 10 keys in the set with this shard 7", "min_keys is 20");
+	assert_int_equal(stats().oldest, 1);
+	assert_ok(reload((struct source){ 0, 25, { NULL } }));
+	assert_int_equal(missing(0, 25), 0);
+	assert_refused(reload((struct source){ 0, 0, { NULL } }), -ECANCELED, "keys in the set", "");
+	assert_true(stats().keys_estimated > 19);
+}
+
+/* One overfull shard is no overfull set, and one good shard no good set. */
+static void test_max_fp_rate_of_the_set(void **state)
+{
+	struct weir_stats one = WEIR_STATS_INIT;
+	(void)state;
+	insert(0, KEYS);
+	gate.max_fp_rate = 0.013;
+	assert_ok(replace(3, (struct source){ 0, KEYS * 5 / 4, { NULL } }));
+	assert_ok(weir_stats_exact(weir_rolling_get(set, 3), &one));
+	assert_true(one.fp_rate_estimated > 0.02);
+	assert_refused(reload((struct source){ 0, KEYS * 2, { NULL } }), -ECANCELED,
+	               "the set with this shard 0 answers 0.0", "max_fp_rate is 0.013000");
+	assert_true(stats().fp_rate_estimated <= 0.013);
+	gate.max_fp_rate = 0.005;
+	assert_refused(replace(2, (struct source){ 0, KEYS * 5 / 4, { NULL } }), -ECANCELED,
+	               "max_fp_rate is 0.005000", "");
+}
+
+static void test_max_fill_of_the_set(void **state)
+{
+	struct weir_stats one = WEIR_STATS_INIT;
+	(void)state;
+	insert(0, KEYS);
+	gate.max_fill = stats().fill + 0.02;
+	assert_ok(replace(3, (struct source){ 0, KEYS * 5 / 4, { NULL } }));
+	assert_ok(weir_stats_exact(weir_rolling_get(set, 3), &one));
+	assert_true(one.fill > gate.max_fill);
+	assert_refused(reload((struct source){ 0, KEYS * 2, { NULL } }), -ECANCELED,
+	               "of the set with this shard", "where max_fill is");
+	assert_true(stats().fill <= gate.max_fill);
+}
+
+/* Inserts have overfilled the set; no shard by itself brings it below the limits. */
+static void test_an_overfull_set_can_be_mended(void **state)
+{
+	(void)state;
+	insert(0, 2 * KEYS);
+	gate.max_fp_rate = 0.015;
+	gate.max_fill = 0.5;
+	assert_true(stats().fp_rate_estimated > 0.1 && stats().fill > 0.6);
+	assert_refused(replace(0, (struct source){ 0, 2 * KEYS + 100, { NULL } }), -ECANCELED,
+	               "max_fill", "");
+	for (uint32_t i = 0; i < SHARDS / 2; i++)
+		assert_ok(replace(i, (struct source){ 0, KEYS, { NULL } }));
+	assert_true(stats().fp_rate_estimated > 0.03 && stats().fill > 0.5);
+	/* from the first shard again; some are fuller now than they were before */
+	assert_ok(reload((struct source){ KEYS, 2 * KEYS, { NULL } }));
+	assert_true(stats().fp_rate_estimated <= 0.015 && stats().fill <= 0.5);
+}
+
+/* Of a large set a sample is read; a refusal has looked at every bit. */
+static void test_a_large_set(void **state)
+{
+	const char *sentence = weir_error_detail();
+	double keys = 0;
+	(void)state;
+	assert_ok(weir_rolling_destroy(set));
+	make(100000000, 64); /* twice the sample */
+	insert(0, 1000);
+	uint64_t left = 1000 - keys_in(5);
+	gate.min_keys = 2000;
+	assert_refused(replace(5, (struct source){ 0, 0, { NULL } }), -ECANCELED,
+	               "keys in the set with this shard 5", "min_keys is 2000");
+	assert_int_equal(sscanf(sentence, "the gate refused: about %lf", &keys), 1);
+	assert_in_range((uint64_t)keys, left - 1, left + 1);
+	gate.min_keys = 500;
+	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
+	assert_int_equal(keys_in(5), 0);
+}
+
+static int never(const struct weir_filter *next, void *context)
+{
+	(void)next, (void)context;
+	fail();
+	return 0;
+}
+
+static void test_what_cannot_be_asked(void **state)
+{
+	struct weir_reload *r;
+	(void)state;
+	gate.check = never;
+	assert_refused(weir_rolling_begin(&r, set, 0, &options), -EINVAL, "gate.check",
+	               "weir_reload_next()");
+	assert_refused(reload((struct source){ 0, 10, { NULL } }), -EINVAL, "gate.check", "");
+	assert_int_equal(stats().newest, 1);
+}
+
+/* A refused shard stays as it was, and the set is free for the next one. */
+static void test_a_refused_shard_stays(void **state)
+{
+	(void)state;
+	insert(0, 100);
+	gate.min_keys = 100;
+	uint64_t before = stats().bytes;
+	assert_refused(reload((struct source){ 0, 0, { NULL } }), -ECANCELED, "the gate refused",
+	               "min_keys");
+	assert_int_equal(stats().bytes, before);
+	assert_int_equal(missing(0, 100), 0);
+	options.gate = NULL;
+	assert_ok(replace(2, (struct source){ 0, 100, { NULL } }));
+	/* the newer one lies between older ones */
+	assert_int_equal(stats().oldest, 1);
+	assert_int_equal(stats().newest, 2);
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_a_must_hit_that_is_there_passes),
+		fresh(test_a_must_hit_that_is_not_there_is_refused),
+		fresh(test_a_must_miss_that_is_in_the_source_is_refused),
+		fresh(test_canaries_of_other_shards_are_passed_over),
+		fresh(test_min_keys_of_the_set),
+		fresh(test_an_empty_source_is_refused_at_the_first_shard),
+		fresh(test_a_first_load_passes_min_keys),
+		fresh(test_a_first_load_of_a_few_keys),
+		fresh(test_max_fp_rate_of_the_set),
+		fresh(test_max_fill_of_the_set),
+		fresh(test_an_overfull_set_can_be_mended),
+		fresh(test_a_large_set),
+		fresh(test_what_cannot_be_asked),
+		fresh(test_a_refused_shard_stays),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
