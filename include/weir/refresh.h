@@ -29,9 +29,10 @@ struct weir_refresh_options {
 
 /**
  * If the file has changed since the last call, or this is the first: check it, map it, merge the
- * current filter into it if carry is set, ask the gate of the result, and swap. A plain image is mapped by weir_map(), so replace the file by renaming, as weir_save()
- * does; never write to it in place. The mapping is private if the current filter takes inserts,
- * else read-only. A compressed image is read into memory.
+ * current filter into it if carry is set, ask the gate of the result, and swap. A plain image is
+ * mapped by weir_map(), so replace the file by renaming, as weir_save() does; never write to it in
+ * place. The mapping is private if the current filter takes inserts, else read-only. A compressed
+ * image is read into memory.
  * @path: of an image with the seed of the current filter (weir build --like, weir_params.seed).
  * Return: 1 swapped; 0 the file has not changed, even if it was refused; or a negative errno, and
  *   the current filter stays.

@@ -98,7 +98,7 @@ WEIR_API const struct weir_filter *weir_rolling_get(const struct weir_rolling *s
  *   if the set would have fewer than min_keys, while the shard has fewer than it had and than its
  *   share of min_keys, or is the last one of a round (all others were replaced since it was). So a
  *   first load passes, and a source that is empty or cut short is refused, mostly at once. For
- *   these figures a commit reads samples of the other shards, of 4 KiB to 1 MiB each, and before a
+ *   these figures a commit reads up to 64 MiB of the other shards and 4 KiB of each, and before a
  *   refusal all of them.
  *   The gate's check is refused: use weir_reload_next() before the commit. Its hashes are rotated
  *   (weir_rolling_get()).

@@ -24,8 +24,7 @@
 #include "set/gate.h"
 #include "set/generation.h"
 
-/* Lines of all shards in the sample, 64 MiB: a commit costs no more in a larger set, and only
- * weir_stats() of each shard where there are up to 64. */
+/* Lines in the sample beside a page of each shard: 64 MiB. A larger set costs a commit no more. */
 enum { SAMPLE_LINES = 1 << 20 };
 
 struct figures {
@@ -46,18 +45,21 @@ static struct figures measure(const struct weir_filter *f, uint64_t lines)
 	return (struct figures){ s.keys_estimated, s.fill, s.fp_rate_estimated };
 }
 
+/* G2: what a shard of the set is now. */
+static const struct weir_generation *now(const struct part *p, uint32_t shard)
+{
+	return p->share->handles[shard]->generation;
+}
+
 /* G1, of all bits or of a sample of them. */
 static struct figures of_the_set(const struct part *p, bool exact)
 {
-	uint64_t lines = SAMPLE_LINES / p->shards;
+	uint64_t lines = WEIR__STATS_FEWEST_LINES + SAMPLE_LINES / p->shards;
 	struct figures sum = p->next;
-	if (lines < WEIR__STATS_FEWEST_LINES)
-		lines = WEIR__STATS_FEWEST_LINES;
 	for (uint32_t i = 0; i < p->shards; i++) {
 		if (i == p->share->shard)
 			continue;
-		const struct weir_generation *g = p->share->handles[i]->generation; /* G2 */
-		struct figures one = measure(g->current, exact ? UINT64_MAX : lines);
+		struct figures one = measure(now(p, i)->current, exact ? UINT64_MAX : lines);
 		sum.keys += one.keys;
 		sum.fill += one.fill;
 		sum.rate += one.rate;
@@ -65,17 +67,12 @@ static struct figures of_the_set(const struct part *p, bool exact)
 	return (struct figures){ sum.keys, sum.fill / p->shards, sum.rate / p->shards };
 }
 
-/* What the shard is now. */
-static const struct weir_generation *now(const struct part *p)
-{
-	return p->share->handles[p->share->shard]->generation;
-}
-
 /* G4 */
 static bool completes_a_round(const struct part *p)
 {
+	uint64_t number = now(p, p->share->shard)->number;
 	for (uint32_t i = 0; i < p->shards; i++)
-		if (i != p->share->shard && p->share->handles[i]->generation->number <= now(p)->number)
+		if (i != p->share->shard && now(p, i)->number <= number)
 			return false;
 	return true;
 }
@@ -89,17 +86,18 @@ static int ask_keys(const struct part *p, double min_keys)
 		                  "of min_keys %.0f is %.0f",
 		                  p->next.keys, p->share->shard, min_keys, mean);
 	bool own_part = p->next.keys >= mean ||
-	                p->next.keys >= measure(now(p)->current, UINT64_MAX).keys;
+	                p->next.keys >= measure(now(p, p->share->shard)->current, UINT64_MAX).keys;
 	if (own_part && !completes_a_round(p)) /* G3 */
 		return 0;
 	if (of_the_set(p, false).keys >= min_keys)
 		return 0;
 	double keys = of_the_set(p, true).keys;
-	return keys >= min_keys ? 0 :
-	                          weir__fail(-ECANCELED,
-	                                     "the gate refused: about %.0f keys in the set with "
-	                                     "this shard %u, where min_keys is %.0f",
-	                                     keys, p->share->shard, min_keys);
+	if (keys >= min_keys)
+		return 0;
+	return weir__fail(-ECANCELED,
+	                  "the gate refused: about %.0f keys in the set with this shard %u, "
+	                  "where min_keys is %.0f",
+	                  keys, p->share->shard, min_keys);
 }
 
 static int ask_fill(const struct part *p, double max)
@@ -107,11 +105,12 @@ static int ask_fill(const struct part *p, double max)
 	if (p->next.fill <= max || of_the_set(p, false).fill <= max) /* G3 */
 		return 0;
 	double fill = of_the_set(p, true).fill;
-	return fill <= max ? 0 :
-	                     weir__fail(-ECANCELED,
-	                                "the gate refused: fill %.4f of the set with this shard "
-	                                "%u, which has %.4f, where max_fill is %.4f",
-	                                fill, p->share->shard, p->next.fill, max);
+	if (fill <= max)
+		return 0;
+	return weir__fail(-ECANCELED,
+	                  "the gate refused: fill %.4f of the set with this shard %u, which has "
+	                  "%.4f, where max_fill is %.4f",
+	                  fill, p->share->shard, p->next.fill, max);
 }
 
 static int ask_rate(const struct part *p, double max)
@@ -119,22 +118,21 @@ static int ask_rate(const struct part *p, double max)
 	if (p->next.rate <= max || of_the_set(p, false).rate <= max) /* G3 */
 		return 0;
 	double rate = of_the_set(p, true).rate;
-	return rate <= max ?
-	               0 :
-	               weir__fail(-ECANCELED,
-	                          "the gate refused: the set with this shard %u answers %.6f of "
-	                          "absent keys with true, the shard %.6f, where max_fp_rate is %.6f",
-	                          p->share->shard, rate, p->next.rate, max);
+	if (rate <= max)
+		return 0;
+	return weir__fail(-ECANCELED,
+	                  "the gate refused: the set with this shard %u answers %.6f of absent "
+	                  "keys with true, the shard itself %.6f, where max_fp_rate is %.6f",
+	                  p->share->shard, rate, p->next.rate, max);
 }
 
 int weir__gate_check_set(const struct weir_gate *gate)
 {
-	return gate->check ?
-	               weir__fail(-EINVAL,
-	                          "gate.check: it would see one shard of the rolling set, where "
-	                          "lookups of keys are wrong: look at weir_reload_next() before the "
-	                          "commit, or in fill, with rotated hashes") :
-	               0;
+	if (!gate->check)
+		return 0;
+	return weir__fail(-EINVAL, "gate.check: it would see one shard of the rolling set, where "
+	                           "lookups of keys are wrong: look at weir_reload_next() before "
+	                           "the commit, or in fill, with rotated hashes");
 }
 
 int weir__gate_ask_set(const struct weir_gate *gate, const struct weir_filter *next,

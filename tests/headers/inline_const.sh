@@ -32,8 +32,9 @@ compiles() { # $1: the statement, then flags
 	source_of "$1" > "$work/use.c"
 	cp "$work/use.c" "$work/use.cc"
 	shift
-	$compiler -std=c11 "$@" -I "$include" -fsyntax-only "$work/use.c" 2> "$work/c" && c=yes || c=no
-	$cxx -std=c++17 "$@" -I "$include" -fsyntax-only "$work/use.cc" 2> "$work/cc" && cc=yes || cc=no
+	c=no cc=no
+	$compiler -std=c11 "$@" -I "$include" -fsyntax-only "$work/use.c" 2> "$work/c" && c=yes
+	$cxx -std=c++17 "$@" -I "$include" -fsyntax-only "$work/use.cc" 2> "$work/cc" && cc=yes
 	n=$((n + 1))
 }
 

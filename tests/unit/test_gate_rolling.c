@@ -219,7 +219,8 @@ static void test_a_first_load_of_a_few_keys(void **state)
 	assert_int_equal(stats().oldest, 1);
 	assert_ok(reload((struct source){ 0, 25, { NULL } }));
 	assert_int_equal(missing(0, 25), 0);
-	assert_refused(reload((struct source){ 0, 0, { NULL } }), -ECANCELED, "keys in the set", "");
+	assert_refused(reload((struct source){ 0, 0, { NULL } }), -ECANCELED, "keys in the set",
+	               "");
 	assert_true(stats().keys_estimated > 19);
 }
 
