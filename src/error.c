@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <weir/version.h>
 #include "error.h"
 
@@ -47,7 +48,9 @@
 	X(EFAULT, "an address that is not the caller's") \
 	X(ENOSYS, "the kernel has no such call")
 
-static _Thread_local char detail[512];
+enum { DETAIL = 512, CHARACTER = 4 };
+
+static _Thread_local char detail[DETAIL];
 
 const char *weir_strerror(int err)
 {
@@ -84,10 +87,14 @@ const char *weir_error_detail(void)
 
 int weir__fail(int err, const char *format, ...)
 {
+	/* Every character that begins where the sentence has room for it is here whole. An argument
+	 * may be the sentence before. */
+	char plain[DETAIL + CHARACTER];
 	va_list args;
 	va_start(args, format);
-	vsnprintf(detail, sizeof detail, format, args);
+	vsnprintf(plain, sizeof plain, format, args);
 	va_end(args);
+	weir_escape(detail, sizeof detail, plain, strlen(plain));
 	return err;
 }
 

@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <weir/error.h>
 
-/* Set the thread's sentence, cut at 511 bytes. Return: @err, a negative errno. */
+/* Set the thread's sentence: escaped by weir_escape(), cut at 511 bytes, never within a character
+ * or an escape. Return: @err, a negative errno. */
 int weir__fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
 #endif

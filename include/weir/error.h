@@ -3,6 +3,7 @@
 #ifndef WEIR_ERROR_H
 #define WEIR_ERROR_H
 
+#include <stddef.h>
 #include <weir/export.h>
 
 WEIR_BEGIN_DECLS
@@ -28,10 +29,24 @@ WEIR_API const char *weir_error_name(int err);
  * value, what is allowed.
  * Return: a string owned by the thread, never NULL; "" before the first failure. It is valid until
  *   the thread's next weir call. A call that succeeds may change it too, if it met a failure that
- *   did not stop it.
+ *   did not stop it. What it quotes (file names above all) is escaped by weir_escape(), so that
+ *   it may go to a log or a terminal as it is; it is valid UTF-8 of at most 511 bytes.
  * Errors: none.  Threads: each thread sees its own.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API const char *weir_error_detail(void);
+
+/**
+ * Escape text of others, such as a key or a file name, for a log or a terminal. Control characters
+ * (U+0000 to U+001F, U+007F, U+0080 to U+009F) and bytes that are not UTF-8 become \n, \t, \r or
+ * three octal digits as in \033; all other text stays as it is, a backslash too, so that escaping
+ * twice changes nothing more.
+ * @out: receives as many whole characters and escapes as fit, and a final NUL byte.
+ * @room: bytes of @out, 0 for nothing. From 9 on at least one character fits.
+ * @text: @len bytes, of any value; may be NULL when @len is 0. No part of @out.
+ * Return: how many bytes of @text are in @out. Fewer than @len: call again with the rest.
+ * Errors: none.  Threads: any.  Progress: wait-free.  Cost: some ns a byte.
+ */
+WEIR_API size_t weir_escape(char *out, size_t room, const char *text, size_t len);
 
 WEIR_END_DECLS
 
