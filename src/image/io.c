@@ -25,8 +25,11 @@ static int regular_only(const char *path, const struct stat *st)
 static uint64_t commit_now(int fd)
 {
 	unsigned char commit[8] = { 0 };
-	return pread(fd, commit, sizeof commit, WEIR_IMAGE_COMMIT) == sizeof commit ?
-	       weir__image_get64(commit) : 0;
+	ssize_t got;
+	do
+		got = pread(fd, commit, sizeof commit, WEIR_IMAGE_COMMIT);
+	while (got < 0 && errno == EINTR);
+	return got == sizeof commit ? weir__image_get64(commit) : 0;
 }
 
 int weir__source_settle(const struct weir_source *source, int err)
@@ -42,8 +45,11 @@ int weir__source_open(struct weir_source *source, const char *path, int flags)
 	if (!path)
 		return weir__fail(-EINVAL, "path is NULL: the image's file name");
 	/* O_NONBLOCK: to open a FIFO must not wait for its writer. For a regular file it has no
-	 * effect. */
-	int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	 * effect; but a network or user-space file system may be interrupted while it opens one. */
+	int fd;
+	do
+		fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	while (fd < 0 && errno == EINTR);
 	if (fd < 0) {
 		int err = -errno;
 		return weir__fail(err, "%s: cannot open it: %s", path, weir_strerror(err));

@@ -232,6 +232,31 @@ static void test_interrupted_and_short(void **state)
 	}
 }
 
+/* As a file system over a network may be, or one in user space. */
+static void test_an_interrupted_open_is_tried_again(void **state)
+{
+	unsigned opened = 0;
+	(void)state;
+	for (unsigned v = 0; v < COUNT_OF(verbs); v++) {
+		if (verbs[v].replaces || verbs[v].creates || verbs[v].run == do_save_fd)
+			continue;
+		bool interrupted = false;
+		for (unsigned n = 1; n < MOST_CALLS && !interrupted; n++) {
+			fresh(&verbs[v]);
+			shim.at = n;
+			shim.error = EINTR;
+			int answer = run(&verbs[v]);
+			shim.at = 0;
+			interrupted = shim.what && strcmp(shim.what, "open") == 0;
+			if (interrupted)
+				assert_ok(answer);
+			assert_whole(&verbs[v], answer);
+		}
+		opened += interrupted;
+	}
+	assert_true(opened >= 5);
+}
+
 static void test_no_reserve(void **state)
 {
 	(void)state;
@@ -248,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_every_call_fails),
 		cmocka_unit_test(test_a_large_mapping_fails),
 		cmocka_unit_test(test_interrupted_and_short),
+		cmocka_unit_test(test_an_interrupted_open_is_tried_again),
 		cmocka_unit_test(test_no_reserve),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
