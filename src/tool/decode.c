@@ -208,10 +208,19 @@ static bool start(struct decoder *d)
 	return ready;
 }
 
+int open_to_read(const char *path)
+{
+	int fd;
+	do
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
 struct decoder *decoder_open(const char *name, bool as_is)
 {
 	bool standard_input = strcmp(name, "-") == 0;
-	int fd = standard_input ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+	int fd = standard_input ? STDIN_FILENO : open_to_read(name);
 	if (fd < 0) {
 		say("%s: %s", name, strerror(errno));
 		return NULL;

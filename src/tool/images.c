@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Image files as the subcommands open and save them. */
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "decode.h"
 #include "images.h"
 #include "progress.h"
 #include "say.h"
@@ -25,7 +25,7 @@ int image_load(struct weir_filter **out, const char *path)
 {
 	if (!is_stream(path))
 		return weir_load(out, path, NULL);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open_to_read(path);
 	if (fd < 0)
 		return weir_load(out, path, NULL); /* fails the same way, with a sentence */
 	int err = weir_load_fd(out, fd, NULL);
