@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "build.h"
+#include "plain.h"
 #include "report.h"
 #include "say.h"
 #include "show.h"
@@ -95,8 +96,10 @@ void build_report(const struct build *build)
 	rates(&r, build);
 	sizes(&r, build);
 	speed(&r, build);
-	if (!build->as_json)
-		fprintf(to, "%s\n", build->output);
+	if (!build->as_json) {
+		plain_put(build->output, to);
+		fputc('\n', to);
+	}
 	report_print(&r, build->as_json, to);
 	report_free(&r);
 }

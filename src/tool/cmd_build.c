@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * weir build: a filter from files of keys. */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "build.h"
 #include "crew.h"
 #include "images.h"
+#include "options.h"
 #include "progress.h"
 #include "say.h"
 #include "tool.h"
@@ -167,7 +167,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 {
 	bool progress = true, shaped = false;
 	for (int option;
-	     (option = getopt_long(argc, argv, "o:p:n:m:k:z:g:s:0t:qh", options, NULL)) != -1;) {
+	     (option = option_next(argc, argv, "o:p:n:m:k:z:g:s:0t:qh", options)) != -1;) {
 		if (option == 'h') {
 			*helped = fputs(help, stdout) >= 0;
 			return TOOL_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * weir drill: a rehearsal, on the user's machine with the user's keys, of a set that is replaced
  * while it is in use. */
-#include <getopt.h>
 #include <stdio.h>
 #include "crew.h"
 #include "drill/drill.h"
+#include "options.h"
 #include "progress.h"
 #include "say.h"
 #include "tool.h"
@@ -129,7 +129,7 @@ static int parse(int argc, char **argv, struct drill *d, bool *helped)
 {
 	bool progress = true;
 	for (int option;
-	     (option = getopt_long(argc, argv, "r:w:d:p:n:s:0h", options, NULL)) != -1;) {
+	     (option = option_next(argc, argv, "r:w:d:p:n:s:0h", options)) != -1;) {
 		if (option == 'h') {
 			*helped = fputs(help, stdout) >= 0;
 			return TOOL_OK;

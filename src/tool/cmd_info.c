@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * weir info: what the header of an image holds, and what follows from its bits. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <weir/weir.h>
 #include "images.h"
+#include "options.h"
+#include "plain.h"
 #include "report.h"
 #include "say.h"
 #include "show.h"
@@ -100,12 +101,13 @@ static int info_of(const char *path, bool exact, json_t *all)
 		report_line(&r, "bits", "in use: not looked at");
 	else
 		err = look_at_bits(&r, path, exact);
-	if (all)
+	if (all) {
 		json_array_append(all, r.json);
-	else
-		printf("%s\n", path);
-	if (!all)
+	} else {
+		plain_put(path, stdout);
+		putchar('\n');
 		report_print(&r, false, stdout);
+	}
 	report_free(&r);
 	return err ? TOOL_TROUBLE : TOOL_OK;
 }
@@ -113,7 +115,7 @@ static int info_of(const char *path, bool exact, json_t *all)
 int cmd_info(int argc, char **argv)
 {
 	bool exact = false, as_json = false;
-	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+	for (int option; (option = option_next(argc, argv, "h", options)) != -1;) {
 		switch (option) {
 		case EXACT: exact = true; break;
 		case JSON: as_json = true; break;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * weir merge: the union of images that were built alike. */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <weir/weir.h>
 #include "images.h"
+#include "options.h"
+#include "plain.h"
 #include "progress.h"
 #include "report.h"
 #include "say.h"
@@ -97,8 +98,10 @@ static void report(const struct merge *merge, const struct weir_stats *s)
 	report_rate(&r, "fill", "bits set", s->fill);
 	report_bytes(&r, "bytes", "memory", s->bytes);
 	report_bool(&r, "saturated", "saturated", s->saturated);
-	if (!merge->as_json)
-		fprintf(to, "%s\n", merge->output);
+	if (!merge->as_json) {
+		plain_put(merge->output, to);
+		fputc('\n', to);
+	}
 	report_print(&r, merge->as_json, to);
 	report_free(&r);
 }
@@ -123,7 +126,7 @@ static int run(const struct merge *merge)
 int cmd_merge(int argc, char **argv)
 {
 	struct merge merge = { .progress = true };
-	for (int option; (option = getopt_long(argc, argv, "o:qh", options, NULL)) != -1;) {
+	for (int option; (option = option_next(argc, argv, "o:qh", options)) != -1;) {
 		bool ok = true;
 		switch (option) {
 		case 'o': merge.output = optarg; break;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * weir plan: the sizing calculator as a table of layouts. */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <weir/weir.h>
+#include "options.h"
 #include "report.h"
 #include "say.h"
 #include "show.h"
@@ -204,7 +204,7 @@ int cmd_plan(int argc, char **argv)
 	struct weir_params params = WEIR_PARAMS_INIT;
 	bool as_json = false, ok = true;
 	for (int option;
-	     ok && (option = getopt_long(argc, argv, "n:p:m:h", options, NULL)) != -1;) {
+	     ok && (option = option_next(argc, argv, "n:p:m:h", options)) != -1;) {
 		switch (option) {
 		case 'n': ok = parse_keys("--keys", optarg, &params.capacity); break;
 		case 'p': ok = parse_rate("--rate", optarg, &params.fp_rate); break;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * weir query: which lines may be in the set. */
-#include <getopt.h>
 #include <stdio.h>
 #include <weir/weir.h>
 #include "crew.h"
 #include "images.h"
+#include "options.h"
 #include "report.h"
 #include "say.h"
 #include "sift.h"
@@ -108,7 +108,7 @@ int cmd_query(int argc, char **argv)
 	struct query query = { .sift = { .from.delimiter = '\n', .from.go_on = true },
 	                       .check = true };
 	query.sift.threads = crew_default();
-	for (int option; (option = getopt_long(argc, argv, "vcq0t:h", options, NULL)) != -1;) {
+	for (int option; (option = option_next(argc, argv, "vcq0t:h", options)) != -1;) {
 		if (option == 'h') {
 			fputs(help, stdout);
 			return TOOL_OK;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * weir verify: every byte of an image against its checksums. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <weir/weir.h>
 #include "images.h"
+#include "options.h"
+#include "plain.h"
 #include "report.h"
 #include "say.h"
 #include "tool.h"
@@ -27,12 +29,14 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* Without the path that it may begin with. */
+/* Without the path that it may begin with, escaped as all of it. */
 static const char *sentence(const char *path)
 {
 	const char *detail = weir_error_detail();
-	size_t len = strlen(path);
-	bool led = strncmp(detail, path, len) == 0 && strncmp(detail + len, ": ", 2) == 0;
+	char *shown = plain_copy(path);
+	size_t len = strlen(shown);
+	bool led = strncmp(detail, shown, len) == 0 && strncmp(detail + len, ": ", 2) == 0;
+	free(shown);
 	return led ? detail + len + 2 : detail;
 }
 
@@ -56,7 +60,8 @@ static int verify(const char *path, bool quiet, json_t *all)
 		json_array_append(all, r.json);
 		report_free(&r);
 	} else if (!err && !quiet) {
-		printf("%s: whole\n", path);
+		plain_put(path, stdout);
+		printf(": whole\n");
 	}
 	return err == -EBADMSG ? TOOL_NO : err ? TOOL_TROUBLE : TOOL_OK;
 }
@@ -64,7 +69,7 @@ static int verify(const char *path, bool quiet, json_t *all)
 int cmd_verify(int argc, char **argv)
 {
 	bool quiet = false, as_json = false;
-	for (int option; (option = getopt_long(argc, argv, "qh", options, NULL)) != -1;) {
+	for (int option; (option = option_next(argc, argv, "qh", options)) != -1;) {
 		switch (option) {
 		case 'j': as_json = true; break;
 		case 'q': quiet = true; break;

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "plain.h"
 #include "report.h"
 #include "say.h"
 #include "show.h"
@@ -24,6 +25,17 @@ void json_put(json_t *object, const char *key, json_t *value)
 		say("no memory for the JSON output");
 		exit(TOOL_TROUBLE);
 	}
+}
+
+/* Jansson has no whole number above INT64_MAX. A real would lose digits, and a cast makes it
+ * negative. */
+static json_t *json_count(uint64_t value)
+{
+	char text[24];
+	if (value <= INT64_MAX)
+		return json_integer((json_int_t)value);
+	snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+	return json_string(text);
 }
 
 struct report report_new(void)
@@ -47,13 +59,13 @@ static void line(struct report *report, const char *label, const char *text)
 
 void report_count(struct report *report, const char *key, const char *label, uint64_t value)
 {
-	json_put(report->json, key, json_integer((json_int_t)value));
+	json_put(report->json, key, json_count(value));
 	line(report, label, show_count(SHOW, value));
 }
 
 void report_bytes(struct report *report, const char *key, const char *label, uint64_t value)
 {
-	json_put(report->json, key, json_integer((json_int_t)value));
+	json_put(report->json, key, json_count(value));
 	line(report, label, show_bytes(SHOW, value));
 }
 
@@ -78,21 +90,18 @@ void report_estimate(struct report *report, const char *key, const char *label, 
 	line(report, label, show_estimate(SHOW, value));
 }
 
-/* A file name need not be UTF-8, JSON must be: each byte that is not becomes a question mark. */
+/* A file name need not be UTF-8, JSON must be: one that is not is escaped as in messages. */
 static json_t *json_any_text(const char *text)
 {
 	json_t *json = json_string(text);
 	if (json)
 		return json;
-	size_t n = 0;
-	char *plain = need(strlen(text) + 1);
-	for (const char *p = text; *p; p++)
-		plain[n++] = (unsigned char)*p < 0x80 ? *p : '?';
-	plain[n] = '\0';
+	char *plain = plain_copy(text);
 	json = json_string(plain);
 	free(plain);
 	return json;
 }
+
 
 void report_text(struct report *report, const char *key, const char *label, const char *value)
 {
@@ -127,10 +136,31 @@ void report_line(struct report *report, const char *label, const char *format, .
 	line(report, label, text);
 }
 
+/* JSON escapes what is below U+0020, and this what else a terminal would obey. */
+static void put_ascii(const char *text, FILE *to)
+{
+	for (; *text; text++)
+		if (*text == '\x7f')
+			fputs("\\u007f", to);
+		else
+			fputc(*text, to);
+}
+
 void print_json(const json_t *json, FILE *to)
 {
-	if (json_dumpf(json, to, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0)
-		fputc('\n', to);
+	bool plain = plain_wanted(to);
+	char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(9) |
+	                              (plain ? JSON_ENSURE_ASCII : 0));
+	if (!text) {
+		say("no memory for the JSON output");
+		exit(TOOL_TROUBLE);
+	}
+	if (plain)
+		put_ascii(text, to);
+	else
+		fputs(text, to);
+	fputc('\n', to);
+	free(text);
 }
 
 void report_print(const struct report *report, bool as_json, FILE *to)

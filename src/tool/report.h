@@ -18,7 +18,8 @@ struct report {
 struct report report_new(void);
 void report_free(struct report *report);
 
-/* A figure for both forms; @label NULL: for JSON alone. */
+/* A figure for both forms; @label NULL: for JSON alone. In JSON a count above INT64_MAX is a string
+ * of its digits. */
 void report_count(struct report *report, const char *key, const char *label, uint64_t value);
 void report_bytes(struct report *report, const char *key, const char *label, uint64_t value);
 void report_rate(struct report *report, const char *key, const char *label, double value);

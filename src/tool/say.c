@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weir/error.h>
+#include "plain.h"
 #include "progress.h"
 #include "say.h"
 #include "tool.h"
@@ -19,12 +20,19 @@ void say_as(const char *new_name)
 
 static void say_list(const char *format, va_list args)
 {
+	char *text = NULL;
+	int len = vasprintf(&text, format, args);
 	flockfile(stderr);
 	progress_wipe();
 	fprintf(stderr, "%s: ", name);
-	vfprintf(stderr, format, args);
+	if (len >= 0)
+		plain_write(text, (size_t)len, stderr);
+	else
+		fputs("no memory for a message", stderr);
 	fputc('\n', stderr);
 	funlockfile(stderr);
+	if (len >= 0)
+		free(text);
 }
 
 void say(const char *format, ...)
@@ -64,10 +72,12 @@ void say_weir(int err, const char *file)
 	const char *detail = weir_error_detail();
 	if (!*detail)
 		detail = weir_strerror(err);
-	if (!file || strstr(detail, file))
+	char *shown = plain_copy(file ? file : "");
+	if (strstr(detail, shown))
 		say("%s", detail);
 	else
 		say("%s: %s", file, detail);
+	free(shown);
 }
 
 int trouble_weir(int err, const char *file)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Messages on stderr, each led by the command's name: "weir build: keys.txt: No such file or
- * directory". */
+ * directory". What they quote is escaped (plain.h). */
 #ifndef WEIR_TOOL_SAY_H
 #define WEIR_TOOL_SAY_H
 
@@ -14,7 +14,7 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* As trouble(), with a line that points to --help. */
 int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* After getopt_long() has reported what is wrong: a line that points to --help. */
+/* After option_next() has reported what is wrong: a line that points to --help. */
 int misuse_reported(void);
 /* A weir call failed with @err: its sentence, led by @file unless that is NULL or the sentence
  * names it already. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "crew.h"
+#include "plain.h"
 #include "say.h"
 #include "sift.h"
 #include "tool.h"
@@ -66,9 +67,24 @@ static struct found ask(const struct sifting *s, struct chunk *chunk)
 	return found;
 }
 
-static void print(const char *data, size_t bytes)
+/* For people: each line escaped, its end as it is. */
+static bool print_plain(const char *data, size_t bytes, char delimiter)
 {
-	if (bytes && (fwrite(data, 1, bytes, stdout) < bytes || fflush(stdout))) {
+	for (const char *end = data + bytes, *next; data < end; data = next) {
+		const char *stop = memchr(data, delimiter, (size_t)(end - data));
+		next = stop ? stop + 1 : end;
+		if (!plain_write(data, (size_t)((stop ? stop : end) - data), stdout) ||
+		    (stop && putchar(delimiter) == EOF))
+			return false;
+	}
+	return true;
+}
+
+static void print(const struct sift *sift, const char *data, size_t bytes)
+{
+	bool ok = !bytes || (sift->plain ? print_plain(data, bytes, sift->from.delimiter) :
+	                                   fwrite(data, 1, bytes, stdout) == bytes);
+	if (bytes && (!ok || fflush(stdout))) {
 		say("cannot write the output: %s", strerror(errno));
 		/* other threads may be reading: nothing is left to be tidied */
 		_exit(TOOL_TROUBLE);
@@ -85,7 +101,7 @@ static void conclude(struct sifting *s, const struct chunk *chunk, const struct 
 	s->sift->selected += found->selected;
 	if (s->sift->first_only && found->selected)
 		_exit(TOOL_OK); /* another thread may be waiting for input that never comes */
-	print(chunk->data, found->bytes);
+	print(s->sift, chunk->data, found->bytes);
 	s->turn++;
 	pthread_cond_broadcast(&s->moved);
 	pthread_mutex_unlock(&s->lock);
@@ -107,6 +123,7 @@ bool sift_lines(struct sift *sift)
 	struct sifting s = { .sift = sift, .lock = PTHREAD_MUTEX_INITIALIZER,
 	                     .moved = PTHREAD_COND_INITIALIZER };
 	sift->print = sift->print && !sift->first_only;
+	sift->plain = plain_wanted(stdout);
 	s.lines = lines_open(&sift->from);
 	crew_run(sift->threads, worker, NULL, &s);
 	bool failed = lines_failed(s.lines);

@@ -14,6 +14,7 @@ struct sift {
 	const struct weir_filter *filter;
 	bool invert;     /* those that are not in the set */
 	bool print;      /* on standard output; else they are counted */
+	bool plain;      /* found: standard output is a terminal, lines are escaped */
 	bool first_only; /* end the process with TOOL_OK at the first, print nothing */
 	unsigned threads;
 	/* the result */

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "plain.h"
 #include "say.h"
 #include "table.h"
 
@@ -40,8 +41,8 @@ void table_print(const struct table *table, FILE *to)
 			fprintf(to, "%*s", width, table->cells[i]);
 		else if (column + 1 < columns)
 			fprintf(to, "%-*s", width, table->cells[i]);
-		else /* no blanks at the end of a line */
-			fputs(table->cells[i], to);
+		else /* no blanks at the end of a line; names stand in this column alone */
+			plain_put(table->cells[i], to);
 		if (column + 1 == columns)
 			fputc('\n', to);
 	}

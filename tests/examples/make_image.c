@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ * An image of the generation that the command line asks for: the weir command has no option for it.
+ * make_image IMAGE GENERATION */
+#include <stdio.h>
+#include <stdlib.h>
+#include <weir/weir.h>
+
+int main(int argc, char **argv)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_filter *f = NULL;
+	params.capacity = 100;
+	params.fp_rate = 0.01;
+	if (argc == 3)
+		options.generation = strtoull(argv[2], NULL, 10);
+	if (argc == 3 && weir_create(&f, &params) == 0 && weir_save(f, argv[1], &options) == 0) {
+		weir_destroy(f);
+		return 0;
+	}
+	fprintf(stderr, "%s\n", argc == 3 ? weir_error_detail() : "make_image IMAGE GENERATION");
+	return 1;
+}
