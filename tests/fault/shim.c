@@ -157,6 +157,23 @@ int __wrap_openat64(int fd, const char *path, int flags, ...)
 	return strikes("openat") ? -1 : __real_openat64(fd, path, flags, mode);
 }
 
+/* What a fortified build calls in their place. */
+#define FORTIFIED(type, name, parameters, plain) \
+	type __wrap___##name parameters; \
+	type __wrap___##name parameters \
+	{ \
+		return plain; \
+	}
+FORTIFIED(int, open64_2, (const char *path, int flags), __wrap_open64(path, flags))
+FORTIFIED(int, openat64_2, (int fd, const char *path, int flags),
+          __wrap_openat64(fd, path, flags))
+FORTIFIED(ssize_t, read_chk, (int fd, void *bytes, size_t n, size_t room),
+          __wrap_read(fd, bytes, n < room ? n : room))
+FORTIFIED(ssize_t, pread64_chk, (int fd, void *bytes, size_t n, off_t at, size_t room),
+          __wrap_pread64(fd, bytes, n < room ? n : room, at))
+FORTIFIED(ssize_t, readlink_chk, (const char *path, char *buffer, size_t n, size_t room),
+          __wrap_readlink(path, buffer, n < room ? n : room))
+
 void *__real_malloc(size_t n);
 void *__wrap_malloc(size_t n);
 void *__wrap_malloc(size_t n)
