@@ -255,16 +255,20 @@ int(weir_inline_init_mut)(struct weir_inline_mut *out, struct weir_filter *f)
 	return take_view(out, f);
 }
 
-/* Do the parameters give the filter's own size? An image or a fold may have one of its own. */
-static int check_size(const struct weir_filter *f, const struct weir_params *params)
+/* Ask for the filter's own shards, unless they would be chosen. An image of others has perhaps
+ * other ones; so has a fold of more than 8 GiB, and those chosen for its size would round it. */
+static int ask_shards(const struct weir_filter *f, struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	int err = weir_plan(params, &plan);
-	if (!err && plan.bytes != f->bytes)
-		err = weir__fail(-ENOTSUP,
-		                 "no parameters give a filter of %llu bytes: the nearest has %llu",
-		                 (unsigned long long)f->bytes, (unsigned long long)plan.bytes);
-	return err;
+	if (err || (plan.bytes == f->bytes && plan.shards == f->shards))
+		return err;
+	if (params->struct_size < offsetof(struct weir_params, shards) + sizeof params->shards)
+		return weir__fail(-EINVAL,
+		                  "weir_params.struct_size %zu: no room for shards, which is %u",
+		                  params->struct_size, f->shards);
+	params->shards = f->shards;
+	return 0;
 }
 
 int weir_params_of(const struct weir_filter *f, struct weir_params *out)
@@ -280,7 +284,7 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 	p.capacity = f->capacity;
 	p.max_bytes = f->bytes;
 	p.seed = f->array.seed;
-	err = check_size(f, &p);
+	err = ask_shards(f, &p);
 	if (!err)
 		memcpy(out, &p, out->struct_size);
 	return err;

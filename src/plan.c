@@ -4,6 +4,7 @@
 #include <string.h>
 #include "error.h"
 #include "kinds/list.h"
+#include "lines.h"
 #include "options.h"
 #include "plan.h"
 #include "sizing.h"
@@ -85,9 +86,16 @@ static int check_numbers(struct weir_params *p)
 		if (*number(p, i) && field_of(kind, numbers[i].name) == WEIR_SHAPE_FIELDS)
 			return weir__fail(-EINVAL, "%s %u: kind %s has no such number, leave it 0",
 			                  numbers[i].name, *number(p, i), kind->name);
-	if (p->reserved)
-		return weir__fail(-EINVAL, "reserved %u: it must be 0", p->reserved);
 	return 0;
+}
+
+static int check_shards(const struct weir_params *p)
+{
+	if (p->shards & (p->shards - 1) || p->shards > WEIR__MOST_SHARDS)
+		return weir__fail(-EINVAL,
+		                  "shards %u: a power of two up to %u, or 0 to have it chosen",
+		                  p->shards, WEIR__MOST_SHARDS);
+	return p->max_bytes ? weir__shards_fit(p->shards, p->max_bytes) : 0;
 }
 
 int weir__params_copy(const struct weir_params *in, struct weir_params *out)
@@ -110,7 +118,9 @@ static int check_all_but_memory(const struct weir_params *in, struct weir_params
 		err = weir__flags_check(out->flags);
 	if (!err)
 		err = check_numbers(out);
-	return err ? err : check_ranges(out);
+	if (!err)
+		err = check_ranges(out);
+	return err ? err : check_shards(out);
 }
 
 int weir__params_check(const struct weir_params *in, struct weir_params *out)

@@ -6,6 +6,16 @@
 #include "lines.h"
 #include "sizing.h"
 
+int weir__shards_fit(uint32_t shards, uint64_t bytes)
+{
+	if (shards <= 1 || bytes / 64 / shards >= WEIR__SHARD_LINES)
+		return 0;
+	return weir__fail(-EINVAL,
+	                  "shards %" PRIu32 ": at least %u lines of 64 bytes each, and %" PRIu64
+	                  " bytes have %" PRIu64,
+	                  shards, WEIR__SHARD_LINES, bytes, bytes / 64);
+}
+
 struct weir_wanted weir__wanted(const struct weir_params *p)
 {
 	uint32_t shards;
@@ -13,7 +23,8 @@ struct weir_wanted weir__wanted(const struct weir_params *p)
 	if (p->fp_rate > 0)
 		wanted.fp_rate = p->fp_rate - (double)p->capacity / WEIR__HASHES;
 	else
-		wanted.bits_per_key = 512.0 * (double)weir__lines_within(p->max_bytes, &shards) /
+		wanted.bits_per_key = 512.0 * (double)weir__lines_within(p->max_bytes, p->shards,
+		                                                      &shards) /
 		                      (double)p->capacity;
 	return wanted;
 }
@@ -22,9 +33,9 @@ static int bytes_from_rate(const struct weir_params *p, double bits_per_key, str
 {
 	double bits = bits_per_key * (double)p->capacity;
 	uint64_t limit = p->max_bytes ? p->max_bytes : WEIR__MOST_BYTES;
-	uint64_t lines = weir__lines_within(limit, &out->shards);
+	uint64_t lines = weir__lines_within(limit, p->shards, &out->shards);
 	uint32_t shards;
-	uint64_t enough = weir__lines(bits, &shards);
+	uint64_t enough = weir__lines(bits, p->shards, &shards);
 	if (512.0 * (double)lines < bits)
 		return weir__fail(-EFBIG,
 		                  "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
@@ -44,7 +55,8 @@ static int bytes_from_rate(const struct weir_params *p, double bits_per_key, str
 static int capacity_from_bytes(const struct weir_params *p, const struct weir_formula *formula,
                                struct weir_plan *out)
 {
-	double bits = 512.0 * (double)weir__lines_within(p->max_bytes, &out->shards);
+	double bits =
+		512.0 * (double)weir__lines_within(p->max_bytes, p->shards, &out->shards);
 	double first = bits / formula->bits(p->fp_rate, &out->shape);
 	double floor_rate = fmin(first / WEIR__HASHES, p->fp_rate / 2);
 	double keys = bits / formula->bits(p->fp_rate - floor_rate, &out->shape);
@@ -66,10 +78,12 @@ int weir__size_complete(const struct weir_params *p, const struct weir_formula *
 		err = bytes_from_rate(p, formula->bits(weir__wanted(p).fp_rate, &out->shape), out);
 	} else if (p->capacity) {
 		out->capacity = p->capacity;
-		out->bytes = 64 * weir__lines_within(p->max_bytes, &out->shards);
+		out->bytes = 64 * weir__lines_within(p->max_bytes, p->shards, &out->shards);
 	} else {
 		err = capacity_from_bytes(p, formula, out);
 	}
+	if (!err)
+		err = weir__shards_fit(p->shards, out->bytes);
 	if (err)
 		return err;
 	out->bits_per_key = 8 * (double)out->bytes / (double)out->capacity;

@@ -26,6 +26,9 @@ struct weir_wanted {
 };
 struct weir_wanted weir__wanted(const struct weir_params *params);
 
+/* Is there room for so many shards, if they were asked for? Return: 0 or -EINVAL. */
+int weir__shards_fit(uint32_t shards, uint64_t bytes);
+
 /* Complete a plan whose shape is chosen: capacity, bytes, shards, bits_per_key and the rates.
  * Return: 0 or a negative errno. */
 int weir__size_complete(const struct weir_params *params, const struct weir_formula *formula,

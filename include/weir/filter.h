@@ -312,12 +312,13 @@ WEIR_API WEIR_MUST_CHECK int weir_stats(const struct weir_filter *f, struct weir
 WEIR_API WEIR_MUST_CHECK int weir_stats_exact(const struct weir_filter *f, struct weir_stats *out);
 
 /**
- * Parameters for another filter of the same kind, size, shape and seed: weir_create() makes an
- * empty one that weir_merge() accepts. They hold the seed: keep them from clients. memory is NULL.
+ * Parameters for another filter of exactly the same kind, size, shards, shape and seed:
+ * weir_create() makes an empty one that weir_merge() accepts. They hold the seed: keep them from
+ * clients. memory is NULL.
  * @out: from WEIR_PARAMS_INIT.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL struct_size, or it has no room for a number of the shape; -ENOTSUP no parameters
- *   give that size: an image of others or a fold may have such a one.
+ * Errors: -EINVAL struct_size, or it has no room for a number of the shape or of shards; or the
+ *   filter is an image of others whose capacity at its size weir_plan() refuses.
  * Threads: any.  Progress: wait-free.  Cost: some microseconds.
  */
 WEIR_API WEIR_MUST_CHECK int weir_params_of(const struct weir_filter *f, struct weir_params *out);

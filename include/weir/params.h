@@ -40,7 +40,8 @@ struct weir_params {
 	                           outlive the filter; NULL: the library allocates */
 	size_t memory_bytes;    /* bytes at memory: at least weir_plan's bytes */
 	uint32_t probes;        /* classic: k, bits that a key sets: 1 to 32 */
-	uint32_t reserved;      /* 0 */
+	uint32_t shards;        /* runs of lines to cut the bits into: a power of two up to 65536,
+	                           and 1024 lines each unless it is 1; 0: the library chooses */
 };
 
 #define WEIR_PARAMS_INIT \

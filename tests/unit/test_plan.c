@@ -146,8 +146,37 @@ static void what_excludes_each_other(void **state)
 	assert_refused(weir_plan(&params, &plan), -EINVAL, "words_per_key 7", "classic");
 	params.kind = WEIR_BLOCKED, params.words_per_key = 0, params.probes = 7;
 	assert_refused(weir_plan(&params, &plan), -EINVAL, "probes 7", "blocked");
-	params.probes = 0, params.reserved = 1;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "reserved 1", "0");
+	params.probes = 0, params.shards = 3;
+	assert_refused(weir_plan(&params, &plan), -EINVAL, "shards 3", "power of two");
+	params.shards = 131072;
+	assert_refused(weir_plan(&params, &plan), -EINVAL, "shards 131072", "65536");
+}
+
+/* Shards of the caller's choice: the size is a multiple of them, and they have 1024 lines each. */
+static void shards_that_were_asked_for(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_plan chosen = WEIR_PLAN_INIT, plan = WEIR_PLAN_INIT;
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
+		params = (struct weir_params)WEIR_PARAMS_INIT;
+		params.kind = test_kinds[k];
+		params.capacity = 10000000, params.fp_rate = 0.01;
+		assert_ok(weir_plan(&params, &chosen));
+		for (params.shards = 1; params.shards <= chosen.shards; params.shards *= 2) {
+			assert_ok(weir_plan(&params, &plan));
+			assert_int_equal(plan.shards, params.shards);
+			assert_int_equal(plan.bytes / 64 % params.shards, 0);
+			assert_true(plan.bytes <= chosen.bytes);
+		}
+		params.shards = 65536; /* by the rate, then by the size alone */
+		assert_refused(weir_plan(&params, &plan), -EINVAL, "shards 65536", "1024 lines");
+		params.max_bytes = 1 << 20, params.fp_rate = 0;
+		assert_refused(weir_plan(&params, &plan), -EINVAL, "shards 65536", "16384");
+		params.capacity = 0, params.fp_rate = 0.01, params.shards = 16;
+		assert_ok(weir_plan(&params, &plan));
+		assert_true(plan.shards == 16 && plan.bytes == 1 << 20);
+	}
 }
 
 /* One word a key has no layout for such a rate in one line. */
@@ -254,6 +283,7 @@ int main(void)
 		cmocka_unit_test(the_fewest_words_within_6_percent),
 		cmocka_unit_test(the_floor_of_64_bit_hashes),
 		cmocka_unit_test(what_excludes_each_other),
+		cmocka_unit_test(shards_that_were_asked_for),
 		cmocka_unit_test(too_small_for_one_key),
 		cmocka_unit_test(bits_that_leave_few_words),
 		cmocka_unit_test(what_a_plan_says),

@@ -174,7 +174,55 @@ static void what_a_build_is_not_given(void **state)
 	assert_null(f);
 }
 
-/* A size that an image may have and no plan gives: not to be rounded in silence. */
+/* A filter of this size without its bits: 4 GiB and more are not to be had everywhere. */
+static struct weir_filter *without_bits(uint64_t lines, uint32_t shards)
+{
+	const struct weir_layout layout = { .kind = weir__kind(WEIR_BLOCKED),
+		                            .shape = { WEIR_BLOCKED, { 2, 3 } },
+		                            .shards = shards,
+		                            .lines = lines,
+		                            .capacity = lines * 40,
+		                            .fp_rate = 0.01 };
+	const struct weir_memory none = { .bits = NULL };
+	struct weir_filter *f = NULL;
+	assert_ok(weir__filter_make(&f, &layout, SEED, &none, 0));
+	return f;
+}
+
+/* The parameters of such a filter plan exactly its like. */
+static void assert_exact(uint64_t lines, uint32_t shards)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	struct weir_filter *f = without_bits(lines, shards);
+	assert_ok(weir_params_of(f, &params));
+	assert_ok(weir_plan(&params, &plan));
+	if (plan.bytes != 64 * lines || plan.shards != shards)
+		fail_msg("%llu lines in %u shards: planned are %llu in %u",
+		         (unsigned long long)lines, shards, (unsigned long long)plan.bytes / 64,
+		         plan.shards);
+	free(f);
+}
+
+/* Beyond 4 GiB there are no more shards, so that a plan's lines are a multiple of 65536, and those
+ * of its folds need not be. */
+static void parameters_of_a_fold_above_4_gib(void **state)
+{
+	static const uint64_t sizes[] = { 2047, 2048, 2049, 4095, 4097, 4098, 6143, 10007, 65537 };
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+		struct weir_params params = WEIR_PARAMS_INIT;
+		struct weir_plan plan = WEIR_PLAN_INIT;
+		params.max_bytes = 64 * 65536 * sizes[i];
+		params.capacity = params.max_bytes;
+		assert_ok(weir_plan(&params, &plan));
+		assert_true(plan.bytes == params.max_bytes && plan.shards == 65536);
+		for (uint32_t factor = 1; factor <= 65536; factor *= 2)
+			assert_exact(65536 * sizes[i] / factor, 65536 / factor); /* as weir_fold() */
+	}
+}
+
+/* An image of others may have any lines, in any number of shards that has 1024 each. */
 static void parameters_of_a_size_of_its_own(void **state)
 {
 	struct weir_layout layout = { .kind = weir__kind(WEIR_BLOCKED),
@@ -189,11 +237,25 @@ static void parameters_of_a_size_of_its_own(void **state)
 	(void)state;
 	assert_ok(weir__memory_alloc(&memory, 64 * layout.lines, 0, NULL, 0));
 	assert_ok(weir__filter_make(&f, &layout, SEED, &memory, 0));
-	assert_refused(weir_params_of(f, &params), -ENOTSUP, "192064 bytes", "nearest has 192000");
-	assert_int_equal(params.capacity, 0);
-	f->capacity = UINT64_C(1) << 40; /* nor does one of so many keys */
+	struct weir_params older = WEIR_PARAMS_INIT;
+	struct weir_filter *like = NULL;
+	older.struct_size = offsetof(struct weir_params, shards);
+	assert_refused(weir_params_of(f, &older), -EINVAL, "no room for shards", "which is 1");
+	assert_int_equal(older.capacity, 0);
+	assert_ok(weir_params_of(f, &params));
+	assert_ok(weir_create(&like, &params));
+	assert_int_equal(weir_insert(f, "key", 3), WEIR_NEW);
+	assert_ok(weir_merge(like, f));
+	assert_true(weir_contains(like, "key", 3));
+	weir_destroy(like);
+	f->capacity = UINT64_C(1) << 40; /* what no plan gives is not to be rounded in silence */
 	assert_refused(weir_params_of(f, &params), -EINVAL, "192064", "rate would be");
 	weir_destroy(f);
+	for (uint32_t shards = 1; shards <= 65536; shards *= 2) {
+		assert_exact(UINT64_C(1024) * shards, shards);
+		assert_exact(UINT64_C(1025) * shards, shards);
+		assert_exact(UINT64_C(1024) * 65536 * 3, shards);
+	}
 }
 
 /* By its function as in line: both are XXH3. */
@@ -218,6 +280,7 @@ int main(void)
 		                                folder_teardown),
 		cmocka_unit_test(kinds_that_are_not_built),
 		cmocka_unit_test(what_a_build_is_not_given),
+		cmocka_unit_test(parameters_of_a_fold_above_4_gib),
 		cmocka_unit_test(parameters_of_a_size_of_its_own),
 		cmocka_unit_test(the_hashes_by_their_functions),
 	};
