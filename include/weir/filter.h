@@ -21,6 +21,12 @@
  * Order: a lookup sees every insert that happens-before it. For the blocked and classic kinds the
  * coherence of each word is enough for that, since bits only go from 0 to 1 (invariant B1 in
  * word.h). So all accesses are relaxed, and weir orders nothing else for its caller.
+ *
+ * NULL, here and in the other headers: allowed where the description of an argument says so (the
+ * object to destroy, a key of no bytes, a bitmap that is not wanted, options left at their
+ * defaults) and for the keys, hashes or counts of a batch of none. Where a description promises
+ * -EINVAL for it (most @out, @params and @path), it is refused. Any other NULL is the caller's
+ * error, as in libc, and may crash: no verb spends an instruction on looking for one.
  */
 #ifndef WEIR_FILTER_H
 #define WEIR_FILTER_H
@@ -157,8 +163,8 @@ WEIR_API size_t weir_contains_fixed(const struct weir_filter *f, const void *key
 /**
  * Insert many keys, in no particular order.
  * @bitmap: as for weir_contains_hashes(); a bit is set if its key was WEIR_NEW. May be NULL.
- * Return: how many were WEIR_NEW, or a negative errno. Of two equal new keys at least one is
- *   answered WEIR_NEW.
+ * Return: how many were WEIR_NEW, or a negative errno. Of two equal new keys, in one batch or in
+ *   those of several threads, at least one is answered WEIR_NEW; with words_per_key = 1 exactly one.
  * Errors: as weir_insert(). After -EROFS and -ENOTSUP no key was inserted; after an error of the
  *   kind's own some may have been.
  * Threads, Order: as weir_insert() of each key.

@@ -195,6 +195,31 @@ static void filters_of_one_key_and_of_few(void **state)
 		}
 }
 
+/* What filter.h's head allows. */
+static void nulls_of_no_keys_and_of_no_bitmap(void **state)
+{
+	const uint64_t keys[2] = { 1, 2 };
+	const struct iovec vectors[2] = { { (void *)(uintptr_t)&keys[0], 8 }, { NULL, 0 } };
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
+		struct weir_filter *f = test_filter(test_kinds[k], 100, 0.01);
+		assert_int_equal(weir_contains_hashes(f, NULL, 0, NULL), 0);
+		assert_int_equal(weir_contains_keys(f, NULL, 0, NULL), 0);
+		assert_int_equal(weir_contains_fixed(f, NULL, 8, 0, NULL), 0);
+		weir_hash_keys(f, NULL, 0, NULL);
+		weir_hash_fixed(f, NULL, 3, 0, NULL);
+		if (test_takes_inserts(f)) {
+			assert_int_equal(weir_insert_hashes(f, NULL, 0, NULL), 0);
+			assert_int_equal(weir_insert_keys(f, NULL, 0, NULL), 0);
+			assert_int_equal(weir_insert_fixed(f, NULL, 8, 0, NULL), 0);
+			assert_ok(weir_load_hashes(f, NULL, 0));
+			assert_ok(weir_insert_keys(f, vectors, 2, NULL));
+			assert_int_equal(weir_contains_keys(f, vectors, 2, NULL), 2);
+		}
+		weir_destroy(f);
+	}
+}
+
 static void nothing_is_destroyed_quietly(void **state)
 {
 	(void)state;
@@ -211,6 +236,7 @@ int main(void)
 		cmocka_unit_test(instruction_sets),
 		cmocka_unit_test(full_filters_hold_all_and_keep_the_rate),
 		cmocka_unit_test(filters_of_one_key_and_of_few),
+		cmocka_unit_test(nulls_of_no_keys_and_of_no_bitmap),
 		cmocka_unit_test(nothing_is_destroyed_quietly),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
