@@ -49,6 +49,7 @@ static unsigned bits_of(const struct reference *ref, uint64_t hash,
 		.main = (g) == 2 || IS(z, g, 2, 3) || (g) == 10 || (z) * (g) == 20, \
 		.bulk = IS(z, g, 1, 5) || IS(z, g, 2, 3) || IS(z, g, 4, 2) || IS(z, g, 8, 1) || \
 		        IS(z, g, 2, 6), \
+		.one_new = (z) == 1, \
 	}
 static const struct test_shape shapes[] = {
 	SHAPE(1, 1), SHAPE(1, 2), SHAPE(1, 3), SHAPE(1, 4), SHAPE(1, 5), SHAPE(1, 6), SHAPE(1, 7),

@@ -20,13 +20,14 @@ struct test_shape {
 	struct weir_shape shape;
 	bool main; /* one of those that the long tests take */
 	bool bulk; /* stress/test_bulk.c takes it: the kind commutes, and its kernel has L1 */
+	bool one_new; /* of the inserts of a new key exactly one is answered WEIR_NEW */
 };
 
 /* stress/, property/, unit/: what is asked for, the rest is chosen. */
 struct test_layout {
 	const char *name;
 	struct weir_params ask; /* the numbers of the shape; everything else in it is the test's */
-	bool one_new;         /* of the inserts of a new key exactly one is answered WEIR_NEW */
+	bool one_new;         /* as above */
 	uint64_t huge_keys;     /* into an array of more than 2^32 bits; 0: not this one */
 };
 
