@@ -289,10 +289,3 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 		memcpy(out, &p, out->struct_size);
 	return err;
 }
-
-uint64_t weir__seed_fingerprint(uint64_t seed)
-{
-	/* XXH3 of eight bytes can be inverted, so only half of it is shown. */
-	uint64_t bytes = WEIR__LE64(seed);
-	return weir__checksum(&bytes, sizeof bytes) >> 32;
-}

@@ -35,8 +35,4 @@ int weir__stats_within(const struct weir_filter *f, uint64_t lines, struct weir_
 /* Refuse an insert: set the sentence and return insert_error, which must not be 0. */
 int weir__insert_refused(const struct weir_filter *f);
 
-/* Equal for equal seeds. It reveals 32 of a seed's 64 bits, so show it only to those who may see
- * the image. */
-uint64_t weir__seed_fingerprint(uint64_t seed);
-
 #endif

@@ -29,6 +29,10 @@ struct weir_hash {
 extern const struct weir_hash weir__xxh3;  /* id 1 */
 extern const struct weir_hash weir__xxh64; /* id 2 */
 
+/* 32 bits that are equal for equal seeds and show nothing else of them: SipHash-2-4 keyed by the
+ * seed, of a text that never changes. Nobody can compute a seed from it but by trying all. */
+uint64_t weir__seed_fingerprint(uint64_t seed);
+
 /* By XXH3, inlined. */
 static inline uint64_t weir__hash(uint64_t seed, const void *key, size_t len)
 {

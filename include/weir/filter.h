@@ -298,7 +298,7 @@ struct weir_stats {
 	double sampled;            /* share of the bits that was read, 0 to 1 */
 	bool saturated;            /* more keys than capacity, beyond the estimate's error */
 	const char *isa;           /* the kernel in use: "scalar", "avx2", "avx512" or "neon" */
-	uint64_t seed_fingerprint; /* equal for equal seeds; does not show the seed */
+	uint64_t seed_fingerprint; /* equal for equal seeds, and shows nothing else of them */
 };
 
 #define WEIR_STATS_INIT \

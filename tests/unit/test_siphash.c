@@ -2,6 +2,7 @@
  * SipHash-2-4 against the vectors of its reference implementation, and the seed's fingerprint that
  * is made of it. The vectors are bytes, so a big-endian machine must come to the same. */
 #include "../test.h"
+#include "hash.h"
 #include "siphash.h"
 
 /* Key 00 01 .. 0f; message i is the bytes 00 01 .. up to i - 1; the bytes of the output, the lowest
@@ -56,11 +57,33 @@ static void test_addresses_and_lengths(void **state)
 	assert_true(weir__siphash(key, bytes, 300) != hash);
 }
 
+/* A fingerprint shows that two seeds are equal. It is no function of them that can be inverted, as
+ * half of XXH3 of the seed was: no output bit of that stands in it. */
+static void test_a_fingerprint_is_keyed_by_the_seed(void **state)
+{
+	static const char text[] = "weir seed fingerprint";
+	(void)state;
+	for (unsigned i = 0; i < 64; i++) {
+		unsigned char key[WEIR_SIPHASH_KEY] = { 0 }, bytes[8];
+		uint64_t seed = test_key(i);
+		for (unsigned b = 0; b < 8; b++)
+			key[b] = bytes[b] = (unsigned char)(seed >> (8 * b));
+		uint64_t fingerprint = weir__seed_fingerprint(seed);
+		assert_true(fingerprint == (weir__siphash(key, text, 21) & 0xffffffff));
+		assert_true(fingerprint != XXH3_64bits(bytes, 8) >> 32);
+		assert_true(fingerprint == weir__seed_fingerprint(seed));
+		assert_true(fingerprint != weir__seed_fingerprint(seed + 1));
+	}
+	/* pinned: logs of two versions may be compared */
+	assert_int_equal(weir__seed_fingerprint(42), 0xd427db6f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_reference_vectors),
 		cmocka_unit_test(test_addresses_and_lengths),
+		cmocka_unit_test(test_a_fingerprint_is_keyed_by_the_seed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
