@@ -8,19 +8,18 @@ static void hash_keys(const struct weir_filter *f, const struct weir_batch *batc
                       size_t n, uint64_t *out)
 {
 	const struct iovec *key = (const struct iovec *)batch->keys + at;
-	const struct weir_hash *hash = f->kind->hash;
+	const struct weir_hashing *hashing = &f->hashing;
 	for (size_t i = 0; i < n; i++)
-		out[i] = weir__hash_by(hash, f->array.seed, key[i].iov_base, key[i].iov_len);
+		out[i] = weir__hash_by(hashing, key[i].iov_base, key[i].iov_len);
 }
 
 static void hash_fixed(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
                        size_t n, uint64_t *out)
 {
 	const char *key = (const char *)batch->keys + at * batch->key_bytes;
-	const struct weir_hash *hash = f->kind->hash;
+	const struct weir_hashing *hashing = &f->hashing;
 	for (size_t i = 0; i < n; i++)
-		out[i] = weir__hash_by(hash, f->array.seed, key + i * batch->key_bytes,
-		                       batch->key_bytes);
+		out[i] = weir__hash_by(hashing, key + i * batch->key_bytes, batch->key_bytes);
 }
 
 struct weir_batch weir__batch_hashes(const uint64_t *hashes, size_t n)
@@ -40,7 +39,7 @@ struct weir_batch weir__batch_keys(const struct iovec *keys, size_t n)
 struct weir_batch weir__batch_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
                                     size_t n)
 {
-	bool in_line = key_bytes == 8 && f->kind->hash == &weir__xxh3;
+	bool in_line = key_bytes == 8 && f->hashing.by == &weir__xxh3;
 	return (struct weir_batch){
 		.from = in_line ? WEIR_FROM_FIXED8 : WEIR_FROM_KEYS,
 		.keys = keys,

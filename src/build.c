@@ -8,7 +8,7 @@
 static int check(struct weir_params *p, const uint64_t *hashes, size_t n)
 {
 	const struct weir_kind *kind = weir__kind(p->kind);
-	if (!p->seed)
+	if (!p->seed && !p->hash_key)
 		return weir__fail(-EINVAL, "seed 0: give the one that the hashes were made with");
 	if (n && !hashes)
 		return weir__fail(-EINVAL, "hashes is NULL: %zu of them to build from", n);

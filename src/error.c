@@ -15,6 +15,7 @@
 	X(EROFS, "the filter or file system is read-only") \
 	X(EBADMSG, "the image is damaged") \
 	X(EBUSY, "in use by somebody else") \
+	X(EKEYREJECTED, "the key is missing, or another one") \
 	X(ECANCELED, "stopped by the caller") \
 	X(EDEADLK, "would wait for itself") \
 	X(ENOENT, "no such file or folder") \

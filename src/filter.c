@@ -31,10 +31,25 @@ static int refuse_insert_hash(struct weir_filter *f, uint64_t hash)
 	return weir__insert_refused(f);
 }
 
+/* The key verbs of a keyed filter. A kernel's own hash by the kind's function. */
+static bool contains_keyed(const struct weir_filter *f, const void *key, size_t len)
+{
+	return f->verbs.contains_hash(f, weir__siphash(f->hashing.key, key, len));
+}
+
+static int insert_keyed(struct weir_filter *f, const void *key, size_t len)
+{
+	return f->verbs.insert_hash(f, weir__siphash(f->hashing.key, key, len));
+}
+
 static void set_kernel(struct weir_filter *f, const struct weir_kernel *kernel, int insert_error)
 {
 	f->kernel = kernel;
 	f->verbs = kernel->verbs;
+	if (weir__keyed(&f->hashing)) {
+		f->verbs.contains = contains_keyed;
+		f->verbs.insert = insert_keyed;
+	}
 	f->insert_error = kernel->verbs.insert ? insert_error : -ENOTSUP;
 	if (f->insert_error) {
 		f->verbs.insert = refuse_insert;
@@ -53,9 +68,10 @@ static struct weir_filter *filter_alloc(uint32_t parts)
 	return f;
 }
 
-int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout, uint64_t seed,
+int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout,
                       const struct weir_memory *memory, int insert_error)
 {
+	uint64_t seed = layout->hashing.seed;
 	const struct weir_kind *kind = layout->kind;
 	uint64_t bytes = 64 * layout->lines;
 	enum weir_isa isa;
@@ -77,6 +93,7 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 		.flip8 = weir__flip8(seed),
 		.shape = layout->shape
 	};
+	f->hashing = layout->hashing;
 	set_kernel(f, kernel, insert_error);
 	f->kind = kind;
 	f->isa = isa;
@@ -94,6 +111,7 @@ struct weir_layout weir__filter_layout(const struct weir_filter *f)
 {
 	return (struct weir_layout){
 		.kind = f->kind,
+		.hashing = f->hashing,
 		.shape = f->array.shape,
 		.shards = f->shards,
 		.lines = f->array.lines,
@@ -111,24 +129,42 @@ static int random_seed(uint64_t *seed)
 	return 0;
 }
 
+/* By the kind's function with a seed, or by SipHash with the caller's key. */
+static int choose_hashing(struct weir_hashing *out, const struct weir_params *p)
+{
+	uint64_t seed = p->seed;
+	if (p->hash_key) {
+		*out = weir__hashing_keyed(p->hash_key);
+		if (seed && seed != out->seed)
+			return weir__fail(-EINVAL, "seed: with hash_key it is the key's check "
+			                  "value, or 0: this one is another's");
+		return 0;
+	}
+	int err = seed ? 0 : random_seed(&seed);
+	*out = weir__hashing_seeded(weir__kind(p->kind)->hash, seed);
+	return err;
+}
+
 int weir_create(struct weir_filter **out, const struct weir_params *params)
 {
 	struct weir_params p;
 	struct weir_plan plan = WEIR_PLAN_INIT;
+	struct weir_hashing hashing;
 	struct weir_memory memory;
 	if (!out)
 		return weir__fail(-EINVAL, "out is NULL: weir_create needs a place for the filter");
 	int err = weir__params_check(params, &p);
 	if (!err)
 		err = weir_plan(&p, &plan);
-	if (!err && !p.seed)
-		err = random_seed(&p.seed);
+	if (!err)
+		err = choose_hashing(&hashing, &p);
 	if (!err)
 		err = weir__memory_alloc(&memory, plan.bytes, p.flags, p.memory, p.memory_bytes);
 	if (err)
 		return err;
 	struct weir_layout layout = {
 		.kind = weir__kind(p.kind),
+		.hashing = hashing,
 		.shape = plan.shape,
 		.shards = plan.shards,
 		.lines = plan.bytes / 64,
@@ -136,7 +172,7 @@ int weir_create(struct weir_filter **out, const struct weir_params *params)
 		/* as asked; that of the rounded size is a little lower */
 		.fp_rate = p.fp_rate > 0 ? p.fp_rate : plan.fp_rate
 	};
-	err = weir__filter_make(out, &layout, p.seed, &memory, 0);
+	err = weir__filter_make(out, &layout, &memory, 0);
 	if (err)
 		weir__memory_free(&memory);
 	return err;
@@ -152,7 +188,7 @@ void weir_destroy(struct weir_filter *f)
 
 uint64_t weir_hash(const struct weir_filter *f, const void *key, size_t len)
 {
-	return weir__hash_by(f->kind->hash, f->array.seed, key, len);
+	return weir__hash_by(&f->hashing, key, len);
 }
 
 void weir_hash_keys(const struct weir_filter *f, const struct iovec *keys, size_t n, uint64_t *out)
@@ -237,6 +273,9 @@ int weir_load_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n)
 
 static int take_view(struct weir_inline_mut *out, const struct weir_filter *f)
 {
+	if (weir__keyed(&f->hashing))
+		return weir__fail(-ENOTSUP, "the filter is keyed, and the inlined verbs hash by "
+		                  "XXH3: use weir_contains and weir_insert");
 	return f->kind->view ? f->kind->view(f, out) : weir__kind_cannot(f->kind, "be inlined");
 }
 
@@ -283,7 +322,11 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 		return err;
 	p.capacity = f->capacity;
 	p.max_bytes = f->bytes;
-	p.seed = f->array.seed;
+	p.seed = f->hashing.seed;
+	p.hash_key = weir__keyed(&f->hashing) ? f->hashing.key : NULL;
+	if (p.hash_key && p.struct_size < sizeof p)
+		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for hash_key, "
+		                  "and the filter is keyed", p.struct_size);
 	err = ask_shards(f, &p);
 	if (!err)
 		memcpy(out, &p, out->struct_size);

@@ -5,9 +5,10 @@
 
 #include "kind.h"
 
-/* Everything about a filter except its bits and its seed. All of it is checked. */
+/* Everything about a filter except its bits. All of it is checked. */
 struct weir_layout {
 	const struct weir_kind *kind;
+	struct weir_hashing hashing;
 	struct weir_shape shape;
 	uint32_t shards;
 	uint64_t lines;
@@ -22,7 +23,7 @@ struct weir_layout {
  * @insert_error: 0, or the answer of inserts (-EROFS).
  * Return: 0; -ENOTSUP WEIR_ISA, or the kind has no kernel; -ENOMEM.
  */
-int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout, uint64_t seed,
+int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout,
                       const struct weir_memory *memory, int insert_error);
 
 struct weir_layout weir__filter_layout(const struct weir_filter *f);

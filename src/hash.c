@@ -1,20 +1,51 @@
 /* SPDX-License-Identifier: MIT
- * The hash functions that a kind may choose. */
+ * The hash functions that a kind may choose, and the one that a key chooses. */
+#include <stdio.h>
 #include "hash.h"
-#include "siphash.h"
 
-static uint64_t xxh3(uint64_t seed, const void *key, size_t len)
+static uint64_t xxh3(const struct weir_hashing *h, const void *key, size_t len)
 {
-	return weir__hash(seed, key, len);
+	return weir__hash(h->seed, key, len);
 }
 
-static uint64_t xxh64(uint64_t seed, const void *key, size_t len)
+static uint64_t xxh64(const struct weir_hashing *h, const void *key, size_t len)
 {
-	return XXH64(key, len, seed);
+	return XXH64(key, len, h->seed);
+}
+
+static uint64_t siphash(const struct weir_hashing *h, const void *key, size_t len)
+{
+	return weir__siphash(h->key, key, len);
 }
 
 const struct weir_hash weir__xxh3 = { 1, "XXH3", xxh3 };
 const struct weir_hash weir__xxh64 = { 2, "XXH64", xxh64 };
+const struct weir_hash weir__siphash_2_4 = { 3, "SipHash-2-4", siphash };
+
+struct weir_hashing weir__hashing_seeded(const struct weir_hash *by, uint64_t seed)
+{
+	return (struct weir_hashing){ .by = by, .seed = seed };
+}
+
+/* The check value is the hash of a text that never changes. It stands in images, where it tells a
+ * right key from a wrong one; it helps nobody to guess the key, which has 128 bits. */
+struct weir_hashing weir__hashing_keyed(const void *hash_key)
+{
+	static const char text[] = "weir key check";
+	struct weir_hashing h = { .by = &weir__siphash_2_4 };
+	memcpy(h.key, hash_key, sizeof h.key);
+	uint64_t check = weir__siphash(h.key, text, sizeof text - 1);
+	h.seed = check ? check : 1; /* 0 would mean a random seed */
+	return h;
+}
+
+const char *weir__hashing_text(const struct weir_hashing *h, char text[WEIR_HASHING_TEXT])
+{
+	snprintf(text, WEIR_HASHING_TEXT, "%s, %s fingerprint %08llx", h->by->name,
+	         weir__keyed(h) ? "key" : "seed",
+	         (unsigned long long)weir__seed_fingerprint(h->seed));
+	return text;
+}
 
 uint64_t weir__seed_fingerprint(uint64_t seed)
 {

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT
  * From keys to 64-bit hashes. The only place in src that names xxHash.
  *
- * A kind names its hash function. Filters with the same function and the same seed have the same
- * hashes. XXH3 is inlined into kernels and batches: 8-byte keys use the form in <weir/inline.h>,
- * and AVX-512 hashes eight of them at once. XXH64 is for formats of other libraries. */
+ * A kind names its hash function, which a seed makes one of many; a filter that was given a key
+ * hashes by SipHash-2-4 with that key instead, whatever its kind. Filters with the same function and
+ * the same seed have the same hashes. XXH3 is inlined into kernels and batches: 8-byte keys use the
+ * form in <weir/inline.h>, and AVX-512 hashes eight of them at once. XXH64 is for formats of other
+ * libraries. */
 #ifndef WEIR_SRC_HASH_H
 #define WEIR_SRC_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <weir/inline.h>
+#include "siphash.h"
 #ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
 #endif
@@ -19,15 +23,45 @@
 #include <immintrin.h>
 #endif
 
+struct weir_hashing;
+
 struct weir_hash {
 	uint32_t id; /* in images: never changes */
 	const char *name;
-	uint64_t (*of)(uint64_t seed, const void *key, size_t len);
+	uint64_t (*of)(const struct weir_hashing *h, const void *key, size_t len);
 };
 
 /* hash.c */
-extern const struct weir_hash weir__xxh3;  /* id 1 */
-extern const struct weir_hash weir__xxh64; /* id 2 */
+extern const struct weir_hash weir__xxh3;        /* id 1 */
+extern const struct weir_hash weir__xxh64;       /* id 2 */
+extern const struct weir_hash weir__siphash_2_4; /* id 3 */
+
+/* How the keys of one filter are hashed. The function and the seed are the whole of it: two that
+ * agree in both have the same hashes. So the seed of a keyed one is no random number but its key's
+ * check value. */
+struct weir_hashing {
+	const struct weir_hash *by;
+	uint64_t seed; /* never 0 */
+	unsigned char key[WEIR_SIPHASH_KEY]; /* of weir__siphash_2_4; else zero */
+};
+
+struct weir_hashing weir__hashing_seeded(const struct weir_hash *by, uint64_t seed);
+/* @hash_key: WEIR_SIPHASH_KEY bytes. */
+struct weir_hashing weir__hashing_keyed(const void *hash_key);
+
+static inline bool weir__keyed(const struct weir_hashing *h)
+{
+	return h->by == &weir__siphash_2_4;
+}
+
+static inline bool weir__same_hashing(const struct weir_hashing *a, const struct weir_hashing *b)
+{
+	return a->by == b->by && a->seed == b->seed;
+}
+
+/* For sentences: "XXH3, seed fingerprint 0123abcd" or "SipHash-2-4, key fingerprint 0123abcd". */
+enum { WEIR_HASHING_TEXT = 64 };
+const char *weir__hashing_text(const struct weir_hashing *h, char text[WEIR_HASHING_TEXT]);
 
 /* 32 bits that are equal for equal seeds and show nothing else of them: SipHash-2-4 keyed by the
  * seed, of a text that never changes. Nobody can compute a seed from it but by trying all. */
@@ -40,11 +74,10 @@ static inline uint64_t weir__hash(uint64_t seed, const void *key, size_t len)
 }
 
 /* By any hash function. */
-static inline uint64_t weir__hash_by(const struct weir_hash *hash, uint64_t seed, const void *key,
-                                     size_t len)
+static inline uint64_t weir__hash_by(const struct weir_hashing *h, const void *key, size_t len)
 {
-	return __builtin_expect(hash == &weir__xxh3, 1) ? weir__hash(seed, key, len) :
-	                                                  hash->of(seed, key, len);
+	return __builtin_expect(h->by == &weir__xxh3, 1) ? weir__hash(h->seed, key, len) :
+	                                                   h->by->of(h, key, len);
 }
 
 /* Checksums of images and of seeds: XXH3 without a seed. */

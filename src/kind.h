@@ -72,7 +72,7 @@ struct weir_measure {
 struct weir_kind {
 	uint32_t id;                  /* enum weir_kind_id */
 	const char *name;             /* as in <weir/kinds.h> */
-	const struct weir_hash *hash; /* from a key to its 64 bits */
+	const struct weir_hash *hash; /* from a key to its 64 bits, unless the filter is keyed */
 	/* The names of the numbers in its shapes, NULL past the last. A number that a caller may
 	 * choose has the name of its field in struct weir_params. */
 	const char *fields[WEIR_SHAPE_FIELDS];
@@ -129,7 +129,7 @@ int weir__kind_cannot(const struct weir_kind *kind, const char *verb);
 struct weir_array {
 	uint64_t *words;         /* 8 a line, 64-byte aligned, little-endian in memory (B3) */
 	uint64_t lines;          /* of 64 bytes */
-	uint64_t seed;           /* of the hash */
+	uint64_t seed;           /* hashing.seed, beside the words */
 	uint64_t flip8;          /* weir__flip8(seed), for 8-byte keys of kinds with XXH3 */
 	struct weir_shape shape; /* legal */
 };
@@ -147,6 +147,8 @@ struct weir_filter {
 	uint64_t bytes;      /* of bits: 64 * lines */
 	uint64_t capacity;   /* keys, as asked */
 	double fp_rate;      /* as asked */
+	struct weir_hashing hashing;
+	uint32_t marks;      /* enum weir_image_marks of the image it was loaded from; else 0 */
 	struct weir_memory memory;
 	uint32_t parts;             /* for bulk loading: a power of two, at most 2^partition_bits */
 	struct weir_owner owners[]; /* of the parts (O1) */

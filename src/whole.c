@@ -18,6 +18,15 @@ static int same_shape(const struct weir_filter *dst, const struct weir_filter *s
 	return 0;
 }
 
+static int same_hashing(const struct weir_hashing *dst, const struct weir_hashing *src)
+{
+	char a[WEIR_HASHING_TEXT], b[WEIR_HASHING_TEXT];
+	if (weir__same_hashing(dst, src))
+		return 0;
+	return DIFFER(dst->by != src->by ? "hash" : weir__keyed(dst) ? "key" : "seed", "%s",
+	              weir__hashing_text(dst, a), weir__hashing_text(src, b));
+}
+
 static int same_layout(const struct weir_filter *dst, const struct weir_filter *src)
 {
 	if (dst->kind != src->kind)
@@ -26,11 +35,7 @@ static int same_layout(const struct weir_filter *dst, const struct weir_filter *
 		return DIFFER("bytes", "%llu", (unsigned long long)dst->bytes,
 		              (unsigned long long)src->bytes);
 	int err = same_shape(dst, src);
-	if (!err && dst->array.seed != src->array.seed)
-		err = DIFFER("seed", "fingerprint %08llx",
-		             (unsigned long long)weir__seed_fingerprint(dst->array.seed),
-		             (unsigned long long)weir__seed_fingerprint(src->array.seed));
-	return err;
+	return err ? err : same_hashing(&dst->hashing, &src->hashing);
 }
 
 int weir__merge_check(const struct weir_filter *dst, const struct weir_filter *src)
@@ -49,13 +54,13 @@ int weir_merge(struct weir_filter *dst, const struct weir_filter *src)
 	return err ? err : dst->kind->merge(dst, src, 0, dst->array.lines);
 }
 
-static int make(struct weir_filter **out, const struct weir_layout *layout, uint64_t seed)
+static int make(struct weir_filter **out, const struct weir_layout *layout)
 {
 	struct weir_memory memory;
 	int err = weir__memory_alloc(&memory, 64 * layout->lines, 0, NULL, 0);
 	if (err)
 		return err;
-	err = weir__filter_make(out, layout, seed, &memory, 0);
+	err = weir__filter_make(out, layout, &memory, 0);
 	if (err)
 		weir__memory_free(&memory);
 	return err;
@@ -64,7 +69,7 @@ static int make(struct weir_filter **out, const struct weir_layout *layout, uint
 int weir__filter_like(struct weir_filter **out, const struct weir_filter *f)
 {
 	struct weir_layout layout = weir__filter_layout(f);
-	return make(out, &layout, f->array.seed);
+	return make(out, &layout);
 }
 
 int weir_clone(struct weir_filter **out, const struct weir_filter *f)
@@ -86,7 +91,7 @@ static int fold_into(struct weir_filter **out, const struct weir_filter *f, uint
 	layout.lines /= factor;
 	layout.shards = layout.shards > factor ? layout.shards / factor : 1;
 	layout.capacity = layout.capacity > factor ? layout.capacity / factor : 1;
-	int err = make(&folded, &layout, f->array.seed);
+	int err = make(&folded, &layout);
 	if (err)
 		return err;
 	err = f->kind->fold(folded, f, factor);

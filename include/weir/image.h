@@ -5,6 +5,10 @@
  * For untrusted files use weir_load(): it reads them into private memory and checks every byte
  * before it uses one. weir_map() is for files that only weir_save() replaces, which renames and
  * never truncates: if a process truncates a mapped file, the next lookup raises SIGBUS.
+ *
+ * The seed lies in the image: whoever can read the file can choose keys that collide, so where
+ * clients are hostile give it mode 0640 and the server's group, or make the filter keyed
+ * (weir_params.hash_key), whose key is in no image.
  */
 #ifndef WEIR_IMAGE_H
 #define WEIR_IMAGE_H
@@ -18,6 +22,16 @@
 WEIR_BEGIN_DECLS
 
 struct weir_filter;
+struct weir_stats;
+
+/** What the header of an image says beside its fields. */
+enum weir_image_marks {
+	WEIR_MARK_KEYED = 1u << 0,            /* its filter has a weir_params.hash_key */
+	WEIR_MARK_OVERFULL_ALLOWED = 1u << 1, /* its rate may be above twice the one asked: its
+	                                         builder wanted it so */
+	WEIR_MARK_SHRINK_ALLOWED = 1u << 2,   /* likewise: it may have under a tenth of the keys of
+	                                         the set that it replaces */
+};
 
 /** Called after each shard. Return non-zero to stop: the call then fails with -ECANCELED and leaves
  * nothing behind, except what weir_save_fd() has written. */
@@ -32,8 +46,11 @@ struct weir_save_options {
 	uint64_t generation;        /* a number of the caller's, kept in the image */
 	weir_progress_fn *progress; /* may be NULL */
 	void *progress_arg;
+	uint32_t marks;             /* WEIR_MARK_OVERFULL_ALLOWED, WEIR_MARK_SHRINK_ALLOWED, or'ed:
+	                               weir_handle_refresh() takes such an image. Those of an image
+	                               that the filter was loaded from are not inherited. */
 };
-#define WEIR_SAVE_OPTIONS_INIT { sizeof(struct weir_save_options), 0, 0, 0, 0, 0 }
+#define WEIR_SAVE_OPTIONS_INIT { sizeof(struct weir_save_options), 0, 0, 0, 0, 0, 0 }
 
 /** Start from WEIR_LOAD_OPTIONS_INIT. */
 struct weir_load_options {
@@ -46,8 +63,9 @@ struct weir_load_options {
 	size_t memory_bytes;        /* weir_load*() only: bytes at memory */
 	weir_progress_fn *progress; /* may be NULL */
 	void *progress_arg;
+	const void *hash_key;       /* of a keyed image: its 16 bytes, copied; NULL: it is not keyed */
 };
-#define WEIR_LOAD_OPTIONS_INIT { sizeof(struct weir_load_options), 0, 0, false, 0, 0, 0, 0 }
+#define WEIR_LOAD_OPTIONS_INIT { sizeof(struct weir_load_options), 0, 0, false, 0, 0, 0, 0, 0 }
 
 /** How weir_map() shares. */
 enum weir_map_mode {
@@ -68,12 +86,17 @@ struct weir_image_info {
 	uint64_t bytes;            /* of bits */
 	uint64_t file_bytes;       /* of the whole file */
 	uint64_t generation;       /* as in struct weir_save_options */
-	uint64_t seed_fingerprint; /* as in struct weir_stats */
+	uint64_t seed_fingerprint; /* as in struct weir_stats; of a keyed image its key's */
 	bool compressed;           /* with zstd */
 	bool live;                 /* mapped with WEIR_MAP_LIVE and not sealed since */
+	bool keyed;                /* to be loaded with the hash_key that it was made with */
+	bool overfull_allowed;     /* WEIR_MARK_OVERFULL_ALLOWED */
+	bool shrink_allowed;       /* WEIR_MARK_SHRINK_ALLOWED */
+	const char *hash;          /* of its keys: "XXH3", "XXH64" or "SipHash-2-4" */
 };
 #define WEIR_IMAGE_INFO_INIT \
-	{ sizeof(struct weir_image_info), 0, { 0, { 0 } }, 0, 0, 0.0, 0, 0, 0, 0, false, false }
+	{ sizeof(struct weir_image_info), 0, { 0, { 0 } }, 0, 0, 0.0, 0, 0, 0, 0, false, false, \
+	  false, false, false, 0 }
 
 /**
  * Save a filter to a file, atomically. The image is written to an unnamed temporary file in the
@@ -112,8 +135,9 @@ WEIR_API WEIR_MUST_CHECK int weir_save_fd(const struct weir_filter *f, int fd,
  * Return: 0 or a negative errno; never an empty or partial filter.
  * Errors: -EBADMSG damaged: not an image, a field out of its range or in contradiction to another,
  *   a wrong checksum, trailing bytes; the sentence names the field, its value and the right one;
- *   -EFBIG more than max_bytes; -ENOTSUP a newer format, an unknown kind, or zstd in a build
- *   without it; -EBUSY marked live and not sealed, or a process marked or sealed it during the
+ *   -EFBIG more than max_bytes; -ENOTSUP a newer format, an unknown kind or mark, or zstd in a
+ *   build without it; -EKEYREJECTED the image is keyed and hash_key is missing or another key, or
+ *   it is not keyed and hash_key was given; -EBUSY marked live and not sealed, or a process marked or sealed it during the
  *   call; -EISDIR, -EINVAL not a regular file; -EINVAL an option; -ENOMEM; that of open and read.
  * Threads: any.  Order: none; publish the filter with release order.
  * Progress: blocking (file system).  Cost: the disk, then memory bandwidth.
@@ -175,6 +199,25 @@ WEIR_API WEIR_MUST_CHECK int weir_seal(struct weir_filter *f);
  * Threads: any.  Progress: blocking (file system).  Cost: some microseconds.
  */
 WEIR_API WEIR_MUST_CHECK int weir_image_info(const char *path, struct weir_image_info *out);
+
+/**
+ * As weir_stats(), of the filter in an image. No key is needed: hash_key is ignored. A plain image
+ * is mapped, a compressed one is read into memory.
+ * @options: as for weir_map(), NULL for the defaults. With no_verify only the sampled bits of a
+ *   plain image are read; else all of the image is checked first.
+ * @out: from WEIR_STATS_INIT.
+ * Return: 0 or a negative errno.
+ * Errors: as weir_map() with WEIR_MAP_READ and weir_load(); -EINVAL struct_size.
+ * Threads: any.  Progress: blocking (file system).  Cost: as weir_map(), or weir_load() of a
+ *   compressed image, then as weir_stats().
+ */
+WEIR_API WEIR_MUST_CHECK int weir_image_stats(const char *path,
+                                              const struct weir_load_options *options,
+                                              struct weir_stats *out);
+/** As weir_image_stats(), of every bit, as weir_stats_exact(). */
+WEIR_API WEIR_MUST_CHECK int weir_image_stats_exact(const char *path,
+                                                    const struct weir_load_options *options,
+                                                    struct weir_stats *out);
 
 WEIR_END_DECLS
 

@@ -35,17 +35,22 @@ struct weir_params {
 	uint64_t max_bytes;     /* bytes of bits: 64 to 2^46 */
 	uint32_t words_per_key; /* blocked: z, words of its line that a key touches: 1, 2, 4, 8 */
 	uint32_t bits_per_word; /* blocked: g, bits that a key sets in each of those words */
-	uint64_t seed;          /* of the hash; 0: random */
+	uint64_t seed;          /* of the hash; 0: random. With hash_key 0, or the seed that
+	                           weir_params_of() gives of a filter with the same key. */
 	void *memory;           /* for the bits: 64-byte aligned, zeroed by weir_create(), must
 	                           outlive the filter; NULL: the library allocates */
 	size_t memory_bytes;    /* bytes at memory: at least weir_plan's bytes */
 	uint32_t probes;        /* classic: k, bits that a key sets: 1 to 32 */
 	uint32_t shards;        /* runs of lines to cut the bits into: a power of two up to 65536,
 	                           and 1024 lines each unless it is 1; 0: the library chooses */
+	const void *hash_key;   /* 16 secret bytes, copied by weir_create(): the filter is keyed. Its
+	                           keys are hashed by SipHash-2-4 with them, whatever its kind, so
+	                           that who may choose keys and see answers and images, but not
+	                           this, finds no colliding keys. NULL: not keyed. */
 };
 
 #define WEIR_PARAMS_INIT \
-	{ sizeof(struct weir_params), WEIR_BLOCKED, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0 }
+	{ sizeof(struct weir_params), WEIR_BLOCKED, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** What a filter of given parameters will be. Start from WEIR_PLAN_INIT. */
 struct weir_plan {
@@ -64,7 +69,7 @@ struct weir_plan {
 
 /**
  * The sizing calculator: any two of {capacity, fp_rate, max_bytes} give the third.
- * @params: as for weir_create(); memory and seed are ignored.
+ * @params: as for weir_create(); memory, seed and hash_key are ignored.
  * @out: the plan; its struct_size must be set (WEIR_PLAN_INIT).
  * Return: 0 or a negative errno.
  * Errors: -EINVAL a parameter is out of its range, or fewer than two are given; -EFBIG the filter

@@ -33,12 +33,14 @@ struct weir_refresh_options {
  * mapped by weir_map(), so replace the file by renaming, as weir_save() does; never write to it in
  * place. The mapping is private if the current filter takes inserts, else read-only. A compressed
  * image is read into memory.
- * @path: of an image with the seed of the current filter (weir build --like, weir_params.seed).
+ * @path: of an image with the seed of the current filter (weir build --like, weir_params.seed), or
+ *   if that is keyed, with its key.
  * Return: 1 swapped; 0 the file has not changed, even if it was refused; or a negative errno, and
  *   the current filter stays.
  * Errors: some are verdicts on the file. The call reports them once and returns 0 until the file
  *   changes: -EBADMSG, -ENOTSUP, -EINVAL as weir_map() and weir_load(); -EISDIR; -EBUSY marked
- *   live; -EINVAL another seed; -ECANCELED the gate refused.
+ *   live; -EINVAL another seed or hash function; -EKEYREJECTED keyed otherwise than the
+ *   current filter; -ECANCELED the gate refused.
  *   With carry some are verdicts on the file and the current filter. The call reports them once and
  *   returns 0 until the file changes or another filter is current (a reload, a rollback):
  *   -ECANCELED the gate refused; -EINVAL carry between different shapes; -EROFS carry into a

@@ -16,12 +16,15 @@ enum {
 	AT_FORMAT = 8, AT_KIND = 12, AT_OLD_NUMBERS = 16, AT_BLOCKS = 24, AT_CAPACITY = 32,
 	AT_RATE = 40, AT_HASH = 48, AT_SHARDS = 52, AT_SEED = 56, AT_GENERATION = 64,
 	AT_COMPRESSION = 72, AT_RESERVED = 76, AT_TABLE_OFFSET = 80, AT_BITS_OFFSET = 88,
-	AT_LENGTH = 96, AT_NUMBERS = 104, AT_RESERVED_2 = 132, AT_TABLE_CHECKSUM = 496,
+	AT_LENGTH = 96, AT_NUMBERS = 104, AT_RESERVED_2 = 132, AT_MARKS = 136, AT_LATER = 140,
+	AT_TABLE_CHECKSUM = 496,
 };
 enum {
 	LAST_OLD_KIND = 1, /* kinds up to this one have their numbers in the two old fields */
 	OLD_NUMBERS = 2,
-	LAST_HASH = 2,
+	LAST_HASH = 3,
+	KEYED_HASH = 3,
+	MARKS = WEIR_MARK_KEYED | WEIR_MARK_OVERFULL_ALLOWED | WEIR_MARK_SHRINK_ALLOWED,
 	MAX_SHARDS = 65536,
 	LEAST_SHARD = 1024,
 };
@@ -48,6 +51,11 @@ void weir__image_put64(unsigned char *p, uint64_t value)
 {
 	put32(p, (uint32_t)(value & 0xffffffff));
 	put32(p + 4, (uint32_t)(value >> 32));
+}
+
+uint32_t weir__image_format(const struct weir_image_head *head)
+{
+	return head->marks ? 2 : 1;
 }
 
 static uint64_t table_end(const struct weir_image_head *head)
@@ -128,8 +136,8 @@ static bool recognise(const unsigned char *bytes, const struct weir_image_given 
 	return in_hex(fault, rule(fault, -EBADMSG, "magic", name, name == weir__image_get64(magic),
 	                          "WEIRIMG1; this is not an image of weir")) &&
 	       rule(fault, -ENOTSUP, "format", format, format <= WEIR_IMAGE_FORMAT,
-	            "1, the newest that this library reads") &&
-	       same(fault, "format", format, WEIR_IMAGE_FORMAT) &&
+	            "1 and 2; a newer weir made it") &&
+	       rule(fault, -EBADMSG, "format", format, format >= 1, "1 and 2") &&
 	       in_hex(fault, same(fault, "header checksum",
 	                          weir__image_get64(bytes + WEIR_IMAGE_CHECKSUM),
 	                          given->header_checksum)) &&
@@ -146,6 +154,7 @@ static bool has_old_numbers(const struct weir_shape *shape)
 
 static void get(const unsigned char *bytes, struct weir_image_head *head)
 {
+	bool marked = get32(bytes + AT_FORMAT) > 1;
 	*head = (struct weir_image_head){
 		.shape.kind = get32(bytes + AT_KIND),
 		.hash = get32(bytes + AT_HASH),
@@ -156,6 +165,7 @@ static void get(const unsigned char *bytes, struct weir_image_head *head)
 		.rate_bits = weir__image_get64(bytes + AT_RATE),
 		.seed = weir__image_get64(bytes + AT_SEED),
 		.generation = weir__image_get64(bytes + AT_GENERATION),
+		.marks = marked ? get32(bytes + AT_MARKS) : 0,
 		.header_checksum = weir__image_get64(bytes + WEIR_IMAGE_CHECKSUM),
 		.table_checksum = weir__image_get64(bytes + AT_TABLE_CHECKSUM),
 		.commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT),
@@ -176,7 +186,10 @@ static bool shards_legal(const struct weir_image_head *h)
 static bool fields(const struct weir_image_head *h, struct weir_image_fault *fault)
 {
 	return rule(fault, -EBADMSG, "hash", h->hash, h->hash >= 1 && h->hash <= LAST_HASH,
-	            "1 or 2") &&
+	            "1, 2 or 3") &&
+	       rule(fault, -EBADMSG, "hash", h->hash,
+	            (h->hash == KEYED_HASH) == ((h->marks & WEIR_MARK_KEYED) != 0),
+	            "3 where the marks say keyed, and there alone") &&
 	       rule(fault, -EBADMSG, "seed", h->seed, h->seed != 0, "1 or more") &&
 	       rule(fault, -EBADMSG, "blocks", h->nblocks,
 	            h->nblocks >= 1 && h->nblocks <= MAX_BLOCKS, "1 to 2^40") &&
@@ -194,6 +207,24 @@ static bool fields(const struct weir_image_head *h, struct weir_image_fault *fau
 	            "more");
 }
 
+/* The words of format 2. What is not known here is no damage: a newer library wrote it. */
+static bool marks(const unsigned char *bytes, struct weir_image_fault *fault)
+{
+	uint32_t found = get32(bytes + AT_MARKS);
+	unsigned first = AT_LATER;
+	if (get32(bytes + AT_FORMAT) == 1)
+		return zero(fault, bytes, AT_MARKS, WEIR_IMAGE_CHECKSUM);
+	while (first < WEIR_IMAGE_CHECKSUM && !bytes[first])
+		first++;
+	return rule(fault, -ENOTSUP, "the first of the bytes 140 to 487 that is not 0", first,
+	            first == WEIR_IMAGE_CHECKSUM, "none; a newer weir made it") &&
+	       in_hex(fault, rule(fault, -ENOTSUP, "the word of marks at byte 136", found,
+	                          (found & ~(uint32_t)MARKS) == 0,
+	                          "the bits 1, 2 and 4; a newer weir made it")) &&
+	       rule(fault, -EBADMSG, "the word of marks at byte 136", found, found != 0,
+	            "not 0 in format 2");
+}
+
 /* The fields that are determined by others, the reserved bytes, and the length. */
 static bool places(const unsigned char *bytes, const struct weir_image_head *h,
                    const struct weir_image_given *given, struct weir_image_fault *fault)
@@ -205,7 +236,7 @@ static bool places(const unsigned char *bytes, const struct weir_image_head *h,
 	            weir__image_bits_offset(h)) &&
 	       same(fault, "length", weir__image_get64(bytes + AT_LENGTH), stored) &&
 	       zero(fault, bytes, AT_RESERVED, AT_TABLE_OFFSET) &&
-	       zero(fault, bytes, AT_RESERVED_2, WEIR_IMAGE_CHECKSUM) &&
+	       zero(fault, bytes, AT_RESERVED_2, AT_MARKS) &&
 	       rule(fault, -EFBIG, "bytes of bits", 64 * h->nblocks,
 	            given->max_bytes == 0 || 64 * h->nblocks <= given->max_bytes,
 	            "at most max_bytes") &&
@@ -222,7 +253,7 @@ int weir__image_check(const unsigned char *bytes, const struct weir_image_given 
 	if (!recognise(bytes, given, fault))
 		return fault->err;
 	get(bytes, &head);
-	if (!fields(&head, fault) || !places(bytes, &head, given, fault))
+	if (!marks(bytes, fault) || !fields(&head, fault) || !places(bytes, &head, given, fault))
 		return fault->err;
 	*out = head;
 	return 0;
@@ -246,7 +277,7 @@ void weir__image_put(unsigned char *bytes, const struct weir_image_head *head)
 {
 	for (unsigned i = 0; i < WEIR_IMAGE_HEAD; i++)
 		bytes[i] = i < sizeof magic ? magic[i] : 0;
-	put32(bytes + AT_FORMAT, WEIR_IMAGE_FORMAT);
+	put32(bytes + AT_FORMAT, weir__image_format(head));
 	put32(bytes + AT_KIND, head->shape.kind);
 	bool old = has_old_numbers(&head->shape);
 	for (unsigned i = 0; i < (old ? OLD_NUMBERS : WEIR_SHAPE_FIELDS); i++)
@@ -259,6 +290,7 @@ void weir__image_put(unsigned char *bytes, const struct weir_image_head *head)
 	weir__image_put64(bytes + AT_SEED, head->seed);
 	weir__image_put64(bytes + AT_GENERATION, head->generation);
 	put32(bytes + AT_COMPRESSION, head->compression);
+	put32(bytes + AT_MARKS, head->marks);
 	weir__image_put64(bytes + AT_TABLE_OFFSET, WEIR_IMAGE_HEAD);
 	weir__image_put64(bytes + AT_BITS_OFFSET, weir__image_bits_offset(head));
 	weir__image_put64(bytes + AT_LENGTH, stored_length(head));

@@ -4,7 +4,7 @@
  *
  *    offset   bytes  field                                must be
  *         0       8  magic                                WEIRIMG1
- *         8       4  format                               1
+ *         8       4  format                               1, or 2 where marks are not 0
  *        12       4  kind                                 enum weir_kind_id
  *        16     2*4  numbers of the shape, of kinds 0     1 to 64, legal for the kind; later kinds:
  *                    and 1                                zero
@@ -12,10 +12,13 @@
  *        32       8  capacity                             1 to 2^48
  *        40       8  fp_rate, IEEE 754 binary64           above 0, below 1
  *        48       4  hash                                 the kind's: 1 XXH3-64, 2 XXH64, both with
- *                                                         the seed
+ *                                                         the seed; or 3 SipHash-2-4 with a key
+ *                                                         that is not in the image, where bit 0 of
+ *                                                         marks says so, and there alone
  *        52       4  shards                               1, or a power of two up to 65536 that
  *                                                         cuts the blocks into runs of 1024 or more
- *        56       8  seed                                  1 or more: to a builder 0 means random
+ *        56       8  seed                                  1 or more: to a builder 0 means random;
+ *                                                         of hash 3 the key's check value
  *        64       8  generation
  *        72       4  compression                          0 none, 1 zstd
  *        80       8  offset of the table of checksums     512
@@ -26,6 +29,10 @@
  *                                                         stream knows it only at its end
  *       104     7*4  numbers of the shape, of later       legal for the kind; kinds 0 and 1: zero
  *                    kinds
+ *       136       4  marks, of format 2; in format 1      bit 0 keyed; bits 1 and 2 the builder was
+ *                    zero                                 allowed to save an overfull, a shrunk
+ *                                                         set; one of them at least
+ *       140     348  words of later formats               zero
  *       488       8  header checksum                      XXH3-64 of bytes 0 to 487
  *       496       8  table checksum                       XXH3-64 of the table; void while live
  *       504       8  commit record                        XXH3-64 of bytes 488 to 503, or
@@ -35,6 +42,8 @@
  *                    everything else before the bits      zero
  *
  * In a compressed image each shard is 8 bytes with the length of its zstd frame, then the frame.
+ * Format 2 is written only when there is something to say that format 1 cannot. A mark or a word
+ * that this library does not know is refused as newer: its writer meant it to be honoured.
  * To mark an image live and to seal it changes only the table, its checksum and the commit record.
  * The commit record changes first to live and last to sealed, so a crash in between leaves the
  * image live. */
@@ -44,6 +53,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <weir/image.h>
 #include <weir/kinds.h>
 
 #define WEIR_IMAGE_LIVE UINT64_C(0x4556494c52494557) /* "WEIRLIVE" */
@@ -52,7 +62,7 @@ enum {
 	WEIR_IMAGE_HEAD = 512,     /* bytes before the table */
 	WEIR_IMAGE_CHECKSUM = 488, /* offset of the header checksum */
 	WEIR_IMAGE_COMMIT = 504,   /* offset of the commit record */
-	WEIR_IMAGE_FORMAT = 1,
+	WEIR_IMAGE_FORMAT = 2, /* the newest that this library reads */
 	WEIR_IMAGE_PLAIN = 0,
 	WEIR_IMAGE_ZSTD = 1,
 };
@@ -68,6 +78,7 @@ struct weir_image_head {
 	uint64_t rate_bits;
 	uint64_t seed;
 	uint64_t generation;
+	uint32_t marks; /* enum weir_image_marks; not 0: format 2 */
 	uint64_t header_checksum;
 	uint64_t table_checksum;
 	uint64_t commit;
@@ -114,6 +125,9 @@ int weir__image_check_numbers(const unsigned char *bytes, const struct weir_imag
 
 /* Write the header of these fields: WEIR_IMAGE_HEAD bytes. */
 void weir__image_put(unsigned char *bytes, const struct weir_image_head *head);
+
+/* The format that these fields make. */
+uint32_t weir__image_format(const struct weir_image_head *head);
 
 /* The bytes of padding between table and bits, the offset of the bits, and the length of a plain
  * image. With checked fields they cannot overflow. */

@@ -49,18 +49,22 @@ int weir__bits_read(struct weir_source *source, const struct weir_preface *prefa
 static int load_bits(struct weir_filter **out, struct weir_source *source,
                      const struct weir_preface *preface, const struct weir_load_options *options)
 {
-	struct weir_layout layout = weir__preface_layout(preface);
+	struct weir_layout layout;
 	struct weir_memory memory;
-	int err = weir__memory_alloc(&memory, 64 * layout.lines, options->flags, options->memory,
-	                             options->memory_bytes);
+	int err = weir__preface_layout(&layout, preface, options->hash_key, source->name);
+	if (!err)
+		err = weir__memory_alloc(&memory, 64 * layout.lines, options->flags,
+		                         options->memory, options->memory_bytes);
 	if (err)
 		return err;
 	err = weir__bits_read(source, preface, options, (unsigned char *)memory.bits,
 	                      preface->shard_bytes);
 	if (!err)
-		err = weir__filter_make(out, &layout, preface->head.seed, &memory, 0);
+		err = weir__filter_make(out, &layout, &memory, 0);
 	if (err)
 		weir__memory_free(&memory);
+	else
+		(*out)->marks = preface->head.marks;
 	return err;
 }
 
@@ -142,10 +146,12 @@ int weir_image_info(const char *path, struct weir_image_info *out)
 	weir__source_close(&source);
 	if (err)
 		return err;
-	struct weir_layout layout = weir__preface_layout(&p);
+	struct weir_layout layout;
+	/* cannot fail: no key is asked for */
+	(void)weir__preface_layout(&layout, &p, weir__no_hash_key, path);
 	struct weir_image_info info = {
 		.struct_size = out->struct_size,
-		.format = WEIR_IMAGE_FORMAT,
+		.format = weir__image_format(&p.head),
 		.shape = layout.shape,
 		.shards = layout.shards,
 		.capacity = layout.capacity,
@@ -155,7 +161,11 @@ int weir_image_info(const char *path, struct weir_image_info *out)
 		.generation = p.head.generation,
 		.seed_fingerprint = weir__seed_fingerprint(p.head.seed),
 		.compressed = p.head.compression != WEIR_IMAGE_PLAIN,
-		.live = p.head.commit == WEIR_IMAGE_LIVE
+		.live = p.head.commit == WEIR_IMAGE_LIVE,
+		.keyed = p.head.marks & WEIR_MARK_KEYED,
+		.overfull_allowed = p.head.marks & WEIR_MARK_OVERFULL_ALLOWED,
+		.shrink_allowed = p.head.marks & WEIR_MARK_SHRINK_ALLOWED,
+		.hash = layout.hashing.by->name
 	};
 	weir__preface_free(&p);
 	memcpy(out, &info, out->struct_size);

@@ -107,9 +107,9 @@ static void unmap(const struct weir_memory *memory)
 }
 
 static int map_filter(struct weir_filter **out, const struct weir_source *source,
-                      const struct weir_preface *preface, enum weir_map_mode mode)
+                      const struct weir_preface *preface, enum weir_map_mode mode,
+                      const struct weir_layout *layout)
 {
-	struct weir_layout layout = weir__preface_layout(preface);
 	struct weir_mapping *m = NULL;
 	struct weir_filter *f;
 	int err = make_mapping(&m, source, preface, mode);
@@ -123,12 +123,13 @@ static int map_filter(struct weir_filter **out, const struct weir_source *source
 		.shared = mode == WEIR_MAP_LIVE,
 		.origin = m,
 	};
-	err = weir__filter_make(&f, &layout, m->head.seed, &memory,
+	err = weir__filter_make(&f, layout, &memory,
 	                        mode == WEIR_MAP_READ ? -EROFS : 0);
 	if (err) {
 		weir__memory_free(&memory);
 		return err;
 	}
+	f->marks = m->head.marks;
 	err = mode == WEIR_MAP_LIVE ? weir__mark_live(m) : 0;
 	if (err) {
 		weir_destroy(f);
@@ -142,6 +143,7 @@ static int map_open(struct weir_filter **out, struct weir_source *source, enum w
                     const struct weir_load_options *options)
 {
 	struct weir_preface preface;
+	struct weir_layout layout;
 	int err = weir__preface_read(&preface, source, options->max_bytes, mode == WEIR_MAP_LIVE);
 	if (err)
 		return err;
@@ -149,9 +151,11 @@ static int map_open(struct weir_filter **out, struct weir_source *source, enum w
 		err = weir__fail(-EINVAL, "%s: is compressed, which cannot be mapped: weir_load it",
 		                 source->name);
 	if (!err)
+		err = weir__preface_layout(&layout, &preface, options->hash_key, source->name);
+	if (!err)
 		err = verify_file(source, &preface, options);
 	if (!err)
-		err = map_filter(out, source, &preface, mode);
+		err = map_filter(out, source, &preface, mode, &layout);
 	weir__preface_free(&preface);
 	return err;
 }

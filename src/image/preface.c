@@ -47,7 +47,7 @@ static int kind_check(struct weir_preface *p, const char *name)
 	if (!p->kind)
 		return weir__fail(-ENOTSUP, "%s: kind is %u, which this library does not know",
 		                  name, h->shape.kind);
-	if (h->hash != p->kind->hash->id)
+	if (h->hash != p->kind->hash->id && h->hash != weir__siphash_2_4.id)
 		return weir__fail(-EBADMSG, "%s: hash is %u where kind %s has %u", name,
 		                  h->hash, p->kind->name, p->kind->hash->id);
 	return 0;
@@ -130,31 +130,58 @@ int weir__preface_check(const struct weir_preface *preface, uint32_t shard, cons
 	                  shard, (unsigned long long)sum, (unsigned long long)wanted);
 }
 
-struct weir_layout weir__preface_layout(const struct weir_preface *p)
+const unsigned char weir__no_hash_key[WEIR_SIPHASH_KEY];
+
+/* How the image's keys are hashed, if the caller has what that takes. Without the key a lookup of a
+ * key could answer nothing but no. A key too many is refused as well: somebody who can replace the
+ * file would else have the server read a set that is not keyed. */
+static int hashing_of(struct weir_hashing *out, const struct weir_image_head *head,
+                      const struct weir_hash *by, const void *hash_key, const char *name)
 {
-	struct weir_layout layout = {
+	bool keyed = head->marks & WEIR_MARK_KEYED, looks = hash_key == weir__no_hash_key;
+	*out = weir__hashing_seeded(keyed ? &weir__siphash_2_4 : by, head->seed);
+	if (looks || (!keyed && !hash_key))
+		return 0;
+	if (!keyed)
+		return weir__fail(-EKEYREJECTED, "%s: is not keyed, and a key was given", name);
+	if (!hash_key)
+		return weir__fail(-EKEYREJECTED, "%s: is keyed: give the key that it was built with",
+		                  name);
+	struct weir_hashing given = weir__hashing_keyed(hash_key);
+	if (!weir__same_hashing(&given, out))
+		return weir__fail(-EKEYREJECTED, "%s: is keyed by another key than the one given",
+		                  name);
+	*out = given;
+	return 0;
+}
+
+int weir__preface_layout(struct weir_layout *out, const struct weir_preface *p,
+                         const void *hash_key, const char *name)
+{
+	*out = (struct weir_layout){
 		.kind = p->kind,
 		.shape = p->head.shape,
 		.shards = p->head.shards,
 		.lines = p->head.nblocks,
 		.capacity = p->head.capacity
 	};
-	memcpy(&layout.fp_rate, &p->head.rate_bits, sizeof layout.fp_rate);
-	return layout;
+	memcpy(&out->fp_rate, &p->head.rate_bits, sizeof out->fp_rate);
+	return hashing_of(&out->hashing, &p->head, p->kind->hash, hash_key, name);
 }
 
 void weir__head_of(const struct weir_filter *f, uint32_t compression, uint64_t generation,
-                   struct weir_image_head *out)
+                   uint32_t marks, struct weir_image_head *out)
 {
 	*out = (struct weir_image_head){
 		.shape = f->array.shape,
-		.hash = f->kind->hash->id,
+		.hash = f->hashing.by->id,
 		.shards = f->shards,
 		.compression = compression,
 		.nblocks = f->array.lines,
 		.capacity = f->capacity,
-		.seed = f->array.seed,
-		.generation = generation
+		.seed = f->hashing.seed,
+		.generation = generation,
+		.marks = marks | (weir__keyed(&f->hashing) ? WEIR_MARK_KEYED : 0)
 	};
 	memcpy(&out->rate_bits, &f->fp_rate, sizeof f->fp_rate);
 }

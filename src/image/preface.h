@@ -24,10 +24,17 @@ void weir__preface_free(struct weir_preface *preface);
 int weir__preface_check(const struct weir_preface *preface, uint32_t shard, const void *bits,
                         const char *name);
 
-/* The layout from a head, and the head (without its checksums) of a filter. */
-struct weir_layout weir__preface_layout(const struct weir_preface *preface);
+/* Of a caller who looks at the bits alone: opens a keyed image without its key. The key verbs of
+ * such a filter are wrong, so it must not leave weir_image_stats(). */
+extern const unsigned char weir__no_hash_key[];
+
+/* The layout from a head. @hash_key: the caller's, or NULL.
+ * Return: 0; -EKEYREJECTED if that is not the image's. */
+int weir__preface_layout(struct weir_layout *out, const struct weir_preface *preface,
+                         const void *hash_key, const char *name);
+/* The head, without its checksums, of a filter. */
 void weir__head_of(const struct weir_filter *f, uint32_t compression, uint64_t generation,
-                   struct weir_image_head *out);
+                   uint32_t marks, struct weir_image_head *out);
 /* Write the head with its checksums into @bytes. The table must be complete. */
 void weir__head_commit(struct weir_image_head *head, const unsigned char *table,
                        unsigned char *bytes);

@@ -30,10 +30,13 @@ struct job {
 
 static int save_options(struct weir_save_options *out, const struct weir_save_options *options)
 {
+	const uint32_t allowed = WEIR_MARK_OVERFULL_ALLOWED | WEIR_MARK_SHRINK_ALLOWED;
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	int err = weir__options_copy(&o, sizeof o, options, "weir_save_options");
 	if (!err && (o.zstd_level < 0 || o.zstd_level > 19))
 		err = weir__fail(-EINVAL, "zstd_level %d: 0 to 19", o.zstd_level);
+	if (!err && o.marks & ~allowed)
+		err = weir__fail(-EINVAL, "marks 0x%x: 0x%x may be given", o.marks, allowed);
 	if (!err && o.mode > 0777)
 		err = weir__fail(-EINVAL, "mode 0%o: permissions from 0 to 0777", o.mode);
 	*out = o;
@@ -66,7 +69,7 @@ static int job_begin(struct job *job, const struct weir_filter *f, int fd, const
 		.shard_bytes = f->bytes / f->shards
 	};
 	weir__head_of(f, options->zstd_level ? WEIR_IMAGE_ZSTD : WEIR_IMAGE_PLAIN,
-	              options->generation, &job->head);
+	              options->generation, options->marks, &job->head);
 	job->front_bytes = weir__image_bits_offset(&job->head);
 	job->table_end = WEIR_IMAGE_HEAD + 8 * (uint64_t)f->shards;
 	job->front = malloc(job->table_end);

@@ -45,22 +45,11 @@ static int take(struct weir_filter **out, const char *path, const struct weir_fi
 	if (err)
 		return err;
 	options.max_bytes = room;
+	options.hash_key = weir__keyed(&current->hashing) ? current->hashing.key : NULL;
 	if (info.compressed)
 		return weir_load(out, path, &options);
 	return weir_map(out, path, current->insert_error ? WEIR_MAP_READ : WEIR_MAP_PRIVATE,
 	                &options);
-}
-
-static int check_seed(const char *path, const struct weir_filter *next,
-                      const struct weir_filter *current)
-{
-	if (next->array.seed == current->array.seed)
-		return 0;
-	return weir__fail(-EINVAL,
-	                  "%s: its seed has the fingerprint %08llx, the current filter's %08llx: "
-	                  "all filters of a handle share one",
-	                  path, (unsigned long long)weir__seed_fingerprint(next->array.seed),
-	                  (unsigned long long)weir__seed_fingerprint(current->array.seed));
 }
 
 /* What max_bytes leaves for the image. */
@@ -86,7 +75,7 @@ static int prepare(struct weir_filter **out, const struct weir_handle *h, const 
 		err = take(&next, path, current, room);
 	if (err)
 		return err;
-	err = check_seed(path, next, current);
+	err = weir__same_hashing_check(current, &next->hashing, path);
 	if (err)
 		weir_destroy(next);
 	else
@@ -150,7 +139,7 @@ static int swap(struct weir_handle *h, struct weir_filter *next,
 static bool verdict(int err)
 {
 	return err == -EBADMSG || err == -ENOTSUP || err == -EINVAL || err == -EROFS ||
-	       err == -ECANCELED || err == -EBUSY || err == -EISDIR;
+	       err == -ECANCELED || err == -EBUSY || err == -EISDIR || err == -EKEYREJECTED;
 }
 
 /* Was it looked at already, with the same answer to come? */

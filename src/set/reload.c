@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "error.h"
+#include "kinds/list.h"
 #include "options.h"
 #include "plan.h"
 #include "set/gate.h"
@@ -109,6 +110,19 @@ void weir__reload_close(struct weir_reload *r)
 	close_with(r, after, keep ? NULL : g->current, g->previous, r->options.defer_free);
 }
 
+int weir__same_hashing_check(const struct weir_filter *current, const struct weir_hashing *next,
+                             const char *whose)
+{
+	char theirs[WEIR_HASHING_TEXT], ours[WEIR_HASHING_TEXT];
+	if (weir__same_hashing(&current->hashing, next))
+		return 0;
+	return weir__fail(-EINVAL,
+	                  "%s: keys hashed by %s, where the current filter's are by %s: all filters "
+	                  "of a handle share one hash",
+	                  whose, weir__hashing_text(next, theirs),
+	                  weir__hashing_text(&current->hashing, ours));
+}
+
 /* ---- the public verbs ---- */
 
 static int next_params(struct weir_params *out, const struct weir_filter *current,
@@ -117,14 +131,14 @@ static int next_params(struct weir_params *out, const struct weir_filter *curren
 	int err = weir__params_check(params, out);
 	if (err)
 		return err;
-	if (out->seed && out->seed != current->array.seed)
-		return weir__fail(-EINVAL,
-		                  "params.seed: fingerprint %08llx, where the current filter has "
-		                  "%08llx: all filters of a handle share one",
-		                  (unsigned long long)weir__seed_fingerprint(out->seed),
-		                  (unsigned long long)weir__seed_fingerprint(current->array.seed));
-	out->seed = current->array.seed;
-	return 0;
+	if (!out->hash_key && weir__keyed(&current->hashing))
+		out->hash_key = current->hashing.key;
+	if (!out->seed && !out->hash_key)
+		out->seed = current->hashing.seed;
+	struct weir_hashing next =
+		out->hash_key ? weir__hashing_keyed(out->hash_key) :
+		                weir__hashing_seeded(weir__kind(out->kind)->hash, out->seed);
+	return weir__same_hashing_check(current, &next, "params.seed, hash_key and kind");
 }
 
 static int check_peak(const struct weir_handle *h, uint64_t next_bytes, uint64_t max_bytes)

@@ -4,6 +4,7 @@
 #define WEIR_SRC_RELOAD_H
 
 #include <weir/reload.h>
+#include "hash.h"
 #include "set/share.h"
 
 /* weir_reload_begin(). @share: what its inserts take. */
@@ -14,6 +15,9 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
  * The handle is claimed. Fails with -ENOMEM: then the filter is still the caller's. */
 int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
                       const struct weir_reload_options *options);
+/* Return: 0, or -EINVAL if the two do not hash alike.  @whose: leads the sentence. */
+int weir__same_hashing_check(const struct weir_filter *current, const struct weir_hashing *next,
+                             const char *whose);
 /* Ask the gate of the next filter, and count a refusal. Nothing is merged into it afterwards.
  * Return: 0, or -ECANCELED with the sentence: then drop it. */
 int weir__reload_ask(struct weir_reload *r);

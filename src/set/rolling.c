@@ -69,8 +69,8 @@ static int add_shard(struct weir_rolling *set, uint32_t i, struct weir_params *p
 		return err;
 	}
 	set->shard[i]->writer = &set->claimed;
-	params->seed = set->seed = f->array.seed; /* the first one's, if none was given */
-	set->hash = f->kind->hash;
+	params->seed = f->hashing.seed; /* the first one's, if none was given */
+	set->hashing = f->hashing;
 	return 0;
 }
 

@@ -10,8 +10,7 @@
 struct weir_rolling {
 	unsigned bits;
 	uint32_t shards;
-	const struct weir_hash *hash; /* of the shards' kind */
-	uint64_t seed;
+	struct weir_hashing hashing; /* of all shards */
 	struct weir_rcu rcu;
 	atomic_bool claimed; /* H4: one shard at a time, so that the peak is one shard more */
 	struct weir_handle *shard[];

@@ -8,7 +8,7 @@ enum { TOGETHER = 64 }; /* keys whose lines are fetched together: a word of the 
 
 uint64_t weir_rolling_hash(const struct weir_rolling *set, const void *key, size_t len)
 {
-	return weir__hash_by(set->hash, set->seed, key, len);
+	return weir__hash_by(&set->hashing, key, len);
 }
 
 uint32_t weir_rolling_shard(const struct weir_rolling *set, uint64_t hash)

@@ -158,7 +158,8 @@ static void test_newer_is_not_damaged(void **state)
 		int err;
 		const char *field;
 	} cases[] = {
-		{ 8, 2, -ENOTSUP, "format" },
+		{ 8, 3, -ENOTSUP, "format" },
+		{ 8, 2, -EBADMSG, "marks" }, /* which format 2 has */
 		{ 8, 0, -EBADMSG, "format" },
 		{ 12, 250, -ENOTSUP, "kind" },
 		{ 16, 3, -EBADMSG, "words_per_key" },

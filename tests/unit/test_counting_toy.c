@@ -24,7 +24,7 @@ static bool holds_hash(const struct weir_filter *f, uint64_t hash)
 
 static bool holds(const struct weir_filter *f, const void *key, size_t len)
 {
-	return holds_hash(f, weir__hash_by(f->kind->hash, f->array.seed, key, len));
+	return holds_hash(f, weir__hash_by(&f->hashing, key, len));
 }
 
 static int put_hash(struct weir_filter *f, uint64_t hash)
@@ -38,7 +38,7 @@ static int put_hash(struct weir_filter *f, uint64_t hash)
 
 static int put(struct weir_filter *f, const void *key, size_t len)
 {
-	return put_hash(f, weir__hash_by(f->kind->hash, f->array.seed, key, len));
+	return put_hash(f, weir__hash_by(&f->hashing, key, len));
 }
 
 static uint64_t hash_at(const struct weir_filter *f, const struct weir_batch *batch, size_t i)

@@ -5,7 +5,8 @@
 #include "../test.h"
 #include "image/head.h"
 
-enum { OLD = 16, OLD_END = 24, AREA = 104, AREA_END = 132, A_LATER_KIND = 200 };
+enum { FORMAT = 8, OLD = 16, OLD_END = 24, AREA = 104, AREA_END = 132, MARKS = 136,
+       A_LATER_KIND = 200 };
 
 static struct weir_image_head head_of(uint32_t kind)
 {
@@ -120,6 +121,57 @@ static void which_hashes_there_are(void **state)
 	}
 }
 
+/* Every word of marks, with each hash: format 1 where it is 0, known marks are read back, keyed and
+ * hash 3 go together, an unknown mark is a newer weir's. */
+static void marks_are_known_or_newer(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4 * 256; i++) {
+		uint32_t marks = i % 256 * (i / 256 % 2 ? 1u << 24 : 1), keyed = marks & 1;
+		for (uint32_t hash = 1; hash <= 3; hash++) {
+			unsigned char bytes[WEIR_IMAGE_HEAD];
+			struct weir_image_head head = head_of(WEIR_BLOCKED), out;
+			struct weir_image_fault fault;
+			head.hash = hash;
+			head.marks = marks;
+			weir__image_put(bytes, &head);
+			assert_int_equal(bytes[FORMAT], marks ? 2 : 1);
+			int err = parse(bytes, &out, &fault);
+			assert_int_equal(err, marks & ~7u ? -ENOTSUP :
+			                      keyed == (hash == 3) ? 0 : -EBADMSG);
+			if (!err)
+				assert_int_equal(out.marks, marks);
+		}
+	}
+}
+
+/* The bytes behind the marks: in format 1 reserved, in format 2 a newer weir's, and the first of
+ * them is named. Format 2 without a mark says nothing, so it is no image that a weir wrote. */
+static void words_that_are_not_known(void **state)
+{
+	(void)state;
+	for (unsigned at = MARKS; at < WEIR_IMAGE_CHECKSUM; at++)
+		for (uint32_t marks = 0; marks <= 2; marks += 2) {
+			unsigned char bytes[WEIR_IMAGE_HEAD];
+			struct weir_image_head head = head_of(WEIR_BLOCKED), out;
+			struct weir_image_fault fault;
+			head.marks = marks;
+			weir__image_put(bytes, &head);
+			bytes[at] |= 0x80;
+			assert_int_equal(parse(bytes, &out, &fault), marks ? -ENOTSUP : -EBADMSG);
+			if (marks && at >= MARKS + 4)
+				assert_int_equal(fault.found, at);
+		}
+	unsigned char bytes[WEIR_IMAGE_HEAD];
+	struct weir_image_head head = head_of(WEIR_BLOCKED), out;
+	struct weir_image_fault fault;
+	weir__image_put(bytes, &head);
+	bytes[FORMAT] = 2;
+	assert_int_equal(parse(bytes, &out, &fault), -EBADMSG);
+	bytes[FORMAT] = 3;
+	assert_int_equal(parse(bytes, &out, &fault), -ENOTSUP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +180,8 @@ int main(void)
 		cmocka_unit_test(the_first_kinds_have_small_numbers),
 		cmocka_unit_test(seed_0_is_refused),
 		cmocka_unit_test(which_hashes_there_are),
+		cmocka_unit_test(marks_are_known_or_newer),
+		cmocka_unit_test(words_that_are_not_known),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static bool holds_hash(const struct weir_filter *f, uint64_t hash)
 
 static bool holds(const struct weir_filter *f, const void *key, size_t len)
 {
-	return holds_hash(f, weir__hash_by(f->kind->hash, f->array.seed, key, len));
+	return holds_hash(f, weir__hash_by(&f->hashing, key, len));
 }
 
 static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
@@ -211,6 +211,28 @@ static void a_rolling_set_s_hash(void **state)
 	assert_ok(weir_rolling_destroy(set));
 }
 
+/* Of the same seed, but by another function: a hash of the one is nothing to the other. */
+static void a_successor_that_hashes_otherwise(void **state)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_params other = params(1000), own = params(1000);
+	struct weir_filter *first = NULL;
+	struct weir_handle *h;
+	struct weir_reload *r = NULL;
+	(void)state;
+	own.kind = WEIR_BLOCKED;
+	assert_ok(weir_create(&first, &own));
+	assert_ok(weir_handle_create(&h, first, NULL));
+	o.params = &other;
+	assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, "XXH64", "the current filter's");
+	assert_null(r);
+	struct weir_filter *image = built(10, NULL, 0);
+	assert_ok(weir_save(image, path, NULL));
+	assert_refused(weir_handle_refresh(h, path), -EINVAL, path, "XXH64");
+	weir_destroy(image);
+	assert_ok(weir_handle_destroy(h));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +242,8 @@ int main(void)
 		cmocka_unit_test(the_last_number_differs),
 		cmocka_unit_test_setup_teardown(an_image, folder_setup, folder_teardown),
 		cmocka_unit_test(a_rolling_set_s_hash),
+		cmocka_unit_test_setup_teardown(a_successor_that_hashes_otherwise, folder_setup,
+		                                folder_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,6 +226,7 @@ static void parameters_of_a_fold_above_4_gib(void **state)
 static void parameters_of_a_size_of_its_own(void **state)
 {
 	struct weir_layout layout = { .kind = weir__kind(WEIR_BLOCKED),
+		                      .hashing = weir__hashing_seeded(&weir__xxh3, SEED),
 		                      .shape = { WEIR_BLOCKED, { 2, 3 } },
 		                      .shards = 1,
 		                      .lines = 3001,
@@ -236,7 +237,7 @@ static void parameters_of_a_size_of_its_own(void **state)
 	struct weir_filter *f;
 	(void)state;
 	assert_ok(weir__memory_alloc(&memory, 64 * layout.lines, 0, NULL, 0));
-	assert_ok(weir__filter_make(&f, &layout, SEED, &memory, 0));
+	assert_ok(weir__filter_make(&f, &layout, &memory, 0));
 	struct weir_params older = WEIR_PARAMS_INIT;
 	struct weir_filter *like = NULL;
 	older.struct_size = offsetof(struct weir_params, shards);
@@ -261,14 +262,15 @@ static void parameters_of_a_size_of_its_own(void **state)
 /* By its function as in line: both are XXH3. */
 static void the_hashes_by_their_functions(void **state)
 {
+	const struct weir_hashing xxh3 = weir__hashing_seeded(&weir__xxh3, SEED),
+	                          xxh64 = weir__hashing_seeded(&weir__xxh64, SEED);
 	char key[300];
 	(void)state;
 	for (size_t n = 0; n < sizeof key; n++) {
 		key[n] = (char)(7 * n);
-		assert_int_equal(weir__xxh3.of(SEED, key, n), XXH3_64bits_withSeed(key, n, SEED));
-		assert_int_equal(weir__xxh64.of(SEED, key, n), XXH64(key, n, SEED));
-		assert_int_equal(weir__hash_by(&weir__xxh3, SEED, key, n),
-		                 XXH3_64bits_withSeed(key, n, SEED));
+		assert_int_equal(weir__xxh3.of(&xxh3, key, n), XXH3_64bits_withSeed(key, n, SEED));
+		assert_int_equal(weir__hash_by(&xxh64, key, n), XXH64(key, n, SEED));
+		assert_int_equal(weir__hash_by(&xxh3, key, n), XXH3_64bits_withSeed(key, n, SEED));
 	}
 }
 

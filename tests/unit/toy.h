@@ -15,6 +15,7 @@ static inline struct weir_filter *toy_make(const struct weir_kind *kind, uint64_
                                            uint32_t shards, int insert_error)
 {
 	const struct weir_layout layout = { .kind = kind,
+		                            .hashing = weir__hashing_seeded(kind->hash, SEED),
 		                            .shape = { .kind = kind->id },
 		                            .shards = shards,
 		                            .lines = lines,
@@ -23,7 +24,7 @@ static inline struct weir_filter *toy_make(const struct weir_kind *kind, uint64_
 	struct weir_memory memory;
 	struct weir_filter *f = NULL;
 	assert_ok(weir__memory_alloc(&memory, 64 * lines, 0, NULL, 0));
-	assert_ok(weir__filter_make(&f, &layout, SEED, &memory, insert_error));
+	assert_ok(weir__filter_make(&f, &layout, &memory, insert_error));
 	return f;
 }
 

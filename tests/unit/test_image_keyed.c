@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ * Images of keyed filters, and the marks of format 2: what is refused without the right key, what
+ * needs none, and that every other image is of format 1. */
+#include <errno.h>
+#include "../folder.h"
+#include "../handles.h"
+#include "../image_bytes.h"
+
+enum { FORMAT = 8, HASH = 48, MARKS = 136, KEYS = 500 };
+
+static unsigned char key[16], another[16];
+static struct weir_filter *untouched;
+
+static int setup(void **state)
+{
+	memset(key, 'k', sizeof key);
+	memset(another, 'a', sizeof another);
+	return folder_setup(state);
+}
+
+/* An image of some keys. @hash_key: NULL: not keyed. */
+static void save(const void *hash_key, uint64_t from, uint64_t to, uint32_t marks, int level)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_filter *f = NULL;
+	p.capacity = KEYS;
+	p.fp_rate = 1e-4;
+	p.hash_key = hash_key;
+	p.seed = hash_key ? 0 : 42;
+	o.marks = marks;
+	o.zstd_level = level;
+	assert_ok(weir_create(&f, &p));
+	for (uint64_t i = from; i < to; i++)
+		assert_ok(weir_insert(f, &i, sizeof i));
+	assert_ok(weir_save(f, path, &o));
+	weir_destroy(f);
+}
+
+static uint64_t field(unsigned at)
+{
+	size_t n = 0;
+	unsigned char *image = image_slurp(path, &n);
+	uint64_t value = image_get(image + at, 4);
+	free(image);
+	return value;
+}
+
+static struct weir_load_options with_key(const void *hash_key)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	o.hash_key = hash_key;
+	return o;
+}
+
+static void assert_keys(struct weir_filter *f)
+{
+	for (uint64_t i = 0; i < KEYS; i++)
+		assert_true(weir_contains(f, &i, sizeof i));
+	weir_destroy(f);
+}
+
+/* By every way in. */
+static void assert_rejected(const struct weir_load_options *o, bool plain, const char *why)
+{
+	size_t n = 0;
+	unsigned char *image = image_slurp(path, &n);
+	int fd = open(path, O_RDONLY);
+	assert_refused(weir_load(&untouched, path, o), -EKEYREJECTED, path, why);
+	assert_refused(weir_load_fd(&untouched, fd, o), -EKEYREJECTED, "file descriptor", why);
+	assert_refused(weir_load_memory(&untouched, image, n, o), -EKEYREJECTED, "memory", why);
+	for (unsigned mode = WEIR_MAP_READ; plain && mode <= WEIR_MAP_LIVE; mode++)
+		assert_refused(weir_map(&untouched, path, (enum weir_map_mode)mode, o),
+		               -EKEYREJECTED, path, why);
+	close(fd);
+	free(image);
+	assert_null(untouched);
+}
+
+static void refused_and_taken(int level)
+{
+	struct weir_load_options right = with_key(key), wrong = with_key(another);
+	struct weir_filter *f = NULL;
+	save(key, 0, KEYS, 0, level);
+	assert_rejected(NULL, !level, "is keyed: give the key");
+	assert_rejected(&wrong, !level, "another key");
+	assert_ok(weir_load(&f, path, &right));
+	assert_keys(f);
+	for (unsigned mode = WEIR_MAP_READ; !level && mode < WEIR_MAP_LIVE; mode++) {
+		assert_ok(weir_map(&f, path, (enum weir_map_mode)mode, &right));
+		assert_keys(f);
+	}
+	save(NULL, 0, KEYS, 0, level);
+	assert_rejected(&right, !level, "is not keyed");
+}
+
+static void test_a_keyed_image_is_refused_without_its_key(void **state)
+{
+	(void)state;
+	refused_and_taken(0);
+#if TEST_ZSTD
+	refused_and_taken(3);
+#endif
+}
+
+/* Marked live, inserted into and sealed: the head is written anew and stays what it was. */
+static void test_a_keyed_image_is_sealed(void **state)
+{
+	struct weir_load_options right = with_key(key);
+	struct weir_filter *f = NULL;
+	uint64_t more = KEYS + 1;
+	(void)state;
+	save(key, 0, KEYS, WEIR_MARK_SHRINK_ALLOWED, 0);
+	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, &right));
+	assert_ok(weir_insert(f, &more, sizeof more));
+	assert_ok(weir_seal(f));
+	weir_destroy(f);
+	assert_int_equal(field(MARKS), WEIR_MARK_KEYED | WEIR_MARK_SHRINK_ALLOWED);
+	assert_ok(weir_load(&f, path, &right));
+	assert_true(weir_contains(f, &more, sizeof more));
+	assert_keys(f);
+}
+
+/* What looks at the head or at the bits needs no key. */
+static void needs_no_key(int level)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct weir_stats stats = WEIR_STATS_INIT, exact = WEIR_STATS_INIT;
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	save(key, 0, KEYS, 0, level);
+	assert_ok(weir_image_info(path, &info));
+	assert_true(info.keyed && !info.overfull_allowed && !info.shrink_allowed);
+	assert_int_equal(info.format, 2);
+	assert_string_equal(info.hash, "SipHash-2-4");
+	for (unsigned no_verify = 0; no_verify < 2; no_verify++) {
+		o.no_verify = no_verify;
+		assert_ok(weir_image_stats(path, &o, &stats));
+		assert_ok(weir_image_stats_exact(path, &o, &exact));
+		assert_true(exact.keys_estimated > 0.9 * KEYS && exact.keys_estimated < 1.1 * KEYS &&
+		            exact.seed_fingerprint == info.seed_fingerprint &&
+		            stats.fill == exact.fill);
+	}
+}
+
+static void test_figures_need_no_key(void **state)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	(void)state;
+	needs_no_key(0);
+#if TEST_ZSTD
+	needs_no_key(3);
+#endif
+	o.struct_size = 1;
+	assert_refused(weir_image_stats(path, &o, &stats), -EINVAL, "weir_load_options", "1");
+	stats.struct_size = 1;
+	assert_refused(weir_image_stats(path, NULL, &stats), -EINVAL, "weir_stats", "1");
+	stats.struct_size = sizeof stats;
+	unlink(path);
+	assert_refused(weir_image_stats(path, NULL, &stats), -ENOENT, path, "");
+}
+
+/* All other images are byte for byte what they were: tests/golden has the bytes. */
+static void test_format_2_only_where_it_says_something(void **state)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	(void)state;
+	save(NULL, 0, KEYS, 0, 0);
+	assert_int_equal(field(FORMAT), 1);
+	assert_int_equal(field(MARKS), 0);
+	assert_ok(weir_image_info(path, &info));
+	assert_true(info.format == 1 && !info.keyed);
+	assert_string_equal(info.hash, "XXH3");
+	save(NULL, 0, KEYS, WEIR_MARK_OVERFULL_ALLOWED, 0);
+	assert_int_equal(field(FORMAT), 2);
+	assert_int_equal(field(MARKS), WEIR_MARK_OVERFULL_ALLOWED);
+	assert_int_equal(field(HASH), 1);
+	assert_ok(weir_image_info(path, &info));
+	assert_true(info.format == 2 && info.overfull_allowed && !info.shrink_allowed &&
+	            !info.keyed);
+}
+
+static void test_marks_are_not_inherited(void **state)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_filter *f = NULL;
+	(void)state;
+	save(NULL, 0, KEYS, WEIR_MARK_OVERFULL_ALLOWED | WEIR_MARK_SHRINK_ALLOWED, 0);
+	assert_ok(weir_load(&f, path, NULL));
+	assert_ok(weir_save(f, path, NULL));
+	assert_int_equal(field(FORMAT), 1);
+	o.marks = WEIR_MARK_KEYED; /* it is the filter's own */
+	assert_refused(weir_save(f, path, &o), -EINVAL, "marks 0x1", "0x6");
+	o.marks = 8;
+	assert_refused(weir_save(f, path, &o), -EINVAL, "marks 0x8", "0x6");
+	weir_destroy(f);
+}
+
+/* A handle's refresh uses the key of its current filter. */
+static void test_a_refresh_uses_the_handle_s_key(void **state)
+{
+	struct weir_load_options right = with_key(key);
+	struct weir_filter *f = NULL;
+	struct weir_handle *h;
+	uint64_t i = 7;
+	(void)state;
+	save(key, 0, KEYS, 0, 0);
+	assert_ok(weir_load(&f, path, &right));
+	assert_ok(weir_handle_create(&h, f, NULL));
+	for (int level = 0; level <= (TEST_ZSTD ? 3 : 0); level += 3) {
+		save(key, 0, KEYS, 0, level);
+		assert_int_equal(weir_handle_refresh(h, path), 1);
+		assert_true(weir_handle_contains(h, &i, sizeof i));
+	}
+	save(another, 0, KEYS, 0, 0);
+	assert_refused(weir_handle_refresh(h, path), -EKEYREJECTED, path, "another key");
+	assert_int_equal(weir_handle_refresh(h, path), 0); /* a verdict on the file */
+	save(NULL, 0, KEYS, 0, 0);
+	assert_refused(weir_handle_refresh(h, path), -EKEYREJECTED, path, "is not keyed");
+	assert_true(weir_handle_contains(h, &i, sizeof i));
+	assert_ok(weir_handle_destroy(h));
+	h = open_handle(flavors, KEYS);
+	save(key, 0, KEYS, 0, 0);
+	assert_refused(weir_handle_refresh(h, path), -EKEYREJECTED, path, "is keyed");
+	close_handle(flavors, h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_keyed_image_is_refused_without_its_key),
+		cmocka_unit_test(test_a_keyed_image_is_sealed),
+		cmocka_unit_test(test_figures_need_no_key),
+		cmocka_unit_test(test_format_2_only_where_it_says_something),
+		cmocka_unit_test(test_marks_are_not_inherited),
+		cmocka_unit_test(test_a_refresh_uses_the_handle_s_key),
+	};
+	return cmocka_run_group_tests(tests, setup, folder_teardown);
+}
