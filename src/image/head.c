@@ -116,12 +116,18 @@ static bool in_hex(struct weir_image_fault *fault, bool right)
 	return right;
 }
 
-static bool zero(struct weir_image_fault *fault, const unsigned char *bytes, unsigned from,
-                 unsigned to)
+static unsigned char any_of(const unsigned char *bytes, unsigned from, unsigned to)
 {
 	unsigned char any = 0;
 	for (unsigned i = from; i < to; i++)
 		any |= bytes[i];
+	return any;
+}
+
+static bool zero(struct weir_image_fault *fault, const unsigned char *bytes, unsigned from,
+                 unsigned to)
+{
+	unsigned char any = any_of(bytes, from, to);
 	return rule(fault, -EBADMSG, "reserved bytes", any, any == 0, "zero");
 }
 
@@ -207,17 +213,24 @@ static bool fields(const struct weir_image_head *h, struct weir_image_fault *fau
 	            "more");
 }
 
+static bool nothing_later(const unsigned char *bytes, struct weir_image_fault *fault)
+{
+	unsigned first = AT_LATER;
+	if (!any_of(bytes, AT_LATER, WEIR_IMAGE_CHECKSUM))
+		return true;
+	while (first < WEIR_IMAGE_CHECKSUM - 1 && !bytes[first])
+		first++;
+	return rule(fault, -ENOTSUP, "the first of the bytes 140 to 487 that is not 0", first,
+	            false, "none; a newer weir made it");
+}
+
 /* The words of format 2. What is not known here is no damage: a newer library wrote it. */
 static bool marks(const unsigned char *bytes, struct weir_image_fault *fault)
 {
 	uint32_t found = get32(bytes + AT_MARKS);
-	unsigned first = AT_LATER;
 	if (get32(bytes + AT_FORMAT) == 1)
 		return zero(fault, bytes, AT_MARKS, WEIR_IMAGE_CHECKSUM);
-	while (first < WEIR_IMAGE_CHECKSUM && !bytes[first])
-		first++;
-	return rule(fault, -ENOTSUP, "the first of the bytes 140 to 487 that is not 0", first,
-	            first == WEIR_IMAGE_CHECKSUM, "none; a newer weir made it") &&
+	return nothing_later(bytes, fault) &&
 	       in_hex(fault, rule(fault, -ENOTSUP, "the word of marks at byte 136", found,
 	                          (found & ~(uint32_t)MARKS) == 0,
 	                          "the bits 1, 2 and 4; a newer weir made it")) &&

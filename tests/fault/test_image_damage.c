@@ -22,6 +22,25 @@ static int setup(void **state)
 	return err || !image || image_bytes != IMAGE_PAGE + 64;
 }
 
+/* The same image in format 2: with the marks that need no key. */
+static int mark(void **state)
+{
+	(void)state;
+	image[8] = 2;
+	image[IMAGE_MARKS] = WEIR_MARK_OVERFULL_ALLOWED | WEIR_MARK_SHRINK_ALLOWED;
+	image_repair(image, image_bytes);
+	return 0;
+}
+
+static int unmark(void **state)
+{
+	(void)state;
+	image[8] = 1;
+	image[IMAGE_MARKS] = 0;
+	image_repair(image, image_bytes);
+	return 0;
+}
+
 static int teardown(void **state)
 {
 	free(image);
@@ -80,9 +99,12 @@ static void test_every_byte_raw(void **state)
 }
 
 /* With good checksums a change of these fields makes an image of another filter; of the
- * checksums, none at all; of the bits, other bits. All else contradicts something. */
+ * checksums, none at all; of the bits, other bits; of two marks in format 2, one of them. All else
+ * contradicts something. */
 static bool may_change(size_t at)
 {
+	if (at == IMAGE_MARKS)
+		return image[at] != 0;
 	static const struct { size_t from, to; } fields[] = {
 		{ 12, 24 },                    /* kind, words_per_key, bits_per_word */
 		{ 32, 48 },                    /* capacity, fp_rate */
@@ -132,7 +154,7 @@ static void test_hostile_numbers(void **state)
 	unsigned char *bytes = malloc(image_bytes);
 	(void)state;
 	assert_non_null(bytes);
-	for (size_t at = 8; at < 120; at += 4)
+	for (size_t at = 8; at < IMAGE_MARKS + 12; at += 4)
 		for (unsigned width = 4; width <= 8; width += 4)
 			for (unsigned shift = 0; shift <= 8 * width; shift++)
 				for (int add = -1; add <= 1; add++) {
@@ -282,6 +304,9 @@ int main(void)
 		cmocka_unit_test(test_every_byte_raw),
 		cmocka_unit_test(test_every_byte_repaired),
 		cmocka_unit_test(test_hostile_numbers),
+		cmocka_unit_test_setup_teardown(test_every_byte_raw, mark, unmark),
+		cmocka_unit_test_setup_teardown(test_every_byte_repaired, mark, unmark),
+		cmocka_unit_test_setup_teardown(test_hostile_numbers, mark, unmark),
 		cmocka_unit_test(test_newer_is_not_damaged),
 		cmocka_unit_test(test_illegal_shards),
 		cmocka_unit_test(test_every_length),

@@ -68,9 +68,20 @@ static int memory_file(void)
 	return fd;
 }
 
+/* As the input was loaded. */
+static const void *hash_key;
+
+static struct weir_load_options load_options(void)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	o.hash_key = hash_key;
+	return o;
+}
+
 static void save_and_load(struct weir_filter *f, int level)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_load_options options = load_options();
 	struct weir_filter *g;
 	int fd = memory_file();
 	o.zstd_level = level;
@@ -78,7 +89,7 @@ static void save_and_load(struct weir_filter *f, int level)
 	MUST(err == 0 || (err == -ENOTSUP && level)); /* a build without zstd */
 	if (err == 0) {
 		MUST(lseek(fd, 0, SEEK_SET) == 0);
-		MUST(weir_load_fd(&g, fd, NULL) == 0);
+		MUST(weir_load_fd(&g, fd, &options) == 0);
 		must_be_alike(f, g);
 		weir_destroy(g);
 	}
@@ -91,12 +102,15 @@ static void map(const uint8_t *data, size_t size)
 	char path[64];
 	struct weir_filter *f;
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct weir_load_options o = load_options();
+	struct weir_stats stats = WEIR_STATS_INIT;
 	int fd = memory_file();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	MUST(write(fd, data, size) == (ssize_t)size);
 	MUST(weir_image_info(path, &info) == 0 && info.file_bytes == size && !info.live);
+	MUST(info.keyed == (hash_key != NULL) && weir_image_stats(path, NULL, &stats) == 0);
 	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++) {
-		int err = weir_map(&f, path, (enum weir_map_mode)mode, NULL);
+		int err = weir_map(&f, path, (enum weir_map_mode)mode, &o);
 		MUST(info.compressed ? err == -EINVAL : err == 0);
 		if (err)
 			continue;
@@ -109,7 +123,7 @@ static void map(const uint8_t *data, size_t size)
 			MUST(weir_seal(f) == 0);
 		weir_destroy(f);
 	}
-	MUST(weir_load(&f, path, NULL) == 0);
+	MUST(weir_load(&f, path, &o) == 0);
 	weir_destroy(f);
 	close(fd);
 }
@@ -119,18 +133,22 @@ static void map_live(const uint8_t *data, size_t size)
 {
 	char path[64];
 	struct weir_filter *f;
-	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_load_options o = load_options();
 	int fd = memory_file();
 	o.max_bytes = MOST_BITS;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	MUST(write(fd, data, size) == (ssize_t)size);
 	int err = weir_map(&f, path, WEIR_MAP_LIVE, &o);
-	MUST(err == 0 || err == -EBADMSG);
+	if (err == -EKEYREJECTED) {
+		o.hash_key = hash_key = fuzz_key;
+		err = weir_map(&f, path, WEIR_MAP_LIVE, &o);
+	}
+	MUST(err == 0 || err == -EBADMSG || err == -EKEYREJECTED);
 	if (err == 0) {
 		insert_and_look(f);
 		MUST(weir_seal(f) == 0);
 		weir_destroy(f);
-		MUST(weir_load(&f, path, NULL) == 0);
+		MUST(weir_load(&f, path, &o) == 0);
 		insert_and_look(f);
 		weir_destroy(f);
 	}
@@ -141,10 +159,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_filter *f = NULL, *copy;
+	hash_key = NULL;
 	o.max_bytes = MOST_BITS;
 	int err = weir_load_memory(&f, data, size, &o);
+	if (err == -EKEYREJECTED) {
+		o.hash_key = hash_key = fuzz_key;
+		err = weir_load_memory(&f, data, size, &o);
+	}
 	if (err) {
-		MUST(!f && (err == -EBADMSG || err == -ENOTSUP || err == -EFBIG || err == -EBUSY));
+		MUST(!f && (err == -EBADMSG || err == -ENOTSUP || err == -EFBIG || err == -EBUSY ||
+		            err == -EKEYREJECTED));
 		MUST(strncmp(weir_error_detail(), "the image in memory: ", 21) == 0 &&
 		     strlen(weir_error_detail()) > 30);
 		if (err == -EBUSY)

@@ -6,6 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a keyed image is loaded with, and the check value that it then has at byte 56. */
+static const unsigned char fuzz_key[16] __attribute__((unused)) = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+	                                                            10, 11, 12, 13, 14, 15 };
+static const unsigned char fuzz_key_check[8] __attribute__((unused)) = { 0x6f, 0x1c, 0xcb, 0x24,
+	                                                                 0xce, 0x3c, 0x8f, 0x65 };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);

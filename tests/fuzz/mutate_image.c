@@ -14,11 +14,13 @@
 
 enum { MOST_SHARD = 1 << 20 };
 
-static const unsigned char fields[][2] = { /* offset, bytes */
+static const uint16_t fields[][2] = { /* offset, bytes */
 	{ 8, 4 },  { 12, 4 }, { 16, 4 }, { 20, 4 }, { 24, 8 }, { 32, 8 }, { 40, 8 }, { 48, 4 },
 	{ 52, 4 }, { 56, 8 }, { 64, 8 }, { 72, 4 }, { 76, 4 }, { 80, 8 }, { 88, 8 }, { 96, 8 },
 	/* the numbers of a kind that has them there */
 	{ 104, 4 }, { 108, 4 }, { 112, 4 }, { 116, 4 }, { 120, 4 }, { 124, 4 }, { 128, 4 },
+	/* of format 2: the marks, and two words of a later one */
+	{ 136, 4 }, { 140, 4 }, { 484, 4 },
 };
 
 static uint64_t random_of(unsigned *state)
@@ -44,7 +46,7 @@ static uint64_t number(unsigned *state)
 
 static void set_field(uint8_t *data, unsigned *state)
 {
-	const unsigned char *field = fields[random_of(state) % (sizeof fields / sizeof fields[0])];
+	const uint16_t *field = fields[random_of(state) % (sizeof fields / sizeof fields[0])];
 	uint64_t value = number(state);
 	for (unsigned i = 0; i < field[1]; i++)
 		data[field[0] + i] = (uint8_t)(value >> (8 * i));
@@ -63,18 +65,22 @@ static void tame(uint8_t *data)
 	uint64_t z = kind ? UINT64_C(1) + data[16] % 32 : UINT64_C(1) << (data[16] & 3);
 	uint64_t packed = data[IMAGE_COMPRESSION] & 1;
 	uint64_t shards = packed ? UINT64_C(1) << (data[IMAGE_SHARDS] & 1) : 1;
-	put32(data + 8, 1);
+	uint64_t marks = data[IMAGE_MARKS] & 7;
+	put32(data + 8, marks ? 2 : 1);
 	put32(data + 12, kind);
 	put32(data + 16, z);
 	put32(data + 20, kind ? 1 : 1 + data[20] % (z < 4 ? 10 : 20 / z));
 	image_put64(data + IMAGE_BLOCKS, shards == 1 ? 1 + blocks % 8 : 2048);
 	image_put64(data + 32, 1 + image_get(data + 32, 8) % (UINT64_C(1) << 48));
 	image_put64(data + 40, 1 + image_get(data + 40, 8) % UINT64_C(0x3fefffffffffffff));
-	put32(data + 48, 1);
+	put32(data + 48, marks & 1 ? 3 : 1);
+	if (marks & 1 && data[57] & 1) /* else it is another key's, and refused */
+		memcpy(data + 56, fuzz_key_check, 8);
 	put32(data + IMAGE_SHARDS, shards);
 	put32(data + IMAGE_COMPRESSION, packed);
 	memset(data + 76, 0, 4);
 	memset(data + 104, 0, IMAGE_HEADER_SUM - 104);
+	put32(data + IMAGE_MARKS, marks);
 }
 
 /* Make the fields that follow from others follow, and the length of the whole. */

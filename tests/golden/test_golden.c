@@ -16,10 +16,17 @@
 enum { OTHERS = 20000 };
 
 static const char *fixtures;
+static const unsigned char key_of_keyed[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+	                                        15 };
 
 static bool packed(const struct test_golden *golden)
 {
 	return strstr(golden->name, "zstd") != NULL;
+}
+
+static bool keyed(const struct test_golden *golden)
+{
+	return strstr(golden->name, "keyed") != NULL;
 }
 
 /* Keys of 4 to some 280 bytes: every way through the hash function. */
@@ -38,7 +45,10 @@ static struct weir_filter *make(const struct test_golden *golden)
 	params.capacity = golden->capacity;
 	params.fp_rate = 0.01;
 	assert_ok(weir_params_ask(&params, &golden->shape));
-	params.seed = UINT64_C(0x0123456789abcdef);
+	if (keyed(golden))
+		params.hash_key = key_of_keyed;
+	else
+		params.seed = UINT64_C(0x0123456789abcdef);
 	assert_ok(weir_create(&f, &params));
 	if (test_takes_inserts(f)) {
 		for (uint64_t i = 0; i < golden->keys; i++)
@@ -76,11 +86,20 @@ static void assert_answers(const struct weir_filter *f, const struct test_golden
 	assert_int_equal(false_positives(f, golden), golden->false_positives);
 }
 
-static void save(const struct weir_filter *f, const char *to, int level)
+static struct weir_load_options load_options(const struct test_golden *golden)
+{
+	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
+	options.hash_key = keyed(golden) ? key_of_keyed : NULL;
+	return options;
+}
+
+static void save(const struct weir_filter *f, const struct test_golden *golden, const char *to,
+                 int level)
 {
 	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
 	options.generation = 1234567890123;
 	options.zstd_level = level;
+	options.marks = keyed(golden) ? WEIR_MARK_OVERFULL_ALLOWED | WEIR_MARK_SHRINK_ALLOWED : 0;
 	assert_ok(weir_save(f, to, &options));
 }
 
@@ -98,7 +117,7 @@ static void assert_saves_as(const struct weir_filter *f, const struct test_golde
 	char name[4200];
 	size_t n = 0, m = 0;
 	fixture(golden, name);
-	save(f, path, 0);
+	save(f, golden, path, 0);
 	unsigned char *bytes = image_slurp(path, &n), *pinned = image_slurp(name, &m);
 	assert_non_null(bytes);
 	assert_non_null(pinned);
@@ -125,8 +144,9 @@ static void loaded(const struct test_golden *golden)
 	struct weir_filter *f;
 	if (packed(golden) && !TEST_ZSTD)
 		return;
+	struct weir_load_options options = load_options(golden);
 	fixture(golden, name);
-	assert_ok(weir_load(&f, name, NULL));
+	assert_ok(weir_load(&f, name, &options));
 	assert_answers(f, golden);
 	assert_saves_as(f, golden);
 	weir_destroy(f);
@@ -145,7 +165,8 @@ static void mapped(const struct test_golden *golden)
 		unsigned char *bytes = image_slurp(name, &n);
 		assert_true(image_spit(path, bytes, n));
 		free(bytes);
-		assert_ok(weir_map(&f, path, (enum weir_map_mode)mode, NULL));
+		struct weir_load_options options = load_options(golden);
+		assert_ok(weir_map(&f, path, (enum weir_map_mode)mode, &options));
 		assert_answers(f, golden);
 		assert_saves_as(f, golden);
 		weir_destroy(f);
@@ -158,13 +179,13 @@ static void write_fixture(const struct test_golden *golden)
 	size_t n = 0;
 	struct weir_filter *f = make(golden);
 	fixture(golden, name);
-	save(f, name, 0);
+	save(f, golden, name, 0);
 	unsigned char *bytes = image_slurp(name, &n);
 	printf("%s, %llu, UINT64_C(0x%016llx)\n", golden->name,
 	       (unsigned long long)false_positives(f, golden),
 	       (unsigned long long)XXH3_64bits(bytes, n));
 	if (packed(golden))
-		save(f, name, 19);
+		save(f, golden, name, 19);
 	free(bytes);
 	weir_destroy(f);
 }

@@ -100,6 +100,7 @@ static const struct test_golden goldens[] = {
 	GOLDEN("blocked_z8g2", 8, 2, 500, 500, 76, 0x449e558ad6588cfe),
 	/* several shards, nearly empty so that the file is small */
 	GOLDEN("shards_zstd", 2, 3, 120000, 300, 0, 0x9c899d1ecdbc97f5),
+	GOLDEN("keyed_z2g3", 2, 3, 500, 500, 119, 0x8a0506be196b2c7f),
 };
 
 const struct test_kind test_kind_blocked = {
