@@ -32,7 +32,8 @@ struct weir_follow_options {
 	double poll_seconds; /* between looks without a notice: 0.001 to 86400; 0: 1 */
 	bool poll_only;      /* without inotify */
 	/* Called on the follower's thread after a look that swapped (@result 1) or failed (a
-	 * negative errno). @sentence is valid until the callback returns. A look that fails with
+	 * negative errno). @sentence is valid until the callback returns; that of a swap says so
+	 * if the set has more keys than its capacity, by over 1 %. A look that fails with
 	 * the sentence of the look before is not reported again. NULL: no reports. */
 	void (*report)(void *context, int result, const char *sentence);
 	void *context;       /* for report */

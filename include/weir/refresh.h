@@ -28,6 +28,12 @@ struct weir_refresh_options {
 	{ sizeof(struct weir_refresh_options), 0, false, false, false, 0 }
 
 /**
+ * An image that nobody can have meant is refused, as by the gate: one whose bits answer more than
+ * twice its fp_rate of absent keys with true, and without carry one with under a tenth of the keys
+ * of the current filter, both estimated from the bits. weir_save_options.marks allows either: the
+ * builder's --allow-overfull and --allow-shrink set them. A set that is merely saturated is
+ * published, since without it keys would be missing: weir_handle_stats() shows it.
+ *
  * If the file has changed since the last call, or this is the first: check it, map it, merge the
  * current filter into it if carry is set, ask the gate of the result, and swap. A plain image is
  * mapped by weir_map(), so replace the file by renaming, as weir_save() does; never write to it in
@@ -41,9 +47,9 @@ struct weir_refresh_options {
  *   changes: -EBADMSG, -ENOTSUP, -EINVAL as weir_map() and weir_load(); -EISDIR; -EBUSY marked
  *   live; -EINVAL another seed or hash function; -EKEYREJECTED keyed otherwise than the
  *   current filter; -ECANCELED the gate refused.
- *   With carry some are verdicts on the file and the current filter. The call reports them once and
- *   returns 0 until the file changes or another filter is current (a reload, a rollback):
- *   -ECANCELED the gate refused; -EINVAL carry between different shapes; -EROFS carry into a
+ *   Some are verdicts on the file and the current filter. The call reports them once and returns 0
+ *   until the file changes or another filter is current (a reload, a rollback): -ECANCELED the
+ *   image is overfull or shrunk, as above; with carry: -ECANCELED the gate refused; -EINVAL carry between different shapes; -EROFS carry into a
  *   read-only mapping.
  *   After all others the next call tries the file again: -EBUSY a reload or another refresh runs;
  *   -EDEADLK inside a read-side section; -EFBIG more than max_bytes allows now; -ENOMEM; -EMFILE;

@@ -16,6 +16,7 @@
 #include "set/gate.h"
 #include "set/generation.h"
 #include "set/notice.h"
+#include "set/sanity.h"
 
 /* Several times what verification, a report and thread-local storage need. Only the pages that are
  * touched cost memory. */
@@ -34,7 +35,7 @@ struct weir_follower {
 	int stop;           /* eventfd: readable when the thread is to end */
 	double delay;       /* seconds until the next look, if no notice comes before */
 	double retry;       /* the last delay after a failure; 0 after a success */
-	char reported[512]; /* the last failure's sentence; empty after a success */
+	char reported[WEIR_SANITY_TEXT]; /* the last failure's sentence; empty after a success */
 	size_t length;      /* of path */
 	char path[];        /* and, behind it, the folder's */
 };
@@ -56,7 +57,7 @@ static void report(struct weir_follower *f, int result, const char *sentence)
 
 static void look(struct weir_follower *f)
 {
-	char sentence[sizeof f->reported];
+	char sentence[sizeof f->reported] = "";
 	int result = weir_handle_refresh_with(f->handle, f->path, &f->refresh);
 	if (result < 0) {
 		/* a copy: the user's report may call weir, which writes another sentence */
@@ -65,7 +66,8 @@ static void look(struct weir_follower *f)
 		                           f->options.poll_seconds);
 	} else {
 		f->retry = 0;
-		snprintf(sentence, sizeof sentence, "%.480s: taken over", f->path);
+		if (result > 0)
+			weir__sanity_report(f->handle, f->path, sentence);
 		f->delay = f->options.poll_seconds;
 	}
 	report(f, result, sentence);

@@ -17,6 +17,7 @@
 #include "set/gate.h"
 #include "set/generation.h"
 #include "set/reload.h"
+#include "set/sanity.h"
 #include "whole.h"
 
 static int identify(struct weir_file_identity *out, const char *path)
@@ -76,6 +77,8 @@ static int prepare(struct weir_filter **out, const struct weir_handle *h, const 
 	if (err)
 		return err;
 	err = weir__same_hashing_check(current, &next->hashing, path);
+	if (!err)
+		err = weir__sanity_ask(path, next, options->carry ? NULL : current);
 	if (err)
 		weir_destroy(next);
 	else
@@ -163,7 +166,8 @@ static int refresh(struct weir_handle *h, const char *path,
 	err = prepare(&next, h, path, options);
 	if (!err || verdict(err)) {
 		h->last_file = now;
-		h->refused_with = 0;
+		/* -ECANCELED: overfull, or shrunk beside the current filter */
+		h->refused_with = err == -ECANCELED ? h->generation->number : 0;
 	}
 	if (err) {
 		weir__figure_add_relaxed(&h->refused, verdict(err));

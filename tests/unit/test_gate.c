@@ -154,6 +154,7 @@ static void test_at_a_refresh(void **state)
 {
 	char *folder = test_folder(), path[4096];
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 10000, 0.01);
 	struct weir_gate gate = WEIR_GATE_INIT;
 	struct iovec hit = { "alpha", 5 };
@@ -163,14 +164,15 @@ static void test_at_a_refresh(void **state)
 	gate.must_hit = &hit;
 	gate.must_hits = 1;
 	o.gate = &gate;
-	assert_ok(weir_save(f, path, NULL));
+	save.marks = WEIR_MARK_SHRINK_ALLOWED; /* so that the gate alone may refuse it */
+	assert_ok(weir_save(f, path, &save));
 	assert_refused(weir_handle_refresh_with(h, path, &o), -ECANCELED, "key 0 of must_hit",
 	               "alpha");
 	assert_int_equal(weir_handle_refresh_with(h, path, &o), 0);
 	assert_int_equal(stats_of(h).refused, refused + 1);
 	assert_int_equal(stats_of(h).generation, generation);
 	assert_ok(weir_insert(f, "alpha", 5));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, path, &save));
 	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
 	assert_int_equal(stats_of(h).generation, generation + 1);
 	weir_destroy(f);

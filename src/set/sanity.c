@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ * The rate of an image against the one asked, its keys against those of the filter before it. */
+#include <math.h>
+#include <stdio.h>
+#include <weir/image.h>
+#include "error.h"
+#include "kind.h"
+#include "set/sanity.h"
+
+static const double most_rate = 2, /* of the one asked */
+	least_keys = 0.1,          /* of those of the filter before */
+	saturated = 1.01;          /* of the capacity */
+
+/* How far a number of keys may be off that was estimated from a sample: three standard deviations,
+ * and more where the sample has but a few keys. */
+static double error_of(const struct weir_stats *s)
+{
+	return s->sampled < 1 ? 3 * sqrt(s->keys_estimated / s->sampled) + 10 / s->sampled : 0;
+}
+
+/* A negative number: no; a positive one: yes; 0: the samples do not tell. Every bit of the filter
+ * before may be set: then nothing is known of its keys. */
+static int shrunk(const struct weir_stats *next, const struct weir_stats *before)
+{
+	double above = error_of(before), here = error_of(next);
+	if (!isfinite(before->keys_estimated) ||
+	    next->keys_estimated - here >= least_keys * (before->keys_estimated + above))
+		return -1;
+	return next->keys_estimated + here < least_keys * (before->keys_estimated - above);
+}
+
+static int ask_keys(const char *path, const struct weir_filter *next,
+                    const struct weir_filter *current, struct weir_stats *s)
+{
+	struct weir_stats before = WEIR_STATS_INIT;
+	int err = weir_stats(current, &before);
+	int answer = err ? 0 : shrunk(s, &before);
+	if (!err && !answer)
+		err = weir_stats_exact(next, s);
+	if (!err && !answer)
+		err = weir_stats_exact(current, &before);
+	if (err || answer < 0 || shrunk(s, &before) <= 0)
+		return err;
+	return weir__fail(-ECANCELED,
+	                  "%s: refused: about %.0f keys, where the current filter has about %.0f: "
+	                  "under a tenth. An image that weir build --allow-shrink made is taken",
+	                  path, s->keys_estimated, before.keys_estimated);
+}
+
+int weir__sanity_ask(const char *path, const struct weir_filter *next,
+                     const struct weir_filter *current)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	int err = weir_stats(next, &s);
+	if (err)
+		return err;
+	if (s.fp_rate_estimated > most_rate * s.fp_rate &&
+	    !(next->marks & WEIR_MARK_OVERFULL_ALLOWED))
+		return weir__fail(-ECANCELED,
+		                  "%s: refused: overfull: it answers %.6f of absent keys with "
+		                  "true, above twice the %.6f asked. An image that weir build "
+		                  "--allow-overfull made is taken",
+		                  path, s.fp_rate_estimated, s.fp_rate);
+	return current && !(next->marks & WEIR_MARK_SHRINK_ALLOWED) ?
+	               ask_keys(path, next, current, &s) : 0;
+}
+
+void weir__sanity_report(const struct weir_handle *h, const char *path,
+                         char text[WEIR_SANITY_TEXT])
+{
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	int n = snprintf(text, WEIR_SANITY_TEXT, "%.250s: taken over", path);
+	if (weir_handle_stats(h, &s) == 0 && s.filter.saturated &&
+	    s.filter.keys_estimated > saturated * (double)s.filter.capacity)
+		snprintf(text + n, WEIR_SANITY_TEXT - (size_t)n,
+		         ", but saturated: about %.0f keys in a capacity of %llu, so it answers "
+		         "%.6f of absent keys with true, where %.6f was asked",
+		         s.filter.keys_estimated, (unsigned long long)s.filter.capacity,
+		         s.filter.fp_rate_estimated, s.filter.fp_rate);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ * What a refresh refuses though it is a whole image: a set that is overfull, and one with under a
+ * tenth of the keys of the set before, unless the image's marks allow it. What is merely saturated
+ * is published, and a follower says so. */
+#include <math.h>
+#include "../followers.h"
+
+static struct weir_handle *h;
+
+static int handle_setup(void **state)
+{
+	(void)setup(state);
+	h = open_handle(flavors, 10000);
+	return 0;
+}
+
+static int handle_teardown(void **state)
+{
+	close_handle(flavors, h);
+	return folder_teardown(state);
+}
+
+/* An image of the keys from 0 on, with those marks. */
+static void save_some(uint64_t capacity, uint64_t keys, uint32_t marks)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, capacity, 0.01);
+	for (uint64_t i = 0; i < keys; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	o.marks = marks;
+	assert_ok(weir_save(f, path, &o));
+	weir_destroy(f);
+}
+
+static int refreshed(uint64_t capacity, uint64_t keys, uint32_t marks)
+{
+	save_some(capacity, keys, marks);
+	return weir_handle_refresh(h, path);
+}
+
+static void test_an_empty_image_is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(refreshed(10000, 0, 0), 1); /* after an empty one */
+	assert_int_equal(refreshed(10000, 5000, 0), 1);
+	assert_refused(refreshed(10000, 0, 0), -ECANCELED, path, "about 0 keys");
+	assert_int_equal(weir_handle_refresh(h, path), 0); /* a verdict on the file */
+	assert_int_equal(stats_of(h).refused, 1);
+	assert_int_equal(missing_in(h, 0, 5000), 0);
+	/* what allows the one does not allow the other */
+	assert_refused(refreshed(10000, 0, WEIR_MARK_OVERFULL_ALLOWED), -ECANCELED, path,
+	               "--allow-shrink");
+	assert_int_equal(refreshed(10000, 0, WEIR_MARK_SHRINK_ALLOWED), 1);
+	assert_true(missing_in(h, 0, 5000) == 5000);
+}
+
+static void test_a_tenth_of_the_keys_is_enough(void **state)
+{
+	(void)state;
+	assert_int_equal(refreshed(10000, 10000, 0), 1);
+	assert_refused(refreshed(10000, 900, 0), -ECANCELED, path, "under a tenth");
+	assert_refused(refreshed(1000000, 900, 0), -ECANCELED, path, "under a tenth");
+	assert_int_equal(refreshed(10000, 1100, 0), 1);
+	assert_int_equal(refreshed(10000, 120, 0), 1);
+}
+
+/* Large filters are sampled, and of a few keys a sample may have none: then every bit is read. */
+static void test_few_keys_in_a_large_filter(void **state)
+{
+	(void)state;
+	assert_int_equal(refreshed(10000000, 100, 0), 1);
+	assert_refused(refreshed(10000000, 5, 0), -ECANCELED, path, "where the current filter has");
+	assert_refused(refreshed(10000, 5, 0), -ECANCELED, path, "under a tenth");
+	assert_int_equal(refreshed(10000000, 50, 0), 1);
+	assert_int_equal(refreshed(10000000, 2000000, 0), 1);
+	assert_refused(refreshed(10000000, 20000, 0), -ECANCELED, path, "under a tenth");
+	assert_int_equal(refreshed(1000, 1000, WEIR_MARK_SHRINK_ALLOWED), 1);
+}
+
+/* With carry an image adds to the set, so it may be small. */
+static void test_carry_adds_to_the_set(void **state)
+{
+	struct weir_refresh_options carry = WEIR_REFRESH_OPTIONS_INIT;
+	(void)state;
+	carry.carry = true;
+	assert_int_equal(refreshed(10000, 5000, 0), 1);
+	save_some(10000, 1, 0);
+	assert_int_equal(weir_handle_refresh_with(h, path, &carry), 1);
+	assert_int_equal(missing_in(h, 0, 5000), 0);
+}
+
+static void test_an_overfull_image_is_refused(void **state)
+{
+	(void)state;
+	assert_refused(refreshed(1000, 2000, 0), -ECANCELED, path, "overfull");
+	assert_refused(refreshed(1000, 2000, WEIR_MARK_SHRINK_ALLOWED), -ECANCELED, path,
+	               "--allow-overfull");
+	assert_int_equal(refreshed(1000, 2000, WEIR_MARK_OVERFULL_ALLOWED), 1);
+	/* every bit set: how many keys it had is not known, so nothing is compared with it */
+	assert_int_equal(refreshed(10, 5000, WEIR_MARK_OVERFULL_ALLOWED), 1);
+	assert_true(isinf(stats_of(h).filter.keys_estimated));
+	assert_int_equal(refreshed(10000, 10, 0), 1);
+}
+
+/* Half as much again as the rate asked: better than no set. */
+static void test_a_saturated_image_is_published_loudly(void **state)
+{
+	(void)state;
+	save_some(10000, 11000, 0);
+	struct weir_follower *f = follow(h, never, false);
+	expect(flavors, 1, 0);
+	heard_last(1, "taken over, but saturated");
+	assert_true(stats_of(h).filter.saturated);
+	assert_int_equal(missing_in(h, 0, 11000), 0);
+	save_some(10000, 10000, 0);
+	expect(flavors, 2, 0);
+	heard_last(1, "taken over");
+	if (strstr(heard.sentence, "saturated"))
+		fail_msg("\"%s\"", heard.sentence);
+	assert_ok(weir_follow_stop(f));
+}
+
+/* The caller's own reload is asked by its gate alone. */
+static void test_a_reload_may_shrink(void **state)
+{
+	struct weir_reload *r;
+	(void)state;
+	assert_int_equal(refreshed(10000, 5000, 0), 1);
+	assert_ok(weir_reload_begin(&r, h, NULL));
+	assert_ok(weir_reload_commit(r));
+	assert_true(missing_in(h, 0, 5000) == 5000);
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, handle_setup, handle_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_an_empty_image_is_refused),
+		fresh(test_a_tenth_of_the_keys_is_enough),
+		fresh(test_few_keys_in_a_large_filter),
+		fresh(test_carry_adds_to_the_set),
+		fresh(test_an_overfull_image_is_refused),
+		fresh(test_a_saturated_image_is_published_loudly),
+		fresh(test_a_reload_may_shrink),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
