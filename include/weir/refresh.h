@@ -49,8 +49,8 @@ struct weir_refresh_options {
  *   current filter; -ECANCELED the gate refused.
  *   Some are verdicts on the file and the current filter. The call reports them once and returns 0
  *   until the file changes or another filter is current (a reload, a rollback): -ECANCELED the
- *   image is overfull or shrunk, as above; with carry: -ECANCELED the gate refused; -EINVAL carry between different shapes; -EROFS carry into a
- *   read-only mapping.
+ *   image is overfull or shrunk, as above; with carry: -ECANCELED the gate refused; -EINVAL carry
+ *   between different shapes; -EROFS carry into a read-only mapping.
  *   After all others the next call tries the file again: -EBUSY a reload or another refresh runs;
  *   -EDEADLK inside a read-side section; -EFBIG more than max_bytes allows now; -ENOMEM; -EMFILE;
  *   and the errno of stat, open and read (-ENOENT, -EACCES, -EIO ...).

@@ -32,14 +32,16 @@ static int create(struct build *build, uint64_t other_bytes)
 	return err ? trouble_weir(err, NULL) : TOOL_OK;
 }
 
-/* Size, layout and seed of an image, so that the two can be merged. */
+/* Size, layout and seed or key of an image, so that the two can be merged. */
 static int params_like(struct build *build)
 {
 	struct weir_filter *model;
-	if (image_open(&model, build->like, true))
+	const void *hash_key = build->params.hash_key;
+	if (image_open(&model, build->like, true, hash_key))
 		return TOOL_TROUBLE;
 	int err = weir_params_of(model, &build->params);
 	weir_destroy(model);
+	build->params.hash_key = hash_key; /* not the model's copy, which has gone */
 	return err ? trouble_weir(err, build->like) : TOOL_OK;
 }
 
@@ -66,7 +68,7 @@ static int counted_first(struct build *build)
 static int through_spool(struct build *build)
 {
 	struct spool spool = { .max_bytes = build->max_memory };
-	int status = fill_spool(&build->fill, &build->params.seed, &spool) ? TOOL_TROUBLE : TOOL_OK;
+	int status = fill_spool(&build->fill, &build->params, &spool) ? TOOL_TROUBLE : TOOL_OK;
 	if (!status) {
 		build->keys = spool.hashes;
 		build->counted = true;

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <weir/weir.h>
 #include "fill.h"
+#include "guard.h"
+#include "images.h"
 #include "probe.h"
 
 struct build {
@@ -14,7 +16,8 @@ struct build {
 	struct fill fill;
 	const char *output, *like;
 	uint64_t max_memory;
-	int zstd_level;
+	struct image_saving saving;
+	struct guard guard;
 	bool quiet, as_json;
 	/* the result */
 	struct weir_filter *filter;

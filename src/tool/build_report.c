@@ -92,6 +92,8 @@ void build_report(const struct build *build)
 	struct report r = report_new();
 	report_text(&r, "output", NULL, build->output);
 	report_shape(&r, &build->stats.shape);
+	report_bool(&r, "keyed", build->params.hash_key ? "keyed" : NULL,
+	            build->params.hash_key != NULL);
 	keys(&r, build);
 	rates(&r, build);
 	sizes(&r, build);

@@ -6,6 +6,7 @@
 #include "build.h"
 #include "crew.h"
 #include "images.h"
+#include "keyfile.h"
 #include "options.h"
 #include "progress.h"
 #include "say.h"
@@ -40,6 +41,9 @@ static const char help[] =
 	"  -s, --seed=SEED      seed of the hash, 1 or more; default: random\n"
 	"      --like=IMAGE     size, layout and seed of IMAGE, so that the two can be\n"
 	"                       merged\n"
+	"      --keyed-by=FILE  hash the keys by SipHash-2-4 with the key in FILE, 16 bytes\n"
+	"                       or 32 hexadecimal digits: who has the image, but not the\n"
+	"                       key, finds no keys that collide\n"
 	"  -0, --null           keys end with a NUL byte instead of a newline\n"
 	"      --skip-empty     an empty line is not a key\n"
 	"      --as-is          do not decompress, whatever the input looks like\n"
@@ -48,6 +52,12 @@ static const char help[] =
 	"                       of the machine\n"
 	"      --zstd[=LEVEL]   compress the image for transport, 1 to 19, default 3; a\n"
 	"                       compressed image cannot be mapped\n"
+	"      --mode=OCTAL     permissions of the image; default: those of the file that is\n"
+	"                       replaced, else 644 less the umask\n"
+	"      --allow-overfull  save a set that answers more than twice RATE of the absent\n"
+	"                       keys with yes; without this it is refused\n"
+	"      --allow-shrink   replace an image of more than ten times as many keys;\n"
+	"                       without this it is refused\n"
 	"      --json           print what was built as JSON\n"
 	"      --no-progress    no progress line on a terminal\n"
 	"  -q, --quiet          no progress line, no report\n"
@@ -55,9 +65,10 @@ static const char help[] =
 	"\n"
 	"A key is a line without its newline, byte by byte: a carriage return before the\n"
 	"newline is part of the key.\n"
-	"Exit status: 0 done, 2 trouble.\n";
+	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
 
-enum { LIKE = 256, PROBES, SKIP_EMPTY, AS_IS, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS };
+enum { LIKE = 256, PROBES, SKIP_EMPTY, AS_IS, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS, KEYED_BY, MODE,
+       ALLOW_OVERFULL, ALLOW_SHRINK };
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -70,6 +81,10 @@ static const struct option options[] = {
 	{ "probes", required_argument, NULL, PROBES },
 	{ "seed", required_argument, NULL, 's' },
 	{ "like", required_argument, NULL, LIKE },
+	{ "keyed-by", required_argument, NULL, KEYED_BY },
+	{ "mode", required_argument, NULL, MODE },
+	{ "allow-overfull", no_argument, NULL, ALLOW_OVERFULL },
+	{ "allow-shrink", no_argument, NULL, ALLOW_SHRINK },
 	{ "null", no_argument, NULL, '0' },
 	{ "skip-empty", no_argument, NULL, SKIP_EMPTY },
 	{ "as-is", no_argument, NULL, AS_IS },
@@ -133,7 +148,11 @@ static int option_taken(int option, struct build *build, bool *progress)
 	case AS_IS: build->fill.from.as_is = true; break;
 	case 't': return small_number("--threads", CREW_MOST, &build->fill.threads);
 	case MAX_MEMORY: return parse_bytes("--max-memory", optarg, &build->max_memory);
-	case ZSTD: return parse_zstd(optarg, &build->zstd_level);
+	case ZSTD: return parse_zstd(optarg, &build->saving.zstd_level);
+	case MODE: return parse_mode(optarg, &build->saving.mode);
+	case ALLOW_OVERFULL: build->guard.allow_overfull = true; break;
+	case ALLOW_SHRINK: build->guard.allow_shrink = true; break;
+	case KEYED_BY: return (build->params.hash_key = keyfile_read(optarg)) != NULL;
 	case JSON: build->as_json = true; break;
 	case NO_PROGRESS: *progress = false; break;
 	case 'q': build->quiet = true; break;
@@ -187,6 +206,8 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		return misuse("--like takes size, layout and seed from %s: leave out -p, -n, -m, "
 		              "-k, -z, -g, --probes and -s",
 		              build->like);
+	if (build->params.hash_key && build->params.seed)
+		return misuse("--keyed-by takes the place of the seed: leave out -s");
 	progress_allow(progress && !build->quiet);
 	build->fill.from.names = argv + optind;
 	build->fill.from.n = (size_t)(argc - optind);
@@ -198,10 +219,14 @@ static int finish(struct build *build)
 	int err = weir_stats_exact(build->filter, &build->stats);
 	if (err)
 		return trouble_weir(err, NULL);
+	int status = guard_ask(&build->guard, &build->stats, build->output);
+	if (status)
+		return status;
 	if (!build->quiet)
 		build->probe = probe_rate(build->filter, build->fill.from.delimiter,
 		                          build->stats.fp_rate);
-	int status = image_save(build->filter, build->output, build->zstd_level);
+	build->saving.marks = guard_marks(&build->guard);
+	status = image_save(build->filter, build->output, &build->saving);
 	if (!status)
 		build_report(build);
 	return status;
@@ -215,6 +240,7 @@ int cmd_build(int argc, char **argv)
 	build.fill.threads = crew_default();
 	build.max_memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	int status = parse(argc, argv, &build, &helped);
+	build.guard.max_memory = build.max_memory;
 	if (status || helped)
 		return status;
 	if (!image_place_ok(build.output))

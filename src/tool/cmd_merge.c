@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <weir/weir.h>
+#include "guard.h"
 #include "images.h"
+#include "keyfile.h"
 #include "options.h"
 #include "plain.h"
 #include "progress.h"
@@ -19,19 +21,25 @@ static const char help[] =
 	"\n"
 	"  -o, --output=IMAGE  the image to write (- for standard output); may be one of\n"
 	"                      those read\n"
+	"      --keyed-by=FILE  the key of keyed images, as weir build had it\n"
 	"      --zstd[=LEVEL]  compress it for transport, 1 to 19, default 3\n"
+	"      --mode=OCTAL, --allow-overfull, --allow-shrink  as of weir build\n"
 	"      --json          print what came of it as JSON\n"
 	"      --no-progress   no progress line on a terminal\n"
 	"  -q, --quiet         no progress line, no report\n"
 	"  -h, --help          this text\n"
 	"\n"
-	"Exit status: 0 done, 2 trouble.\n";
+	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
 
-enum { JSON = 256, ZSTD, NO_PROGRESS };
+enum { JSON = 256, ZSTD, NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL, ALLOW_SHRINK };
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "zstd", optional_argument, NULL, ZSTD },
+	{ "keyed-by", required_argument, NULL, KEYED_BY },
+	{ "mode", required_argument, NULL, MODE },
+	{ "allow-overfull", no_argument, NULL, ALLOW_OVERFULL },
+	{ "allow-shrink", no_argument, NULL, ALLOW_SHRINK },
 	{ "json", no_argument, NULL, JSON },
 	{ "no-progress", no_argument, NULL, NO_PROGRESS },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -41,7 +49,9 @@ static const struct option options[] = {
 
 struct merge {
 	const char *output;
-	int zstd_level;
+	struct image_saving saving;
+	struct guard guard;
+	const void *hash_key;
 	bool as_json, quiet, progress;
 	char **images;
 	int n;
@@ -51,15 +61,13 @@ struct merge {
 static struct weir_filter *merged(const struct merge *merge)
 {
 	struct weir_filter *sum, *next;
-	int err = image_load(&sum, merge->images[0]);
-	if (err) {
-		say_weir(err, merge->images[0]);
+	int err = image_load(&sum, merge->images[0], merge->hash_key);
+	if (err)
 		return NULL;
-	}
 	progress_begin("merging");
 	for (int i = 1; i < merge->n; i++) {
 		progress_at((double)i / merge->n, 0);
-		err = image_open(&next, merge->images[i], true);
+		err = image_open(&next, merge->images[i], true, merge->hash_key);
 		if (!err) {
 			err = weir_merge(sum, next);
 			weir_destroy(next);
@@ -116,30 +124,44 @@ static int run(const struct merge *merge)
 		return TOOL_TROUBLE;
 	int err = weir_stats_exact(sum, &stats);
 	int status = err ? trouble_weir(err, NULL) :
-	                   image_save(sum, merge->output, merge->zstd_level);
+	                   guard_ask(&merge->guard, &stats, merge->output);
+	if (!status)
+		status = image_save(sum, merge->output, &merge->saving);
 	weir_destroy(sum);
 	if (!status)
 		report(merge, &stats);
 	return status;
 }
 
+static bool option_taken(int option, struct merge *merge)
+{
+	switch (option) {
+	case 'o': merge->output = optarg; break;
+	case ZSTD: return parse_zstd(optarg, &merge->saving.zstd_level);
+	case MODE: return parse_mode(optarg, &merge->saving.mode);
+	case ALLOW_OVERFULL: merge->guard.allow_overfull = true; break;
+	case ALLOW_SHRINK: merge->guard.allow_shrink = true; break;
+	case KEYED_BY: return (merge->hash_key = keyfile_read(optarg)) != NULL;
+	case JSON: merge->as_json = true; break;
+	case NO_PROGRESS: merge->progress = false; break;
+	case 'q': merge->quiet = true; break;
+	default: return false;
+	}
+	return true;
+}
+
 int cmd_merge(int argc, char **argv)
 {
 	struct merge merge = { .progress = true };
 	for (int option; (option = option_next(argc, argv, "o:qh", options)) != -1;) {
-		bool ok = true;
-		switch (option) {
-		case 'o': merge.output = optarg; break;
-		case ZSTD: ok = parse_zstd(optarg, &merge.zstd_level); break;
-		case JSON: merge.as_json = true; break;
-		case NO_PROGRESS: merge.progress = false; break;
-		case 'q': merge.quiet = true; break;
-		case 'h': fputs(help, stdout); return TOOL_OK;
-		default: ok = false;
+		if (option == 'h') {
+			fputs(help, stdout);
+			return TOOL_OK;
 		}
-		if (!ok)
+		if (!option_taken(option, &merge))
 			return misuse_reported();
 	}
+	merge.saving.marks = guard_marks(&merge.guard);
 	if (!merge.output || !*merge.output)
 		return misuse("-o IMAGE is missing: where to save the union");
 	if (optind == argc)

@@ -4,6 +4,7 @@
 #include <weir/weir.h>
 #include "crew.h"
 #include "images.h"
+#include "keyfile.h"
 #include "options.h"
 #include "report.h"
 #include "say.h"
@@ -24,6 +25,7 @@ static const char help[] =
 	"                      output too\n"
 	"      --skip-empty    pass over empty lines\n"
 	"      --as-is         do not decompress, whatever the input looks like\n"
+	"      --keyed-by=FILE  the key of a keyed image, as weir build had it\n"
 	"      --no-verify     start at once: do not compare the image's checksums first\n"
 	"  -t, --threads=T     default: the CPUs this process may use; the lines keep\n"
 	"                      their order\n"
@@ -31,7 +33,7 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 a line was selected, 1 none was, 2 trouble.\n";
 
-enum { JSON = 256, SKIP_EMPTY, AS_IS, NO_VERIFY };
+enum { JSON = 256, SKIP_EMPTY, AS_IS, NO_VERIFY, KEYED_BY };
 
 static const struct option options[] = {
 	{ "invert-match", no_argument, NULL, 'v' },
@@ -42,6 +44,7 @@ static const struct option options[] = {
 	{ "skip-empty", no_argument, NULL, SKIP_EMPTY },
 	{ "as-is", no_argument, NULL, AS_IS },
 	{ "no-verify", no_argument, NULL, NO_VERIFY },
+	{ "keyed-by", required_argument, NULL, KEYED_BY },
 	{ "threads", required_argument, NULL, 't' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -50,6 +53,7 @@ static const struct option options[] = {
 struct query {
 	struct sift sift;
 	bool count, as_json, check;
+	const void *hash_key;
 };
 
 static bool option_taken(int option, struct query *query)
@@ -64,6 +68,7 @@ static bool option_taken(int option, struct query *query)
 	case SKIP_EMPTY: query->sift.from.skip_empty = true; break;
 	case AS_IS: query->sift.from.as_is = true; break;
 	case NO_VERIFY: query->check = false; break;
+	case KEYED_BY: return (query->hash_key = keyfile_read(optarg)) != NULL;
 	case 't':
 		if (!parse_number("--threads", optarg, 1, CREW_MOST, &threads))
 			return false;
@@ -92,7 +97,7 @@ static void print_counts(const struct query *query)
 static int answer(struct query *query, const char *image)
 {
 	struct weir_filter *filter;
-	if (image_open(&filter, image, query->check))
+	if (image_open(&filter, image, query->check, query->hash_key))
 		return TOOL_TROUBLE;
 	query->sift.filter = filter;
 	query->sift.print = !query->count && !query->as_json;

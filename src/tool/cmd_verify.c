@@ -6,6 +6,7 @@
 #include <string.h>
 #include <weir/weir.h>
 #include "images.h"
+#include "keyfile.h"
 #include "options.h"
 #include "plain.h"
 #include "report.h"
@@ -16,6 +17,8 @@ static const char help[] =
 	"Usage: weir verify [OPTION]... IMAGE...\n"
 	"Check every byte of images: header, sizes, checksums.\n"
 	"\n"
+	"      --keyed-by=FILE  also check that keyed images have this key; without it a\n"
+	"                       keyed image needs none\n"
 	"      --json   as JSON: an array with an object an image\n"
 	"  -q, --quiet  print nothing about whole images\n"
 	"  -h, --help   this text\n"
@@ -23,6 +26,7 @@ static const char help[] =
 	"Exit status: 0 all are whole, 1 one is damaged, 2 trouble.\n";
 
 static const struct option options[] = {
+	{ "keyed-by", required_argument, NULL, 'k' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
@@ -40,16 +44,13 @@ static const char *sentence(const char *path)
 	return led ? detail + len + 2 : detail;
 }
 
-static int verify(const char *path, bool quiet, json_t *all)
+static int verify(const char *path, const void *hash_key, bool quiet, json_t *all)
 {
-	struct weir_filter *f;
-	int err = image_try(&f, path, true);
+	int err = image_check(path, hash_key);
 	if (err == -EBADMSG)
 		say("%s: damaged: %s", path, sentence(path));
 	else if (err)
 		say_weir(err, path);
-	else
-		weir_destroy(f);
 	if (all) {
 		struct report r = report_new();
 		report_text(&r, "image", NULL, path);
@@ -69,8 +70,13 @@ static int verify(const char *path, bool quiet, json_t *all)
 int cmd_verify(int argc, char **argv)
 {
 	bool quiet = false, as_json = false;
+	const void *hash_key = NULL;
 	for (int option; (option = option_next(argc, argv, "qh", options)) != -1;) {
 		switch (option) {
+		case 'k':
+			if (!(hash_key = keyfile_read(optarg)))
+				return misuse_reported();
+			break;
 		case 'j': as_json = true; break;
 		case 'q': quiet = true; break;
 		case 'h': fputs(help, stdout); return TOOL_OK;
@@ -82,7 +88,7 @@ int cmd_verify(int argc, char **argv)
 	json_t *all = as_json ? json_array() : NULL;
 	int worst = TOOL_OK;
 	for (int i = optind; i < argc; i++) {
-		int status = verify(argv[i], quiet, all);
+		int status = verify(argv[i], hash_key, quiet, all);
 		worst = status > worst ? status : worst;
 	}
 	if (all)

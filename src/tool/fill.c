@@ -162,12 +162,13 @@ int fill_load(const struct fill *fill, struct weir_filter *f, uint64_t *keys)
 }
 
 /* Keys are hashed by a filter: this one is for nothing else. */
-static int hasher_new(struct weir_filter **out, uint64_t *seed)
+static int hasher_new(struct weir_filter **out, struct weir_params *wanted)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	params.capacity = 1;
 	params.fp_rate = 0.5;
-	params.seed = *seed;
+	params.seed = wanted->seed;
+	params.hash_key = wanted->hash_key;
 	int err = weir_create(out, &params);
 	if (!err)
 		err = weir_params_of(*out, &params);
@@ -175,16 +176,16 @@ static int hasher_new(struct weir_filter **out, uint64_t *seed)
 		say_weir(err, NULL);
 		return -1;
 	}
-	*seed = params.seed;
+	wanted->seed = params.seed;
 	return 0;
 }
 
-int fill_spool(const struct fill *fill, uint64_t *seed, struct spool *spool)
+int fill_spool(const struct fill *fill, struct weir_params *params, struct spool *spool)
 {
 	struct pass pass = { .task = SPOOL, .fill = fill, .spool = spool,
 	                     .lock = PTHREAD_MUTEX_INITIALIZER };
 	uint64_t keys;
-	if (hasher_new(&pass.f, seed))
+	if (hasher_new(&pass.f, params))
 		return -1;
 	int result = run(&pass, "reading", &keys);
 	weir_destroy(pass.f);

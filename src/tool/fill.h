@@ -27,9 +27,9 @@ struct fill {
 int fill_count(const struct fill *fill, uint64_t *keys);
 /* Load them into @f, a private filter; how many through @keys. */
 int fill_load(const struct fill *fill, struct weir_filter *f, uint64_t *keys);
-/* Keep their hashes, in at most spool->max_bytes. @seed: of the hash; 0: a random one, which it
- * receives. */
-int fill_spool(const struct fill *fill, uint64_t *seed, struct spool *spool);
+/* Keep their hashes, in at most spool->max_bytes. @params: their seed and hash_key are those of
+ * the hash; where the seed is 0, it receives one. */
+int fill_spool(const struct fill *fill, struct weir_params *params, struct spool *spool);
 /* Load what was kept into @f and free it. */
 int fill_from_spool(const struct fill *fill, struct spool *spool, struct weir_filter *f);
 

@@ -21,38 +21,65 @@ static bool is_stream(const char *path)
 	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-int image_load(struct weir_filter **out, const char *path)
+static int load(struct weir_filter **out, const char *path, const void *hash_key)
 {
+	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
+	options.hash_key = hash_key;
 	if (!is_stream(path))
-		return weir_load(out, path, NULL);
+		return weir_load(out, path, &options);
 	int fd = open_to_read(path);
 	if (fd < 0)
-		return weir_load(out, path, NULL); /* fails the same way, with a sentence */
-	int err = weir_load_fd(out, fd, NULL);
+		return weir_load(out, path, &options); /* fails the same way, with a sentence */
+	int err = weir_load_fd(out, fd, &options);
 	close(fd);
 	return err;
 }
 
-int image_try(struct weir_filter **out, const char *path, bool check)
+static int map_or_load(struct weir_filter **out, const char *path, bool check, const void *hash_key)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
 	if (is_stream(path))
-		return image_load(out, path);
+		return load(out, path, hash_key);
 	int err = weir_image_info(path, &info);
 	if (err)
 		return err;
 	if (info.compressed)
-		return image_load(out, path);
+		return load(out, path, hash_key);
 	options.no_verify = !check;
+	options.hash_key = hash_key;
 	return weir_map(out, path, WEIR_MAP_READ, &options);
 }
 
-int image_open(struct weir_filter **out, const char *path, bool check)
+/* The library's sentence; of a key, the option that gives it. */
+static int say_why(int err, const char *path, const void *hash_key)
 {
-	int err = image_try(out, path, check);
-	if (err)
+	if (err == -EKEYREJECTED && !hash_key)
+		say("%s: is keyed: give the key that it was built with, --keyed-by=FILE", path);
+	else if (err)
 		say_weir(err, path);
+	return err;
+}
+
+int image_open(struct weir_filter **out, const char *path, bool check, const void *hash_key)
+{
+	return say_why(map_or_load(out, path, check, hash_key), path, hash_key);
+}
+
+int image_load(struct weir_filter **out, const char *path, const void *hash_key)
+{
+	return say_why(load(out, path, hash_key), path, hash_key);
+}
+
+int image_check(const char *path, const void *hash_key)
+{
+	struct weir_filter *f;
+	struct weir_stats stats = WEIR_STATS_INIT;
+	if (!hash_key && !is_stream(path))
+		return weir_image_stats(path, NULL, &stats);
+	int err = map_or_load(&f, path, true, hash_key);
+	if (!err)
+		weir_destroy(f);
 	return err;
 }
 
@@ -95,10 +122,12 @@ static int on_progress(void *arg, uint64_t done, uint64_t total)
 	return caught;
 }
 
-int image_save(const struct weir_filter *f, const char *path, int zstd_level)
+int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how)
 {
 	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
-	options.zstd_level = zstd_level;
+	options.zstd_level = how->zstd_level;
+	options.mode = how->mode;
+	options.marks = how->marks;
 	options.progress = on_progress;
 	/* Where the file system has no unnamed files, a temporary file must be
 	 * removed: stop in order, then end as the signal would. */
@@ -124,4 +153,15 @@ bool parse_zstd(const char *text, int *level)
 		return false;
 	*level = (int)number;
 	return true;
+}
+
+bool parse_mode(const char *text, uint32_t *mode)
+{
+	char *end = NULL;
+	unsigned long number = *text >= '0' && *text <= '7' ? strtoul(text, &end, 8) : 0;
+	*mode = (uint32_t)number;
+	if (number && number <= 0777 && !*end)
+		return true;
+	say("--mode '%s': give permissions in octal, from 1 to 777, such as 640", text);
+	return false;
 }

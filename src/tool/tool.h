@@ -6,7 +6,8 @@
 /* As grep's. */
 enum tool_exit {
 	TOOL_OK = 0,      /* done; query: a line was selected; verify: whole */
-	TOOL_NO = 1,      /* query: no line was selected; verify: damaged; drill: a key was lost */
+	TOOL_NO = 1,      /* query: no line was selected; verify: damaged; drill: a key was lost;
+	                     build, merge: refused */
 	TOOL_TROUBLE = 2, /* wrong options, a file that cannot be read, no memory, ... */
 };
 

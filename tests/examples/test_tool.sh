@@ -98,12 +98,13 @@ test_build() {
 	cat keys keys keys >repeated
 	run 0 "$weir" build -o repeated.weir repeated
 	prints "hint  *many lines repeat: -n [0-9]* makes room"
-	# More keys than the given number: built all the same, with a warning.
-	run 0 "$weir" build -n 1000 -p 1% -o small.weir keys; says 'more keys than its capacity'
+	# More keys than the given number: built if that is meant, with a warning.
+	run 0 "$weir" build --allow-overfull -n 1000 -p 1% -o small.weir keys
+	says 'more keys than its capacity'
 	run 0 "$weir" query -c small.weir keys; prints "^$n\$"
 	run 0 "$weir" info --json small.weir
 	json out 'j[0]["saturated"] and j[0]["fp_rate_estimated"] > 0.99'
-	run 0 "$weir" build --json -n 10 -p 1% -o full.weir keys
+	run 0 "$weir" build --allow-overfull --json -n 10 -p 1% -o full.weir keys
 	json out 'j["saturated"] and j["keys_estimated"] is None'
 	# One seed, one layout: the same bytes, however many threads and passes.
 	run 0 "$weir" build -q -s 7 -n "$n" -p 1% -t 1 -o one.weir keys
@@ -342,7 +343,7 @@ test_merge() {
 	run 0 "$weir" build -q -n "$n" -p 1% -s 8 -o other.weir first
 	run 0 "$weir" build -q -n $((n / 2)) -p 1% -s 7 -o half.weir first
 	run 0 "$weir" build -q --like=half.weir -o other_half.weir second
-	run 0 "$weir" merge -q -o full.weir half.weir other_half.weir
+	run 0 "$weir" merge -q --allow-overfull -o full.weir half.weir other_half.weir
 	says 'full.weir: more keys than its capacity'
 	run 2 "$weir" merge -o new.weir first.weir other.weir
 	says '^weir merge: other.weir does not fit first.weir: .*seed'

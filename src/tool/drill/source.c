@@ -36,7 +36,7 @@ static int read_keys(struct drill *d, uint64_t memory)
 		return TOOL_TROUBLE;
 	d->fill.bytes = (uint64_t)bytes;
 	struct spool spool = { .max_bytes = memory };
-	if (fill_spool(&d->fill, &d->params.seed, &spool)) {
+	if (fill_spool(&d->fill, &d->params, &spool)) {
 		spool_free(&spool);
 		return TOOL_TROUBLE;
 	}
