@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * From keys to 64-bit hashes. The only place in src that names xxHash.
  *
- * A kind names its hash function, which a seed makes one of many; a filter that was given a key
- * hashes by SipHash-2-4 with that key instead, whatever its kind. Filters with the same function and
- * the same seed have the same hashes. XXH3 is inlined into kernels and batches: 8-byte keys use the
- * form in <weir/inline.h>, and AVX-512 hashes eight of them at once. XXH64 is for formats of other
- * libraries. */
+ * A kind names its hash function, which a seed makes one of many. A filter that was given a key
+ * hashes by SipHash-2-4 with that key instead, whatever its kind. Filters with the same function
+ * and the same seed have the same hashes. XXH3 is inlined into kernels and batches: 8-byte keys use
+ * the form in <weir/inline.h>, and AVX-512 hashes eight of them at once. XXH64 is for formats of
+ * other libraries. */
 #ifndef WEIR_SRC_HASH_H
 #define WEIR_SRC_HASH_H
 

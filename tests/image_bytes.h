@@ -19,8 +19,8 @@
 #include <xxhash.h>
 
 enum { IMAGE_BLOCKS = 24, IMAGE_SHARDS = 52, IMAGE_GENERATION = 64, IMAGE_COMPRESSION = 72,
-       IMAGE_BITS = 88, IMAGE_MARKS = 136, IMAGE_HEADER_SUM = 488, IMAGE_TABLE_SUM = 496, IMAGE_COMMIT = 504,
-       IMAGE_TABLE = 512, IMAGE_PAGE = 4096 };
+       IMAGE_BITS = 88, IMAGE_MARKS = 136, IMAGE_HEADER_SUM = 488, IMAGE_TABLE_SUM = 496,
+       IMAGE_COMMIT = 504, IMAGE_TABLE = 512, IMAGE_PAGE = 4096 };
 
 static inline uint64_t image_get(const unsigned char *p, unsigned bytes)
 {

@@ -65,9 +65,10 @@ enum weir_inserted {
  * @out: receives the filter; untouched on failure.
  * @params: from WEIR_PARAMS_INIT.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL, -EFBIG as weir_plan(); -EINVAL @out is NULL, or memory is too small or
- *   misaligned; -ENOMEM; -ENOTSUP an unknown kind, or the environment variable WEIR_ISA names an
- *   instruction set that this machine or kind lacks; the errno of getrandom().
+ * Errors: -EINVAL, -EFBIG as weir_plan(); -EINVAL @out is NULL, memory is too small or
+ *   misaligned, or seed is not hash_key's; -ENOMEM; -ENOTSUP an unknown kind, or the environment
+ *   variable WEIR_ISA names an instruction set that this machine or kind lacks; the errno of
+ *   getrandom().
  * Threads: any.  Progress: blocking (memory).
  * Cost: below 2 MiB, and in memory of the caller's, all bytes are zeroed. From 2 MiB on the kernel
  *   zeroes each page on first use.
@@ -84,13 +85,15 @@ WEIR_API void weir_destroy(struct weir_filter *f);
 
 /**
  * The 64-bit hash of a key, by the hash function of the filter's kind. Blocked and classic:
- * XXH3_64bits_withSeed(key, len, seed of @f).
+ * XXH3_64bits_withSeed(key, len, seed of @f). Of a keyed filter, whatever its kind: SipHash-2-4
+ * with weir_params.hash_key.
  * The _hash verbs take any uniformly distributed 64-bit value. To be protected against chosen keys,
- * pass a keyed hash of your own (SipHash). Give one filter the hashes of one function only.
+ * make the filter keyed. Give one filter the hashes of one function only.
  * @key: @len bytes; may be NULL when len is 0.
  * Return: the hash.
  * Errors: none.  Threads: any.  Progress: wait-free.
- * Cost: about 2 ns up to 16 bytes, 10 bytes a ns beyond 240.
+ * Cost: about 2 ns up to 16 bytes, 10 bytes a ns beyond 240; by SipHash about 20 ns up to 16 bytes,
+ *   one byte a ns beyond.
  */
 WEIR_API uint64_t weir_hash(const struct weir_filter *f, const void *key, size_t len);
 
@@ -252,9 +255,9 @@ WEIR_API WEIR_MUST_CHECK int weir_count_fixed(const struct weir_filter *f, const
 /**
  * Union: afterwards @dst answers true wherever @src does.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL the two differ in kind, size, shape or seed: weir_error_detail() names the field
- *   and both values; -EROFS @dst is mapped read-only; -ENOTSUP the kind cannot; others are the
- *   kind's own (blocked and classic have none).
+ * Errors: -EINVAL the two differ in kind, size, shape, hash function, seed or key:
+ *   weir_error_detail() names the field and both values; -EROFS @dst is mapped read-only; -ENOTSUP
+ *   the kind cannot; others are the kind's own (blocked and classic have none).
  * Threads: any, with lookups and inserts on both. An insert into @src that is concurrent with the
  *   call may be missed.
  * Order: relaxed.  Progress: wait-free.  Cost: reads both, writes the words that change.
@@ -320,11 +323,13 @@ WEIR_API WEIR_MUST_CHECK int weir_stats_exact(const struct weir_filter *f, struc
 /**
  * Parameters for another filter of exactly the same kind, size, shards, shape and seed:
  * weir_create() makes an empty one that weir_merge() accepts. They hold the seed: keep them from
- * clients. memory is NULL.
+ * clients. memory is NULL. hash_key points to the filter's copy of it, which goes with the filter;
+ * NULL: it is not keyed.
  * @out: from WEIR_PARAMS_INIT.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL struct_size, or it has no room for a number of the shape or of shards; or the
- *   filter is an image of others whose capacity at its size weir_plan() refuses.
+ * Errors: -EINVAL struct_size, or it has no room for a number of the shape, for shards, or for the
+ *   hash_key of a keyed filter; or the filter is an image of others whose capacity at its size
+ *   weir_plan() refuses.
  * Threads: any.  Progress: wait-free.  Cost: some microseconds.
  */
 WEIR_API WEIR_MUST_CHECK int weir_params_of(const struct weir_filter *f, struct weir_params *out);

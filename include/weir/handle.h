@@ -162,8 +162,8 @@ WEIR_API int64_t weir_handle_insert_fixed(struct weir_handle *h, const void *key
                                           size_t n, uint64_t *bitmap);
 
 /**
- * As weir_hash(). All filters of a handle have one seed: weir_reload_begin() and
- * weir_handle_refresh() refuse another.
+ * As weir_hash(). All filters of a handle have one hash function and seed, or key:
+ * weir_reload_begin() and weir_handle_refresh() refuse another.
  * Threads, Progress: as weir_handle_contains().
  */
 WEIR_API uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t len);

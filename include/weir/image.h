@@ -63,7 +63,7 @@ struct weir_load_options {
 	size_t memory_bytes;        /* weir_load*() only: bytes at memory */
 	weir_progress_fn *progress; /* may be NULL */
 	void *progress_arg;
-	const void *hash_key;       /* of a keyed image: its 16 bytes, copied; NULL: it is not keyed */
+	const void *hash_key;       /* of a keyed image: its 16 bytes, copied; NULL: not keyed */
 };
 #define WEIR_LOAD_OPTIONS_INIT { sizeof(struct weir_load_options), 0, 0, false, 0, 0, 0, 0, 0 }
 
@@ -137,8 +137,9 @@ WEIR_API WEIR_MUST_CHECK int weir_save_fd(const struct weir_filter *f, int fd,
  *   a wrong checksum, trailing bytes; the sentence names the field, its value and the right one;
  *   -EFBIG more than max_bytes; -ENOTSUP a newer format, an unknown kind or mark, or zstd in a
  *   build without it; -EKEYREJECTED the image is keyed and hash_key is missing or another key, or
- *   it is not keyed and hash_key was given; -EBUSY marked live and not sealed, or a process marked or sealed it during the
- *   call; -EISDIR, -EINVAL not a regular file; -EINVAL an option; -ENOMEM; that of open and read.
+ *   it is not keyed and hash_key was given; -EBUSY marked live and not sealed, or a process marked
+ *   or sealed it during the call; -EISDIR, -EINVAL not a regular file; -EINVAL an option; -ENOMEM;
+ *   that of open and read.
  * Threads: any.  Order: none; publish the filter with release order.
  * Progress: blocking (file system).  Cost: the disk, then memory bandwidth.
  */

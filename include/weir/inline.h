@@ -77,7 +77,8 @@ struct weir_inline_mut {
 /**
  * Take the view of a blocked filter, for lookups.
  * @out: receives the view; untouched on failure.
- * Return: 0 or a negative errno.  Errors: -ENOTSUP the filter is of another kind.
+ * Return: 0 or a negative errno.  Errors: -ENOTSUP the filter is of another kind,
+ *   or keyed: these verbs hash by XXH3.
  * Threads: any; threads may share the view or copy it.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API WEIR_MUST_CHECK int weir_inline_init(struct weir_inline *out, const struct weir_filter *f);

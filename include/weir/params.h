@@ -43,10 +43,10 @@ struct weir_params {
 	uint32_t probes;        /* classic: k, bits that a key sets: 1 to 32 */
 	uint32_t shards;        /* runs of lines to cut the bits into: a power of two up to 65536,
 	                           and 1024 lines each unless it is 1; 0: the library chooses */
-	const void *hash_key;   /* 16 secret bytes, copied by weir_create(): the filter is keyed. Its
-	                           keys are hashed by SipHash-2-4 with them, whatever its kind, so
-	                           that who may choose keys and see answers and images, but not
-	                           this, finds no colliding keys. NULL: not keyed. */
+	const void *hash_key;   /* 16 secret bytes, copied by weir_create(): the filter is keyed.
+	                           Its keys are hashed by SipHash-2-4 with them, whatever its kind,
+	                           so that whoever sees answers and images, but not these, finds
+	                           no keys that collide. NULL: not keyed. */
 };
 
 #define WEIR_PARAMS_INIT \

@@ -37,7 +37,8 @@ WEIR_API WEIR_MUST_CHECK int weir_rolling_create(struct weir_rolling **out,
 /** As weir_handle_destroy(), of the whole set. */
 WEIR_API int weir_rolling_destroy(struct weir_rolling *set);
 
-/** As weir_hash(): the hash for the _hash verbs. All shards have one seed, which never changes. */
+/** As weir_hash(): the hash for the _hash verbs. All shards have one seed or hash_key, which never
+ * changes. */
 WEIR_API uint64_t weir_rolling_hash(const struct weir_rolling *set, const void *key, size_t len);
 /**
  * The shard of a hash: its top bits. A loader that sorts its source by shard first reads it once

@@ -145,8 +145,8 @@ static int hashing_of(struct weir_hashing *out, const struct weir_image_head *he
 	if (!keyed)
 		return weir__fail(-EKEYREJECTED, "%s: is not keyed, and a key was given", name);
 	if (!hash_key)
-		return weir__fail(-EKEYREJECTED, "%s: is keyed: give the key that it was built with",
-		                  name);
+		return weir__fail(-EKEYREJECTED,
+		                  "%s: is keyed: give the key that it was built with", name);
 	struct weir_hashing given = weir__hashing_keyed(hash_key);
 	if (!weir__same_hashing(&given, out))
 		return weir__fail(-EKEYREJECTED, "%s: is keyed by another key than the one given",

@@ -117,8 +117,8 @@ int weir__same_hashing_check(const struct weir_filter *current, const struct wei
 	if (weir__same_hashing(&current->hashing, next))
 		return 0;
 	return weir__fail(-EINVAL,
-	                  "%s: keys hashed by %s, where the current filter's are by %s: all filters "
-	                  "of a handle share one hash",
+	                  "%s: keys hashed by %s, where the current filter's are by %s: all "
+	                  "filters of a handle share one hash",
 	                  whose, weir__hashing_text(next, theirs),
 	                  weir__hashing_text(&current->hashing, ours));
 }

@@ -95,7 +95,8 @@ test_an_empty_list_replaces_no_set() {
 	same guarded.weir before.weir 'a refused set replaced an image'
 	run 1 "$weir" build -q --allow-overfull -o guarded.weir empty
 	run 0 "$weir" build -q -o few.weir few
-	run 1 "$weir" merge -q -o guarded.weir few.weir few.weir; says 'not replaced: .*--allow-shrink'
+	run 1 "$weir" merge -q -o guarded.weir few.weir few.weir
+	says 'not replaced: .*--allow-shrink'
 	same guarded.weir before.weir 'a refused union replaced an image'
 	run 0 "$weir" build -q --allow-shrink -o guarded.weir few; allowed guarded.weir False True
 	# Nothing to compare with: no image, a damaged one, one of which every bit is set.
@@ -150,7 +151,8 @@ test_mode() {
 	run 0 "$weir" merge -q --mode=0600 -o mode.weir plain.weir; mode mode.weir 600
 	local bad
 	for bad in '' 0 8 1000 u=rw 64x -640; do
-		run 2 "$weir" build --mode="$bad" -o new.weir keys; says "^weir build: --mode '$bad': "
+		run 2 "$weir" build --mode="$bad" -o new.weir keys
+		says "^weir build: --mode '$bad': "
 	done
 	absent new.weir 'wrong options'
 }

@@ -51,7 +51,8 @@ static void test_a_keyed_filter_hashes_by_siphash(void **state)
 	for (unsigned i = 0; i < sizeof message; i++)
 		message[i] = (unsigned char)i;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
-		struct weir_filter *f = keyed(test_kinds[k], key), *copy, *g = keyed(test_kinds[k], key);
+		struct weir_filter *f = keyed(test_kinds[k], key), *copy;
+		struct weir_filter *g = keyed(test_kinds[k], key);
 		uint64_t out;
 		assert_true(weir_hash(f, message, 15) == UINT64_C(0xa129ca6149be45e5));
 		assert_true(weir_hash(f, message, 8) == UINT64_C(0x93f5f5799a932462));
@@ -78,8 +79,8 @@ static void fill_keys(void)
 {
 	for (unsigned i = 0; i < KEYS; i++) {
 		numbers[i] = test_key(i);
-		vectors[i] = (struct iovec){ text[i], (size_t)snprintf(text[i], 40, "key %u %0*u", i,
-		                                                       (int)(1 + i % 25), i) };
+		int n = snprintf(text[i], sizeof text[i], "key %u %0*u", i, (int)(1 + i % 25), i);
+		vectors[i] = (struct iovec){ text[i], (size_t)n };
 	}
 }
 
