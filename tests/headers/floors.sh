@@ -12,7 +12,7 @@ cd "$root/src"
 floor() { # of a path below src/, from the ground up
 	case $1 in
 	config.h) echo 0 ;;
-	atomic.* | cpu.* | error.* | escape.c | hash.* | hash_*.c | memory.* | options.* |
+	atomic.* | cpu.* | error.* | escape.c | hash.* | hash_*.c | memory.* | options.* | \
 	siphash.*)
 		echo 1 ;;
 	batch.* | kind.* | lines.* | sizing.*) echo 2 ;;
