@@ -178,6 +178,7 @@ static void what_a_build_is_not_given(void **state)
 static struct weir_filter *without_bits(uint64_t lines, uint32_t shards)
 {
 	const struct weir_layout layout = { .kind = weir__kind(WEIR_BLOCKED),
+		                            .hashing = weir__hashing_seeded(&weir__xxh3, SEED),
 		                            .shape = { WEIR_BLOCKED, { 2, 3 } },
 		                            .shards = shards,
 		                            .lines = lines,
@@ -185,7 +186,7 @@ static struct weir_filter *without_bits(uint64_t lines, uint32_t shards)
 		                            .fp_rate = 0.01 };
 	const struct weir_memory none = { .bits = NULL };
 	struct weir_filter *f = NULL;
-	assert_ok(weir__filter_make(&f, &layout, SEED, &none, 0));
+	assert_ok(weir__filter_make(&f, &layout, &none, 0));
 	return f;
 }
 
