@@ -123,7 +123,7 @@ test_an_overfull_set_is_not_written() {
 	run 0 "$weir" build -q --allow-overfull -n $((n / 2)) -p 1% -o over.weir keys
 	says 'over.weir: more keys than its capacity'
 	allowed over.weir True False
-	# Half as much again is saturated and no more: written, and said.
+	# Half as much again is saturated and no more: written, with a warning.
 	run 0 "$weir" build -q -n $((n * 10 / 11)) -p 1% -o saturated.weir keys
 	says 'saturated.weir: more keys than its capacity'
 	allowed saturated.weir False False
