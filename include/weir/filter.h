@@ -167,7 +167,8 @@ WEIR_API size_t weir_contains_fixed(const struct weir_filter *f, const void *key
  * Insert many keys, in no particular order.
  * @bitmap: as for weir_contains_hashes(); a bit is set if its key was WEIR_NEW. May be NULL.
  * Return: how many were WEIR_NEW, or a negative errno. Of two equal new keys, in one batch or in
- *   those of several threads, at least one is answered WEIR_NEW; with words_per_key = 1 exactly one.
+ *   those of several threads, at least one is answered WEIR_NEW. With words_per_key = 1 it is
+ *   exactly one.
  * Errors: as weir_insert(). After -EROFS and -ENOTSUP no key was inserted; after an error of the
  *   kind's own some may have been.
  * Threads, Order: as weir_insert() of each key.

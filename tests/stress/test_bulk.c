@@ -185,8 +185,8 @@ static void *write_singles(void *meeting)
 	return NULL;
 }
 
-/* Two writers with a batch each, and @singles one with single keys. Each batch is dense enough to be
- * staged: where the kind has stages, it was. */
+/* Two writers with a batch each, and @singles one with single keys. Each batch is dense enough to
+ * be staged: where the kind has stages, it was. */
 static void meet(struct meeting *m, struct writer writers[2], bool singles)
 {
 	pthread_t threads[3];

@@ -122,7 +122,8 @@ static void a_long_sentence_is_cut_between_characters(void **state)
 			assert_plain(sentence);
 			assert_true(length <= 511 && length > 511 - 8);
 			/* what is whole is not escaped once more */
-			assert_int_equal(weir_escape(again, sizeof again, sentence, length), length);
+			assert_int_equal(weir_escape(again, sizeof again, sentence, length),
+			                 length);
 			assert_string_equal(again, sentence);
 			char *last = strrchr(sentence, '\\');
 			assert_true(!last || strlen(last) == 4);

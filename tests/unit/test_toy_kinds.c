@@ -218,8 +218,8 @@ static void parameters_of_a_fold_above_4_gib(void **state)
 		params.capacity = params.max_bytes;
 		assert_ok(weir_plan(&params, &plan));
 		assert_true(plan.bytes == params.max_bytes && plan.shards == 65536);
-		for (uint32_t factor = 1; factor <= 65536; factor *= 2)
-			assert_exact(65536 * sizes[i] / factor, 65536 / factor); /* as weir_fold() */
+		for (uint32_t factor = 1; factor <= 65536; factor *= 2) /* as weir_fold() */
+			assert_exact(65536 * sizes[i] / factor, 65536 / factor);
 	}
 }
 
