@@ -86,6 +86,26 @@ static inline uint64_t weir__checksum(const void *bytes, size_t n)
 	return XXH3_64bits(bytes, n);
 }
 
+/* The checksum of bytes that come in pieces: that of all of them together. */
+struct weir_checksum {
+	XXH3_state_t state;
+};
+
+static inline void weir__checksum_begin(struct weir_checksum *sum)
+{
+	XXH3_64bits_reset(&sum->state);
+}
+
+static inline void weir__checksum_add(struct weir_checksum *sum, const void *bytes, size_t n)
+{
+	XXH3_64bits_update(&sum->state, bytes, n);
+}
+
+static inline uint64_t weir__checksum_end(const struct weir_checksum *sum)
+{
+	return XXH3_64bits_digest(&sum->state);
+}
+
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 
 WEIR__INLINE __m512i weir__hash8_lanes(__m512i key, __m512i flip)

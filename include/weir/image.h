@@ -2,9 +2,11 @@
  * Images: a filter as a file, in shared memory, or on the wire. One format, little-endian,
  * position-independent.
  *
- * For untrusted files use weir_load(): it reads them into private memory and checks every byte
- * before it uses one. weir_map() is for files that only weir_save() replaces, which renames and
- * never truncates: if a process truncates a mapped file, the next lookup raises SIGBUS.
+ * For untrusted files use weir_load() with max_bytes set: it reads them into private memory and
+ * checks every byte before it uses one, and without that limit a compressed or sparse file of some
+ * kilobytes takes as much memory as it declares. weir_map() is for files that only weir_save()
+ * replaces, which renames and never truncates: if a process truncates a mapped file, the next
+ * lookup raises SIGBUS.
  *
  * The seed lies in the image: whoever can read the file can choose keys that collide, so where
  * clients are hostile give it mode 0640 and the server's group, or make the filter keyed
@@ -33,8 +35,9 @@ enum weir_image_marks {
 	                                         the set that it replaces */
 };
 
-/** Called after each shard. Return non-zero to stop: the call then fails with -ECANCELED and leaves
- * nothing behind, except what weir_save_fd() has written. */
+/** Called after each shard, and when an image is read, at least after each MiB. Return non-zero to
+ * stop: the call then fails with -ECANCELED and leaves nothing behind, except what weir_save_fd()
+ * has written. */
 typedef int weir_progress_fn(void *arg, uint64_t bytes_done, uint64_t bytes_total);
 
 /** Start from WEIR_SAVE_OPTIONS_INIT. */
@@ -56,7 +59,8 @@ struct weir_save_options {
 struct weir_load_options {
 	size_t struct_size;         /* sizeof(struct weir_load_options) */
 	uint64_t max_bytes;         /* of bits: refuse larger images; 0: no limit but memory */
-	uint32_t flags;             /* weir_load*() only: enum weir_flags, for the memory */
+	uint32_t flags;             /* weir_load*() only: enum weir_flags, for the memory; reading
+	                               touches every page of it, with WEIR_PREFAULT or without */
 	bool no_verify;             /* weir_map() only: leave the bits to weir_verify(); all that
 	                               precedes them is checked anyway */
 	void *memory;               /* weir_load*() only: for the bits, as in struct weir_params */
@@ -141,7 +145,8 @@ WEIR_API WEIR_MUST_CHECK int weir_save_fd(const struct weir_filter *f, int fd,
  *   or sealed it during the call; -EISDIR, -EINVAL not a regular file; -EINVAL an option; -ENOMEM;
  *   that of open and read.
  * Threads: any.  Order: none; publish the filter with release order.
- * Progress: blocking (file system).  Cost: the disk, then memory bandwidth.
+ * Progress: blocking (file system).  Cost: the disk, then memory bandwidth. Memory for the bits,
+ *   touched as they come, and up to 10 MiB to unpack a compressed image.
  */
 WEIR_API WEIR_MUST_CHECK int weir_load(struct weir_filter **out, const char *path,
                                        const struct weir_load_options *options);
@@ -163,12 +168,28 @@ WEIR_API WEIR_MUST_CHECK int weir_load_memory(struct weir_filter **out, const vo
  * Errors: as weir_load(); -EINVAL an unknown mode, or a compressed image (weir_load() it); the
  *   errno of mmap and msync. Only WEIR_MAP_LIVE accepts an image that is marked live.
  * Threads: any.  Order: none; publish the filter with release order.
- * Progress: blocking (file system).  Cost: the whole file is read once to verify it; with no_verify
- *   some microseconds.
+ * Progress: blocking (file system).  Cost: the whole file is read once to verify it, through 1 MiB
+ *   of memory; with no_verify some microseconds.
  */
 WEIR_API WEIR_MUST_CHECK int weir_map(struct weir_filter **out, const char *path,
                                       enum weir_map_mode mode,
                                       const struct weir_load_options *options);
+
+/**
+ * Check every byte of an image, plain or compressed, and keep none.
+ * @options: max_bytes, progress and progress_arg; the others must have their defaults. NULL for the
+ *   defaults.
+ * Return: 0 the image is whole, or a negative errno.
+ * Errors: as weir_load().
+ * Threads: any.  Progress: blocking (file system).
+ * Cost: as weir_load(), but of memory at most 2 MiB, or 12 MiB if the image is compressed, however
+ *   large it is.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_image_verify(const char *path,
+                                               const struct weir_load_options *options);
+/** As weir_image_verify(), from an open file, pipe or socket: from its position to the end of the
+ * image. Other bytes may follow. */
+WEIR_API WEIR_MUST_CHECK int weir_image_verify_fd(int fd, const struct weir_load_options *options);
 
 /**
  * Check a mapped filter's bits against the checksums of its image.

@@ -11,14 +11,27 @@
 
 enum { MOST_AT_ONCE = 1 << 30 }; /* Linux moves no more than 2 GiB less a page a call */
 
-static int regular_only(const char *path, const struct stat *st)
+int weir__source_check(const struct weir_source *source)
 {
-	if (S_ISREG(st->st_mode))
-		return st->st_size > 0 ?
-		       0 : weir__fail(-EBADMSG, "%s: is empty, not an image", path);
-	if (S_ISDIR(st->st_mode))
-		return weir__fail(-EISDIR, "%s: is a folder, not an image", path);
-	return weir__fail(-EINVAL, "%s: is not a regular file; open it and use weir_load_fd", path);
+	if (S_ISREG(source->mode))
+		return source->length > 0 ?
+		       0 : weir__fail(-EBADMSG, "%s: is empty, not an image", source->name);
+	if (S_ISDIR(source->mode))
+		return weir__fail(-EISDIR, "%s: is a folder, not an image", source->name);
+	return weir__fail(-EINVAL, "%s: is not a regular file; open it and use weir_load_fd",
+	                  source->name);
+}
+
+int weir__source_outside(struct weir_source *source, int err)
+{
+	source->outside = true;
+	return err;
+}
+
+bool weir__source_verdict(const struct weir_source *source, int err)
+{
+	return !source->outside &&
+	       (err == -EBADMSG || err == -ENOTSUP || err == -EINVAL || err == -EISDIR);
 }
 
 /* The commit record that the file has now, or 0 if it is too short for one. */
@@ -34,12 +47,13 @@ static uint64_t commit_now(int fd)
 
 int weir__source_settle(const struct weir_source *source, int err)
 {
-	if (err != -EBADMSG || commit_now(source->fd) == source->commit)
+	if (err != -EBADMSG || source->outside ||
+	    commit_now(source->fd) == source->identity.commit)
 		return err;
 	return weir__fail(-EBUSY, "%s: was marked live or sealed while it was read", source->name);
 }
 
-int weir__source_open(struct weir_source *source, const char *path, int flags)
+int weir__source_find(struct weir_source *source, const char *path, int flags)
 {
 	struct stat st;
 	if (!path)
@@ -54,11 +68,9 @@ int weir__source_open(struct weir_source *source, const char *path, int flags)
 		int err = -errno;
 		return weir__fail(err, "%s: cannot open it: %s", path, weir_strerror(err));
 	}
-	int err = fstat(fd, &st) ?
-	          weir__fail(-errno, "%s: cannot ask for its size: %s", path,
-	                     weir_strerror(errno)) :
-	          regular_only(path, &st);
-	if (err) {
+	if (fstat(fd, &st)) {
+		int err = weir__fail(-errno, "%s: cannot ask for its size: %s", path,
+		                     weir_strerror(errno));
 		close(fd);
 		return err;
 	}
@@ -67,9 +79,28 @@ int weir__source_open(struct weir_source *source, const char *path, int flags)
 		.fd = fd,
 		.length = (uint64_t)st.st_size,
 		.exact = true,
-		.commit = commit_now(fd)
+		.mode = st.st_mode,
+		.identity = {
+			.device = st.st_dev,
+			.inode = st.st_ino,
+			.size = st.st_size,
+			.modified = st.st_mtim,
+			.changed = st.st_ctim,
+			.commit = S_ISREG(st.st_mode) ? commit_now(fd) : 0
+		}
 	};
 	return 0;
+}
+
+int weir__source_open(struct weir_source *source, const char *path, int flags)
+{
+	int err = weir__source_find(source, path, flags);
+	if (err)
+		return err;
+	err = weir__source_check(source);
+	if (err)
+		weir__source_close(source);
+	return err;
 }
 
 void weir__source_close(struct weir_source *source)
@@ -87,7 +118,7 @@ static int64_t read_some(struct weir_source *source, unsigned char *buffer, uint
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {
-			int err = -errno;
+			int err = weir__source_outside(source, -errno);
 			return weir__fail(err, "%s: cannot read at byte %llu: %s", source->name,
 			                  (unsigned long long)(source->at + done),
 			                  weir_strerror(err));

@@ -5,7 +5,22 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
 #include <weir/image.h>
+
+/* Which file it is. A file that is replaced has another inode, one that is written in place another
+ * time or size. But an inode is used again, tar sets mtime back, ctime is as coarse as the kernel's
+ * tick, and sealing moves no time on tmpfs; the commit record differs wherever the head or a shard
+ * does. All zero: none. */
+struct weir_file_identity {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	struct timespec modified;
+	struct timespec changed;
+	uint64_t commit; /* 0: the file is too short for one */
+};
 
 /* The source of an image: a file, a stream or memory. */
 struct weir_source {
@@ -15,12 +30,27 @@ struct weir_source {
 	uint64_t at;                 /* bytes read so far */
 	uint64_t length;             /* in all; UINT64_MAX: unknown */
 	bool exact;                  /* the image must fill the length */
-	uint64_t commit;             /* a file's commit record when it was opened */
+	bool outside;                /* a system call failed: the error that is returned is no
+	                                judgement on the image's bytes */
+	mode_t mode;                 /* a file's type, as stat() has it */
+	struct weir_file_identity identity; /* a file's, when it was opened */
 };
 
-/* Open a regular file that exists. @flags: O_RDONLY or O_RDWR. Return: 0 or a negative errno. */
+/* Open a file that exists, whatever it is. Everything else that is known of it is read from that
+ * descriptor. @flags: O_RDONLY or O_RDWR. Return: 0 or a negative errno of a system call. */
+int weir__source_find(struct weir_source *source, const char *path, int flags);
+/* See that what was found is a regular file, and not empty. */
+int weir__source_check(const struct weir_source *source);
+/* Both. */
 int weir__source_open(struct weir_source *source, const char *path, int flags);
 void weir__source_close(struct weir_source *source);
+
+/* Mark the error of a system call. Return: @err. */
+int weir__source_outside(struct weir_source *source, int err);
+/* Will the image fail with this error again as long as it is the same? After that of a system call
+ * it may not: descriptors and permissions come back, disks are mended. Nor after -ENOMEM, nor after
+ * -EFBIG and -ECANCELED, which the caller decides, nor after -EBUSY: a live image will be sealed. */
+bool weir__source_verdict(const struct weir_source *source, int err);
 /* Settle the error of reading an opened file. If it is -EBADMSG and the file's commit record has
  * changed since it was opened, another process has marked the image live or sealed it. Then the
  * bytes read are old and new ones mixed, not damaged ones, and the error is -EBUSY.

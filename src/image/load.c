@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Loading: an image is read into the filter's own memory. Every byte is checked before there is a
- * filter. */
+ * filter. And the same without a filter: verification, and what the head holds. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "error.h"
 #include "hash.h"
+#include "image/bits.h"
 #include "image/load.h"
-#include "image/zstd.h"
 #include "options.h"
 #include "plan.h"
 
@@ -22,43 +22,20 @@ int weir__load_options(struct weir_load_options *out, const struct weir_load_opt
 	return err;
 }
 
-int weir__bits_read(struct weir_source *source, const struct weir_preface *preface,
-                    const struct weir_load_options *options, unsigned char *bits, uint64_t stride)
-{
-	struct weir_packer packer = { 0 };
-	bool packed = preface->head.compression == WEIR_IMAGE_ZSTD;
-	int err = packed ? weir__packer_begin(&packer, preface->shard_bytes, 0, source->name) : 0;
-	for (uint32_t shard = 0; !err && shard < preface->head.shards; shard++) {
-		unsigned char *to = bits + shard * stride;
-		err = packed ? weir__unpack(&packer, source, shard, to, preface->shard_bytes) :
-		               weir__source_read(source, to, preface->shard_bytes);
-		if (!err)
-			err = weir__preface_check(preface, shard, to, source->name);
-		if (!err)
-			err = weir__progress(options->progress, options->progress_arg,
-			                     (shard + 1) * preface->shard_bytes,
-			                     64 * preface->head.nblocks);
-	}
-	if (packed)
-		weir__packer_end(&packer, 0);
-	if (!err && source->exact)
-		err = weir__source_end(source);
-	return err;
-}
-
-static int load_bits(struct weir_filter **out, struct weir_source *source,
-                     const struct weir_preface *preface, const struct weir_load_options *options)
+int weir__bits_load(struct weir_filter **out, struct weir_source *source,
+                    const struct weir_preface *preface, const struct weir_load_options *options)
 {
 	struct weir_layout layout;
 	struct weir_memory memory;
 	int err = weir__preface_layout(&layout, preface, options->hash_key, source->name);
+	/* Reading touches every page, and none before there are bytes for it. */
 	if (!err)
-		err = weir__memory_alloc(&memory, 64 * layout.lines, options->flags,
-		                         options->memory, options->memory_bytes);
+		err = weir__memory_alloc(&memory, 64 * layout.lines,
+		                         options->flags & ~WEIR_PREFAULT, options->memory,
+		                         options->memory_bytes);
 	if (err)
 		return err;
-	err = weir__bits_read(source, preface, options, (unsigned char *)memory.bits,
-	                      preface->shard_bytes);
+	err = weir__bits_read(source, preface, options, (unsigned char *)memory.bits);
 	if (!err)
 		err = weir__filter_make(out, &layout, &memory, 0);
 	if (err)
@@ -85,7 +62,7 @@ static int load(struct weir_filter **out, struct weir_source *source,
 		err = weir__preface_read(&preface, source, o.max_bytes, false);
 	if (err)
 		return err;
-	err = load_bits(out, source, &preface, &o);
+	err = weir__bits_load(out, source, &preface, &o);
 	weir__preface_free(&preface);
 	return err;
 }
@@ -101,20 +78,28 @@ int weir_load(struct weir_filter **out, const char *path, const struct weir_load
 	return err;
 }
 
-int weir_load_fd(struct weir_filter **out, int fd, const struct weir_load_options *options)
+/* The caller's descriptor, from its position on. */
+static int source_of(struct weir_source *source, int fd, char name[32])
 {
-	char name[32];
 	struct stat st;
-	struct weir_source source = { .name = name, .fd = fd, .length = UINT64_MAX };
-	snprintf(name, sizeof name, "file descriptor %d", fd);
+	*source = (struct weir_source){ .name = name, .fd = fd, .length = UINT64_MAX };
+	snprintf(name, 32, "file descriptor %d", fd);
 	if (fstat(fd, &st))
 		return weir__fail(-errno, "%s: is not an open file", name);
 	if (S_ISDIR(st.st_mode))
 		return weir__fail(-EISDIR, "%s: is a folder, not an image", name);
 	off_t at = S_ISREG(st.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
 	if (at >= 0)
-		source.length = st.st_size > at ? (uint64_t)(st.st_size - at) : 0;
-	return load(out, &source, options);
+		source->length = st.st_size > at ? (uint64_t)(st.st_size - at) : 0;
+	return 0;
+}
+
+int weir_load_fd(struct weir_filter **out, int fd, const struct weir_load_options *options)
+{
+	char name[32];
+	struct weir_source source;
+	int err = source_of(&source, fd, name);
+	return err ? err : load(out, &source, options);
 }
 
 int weir_load_memory(struct weir_filter **out, const void *image, size_t bytes,
@@ -131,6 +116,43 @@ int weir_load_memory(struct weir_filter **out, const void *image, size_t bytes,
 		return weir__fail(-EINVAL, "image is NULL: %zu bytes of memory that hold an image",
 		                  bytes);
 	return load(out, &source, options);
+}
+
+static int verify(struct weir_source *source, const struct weir_load_options *options)
+{
+	struct weir_load_options o;
+	struct weir_preface preface;
+	int err = weir__load_options(&o, options);
+	if (!err && (o.flags || o.no_verify || o.memory || o.memory_bytes))
+		err = weir__fail(-EINVAL, "flags 0x%x, no_verify %d, memory %p, memory_bytes %zu: "
+		                 "weir_image_verify takes none of them: it checks and keeps "
+		                 "nothing", o.flags, o.no_verify, o.memory, o.memory_bytes);
+	if (!err)
+		err = weir__preface_read(&preface, source, o.max_bytes, false);
+	if (err)
+		return err;
+	err = weir__bits_read(source, &preface, &o, NULL);
+	weir__preface_free(&preface);
+	return err;
+}
+
+int weir_image_verify(const char *path, const struct weir_load_options *options)
+{
+	struct weir_source source;
+	int err = weir__source_open(&source, path, O_RDONLY);
+	if (err)
+		return err;
+	err = weir__source_settle(&source, verify(&source, options));
+	weir__source_close(&source);
+	return err;
+}
+
+int weir_image_verify_fd(int fd, const struct weir_load_options *options)
+{
+	char name[32];
+	struct weir_source source;
+	int err = source_of(&source, fd, name);
+	return err ? err : verify(&source, options);
 }
 
 int weir_image_info(const char *path, struct weir_image_info *out)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "error.h"
+#include "image/bits.h"
 #include "image/load.h"
 #include "image/map.h"
 #include "image/seal.h"
@@ -38,13 +39,7 @@ static int verify_file(struct weir_source *source, const struct weir_preface *pr
 {
 	if (options->no_verify || preface->head.commit == WEIR_IMAGE_LIVE)
 		return 0;
-	unsigned char *scratch = malloc(preface->shard_bytes);
-	if (!scratch)
-		return weir__fail(-ENOMEM, "%s: no memory for %llu bytes to verify through",
-		                  source->name, (unsigned long long)preface->shard_bytes);
-	int err = weir__bits_read(source, preface, options, scratch, 0);
-	free(scratch);
-	return err;
+	return weir__bits_read(source, preface, options, NULL);
 }
 
 /* A file of 2 MiB or more is mapped at a multiple of 2 MiB, and its bits begin at such an offset:
@@ -75,7 +70,7 @@ static void *map_file(int fd, uint64_t length, int protection, int flags)
 	return p;
 }
 
-static int make_mapping(struct weir_mapping **out, const struct weir_source *source,
+static int make_mapping(struct weir_mapping **out, struct weir_source *source,
                         const struct weir_preface *preface, enum weir_map_mode mode)
 {
 	int protection = mode == WEIR_MAP_READ ? PROT_READ : PROT_READ | PROT_WRITE;
@@ -91,7 +86,7 @@ static int make_mapping(struct weir_mapping **out, const struct weir_source *sou
 	m->image = map_file(source->fd, length, protection,
 	                    mode == WEIR_MAP_PRIVATE ? MAP_PRIVATE : MAP_SHARED);
 	if (m->image == MAP_FAILED) {
-		int err = -errno;
+		int err = weir__source_outside(source, -errno);
 		free(m);
 		return weir__fail(err, "%s: cannot map its %llu bytes: %s", source->name,
 		                  (unsigned long long)length, weir_strerror(err));
@@ -106,7 +101,7 @@ static void unmap(const struct weir_memory *memory)
 	free(memory->origin);
 }
 
-static int map_filter(struct weir_filter **out, const struct weir_source *source,
+static int map_filter(struct weir_filter **out, struct weir_source *source,
                       const struct weir_preface *preface, enum weir_map_mode mode,
                       const struct weir_layout *layout)
 {
@@ -139,25 +134,45 @@ static int map_filter(struct weir_filter **out, const struct weir_source *source
 	return 0;
 }
 
+static int verify_and_map(struct weir_filter **out, struct weir_source *source,
+                          const struct weir_preface *preface, enum weir_map_mode mode,
+                          const struct weir_load_options *options)
+{
+	struct weir_layout layout;
+	int err = weir__preface_layout(&layout, preface, options->hash_key, source->name);
+	if (!err)
+		err = verify_file(source, preface, options);
+	return err ? err : map_filter(out, source, preface, mode, &layout);
+}
+
 static int map_open(struct weir_filter **out, struct weir_source *source, enum weir_map_mode mode,
                     const struct weir_load_options *options)
 {
 	struct weir_preface preface;
-	struct weir_layout layout;
 	int err = weir__preface_read(&preface, source, options->max_bytes, mode == WEIR_MAP_LIVE);
 	if (err)
 		return err;
 	if (preface.head.compression != WEIR_IMAGE_PLAIN)
 		err = weir__fail(-EINVAL, "%s: is compressed, which cannot be mapped: weir_load it",
 		                 source->name);
-	if (!err)
-		err = weir__preface_layout(&layout, &preface, options->hash_key, source->name);
-	if (!err)
-		err = verify_file(source, &preface, options);
-	if (!err)
-		err = map_filter(out, source, &preface, mode, &layout);
+	else
+		err = verify_and_map(out, source, &preface, mode, options);
 	weir__preface_free(&preface);
 	return err;
+}
+
+int weir__map_or_load(struct weir_filter **out, struct weir_source *source,
+                      enum weir_map_mode mode, const struct weir_load_options *options)
+{
+	struct weir_preface preface;
+	int err = weir__preface_read(&preface, source, options->max_bytes, false);
+	if (!err) {
+		err = preface.head.compression == WEIR_IMAGE_PLAIN ?
+		      verify_and_map(out, source, &preface, mode, options) :
+		      weir__bits_load(out, source, &preface, options);
+		weir__preface_free(&preface);
+	}
+	return weir__source_settle(source, err);
 }
 
 /* A live image is mapped while other processes map, insert into and seal it. If it changes while it

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The record of a mapped image, which is the origin of its filter's memory. */
+ * Mapping, and the record of a mapped image, which is the origin of its filter's memory. */
 #ifndef WEIR_SRC_IMAGE_MAP_H
 #define WEIR_SRC_IMAGE_MAP_H
 
@@ -12,6 +12,10 @@ struct weir_mapping {
 	uint64_t length;
 	char name[];                 /* the path, for sentences */
 };
+
+/* Map the plain image of an opened file, or load a compressed one. @mode: not WEIR_MAP_LIVE. */
+int weir__map_or_load(struct weir_filter **out, struct weir_source *source,
+                      enum weir_map_mode mode, const struct weir_load_options *options);
 
 /* The mapping of a filter, or NULL if it has none. */
 static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)

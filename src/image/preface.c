@@ -118,16 +118,22 @@ void weir__preface_free(struct weir_preface *preface)
 	free(preface->table);
 }
 
-int weir__preface_check(const struct weir_preface *preface, uint32_t shard, const void *bits,
-                        const char *name)
+int weir__preface_check_sum(const struct weir_preface *preface, uint32_t shard, uint64_t sum,
+                            const char *name)
 {
-	uint64_t sum = weir__checksum(bits, preface->shard_bytes);
 	uint64_t wanted = weir__image_get64(preface->table + 8 * (size_t)shard);
 	if (sum == wanted)
 		return 0;
 	return weir__fail(-EBADMSG,
 	                  "%s: the bits of shard %u sum to %016llx where %016llx should be", name,
 	                  shard, (unsigned long long)sum, (unsigned long long)wanted);
+}
+
+int weir__preface_check(const struct weir_preface *preface, uint32_t shard, const void *bits,
+                        const char *name)
+{
+	return weir__preface_check_sum(preface, shard, weir__checksum(bits, preface->shard_bytes),
+	                               name);
 }
 
 const unsigned char weir__no_hash_key[WEIR_SIPHASH_KEY];

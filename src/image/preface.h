@@ -20,7 +20,9 @@ struct weir_preface {
 int weir__preface_read(struct weir_preface *out, struct weir_source *source, uint64_t max_bytes,
                        bool live_too);
 void weir__preface_free(struct weir_preface *preface);
-/* Compare the checksum of a shard's bits with the table. */
+/* Compare the checksum of a shard's bits, @sum or that of @bits, with the table. */
+int weir__preface_check_sum(const struct weir_preface *preface, uint32_t shard, uint64_t sum,
+                            const char *name);
 int weir__preface_check(const struct weir_preface *preface, uint32_t shard, const void *bits,
                         const char *name);
 

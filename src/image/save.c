@@ -55,7 +55,7 @@ static void job_end(struct job *job)
 	free(job->front);
 	free(job->shard);
 	if (job->options->zstd_level)
-		weir__packer_end(&job->packer, job->options->zstd_level);
+		weir__packer_end(&job->packer);
 }
 
 static int job_begin(struct job *job, const struct weir_filter *f, int fd, const char *name,

@@ -89,6 +89,7 @@ static int map_as(enum weir_map_mode mode)
 	return used(err, g);
 }
 
+static int do_verify(void) { return weir_image_verify(path, NULL); }
 static int do_map_read(void) { return map_as(WEIR_MAP_READ); }
 static int do_map_private(void) { return map_as(WEIR_MAP_PRIVATE); }
 static int do_map_live(void) { return map_as(WEIR_MAP_LIVE); }
@@ -110,12 +111,14 @@ static const struct verb verbs[] = {
 	{ .name = "save_fd", .run = do_save_fd },
 	{ .name = "load", .run = do_load },
 	{ .name = "info", .run = do_info },
+	{ .name = "verify", .run = do_verify },
 	{ .name = "map read-only", .run = do_map_read },
 	{ .name = "map private", .run = do_map_private },
 	{ .name = "map live and seal", .run = do_map_live, .lives = true },
 #if TEST_ZSTD
 	{ .name = "save compressed", .run = do_save_zstd, .replaces = true },
 	{ .name = "load compressed", .run = do_load, .level = 1 },
+	{ .name = "verify compressed", .run = do_verify, .level = 1 },
 #endif
 };
 

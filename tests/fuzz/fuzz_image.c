@@ -107,6 +107,7 @@ static void map(const uint8_t *data, size_t size)
 	int fd = memory_file();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	MUST(write(fd, data, size) == (ssize_t)size);
+	MUST(weir_image_verify(path, NULL) == 0);
 	MUST(weir_image_info(path, &info) == 0 && info.file_bytes == size && !info.live);
 	MUST(info.keyed == (hash_key != NULL) && weir_image_stats(path, NULL, &stats) == 0);
 	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++) {

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ * Reading bits. A hostile image declares sizes that its file does not hold: by a sparse file, or by
+ * compression. So memory for them is not touched before the bytes have come, and each piece can be
+ * the last. */
+#include <stdlib.h>
+#include "error.h"
+#include "hash.h"
+#include "image/bits.h"
+#include "image/unpack.h"
+
+enum { PIECE = 1 << 20 };
+
+/* One reading of all shards. */
+struct reading {
+	struct weir_source *source;
+	const struct weir_preface *preface;
+	const struct weir_load_options *options;
+	struct weir_unpacker unpacker; /* of a compressed image */
+	bool packed;
+	unsigned char *scratch;        /* a piece, if the bits are not kept */
+	uint64_t done;                 /* bytes of bits; all of them: each shard was right */
+};
+
+static uint64_t at_most(uint64_t n, uint64_t most)
+{
+	return n < most ? n : most;
+}
+
+static int report(const struct reading *r)
+{
+	return weir__progress(r->options->progress, r->options->progress_arg, r->done,
+	                      64 * r->preface->head.nblocks);
+}
+
+/* Read up to @room bytes, at most a piece. @got: receives how many, which may be 0. */
+static int step(struct reading *r, unsigned char *to, uint64_t room, uint64_t *got)
+{
+	*got = at_most(room, PIECE);
+	return r->packed ? weir__unpack(&r->unpacker, r->source, to, *got, got) :
+	                   weir__source_read(r->source, to, *got);
+}
+
+static int too_short(const struct reading *r, uint64_t got)
+{
+	return weir__fail(-EBADMSG, "%s: shard %u: its zstd frame holds %llu bytes where %llu "
+	                  "should be", r->source->name, r->unpacker.shard, (unsigned long long)got,
+	                  (unsigned long long)r->preface->shard_bytes);
+}
+
+/* All bits of a frame have been unpacked: see that no more come. Steps that unpack nothing are
+ * reported too, since a frame may consist of those. */
+static int finish_frame(struct reading *r)
+{
+	unsigned char more;
+	uint64_t got = 0;
+	int err = 0;
+	while (!err && !r->unpacker.ended) {
+		err = step(r, &more, 1, &got);
+		if (!err && got)
+			err = weir__fail(-EBADMSG, "%s: shard %u: its zstd frame holds more than "
+			                 "%llu bytes", r->source->name, r->unpacker.shard,
+			                 (unsigned long long)r->preface->shard_bytes);
+		if (!err)
+			err = report(r);
+	}
+	return err;
+}
+
+static int read_shard(struct reading *r, uint32_t shard, unsigned char *bits)
+{
+	struct weir_checksum sum;
+	uint64_t bytes = r->preface->shard_bytes, got;
+	int err = r->packed ?
+	          weir__unpack_begin(&r->unpacker, r->source, shard, bytes) : 0;
+	weir__checksum_begin(&sum);
+	for (uint64_t at = 0; !err && at < bytes; at += got) {
+		unsigned char *to = bits ? bits + at : r->scratch;
+		err = r->packed && r->unpacker.ended ? too_short(r, at) :
+		                                       step(r, to, bytes - at, &got);
+		if (err)
+			return err;
+		weir__checksum_add(&sum, to, got);
+		/* the last piece of a shard counts when its checksum is right */
+		if (at + got < bytes) {
+			r->done += got;
+			err = report(r);
+		}
+	}
+	if (!err && r->packed)
+		err = finish_frame(r);
+	if (!err)
+		err = weir__preface_check_sum(r->preface, shard, weir__checksum_end(&sum),
+		                              r->source->name);
+	if (err)
+		return err;
+	r->done = (shard + 1) * bytes;
+	return report(r);
+}
+
+static int begin(struct reading *r, bool keep)
+{
+	uint64_t piece = at_most(r->preface->shard_bytes, PIECE);
+	r->scratch = keep ? NULL : malloc(piece);
+	if (!keep && !r->scratch)
+		return weir__fail(-ENOMEM, "%s: no memory for %llu bytes to verify through",
+		                  r->source->name, (unsigned long long)piece);
+	return r->packed ? weir__unpacker_begin(&r->unpacker, r->source->name) : 0;
+}
+
+int weir__bits_read(struct weir_source *source, const struct weir_preface *preface,
+                    const struct weir_load_options *options, unsigned char *bits)
+{
+	struct reading r = {
+		.source = source,
+		.preface = preface,
+		.options = options,
+		.packed = preface->head.compression == WEIR_IMAGE_ZSTD
+	};
+	int err = begin(&r, bits != NULL);
+	for (uint32_t shard = 0; !err && shard < preface->head.shards; shard++)
+		err = read_shard(&r, shard, bits ? bits + shard * preface->shard_bytes : NULL);
+	if (r.packed)
+		weir__unpacker_end(&r.unpacker);
+	free(r.scratch);
+	if (!err && source->exact)
+		err = weir__source_end(source);
+	return err;
+}

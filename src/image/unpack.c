@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ * Unpacking shards with zstd. */
+#include <stdlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+#include "image/head.h"
+#include "image/unpack.h"
+
+enum {
+	PREFIX = 8,      /* the length of the frame */
+	LEAST_FRAME = 9, /* magic, descriptor, window or size, the header of a block */
+	WINDOW_LOG = 23, /* 8 MiB: levels 1 to 19 need no more */
+	BUFFER = 1 << 17
+};
+
+int weir__unpacker_begin(struct weir_unpacker *u, const char *name)
+{
+	ZSTD_DCtx *context = ZSTD_createDCtx();
+	*u = (struct weir_unpacker){ .context = context, .buffer = malloc(BUFFER) };
+	if (!u->context || !u->buffer) {
+		weir__unpacker_end(u);
+		return weir__fail(-ENOMEM, "%s: no memory for zstd", name);
+	}
+	/* cannot fail: 23 is always legal */
+	(void)ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, WINDOW_LOG);
+	return 0;
+}
+
+void weir__unpacker_end(struct weir_unpacker *u)
+{
+	ZSTD_freeDCtx(u->context);
+	free(u->buffer);
+	*u = (struct weir_unpacker){ 0 };
+}
+
+static int refill(struct weir_unpacker *u, struct weir_source *source)
+{
+	u->at = 0;
+	u->end = u->left < BUFFER ? u->left : BUFFER;
+	u->left -= u->end;
+	return weir__source_read(source, u->buffer, u->end);
+}
+
+int weir__unpack_begin(struct weir_unpacker *u, struct weir_source *source, uint32_t shard,
+                       uint64_t shard_bytes)
+{
+	unsigned char prefix[PREFIX];
+	uint64_t most = ZSTD_compressBound(shard_bytes);
+	int err = weir__source_read(source, prefix, sizeof prefix);
+	if (err)
+		return err;
+	u->shard = shard;
+	u->ended = false;
+	u->left = weir__image_get64(prefix);
+	if (u->left < LEAST_FRAME || u->left > most)
+		return weir__fail(-EBADMSG, "%s: the zstd frame of shard %u is %llu bytes long; "
+		                  "allowed: %d to %llu", source->name, shard,
+		                  (unsigned long long)u->left, LEAST_FRAME,
+		                  (unsigned long long)most);
+	return refill(u, source);
+}
+
+/* zstd reports an error. */
+static int refuse(const struct weir_unpacker *u, const struct weir_source *source, size_t error)
+{
+	if (ZSTD_getErrorCode(error) == ZSTD_error_frameParameter_windowTooLarge)
+		return weir__fail(-EBADMSG, "%s: shard %u: to unpack its frame takes a window of "
+		                  "more than %u bytes, which no level that weir writes needs",
+		                  source->name, u->shard, 1U << WINDOW_LOG);
+	return weir__fail(-EBADMSG, "%s: shard %u: zstd cannot unpack its frame: %s", source->name,
+	                  u->shard, ZSTD_getErrorName(error));
+}
+
+int weir__unpack(struct weir_unpacker *u, struct weir_source *source, void *to, uint64_t room,
+                 uint64_t *got)
+{
+	int err = u->at == u->end && u->left ? refill(u, source) : 0;
+	if (err)
+		return err;
+	ZSTD_inBuffer in = { u->buffer, u->end, u->at };
+	ZSTD_outBuffer out = { to, room, 0 };
+	size_t hint = ZSTD_decompressStream(u->context, &out, &in);
+	if (ZSTD_isError(hint))
+		return refuse(u, source, hint);
+	u->at = in.pos;
+	u->ended = hint == 0;
+	*got = out.pos;
+	uint64_t rest = u->end - u->at + u->left;
+	if (u->ended && rest)
+		return weir__fail(-EBADMSG, "%s: shard %u: %llu bytes after the end of its zstd "
+		                  "frame", source->name, u->shard, (unsigned long long)rest);
+	if (!u->ended && !rest && !out.pos)
+		return weir__fail(-EBADMSG, "%s: shard %u: its zstd frame is cut off",
+		                  source->name, u->shard);
+	return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * Unpacking the shards of a compressed image (zstd.h) step by step, through memory that is bounded
+ * whatever the image declares. */
+#ifndef WEIR_SRC_IMAGE_UNPACK_H
+#define WEIR_SRC_IMAGE_UNPACK_H
+
+#include "config.h"
+#include "error.h"
+#include "image/io.h"
+
+/* All zero: none. */
+struct weir_unpacker {
+	void *context;         /* zstd's */
+	unsigned char *buffer; /* for a part of a frame */
+	uint64_t at, end;      /* the bytes of buffer that are not unpacked yet */
+	uint64_t left;         /* bytes of the frame that are not in the buffer yet */
+	uint32_t shard;        /* whose frame it is */
+	bool ended;            /* the frame has */
+};
+
+#if WEIR_HAVE_ZSTD
+
+/* @name: of the image, for the sentence. */
+int weir__unpacker_begin(struct weir_unpacker *u, const char *name);
+void weir__unpacker_end(struct weir_unpacker *u);
+/* Begin with the frame of a shard. */
+int weir__unpack_begin(struct weir_unpacker *u, struct weir_source *source, uint32_t shard,
+                       uint64_t shard_bytes);
+/* One step of unpacking, to be called until ended. It reads a part of the frame, or unpacks up to
+ * @room bytes, or both. @got: receives how many bytes were unpacked, which may be 0. */
+int weir__unpack(struct weir_unpacker *u, struct weir_source *source, void *to, uint64_t room,
+                 uint64_t *got);
+
+#else
+
+static inline int weir__unpacker_begin(struct weir_unpacker *u, const char *name)
+{
+	(void)u;
+	return weir__fail(-ENOTSUP, "%s: is compressed with zstd, which this build of weir has not",
+	                  name);
+}
+
+static inline void weir__unpacker_end(struct weir_unpacker *u)
+{
+	(void)u;
+}
+
+static inline int weir__unpack_begin(struct weir_unpacker *u, struct weir_source *source,
+                                     uint32_t shard, uint64_t shard_bytes)
+{
+	(void)u, (void)source, (void)shard, (void)shard_bytes;
+	return -ENOTSUP;
+}
+
+static inline int weir__unpack(struct weir_unpacker *u, struct weir_source *source, void *to,
+                               uint64_t room, uint64_t *got)
+{
+	(void)u, (void)source, (void)to, (void)room, (void)got;
+	return -ENOTSUP;
+}
+
+#endif
+
+#endif
