@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Unpacking shards with zstd. */
+ * Unpacking shards with zstd. What a frame may be is checked here, since zstd accepts more: a frame
+ * of another magic would lead to the decoders of formats before zstd 0.8, and a frame that declares
+ * a large window would have that much memory. */
 #include <stdlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -12,6 +14,8 @@ enum {
 	WINDOW_LOG = 23, /* 8 MiB: levels 1 to 19 need no more */
 	BUFFER = 1 << 17
 };
+
+static const uint32_t zstd_magic = 0xFD2FB528;
 
 int weir__unpacker_begin(struct weir_unpacker *u, const char *name)
 {
@@ -41,6 +45,15 @@ static int refill(struct weir_unpacker *u, struct weir_source *source)
 	return weir__source_read(source, u->buffer, u->end);
 }
 
+static int check_magic(const struct weir_unpacker *u, const struct weir_source *source)
+{
+	uint32_t magic = (uint32_t)weir__image_get64(u->buffer);
+	if (magic == zstd_magic)
+		return 0;
+	return weir__fail(-EBADMSG, "%s: shard %u: its frame has the magic %08x where zstd's %08x "
+	                  "should be", source->name, u->shard, magic, zstd_magic);
+}
+
 int weir__unpack_begin(struct weir_unpacker *u, struct weir_source *source, uint32_t shard,
                        uint64_t shard_bytes)
 {
@@ -57,7 +70,8 @@ int weir__unpack_begin(struct weir_unpacker *u, struct weir_source *source, uint
 		                  "allowed: %d to %llu", source->name, shard,
 		                  (unsigned long long)u->left, LEAST_FRAME,
 		                  (unsigned long long)most);
-	return refill(u, source);
+	err = refill(u, source);
+	return err ? err : check_magic(u, source);
 }
 
 /* zstd reports an error. */

@@ -151,6 +151,40 @@ static void test_frames_that_are_not_a_shard(void **state)
 	assert_false(with_last_frame(skippable, sizeof skippable, sizeof skippable));
 }
 
+/* A frame of zstd 0.7 that is a shard: the bits as they are, in one block. A libzstd with the
+ * decoders of old formats, as Debian's, would unpack it. */
+static size_t old_frame(unsigned char *to, uint32_t magic)
+{
+	static const unsigned char head[] = { 0, 0x38, 0x41, 0, 0 }, end[] = { 0xc0, 0, 0 };
+	for (unsigned i = 0; i < 4; i++)
+		to[i] = (unsigned char)(magic >> (8 * i));
+	memcpy(to + 4, head, sizeof head);
+	memcpy(to + 9, plain + IMAGE_PAGE + SHARD, SHARD);
+	memcpy(to + 9 + SHARD, end, sizeof end);
+	return 12 + SHARD;
+}
+
+/* Of zstd's first formats (0.1 to 0.7) and of what it skips none may reach its decoders. */
+static void test_frames_of_other_magics(void **state)
+{
+	static unsigned char frame[2 * SHARD];
+	static const uint32_t magics[] = { 0xFD2FB51E, 0xFD2FB522, 0xFD2FB523, 0xFD2FB524,
+	                                   0xFD2FB525, 0xFD2FB526, 0xFD2FB527, 0xFD2FB529, 0 };
+	char found[32];
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(magics) + 16; i++) {
+		bool skips = i >= COUNT_OF(magics);
+		uint32_t magic = skips ? 0x184D2A50 + i - COUNT_OF(magics) : magics[i];
+		size_t n = old_frame(frame, magic);
+		if (skips)
+			image_put64(frame + 4, n - 8);
+		assert_false(with_last_frame(frame, n, n));
+		snprintf(found, sizeof found, "magic %08x", magic);
+		if (!strstr(weir_error_detail(), found))
+			fail_msg("%08x: \"%s\"", magic, weir_error_detail());
+	}
+}
+
 /* A live image is plain: nobody maps a compressed one. */
 static void test_live_and_compressed(void **state)
 {
@@ -169,6 +203,7 @@ int main(void)
 		cmocka_unit_test(test_every_byte_of_the_frames),
 		cmocka_unit_test(test_every_length),
 		cmocka_unit_test(test_frames_that_are_not_a_shard),
+		cmocka_unit_test(test_frames_of_other_magics),
 		cmocka_unit_test(test_live_and_compressed),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
