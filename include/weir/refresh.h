@@ -10,6 +10,7 @@
 #ifndef WEIR_REFRESH_H
 #define WEIR_REFRESH_H
 
+#include <weir/image.h>
 #include <weir/reload.h>
 
 WEIR_BEGIN_DECLS
@@ -23,9 +24,12 @@ struct weir_refresh_options {
 	bool keep_previous; /* as in struct weir_reload_options */
 	bool defer_free;    /* likewise */
 	const struct weir_gate *gate; /* likewise */
+	weir_progress_fn *progress;   /* called while the file is read, which it may stop; may be
+	                                 NULL */
+	void *progress_arg;
 };
 #define WEIR_REFRESH_OPTIONS_INIT \
-	{ sizeof(struct weir_refresh_options), 0, false, false, false, 0 }
+	{ sizeof(struct weir_refresh_options), 0, false, false, false, 0, 0, 0 }
 
 /**
  * An image that nobody can have meant is refused, as by the gate: one whose bits answer more than
@@ -42,18 +46,20 @@ struct weir_refresh_options {
  * @path: of an image with the seed of the current filter (weir build --like, weir_params.seed), or
  *   if that is keyed, with its key.
  * Return: 1 swapped; 0 the file has not changed, even if it was refused; or a negative errno, and
- *   the current filter stays.
+ *   the current filter stays. A file has changed if its device, inode, size, mtime, ctime or commit
+ *   record (bytes 504 to 511 of the image) differ.
  * Errors: some are verdicts on the file. The call reports them once and returns 0 until the file
- *   changes: -EBADMSG, -ENOTSUP, -EINVAL as weir_map() and weir_load(); -EISDIR; -EBUSY marked
- *   live; -EINVAL another seed or hash function; -EKEYREJECTED keyed otherwise than the
- *   current filter; -ECANCELED the gate refused.
+ *   changes: -EBADMSG, -ENOTSUP, -EINVAL as weir_map() and weir_load(); -EISDIR; -EINVAL another
+ *   seed or hash function; -EKEYREJECTED keyed otherwise than the current filter; -ECANCELED the
+ *   gate refused.
  *   Some are verdicts on the file and the current filter. The call reports them once and returns 0
  *   until the file changes or another filter is current (a reload, a rollback): -ECANCELED the
  *   image is overfull or shrunk, as above; with carry: -ECANCELED the gate refused; -EINVAL carry
  *   between different shapes; -EROFS carry into a read-only mapping.
- *   After all others the next call tries the file again: -EBUSY a reload or another refresh runs;
- *   -EDEADLK inside a read-side section; -EFBIG more than max_bytes allows now; -ENOMEM; -EMFILE;
- *   and the errno of stat, open and read (-ENOENT, -EACCES, -EIO ...).
+ *   After all others the next call tries the file again: -EBUSY marked live, or a process marked or
+ *   sealed it during the call, or a reload or another refresh runs; -EDEADLK inside a read-side
+ *   section; -EFBIG more than max_bytes allows now; -ENOMEM; -ECANCELED progress stopped it; and
+ *   any errno of open, read and mmap, those above too (-ENOENT, -EACCES, -EIO, -EINVAL ...).
  * Threads: as weir_reload_begin().  Progress: blocking (the file, a grace period).
  * Cost: reads the whole file once, to check it.
  */

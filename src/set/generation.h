@@ -25,10 +25,9 @@
 #ifndef WEIR_SRC_GENERATION_H
 #define WEIR_SRC_GENERATION_H
 
-#include <sys/types.h>
-#include <time.h>
 #include <weir/handle.h>
 #include "atomic.h"
+#include "image/io.h"
 #include "kind.h"
 #include "set/rcu.h"
 
@@ -46,15 +45,6 @@ struct weir_retired {
 	struct weir_handle *handle;
 	struct weir_filter *filters[2];
 	struct weir_generation *records[2];
-};
-
-/* Which file it was: a file that is replaced has another inode, one that is written in place
- * another time or size. All zero: none. */
-struct weir_file_identity {
-	dev_t device;
-	ino_t inode;
-	off_t size;
-	struct timespec changed;
 };
 
 struct weir_handle {

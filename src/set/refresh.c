@@ -9,10 +9,10 @@
  *  - while the filter stays current its bits only grow, so what was too full or had a key of
  *    must_miss is refused again, and to verify the file at every look would find nothing new;
  *  - after a reload, rollback or refresh the same file may well pass. */
-#include <sys/stat.h>
-#include <weir/image.h>
+#include <fcntl.h>
 #include <weir/refresh.h>
 #include "error.h"
+#include "image/map.h"
 #include "options.h"
 #include "set/gate.h"
 #include "set/generation.h"
@@ -20,37 +20,36 @@
 #include "set/sanity.h"
 #include "whole.h"
 
-static int identify(struct weir_file_identity *out, const char *path)
+static bool same_time(const struct timespec *a, const struct timespec *b)
 {
-	struct stat s;
-	if (stat(path, &s))
-		return weir__fail(-errno, "%s: %s", path, weir_strerror(errno));
-	*out = (struct weir_file_identity){ s.st_dev, s.st_ino, s.st_size, s.st_mtim };
-	return 0;
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
 static bool same(const struct weir_file_identity *a, const struct weir_file_identity *b)
 {
 	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+	       a->commit == b->commit && same_time(&a->modified, &b->modified) &&
+	       same_time(&a->changed, &b->changed);
 }
 
 /* Load the image if it is compressed; else map it: privately if the current filter takes inserts,
- * read-only if it does not. */
-static int take(struct weir_filter **out, const char *path, const struct weir_filter *current,
-                uint64_t room)
+ * read-only if it does not. @judged: receives whether a failure is a verdict on the file. */
+static int take(struct weir_filter **out, struct weir_source *source,
+                const struct weir_filter *current, uint64_t room,
+                const struct weir_refresh_options *options, bool *judged)
 {
-	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
-	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	int err = weir_image_info(path, &info);
-	if (err)
-		return err;
-	options.max_bytes = room;
-	options.hash_key = weir__keyed(&current->hashing) ? current->hashing.key : NULL;
-	if (info.compressed)
-		return weir_load(out, path, &options);
-	return weir_map(out, path, current->insert_error ? WEIR_MAP_READ : WEIR_MAP_PRIVATE,
-	                &options);
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	o.max_bytes = room;
+	o.hash_key = weir__keyed(&current->hashing) ? current->hashing.key : NULL;
+	o.progress = options->progress;
+	o.progress_arg = options->progress_arg;
+	int err = weir__source_check(source);
+	if (!err)
+		err = weir__map_or_load(out, source,
+		                        current->insert_error ? WEIR_MAP_READ : WEIR_MAP_PRIVATE,
+		                        &o);
+	*judged = weir__source_verdict(source, err);
+	return err;
 }
 
 /* What max_bytes leaves for the image. */
@@ -64,26 +63,34 @@ static int find_room(uint64_t *room, const struct weir_handle *h, uint64_t max_b
 	return 0;
 }
 
-/* Make a filter of the file, or fail with what is wrong with the file itself. */
-static int prepare(struct weir_filter **out, const struct weir_handle *h, const char *path,
-                   const struct weir_refresh_options *options)
+/* Make a filter of the file, or fail with what is wrong with the file itself. @judged: receives
+ * whether that will hold as long as it is the same file, and @beside whether as long as the same
+ * filter is current too. */
+static int prepare(struct weir_filter **out, const struct weir_handle *h,
+                   struct weir_source *source, const struct weir_refresh_options *options,
+                   bool *judged, bool *beside)
 {
 	const struct weir_filter *current = h->generation->current;
 	struct weir_filter *next = NULL;
 	uint64_t room;
+	*judged = *beside = false;
 	int err = find_room(&room, h, options->max_bytes);
 	if (!err)
-		err = take(&next, path, current, room);
+		err = take(&next, source, current, room, options, judged);
 	if (err)
 		return err;
-	err = weir__same_hashing_check(current, &next->hashing, path);
-	if (!err)
-		err = weir__sanity_ask(path, next, options->carry ? NULL : current);
-	if (err)
+	err = weir__same_hashing_check(current, &next->hashing, source->name);
+	if (!err) {
+		err = weir__sanity_ask(source->name, next, options->carry ? NULL : current);
+		*beside = err != 0;
+	}
+	if (err) {
+		*judged = true; /* the image was whole: it has the wrong seed or keys */
 		weir_destroy(next);
-	else
-		*out = next;
-	return err;
+		return err;
+	}
+	*out = next;
+	return 0;
 }
 
 /* Can the current filter be merged into it? */
@@ -136,15 +143,6 @@ static int swap(struct weir_handle *h, struct weir_filter *next,
 	return 0;
 }
 
-/* Will the file fail again as long as it is the same file? After any other error it may not:
- * memory, descriptors and what max_bytes leaves come back, permissions are given and disks mended,
- * and none of that makes it another file. */
-static bool verdict(int err)
-{
-	return err == -EBADMSG || err == -ENOTSUP || err == -EINVAL || err == -EROFS ||
-	       err == -ECANCELED || err == -EBUSY || err == -EISDIR || err == -EKEYREJECTED;
-}
-
 /* Was it looked at already, with the same answer to come? */
 static bool known(const struct weir_handle *h, const struct weir_file_identity *file)
 {
@@ -153,29 +151,42 @@ static bool known(const struct weir_handle *h, const struct weir_file_identity *
 }
 
 /* The handle is claimed, and no longer when this returns. */
-static int refresh(struct weir_handle *h, const char *path,
-                   const struct weir_refresh_options *options)
+static int refresh_from(struct weir_handle *h, struct weir_source *source,
+                        const struct weir_refresh_options *options)
 {
-	struct weir_file_identity now;
 	struct weir_filter *next;
-	int err = identify(&now, path);
-	if (err || known(h, &now)) {
+	bool judged, beside;
+	if (known(h, &source->identity)) {
 		weir__writer_release(h);
-		return err;
+		return 0;
 	}
-	err = prepare(&next, h, path, options);
-	if (!err || verdict(err)) {
-		h->last_file = now;
-		/* -ECANCELED: overfull, or shrunk beside the current filter */
-		h->refused_with = err == -ECANCELED ? h->generation->number : 0;
+	int err = prepare(&next, h, source, options, &judged, &beside);
+	if (!err || judged) {
+		h->last_file = source->identity;
+		h->refused_with = beside ? h->generation->number : 0;
 	}
 	if (err) {
-		weir__figure_add_relaxed(&h->refused, verdict(err));
+		weir__figure_add_relaxed(&h->refused, judged);
 		weir__writer_release(h);
 		return err;
 	}
 	err = swap(h, next, options);
 	return err ? err : 1;
+}
+
+/* Likewise. */
+static int refresh(struct weir_handle *h, const char *path,
+                   const struct weir_refresh_options *options)
+{
+	struct weir_source source;
+	int err = weir__source_find(&source, path, O_RDONLY);
+	if (err) {
+		weir__writer_release(h);
+		return err;
+	}
+	err = refresh_from(h, &source, options);
+	weir__source_close(&source);
+	return err;
 }
 
 int weir_handle_refresh_with(struct weir_handle *h, const char *path,

@@ -17,6 +17,7 @@ struct shim {
 	bool no_reserve;  /* a file system without fallocate */
 	bool no_inotify;  /* the limit of inotify instances is reached, armed or not */
 	bool no_watch;    /* the limit of watches, likewise */
+	bool same_times;  /* every file has the same times, likewise */
 	unsigned calls;   /* so far */
 	const char *what; /* the call that failed */
 	long allocated;   /* by weir and not freed yet */
