@@ -12,7 +12,8 @@
  * parent folder was replaced. A folder that goes away and comes back is watched again.
  *
  * The thread is named "weir-follow". It blocks every signal, has 512 KiB of stack, and is
- * registered with the handle's flavor of RCU. It calls report and the gate's check.
+ * registered with the handle's flavor of RCU. It calls report, the gate's check and the refresh
+ * options' progress.
  */
 #ifndef WEIR_FOLLOW_H
 #define WEIR_FOLLOW_H
@@ -27,7 +28,7 @@ struct weir_follower;
 struct weir_follow_options {
 	size_t struct_size;  /* sizeof(struct weir_follow_options) */
 	/* for each look; NULL: the defaults. Copied, and its gate too, but the keys and the context
-	 * that the gate points to must live until weir_follow_stop(). */
+	 * that the gate points to, and progress_arg, must live until weir_follow_stop(). */
 	const struct weir_refresh_options *refresh;
 	double poll_seconds; /* between looks without a notice: 0.001 to 86400; 0: 1 */
 	bool poll_only;      /* without inotify */
@@ -42,9 +43,9 @@ struct weir_follow_options {
 
 /**
  * Start to follow a file. A look that fails (a reload runs, no memory, no such file yet) is
- * repeated after 50 ms, then each time after twice as long, up to poll_seconds. A file that was
- * refused is not checked again until it changes, or, where carry was refused, until another filter
- * is current.
+ * repeated after 50 ms, then each time after twice as long, up to poll_seconds. So is one that
+ * finds an image marked live. A file that was refused is not checked again until it changes, or,
+ * where it was refused beside the current filter (refresh.h), until another filter is current.
  * @out: receives the follower; untouched on failure.
  * @path: copied. If it is relative, each look starts from the current folder of the process.
  *   Replace the file by renaming, as weir_save() does.
@@ -64,13 +65,15 @@ WEIR_API WEIR_MUST_CHECK int weir_follow(struct weir_follower **out, struct weir
                                          const struct weir_follow_options *options);
 
 /**
- * Stop following and free the follower. If a look is under way, wait for it and for the grace
- * period it may need.
+ * Stop following and free the follower. If a look is under way and still reads the file, however
+ * long that would take, it gives up: that is no verdict on the file, and is not reported. If it has
+ * read the file, wait for it and for the grace period it may need.
  * @f: a follower, or NULL for nothing. In a child of fork() it is freed without waiting.
  * Return: 0 or a negative errno, and the follower goes on.
  * Errors: -EDEADLK inside a read-side section, or on the follower's own thread (report, the gate).
  * Threads: one. With qsbr the calling thread, if online, passes through a quiescent state.
- * Progress: blocking.  Cost: microseconds, unless a look is under way.
+ * Progress: blocking.  Cost: microseconds; the time to read 1 MiB if a look reads the file; that of
+ *   the gate, of carry and of a grace period if a look has read it.
  */
 WEIR_API int weir_follow_stop(struct weir_follower *f);
 

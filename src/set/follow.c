@@ -28,11 +28,14 @@ struct weir_follower {
 	struct weir_handle *handle;
 	struct weir_refresh_options refresh; /* whose gate, if there is one, is the next field */
 	struct weir_gate gate;
+	weir_progress_fn *progress; /* the caller's; that in refresh is may_go_on() */
+	void *progress_arg;
 	struct weir_follow_options options;
 	struct weir_notice notice;
 	pid_t process; /* that has the thread */
 	pthread_t thread;
 	int stop;           /* eventfd: readable when the thread is to end */
+	bool gave_up;       /* a look, for that */
 	double delay;       /* seconds until the next look, if no notice comes before */
 	double retry;       /* the last delay after a failure; 0 after a success */
 	char reported[WEIR_SANITY_TEXT]; /* the last failure's sentence; empty after a success */
@@ -55,10 +58,28 @@ static void report(struct weir_follower *f, int result, const char *sentence)
 		f->options.report(f->options.context, result, sentence);
 }
 
+static bool stopped(const struct weir_follower *f)
+{
+	struct pollfd fd = { .fd = f->stop, .events = POLLIN };
+	return poll(&fd, 1, 0) > 0;
+}
+
+/* Called while a file is read. One that has been read to its end is not given up. */
+static int may_go_on(void *argument, uint64_t done, uint64_t total)
+{
+	struct weir_follower *f = argument;
+	f->gave_up = done < total && stopped(f);
+	if (f->gave_up)
+		return 1;
+	return f->progress ? f->progress(f->progress_arg, done, total) : 0;
+}
+
 static void look(struct weir_follower *f)
 {
 	char sentence[sizeof f->reported] = "";
 	int result = weir_handle_refresh_with(f->handle, f->path, &f->refresh);
+	if (f->gave_up)
+		return;
 	if (result < 0) {
 		/* a copy: the user's report may call weir, which writes another sentence */
 		snprintf(sentence, sizeof sentence, "%s", weir_error_detail());
@@ -187,6 +208,33 @@ static int read_options(struct weir_follow_options *out, struct weir_refresh_opt
 	return err;
 }
 
+/* Not begun. NULL: no memory. */
+static struct weir_follower *make(struct weir_handle *h, const char *path,
+                                  const struct weir_follow_options *options,
+                                  const struct weir_refresh_options *refresh)
+{
+	size_t length = strlen(path);
+	struct weir_follower *f = calloc(1, sizeof *f + 2 * length + 3);
+	if (!f)
+		return NULL;
+	*f = (struct weir_follower){
+		.handle = h,
+		.refresh = *refresh,
+		.progress = refresh->progress,
+		.progress_arg = refresh->progress_arg,
+		.options = *options,
+		.length = length
+	};
+	if (refresh->gate) {
+		f->gate = *refresh->gate;
+		f->refresh.gate = &f->gate;
+	}
+	f->refresh.progress = may_go_on;
+	f->refresh.progress_arg = f;
+	memcpy(f->path, path, length + 1);
+	return f;
+}
+
 int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *path,
                 const struct weir_follow_options *options)
 {
@@ -203,18 +251,11 @@ int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *p
 		return err;
 	if (!weir__flag_claim_acquire(&h->followed))
 		return weir__fail(-EBUSY, "%s: a follower of this handle runs already", path);
-	size_t length = strlen(path);
-	struct weir_follower *f = calloc(1, sizeof *f + 2 * length + 3);
+	struct weir_follower *f = make(h, path, &o, &refresh);
 	if (!f) {
 		weir__flag_release(&h->followed);
 		return weir__fail(-ENOMEM, "%s: no memory to follow it", path);
 	}
-	*f = (struct weir_follower){
-		.handle = h, .options = o, .refresh = refresh, .gate = gate, .length = length
-	};
-	if (refresh.gate)
-		f->refresh.gate = &f->gate;
-	memcpy(f->path, path, length + 1);
 	err = begin(f);
 	if (err)
 		free_follower(f);

@@ -2,6 +2,7 @@
  * The follower's thread: what it is, how it is started, stopped and refused. */
 #include <math.h>
 #include <signal.h>
+#include "../declared.h"
 #include "../followers.h"
 
 static struct weir_follower *untouched;
@@ -118,6 +119,80 @@ static void test_stop_at_any_moment(void **state)
 	}
 }
 
+/* The caller's own progress, on the thread. */
+static struct {
+	sem_t begun;
+	unsigned calls;
+} looks;
+
+static int count_looks(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg, (void)done, (void)total;
+	if (looks.calls++ == 0)
+		sem_post(&looks.begun);
+	return 0;
+}
+
+/* A sparse file of some kilobytes that declares 8 TiB would be read for hours. */
+static void test_stop_while_a_huge_file_is_read(void **state)
+{
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_follower *f;
+	(void)state;
+	refresh.progress = count_looks;
+	o.refresh = &refresh;
+	o.report = report;
+	o.context = &heard;
+	assert_true(declare_image(path, UINT64_C(8) << 40));
+	FOR_EACH_FLAVOR(flavor) {
+		struct weir_handle *h = open_handle(flavor, 10000);
+		insert_into(h, 0, 100);
+		looks.calls = 0;
+		sem_init(&looks.begun, 0, 0);
+		assert_ok(weir_follow(&f, h, path, &o));
+		while (sem_wait(&looks.begun))
+			;
+		double begun = now();
+		assert_ok(weir_follow_stop(f));
+		double took = now() - begun;
+		print_message("%s: stopped within %.1f ms\n", flavor->name, took * 1e3);
+		assert_true(took < 2); /* 0.1 on a machine that is not busy */
+		/* no verdict on the file, and nothing to report */
+		assert_int_equal(stats_of(h).refused, 0);
+		assert_int_equal(heard.failures, 0);
+		assert_int_equal(missing_in(h, 0, 100), 0);
+		close_handle(flavor, h);
+	}
+}
+
+static int stop_it(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg, (void)done, (void)total;
+	return 1;
+}
+
+/* What the caller's progress stops is reported, and tried again. */
+static void test_stopped_by_the_callers_progress(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_follower *f;
+	(void)state;
+	save(0, 100);
+	refresh.progress = stop_it;
+	o.refresh = &refresh;
+	o.report = report;
+	o.context = &heard;
+	assert_ok(weir_follow(&f, h, path, &o));
+	expect(flavors, 0, 1);
+	heard_last(-ECANCELED, "progress");
+	assert_ok(weir_follow_stop(f));
+	assert_int_equal(stats_of(h).refused, 0);
+	close_handle(flavors, h);
+}
+
 static void test_options(void **state)
 {
 	static const double bad[] = { -1, 0.0009, 86401, INFINITY, NAN };
@@ -176,6 +251,8 @@ int main(void)
 		fresh(test_name_and_signals),
 		fresh(test_stop),
 		fresh(test_stop_at_any_moment),
+		fresh(test_stop_while_a_huge_file_is_read),
+		fresh(test_stopped_by_the_callers_progress),
 		fresh(test_options),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
