@@ -107,11 +107,42 @@ static ssize_t read_gzip(struct decoder *d, char *to, size_t room)
 	return (ssize_t)made;
 }
 
+/* Four bytes of input, unless the file ends before. */
+static bool refill_magic(struct decoder *d)
+{
+	if (d->end - d->start >= 4)
+		return true;
+	memmove(d->input, d->input + d->start, d->end - d->start);
+	d->end -= d->start;
+	d->start = 0;
+	while (d->end < 4 && !d->at_end) {
+		ssize_t got = read_some(d, d->input + d->end, sizeof d->input - d->end);
+		if (got < 0)
+			return false;
+		d->end += (size_t)got;
+	}
+	return true;
+}
+
+static bool is_zstd(const unsigned char *bytes);
+
+/* Before each frame: zstd would decode one of its old formats too, by code that nobody looks at any
+ * more. */
+static bool frame_begins(struct decoder *d)
+{
+	if (!refill_magic(d))
+		return false;
+	if (d->start == d->end || (d->end - d->start >= 4 && is_zstd(d->input + d->start)))
+		return true;
+	say("%s: damaged zstd data: what follows a frame is none", d->name);
+	return false;
+}
+
 static ssize_t read_zstd(struct decoder *d, char *to, size_t room)
 {
 	ZSTD_outBuffer out = { to, room, 0 };
 	while (!out.pos) {
-		if (!refill(d))
+		if (d->in_stream ? !refill(d) : !frame_begins(d))
 			return -1;
 		if (d->start == d->end && !d->in_stream)
 			return 0;
@@ -151,6 +182,14 @@ static bool begins_as(const struct form *form, const unsigned char *bytes, size_
 		if ((bytes[i] & form->mask[i]) != form->magic[i])
 			return false;
 	return true;
+}
+
+static bool is_zstd(const unsigned char *bytes)
+{
+	for (size_t i = 0; i < FORMS; i++)
+		if (forms[i].read == read_zstd && begins_as(&forms[i], bytes, 4))
+			return true;
+	return false;
 }
 
 /* Read first bytes until they show the form: a line of one letter from a terminal does so at
