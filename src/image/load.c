@@ -122,6 +122,7 @@ static int verify(struct weir_source *source, const struct weir_load_options *op
 {
 	struct weir_load_options o;
 	struct weir_preface preface;
+	struct weir_layout layout;
 	int err = weir__load_options(&o, options);
 	if (!err && (o.flags || o.no_verify || o.memory || o.memory_bytes))
 		err = weir__fail(-EINVAL, "flags 0x%x, no_verify %d, memory %p, memory_bytes %zu: "
@@ -131,7 +132,11 @@ static int verify(struct weir_source *source, const struct weir_load_options *op
 		err = weir__preface_read(&preface, source, o.max_bytes, false);
 	if (err)
 		return err;
-	err = weir__bits_read(source, &preface, &o, NULL);
+	/* no key is needed, but one that is given must be the right one */
+	err = weir__preface_layout(&layout, &preface, o.hash_key ? o.hash_key : weir__no_hash_key,
+	                           source->name);
+	if (!err)
+		err = weir__bits_read(source, &preface, &o, NULL);
 	weir__preface_free(&preface);
 	return err;
 }

@@ -154,7 +154,7 @@ static bool known(const struct weir_handle *h, const struct weir_file_identity *
 static int refresh_from(struct weir_handle *h, struct weir_source *source,
                         const struct weir_refresh_options *options)
 {
-	struct weir_filter *next;
+	struct weir_filter *next = NULL;
 	bool judged, beside;
 	if (known(h, &source->identity)) {
 		weir__writer_release(h);

@@ -35,13 +35,15 @@ static int create(struct build *build, uint64_t other_bytes)
 /* Size, layout and seed or key of an image, so that the two can be merged. */
 static int params_like(struct build *build)
 {
+	const struct image_how how = { .check = true, .progress = true,
+	                               .max_memory = build->max_memory,
+	                               .hash_key = build->params.hash_key };
 	struct weir_filter *model;
-	const void *hash_key = build->params.hash_key;
-	if (image_open(&model, build->like, true, hash_key))
+	if (image_open(&model, build->like, &how))
 		return TOOL_TROUBLE;
 	int err = weir_params_of(model, &build->params);
 	weir_destroy(model);
-	build->params.hash_key = hash_key; /* not the model's copy, which has gone */
+	build->params.hash_key = how.hash_key; /* not the model's copy, which has gone */
 	return err ? trouble_weir(err, build->like) : TOOL_OK;
 }
 

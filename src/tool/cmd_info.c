@@ -11,23 +11,28 @@
 #include "say.h"
 #include "show.h"
 #include "tool.h"
+#include "units.h"
 
 static const char help[] =
 	"Usage: weir info [OPTION]... IMAGE...\n"
 	"Print what images hold: their headers, and the keys and the rate that their bits\n"
-	"stand for.\n"
+	"stand for. Of a compressed image that is the header alone.\n"
 	"\n"
-	"      --exact  count every bit; default: a sample of 1 MiB of a larger image\n"
+	"      --exact  count every bit, of a compressed image too; default: a sample of\n"
+	"               1 MiB of a larger image\n"
+	"      --max-memory=SIZE  of a compressed image, for --exact; default: half of the\n"
+	"               memory that is available\n"
 	"      --json   as JSON: an array with an object an image\n"
 	"  -h, --help   this text\n"
 	"\n"
 	"The bits are not compared with their checksums: weir verify does that.\n"
 	"Exit status: 0 done, 2 trouble.\n";
 
-enum { JSON = 256, EXACT };
+enum { JSON = 256, EXACT, MAX_MEMORY };
 
 static const struct option options[] = {
 	{ "exact", no_argument, NULL, EXACT },
+	{ "max-memory", required_argument, NULL, MAX_MEMORY },
 	{ "json", no_argument, NULL, JSON },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -76,21 +81,23 @@ static void report_stats(struct report *r, const struct weir_stats *s)
 }
 
 /* 0, or a negative errno after a message. */
-static int look_at_bits(struct report *r, const char *path, bool exact)
+static int look_at_bits(struct report *r, const char *path, bool exact,
+                        const struct image_how *how)
 {
-	struct weir_load_options unchecked = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_stats stats = WEIR_STATS_INIT;
-	unchecked.no_verify = true;
-	int err = exact ? weir_image_stats_exact(path, &unchecked, &stats) :
-	                  weir_image_stats(path, &unchecked, &stats);
-	if (err)
-		say_weir(err, path);
-	else
+	int err = image_stats(path, exact, how, &stats);
+	if (!err)
 		report_stats(r, &stats);
 	return err;
 }
 
-static int info_of(const char *path, bool exact, json_t *all)
+static void report_unread(struct report *r, const char *why)
+{
+	report_rate(r, "sampled", NULL, 0.0);
+	report_text(r, "bits", "bits", why);
+}
+
+static int info_of(const char *path, bool exact, const struct image_how *how, json_t *all)
 {
 	struct stat st;
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -103,9 +110,11 @@ static int info_of(const char *path, bool exact, json_t *all)
 	report_text(&r, "image", NULL, path);
 	report_header(&r, &info);
 	if (info.live)
-		report_line(&r, "bits", "in use: not looked at");
+		report_unread(&r, "in use: not looked at");
+	else if (info.compressed && !exact)
+		report_unread(&r, "compressed: not looked at; --exact unpacks them");
 	else
-		err = look_at_bits(&r, path, exact);
+		err = look_at_bits(&r, path, exact, how);
 	if (all) {
 		json_array_append(all, r.json);
 	} else {
@@ -120,9 +129,14 @@ static int info_of(const char *path, bool exact, json_t *all)
 int cmd_info(int argc, char **argv)
 {
 	bool exact = false, as_json = false;
+	struct image_how how = { .max_memory = image_max_memory() };
 	for (int option; (option = option_next(argc, argv, "h", options)) != -1;) {
 		switch (option) {
 		case EXACT: exact = true; break;
+		case MAX_MEMORY:
+			if (!parse_bytes("--max-memory", optarg, &how.max_memory))
+				return misuse_reported();
+			break;
 		case JSON: as_json = true; break;
 		case 'h': fputs(help, stdout); return TOOL_OK;
 		default: return misuse_reported();
@@ -133,7 +147,7 @@ int cmd_info(int argc, char **argv)
 	json_t *all = as_json ? json_array() : NULL;
 	int status = TOOL_OK;
 	for (int i = optind; i < argc; i++)
-		if (info_of(argv[i], exact, all))
+		if (info_of(argv[i], exact, &how, all))
 			status = TOOL_TROUBLE;
 	if (all)
 		print_json(all, stdout);

@@ -13,6 +13,7 @@
 #include "say.h"
 #include "show.h"
 #include "tool.h"
+#include "units.h"
 
 static const char help[] =
 	"Usage: weir merge [OPTION]... -o IMAGE IMAGE...\n"
@@ -23,6 +24,9 @@ static const char help[] =
 	"                      those read\n"
 	"      --keyed-by=FILE  the key of keyed images, as weir build had it\n"
 	"      --zstd[=LEVEL]  compress it for transport, 1 to 19, default 3\n"
+	"      --max-memory=SIZE  of the union and of images that are read into memory\n"
+	"                      (compressed, or from a pipe); default: half of the memory\n"
+	"                      that is available\n"
 	"      --mode=OCTAL, --allow-overfull, --allow-shrink  as of weir build\n"
 	"      --json          print what came of it as JSON\n"
 	"      --no-progress   no progress line on a terminal\n"
@@ -31,7 +35,8 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
 
-enum { JSON = 256, ZSTD, NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL, ALLOW_SHRINK };
+enum { JSON = 256, ZSTD, MAX_MEMORY, NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL,
+       ALLOW_SHRINK };
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -40,6 +45,7 @@ static const struct option options[] = {
 	{ "mode", required_argument, NULL, MODE },
 	{ "allow-overfull", no_argument, NULL, ALLOW_OVERFULL },
 	{ "allow-shrink", no_argument, NULL, ALLOW_SHRINK },
+	{ "max-memory", required_argument, NULL, MAX_MEMORY },
 	{ "json", no_argument, NULL, JSON },
 	{ "no-progress", no_argument, NULL, NO_PROGRESS },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -53,21 +59,31 @@ struct merge {
 	struct guard guard;
 	const void *hash_key;
 	bool as_json, quiet, progress;
+	uint64_t max_memory;
 	char **images;
 	int n;
 };
 
+static uint64_t bytes_of(const struct weir_filter *f)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	return weir_stats(f, &s) == 0 ? s.bytes : 0;
+}
+
 /* The first in memory of its own, the others or'ed into it. NULL after a message. */
 static struct weir_filter *merged(const struct merge *merge)
 {
+	struct image_how how = { .check = true, .max_memory = merge->max_memory,
+	                         .hash_key = merge->hash_key };
 	struct weir_filter *sum, *next;
-	int err = image_load(&sum, merge->images[0], merge->hash_key);
+	int err = image_load(&sum, merge->images[0], &how);
 	if (err)
 		return NULL;
+	how.max_memory -= bytes_of(sum);
 	progress_begin("merging");
 	for (int i = 1; i < merge->n; i++) {
 		progress_at((double)i / merge->n, 0);
-		err = image_open(&next, merge->images[i], true, merge->hash_key);
+		err = image_open(&next, merge->images[i], &how);
 		if (!err) {
 			err = weir_merge(sum, next);
 			weir_destroy(next);
@@ -138,6 +154,7 @@ static bool option_taken(int option, struct merge *merge)
 	switch (option) {
 	case 'o': merge->output = optarg; break;
 	case ZSTD: return parse_zstd(optarg, &merge->saving.zstd_level);
+	case MAX_MEMORY: return parse_bytes("--max-memory", optarg, &merge->max_memory);
 	case MODE: return parse_mode(optarg, &merge->saving.mode);
 	case ALLOW_OVERFULL: merge->guard.allow_overfull = true; break;
 	case ALLOW_SHRINK: merge->guard.allow_shrink = true; break;
@@ -152,7 +169,7 @@ static bool option_taken(int option, struct merge *merge)
 
 int cmd_merge(int argc, char **argv)
 {
-	struct merge merge = { .progress = true };
+	struct merge merge = { .progress = true, .max_memory = image_max_memory() };
 	for (int option; (option = option_next(argc, argv, "o:qh", options)) != -1;) {
 		if (option == 'h') {
 			fputs(help, stdout);
@@ -162,6 +179,7 @@ int cmd_merge(int argc, char **argv)
 			return misuse_reported();
 	}
 	merge.saving.marks = guard_marks(&merge.guard);
+	merge.guard.max_memory = merge.max_memory;
 	if (!merge.output || !*merge.output)
 		return misuse("-o IMAGE is missing: where to save the union");
 	if (optind == argc)

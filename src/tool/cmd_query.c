@@ -6,6 +6,7 @@
 #include "images.h"
 #include "keyfile.h"
 #include "options.h"
+#include "progress.h"
 #include "report.h"
 #include "say.h"
 #include "sift.h"
@@ -27,13 +28,16 @@ static const char help[] =
 	"      --as-is         do not decompress, whatever the input looks like\n"
 	"      --keyed-by=FILE  the key of a keyed image, as weir build had it\n"
 	"      --no-verify     start at once: do not compare the image's checksums first\n"
+	"      --max-memory=SIZE  of an image that is read into memory: compressed, or\n"
+	"                      from a pipe; default: half of the memory that is available\n"
+	"      --no-progress   no progress line on a terminal while the image is read\n"
 	"  -t, --threads=T     default: the CPUs this process may use; the lines keep\n"
 	"                      their order\n"
 	"  -h, --help          this text\n"
 	"\n"
 	"Exit status: 0 a line was selected, 1 none was, 2 trouble.\n";
 
-enum { JSON = 256, SKIP_EMPTY, AS_IS, NO_VERIFY, KEYED_BY };
+enum { JSON = 256, SKIP_EMPTY, AS_IS, NO_VERIFY, KEYED_BY, MAX_MEMORY, NO_PROGRESS };
 
 static const struct option options[] = {
 	{ "invert-match", no_argument, NULL, 'v' },
@@ -45,6 +49,8 @@ static const struct option options[] = {
 	{ "as-is", no_argument, NULL, AS_IS },
 	{ "no-verify", no_argument, NULL, NO_VERIFY },
 	{ "keyed-by", required_argument, NULL, KEYED_BY },
+	{ "max-memory", required_argument, NULL, MAX_MEMORY },
+	{ "no-progress", no_argument, NULL, NO_PROGRESS },
 	{ "threads", required_argument, NULL, 't' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -52,8 +58,8 @@ static const struct option options[] = {
 
 struct query {
 	struct sift sift;
-	bool count, as_json, check;
-	const void *hash_key;
+	struct image_how how;
+	bool count, as_json;
 };
 
 static bool option_taken(int option, struct query *query)
@@ -67,8 +73,10 @@ static bool option_taken(int option, struct query *query)
 	case '0': query->sift.from.delimiter = '\0'; break;
 	case SKIP_EMPTY: query->sift.from.skip_empty = true; break;
 	case AS_IS: query->sift.from.as_is = true; break;
-	case NO_VERIFY: query->check = false; break;
-	case KEYED_BY: return (query->hash_key = keyfile_read(optarg)) != NULL;
+	case NO_VERIFY: query->how.check = false; break;
+	case KEYED_BY: return (query->how.hash_key = keyfile_read(optarg)) != NULL;
+	case MAX_MEMORY: return parse_bytes("--max-memory", optarg, &query->how.max_memory);
+	case NO_PROGRESS: query->how.progress = false; break;
 	case 't':
 		if (!parse_number("--threads", optarg, 1, CREW_MOST, &threads))
 			return false;
@@ -97,7 +105,8 @@ static void print_counts(const struct query *query)
 static int answer(struct query *query, const char *image)
 {
 	struct weir_filter *filter;
-	if (image_open(&filter, image, query->check, query->hash_key))
+	progress_allow(query->how.progress && !query->sift.first_only);
+	if (image_open(&filter, image, &query->how))
 		return TOOL_TROUBLE;
 	query->sift.filter = filter;
 	query->sift.print = !query->count && !query->as_json;
@@ -111,7 +120,8 @@ static int answer(struct query *query, const char *image)
 int cmd_query(int argc, char **argv)
 {
 	struct query query = { .sift = { .from.delimiter = '\n', .from.go_on = true },
-	                       .check = true };
+	                       .how = { .check = true, .progress = true } };
+	query.how.max_memory = image_max_memory();
 	query.sift.threads = crew_default();
 	for (int option; (option = option_next(argc, argv, "vcq0t:h", options)) != -1;) {
 		if (option == 'h') {

@@ -3,14 +3,18 @@
 #include <errno.h>
 #include <libgen.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "decode.h"
 #include "images.h"
+#include "plain.h"
 #include "progress.h"
+#include "room.h"
 #include "say.h"
+#include "show.h"
 #include "tool.h"
 #include "units.h"
 
@@ -21,65 +25,164 @@ static bool is_stream(const char *path)
 	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-static int load(struct weir_filter **out, const char *path, const void *hash_key)
+/* Where it is not a stream, and where it cannot be opened: -1. Then the library opens the path, or
+ * fails with a sentence. */
+static int open_stream(const char *path)
 {
-	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
-	options.hash_key = hash_key;
-	if (!is_stream(path))
-		return weir_load(out, path, &options);
-	int fd = open_to_read(path);
-	if (fd < 0)
-		return weir_load(out, path, &options); /* fails the same way, with a sentence */
-	int err = weir_load_fd(out, fd, &options);
-	close(fd);
-	return err;
+	return is_stream(path) ? open_to_read(path) : -1;
 }
 
-static int map_or_load(struct weir_filter **out, const char *path, bool check, const void *hash_key)
+static void close_stream(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static volatile sig_atomic_t caught;
+
+static int on_progress(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg;
+	progress_at(total ? (double)done / (double)total : -1.0, 0);
+	return caught;
+}
+
+static struct weir_load_options begin(const struct image_how *how, const char *what)
+{
+	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
+	options.hash_key = how->hash_key;
+	if (how->progress) {
+		options.progress = on_progress;
+		progress_begin(what);
+	}
+	return options;
+}
+
+static void end(const struct image_how *how)
+{
+	if (how->progress)
+		progress_end();
+}
+
+uint64_t image_max_memory(void)
+{
+	return room_half("");
+}
+
+static char refusal[200];
+
+/* @needed: 0 if it is not known. */
+static int refuse(const struct image_how *how, uint64_t needed)
+{
+	snprintf(refusal, sizeof refusal, "needs %s%s than --max-memory allows (%s)",
+	         needed ? show_bytes(SHOW, needed) : "",
+	         needed ? " of memory: more" : "more memory", show_bytes(SHOW, how->max_memory));
+	return -EFBIG;
+}
+
+const char *image_trouble(int err, const char *path)
+{
+	const char *detail = weir_error_detail();
+	char *shown = plain_copy(path); /* escaped, as all of the sentence */
+	size_t len = strlen(shown);
+	bool led = strncmp(detail, shown, len) == 0 && strncmp(detail + len, ": ", 2) == 0;
+	free(shown);
+	if (err == -EFBIG && *refusal)
+		return refusal;
+	return led ? detail + len + 2 : detail;
+}
+
+/* Return: @err, after a message if it is one. */
+static int settle(int err, const char *path, const struct image_how *how)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
-	if (is_stream(path))
-		return load(out, path, hash_key);
-	int err = weir_image_info(path, &info);
-	if (err)
-		return err;
-	if (info.compressed)
-		return load(out, path, hash_key);
-	options.no_verify = !check;
-	options.hash_key = hash_key;
-	return weir_map(out, path, WEIR_MAP_READ, &options);
-}
-
-/* The library's sentence; of a key, the option that gives it. */
-static int say_why(int err, const char *path, const void *hash_key)
-{
-	if (err == -EKEYREJECTED && !hash_key)
+	if (err == -EFBIG) {
+		bool known = !is_stream(path) && weir_image_info(path, &info) == 0;
+		(void)refuse(how, known ? info.bytes : 0);
+		say("%s: %s", path, refusal);
+	} else if (err == -EKEYREJECTED && !how->hash_key) {
 		say("%s: is keyed: give the key that it was built with, --keyed-by=FILE", path);
-	else if (err)
+	} else if (err) {
 		say_weir(err, path);
+	}
 	return err;
 }
 
-int image_open(struct weir_filter **out, const char *path, bool check, const void *hash_key)
+int image_load(struct weir_filter **out, const char *path, const struct image_how *how)
 {
-	return say_why(map_or_load(out, path, check, hash_key), path, hash_key);
+	struct weir_load_options options = begin(how, "reading");
+	options.max_bytes = how->max_memory ? how->max_memory : 1; /* 0 would be no limit */
+	int fd = open_stream(path);
+	int err = fd < 0 ? weir_load(out, path, &options) : weir_load_fd(out, fd, &options);
+	close_stream(fd);
+	end(how);
+	return settle(err, path, how);
 }
 
-int image_load(struct weir_filter **out, const char *path, const void *hash_key)
+static int image_map(struct weir_filter **out, const char *path, const struct image_how *how)
 {
-	return say_why(load(out, path, hash_key), path, hash_key);
+	struct weir_load_options options = begin(how, "verifying");
+	options.no_verify = !how->check;
+	int err = weir_map(out, path, WEIR_MAP_READ, &options);
+	end(how);
+	return settle(err, path, how);
 }
 
-int image_check(const char *path, const void *hash_key)
+int image_open(struct weir_filter **out, const char *path, const struct image_how *how)
 {
-	struct weir_filter *f;
-	struct weir_stats stats = WEIR_STATS_INIT;
-	if (!hash_key && !is_stream(path))
-		return weir_image_stats(path, NULL, &stats);
-	int err = map_or_load(&f, path, true, hash_key);
-	if (!err)
-		weir_destroy(f);
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	if (is_stream(path))
+		return image_load(out, path, how);
+	int err = weir_image_info(path, &info);
+	if (err)
+		return settle(err, path, how);
+	return info.compressed ? image_load(out, path, how) : image_map(out, path, how);
+}
+
+int image_stats(const char *path, bool exact, const struct image_how *how, struct weir_stats *out)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	int err = weir_image_info(path, &info);
+	if (err)
+		return settle(err, path, how);
+	struct weir_load_options options = begin(how, "reading");
+	options.no_verify = true;
+	if (info.compressed)
+		options.max_bytes = how->max_memory ? how->max_memory : 1;
+	err = exact ? weir_image_stats_exact(path, &options, out) :
+	              weir_image_stats(path, &options, out);
+	end(how);
+	return settle(err, path, how);
+}
+
+/* The memory that weir_image_verify() takes, of which image.h has the most. */
+static uint64_t needed_to_verify(const struct weir_image_info *info)
+{
+	const uint64_t mib = 1 << 20, shard = info->bytes / info->shards;
+	uint64_t needed = (shard < mib ? shard : mib) + UINT64_C(8) * info->shards;
+	if (info->compressed)
+		needed += 2 * mib + (shard < 8 * mib ? shard : 8 * mib);
+	return needed;
+}
+
+int image_verify(const char *path, const struct image_how *how)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	uint64_t needed = 12 << 20;
+	int err = 0, fd = open_stream(path);
+	if (fd < 0) {
+		err = weir_image_info(path, &info);
+		needed = err ? 0 : needed_to_verify(&info);
+	}
+	if (!err && needed > how->max_memory)
+		err = refuse(how, needed);
+	if (!err) {
+		struct weir_load_options options = begin(how, "verifying");
+		err = fd < 0 ? weir_image_verify(path, &options) :
+		               weir_image_verify_fd(fd, &options);
+		end(how);
+	}
+	close_stream(fd);
 	return err;
 }
 
@@ -108,18 +211,10 @@ bool image_place_ok(const char *path)
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 #define ENDS (sizeof ends / sizeof *ends)
-static volatile sig_atomic_t caught;
 
 static void on_signal(int number)
 {
 	caught = number;
-}
-
-static int on_progress(void *arg, uint64_t done, uint64_t total)
-{
-	(void)arg;
-	progress_at(total ? (double)done / (double)total : -1.0, 0);
-	return caught;
 }
 
 int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how)

@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: MIT
- * Image files as the subcommands open and save them. Each function reports what is wrong. */
+ * Image files as the subcommands open and save them. */
 #ifndef WEIR_TOOL_IMAGES_H
 #define WEIR_TOOL_IMAGES_H
 
 #include <stdbool.h>
 #include <weir/weir.h>
 
+/* How an image is opened. */
+struct image_how {
+	bool check;          /* compare the checksums first; what is read into memory always is */
+	bool progress;       /* draw a line meanwhile */
+	uint64_t max_memory; /* --max-memory, for what is read into memory */
+	const void *hash_key; /* --keyed-by, or NULL */
+};
+
+/* --max-memory where it is not given. */
+uint64_t image_max_memory(void);
+
 /* Map an image read-only; read one that cannot be mapped (compressed, or a pipe) into memory.
- * @check: compare the checksums first; a compressed image is always checked. @hash_key: of
- * --keyed-by, or NULL. Return: 0, or a negative errno after a message. */
-int image_open(struct weir_filter **out, const char *path, bool check, const void *hash_key);
-/* Read any image into memory of its own; messages likewise. */
-int image_load(struct weir_filter **out, const char *path, const void *hash_key);
-/* Check every byte of an image, without a word: weir_error_detail() has it. Where @hash_key is
- * NULL none is needed, but for a keyed image that comes through a pipe. */
-int image_check(const char *path, const void *hash_key);
+ * Return: 0, or a negative errno after a message. */
+int image_open(struct weir_filter **out, const char *path, const struct image_how *how);
+/* Read any image into memory of its own. Return: likewise. */
+int image_load(struct weir_filter **out, const char *path, const struct image_how *how);
+/* As weir_image_stats(), or _exact: of a plain image no bits are compared with their checksums.
+ * Return: likewise. */
+int image_stats(const char *path, bool exact, const struct image_how *how, struct weir_stats *out);
+/* Check every byte of an image, and its key if one is given, without a word. Return: 0 or a
+ * negative errno. */
+int image_verify(const char *path, const struct image_how *how);
+/* What was wrong with an image, in a sentence that does not begin with its path. */
+const char *image_trouble(int err, const char *path);
 
 /* Whether a file can be made there: better known before an hour of work than after. "-" is
  * standard output. */

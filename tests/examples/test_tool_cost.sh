@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What a hostile image costs the weir command: memory that does not follow from what the image
+# declares, and time that Ctrl-C ends. Usage: test_tool_cost.sh path/to/weir path/to/declare.
+. "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
+declare=$(cd "$OLDPWD" && realpath "${2:?usage: $0 path/to/weir path/to/declare}")
+
+# within MIB STATUS WORDS...: as run, and at its peak the command had less than so much memory.
+cat >peak.py <<'end'
+import resource, subprocess, sys
+status = subprocess.call(sys.argv[2:], stdin=subprocess.DEVNULL)
+mib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+if mib >= float(sys.argv[1]):
+    sys.exit(f"{mib:.0f} MiB at its peak, not below {sys.argv[1]}: {sys.argv[2:]}")
+sys.exit(status)
+end
+within() {
+	local most=$1 status=$2
+	shift 2
+	run "$status" python3 peak.py "$most" "$@"
+}
+# stops WORDS...: the command runs until SIGINT ends it.
+stops() { run 124 timeout -s INT -k 20 2 "$@"; }
+
+# A shard of 4 GiB was read through 4 GiB of memory, and one of 8 TiB for hours.
+test_declared() {
+	run 0 "$declare" sparse.weir 1
+	within 64 2 "$weir" verify --max-memory=1000K sparse.weir
+	says '^weir verify: sparse.weir: needs 1.00 MiB of memory: more than --max-memory allows'
+	within 64 1 "$weir" verify sparse.weir; says 'sparse.weir: damaged: .*shard 0'
+	within 64 2 "$weir" query sparse.weir keys; says 'shard 0'
+	within 64 0 "$weir" info sparse.weir; prints '  of the bits looked at  *0\.09'
+	run 0 "$declare" sparse.weir 8192
+	within 64 0 "$weir" info --json sparse.weir
+	json out '0 < j[0]["sampled"] < 1e-3 and j[0]["fill"] == 0'
+	local command
+	for command in verify query; do
+		stops "$weir" "$command" sparse.weir keys
+	done
+	run 2 "$weir" merge -o more.weir sparse.weir
+	says '^weir merge: sparse.weir: needs .* TiB of memory: more than --max-memory allows'
+	has_terminal || return
+	for command in verify 'query --count'; do
+		TERM=xterm timeout -s INT 3 script -qec "'$weir' $command sparse.weir" /dev/null \
+			>typed 2>&1 </dev/null
+		if grep -q 'verifying .*left' typed; then
+			ok
+		else
+			fail "weir $command: no progress line on a terminal" "$(cat -v typed)"
+		fi
+	done
+}
+
+# 36 KiB that unpack to 1 GiB took as much of verify, info and query each.
+test_compressed() {
+	run 0 "$weir" build -q -m 256M -p 50% --zstd=1 -o large.weir keys
+	within 64 0 "$weir" verify large.weir; prints '^large.weir: whole$'
+	within 64 0 bash -c "cat large.weir | '$weir' verify /dev/stdin"
+	within 64 0 "$weir" info large.weir; prints '  bits  *compressed: not looked at'
+	within 64 0 "$weir" info --json large.weir
+	json out 'j[0]["sampled"] == 0 and "not looked at" in j[0]["bits"] and "fill" not in j[0]'
+	local refused='large.weir: needs 256 MiB of memory: more than --max-memory allows (64.0 MiB)'
+	within 64 2 "$weir" info --exact --max-memory=64M large.weir
+	says "^weir info: $refused"
+	within 64 2 "$weir" query --max-memory=64M large.weir keys
+	says "^weir query: $refused"
+	within 64 2 "$weir" merge --max-memory=64M -o more.weir large.weir
+	says "^weir merge: $refused"
+	run 2 "$weir" merge --max-memory=256M -o more.weir large.weir large.weir
+	says '^weir merge: large.weir: needs .* more than --max-memory allows (0 bytes)'
+	absent more.weir 'a merge that was refused'
+	within 64 2 bash -c "cat large.weir | '$weir' query --max-memory=64M /dev/stdin keys"
+	says '^weir query: /dev/stdin: needs more memory than --max-memory allows (64.0 MiB)'
+	run 0 "$weir" query -c --max-memory=256M large.weir keys; prints "^$n$"
+	run 0 "$weir" info --exact --json --max-memory=256M large.weir
+	json out 'j[0]["sampled"] == 1 and j[0]["fill"] > 0'
+	within 64 2 "$weir" verify --max-memory=1M large.weir
+	says '^weir verify: large.weir: needs .* more than --max-memory allows (1.00 MiB)'
+	run 2 "$weir" verify --json --max-memory=1M large.weir
+	json out 'j[0]["state"] == "trouble" and "--max-memory" in j[0]["error"]'
+	local command
+	for command in info verify query merge; do
+		run 2 "$weir" $command --max-memory=x large.weir
+		says "^weir $command: --max-memory 'x': "
+	done
+}
+
+# Of a key file in zstd format, what follows a frame is a frame: not one of an old format, whose
+# decoders nobody looks at any more.
+test_old_frames() {
+	printf 'a\nb\n' | zstd -q >frame.zst
+	cat frame.zst frame.zst >keys.zst
+	run 0 "$weir" query -c -v large.weir keys.zst; prints '^4$'
+	local magic
+	for magic in 1e 22 23 24 25 26 27 29; do
+		{ cat frame.zst; printf '\x'$magic'\xb5\x2f\xfd\0\x38\x40\0\2z\n\xc0\0\0'; } >keys.zst
+		run 2 "$weir" query -c -v large.weir keys.zst
+		says 'keys.zst: damaged zstd data: what follows a frame is none'
+	done
+	{ cat frame.zst; printf '\x28\xb5'; } >keys.zst
+	run 2 "$weir" query -c large.weir keys.zst; says 'keys.zst: damaged'
+}
+
+for part in declared compressed old_frames; do
+	test_$part
+done
+finish
