@@ -47,8 +47,7 @@ static uint64_t commit_now(int fd)
 
 int weir__source_settle(const struct weir_source *source, int err)
 {
-	if (err != -EBADMSG || source->outside ||
-	    commit_now(source->fd) == source->identity.commit)
+	if (err != -EBADMSG || commit_now(source->fd) == source->identity.commit)
 		return err;
 	return weir__fail(-EBUSY, "%s: was marked live or sealed while it was read", source->name);
 }

@@ -124,114 +124,6 @@ static void test_no_such_file(void **state)
 	assert_int_equal(weir_handle_refresh(h, folder), 0);
 }
 
-/* Other bytes in the same file, with the times set back as tar does. */
-static void write_in_place(const unsigned char *image, size_t n, const struct stat *times)
-{
-	const struct timespec both[2] = { times->st_atim, times->st_mtim };
-	usleep(20000); /* ctime is no finer than the kernel's tick */
-	int fd = open(path, O_WRONLY);
-	assert_int_equal(write(fd, image, n), n);
-	assert_int_equal(futimens(fd, both), 0);
-	close(fd);
-}
-
-/* The first four of device, inode, size and mtime are the same. */
-static void test_two_releases_with_equal_times(void **state)
-{
-	struct stat times, after;
-	size_t n = 0, m = 0;
-	(void)state;
-	save(1000, 2000);
-	unsigned char *second = image_slurp(path, &n);
-	save(0, 1000);
-	unsigned char *first = image_slurp(path, &m);
-	assert_int_equal(n, m);
-	assert_memory_equal(first, second, IMAGE_TABLE_SUM);
-	assert_int_equal(stat(path, &times), 0);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
-	write_in_place(second, n, &times);
-	assert_int_equal(stat(path, &after), 0);
-	assert_memory_equal(&times.st_mtim, &after.st_mtim, sizeof times.st_mtim);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
-	assert_int_equal(missing_in(h, 1000, 2000), 0);
-	assert_int_equal(weir_handle_refresh(h, path), 0);
-	free(first);
-	free(second);
-}
-
-static void test_a_good_one_after_a_damaged_one_with_equal_times(void **state)
-{
-	struct stat times;
-	size_t n = 0;
-	(void)state;
-	save(0, 1000);
-	unsigned char *image = image_slurp(path, &n);
-	image[n - 100] ^= 1;
-	assert_true(image_spit(path, image, n));
-	assert_int_equal(stat(path, &times), 0);
-	assert_refused(weir_handle_refresh(h, path), -EBADMSG, path, "shard 0");
-	assert_int_equal(weir_handle_refresh(h, path), 0);
-	image[n - 100] ^= 1;
-	write_in_place(image, n, &times);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
-	assert_int_equal(missing_in(h, 0, 1000), 0);
-	free(image);
-}
-
-/* On tmpfs, where sealing moves no time stamp. */
-static void test_sealed_after_it_was_live(void **state)
-{
-	struct weir_filter *live;
-	char on_disk[sizeof path];
-	(void)state;
-	if (access("/dev/shm", W_OK)) {
-		print_message("skipped: no /dev/shm\n");
-		return;
-	}
-	memcpy(on_disk, path, sizeof path);
-	snprintf(path, sizeof path, "/dev/shm/weir-test-%d", (int)getpid());
-	save(0, 10);
-	assert_ok(weir_map(&live, path, WEIR_MAP_LIVE, NULL));
-	for (unsigned turn = 0; turn < 3; turn++)
-		assert_refused(weir_handle_refresh(h, path), -EBUSY, path, "live");
-	assert_int_equal(stats_of(h).refused, 0);
-	for (uint64_t i = 10; i < 20; i++)
-		assert_ok(weir_insert_hash(live, test_key(i)));
-	assert_ok(weir_seal(live));
-	weir_destroy(live);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
-	assert_int_equal(missing_in(h, 0, 20), 0);
-	assert_int_equal(weir_handle_refresh(h, path), 0);
-	unlink(path);
-	memcpy(path, on_disk, sizeof path);
-}
-
-static int stop_at_once(void *arg, uint64_t done, uint64_t total)
-{
-	unsigned *calls = arg;
-	(void)done, (void)total;
-	return ++*calls < 3;
-}
-
-/* That is no verdict on the file. */
-static void test_stopped_by_progress(void **state)
-{
-	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
-	unsigned calls = 0;
-	(void)state;
-	o.progress = stop_at_once;
-	o.progress_arg = &calls;
-	save(0, 100);
-	for (unsigned turn = 0; turn < 2; turn++)
-		assert_refused(weir_handle_refresh_with(h, path, &o), -ECANCELED, "stopped",
-		               "progress");
-	assert_int_equal(stats_of(h).refused, 0);
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
-	assert_int_equal(missing_in(h, 0, 100), 0);
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 0);
-	assert_int_equal(calls, 3);
-}
-
 /* An image of a later library's kind is reported once; one that another process writes to, again
  * and again. */
 static void test_live_or_of_another_kind(void **state)
@@ -405,10 +297,6 @@ int main(void)
 		fresh(test_each_flavor),
 		fresh(test_damaged_once),
 		fresh(test_no_such_file),
-		fresh(test_two_releases_with_equal_times),
-		fresh(test_a_good_one_after_a_damaged_one_with_equal_times),
-		fresh(test_sealed_after_it_was_live),
-		fresh(test_stopped_by_progress),
 		fresh(test_live_or_of_another_kind),
 		fresh(test_another_seed),
 		fresh(test_another_layout_and_carry),
