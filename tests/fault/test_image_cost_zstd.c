@@ -76,6 +76,8 @@ static void test_a_frame_of_several_pieces(void **state)
 	put_prefix(fd, n);
 	close(fd);
 	must_hold(bits, bytes, true);
+	assert_int_equal(truncate(path, (off_t)(IMAGE_PAGE + n / 2)), 0);
+	assert_refused(weir_image_verify(path, NULL), -EBADMSG, path, "ends at byte");
 	free(frame);
 	free(bits);
 }

@@ -72,6 +72,31 @@ static void test_a_good_one_after_a_damaged_one_with_equal_times(void **state)
 	free(image);
 }
 
+/* Times alone make it another file: its bytes are not looked at before it is taken. */
+static void test_another_time(void **state)
+{
+	struct timespec times[2] = { { 1, 0 }, { 1, 0 } };
+	(void)state;
+	save(0, 100);
+	for (unsigned turn = 0; turn < 3; turn++) {
+		times[1].tv_sec += turn == 1;
+		times[1].tv_nsec += turn == 2;
+		assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+		assert_int_equal(weir_handle_refresh(h, path), 1);
+		assert_int_equal(weir_handle_refresh(h, path), 0);
+	}
+	assert_int_equal(missing_in(h, 0, 100), 0);
+}
+
+static void test_no_regular_file(void **state)
+{
+	(void)state;
+	assert_int_equal(mkfifo(other, 0600), 0);
+	assert_refused(weir_handle_refresh(h, other), -EINVAL, other, "regular file");
+	assert_int_equal(weir_handle_refresh(h, other), 0);
+	assert_int_equal(stats_of(h).refused, 1);
+}
+
 /* On tmpfs, where sealing moves no time stamp. */
 static void test_sealed_after_it_was_live(void **state)
 {
@@ -133,6 +158,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		fresh(test_two_releases_with_equal_times),
 		fresh(test_a_good_one_after_a_damaged_one_with_equal_times),
+		fresh(test_another_time),
+		fresh(test_no_regular_file),
 		fresh(test_sealed_after_it_was_live),
 		fresh(test_stopped_by_progress),
 	};
