@@ -98,14 +98,6 @@ static uint32_t shard_of(const char *word)
 	return weir_rolling_shard(set, weir_rolling_hash(set, word, strlen(word)));
 }
 
-/* Keys in a shard's current filter, to the nearest. */
-static uint64_t keys_in(uint32_t shard)
-{
-	struct weir_stats s = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(weir_rolling_get(set, shard), &s));
-	return (uint64_t)(s.keys_estimated + 0.5);
-}
-
 static const struct iovec words[] = { { "alpha", 5 }, { "beta", 4 }, { "gamma", 5 },
                                       { "delta", 5 } };
 
@@ -274,24 +266,64 @@ static void test_an_overfull_set_can_be_mended(void **state)
 	assert_true(stats().fp_rate_estimated <= 0.015 && stats().fill <= 0.5);
 }
 
-/* Of a large set a sample is read; a refusal has looked at every bit. */
+enum { LARGE = 100000000, PARTS = 64 }; /* twice the sample */
+
+/* The means of all shards but 5, of all bits or of half of them. */
+static struct weir_stats others(int measure(const struct weir_filter *, struct weir_stats *))
+{
+	struct weir_stats sum = WEIR_STATS_INIT, one = WEIR_STATS_INIT;
+	for (uint32_t i = 0; i < PARTS; i++) {
+		assert_ok(measure(weir_rolling_get(set, i), &one));
+		sum.keys_estimated += i == 5 ? 0 : one.keys_estimated;
+		sum.fill += i == 5 ? 0 : one.fill;
+		sum.fp_rate_estimated += i == 5 ? 0 : one.fp_rate_estimated;
+	}
+	return sum;
+}
+
+/* A large set of 1000 keys, of which a sample shows a share between those of the rest. */
+static struct weir_stats make_large(double from, double to)
+{
+	struct weir_stats all, half;
+	uint64_t first = 0;
+	do {
+		assert_ok(weir_rolling_destroy(set));
+		make(LARGE, PARTS);
+		insert(first, first + 1000);
+		first += 1000;
+		all = others(weir_stats_exact), half = others(weir_stats);
+	} while (half.fill < from * all.fill || half.fill > to * all.fill);
+	return all;
+}
+
 static void test_a_large_set(void **state)
 {
 	const char *sentence = weir_error_detail();
 	double keys = 0;
 	(void)state;
-	assert_ok(weir_rolling_destroy(set));
-	make(100000000, 64); /* twice the sample */
-	insert(0, 1000);
-	uint64_t left = 1000 - keys_in(5);
+	struct weir_stats all = make_large(0.9, 1.1);
 	gate.min_keys = 2000;
 	assert_refused(replace(5, (struct source){ 0, 0, { NULL } }), -ECANCELED,
 	               "keys in the set with this shard 5", "min_keys is 2000");
 	assert_int_equal(sscanf(sentence, "the gate refused: about %lf", &keys), 1);
-	assert_in_range((uint64_t)keys, left - 1, left + 1);
+	assert_true(keys > all.keys_estimated - 1 && keys < all.keys_estimated + 1);
 	gate.min_keys = 500;
 	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
-	assert_int_equal(keys_in(5), 0);
+}
+
+/* Of a large set a sample is read; before a refusal every bit, which may have another answer. */
+static void test_what_a_sample_would_refuse(void **state)
+{
+	(void)state;
+	struct weir_stats all = make_large(0.9, 0.98);
+	gate.min_keys = all.keys_estimated - 5;
+	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
+	all = make_large(1.02, 1.1);
+	gate.min_keys = 0;
+	/* the new shard, a share of 2000 keys, adds 3 % */
+	gate.max_fill = 1.04 * all.fill / PARTS;
+	gate.max_fp_rate = 1.04 * all.fp_rate_estimated / PARTS;
+	assert_ok(replace(5, (struct source){ 0, 2000, { NULL } }));
 }
 
 static int never(const struct weir_filter *next, void *context)
@@ -347,6 +379,7 @@ int main(void)
 		fresh(test_max_fill_of_the_set),
 		fresh(test_an_overfull_set_can_be_mended),
 		fresh(test_a_large_set),
+		fresh(test_what_a_sample_would_refuse),
 		fresh(test_what_cannot_be_asked),
 		fresh(test_a_refused_shard_stays),
 	};
