@@ -3,7 +3,6 @@
  * (<weir/filter.h>). */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include "batch.h"
 #include "bulk.h"
 #include "error.h"
@@ -11,6 +10,7 @@
 #include "kinds/list.h"
 #include "options.h"
 #include "plan.h"
+#include "random.h"
 
 int weir__insert_refused(const struct weir_filter *f)
 {
@@ -122,11 +122,11 @@ struct weir_layout weir__filter_layout(const struct weir_filter *f)
 
 static int random_seed(uint64_t *seed)
 {
-	do {
-		if (getrandom(seed, sizeof *seed, 0) != sizeof *seed)
-			return weir__fail(-errno, "no random seed: %s", strerror(errno));
-	} while (*seed == 0);
-	return 0;
+	int err;
+	do
+		err = weir__random(seed);
+	while (!err && *seed == 0);
+	return err;
 }
 
 /* By the kind's function with a seed, or by SipHash with the caller's key. */
