@@ -3,21 +3,26 @@
 #ifndef WEIR_SRC_IMAGE_REPLACE_H
 #define WEIR_SRC_IMAGE_REPLACE_H
 
-#include <limits.h>
-#include <stdbool.h>
+#include "image/temporary.h"
+
+/* The system takes no link to a file without a name: write another one that has a name. */
+enum { WEIR_REPLACE_NAMED = 1 };
 
 struct weir_replace {
-	const char *path; /* as the caller gave it, for sentences */
-	int folder;       /* that has the file */
-	int fd;           /* the new file, to write to */
-	bool named;       /* the new file has the name temp */
-	char base[NAME_MAX + 1]; /* the file's name in the folder */
-	char temp[32];           /* the temporary name */
+	const char *path;          /* as the caller gave it, for sentences */
+	unsigned mode;             /* likewise; 0: none */
+	struct weir_target target;
+	struct weir_temporary new; /* to write to */
 };
 
-/* Open the new file. @mode: as in struct weir_save_options. Nothing is left behind on failure. */
-int weir__replace_begin(struct weir_replace *r, const char *path, unsigned mode);
-/* The new file is complete: sync it, switch the name, sync the folder. */
+/*
+ * Open the new file. Nothing is left behind on failure.
+ * @mode: as in struct weir_save_options.
+ * @named: give it a temporary name from the start.
+ */
+int weir__replace_begin(struct weir_replace *r, const char *path, unsigned mode, bool named);
+/* The new file is complete: give it its rights, sync it, switch the name, sync the folder.
+ * Return: 0; WEIR_REPLACE_NAMED; or a negative errno. */
 int weir__replace_publish(struct weir_replace *r);
 /* Close everything. Remove the new file if it was not published. */
 void weir__replace_end(struct weir_replace *r);

@@ -118,8 +118,8 @@ static int write_shards(struct job *job)
 	return err;
 }
 
-/* Reserve the space, so that a full disk fails now. Some file systems cannot reserve: there it
- * fails while writing. */
+/* Reserve the space, so that a full disk fails now. Some file systems cannot reserve, and a sandbox
+ * may refuse it: there a full disk fails while writing. */
 static int reserve(struct job *job)
 {
 	int answer;
@@ -128,7 +128,8 @@ static int reserve(struct job *job)
 	do
 		answer = fallocate(job->fd, 0, 0, (off_t)weir__image_length(&job->head));
 	while (answer && errno == EINTR);
-	if (answer == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)
+	if (answer == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL ||
+	    errno == EPERM)
 		return 0;
 	return weir__fail(-errno, "%s: cannot reserve %llu bytes: %s", job->name,
 	                  (unsigned long long)weir__image_length(&job->head), weir_strerror(errno));
@@ -146,20 +147,16 @@ static int save_file(struct job *job)
 	return err ? err : weir__write(job->fd, job->name, job->front, job->table_end, 0);
 }
 
-int weir_save(const struct weir_filter *f, const char *path,
-              const struct weir_save_options *options)
+/* @named: as for weir__replace_begin(). */
+static int save_as(const struct weir_filter *f, const char *path,
+                   const struct weir_save_options *options, bool named)
 {
-	struct weir_save_options o;
 	struct weir_replace r;
 	struct job job;
-	if (!path)
-		return weir__fail(-EINVAL, "path is NULL: the file to save to");
-	int err = save_check(f, &o, options);
-	if (!err)
-		err = weir__replace_begin(&r, path, o.mode);
+	int err = weir__replace_begin(&r, path, options->mode, named);
 	if (err)
 		return err;
-	err = job_begin(&job, f, r.fd, path, &o);
+	err = job_begin(&job, f, r.new.fd, path, options);
 	if (!err) {
 		err = save_file(&job);
 		job_end(&job);
@@ -168,6 +165,18 @@ int weir_save(const struct weir_filter *f, const char *path,
 		err = weir__replace_publish(&r);
 	weir__replace_end(&r);
 	return err;
+}
+
+int weir_save(const struct weir_filter *f, const char *path,
+              const struct weir_save_options *options)
+{
+	struct weir_save_options o;
+	if (!path)
+		return weir__fail(-EINVAL, "path is NULL: the file to save to");
+	int err = save_check(f, &o, options);
+	if (!err)
+		err = save_as(f, path, &o, false);
+	return err == WEIR_REPLACE_NAMED ? save_as(f, path, &o, true) : err;
 }
 
 static int save_stream(struct job *job)

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,16 +16,54 @@
 
 struct shim shim;
 
-/* Is it this call's turn? Then errno is set. */
-static bool strikes(const char *what)
+static void look(const struct shim_call *call)
 {
+	void (*looks)(const struct shim_call *) = shim.look;
+	if (!looks)
+		return;
+	shim.look = NULL;
+	looks(call);
+	shim.look = looks;
+}
+
+static bool refused(const char *what)
+{
+	return (shim.refused && strcmp(what, shim.refused) == 0) ||
+	       (shim.refused2 && strcmp(what, shim.refused2) == 0);
+}
+
+bool shim_strikes(const struct shim_call *call)
+{
+	look(call);
+	if (refused(call->what)) {
+		errno = shim.refused_error;
+		return true;
+	}
 	if (!shim.armed || ++shim.calls != shim.at)
 		return false;
-	shim.what = what;
+	shim.what = call->what;
 	if (shim.die)
 		kill(getpid(), SIGKILL);
 	errno = shim.error;
 	return true;
+}
+
+static bool strikes(const char *what)
+{
+	return shim_strikes(&(struct shim_call){ .what = what, .fd = -1 });
+}
+
+void shim_done(struct shim_call *call)
+{
+	call->done = true;
+	look(call);
+}
+
+/* A disk that does not do what it is asked to. */
+static bool ignored(const char *what)
+{
+	return shim.ignored && strcmp(what, shim.ignored) == 0 && shim.ignored_at &&
+	       --shim.ignored_at == 0;
 }
 
 /* __wrap_NAME: fail with @failed on its turn, else call through. */
@@ -36,16 +75,18 @@ static bool strikes(const char *what)
 		return strikes(#name) ? (failed) : __real_##name arguments; \
 	}
 
-WRAP(int, access, -1, (const char *path, int mode), (path, mode))
 WRAP(int, fchmod, -1, (int fd, mode_t mode), (fd, mode))
+WRAP(int, fchown, -1, (int fd, uid_t owner, gid_t group), (fd, owner, group))
+WRAP(void *, fdopendir, NULL, (int fd), (fd))
+WRAP(ssize_t, fgetxattr, -1, (int fd, const char *name, void *value, size_t n),
+     (fd, name, value, n))
+WRAP(int, flock, -1, (int fd, int how), (fd, how))
+WRAP(int, fremovexattr, -1, (int fd, const char *name), (fd, name))
 WRAP(int, fstatat64, -1, (int fd, const char *path, void *st, int flags), (fd, path, st, flags))
-WRAP(int, fsync, -1, (int fd), (fd))
 WRAP(ssize_t, getrandom, -1, (void *bytes, size_t n, unsigned flags), (bytes, n, flags))
-WRAP(int, linkat, -1, (int a, const char *from, int b, const char *to, int flags),
-     (a, from, b, to, flags))
 WRAP(off_t, lseek64, -1, (int fd, off_t at, int whence), (fd, at, whence))
 WRAP(int, madvise, -1, (void *p, size_t n, int advice), (p, n, advice))
-WRAP(int, msync, -1, (void *p, size_t n, int flags), (p, n, flags))
+WRAP(int, mprotect, -1, (void *p, size_t n, int protection), (p, n, protection))
 WRAP(ssize_t, readlink, -1, (const char *path, char *buffer, size_t n), (path, buffer, n))
 WRAP(int, renameat, -1, (int a, const char *from, int b, const char *to), (a, from, b, to))
 
@@ -63,6 +104,64 @@ int __wrap_fstat64(int fd, struct stat *st)
 	if (answer == 0 && shim.same_times)
 		st->st_atim = st->st_mtim = st->st_ctim = (struct timespec){ 1, 1 };
 	return answer;
+}
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+	struct shim_call call = { .what = "fsync", .fd = fd };
+	if (shim_strikes(&call))
+		return -1;
+	if (ignored("fsync"))
+		return 0;
+	int answer = __real_fsync(fd);
+	if (answer == 0)
+		shim_done(&call);
+	return answer;
+}
+
+int __real_msync(void *p, size_t n, int flags);
+int __wrap_msync(void *p, size_t n, int flags);
+int __wrap_msync(void *p, size_t n, int flags)
+{
+	struct shim_call call = { .what = "msync", .fd = -1, .at = p, .n = n };
+	if (shim_strikes(&call))
+		return -1;
+	if (ignored("msync"))
+		return 0;
+	int answer = __real_msync(p, n, flags);
+	if (answer == 0)
+		shim_done(&call);
+	return answer;
+}
+
+int __real_usleep(unsigned microseconds);
+int __wrap_usleep(unsigned microseconds);
+int __wrap_usleep(unsigned microseconds)
+{
+	return shim.no_waiting ? 0 : __real_usleep(microseconds);
+}
+
+/* What only asks whether a link could be made has a name of its own. */
+int __real_linkat(int a, const char *from, int b, const char *to, int flags);
+int __wrap_linkat(int a, const char *from, int b, const char *to, int flags);
+int __wrap_linkat(int a, const char *from, int b, const char *to, int flags)
+{
+	return strikes(strcmp(to, ".") ? "linkat" : "linkat .") ? -1 :
+	       __real_linkat(a, from, b, to, flags);
+}
+
+/* Locks alone: of the calls that take a structure, the library makes no others. */
+int __real_fcntl64(int fd, int what, ...);
+int __wrap_fcntl64(int fd, int what, ...);
+int __wrap_fcntl64(int fd, int what, ...)
+{
+	va_list more;
+	va_start(more, what);
+	void *argument = va_arg(more, void *);
+	va_end(more);
+	return strikes("fcntl") ? -1 : __real_fcntl64(fd, what, argument);
 }
 
 void *__real_mmap64(void *p, size_t n, int protection, int flags, int fd, off_t at);
@@ -147,7 +246,8 @@ int __wrap_open64(const char *path, int flags, ...)
 	va_start(more, flags);
 	mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
 	va_end(more);
-	return strikes("open") ? -1 : __real_open64(path, flags, mode);
+	return strikes(strcmp(path, "/dev/urandom") ? "open" : "/dev/urandom") ? -1 :
+	       __real_open64(path, flags, mode);
 }
 
 int __real_openat64(int fd, const char *path, int flags, ...);

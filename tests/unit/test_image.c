@@ -248,9 +248,11 @@ static void test_modes(void **state)
 	assert_ok(weir_save(f, path, NULL));
 	assert_int_equal(mode_of(path) & 07777, 0640);
 	assert_int_equal(chmod(path, 0604), 0);
+	assert_ok(weir_save(f, path, NULL));
+	assert_int_equal(mode_of(path) & 07777, 0604); /* a replaced file's stay */
 	options.mode = 0755;
 	assert_ok(weir_save(f, path, &options));
-	assert_int_equal(mode_of(path) & 07777, 0604); /* a replaced file keeps its own */
+	assert_int_equal(mode_of(path) & 07777, 0755);
 	unlink(path);
 	assert_ok(weir_save(f, path, &options));
 	assert_int_equal(mode_of(path) & 07777, 0755);
@@ -267,11 +269,11 @@ static void test_links_are_followed(void **state)
 	snprintf(link, sizeof link, "%s/link", folder);
 	unlink(path);
 	assert_int_equal(symlink("set.weir", link), 0);
-	for (unsigned i = 0; i < 2; i++) { /* first a link to nothing, then to a file */
-		assert_ok(weir_save(f, link, NULL));
-		assert_true(S_ISLNK(mode_of(link)));
-		assert_true(S_ISREG(mode_of(path)));
-	}
+	assert_refused(weir_save(f, link, NULL), -ENOENT, link, "does not exist");
+	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, link, NULL));
+	assert_true(S_ISLNK(mode_of(link)));
+	assert_true(S_ISREG(mode_of(path)));
 	assert_ok(weir_load(&g, path, NULL));
 	weir_destroy(g);
 	unlink(link);
@@ -285,9 +287,16 @@ static void test_links_are_followed(void **state)
 	unlink(link);
 	assert_int_equal(chdir(folder), 0);
 	assert_int_equal(symlink("other.weir", "link"), 0); /* no folder in either name */
+	assert_ok(weir_save(f, "other.weir", NULL));
 	assert_ok(weir_save(f, "link", NULL));
 	assert_same_files("other.weir", path);
 	unlink("link"), unlink("other.weir");
+	assert_int_equal(symlink("/dev/null", "link"), 0);
+	assert_refused(weir_save(f, "link", NULL), -EINVAL, "link", "regular");
+	unlink("link");
+	assert_int_equal(symlink("/", "link"), 0);
+	assert_refused(weir_save(f, "link", NULL), -EISDIR, "link", "folder");
+	unlink("link");
 	assert_int_equal(chdir("/"), 0);
 	weir_destroy(f);
 }

@@ -71,14 +71,13 @@ static void test_save_options(void **state)
 
 static void test_names_too_long(void **state)
 {
-	static char name[5000], link[4200], target[4092];
+	static char name[5000], link[4200], target[300];
 	(void)state;
 	memset(name, 'a', sizeof name - 1);
 	/* the sentence ends before its reason */
 	assert_refused(weir_save(f, name, NULL), -ENAMETOOLONG, "aaa", "");
 	snprintf(link, sizeof link, "%s/link", folder);
-	memset(target, '/', sizeof target - 1);
-	target[0] = 'a'; /* relative: with the link's folder before it there is no room */
+	memset(target, 'a', sizeof target - 1);
 	assert_int_equal(symlink(target, link), 0);
 	assert_refused(weir_save(f, link, NULL), -ENAMETOOLONG, link, "follow the link");
 	unlink(link);

@@ -1,13 +1,39 @@
 /* SPDX-License-Identifier: MIT
- * Several threads that save to one path at the same time. */
+ * Several savers of one path, threads and users; and what stands there under the names that savers
+ * take for a moment, left behind or put in their way. */
+#include <fcntl.h>
+#include <grp.h>
 #include <pthread.h>
+#include <sys/file.h>
+#include <sys/wait.h>
 #include "../folder.h"
+#ifndef XXH_INLINE_ALL
+#define XXH_INLINE_ALL
+#endif
+#include <xxhash.h>
 
-static void *save_many_times(void *f)
+enum { STRANGER = 65534, SAVES = 400 };
+
+static struct weir_filter *f;
+
+static int setup(void **state)
+{
+	f = test_filter(WEIR_BLOCKED, 100, 0.01);
+	return folder_setup(state);
+}
+
+static int teardown(void **state)
+{
+	weir_destroy(f);
+	return folder_teardown(state);
+}
+
+static void *save_many_times(void *count)
 {
 	unsigned failed = 0;
-	for (unsigned i = 0; i < 200; i++)
-		failed += weir_save(f, path, NULL) < 0;
+	for (unsigned i = 0; i < *(unsigned *)count; i++)
+		if (weir_save(f, path, NULL) < 0 && failed++ == 0)
+			fprintf(stderr, "%s\n", weir_error_detail());
 	return (void *)(uintptr_t)failed;
 }
 
@@ -15,12 +41,14 @@ static void *save_many_times(void *f)
  * else is left in the folder. */
 static void test_several_savers_of_one_path(void **state)
 {
-	struct weir_filter *f = test_filter(WEIR_BLOCKED, 100, 0.01), *g;
+	struct weir_filter *g;
+	unsigned count = 200;
 	pthread_t savers[4];
 	(void)state;
 	assert_ok(weir_insert_hash(f, 7));
 	for (unsigned i = 0; i < COUNT_OF(savers); i++)
-		assert_int_equal(pthread_create(&savers[i], NULL, save_many_times, f), 0);
+		assert_int_equal(
+			pthread_create(&savers[i], NULL, save_many_times, &count), 0);
 	for (unsigned i = 0; i < COUNT_OF(savers); i++) {
 		void *failed;
 		pthread_join(savers[i], &failed);
@@ -29,16 +57,142 @@ static void test_several_savers_of_one_path(void **state)
 	assert_ok(weir_load(&g, path, NULL));
 	assert_true(weir_contains_hash(g, 7));
 	weir_destroy(g);
-	weir_destroy(f);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(rmdir(folder), 0); /* it was empty */
 	assert_int_equal(mkdir(folder, 0700), 0);
 }
 
+/* Two users save to one path in a folder that is open to both. Neither may read the other's files,
+ * or take its temporary name away because of that. */
+static void test_savers_of_two_users(void **state)
+{
+	unsigned count = SAVES;
+	int status;
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, who can act as two users\n");
+		skip();
+	}
+	assert_int_equal(chmod(folder, 0777), 0);
+	mode_t before = umask(077);
+	assert_ok(weir_save(f, path, NULL));
+	for (int user = 0; user <= STRANGER; user += STRANGER) {
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (child == 0)
+			_exit(setgroups(0, NULL) || setresgid((gid_t)user, (gid_t)user, (gid_t)user) ||
+			      setresuid((uid_t)user, (uid_t)user, (uid_t)user) ||
+			      save_many_times(&count));
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		assert_true(wait(&status) > 0);
+		assert_int_equal(status, 0);
+	}
+	umask(before);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(mkdir(folder, 0700), 0);
+}
+
+/* ---- names that are taken ---- */
+
+static char taken[4200];
+
+/* The temporary name of path with @suffix for its random number. */
+static const char *taken_name(const char *suffix)
+{
+	unsigned long long sum = XXH3_64bits("set.weir", strlen("set.weir"));
+	snprintf(taken, sizeof taken, "%s/.weir-new-%016llx%s", folder, sum, suffix);
+	return taken;
+}
+
+static bool there(void)
+{
+	struct stat st;
+	return lstat(taken, &st) == 0;
+}
+
+/* The name that every save to this path once used. */
+static void test_squatted_name(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		const char *suffix = i ? "-0123456789abcdef" : "";
+		assert_int_equal(mkdir(taken_name(suffix), 0700), 0);
+		assert_ok(weir_save(f, path, NULL));
+		assert_ok(weir_save(f, path, NULL));
+		assert_true(there());
+		assert_int_equal(rmdir(taken), 0);
+		assert_int_equal(mkfifo(taken, 0600), 0);
+		assert_ok(weir_save(f, path, NULL)); /* does not wait for its writer */
+		assert_true(there());
+		assert_int_equal(unlink(taken), 0);
+		assert_int_equal(symlink("set.weir", taken), 0);
+		assert_ok(weir_save(f, path, NULL));
+		assert_true(there());
+		assert_int_equal(unlink(taken), 0);
+	}
+}
+
+static int leave(const char *suffix)
+{
+	int fd = open(taken_name(suffix), O_CREAT | O_EXCL | O_RDWR, 0600);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void test_litter_is_removed(void **state)
+{
+	char other[4200];
+	(void)state;
+	int fd = leave("-0123456789abcdef");
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_ok(weir_save(f, path, NULL));
+	assert_true(there()); /* its saver is at work */
+	snprintf(other, sizeof other, "%s/other.weir", folder);
+	close(fd);
+	assert_ok(weir_save(f, other, NULL));
+	assert_true(there()); /* that of another path */
+	assert_int_equal(unlink(other), 0);
+	assert_int_equal(link(taken, other), 0);
+	assert_ok(weir_save(f, path, NULL));
+	assert_true(there()); /* somebody's file under a second name */
+	assert_int_equal(unlink(other), 0);
+	assert_ok(weir_save(f, path, NULL));
+	assert_false(there());
+	close(leave("-0123456789abcdef0")); /* names like it that are none */
+	assert_ok(weir_save(f, path, NULL));
+	assert_int_equal(unlink(taken), 0);
+}
+
+static void test_strangers_litter_stays(void **state)
+{
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, who can act as two users\n");
+		skip();
+	}
+	for (mode_t open_to_all = 0; open_to_all <= 01777; open_to_all += 01777) {
+		int fd = leave("-0123456789abcdef");
+		assert_int_equal(fchown(fd, STRANGER, STRANGER), 0);
+		close(fd);
+		assert_int_equal(chmod(folder, 0755 | open_to_all), 0);
+		assert_ok(weir_save(f, path, NULL));
+		/* where no stranger can write it is what a save gave its owner and left */
+		assert_int_equal(there(), open_to_all != 0);
+		(void)unlink(taken);
+	}
+}
+
 int main(void)
 {
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_several_savers_of_one_path),
+		fresh(test_several_savers_of_one_path),
+		fresh(test_savers_of_two_users),
+		fresh(test_squatted_name),
+		fresh(test_litter_is_removed),
+		fresh(test_strangers_litter_stays),
 	};
-	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

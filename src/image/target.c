@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ * A path whose last part is a symbolic link means the file that the link names. The kernel resolves
+ * it, not this file: what the kernel refuses to follow (fs.protected_symlinks: another user's link
+ * in a folder like /tmp) is refused here too. The file found so, its folder is opened, and the name
+ * in that folder must be the same file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include "error.h"
+#include "image/target.h"
+
+enum { MOST_TRIES = 100 }; /* to follow a link to a file that others replace meanwhile */
+
+static int fail(const char *path, int error, const char *what)
+{
+	return weir__fail(-error, "%s: cannot %s: %s", path, what, weir_strerror(error));
+}
+
+/* Split @name, which is changed, at its last slash: open the folder, keep the rest. */
+static int open_folder(struct weir_target *t, char *name, const char *path)
+{
+	char *slash = strrchr(name, '/');
+	const char *base = slash ? slash + 1 : name;
+	if (!*base)
+		return slash ? fail(path, EISDIR, "save to a folder") :
+		               fail(path, ENOENT, "save to an empty name");
+	if (strlen(base) > NAME_MAX)
+		return fail(path, ENAMETOOLONG, "save to this name");
+	strcpy(t->base, base);
+	if (slash)
+		slash[1] = 0;
+	t->folder = open(slash ? name : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return t->folder < 0 ? fail(path, errno, "open the folder") : 0;
+}
+
+static int refuse_kind(const char *path, mode_t mode)
+{
+	return S_ISDIR(mode) ? fail(path, EISDIR, "replace a folder") :
+	       weir__fail(-EINVAL, "%s: is not a regular file; open it and use weir_save_fd", path);
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* @link: opened with O_PATH through a link. Point @t to the file itself.
+ * Return: 0; 1 the file was replaced meanwhile; or a negative errno. */
+static int go_to(struct weir_target *t, int link, const char *path)
+{
+	char self[32], name[PATH_MAX];
+	struct weir_target to = { .folder = -1 };
+	struct stat st;
+	if (fstat(link, &st))
+		return fail(path, errno, "ask for the link's file");
+	if (!S_ISREG(st.st_mode))
+		return refuse_kind(path, st.st_mode);
+	snprintf(self, sizeof self, "/proc/self/fd/%d", link);
+	ssize_t n = readlink(self, name, sizeof name - 1);
+	if (n < 0)
+		return weir__fail(-errno, "%s: cannot follow the link without /proc: give the name "
+		                  "of the file itself", path);
+	name[n] = 0;
+	int err = open_folder(&to, name, path);
+	if (err)
+		return err;
+	if (fstatat(to.folder, to.base, &to.old, AT_SYMLINK_NOFOLLOW) ||
+	    !same_file(&to.old, &st)) {
+		weir__target_close(&to);
+		return 1;
+	}
+	weir__target_close(t);
+	*t = to;
+	return 0;
+}
+
+static int follow_link(struct weir_target *t, const char *path)
+{
+	int moved = 1;
+	for (unsigned tries = 0; moved > 0 && tries < MOST_TRIES; tries++) {
+		int link = openat(t->folder, t->base, O_PATH | O_CLOEXEC);
+		if (link < 0 && errno == ENOENT)
+			return weir__fail(-ENOENT, "%s: is a link to a file that does not exist: "
+			                  "remove it, or give the name of the file itself", path);
+		if (link < 0)
+			return fail(path, errno, "follow the link");
+		moved = go_to(t, link, path);
+		close(link);
+	}
+	return moved > 0 ? weir__fail(-EBUSY, "%s: cannot follow the link: its file is not where "
+	                              "it leads to", path) : moved;
+}
+
+/* The file as it is to be replaced: its state and whether it has an access control list come from
+ * one descriptor, if it may be opened. */
+static void look_at_old(struct weir_target *t)
+{
+	int fd = openat(t->folder, t->base,
+	                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+	t->exists = true;
+	t->old_acl = true;
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		t->old = st;
+		t->old_acl = fgetxattr(fd, "system.posix_acl_access", NULL, 0) >= 0 ||
+		             (errno != ENODATA && errno != ENOTSUP);
+	}
+	close(fd);
+}
+
+static int find_name(struct weir_target *t, const char *path)
+{
+	if (fstatat(t->folder, t->base, &t->old, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : fail(path, errno, "ask for the old file");
+	int err = S_ISLNK(t->old.st_mode) ? follow_link(t, path) : 0;
+	if (!err && !S_ISREG(t->old.st_mode))
+		err = refuse_kind(path, t->old.st_mode);
+	if (!err)
+		look_at_old(t);
+	return err;
+}
+
+int weir__target_find(struct weir_target *t, const char *path)
+{
+	char name[PATH_MAX];
+	*t = (struct weir_target){ .folder = -1 };
+	if (strlen(path) >= sizeof name)
+		return fail(path, ENAMETOOLONG, "save to this name");
+	strcpy(name, path);
+	int err = open_folder(t, name, path);
+	if (!err)
+		err = find_name(t, path);
+	if (err)
+		weir__target_close(t);
+	return err;
+}
+
+void weir__target_close(const struct weir_target *t)
+{
+	if (t->folder >= 0)
+		close(t->folder);
+}
+
+bool weir__target_private(const struct weir_target *t)
+{
+	struct stat st;
+	return fstat(t->folder, &st) == 0 && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+	       (st.st_uid == 0 || st.st_uid == geteuid());
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ * Where a save goes to: a folder, which stays open, and a name in it. */
+#ifndef WEIR_SRC_IMAGE_TARGET_H
+#define WEIR_SRC_IMAGE_TARGET_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+
+struct weir_target {
+	int folder;              /* the only look-up by path: all later calls are relative to it */
+	char base[NAME_MAX + 1]; /* the file's name in the folder */
+	bool exists;             /* a regular file has the name, to be replaced */
+	struct stat old;         /* that file */
+	bool old_acl;            /* it has an access control list, or may have one */
+};
+
+/* Find the place of @path, which need not exist; nothing is open after a failure. */
+int weir__target_find(struct weir_target *target, const char *path);
+void weir__target_close(const struct weir_target *target);
+/* May nobody but this process's user and root give and take names in the folder? */
+bool weir__target_private(const struct weir_target *target);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ * The new file has no name while it is written (O_TMPFILE), so a process that is killed leaves
+ * nothing. If it replaces a file, it needs a temporary name for a moment, since linkat cannot
+ * replace one. On a file system without O_TMPFILE, or where linkat is refused, it has the temporary
+ * name from the start. A kill leaves that name, and the next save of the same target removes it.
+ *
+ * T1  A temporary name is random: nobody can have taken it beforehand, and no two savers share one.
+ * T2  A saver at work holds its file's lock (flock) whenever the file has a temporary name; a file
+ *     that is created with a name and locked after that is used only if it still has the name.
+ * T3  Only a file that was locked and then found to have the name is removed, so never that of a
+ *     saver at work; and never a stranger's: it is this user's own, or stands in a folder where
+ *     only this user and root can have put it. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include "error.h"
+#include "hash.h"
+#include "image/temporary.h"
+#include "random.h"
+
+enum { MOST_TRIES = 100, PREFIX = WEIR_TEMPORARY_NAME - 17 };
+
+static void put_prefix(char name[WEIR_TEMPORARY_NAME], const struct weir_target *target)
+{
+	snprintf(name, PREFIX + 1, ".weir-new-%016" PRIx64 "-",
+	         weir__checksum(target->base, strlen(target->base)));
+}
+
+static int choose_name(struct weir_temporary *t)
+{
+	uint64_t number;
+	int err = weir__random(&number);
+	if (err)
+		return err;
+	put_prefix(t->name, t->target);
+	snprintf(t->name + PREFIX, sizeof t->name - PREFIX, "%016" PRIx64, number);
+	return 0;
+}
+
+/* Is @name, in the target's folder, the file @fd and no other name of it? */
+static bool stands_alone(const struct weir_target *target, const char *name, int fd)
+{
+	struct stat file, there;
+	return fstat(fd, &file) == 0 && file.st_nlink == 1 &&
+	       fstatat(target->folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       file.st_dev == there.st_dev && file.st_ino == there.st_ino;
+}
+
+/* ---- what dead savers left ---- */
+
+static void remove_if_left(const struct weir_target *target, const char *name, bool private)
+{
+	struct stat st;
+	if (fstatat(target->folder, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
+	    (st.st_uid != geteuid() && !private))
+		return;
+	int fd = openat(target->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && stands_alone(target, name, fd)) /* T3 */
+		(void)unlinkat(target->folder, name, 0);
+	close(fd);
+}
+
+static void sweep(const struct weir_target *target)
+{
+	char prefix[WEIR_TEMPORARY_NAME];
+	bool private = weir__target_private(target);
+	int fd = openat(target->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	if (!folder) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	put_prefix(prefix, target);
+	for (const struct dirent *e; (e = readdir(folder)) != NULL;)
+		if (strncmp(e->d_name, prefix, PREFIX) == 0 &&
+		    strlen(e->d_name) == WEIR_TEMPORARY_NAME - 1)
+			remove_if_left(target, e->d_name, private);
+	closedir(folder);
+}
+
+/* ---- one's own ---- */
+
+int weir__temporary_link_as(const struct weir_temporary *t, const char *name)
+{
+	char self[32];
+	snprintf(self, sizeof self, "/proc/self/fd/%d", t->fd);
+	return linkat(AT_FDCWD, self, t->target->folder, name, AT_SYMLINK_FOLLOW) ? errno : 0;
+}
+
+/* Is it a file that can be linked? No link can be named ".", but what says so must be that this
+ * name exists. /proc may not be mounted, a sandbox may refuse linkat. */
+static bool open_unnamed(struct weir_temporary *t, mode_t mode)
+{
+	t->fd = openat(t->target->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+	if (t->fd < 0)
+		return false;
+	(void)flock(t->fd, LOCK_EX | LOCK_NB); /* nobody else has it open: T2 */
+	if (weir__temporary_link_as(t, ".") == EEXIST)
+		return true;
+	close(t->fd);
+	t->fd = -1;
+	return false;
+}
+
+/* Return: 0; or an errno, EEXIST if another name may do. */
+static int open_by_name(struct weir_temporary *t, mode_t mode)
+{
+	t->fd = openat(t->target->folder, t->name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
+	if (t->fd < 0)
+		return errno;
+	t->named = true;
+	/* A file system may have no locks; then nobody can remove it either. */
+	bool lost = flock(t->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+	if (!lost && stands_alone(t->target, t->name, t->fd)) /* T2 */
+		return 0;
+	weir__temporary_end(t);
+	return EEXIST;
+}
+
+static int open_named(struct weir_temporary *t, mode_t mode)
+{
+	int error = EEXIST;
+	for (unsigned tries = 0; error == EEXIST && tries < MOST_TRIES; tries++) {
+		int err = choose_name(t);
+		if (err)
+			return err;
+		error = open_by_name(t, mode);
+	}
+	return error ? weir__fail(-error, "%s: cannot create a temporary file beside it: %s",
+	                          t->path, weir_strerror(error)) : 0;
+}
+
+int weir__temporary_begin(struct weir_temporary *t, const struct weir_target *target,
+                          const char *path, mode_t mode, bool named)
+{
+	*t = (struct weir_temporary){ .target = target, .path = path, .fd = -1 };
+	sweep(target);
+	return !named && open_unnamed(t, mode) ? 0 : open_named(t, mode);
+}
+
+int weir__temporary_link(struct weir_temporary *t)
+{
+	int error = EEXIST;
+	for (unsigned tries = 0; error == EEXIST && tries < MOST_TRIES; tries++) {
+		int err = choose_name(t);
+		if (err)
+			return err;
+		error = weir__temporary_link_as(t, t->name);
+	}
+	t->named = error == 0;
+	return error ? 1 : 0;
+}
+
+void weir__temporary_end(struct weir_temporary *t)
+{
+	if (t->named)
+		(void)unlinkat(t->target->folder, t->name, 0);
+	if (t->fd >= 0)
+		close(t->fd);
+	t->named = false;
+	t->fd = -1;
+}

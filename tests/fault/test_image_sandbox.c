@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ * A sandbox that refuses a system call for good (seccomp, AppArmor): a save does without it, as
+ * whole and as tidy, or names it. */
+#include <errno.h>
+#include "faults.h"
+
+static struct weir_filter *f;
+
+static int setup(void **state)
+{
+	f = test_filter(WEIR_BLOCKED, 20000, 0.01);
+	assert_ok(weir_insert_hash(f, 7));
+	return folder_setup(state);
+}
+
+static int teardown(void **state)
+{
+	weir_destroy(f);
+	return folder_teardown(state);
+}
+
+static void refuse(const char *one, const char *other, int error)
+{
+	shim = (struct shim){ .refused = one, .refused2 = other, .refused_error = error };
+}
+
+static int save(uint64_t generation)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	o.generation = generation;
+	return weir_save(f, path, &o);
+}
+
+/* Over an image and to a new name. */
+static void saves_without(const char *one, const char *other, int error)
+{
+	char name[256];
+	for (unsigned generation = 1; generation <= 3; generation++) {
+		refuse(one, other, error);
+		int answer = save(generation);
+		refuse(NULL, NULL, 0);
+		assert_ok(answer);
+		assert_int_equal(generation_of(path), generation);
+		if (folder_entries(folder, "set.weir", name))
+			fail_msg("without %s: %s stays", one, name);
+		if (generation == 2)
+			assert_int_equal(unlink(path), 0);
+	}
+}
+
+static void test_saves_without(void **state)
+{
+	static const char *const calls[][2] = {
+		{ "linkat", "linkat ." }, /* seccomp */
+		{ "linkat", NULL },       /* only the link itself is refused */
+		{ "flock", NULL },
+		{ "fchown", NULL },
+		{ "fgetxattr", "fremovexattr" },
+		{ "fdopendir", NULL },
+	};
+	static const int errors[] = { EPERM, ENOSYS, EACCES };
+	(void)state;
+	for (unsigned c = 0; c < COUNT_OF(calls); c++)
+		for (unsigned e = 0; e < COUNT_OF(errors); e++)
+			saves_without(calls[c][0], calls[c][1], errors[e]);
+	saves_without("fallocate", NULL, EPERM);
+	saves_without("fallocate", NULL, ENOSYS);
+	saves_without("getrandom", NULL, EPERM);
+	saves_without("getrandom", NULL, ENOSYS);
+}
+
+static void test_no_random_numbers(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *g = NULL;
+	char name[256];
+	(void)state;
+	params.capacity = 100;
+	params.fp_rate = 0.01;
+	refuse("getrandom", NULL, ENOSYS);
+	assert_ok(weir_create(&g, &params));
+	weir_destroy(g);
+	refuse("getrandom", "/dev/urandom", EPERM);
+	assert_refused(weir_create(&g, &params), -EPERM, "getrandom", "/dev/urandom");
+	assert_ok(save(1)); /* over another it needs a name that nobody can guess */
+	assert_refused(save(2), -EPERM, "getrandom", "/dev/urandom");
+	refuse(NULL, NULL, 0);
+	assert_int_equal(generation_of(path), 1);
+	assert_int_equal(folder_entries(folder, "set.weir", name), 0);
+}
+
+int main(void)
+{
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		fresh(test_saves_without),
+		fresh(test_no_random_numbers),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT
+ * What a save gives away in a folder that others may write to: no rights, no owner, no file behind a
+ * stranger's link, and no place that a stranger can block. Most of it needs root, who can be two
+ * users; without, the test reports that and is skipped. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include "../folder.h"
+
+enum { STRANGER = 65534, GROUP = 12345 };
+
+static struct weir_filter *f;
+
+/* Each test has a folder of its own, open to all, and a umask of 022. */
+static int setup(void **state)
+{
+	umask(022);
+	f = test_filter(WEIR_BLOCKED, 100, 0.01);
+	(void)folder_setup(state);
+	return chmod(folder, 0777);
+}
+
+static int teardown(void **state)
+{
+	weir_destroy(f);
+	return folder_teardown(state);
+}
+
+static void needs_root(void)
+{
+	if (geteuid() == 0)
+		return;
+	print_message("needs root, who can act as two users\n");
+	skip();
+}
+
+static void put(const char *name, uid_t owner, gid_t group, mode_t mode)
+{
+	(void)unlink(name);
+	int fd = open(name, O_CREAT | O_EXCL | O_WRONLY, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(fchown(fd, owner, group), 0);
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+static struct stat stat_of(const char *name)
+{
+	struct stat st;
+	assert_int_equal(lstat(name, &st), 0);
+	return st;
+}
+
+static int save_with(mode_t mode)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	o.mode = mode;
+	return weir_save(f, path, &o);
+}
+
+static mode_t mode_after_save(void)
+{
+	assert_ok(save_with(0));
+	return stat_of(path).st_mode & 07777;
+}
+
+static void test_save_hands_out_no_root(void **state)
+{
+	(void)state;
+	needs_root();
+	put(path, STRANGER, STRANGER, 04777);
+	assert_int_equal(mode_after_save(), 0644);
+	assert_int_equal(stat_of(path).st_uid, 0);
+	put(path, STRANGER, STRANGER, 0604);
+	assert_int_equal(mode_after_save(), 0604);
+	umask(077); /* a stranger's file does not widen it */
+	put(path, STRANGER, STRANGER, 0777);
+	assert_int_equal(mode_after_save(), 0600);
+	put(path, STRANGER, STRANGER, 04777);
+	assert_ok(save_with(0751)); /* what the caller gives wins */
+	assert_int_equal(stat_of(path).st_mode & 07777, 0751);
+}
+
+static void test_modes_never_widen(void **state)
+{
+	(void)state;
+	for (mode_t old = 0; old <= 07777; old += old < 0777 ? 1 : 0111) {
+		put(path, geteuid(), getegid(), old);
+		mode_t now = mode_after_save(), wanted = old & 0755;
+		if (!(old & 0400) && geteuid()) /* unreadable: it may have had a list */
+			wanted &= ~(mode_t)070 | wanted << 3;
+		assert_int_equal(now, wanted);
+	}
+}
+
+static void test_group_lost(void **state)
+{
+	(void)state;
+	needs_root();
+	put(path, 0, GROUP, 0640); /* in a folder open to all the group is not kept */
+	assert_int_equal(mode_after_save(), 0600);
+	put(path, 0, GROUP, 0754);
+	assert_int_equal(mode_after_save(), 0744);
+}
+
+/* u::rw-, u:1:rw-, g::---, m::rw-, o::---, as the kernel has it */
+static const unsigned char acl[] = {
+	2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 6, 0, 1, 0, 0, 0, 4, 0, 0, 0,
+	255, 255, 255, 255, 16, 0, 6, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255
+};
+
+static bool give_acl(const char *name, const char *which)
+{
+	if (setxattr(name, which, acl, sizeof acl, 0) == 0)
+		return true;
+	print_message("%s has no access control lists: %s\n", name, strerror(errno));
+	return false;
+}
+
+/* With a list the group's permissions are only a mask: those of the group itself may be less. */
+static void test_lists_widen_nothing(void **state)
+{
+	(void)state;
+	put(path, geteuid(), getegid(), 0600);
+	if (!give_acl(path, "system.posix_acl_access"))
+		skip();
+	assert_int_equal(stat_of(path).st_mode & 07777, 0660);
+	assert_int_equal(mode_after_save(), 0600);
+	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
+	put(path, geteuid(), getegid(), 0640);
+	assert_true(give_acl(folder, "system.posix_acl_default"));
+	assert_int_equal(mode_after_save(), 0640); /* the folder's list opens it to nobody */
+	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
+}
+
+static void test_owner_lost(void **state)
+{
+	(void)state;
+	needs_root();
+	for (mode_t open_to_all = 0; open_to_all <= 01777; open_to_all += 01777) {
+		put(path, STRANGER, GROUP, 0640);
+		assert_int_equal(chmod(folder, 0755 | open_to_all), 0);
+		for (unsigned i = 0; i < 2; i++) {
+			assert_int_equal(mode_after_save(), open_to_all ? 0600 : 0640);
+			struct stat st = stat_of(path);
+			assert_int_equal(st.st_uid, open_to_all ? 0 : STRANGER);
+			assert_int_equal(st.st_gid, open_to_all ? 0 : GROUP);
+		}
+	}
+	assert_int_equal(chmod(folder, 0755), 0);
+	assert_int_equal(chown(folder, STRANGER, 0), 0); /* who may put anything there */
+	put(path, STRANGER, GROUP, 0640);
+	assert_int_equal(mode_after_save(), 0600);
+	assert_int_equal(stat_of(path).st_uid, 0);
+}
+
+/* In a child that is a stranger. Return: its exit status. */
+static int as_stranger(int (*act)(void))
+{
+	int status;
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(setgroups(0, NULL) || setresgid(STRANGER, STRANGER, STRANGER) ||
+		      setresuid(STRANGER, STRANGER, STRANGER) || act());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static int save_over_another(void)
+{
+	return save_with(0) || (stat_of(path).st_mode & 07777) != 0644;
+}
+
+static void test_a_user_saves_over_roots(void **state)
+{
+	(void)state;
+	needs_root();
+	put(path, 0, GROUP, 04674);
+	assert_int_equal(as_stranger(save_over_another), 0);
+	assert_int_equal(stat_of(path).st_uid, STRANGER);
+}
+
+static void test_links_of_strangers(void **state)
+{
+	char link[4200], word = '0';
+	(void)state;
+	needs_root();
+	snprintf(link, sizeof link, "%s/link", folder);
+	put(path, 0, 0, 0644);
+	assert_int_equal(symlink(path, link), 0);
+	assert_int_equal(lchown(link, STRANGER, STRANGER), 0);
+	assert_int_equal(chmod(folder, 01777), 0);
+	int fd = open("/proc/sys/fs/protected_symlinks", O_RDONLY);
+	if (fd < 0 || read(fd, &word, 1) != 1 || word != '1') {
+		print_message("fs.protected_symlinks is off\n");
+		skip();
+	}
+	close(fd);
+	assert_int_equal(open(link, O_WRONLY), -1); /* as the kernel would have it */
+	assert_refused(weir_save(f, link, NULL), -EACCES, link, "follow the link");
+	assert_int_equal(stat_of(path).st_size, 0);
+}
+
+static void test_link_into_another_folder(void **state)
+{
+	char sub[4200], link[4300];
+	(void)state;
+	snprintf(sub, sizeof sub, "%s/sub", folder);
+	snprintf(link, sizeof link, "%s/link", sub);
+	assert_int_equal(mkdir(sub, 0700), 0);
+	assert_int_equal(symlink("../set.weir", link), 0);
+	put(path, geteuid(), getegid(), 0600);
+	ino_t before = stat_of(path).st_ino;
+	assert_ok(weir_save(f, link, NULL));
+	assert_true(S_ISLNK(stat_of(link).st_mode));
+	assert_true(stat_of(path).st_ino != before);
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(rmdir(sub), 0); /* nothing else is in it */
+}
+
+int main(void)
+{
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		fresh(test_save_hands_out_no_root),
+		fresh(test_modes_never_widen),
+		fresh(test_group_lost),
+		fresh(test_lists_widen_nothing),
+		fresh(test_owner_lost),
+		fresh(test_a_user_saves_over_roots),
+		fresh(test_links_of_strangers),
+		fresh(test_link_into_another_folder),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
