@@ -16,7 +16,8 @@ int weir__insert_refused(const struct weir_filter *f)
 {
 	if (f->insert_error == -ENOTSUP)
 		return weir__kind_cannot(f->kind, "take inserts");
-	return weir__fail(f->insert_error, "the filter is mapped read-only: it takes no insert");
+	return weir__fail(f->insert_error, "the filter is mapped read-only, or was sealed: it "
+	                  "takes no insert");
 }
 
 static int refuse_insert(struct weir_filter *f, const void *key, size_t len)
@@ -29,6 +30,13 @@ static int refuse_insert_hash(struct weir_filter *f, uint64_t hash)
 {
 	(void)hash;
 	return weir__insert_refused(f);
+}
+
+static void refuse_inserts(struct weir_filter *f, int insert_error)
+{
+	f->insert_error = insert_error;
+	f->verbs.insert = refuse_insert;
+	f->verbs.insert_hash = refuse_insert_hash;
 }
 
 /* The key verbs of a keyed filter. A kernel's own hash by the kind's function. */
@@ -50,11 +58,16 @@ static void set_kernel(struct weir_filter *f, const struct weir_kernel *kernel, 
 		f->verbs.contains = contains_keyed;
 		f->verbs.insert = insert_keyed;
 	}
-	f->insert_error = kernel->verbs.insert ? insert_error : -ENOTSUP;
-	if (f->insert_error) {
-		f->verbs.insert = refuse_insert;
-		f->verbs.insert_hash = refuse_insert_hash;
-	}
+	if (!kernel->verbs.insert)
+		insert_error = -ENOTSUP;
+	if (insert_error)
+		refuse_inserts(f, insert_error);
+}
+
+void weir__filter_read_only(struct weir_filter *f)
+{
+	if (!f->insert_error)
+		refuse_inserts(f, -EROFS);
 }
 
 static struct weir_filter *filter_alloc(uint32_t parts)

@@ -32,6 +32,8 @@ struct weir_layout weir__filter_layout(const struct weir_filter *f);
  * @lines: at least WEIR__STATS_FEWEST_LINES, a page. */
 #define WEIR__STATS_FEWEST_LINES (4096 / 64)
 int weir__stats_within(const struct weir_filter *f, uint64_t lines, struct weir_stats *out);
+/* From now on inserts answer -EROFS. */
+void weir__filter_read_only(struct weir_filter *f);
 
 /* Refuse an insert: set the sentence and return insert_error, which must not be 0. */
 int weir__insert_refused(const struct weir_filter *f);

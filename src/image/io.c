@@ -104,7 +104,8 @@ int weir__source_open(struct weir_source *source, const char *path, int flags)
 
 void weir__source_close(struct weir_source *source)
 {
-	close(source->fd);
+	if (source->fd >= 0)
+		close(source->fd);
 }
 
 /* Read @n bytes, or fewer at the end of the file. Return: how many, or a negative errno. */

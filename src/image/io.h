@@ -25,7 +25,7 @@ struct weir_file_identity {
 /* The source of an image: a file, a stream or memory. */
 struct weir_source {
 	const char *name;            /* for sentences */
-	int fd;                      /* -1: memory */
+	int fd;                      /* -1: memory, or a live mapping took it over */
 	const unsigned char *memory; /* the bytes not yet read */
 	uint64_t at;                 /* bytes read so far */
 	uint64_t length;             /* in all; UINT64_MAX: unknown */
@@ -33,7 +33,8 @@ struct weir_source {
 	bool outside;                /* a system call failed: the error that is returned is no
 	                                judgement on the image's bytes */
 	mode_t mode;                 /* a file's type, as stat() has it */
-	struct weir_file_identity identity; /* a file's, when it was opened */
+	/* a file's when it was opened; its commit record when its head was read */
+	struct weir_file_identity identity;
 };
 
 /* Open a file that exists, whatever it is. Everything else that is known of it is read from that
@@ -52,7 +53,7 @@ int weir__source_outside(struct weir_source *source, int err);
  * -EFBIG and -ECANCELED, which the caller decides, nor after -EBUSY: a live image will be sealed. */
 bool weir__source_verdict(const struct weir_source *source, int err);
 /* Settle the error of reading an opened file. If it is -EBADMSG and the file's commit record has
- * changed since it was opened, another process has marked the image live or sealed it. Then the
+ * changed since its head was read, another process has marked the image live or sealed it. Then the
  * bytes read are old and new ones mixed, not damaged ones, and the error is -EBUSY.
  * Return: -EBUSY, or @err unchanged. */
 int weir__source_settle(const struct weir_source *source, int err);

@@ -9,13 +9,13 @@
 #include <unistd.h>
 #include "error.h"
 #include "image/bits.h"
+#include "image/live.h"
 #include "image/load.h"
-#include "image/map.h"
 #include "image/seal.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
-enum { MOST_AGAIN = 100 }; /* times to read a file again that others seal meanwhile */
+enum { MOST_AGAIN = 100 }; /* times to read a file again that others mark live meanwhile */
 
 static int map_options(struct weir_load_options *out, const struct weir_load_options *options,
                        enum weir_map_mode mode)
@@ -81,7 +81,12 @@ static int make_mapping(struct weir_mapping **out, struct weir_source *source,
 	struct weir_mapping *m = malloc(sizeof *m + strlen(source->name) + 1);
 	if (!m)
 		return weir__fail(-ENOMEM, "%s: no memory for the mapping's record", source->name);
-	*m = (struct weir_mapping){ .mode = mode, .head = preface->head, .length = length };
+	*m = (struct weir_mapping){
+		.mode = mode,
+		.head = preface->head,
+		.length = length,
+		.fd = -1
+	};
 	strcpy(m->name, source->name);
 	m->image = map_file(source->fd, length, protection,
 	                    mode == WEIR_MAP_PRIVATE ? MAP_PRIVATE : MAP_SHARED);
@@ -97,8 +102,27 @@ static int make_mapping(struct weir_mapping **out, struct weir_source *source,
 
 static void unmap(const struct weir_memory *memory)
 {
+	struct weir_mapping *m = memory->origin;
 	munmap(memory->base, memory->base_bytes);
-	free(memory->origin);
+	weir__live_close(m); /* S1 */
+	free(m);
+}
+
+/* The lock goes with the descriptor. */
+static int go_live(struct weir_mapping *m, struct weir_source *source)
+{
+	struct stat st;
+	if (fstat(source->fd, &st))
+		return weir__fail(-errno, "%s: cannot ask which file it is: %s", source->name,
+		                  weir_strerror(errno));
+	int err = weir__mark_live(m);
+	if (err)
+		return err;
+	m->fd = source->fd;
+	m->device = st.st_dev;
+	m->inode = st.st_ino;
+	source->fd = -1;
+	return 0;
 }
 
 static int map_filter(struct weir_filter **out, struct weir_source *source,
@@ -125,7 +149,7 @@ static int map_filter(struct weir_filter **out, struct weir_source *source,
 		return err;
 	}
 	f->marks = m->head.marks;
-	err = mode == WEIR_MAP_LIVE ? weir__mark_live(m) : 0;
+	err = mode == WEIR_MAP_LIVE ? go_live(m, source) : 0;
 	if (err) {
 		weir_destroy(f);
 		return err;
@@ -175,20 +199,35 @@ int weir__map_or_load(struct weir_filter **out, struct weir_source *source,
 	return weir__source_settle(source, err);
 }
 
-/* A live image is mapped while other processes map, insert into and seal it. If it changes while it
- * is read, it is read again. */
+/* @changed: another process marked it live or sealed it while it was read: read it again. */
+static int map_once(struct weir_filter **out, const char *path, enum weir_map_mode mode,
+                    const struct weir_load_options *options, bool *changed)
+{
+	bool live = mode == WEIR_MAP_LIVE;
+	struct weir_source source;
+	int err = weir__source_open(&source, path, live ? O_RDWR : O_RDONLY);
+	if (err)
+		return err;
+	err = live ? weir__live_share(source.fd, path) : 0;
+	if (!err) {
+		err = weir__source_settle(&source, map_open(out, &source, mode, options));
+		*changed = err == -EBUSY;
+	}
+	weir__source_close(&source);
+	return err;
+}
+
+/* A live image is mapped and inserted into by others meanwhile. */
 static int map_path(struct weir_filter **out, const char *path, enum weir_map_mode mode,
                     const struct weir_load_options *options)
 {
-	struct weir_source source;
-	int err, again = mode == WEIR_MAP_LIVE ? MOST_AGAIN : 0;
+	unsigned again = mode == WEIR_MAP_LIVE ? MOST_AGAIN : 0;
+	bool changed;
+	int err;
 	do {
-		err = weir__source_open(&source, path, mode == WEIR_MAP_LIVE ? O_RDWR : O_RDONLY);
-		if (err)
-			return err;
-		err = weir__source_settle(&source, map_open(out, &source, mode, options));
-		weir__source_close(&source);
-	} while (err == -EBUSY && again-- > 0);
+		changed = false;
+		err = map_once(out, path, mode, options, &changed);
+	} while (changed && again-- > 0);
 	return err;
 }
 

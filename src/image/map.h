@@ -3,6 +3,7 @@
 #ifndef WEIR_SRC_IMAGE_MAP_H
 #define WEIR_SRC_IMAGE_MAP_H
 
+#include <sys/types.h>
 #include "image/preface.h"
 
 struct weir_mapping {
@@ -10,6 +11,9 @@ struct weir_mapping {
 	struct weir_image_head head; /* as it was checked; weir_seal() renews its checksums */
 	unsigned char *image;        /* the mapping, of length bytes */
 	uint64_t length;
+	int fd;                      /* live: holds the lock (image/live.h); else -1 */
+	dev_t device;                /* of the file */
+	ino_t inode;                 /* likewise */
 	char name[];                 /* the path, for sentences */
 };
 

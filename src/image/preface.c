@@ -60,6 +60,7 @@ static int head_read(struct weir_preface *p, struct weir_source *source, uint64_
 	int err = weir__source_read(source, bytes, sizeof bytes);
 	if (err)
 		return err;
+	source->identity.commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);
 	struct weir_image_given given = {
 		.length = source->length,
 		.exact = source->exact,

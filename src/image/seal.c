@@ -3,13 +3,15 @@
  * again to seal the image.
  *
  * The commit record is one aligned word: live or sealed. It is set to live and synced before the
- * first insert. It is set to sealed last, when bits and checksums are on the disk. So a crash at
- * any point leaves either a live image, which can be mapped live and sealed again, or a sealed one
- * whose checksums are right. */
+ * first insert. It is set to sealed last, when bits and checksums are on the disk, by the only one
+ * that has the image mapped live (S1 to S4 in image/live.h). So a crash at any point leaves either
+ * a live image, which can be mapped live and sealed again, or a sealed one whose checksums are
+ * right. tests/fault/test_power_cut.c replays what this file does, cut off at every point. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "error.h"
 #include "hash.h"
+#include "image/live.h"
 #include "image/seal.h"
 
 static uint64_t *commit_word(const struct weir_mapping *m)
@@ -87,6 +89,31 @@ static int seal_sums(struct weir_filter *f, uint64_t *commit)
 	return 0;
 }
 
+/* S3 */
+static int prepare_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t *commit)
+{
+	int err = weir__mark_live(m); /* a process forked from this one may have sealed it */
+	if (!err)
+		err = seal_sums(f, commit);
+	return err ? err : sync_pages(m, m->length);
+}
+
+/* The record is the image's last word on its bits: whether or not it can be synced, there must be
+ * no insert after it. */
+static int finish_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t commit)
+{
+	weir__commit_store_release(commit_word(m), commit);
+	int err = msync(m->image, WEIR_IMAGE_HEAD, MS_SYNC) ? errno : 0;
+	weir__filter_read_only(f);
+	m->mode = WEIR_MAP_READ;
+	/* S4. A view made of the filter before could still insert. */
+	(void)mprotect(m->image, m->length, PROT_READ);
+	weir__live_release(m);
+	return err ? weir__fail(-err, "%s: is sealed, but that cannot be synced, so a power cut "
+	                        "may bring the live mark back: %s", m->name, weir_strerror(err)) :
+	             0;
+}
+
 int weir_seal(struct weir_filter *f)
 {
 	struct weir_mapping *m = weir__mapping_of(f);
@@ -96,13 +123,12 @@ int weir_seal(struct weir_filter *f)
 		                  "weir_seal: the filter is not mapped with WEIR_MAP_LIVE");
 	if (!f->kind->snapshot)
 		return weir__kind_cannot(f->kind, "be sealed");
-	int err = weir__mark_live(m); /* another process may have sealed it */
-	if (!err)
-		err = seal_sums(f, &commit);
-	if (!err)
-		err = sync_pages(m, m->length);
+	int err = weir__live_claim(m);
 	if (err)
 		return err;
-	weir__commit_store_release(commit_word(m), commit);
-	return sync_pages(m, WEIR_IMAGE_HEAD);
+	err = prepare_seal(f, m, &commit);
+	if (!err)
+		return finish_seal(f, m, commit);
+	weir__live_unclaim(m);
+	return err;
 }

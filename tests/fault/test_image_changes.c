@@ -35,19 +35,24 @@ static int go_live(void *arg, uint64_t done, uint64_t total)
 }
 
 /* Another process maps it live, inserts, and seals it: all between two shards. Once: @arg says
- * whether it has. */
+ * whether it has, and what the seal is to answer. */
+struct sealed {
+	bool done;
+	int answer;
+};
+
 static int go_live_and_seal(void *arg, uint64_t done, uint64_t total)
 {
 	struct weir_filter *f;
-	bool *sealed = arg;
+	struct sealed *sealed = arg;
 	(void)done, (void)total;
-	if (*sealed)
+	if (sealed->done)
 		return 0;
-	*sealed = true;
+	sealed->done = true;
 	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL));
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
-	assert_ok(weir_seal(f));
+	assert_int_equal(weir_seal(f), sealed->answer);
 	weir_destroy(f);
 	return 0;
 }
@@ -109,18 +114,19 @@ static void test_goes_live_while_verified(void **state)
 }
 
 /* Sealed again when the sums are found to differ, the file is whole: busy, and the next try
- * finds it so. */
+ * finds it so. While another maps it live it cannot be sealed. */
 static void test_sealed_while_read(void **state)
 {
 	(void)state;
 	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE + 1; mode++) {
 		struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 		struct weir_filter *g = NULL;
-		bool sealed = false;
+		struct sealed sealed = { .answer = mode == WEIR_MAP_LIVE ? -EBUSY : 0 };
 		save_fresh();
 		o.progress = go_live_and_seal;
 		o.progress_arg = &sealed;
 		int answer = read_image(&g, mode, &o);
+		assert_true(sealed.done);
 		if (mode != WEIR_MAP_LIVE) { /* which tries again by itself */
 			assert_refused(answer, -EBUSY, path, "sealed");
 			assert_ok(read_image(&g, mode, &o));

@@ -243,15 +243,27 @@ static void test_live_mark_and_seal(void **state)
 	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL)); /* as after a crash */
 	assert_ok(weir_map(&g, path, WEIR_MAP_LIVE, NULL));
 	assert_ok(weir_insert_hash(g, test_key(1001)));
+	assert_refused(weir_seal(f), -EBUSY, path, "elsewhere");
+	assert_true(is_live());
+	assert_ok(weir_insert_hash(f, test_key(1002)));
+	weir_destroy(g);
 	assert_ok(weir_seal(f));
 	assert_false(is_live());
 	assert_ok(weir_verify(h));
-	assert_ok(weir_seal(g)); /* sealed twice is sealed */
+	/* it is now as if mapped to read */
+	assert_int_equal(missing(f, 0, 1003), 0);
+	assert_refused(weir_insert_hash(f, 1), -EROFS, "sealed", "");
+	assert_refused(weir_insert_hashes(f, (uint64_t[]){ 1 }, 1, NULL), -EROFS, "sealed", "");
+	assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
+	assert_ok(weir_verify(f));
+	assert_ok(weir_map(&g, path, WEIR_MAP_LIVE, NULL)); /* and in nobody's way */
+	assert_refused(weir_verify(f), -EBUSY, path, "live");
+	assert_ok(weir_seal(g));
 	weir_destroy(f);
 	weir_destroy(g);
 	weir_destroy(h);
 	assert_ok(weir_load(&g, path, NULL));
-	assert_int_equal(missing(g, 0, 1002), 0);
+	assert_int_equal(missing(g, 0, 1003), 0);
 	weir_destroy(g);
 }
 

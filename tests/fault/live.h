@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ * What the tests of live images share: a fresh image for each, inserts, and what it must always be.
+ */
+#ifndef WEIR_TESTS_FAULT_LIVE_H
+#define WEIR_TESTS_FAULT_LIVE_H
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include "faults.h"
+
+enum { FEW = 50, MOST_STEPS = 400 };
+
+static inline int live_setup(void **state)
+{
+	(void)folder_setup(state);
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 200000, 0.01); /* of several shards */
+	struct weir_stats stats = WEIR_STATS_INIT;
+	assert_ok(weir_stats(f, &stats));
+	assert_true(stats.shards > 1);
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+	shim = (struct shim){ .no_waiting = true };
+	return 0;
+}
+
+static inline int insert(struct weir_filter *f, uint64_t from)
+{
+	for (uint64_t i = from; i < from + FEW; i++)
+		if (weir_insert_hash(f, test_key(i)) < 0)
+			return -1;
+	return 0;
+}
+
+static inline void assert_has(const struct weir_filter *f, uint64_t from)
+{
+	for (uint64_t i = from; i < from + FEW; i++)
+		assert_true(weir_contains_hash(f, test_key(i)));
+}
+
+static inline struct weir_filter *map_live(void)
+{
+	struct weir_filter *f = NULL;
+	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL));
+	return f;
+}
+
+/* Live, or sealed and valid. Whether it is sealed. */
+static inline bool sealed(void)
+{
+	struct weir_filter *f = NULL;
+	int err = weir_load(&f, path, NULL);
+	assert_ok(err == -EBUSY ? 0 : err);
+	weir_destroy(f);
+	return err == 0;
+}
+
+static inline void seal_it(struct weir_filter *f)
+{
+	assert_ok(weir_seal(f));
+	weir_destroy(f);
+	assert_true(sealed());
+}
+
+/* A child that ends with this process at the latest. */
+static inline pid_t new_process(void)
+{
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return child;
+}
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ * One image, mapped live by several at once, who are killed at every step: it is always live, or
+ * sealed and valid, and no insert that was answered is lost. */
+#include <time.h>
+#include "live.h"
+
+enum { RANDOM_KILLS = 150, CREW = 3, MS = 1000000 };
+
+static int live_and_seal(void)
+{
+	struct weir_filter *f;
+	if (weir_map(&f, path, WEIR_MAP_LIVE, NULL) || insert(f, 3 * FEW))
+		return 1;
+	if (weir_seal(f))
+		return 2;
+	weir_destroy(f);
+	return 0;
+}
+
+/* Act in a child that dies at its n-th step. Return: its status. */
+static int dies_at(unsigned n, int (*act)(void))
+{
+	int status;
+	pid_t child = new_process();
+	if (child == 0) {
+		shim.at = n;
+		shim.armed = shim.die = true;
+		_exit(act());
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static void test_killed_at_every_step(void **state)
+{
+	unsigned n, left_live = 0;
+	(void)state;
+	for (n = 1; n < MOST_STEPS; n++) {
+		int status = dies_at(n, live_and_seal);
+		bool is_sealed = sealed();
+		left_live += !is_sealed;
+		struct weir_filter *f = map_live(); /* its lock went with it */
+		if (!status)
+			assert_has(f, 3 * FEW);
+		seal_it(f);
+		if (!status)
+			break;
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	}
+	assert_in_range(n, 20, MOST_STEPS - 1);
+	assert_in_range(left_live, 10, n);
+}
+
+/* The child is a sealer that is killed while this process has the image mapped live: the child
+ * never seals, and no insert is lost. */
+static void test_killed_beside_a_live_mapping(void **state)
+{
+	unsigned n;
+	struct weir_filter *f = map_live();
+	(void)state;
+	for (n = 1; n < MOST_STEPS; n++) {
+		int status = dies_at(n, live_and_seal);
+		assert_false(sealed());
+		assert_int_equal(insert(f, n * FEW), 0);
+		if (!WIFSIGNALED(status)) {
+			assert_int_equal(WEXITSTATUS(status), 2); /* -EBUSY */
+			break;
+		}
+	}
+	assert_in_range(n, 10, MOST_STEPS - 1);
+	for (unsigned i = 1; i <= n; i++)
+		assert_has(f, i * FEW);
+	seal_it(f);
+}
+
+static void pause_up_to(long ns, uint64_t *random)
+{
+	struct timespec t = { .tv_nsec = (long)(test_random(random) % (uint64_t)ns) };
+	nanosleep(&t, NULL);
+}
+
+/* Each maps, inserts and tries to seal, for ever, and is killed at a moment of chance. */
+static int live_for_ever(unsigned number)
+{
+	uint64_t random = (uint64_t)getpid();
+	for (uint64_t round = 0;; round++) {
+		struct weir_filter *f = NULL;
+		pause_up_to(10 * MS, &random);
+		int err = weir_map(&f, path, WEIR_MAP_LIVE, NULL);
+		if (!err && insert(f, (1000 * number + round % 7) * FEW))
+			return 1;
+		err = err ? err : weir_seal(f);
+		if (err && err != -EBUSY)
+			return fprintf(stderr, "%s\n", weir_error_detail()), 2;
+		weir_destroy(f);
+	}
+}
+
+static pid_t start(unsigned number)
+{
+	pid_t child = new_process();
+	if (child == 0)
+		_exit(live_for_ever(number));
+	return child;
+}
+
+static void test_killed_at_random(void **state)
+{
+	uint64_t random = 1, seals = 0;
+	pid_t crew[CREW];
+	int status;
+	(void)state;
+	for (unsigned i = 0; i < CREW; i++)
+		crew[i] = start(i);
+	for (unsigned i = 0; i < RANDOM_KILLS; i++) {
+		pause_up_to(20 * MS, &random);
+		seals += sealed();
+		unsigned who = (unsigned)(test_random(&random) % CREW);
+		assert_int_equal(kill(crew[who], SIGKILL), 0);
+		assert_int_equal(waitpid(crew[who], &status, 0), crew[who]);
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+		seals += sealed();
+		crew[who] = start(who);
+	}
+	for (unsigned i = 0; i < CREW; i++) {
+		kill(crew[i], SIGKILL);
+		waitpid(crew[i], &status, 0);
+	}
+	print_message("found sealed %llu times of %u\n", (unsigned long long)seals,
+	              2 * RANDOM_KILLS);
+	seal_it(map_live());
+}
+
+int main(void)
+{
+#define fresh(test) cmocka_unit_test_setup_teardown(test, live_setup, folder_teardown)
+	const struct CMUnitTest tests[] = {
+		fresh(test_killed_at_every_step),
+		fresh(test_killed_beside_a_live_mapping),
+		fresh(test_killed_at_random),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
