@@ -44,11 +44,22 @@ static inline void weir__once_store_relaxed(atomic_int *cell, int value)
  *     little-endian, like the bits (B3).
  *     Storing needs: that a process which reads the record also sees the checksums written before
  *     it (release).  Pairs with: weir__commit_load_acquire.
- *     Without the order a verification that finds the image sealed could read old checksums. */
+ *     Without the order a verification that finds the image sealed could read old checksums.
+ *     The second look of a verification needs: to come after all that it read (the fence; gcc's
+ *     ThreadSanitizer knows none). The other side's store is followed by a sync before its inserts.
+ *     Without the order it could find the old record after it read new bits. */
 static inline uint64_t weir__commit_load_acquire(const uint64_t *commit)
 {
 	return WEIR__LE64(
 		atomic_load_explicit((const _Atomic uint64_t *)commit, memory_order_acquire));
+}
+
+static inline uint64_t weir__commit_load_after(const uint64_t *commit)
+{
+#ifndef __SANITIZE_THREAD__
+	atomic_thread_fence(memory_order_acquire);
+#endif
+	return weir__commit_load_acquire(commit);
 }
 
 static inline void weir__commit_store_release(uint64_t *commit, uint64_t value)

@@ -44,17 +44,21 @@ static int check_gap(const struct weir_mapping *m)
 	return 0;
 }
 
+static int went_live(const struct weir_mapping *m)
+{
+	return weir__fail(-EBUSY, "%s: marked live since it was mapped: its checksums are void "
+	                  "until it is sealed", m->name);
+}
+
 int weir_verify(const struct weir_filter *f)
 {
 	const struct weir_mapping *m = weir__mapping_of(f);
 	if (!m || m->mode != WEIR_MAP_READ)
 		return weir__fail(-EINVAL,
 		                  "weir_verify: the filter is not mapped with WEIR_MAP_READ");
-	if (weir__commit_load_acquire(commit_word(m)) == WEIR_IMAGE_LIVE)
-		return weir__fail(-EBUSY,
-		                  "%s: marked live since it was mapped: its checksums are void "
-		                  "until it is sealed",
-		                  m->name);
+	uint64_t commit = weir__commit_load_acquire(commit_word(m));
+	if (commit == WEIR_IMAGE_LIVE)
+		return went_live(m);
 	struct weir_preface p = {
 		.head = m->head,
 		.table = m->image + WEIR_IMAGE_HEAD,
@@ -64,7 +68,8 @@ int weir_verify(const struct weir_filter *f)
 	for (uint32_t shard = 0; !err && shard < f->shards; shard++)
 		err = weir__preface_check(&p, shard, (const unsigned char *)f->array.words +
 		                                     shard * p.shard_bytes, m->name);
-	return err;
+	/* Bits and checksums belong together only if no live mapping came meanwhile. */
+	return weir__commit_load_after(commit_word(m)) == commit ? err : went_live(m);
 }
 
 /* Renew the table and the head's checksums in the mapping. The new commit record goes to @commit;
