@@ -263,7 +263,8 @@ int __wrap_openat64(int fd, const char *path, int flags, ...)
 		errno = EOPNOTSUPP;
 		return -1;
 	}
-	return strikes("openat") ? -1 : __real_openat64(fd, path, flags, mode);
+	return strikes(flags & O_PATH ? "openat O_PATH" : "openat") ? -1 :
+	       __real_openat64(fd, path, flags, mode);
 }
 
 /* What a fortified build calls in their place. */

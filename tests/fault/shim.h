@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Between weir and the C library (ld --wrap on the static library): the n-th call fails, or the
- * process dies there, or every transfer is short and interrupted; all calls of one name are refused;
- * a test looks on. Counts what is allocated or mapped and not given back. */
+ * process dies there, or every transfer is short and interrupted; all calls of one name are
+ * refused; a test looks on. Counts what is allocated or mapped and not given back. */
 #ifndef WEIR_TESTS_FAULT_SHIM_H
 #define WEIR_TESTS_FAULT_SHIM_H
 

@@ -52,6 +52,21 @@ static int do_save_new(void)
 	return save_with(0);
 }
 
+/* If the shim hides the link (ENOENT), a file takes its place. */
+static int do_save_through_a_link(void)
+{
+	char link[4200];
+	struct stat st;
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	o.generation = 2;
+	snprintf(link, sizeof link, "%s-link", folder);
+	assert_int_equal(symlink(path, link), 0);
+	int err = weir_save(f, link, &o);
+	assert_int_equal(lstat(link, &st), 0);
+	assert_int_equal(S_ISLNK(st.st_mode) ? unlink(link) : rename(link, path), 0);
+	return err;
+}
+
 static int do_save_fd(void)
 {
 	int fd = memfd_create("image", 0);
@@ -108,6 +123,7 @@ static const struct verb verbs[] = {
 	{ .name = "save", .run = do_save, .replaces = true },
 	{ .name = "save to a new name", .run = do_save_new, .creates = true },
 	{ .name = "save without O_TMPFILE", .run = do_save, .replaces = true, .no_tmpfile = true },
+	{ .name = "save through a link", .run = do_save_through_a_link, .replaces = true },
 	{ .name = "save_fd", .run = do_save_fd },
 	{ .name = "load", .run = do_load },
 	{ .name = "info", .run = do_info },

@@ -7,6 +7,7 @@ import runpy
 from pathlib import Path
 
 import mutants_handle
+import mutants_image
 
 WORD = 'include/weir/word.h'
 INLINE = 'include/weir/inline.h'
@@ -126,7 +127,7 @@ MUTANTS = [
      'f->kind->snapshot(f, shard * lines, lines - 1, out);'),
     ('SAVE_LIVE', 'src/image/save.c',
      'job_begin(&job, still, fd, name, &o);', 'job_begin(&job, f, fd, name, &o);'),
-] + mutants_handle.MUTANTS
+] + mutants_handle.MUTANTS + mutants_image.MUTANTS
 
 # A kind's own stand beside what else the tests know of it.
 for file in sorted((Path(__file__).resolve().parents[1] / 'kinds').glob('mutants_*.py')):

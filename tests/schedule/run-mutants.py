@@ -8,6 +8,7 @@ if one was missed.
 usage: run-mutants.py [--jobs N] [NAME...]          CC chooses the compiler"""
 import concurrent.futures, os, re, shlex, shutil, subprocess, sys, tempfile, time
 from pathlib import Path
+import mutants_image
 from mutants import GROUPS, HANDLE_GROUPS, HARMLESS, MUTANTS, WORD_GROUPS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,13 +103,26 @@ def run(program, groups, brief=False):
     return output, executions, status == 0
 
 
+def judge_image(work, tree, name, file):
+    """By the tests of tests/fault/, not by schedules."""
+    out = work / f'{name}.o'
+    mutants_image.compile_all(ROOT, CC, tree, sources(tree), out)
+    mutants_image.link(ROOT, CC, out)
+    found, place, seconds = mutants_image.run(out)
+    shutil.rmtree(out)
+    row = [name, file, found or 'NOT FOUND', '', 'fault', '', f'{seconds:.2f}', place]
+    return row, found is not None
+
+
 def judge(work, mutant):
     name, file, *edits = mutant
     tree, out = work / name, work / f'{name}.o'
     shutil.copytree(work / 'plain', tree)
-    shutil.copytree(work / 'plain.o', out)
     for old, new in zip(edits[::2], edits[1::2]):
         plant(tree, file, old, new)
+    if name in mutants_image.NAMES:
+        return judge_image(work, tree, name, file)
+    shutil.copytree(work / 'plain.o', out)
     link(work, compile_library(tree, out, file), work / f'{name}.test')
     begin = time.monotonic()
     groups = GROUPS.get(file, WORD_GROUPS)
@@ -149,7 +163,12 @@ def main():
         print('|---' * 8 + '|')
         missed, harmless = 0, sum(name in HARMLESS for name, *_ in chosen)
         judged = pool.map(lambda mutant: judge(work, mutant), chosen)
-        asked = {HANDLE_GROUPS if file in GROUPS else WORD_GROUPS for _, file, *_ in chosen}
+        asked = {HANDLE_GROUPS if file in GROUPS else WORD_GROUPS
+                 for name, file, *_ in chosen if name not in mutants_image.NAMES}
+        if any(name in mutants_image.NAMES for name, *_ in chosen):
+            row, found = judge_image(work, work / 'plain', 'as it is', '')
+            if found:
+                raise SystemExit(f'the library as it is FAILS: {row}')
         plain = [pool.submit(run, work / 'plain.test', groups) for groups in sorted(asked)]
         for row, found in judged:
             print('| ' + ' | '.join(row) + ' |', flush=True)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What a save gives away in a folder that others may write to: no rights, no owner, no file behind a
- * stranger's link, and no place that a stranger can block. Most of it needs root, who can be two
- * users; without, the test reports that and is skipped. */
+ * What a save gives away in a folder that others may write to: no rights, no owner, no file behind
+ * a stranger's link. Most of it needs root, who can act as two users; without, the test reports
+ * that and is skipped. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>

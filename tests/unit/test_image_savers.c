@@ -79,9 +79,9 @@ static void test_savers_of_two_users(void **state)
 	for (int user = 0; user <= STRANGER; user += STRANGER) {
 		pid_t child = fork();
 		assert_true(child >= 0);
+		uid_t id = (uid_t)user;
 		if (child == 0)
-			_exit(setgroups(0, NULL) || setresgid((gid_t)user, (gid_t)user, (gid_t)user) ||
-			      setresuid((uid_t)user, (uid_t)user, (uid_t)user) ||
+			_exit(setgroups(0, NULL) || setresgid(id, id, id) || setresuid(id, id, id) ||
 			      save_many_times(&count));
 	}
 	for (unsigned i = 0; i < 2; i++) {

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ * A save through a symbolic link: the kernel resolves it, and what it refuses is refused; the file
+ * that it leads to may be replaced at that very moment. */
+#include <errno.h>
+#include "faults.h"
+
+static struct weir_filter *f;
+static char to_it[4200], beside[4200];
+
+static int setup(void **state)
+{
+	(void)folder_setup(state);
+	f = test_filter(WEIR_BLOCKED, 20000, 0.01);
+	snprintf(to_it, sizeof to_it, "%s/link", folder);
+	snprintf(beside, sizeof beside, "%s/beside", folder);
+	assert_ok(weir_save(f, path, NULL));
+	return symlink("set.weir", to_it);
+}
+
+static int teardown(void **state)
+{
+	shim = (struct shim){ 0 };
+	weir_destroy(f);
+	return folder_teardown(state);
+}
+
+static int save_through(uint64_t generation)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	o.generation = generation;
+	return weir_save(f, to_it, &o);
+}
+
+/* As where fs.protected_symlinks is on and the link a stranger's. */
+static void test_link_that_the_kernel_refuses(void **state)
+{
+	(void)state;
+	shim = (struct shim){ .refused = "openat O_PATH", .refused_error = EACCES };
+	assert_refused(save_through(1), -EACCES, to_it, "follow the link");
+	shim = (struct shim){ .refused = "readlink", .refused_error = ENOENT };
+	assert_refused(save_through(1), -ENOENT, to_it, "without /proc");
+	shim = (struct shim){ 0 };
+	assert_int_equal(generation_of(path), 0);
+	assert_ok(save_through(1));
+	assert_int_equal(generation_of(path), 1);
+}
+
+static unsigned times;
+
+/* Another saver switches the name between two looks at it. */
+static void replace_it(const struct shim_call *call)
+{
+	if (strcmp(call->what, "readlink") == 0 && times && times--) {
+		assert_ok(weir_save(f, beside, NULL));
+		assert_int_equal(rename(beside, path), 0);
+	}
+}
+
+static void test_file_replaced_meanwhile(void **state)
+{
+	struct stat st;
+	(void)state;
+	times = 3;
+	shim.look = replace_it;
+	assert_ok(save_through(2));
+	assert_int_equal(times, 0);
+	assert_int_equal(generation_of(path), 2);
+	times = 1000;
+	assert_refused(save_through(3), -EBUSY, to_it, "is not where");
+	shim.look = NULL;
+	assert_int_equal(generation_of(path), 0);
+	assert_int_equal(lstat(to_it, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+}
+
+int main(void)
+{
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		fresh(test_link_that_the_kernel_refuses),
+		fresh(test_file_replaced_meanwhile),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Bugs of saves and of live images, which no schedule shows: found by tests/fault/, whose programs
+look on between any two steps, cut the power there, or kill. run-mutants.py plants them and asks
+here; the library is compiled without instrumentation then, as its users have it."""
+import re
+import subprocess
+import time
+
+LIVE, SEAL, MAP = 'src/image/live.c', 'src/image/seal.c', 'src/image/map.c'
+REPLACE = 'src/image/replace.c'
+SYNC_ALL = 'return err ? err : sync_pages(m, m->length);'
+CLAIM = 'int err = weir__live_claim(m);'
+
+MUTANTS = [
+    # the order of writes and syncs
+    ('SAVE_NO_FSYNC', REPLACE, 'error = sync_retrying(r->new.fd);', 'error = 0;'),
+    ('SAVE_NO_FOLDER_SYNC', REPLACE, 'error = sync_retrying(r->target.folder);', 'error = 0;'),
+    ('SEALED_BEFORE_SYNC', SEAL, SYNC_ALL,
+     'if (!err)\n\t\tweir__commit_store_release(commit_word(m), *commit);\n\t' + SYNC_ALL),
+    ('BITS_NOT_SYNCED', SEAL, SYNC_ALL, 'return err;'),
+    ('LIVE_NOT_SYNCED', SEAL,
+     'weir__commit_store_release(commit_word(m), WEIR_IMAGE_LIVE);\n'
+     '\treturn sync_pages(m, WEIR_IMAGE_HEAD);',
+     'weir__commit_store_release(commit_word(m), WEIR_IMAGE_LIVE);\n\treturn 0;'),
+    ('LIVE_NOT_MARKED', MAP, 'int err = weir__mark_live(m);', 'int err = 0;'),
+    ('SEAL_NOT_SYNCED', SEAL,
+     'int err = msync(m->image, WEIR_IMAGE_HEAD, MS_SYNC) ? errno : 0;', 'int err = 0;'),
+    # the lock (S1 to S4)
+    ('MAPPED_UNLOCKED', MAP, 'err = live ? weir__live_share(source.fd, path) : 0;', 'err = 0;'),
+    ('SEALED_UNLOCKED', SEAL, CLAIM, 'int err = 0;'),
+    ('SEALED_SHARED', LIVE, 'set_lock(m->fd, F_WRLCK) == 0', 'set_lock(m->fd, F_RDLCK) == 0'),
+    ('LOCK_STAYS', LIVE, '(void)set_lock(m->fd, F_UNLCK);\n\tweir__live_close(m);', ''),
+    ('SEALED_TAKES_INSERTS', SEAL, 'weir__filter_read_only(f);', ''),
+    ('VERIFIED_ONCE', SEAL,
+     'return weir__commit_load_after(commit_word(m)) == commit ? err : went_live(m);',
+     'return err;'),
+    ('SETTLED_BY_THE_FIRST_LOOK', 'src/image/preface.c',
+     'source->commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);', ''),
+]
+NAMES = {name for name, *_ in MUTANTS}
+TESTS = ['test_power_cut', 'test_image_live', 'test_live_killed']
+SHARED = ['shim', 'shim_steps', 'power']
+FAILED = re.compile(r'^\[  FAILED  \] (test_\w+)$', re.M)
+WHY = re.compile(r'\w+\.c:\d+', re.M)
+
+
+def compile_all(root, cc, tree, sources, out):
+    """Objects of the library in tree and of TESTS."""
+    out.mkdir()
+    flags = [*cc, '-O1', '-D_FILE_OFFSET_BITS=64', f'-I{tree}/include', f'-I{tree}/src',
+             f'-I{tree}/config']
+    fault = [root / f'tests/fault/{name}.c' for name in SHARED + TESTS]
+    for source in [*sources, *fault]:
+        parts = source.parts[-2:] if source in fault else source.relative_to(tree).parts
+        made = out / ('_'.join(parts)[:-2] + '.o')
+        subprocess.run([*flags, '-c', source, '-o', made], check=True)
+
+
+def link(root, cc, out):
+    """TESTS, with the shim between the library and the C library: the wrapped calls stand in the
+    tests' meson.build."""
+    text = (root / 'tests/fault/meson.build').read_text()
+    lists = re.findall(r'foreach name : \[([^]]*)\]', text)
+    calls = re.findall(r"'(\w+)'", next(part for part in lists if "'fsync'" in part))
+    steps = re.findall(r"'(\w+)'", next(part for part in lists if "'shard_copy'" in part))
+    wrap = [f'-Wl,--wrap={name}' for name in calls + [f'weir__{step}' for step in steps]]
+    library = sorted(out.glob('src_*.o'))
+    for test in TESTS:
+        objects = [out / f'fault_{name}.o' for name in [*SHARED, test]]
+        subprocess.run([*cc, *objects, *library, *wrap, '-lcmocka', '-lurcu-bp', '-lpthread',
+                        '-lm', '-o', out / test], check=True)
+
+
+def run(out):
+    """The test that failed, where, and the seconds it took; None: all passed."""
+    begin = time.monotonic()
+    for test in TESTS:
+        try:
+            ended = subprocess.run([out / test], capture_output=True, text=True, timeout=120)
+            output, status = ended.stdout + ended.stderr, ended.returncode
+        except subprocess.TimeoutExpired:
+            output, status = '', 'no end after 120 s'
+        if status:
+            names, places = FAILED.findall(output), WHY.findall(output)
+            return (f'{test}.c {names[0]}' if names else f'{test}.c',
+                    places[0] if places else str(status), time.monotonic() - begin)
+    return None, '', time.monotonic() - begin
