@@ -44,8 +44,9 @@ typedef int weir_progress_fn(void *arg, uint64_t bytes_done, uint64_t bytes_tota
 struct weir_save_options {
 	size_t struct_size;         /* sizeof(struct weir_save_options) */
 	int zstd_level;             /* 0: plain, mappable; 1 to 19: compressed, for transport */
-	uint32_t mode;              /* permissions of a new file; 0: 0644 less the umask. A replaced
-	                               file keeps its own. */
+	uint32_t mode;              /* permissions of the file; 0: those of the file it replaces
+	                               but setuid, setgid, sticky and the right of group and others
+	                               to write; of a new one 0644 less the umask */
 	uint64_t generation;        /* a number of the caller's, kept in the image */
 	weir_progress_fn *progress; /* may be NULL */
 	void *progress_arg;
@@ -76,7 +77,8 @@ enum weir_map_mode {
 	WEIR_MAP_READ = 0,    /* read-only, shared with all processes; inserts answer -EROFS */
 	WEIR_MAP_PRIVATE = 1, /* copy-on-write: this process's inserts stay its own */
 	WEIR_MAP_LIVE = 2,    /* read-write, shared: several processes insert. The file is marked
-	                         live, its checksums are void until weir_seal(). */
+	                         live, its checksums are void until weir_seal(). The mapping keeps
+	                         a descriptor open, whose lock (fcntl) keeps it and a seal apart. */
 };
 
 /** The header of an image. Start from WEIR_IMAGE_INFO_INIT. */
@@ -105,20 +107,32 @@ struct weir_image_info {
 /**
  * Save a filter to a file, atomically. The image is written to an unnamed temporary file in the
  * same folder, with its space reserved first. It is synced, given its name, and the folder is
- * synced. If the process is killed, the old file is whole and nothing else stays. There are two
- * exceptions: a kill between linkat and rename leaves a file .weir-new-*, which the next save to
- * the same name removes; and on a file system without O_TMPFILE a kill leaves the temporary file,
- * .weir-tmp-*. A symbolic link is followed: the file it names is replaced.
+ * synced. If the process is killed, the old file is whole and nothing else stays. There is one
+ * exception: a kill between linkat and rename, or at any moment on a file system without O_TMPFILE
+ * or where a sandbox refuses linkat, leaves a file .weir-new-*, which the next save to the same
+ * name by the same user removes.
+ *
+ * A symbolic link is followed if the kernel follows it (fs.protected_symlinks); this needs /proc.
+ * The file it names is replaced. A link to nothing is refused.
+ *
+ * The new file is never open to more users than the one it replaces, unless by options->mode. Owner
+ * and group are kept as far as this process may give them, but only in a folder of its own user or
+ * root where neither group nor others may write; elsewhere the file belongs to who saves it. If the
+ * group is not kept, or the old file had an access control list, the group may do no more than
+ * others. Access control lists are not kept.
  * @f: may be in use. An insert concurrent with the call may or may not be in the file.
- * @options: NULL for the defaults.
+ * @options: NULL for the defaults. Where linkat alone is refused, all is written a second time, and
+ *   progress begins anew.
  * Return: 0 or a negative errno, and the old file stays. Only if the sync of the folder failed, the
- *   new file is in place; the sentence reports so.
+ *   call fails although the new file is in place, and a power cut may bring the old one back; the
+ *   sentence reports so. To save again is safe.
  * Errors: the errno of open, fallocate, write, fsync and rename (-ENOSPC, -EACCES, -EROFS, -EIO
  *   ...); -ECANCELED; -EINVAL an option is out of its range, or @path is NULL or no regular file;
- *   -EISDIR; -EBUSY other savers hold the temporary name; -ENOMEM; -ENOTSUP the kind cannot be
- *   saved, or zstd_level in a build without zstd.
+ *   -EISDIR; -ENOENT, -EACCES, -ELOOP, -EBUSY a link that cannot be followed; -ENOMEM; -ENOTSUP the
+ *   kind cannot be saved, or zstd_level in a build without zstd; that of getrandom.
  * Threads: any, with lookups and inserts. Of several savers to one path the last to switch wins.
- * Order: relaxed.  Progress: blocking (file system).  Cost: memory bandwidth, then the disk.
+ * Order: relaxed.  Progress: blocking (file system).  Cost: a look at the folder's names, memory
+ *   bandwidth, then the disk.
  */
 WEIR_API WEIR_MUST_CHECK int weir_save(const struct weir_filter *f, const char *path,
                                        const struct weir_save_options *options);
@@ -166,7 +180,8 @@ WEIR_API WEIR_MUST_CHECK int weir_load_memory(struct weir_filter **out, const vo
  * @options: NULL for the defaults.
  * Return: 0 or a negative errno.
  * Errors: as weir_load(); -EINVAL an unknown mode, or a compressed image (weir_load() it); the
- *   errno of mmap and msync. Only WEIR_MAP_LIVE accepts an image that is marked live.
+ *   errno of mmap and msync. Only WEIR_MAP_LIVE accepts an image that is marked live: -EBUSY it is
+ *   being sealed, and was so for a second; the errno of fcntl, where the file cannot be locked.
  * Threads: any.  Order: none; publish the filter with release order.
  * Progress: blocking (file system).  Cost: the whole file is read once to verify it, through 1 MiB
  *   of memory; with no_verify some microseconds.
@@ -193,21 +208,35 @@ WEIR_API WEIR_MUST_CHECK int weir_image_verify_fd(int fd, const struct weir_load
 
 /**
  * Check a mapped filter's bits against the checksums of its image.
- * @f: mapped with WEIR_MAP_READ.
+ * @f: mapped with WEIR_MAP_READ, or sealed.
  * Return: 0 or a negative errno.
  * Errors: -EBADMSG names the first shard or reserved byte that is wrong; -EINVAL the filter is not
- *   mapped with WEIR_MAP_READ; -EBUSY a process has mapped the image live since.
+ *   mapped with WEIR_MAP_READ; -EBUSY a process has mapped the image live since, or did so during
+ *   the call.
  * Threads: any, with lookups.  Progress: wait-free.  Cost: memory bandwidth.
  */
 WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
 
 /**
- * Seal a WEIR_MAP_LIVE image: compute the checksums, sync, then remove the live mark. The inserts
- * of all processes must have ended. A later one stays in the mapping, but its shard's checksum no
- * longer fits, and the next load fails with -EBADMSG.
+ * Seal a WEIR_MAP_LIVE image: compute the checksums, sync, then remove the live mark. Only the last
+ * live mapping can: while another one stands, here or in another process, the call is refused, and
+ * while the call runs, no other can be made. So the image is always live, or sealed and valid,
+ * whoever is killed when. A process that is killed loses its mapping, and with it the lock.
+ *
+ * Afterwards the filter is as if mapped with WEIR_MAP_READ: inserts answer -EROFS, a view of
+ * <weir/inline.h> must not insert any more (its pages are read-only), weir_verify() checks it. To
+ * insert again, map the image live again.
+ *
+ * A process that forks shares mapping and lock with its child. A seal by either of them does not
+ * see the other, so the inserts of both must have ended; one by anybody else is refused until both
+ * have unmapped it.
  * @f: mapped with WEIR_MAP_LIVE.
- * Return: 0 or a negative errno; the image may then still be marked live.
- * Errors: -EINVAL not mapped live; -ENOTSUP the kind cannot; -ENOMEM; the errno of msync.
+ * Return: 0 or a negative errno, and the image is still live and takes inserts. Only if the last
+ *   sync failed, it is sealed although the call fails, and a power cut may bring the live mark
+ *   back; the sentence reports so.
+ * Errors: -EBUSY the image is mapped live elsewhere too; -EINVAL not mapped live; -ENOTSUP the kind
+ *   cannot; -ENOMEM; -EBADF the lock's descriptor was closed by somebody else; the errno of msync
+ *   and fcntl.
  * Threads: one, without inserts.  Progress: blocking (file system).  Cost: memory bandwidth, then
  *   the disk.
  */
