@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT
- * Saving under a power cut, and two savers of one path at once (src/image/replace.c).
+ * Saving under a power cut, and two savers of one path at once (src/image/replace.c, temporary.c).
+ * tests/fault/test_power_cut.c asks the code itself.
  *
  * The worst that POSIX allows: what is written, data and names, reaches the disk in any order or
- * not at all, until an fsync. After a cut only the disk is left.
+ * not at all, until an fsync. After a cut only the disk is left. Each saver has a temporary name of
+ * its own, since it is random.
  *
  *  - At any moment a reader finds a whole file under the name; so does who comes after a cut.
  *  - After a save has answered 0, a cut does not bring the old file back.
- *  - A leftover of a saver that was killed is never published, and no temporary name stays once all
- *    savers are done.
+ *  - A saver at work keeps its temporary name; a leftover of a saver that was killed is never
+ *    published, and no temporary name stays once all savers are done.
  *
  * Variants, and what they must show (run.sh reads these lines):
  *  variant: holds
  *  variant FRESH: holds, the path does not exist before
+ *  variant NAMED: holds, the file has its temporary name from the start and is locked after that
  *  variant NO_FSYNC: fails, the name can point to a file whose data is not on the disk
  *  variant NO_FOLDER_SYNC: fails, a save that answered 0 can be undone
  *  variant IN_PLACE: fails, a reader and a cut meet half a file
- *  variant TRUST_TEMPORARY: fails, a saver that finds the temporary name taken renames
- *      what stands there
- *  variant KEEP_TEMPORARY: fails, renaming one link of a file to another link of it leaves the
- *      first
+ *  variant UNLOCKED: fails, a saver removes the name of another that is at work
+ *  variant NAMED UNCHECKED: fails, the same between its creation and its lock
+ *  variant NO_SWEEP: fails, what a killed saver left stays
  */
 #define OLD 0      /* files: what stood under the name, */
-#define LEFT 3     /* what a killed saver left under the temporary name, */
+#define LEFT 3     /* what a killed saver left under a temporary name, */
 #define NONE 4     /* and no file; the savers' own are 1 and 2 */
 
 #define EMPTY 0    /* data */
@@ -29,7 +31,8 @@
 #define WHOLE 2
 
 byte data[4], data_on_disk[4];
-byte name, name_on_disk, temporary;
+byte name, name_on_disk;
+bit temporary[4], locked[4]; /* of each file: it has its temporary name; its lock is held */
 byte answered, done;
 #ifdef FRESH
 #define may_link (name != NONE)
@@ -41,50 +44,81 @@ bit cut, ready;
 /* One step of a saver, unless the power is gone. */
 #define STEP(action) if :: d_step { !cut -> action } :: cut -> goto off fi
 
-/* linked: the temporary name was given, and is to be renamed. */
-inline publish(own)
+/* Remove the temporary name of @file, unless its saver is at work. */
+inline sweep(file)
 {
+	if
+	:: d_step { !cut && temporary[file] && !locked[file] ->
+#ifndef UNLOCKED
+		locked[file] = 1
+#endif
+	   };
+		/* From now on its saver finds it locked. Has it still the name? */
+		STEP(temporary[file] = 0);
+#ifndef UNLOCKED
+		STEP(locked[file] = 0)
+#endif
+	:: !cut && (!temporary[file] || locked[file])
+	:: cut -> goto off
+	fi
+}
+
+/* A file without a name is locked before it has one. */
+inline lock_own(own)
+{
+#ifdef NAMED
 	do
-#ifdef FRESH
-	:: d_step { !cut && !linked && name == NONE -> name = own }; break
-#endif
-	:: d_step {
-		!cut && !linked && temporary == NONE && may_link ->
-		temporary = own;
-		linked = 1
-	   }
-	:: !linked && temporary != NONE && may_link ->
-#ifdef TRUST_TEMPORARY
-		linked = 1
-#else
-		STEP(temporary = NONE)
-#endif
-	:: d_step { !cut && linked && temporary != NONE ->
-		/* rename: nothing, if both names are links of one file */
+	:: d_step { !cut && !locked[own] -> temporary[own] = 1 };
 		if
-		:: temporary != name -> name = temporary; temporary = NONE
-		:: else
-		fi };
-#ifndef KEEP_TEMPORARY
-		STEP(temporary = NONE);
+		:: d_step { !cut && !locked[own] -> locked[own] = 1 };
+#ifndef UNCHECKED
+			if
+			:: !cut && temporary[own] -> break
+			:: !cut && !temporary[own] -> STEP(locked[own] = 0) /* another name */
+			:: cut -> goto off
+			fi
+#else
+			break
 #endif
-		break
-	:: linked && temporary == NONE ->
-		/* another saver took it away, and this one may take away another's: again */
-#ifndef KEEP_TEMPORARY
-		STEP(temporary = NONE);
-#endif
-		linked = 0
+		:: d_step { !cut && locked[own] -> temporary[own] = 0 } /* a sweeper was faster */
+		:: cut -> goto off
+		fi
 	:: cut -> goto off
 	od
+#elif defined(UNLOCKED)
+	skip
+#else
+	STEP(locked[own] = 1)
+#endif
+}
+
+inline publish(own)
+{
+	if
+#ifdef FRESH
+	:: d_step { !cut && name == NONE -> name = own }
+#endif
+	:: !cut && may_link ->
+#ifndef NAMED
+		STEP(temporary[own] = 1);
+#endif
+		/* rename finds the name, or the save fails for no fault of its own */
+		STEP(assert(temporary[own]); name = own; temporary[own] = 0)
+	:: cut -> goto off
+	fi
 }
 
 proctype saver(byte own)
 {
 	byte file = own;
-	bit linked;
 #ifdef IN_PLACE
 	file = OLD;
+#else
+#ifndef NO_SWEEP
+	sweep(LEFT);
+	sweep(3 - own);
+#endif
+	lock_own(own);
 #endif
 	STEP(data[file] = HALF);
 	STEP(data[file] = WHOLE);
@@ -101,7 +135,6 @@ proctype saver(byte own)
 off:
 	done++
 }
-
 active proctype kernel()
 {
 	byte file;
@@ -133,7 +166,7 @@ active proctype power()
 #endif
 	}
 #ifndef IN_PLACE
-	:: atomic { done == 2 -> assert(temporary == NONE) }
+	:: atomic { done == 2 -> assert(!temporary[1] && !temporary[2] && !temporary[LEFT]) }
 #else
 	:: done == 2
 #endif
@@ -146,7 +179,7 @@ init {
 		data_on_disk[OLD] = WHOLE;
 		data[LEFT] = WHOLE;
 		data_on_disk[LEFT] = WHOLE;
-		temporary = LEFT;
+		temporary[LEFT] = 1;
 #ifdef FRESH
 		name = NONE;
 		name_on_disk = NONE;
