@@ -42,11 +42,6 @@ static int refuse_kind(const char *path, mode_t mode)
 	       weir__fail(-EINVAL, "%s: is not a regular file; open it and use weir_save_fd", path);
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 /* @link: opened with O_PATH through a link. Point @t to the file itself.
  * Return: 0; 1 the file was replaced meanwhile; or a negative errno. */
 static int go_to(struct weir_target *t, int link, const char *path)
@@ -68,7 +63,7 @@ static int go_to(struct weir_target *t, int link, const char *path)
 	if (err)
 		return err;
 	if (fstatat(to.folder, to.base, &to.old, AT_SYMLINK_NOFOLLOW) ||
-	    !same_file(&to.old, &st)) {
+	    to.old.st_dev != st.st_dev || to.old.st_ino != st.st_ino) {
 		weir__target_close(&to);
 		return 1;
 	}
@@ -133,8 +128,9 @@ int weir__target_find(struct weir_target *t, const char *path)
 		return fail(path, ENAMETOOLONG, "save to this name");
 	strcpy(name, path);
 	int err = open_folder(t, name, path);
-	if (!err)
-		err = find_name(t, path);
+	if (err)
+		return err;
+	err = find_name(t, path);
 	if (err)
 		weir__target_close(t);
 	return err;
@@ -142,8 +138,7 @@ int weir__target_find(struct weir_target *t, const char *path)
 
 void weir__target_close(const struct weir_target *t)
 {
-	if (t->folder >= 0)
-		close(t->folder);
+	close(t->folder);
 }
 
 bool weir__target_private(const struct weir_target *t)

@@ -106,7 +106,6 @@ static bool open_unnamed(struct weir_temporary *t, mode_t mode)
 	if (weir__temporary_link_as(t, ".") == EEXIST)
 		return true;
 	close(t->fd);
-	t->fd = -1;
 	return false;
 }
 
@@ -141,7 +140,7 @@ static int open_named(struct weir_temporary *t, mode_t mode)
 int weir__temporary_begin(struct weir_temporary *t, const struct weir_target *target,
                           const char *path, mode_t mode, bool named)
 {
-	*t = (struct weir_temporary){ .target = target, .path = path, .fd = -1 };
+	*t = (struct weir_temporary){ .target = target, .path = path };
 	sweep(target);
 	return !named && open_unnamed(t, mode) ? 0 : open_named(t, mode);
 }
@@ -163,8 +162,6 @@ void weir__temporary_end(struct weir_temporary *t)
 {
 	if (t->named)
 		(void)unlinkat(t->target->folder, t->name, 0);
-	if (t->fd >= 0)
-		close(t->fd);
 	t->named = false;
-	t->fd = -1;
+	close(t->fd);
 }

@@ -11,7 +11,7 @@ enum { WEIR_TEMPORARY_NAME = 10 + 16 + 1 + 16 + 1 };
 struct weir_temporary {
 	const struct weir_target *target; /* in its folder it stands */
 	const char *path;                 /* as the caller gave it, for sentences */
-	int fd;                           /* to write to; -1: none */
+	int fd;                           /* to write to */
 	bool named;                       /* it has the name */
 	char name[WEIR_TEMPORARY_NAME];
 };

@@ -200,6 +200,10 @@ bool image_place_ok(const char *path)
 		    path, S_ISDIR(st.st_mode) ? "is a directory" : "is not a regular file");
 		return false;
 	}
+	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && stat(path, &st)) {
+		say("%s: is a link that does not lead to a file: %s", path, strerror(errno));
+		return false;
+	}
 	char *copy = need(strlen(path) + 1);
 	const char *folder = dirname(strcpy(copy, path));
 	bool ok = access(folder, W_OK | X_OK) == 0;

@@ -145,6 +145,9 @@ test_build_trouble() {
 	says '^weir build: no/such/folder/x.weir: .*No such file or directory$'
 	run 2 "$weir" build -o . keys; says 'is a directory'
 	run 2 "$weir" build -o /dev/null keys; says 'is not a regular file'
+	ln -s nowhere dangling
+	run 2 "$weir" build -o dangling keys; says 'does not lead to a file: No such file'
+	rm dangling
 	run 2 "$weir" build --like=no_such.weir -o old.weir keys
 	says 'no_such.weir: .*[Nn]o such file'
 	run 2 "$weir" build --like=set.weir -p 2% -o old.weir keys; says '--like takes size'

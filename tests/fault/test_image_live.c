@@ -135,7 +135,12 @@ static void test_the_lock_was_closed(void **state)
 	(void)state;
 	closefrom(3); /* as daemons do */
 	assert_refused(weir_seal(f), -EBADF, path, "descriptor");
-	int fd = open("/dev/null", O_RDONLY);
+	char beside[4200];
+	snprintf(beside, sizeof beside, "%s/beside", folder);
+	int fd = open("/dev/null", O_RDONLY); /* of another device, */
+	assert_refused(weir_seal(f), -EBADF, path, "descriptor");
+	close(fd);
+	fd = open(beside, O_CREAT | O_RDWR, 0600); /* and of the same */
 	assert_refused(weir_seal(f), -EBADF, path, "descriptor");
 	weir_destroy(f);
 	assert_int_equal(close(fd), 0); /* still open */

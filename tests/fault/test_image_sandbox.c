@@ -63,6 +63,8 @@ static void test_saves_without(void **state)
 	for (unsigned c = 0; c < COUNT_OF(calls); c++)
 		for (unsigned e = 0; e < COUNT_OF(errors); e++)
 			saves_without(calls[c][0], calls[c][1], errors[e]);
+	saves_without("fgetxattr", "fremovexattr", ENOTSUP); /* a file system without lists, */
+	saves_without("fgetxattr", "fremovexattr", ENODATA); /* files without */
 	saves_without("fallocate", NULL, EPERM);
 	saves_without("fallocate", NULL, ENOSYS);
 	saves_without("getrandom", NULL, EPERM);
@@ -80,13 +82,74 @@ static void test_no_random_numbers(void **state)
 	refuse("getrandom", NULL, ENOSYS);
 	assert_ok(weir_create(&g, &params));
 	weir_destroy(g);
+	refuse("getrandom", "read", EIO);
+	assert_refused(weir_create(&g, &params), -EIO, "getrandom", "/dev/urandom");
+	refuse("getrandom", NULL, ENOSYS);
+	shim.armed = shim.trickle = true;
+	assert_ok(weir_create(&g, &params));
+	weir_destroy(g);
 	refuse("getrandom", "/dev/urandom", EPERM);
 	assert_refused(weir_create(&g, &params), -EPERM, "getrandom", "/dev/urandom");
 	assert_ok(save(1)); /* over another it needs a name that nobody can guess */
 	assert_refused(save(2), -EPERM, "getrandom", "/dev/urandom");
+	shim.armed = shim.no_tmpfile = true;
+	assert_refused(save(2), -EPERM, "getrandom", "/dev/urandom");
 	refuse(NULL, NULL, 0);
 	assert_int_equal(generation_of(path), 1);
 	assert_int_equal(folder_entries(folder, "set.weir", name), 0);
+}
+
+/* ---- temporary names without O_TMPFILE ---- */
+
+static unsigned times;
+
+/* Somebody removes the new file between its creation and its lock. */
+static void remove_it(const struct shim_call *call)
+{
+	char name[256], file[4400];
+	if (strcmp(call->what, "flock") == 0 && times && times--) {
+		assert_int_equal(folder_entries(folder, "set.weir", name), 1);
+		snprintf(file, sizeof file, "%s/%s", folder, name);
+		assert_int_equal(unlink(file), 0);
+	}
+}
+
+static void test_removed_or_locked_by_others(void **state)
+{
+	char name[256];
+	(void)state;
+	assert_ok(save(1));
+	refuse(NULL, NULL, 0);
+	shim.armed = shim.no_tmpfile = true;
+	shim.look = remove_it;
+	times = 3;
+	assert_ok(save(2));
+	assert_int_equal(times, 0);
+	refuse("flock", NULL, EWOULDBLOCK);
+	shim.armed = shim.no_tmpfile = true;
+	assert_refused(save(3), -EEXIST, path, "temporary");
+	refuse(NULL, NULL, 0);
+	assert_int_equal(generation_of(path), 2);
+	assert_int_equal(folder_entries(folder, "set.weir", name), 0);
+}
+
+/* Litter that cannot be removed at one time is at another. */
+static void test_litter_stays_in_no_way(void **state)
+{
+	char name[256], file[4400];
+	(void)state;
+	assert_ok(save(1));
+	for (unsigned n = 1; n < 60; n++) {
+		snprintf(file, sizeof file, "%s/.weir-new-%016llx-0123456789abcdef", folder,
+		         (unsigned long long)XXH3_64bits("set.weir", 8));
+		assert_true(image_spit(file, "x", 1));
+		shim = (struct shim){ .armed = true, .at = n, .error = EACCES };
+		int answer = save(2);
+		refuse(NULL, NULL, 0);
+		assert_true(answer == 0 || answer == -EACCES || answer == -ENOMEM);
+		assert_ok(save(2));
+		assert_int_equal(folder_entries(folder, "set.weir", name), 0);
+	}
 }
 
 int main(void)
@@ -95,6 +158,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		fresh(test_saves_without),
 		fresh(test_no_random_numbers),
+		fresh(test_removed_or_locked_by_others),
+		fresh(test_litter_stays_in_no_way),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,6 +174,11 @@ static int save_over_another(void)
 	return save_with(0) || (stat_of(path).st_mode & 07777) != 0644;
 }
 
+static int save_over_own(void)
+{
+	return save_with(0) || (stat_of(path).st_mode & 07777) != 0654;
+}
+
 static void test_a_user_saves_over_roots(void **state)
 {
 	(void)state;
@@ -181,6 +186,10 @@ static void test_a_user_saves_over_roots(void **state)
 	put(path, 0, GROUP, 04674);
 	assert_int_equal(as_stranger(save_over_another), 0);
 	assert_int_equal(stat_of(path).st_uid, STRANGER);
+	assert_int_equal(chown(folder, STRANGER, STRANGER), 0); /* nobody else's */
+	assert_int_equal(chmod(folder, 0700), 0);
+	put(path, STRANGER, STRANGER, 04654);
+	assert_int_equal(as_stranger(save_over_own), 0);
 }
 
 static void test_links_of_strangers(void **state)
