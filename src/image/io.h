@@ -50,7 +50,8 @@ void weir__source_close(struct weir_source *source);
 int weir__source_outside(struct weir_source *source, int err);
 /* Will the image fail with this error again as long as it is the same? After that of a system call
  * it may not: descriptors and permissions come back, disks are mended. Nor after -ENOMEM, nor after
- * -EFBIG and -ECANCELED, which the caller decides, nor after -EBUSY: a live image will be sealed. */
+ * -EFBIG and -ECANCELED, which the caller decides, nor after -EBUSY: a live image is sealed one
+ * day. */
 bool weir__source_verdict(const struct weir_source *source, int err);
 /* Settle the error of reading an opened file. If it is -EBADMSG and the file's commit record has
  * changed since its head was read, another process has marked the image live or sealed it. Then the
