@@ -6,7 +6,7 @@
 #include "error.h"
 #include "hash.h"
 #include "image/bits.h"
-#include "image/unpack.h"
+#include "image/unzstd.h"
 
 enum { PIECE = 1 << 20 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Unpacking the shards of a compressed image (zstd.h) step by step, through memory that is bounded
  * whatever the image declares. */
-#ifndef WEIR_SRC_IMAGE_UNPACK_H
-#define WEIR_SRC_IMAGE_UNPACK_H
+#ifndef WEIR_SRC_IMAGE_UNZSTD_H
+#define WEIR_SRC_IMAGE_UNZSTD_H
 
 #include "config.h"
 #include "error.h"

@@ -6,7 +6,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 #include "image/head.h"
-#include "image/unpack.h"
+#include "image/unzstd.h"
 
 enum {
 	PREFIX = 8,      /* the length of the frame */
