@@ -31,7 +31,8 @@ int weir__source_outside(struct weir_source *source, int err)
 bool weir__source_verdict(const struct weir_source *source, int err)
 {
 	return !source->outside &&
-	       (err == -EBADMSG || err == -ENOTSUP || err == -EINVAL || err == -EISDIR);
+	       (err == -EBADMSG || err == -ENOTSUP || err == -EINVAL || err == -EISDIR ||
+	        err == -EKEYREJECTED);
 }
 
 /* The commit record that the file has now, or 0 if it is too short for one. */

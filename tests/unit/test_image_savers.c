@@ -81,8 +81,8 @@ static void test_savers_of_two_users(void **state)
 		assert_true(child >= 0);
 		uid_t id = (uid_t)user;
 		if (child == 0)
-			_exit(setgroups(0, NULL) || setresgid(id, id, id) || setresuid(id, id, id) ||
-			      save_many_times(&count));
+			_exit(setgroups(0, NULL) || setresgid(id, id, id) ||
+			      setresuid(id, id, id) || save_many_times(&count));
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		assert_true(wait(&status) > 0);

@@ -135,10 +135,13 @@ static int load(const struct weir_load_options *options)
 
 static void test_what_verbs_are_given(void **state)
 {
+	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
 	(void)state;
 	WITH_EACH_OLDER(struct weir_save_options, WEIR_SAVE_OPTIONS_INIT,
 	                weir_save(filter, path, s));
 	WITH_EACH_OLDER(struct weir_load_options, WEIR_LOAD_OPTIONS_INIT, load(s));
+	save.marks = WEIR_MARK_SHRINK_ALLOWED; /* the filter is empty, the handle's is not */
+	assert_ok(weir_save(filter, path, &save));
 	WITH_EACH_OLDER(struct weir_reload_options, WEIR_RELOAD_OPTIONS_INIT, reload(s));
 	WITH_EACH_OLDER(struct weir_refresh_options, WEIR_REFRESH_OPTIONS_INIT,
 	                weir_handle_refresh_with(handle, path, s));
