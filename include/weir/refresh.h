@@ -47,7 +47,7 @@ struct weir_refresh_options {
  *   if that is keyed, with its key.
  * Return: 1 swapped; 0 the file has not changed, even if it was refused; or a negative errno, and
  *   the current filter stays. A file has changed if its device, inode, size, mtime, ctime or commit
- *   record (bytes 504 to 511 of the image) differ.
+ *   record (bytes 504 to 511 of the image) differ. So chmod and a new hard link are changes too.
  * Errors: some are verdicts on the file. The call reports them once and returns 0 until the file
  *   changes: -EBADMSG, -ENOTSUP, -EINVAL as weir_map() and weir_load(); -EISDIR; -EINVAL another
  *   seed or hash function; -EKEYREJECTED keyed otherwise than the current filter; -ECANCELED the
