@@ -9,23 +9,32 @@
 #include <stdint.h>
 #include <weir/word.h>
 
-/* O1  A part of a private filter has one owner while it is loaded by plain stores (bulk.c).
+/* O1  A part of a private filter has one owner while it is loaded by plain stores (bulk.c). Its mark
+ *     says whose it is; what the values mean: owner.h.
  *     Taking needs: everything that the previous owner wrote (acquire).  Pairs with:
- *     weir__owner_drop.
- *     Without the order a thread could or into a stale word and lose the previous owner's bits. */
+ *     weir__mark_clear_release.
+ *     Without the order a thread could or into a stale word and lose the previous owner's bits.
+ *     Both are read-modify-writes, so that no value between two others is overlooked: without
+ *     that two threads could take the part, or a drop could miss that somebody fell asleep. */
 struct weir_owner {
-	atomic_uchar taken;
+	atomic_uint mark;
 };
 
-static inline bool weir__owner_try_acquire(struct weir_owner *owner)
+static inline unsigned weir__mark_load_relaxed(const struct weir_owner *owner)
 {
-	return atomic_load_explicit(&owner->taken, memory_order_relaxed) == 0 &&
-	       atomic_exchange_explicit(&owner->taken, 1, memory_order_acquire) == 0;
+	return atomic_load_explicit(&owner->mark, memory_order_relaxed);
 }
 
-static inline void weir__owner_drop(struct weir_owner *owner)
+static inline bool weir__mark_swap_acquire(struct weir_owner *owner, unsigned seen, unsigned mark)
 {
-	atomic_store_explicit(&owner->taken, 0, memory_order_release);
+	return atomic_compare_exchange_strong_explicit(&owner->mark, &seen, mark,
+	                                               memory_order_acquire, memory_order_relaxed);
+}
+
+/* Returns the mark that it had. */
+static inline unsigned weir__mark_clear_release(struct weir_owner *owner)
+{
+	return atomic_exchange_explicit(&owner->mark, 0, memory_order_release);
 }
 
 /* O2  A value that is the same each time it is computed (the size of the cache). Needs: only that

@@ -2,11 +2,12 @@
  * Bulk loading. A filter is cut into parts that fit the cache, and the top bits of a hash choose
  * its part (L1). One counting sort by those bits turns random writes over the whole array into
  * random writes within a part. Its price is two sequential passes over the hashes. */
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bulk.h"
+#include "cancel.h"
 #include "error.h"
+#include "owner.h"
 
 /* Hashes sorted at a time, a multiple of 64. It bounds the scratch memory, and gives each part
  * enough keys to pay for fetching it. A test has smaller ones. */
@@ -265,14 +266,19 @@ int64_t weir__bulk_insert(struct weir_filter *f, const struct weir_batch *batch,
 	return fresh;
 }
 
+static bool is_done(const uint32_t *done, uint32_t p)
+{
+	return done[p / 32] >> (p % 32) & 1;
+}
+
 /* Load part p, unless it is done or another thread owns it now. Return: true if it is done by this
  * call. A part without keys has begin == end. */
 static bool load_part(struct weir_filter *f, struct sorted *s, uint32_t *done, uint32_t p)
 {
 	uint32_t n = s->end[p] - s->begin[p];
-	if (done[p / 32] >> (p % 32) & 1)
+	if (is_done(done, p))
 		return false;
-	if (n && !weir__owner_try_acquire(&f->owners[p]))
+	if (n && !weir__owner_take(&f->owners[p]))
 		return false;
 	if (n) {
 		struct weir_batch run = weir__batch_hashes(s->hashes + s->begin[p], n);
@@ -281,6 +287,15 @@ static bool load_part(struct weir_filter *f, struct sorted *s, uint32_t *done, u
 	}
 	done[p / 32] |= UINT32_C(1) << (p % 32);
 	return true;
+}
+
+/* Every part that is left has another owner: sleep until the first of them is dropped. */
+static void wait_for_part(struct weir_filter *f, const uint32_t *done)
+{
+	uint32_t p = 0;
+	while (is_done(done, p))
+		p++;
+	weir__owner_wait(&f->owners[p]);
 }
 
 /* @first: the part to begin at. Each thread begins elsewhere and goes round, so they seldom
@@ -293,16 +308,19 @@ static void load_sorted(struct weir_filter *f, struct sorted *s, uint32_t first)
 		for (uint32_t i = 0; i < f->parts; i++)
 			left -= load_part(f, s, done, (first + i) % f->parts);
 		if (left == before)
-			sched_yield();
+			wait_for_part(f, done);
 	}
 }
 
 int weir__bulk_load(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
+	WEIR__UNCANCELLED; /* others wait for the parts that this thread owns */
 	struct sorted s;
 	struct weir_batch all = weir__batch_hashes(hashes, n);
 	size_t piece = n < PIECE ? n : PIECE;
-	int err = n ? sorted_alloc(&s, f->parts, piece, false) : 0;
+	int err = weir__owners_begin();
+	if (!err && n)
+		err = sorted_alloc(&s, f->parts, piece, false);
 	if (err || !n)
 		return err;
 	for (size_t at = 0, count; at < n; at += count) {

@@ -195,9 +195,12 @@ WEIR_API int64_t weir_insert_fixed(struct weir_filter *f, const void *keys, size
  * Return: 0 or a negative errno.
  * Errors: as weir_insert_hashes(); -ENOMEM no scratch memory (8 bytes a key, at most 128 MiB a
  *   thread), and nothing was loaded.
- * Threads: other calls of weir_load_hashes() only.  Order: none; publish the filter afterwards with
- *   release order (an unlock, a thread join, an rcu_assign_pointer).
- * Progress: blocking (another thread may own a part).  Cost: memory bandwidth rather than latency.
+ * Threads: other calls of weir_load_hashes() only. A child of fork() may load too, even if another
+ *   thread was loading at that moment; of that thread's keys the child's copy has any part.
+ * Order: none; publish the filter afterwards with release order (an unlock, a thread join, an
+ *   rcu_assign_pointer).
+ * Progress: blocking (another thread may own a part: the caller sleeps until it is done).  Cost:
+ *   memory bandwidth rather than latency.
  */
 WEIR_API WEIR_MUST_CHECK int weir_load_hashes(struct weir_filter *f, const uint64_t *hashes,
                                               size_t n);

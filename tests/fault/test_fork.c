@@ -4,6 +4,7 @@
  * by pthread_atfork(), as handle.h describes. */
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <urcu/urcu-bp.h>
 #include "../followers.h"
@@ -155,6 +156,56 @@ static void test_a_follower_that_is_not_there(void **state)
 	close_handle(flavors, h);
 }
 
+/* ---- a fork in the middle of a load ---- */
+
+enum { LOADED = 400000 };
+
+struct loading {
+	struct weir_filter *f;
+	uint64_t *hashes;
+	atomic_bool stop;
+	sem_t begun;
+};
+
+static void *load_on_and_on(void *argument)
+{
+	struct loading *l = argument;
+	sem_post(&l->begun);
+	while (!l->stop)
+		assert_ok(weir_load_hashes(l->f, l->hashes, LOADED));
+	return NULL;
+}
+
+/* Which parts that thread owned when the child was made is chance; in the child it owns none. */
+static void test_children_of_a_fork_in_a_load(void **state)
+{
+	struct loading l = { .f = test_filter(WEIR_BLOCKED, 4000000, 0.01),
+	                     .hashes = malloc(LOADED * sizeof(uint64_t)) };
+	pthread_t thread;
+	(void)state;
+	assert_non_null(l.hashes);
+	for (uint64_t i = 0; i < LOADED; i++)
+		l.hashes[i] = test_key(i);
+	sem_init(&l.begun, 0, 0);
+	assert_int_equal(pthread_create(&thread, NULL, load_on_and_on, &l), 0);
+	while (sem_wait(&l.begun))
+		;
+	for (unsigned i = 0; i < 20; i++) {
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (child == 0) {
+			alarm(DEADLINE);
+			int err = weir_load_hashes(l.f, l.hashes, LOADED);
+			_exit(err || weir_contains_hashes(l.f, l.hashes, LOADED, NULL) != LOADED);
+		}
+		reap(1);
+	}
+	l.stop = true;
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	weir_destroy(l.f);
+	free(l.hashes);
+}
+
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, folder_teardown)
 
 int main(void)
@@ -164,6 +215,7 @@ int main(void)
 		fresh(test_a_section_of_a_thread_that_is_not_there),
 		fresh(test_followers_after_fork),
 		fresh(test_a_follower_that_is_not_there),
+		fresh(test_children_of_a_fork_in_a_load),
 	};
 	(void)pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent,
 	                     urcu_bp_after_fork_child);

@@ -12,8 +12,8 @@ cd "$root/src"
 floor() { # of a path below src/, from the ground up
 	case $1 in
 	config.h) echo 0 ;;
-	atomic.* | cpu.* | error.* | escape.c | hash.* | hash_*.c | memory.* | options.* | \
-	random.* | siphash.*)
+	atomic.* | cancel.* | cpu.* | error.* | escape.c | hash.* | hash_*.c | memory.* | \
+	options.* | owner.* | random.* | siphash.*)
 		echo 1 ;;
 	batch.* | kind.* | lines.* | sizing.*) echo 2 ;;
 	kinds/*) echo 3 ;;

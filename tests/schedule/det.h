@@ -106,6 +106,11 @@ size_t det_block_bytes(const volatile void *address);
 void det_lock(const void *mutex);
 void det_unlock(const void *mutex);
 
+/* As futex(2): sleep until a wake at that address, unless its 32 bits are another value by now
+ * (then: false). It gives no order: that is left to what the sleeper reads. */
+bool det_sleep(const void *address, uint32_t value);
+void det_wake(const void *address);
+
 /* Read-copy-update. A section holds up the grace periods of its own flavor alone. */
 enum det_flavor { DET_BP, DET_MEMB, DET_QSBR, DET_FLAVORS };
 void det_rcu_read_lock(enum det_flavor flavor);

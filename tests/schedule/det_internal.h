@@ -19,7 +19,7 @@ struct det_clock {
 
 enum det_state { DET_NONE, DET_NEW, DET_STARTED, DET_DONE };
 enum det_wait { DET_NOT, DET_FOR_MUTEX, DET_FOR_READERS, DET_FOR_CALLBACKS, DET_FOR_ALL,
-                DET_FOR_OTHERS };
+                DET_FOR_OTHERS, DET_FOR_WAKE };
 
 /* A thread's read-side sections of one flavor of RCU. */
 struct det_sections {
@@ -41,7 +41,8 @@ struct det_thread {
 	int priority;
 	/* what it waits for */
 	enum det_wait wait;
-	const void *mutex;
+	const void *mutex; /* or what it sleeps at */
+	bool woken;
 	/* what it read up to here it does not read again in place of something newer */
 	uint32_t paused_clock;
 	/* the clock that each other thread is waited for to reach; 0: not waited for */

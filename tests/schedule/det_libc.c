@@ -2,10 +2,14 @@
  * Takes the place of what the code under test calls in libc (det_redirect.h): memory comes from
  * det's heap, waiting goes to det's scheduler, and copying is seen as the accesses that it is.
  * Outside of det_run all go where they went. */
+#include <errno.h>
+#include <linux/futex.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "det_internal.h"
 
@@ -89,4 +93,40 @@ int det_libc_sched_yield(void)
 		return sched_yield();
 	det_pause();
 	return 0;
+}
+
+/* Once in the process, not in each execution. */
+int det_libc_pthread_once(int *control, void (*run)(void))
+{
+	if (det_running())
+		det_lock(control);
+	if (!*control)
+		run();
+	*control = 1;
+	if (det_running())
+		det_unlock(control);
+	return 0;
+}
+
+/* futex(2) alone, as src/owner.c calls it. */
+long det_libc_syscall(long number, ...)
+{
+	va_list more;
+	va_start(more, number);
+	uint32_t *at = va_arg(more, uint32_t *);
+	int operation = va_arg(more, int);
+	uint32_t value = va_arg(more, uint32_t);
+	va_end(more);
+	if (number != SYS_futex)
+		det_fail("system call %ld, which det does not know", number);
+	if (!det_running())
+		return syscall(number, at, operation, value, NULL, NULL, 0);
+	if (operation == FUTEX_WAKE_PRIVATE) {
+		det_wake(at);
+		return 0;
+	}
+	if (det_sleep(at, value))
+		return 0;
+	errno = EAGAIN;
+	return -1;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * det: mutexes. */
+ * det: mutexes, and sleep as futex(2) has it. */
+#include <string.h>
 #include "det_internal.h"
 
 enum { MUTEXES = 64 };
@@ -53,5 +54,34 @@ void det_unlock(const void *mutex)
 	det_tick();
 	m->released = det_self()->clock;
 	m->owner = -1;
+	det_operation_ends();
+}
+
+/* No switch comes between the look at the value and the sleep: the kernel holds a lock. If the
+ * value is another, the thread does not read the old one again: else a loop would, for ever. */
+bool det_sleep(const void *address, uint32_t value)
+{
+	uint32_t now;
+	det_write_begins();
+	det_tick();
+	memcpy(&now, address, sizeof now); /* the newest */
+	if (now != value) {
+		det_self()->paused_clock = det_tick();
+		det_operation_ends();
+		return false;
+	}
+	det_self()->woken = false;
+	det_wait(DET_FOR_WAKE, address);
+	det_tick();
+	return true;
+}
+
+void det_wake(const void *address)
+{
+	det_write_begins();
+	det_tick();
+	for (int i = 0; i < det.threads; i++)
+		if (det.thread[i].wait == DET_FOR_WAKE && det.thread[i].mutex == address)
+			det.thread[i].woken = true;
 	det_operation_ends();
 }

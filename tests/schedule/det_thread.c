@@ -113,6 +113,8 @@ bool det_wait_over(int thread)
 		return det.unfinished == 1;
 	case DET_FOR_OTHERS:
 		return others_moved(thread);
+	case DET_FOR_WAKE:
+		return t->woken;
 	}
 	return false;
 }

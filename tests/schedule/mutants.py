@@ -14,6 +14,7 @@ INLINE = 'include/weir/inline.h'
 KERNEL = 'src/kinds/blocked/kernel.h'
 ATOMIC = 'src/atomic.h'
 BULK = 'src/bulk.c'
+OWNER = 'src/owner.c'
 WHOLE = 'src/whole.c'
 BITS = 'src/kinds/common/bits.c'
 
@@ -68,25 +69,40 @@ MUTANTS = [
      'if (z == 1 && weir__test_narrow(block, r, z, g))'),
     # a private filter loaded by several threads (O1)
     ('OWNER_RELAXED', ATOMIC,
-     'atomic_exchange_explicit(&owner->taken, 1, memory_order_acquire) == 0;',
-     'atomic_exchange_explicit(&owner->taken, 1, memory_order_relaxed) == 0;'),
+     '&seen, mark, memory_order_acquire, memory_order_relaxed);',
+     '&seen, mark, memory_order_relaxed, memory_order_relaxed);'),
     ('DROP_RELAXED', ATOMIC,
-     'atomic_store_explicit(&owner->taken, 0, memory_order_release);',
-     'atomic_store_explicit(&owner->taken, 0, memory_order_relaxed);'),
+     'atomic_exchange_explicit(&owner->mark, 0, memory_order_release);',
+     'atomic_exchange_explicit(&owner->mark, 0, memory_order_relaxed);'),
     ('OWNER_BY_STORE', ATOMIC,
-     'atomic_exchange_explicit(&owner->taken, 1, memory_order_acquire) == 0;',
-     '(atomic_load_explicit(&owner->taken, memory_order_acquire),'
-     ' atomic_store_explicit(&owner->taken, 1, memory_order_relaxed), true);'),
+     'return atomic_compare_exchange_strong_explicit(&owner->mark, &seen, mark,'
+     ' memory_order_acquire, memory_order_relaxed);',
+     'return atomic_load_explicit(&owner->mark, memory_order_acquire) == seen &&'
+     ' (atomic_store_explicit(&owner->mark, mark, memory_order_relaxed), true);'),
     ('OWNER_SKIPPED', BULK,
-     'if (n && !weir__owner_try_acquire(&f->owners[p]))',
-     'if (n && f->owners[p].taken > 1)'),
+     'if (n && !weir__owner_take(&f->owners[p]))',
+     'if (n && f->owners[p].mark > 1000)'),
+    # sleeping until a part is dropped (W3 in src/owner.h)
+    ('DROP_WAKES_NOBODY', OWNER,
+     'if (weir__mark_clear_release(owner) & ASLEEP) /* W3 */',
+     'if (weir__mark_clear_release(owner) & 8)'),
+    ('DROP_LOOKS_FIRST', OWNER,
+     'if (weir__mark_clear_release(owner) & ASLEEP) /* W3 */',
+     'unsigned seen = weir__mark_load_relaxed(owner);\n\tweir__mark_clear_release(owner);\n'
+     '\tif (seen & ASLEEP)'),
+    ('SLEEPS_UNSEEN', OWNER,
+     'if (seen == process && weir__mark_swap_acquire(owner, seen, process | ASLEEP))',
+     'if (seen == process)',
+     'sleep_on(owner, seen);', 'sleep_on(owner, process);'),
+    ('SLEEPS_ON_ANYTHING', OWNER,
+     'sleep_on(owner, seen);', 'sleep_on(owner, weir__mark_load_relaxed(owner));'),
     ('DROPPED_EARLY', BULK,
      '\t\tf->kernel->load(f, &run, NULL);\n\t\tweir__owner_drop(&f->owners[p]);',
      '\t\tweir__owner_drop(&f->owners[p]);\n\t\tf->kernel->load(f, &run, NULL);'),
     ('NEVER_DROPPED', BULK, '\t\tweir__owner_drop(&f->owners[p]);\n', ''),
     ('LOAD_GIVES_UP', BULK,
-     'if (n && !weir__owner_try_acquire(&f->owners[p]))\n\t\treturn false;',
-     'if (n && !weir__owner_try_acquire(&f->owners[p])) {\n'
+     'if (n && !weir__owner_take(&f->owners[p]))\n\t\treturn false;',
+     'if (n && !weir__owner_take(&f->owners[p])) {\n'
      '\t\tdone[p / 32] |= UINT32_C(1) << (p % 32);\n\t\treturn true;\n\t}'),
     ('LOAD_STORES', KERNEL,
      '*word = old | mask;', '*word = mask;'),

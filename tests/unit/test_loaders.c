@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ * weir_load_hashes where another thread owns the part that it wants (O1, W1 to W4): the loader
+ * sleeps, whatever its priority, and a part that nobody of this process owns is taken over. The
+ * test is the other thread: it takes the marks itself. */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include "../test.h"
+#include "kind.h"
+#include "owner.h"
+
+enum { KEYS = 200, DEADLINE = 60 };
+static const double settled = 0.2, held = 1; /* seconds */
+
+static struct weir_filter *filter;
+static bool futex_refused;
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...)
+{
+	va_list more;
+	va_start(more, number);
+	void *at = va_arg(more, void *);
+	int operation = va_arg(more, int);
+	unsigned value = va_arg(more, unsigned);
+	va_end(more);
+	if (!futex_refused)
+		return __real_syscall(number, at, operation, value, NULL, NULL, 0);
+	errno = ENOSYS;
+	return -1;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	filter = test_filter(WEIR_BLOCKED, 4000000, 0.01);
+	futex_refused = false;
+	assert_true(filter->parts > 1);
+	assert_ok(weir__owners_begin());
+	for (uint32_t p = 0; p < filter->parts; p++)
+		assert_true(weir__owner_take(&filter->owners[p]));
+	alarm(DEADLINE); /* rather than hang */
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	alarm(0);
+	weir_destroy(filter);
+	return 0;
+}
+
+static void drop_all(void)
+{
+	for (uint32_t p = 0; p < filter->parts; p++)
+		weir__owner_drop(&filter->owners[p]);
+}
+
+static bool load(void)
+{
+	uint64_t hashes[KEYS];
+	for (uint64_t i = 0; i < KEYS; i++)
+		hashes[i] = test_key(i);
+	return weir_load_hashes(filter, hashes, KEYS) == 0 &&
+	       weir_contains_hashes(filter, hashes, KEYS, NULL) == KEYS;
+}
+
+static void *loader(void *begun)
+{
+	sem_post(begun);
+	return load() ? begun : NULL;
+}
+
+static double seconds_of(clockid_t clock)
+{
+	struct timespec t;
+	assert_int_equal(clock_gettime(clock, &t), 0);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* The processor's time that a thread takes while it waits for what this one holds. */
+static double waited(pthread_t thread)
+{
+	clockid_t clock;
+	assert_int_equal(pthread_getcpuclockid(thread, &clock), 0);
+	usleep((useconds_t)(settled * 1e6));
+	double before = seconds_of(clock);
+	usleep((useconds_t)(held * 1e6));
+	return seconds_of(clock) - before;
+}
+
+/* @attributes: NULL for the usual ones. Returns pthread_create()'s error. */
+static int load_beside(const pthread_attr_t *attributes, bool cancel)
+{
+	pthread_t thread;
+	sem_t begun;
+	void *answer;
+	sem_init(&begun, 0, 0);
+	int error = pthread_create(&thread, attributes, loader, &begun);
+	if (error)
+		return error;
+	while (sem_wait(&begun))
+		;
+	double taken = waited(thread);
+	if (cancel)
+		assert_int_equal(pthread_cancel(thread), 0);
+	drop_all();
+	assert_int_equal(pthread_join(thread, &answer), 0);
+	assert_ptr_equal(answer, &begun); /* it has loaded all */
+	/* each of a thousand short sleeps takes some */
+	if (taken > (futex_refused ? 0.5 : 0.05))
+		fail_msg("a loader that waited %.1f s took %.3f s of the processor", held, taken);
+	for (uint32_t p = 0; p < filter->parts; p++)
+		assert_int_equal(filter->owners[p].mark, 0);
+	return 0;
+}
+
+static void test_a_waiting_loader_sleeps(void **state)
+{
+	(void)state;
+	assert_int_equal(load_beside(NULL, false), 0);
+}
+
+static void test_a_sandbox_refuses_futex(void **state)
+{
+	(void)state;
+	futex_refused = true;
+	assert_int_equal(load_beside(NULL, false), 0);
+}
+
+/* Nobody would ever drop what a cancelled loader owns. */
+static void test_a_loader_is_cancelled(void **state)
+{
+	(void)state;
+	futex_refused = true; /* it waits at a cancellation point */
+	assert_int_equal(load_beside(NULL, true), 0);
+}
+
+/* On one processor, where a thread of the first class keeps all others from running as long as it
+ * does not sleep. */
+static void test_a_fifo_loader_beside_an_ordinary_one(void **state)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+	cpu_set_t all, one;
+	pthread_attr_t a;
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+	CPU_ZERO(&one);
+	for (unsigned cpu = 0; !CPU_COUNT(&one) && cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &all))
+			CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+	pthread_attr_init(&a);
+	assert_int_equal(pthread_attr_setinheritsched(&a, PTHREAD_EXPLICIT_SCHED), 0);
+	assert_int_equal(pthread_attr_setschedpolicy(&a, SCHED_FIFO), 0);
+	assert_int_equal(pthread_attr_setschedparam(&a, &first), 0);
+	int error = load_beside(&a, false);
+	pthread_attr_destroy(&a);
+	assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+	if (error) {
+		print_message("no SCHED_FIFO thread: %s; that takes CAP_SYS_NICE\n",
+		              strerror(error));
+		skip();
+	}
+}
+
+/* In the child of a fork() there is no thread that owns those parts. */
+static void test_a_child_of_a_fork_in_a_load(void **state)
+{
+	int status;
+	(void)state;
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		alarm(DEADLINE / 2);
+		bool again = load(); /* and its own marks are gone */
+		_exit(again && load() ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(load_beside(NULL, false), 0); /* here they are still owned */
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_a_waiting_loader_sleeps),
+		fresh(test_a_sandbox_refuses_futex),
+		fresh(test_a_loader_is_cancelled),
+		fresh(test_a_fifo_loader_beside_an_ordinary_one),
+		fresh(test_a_child_of_a_fork_in_a_load),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
