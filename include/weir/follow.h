@@ -11,7 +11,7 @@
  * (network), past the limits of inotify, behind a symbolic link into another folder, or when a
  * parent folder was replaced. A folder that goes away and comes back is watched again.
  *
- * The thread is named "weir-follow". It blocks every signal, has 512 KiB of stack, and is
+ * The thread is named "weir-follow". It blocks every signal, has the default size of stack, and is
  * registered with the handle's flavor of RCU. It calls report, the gate's check and the refresh
  * options' progress.
  */

@@ -18,10 +18,6 @@
 #include "set/notice.h"
 #include "set/sanity.h"
 
-/* Several times what verification, a report and thread-local storage need. Only the pages that are
- * touched cost memory. */
-enum { STACK_BYTES = 512 << 10 };
-
 static const double first_retry = 0.05; /* seconds */
 
 struct weir_follower {
@@ -135,21 +131,14 @@ static void *follow(void *argument)
 	return NULL;
 }
 
+/* Of the default size of stack: the program's thread-local variables lie in it too. */
 static int start_thread(struct weir_follower *f)
 {
 	sigset_t all, before;
-	pthread_attr_t attributes;
-	int error = pthread_attr_init(&attributes);
-	if (error)
-		return error;
 	sigfillset(&all);
-	error = pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	if (!error) {
-		pthread_sigmask(SIG_SETMASK, &all, &before);
-		error = pthread_create(&f->thread, &attributes, follow, f);
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
-	}
-	pthread_attr_destroy(&attributes);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int error = pthread_create(&f->thread, NULL, follow, f);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }
 

@@ -101,6 +101,30 @@ static void test_stop(void **state)
 	}
 }
 
+/* Thread-local variables lie in a thread's stack, as large as the program has them. */
+static __thread char of_each_thread[600 << 10];
+
+static void touch_all(void *context, int result, const char *sentence)
+{
+	memset(of_each_thread, 'x', sizeof of_each_thread);
+	report(context, result, sentence);
+}
+
+static void test_large_thread_local_variables(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_follower *f;
+	(void)state;
+	o.report = touch_all;
+	o.context = &heard;
+	save(0, 100);
+	assert_ok(weir_follow(&f, h, path, &o));
+	expect(flavors, 1, 0);
+	assert_ok(weir_follow_stop(f));
+	close_handle(flavors, h);
+}
+
 /* Stopped in the middle of looks, and of the grace periods of those. */
 static void test_stop_at_any_moment(void **state)
 {
@@ -253,6 +277,7 @@ int main(void)
 		fresh(test_stop_at_any_moment),
 		fresh(test_stop_while_a_huge_file_is_read),
 		fresh(test_stopped_by_the_callers_progress),
+		fresh(test_large_thread_local_variables),
 		fresh(test_options),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
