@@ -37,6 +37,12 @@
  * inside a section), pthread_atfork(urcu_bp_call_rcu_before_fork, ...) must follow. A handle that a
  * writer in another thread holds at the moment of fork() stays -EBUSY in the child.
  *
+ * Cancellation. A thread may be cancelled (pthread_cancel) at any time. The verbs that claim the
+ * handle or wait for a grace period, weir_handle_destroy() and those of reload.h, refresh.h,
+ * follow.h and rolling.h, hold the cancellation back until they return; so nothing stays claimed,
+ * and a gate's check and a report run with cancellation disabled. But a reload that is open when
+ * its loader ends stays open: abort it in a handler of pthread_cleanup_push().
+ *
  * Plugins. A plugin may be closed by dlclose() when its handles are destroyed. libweir.so then
  * stays loaded, since some threads still use liburcu. Link a plugin that contains libweir.a with
  * -z nodelete for the same reason.

@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <weir/follow.h>
+#include "cancel.h"
 #include "error.h"
 #include "options.h"
 #include "set/gate.h"
@@ -227,6 +228,7 @@ static struct weir_follower *make(struct weir_handle *h, const char *path,
 int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *path,
                 const struct weir_follow_options *options)
 {
+	WEIR__UNCANCELLED;
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
 	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
 	struct weir_gate gate;
@@ -270,6 +272,7 @@ static void end_thread(struct weir_follower *f)
 
 int weir_follow_stop(struct weir_follower *f)
 {
+	WEIR__UNCANCELLED;
 	if (!f)
 		return 0;
 	if (f->process == getpid()) {

@@ -19,6 +19,10 @@
  * H5  While previous is kept it is named by every record published, so it receives every insert
  *     (H1), and a rollback loses none. What was inserted before its successor's begin was inserted
  *     into it as the current one.
+ * H6  A thread is not cancelled in a verb that claims the handle or waits for a grace period
+ *     (cancel.h): the claim would stay taken, and liburcu's lock, which every grace period of the
+ *     flavor needs. Between begin and commit it may be: then the reload stays open, as after any
+ *     other return from the loader, and somebody has to abort it.
  *
  * Spin (tests/model/reload.pml and its like) shows that H1 to H5 suffice, tests/schedule runs
  * the code itself. */

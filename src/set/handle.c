@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The handle: creation, destruction, and the verbs on one key. */
 #include <stdlib.h>
+#include "cancel.h"
 #include "error.h"
 #include "set/generation.h"
 #include "set/handle.h"
@@ -45,6 +46,7 @@ void weir__handle_free(struct weir_handle *h)
 
 int weir_handle_destroy(struct weir_handle *h)
 {
+	WEIR__UNCANCELLED;
 	if (!h)
 		return 0;
 	int err = weir__writer_begin(h, "weir_handle_destroy");

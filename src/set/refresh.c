@@ -11,6 +11,7 @@
  *  - after a reload, rollback or refresh the same file may well pass. */
 #include <fcntl.h>
 #include <weir/refresh.h>
+#include "cancel.h"
 #include "error.h"
 #include "image/map.h"
 #include "options.h"
@@ -192,6 +193,7 @@ static int refresh(struct weir_handle *h, const char *path,
 int weir_handle_refresh_with(struct weir_handle *h, const char *path,
                              const struct weir_refresh_options *options)
 {
+	WEIR__UNCANCELLED;
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
 	struct weir_gate gate;
 	if (!h || !path)

@@ -11,6 +11,7 @@
  * want of memory. */
 #include <stdlib.h>
 #include <string.h>
+#include "cancel.h"
 #include "error.h"
 #include "kinds/list.h"
 #include "options.h"
@@ -174,6 +175,7 @@ static int make_next(struct weir_filter **out, const struct weir_handle *h,
 int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
                        const struct weir_reload_options *options, struct weir_share share)
 {
+	WEIR__UNCANCELLED;
 	struct weir_reload_options o = *options;
 	struct weir_filter *next = NULL;
 	struct weir_gate gate;
@@ -267,6 +269,7 @@ const struct weir_filter *weir_reload_next(const struct weir_reload *r)
 
 int weir_reload_commit(struct weir_reload *r)
 {
+	WEIR__UNCANCELLED;
 	if (weir__in_section(&r->handle->rcu))
 		return weir__fail(-EDEADLK, "weir_reload_commit inside a read-side section: it "
 		                            "would wait for its own caller");
@@ -280,6 +283,7 @@ int weir_reload_commit(struct weir_reload *r)
 
 void weir_reload_abort(struct weir_reload *r)
 {
+	WEIR__UNCANCELLED;
 	if (r)
 		weir__reload_drop(r);
 }

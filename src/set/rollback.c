@@ -5,6 +5,7 @@
  *     drop       record {current, -, -}   grace period   free the old record, the previous one */
 #include <stdlib.h>
 #include <weir/reload.h>
+#include "cancel.h"
 #include "error.h"
 #include "set/generation.h"
 
@@ -30,6 +31,7 @@ static int leave(struct weir_handle *h, bool rolls_back, const char *verb)
 
 static int begin_and_leave(struct weir_handle *h, bool rolls_back, const char *verb)
 {
+	WEIR__UNCANCELLED;
 	int err = weir__writer_begin(h, verb);
 	if (err)
 		return err;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cancel.h"
 #include "error.h"
 #include "options.h"
 #include "plan.h"
@@ -105,6 +106,7 @@ int weir_rolling_create(struct weir_rolling **out, const struct weir_params *par
 
 int weir_rolling_destroy(struct weir_rolling *set)
 {
+	WEIR__UNCANCELLED;
 	if (!set)
 		return 0;
 	int err = weir__writer_begin(set->shard[0], "weir_rolling_destroy");

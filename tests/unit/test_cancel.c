@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ * Threads that are cancelled in a writer's verb. Each waits for a grace period, which a section
+ * holds up, when the cancellation comes. The verb must end as if there were none: nothing stays
+ * claimed, and neither this handle nor another waits for ever. */
+#include <stdatomic.h>
+#include "../followers.h"
+
+enum { DEADLINE = 60 };
+
+static struct weir_handle *h;
+static struct weir_reload *open_reload;
+static struct weir_rolling *set;
+static const struct flavor *of;
+
+static int do_begin(void) { return weir_reload_begin(&open_reload, h, NULL); }
+static int do_commit(void) { return weir_reload_commit(open_reload); }
+static int do_abort(void) { return weir_reload_abort(open_reload), 0; }
+static int do_rollback(void) { return weir_handle_rollback(h); }
+static int do_drop(void) { return weir_handle_drop_previous(h); }
+static int do_refresh(void) { return weir_handle_refresh(h, path) == 1 ? 0 : -1; }
+static int do_destroy(void) { return weir_handle_destroy(h); }
+static int do_rolling_destroy(void) { return weir_rolling_destroy(set); }
+
+/* It looks once at least, and the stop waits for that. */
+static int do_follow(void)
+{
+	struct weir_follower *f;
+	int err = weir_follow(&f, h, path, NULL);
+	return err ? err : weir_follow_stop(f);
+}
+
+static int do_rolling_begin(void)
+{
+	struct weir_reload *r;
+	int err = weir_rolling_begin(&r, set, 1, NULL);
+	return err ? err : weir_reload_commit(r);
+}
+
+static const struct verb {
+	const char *name;
+	int (*run)(void);
+	bool begun, keeps, rolls, destroys;
+} verbs[] = {
+	{ .name = "begin", .run = do_begin },
+	{ .name = "commit", .run = do_commit, .begun = true },
+	{ .name = "abort", .run = do_abort, .begun = true },
+	{ .name = "rollback", .run = do_rollback, .keeps = true },
+	{ .name = "drop", .run = do_drop, .keeps = true },
+	{ .name = "refresh", .run = do_refresh },
+	{ .name = "stop of a follower", .run = do_follow },
+	{ .name = "destroy", .run = do_destroy, .destroys = true },
+	{ .name = "begin of a shard", .run = do_rolling_begin, .rolls = true },
+	{ .name = "destroy of a set", .run = do_rolling_destroy, .rolls = true, .destroys = true },
+};
+
+static void make(const struct verb *verb)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.capacity = 1000;
+	p.fp_rate = 0.01;
+	if (verb->rolls) {
+		assert_ok(weir_rolling_create(&set, &p, 2, of->given));
+		return;
+	}
+	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 10000, 0.01), of->given));
+	o.keep_previous = verb->keeps;
+	if (verb->begun || verb->keeps)
+		assert_ok(weir_reload_begin(&open_reload, h, &o));
+	if (verb->keeps)
+		assert_ok(weir_reload_commit(open_reload));
+}
+
+/* A writer may come, and gets through; one of another handle too. */
+static void expect_usable(const struct verb *verb)
+{
+	struct weir_handle *other_one = NULL;
+	struct weir_reload *r;
+	if (verb->run == do_begin)
+		weir_reload_abort(open_reload);
+	if (!verb->destroys && !verb->rolls) {
+		assert_ok(weir_reload_begin(&r, h, NULL));
+		assert_ok(weir_reload_commit(r));
+		assert_ok(weir_handle_destroy(h));
+	}
+	if (!verb->destroys && verb->rolls) {
+		assert_ok(do_rolling_begin());
+		assert_ok(weir_rolling_destroy(set));
+	}
+	assert_ok(weir_handle_create(&other_one, test_filter(WEIR_BLOCKED, 1000, 0.01),
+	                             of->given));
+	assert_ok(weir_reload_begin(&r, other_one, NULL));
+	assert_ok(weir_reload_commit(r));
+	assert_ok(weir_handle_destroy(other_one));
+}
+
+struct run {
+	const struct verb *verb;
+	atomic_int answer; /* 1: not yet */
+	sem_t begun;
+};
+
+static void *run_verb(void *argument)
+{
+	struct run *r = argument;
+	of->rcu->register_thread();
+	sem_post(&r->begun);
+	r->answer = r->verb->run();
+	of->rcu->unregister_thread();
+	return NULL;
+}
+
+/* This thread is in no section ever, so it need not be registered. */
+static void cancel_in(const struct verb *verb)
+{
+	struct sitter sitter;
+	struct run r = { .verb = verb, .answer = 1 };
+	pthread_t thread;
+	make(verb);
+	sitter_start(&sitter, of->rcu);
+	sem_init(&r.begun, 0, 0);
+	assert_int_equal(pthread_create(&thread, NULL, run_verb, &r), 0);
+	while (sem_wait(&r.begun))
+		;
+	usleep(20000); /* it waits for the section by now */
+	assert_int_equal(r.answer, 1);
+	assert_int_equal(pthread_cancel(thread), 0);
+	usleep(20000);
+	sitter_end(&sitter);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	if (r.answer)
+		fail_msg("%s, %s: answered %d (1: not at all)", of->name, verb->name, r.answer);
+	expect_usable(verb);
+}
+
+static void test_cancelled_writers(void **state)
+{
+	(void)state;
+	save(0, 100);
+	alarm(DEADLINE); /* rather than hang */
+	FOR_EACH_FLAVOR(flavor) {
+		of = flavor;
+		for (unsigned i = 0; i < COUNT_OF(verbs); i++)
+			cancel_in(&verbs[i]);
+	}
+	alarm(0);
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, folder_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_cancelled_writers),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
