@@ -84,7 +84,8 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_create(struct weir_handle **out,
  * @h: a handle, or NULL for nothing.
  * Return: 0 or a negative errno, and nothing has happened.
  * Errors: -EBUSY a reload, refresh, rollback or follower (follow.h) runs; -EDEADLK inside a
- *   read-side section.
+ *   read-side section, or in a callback of call_rcu: the call waits for callbacks, so it would
+ *   hang. The latter is noticed with the flavors bp, memb, mb and qsbr.
  * Threads: the last user.  Progress: blocking (a grace period).
  */
 WEIR_API int weir_handle_destroy(struct weir_handle *h);

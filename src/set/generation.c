@@ -2,6 +2,7 @@
  * Records, the writer's claim, and freeing what a writer has retired. */
 #include <stdlib.h>
 #include "error.h"
+#include "set/callback.h"
 #include "set/generation.h"
 
 double weir__seconds(void)
@@ -35,6 +36,16 @@ int weir__writer_begin(struct weir_handle *h, const char *verb)
 		                  "%s: a reload, refresh or rollback of this handle is under way",
 		                  verb);
 	return 0;
+}
+
+int weir__destroy_begin(struct weir_handle *h, const char *verb)
+{
+	if (weir__in_callback(h->rcu.flavor))
+		return weir__fail(-EDEADLK,
+		                  "%s in a callback of call_rcu: it could wait for its own thread; "
+		                  "let another thread call it",
+		                  verb);
+	return weir__writer_begin(h, verb);
 }
 
 static uint64_t bytes_of(const struct weir_filter *f)

@@ -91,6 +91,10 @@ static inline struct weir_generation *weir__publish(struct weir_handle *h,
  * Return: 0; -EDEADLK in a section, -EBUSY if another writes. */
 int weir__writer_begin(struct weir_handle *h, const char *verb);
 
+/* As that, for a verb that destroys: -EDEADLK also where call_rcu runs it, since that thread may
+ * have to free what the verb waits for. */
+int weir__destroy_begin(struct weir_handle *h, const char *verb);
+
 static inline void weir__writer_release(struct weir_handle *h)
 {
 	weir__flag_release(h->writer);

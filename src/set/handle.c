@@ -49,7 +49,7 @@ int weir_handle_destroy(struct weir_handle *h)
 	WEIR__UNCANCELLED;
 	if (!h)
 		return 0;
-	int err = weir__writer_begin(h, "weir_handle_destroy");
+	int err = weir__destroy_begin(h, "weir_handle_destroy");
 	if (err)
 		return err;
 	if (weir__flag_held_acquire(&h->followed)) {

@@ -109,7 +109,7 @@ int weir_rolling_destroy(struct weir_rolling *set)
 	WEIR__UNCANCELLED;
 	if (!set)
 		return 0;
-	int err = weir__writer_begin(set->shard[0], "weir_rolling_destroy");
+	int err = weir__destroy_begin(set->shard[0], "weir_rolling_destroy");
 	if (err)
 		return err;
 	weir__synchronize(&set->rcu);

@@ -240,7 +240,7 @@ MUTANTS = [
     # a rolling set: its claim, its routing, its sections
     ('SHARDS_CLAIM_ALONE', ROLLING, '\tset->shard[i]->writer = &set->claimed;\n', ''),
     ('SET_DESTROY_UNCLAIMED', ROLLING,
-     'int err = weir__writer_begin(set->shard[0], "weir_rolling_destroy");',
+     'int err = weir__destroy_begin(set->shard[0], "weir_rolling_destroy");',
      'int err = 0;'),
     ('SET_DESTROY_NO_GRACE', ROLLING, '\tweir__synchronize(&set->rcu);\n', ''),
     ('SET_COMMITS_STOPPED', ROLLING,

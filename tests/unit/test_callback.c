@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * A handle is destroyed in a callback of call_rcu: that thread would wait for itself. */
+#include <urcu/urcu-bp.h>
+#include "../handles.h"
+
+static struct {
+	struct rcu_head head;
+	struct weir_handle *h;
+	struct weir_rolling *set;
+	int answer, set_answer;
+	char sentence[512];
+	sem_t over;
+} callback;
+
+static void destroy_in_callback(struct rcu_head *head)
+{
+	(void)head;
+	callback.set_answer = weir_rolling_destroy(callback.set);
+	callback.answer = weir_handle_destroy(callback.h);
+	snprintf(callback.sentence, sizeof callback.sentence, "%s", weir_error_detail());
+	sem_post(&callback.over);
+}
+
+/* What the handle has retired comes behind the callback that destroys it. */
+static void test_destroy_in_a_callback(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	(void)state;
+	p.capacity = 1000;
+	p.fp_rate = 0.01;
+	o.defer_free = true;
+	alarm(60); /* rather than hang */
+	FOR_EACH_FLAVOR(flavor) {
+		struct sitter sitter;
+		callback.h = open_handle(flavor, 10000);
+		assert_ok(weir_rolling_create(&callback.set, &p, 2, flavor->given));
+		sem_init(&callback.over, 0, 0);
+		struct weir_reload *r;
+		assert_ok(weir_reload_begin(&r, callback.h, &o));
+		sitter_start(&sitter, flavor->rcu);
+		flavor->rcu->update_call_rcu(&callback.head, destroy_in_callback);
+		assert_ok(weir_reload_commit(r));
+		sitter_end(&sitter);
+		flavor->rcu->thread_offline();
+		while (sem_wait(&callback.over))
+			;
+		flavor->rcu->thread_online();
+		assert_int_equal(callback.set_answer, -EDEADLK);
+		assert_int_equal(callback.answer, -EDEADLK);
+		assert_non_null(strstr(callback.sentence, "in a callback of call_rcu"));
+		assert_ok(weir_rolling_destroy(callback.set));
+		close_handle(flavor, callback.h); /* on this thread it may */
+	}
+	alarm(0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_destroy_in_a_callback),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
