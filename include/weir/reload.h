@@ -47,10 +47,11 @@ struct weir_gate {
 /** Start from WEIR_RELOAD_OPTIONS_INIT. */
 struct weir_reload_options {
 	size_t struct_size;               /* sizeof(struct weir_reload_options) */
-	const struct weir_params *params; /* of the next filter: another size, rate, kind or memory;
-	                                     NULL: kind, size and shape of the current one, in
-	                                     private memory, without flags. The seed stays, and
-	                                     the hash_key, given once more or not. */
+	const struct weir_params *params; /* of the next filter: another size, rate, kind or memory
+	                                     (none that a filter of the handle still uses); NULL:
+	                                     kind, size and shape of the current one, in private
+	                                     memory, without flags. The seed stays, and the
+	                                     hash_key, given once more or not. */
 	uint64_t max_bytes;               /* of bits, all filters together; 0: no limit */
 	bool keep_previous;               /* for a rollback: the old filter gets every insert too */
 	bool defer_free;                  /* the commit does not wait: call_rcu frees the filter */
@@ -68,8 +69,9 @@ struct weir_reload_options {
  * Return: 0 or a negative errno, and nothing has changed.
  * Errors: -EBUSY a reload, refresh or rollback runs; -EDEADLK inside a read-side section; -EFBIG
  *   more than max_bytes; -EINVAL, -ENOTSUP, -ENOMEM as weir_create(); -EINVAL NULL, params name
- *   another seed, hash_key or a kind that hashes otherwise, or a limit of the gate is out of its
- *   range.
+ *   another seed, hash_key or a kind that hashes otherwise, params.memory overlaps the bits of the
+ *   current filter, the previous one or one that call_rcu has still to free, or a limit of the gate
+ *   is out of its range.
  * Threads: any; one reload at a time.  Progress: blocking (memory, a grace period).
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,

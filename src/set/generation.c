@@ -59,13 +59,52 @@ uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generat
 	       weir__figure_load_relaxed(&h->bytes_retired);
 }
 
+static struct weir_bits bits_of(const struct weir_filter *f)
+{
+	return f ? (struct weir_bits){ f->array.words, f->bytes } : (struct weir_bits){ 0 };
+}
+
+static bool overlap(struct weir_bits a, struct weir_bits b)
+{
+	uintptr_t x = (uintptr_t)a.at, y = (uintptr_t)b.at;
+	return x < y ? y - x < a.bytes : x - y < b.bytes;
+}
+
+/* H7: free the records of those that call_rcu has freed. */
+static void forget_freed(struct weir_handle *h)
+{
+	struct weir_retired **at = &h->retired;
+	while (*at) {
+		struct weir_retired *retired = *at;
+		if (weir__flag_held_acquire(&retired->held)) {
+			at = &retired->older;
+		} else {
+			*at = retired->older;
+			free(retired);
+		}
+	}
+}
+
+const char *weir__bits_in(struct weir_handle *h, struct weir_bits place)
+{
+	const struct weir_generation *g = h->generation;
+	if (overlap(bits_of(g->current), place))
+		return "the current filter";
+	if (overlap(bits_of(g->previous), place))
+		return "the previous filter";
+	forget_freed(h);
+	for (const struct weir_retired *r = h->retired; r; r = r->older)
+		if (overlap(r->bits[0], place) || overlap(r->bits[1], place))
+			return "a filter that call_rcu has still to free";
+	return NULL;
+}
+
 static void free_retired(struct weir_retired *retired)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		weir_destroy(retired->filters[i]);
 		free(retired->records[i]);
 	}
-	free(retired);
 }
 
 static void free_deferred(struct rcu_head *head)
@@ -77,7 +116,8 @@ static void free_deferred(struct rcu_head *head)
 	WEIR__SECTIONS_ENDED((void *)(uintptr_t)h->rcu.flavor);
 	free_retired(retired);
 	weir__figure_sub_relaxed(&h->bytes_retired, bytes);
-	/* from here on the handle may be freed: see weir__retired_wait() */
+	weir__flag_release(&retired->held); /* from here on it may be freed (H7), */
+	/* and from here on the handle: see weir__retired_wait() */
 	weir__users_sub_release(&h->retiring);
 }
 
@@ -86,9 +126,16 @@ void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defe
 	if (!defer) {
 		weir__synchronize(&h->rcu);
 		free_retired(retired);
+		free(retired);
 		return;
 	}
+	forget_freed(h);
 	retired->handle = h;
+	for (unsigned i = 0; i < 2; i++)
+		retired->bits[i] = bits_of(retired->filters[i]);
+	(void)weir__flag_claim_acquire(&retired->held);
+	retired->older = h->retired;
+	h->retired = retired;
 	weir__users_add_relaxed(&h->retiring);
 	weir__figure_add_relaxed(&h->bytes_retired, bytes_of(retired->filters[0]) +
 	                                                    bytes_of(retired->filters[1]));
@@ -100,4 +147,5 @@ void weir__retired_wait(struct weir_handle *h)
 {
 	while (weir__users_load_acquire(&h->retiring))
 		weir__barrier(&h->rcu);
+	forget_freed(h);
 }

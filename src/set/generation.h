@@ -23,6 +23,11 @@
  *     (cancel.h): the claim would stay taken, and liburcu's lock, which every grace period of the
  *     flavor needs. Between begin and commit it may be: then the reload stays open, as after any
  *     other return from the loader, and somebody has to abort it.
+ * H7  Memory of the caller's that some filter of the handle has its bits in is not given to the
+ *     next one, since that would be cleared before anything is published. A filter has its bits
+ *     until it is freed; so the writer keeps a list of what call_rcu has still to free. Only the
+ *     writer walks the list, adds to it and takes out what is no longer held: call_rcu's thread
+ *     ends a record's hold when it has freed what the record names, and does not touch it again.
  *
  * Spin (tests/model/reload.pml and its like) shows that H1 to H5 suffice, tests/schedule runs
  * the code itself. */
@@ -34,6 +39,12 @@
 #include "image/io.h"
 #include "kind.h"
 #include "set/rcu.h"
+
+/* Where the bits of a filter are. */
+struct weir_bits {
+	const void *at;
+	uint64_t bytes;
+};
 
 struct weir_generation {
 	struct weir_filter *current; /* first: weir_handle_get() reads it */
@@ -49,6 +60,10 @@ struct weir_retired {
 	struct weir_handle *handle;
 	struct weir_filter *filters[2];
 	struct weir_generation *records[2];
+	/* left to call_rcu (H7): */
+	struct weir_retired *older;
+	struct weir_bits bits[2]; /* the filters', since those go while a writer looks here */
+	atomic_bool held;         /* not freed yet */
 };
 
 struct weir_handle {
@@ -59,6 +74,7 @@ struct weir_handle {
 	_Alignas(64) atomic_bool claimed;   /* H4 */
 	/* which is claimed: its own, or one that the shards of a rolling set share */
 	atomic_bool *writer;
+	struct weir_retired *retired;       /* the writer's: the newest left to call_rcu (H7) */
 	atomic_uint retiring;               /* retired by call_rcu, not yet freed */
 	atomic_uint_fast64_t bytes_retired; /* of bits, in those */
 	atomic_bool followed;               /* follow.c: a thread has the handle's address */
@@ -112,6 +128,10 @@ struct weir_generation *weir__record(struct weir_filter *current, struct weir_fi
 void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defer);
 /* Wait until all that was retired has been freed. No writer may begin meanwhile. */
 void weir__retired_wait(struct weir_handle *h);
+
+/* H7. Return: in words, the filter of the handle that has bits there; NULL: none. The handle is
+ * claimed, and there is no next filter. */
+const char *weir__bits_in(struct weir_handle *h, struct weir_bits place);
 
 /* Bytes of bits of the filters that a record of the handle names and of those retired. */
 uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generation *g);

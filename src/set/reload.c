@@ -154,7 +154,18 @@ static int check_peak(const struct weir_handle *h, uint64_t next_bytes, uint64_t
 	return 0;
 }
 
-static int make_next(struct weir_filter **out, const struct weir_handle *h,
+/* H7 */
+static int check_memory(struct weir_handle *h, const void *memory, uint64_t bytes)
+{
+	const char *whose = memory ? weir__bits_in(h, (struct weir_bits){ memory, bytes }) : NULL;
+	return whose ? weir__fail(-EINVAL,
+	                          "params.memory %p: %s of this handle has bits within the %llu "
+	                          "bytes from there: give other memory, or none",
+	                          memory, whose, (unsigned long long)bytes) :
+	               0;
+}
+
+static int make_next(struct weir_filter **out, struct weir_handle *h,
                      const struct weir_reload_options *options)
 {
 	const struct weir_filter *current = h->generation->current;
@@ -169,6 +180,8 @@ static int make_next(struct weir_filter **out, const struct weir_handle *h,
 		err = weir_plan(&params, &plan);
 	if (!err)
 		err = check_peak(h, plan.bytes, options->max_bytes);
+	if (!err)
+		err = check_memory(h, params.memory, plan.bytes);
 	return err ? err : weir_create(out, &params);
 }
 

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ * Memory that the caller gives a reload for its next filter, and that a filter of the handle still
+ * uses. It would be cleared before anything is published. */
+#include "../handles.h"
+
+enum { LINE = 64, PAGE = 4096, PAGES = 3 }; /* a filter takes a page */
+
+static struct weir_params in_memory(void *at)
+{
+	struct weir_params p = { .struct_size = sizeof p, .max_bytes = PAGE,
+	                         .capacity = PAGE / 2, .seed = 42, .memory = at,
+	                         .memory_bytes = PAGE };
+	return p;
+}
+
+static void swap(struct weir_handle *h, const struct weir_reload_options *o)
+{
+	struct weir_reload *r;
+	assert_ok(weir_reload_begin(&r, h, o));
+	assert_ok(weir_reload_commit(r));
+}
+
+/* A reload whose next filter would begin at, before or behind the start of bits that are in use
+ * is refused, and has written nothing. */
+static void expect_refused(struct weir_handle *h, char *at, const char *whose)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	const int moves[] = { 0, LINE, -LINE, PAGE - LINE, LINE - PAGE };
+	struct weir_reload *none = NULL;
+	char before[PAGES * PAGE];
+	memcpy(before, at - PAGE, sizeof before);
+	for (unsigned i = 0; i < COUNT_OF(moves); i++) {
+		struct weir_params p = in_memory(at + moves[i]);
+		o.params = &p;
+		assert_refused(weir_reload_begin(&none, h, &o), -EINVAL, "params.memory", whose);
+		assert_memory_equal(before, at - PAGE, sizeof before);
+	}
+	assert_null(none);
+}
+
+static void test_memory_in_use(void **state)
+{
+	char *memory = aligned_alloc(PAGE, PAGES * PAGE), *at = memory + PAGE;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	(void)state;
+	assert_non_null(memory);
+	FOR_EACH_FLAVOR(flavor) {
+		struct weir_params p = in_memory(at);
+		struct weir_filter *f;
+		struct weir_handle *h;
+		struct sitter sitter;
+		memset(memory, 0x5a, PAGES * PAGE);
+		flavor->rcu->register_thread();
+		assert_ok(weir_create(&f, &p));
+		assert_ok(weir_handle_create(&h, f, flavor->given));
+		insert_into(h, 0, 100);
+		expect_refused(h, at, "the current filter");
+		assert_int_equal(missing_in(h, 0, 100), 0);
+
+		o.params = NULL;
+		o.keep_previous = true;
+		swap(h, &o);
+		expect_refused(h, at, "the previous filter");
+		assert_ok(weir_handle_rollback(h));
+		assert_int_equal(missing_in(h, 0, 100), 0);
+
+		o.keep_previous = false;
+		o.defer_free = true;
+		struct weir_reload *r;
+		assert_ok(weir_reload_begin(&r, h, &o));
+		sitter_start(&sitter, flavor->rcu);
+		assert_ok(weir_reload_commit(r));
+		expect_refused(h, at, "a filter that call_rcu has still to free");
+		sitter_end(&sitter);
+		expect_bytes(flavor, h, stats_of(h).filter.bytes);
+
+		o.defer_free = false;
+		o.params = &p;
+		swap(h, &o); /* nobody's any more */
+		p = in_memory(at + PAGE);
+		swap(h, &o); /* behind the one that is used */
+		p = in_memory(at);
+		swap(h, &o); /* before it */
+		close_handle(flavor, h);
+	}
+	free(memory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_memory_in_use),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
