@@ -26,6 +26,8 @@ struct scenario {
 	int preemptions;
 	/* in every layout a thread's loads are distinguished by the bits of its own keys only */
 	bool narrowed;
+	bool batches; /* of several keys: runs in the three forms of batches alone */
+	bool rolls;   /* a rolling set's: there are no batches of keys */
 	/* how many times fewer random executions, since one takes so much longer; 0: none */
 	unsigned cost;
 };

@@ -15,13 +15,13 @@ void handle_begin(const struct rcu_flavor_struct *of)
 	scenario_begin();
 	flavor = of;
 	det_assert(weir_clone(&initial, subject->filter) == 0);
-	det_assert(weir_insert_hash(initial, hash_of(0)) == WEIR_NEW);
+	det_assert(form_insert(initial, hash_of(0)) == WEIR_NEW);
 	det_assert(weir_handle_create(&handle, initial, of == &urcu_bp_flavor ? NULL : of) == 0);
 }
 
 bool handle_holds(unsigned key)
 {
-	return weir_handle_contains_hash(handle, hash_of(key));
+	return form_handle_contains(handle, hash_of(key));
 }
 
 void handle_end(void)
@@ -46,7 +46,7 @@ void handle_insert_thread(void *insertion)
 	const struct insertion *i = insertion;
 	works_on(1u << i->key);
 	flavor->register_thread();
-	answer[i->slot] = weir_handle_insert_hash(handle, hash_of(i->key));
+	answer[i->slot] = form_handle_insert(handle, hash_of(i->key));
 	promise(i->slot);
 	flavor->unregister_thread();
 }
@@ -69,13 +69,13 @@ void handle_keep_thread(void *unused)
 	flavor->register_thread();
 	flavor->read_lock();
 	const struct weir_filter *f = weir_handle_get(handle);
-	det_assert(weir_contains_hash(f, hash_of(0)));
+	det_assert(form_contains(f, hash_of(0)));
 	promise(3); /* a place to be interrupted at */
-	det_assert(weir_contains_hash(f, hash_of(0)));
+	det_assert(form_contains(f, hash_of(0)));
 	flavor->read_unlock();
 	flavor->read_quiescent_state();
 	flavor->read_lock();
-	det_assert(weir_contains_hash(weir_handle_get(handle), hash_of(0)));
+	det_assert(form_contains(weir_handle_get(handle), hash_of(0)));
 	flavor->read_unlock();
 	flavor->unregister_thread();
 }

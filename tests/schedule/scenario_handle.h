@@ -10,7 +10,7 @@
 
 #include <errno.h>
 #include "det_urcu.h"
-#include "scenario.h"
+#include "forms.h"
 
 extern struct weir_handle *handle;              /* of the execution under way */
 extern const struct rcu_flavor_struct *flavor;  /* its */

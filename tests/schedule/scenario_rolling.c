@@ -46,12 +46,12 @@ void rolling_begin(const struct rcu_flavor_struct *of)
 	for (unsigned key = 0; key < SUBJECT_KEYS; key++)
 		det_assert(weir_rolling_shard(rolling_set, rolling_key(key)) == key / 2);
 	for (unsigned key = 0; key < SUBJECT_KEYS; key += 2)
-		det_assert(weir_rolling_insert_hash(rolling_set, rolling_key(key)) == WEIR_NEW);
+		det_assert(form_rolling_insert(rolling_set, rolling_key(key)) == WEIR_NEW);
 }
 
 bool rolling_holds(unsigned key)
 {
-	return weir_rolling_contains_hash(rolling_set, rolling_key(key));
+	return form_rolling_contains(rolling_set, rolling_key(key));
 }
 
 void rolling_end(void)
@@ -77,7 +77,7 @@ void rolling_insert_thread(void *insertion)
 	const struct insertion *i = insertion;
 	works_on(1u << i->key);
 	flavor->register_thread();
-	answer[i->slot] = weir_rolling_insert_hash(rolling_set, rolling_key(i->key));
+	answer[i->slot] = form_rolling_insert(rolling_set, rolling_key(i->key));
 	promise(i->slot);
 	flavor->unregister_thread();
 }
@@ -90,7 +90,7 @@ void rolling_verify_thread(void *insertion)
 		return;
 	flavor->register_thread();
 	flavor->read_lock();
-	det_assert(weir_contains_hash(weir_rolling_get(rolling_set, i->key / 2), hash_of(i->key)));
+	det_assert(form_contains(weir_rolling_get(rolling_set, i->key / 2), hash_of(i->key)));
 	flavor->read_unlock();
 	det_assert(rolling_holds(i->key));
 	flavor->unregister_thread();

@@ -45,6 +45,6 @@ void rolling_copy(uint32_t shard);
 /* The fields that all but one of the rows have alike. */
 #define ROLLING(title, function) \
 	.name = title, .group = "rolling", .body = function, .prepare = rolling_prepare, \
-	.narrowed = true, .cost = 20
+	.rolls = true, .narrowed = true, .cost = 20
 
 #endif

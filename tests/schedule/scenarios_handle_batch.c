@@ -8,7 +8,7 @@ static void insert_batch(void *unused)
 	uint64_t hashes[2] = { hash_of(1), hash_of(2) }, bitmap = 0;
 	(void)unused;
 	works_on(6);
-	det_assert(weir_handle_insert_hashes(handle, hashes, 2, &bitmap) == 2 && bitmap == 3);
+	det_assert(form_handle_insert_all(handle, hashes, 2, &bitmap) == 2 && bitmap == 3);
 	promise(1);
 }
 
@@ -18,7 +18,7 @@ static void look_up_batch(void *unused)
 	(void)unused;
 	works_on(7);
 	uint64_t must = promised(1) ? 7 : 1;
-	size_t n = weir_handle_contains_hashes(handle, hashes, 3, &bitmap);
+	size_t n = form_handle_contains_all(handle, hashes, 3, &bitmap);
 	det_assert((bitmap & must) == must && n == (size_t)__builtin_popcountll(bitmap));
 }
 
@@ -49,9 +49,9 @@ static void batch_rolled_back(void)
 }
 
 const struct scenario batch_scenarios[] = {
-	{ .name = "batches", .group = "batch", .body = batches, .narrowed = true, .cost = 3,
+	{ .name = "batches", .group = "batch", .body = batches, .batches = true, .narrowed = true, .cost = 3,
 	  .fits = small, .search_words = 1 },
 	{ .name = "a batch rolled back", .group = "batch", .body = batch_rolled_back,
-	  .narrowed = true, .cost = 3, .fits = small },
+	  .batches = true, .narrowed = true, .cost = 3, .fits = small },
 	{ .name = NULL },
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Inserts and lookups of one filter: no key that was promised is missed (B1 in <weir/word.h>),
  * and WEIR_NEW is answered to whom it must be. */
-#include "scenario.h"
+#include "forms.h"
 
 /* Whoever has the promise sees the key, and where the key is nothing but bits, is answered that it
  * was there; that insert writes nothing, for this is a reader. */
@@ -11,9 +11,9 @@ static void verify(void *insertion)
 	works_on(1u << i->key);
 	if (!promised(i->slot))
 		return;
-	det_assert(weir_contains_hash(subject->filter, hash_of(i->key)));
+	det_assert(form_contains(subject->filter, hash_of(i->key)));
 	det_assert(!subject->kind->reference.bits ||
-	           weir_insert_hash(subject->filter, hash_of(i->key)) == WEIR_SEEN);
+	           form_insert(subject->filter, hash_of(i->key)) == WEIR_SEEN);
 }
 
 static void verify_both(void *insertions)
@@ -32,8 +32,8 @@ static void two_keys(void)
 	det_spawn_reader(verify_both, insertions);
 	det_join_all();
 	det_assert(answer[0] == WEIR_NEW && answer[1] == WEIR_NEW);
-	det_assert(weir_contains_hash(subject->filter, hash_of(0)) &&
-	           weir_contains_hash(subject->filter, hash_of(1)));
+	det_assert(form_contains(subject->filter, hash_of(0)) &&
+	           form_contains(subject->filter, hash_of(1)));
 }
 
 /* One key by two threads, in a block that is not empty. */
@@ -41,7 +41,7 @@ static void one_key_twice(void)
 {
 	static struct insertion insertions[] = { { 0, 0 }, { 0, 1 } };
 	scenario_begin();
-	weir_insert_hash(subject->filter, hash_of(1));
+	form_insert(subject->filter, hash_of(1));
 	det_spawn(insert_thread, &insertions[0]);
 	det_spawn(insert_thread, &insertions[1]);
 	det_spawn_reader(verify_both, insertions);
@@ -49,8 +49,8 @@ static void one_key_twice(void)
 	int answered_new = (answer[0] == WEIR_NEW) + (answer[1] == WEIR_NEW);
 	det_assert(subject_one_new(subject) ? answered_new == 1 : answered_new >= 1);
 	det_assert(answer[0] >= 0 && answer[1] >= 0);
-	det_assert(weir_contains_hash(subject->filter, hash_of(0)) &&
-	           weir_contains_hash(subject->filter, hash_of(1)));
+	det_assert(form_contains(subject->filter, hash_of(0)) &&
+	           form_contains(subject->filter, hash_of(1)));
 }
 
 /* A thread that sees the key sees it from then on; one that hears of it from such a thread sees
@@ -59,10 +59,10 @@ static void look_and_tell(void *unused)
 {
 	(void)unused;
 	works_on(1);
-	if (!weir_contains_hash(subject->filter, hash_of(0)))
+	if (!form_contains(subject->filter, hash_of(0)))
 		return;
 	promise(0);
-	det_assert(weir_contains_hash(subject->filter, hash_of(0)));
+	det_assert(form_contains(subject->filter, hash_of(0)));
 }
 
 static void hear_and_look(void *insertion)
@@ -89,7 +89,7 @@ static void insert_batch(void *first)
 	unsigned from = *(unsigned *)first;
 	uint64_t hashes[2] = { hash_of(from), hash_of(from + 1) }, bitmap;
 	works_on(3u << from);
-	int64_t fresh = weir_insert_hashes(subject->filter, hashes, 2, &bitmap);
+	int64_t fresh = form_insert_all(subject->filter, hashes, 2, &bitmap);
 	det_assert(fresh == __builtin_popcountll(bitmap));
 	batch_new[from] = bitmap;
 	promise(from);
@@ -102,7 +102,7 @@ static void verify_batches(void *unused)
 	works_on(7);
 	must |= promised(0) ? 3 : 0;
 	must |= promised(1) ? 6 : 0;
-	size_t found = must ? weir_contains_hashes(subject->filter, hashes, 3, &bitmap) : 0;
+	size_t found = must ? form_contains_all(subject->filter, hashes, 3, &bitmap) : 0;
 	det_assert(!must ||
 	           ((bitmap & must) == must && found == (size_t)__builtin_popcountll(bitmap)));
 }
@@ -120,7 +120,7 @@ static void batches(void)
 	int answered_new = (batch_new[0] >> 1 & 1) + (batch_new[1] & 1); /* key 1 is in both */
 	det_assert((batch_new[0] & 1) && (batch_new[1] & 2));
 	det_assert(subject_one_new(subject) ? answered_new == 1 : answered_new >= 1);
-	det_assert(weir_contains_hashes(subject->filter, hashes, 3, NULL) == 3);
+	det_assert(form_contains_all(subject->filter, hashes, 3, NULL) == 3);
 }
 
 const struct scenario insert_scenarios[] = {
@@ -130,6 +130,7 @@ const struct scenario insert_scenarios[] = {
 	{ .name = "batches",
 	  .group = "insert",
 	  .body = batches,
+	  .batches = true,
 	  .fits = one_line,
 	  .search_words = 4 },
 	{ .name = NULL },

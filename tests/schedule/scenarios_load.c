@@ -2,7 +2,7 @@
  * weir_load_hashes: plain stores by several threads into a filter that nobody looks at yet. One
  * owner a shard (O1 in src/atomic.h), so no two of those stores race; and what is published
  * afterwards with release order is all there. */
-#include "scenario.h"
+#include "forms.h"
 
 /* Each loads a key of either pair, so that the two meet in every shard. */
 static void load(void *first)
@@ -17,7 +17,7 @@ static void load(void *first)
 static void both_loaded(void)
 {
 	for (unsigned i = 0; i < SUBJECT_KEYS; i++)
-		det_assert(weir_contains_hash(subject->filter, hash_of(i)));
+		det_assert(form_contains(subject->filter, hash_of(i)));
 }
 
 static void two_loaders(void)
@@ -38,17 +38,17 @@ static void use_when_published(void *unused)
 	(void)unused;
 	if (!promised(0))
 		return;
-	det_assert(weir_contains_hash(subject->filter, hash_of(0)) &&
-	           weir_contains_hash(subject->filter, hash_of(2)));
-	det_assert(weir_insert_hash(subject->filter, hash_of(1)) == WEIR_NEW);
+	det_assert(form_contains(subject->filter, hash_of(0)) &&
+	           form_contains(subject->filter, hash_of(2)));
+	det_assert(form_insert(subject->filter, hash_of(1)) == WEIR_NEW);
 	promise(3);
 }
 
 static void look_when_published(void *unused)
 {
 	(void)unused;
-	det_assert(!promised(0) || weir_contains_hash(subject->filter, hash_of(2)));
-	det_assert(!promised(3) || weir_contains_hash(subject->filter, hash_of(1)));
+	det_assert(!promised(0) || form_contains(subject->filter, hash_of(2)));
+	det_assert(!promised(3) || form_contains(subject->filter, hash_of(1)));
 }
 
 static void published(void)
@@ -59,8 +59,8 @@ static void published(void)
 	det_spawn(use_when_published, NULL);
 	det_spawn_reader(look_when_published, NULL);
 	det_join_all();
-	det_assert(weir_contains_hash(subject->filter, hash_of(0)) &&
-	           weir_contains_hash(subject->filter, hash_of(2)));
+	det_assert(form_contains(subject->filter, hash_of(0)) &&
+	           form_contains(subject->filter, hash_of(2)));
 }
 
 static bool any(const struct subject *s)

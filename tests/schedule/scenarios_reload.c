@@ -56,7 +56,7 @@ static void reload_from_record(void *unused)
 	struct weir_reload *r = reload_begun(NULL);
 	for (unsigned key = 0; key < 2; key++)
 		if (det_load(&record[key], sizeof record[key], DET_RELAXED))
-			det_assert(weir_reload_insert_hash(r, hash_of(key)) >= 0);
+			det_assert(form_reload_insert(r, hash_of(key)) >= 0);
 	det_assert(weir_reload_commit(r) == 0);
 }
 
@@ -93,7 +93,7 @@ static void in_turn(void)
 static void begin_and_abort(void *options)
 {
 	struct weir_reload *r = reload_begun(options);
-	det_assert(weir_reload_insert_hash(r, hash_of(2)) == WEIR_NEW);
+	det_assert(form_reload_insert(r, hash_of(2)) == WEIR_NEW);
 	weir_reload_abort(r);
 }
 
@@ -110,7 +110,7 @@ static void aborted(void)
 static int refuse(const struct weir_filter *next, void *context)
 {
 	(void)context;
-	det_assert(weir_contains_hash(next, hash_of(0)));
+	det_assert(form_contains(next, hash_of(0)));
 	return 1;
 }
 
@@ -122,8 +122,8 @@ static void be_refused(void *unused)
 	gate.check = refuse;
 	options.gate = &gate;
 	struct weir_reload *r = reload_begun(&options);
-	det_assert(weir_reload_insert_hash(r, hash_of(0)) == WEIR_NEW &&
-	           weir_reload_insert_hash(r, hash_of(2)) == WEIR_NEW);
+	det_assert(form_reload_insert(r, hash_of(0)) == WEIR_NEW &&
+	           form_reload_insert(r, hash_of(2)) == WEIR_NEW);
 	det_assert(weir_reload_commit(r) == -ECANCELED);
 }
 

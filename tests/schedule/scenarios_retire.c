@@ -122,7 +122,7 @@ static void look_if_there(void *unused)
 	works_on(1);
 	flavor->read_lock();
 	struct weir_handle *h = find();
-	det_assert(!h || weir_handle_contains_hash(h, hash_of(0)));
+	det_assert(!h || form_handle_contains(h, hash_of(0)));
 	flavor->read_unlock();
 }
 
@@ -133,7 +133,7 @@ static void insert_if_there(void *unused)
 	flavor->read_lock();
 	struct weir_handle *h = find();
 	if (h)
-		det_assert(weir_handle_insert_hash(h, hash_of(1)) == WEIR_NEW);
+		det_assert(form_handle_insert(h, hash_of(1)) == WEIR_NEW);
 	flavor->read_unlock();
 }
 

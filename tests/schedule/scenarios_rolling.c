@@ -44,9 +44,9 @@ static int fill(struct weir_reload *r, uint32_t shard, void *context)
 		if (det_load(&record[key], sizeof record[key], DET_RELAXED))
 			hashes[n++] = rolling_key(key);
 	for (size_t i = 0; i < n && shard == 0; i++)
-		det_assert(weir_reload_insert_hash(r, hashes[i]) >= 0);
+		det_assert(form_reload_insert(r, hashes[i]) >= 0);
 	if (shard)
-		det_assert(weir_reload_insert_hashes(r, hashes, n) >= 0);
+		det_assert(form_reload_insert_all(r, hashes, n) >= 0);
 	return 0;
 }
 
@@ -107,20 +107,20 @@ static void replace_part(void *unused)
 {
 	(void)unused;
 	struct weir_reload *r = rolling_begun(0);
-	det_assert(weir_reload_insert_hash(r, rolling_hash(part[1])) == WEIR_NEW);
+	det_assert(form_reload_insert(r, rolling_hash(part[1])) == WEIR_NEW);
 	det_assert(weir_reload_commit(r) == 0);
 }
 
 static void wholly(void)
 {
 	rolling_make(&urcu_bp_flavor);
-	det_assert(weir_rolling_insert_hash(rolling_set, rolling_hash(part[0])) == WEIR_NEW);
+	det_assert(form_rolling_insert(rolling_set, rolling_hash(part[0])) == WEIR_NEW);
 	det_spawn(look_for_a_mixture, NULL);
 	det_spawn(replace_part, NULL);
 	det_join_all();
 	det_assert(!rolling_holds(0) &&
-	           !weir_rolling_contains_hash(rolling_set, rolling_hash(part[0])));
-	det_assert(weir_rolling_insert_hash(rolling_set, rolling_hash(part[0])) == WEIR_NEW &&
+	           !form_rolling_contains(rolling_set, rolling_hash(part[0])));
+	det_assert(form_rolling_insert(rolling_set, rolling_hash(part[0])) == WEIR_NEW &&
 	           rolling_holds(0));
 	rolling_end();
 }
@@ -163,7 +163,7 @@ const struct scenario rolling_scenarios[] = {
 	{ ROLLING("each copied, qsbr", copied_qsbr), .fits = smallest, .preemptions = 2 },
 	{ ROLLING("each recorded", recorded), .fits = smallest, .preemptions = 2 },
 	{ .name = "wholly", .group = "rolling", .body = wholly, .prepare = prepare_parts,
-	  .narrowed = true, .cost = 20, .fits = two_words },
-	{ ROLLING("batches over both", batches), .fits = smallest, .preemptions = 2 },
+	  .rolls = true, .narrowed = true, .cost = 20, .fits = two_words },
+	{ ROLLING("batches over both", batches), .batches = true, .fits = smallest, .preemptions = 2 },
 	{ .name = NULL },
 };

@@ -62,7 +62,7 @@ static void two_loaders(void)
 static int stop_at_second(struct weir_reload *r, uint32_t shard, void *context)
 {
 	(void)context;
-	det_assert(weir_reload_insert_hash(r, rolling_key(3)) == (shard ? WEIR_NEW : WEIR_SEEN));
+	det_assert(form_reload_insert(r, rolling_key(3)) == (shard ? WEIR_NEW : WEIR_SEEN));
 	return shard ? -ECANCELED : weir_reload_copy(r);
 }
 
@@ -94,7 +94,7 @@ static void look_if_there(void *unused)
 	works_on(1);
 	flavor->read_lock();
 	struct weir_rolling *there = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
-	det_assert(!there || weir_rolling_contains_hash(there, rolling_key(0)));
+	det_assert(!there || form_rolling_contains(there, rolling_key(0)));
 	flavor->read_unlock();
 }
 
@@ -104,7 +104,7 @@ static void insert_if_there(void *unused)
 	works_on(8);
 	flavor->read_lock();
 	struct weir_rolling *there = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
-	det_assert(!there || weir_rolling_insert_hash(there, rolling_key(3)) == WEIR_NEW);
+	det_assert(!there || form_rolling_insert(there, rolling_key(3)) == WEIR_NEW);
 	flavor->read_unlock();
 }
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "scenario.h"
+#include "forms.h"
 
 enum { MERGED = 2 };
 
@@ -13,7 +13,7 @@ enum { MERGED = 2 };
 static void insert_into_source(void *unused)
 {
 	(void)unused;
-	det_assert(weir_insert_hash(subject->other, hash_of(2)) == WEIR_NEW);
+	det_assert(form_insert(subject->other, hash_of(2)) == WEIR_NEW);
 	promise(3);
 }
 
@@ -22,42 +22,42 @@ static void merge(void *unused)
 	(void)unused;
 	bool early = promised(3);
 	det_assert(weir_merge(subject->filter, subject->other) == 0);
-	det_assert(weir_contains_hash(subject->filter, hash_of(0)));
-	det_assert(!early || weir_contains_hash(subject->filter, hash_of(2)));
+	det_assert(form_contains(subject->filter, hash_of(0)));
+	det_assert(!early || form_contains(subject->filter, hash_of(2)));
 	promise(MERGED);
 }
 
 static void verify_merge(void *unused)
 {
 	(void)unused;
-	det_assert(!promised(1) || weir_contains_hash(subject->filter, hash_of(1)));
-	det_assert(!promised(MERGED) || weir_contains_hash(subject->filter, hash_of(0)));
+	det_assert(!promised(1) || form_contains(subject->filter, hash_of(1)));
+	det_assert(!promised(MERGED) || form_contains(subject->filter, hash_of(0)));
 }
 
 static void merged(void)
 {
 	static struct insertion insertion = { 1, 1 };
 	scenario_begin();
-	weir_insert_hash(subject->other, hash_of(0));
+	form_insert(subject->other, hash_of(0));
 	det_spawn(insert_thread, &insertion);
 	det_spawn(insert_into_source, NULL);
 	det_spawn(merge, NULL);
 	det_spawn_reader(verify_merge, NULL);
 	det_join_all();
 	det_assert(answer[1] == WEIR_NEW);
-	det_assert(weir_contains_hash(subject->filter, hash_of(0)) &&
-	           weir_contains_hash(subject->filter, hash_of(1)));
-	det_assert(weir_contains_hash(subject->other, hash_of(0)) &&
-	           weir_contains_hash(subject->other, hash_of(2)));
-	det_assert(!weir_contains_hash(subject->other, hash_of(1)));
+	det_assert(form_contains(subject->filter, hash_of(0)) &&
+	           form_contains(subject->filter, hash_of(1)));
+	det_assert(form_contains(subject->other, hash_of(0)) &&
+	           form_contains(subject->other, hash_of(2)));
+	det_assert(!form_contains(subject->other, hash_of(1)));
 }
 
 /* @copy holds what was promised before it was begun, and nothing that was never inserted. */
 static void judge(struct weir_filter *copy, bool zero, bool one)
 {
-	det_assert(!zero || weir_contains_hash(copy, hash_of(0)));
-	det_assert(!one || weir_contains_hash(copy, hash_of(1)));
-	det_assert(!weir_contains_hash(copy, hash_of(2)));
+	det_assert(!zero || form_contains(copy, hash_of(0)));
+	det_assert(!one || form_contains(copy, hash_of(1)));
+	det_assert(!form_contains(copy, hash_of(2)));
 	weir_destroy(copy);
 	det_assert(det_allocated() == 0);
 }

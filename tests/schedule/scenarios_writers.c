@@ -48,7 +48,7 @@ static void reload_if_free(void *which)
 	if (result[i])
 		return;
 	det_assert(weir_reload_copy(r) == 0);
-	det_assert(weir_reload_insert_hash(r, hash_of(2 + (unsigned)i)) == WEIR_NEW);
+	det_assert(form_reload_insert(r, hash_of(2 + (unsigned)i)) == WEIR_NEW);
 	det_assert(weir_reload_commit(r) == 0);
 }
 

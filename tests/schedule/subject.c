@@ -129,12 +129,58 @@ static void ask_what_it_can(struct subject *s)
 	s->copies = test_copies(s->filter);
 }
 
+/* ---- XXH3 of eight bytes, backwards. Its halves are swapped and flipped by bits of the seed, and
+ *      what follows is a permutation: XXH3_rrmxmx(h, 8) of xxHash 0.8. ---- */
+
+static uint64_t rotate(uint64_t x, unsigned left)
+{
+	return x << left | x >> (64 - left);
+}
+
+/* Of the permutation's odd factor modulo 2^64: each step of Newton's doubles the right bits. */
+static uint64_t without_factor(uint64_t x)
+{
+	const uint64_t factor = UINT64_C(0x9FB21C651E98DF25);
+	uint64_t inverse = factor;
+	for (unsigned i = 0; i < 5; i++)
+		inverse *= 2 - factor * inverse;
+	return x * inverse;
+}
+
+static uint64_t unhash(uint64_t h)
+{
+	h ^= h >> 28 ^ h >> 56;
+	h = without_factor(h);
+	h ^= (h >> 35) + 8; /* which changes the lower 30 bits alone */
+	h = without_factor(h);
+	/* x ^ rotate(x, 49) ^ rotate(x, 24), 64 times over, is x; so 63 times more undo one */
+	for (unsigned i = 0; i < 63; i++)
+		h ^= rotate(h, 49) ^ rotate(h, 24);
+	return h;
+}
+
+uint64_t subject_key(const struct subject *s, uint64_t hash)
+{
+	return rotate(unhash(hash) ^ s->flip, 32);
+}
+
+static bool find_flip(struct subject *s)
+{
+	uint64_t key = 0;
+	s->flip = unhash(weir_hash(s->filter, &key, sizeof key));
+	key = subject_key(s, UINT64_C(0x0123456789ABCDEF));
+	if (weir_hash(s->filter, &key, sizeof key) == UINT64_C(0x0123456789ABCDEF))
+		return true;
+	fprintf(stderr, "%s: its hash is not XXH3: subject_key() needs its inverse\n", s->name);
+	return false;
+}
+
 static bool make(struct subject *s)
 {
 	if (!make_filter(s, &s->filter, &s->bits[0]) || !make_filter(s, &s->other, &s->bits[1]))
 		return false;
 	ask_what_it_can(s);
-	return find_keys(s);
+	return find_flip(s) && find_keys(s);
 }
 
 bool subjects_make(void)

@@ -38,6 +38,7 @@ struct subject {
 	 * answered WEIR_NEW whatever the others do. In a filter of two shards 0 and 1 lie in the
 	 * first, 2 and 3 in the second. */
 	struct key key[SUBJECT_KEYS];
+	uint64_t flip; /* see subject_key */
 };
 
 /* Of every insert of one new key by several threads exactly one is answered WEIR_NEW, not only at
@@ -63,6 +64,8 @@ void subjects_unmake(void);
  * the lowest bit of a hash, which the set turned to the top of it, says the shard. False, with a
  * sentence on stderr, if there are none. */
 bool subject_turn(struct subject *s);
+/* The eight bytes of a key that has this hash. */
+uint64_t subject_key(const struct subject *s, uint64_t hash);
 /* What @hash sets in an empty filter. */
 struct key subject_learn(const struct subject *s, uint64_t hash);
 /* The bits of this word of the filter that the keys of a set (bit i: key i) have. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "scenario.h"
+#include "forms.h"
 
 static const struct scenario *const tables[] = {
 	insert_scenarios,  load_scenarios,     whole_scenarios,          reload_scenarios,
@@ -18,7 +18,7 @@ static const char *const strategy_names[] = {
 };
 
 static struct settings {
-	const char *group, *scenario, *layout, *strategy, *replay;
+	const char *group, *scenario, *layout, *form, *strategy, *replay;
 	int preemptions; /* negative: what each scenario says */
 	/* of random and PCT each, a row: by default a million of each over all rows */
 	uint64_t executions;
@@ -29,6 +29,8 @@ static struct settings {
 
 /* words a key, from which a thread's loads are known apart by its own keys' bits only */
 enum { PREEMPTIONS = 3, NARROWED_FROM = 8 };
+/* so many times fewer random executions of each form but the first */
+enum { OTHER_FORMS = 6 };
 
 const struct subject *subject;
 int answer[PROMISES];
@@ -87,17 +89,22 @@ static struct totals {
 	double seconds;
 } totals;
 
+/* Batches take three times as many executions as the single verbs, and are three forms: in those
+ * a search goes less deep, unless the batch is what the scenario is about. */
 static int preemptions_of(const struct scenario *scenario)
 {
 	if (settings.preemptions >= 0)
 		return settings.preemptions;
-	return scenario->preemptions ? scenario->preemptions : PREEMPTIONS;
+	int most = scenario->preemptions ? scenario->preemptions : PREEMPTIONS;
+	return most - (form > KEY && !scenario->batches && !settings.each);
 }
 
 static uint64_t executions_of(const struct scenario *scenario)
 {
-	return scenario->cost && !settings.each ? settings.executions / scenario->cost :
-	                                          settings.executions;
+	uint64_t n = form == HASH ? settings.executions : settings.executions / OTHER_FORMS;
+	if (settings.each)
+		return settings.executions;
+	return scenario->cost ? n / scenario->cost : n;
 }
 
 static bool run(const struct scenario *scenario, enum det_strategy strategy)
@@ -124,17 +131,18 @@ static bool run(const struct scenario *scenario, enum det_strategy strategy)
 	struct det_result r = det_run(&options, scenario->body);
 	double seconds = now() - start;
 	bool good = !r.failed && (r.complete || strategy != DET_DFS || settings.replay);
-	printf("%-20s %-11s %-6s %10llu executions %7.2f s  ", scenario->name, subject->name,
-	       strategy_names[strategy], (unsigned long long)r.executions, seconds);
+	printf("%-20s %-11s %-6s %-6s %10llu executions %7.2f s  ", scenario->name, subject->name,
+	       form_names[form], strategy_names[strategy], (unsigned long long)r.executions,
+	       seconds);
 	if (r.complete)
 		printf("complete to %d preemptions\n", options.preemptions);
 	else
 		printf("%s\n", r.failed ? "FAILED" : good ? "ok" : "NOT COMPLETE");
 	if (r.failed)
-		printf("  %s\n  again with: --scenario '%s' --layout '%s' --strategy %s "
-		       "--preemptions %d%s --replay %s\n",
-		       r.why, scenario->name, subject->name, strategy_names[strategy],
-		       options.preemptions, settings.every_step ? " --every-step" : "", r.schedule);
+		printf("  %s\n  again with: --scenario '%s' --layout '%s' --form %s "
+		       "--strategy %s --preemptions %d%s --replay %s\n",
+		       r.why, scenario->name, subject->name, form_names[form],
+		       strategy_names[strategy], options.preemptions, settings.every_step ? " --every-step" : "", r.schedule);
 	fflush(stdout);
 	totals.rows++;
 	totals.executions += r.executions;
@@ -161,16 +169,29 @@ static bool chosen(const struct scenario *scenario)
 	       scenario->fits(subject);
 }
 
+/* Batches of one are another form of a single key's verbs; batches of more have no single form. */
+static bool comes_in(const struct scenario *scenario, enum form in)
+{
+	return (!settings.form || strcmp(settings.form, form_names[in]) == 0) &&
+	       !(scenario->batches && in < HASHES) && !(scenario->rolls && in > HASHES);
+}
+
+static void run_in_each_form(const struct scenario *s)
+{
+	bool searched = !s->search_words || s->search_words >= subject_words(subject);
+	for (form = HASH; form < FORMS; form++)
+		if (comes_in(s, form) && !(settings.stop && totals.failed))
+			(void)((!searched || run(s, DET_DFS)) && run(s, DET_RANDOM) &&
+			       run(s, DET_PCT));
+}
+
 static void run_all(const struct scenario *scenarios)
 {
 	for (const struct scenario *s = scenarios; s->name; s++)
 		for (size_t i = 0; i < subject_count; i++) {
 			subject = &subjects[i];
-			bool searched = !s->search_words ||
-			                s->search_words >= subject_words(subject);
-			if (chosen(s) && !(settings.stop && totals.failed))
-				(void)((!searched || run(s, DET_DFS)) && run(s, DET_RANDOM) &&
-				       run(s, DET_PCT));
+			if (chosen(s))
+				run_in_each_form(s);
 		}
 }
 
@@ -198,8 +219,8 @@ static bool instrumented(void)
 static int usage(const char *name)
 {
 	fprintf(stderr,
-	        "usage: %s [--group NAME,...] [--scenario NAME] [--layout NAME] [--preemptions N] "
-	        "[--executions N | --each N]\n"
+	        "usage: %s [--group NAME,...] [--scenario NAME] [--layout NAME] [--form NAME] "
+	        "[--preemptions N] [--executions N | --each N]\n"
 	        "       [--strategy dfs|random|pct] [--seed N] [--every-step] [--stop] [--replay "
 	        "SCHEDULE]\n",
 	        name);
@@ -212,6 +233,7 @@ static bool read_settings(int argc, char **argv)
 		{ "group", required_argument, 0, 'g' },
 		{ "scenario", required_argument, 0, 's' },
 		{ "layout", required_argument, 0, 'l' },
+		{ "form", required_argument, 0, 'f' },
 		{ "preemptions", required_argument, 0, 'p' },
 		{ "executions", required_argument, 0, 'n' },
 		{ "each", required_argument, 0, 'E' },
@@ -227,6 +249,7 @@ static bool read_settings(int argc, char **argv)
 		case 'g': settings.group = optarg; break;
 		case 's': settings.scenario = optarg; break;
 		case 'l': settings.layout = optarg; break;
+		case 'f': settings.form = optarg; break;
 		case 'p': settings.preemptions = atoi(optarg); break;
 		case 'n': settings.executions = strtoull(optarg, NULL, 10); break;
 		case 'E':

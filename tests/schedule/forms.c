@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ * The forms of the verbs. A batch of one says in its count and in its bitmap what the single verb
+ * answers. */
+#include <sys/uio.h>
+#include "forms.h"
+
+enum form form;
+const char *const form_names[FORMS] = {
+	[HASH] = "hash", [KEY] = "key", [HASHES] = "hashes", [KEYS] = "keys", [FIXED] = "fixed"
+};
+
+/* The same keys in the three ways that batches take them. */
+struct batch {
+	uint64_t keys[FORM_MOST];
+	struct iovec vectors[FORM_MOST];
+};
+
+static void write_batch(struct batch *b, const uint64_t *hashes, size_t n)
+{
+	det_assert(n <= FORM_MOST);
+	for (size_t i = 0; i < n; i++) {
+		b->keys[i] = subject_key(subject, hashes[i]);
+		b->vectors[i] = (struct iovec){ &b->keys[i], sizeof b->keys[i] };
+	}
+}
+
+/* A verb's batches: name_hashes(), name_keys(), name_fixed(). */
+#define BY_FORM(name, on, hashes, n, ...) \
+	struct batch b; \
+	if (form != KEYS && form != FIXED) \
+		return name##_hashes(on, hashes, n, ##__VA_ARGS__); \
+	write_batch(&b, hashes, n); \
+	return form == KEYS ? name##_keys(on, b.vectors, n, ##__VA_ARGS__) : \
+	                      name##_fixed(on, b.keys, sizeof b.keys[0], n, ##__VA_ARGS__)
+
+int64_t form_insert_all(struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap)
+{
+	BY_FORM(weir_insert, f, hashes, n, bitmap);
+}
+
+size_t form_contains_all(const struct weir_filter *f, const uint64_t *hashes, size_t n,
+                         uint64_t *bitmap)
+{
+	BY_FORM(weir_contains, f, hashes, n, bitmap);
+}
+
+int64_t form_reload_insert_all(struct weir_reload *r, const uint64_t *hashes, size_t n)
+{
+	BY_FORM(weir_reload_insert, r, hashes, n);
+}
+
+int64_t form_handle_insert_all(struct weir_handle *h, const uint64_t *hashes, size_t n,
+                               uint64_t *bitmap)
+{
+	BY_FORM(weir_handle_insert, h, hashes, n, bitmap);
+}
+
+size_t form_handle_contains_all(const struct weir_handle *h, const uint64_t *hashes, size_t n,
+                                uint64_t *bitmap)
+{
+	BY_FORM(weir_handle_contains, h, hashes, n, bitmap);
+}
+
+static int one(int64_t count, const uint64_t *bitmap)
+{
+	det_assert(count < 0 || (uint64_t)count == *bitmap);
+	return (int)count;
+}
+
+/* A single key by @name_hash() or @name(), else by the batch function @all. */
+#define ONE(name, all, on, hash) \
+	uint64_t key, bitmap = ~UINT64_C(0); \
+	if (form == HASH) \
+		return name##_hash(on, hash); \
+	if (form == KEY) { \
+		key = subject_key(subject, hash); \
+		return name(on, &key, sizeof key); \
+	} \
+	return one((int64_t)all(on, &hash, 1, &bitmap), &bitmap)
+
+int form_insert(struct weir_filter *f, uint64_t hash)
+{
+	ONE(weir_insert, form_insert_all, f, hash);
+}
+
+bool form_contains(const struct weir_filter *f, uint64_t hash)
+{
+	ONE(weir_contains, form_contains_all, f, hash);
+}
+
+int form_handle_insert(struct weir_handle *h, uint64_t hash)
+{
+	ONE(weir_handle_insert, form_handle_insert_all, h, hash);
+}
+
+bool form_handle_contains(const struct weir_handle *h, uint64_t hash)
+{
+	ONE(weir_handle_contains, form_handle_contains_all, h, hash);
+}
+
+int form_rolling_insert(struct weir_rolling *set, uint64_t hash)
+{
+	ONE(weir_rolling_insert, weir_rolling_insert_hashes, set, hash);
+}
+
+bool form_rolling_contains(const struct weir_rolling *set, uint64_t hash)
+{
+	ONE(weir_rolling_contains, weir_rolling_contains_hashes, set, hash);
+}
+
+int form_reload_insert(struct weir_reload *r, uint64_t hash)
+{
+	uint64_t key;
+	if (form == HASH)
+		return weir_reload_insert_hash(r, hash);
+	if (form != KEY)
+		return (int)form_reload_insert_all(r, &hash, 1);
+	key = subject_key(subject, hash);
+	return weir_reload_insert(r, &key, sizeof key);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * The forms that the verbs come in. Every scenario runs in each, so that what holds for a hash
+ * holds for a key and for batches. A scenario has hashes; where a form takes keys, it is given the
+ * eight bytes that have this hash. */
+#ifndef WEIR_TESTS_SCHEDULE_FORMS_H
+#define WEIR_TESTS_SCHEDULE_FORMS_H
+
+#include "scenario.h"
+
+/* One key: by its hash; by itself; as a batch of one in the three forms that batches have. */
+enum form { HASH, KEY, HASHES, KEYS, FIXED, FORMS };
+extern enum form form; /* of the run under way */
+extern const char *const form_names[FORMS];
+
+int form_insert(struct weir_filter *f, uint64_t hash);
+bool form_contains(const struct weir_filter *f, uint64_t hash);
+int form_reload_insert(struct weir_reload *r, uint64_t hash);
+int form_handle_insert(struct weir_handle *h, uint64_t hash);
+bool form_handle_contains(const struct weir_handle *h, uint64_t hash);
+/* A rolling set has batches of hashes alone. */
+int form_rolling_insert(struct weir_rolling *set, uint64_t hash);
+bool form_rolling_contains(const struct weir_rolling *set, uint64_t hash);
+
+/* Batches, of FORM_MOST at most: of hashes, unless the form is KEYS or FIXED. */
+enum { FORM_MOST = 4 };
+int64_t form_insert_all(struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap);
+size_t form_contains_all(const struct weir_filter *f, const uint64_t *hashes, size_t n,
+                         uint64_t *bitmap);
+int64_t form_reload_insert_all(struct weir_reload *r, const uint64_t *hashes, size_t n);
+int64_t form_handle_insert_all(struct weir_handle *h, const uint64_t *hashes, size_t n,
+                               uint64_t *bitmap);
+size_t form_handle_contains_all(const struct weir_handle *h, const uint64_t *hashes, size_t n,
+                                uint64_t *bitmap);
+
+#endif
