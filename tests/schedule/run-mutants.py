@@ -14,10 +14,12 @@ from mutants import GROUPS, HANDLE_GROUPS, HARMLESS, MUTANTS, WORD_GROUPS
 ROOT = Path(__file__).resolve().parents[2]
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w']
 # Most fall to the first.
-PASSES = [['--preemptions', '1', '--executions', '200'],
-          ['--preemptions', '3', '--executions', '20000']]
-HANDLE_PASSES = [['--preemptions', '1', '--executions', '600'],
-                 ['--preemptions', '2', '--executions', '6000']]
+PASSES = [['--form', 'hash', '--preemptions', '1', '--executions', '200'],
+          ['--preemptions', '1', '--executions', '200'],
+          ['--form', 'hash', '--preemptions', '3', '--executions', '20000']]
+HANDLE_PASSES = [['--form', 'hash', '--preemptions', '1', '--executions', '600'],
+                 ['--preemptions', '1', '--executions', '600'],
+                 ['--form', 'hash', '--preemptions', '2', '--executions', '6000']]
 SCHEDULE = ROOT / 'tests/schedule'
 INSTRUMENT = ['-O0', '-fsanitize=thread', '-DWEIR_DET', '-include', SCHEDULE / 'det_redirect.h']
 INSTRUMENTED = ['forms', 'scenario_handle', 'scenario_rolling', 'scenarios_handle_batch',
@@ -27,8 +29,8 @@ TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain',
                 'det_run', 'det_sync', 'det_thread', 'det_tsan', 'det_urcu', 'subject',
                 'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'test_library',
                 *INSTRUMENTED]
-FOUND = re.compile(r'^(.+?)\s{2,}(.+?)\s+(dfs|random|pct)\s+(\d+) executions\s+([\d.]+) s  FAILED\n'
-                   r'  (.*)$', re.M)
+FOUND = re.compile(r'^(.+?)\s{2,}(.+?)\s+(\w+)\s+(dfs|random|pct)\s+(\d+) executions\s+([\d.]+) s'
+                   r'  FAILED\n  (.*)$', re.M)
 TOTAL = re.compile(r'^\d+ runs, (\d+) executions', re.M)
 
 
@@ -136,8 +138,9 @@ def judge(work, mutant):
     if not found:
         what = 'NOT FOUND' if passed else 'NOT JUDGED: ' + output
         return [name, file, what, '', '', str(executions), f'{seconds:.2f}', ''], False
-    scenario, layout, strategy, _, _, why = found.groups()
+    scenario, layout, form, strategy, _, _, why = found.groups()
     why = re.sub(r'^\S*?(\w+\.c:\d+)', r'\1', re.sub(r'0x\w+', 'a word', why))
+    layout += '' if form == 'hash' else f' {form}'
     row = [name, file, scenario, layout, strategy, str(executions), f'{seconds:.2f}', why]
     return row, name not in HARMLESS
 

@@ -26,7 +26,7 @@ struct scenario {
 	int preemptions;
 	/* in every layout a thread's loads are distinguished by the bits of its own keys only */
 	bool narrowed;
-	bool batches; /* of several keys: runs in the three forms of batches alone */
+	bool batches; /* of several keys: of hashes (the form is HASH), of keys, of fixed ones */
 	bool rolls;   /* a rolling set's: there are no batches of keys */
 	/* how many times fewer random executions, since one takes so much longer; 0: none */
 	unsigned cost;

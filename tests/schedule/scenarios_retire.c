@@ -107,6 +107,26 @@ static void measured(void)
 	handle_end_with(1, 1);
 }
 
+/* Verbs of a key that have one form only. No kind here can remove. */
+static void hash_and_remove(void *unused)
+{
+	uint64_t key = subject_key(subject, hash_of(0));
+	(void)unused;
+	works_on(1);
+	det_assert(weir_handle_hash(handle, &key, sizeof key) == hash_of(0));
+	int err = weir_handle_remove(handle, &key, sizeof key);
+	det_assert(err == -EBUSY || err == -ENOTSUP);
+}
+
+static void hashed_and_removed(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	det_spawn(hash_and_remove, NULL);
+	spawn_reload(NULL);
+	det_join_all();
+	handle_end_with(0, 1);
+}
+
 /* ---- the handle itself, found through a pointer of the application's ---- */
 
 static struct weir_handle *found;
@@ -188,6 +208,8 @@ const struct scenario retire_scenarios[] = {
 	  .cost = 3, .fits = small },
 	{ .name = "measured", .group = "retire", .body = measured, .narrowed = true, .cost = 3,
 	  .fits = small, .preemptions = 2 },
+	{ .name = "hashed and removed", .group = "retire", .body = hashed_and_removed,
+	  .narrowed = true, .cost = 3, .fits = smallest },
 	{ .name = "destroyed", .group = "retire", .body = destroyed, .narrowed = true, .cost = 3,
 	  .fits = small },
 	{ .name = "destroyed, deferred", .group = "retire", .body = destroyed_deferred,

@@ -122,6 +122,73 @@ static void rollback_and_reload(void)
 	handle_end_with(1, 1u + (result[0] == 0) + (result[1] == 0));
 }
 
+/* Whoever has written lets one other in, and not two: of two that begin both are left open. */
+static int finished; /* the writer's answer */
+
+static void lets_one_in(void (*writer)(void *))
+{
+	handle_begin(&urcu_bp_flavor);
+	reload_by_copy(&keep_previous);
+	det_spawn(writer, NULL);
+	spawn_both(begin_thread);
+	det_join_all();
+	det_assert(finished == 0 || finished == -EBUSY);
+	det_assert(result[0] == -EBUSY || result[1] == -EBUSY);
+	struct weir_reload *r = result[0] == 0 ? begun[0] : result[1] == 0 ? begun[1] : NULL;
+	weir_reload_abort(r ? r : reload_begun(NULL));
+	handle_end();
+}
+
+static void roll_back(void *unused)
+{
+	(void)unused;
+	finished = weir_handle_rollback(handle);
+}
+
+static void drop(void *unused)
+{
+	(void)unused;
+	finished = weir_handle_drop_previous(handle);
+}
+
+static void begin_and_commit(void *unused)
+{
+	struct weir_reload *r;
+	(void)unused;
+	finished = weir_reload_begin(&r, handle, NULL);
+	if (!finished)
+		det_assert(weir_reload_commit(r) == 0);
+}
+
+static void begin_and_abort(void *unused)
+{
+	struct weir_reload *r;
+	(void)unused;
+	finished = weir_reload_begin(&r, handle, NULL);
+	if (!finished)
+		weir_reload_abort(r);
+}
+
+static void rollback_lets_one_in(void)
+{
+	lets_one_in(roll_back);
+}
+
+static void drop_lets_one_in(void)
+{
+	lets_one_in(drop);
+}
+
+static void commit_lets_one_in(void)
+{
+	lets_one_in(begin_and_commit);
+}
+
+static void abort_lets_one_in(void)
+{
+	lets_one_in(begin_and_abort);
+}
+
 /* A call that would wait for its own caller is refused. */
 static void inside_section(void)
 {
@@ -151,6 +218,14 @@ const struct scenario writers_scenarios[] = {
 	  .narrowed = true, .cost = 3, .fits = small },
 	{ .name = "rollback and reload", .group = "writers", .body = rollback_and_reload,
 	  .narrowed = true, .cost = 3, .fits = small },
+	{ .name = "let in by rollback", .group = "writers", .body = rollback_lets_one_in,
+	  .narrowed = true, .cost = 3, .fits = smallest },
+	{ .name = "let in by drop", .group = "writers", .body = drop_lets_one_in,
+	  .narrowed = true, .cost = 3, .fits = smallest },
+	{ .name = "let in by commit", .group = "writers", .body = commit_lets_one_in,
+	  .narrowed = true, .cost = 3, .fits = smallest },
+	{ .name = "let in by abort", .group = "writers", .body = abort_lets_one_in,
+	  .narrowed = true, .cost = 3, .fits = smallest },
 	{ .name = "inside a section", .group = "writers", .body = inside_section, .narrowed = true,
 	  .cost = 3, .fits = smallest },
 	{ .name = NULL },

@@ -169,11 +169,11 @@ static bool chosen(const struct scenario *scenario)
 	       scenario->fits(subject);
 }
 
-/* Batches of one are another form of a single key's verbs; batches of more have no single form. */
+/* Batches of one are another form of a single key's verbs; those of several have three forms. */
 static bool comes_in(const struct scenario *scenario, enum form in)
 {
 	return (!settings.form || strcmp(settings.form, form_names[in]) == 0) &&
-	       !(scenario->batches && in < HASHES) && !(scenario->rolls && in > HASHES);
+	       !(scenario->batches && (in == KEY || in == HASHES)) && !(scenario->rolls && in > HASHES);
 }
 
 static void run_in_each_form(const struct scenario *s)
