@@ -101,6 +101,55 @@ static void test_stop(void **state)
 	}
 }
 
+/* A thread that waits for a grace period of the flavor, and notes its end. */
+struct grace {
+	const struct rcu_flavor_struct *rcu;
+	sem_t over;
+};
+
+static void *wait_for_grace(void *argument)
+{
+	struct grace *g = argument;
+	g->rcu->register_thread();
+	g->rcu->update_synchronize_rcu();
+	g->rcu->unregister_thread();
+	sem_post(&g->over);
+	return NULL;
+}
+
+/* Between two looks the follower is in no section: with qsbr it has gone offline, or no grace
+ * period of the whole program would end. */
+static void test_a_follower_that_waits_holds_nobody_up(void **state)
+{
+	(void)state;
+	FOR_EACH_FLAVOR(flavor) {
+		struct weir_handle *h = open_handle(flavor, 10000);
+		struct grace g = { .rcu = flavor->rcu };
+		struct timespec until;
+		pthread_t waiting;
+		heard.swaps = 0;
+		save(0, 100);
+		struct weir_follower *f = follow(h, never, true);
+		expect(flavor, 1, 0);
+		usleep(20000); /* it has reported the swap, and waits by now */
+		sem_init(&g.over, 0, 0);
+		flavor->rcu->thread_offline();
+		assert_int_equal(pthread_create(&waiting, NULL, wait_for_grace, &g), 0);
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += (time_t)patience;
+		int late;
+		while ((late = sem_timedwait(&g.over, &until)) != 0 && errno == EINTR)
+			;
+		if (late)
+			fail_msg("%s: no grace period within %.0f s of a follower that waits",
+			         flavor->name, patience);
+		pthread_join(waiting, NULL);
+		flavor->rcu->thread_online();
+		assert_ok(weir_follow_stop(f));
+		close_handle(flavor, h);
+	}
+}
+
 /* Thread-local variables lie in a thread's stack, as large as the program has them. */
 static __thread char of_each_thread[600 << 10];
 
@@ -277,6 +326,7 @@ int main(void)
 		fresh(test_stop_at_any_moment),
 		fresh(test_stop_while_a_huge_file_is_read),
 		fresh(test_stopped_by_the_callers_progress),
+		fresh(test_a_follower_that_waits_holds_nobody_up),
 		fresh(test_large_thread_local_variables),
 		fresh(test_options),
 	};
