@@ -49,6 +49,10 @@ struct det_options {
 	 * only are one choice for a load. Narrows the search to the bits that, according
 	 * to the test, the code looks at. NULL: all. */
 	uint64_t (*relevant)(const volatile void *address);
+	/* Thread-local memory, of which each thread of a test would have its own: the coroutines
+	 * share the system thread's. What they write there is nobody else's business. */
+	const void *local;
+	size_t local_bytes;
 	uint64_t seed;
 	uint64_t executions; /* at most; 0: no bound */
 	const char *replay;  /* a schedule that failed, or NULL */

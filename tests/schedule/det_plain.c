@@ -33,8 +33,15 @@ static void check_stores(const struct location *l, bool write)
 	}
 }
 
+static bool is_local(const volatile void *address)
+{
+	return (uintptr_t)address - (uintptr_t)det.options.local < det.options.local_bytes;
+}
+
 void det_plain(const volatile void *address, bool write)
 {
+	if (is_local(address))
+		return;
 	struct location *l = det_find(address);
 	uint32_t now = det_tick();
 	det_check_plain_write(l);

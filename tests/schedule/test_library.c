@@ -110,6 +110,8 @@ static uint64_t executions_of(const struct scenario *scenario)
 static bool run(const struct scenario *scenario, enum det_strategy strategy)
 {
 	struct det_options options = {
+		.local = weir_error_detail(), /* the sentences of all threads */
+		.local_bytes = 512,
 		.strategy = strategy,
 		.preemptions = preemptions_of(scenario),
 		.depth = 3,
