@@ -28,6 +28,12 @@
  *     until it is freed; so the writer keeps a list of what call_rcu has still to free. Only the
  *     writer walks the list, adds to it and takes out what is no longer held: call_rcu's thread
  *     ends a record's hold when it has freed what the record names, and does not touch it again.
+ * H8  Whether a key is new is decided by current alone, so each record has one decider and a swap
+ *     changes it. Threads that insert one new key across a swap may have two deciders: at least one
+ *     of them is answered WEIR_NEW, not exactly one. Making it exactly one takes a decision that
+ *     moves from filter to filter while inserts are under way: three more records and grace periods
+ *     in each commit, during which only who was new in current inserts into next, and even then
+ *     for a next filter that is a copy alone. That was not worth it.
  *
  * Spin (tests/model/reload.pml and its like) shows that H1 to H5 suffice, tests/schedule runs
  * the code itself. */

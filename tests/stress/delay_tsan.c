@@ -100,6 +100,20 @@ RANGE(write)
 		return old; \
 	}
 
+/* As the owners' marks have it (src/atomic.h O1); with any other orders the strongest. */
+int __tsan_atomic32_compare_exchange_strong(volatile uint32_t *a, uint32_t *expected,
+                                            uint32_t desired, int success, int failure)
+{
+	delay(SHARED);
+	int done = success == __ATOMIC_ACQUIRE && failure == __ATOMIC_RELAXED ?
+	                   __atomic_compare_exchange_n(a, expected, desired, 0, __ATOMIC_ACQUIRE,
+	                                               __ATOMIC_RELAXED) :
+	                   __atomic_compare_exchange_n(a, expected, desired, 0, __ATOMIC_SEQ_CST,
+	                                               __ATOMIC_SEQ_CST);
+	delay(SHARED);
+	return done;
+}
+
 #define ATOMIC(bits, type) \
 	type __tsan_atomic##bits##_load(const volatile type *a, int order) \
 	{ \
