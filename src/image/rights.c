@@ -24,7 +24,7 @@ static mode_t group_as_others(mode_t mode)
 /* May the old file have been put there by somebody else? */
 static bool planted(const struct weir_target *t)
 {
-	return t->old.st_uid != geteuid() && !weir__target_private(t);
+	return !t->private && t->old.st_uid != geteuid();
 }
 
 mode_t weir__rights_at_first(const struct weir_target *t, unsigned given)
@@ -51,7 +51,7 @@ static bool drop_acl(int fd)
 int weir__rights_settle(const struct weir_target *t, unsigned given, int fd)
 {
 	struct stat now;
-	if (t->exists && weir__target_private(t))
+	if (t->exists && t->private)
 		keep_owner(t, fd);
 	if (!t->exists && !given)
 		return 0;

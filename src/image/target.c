@@ -120,6 +120,15 @@ static int find_name(struct weir_target *t, const char *path)
 	return err;
 }
 
+/* Where others may write, the old file may have been put there by any of them. An access control
+ * list shows in the group's permissions. */
+static bool is_private(int folder)
+{
+	struct stat st;
+	return fstat(folder, &st) == 0 && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+	       (st.st_uid == 0 || st.st_uid == geteuid());
+}
+
 int weir__target_find(struct weir_target *t, const char *path)
 {
 	char name[PATH_MAX];
@@ -133,17 +142,12 @@ int weir__target_find(struct weir_target *t, const char *path)
 	err = find_name(t, path);
 	if (err)
 		weir__target_close(t);
+	else
+		t->private = is_private(t->folder);
 	return err;
 }
 
 void weir__target_close(const struct weir_target *t)
 {
 	close(t->folder);
-}
-
-bool weir__target_private(const struct weir_target *t)
-{
-	struct stat st;
-	return fstat(t->folder, &st) == 0 && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
-	       (st.st_uid == 0 || st.st_uid == geteuid());
 }

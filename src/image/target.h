@@ -9,6 +9,7 @@
 
 struct weir_target {
 	int folder;              /* the only look-up by path: all later calls are relative to it */
+	bool private;            /* nobody but this process's user and root writes to it */
 	char base[NAME_MAX + 1]; /* the file's name in the folder */
 	bool exists;             /* a regular file has the name, to be replaced */
 	struct stat old;         /* that file */
@@ -18,7 +19,5 @@ struct weir_target {
 /* Find the place of @path, which need not exist; nothing is open after a failure. */
 int weir__target_find(struct weir_target *target, const char *path);
 void weir__target_close(const struct weir_target *target);
-/* May nobody but this process's user and root give and take names in the folder? */
-bool weir__target_private(const struct weir_target *target);
 
 #endif

@@ -53,11 +53,11 @@ static bool stands_alone(const struct weir_target *target, const char *name, int
 
 /* ---- what dead savers left ---- */
 
-static void remove_if_left(const struct weir_target *target, const char *name, bool private)
+static void remove_if_left(const struct weir_target *target, const char *name)
 {
 	struct stat st;
 	if (fstatat(target->folder, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
-	    (st.st_uid != geteuid() && !private))
+	    (st.st_uid != geteuid() && !target->private))
 		return;
 	int fd = openat(target->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
@@ -70,7 +70,6 @@ static void remove_if_left(const struct weir_target *target, const char *name, b
 static void sweep(const struct weir_target *target)
 {
 	char prefix[WEIR_TEMPORARY_NAME];
-	bool private = weir__target_private(target);
 	int fd = openat(target->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
 	if (!folder) {
@@ -82,7 +81,7 @@ static void sweep(const struct weir_target *target)
 	for (const struct dirent *e; (e = readdir(folder)) != NULL;)
 		if (strncmp(e->d_name, prefix, PREFIX) == 0 &&
 		    strlen(e->d_name) == WEIR_TEMPORARY_NAME - 1)
-			remove_if_left(target, e->d_name, private);
+			remove_if_left(target, e->d_name);
 	closedir(folder);
 }
 
