@@ -54,8 +54,8 @@ static inline void weir__once_store_relaxed(atomic_int *cell, int value)
  *     Storing needs: that a process which reads the record also sees the checksums written before
  *     it (release).  Pairs with: weir__commit_load_acquire.
  *     Without the order a verification that finds the image sealed could read old checksums.
- *     The second look of a verification needs: to come after all that it read (the fence; gcc's
- *     ThreadSanitizer knows none). The other side's store is followed by a sync before its inserts.
+ *     The second look of a verification needs: to come after all that it read (the fence, which
+ *     ThreadSanitizer does not know). The other side syncs its mark before it inserts.
  *     Without the order it could find the old record after it read new bits. */
 static inline uint64_t weir__commit_load_acquire(const uint64_t *commit)
 {
@@ -63,9 +63,17 @@ static inline uint64_t weir__commit_load_acquire(const uint64_t *commit)
 		atomic_load_explicit((const _Atomic uint64_t *)commit, memory_order_acquire));
 }
 
+#ifdef __SANITIZE_THREAD__
+#define WEIR__NO_FENCE
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WEIR__NO_FENCE
+#endif
+#endif
+
 static inline uint64_t weir__commit_load_after(const uint64_t *commit)
 {
-#ifndef __SANITIZE_THREAD__
+#ifndef WEIR__NO_FENCE
 	atomic_thread_fence(memory_order_acquire);
 #endif
 	return weir__commit_load_acquire(commit);
