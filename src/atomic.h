@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <weir/word.h>
 
-/* O1  A part of a private filter has one owner while it is loaded by plain stores (bulk.c). Its mark
- *     says whose it is; what the values mean: owner.h.
+/* O1  A part of a private filter has one owner while it is loaded by plain stores (bulk.c). Its
+ *     mark says whose it is; what the values mean: owner.h.
  *     Taking needs: everything that the previous owner wrote (acquire).  Pairs with:
  *     weir__mark_clear_release.
  *     Without the order a thread could or into a stale word and lose the previous owner's bits.

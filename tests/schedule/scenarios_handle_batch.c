@@ -49,8 +49,8 @@ static void batch_rolled_back(void)
 }
 
 const struct scenario batch_scenarios[] = {
-	{ .name = "batches", .group = "batch", .body = batches, .batches = true, .narrowed = true, .cost = 3,
-	  .fits = small, .search_words = 1 },
+	{ .name = "batches", .group = "batch", .body = batches, .batches = true, .narrowed = true,
+	  .cost = 3, .fits = small, .search_words = 1 },
 	{ .name = "a batch rolled back", .group = "batch", .body = batch_rolled_back,
 	  .batches = true, .narrowed = true, .cost = 3, .fits = small },
 	{ .name = NULL },

@@ -164,6 +164,7 @@ const struct scenario rolling_scenarios[] = {
 	{ ROLLING("each recorded", recorded), .fits = smallest, .preemptions = 2 },
 	{ .name = "wholly", .group = "rolling", .body = wholly, .prepare = prepare_parts,
 	  .rolls = true, .narrowed = true, .cost = 20, .fits = two_words },
-	{ ROLLING("batches over both", batches), .batches = true, .fits = smallest, .preemptions = 2 },
+	{ ROLLING("batches over both", batches), .batches = true, .fits = smallest,
+	  .preemptions = 2 },
 	{ .name = NULL },
 };

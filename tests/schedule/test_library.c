@@ -144,7 +144,8 @@ static bool run(const struct scenario *scenario, enum det_strategy strategy)
 		printf("  %s\n  again with: --scenario '%s' --layout '%s' --form %s "
 		       "--strategy %s --preemptions %d%s --replay %s\n",
 		       r.why, scenario->name, subject->name, form_names[form],
-		       strategy_names[strategy], options.preemptions, settings.every_step ? " --every-step" : "", r.schedule);
+		       strategy_names[strategy], options.preemptions,
+		       settings.every_step ? " --every-step" : "", r.schedule);
 	fflush(stdout);
 	totals.rows++;
 	totals.executions += r.executions;
@@ -175,7 +176,8 @@ static bool chosen(const struct scenario *scenario)
 static bool comes_in(const struct scenario *scenario, enum form in)
 {
 	return (!settings.form || strcmp(settings.form, form_names[in]) == 0) &&
-	       !(scenario->batches && (in == KEY || in == HASHES)) && !(scenario->rolls && in > HASHES);
+	       !(scenario->batches && (in == KEY || in == HASHES)) &&
+	       !(scenario->rolls && in > HASHES);
 }
 
 static void run_in_each_form(const struct scenario *s)
