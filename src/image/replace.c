@@ -55,6 +55,7 @@ static int switch_name(struct weir_replace *r)
 
 int weir__replace_publish(struct weir_replace *r)
 {
+	weir__target_look_again(&r->target);
 	int error = weir__rights_settle(&r->target, r->mode, r->new.fd);
 	if (error)
 		return fail(r, error, "set the permissions");

@@ -2,7 +2,8 @@
  * A job as root replaces files in folders that others may write to. What stands there was perhaps
  * put there to get something from the job, so:
  *
- *  - Permissions that the caller gives are the file's. Else setuid, setgid, sticky and the right of
+ *  - Permissions that the caller gives are the file's, and all: an access control list that it
+ *    has from its folder goes. Else setuid, setgid, sticky and the right of
  *    group and others to write are never inherited.
  *  - The owner is inherited only in a folder where nobody but the saver and root can have put the
  *    file. If the group is not inherited, or the old file had an access control list (which makes
@@ -56,6 +57,8 @@ int weir__rights_settle(const struct weir_target *t, unsigned given, int fd)
 	if (!t->exists && !given)
 		return 0;
 	mode_t mode = given;
+	if (given && !drop_acl(fd))
+		return errno; /* the folder's list would let others in beside them */
 	if (!given) {
 		if (fstat(fd, &now))
 			return errno;

@@ -108,6 +108,15 @@ static void look_at_old(struct weir_target *t)
 	close(fd);
 }
 
+void weir__target_look_again(struct weir_target *t)
+{
+	struct stat now;
+	if (fstatat(t->folder, t->base, &now, AT_SYMLINK_NOFOLLOW) || !S_ISREG(now.st_mode))
+		return;
+	t->old = now;
+	look_at_old(t);
+}
+
 static int find_name(struct weir_target *t, const char *path)
 {
 	if (fstatat(t->folder, t->base, &t->old, AT_SYMLINK_NOFOLLOW))

@@ -18,6 +18,8 @@ struct weir_target {
 
 /* Find the place of @path, which need not exist; nothing is open after a failure. */
 int weir__target_find(struct weir_target *target, const char *path);
+/* Look at the file once more, just before it is replaced: its rights may be others by now. */
+void weir__target_look_again(struct weir_target *target);
 void weir__target_close(const struct weir_target *target);
 
 #endif

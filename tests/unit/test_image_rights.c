@@ -95,6 +95,23 @@ static void test_modes_never_widen(void **state)
 	}
 }
 
+static int narrow(void *name, uint64_t done, uint64_t total)
+{
+	(void)done, (void)total;
+	return chmod(name, 0600);
+}
+
+static void test_rights_that_change_during_a_save(void **state)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	(void)state;
+	put(path, geteuid(), getegid(), 0644);
+	o.progress = narrow;
+	o.progress_arg = path;
+	assert_ok(weir_save(f, path, &o));
+	assert_int_equal(stat_of(path).st_mode & 07777, 0600);
+}
+
 static void test_group_lost(void **state)
 {
 	(void)state;
@@ -132,6 +149,9 @@ static void test_lists_widen_nothing(void **state)
 	put(path, geteuid(), getegid(), 0640);
 	assert_true(give_acl(folder, "system.posix_acl_default"));
 	assert_int_equal(mode_after_save(), 0640); /* the folder's list opens it to nobody */
+	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
+	assert_ok(save_with(0660)); /* nor beside a mode that is given */
+	assert_int_equal(stat_of(path).st_mode & 07777, 0660);
 	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
 }
 
@@ -236,6 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		fresh(test_save_hands_out_no_root),
 		fresh(test_modes_never_widen),
+		fresh(test_rights_that_change_during_a_save),
 		fresh(test_group_lost),
 		fresh(test_lists_widen_nothing),
 		fresh(test_owner_lost),
