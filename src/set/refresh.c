@@ -50,6 +50,9 @@ static int take(struct weir_filter **out, struct weir_source *source,
 		                        current->insert_error ? WEIR_MAP_READ : WEIR_MAP_PRIVATE,
 		                        &o);
 	*judged = weir__source_verdict(source, err);
+	if (err == -EKEYREJECTED)
+		weir__fail(err, "%s; the current filter is %skeyed", weir_error_detail(),
+		           o.hash_key ? "" : "not ");
 	return err;
 }
 
@@ -121,7 +124,7 @@ static int begin(struct weir_reload **out, struct weir_handle *h, struct weir_fi
 	return err;
 }
 
-static int swap(struct weir_handle *h, struct weir_filter *next,
+static int swap(struct weir_handle *h, const char *name, struct weir_filter *next,
                 const struct weir_refresh_options *options)
 {
 	struct weir_reload *r;
@@ -136,6 +139,7 @@ static int swap(struct weir_handle *h, struct weir_filter *next,
 	if (!err)
 		err = weir__reload_ask(r);
 	if (err) {
+		weir__fail(err, "%s: %s", name, weir_error_detail());
 		h->refused_with = options->carry ? h->generation->number : 0;
 		weir__reload_drop(r);
 		return err;
@@ -171,7 +175,7 @@ static int refresh_from(struct weir_handle *h, struct weir_source *source,
 		weir__writer_release(h);
 		return err;
 	}
-	err = swap(h, next, options);
+	err = swap(h, source->name, next, options);
 	return err ? err : 1;
 }
 
