@@ -9,6 +9,8 @@
 #include "keyfile.h"
 #include "say.h"
 
+#define MAKE "(umask 077; head -c 16 /dev/urandom > FILE)"
+
 enum { KEY = 16, DIGITS = 2 * KEY };
 
 static int digit(char c)
@@ -55,11 +57,21 @@ static bool secret(int fd, const char *path)
 		say("%s: %s", path, strerror(errno));
 		return false;
 	}
-	if (st.st_mode & S_IRWXO)
-		say("%s: its mode is %04o: a key that others may read or write is no secret; chmod "
-		    "o= and if it was readable, make another one",
-		    path, (unsigned)(st.st_mode & 07777));
-	return !(st.st_mode & S_IRWXO);
+	if (S_ISDIR(st.st_mode)) {
+		say("%s: is a directory, and no key", path);
+		return false;
+	}
+	if (st.st_uid != geteuid() && st.st_uid != 0) {
+		say("%s: belongs to user %u, who may write it: a key must be yours or root's", path,
+		    (unsigned)st.st_uid);
+		return false;
+	}
+	bool safe = !(st.st_mode & (S_IRWXO | S_IWGRP));
+	if (!safe)
+		say("%s: its mode is %04o: a key that others may read or write, or its group "
+		    "write, is no secret; make another one: " MAKE, path,
+		    (unsigned)(st.st_mode & 07777));
+	return safe;
 }
 
 const void *keyfile_read(const char *path)
@@ -88,8 +100,7 @@ const void *keyfile_read(const char *path)
 	bool digits = n == DIGITS || (n == DIGITS + 1 && bytes[DIGITS] == '\n');
 	if (digits && from_digits(bytes, key))
 		return key;
-	say("%s: is no key: 16 bytes, or 32 hexadecimal digits and a newline: head -c 16 "
-	    "/dev/urandom makes one",
+	say("%s: is no key: 16 bytes, or 32 hexadecimal digits and a newline; make one: " MAKE,
 	    path);
 	return NULL;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The weir command: finds the subcommand and sees to it that its output was written. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <weir/version.h>
 #include "say.h"
 #include "tool.h"
@@ -80,7 +82,18 @@ static int dispatch(int argc, char **argv)
 	return run(first, argc - 1, argv + 1);
 }
 
+/* A mapped image is shorter than it was: somebody writes to it in place. */
+static void on_bus_error(int number)
+{
+	static const char text[] = "weir: an image shrank while it was read: replace images by "
+	                           "renaming\n";
+	(void)number;
+	(void)!write(STDERR_FILENO, text, sizeof text - 1);
+	_exit(TOOL_TROUBLE);
+}
+
 int main(int argc, char **argv)
 {
+	(void)signal(SIGBUS, on_bus_error);
 	return close_stdout(dispatch(argc, argv));
 }
