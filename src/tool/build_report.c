@@ -81,7 +81,7 @@ void build_report(const struct build *build)
 {
 	if (build->stats.saturated)
 		say("%s: more keys than its capacity of %s: %s different ones (estimated), so the "
-		    "rate is %s and not %s: give a larger -n",
+		    "rate is %s and not %s: give a larger -n, and no --like",
 		    build->output, show_count(SHOW, build->stats.capacity),
 		    show_estimate(SHOW, build->stats.keys_estimated),
 		    show_rate(SHOW, build->stats.fp_rate_estimated),

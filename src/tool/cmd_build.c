@@ -240,7 +240,8 @@ int cmd_build(int argc, char **argv)
 	build.fill.threads = crew_default();
 	build.max_memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	int status = parse(argc, argv, &build, &helped);
-	build.guard.max_memory = build.max_memory;
+	uint64_t half = image_max_memory(); /* of what is there beside the filter */
+	build.guard.max_memory = half < build.max_memory ? half : build.max_memory;
 	if (status || helped)
 		return status;
 	if (!image_place_ok(build.output))

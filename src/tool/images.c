@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "decode.h"
 #include "images.h"
+#include "owner.h"
 #include "plain.h"
 #include "progress.h"
 #include "room.h"
@@ -224,6 +225,7 @@ static void on_signal(int number)
 int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how)
 {
 	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
+	struct owner owner = owner_of(path);
 	options.zstd_level = how->zstd_level;
 	options.mode = how->mode;
 	options.marks = how->marks;
@@ -242,6 +244,8 @@ int image_save(const struct weir_filter *f, const char *path, const struct image
 		sigaction(ends[i], &before[i], NULL);
 	if (caught)
 		raise(caught);
+	if (!err)
+		owner_report(&owner, path, how->mode != 0);
 	return err ? trouble_weir(err, strcmp(path, "-") ? path : "standard output") : TOOL_OK;
 }
 

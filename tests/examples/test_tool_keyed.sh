@@ -68,8 +68,15 @@ test_no_key() {
 		run 2 "$weir" build --keyed-by=hex -o new.weir keys; says "hex: its mode is 0$mode"
 		run 2 "$weir" query --keyed-by=hex one.weir keys; says 'no secret'
 	done
+	chmod 660 hex
+	run 2 "$weir" query --keyed-by=hex one.weir keys; says 'its group write'
 	chmod 640 hex
 	run 0 "$weir" query --keyed-by=hex -q one.weir keys
+	if [ "$(id -u)" = 0 ]; then
+		chown 1 hex
+		run 2 "$weir" query --keyed-by=hex one.weir keys; says 'belongs to user 1,'
+		chown 0 hex
+	fi
 	absent new.weir 'there was no key'
 }
 
@@ -103,9 +110,18 @@ test_an_empty_list_replaces_no_set() {
 	run 0 "$weir" build -q -o nothing.weir empty; allowed nothing.weir False False
 	head -n 10 keys >text.weir
 	run 0 "$weir" build -q -o text.weir empty
+	says '^weir build: text.weir: not compared with the file that it replaces: '
+	# A plain image takes no memory; one that must be unpacked does, and its limit is reported.
+	run 0 "$weir" build -q --zstd -o packed.weir keys
+	cp before.weir plain.old
+	run 1 "$weir" build -q --max-memory=6K -p 1% -o plain.old few; says 'under a tenth'
+	run 1 "$weir" build -q -p 1% -o packed.weir few; says 'under a tenth'
+	run 0 "$weir" build -q --max-memory=6K -p 1% -o packed.weir few
+	says '^weir build: packed.weir: not compared with the image that it replaces: '
 	cp before.weir damaged.weir
 	printf '\125\252' | dd of=damaged.weir bs=1 seek=9000 conv=notrunc status=none
 	run 0 "$weir" build -q -o damaged.weir empty
+	says '^weir build: damaged.weir: not compared with the image that it replaces: '
 	run 0 "$weir" build -q --allow-overfull -n 10 -p 1% -o full.weir keys
 	run 0 "$weir" build -q -o full.weir few
 	run 0 "$weir" build -q --zstd -o packed.weir keys
