@@ -28,7 +28,8 @@ list_steps() {
 	aarch64      built with Debian's cross compiler, run under qemu: NEON
 	s390x        the same: big-endian
 	schedule     every interleaving and every stale read of the real code
-	mutants      planted bugs, each of which the schedules must find
+	mutants      planted bugs, each of which the schedules (of images: the power cuts, the
+	             kills) must find
 	models       Spin: reload and its like, a save and a seal under a power cut
 	fuzz         the corpus replayed, then a short run of libFuzzer with new inputs
 	eva          frama-c proves the image's header check free of run-time errors
@@ -161,7 +162,7 @@ step_schedule() {
 }
 
 step_mutants() {
-	packages gcc libc6-dev libxxhash-dev liburcu-dev python3
+	packages gcc libc6-dev libcmocka-dev libxxhash-dev liburcu-dev python3
 	check tests/schedule/run-mutants.py --jobs 2
 }
 

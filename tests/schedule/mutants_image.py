@@ -41,7 +41,7 @@ NAMES = {name for name, *_ in MUTANTS}
 TESTS = ['test_power_cut', 'test_image_live', 'test_live_killed']
 SHARED = ['shim', 'shim_steps', 'power']
 FAILED = re.compile(r'^\[  FAILED  \] (test_\w+)$', re.M)
-WHY = re.compile(r'\w+\.c:\d+', re.M)
+WHY = re.compile(r'\w+\.[ch]:\d+', re.M)
 
 
 def compile_all(root, cc, tree, sources, out):
