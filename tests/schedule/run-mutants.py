@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Do the schedule tests, and of images those of tests/fault/, find bugs? Plants each bug of
-mutants.py into a copy of the library, builds
-test_library with it (scalar kernels, no zstd) and runs it: the library as it is must pass, and so
-must an edit that is no bug; each bug must be found. Prints a table; exits 1
-if one was missed.
+mutants.py into a copy of the library, builds test_library with it (scalar kernels, no zstd) and
+runs it: the library as it is must pass, and so must an edit that is no bug; each bug must be found.
+Prints a table; exits 1 if one was missed.
 
 usage: run-mutants.py [--jobs N] [NAME...]          CC chooses the compiler"""
 import concurrent.futures, os, re, shlex, shutil, subprocess, sys, tempfile, time
