@@ -101,6 +101,22 @@ static void test_a_shard_of_several_pieces(void **state)
 	free(bits);
 }
 
+/* Of the room that a large one takes to be aligned nothing stays. */
+static void test_a_large_mapping_leaves_no_room_behind(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 3000000, 0.01);
+	(void)state;
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+	uint64_t before = address_space();
+	for (unsigned i = 0; i < 20; i++) {
+		assert_ok(weir_map(&f, path, WEIR_MAP_READ, NULL));
+		weir_destroy(f);
+	}
+	assert_true(address_space() < before + 2 * MIB);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +124,7 @@ int main(void)
 		cmocka_unit_test(test_loading_touches_what_has_come),
 		cmocka_unit_test(test_a_shard_of_several_pieces),
 		cmocka_unit_test(test_verify_options),
+		cmocka_unit_test(test_a_large_mapping_leaves_no_room_behind),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

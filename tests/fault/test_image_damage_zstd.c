@@ -146,9 +146,31 @@ static void test_frames_that_are_not_a_shard(void **state)
 	n += ZSTD_compress(frame + n, sizeof frame - n, shard + SHARD / 2, SHARD / 2, 1);
 	assert_false(with_last_frame(frame, n, n)); /* two that make a shard together */
 	assert_false(with_last_frame(frame, 0, 0));
+	assert_non_null(strstr(weir_error_detail(), "0 bytes long"));
 	assert_false(with_last_frame(frame, n, UINT64_MAX));
 	assert_false(with_last_frame(frame, n, ZSTD_compressBound(SHARD) + 1));
 	assert_false(with_last_frame(skippable, sizeof skippable, sizeof skippable));
+}
+
+/* A frame that is a shard, longer than zstd would make any: blocks that hold nothing come first. */
+static void test_a_frame_longer_than_any(void **state)
+{
+	static unsigned char frame[2 * SHARD];
+	static const unsigned char head[] = { 0x28, 0xb5, 0x2f, 0xfd, 0, 0x30 };
+	(void)state;
+	for (unsigned empty = 10; empty <= 200; empty += 190) {
+		size_t n = sizeof head + 3 * (size_t)empty;
+		memset(frame, 0, n);
+		memcpy(frame, head, sizeof head);
+		frame[n++] = 1; /* the last one, of bytes as they are */
+		frame[n++] = (unsigned char)(SHARD << 3 >> 8 & 0xff);
+		frame[n++] = (unsigned char)(SHARD << 3 >> 16);
+		memcpy(frame + n, plain + IMAGE_PAGE + SHARD, SHARD);
+		n += SHARD;
+		assert_int_equal(n > ZSTD_compressBound(SHARD), empty == 200);
+		assert_int_equal(with_last_frame(frame, n, n), empty == 10);
+	}
+	assert_non_null(strstr(weir_error_detail(), "allowed: 9 to"));
 }
 
 /* A frame of zstd 0.7 that is a shard: the bits as they are, in one block. A libzstd with the
@@ -203,6 +225,7 @@ int main(void)
 		cmocka_unit_test(test_every_byte_of_the_frames),
 		cmocka_unit_test(test_every_length),
 		cmocka_unit_test(test_frames_that_are_not_a_shard),
+		cmocka_unit_test(test_a_frame_longer_than_any),
 		cmocka_unit_test(test_frames_of_other_magics),
 		cmocka_unit_test(test_live_and_compressed),
 	};

@@ -4,7 +4,9 @@
  * whole or the new one is; nothing leaks and no litter stays. And every read and write
  * interrupted and short: the verb succeeds as if nothing were. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include "cost.h"
 #include "faults.h"
 
 enum { MOST_CALLS = 2000 };
@@ -44,6 +46,11 @@ static int do_save(void) { return save_with(0); }
 static int do_info(void)
 {
 	return weir_image_info(path, &(struct weir_image_info)WEIR_IMAGE_INFO_INIT);
+}
+
+static int do_stats(void)
+{
+	return weir_image_stats(path, NULL, &(struct weir_stats)WEIR_STATS_INIT);
 }
 
 static int do_save_new(void)
@@ -127,6 +134,7 @@ static const struct verb verbs[] = {
 	{ .name = "save_fd", .run = do_save_fd },
 	{ .name = "load", .run = do_load },
 	{ .name = "info", .run = do_info },
+	{ .name = "stats", .run = do_stats },
 	{ .name = "verify", .run = do_verify },
 	{ .name = "map read-only", .run = do_map_read },
 	{ .name = "map private", .run = do_map_private },
@@ -134,6 +142,7 @@ static const struct verb verbs[] = {
 #if TEST_ZSTD
 	{ .name = "save compressed", .run = do_save_zstd, .replaces = true },
 	{ .name = "load compressed", .run = do_load, .level = 1 },
+	{ .name = "stats compressed", .run = do_stats, .level = 1 },
 	{ .name = "verify compressed", .run = do_verify, .level = 1 },
 #endif
 };
@@ -234,8 +243,10 @@ static void test_a_large_mapping_fails(void **state)
 	(void)state;
 	fresh(&map);
 	assert_ok(run(&map));
+	uint64_t before = address_space();
 	for (unsigned calls = shim.calls, n = calls - 9; n <= calls; n++)
 		assert_true(fail_at(&map, n, ENOMEM));
+	assert_true(address_space() < before + 2 * MIB);
 }
 
 static void test_interrupted_and_short(void **state)
@@ -276,6 +287,34 @@ static void test_an_interrupted_open_is_tried_again(void **state)
 	assert_true(opened >= 5);
 }
 
+/* What is open for a moment does not go to a program that another thread starts just then. */
+static bool open_before[64];
+
+static void all_closed_on_exec(const struct shim_call *call)
+{
+	for (int fd = 0; fd < (int)COUNT_OF(open_before); fd++) {
+		int flags = fcntl(fd, F_GETFD);
+		if (flags >= 0 && !(flags & FD_CLOEXEC) && !open_before[fd])
+			fail_msg("%s: descriptor %d would go to another program", call->what, fd);
+	}
+}
+
+static void test_no_descriptor_goes_to_another_program(void **state)
+{
+	(void)state;
+	for (int fd = 0; fd < (int)COUNT_OF(open_before); fd++)
+		open_before[fd] = fcntl(fd, F_GETFD) >= 0;
+	for (unsigned v = 0; v < COUNT_OF(verbs); v++) {
+		if (verbs[v].run == do_save_fd) /* the caller's own */
+			continue;
+		fresh(&verbs[v]);
+		shim.look = all_closed_on_exec;
+		int answer = run(&verbs[v]);
+		shim.look = NULL;
+		assert_ok(answer);
+	}
+}
+
 static void test_no_reserve(void **state)
 {
 	(void)state;
@@ -293,6 +332,7 @@ int main(void)
 		cmocka_unit_test(test_a_large_mapping_fails),
 		cmocka_unit_test(test_interrupted_and_short),
 		cmocka_unit_test(test_an_interrupted_open_is_tried_again),
+		cmocka_unit_test(test_no_descriptor_goes_to_another_program),
 		cmocka_unit_test(test_no_reserve),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -169,6 +169,37 @@ static void test_a_forked_mapping(void **state)
 	close(go[0]), close(go[1]);
 }
 
+/* The mapping closes its descriptor once: when it is sealed. What is opened then may well get that
+ * number, and be the same file. */
+static void test_a_sealed_mapping_closes_nothing_more(void **state)
+{
+	struct weir_filter *f = map_live();
+	(void)state;
+	assert_ok(weir_seal(f));
+	int fd = open(path, O_RDONLY);
+	assert_true(fd >= 0);
+	weir_destroy(f);
+	assert_int_equal(close(fd), 0); /* still open */
+}
+
+/* Nothing is sealed, and the image can be mapped live beside it as before. */
+static void test_a_seal_that_fails_locks_nobody_out(void **state)
+{
+	struct weir_filter *f = map_live();
+	(void)state;
+	assert_int_equal(insert(f, FEW), 0);
+	shim.refused = "msync";
+	shim.refused_error = EIO;
+	assert_refused(weir_seal(f), -EIO, path, "cannot sync");
+	shim.refused = NULL;
+	other = map_live();
+	assert_int_equal(insert(other, 2 * FEW), 0);
+	assert_refused(weir_seal(f), -EBUSY, path, "elsewhere");
+	weir_destroy(other);
+	assert_has(f, 2 * FEW);
+	seal_it(f);
+}
+
 /* The record is stored and cannot be synced: no insert may follow it. */
 static void test_the_last_sync_fails(void **state)
 {
@@ -203,6 +234,8 @@ int main(void)
 		fresh(test_sealed_and_live_while_it_is_loaded),
 		fresh(test_the_lock_was_closed),
 		fresh(test_a_forked_mapping),
+		fresh(test_a_sealed_mapping_closes_nothing_more),
+		fresh(test_a_seal_that_fails_locks_nobody_out),
 		fresh(test_the_last_sync_fails),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

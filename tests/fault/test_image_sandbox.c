@@ -2,6 +2,7 @@
  * A sandbox that refuses a system call for good (seccomp, AppArmor): a save does without it, as
  * whole and as tidy, or names it. */
 #include <errno.h>
+#include <sys/resource.h>
 #include "faults.h"
 
 static struct weir_filter *f;
@@ -67,8 +68,82 @@ static void test_saves_without(void **state)
 	saves_without("fgetxattr", "fremovexattr", ENODATA); /* files without */
 	saves_without("fallocate", NULL, EPERM);
 	saves_without("fallocate", NULL, ENOSYS);
+	saves_without("fallocate", NULL, EINVAL);
+	saves_without("fallocate", NULL, EOPNOTSUPP);
 	saves_without("getrandom", NULL, EPERM);
 	saves_without("getrandom", NULL, ENOSYS);
+}
+
+/* A file system without lists is none where a list could have been: the group keeps its rights. */
+static void test_no_lists_take_nothing_away(void **state)
+{
+	static const int errors[] = { ENOTSUP, ENODATA };
+	struct stat st;
+	(void)state;
+	assert_ok(save(1));
+	for (unsigned e = 0; e < COUNT_OF(errors); e++)
+		for (unsigned one = 0; one < 2; one++) {
+			assert_int_equal(chmod(path, 0640), 0);
+			refuse(one ? "fgetxattr" : "fremovexattr", NULL, errors[e]);
+			int answer = save(2);
+			refuse(NULL, NULL, 0);
+			assert_ok(answer);
+			assert_int_equal(stat(path, &st), 0);
+			assert_int_equal(st.st_mode & 07777, 0640);
+		}
+}
+
+/* A file system whose folders need no sync answers EINVAL; an interrupted one is tried again. */
+static void test_syncs_that_fail_and_do_not_matter(void **state)
+{
+	static const int errors[] = { EINVAL, EINTR };
+	unsigned syncs = 0;
+	(void)state;
+	assert_ok(save(1));
+	for (unsigned e = 0; e < COUNT_OF(errors); e++) {
+		unsigned of_these = 0;
+		for (unsigned n = 1; of_these < 2 && n < 100; n++) {
+			shim = (struct shim){ .armed = true, .at = n, .error = errors[e] };
+			int answer = save(2);
+			bool sync = shim.what && strcmp(shim.what, "fsync") == 0;
+			bool reserve = shim.what && strcmp(shim.what, "fallocate") == 0;
+			refuse(NULL, NULL, 0);
+			of_these += sync;
+			/* the second is the folder's */
+			if (reserve || (sync && (errors[e] == EINTR || of_these == 2)))
+				assert_ok(answer);
+		}
+		syncs += of_these;
+	}
+	assert_int_equal(syncs, 4);
+}
+
+/* The new file while it is written, where it has a name: open to nobody whom the old one is closed
+ * to. */
+static void never_wider(const struct shim_call *call)
+{
+	char name[256], file[4400];
+	struct stat st;
+	(void)call;
+	if (!folder_entries(folder, "set.weir", name))
+		return;
+	snprintf(file, sizeof file, "%s/%s", folder, name);
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_mode & 077, 0);
+}
+
+static void test_at_no_moment_wider(void **state)
+{
+	mode_t before = umask(022);
+	(void)state;
+	assert_ok(save(1));
+	assert_int_equal(chmod(path, 0600), 0);
+	refuse(NULL, NULL, 0);
+	shim.armed = shim.no_tmpfile = true;
+	shim.look = never_wider;
+	assert_ok(save(2));
+	refuse(NULL, NULL, 0);
+	umask(before);
 }
 
 static void test_no_random_numbers(void **state)
@@ -82,8 +157,10 @@ static void test_no_random_numbers(void **state)
 	refuse("getrandom", NULL, ENOSYS);
 	assert_ok(weir_create(&g, &params));
 	weir_destroy(g);
+	unsigned descriptors = open_descriptors();
 	refuse("getrandom", "read", EIO);
 	assert_refused(weir_create(&g, &params), -EIO, "getrandom", "/dev/urandom");
+	assert_int_equal(open_descriptors(), descriptors);
 	refuse("getrandom", NULL, ENOSYS);
 	shim.armed = shim.trickle = true;
 	assert_ok(weir_create(&g, &params));
@@ -97,6 +174,25 @@ static void test_no_random_numbers(void **state)
 	refuse(NULL, NULL, 0);
 	assert_int_equal(generation_of(path), 1);
 	assert_int_equal(folder_entries(folder, "set.weir", name), 0);
+}
+
+/* The answer is getrandom's: of the device it is said too. */
+static void test_no_random_numbers_and_no_descriptors(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *g = NULL;
+	struct rlimit limit, none;
+	(void)state;
+	params.capacity = 100;
+	params.fp_rate = 0.01;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){ 0, limit.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	refuse("getrandom", NULL, ENOSYS);
+	int answer = weir_create(&g, &params);
+	refuse(NULL, NULL, 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_refused(answer, -ENOSYS, "no such call", "too many open files");
 }
 
 /* ---- temporary names without O_TMPFILE ---- */
@@ -157,7 +253,11 @@ int main(void)
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		fresh(test_saves_without),
+		fresh(test_no_lists_take_nothing_away),
+		fresh(test_syncs_that_fail_and_do_not_matter),
+		fresh(test_at_no_moment_wider),
 		fresh(test_no_random_numbers),
+		fresh(test_no_random_numbers_and_no_descriptors),
 		fresh(test_removed_or_locked_by_others),
 		fresh(test_litter_stays_in_no_way),
 	};

@@ -256,6 +256,9 @@ static void test_modes(void **state)
 	unlink(path);
 	assert_ok(weir_save(f, path, &options));
 	assert_int_equal(mode_of(path) & 07777, 0755);
+	options.mode = 0777; /* the most there is */
+	assert_ok(weir_save(f, path, &options));
+	assert_int_equal(mode_of(path) & 07777, 0777);
 	umask(mask);
 	unlink(path);
 	weir_destroy(f);

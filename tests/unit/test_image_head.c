@@ -103,6 +103,46 @@ static void seed_0_is_refused(void **state)
 	assert_string_equal(fault.field, "seed");
 }
 
+/* The largest and the smallest that are legal, and what lies just beyond. */
+static void the_limits_of_the_fields(void **state)
+{
+	static const struct {
+		uint64_t capacity, rate_bits, nblocks;
+		uint32_t shards;
+		const char *refused;
+	} cases[] = {
+		{ UINT64_C(1) << 48, 1, 1, 1, NULL },
+		{ (UINT64_C(1) << 48) + 1, 1, 1, 1, "capacity" },
+		{ 0, 1, 1, 1, "capacity" },
+		{ 1, UINT64_C(0x3fefffffffffffff), 1, 1, NULL }, /* just below 1.0 */
+		{ 1, UINT64_C(0x3ff0000000000000), 1, 1, "fp_rate, as bits," },
+		{ 1, 0, 1, 1, "fp_rate, as bits," },
+		{ 1, 1, UINT64_C(1) << 40, 1, NULL },
+		{ 1, 1, (UINT64_C(1) << 40) + 1, 1, "blocks" },
+		{ 1, 1, 2 * 1024, 2, NULL },
+		{ 1, 1, 2 * 1024 - 2, 2, "shards" },
+		{ 1, 1, 2 * 1024 + 1, 2, "shards" }, /* does not cut it into equal runs */
+		{ 1, 1, 3 * 1024, 3, "shards" },
+		{ 1, 1, 65536 * 1024, 65536, NULL },
+		{ 1, 1, 131072 * 1024, 131072, "shards" },
+	};
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		unsigned char bytes[WEIR_IMAGE_HEAD];
+		struct weir_image_head head = head_of(WEIR_BLOCKED), out;
+		struct weir_image_fault fault;
+		head.capacity = cases[i].capacity;
+		head.rate_bits = cases[i].rate_bits;
+		head.nblocks = cases[i].nblocks;
+		head.shards = cases[i].shards;
+		weir__image_put(bytes, &head);
+		int err = parse(bytes, &out, &fault);
+		assert_int_equal(err, cases[i].refused ? -EBADMSG : 0);
+		if (err)
+			assert_string_equal(fault.field, cases[i].refused);
+	}
+}
+
 static void which_hashes_there_are(void **state)
 {
 	(void)state;
@@ -179,6 +219,7 @@ int main(void)
 		cmocka_unit_test(where_a_kind_has_no_numbers_zeros_stand),
 		cmocka_unit_test(the_first_kinds_have_small_numbers),
 		cmocka_unit_test(seed_0_is_refused),
+		cmocka_unit_test(the_limits_of_the_fields),
 		cmocka_unit_test(which_hashes_there_are),
 		cmocka_unit_test(marks_are_known_or_newer),
 		cmocka_unit_test(words_that_are_not_known),

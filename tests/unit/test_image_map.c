@@ -2,6 +2,7 @@
  * Mapped images: what each mode shares and refuses, several processes that insert into one at
  * once, the live mark and the seal, and what verification finds. */
 #include <errno.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <weir/inline.h>
 #include "../image_bytes.h"
@@ -325,6 +326,32 @@ static void test_a_large_one_is_aligned(void **state)
 	}
 }
 
+/* A view made before the seal does not know of it: its inserts must not reach the sealed image. */
+static void test_a_view_cannot_insert_after_the_seal(void **state)
+{
+	struct weir_inline_mut view;
+	struct weir_filter *f;
+	int status;
+	(void)state;
+	save_fresh(WEIR_BLOCKED, 10);
+	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL));
+	assert_ok(weir_inline_init_mut(&view, f));
+	assert_ok(weir_inline_insert_hash(&view, test_key(10)));
+	assert_ok(weir_seal(f));
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		signal(SIGSEGV, SIG_DFL);
+		_exit(weir_inline_insert_hash(&view, test_key(11)) < 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	weir_destroy(f);
+	assert_ok(weir_load(&f, path, NULL));
+	assert_int_equal(missing(f, 0, 11), 0);
+	weir_destroy(f);
+}
+
 static void test_no_write_permission(void **state)
 {
 	struct weir_filter *f;
@@ -366,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_live_mark_and_seal),
 		cmocka_unit_test(test_verify_names_the_shard),
 		cmocka_unit_test(test_a_large_one_is_aligned),
+		cmocka_unit_test(test_a_view_cannot_insert_after_the_seal),
 		cmocka_unit_test(test_no_write_permission),
 #if TEST_ZSTD
 		cmocka_unit_test(test_compressed_is_not_mapped),

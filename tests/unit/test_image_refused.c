@@ -83,6 +83,24 @@ static void test_names_too_long(void **state)
 	unlink(link);
 }
 
+/* A folder's longest name, and the kernel's longest path but one byte. */
+static void test_the_longest_names(void **state)
+{
+	static char name[4097], longest[4400];
+	(void)state;
+	snprintf(longest, sizeof longest, "%s/%0255d", folder, 1);
+	assert_ok(weir_save(f, longest, NULL));
+	assert_ok(weir_save(f, longest, NULL));
+	unlink(longest);
+	assert_int_equal(entries(), 1);
+	snprintf(longest, sizeof longest, "%s/%0256d", folder, 1);
+	assert_refused(weir_save(f, longest, NULL), -ENAMETOOLONG, "cannot save to this name", "");
+	for (unsigned i = 0; i < sizeof name - 1; i++)
+		name[i] = i % 2 ? '/' : '.'; /* 4096 bytes and the NUL: one too many */
+	name[sizeof name - 2] = 'x';
+	assert_refused(weir_save(f, name, NULL), -ENAMETOOLONG, "./././", "");
+}
+
 static void test_load_options(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -255,6 +273,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_save_options),
 		cmocka_unit_test(test_names_too_long),
+		cmocka_unit_test(test_the_longest_names),
 		cmocka_unit_test(test_load_options),
 		cmocka_unit_test(test_a_reserved_byte),
 		cmocka_unit_test(test_limits_and_memory),

@@ -176,14 +176,28 @@ static void test_owner_lost(void **state)
 	assert_int_equal(stat_of(path).st_uid, 0);
 }
 
-/* In a child that is a stranger. Return: its exit status. */
+/* Where its group may write to the folder, one of that group may have put the file there. */
+static void test_owner_lost_to_a_group(void **state)
+{
+	(void)state;
+	needs_root();
+	put(path, STRANGER, GROUP, 04754);
+	assert_int_equal(chmod(folder, 0775), 0);
+	assert_int_equal(mode_after_save(), 0644);
+	assert_int_equal(stat_of(path).st_uid, 0);
+	assert_int_equal(stat_of(path).st_gid, 0);
+}
+
+/* In a child that is a stranger, of the group too. Return: its exit status. */
 static int as_stranger(int (*act)(void))
 {
 	int status;
+	const gid_t groups[] = { GROUP };
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (child == 0)
-		_exit(setgroups(0, NULL) || setresgid(STRANGER, STRANGER, STRANGER) ||
+		_exit(setgroups(COUNT_OF(groups), groups) ||
+		      setresgid(STRANGER, STRANGER, STRANGER) ||
 		      setresuid(STRANGER, STRANGER, STRANGER) || act());
 	assert_int_equal(waitpid(child, &status, 0), child);
 	return status;
@@ -197,6 +211,39 @@ static int save_over_another(void)
 static int save_over_own(void)
 {
 	return save_with(0) || (stat_of(path).st_mode & 07777) != 0654;
+}
+
+static int save_over_a_group_s(void)
+{
+	return save_with(0) || (stat_of(path).st_mode & 07777) != 0640;
+}
+
+static int save_over_unreadable(void)
+{
+	return save_with(0) || (stat_of(path).st_mode & 07777) != 0200;
+}
+
+/* The user may not give the file away, but keeps it for a group that he is in. */
+static void test_a_user_keeps_the_group(void **state)
+{
+	(void)state;
+	needs_root();
+	assert_int_equal(chown(folder, STRANGER, STRANGER), 0);
+	assert_int_equal(chmod(folder, 0700), 0);
+	put(path, 0, GROUP, 0640);
+	assert_int_equal(as_stranger(save_over_a_group_s), 0);
+	assert_int_equal(stat_of(path).st_uid, STRANGER);
+	assert_int_equal(stat_of(path).st_gid, GROUP);
+}
+
+/* Of a file that its owner may not read nobody knows whether it had a list. */
+static void test_an_unreadable_file_opens_to_no_group(void **state)
+{
+	(void)state;
+	needs_root();
+	assert_int_equal(chown(folder, STRANGER, STRANGER), 0);
+	put(path, STRANGER, STRANGER, 0260);
+	assert_int_equal(as_stranger(save_over_unreadable), 0);
 }
 
 static void test_a_user_saves_over_roots(void **state)
@@ -260,6 +307,9 @@ int main(void)
 		fresh(test_group_lost),
 		fresh(test_lists_widen_nothing),
 		fresh(test_owner_lost),
+		fresh(test_owner_lost_to_a_group),
+		fresh(test_a_user_keeps_the_group),
+		fresh(test_an_unreadable_file_opens_to_no_group),
 		fresh(test_a_user_saves_over_roots),
 		fresh(test_links_of_strangers),
 		fresh(test_link_into_another_folder),

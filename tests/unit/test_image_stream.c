@@ -155,6 +155,30 @@ static void test_in_the_middle_of_a_file(void **state)
 	close(fd);
 }
 
+/* What stands before the file's position is no part of the image: a length that does not suffice is
+ * found before anything is read. */
+static void test_too_little_behind_the_position(void **state)
+{
+	size_t n = 0;
+	(void)state;
+	assert_ok(weir_save(f, path, NULL));
+	unsigned char *image = image_slurp(path, &n);
+	unsigned char *bytes = calloc(1, n + IMAGE_PAGE);
+	assert_non_null(image);
+	assert_non_null(bytes);
+	memcpy(bytes + IMAGE_PAGE, image, n);
+	assert_true(image_spit(path, bytes, n + IMAGE_PAGE - 1));
+	int fd = open(path, O_RDONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(lseek(fd, IMAGE_PAGE, SEEK_SET), IMAGE_PAGE);
+	assert_refused(weir_load_fd(&untouched, fd, NULL), -EBADMSG, "length of what is there",
+	               "");
+	close(fd);
+	unlink(path);
+	free(image);
+	free(bytes);
+}
+
 static void test_the_other_side_goes_away(void **state)
 {
 	int fds[2];
@@ -187,6 +211,7 @@ int main(void)
 		cmocka_unit_test(test_socket),
 		cmocka_unit_test(test_stream_is_file),
 		cmocka_unit_test(test_in_the_middle_of_a_file),
+		cmocka_unit_test(test_too_little_behind_the_position),
 		cmocka_unit_test(test_the_other_side_goes_away),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
