@@ -311,6 +311,32 @@ static void test_a_follower_without_inotify(void **state)
 	}
 }
 
+/* An interrupted look at the commit record finds the same file. */
+static void test_an_interrupted_look(void **state)
+{
+	bool interrupted = false;
+	(void)state;
+	level = 0;
+	prepare(&verbs[0]);
+	save_image();
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	for (unsigned n = 1; n < MOST_CALLS && !interrupted; n++) {
+		shim.calls = 0;
+		shim.at = n;
+		shim.error = EINTR;
+		shim.what = NULL;
+		shim.armed = true;
+		int answer = weir_handle_refresh(h, path);
+		shim.armed = false;
+		shim.at = 0;
+		interrupted = shim.what && strcmp(shim.what, "pread") == 0;
+		if (interrupted)
+			assert_int_equal(answer, 0);
+	}
+	assert_true(interrupted);
+	shim.what = NULL;
+}
+
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, folder_teardown)
 
 int main(void)
@@ -318,6 +344,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		fresh(test_every_call_fails),
 		fresh(test_releases_that_differ_in_the_commit_record),
+		fresh(test_an_interrupted_look),
 		fresh(test_a_follower_that_cannot_start),
 		fresh(test_a_follower_without_inotify),
 	};

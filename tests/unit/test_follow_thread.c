@@ -239,6 +239,25 @@ static void test_stop_while_a_huge_file_is_read(void **state)
 	}
 }
 
+/* Of a caller whose options end before progress: the follower's own is called all the same. */
+static void test_stop_a_shorter_struct_s_follower(void **state)
+{
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_handle *h = open_handle(flavors, 10000);
+	struct weir_follower *f;
+	(void)state;
+	refresh.struct_size = offsetof(struct weir_refresh_options, progress);
+	o.refresh = &refresh;
+	assert_true(declare_image(path, UINT64_C(8) << 40));
+	assert_ok(weir_follow(&f, h, path, &o));
+	usleep(100000); /* it reads */
+	double begun = now();
+	assert_ok(weir_follow_stop(f));
+	assert_true(now() - begun < patience);
+	close_handle(flavors, h);
+}
+
 static int stop_it(void *arg, uint64_t done, uint64_t total)
 {
 	(void)arg, (void)done, (void)total;
@@ -325,6 +344,7 @@ int main(void)
 		fresh(test_stop),
 		fresh(test_stop_at_any_moment),
 		fresh(test_stop_while_a_huge_file_is_read),
+		fresh(test_stop_a_shorter_struct_s_follower),
 		fresh(test_stopped_by_the_callers_progress),
 		fresh(test_a_follower_that_waits_holds_nobody_up),
 		fresh(test_large_thread_local_variables),

@@ -250,6 +250,33 @@ static void test_deferred_free(void **state)
 	sitter_end(&sitter);
 }
 
+/* From the gate on somebody reads the old filter; the refresh does not wait for that. */
+static int sits_down(const struct weir_filter *next, void *sitter)
+{
+	(void)next;
+	sitter_start(sitter, flavors->rcu);
+	return 0;
+}
+
+static void test_deferred_free_does_not_wait(void **state)
+{
+	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_gate gate = WEIR_GATE_INIT;
+	struct sitter sitter;
+	uint64_t each = stats_of(h).bytes;
+	(void)state;
+	gate.check = sits_down;
+	gate.context = &sitter;
+	o.gate = &gate;
+	o.defer_free = true;
+	save(0, 100);
+	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	assert_int_equal(stats_of(h).bytes, 2 * each);
+	sitter_end(&sitter);
+	expect_bytes(flavors, h, each);
+	assert_int_equal(missing_in(h, 0, 100), 0);
+}
+
 /* No descriptor is left: that is no reason to refuse the file for ever. */
 static void test_out_of_descriptors(void **state)
 {
@@ -306,6 +333,7 @@ int main(void)
 #endif
 		fresh(test_max_bytes),
 		fresh(test_deferred_free),
+		fresh(test_deferred_free_does_not_wait),
 		fresh(test_out_of_descriptors),
 		fresh(test_options),
 	};

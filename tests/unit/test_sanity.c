@@ -20,7 +20,9 @@ static int handle_teardown(void **state)
 	return folder_teardown(state);
 }
 
-/* An image of the keys from 0 on, with those marks. */
+/* An image of the keys from 0 on, with those marks; compressed, if there is a level. */
+static int zstd_level;
+
 static void save_some(uint64_t capacity, uint64_t keys, uint32_t marks)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -28,6 +30,7 @@ static void save_some(uint64_t capacity, uint64_t keys, uint32_t marks)
 	for (uint64_t i = 0; i < keys; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
 	o.marks = marks;
+	o.zstd_level = zstd_level;
 	assert_ok(weir_save(f, path, &o));
 	weir_destroy(f);
 }
@@ -77,6 +80,34 @@ static void test_few_keys_in_a_large_filter(void **state)
 	assert_int_equal(refreshed(1000, 1000, WEIR_MARK_SHRINK_ALLOWED), 1);
 }
 
+static double estimated(struct weir_filter *f, uint64_t first, uint64_t keys)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	for (uint64_t i = first; i < first + keys; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_ok(weir_stats(f, &s));
+	return s.keys_estimated;
+}
+
+/* A sample that none of the keys falls into tells nothing. */
+static void test_none_of_the_keys_in_the_sample(void **state)
+{
+	struct weir_filter *f;
+	bool none = false;
+	(void)state;
+	assert_int_equal(refreshed(10000000, 300, 0), 1);
+	assert_true(stats_of(h).filter.sampled < 1);
+	for (uint64_t first = 1000; !none; first += 40) {
+		f = test_filter(WEIR_BLOCKED, 10000000, 0.01);
+		none = estimated(f, first, 40) < 1;
+		if (none)
+			assert_ok(weir_save(f, path, NULL));
+		weir_destroy(f);
+		assert_true(none || first < 20000);
+	}
+	assert_int_equal(weir_handle_refresh(h, path), 1); /* by all bits: 40 of 300 */
+}
+
 /* With carry an image adds to the set, so it may be small. */
 static void test_carry_adds_to_the_set(void **state)
 {
@@ -100,6 +131,37 @@ static void test_an_overfull_image_is_refused(void **state)
 	assert_int_equal(refreshed(10, 5000, WEIR_MARK_OVERFULL_ALLOWED), 1);
 	assert_true(isinf(stats_of(h).filter.keys_estimated));
 	assert_int_equal(refreshed(10000, 10, 0), 1);
+}
+
+#if TEST_ZSTD
+/* The marks of an image that is loaded count as those of one that is mapped. */
+static void test_marks_of_compressed_images(void **state)
+{
+	(void)state;
+	zstd_level = 1;
+	assert_int_equal(refreshed(10000, 5000, 0), 1);
+	assert_refused(refreshed(10000, 0, 0), -ECANCELED, path, "under a tenth");
+	assert_refused(refreshed(1000, 2000, 0), -ECANCELED, path, "overfull");
+	assert_int_equal(refreshed(1000, 2000, WEIR_MARK_OVERFULL_ALLOWED), 1);
+	assert_int_equal(refreshed(10000, 0, WEIR_MARK_SHRINK_ALLOWED), 1);
+	zstd_level = 0;
+}
+#endif
+
+/* A refusal beside the current filter holds as long as that one is current. */
+static void test_asked_again_beside_another_filter(void **state)
+{
+	struct weir_reload *r;
+	(void)state;
+	assert_int_equal(refreshed(10000, 5000, 0), 1);
+	assert_refused(refreshed(10000, 100, 0), -ECANCELED, path, "under a tenth");
+	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_ok(weir_reload_begin(&r, h, NULL));
+	assert_ok(weir_reload_insert_hash(r, test_key(7000)));
+	assert_ok(weir_reload_commit(r));
+	assert_int_equal(weir_handle_refresh(h, path), 1); /* the same file */
+	assert_int_equal(missing_in(h, 0, 100), 0);
+	assert_int_equal(stats_of(h).refused, 1);
 }
 
 /* Half as much again as the rate asked: better than no set. */
@@ -142,8 +204,13 @@ int main(void)
 		fresh(test_an_empty_image_is_refused),
 		fresh(test_a_tenth_of_the_keys_is_enough),
 		fresh(test_few_keys_in_a_large_filter),
+		fresh(test_none_of_the_keys_in_the_sample),
 		fresh(test_carry_adds_to_the_set),
+		fresh(test_asked_again_beside_another_filter),
 		fresh(test_an_overfull_image_is_refused),
+#if TEST_ZSTD
+		fresh(test_marks_of_compressed_images),
+#endif
 		fresh(test_a_saturated_image_is_published_loudly),
 		fresh(test_a_reload_may_shrink),
 	};
