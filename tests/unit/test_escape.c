@@ -21,6 +21,11 @@ static void escapes(void **state)
 		{ "\x9b" "2J", "\\2332J" },              /* C1 of a terminal that is not UTF-8 */
 		{ "\xc0\x8a", "\\300\\212" },            /* overlong */
 		{ "\xe0\x9f\xbf", "\\340\\237\\277" },   /* overlong */
+		{ "\xf0\x8f\xbf\xbf", "\\360\\217\\277\\277" }, /* overlong */
+		{ "\xe1\x80\xc0", "\\341\\200\\300" }, /* its end is none */
+		{ "\xe1\xc0\x80", "\\341\\300\\200" },
+		{ "\xed\x9f\xbf\xee\x80\x80", "\xed\x9f\xbf\xee\x80\x80" },
+		{ "\xef\xbf\xbd\xf1\x80\x80\x80", "\xef\xbf\xbd\xf1\x80\x80\x80" },
 		{ "\xed\xa0\x80", "\\355\\240\\200" },   /* a surrogate */
 		{ "\xf4\x90\x80\x80", "\\364\\220\\200\\200" }, /* above U+10FFFF */
 		{ "\xe2\x82", "\\342\\202" },            /* its end is missing */

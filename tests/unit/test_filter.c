@@ -153,6 +153,24 @@ static double planned_rate(const struct weir_filter *f)
 	return plan.fp_rate;
 }
 
+/* Of a caller whose struct ends behind the shards, and of one whose struct ends before. */
+static void parameters_in_a_shorter_struct(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT, p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	(void)state;
+	params.capacity = 1000000;
+	params.fp_rate = 0.01;
+	params.shards = 2; /* others would be chosen */
+	assert_ok(weir_create(&f, &params));
+	p.struct_size = offsetof(struct weir_params, shards) + sizeof p.shards;
+	assert_ok(weir_params_of(f, &p));
+	assert_int_equal(p.shards, 2);
+	p.struct_size = offsetof(struct weir_params, shards);
+	assert_refused(weir_params_of(f, &p), -EINVAL, "struct_size", "no room for shards");
+	weir_destroy(f);
+}
+
 static void full_filters_hold_all_and_keep_the_rate(void **state)
 {
 	static const double rates[] = { 0.1, 0.01, 0.001 };
@@ -234,6 +252,7 @@ int main(void)
 		cmocka_unit_test(eight_byte_hashes_for_many_seeds),
 		cmocka_unit_test(seeds),
 		cmocka_unit_test(instruction_sets),
+		cmocka_unit_test(parameters_in_a_shorter_struct),
 		cmocka_unit_test(full_filters_hold_all_and_keep_the_rate),
 		cmocka_unit_test(filters_of_one_key_and_of_few),
 		cmocka_unit_test(nulls_of_no_keys_and_of_no_bitmap),
