@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Reads a key, and refuses one that is none or no secret. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "decode.h"
 #include "keyfile.h"
 #include "say.h"
 
@@ -78,7 +78,7 @@ const void *keyfile_read(const char *path)
 {
 	static unsigned char key[KEY];
 	char bytes[DIGITS + 2];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open_to_read(path);
 	if (fd < 0) {
 		say("%s: %s", path, strerror(errno));
 		return NULL;

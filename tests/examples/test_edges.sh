@@ -38,6 +38,9 @@ test_messages_are_escaped() {
 		run 2 "$weir" verify "$name"
 		if [ "$(grep -o owned err | wc -l)" = 1 ]; then ok; else fail 'named twice'; fi
 	done
+	# So does one that is nothing but escapes.
+	run 2 "$weir" verify $'\033\033\033'
+	if [ "$(grep -o '\\033\\033\\033' err | wc -l)" = 1 ]; then ok; else fail 'named twice'; fi
 	run 2 "$weir" "$evil"; plain err; says "$shown"
 	run 2 "$weir" plan -n "$evil" -p 1%; plain err; says "$shown"
 	run 2 "$weir" query "$good.weir" keys; plain err; says "^weir query: $good.weir: "
@@ -160,6 +163,10 @@ test_interrupted_keys_and_images() {
 	late keys keys_late
 	LD_PRELOAD=$interrupt run 0 "$weir" query one.weir keys_late
 	same out keys 'query of a FIFO'
+	mkfifo -m 600 key_late
+	echo 000102030405060708090a0b0c0d0e0f >digits
+	(sleep 0.3; exec >key_late; sleep 0.3; cat digits) & # its open waits, and its read
+	LD_PRELOAD=$interrupt run 0 "$weir" build -q --keyed-by=key_late -p 1% -o keyed.weir keys
 	late one.weir image_late
 	LD_PRELOAD=$interrupt run 0 "$weir" query image_late keys
 	same out keys 'an image in a FIFO'
