@@ -106,6 +106,10 @@ test_an_empty_list_replaces_no_set() {
 	says 'not replaced: .*--allow-shrink'
 	same guarded.weir before.weir 'a refused union replaced an image'
 	run 0 "$weir" build -q --allow-shrink -o guarded.weir few; allowed guarded.weir False True
+	# A file of that name is not what -o - replaces.
+	cp before.weir ./-
+	run 0 bash -c "'$weir' build -q -o - few >stdout.weir"
+	rm ./- stdout.weir
 	# Nothing to compare with: no image, a damaged one, one of which every bit is set.
 	run 0 "$weir" build -q -o nothing.weir empty; allowed nothing.weir False False
 	head -n 10 keys >text.weir
@@ -165,6 +169,7 @@ test_mode() {
 	run 0 "$weir" build -q --mode=640 -o mode.weir keys; mode mode.weir 640
 	rm mode.weir
 	run 0 "$weir" merge -q --mode=0600 -o mode.weir plain.weir; mode mode.weir 600
+	run 0 "$weir" build -q --mode=777 -o mode.weir keys; mode mode.weir 777
 	local bad
 	for bad in '' 0 8 1000 u=rw 64x -640; do
 		run 2 "$weir" build --mode="$bad" -o new.weir keys
