@@ -307,6 +307,22 @@ static void test_verify_names_the_shard(void **state)
 	}
 }
 
+/* Between the table and the bits. Read or mapped, the sentence names the byte. */
+static void test_verify_names_a_reserved_byte(void **state)
+{
+	struct weir_filter *f;
+	(void)state;
+	save_fresh(WEIR_BLOCKED, 1000);
+	assert_ok(weir_map(&f, path, WEIR_MAP_READ, NULL));
+	int fd = open(path, O_RDWR);
+	assert_int_equal(pwrite(fd, "\7", 1, 4000), 1);
+	close(fd);
+	assert_refused(weir_verify(f), -EBADMSG, path, "reserved byte 4000 holds 7");
+	weir_destroy(f);
+	assert_refused(weir_load(&untouched, path, NULL), -EBADMSG, path,
+	               "reserved byte 4000 holds 7");
+}
+
 /* From 2 MiB up the mapping is placed so that huge pages can serve it. */
 static void test_a_large_one_is_aligned(void **state)
 {
@@ -392,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_live_loads_are_atomic),
 		cmocka_unit_test(test_live_mark_and_seal),
 		cmocka_unit_test(test_verify_names_the_shard),
+		cmocka_unit_test(test_verify_names_a_reserved_byte),
 		cmocka_unit_test(test_a_large_one_is_aligned),
 		cmocka_unit_test(test_a_view_cannot_insert_after_the_seal),
 		cmocka_unit_test(test_no_write_permission),
