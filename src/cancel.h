@@ -21,7 +21,7 @@ static inline void weir__cancel_as_before(const int *before)
 
 /* A declaration: from here to the end of the block, by whichever way that is left. */
 #define WEIR__UNCANCELLED \
-	__attribute__((cleanup(weir__cancel_as_before))) const int cancel_state = \
+	__attribute__((cleanup(weir__cancel_as_before), unused)) const int cancel_state = \
 		weir__cancel_off()
 
 #endif

@@ -24,14 +24,15 @@ static void write_batch(struct batch *b, const uint64_t *hashes, size_t n)
 	}
 }
 
-/* A verb's batches: name_hashes(), name_keys(), name_fixed(). */
-#define BY_FORM(name, on, hashes, n, ...) \
+/* A verb's batches, name_hashes(), name_keys() or name_fixed(), of the caller's n hashes. What
+ * follows them: n, and a bitmap if the verb has one. */
+#define BY_FORM(name, on, hashes, ...) \
 	struct batch b; \
 	if (form != KEYS && form != FIXED) \
-		return name##_hashes(on, hashes, n, ##__VA_ARGS__); \
+		return name##_hashes(on, hashes, __VA_ARGS__); \
 	write_batch(&b, hashes, n); \
-	return form == KEYS ? name##_keys(on, b.vectors, n, ##__VA_ARGS__) : \
-	                      name##_fixed(on, b.keys, sizeof b.keys[0], n, ##__VA_ARGS__)
+	return form == KEYS ? name##_keys(on, b.vectors, __VA_ARGS__) : \
+	                      name##_fixed(on, b.keys, sizeof b.keys[0], __VA_ARGS__)
 
 int64_t form_insert_all(struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap)
 {

@@ -100,7 +100,8 @@ RANGE(write)
 		return old; \
 	}
 
-/* As the owners' marks have it (src/atomic.h O1); with any other orders the strongest. */
+/* As the owners' marks have it (src/atomic.h O1); with any other orders the strongest. gcc calls
+ * this one, clang the one that returns the value that was there. */
 int __tsan_atomic32_compare_exchange_strong(volatile uint32_t *a, uint32_t *expected,
                                             uint32_t desired, int success, int failure)
 {
@@ -112,6 +113,13 @@ int __tsan_atomic32_compare_exchange_strong(volatile uint32_t *a, uint32_t *expe
 	                                               __ATOMIC_SEQ_CST);
 	delay(SHARED);
 	return done;
+}
+
+uint32_t __tsan_atomic32_compare_exchange_val(volatile uint32_t *a, uint32_t expected,
+                                              uint32_t desired, int success, int failure)
+{
+	(void)__tsan_atomic32_compare_exchange_strong(a, &expected, desired, success, failure);
+	return expected;
 }
 
 #define ATOMIC(bits, type) \
