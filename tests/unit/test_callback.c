@@ -55,10 +55,30 @@ static void test_destroy_in_a_callback(void **state)
 	alarm(0);
 }
 
+/* Whose callbacks have a thread of their own is not that thread. And of a flavor that is none of
+ * liburcu's own structs nothing is known: then no thread is taken for call_rcu's. */
+static void test_destroy_on_other_threads(void **state)
+{
+	static struct rcu_flavor_struct mine;
+	struct weir_handle *h;
+	(void)state;
+	struct call_rcu_data *own = urcu_bp_create_call_rcu_data(0, -1);
+	assert_non_null(own);
+	urcu_bp_set_thread_call_rcu_data(own);
+	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 1000, 0.01), NULL));
+	assert_ok(weir_handle_destroy(h));
+	urcu_bp_set_thread_call_rcu_data(NULL);
+	urcu_bp_call_rcu_data_free(own);
+	mine = urcu_bp_flavor;
+	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 1000, 0.01), &mine));
+	assert_ok(weir_handle_destroy(h));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_destroy_in_a_callback),
+		cmocka_unit_test(test_destroy_on_other_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

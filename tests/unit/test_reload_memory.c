@@ -38,6 +38,30 @@ static void expect_refused(struct weir_handle *h, char *at, const char *whose)
 	assert_null(none);
 }
 
+/* The filter at @at leaves the handle, and call_rcu has to free it. When that is done the memory can
+ * be given again; and neighbours do not overlap. */
+static void retired(const struct flavor *flavor, struct weir_handle *h, char *at,
+                    struct weir_reload_options o)
+{
+	struct weir_params p = in_memory(at);
+	struct weir_reload *r;
+	struct sitter sitter;
+	o.defer_free = true;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	sitter_start(&sitter, flavor->rcu);
+	assert_ok(weir_reload_commit(r));
+	expect_refused(h, at, "a filter that call_rcu has still to free");
+	sitter_end(&sitter);
+	expect_bytes(flavor, h, (o.keep_previous ? 2 : 1) * stats_of(h).filter.bytes);
+	o = (struct weir_reload_options)WEIR_RELOAD_OPTIONS_INIT;
+	o.params = &p;
+	swap(h, &o);
+	p = in_memory(at + PAGE);
+	swap(h, &o);
+	p = in_memory(at);
+	swap(h, &o);
+}
+
 static void test_memory_in_use(void **state)
 {
 	char *memory = aligned_alloc(PAGE, PAGES * PAGE), *at = memory + PAGE;
@@ -48,7 +72,6 @@ static void test_memory_in_use(void **state)
 		struct weir_params p = in_memory(at);
 		struct weir_filter *f;
 		struct weir_handle *h;
-		struct sitter sitter;
 		memset(memory, 0x5a, PAGES * PAGE);
 		flavor->rcu->register_thread();
 		assert_ok(weir_create(&f, &p));
@@ -65,22 +88,10 @@ static void test_memory_in_use(void **state)
 		assert_int_equal(missing_in(h, 0, 100), 0);
 
 		o.keep_previous = false;
-		o.defer_free = true;
-		struct weir_reload *r;
-		assert_ok(weir_reload_begin(&r, h, &o));
-		sitter_start(&sitter, flavor->rcu);
-		assert_ok(weir_reload_commit(r));
-		expect_refused(h, at, "a filter that call_rcu has still to free");
-		sitter_end(&sitter);
-		expect_bytes(flavor, h, stats_of(h).filter.bytes);
-
-		o.defer_free = false;
-		o.params = &p;
-		swap(h, &o); /* nobody's any more */
-		p = in_memory(at + PAGE);
-		swap(h, &o); /* behind the one that is used */
-		p = in_memory(at);
-		swap(h, &o); /* before it */
+		retired(flavor, h, at, o);
+		o.keep_previous = true;
+		swap(h, &o);
+		retired(flavor, h, at, o); /* as the previous one */
 		close_handle(flavor, h);
 	}
 	free(memory);
