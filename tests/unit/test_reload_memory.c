@@ -38,8 +38,8 @@ static void expect_refused(struct weir_handle *h, char *at, const char *whose)
 	assert_null(none);
 }
 
-/* The filter at @at leaves the handle, and call_rcu has to free it. When that is done the memory can
- * be given again; and neighbours do not overlap. */
+/* The filter at @at leaves the handle, and call_rcu has to free it. When that is done the memory
+ * can be given again; and neighbours do not overlap. */
 static void retired(const struct flavor *flavor, struct weir_handle *h, char *at,
                     struct weir_reload_options o)
 {
