@@ -21,15 +21,16 @@ static void count_process(void)
 
 static int watched = -1; /* pthread_atfork()'s answer */
 
-static void watch_forks(void)
+/* When the library is loaded, and not with the first load of a filter: a fork() that is under way
+ * then would not call a handler that comes so late, and the handlers of others may keep it under
+ * way for long. */
+__attribute__((constructor)) static void watch_forks(void)
 {
 	watched = pthread_atfork(NULL, NULL, count_process);
 }
 
 int weir__owners_begin(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, watch_forks);
 	return watched ? weir__fail(-watched, "no memory to be called after a fork()") : 0;
 }
 

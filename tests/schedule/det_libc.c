@@ -95,19 +95,6 @@ int det_libc_sched_yield(void)
 	return 0;
 }
 
-/* Once in the process, not in each execution. */
-int det_libc_pthread_once(int *control, void (*run)(void))
-{
-	if (det_running())
-		det_lock(control);
-	if (!*control)
-		run();
-	*control = 1;
-	if (det_running())
-		det_unlock(control);
-	return 0;
-}
-
 /* futex(2) alone, as src/owner.c calls it. */
 long det_libc_syscall(long number, ...)
 {

@@ -19,7 +19,6 @@ extern void *memset(void *to, int byte, size_t bytes) __asm__("det_libc_memset")
 extern void *memcpy(void *to, const void *from, size_t bytes) __asm__("det_libc_memcpy");
 extern void *memmove(void *to, const void *from, size_t bytes) __asm__("det_libc_memmove");
 extern int sched_yield(void) __asm__("det_libc_sched_yield");
-extern int pthread_once(int *control, void (*run)(void)) __asm__("det_libc_pthread_once");
 extern long syscall(long number, ...) __asm__("det_libc_syscall");
 
 /* Where offsets have 64 bits libc gives this one a symbol itself, and clang takes no second one. */

@@ -36,16 +36,27 @@ long __wrap_syscall(long number, ...)
 	return -1;
 }
 
-static int setup(void **state)
+static void take_all(void)
+{
+	assert_ok(weir__owners_begin());
+	for (uint32_t p = 0; p < filter->parts; p++)
+		assert_true(weir__owner_take(&filter->owners[p]));
+}
+
+static int setup_unowned(void **state)
 {
 	(void)state;
 	filter = test_filter(WEIR_BLOCKED, 4000000, 0.01);
 	futex_refused = false;
 	assert_true(filter->parts > 1);
-	assert_ok(weir__owners_begin());
-	for (uint32_t p = 0; p < filter->parts; p++)
-		assert_true(weir__owner_take(&filter->owners[p]));
 	alarm(DEADLINE); /* rather than hang */
+	return 0;
+}
+
+static int setup(void **state)
+{
+	(void)setup_unowned(state);
+	take_all();
 	return 0;
 }
 
@@ -172,10 +183,9 @@ static void test_a_fifo_loader_beside_an_ordinary_one(void **state)
 }
 
 /* In the child of a fork() there is no thread that owns those parts. */
-static void test_a_child_of_a_fork_in_a_load(void **state)
+static void expect_child_loads(void)
 {
 	int status;
-	(void)state;
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
@@ -188,16 +198,45 @@ static void test_a_child_of_a_fork_in_a_load(void **state)
 	assert_int_equal(load_beside(NULL, false), 0); /* here they are still owned */
 }
 
+static void test_a_child_of_a_fork_in_a_load(void **state)
+{
+	(void)state;
+	expect_child_loads();
+}
+
+/* The process's first load may begin when fork() has: other libraries' handlers take their time,
+ * liburcu's some milliseconds. */
+static bool load_begins;
+
+static void at_fork(void)
+{
+	if (load_begins)
+		take_all();
+}
+
+static void test_a_first_load_that_begins_in_a_fork(void **state)
+{
+	(void)state;
+	load_begins = true;
+	expect_child_loads();
+	load_begins = false;
+}
+
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		/* of the whole process, so it comes first */
+		cmocka_unit_test_setup_teardown(test_a_first_load_that_begins_in_a_fork,
+		                                setup_unowned, teardown),
 		fresh(test_a_waiting_loader_sleeps),
 		fresh(test_a_sandbox_refuses_futex),
 		fresh(test_a_loader_is_cancelled),
 		fresh(test_a_fifo_loader_beside_an_ordinary_one),
 		fresh(test_a_child_of_a_fork_in_a_load),
 	};
+	if (pthread_atfork(at_fork, NULL, NULL))
+		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
