@@ -335,6 +335,7 @@ static void test_an_interrupted_look(void **state)
 	}
 	assert_true(interrupted);
 	shim.what = NULL;
+	assert_ok(weir_handle_destroy(h));
 }
 
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, folder_teardown)
