@@ -86,4 +86,15 @@ static inline bool image_spit(const char *name, const void *bytes, size_t n)
 	return file && fclose(file) == 0 && whole;
 }
 
+/* Flip bits of the byte at @at in the file itself, behind the back of those who have mapped it. */
+static inline bool image_flip(const char *name, uint64_t at, unsigned char bits)
+{
+	unsigned char byte = 0;
+	int fd = open(name, O_RDWR);
+	bool there = pread(fd, &byte, 1, (off_t)at) == 1;
+	byte ^= bits;
+	there = there && pwrite(fd, &byte, 1, (off_t)at) == 1;
+	return close(fd) == 0 && there;
+}
+
 #endif

@@ -146,21 +146,6 @@ static void test_load_options(void **state)
 	assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
 }
 
-static void test_a_reserved_byte(void **state)
-{
-	struct weir_filter *g;
-	(void)state;
-	assert_ok(weir_save(f, path, NULL));
-	assert_ok(weir_map(&g, path, WEIR_MAP_READ, NULL));
-	int fd = open(path, O_RDWR);
-	/* between the table of checksums and the bits */
-	assert_int_equal(pwrite(fd, "\7", 1, 4000), 1);
-	close(fd);
-	assert_refused(weir_verify(g), -EBADMSG, path, "reserved byte 4000 holds 7");
-	weir_destroy(g);
-	assert_ok(weir_save(f, path, NULL));
-}
-
 static void test_limits_and_memory(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -275,7 +260,6 @@ int main(void)
 		cmocka_unit_test(test_names_too_long),
 		cmocka_unit_test(test_the_longest_names),
 		cmocka_unit_test(test_load_options),
-		cmocka_unit_test(test_a_reserved_byte),
 		cmocka_unit_test(test_limits_and_memory),
 		cmocka_unit_test(test_what_is_no_image),
 		cmocka_unit_test(test_progress),
