@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ * The gate where a set is replaced shard by shard: its figures are those of the whole set as it
+ * would be (G1 to G5 of src/set/gate_set.c). */
+#include "gate_rolling.h"
+
+static void test_min_keys_of_the_set(void **state)
+{
+	(void)state;
+	insert(0, KEYS);
+	gate.min_keys = 0.9 * KEYS;
+	assert_ok(reload((struct source){ 0, KEYS, { NULL } })); /* no shard has so many */
+	assert_int_equal(stats().oldest, 2);
+	/* 80 % of them: the first shards leave enough in the set */
+	assert_refused(reload((struct source){ 0, KEYS * 8 / 10, { NULL } }), -ECANCELED,
+	               "keys in the set with this shard", "min_keys is 9000");
+	assert_int_equal(stats().oldest, 2);
+	assert_int_equal(stats().newest, 3);
+	assert_true(stats().keys_estimated >= gate.min_keys);
+}
+
+/* The first shard tells that the source lacks most keys, before any is lost. */
+static void test_an_empty_source_is_refused_at_the_first_shard(void **state)
+{
+	(void)state;
+	insert(0, KEYS);
+	gate.min_keys = KEYS / 2;
+	assert_refused(reload((struct source){ 0, 0, { NULL } }), -ECANCELED,
+	               "about 0 keys in shard 0", "share of min_keys 5000 is 625");
+	assert_refused(reload((struct source){ 0, KEYS / 4, { NULL } }), -ECANCELED, "in shard 0",
+	               "share of min_keys 5000 is 625");
+	assert_int_equal(missing(0, KEYS), 0);
+	assert_int_equal(stats().newest, 1);
+}
+
+/* On the way up the set has fewer than min_keys for a while. */
+static void test_a_first_load_passes_min_keys(void **state)
+{
+	(void)state;
+	gate.min_keys = 0.9 * KEYS;
+	for (uint32_t i = 0; i < SHARDS / 2; i++)
+		assert_ok(replace(i, (struct source){ 0, KEYS, { NULL } }));
+	/* from the first shard again, of other keys: some have fewer than before */
+	assert_ok(reload((struct source){ KEYS, 2 * KEYS, { NULL } }));
+	assert_int_equal(missing(KEYS, 2 * KEYS), 0);
+}
+
+/* So few keys that a shard may well have none: then the last shard shows it. */
+static void test_a_first_load_of_a_few_keys(void **state)
+{
+	(void)state;
+	gate.min_keys = 20;
+	assert_refused(reload((struct source){ 0, 10, { NULL } }), -ECANCELED,
+	               "about 10 keys in the set with this shard 7", "min_keys is 20");
+	assert_int_equal(stats().oldest, 1);
+	assert_ok(reload((struct source){ 0, 25, { NULL } }));
+	assert_int_equal(missing(0, 25), 0);
+	assert_refused(reload((struct source){ 0, 0, { NULL } }), -ECANCELED, "keys in the set",
+	               "");
+	assert_true(stats().keys_estimated > 19);
+}
+
+/* One overfull shard is no overfull set, and one good shard no good set. */
+static void test_max_fp_rate_of_the_set(void **state)
+{
+	struct weir_stats one = WEIR_STATS_INIT;
+	(void)state;
+	insert(0, KEYS);
+	gate.max_fp_rate = 0.013;
+	assert_ok(replace(3, (struct source){ 0, KEYS * 5 / 4, { NULL } }));
+	assert_ok(weir_stats_exact(weir_rolling_get(set, 3), &one));
+	assert_true(one.fp_rate_estimated > 0.02);
+	assert_refused(reload((struct source){ 0, KEYS * 2, { NULL } }), -ECANCELED,
+	               "the set with this shard 0 answers 0.0", "max_fp_rate is 0.013000");
+	assert_true(stats().fp_rate_estimated <= 0.013);
+	gate.max_fp_rate = 0.005;
+	assert_refused(replace(2, (struct source){ 0, KEYS * 5 / 4, { NULL } }), -ECANCELED,
+	               "max_fp_rate is 0.005000", "");
+}
+
+static void test_max_fill_of_the_set(void **state)
+{
+	struct weir_stats one = WEIR_STATS_INIT;
+	(void)state;
+	insert(0, KEYS);
+	gate.max_fill = stats().fill + 0.02;
+	assert_ok(replace(3, (struct source){ 0, KEYS * 5 / 4, { NULL } }));
+	assert_ok(weir_stats_exact(weir_rolling_get(set, 3), &one));
+	assert_true(one.fill > gate.max_fill);
+	assert_refused(reload((struct source){ 0, KEYS * 2, { NULL } }), -ECANCELED,
+	               "of the set with this shard", "where max_fill is");
+	assert_true(stats().fill <= gate.max_fill);
+}
+
+/* Inserts have overfilled the set; no shard by itself brings it below the limits. */
+static void test_an_overfull_set_can_be_mended(void **state)
+{
+	(void)state;
+	insert(0, 2 * KEYS);
+	gate.max_fp_rate = 0.015;
+	gate.max_fill = 0.5;
+	assert_true(stats().fp_rate_estimated > 0.1 && stats().fill > 0.6);
+	assert_refused(replace(0, (struct source){ 0, 2 * KEYS + 100, { NULL } }), -ECANCELED,
+	               "max_fill", "");
+	for (uint32_t i = 0; i < SHARDS / 2; i++)
+		assert_ok(replace(i, (struct source){ 0, KEYS, { NULL } }));
+	assert_true(stats().fp_rate_estimated > 0.03 && stats().fill > 0.5);
+	/* from the first shard again; some are fuller now than they were before */
+	assert_ok(reload((struct source){ KEYS, 2 * KEYS, { NULL } }));
+	assert_true(stats().fp_rate_estimated <= 0.015 && stats().fill <= 0.5);
+}
+
+enum { LARGE = 100000000, PARTS = 64 }; /* twice the sample */
+
+/* The means of all shards but 5, of all bits or of half of them. */
+static struct weir_stats others(int measure(const struct weir_filter *, struct weir_stats *))
+{
+	struct weir_stats sum = WEIR_STATS_INIT, one = WEIR_STATS_INIT;
+	for (uint32_t i = 0; i < PARTS; i++) {
+		assert_ok(measure(weir_rolling_get(set, i), &one));
+		sum.keys_estimated += i == 5 ? 0 : one.keys_estimated;
+		sum.fill += i == 5 ? 0 : one.fill;
+		sum.fp_rate_estimated += i == 5 ? 0 : one.fp_rate_estimated;
+	}
+	return sum;
+}
+
+/* A large set of 1000 keys, of which a sample shows a share between those of the rest. */
+static struct weir_stats make_large(double from, double to)
+{
+	struct weir_stats all, half;
+	uint64_t first = 0;
+	do {
+		assert_ok(weir_rolling_destroy(set));
+		make(LARGE, PARTS);
+		insert(first, first + 1000);
+		first += 1000;
+		all = others(weir_stats_exact), half = others(weir_stats);
+	} while (half.fill < from * all.fill || half.fill > to * all.fill);
+	return all;
+}
+
+static void test_a_large_set(void **state)
+{
+	const char *sentence = weir_error_detail();
+	double keys = 0;
+	(void)state;
+	struct weir_stats all = make_large(0.9, 1.1);
+	gate.min_keys = 2000;
+	assert_refused(replace(5, (struct source){ 0, 0, { NULL } }), -ECANCELED,
+	               "keys in the set with this shard 5", "min_keys is 2000");
+	assert_int_equal(sscanf(sentence, "the gate refused: about %lf", &keys), 1);
+	assert_true(keys > all.keys_estimated - 1 && keys < all.keys_estimated + 1);
+	gate.min_keys = 500;
+	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
+}
+
+/* Of a large set a sample is read; before a refusal every bit, which may have another answer. */
+static void test_what_a_sample_would_refuse(void **state)
+{
+	(void)state;
+	struct weir_stats all = make_large(0.9, 0.98);
+	gate.min_keys = all.keys_estimated - 5;
+	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
+	all = make_large(1.02, 1.1);
+	gate.min_keys = 0;
+	/* the new shard, a share of 2000 keys, adds 3 % */
+	gate.max_fill = 1.04 * all.fill / PARTS;
+	gate.max_fp_rate = 1.04 * all.fp_rate_estimated / PARTS;
+	assert_ok(replace(5, (struct source){ 0, 2000, { NULL } }));
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_min_keys_of_the_set),
+		fresh(test_an_empty_source_is_refused_at_the_first_shard),
+		fresh(test_a_first_load_passes_min_keys),
+		fresh(test_a_first_load_of_a_few_keys),
+		fresh(test_max_fp_rate_of_the_set),
+		fresh(test_max_fill_of_the_set),
+		fresh(test_an_overfull_set_can_be_mended),
+		fresh(test_a_large_set),
+		fresh(test_what_a_sample_would_refuse),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
