@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The follower's thread: what it is, how it is started, stopped and refused. */
+ * The follower's thread: what it is, how it is started and with which options, and that nobody
+ * waits for it while it waits. */
 #include <math.h>
 #include <signal.h>
-#include "../declared.h"
 #include "../followers.h"
 
 static struct weir_follower *untouched;
@@ -73,32 +73,6 @@ static void test_name_and_signals(void **state)
 	assert_ok(weir_follow_stop(f));
 	thread.f = NULL;
 	close_handle(flavors, h);
-}
-
-static void test_stop(void **state)
-{
-	(void)state;
-	assert_int_equal(weir_follow_stop(NULL), 0);
-	FOR_EACH_FLAVOR(flavor) {
-		struct weir_handle *h = open_handle(flavor, 10000);
-		heard.swaps = 0;
-		save(0, 100);
-		for (unsigned polling = 0; polling < 2; polling++) {
-			/* the file is the same: no second swap */
-			struct weir_follower *f = follow(h, never, polling);
-			expect(flavor, 1, 0);
-			if (flavor->has_sections) {
-				flavor->rcu->read_lock();
-				assert_refused(weir_follow_stop(f), -EDEADLK, "weir_follow_stop",
-				               "inside a read-side section");
-				flavor->rcu->read_unlock();
-			}
-			double begun = now();
-			assert_ok(weir_follow_stop(f));
-			assert_true(now() - begun < patience);
-		}
-		close_handle(flavor, h);
-	}
 }
 
 /* A thread that waits for a grace period of the flavor, and notes its end. */
@@ -174,117 +148,6 @@ static void test_large_thread_local_variables(void **state)
 	close_handle(flavors, h);
 }
 
-/* Stopped in the middle of looks, and of the grace periods of those. */
-static void test_stop_at_any_moment(void **state)
-{
-	(void)state;
-	FOR_EACH_FLAVOR(flavor) {
-		struct weir_handle *h = open_handle(flavor, 10000);
-		for (unsigned i = 0; i < 30; i++) {
-			save(i, i + 10);
-			struct weir_follower *f = follow(h, 0.001, i % 2);
-			usleep(i * 50);
-			assert_ok(weir_follow_stop(f));
-			/* the first look is at once: stop waits for it */
-			assert_int_equal(missing_in(h, i, i + 10), 0);
-		}
-		close_handle(flavor, h);
-	}
-}
-
-/* The caller's own progress, on the thread. */
-static struct {
-	sem_t begun;
-	unsigned calls;
-} looks;
-
-static int count_looks(void *arg, uint64_t done, uint64_t total)
-{
-	(void)arg, (void)done, (void)total;
-	if (looks.calls++ == 0)
-		sem_post(&looks.begun);
-	return 0;
-}
-
-/* A sparse file of some kilobytes that declares 8 TiB would be read for hours. */
-static void test_stop_while_a_huge_file_is_read(void **state)
-{
-	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
-	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
-	struct weir_follower *f;
-	(void)state;
-	refresh.progress = count_looks;
-	o.refresh = &refresh;
-	o.report = report;
-	o.context = &heard;
-	assert_true(declare_image(path, UINT64_C(8) << 40));
-	FOR_EACH_FLAVOR(flavor) {
-		struct weir_handle *h = open_handle(flavor, 10000);
-		insert_into(h, 0, 100);
-		looks.calls = 0;
-		sem_init(&looks.begun, 0, 0);
-		assert_ok(weir_follow(&f, h, path, &o));
-		while (sem_wait(&looks.begun))
-			;
-		double begun = now();
-		assert_ok(weir_follow_stop(f));
-		double took = now() - begun;
-		print_message("%s: stopped within %.1f ms\n", flavor->name, took * 1e3);
-		assert_true(took < 2); /* 0.1 on a machine that is not busy */
-		/* no verdict on the file, and nothing to report */
-		assert_int_equal(stats_of(h).refused, 0);
-		assert_int_equal(heard.failures, 0);
-		assert_int_equal(missing_in(h, 0, 100), 0);
-		close_handle(flavor, h);
-	}
-}
-
-/* Of a caller whose options end before progress: the follower's own is called all the same. */
-static void test_stop_a_shorter_struct_s_follower(void **state)
-{
-	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
-	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
-	struct weir_handle *h = open_handle(flavors, 10000);
-	struct weir_follower *f;
-	(void)state;
-	refresh.struct_size = offsetof(struct weir_refresh_options, progress);
-	o.refresh = &refresh;
-	assert_true(declare_image(path, UINT64_C(8) << 40));
-	assert_ok(weir_follow(&f, h, path, &o));
-	usleep(100000); /* it reads */
-	double begun = now();
-	assert_ok(weir_follow_stop(f));
-	assert_true(now() - begun < patience);
-	close_handle(flavors, h);
-}
-
-static int stop_it(void *arg, uint64_t done, uint64_t total)
-{
-	(void)arg, (void)done, (void)total;
-	return 1;
-}
-
-/* What the caller's progress stops is reported, and tried again. */
-static void test_stopped_by_the_callers_progress(void **state)
-{
-	struct weir_handle *h = open_handle(flavors, 10000);
-	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
-	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
-	struct weir_follower *f;
-	(void)state;
-	save(0, 100);
-	refresh.progress = stop_it;
-	o.refresh = &refresh;
-	o.report = report;
-	o.context = &heard;
-	assert_ok(weir_follow(&f, h, path, &o));
-	expect(flavors, 0, 1);
-	heard_last(-ECANCELED, "progress");
-	assert_ok(weir_follow_stop(f));
-	assert_int_equal(stats_of(h).refused, 0);
-	close_handle(flavors, h);
-}
-
 static void test_options(void **state)
 {
 	static const double bad[] = { -1, 0.0009, 86401, INFINITY, NAN };
@@ -341,11 +204,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		fresh(test_name_and_signals),
-		fresh(test_stop),
-		fresh(test_stop_at_any_moment),
-		fresh(test_stop_while_a_huge_file_is_read),
-		fresh(test_stop_a_shorter_struct_s_follower),
-		fresh(test_stopped_by_the_callers_progress),
 		fresh(test_a_follower_that_waits_holds_nobody_up),
 		fresh(test_large_thread_local_variables),
 		fresh(test_options),
