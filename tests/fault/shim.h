@@ -35,6 +35,9 @@ struct shim {
 	/* Sees every call before it is made, and fsync and msync again when they are done. What it
 	 * calls itself it does not see. */
 	void (*look)(const struct shim_call *call);
+	/* A follower waits for so many milliseconds, on its thread; true: that is over at once. */
+	bool (*wait)(int milliseconds);
+	void (*watch)(const char *folder); /* is about to be watched, on the follower's thread */
 	const char *ignored;  /* calls of this name are not made and answer 0, */
 	unsigned ignored_at;  /* this one of them, from 1; 0: none */
 	unsigned calls;   /* so far */
@@ -49,5 +52,7 @@ extern struct shim shim;
 bool shim_strikes(const struct shim_call *call);
 /* The call has succeeded: look at it again. */
 void shim_done(struct shim_call *call);
+/* A disk that does not do what it is asked to: is it this call's turn? */
+bool shim_ignored(const char *what);
 
 #endif

@@ -39,7 +39,7 @@ MUTANTS = [
 ]
 NAMES = {name for name, *_ in MUTANTS}
 TESTS = ['test_power_cut', 'test_image_live', 'test_live_killed']
-SHARED = ['shim', 'shim_steps', 'power']
+SHARED = ['shim', 'shim_files', 'shim_memory', 'shim_steps', 'shim_waits', 'power']
 FAILED = re.compile(r'^\[  FAILED  \] (test_\w+)$', re.M)
 WHY = re.compile(r'\w+\.[ch]:\d+', re.M)
 
