@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The n-th call that weir makes to the system fails, for every n and every verb of the handle's
  * writer: the verb reports it in a sentence or did without; the current filter goes on serving with
- * every key; the handle is free for the next writer; nothing leaks. And a follower that cannot
- * be started, or that cannot have inotify. */
+ * every key; the handle is free for the next writer; nothing leaks. */
 #include <errno.h>
 #include "faults.h"
-#include "../followers.h"
+#include "../handles.h"
 
 enum { MOST_CALLS = 500, KEYS = 300 };
 
@@ -219,135 +218,12 @@ static void test_every_call_fails(void **state)
 		}
 }
 
-/* Two releases from tar, with times set back, on a file system whose ctime is no finer than a tick:
- * device, inode, size and times agree, and the commit record alone differs. */
-static void test_releases_that_differ_in_the_commit_record(void **state)
-{
-	size_t n = 0, m = 0;
-	(void)state;
-	level = 0;
-	prepare(&verbs[0]);
-	save_image();
-	unsigned char *old = image_slurp(path, &n);
-	shim.same_times = true;
-	assert_int_equal(weir_handle_refresh(h, path), 1);
-	assert_int_equal(weir_handle_refresh(h, path), 0);
-	struct weir_filter *f = test_filter(WEIR_BLOCKED, 10000, 0.01);
-	for (uint64_t i = KEYS; i < 3 * KEYS; i++)
-		assert_ok(weir_insert_hash(f, test_key(i)));
-	char other_release[4200];
-	snprintf(other_release, sizeof other_release, "%s/other", folder);
-	assert_ok(weir_save(f, other_release, NULL));
-	weir_destroy(f);
-	unsigned char *new = image_slurp(other_release, &m);
-	assert_int_equal(n, m);
-	assert_memory_equal(old, new, IMAGE_TABLE_SUM); /* one shape, capacity, rate and seed */
-	int fd = open(path, O_WRONLY);
-	assert_int_equal(write(fd, new, m), m);
-	close(fd);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
-	assert_int_equal(missing_in(h, KEYS, 3 * KEYS), 0);
-	assert_int_equal(weir_handle_refresh(h, path), 0);
-	shim.same_times = false;
-	assert_ok(weir_handle_destroy(h));
-	free(old);
-	free(new);
-}
-
-static void test_a_follower_that_cannot_start(void **state)
-{
-	static const struct { int error, answer; const char *sentence; } calls[] = {
-		{ ENOMEM, -ENOMEM, "no memory to follow it" },
-		{ EMFILE, -EMFILE, "no eventfd" },
-		{ EAGAIN, -EAGAIN, "no thread to follow it" },
-	};
-	struct weir_follower *f = NULL;
-	(void)state;
-	level = 0;
-	save_image();
-	prepare(&verbs[0]);
-	unsigned descriptors = open_descriptors();
-	for (unsigned i = 0; i < COUNT_OF(calls); i++) {
-		shim.calls = 0;
-		shim.allocated = 0;
-		shim.at = i + 1;
-		shim.error = calls[i].error;
-		shim.armed = true;
-		int answer = weir_follow(&f, h, path, NULL);
-		shim.armed = false;
-		assert_refused(answer, calls[i].answer, path, calls[i].sentence);
-		assert_null(f);
-		assert_int_equal(shim.allocated, 0);
-		assert_int_equal(open_descriptors(), descriptors);
-	}
-	shim.at = 0;
-	assert_ok(weir_handle_destroy(h)); /* nothing is left of them */
-}
-
-/* Without inotify, polling does it; when inotify can be had again, it is used. */
-static void test_a_follower_without_inotify(void **state)
-{
-	(void)state;
-	level = 0;
-	for (unsigned watch = 0; watch < 2; watch++) {
-		heard.swaps = heard.failures = 0;
-		save_image();
-		assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 10000, 0.01), NULL));
-		shim.no_inotify = !watch;
-		shim.no_watch = watch;
-		unsigned descriptors = open_descriptors();
-		struct weir_follower *f = follow(h, often, false);
-		expect(flavors, 1, 0);
-		/* its eventfd, and inotify's own */
-		assert_int_equal(open_descriptors(), descriptors + 1 + watch);
-		for (unsigned i = 2; i < 5; i++) {
-			save_image();
-			expect(flavors, i, 0);
-		}
-		assert_ok(weir_follow_stop(f));
-		shim.no_inotify = shim.no_watch = false;
-		assert_int_equal(open_descriptors(), descriptors);
-		assert_ok(weir_handle_destroy(h));
-	}
-}
-
-/* An interrupted look at the commit record finds the same file. */
-static void test_an_interrupted_look(void **state)
-{
-	bool interrupted = false;
-	(void)state;
-	level = 0;
-	prepare(&verbs[0]);
-	save_image();
-	assert_int_equal(weir_handle_refresh(h, path), 1);
-	for (unsigned n = 1; n < MOST_CALLS && !interrupted; n++) {
-		shim.calls = 0;
-		shim.at = n;
-		shim.error = EINTR;
-		shim.what = NULL;
-		shim.armed = true;
-		int answer = weir_handle_refresh(h, path);
-		shim.armed = false;
-		shim.at = 0;
-		interrupted = shim.what && strcmp(shim.what, "pread") == 0;
-		if (interrupted)
-			assert_int_equal(answer, 0);
-	}
-	assert_true(interrupted);
-	shim.what = NULL;
-	assert_ok(weir_handle_destroy(h));
-}
-
-#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, folder_teardown)
+#define fresh(test) cmocka_unit_test_setup_teardown(test, folder_setup, folder_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		fresh(test_every_call_fails),
-		fresh(test_releases_that_differ_in_the_commit_record),
-		fresh(test_an_interrupted_look),
-		fresh(test_a_follower_that_cannot_start),
-		fresh(test_a_follower_without_inotify),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
