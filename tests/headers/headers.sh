@@ -4,15 +4,8 @@
 # _Atomic.
 # headers.sh gcc|clang INCLUDE
 set -eu
-compiler=$1 include=$2
-case $compiler in
-gcc) cxx=g++ ;;
-clang) cxx=clang++ ;;
-esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/compilers.sh"
 strict='-Wall -Wextra -Wpedantic -Werror'
-n=0
 for header in "$include"/weir/*.h; do
 	name=weir/$(basename "$header")
 	printf '#include <%s>\n#include <%s>\ntypedef int not_empty;\n' "$name" "$name" \

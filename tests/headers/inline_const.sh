@@ -4,14 +4,7 @@
 # without being asked to treat warnings as errors; what is allowed compiles with none.
 # inline_const.sh gcc|clang INCLUDE
 set -eu
-compiler=$1 include=$2
-case $compiler in
-gcc) cxx=g++ ;;
-clang) cxx=clang++ ;;
-esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-n=0
+. "$(dirname "$0")/compilers.sh"
 
 source_of() { # a function around the statement $1
 	cat << END
