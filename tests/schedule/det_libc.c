@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "../futex_call.h"
 #include "det_internal.h"
 
 /* Only the linker knows these names. */
@@ -95,24 +95,22 @@ int det_libc_sched_yield(void)
 	return 0;
 }
 
-/* futex(2) alone, as src/owner.c calls it. */
+/* futex(2) alone. */
 long det_libc_syscall(long number, ...)
 {
 	va_list more;
 	va_start(more, number);
-	uint32_t *at = va_arg(more, uint32_t *);
-	int operation = va_arg(more, int);
-	uint32_t value = va_arg(more, uint32_t);
+	struct futex_call call = futex_call_take(more);
 	va_end(more);
 	if (number != SYS_futex)
 		det_fail("system call %ld, which det does not know", number);
 	if (!det_running())
-		return syscall(number, at, operation, value, NULL, NULL, 0);
-	if (operation == FUTEX_WAKE_PRIVATE) {
-		det_wake(at);
+		return syscall(number, call.at, call.operation, call.value, NULL, NULL, 0);
+	if (call.operation == FUTEX_WAKE_PRIVATE) {
+		det_wake(call.at);
 		return 0;
 	}
-	if (det_sleep(at, value))
+	if (det_sleep(call.at, call.value))
 		return 0;
 	errno = EAGAIN;
 	return -1;

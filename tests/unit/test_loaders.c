@@ -6,10 +6,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <stdarg.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include "../futex_call.h"
 #include "../test.h"
 #include "kind.h"
 #include "owner.h"
@@ -26,12 +26,11 @@ long __wrap_syscall(long number, ...)
 {
 	va_list more;
 	va_start(more, number);
-	void *at = va_arg(more, void *);
-	int operation = va_arg(more, int);
-	unsigned value = va_arg(more, unsigned);
+	struct futex_call call = futex_call_take(more);
 	va_end(more);
 	if (!futex_refused)
-		return __real_syscall(number, at, operation, value, NULL, NULL, 0);
+		return __real_syscall(number, call.at, call.operation, call.value, NULL,
+		                      NULL, 0);
 	errno = ENOSYS;
 	return -1;
 }
