@@ -53,6 +53,18 @@ static inline struct weir_handle_stats stats_of(const struct weir_handle *h)
 	return s;
 }
 
+/* Since then one filter was refused, and nothing else has come of that. */
+static inline void assert_one_refused_since(const struct weir_handle *h,
+                                            const struct weir_handle_stats *before)
+{
+	struct weir_handle_stats after = stats_of(h);
+	assert_int_equal(after.generation, before->generation);
+	assert_int_equal(after.swaps, before->swaps);
+	assert_int_equal(after.refused, before->refused + 1);
+	assert_int_equal(after.bytes, before->bytes);
+	assert_false(after.reloading);
+}
+
 /* Of the keys from @from to before @to, how many does the handle not have? */
 static inline uint64_t missing_in(const struct weir_handle *h, uint64_t from, uint64_t to)
 {

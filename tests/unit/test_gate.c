@@ -50,12 +50,7 @@ static void stops(const struct weir_gate *gate, uint64_t n, const char *a, const
 	assert_ok(weir_handle_insert(h, "serving", 7));
 	assert_refused(commit(gate, n), -ECANCELED, "the gate refused", a);
 	assert_non_null(strstr(weir_error_detail(), b));
-	struct weir_handle_stats after = stats_of(h);
-	assert_int_equal(after.generation, before.generation);
-	assert_int_equal(after.swaps, before.swaps);
-	assert_int_equal(after.refused, before.refused + 1);
-	assert_int_equal(after.bytes, before.bytes);
-	assert_false(after.reloading);
+	assert_one_refused_since(h, &before);
 	assert_true(weir_handle_contains(h, "serving", 7));
 }
 
