@@ -25,6 +25,13 @@ static void put(const char *name, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
+/* With that file as the last word. */
+static void half_with(const char *name, const char *text, uint64_t half)
+{
+	put(name, text);
+	assert_int_equal(room_half(folder), half);
+}
+
 #define LINES "MemTotal:       16384000 kB\nMemFree:  1 kB\n"
 #define GROUPS "12:cpu,cpuacct:/a/b\n9:memory:/a/b\n1:name=systemd:/x\n"
 
@@ -32,8 +39,7 @@ static void test_what_is_available(void **state)
 {
 	(void)state;
 	assert_true(room_half(folder) > 0); /* nothing is there: the machine's */
-	put("proc/meminfo", LINES "MemAvailable:    1048576 kB\nBuffers: 5 kB\n");
-	assert_int_equal(room_half(folder), 512 * MIB);
+	half_with("proc/meminfo", LINES "MemAvailable:    1048576 kB\nBuffers: 5 kB\n", 512 * MIB);
 	put("proc/meminfo", LINES);
 	assert_true(room_half(folder) > 0);
 	put("proc/meminfo", LINES "MemAvailable:    1048576 kB\n");
@@ -42,38 +48,28 @@ static void test_what_is_available(void **state)
 static void test_version_2(void **state)
 {
 	(void)state;
-	put("proc/self/cgroup", "0::/a/b\n");
-	assert_int_equal(room_half(folder), 512 * MIB);
-	put("sys/fs/cgroup/a/b/memory.max", "max\n");
-	assert_int_equal(room_half(folder), 512 * MIB);
-	put("sys/fs/cgroup/a/b/memory.max", "268435456\n");
-	assert_int_equal(room_half(folder), 128 * MIB);
-	put("sys/fs/cgroup/a/memory.max", "134217728\n"); /* of the group above it */
-	assert_int_equal(room_half(folder), 64 * MIB);
-	put("proc/self/cgroup", "0::/\n");
-	assert_int_equal(room_half(folder), 512 * MIB);
+	half_with("proc/self/cgroup", "0::/a/b\n", 512 * MIB);
+	half_with("sys/fs/cgroup/a/b/memory.max", "max\n", 512 * MIB);
+	half_with("sys/fs/cgroup/a/b/memory.max", "268435456\n", 128 * MIB);
+	/* of the group above it */
+	half_with("sys/fs/cgroup/a/memory.max", "134217728\n", 64 * MIB);
+	half_with("proc/self/cgroup", "0::/\n", 512 * MIB);
 	put("proc/self/cgroup", "0::/of/the/host\n"); /* in a container with its own root */
-	put("sys/fs/cgroup/memory.max", "2097152\n");
-	assert_int_equal(room_half(folder), MIB);
-	put("sys/fs/cgroup/memory.max", "4294967296\n"); /* more than there is */
-	assert_int_equal(room_half(folder), 512 * MIB);
+	half_with("sys/fs/cgroup/memory.max", "2097152\n", MIB);
+	half_with("sys/fs/cgroup/memory.max", "4294967296\n", 512 * MIB); /* more than there is */
 }
 
 static void test_version_1(void **state)
 {
 	(void)state;
 	put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-	put("proc/self/cgroup", GROUPS "0::/\n");
-	assert_int_equal(room_half(folder), 512 * MIB);
-	put("sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "33554432\n");
-	assert_int_equal(room_half(folder), 16 * MIB);
-	put("proc/self/cgroup", "4:cpu,memory,io:/a/b\n");
-	assert_int_equal(room_half(folder), 16 * MIB);
-	put("proc/self/cgroup", "4:cpu,memory2,mem:/a/b\n3:memoryless:/a/b\nnonsense\n5:memory\n");
-	assert_int_equal(room_half(folder), 512 * MIB);
+	half_with("proc/self/cgroup", GROUPS "0::/\n", 512 * MIB);
+	half_with("sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "33554432\n", 16 * MIB);
+	half_with("proc/self/cgroup", "4:cpu,memory,io:/a/b\n", 16 * MIB);
+	half_with("proc/self/cgroup",
+	          "4:cpu,memory2,mem:/a/b\n3:memoryless:/a/b\nnonsense\n5:memory\n", 512 * MIB);
 	put("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "4194304\n");
-	put("proc/self/cgroup", "9:memory:/a/b/gone\n");
-	assert_int_equal(room_half(folder), 2 * MIB);
+	half_with("proc/self/cgroup", "9:memory:/a/b/gone\n", 2 * MIB);
 }
 
 int main(void)
