@@ -115,6 +115,14 @@ MUTANTS = [
     ('STATS_READ_AFTER', STATS,
      '\tweir__read_unlock(&h->rcu);\n',
      '\tweir__read_unlock(&h->rcu);\n\ts.bytes += g->number - s.generation;\n'),
+    ('STATS_IN_TWO_SECTIONS', STATS,
+     '\ts.generation = g->number;\n',
+     '\tweir__read_unlock(&h->rcu);\n\tweir__read_lock(&h->rcu);\n'
+     '\tg = weir__generation(h);\n\ts.generation = g->number;\n'),
+    ('STATS_SECTION_DROPPED', STATS,
+     '\ts.generation = g->number;\n',
+     '\tweir__read_unlock(&h->rcu);\n\tweir__read_lock(&h->rcu);\n'
+     '\ts.generation = g->number;\n'),
     ('ALWAYS_BP', RCU, '.bulletproof = flavor == &urcu_bp_flavor };', '.bulletproof = true };'),
     ('WAITS_FOR_BP', RCU,
      'rcu->flavor->update_synchronize_rcu();',

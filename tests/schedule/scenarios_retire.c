@@ -107,6 +107,51 @@ static void measured(void)
 	handle_end_with(1, 1);
 }
 
+/* The filter of generation 2 has key 1 too: figures of two moments contradict each other. */
+static double fill_of[3];
+
+static void ask_stats_at_once(void *unused)
+{
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	(void)unused;
+	works_on(3);
+	det_assert(weir_handle_stats(handle, &s) == 0);
+	det_assert(s.filter.fill == fill_of[s.generation]);
+	det_assert(s.bytes == subject->bytes * (s.reloading ? 2 : 1));
+}
+
+static void reload_with_one_more(void *unused)
+{
+	(void)unused;
+	struct weir_reload *r = reload_begun(NULL);
+	det_assert(form_reload_insert(r, hash_of(0)) == WEIR_NEW);
+	det_assert(form_reload_insert(r, hash_of(1)) == WEIR_NEW);
+	det_assert(weir_reload_commit(r) == 0);
+}
+
+static void learn_fills(void)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	struct weir_filter *f;
+	det_assert(weir_clone(&f, subject->filter) == 0);
+	for (unsigned key = 0; key < 2; key++) {
+		det_assert(form_insert(f, hash_of(key)) == WEIR_NEW);
+		det_assert(weir_stats(f, &s) == 0);
+		fill_of[1 + key] = s.fill;
+	}
+	weir_destroy(f);
+}
+
+static void measured_at_once(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	learn_fills();
+	det_spawn(ask_stats_at_once, NULL);
+	det_spawn(reload_with_one_more, NULL);
+	det_join_all();
+	handle_end_with(1, 1);
+}
+
 /* Verbs of a key that have one form only. No kind here can remove. */
 static void hash_and_remove(void *unused)
 {
@@ -208,6 +253,8 @@ const struct scenario retire_scenarios[] = {
 	  .cost = 3, .fits = small },
 	{ .name = "measured", .group = "retire", .body = measured, .narrowed = true, .cost = 3,
 	  .fits = small, .preemptions = 2 },
+	{ .name = "measured at once", .group = "retire", .body = measured_at_once,
+	  .narrowed = true, .cost = 3, .fits = small },
 	{ .name = "hashed and removed", .group = "retire", .body = hashed_and_removed,
 	  .narrowed = true, .cost = 3, .fits = smallest },
 	{ .name = "destroyed", .group = "retire", .body = destroyed, .narrowed = true, .cost = 3,
