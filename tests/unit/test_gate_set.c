@@ -59,6 +59,38 @@ static void test_a_first_load_of_a_few_keys(void **state)
 	assert_true(stats().keys_estimated > 19);
 }
 
+/* Fewer than one a shard: the last shard tells an empty source from one with a key. */
+static void test_min_keys_of_one(void **state)
+{
+	(void)state;
+	gate.min_keys = 1;
+	assert_refused(reload((struct source){ 0, 0, { NULL } }), -ECANCELED,
+	               "keys in the set with this shard 7", "min_keys is 1");
+	assert_ok(reload((struct source){ 0, 2, { NULL } }));
+	assert_int_equal(missing(0, 2), 0);
+}
+
+/* A limit that is kept does not make up for one that is broken. */
+static void test_each_limit_counts_beside_the_others(void **state)
+{
+	(void)state;
+	insert(0, KEYS);
+	gate.min_keys = 0.9 * KEYS;
+	gate.max_fill = 0.99;
+	gate.max_fp_rate = 0.99;
+	assert_refused(replace(0, (struct source){ 0, 0, { NULL } }), -ECANCELED, "min_keys", "");
+	gate.min_keys = 1;
+	gate.max_fill = 0.01;
+	assert_refused(replace(0, (struct source){ 0, KEYS, { NULL } }), -ECANCELED, "max_fill",
+	               "");
+	gate.max_fill = 0.99;
+	gate.max_fp_rate = 1e-6;
+	assert_refused(replace(0, (struct source){ 0, KEYS, { NULL } }), -ECANCELED,
+	               "max_fp_rate", "");
+	gate.max_fp_rate = 0.99;
+	assert_ok(replace(0, (struct source){ 0, KEYS, { NULL } }));
+}
+
 /* One overfull shard is no overfull set, and one good shard no good set. */
 static void test_max_fp_rate_of_the_set(void **state)
 {
@@ -169,6 +201,39 @@ static void test_what_a_sample_would_refuse(void **state)
 	assert_ok(replace(5, (struct source){ 0, 2000, { NULL } }));
 }
 
+/* What a sample keeps is kept, so that a commit does not read a large set: to a few percent. */
+static void test_what_a_sample_keeps(void **state)
+{
+	(void)state;
+	struct weir_stats all = make_large(0.9, 0.98);
+	gate.max_fill = 0.995 * all.fill / PARTS;
+	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
+	gate.max_fill = 0;
+	gate.max_fp_rate = 0.995 * all.fp_rate_estimated / PARTS;
+	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
+	all = make_large(1.02, 1.1);
+	gate.max_fp_rate = 0;
+	gate.min_keys = all.keys_estimated + 5;
+	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
+}
+
+/* The new shard itself is read whole. */
+static void test_a_few_keys_in_a_large_shard(void **state)
+{
+	const char *sentence = weir_error_detail();
+	unsigned there = 0, seen = 0;
+	(void)state;
+	assert_ok(weir_rolling_destroy(set));
+	make(LARGE, PARTS);
+	for (uint64_t i = 0; i < 20 * PARTS; i++)
+		there += weir_rolling_shard(set, test_key(i)) == 5;
+	gate.min_keys = LARGE;
+	assert_refused(replace(5, (struct source){ 0, 20 * PARTS, { NULL } }), -ECANCELED,
+	               "keys in shard 5", "the share of min_keys");
+	assert_int_equal(sscanf(sentence, "the gate refused: about %u keys", &seen), 1);
+	assert_in_range(seen, there - 1, there + 1);
+}
+
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -178,11 +243,15 @@ int main(void)
 		fresh(test_an_empty_source_is_refused_at_the_first_shard),
 		fresh(test_a_first_load_passes_min_keys),
 		fresh(test_a_first_load_of_a_few_keys),
+		fresh(test_min_keys_of_one),
+		fresh(test_each_limit_counts_beside_the_others),
 		fresh(test_max_fp_rate_of_the_set),
 		fresh(test_max_fill_of_the_set),
 		fresh(test_an_overfull_set_can_be_mended),
 		fresh(test_a_large_set),
 		fresh(test_what_a_sample_would_refuse),
+		fresh(test_what_a_sample_keeps),
+		fresh(test_a_few_keys_in_a_large_shard),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,8 +120,10 @@ static void batches(void **state)
 		}
 		assert_int_equal(answer, inserted);
 		assert_int_equal(weir_rolling_insert_hashes(many, hashes, n, NULL), 0);
-		for (size_t i = 0; i < n; i++)
-			hashes[i] = test_key(i + (i & 1) * KEYS);
+		for (size_t i = 0; i < n; i++) { /* in turn one that is in, one that is not */
+			uint64_t key = test_key(i % 700 + (i & 1) * KEYS);
+			hashes[i] = weir_rolling_hash(one, &key, 8);
+		}
 		assert_int_equal(weir_rolling_contains_hashes(many, hashes, n, found),
 		                 weir_rolling_contains_hashes(one, hashes, n, NULL));
 		for (size_t i = 0; i < n; i++) {
@@ -130,6 +132,7 @@ static void batches(void **state)
 			assert_int_equal(found[i / 64] >> i % 64 & 1, hit);
 		}
 		assert_int_equal(hits, weir_rolling_contains_hashes(many, hashes, n, NULL));
+		assert_in_range(hits, (n + 1) / 2, (n + 1) / 2 + n / 50);
 		assert_ok(weir_rolling_destroy(one));
 		assert_ok(weir_rolling_destroy(many));
 	}
@@ -248,6 +251,49 @@ static void shards_are_where_hashes_say(void **state)
 	assert_ok(weir_rolling_destroy(set));
 }
 
+/* One of two shards has keys alone, and parts of its own that differ in fill. */
+static void figures_are_made_of_the_shards_figures(void **state)
+{
+	struct weir_params p = params(WEIR_BLOCKED);
+	struct weir_rolling_stats s = WEIR_ROLLING_STATS_INIT;
+	struct weir_stats one = WEIR_STATS_INIT;
+	struct weir_rolling *set = NULL;
+	(void)state;
+	p.capacity = 4 * KEYS;
+	assert_ok(weir_rolling_create(&set, &p, 2, NULL));
+	for (uint64_t i = 0; i < KEYS; i++)
+		assert_ok(weir_rolling_insert_hash(set, test_key(i) >> 1));
+	assert_ok(weir_rolling_stats(set, &s));
+	assert_ok(weir_stats(weir_rolling_get(set, 0), &one));
+	assert_int_equal(s.bytes, 2 * one.bytes);
+	assert_true(one.fill_max > one.fill && s.fill_max == one.fill_max);
+	assert_true(s.fill == one.fill / 2);
+	assert_true(s.keys_estimated == one.keys_estimated);
+	assert_true(s.fp_rate_estimated == one.fp_rate_estimated / 2);
+	assert_ok(weir_rolling_destroy(set));
+}
+
+/* A hash is made by the set, before its shard is known. */
+static void a_seed_by_chance_is_that_of_all_shards(void **state)
+{
+	struct weir_params p = params(WEIR_BLOCKED), first = WEIR_PARAMS_INIT;
+	struct weir_rolling *set = NULL;
+	(void)state;
+	p.seed = 0;
+	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
+	assert_ok(weir_params_of(weir_rolling_get(set, 0), &first));
+	for (uint32_t i = 0; i < SHARDS; i++) {
+		struct weir_params one = WEIR_PARAMS_INIT;
+		assert_ok(weir_params_of(weir_rolling_get(set, i), &one));
+		assert_true(one.seed == first.seed);
+		assert_true(weir_hash(weir_rolling_get(set, i), "key", 3) ==
+		            weir_rolling_hash(set, "key", 3));
+	}
+	insert_range(set, 0, 1000);
+	assert_int_equal(count_range(set, 0, 1000), 1000);
+	assert_ok(weir_rolling_destroy(set));
+}
+
 static void refused(void **state)
 {
 	(void)state;
@@ -308,6 +354,12 @@ static void the_shards_keep_to_max_bytes(void **state)
 	               "max_bytes is 136");
 	assert_refused(weir_rolling_create(&set, &p, 65536, NULL), -EINVAL, "max_bytes 140000",
 	               "64 bytes each");
+	p.capacity = 0, p.max_bytes = 64 * SHARDS;
+	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
+	assert_ok(weir_rolling_destroy(set));
+	p.max_bytes--;
+	assert_refused(weir_rolling_create(&set, &p, SHARDS, NULL), -EINVAL, "max_bytes 511",
+	               "64 bytes each");
 	for (unsigned i = 0; i < COUNT_OF(kept); i++) {
 		struct weir_rolling_stats s = WEIR_ROLLING_STATS_INIT;
 		p.capacity = kept[i].capacity, p.max_bytes = kept[i].max_bytes,
@@ -329,6 +381,8 @@ int main(void)
 		cmocka_unit_test(stopped_halfway),
 		cmocka_unit_test(shards_are_where_hashes_say),
 		cmocka_unit_test(the_shards_keep_to_max_bytes),
+		cmocka_unit_test(figures_are_made_of_the_shards_figures),
+		cmocka_unit_test(a_seed_by_chance_is_that_of_all_shards),
 		cmocka_unit_test(refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,7 @@ static void test_the_reference_vectors(void **state)
 static void test_addresses_and_lengths(void **state)
 {
 	static const unsigned char key[WEIR_SIPHASH_KEY] = { 1 };
+	unsigned char count[300], reference[WEIR_SIPHASH_KEY];
 	unsigned char bytes[600] = { 0 };
 	uint64_t hash = weir__siphash(key, bytes, 300);
 	(void)state;
@@ -55,6 +56,14 @@ static void test_addresses_and_lengths(void **state)
 	assert_true(weir__siphash(key, bytes, 300 + 256) != hash);
 	bytes[299] = 1;
 	assert_true(weir__siphash(key, bytes, 300) != hash);
+	for (unsigned i = 0; i < sizeof count; i++)
+		count[i] = (unsigned char)i;
+	memcpy(reference, count, sizeof reference);
+	/* whose length has its top bit, or more than a byte; by OpenSSL's SIPHASH */
+	assert_true(weir__siphash(reference, count, 200) == UINT64_C(0x10849fe512591651));
+	assert_true(weir__siphash(reference, count, 255) == UINT64_C(0xa9c169fec74db21a));
+	assert_true(weir__siphash(reference, count, 256) == UINT64_C(0x999d0526d2a7bfd7));
+	assert_true(weir__siphash(reference, count, 300) == UINT64_C(0x4b0b710db6117839));
 }
 
 /* A fingerprint shows that two seeds are equal. It is no function of them that can be inverted, as

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ * A batch of inserts into a rolling set of which one shard refuses them. No shard that a set makes
+ * does that: the test makes one read-only. */
+#include <errno.h>
+#include "../test.h"
+#include "filter.h"
+
+enum { KEYS = 200, REFUSED = 100, SHARDS = 8, READ_ONLY = 5 };
+
+/* The top bits say the shard. */
+static uint64_t hash_in(uint32_t shard, uint64_t i)
+{
+	return (uint64_t)shard << 61 | test_key(i) >> 3;
+}
+
+/* The keys before it are in, and marked as new; none behind it is. */
+static void test_a_batch_ends_at_the_first_refusal(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_rolling *set = NULL;
+	uint64_t hashes[KEYS], fresh[WEIR_BITMAP_WORDS(KEYS)] = { 0 };
+	(void)state;
+	p.capacity = 1000000, p.fp_rate = 0.01, p.seed = 7;
+	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
+	weir__filter_read_only((struct weir_filter *)(uintptr_t)weir_rolling_get(set, READ_ONLY));
+	for (uint64_t i = 0; i < KEYS; i++)
+		hashes[i] = hash_in(i == REFUSED ? READ_ONLY : i % READ_ONLY, i);
+	assert_int_equal(weir_rolling_insert_hash(set, hashes[REFUSED]), -EROFS);
+	assert_int_equal(weir_rolling_insert_hashes(set, hashes, KEYS, fresh), -EROFS);
+	for (uint64_t i = 0; i < KEYS; i++)
+		assert_int_equal(weir_rolling_contains_hash(set, hashes[i]), i < REFUSED);
+	assert_true(fresh[0] == UINT64_MAX);
+	assert_true(fresh[1] == (UINT64_C(1) << (REFUSED - 64)) - 1);
+	assert_int_equal(fresh[2] | fresh[3], 0);
+	assert_int_equal(weir_rolling_insert_hashes(set, hashes, REFUSED, NULL), 0);
+	assert_ok(weir_rolling_destroy(set));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_batch_ends_at_the_first_refusal),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
