@@ -301,6 +301,7 @@ MUTANTS = [
      'err = 0;'),
     # a rolling set: its claim, its routing, its sections
     ('SHARDS_CLAIM_ALONE', ROLLING, '\tset->shard[i]->writer = &set->claimed;\n', ''),
+    ('SET_ALWAYS_BP', ROLLING, 'set->rcu = weir__rcu(flavor);', 'set->rcu = weir__rcu(NULL);'),
     ('SET_DESTROY_UNCLAIMED', ROLLING,
      'int err = weir__destroy_begin(set->shard[0], "weir_rolling_destroy");',
      'int err = 0;'),

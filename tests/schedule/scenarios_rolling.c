@@ -132,8 +132,10 @@ static void insert_batch(void *unused)
 	uint64_t hashes[2] = { rolling_key(1), rolling_key(3) }, bitmap = 0;
 	(void)unused;
 	works_on(10);
+	flavor->register_thread();
 	det_assert(weir_rolling_insert_hashes(rolling_set, hashes, 2, &bitmap) == 2 && bitmap == 3);
 	promise(1);
+	flavor->unregister_thread();
 }
 
 static void look_up_batch(void *unused)
@@ -142,19 +144,31 @@ static void look_up_batch(void *unused)
 	uint64_t bitmap = 0;
 	(void)unused;
 	works_on(15);
+	flavor->register_thread();
 	uint64_t must = promised(1) ? 15 : 5;
 	size_t n = weir_rolling_contains_hashes(rolling_set, hashes, 4, &bitmap);
 	det_assert((bitmap & must) == must && n == (size_t)__builtin_popcountll(bitmap));
+	flavor->unregister_thread();
 }
 
-static void batches(void)
+static void batches_of(const struct rcu_flavor_struct *of)
 {
-	rolling_begin(&urcu_bp_flavor);
+	rolling_begin(of);
 	det_spawn(insert_batch, NULL);
 	det_spawn(look_up_batch, NULL);
 	det_spawn(rolling_copy_each_thread, NULL);
 	det_join_all();
 	rolling_end_with(15, 1, 1);
+}
+
+static void batches(void)
+{
+	batches_of(&urcu_bp_flavor);
+}
+
+static void batches_memb(void)
+{
+	batches_of(&det_memb_flavor);
 }
 
 const struct scenario rolling_scenarios[] = {
@@ -165,6 +179,8 @@ const struct scenario rolling_scenarios[] = {
 	{ .name = "wholly", .group = "rolling", .body = wholly, .prepare = prepare_parts,
 	  .rolls = true, .narrowed = true, .cost = 20, .fits = two_words },
 	{ ROLLING("batches over both", batches), .batches = true, .fits = smallest,
+	  .preemptions = 2 },
+	{ ROLLING("batches, memb", batches_memb), .batches = true, .fits = smallest,
 	  .preemptions = 2 },
 	{ .name = NULL },
 };
