@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Bugs of saves and of live images, which no schedule shows: found by tests/fault/, whose programs
-look on between any two steps, cut the power there, or kill. run-mutants.py plants them and asks
-here; the library is compiled without instrumentation then, as its users have it."""
+"""Bugs of saves, of live images and of followers, which no schedule shows: found by tests/fault/,
+whose programs look on between any two steps, cut the power there, or kill. run-mutants.py plants
+them and asks here; the library is compiled without instrumentation then, as its users have it."""
 import re
 import subprocess
 import time
 
 LIVE, SEAL, MAP = 'src/image/live.c', 'src/image/seal.c', 'src/image/map.c'
 REPLACE = 'src/image/replace.c'
+FOLLOW = 'src/set/follow.c'
+RETRY = 'fmin(f->retry > 0 ? 2 * f->retry : first_retry, f->options.poll_seconds)'
+FOLDER = 'n ? f->path : slash ? "/" : "."'
 SYNC_ALL = 'return err ? err : sync_pages(m, m->length);'
 CLAIM = 'int err = weir__live_claim(m);'
 
@@ -36,9 +39,23 @@ MUTANTS = [
      'return err;'),
     ('SETTLED_BY_THE_FIRST_LOOK', 'src/image/preface.c',
      'source->commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);', ''),
+    # when a follower looks, and what it watches
+    ('RETRY_NOT_DOUBLED', FOLLOW, '2 * f->retry', 'f->retry'),
+    ('RETRY_NOT_RESET', FOLLOW, 'f->retry = 0;\n\t\tif', 'if'),
+    ('RETRY_UNBOUNDED', FOLLOW, RETRY, 'f->retry > 0 ? 2 * f->retry : first_retry'),
+    ('DELAY_OF_THE_RETRY', FOLLOW,
+     '\t\tf->delay = f->options.poll_seconds;\n\t}', '\t}'),
+    ('ROOT_AS_NO_FOLDER', FOLLOW, FOLDER, 'n ? f->path : "."'),
+    ('NO_FOLDER_AS_ROOT', FOLLOW, FOLDER, 'n ? f->path : "/"'),
+    ('WATCHED_AFTER_THE_LOOK', FOLLOW,
+     '\t\tif (!f->options.poll_only)\n'
+     '\t\t\t/* before the look: what changes after it is noticed */\n'
+     '\t\t\tweir__notice_renew(&f->notice);\n\t\tlook(f);',
+     '\t\tlook(f);\n\t\tif (!f->options.poll_only)\n\t\t\tweir__notice_renew(&f->notice);'),
 ]
 NAMES = {name for name, *_ in MUTANTS}
-TESTS = ['test_power_cut', 'test_image_live', 'test_live_killed']
+TESTS = ['test_follow_faults', 'test_power_cut', 'test_image_live', 'test_live_killed']
+LIBRARIES = ['-lcmocka', '-lurcu-bp', '-lurcu-memb', '-lurcu-mb', '-lurcu-qsbr', '-lpthread', '-lm']
 SHARED = ['shim', 'shim_files', 'shim_memory', 'shim_steps', 'shim_waits', 'power']
 FAILED = re.compile(r'^\[  FAILED  \] (test_\w+)$', re.M)
 WHY = re.compile(r'\w+\.[ch]:\d+', re.M)
@@ -67,8 +84,8 @@ def link(root, cc, out):
     library = sorted(out.glob('src_*.o'))
     for test in TESTS:
         objects = [out / f'fault_{name}.o' for name in [*SHARED, test]]
-        subprocess.run([*cc, *objects, *library, *wrap, '-lcmocka', '-lurcu-bp', '-lpthread',
-                        '-lm', '-o', out / test], check=True)
+        subprocess.run([*cc, *objects, *library, *wrap, *LIBRARIES, '-o', out / test],
+                       check=True)
 
 
 def run(out):
