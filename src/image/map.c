@@ -17,8 +17,8 @@
 
 enum { MOST_AGAIN = 100 }; /* times to read a file again that others mark live meanwhile */
 
-static int map_options(struct weir_load_options *out, const struct weir_load_options *options,
-                       enum weir_map_mode mode)
+int weir__map_options(struct weir_load_options *out, const struct weir_load_options *options,
+                      enum weir_map_mode mode)
 {
 	int err = weir__load_options(out, options);
 	if (err)
@@ -28,7 +28,7 @@ static int map_options(struct weir_load_options *out, const struct weir_load_opt
 		                  "WEIR_MAP_LIVE (2)", (int)mode);
 	if (out->flags || out->memory || out->memory_bytes)
 		return weir__fail(-EINVAL,
-		                  "flags 0x%x, memory %p, memory_bytes %zu: weir_map takes none of "
+		                  "flags 0x%x, memory %p, memory_bytes %zu: a mapping takes none of "
 		                  "them: the memory is the file's",
 		                  out->flags, out->memory, out->memory_bytes);
 	return 0;
@@ -237,6 +237,6 @@ int weir_map(struct weir_filter **out, const char *path, enum weir_map_mode mode
 	struct weir_load_options o;
 	if (!out)
 		return weir__fail(-EINVAL, "out is NULL: the mapped filter needs a place");
-	int err = map_options(&o, options, mode);
+	int err = weir__map_options(&o, options, mode);
 	return err ? err : map_path(out, path, mode, &o);
 }

@@ -17,6 +17,11 @@ struct weir_mapping {
 	char name[];                 /* the path, for sentences */
 };
 
+/* The options and the mode of a mapping: @options, or the defaults if that is NULL, are checked and
+ * copied to @out. */
+int weir__map_options(struct weir_load_options *out, const struct weir_load_options *options,
+                      enum weir_map_mode mode);
+
 /* Map the plain image of an opened file, or load a compressed one. @mode: not WEIR_MAP_LIVE. */
 int weir__map_or_load(struct weir_filter **out, struct weir_source *source,
                       enum weir_map_mode mode, const struct weir_load_options *options);
