@@ -154,17 +154,18 @@ int weir__source_read(struct weir_source *source, void *buffer, uint64_t n)
 	return 0;
 }
 
-static int all_zero(const struct weir_source *source, const unsigned char *bytes, uint64_t n)
+int weir__zeros_check(const char *name, const unsigned char *bytes, uint64_t at, uint64_t n)
 {
 	unsigned char any = 0;
-	uint64_t i = 0;
-	for (uint64_t j = 0; j < n; j++)
-		any |= bytes[j];
-	while (any && !bytes[i])
-		i++;
+	uint64_t first = 0;
+	for (uint64_t i = 0; i < n; i++)
+		any |= bytes[i];
+	/* bounded: in a mapped file the byte may be zero again */
+	while (any && first < n - 1 && !bytes[first])
+		first++;
 	return any ?
-	       weir__fail(-EBADMSG, "%s: reserved byte %llu holds %u where 0 should be",
-	                  source->name, (unsigned long long)(source->at - n + i), bytes[i]) :
+	       weir__fail(-EBADMSG, "%s: reserved byte %llu holds %u where 0 should be", name,
+	                  (unsigned long long)(at + first), bytes[first]) :
 	       0;
 }
 
@@ -176,7 +177,7 @@ int weir__source_zeros(struct weir_source *source, uint64_t n)
 		uint64_t part = n < sizeof buffer ? n : sizeof buffer;
 		err = weir__source_read(source, buffer, part);
 		if (!err)
-			err = all_zero(source, buffer, part);
+			err = weir__zeros_check(source->name, buffer, source->at - part, part);
 		n -= part;
 	}
 	return err;

@@ -61,6 +61,8 @@ int weir__source_settle(const struct weir_source *source, int err);
 
 /* Read exactly @n bytes. Return: 0; -EBADMSG there are fewer; or the errno of read. */
 int weir__source_read(struct weir_source *source, void *buffer, uint64_t n);
+/* Check that @n reserved bytes are all zero. @at: the image's offset of the first. */
+int weir__zeros_check(const char *name, const unsigned char *bytes, uint64_t at, uint64_t n);
 /* Read @n bytes, which must all be zero. */
 int weir__source_zeros(struct weir_source *source, uint64_t n);
 /* Check that no byte is left. */

@@ -35,13 +35,8 @@ int weir__mark_live(struct weir_mapping *m)
 /* Are the reserved bytes between table and bits still zero? */
 static int check_gap(const struct weir_mapping *m)
 {
-	for (uint64_t at = WEIR_IMAGE_HEAD + UINT64_C(8) * m->head.shards;
-	     at < weir__image_bits_offset(&m->head); at++)
-		if (m->image[at])
-			return weir__fail(-EBADMSG,
-			                  "%s: reserved byte %llu holds %u where 0 should be",
-			                  m->name, (unsigned long long)at, m->image[at]);
-	return 0;
+	uint64_t n = weir__image_padding(&m->head), at = weir__image_bits_offset(&m->head) - n;
+	return weir__zeros_check(m->name, m->image + at, at, n);
 }
 
 static int went_live(const struct weir_mapping *m)
