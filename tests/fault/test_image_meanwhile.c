@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ * What stands at an image's name is another file at each look. A FIFO whose writer never comes
+ * would hold up whoever opens it, at whatever moment somebody puts it there. */
+#include <errno.h>
+#include <fcntl.h>
+#include "faults.h"
+
+#define LITTER ".weir-new-%016llx-0123456789abcdef"
+
+static struct weir_filter *f;
+static char through[4200], litter[4200];
+static unsigned calls, at;
+
+static int setup(void **state)
+{
+	(void)folder_setup(state);
+	unsigned long long sum = XXH3_64bits("set.weir", strlen("set.weir"));
+	f = test_filter(WEIR_BLOCKED, 20000, 0.01);
+	snprintf(litter, sizeof litter, "%s/" LITTER, folder, sum);
+	snprintf(through, sizeof through, "%s/link", folder);
+	return symlink("set.weir", through);
+}
+
+static int teardown(void **state)
+{
+	shim = (struct shim){ 0 };
+	weir_destroy(f);
+	return folder_teardown(state);
+}
+
+static int keep(int err, struct weir_filter *g)
+{
+	if (!err)
+		weir_destroy(g);
+	return err;
+}
+
+static int do_save(const char *name) { return weir_save(f, name, NULL); }
+static int do_verify(const char *name) { return weir_image_verify(name, NULL); }
+static int do_load(const char *name)
+{
+	struct weir_filter *g = NULL;
+	return keep(weir_load(&g, name, NULL), g);
+}
+static int do_map(const char *name)
+{
+	struct weir_filter *g = NULL;
+	return keep(weir_map(&g, name, WEIR_MAP_READ, NULL), g);
+}
+static int do_live(const char *name)
+{
+	struct weir_filter *g = NULL;
+	int err = weir_map(&g, name, WEIR_MAP_LIVE, NULL);
+	return keep(err ? err : weir_seal(g), g);
+}
+static int do_info(const char *name)
+{
+	return weir_image_info(name, &(struct weir_image_info)WEIR_IMAGE_INFO_INIT);
+}
+static int do_stats(const char *name)
+{
+	return weir_image_stats(name, NULL, &(struct weir_stats)WEIR_STATS_INIT);
+}
+
+static void put_fifos(const struct shim_call *call)
+{
+	(void)call;
+	if (++calls != at)
+		return;
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	if (unlink(litter) == 0)
+		assert_int_equal(mkfifo(litter, 0600), 0);
+}
+
+/* Whole again, with what a saver that was killed has left. */
+static void put_files(void)
+{
+	unlink(path);
+	unlink(litter);
+	assert_ok(weir_save(f, path, NULL));
+	assert_true(image_spit(litter, "left", 4));
+}
+
+/* Before the first call, before the second, ... */
+static void test_a_fifo_put_there_holds_nobody_up(void **state)
+{
+	int (*const verbs[])(const char *) = { do_save, do_verify, do_load, do_map, do_live,
+		                               do_info, do_stats };
+	(void)state;
+	for (unsigned verb = 0; verb < 2 * sizeof verbs / sizeof *verbs; verb++) {
+		at = 0;
+		do {
+			at++;
+			put_files();
+			calls = 0;
+			shim.look = put_fifos;
+			alarm(30); /* ends a test that waits */
+			int err = verbs[verb / 2](verb % 2 ? through : path);
+			alarm(0);
+			shim.look = NULL;
+			assert_true(err == 0 || err == -EINVAL);
+		} while (calls >= at);
+		assert_true(at > 2);
+	}
+}
+
+static void count_looks(const struct shim_call *call)
+{
+	calls += strcmp(call->what, "open") == 0;
+}
+
+/* The second look found another file, which then was not what the first had shown. */
+static void test_statistics_look_once(void **state)
+{
+	(void)state;
+	put_files();
+	calls = 0;
+	shim.look = count_looks;
+	assert_ok(do_stats(path));
+	assert_int_equal(calls, 1);
+}
+
+int main(void)
+{
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		fresh(test_a_fifo_put_there_holds_nobody_up),
+		fresh(test_statistics_look_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
