@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Reads a key, and refuses one that is none or no secret. */
+ * Reads a key, and refuses one that is none or no secret. It may come through a FIFO; whose FIFO
+ * that is shows before its writer comes, which may be never. */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "decode.h"
 #include "keyfile.h"
 #include "say.h"
 
@@ -32,13 +34,24 @@ static bool from_digits(const char *text, unsigned char key[KEY])
 	return true;
 }
 
+static int open_at_once(const char *path)
+{
+	int fd;
+	do
+		fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
 /* All of a file, if that is less than @room bytes: else @room of them. A negative errno. */
 static ssize_t read_all(int fd, char *bytes, size_t room)
 {
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
 	size_t n = 0;
 	while (n < room) {
-		ssize_t got = read(fd, bytes + n, room - n);
-		if (got < 0 && errno == EINTR)
+		/* Without a writer yet a FIFO would be at its end. */
+		ssize_t got = poll(&ready, 1, -1) < 0 ? -1 : read(fd, bytes + n, room - n);
+		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (got < 0)
 			return -errno;
@@ -78,7 +91,7 @@ const void *keyfile_read(const char *path)
 {
 	static unsigned char key[KEY];
 	char bytes[DIGITS + 2];
-	int fd = open_to_read(path);
+	int fd = open_at_once(path);
 	if (fd < 0) {
 		say("%s: %s", path, strerror(errno));
 		return NULL;
