@@ -7,8 +7,8 @@
 #include <weir/weir.h>
 #include "fill.h"
 #include "guard.h"
-#include "images.h"
 #include "probe.h"
+#include "saving.h"
 
 struct build {
 	/* the options */

@@ -81,11 +81,11 @@ static void report_stats(struct report *r, const struct weir_stats *s)
 }
 
 /* 0, or a negative errno after a message. */
-static int look_at_bits(struct report *r, const char *path, bool exact,
-                        const struct image_how *how)
+static int look_at_bits(struct report *r, const char *path, const struct weir_image_info *info,
+                        bool exact, const struct image_how *how)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	int err = image_stats(path, exact, how, &stats);
+	int err = image_stats(path, info, exact, how, &stats);
 	if (!err)
 		report_stats(r, &stats);
 	return err;
@@ -114,7 +114,7 @@ static int info_of(const char *path, bool exact, const struct image_how *how, js
 	else if (info.compressed && !exact)
 		report_unread(&r, "compressed: not looked at; --exact unpacks them");
 	else
-		err = look_at_bits(&r, path, exact, how);
+		err = look_at_bits(&r, path, &info, exact, how);
 	if (all) {
 		json_array_append(all, r.json);
 	} else {

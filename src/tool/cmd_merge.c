@@ -10,6 +10,7 @@
 #include "plain.h"
 #include "progress.h"
 #include "report.h"
+#include "saving.h"
 #include "say.h"
 #include "show.h"
 #include "tool.h"

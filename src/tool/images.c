@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Image files as the subcommands open and save them. */
+ * Image files as the subcommands open them. */
 #include <errno.h>
-#include <libgen.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +8,14 @@
 #include <unistd.h>
 #include "decode.h"
 #include "images.h"
-#include "owner.h"
 #include "plain.h"
 #include "progress.h"
 #include "room.h"
 #include "say.h"
 #include "show.h"
-#include "tool.h"
-#include "units.h"
 
-/* A pipe, a socket, a device. */
+/* A pipe, a socket, a device. Of those the library opens none: who waits to write to a FIFO would
+ * take that for a reader. */
 static bool is_stream(const char *path)
 {
 	struct stat st;
@@ -39,13 +35,11 @@ static void close_stream(int fd)
 		close(fd);
 }
 
-static volatile sig_atomic_t caught;
-
 static int on_progress(void *arg, uint64_t done, uint64_t total)
 {
 	(void)arg;
-	progress_at(total ? (double)done / (double)total : -1.0, 0);
-	return caught;
+	progress_of(done, total);
+	return 0;
 }
 
 static struct weir_load_options begin(const struct image_how *how, const char *what)
@@ -68,6 +62,12 @@ static void end(const struct image_how *how)
 uint64_t image_max_memory(void)
 {
 	return room_half("");
+}
+
+/* max_bytes of what is read into memory: 0 would be no limit. */
+static uint64_t most_bytes(const struct image_how *how)
+{
+	return how->max_memory ? how->max_memory : 1;
 }
 
 static char refusal[200];
@@ -112,7 +112,7 @@ static int settle(int err, const char *path, const struct image_how *how)
 int image_load(struct weir_filter **out, const char *path, const struct image_how *how)
 {
 	struct weir_load_options options = begin(how, "reading");
-	options.max_bytes = how->max_memory ? how->max_memory : 1; /* 0 would be no limit */
+	options.max_bytes = most_bytes(how);
 	int fd = open_stream(path);
 	int err = fd < 0 ? weir_load(out, path, &options) : weir_load_fd(out, fd, &options);
 	close_stream(fd);
@@ -120,38 +120,27 @@ int image_load(struct weir_filter **out, const char *path, const struct image_ho
 	return settle(err, path, how);
 }
 
-static int image_map(struct weir_filter **out, const char *path, const struct image_how *how)
+int image_open(struct weir_filter **out, const char *path, const struct image_how *how)
 {
+	if (is_stream(path))
+		return image_load(out, path, how);
 	struct weir_load_options options = begin(how, "verifying");
 	options.no_verify = !how->check;
 	int err = weir_map(out, path, WEIR_MAP_READ, &options);
 	end(how);
-	return settle(err, path, how);
+	/* -EINVAL: it is compressed */
+	return err == -EINVAL ? image_load(out, path, how) : settle(err, path, how);
 }
 
-int image_open(struct weir_filter **out, const char *path, const struct image_how *how)
+int image_stats(const char *path, const struct weir_image_info *info, bool exact,
+                const struct image_how *how, struct weir_stats *out)
 {
-	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	if (is_stream(path))
-		return image_load(out, path, how);
-	int err = weir_image_info(path, &info);
-	if (err)
-		return settle(err, path, how);
-	return info.compressed ? image_load(out, path, how) : image_map(out, path, how);
-}
-
-int image_stats(const char *path, bool exact, const struct image_how *how, struct weir_stats *out)
-{
-	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	int err = weir_image_info(path, &info);
-	if (err)
-		return settle(err, path, how);
 	struct weir_load_options options = begin(how, "reading");
 	options.no_verify = true;
-	if (info.compressed)
-		options.max_bytes = how->max_memory ? how->max_memory : 1;
-	err = exact ? weir_image_stats_exact(path, &options, out) :
-	              weir_image_stats(path, &options, out);
+	/* A plain one is mapped; but another one may stand there by now. */
+	options.max_bytes = info->compressed ? most_bytes(how) : info->bytes;
+	int err = exact ? weir_image_stats_exact(path, &options, out) :
+	                  weir_image_stats(path, &options, out);
 	end(how);
 	return settle(err, path, how);
 }
@@ -185,86 +174,4 @@ int image_verify(const char *path, const struct image_how *how)
 	}
 	close_stream(fd);
 	return err;
-}
-
-bool image_place_ok(const char *path)
-{
-	struct stat st;
-	if (strcmp(path, "-") == 0) {
-		if (isatty(STDOUT_FILENO))
-			say("-o -: an image is no text for a terminal: redirect standard output");
-		return !isatty(STDOUT_FILENO);
-	}
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		say("%s: %s, and an image replaces the file it is saved to (-o - writes to "
-		    "standard output)",
-		    path, S_ISDIR(st.st_mode) ? "is a directory" : "is not a regular file");
-		return false;
-	}
-	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && stat(path, &st)) {
-		say("%s: is a link that does not lead to a file: %s", path, strerror(errno));
-		return false;
-	}
-	char *copy = need(strlen(path) + 1);
-	const char *folder = dirname(strcpy(copy, path));
-	bool ok = access(folder, W_OK | X_OK) == 0;
-	if (!ok)
-		say("%s: cannot write in %s: %s", path, folder, strerror(errno));
-	free(copy);
-	return ok;
-}
-
-static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
-#define ENDS (sizeof ends / sizeof *ends)
-
-static void on_signal(int number)
-{
-	caught = number;
-}
-
-int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how)
-{
-	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
-	struct owner owner = owner_of(path);
-	options.zstd_level = how->zstd_level;
-	options.mode = how->mode;
-	options.marks = how->marks;
-	options.progress = on_progress;
-	/* Where the file system has no unnamed files, a temporary file must be
-	 * removed: stop in order, then end as the signal would. */
-	struct sigaction before[ENDS], now = { .sa_handler = on_signal };
-	for (size_t i = 0; i < ENDS; i++)
-		if (sigaction(ends[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
-			sigaction(ends[i], &now, NULL);
-	progress_begin("saving");
-	int err = strcmp(path, "-") == 0 ? weir_save_fd(f, STDOUT_FILENO, &options) :
-	                                   weir_save(f, path, &options);
-	progress_end();
-	for (size_t i = 0; i < ENDS; i++)
-		sigaction(ends[i], &before[i], NULL);
-	if (caught)
-		raise(caught);
-	if (!err)
-		owner_report(&owner, path, how->mode != 0);
-	return err ? trouble_weir(err, strcmp(path, "-") ? path : "standard output") : TOOL_OK;
-}
-
-bool parse_zstd(const char *text, int *level)
-{
-	uint64_t number = 3;
-	if (text && !parse_number("--zstd", text, 1, 19, &number))
-		return false;
-	*level = (int)number;
-	return true;
-}
-
-bool parse_mode(const char *text, uint32_t *mode)
-{
-	char *end = NULL;
-	unsigned long number = *text >= '0' && *text <= '7' ? strtoul(text, &end, 8) : 0;
-	*mode = (uint32_t)number;
-	if (number && number <= 0777 && !*end)
-		return true;
-	say("--mode '%s': give permissions in octal, from 1 to 777, such as 640", text);
-	return false;
 }

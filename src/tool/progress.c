@@ -110,6 +110,11 @@ void progress_at(double part, uint64_t keys)
 	show(part, right);
 }
 
+void progress_of(uint64_t done, uint64_t total)
+{
+	progress_at(total ? (double)done / (double)total : -1.0, 0);
+}
+
 void progress_wipe(void)
 {
 	flockfile(stderr);

@@ -15,6 +15,8 @@ void progress_begin(const char *what);
 /* @part: 0 to 1, or less than 0 where it is not known. @keys: so far; 0 where keys are not what is
  * counted. Drawn now and then. */
 void progress_at(double part, uint64_t keys);
+/* As progress_at(), of bytes. @total 0: not known. */
+void progress_of(uint64_t done, uint64_t total);
 /* As progress_at(), with figures of the caller's. */
 void progress_show(double part, const char *figures);
 void progress_end(void);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ * Saving, and the signals that end a process meanwhile. Where the file system has no unnamed files,
+ * a temporary file must be removed: so the save is stopped in order, and the process then ends as
+ * the signal would have ended it. */
+#include <errno.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "owner.h"
+#include "progress.h"
+#include "saving.h"
+#include "say.h"
+#include "tool.h"
+#include "units.h"
+
+bool image_place_ok(const char *path)
+{
+	struct stat st;
+	if (strcmp(path, "-") == 0) {
+		if (isatty(STDOUT_FILENO))
+			say("-o -: an image is no text for a terminal: redirect standard output");
+		return !isatty(STDOUT_FILENO);
+	}
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		say("%s: %s, and an image replaces the file it is saved to (-o - writes to "
+		    "standard output)",
+		    path, S_ISDIR(st.st_mode) ? "is a directory" : "is not a regular file");
+		return false;
+	}
+	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && stat(path, &st)) {
+		say("%s: is a link that does not lead to a file: %s", path, strerror(errno));
+		return false;
+	}
+	char *copy = need(strlen(path) + 1);
+	const char *folder = dirname(strcpy(copy, path));
+	bool ok = access(folder, W_OK | X_OK) == 0;
+	if (!ok)
+		say("%s: cannot write in %s: %s", path, folder, strerror(errno));
+	free(copy);
+	return ok;
+}
+
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+#define ENDS (sizeof ends / sizeof *ends)
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number)
+{
+	caught = number;
+}
+
+/* One that is ignored (nohup) stays so. */
+static void catch_ends(struct sigaction before[ENDS])
+{
+	const struct sigaction now = { .sa_handler = on_signal };
+	for (size_t i = 0; i < ENDS; i++)
+		if (sigaction(ends[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
+			sigaction(ends[i], &now, NULL);
+}
+
+static void release_ends(const struct sigaction before[ENDS])
+{
+	for (size_t i = 0; i < ENDS; i++)
+		sigaction(ends[i], &before[i], NULL);
+	if (caught)
+		raise(caught);
+}
+
+static int on_progress(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg;
+	progress_of(done, total);
+	return caught;
+}
+
+int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how)
+{
+	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
+	struct owner owner = owner_of(path);
+	struct sigaction before[ENDS];
+	bool to_stdout = strcmp(path, "-") == 0;
+	options.zstd_level = how->zstd_level;
+	options.mode = how->mode;
+	options.marks = how->marks;
+	options.progress = on_progress;
+	catch_ends(before);
+	progress_begin("saving");
+	int err = to_stdout ? weir_save_fd(f, STDOUT_FILENO, &options) :
+	                      weir_save(f, path, &options);
+	progress_end();
+	release_ends(before);
+	if (err)
+		return trouble_weir(err, to_stdout ? "standard output" : path);
+	owner_report(&owner, path, how->mode != 0);
+	return TOOL_OK;
+}
+
+bool parse_zstd(const char *text, int *level)
+{
+	uint64_t number = 3;
+	if (text && !parse_number("--zstd", text, 1, 19, &number))
+		return false;
+	*level = (int)number;
+	return true;
+}
+
+bool parse_mode(const char *text, uint32_t *mode)
+{
+	char *end = NULL;
+	unsigned long number = *text >= '0' && *text <= '7' ? strtoul(text, &end, 8) : 0;
+	*mode = (uint32_t)number;
+	if (number && number <= 0777 && !*end)
+		return true;
+	say("--mode '%s': give permissions in octal, from 1 to 777, such as 640", text);
+	return false;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * Image files as the subcommands save them. */
+#ifndef WEIR_TOOL_SAVING_H
+#define WEIR_TOOL_SAVING_H
+
+#include <stdbool.h>
+#include <weir/weir.h>
+
+/* Whether a file can be made there: better known before an hour of work than after. "-" is
+ * standard output. */
+bool image_place_ok(const char *path);
+
+/* How to save: struct weir_save_options. */
+struct image_saving {
+	int zstd_level; /* 0: plain */
+	uint32_t mode, marks;
+};
+
+/* Save with a progress line. Interrupted by a signal it leaves nothing behind, then ends as that
+ * signal ends a process. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
+int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how);
+
+/* --zstd[=LEVEL]: @text NULL is level 3. --mode=OCTAL. */
+bool parse_zstd(const char *text, int *level);
+bool parse_mode(const char *text, uint32_t *mode);
+
+#endif
