@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What ends the weir command while it saves, and what it must not wait for before.
+# Usage: test_tool_saving.sh path/to/weir.
+. "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
+
+# signalled NAME DISPOSITION STATUS WORDS...: the command gets the signal while it writes more to
+# standard output than a pipe holds; that goes to ./image.
+cat >signalled.py <<'end'
+import signal, subprocess, sys
+name, disposition, want = sys.argv[1:4]
+number = signal.Signals[name]
+command = subprocess.Popen(sys.argv[4:], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           preexec_fn=lambda: signal.signal(number, signal.Handlers[disposition]))
+begin = command.stdout.read(1)
+command.send_signal(number)
+with open('image', 'wb') as image:
+    image.write(begin + command.stdout.read())
+status = command.wait()
+if status != int(want):
+    sys.exit(f'{name} ({disposition}) while it saves: status {status}, not {want}')
+end
+signalled() { run 0 python3 signalled.py "$@"; }
+
+test_a_signal_ends_it_as_a_signal() {
+	local command name
+	run 0 "$weir" build -q -s 7 -n 1M -p 0.1% -o set.weir keys
+	for command in build merge; do
+		set -- "$weir" build -q -s 7 -n 1M -p 0.1% -o - keys
+		[ $command = build ] || set -- "$weir" merge -q -o - set.weir
+		signalled SIGINT SIG_DFL -2 "$@"
+		same err /dev/null 'an interrupted save has nothing to add'
+		signalled SIGTERM SIG_DFL -15 "$@"
+		signalled SIGHUP SIG_DFL -1 "$@"
+		# nohup, and a shell's job in the background: it goes on.
+		for name in SIGHUP SIGINT SIGTERM; do
+			signalled $name SIG_IGN 0 "$@"
+			same image set.weir "$name was ignored"
+		done
+	done
+}
+
+# A union leaves no memory for the next image, and none is no limit. An old image that takes more
+# is not unpacked for a comparison.
+test_memory_of_a_merge() {
+	run 0 "$weir" build -q -p 1% -o packed.weir --zstd keys
+	head -n $((n / 20)) keys >few
+	run 0 "$weir" build -q -p 1% -o few.weir few
+	run 0 "$weir" build -q --zstd --like=few.weir -o few_packed.weir few
+	local bytes
+	run 0 "$weir" info --json few.weir
+	bytes=$(python3 -c 'import json; print(json.load(open("out"))[0]["bytes"])')
+	run 2 "$weir" merge -q --max-memory="$bytes" -o more.weir few.weir few_packed.weir
+	says '^weir merge: few_packed.weir: needs .* than --max-memory allows (0 bytes)$'
+	run 0 "$weir" merge -q --max-memory=$((2 * bytes)) -o more.weir few.weir few_packed.weir
+	run 0 "$weir" merge -q --max-memory="$bytes" -o packed.weir few.weir
+	says '^weir merge: packed.weir: not compared with the image that it replaces: '
+	run 0 "$weir" build -q -p 1% -o packed.weir --zstd keys
+	run 1 "$weir" merge -q -o packed.weir few.weir; says 'under a tenth'
+}
+
+# at_once STATUS WORDS...: as run, in a few seconds. waits WORDS...: for what does not come.
+at_once() {
+	local status=$1
+	shift
+	run "$status" timeout 10 "$@"
+}
+waits() { run 124 timeout 0.5 "$@"; }
+
+# Who names a FIFO for keys or an image to be read waits for its writer. Nobody else does: not for
+# a place to save to, nor for a key that could be no secret.
+test_a_fifo_without_a_writer() {
+	mkfifo -m 600 pipe
+	mkfifo -m 644 loose
+	ln -s pipe link
+	local name
+	for name in pipe link; do
+		at_once 2 "$weir" build -q -o $name keys; says "^weir build: $name: is not a regular"
+		at_once 2 "$weir" merge -q -o $name set.weir; says "$name: is not a regular file"
+		at_once 2 "$weir" info $name; says "^weir info: $name: is not a regular file\$"
+		waits "$weir" query $name keys
+		waits "$weir" query set.weir $name
+		waits "$weir" verify $name
+		waits "$weir" build -q -o new.weir $name
+	done
+	for name in build query verify merge; do
+		at_once 2 "$weir" $name --keyed-by=loose set.weir; says 'loose: its mode is 0644'
+	done
+	waits "$weir" query --keyed-by=pipe set.weir keys
+	absent new.weir 'the keys never came'
+	# A reader that leaves at once would take the image from its writer.
+	{ cat set.weir; echo done >written; } >pipe &
+	at_once 2 "$weir" info pipe
+	run 0 "$weir" query -c pipe keys; prints "^$n\$"
+	wait
+	same written <(echo done) 'the writer of an image has ended'
+}
+
+for part in a_signal_ends_it_as_a_signal memory_of_a_merge a_fifo_without_a_writer; do
+	test_$part
+done
+finish
