@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <weir/weir.h>
+#include "../src/tool/numbers.h"
 #include "harness.h"
 #include "machine.h"
 #include "sets/weir_filter.h"
@@ -46,8 +47,7 @@ Made weir_kind(uint32_t kind, uint32_t z, size_t n, double rate, double bits)
 /* A kind, or each number of words of one that has words a key. */
 void add_weir(std::vector<Kind> &all, uint32_t kind)
 {
-	const char *first = weir_shape_field(kind, 0);
-	bool words = first && std::string(first) == "words_per_key";
+	bool words = kind_has(kind, "words_per_key");
 	for (uint32_t z = words; z <= 8; z *= 2) {
 		auto make = [kind, z](size_t n, double rate, double bits) {
 			return weir_kind(kind, z, n, rate, bits);

@@ -7,6 +7,7 @@
 #include "crew.h"
 #include "images.h"
 #include "keyfile.h"
+#include "numbers.h"
 #include "options.h"
 #include "progress.h"
 #include "say.h"
@@ -161,17 +162,15 @@ static int option_taken(int option, struct build *build, bool *progress)
 	return 1;
 }
 
-/* Whether the kind has a number that was asked for; if not, a sentence is printed. */
-static bool kind_takes(const struct weir_params *params, const char *option, const char *field,
+/* Whether the kind has a number that was asked for; if not, a sentence is printed. weir_plan()
+ * refuses it too, but in its own words, and where keys are counted first only after that. */
+static bool kind_takes(const struct weir_params *params, const char *option, const char *number,
                        uint32_t value)
 {
-	const char *has;
-	for (unsigned i = 0; value && (has = weir_shape_field(params->kind, i)) != NULL; i++)
-		if (strcmp(has, field) == 0)
-			return true;
-	if (value)
+	bool fits = !value || kind_has(params->kind, number);
+	if (!fits)
 		say("%s %u: not for kind %s", option, value, weir_kind_name(params->kind));
-	return !value;
+	return fits;
 }
 
 static bool numbers_fit(const struct weir_params *params)

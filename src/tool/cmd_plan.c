@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * weir plan: the sizing calculator as a table of layouts. */
 #include <stdio.h>
-#include <string.h>
 #include <weir/weir.h>
+#include "numbers.h"
 #include "options.h"
 #include "report.h"
 #include "say.h"
@@ -47,12 +47,6 @@ static const uint32_t kinds[] = {
 #undef NUMBER
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, MOST_WORDS = 8 };
-
-static bool has_words(uint32_t kind)
-{
-	const char *first = weir_shape_field(kind, 0);
-	return first && strcmp(first, "words_per_key") == 0;
-}
 
 static struct layout layout_of(uint32_t kind, uint32_t words)
 {
@@ -154,7 +148,7 @@ static void plan_layout(struct plans *plans, struct weir_params params, const st
 
 static void plan_kind(struct plans *plans, const struct weir_params *params, uint32_t kind)
 {
-	for (uint32_t words = has_words(kind); words <= MOST_WORDS; words *= 2) {
+	for (uint32_t words = kind_has(kind, "words_per_key"); words <= MOST_WORDS; words *= 2) {
 		struct layout layout = layout_of(kind, words);
 		plan_layout(plans, *params, &layout);
 		if (!words)
