@@ -83,7 +83,7 @@ static uint64_t suffix_bytes(const char *suffix)
 	return by;
 }
 
-enum scaled { SCALED, TOO_LARGE, NOT_WHOLE };
+enum scaled { SCALED, TOO_LARGE, NOT_WHOLE, NO_NUMBER };
 
 /* mantissa * by * 10^exponent; a fraction is dropped, and reported. */
 static enum scaled scale(struct decimal number, uint64_t by, uint64_t *out)
@@ -99,46 +99,38 @@ static enum scaled scale(struct decimal number, uint64_t by, uint64_t *out)
 			result = NOT_WHOLE;
 		*out /= 10;
 	}
-	return result;
+	return *out ? result : NO_NUMBER;
+}
+
+/* A number above 0 and its suffix. */
+static enum scaled read_scaled(const char *text, uint64_t (*suffix)(const char *), uint64_t *out)
+{
+	struct decimal number;
+	uint64_t by = read_decimal(text, &number) ? suffix(number.rest) : 0;
+	return by ? scale(number, by, out) : NO_NUMBER;
 }
 
 bool parse_keys(const char *option, const char *text, uint64_t *out)
 {
-	struct decimal number;
-	uint64_t by = 0;
-	enum scaled result = TOO_LARGE;
-	if (read_decimal(text, &number))
-		by = suffix_keys(number.rest);
-	if (by)
-		result = scale(number, by, out);
-	if (by && result == SCALED && *out)
-		return true;
-	if (by && result == TOO_LARGE)
+	enum scaled result = read_scaled(text, suffix_keys, out);
+	if (result == TOO_LARGE)
 		say("%s '%s': too many keys: the number does not fit in 64 bits", option, text);
-	else
+	else if (result != SCALED)
 		say("%s '%s': not a number of keys: give a whole number from 1 up such as 250000, "
 		    "1e6, 1.5M or 2G",
 		    option, text);
-	return false;
+	return result == SCALED;
 }
 
 bool parse_bytes(const char *option, const char *text, uint64_t *out)
 {
-	struct decimal number;
-	uint64_t by = 0;
-	enum scaled result = TOO_LARGE;
-	if (read_decimal(text, &number))
-		by = suffix_bytes(number.rest);
-	if (by)
-		result = scale(number, by, out);
-	if (by && result != TOO_LARGE && *out)
-		return true;
-	if (by && result == TOO_LARGE)
+	enum scaled result = read_scaled(text, suffix_bytes, out);
+	if (result == TOO_LARGE)
 		say("%s '%s': too large: the bytes do not fit in 64 bits", option, text);
-	else
+	else if (result == NO_NUMBER)
 		say("%s '%s': not a size: give bytes such as 65536, 64K, 1.5G, 512MiB or 100MB",
 		    option, text);
-	return false;
+	return result == SCALED || result == NOT_WHOLE;
 }
 
 /* A decimal number without sign, space, hex, nan and inf. */
