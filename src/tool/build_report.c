@@ -7,7 +7,6 @@
 #include "build.h"
 #include "plain.h"
 #include "report.h"
-#include "say.h"
 #include "show.h"
 
 /* To three digits: the estimate's error is below the third. */
@@ -79,13 +78,7 @@ static void speed(struct report *r, const struct build *b)
 
 void build_report(const struct build *build)
 {
-	if (build->stats.saturated)
-		say("%s: more keys than its capacity of %s: %s different ones (estimated), so the "
-		    "rate is %s and not %s: give a larger -n, and no --like",
-		    build->output, show_count(SHOW, build->stats.capacity),
-		    show_estimate(SHOW, build->stats.keys_estimated),
-		    show_rate(SHOW, build->stats.fp_rate_estimated),
-		    show_rate(SHOW, build->stats.fp_rate));
+	report_saturated(build->output, &build->stats, ": give a larger -n, and no --like");
 	if (build->quiet)
 		return;
 	FILE *to = strcmp(build->output, "-") ? stdout : stderr;

@@ -12,7 +12,6 @@
 #include "report.h"
 #include "saving.h"
 #include "say.h"
-#include "show.h"
 #include "tool.h"
 #include "units.h"
 
@@ -104,12 +103,7 @@ static struct weir_filter *merged(const struct merge *merge)
 
 static void report(const struct merge *merge, const struct weir_stats *s)
 {
-	if (s->saturated)
-		say("%s: more keys than its capacity of %s: %s different ones (estimated), so the "
-		    "rate is %s and not %s",
-		    merge->output, show_count(SHOW, s->capacity),
-		    show_estimate(SHOW, s->keys_estimated), show_rate(SHOW, s->fp_rate_estimated),
-		    show_rate(SHOW, s->fp_rate));
+	report_saturated(merge->output, s, "");
 	if (merge->quiet)
 		return;
 	FILE *to = strcmp(merge->output, "-") ? stdout : stderr;

@@ -102,7 +102,6 @@ static json_t *json_any_text(const char *text)
 	return json;
 }
 
-
 void report_text(struct report *report, const char *key, const char *label, const char *value)
 {
 	json_put(report->json, key, json_any_text(value));
@@ -134,6 +133,17 @@ void report_line(struct report *report, const char *label, const char *format, .
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	line(report, label, text);
+}
+
+void report_saturated(const char *path, const struct weir_stats *stats, const char *advice)
+{
+	if (stats->saturated)
+		say("%s: more keys than its capacity of %s: %s different ones (estimated), so the "
+		    "rate is %s and not %s%s",
+		    path, show_count(SHOW, stats->capacity),
+		    show_estimate(SHOW, stats->keys_estimated),
+		    show_rate(SHOW, stats->fp_rate_estimated), show_rate(SHOW, stats->fp_rate),
+		    advice);
 }
 
 /* JSON escapes what is below U+0020, and this what else a terminal would obey. */
