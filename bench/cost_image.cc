@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What saving, loading and mapping the operator's set takes, with the file in the page cache and
  * not. */
-#include <cstdlib>
 #include <fcntl.h>
 #include <memory>
 #include <stdexcept>
@@ -9,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "bench_cost.h"
+#include "folder.h"
 #include "sets/weir_filter.h"
 
 namespace bench {
@@ -20,28 +20,18 @@ class Images {
 public:
 	explicit Images(const KeyFile &keys) : file(keys), filter(empty_filter(keys))
 	{
-		const char *base = getenv("TMPDIR");
-		folder_ = std::string(base && *base ? base : "/var/tmp") + "/weir-bench-XXXXXX";
-		if (!mkdtemp(folder_.data()))
-			throw std::runtime_error(folder_ + ": cannot be made");
 		insert_all(team_of(1), filter, file, How::load_hashes);
 		quality = quality_of(filter, file);
 		for (bool packed : { false, true })
 			save(packed);
 	}
-	~Images()
-	{
-		for (bool packed : { false, true })
-			unlink(path(packed).c_str());
-		rmdir(folder_.c_str());
-		weir_destroy(filter);
-	}
+	~Images() { weir_destroy(filter); }
 	Images(const Images &) = delete;
 	Images &operator=(const Images &) = delete;
 
 	std::string path(bool packed) const
 	{
-		return folder_ + (packed ? "/packed.weir" : "/plain.weir");
+		return folder_.file(packed ? "packed.weir" : "plain.weir");
 	}
 	void save(bool packed) const
 	{
@@ -55,7 +45,7 @@ public:
 	Quality quality;
 
 private:
-	std::string folder_;
+	Folder folder_;
 };
 
 Images &images_of(const std::string &path)

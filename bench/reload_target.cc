@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The sets of bench_reload and the ways in which they are replaced. */
-#include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <unistd.h>
+#include "folder.h"
 #include "keys.h"
 #include "reload.h"
 #include "sets/weir_filter.h"
@@ -95,13 +96,7 @@ public:
 			save_images(filter);
 		check(weir_handle_create(&handle_, filter, flavor.rcu), "weir_handle_create");
 	}
-	~HandleTarget() override
-	{
-		weir_handle_destroy(handle_);
-		for (const char *name : { "one", "two", "current", "next" })
-			unlink((folder_ + "/" + name).c_str());
-		rmdir(folder_.c_str());
-	}
+	~HandleTarget() override { weir_handle_destroy(handle_); }
 	HandleTarget(const HandleTarget &) = delete;
 	HandleTarget &operator=(const HandleTarget &) = delete;
 
@@ -137,16 +132,14 @@ private:
 	/* Two files that differ, so that each refresh finds another than the last. */
 	void save_images(struct weir_filter *filter)
 	{
-		const char *base = getenv("TMPDIR");
-		folder_ = std::string(base && *base ? base : "/var/tmp") + "/weir-bench-XXXXXX";
-		must(mkdtemp(folder_.data()), "mkdtemp");
-		for (const char *name : { "/one", "/two" })
-			check(weir_save(filter, (folder_ + name).c_str(), nullptr), "weir_save");
+		folder_.emplace();
+		for (const char *name : { "one", "two" })
+			check(weir_save(filter, folder_->file(name).c_str(), nullptr), "weir_save");
 	}
 	void refresh()
 	{
-		std::string from = folder_ + (turn_++ % 2 ? "/two" : "/one");
-		std::string next = folder_ + "/next", path = folder_ + "/current";
+		std::string from = folder_->file(turn_++ % 2 ? "two" : "one");
+		std::string next = folder_->file("next"), path = folder_->file("current");
 		if (link(from.c_str(), next.c_str()) || rename(next.c_str(), path.c_str()))
 			throw std::runtime_error(path + ": cannot be put there");
 		int got = weir_handle_refresh(handle_, path.c_str());
@@ -157,7 +150,7 @@ private:
 
 	Phase phase_;
 	struct weir_handle *handle_ = nullptr;
-	std::string folder_;
+	std::optional<Folder> folder_; /* for refresh */
 	unsigned turn_ = 0;
 };
 

@@ -9,7 +9,6 @@
 #include "plain.h"
 #include "report.h"
 #include "say.h"
-#include "show.h"
 #include "tool.h"
 #include "units.h"
 
