@@ -64,6 +64,16 @@ const char *show_bytes(struct shown *to, uint64_t bytes)
 	return to->text;
 }
 
+const char *show_time(struct shown *to, double ns)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s", NULL };
+	if (isnan(ns))
+		strcpy(to->text, "-");
+	else
+		scaled(to, ns, 1000.0, units);
+	return to->text;
+}
+
 const char *show_rate(struct shown *to, double rate)
 {
 	snprintf(to->text, sizeof to->text, "%.4g %%", rate * 100.0);

@@ -46,19 +46,6 @@ static struct phase phase_of(const struct drill *d, unsigned with, double ns)
 	return p;
 }
 
-static const char *show_time(struct shown *to, double ns)
-{
-	const char *unit = ns < 999.5 ? "ns" : ns < 999.5e3 ? "us" : ns < 999.5e6 ? "ms" : "s";
-	double divisor = ns < 999.5 ? 1 : ns < 999.5e3 ? 1e3 : ns < 999.5e6 ? 1e6 : 1e9;
-	double value = ns / divisor;
-	if (isnan(ns))
-		snprintf(to->text, sizeof to->text, "-");
-	else
-		snprintf(to->text, sizeof to->text, "%.*f %s",
-		         value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
-	return to->text;
-}
-
 static const char *show_some(struct shown *to, double value)
 {
 	return isnan(value) ? "-" : show_short(to, value);
