@@ -2,13 +2,10 @@
  * Image files as the subcommands open them. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "decode.h"
 #include "images.h"
-#include "plain.h"
 #include "progress.h"
 #include "room.h"
 #include "say.h"
@@ -83,14 +80,7 @@ static int refuse(const struct image_how *how, uint64_t needed)
 
 const char *image_trouble(int err, const char *path)
 {
-	const char *detail = weir_error_detail();
-	char *shown = plain_copy(path); /* escaped, as all of the sentence */
-	size_t len = strlen(shown);
-	bool led = strncmp(detail, shown, len) == 0 && strncmp(detail + len, ": ", 2) == 0;
-	free(shown);
-	if (err == -EFBIG && *refusal)
-		return refusal;
-	return led ? detail + len + 2 : detail;
+	return err == -EFBIG && *refusal ? refusal : detail_without(path);
 }
 
 /* Return: @err, after a message if it is one. */

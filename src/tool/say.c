@@ -67,17 +67,29 @@ int misuse(const char *format, ...)
 	return misuse_reported();
 }
 
-void say_weir(int err, const char *file)
+const char *detail_without(const char *file)
 {
 	const char *detail = weir_error_detail();
+	char *shown = plain_copy(file); /* escaped, as all of the sentence */
+	size_t len = strlen(shown);
+	int descriptor = 0;
+	if (strncmp(detail, shown, len) == 0 && strncmp(detail + len, ": ", 2) == 0)
+		detail += len + 2;
+	else
+		(void)sscanf(detail, "file descriptor %*d: %n", &descriptor);
+	free(shown);
+	return detail + descriptor;
+}
+
+void say_weir(int err, const char *file)
+{
+	const char *detail = file ? detail_without(file) : weir_error_detail();
 	if (!*detail)
 		detail = weir_strerror(err);
-	char *shown = plain_copy(file ? file : "");
-	if (strstr(detail, shown))
-		say("%s", detail);
-	else
+	if (file)
 		say("%s: %s", file, detail);
-	free(shown);
+	else
+		say("%s", detail);
 }
 
 int trouble_weir(int err, const char *file)

@@ -16,8 +16,10 @@ int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* After option_next() has reported what is wrong: a line that points to --help. */
 int misuse_reported(void);
-/* A weir call failed with @err: its sentence, led by @file unless that is NULL or the sentence
- * names it already. */
+/* The sentence of a weir call that failed, without the file (or the descriptor) that it begins
+ * with. */
+const char *detail_without(const char *file);
+/* A weir call failed with @err: its sentence, led by @file unless that is NULL. */
 int trouble_weir(int err, const char *file);
 void say_weir(int err, const char *file);
 
