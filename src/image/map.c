@@ -28,8 +28,8 @@ int weir__map_options(struct weir_load_options *out, const struct weir_load_opti
 		                  "WEIR_MAP_LIVE (2)", (int)mode);
 	if (out->flags || out->memory || out->memory_bytes)
 		return weir__fail(-EINVAL,
-		                  "flags 0x%x, memory %p, memory_bytes %zu: a mapping takes none of "
-		                  "them: the memory is the file's",
+		                  "flags 0x%x, memory %p, memory_bytes %zu: a mapping takes none "
+		                  "of them: the memory is the file's",
 		                  out->flags, out->memory, out->memory_bytes);
 	return 0;
 }

@@ -75,7 +75,7 @@ test_a_fifo_without_a_writer() {
 	ln -s pipe link
 	local name
 	for name in pipe link; do
-		at_once 2 "$weir" build -q -o $name keys; says "^weir build: $name: is not a regular"
+		at_once 2 "$weir" build -q -o $name keys; says "^weir build: $name: is not"
 		at_once 2 "$weir" merge -q -o $name set.weir; says "$name: is not a regular file"
 		at_once 2 "$weir" info $name; says "^weir info: $name: is not a regular file\$"
 		waits "$weir" query $name keys

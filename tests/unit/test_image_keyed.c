@@ -151,6 +151,8 @@ static void test_figures_need_no_key(void **state)
 #if TEST_ZSTD
 	needs_no_key(3);
 #endif
+	o.flags = WEIR_PREFAULT; /* of a compressed one too */
+	assert_refused(weir_image_stats(path, &o, &stats), -EINVAL, "flags 0x4", "none of them");
 	o.struct_size = 1;
 	assert_refused(weir_image_stats(path, &o, &stats), -EINVAL, "weir_load_options", "1");
 	stats.struct_size = 1;
