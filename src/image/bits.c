@@ -7,8 +7,7 @@
 #include "hash.h"
 #include "image/bits.h"
 #include "image/unzstd.h"
-
-enum { PIECE = 1 << 20 };
+#include "progress.h"
 
 /* One reading of all shards. */
 struct reading {
@@ -35,7 +34,7 @@ static int report(const struct reading *r)
 /* Read up to @room bytes, at most a piece. @got: receives how many, which may be 0. */
 static int step(struct reading *r, unsigned char *to, uint64_t room, uint64_t *got)
 {
-	*got = at_most(room, PIECE);
+	*got = at_most(room, WEIR__PIECE);
 	return r->packed ? weir__unpack(&r->unpacker, r->source, to, *got, got) :
 	                   weir__source_read(r->source, to, *got);
 }
@@ -99,7 +98,7 @@ static int read_shard(struct reading *r, uint32_t shard, unsigned char *bits)
 
 static int begin(struct reading *r, bool keep)
 {
-	uint64_t piece = at_most(r->preface->shard_bytes, PIECE);
+	uint64_t piece = at_most(r->preface->shard_bytes, WEIR__PIECE);
 	r->scratch = keep ? NULL : malloc(piece);
 	if (!keep && !r->scratch)
 		return weir__fail(-ENOMEM, "%s: no memory for %llu bytes to verify through",

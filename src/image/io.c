@@ -196,15 +196,6 @@ int weir__source_end(struct weir_source *source)
 	       0;
 }
 
-int weir__progress(weir_progress_fn *progress, void *arg, uint64_t done, uint64_t total)
-{
-	if (!progress || progress(arg, done, total) == 0)
-		return 0;
-	return weir__fail(-ECANCELED,
-	                  "stopped by the caller's progress function after %llu of %llu bytes",
-	                  (unsigned long long)done, (unsigned long long)total);
-}
-
 int weir__write(int fd, const char *name, const void *bytes, uint64_t n, int64_t at)
 {
 	const unsigned char *p = bytes;

@@ -71,7 +71,4 @@ int weir__source_end(struct weir_source *source);
 /* Write all bytes: at offset @at, or if that is negative, at the file's position. */
 int weir__write(int fd, const char *name, const void *bytes, uint64_t n, int64_t at);
 
-/* Call the caller's progress function. Return: 0; -ECANCELED the function asked to stop. */
-int weir__progress(weir_progress_fn *progress, void *arg, uint64_t done, uint64_t total);
-
 #endif

@@ -13,6 +13,7 @@
 #include "image/replace.h"
 #include "image/zstd.h"
 #include "options.h"
+#include "progress.h"
 
 struct job {
 	const struct weir_filter *f;

@@ -13,7 +13,7 @@ floor() { # of a path below src/, from the ground up
 	case $1 in
 	config.h) echo 0 ;;
 	atomic.* | cancel.* | cpu.* | error.* | escape.c | hash.* | hash_*.c | memory.* | \
-	options.* | owner.* | random.* | siphash.*)
+	options.* | owner.* | progress.* | random.* | siphash.*)
 		echo 1 ;;
 	batch.* | kind.* | lines.* | sizing.*) echo 2 ;;
 	kinds/*) echo 3 ;;

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ * The answer of a progress function, as an error. */
+#include "error.h"
+#include "progress.h"
+
+int weir__progress(weir_progress_fn *progress, void *arg, uint64_t done, uint64_t total)
+{
+	if (!progress || progress(arg, done, total) == 0)
+		return 0;
+	return weir__fail(-ECANCELED,
+	                  "stopped by the caller's progress function after %llu of %llu bytes",
+	                  (unsigned long long)done, (unsigned long long)total);
+}
