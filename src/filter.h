@@ -4,6 +4,7 @@
 #define WEIR_SRC_FILTER_H
 
 #include "kind.h"
+#include "progress.h"
 
 /* Everything about a filter except its bits. All of it is checked. */
 struct weir_layout {
@@ -28,10 +29,21 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 
 struct weir_layout weir__filter_layout(const struct weir_filter *f);
 
-/* weir_stats() that reads @lines of the filter at most: a sample if it has more.
- * @lines: at least WEIR__STATS_FEWEST_LINES, a page. */
-#define WEIR__STATS_FEWEST_LINES (4096 / 64)
-int weir__stats_within(const struct weir_filter *f, uint64_t lines, struct weir_stats *out);
+/* What weir__survey() reads, and whom it asks meanwhile. */
+#define WEIR__SURVEY_FEWEST_LINES (4096 / 64)       /* a page */
+#define WEIR__SURVEY_SAMPLE_LINES ((1 << 20) / 64)  /* weir_stats() */
+struct weir_survey {
+	uint64_t lines;  /* read at most, WEIR__SURVEY_FEWEST_LINES or more: a sample if the filter
+	                    has more */
+	bool unforeseen; /* the sample is at random places: nobody can make an image that is sparse
+	                    just there. Without random numbers every line is read. */
+	weir_progress_fn *progress; /* called between pieces (progress.h), or NULL */
+	void *progress_arg;
+};
+
+/* weir_stats() of that. Return: 0; -EINVAL struct_size; -ECANCELED progress stopped it. */
+int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
+                 struct weir_stats *out);
 /* From now on inserts answer -EROFS. */
 void weir__filter_read_only(struct weir_filter *f);
 

@@ -5,26 +5,83 @@
 #include "error.h"
 #include "filter.h"
 #include "options.h"
+#include "random.h"
 
-enum { SAMPLE_LINES = (1 << 20) / 64, RUN_LINES = WEIR__STATS_FEWEST_LINES };
+enum { RUN_LINES = WEIR__SURVEY_FEWEST_LINES, PIECE_LINES = WEIR__PIECE / 64 };
 
-/* A sample: the first lines of every step'th shard. */
+/* A sample: a run of lines of every step'th shard, the first ones; or, from a random number on, of
+ * one shard of each step, from any line on, the first following the last. */
 struct sample {
 	uint64_t lines;
 	uint32_t step;
+	bool random;
+	uint64_t number;
 };
 
-/* Keys hash to lines at random, so the first lines of a shard are as good a sample as any. A run is
- * at least a page long: single lines would each miss the cache and the TLB, which takes a hundred
- * times as long for a filter of 1 GiB. */
-static struct sample choose(const struct weir_filter *f, uint64_t most)
+/* Keys hash to lines at random, so the first lines of a shard are as good a sample as any, unless
+ * somebody made up the bits. A run is at least a page long: single lines would each miss the cache
+ * and the TLB, which takes a hundred times as long for a filter of 1 GiB. */
+static struct sample choose(const struct weir_filter *f, const struct weir_survey *survey)
 {
-	uint64_t runs = most / RUN_LINES;
-	if (f->array.lines <= most)
-		return (struct sample){ f->array.lines / f->shards, 1 };
-	if (f->shards <= runs)
-		return (struct sample){ most / f->shards, 1 };
-	return (struct sample){ RUN_LINES, f->shards / (uint32_t)runs };
+	struct sample s = { .lines = f->array.lines / f->shards, .step = 1 };
+	uint64_t most = survey->lines, runs = most / RUN_LINES;
+	if (f->array.lines <= most || (survey->unforeseen && weir__random(&s.number)))
+		return s;
+	s.random = survey->unforeseen;
+	s.lines = f->shards <= runs ? most / f->shards : RUN_LINES;
+	if (f->shards > runs)
+		s.step = f->shards / (uint32_t)runs;
+	return s;
+}
+
+/* A walk through the runs of a sample, and the caller to be asked on the way. */
+struct walk {
+	const struct weir_filter *f;
+	const struct weir_survey *survey;
+	struct sample sample;
+	uint64_t whole;       /* lines in a shard */
+	uint64_t done, total; /* lines */
+};
+
+/* splitmix64 (Steele, Lea, Flood 2014): below n, from 1. */
+static uint64_t draw(struct sample *s, uint64_t n)
+{
+	uint64_t z = s->number += UINT64_C(0x9e3779b97f4a7c15);
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return weir__mulhi64(z ^ z >> 31, n);
+}
+
+static int ask(const struct walk *w)
+{
+	if (w->done % PIECE_LINES || w->done == w->total)
+		return 0;
+	return weir__progress(w->survey->progress, w->survey->progress_arg, 64 * w->done,
+	                      64 * w->total);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The sample's lines of a shard, or of one that follows it within the step. */
+static int measure_run(struct walk *w, uint32_t shard, struct weir_measure *sum)
+{
+	uint64_t at = 0;
+	int err = 0;
+	if (w->sample.random) {
+		shard += (uint32_t)draw(&w->sample, least(w->sample.step, w->f->shards - shard));
+		at = draw(&w->sample, w->whole);
+	}
+	for (uint64_t left = w->sample.lines, n; !err && left; left -= n) {
+		n = least(least(left, w->whole - at), PIECE_LINES - w->done % PIECE_LINES);
+		w->f->kind->measure(w->f, shard * w->whole + at, n, sum);
+		at = (at + n) % w->whole;
+		w->done += n;
+		err = ask(w);
+	}
+	return err;
 }
 
 /* Are there more keys than capacity, by more than three standard deviations of the estimate from a
@@ -40,13 +97,24 @@ static double fill_of(const struct weir_measure *m)
 	return (double)m->used / (double)m->cells;
 }
 
-static void measure(const struct weir_filter *f, struct sample sample, struct weir_stats *s)
+/* How far the estimate from a sample may be off. */
+static double keys_error(const struct weir_stats *s)
+{
+	return s->sampled < 1 ? 3 * sqrt(s->keys_estimated / s->sampled) + 10 / s->sampled : 0;
+}
+
+static int measure(const struct weir_filter *f, const struct weir_survey *survey,
+                   struct weir_stats *s)
 {
 	struct weir_measure all = { 0 };
-	uint64_t whole = f->array.lines / f->shards;
-	for (uint32_t shard = 0; shard < f->shards; shard += sample.step) {
+	struct walk w = { .f = f, .survey = survey, .sample = choose(f, survey) };
+	w.whole = f->array.lines / f->shards;
+	w.total = w.sample.lines * ((f->shards - 1) / w.sample.step + 1);
+	for (uint32_t shard = 0; shard < f->shards; shard += w.sample.step) {
 		struct weir_measure one = { 0 };
-		f->kind->measure(f, shard * whole, sample.lines, &one);
+		int err = measure_run(&w, shard, &one);
+		if (err)
+			return err;
 		s->fill_max = fmax(s->fill_max, fill_of(&one));
 		all.lines += one.lines;
 		all.cells += one.cells;
@@ -57,9 +125,12 @@ static void measure(const struct weir_filter *f, struct sample sample, struct we
 	s->sampled = (double)all.lines / (double)f->array.lines;
 	f->kind->estimate(f, &all, &s->keys_estimated, &s->fp_rate_estimated);
 	s->saturated = saturated(s);
+	s->keys_error = keys_error(s);
+	return 0;
 }
 
-int weir__stats_within(const struct weir_filter *f, uint64_t lines, struct weir_stats *out)
+int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
+                 struct weir_stats *out)
 {
 	int err = weir__size_check(out, sizeof *out, "weir_stats");
 	if (err)
@@ -74,17 +145,20 @@ int weir__stats_within(const struct weir_filter *f, uint64_t lines, struct weir_
 		.isa = weir__isa_name(f->kernel->isa),
 		.seed_fingerprint = weir__seed_fingerprint(f->array.seed)
 	};
-	measure(f, choose(f, lines), &s);
-	memcpy(out, &s, out->struct_size);
-	return 0;
+	err = measure(f, survey, &s);
+	if (!err)
+		memcpy(out, &s, out->struct_size);
+	return err;
 }
 
 int weir_stats(const struct weir_filter *f, struct weir_stats *out)
 {
-	return weir__stats_within(f, SAMPLE_LINES, out);
+	const struct weir_survey survey = { .lines = WEIR__SURVEY_SAMPLE_LINES };
+	return weir__survey(f, &survey, out);
 }
 
 int weir_stats_exact(const struct weir_filter *f, struct weir_stats *out)
 {
-	return weir__stats_within(f, UINT64_MAX, out);
+	const struct weir_survey survey = { .lines = UINT64_MAX };
+	return weir__survey(f, &survey, out);
 }

@@ -3,6 +3,8 @@
 #include "error.h"
 #include "whole.h"
 
+enum { PIECE_LINES = WEIR__PIECE / 64 };
+
 #define DIFFER(what, format, a, b) \
 	weir__fail(-EINVAL, \
 	           "cannot merge: %s differs: " format " in the destination, " format \
@@ -48,10 +50,23 @@ int weir__merge_check(const struct weir_filter *dst, const struct weir_filter *s
 	return err;
 }
 
+int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
+                weir_progress_fn *progress, void *progress_arg)
+{
+	const uint64_t lines = dst->array.lines;
+	int err = weir__merge_check(dst, src);
+	for (uint64_t at = 0, n; !err && at < lines; at += n) {
+		n = lines - at < PIECE_LINES ? lines - at : PIECE_LINES;
+		err = dst->kind->merge(dst, src, at, n);
+		if (!err && at + n < lines)
+			err = weir__progress(progress, progress_arg, 64 * (at + n), dst->bytes);
+	}
+	return err;
+}
+
 int weir_merge(struct weir_filter *dst, const struct weir_filter *src)
 {
-	int err = weir__merge_check(dst, src);
-	return err ? err : dst->kind->merge(dst, src, 0, dst->array.lines);
+	return weir__merge(dst, src, NULL, NULL);
 }
 
 static int make(struct weir_filter **out, const struct weir_layout *layout)

@@ -306,11 +306,14 @@ struct weir_stats {
 	bool saturated;            /* more keys than capacity, beyond the estimate's error */
 	const char *isa;           /* the kernel in use: "scalar", "avx2", "avx512" or "neon" */
 	uint64_t seed_fingerprint; /* equal for equal seeds, and shows nothing else of them */
+	double keys_error;         /* how far keys_estimated of a sample may be off that of all
+	                              bits: three standard deviations, and more where the sample
+	                              has but a few keys; 0 when every bit was read */
 };
 
 #define WEIR_STATS_INIT \
 	{ sizeof(struct weir_stats), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, false, \
-	  0, 0 }
+	  0, 0, 0.0 }
 
 /**
  * Statistics from the bits themselves. Up to 1 MiB all bits are read; beyond, a sample of 1 MiB,

@@ -35,9 +35,15 @@ enum weir_image_marks {
 	                                         the set that it replaces */
 };
 
-/** Called after each shard, and when an image is read, at least after each MiB. Return non-zero to
- * stop: the call then fails with -ECANCELED and leaves nothing behind, except what weir_save_fd()
- * has written. */
+/** What nobody can have meant of a set that is to replace another one, for weir build and
+ * weir_handle_refresh(): a rate of absent keys above WEIR_SANE_RATE times the one asked, or fewer
+ * keys than WEIR_SANE_KEYS of those of the set that it replaces. The marks above allow it. */
+#define WEIR_SANE_RATE 2.0
+#define WEIR_SANE_KEYS 0.1
+
+/** Called after each shard, and when an image is read or its bits are counted, at least after each
+ * MiB. Return non-zero to stop: the call then fails with -ECANCELED and leaves nothing behind,
+ * except what weir_save_fd() has written. */
 typedef int weir_progress_fn(void *arg, uint64_t bytes_done, uint64_t bytes_total);
 
 /** Start from WEIR_SAVE_OPTIONS_INIT. */
@@ -265,7 +271,8 @@ WEIR_API WEIR_MUST_CHECK int weir_image_info(const char *path, struct weir_image
 WEIR_API WEIR_MUST_CHECK int weir_image_stats(const char *path,
                                               const struct weir_load_options *options,
                                               struct weir_stats *out);
-/** As weir_image_stats(), of every bit, as weir_stats_exact(). */
+/** As weir_image_stats(), of every bit, as weir_stats_exact(). Where the bits are checked first,
+ * progress begins anew when they are counted. */
 WEIR_API WEIR_MUST_CHECK int weir_image_stats_exact(const char *path,
                                                     const struct weir_load_options *options,
                                                     struct weir_stats *out);

@@ -17,9 +17,8 @@ static int open_any(struct weir_filter **out, const char *path,
 	return err;
 }
 
-static int stats_of(const char *path, const struct weir_load_options *options,
-                    struct weir_stats *out,
-                    int (*stats)(const struct weir_filter *, struct weir_stats *))
+static int stats_of(const char *path, const struct weir_load_options *options, uint64_t lines,
+                    struct weir_stats *out)
 {
 	struct weir_load_options o;
 	struct weir_filter *f;
@@ -32,7 +31,10 @@ static int stats_of(const char *path, const struct weir_load_options *options,
 	err = open_any(&f, path, &o);
 	if (err)
 		return err;
-	err = stats(f, out);
+	const struct weir_survey survey = { .lines = lines,
+		                            .progress = o.progress,
+		                            .progress_arg = o.progress_arg };
+	err = weir__survey(f, &survey, out);
 	weir_destroy(f);
 	return err;
 }
@@ -40,11 +42,11 @@ static int stats_of(const char *path, const struct weir_load_options *options,
 int weir_image_stats(const char *path, const struct weir_load_options *options,
                      struct weir_stats *out)
 {
-	return stats_of(path, options, out, weir_stats);
+	return stats_of(path, options, WEIR__SURVEY_SAMPLE_LINES, out);
 }
 
 int weir_image_stats_exact(const char *path, const struct weir_load_options *options,
                            struct weir_stats *out)
 {
-	return stats_of(path, options, out, weir_stats_exact);
+	return stats_of(path, options, UINT64_MAX, out);
 }

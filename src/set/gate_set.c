@@ -41,7 +41,8 @@ struct part {
 static struct figures measure(const struct weir_filter *f, uint64_t lines)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	(void)weir__stats_within(f, lines, &s); /* its size is right */
+	const struct weir_survey survey = { .lines = lines };
+	(void)weir__survey(f, &survey, &s); /* its size is right */
 	return (struct figures){ s.keys_estimated, s.fill, s.fp_rate_estimated };
 }
 
@@ -54,7 +55,7 @@ static const struct weir_generation *now(const struct part *p, uint32_t shard)
 /* G1, of all bits or of a sample of them. */
 static struct figures of_the_set(const struct part *p, bool exact)
 {
-	uint64_t lines = WEIR__STATS_FEWEST_LINES + SAMPLE_LINES / p->shards;
+	uint64_t lines = WEIR__SURVEY_FEWEST_LINES + SAMPLE_LINES / p->shards;
 	struct figures sum = p->next;
 	for (uint32_t i = 0; i < p->shards; i++) {
 		if (i == p->share->shard)
