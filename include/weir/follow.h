@@ -65,15 +65,15 @@ WEIR_API WEIR_MUST_CHECK int weir_follow(struct weir_follower **out, struct weir
                                          const struct weir_follow_options *options);
 
 /**
- * Stop following and free the follower. If a look is under way and still reads the file, however
- * long that would take, it gives up: that is no verdict on the file, and is not reported. If it has
- * read the file, wait for it and for the grace period it may need.
+ * Stop following and free the follower. If a look is under way and still reads the file, counts
+ * its bits or carries keys, however long that would take, it gives up: that is no verdict on the
+ * file, and is not reported. If that is done, wait for it and for the grace period it may need.
  * @f: a follower, or NULL for nothing. In a child of fork() it is freed without waiting.
  * Return: 0 or a negative errno, and the follower goes on.
  * Errors: -EDEADLK inside a read-side section, or on the follower's own thread (report, the gate).
  * Threads: one. With qsbr the calling thread, if online, passes through a quiescent state.
- * Progress: blocking.  Cost: microseconds; the time to read 1 MiB if a look reads the file; that of
- *   the gate, of carry and of a grace period if a look has read it.
+ * Progress: blocking.  Cost: microseconds; if a look is under way, the time to read, count or carry
+ *   1 MiB, that of the gate's check and canaries, and that of a grace period or two.
  */
 WEIR_API int weir_follow_stop(struct weir_follower *f);
 

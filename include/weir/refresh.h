@@ -24,8 +24,10 @@ struct weir_refresh_options {
 	bool keep_previous; /* as in struct weir_reload_options */
 	bool defer_free;    /* likewise */
 	const struct weir_gate *gate; /* likewise */
-	weir_progress_fn *progress;   /* called while the file is read, which it may stop; may be
-	                                 NULL */
+	weir_progress_fn *progress;   /* called at least after each MiB that is read, counted (for
+	                                 the gate, or to see whether the set shrank) or carried;
+	                                 bytes_done begins anew for each of these. It may stop the
+	                                 call. May be NULL. */
 	void *progress_arg;
 };
 #define WEIR_REFRESH_OPTIONS_INIT \
@@ -33,10 +35,12 @@ struct weir_refresh_options {
 
 /**
  * An image that nobody can have meant is refused, as by the gate: one whose bits answer more than
- * twice its fp_rate of absent keys with true, and without carry one with under a tenth of the keys
- * of the current filter, both estimated from the bits. weir_save_options.marks allows either: the
- * builder's --allow-overfull and --allow-shrink set them. A set that is merely saturated is
- * published, since without it keys would be missing: weir_handle_stats() shows it.
+ * twice its fp_rate of absent keys with true (WEIR_SANE_RATE), and without carry one with under a
+ * tenth of the keys of the current filter (WEIR_SANE_KEYS). Both are estimated from the bits: from
+ * a sample at random places, and where that does not tell the keys, from all of them.
+ * weir_save_options.marks allows either: the builder's --allow-overfull and --allow-shrink set
+ * them. A set that is merely saturated is published, since without it keys would be missing:
+ * weir_handle_stats() shows it.
  *
  * If the file has changed since the last call, or this is the first: check it, map it, merge the
  * current filter into it if carry is set, ask the gate of the result, and swap. A plain image is
@@ -58,10 +62,12 @@ struct weir_refresh_options {
  *   between different shapes; -EROFS carry into a read-only mapping.
  *   After all others the next call tries the file again: -EBUSY marked live, or a process marked or
  *   sealed it during the call, or a reload or another refresh runs; -EDEADLK inside a read-side
- *   section; -EFBIG more than max_bytes allows now; -ENOMEM; -ECANCELED progress stopped it; and
- *   any errno of open, read and mmap, those above too (-ENOENT, -EACCES, -EIO, -EINVAL ...).
+ *   section; -EFBIG more than max_bytes allows now; -ENOMEM; -ECANCELED progress stopped it, at
+ *   whatever step; and any errno of open, read and mmap, those above too (-ENOENT, -EACCES, -EIO,
+ *   -EINVAL ...).
  * Threads: as weir_reload_begin().  Progress: blocking (the file, a grace period).
- * Cost: reads the whole file once, to check it.
+ * Cost: reads the whole file once, to check it; then memory bandwidth for what the gate counts and
+ *   what is carried.
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_refresh(struct weir_handle *h, const char *path);
 /** As weir_handle_refresh(), with @options: NULL for the defaults. Errors: -EINVAL an option is out

@@ -2,6 +2,7 @@
  * The gate's questions, and a sentence for each refusal. */
 #include <sys/uio.h>
 #include "error.h"
+#include "filter.h"
 #include "options.h"
 #include "set/gate.h"
 
@@ -46,10 +47,15 @@ static int ask_canaries(const struct weir_gate *gate, const struct weir_filter *
 	return 0;
 }
 
-static int ask_figures(const struct weir_gate *gate, const struct weir_filter *next)
+static int ask_figures(const struct weir_gate *gate, const struct weir_filter *next,
+                       weir_progress_fn *progress, void *progress_arg)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	int err = weir_stats_exact(next, &s); /* of a sample, a few keys would be none */
+	const struct weir_survey all = { .lines = UINT64_MAX, /* of a sample, a few keys would be
+	                                                         none */
+		                         .progress = progress,
+		                         .progress_arg = progress_arg };
+	int err = weir__survey(next, &all, &s);
 	if (err)
 		return err;
 	if (gate->max_fill > 0 && s.fill > gate->max_fill)
@@ -98,13 +104,14 @@ int weir__gate_take(struct weir_gate *copy, const struct weir_gate **gate)
 }
 
 int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next,
-                   const struct weir_share *share)
+                   const struct weir_share *share, weir_progress_fn *progress, void *progress_arg)
 {
 	int err = 0;
 	if (!gate)
 		return 0;
 	if (gate->max_fill > 0 || gate->max_fp_rate > 0 || gate->min_keys > 0)
-		err = share->bits ? weir__gate_ask_set(gate, next, share) : ask_figures(gate, next);
+		err = share->bits ? weir__gate_ask_set(gate, next, share) :
+		                    ask_figures(gate, next, progress, progress_arg);
 	if (!err)
 		err = ask_canaries(gate, next, share);
 	if (!err && gate->check) {

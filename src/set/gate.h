@@ -3,6 +3,7 @@
 #ifndef WEIR_SRC_GATE_H
 #define WEIR_SRC_GATE_H
 
+#include <weir/image.h>
 #include <weir/reload.h>
 #include "set/share.h"
 
@@ -10,9 +11,11 @@
  * Return: 0, or -EINVAL with the sentence if a field makes no sense. */
 int weir__gate_take(struct weir_gate *copy, const struct weir_gate **gate);
 /* Ask whether the filter may be published, or become the shard of its set.
- * @gate: taken, or NULL.  Return: 0, or -ECANCELED with the sentence. */
+ * @gate: taken, or NULL.
+ * @progress: called while its bits are counted, unless it is to be a shard; or NULL.
+ * Return: 0, or -ECANCELED with the sentence, also if progress stopped it. */
 int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next,
-                   const struct weir_share *share);
+                   const struct weir_share *share, weir_progress_fn *progress, void *progress_arg);
 
 /* For a rolling set: gate_set.c.
  * Return: 0, or -EINVAL with the sentence if the gate asks what no set can be asked. */

@@ -33,23 +33,47 @@ static bool same(const struct weir_file_identity *a, const struct weir_file_iden
 	       same_time(&a->changed, &b->changed);
 }
 
-/* Load the image if it is compressed; else map it: privately if the current filter takes inserts,
- * read-only if it does not. @judged: receives whether a failure is a verdict on the file. */
-static int take(struct weir_filter **out, struct weir_source *source,
-                const struct weir_filter *current, uint64_t room,
-                const struct weir_refresh_options *options, bool *judged)
+/* What a failure is a verdict on. */
+enum verdict {
+	NONE,     /* nothing that will last: the file is tried again */
+	ALONE,    /* the file */
+	BESIDE    /* the file beside the current filter */
+};
+
+/* One look at a file, by the handle's writer. */
+struct look {
+	struct weir_handle *handle;
+	struct weir_source *source;
+	const struct weir_refresh_options *options;
+	enum verdict verdict; /* if the step that is under way fails */
+	bool stopped;         /* by progress, which is no verdict whatever the step */
+};
+
+/* Every step that takes long asks. */
+static int may_go_on(void *argument, uint64_t done, uint64_t total)
 {
+	struct look *l = argument;
+	weir_progress_fn *progress = l->options->progress;
+	l->stopped = progress && progress(l->options->progress_arg, done, total) != 0;
+	return l->stopped;
+}
+
+/* Load the image if it is compressed; else map it: privately if the current filter takes inserts,
+ * read-only if it does not. */
+static int take(struct weir_filter **out, struct look *l, uint64_t room)
+{
+	const struct weir_filter *current = l->handle->generation->current;
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	o.max_bytes = room;
 	o.hash_key = weir__keyed(&current->hashing) ? current->hashing.key : NULL;
-	o.progress = options->progress;
-	o.progress_arg = options->progress_arg;
-	int err = weir__source_check(source);
+	o.progress = may_go_on;
+	o.progress_arg = l;
+	int err = weir__source_check(l->source);
 	if (!err)
-		err = weir__map_or_load(out, source,
+		err = weir__map_or_load(out, l->source,
 		                        current->insert_error ? WEIR_MAP_READ : WEIR_MAP_PRIVATE,
 		                        &o);
-	*judged = weir__source_verdict(source, err);
+	l->verdict = weir__source_verdict(l->source, err) ? ALONE : NONE;
 	if (err == -EKEYREJECTED)
 		weir__fail(err, "%s; the current filter is %skeyed", weir_error_detail(),
 		           o.hash_key ? "" : "not ");
@@ -67,85 +91,62 @@ static int find_room(uint64_t *room, const struct weir_handle *h, uint64_t max_b
 	return 0;
 }
 
-/* Make a filter of the file, or fail with what is wrong with the file itself. @judged: receives
- * whether that will hold as long as it is the same file, and @beside whether as long as the same
- * filter is current too. */
-static int prepare(struct weir_filter **out, const struct weir_handle *h,
-                   struct weir_source *source, const struct weir_refresh_options *options,
-                   bool *judged, bool *beside)
+/* Make a filter of the file, or fail with what is wrong with the file itself. */
+static int prepare(struct weir_filter **out, struct look *l)
 {
-	const struct weir_filter *current = h->generation->current;
+	const struct weir_filter *current = l->handle->generation->current;
 	struct weir_filter *next = NULL;
 	uint64_t room;
-	*judged = *beside = false;
-	int err = find_room(&room, h, options->max_bytes);
+	int err = find_room(&room, l->handle, l->options->max_bytes);
 	if (!err)
-		err = take(&next, source, current, room, options, judged);
+		err = take(&next, l, room);
 	if (err)
 		return err;
-	err = weir__same_hashing_check(current, &next->hashing, source->name);
+	l->verdict = ALONE; /* the image is whole: it may have another seed */
+	err = weir__same_hashing_check(current, &next->hashing, l->source->name);
 	if (!err) {
-		err = weir__sanity_ask(source->name, next, options->carry ? NULL : current);
-		*beside = err != 0;
+		l->verdict = BESIDE;
+		err = weir__sanity_ask(l->source->name, next, l->options->carry ? NULL : current,
+		                       may_go_on, l);
 	}
-	if (err) {
-		*judged = true; /* the image was whole: it has the wrong seed or keys */
+	if (err)
 		weir_destroy(next);
-		return err;
-	}
-	*out = next;
-	return 0;
-}
-
-/* Can the current filter be merged into it? */
-static int check_carry(struct weir_handle *h, const struct weir_filter *next)
-{
-	int err = weir__merge_check(next, h->generation->current);
-	if (err) {
-		h->refused_with = h->generation->number;
-		weir__figure_add_relaxed(&h->refused, 1);
-	}
+	else
+		*out = next;
 	return err;
 }
 
-static int begin(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
-                 const struct weir_refresh_options *options)
+/* On failure the filter is still the caller's. */
+static int begin(struct weir_reload **r, struct look *l, struct weir_filter *next)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
-	int err = options->carry ? check_carry(h, next) : 0;
+	l->verdict = BESIDE;
+	int err = l->options->carry ?
+	          weir__merge_check(next, l->handle->generation->current) : 0;
 	if (err)
 		return err;
-	o.keep_previous = options->keep_previous;
-	o.defer_free = options->defer_free;
-	o.gate = options->gate;
-	err = weir__reload_open(out, h, next, &o);
-	if (err) /* no memory: to be tried again */
-		h->last_file = (struct weir_file_identity){ 0 };
-	return err;
+	o.keep_previous = l->options->keep_previous;
+	o.defer_free = l->options->defer_free;
+	o.gate = l->options->gate;
+	l->verdict = NONE; /* no memory */
+	return weir__reload_open(r, l->handle, next, &o);
 }
 
-static int swap(struct weir_handle *h, const char *name, struct weir_filter *next,
-                const struct weir_refresh_options *options)
+/* Publish it as the next filter, carry, and ask the gate. @r: a reload that began is to be closed,
+ * or after a failure dropped; if none began, there is no next filter any more. */
+static int offer(struct weir_reload **r, struct look *l, struct weir_filter *next)
 {
-	struct weir_reload *r;
-	int err = begin(&r, h, next, options);
-	if (err) {
+	int err = begin(r, l, next);
+	if (err)
 		weir_destroy(next);
-		weir__writer_release(h);
-		return err;
+	if (!err && l->options->carry)
+		/* begin() has asked all that could fail but progress */
+		err = weir__merge(next, l->handle->generation->current, may_go_on, l);
+	if (!err) {
+		l->verdict = l->options->carry ? BESIDE : ALONE;
+		err = weir__reload_ask(*r, may_go_on, l);
 	}
-	if (options->carry)
-		err = weir_reload_copy(r); /* check_carry() has asked what could fail */
-	if (!err)
-		err = weir__reload_ask(r);
-	if (err) {
-		weir__fail(err, "%s: %s", name, weir_error_detail());
-		h->refused_with = options->carry ? h->generation->number : 0;
-		weir__reload_drop(r);
-		return err;
-	}
-	weir__reload_close(r);
-	return 0;
+	return err ? weir__fail(err, "%s: %s", l->source->name, weir_error_detail()) : 0;
 }
 
 /* Was it looked at already, with the same answer to come? */
@@ -155,27 +156,36 @@ static bool known(const struct weir_handle *h, const struct weir_file_identity *
 	       (!h->refused_with || h->refused_with == h->generation->number);
 }
 
+/* Before the claim ends: whether, and for how long, this look is the last at the file. */
+static void remember(const struct look *l, int err)
+{
+	struct weir_handle *h = l->handle;
+	if (err && (l->stopped || l->verdict == NONE))
+		return;
+	h->last_file = l->source->identity;
+	h->refused_with = err && l->verdict == BESIDE ? h->generation->number : 0;
+	weir__figure_add_relaxed(&h->refused, err != 0);
+}
+
 /* The handle is claimed, and no longer when this returns. */
-static int refresh_from(struct weir_handle *h, struct weir_source *source,
-                        const struct weir_refresh_options *options)
+static int look(struct look *l)
 {
 	struct weir_filter *next = NULL;
-	bool judged, beside;
-	if (known(h, &source->identity)) {
-		weir__writer_release(h);
+	struct weir_reload *r = NULL;
+	if (known(l->handle, &l->source->identity)) {
+		weir__writer_release(l->handle);
 		return 0;
 	}
-	int err = prepare(&next, h, source, options, &judged, &beside);
-	if (!err || judged) {
-		h->last_file = source->identity;
-		h->refused_with = beside ? h->generation->number : 0;
-	}
-	if (err) {
-		weir__figure_add_relaxed(&h->refused, judged);
-		weir__writer_release(h);
-		return err;
-	}
-	err = swap(h, source->name, next, options);
+	int err = prepare(&next, l);
+	if (!err)
+		err = offer(&r, l, next);
+	remember(l, err);
+	if (!r)
+		weir__writer_release(l->handle);
+	else if (err)
+		weir__reload_drop(r);
+	else
+		weir__reload_close(r);
 	return err ? err : 1;
 }
 
@@ -189,7 +199,7 @@ static int refresh(struct weir_handle *h, const char *path,
 		weir__writer_release(h);
 		return err;
 	}
-	err = refresh_from(h, &source, options);
+	err = look(&(struct look){ .handle = h, .source = &source, .options = options });
 	weir__source_close(&source);
 	return err;
 }

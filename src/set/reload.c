@@ -90,12 +90,9 @@ void weir__reload_drop(struct weir_reload *r)
 	close_with(r, after, g->next, NULL, defer);
 }
 
-int weir__reload_ask(struct weir_reload *r)
+int weir__reload_ask(struct weir_reload *r, weir_progress_fn *progress, void *progress_arg)
 {
-	int err = weir__gate_ask(r->options.gate, r->next, &r->share);
-	if (err)
-		weir__figure_add_relaxed(&r->handle->refused, 1);
-	return err;
+	return weir__gate_ask(r->options.gate, r->next, &r->share, progress, progress_arg);
 }
 
 void weir__reload_close(struct weir_reload *r)
@@ -286,11 +283,13 @@ int weir_reload_commit(struct weir_reload *r)
 	if (weir__in_section(&r->handle->rcu))
 		return weir__fail(-EDEADLK, "weir_reload_commit inside a read-side section: it "
 		                            "would wait for its own caller");
-	int err = weir__reload_ask(r);
-	if (err)
+	int err = weir__reload_ask(r, NULL, NULL);
+	if (err) {
+		weir__figure_add_relaxed(&r->handle->refused, 1);
 		weir__reload_drop(r);
-	else
+	} else {
 		weir__reload_close(r);
+	}
 	return err;
 }
 

@@ -3,6 +3,7 @@
 #ifndef WEIR_SRC_RELOAD_H
 #define WEIR_SRC_RELOAD_H
 
+#include <weir/image.h>
 #include <weir/reload.h>
 #include "hash.h"
 #include "set/share.h"
@@ -18,9 +19,10 @@ int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct we
 /* Return: 0, or -EINVAL if the two do not hash alike.  @whose: leads the sentence. */
 int weir__same_hashing_check(const struct weir_filter *current, const struct weir_hashing *next,
                              const char *whose);
-/* Ask the gate of the next filter, and count a refusal. Nothing is merged into it afterwards.
- * Return: 0, or -ECANCELED with the sentence: then drop it. */
-int weir__reload_ask(struct weir_reload *r);
+/* Ask the gate of the next filter. Nothing is merged into it afterwards.
+ * @progress: called while its bits are counted, or NULL.
+ * Return: 0, or -ECANCELED with the sentence, also if progress stopped it: then drop it. */
+int weir__reload_ask(struct weir_reload *r, weir_progress_fn *progress, void *progress_arg);
 /* Publish the next filter, or give it up (weir_reload_abort()); both end the claim. */
 void weir__reload_close(struct weir_reload *r);
 void weir__reload_drop(struct weir_reload *r);

@@ -2,43 +2,36 @@
  * The rate of an image against the one asked, its keys against those of the filter before it. */
 #include <math.h>
 #include <stdio.h>
-#include <weir/image.h>
 #include "error.h"
-#include "kind.h"
+#include "filter.h"
 #include "set/sanity.h"
 
-static const double most_rate = 2, /* of the one asked */
-	least_keys = 0.1,          /* of those of the filter before */
-	saturated = 1.01;          /* of the capacity */
-
-/* How far a number of keys may be off that was estimated from a sample: three standard deviations,
- * and more where the sample has but a few keys. */
-static double error_of(const struct weir_stats *s)
-{
-	return s->sampled < 1 ? 3 * sqrt(s->keys_estimated / s->sampled) + 10 / s->sampled : 0;
-}
+static const double saturated = 1.01; /* of the capacity */
 
 /* A negative number: no; a positive one: yes; 0: the samples do not tell. Every bit of the filter
  * before may be set: then nothing is known of its keys. */
 static int shrunk(const struct weir_stats *next, const struct weir_stats *before)
 {
-	double above = error_of(before), here = error_of(next);
+	double above = before->keys_error, here = next->keys_error;
 	if (!isfinite(before->keys_estimated) ||
-	    next->keys_estimated - here >= least_keys * (before->keys_estimated + above))
+	    next->keys_estimated - here >= WEIR_SANE_KEYS * (before->keys_estimated + above))
 		return -1;
-	return next->keys_estimated + here < least_keys * (before->keys_estimated - above);
+	return next->keys_estimated + here < WEIR_SANE_KEYS * (before->keys_estimated - above);
 }
 
 static int ask_keys(const char *path, const struct weir_filter *next,
-                    const struct weir_filter *current, struct weir_stats *s)
+                    const struct weir_filter *current, const struct weir_survey *sample,
+                    struct weir_stats *s)
 {
 	struct weir_stats before = WEIR_STATS_INIT;
-	int err = weir_stats(current, &before);
+	struct weir_survey all = *sample;
+	all.lines = UINT64_MAX;
+	int err = weir__survey(current, sample, &before);
 	int answer = err ? 0 : shrunk(s, &before);
 	if (!err && !answer)
-		err = weir_stats_exact(next, s);
+		err = weir__survey(next, &all, s);
 	if (!err && !answer)
-		err = weir_stats_exact(current, &before);
+		err = weir__survey(current, &all, &before);
 	if (err || answer < 0 || shrunk(s, &before) <= 0)
 		return err;
 	return weir__fail(-ECANCELED,
@@ -48,13 +41,18 @@ static int ask_keys(const char *path, const struct weir_filter *next,
 }
 
 int weir__sanity_ask(const char *path, const struct weir_filter *next,
-                     const struct weir_filter *current)
+                     const struct weir_filter *current, weir_progress_fn *progress,
+                     void *progress_arg)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	int err = weir_stats(next, &s);
+	const struct weir_survey sample = { .lines = WEIR__SURVEY_SAMPLE_LINES,
+		                            .unforeseen = true,
+		                            .progress = progress,
+		                            .progress_arg = progress_arg };
+	int err = weir__survey(next, &sample, &s);
 	if (err)
 		return err;
-	if (s.fp_rate_estimated > most_rate * s.fp_rate &&
+	if (s.fp_rate_estimated > WEIR_SANE_RATE * s.fp_rate &&
 	    !(next->marks & WEIR_MARK_OVERFULL_ALLOWED))
 		return weir__fail(-ECANCELED,
 		                  "%s: refused: overfull: it answers %.6f of absent keys with "
@@ -62,7 +60,7 @@ int weir__sanity_ask(const char *path, const struct weir_filter *next,
 		                  "--allow-overfull made is taken",
 		                  path, s.fp_rate_estimated, s.fp_rate);
 	return current && !(next->marks & WEIR_MARK_SHRINK_ALLOWED) ?
-	               ask_keys(path, next, current, &s) : 0;
+	               ask_keys(path, next, current, &sample, &s) : 0;
 }
 
 void weir__sanity_report(const struct weir_handle *h, const char *path,

@@ -5,16 +5,19 @@
 #define WEIR_SRC_SANITY_H
 
 #include <weir/handle.h>
+#include <weir/image.h>
 
 enum { WEIR_SANITY_TEXT = 512 };
 
 /* Ask that of @next, a filter from the image @path. An image whose builder wanted it so has a mark
  * (enum weir_image_marks) and is not asked.
  * @current: what it is to follow; NULL: it only adds to that, so it cannot be too small.
+ * @progress: called where a sample does not tell, while all bits are counted; or NULL.
  * Return: 0; -ECANCELED its rate is above twice the one asked, or it has under a tenth of the
- *   current filter's keys. */
+ *   current filter's keys; or progress stopped it. */
 int weir__sanity_ask(const char *path, const struct weir_filter *next,
-                     const struct weir_filter *current);
+                     const struct weir_filter *current, weir_progress_fn *progress,
+                     void *progress_arg);
 
 /* What a follower reports of an image that the handle has taken over: that, and loudly if it has
  * more keys than its capacity. Such a set is published all the same: without it, keys would be

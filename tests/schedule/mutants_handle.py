@@ -275,27 +275,32 @@ MUTANTS = [
     ('DESTROY_LEAKS_PREVIOUS', HANDLE, '\tweir_destroy(last->previous);\n', ''),
     # refresh
     ('REFRESH_NO_CARRY', REFRESH,
-     'err = weir_reload_copy(r);', 'err = 0;'),
+     'err = weir__merge(next, l->handle->generation->current, may_go_on, l);', 'err = 0;'),
     ('REFRESH_CARRIES_FIRST', REFRESH,
-     '\tint err = begin(&r, h, next, options);\n',
-     '\tint err = options->carry ? weir_merge(next, h->generation->current) : 0;\n'
-     '\terr = begin(&r, h, next, options);\n',
-     'err = weir_reload_copy(r);', 'err = 0;'),
+     '\tint err = begin(r, l, next);\n',
+     '\tint err = l->options->carry ? weir_merge(next, l->handle->generation->current) : 0;\n'
+     '\terr = begin(r, l, next);\n',
+     'err = weir__merge(next, l->handle->generation->current, may_go_on, l);', 'err = 0;'),
     ('REFRESH_AT_ONCE', REFRESH,
-     '\tint err = begin(&r, h, next, options);\n',
-     '\tint err = options->carry ? weir_merge(next, h->generation->current) : 0;\n'
+     '\tint err = begin(r, l, next);\n',
+     '\tstruct weir_handle *h = l->handle;\n'
+     '\tint err = l->options->carry ? weir_merge(next, h->generation->current) : 0;\n'
      '\tstruct weir_generation *only = weir__record(next, NULL, NULL, h->generation->number + 1);'
      '\n\tif (only) {\n\t\tstruct weir_generation *before = weir__publish(h, only);\n'
      '\t\tweir__synchronize(&h->rcu);\n\t\tweir_destroy(before->current);\n\t\tfree(before);\n'
-     '\t\tweir__figure_add_relaxed(&h->swaps, 1);\n\t\tweir__writer_release(h);\n\t\treturn 0;\n'
-     '\t}\n\terr = begin(&r, h, next, options);\n'),
+     '\t\tweir__figure_add_relaxed(&h->swaps, 1);\n\t\treturn 0;\n'
+     '\t}\n\terr = begin(r, l, next);\n'),
     ('REFRESH_GATE_BEFORE_CARRY', REFRESH,
-     'if (options->carry)', 'err = weir__reload_ask(r);\n\tif (options->carry && !err)',
-     '\tif (!err)\n\t\terr = weir__reload_ask(r);\n', ''),
-    ('REFRESH_REFUSED_STAYS', REFRESH, '\t\tweir__reload_drop(r);\n\t\treturn err;\n',
-     '\t\tweir__reload_close(r);\n\t\treturn err;\n'),
-    ('REFRESH_REFUSED_FREED_FIRST', REFRESH, '\t\tweir__reload_drop(r);\n\t\treturn err;\n',
-     '\t\tweir_destroy(next);\n\t\tweir__reload_drop(r);\n\t\treturn err;\n'),
+     '\tif (!err && l->options->carry)',
+     '\tif (!err)\n\t\terr = weir__reload_ask(*r, may_go_on, l);\n'
+     '\tif (!err && l->options->carry)',
+     '\t\terr = weir__reload_ask(*r, may_go_on, l);\n\t}', '\t}'),
+    ('REFRESH_REFUSED_STAYS', REFRESH, '\t\tweir__reload_drop(r);\n',
+     '\t\tweir__reload_close(r);\n'),
+    ('REFRESH_REFUSED_FREED_FIRST', REFRESH, '\telse if (err)\n\t\tweir__reload_drop(r);\n',
+     '\telse if (err)\n\t\tweir_destroy(next), weir__reload_drop(r);\n'),
+    ('REFRESH_REMEMBERED_UNCLAIMED', REFRESH, '\tremember(l, err);\n\tif (!r)', '\tif (!r)',
+     '\treturn err ? err : 1;\n', '\tremember(l, err);\n\treturn err ? err : 1;\n'),
     ('REFRESH_UNCLAIMED', REFRESH,
      'err = weir__writer_begin(h, "weir_handle_refresh");',
      'err = 0;'),

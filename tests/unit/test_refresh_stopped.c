@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ * Every step of a refresh that takes long asks progress, at least after each MiB, and can be
+ * stopped: reading, counting for the sanity of an image and for the gate, carry. That is no verdict
+ * on the file. Nothing is published, the set serves on, and a later call takes the same file. */
+#include <stdatomic.h>
+#include "../followers.h"
+
+enum { CAPACITY = 4000000 }; /* 5 MiB */
+
+static struct weir_handle *h;
+static struct weir_refresh_options options;
+static struct weir_gate gate;
+
+/* What progress saw. bytes_done begins anew with each step. */
+static struct {
+	unsigned steps, stop_in; /* stop_in: the step that is stopped, at its second call; 0: none */
+	unsigned calls;          /* of this step */
+	uint64_t done, longest;  /* longest: most bytes from call to call */
+} seen;
+
+static int watch(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg;
+	assert_true(done <= total);
+	if (!seen.steps || done <= seen.done) {
+		seen.steps++;
+		seen.calls = 0;
+		seen.done = 0;
+	}
+	seen.calls++;
+	if (done - seen.done > seen.longest)
+		seen.longest = done - seen.done;
+	seen.done = done;
+	return seen.steps == seen.stop_in && seen.calls == 2;
+}
+
+static int open_it(void **state)
+{
+	(void)setup(state);
+	h = open_handle(flavors, CAPACITY);
+	insert_into(h, 0, 100);
+	gate = (struct weir_gate)WEIR_GATE_INIT;
+	options = (struct weir_refresh_options)WEIR_REFRESH_OPTIONS_INIT;
+	options.progress = watch;
+	return 0;
+}
+
+static int close_it(void **state)
+{
+	close_handle(flavors, h);
+	return folder_teardown(state);
+}
+
+static void save_large(uint64_t from, uint64_t to)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, CAPACITY, 0.01);
+	for (uint64_t i = from; i < to; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+}
+
+static int refresh(unsigned stop_in)
+{
+	memset(&seen, 0, sizeof seen);
+	seen.stop_in = stop_in;
+	return weir_handle_refresh_with(h, path, &options);
+}
+
+/* Stop each of @steps in turn, twice; then let it go on: it has that many, all asked often. */
+static void stops_each(unsigned steps)
+{
+	struct weir_handle_stats before = stats_of(h);
+	for (unsigned i = 0; i < 2 * steps; i++) {
+		assert_refused(refresh(i / 2 + 1), -ECANCELED, "stopped", "progress");
+		assert_int_equal(seen.steps, i / 2 + 1);
+		struct weir_handle_stats after = stats_of(h);
+		assert_int_equal(after.generation, before.generation);
+		assert_int_equal(after.swaps, before.swaps);
+		assert_int_equal(after.refused, before.refused);
+		assert_int_equal(after.bytes, before.bytes);
+		assert_int_equal(missing_in(h, 0, 100), 0);
+		insert_into(h, 1000 + i, 1001 + i);
+		assert_int_equal(missing_in(h, 1000, 1001 + i), 0);
+	}
+	assert_int_equal(refresh(0), 1);
+	assert_int_equal(seen.steps, steps);
+	assert_true(seen.longest <= 1 << 20);
+	assert_int_equal(stats_of(h).swaps, before.swaps + 1);
+	assert_int_equal(refresh(0), 0);
+	assert_int_equal(seen.steps, 0);
+}
+
+static void test_stopped_in_the_gate(void **state)
+{
+	(void)state;
+	gate.min_keys = 1;
+	options.gate = &gate;
+	save_large(0, 1000);
+	stops_each(2); /* read, count */
+	assert_int_equal(missing_in(h, 0, 1000), 0);
+}
+
+/* A hundred keys and fifty: samples do not tell whether that is under a tenth. */
+static void test_stopped_in_the_sanity_check(void **state)
+{
+	(void)state;
+	save_large(0, 50);
+	stops_each(3); /* read, count the one and the other */
+	assert_int_equal(missing_in(h, 0, 50), 0);
+}
+
+static void test_stopped_in_carry(void **state)
+{
+	(void)state;
+	options.carry = true;
+	save_large(200, 1000);
+	stops_each(2); /* read, merge */
+	assert_int_equal(missing_in(h, 0, 100), 0);
+	assert_int_equal(missing_in(h, 200, 1000), 0);
+}
+
+static void test_stopped_in_the_gate_after_carry(void **state)
+{
+	(void)state;
+	options.carry = true;
+	options.gate = &gate;
+	gate.max_fill = 0.5;
+	save_large(200, 1000);
+	stops_each(3); /* read, merge, count */
+	assert_int_equal(missing_in(h, 0, 100), 0);
+}
+
+/* A refusal stays one, though progress was asked before it. */
+static void test_refused_while_progress_is_asked(void **state)
+{
+	(void)state;
+	gate.min_keys = 1e6;
+	options.gate = &gate;
+	save_large(0, 1000);
+	assert_refused(refresh(2), -ECANCELED, "stopped", "progress");
+	assert_refused(refresh(0), -ECANCELED, path, "min_keys");
+	assert_int_equal(stats_of(h).refused, 1);
+	assert_int_equal(refresh(0), 0);
+}
+
+/* An image is counted in pieces by who looks at it alone, too. */
+static void test_stopped_while_an_image_is_counted(void **state)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_stats s = WEIR_STATS_INIT;
+	(void)state;
+	o.progress = watch;
+	save_large(0, 1000);
+	memset(&seen, 0, sizeof seen);
+	assert_ok(weir_image_stats_exact(path, &o, &s));
+	assert_int_equal(seen.steps, 2); /* checked, counted */
+	assert_true(seen.longest <= 1 << 20);
+	memset(&seen, 0, sizeof seen);
+	seen.stop_in = 2;
+	assert_refused(weir_image_stats_exact(path, &o, &s), -ECANCELED, "stopped", "progress");
+}
+
+static struct {
+	sem_t there;
+	atomic_bool stopping;
+} meeting;
+
+/* In the second step wait for the caller of weir_follow_stop(), and then go on slowly: a look that
+ * does not ask would be over, and have swapped, long before. */
+static int meet(void *arg, uint64_t done, uint64_t total)
+{
+	int answer = watch(arg, done, total);
+	if (seen.steps == 2) {
+		if (seen.calls == 1)
+			sem_post(&meeting.there);
+		while (!atomic_load(&meeting.stopping))
+			usleep(1000);
+		usleep(200000);
+	}
+	return answer;
+}
+
+static void test_a_follower_is_stopped_in_the_gate(void **state)
+{
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_follower *f;
+	(void)state;
+	gate.min_keys = 1;
+	options.gate = &gate;
+	options.progress = meet;
+	o.refresh = &options;
+	o.report = report;
+	o.context = &heard;
+	save_large(0, 1000);
+	memset(&seen, 0, sizeof seen);
+	atomic_store(&meeting.stopping, false);
+	sem_init(&meeting.there, 0, 0);
+	assert_ok(weir_follow(&f, h, path, &o));
+	struct timespec until;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += (time_t)patience;
+	int late;
+	while ((late = sem_timedwait(&meeting.there, &until)) != 0 && errno == EINTR)
+		;
+	assert_int_equal(late, 0); /* the second step never asked */
+	atomic_store(&meeting.stopping, true);
+	assert_ok(weir_follow_stop(f));
+	assert_int_equal(heard.swaps + heard.failures, 0);
+	assert_int_equal(stats_of(h).swaps, 0);
+	assert_int_equal(stats_of(h).refused, 0);
+	assert_int_equal(missing_in(h, 0, 100), 0);
+	options.progress = watch;
+	assert_int_equal(refresh(0), 1); /* it was not remembered */
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, open_it, close_it)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_stopped_in_the_gate),
+		fresh(test_stopped_in_the_sanity_check),
+		fresh(test_stopped_in_carry),
+		fresh(test_stopped_in_the_gate_after_carry),
+		fresh(test_refused_while_progress_is_asked),
+		fresh(test_stopped_while_an_image_is_counted),
+		fresh(test_a_follower_is_stopped_in_the_gate),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

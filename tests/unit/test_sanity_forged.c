@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ * A refresh looks at random places of an image, not at those that everybody knows: somebody who
+ * makes an image up cannot leave just those empty. weir_stats() keeps its places, for series of
+ * figures that can be compared. */
+#include "../folder.h"
+#include "../forged.h"
+#include "../handles.h"
+
+static struct weir_handle *h;
+
+static int setup(void **state)
+{
+	(void)folder_setup(state);
+	h = open_handle(flavors, 10000);
+	insert_into(h, 0, 100);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	close_handle(flavors, h);
+	return folder_teardown(state);
+}
+
+static void is_refused(void)
+{
+	assert_refused(weir_handle_refresh(h, path), -ECANCELED, path, "overfull");
+	assert_int_equal(weir_handle_refresh(h, path), 0); /* a verdict on the file */
+	assert_int_equal(missing_in(h, 0, 100), 0);
+}
+
+/* A run of each shard. */
+static void test_full_but_at_the_start_of_each_shard(void **state)
+{
+	(void)state;
+	assert_true(forge_image(path, 4000000) <= 256);
+	is_refused();
+}
+
+/* A run of some shards. */
+static void test_full_but_at_the_start_of_some_shards(void **state)
+{
+	(void)state;
+	assert_true(forge_image(path, 60000000) > 256);
+	is_refused();
+}
+
+/* Whole shards are empty, and those lie where a sample of some shards begins. */
+static void test_full_but_in_some_shards(void **state)
+{
+	size_t n = 0;
+	(void)state;
+	uint64_t shards = forge_image(path, 60000000), step = shards / 256;
+	unsigned char *image = image_slurp(path, &n);
+	assert_non_null(image);
+	uint64_t bytes = 64 * image_get(image + IMAGE_BLOCKS, 8) / shards;
+	assert_true(step > 1);
+	for (uint64_t i = 0; i < shards; i += step)
+		memset(image + image_get(image + IMAGE_BITS, 8) + i * bytes, 0, bytes);
+	image_repair_table(image, n);
+	image_repair(image, n);
+	assert_true(image_spit(path, image, n));
+	free(image);
+	is_refused();
+}
+
+/* Of the same bits the same figures. */
+static void test_figures_stay_as_they_are(void **state)
+{
+	struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT;
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 4000000, 0.01);
+	(void)state;
+	for (uint64_t i = 0; i < 100000; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_ok(weir_stats(f, &a));
+	for (unsigned turn = 0; turn < 10; turn++) {
+		assert_ok(weir_stats(f, &b));
+		assert_true(a.sampled < 1 && a.keys_estimated == b.keys_estimated);
+	}
+	weir_destroy(f);
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_full_but_at_the_start_of_each_shard),
+		fresh(test_full_but_at_the_start_of_some_shards),
+		fresh(test_full_but_in_some_shards),
+		fresh(test_figures_stay_as_they_are),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
