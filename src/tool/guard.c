@@ -5,16 +5,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "guard.h"
+#include "images.h"
 #include "say.h"
 #include "show.h"
 #include "tool.h"
 
-static const double most_rate = 2, /* of the one asked */
-	least_keys = 0.1;          /* of those of the old image */
-
 static int overfull(const struct weir_stats *fresh, const char *path)
 {
-	if (fresh->fp_rate_estimated <= most_rate * fresh->fp_rate)
+	if (fresh->fp_rate_estimated <= WEIR_SANE_RATE * fresh->fp_rate)
 		return TOOL_OK;
 	say("%s: not written: %s of the absent keys would be found in it, above twice the %s "
 	    "asked: %s different keys (estimated) in room for %s; make more room (-n, without "
@@ -24,32 +22,61 @@ static int overfull(const struct weir_stats *fresh, const char *path)
 	return TOOL_NO;
 }
 
-/* The keys of the image that stands there: by a sample, and then as many as they may be; or by
- * every bit, all of it checked first. 0 after a message: it is damaged, live, or larger than the
- * memory that may be used; or nobody can tell, since every bit is set. */
-static double old_keys(const struct guard *guard, const char *path, bool compressed, bool all)
+static bool not_compared(const char *path, const char *why)
 {
-	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
-	struct weir_stats old = WEIR_STATS_INIT;
-	options.no_verify = !all;
-	if (compressed) /* a plain one is mapped */
-		options.max_bytes = guard->max_memory;
-	int err = all ? weir_image_stats_exact(path, &options, &old) :
-	                weir_image_stats(path, &options, &old);
-	if (err || !isfinite(old.keys_estimated)) {
-		say("%s: not compared with the image that it replaces: %s", path,
-		    err ? weir_error_detail() : "every bit of that is set");
-		return 0;
-	}
-	double error = 3 * sqrt(old.keys_estimated / old.sampled) + 10 / old.sampled;
-	return old.sampled < 1 ? old.keys_estimated + error : old.keys_estimated;
+	say("%s: not compared with the image that it replaces: %s", path, why);
+	return false;
 }
 
-/* Only where the sample would refuse is the old image read as a whole. */
+/* The figures of the image that stands there: of a sample, or of every bit, all of it checked
+ * first. False after a message: it is damaged, live, or larger than the memory that may be used; or
+ * nobody can tell, since every bit is set. */
+static bool look(const struct guard *guard, const char *path, const struct weir_image_info *info,
+                 bool all, struct weir_stats *old)
+{
+	const struct image_how how = { .check = all,
+		                       .progress = true,
+		                       .wordless = true,
+		                       .max_memory = guard->max_memory };
+	int err = image_stats(path, info, all, &how, old);
+	if (err)
+		return not_compared(path, image_trouble(err, path));
+	return isfinite(old->keys_estimated) || not_compared(path, "every bit of that is set");
+}
+
+/* A negative number: no; a positive one: yes; 0: the sample does not tell. */
+static int fewer(double keys, const struct weir_stats *old)
+{
+	if (keys >= WEIR_SANE_KEYS * (old->keys_estimated + old->keys_error))
+		return -1;
+	return keys < WEIR_SANE_KEYS * (old->keys_estimated - old->keys_error);
+}
+
+/* The old image is read as a whole only if a sample of it does not tell. So few keys in so large an
+ * image are rare, and a sparse file declares terabytes: one above the limit is not read. */
+static int compare(const struct guard *guard, double keys, const char *path,
+                   const struct weir_image_info *info, struct weir_stats *old)
+{
+	int answer = 0;
+	if (!info->compressed) { /* to look at a compressed one it is unpacked as a whole */
+		if (!look(guard, path, info, false, old))
+			return -1;
+		answer = fewer(keys, old);
+		if (answer < 0 || (answer && old->sampled < 1))
+			return answer;
+		if (old->sampled < 1 && old->bytes > guard->max_memory) {
+			(void)not_compared(path, "a sample does not tell, and to read all of it "
+			                         "is above --max-memory");
+			return -1;
+		}
+	}
+	return look(guard, path, info, true, old) ? fewer(keys, old) : -1;
+}
+
 static int shrunk(const struct guard *guard, const struct weir_stats *fresh, const char *path)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	double keys = fresh->keys_estimated, old;
+	struct weir_stats old = WEIR_STATS_INIT;
 	struct stat st;
 	if (stat(path, &st) || st.st_size == 0) /* mktemp leaves an empty file */
 		return TOOL_OK;
@@ -58,15 +85,11 @@ static int shrunk(const struct guard *guard, const struct weir_stats *fresh, con
 		    weir_error_detail());
 		return TOOL_OK;
 	}
-	/* to look at a compressed one it is unpacked as a whole */
-	if (!info.compressed && keys >= least_keys * old_keys(guard, path, false, false))
-		return TOOL_OK;
-	old = old_keys(guard, path, info.compressed, true);
-	if (keys >= least_keys * old)
+	if (compare(guard, fresh->keys_estimated, path, &info, &old) <= 0)
 		return TOOL_OK;
 	say("%s: not replaced: about %s different keys, where the old image has about %s: under a "
 	    "tenth; if it is meant, --allow-shrink",
-	    path, show_short(SHOW, keys), show_short(SHOW, old));
+	    path, show_short(SHOW, fresh->keys_estimated), show_short(SHOW, old.keys_estimated));
 	return TOOL_NO;
 }
 

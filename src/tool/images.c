@@ -83,14 +83,17 @@ const char *image_trouble(int err, const char *path)
 	return err == -EFBIG && *refusal ? refusal : detail_without(path);
 }
 
-/* Return: @err, after a message if it is one. */
+/* Return: @err, after a message if it is one and how->wordless allows it. */
 static int settle(int err, const char *path, const struct image_how *how)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	if (err == -EFBIG) {
 		bool known = !is_stream(path) && weir_image_info(path, &info) == 0;
 		(void)refuse(how, known ? info.bytes : 0);
-		say("%s: %s", path, refusal);
+		if (!how->wordless)
+			say("%s: %s", path, refusal);
+	} else if (how->wordless) {
+		return err;
 	} else if (err == -EKEYREJECTED && !how->hash_key) {
 		say("%s: is keyed: give the key that it was built with, --keyed-by=FILE", path);
 	} else if (err) {
@@ -126,7 +129,7 @@ int image_stats(const char *path, const struct weir_image_info *info, bool exact
                 const struct image_how *how, struct weir_stats *out)
 {
 	struct weir_load_options options = begin(how, "reading");
-	options.no_verify = true;
+	options.no_verify = !how->check;
 	/* A plain one is mapped; but another one may stand there by now. */
 	options.max_bytes = info->compressed ? most_bytes(how) : info->bytes;
 	int err = exact ? weir_image_stats_exact(path, &options, out) :

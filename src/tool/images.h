@@ -10,6 +10,7 @@
 struct image_how {
 	bool check;          /* compare the checksums first; what is read into memory always is */
 	bool progress;       /* draw a line meanwhile */
+	bool wordless;       /* no message after a failure: image_trouble() has the sentence */
 	uint64_t max_memory; /* --max-memory, for what is read into memory */
 	const void *hash_key; /* --keyed-by, or NULL */
 };
@@ -22,8 +23,7 @@ uint64_t image_max_memory(void);
 int image_open(struct weir_filter **out, const char *path, const struct image_how *how);
 /* Read any image into memory of its own. Return: likewise. */
 int image_load(struct weir_filter **out, const char *path, const struct image_how *how);
-/* As weir_image_stats(), or _exact: of a plain image no bits are compared with their checksums.
- * @info: what weir_image_info() found. Return: likewise. */
+/* As weir_image_stats(), or _exact. @info: what weir_image_info() found. Return: likewise. */
 int image_stats(const char *path, const struct weir_image_info *info, bool exact,
                 const struct image_how *how, struct weir_stats *out);
 /* Check every byte of an image, and its key if one is given, without a word. Return: 0 or a
