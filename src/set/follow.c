@@ -61,8 +61,8 @@ static bool stopped(const struct weir_follower *f)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* Called while a file is read, counted and carried. After the last byte of it no step is given
- * up. */
+/* Called while a file is read, counted and carried. Each of these may be given up until its last
+ * byte: a file that is too small to be asked about is taken. */
 static int may_go_on(void *argument, uint64_t done, uint64_t total)
 {
 	struct weir_follower *f = argument;

@@ -8,7 +8,8 @@
  * until the file changes. The second is remembered until the file or the generation changes:
  *  - while the filter stays current its bits only grow, so what was too full or had a key of
  *    must_miss is refused again, and to verify the file at every look would find nothing new;
- *  - after a reload, rollback or refresh the same file may well pass. */
+ *  - after a reload, rollback or refresh the same file may well pass.
+ * What progress stops, at any step, is no refusal. */
 #include <fcntl.h>
 #include <weir/refresh.h>
 #include "cancel.h"

@@ -153,6 +153,11 @@ static void a_sample_agrees_with_the_whole(void **state)
 		assert_ok(weir_insert_fixed(f, keys, 8, CAPACITY / 2, NULL));
 		struct weir_stats part = sampled(f), whole = exact(f);
 		assert_true(whole.sampled == 1);
+		assert_true(whole.keys_error == 0 && part.keys_error > 0);
+		assert_true(fabs(part.keys_estimated - whole.keys_estimated) <= part.keys_error);
+		assert_near(part.keys_error * part.keys_error,
+		            9 * part.keys_estimated / part.sampled, 0.02,
+		            "the square of what keys of a sample may be off");
 		assert_true(part.sampled * (double)part.bytes > 0.9 * (1 << 20) &&
 		            part.sampled * (double)part.bytes < 1.1 * (1 << 20));
 		assert_near(part.fill, whole.fill, 0.01, "fill of a sample");
