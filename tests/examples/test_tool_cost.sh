@@ -51,6 +51,26 @@ test_declared() {
 	done
 }
 
+# A sparse old image of 16 GiB was read for a minute, though a sample would have told.
+test_old_image_is_sampled() {
+	head -n 5 keys >five
+	run 0 "$weir" build -q -m 64M -p 1% -o old.weir keys
+	# Whoever reads all of it sees that it is damaged.
+	printf '\125\252' | dd of=old.weir bs=1 seek=$(($(stat -c %s old.weir) - 100)) conv=notrunc \
+		status=none
+	run 1 "$weir" build -q -o old.weir five
+	says '^weir build: old.weir: not replaced: about 5 different keys, .*under a tenth'
+	run 0 "$weir" build -q -o old.weir keys
+	same err /dev/null 'a sample was enough, and the old image was read'
+	# So few keys that no sample tells: what is above the limit is not read.
+	run 0 "$declare" sparse.weir 16
+	within 64 0 "$weir" build -q --max-memory=64M -o sparse.weir five
+	says '^weir build: sparse.weir: not compared with the image .*: a sample does not tell'
+	run 0 "$weir" build -q --allow-shrink -m 64M -p 1% -o old.weir five
+	run 0 "$weir" build -q -o old.weir five
+	same err /dev/null 'all of the old image was read, and told'
+}
+
 # 36 KiB that unpack to 1 GiB took as much of verify, info and query each.
 test_compressed() {
 	run 0 "$weir" build -q -m 256M -p 50% --zstd=1 -o large.weir keys
