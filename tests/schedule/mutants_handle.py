@@ -299,8 +299,6 @@ MUTANTS = [
      '\t\tweir__reload_close(r);\n'),
     ('REFRESH_REFUSED_FREED_FIRST', REFRESH, '\telse if (err)\n\t\tweir__reload_drop(r);\n',
      '\telse if (err)\n\t\tweir_destroy(next), weir__reload_drop(r);\n'),
-    ('REFRESH_REMEMBERED_UNCLAIMED', REFRESH, '\tremember(l, err);\n\tif (!r)', '\tif (!r)',
-     '\treturn err ? err : 1;\n', '\tremember(l, err);\n\treturn err ? err : 1;\n'),
     ('REFRESH_UNCLAIMED', REFRESH,
      'err = weir__writer_begin(h, "weir_handle_refresh");',
      'err = 0;'),
