@@ -122,7 +122,7 @@ test_old_frames() {
 	run 2 "$weir" query -c large.weir keys.zst; says 'keys.zst: damaged'
 }
 
-for part in declared compressed old_frames; do
+for part in declared old_image_is_sampled compressed old_frames; do
 	test_$part
 done
 finish
