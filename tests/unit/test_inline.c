@@ -3,9 +3,12 @@
  * and in C++, the same bits and the same answers as the library's. PROBES lists what the build
  * has compiled. */
 #include <errno.h>
+#include <sys/mman.h>
 #include <weir/inline.h>
 #include "../test.h"
 #include "inline_probe.h"
+
+enum { PAGE = 4096, LINES_OF_A_PAGE = PAGE / 64 };
 
 #define DECLARE(probe) extern const struct inline_probe probe;
 PROBES(DECLARE)
@@ -39,7 +42,7 @@ static struct placed place(unsigned z, unsigned g, uint64_t lines)
 	params.max_bytes = p.bytes = params.memory_bytes = 64 * lines;
 	params.capacity = lines * 512 / 12;
 	params.seed = 77;
-	p.memory = params.memory = aligned_alloc(64, p.bytes);
+	p.memory = params.memory = aligned_alloc(PAGE, (p.bytes + PAGE - 1) / PAGE * PAGE);
 	assert_ok(weir_create(&p.f, &params));
 	assert_ok(weir_inline_init_mut(&p.mut, p.f));
 	assert_int_equal(p.mut.view.nblocks, lines);
@@ -95,6 +98,29 @@ static void same_bits_and_answers(void **state)
 		}
 }
 
+/* A key that is in is found by looking: threads with hot keys share their lines. */
+static void what_is_seen_is_not_written(void **state)
+{
+	const struct inline_probe *probe = *state;
+	if (!cpu_has(probe->name))
+		skip();
+	for (unsigned z = 1; z <= 8; z *= 2)
+		for (unsigned g = 1; g <= 10 && z * g <= 20; g++) {
+			struct placed p = place(z, g, LINES_OF_A_PAGE);
+			for (uint64_t i = 0; i < 100; i++)
+				assert_true(probe->insert_hash(&p.mut, test_key(i)) >= 0);
+			/* a store would be a fault now */
+			assert_int_equal(mprotect(p.memory, PAGE, PROT_READ), 0);
+			for (uint64_t i = 0; i < 100; i++) {
+				uint64_t h = test_key(i);
+				assert_int_equal(probe->insert_hash(&p.mut, h), WEIR_SEEN);
+				assert_int_equal(weir_insert_hash(p.f, h), WEIR_SEEN);
+			}
+			assert_int_equal(mprotect(p.memory, PAGE, PROT_READ | PROT_WRITE), 0);
+			placed_free(&p);
+		}
+}
+
 static void what_it_refuses(void **state)
 {
 	const struct inline_probe *probe = *state;
@@ -124,6 +150,8 @@ static void other_kinds_have_no_inline_form(void **state)
 
 #define ENTRY(probe) \
 	{ #probe ": same bits and answers", same_bits_and_answers, NULL, NULL, \
+	  (void *)(uintptr_t)&probe }, \
+	{ #probe ": what is seen is not written", what_is_seen_is_not_written, NULL, NULL, \
 	  (void *)(uintptr_t)&probe }, \
 	{ #probe ": what it refuses", what_it_refuses, NULL, NULL, \
 	  (void *)(uintptr_t)&probe },
