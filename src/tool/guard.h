@@ -9,7 +9,7 @@
 
 struct guard {
 	bool allow_overfull, allow_shrink; /* the options of those names */
-	uint64_t max_memory; /* to unpack an old image, and to read one whose sample does not tell */
+	uint64_t max_memory; /* to unpack an old image, or to read one whose sample does not tell */
 };
 
 /* Whether a set of these figures may be saved to @path: refused are a rate above twice the one

@@ -56,15 +56,16 @@ test_old_image_is_sampled() {
 	head -n 5 keys >five
 	run 0 "$weir" build -q -m 64M -p 1% -o old.weir keys
 	# Whoever reads all of it sees that it is damaged.
-	printf '\125\252' | dd of=old.weir bs=1 seek=$(($(stat -c %s old.weir) - 100)) conv=notrunc \
-		status=none
+	printf '\125\252' | dd of=old.weir bs=1 seek=$(($(stat -c %s old.weir) - 100)) \
+		conv=notrunc status=none
 	run 1 "$weir" build -q -o old.weir five
 	says '^weir build: old.weir: not replaced: about 5 different keys, .*under a tenth'
 	run 0 "$weir" build -q -o old.weir keys
 	same err /dev/null 'a sample was enough, and the old image was read'
 	# So few keys that no sample tells: what is above the limit is not read.
 	run 0 "$declare" sparse.weir 16
-	within 64 0 "$weir" build -q --max-memory=64M -o sparse.weir five
+	# What a sample maps of the file counts too, and around each page the kernel maps more.
+	within 128 0 "$weir" build -q --max-memory=64M -o sparse.weir five
 	says '^weir build: sparse.weir: not compared with the image .*: a sample does not tell'
 	run 0 "$weir" build -q --allow-shrink -m 64M -p 1% -o old.weir five
 	run 0 "$weir" build -q -o old.weir five

@@ -13,7 +13,7 @@ static struct weir_gate gate;
 
 /* What progress saw. bytes_done begins anew with each step. */
 static struct {
-	unsigned steps, stop_in; /* stop_in: the step that is stopped, at its second call; 0: none */
+	unsigned steps, stop_in; /* stop_in: the step stopped, at its second call; 0: none */
 	unsigned calls;          /* of this step */
 	uint64_t done, longest;  /* longest: most bytes from call to call */
 } seen;
