@@ -38,7 +38,7 @@ MUTANTS = [
      'return weir__commit_load_after(commit_word(m)) == commit ? err : went_live(m);',
      'return err;'),
     ('SETTLED_BY_THE_FIRST_LOOK', 'src/image/preface.c',
-     'source->commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);', ''),
+     'source->identity.commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);', ''),
     # when a follower looks, and what it watches
     ('RETRY_NOT_DOUBLED', FOLLOW, '2 * f->retry', 'f->retry'),
     ('RETRY_NOT_RESET', FOLLOW, 'f->retry = 0;\n\t\tif', 'if'),
