@@ -43,6 +43,7 @@ static void every_promised_code_is_known(void **state)
 		NAMED(ESTALE),   NAMED(ETXTBSY),   NAMED(EOVERFLOW), NAMED(ECONNRESET),
 		NAMED(ENOTCONN), NAMED(ETIMEDOUT), NAMED(ESPIPE),    NAMED(EXDEV),
 		NAMED(EMLINK),   NAMED(EFAULT),    NAMED(ENOSYS),
+		NAMED(EKEYREJECTED),
 	};
 #undef NAMED
 	(void)state;

@@ -84,6 +84,9 @@ static void refused_and_taken(int level)
 	save(key, 0, KEYS, 0, level);
 	assert_rejected(NULL, !level, "is keyed: give the key");
 	assert_rejected(&wrong, !level, "another key");
+	assert_refused(weir_image_verify(path, &wrong), -EKEYREJECTED, path, "another key");
+	assert_ok(weir_image_verify(path, &right));
+	assert_ok(weir_image_verify(path, NULL)); /* the bits need none */
 	assert_ok(weir_load(&f, path, &right));
 	assert_keys(f);
 	for (unsigned mode = WEIR_MAP_READ; !level && mode < WEIR_MAP_LIVE; mode++) {

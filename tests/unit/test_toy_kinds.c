@@ -169,6 +169,9 @@ static void what_a_build_is_not_given(void **state)
 	assert_refused(weir_build(&f, &params, &hash, 0), -EINVAL, "capacity 0", "give two");
 	/* the capacity is that of the hashes, so the next thing is missed */
 	assert_refused(weir_build(&f, &params, &hash, 1), -EINVAL, "seed 0", "made with");
+	params.hash_key = "sixteen secrets!"; /* then a seed follows from it */
+	assert_refused(weir_build(&f, &params, NULL, 3), -EINVAL, "hashes is NULL", "3");
+	params.hash_key = NULL;
 	params.seed = SEED;
 	assert_refused(weir_build(&f, &params, NULL, 3), -EINVAL, "hashes is NULL", "3");
 	assert_null(f);
