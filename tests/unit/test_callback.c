@@ -3,14 +3,6 @@
 #include <urcu/urcu-bp.h>
 #include "../handles.h"
 
-/* liburcu ends the thread of call_rcu_data_free() and does not join it. ThreadSanitizer asks this
- * function by its name. */
-const char *__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-	return "report_thread_leaks=0";
-}
-
 static struct {
 	struct rcu_head head;
 	struct weir_handle *h;
@@ -68,15 +60,15 @@ static void test_destroy_in_a_callback(void **state)
 static void test_destroy_on_other_threads(void **state)
 {
 	static struct rcu_flavor_struct mine;
+	static struct call_rcu_data *own; /* never freed: liburcu 0.13 does not join its thread */
 	struct weir_handle *h;
 	(void)state;
-	struct call_rcu_data *own = urcu_bp_create_call_rcu_data(0, -1);
+	own = urcu_bp_create_call_rcu_data(0, -1);
 	assert_non_null(own);
 	urcu_bp_set_thread_call_rcu_data(own);
 	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 1000, 0.01), NULL));
 	assert_ok(weir_handle_destroy(h));
 	urcu_bp_set_thread_call_rcu_data(NULL);
-	urcu_bp_call_rcu_data_free(own);
 	mine = urcu_bp_flavor;
 	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 1000, 0.01), &mine));
 	assert_ok(weir_handle_destroy(h));
