@@ -87,6 +87,7 @@ public:
 	HandleTarget(size_t n, Phase phase, const Flavor &flavor) : Verbs(n), phase_(phase)
 	{
 		struct weir_params params = WeirFilter::params_of(n, 0.01, WEIR_BLOCKED);
+		struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
 		struct weir_filter *filter;
 		check(weir_create(&filter, &params), "weir_create");
 		std::vector<uint64_t> keys = make_keys(0, n);
@@ -94,7 +95,8 @@ public:
 		check(weir_load_hashes(filter, hashes_.data(), n), "weir_load_hashes");
 		if (phase == Phase::refresh)
 			save_images(filter);
-		check(weir_handle_create(&handle_, filter, flavor.rcu), "weir_handle_create");
+		options.flavor = flavor.rcu;
+		check(weir_handle_create(&handle_, filter, &options), "weir_handle_create");
 	}
 	~HandleTarget() override { weir_handle_destroy(handle_); }
 	HandleTarget(const HandleTarget &) = delete;

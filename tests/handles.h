@@ -31,12 +31,21 @@ static const struct flavor flavors[] = {
 #define FOR_EACH_FLAVOR(flavor) \
 	for (const struct flavor *flavor = flavors; flavor < flavors + COUNT_OF(flavors); flavor++)
 
+/* weir_handle_create() with that flavor. */
+static inline int handle_with(struct weir_handle **out, struct weir_filter *initial,
+                              const struct rcu_flavor_struct *flavor)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	o.flavor = flavor;
+	return weir_handle_create(out, initial, &o);
+}
+
 /* A handle on an empty filter; the calling thread is registered until close_handle(). */
 static inline struct weir_handle *open_handle(const struct flavor *flavor, uint64_t capacity)
 {
 	struct weir_handle *h = NULL;
 	flavor->rcu->register_thread();
-	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, capacity, 0.01), flavor->given));
+	assert_ok(handle_with(&h, test_filter(WEIR_BLOCKED, capacity, 0.01), flavor->given));
 	return h;
 }
 

@@ -67,8 +67,9 @@ template <class Self, class Flavor> class Handled : public SingleKeySet<Self> {
 public:
 	Handled(size_t n, double rate) : filter_(n, rate, WEIR_BLOCKED)
 	{
-		check(weir_handle_create(&handle, filter_.filter, Flavor::flavor()),
-		      "weir_handle_create");
+		struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
+		options.flavor = Flavor::flavor();
+		check(weir_handle_create(&handle, filter_.filter, &options), "weir_handle_create");
 		filter_.filter = nullptr; /* the handle's now */
 	}
 	~Handled() override { check(weir_handle_destroy(handle), "weir_handle_destroy"); }

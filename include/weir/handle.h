@@ -24,7 +24,7 @@
  *   (b) begin, commit, refresh, rollback and destroy wait for all sections. Called inside one they
  *     return -EDEADLK.
  *
- * Flavors. NULL is urcu-bp: threads need no registration. Another flavor (memb, qsbr, mb) is
+ * Flavors. The default is urcu-bp: threads need no registration. Another flavor (memb, qsbr, mb) is
  * &rcu_flavor, as the urcu header that you include names it. Then every thread that calls the verbs
  * must be registered with it; with qsbr it must be online and report quiescent states. A section of
  * qsbr is everything between two quiescent states. So with qsbr a thread that holds a filter from
@@ -62,19 +62,27 @@ struct iovec;
 struct rcu_flavor_struct; /* liburcu's <urcu/flavor.h> */
 struct weir_handle;
 
+/** Start from WEIR_HANDLE_OPTIONS_INIT. */
+struct weir_handle_options {
+	size_t struct_size; /* sizeof(struct weir_handle_options) */
+	const struct rcu_flavor_struct *flavor; /* of RCU, see above; NULL: urcu-bp. It must
+	                                           outlive the handle. */
+};
+#define WEIR_HANDLE_OPTIONS_INIT { sizeof(struct weir_handle_options), 0 }
+
 /**
  * Publish a filter.
  * @out: receives the handle; untouched on failure.
  * @initial: the first filter; the handle owns it from now on. On failure the caller still owns it.
- * @flavor: of RCU; NULL: urcu-bp. It must outlive the handle.
+ * @options: NULL for the defaults.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL @out or @initial is NULL; -ENOMEM.
+ * Errors: -EINVAL @out or @initial is NULL, or an option is out of its range; -ENOMEM.
  * Threads: any.  Order: publish the handle itself with release order (a thread's start does).
  * Progress: blocking (memory).  Cost: under a microsecond.
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_create(struct weir_handle **out,
                                                 struct weir_filter *initial,
-                                                const struct rcu_flavor_struct *flavor);
+                                                const struct weir_handle_options *options);
 
 /**
  * Wait for the sections that may still use the handle, then free it and every filter it holds. If

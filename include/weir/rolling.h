@@ -25,7 +25,7 @@ struct weir_rolling;
  * @params: of the whole set, as for weir_create(); memory must be NULL. Each shard has room for its
  *   share of the capacity and the spread of random hashes. Its limit is its share of max_bytes.
  * @shards: a power of two from 2 to 65536.
- * @flavor: as for weir_handle_create().
+ * @flavor: as in struct weir_handle_options.
  * Return: 0 or a negative errno.
  * Errors: as weir_create(); -EINVAL @shards, memory, or max_bytes below 64 a shard.
  * Threads: any.  Order: publish the set with release order.  Progress: blocking (memory).

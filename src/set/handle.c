@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "cancel.h"
 #include "error.h"
+#include "options.h"
 #include "set/generation.h"
 #include "set/handle.h"
 
@@ -16,19 +17,23 @@ _Static_assert(offsetof(struct weir_generation, current) ==
                "the frozen head");
 
 int weir_handle_create(struct weir_handle **out, struct weir_filter *initial,
-                       const struct rcu_flavor_struct *flavor)
+                       const struct weir_handle_options *options)
 {
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_handle *h = NULL;
 	if (!out || !initial)
 		return weir__fail(-EINVAL, "%s is NULL: weir_handle_create needs it",
 		                  out ? "initial" : "out");
+	int err = weir__options_copy(&o, sizeof o, options, "weir_handle_options");
+	if (err)
+		return err;
 	struct weir_generation *first = weir__record(initial, NULL, NULL, 1);
 	if (!first || posix_memalign((void **)&h, 64, sizeof *h)) {
 		free(first);
 		return weir__fail(-ENOMEM, "no memory for a handle");
 	}
 	*h = (struct weir_handle){ .generation = first,
-	                           .rcu = weir__rcu(flavor),
+	                           .rcu = weir__rcu(o.flavor),
 	                           .writer = &h->claimed };
 	*out = h;
 	return 0;

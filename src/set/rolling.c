@@ -60,11 +60,13 @@ static int shard_params(struct weir_params *out, const struct weir_params *param
 static int add_shard(struct weir_rolling *set, uint32_t i, struct weir_params *params,
                      const struct rcu_flavor_struct *flavor)
 {
+	struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_filter *f;
 	int err = weir_create(&f, params);
 	if (err)
 		return err;
-	err = weir_handle_create(&set->shard[i], f, flavor);
+	options.flavor = flavor;
+	err = weir_handle_create(&set->shard[i], f, &options);
 	if (err) {
 		weir_destroy(f);
 		return err;

@@ -11,12 +11,15 @@ const struct weir_reload_options defer_free = { .struct_size = sizeof defer_free
 
 void handle_begin(const struct rcu_flavor_struct *of)
 {
+	struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_filter *initial;
 	scenario_begin();
 	flavor = of;
+	options.flavor = of;
 	det_assert(weir_clone(&initial, subject->filter) == 0);
 	det_assert(form_insert(initial, hash_of(0)) == WEIR_NEW);
-	det_assert(weir_handle_create(&handle, initial, of == &urcu_bp_flavor ? NULL : of) == 0);
+	det_assert(weir_handle_create(&handle, initial, of == &urcu_bp_flavor ? NULL : &options) ==
+	           0);
 }
 
 bool handle_holds(unsigned key)

@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include <urcu/flavor.h>
+#include <weir/handle.h>
 #include "stress.h"
 
 extern const struct rcu_flavor_struct urcu_bp_flavor, urcu_memb_flavor, urcu_mb_flavor,
@@ -45,6 +46,17 @@ static inline const struct rcu_flavor_struct *flavor_named(const char *name)
 			return flavors[i].flavor;
 	check(false, "--flavor %s: bp, memb, mb or qsbr", name);
 	return NULL;
+}
+
+static inline struct weir_handle *flavor_handle(const struct rcu_flavor_struct *flavor,
+                                                struct weir_filter *initial)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_handle *h = NULL;
+	o.flavor = flavor;
+	int err = weir_handle_create(&h, initial, &o);
+	check(err == 0, "%s", weir_error_detail());
+	return h;
 }
 
 #endif

@@ -48,12 +48,9 @@ static struct weir_handle *make(const struct application *a)
 {
 	struct layout layout = stress_layout(0);
 	struct weir_filter *f = stress_filter(&layout, KEYS * 2, NULL, NULL);
-	struct weir_handle *h = NULL;
 	for (uint64_t i = 0; i < KEYS; i++)
 		(void)weir_insert_hash(f, stress_hash(i));
-	int err = weir_handle_create(&h, f, a->flavor);
-	check(err == 0, "%s", weir_error_detail());
-	return h;
+	return flavor_handle(a->flavor, f);
 }
 
 /* Some handles go with a previous filter, some with a deferred free under way. */
@@ -131,14 +128,12 @@ static void *insert_and_end(void *argument)
 
 static void threads_end(const struct rcu_flavor_struct *flavor, uint64_t rounds)
 {
-	struct weir_handle *h = NULL;
 	struct layout layout = stress_layout(0);
 	struct weir_filter *f = stress_filter(&layout, rounds * AT_ONCE * KEYS * 2, NULL, NULL);
 	struct work works[AT_ONCE];
 	pthread_t threads[AT_ONCE];
 	flavor->register_thread();
-	int err = weir_handle_create(&h, f, flavor);
-	check(err == 0, "%s", weir_error_detail());
+	struct weir_handle *h = flavor_handle(flavor, f);
 	for (uint64_t round = 0; round < rounds; round++) {
 		for (unsigned t = 0; t < AT_ONCE; t++) {
 			works[t] = (struct work){ flavor, h, (round * AT_ONCE + t) * KEYS,
@@ -157,7 +152,7 @@ static void threads_end(const struct rcu_flavor_struct *flavor, uint64_t rounds)
 		check(weir_handle_contains_hash(h, stress_hash(i)), "key %llu is missed in the end",
 		      (unsigned long long)i);
 	stress_check_fill(weir_handle_get(h));
-	err = weir_handle_destroy(h);
+	int err = weir_handle_destroy(h);
 	check(err == 0, "%s", weir_error_detail());
 	flavor->unregister_thread();
 }

@@ -164,12 +164,11 @@ static void round_of(struct reloads *s, const struct layout *layout, const struc
 		atomic_store(&s->recorded[t], 0);
 		atomic_store(&s->promised[t], 0);
 	}
-	int err = weir_handle_create(
-		&s->handle, stress_filter(layout, reload_capacity(s), NULL, NULL), s->flavor);
-	check(err == 0, "%s", weir_error_detail());
+	s->handle = flavor_handle(s->flavor,
+	                          stress_filter(layout, reload_capacity(s), NULL, NULL));
 	stress_run(options->threads * 2 + 1, work, s);
 	check_all(s);
-	err = weir_handle_destroy(s->handle);
+	int err = weir_handle_destroy(s->handle);
 	check(err == 0, "%s", weir_error_detail());
 }
 

@@ -99,10 +99,9 @@ static void run(const struct layout *layout, const struct stress *options)
 		.using = options->threads,
 	};
 	(void)weir_insert_hash(f, stress_hash(KEY));
-	int err = weir_handle_create(&s.handle, f, s.flavor);
-	check(err == 0, "%s", weir_error_detail());
+	s.handle = flavor_handle(s.flavor, f);
 	stress_run(s.users + 1, work, &s);
-	err = weir_handle_destroy(s.handle);
+	int err = weir_handle_destroy(s.handle);
 	check(err == 0, "%s", weir_error_detail());
 	printf("%-16s %8llu sections, %6llu swaps, %5.1f s\n", layout->name,
 	       (unsigned long long)(s.sections * s.users), (unsigned long long)s.swaps,

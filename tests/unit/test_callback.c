@@ -70,7 +70,7 @@ static void test_destroy_on_other_threads(void **state)
 	assert_ok(weir_handle_destroy(h));
 	urcu_bp_set_thread_call_rcu_data(NULL);
 	mine = urcu_bp_flavor;
-	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 1000, 0.01), &mine));
+	assert_ok(handle_with(&h, test_filter(WEIR_BLOCKED, 1000, 0.01), &mine));
 	assert_ok(weir_handle_destroy(h));
 }
 

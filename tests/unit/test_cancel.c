@@ -63,7 +63,7 @@ static void make(const struct verb *verb)
 		assert_ok(weir_rolling_create(&set, &p, 2, of->given));
 		return;
 	}
-	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 10000, 0.01), of->given));
+	assert_ok(handle_with(&h, test_filter(WEIR_BLOCKED, 10000, 0.01), of->given));
 	o.keep_previous = verb->keeps;
 	if (verb->begun || verb->keeps)
 		assert_ok(weir_reload_begin(&open_reload, h, &o));
@@ -87,8 +87,7 @@ static void expect_usable(const struct verb *verb)
 		assert_ok(do_rolling_begin());
 		assert_ok(weir_rolling_destroy(set));
 	}
-	assert_ok(weir_handle_create(&other_one, test_filter(WEIR_BLOCKED, 1000, 0.01),
-	                             of->given));
+	assert_ok(handle_with(&other_one, test_filter(WEIR_BLOCKED, 1000, 0.01), of->given));
 	assert_ok(weir_reload_begin(&r, other_one, NULL));
 	assert_ok(weir_reload_commit(r));
 	assert_ok(weir_handle_destroy(other_one));

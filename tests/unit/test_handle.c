@@ -52,12 +52,16 @@ static void test_in_a_section(void **state)
 
 static void test_nulls(void **state)
 {
+	struct weir_handle_options wrong = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 100, 0.01);
 	(void)state;
 	assert_refused(weir_handle_create(NULL, f, NULL), -EINVAL, "out is NULL",
 	               "weir_handle_create");
 	assert_refused(weir_handle_create(&untouched, NULL, NULL), -EINVAL, "initial is NULL",
 	               "weir_handle_create");
+	wrong.struct_size++;
+	assert_refused(weir_handle_create(&untouched, f, &wrong), -EINVAL,
+	               "weir_handle_options.struct_size", "_INIT");
 	assert_null(untouched);
 	weir_destroy(f); /* it is still ours */
 	assert_int_equal(weir_handle_destroy(NULL), 0);

@@ -108,6 +108,13 @@ static void test_the_struct_inside_the_handles_statistics(void **state)
 	               "weir_handle_stats.filter.struct_size 0", "_INIT");
 }
 
+static int create(const struct weir_handle_options *options)
+{
+	struct weir_handle *h;
+	int err = weir_handle_create(&h, test_filter(WEIR_BLOCKED, 1000, 0.01), options);
+	return err ? err : weir_handle_destroy(h);
+}
+
 static int reload(const struct weir_reload_options *options)
 {
 	struct weir_reload *r;
@@ -142,6 +149,7 @@ static void test_what_verbs_are_given(void **state)
 	WITH_EACH_OLDER(struct weir_load_options, WEIR_LOAD_OPTIONS_INIT, load(s));
 	save.marks = WEIR_MARK_SHRINK_ALLOWED; /* the filter is empty, the handle's is not */
 	assert_ok(weir_save(filter, path, &save));
+	WITH_EACH_OLDER(struct weir_handle_options, WEIR_HANDLE_OPTIONS_INIT, create(s));
 	WITH_EACH_OLDER(struct weir_reload_options, WEIR_RELOAD_OPTIONS_INIT, reload(s));
 	WITH_EACH_OLDER(struct weir_refresh_options, WEIR_REFRESH_OPTIONS_INIT,
 	                weir_handle_refresh_with(handle, path, s));

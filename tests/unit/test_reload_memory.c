@@ -75,7 +75,7 @@ static void test_memory_in_use(void **state)
 		memset(memory, 0x5a, PAGES * PAGE);
 		flavor->rcu->register_thread();
 		assert_ok(weir_create(&f, &p));
-		assert_ok(weir_handle_create(&h, f, flavor->given));
+		assert_ok(handle_with(&h, f, flavor->given));
 		insert_into(h, 0, 100);
 		expect_refused(h, at, "the current filter");
 		assert_int_equal(missing_in(h, 0, 100), 0);

@@ -72,13 +72,15 @@ static int size(struct drill *d, uint64_t memory)
 
 static int publish(struct drill *d)
 {
+	struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_filter *first;
 	int err = weir_create(&first, &d->params);
 	if (err)
 		return trouble_weir(err, NULL);
 	err = weir_load_hashes(first, d->source, d->n);
+	options.flavor = d->flavor.rcu;
 	if (!err)
-		err = weir_handle_create(&d->handle, first, d->flavor.rcu);
+		err = weir_handle_create(&d->handle, first, &options);
 	if (!err)
 		return TOOL_OK;
 	weir_destroy(first);
