@@ -151,25 +151,33 @@ def snapshot(process):
     }
 
 
+def disturbances(load, idle, cpus):
+    """How others disturbed a run. What the CPUs did while it ran decides; a load average, which the
+    run and what its user did before it raise too, only where that was not counted."""
+    why = [
+        f'at the {words} the CPUs were {100 * idle[when]:.0f} % idle, with nothing of ours running'
+        for when, words in (('begin', 'beginning'), ('end', 'end'))
+        if idle[when] < 0.9
+    ]
+    if 'others' in idle:
+        if idle['others'] > 0.05:
+            why.append(f'others had {100 * idle["others"]:.0f} % of the CPUs during the run')
+        return why
+    for when, most in (('beginning', 0.5), ('end', 1.25)):
+        average = load['begin' if when == 'beginning' else 'end']
+        if average > most * cpus:
+            on = f'{cpus} CPU{"s" if cpus > 1 else ""}'
+            why.append(f'the load average was {average:.1f} at the {when}, on {on}')
+    return why
+
+
 def load_between(begin, end, cpus):
     """load_average, idle_share, noisy and why, from a snapshot before and one after."""
     load = {'begin': begin['load_average'], 'end': end['load_average']}
     idle = {'begin': begin['idle_share'], 'end': end['idle_share']}
-    why = []
-    if load['begin'] > 0.5 * cpus:
-        why.append(f'the load average was {load["begin"]:.1f} at the beginning, on {cpus} CPUs')
-    if load['end'] > 1.25 * cpus:
-        why.append(f'the load average was {load["end"]:.1f} at the end, on {cpus} CPUs')
-    for when in ('begin', 'end'):
-        if idle[when] < 0.9:
-            why.append(
-                f'at the {"beginning" if when == "begin" else "end"} the CPUs were'
-                f' {100 * idle[when]:.0f} % idle, with nothing of ours running'
-            )
     if begin['process'] == end['process'] and end['ticks'] > begin['ticks']:
         own = end['own'] - begin['own']
         others = (end['busy'] - begin['busy'] - own) / (end['ticks'] - begin['ticks'])
         idle['others'] = max(others, 0.0)
-        if others > 0.05:
-            why.append(f'others had {100 * others:.0f} % of the CPUs during the run')
+    why = disturbances(load, idle, cpus)
     return {'load_average': load, 'idle_share': idle, 'noisy': bool(why), 'noisy_why': why}

@@ -2,9 +2,12 @@
 """A run: the file run.json, read and checked once, so that nobody else meets a missing field."""
 import json
 
+from .machine import disturbances
+
 FORMAT = 1
 # A result whose quartiles lie further apart than this share of its median is marked.
 SPREAD_MARKED = 0.10
+NOISY_SHARE = 0.2  # of the results: if more are unsteady, the machine was noisy
 # Counters of which each repetition counts, not only the median. bench/compare asks about the first
 # few: (unit, what is better). Further out, and where nothing is reloaded, it is the machine that
 # makes a tail.
@@ -56,6 +59,22 @@ def unsteady(share):
     return share is not None and share > SPREAD_MARKED
 
 
+def noise_in(spreads):
+    """Why the results themselves show that the machine was noisy, which a virtual one's load does
+    not: its host's other guests do not show there."""
+    known = [s for s in spreads if s is not None]
+    wide = [s for s in known if unsteady(s)]
+    if len(wide) > NOISY_SHARE * len(known):
+        yield f'{len(wide)} of {len(known)} results spread by more than {100 * SPREAD_MARKED:.0f} %'
+
+
+def judged(about, results):
+    """The machine, with why it was noisy as that is judged today: an old run may be read."""
+    why = disturbances(about['load_average'], about['idle_share'], about['cpus_allowed'])
+    why += noise_in(r['spread'] for r in results)
+    return {**about, 'noisy': bool(why), 'noisy_why': why}
+
+
 class Result:
     """One benchmark: its parameters, what each repetition measured, and the counters' medians."""
 
@@ -97,7 +116,7 @@ class Run:
         self.path = path
         self.weir = raw['weir']
         self.date = raw['date']
-        self.machine = raw['machine']
+        self.machine = judged(raw['machine'], raw['results'])
         self.settings = raw['settings']
         self.errors = raw.get('errors', [])
         self.results = [Result(r) for r in raw['results']]

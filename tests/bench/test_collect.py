@@ -187,15 +187,25 @@ class Collect(unittest.TestCase):
             'own': 10,
         }
         ours = dict(quiet, ticks=2000, busy=900, own=800)
-        self.assertFalse(machine.load_between(quiet, ours, 2)['noisy'])
-        for change, words in (
-            ({'busy': 1100}, 'others had 21 %'),
-            ({'idle_share': 0.5}, '50 % idle'),
-            ({'load_average': 3.0}, 'load average was 3.0'),
+        elsewhere = dict(ours, process=2)  # nothing is known of the time between
+        for end in (ours, elsewhere):
+            self.assertFalse(machine.load_between(quiet, end, 2)['noisy'])
+        for end, change, words in (
+            (ours, {'busy': 1100}, 'others had 21 %'),
+            (ours, {'idle_share': 0.5}, '50 % idle'),
+            (elsewhere, {'load_average': 3.0}, 'load average was 3.0 at the end, on 2 CPUs'),
         ):
-            load_now = machine.load_between(quiet, dict(ours, **change), 2)
+            load_now = machine.load_between(quiet, dict(end, **change), 2)
             self.assertTrue(load_now['noisy'])
             self.assertIn(words, ' '.join(load_now['noisy_why']))
+
+    def test_own_load_average_is_no_noise(self):
+        """It counts the run itself, and what was built for it before: the CPUs were idle else."""
+        before = dict(
+            load_average=1.6, idle_share=0.99, ticks=1000, busy=100, process=1, own=10
+        )
+        after = dict(before, load_average=3.0, ticks=2000, busy=990, own=890)
+        self.assertEqual(machine.load_between(before, after, 2)['noisy_why'], [])
 
     def test_spread(self):
         self.assertIsNone(spread([1, 2]))

@@ -120,7 +120,7 @@ class Compare(unittest.TestCase):
         write(self.folder.name, 'before.json', Synthetic(1, **quiet).run())
         run = Synthetic(2, plant=lambda n: 1.065 if 'op:hit' in n else 1.0, **quiet).run()
         self.assertEqual(compare(self.before, self.after(run))[0], 1)
-        run['machine'].update(noisy=True, noisy_why=['a neighbour'])
+        run['machine']['idle_share']['others'] = 0.3
         status, out, _ = compare(self.before, self.after(run))
         self.assertEqual(status, 0, out)
         self.assertIn('noisy', out)

@@ -212,7 +212,7 @@ class Report(unittest.TestCase):
 
     def test_what_is_bad_is_reported(self):
         def spoil(document):
-            document['machine'].update(noisy=True, noisy_why=['a neighbour'])
+            document['machine']['idle_share']['others'] = 0.3
             document['errors'] = [{'name': 'cores/op:hit', 'message': '3 keys were lost'}]
             for r in document['results']:
                 r['counters']['shared'] = 1
@@ -220,7 +220,7 @@ class Report(unittest.TestCase):
         text = self.verdict_of(self.run_of(change=spoil))
         for words in (
             'FAILED: cores/op:hit: 3 keys were lost',
-            'The machine was noisy: a neighbour',
+            'others had 30 % of the CPUs',
             'contended: the threads did not have a CPU each',
             'are contended',
         ):
