@@ -228,7 +228,8 @@ const char help[] =
 	"there is otherwise. fp_interval above 0.1: there were not enough absent keys to give\n"
 	"the rate within a tenth; --quick asks 8 million at most, --full a thousand million.\n";
 
-const Question choice = { "choice", help, { 3, 0.02 }, { 5, 0.03 }, { 9, 0.2 }, false, add_all };
+const Question choice = { "choice", help, { 3, 0.02 }, { 5, 0.03 }, { 9, 0.2 }, Question::nothing,
+			   add_all };
 
 } // namespace
 } // namespace bench

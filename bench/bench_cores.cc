@@ -120,9 +120,10 @@ bool wanted(const Contender &contender, const Size &size, double rate, const Opt
 	if (options.full())
 		return true;
 	if (options.quick())
-		return contender.when < Contender::everything && rate == 0.01 && fits != "L3" &&
-		       (fits != "memory" || contender.when == Contender::always ||
-		        contender.make == yardstick_single);
+		return contender.when < Contender::everything && rate == 0.01 &&
+		       (fits == "L2" ||
+		        (size.largest && (contender.when == Contender::always ||
+		                          contender.make == yardstick_single)));
 	if (contender.when == Contender::slow)
 		return rate == 0.01 && fits == "L2";
 	/* large sets take long to fill */
@@ -132,7 +133,7 @@ bool wanted(const Contender &contender, const Size &size, double rate, const Opt
 
 void add_all(const Options &options)
 {
-	for (const Size &size : sizes())
+	for (const Size &size : options.sizes())
 		for (double rate : { 0.01, 0.001 })
 			for (const Contender &contender : contenders) {
 				bool few = contender.when == Contender::everything;
@@ -153,7 +154,8 @@ const char help[] =
 	"others are what a user would write: libbloom behind a mutex, 64 shards each behind a\n"
 	"mutex or a read-write lock, liburcu's hash table (--full).\n";
 
-const Question cores = { "cores", help, { 3, 0.03 }, { 5, 0.03 }, { 9, 0.4 }, false, add_all };
+const Question cores = { "cores", help, { 3, 0.03 }, { 5, 0.03 }, { 9, 0.4 }, Question::nothing,
+			   add_all };
 
 } // namespace
 } // namespace bench

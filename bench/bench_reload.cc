@@ -2,6 +2,7 @@
  * What does a reload do to my readers? Readers ask the set without a pause while the loader
  * replaces it again and again; once with only the end of it all timed, for the throughput, and
  * once with each call timed, for the latency. */
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <weir/weir.h>
@@ -191,17 +192,32 @@ std::vector<unsigned> reader_counts(const Options &options)
 	return counts;
 }
 
+/* The set that was asked about, with two digits, as far as there is time for it; else what is
+ * usual, and with --full what is not. */
+std::vector<size_t> key_counts(const Options &options)
+{
+	if (options.size) {
+		size_t most = options.quick() ? 3000000 : 30000000, unit = 1;
+		size_t n = std::clamp(options.size, size_t(100000), most);
+		while (n / unit >= 100)
+			unit *= 10;
+		return { n / unit * unit };
+	}
+	if (options.full())
+		return { 1000000, 3000000, 10000000 };
+	return { size_t(options.quick() ? 1000000 : 3000000) };
+}
+
 void add_all(const Options &options)
 {
 	ticks_start();
-	for (size_t n : { size_t(1000000), size_t(3000000), size_t(10000000) })
+	for (size_t n : key_counts(options))
 		for (const Flavor &flavor : flavors)
 			for (Phase phase :
 			     { Phase::rebuild, Phase::copy, Phase::refresh, Phase::roll })
 				for (Read read : { Read::hit, Read::batch, Read::insert }) {
-					bool usual = n == (options.quick() ? 1000000 : 3000000) &&
-					             (!flavor.rcu ||
-					              (read == Read::hit && !options.quick()));
+					bool usual = !flavor.rcu ||
+					             (read == Read::hit && !options.quick());
 					if (!options.full() &&
 					    (!usual || (options.quick() && read == Read::insert)))
 						continue;
@@ -228,7 +244,8 @@ const char help[] =
 	"of_calm is the throughput as a share of that. lost: lookups that missed a key. All\n"
 	"times are of the clock.\n";
 
-const Question reload = { "reload", help, { 3, 0.1 }, { 5, 0.1 }, { 9, 1.0 }, false, add_all };
+const Question reload = { "reload", help, { 3, 0.1 }, { 5, 0.1 }, { 9, 1.0 }, Question::size,
+			  add_all };
 
 } // namespace
 } // namespace bench

@@ -2,6 +2,8 @@
  * See harness.h. */
 #include "harness.h"
 #include <cstdio>
+#include <cstdlib>
+#include <map>
 #include <memory>
 #include <regex>
 #include <set>
@@ -14,6 +16,22 @@ namespace {
 
 const Question *question;
 bool failed;
+const double program_began = clock_ns(CLOCK_MONOTONIC);
+double allowed_seconds; /* 0: as long as it takes */
+
+double seconds_since_begin() { return (clock_ns(CLOCK_MONOTONIC) - program_began) * 1e-9; }
+
+/* Whether a benchmark comes too late to be run: the same for all of its repetitions. What the
+ * message begins with is how bench/collect knows it. */
+bool left_out(benchmark::State &state, const std::string &name)
+{
+	static std::map<std::string, bool> late;
+	bool is = late.emplace(name, allowed_seconds > 0 && seconds_since_begin() > allowed_seconds)
+	                  .first->second;
+	if (is)
+		state.SkipWithError("left out: there was no time for it");
+	return is;
+}
 
 /* Which of how many benchmarks runs, on a terminal. */
 class Progress {
@@ -62,6 +80,8 @@ Progress &progress()
 void run(benchmark::State &state, const std::string &name,
          const std::function<void(benchmark::State &)> &body)
 {
+	if (left_out(state, name))
+		return;
 	progress().begin(name);
 	try {
 		body(state);
@@ -75,22 +95,30 @@ void run(benchmark::State &state, const std::string &name,
 void usage(FILE *out)
 {
 	fprintf(out,
-	        "usage: bench_%s [--quick | --full] [--no-context]%s\n"
+	        "usage: bench_%s [--quick | --full] [--no-context] [--within=SECONDS]%s\n"
 	        "       [Google Benchmark's options]\n\n%s\n"
 	        "  --quick      a selection (%u repetitions of %g s each)\n"
 	        "  --full       everything (%u of %g s); without either, what is usual (%u of\n"
 	        "               %g s)\n"
-	        "  --no-context print nothing about the machine (the JSON has it)\n%s"
+	        "  --no-context print nothing about the machine (the JSON has it)\n"
+	        "  --within=SECONDS  begin nothing after so long: the rest is left out\n%s"
 	        "  --help       this text, and Google Benchmark's own options\n\n"
 	        "items_per_second are keys. One thread's time is of its CPU, several threads' of\n"
 	        "the clock, unless stated otherwise above.\n"
 	        "shared: there were more threads than CPUs, or other programs took a CPU for more\n"
 	        "than a twentieth of the time. It exits with 1 if a filter lost a key.\n\n",
-	        question->name, question->takes_keys ? " [--keys FILE ...]" : "", question->help,
+	        question->name,
+	        question->takes == Question::keys ? "\n       [--keys FILE ...]" :
+	        question->takes == Question::size ? "\n       [--size=KEYS]" :
+	                                            "",
+	        question->help,
 	        question->quick.repetitions, question->quick.seconds, question->full.repetitions,
 	        question->full.seconds, question->normal.repetitions, question->normal.seconds,
-	        question->takes_keys ?
+	        question->takes == Question::keys ?
 	                "  --keys FILE  keys, one a line; several files may follow\n" :
+	        question->takes == Question::size ?
+	                "  --size=KEYS  ask about a set of so many keys, or as near as there is\n"
+	                "               time for\n" :
 	                "");
 }
 
@@ -110,11 +138,15 @@ Arguments parse(int argc, char **argv)
 			a.options.mode = arg == "--quick" ? Mode::quick : Mode::full;
 		else if (arg == "--no-context")
 			a.context = false;
-		else if (question->takes_keys && arg == "--keys" && i + 1 < argc &&
+		else if (arg.rfind("--within=", 0) == 0)
+			allowed_seconds = strtod(arg.c_str() + 9, nullptr);
+		else if (question->takes == Question::size && arg.rfind("--size=", 0) == 0)
+			a.options.size = strtoull(arg.c_str() + 7, nullptr, 10);
+		else if (question->takes == Question::keys && arg == "--keys" && i + 1 < argc &&
 		         argv[i + 1][0] != '-')
 			while (i + 1 < argc && argv[i + 1][0] != '-')
 				a.options.keys.push_back(argv[++i]);
-		else if (question->takes_keys && arg.rfind("--keys=", 0) == 0)
+		else if (question->takes == Question::keys && arg.rfind("--keys=", 0) == 0)
 			a.options.keys.push_back(arg.substr(7));
 		else
 			a.rest.push_back(arg == "-h" ? "--help" : arg);

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 #include <benchmark/benchmark.h>
+#include "sizes.h"
 #include "work.h"
 
 namespace bench {
@@ -28,8 +29,14 @@ enum class Mode { quick, normal, full };
 struct Options {
 	Mode mode = Mode::normal;
 	std::vector<std::string> keys; /* files, a key a line */
+	size_t size = 0;               /* keys of the set that is asked about; 0: what is usual */
 	bool quick() const { return mode == Mode::quick; }
 	bool full() const { return mode == Mode::full; }
+	/* What there is time to fill in this mode. */
+	const std::vector<Size> &sizes() const
+	{
+		return bench::sizes(quick() ? 3.5 : full() ? 0 : 12);
+	}
 };
 
 /* How long a mode measures a case: Google Benchmark's --benchmark_repetitions and
@@ -43,7 +50,7 @@ struct Question {
 	const char *name;
 	const char *help;
 	Pace quick, normal, full;
-	bool takes_keys;
+	enum { nothing, keys, size } takes; /* --keys, --size */
 	void (*add_all)(const Options &options);
 };
 

@@ -2,7 +2,6 @@
  * See machine.h. */
 #include "machine.h"
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <map>
 #include <sched.h>
@@ -113,27 +112,6 @@ size_t memory_bytes()
 {
 	return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
 	       static_cast<size_t>(sysconf(_SC_PAGESIZE));
-}
-
-std::vector<Size> sizes()
-{
-	size_t l2 = cache_bytes(2), l3 = cache_bytes(3);
-	if (!l2)
-		l2 = size_t(1) << 20; /* what is usual, where the machine does not say */
-	std::vector<Size> out = { { "L2", l2 / 2 } };
-	if (l3 / 2 > 2 * l2)
-		out.push_back({ "L3", l3 / 2 });
-	size_t beyond = 4 * std::max(l2, l3);
-	beyond = std::max(beyond, size_t(64) << 20);
-	out.push_back({ "memory", std::min(beyond, memory_bytes() / 16) });
-	return out;
-}
-
-size_t keys_for(size_t bytes)
-{
-	double keys = static_cast<double>(bytes) * 8 / 10.27;
-	double unit = std::pow(10, std::floor(std::log10(keys)) - 1);
-	return static_cast<size_t>(std::round(keys / unit) * unit);
 }
 
 } // namespace bench

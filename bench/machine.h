@@ -25,18 +25,6 @@ size_t cache_bytes(unsigned level);
 /* Bytes of memory. */
 size_t memory_bytes();
 
-/* A size of filter by where it lives. */
-struct Size {
-	const char *fits; /* "L2", "L3", "memory" */
-	size_t bytes;
-};
-/* Half of the L2; half of the L3, where that is more than twice the L2; and four times the
- * largest cache. */
-std::vector<Size> sizes();
-/* Keys that a filter of about so many bytes is for at 1 %, with two digits: every rate is
- * measured with as many. */
-size_t keys_for(size_t bytes);
-
 } // namespace bench
 
 #endif

@@ -119,8 +119,8 @@ double huge_share(const void *memory, size_t bytes)
 
 void add_limits(const Options &options)
 {
-	for (const Size &size : sizes()) {
-		if (options.quick() && std::string(size.fits) != "memory")
+	for (const Size &size : options.sizes()) {
+		if (options.quick() && !size.largest)
 			continue;
 		for (bool huge : { true, false })
 			for (bool write : { false, true })

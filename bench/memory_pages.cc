@@ -65,8 +65,8 @@ void add_case(const char *what, const Size &size, bool huge, Verb verb, size_t b
 /* All that a filter is asked, together: it is filled once. */
 void add_pages(const Options &options)
 {
-	for (const Size &size : sizes()) {
-		if (options.quick() && std::string(size.fits) != "memory")
+	for (const Size &size : options.sizes()) {
+		if (options.quick() && !size.largest)
 			continue;
 		for (bool huge : { true, false }) {
 			for (Verb verb : { Verb::hit, Verb::miss, Verb::insert })

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ * See sizes.h. */
+#include "sizes.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <weir/weir.h>
+#include "account.h"
+#include "machine.h"
+#include "sets/weir_filter.h"
+#include "work.h"
+
+namespace bench {
+namespace {
+
+constexpr size_t probed = size_t(16) << 20;
+/* What a key costs in a filter that fits no cache, over what it does in the one probed. */
+constexpr double beyond_caches = 1.7;
+
+/* Seconds that filling one byte of a large filter and looking up its keys takes, with all CPUs:
+ * by their own clocks, so that a neighbour's work changes no size. */
+double seconds_a_byte()
+{
+	size_t n = keys_for(probed);
+	double began = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	Work work(weir_layout(WeirFilter::params_of(n, 0.01, WEIR_BLOCKED)), n);
+	work.fill(0.01, 0);
+	double took = (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began) * 1e-9 /
+	              static_cast<double>(allowed_cpus().size());
+	return took * beyond_caches / static_cast<double>(probed);
+}
+
+/* Where so many bytes lie. */
+const char *place_of(size_t bytes, size_t l2, size_t l3)
+{
+	return bytes <= l2 ? "L2" : bytes < 2 * std::max(l2, l3) ? "L3" : "memory";
+}
+
+std::vector<Size> find_sizes(double seconds)
+{
+	size_t l2 = cache_bytes(2), l3 = cache_bytes(3);
+	if (!l2)
+		l2 = size_t(1) << 20; /* what is usual, where the machine does not say */
+	size_t beyond = std::max(4 * std::max(l2, l3), size_t(64) << 20);
+	beyond = std::min(beyond, memory_bytes() / 16);
+	double each = seconds > 0 && beyond > probed ? seconds_a_byte() : 0;
+	std::vector<Size> out;
+	for (Size size : { Size{ "L2", l2 / 2, false }, Size{ "L3", l3 / 2, false },
+	                   Size{ "memory", beyond, false } }) {
+		size_t wanted = size.bytes;
+		if (size.fits == std::string("L3") && l3 / 2 <= 2 * l2)
+			continue;
+		while (size.bytes > probed && each * static_cast<double>(size.bytes) > seconds)
+			size.bytes /= 2;
+		if (size.bytes < wanted) {
+			size.fits = place_of(size.bytes, l2, l3);
+			fprintf(stderr, "%zu MiB would take %.0f s to fill: %zu MiB instead\n",
+			        wanted >> 20, each * static_cast<double>(wanted), size.bytes >> 20);
+		}
+		if (out.empty() || std::string(out.back().fits) != size.fits)
+			out.push_back(size);
+		else if (size.bytes > out.back().bytes)
+			out.back() = size;
+	}
+	out.back().largest = true;
+	return out;
+}
+
+} // namespace
+
+const std::vector<Size> &sizes(double seconds)
+{
+	static const std::vector<Size> found = find_sizes(seconds);
+	return found;
+}
+
+size_t keys_for(size_t bytes)
+{
+	double keys = static_cast<double>(bytes) * 8 / 10.27;
+	double unit = std::pow(10, std::floor(std::log10(keys)) - 1);
+	return static_cast<size_t>(std::round(keys / unit) * unit);
+}
+
+} // namespace bench

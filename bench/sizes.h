@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * Which sizes of filter are worth measuring on this machine: one for each place where a filter
+ * may lie, as far as there is time to fill it. */
+#ifndef WEIR_BENCH_SIZES_H
+#define WEIR_BENCH_SIZES_H
+
+#include <cstddef>
+#include <vector>
+
+namespace bench {
+
+struct Size {
+	const char *fits; /* "L2", "L3", "memory" */
+	size_t bytes;
+	bool largest; /* of those that are measured */
+};
+/* Half of the L2; half of the L3, where that is more than twice the L2; and four times the
+ * largest cache. @seconds, where it is not 0: one that would take longer to fill and to look up
+ * whole is halved until it does not. Then it may fit a cache again, and stands for that, or is
+ * left out where another does. */
+const std::vector<Size> &sizes(double seconds);
+/* Keys that a filter of about so many bytes is for at 1 %, with two digits: every rate is
+ * measured with as many. */
+size_t keys_for(size_t bytes);
+
+} // namespace bench
+
+#endif
