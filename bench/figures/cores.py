@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How does throughput grow with cores, and with size? Plots, tables, and the law fitted to each
 curve."""
-from . import page, usl
+from . import page, rivals, usl
 from .plot import LIMIT_STYLE, Axis, Plot, Series, Style
 from .words import count, figures, percent, rate, sentence_list, value
 
@@ -77,13 +77,13 @@ def law_of(results, cores):
 def thread_panel(results, fits, asked, cores):
     of = [r for r in results if r.get('fits') == fits and r.get('rate') == asked]
     threads = unique(of, 'threads')
-    if not threads:
-        return None
+    if len(threads) < 2:
+        return None  # nothing to go along the axis: the table has it
     series = curves(of, 'threads')
     best = max(
         (s for s in series if s.points[0][0] == 1), key=lambda s: s.points[0][1], default=None
     )
-    if best and len(threads) > 1:
+    if best:
         single = best.points[0][1]
         ideal = [(n, single * n) for n in threads]
         series.append(Series('ideal for the fastest', ideal, LIMIT_STYLE, marks=False))
@@ -132,13 +132,15 @@ def thread_rows(results):
         )
         cells = [page.measured(of[n]) if n in of else '' for n in threads]
         spreads = [r.spread for r in of.values() if r.spread is not None]
+        many = [linear] if len(threads) > 1 else []
         table.append(
-            [name, *cells, linear, percent(max(spreads)) if spreads else 'n/a', *page.quality(some)]
+            [name, *cells, *many, percent(max(spreads)) if spreads else 'n/a', *page.quality(some)]
         )
     head = (
         ['set']
         + [f'{n} thread{"s" if n > 1 else ""}' for n in threads]
-        + ['of linear', 'spread', 'bits/key', 'rate, measured of asked']
+        + (['of linear'] if len(threads) > 1 else [])
+        + ['spread', 'bits/key', 'rate, measured of asked']
     )
     return head, table
 
@@ -236,12 +238,15 @@ def section(run):
     if not results:
         return ''
     cores = run.machine.get('cores', 1)
-    html = '<h2 id="cores">How does throughput grow with cores?</h2>'
-    html += page.paragraph(
-        'All threads together; the bars reach from the slowest to the fastest repetition.'
-        ' The axis of speed is logarithmic.',
-        'soft',
-    )
+    asks = 'How fast is it?' if run.one_cpu else 'How does throughput grow with cores?'
+    html = f'<h2 id="cores">{asks}</h2>'
+    if not run.one_cpu:
+        html += page.paragraph(
+            'All threads together; the bars reach from the slowest to the fastest repetition.'
+            ' The axis of speed is logarithmic.',
+            'soft',
+        )
+    html += page.meanings(rivals.meanings(unique(results, 'set')))
     for op, title in OPS.items():
         of = [r for r in results if r.get('op') == op]
         if not of:
@@ -252,7 +257,8 @@ def section(run):
         html += page.table(
             head, rows, f'The figures: {sum(not isinstance(r, str) for r in rows)} curves'
         )
-    html += laws(results, cores)
+    if not run.one_cpu:
+        html += laws(results, cores)
     panels = size_panels(results)
     if panels:
         html += (

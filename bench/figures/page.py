@@ -29,6 +29,7 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
  margin: 1rem 0; }
 .verdict h2 { border: 0; margin: 0 0 .3rem; } .verdict ul { margin: 0; padding-left: 1.1rem; }\
  .verdict li { margin: .35rem 0; max-width: 60rem; }
+.findings { padding-left: 1.1rem; } .findings li { margin: .35rem 0; max-width: 60rem; }
 .bad { color: var(--bad); font-weight: 600; } nav a { margin-right: 1rem; } a { color: var(--c0); }
 .plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr));\
  gap: .6rem 1.2rem; margin: .5rem 0; }
@@ -59,6 +60,11 @@ code, pre { font: .8125rem/1.45 ui-monospace, monospace; } pre { background: var
 
 def paragraph(text, kind=''):
     return f'<p{f" class={chr(34)}{kind}{chr(34)}" if kind else ""}>{escape(text)}</p>'
+
+
+def meanings(text):
+    """What the names of a section mean, where any needs it."""
+    return paragraph(f'{text}.', 'soft') if text else ''
 
 
 def legend(series):

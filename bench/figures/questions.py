@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The other questions: what a reload does to readers, which kind and size, what pages and batches
 do, what a set costs."""
-from . import page
+from . import page, rivals
+from .bear import kind_name
 from .cores import million, unique
 from .plot import LIMIT_STYLE, Axis, Plot, Series, Style
 from .run import median, spread
@@ -151,10 +152,6 @@ def reload_section(run):
     return html + page.commands(results, run.settings)
 
 
-def kind_of(r):
-    return f'{r.get("kind")}, z={r.get("z")}' if r.get('z') else str(r.get('kind'))
-
-
 RATE_TICKS = [(10.0**-d, f'{figures(100 * 10.0 ** -d)}') for d in range(1, 8)]
 
 
@@ -163,13 +160,13 @@ def choice_section(run):
     if not results:
         return ''
     known = [r for r in results if r.counters.get('fp_measured', 0) > 0]
-    kinds = list(grouped(results, kind_of))
+    kinds = list(grouped(results, kind_name))
     styles = {name: Style(i % 8, i % 8, i % 8) for i, name in enumerate(kinds)}
 
     def series(of, x, y):
         return [
             Series(name, sorted((x(r), *y(r)) for r in rs), styles[name])
-            for name, rs in grouped(of, kind_of).items()
+            for name, rs in grouped(of, kind_name).items()
         ]
 
     def nanoseconds_each(r):
@@ -203,7 +200,8 @@ def choice_section(run):
     html = '<h2 id="choice">Which kind and size for my set?</h2>'
     html += page.paragraph(
         'On one CPU. Further left is the better rate, further down the less memory or time.', 'soft'
-    ) + page.plots(panels)
+    )
+    html += page.meanings(rivals.meanings(unique(results, 'kind'))) + page.plots(panels)
     for param, title in (('rate', 'At equal rate'), ('bits', 'At equal memory')):
         of = sorted(
             (r for r in results if r.get(param) is not None),

@@ -119,7 +119,13 @@ class Run:
         self.machine = judged(raw['machine'], raw['results'])
         self.settings = raw['settings']
         self.errors = raw.get('errors', [])
+        self.left_out = len(raw.get('left_out', []))  # for lack of time
         self.results = [Result(r) for r in raw['results']]
+
+    @property
+    def one_cpu(self):
+        """Is there nothing to ask about more than one CPU?"""
+        return self.machine['cpus_allowed'] == 1
 
     def of(self, question, **params):
         """The results of a question whose parameters have these values; a parameter given as None

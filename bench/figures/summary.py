@@ -3,6 +3,7 @@
 rate."""
 from .cores import FITS, contender, unique, usual_rate
 from .page import quality
+from .rivals import meanings
 from .words import figures, table
 
 
@@ -43,4 +44,6 @@ def throughput(run):
         'bits/key',
         'rate, measured of asked',
     ]
-    return table(head, lines) + '\n~ spread above 10 %, * shared CPU\n'
+    names = meanings(sorted(unique(results, 'set')))
+    explained = ''.join(f'{line}\n' for line in names.split('; ') if line)
+    return table(head, lines) + f'\n~ spread above 10 %, * shared CPU\n{explained}'

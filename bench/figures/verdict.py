@@ -1,380 +1,184 @@
 # SPDX-License-Identifier: MIT
-"""The verdict: sentences with figures. Each is derived from the results, and left out where they do
-not bear it: a difference is called one only if the repetitions of the two sides do not overlap."""
-from .cores import FITS, law_of, unique
-from .questions import label
-from .run import median, spread
-from .words import byte_count, count, nanoseconds, percent, rate, sentence_list, value
+"""The verdict: at most six sentences, those an operator needs before deploying. Of kinds and
+settings only weir's own are named, and only where the results bear a difference; all else is among
+the findings."""
+from .advice import advice, of_nearest, words_of
+from .bear import costly, during_reloads, pick, quickest, rate_ratios, time_lost
+from .cores import FITS
+from .words import byte_count, count, every, nanoseconds, percent, value
+
+EVERY = 60  # seconds from reload to reload, unless the run or the caller gives them
+PHASES = {
+    'rebuild': 'rebuilt from its keys',
+    'copy': 'copied',
+    'refresh': 'from a file',
+    'roll': 'shard by shard',
+}
+RATE_BEYOND = 1.25  # measured over asked: the sampling alone makes up to 1.1
 
 
-def apart(a, b):
-    """Do all repetitions of one lie beyond all of the other?"""
-    return a.low > b.high or b.low > a.high
+def own_set(run):
+    """(name, keys) of the operator's set, the first whose cost was asked; (None, None)."""
+    for r in run.of('cost'):
+        if r.counters.get('keys'):
+            return r.get('file'), r.counters['keys']
+    return None, None
 
 
-def times(a, b):
-    """'2.1 times', or '12 % faster', of a over b in keys a second."""
-    ratio = a.median / b.median
-    if ratio >= 1.5:
-        return f'{ratio:.1f} times as fast as'
-    return (
-        f'{100 * (ratio - 1):.0f} % faster than'
-        if ratio >= 1
-        else f'{100 * (1 - ratio):.0f} % slower than'
-    )
-
-
-def described(r):
-    bits, measured = r.counters.get('bits_per_key'), r.counters.get('fp_measured')
-    words = [f'{bits:.2f} bits a key'] if bits else []
-    if measured is not None:
-        words.append(f'measured {rate(measured)}')
-    return f' ({", ".join(words)})' if words else ''
-
-
-def lookups(r):
-    return value(r.median, r.unit).replace('/s', ' lookups/s')
-
-
-def errors(run):
-    for e in run.errors:
-        yield f'FAILED: {e["name"]}: {e["message"]}.'
-
-
-def is_weir(r):
-    """Question 3 marks weir's kinds; elsewhere a name tells them from what they are beside."""
-    name = str(r.get('set', r.get('kind', 'blocked')))
-    return r.counters.get('weir') or name.startswith(('blocked', 'classic'))
-
-
-def kept(run):
+def works(run):
     asked = [r for r in run.results if 'lost' in r.counters]
-    if asked and not run.errors:
-        yield f'No inserted key was lost in any of {len(asked)} results that asked.'
-    sure = [
-        r
-        for r in run.results
-        if r.counters.get('fp_asked')
-        and r.counters.get('fp_measured') is not None
-        and r.counters.get('fp_interval', 0) < 0.1
-        and is_weir(r)
-    ]
-    ratios = [r.counters['fp_measured'] / r.counters['fp_asked'] for r in sure]
+    if run.errors:
+        first, more = run.errors[0], len(run.errors) - 1
+        others = f', and {more} more below' if more else ''
+        return 'It does not work here', f'{first["name"]}: {first["message"]}{others}', True
+    parts = [f'0 inserted keys were lost in {len(asked)} measurements'] if asked else []
+    ratios = rate_ratios(run)
     if ratios:
-        yield (
-            f"Measured false-positive rates of weir's kinds are {min(ratios):.2f} to"
-            f' {max(ratios):.2f} times those asked for ({len(ratios)} results).'
+        parts.append(
+            f'the measured rate of false positives is {min(ratios):.2f} to {max(ratios):.2f} times'
+            ' the one asked for'
         )
+    bad = bool(ratios) and max(ratios) > RATE_BEYOND
+    lead = 'It misses the rate asked for' if bad else 'It works here'
+    return (lead, ', and '.join(parts), bad) if parts else None
 
 
-def pick(results, **params):
-    """The one of most threads, of those whose threads had a CPU each if there are any."""
-    of = [r for r in results if all(r.get(k) == v for k, v in params.items())]
-    free = [r for r in of if not r.contended]
-    return max(free or of, key=lambda r: r.get('threads', 1), default=None)
+def speed(r):
+    """A median; ~: it spreads. A shared CPU is named, since it explains a lot."""
+    about = '~' if r.unsteady else ''
+    return f'{about}{value(r.median, r.unit)}{" (contended)" if r.contended else ""}'
 
 
-def linear(run, r):
-    """What of linear a result reaches: beside one thread's."""
-    same = {k: v for k, v in r.params.items() if k != 'threads'}
-    one = next((o for o in run.of(r.question, threads=1, **same)), None)
-    if not one or r.get('threads') < 2 or one.unsteady or r.unsteady:
-        return ''
-    return f', {percent(r.median / one.median / r.get("threads"))} of linear'
+def speeds(results, op, batched):
+    """'62 M/s a core, 120 M/s on 2 CPUs together' of one way to ask; '' if that was not."""
+    of = [r for r in results if r.get('op') == op and bool(r.get('batch')) == batched]
+    threads = sorted({r.get('threads') for r in of})
+    parts = []
+    for n in sorted({*threads[:1], *threads[-1:]}):
+        best = max((r for r in of if r.get('threads') == n), key=lambda r: r.median)
+        parts.append(speed(best) + (' a core' if n == 1 else f' on {n} CPUs together'))
+    return ', '.join(parts)
 
 
-def throughput(run):
-    """blocked at 1 %: the fastest way to ask it, at each size."""
-    results = [
-        r for r in run.of('cores', op='hit', rate=0.01) if str(r.get('set')).startswith('blocked')
-    ]
-    for fits in FITS:
-        ways = [
-            w
-            for s in unique(results, 'set')
-            for b in unique(results, 'batch')
-            if (w := pick(results, fits=fits, set=s, batch=b))
-        ]
-        for r in sorted(ways, key=lambda r: -r.median)[:1]:
-            batch = f' in batches of {r.get("batch")}' if r.get('batch') else ' one key a call'
-            shared = (
-                ' (contended: the threads did not have a CPU each)'
-                if r.contended
-                else linear(run, r)
-            )
-            z = f', z={r.counters["z"]:.0f}' if r.counters.get('z') else ''
-            yield (
-                f'{r.get("set")}{z}, 1 %, a set of {count(r.get("keys"))} keys that fits'
-                f' {FITS[fits]}: {lookups(r)}{batch} on'
-                f' {r.get("threads")} thread{"s" if r.get("threads") > 1 else ""}'
-                f'{shared}{described(r)}.'
-            )
+def fast(run):
+    """blocked at 1 %, at the measured size that is nearest to the operator's."""
+    keys = own_set(run)[1]
+    of = of_nearest(run.of('cores', set='blocked', rate=0.01), keys)
+    ways = {
+        'lookups': speeds(of, 'hit', False),
+        'in batches': speeds(of, 'hit', True),
+        'inserts': speeds(of, 'insert', False),
+    }
+    parts = [f'{way} {text}' for way, text in ways.items() if text]
+    if not parts:
+        return None
+    text = '; '.join(parts).replace(' a core', '') if run.one_cpu else '; '.join(parts)
+    near = f', the measured size nearest to your {count(keys)}' if keys else ''
+    size = f'{count(of[0].get("keys"))} keys {FITS.get(of[0].get("fits"), "")}'.rstrip()
+    return 'How fast', f'{text} ({size}{near})', False
 
 
-def law(run):
-    cores = run.machine.get('cores', 1)
-    of = run.of('cores', op='hit', set='blocked', rate=0.01, fits='L2', batch=0)
-    found = law_of(of, cores)
-    if found:
-        yield (
-            'Scaling of blocked in the L2, fitted to'
-            f' {sentence_list(map(str, found.counts))} threads: contention {percent(found.sigma)},'
-            f' coherency {found.kappa:.1g}; {2 * found.counts[-1]} threads would reach'
-            f' {value(found.at(2 * found.counts[-1]), "keys/s")} (extrapolated).'
-        )
-    elif of:
-        yield 'Too few numbers of threads to say anything of more cores than were measured.'
+def chosen(run):
+    found = advice(run, own_set(run)[1])
+    return ('What to choose', '; '.join(found), False) if found else None
 
 
-def rivals(run):
-    """Beside each other set, at the same size, operation, rate and threads, one key a call; beside
-    the split block, whose code is inlined, blocked inlined too."""
-    for op, verb in (('hit', 'looks up'), ('insert', 'inserts')):
-        found = []
-        results = run.of('cores', op=op, rate=0.01, batch=0)
-        fits = next(
-            (f for f in ('L2', 'L3', 'memory') if pick(results, set='blocked', fits=f)), None
-        )
-        ours = pick(results, set='blocked', fits=fits)
-        for name in unique(results, 'set'):
-            other = next(
-                (
-                    r
-                    for r in results
-                    if ours
-                    and r.get('set') == name
-                    and r.get('fits') == fits
-                    and r.get('threads') == ours.get('threads')
-                ),
-                None,
-            )
-            inlined = name == 'split' and pick(results, set='blocked-inline', fits=fits)
-            mine = inlined or ours
-            if (
-                other
-                and not name.startswith('blocked')
-                and mine.get('threads') == other.get('threads')
-                and apart(mine, other)
-            ):
-                both = f', both inlined: {value(mine.median, mine.unit)}' if inlined else ''
-                found.append(f'{times(mine, other)} {name}{described(other)}{both}')
-        if found:
-            yield (
-                f'One key a call on {ours.get("threads")} threads,'
-                f' {FITS[fits]}{", contended" if ours.contended else ""}:'
-                f' blocked{described(ours)} {verb} {value(ours.median, ours.unit)}:',
-                found,
-            )
+def dearest(results):
+    return max((r for r in results if costly(r)), key=time_lost, default=None)
 
 
-def of_calm(r):
-    return r.counters['of_calm']
+def how(r):
+    return PHASES.get(r.get('phase'), r.get('phase'))
 
 
-def costly(shares):
-    """Is less than all kept in every repetition, and by more than they differ?"""
-    return max(shares) < 1 and 1 - median(shares) > (spread(shares) or 0)
-
-
-def time_lost(r):
-    """What one reload takes of each reader's time, in nanoseconds."""
-    return (1 - of_calm(r)) * r.counters.get('reload_seconds', 0) * 1e9
-
-
-def kept_by(results, what, alone):
-    """What @what keep during reloads, of many cases: typical, and the worst that is sure."""
-    beside = '' if alone else ', the loader on a CPU of theirs'
-    cases = f'{len(results)} case{"s" if len(results) > 1 else ""}'
-    sure = [r for r in results if costly(r.samples['of_calm'])]
-    if not sure:
-        return f'Reloads without a pause cost {what} nothing beyond noise{beside} ({cases}).'
-    share, least, dear = (
-        median([of_calm(r) for r in results]),
-        min(sure, key=of_calm),
-        max(sure, key=time_lost),
-    )
-    each = (
-        f'; a reload takes at most {nanoseconds(time_lost(dear))} of a reader\'s time'
-        f' ({dear.get("phase")})'
-        if time_lost(dear)
-        else ''
-    )
-    return (
-        f'While one reload follows the other{beside}, {what} keep {percent(share)} of their'
-        f' throughput (median of {cases}; the least is {percent(of_calm(least))}:'
-        f' {label(least.params, ("keys",))}){each}.'
-    )
-
-
-def reloads(run):
-    results = [r for r in run.of('reload') if 'of_calm' in r.samples]
-    cpus = run.machine.get('cpus_allowed', 0)
-    for what, ops in (('lookups', ('hit', 'batch')), ('inserts', ('insert',))):
-        for alone in (True, False):
-            of = [
-                r for r in results if r.get('op') in ops and (r.get('threads', 1) < cpus) == alone
-            ]
-            if of:
-                yield kept_by(of, what, alone)
+def tail(results):
+    """'99.9 % of lookups end within 9 µs meanwhile, 350 ns without'."""
     timed = [
         r
         for r in results
         if r.get('op') == 'hit' and r.samples.get('p999_ns') and r.samples.get('calm_p999_ns')
     ]
-    if timed:
-        r = max(timed, key=lambda r: r.counters['p999_ns'])
-        sure = min(r.samples['p999_ns']) > max(r.samples['calm_p999_ns'])
-        yield (
-            f'99.9 % of lookups end within {nanoseconds(r.counters["p999_ns"])} during the reloads'
-            ' that disturb them most '
-            f'({label(r.params, ("keys",))}), {nanoseconds(r.counters["calm_p999_ns"])} without'
-            f'{"" if sure else ", which is no difference beyond noise"}.'
-        )
+    if not timed:
+        return ''
+    r = max(timed, key=lambda r: r.counters['p999_ns'])
+    calm = nanoseconds(r.counters['calm_p999_ns'])
+    if min(r.samples['p999_ns']) <= max(r.samples['calm_p999_ns']):
+        return f'99.9 % of lookups end within {calm} with and without, as far as noise shows'
+    during = nanoseconds(r.counters['p999_ns'])
+    return f'99.9 % of lookups end within {during} meanwhile ({how(r)}), {calm} without'
 
 
-def batches(run):
-    """For each size of set, on the pages that are best there: the smallest batch that is within 3 %
-    of the best."""
-    lookups_in = [r for r in run.of('memory', what='batch') if r.get('op', 'hit') == 'hit']
-    for keys in unique(lookups_in, 'keys'):
-        best = max((r for r in lookups_in if r.get('keys') == keys), key=lambda r: r.median)
-        of = [
-            r for r in lookups_in if r.get('keys') == keys and r.get('pages') == best.get('pages')
-        ]
-        enough = min(
-            (r for r in of if r.median >= 0.97 * best.median), key=lambda r: r.get('batch')
-        )
-        one = min(of, key=lambda r: r.get('batch'))
-        if enough is not one and apart(enough, one) and not (best.unsteady or enough.unsteady):
-            limit = enough.counters.get('limit_per_second')
-            beside = (
-                f' and {percent(enough.median / limit)} of what the machine reads at random'
-                if limit
-                else ''
-            )
-            pages = f' on {best.get("pages")} pages' if best.get('pages') else ''
-            yield (
-                f'With {count(keys)} keys{pages}, choose batches of {enough.get("batch")}:'
-                f' {lookups(enough)}, {enough.median / one.median:.1f} times what batches of'
-                f' {one.get("batch")} do{beside}.'
-            )
+def times_lost(apart, sharing, one_cpu, seconds):
+    """What one reload takes of each reader's time, at most, and its share of @seconds."""
+    found = [(dearest(apart), ''), (dearest(sharing), ' where the loader has no CPU to itself')]
+    words = []
+    for r, where in found:
+        if r:
+            share = percent(time_lost(r) / 1e9 / seconds)
+            of = '' if words else " of each reader's time"
+            where = '' if one_cpu else where
+            words.append(f'{nanoseconds(time_lost(r))}{of}{where} ({how(r)}; {share})')
+    return f'at most {", and ".join(words)}' if words else 'nothing beyond noise'
 
 
-def pages_of(results):
-    """(small, huge) for results that differ in nothing but their pages."""
-    for r in results:
-        if str(r.get('pages')).startswith('huge'):
-            same = {k: v for k, v in r.params.items() if k != 'pages'}
-            small = next(
-                (
-                    o
-                    for o in results
-                    if not str(o.get('pages')).startswith('huge')
-                    and o.get('pages') is not None
-                    and {k: v for k, v in o.params.items() if k != 'pages'} == same
-                ),
-                None,
-            )
-            if small:
-                yield small, r
+def reload_cost(run, seconds):
+    keys = own_set(run)[1]
+    both = [of_nearest(during_reloads(run, alone, 'hit', 'batch'), keys) for alone in (True, False)]
+    results = [r for of in both for r in of]
+    if not results:
+        return None
+    size, often = f'{count(results[0].get("keys"))} keys', f'{every(seconds)} (--reload-every)'
+    longest = max(r.counters.get('reload_seconds', 0) for r in results)
+    if longest >= seconds:
+        text = f'that of {size} lasts {nanoseconds(longest * 1e9)}, too long for one {often}'
+        return 'What one reload costs', text, True
+    lost = times_lost(*both, run.one_cpu, seconds)
+    text = f'{times_lost(*both, run.one_cpu, seconds)}, with {size} and one {often}'
+    return 'What one reload costs', '; '.join(filter(None, [text, tail(both[0] or both[1])])), False
 
 
-def huge(run):
-    pairs = list(pages_of([r for r in run.of('memory') if r.get('what') in ('batch', 'pages')]))
-    sure = [(s, h) for s, h in pairs if apart(s, h)]
-    if sure:
-        s, h = max(sure, key=lambda p: p[1].median / p[0].median)
-        if h.median > s.median:
-            where = f' with {count(h.get("keys"))} keys' if h.get('keys') else ''
-            yield (
-                f'Huge pages: up to {100 * (h.median / s.median - 1):+.0f} %{where}; {len(sure)} of'
-                f' {len(pairs)} comparisons differ beyond noise.'
-            )
-    elif pairs:
-        yield f'Huge pages made no difference beyond noise in {len(pairs)} comparisons.'
+def cost(run):
+    name, keys = own_set(run)
+    of = [r for r in run.of('cost', file=name) if r.get('form', 'plain') == 'plain'] if keys else []
+    steps = {step: words_of(r) for step, r in quickest(of).items()}
+    sizes = [r.counters['bytes'] for r in of if r.counters.get('bytes')]
+    if not steps:
+        return None
+    parts = []
+    if sizes:
+        size = max(sizes)
+        parts.append(f'{byte_count(size)} of memory, {byte_count(2 * size)} during a reload')
+    for step, verb in ((('build', None), 'build'), (('save', None), 'save')):
+        if step in steps:
+            parts.append(f'{steps[step]} to {verb}')
+    for what in ('load', 'map'):
+        cold, warm = steps.get((what, 'cold')), steps.get((what, 'warm'))
+        again = f' ({warm} if the file is in the page cache)' if cold and warm else ''
+        if cold or warm:
+            parts.append(f'{cold or warm} to {what}{again}')
+    return 'What it costs', f'your set {name} of {count(keys)} keys takes {"; ".join(parts)}', False
 
 
-def kinds(run):
-    """The least memory and the least time at 1 %."""
-    of = [r for r in run.of('choice', rate=0.01, op='miss') if r.counters.get('bits_per_key')]
-    if len(of) < 2:
-        return
-
-    def name(r):
-        return f'{r.get("kind")}, z={r.get("z")}' if r.get('z') else str(r.get('kind'))
-
-    small, fast = min(of, key=lambda r: r.counters['bits_per_key']), max(of, key=lambda r: r.median)
-    second = max((r for r in of if r is not fast), key=lambda r: r.median)
-    sure = '' if apart(fast, second) else f' (with {name(second)} within noise)'
-    yield (
-        f'At 1 % and {count(fast.get("keys"))} keys {name(small)} is the'
-        f' smallest{described(small)} at {nanoseconds(1e9 / small.median)} an absent key;'
-        f' {name(fast)} is the fastest{described(fast)} at {nanoseconds(1e9 / fast.median)}{sure}.'
-    )
-
-
-def cost_of(r):
-    """'save 3 ms', or for what runs on threads 'build 12 ms on 2 threads'."""
-    keys = r.counters.get('keys')
-    if r.unit == 'ns':
-        time = nanoseconds(r.median)
-    else:
-        time = nanoseconds(1e9 * keys / r.median) if keys else value(r.median, r.unit)
-    more = [str(r.get(p)) for p in ('how', 'cache') if r.get(p)]
-    threads = f' on {r.get("threads")} threads' if r.get('threads', 1) > 1 else ''
-    how = f' ({", ".join(more)})' if more else ''
-    return f'{r.get("what").replace("_", " ")}{how} {time}{threads}'
-
-
-def costs(run):
-    """For each file: the quickest way to build, then what each other step takes."""
-    for file in unique(run.of('cost'), 'file'):
-        of = [r for r in run.of('cost', file=file) if r.get('form', 'plain') == 'plain']
-        chosen = {}
-        for r in of:
-            step = r.get('what'), r.get('cache')
-            best = chosen.get(step)
-            if best is None or (r.median > best.median) == (r.better == 'higher'):
-                chosen[step] = r
-        sizes = [r.counters['bytes'] for r in of if r.counters.get('bytes')]
-        yield (
-            f'Your set {file}{": " + byte_count(max(sizes)) if sizes else ""}:'
-            f' {", ".join(map(cost_of, chosen.values()))}.'
-        )
-
-
-def steadiness(run):
-    wide, shared = [r for r in run.results if r.unsteady], [r for r in run.results if r.contended]
-    few = [r for r in run.results if r.spread is None]
-    if wide:
-        yield (
-            f'{len(wide)} of {len(run.results)} results spread by more than 10 %; they are marked ~'
-            ' in the tables.'
-        )
+def trust(run):
+    noisy = run.machine['noisy_why']
+    total, wide = len(run.results), sum(r.unsteady for r in run.results)
+    shared, few = sum(r.contended for r in run.results), sum(r.spread is None for r in run.results)
+    parts = []
+    counted = f'{wide} of {total} results spread by more than 10 %'
+    if not any(why.endswith('spread by more than 10 %') for why in noisy):
+        parts.append(counted)
     if shared:
-        yield (
-            f'{len(shared)} of {len(run.results)} results are contended (their threads shared CPUs,'
-            ' with each other or with strangers) and marked so.'
-        )
+        parts.append(f'{shared} had to share a CPU')
     if few:
-        yield (
-            f'{len(few)} of {len(run.results)} results have fewer than three repetitions:'
-            ' nothing is known of their spread.'
-        )
+        parts.append(f'{few} were repeated less than three times')
+    if run.left_out:
+        parts.append(f'{run.left_out} were left out for lack of time')
+    state = f'the machine was noisy: {"; ".join(noisy)}' if noisy else 'the machine was quiet'
+    return 'How far to trust this run', '; '.join([state, *parts]), bool(noisy)
 
 
-def sentences(run):
-    """(text, what is listed below it, whether it is bad news)."""
-    found = [(s, [], True) for s in errors(run)]
-    if run.machine.get('noisy'):
-        found.append(
-            (
-                f'The machine was noisy: {"; ".join(run.machine.get("noisy_why", []))}.'
-                ' Take the figures with care.',
-                [],
-                True,
-            )
-        )
-    for part in (throughput, law, rivals, reloads, batches, huge, kinds, costs, kept, steadiness):
-        found += [(s, [], False) if isinstance(s, str) else (*s, False) for s in part(run)]
-    return found
+def sentences(run, reload_every=None):
+    """At most six of (what it answers, the answer, whether it is bad news)."""
+    seconds = reload_every or run.settings.get('reload_every') or EVERY
+    found = (works(run), fast(run), chosen(run), reload_cost(run, seconds), cost(run), trust(run))
+    return [s for s in found if s]

@@ -41,6 +41,11 @@ def count(x):
     return scaled(x, ['', 'k', 'M', 'G'], 1000)
 
 
+def plural(n, word):
+    """'1 CPU', '2 CPUs'."""
+    return f'{n} {word}{"" if n == 1 else "s"}'
+
+
 def value(x, unit):
     if unit == 'ns':
         return nanoseconds(x)
@@ -54,6 +59,24 @@ def value(x, unit):
 def rate(share):
     """A false-positive rate: '1 %', '0.001 %'."""
     return f'{figures(100 * share)} %'
+
+
+def every(seconds):
+    """'every minute', 'every 90 seconds': how often a reload is done."""
+    for unit, word in ((86400, 'day'), (3600, 'hour'), (60, 'minute'), (1, 'second')):
+        if seconds >= unit and seconds % unit == 0:
+            n = int(seconds // unit)
+            return f'every {word}' if n == 1 else f'every {n} {word}s'
+    return f'every {figures(seconds)} seconds'
+
+
+def seconds_of(text):
+    """'90', '90s', '10m', '1h', '1d' -> seconds; ValueError if it is no time."""
+    units = {'s': 1, 'm': 60, 'h': 3600, 'd': 86400}
+    number, unit = (text[:-1], text[-1:]) if text[-1:] in units else (text, 's')
+    if not number.isdecimal() or int(number) == 0:
+        raise ValueError(f'{text!r} is no time such as 30s, 10m, 1h, 1d')
+    return int(number) * units[unit]
 
 
 def sentence_list(words):

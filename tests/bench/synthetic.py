@@ -189,6 +189,8 @@ class Synthetic:
                             'fp_asked': rate,
                             'fp_measured': rate * 0.995,
                             'lost': 0,
+                            'weir': 1,
+                            'is_default': int(z == 2),
                         },
                     )
 

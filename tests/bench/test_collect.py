@@ -153,6 +153,17 @@ class Collect(unittest.TestCase):
         self.assertIn('cores/set:b: no memory', err)
         self.assertEqual(len(load(self.path('run.json')).errors), 2)
 
+    def test_left_out_is_no_failure(self):
+        """A program that had to end in time is not one that failed."""
+        late = repetition(
+            'cores/set:b', 0, error_occurred=True, error_message='left out: there was no time'
+        )
+        file = self.written('a.json', repetition('cores/set:a', 0, items_per_second=1), late, late)
+        self.assertEqual(self.collect('--reload-every', '10m', file), (0, ''))
+        run = load(self.path('run.json'))
+        self.assertEqual((run.errors, run.left_out, len(run.results)), ([], 1, 1))
+        self.assertEqual(run.settings['reload_every'], 600)
+
     def test_unreadable(self):
         with open(self.path('cut.json'), 'w', encoding='utf-8') as file:
             file.write('{"context": {}, "benchm')

@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.join(HERE, '../../bench')
 sys.path[:0] = [HERE, BENCH]
-from figures import usl, verdict  # noqa: E402
+from figures import findings, usl, verdict  # noqa: E402
 from figures.run import load  # noqa: E402
 from synthetic import Synthetic, write  # noqa: E402
 
@@ -78,11 +78,15 @@ class Report(unittest.TestCase):
         )
         return done.returncode, done.stdout, done.stderr
 
-    def verdict_of(self, path):
-        """The verdict as text."""
+    def findings_of(self, path):
+        """All findings as text."""
         return '\n'.join(
-            '\n'.join([text, *below]) for text, below, _ in verdict.sentences(load(path))
+            '\n'.join([text, *below]) for text, below, _ in findings.findings(load(path))
         )
+
+    def verdict_of(self, path, reload_every=None):
+        """The verdict: what each sentence answers, and the sentence."""
+        return {lead: text for lead, text, _ in verdict.sentences(load(path), reload_every)}
 
     @unittest.skipUnless(shutil.which('gnuplot'), 'gnuplot is not installed')
     def test_one_file(self):
@@ -136,8 +140,8 @@ class Report(unittest.TestCase):
             self.assertEqual(status, 2)
             self.assertIn(named, err)
 
-    def test_verdict(self):
-        text = self.verdict_of(self.run_of())
+    def test_findings(self):
+        text = self.findings_of(self.run_of())
         for words in (
             '1 %, a set of 500 k keys that fits in the L2: ',
             ' in batches of 32 on 2 threads, 98 % of linear (10.24 bits a key, measured 0.99 %)',
@@ -154,7 +158,7 @@ class Report(unittest.TestCase):
             self.assertIn(words, text)
         self.assertNotIn('extrapolated', text)
         self.assertRegex(
-            self.verdict_of(self.run_of(16)),
+            self.findings_of(self.run_of(16)),
             (
                 r'fitted to 1, 2, 4, 8 and 16 threads: contention .* 32 threads would reach .*'
                 r' \(extrapolated\)'
@@ -175,7 +179,7 @@ class Report(unittest.TestCase):
                 r['counters']['of_calm'] = share
             document['results'] = [r for r in document['results'] if r not in reloads[4:]]
 
-        text = self.verdict_of(self.run_of(change=change))
+        text = self.findings_of(self.run_of(change=change))
         for words in (
             (
                 'other, lookups keep 80 % of their throughput (median of 1 case; the least is 80 %:'
@@ -183,17 +187,17 @@ class Report(unittest.TestCase):
                 ' (refresh).'
             ),
             (
-                'other, the loader on a CPU of theirs, lookups keep 70 % of their throughput'
+                'other, loader and readers sharing a CPU, lookups keep 70 % of their throughput'
                 ' (median of 1 case'
             ),
             'other, inserts keep 50 % of their throughput (median of 1 case',
-            'other, the loader on a CPU of theirs, inserts keep 60 % of their throughput (median',
+            'other, loader and readers sharing a CPU, inserts keep 60 % of their throughput (median',
         ):
             self.assertIn(words, text)
 
     def test_only_what_the_data_bear(self):
         """With noise larger than the differences nothing is faster than anything."""
-        text = self.verdict_of(self.run_of(noise=2.0, drift=0))
+        text = self.findings_of(self.run_of(noise=2.0, drift=0))
         for words in (
             'Huge pages: up to',
             'choose batches',
@@ -217,16 +221,100 @@ class Report(unittest.TestCase):
             for r in document['results']:
                 r['counters']['shared'] = 1
 
-        text = self.verdict_of(self.run_of(change=spoil))
+        text = self.findings_of(self.run_of(change=spoil))
         for words in (
             'FAILED: cores/op:hit: 3 keys were lost',
-            'others had 30 % of the CPUs',
             'contended: the threads did not have a CPU each',
             'are contended',
         ):
             self.assertIn(words, text)
         self.assertNotIn('of linear', text)
         self.assertNotIn('No inserted key was lost', text)
+        sentences = verdict.sentences(load(self.run_of(change=spoil)))
+        bad = {lead: text for lead, text, bad in sentences if bad}
+        self.assertEqual(list(bad), ['It does not work here', 'How far to trust this run'])
+        self.assertIn('3 keys were lost', bad['It does not work here'])
+        self.assertIn('others had 30 % of the CPUs', bad['How far to trust this run'])
+
+    def test_the_verdict_is_six_sentences(self):
+        """What an operator needs, in this order; what weir does not offer is no choice."""
+        for cpus in (1, 2, 16):
+            found = self.verdict_of(self.run_of(cpus))
+            self.assertEqual(
+                list(found),
+                [
+                    'It works here',
+                    'How fast',
+                    'What to choose',
+                    'What one reload costs',
+                    'What it costs',
+                    'How far to trust this run',
+                ],
+            )
+            text = ' '.join(found.values())
+            self.assertNotRegex(text, 'split|shard-|libbloom|lfht|textbook|1 CPUs|theirs')
+            self.assertNotRegex(text, r'\. ')  # a sentence each
+        self.assertRegex(found['It works here'], r'^0 inserted keys were lost in \d+ measurements')
+        self.assertIn('0.99 to 1.00 times the one asked for', found['It works here'])
+        self.assertRegex(found['How fast'], r'lookups \S+ M/s a core, \S+ M/s on 16 CPUs together')
+        self.assertIn('(500 k keys in the L2, the measured size nearest', found['How fast'])
+        choice = found['What to choose']
+        self.assertRegex(choice, r'^blocked with z = 2, the default at 1 %; z = 1 for 18 % more')
+        self.assertIn('classic for 8 % less memory', choice)
+        self.assertIn('batches of 32 for', choice)
+        self.assertIn('830 KiB of memory', found['What it costs'])
+        self.assertTrue(found['How far to trust this run'].startswith('the machine was quiet'))
+
+    def test_one_cpu_is_not_asked_about_cores(self):
+        path = self.run_of(1)
+        fast = self.verdict_of(path)['How fast']
+        self.assertRegex(fast, r'^lookups \d+ M/s; in batches \d+ M/s; inserts ')
+        self.assertNotIn('more cores than were measured', self.findings_of(path))
+        status, text, _ = self.report('--text', path)
+        self.assertEqual(status, 0)
+        self.assertIn('1 CPU on 1 core\n', text)
+        self.assertNotIn('1 CPUs', text)
+        self.assertNotIn('theirs', text)
+        if shutil.which('gnuplot'):
+            output = os.path.join(self.folder, 'page.html')
+            self.assertEqual(self.report(path, '-o', output)[0], 0)
+            with open(output, encoding='utf-8') as file:
+                text = file.read()
+            self.assertIn('How fast is it?', text)
+            self.assertNotRegex(text, 'with cores|Scalability|of linear|1 CPUs')
+
+    def test_a_reload_at_the_interval_there_is(self):
+        path = self.run_of()
+        minute, day = self.verdict_of(path), self.verdict_of(path, 86400)
+        self.assertIn('and one every minute (--reload-every)', minute['What one reload costs'])
+        self.assertIn('and one every day (--reload-every)', day['What one reload costs'])
+        share = r'at most (\S+) µs .*; (\S+) %\).*99.9 % of lookups end within'
+        found = [
+            re.search(share, of['What one reload costs']).groups() for of in (minute, day)
+        ]
+        self.assertEqual(found[0][0], found[1][0])
+        self.assertAlmostEqual(float(found[0][1]), float(found[0][0]) / 60e6 * 100, places=4)
+        self.assertLess(float(found[1][1]), float(found[0][1]))
+        lasts = verdict.sentences(load(path), 0.005)[3]
+        self.assertEqual((lasts[0], lasts[2]), ('What one reload costs', True))
+        self.assertIn('lasts 10 ms, too long for one every 0.005 seconds', lasts[1])
+        self.assertIn('every 10 minutes', self.report('--text', '--reload-every=10m', path)[1])
+        self.assertEqual(self.report('--text', '--reload-every=soon', path)[0], 2)
+
+    def test_a_rival_is_explained_where_it_first_appears(self):
+        path = self.run_of()
+        meaning = '64 filters as textbooks have them, behind a mutex each'
+        self.assertIn(f'shard-mutex: {meaning}', self.report('--text', path)[1])
+        found = self.findings_of(path)
+        self.assertTrue(found[found.index('shard-mutex') :].startswith(f'shard-mutex ({meaning})'))
+        self.assertEqual(self.findings_of(path).count("Debian's libbloom behind one mutex"), 1)
+
+    def test_what_was_left_out_is_reported(self):
+        def leave(document):
+            document['left_out'] = ['cores/op:insert', 'cores/op:miss']
+
+        trust = self.verdict_of(self.run_of(change=leave))['How far to trust this run']
+        self.assertIn('2 were left out for lack of time', trust)
 
     def test_law(self):
         def points(sigma, kappa, counts):

@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: MIT
+"""All findings: sentences with figures. Each is derived from the results, and left out where they
+do not bear it."""
+from .bear import apart, costly, during_reloads, kind_name, of_calm, pick, quickest, rate_ratios
+from .bear import time_lost
+from .cores import FITS, law_of, unique
+from .questions import label
+from .rivals import Explained
+from .run import median
+from .words import byte_count, count, nanoseconds, percent, plural, rate, sentence_list, value
+
+
+def times(a, b):
+    """'2.1 times', or '12 % faster', of a over b in keys a second."""
+    ratio = a.median / b.median
+    if ratio >= 1.5:
+        return f'{ratio:.1f} times as fast as'
+    return (
+        f'{100 * (ratio - 1):.0f} % faster than'
+        if ratio >= 1
+        else f'{100 * (1 - ratio):.0f} % slower than'
+    )
+
+
+def described(r):
+    bits, measured = r.counters.get('bits_per_key'), r.counters.get('fp_measured')
+    words = [f'{bits:.2f} bits a key'] if bits else []
+    if measured is not None:
+        words.append(f'measured {rate(measured)}')
+    return f' ({", ".join(words)})' if words else ''
+
+
+def lookups(r):
+    return value(r.median, r.unit).replace('/s', ' lookups/s')
+
+
+def errors(run):
+    for e in run.errors:
+        yield f'FAILED: {e["name"]}: {e["message"]}.'
+
+
+def kept(run):
+    asked = [r for r in run.results if 'lost' in r.counters]
+    if asked and not run.errors:
+        yield f'No inserted key was lost in any of {len(asked)} results that asked.'
+    ratios = rate_ratios(run)
+    if ratios:
+        yield (
+            f"Measured false-positive rates of weir's kinds are {min(ratios):.2f} to"
+            f' {max(ratios):.2f} times those asked for ({len(ratios)} results).'
+        )
+
+
+def linear(run, r):
+    """What of linear a result reaches: beside one thread's."""
+    same = {k: v for k, v in r.params.items() if k != 'threads'}
+    one = next((o for o in run.of(r.question, threads=1, **same)), None)
+    if not one or r.get('threads') < 2 or one.unsteady or r.unsteady:
+        return ''
+    return f', {percent(r.median / one.median / r.get("threads"))} of linear'
+
+
+def throughput(run):
+    """blocked at 1 %: the fastest way to ask it, at each size."""
+    results = [
+        r for r in run.of('cores', op='hit', rate=0.01) if str(r.get('set')).startswith('blocked')
+    ]
+    for fits in FITS:
+        ways = [
+            w
+            for s in unique(results, 'set')
+            for b in unique(results, 'batch')
+            if (w := pick(results, fits=fits, set=s, batch=b))
+        ]
+        for r in sorted(ways, key=lambda r: -r.median)[:1]:
+            batch = f' in batches of {r.get("batch")}' if r.get('batch') else ' one key a call'
+            shared = (
+                ' (contended: the threads did not have a CPU each)'
+                if r.contended
+                else linear(run, r)
+            )
+            z = f', z={r.counters["z"]:.0f}' if r.counters.get('z') else ''
+            yield (
+                f'{r.get("set")}{z}, 1 %, a set of {count(r.get("keys"))} keys that fits'
+                f' {FITS[fits]}: {lookups(r)}{batch} on'
+                f' {r.get("threads")} thread{"s" if r.get("threads") > 1 else ""}'
+                f'{shared}{described(r)}.'
+            )
+
+
+def law(run):
+    cores = run.machine.get('cores', 1)
+    if run.one_cpu:
+        return
+    of = run.of('cores', op='hit', set='blocked', rate=0.01, fits='L2', batch=0)
+    found = law_of(of, cores)
+    if found:
+        yield (
+            'Scaling of blocked in the L2, fitted to'
+            f' {sentence_list(map(str, found.counts))} threads: contention {percent(found.sigma)},'
+            f' coherency {found.kappa:.1g}; {2 * found.counts[-1]} threads would reach'
+            f' {value(found.at(2 * found.counts[-1]), "keys/s")} (extrapolated).'
+        )
+    elif of:
+        yield 'Too few numbers of threads to say anything of more cores than were measured.'
+
+
+def rivals(run):
+    """Beside each other set, explained where it first appears, at the same size, operation, rate and threads, one key a call; beside
+    the split block, whose code is inlined, blocked inlined too."""
+    explained = Explained()
+    for op, verb in (('hit', 'looks up'), ('insert', 'inserts')):
+        found = []
+        results = run.of('cores', op=op, rate=0.01, batch=0)
+        fits = next(
+            (f for f in ('L2', 'L3', 'memory') if pick(results, set='blocked', fits=f)), None
+        )
+        ours = pick(results, set='blocked', fits=fits)
+        for name in unique(results, 'set'):
+            other = next(
+                (
+                    r
+                    for r in results
+                    if ours
+                    and r.get('set') == name
+                    and r.get('fits') == fits
+                    and r.get('threads') == ours.get('threads')
+                ),
+                None,
+            )
+            inlined = name == 'split' and pick(results, set='blocked-inline', fits=fits)
+            mine = inlined or ours
+            if (
+                other
+                and not name.startswith('blocked')
+                and mine.get('threads') == other.get('threads')
+                and apart(mine, other)
+            ):
+                both = f', both inlined: {value(mine.median, mine.unit)}' if inlined else ''
+                found.append(f'{times(mine, other)} {explained.name(name)}{described(other)}{both}')
+        if found:
+            yield (
+                f'One key a call on {plural(ours.get("threads"), "thread")},'
+                f' {FITS[fits]}{", contended" if ours.contended else ""}:'
+                f' blocked{described(ours)} {verb} {value(ours.median, ours.unit)}:',
+                found,
+            )
+
+
+def kept_by(results, what, alone):
+    """What @what keep during reloads, of many cases: typical, and the worst that is sure."""
+    beside = '' if alone else ', loader and readers sharing a CPU'
+    cases = plural(len(results), 'case')
+    sure = [r for r in results if costly(r)]
+    if not sure:
+        return f'Reloads without a pause cost {what} nothing beyond noise{beside} ({cases}).'
+    share, least, dear = (
+        median([of_calm(r) for r in results]),
+        min(sure, key=of_calm),
+        max(sure, key=time_lost),
+    )
+    each = (
+        f'; a reload takes at most {nanoseconds(time_lost(dear))} of a reader\'s time'
+        f' ({dear.get("phase")})'
+        if time_lost(dear)
+        else ''
+    )
+    return (
+        f'While one reload follows the other{beside}, {what} keep {percent(share)} of their'
+        f' throughput (median of {cases}; the least is {percent(of_calm(least))}:'
+        f' {label(least.params, ("keys",))}){each}.'
+    )
+
+
+def reloads(run):
+    for what, ops in (('lookups', ('hit', 'batch')), ('inserts', ('insert',))):
+        for alone in (True, False):
+            of = during_reloads(run, alone, *ops)
+            if of:
+                yield kept_by(of, what, alone)
+    timed = [
+        r
+        for r in run.of('reload', op='hit')
+        if r.samples.get('p999_ns') and r.samples.get('calm_p999_ns')
+    ]
+    if timed:
+        r = max(timed, key=lambda r: r.counters['p999_ns'])
+        sure = min(r.samples['p999_ns']) > max(r.samples['calm_p999_ns'])
+        yield (
+            f'99.9 % of lookups end within {nanoseconds(r.counters["p999_ns"])} during the reloads'
+            ' that disturb them most '
+            f'({label(r.params, ("keys",))}), {nanoseconds(r.counters["calm_p999_ns"])} without'
+            f'{"" if sure else ", which is no difference beyond noise"}.'
+        )
+
+
+def batches(run):
+    """For each size of set, on the pages that are best there: the smallest batch that is within 3 %
+    of the best."""
+    lookups_in = [r for r in run.of('memory', what='batch') if r.get('op', 'hit') == 'hit']
+    for keys in unique(lookups_in, 'keys'):
+        best = max((r for r in lookups_in if r.get('keys') == keys), key=lambda r: r.median)
+        of = [
+            r for r in lookups_in if r.get('keys') == keys and r.get('pages') == best.get('pages')
+        ]
+        enough = min(
+            (r for r in of if r.median >= 0.97 * best.median), key=lambda r: r.get('batch')
+        )
+        one = min(of, key=lambda r: r.get('batch'))
+        if enough is not one and apart(enough, one) and not (best.unsteady or enough.unsteady):
+            limit = enough.counters.get('limit_per_second')
+            beside = (
+                f' and {percent(enough.median / limit)} of what the machine reads at random'
+                if limit
+                else ''
+            )
+            pages = f' on {best.get("pages")} pages' if best.get('pages') else ''
+            yield (
+                f'With {count(keys)} keys{pages}, choose batches of {enough.get("batch")}:'
+                f' {lookups(enough)}, {enough.median / one.median:.1f} times what batches of'
+                f' {one.get("batch")} do{beside}.'
+            )
+
+
+def pages_of(results):
+    """(small, huge) for results that differ in nothing but their pages."""
+    for r in results:
+        if str(r.get('pages')).startswith('huge'):
+            same = {k: v for k, v in r.params.items() if k != 'pages'}
+            small = next(
+                (
+                    o
+                    for o in results
+                    if not str(o.get('pages')).startswith('huge')
+                    and o.get('pages') is not None
+                    and {k: v for k, v in o.params.items() if k != 'pages'} == same
+                ),
+                None,
+            )
+            if small:
+                yield small, r
+
+
+def huge(run):
+    pairs = list(pages_of([r for r in run.of('memory') if r.get('what') in ('batch', 'pages')]))
+    sure = [(s, h) for s, h in pairs if apart(s, h)]
+    if sure:
+        s, h = max(sure, key=lambda p: p[1].median / p[0].median)
+        if h.median > s.median:
+            where = f' with {count(h.get("keys"))} keys' if h.get('keys') else ''
+            yield (
+                f'Huge pages: up to {100 * (h.median / s.median - 1):+.0f} %{where}; {len(sure)} of'
+                f' {len(pairs)} comparisons differ beyond noise.'
+            )
+    elif pairs:
+        yield f'Huge pages made no difference beyond noise in {len(pairs)} comparisons.'
+
+
+def kinds(run):
+    """The least memory and the least time at 1 %."""
+    of = [r for r in run.of('choice', rate=0.01, op='miss') if r.counters.get('bits_per_key')]
+    if len(of) < 2:
+        return
+
+    explained = Explained()
+    small, fast = min(of, key=lambda r: r.counters['bits_per_key']), max(of, key=lambda r: r.median)
+    second = max((r for r in of if r is not fast), key=lambda r: r.median)
+    sure = '' if apart(fast, second) else f' (with {kind_name(second)} within noise)'
+    yield (
+        f'At 1 % and {count(fast.get("keys"))} keys {explained.name(kind_name(small))} is the'
+        f' smallest{described(small)} at {nanoseconds(1e9 / small.median)} an absent key;'
+        f' {explained.name(kind_name(fast))} is the fastest{described(fast)} at {nanoseconds(1e9 / fast.median)}{sure}.'
+    )
+
+
+def cost_of(r):
+    """'save 3 ms', or for what runs on threads 'build 12 ms on 2 threads'."""
+    keys = r.counters.get('keys')
+    if r.unit == 'ns':
+        time = nanoseconds(r.median)
+    else:
+        time = nanoseconds(1e9 * keys / r.median) if keys else value(r.median, r.unit)
+    more = [str(r.get(p)) for p in ('how', 'cache') if r.get(p)]
+    threads = f' on {r.get("threads")} threads' if r.get('threads', 1) > 1 else ''
+    how = f' ({", ".join(more)})' if more else ''
+    return f'{r.get("what").replace("_", " ")}{how} {time}{threads}'
+
+
+def costs(run):
+    """For each file: the quickest way to build, then what each other step takes."""
+    for file in unique(run.of('cost'), 'file'):
+        of = [r for r in run.of('cost', file=file) if r.get('form', 'plain') == 'plain']
+        sizes = [r.counters['bytes'] for r in of if r.counters.get('bytes')]
+        yield (
+            f'Your set {file}{": " + byte_count(max(sizes)) if sizes else ""}:'
+            f' {", ".join(map(cost_of, quickest(of).values()))}.'
+        )
+
+
+def steadiness(run):
+    wide, shared = [r for r in run.results if r.unsteady], [r for r in run.results if r.contended]
+    few = [r for r in run.results if r.spread is None]
+    if wide:
+        yield (
+            f'{len(wide)} of {len(run.results)} results spread by more than 10 %; they are marked ~'
+            ' in the tables.'
+        )
+    if shared:
+        yield (
+            f'{len(shared)} of {len(run.results)} results are contended (their threads shared CPUs,'
+            ' with each other or with strangers) and marked so.'
+        )
+    if few:
+        yield (
+            f'{len(few)} of {len(run.results)} results have fewer than three repetitions:'
+            ' nothing is known of their spread.'
+        )
+
+
+def findings(run):
+    """(text, what is listed below it, whether it is bad news)."""
+    found = [(s, [], True) for s in errors(run)]
+    for part in (throughput, law, rivals, reloads, batches, huge, kinds, costs, kept, steadiness):
+        found += [(s, [], False) if isinstance(s, str) else (*s, False) for s in part(run)]
+    return found
