@@ -10,19 +10,22 @@ root=$PWD
 
 usage() {
 	cat <<-END
-	usage: bench/run.sh [--quick | --full] [--keys=FILE] [--json=FOLDER]
+	usage: bench/run.sh [--quick | --full] [--keys=FILE] [--reload-every=TIME]
+	                    [--json=FOLDER]
 
 	Builds weir with optimisation, makes filters of real keys (the words of wamerican-insane,
 	every path that dpkg knows here), saves, maps and queries them, replaces one under load
 	(weir drill), and then measures what an operator asks before deploying: how throughput
 	grows with cores, what a reload does to readers, which kind and size to take, what pages
 	and batches do, what a set costs.
-	--quick        a selection, within 3 minutes
+	--quick        a selection, within 3 minutes once it is built
 	--full         every size, rate and contender: hours, 8 GB of memory
 	               (without either: what is usual, and the figures that weir promises,
 	               within 15 minutes)
-	--keys=FILE    your own keys, one a line, for the drill and for what a set costs; else
-	               the words
+	--keys=FILE    your own keys, one a line, for the drill, for what a set costs, and for
+	               the size of the set that is reloaded; else the words
+	--reload-every=TIME  how often you will replace the set: 30s, 10m, 1h, 1d (1m). The
+	               report says what that costs; bench/report takes it too
 	--json=FOLDER  keep the figures there; else in build/bench-results/<date>
 	--help         this text
 
@@ -34,17 +37,22 @@ usage() {
 	END
 }
 
-mode=normal keys='' results=''
+mode=normal keys='' results='' every=1m
 for argument; do
 	case $argument in
 	--quick) mode=quick ;;
 	--full) mode=full ;;
 	--keys=*) keys=$(realpath "${argument#--keys=}") ;;
+	--reload-every=*) every=${argument#--reload-every=} ;;
 	--json=*) results=${argument#--json=} ;;
 	--help | -h) usage; exit 0 ;;
 	*) usage >&2; exit 2 ;;
 	esac
 done
+[[ $every =~ ^[1-9][0-9]{0,8}[smhd]?$ ]] || {
+	echo "bench/run.sh: --reload-every=$every: not a time such as 30s, 10m, 1h, 1d" >&2
+	exit 2
+}
 
 build=${WEIR_BUILD:-$root/build}/bench
 [ -n "$results" ] || results=${WEIR_BUILD:-$root/build}/bench-results/$(date +%Y-%m-%d-%H%M)
@@ -58,7 +66,9 @@ declare -A quick=([keys]=10 [drill]=10 [cores]=40 [reload]=20 [choice]=15 [memor
 declare -A normal=([keys]=10 [drill]=22 [cores]=200 [reload]=150 [choice]=155 [memory]=100 [cost]=50
 	[promised]=45)
 questions=(cores reload choice memory cost)
-declare -A asks=([cores]="how does throughput grow with cores?"
+cores="how does throughput grow with cores?"
+[ "$(nproc)" -gt 1 ] || cores="how fast is it?"
+declare -A asks=([cores]=$cores
 	[reload]="what does a reload do to readers?" [choice]="which kind and size?"
 	[memory]="what do pages and batches do?" [cost]="what does a set cost?")
 
@@ -66,12 +76,40 @@ say() {
 	printf '[%3d s] %s\n' "$SECONDS" "$*" >&2
 }
 
-# step NAME WORDS: what runs, how long it takes, and how long what comes after it.
+# late NAME SECONDS: says while it runs that NAME takes longer than was announced.
+late() {
+	local began=$SECONDS pause=2
+	# without our output, which a reader of it would wait for after our end
+	while sleep "$pause" > /dev/null 2>&1 && kill -0 $$ 2> /dev/null; do
+		[ $((SECONDS - began)) -gt $(($2 * 5 / 4 + 1)) ] || continue
+		say "$1 takes longer than the $2 s announced: $((SECONDS - began)) s so far"
+		pause=20
+	done
+}
+
+# watched NAME SECONDS COMMAND: runs it, and reports that it is late. SECONDS: 0 if nobody knows.
+watched() {
+	local name=$1 expected=$2 status=0
+	shift 2
+	if [ "$expected" -eq 0 ]; then
+		"$@"
+		return
+	fi
+	late "$name" "$expected" &
+	local watcher=$!
+	"$@" || status=$?
+	kill "$watcher" 2> /dev/null || true
+	wait "$watcher" 2> /dev/null || true
+	return $status
+}
+
+# step NAME WORDS COMMAND: runs it, and reports how long it takes, and what comes after it.
 step() {
-	local name=$1 left=0 met='' other
-	shift
+	local name=$1 words=$2 left=0 met='' other
+	shift 2
 	if [ "$mode" = full ]; then
-		say "$*"
+		say "$words"
+		watched "$name" 0 "$@"
 		return
 	fi
 	declare -n seconds=$mode
@@ -79,7 +117,8 @@ step() {
 		[ "$other" != "$name" ] || met=yes
 		[ -z "$met" ] || left=$((left + seconds[$other]))
 	done
-	say "$* (about ${seconds[$name]} s, then $((left - seconds[$name])) s more)"
+	say "$words (about ${seconds[$name]} s, then $((left - seconds[$name])) s more)"
+	watched "$name" "${seconds[$name]}" "$@"
 }
 
 build_weir() {
@@ -109,7 +148,6 @@ timed() {
 drill() {
 	local seconds=10 weir=$build/src/tool/weir
 	[ "$mode" != quick ] || seconds=4
-	step drill "weir drill: a set is replaced while it is looked up and added to"
 	printf 'weir drill: one reload after the other, from the source\n'
 	timed "$weir" drill --no-progress -d "$seconds" --every=0 "$keys" || failed=1
 	printf '\nweir drill: every half second, by copy, a reader and the loader alone %s\n' \
@@ -125,7 +163,9 @@ ask() {
 	local question=$1 words=("${build#"$root/"}/bench/bench_$1") out=$results/$1.json
 	[ "$mode" = normal ] || words+=("--$mode")
 	[ "$question" != cost ] || words+=(--keys "$keys")
+	[ "$question" != reload ] || [ -z "$size" ] || words+=("--size=$size")
 	commands+=(--command "$question=${words[*]//"$work/"/}")
+	[ "$mode" != quick ] || words+=("--within=$((quick[$question] * 5 / 4))")
 	words+=(--no-context --benchmark_out="$out" --benchmark_out_format=json)
 	timed "${words[@]}" > /dev/null || {
 		failed=1
@@ -138,9 +178,10 @@ ask() {
 promised() {
 	local which=(--promised --rounds=15)
 	[ "$mode" = normal ] || which=()
-	step promised "what weir promises, beside the yardstick, and what the handle promises"
-	timed "$build/bench/bench_targets" "${which[@]}" --json="$results/targets.json"
-	timed "$build/bench/bench_handle" "${which[@]}" --json="$results/handle.json"
+	timed "$build/bench/bench_targets" "${which[@]}" --json="$results/targets.json" ||
+		failed=1
+	timed "$build/bench/bench_handle" "${which[@]}" --json="$results/handle.json" ||
+		failed=1
 }
 
 say "looking for what is needed"
@@ -149,21 +190,26 @@ need_packages gcc g++ libc6-dev meson ninja-build pkg-config libxxhash-dev libzs
 command -v gnuplot > /dev/null || need_packages gnuplot-nox
 bench/collect --begin -o "$work/begin.json"
 say "building in ${build#"$root/"} (about 60 s if nothing is built yet)"
-build_weir
+watched building 60 build_weir
 failed=0
-step keys "filters of real keys"
-real_keys "$build/src/tool/weir" "$work" || failed=1
+step keys "filters of real keys" real_keys "$build/src/tool/weir" "$work" || failed=1
 echo
-[ -n "$keys" ] || keys=$work/words
-drill
+size=''
+if [ -n "$keys" ]; then
+	size=$(wc -l < "$keys")
+else
+	keys=$work/words
+fi
+step drill "weir drill: a set is replaced while it is looked up and added to" drill
 answers=() commands=()
 for question in "${questions[@]}"; do
-	step "$question" "bench_$question: ${asks[$question]}"
-	ask "$question"
+	step "$question" "bench_$question: ${asks[$question]}" ask "$question"
 done
-[ "$mode" = quick ] || promised
+[ "$mode" = quick ] ||
+	step promised "what weir promises, beside the yardstick, and what the handle promises" \
+		promised
 bench/collect --since "$work/begin.json" -o "$results/run.json" --build "$build" --mode "$mode" \
-	"${commands[@]}" "${answers[@]}" || failed=1
+	--reload-every "$every" "${commands[@]}" "${answers[@]}" || failed=1
 echo
 bench/report --text "$results/run.json"
 say "the report:"
