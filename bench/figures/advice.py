@@ -49,10 +49,14 @@ def kinds(run):
     usual = next((r for r in of if r.counters.get('is_default')), None)
     if not usual:
         return
-    yield f'{usual.get("kind")} with z = {usual.get("z")}, the default at 1 %'
+    yield f'{usual.get("kind")} with z = {usual.get("z")} words a key, the default at 1 %'
     for r in of:
         if r is not usual and (words := beside(r, usual)):
             yield words
+
+
+def lookups_in(run):
+    return [r for r in run.of('memory') if r.get('op', 'hit') == 'hit']
 
 
 def of_nearest(results, keys):
@@ -66,7 +70,7 @@ def of_nearest(results, keys):
 
 def batch(run, keys):
     """The smallest batch within 3 % of the best, if it beats one key a call."""
-    of = of_nearest([r for r in run.of('memory') if r.get('op', 'hit') == 'hit' and r.get('batch')], keys)
+    of = of_nearest([r for r in lookups_in(run) if r.get('batch')], keys)
     if not of:
         return
     best = max(of, key=lambda r: r.median)
@@ -90,7 +94,7 @@ def at_size(r):
 
 def pages(run, keys):
     """Huge pages, which are weir's default, or small ones: whichever is sure to win."""
-    of = of_nearest([r for r in run.of('memory') if r.get('pages') and r.get('op', 'hit') == 'hit'], keys)
+    of = of_nearest([r for r in lookups_in(run) if r.get('pages')], keys)
     huge = {r.get('batch'): r for r in of if str(r.get('pages')).startswith('huge')}
     small = {r.get('batch'): r for r in of if not str(r.get('pages')).startswith('huge')}
     both = [(huge[b], small[b]) for b in huge if b in small and not huge[b].contended]
@@ -99,7 +103,8 @@ def pages(run, keys):
         return
     size = at_size(both[0][0])
     if min(gains) > FASTER:
-        yield f'huge pages, the default, for up to {100 * (max(gains) - 1):.0f} % more speed ({size})'
+        more = 100 * (max(gains) - 1)
+        yield f'huge pages, the default, for up to {more:.0f} % more speed ({size})'
     elif max(gains) < 1 / FASTER:
         yield f'WEIR_NO_HUGE_PAGES for up to {100 * (1 / min(gains) - 1):.0f} % more speed ({size})'
 

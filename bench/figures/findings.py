@@ -106,8 +106,8 @@ def law(run):
 
 
 def rivals(run):
-    """Beside each other set, explained where it first appears, at the same size, operation, rate and threads, one key a call; beside
-    the split block, whose code is inlined, blocked inlined too."""
+    """Beside each other set, explained where it first appears, at the same size, operation, rate and
+    threads, one key a call; beside the split block, whose code is inlined, blocked inlined too."""
     explained = Explained()
     for op, verb in (('hit', 'looks up'), ('insert', 'inserts')):
         found = []
@@ -269,7 +269,8 @@ def kinds(run):
     yield (
         f'At 1 % and {count(fast.get("keys"))} keys {explained.name(kind_name(small))} is the'
         f' smallest{described(small)} at {nanoseconds(1e9 / small.median)} an absent key;'
-        f' {explained.name(kind_name(fast))} is the fastest{described(fast)} at {nanoseconds(1e9 / fast.median)}{sure}.'
+        f' {explained.name(kind_name(fast))} is the fastest{described(fast)} at'
+        f' {nanoseconds(1e9 / fast.median)}{sure}.'
     )
 
 

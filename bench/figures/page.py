@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The parts of the page: one file, no network, for a phone, a desk and paper, light and dark."""
+import re
 from html import escape
 
 from . import plot as drawing
@@ -56,6 +57,12 @@ code, pre { font: .8125rem/1.45 ui-monospace, monospace; } pre { background: var
  break-after: avoid; }
  tr, .verdict li { break-inside: avoid; } }
 """
+
+
+def sentence(text):
+    """Text as HTML in which no line ends between a number and its unit."""
+    joined = re.sub(r'(?<=[\d=]) (?=[a-zµ%A-Z]{1,3}\b|%|[MGk]/s|\d)', '\u00a0', text)
+    return escape(joined.replace('z =', 'z\u00a0='))
 
 
 def paragraph(text, kind=''):

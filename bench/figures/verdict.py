@@ -64,9 +64,10 @@ def fast(run):
     """blocked at 1 %, at the measured size that is nearest to the operator's."""
     keys = own_set(run)[1]
     of = of_nearest(run.of('cores', set='blocked', rate=0.01), keys)
+    batch = max((r.get('batch') or 0 for r in of), default=0)
     ways = {
         'lookups': speeds(of, 'hit', False),
-        'in batches': speeds(of, 'hit', True),
+        f'in batches of {batch}': speeds(of, 'hit', True),
         'inserts': speeds(of, 'insert', False),
     }
     parts = [f'{way} {text}' for way, text in ways.items() if text]
