@@ -125,7 +125,7 @@ build_weir() {
 	local again=
 	[ ! -e "$build/build.ninja" ] || again=--reconfigure
 	{
-		meson setup $again "$build" -Dtests=false -Dtool=enabled -Dbench=enabled &&
+		meson setup $again "$build" -Dtool=enabled -Dbench=enabled &&
 			meson compile -C "$build"
 	} > "$work/build.log" 2>&1 || {
 		tail -n 30 "$work/build.log" >&2

@@ -42,7 +42,7 @@ packages() {
 	(flock 9; need_packages "$@") 9> "$build/packages.lock"
 }
 
-# build_in NAME OPTION...: configure and compile. A folder that was configured otherwise is begun
+# build_in NAME OPTION...: configure and compile, with the tests. A folder that was configured otherwise is begun
 # anew. Two steps in one folder wait for each other: the lock is held until the step ends.
 build_in() {
 	local folder=$build/$1 with
@@ -53,7 +53,7 @@ build_in() {
 	if [ ! -e "$folder/build.ninja" ] ||
 		[ "$with" != "$(cat "$folder/configured" 2> /dev/null)" ]; then
 		rm -rf "$folder"
-		meson setup "$folder" "$@"
+		meson setup "$folder" -Dtests=enabled "$@"
 		echo "$with" > "$folder/configured"
 	fi
 	ninja -C "$folder" --quiet

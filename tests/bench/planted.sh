@@ -45,7 +45,7 @@ built() {
 	git -C "$root" archive HEAD | tar -x -C "$copy"
 	(
 		cd "$copy" && plant "$1" &&
-			meson setup out -Dtests=false -Dtool=disabled -Dbench=enabled &&
+			meson setup out -Dtool=disabled -Dbench=enabled &&
 			ninja -C out bench/bench_cores
 	) > "$copy.log" 2>&1 || {
 		tail -n 20 "$copy.log" >&2

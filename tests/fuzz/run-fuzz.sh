@@ -9,7 +9,7 @@ seconds=${1:-60}
 build=${2:-$root/build/fuzz}
 command -v clang >/dev/null || { echo "clang is not installed"; exit 77; }
 [ -e "$build/build.ninja" ] ||
-	CC=clang meson setup "$build" "$root" -Dbuildtype=debugoptimized -Dbench=disabled \
+	CC=clang meson setup "$build" "$root" -Dbuildtype=debugoptimized -Dtests=enabled \
 		-Dtool=disabled -Db_lundef=false
 ninja -C "$build" tests/fuzz/fuzz_image
 mkdir -p "$build/found" "$build/crashes"
