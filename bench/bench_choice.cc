@@ -182,6 +182,8 @@ void add_ops(Case c, const Options &options)
 	}
 }
 
+constexpr size_t most_points = 8;
+
 /* What is asked of a kind: rates, and bits a key. */
 struct Points {
 	std::vector<double> rates, bits;
@@ -207,15 +209,17 @@ void add_all(const Options &options)
 	              options.quick() ? size_t(1) << 23 :
 	                                size_t(1) << 27;
 	auto last = options.quick() ? Kind::always : options.full() ? Kind::rare : Kind::slow;
-	for (const Kind &kind : kinds()) {
-		if (kind.when > last)
-			continue;
-		const Points &points = points_of(kind, options);
-		for (double rate : points.rates)
-			add_ops({ &kind, n, rate, 0, "", Verb::miss, 0, most }, options);
-		for (double b : points.bits)
-			add_ops({ &kind, n, 0, b, "", Verb::miss, 0, most }, options);
-	}
+	/* Point by point: where the time ends, every kind has been asked as much. */
+	for (bool memory : { false, true })
+		for (size_t i = 0; i < most_points; i++)
+			for (const Kind &kind : kinds()) {
+				const Points &points = points_of(kind, options);
+				const std::vector<double> &at = memory ? points.bits : points.rates;
+				if (kind.when > last || i >= at.size())
+					continue;
+				add_ops({ &kind, n, memory ? 0 : at[i], memory ? at[i] : 0, "",
+				          Verb::miss, 0, most }, options);
+			}
 }
 
 const char help[] =

@@ -144,14 +144,13 @@ timed() {
 }
 
 # The job weir is for: from the source without a pause; then by copy with a CPU for the reader and
-# one for the loader.
+# one for the loader, where there are two.
 drill() {
 	local seconds=10 weir=$build/src/tool/weir
 	[ "$mode" != quick ] || seconds=4
 	printf 'weir drill: one reload after the other, from the source\n'
 	timed "$weir" drill --no-progress -d "$seconds" --every=0 "$keys" || failed=1
-	printf '\nweir drill: every half second, by copy, a reader and the loader alone %s\n' \
-		'on their CPUs'
+	printf '\nweir drill: every half second, by copy, one reader, pinned\n'
 	timed "$weir" drill --no-progress -d "$seconds" --every=0.5 --copy -r 1 -w 0 --pin \
 		"$keys" || failed=1
 	echo
@@ -165,7 +164,7 @@ ask() {
 	[ "$question" != cost ] || words+=(--keys "$keys")
 	[ "$question" != reload ] || [ -z "$size" ] || words+=("--size=$size")
 	commands+=(--command "$question=${words[*]//"$work/"/}")
-	[ "$mode" != quick ] || words+=("--within=$((quick[$question] * 5 / 4))")
+	[ "$mode" != quick ] || words+=("--within=$((quick[$question] * 4 / 3))")
 	words+=(--no-context --benchmark_out="$out" --benchmark_out_format=json)
 	timed "${words[@]}" > /dev/null || {
 		failed=1

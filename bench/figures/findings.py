@@ -106,8 +106,8 @@ def law(run):
 
 
 def rivals(run):
-    """Beside each other set, explained where it first appears, at the same size, operation, rate and
-    threads, one key a call; beside the split block, whose code is inlined, blocked inlined too."""
+    """Beside each other set, explained where it first appears, at the same size, operation, rate
+    and threads, one key a call; beside the split block, whose code is inlined, blocked inlined."""
     explained = Explained()
     for op, verb in (('hit', 'looks up'), ('insert', 'inserts')):
         found = []
@@ -253,7 +253,7 @@ def huge(run):
                 f' {len(pairs)} comparisons differ beyond noise.'
             )
     elif pairs:
-        yield f'Huge pages made no difference beyond noise in {len(pairs)} comparisons.'
+        yield f'Huge pages made no difference beyond noise in {plural(len(pairs), "comparison")}.'
 
 
 def kinds(run):

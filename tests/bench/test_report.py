@@ -259,7 +259,7 @@ class Report(unittest.TestCase):
         self.assertRegex(found['How fast'], r'lookups \S+ M/s a core, \S+ M/s on 16 CPUs together')
         self.assertIn('(500 k keys in the L2, the measured size nearest', found['How fast'])
         choice = found['What to choose']
-        self.assertRegex(choice, r'^blocked with z = 2 words a key, the default at 1 %; z = 1 for 1')
+        self.assertRegex(choice, r'^blocked with z = 2 words a key, the default at 1 %; z = 1 for')
         self.assertIn('classic for 8 % less memory', choice)
         self.assertIn('batches of 32 for', choice)
         self.assertIn('830 KiB of memory', found['What it costs'])
