@@ -7,6 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
 . tests/install-packages.sh
 . bench/real_keys.sh
+. bench/pace.sh
 
 usage() {
 	cat <<-END
@@ -60,66 +61,18 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$results"
 
-# What each step takes, in seconds; of --full only the beginning is known.
+# What each step takes, in seconds, as pace.sh has it; of --full only the beginning is known.
 declare -A quick=([keys]=10 [drill]=10 [cores]=40 [reload]=20 [choice]=15 [memory]=20 [cost]=15
 	[promised]=0)
 declare -A normal=([keys]=10 [drill]=22 [cores]=200 [reload]=150 [choice]=155 [memory]=100 [cost]=50
 	[promised]=45)
 questions=(cores reload choice memory cost)
+steps=(keys drill "${questions[@]}" promised)
 cores="how does throughput grow with cores?"
 [ "$(nproc)" -gt 1 ] || cores="how fast is it?"
 declare -A asks=([cores]=$cores
 	[reload]="what does a reload do to readers?" [choice]="which kind and size?"
 	[memory]="what do pages and batches do?" [cost]="what does a set cost?")
-
-say() {
-	printf '[%3d s] %s\n' "$SECONDS" "$*" >&2
-}
-
-# late NAME SECONDS: says while it runs that NAME takes longer than was announced.
-late() {
-	local began=$SECONDS pause=2
-	# without our output, which a reader of it would wait for after our end
-	while sleep "$pause" > /dev/null 2>&1 && kill -0 $$ 2> /dev/null; do
-		[ $((SECONDS - began)) -gt $(($2 * 5 / 4 + 1)) ] || continue
-		say "$1 takes longer than the $2 s announced: $((SECONDS - began)) s so far"
-		pause=20
-	done
-}
-
-# watched NAME SECONDS COMMAND: runs it, and reports that it is late. SECONDS: 0 if nobody knows.
-watched() {
-	local name=$1 expected=$2 status=0
-	shift 2
-	if [ "$expected" -eq 0 ]; then
-		"$@"
-		return
-	fi
-	late "$name" "$expected" &
-	local watcher=$!
-	"$@" || status=$?
-	kill "$watcher" 2> /dev/null || true
-	wait "$watcher" 2> /dev/null || true
-	return $status
-}
-
-# step NAME WORDS COMMAND: runs it, and reports how long it takes, and what comes after it.
-step() {
-	local name=$1 words=$2 left=0 met='' other
-	shift 2
-	if [ "$mode" = full ]; then
-		say "$words"
-		watched "$name" 0 "$@"
-		return
-	fi
-	declare -n seconds=$mode
-	for other in keys drill "${questions[@]}" promised; do
-		[ "$other" != "$name" ] || met=yes
-		[ -z "$met" ] || left=$((left + seconds[$other]))
-	done
-	say "$words (about ${seconds[$name]} s, then $((left - seconds[$name])) s more)"
-	watched "$name" "${seconds[$name]}" "$@"
-}
 
 build_weir() {
 	local again=

@@ -14,6 +14,7 @@
 namespace bench {
 namespace {
 
+constexpr size_t least_beyond = size_t(64) << 20;
 constexpr size_t probed = size_t(16) << 20;
 /* What a key costs in a filter that fits no cache, over what it does in the one probed. */
 constexpr double beyond_caches = 1.7;
@@ -32,29 +33,28 @@ double seconds_a_byte()
 }
 
 /* Where so many bytes lie. */
-const char *place_of(size_t bytes, size_t l2, size_t l3)
+const char *place_of(size_t bytes, const Room &room)
 {
-	return bytes <= l2 ? "L2" : bytes < 2 * std::max(l2, l3) ? "L3" : "memory";
+	return bytes <= room.l2                          ? "L2" :
+	       bytes < 2 * std::max(room.l2, room.l3) ? "L3" :
+	                                                "memory";
 }
 
-std::vector<Size> find_sizes(double seconds)
+} // namespace
+
+std::vector<Size> sizes_of(const Room &room, double seconds, double each)
 {
-	size_t l2 = cache_bytes(2), l3 = cache_bytes(3);
-	if (!l2)
-		l2 = size_t(1) << 20; /* what is usual, where the machine does not say */
-	size_t beyond = std::max(4 * std::max(l2, l3), size_t(64) << 20);
-	beyond = std::min(beyond, memory_bytes() / 16);
-	double each = seconds > 0 && beyond > probed ? seconds_a_byte() : 0;
 	std::vector<Size> out;
-	for (Size size : { Size{ "L2", l2 / 2, false }, Size{ "L3", l3 / 2, false },
-	                   Size{ "memory", beyond, false } }) {
+	size_t beyond = std::max(4 * std::max(room.l2, room.l3), least_beyond);
+	for (Size size : { Size{ "L2", room.l2 / 2, false }, Size{ "L3", room.l3 / 2, false },
+	                   Size{ "memory", std::min(beyond, room.memory / 16), false } }) {
 		size_t wanted = size.bytes;
-		if (size.fits == std::string("L3") && l3 / 2 <= 2 * l2)
+		if (size.fits == std::string("L3") && wanted <= 2 * room.l2)
 			continue;
 		while (size.bytes > probed && each * static_cast<double>(size.bytes) > seconds)
 			size.bytes /= 2;
 		if (size.bytes < wanted) {
-			size.fits = place_of(size.bytes, l2, l3);
+			size.fits = place_of(size.bytes, room);
 			fprintf(stderr, "%zu MiB would take %.0f s to fill: %zu MiB instead\n",
 			        wanted >> 20, each * static_cast<double>(wanted), size.bytes >> 20);
 		}
@@ -67,11 +67,14 @@ std::vector<Size> find_sizes(double seconds)
 	return out;
 }
 
-} // namespace
-
 const std::vector<Size> &sizes(double seconds)
 {
-	static const std::vector<Size> found = find_sizes(seconds);
+	static const std::vector<Size> found = [&] {
+		size_t l2 = cache_bytes(2);
+		/* what is usual, where the machine does not say */
+		Room room = { l2 ? l2 : size_t(1) << 20, cache_bytes(3), memory_bytes() };
+		return sizes_of(room, seconds, seconds > 0 ? seconds_a_byte() : 0);
+	}();
 	return found;
 }
 

@@ -14,11 +14,17 @@ struct Size {
 	size_t bytes;
 	bool largest; /* of those that are measured */
 };
+/* What decides: bytes. */
+struct Room {
+	size_t l2, l3, memory;
+};
 /* Half of the L2; half of the L3, where that is more than twice the L2; and four times the
  * largest cache. @seconds, where it is not 0: one that would take longer to fill and to look up
  * whole is halved until it does not. Then it may fit a cache again, and stands for that, or is
  * left out where another does. */
 const std::vector<Size> &sizes(double seconds);
+/* The same of any machine. @each: what sizes() measures, the seconds that a byte costs. */
+std::vector<Size> sizes_of(const Room &room, double seconds, double each);
 /* Keys that a filter of about so many bytes is for at 1 %, with two digits: every rate is
  * measured with as many. */
 size_t keys_for(size_t bytes);
