@@ -151,7 +151,7 @@ class Report(unittest.TestCase):
             ' during the reloads that disturb them most (refresh, hit, ',
             'choose batches of 32',
             'Huge pages: up to +4',
-            '9.57 bits a key',
+            "libbloom (Debian's libbloom) is the smallest (9.50 bits a key",
             'Your set words: 830 KiB',
             'Too few numbers of threads',
         ):
