@@ -44,9 +44,9 @@ def works(run):
 
 
 def speed(r):
-    """A median; ~: it spreads. A shared CPU is named, since it explains a lot."""
-    about = '~' if r.unsteady else ''
-    return f'{about}{value(r.median, r.unit)}{" (contended)" if r.contended else ""}'
+    """A median; ~: it spreads, *: it shared a CPU."""
+    mark = '*' if r.contended else ''
+    return f'{"~" if r.unsteady else ""}{value(r.median, r.unit)}{mark}'
 
 
 def speeds(results, op, batched):
@@ -74,9 +74,10 @@ def fast(run):
     if not parts:
         return None
     text = '; '.join(parts).replace(' a core', '') if run.one_cpu else '; '.join(parts)
+    shared = ', * shared a CPU' if '*' in text else ''
     near = f', the measured size nearest to your {count(keys)}' if keys else ''
     size = f'{count(of[0].get("keys"))} keys {FITS.get(of[0].get("fits"), "")}'.rstrip()
-    return 'How fast', f'{text} ({size}{near})', False
+    return 'How fast', f'{text} ({size}{near}{shared})', False
 
 
 def chosen(run):
