@@ -31,5 +31,6 @@ for time in soon 0 10x -1 ''; do
 	status=0
 	"$bench/run.sh" --reload-every="$time" 2> "$work/out" || status=$?
 	[ "$status" -eq 2 ] || fail "--reload-every=$time: status $status"
-	grep -q "not a time such as 30s" "$work/out" || fail "--reload-every=$time: $(cat "$work/out")"
+	grep -q "not a time such as 30s" "$work/out" ||
+		fail "--reload-every=$time: $(cat "$work/out")"
 done
