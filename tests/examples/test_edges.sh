@@ -72,7 +72,9 @@ test_wrong_options_are_escaped() {
 
 # Keys and names stay as they are in a pipe.
 test_a_pipe_gets_bytes() {
-	{ printf 'one\n%s\n' "${evil//$'\n'/-}"; printf 'two\377\n'; cat keys; } >evil_keys
+	# Of the words only those in ASCII: others have bytes of control characters within them.
+	{ printf 'one\n%s\n' "${evil//$'\n'/-}"; printf 'two\377\n'
+		grep -v '[^ -~]' keys; } >evil_keys
 	run 0 "$weir" build -q -p 1% -o "$evil" evil_keys
 	run 0 "$weir" query "$evil" evil_keys; same out evil_keys 'keys in a pipe'
 	run 0 bash -c "'$weir' query -v set.weir evil_keys | cat"
