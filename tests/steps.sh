@@ -42,8 +42,9 @@ packages() {
 	(flock 9; need_packages "$@") 9> "$build/packages.lock"
 }
 
-# build_in NAME OPTION...: configure and compile, with the tests. A folder that was configured otherwise is begun
-# anew. Two steps in one folder wait for each other: the lock is held until the step ends.
+# build_in NAME OPTION...: configure and compile, with the tests. A folder that was configured
+# otherwise is begun anew. Two steps in one folder wait for each other: the lock is held until the
+# step ends.
 build_in() {
 	local folder=$build/$1 with
 	shift

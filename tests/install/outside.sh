@@ -54,6 +54,11 @@ readelf -d "$work/c_shared" | grep -q 'NEEDED.*libweir\.so\.0\.2' ||
 	fail "the program does not ask for libweir.so.0.2"
 readelf -d "$work/c_static" | grep -q NEEDED && fail "the static program asks for a shared library"
 
+# The reference, as manual pages and as HTML.
+for page in man/man3/weir.3 man/man3/weir_create.3 doc/weir/html/index.html; do
+	[ -s "$work/root$prefix/share/$page" ] || fail "share/$page is not installed"
+done
+
 # The command, where it was built, with its manual.
 if [ -e "$build/src/tool/weir" ]; then
 	"$work/root$prefix/bin/weir" --help > /dev/null || fail "the installed weir --help fails"

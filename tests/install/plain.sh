@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A plain "meson setup" where libraries that weir can do without are missing: it succeeds, names what
-# it leaves out, has neither tests nor benchmarks, optimises, and installs where Debian looks.
+# A plain "meson setup" where libraries that weir can do without are missing: it succeeds, names
+# what it leaves out, has neither tests nor benchmarks, optimises, and installs where Debian looks.
 # plain.sh SOURCE
 set -eu
 source=$1

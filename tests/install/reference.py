@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The reference made from the headers: every public function has its manual page and its place in
+the HTML, every reference leads somewhere, mandoc and groff have nothing to say; and a header that
+breaks any of this is noticed.
+
+reference.py SOURCE MAN3 HTML
+"""
+import html.parser
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+source, man3, pages = sys.argv[1:]
+include = os.path.join(source, "include", "weir")
+generator = os.path.join(source, "src", "packaging", "reference", "reference.py")
+wrong = []
+
+
+def run(*command, **more):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False, **more)
+
+
+def promised():
+    """As tests/headers/symbols.sh reads them, and those that inline.h gives."""
+    names = set()
+    for header in os.listdir(include):
+        with open(os.path.join(include, header), encoding="utf-8") as file:
+            names.update(re.findall(r"^(?:WEIR_API|WEIR__INLINE)[^;{]*?\b(weir_[a-z0-9]\w*)\(",
+                                    file.read(), re.M))
+    return names
+
+
+class Html(html.parser.HTMLParser):
+    """The places and links of a page, and whether its elements end where they should."""
+
+    def __init__(self, name):
+        super().__init__()
+        self.name, self.places, self.links, self.open = name, [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.places += [attrs["id"]] if "id" in attrs else []
+        self.links += [attrs["href"]] if "href" in attrs else []
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            wrong.append("%s:%d: </%s> ends another element" % (self.name, self.getpos()[0], tag))
+
+
+def check_html():
+    read = {}
+    for name in sorted(os.listdir(pages)):
+        read[name] = Html(name)
+        with open(os.path.join(pages, name), encoding="utf-8") as file:
+            read[name].feed(file.read())
+        if read[name].open or len(set(read[name].places)) != len(read[name].places):
+            wrong.append("%s: elements do not end, or two places have one name" % name)
+    for page in read.values():
+        for link in page.links:
+            name, _, place = link.partition("#")
+            if name not in read or (place and place not in read[name].places):
+                wrong.append("%s: a broken link: %s" % (page.name, link))
+    places = {place for page in read.values() for place in page.places}
+    wrong.extend("%s() is not in the HTML" % name for name in promised() - places)
+
+
+def check_manual():
+    have = {name[:-2] for name in os.listdir(man3)}
+    wrong.extend("%s(3) is missing" % name for name in promised() - have)
+    whole = []
+    for name in sorted(have):
+        path = os.path.join(man3, name + ".3")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        alias = re.fullmatch(r"\.so man3/(\S+)\.3\n", text)
+        if alias:
+            if alias.group(1) not in have:
+                wrong.append("%s(3) leads to %s(3), which is missing" % (name, alias.group(1)))
+            continue
+        whole.append(path)
+        for other, section in re.findall(r"^\.BR (\S+) \((\d)\)", text, re.M):
+            if (section, other) != ("1", "weir") and (section != "3" or other not in have):
+                wrong.append("%s(3) refers to %s(%s), which is missing" % (name, other, section))
+    if shutil.which("mandoc"):
+        wrong.extend(run("mandoc", "-Tlint", "-Wwarning", *whole).stdout.splitlines())
+    if shutil.which("man"):
+        found = run("man", "--warnings", "-E", "UTF-8", "-l", *whole,
+                    env=dict(os.environ, MANPAGER="cat", MANWIDTH="100")).stdout
+        wrong.extend(line for line in found.splitlines() if re.match(r"\w+: .*warning", line))
+    return len(have)
+
+
+def check_faults():
+    """What a header may do wrong is reported, with its line."""
+    function = "WEIR_API int weir_new(void);\n"
+    for planted, report in (
+            (function, "error.h:52: weir_new() has no comment of its own"),
+            ("/**\n * New, as weir_gone().\n */\n" + function, "error.h:53: there is no weir_gone"),
+            ("/**\n * New: WEIR_GONE.\n */\n" + function, "error.h:53: there is no WEIR_GONE"),
+            ("/**\n * New (see gone.h).\n */\n" + function, "error.h:53: there is no header"),
+            ("/**\n * Return: 0.\n */\n" + function, "weir_new() is not described")):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(include, folder + "/weir")
+            with open(folder + "/weir/error.h", encoding="utf-8") as file:
+                text = file.read()
+            before = text[:text.index("WEIR_END_DECLS")]
+            line = before.count("\n") + 1
+            with open(folder + "/weir/error.h", "w", encoding="utf-8") as file:
+                file.write(text.replace("WEIR_END_DECLS", planted + "\nWEIR_END_DECLS", 1))
+            report = re.sub(r":5([23]):", lambda m: ":%d:" % (line + int(m.group(1)) - 2), report)
+            answer = run(sys.executable, "-B", generator, "check", folder + "/weir")
+            if answer.returncode != 1 or report not in answer.stdout:
+                wrong.append("not reported: %s: %s" % (report, answer.stdout))
+
+
+def main():
+    answer = run(sys.executable, "-B", generator, "check", include)
+    if answer.returncode:
+        wrong.append(answer.stdout)
+    count = check_manual()
+    check_html()
+    check_faults()
+    for line in wrong[:40]:
+        print(line, file=sys.stderr)
+    print("%s; %d manual pages; linted by:%s" % (
+        answer.stdout.strip(), count,
+        "".join(" " + tool for tool in ("mandoc", "man") if shutil.which(tool))))
+    return 1 if wrong or len(promised()) < 100 else 0
+
+
+sys.exit(main())
