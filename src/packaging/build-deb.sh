@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The Debian packages, built from this checkout as it stands. See --help.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+
+usage() {
+	cat <<-END
+	usage: src/packaging/build-deb.sh [FOLDER]
+
+	Builds libweir0, libweir-dev, weir and their debug symbols from this checkout, with what
+	is not committed, and puts packages and source package into FOLDER (build/deb).
+	DEB_BUILD_OPTIONS=nocheck leaves the tests out; they need libcmocka-dev.
+
+	apt-get install build-essential, debhelper and what dpkg-buildpackage then names.
+	END
+}
+
+case ${1-} in
+--help | -h) usage; exit 0 ;;
+-*) usage >&2; exit 2 ;;
+esac
+[ $# -le 1 ] || { usage >&2; exit 2; }
+out=${1:-$root/build/deb}
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+version=$(dpkg-parsechangelog -l "$root/src/packaging/debian/changelog" -S Version)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# What git knows or would add; of an unpacked archive all but what was built.
+mkdir "$work/weir-$version"
+cd "$root"
+if [ -e .git ]; then
+	git ls-files -z --cached --others --exclude-standard > "$work/files"
+else
+	find . -path './build*' -prune -o ! -type d -print0 > "$work/files"
+fi
+tar --null -T "$work/files" --ignore-failed-read --exclude-vcs -cf - |
+	tar -xf - -C "$work/weir-$version"
+cp -R src/packaging/debian "$work/weir-$version/"
+cd "$work/weir-$version"
+dpkg-buildpackage -us -uc
+cd ..
+for file in *; do
+	[ -d "$file" ] || [ "$file" = files ] || mv "$file" "$out/"
+done
+echo "packages of weir $version: $out"

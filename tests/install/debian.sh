@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the packages declare is what the library is: the version, the soname, every symbol. The
+# packages themselves are built, installed, used and removed by tests/run.sh install.
+# debian.sh SOURCE LIBRARY.so
+set -eu
+source=$1 library=$2
+debian=$source/src/packaging/debian
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+n=0
+wrong() {
+	echo "$*" >&2
+	n=$((n + 1))
+}
+
+version=$(sed -n 's/^#define WEIR_VERSION_STRING "\(.*\)"/\1/p' "$source/include/weir/version.h")
+changelog=$(sed -n '1s/^weir (\([^)]*\)) .*/\1/p' "$debian/changelog")
+[ "$changelog" = "$version" ] || wrong "version.h has $version, debian/changelog $changelog"
+
+soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+next=0.$((${soname##*.} + 1))
+head=$(sed -n 1p "$debian/libweir0.symbols")
+[ "$head" = "$soname libweir0 #MINVER#, libweir0 (<< $next~)" ] ||
+	wrong "libweir0.symbols begins with \"$head\": the soname is $soname, the next $next"
+
+nm -D --defined-only "$library" | sed 's/.* //; s/@.*//' | grep '^weir_' | sort -u > "$work/has"
+sed -n 's/^ \(weir_[^@]*\)@WEIR_0 [0-9.]*$/\1/p' "$debian/libweir0.symbols" |
+	sort > "$work/listed"
+comm -23 "$work/has" "$work/listed" > "$work/new"
+comm -13 "$work/has" "$work/listed" > "$work/gone"
+if [ -s "$work/new" ]; then
+	wrong "add to src/packaging/debian/libweir0.symbols:"
+	sed "s/.*/ &@WEIR_0 $version/" "$work/new" >&2
+fi
+[ ! -s "$work/gone" ] || wrong "the library has no $(tr '\n' ' ' < "$work/gone")any more"
+[ "$n" -eq 0 ]
+echo "$version, $soname, $(wc -l < "$work/listed") symbols"
