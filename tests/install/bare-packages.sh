@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The Debian packages in a bare Debian: installed, used, removed. They come as a tar file on standard
+# input. To be run as root in a clone of weir:
+#     tar -C build/deb -c . | tests/bare.sh tests/install/bare-packages.sh
+set -eu
+fail() {
+	echo "$*" >&2
+	exit 1
+}
+apt() {
+	DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends "$@" > log 2>&1 \
+		< /dev/null || { tail -n 30 log >&2; fail "apt-get $* fails"; }
+}
+
+mkdir debs
+tar -xf - -C debs
+version=$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
+arch=$(dpkg --print-architecture)
+deb() {
+	echo "./debs/$1_${version}_$arch.deb"
+}
+apt update
+
+# The command, with nothing but what it depends on.
+apt install "$(deb weir)" "$(deb libweir0)"
+[ "$(weir --version | head -n 1)" = "weir $version" ] || fail "weir --version: $(weir --version)"
+seq 100000 > keys
+weir build -q -p 1% -o keys.weir keys
+[ "$(weir query -c keys.weir keys)" = 100000 ] || fail "the installed weir loses keys"
+[ -s /usr/share/man/man1/weir.1.gz ] || fail "weir has no manual page"
+[ ! -e /usr/include/weir ] || fail "weir brings the headers"
+echo "weir: installed and used"
+
+# Somebody else's project, in every way that the documents name.
+apt install gcc libc6-dev g++ make cmake pkg-config "$(deb libweir-dev)" "$(deb libweir0-dbgsym)"
+strict='-Wall -Wextra -Werror -O2'
+gcc -std=c11 $strict tests/install/outside.c -o c_shared $(pkg-config --cflags --libs weir)
+g++ -std=c++17 $strict tests/install/outside.cc -o cc_shared $(pkg-config --cflags --libs weir)
+gcc -std=c11 $strict -static tests/install/outside.c -o c_static \
+	$(pkg-config --cflags --static --libs weir)
+for program in c_shared cc_shared c_static; do
+	[ "$(./$program)" = "weir $version" ] || fail "$program: \"$(./$program)\""
+done
+tests/install/cmake.sh none . /
+for page in weir weir_create weir_load_fd weir_params; do
+	[ -e "/usr/share/man/man3/$page.3.gz" ] || fail "libweir-dev has no $page(3)"
+done
+[ -s /usr/share/doc/libweir-dev/html/index.html ] || fail "libweir-dev has no HTML"
+library=$(ls /usr/lib/*/libweir.so.0.2)
+id=$(readelf -n "$library" | sed -n 's/.*Build ID: //p')
+[ -s "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ] ||
+	fail "libweir0-dbgsym has not the symbols of $library"
+echo "libweir-dev, libweir0-dbgsym: installed and used"
+
+# Nothing stays.
+apt purge weir libweir0 libweir-dev libweir0-dbgsym
+left=$(find / -xdev \( -path /root -o -path /proc -o -path /sys -o -path /var/log \) -prune -o \
+	-name '*weir*' -print)
+[ -z "$left" ] || fail "left behind: $left"
+echo "removed, and nothing is left"
