@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The Debian packages in a bare Debian: installed, used, removed. They come as a tar file on standard
-# input. To be run as root in a clone of weir:
+# The Debian packages in a bare Debian: installed, used, removed. They come as a tar file on
+# standard input. To be run as root in a clone of weir:
 #     tar -C build/deb -c . | tests/bare.sh tests/install/bare-packages.sh
 set -eu
 fail() {

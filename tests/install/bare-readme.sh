@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What README.md tells a new user to type, typed: the block that installs weir and compiles the
-# guard, then that server and the command. To be run as root in a clone of weir within a bare Debian:
+# What README.md has a new user type, typed: the block that installs weir and compiles the
+# guard, then that server and the command. To be run as root in a clone of weir, in a bare Debian:
 #     tests/bare.sh tests/install/bare-readme.sh
 # Prints each command with its wall and CPU time.
 set -eu
@@ -10,6 +10,7 @@ fail() {
 	exit 1
 }
 
+export PATH=/usr/local/bin:$PATH # as a login has it
 [ ! -e /usr/bin/gcc ] && [ ! -e /usr/bin/meson ] || fail "this system is not bare"
 echo 'APT::Get::Assume-Yes "true";' > /etc/apt/apt.conf.d/90assume-yes # nobody is there to answer
 awk '/^```c$/ { if (getline > 0 && /example: guard /) on = 1 }
