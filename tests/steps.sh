@@ -7,10 +7,11 @@ base_packages='gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libcmock
 bench_packages='g++ libbenchmark-dev libbloom-dev'
 tool_packages='python3 zstd' # what the tests of the command call
 clang_packages='clang libclang-rt-14-dev'
+install_packages='build-essential debhelper lintian debootstrap mandoc man-db'
 
 # The longest first, and what builds in one folder apart: two run at a time.
 all_steps=(asan gcc clang mutants msan models coverage fuzz tsan_gcc aarch64 tsan_clang valgrind
-	schedule s390x eva)
+	schedule s390x install eva)
 # What finds most for its time.
 ci_steps=(asan gcc models tsan_gcc schedule s390x eva)
 
@@ -33,6 +34,7 @@ list_steps() {
 	models       Spin: reload and its like, a save and a seal under a power cut
 	fuzz         the corpus replayed, then a short run of libFuzzer with new inputs
 	eva          frama-c proves the image's header check free of run-time errors
+	install      README's commands and the Debian packages in a bare system; lintian
 	coverage     lines and branches of the library that the tests reach
 	END
 }
@@ -194,4 +196,25 @@ step_coverage() {
 		--suite examples
 	meson_test coverage -t 4 'stress load' # two loaders that meet
 	check tests/coverage/check.py "$build/coverage" "$logs/coverage.report"
+}
+
+# packages_in_bare FOLDER: what dpkg and apt do with them, where nothing of this machine helps.
+packages_in_bare() {
+	tar -C "$1" -c . | tests/bare.sh --base="$build/bare" tests/install/bare-packages.sh
+}
+
+step_install() {
+	local what
+	packages $base_packages $install_packages
+	check tests/bare.sh --base="$build/bare" tests/install/bare-readme.sh
+	rm -rf "$build/deb"
+	DEB_BUILD_OPTIONS=nocheck check src/packaging/build-deb.sh "$build/deb"
+	check lintian -I --fail-on error,warning,info --no-tag-display-limit \
+		"$build"/deb/weir_*.changes
+	check packages_in_bare "$build/deb"
+	for what in man html; do
+		python3 -B src/packaging/reference/reference.py "$what" include/weir \
+			"$build/reference/$what" src/packaging/debian/changelog
+	done
+	check python3 -B tests/install/reference.py . "$build"/reference/{man,html}
 }

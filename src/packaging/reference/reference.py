@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The reference, from the comments of the public headers.
 
-reference.py man INCLUDE FOLDER VERSION CHANGELOG [DEPFILE]    manual pages of section 3
-reference.py html INCLUDE FOLDER VERSION CHANGELOG [DEPFILE]   the same as HTML
+reference.py man INCLUDE FOLDER CHANGELOG [DEPFILE]     manual pages of section 3
+reference.py html INCLUDE FOLDER CHANGELOG [DEPFILE]    the same as HTML
 reference.py check INCLUDE      every function described, every reference leads somewhere
 """
 import email.utils
@@ -17,11 +17,12 @@ import manual
 import page
 
 
-def date_of(changelog):
-    """The day of the newest version, as the changelog has it: a build gives the same twice."""
+def newest(changelog):
+    """The version and its day, as the changelog has them: a build gives the same twice."""
     with open(changelog, encoding="utf-8") as file:
-        line = next(line for line in file if line.startswith(" -- "))
-    return email.utils.parsedate_to_datetime(line.split("  ", 1)[1].strip()).strftime("%Y-%m-%d")
+        text = file.read()
+    when = email.utils.parsedate_to_datetime(re.search(r"^ -- .*>  (.*)$", text, re.M).group(1))
+    return re.match(r"weir \((.*?)\)", text).group(1), when.strftime("%Y-%m-%d")
 
 
 def faults(found):
@@ -49,7 +50,7 @@ def faults(found):
                     yield "%s:%d: there is no header %s" % (header.name, number, name)
 
 
-def main(what, include, folder=None, release=None, changelog=None, depfile=None):
+def main(what, include, folder=None, changelog=None, depfile=None):
     found = headers.read(include)
     if what == "check":
         wrong = list(faults(found))
@@ -60,7 +61,7 @@ def main(what, include, folder=None, release=None, changelog=None, depfile=None)
         return 1 if wrong else 0
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    {"man": manual, "html": page}[what].make(found, folder, release, date_of(changelog))
+    {"man": manual, "html": page}[what].make(found, folder, *newest(changelog))
     if depfile:
         here = os.path.dirname(os.path.abspath(__file__))
         parts = [header.path for header in found] + [changelog, include]

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ * An example in C++17: how many different lines do the files have? A thread for each file, and no
+ * lock: with one word a key, of all threads that insert a new line exactly one is answered NEW.
+ *
+ *     distinct LINES FILE...      LINES: at most so many different ones
+ */
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+#include <weir/weir.h>
+
+namespace {
+
+/* A filter that frees itself, and throws weir's sentence. */
+class Seen {
+public:
+	explicit Seen(std::uint64_t capacity)
+	{
+		weir_params params = WEIR_PARAMS_INIT;
+		weir_filter *made = nullptr;
+		params.capacity = capacity;
+		params.fp_rate = 1e-6; /* so many lines are taken for one that was there */
+		params.words_per_key = 1;
+		if (weir_create(&made, &params) < 0)
+			throw std::runtime_error(weir_error_detail());
+		filter.reset(made);
+	}
+
+	/* Is this the first time, in any thread? */
+	bool first(std::string_view line)
+	{
+		return weir_insert(filter.get(), line.data(), line.size()) == WEIR_NEW;
+	}
+
+	struct weir_stats stats() const /* "struct": there is a function weir_stats too */
+	{
+		struct weir_stats now = WEIR_STATS_INIT;
+		if (weir_stats_exact(filter.get(), &now) < 0)
+			throw std::runtime_error(weir_error_detail());
+		return now;
+	}
+
+private:
+	struct Destroy {
+		void operator()(weir_filter *f) const { weir_destroy(f); }
+	};
+	std::unique_ptr<weir_filter, Destroy> filter;
+};
+
+std::uint64_t count(Seen &seen, const std::string &name, std::atomic<bool> &failed)
+{
+	std::ifstream file(name);
+	std::uint64_t lines = 0;
+	for (std::string line; std::getline(file, line);)
+		lines += seen.first(line);
+	if (!file.eof()) {
+		std::cerr << name << ": cannot be read\n";
+		failed = true;
+	}
+	return lines;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	if (argc < 3) {
+		std::cerr << "usage: " << argv[0] << " LINES FILE...\n";
+		return 2;
+	}
+	try {
+		Seen seen(std::strtoull(argv[1], nullptr, 10));
+		std::atomic<std::uint64_t> lines{ 0 };
+		std::atomic<bool> failed{ false };
+		std::vector<std::thread> threads;
+		for (int i = 2; i < argc; i++)
+			threads.emplace_back([&, name = std::string(argv[i])] {
+				lines += count(seen, name, failed);
+			});
+		for (std::thread &thread : threads)
+			thread.join();
+		std::cout << lines << '\n';
+		if (seen.stats().saturated)
+			std::cerr << "more lines than " << argv[1] << ": too few were counted\n";
+		return failed || seen.stats().saturated;
+	} catch (const std::exception &e) {
+		std::cerr << argv[0] << ": " << e.what() << '\n';
+		return 1;
+	}
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+ * An example: a server that asks a set before it asks its store. Worker threads, each with its own
+ * epoll; a job rebuilds the set from the record and the server follows the file.
+ *
+ *     epoll IMAGE RECORD [PORT]        listens on 127.0.0.1; SIGTERM ends it
+ *
+ *     ? KEY     "no", or "maybe": then the store must be asked
+ *     + KEY     "new" or "seen": a key that the application has made
+ *     stats     name and value a line, ended by an empty line
+ *
+ * The job, once a minute, as the user of the server. weir replaces the file by renaming, and leaves
+ * the old one if anything fails; cron mails what it prints. --like keeps the seed, size and shape,
+ * which "carry" below needs:
+ *
+ *     * * * * *  app  weir build -q --like=/var/lib/app/set.weir -o /var/lib/app/set.weir \
+ *                       /var/lib/app/record
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <weir/weir.h>
+#include "lines.h"
+
+enum { WORKERS = 2, EVENTS = 64 };
+
+static struct weir_handle *set; /* made at the start, used by every thread */
+static int record = -1;         /* the keys, appended to; the job reads it */
+static int listener, stopping;  /* sockets; stopping is readable when the server ends */
+
+struct connection {
+	int s;
+	struct lines lines;
+};
+
+/* The record first, then the set: a reload that reads the record later has the key, and one that
+ * read it earlier carries the current set over. */
+static const char *add(const char *key, size_t len)
+{
+	char line[4096];
+	int n = snprintf(line, sizeof line, "%.*s\n", (int)len, key);
+	if (write(record, line, (size_t)n) != n)
+		return "error: the record cannot be written\n";
+	int inserted = weir_handle_insert(set, key, len);
+	return inserted < 0 ? "error: the set takes no keys\n" :
+	       inserted == WEIR_NEW ? "new\n" : "seen\n";
+}
+
+static void statistics(int s)
+{
+	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
+	char text[512];
+	if (weir_handle_stats(set, &now) < 0) {
+		reply(s, "error: no statistics\n\n");
+		return;
+	}
+	snprintf(text, sizeof text,
+	         "generation %llu\nage_seconds %.1f\nkeys %.0f\ncapacity %llu\nrate %.6f\n"
+	         "saturated %d\nswaps %llu\nrefused %llu\nbytes %llu\n\n",
+	         (unsigned long long)now.generation, now.age, now.filter.keys_estimated,
+	         (unsigned long long)now.filter.capacity, now.filter.fp_rate_estimated,
+	         now.filter.saturated, (unsigned long long)now.swaps,
+	         (unsigned long long)now.refused, (unsigned long long)now.bytes);
+	reply(s, text);
+}
+
+static void answer(void *context, char *line, size_t len)
+{
+	struct connection *c = context;
+	if (len > 2 && !memcmp(line, "? ", 2))
+		reply(c->s, weir_handle_contains(set, line + 2, len - 2) ? "maybe\n" : "no\n");
+	else if (len > 2 && !memcmp(line, "+ ", 2))
+		reply(c->s, add(line + 2, len - 2));
+	else if (!strcmp(line, "stats"))
+		statistics(c->s);
+	else
+		reply(c->s, "error: ? KEY, + KEY or stats\n");
+}
+
+static void accept_one(int epoll)
+{
+	int s = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (s < 0)
+		return; /* another worker was faster, or the peer has gone */
+	struct connection *c = calloc(1, sizeof *c);
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = c };
+	if (c && epoll_ctl(epoll, EPOLL_CTL_ADD, s, &event) == 0) {
+		c->s = s;
+		return;
+	}
+	free(c);
+	close(s);
+}
+
+static void serve(struct connection *c)
+{
+	int more = read_lines(&c->lines, c->s, answer, c);
+	if (more > 0 || (more < 0 && (errno == EAGAIN || errno == EINTR)))
+		return;
+	close(c->s); /* which takes it out of the epoll */
+	free(c);
+}
+
+/* Each worker waits for new connections and its own. They are closed when the process ends. */
+static void *work(void *unused)
+{
+	struct epoll_event events[EVENTS], event = { .events = EPOLLIN | EPOLLEXCLUSIVE };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	(void)unused;
+	event.data.ptr = &listener;
+	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event) < 0)
+		abort();
+	event = (struct epoll_event){ .events = EPOLLIN, .data.ptr = &stopping };
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, stopping, &event) < 0)
+		abort();
+	for (;;) {
+		int n = epoll_wait(epoll, events, EVENTS, -1);
+		for (int i = 0; i < n; i++) {
+			void *what = events[i].data.ptr;
+			if (what == &stopping)
+				return NULL;
+			if (what == &listener)
+				accept_one(epoll);
+			else
+				serve(what);
+		}
+	}
+}
+
+/* What the operator reads in the log: each swap, and each file that is not taken over. */
+static void report(void *context, int result, const char *sentence)
+{
+	(void)context;
+	fprintf(stderr, "%s%s\n", result < 0 ? "the set stays as it is: " : "", sentence);
+}
+
+static int start(const char *image, struct weir_follower **follower)
+{
+	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_follow_options follow = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_filter *first;
+	int err = weir_load(&first, image, NULL);
+	if (err < 0)
+		return err;
+	err = weir_handle_create(&set, first, NULL);
+	if (err < 0) {
+		weir_destroy(first);
+		return err;
+	}
+	refresh.carry = true; /* what was inserted after the job read the record is kept */
+	follow.refresh = &refresh;
+	follow.report = report;
+	return weir_follow(follower, set, image, &follow);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned short port = argc > 3 ? (unsigned short)atoi(argv[3]) : 0;
+	struct weir_follower *follower;
+	pthread_t workers[WORKERS];
+	sigset_t end;
+	int signal_number;
+	if (argc < 3 || argc > 4) {
+		fprintf(stderr, "usage: %s IMAGE RECORD [PORT]\n", argv[0]);
+		return 2;
+	}
+	sigemptyset(&end);
+	sigaddset(&end, SIGTERM);
+	sigaddset(&end, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &end, NULL); /* in every thread; main waits for them */
+	record = open(argv[2], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	listener = listen_on(&port, SOCK_NONBLOCK);
+	stopping = eventfd(0, EFD_CLOEXEC);
+	if (record < 0 || listener < 0 || stopping < 0) {
+		perror(argv[0]);
+		return 1;
+	}
+	if (start(argv[1], &follower) < 0) {
+		fprintf(stderr, "%s: %s\n", argv[0], weir_error_detail());
+		return 1;
+	}
+	for (int i = 0; i < WORKERS; i++)
+		if (pthread_create(&workers[i], NULL, work, NULL) != 0)
+			abort();
+	printf("listening on %u\n", port);
+	fflush(stdout);
+	sigwait(&end, &signal_number);
+	eventfd_write(stopping, 1);
+	for (int i = 0; i < WORKERS; i++)
+		pthread_join(workers[i], NULL);
+	return weir_follow_stop(follower) < 0 || weir_handle_destroy(set) < 0;
+}

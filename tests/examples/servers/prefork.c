@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ * An example: a server of processes that share one mapped image. The parent maps it before it
+ * forks, so that all children read the same pages; SIGHUP maps the image anew, starts new children
+ * and lets the old ones end. A set that no child changes needs no handle.
+ *
+ *     prefork IMAGE CHILDREN [PORT]    listens on 127.0.0.1; SIGTERM ends it
+ *
+ *     ? KEY     "no", or "maybe": then the store must be asked
+ *
+ * The job, nightly. Whoever maps an image must be sure that it is replaced by renaming, as weir
+ * does it, and never written to: a mapped file that shrinks ends its readers (SIGBUS).
+ *
+ *     17 3 * * *  app  weir build -q -p 0.1\% -o /var/lib/app/set.weir /var/lib/app/keys && \
+ *                       pkill -HUP -o -x prefork
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/select.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <weir/weir.h>
+#include "lines.h"
+
+enum { MOST = 64 };
+
+static int listener;
+static pid_t parent, children[MOST];
+static int wanted;
+
+static volatile sig_atomic_t ending; /* in a child: after the connection that it has */
+
+static void end_soon(int number)
+{
+	(void)number;
+	ending = 1;
+}
+
+struct connection {
+	int s;
+	const struct weir_filter *set;
+};
+
+static void answer(void *context, char *line, size_t len)
+{
+	struct connection *c = context;
+	if (len > 2 && !memcmp(line, "? ", 2))
+		reply(c->s, weir_contains(c->set, line + 2, len - 2) ? "maybe\n" : "no\n");
+	else
+		reply(c->s, "error: ? KEY\n");
+}
+
+/* One connection after the other. SIGTERM interrupts the wait for the next one: it is blocked but
+ * for that wait, so that none comes between the look at ending and the wait. */
+static void child(const struct weir_filter *set, const sigset_t *waiting)
+{
+	struct sigaction soon = { .sa_handler = end_soon };
+	sigaction(SIGTERM, &soon, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM); /* no child outlives its parent */
+	if (getppid() != parent)
+		_exit(0);
+	while (!ending) {
+		fd_set ready;
+		FD_ZERO(&ready);
+		FD_SET(listener, &ready);
+		if (pselect(listener + 1, &ready, NULL, NULL, NULL, waiting) < 0)
+			continue;
+		struct connection c = { accept4(listener, NULL, NULL, SOCK_CLOEXEC), set };
+		struct lines lines = { .used = 0 };
+		if (c.s < 0)
+			continue; /* another child was faster */
+		struct timeval idle = { .tv_sec = 5 };
+		setsockopt(c.s, SOL_SOCKET, SO_RCVTIMEO, &idle, sizeof idle);
+		while (read_lines(&lines, c.s, answer, &c) > 0)
+			;
+		close(c.s);
+	}
+	_exit(0);
+}
+
+static pid_t start_child(const struct weir_filter *set, const sigset_t *waiting)
+{
+	pid_t pid = fork();
+	if (pid == 0)
+		child(set, waiting);
+	if (pid < 0)
+		perror("fork");
+	return pid;
+}
+
+static void stop_child(pid_t pid)
+{
+	if (pid > 0) /* -1, where fork failed, would be everybody */
+		kill(pid, SIGTERM);
+}
+
+/* The image as it is now, to all children. If it cannot be mapped, they keep the one they have. */
+static void renew(struct weir_filter **set, const char *image, const sigset_t *waiting)
+{
+	struct weir_filter *next;
+	if (weir_map(&next, image, WEIR_MAP_READ, NULL) < 0) {
+		fprintf(stderr, "the set stays as it is: %s\n", weir_error_detail());
+		return;
+	}
+	for (int i = 0; i < wanted; i++) {
+		pid_t old = children[i];
+		children[i] = start_child(next, waiting);
+		stop_child(old);
+	}
+	weir_destroy(*set); /* the old children have mappings of their own */
+	*set = next;
+	fprintf(stderr, "%d children serve %s\n", wanted, image);
+}
+
+/* A child that has ended, wherefore ever, gets a successor, unless it was to end. */
+static void replace_ended(const struct weir_filter *set, const sigset_t *waiting)
+{
+	for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) > 0;)
+		for (int i = 0; i < wanted; i++)
+			if (children[i] == pid)
+				children[i] = start_child(set, waiting);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned short port = argc > 3 ? (unsigned short)atoi(argv[3]) : 0;
+	struct weir_filter *set = NULL;
+	sigset_t handled, waiting;
+	wanted = argc > 2 ? atoi(argv[2]) : 0;
+	if (argc < 3 || argc > 4 || wanted < 1 || wanted > MOST) {
+		fprintf(stderr, "usage: %s IMAGE CHILDREN [PORT], CHILDREN from 1 to %d\n",
+		        argv[0], MOST);
+		return 2;
+	}
+	sigemptyset(&handled);
+	for (size_t i = 0; i < 4; i++)
+		sigaddset(&handled, (const int[]){ SIGTERM, SIGINT, SIGHUP, SIGCHLD }[i]);
+	sigprocmask(SIG_BLOCK, &handled, &waiting);
+	parent = getpid();
+	listener = listen_on(&port, SOCK_NONBLOCK);
+	if (listener < 0) {
+		perror(argv[0]);
+		return 1;
+	}
+	renew(&set, argv[1], &waiting);
+	if (!set)
+		return 1;
+	printf("listening on %u\n", port);
+	fflush(stdout);
+	for (int number; sigwait(&handled, &number) == 0;) {
+		if (number == SIGHUP)
+			renew(&set, argv[1], &waiting);
+		else if (number == SIGCHLD)
+			replace_ended(set, &waiting);
+		else
+			break;
+	}
+	for (int i = 0; i < wanted; i++)
+		stop_child(children[i]);
+	while (wait(NULL) > 0 || errno == EINTR)
+		;
+	weir_destroy(set);
+	return 0;
+}

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The example programs, used as their first comments show; the jobs as those have them for cron.
+
+test_servers.py SOURCE WEIR EPOLL PREFORK [DISTINCT]
+"""
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+source, weir, epoll, prefork = sys.argv[1:5]
+PATIENCE = 60
+
+
+def wait_until(what, condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError("not within %d s: %s" % (PATIENCE, what))
+        time.sleep(0.02)
+
+
+class Client:
+    def __init__(self, port):
+        self.s = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        self.file = self.s.makefile("r")
+
+    def __call__(self, line):
+        self.s.sendall(line.encode() + b"\n")
+        return self.file.readline().rstrip("\n")
+
+    def many(self, lines):
+        lines = list(lines)
+        self.s.sendall("".join(line + "\n" for line in lines).encode())
+        return [self.file.readline().rstrip("\n") for _ in lines]
+
+    def stats(self):
+        self.s.sendall(b"stats\n")
+        return dict(line.split() for line in iter(self.file.readline, "\n"))
+
+    def close(self):
+        self.file.close()
+        self.s.close()
+
+
+class Server:
+    def __init__(self, *command):
+        self.log = open("log", "w+", encoding="utf-8")
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        line = self.process.stdout.readline()
+        assert line.startswith("listening on "), self.text()
+        self.port = int(line.split()[-1])
+
+    def text(self):
+        with open("log", encoding="utf-8") as log:
+            return log.read()
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(PATIENCE)
+        self.process.stdout.close()
+        self.log.close()
+        assert status == 0, "exit status %d: %s" % (status, self.text())
+
+
+def job(program):
+    """What cron runs, as the program's first comment has it, in this folder."""
+    with open(os.path.join(source, program), encoding="utf-8") as file:
+        found = re.search(r"^ \*     \S+ \S+ \* \* \*  app  ((?:.*\\\n)*.*)\n", file.read(), re.M)
+    command = re.sub(r"\\\n \*\s*", "", found.group(1)).replace("\\%", "%")
+    command = command.replace("/var/lib/app/", "").split(" && ")[0]
+    subprocess.run(command, shell=True, check=True,
+                   env=dict(os.environ, PATH=os.path.dirname(weir) + ":" + os.environ["PATH"]))
+
+
+def write(name, lines):
+    with open(name, "w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in lines)
+
+
+def damage(name):
+    """A file that is no image, put in its place by renaming."""
+    write("new", ["no image"])
+    os.replace("new", name)
+
+
+def test_epoll():
+    keys = ["user:%d" % i for i in range(5000)]
+    write("record", keys)
+    subprocess.run([weir, "build", "-q", "-n", "20000", "-p", "0.1%", "-o", "set.weir", "record"],
+                   check=True)
+    server = Server(epoll, "set.weir", "record")
+    client, other = Client(server.port), Client(server.port)
+    assert client.many("? " + key for key in keys[:1000]) == ["maybe"] * 1000
+    assert client.many("? guest:%d" % i for i in range(1000)).count("no") > 980
+    assert client("+ user:new") == "new" and other("+ user:new") == "seen"
+    assert other("? user:new") == "maybe" and client("hello").startswith("error")
+    with open("record", encoding="utf-8") as record:
+        assert record.read().count("user:new\n") == 2
+    wait_until("the first look", lambda: client.stats()["swaps"] == "1")
+    assert client.stats()["generation"] == "2" and client.stats()["saturated"] == "0"
+
+    lost, going = [], threading.Event()
+
+    def look_up():
+        while not going.is_set():
+            lost.extend(answer for answer in other.many("? " + key for key in keys[:50])
+                        if answer != "maybe")
+
+    reader = threading.Thread(target=look_up)
+    reader.start()
+    try:
+        for swaps in range(2, 7):  # the job comes round while keys are made
+            made = "late:%d" % swaps
+            assert client("+ " + made) == "new"
+            job("epoll.c")
+            wait_until("a swap", lambda: int(client.stats()["swaps"]) == swaps)
+            assert client("? " + made) == "maybe" and client("? user:new") == "maybe"
+        damage("set.weir")
+        wait_until("a refusal", lambda: client.stats()["refused"] != "0")
+        wait_until("its line in the log", lambda: "the set stays as it is: " in server.text())
+        assert client("? user:17") == "maybe" and client.stats()["swaps"] == "6"
+    finally:
+        going.set()
+        reader.join()
+    assert not lost, "%d lookups lost" % len(lost)
+    client.close()
+    other.close()
+    time.sleep(0.2)
+    server.end()
+
+
+def children_of(pid):
+    with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as file:
+        return [int(child) for child in file.read().split()]
+
+
+def shared(pid, name):
+    """Is the file mapped, read-only, with no page of the process's own?"""
+    with open("/proc/%d/smaps" % pid, encoding="ascii") as file:
+        maps = re.split(r"\n(?=[0-9a-f]+-)", file.read())
+    own = [part for part in maps if part.split("\n")[0].endswith("/" + name)]
+    return bool(own) and all(" r--s " in part and "Private_Dirty:         0 kB" in part
+                             for part in own)
+
+
+def test_prefork():
+    keys = ["user:%d" % i for i in range(100000)]
+    write("keys", keys)
+    job("prefork.c")
+    server = Server(prefork, "set.weir", "3")
+    parent = server.process.pid
+
+    def ask(lines):
+        client = Client(server.port)
+        answers = client.many("? " + line for line in lines)
+        client.close()
+        return answers
+
+    wait_until("three children", lambda: len(children_of(parent)) == 3)
+    for i in range(0, 1000, 100):
+        assert ask(keys[i:i + 100]) == ["maybe"] * 100
+    assert ask("guest:%d" % i for i in range(1000)).count("no") > 980
+    first = children_of(parent)
+    assert all(shared(child, "set.weir") for child in first), "the image is not shared"
+
+    os.kill(first[0], signal.SIGKILL)
+    wait_until("a successor", lambda: len(set(children_of(parent)) - {first[0]}) == 3)
+    write("keys", keys + ["user:new"])
+    job("prefork.c")
+    before = set(children_of(parent))
+    server.process.send_signal(signal.SIGHUP)
+    wait_until("new children alone", lambda: len(children_of(parent)) == 3 and
+               not before & set(children_of(parent)))
+    assert ask(["user:new"]) == ["maybe"]
+    damage("set.weir")
+    server.process.send_signal(signal.SIGHUP)
+    wait_until("a refusal", lambda: "the set stays as it is: " in server.text())
+    assert ask(["user:new", "user:17"]) == ["maybe"] * 2
+    last = children_of(parent)
+    server.end()
+    assert not any(os.path.exists("/proc/%d" % child) for child in last)
+
+
+def test_distinct(program):
+    write("a", ["line %d" % i for i in range(0, 20000)])
+    write("b", ["line %d" % i for i in range(10000, 30000)] * 2)
+
+    def run(*words):
+        return subprocess.run([program, *words], capture_output=True, text=True, check=False)
+
+    answer = run("1000000", "a", "b", "a")
+    assert (answer.returncode, answer.stdout) == (0, "30000\n"), answer
+    answer = run("1000", "a", "b")
+    assert answer.returncode == 1 and "more lines than 1000" in answer.stderr, answer
+    assert run("1000000", "a", "gone").returncode == 1
+    answer = run("0", "a")
+    assert answer.returncode == 1 and "capacity" in answer.stderr, answer
+
+
+for test in [test_epoll, test_prefork] + [lambda: test_distinct(sys.argv[5])] * (len(sys.argv) > 5):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        test()
+        os.chdir("/")
+print("%d programs" % (len(sys.argv) - 3))
