@@ -209,7 +209,7 @@ step_install() {
 	check tests/bare.sh --base="$build/bare" tests/install/bare-readme.sh
 	rm -rf "$build/deb"
 	DEB_BUILD_OPTIONS=nocheck check src/packaging/build-deb.sh "$build/deb"
-	check lintian -I --fail-on error,warning,info --no-tag-display-limit \
+	check lintian -I --fail-on error,warning,info --tag-display-limit 0 \
 		"$build"/deb/weir_*.changes
 	check packages_in_bare "$build/deb"
 	for what in man html; do
