@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 
-source, weir, epoll, prefork = sys.argv[1:5]
+source, weir, epoll, prefork, *more = map(os.path.abspath, sys.argv[1:])
 PATIENCE = 60
 
 
@@ -204,9 +204,9 @@ def test_distinct(program):
     assert answer.returncode == 1 and "capacity" in answer.stderr, answer
 
 
-for test in [test_epoll, test_prefork] + [lambda: test_distinct(sys.argv[5])] * (len(sys.argv) > 5):
+for test in [test_epoll, test_prefork] + [lambda: test_distinct(more[0])] * len(more):
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         test()
         os.chdir("/")
-print("%d programs" % (len(sys.argv) - 3))
+print("%d programs" % (2 + len(more)))
