@@ -147,9 +147,10 @@ static inline unsigned weir__users_load_acquire(const atomic_uint *users)
 	return atomic_load_explicit(users, memory_order_acquire);
 }
 
-/* O7  A figure that is reported or compared with a limit: swaps, refusals, bytes not yet freed.
+/* O7  A figure that is reported or compared with a limit: swaps, refusals, bytes not yet freed,
+ *     bytes of keys that are kept.
  *     Needs: that no addition is lost; no order, since it leads to no other data.
- *     Without atomic additions some would be lost. */
+ *     Without atomic additions some would be lost, and a limit be passed. */
 static inline uint64_t weir__figure_load_relaxed(const atomic_uint_fast64_t *figure)
 {
 	return atomic_load_explicit(figure, memory_order_relaxed);
@@ -163,6 +164,45 @@ static inline void weir__figure_add_relaxed(atomic_uint_fast64_t *figure, uint64
 static inline void weir__figure_sub_relaxed(atomic_uint_fast64_t *figure, uint64_t less)
 {
 	atomic_fetch_sub_explicit(figure, less, memory_order_relaxed);
+}
+
+/* From *seen to @to, or else @seen receives what it is. */
+static inline bool weir__figure_swap_relaxed(atomic_uint_fast64_t *figure, uint64_t *seen,
+                                             uint64_t to)
+{
+	uint_fast64_t was = *seen;
+	bool swapped = atomic_compare_exchange_strong_explicit(
+		figure, &was, to, memory_order_relaxed, memory_order_relaxed);
+	*seen = was;
+	return swapped;
+}
+
+/* O8  The newest of the keys that were inserted before the first set (H10 in set/generation.h): a
+ *     stack that is only pushed onto.
+ *     Pushing needs: that who finds the key finds its bytes, and all older keys (release, and each
+ *     push is a read-modify-write, so that it continues the release of those before it).
+ *     Pairs with: weir__kept_load_acquire.
+ *     Without the order the loader could replay a key before its bytes are written; without the
+ *     exchange one of two keys pushed at the same time would be lost. */
+struct weir_kept;
+
+static inline struct weir_kept *weir__kept_load_acquire(struct weir_kept *const *newest)
+{
+	return __atomic_load_n(newest, __ATOMIC_ACQUIRE);
+}
+
+/* To try a push: what is behind it is not read. */
+static inline struct weir_kept *weir__kept_load_relaxed(struct weir_kept *const *newest)
+{
+	return __atomic_load_n(newest, __ATOMIC_RELAXED);
+}
+
+/* From *seen to @to, or else @seen receives what it is. */
+static inline bool weir__kept_swap_release(struct weir_kept **newest, struct weir_kept **seen,
+                                           struct weir_kept *to)
+{
+	return __atomic_compare_exchange_n(newest, seen, to, false, __ATOMIC_RELEASE,
+	                                   __ATOMIC_RELAXED);
 }
 
 #endif

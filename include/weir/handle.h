@@ -62,21 +62,55 @@ struct iovec;
 struct rcu_flavor_struct; /* liburcu's <urcu/flavor.h> */
 struct weir_handle;
 
+/** For weir_handle_options.flags. */
+enum weir_handle_flags {
+	/* The filters may hash their keys differently: another seed, hash_key or function in
+	 * weir_reload_begin(), in each file of refresh.h and follow.h. A key is hashed once for
+	 * each that is in use. A hash is good only for the filter whose weir_hash() made it, so
+	 * the verbs that take hashes insert none (-EINVAL), and answer to lookups that each may be
+	 * there. */
+	WEIR_HANDLE_ANY_SEED = 1,
+	/* With that: those verbs take hashes, since all are by one function of the caller's own,
+	 * and not by weir_hash(), which changes. */
+	WEIR_HANDLE_OWN_HASHES = 2,
+};
+
+/** The answer to every lookup of a handle that has no filter yet. */
+enum weir_absent {
+	WEIR_ABSENT_REFUSED = 0, /* there is no such handle */
+	WEIR_ABSENT_YES = 1,     /* every key may be there: ask the store */
+	/* no key is there, not even one that was inserted meanwhile: the promise to an insert
+	 * begins when the first filter is published */
+	WEIR_ABSENT_NO = 2,
+};
+
 /** Start from WEIR_HANDLE_OPTIONS_INIT. */
 struct weir_handle_options {
 	size_t struct_size; /* sizeof(struct weir_handle_options) */
 	const struct rcu_flavor_struct *flavor; /* of RCU, see above; NULL: urcu-bp. It must
 	                                           outlive the handle. */
+	uint32_t flags;          /* enum weir_handle_flags */
+	enum weir_absent absent; /* until the first filter; it takes WEIR_HANDLE_ANY_SEED */
+	/* Memory, in bytes, for keys that are inserted until then. The first filter receives them
+	 * in weir_reload_begin() or a refresh. 0: such an insert is refused. */
+	uint64_t keep_inserts;
+	/* 16 bytes, copied, as weir_params.hash_key: of the files that are to come. NULL: they are
+	 * not keyed. An initial filter has its own. */
+	const void *hash_key;
 };
-#define WEIR_HANDLE_OPTIONS_INIT { sizeof(struct weir_handle_options), 0 }
+#define WEIR_HANDLE_OPTIONS_INIT \
+	{ sizeof(struct weir_handle_options), 0, 0, WEIR_ABSENT_REFUSED, 0, 0 }
 
 /**
  * Publish a filter.
  * @out: receives the handle; untouched on failure.
  * @initial: the first filter; the handle owns it from now on. On failure the caller still owns it.
+ *   NULL: there is none yet, and lookups are answered as options.absent says, until a reload or a
+ *   refresh publishes one.
  * @options: NULL for the defaults.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL @out or @initial is NULL, or an option is out of its range; -ENOMEM.
+ * Errors: -EINVAL @out is NULL, or @initial without options.absent, or that without
+ *   WEIR_HANDLE_ANY_SEED, or an option is out of its range; -ENOMEM.
  * Threads: any.  Order: publish the handle itself with release order (a thread's start does).
  * Progress: blocking (memory).  Cost: under a microsecond.
  */
@@ -110,7 +144,9 @@ struct weir_handle_head {
  * The current filter, for any number of lookups. Call it inside a read-side section of your own, of
  * the handle's flavor; the filter is valid until that section ends. Insert by weir_handle_insert():
  * an insert into this filter alone would be lost if a reload runs, so the filter is const.
- * Return: the filter, never NULL.
+ * Return: the filter, never NULL. Before the first one it is a placeholder of one line that answers
+ *   as options.absent says. With WEIR_HANDLE_ANY_SEED its weir_hash() is good for this filter, in
+ *   this section, and for no other.
  * Errors: none.  Threads: any, registered with the flavor.  Order: acquire.  Progress: wait-free.
  * Cost: two loads of lines that only a writer of the handle changes.
  */
@@ -131,10 +167,15 @@ WEIR_API inline const struct weir_filter *weir_handle_get(const struct weir_hand
  *   own and call weir_handle_get(): then each lookup costs as much as that of a bare filter.
  */
 WEIR_API bool weir_handle_contains(const struct weir_handle *h, const void *key, size_t len);
-/** As weir_handle_contains(), of a hash: by weir_handle_hash() or the caller's own function. */
+/**
+ * As weir_handle_contains(), of a hash: by weir_handle_hash() or the caller's own function.
+ * Return: with WEIR_HANDLE_ANY_SEED and not WEIR_HANDLE_OWN_HASHES always true, since the hash may
+ *   be of another filter: no key is wrongly answered to be absent.
+ */
 WEIR_API bool weir_handle_contains_hash(const struct weir_handle *h, uint64_t hash);
 /**
- * As weir_contains_hashes(), of the current filter. Each 1 Mi (2^20) keys have a section of their
+ * As weir_contains_hashes(), of the current filter; with WEIR_HANDLE_ANY_SEED as
+ * weir_handle_contains_hash(). Each 1 Mi (2^20) keys have a section of their
  * own, so that a grace period does not wait for the whole batch.
  * Threads, Order, Progress: as weir_handle_contains().  Cost: as weir_contains_hashes().
  */
@@ -156,20 +197,28 @@ WEIR_API size_t weir_handle_contains_fixed(const struct weir_handle *h, const vo
  *   exactly one, but not across a swap: while a commit, refresh or rollback switches filters, some
  *   of the threads may ask the old one and some the new one, and then two may be answered WEIR_NEW
  *   (1 of 112,000 keys, each inserted by two threads beside 27,557 reloads by copy in a row). A key
- *   that only the loader has inserted is new before the commit and is not afterwards.
- * Errors: as weir_insert().
+ *   that only the loader has inserted is new before the commit and is not afterwards. Before the
+ *   first filter, WEIR_SEEN with WEIR_ABSENT_YES and WEIR_NEW with WEIR_ABSENT_NO.
+ * Errors: as weir_insert(). Before the first filter: -EAGAIN options.keep_inserts is 0; -ENOBUFS it
+ *   has no more room; -ENOMEM.
  * Threads, Order, Progress: as weir_handle_contains().
  * Cost: as weir_handle_contains(), and an insert into each filter: about two during a reload.
+ *   Before the first filter an allocation, lock-free as far as malloc() is.
  */
+
 WEIR_API int weir_handle_insert(struct weir_handle *h, const void *key, size_t len);
-/** As weir_handle_insert(), of a hash: by weir_handle_hash() or the caller's own function. */
+/**
+ * As weir_handle_insert(), of a hash: by weir_handle_hash() or the caller's own function.
+ * Errors: as weir_handle_insert(); -EINVAL WEIR_HANDLE_ANY_SEED without WEIR_HANDLE_OWN_HASHES.
+ */
 WEIR_API int weir_handle_insert_hash(struct weir_handle *h, uint64_t hash);
 /**
  * As weir_handle_insert(), of many keys. Each 1 Mi (2^20) keys have a section of their own.
  * @bitmap: as for weir_insert_hashes(), of the current filter.
  * Return: as weir_insert_hashes(), of the current filter. After an error any of the keys may have
  *   been inserted.
- * Errors: as weir_insert_hashes().  Threads, Order: as weir_handle_contains().
+ * Errors: as weir_insert_hashes() and weir_handle_insert_hash().
+ * Threads, Order: as weir_handle_contains().
  * Progress, Cost: as weir_insert_hashes(), into each filter.
  */
 WEIR_API int64_t weir_handle_insert_hashes(struct weir_handle *h, const uint64_t *hashes, size_t n,
@@ -183,15 +232,18 @@ WEIR_API int64_t weir_handle_insert_fixed(struct weir_handle *h, const void *key
 
 /**
  * As weir_hash(). All filters of a handle have one hash function and seed, or key:
- * weir_reload_begin() and weir_handle_refresh() refuse another.
+ * weir_reload_begin() and weir_handle_refresh() refuse another. With WEIR_HANDLE_ANY_SEED they do
+ * not: then it is the current filter's hash, good for nothing but the filter that weir_handle_get()
+ * returns in the same section, and weir_hash() of that filter serves better.
  * Threads, Progress: as weir_handle_contains().
  */
 WEIR_API uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t len);
 
 /**
  * As weir_remove() of the current filter.
- * Errors: as weir_remove(); -EBUSY a reload runs or the previous filter is kept. A removal could
- *   reach one of the filters before the insert, which would make a false negative.
+ * Errors: as weir_remove(); -EAGAIN there is no filter yet; -EBUSY a reload runs or the previous
+ *   filter is kept. A removal could reach one of the filters before the insert, which would make a
+ *   false negative.
  * Threads, Progress: as weir_handle_contains().
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_remove(struct weir_handle *h, const void *key, size_t len);
@@ -203,13 +255,14 @@ struct weir_handle_stats {
 	double age;               /* seconds since the current filter was published */
 	bool reloading;           /* a reload is open */
 	bool previous_kept;       /* weir_handle_rollback() has a filter to go back to */
+	bool absent;              /* there is no set yet: filter is the placeholder */
 	uint64_t bytes;           /* of bits: all filters, and those call_rcu has still to free */
 	uint64_t swaps;           /* commits, refreshes and rollbacks so far */
 	uint64_t refused;         /* commits and refreshes that the gate or a bad file stopped */
 	struct weir_stats filter; /* of the current filter, as weir_stats(); with its own size */
 };
 #define WEIR_HANDLE_STATS_INIT \
-	{ sizeof(struct weir_handle_stats), 0, 0.0, false, false, 0, 0, 0, WEIR_STATS_INIT }
+	{ sizeof(struct weir_handle_stats), 0, 0.0, false, false, false, 0, 0, 0, WEIR_STATS_INIT }
 
 /**
  * The handle's figures now.

@@ -20,7 +20,8 @@ struct weir_refresh_options {
 	size_t struct_size; /* sizeof(struct weir_refresh_options) */
 	uint64_t max_bytes; /* of bits, all filters together; 0: no limit */
 	bool carry;         /* merge the current filter into the new one, which must have its
-	                       kind, size and shape: no insert is lost, no key ever leaves */
+	                       kind, size, shape and seed: no insert is lost, no key ever
+	                       leaves. Before the first filter there is nothing to merge. */
 	bool keep_previous; /* as in struct weir_reload_options */
 	bool defer_free;    /* likewise */
 	const struct weir_gate *gate; /* likewise */
@@ -54,12 +55,13 @@ struct weir_refresh_options {
  *   record (bytes 504 to 511 of the image) differ. So chmod and a new hard link are changes too.
  * Errors: some are verdicts on the file. The call reports them once and returns 0 until the file
  *   changes: -EBADMSG, -ENOTSUP, -EINVAL as weir_map() and weir_load(); -EISDIR; -EINVAL another
- *   seed or hash function; -EKEYREJECTED keyed otherwise than the current filter; -ECANCELED the
- *   gate refused.
+ *   seed or hash function, unless the handle was made with WEIR_HANDLE_ANY_SEED; -EKEYREJECTED
+ *   keyed otherwise than the current filter; -ECANCELED the gate refused; before the first filter
+ *   those of weir_insert(), of a key that was kept for it.
  *   Some are verdicts on the file and the current filter. The call reports them once and returns 0
  *   until the file changes or another filter is current (a reload, a rollback): -ECANCELED the
  *   image is overfull or shrunk, as above; with carry: -ECANCELED the gate refused; -EINVAL carry
- *   between different shapes; -EROFS carry into a read-only mapping.
+ *   between different shapes or seeds; -EROFS carry into a read-only mapping.
  *   After all others the next call tries the file again: -EBUSY marked live, or a process marked or
  *   sealed it during the call, or a reload or another refresh runs; -EDEADLK inside a read-side
  *   section; -EFBIG more than max_bytes allows now; -ENOMEM; -ECANCELED progress stopped it, at

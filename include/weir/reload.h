@@ -51,9 +51,11 @@ struct weir_reload_options {
 	                                     (none that a filter of the handle still uses); NULL:
 	                                     kind, size and shape of the current one, in private
 	                                     memory, without flags. The seed stays, and the
-	                                     hash_key, given once more or not. */
+	                                     hash_key, given once more or not; with
+	                                     WEIR_HANDLE_ANY_SEED if none is given. */
 	uint64_t max_bytes;               /* of bits, all filters together; 0: no limit */
-	bool keep_previous;               /* for a rollback: the old filter gets every insert too */
+	bool keep_previous;               /* for a rollback: the old filter gets every insert too;
+	                                     what stood for the first filter is never kept */
 	bool defer_free;                  /* the commit does not wait: call_rcu frees the filter */
 	const struct weir_gate *gate;     /* copied; NULL: every filter passes */
 };
@@ -69,9 +71,10 @@ struct weir_reload_options {
  * Return: 0 or a negative errno, and nothing has changed.
  * Errors: -EBUSY a reload, refresh or rollback runs; -EDEADLK inside a read-side section; -EFBIG
  *   more than max_bytes; -EINVAL, -ENOTSUP, -ENOMEM as weir_create(); -EINVAL NULL, params name
- *   another seed, hash_key or a kind that hashes otherwise, params.memory overlaps the bits of the
- *   current filter, the previous one or one that call_rcu has still to free, or a limit of the gate
- *   is out of its range.
+ *   another seed, hash_key or a kind that hashes otherwise (not with WEIR_HANDLE_ANY_SEED), params
+ *   are NULL before the first filter, params.memory overlaps the bits of the current filter, the
+ *   previous one or one that call_rcu has still to free, or a limit of the gate is out of its
+ *   range; before the first filter those of weir_insert(), of a key that was kept for it.
  * Threads: any; one reload at a time.  Progress: blocking (memory, a grace period).
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,
@@ -84,7 +87,8 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_begin(struct weir_reload **out, struct 
  *   must have finished before the commit.
  */
 WEIR_API int weir_reload_insert(struct weir_reload *r, const void *key, size_t len);
-/** As weir_reload_insert(), of a hash. */
+/** As weir_reload_insert(), of a hash: with WEIR_HANDLE_ANY_SEED by weir_hash() of the next filter
+ * or, with WEIR_HANDLE_OWN_HASHES, the caller's own function. */
 WEIR_API int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash);
 /**
  * As weir_reload_insert(), of many keys. This is how to load millions: large batches are sorted
@@ -102,7 +106,8 @@ WEIR_API int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *key
  * Merge the current filter into the next one. Afterwards the next filter has every insert that
  * began before weir_reload_begin() returned.
  * Return: 0 or a negative errno.
- * Errors: as weir_merge(); -EINVAL the two differ in kind, size or shape.
+ * Errors: as weir_merge(); -EINVAL the two differ in kind, size, shape, seed or hash_key. Before
+ *   the first filter there is nothing to merge, and none of these.
  * Threads: as weir_reload_insert().  Progress: as weir_merge().  Cost: memory bandwidth.
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_copy(struct weir_reload *r);

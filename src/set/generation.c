@@ -25,6 +25,30 @@ struct weir_generation *weir__record(struct weir_filter *current, struct weir_fi
 	return record;
 }
 
+/* H9 */
+static unsigned char first_alike(const struct weir_generation *g, unsigned char of)
+{
+	const struct weir_filter *taker = weir__taker(g, of);
+	for (unsigned char i = 0; taker && i < of; i++) {
+		const struct weir_filter *before = weir__taker(g, i);
+		if (before && weir__same_hashing(&before->hashing, &taker->hashing))
+			return i;
+	}
+	return of;
+}
+
+void weir__record_complete(const struct weir_handle *h, struct weir_generation *record)
+{
+	bool hashes = !(h->flags & WEIR_HANDLE_ANY_SEED) || h->flags & WEIR_HANDLE_OWN_HASHES;
+	record->absence = h->absence;
+	record->by_hash = hashes || h->absence ? record->current : &weir__any_hash;
+	record->beside = (record->next || record->previous ? WEIR_BESIDE_FILTERS : 0) |
+	                 (hashes ? 0 : WEIR_BESIDE_NO_HASHES) |
+	                 (record->absence ? WEIR_BESIDE_ABSENCE : 0);
+	for (unsigned char i = 0; i < WEIR_TAKERS; i++)
+		record->alike[i] = first_alike(record, i);
+}
+
 int weir__writer_begin(struct weir_handle *h, const char *verb)
 {
 	if (weir__in_section(&h->rcu))
@@ -105,6 +129,7 @@ static void free_retired(struct weir_retired *retired)
 		weir_destroy(retired->filters[i]);
 		free(retired->records[i]);
 	}
+	weir__absence_free(retired->absence);
 }
 
 static void free_deferred(struct rcu_head *head)

@@ -34,6 +34,21 @@
  *     moves from filter to filter while inserts are under way: three more records and grace periods
  *     in each commit, during which only who was new in current inserts into next, and even then
  *     for a next filter that is a copy alone. That was not worth it.
+ * H9  With WEIR_HANDLE_ANY_SEED the filters of a record may hash differently. How is decided by the
+ *     record alone, when it is published (alike): an inserter hashes its key once for each hash
+ *     identity, the function and its seed or key, that its record names. A filter and the hash that
+ *     is inserted into it are thus of one record, which never changes (H1). Of a hash that came
+ *     from elsewhere nobody knows which filter's it is. So such a handle refuses to insert it, and
+ *     answers that it may be there: a wrong "absent" would break the promise. Exactly one
+ *     WEIR_NEW (words_per_key 1) holds within a generation: H8.
+ * H10 Before the first set current is a placeholder, which no key is inserted into: it is never
+ *     kept as previous, nor carried, nor compared with. Instead an inserter keeps its key: in its
+ *     section it pushes it onto the stack of its record's absence, and then it inserts it into next
+ *     as well, if the record names one. So once begin's grace period is over, each key that was
+ *     ever pushed is on the stack, or its inserter's record names next, or both; the loader replays
+ *     the stack into next then, and not earlier. What sees next is pushed all the same, since an
+ *     abort gives next up. The stack is freed with the placeholder, after commit's grace period:
+ *     sections that began before it push up to their end.
  *
  * Spin (tests/model/reload.pml and its like) shows that H1 to H5 suffice, tests/schedule runs
  * the code itself. */
@@ -44,6 +59,7 @@
 #include "atomic.h"
 #include "image/io.h"
 #include "kind.h"
+#include "set/absent.h"
 #include "set/rcu.h"
 
 /* Where the bits of a filter are. */
@@ -52,13 +68,36 @@ struct weir_bits {
 	uint64_t bytes;
 };
 
+/* What there is beside an insert of a key or a hash into current. */
+enum {
+	WEIR_BESIDE_FILTERS = 1,   /* next, or previous, or both */
+	WEIR_BESIDE_NO_HASHES = 2, /* H9: hashes are refused */
+	WEIR_BESIDE_ABSENCE = 4,   /* H10: current is the placeholder */
+};
+
+enum { WEIR_TAKERS = 3 }; /* current, next and previous */
+
 struct weir_generation {
 	struct weir_filter *current; /* first: weir_handle_get() reads it */
 	struct weir_filter *next;    /* or NULL */
 	struct weir_filter *previous;/* or NULL */
 	uint64_t number;
 	double since; /* seconds of CLOCK_MONOTONIC when current was published */
+	/* what follows from these and the handle; weir__publish() writes it */
+	const struct weir_filter *by_hash; /* for lookups of hashes: current, or weir__any_hash */
+	struct weir_absence *absence;      /* H10; NULL: current is a set */
+	unsigned beside;                   /* 0 or bits as above */
+	unsigned char alike[WEIR_TAKERS];  /* H9: the first taker with the same hashes */
 };
+
+/* Says of every hash that it may be there (beside.c). */
+extern const struct weir_filter weir__any_hash;
+
+/* H1, H10: those that an insert goes to: current, next and previous; NULL: there is none. */
+static inline struct weir_filter *weir__taker(const struct weir_generation *g, unsigned i)
+{
+	return i == 1 ? g->next : i == 2 ? g->previous : g->absence ? NULL : g->current;
+}
 
 /* What a writer has taken out of the record, to be freed together; each may be NULL. */
 struct weir_retired {
@@ -66,6 +105,7 @@ struct weir_retired {
 	struct weir_handle *handle;
 	struct weir_filter *filters[2];
 	struct weir_generation *records[2];
+	struct weir_absence *absence; /* H10 */
 	/* left to call_rcu (H7): */
 	struct weir_retired *older;
 	struct weir_bits bits[2]; /* the filters', since those go while a writer looks here */
@@ -76,10 +116,12 @@ struct weir_handle {
 	/* Read by every verb, written by writers only. */
 	struct weir_generation *generation; /* first: the public header reads it */
 	struct weir_rcu rcu;
+	uint32_t flags; /* enum weir_handle_flags */
 
 	_Alignas(64) atomic_bool claimed;   /* H4 */
 	/* which is claimed: its own, or one that the shards of a rolling set share */
 	atomic_bool *writer;
+	struct weir_absence *absence;       /* the writer's: NULL from the first set on (H10) */
 	struct weir_retired *retired;       /* the writer's: the newest left to call_rcu (H7) */
 	atomic_uint retiring;               /* retired by call_rcu, not yet freed */
 	atomic_uint_fast64_t bytes_retired; /* of bits, in those */
@@ -100,11 +142,15 @@ static inline const struct weir_generation *weir__generation(const struct weir_h
 	return weir__record_load_acquire(&h->generation);
 }
 
+/* Write what follows from the record's filters and from the handle. */
+void weir__record_complete(const struct weir_handle *h, struct weir_generation *record);
+
 /* By the writer alone. Returns what was published before. */
 static inline struct weir_generation *weir__publish(struct weir_handle *h,
                                                     struct weir_generation *record)
 {
 	struct weir_generation *old = h->generation;
+	weir__record_complete(h, record);
 	weir__record_store_release(&h->generation, record);
 	return old;
 }

@@ -4,6 +4,7 @@
 #include "cancel.h"
 #include "error.h"
 #include "options.h"
+#include "set/beside.h"
 #include "set/generation.h"
 #include "set/handle.h"
 
@@ -16,27 +17,58 @@ _Static_assert(offsetof(struct weir_generation, current) ==
                        offsetof(struct weir_generation_head, current),
                "the frozen head");
 
+/* Over the defaults, and checked. */
+static int read_options(struct weir_handle_options *out, const struct weir_handle_options *options)
+{
+	int err = weir__options_copy(out, sizeof *out, options, "weir_handle_options");
+	if (!err && out->flags & ~(uint32_t)(WEIR_HANDLE_ANY_SEED | WEIR_HANDLE_OWN_HASHES))
+		err = weir__fail(-EINVAL, "options.flags %#x: there is no such flag", out->flags);
+	if (!err && (unsigned)out->absent > WEIR_ABSENT_NO)
+		err = weir__fail(-EINVAL, "options.absent %u: WEIR_ABSENT_REFUSED, _YES or _NO",
+		                 (unsigned)out->absent);
+	return err;
+}
+
+/* Not published yet. The caller still owns @initial. NULL: no memory. */
+static struct weir_handle *make(struct weir_filter *initial, struct weir_absence *absence,
+                                const struct weir_handle_options *options)
+{
+	struct weir_handle *h = NULL;
+	struct weir_generation *first = weir__record(initial, NULL, NULL, 1);
+	if (!first || posix_memalign((void **)&h, 64, sizeof *h)) {
+		free(first);
+		(void)weir__fail(-ENOMEM, "no memory for a handle");
+		return NULL;
+	}
+	*h = (struct weir_handle){ .rcu = weir__rcu(options->flavor),
+	                           .flags = options->flags,
+	                           .absence = absence,
+	                           .writer = &h->claimed };
+	(void)weir__publish(h, first);
+	return h;
+}
+
 int weir_handle_create(struct weir_handle **out, struct weir_filter *initial,
                        const struct weir_handle_options *options)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
-	struct weir_handle *h = NULL;
-	if (!out || !initial)
-		return weir__fail(-EINVAL, "%s is NULL: weir_handle_create needs it",
-		                  out ? "initial" : "out");
-	int err = weir__options_copy(&o, sizeof o, options, "weir_handle_options");
+	struct weir_filter *placeholder = NULL;
+	struct weir_absence *absence = NULL;
+	if (!out)
+		return weir__fail(-EINVAL, "out is NULL: weir_handle_create needs it");
+	int err = read_options(&o, options);
+	if (!err && !initial)
+		err = weir__absence_make(&absence, &placeholder, &o);
 	if (err)
 		return err;
-	struct weir_generation *first = weir__record(initial, NULL, NULL, 1);
-	if (!first || posix_memalign((void **)&h, 64, sizeof *h)) {
-		free(first);
-		return weir__fail(-ENOMEM, "no memory for a handle");
+	struct weir_handle *h = make(initial ? initial : placeholder, absence, &o);
+	if (h) {
+		*out = h;
+		return 0;
 	}
-	*h = (struct weir_handle){ .generation = first,
-	                           .rcu = weir__rcu(o.flavor),
-	                           .writer = &h->claimed };
-	*out = h;
-	return 0;
+	weir_destroy(placeholder);
+	weir__absence_free(absence);
+	return -ENOMEM;
 }
 
 void weir__handle_free(struct weir_handle *h)
@@ -45,6 +77,7 @@ void weir__handle_free(struct weir_handle *h)
 	struct weir_generation *last = h->generation;
 	weir_destroy(last->current);
 	weir_destroy(last->previous);
+	weir__absence_free(h->absence);
 	free(last);
 	free(h);
 }
@@ -77,38 +110,23 @@ bool weir_handle_contains(const struct weir_handle *h, const void *key, size_t l
 bool weir_handle_contains_hash(const struct weir_handle *h, uint64_t hash)
 {
 	bool answer;
-	WEIR__IN_SECTION(&h->rcu, answer = weir_contains_hash(weir__generation(h)->current, hash));
-	return answer;
-}
-
-/* The other filters of a record (H1). Return: @answer, or the error of the first that refuses. */
-static int insert_others(const struct weir_generation *g, uint64_t hash, int answer)
-{
-	struct weir_filter *others[] = { g->next, g->previous };
-	for (unsigned i = 0; i < 2; i++) {
-		int other = others[i] ? weir_insert_hash(others[i], hash) : 0;
-		if (other < 0)
-			return other;
-	}
+	WEIR__IN_SECTION(&h->rcu, answer = weir_contains_hash(weir__generation(h)->by_hash, hash));
 	return answer;
 }
 
 static inline bool alone(const struct weir_generation *g)
 {
-	return __builtin_expect(!g->next && !g->previous, 1);
+	return __builtin_expect(!g->beside, 1);
 }
 
 static inline int insert_hash(const struct weir_generation *g, uint64_t hash)
 {
-	int answer = weir_insert_hash(g->current, hash);
-	return alone(g) || answer < 0 ? answer : insert_others(g, hash, answer);
+	return alone(g) ? weir_insert_hash(g->current, hash) : weir__insert_hash_beside(g, hash);
 }
 
 static inline int insert_key(const struct weir_generation *g, const void *key, size_t len)
 {
-	if (alone(g))
-		return weir_insert(g->current, key, len);
-	return insert_hash(g, weir_hash(g->current, key, len)); /* hashed once: all have one seed */
+	return alone(g) ? weir_insert(g->current, key, len) : weir__insert_key_beside(g, key, len);
 }
 
 int weir_handle_insert_hash(struct weir_handle *h, uint64_t hash)
@@ -133,17 +151,22 @@ uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t l
 	return hash;
 }
 
+static int remove_key(const struct weir_generation *g, const void *key, size_t len)
+{
+	if (g->absence)
+		return weir__fail(-EAGAIN, "no set is published yet: there is nothing to remove a "
+		                           "key from");
+	if (!(g->beside & WEIR_BESIDE_FILTERS))
+		return weir_remove(g->current, key, len);
+	return weir__fail(-EBUSY, "no removal %s: it could come too early to one of the filters",
+	                  g->next ? "while a reload runs" : "while the previous filter is kept");
+}
+
 int weir_handle_remove(struct weir_handle *h, const void *key, size_t len)
 {
 	weir__read_lock(&h->rcu);
 	const struct weir_generation *g = weir__generation(h);
-	int answer = alone(g) ?
-	                     weir_remove(g->current, key, len) :
-	                     weir__fail(
-	                             -EBUSY,
-	                             "no removal %s: it could come too early to one of the filters",
-	                             g->next ? "while a reload runs" :
-	                                       "while the previous filter is kept");
+	int answer = remove_key(g, key, len);
 	weir__read_unlock(&h->rcu);
 	return answer;
 }

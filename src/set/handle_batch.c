@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: MIT
  * The handle's batches. Each SECTION_KEYS keys have a section of their own, so that a grace period
  * waits for some milliseconds and not for the whole batch. */
+#include "set/beside.h"
 #include "set/generation.h"
 #include "set/keys.h"
 
 enum { SECTION_KEYS = 1 << 20 }; /* a multiple of 64: each section has whole words of the bitmap */
+
+static size_t contain_section(const struct weir_generation *g, const struct weir_keys *k, size_t at,
+                              size_t n, uint64_t *bitmap)
+{
+	if (k->hashes && g->by_hash == &weir__any_hash)
+		return weir__answer_all(true, n, bitmap);
+	return weir__keys_contain(g->current, k, at, n, bitmap);
+}
 
 static size_t contains_all(const struct weir_handle *h, const struct weir_keys *k, size_t n,
                            uint64_t *bitmap)
@@ -13,8 +22,8 @@ static size_t contains_all(const struct weir_handle *h, const struct weir_keys *
 	for (size_t at = 0; at < n; at += SECTION_KEYS) {
 		size_t some = n - at < SECTION_KEYS ? n - at : SECTION_KEYS;
 		weir__read_lock(&h->rcu);
-		found += weir__keys_contain(weir__generation(h)->current, k, at, some,
-		                            bitmap ? bitmap + at / 64 : NULL);
+		found += contain_section(weir__generation(h), k, at, some,
+		                         bitmap ? bitmap + at / 64 : NULL);
 		weir__read_unlock(&h->rcu);
 	}
 	return found;
@@ -24,15 +33,8 @@ static size_t contains_all(const struct weir_handle *h, const struct weir_keys *
 static int64_t insert_section(const struct weir_generation *g, const struct weir_keys *k, size_t at,
                               size_t n, uint64_t *bitmap)
 {
-	struct weir_filter *others[] = { g->next, g->previous };
-	int64_t answer = weir__keys_insert(g->current, k, at, n, bitmap);
-	for (unsigned i = 0; i < 2 && answer >= 0; i++)
-		if (others[i]) {
-			int64_t other = weir__keys_insert(others[i], k, at, n, NULL);
-			if (other < 0)
-				return other;
-		}
-	return answer;
+	return g->beside ? weir__insert_keys_beside(g, k, at, n, bitmap) :
+	                   weir__keys_insert(g->current, k, at, n, bitmap);
 }
 
 static int64_t insert_all(struct weir_handle *h, const struct weir_keys *k, size_t n,

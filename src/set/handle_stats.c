@@ -34,6 +34,7 @@ int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out
 	s.age = weir__seconds() - g->since;
 	s.reloading = g->next != NULL;
 	s.previous_kept = g->previous != NULL;
+	s.absent = g->absence != NULL;
 	s.bytes = weir__held_bytes(h, g);
 	weir__read_unlock(&h->rcu);
 	s.swaps = weir__figure_load_relaxed(&h->swaps);

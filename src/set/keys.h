@@ -4,7 +4,15 @@
 #ifndef WEIR_SRC_KEYS_H
 #define WEIR_SRC_KEYS_H
 
+#include <sys/uio.h>
 #include <weir/filter.h>
+
+/* One key, as a verb was given it. */
+struct weir_given {
+	const void *key; /* NULL: by its hash */
+	size_t len;
+	uint64_t hash;
+};
 
 struct weir_keys {
 	const uint64_t *hashes; /* or */
@@ -23,6 +31,16 @@ static inline void weir__keys_hash(const struct weir_filter *f, const struct wei
 		weir_hash_keys(f, k->vectors + at, n, out);
 	else
 		weir_hash_fixed(f, k->fixed + at * k->key_bytes, k->key_bytes, n, out);
+}
+
+static inline struct weir_given weir__keys_one(const struct weir_keys *k, size_t at)
+{
+	if (k->hashes)
+		return (struct weir_given){ .hash = k->hashes[at] };
+	if (k->vectors)
+		return (struct weir_given){ k->vectors[at].iov_base ? k->vectors[at].iov_base : "",
+			                    k->vectors[at].iov_len, 0 };
+	return (struct weir_given){ k->fixed + at * k->key_bytes, k->key_bytes, 0 };
 }
 
 static inline size_t weir__keys_contain(const struct weir_filter *f, const struct weir_keys *k,

@@ -18,9 +18,9 @@
 #include "options.h"
 #include "set/gate.h"
 #include "set/generation.h"
+#include "set/next.h"
 #include "set/reload.h"
 #include "set/sanity.h"
-#include "whole.h"
 
 static bool same_time(const struct timespec *a, const struct timespec *b)
 {
@@ -104,11 +104,12 @@ static int prepare(struct weir_filter **out, struct look *l)
 	if (err)
 		return err;
 	l->verdict = ALONE; /* the image is whole: it may have another seed */
-	err = weir__same_hashing_check(current, &next->hashing, l->source->name);
+	if (!(l->handle->flags & WEIR_HANDLE_ANY_SEED))
+		err = weir__same_hashing_check(current, &next->hashing, l->source->name);
 	if (!err) {
+		bool adds = l->options->carry || l->handle->absence; /* H10: nothing to compare */
 		l->verdict = BESIDE;
-		err = weir__sanity_ask(l->source->name, next, l->options->carry ? NULL : current,
-		                       may_go_on, l);
+		err = weir__sanity_ask(l->source->name, next, adds ? NULL : current, may_go_on, l);
 	}
 	if (err)
 		weir_destroy(next);
@@ -117,13 +118,18 @@ static int prepare(struct weir_filter **out, struct look *l)
 	return err;
 }
 
+/* Before the first set there is nothing to carry (H10). */
+static bool carries(const struct look *l)
+{
+	return l->options->carry && !l->handle->absence;
+}
+
 /* On failure the filter is still the caller's. */
 static int begin(struct weir_reload **r, struct look *l, struct weir_filter *next)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	l->verdict = BESIDE;
-	int err = l->options->carry ?
-	          weir__merge_check(next, l->handle->generation->current) : 0;
+	int err = carries(l) ? weir__carry_check(next, l->handle->generation->current) : 0;
 	if (err)
 		return err;
 	o.keep_previous = l->options->keep_previous;
@@ -138,9 +144,13 @@ static int begin(struct weir_reload **r, struct look *l, struct weir_filter *nex
 static int offer(struct weir_reload **r, struct look *l, struct weir_filter *next)
 {
 	int err = begin(r, l, next);
-	if (err)
+	if (err) {
 		weir_destroy(next);
-	if (!err && l->options->carry)
+	} else {
+		l->verdict = BESIDE;
+		err = weir__reload_replay(*r);
+	}
+	if (!err && carries(l))
 		/* begin() has asked all that could fail but progress */
 		err = weir__merge(next, l->handle->generation->current, may_go_on, l);
 	if (!err) {

@@ -13,13 +13,11 @@
 #include <string.h>
 #include "cancel.h"
 #include "error.h"
-#include "kinds/list.h"
 #include "options.h"
-#include "plan.h"
 #include "set/gate.h"
 #include "set/generation.h"
+#include "set/next.h"
 #include "set/reload.h"
-#include "whole.h"
 
 struct weir_reload {
 	struct weir_handle *handle;
@@ -99,88 +97,24 @@ void weir__reload_close(struct weir_reload *r)
 {
 	struct weir_handle *h = r->handle;
 	const struct weir_generation *g = h->generation;
-	bool keep = r->options.keep_previous;
+	bool keep = r->options.keep_previous && !h->absence; /* H10 */
 	struct weir_generation after = { .current = g->next,
 	                                 .previous = keep ? g->current : NULL,
 	                                 .number = g->number + 1,
 	                                 .since = weir__seconds() };
+	r->retired->absence = h->absence;
+	h->absence = NULL;
 	weir__figure_add_relaxed(&h->swaps, 1);
 	close_with(r, after, keep ? NULL : g->current, g->previous, r->options.defer_free);
 }
 
-int weir__same_hashing_check(const struct weir_filter *current, const struct weir_hashing *next,
-                             const char *whose)
+int weir__reload_replay(struct weir_reload *r)
 {
-	char theirs[WEIR_HASHING_TEXT], ours[WEIR_HASHING_TEXT];
-	if (weir__same_hashing(&current->hashing, next))
-		return 0;
-	return weir__fail(-EINVAL,
-	                  "%s: keys hashed by %s, where the current filter's are by %s: all "
-	                  "filters of a handle share one hash",
-	                  whose, weir__hashing_text(next, theirs),
-	                  weir__hashing_text(&current->hashing, ours));
+	struct weir_absence *absence = r->handle->absence;
+	return absence ? weir__absence_replay(absence, r->next) : 0;
 }
 
 /* ---- the public verbs ---- */
-
-static int next_params(struct weir_params *out, const struct weir_filter *current,
-                       const struct weir_params *params)
-{
-	int err = weir__params_check(params, out);
-	if (err)
-		return err;
-	if (!out->hash_key && weir__keyed(&current->hashing))
-		out->hash_key = current->hashing.key;
-	if (!out->seed && !out->hash_key)
-		out->seed = current->hashing.seed;
-	struct weir_hashing next =
-		out->hash_key ? weir__hashing_keyed(out->hash_key) :
-		                weir__hashing_seeded(weir__kind(out->kind)->hash, out->seed);
-	return weir__same_hashing_check(current, &next, "params.seed, hash_key and kind");
-}
-
-static int check_peak(const struct weir_handle *h, uint64_t next_bytes, uint64_t max_bytes)
-{
-	uint64_t held = weir__held_bytes(h, h->generation);
-	if (max_bytes && (next_bytes > max_bytes || held > max_bytes - next_bytes))
-		return weir__fail(
-			-EFBIG,
-			"max_bytes %llu: %llu bytes are held and the next filter needs %llu more",
-			(unsigned long long)max_bytes, (unsigned long long)held,
-			(unsigned long long)next_bytes);
-	return 0;
-}
-
-/* H7 */
-static int check_memory(struct weir_handle *h, const void *memory, uint64_t bytes)
-{
-	const char *whose = memory ? weir__bits_in(h, (struct weir_bits){ memory, bytes }) : NULL;
-	return whose ? weir__fail(-EINVAL,
-	                          "params.memory %p: %s of this handle has bits within the %llu "
-	                          "bytes from there: give other memory, or none",
-	                          memory, whose, (unsigned long long)bytes) :
-	               0;
-}
-
-static int make_next(struct weir_filter **out, struct weir_handle *h,
-                     const struct weir_reload_options *options)
-{
-	const struct weir_filter *current = h->generation->current;
-	struct weir_params params;
-	struct weir_plan plan = WEIR_PLAN_INIT;
-	if (!options->params) {
-		int err = check_peak(h, current->bytes, options->max_bytes);
-		return err ? err : weir__filter_like(out, current);
-	}
-	int err = next_params(&params, current, options->params);
-	if (!err)
-		err = weir_plan(&params, &plan);
-	if (!err)
-		err = check_peak(h, plan.bytes, options->max_bytes);
-	if (!err)
-		err = check_memory(h, params.memory, plan.bytes);
-	return err ? err : weir_create(out, &params);
-}
 
 int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
                        const struct weir_reload_options *options, struct weir_share share)
@@ -188,6 +122,7 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
 	WEIR__UNCANCELLED;
 	struct weir_reload_options o = *options;
 	struct weir_filter *next = NULL;
+	struct weir_reload *r;
 	struct weir_gate gate;
 	int err = weir__gate_take(&gate, &o.gate);
 	if (!err && o.gate && share.bits)
@@ -196,16 +131,21 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
 		err = weir__writer_begin(h, "weir_reload_begin");
 	if (err)
 		return err;
-	err = make_next(&next, h, &o);
+	err = weir__next_make(&next, h, &o);
 	if (!err)
-		err = weir__reload_open(out, h, next, &o);
+		err = weir__reload_open(&r, h, next, &o);
 	if (err) {
 		weir_destroy(next);
 		weir__writer_release(h);
 		return err;
 	}
-	(*out)->share = share;
-	return 0;
+	r->share = share;
+	err = weir__reload_replay(r);
+	if (err)
+		weir__reload_drop(r);
+	else
+		*out = r;
+	return err;
 }
 
 int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,
@@ -253,7 +193,11 @@ int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *keys, size_t
 
 int weir_reload_copy(struct weir_reload *r)
 {
-	return weir_merge(r->next, r->handle->generation->current);
+	const struct weir_filter *current = r->handle->generation->current;
+	if (r->handle->absence)
+		return 0; /* H10: it was replayed */
+	int err = weir__carry_check(r->next, current);
+	return err ? err : weir_merge(r->next, current);
 }
 
 int weir_reload_progress(const struct weir_reload *r, struct weir_reload_progress *out)

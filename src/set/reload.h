@@ -5,7 +5,6 @@
 
 #include <weir/image.h>
 #include <weir/reload.h>
-#include "hash.h"
 #include "set/share.h"
 
 /* weir_reload_begin(). @share: what its inserts take. */
@@ -16,9 +15,9 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
  * The handle is claimed. Fails with -ENOMEM: then the filter is still the caller's. */
 int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
                       const struct weir_reload_options *options);
-/* Return: 0, or -EINVAL if the two do not hash alike.  @whose: leads the sentence. */
-int weir__same_hashing_check(const struct weir_filter *current, const struct weir_hashing *next,
-                             const char *whose);
+/* After weir__reload_open(), insert what was kept before the first set (H10). Return: 0, or the
+ * error of an insert: then drop it. */
+int weir__reload_replay(struct weir_reload *r);
 /* Ask the gate of the next filter. Nothing is merged into it afterwards.
  * @progress: called while its bits are counted, or NULL.
  * Return: 0, or -ECANCELED with the sentence, also if progress stopped it: then drop it. */

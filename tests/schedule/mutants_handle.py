@@ -12,6 +12,8 @@ BATCH = 'src/set/handle_batch.c'
 KEYS = 'src/set/keys.h'
 STATS = 'src/set/handle_stats.c'
 RELOAD = 'src/set/reload.c'
+BESIDE = 'src/set/beside.c'
+ABSENT = 'src/set/absent.c'
 ROLLBACK = 'src/set/rollback.c'
 REFRESH = 'src/set/refresh.c'
 ROLLING = 'src/set/rolling.c'
@@ -25,6 +27,8 @@ GROUPS = {
     RCU: ALL,
     HEADER: 'retire,previous',
     HANDLE: 'reload,previous,writers,retire',
+    BESIDE: 'reload,batch,previous',
+    ABSENT: 'absent',
     BATCH: 'batch',
     KEYS: 'batch',
     STATS: 'retire',
@@ -47,25 +51,40 @@ MUTANTS = [
      '->generation, __ATOMIC_RELAXED)\n\t->current;'),
     ('INSERT_READS_TWICE', HANDLE,
      'WEIR__IN_SECTION(&h->rcu, answer = insert_hash(weir__generation(h), hash));',
-     'WEIR__IN_SECTION(&h->rcu, { answer = weir_insert_hash(weir__generation(h)->current, hash);'
-     ' if (!alone(weir__generation(h))) answer = insert_others(weir__generation(h), hash,'
-     ' answer); });'),
+     'WEIR__IN_SECTION(&h->rcu, { struct weir_filter *first = weir__generation(h)->current;'
+     ' struct weir_generation again = *weir__generation(h); again.current = first;'
+     ' answer = alone(&again) ? weir_insert_hash(first, hash) :'
+     ' weir__insert_hash_beside(&again, hash); });'),
     ('INSERT_CURRENT_ONLY', HANDLE,
-     'return alone(g) || answer < 0 ? answer : insert_others(g, hash, answer);',
-     'return answer;'),
-    ('INSERT_NEXT_ONLY', HANDLE, 'int answer = weir_insert_hash(g->current, hash);',
-     'int answer = weir_insert_hash(g->next ? g->next : g->current, hash);'),
-    ('INSERT_NO_PREVIOUS', HANDLE, '{ g->next, g->previous };', '{ g->next, NULL };'),
-    ('INSERT_PREVIOUS_OR_NEXT', HANDLE,
-     '{ g->next, g->previous };',
-     '{ g->next, g->next ? NULL : g->previous };'),
-    ('BATCH_CURRENT_ONLY', BATCH, 'i < 2 && answer >= 0;', 'i < 2 && answer < 0;'),
-    ('BATCH_NO_PREVIOUS', BATCH, '{ g->next, g->previous };', '{ g->next, NULL };'),
+     'return alone(g) ? weir_insert_hash(g->current, hash) : weir__insert_hash_beside(g, hash);',
+     'return weir_insert_hash(g->current, hash);'),
+    ('INSERT_NEXT_ONLY', GENERATION, 'g->absence ? NULL : g->current;',
+     'g->absence || g->next ? NULL : g->current;'),
+    ('INSERT_NO_PREVIOUS', GENERATION, 'i == 2 ? g->previous :', 'i == 2 ? NULL :'),
+    ('INSERT_PREVIOUS_OR_NEXT', GENERATION, 'i == 2 ? g->previous :',
+     'i == 2 ? (g->next ? NULL : g->previous) :'),
+    ('BATCH_CURRENT_ONLY', BATCH,
+     'return g->beside ? weir__insert_keys_beside(g, k, at, n, bitmap) :', 'return'),
+    ('BATCH_NO_PREVIOUS', BESIDE,
+     'int64_t one = weir__keys_insert(taker, k, at, n, i ? NULL : bitmap);',
+     'int64_t one = i == 2 ? 0 : weir__keys_insert(taker, k, at, n, i ? NULL : bitmap);'),
+    ('KEYS_NO_PREVIOUS', BESIDE,
+     'int64_t one = weir_insert_hashes(taker, hashes[g->alike[i]], n, i ? NULL : bitmap);',
+     'int64_t one = i == 2 ? 0 : weir_insert_hashes(taker, hashes[g->alike[i]], n,'
+     ' i ? NULL : bitmap);'),
+    # filters that hash differently (H9)
+    ('NEXT_BY_CURRENTS_HASH', RECORDS,
+     'if (before && weir__same_hashing(&before->hashing, &taker->hashing))', 'if (before)'),
+    ('ALIKE_AS_BEFORE', RECORDS, 'for (unsigned char i = 0; i < WEIR_TAKERS; i++)',
+     'for (unsigned char i = 0; i < WEIR_TAKERS - 1; i++)'),
+    ('KEYS_BY_CURRENTS_HASH', BESIDE, 'weir_insert_hashes(taker, hashes[g->alike[i]], n,',
+     'weir_insert_hashes(taker, hashes[0], n,'),
+    ('KEY_BY_CURRENTS_HASH', BESIDE, '\treturn hashes[g->alike[i]];', '\treturn hashes[0];'),
     ('BATCH_READS_TWICE', BATCH,
      'int64_t answer = insert_section(weir__generation(h), k, at, some, bitmap ? bitmap + at / 64'
      ' : NULL);',
-     'const struct weir_generation other = { .current = weir__generation(h)->current, .next ='
-     ' weir__generation(h)->next };\n'
+     'struct weir_filter *first = weir__generation(h)->current;\n'
+     '\t\tstruct weir_generation other = *weir__generation(h);\n\t\tother.current = first;\n'
      '\t\tint64_t answer = insert_section(&other, k, at, some, bitmap ? bitmap + at / 64 : NULL);'),
     # sections
     ('INSERT_FOUND_BEFORE', HANDLE,
@@ -73,8 +92,8 @@ MUTANTS = [
      'const struct weir_generation *g = weir__generation(h);\n'
      '\tWEIR__IN_SECTION(&h->rcu, answer = insert_hash(g, hash));'),
     ('LOOKUP_NO_SECTION', HANDLE,
-     'WEIR__IN_SECTION(&h->rcu, answer = weir_contains_hash(weir__generation(h)->current, hash));',
-     'answer = weir_contains_hash(weir__generation(h)->current, hash);'),
+     'WEIR__IN_SECTION(&h->rcu, answer = weir_contains_hash(weir__generation(h)->by_hash, hash));',
+     'answer = weir_contains_hash(weir__generation(h)->by_hash, hash);'),
     ('KEY_LOOKUP_NO_SECTION', HANDLE,
      'WEIR__IN_SECTION(&h->rcu, answer = weir_contains(weir__generation(h)->current, key, len));',
      'answer = weir_contains(weir__generation(h)->current, key, len);'),
@@ -86,11 +105,11 @@ MUTANTS = [
      'const struct weir_generation *g = weir__generation(h);\n'
      '\tWEIR__IN_SECTION(&h->rcu, answer = insert_key(g, key, len));'),
     ('KEY_INSERT_CURRENT_ONLY', HANDLE,
-     'if (alone(g))\n\t\treturn weir_insert(g->current, key, len);',
-     'if (alone(g) || len)\n\t\treturn weir_insert(g->current, key, len);'),
-    ('KEY_INSERT_OTHER_HASH', HANDLE,
-     'return insert_hash(g, weir_hash(g->current, key, len));',
-     'return insert_hash(g, weir_hash(g->current, key, len - 1));'),
+     'return alone(g) ? weir_insert(g->current, key, len) : weir__insert_key_beside(g, key, len);',
+     'return weir_insert(g->current, key, len);'),
+    ('KEY_INSERT_OTHER_HASH', BESIDE,
+     'hashes[i] = weir_hash(taker, key->key, key->len);',
+     'hashes[i] = weir_hash(taker, key->key, key->len - 1);'),
     ('HASH_NO_SECTION', HANDLE,
      '\tweir__read_lock(&h->rcu);\n\tuint64_t hash =', '\tuint64_t hash =',
      '\tweir__read_unlock(&h->rcu);\n\treturn hash;', '\treturn hash;'),
@@ -143,28 +162,26 @@ MUTANTS = [
      'weir__record(g->current, next, g->previous, g->number);',
      'weir__record(g->current, next, NULL, g->number);'),
     ('COPY_STORE', RELOAD,
-     'return weir_merge(r->next, r->handle->generation->current);',
-     'const struct weir_filter *from = r->handle->generation->current;\n'
+     'return err ? err : weir_merge(r->next, current);',
+     'const struct weir_filter *from = current;\n'
      '\tfor (uint64_t i = 0; i < 8 * from->array.lines; i++)\n'
      '\t\tatomic_store_explicit((_Atomic uint64_t *)(r->next->array.words + i),'
      ' weir__word_load_relaxed(from->array.words + i) |'
      ' weir__word_load_relaxed(r->next->array.words + i), memory_order_relaxed);\n\treturn 0;'),
     ('COPY_OVERWRITES', RELOAD,
-     'return weir_merge(r->next, r->handle->generation->current);',
-     'const struct weir_filter *from = r->handle->generation->current;\n'
+     'return err ? err : weir_merge(r->next, current);',
+     'const struct weir_filter *from = current;\n'
      '\tfor (uint64_t i = 0; i < 8 * from->array.lines; i++)\n'
      '\t\tatomic_store_explicit((_Atomic uint64_t *)(r->next->array.words + i),'
      ' weir__word_load_relaxed(from->array.words + i), memory_order_relaxed);\n\treturn 0;'),
     ('COPY_BEFORE_PUBLISH', RELOAD,
      '\tduring->since = g->since;\n',
      '\tduring->since = g->since;\n\t(void)weir_merge(next, g->current);\n',
-     'return weir_merge(r->next, r->handle->generation->current);',
-     'return r->next ? 0 : 1;'),
+     'return err ? err : weir_merge(r->next, current);', 'return err;'),
     ('COPY_BEFORE_GRACE', RELOAD,
      '\tweir__synchronize(&h->rcu); /* H2 */\n',
      '\t(void)weir_merge(next, g->current);\n\tweir__synchronize(&h->rcu);\n',
-     'return weir_merge(r->next, r->handle->generation->current);',
-     'return r->next ? 0 : 1;'),
+     'return err ? err : weir_merge(r->next, current);', 'return err;'),
     # commit, abort and what they retire (H3)
     ('RETIRE_AT_ONCE', RECORDS,
      '\t\tweir__synchronize(&h->rcu);\n\t\tfree_retired(retired);',
@@ -238,8 +255,8 @@ MUTANTS = [
      '\tfree(r);\n\tweir__writer_release(h);\n',
      '\tfree(r);\n'),
     ('CLAIM_GIVEN_IN_BEGIN', RELOAD,
-     '\t(*out)->share = share;\n',
-     '\t(*out)->share = share;\n\tweir__writer_release(h);\n'),
+     '\tr->share = share;\n',
+     '\tr->share = share;\n\tweir__writer_release(h);\n'),
     ('ROLLBACK_UNCLAIMED', ROLLBACK, 'int err = weir__writer_begin(h, verb);', 'int err = 0;'),
     ('ROLLBACK_RELEASES_TWICE', ROLLBACK,
      '\tweir__writer_release(h);\n\treturn err;',
@@ -291,9 +308,9 @@ MUTANTS = [
      '\t\tweir__figure_add_relaxed(&h->swaps, 1);\n\t\treturn 0;\n'
      '\t}\n\terr = begin(r, l, next);\n'),
     ('REFRESH_GATE_BEFORE_CARRY', REFRESH,
-     '\tif (!err && l->options->carry)',
+     '\tif (!err && carries(l))',
      '\tif (!err)\n\t\terr = weir__reload_ask(*r, may_go_on, l);\n'
-     '\tif (!err && l->options->carry)',
+     '\tif (!err && carries(l))',
      '\t\terr = weir__reload_ask(*r, may_go_on, l);\n\t}', '\t}'),
     ('REFRESH_REFUSED_STAYS', REFRESH, '\t\tweir__reload_drop(r);\n',
      '\t\tweir__reload_close(r);\n'),

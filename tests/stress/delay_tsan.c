@@ -100,27 +100,42 @@ RANGE(write)
 		return old; \
 	}
 
-/* As the owners' marks have it (src/atomic.h O1); with any other orders the strongest. gcc calls
- * this one, clang the one that returns the value that was there. */
-int __tsan_atomic32_compare_exchange_strong(volatile uint32_t *a, uint32_t *expected,
-                                            uint32_t desired, int success, int failure)
-{
-	delay(SHARED);
-	int done = success == __ATOMIC_ACQUIRE && failure == __ATOMIC_RELAXED ?
-	                   __atomic_compare_exchange_n(a, expected, desired, 0, __ATOMIC_ACQUIRE,
-	                                               __ATOMIC_RELAXED) :
-	                   __atomic_compare_exchange_n(a, expected, desired, 0, __ATOMIC_SEQ_CST,
-	                                               __ATOMIC_SEQ_CST);
-	delay(SHARED);
-	return done;
-}
-
-uint32_t __tsan_atomic32_compare_exchange_val(volatile uint32_t *a, uint32_t expected,
-                                              uint32_t desired, int success, int failure)
-{
-	(void)__tsan_atomic32_compare_exchange_strong(a, &expected, desired, success, failure);
-	return expected;
-}
+/* As the owners' marks have it, and the limits and the stack of kept keys (atomic.h: O1, O7, O8);
+ * with any other orders the strongest. gcc calls the first, clang the one that returns the value
+ * that was there. */
+#define COMPARE_EXCHANGE(bits, type) \
+	int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected, \
+	                                                  type desired, int success, int failure) \
+	{ \
+		int done; \
+		delay(SHARED); \
+		if (failure != __ATOMIC_RELAXED) \
+			done = __atomic_compare_exchange_n(a, expected, desired, 0, \
+			                                   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+		else if (success == __ATOMIC_ACQUIRE) \
+			done = __atomic_compare_exchange_n(a, expected, desired, 0, \
+			                                   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED); \
+		else if (success == __ATOMIC_RELEASE) \
+			done = __atomic_compare_exchange_n(a, expected, desired, 0, \
+			                                   __ATOMIC_RELEASE, __ATOMIC_RELAXED); \
+		else if (success == __ATOMIC_RELAXED) \
+			done = __atomic_compare_exchange_n(a, expected, desired, 0, \
+			                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
+		else \
+			done = __atomic_compare_exchange_n(a, expected, desired, 0, \
+			                                   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+		delay(SHARED); \
+		return done; \
+	} \
+	type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected, \
+	                                                type desired, int success, int failure) \
+	{ \
+		(void)__tsan_atomic##bits##_compare_exchange_strong(a, &expected, desired, \
+		                                                    success, failure); \
+		return expected; \
+	}
+COMPARE_EXCHANGE(32, uint32_t)
+COMPARE_EXCHANGE(64, uint64_t)
 
 #define ATOMIC(bits, type) \
 	type __tsan_atomic##bits##_load(const volatile type *a, int order) \

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * Inserts that are more than one into the current filter: g->beside is not 0. In a section. */
+#ifndef WEIR_SRC_BESIDE_H
+#define WEIR_SRC_BESIDE_H
+
+#include "set/absent.h"
+#include "set/generation.h"
+#include "set/keys.h"
+
+/* H1: into every filter of the record. Return: the current one's answer, or the error of the first
+ * that refuses. */
+int weir__insert_hash_beside(const struct weir_generation *g, uint64_t hash);
+int weir__insert_key_beside(const struct weir_generation *g, const void *key, size_t len);
+/* Of n keys from @at on. Return: how many were new. */
+int64_t weir__insert_keys_beside(const struct weir_generation *g, const struct weir_keys *k,
+                                 size_t at, size_t n, uint64_t *bitmap);
+
+/* Put the same answer for n keys into the bitmap, unless it is NULL. Return: how many are true. */
+size_t weir__answer_all(bool answer, size_t n, uint64_t *bitmap);
+
+#endif

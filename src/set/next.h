@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * What may follow a handle's current filter. */
+#ifndef WEIR_SRC_NEXT_H
+#define WEIR_SRC_NEXT_H
+
+#include <weir/reload.h>
+#include "set/generation.h"
+
+/* Return: 0, or -EINVAL if the two do not hash alike.  @whose: leads the sentence. */
+int weir__same_hashing_check(const struct weir_filter *current, const struct weir_hashing *next,
+                             const char *whose);
+/* Can what @current holds be copied into @next?  Return: 0, or as weir_merge(). */
+int weir__carry_check(const struct weir_filter *next, const struct weir_filter *current);
+/* Make the filter that weir_reload_begin() is asked for, empty. The handle is claimed.
+ * Return: as weir_reload_begin(). */
+int weir__next_make(struct weir_filter **out, struct weir_handle *h,
+                    const struct weir_reload_options *options);
+
+#endif
