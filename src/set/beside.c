@@ -26,10 +26,10 @@ const struct weir_filter weir__any_hash = {
 
 static int refuse_hashes(void)
 {
-	return weir__fail(-EINVAL, "a hash for a handle made with WEIR_HANDLE_ANY_SEED: its filters "
-	                           "hash differently, so insert the key, or make the handle with "
-	                           "WEIR_HANDLE_OWN_HASHES if all hashes are by a function of "
-	                           "your own");
+	return weir__fail(-EINVAL, "a hash, for a handle made with WEIR_HANDLE_ANY_SEED: its "
+	                           "filters hash differently, so insert the key, or make the "
+	                           "handle with WEIR_HANDLE_OWN_HASHES if all hashes are by a "
+	                           "function of your own");
 }
 
 /* H9: the hash of the key for filter @i of the record, and made once for those that hash alike. */
@@ -74,8 +74,9 @@ int weir__insert_key_beside(const struct weir_generation *g, const void *key, si
 
 size_t weir__answer_all(bool answer, size_t n, uint64_t *bitmap)
 {
+	const uint64_t all = answer ? ~UINT64_C(0) : 0;
 	for (size_t at = 0; bitmap && at < n; at += 64)
-		bitmap[at / 64] = !answer ? 0 : n - at < 64 ? (UINT64_C(1) << (n - at)) - 1 : ~UINT64_C(0);
+		bitmap[at / 64] = n - at < 64 ? all & ((UINT64_C(1) << (n - at)) - 1) : all;
 	return answer ? n : 0;
 }
 

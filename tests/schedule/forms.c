@@ -6,8 +6,16 @@
 
 enum form form;
 const char *const form_names[FORMS] = {
-	[HASH] = "hash", [KEY] = "key", [HASHES] = "hashes", [KEYS] = "keys", [FIXED] = "fixed"
+	[HASH] = "hash",   [KEY] = "key",     [HASHES] = "hashes",
+	[KEYS] = "keys",   [FIXED] = "fixed", [KEY_RESEEDED] = "key_reseeded",
+	[KEYS_RESEEDED] = "keys_reseeded"
 };
+
+/* That of the verbs' names. */
+static enum form verbs(void)
+{
+	return form == KEY_RESEEDED ? KEY : form == KEYS_RESEEDED ? KEYS : form;
+}
 
 /* The same keys in the three ways that batches take them. */
 struct batch {
@@ -28,10 +36,10 @@ static void write_batch(struct batch *b, const uint64_t *hashes, size_t n)
  * follows them: n, and a bitmap if the verb has one. */
 #define BY_FORM(name, on, hashes, ...) \
 	struct batch b; \
-	if (form != KEYS && form != FIXED) \
+	if (verbs() != KEYS && verbs() != FIXED) \
 		return name##_hashes(on, hashes, __VA_ARGS__); \
 	write_batch(&b, hashes, n); \
-	return form == KEYS ? name##_keys(on, b.vectors, __VA_ARGS__) : \
+	return verbs() == KEYS ? name##_keys(on, b.vectors, __VA_ARGS__) : \
 	                      name##_fixed(on, b.keys, sizeof b.keys[0], __VA_ARGS__)
 
 int64_t form_insert_all(struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap)
@@ -73,7 +81,7 @@ static int one(int64_t count, const uint64_t *bitmap)
 	uint64_t key, bitmap = ~UINT64_C(0); \
 	if (form == HASH) \
 		return name##_hash(on, hash); \
-	if (form == KEY) { \
+	if (verbs() == KEY) { \
 		key = subject_key(subject, hash); \
 		return name(on, &key, sizeof key); \
 	} \
@@ -114,7 +122,7 @@ int form_reload_insert(struct weir_reload *r, uint64_t hash)
 	uint64_t key;
 	if (form == HASH)
 		return weir_reload_insert_hash(r, hash);
-	if (form != KEY)
+	if (verbs() != KEY)
 		return (int)form_reload_insert_all(r, &hash, 1);
 	key = subject_key(subject, hash);
 	return weir_reload_insert(r, &key, sizeof key);

@@ -7,10 +7,16 @@
 
 #include "scenario.h"
 
-/* One key: by its hash; by itself; as a batch of one in the three forms that batches have. */
-enum form { HASH, KEY, HASHES, KEYS, FIXED, FORMS };
+/* One key: by its hash; by itself; as a batch of one in the three forms that batches have. The last
+ * two are of a handle whose filters hash differently: each reload makes one of the other seed. */
+enum form { HASH, KEY, HASHES, KEYS, FIXED, KEY_RESEEDED, KEYS_RESEEDED, FORMS };
 extern enum form form; /* of the run under way */
 extern const char *const form_names[FORMS];
+
+static inline bool reseeds(void)
+{
+	return form >= KEY_RESEEDED;
+}
 
 int form_insert(struct weir_filter *f, uint64_t hash);
 bool form_contains(const struct weir_filter *f, uint64_t hash);

@@ -20,10 +20,10 @@ ROLLING = 'src/set/rolling.c'
 ROLLING_VERBS = 'src/set/rolling_verbs.c'
 SHARE = 'src/set/share.c'
 
-ALL = 'reload,batch,previous,writers,retire,refresh,rolling'
+ALL = 'reload,batch,previous,writers,retire,refresh,absent,rolling'
 GROUPS = {
     GENERATION: ALL,
-    RECORDS: 'reload,previous,writers,retire,rolling',
+    RECORDS: 'reload,previous,writers,retire,absent,rolling',
     RCU: ALL,
     HEADER: 'retire,previous',
     HANDLE: 'reload,previous,writers,retire',
@@ -32,7 +32,7 @@ GROUPS = {
     BATCH: 'batch',
     KEYS: 'batch',
     STATS: 'retire',
-    RELOAD: 'reload,previous,writers,retire,rolling',
+    RELOAD: 'reload,previous,writers,retire,absent,rolling',
     ROLLBACK: 'previous,writers,retire',
     REFRESH: 'refresh',
     ROLLING: 'rolling',

@@ -22,7 +22,8 @@ HANDLE_PASSES = [['--form', 'hash', '--preemptions', '1', '--executions', '600']
                  ['--form', 'hash', '--preemptions', '2', '--executions', '6000']]
 SCHEDULE = ROOT / 'tests/schedule'
 INSTRUMENT = ['-O0', '-fsanitize=thread', '-DWEIR_DET', '-include', SCHEDULE / 'det_redirect.h']
-INSTRUMENTED = ['forms', 'scenario_handle', 'scenario_rolling', 'scenarios_handle_batch',
+INSTRUMENTED = ['forms', 'scenario_handle', 'scenario_rolling', 'scenarios_absent',
+                'scenarios_handle_batch',
                 'scenarios_previous', 'scenarios_refresh', 'scenarios_reload', 'scenarios_retire',
                 'scenarios_rolling', 'scenarios_rolling_writers', 'scenarios_writers']
 TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain', 'det_rcu',

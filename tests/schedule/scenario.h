@@ -14,7 +14,7 @@ enum { PROMISES = 4 };
 struct scenario {
 	const char *name;
 	/* insert, whole, load; of a handle: reload, batch, previous, writers, retire, refresh,
-	 * rolling */
+	 * absent, rolling */
 	const char *group;
 	void (*body)(void);
 	bool (*fits)(const struct subject *s);
@@ -27,6 +27,7 @@ struct scenario {
 	/* in every layout a thread's loads are distinguished by the bits of its own keys only */
 	bool narrowed;
 	bool batches; /* of several keys: of hashes (the form is HASH), of keys, of fixed ones */
+	bool one_seed; /* of a handle, whose filters must hash alike */
 	bool rolls;   /* a rolling set's: there are no batches of keys */
 	/* how many times fewer random executions, since one takes so much longer; 0: none */
 	unsigned cost;
@@ -36,14 +37,17 @@ extern const struct subject *subject; /* of the run under way */
 /* up to a NULL name */
 extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[];
 extern const struct scenario reload_scenarios[], batch_scenarios[], previous_scenarios[],
-	writers_scenarios[], retire_scenarios[], refresh_scenarios[], rolling_scenarios[],
-	rolling_writers_scenarios[];
+	writers_scenarios[], retire_scenarios[], refresh_scenarios[], absent_scenarios[],
+	rolling_scenarios[], rolling_writers_scenarios[];
 
 /* An empty filter, no promise. */
 void scenario_begin(void);
 /* The running thread acts on these keys alone (bit i: key i): in layouts of many words a search
  * distinguishes the values that it may load by the bits of these keys only. */
 void works_on(unsigned keys);
+/* The other seed, then the subject's own, and so on. Of two threads that begin a reload at once one
+ * may thus choose the current filter's. */
+uint64_t seed_in_turn(void);
 void promise(unsigned i);
 bool promised(unsigned i);
 

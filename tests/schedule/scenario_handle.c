@@ -2,12 +2,23 @@
  * The threads that most scenarios of a handle are made of. */
 #include "scenario_handle.h"
 
+static uint32_t record[SUBJECT_KEYS];
 struct weir_handle *handle;
 const struct rcu_flavor_struct *flavor;
 const struct weir_reload_options keep_previous = { .struct_size = sizeof keep_previous,
                                                    .keep_previous = true };
 const struct weir_reload_options defer_free = { .struct_size = sizeof defer_free,
                                                 .defer_free = true };
+
+void note(unsigned key)
+{
+	det_store(&record[key], sizeof record[key], 1, DET_RELAXED);
+}
+
+bool noted(unsigned key)
+{
+	return det_load(&record[key], sizeof record[key], DET_RELAXED) == 1;
+}
 
 void handle_begin(const struct rcu_flavor_struct *of)
 {
@@ -16,10 +27,13 @@ void handle_begin(const struct rcu_flavor_struct *of)
 	scenario_begin();
 	flavor = of;
 	options.flavor = of;
+	options.flags = reseeds() ? WEIR_HANDLE_ANY_SEED : 0;
+	for (unsigned key = 0; key < SUBJECT_KEYS; key++)
+		record[key] = key == 0;
 	det_assert(weir_clone(&initial, subject->filter) == 0);
 	det_assert(form_insert(initial, hash_of(0)) == WEIR_NEW);
-	det_assert(weir_handle_create(&handle, initial, of == &urcu_bp_flavor ? NULL : &options) ==
-	           0);
+	bool defaults = of == &urcu_bp_flavor && !options.flags;
+	det_assert(weir_handle_create(&handle, initial, defaults ? NULL : &options) == 0);
 }
 
 bool handle_holds(unsigned key)
@@ -49,6 +63,8 @@ void handle_insert_thread(void *insertion)
 	const struct insertion *i = insertion;
 	works_on(1u << i->key);
 	flavor->register_thread();
+	if (reseeds())
+		note(i->key);
 	answer[i->slot] = form_handle_insert(handle, hash_of(i->key));
 	promise(i->slot);
 	flavor->unregister_thread();
@@ -83,17 +99,40 @@ void handle_keep_thread(void *unused)
 	flavor->unregister_thread();
 }
 
+int reload_begin(struct weir_reload **out, const struct weir_reload_options *options)
+{
+	struct weir_reload_options other = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_params params = subject_params(subject);
+	if (!reseeds())
+		return weir_reload_begin(out, handle, options);
+	if (options)
+		other = *options;
+	params.seed = seed_in_turn();
+	other.params = &params;
+	return weir_reload_begin(out, handle, &other);
+}
+
 struct weir_reload *reload_begun(const struct weir_reload_options *options)
 {
 	struct weir_reload *r = NULL;
-	det_assert(weir_reload_begin(&r, handle, options) == 0);
+	det_assert(reload_begin(&r, options) == 0);
 	return r;
+}
+
+int carry_over(struct weir_reload *r)
+{
+	if (!reseeds())
+		return weir_reload_copy(r);
+	for (unsigned key = 0; key < SUBJECT_KEYS; key++)
+		if (noted(key))
+			det_assert(form_reload_insert(r, hash_of(key)) >= 0);
+	return 0;
 }
 
 void reload_by_copy(const struct weir_reload_options *options)
 {
 	struct weir_reload *r = reload_begun(options);
-	det_assert(weir_reload_copy(r) == 0);
+	det_assert(carry_over(r) == 0);
 	det_assert(weir_reload_commit(r) == 0);
 }
 

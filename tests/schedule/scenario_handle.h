@@ -15,6 +15,12 @@
 extern struct weir_handle *handle;              /* of the execution under way */
 extern const struct rcu_flavor_struct *flavor;  /* its */
 
+/* The application's record, a flag for each key: where filters hash differently, loaders read it,
+ * since nothing can be copied. Written before the insert and read after begin: no other order
+ * between them. */
+void note(unsigned key);
+bool noted(unsigned key);
+
 /* A handle on a filter of the subject's layout that holds key 0. */
 void handle_begin(const struct rcu_flavor_struct *of);
 /* Destroys it: nothing is left. */
@@ -33,6 +39,10 @@ void reload_by_copy_thread(void *options);  /* NULL: none */
 
 /* The steps of loaders. */
 struct weir_reload *reload_begun(const struct weir_reload_options *options);
+/* As weir_reload_begin(); with the other seed if the form says so. */
+int reload_begin(struct weir_reload **out, const struct weir_reload_options *options);
+/* What the current filter holds, by a copy or from the record. Return: 0, or the copy's error. */
+int carry_over(struct weir_reload *r);
 void reload_by_copy(const struct weir_reload_options *options);
 
 extern const struct weir_reload_options keep_previous, defer_free;

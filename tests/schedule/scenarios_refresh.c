@@ -22,12 +22,17 @@ static bool save_image(unsigned keys)
 		         access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
 		atexit(remove_image);
 	}
-	subject_clear(subject);
+	struct weir_params params = subject_params(subject);
+	struct weir_filter *image = NULL;
+	params.seed = reseeds() ? subject->other_seed : params.seed;
+	int err = weir_create(&image, &params);
 	for (unsigned key = 0; key < SUBJECT_KEYS; key++)
-		if (keys >> key & 1)
-			weir_insert_hash(subject->filter, hash_of(key));
-	int err = weir_save(subject->filter, path, NULL);
-	subject_clear(subject);
+		if (!err && keys >> key & 1) {
+			uint64_t bytes = subject_key(subject, hash_of(key));
+			weir_insert(image, &bytes, sizeof bytes);
+		}
+	err = err ? err : weir_save(image, path, NULL);
+	weir_destroy(image);
 	if (err)
 		fprintf(stderr, "%s\n", weir_error_detail());
 	return !err;
@@ -136,16 +141,18 @@ static void reload_if_free(void *unused)
 {
 	struct weir_reload *r;
 	(void)unused;
-	result[1] = weir_reload_begin(&r, handle, NULL);
+	result[1] = reload_begin(&r, NULL);
 	if (result[1])
 		return;
-	det_assert(weir_reload_copy(r) == 0);
+	det_assert(carry_over(r) == 0);
 	det_assert(weir_reload_commit(r) == 0);
 }
 
 static void refresh_and_reload(void)
 {
 	handle_begin(&urcu_bp_flavor);
+	for (unsigned key = 1; key < 3 && reseeds(); key++)
+		note(key); /* the image's */
 	det_spawn(refresh_if_free, NULL);
 	det_spawn(reload_if_free, NULL);
 	det_join_all();
@@ -157,8 +164,8 @@ static void refresh_and_reload(void)
 
 const struct scenario refresh_scenarios[] = {
 	{ .name = "carried", .group = "refresh", .body = carried, .prepare = prepare_other,
-	  .narrowed = true, .cost = 20, .fits = small },
-	{ .name = "carry refused", .group = "refresh", .body = carry_refused,
+	  .one_seed = true, .narrowed = true, .cost = 20, .fits = small },
+	{ .name = "carry refused", .group = "refresh", .body = carry_refused, .one_seed = true,
 	  .prepare = prepare_other, .narrowed = true, .cost = 20, .fits = smallest },
 	{ .name = "replaced", .group = "refresh", .body = replaced, .prepare = prepare_whole,
 	  .narrowed = true, .cost = 20, .fits = small },

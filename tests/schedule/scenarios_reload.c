@@ -9,7 +9,8 @@ static void copied_with(const struct rcu_flavor_struct *of)
 	spawn_insert_and_verify();
 	det_spawn(reload_by_copy_thread, NULL);
 	det_join_all();
-	det_assert(answer[1] == WEIR_NEW);
+	/* who loads from the record may come first */
+	det_assert(answer[1] == WEIR_NEW || reseeds());
 	handle_end_with(1, 1);
 }
 
@@ -49,19 +50,14 @@ static void one_key_twice(void)
 	det_spawn(handle_insert_thread, &insertions[1]);
 	det_spawn(reload_by_copy_thread, NULL);
 	det_join_all();
-	det_assert(answer[1] == WEIR_NEW || answer[2] == WEIR_NEW);
+	det_assert(answer[1] == WEIR_NEW || answer[2] == WEIR_NEW || reseeds());
 	det_assert(answer[1] >= 0 && answer[2] >= 0);
 	handle_end_with(1, 1);
 }
 
-/* The application's record, written before the insert and read after begin: no other order
- * between them. */
-static uint32_t record[SUBJECT_KEYS];
-
 static void record_and_insert(void *insertion)
 {
-	const struct insertion *i = insertion;
-	det_store(&record[i->key], sizeof record[0], 1, DET_RELAXED);
+	note(((const struct insertion *)insertion)->key);
 	handle_insert_thread(insertion);
 }
 
@@ -70,7 +66,7 @@ static void reload_from_record(void *unused)
 	(void)unused;
 	struct weir_reload *r = reload_begun(NULL);
 	for (unsigned key = 0; key < 2; key++)
-		if (det_load(&record[key], sizeof record[key], DET_RELAXED))
+		if (noted(key))
 			det_assert(form_reload_insert(r, hash_of(key)) >= 0);
 	det_assert(weir_reload_commit(r) == 0);
 }
@@ -79,8 +75,6 @@ static void recorded(void)
 {
 	static struct insertion one = { 1, 1 };
 	handle_begin(&urcu_bp_flavor);
-	record[0] = 1;
-	record[1] = 0;
 	det_spawn(record_and_insert, &one);
 	det_spawn(handle_verify_thread, &one);
 	det_spawn(reload_from_record, NULL);

@@ -10,7 +10,7 @@ static struct weir_reload *begun[WRITERS];
 static void begin_thread(void *which)
 {
 	int i = *(int *)which;
-	result[i] = weir_reload_begin(&begun[i], handle, NULL);
+	result[i] = reload_begin(&begun[i], NULL);
 }
 
 static int both[WRITERS] = { 0, 1 };
@@ -35,7 +35,7 @@ static void two_begin(void)
 	           (result[0] == -EBUSY && result[1] == 0));
 	struct weir_reload *r = begun[result[0] == 0 ? 0 : 1];
 	det_assert(weir_handle_destroy(handle) == -EBUSY);
-	det_assert(weir_reload_copy(r) == 0 && weir_reload_commit(r) == 0);
+	det_assert(carry_over(r) == 0 && weir_reload_commit(r) == 0);
 	handle_end_with(1, 1);
 }
 
@@ -44,11 +44,13 @@ static void reload_if_free(void *which)
 {
 	int i = *(int *)which;
 	struct weir_reload *r;
-	result[i] = weir_reload_begin(&r, handle, NULL);
+	result[i] = reload_begin(&r, NULL);
 	if (result[i])
 		return;
-	det_assert(weir_reload_copy(r) == 0);
+	det_assert(carry_over(r) == 0);
 	det_assert(form_reload_insert(r, hash_of(2 + (unsigned)i)) == WEIR_NEW);
+	if (reseeds())
+		note(2 + (unsigned)i);
 	det_assert(weir_reload_commit(r) == 0);
 }
 
@@ -100,10 +102,10 @@ static void reload_unless_busy(void *unused)
 {
 	struct weir_reload *r;
 	(void)unused;
-	result[1] = weir_reload_begin(&r, handle, &keep_previous);
+	result[1] = reload_begin(&r, &keep_previous);
 	if (result[1])
 		return;
-	det_assert(weir_reload_copy(r) == 0);
+	det_assert(carry_over(r) == 0);
 	det_assert(weir_reload_commit(r) == 0);
 }
 
@@ -155,7 +157,7 @@ static void begin_and_commit(void *unused)
 {
 	struct weir_reload *r;
 	(void)unused;
-	finished = weir_reload_begin(&r, handle, NULL);
+	finished = reload_begin(&r, NULL);
 	if (!finished)
 		det_assert(weir_reload_commit(r) == 0);
 }
@@ -164,7 +166,7 @@ static void begin_and_abort(void *unused)
 {
 	struct weir_reload *r;
 	(void)unused;
-	finished = weir_reload_begin(&r, handle, NULL);
+	finished = reload_begin(&r, NULL);
 	if (!finished)
 		weir_reload_abort(r);
 }

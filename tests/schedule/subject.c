@@ -109,14 +109,21 @@ static bool find_keys(struct subject *s)
 	return false;
 }
 
-static bool make_filter(struct subject *s, struct weir_filter **out, uint64_t **memory)
+struct weir_params subject_params(const struct subject *s)
 {
 	struct weir_params params = test_params(s->kind, &s->row->ask);
-	*memory = aligned_alloc(LINE, s->bytes);
 	params.capacity = params.capacity ? params.capacity : s->bytes / 2;
-	params.max_bytes = params.memory_bytes = s->bytes;
+	params.max_bytes = s->bytes;
+	params.seed = SUBJECT_SEED;
+	return params;
+}
+
+static bool make_filter(struct subject *s, struct weir_filter **out, uint64_t **memory)
+{
+	struct weir_params params = subject_params(s);
+	*memory = aligned_alloc(LINE, s->bytes);
+	params.memory_bytes = s->bytes;
 	params.memory = *memory;
-	params.seed = 1;
 	int err = weir_create(out, &params);
 	if (err)
 		fprintf(stderr, "%s: %s\n", s->name, weir_error_detail());
@@ -175,12 +182,46 @@ static bool find_flip(struct subject *s)
 	return false;
 }
 
+/* Is that a seed with which the keys do as struct subject says? */
+static bool keys_by(struct subject *s, uint64_t seed)
+{
+	struct weir_params params = subject_params(s);
+	struct subject other = *s;
+	struct weir_filter *f;
+	params.seed = seed;
+	if (weir_create(&f, &params))
+		return false;
+	for (unsigned k = 0; k < SUBJECT_KEYS; k++) {
+		uint64_t key = subject_key(s, s->key[k].hash);
+		other.key[k] = subject_learn(s, weir_hash(f, &key, sizeof key));
+	}
+	weir_destroy(f);
+	for (unsigned k = 0; k < SUBJECT_KEYS; k++)
+		if (!private_bit(&other, k, SUBJECT_KEYS - 1))
+			return false;
+	memcpy(s->by_other_seed, other.key, sizeof other.key);
+	return true;
+}
+
+static bool find_other_seed(struct subject *s)
+{
+	if (s->bytes != LINE || !s->row->handles)
+		return true;
+	for (uint64_t seed = SUBJECT_SEED + 1; seed < TRIES; seed++)
+		if (keys_by(s, seed)) {
+			s->other_seed = seed;
+			return true;
+		}
+	fprintf(stderr, "%s: no other seed lets its keys collide\n", s->name);
+	return false;
+}
+
 static bool make(struct subject *s)
 {
 	if (!make_filter(s, &s->filter, &s->bits[0]) || !make_filter(s, &s->other, &s->bits[1]))
 		return false;
 	ask_what_it_can(s);
-	return find_flip(s) && find_keys(s);
+	return find_flip(s) && find_keys(s) && find_other_seed(s);
 }
 
 bool subjects_make(void)
@@ -223,7 +264,8 @@ void subject_clear(const struct subject *s)
 			clear_keys(s, s->bits[i]);
 }
 
-uint64_t subject_bits(const struct subject *s, const volatile void *word, unsigned keys)
+uint64_t subject_bits(const struct subject *s, const volatile void *word, unsigned keys,
+                      bool two_seeds)
 {
 	uint64_t mask = 0;
 	size_t index = ((uintptr_t)word - (uintptr_t)s->bits[0]) / 8;
@@ -234,7 +276,8 @@ uint64_t subject_bits(const struct subject *s, const volatile void *word, unsign
 		return ~UINT64_C(0); /* not of this filter */
 	for (unsigned k = 0; k < SUBJECT_KEYS; k++)
 		if (keys >> k & 1)
-			mask |= mask_in(&s->key[k], index);
+			mask |= mask_in(&s->key[k], index) |
+			        (two_seeds ? mask_in(&s->by_other_seed[k], index) : 0);
 	return mask;
 }
 

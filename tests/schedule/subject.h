@@ -39,6 +39,10 @@ struct subject {
 	 * first, 2 and 3 in the second. */
 	struct key key[SUBJECT_KEYS];
 	uint64_t flip; /* see subject_key */
+	/* Of a filter of one line: a seed with which those keys get in each other's way as well,
+	 * and what each sets then. 0: none. */
+	uint64_t other_seed;
+	struct key by_other_seed[SUBJECT_KEYS];
 };
 
 /* Of every insert of one new key by several threads exactly one is answered WEIR_NEW, not only at
@@ -68,8 +72,13 @@ bool subject_turn(struct subject *s);
 uint64_t subject_key(const struct subject *s, uint64_t hash);
 /* What @hash sets in an empty filter. */
 struct key subject_learn(const struct subject *s, uint64_t hash);
-/* The bits of this word of the filter that the keys of a set (bit i: key i) have. */
-uint64_t subject_bits(const struct subject *s, const volatile void *word, unsigned keys);
+/* The bits of this word of the filter that the keys of a set (bit i: key i) have; by either seed.
+ */
+uint64_t subject_bits(const struct subject *s, const volatile void *word, unsigned keys,
+                      bool two_seeds);
+/* Parameters of a filter of its layout; the seed is that of the keys' hashes. */
+struct weir_params subject_params(const struct subject *s);
+enum { SUBJECT_SEED = 1 };
 /* Both filters empty again, as far as the keys go. */
 void subject_clear(const struct subject *s);
 

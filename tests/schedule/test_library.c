@@ -11,7 +11,7 @@
 static const struct scenario *const tables[] = {
 	insert_scenarios,  load_scenarios,     whole_scenarios,          reload_scenarios,
 	batch_scenarios,   previous_scenarios, writers_scenarios,        retire_scenarios,
-	refresh_scenarios, rolling_scenarios,  rolling_writers_scenarios
+	refresh_scenarios, absent_scenarios,   rolling_scenarios,        rolling_writers_scenarios
 };
 static const char *const strategy_names[] = {
 	[DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct"
@@ -35,17 +35,24 @@ enum { OTHER_FORMS = 6 };
 const struct subject *subject;
 int answer[PROMISES];
 static uint32_t flags[PROMISES];
+static unsigned seeds_given;
 static unsigned keys_of[DET_THREADS]; /* what each thread works on; 0: anything */
 
 void scenario_begin(void)
 {
 	subject_clear(subject);
+	seeds_given = 0;
 	for (unsigned i = 0; i < PROMISES; i++) {
 		flags[i] = 0;
 		answer[i] = -1;
 	}
 	for (unsigned i = 0; i < DET_THREADS; i++)
 		keys_of[i] = 0;
+}
+
+uint64_t seed_in_turn(void)
+{
+	return seeds_given++ % 2 ? SUBJECT_SEED : subject->other_seed;
 }
 
 void works_on(unsigned keys)
@@ -56,7 +63,7 @@ void works_on(unsigned keys)
 static uint64_t relevant(const volatile void *address)
 {
 	unsigned keys = keys_of[det_thread()];
-	return keys ? subject_bits(subject, address, keys) : ~UINT64_C(0);
+	return keys ? subject_bits(subject, address, keys, reseeds()) : ~UINT64_C(0);
 }
 
 void promise(unsigned i)
@@ -172,12 +179,19 @@ static bool chosen(const struct scenario *scenario)
 	       scenario->fits(subject);
 }
 
+/* Which filter a key is in is one question, how its bits lie there another: one layout will do. */
+static bool comes_reseeded(const struct scenario *s)
+{
+	return listed("reload,batch,previous,writers,retire,refresh", s->group) && !s->one_seed &&
+	       subject_words(subject) == 1;
+}
+
 /* Batches of one are another form of a single key's verbs; those of several have three forms. */
 static bool comes_in(const struct scenario *scenario, enum form in)
 {
 	return (!settings.form || strcmp(settings.form, form_names[in]) == 0) &&
-	       !(scenario->batches && (in == KEY || in == HASHES)) &&
-	       !(scenario->rolls && in > HASHES);
+	       !(scenario->batches && (in == KEY || in == HASHES || in == KEY_RESEEDED)) &&
+	       !(scenario->rolls && in > HASHES) && (in < KEY_RESEEDED || comes_reseeded(scenario));
 }
 
 static void run_in_each_form(const struct scenario *s)
