@@ -21,6 +21,7 @@
 #include "set/next.h"
 #include "set/reload.h"
 #include "set/sanity.h"
+#include "whole.h"
 
 static bool same_time(const struct timespec *a, const struct timespec *b)
 {
