@@ -232,7 +232,7 @@ const char help[] =
 	"two reloads: the worst that a server can meet. A blocked filter at 1 %.\n"
 	"  phase:rebuild  a new filter filled with every key\n"
 	"  phase:copy     a new filter with the bits of the old one\n"
-	"  phase:refresh  an image file taken over, mapped\n"
+	"  phase:refresh  an image file read and taken over\n"
 	"  phase:roll     rebuilt one of 16 shards at a time\n"
 	"  op: hit (a key a call), batch (64 keys a call), insert (keys that the loader inserts\n"
 	"      too, a key a call)\n"

@@ -18,7 +18,8 @@ WEIR_BEGIN_DECLS
 /** Start from WEIR_REFRESH_OPTIONS_INIT. */
 struct weir_refresh_options {
 	size_t struct_size; /* sizeof(struct weir_refresh_options) */
-	uint64_t max_bytes; /* of bits, all filters together; 0: no limit */
+	uint64_t max_bytes; /* of bits, all filters together; 0: no limit, also where a file of
+	                       some kilobytes declares more than there is memory (image.h) */
 	bool carry;         /* merge the current filter into the new one, which must have its
 	                       kind, size, shape and seed: no insert is lost, no key ever
 	                       leaves. Before the first filter there is nothing to merge. */
@@ -30,9 +31,11 @@ struct weir_refresh_options {
 	                                 bytes_done begins anew for each of these. It may stop the
 	                                 call. May be NULL. */
 	void *progress_arg;
+	bool map;                     /* map a plain image instead of reading it into memory: for
+	                                 a file that is only ever renamed to, see below */
 };
 #define WEIR_REFRESH_OPTIONS_INIT \
-	{ sizeof(struct weir_refresh_options), 0, false, false, false, 0, 0, 0 }
+	{ sizeof(struct weir_refresh_options), 0, false, false, false, 0, 0, 0, false }
 
 /**
  * An image that nobody can have meant is refused, as by the gate: one whose bits answer more than
@@ -43,32 +46,43 @@ struct weir_refresh_options {
  * them. A set that is merely saturated is published, since without it keys would be missing:
  * weir_handle_stats() shows it.
  *
- * If the file has changed since the last call, or this is the first: check it, map it, merge the
- * current filter into it if carry is set, ask the gate of the result, and swap. A plain image is
- * mapped by weir_map(), so replace the file by renaming, as weir_save() does; never write to it in
- * place. The mapping is private if the current filter takes inserts, else read-only. A compressed
- * image is read into memory.
+ * If the file has changed since the last call, or this is the first: read it into memory and check
+ * it, merge the current filter into it if carry is set, ask the gate of the result, and swap.
+ * Replace the file by renaming, as weir_save() does: it is then whole whenever it is looked at. Who
+ * writes to it in place instead (cp, truncate) cannot harm the process: what is found half written
+ * is refused, and read again when it is written to again. The filter takes inserts.
+ *
+ * With map a plain image is mapped by weir_map(), privately if the current filter takes inserts,
+ * else read-only; a compressed one is still read. Then whoever shortens the file in place, at any
+ * later time, kills the process by SIGBUS, and who overwrites it changes answers. What that saves:
+ *              memory                                       time
+ *   read       the file's bytes, private to the process, as the file is read once; no page fault
+ *              weir_load() has them (huge pages)            is left to lookups
+ *   map        the file's pages in the page cache, shared   the file is read once to check it, and
+ *              by all processes; of a private mapping       each page faults on its first use;
+ *              those that inserts change as well            4 KiB pages on most file systems
  * @path: of an image with the seed of the current filter (weir build --like, weir_params.seed), or
  *   if that is keyed, with its key.
  * Return: 1 swapped; 0 the file has not changed, even if it was refused; or a negative errno, and
  *   the current filter stays. A file has changed if its device, inode, size, mtime, ctime or commit
  *   record (bytes 504 to 511 of the image) differ. So chmod and a new hard link are changes too.
  * Errors: some are verdicts on the file. The call reports them once and returns 0 until the file
- *   changes: -EBADMSG, -ENOTSUP, -EINVAL as weir_map() and weir_load(); -EISDIR; -EINVAL another
- *   seed or hash function, unless the handle was made with WEIR_HANDLE_ANY_SEED; -EKEYREJECTED
- *   keyed otherwise than the current filter; -ECANCELED the gate refused; before the first filter
- *   those of weir_insert(), of a key that was kept for it.
+ *   changes (a damaged file is read again all the same while it is news, for some 2.5 s, since it
+ *   may change faster than its times do): -EBADMSG, -ENOTSUP, -EINVAL as weir_map() and
+ *   weir_load(); -EISDIR; -EINVAL another seed or hash function, unless the handle was made with
+ *   WEIR_HANDLE_ANY_SEED; -EKEYREJECTED keyed otherwise than the current filter; -ECANCELED the
+ *   gate refused; before the first filter those of weir_insert(), of a key that was kept for it.
  *   Some are verdicts on the file and the current filter. The call reports them once and returns 0
  *   until the file changes or another filter is current (a reload, a rollback): -ECANCELED the
  *   image is overfull or shrunk, as above; with carry: -ECANCELED the gate refused; -EINVAL carry
  *   between different shapes or seeds; -EROFS carry into a read-only mapping.
- *   After all others the next call tries the file again: -EBUSY marked live, or a process marked or
- *   sealed it during the call, or a reload or another refresh runs; -EDEADLK inside a read-side
- *   section; -EFBIG more than max_bytes allows now; -ENOMEM; -ECANCELED progress stopped it, at
- *   whatever step; and any errno of open, read and mmap, those above too (-ENOENT, -EACCES, -EIO,
- *   -EINVAL ...).
+ *   After all others the next call tries the file again: -EBUSY marked live, or a process marked,
+ *   sealed or overwrote it during the call, or a reload or another refresh runs; -EDEADLK inside a
+ *   read-side section; -EFBIG more than max_bytes allows now; -ENOMEM; -ECANCELED progress stopped
+ *   it, at whatever step; and any errno of open, read and mmap, those above too (-ENOENT, -EACCES,
+ *   -EIO, -EINVAL ...).
  * Threads: as weir_reload_begin().  Progress: blocking (the file, a grace period).
- * Cost: reads the whole file once, to check it; then memory bandwidth for what the gate counts and
+ * Cost: reads the whole file once; then memory bandwidth for what the gate counts and
  *   what is carried.
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_refresh(struct weir_handle *h, const char *path);

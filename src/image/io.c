@@ -53,6 +53,39 @@ int weir__source_settle(const struct weir_source *source, int err)
 	return weir__fail(-EBUSY, "%s: was marked live or sealed while it was read", source->name);
 }
 
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+bool weir__same_file(const struct weir_file_identity *a, const struct weir_file_identity *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+	       a->commit == b->commit && same_time(&a->modified, &b->modified) &&
+	       same_time(&a->changed, &b->changed);
+}
+
+static struct weir_file_identity identity_of(const struct stat *st, int fd)
+{
+	return (struct weir_file_identity){ .device = st->st_dev,
+	                                    .inode = st->st_ino,
+	                                    .size = st->st_size,
+	                                    .modified = st->st_mtim,
+	                                    .changed = st->st_ctim,
+	                                    .commit = S_ISREG(st->st_mode) ? commit_now(fd) : 0 };
+}
+
+/* But a change of its links or rights is none of its bytes. */
+bool weir__source_changed(const struct weir_source *source)
+{
+	struct stat st;
+	if (fstat(source->fd, &st))
+		return false;
+	struct weir_file_identity now = identity_of(&st, source->fd);
+	now.changed = source->identity.changed;
+	return !weir__same_file(&now, &source->identity);
+}
+
 int weir__source_find(struct weir_source *source, const char *path, int flags)
 {
 	struct stat st;
@@ -80,14 +113,7 @@ int weir__source_find(struct weir_source *source, const char *path, int flags)
 		.length = (uint64_t)st.st_size,
 		.exact = true,
 		.mode = st.st_mode,
-		.identity = {
-			.device = st.st_dev,
-			.inode = st.st_ino,
-			.size = st.st_size,
-			.modified = st.st_mtim,
-			.changed = st.st_ctim,
-			.commit = S_ISREG(st.st_mode) ? commit_now(fd) : 0
-		}
+		.identity = identity_of(&st, fd)
 	};
 	return 0;
 }

@@ -59,6 +59,11 @@ bool weir__source_verdict(const struct weir_source *source, int err);
  * Return: -EBUSY, or @err unchanged. */
 int weir__source_settle(const struct weir_source *source, int err);
 
+/* Do the two name one file, as it was at one moment? */
+bool weir__same_file(const struct weir_file_identity *a, const struct weir_file_identity *b);
+/* Has an opened file been written to since? What was read of it may then be of two files. */
+bool weir__source_changed(const struct weir_source *source);
+
 /* Read exactly @n bytes. Return: 0; -EBADMSG there are fewer; or the errno of read. */
 int weir__source_read(struct weir_source *source, void *buffer, uint64_t n);
 /* Check that @n reserved bytes are all zero. @at: the image's offset of the first. */

@@ -45,11 +45,22 @@ int weir__bits_load(struct weir_filter **out, struct weir_source *source,
 	return err;
 }
 
+int weir__source_load(struct weir_filter **out, struct weir_source *source,
+                      const struct weir_load_options *options)
+{
+	struct weir_preface preface;
+	int err = weir__preface_read(&preface, source, options->max_bytes, false);
+	if (err)
+		return err;
+	err = weir__bits_load(out, source, &preface, options);
+	weir__preface_free(&preface);
+	return err;
+}
+
 static int load(struct weir_filter **out, struct weir_source *source,
                 const struct weir_load_options *options)
 {
 	struct weir_load_options o;
-	struct weir_preface preface;
 	if (!out)
 		return weir__fail(-EINVAL, "out is NULL: the loaded filter needs a place");
 	int err = weir__load_options(&o, options);
@@ -58,13 +69,7 @@ static int load(struct weir_filter **out, struct weir_source *source,
 		                 "no_verify is for weir_map: what is read is always checked");
 	if (!err)
 		err = weir__memory_given(o.memory, o.memory_bytes);
-	if (!err)
-		err = weir__preface_read(&preface, source, o.max_bytes, false);
-	if (err)
-		return err;
-	err = weir__bits_load(out, source, &preface, &o);
-	weir__preface_free(&preface);
-	return err;
+	return err ? err : weir__source_load(out, source, &o);
 }
 
 int weir_load(struct weir_filter **out, const char *path, const struct weir_load_options *options)

@@ -13,4 +13,8 @@ int weir__load_options(struct weir_load_options *out, const struct weir_load_opt
 int weir__bits_load(struct weir_filter **out, struct weir_source *source,
                     const struct weir_preface *preface, const struct weir_load_options *options);
 
+/* Read and check all of an opened image into a filter with memory of its own. @options: checked. */
+int weir__source_load(struct weir_filter **out, struct weir_source *source,
+                      const struct weir_load_options *options);
+
 #endif

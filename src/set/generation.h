@@ -57,9 +57,9 @@
 
 #include <weir/handle.h>
 #include "atomic.h"
-#include "image/io.h"
 #include "kind.h"
 #include "set/absent.h"
+#include "set/last_file.h"
 #include "set/rcu.h"
 
 /* Where the bits of a filter are. */
@@ -128,12 +128,7 @@ struct weir_handle {
 	atomic_bool followed;               /* follow.c: a thread has the handle's address */
 	atomic_uint_fast64_t swaps;
 	atomic_uint_fast64_t refused;
-	/* the writer's: the file that a refresh has accepted or refused last, not to be looked at
-	 * again */
-	struct weir_file_identity last_file;
-	/* 0, or the generation whose filter the file was refused with: then it is looked at again
-	 * when another one is current */
-	uint64_t refused_with;
+	struct weir_last_file last_file; /* the writer's */
 };
 
 /* H1 (O4), in a section. */

@@ -14,6 +14,7 @@
 #include <weir/refresh.h>
 #include "cancel.h"
 #include "error.h"
+#include "image/load.h"
 #include "image/map.h"
 #include "options.h"
 #include "set/gate.h"
@@ -22,18 +23,6 @@
 #include "set/reload.h"
 #include "set/sanity.h"
 #include "whole.h"
-
-static bool same_time(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-static bool same(const struct weir_file_identity *a, const struct weir_file_identity *b)
-{
-	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-	       a->commit == b->commit && same_time(&a->modified, &b->modified) &&
-	       same_time(&a->changed, &b->changed);
-}
 
 /* What a failure is a verdict on. */
 enum verdict {
@@ -47,6 +36,7 @@ struct look {
 	struct weir_handle *handle;
 	struct weir_source *source;
 	const struct weir_refresh_options *options;
+	double began;
 	enum verdict verdict; /* if the step that is under way fails */
 	bool stopped;         /* by progress, which is no verdict whatever the step */
 };
@@ -60,8 +50,22 @@ static int may_go_on(void *argument, uint64_t done, uint64_t total)
 	return l->stopped;
 }
 
-/* Load the image if it is compressed; else map it: privately if the current filter takes inserts,
- * read-only if it does not. */
+/* Into memory; or if the caller wants it so and it is not compressed, mapped: privately if the
+ * current filter takes inserts, read-only if it does not. */
+static int read_image(struct weir_filter **out, struct look *l, const struct weir_load_options *o)
+{
+	enum weir_map_mode mode = l->handle->generation->current->insert_error ? WEIR_MAP_READ :
+	                                                                         WEIR_MAP_PRIVATE;
+	int err = l->options->map ?
+	          weir__map_or_load(out, l->source, mode, o) :
+	          weir__source_settle(l->source, weir__source_load(out, l->source, o));
+	if (err == -EBADMSG && weir__source_changed(l->source))
+		err = weir__fail(-EBUSY, "%s: was written to while it was read: it is read again "
+		                 "when that is done; to replace it at once, rename another file "
+		                 "to its name", l->source->name);
+	return err;
+}
+
 static int take(struct weir_filter **out, struct look *l, uint64_t room)
 {
 	const struct weir_filter *current = l->handle->generation->current;
@@ -72,9 +76,7 @@ static int take(struct weir_filter **out, struct look *l, uint64_t room)
 	o.progress_arg = l;
 	int err = weir__source_check(l->source);
 	if (!err)
-		err = weir__map_or_load(out, l->source,
-		                        current->insert_error ? WEIR_MAP_READ : WEIR_MAP_PRIVATE,
-		                        &o);
+		err = read_image(out, l, &o);
 	l->verdict = weir__source_verdict(l->source, err) ? ALONE : NONE;
 	if (err == -EKEYREJECTED)
 		weir__fail(err, "%s; the current filter is %skeyed", weir_error_detail(),
@@ -161,22 +163,18 @@ static int offer(struct weir_reload **r, struct look *l, struct weir_filter *nex
 	return err ? weir__fail(err, "%s: %s", l->source->name, weir_error_detail()) : 0;
 }
 
-/* Was it looked at already, with the same answer to come? */
-static bool known(const struct weir_handle *h, const struct weir_file_identity *file)
-{
-	return same(&h->last_file, file) &&
-	       (!h->refused_with || h->refused_with == h->generation->number);
-}
-
-/* Before the claim ends: whether, and for how long, this look is the last at the file. */
-static void remember(const struct look *l, int err)
+/* Before the claim ends: whether, and for how long, this look is the last at the file. Return:
+ * whether this very refusal was there before. */
+static bool remember(const struct look *l, int err)
 {
 	struct weir_handle *h = l->handle;
 	if (err && (l->stopped || l->verdict == NONE))
-		return;
-	h->last_file = l->source->identity;
-	h->refused_with = err && l->verdict == BESIDE ? h->generation->number : 0;
-	weir__figure_add_relaxed(&h->refused, err != 0);
+		return false;
+	bool again = weir__last_file_judge(&h->last_file, &l->source->identity, err,
+	                                   err && l->verdict == BESIDE ? h->generation->number : 0,
+	                                   l->began);
+	weir__figure_add_relaxed(&h->refused, err && !again);
+	return again;
 }
 
 /* The handle is claimed, and no longer when this returns. */
@@ -184,21 +182,22 @@ static int look(struct look *l)
 {
 	struct weir_filter *next = NULL;
 	struct weir_reload *r = NULL;
-	if (known(l->handle, &l->source->identity)) {
+	if (weir__last_file_is(&l->handle->last_file, &l->source->identity,
+	                       l->handle->generation->number)) {
 		weir__writer_release(l->handle);
 		return 0;
 	}
 	int err = prepare(&next, l);
 	if (!err)
 		err = offer(&r, l, next);
-	remember(l, err);
+	bool again = remember(l, err);
 	if (!r)
 		weir__writer_release(l->handle);
 	else if (err)
 		weir__reload_drop(r);
 	else
 		weir__reload_close(r);
-	return err ? err : 1;
+	return err ? again ? 0 : err : 1;
 }
 
 /* Likewise. */
@@ -206,12 +205,14 @@ static int refresh(struct weir_handle *h, const char *path,
                    const struct weir_refresh_options *options)
 {
 	struct weir_source source;
+	double began = weir__seconds();
 	int err = weir__source_find(&source, path, O_RDONLY);
 	if (err) {
 		weir__writer_release(h);
 		return err;
 	}
-	err = look(&(struct look){ .handle = h, .source = &source, .options = options });
+	err = look(&(struct look){ .handle = h, .source = &source, .options = options,
+	                           .began = began });
 	weir__source_close(&source);
 	return err;
 }

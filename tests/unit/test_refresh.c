@@ -73,11 +73,11 @@ static void test_each_flavor(void **state)
 		assert_int_equal(s.generation, 2);
 		assert_int_equal(s.swaps, 1);
 		assert_int_equal(s.bytes, s.filter.bytes);
-		/* a mapping of its own, so it goes on taking inserts */
+		/* memory of its own, so it goes on taking inserts */
 		insert_into(mine, 5000, 5100);
 		assert_int_equal(missing_in(mine, 5000, 5100), 0);
 		save(1000, 2000);
-		/* the mapping is of the file as it was */
+		/* that of the file as it was */
 		assert_int_equal(missing_in(mine, 0, 1000), 0);
 		assert_int_equal(weir_handle_refresh(mine, path), 1);
 		assert_int_equal(missing_in(mine, 1000, 2000), 0);
@@ -184,13 +184,18 @@ static void test_read_only(void **state)
 	assert_ok(weir_map(&mapped, path, WEIR_MAP_READ, NULL));
 	assert_ok(weir_handle_create(&mine, mapped, NULL));
 	save(100, 200);
-	assert_int_equal(weir_handle_refresh(mine, path), 1);
+	carry.map = true;
+	assert_int_equal(weir_handle_refresh_with(mine, path, &carry), 1);
 	assert_int_equal(missing_in(mine, 100, 200), 0);
 	/* as before: the pages are shared */
 	assert_refused(weir_handle_insert_hash(mine, 1), -EROFS, "read-only", "");
 	save(200, 300);
 	carry.carry = true;
 	assert_refused(weir_handle_refresh_with(mine, path, &carry), -EROFS, "read-only", "");
+	save(300, 400);
+	assert_int_equal(weir_handle_refresh(mine, path), 1); /* memory of its own */
+	insert_into(mine, 0, 10);
+	assert_int_equal(missing_in(mine, 300, 400), 0);
 	assert_ok(weir_handle_destroy(mine));
 }
 

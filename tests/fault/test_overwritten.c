@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ * An image that is written to in place (cp, truncate) under a server that has it or is reading it:
+ * nobody is killed, no answer changes, and what was half written is read again. */
+#include <errno.h>
+#include "faults.h"
+#include "../followers.h"
+
+enum { KEYS = 300 };
+
+static struct weir_handle *h;
+static unsigned char *first, *second; /* images of keys from 0 and from KEYS on, of one size */
+static size_t length;
+
+static int open_it(void **state)
+{
+	size_t n = 0;
+	(void)setup(state);
+	shim = (struct shim){ .armed = false };
+	h = open_handle(flavors, 10000);
+	save(KEYS, 3 * KEYS);
+	second = image_slurp(path, &length);
+	save(0, 2 * KEYS);
+	first = image_slurp(path, &n);
+	assert_int_equal(n, length);
+	return 0;
+}
+
+static int close_it(void **state)
+{
+	shim = (struct shim){ .armed = false };
+	free(first);
+	free(second);
+	close_handle(flavors, h);
+	return folder_teardown(state);
+}
+
+/* As cp and dd do: in place, and the file is as long as what was written. */
+static void overwrite(const unsigned char *bytes, size_t from, size_t to)
+{
+	int fd = open(path, O_WRONLY);
+	assert_int_equal(pwrite(fd, bytes + from, to - from, (off_t)from), to - from);
+	assert_int_equal(ftruncate(fd, (off_t)to), 0);
+	close(fd);
+}
+
+static void test_a_file_overwritten_after_it_was_taken_over(void **state)
+{
+	(void)state;
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(truncate(path, 0), 0);
+	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0); /* was SIGBUS */
+	insert_into(h, 5000, 5100);
+	assert_refused(weir_handle_refresh(h, path), -EBADMSG, path, "empty");
+	overwrite(second, 0, length);
+	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0);
+	assert_true(missing_in(h, 2 * KEYS, 3 * KEYS) > KEYS / 2); /* nothing of it shows */
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(missing_in(h, KEYS, 3 * KEYS), 0);
+}
+
+/* What others do while it is read; once. */
+static enum { SHORTEN, CUT, REPLACE, CHANGES } change;
+
+static unsigned reads;
+
+/* When the head has been read. */
+static void change_it(const struct shim_call *call)
+{
+	if (strcmp(call->what, "read") || ++reads != 2)
+		return;
+	if (change == REPLACE)
+		overwrite(second, 0, length);
+	else
+		assert_int_equal(truncate(path, change == CUT ? 0 : (off_t)length - 100), 0);
+}
+
+static void test_a_file_overwritten_while_it_is_read(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < CHANGES; i++) {
+		overwrite(first, 0, length);
+		change = i, reads = 0;
+		shim.look = change_it;
+		assert_refused(weir_handle_refresh(h, path), -EBUSY, path, "while it was read");
+		shim.look = NULL;
+		assert_true(reads >= 2);
+		assert_int_equal(stats_of(h).refused, 0);
+		overwrite(second, 0, length);
+		assert_int_equal(weir_handle_refresh(h, path), 1);
+		assert_int_equal(missing_in(h, KEYS, 3 * KEYS), 0);
+	}
+}
+
+/* The head of the new file, bits of the old one; then the rest comes within a tick of the clock, so
+ * that no time, no size and no commit record tells. */
+static void test_a_file_that_was_half_overwritten_within_a_tick(void **state)
+{
+	struct weir_handle_stats before;
+	(void)state;
+	shim.same_times = true;
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	memcpy(first, second, IMAGE_PAGE);
+	overwrite(first, 0, length);
+	before = stats_of(h);
+	assert_refused(weir_handle_refresh(h, path), -EBADMSG, path, "shard");
+	assert_int_equal(weir_handle_refresh(h, path), 0); /* no news */
+	assert_one_refused_since(h, &before);
+	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0);
+	overwrite(second, 0, length);
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(missing_in(h, KEYS, 3 * KEYS), 0);
+	assert_int_equal(weir_handle_refresh(h, path), 0);
+}
+
+/* A job that copies, in pieces, over the file that a server follows. */
+static void test_a_followed_file_that_is_copied_over(void **state)
+{
+	(void)state;
+	struct weir_follower *f = follow(h, often, false);
+	expect(flavors, 1, 0);
+	for (unsigned turn = 0; turn < 40; turn++) {
+		const unsigned char *image = turn % 2 ? first : second;
+		assert_int_equal(truncate(path, 0), 0);
+		for (size_t at = 0; at < length; at += 1 + length / 7) {
+			size_t to = at + 1 + length / 7;
+			overwrite(image, at, to < length ? to : length);
+			assert_int_equal(missing_in(h, KEYS, 2 * KEYS), 0); /* in both */
+		}
+	}
+	for (unsigned i = 0; missing_in(h, 0, 2 * KEYS) && i < 10000; i++)
+		usleep(2000);
+	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0);
+	assert_ok(weir_follow_stop(f));
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, open_it, close_it)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_a_file_overwritten_after_it_was_taken_over),
+		fresh(test_a_file_overwritten_while_it_is_read),
+		fresh(test_a_file_that_was_half_overwritten_within_a_tick),
+		fresh(test_a_followed_file_that_is_copied_over),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
