@@ -102,7 +102,7 @@ int weir__preface_read(struct weir_preface *out, struct weir_source *source, uin
 	int err = head_read(&p, source, max_bytes);
 	if (!err && p.head.commit == WEIR_IMAGE_LIVE && !live_too)
 		err = weir__fail(-EBUSY, "%s: marked live: inserted into by WEIR_MAP_LIVE and not "
-		                 "sealed since", source->name);
+		                 "sealed since: weir_seal() ends that", source->name);
 	if (!err)
 		err = table_read(&p, source);
 	if (err) {

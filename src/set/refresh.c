@@ -50,6 +50,21 @@ static int may_go_on(void *argument, uint64_t done, uint64_t total)
 	return l->stopped;
 }
 
+/* What is wrong with the image, and what to do about it. */
+static int with_remedy(int err, const void *key)
+{
+	const char *remedy =
+		err == -EBADMSG ? "damaged, or no image: build it anew" :
+		err == -ENOTSUP ? "build it with this server's version of weir, or update the "
+		                  "server's" :
+		err == -EFBIG   ? "raise max_bytes, or build a smaller one (weir build -m)" :
+		err != -EKEYREJECTED ? NULL :
+		key             ? "the current filter is keyed: build it with --keyed-by, and with "
+		                  "its key" :
+		                  "the current filter is not keyed: build it without --keyed-by";
+	return remedy ? weir__fail(err, "%s; %s", weir_error_detail(), remedy) : err;
+}
+
 /* Into memory; or if the caller wants it so and it is not compressed, mapped: privately if the
  * current filter takes inserts, read-only if it does not. */
 static int read_image(struct weir_filter **out, struct look *l, const struct weir_load_options *o)
@@ -78,10 +93,7 @@ static int take(struct weir_filter **out, struct look *l, uint64_t room)
 	if (!err)
 		err = read_image(out, l, &o);
 	l->verdict = weir__source_verdict(l->source, err) ? ALONE : NONE;
-	if (err == -EKEYREJECTED)
-		weir__fail(err, "%s; the current filter is %skeyed", weir_error_detail(),
-		           o.hash_key ? "" : "not ");
-	return err;
+	return l->source->outside ? err : with_remedy(err, o.hash_key);
 }
 
 /* What max_bytes leaves for the image. */
@@ -90,9 +102,22 @@ static int find_room(uint64_t *room, const struct weir_handle *h, uint64_t max_b
 	uint64_t held = weir__held_bytes(h, h->generation);
 	*room = max_bytes ? max_bytes - held : 0;
 	if (max_bytes && held >= max_bytes)
-		return weir__fail(-EFBIG, "max_bytes %llu: %llu bytes are held already",
+		return weir__fail(-EFBIG, "max_bytes %llu: %llu bytes are held already: raise it, "
+		                  "or let go of the previous filter (weir_handle_drop_previous)",
 		                  (unsigned long long)max_bytes, (unsigned long long)held);
 	return 0;
+}
+
+/* Which hashes it takes, where the handle holds filters of one seed. */
+static int check_hashing(const struct look *l, const struct weir_filter *next)
+{
+	if (l->handle->flags & WEIR_HANDLE_ANY_SEED)
+		return 0;
+	int err = weir__same_hashing_check(l->handle->generation->current, &next->hashing,
+	                                   l->source->name);
+	return err ? weir__fail(err, "%s: build it with weir build --like=IMAGE of one that was "
+	                             "taken, or give the handle WEIR_HANDLE_ANY_SEED",
+	                        weir_error_detail()) : 0;
 }
 
 /* Make a filter of the file, or fail with what is wrong with the file itself. */
@@ -107,8 +132,7 @@ static int prepare(struct weir_filter **out, struct look *l)
 	if (err)
 		return err;
 	l->verdict = ALONE; /* the image is whole: it may have another seed */
-	if (!(l->handle->flags & WEIR_HANDLE_ANY_SEED))
-		err = weir__same_hashing_check(current, &next->hashing, l->source->name);
+	err = check_hashing(l, next);
 	if (!err) {
 		bool adds = l->options->carry || l->handle->absence; /* H10: nothing to compare */
 		l->verdict = BESIDE;

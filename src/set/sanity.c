@@ -19,48 +19,59 @@ static int shrunk(const struct weir_stats *next, const struct weir_stats *before
 	return next->keys_estimated + here < WEIR_SANE_KEYS * (before->keys_estimated - above);
 }
 
-static int ask_keys(const char *path, const struct weir_filter *next,
-                    const struct weir_filter *current, const struct weir_survey *sample,
-                    struct weir_stats *s)
+/* @fewer: whether it has too few keys; @before: then the figures of the current filter. */
+static int ask_keys(bool *fewer, const struct weir_filter *next, const struct weir_filter *current,
+                    const struct weir_survey *sample, struct weir_stats *s,
+                    struct weir_stats *before)
 {
-	struct weir_stats before = WEIR_STATS_INIT;
 	struct weir_survey all = *sample;
 	all.lines = UINT64_MAX;
-	int err = weir__survey(current, sample, &before);
-	int answer = err ? 0 : shrunk(s, &before);
+	int err = weir__survey(current, sample, before);
+	int answer = err ? 0 : shrunk(s, before);
 	if (!err && !answer)
 		err = weir__survey(next, &all, s);
 	if (!err && !answer)
-		err = weir__survey(current, &all, &before);
-	if (err || answer < 0 || shrunk(s, &before) <= 0)
-		return err;
+		err = weir__survey(current, &all, before);
+	*fewer = !err && answer >= 0 && shrunk(s, before) > 0;
+	return err;
+}
+
+/* Both, where both hold, so that the builder need not find out one after the other. */
+static int refuse(const char *path, bool full, bool fewer, const struct weir_stats *s,
+                  const struct weir_stats *before)
+{
+	char rate[160] = "", keys[160] = "";
+	if (full)
+		snprintf(rate, sizeof rate,
+		         "overfull: it answers %.6f of absent keys with true, above twice the %.6f "
+		         "asked: build it with a larger -n", s->fp_rate_estimated, s->fp_rate);
+	if (fewer)
+		snprintf(keys, sizeof keys,
+		         "about %.0f keys, where the current filter has about %.0f: under a tenth: "
+		         "build it of the whole list", s->keys_estimated, before->keys_estimated);
 	return weir__fail(-ECANCELED,
-	                  "%s: refused: about %.0f keys, where the current filter has about %.0f: "
-	                  "under a tenth. An image that weir build --allow-shrink made is taken",
-	                  path, s->keys_estimated, before.keys_estimated);
+	                  "%s: refused: %s%s%s. If it is meant, weir build%s%s marks it as such, "
+	                  "and it is taken",
+	                  path, rate, full && fewer ? "; and " : "", keys,
+	                  full ? " --allow-overfull" : "", fewer ? " --allow-shrink" : "");
 }
 
 int weir__sanity_ask(const char *path, const struct weir_filter *next,
                      const struct weir_filter *current, weir_progress_fn *progress,
                      void *progress_arg)
 {
-	struct weir_stats s = WEIR_STATS_INIT;
+	struct weir_stats s = WEIR_STATS_INIT, before = WEIR_STATS_INIT;
 	const struct weir_survey sample = { .lines = WEIR__SURVEY_SAMPLE_LINES,
 		                            .unforeseen = true,
 		                            .progress = progress,
 		                            .progress_arg = progress_arg };
+	bool fewer = false;
 	int err = weir__survey(next, &sample, &s);
-	if (err)
-		return err;
-	if (s.fp_rate_estimated > WEIR_SANE_RATE * s.fp_rate &&
-	    !(next->marks & WEIR_MARK_OVERFULL_ALLOWED))
-		return weir__fail(-ECANCELED,
-		                  "%s: refused: overfull: it answers %.6f of absent keys with "
-		                  "true, above twice the %.6f asked. An image that weir build "
-		                  "--allow-overfull made is taken",
-		                  path, s.fp_rate_estimated, s.fp_rate);
-	return current && !(next->marks & WEIR_MARK_SHRINK_ALLOWED) ?
-	               ask_keys(path, next, current, &sample, &s) : 0;
+	bool full = s.fp_rate_estimated > WEIR_SANE_RATE * s.fp_rate &&
+	            !(next->marks & WEIR_MARK_OVERFULL_ALLOWED);
+	if (!err && current && !(next->marks & WEIR_MARK_SHRINK_ALLOWED))
+		err = ask_keys(&fewer, next, current, &sample, &s, &before);
+	return !err && (full || fewer) ? refuse(path, full, fewer, &s, &before) : err;
 }
 
 void weir__sanity_report(const struct weir_handle *h, const char *path,

@@ -14,7 +14,7 @@ enum { WEIR_SANITY_TEXT = 512 };
  * @current: what it is to follow; NULL: it only adds to that, so it cannot be too small.
  * @progress: called where a sample does not tell, while all bits are counted; or NULL.
  * Return: 0; -ECANCELED its rate is above twice the one asked, or it has under a tenth of the
- *   current filter's keys; or progress stopped it. */
+ *   current filter's keys, or both, in one sentence; or progress stopped it. */
 int weir__sanity_ask(const char *path, const struct weir_filter *next,
                      const struct weir_filter *current, weir_progress_fn *progress,
                      void *progress_arg);

@@ -47,6 +47,16 @@ static void save(uint64_t from, uint64_t to)
 	save_at(path, WEIR_BLOCKED, 10000, 42, from, to, 0);
 }
 
+static void save_keyed(void)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	p.capacity = 10000, p.fp_rate = 0.01, p.hash_key = "sixteen bytes of";
+	assert_ok(weir_create(&f, &p));
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+}
+
 /* Flips a byte of the last page of bits. */
 static void damage(void)
 {
@@ -321,6 +331,29 @@ static void test_options(void **state)
 	assert_false(stats_of(h).previous_kept);
 }
 
+/* A refusal is read by who can mend it, in a log. */
+static void test_a_refusal_names_its_remedy(void **state)
+{
+	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_filter *live;
+	(void)state;
+	save_at(path, WEIR_BLOCKED, 10000, 43, 0, 10, 0);
+	assert_refused(weir_handle_refresh(h, path), -EINVAL, "--like=", "WEIR_HANDLE_ANY_SEED");
+	save(0, 10);
+	damage();
+	assert_refused(weir_handle_refresh(h, path), -EBADMSG, "shard 0", "build it anew");
+	save(0, 10);
+	o.max_bytes = stats_of(h).bytes + 1;
+	assert_refused(weir_handle_refresh_with(h, path, &o), -EFBIG, path, "raise max_bytes");
+	o.max_bytes = 1;
+	assert_refused(weir_handle_refresh_with(h, path, &o), -EFBIG, "max_bytes 1", "raise it");
+	assert_ok(weir_map(&live, path, WEIR_MAP_LIVE, NULL));
+	assert_refused(weir_handle_refresh(h, path), -EBUSY, "marked live", "weir_seal()");
+	weir_destroy(live);
+	save_keyed();
+	assert_refused(weir_handle_refresh(h, path), -EKEYREJECTED, path, "without --keyed-by");
+}
+
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -331,6 +364,7 @@ int main(void)
 		fresh(test_no_such_file),
 		fresh(test_live_or_of_another_kind),
 		fresh(test_another_seed),
+		fresh(test_a_refusal_names_its_remedy),
 		fresh(test_another_layout_and_carry),
 		fresh(test_read_only),
 #if TEST_ZSTD

@@ -133,6 +133,21 @@ static void test_an_overfull_image_is_refused(void **state)
 	assert_int_equal(refreshed(10000, 10, 0), 1);
 }
 
+/* Each of two reasons with its remedy, at once. */
+static void test_overfull_and_shrunk_in_one_sentence(void **state)
+{
+	(void)state;
+	assert_int_equal(refreshed(100000, 100000, 0), 1);
+	assert_refused(refreshed(1000, 2000, 0), -ECANCELED, "overfull", "under a tenth");
+	assert_refused(refreshed(1000, 2001, 0), -ECANCELED, "a larger -n",
+	               "--allow-overfull --allow-shrink");
+	assert_refused(refreshed(1000, 2000, WEIR_MARK_OVERFULL_ALLOWED), -ECANCELED,
+	               "under a tenth", "weir build --allow-shrink");
+	assert_null(strstr(weir_error_detail(), "overfull"));
+	assert_int_equal(refreshed(1000, 2000, WEIR_MARK_OVERFULL_ALLOWED |
+	                                       WEIR_MARK_SHRINK_ALLOWED), 1);
+}
+
 #if TEST_ZSTD
 /* The marks of an image that is loaded count as those of one that is mapped. */
 static void test_marks_of_compressed_images(void **state)
@@ -208,6 +223,7 @@ int main(void)
 		fresh(test_carry_adds_to_the_set),
 		fresh(test_asked_again_beside_another_filter),
 		fresh(test_an_overfull_image_is_refused),
+		fresh(test_overfull_and_shrunk_in_one_sentence),
 #if TEST_ZSTD
 		fresh(test_marks_of_compressed_images),
 #endif
