@@ -205,4 +205,27 @@ static inline bool weir__kept_swap_release(struct weir_kept **newest, struct wei
 	                                   __ATOMIC_RELAXED);
 }
 
+/* Of one that only the holder of the claim (O5) changes. */
+static inline void weir__figure_store_relaxed(atomic_uint_fast64_t *figure, uint64_t value)
+{
+	atomic_store_explicit(figure, value, memory_order_relaxed);
+}
+
+/* O9  The last refusal (H11 in set/refusal.h). Loading needs: the sentence that was written before
+ *     (acquire).  Pairs with: weir__refusal_store_release.
+ *     Without the order a reader could copy a sentence before it is written. */
+struct weir_refusal;
+
+static inline struct weir_refusal *
+weir__refusal_load_acquire(struct weir_refusal *const *published)
+{
+	return __atomic_load_n(published, __ATOMIC_ACQUIRE);
+}
+
+static inline void weir__refusal_store_release(struct weir_refusal **published,
+                                               struct weir_refusal *refusal)
+{
+	__atomic_store_n(published, refusal, __ATOMIC_RELEASE);
+}
+
 #endif

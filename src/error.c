@@ -49,7 +49,7 @@
 	X(EFAULT, "an address that is not the caller's") \
 	X(ENOSYS, "the kernel has no such call")
 
-enum { DETAIL = 512, CHARACTER = 4 };
+enum { DETAIL = WEIR_SENTENCE_BYTES, CHARACTER = 4 };
 
 static _Thread_local char detail[DETAIL];
 

@@ -24,6 +24,9 @@ WEIR_API const char *weir_strerror(int err);
  */
 WEIR_API const char *weir_error_name(int err);
 
+/** Room for any sentence, with its NUL byte. */
+#define WEIR_SENTENCE_BYTES 512
+
 /**
  * The sentence about this thread's last failed weir call: which parameter, file or shard, which
  * value, what is allowed.

@@ -53,6 +53,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <weir/error.h>
 #include <weir/export.h>
 #include <weir/filter.h>
 
@@ -260,12 +261,23 @@ struct weir_handle_stats {
 	uint64_t swaps;           /* commits, refreshes and rollbacks so far */
 	uint64_t refused;         /* commits and refreshes that the gate or a bad file stopped */
 	struct weir_stats filter; /* of the current filter, as weir_stats(); with its own size */
+	double last_reload;       /* seconds that the last commit or refresh took until its filter
+	                             was published: since weir_reload_begin() had returned, or
+	                             since the refresh was called; 0: none yet */
+	double refused_since;     /* seconds since commits and refreshes began to be refused or to
+	                             fail, without one that succeeded; 0: not so now */
+	char refused_sentence[WEIR_SENTENCE_BYTES]; /* of the last that was refused or failed, also
+	                             when one has succeeded since; "": none yet */
 };
 #define WEIR_HANDLE_STATS_INIT \
-	{ sizeof(struct weir_handle_stats), 0, 0.0, false, false, false, 0, 0, 0, WEIR_STATS_INIT }
+	{ sizeof(struct weir_handle_stats), 0, 0.0, false, false, false, 0, 0, 0, WEIR_STATS_INIT, \
+	  0.0, 0.0, "" }
 
 /**
- * The handle's figures now.
+ * The handle's figures now. refused_since and refused_sentence are of commits that the gate refused
+ * and of refreshes, a follower's too, that did not swap: also of those that are tried again (no such
+ * file, no memory), which refused does not count; not of those that found another writer or that
+ * progress stopped. A refresh that finds the file as it was taken over ends them as well.
  * @out: from WEIR_HANDLE_STATS_INIT.
  * Return: 0 or a negative errno.  Errors: -EINVAL struct_size, of @out or of its filter.
  * Threads, Progress: as weir_handle_contains().  Cost: as weir_stats().

@@ -49,6 +49,7 @@
  *     the stack into next then, and not earlier. What sees next is pushed all the same, since an
  *     abort gives next up. The stack is freed with the placeholder, after commit's grace period:
  *     sections that began before it push up to their end.
+ * H11 is in refusal.h: what was refused last, and why.
  *
  * Spin (tests/model/reload.pml and its like) shows that H1 to H5 suffice, tests/schedule runs
  * the code itself. */
@@ -61,6 +62,7 @@
 #include "set/absent.h"
 #include "set/last_file.h"
 #include "set/rcu.h"
+#include "set/refusal.h"
 
 /* Where the bits of a filter are. */
 struct weir_bits {
@@ -128,7 +130,9 @@ struct weir_handle {
 	atomic_bool followed;               /* follow.c: a thread has the handle's address */
 	atomic_uint_fast64_t swaps;
 	atomic_uint_fast64_t refused;
+	atomic_uint_fast64_t reload_ns;     /* that the last commit or refresh took */
 	struct weir_last_file last_file; /* the writer's */
+	struct weir_refusals refusals;   /* H11 */
 };
 
 /* H1 (O4), in a section. */

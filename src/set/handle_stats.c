@@ -4,9 +4,11 @@
 #include "options.h"
 #include "set/generation.h"
 
+/* The fields behind the filter begin at this one. */
+#define BEHIND offsetof(struct weir_handle_stats, last_reload)
+
 /* The sizes that the caller's header has, of both structs: weir_stats() writes no more than the
- * inner one's. A header without the inner struct gets the fields before it. Whatever this struct is
- * given later belongs behind the filter, and there it begins where the caller's filter ends. */
+ * inner one's. A header without the inner struct gets the fields before it. */
 static int take_sizes(struct weir_handle_stats *s, const struct weir_handle_stats *out)
 {
 	int err = weir__size_check(out, sizeof *out, "weir_handle_stats");
@@ -19,6 +21,18 @@ static int take_sizes(struct weir_handle_stats *s, const struct weir_handle_stat
 	if (!err)
 		s->filter.struct_size = out->filter.struct_size;
 	return err;
+}
+
+/* The fields behind the filter begin where the caller's filter ends, at a multiple of 8. */
+static void put(struct weir_handle_stats *out, const struct weir_handle_stats *s)
+{
+	size_t room = out->struct_size;
+	size_t ends = offsetof(struct weir_handle_stats, filter) + s->filter.struct_size;
+	size_t behind = (ends + 7) / 8 * 8;
+	memcpy(out, s, room < ends ? room : ends);
+	if (room > behind)
+		memcpy((char *)out + behind, (const char *)s + BEHIND,
+		       room - behind < sizeof *s - BEHIND ? room - behind : sizeof *s - BEHIND);
 }
 
 int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out)
@@ -36,10 +50,12 @@ int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out
 	s.previous_kept = g->previous != NULL;
 	s.absent = g->absence != NULL;
 	s.bytes = weir__held_bytes(h, g);
+	weir__refusal_read(h, &s);
 	weir__read_unlock(&h->rcu);
 	s.swaps = weir__figure_load_relaxed(&h->swaps);
 	s.refused = weir__figure_load_relaxed(&h->refused);
+	s.last_reload = (double)weir__figure_load_relaxed(&h->reload_ns) * 1e-9;
 	if (!err)
-		memcpy(out, &s, out->struct_size);
+		put(out, &s);
 	return err;
 }

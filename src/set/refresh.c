@@ -208,6 +208,8 @@ static int look(struct look *l)
 	struct weir_reload *r = NULL;
 	if (weir__last_file_is(&l->handle->last_file, &l->source->identity,
 	                       l->handle->generation->number)) {
+		if (!l->handle->last_file.refused)
+			weir__refusal_ends(l->handle);
 		weir__writer_release(l->handle);
 		return 0;
 	}
@@ -215,12 +217,14 @@ static int look(struct look *l)
 	if (!err)
 		err = offer(&r, l, next);
 	bool again = remember(l, err);
+	if (err && !again && !l->stopped)
+		weir__refusal_begins(l->handle);
 	if (!r)
 		weir__writer_release(l->handle);
 	else if (err)
 		weir__reload_drop(r);
 	else
-		weir__reload_close(r);
+		weir__reload_close(r, l->began);
 	return err ? again ? 0 : err : 1;
 }
 
@@ -232,6 +236,9 @@ static int refresh(struct weir_handle *h, const char *path,
 	double began = weir__seconds();
 	int err = weir__source_find(&source, path, O_RDONLY);
 	if (err) {
+		if (h->last_file.refused) /* so that its sentence is the last when it is back */
+			h->last_file = (struct weir_last_file){ 0 };
+		weir__refusal_begins(h);
 		weir__writer_release(h);
 		return err;
 	}

@@ -93,7 +93,7 @@ int weir__reload_ask(struct weir_reload *r, weir_progress_fn *progress, void *pr
 	return weir__gate_ask(r->options.gate, r->next, &r->share, progress, progress_arg);
 }
 
-void weir__reload_close(struct weir_reload *r)
+void weir__reload_close(struct weir_reload *r, double began)
 {
 	struct weir_handle *h = r->handle;
 	const struct weir_generation *g = h->generation;
@@ -105,6 +105,8 @@ void weir__reload_close(struct weir_reload *r)
 	r->retired->absence = h->absence;
 	h->absence = NULL;
 	weir__figure_add_relaxed(&h->swaps, 1);
+	weir__figure_store_relaxed(&h->reload_ns, (uint64_t)((after.since - began) * 1e9));
+	weir__refusal_ends(h);
 	close_with(r, after, keep ? NULL : g->current, g->previous, r->options.defer_free);
 }
 
@@ -230,9 +232,10 @@ int weir_reload_commit(struct weir_reload *r)
 	int err = weir__reload_ask(r, NULL, NULL);
 	if (err) {
 		weir__figure_add_relaxed(&r->handle->refused, 1);
+		weir__refusal_begins(r->handle);
 		weir__reload_drop(r);
 	} else {
-		weir__reload_close(r);
+		weir__reload_close(r, r->since);
 	}
 	return err;
 }

@@ -22,8 +22,9 @@ int weir__reload_replay(struct weir_reload *r);
  * @progress: called while its bits are counted, or NULL.
  * Return: 0, or -ECANCELED with the sentence, also if progress stopped it: then drop it. */
 int weir__reload_ask(struct weir_reload *r, weir_progress_fn *progress, void *progress_arg);
-/* Publish the next filter, or give it up (weir_reload_abort()); both end the claim. */
-void weir__reload_close(struct weir_reload *r);
+/* Publish the next filter, or give it up (weir_reload_abort()); both end the claim.
+ * @began: weir__seconds() when the reload did, for the statistics. */
+void weir__reload_close(struct weir_reload *r, double began);
 void weir__reload_drop(struct weir_reload *r);
 
 #endif

@@ -16,6 +16,7 @@ BESIDE = 'src/set/beside.c'
 ABSENT = 'src/set/absent.c'
 ROLLBACK = 'src/set/rollback.c'
 REFRESH = 'src/set/refresh.c'
+REFUSAL = 'src/set/refusal.c'
 ROLLING = 'src/set/rolling.c'
 ROLLING_VERBS = 'src/set/rolling_verbs.c'
 SHARE = 'src/set/share.c'
@@ -35,6 +36,7 @@ GROUPS = {
     RELOAD: 'reload,previous,writers,retire,absent,rolling',
     ROLLBACK: 'previous,writers,retire',
     REFRESH: 'refresh',
+    REFUSAL: 'refresh',
     ROLLING: 'rolling',
     ROLLING_VERBS: 'rolling',
     SHARE: 'rolling',
@@ -142,6 +144,13 @@ MUTANTS = [
      '\ts.generation = g->number;\n',
      '\tweir__read_unlock(&h->rcu);\n\tweir__read_lock(&h->rcu);\n'
      '\ts.generation = g->number;\n'),
+    # the last refusal (H11)
+    ('REFUSAL_NO_GRACE', REFUSAL, '\tif (*place->sentence)\n\t\tweir__synchronize(&h->rcu);\n', ''),
+    ('REFUSAL_IN_PLACE', REFUSAL, 'r->places[r->last == &r->places[0]];', 'r->places[0];'),
+    ('REFUSAL_RELAXED', REFUSAL, 'weir__refusal_store_release(&h->refusals.last, last);',
+     '__atomic_store_n(&h->refusals.last, last, __ATOMIC_RELAXED);'),
+    ('REFUSAL_PUBLISHED_FIRST', REFUSAL, 'last = free_place(h);',
+     'last = free_place(h); weir__refusal_store_release(&h->refusals.last, last);'),
     ('ALWAYS_BP', RCU, '.bulletproof = flavor == &urcu_bp_flavor };', '.bulletproof = true };'),
     ('WAITS_FOR_BP', RCU,
      'rcu->flavor->update_synchronize_rcu();',

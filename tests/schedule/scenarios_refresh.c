@@ -3,6 +3,7 @@
  * holds. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <weir/refresh.h>
 #include "scenario_handle.h"
@@ -162,6 +163,37 @@ static void refresh_and_reload(void)
 	handle_end_with(result[0] == 1 ? 2 : 0, (unsigned)(result[0] == 1) + (result[1] == 0));
 }
 
+/* Two paths where nothing is, in sentences of one length: whoever asks why finds one of them. */
+static const char *const nowhere[] = { "/weir-a/a/a", "/weir-b/b/b" };
+
+static void be_refused_in_turns(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 3; i++)
+		det_assert(weir_handle_refresh(handle, nowhere[i % 2]) == -ENOENT);
+}
+
+static void ask_why(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2; i++) {
+		struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+		det_assert(weir_handle_stats(handle, &s) == 0);
+		bool a = strncmp(s.refused_sentence, nowhere[0], strlen(nowhere[0])) == 0;
+		bool b = strncmp(s.refused_sentence, nowhere[1], strlen(nowhere[1])) == 0;
+		det_assert(s.refused_since > 0 ? a || b : !*s.refused_sentence);
+	}
+}
+
+static void refusals_read(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	det_spawn(be_refused_in_turns, NULL);
+	det_spawn(ask_why, NULL);
+	det_join_all();
+	handle_end_with(0, 0);
+}
+
 const struct scenario refresh_scenarios[] = {
 	{ .name = "carried", .group = "refresh", .body = carried, .prepare = prepare_other,
 	  .one_seed = true, .narrowed = true, .cost = 20, .fits = small },
@@ -170,6 +202,8 @@ const struct scenario refresh_scenarios[] = {
 	{ .name = "replaced", .group = "refresh", .body = replaced, .prepare = prepare_whole,
 	  .narrowed = true, .cost = 20, .fits = small },
 	{ .name = "refresh and reload", .group = "refresh", .body = refresh_and_reload,
+	  .prepare = prepare_whole, .narrowed = true, .cost = 20, .fits = smallest },
+	{ .name = "refusals read", .group = "refresh", .body = refusals_read,
 	  .prepare = prepare_whole, .narrowed = true, .cost = 20, .fits = smallest },
 	{ .name = NULL },
 };

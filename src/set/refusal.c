@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ * The last refusal: H11. */
+#include <string.h>
+#include "error.h"
+#include "set/generation.h"
+
+static const double second = 1e9; /* ns */
+
+static uint64_t now(void)
+{
+	return (uint64_t)(weir__seconds() * second);
+}
+
+/* It has been published, if not now; perhaps it is still read. */
+static struct weir_refusal *free_place(struct weir_handle *h)
+{
+	struct weir_refusals *r = &h->refusals;
+	struct weir_refusal *place = &r->places[r->last == &r->places[0]];
+	if (*place->sentence)
+		weir__synchronize(&h->rcu);
+	return place;
+}
+
+void weir__refusal_begins(struct weir_handle *h)
+{
+	const char *sentence = weir_error_detail();
+	struct weir_refusal *last = h->refusals.last;
+	uint64_t since = last ? weir__figure_load_relaxed(&last->since) : 0;
+	if (!since)
+		since = now();
+	if (!last || strcmp(last->sentence, sentence)) {
+		last = free_place(h);
+		memcpy(last->sentence, sentence, strlen(sentence) + 1);
+	}
+	weir__figure_store_relaxed(&last->since, since);
+	weir__refusal_store_release(&h->refusals.last, last);
+}
+
+void weir__refusal_ends(struct weir_handle *h)
+{
+	if (h->refusals.last)
+		weir__figure_store_relaxed(&h->refusals.last->since, 0);
+}
+
+void weir__refusal_read(const struct weir_handle *h, struct weir_handle_stats *out)
+{
+	const struct weir_refusal *last = weir__refusal_load_acquire(&h->refusals.last);
+	uint64_t since = last ? weir__figure_load_relaxed(&last->since) : 0;
+	double passed = since ? weir__seconds() - (double)since / second : 0;
+	out->refused_since = !since || passed > 0 ? passed : 1 / second; /* never 0 while refused */
+	if (last)
+		memcpy(out->refused_sentence, last->sentence, strlen(last->sentence) + 1);
+}
+
+bool weir__refused_now(const struct weir_handle *h)
+{
+	weir__read_lock(&h->rcu);
+	const struct weir_refusal *last = weir__refusal_load_acquire(&h->refusals.last);
+	bool refused = last && weir__figure_load_relaxed(&last->since);
+	weir__read_unlock(&h->rcu);
+	return refused;
+}

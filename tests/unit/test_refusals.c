@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ * What a handle's statistics tell of refusals: the last one's sentence, since when nothing was
+ * taken, and how long the last reload took. */
+#include "../followers.h"
+#include "../image_bytes.h"
+
+static struct weir_handle *h;
+
+static int open_it(void **state)
+{
+	(void)setup(state);
+	h = open_handle(flavors, 10000);
+	return 0;
+}
+
+static int close_it(void **state)
+{
+	close_handle(flavors, h);
+	return folder_teardown(state);
+}
+
+/* Refused for at least so long, with a sentence that has that part. */
+static void refused_since(double seconds, const char *part)
+{
+	struct weir_handle_stats s = stats_of(h);
+	if (!(s.refused_since > seconds) || s.refused_since > seconds + patience ||
+	    !strstr(s.refused_sentence, part))
+		fail_msg("since %g, \"%s\", where %g with \"%s\" was due", s.refused_since,
+		         s.refused_sentence, seconds, part);
+}
+
+static void not_refused_after(const char *part)
+{
+	struct weir_handle_stats s = stats_of(h);
+	assert_true(s.refused_since == 0);
+	assert_non_null(strstr(s.refused_sentence, part));
+}
+
+static void test_the_last_sentence_and_since_when(void **state)
+{
+	struct weir_handle_stats s = stats_of(h);
+	(void)state;
+	assert_true(s.refused_since == 0);
+	assert_string_equal(s.refused_sentence, "");
+	assert_int_equal(weir_handle_refresh(h, path), -ENOENT);
+	refused_since(0, "no such file");
+	assert_int_equal(stats_of(h).refused, 0); /* tried again */
+	usleep(20000);
+	assert_true(image_spit(path, "nonsense", 8));
+	assert_int_equal(weir_handle_refresh(h, path), -EBADMSG);
+	assert_string_equal(stats_of(h).refused_sentence, weir_error_detail());
+	refused_since(0.02, "build it anew"); /* since the first */
+	assert_int_equal(weir_handle_refresh(h, path), 0);
+	refused_since(0.02, "build it anew");
+	save(0, 10);
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	not_refused_after("build it anew");
+}
+
+/* A file that is out of reach for a while (its folder is not mounted), one that was taken and one
+ * that was refused. */
+static void test_a_file_that_is_back(void **state)
+{
+	(void)state;
+	save(0, 10);
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, other), -ENOENT);
+	refused_since(0, "no such file");
+	assert_int_equal(weir_handle_refresh(h, path), 0);
+	not_refused_after("no such file");
+	assert_true(image_spit(path, "nonsense", 8));
+	assert_int_equal(weir_handle_refresh(h, path), -EBADMSG);
+	assert_int_equal(weir_handle_refresh(h, other), -ENOENT);
+	assert_int_equal(weir_handle_refresh(h, path), -EBADMSG);
+	refused_since(0, "build it anew");
+	assert_int_equal(weir_handle_refresh(h, path), 0);
+}
+
+static int refuse(const struct weir_filter *next, void *context)
+{
+	(void)next, (void)context;
+	return 7;
+}
+
+static void test_a_commit_that_the_gate_refuses(void **state)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_gate gate = WEIR_GATE_INIT;
+	struct weir_reload *r;
+	(void)state;
+	gate.check = refuse;
+	o.gate = &gate;
+	save(0, 10);
+	for (unsigned turn = 0; turn < 3; turn++) {
+		assert_ok(weir_reload_begin(&r, h, &o));
+		assert_int_equal(weir_handle_refresh(h, path), -EBUSY); /* no refusal */
+		if (turn == 0)
+			assert_string_equal(stats_of(h).refused_sentence, "");
+		assert_int_equal(weir_reload_commit(r), -ECANCELED);
+		refused_since(0, "check answered 7");
+	}
+	assert_ok(weir_reload_begin(&r, h, NULL));
+	weir_reload_abort(r);
+	refused_since(0, "check answered 7");
+	assert_ok(weir_reload_begin(&r, h, NULL));
+	assert_ok(weir_reload_commit(r));
+	not_refused_after("check answered 7");
+}
+
+static void test_how_long_the_last_reload_took(void **state)
+{
+	struct weir_reload *r;
+	(void)state;
+	assert_true(stats_of(h).last_reload == 0);
+	assert_ok(weir_reload_begin(&r, h, NULL));
+	usleep(30000);
+	assert_true(stats_of(h).last_reload == 0);
+	assert_ok(weir_reload_commit(r));
+	assert_true(stats_of(h).last_reload > 0.03);
+	assert_true(stats_of(h).last_reload < patience);
+	save(0, 10);
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_true(stats_of(h).last_reload > 0);
+	assert_true(stats_of(h).last_reload < 1);
+}
+
+/* Of a caller whose header has fewer figures of a filter: the fields behind begin where those
+ * end. */
+static void test_fields_behind_an_older_filter_s(void **state)
+{
+	struct weir_handle_stats whole = WEIR_HANDLE_STATS_INIT;
+	size_t less = 8, behind = offsetof(struct weir_handle_stats, last_reload);
+	unsigned char older[sizeof whole];
+	double since;
+	(void)state;
+	assert_int_equal(weir_handle_refresh(h, path), -ENOENT);
+	whole.struct_size -= less;
+	whole.filter.struct_size -= less;
+	memset(older, 0x5a, sizeof older);
+	memcpy(older, &whole, behind - less);
+	assert_ok(weir_handle_stats(h, (struct weir_handle_stats *)(void *)older));
+	memcpy(&since, older + offsetof(struct weir_handle_stats, refused_since) - less,
+	       sizeof since);
+	assert_true(since > 0 && since < patience);
+	const char *sentence = (const char *)older - less +
+	                       offsetof(struct weir_handle_stats, refused_sentence);
+	assert_non_null(strstr(sentence, "no such file"));
+	for (size_t i = sizeof older - less; i < sizeof older; i++)
+		assert_int_equal(older[i], 0x5a);
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, open_it, close_it)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_the_last_sentence_and_since_when),
+		fresh(test_a_file_that_is_back),
+		fresh(test_a_commit_that_the_gate_refuses),
+		fresh(test_how_long_the_last_reload_took),
+		fresh(test_fields_behind_an_older_filter_s),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
