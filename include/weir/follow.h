@@ -35,11 +35,15 @@ struct weir_follow_options {
 	/* Called on the follower's thread after a look that swapped (@result 1) or failed (a
 	 * negative errno). @sentence is valid until the callback returns; that of a swap says so
 	 * if the set has more keys than its capacity, by over 1 %. A look that fails with
-	 * the sentence of the look before is not reported again. NULL: no reports. */
+	 * the sentence of the look before is not reported again. NULL: a line on standard error
+	 * (descriptor 2), "weir: /path: ...", when looks begin to fail, when the sentence
+	 * changes, and when it is over. */
 	void (*report)(void *context, int result, const char *sentence);
 	void *context;       /* for report */
+	bool quiet;          /* no such lines: of a program that closes or uses descriptor 2 */
 };
-#define WEIR_FOLLOW_OPTIONS_INIT { sizeof(struct weir_follow_options), 0, 0.0, false, 0, 0 }
+#define WEIR_FOLLOW_OPTIONS_INIT \
+	{ sizeof(struct weir_follow_options), 0, 0.0, false, 0, 0, false }
 
 /**
  * Start to follow a file. A look that fails (a reload runs, no memory, no such file yet) is
@@ -53,7 +57,8 @@ struct weir_follow_options {
  * Return: 0 or a negative errno.
  * Errors: -EINVAL NULL, or an option is out of its range; -EBUSY this handle has a follower
  *   already; -ENOMEM; -EMFILE, -ENFILE no descriptor for the stop signal; -EAGAIN no thread. Errors
- *   of a look go to report; weir_handle_stats() counts swaps and refusals.
+ *   of a look go to report, or to standard error; weir_handle_stats() counts swaps and refusals,
+ *   and has the last refusal's sentence.
  * Threads: any one. Other threads may reload, roll back and refresh between two looks.
  *   A child of fork() has no such thread. It calls weir_follow_stop() and may follow again. But if
  *   fork() came during a look that swaps, the child's copy of the handle stays -EBUSY. So a server

@@ -14,6 +14,7 @@
 #include "cancel.h"
 #include "error.h"
 #include "options.h"
+#include "set/announce.h"
 #include "set/gate.h"
 #include "set/generation.h"
 #include "set/notice.h"
@@ -35,6 +36,7 @@ struct weir_follower {
 	bool gave_up;       /* a look, for that */
 	double delay;       /* seconds until the next look, if no notice comes before */
 	double retry;       /* the last delay after a failure; 0 after a success */
+	char announced[WEIR_SENTENCE_BYTES]; /* without a report: as announce.h has it */
 	char reported[WEIR_SANITY_TEXT]; /* the last failure's sentence; empty after a success */
 	size_t length;      /* of path */
 	char path[];        /* and, behind it, the folder's */
@@ -90,6 +92,9 @@ static void look(struct weir_follower *f)
 		f->delay = f->options.poll_seconds;
 	}
 	report(f, result, sentence);
+	if (!f->options.report && !f->options.quiet)
+		weir__announce(f->announced, f->path, result, sentence,
+		               weir__refused_now(f->handle));
 }
 
 /* Returns false when the thread is to end. */

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ * A follower to which nobody gave a report: what stands on standard error when a file is refused,
+ * and when it is not any more. */
+#include "../followers.h"
+#include "../image_bytes.h"
+
+static struct weir_handle *h;
+static char lines[4096];
+static FILE *said;
+static int before = -1; /* standard error */
+
+static int open_it(void **state)
+{
+	(void)setup(state);
+	snprintf(path, sizeof path, "%s/a\033[2J.weir", folder); /* would clear a terminal */
+	h = open_handle(flavors, 10000);
+	return 0;
+}
+
+static int close_it(void **state)
+{
+	close_handle(flavors, h);
+	return folder_teardown(state);
+}
+
+static struct weir_follower *begin(const struct weir_follow_options *options)
+{
+	struct weir_follower *f;
+	said = tmpfile();
+	assert_non_null(said);
+	fflush(stderr);
+	before = dup(2);
+	assert_int_equal(dup2(fileno(said), 2), 2);
+	assert_ok(weir_follow(&f, h, path, options));
+	return f;
+}
+
+static void end(struct weir_follower *f)
+{
+	assert_ok(weir_follow_stop(f));
+	fflush(stderr);
+	assert_int_equal(dup2(before, 2), 2);
+	close(before);
+}
+
+static unsigned read_lines(void)
+{
+	unsigned found = 0;
+	ssize_t n = pread(fileno(said), lines, sizeof lines - 1, 0);
+	assert_true(n >= 0);
+	lines[n] = '\0';
+	for (ssize_t i = 0; i < n; i++)
+		found += lines[i] == '\n';
+	return found;
+}
+
+/* Until there are so many lines; no more come. The last has that part. */
+static void expect_lines(unsigned n, const char *part)
+{
+	for (double begun = now(); read_lines() < n && now() - begun < patience;)
+		usleep(1000);
+	usleep(100000);
+	unsigned there = read_lines();
+	const char *last = lines;
+	for (char *at = lines; (at = strchr(at, '\n')) && at[1]; at++)
+		last = at + 1;
+	if (there != n || !strstr(last, part) || strncmp(last, "weir: /", 7) ||
+	    !strstr(last, "/a\\033[2J.weir: ") || strchr(last, '\033'))
+		print_message("%s", lines);
+	assert_int_equal(there, n);
+	assert_non_null(strstr(last, part));
+	assert_int_equal(strncmp(last, "weir: /", 7), 0);
+	assert_non_null(strstr(last, "/a\\033[2J.weir: "));
+	assert_null(strchr(last, '\033'));
+}
+
+static void test_a_line_when_it_begins_changes_and_ends(void **state)
+{
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_reload *r;
+	char moved[4200];
+	(void)state;
+	o.poll_seconds = often;
+	struct weir_follower *f = begin(&o);
+	expect_lines(1, "no such file");
+	assert_true(image_spit(other, "nonsense", 8));
+	assert_int_equal(rename(other, path), 0);
+	expect_lines(2, "build it anew");
+	save(0, 10);
+	expect_lines(3, "taken over");
+	save(0, 20);
+	for (double begun = now(); stats_of(h).swaps < 2 && now() - begun < patience;)
+		usleep(1000);
+	expect_lines(3, "taken over"); /* all is well: nothing to write */
+	snprintf(moved, sizeof moved, "%s.moved", folder);
+	assert_int_equal(rename(folder, moved), 0);
+	expect_lines(4, "no such file");
+	assert_int_equal(rename(moved, folder), 0);
+	expect_lines(5, "no longer refused");
+	while (weir_reload_begin(&r, h, NULL)) /* between two looks */
+		;
+	expect_lines(6, "under way"); /* a sentence that is not about the file */
+	weir_reload_abort(r);
+	expect_lines(7, "no longer refused");
+	end(f);
+	fclose(said);
+}
+
+/* A refused file that is looked at again and again stays refused. */
+static void test_a_refused_file_is_no_recovery(void **state)
+{
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	(void)state;
+	o.poll_seconds = often;
+	assert_true(image_spit(path, "nonsense", 8));
+	struct weir_follower *f = begin(&o);
+	expect_lines(1, "build it anew");
+	usleep(200000);
+	expect_lines(1, "build it anew");
+	end(f);
+	fclose(said);
+}
+
+static void test_quiet_or_reported(void **state)
+{
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	(void)state;
+	o.poll_seconds = often;
+	for (unsigned reported = 0; reported < 2; reported++) {
+		o.quiet = !reported;
+		o.report = reported ? report : NULL;
+		o.context = &heard;
+		struct weir_follower *f = begin(&o);
+		usleep(200000);
+		end(f);
+		assert_int_equal(read_lines(), 0);
+		fclose(said);
+		assert_int_equal(heard.failures, reported);
+	}
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, open_it, close_it)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_a_line_when_it_begins_changes_and_ends),
+		fresh(test_a_refused_file_is_no_recovery),
+		fresh(test_quiet_or_reported),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
