@@ -15,5 +15,6 @@
 #include <weir/refresh.h>
 #include <weir/rolling.h>
 #include <weir/follow.h>
+#include <weir/metrics.h>
 
 #endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ * A handle's metrics: text that a strict reader takes, with the figures of the statistics; labels
+ * that are refused; buffers of every size. */
+#include <math.h>
+#include "../exposition.h"
+#include "../followers.h"
+
+static struct weir_handle *h;
+static struct exposition e;
+static char text[16384];
+
+static int open_it(void **state)
+{
+	(void)setup(state);
+	h = open_handle(flavors, 10000);
+	return 0;
+}
+
+static int close_it(void **state)
+{
+	close_handle(flavors, h);
+	return folder_teardown(state);
+}
+
+static void read_metrics(const char *labels)
+{
+	int64_t n = weir_handle_metrics(h, labels, text, sizeof text);
+	assert_ok(n);
+	assert_int_equal(n, strlen(text));
+	assert_true(n < 4096); /* as the header has it */
+	assert_true(exposition_read(&e, text));
+}
+
+static double value_of(const char *series)
+{
+	const double *value = exposition_value(&e, series);
+	if (!value)
+		fail_msg("no %s", series);
+	return *value;
+}
+
+static void test_the_figures_are_those_of_the_statistics(void **state)
+{
+	(void)state;
+	insert_into(h, 0, 5000);
+	assert_int_equal(weir_handle_refresh(h, path), -ENOENT);
+	struct weir_handle_stats s = stats_of(h);
+	read_metrics(NULL);
+	assert_int_equal(e.n, 14);
+	assert_int_equal(e.series, 14);
+	assert_true(value_of("weir_generation") == 1);
+	assert_true(value_of("weir_age_seconds") >= s.age);
+	assert_true(fabs(value_of("weir_keys") - s.filter.keys_estimated) < 1e-6);
+	assert_true(value_of("weir_capacity_keys") == 10000);
+	assert_true(fabs(value_of("weir_fill_ratio") - s.filter.fill) < 1e-12);
+	assert_true(fabs(value_of("weir_fp_rate") - s.filter.fp_rate_estimated) < 1e-12);
+	assert_true(value_of("weir_fp_rate_asked") == 0.01);
+	assert_true(value_of("weir_saturated") == 0);
+	assert_true(value_of("weir_bytes") == (double)s.bytes);
+	assert_true(value_of("weir_swaps_total") == 0);
+	assert_true(value_of("weir_refused_total") == 0);
+	assert_true(value_of("weir_refused") == 1);
+	assert_true(value_of("weir_refused_seconds") >= s.refused_since);
+	assert_true(value_of("weir_last_reload_seconds") == 0);
+	save(0, 11000);
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	read_metrics("set=\"bad_ips\",z=\"a\\\"b\\\\\\n\xc3\xa9\"");
+	assert_true(value_of("weir_generation{set=\"bad_ips\",z=\"a\\\"b\\\\\\n\xc3\xa9\"}") == 2);
+	read_metrics("set=\"bad_ips\"");
+	assert_true(value_of("weir_saturated{set=\"bad_ips\"}") == 1);
+	assert_true(value_of("weir_refused{set=\"bad_ips\"}") == 0);
+	assert_true(value_of("weir_refused_seconds{set=\"bad_ips\"}") == 0);
+	assert_true(value_of("weir_last_reload_seconds{set=\"bad_ips\"}") > 0);
+	assert_true(value_of("weir_swaps_total{set=\"bad_ips\"}") == 1);
+}
+
+static void test_keys_without_number(void **state)
+{
+	struct weir_handle *full;
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 10, 0.01);
+	(void)state;
+	for (uint64_t i = 0; i < 10000; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_ok(weir_handle_create(&full, f, NULL));
+	assert_ok(weir_handle_metrics(full, NULL, text, sizeof text));
+	assert_true(exposition_read(&e, text));
+	assert_non_null(strstr(text, "\nweir_keys +Inf\n"));
+	assert_ok(weir_handle_destroy(full));
+}
+
+static void test_several_handles_in_one_text(void **state)
+{
+	struct weir_handle *second = open_handle(flavors, 500);
+	const struct weir_metrics_set sets[] = { { h, "set=\"a\"" }, { second, "set=\"b\"" } };
+	(void)state;
+	assert_ok(weir_handles_metrics(sets, 2, text, sizeof text));
+	assert_true(exposition_read(&e, text));
+	assert_int_equal(e.n, 14);
+	assert_int_equal(e.series, 28);
+	assert_true(value_of("weir_capacity_keys{set=\"a\"}") == 10000);
+	assert_true(value_of("weir_capacity_keys{set=\"b\"}") > 499);
+	assert_ok(weir_handles_metrics(NULL, 0, text, sizeof text));
+	close_handle(flavors, second);
+}
+
+/* As much as fits, and never a byte more; the answer is always the whole length. */
+static void test_buffers_of_every_size(void **state)
+{
+	char part[4096];
+	(void)state;
+	int64_t whole = weir_handle_metrics(h, "set=\"a\"", text, sizeof text);
+	for (size_t room = 0; room <= (size_t)whole + 1; room++) {
+		memset(part, 0x5a, sizeof part);
+		int64_t n = weir_handle_metrics(h, "set=\"a\"", room ? part : NULL, room);
+		assert_true(n > 0 && llabs(n - whole) < 30); /* its age has other digits */
+		assert_int_equal(part[room], 0x5a);
+		if (room)
+			assert_true(strlen(part) == (room <= (size_t)n ? room - 1 : (size_t)n));
+		assert_memory_equal(part, text, room > 200 ? 200 : room ? room - 1 : 0);
+	}
+}
+
+static void test_labels_that_are_refused(void **state)
+{
+	static const char *const bad[][2] = {
+		{ "set", "byte 3: no =" }, { "set=", "byte 4: no value" },
+		{ "set=a", "byte 4: no value" }, { "set=\"a", "byte 4: no value" },
+		{ "set=\"a\",", "byte 8: no name" }, { "set=\"a\" ", "byte 7: no comma" },
+		{ "set=\"a\",b", "byte 9: no =" }, { "1=\"a\"", "byte 0: no name" },
+		{ "__name__=\"a\"", "byte 0: no name" }, { "=\"a\"", "byte 0: no name" },
+		{ "a=\"1\",b=\"2\",a=\"3\"", "byte 12: a name that stands there twice" },
+		{ "a=\"\\x\"", "byte 2: no value" }, { "a=\"\\\"", "byte 2: no value" },
+		{ "a=\"b\"}\nweir_keys 7\n# {c=\"d\"", "printable" },
+		{ "a=\"\xff\"", "printable" },
+	};
+	char labels[600] = "a=\"";
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(bad); i++)
+		assert_refused(weir_handle_metrics(h, bad[i][0], text, sizeof text), -EINVAL,
+		               "labels: ", bad[i][1]);
+	memset(labels + 3, 'x', 507);
+	strcpy(labels + 510, "\"");
+	assert_ok(weir_handle_metrics(h, labels, text, sizeof text));
+	assert_true(exposition_read(&e, text));
+	strcpy(labels + 510, "x\"");
+	assert_refused(weir_handle_metrics(h, labels, text, sizeof text), -EINVAL, "512 bytes",
+	               "at most 511");
+	assert_refused(weir_handle_metrics(NULL, NULL, text, 1), -EINVAL, "handle 0 is NULL", "");
+	assert_refused(weir_handle_metrics(h, NULL, NULL, 1), -EINVAL, "buffer is NULL", "");
+	assert_refused(weir_handles_metrics(NULL, 1, text, 1), -EINVAL, "sets is NULL", "");
+	assert_refused(weir_handles_metrics(NULL, 0, NULL, 1), -EINVAL, "buffer is NULL", "");
+	assert_int_equal(weir_handles_metrics(NULL, 0, NULL, 0), 0);
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, open_it, close_it)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_the_figures_are_those_of_the_statistics),
+		fresh(test_keys_without_number),
+		fresh(test_several_handles_in_one_text),
+		fresh(test_buffers_of_every_size),
+		fresh(test_labels_that_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
