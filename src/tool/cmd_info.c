@@ -2,11 +2,13 @@
  * weir info: what the header of an image holds, and what follows from its bits. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <weir/weir.h>
 #include "images.h"
 #include "options.h"
 #include "plain.h"
+#include "prometheus.h"
 #include "report.h"
 #include "say.h"
 #include "tool.h"
@@ -22,17 +24,19 @@ static const char help[] =
 	"      --max-memory=SIZE  of a compressed image, for --exact; default: half of the\n"
 	"               memory that is available\n"
 	"      --json   as JSON: an array with an object an image\n"
+	"      --prometheus  as metrics, in Prometheus' text format\n"
 	"  -h, --help   this text\n"
 	"\n"
 	"The bits are not compared with their checksums: weir verify does that.\n"
 	"Exit status: 0 done, 2 trouble.\n";
 
-enum { JSON = 256, EXACT, MAX_MEMORY };
+enum { JSON = 256, EXACT, MAX_MEMORY, PROMETHEUS };
 
 static const struct option options[] = {
 	{ "exact", no_argument, NULL, EXACT },
 	{ "max-memory", required_argument, NULL, MAX_MEMORY },
 	{ "json", no_argument, NULL, JSON },
+	{ "prometheus", no_argument, NULL, PROMETHEUS },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -126,9 +130,38 @@ static int info_of(const char *path, bool exact, const struct image_how *how, js
 	return err ? TOOL_TROUBLE : TOOL_OK;
 }
 
+/* For a collector: what cannot be read has no lines, and a message. */
+static int print_metrics(char **paths, size_t n, bool exact, const struct image_how *how)
+{
+	struct sample *samples = need(n * sizeof *samples);
+	size_t found = 0;
+	int status = TOOL_OK;
+	for (size_t i = 0; i < n; i++) {
+		struct stat st;
+		struct sample s = { .path = paths[i],
+			            .info = WEIR_IMAGE_INFO_INIT,
+			            .stats = WEIR_STATS_INIT };
+		int err = stat(s.path, &st) == 0 && !S_ISREG(st.st_mode) ?
+		          trouble("%s: is not a regular file", s.path) :
+		          weir_image_info(s.path, &s.info);
+		if (err < 0)
+			say_weir(err, s.path);
+		if (!err && !s.info.live && (exact || !s.info.compressed))
+			err = image_stats(s.path, &s.info, exact, how, &s.stats);
+		s.modified = st.st_mtim;
+		if (err)
+			status = TOOL_TROUBLE;
+		else
+			samples[found++] = s;
+	}
+	prometheus_print(samples, found, stdout);
+	free(samples);
+	return status;
+}
+
 int cmd_info(int argc, char **argv)
 {
-	bool exact = false, as_json = false;
+	bool exact = false, as_json = false, as_metrics = false;
 	struct image_how how = { .max_memory = image_max_memory() };
 	for (int option; (option = option_next(argc, argv, "h", options)) != -1;) {
 		switch (option) {
@@ -138,12 +171,17 @@ int cmd_info(int argc, char **argv)
 				return misuse_reported();
 			break;
 		case JSON: as_json = true; break;
+		case PROMETHEUS: as_metrics = true; break;
 		case 'h': fputs(help, stdout); return TOOL_OK;
 		default: return misuse_reported();
 		}
 	}
 	if (optind == argc)
 		return misuse("the image is missing");
+	if (as_json && as_metrics)
+		return misuse("--json and --prometheus: one of them");
+	if (as_metrics)
+		return print_metrics(argv + optind, (size_t)(argc - optind), exact, &how);
 	json_t *all = as_json ? json_array() : NULL;
 	int status = TOOL_OK;
 	for (int i = optind; i < argc; i++)

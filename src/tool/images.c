@@ -2,6 +2,7 @@
  * Image files as the subcommands open them. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "decode.h"
@@ -113,12 +114,24 @@ int image_load(struct weir_filter **out, const char *path, const struct image_ho
 	return settle(err, path, how);
 }
 
+char image_shrank[4600] = "weir: an image shrank while it was read: replace images by renaming\n";
+
+static void prepare_sentence(const char *path)
+{
+	char shown[4200];
+	(void)weir_escape(shown, sizeof shown, path, strlen(path));
+	snprintf(image_shrank, sizeof image_shrank,
+	         "%s: %s: shrank while it was read: replace images by renaming\n", said_as(),
+	         shown);
+}
+
 int image_open(struct weir_filter **out, const char *path, const struct image_how *how)
 {
 	if (is_stream(path))
 		return image_load(out, path, how);
 	struct weir_load_options options = begin(how, "verifying");
 	options.no_verify = !how->check;
+	prepare_sentence(path);
 	int err = weir_map(out, path, WEIR_MAP_READ, &options);
 	end(how);
 	/* -EINVAL: it is compressed */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <weir/version.h>
+#include "images.h"
 #include "say.h"
 #include "tool.h"
 
@@ -82,13 +83,11 @@ static int dispatch(int argc, char **argv)
 	return run(first, argc - 1, argv + 1);
 }
 
-/* A mapped image is shorter than it was: somebody writes to it in place. */
+/* A mapped image is shorter than it was: somebody writes to it in place. On whatever thread. */
 static void on_bus_error(int number)
 {
-	static const char text[] = "weir: an image shrank while it was read: replace images by "
-	                           "renaming\n";
 	(void)number;
-	(void)!write(STDERR_FILENO, text, sizeof text - 1);
+	(void)!write(STDERR_FILENO, image_shrank, strlen(image_shrank));
 	_exit(TOOL_TROUBLE);
 }
 

@@ -18,6 +18,11 @@ void say_as(const char *new_name)
 	name = new_name;
 }
 
+const char *said_as(void)
+{
+	return name;
+}
+
 static void say_list(const char *format, va_list args)
 {
 	char *text = NULL;

@@ -8,6 +8,7 @@
 
 /* The name that leads every message: "weir", then "weir build". */
 void say_as(const char *name);
+const char *said_as(void);
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* As say(); returns TOOL_TROUBLE. */
