@@ -48,12 +48,14 @@ static inline const struct rcu_flavor_struct *flavor_named(const char *name)
 	return NULL;
 }
 
+/* @flags: enum weir_handle_flags. */
 static inline struct weir_handle *flavor_handle(const struct rcu_flavor_struct *flavor,
-                                                struct weir_filter *initial)
+                                                uint32_t flags, struct weir_filter *initial)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_handle *h = NULL;
 	o.flavor = flavor;
+	o.flags = flags;
 	int err = weir_handle_create(&h, initial, &o);
 	check(err == 0, "%s", weir_error_detail());
 	return h;

@@ -10,6 +10,8 @@ const char *const reload_action_names[RELOAD_ACTIONS] = {
 	"rolled back", "previous dropped", "refreshed",
 };
 
+enum { MOST_LOADED = 256 };
+
 static void succeeds(int err)
 {
 	check(err == 0, "%d: %s", err, weir_error_detail());
@@ -25,23 +27,32 @@ static void check_busy(struct reloads *s)
 	check(err == -EBUSY, "a rollback during a reload: %d", err);
 }
 
+static int insert_some(struct weir_reload *r, const struct reloads *s, unsigned thread,
+                       uint64_t first, unsigned n, bool batch)
+{
+	uint64_t keys[MOST_LOADED], hashes[MOST_LOADED];
+	int64_t answer = 0;
+	for (unsigned j = 0; j < n; j++) {
+		keys[j] = reload_key(s, thread, first + j);
+		hashes[j] = weir_hash(s->hasher, &keys[j], sizeof keys[j]);
+	}
+	if (batch)
+		answer = s->reseeds ? weir_reload_insert_fixed(r, keys, sizeof keys[0], n) :
+		                      weir_reload_insert_hashes(r, hashes, n);
+	for (unsigned j = 0; !batch && j < n && answer >= 0; j++)
+		answer = s->reseeds ? weir_reload_insert(r, &keys[j], sizeof keys[j]) :
+		                      weir_reload_insert_hash(r, hashes[j]);
+	return answer < 0 ? (int)answer : 0;
+}
+
 /* The inserters' records, read after weir_reload_begin() has returned. */
 static void load_source(const struct reloads *s, struct weir_reload *r, uint64_t *random)
 {
-	uint64_t hashes[256];
 	for (unsigned t = 0; t < s->inserters; t++) {
-		uint64_t n = atomic_load_explicit(&s->recorded[t], memory_order_acquire), i = 0;
-		while (i < n) {
-			unsigned m = 0;
-			for (; m < 256 && i < n; m++, i++)
-				hashes[m] = reload_hash(s, t, i);
-			if (stress_random(random) % 8)
-				check(weir_reload_insert_hashes(r, hashes, m) >= 0, "%s",
-				      weir_error_detail());
-			else
-				for (unsigned j = 0; j < m; j++)
-					check(weir_reload_insert_hash(r, hashes[j]) >= 0, "%s",
-					      weir_error_detail());
+		uint64_t n = atomic_load_explicit(&s->recorded[t], memory_order_acquire), m;
+		for (uint64_t i = 0; i < n; i += m) {
+			m = n - i < MOST_LOADED ? n - i : MOST_LOADED;
+			succeeds(insert_some(r, s, t, i, (unsigned)m, stress_random(random) % 8));
 			stress_delay(random);
 		}
 	}
@@ -60,10 +71,18 @@ static void reload(struct reloads *s, enum reload_action how, uint64_t *random)
 		params.fp_rate = bits & 4 ? 0.01 : 0.004;
 		options.params = &params;
 	}
+	if (s->reseeds && how != OTHER_RATE && how != BY_COPY) {
+		s->flavor->read_lock();
+		succeeds(weir_params_of(weir_handle_get(s->handle), &params));
+		flavor_read_unlock(s->flavor);
+		options.params = &params;
+	}
+	if (s->reseeds && options.params)
+		params.seed = 1 + stress_random(random) % 4;
 	succeeds(weir_reload_begin(&r, s->handle, &options));
 	if (bits % 16 == 8)
 		check_busy(s);
-	if (how == BY_COPY || (how == ABORTED && (bits & 4)))
+	if (how == BY_COPY || (how == ABORTED && (bits & 4) && !s->reseeds))
 		succeeds(weir_reload_copy(r));
 	else
 		load_source(s, r, random);

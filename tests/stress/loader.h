@@ -18,6 +18,8 @@ struct reloads {
 	uint64_t keys, first;
 	unsigned inserters;
 	char image[64];
+	/* the handle takes any seed, and most reloads choose another: then keys go by themselves */
+	bool reseeds;
 	atomic_uint inserting;
 	/* of the inserter's keys: before they are inserted */
 	_Alignas(64) _Atomic uint64_t recorded[MOST_THREADS];

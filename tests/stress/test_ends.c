@@ -50,7 +50,7 @@ static struct weir_handle *make(const struct application *a)
 	struct weir_filter *f = stress_filter(&layout, KEYS * 2, NULL, NULL);
 	for (uint64_t i = 0; i < KEYS; i++)
 		(void)weir_insert_hash(f, stress_hash(i));
-	return flavor_handle(a->flavor, f);
+	return flavor_handle(a->flavor, 0, f);
 }
 
 /* Some handles go with a previous filter, some with a deferred free under way. */
@@ -133,7 +133,7 @@ static void threads_end(const struct rcu_flavor_struct *flavor, uint64_t rounds)
 	struct work works[AT_ONCE];
 	pthread_t threads[AT_ONCE];
 	flavor->register_thread();
-	struct weir_handle *h = flavor_handle(flavor, f);
+	struct weir_handle *h = flavor_handle(flavor, 0, f);
 	for (uint64_t round = 0; round < rounds; round++) {
 		for (unsigned t = 0; t < AT_ONCE; t++) {
 			works[t] = (struct work){ flavor, h, (round * AT_ONCE + t) * KEYS,

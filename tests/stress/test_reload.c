@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Threads insert into a handle and look up what was promised, in every form that its verbs have,
  * while one reloads it in every way there is: from the source, by copy, from an image of itself;
- * aborts, rolls back, drops the previous filter. No key whose insert has returned may ever be
- * missed.
+ * aborts, rolls back, drops the previous filter. In every second round most reloads choose another
+ * seed. No key whose insert has returned may ever be missed.
  *
  * Each round is a new handle and keys that no filter has seen. An inserter notes keys in its
  * record, inserts them, then promises them. */
@@ -20,6 +20,13 @@ static void add(const struct reloads *s, struct keys *k, unsigned thread, uint64
 	keys_add(k, reload_key(s, thread, i), reload_hash(s, thread, i));
 }
 
+/* A handle of any seed takes no hashes. */
+static enum form by_key(const struct reloads *s, enum form form)
+{
+	bool hashes = s->reseeds && (form == EACH_HASH || form == HASHES);
+	return hashes ? form + 1 : form; /* EACH_KEY and KEYS */
+}
+
 /* One key, or seldom, so that half of all keys go this way, a batch. */
 static enum form next_keys(const struct reloads *s, unsigned thread, uint64_t first, struct keys *k,
                            uint64_t *random)
@@ -29,8 +36,8 @@ static enum form next_keys(const struct reloads *s, unsigned thread, uint64_t fi
 	k->n = 0;
 	for (uint64_t i = 0; i < n && i < left; i++)
 		add(s, k, thread, first + i);
-	return r % SELDOM ? (enum form)(r >> 16) % HASHES :
-	                    HASHES + (enum form)(r >> 16) % (FORMS - HASHES);
+	return by_key(s, r % SELDOM ? (enum form)(r >> 16) % HASHES :
+	                              HASHES + (enum form)(r >> 16) % (FORMS - HASHES));
 }
 
 static void insert(struct reloads *s, unsigned thread)
@@ -77,7 +84,8 @@ static unsigned found_in_section(const struct reloads *s, const struct keys *k, 
 	const struct weir_filter *f = weir_handle_get(s->handle);
 	for (unsigned i = 0; i < k->n; i++) {
 		stress_delay(random);
-		found += weir_contains_hash(f, k->hashes[i]);
+		found += s->reseeds ? weir_contains(f, &k->numbers[i], sizeof k->numbers[i]) :
+		                      weir_contains_hash(f, k->hashes[i]);
 	}
 	flavor_read_unlock(s->flavor);
 	return found;
@@ -107,7 +115,7 @@ static void look(struct reloads *s, unsigned thread)
 	while (atomic_load_explicit(&s->inserting, memory_order_relaxed)) {
 		uint64_t r = stress_random(&random);
 		unsigned inserter = (unsigned)(r % s->inserters);
-		enum form form = (enum form)(r >> 16) % (FORMS + 1);
+		enum form form = by_key(s, (enum form)(r >> 16) % (FORMS + 1));
 		choose(s, inserter, &random, &k);
 		unsigned found = form == FORMS ? found_in_section(s, &k, &random) :
 		                                 keys_found(s->handle, &k, form);
@@ -145,10 +153,12 @@ static void check_all(struct reloads *s)
 {
 	s->flavor->register_thread();
 	for (unsigned t = 0; t < s->inserters; t++)
-		for (uint64_t i = 0; i < s->keys; i++)
-			check(weir_handle_contains_hash(s->handle, reload_hash(s, t, i)),
+		for (uint64_t i = 0; i < s->keys; i++) {
+			uint64_t key = reload_key(s, t, i);
+			check(weir_handle_contains(s->handle, &key, sizeof key),
 			      "key %llu of thread %u is missed in the end", (unsigned long long)i,
 			      t);
+		}
 	stress_check_fill(weir_handle_get(s->handle));
 	s->flavor->unregister_thread();
 }
@@ -159,12 +169,13 @@ static void round_of(struct reloads *s, const struct layout *layout, const struc
 	s->keys = KEYS_EACH;
 	s->inserters = options->threads;
 	s->first = (options->seed << 24 | number) << 24;
+	s->reseeds = number & 1;
 	atomic_store(&s->inserting, options->threads);
 	for (unsigned t = 0; t < options->threads; t++) {
 		atomic_store(&s->recorded[t], 0);
 		atomic_store(&s->promised[t], 0);
 	}
-	s->handle = flavor_handle(s->flavor,
+	s->handle = flavor_handle(s->flavor, s->reseeds ? WEIR_HANDLE_ANY_SEED : 0,
 	                          stress_filter(layout, reload_capacity(s), NULL, NULL));
 	stress_run(options->threads * 2 + 1, work, s);
 	check_all(s);

@@ -99,7 +99,7 @@ static void run(const struct layout *layout, const struct stress *options)
 		.using = options->threads,
 	};
 	(void)weir_insert_hash(f, stress_hash(KEY));
-	s.handle = flavor_handle(s.flavor, f);
+	s.handle = flavor_handle(s.flavor, 0, f);
 	stress_run(s.users + 1, work, &s);
 	int err = weir_handle_destroy(s.handle);
 	check(err == 0, "%s", weir_error_detail());

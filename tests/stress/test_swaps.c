@@ -118,7 +118,7 @@ static void run(const struct stress *options, bool keep_previous, bool defer_fre
 	check(weir_stats(f, &stats) == 0, "%s", weir_error_detail());
 	for (uint64_t i = 0; i < CAPACITY / 2; i++)
 		(void)weir_insert_hash(f, stress_hash(i));
-	s.handle = flavor_handle(s.flavor, f);
+	s.handle = flavor_handle(s.flavor, 0, f);
 	printf("%s, %.1f MiB%s%s, %llu swaps:", options->flavor_name, (double)stats.bytes / MEBI,
 	       keep_previous ? ", previous kept" : "", defer_free ? ", freed by call_rcu" : "",
 	       (unsigned long long)s.swaps);
