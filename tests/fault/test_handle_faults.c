@@ -42,6 +42,40 @@ static int do_create(void)
 	return err;
 }
 
+/* A handle without a set, what it keeps, and its first set. */
+static int load_first(struct weir_handle *absent)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_reload *r;
+	p.capacity = 100;
+	p.fp_rate = 0.01;
+	o.params = &p;
+	int err = weir_handle_insert(absent, "kept", 4);
+	if (err >= 0)
+		err = weir_reload_begin(&r, absent, &o);
+	if (err < 0)
+		return err;
+	assert_ok(weir_reload_commit(r));
+	assert_true(weir_handle_contains(absent, "kept", 4));
+	return 0;
+}
+
+static int do_absent(void)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_handle *absent;
+	o.flags = WEIR_HANDLE_ANY_SEED;
+	o.absent = WEIR_ABSENT_YES;
+	o.keep_inserts = 100;
+	int err = weir_handle_create(&absent, NULL, &o);
+	if (err)
+		return err;
+	err = load_first(absent);
+	assert_ok(weir_handle_destroy(absent));
+	return err;
+}
+
 static int reload_with(const struct weir_params *params, bool commit)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -120,6 +154,7 @@ struct verb {
 
 static const struct verb verbs[] = {
 	{ .name = "create", .run = do_create },
+	{ .name = "create without a set", .run = do_absent },
 	{ .name = "create and fold a filter", .run = do_fold },
 	{ .name = "create a rolling set", .run = do_rolling },
 	{ .name = "reload", .run = do_reload, .swaps = 1 },
