@@ -11,6 +11,10 @@
  * From the application's record (SOURCE): it writes the record before it inserts, and the loader
  * reads it after begin.
  *
+ * How a key is hashed (H9) does not appear: a filter has a bit for each key, whichever bits those
+ * are in a filter of that seed, and two seeds add no step. What is kept before the first set (H10)
+ * is such a record, which inserters write themselves, in their section, before they insert.
+ *
  * Spin knows no stale reads: what needs an order of memory is shown by tests/schedule. STORE_BUFFER
  * has the one that matters here, the application's own plain stores, which reach the loader when
  * they like or with a grace period.
