@@ -24,27 +24,37 @@ static int create(struct build *build, uint64_t other_bytes)
 	if (err)
 		return trouble_weir(err, NULL);
 	if (plan.bytes > build->max_memory || other_bytes > build->max_memory - plan.bytes)
-		return trouble("the filter needs %s%s: more than --max-memory allows (%s)",
+		return trouble("the filter needs %s%s: more than --max-memory allows (%s)%s",
 		               show_bytes(SHOW, plan.bytes),
 		               other_bytes ? " beside the hashes of its keys" : "",
-		               show_bytes(SHOW, build->max_memory));
+		               show_bytes(SHOW, build->max_memory),
+		               build->taken.size && !build->like ?
+		                       "; the size is that of the image that is replaced: -n "
+		                       "gives another" :
+		                       "");
 	err = weir_create(&build->filter, &build->params);
 	return err ? trouble_weir(err, NULL) : TOOL_OK;
 }
 
-/* Size, layout and seed or key of an image, so that the two can be merged. */
-static int params_like(struct build *build)
+/* Seed and size of --like, or else of the image that is replaced. */
+static int find_model(struct build *build)
 {
-	const struct image_how how = { .check = true, .progress = true,
-	                               .max_memory = build->max_memory,
-	                               .hash_key = build->params.hash_key };
-	struct weir_filter *model;
-	if (image_open(&model, build->like, &how))
-		return TOOL_TROUBLE;
-	int err = weir_params_of(model, &build->params);
-	weir_destroy(model);
-	build->params.hash_key = how.hash_key; /* not the model's copy, which has gone */
-	return err ? trouble_weir(err, build->like) : TOOL_OK;
+	struct image_how how = { .check = true, .progress = true,
+	                         .max_memory = build->max_memory,
+	                         .hash_key = build->params.hash_key };
+	int status;
+	build->wish.params = build->params;
+	build->wish.never_smaller = build->like != NULL; /* to be merged with it */
+	if (build->like) {
+		status = model_like(&build->model, build->like, &how);
+	} else {
+		how.max_memory = build->guard.max_memory;
+		status = model_replaced(&build->model, build->output, &build->wish, build->force,
+		                        &how);
+	}
+	if (!status)
+		build->taken = model_take(&build->model, &build->wish, &build->params);
+	return status;
 }
 
 static int in_one_pass(struct build *build)
@@ -61,7 +71,7 @@ static int counted_first(struct build *build)
 	uint64_t keys;
 	if (fill_count(&build->fill, &keys))
 		return TOOL_TROUBLE;
-	build->params.capacity = keys ? keys : 1;
+	model_size(&build->model, &build->wish, keys, &build->params, &build->taken);
 	build->counted = true;
 	return in_one_pass(build);
 }
@@ -74,7 +84,8 @@ static int through_spool(struct build *build)
 	if (!status) {
 		build->keys = spool.hashes;
 		build->counted = true;
-		build->params.capacity = spool.hashes ? spool.hashes : 1;
+		model_size(&build->model, &build->wish, spool.hashes, &build->params,
+		           &build->taken);
 		status = create(build, spool.hashes * sizeof(uint64_t));
 	}
 	if (!status && fill_from_spool(&build->fill, &spool, build->filter))
@@ -89,10 +100,10 @@ int build_make(struct build *build)
 	if (bytes < 0)
 		return TOOL_TROUBLE;
 	build->fill.bytes = (uint64_t)bytes;
-	if (build->like && params_like(build))
-		return TOOL_TROUBLE;
+	int status = find_model(build);
+	if (status)
+		return status;
 	double began = seconds_now();
-	int status;
 	if (size_known(build))
 		status = in_one_pass(build);
 	else

@@ -7,6 +7,7 @@
 #include <weir/weir.h>
 #include "fill.h"
 #include "guard.h"
+#include "model.h"
 #include "probe.h"
 #include "saving.h"
 
@@ -18,7 +19,11 @@ struct build {
 	uint64_t max_memory;
 	struct image_saving saving;
 	struct guard guard;
-	bool quiet, as_json;
+	bool force, quiet, as_json;
+	/* what is taken over from another image */
+	struct model model;
+	struct model_wish wish;
+	struct model_taken taken;
 	/* the result */
 	struct weir_filter *filter;
 	uint64_t keys;
@@ -28,7 +33,7 @@ struct build {
 	struct probe probe;
 };
 
-/* Make the filter from the files. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
+/* Make the filter from the files. Return: TOOL_OK; TOOL_NO or TOOL_TROUBLE after a message. */
 int build_make(struct build *build);
 /* Print what was built: on standard output, or on stderr if the image went there. */
 void build_report(const struct build *build);

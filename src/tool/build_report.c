@@ -8,14 +8,27 @@
 #include "plain.h"
 #include "report.h"
 #include "show.h"
+#include "units.h"
 
-/* To three digits: the estimate's error is below the third. */
-static unsigned long long round_up(uint64_t number)
+/* What became of the image that stood there, or of --like. */
+static void taken(struct report *r, const struct build *b)
 {
-	uint64_t step = 1;
-	while (number / step >= 1000)
-		step *= 10;
-	return (number / step + (number % step != 0)) * step;
+	const char *of = b->like ? "--like" : "the image that is replaced";
+	report_bool(r, "seed_kept", NULL, b->taken.seed);
+	report_bool(r, "size_kept", NULL, b->taken.size && !b->taken.steps);
+	if (!b->model.path)
+		return;
+	if (b->taken.seed)
+		report_line(r, b->params.hash_key ? "key" : "seed", "that of %s%s", of,
+		            b->like ? "" : ": servers go on following");
+	else
+		report_line(r, "seed", "not that of %s: servers that follow it refuse this one, "
+		            "unless they take any", of);
+	if (b->taken.size)
+		report_line(r, "size", "that of %s%s", of,
+		            b->taken.steps > 0 ? ", doubled until the keys fit" :
+		            b->taken.steps < 0 ? ", halved, since under half was used" :
+		                                 "");
 }
 
 static void keys(struct report *r, const struct build *b)
@@ -36,7 +49,7 @@ static void keys(struct report *r, const struct build *b)
 	if (b->counted && distinct < 0.9 * (double)b->keys)
 		report_line(r, "hint",
 		            "many lines repeat: -n %llu makes room for those that differ",
-		            round_up((uint64_t)distinct));
+		            (unsigned long long)round_up((uint64_t)distinct));
 }
 
 static void rates(struct report *r, const struct build *b)
@@ -78,7 +91,7 @@ static void speed(struct report *r, const struct build *b)
 
 void build_report(const struct build *build)
 {
-	report_saturated(build->output, &build->stats, ": give a larger -n, and no --like");
+	report_saturated(build->output, &build->stats, guard_room(&build->stats, build->keys));
 	if (build->quiet)
 		return;
 	FILE *to = strcmp(build->output, "-") ? stdout : stderr;
@@ -87,6 +100,7 @@ void build_report(const struct build *build)
 	report_shape(&r, &build->stats.shape);
 	report_bool(&r, "keyed", build->params.hash_key ? "keyed" : NULL,
 	            build->params.hash_key != NULL);
+	taken(&r, build);
 	keys(&r, build);
 	rates(&r, build);
 	sizes(&r, build);

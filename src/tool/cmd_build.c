@@ -9,13 +9,14 @@
 #include "keyfile.h"
 #include "numbers.h"
 #include "options.h"
+#include "place.h"
 #include "progress.h"
 #include "say.h"
 #include "tool.h"
 #include "units.h"
 
 #define KIND_LINE(number, constant, name, summary) \
-	"                         " #name ": " summary "\n"
+	"                " #name ": " summary "\n"
 
 static const char help[] =
 	"Usage: weir build [OPTION]... -o IMAGE [FILE|-]...\n"
@@ -25,7 +26,8 @@ static const char help[] =
 	"  -o, --output=IMAGE   the image to write (- for standard output); replaced as a\n"
 	"                       whole or not at all\n"
 	"  -p, --rate=RATE      false positives among lookups of absent keys: 1%, 0.01,\n"
-	"                       1/100; default: 1%, or what -m leaves\n"
+	"                       1/100; default: that of the image that is replaced,\n"
+	"                       else 1%, or what -m leaves\n"
 	"  -n, --keys=N         make room for N different keys (K, M, G, T: powers of\n"
 	"                       1000) and read the input once; without it a first pass\n"
 	"                       counts the lines of files; of a pipe, 8 bytes a key are\n"
@@ -39,12 +41,14 @@ static const char help[] =
 	"  -g, --bits=G         blocked: bits a key sets in each word; default: chosen by\n"
 	"                       the rate\n"
 	"      --probes=K       classic: bits a key sets; default: chosen by the rate\n"
-	"  -s, --seed=SEED      seed of the hash, 1 or more; default: random\n"
+	"  -s, --seed=SEED      seed of the hash, 1 or more; default: that of the image\n"
+	"                       that is replaced, else random\n"
+	"      --new-seed       a random seed, whatever is replaced\n"
 	"      --like=IMAGE     size, layout and seed of IMAGE, so that the two can be\n"
-	"                       merged\n"
-	"      --keyed-by=FILE  hash the keys by SipHash-2-4 with the key in FILE, 16 bytes\n"
-	"                       or 32 hexadecimal digits: who has the image, but not the\n"
-	"                       key, finds no keys that collide\n"
+	"                       merged; the size is doubled until the keys fit\n"
+	"      --keyed-by=FILE  hash the keys by SipHash-2-4 with the key in FILE, 16\n"
+	"                       bytes or 32 hexadecimal digits: who has the image, but\n"
+	"                       not the key, finds no keys that collide\n"
 	"  -0, --null           keys end with a NUL byte instead of a newline\n"
 	"      --skip-empty     an empty line is not a key\n"
 	"      --as-is          do not decompress, whatever the input looks like\n"
@@ -53,23 +57,30 @@ static const char help[] =
 	"                       of the machine\n"
 	"      --zstd[=LEVEL]   compress the image for transport, 1 to 19, default 3; a\n"
 	"                       compressed image cannot be mapped\n"
-	"      --mode=OCTAL     permissions of the image; default: those of the file that is\n"
-	"                       replaced, else 644 less the umask\n"
-	"      --allow-overfull  save a set that answers more than twice RATE of the absent\n"
-	"                       keys with yes; without this it is refused\n"
+	"      --mode=OCTAL     permissions of the image; default: those of the file that\n"
+	"                       is replaced, else 644 less the umask\n"
+	"      --allow-overfull  save a set that answers more than twice RATE of the\n"
+	"                       absent keys with yes; without this it is refused\n"
 	"      --allow-shrink   replace an image of more than ten times as many keys;\n"
+	"                       without this it is refused\n"
+	"      --force          replace a file that is neither empty nor a whole image;\n"
 	"                       without this it is refused\n"
 	"      --json           print what was built as JSON\n"
 	"      --no-progress    no progress line on a terminal\n"
 	"  -q, --quiet          no progress line, no report\n"
 	"  -h, --help           this text\n"
 	"\n"
+	"An image that is replaced leaves its seed, rate and layout to the new one, so\n"
+	"that servers go on following, and its size while at least half of its room is\n"
+	"used; else that is doubled, or halved, as often as needed. That is for an image\n"
+	"of your own or root's that nobody else may write; with -n, -m, another -p or -k\n"
+	"size and layout are new.\n"
 	"A key is a line without its newline, byte by byte: a carriage return before the\n"
 	"newline is part of the key.\n"
 	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
 
 enum { LIKE = 256, PROBES, SKIP_EMPTY, AS_IS, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS, KEYED_BY, MODE,
-       ALLOW_OVERFULL, ALLOW_SHRINK };
+       ALLOW_OVERFULL, ALLOW_SHRINK, NEW_SEED, FORCE };
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -81,11 +92,13 @@ static const struct option options[] = {
 	{ "bits", required_argument, NULL, 'g' },
 	{ "probes", required_argument, NULL, PROBES },
 	{ "seed", required_argument, NULL, 's' },
+	{ "new-seed", no_argument, NULL, NEW_SEED },
 	{ "like", required_argument, NULL, LIKE },
 	{ "keyed-by", required_argument, NULL, KEYED_BY },
 	{ "mode", required_argument, NULL, MODE },
 	{ "allow-overfull", no_argument, NULL, ALLOW_OVERFULL },
 	{ "allow-shrink", no_argument, NULL, ALLOW_SHRINK },
+	{ "force", no_argument, NULL, FORCE },
 	{ "null", no_argument, NULL, '0' },
 	{ "skip-empty", no_argument, NULL, SKIP_EMPTY },
 	{ "as-is", no_argument, NULL, AS_IS },
@@ -153,6 +166,8 @@ static int option_taken(int option, struct build *build, bool *progress)
 	case MODE: return parse_mode(optarg, &build->saving.mode);
 	case ALLOW_OVERFULL: build->guard.allow_overfull = true; break;
 	case ALLOW_SHRINK: build->guard.allow_shrink = true; break;
+	case FORCE: build->force = true; break;
+	case NEW_SEED: build->wish.new_seed = true; break;
 	case KEYED_BY: return (build->params.hash_key = keyfile_read(optarg)) != NULL;
 	case JSON: build->as_json = true; break;
 	case NO_PROGRESS: *progress = false; break;
@@ -192,6 +207,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		}
 		int taken = shape_option(option, &build->params);
 		shaped = shaped || taken >= 0;
+		build->wish.kind_given |= option == 'k';
 		if (taken < 0)
 			taken = option_taken(option, build, &progress);
 		if (taken <= 0)
@@ -207,10 +223,25 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		              build->like);
 	if (build->params.hash_key && build->params.seed)
 		return misuse("--keyed-by takes the place of the seed: leave out -s");
+	if (build->wish.new_seed && (build->params.seed || build->like || build->params.hash_key))
+		return misuse("--new-seed is a random one: leave out -s, --like and --keyed-by");
 	progress_allow(progress && !build->quiet);
 	build->fill.from.names = argv + optind;
 	build->fill.from.n = (size_t)(argc - optind);
 	return TOOL_OK;
+}
+
+/* What stands where the image is to be saved, and how sound it is, apart from its keys. */
+static int ask_place(struct build *build)
+{
+	int status = place_ask(build->output, build->force);
+	return status ? status : place_is_not_read(build->output, &build->fill.from);
+}
+
+static int ask_replaced(const struct build *build)
+{
+	const struct image_how how = { .progress = true, .max_memory = build->guard.max_memory };
+	return build->force ? TOOL_OK : place_is_whole(build->output, build->stats.bytes, &how);
 }
 
 static int finish(struct build *build)
@@ -218,7 +249,10 @@ static int finish(struct build *build)
 	int err = weir_stats_exact(build->filter, &build->stats);
 	if (err)
 		return trouble_weir(err, NULL);
+	build->guard.keys = build->keys;
 	int status = guard_ask(&build->guard, &build->stats, build->output);
+	if (!status)
+		status = ask_replaced(build);
 	if (status)
 		return status;
 	if (!build->quiet)
@@ -243,9 +277,9 @@ int cmd_build(int argc, char **argv)
 	build.guard.max_memory = half < build.max_memory ? half : build.max_memory;
 	if (status || helped)
 		return status;
-	if (!image_place_ok(build.output))
-		return TOOL_TROUBLE;
-	status = build_make(&build);
+	status = ask_place(&build);
+	if (!status)
+		status = build_make(&build);
 	if (!status)
 		status = finish(&build);
 	weir_destroy(build.filter);

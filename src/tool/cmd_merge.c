@@ -7,18 +7,21 @@
 #include "images.h"
 #include "keyfile.h"
 #include "options.h"
+#include "place.h"
 #include "plain.h"
 #include "progress.h"
 #include "report.h"
 #include "saving.h"
 #include "say.h"
 #include "tool.h"
+#include "unite.h"
 #include "units.h"
 
 static const char help[] =
 	"Usage: weir merge [OPTION]... -o IMAGE IMAGE...\n"
-	"Save the union of images of the same kind, size, layout and seed: weir build\n"
-	"--like makes such ones.\n"
+	"Save the union of images of the same kind, layout and seed: weir build --like\n"
+	"makes such ones. Where one is 2, 4, 8, ... times as large as another, it is\n"
+	"folded to that size, which then has to hold the keys of all.\n"
 	"\n"
 	"  -o, --output=IMAGE  the image to write (- for standard output); may be one of\n"
 	"                      those read\n"
@@ -27,7 +30,10 @@ static const char help[] =
 	"      --max-memory=SIZE  of the union and of images that are read into memory\n"
 	"                      (compressed, or from a pipe); default: half of the memory\n"
 	"                      that is available\n"
-	"      --mode=OCTAL, --allow-overfull, --allow-shrink  as of weir build\n"
+	"      --mode=OCTAL    as of weir build, as are the next three\n"
+	"      --allow-overfull\n"
+	"      --allow-shrink\n"
+	"      --force\n"
 	"      --json          print what came of it as JSON\n"
 	"      --no-progress   no progress line on a terminal\n"
 	"  -q, --quiet         no progress line, no report\n"
@@ -36,7 +42,7 @@ static const char help[] =
 	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
 
 enum { JSON = 256, ZSTD, MAX_MEMORY, NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL,
-       ALLOW_SHRINK };
+       ALLOW_SHRINK, FORCE };
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -45,6 +51,7 @@ static const struct option options[] = {
 	{ "mode", required_argument, NULL, MODE },
 	{ "allow-overfull", no_argument, NULL, ALLOW_OVERFULL },
 	{ "allow-shrink", no_argument, NULL, ALLOW_SHRINK },
+	{ "force", no_argument, NULL, FORCE },
 	{ "max-memory", required_argument, NULL, MAX_MEMORY },
 	{ "json", no_argument, NULL, JSON },
 	{ "no-progress", no_argument, NULL, NO_PROGRESS },
@@ -58,10 +65,11 @@ struct merge {
 	struct image_saving saving;
 	struct guard guard;
 	const void *hash_key;
-	bool as_json, quiet, progress;
+	bool force, as_json, quiet, progress;
 	uint64_t max_memory;
 	char **images;
 	int n;
+	bool folded; /* images were larger than others */
 };
 
 static uint64_t bytes_of(const struct weir_filter *f)
@@ -70,40 +78,45 @@ static uint64_t bytes_of(const struct weir_filter *f)
 	return weir_stats(f, &s) == 0 ? s.bytes : 0;
 }
 
+static struct weir_filter *read_first(const struct merge *merge, struct image_how *how)
+{
+	struct weir_filter *sum;
+	if (image_load(&sum, merge->images[0], how))
+		return NULL;
+	how->max_memory -= bytes_of(sum);
+	return sum;
+}
+
 /* The first in memory of its own, the others or'ed into it. NULL after a message. */
-static struct weir_filter *merged(const struct merge *merge)
+static struct weir_filter *merged(struct merge *merge)
 {
 	struct image_how how = { .check = true, .max_memory = merge->max_memory,
 	                         .hash_key = merge->hash_key };
-	struct weir_filter *sum, *next;
-	int err = image_load(&sum, merge->images[0], &how);
-	if (err)
+	struct weir_filter *next, *sum = read_first(merge, &how);
+	int status = TOOL_OK;
+	if (!sum)
 		return NULL;
-	how.max_memory -= bytes_of(sum);
 	progress_begin("merging");
-	for (int i = 1; i < merge->n; i++) {
+	for (int i = 1; !status && i < merge->n; i++) {
 		progress_at((double)i / merge->n, 0);
-		err = image_open(&next, merge->images[i], &how);
-		if (!err) {
-			err = weir_merge(sum, next);
-			weir_destroy(next);
-			if (err)
-				say("%s does not fit %s: %s", merge->images[i], merge->images[0],
-				    weir_error_detail());
-		}
-		if (err) {
-			weir_destroy(sum);
-			sum = NULL;
+		status = image_open(&next, merge->images[i], &how) ? TOOL_TROUBLE : TOOL_OK;
+		if (status)
 			break;
-		}
+		status = unite(&sum, next, how.max_memory, &merge->folded);
+		if (status)
+			say("%s does not fit %s: %s", merge->images[i], merge->images[0],
+			    unite_trouble());
+		weir_destroy(next);
 	}
 	progress_end();
-	return sum;
+	if (status)
+		weir_destroy(sum);
+	return status ? NULL : sum;
 }
 
 static void report(const struct merge *merge, const struct weir_stats *s)
 {
-	report_saturated(merge->output, s, "");
+	report_saturated(merge->output, s, 0);
 	if (merge->quiet)
 		return;
 	FILE *to = strcmp(merge->output, "-") ? stdout : stderr;
@@ -112,6 +125,9 @@ static void report(const struct merge *merge, const struct weir_stats *s)
 	report_count(&r, "images", "images", (uint64_t)merge->n);
 	report_estimate(&r, "keys_estimated", "keys, estimated", s->keys_estimated);
 	report_count(&r, "capacity", "capacity", s->capacity);
+	report_bool(&r, "folded", NULL, merge->folded);
+	if (merge->folded)
+		report_line(&r, "size", "that of the smallest image: larger ones were folded");
 	report_rate(&r, "fp_rate", "rate asked", s->fp_rate);
 	report_rate(&r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);
 	report_rate(&r, "fill", "bits set", s->fill);
@@ -125,17 +141,18 @@ static void report(const struct merge *merge, const struct weir_stats *s)
 	report_free(&r);
 }
 
-static int run(const struct merge *merge)
+static int run(struct merge *merge)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	if (!image_place_ok(merge->output))
-		return TOOL_TROUBLE;
+	int status = place_ask(merge->output, merge->force);
+	if (status)
+		return status;
 	struct weir_filter *sum = merged(merge);
 	if (!sum)
 		return TOOL_TROUBLE;
 	int err = weir_stats_exact(sum, &stats);
-	int status = err ? trouble_weir(err, NULL) :
-	                   guard_ask(&merge->guard, &stats, merge->output);
+	status = err ? trouble_weir(err, NULL) :
+	               guard_ask(&merge->guard, &stats, merge->output);
 	if (!status)
 		status = image_save(sum, merge->output, &merge->saving);
 	weir_destroy(sum);
@@ -153,6 +170,7 @@ static bool option_taken(int option, struct merge *merge)
 	case MODE: return parse_mode(optarg, &merge->saving.mode);
 	case ALLOW_OVERFULL: merge->guard.allow_overfull = true; break;
 	case ALLOW_SHRINK: merge->guard.allow_shrink = true; break;
+	case FORCE: merge->force = true; break;
 	case KEYED_BY: return (merge->hash_key = keyfile_read(optarg)) != NULL;
 	case JSON: merge->as_json = true; break;
 	case NO_PROGRESS: merge->progress = false; break;

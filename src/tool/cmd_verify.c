@@ -15,14 +15,14 @@
 
 static const char help[] =
 	"Usage: weir verify [OPTION]... IMAGE...\n"
-	"Check every byte of images: header, sizes, checksums. However large an image is or\n"
-	"declares to be, that takes 12 MiB of memory at most.\n"
+	"Check every byte of images: header, sizes, checksums. However large an image is\n"
+	"or declares to be, that takes 12 MiB of memory at most.\n"
 	"\n"
 	"      --keyed-by=FILE  also check that keyed images have this key; without it a\n"
 	"                       keyed image needs none\n"
 	"      --json   as JSON: an array with an object an image\n"
-	"      --max-memory=SIZE  refuse what needs more; default: half of the memory that\n"
-	"                         is available\n"
+	"      --max-memory=SIZE  refuse what needs more; default: half of the memory\n"
+	"                         that is available\n"
 	"      --no-progress  no progress line on a terminal\n"
 	"  -q, --quiet  print nothing about whole images, no progress line\n"
 	"  -h, --help   this text\n"

@@ -2,6 +2,7 @@
  * An empty list of keys builds a perfect image, and every server takes it. The one who builds it
  * knows whether that is meant. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "guard.h"
@@ -9,16 +10,31 @@
 #include "say.h"
 #include "show.h"
 #include "tool.h"
+#include "units.h"
 
-static int overfull(const struct weir_stats *fresh, const char *path)
+/* Where nearly every bit is set, the estimate says little: then as many as were put in. */
+uint64_t guard_room(const struct weir_stats *stats, uint64_t keys)
 {
-	if (fresh->fp_rate_estimated <= WEIR_SANE_RATE * fresh->fp_rate)
+	double likely = 1.03 * stats->keys_estimated;
+	if (stats->fill > 0.98 || !isfinite(likely) || (keys && likely > (double)keys))
+		return keys ? round_up(keys) : 0;
+	return round_up((uint64_t)ceil(likely));
+}
+
+static int overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path)
+{
+	char advice[64] = "make more room (-n)";
+	uint64_t room = guard_room(fresh, guard->keys);
+	if (guard->allow_overfull || fresh->fp_rate_estimated <= WEIR_SANE_RATE * fresh->fp_rate)
 		return TOOL_OK;
+	if (room)
+		snprintf(advice, sizeof advice, "-n %llu has room for them",
+		         (unsigned long long)room);
 	say("%s: not written: %s of the absent keys would be found in it, above twice the %s "
-	    "asked: %s different keys (estimated) in room for %s; make more room (-n, without "
-	    "--like), or if it is meant, --allow-overfull",
+	    "asked: %s different keys (estimated) in room for %s; %s, or if it is meant, "
+	    "--allow-overfull",
 	    path, show_rate(SHOW, fresh->fp_rate_estimated), show_rate(SHOW, fresh->fp_rate),
-	    show_estimate(SHOW, fresh->keys_estimated), show_count(SHOW, fresh->capacity));
+	    show_estimate(SHOW, fresh->keys_estimated), show_count(SHOW, fresh->capacity), advice);
 	return TOOL_NO;
 }
 
@@ -95,10 +111,10 @@ static int shrunk(const struct guard *guard, const struct weir_stats *fresh, con
 
 int guard_ask(const struct guard *guard, const struct weir_stats *fresh, const char *path)
 {
-	int status = guard->allow_overfull ? TOOL_OK : overfull(fresh, path);
-	if (!status && !guard->allow_shrink && strcmp(path, "-"))
-		status = shrunk(guard, fresh, path);
-	return status;
+	int full = overfull(guard, fresh, path), small = TOOL_OK;
+	if (!guard->allow_shrink && strcmp(path, "-"))
+		small = shrunk(guard, fresh, path);
+	return full ? full : small;
 }
 
 uint32_t guard_marks(const struct guard *guard)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Image files as the subcommands open them. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +19,21 @@ static bool is_stream(const char *path)
 {
 	struct stat st;
 	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+bool image_begins(const char *path)
+{
+	static const char name[8] = { 'W', 'E', 'I', 'R', 'I', 'M', 'G', '1' };
+	char begin[sizeof name];
+	struct stat st;
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	bool same = fd >= 0 && read(fd, begin, sizeof begin) == sizeof begin &&
+	            memcmp(begin, name, sizeof name) == 0;
+	if (fd >= 0)
+		close(fd);
+	return same;
 }
 
 /* Where it is not a stream, and where it cannot be opened: -1. Then the library opens the path, or

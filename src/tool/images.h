@@ -18,6 +18,9 @@ struct image_how {
 /* --max-memory where it is not given. */
 uint64_t image_max_memory(void);
 
+/* Is it a regular file that begins as images do? */
+bool image_begins(const char *path);
+
 /* Map an image read-only; read one that cannot be mapped (compressed, or a pipe) into memory.
  * Return: 0, or a negative errno after a message. */
 int image_open(struct weir_filter **out, const char *path, const struct image_how *how);

@@ -2,12 +2,9 @@
  * Saving, and the signals that end a process meanwhile. Where the file system has no unnamed files,
  * a temporary file must be removed: so the save is stopped in order, and the process then ends as
  * the signal would have ended it. */
-#include <errno.h>
-#include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "owner.h"
 #include "progress.h"
@@ -15,33 +12,6 @@
 #include "say.h"
 #include "tool.h"
 #include "units.h"
-
-bool image_place_ok(const char *path)
-{
-	struct stat st;
-	if (strcmp(path, "-") == 0) {
-		if (isatty(STDOUT_FILENO))
-			say("-o -: an image is no text for a terminal: redirect standard output");
-		return !isatty(STDOUT_FILENO);
-	}
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		say("%s: %s, and an image replaces the file it is saved to (-o - writes to "
-		    "standard output)",
-		    path, S_ISDIR(st.st_mode) ? "is a directory" : "is not a regular file");
-		return false;
-	}
-	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && stat(path, &st)) {
-		say("%s: is a link that does not lead to a file: %s", path, strerror(errno));
-		return false;
-	}
-	char *copy = need(strlen(path) + 1);
-	const char *folder = dirname(strcpy(copy, path));
-	bool ok = access(folder, W_OK | X_OK) == 0;
-	if (!ok)
-		say("%s: cannot write in %s: %s", path, folder, strerror(errno));
-	free(copy);
-	return ok;
-}
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 #define ENDS (sizeof ends / sizeof *ends)

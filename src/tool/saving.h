@@ -6,10 +6,6 @@
 #include <stdbool.h>
 #include <weir/weir.h>
 
-/* Whether a file can be made there: better known before an hour of work than after. "-" is
- * standard output. */
-bool image_place_ok(const char *path);
-
 /* How to save: struct weir_save_options. */
 struct image_saving {
 	int zstd_level; /* 0: plain */

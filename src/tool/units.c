@@ -165,6 +165,14 @@ bool parse_rate(const char *option, const char *text, double *out)
 	return false;
 }
 
+uint64_t round_up(uint64_t number)
+{
+	uint64_t step = 1;
+	while (number / step >= 1000)
+		step *= 10;
+	return (number / step + (number % step != 0)) * step;
+}
+
 bool parse_seconds(const char *option, const char *text, double least, double most, double *out)
 {
 	const char *rest;

@@ -18,6 +18,9 @@ bool parse_bytes(const char *option, const char *text, uint64_t *out);
 /* A rate above 0 and below 1: 0.1%, 0.001, 1e-3 or 1/1000. */
 bool parse_rate(const char *option, const char *text, double *out);
 
+/* The next number above, or this one, of three digits and zeros: estimates err by less. */
+uint64_t round_up(uint64_t number);
+
 /* Seconds from @least to @most: 2 or 0.5. */
 bool parse_seconds(const char *option, const char *text, double least, double most, double *out);
 

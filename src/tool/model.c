@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT
+ * See model.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "model.h"
+#include "say.h"
+#include "show.h"
+#include "tool.h"
+
+#define NEW_SEED "servers that follow it refuse one of another seed, unless they take any"
+
+/* 0, or a negative errno of the library's. */
+static int read_model(struct model *out, const char *path, const struct image_how *how)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct model model = { .path = path, .params = WEIR_PARAMS_INIT };
+	struct weir_filter *f;
+	int err = image_open(&f, path, how);
+	if (err)
+		return err;
+	err = weir_params_of(f, &model.params);
+	weir_destroy(f);
+	if (!err && weir_image_info(path, &info) == 0) /* not of a pipe */
+		model.fp_rate = info.fp_rate;
+	if (model.params.hash_key) { /* the filter's copy, which has gone */
+		model.params.hash_key = how->hash_key;
+		model.params.seed = 0;
+	}
+	if (!err)
+		*out = model;
+	return err;
+}
+
+int model_like(struct model *out, const char *path, const struct image_how *how)
+{
+	int err = read_model(out, path, how);
+	return err ? TOOL_TROUBLE : TOOL_OK;
+}
+
+/* Whoever may write it has perhaps chosen the seed, and keys that collide. */
+static bool trusted(int fd, const char *path)
+{
+	struct stat st;
+	if (fstat(fd, &st))
+		return false;
+	if (st.st_uid != geteuid() && st.st_uid != 0)
+		say("%s: its seed is not kept, since user %u, who owns it, may have chosen it: "
+		    NEW_SEED "; chown it, or --new-seed if that is meant",
+		    path, (unsigned)st.st_uid);
+	else if (st.st_mode & (S_IWGRP | S_IWOTH))
+		say("%s: its seed is not kept, since others may write it (mode %04o) and may have "
+		    "chosen it: " NEW_SEED "; chmod go-w it, or --new-seed if that is meant",
+		    path, (unsigned)(st.st_mode & 07777));
+	else
+		return true;
+	return false;
+}
+
+/* Are the keys hashed by the same function? Whether a key is the same shows when it is opened. */
+static bool same_hash(const struct weir_image_info *info, bool keyed, const char *path)
+{
+	if (info->keyed != keyed)
+		say("%s: its keys were hashed by %s, and are %s now: servers that follow it "
+		    "refuse that, unless they take any seed",
+		    path, info->hash, keyed ? "keyed (--keyed-by)" : "not keyed");
+	return info->keyed == keyed;
+}
+
+/* Through its descriptor: what was looked at is what is opened. */
+static int read_replaced(struct model *out, int fd, const char *path, bool wanted, bool force,
+                         const struct image_how *how)
+{
+	char name[40];
+	struct image_how quiet = *how;
+	quiet.wordless = true;
+	quiet.check = false;
+	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+	int err = read_model(out, name, &quiet);
+	if (!err)
+		out->path = path;
+	else if (err == -EKEYREJECTED)
+		say("%s: is keyed by another key: servers that follow it refuse that, unless they "
+		    "take any seed",
+		    path);
+	else if (wanted && force)
+		say("%s: its seed is not kept, since it cannot be read: %s: " NEW_SEED, path,
+		    image_trouble(err, name));
+	else if (wanted)
+		say("%s: not replaced: its seed cannot be kept: %s: " NEW_SEED
+		    "; if that is meant, --new-seed",
+		    path, image_trouble(err, name));
+	return err && err != -EKEYREJECTED && wanted && !force ? TOOL_NO : TOOL_OK;
+}
+
+int model_replaced(struct model *out, const char *path, const struct model_wish *wish, bool force,
+                   const struct image_how *how)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	bool keyed = wish->params.hash_key != NULL, wanted = !wish->new_seed && !wish->params.seed;
+	if (strcmp(path, "-") == 0 || !image_begins(path) || weir_image_info(path, &info) ||
+	    info.live)
+		return TOOL_OK;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status = TOOL_OK;
+	if (fd < 0)
+		return TOOL_OK;
+	if (same_hash(&info, keyed, path) && (!wanted || trusted(fd, path)))
+		status = read_replaced(out, fd, path, wanted, force, how);
+	close(fd);
+	return status;
+}
+
+struct model_taken model_take(const struct model *model, const struct model_wish *wish,
+                              struct weir_params *params)
+{
+	struct model_taken taken = { false, false, 0 };
+	if (!model->path)
+		return taken;
+	taken.seed = !wish->new_seed && !params->seed;
+	if (taken.seed)
+		params->seed = model->params.seed; /* 0 if it is keyed */
+	/* One that follows from a size can be as low as no rate that can be asked for. */
+	if (params->fp_rate == 0.0 && !params->max_bytes && model->fp_rate >= 1e-9 &&
+	    model->fp_rate <= 0.5)
+		params->fp_rate = model->fp_rate;
+	return taken;
+}
+
+static bool differs(uint32_t wanted, uint32_t is)
+{
+	return wanted && wanted != is;
+}
+
+static bool wants_another(const struct model *model, const struct model_wish *wish)
+{
+	const struct weir_params *w = &wish->params, *is = &model->params;
+	return !model->path || w->max_bytes || w->capacity ||
+	       (w->fp_rate != 0.0 && w->fp_rate != model->fp_rate) ||
+	       (wish->kind_given && w->kind != is->kind) ||
+	       differs(w->words_per_key, is->words_per_key) ||
+	       differs(w->bits_per_word, is->bits_per_word) || differs(w->probes, is->probes);
+}
+
+/* How often to double, or if it is negative, to halve. The half of an odd number is rounded up. */
+static int steps(uint64_t capacity, uint64_t keys, bool never_smaller)
+{
+	int n = 0;
+	for (; capacity < keys && capacity <= UINT64_MAX / 2; n++)
+		capacity *= 2;
+	for (; !never_smaller && capacity > 1 && capacity - capacity / 2 > keys; n--)
+		capacity -= capacity / 2;
+	return n;
+}
+
+static uint64_t stepped(uint64_t number, int n)
+{
+	for (; n > 0; n--)
+		number *= 2;
+	for (; n < 0 && number > 1; n++)
+		number -= number / 2;
+	return number;
+}
+
+/* Is the model's size the one that its own rate asks for? Not if it was given. */
+static bool follows_from_rate(const struct model *model, const struct weir_params *params)
+{
+	struct weir_params p = *params;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	p.capacity = model->params.capacity;
+	p.shards = model->params.shards;
+	return p.fp_rate != 0.0 && weir_plan(&p, &plan) == 0 &&
+	       plan.bytes == model->params.max_bytes;
+}
+
+/* The bytes are exactly doubled or halved, so that one can be folded to the other, and the room is
+ * what has the rate in them. */
+static void step(const struct model *model, int n, uint64_t keys, struct weir_params *params)
+{
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	struct weir_params p = *params;
+	p.capacity = 0;
+	p.max_bytes = 64 * stepped(model->params.max_bytes / 64, n);
+	if (model->params.shards)
+		p.shards = (uint32_t)stepped(model->params.shards, n);
+	if (p.fp_rate == 0.0 || weir_plan(&p, &plan) || plan.capacity < keys) {
+		p.capacity = stepped(model->params.capacity, n); /* with the rate that follows */
+		p.fp_rate = 0.0;
+	}
+	*params = p;
+}
+
+void model_size(const struct model *model, const struct model_wish *wish, uint64_t keys,
+                struct weir_params *params, struct model_taken *taken)
+{
+	const struct weir_params *is = &model->params;
+	params->capacity = keys ? keys : 1;
+	if (wants_another(model, wish))
+		return;
+	taken->size = true;
+	taken->steps = steps(is->capacity, params->capacity, wish->never_smaller);
+	params->kind = is->kind;
+	params->words_per_key = is->words_per_key;
+	params->bits_per_word = is->bits_per_word;
+	params->probes = is->probes;
+	if (taken->steps) {
+		step(model, taken->steps, params->capacity, params);
+		return;
+	}
+	bool from_rate = follows_from_rate(model, params);
+	params->capacity = is->capacity;
+	params->shards = is->shards;
+	if (!from_rate) {
+		params->fp_rate = 0.0;
+		params->max_bytes = is->max_bytes;
+	}
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ * What a new image takes over from another one, its model: the one that it replaces, or that of
+ * --like. With the same seed servers go on following, and with the same size besides, an image can
+ * be merged with the one before, compared with it and carried over to. */
+#ifndef WEIR_TOOL_MODEL_H
+#define WEIR_TOOL_MODEL_H
+
+#include <stdbool.h>
+#include <weir/weir.h>
+#include "images.h"
+
+/* Start from { 0 }. */
+struct model {
+	const char *path;          /* the image; NULL: there is none */
+	double fp_rate;            /* as asked of it */
+	struct weir_params params; /* those of another one like it, but for hash_key */
+};
+
+/* What is asked of the new image. */
+struct model_wish {
+	struct weir_params params; /* 0 is not given, but for kind: */
+	bool kind_given;
+	bool new_seed;             /* --new-seed */
+	bool never_smaller;        /* no size below the model's */
+};
+
+/* What was taken over. */
+struct model_taken {
+	bool seed, size;
+	int steps; /* the size was doubled so often, or if negative, halved */
+};
+
+/* The image @path of --like. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
+int model_like(struct model *out, const char *path, const struct image_how *how);
+
+/*
+ * The image that stands at @path and is to be replaced. There is no model if nothing stands there,
+ * if it was hashed by another function or key, or if others may have written it, who would then
+ * choose the seed: where that puts an end to what servers follow, a message says so.
+ * Return: TOOL_OK, with a model or without; TOOL_NO after a message, if its seed is needed but
+ * cannot be read.
+ */
+int model_replaced(struct model *out, const char *path, const struct model_wish *wish, bool force,
+                   const struct image_how *how);
+
+/* Take the seed over, and the rate where neither that nor a size is given. */
+struct model_taken model_take(const struct model *model, const struct model_wish *wish,
+                              struct weir_params *params);
+
+/*
+ * Take the size over, for @keys keys: the model's if it has room for them, and at least half of the
+ * room would be used; else twice as many bytes, or half, as often as needed. Where another size,
+ * rate or layout than the model's is asked, there is room for as many keys as there are.
+ */
+void model_size(const struct model *model, const struct model_wish *wish, uint64_t keys,
+                struct weir_params *params, struct model_taken *taken);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * The place where an image is to be saved: what stands there must not be lost by a slip. */
+#ifndef WEIR_TOOL_PLACE_H
+#define WEIR_TOOL_PLACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "images.h"
+#include "lines.h"
+
+/* Whether a file can be made there, and may be: better known before an hour of work than after.
+ * "-" is standard output. Refused is a file that is neither empty nor a weir image, an image that
+ * is damaged as far as its head shows, and a live one, unless @force. Return: TOOL_OK, TOOL_NO or
+ * TOOL_TROUBLE, the latter two after a message. */
+int place_ask(const char *path, bool force);
+
+/* Whether @path is none of the files that are read, by whatever name or link. Return: TOOL_OK, or
+ * TOOL_NO after a message. */
+int place_is_not_read(const char *path, const struct lines_options *from);
+
+/* Whether the bits of the image there, if one is, are those of its checksums. It is not looked at
+ * if it is much larger than @bytes of bits, those of the image that replaces it: the check is to
+ * cost no more than the building did. Return: TOOL_OK, or TOOL_NO after a message. */
+int place_is_whole(const char *path, uint64_t bytes, const struct image_how *how);
+
+#endif

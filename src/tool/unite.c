@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ * A key's place in a filter is a fraction of its size, so that neighbours or'ed together make the
+ * filter of half the size. */
+#include <stdio.h>
+#include <string.h>
+#include "show.h"
+#include "tool.h"
+#include "unite.h"
+
+static char sentence[1024];
+
+const char *unite_trouble(void)
+{
+	return sentence;
+}
+
+static int failed(void)
+{
+	snprintf(sentence, sizeof sentence, "%s", weir_error_detail());
+	return TOOL_TROUBLE;
+}
+
+static uint64_t bytes_of(const struct weir_filter *f)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	return weir_stats(f, &s) == 0 ? s.bytes : 0;
+}
+
+/* How often the smaller is in the larger, if a fold is the way from one to the other: else 0. */
+static uint32_t factor_of(uint64_t larger, uint64_t smaller)
+{
+	uint64_t factor = smaller ? larger / smaller : 0;
+	bool folds = factor && factor <= UINT32_MAX && factor * smaller == larger &&
+	             (factor & (factor - 1)) == 0;
+	return folds ? (uint32_t)factor : 0;
+}
+
+static int fold(struct weir_filter **out, const struct weir_filter *f, uint32_t factor,
+                uint64_t max_memory)
+{
+	uint64_t bytes = bytes_of(f) / factor;
+	if (bytes > max_memory) {
+		snprintf(sentence, sizeof sentence,
+		         "folded to its size it needs %s of memory: more than --max-memory leaves",
+		         show_bytes(SHOW, bytes));
+		return TOOL_TROUBLE;
+	}
+	return weir_fold(out, f, factor) ? failed() : TOOL_OK;
+}
+
+static int no_factor(uint64_t a, uint64_t b)
+{
+	snprintf(sentence, sizeof sentence,
+	         "it has %llu bytes of bits, and the other %llu: sizes must be equal, or one 2, 4, "
+	         "8, ... times the other, so that it can be folded; weir build --like makes one "
+	         "that fits",
+	         (unsigned long long)a, (unsigned long long)b);
+	return TOOL_TROUBLE;
+}
+
+static int merge(struct weir_filter *sum, const struct weir_filter *next)
+{
+	return weir_merge(sum, next) ? failed() : TOOL_OK;
+}
+
+static int merge_folded(struct weir_filter *sum, const struct weir_filter *next, uint32_t factor,
+                        uint64_t max_memory)
+{
+	struct weir_filter *smaller;
+	int status = fold(&smaller, next, factor, max_memory);
+	if (!status) {
+		status = merge(sum, smaller);
+		weir_destroy(smaller);
+	}
+	return status;
+}
+
+int unite(struct weir_filter **sum, const struct weir_filter *next, uint64_t max_memory,
+          bool *folded)
+{
+	const uint64_t have = bytes_of(*sum), more = bytes_of(next);
+	uint32_t factor = factor_of(more > have ? more : have, more > have ? have : more);
+	struct weir_filter *smaller;
+	if (!factor)
+		return no_factor(more, have);
+	*folded |= factor > 1;
+	if (more >= have)
+		return factor > 1 ? merge_folded(*sum, next, factor, max_memory) :
+		                    merge(*sum, next);
+	int status = fold(&smaller, *sum, factor, max_memory);
+	if (status)
+		return status;
+	weir_destroy(*sum);
+	*sum = smaller;
+	return merge(*sum, next);
+}

@@ -1,0 +1,229 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A job that rebuilds an image for years: what the new one keeps of the old one, and what weir build
+# does not replace. Usage: test_tool_rebuild.sh path/to/weir.
+. "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
+
+# is IMAGE KEY: a field of weir info --json.
+is() {
+	"$weir" info --json "$1" |
+		python3 -c "import json, sys; print(json.load(sys.stdin)[0]['$2'])"
+}
+equal() { if [ "$1" = "$2" ]; then ok; else fail "'$1' is not '$2': $3"; fi; }
+differ() { if [ "$1" != "$2" ]; then ok; else fail "'$1' twice: $3"; fi; }
+damage() { printf '\125\252' | dd of="$1" bs=1 seek="$2" conv=notrunc status=none; }
+
+seq 1000 >a1000
+seq 500 >a500
+seq 499 >a499
+seq 1001 >a1001
+seq 2001 >a2001
+
+# Every rebuild had a seed of its own, and servers that followed refused it for ever.
+test_a_rebuild_keeps_the_seed() {
+	run 0 "$weir" build -p 0.1% -o set.weir a1000
+	if grep -q ' seed ' out; then fail 'a seed of nothing'; else ok; fi
+	local seed size
+	seed=$(is set.weir seed_fingerprint) size=$(is set.weir bytes)
+	run 0 "$weir" build -p 0.1% -o set.weir a500
+	prints '  seed  *that of the image that is replaced: servers go on following'
+	prints '  size  *that of the image that is replaced$'
+	equal "$(is set.weir seed_fingerprint)" "$seed" 'a rebuild'
+	equal "$(is set.weir bytes)" "$size" 'half of the keys'
+	equal "$(is set.weir capacity)" 1000 'half of the keys'
+	run 0 "$weir" build --json -o set.weir a500
+	json out 'j["seed_kept"] and j["size_kept"] and j["fp_rate"] == 0.001'
+	run 0 bash -c "'$weir' build -q -o set.weir - <a1000"
+	equal "$(is set.weir seed_fingerprint)" "$seed" 'from a pipe'
+	equal "$(is set.weir bytes)" "$size" 'from a pipe'
+	run 0 "$weir" build -q -n 5000 -p 1% -o set.weir a1000
+	equal "$(is set.weir seed_fingerprint)" "$seed" '-n'
+	equal "$(is set.weir capacity)" 5000 '-n'
+	run 0 "$weir" build -q -s 7 -o set.weir a1000
+	differ "$(is set.weir seed_fingerprint)" "$seed" -s
+	seed=$(is set.weir seed_fingerprint)
+	run 0 "$weir" build -q --zstd -o set.weir a1000
+	run 0 "$weir" build -q -o set.weir a1000
+	equal "$(is set.weir seed_fingerprint)" "$seed" 'of a compressed one'
+	run 0 "$weir" build --new-seed -o set.weir a1000; prints '  seed  *not that of the image'
+	differ "$(is set.weir seed_fingerprint)" "$seed" '--new-seed'
+	run 2 "$weir" build --new-seed -s 7 -o set.weir a1000; says 'leave out -s'
+	run 0 "$weir" query -c set.weir a1000; prints '^1000$'
+}
+
+# Other sizes are the old one's by a power of two: both can be folded to one.
+test_the_size_goes_by_steps() {
+	seq 100000 >a100k
+	seq 100001 >more
+	seq 49999 >fewer
+	seq 900000 >many
+	run 0 "$weir" build -q -p 1% -o step.weir a100k
+	local bytes
+	bytes=$(is step.weir bytes)
+	run 0 "$weir" build -p 1% -o step.weir more; prints '  size  *that of .* replaced, doubled'
+	equal "$(is step.weir bytes)" $((2 * bytes)) 'one key more'
+	run 0 "$weir" build --json -p 1% -o step.weir fewer
+	json out 'not j["size_kept"] and j["seed_kept"] and 49999 < j["capacity"] < 50100' \
+		"and 2 * j['bytes'] == $bytes and j['fp_rate'] == 0.01"
+	run 0 "$weir" build -p 1% -o step.weir many
+	equal "$(is step.weir bytes)" $((16 * bytes)) 'nine times the keys'
+	run 0 "$weir" build --allow-shrink -p 1% -o step.weir fewer; prints 'halved'
+	equal "$(is step.weir bytes)" $((bytes / 2)) 'and back'
+	run 0 "$weir" build -q -p 0.5% -o step.weir fewer; equal "$(is step.weir capacity)" 49999 -p
+	run 0 "$weir" build -q -k classic -o step.weir fewer
+	equal "$(is step.weir kind) $(is step.weir fp_rate)" 'classic 0.005' -k
+	run 0 "$weir" build -q -o step.weir fewer; equal "$(is step.weir kind)" classic 'its kind'
+	run 0 "$weir" build -q -m 1M -o step.weir fewer; equal "$(is step.weir kind)" blocked -m
+	run 0 "$weir" build -q -o step.weir fewer; equal "$(is step.weir bytes)" 1048576 'as -m was'
+	run 0 "$weir" build -q -o step.weir a100k
+	equal "$(is step.weir bytes)" $((4 << 20)) 'as -m was, doubled twice'
+}
+
+# --like is for images that are merged: never smaller, but larger if it must be.
+test_like_doubles() {
+	run 0 "$weir" build -q -p 1% -o model.weir a1000
+	run 0 "$weir" build --json --like=model.weir -o like.weir a499
+	json out 'j["capacity"] == 1000 and j["seed_kept"] and j["size_kept"]'
+	run 0 "$weir" build --json --like=model.weir -o like.weir a2001
+	json out '4000 <= j["capacity"] < 4200 and j["seed_kept"] and not j["size_kept"]'
+	equal "$(is like.weir seed_fingerprint)" "$(is model.weir seed_fingerprint)" --like
+}
+
+# Larger images fit where they can be folded to the size of the smallest.
+test_merge_folds() {
+	seq 10000 >low
+	seq 10001 15000 >high
+	seq 20001 90000 >further
+	run 0 "$weir" build -q -s 7 -n 100000 -p 1% -o large.weir low
+	run 0 "$weir" build -q -s 7 -n 50000 -p 1% -o half.weir high
+	run 0 "$weir" build -q -s 7 -n 30000 -p 1% -o odd.weir high
+	equal "$(is large.weir bytes)" $((2 * $(is half.weir bytes))) 'the example'
+	local order
+	for order in 'large.weir half.weir' 'half.weir large.weir' \
+			'large.weir half.weir large.weir'; do
+		# shellcheck disable=SC2086
+		run 0 "$weir" merge -o union.weir $order
+		prints '  size  *that of the smallest image: larger ones were folded'
+		prints '  capacity  *50,000$'
+		run 0 "$weir" query -c union.weir low high; prints '^15000$'
+		run 0 "$weir" verify -q union.weir
+	done
+	run 2 "$weir" merge -o none.weir large.weir odd.weir
+	says '^weir merge: odd.weir does not fit large.weir: it has .* 2, 4, 8, .*--like'
+	run 0 "$weir" build -q -s 8 -n 50000 -p 1% -o other.weir high
+	run 2 "$weir" merge -o none.weir large.weir other.weir; says 'does not fit .*seed differs'
+	run 2 "$weir" merge --max-memory=150K -o none.weir large.weir half.weir
+	says 'half.weir does not fit .*--max-memory leaves'
+	run 0 "$weir" build -q -s 7 -n 100000 -p 1% -o large.weir further low
+	run 1 "$weir" merge -q -o none.weir large.weir half.weir; says 'none.weir: not written: '
+	absent none.weir 'unions that were refused'
+}
+
+# Who may write the old image has perhaps chosen its seed.
+test_a_seed_of_others_is_not_kept() {
+	run 0 "$weir" build -q -o others.weir a1000
+	local seed
+	seed=$(is others.weir seed_fingerprint)
+	chmod g+w others.weir
+	run 0 "$weir" build -q -o others.weir a1000
+	says '^weir build: others.weir: its seed is not kept, since others may write it (mode 0664)'
+	differ "$(is others.weir seed_fingerprint)" "$seed" 'mode 664'
+	seed=$(is others.weir seed_fingerprint)
+	chmod 664 others.weir
+	run 0 "$weir" build -q --new-seed -o others.weir a1000
+	if grep -q 'seed is not kept' err; then fail 'a warning of what was asked'; else ok; fi
+	if [ "$(id -u)" = 0 ]; then
+		chown 1 others.weir
+		run 0 "$weir" build -q -o others.weir a1000; says 'since user 1, who owns it,'
+	fi
+	(umask 077; head -c 16 /dev/urandom >key; head -c 16 /dev/urandom >other_key)
+	run 0 "$weir" build -q --new-seed -o hash.weir a1000
+	run 0 "$weir" build -q --keyed-by=key -o hash.weir a1000
+	says 'hashed by XXH3, and are keyed'
+	run 0 "$weir" build --keyed-by=key -o hash.weir a500
+	prints '  key  *that of the image that is replaced'
+	prints '  size  *that of the image that is replaced'
+	run 0 "$weir" build -q --keyed-by=other_key -o hash.weir a500; says 'keyed by another key'
+	run 0 "$weir" build -q -o hash.weir a500; says 'hashed by SipHash-2-4, and are not keyed'
+}
+
+# A damaged image has lost the seed that servers ask for, or shows that something goes wrong.
+test_a_damaged_image_stays() {
+	local at
+	for at in 60 20; do
+		run 0 "$weir" build -q -o whole.weir a1000
+		[ $at = 60 ] || at=$(($(stat -c %s whole.weir) - 30))
+		cp whole.weir damaged.weir
+		damage damaged.weir $at
+		cp damaged.weir before.weir
+		run 1 "$weir" build -q -o damaged.weir a1000
+		says '^weir build: damaged.weir: not replaced: .*--force$'
+		same damaged.weir before.weir 'a damaged image was replaced'
+		run 0 "$weir" build -q --force -o damaged.weir a1000
+		run 0 "$weir" verify -q damaged.weir
+	done
+	run 0 "$weir" build -q --zstd -o packed.weir a1000
+	damage packed.weir $(($(stat -c %s packed.weir) - 30))
+	run 1 "$weir" build -q -o packed.weir a1000; says 'not replaced'
+	run 0 "$weir" build -q --force -o packed.weir a1000; says 'its seed is not kept'
+}
+
+# weir build -o keys.txt keys.txt replaced the keys, and exited 0.
+test_keys_are_not_replaced() {
+	seq 2000 >keys.txt
+	cp keys.txt keys.before
+	ln -s keys.txt link
+	ln keys.txt hard
+	local name
+	for name in keys.txt ./keys.txt link hard; do
+		run 1 "$weir" build -o $name keys.txt
+		says "^weir build: $name: not replaced: "
+		run 1 "$weir" build --force -o $name a1000 keys.txt a500
+		says "^weir build: $name: not replaced: it is the same file as keys.txt, "
+	done
+	run 1 bash -c "'$weir' build --force -o keys.txt <keys.txt"; says 'it is standard input'
+	run 1 bash -c "'$weir' build --force -o keys.txt a500 - <keys.txt"; says 'standard input'
+	run 1 "$weir" build -o keys.txt a1000
+	says '^weir build: keys.txt: not replaced: it is neither a weir image nor empty; .*--force$'
+	run 0 "$weir" build -q -o image.weir a1000
+	run 1 "$weir" merge -o keys.txt image.weir; says 'keys.txt: not replaced: it is neither'
+	same keys.txt keys.before 'the keys'
+	run 1 "$weir" build -q -o image.weir image.weir; says 'which the keys are read from'
+	: >made_by_mktemp
+	run 0 "$weir" build -q -o made_by_mktemp a1000
+	run 0 "$weir" merge -q --force -o keys.txt image.weir
+	run 0 "$weir" build -q -o keys.txt a1000
+	cp keys.before keys.txt
+	run 0 "$weir" build -q --force -o keys.txt a1000
+	says 'not compared with the file that it replaces'
+}
+
+# Exit 0, and yes to every key: the sentence has the number that fits.
+test_overfull_names_the_room_that_fits() {
+	run 0 "$weir" build -q -n 1000 -p 1% -o grown.weir a1000
+	cp grown.weir before.weir
+	run 1 "$weir" build -q -n 1000 -p 1% -o grown.weir a2001
+	same grown.weir before.weir 'an overfull set replaced an image'
+	local room
+	room=$(sed -n 's/.*; -n \([0-9]*\) has room for them, or.*/\1/p' err)
+	run 0 "$weir" build -q -n "${room:-1}" -p 1% -o grown.weir a2001
+	same err /dev/null "-n $room"
+	run 1 "$weir" build -q -n 10 -p 1% -o grown.weir a2001; says '; -n 2010 has room for them'
+	run 0 "$weir" build -q -n 1800 -p 1% -o grown.weir a2001; says '; -n 2[0-9]* has room'
+}
+
+# Both at once, not one after the other has been put right.
+test_overfull_and_shrunk_together() {
+	seq 100000 >a100k
+	run 0 "$weir" build -q -p 1% -o large.weir a100k
+	run 1 "$weir" build -q -n 500 -p 1% -o large.weir a2001
+	says 'large.weir: not written: .*--allow-overfull$'
+	says 'large.weir: not replaced: .*--allow-shrink$'
+}
+
+for part in a_rebuild_keeps_the_seed the_size_goes_by_steps like_doubles merge_folds \
+		a_seed_of_others_is_not_kept a_damaged_image_stays keys_are_not_replaced \
+		overfull_names_the_room_that_fits overfull_and_shrunk_together; do
+	test_$part
+done
+finish
