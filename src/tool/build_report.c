@@ -91,7 +91,7 @@ static void speed(struct report *r, const struct build *b)
 
 void build_report(const struct build *build)
 {
-	report_saturated(build->output, &build->stats, guard_room(&build->stats, build->keys));
+	report_saturated(build->output, &build->stats, guard_advice(&build->guard, &build->stats));
 	if (build->quiet)
 		return;
 	FILE *to = strcmp(build->output, "-") ? stdout : stderr;

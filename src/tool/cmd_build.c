@@ -268,7 +268,7 @@ static int finish(struct build *build)
 int cmd_build(int argc, char **argv)
 {
 	struct build build = { .params = WEIR_PARAMS_INIT, .stats = WEIR_STATS_INIT,
-	                       .fill.from.delimiter = '\n' };
+	                       .fill.from.delimiter = '\n', .guard.option = "-n" };
 	bool helped = false;
 	build.fill.threads = crew_default();
 	build.max_memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);

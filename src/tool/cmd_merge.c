@@ -116,7 +116,7 @@ static struct weir_filter *merged(struct merge *merge)
 
 static void report(const struct merge *merge, const struct weir_stats *s)
 {
-	report_saturated(merge->output, s, 0);
+	report_saturated(merge->output, s, guard_advice(&merge->guard, s));
 	if (merge->quiet)
 		return;
 	FILE *to = strcmp(merge->output, "-") ? stdout : stderr;
@@ -182,7 +182,8 @@ static bool option_taken(int option, struct merge *merge)
 
 int cmd_merge(int argc, char **argv)
 {
-	struct merge merge = { .progress = true, .max_memory = image_max_memory() };
+	struct merge merge = { .progress = true, .max_memory = image_max_memory(),
+	                       .guard.option = "weir build -n" };
 	for (int option; (option = option_next(argc, argv, "o:qh", options)) != -1;) {
 		if (option == 'h') {
 			fputs(help, stdout);

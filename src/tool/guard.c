@@ -12,29 +12,37 @@
 #include "tool.h"
 #include "units.h"
 
-/* Where nearly every bit is set, the estimate says little: then as many as were put in. */
-uint64_t guard_room(const struct weir_stats *stats, uint64_t keys)
+/* Where nearly every bit is set, the estimate says little: then as many as were put in. 0: nobody
+ * can tell. */
+static uint64_t room_for(const struct guard *guard, const struct weir_stats *stats)
 {
 	double likely = 1.03 * stats->keys_estimated;
-	if (stats->fill > 0.98 || !isfinite(likely) || (keys && likely > (double)keys))
-		return keys ? round_up(keys) : 0;
+	if (stats->fill > 0.98 || !isfinite(likely) || (guard->keys && likely > (double)guard->keys))
+		return guard->keys ? round_up(guard->keys) : 0;
 	return round_up((uint64_t)ceil(likely));
 }
 
-static int overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path)
+const char *guard_advice(const struct guard *guard, const struct weir_stats *stats)
 {
-	char advice[64] = "make more room (-n)";
-	uint64_t room = guard_room(fresh, guard->keys);
+	static char advice[80];
+	uint64_t room = room_for(guard, stats);
+	*advice = '\0';
+	if (room)
+		snprintf(advice, sizeof advice, "; %s %llu has room for them", guard->option,
+		         (unsigned long long)room);
+	return advice;
+}
+
+int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path)
+{
 	if (guard->allow_overfull || fresh->fp_rate_estimated <= WEIR_SANE_RATE * fresh->fp_rate)
 		return TOOL_OK;
-	if (room)
-		snprintf(advice, sizeof advice, "-n %llu has room for them",
-		         (unsigned long long)room);
 	say("%s: not written: %s of the absent keys would be found in it, above twice the %s "
-	    "asked: %s different keys (estimated) in room for %s; %s, or if it is meant, "
+	    "asked: %s different keys (estimated) in room for %s%s, or if it is meant, "
 	    "--allow-overfull",
 	    path, show_rate(SHOW, fresh->fp_rate_estimated), show_rate(SHOW, fresh->fp_rate),
-	    show_estimate(SHOW, fresh->keys_estimated), show_count(SHOW, fresh->capacity), advice);
+	    show_estimate(SHOW, fresh->keys_estimated), show_count(SHOW, fresh->capacity),
+	    guard_advice(guard, fresh));
 	return TOOL_NO;
 }
 
@@ -111,7 +119,7 @@ static int shrunk(const struct guard *guard, const struct weir_stats *fresh, con
 
 int guard_ask(const struct guard *guard, const struct weir_stats *fresh, const char *path)
 {
-	int full = overfull(guard, fresh, path), small = TOOL_OK;
+	int full = guard_overfull(guard, fresh, path), small = TOOL_OK;
 	if (!guard->allow_shrink && strcmp(path, "-"))
 		small = shrunk(guard, fresh, path);
 	return full ? full : small;

@@ -9,7 +9,8 @@
 
 struct guard {
 	bool allow_overfull, allow_shrink; /* the options of those names */
-	uint64_t keys; /* that were put in, whether or not they differ; 0: not known */
+	const char *option; /* that makes more room: "-n" */
+	uint64_t keys; /* all that were put in, whether or not they differ; 0: not known */
 	uint64_t max_memory; /* to unpack an old image, or to read one whose sample does not tell */
 };
 
@@ -18,9 +19,12 @@ struct guard {
  * TOOL_NO after a message on each of the two that is so. */
 int guard_ask(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 
-/* A number of keys to make room for, in a set which has more than it has room for. @keys: as in
- * struct guard. Return: 0 if nobody can tell. */
-uint64_t guard_room(const struct weir_stats *stats, uint64_t keys);
+/* Of these alone the first. */
+int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path);
+
+/* For a set of more keys than it has room for: what has room for them, "; -n 2010 has room for
+ * them", or "" if nobody can tell. */
+const char *guard_advice(const struct guard *guard, const struct weir_stats *stats);
 
 /* What the image says to those who take it over. */
 uint32_t guard_marks(const struct guard *guard);

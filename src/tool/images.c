@@ -21,6 +21,18 @@ static bool is_stream(const char *path)
 	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
+bool image_named(const char *path)
+{
+	return strcmp(path, "-") != 0;
+}
+
+int image_unnamed(const char *path)
+{
+	return trouble("%s: names no image: /dev/stdin is standard input, where an image is read "
+	               "from a pipe, and ./- a file of that name",
+	               path);
+}
+
 bool image_begins(const char *path)
 {
 	static const char name[8] = { 'W', 'E', 'I', 'R', 'I', 'M', 'G', '1' };

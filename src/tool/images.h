@@ -21,6 +21,11 @@ uint64_t image_max_memory(void);
 /* Is it a regular file that begins as images do? */
 bool image_begins(const char *path);
 
+/* Does the path name an image? "-" names none; a sentence says what does, and TOOL_TROUBLE is
+ * returned. */
+bool image_named(const char *path);
+int image_unnamed(const char *path);
+
 /* Map an image read-only; read one that cannot be mapped (compressed, or a pipe) into memory.
  * Return: 0, or a negative errno after a message. */
 int image_open(struct weir_filter **out, const char *path, const struct image_how *how);

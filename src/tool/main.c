@@ -15,6 +15,8 @@ static const struct command commands[] = {
 	{ "query", "print the lines that may be in the set", cmd_query },
 	{ "info", "what an image holds", cmd_info },
 	{ "merge", "the union of several images", cmd_merge },
+	{ "add", "add keys to an image", cmd_add },
+	{ "seal", "seal an image that a killed process left live", cmd_seal },
 	{ "verify", "check images for damage", cmd_verify },
 	{ "drill", "rehearse replacing a set under load: is anything lost?", cmd_drill },
 };

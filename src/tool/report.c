@@ -135,19 +135,15 @@ void report_line(struct report *report, const char *label, const char *format, .
 	line(report, label, text);
 }
 
-void report_saturated(const char *path, const struct weir_stats *stats, uint64_t room)
+void report_saturated(const char *path, const struct weir_stats *stats, const char *advice)
 {
-	char fits[64] = "";
-	if (room)
-		snprintf(fits, sizeof fits, "; -n %llu has room for them",
-		         (unsigned long long)room);
 	if (stats->saturated)
 		say("%s: more keys than its capacity of %s: %s different ones (estimated), so the "
 		    "rate is %s and not %s%s",
 		    path, show_count(SHOW, stats->capacity),
 		    show_estimate(SHOW, stats->keys_estimated),
 		    show_rate(SHOW, stats->fp_rate_estimated), show_rate(SHOW, stats->fp_rate),
-		    fits);
+		    advice);
 }
 
 /* JSON escapes what is below U+0020, and this what else a terminal would obey. */

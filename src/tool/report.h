@@ -35,9 +35,8 @@ void report_shape(struct report *report, const struct weir_shape *shape);
 void report_line(struct report *report, const char *label, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A message if more keys are in the set than it has room for. @room: how many would have to fit,
- * 0 if that is not known. */
-void report_saturated(const char *path, const struct weir_stats *stats, uint64_t room);
+/* A message if more keys are in the set than it has room for. @advice: its end. */
+void report_saturated(const char *path, const struct weir_stats *stats, const char *advice);
 
 void report_print(const struct report *report, bool as_json, FILE *to);
 /* Any JSON value, in the one style of this command. */

@@ -56,6 +56,7 @@ int image_save(const struct weir_filter *f, const char *path, const struct image
 	options.zstd_level = how->zstd_level;
 	options.mode = how->mode;
 	options.marks = how->marks;
+	options.generation = how->generation;
 	options.progress = on_progress;
 	catch_ends(before);
 	progress_begin("saving");

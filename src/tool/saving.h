@@ -10,6 +10,7 @@
 struct image_saving {
 	int zstd_level; /* 0: plain */
 	uint32_t mode, marks;
+	uint64_t generation;
 };
 
 /* Save with a progress line. Interrupted by a signal it leaves nothing behind, then ends as that

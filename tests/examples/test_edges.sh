@@ -54,7 +54,7 @@ test_messages_are_escaped() {
 # getopt's own messages would quote the argument as it is.
 test_wrong_options_are_escaped() {
 	local command
-	for command in plan build query info merge verify drill; do
+	for command in plan build query info merge add seal verify drill; do
 		run 2 "$weir" $command "--$evil"; plain err
 		says "^weir $command: unrecognized option '--$shown'"
 		run 2 "$weir" $command "--help=$evil"; plain err

@@ -12,7 +12,7 @@ test_main() {
 	run 2 "$weir" frobnicate; says "^weir: 'frobnicate' is no command"
 	run 2 "$weir" help frobnicate
 	local command
-	for command in plan build query info merge verify drill; do
+	for command in plan build query info merge add seal verify drill; do
 		run 0 "$weir" $command --help
 		prints "^Usage: weir $command "
 		prints '^Exit status: 0'

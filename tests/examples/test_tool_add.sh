@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# weir add: into an image that is replaced, or changed in place; weir seal: what a killed process
+# left live. Usage: test_tool_add.sh path/to/weir.
+. "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
+
+seq 1000 >first
+seq 1001 1500 >more
+seq 1501 9000 >many
+made() { run 0 "$weir" build -q -s 7 -n "${1:-2000}" -p 1% -o set.weir first; }
+live() {
+	run 0 "$weir" info --json set.weir
+	json out "j[0]['live'] is $1"
+}
+
+test_add_replaces() {
+	made
+	cp set.weir before.weir
+	ln set.weir linked
+	run 0 "$weir" build -q -s 7 -n 2000 -p 1% -o whole.weir first more
+	run 0 "$weir" add set.weir more
+	prints '^set.weir$'; prints '  keys  *500 added, about [0-9]* of them new'
+	same set.weir whole.weir 'added, and built at once'
+	same linked before.weir 'the old image was changed in place'
+	run 0 bash -c "'$weir' add --json set.weir - <more"
+	json out 'j["keys"] == 500 and j["keys_new_estimated"] == 0 and j["capacity"] == 2000'
+	run 0 "$weir" add -q set.weir /dev/null
+	same set.weir whole.weir 'nothing was added'
+	run 0 "$weir" build -q --zstd -o packed.weir first
+	head -n 250 more >few
+	run 0 "$weir" add -q packed.weir few; says '; weir build -n 1[0-9]* has room for them'
+	run 0 "$weir" info --json packed.weir; json out 'j[0]["compressed"]'
+	run 0 "$weir" query -c packed.weir first few; prints '^1250$'
+	(umask 077; head -c 16 /dev/urandom >key)
+	run 0 "$weir" build -q --keyed-by=key -n 2000 -o keyed.weir first
+	run 0 "$weir" add -q --keyed-by=key keyed.weir more
+	run 0 "$weir" query -c --keyed-by=key keyed.weir first more; prints '^1500$'
+	run 2 "$weir" add -q keyed.weir more; says 'keyed.weir: is keyed'
+	printf 'a\n\0b\0' >nul
+	run 0 "$weir" add --json -0 --skip-empty set.weir nul; json out 'j["keys"] == 2'
+}
+
+test_add_does_not_overfill() {
+	local how
+	for how in --json --live; do
+		made
+		cp set.weir before.weir
+		run 1 "$weir" add $how set.weir many
+		says '^weir add: set.weir: not written: .*; weir build -n [0-9]* has room for them'
+		same out /dev/null 'a refused set is not reported'
+		run 0 "$weir" query -c set.weir first; prints '^1000$'
+		run 0 "$weir" info --json set.weir; json out 'j[0]["keys_estimated"] < 1100'
+		run 0 "$weir" add -q $how --allow-overfull set.weir many
+		says 'more keys than its capacity of 2,000'
+		run 0 "$weir" query -c set.weir many; prints '^7500$'
+	done
+}
+
+test_add_trouble() {
+	made
+	cp set.weir before.weir
+	run 2 "$weir" add; says 'the image is missing'
+	run 2 "$weir" add none.weir more
+	says 'none.weir: there is no such image: weir build makes one'
+	run 2 "$weir" add - more; says '^weir add: -: names no image: /dev/stdin'
+	run 2 "$weir" add set.weir more none; says 'none: No such file'
+	run 1 "$weir" add set.weir set.weir; says 'which the keys are read from'
+	run 2 "$weir" add more first; says 'more: '
+	run 2 "$weir" add --live --zstd set.weir more; says 'leave out --zstd'
+	run 2 "$weir" add --max-memory=1K set.weir more; says 'than --max-memory allows'
+	run 2 "$weir" add --live --max-memory=1K set.weir more; says 'than --max-memory allows'
+	same set.weir before.weir 'failed adds'
+	run 0 "$weir" build -q --zstd -o packed.weir first
+	run 2 "$weir" add --live packed.weir more; says 'is compressed'
+}
+
+# Of two at the same time neither is lost: the second waits for the first.
+test_adds_take_turns() {
+	made 4000
+	mkfifo late
+	"$weir" add -q set.weir late &
+	exec 7>late
+	sleep 0.2
+	run 124 timeout 1 "$weir" add -q set.weir many
+	"$weir" add -q set.weir more &
+	sleep 0.2
+	echo late >&7
+	exec 7>&-
+	wait
+	echo late >key_late
+	run 0 "$weir" query -c set.weir key_late more; prints '^501$'
+}
+
+# The shell had no way to end the live state that a killed process left.
+test_seal() {
+	made
+	cp set.weir before.weir
+	run 0 "$weir" seal set.weir; prints '^set.weir: was sealed already$'
+	same set.weir before.weir 'nothing was to be sealed'
+	mkfifo pipe
+	ln set.weir linked
+	"$weir" add -q --live set.weir pipe &
+	local add=$!
+	exec 7>pipe
+	sleep 0.3
+	live True
+	run 1 "$weir" seal set.weir; says '^weir seal: set.weir: stays live, since another process'
+	run 0 "$weir" add -q --live set.weir more; says 'stays live'
+	kill -9 $add
+	wait $add 2>/dev/null
+	exec 7>&-
+	live True
+	run 2 "$weir" query set.weir first
+	run 1 "$weir" build -q -o set.weir first; says 'not replaced: it is live, .*weir seal'
+	run 2 "$weir" add -q set.weir first; says 'weir seal\|live'
+	run 0 "$weir" seal set.weir; prints '^set.weir: sealed$'
+	live False
+	run 0 "$weir" verify -q set.weir
+	run 0 "$weir" query -c set.weir first more; prints '^1500$'
+	same set.weir linked 'changed in place'
+	run 0 "$weir" add -q --live set.weir more
+	live False
+	run 2 "$weir" seal; says 'the image is missing'
+	run 2 "$weir" seal none.weir; run 2 "$weir" seal first; run 2 "$weir" seal -
+}
+
+for part in add_replaces add_does_not_overfill add_trouble adds_take_turns seal; do
+	test_$part
+done
+finish
