@@ -35,11 +35,12 @@ int weir__flags_check(uint32_t flags)
 static int check_ranges(const struct weir_params *p)
 {
 	if (p->capacity > WEIR__MOST_KEYS)
-		return weir__fail(-EINVAL, "capacity %" PRIu64 ": 1 to 2^48 keys", p->capacity);
+		return weir__fail(-EINVAL, "capacity %" PRIu64 ": allowed: 1 to 2^48 keys", p->capacity);
 	if (p->fp_rate != 0 && !(p->fp_rate >= 1e-9 && p->fp_rate <= WEIR__MOST_RATE))
-		return weir__fail(-EINVAL, "fp_rate %.10g: 1e-9 to 0.5", p->fp_rate);
+		return weir__fail(-EINVAL, "fp_rate %.10g: allowed: 1e-9 to 0.5", p->fp_rate);
 	if (p->max_bytes != 0 && (p->max_bytes < 64 || p->max_bytes > WEIR__MOST_BYTES))
-		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": 64 to 2^46", p->max_bytes);
+		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": allowed: 64 to 2^46",
+		                  p->max_bytes);
 	if ((p->capacity != 0) + (p->fp_rate != 0) + (p->max_bytes != 0) < 2)
 		return weir__fail(-EINVAL,
 		                  "capacity %" PRIu64 ", fp_rate %g, max_bytes %" PRIu64

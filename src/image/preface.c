@@ -53,13 +53,28 @@ static int kind_check(struct weir_preface *p, const char *name)
 	return 0;
 }
 
+/* First of all: is it a file of another sort? @got: bytes of it. */
+static int not_an_image(const char *name, const unsigned char *bytes, uint64_t got)
+{
+	static const unsigned char begin[8] = { 'W', 'E', 'I', 'R', 'I', 'M', 'G', '1' };
+	unsigned at = 0;
+	while (at < sizeof begin && at < got && bytes[at] == begin[at])
+		at++;
+	if (at == sizeof begin || at == got)
+		return 0;
+	return weir__fail(-EBADMSG, "%s: not a weir image: byte %u is 0x%02x where 0x%02x should "
+	                  "be (WEIRIMG1)", name, at, bytes[at], begin[at]);
+}
+
 static int head_read(struct weir_preface *p, struct weir_source *source, uint64_t max_bytes)
 {
 	unsigned char bytes[WEIR_IMAGE_HEAD];
 	struct weir_image_fault fault;
+	const uint64_t from = source->at;
 	int err = weir__source_read(source, bytes, sizeof bytes);
-	if (err)
-		return err;
+	int other = err && err != -EBADMSG ? 0 : not_an_image(source->name, bytes, source->at - from);
+	if (err || other)
+		return err ? err : other;
 	source->identity.commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);
 	struct weir_image_given given = {
 		.length = source->length,

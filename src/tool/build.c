@@ -6,6 +6,7 @@
 #include "say.h"
 #include "show.h"
 #include "tool.h"
+#include "words.h"
 
 /* Two of capacity, rate and memory decide how large the filter will be. The rate is 1 % where
  * neither it nor the memory is given. */
@@ -22,7 +23,7 @@ static int create(struct build *build, uint64_t other_bytes)
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	int err = weir_plan(&build->params, &plan);
 	if (err)
-		return trouble_weir(err, NULL);
+		return trouble_plan();
 	if (plan.bytes > build->max_memory || other_bytes > build->max_memory - plan.bytes)
 		return trouble("the filter needs %s%s: more than --max-memory allows (%s)%s",
 		               show_bytes(SHOW, plan.bytes),
@@ -33,7 +34,7 @@ static int create(struct build *build, uint64_t other_bytes)
 		                       "gives another" :
 		                       "");
 	err = weir_create(&build->filter, &build->params);
-	return err ? trouble_weir(err, NULL) : TOOL_OK;
+	return err ? trouble_plan() : TOOL_OK;
 }
 
 /* Seed and size of --like, or else of the image that is replaced. */

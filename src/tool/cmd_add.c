@@ -196,7 +196,9 @@ static void report(const struct add *add)
 static int run(struct add *add)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	int status = place_is_not_read(add->image, &add->fill.from);
+	int status = image_swapped(add->image, add->fill.from.names, add->fill.from.n);
+	if (!status)
+		status = place_is_not_read(add->image, &add->fill.from);
 	if (status)
 		return status;
 	int err = weir_image_info(add->image, &info);

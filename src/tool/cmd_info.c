@@ -11,6 +11,7 @@
 #include "prometheus.h"
 #include "report.h"
 #include "say.h"
+#include "show.h"
 #include "tool.h"
 #include "units.h"
 
@@ -56,7 +57,15 @@ static void report_header(struct report *r, const struct weir_image_info *info)
 	report_count(r, "capacity", "capacity", info->capacity);
 	report_rate(r, "fp_rate", "rate asked", info->fp_rate);
 	report_bytes(r, "bytes", "memory", info->bytes);
-	report_bytes(r, "file_bytes", "file", info->file_bytes);
+	report_count(r, "file_bytes", NULL, info->file_bytes);
+	if (info->compressed)
+		report_line(r, "file", "%s", show_bytes(SHOW, info->file_bytes));
+	else
+		report_line(r, "file", "%s: the bits begin at %s of it, after head, checksums and "
+		            "padding, %s", show_bytes(SHOW, info->file_bytes),
+		            show_bytes(SHOW, info->file_bytes - info->bytes),
+		            info->bytes >= 2 << 20 ? "to be mapped with huge pages" :
+		                                     "to be mapped by whole pages");
 	report_real(r, "bits_per_key", "bits a key",
 	            (double)info->bytes * 8.0 / (double)info->capacity);
 	report_count(r, "shards", "shards", info->shards);
@@ -105,6 +114,8 @@ static int info_of(const char *path, bool exact, const struct image_how *how, js
 {
 	struct stat st;
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	if (!image_named(path))
+		return image_unnamed(path);
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return trouble("%s: is not a regular file", path);
 	int err = weir_image_info(path, &info);

@@ -200,6 +200,9 @@ int cmd_merge(int argc, char **argv)
 		return misuse("the images to merge are missing");
 	merge.images = argv + optind;
 	merge.n = argc - optind;
+	for (int i = 0; i < merge.n; i++)
+		if (!image_named(merge.images[i]))
+			return image_unnamed(merge.images[i]);
 	progress_allow(merge.progress && !merge.quiet);
 	return run(&merge);
 }

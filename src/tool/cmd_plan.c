@@ -9,11 +9,12 @@
 #include "show.h"
 #include "tool.h"
 #include "units.h"
+#include "words.h"
 
 static const char help[] =
-	"Usage: weir plan [OPTION]... (two of -n, -p and -m)\n"
+	"Usage: weir plan [OPTION]... (two of -n, -p and -m, or all)\n"
 	"Print what a filter will cost: from two of keys, rate and memory follows the\n"
-	"third, for each layout.\n"
+	"third, for each layout. With all three -m is a limit.\n"
 	"\n"
 	"  -n, --keys=N       different keys: 250000, 1e6, 1.5M, 2G (K, M, G, T: powers\n"
 	"                     of 1000)\n"
@@ -107,7 +108,7 @@ static json_t *row_missing_json(const struct layout *layout)
 	report_text(&r, "kind", NULL, weir_kind_name(layout->kind));
 	if (layout->words)
 		report_count(&r, "words_per_key", NULL, layout->words);
-	report_text(&r, "error", NULL, weir_error_detail());
+	report_text(&r, "error", NULL, words_of_plan());
 	report_bool(&r, "default", NULL, false);
 	json_t *json = json_incref(r.json);
 	report_free(&r);
@@ -142,7 +143,7 @@ static void plan_layout(struct plans *plans, struct weir_params params, const st
 	}
 	row_missing(&plans->table, layout);
 	table_add(&plans->missing, "- %s:", layout->name);
-	table_add(&plans->missing, "%s", weir_error_detail());
+	table_add(&plans->missing, "%s", words_of_plan());
 	json_array_append_new(plans->rows, row_missing_json(layout));
 }
 
@@ -180,7 +181,7 @@ static int plan_all(const struct weir_params *params, bool as_json)
 	struct plans plans = { WEIR_PLAN_INIT, TABLE_INIT("llrrrrl"), TABLE_INIT("ll"),
 	                       json_array() };
 	int err = weir_plan(params, &plans.chosen);
-	int status = err ? trouble_weir(err, NULL) : TOOL_OK;
+	int status = err ? trouble_plan() : TOOL_OK;
 	if (!status) {
 		heading(&plans.table);
 		for (unsigned i = 0; i < KINDS; i++)
@@ -212,7 +213,7 @@ int cmd_plan(int argc, char **argv)
 		return misuse_reported();
 	if (optind < argc)
 		return misuse("'%s': plan takes no arguments", argv[optind]);
-	if ((params.capacity != 0) + (params.fp_rate != 0.0) + (params.max_bytes != 0) != 2)
+	if ((params.capacity != 0) + (params.fp_rate != 0.0) + (params.max_bytes != 0) < 2)
 		return misuse("give two of -n (keys), -p (rate) and -m (memory): the third "
 		              "follows");
 	return plan_all(&params, as_json);

@@ -136,5 +136,8 @@ int cmd_query(int argc, char **argv)
 	const char *image = argv[optind++];
 	query.sift.from.names = argv + optind;
 	query.sift.from.n = (size_t)(argc - optind);
-	return answer(&query, image);
+	if (!image_named(image))
+		return image_unnamed(image);
+	int status = image_swapped(image, query.sift.from.names, query.sift.from.n);
+	return status ? status : answer(&query, image);
 }

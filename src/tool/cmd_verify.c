@@ -43,9 +43,12 @@ static const struct option options[] = {
 
 static int verify(const char *path, const struct image_how *how, bool quiet, json_t *all)
 {
+	if (!image_named(path))
+		return image_unnamed(path);
 	int err = image_verify(path, how);
 	if (err)
-		say("%s: %s%s", path, err == -EBADMSG ? "damaged: " : "", image_trouble(err, path));
+		say("%s: %s%s", path, err == -EBADMSG && image_begins(path) ? "damaged: " : "",
+		    image_trouble(err, path));
 	if (all) {
 		struct report r = report_new();
 		report_text(&r, "image", NULL, path);

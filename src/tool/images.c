@@ -12,6 +12,7 @@
 #include "room.h"
 #include "say.h"
 #include "show.h"
+#include "tool.h"
 
 /* A pipe, a socket, a device. Of those the library opens none: who waits to write to a FIFO would
  * take that for a reader. */
@@ -46,6 +47,17 @@ bool image_begins(const char *path)
 	if (fd >= 0)
 		close(fd);
 	return same;
+}
+
+int image_swapped(const char *image, char **others, size_t n)
+{
+	struct stat st;
+	if (stat(image, &st) || !S_ISREG(st.st_mode) || image_begins(image))
+		return TOOL_OK;
+	for (size_t i = 0; i < n; i++)
+		if (image_begins(others[i]))
+			return trouble("%s is not an image, %s is one: swapped?", image, others[i]);
+	return TOOL_OK;
 }
 
 /* Where it is not a stream, and where it cannot be opened: -1. Then the library opens the path, or

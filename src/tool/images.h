@@ -26,6 +26,10 @@ bool image_begins(const char *path);
 bool image_named(const char *path);
 int image_unnamed(const char *path);
 
+/* Is @image a file that is none, and one of the others an image? Return: TOOL_TROUBLE after a
+ * message, else TOOL_OK. */
+int image_swapped(const char *image, char **others, size_t n);
+
 /* Map an image read-only; read one that cannot be mapped (compressed, or a pipe) into memory.
  * Return: 0, or a negative errno after a message. */
 int image_open(struct weir_filter **out, const char *path, const struct image_how *how);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <weir/version.h>
 #include "images.h"
+#include "nearest.h"
 #include "say.h"
 #include "tool.h"
 
@@ -46,6 +47,18 @@ static int version(void)
 	return TOOL_OK;
 }
 
+/* ": did you mean query?" */
+static const char *meant(const char *name)
+{
+	static char text[64];
+	struct nearest nearest = { 0 };
+	for (size_t i = 0; i < COMMANDS; i++)
+		nearest_offer(&nearest, name, strlen(name), commands[i].name);
+	if (nearest.word)
+		snprintf(text, sizeof text, ": did you mean %s?", nearest.word);
+	return text;
+}
+
 static int run(const char *name, int argc, char **argv)
 {
 	static char full_name[32];
@@ -57,7 +70,7 @@ static int run(const char *name, int argc, char **argv)
 		argv[0] = full_name;
 		return commands[i].run(argc, argv);
 	}
-	return misuse("'%s' is no command", name);
+	return misuse("'%s' is no command%s", name, meant(name));
 }
 
 static int help(int argc, char **argv)

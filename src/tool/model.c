@@ -37,7 +37,7 @@ static int read_model(struct model *out, const char *path, const struct image_ho
 
 int model_like(struct model *out, const char *path, const struct image_how *how)
 {
-	int err = read_model(out, path, how);
+	int err = image_named(path) ? read_model(out, path, how) : image_unnamed(path);
 	return err ? TOOL_TROUBLE : TOOL_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include "nearest.h"
 #include "options.h"
 #include "say.h"
 
@@ -23,12 +24,24 @@ static unsigned named(const char *argument, const struct option *options, bool *
 	return n;
 }
 
+/* ": did you mean --rate?" */
+static const char *meant(const char *argument, const struct option *options)
+{
+	static char text[64];
+	struct nearest nearest = { 0 };
+	for (; options->name; options++)
+		nearest_offer(&nearest, argument + 2, strcspn(argument + 2, "="), options->name);
+	if (nearest.word)
+		snprintf(text, sizeof text, ": did you mean --%s?", nearest.word);
+	return text;
+}
+
 static void report_long(const char *argument, const struct option *options)
 {
 	bool takes = false;
 	unsigned n = named(argument, options, &takes);
 	if (!n)
-		say("unrecognized option '%s'", argument);
+		say("unrecognized option '%s'%s", argument, meant(argument, options));
 	else if (n > 1)
 		say("option '%s' is ambiguous", argument);
 	else if (takes)

@@ -86,6 +86,6 @@ bool parse_mode(const char *text, uint32_t *mode)
 	*mode = (uint32_t)number;
 	if (number && number <= 0777 && !*end)
 		return true;
-	say("--mode '%s': give permissions in octal, from 1 to 777, such as 640", text);
+	say("--mode '%s': allowed: 1 to 777, permissions in octal, such as 640", text);
 	return false;
 }

@@ -160,7 +160,7 @@ bool parse_rate(const char *option, const char *text, double *out)
 	}
 	if (ok && !*rest && *out > 0.0 && *out < 1.0)
 		return true;
-	say("%s '%s': not a rate: give one above 0 and below 1 (100%%), such as 1%%, 0.01 or 1/100",
+	say("%s '%s': not a rate; allowed: above 0 and below 1 (100%%), such as 1%%, 0.01 or 1/100",
 	    option, text);
 	return false;
 }
@@ -178,7 +178,7 @@ bool parse_seconds(const char *option, const char *text, double least, double mo
 	const char *rest;
 	if (read_real(text, out, &rest) && !*rest && *out >= least && *out <= most)
 		return true;
-	say("%s '%s': give seconds from %g to %g, such as 2 or 0.5", option, text, least, most);
+	say("%s '%s': allowed: %g to %g seconds, such as 2 or 0.5", option, text, least, most);
 	return false;
 }
 
@@ -193,7 +193,7 @@ bool parse_number(const char *option, const char *text, uint64_t least, uint64_t
 		*out = strtoull(text, &end, hex ? 16 : 10);
 	if (end && !*end && !errno && *out >= least && *out <= most)
 		return true;
-	say("%s '%s': give a whole number from %llu to %llu", option, text,
+	say("%s '%s': allowed: %llu to %llu, a whole number", option, text,
 	    (unsigned long long)least, (unsigned long long)most);
 	return false;
 }

@@ -27,7 +27,7 @@ test_add_replaces() {
 	run 0 "$weir" add -q set.weir /dev/null
 	same set.weir whole.weir 'nothing was added'
 	run 0 "$weir" build -q --zstd -o packed.weir first
-	head -n 250 more >few
+	head -n 150 more >few
 	run 0 "$weir" add -q packed.weir few; says '; weir build -n 1[0-9]* has room for them'
 	run 0 "$weir" info --json packed.weir; json out 'j[0]["compressed"]'
 	run 0 "$weir" query -c packed.weir first few; prints '^1250$'

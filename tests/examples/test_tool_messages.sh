@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What the weir command prints where somebody errs, and what a shell completes.
+# Usage: test_tool_messages.sh path/to/weir path/to/weir.bash path/to/_weir path/to/weir.fish
+bash=$(realpath "$2") zsh=$(realpath "$3") fish=$(realpath "$4")
+. "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
+
+test_not_an_image_comes_first() {
+	run 0 "$weir" build -q -p 1% -o lines.weir keys
+	seq 1000 >ips.txt
+	echo 1 >short.txt
+	local file command
+	for file in ips.txt short.txt; do
+		for command in query info add verify seal; do
+			"$weir" $command $file </dev/null >out 2>err
+			says "^weir $command: $file: not a weir image: byte 0 is 0x31"
+		done
+	done
+	head -c 100 lines.weir >cut.weir
+	run 1 "$weir" verify cut.weir; says 'cut.weir: damaged: ends at byte 100'
+	run 2 "$weir" query ips.txt lines.weir
+	says '^weir query: ips.txt is not an image, lines.weir is one: swapped?$'
+	run 2 "$weir" add ips.txt short.txt lines.weir; says 'lines.weir is one: swapped?$'
+	for command in query info verify 'merge -o x' add seal 'build -o x --like=-'; do
+		# shellcheck disable=SC2086
+		run 2 "$weir" $command - ; says '^weir [a-z]*: -: names no image: /dev/stdin is '
+	done
+}
+
+test_did_you_mean() {
+	run 2 "$weir" qeury x; says "^weir: 'qeury' is no command: did you mean query?"
+	run 2 "$weir" ver; says 'did you mean verify?'
+	run 2 "$weir" frobnicate; says "^weir: 'frobnicate' is no command\$"
+	run 2 "$weir" build --alow-overfull; says "'--alow-overfull': did you mean --allow-overfull?"
+	run 2 "$weir" plan --rat3=1%; says 'did you mean --rate?'
+	run 2 "$weir" plan --zebra; says "unrecognized option '--zebra'\$"
+}
+
+# The library's words for parameters are none that the command has.
+test_words_of_the_command() {
+	run 2 "$weir" build -n 1M -p 1% -m 64K -o none.weir keys
+	says '-n (keys) 1000000 at -p (rate) 0.01 needs .*: -m (memory) is 65536'
+	run 2 "$weir" plan -n 1M -p 1e-12; says '-p (rate) 1e-12: allowed: 1e-9 to 0.5'
+	run 2 "$weir" plan -n 1000T -p 1%; says '-n (keys) 1000000000000000: allowed: 1 to 2^48'
+	run 2 "$weir" build -z 9 -o none.weir keys; says 'allowed: 1 to 8'
+	run 2 "$weir" build --mode=9 -o none.weir keys; says 'allowed: 1 to 777'
+	run 0 "$weir" plan -n 10T -p 2e-6
+	if grep -q 'max_bytes\|fp_rate\|capacity [0-9]' out; then fail 'library words' "$(cat out)"; fi
+	run 0 "$weir" plan -n 1M -p 1% -m 2M; prints '^\* *blocked z=2'
+	run 2 "$weir" plan -n 1M -p 1% -m 64K; says '-m (memory) is 65536'
+}
+
+test_info_explains_the_file() {
+	run 0 "$weir" info lines.weir
+	prints '  file  *.*: the bits begin at 4.00 KiB of it, after head, checksums and padding'
+}
+
+# Each option of each --help.
+test_completions() {
+	local command option
+	bash -n "$bash"
+	for command in plan build query info merge add seal verify drill; do
+		"$weir" $command --help >help
+		grep -o -- '^ *\(-[a-z0-9], \)\?--[a-z-]*' help | grep -o -- '--[a-z-]*' >options
+		if [ -s options ]; then ok; else fail "no options of $command"; fi
+		while read -r option; do
+			if grep -q "^	$command) .*[' ]$option[' ]" "$bash" &&
+				sed -n "/^	$command)/,/;;/p" "$zsh" | grep -q -- "'$option[=[]" &&
+				grep -q "from $command'.* -l ${option#--} " "$fish"; then
+				ok
+			else
+				fail "$command $option: is in no completion"
+			fi
+		done <options
+	done
+	cat >complete.sh <<-'end'
+		. "$1"
+		COMP_WORDS=(weir build --allow-o) COMP_CWORD=2
+		_weir
+		echo "${COMPREPLY[*]}"
+	end
+	run 0 bash complete.sh "$bash"; prints '^--allow-overfull$'
+}
+
+for part in not_an_image_comes_first did_you_mean words_of_the_command info_explains_the_file \
+		completions; do
+	test_$part
+done
+finish
