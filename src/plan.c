@@ -35,7 +35,8 @@ int weir__flags_check(uint32_t flags)
 static int check_ranges(const struct weir_params *p)
 {
 	if (p->capacity > WEIR__MOST_KEYS)
-		return weir__fail(-EINVAL, "capacity %" PRIu64 ": allowed: 1 to 2^48 keys", p->capacity);
+		return weir__fail(-EINVAL, "capacity %" PRIu64 ": allowed: 1 to 2^48 keys",
+		                  p->capacity);
 	if (p->fp_rate != 0 && !(p->fp_rate >= 1e-9 && p->fp_rate <= WEIR__MOST_RATE))
 		return weir__fail(-EINVAL, "fp_rate %.10g: allowed: 1e-9 to 0.5", p->fp_rate);
 	if (p->max_bytes != 0 && (p->max_bytes < 64 || p->max_bytes > WEIR__MOST_BYTES))

@@ -72,9 +72,12 @@ static int head_read(struct weir_preface *p, struct weir_source *source, uint64_
 	struct weir_image_fault fault;
 	const uint64_t from = source->at;
 	int err = weir__source_read(source, bytes, sizeof bytes);
-	int other = err && err != -EBADMSG ? 0 : not_an_image(source->name, bytes, source->at - from);
-	if (err || other)
-		return err ? err : other;
+	if (!err || err == -EBADMSG) {
+		int other = not_an_image(source->name, bytes, source->at - from);
+		err = other ? other : err;
+	}
+	if (err)
+		return err;
 	source->identity.commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);
 	struct weir_image_given given = {
 		.length = source->length,

@@ -37,8 +37,8 @@ static const char help[] =
 	"      --skip-empty     an empty line is not a key\n"
 	"      --as-is          do not decompress, whatever the input looks like\n"
 	"  -t, --threads=T      default: the CPUs this process may use\n"
-	"      --max-memory=SIZE  of the image in memory; default: half of the memory that\n"
-	"                       is available\n"
+	"      --max-memory=SIZE  of the image in memory; default: half of the memory\n"
+	"                       that is available\n"
 	"      --zstd[=LEVEL]   compress it for transport, 1 to 19, default 3; one that is\n"
 	"                       compressed stays so\n"
 	"      --mode=OCTAL     permissions of the image; default: as they are\n"
@@ -168,6 +168,8 @@ static void report(const struct add *add)
 {
 	const struct weir_stats *s = &add->after;
 	double fresh = s->keys_estimated - add->before.keys_estimated;
+	if (isfinite(fresh) && fresh > (double)add->keys) /* the estimates err a little */
+		fresh = (double)add->keys;
 	report_saturated(add->image, s, guard_advice(&add->guard, s));
 	if (add->quiet)
 		return;
@@ -179,7 +181,7 @@ static void report(const struct add *add)
 	if (isfinite(fresh))
 		report_line(&r, "keys", "%s added, about %s of them new",
 		            show_count(SHOW, add->keys),
-		            show_short(SHOW, fresh > (double)add->keys ? (double)add->keys : fresh));
+		            show_short(SHOW, fresh));
 	report_line(&r, "in it now", "about %s", show_estimate(SHOW, s->keys_estimated));
 	report_count(&r, "capacity", "capacity", s->capacity);
 	report_rate(&r, "fp_rate", "rate asked", s->fp_rate);

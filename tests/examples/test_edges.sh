@@ -43,7 +43,8 @@ test_messages_are_escaped() {
 	if [ "$(grep -o '\\033\\033\\033' err | wc -l)" = 1 ]; then ok; else fail 'named twice'; fi
 	# One that stands by chance in the message is named still.
 	ln -sf /dev/stdin f
-	run 2 bash -c "echo nonsense | '$weir' query f keys"; says '^weir query: f: not a weir image: byte 0'
+	run 2 bash -c "echo nonsense | '$weir' query f keys"
+	says '^weir query: f: not a weir image: byte 0'
 	run 2 "$weir" "$evil"; plain err; says "$shown"
 	run 2 "$weir" plan -n "$evil" -p 1%; plain err; says "$shown"
 	run 2 "$weir" query "$good.weir" keys; plain err; says "^weir query: $good.weir: "

@@ -31,7 +31,8 @@ test_did_you_mean() {
 	run 2 "$weir" qeury x; says "^weir: 'qeury' is no command: did you mean query?"
 	run 2 "$weir" ver; says 'did you mean verify?'
 	run 2 "$weir" frobnicate; says "^weir: 'frobnicate' is no command\$"
-	run 2 "$weir" build --alow-overfull; says "'--alow-overfull': did you mean --allow-overfull?"
+	run 2 "$weir" build --alow-overfull
+	says "'--alow-overfull': did you mean --allow-overfull?"
 	run 2 "$weir" plan --rat3=1%; says 'did you mean --rate?'
 	run 2 "$weir" plan --zebra; says "unrecognized option '--zebra'\$"
 }
@@ -45,7 +46,9 @@ test_words_of_the_command() {
 	run 2 "$weir" build -z 9 -o none.weir keys; says 'allowed: 1 to 8'
 	run 2 "$weir" build --mode=9 -o none.weir keys; says 'allowed: 1 to 777'
 	run 0 "$weir" plan -n 10T -p 2e-6
-	if grep -q 'max_bytes\|fp_rate\|capacity [0-9]' out; then fail 'library words' "$(cat out)"; fi
+	if grep -q 'max_bytes\|fp_rate\|capacity [0-9]' out; then
+		fail 'library words' "$(cat out)"
+	fi
 	run 0 "$weir" plan -n 1M -p 1% -m 2M; prints '^\* *blocked z=2'
 	run 2 "$weir" plan -n 1M -p 1% -m 64K; says '-m (memory) is 65536'
 }
@@ -64,8 +67,9 @@ test_completions() {
 		grep -o -- '^ *\(-[a-z0-9], \)\?--[a-z-]*' help | grep -o -- '--[a-z-]*' >options
 		if [ -s options ]; then ok; else fail "no options of $command"; fi
 		while read -r option; do
+			sed -n "/^	$command)/,/;;/p" "$zsh" >zsh_options
 			if grep -q "^	$command) .*[' ]$option[' ]" "$bash" &&
-				sed -n "/^	$command)/,/;;/p" "$zsh" | grep -q -- "'$option[=[]" &&
+				grep -q -- "'$option[=[]" zsh_options &&
 				grep -q "from $command'.* -l ${option#--} " "$fish"; then
 				ok
 			else
