@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# weir info --prometheus, read strictly; the metrics that the alert rules name exist; what becomes of
-# a query whose image shrinks.
+# weir info --prometheus, read strictly; the metrics that the alert rules name exist; what becomes
+# of a query whose image shrinks.
 # test_tool_metrics.sh WEIR EXPOSITION ALERTS
 . "$(dirname "$0")/tool_test.sh"
 exposition=$(realpath "$2") alerts=$(realpath "$3")
