@@ -203,7 +203,8 @@ static void test_what_is_no_image(void **state)
 	assert_refused(weir_load(&untouched, other, NULL), -EBADMSG, other, "empty");
 	assert_refused(weir_map(&untouched, other, WEIR_MAP_LIVE, NULL), -EBADMSG, other, "empty");
 	assert_true(image_spit(other, "a line of text\n", 15));
-	assert_refused(weir_load(&untouched, other, NULL), -EBADMSG, other, "15");
+	assert_refused(weir_load(&untouched, other, NULL), -EBADMSG, other,
+	               "not a weir image: byte 0");
 	unlink(other);
 	snprintf(other, sizeof other, "%s/none/set.weir", folder);
 	assert_refused(weir_save(f, other, NULL), -ENOENT, other, "folder");
