@@ -85,15 +85,15 @@ struct add {
 };
 
 /* Of two at the same time the second would replace what the first has written by what was there
- * before. Return: a descriptor to be closed afterwards; -1: what is wrong shows when it is read. */
-static int wait_for_turn(const char *path)
+ * before. Those that add in place (@shared) need not wait for each other. Return: a descriptor to be closed afterwards; -1: what is wrong shows when it is read. */
+static int wait_for_turn(const char *path, bool shared)
 {
 	struct stat locked, there;
 	for (;;) {
 		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		if (fd < 0)
 			return -1;
-		while (flock(fd, LOCK_EX) && errno == EINTR)
+		while (flock(fd, shared ? LOCK_SH : LOCK_EX) && errno == EINTR)
 			continue;
 		if (fstat(fd, &locked) || stat(path, &there) ||
 		    (locked.st_dev == there.st_dev && locked.st_ino == there.st_ino))
@@ -208,11 +208,17 @@ static int run(struct add *add)
 		return trouble("%s: there is no such image: weir build makes one", add->image);
 	if (err)
 		return trouble_weir(err, add->image);
+	if (info.live && !add->live) {
+		say("%s: is live, so a process inserts into it or was killed while it did: weir "
+		    "seal ends that; --live adds to it meanwhile",
+		    add->image);
+		return TOOL_NO;
+	}
 	if (add->live && info.compressed)
 		return trouble("%s: is compressed, and only a plain image is changed in place: "
 		               "leave out --live",
 		               add->image);
-	int turn = wait_for_turn(add->image);
+	int turn = wait_for_turn(add->image, add->live);
 	status = add->live ? TOOL_OK : place_ask(add->image, false);
 	if (!status)
 		status = add->live ? add_in_place(add, &info) : add_and_replace(add, &info);
