@@ -85,7 +85,8 @@ struct add {
 };
 
 /* Of two at the same time the second would replace what the first has written by what was there
- * before. Those that add in place (@shared) need not wait for each other. Return: a descriptor to be closed afterwards; -1: what is wrong shows when it is read. */
+ * before. Those that add in place (@shared) need not wait for each other. Return: a descriptor to
+ * be closed afterwards; -1: what is wrong shows when it is read. */
 static int wait_for_turn(const char *path, bool shared)
 {
 	struct stat locked, there;

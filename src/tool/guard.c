@@ -17,7 +17,8 @@
 static uint64_t room_for(const struct guard *guard, const struct weir_stats *stats)
 {
 	double likely = 1.03 * stats->keys_estimated;
-	if (stats->fill > 0.98 || !isfinite(likely) || (guard->keys && likely > (double)guard->keys))
+	if (stats->fill > 0.98 || !isfinite(likely) ||
+	    (guard->keys && likely > (double)guard->keys))
 		return guard->keys ? round_up(guard->keys) : 0;
 	return round_up((uint64_t)ceil(likely));
 }
