@@ -275,9 +275,9 @@ struct weir_handle_stats {
 
 /**
  * The handle's figures now. refused_since and refused_sentence are of commits that the gate refused
- * and of refreshes, a follower's too, that did not swap: also of those that are tried again (no such
- * file, no memory), which refused does not count; not of those that found another writer or that
- * progress stopped. A refresh that finds the file as it was taken over ends them as well.
+ * and of refreshes, a follower's too, that did not swap: also of those that are tried again (no
+ * such file, no memory), which refused does not count; not of those that found another writer or
+ * that progress stopped. A refresh that finds the file as it was taken over ends them as well.
  * @out: from WEIR_HANDLE_STATS_INIT.
  * Return: 0 or a negative errno.  Errors: -EINVAL struct_size, of @out or of its filter.
  * Threads, Progress: as weir_handle_contains().  Cost: as weir_stats().
