@@ -115,6 +115,7 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 	f->outgrows_cache = bytes > weir__cache_bytes();
 	f->capacity = layout->capacity;
 	f->fp_rate = layout->fp_rate;
+	f->normal = layout->normal;
 	f->memory = *memory;
 	*out = f;
 	return 0;
@@ -129,7 +130,8 @@ struct weir_layout weir__filter_layout(const struct weir_filter *f)
 		.shards = f->shards,
 		.lines = f->array.lines,
 		.capacity = f->capacity,
-		.fp_rate = f->fp_rate
+		.fp_rate = f->fp_rate,
+		.normal = f->normal
 	};
 }
 

@@ -4,6 +4,7 @@
 #define WEIR_SRC_FILTER_H
 
 #include "kind.h"
+#include "normalise.h"
 #include "progress.h"
 
 /* Everything about a filter except its bits. All of it is checked. */
@@ -15,6 +16,7 @@ struct weir_layout {
 	uint64_t lines;
 	uint64_t capacity;
 	double fp_rate;
+	struct weir_normal normal;
 };
 
 /*

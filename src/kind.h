@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <weir/filter.h>
 #include <weir/inline.h>
+#include <weir/normalise.h>
 #include <weir/params.h>
 #include "atomic.h"
 #include "cpu.h"
@@ -149,6 +150,7 @@ struct weir_filter {
 	double fp_rate;      /* as asked */
 	struct weir_hashing hashing;
 	uint32_t marks;      /* enum weir_image_marks of the image it was loaded from; else 0 */
+	struct weir_normal normal; /* what is done to its keys */
 	struct weir_memory memory;
 	uint32_t parts;             /* for bulk loading: a power of two, at most 2^partition_bits */
 	struct weir_owner owners[]; /* of the parts (O1) */

@@ -8,6 +8,7 @@
 #include <weir/kinds.h>
 #include <weir/params.h>
 #include <weir/filter.h>
+#include <weir/normalise.h>
 #include <weir/build.h>
 #include <weir/image.h>
 #include <weir/handle.h>
