@@ -4,6 +4,7 @@
  * after it has checked it. */
 #include <errno.h>
 #include "image/head.h"
+#include "image/steps.h"
 
 #define MAX_BLOCKS (UINT64_C(1) << 40)
 #define MAX_CAPACITY (UINT64_C(1) << 48)
@@ -16,7 +17,7 @@ enum {
 	AT_FORMAT = 8, AT_KIND = 12, AT_OLD_NUMBERS = 16, AT_BLOCKS = 24, AT_CAPACITY = 32,
 	AT_RATE = 40, AT_HASH = 48, AT_SHARDS = 52, AT_SEED = 56, AT_GENERATION = 64,
 	AT_COMPRESSION = 72, AT_RESERVED = 76, AT_TABLE_OFFSET = 80, AT_BITS_OFFSET = 88,
-	AT_LENGTH = 96, AT_NUMBERS = 104, AT_RESERVED_2 = 132, AT_MARKS = 136, AT_LATER = 140,
+	AT_LENGTH = 96, AT_NUMBERS = 104, AT_RESERVED_2 = 132, AT_MARKS = 136, AT_LATER = 192,
 	AT_TABLE_CHECKSUM = 496,
 };
 enum {
@@ -55,7 +56,7 @@ void weir__image_put64(unsigned char *p, uint64_t value)
 
 uint32_t weir__image_format(const struct weir_image_head *head)
 {
-	return head->marks ? 2 : 1;
+	return head->marks || head->normal.steps ? 2 : 1;
 }
 
 static uint64_t table_end(const struct weir_image_head *head)
@@ -176,6 +177,8 @@ static void get(const unsigned char *bytes, struct weir_image_head *head)
 		.table_checksum = weir__image_get64(bytes + AT_TABLE_CHECKSUM),
 		.commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT),
 	};
+	if (marked)
+		head->normal = weir__steps_get(bytes);
 	bool old = has_old_numbers(&head->shape);
 	for (unsigned i = 0; i < (old ? OLD_NUMBERS : WEIR_SHAPE_FIELDS); i++)
 		head->shape.field[i] = get32(bytes + (old ? AT_OLD_NUMBERS : AT_NUMBERS) + 4 * i);
@@ -220,7 +223,7 @@ static bool nothing_later(const unsigned char *bytes, struct weir_image_fault *f
 		return true;
 	while (first < WEIR_IMAGE_CHECKSUM - 1 && !bytes[first])
 		first++;
-	return rule(fault, -ENOTSUP, "the first of the bytes 140 to 487 that is not 0", first,
+	return rule(fault, -ENOTSUP, "the first of the bytes 192 to 487 that is not 0", first,
 	            false, "none; a newer weir made it");
 }
 
@@ -228,14 +231,16 @@ static bool nothing_later(const unsigned char *bytes, struct weir_image_fault *f
 static bool marks(const unsigned char *bytes, struct weir_image_fault *fault)
 {
 	uint32_t found = get32(bytes + AT_MARKS);
+	const struct weir_normal normal = weir__steps_get(bytes);
 	if (get32(bytes + AT_FORMAT) == 1)
 		return zero(fault, bytes, AT_MARKS, WEIR_IMAGE_CHECKSUM);
 	return nothing_later(bytes, fault) &&
 	       in_hex(fault, rule(fault, -ENOTSUP, "the word of marks at byte 136", found,
 	                          (found & ~(uint32_t)MARKS) == 0,
 	                          "the bits 1, 2 and 4; a newer weir made it")) &&
-	       rule(fault, -EBADMSG, "the word of marks at byte 136", found, found != 0,
-	            "not 0 in format 2");
+	       weir__steps_check(&normal, fault) &&
+	       rule(fault, -EBADMSG, "the word of marks at byte 136", found, found || normal.steps,
+	            "not 0 in format 2 without steps");
 }
 
 /* The fields that are determined by others, the reserved bytes, and the length. */
@@ -304,6 +309,7 @@ void weir__image_put(unsigned char *bytes, const struct weir_image_head *head)
 	weir__image_put64(bytes + AT_GENERATION, head->generation);
 	put32(bytes + AT_COMPRESSION, head->compression);
 	put32(bytes + AT_MARKS, head->marks);
+	weir__steps_put(bytes, &head->normal);
 	weir__image_put64(bytes + AT_TABLE_OFFSET, WEIR_IMAGE_HEAD);
 	weir__image_put64(bytes + AT_BITS_OFFSET, weir__image_bits_offset(head));
 	weir__image_put64(bytes + AT_LENGTH, stored_length(head));

@@ -4,7 +4,7 @@
  *
  *    offset   bytes  field                                must be
  *         0       8  magic                                WEIRIMG1
- *         8       4  format                               1, or 2 where marks are not 0
+ *         8       4  format                               1, or 2 where marks or steps are not 0
  *        12       4  kind                                 enum weir_kind_id
  *        16     2*4  numbers of the shape, of kinds 0     1 to 64, legal for the kind; later kinds:
  *                    and 1                                zero
@@ -31,8 +31,13 @@
  *                    kinds
  *       136       4  marks, of format 2; in format 1      bit 0 keyed; bits 1 and 2 the builder was
  *                    zero                                 allowed to save an overfull, a shrunk
- *                                                         set; one of them at least
- *       140     348  words of later formats               zero
+ *                                                         set
+ *       140       4  steps, of format 2                   enum weir_normal_steps: what is done to
+ *                                                         keys; marks or steps are not 0
+ *       144     1+3  lengths of IPv4, of IPv6 prefixes:   bits 0 to 32, 0 to 128; zero without
+ *              * 8   bit n % 64 of word n / 64            the step cidr
+ *       176     2*8  numbers of labels, likewise          bits 1 to 127; zero without suffixes
+ *       192     296  words of later formats               zero
  *       488       8  header checksum                      XXH3-64 of bytes 0 to 487
  *       496       8  table checksum                       XXH3-64 of the table; void while live
  *       504       8  commit record                        XXH3-64 of bytes 488 to 503, or
@@ -42,8 +47,9 @@
  *                    everything else before the bits      zero
  *
  * In a compressed image each shard is 8 bytes with the length of its zstd frame, then the frame.
- * Format 2 is written only when there is something to say that format 1 cannot. A mark or a word
- * that this library does not know is refused as newer: its writer meant it to be honoured.
+ * Format 2 is written only when there is something to say that format 1 cannot. A mark, a step
+ * or a word that this library does not know is refused as newer: its writer meant it to be
+ * honoured.
  * To mark an image live and to seal it changes only the table, its checksum and the commit record.
  * The commit record changes first to live and last to sealed, so a crash in between leaves the
  * image live. */
@@ -55,6 +61,7 @@
 #include <stdint.h>
 #include <weir/image.h>
 #include <weir/kinds.h>
+#include <weir/normalise.h>
 
 #define WEIR_IMAGE_LIVE UINT64_C(0x4556494c52494557) /* "WEIRLIVE" */
 
@@ -79,6 +86,7 @@ struct weir_image_head {
 	uint64_t seed;
 	uint64_t generation;
 	uint32_t marks; /* enum weir_image_marks; not 0: format 2 */
+	struct weir_normal normal; /* whose steps are not 0: format 2 */
 	uint64_t header_checksum;
 	uint64_t table_checksum;
 	uint64_t commit;

@@ -188,7 +188,8 @@ int weir__preface_layout(struct weir_layout *out, const struct weir_preface *p,
 		.shape = p->head.shape,
 		.shards = p->head.shards,
 		.lines = p->head.nblocks,
-		.capacity = p->head.capacity
+		.capacity = p->head.capacity,
+		.normal = p->head.normal
 	};
 	memcpy(&out->fp_rate, &p->head.rate_bits, sizeof out->fp_rate);
 	return hashing_of(&out->hashing, &p->head, p->kind->hash, hash_key, name);
@@ -206,7 +207,8 @@ void weir__head_of(const struct weir_filter *f, uint32_t compression, uint64_t g
 		.capacity = f->capacity,
 		.seed = f->hashing.seed,
 		.generation = generation,
-		.marks = marks | (weir__keyed(&f->hashing) ? WEIR_MARK_KEYED : 0)
+		.marks = marks | (weir__keyed(&f->hashing) ? WEIR_MARK_KEYED : 0),
+		.normal = f->normal
 	};
 	memcpy(&out->rate_bits, &f->fp_rate, sizeof f->fp_rate);
 }

@@ -19,8 +19,9 @@ static const uint16_t fields[][2] = { /* offset, bytes */
 	{ 52, 4 }, { 56, 8 }, { 64, 8 }, { 72, 4 }, { 76, 4 }, { 80, 8 }, { 88, 8 }, { 96, 8 },
 	/* the numbers of a kind that has them there */
 	{ 104, 4 }, { 108, 4 }, { 112, 4 }, { 116, 4 }, { 120, 4 }, { 124, 4 }, { 128, 4 },
-	/* of format 2: the marks, and two words of a later one */
-	{ 136, 4 }, { 140, 4 }, { 484, 4 },
+	/* of format 2: the marks, what is done to keys, and two words of a later one */
+	{ 136, 4 }, { 140, 4 }, { 144, 8 }, { 152, 8 }, { 160, 8 }, { 168, 8 }, { 176, 8 },
+	{ 184, 8 }, { 192, 4 }, { 484, 4 },
 };
 
 static uint64_t random_of(unsigned *state)
@@ -58,6 +59,23 @@ static void put32(uint8_t *p, uint64_t value)
 		p[i] = (uint8_t)(value >> (8 * i));
 }
 
+/* What is done to keys: the words of a step that is not there become 0. Return: the steps. */
+static uint64_t tame_steps(uint8_t *data)
+{
+	uint64_t steps = image_get(data + IMAGE_STEPS, 4) & 15;
+	if (steps & 4)
+		steps &= 7;
+	put32(data + IMAGE_STEPS, steps);
+	image_put64(data + 144, image_get(data + 144, 8) & ((UINT64_C(1) << 33) - 1));
+	image_put64(data + 168, data[168] & 1);
+	data[176] &= 0xfe;
+	if (!(steps & 4))
+		memset(data + 144, 0, 32);
+	if (!(steps & 8))
+		memset(data + 176, 0, 16);
+	return steps;
+}
+
 /* Bring every field within its range, as near to what it holds as may be. */
 static void tame(uint8_t *data)
 {
@@ -66,7 +84,8 @@ static void tame(uint8_t *data)
 	uint64_t packed = data[IMAGE_COMPRESSION] & 1;
 	uint64_t shards = packed ? UINT64_C(1) << (data[IMAGE_SHARDS] & 1) : 1;
 	uint64_t marks = data[IMAGE_MARKS] & 7;
-	put32(data + 8, marks ? 2 : 1);
+	uint64_t steps = data[58] & 1 ? 0 : tame_steps(data);
+	put32(data + 8, marks || steps ? 2 : 1);
 	put32(data + 12, kind);
 	put32(data + 16, z);
 	put32(data + 20, kind ? 1 : 1 + data[20] % (z < 4 ? 10 : 20 / z));
@@ -79,7 +98,9 @@ static void tame(uint8_t *data)
 	put32(data + IMAGE_SHARDS, shards);
 	put32(data + IMAGE_COMPRESSION, packed);
 	memset(data + 76, 0, 4);
-	memset(data + 104, 0, IMAGE_HEADER_SUM - 104);
+	memset(data + 104, 0, IMAGE_MARKS - 104);
+	unsigned later = steps ? 192 : IMAGE_MARKS;
+	memset(data + later, 0, IMAGE_HEADER_SUM - later);
 	put32(data + IMAGE_MARKS, marks);
 }
 

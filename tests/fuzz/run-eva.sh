@@ -18,7 +18,8 @@ alarms() { # head.c to analyse; prints how many alarms
 		-eva-split-return full -eva-min-loop-unroll 512 \
 		-warn-unsigned-overflow -machdep gcc_x86_64 \
 		-cpp-extra-args="-I$root/src -I$root/include" \
-		"$root/tests/fuzz/eva_header.c" "$1" >"$work/log" 2>&1 || {
+		"$root/tests/fuzz/eva_header.c" "$root/src/image/steps.c" "$1" \
+		>"$work/log" 2>&1 || {
 		cat "$work/log"
 		exit 1
 	}

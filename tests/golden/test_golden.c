@@ -29,6 +29,18 @@ static bool keyed(const struct test_golden *golden)
 	return strstr(golden->name, "keyed") != NULL;
 }
 
+static bool normal(const struct test_golden *golden)
+{
+	return strstr(golden->name, "normal") != NULL;
+}
+
+/* IPv4 prefixes of 8, 16, 24 and 32 bits, IPv6 ones of 32, 48, 64 and 128. */
+static const struct weir_normal cidr = {
+	.steps = WEIR_NORMAL_TRIM | WEIR_NORMAL_LOWERCASE | WEIR_NORMAL_CIDR,
+	.ipv4 = UINT64_C(0x101010100),
+	.ipv6 = { UINT64_C(0x1000100000000), 1, 1 },
+};
+
 /* Keys of 4 to some 280 bytes: every way through the hash function. */
 static size_t key_of(uint64_t i, char key[512])
 {
@@ -50,6 +62,7 @@ static struct weir_filter *make(const struct test_golden *golden)
 	else
 		params.seed = UINT64_C(0x0123456789abcdef);
 	assert_ok(weir_create(&f, &params));
+	assert_ok(weir_normal_set(f, normal(golden) ? &cidr : NULL));
 	if (test_takes_inserts(f)) {
 		for (uint64_t i = 0; i < golden->keys; i++)
 			assert_ok(weir_insert(f, key, key_of(i, key)));
@@ -81,6 +94,9 @@ static uint64_t false_positives(const struct weir_filter *f, const struct test_g
 static void assert_answers(const struct weir_filter *f, const struct test_golden *golden)
 {
 	char key[512];
+	struct weir_normal done, none = { 0 };
+	weir_normal_of(f, &done);
+	assert_memory_equal(&done, normal(golden) ? &cidr : &none, sizeof done);
 	for (uint64_t i = 0; i < golden->keys; i++)
 		assert_true(weir_contains(f, key, key_of(i, key)));
 	assert_int_equal(false_positives(f, golden), golden->false_positives);

@@ -101,6 +101,7 @@ static const struct test_golden goldens[] = {
 	/* several shards, nearly empty so that the file is small */
 	GOLDEN("shards_zstd", 2, 3, 120000, 300, 0, 0x9c899d1ecdbc97f5),
 	GOLDEN("keyed_z2g3", 2, 3, 500, 500, 119, 0x8a0506be196b2c7f),
+	GOLDEN("normal_z2g3", 2, 3, 500, 500, 131, 0x7e7b2fa34a63fdc6),
 };
 
 const struct test_kind test_kind_blocked = {

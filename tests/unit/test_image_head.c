@@ -5,8 +5,8 @@
 #include "../test.h"
 #include "image/head.h"
 
-enum { FORMAT = 8, OLD = 16, OLD_END = 24, AREA = 104, AREA_END = 132, MARKS = 136,
-       A_LATER_KIND = 200 };
+enum { FORMAT = 8, OLD = 16, OLD_END = 24, AREA = 104, AREA_END = 132, MARKS = 136, STEPS = 140,
+       LATER = 192, A_LATER_KIND = 200 };
 
 static struct weir_image_head head_of(uint32_t kind)
 {
@@ -185,8 +185,9 @@ static void marks_are_known_or_newer(void **state)
 	}
 }
 
-/* The bytes behind the marks: in format 1 reserved, in format 2 a newer weir's, and the first of
- * them is named. Format 2 without a mark says nothing, so it is no image that a weir wrote. */
+/* The bytes behind the marks: in format 1 reserved, in format 2, from the steps' end on, a newer
+ * weir's, and the first of them is named; the words of steps as below. Format 2 without a mark or a
+ * step says nothing, so it is no image that a weir wrote. */
 static void words_that_are_not_known(void **state)
 {
 	(void)state;
@@ -198,8 +199,10 @@ static void words_that_are_not_known(void **state)
 			head.marks = marks;
 			weir__image_put(bytes, &head);
 			bytes[at] |= 0x80;
-			assert_int_equal(parse(bytes, &out, &fault), marks ? -ENOTSUP : -EBADMSG);
-			if (marks && at >= MARKS + 4)
+			bool known = at >= STEPS + 4 && at < LATER;
+			assert_int_equal(parse(bytes, &out, &fault),
+			                 marks && !known ? -ENOTSUP : -EBADMSG);
+			if (marks && at >= LATER)
 				assert_int_equal(fault.found, at);
 		}
 	unsigned char bytes[WEIR_IMAGE_HEAD];
@@ -210,6 +213,35 @@ static void words_that_are_not_known(void **state)
 	assert_int_equal(parse(bytes, &out, &fault), -EBADMSG);
 	bytes[FORMAT] = 3;
 	assert_int_equal(parse(bytes, &out, &fault), -ENOTSUP);
+}
+
+/* What is done to keys: every bit of its words, with each step: read back, or refused. */
+static void steps_and_their_lengths(void **state)
+{
+	(void)state;
+	for (uint32_t steps = 0; steps < 32; steps++)
+		for (unsigned bit = 0; bit < 8 * (LATER - STEPS - 4); bit++) {
+			unsigned char bytes[WEIR_IMAGE_HEAD];
+			struct weir_image_head head = head_of(WEIR_BLOCKED), out;
+			struct weir_image_fault fault;
+			head.normal.steps = steps;
+			weir__image_put(bytes, &head);
+			assert_int_equal(bytes[FORMAT], steps ? 2 : 1);
+			int whole = parse(bytes, &out, &fault);
+			assert_int_equal(whole, steps > 15 ? -ENOTSUP : steps > 11 ? -EBADMSG : 0);
+			bytes[STEPS + 4 + bit / 8] |= (unsigned char)(1 << bit % 8);
+			int err = parse(bytes, &out, &fault);
+			bool four = bit < 64, labels = bit >= 256, cidr = steps & 4;
+			bool there = labels ? bit > 256 && steps & 8 :
+			             four   ? cidr && bit <= 32 : cidr && bit <= 64 + 128;
+			assert_int_equal(err, whole ? whole : there ? 0 : -EBADMSG);
+			if (err)
+				continue;
+			assert_true((labels ? out.normal.labels[(bit - 256) / 64] :
+			             four   ? out.normal.ipv4 :
+			                      out.normal.ipv6[(bit - 64) / 64]) ==
+			            UINT64_C(1) << bit % 64);
+		}
 }
 
 int main(void)
@@ -223,6 +255,7 @@ int main(void)
 		cmocka_unit_test(which_hashes_there_are),
 		cmocka_unit_test(marks_are_known_or_newer),
 		cmocka_unit_test(words_that_are_not_known),
+		cmocka_unit_test(steps_and_their_lengths),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
