@@ -29,6 +29,20 @@ static int same_hashing(const struct weir_hashing *dst, const struct weir_hashin
 	              weir__hashing_text(dst, a), weir__hashing_text(src, b));
 }
 
+/* Lookups in the union ask for what the destination has noted, and perhaps do so now. */
+static int same_normal(const struct weir_normal *dst, const struct weir_normal *src)
+{
+	char a[WEIR__NORMAL_TEXT], b[WEIR__NORMAL_TEXT];
+	if (weir__normal_covers(dst, src))
+		return 0;
+	if (dst->steps != src->steps)
+		return DIFFER("what is done to keys", "%s", weir__normal_text(dst, a),
+		              weir__normal_text(src, b));
+	return weir__fail(-EINVAL, "cannot merge: the source has keys of %s that the destination "
+	                  "has none of: weir_normal_unite() theirs before it is published",
+	                  dst->steps & WEIR_NORMAL_CIDR ? "prefix lengths" : "numbers of labels");
+}
+
 static int same_layout(const struct weir_filter *dst, const struct weir_filter *src)
 {
 	if (dst->kind != src->kind)
@@ -37,7 +51,9 @@ static int same_layout(const struct weir_filter *dst, const struct weir_filter *
 		return DIFFER("bytes", "%llu", (unsigned long long)dst->bytes,
 		              (unsigned long long)src->bytes);
 	int err = same_shape(dst, src);
-	return err ? err : same_hashing(&dst->hashing, &src->hashing);
+	if (!err)
+		err = same_hashing(&dst->hashing, &src->hashing);
+	return err ? err : same_normal(&dst->normal, &src->normal);
 }
 
 int weir__merge_check(const struct weir_filter *dst, const struct weir_filter *src)

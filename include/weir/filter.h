@@ -259,7 +259,8 @@ WEIR_API WEIR_MUST_CHECK int weir_count_fixed(const struct weir_filter *f, const
 /**
  * Union: afterwards @dst answers true wherever @src does.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL the two differ in kind, size, shape, hash function, seed or key:
+ * Errors: -EINVAL the two differ in kind, size, shape, hash function, seed or key, or in what is
+ *   done to keys (<weir/normalise.h>; @dst may have more prefix lengths or numbers of labels):
  *   weir_error_detail() names the field and both values; -EROFS @dst is mapped read-only; -ENOTSUP
  *   the kind cannot; others are the kind's own (blocked and classic have none).
  * Threads: any, with lookups and inserts on both. An insert into @src that is concurrent with the

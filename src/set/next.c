@@ -104,5 +104,9 @@ int weir__next_make(struct weir_filter **out, struct weir_handle *h,
 		err = check_peak(h, plan.bytes, options->max_bytes);
 	if (!err)
 		err = check_memory(h, params.memory, plan.bytes);
-	return err ? err : weir_create(out, &params);
+	if (!err)
+		err = weir_create(out, &params);
+	if (!err)
+		(*out)->normal = current->normal;
+	return err;
 }

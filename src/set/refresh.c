@@ -120,6 +120,19 @@ static int check_hashing(const struct look *l, const struct weir_filter *next)
 	                        weir_error_detail()) : 0;
 }
 
+/* Lengths may differ: a lookup asks for those of the filter that it reads. */
+static int same_steps(const struct look *l, const struct weir_filter *next)
+{
+	const struct weir_filter *current = l->handle->generation->current;
+	char theirs[WEIR__NORMAL_TEXT], ours[WEIR__NORMAL_TEXT];
+	if (l->handle->absence || current->normal.steps == next->normal.steps)
+		return 0;
+	return weir__fail(-EINVAL, "%s: what is done to its keys is %s, to those of the current "
+	                  "filter %s: a server would miss keys; build it as the last one was",
+	                  l->source->name, weir__normal_text(&next->normal, theirs),
+	                  weir__normal_text(&current->normal, ours));
+}
+
 /* Make a filter of the file, or fail with what is wrong with the file itself. */
 static int prepare(struct weir_filter **out, struct look *l)
 {
@@ -133,6 +146,8 @@ static int prepare(struct weir_filter **out, struct look *l)
 		return err;
 	l->verdict = ALONE; /* the image is whole: it may have another seed */
 	err = check_hashing(l, next);
+	if (!err)
+		err = same_steps(l, next);
 	if (!err) {
 		bool adds = l->options->carry || l->handle->absence; /* H10: nothing to compare */
 		l->verdict = BESIDE;
@@ -155,8 +170,11 @@ static bool carries(const struct look *l)
 static int begin(struct weir_reload **r, struct look *l, struct weir_filter *next)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	const struct weir_filter *current = l->handle->generation->current;
 	l->verdict = BESIDE;
-	int err = carries(l) ? weir__carry_check(next, l->handle->generation->current) : 0;
+	int err = carries(l) ? weir_normal_unite(&next->normal, &current->normal) : 0;
+	if (!err && carries(l))
+		err = weir__carry_check(next, current);
 	if (err)
 		return err;
 	o.keep_previous = l->options->keep_previous;
