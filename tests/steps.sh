@@ -3,7 +3,7 @@
 # which has meson_test and check.
 
 base_packages='gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libcmocka-dev libzstd-dev
-	liburcu-dev zlib1g-dev libjansson-dev'
+	liburcu-dev zlib1g-dev libjansson-dev liblzma-dev libbz2-dev libcsv-dev'
 bench_packages='g++ libbenchmark-dev libbloom-dev'
 tool_packages='python3 zstd' # what the tests of the command call
 clang_packages='clang libclang-rt-14-dev'

@@ -21,7 +21,7 @@
 static const char help[] =
 	"Usage: weir build [OPTION]... -o IMAGE [FILE|-]...\n"
 	"Make a filter of the lines of the FILEs, or of standard input, and save it to\n"
-	"IMAGE. Files in gzip or zstd format are decompressed.\n"
+	"IMAGE. Files in gzip, zstd, xz or bzip2 format are decompressed.\n"
 	"\n"
 	"  -o, --output=IMAGE   the image to write (- for standard output); replaced as a\n"
 	"                       whole or not at all\n"

@@ -16,7 +16,7 @@
 static const char help[] =
 	"Usage: weir query [OPTION]... IMAGE [FILE|-]...\n"
 	"Print the lines of the FILEs, or of standard input, that may be in the set.\n"
-	"Files in gzip or zstd format are decompressed.\n"
+	"Files in gzip, zstd, xz or bzip2 format are decompressed.\n"
 	"\n"
 	"  -v, --invert-match  print the lines that are certainly not in the set\n"
 	"  -c, --count         print how many lines there are instead of the lines\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A file's bytes, decompressed if they are gzip's or zstd's. */
+ * A file's bytes, decompressed if they are compressed. */
 #ifndef WEIR_TOOL_DECODE_H
 #define WEIR_TOOL_DECODE_H
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * zstd, as a form of input: frames one after another. */
+#include <string.h>
+#include <zstd.h>
+#include "unpack.h"
+
+static bool begin(struct decoder *d)
+{
+	d->state = ZSTD_createDStream();
+	return d->state;
+}
+
+static void end(struct decoder *d)
+{
+	ZSTD_freeDStream(d->state);
+}
+
+/* Four bytes of input, unless the file ends before. */
+static bool refill_magic(struct decoder *d)
+{
+	if (d->end - d->start >= 4)
+		return true;
+	memmove(d->input, d->input + d->start, d->end - d->start);
+	d->end -= d->start;
+	d->start = 0;
+	while (d->end < 4 && !d->at_end) {
+		ssize_t got = unpack_some(d, d->input + d->end, sizeof d->input - d->end);
+		if (got < 0)
+			return false;
+		d->end += (size_t)got;
+	}
+	return true;
+}
+
+static bool is_zstd(const unsigned char *bytes)
+{
+	return form_begins(&form_zstd, bytes, 4) || form_begins(&form_zstd_skippable, bytes, 4);
+}
+
+/* Before each frame: zstd would decode one of its old formats too, by code that nobody looks at any
+ * more. */
+static bool frame_begins(struct decoder *d)
+{
+	if (!refill_magic(d))
+		return false;
+	if (d->start == d->end || (d->end - d->start >= 4 && is_zstd(d->input + d->start)))
+		return true;
+	(void)unpack_damaged(d, "what follows a frame is none");
+	return false;
+}
+
+static ssize_t read_zstd(struct decoder *d, char *to, size_t room)
+{
+	ZSTD_outBuffer out = { to, room, 0 };
+	while (!out.pos) {
+		if (d->in_stream ? !unpack_refill(d) : !frame_begins(d))
+			return -1;
+		if (d->start == d->end && !d->in_stream)
+			return 0;
+		ZSTD_inBuffer in = { d->input, d->end, d->start };
+		size_t left = ZSTD_decompressStream(d->state, &out, &in);
+		d->start = in.pos;
+		if (ZSTD_isError(left))
+			return unpack_damaged(d, ZSTD_getErrorName(left));
+		d->in_stream = left != 0;
+		if (d->in_stream && !out.pos && d->at_end && d->start == d->end)
+			return unpack_cut_short(d);
+	}
+	return (ssize_t)out.pos;
+}
+
+const struct form form_zstd = { .name = "zstd",
+	                        .ending = ".zst",
+	                        .bytes = 4,
+	                        .magic = { 0x28, 0xb5, 0x2f, 0xfd },
+	                        .mask = { 0xff, 0xff, 0xff, 0xff },
+	                        .begin = begin,
+	                        .read = read_zstd,
+	                        .end = end };
+/* as pzstd writes */
+const struct form form_zstd_skippable = { .name = "zstd",
+	                                  .ending = ".zst",
+	                                  .bytes = 4,
+	                                  .magic = { 0x50, 0x2a, 0x4d, 0x18 },
+	                                  .mask = { 0xf0, 0xff, 0xff, 0xff },
+	                                  .begin = begin,
+	                                  .read = read_zstd,
+	                                  .end = end };
