@@ -43,8 +43,8 @@ int weir_normal_set(struct weir_filter *f, const struct weir_normal *n)
 	const struct weir_normal *set = n ? n : &nothing;
 	if (!legal(set))
 		return weir__fail(-EINVAL, "steps 0x%x: 0x%x, not cidr (4) and suffixes (8) "
-		                  "together, IPv4 lengths to 32, IPv6 lengths to 128 or labels 1 to "
-		                  "127 of their own step alone", set->steps, WEIR__NORMAL_STEPS);
+		                  "together, IPv4 lengths to 32, IPv6 lengths to 128 or labels 1 "
+		                  "to 127 of their own step alone", set->steps, WEIR__NORMAL_STEPS);
 	f->normal = *set;
 	return 0;
 }

@@ -206,7 +206,6 @@ WEIR_API size_t weir_handle_contains_fixed(const struct weir_handle *h, const vo
  * Cost: as weir_handle_contains(), and an insert into each filter: about two during a reload.
  *   Before the first filter an allocation, lock-free as far as malloc() is.
  */
-
 WEIR_API int weir_handle_insert(struct weir_handle *h, const void *key, size_t len);
 /**
  * As weir_handle_insert(), of a hash: by weir_handle_hash() or the caller's own function.

@@ -26,8 +26,8 @@ enum weir_normal_steps {
 	WEIR_NORMAL_TRIM = 1u << 0,      /* blanks and tabs around the key go, and before them one
 	                                    carriage return at its end */
 	WEIR_NORMAL_LOWERCASE = 1u << 1, /* A to Z become a to z; other bytes stay */
-	WEIR_NORMAL_CIDR = 1u << 2,      /* the key is an IP address or prefix: weir_normal_cidr(); a
-	                                    lookup asks for each length that the set holds */
+	WEIR_NORMAL_CIDR = 1u << 2,      /* the key is an IP address or prefix: weir_normal_cidr();
+	                                    a lookup asks for each length that the set holds */
 	WEIR_NORMAL_SUFFIXES = 1u << 3,  /* the key is a domain: a leading "*." or "." and a final
 	                                    "." go; a lookup asks for it and for each parent that
 	                                    has a number of labels that the set holds */

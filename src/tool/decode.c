@@ -98,7 +98,8 @@ static bool name_agrees(const struct decoder *d, const struct form *found)
 	size_t len = strlen(d->name);
 	for (size_t i = 0; i < FORMS; i++) {
 		size_t ending = strlen(forms[i]->ending);
-		if (len <= ending || strcmp(d->name + len - ending, forms[i]->ending) || d->end == 0)
+		if (len <= ending || strcmp(d->name + len - ending, forms[i]->ending) ||
+		    d->end == 0)
 			continue;
 		if (found && strcmp(found->name, forms[i]->name) == 0)
 			return true;

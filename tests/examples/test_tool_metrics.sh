@@ -4,7 +4,7 @@
 # of a query whose image shrinks.
 # test_tool_metrics.sh WEIR EXPOSITION ALERTS
 . "$(dirname "$0")/tool_test.sh"
-exposition=$(realpath "$2") alerts=$(realpath "$3")
+exposition=$(cd "$OLDPWD" && realpath "$2") alerts=$(cd "$OLDPWD" && realpath "$3")
 
 seq 1000 >keys
 name=$(printf 'od"d\\\033[2J.weir')

@@ -58,7 +58,7 @@ static void test_abbreviations(void **state)
 	expect("--ke=1", '?', "option '--ke=1' is ambiguous");
 	expect("--see", 1002, "");
 	expect("--see=1", 1002, "");
-	expect("--seeds", '?', "unrecognized option '--seeds'");
+	expect("--seeds", '?', "unrecognized option '--seeds': did you mean --seed?");
 	expect("-k", '?', "option requires an argument -- 'k'");
 	expect("-x", '?', "invalid option -- 'x'");
 	expect("-r", 'r', "");
