@@ -255,7 +255,7 @@ struct weir_handle_stats {
 	double age;               /* seconds since the current filter was published */
 	bool reloading;           /* a reload is open */
 	bool previous_kept;       /* weir_handle_rollback() has a filter to go back to */
-	bool absent;              /* there is no set yet: filter is the placeholder */
+	bool absent;              /* there is no set yet: the filter's figures are 0 */
 	uint64_t bytes;           /* of bits: all filters, and those call_rcu has still to free */
 	uint64_t swaps;           /* commits, refreshes and rollbacks so far */
 	uint64_t refused;         /* commits and refreshes that the gate or a bad file stopped */

@@ -2,6 +2,7 @@
  * A handle's statistics as Prometheus text (exposition format 0.0.4), for a server's own /metrics.
  *
  *     weir_generation              gauge    of the current filter: 1, then one more a swap
+ *     weir_absent                  gauge    1: there is no set yet; its figures are 0
  *     weir_age_seconds             gauge    since the current filter was published
  *     weir_keys                    gauge    distinct keys, estimated; +Inf: every bit is set
  *     weir_capacity_keys           gauge    keys that it was made for

@@ -43,7 +43,8 @@ int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out
 		return err;
 	weir__read_lock(&h->rcu);
 	const struct weir_generation *g = weir__generation(h);
-	err = weir_stats(g->current, &s.filter);
+	if (!g->absence) /* the placeholder's figures mean nothing (H10) */
+		err = weir_stats(g->current, &s.filter);
 	s.generation = g->number;
 	s.age = weir__seconds() - g->since;
 	s.reloading = g->next != NULL;

@@ -11,6 +11,7 @@
 
 #define METRICS(X) \
 	X("generation", "gauge", "Generation of the current filter.", (double)s->generation) \
+	X("absent", "gauge", "Whether there is no set yet.", s->absent) \
 	X("age_seconds", "gauge", "Seconds since the current filter was published.", s->age) \
 	X("keys", "gauge", "Distinct keys, estimated from the bits.", s->filter.keys_estimated) \
 	X("capacity_keys", "gauge", "Keys that the filter was made for.", \

@@ -46,9 +46,10 @@ static void test_the_figures_are_those_of_the_statistics(void **state)
 	assert_int_equal(weir_handle_refresh(h, path), -ENOENT);
 	struct weir_handle_stats s = stats_of(h);
 	read_metrics(NULL);
-	assert_int_equal(e.n, 14);
-	assert_int_equal(e.series, 14);
+	assert_int_equal(e.n, 15);
+	assert_int_equal(e.series, 15);
 	assert_true(value_of("weir_generation") == 1);
+	assert_true(value_of("weir_absent") == 0);
 	assert_true(value_of("weir_age_seconds") >= s.age);
 	assert_true(fabs(value_of("weir_keys") - s.filter.keys_estimated) < 1e-6);
 	assert_true(value_of("weir_capacity_keys") == 10000);
@@ -95,7 +96,7 @@ static void test_several_handles_in_one_text(void **state)
 	(void)state;
 	assert_ok(weir_handles_metrics(sets, 2, text, sizeof text));
 	assert_true(exposition_read(&e, text));
-	assert_int_equal(e.n, 14);
+	assert_int_equal(e.n, 15);
 	assert_int_equal(e.series, 28);
 	assert_true(value_of("weir_capacity_keys{set=\"a\"}") == 10000);
 	assert_true(value_of("weir_capacity_keys{set=\"b\"}") > 499);
