@@ -97,7 +97,7 @@ static void test_several_handles_in_one_text(void **state)
 	assert_ok(weir_handles_metrics(sets, 2, text, sizeof text));
 	assert_true(exposition_read(&e, text));
 	assert_int_equal(e.n, 15);
-	assert_int_equal(e.series, 28);
+	assert_int_equal(e.series, 30);
 	assert_true(value_of("weir_capacity_keys{set=\"a\"}") == 10000);
 	assert_true(value_of("weir_capacity_keys{set=\"b\"}") > 499);
 	assert_ok(weir_handles_metrics(NULL, 0, text, sizeof text));
