@@ -256,6 +256,7 @@ const struct scenario retire_scenarios[] = {
 	{ .name = "measured", .group = "retire", .body = measured, .narrowed = true, .cost = 3,
 	  .fits = small, .preemptions = 2 },
 	{ .name = "measured at once", .group = "retire", .body = measured_at_once,
+	  .one_seed = true,
 	  .narrowed = true, .cost = 3, .fits = small },
 	{ .name = "hashed and removed", .group = "retire", .body = hashed_and_removed,
 	  .narrowed = true, .cost = 3, .fits = smallest },
