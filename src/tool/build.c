@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * `weir build`: the passes over the input, chosen by the options given. */
+#include <errno.h>
 #include "build.h"
 #include "images.h"
+#include "keying_options.h"
+#include "normal_report.h"
 #include "progress.h"
 #include "say.h"
 #include "show.h"
@@ -58,6 +61,45 @@ static int find_model(struct build *build)
 	return status;
 }
 
+/* What was done to the keys of the model is done again, unless options say otherwise. */
+static int normal_of_model(struct build *build)
+{
+	char theirs[NORMAL_STEPS], ours[NORMAL_STEPS];
+	uint32_t *steps = &build->fill.keying.normal.steps, is = build->model.normal.steps;
+	bool taken = is && !*steps;
+	if (!*steps)
+		*steps = is;
+	if (*steps != is && build->like)
+		return trouble("--like=%s: not the same is done to its keys (%s): leave out --trim, "
+		               "--lowercase, --cidr and --suffixes, and what was done to them is "
+		               "done again",
+		               build->like, normal_steps(theirs, is));
+	if (*steps != is && build->model.path)
+		say("%s: what was done to its keys (%s) is not what is done now (%s): servers that "
+		    "follow it refuse that",
+		    build->output, normal_steps(theirs, is), normal_steps(ours, *steps));
+	if (keying_fits(&build->fill.keying))
+		return TOOL_OK;
+	return taken ? trouble("%s: what was done to its keys is done again: %s",
+	                       build->like ? build->like : build->output,
+	                       normal_steps(theirs, is)) :
+	               TOOL_TROUBLE;
+}
+
+/* How many lookups an answer takes shows only when every key is read. */
+static bool lookups_unknown(const struct build *build)
+{
+	return build->params.fp_rate != 0.0 &&
+	       build->fill.keying.normal.steps & (WEIR_NORMAL_CIDR | WEIR_NORMAL_SUFFIXES);
+}
+
+static void take_size(struct build *build, uint64_t keys)
+{
+	model_size(&build->model, &build->wish, &build->found.noted, keys, &build->params,
+	           &build->taken);
+	build->counted = !build->wish.params.capacity;
+}
+
 static int in_one_pass(struct build *build)
 {
 	int status = create(build, 0);
@@ -72,8 +114,7 @@ static int counted_first(struct build *build)
 	uint64_t keys;
 	if (fill_count(&build->fill, &keys))
 		return TOOL_TROUBLE;
-	model_size(&build->model, &build->wish, keys, &build->params, &build->taken);
-	build->counted = true;
+	take_size(build, keys);
 	return in_one_pass(build);
 }
 
@@ -84,9 +125,7 @@ static int through_spool(struct build *build)
 	int status = fill_spool(&build->fill, &build->params, &spool) ? TOOL_TROUBLE : TOOL_OK;
 	if (!status) {
 		build->keys = spool.hashes;
-		build->counted = true;
-		model_size(&build->model, &build->wish, spool.hashes, &build->params,
-		           &build->taken);
+		take_size(build, spool.hashes);
 		status = create(build, spool.hashes * sizeof(uint64_t));
 	}
 	if (!status && fill_from_spool(&build->fill, &spool, build->filter))
@@ -102,13 +141,20 @@ int build_make(struct build *build)
 		return TOOL_TROUBLE;
 	build->fill.bytes = (uint64_t)bytes;
 	int status = find_model(build);
+	if (!status)
+		status = normal_of_model(build);
 	if (status)
 		return status;
+	fill_prepare(&build->fill, &build->found);
 	double began = seconds_now();
-	if (size_known(build))
+	if (size_known(build) && !lookups_unknown(build))
 		status = in_one_pass(build);
 	else
 		status = bytes ? counted_first(build) : through_spool(build);
 	build->seconds = seconds_now() - began;
+	if (build->found.bad)
+		say("lines passed over: %llu", (unsigned long long)build->found.bad);
+	if (!status && weir_normal_set(build->filter, &build->found.noted))
+		status = trouble_weir(-EINVAL, NULL);
 	return status;
 }

@@ -15,6 +15,7 @@ struct build {
 	/* the options */
 	struct weir_params params;
 	struct fill fill;
+	struct fill_found found;
 	const char *output, *like;
 	uint64_t max_memory;
 	struct image_saving saving;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "build.h"
+#include "normal_report.h"
 #include "plain.h"
 #include "report.h"
 #include "show.h"
@@ -39,6 +40,7 @@ static void keys(struct report *r, const struct build *b)
 	report_count(r, "keys", NULL, b->keys);
 	report_estimate(r, "keys_estimated", NULL, b->stats.keys_estimated);
 	report_count(r, "capacity", NULL, b->stats.capacity);
+	report_count(r, "passed_over", b->found.bad ? "lines passed over" : NULL, b->found.bad);
 	if (isfinite(b->stats.keys_estimated))
 		report_line(r, "keys", "%s, about %s of them different", show_count(SHOW, b->keys),
 		            show_short(SHOW, distinct));
@@ -63,6 +65,7 @@ static void rates(struct report *r, const struct build *b)
 	            "%s measured, %s asked (%s of %s keys that are not in the set were found)",
 	            show_rate(SHOW, b->probe.rate), show_rate(SHOW, b->stats.fp_rate),
 	            show_count(SHOW, b->probe.found), show_count(SHOW, b->probe.looked_up));
+	report_normal(r, &b->found.noted, b->stats.fp_rate);
 	report_rate(r, "fill", "bits set", b->stats.fill);
 	report_bool(r, "saturated", NULL, b->stats.saturated);
 }

@@ -7,6 +7,7 @@
 #include "crew.h"
 #include "images.h"
 #include "keyfile.h"
+#include "keying_options.h"
 #include "numbers.h"
 #include "options.h"
 #include "place.h"
@@ -48,7 +49,18 @@ static const char help[] =
 	"                       merged; the size is doubled until the keys fit\n"
 	"      --keyed-by=FILE  hash the keys by SipHash-2-4 with the key in FILE, 16\n"
 	"                       bytes or 32 hexadecimal digits: who has the image, but\n"
-	"                       not the key, finds no keys that collide\n"
+	"                       not the key, finds no keys that collide\n";
+
+/* A compiler need not take longer strings. */
+static const char help_more[] =
+	"Done to keys, and by weir query and add, since the image has it; default: what\n"
+	"the image that is replaced, or that of --like, has:\n"
+	"      --trim           blanks around a key go, and a carriage return at its end\n"
+	"      --lowercase      A to Z become a to z\n"
+	"      --cidr           keys are IPv4 and IPv6 addresses and prefixes: query\n"
+	"                       finds the addresses in them\n"
+	"      --suffixes       keys are domains: query finds all domains below them\n"
+	KEYING_HELP_FILE
 	"  -0, --null           keys end with a NUL byte instead of a newline\n"
 	"      --skip-empty     an empty line is not a key\n"
 	"      --as-is          do not decompress, whatever the input looks like\n"
@@ -99,6 +111,8 @@ static const struct option options[] = {
 	{ "allow-overfull", no_argument, NULL, ALLOW_OVERFULL },
 	{ "allow-shrink", no_argument, NULL, ALLOW_SHRINK },
 	{ "force", no_argument, NULL, FORCE },
+	KEYING_OPTIONS_STEPS,
+	KEYING_OPTIONS_FILE,
 	{ "null", no_argument, NULL, '0' },
 	{ "skip-empty", no_argument, NULL, SKIP_EMPTY },
 	{ "as-is", no_argument, NULL, AS_IS },
@@ -158,7 +172,9 @@ static int option_taken(int option, struct build *build, bool *progress)
 	case 'o': build->output = optarg; break;
 	case LIKE: build->like = optarg; break;
 	case '0': build->fill.from.delimiter = '\0'; break;
-	case SKIP_EMPTY: build->fill.from.skip_empty = true; break;
+	case SKIP_EMPTY:
+		build->fill.from.skip_empty = build->fill.keying.skip_empty = true;
+		break;
 	case AS_IS: build->fill.from.as_is = true; break;
 	case 't': return small_number("--threads", CREW_MOST, &build->fill.threads);
 	case MAX_MEMORY: return parse_bytes("--max-memory", optarg, &build->max_memory);
@@ -172,7 +188,7 @@ static int option_taken(int option, struct build *build, bool *progress)
 	case JSON: build->as_json = true; break;
 	case NO_PROGRESS: *progress = false; break;
 	case 'q': build->quiet = true; break;
-	default: return -1;
+	default: return keying_option(option, &build->fill.keying);
 	}
 	return 1;
 }
@@ -202,7 +218,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 	for (int option;
 	     (option = option_next(argc, argv, "o:p:n:m:k:z:g:s:0t:qh", options)) != -1;) {
 		if (option == 'h') {
-			*helped = fputs(help, stdout) >= 0;
+			*helped = fputs(help, stdout) >= 0 && fputs(help_more, stdout) >= 0;
 			return TOOL_OK;
 		}
 		int taken = shape_option(option, &build->params);
@@ -213,7 +229,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		if (taken <= 0)
 			return misuse_reported();
 	}
-	if (!numbers_fit(&build->params))
+	if (!keying_fits(&build->fill.keying) || !numbers_fit(&build->params))
 		return misuse_reported();
 	if (!build->output || !*build->output)
 		return misuse("-o IMAGE is missing: where to save the filter");
@@ -225,6 +241,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		return misuse("--keyed-by takes the place of the seed: leave out -s");
 	if (build->wish.new_seed && (build->params.seed || build->like || build->params.hash_key))
 		return misuse("--new-seed is a random one: leave out -s, --like and --keyed-by");
+	build->found.hinted = build->quiet;
 	progress_allow(progress && !build->quiet);
 	build->fill.from.names = argv + optind;
 	build->fill.from.n = (size_t)(argc - optind);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <weir/weir.h>
 #include "images.h"
+#include "normal_report.h"
 #include "options.h"
 #include "plain.h"
 #include "prometheus.h"
@@ -56,6 +57,7 @@ static void report_header(struct report *r, const struct weir_image_info *info)
 	report_shape(r, &info->shape);
 	report_count(r, "capacity", "capacity", info->capacity);
 	report_rate(r, "fp_rate", "rate asked", info->fp_rate);
+	report_normal(r, &info->normal, info->fp_rate);
 	report_bytes(r, "bytes", "memory", info->bytes);
 	report_count(r, "file_bytes", NULL, info->file_bytes);
 	if (info->compressed)

@@ -5,6 +5,7 @@
 #include "crew.h"
 #include "images.h"
 #include "keyfile.h"
+#include "keying_options.h"
 #include "options.h"
 #include "progress.h"
 #include "report.h"
@@ -22,6 +23,10 @@ static const char help[] =
 	"  -c, --count         print how many lines there are instead of the lines\n"
 	"  -q, --quiet         print nothing; exit 0 at the first such line\n"
 	"      --json          count, and print all figures as JSON\n"
+	"Done to keys as when the set was built, without an option. Of other sets:\n"
+	"      --trim, --lowercase  as of weir build\n"
+	"      --suffixes      look up each domain and each of its parents\n"
+	KEYING_HELP_FILE
 	"  -0, --null          lines end with a NUL byte instead of a newline, in the\n"
 	"                      output too\n"
 	"      --skip-empty    pass over empty lines\n"
@@ -44,6 +49,8 @@ static const struct option options[] = {
 	{ "count", no_argument, NULL, 'c' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "json", no_argument, NULL, JSON },
+	KEYING_OPTIONS_STEPS,
+	KEYING_OPTIONS_FILE,
 	{ "null", no_argument, NULL, '0' },
 	{ "skip-empty", no_argument, NULL, SKIP_EMPTY },
 	{ "as-is", no_argument, NULL, AS_IS },
@@ -71,7 +78,9 @@ static bool option_taken(int option, struct query *query)
 	case 'q': query->sift.first_only = true; break;
 	case JSON: query->as_json = true; break;
 	case '0': query->sift.from.delimiter = '\0'; break;
-	case SKIP_EMPTY: query->sift.from.skip_empty = true; break;
+	case SKIP_EMPTY:
+		query->sift.from.skip_empty = query->sift.keying.skip_empty = true;
+		break;
 	case AS_IS: query->sift.from.as_is = true; break;
 	case NO_VERIFY: query->how.check = false; break;
 	case KEYED_BY: return (query->how.hash_key = keyfile_read(optarg)) != NULL;
@@ -82,7 +91,7 @@ static bool option_taken(int option, struct query *query)
 			return false;
 		query->sift.threads = (unsigned)threads;
 		break;
-	default: return false;
+	default: return keying_option(option, &query->sift.keying) > 0;
 	}
 	return true;
 }
@@ -94,12 +103,34 @@ static void print_counts(const struct query *query)
 		struct report r = report_new();
 		report_count(&r, "lines", NULL, s->lines);
 		report_count(&r, "maybe", NULL, s->invert ? s->lines - s->selected : s->selected);
+		report_count(&r, "passed_over", NULL, s->bad);
 		report_count(&r, "absent", NULL, s->invert ? s->selected : s->lines - s->selected);
 		report_print(&r, true, stdout);
 		report_free(&r);
 	} else if (query->count) {
 		printf("%llu\n", (unsigned long long)s->selected);
 	}
+}
+
+/* What was done to the keys of the set is done here. Options add to that; but only a set of prefixes
+ * knows which lengths it has. */
+static bool normal_of(struct query *query, const char *image)
+{
+	struct keying *how = &query->sift.keying;
+	struct weir_normal set;
+	uint32_t asked = how->normal.steps;
+	weir_normal_of(query->sift.filter, &set);
+	how->normal = set;
+	how->normal.steps |= asked;
+	if (asked & ~set.steps & WEIR_NORMAL_CIDR) {
+		say("%s: is no set of prefixes: build it with --cidr", image);
+		return false;
+	}
+	if (asked & ~set.steps & WEIR_NORMAL_SUFFIXES) {
+		how->normal.labels[0] = UINT64_MAX - 1;
+		how->normal.labels[1] = UINT64_MAX;
+	}
+	return keying_fits(how);
 }
 
 static int answer(struct query *query, const char *image)
@@ -109,6 +140,10 @@ static int answer(struct query *query, const char *image)
 	if (image_open(&filter, image, &query->how))
 		return TOOL_TROUBLE;
 	query->sift.filter = filter;
+	if (!normal_of(query, image)) {
+		weir_destroy(filter);
+		return TOOL_TROUBLE;
+	}
 	query->sift.print = !query->count && !query->as_json;
 	bool read_all = sift_lines(&query->sift);
 	weir_destroy(filter);
@@ -131,6 +166,8 @@ int cmd_query(int argc, char **argv)
 		if (!option_taken(option, &query))
 			return misuse_reported();
 	}
+	if (!keying_fits(&query.sift.keying))
+		return misuse_reported();
 	if (optind == argc)
 		return misuse("the image is missing");
 	const char *image = argv[optind++];

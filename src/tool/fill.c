@@ -8,6 +8,7 @@
 #include <string.h>
 #include "crew.h"
 #include "fill.h"
+#include "hint.h"
 #include "progress.h"
 #include "say.h"
 #include "show.h"
@@ -33,9 +34,11 @@ struct pass {
 	struct lines *lines;
 	struct weir_filter *f;
 	struct spool *spool;
-	pthread_mutex_t lock; /* of spool */
+	pthread_mutex_t lock; /* of spool and what was found */
 	atomic_uint_fast64_t keys;
+	atomic_uint_fast64_t bad;
 	atomic_bool failed;
+	bool keyed; /* keys are not just lines */
 };
 
 static struct batch *batch_new(const struct pass *pass)
@@ -84,33 +87,90 @@ static bool flush(struct pass *pass, struct batch **batch)
 	return kept;
 }
 
-static bool take(struct pass *pass, const struct chunk *chunk, struct batch **batch)
+static bool put(struct pass *pass, const struct iovec *keys, size_t n, struct batch **batch)
 {
-	struct iovec keys[KEYS];
+	if (pass->task == COUNT)
+		return true;
+	for (size_t at = 0, some; at < n; at += some) {
+		some = n - at < KEYS ? n - at : KEYS;
+		if ((*batch)->n + some > (*batch)->room && !flush(pass, batch))
+			return false;
+		weir_hash_keys(pass->f, keys + at, some, (*batch)->hashes + (*batch)->n);
+		(*batch)->n += some;
+	}
+	return true;
+}
+
+static bool is_bad(struct pass *pass, const struct chunk *chunk, const char *line, const char *why)
+{
+	if (pass->fill->keying.skip_bad) {
+		atomic_fetch_add(&pass->bad, 1);
+		return false;
+	}
+	if (!atomic_exchange(&pass->failed, true))
+		say("%s:%llu: %s (--skip-bad passes over such lines)", chunk->file,
+		    (unsigned long long)chunk_line(pass->lines, chunk, line), why);
+	return true;
+}
+
+static bool take(struct pass *pass, const struct chunk *chunk, struct keyer *keyer,
+                 struct batch **batch)
+{
+	struct iovec lines[KEYS];
 	uint64_t taken = 0;
 	size_t at = 0, n;
-	while ((n = chunk_keys(pass->lines, chunk, &at, keys, KEYS)) > 0) {
-		taken += n;
-		if (pass->task == COUNT)
-			continue;
-		if ((*batch)->n + n > (*batch)->room && !flush(pass, batch))
+	const char *why;
+	while ((n = chunk_keys(pass->lines, chunk, &at, lines, KEYS)) > 0) {
+		keyer_clear(keyer);
+		for (size_t i = 0; pass->keyed && i < n; i++)
+			if (!keyer_take(keyer, lines[i], &why) &&
+			    is_bad(pass, chunk, lines[i].iov_base, why))
+				return false;
+		if (pass->keyed)
+			n = keyer->n;
+		if (!put(pass, pass->keyed ? keyer->keys : lines, n, batch))
 			return false;
-		weir_hash_keys(pass->f, keys, n, (*batch)->hashes + (*batch)->n);
-		(*batch)->n += n;
+		taken += n;
 	}
 	atomic_fetch_add(&pass->keys, taken);
 	return true;
 }
 
+/* At the beginning of the first pass. */
+static void hint(struct pass *pass, const struct chunk *chunk)
+{
+	struct fill_found *found = pass->fill->found;
+	if (chunk->number || !found || found->hinted)
+		return;
+	found->hinted = true;
+	hint_lines(pass->lines, chunk, &pass->fill->keying, true);
+}
+
+static int take_chunks(struct pass *pass, struct batch **batch)
+{
+	struct chunk chunk = { 0 };
+	struct keyer keyer;
+	int got = 0;
+	keyer_begin(&keyer, &pass->fill->keying, KEYING_INSERT);
+	while (!atomic_load(&pass->failed) && (got = lines_next(pass->lines, &chunk)) > 0) {
+		hint(pass, &chunk);
+		if (!take(pass, &chunk, &keyer, batch))
+			got = -1;
+	}
+	pthread_mutex_lock(&pass->lock);
+	if (pass->fill->found && weir_normal_unite(&pass->fill->found->noted, &keyer.noted))
+		got = -1; /* cannot be: the steps are the same */
+	pthread_mutex_unlock(&pass->lock);
+	keyer_end(&keyer);
+	chunk_free(&chunk);
+	return got;
+}
+
 static void read_worker(void *arg)
 {
 	struct pass *pass = arg;
-	struct chunk chunk = { 0 };
 	struct batch *batch = pass->task == COUNT ? NULL : batch_new(pass);
-	int got = 0;
-	while (!atomic_load(&pass->failed) && (got = lines_next(pass->lines, &chunk)) > 0)
-		if (!take(pass, &chunk, &batch))
-			got = -1;
+	int got = take_chunks(pass, &batch);
 	if (got == 0 && pass->task == LOAD && !load(pass, batch))
 		got = -1;
 	if (pass->task == SPOOL) {
@@ -121,7 +181,6 @@ static void read_worker(void *arg)
 	}
 	if (got < 0)
 		atomic_store(&pass->failed, true);
-	chunk_free(&chunk);
 }
 
 static void read_tick(void *arg)
@@ -138,14 +197,28 @@ static void read_tick(void *arg)
 
 static int run(struct pass *pass, const char *what, uint64_t *keys)
 {
+	struct fill_found *found = pass->fill->found;
+	if (found)
+		*found = (struct fill_found){ .noted = pass->fill->keying.normal,
+		                              .hinted = found->hinted };
 	pass->lines = lines_open(&pass->fill->from);
+	pass->keyed = keying_any(&pass->fill->keying);
 	progress_begin(what);
 	crew_run(pass->fill->threads, read_worker, read_tick, pass);
 	progress_end();
 	lines_close(pass->lines);
 	pthread_mutex_destroy(&pass->lock);
 	*keys = atomic_load(&pass->keys);
+	if (found)
+		found->bad = atomic_load(&pass->bad);
 	return atomic_load(&pass->failed) ? -1 : 0;
+}
+
+void fill_prepare(struct fill *fill, struct fill_found *found)
+{
+	fill->found = found;
+	fill->from.text = fill->from.numbered = keying_any(&fill->keying);
+	fill->from.skip_empty &= !fill->from.text; /* not before it is trimmed */
 }
 
 int fill_count(const struct fill *fill, uint64_t *keys)

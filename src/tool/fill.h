@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 #include <weir/weir.h>
+#include "keying.h"
 #include "lines.h"
 
 /* Hashes kept until it is known how many there are. Start from { 0 }. */
@@ -14,12 +15,24 @@ struct spool {
 	uint64_t hashes, max_bytes;
 };
 
+/* What the last pass over the input found. */
+struct fill_found {
+	struct weir_normal noted; /* with the lengths or numbers of labels of its keys */
+	uint64_t bad;             /* lines that were passed over */
+	bool hinted;              /* hint.h has looked, or is not to */
+};
+
 struct fill {
 	struct lines_options from;
+	struct keying keying;
+	struct fill_found *found; /* or NULL */
 	unsigned threads;
 	uint64_t bytes;    /* of the files, 0: not known */
 	uint64_t expected; /* keys, 0: not known */
 };
+
+/* Before the first pass, when fill->keying is known. @found: what each pass finds. */
+void fill_prepare(struct fill *fill, struct fill_found *found);
 
 /* Each pass: 0, or -1 after a message. */
 

@@ -22,7 +22,7 @@ struct lines {
 	struct decoder *file; /* the one being read, or NULL */
 	size_t next;          /* of options.names */
 	bool failed, stopped;
-	uint64_t chunks;
+	uint64_t chunks, file_chunks, file_lines;
 	uint64_t closed_bytes;       /* of the files before this one */
 	atomic_uint_fast64_t bytes;  /* with this one's */
 	char *rest;                  /* the beginning of a line whose end was not read yet */
@@ -113,16 +113,42 @@ static int fill(struct lines *l, struct chunk *c)
 	}
 }
 
+static uint64_t count(const char *from, const char *end, char delimiter)
+{
+	uint64_t n = 0;
+	for (; from < end; from++)
+		n += *from == delimiter;
+	return n;
+}
+
+static void number(struct lines *l, struct chunk *c)
+{
+	const char *name = l->options.names[l->next - 1];
+	c->number = l->chunks++;
+	c->file = strcmp(name, "-") ? name : "standard input";
+	c->first = l->file_chunks++ == 0;
+	c->before = l->file_lines;
+	if (l->options.numbered)
+		l->file_lines += count(c->data, c->data + c->len, l->options.delimiter);
+}
+
+uint64_t chunk_line(const struct lines *l, const struct chunk *c, const char *line)
+{
+	return c->before + count(c->data, line, l->options.delimiter) + 1;
+}
+
 static int next_locked(struct lines *l, struct chunk *c)
 {
 	while (!l->stopped && (l->file || l->next < l->options.n)) {
 		int got = -1;
-		if (!l->file)
+		if (!l->file) {
 			l->file = decoder_open(l->options.names[l->next++], l->options.as_is);
+			l->file_chunks = l->file_lines = 0;
+		}
 		if (l->file)
 			got = fill(l, c);
 		if (got > 0) {
-			c->number = l->chunks++;
+			number(l, c);
 			return 1;
 		}
 		if (l->file)
@@ -147,6 +173,9 @@ size_t chunk_keys(const struct lines *l, const struct chunk *c, size_t *at, stru
                   size_t max)
 {
 	size_t n = 0;
+	if (*at == 0 && c->first && l->options.text && c->len >= 3 &&
+	    memcmp(c->data, "\xef\xbb\xbf", 3) == 0)
+		*at = 3;
 	while (n < max && *at < c->len) {
 		char *line = c->data + *at;
 		char *end = memchr(line, l->options.delimiter, c->len - *at);

@@ -16,6 +16,8 @@ struct lines_options {
 	char delimiter;   /* '\n', or '\0' */
 	bool as_is;       /* never decompress */
 	bool skip_empty;  /* an empty line is not a key */
+	bool text;        /* the mark that a file of UTF-8 may begin with is no part of a key */
+	bool numbered;    /* chunk_line() will be asked */
 	/* after a file that cannot be read go on with the next; lines_failed() has it */
 	bool go_on;
 };
@@ -31,6 +33,9 @@ struct chunk {
 	char *data;
 	size_t len, room;
 	uint64_t number; /* 0, 1, 2, ... in the order of the input */
+	const char *file;  /* for messages */
+	uint64_t before;   /* lines of the file before these, if numbered */
+	bool first;        /* of its file */
 };
 
 /* The next chunk into *@c. Any threads. Return: 1; 0 at the end; -1 after a message. */
@@ -41,6 +46,9 @@ void chunk_free(struct chunk *c);
  * more. */
 size_t chunk_keys(const struct lines *l, const struct chunk *c, size_t *at, struct iovec *keys,
                   size_t max);
+
+/* The number of a line of a chunk in its file, from 1. */
+uint64_t chunk_line(const struct lines *l, const struct chunk *c, const char *line);
 
 /* Bytes of all files before decompression, 0 if one is not a regular file; -1 after a message
  * if one cannot be read. */

@@ -2,11 +2,13 @@
  * See model.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "model.h"
+#include "normal_report.h"
 #include "say.h"
 #include "show.h"
 #include "tool.h"
@@ -23,6 +25,7 @@ static int read_model(struct model *out, const char *path, const struct image_ho
 	if (err)
 		return err;
 	err = weir_params_of(f, &model.params);
+	weir_normal_of(f, &model.normal);
 	weir_destroy(f);
 	if (!err && weir_image_info(path, &info) == 0) /* not of a pipe */
 		model.fp_rate = info.fp_rate;
@@ -100,6 +103,7 @@ int model_replaced(struct model *out, const char *path, const struct model_wish 
                    const struct image_how *how)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	char text[NORMAL_STEPS];
 	bool keyed = wish->params.hash_key != NULL, wanted = !wish->new_seed && !wish->params.seed;
 	if (strcmp(path, "-") == 0 || !image_begins(path) || weir_image_info(path, &info) ||
 	    info.live)
@@ -107,10 +111,22 @@ int model_replaced(struct model *out, const char *path, const struct model_wish 
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status = TOOL_OK;
 	if (fd < 0)
 		return TOOL_OK;
-	if (same_hash(&info, keyed, path) && (!wanted || trusted(fd, path)))
+	bool trust = !wanted || trusted(fd, path);
+	if (trust)
+		out->normal = info.normal;
+	else if (info.normal.steps)
+		say("%s: nor is done again what was done to its keys (%s), unless options say so",
+		    path, normal_steps(text, info.normal.steps));
+	if (same_hash(&info, keyed, path) && trust)
 		status = read_replaced(out, fd, path, wanted, force, how);
 	close(fd);
 	return status;
+}
+
+/* An answer is yes if one of its lookups is: so many times the rate of one it can have. */
+static double rate_of_answer(const struct model *model)
+{
+	return model->fp_rate * weir_normal_most(&model->normal);
 }
 
 struct model_taken model_take(const struct model *model, const struct model_wish *wish,
@@ -125,7 +141,7 @@ struct model_taken model_take(const struct model *model, const struct model_wish
 	/* One that follows from a size can be as low as no rate that can be asked for. */
 	if (params->fp_rate == 0.0 && !params->max_bytes && model->fp_rate >= 1e-9 &&
 	    model->fp_rate <= 0.5)
-		params->fp_rate = model->fp_rate;
+		params->fp_rate = fmin(rate_of_answer(model), 0.5);
 	return taken;
 }
 
@@ -134,11 +150,18 @@ static bool differs(uint32_t wanted, uint32_t is)
 	return wanted && wanted != is;
 }
 
-static bool wants_another(const struct model *model, const struct model_wish *wish)
+/* Rates are of answers: they are the same if only rounding tells them apart. */
+static bool same_rate(double a, double b)
+{
+	return fabs(a - b) <= 1e-12 * b;
+}
+
+static bool wants_another(const struct model *model, const struct model_wish *wish, uint32_t steps)
 {
 	const struct weir_params *w = &wish->params, *is = &model->params;
 	return !model->path || w->max_bytes || w->capacity ||
-	       (w->fp_rate != 0.0 && w->fp_rate != model->fp_rate) ||
+	       steps != model->normal.steps ||
+	       (w->fp_rate != 0.0 && !same_rate(w->fp_rate, rate_of_answer(model))) ||
 	       (wish->kind_given && w->kind != is->kind) ||
 	       differs(w->words_per_key, is->words_per_key) ||
 	       differs(w->bits_per_word, is->bits_per_word) || differs(w->probes, is->probes);
@@ -164,6 +187,17 @@ static uint64_t stepped(uint64_t number, int n)
 	return number;
 }
 
+/* The rate of one lookup, where @rate is asked of an answer. The model's own is taken as it is, or
+ * its image would change with every rebuild, if only by rounding. */
+static double rate_of_lookup(const struct model *model, const struct weir_normal *noted,
+                             double rate)
+{
+	uint32_t lookups = weir_normal_most(noted);
+	bool own = model->path && lookups == weir_normal_most(&model->normal) &&
+	           same_rate(rate, rate_of_answer(model));
+	return own ? model->fp_rate : rate / lookups;
+}
+
 /* Is the model's size the one that its own rate asks for? Not if it was given. */
 static bool follows_from_rate(const struct model *model, const struct weir_params *params)
 {
@@ -171,8 +205,23 @@ static bool follows_from_rate(const struct model *model, const struct weir_param
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	p.capacity = model->params.capacity;
 	p.shards = model->params.shards;
+	p.fp_rate = model->fp_rate;
 	return p.fp_rate != 0.0 && weir_plan(&p, &plan) == 0 &&
 	       plan.bytes == model->params.max_bytes;
+}
+
+/* How many keys the model's size has room for, at the rate of @params. That is another rate than
+ * its own where an answer takes more lookups than it did, or fewer. */
+static uint64_t room_of(const struct model *model, const struct weir_params *params)
+{
+	struct weir_params p = *params;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	if (p.fp_rate == model->fp_rate || !follows_from_rate(model, params))
+		return model->params.capacity;
+	p.capacity = 0;
+	p.max_bytes = model->params.max_bytes;
+	p.shards = model->params.shards;
+	return weir_plan(&p, &plan) ? model->params.capacity : plan.capacity;
 }
 
 /* The bytes are exactly doubled or halved, so that one can be folded to the other, and the room is
@@ -192,20 +241,25 @@ static void step(const struct model *model, int n, uint64_t keys, struct weir_pa
 	*params = p;
 }
 
-void model_size(const struct model *model, const struct model_wish *wish, uint64_t keys,
-                struct weir_params *params, struct model_taken *taken)
+void model_size(const struct model *model, const struct model_wish *wish,
+                const struct weir_normal *noted, uint64_t keys, struct weir_params *params,
+                struct model_taken *taken)
 {
 	const struct weir_params *is = &model->params;
-	params->capacity = keys ? keys : 1;
-	if (wants_another(model, wish))
+	bool given = params->capacity || (params->max_bytes && params->fp_rate != 0.0);
+	params->fp_rate = rate_of_lookup(model, noted, params->fp_rate);
+	if (!given)
+		params->capacity = keys ? keys : 1;
+	if (wants_another(model, wish, noted->steps))
 		return;
 	taken->size = true;
-	taken->steps = steps(is->capacity, params->capacity, wish->never_smaller);
 	params->kind = is->kind;
 	params->words_per_key = is->words_per_key;
 	params->bits_per_word = is->bits_per_word;
 	params->probes = is->probes;
-	if (taken->steps) {
+	uint64_t room = room_of(model, params);
+	taken->steps = steps(room, params->capacity, wish->never_smaller);
+	if (taken->steps || room != is->capacity) {
 		step(model, taken->steps, params->capacity, params);
 		return;
 	}

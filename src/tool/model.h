@@ -12,7 +12,8 @@
 /* Start from { 0 }. */
 struct model {
 	const char *path;          /* the image; NULL: there is none */
-	double fp_rate;            /* as asked of it */
+	double fp_rate;            /* as asked of it, for one lookup */
+	struct weir_normal normal; /* what is done to its keys: there even without a path */
 	struct weir_params params; /* those of another one like it, but for hash_key */
 };
 
@@ -48,11 +49,12 @@ struct model_taken model_take(const struct model *model, const struct model_wish
                               struct weir_params *params);
 
 /*
- * Take the size over, for @keys keys: the model's if it has room for them, and at least half of the
+ * Take the size over, for @keys keys, to which was done what @noted has: the model's if it has room for them, and at least half of the
  * room would be used; else twice as many bytes, or half, as often as needed. Where another size,
- * rate or layout than the model's is asked, there is room for as many keys as there are.
+ * rate or layout than the model's is asked, or other is done to keys, there is room for as many keys as there are.
  */
-void model_size(const struct model *model, const struct model_wish *wish, uint64_t keys,
-                struct weir_params *params, struct model_taken *taken);
+void model_size(const struct model *model, const struct model_wish *wish,
+                const struct weir_normal *noted, uint64_t keys, struct weir_params *params,
+                struct model_taken *taken);
 
 #endif

@@ -3,11 +3,13 @@
  * to print, so that the order of the input is kept. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "crew.h"
+#include "hint.h"
 #include "plain.h"
 #include "say.h"
 #include "sift.h"
@@ -21,6 +23,8 @@ struct sifting {
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
 	uint64_t turn; /* the chunk to be printed next */
+	bool keyed;    /* keys are not just lines */
+	atomic_uint_fast64_t bad;
 };
 
 struct found {
@@ -47,20 +51,66 @@ static void gather(struct chunk *chunk, const struct iovec *keys, size_t n, cons
 	}
 }
 
-static struct found ask(const struct sifting *s, struct chunk *chunk)
+static void is_bad(struct sifting *s, const struct chunk *chunk, const char *line, const char *why)
+{
+	if (atomic_fetch_add(&s->bad, 1) == 0 && !s->sift->keying.skip_bad)
+		say("%s:%llu: %s (--skip-bad passes over such lines)", chunk->file,
+		    (unsigned long long)chunk_line(s->lines, chunk, line), why);
+}
+
+/* One group of lines, into @in those that are looked up: no comments, none that are wrong; into
+ * @maybe those of them that may be in the set. */
+static void ask_keyed(struct sifting *s, const struct chunk *chunk, struct keyer *keyer,
+                      const struct iovec *lines, size_t n, uint64_t *in, uint64_t *maybe)
+{
+	uint64_t bits[WEIR_BITMAP_WORDS(KEYS)];
+	const char *why;
+	keyer_clear(keyer);
+	for (size_t i = 0; i < n; i++) {
+		if (!keyer_take(keyer, lines[i], &why))
+			is_bad(s, chunk, lines[i].iov_base, why);
+		else if (keyer->texts)
+			in[i / 64] |= UINT64_C(1) << i % 64;
+	}
+	for (size_t at = 0, some; at < keyer->n; at += some) {
+		some = keyer->n - at < KEYS ? keyer->n - at : KEYS;
+		weir_contains_keys(s->sift->filter, keyer->keys + at, some, bits);
+		for (size_t i = 0; i < some; i++) {
+			uint32_t line = keyer->of[at + i];
+			maybe[line / 64] |= (bits[i / 64] >> i % 64 & 1) << line % 64;
+		}
+	}
+}
+
+static size_t count(const uint64_t *bitmap, size_t n)
+{
+	size_t bits = 0;
+	for (size_t w = 0; w < WEIR_BITMAP_WORDS(n); w++)
+		bits += (size_t)__builtin_popcountll(bitmap[w]);
+	return bits;
+}
+
+static struct found ask(struct sifting *s, struct chunk *chunk, struct keyer *keyer)
 {
 	const struct sift *sift = s->sift;
 	struct iovec keys[KEYS];
-	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
 	struct found found = { 0, 0, 0 };
 	size_t at = 0, n;
 	while ((n = chunk_keys(s->lines, chunk, &at, keys, KEYS)) > 0) {
-		size_t maybe = weir_contains_keys(sift->filter, keys, n, bitmap);
+		uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)] = { 0 }, in[WEIR_BITMAP_WORDS(KEYS)] = { 0 };
+		size_t lines = n, maybe;
+		if (s->keyed) {
+			ask_keyed(s, chunk, keyer, keys, n, in, bitmap);
+			lines = count(in, n);
+			maybe = count(bitmap, n);
+		} else {
+			maybe = weir_contains_keys(sift->filter, keys, n, bitmap);
+		}
 		if (sift->invert)
 			for (size_t w = 0; w < WEIR_BITMAP_WORDS(n); w++)
-				bitmap[w] = ~bitmap[w];
-		found.lines += n;
-		found.selected += sift->invert ? n - maybe : maybe;
+				bitmap[w] = s->keyed ? in[w] & ~bitmap[w] : ~bitmap[w];
+		found.lines += lines;
+		found.selected += sift->invert ? lines - maybe : maybe;
 		if (sift->print)
 			gather(chunk, keys, n, bitmap, sift->from.delimiter, &found.bytes);
 	}
@@ -111,10 +161,15 @@ static void worker(void *arg)
 {
 	struct sifting *s = arg;
 	struct chunk chunk = { 0 };
+	struct keyer keyer;
+	keyer_begin(&keyer, &s->sift->keying, KEYING_LOOKUP);
 	while (lines_next(s->lines, &chunk) > 0) {
-		struct found found = ask(s, &chunk);
+		if (chunk.number == 0)
+			hint_lines(s->lines, &chunk, &s->sift->keying, false);
+		struct found found = ask(s, &chunk, &keyer);
 		conclude(s, &chunk, &found);
 	}
+	keyer_end(&keyer);
 	chunk_free(&chunk);
 }
 
@@ -124,9 +179,15 @@ bool sift_lines(struct sift *sift)
 	                     .moved = PTHREAD_COND_INITIALIZER };
 	sift->print = sift->print && !sift->first_only;
 	sift->plain = plain_wanted(stdout);
+	s.keyed = keying_any(&sift->keying);
+	sift->from.text = sift->from.numbered = s.keyed;
+	sift->from.skip_empty &= !s.keyed; /* not before it is trimmed */
 	s.lines = lines_open(&sift->from);
 	crew_run(sift->threads, worker, NULL, &s);
-	bool failed = lines_failed(s.lines);
+	sift->bad = atomic_load(&s.bad);
+	if (sift->bad)
+		say("lines passed over: %llu", (unsigned long long)sift->bad);
+	bool failed = lines_failed(s.lines) || (sift->bad && !sift->keying.skip_bad);
 	lines_close(s.lines);
 	pthread_cond_destroy(&s.moved);
 	pthread_mutex_destroy(&s.lock);

@@ -6,11 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <weir/weir.h>
+#include "keying.h"
 #include "lines.h"
 
 struct sift {
 	/* the options */
 	struct lines_options from;
+	struct keying keying;
 	const struct weir_filter *filter;
 	bool invert;     /* those that are not in the set */
 	bool print;      /* on standard output; else they are counted */
@@ -19,9 +21,11 @@ struct sift {
 	unsigned threads;
 	/* the result */
 	uint64_t lines, selected;
+	uint64_t bad; /* lines that were passed over, in neither */
 };
 
-/* Return: false if a file could not be read (reported); the others were. */
+/* Return: false if a file could not be read, or a line is wrong and sift->keying does not pass over
+ * such ones (reported); the others were. */
 bool sift_lines(struct sift *sift);
 
 #endif

@@ -50,5 +50,137 @@ test_packed() {
 	run 0 "$weir" build --json -o text.weir text; json out 'j["keys"] == 1'
 }
 
+test_trim_comments_lowercase() {
+	printf '\xef\xbb\xbf# a list\r\n Alpha \r\n\tBETA\n  # not blank\n\n#\ngamma delta' >list
+	printf 'alpha\nbeta\ngamma delta\n' >wanted
+	run 0 "$weir" build --json --trim --comments --lowercase --skip-empty -o t.weir list
+	json out 'j["keys"] == 3 and j["normalised"] == "trim, lowercase"'
+	run 0 "$weir" query t.weir wanted; same out wanted 'the set lowercases and trims'
+	printf 'ALPHA\r\n  beta\n' >other
+	run 0 "$weir" query t.weir other; same out other 'lines are printed as they are'
+	run 1 "$weir" query t.weir <(echo 'gammadelta')
+	run 0 "$weir" query -c --comments t.weir list; prints '^3$'
+	run 0 "$weir" query --comments --json -v t.weir list
+	json out 'j["lines"] == 4 and j["absent"] == 1' # the empty line
+	run 0 "$weir" info --json t.weir
+	json out 'j[0]["format"] == 2 and j[0]["normalised"] == "trim, lowercase"'
+	# What describes the file is in no image, and without a step all is as ever.
+	run 0 "$weir" build -q -s 7 -n 10 -p 1% --comments -o file.weir <(printf '#x\nkey\n')
+	run 0 "$weir" build -q -s 7 -n 10 -p 1% -o plain.weir <(printf 'key\n')
+	same file.weir plain.weir 'options of the file change no image'
+	run 0 "$weir" query --trim --lowercase plain.weir <(printf ' KEY\r\n')
+}
+
+test_fields() {
+	printf 'id,name\n1,"a ""b"", c"\r\n2,plain\n3,\n4, blank \n' >t.csv
+	printf 'a "b", c\nplain\n\n blank \nname\n' >names
+	run 0 "$weir" build --json --field=2 -o f.weir t.csv; json out 'j["keys"] == 5'
+	if [[ " $forms " == *" csv "* ]]; then
+		run 0 "$weir" query f.weir names; same out names 'fields'
+	fi
+	run 0 "$weir" query -c --field=2 f.weir t.csv; prints '^5$'
+	run 0 "$weir" build --json --field=2 --skip-empty -o f.weir t.csv; json out 'j["keys"] == 4'
+	run 2 "$weir" build -q --field=3 -o f3.weir t.csv
+	says '^weir build: t.csv:1: field 3 is asked for, and the line has 2'
+	printf '1,"open\n2,b"c\n3,d\n' >open.csv
+	run 2 "$weir" build -q --field=2 -o f3.weir open.csv; says 'open.csv:1: a quote'
+	run 0 "$weir" build --json --skip-bad --field=2 -o f3.weir open.csv
+	json out 'j["keys"] == 1 and j["passed_over"] == 2'
+	printf '1\t"x\n2\ty\n' >t.tsv
+	run 0 "$weir" build -q --field=2 --delimiter=tab -o f.weir t.tsv
+	run 0 "$weir" query -c f.weir <(printf '"x\ny\n'); prints '^2$'
+	run 0 "$weir" build -q --field=2 --delimiter=';' -o f.weir <(echo 'a;b')
+	run 2 "$weir" build -q --field=0 -o f.weir t.csv; says 'field'
+	run 2 "$weir" build -q --field=1 --delimiter=ab -o f.weir t.csv; says 'one byte'
+	run 2 "$weir" build -q --delimiter=, -o f.weir t.csv; says 'which field'
+}
+
+test_hosts_and_suffixes() {
+	cat >hosts <<-'END'
+		# ads
+		127.0.0.1  localhost	# here
+
+		0.0.0.0 Ads.Example.COM b.test.
+		fe80::1%lo0 zone.test
+		address=/c.d.test/e.test/0.0.0.0
+		server=/f.test/192.0.2.1#53
+		plain.org
+	END
+	run 0 "$weir" build --json --hosts --lowercase --suffixes -o h.weir hosts
+	json out 'j["keys"] == 8 and j["labels"] == "1-3" and j["lookups"] == 3'
+	json out 'abs(j["fp_rate"] * 3 - 0.01) < 1e-9 and abs(j["fp_rate_answer"] - 0.01) < 1e-9'
+	printf 'x.y.ads.example.com\nB.TEST\nwww.e.test.\nlocalhost\n' >below
+	run 0 "$weir" query h.weir below; same out below 'parents are looked up'
+	run 1 "$weir" query h.weir <(printf 'example.com\nd.test\ntest\norg\nxplain.org\n')
+	run 0 "$weir" query -c --hosts h.weir hosts; prints '^6$'
+	run 2 "$weir" build -q --hosts -o h2.weir <(echo '127.0.0.1'); says ':1: .*no domain after'
+	run 2 "$weir" build -q --hosts -o h2.weir <(echo 'two words'); says 'no domain'
+	run 2 "$weir" build -q --hosts --cidr -o h2.weir hosts; says 'not both\|its domains'
+	run 2 "$weir" build -q --suffixes --cidr -o h2.weir hosts; says 'not both'
+	# A plain set of domains is asked for parents if the query wants it.
+	run 0 "$weir" build -q -o d.weir <(echo example.com)
+	run 1 "$weir" query d.weir <(echo www.example.com)
+	run 0 "$weir" query --suffixes d.weir <(echo www.example.com)
+	run 2 "$weir" query --cidr d.weir <(echo 1.2.3.4); says 'no set of prefixes'
+}
+
+test_cidr() {
+	printf '10.1.2.3/8\n192.0.2.1\n2001:DB8::/32\n::1/128\n::ffff:203.0.113.0/120\n' >nets
+	run 0 "$weir" build --json --cidr -p 1% -o c.weir nets
+	json out 'j["ipv4_lengths"] == "8 24 32" and j["ipv6_lengths"] == "32 128"' \
+		'and j["lookups"] == 3 and abs(j["fp_rate"] * 3 - 0.01) < 1e-9'
+	printf '10.255.0.1\n192.0.2.1\n2001:db8:1::9\n::1\n203.0.113.77\n::ffff:10.0.0.1\n' >in
+	printf '11.0.0.1\n192.0.2.2\n2001:db9::\n::2\n203.0.114.1\n10.0.0.0/7\n' >not_in
+	run 0 "$weir" query c.weir in; same out in 'addresses within prefixes'
+	run 1 "$weir" query c.weir not_in
+	run 0 "$weir" query -v c.weir not_in; same out not_in 'addresses within none'
+	# The same of a pipe, whose lengths show only at its end, and where -n and -m give the size.
+	run 0 "$weir" build -q --cidr -s 7 -o once.weir nets
+	run 0 bash -c "'$weir' build -q --cidr -s 7 -o piped.weir <nets"
+	same once.weir piped.weir 'prefixes from a pipe'
+	run 0 "$weir" build -q --cidr -n 100 -m 4K -o two.weir nets
+	run 0 "$weir" query two.weir in; same out in 'the size given'
+	run 0 "$weir" build -q --cidr -o all.weir <(printf '0.0.0.0/0\n')
+	run 0 "$weir" query -c all.weir <(printf '255.1.2.3\n1.1.1.1\n'); prints '^2$'
+	run 1 "$weir" query all.weir <(printf '::1\n')
+	printf 'fe80::1%%eth0\n10.0.0.0/33\n1.2.3\n\n10.0.0.0/255.0.0.0\n10.0.0.1\r\n1.1.1.1\n' >bad
+	run 2 "$weir" build -q --cidr -o bad.weir bad; says '^weir build: bad:1: .*a zone is no part'
+	absent bad.weir 'wrong text'
+	run 0 "$weir" build --json --cidr --skip-bad -o bad.weir bad
+	json out 'j["keys"] == 1 and j["passed_over"] == 6'; says 'lines passed over: 6'
+	run 0 "$weir" build --json --cidr --trim --skip-bad --skip-empty -o bad.weir bad
+	json out 'j["keys"] == 2 and j["passed_over"] == 4'
+	run 2 "$weir" query c.weir <(printf '10.0.0.1\nname\n'); says ':2: .name.: is no IP'
+	run 0 "$weir" query --skip-bad -c c.weir <(printf '10.0.0.1\nname\n'); prints '^1$'
+}
+
+test_like_and_merge() {
+	run 0 "$weir" build -q --cidr -n 1000 -p 1% -o a.weir <(printf '10.0.0.0/8\n')
+	run 0 "$weir" build -q --like=a.weir -o b.weir <(printf '11.1.0.0/16\n')
+	run 0 "$weir" merge -q -o both.weir a.weir b.weir
+	run 0 "$weir" query -c both.weir <(printf '10.9.9.9\n11.1.2.3\n'); prints '^2$'
+	run 2 "$weir" build -q --trim --like=a.weir -o b.weir nets; says 'not the same is done'
+	run 0 "$weir" build -q -s 7 -m 4K -n 9 -o lines.weir nets
+	run 0 "$weir" build -q -s 7 -m 4K -n 9 --cidr -o nets.weir nets
+	run 2 "$weir" merge -q -o both.weir lines.weir nets.weir; says 'what is done to keys differs'
+}
+
+test_hints() {
+	run 0 "$weir" build -o hint.weir <(printf 'a\r\nb\r\n'); says 'hint: .*--trim'
+	run 0 "$weir" query hint.weir <(printf 'a\r\n'); says 'hint: .*--trim'
+	run 0 "$weir" build -o hint.weir <(printf '# x\n10.0.0.0/8\n::/0\n'); says 'hint: .*--cidr'
+	run 0 "$weir" build -o hint.weir <(printf '0.0.0.0 a.test\n'); says 'hint: .*--hosts'
+	run 0 "$weir" build -o hint.weir <(printf '0.0.0.0 a.test\nword\n')
+	same err /dev/null 'no hint where not every line is such a one'
+	run 0 "$weir" build -q -o hint.weir <(printf '10.0.0.0/8\n'); same err /dev/null '-q'
+	run 0 "$weir" build --trim -o trim.weir <(printf 'a\r\n'); same err /dev/null --trim
+}
+
 test_packed
+test_trim_comments_lowercase
+test_fields
+test_hosts_and_suffixes
+test_cidr
+test_like_and_merge
+test_hints
 finish

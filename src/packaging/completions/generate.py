@@ -1,14 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Completions of the weir command for bash, zsh and fish, from its own help texts.
-generate.py OUT_BASH OUT_ZSH OUT_FISH main.c cmd_*.c"""
+generate.py OUT_BASH OUT_ZSH OUT_FISH keying_options.h main.c cmd_*.c"""
 import re
 import sys
 
 
-def options_of(source):
+def shared_lines(header):
+    """{macro: the lines of help that it stands for}."""
+    return dict(re.findall(r"#define (\w+_HELP_\w+) \\\n(.*?)\n\n", header, re.S))
+
+
+def options_of(source, shared):
     """(short, long, value, summary) of each option in a help text."""
-    text = re.search(r"static const char help\[\] =(.*?);\n\n", source, re.S).group(1)
+    text = "".join(re.findall(r"static const char help\w*\[\] =(.*?);\n\n", source, re.S))
+    for macro, more in shared.items():
+        text = text.replace(f"\t{macro}\n", more)
     lines = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text)).replace('\\"', '"').split("\\n")
     found = []
     for line in lines:
@@ -111,12 +118,12 @@ def fish(commands, options):
 
 
 def main():
-    outputs, sources = sys.argv[1:4], [open(path, encoding="utf-8").read()
-                                       for path in sys.argv[4:]]
+    outputs, (header, *sources) = sys.argv[1:4], [open(path, encoding="utf-8").read()
+                                                  for path in sys.argv[4:]]
     commands = commands_of(sources[0])
     options = {}
     for source in sources[1:]:
-        options[re.search(r"\nint cmd_(\w+)\(", source)[1]] = options_of(source)
+        options[re.search(r"\nint cmd_(\w+)\(", source)[1]] = options_of(source, shared_lines(header))
     for path, shell in zip(outputs, (bash, zsh, fish)):
         with open(path, "w", encoding="utf-8") as file:
             file.write(shell(commands, options))

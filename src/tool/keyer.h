@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * The parts of keyer_take(): from a line to texts. */
+#ifndef WEIR_TOOL_KEYER_H
+#define WEIR_TOOL_KEYER_H
+
+#include "keying.h"
+
+/* Bytes that live as long as the group. */
+void *keyer_bytes(struct keyer *k, size_t bytes);
+/* A text of the line. Return: as keyer_take(). */
+bool keyer_text(struct keyer *k, struct iovec text, const char **why);
+
+/* The texts of a line: its domains; its field. Return: likewise. */
+bool hosts_texts(struct keyer *k, struct iovec line, const char **why);
+bool field_text(struct keyer *k, struct iovec line, const char **why);
+void field_end(struct keyer *k);
+
+#endif

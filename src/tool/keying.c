@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ * From lines to keys. A line gives texts (one, or of a hosts file several), and a text gives one key
+ * to insert, or several to look up. */
+#include <stdlib.h>
+#include <string.h>
+#include "keyer.h"
+#include "say.h"
+
+enum { ARENA_BYTES = 256 << 10, FIRST_KEYS = 1024 };
+
+struct arena {
+	struct arena *next;
+	size_t used, room;
+	char bytes[];
+};
+
+bool keying_any(const struct keying *how)
+{
+	return how->comments || how->hosts || how->field || how->normal.steps;
+}
+
+static struct arena *arena_new(size_t room, struct arena *next)
+{
+	struct arena *a = need(sizeof *a + room);
+	*a = (struct arena){ .next = next, .room = room };
+	return a;
+}
+
+void *keyer_bytes(struct keyer *k, size_t bytes)
+{
+	if (k->arena->room - k->arena->used < bytes)
+		k->arena = arena_new(bytes > ARENA_BYTES ? bytes : ARENA_BYTES, k->arena);
+	k->arena->used += bytes;
+	return k->arena->bytes + k->arena->used - bytes;
+}
+
+void keyer_begin(struct keyer *k, const struct keying *how, enum keying_what what)
+{
+	*k = (struct keyer){ .how = how, .what = what, .noted = how->normal };
+	k->arena = arena_new(ARENA_BYTES, NULL);
+}
+
+void keyer_clear(struct keyer *k)
+{
+	for (struct arena *next; (next = k->arena->next) != NULL; k->arena = next)
+		free(k->arena);
+	k->arena->used = 0;
+	k->n = 0;
+	k->lines = 0;
+}
+
+void keyer_end(struct keyer *k)
+{
+	keyer_clear(k);
+	field_end(k);
+	free(k->arena);
+	free(k->keys);
+	free(k->of);
+}
+
+static void keyer_room(struct keyer *k, size_t more)
+{
+	if (k->room - k->n >= more)
+		return;
+	k->room = k->room ? 2 * k->room : FIRST_KEYS;
+	k->keys = need_more(k->keys, k->room * sizeof *k->keys);
+	k->of = need_more(k->of, k->room * sizeof *k->of);
+}
+
+bool keyer_text(struct keyer *k, struct iovec text, const char **why)
+{
+	const struct weir_normal *normal = &k->how->normal;
+	struct iovec bare = normal->steps & WEIR_NORMAL_TRIM ?
+	                    weir_normal_trim(text.iov_base, text.iov_len) : text;
+	if (!bare.iov_len && k->how->skip_empty)
+		return true;
+	k->texts++;
+	keyer_room(k, WEIR_NORMAL_LOOKUPS);
+	struct iovec *to = k->keys + k->n;
+	void *room = keyer_bytes(k, weir_normal_room(normal, text.iov_len));
+	int n = 1;
+	if (k->what == KEYING_LOOKUP)
+		n = weir_normal_lookups(normal, text.iov_base, text.iov_len, room, to);
+	else if (weir_normal_key(normal, text.iov_base, text.iov_len, room, to))
+		n = -1;
+	if (n < 0) {
+		*why = weir_error_detail();
+		return false;
+	}
+	if (k->what == KEYING_INSERT)
+		(void)weir_normal_note(&k->noted, to);
+	for (int i = 0; i < n; i++)
+		k->of[k->n++] = k->lines;
+	return true;
+}
+
+static bool is_comment(const struct keyer *k, struct iovec line)
+{
+	const char *at = line.iov_base, *end = at + line.iov_len;
+	while (k->how->normal.steps & WEIR_NORMAL_TRIM && at < end && (*at == ' ' || *at == '\t'))
+		at++;
+	return at < end && *at == '#';
+}
+
+bool keyer_take(struct keyer *k, struct iovec line, const char **why)
+{
+	size_t before = k->n;
+	bool right = true;
+	k->texts = 0;
+	if (k->how->comments && is_comment(k, line))
+		;
+	else if (k->how->hosts)
+		right = hosts_texts(k, line, why);
+	else if (k->how->field)
+		right = field_text(k, line, why);
+	else
+		right = keyer_text(k, line, why);
+	if (!right)
+		k->n = before;
+	k->lines++;
+	return right;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * From lines to keys: what describes the input file, and what is done to keys. */
+#ifndef WEIR_TOOL_KEYING_H
+#define WEIR_TOOL_KEYING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <weir/weir.h>
+
+struct keying {
+	/* of the input file: never in an image */
+	bool comments;   /* lines that begin with # are none */
+	bool hosts;      /* of a hosts or dnsmasq file the domains */
+	uint32_t field;  /* of a line of fields, from 1; 0: the whole line */
+	char delimiter;  /* between fields */
+	bool skip_empty; /* an empty text is not a key */
+	bool skip_bad;   /* wrong text is passed over and counted; else it is an error */
+	/* of the keys: in the image */
+	struct weir_normal normal;
+};
+
+/* Whether there is anything to do: else lines are the keys. */
+bool keying_any(const struct keying *how);
+
+enum keying_what {
+	KEYING_INSERT, /* the key of each text, whose lengths are noted */
+	KEYING_LOOKUP, /* the keys that a lookup of it asks for */
+};
+
+/* A thread's keys, a group at a time. Start with keyer_begin(), end with keyer_end(). */
+struct keyer {
+	const struct keying *how;
+	enum keying_what what;
+	struct weir_normal noted; /* how->normal, with what was noted */
+	struct iovec *keys;       /* of the group */
+	uint32_t *of;             /* of each key the number of its line in the group */
+	size_t n, room;
+	uint32_t lines;           /* of the group */
+	uint32_t texts;           /* of the last line; 0: it is not to be looked up */
+	struct arena *arena;
+	struct csv_parser *csv;
+};
+
+void keyer_begin(struct keyer *k, const struct keying *how, enum keying_what what);
+void keyer_end(struct keyer *k);
+/* An empty group. */
+void keyer_clear(struct keyer *k);
+/* Take one line more into the group, with whatever keys it has. Return: false if it is wrong: *@why
+ * has a sentence, valid until the next call of this thread, and the line has no keys. */
+bool keyer_take(struct keyer *k, struct iovec line, const char **why);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * The options of build, add and query that make keys of lines: rows of their tables, lines of their
+ * help. */
+#ifndef WEIR_TOOL_KEYING_OPTIONS_H
+#define WEIR_TOOL_KEYING_OPTIONS_H
+
+#include <getopt.h>
+#include "keying.h"
+
+enum { KEYING_TRIM = 512, KEYING_COMMENTS, KEYING_LOWERCASE, KEYING_FIELD, KEYING_DELIMITER,
+       KEYING_HOSTS, KEYING_SUFFIXES, KEYING_CIDR, KEYING_SKIP_BAD };
+
+/* What is done to keys: in the image. */
+#define KEYING_OPTIONS_STEPS \
+	{ "trim", no_argument, NULL, KEYING_TRIM }, \
+	{ "lowercase", no_argument, NULL, KEYING_LOWERCASE }, \
+	{ "suffixes", no_argument, NULL, KEYING_SUFFIXES }, \
+	{ "cidr", no_argument, NULL, KEYING_CIDR }
+
+/* Of the input file. */
+#define KEYING_OPTIONS_FILE \
+	{ "comments", no_argument, NULL, KEYING_COMMENTS }, \
+	{ "field", required_argument, NULL, KEYING_FIELD }, \
+	{ "delimiter", required_argument, NULL, KEYING_DELIMITER }, \
+	{ "hosts", no_argument, NULL, KEYING_HOSTS }, \
+	{ "skip-bad", no_argument, NULL, KEYING_SKIP_BAD }
+
+#define KEYING_HELP_FILE \
+	"Of the input file:\n" \
+	"      --comments       lines that begin with # are no keys\n" \
+	"      --field=N        the key is field N of a line, from 1\n" \
+	"      --delimiter=C    between fields; default: a comma, with quotes as in CSV;\n" \
+	"                       'tab': without\n" \
+	"      --hosts          the domains of a hosts file, of dnsmasq's, or of a list\n" \
+	"      --skip-bad       pass over lines that are no prefix, no hosts line or lack\n" \
+	"                       the field, and count them; else the first is an error\n"
+
+/* Return: 1 taken, 0 wrong (reported), -1 not such an option. */
+int keying_option(int option, struct keying *how);
+/* Do the options fit each other? False after a message. */
+bool keying_fits(const struct keying *how);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * What is done to keys, for people and as JSON. */
+#include <stdio.h>
+#include "normal_report.h"
+#include "show.h"
+
+enum { TEXT = 1024 };
+
+/* The bits below @n that are set: "8 16-24". */
+static const char *runs(char text[TEXT], const uint64_t *words, unsigned n)
+{
+	size_t at = 0;
+	text[0] = 0;
+	for (unsigned i = 0, from; i < n; i++) {
+		for (from = i; i < n && words[i / 64] >> i % 64 & 1; i++)
+			;
+		if (i == from)
+			continue;
+		at += (size_t)snprintf(text + at, TEXT - at, i - from > 1 ? "%s%u-%u" : "%s%u",
+		                       at ? " " : "", from, i - 1);
+	}
+	return text;
+}
+
+static void report_runs(struct report *r, const char *name, const char *label,
+                        const uint64_t *words, unsigned n)
+{
+	char text[TEXT];
+	runs(text, words, n);
+	if (text[0])
+		report_text(r, name, label, text);
+}
+
+const char *normal_steps(char text[NORMAL_STEPS], uint32_t steps)
+{
+	static const char *const names[] = { "trim", "lowercase", "cidr", "suffixes" };
+	size_t at = 0;
+	for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+		if (steps >> i & 1)
+			at += (size_t)snprintf(text + at, NORMAL_STEPS - at, "%s%s",
+			                       at ? ", " : "", names[i]);
+	if (!at)
+		snprintf(text, NORMAL_STEPS, "nothing");
+	return text;
+}
+
+void report_normal(struct report *r, const struct weir_normal *n, double rate)
+{
+	char steps[NORMAL_STEPS];
+	if (!n->steps)
+		return;
+	report_text(r, "normalised", "done to keys", normal_steps(steps, n->steps));
+	report_runs(r, "ipv4_lengths", "IPv4 lengths", &n->ipv4, 33);
+	report_runs(r, "ipv6_lengths", "IPv6 lengths", n->ipv6, 129);
+	report_runs(r, "labels", "labels of domains", n->labels, 128);
+	uint32_t most = weir_normal_most(n);
+	report_count(r, "lookups", most > 1 ? "lookups an answer" : NULL, most);
+	report_rate(r, "fp_rate_answer", most > 1 ? "rate of an answer" : NULL, rate * most);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * What is done to keys, for people and as JSON. */
+#ifndef WEIR_TOOL_NORMAL_REPORT_H
+#define WEIR_TOOL_NORMAL_REPORT_H
+
+#include <weir/weir.h>
+#include "report.h"
+
+enum { NORMAL_STEPS = 64 };
+
+/* What is done, "trim, cidr", or "nothing". */
+const char *normal_steps(char text[NORMAL_STEPS], uint32_t steps);
+
+/* @rate: of one lookup: of an answer it is up to so many times as much as there are lookups. */
+void report_normal(struct report *r, const struct weir_normal *n, double rate);
+
+#endif
