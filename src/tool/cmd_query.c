@@ -112,8 +112,8 @@ static void print_counts(const struct query *query)
 	}
 }
 
-/* What was done to the keys of the set is done here. Options add to that; but only a set of prefixes
- * knows which lengths it has. */
+/* What was done to the keys of the set is done here. Options add to that; but only a set of
+ * prefixes knows which lengths it has. */
 static bool normal_of(struct query *query, const char *image)
 {
 	struct keying *how = &query->sift.keying;

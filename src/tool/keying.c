@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * From lines to keys. A line gives texts (one, or of a hosts file several), and a text gives one key
- * to insert, or several to look up. */
+ * From lines to keys. A line gives texts (one, or of a hosts file several), and a text gives one
+ * key to insert, or several to look up. */
 #include <stdlib.h>
 #include <string.h>
 #include "keyer.h"

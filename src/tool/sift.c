@@ -97,7 +97,8 @@ static struct found ask(struct sifting *s, struct chunk *chunk, struct keyer *ke
 	struct found found = { 0, 0, 0 };
 	size_t at = 0, n;
 	while ((n = chunk_keys(s->lines, chunk, &at, keys, KEYS)) > 0) {
-		uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)] = { 0 }, in[WEIR_BITMAP_WORDS(KEYS)] = { 0 };
+		uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)] = { 0 };
+		uint64_t in[WEIR_BITMAP_WORDS(KEYS)] = { 0 };
 		size_t lines = n, maybe;
 		if (s->keyed) {
 			ask_keyed(s, chunk, keyer, keys, n, in, bitmap);

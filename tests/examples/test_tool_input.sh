@@ -129,22 +129,24 @@ test_cidr() {
 	run 0 "$weir" build --json --cidr -p 1% -o c.weir nets
 	json out 'j["ipv4_lengths"] == "8 24 32" and j["ipv6_lengths"] == "32 128"' \
 		'and j["lookups"] == 3 and abs(j["fp_rate"] * 3 - 0.01) < 1e-9'
-	printf '10.255.0.1\n192.0.2.1\n2001:db8:1::9\n::1\n203.0.113.77\n::ffff:10.0.0.1\n' >in
+	printf '%s\n' 10.255.0.1 192.0.2.1 2001:db8:1::9 ::1 203.0.113.77 ::ffff:10.0.0.1 >in
 	printf '11.0.0.1\n192.0.2.2\n2001:db9::\n::2\n203.0.114.1\n10.0.0.0/7\n' >not_in
 	run 0 "$weir" query c.weir in; same out in 'addresses within prefixes'
 	run 1 "$weir" query c.weir not_in
 	run 0 "$weir" query -v c.weir not_in; same out not_in 'addresses within none'
 	# The same of a pipe, whose lengths show only at its end, and where -n and -m give the size.
-	run 0 "$weir" build -q --cidr -s 7 -o once.weir nets
-	run 0 bash -c "'$weir' build -q --cidr -s 7 -o piped.weir <nets"
-	same once.weir piped.weir 'prefixes from a pipe'
-	run 0 "$weir" build -q --cidr -n 100 -m 4K -o two.weir nets
-	run 0 "$weir" query two.weir in; same out in 'the size given'
+	run 0 "$weir" build -q --cidr -s 7 -o net1.weir nets
+	run 0 bash -c "'$weir' build -q --cidr -s 7 -o net2.weir <nets"
+	same net1.weir net2.weir 'prefixes from a pipe'
+	run 0 "$weir" build -q --cidr -n 100 -m 4K -o net2.weir nets
+	run 0 "$weir" query net2.weir in; same out in 'the size given'
 	run 0 "$weir" build -q --cidr -o all.weir <(printf '0.0.0.0/0\n')
 	run 0 "$weir" query -c all.weir <(printf '255.1.2.3\n1.1.1.1\n'); prints '^2$'
 	run 1 "$weir" query all.weir <(printf '::1\n')
-	printf 'fe80::1%%eth0\n10.0.0.0/33\n1.2.3\n\n10.0.0.0/255.0.0.0\n10.0.0.1\r\n1.1.1.1\n' >bad
-	run 2 "$weir" build -q --cidr -o bad.weir bad; says '^weir build: bad:1: .*a zone is no part'
+	printf '%s\n' fe80::1%eth0 10.0.0.0/33 1.2.3 '' 10.0.0.0/255.0.0.0 $'10.0.0.1\r' \
+		1.1.1.1 >bad
+	run 2 "$weir" build -q --cidr -o bad.weir bad
+	says '^weir build: bad:1: .*a zone is no part'
 	absent bad.weir 'wrong text'
 	run 0 "$weir" build --json --cidr --skip-bad -o bad.weir bad
 	json out 'j["keys"] == 1 and j["passed_over"] == 6'; says 'lines passed over: 6'
