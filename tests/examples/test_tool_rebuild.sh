@@ -57,7 +57,7 @@ test_the_size_goes_by_steps() {
 	seq 100001 >more
 	seq 49999 >fewer
 	seq 900000 >many
-	run 0 "$weir" build -q -p 1% -o step.weir a100k
+	run 0 "$weir" build -q -s 7 -p 1% -o step.weir a100k
 	local bytes
 	bytes=$(is step.weir bytes)
 	run 0 "$weir" build -p 1% -o step.weir more; prints '  size  *that of .* replaced, doubled'
@@ -87,6 +87,70 @@ test_like_doubles() {
 	run 0 "$weir" build --json --like=model.weir -o like.weir a2001
 	json out '4000 <= j["capacity"] < 4200 and j["seed_kept"] and not j["size_kept"]'
 	equal "$(is like.weir seed_fingerprint)" "$(is model.weir seed_fingerprint)" --like
+}
+
+# A job without the option that its image was built with made lines of what were prefixes.
+test_a_rebuild_does_the_same_to_keys() {
+	printf '10.0.0.0/8\n192.0.2.1\n' >nets
+	run 0 "$weir" build -q --cidr --trim -p 1% -o nets.weir nets
+	cp nets.weir model.weir
+	run 0 "$weir" build -q -o nets.weir nets; same nets.weir model.weir 'a rebuild'
+	run 0 "$weir" build -q --new-seed -o nets.weir nets
+	run 0 "$weir" query -c nets.weir <(echo ' 10.1.2.3'); prints '^1$'
+	run 0 "$weir" build -q --like=model.weir -o alike.weir nets
+	same alike.weir model.weir --like
+	run 2 "$weir" build -q --cidr --like=model.weir -o alike.weir nets
+	says '^weir build: --like=model.weir: not the same is done to its keys (trim, cidr): '
+	run 2 "$weir" build -q --hosts -o nets.weir nets; says 'is done again: trim, cidr$'
+	run 0 "$weir" build --json --cidr -o nets.weir nets
+	says '^weir build: nets.weir: what was done to its keys (trim, cidr) .* now (cidr): '
+	json out 'j["normalised"] == "cidr" and j["seed_kept"] and not j["size_kept"]'
+	chmod g+w nets.weir
+	run 0 "$weir" build -q -o nets.weir nets; says 'nor is done again .* its keys (cidr), unless'
+	equal "$(is nets.weir format)" 1 'of others'
+}
+
+# The rate asked is an answer's, and an image's that of one lookup: they are not compared as one.
+test_lookups_keep_the_size() {
+	local i rate
+	for i in {0..255}; do printf '10.%d.0.0/16\n10.9.%d.0/24\n10.9.9.%d\n' $i $i $i; done >nets3
+	for rate in 1% 0.7%; do
+		run 0 "$weir" build -q --new-seed --cidr -p $rate -o size.weir nets3
+		cp size.weir before.weir
+		run 0 "$weir" build -q -o size.weir nets3; same size.weir before.weir "$rate before"
+		run 0 "$weir" build -q -p $rate -o size.weir nets3
+		same size.weir before.weir "$rate again"
+		run 0 bash -c "'$weir' build -q -p $rate -o size.weir <nets3"
+		same size.weir before.weir "$rate from a pipe"
+	done
+	# Fewer lookups leave room for more keys, and more for fewer: the bytes are kept meanwhile.
+	local bytes
+	bytes=$(is size.weir bytes)
+	grep -v /24 nets3 >nets2
+	run 0 "$weir" build --json -p 0.7% -o size.weir nets2
+	json out "j['lookups'] == 2 and j['size_kept'] and j['bytes'] == $bytes" \
+		"and abs(j['fp_rate_answer'] - 0.007) < 1e-9 and j['capacity'] > 768"
+	run 0 "$weir" build --json -o size.weir nets3
+	json out "j['lookups'] == 3 and j['bytes'] == $bytes and j['size_kept']" \
+		"and abs(j['fp_rate_answer'] - 0.007) < 1e-9"
+	run 0 "$weir" build --json -o size.weir nets3 <(printf '10.0.0.0/%d\n' {8..15})
+	json out "j['lookups'] == 11 and j['bytes'] == 2 * $bytes and not j['size_kept']" \
+		"and abs(j['fp_rate_answer'] - 0.007) < 1e-9"
+	run 0 "$weir" build -q --cidr -n 5000 -p 1% -o size.weir nets3
+	equal "$(is size.weir capacity)" 5000 -n
+}
+
+# Lookups in the union ask for the lengths of both, folded or not.
+test_merge_unites_lengths() {
+	run 0 "$weir" build -q --cidr -s 7 -n 2000 -m 8K -o wide.weir <(echo 10.0.0.0/8)
+	run 0 "$weir" build -q --cidr -s 7 -n 1000 -m 4K -o narrow.weir <(echo 11.1.1.0/24)
+	local order
+	for order in 'wide.weir narrow.weir' 'narrow.weir wide.weir'; do
+		# shellcheck disable=SC2086
+		run 0 "$weir" merge --json -o union.weir $order; json out 'j["folded"]'
+		run 0 "$weir" query -c union.weir <(printf '10.9.9.9\n11.1.1.9\n12.0.0.1\n')
+		prints '^2$'
+	done
 }
 
 # Larger images fit where they can be folded to the size of the smallest.
@@ -221,7 +285,8 @@ test_overfull_and_shrunk_together() {
 	says 'large.weir: not replaced: .*--allow-shrink$'
 }
 
-for part in a_rebuild_keeps_the_seed the_size_goes_by_steps like_doubles merge_folds \
+for part in a_rebuild_keeps_the_seed the_size_goes_by_steps like_doubles \
+		a_rebuild_does_the_same_to_keys lookups_keep_the_size merge_unites_lengths merge_folds \
 		a_seed_of_others_is_not_kept a_damaged_image_stays keys_are_not_replaced \
 		overfull_names_the_room_that_fits overfull_and_shrunk_together; do
 	test_$part
