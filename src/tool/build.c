@@ -70,9 +70,9 @@ static int normal_of_model(struct build *build)
 	if (!*steps)
 		*steps = is;
 	if (*steps != is && build->like)
-		return trouble("--like=%s: not the same is done to its keys (%s): leave out --trim, "
-		               "--lowercase, --cidr and --suffixes, and what was done to them is "
-		               "done again",
+		return trouble("--like=%s: not the same is done to its keys (%s): leave out "
+		               "--trim, --lowercase, --cidr and --suffixes, and what was done "
+		               "to them is done again",
 		               build->like, normal_steps(theirs, is));
 	if (*steps != is && build->model.path)
 		say("%s: what was done to its keys (%s) is not what is done now (%s): servers that "

@@ -49,9 +49,11 @@ struct model_taken model_take(const struct model *model, const struct model_wish
                               struct weir_params *params);
 
 /*
- * Take the size over, for @keys keys, to which was done what @noted has: the model's if it has room for them, and at least half of the
- * room would be used; else twice as many bytes, or half, as often as needed. Where another size,
- * rate or layout than the model's is asked, or other is done to keys, there is room for as many keys as there are.
+ * Take the size over, for @keys keys, to which was done what @noted has: the model's if it has room
+ * for them, and at least half of the room would be used; else twice as many bytes, or half, as
+ * often as needed. Where another size, rate or layout than the model's is asked, or other is done
+ * to keys, there is room for as many keys as there are. The rate in @params is an answer's before,
+ * and one lookup's afterwards: an answer is yes if any of its lookups is.
  */
 void model_size(const struct model *model, const struct model_wish *wish,
                 const struct weir_normal *noted, uint64_t keys, struct weir_params *params,

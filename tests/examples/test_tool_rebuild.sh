@@ -106,7 +106,8 @@ test_a_rebuild_does_the_same_to_keys() {
 	says '^weir build: nets.weir: what was done to its keys (trim, cidr) .* now (cidr): '
 	json out 'j["normalised"] == "cidr" and j["seed_kept"] and not j["size_kept"]'
 	chmod g+w nets.weir
-	run 0 "$weir" build -q -o nets.weir nets; says 'nor is done again .* its keys (cidr), unless'
+	run 0 "$weir" build -q -o nets.weir nets
+	says 'nor is done again .* its keys (cidr), unless'
 	equal "$(is nets.weir format)" 1 'of others'
 }
 
@@ -286,9 +287,10 @@ test_overfull_and_shrunk_together() {
 }
 
 for part in a_rebuild_keeps_the_seed the_size_goes_by_steps like_doubles \
-		a_rebuild_does_the_same_to_keys lookups_keep_the_size merge_unites_lengths merge_folds \
-		a_seed_of_others_is_not_kept a_damaged_image_stays keys_are_not_replaced \
-		overfull_names_the_room_that_fits overfull_and_shrunk_together; do
+		a_rebuild_does_the_same_to_keys lookups_keep_the_size merge_unites_lengths \
+		merge_folds a_seed_of_others_is_not_kept a_damaged_image_stays \
+		keys_are_not_replaced overfull_names_the_room_that_fits \
+		overfull_and_shrunk_together; do
 	test_$part
 done
 finish

@@ -118,12 +118,12 @@ def fish(commands, options):
 
 
 def main():
-    outputs, (header, *sources) = sys.argv[1:4], [open(path, encoding="utf-8").read()
-                                                  for path in sys.argv[4:]]
-    commands = commands_of(sources[0])
+    outputs = sys.argv[1:4]
+    header, *sources = [open(path, encoding="utf-8").read() for path in sys.argv[4:]]
+    commands, shared = commands_of(sources[0]), shared_lines(header)
     options = {}
     for source in sources[1:]:
-        options[re.search(r"\nint cmd_(\w+)\(", source)[1]] = options_of(source, shared_lines(header))
+        options[re.search(r"\nint cmd_(\w+)\(", source)[1]] = options_of(source, shared)
     for path, shell in zip(outputs, (bash, zsh, fish)):
         with open(path, "w", encoding="utf-8") as file:
             file.write(shell(commands, options))
