@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * weir add: more keys into an image, which is replaced as a whole, or changed in place. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "crew.h"
 #include "fill.h"
 #include "guard.h"
 #include "keyfile.h"
+#include "keying_options.h"
 #include "live.h"
+#include "normal_report.h"
 #include "options.h"
 #include "place.h"
 #include "plain.h"
@@ -27,12 +26,14 @@
 static const char help[] =
 	"Usage: weir add [OPTION]... IMAGE [FILE|-]...\n"
 	"Add the lines of the FILEs, or of standard input, to IMAGE, which is replaced as\n"
-	"a whole or not at all. Files in gzip or zstd format are decompressed.\n"
+	"a whole or not at all. Files in gzip, zstd, xz or bzip2 format are\n"
+	"decompressed. To its keys is done what was done to those that it has.\n"
 	"\n"
 	"      --live           add to IMAGE in place, beside other processes that do so;\n"
 	"                       it is sealed after the last of them. Killed meanwhile, it\n"
 	"                       stays live: weir seal ends that\n"
 	"      --keyed-by=FILE  the key of a keyed image, as weir build had it\n"
+	KEYING_HELP_FILE
 	"  -0, --null           keys end with a NUL byte instead of a newline\n"
 	"      --skip-empty     an empty line is not a key\n"
 	"      --as-is          do not decompress, whatever the input looks like\n"
@@ -57,6 +58,7 @@ enum { LIVE = 256, KEYED_BY, SKIP_EMPTY, AS_IS, MAX_MEMORY, ZSTD, MODE, ALLOW_OV
 static const struct option options[] = {
 	{ "live", no_argument, NULL, LIVE },
 	{ "keyed-by", required_argument, NULL, KEYED_BY },
+	KEYING_OPTIONS_FILE,
 	{ "null", no_argument, NULL, '0' },
 	{ "skip-empty", no_argument, NULL, SKIP_EMPTY },
 	{ "as-is", no_argument, NULL, AS_IS },
@@ -75,6 +77,7 @@ static const struct option options[] = {
 struct add {
 	const char *image;
 	struct fill fill;
+	struct fill_found found;
 	struct image_how how;
 	struct image_saving saving;
 	struct guard guard;
@@ -83,25 +86,6 @@ struct add {
 	uint64_t keys;
 	struct weir_stats before, after;
 };
-
-/* Of two at the same time the second would replace what the first has written by what was there
- * before. Those that add in place (@shared) need not wait for each other. Return: a descriptor to
- * be closed afterwards; -1: what is wrong shows when it is read. */
-static int wait_for_turn(const char *path, bool shared)
-{
-	struct stat locked, there;
-	for (;;) {
-		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		if (fd < 0)
-			return -1;
-		while (flock(fd, shared ? LOCK_SH : LOCK_EX) && errno == EINTR)
-			continue;
-		if (fstat(fd, &locked) || stat(path, &there) ||
-		    (locked.st_dev == there.st_dev && locked.st_ino == there.st_ino))
-			return fd;
-		close(fd); /* it was replaced meanwhile */
-	}
-}
 
 /* Put the keys into a filter of nobody else's, and ask whether it may be saved. */
 static int fill(struct add *add, struct weir_filter *f)
@@ -114,9 +98,17 @@ static int fill(struct add *add, struct weir_filter *f)
 	if (bytes < 0)
 		return TOOL_TROUBLE;
 	add->fill.bytes = (uint64_t)bytes;
+	weir_normal_of(f, &add->fill.keying.normal);
+	if (!keying_fits(&add->fill.keying))
+		return TOOL_TROUBLE;
+	fill_prepare(&add->fill, &add->found);
 	if (fill_load(&add->fill, f, &add->keys))
 		return TOOL_TROUBLE;
-	err = weir_stats_exact(f, &add->after);
+	if (add->found.bad)
+		say("lines passed over: %llu", (unsigned long long)add->found.bad);
+	err = weir_normal_set(f, &add->found.noted);
+	if (!err)
+		err = weir_stats_exact(f, &add->after);
 	return err ? trouble_weir(err, NULL) :
 	             guard_overfull(&add->guard, &add->after, add->image);
 }
@@ -136,6 +128,19 @@ static int add_and_replace(struct add *add, const struct weir_image_info *info)
 	return status;
 }
 
+/* Which lengths are asked for stands in the head, which processes have read. */
+static int ask_lengths(const struct add *add)
+{
+	const struct weir_normal *had = &add->fill.keying.normal;
+	if (memcmp(had, &add->found.noted, sizeof *had) == 0)
+		return TOOL_OK;
+	say("%s: not written: keys have %s that it has none of, and no lookup in it would ask for "
+	    "them: leave out --live",
+	    add->image,
+	    had->steps & WEIR_NORMAL_CIDR ? "prefix lengths" : "numbers of labels");
+	return TOOL_NO;
+}
+
 /* A copy is filled first: what was refused must not be in the image. */
 static int add_to_live(struct add *add, struct weir_filter *live)
 {
@@ -144,6 +149,8 @@ static int add_to_live(struct add *add, struct weir_filter *live)
 	if (err)
 		return trouble_weir(err, add->image);
 	int status = fill(add, copy);
+	if (!status)
+		status = ask_lengths(add);
 	err = status ? 0 : weir_merge(live, copy);
 	if (err)
 		status = trouble_weir(err, add->image);
@@ -187,6 +194,9 @@ static void report(const struct add *add)
 	report_count(&r, "capacity", "capacity", s->capacity);
 	report_rate(&r, "fp_rate", "rate asked", s->fp_rate);
 	report_rate(&r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);
+	report_normal(&r, &add->found.noted, s->fp_rate);
+	report_count(&r, "passed_over", add->found.bad ? "lines passed over" : NULL,
+	             add->found.bad);
 	report_bool(&r, "saturated", "saturated", s->saturated);
 	if (!add->as_json) {
 		plain_put(add->image, stdout);
@@ -219,7 +229,7 @@ static int run(struct add *add)
 		return trouble("%s: is compressed, and only a plain image is changed in place: "
 		               "leave out --live",
 		               add->image);
-	int turn = wait_for_turn(add->image, add->live);
+	int turn = place_turn(add->image, add->live);
 	status = add->live ? TOOL_OK : place_ask(add->image, false);
 	if (!status)
 		status = add->live ? add_in_place(add, &info) : add_and_replace(add, &info);
@@ -237,7 +247,7 @@ static bool option_taken(int option, struct add *add)
 	case LIVE: add->live = true; break;
 	case KEYED_BY: return (add->how.hash_key = keyfile_read(optarg)) != NULL;
 	case '0': add->fill.from.delimiter = '\0'; break;
-	case SKIP_EMPTY: add->fill.from.skip_empty = true; break;
+	case SKIP_EMPTY: add->fill.from.skip_empty = add->fill.keying.skip_empty = true; break;
 	case AS_IS: add->fill.from.as_is = true; break;
 	case MAX_MEMORY: return parse_bytes("--max-memory", optarg, &add->how.max_memory);
 	case ZSTD: return parse_zstd(optarg, &add->saving.zstd_level);
@@ -251,7 +261,7 @@ static bool option_taken(int option, struct add *add)
 			return false;
 		add->fill.threads = (unsigned)threads;
 		break;
-	default: return false;
+	default: return keying_option(option, &add->fill.keying) > 0;
 	}
 	return true;
 }
@@ -276,6 +286,9 @@ int cmd_add(int argc, char **argv)
 	add.image = argv[optind++];
 	if (!image_named(add.image))
 		return image_unnamed(add.image);
+	if (!keying_fits(&add.fill.keying))
+		return misuse_reported();
+	add.found.hinted = true; /* the image says what is done */
 	if (add.live && (add.saving.zstd_level || add.saving.mode))
 		return misuse("--live changes the image in place: leave out --zstd and --mode");
 	add.saving.marks = guard_marks(&add.guard);

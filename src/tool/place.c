@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * See place.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "place.h"
@@ -118,4 +120,20 @@ int place_is_whole(const char *path, uint64_t bytes, const struct image_how *how
 	    "if it is meant, --force",
 	    path, image_trouble(err, path));
 	return TOOL_NO;
+}
+
+int place_turn(const char *path, bool shared)
+{
+	struct stat locked, there;
+	for (;;) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd < 0)
+			return -1;
+		while (flock(fd, shared ? LOCK_SH : LOCK_EX) && errno == EINTR)
+			continue;
+		if (fstat(fd, &locked) || stat(path, &there) ||
+		    (locked.st_dev == there.st_dev && locked.st_ino == there.st_ino))
+			return fd;
+		close(fd); /* it was replaced meanwhile */
+	}
 }

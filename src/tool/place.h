@@ -23,4 +23,10 @@ int place_is_not_read(const char *path, const struct lines_options *from);
  * cost no more than the building did. Return: TOOL_OK, or TOOL_NO after a message. */
 int place_is_whole(const char *path, uint64_t bytes, const struct image_how *how);
 
+/* The turn of one that adds to the image @path. Of two at the same time the second would replace
+ * what the first has written by what was there before. Those that add in place (@shared) need not
+ * wait for each other. Return: a descriptor to be closed afterwards; -1: what is wrong shows when
+ * it is read. */
+int place_turn(const char *path, bool shared);
+
 #endif

@@ -40,6 +40,31 @@ test_add_replaces() {
 	run 0 "$weir" add --json -0 --skip-empty set.weir nul; json out 'j["keys"] == 2'
 }
 
+# To keys that are added is done what was done to those that are there.
+test_add_does_the_same_to_keys() {
+	run 0 "$weir" build -q -s 7 --trim --lowercase -n 100 -o text.weir <(printf 'One\n')
+	run 0 "$weir" add -q text.weir <(printf ' TWO\r\n')
+	run 0 "$weir" add -q --live --field=2 text.weir <(printf 'x,Three\n')
+	run 0 "$weir" query -c text.weir <(printf 'one\ntwo\nTHREE\n'); prints '^3$'
+	run 0 "$weir" build -q -s 7 --suffixes -n 100 -o names.weir <(echo a.test)
+	run 0 "$weir" add -q --hosts names.weir <(printf '0.0.0.0 b.test c.d.test\n')
+	run 0 "$weir" query -c names.weir <(printf 'x.b.test\nx.c.d.test\nd.test\n'); prints '^2$'
+	run 0 "$weir" build -q -s 7 --cidr -n 100 -o nets.weir <(echo 10.0.0.0/8)
+	run 0 "$weir" add -q --live nets.weir <(echo 11.0.0.0/8)
+	cp nets.weir before.weir
+	run 1 "$weir" add --live nets.weir <(echo 192.0.2.0/24)
+	says '^weir add: nets.weir: not written: keys have prefix lengths .* leave out --live'
+	same nets.weir before.weir 'a length that no lookup asks for'
+	run 0 "$weir" add --json nets.weir <(echo 192.0.2.0/24)
+	json out 'j["normalised"] == "cidr" and j["ipv4_lengths"] == "8 24" and j["lookups"] == 2'
+	run 0 "$weir" query -c nets.weir <(printf '10.1.1.1\n11.1.1.1\n192.0.2.9\n'); prints '^3$'
+	run 2 "$weir" add nets.weir <(echo name); says ':1: .*is no IP'
+	run 0 "$weir" add --json --skip-bad nets.weir <(echo name)
+	says 'lines passed over: 1'; json out 'j["passed_over"] == 1 and j["keys"] == 0'
+	run 2 "$weir" add --hosts nets.weir first; says '--hosts and --cidr'
+	run 2 "$weir" add --trim nets.weir first
+}
+
 test_add_does_not_overfill() {
 	local how
 	for how in --json --live; do
@@ -124,7 +149,8 @@ test_seal() {
 	run 2 "$weir" seal none.weir; run 2 "$weir" seal first; run 2 "$weir" seal -
 }
 
-for part in add_replaces add_does_not_overfill add_trouble adds_take_turns seal; do
+for part in add_replaces add_does_the_same_to_keys add_does_not_overfill add_trouble \
+		adds_take_turns seal; do
 	test_$part
 done
 finish
