@@ -99,12 +99,14 @@ static void test_every_byte_raw(void **state)
 }
 
 /* With good checksums a change of these fields makes an image of another filter; of the
- * checksums, none at all; of the bits, other bits; of two marks in format 2, one of them. All else
- * contradicts something. */
+ * checksums, none at all; of the bits, other bits; of two marks in format 2, one of them, or a step
+ * beside them. All else contradicts something. */
 static bool may_change(size_t at)
 {
 	if (at == IMAGE_MARKS)
 		return image[at] != 0;
+	if (at == IMAGE_STEPS)
+		return image[8] == 2;
 	static const struct { size_t from, to; } fields[] = {
 		{ 12, 24 },                    /* kind, words_per_key, bits_per_word */
 		{ 32, 48 },                    /* capacity, fp_rate */
