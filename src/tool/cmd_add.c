@@ -45,7 +45,7 @@ static const char help[] =
 	"      --mode=OCTAL     permissions of the image; default: as they are\n"
 	"      --allow-overfull  save a set that answers more than twice its rate of the\n"
 	"                       absent keys with yes; without this it is refused\n"
-	"      --json           print what came of it as JSON\n"
+	"      --json           print the result as JSON\n"
 	"      --no-progress    no progress line on a terminal\n"
 	"  -q, --quiet          no progress line, no report\n"
 	"  -h, --help           this text\n"

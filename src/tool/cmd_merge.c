@@ -34,7 +34,7 @@ static const char help[] =
 	"      --allow-overfull\n"
 	"      --allow-shrink\n"
 	"      --force\n"
-	"      --json          print what came of it as JSON\n"
+	"      --json          print the result as JSON\n"
 	"      --no-progress   no progress line on a terminal\n"
 	"  -q, --quiet         no progress line, no report\n"
 	"  -h, --help          this text\n"

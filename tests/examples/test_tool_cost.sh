@@ -51,7 +51,7 @@ test_declared() {
 	done
 }
 
-# A sparse old image of 16 GiB was read for a minute, though a sample would have told.
+# A sparse old image of 16 GiB was read for a minute, though a sample was enough.
 test_old_image_is_sampled() {
 	head -n 5 keys >five
 	run 0 "$weir" build -q -m 64M -p 1% -o old.weir keys
@@ -71,7 +71,7 @@ test_old_image_is_sampled() {
 	says '^weir build: sparse.weir: not compared with the image .*: a sample does not tell'
 	run 0 "$weir" build -q --allow-shrink -m 64M -p 1% -o old.weir five
 	run 0 "$weir" build -q -o old.weir five
-	same err /dev/null 'all of the old image was read, and told'
+	same err /dev/null 'all of the old image was read, and decided'
 }
 
 # 36 KiB that unpack to 1 GiB took as much of verify, info and query each.

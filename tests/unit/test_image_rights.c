@@ -223,7 +223,7 @@ static int save_over_unreadable(void)
 	return save_with(0) || (stat_of(path).st_mode & 07777) != 0200;
 }
 
-/* The user may not give the file away, but keeps it for a group that he is in. */
+/* The user may not give the file away, but keeps it for a group with this user. */
 static void test_a_user_keeps_the_group(void **state)
 {
 	(void)state;
