@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""What happens to the file in test_flow.py."""
+import os
+import re
+import shutil
+import subprocess
+import time
+
+PATIENCE = 60
+CORE = 2000      # keys of every good file
+MOST = 60000     # other keys
+IMAGE = "set/set.weir"
+
+
+class Job:
+    """Each method is something that happens to the file."""
+
+    def __init__(self, weir, dice):
+        self.weir, self.dice = weir, dice
+        self.keys = 0        # of the file, CORE among them
+        self.refusals = 0    # of the command, each reported
+        self.alone = False   # the first image is to stay what it is
+
+    def source(self, extra, name="keys"):
+        with open("core", encoding="ascii") as core, open(name, "w", encoding="ascii") as file:
+            shutil.copyfileobj(core, file)
+            file.writelines("extra:%d\n" % i for i in range(extra))
+        return name
+
+    def build(self, *words, extra=None, out=IMAGE):
+        """Replaces the file; a damaged one, as the message asks for, by force."""
+        extra = self.dice.randrange(MOST) if extra is None else extra
+        words = words or ("-p", "1%")
+        command = [self.weir, "build", "-q", "-o", out, *words, self.source(extra)]
+        answer = subprocess.run(command, capture_output=True, text=True)
+        if answer.returncode == 1:
+            self.refusals += 1
+            remedy = re.search(r"--force|--allow-shrink", answer.stderr)
+            assert remedy, "no remedy: " + answer.stderr
+            command.insert(2, remedy.group())
+            answer = subprocess.run(command, capture_output=True, text=True)
+        assert answer.returncode == 0, answer
+        if out == IMAGE:
+            self.keys = CORE + extra
+
+    def rebuild(self):
+        self.build()
+
+    def grow(self):
+        self.build(extra=min(3 * self.keys, 3 * MOST))
+
+    def shrink(self):
+        self.build(extra=self.dice.randrange(100))
+
+    def reseed(self):
+        self.build("-p", "1%", "--new-seed")
+
+    def first_seed(self):
+        self.build("--like=first.weir")
+
+    def small_one(self):
+        """One that its builder did not compare with what is there."""
+        self.build("--like=first.weir", extra=0, out="small.weir")
+        os.replace("small.weir", IMAGE)
+        self.keys = CORE
+
+    def unchanged(self, *words):
+        """The command refuses: what is there stays, byte for byte."""
+        def content():
+            if not os.path.exists(IMAGE):
+                return None
+            with open(IMAGE, "rb") as file:
+                return file.read()
+        before = content()
+        answer = subprocess.run([self.weir, "build", "-q", "-o", IMAGE, *words],
+                                capture_output=True, text=True)
+        if not before and answer.returncode == 0:  # nothing to be compared with
+            os.unlink(IMAGE)  # the servers have compared it
+            return
+        assert answer.returncode == 1 and answer.stderr.startswith("weir"), answer
+        assert content() == before, "replaced all the same: " + answer.stderr
+        self.refusals += 1
+
+    def empty(self):
+        open("none", "w", encoding="ascii").close()
+        self.unchanged("-p", "1%", "none")
+
+    def overfull(self):
+        self.unchanged("-n", "1000", "-p", "1%", self.source(MOST))
+
+    def killed(self):
+        command = [self.weir, "build", "-q", "-p", "1%", "-o", "set/killed.weir",
+                   self.source(3 * MOST)]
+        job = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        time.sleep(self.dice.random() * 0.03)
+        job.kill()
+        if job.wait(PATIENCE) == 0:
+            os.unlink("set/killed.weir")
+        assert set(os.listdir("set")) <= {"set.weir"}, "litter: %s" % os.listdir("set")
+
+    def damage(self):
+        """One byte, in a file that is renamed to the name."""
+        if os.path.exists(IMAGE):
+            shutil.copyfile(IMAGE, "damaged")
+            with open("damaged", "r+b") as file:
+                size = os.path.getsize("damaged")
+                at = self.dice.randrange(size)
+                file.seek(at)
+                old = file.read(1) or b"\0"
+                file.seek(min(at, max(size - 1, 0)))
+                file.write(bytes([old[0] ^ 1 << self.dice.randrange(8)]))
+            os.replace("damaged", IMAGE)
+
+    def truncate(self):
+        if os.path.exists(IMAGE):
+            os.truncate(IMAGE, self.dice.choice([0, os.path.getsize(IMAGE) // 2]))
+
+    def copy_over(self):
+        """In place, as cp does it, in pieces with a pause between."""
+        extra = self.dice.randrange(MOST)
+        self.build("--like=first.weir", extra=extra, out="other.weir")
+        with open("other.weir", "rb") as source, open(IMAGE, "wb") as file:
+            for piece in iter(lambda: source.read(1 << 14), b""):
+                file.write(piece)
+                file.flush()
+                time.sleep(0.001)
+        self.keys = CORE + extra
+
+    def remove(self):
+        if os.path.exists(IMAGE):
+            os.unlink(IMAGE)
+
+    def folder_away(self):
+        os.rename("set", "away")
+        time.sleep(self.dice.random() * 0.1)
+        os.rename("away", "set")
+        self.build()
+
+    def everything(self):
+        return [self.rebuild, self.grow, self.shrink, self.reseed, self.first_seed,
+                self.small_one, self.empty, self.overfull, self.killed, self.damage,
+                self.truncate, self.copy_over, self.remove, self.folder_away]
