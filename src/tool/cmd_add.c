@@ -206,31 +206,44 @@ static void report(const struct add *add)
 	report_free(&r);
 }
 
-static int run(struct add *add)
+/* What stands there now, and may it be added to? */
+static int look(const struct add *add, struct weir_image_info *info)
 {
-	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	int status = image_swapped(add->image, add->fill.from.names, add->fill.from.n);
-	if (!status)
-		status = place_is_not_read(add->image, &add->fill.from);
-	if (status)
-		return status;
-	int err = weir_image_info(add->image, &info);
+	*info = (struct weir_image_info)WEIR_IMAGE_INFO_INIT;
+	int err = weir_image_info(add->image, info);
 	if (err == -ENOENT)
 		return trouble("%s: there is no such image: weir build makes one", add->image);
 	if (err)
 		return trouble_weir(err, add->image);
-	if (info.live && !add->live) {
+	if (info->live && !add->live) {
 		say("%s: is live, so a process inserts into it or was killed while it did: weir "
 		    "seal ends that; --live adds to it meanwhile",
 		    add->image);
 		return TOOL_NO;
 	}
-	if (add->live && info.compressed)
+	if (add->live && info->compressed)
 		return trouble("%s: is compressed, and only a plain image is changed in place: "
 		               "leave out --live",
 		               add->image);
+	return TOOL_OK;
+}
+
+/* Looked at before the turn, since one that is live is refused at once, and again after it, since
+ * whoever had the turn has replaced it. */
+static int run(struct add *add)
+{
+	struct weir_image_info info;
+	int status = image_swapped(add->image, add->fill.from.names, add->fill.from.n);
+	if (!status)
+		status = place_is_not_read(add->image, &add->fill.from);
+	if (!status)
+		status = look(add, &info);
+	if (status)
+		return status;
 	int turn = place_turn(add->image, add->live);
-	status = add->live ? TOOL_OK : place_ask(add->image, false);
+	status = look(add, &info);
+	if (!status && !add->live)
+		status = place_ask(add->image, false);
 	if (!status)
 		status = add->live ? add_in_place(add, &info) : add_and_replace(add, &info);
 	if (turn >= 0)

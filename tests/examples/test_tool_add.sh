@@ -116,6 +116,21 @@ test_adds_take_turns() {
 	run 0 "$weir" query -c set.weir key_late more; prints '^501$'
 }
 
+# What it is to do stood in the image that was there before its turn came.
+test_add_looks_after_its_turn() {
+	made
+	run 0 "$weir" build -q --zstd --like=set.weir -o packed.weir first
+	exec 8<set.weir
+	flock 8
+	"$weir" add -q set.weir more 8<&- &
+	sleep 0.3
+	mv packed.weir set.weir
+	exec 8<&-
+	wait $!
+	run 0 "$weir" info --json set.weir; json out 'j[0]["compressed"]'
+	run 0 "$weir" query -c set.weir more; prints '^500$'
+}
+
 # The shell had no way to end the live state that a killed process left.
 test_seal() {
 	made
@@ -150,7 +165,7 @@ test_seal() {
 }
 
 for part in add_replaces add_does_the_same_to_keys add_does_not_overfill add_trouble \
-		adds_take_turns seal; do
+		adds_take_turns add_looks_after_its_turn seal; do
 	test_$part
 done
 finish
