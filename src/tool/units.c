@@ -12,6 +12,7 @@ struct decimal {
 	uint64_t mantissa;
 	int exponent;
 	const char *rest;
+	bool large; /* more digits than 64 bits hold */
 };
 
 static bool add_digit(uint64_t *value, char digit)
@@ -20,10 +21,10 @@ static bool add_digit(uint64_t *value, char digit)
 	       !__builtin_add_overflow(*value, (uint64_t)(digit - '0'), value);
 }
 
-/* 12, 1.5, .5, 1e6, 2.5e3; false: no number, or one with more digits than 64 bits hold. */
+/* 12, 1.5, .5, 1e6, 2.5e3; false: no number, or with more digits behind the point than fit. */
 static bool read_decimal(const char *text, struct decimal *out)
 {
-	*out = (struct decimal){ 0, 0, text };
+	*out = (struct decimal){ .rest = text };
 	int digits = 0;
 	bool point = false;
 	const char *p = text;
@@ -31,8 +32,11 @@ static bool read_decimal(const char *text, struct decimal *out)
 		if (*p == '.' && !point) {
 			point = true;
 		} else if (isdigit((unsigned char)*p)) {
-			if (!add_digit(&out->mantissa, *p))
-				return false;
+			if (!add_digit(&out->mantissa, *p)) {
+				if (point)
+					return false;
+				out->large = true;
+			}
 			out->exponent -= point;
 			digits++;
 		} else {
@@ -88,7 +92,7 @@ enum scaled { SCALED, TOO_LARGE, NOT_WHOLE, NO_NUMBER };
 /* mantissa * by * 10^exponent; a fraction is dropped, and reported. */
 static enum scaled scale(struct decimal number, uint64_t by, uint64_t *out)
 {
-	if (__builtin_mul_overflow(number.mantissa, by, out))
+	if (number.large || __builtin_mul_overflow(number.mantissa, by, out))
 		return TOO_LARGE;
 	for (; number.exponent > 0 && *out; number.exponent--)
 		if (__builtin_mul_overflow(*out, UINT64_C(10), out))

@@ -61,6 +61,8 @@ test_plan() {
 	for bad in '' x 0 -5 1.5 5X 5KiB 1e30 99999999999999999999 ' 5' '5 ' 0x10 nan; do
 		run 2 "$weir" plan -n "$bad" -p 1%; says "^weir plan: --keys '$bad': "
 	done
+	run 2 "$weir" plan -n 99999999999999999999 -p 1%; says 'too many keys: .* 64 bits'
+	run 2 "$weir" plan -n 5 -m 99999999999999999999K; says 'too large: .* 64 bits'
 	for bad in '' x 0 0% 100% 1 1.5 -1% nan inf 1%% 5K 1/0 1/ 0x1p-4; do
 		run 2 "$weir" plan -n 5 -p "$bad"; says "^weir plan: --rate '$bad': "
 	done
