@@ -35,7 +35,7 @@ static int save_options(struct weir_save_options *out, const struct weir_save_op
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	int err = weir__options_copy(&o, sizeof o, options, "weir_save_options");
 	if (!err && (o.zstd_level < 0 || o.zstd_level > 19))
-		err = weir__fail(-EINVAL, "zstd_level %d: 0 to 19", o.zstd_level);
+		err = weir__fail(-EINVAL, "zstd_level %d: allowed: 0 to 19", o.zstd_level);
 	if (!err && o.marks & ~allowed)
 		err = weir__fail(-EINVAL, "marks 0x%x: 0x%x may be given", o.marks, allowed);
 	if (!err && o.mode > 0777)

@@ -196,7 +196,7 @@ static int read_options(struct weir_follow_options *out, struct weir_refresh_opt
 	if (!err && out->poll_seconds == 0)
 		out->poll_seconds = 1;
 	if (!err && !(out->poll_seconds >= 0.001 && out->poll_seconds <= 86400))
-		err = weir__fail(-EINVAL, "poll_seconds %g: 0.001 to 86400, or 0",
+		err = weir__fail(-EINVAL, "poll_seconds %g: allowed: 0.001 to 86400, or 0",
 		                 out->poll_seconds);
 	/* complete now: fields that an older header lacks have their defaults */
 	refresh->struct_size = sizeof *refresh;

@@ -147,7 +147,7 @@ int weir_rolling_begin(struct weir_reload **out, struct weir_rolling *set, uint3
 		return weir__fail(-EINVAL, "%s is NULL: weir_rolling_begin needs it",
 		                  out ? "the set" : "out");
 	if (shard >= set->shards)
-		return weir__fail(-EINVAL, "shard %u: 0 to %u", shard, set->shards - 1);
+		return weir__fail(-EINVAL, "shard %u: allowed: 0 to %u", shard, set->shards - 1);
 	int err = check_options(&o, options);
 	return err ? err :
 	             weir__reload_begin(out, set->shard[shard], &o,

@@ -83,14 +83,14 @@ static int check_layout(const struct weir_params *p)
 {
 	unsigned z = p->words_per_key, g = p->bits_per_word, most = weir__blocked_max_g(z ? z : 1);
 	if (z & (z - 1) || z > 8)
-		return weir__fail(-EINVAL, "words_per_key %u: 1, 2, 4 or 8, or 0 to have it chosen",
-		                  z);
+		return weir__fail(-EINVAL, "words_per_key %u: allowed: 1, 2, 4 or 8, or 0 to "
+		                  "have it chosen", z);
 	if (g > most && z)
-		return weir__fail(-EINVAL, "bits_per_word %u: 1 to %u with words_per_key %u, or 0 "
-		                  "to have it chosen", g, most, z);
+		return weir__fail(-EINVAL, "bits_per_word %u: allowed: 1 to %u with words_per_key "
+		                  "%u, or 0 to have it chosen", g, most, z);
 	if (g > most)
-		return weir__fail(-EINVAL, "bits_per_word %u: 1 to %u, or 0 to have it chosen", g,
-		                  most);
+		return weir__fail(-EINVAL, "bits_per_word %u: allowed: 1 to %u, or 0 to have it "
+		                  "chosen", g, most);
 	return 0;
 }
 
