@@ -144,7 +144,8 @@ WEIR_API const struct weir_filter *weir_reload_next(const struct weir_reload *r)
  * Errors: -ECANCELED the gate refused: the reload is aborted and the current filter stays; -EDEADLK
  *   inside a read-side section.
  * Threads: one, after all loader threads have finished.
- * Progress: blocking (a grace period, unless defer_free is set).
+ * Progress: blocking (a grace period, unless defer_free is set; a refusal with another sentence
+ *   than the last may wait for one in any case, before weir_handle_stats() shows it).
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_commit(struct weir_reload *r);
 

@@ -166,15 +166,18 @@ static bool carries(const struct look *l)
 	return l->options->carry && !l->handle->absence;
 }
 
+static int check_carry(struct weir_filter *next, const struct weir_filter *current)
+{
+	int err = weir_normal_unite(&next->normal, &current->normal);
+	return err ? err : weir__carry_check(next, current);
+}
+
 /* On failure the filter is still the caller's. */
 static int begin(struct weir_reload **r, struct look *l, struct weir_filter *next)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
-	const struct weir_filter *current = l->handle->generation->current;
 	l->verdict = BESIDE;
-	int err = carries(l) ? weir_normal_unite(&next->normal, &current->normal) : 0;
-	if (!err && carries(l))
-		err = weir__carry_check(next, current);
+	int err = carries(l) ? check_carry(next, l->handle->generation->current) : 0;
 	if (err)
 		return err;
 	o.keep_previous = l->options->keep_previous;
