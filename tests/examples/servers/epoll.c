@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * An example: a server that asks a set before it asks its store. Worker threads, each with its own
- * epoll; a job rebuilds the set from the record and the server follows the file.
+ * epoll; a job rebuilds the set from the record and the server follows the file. It may start
+ * before the job's first run: every answer is "maybe" until then.
  *
  *     epoll IMAGE RECORD [PORT]        listens on 127.0.0.1; SIGTERM ends it
  *
@@ -9,11 +10,10 @@
  *     stats     name and value a line, ended by an empty line
  *
  * The job, once a minute, as the user of the server. weir replaces the file by renaming, and leaves
- * the old one if anything fails; cron mails what it prints. --like keeps the seed, size and shape,
- * which "carry" below needs:
+ * the old one if anything fails; cron mails what it prints. The seed stays that of the image that
+ * is replaced, and with -n the size too: "carry" below needs both.
  *
- *     * * * * *  app  weir build -q --like=/var/lib/app/set.weir -o /var/lib/app/set.weir \
- *                       /var/lib/app/record
+ *     * * * * *  app  weir build -q -n 1M -p 0.1\% -o /var/lib/app/set.weir /var/lib/app/record
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -142,15 +142,13 @@ static int start(const char *image, struct weir_follower **follower)
 {
 	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
 	struct weir_follow_options follow = WEIR_FOLLOW_OPTIONS_INIT;
-	struct weir_filter *first;
-	int err = weir_load(&first, image, NULL);
+	struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
+	options.flags = WEIR_HANDLE_ANY_SEED; /* the first file's */
+	options.absent = WEIR_ABSENT_YES;
+	options.keep_inserts = 1 << 20;       /* bytes of keys until then */
+	int err = weir_handle_create(&set, NULL, &options);
 	if (err < 0)
 		return err;
-	err = weir_handle_create(&set, first, NULL);
-	if (err < 0) {
-		weir_destroy(first);
-		return err;
-	}
 	refresh.carry = true; /* what was inserted after the job read the record is kept */
 	follow.refresh = &refresh;
 	follow.report = report;

@@ -93,17 +93,19 @@ def damage(name):
 def test_epoll():
     keys = ["user:%d" % i for i in range(5000)]
     write("record", keys)
-    subprocess.run([weir, "build", "-q", "-n", "20000", "-p", "0.1%", "-o", "set.weir", "record"],
-                   check=True)
     server = Server(epoll, "set.weir", "record")
     client, other = Client(server.port), Client(server.port)
+    assert client("? guest:1") == "maybe" and client("+ user:early") == "seen"
+    wait_until("its line in the log", lambda: "set.weir: cannot open" in server.text())
+    job("epoll.c")
+    wait_until("the first set", lambda: client.stats()["swaps"] == "1")
+    assert client("? user:early") == "maybe"
     assert client.many("? " + key for key in keys[:1000]) == ["maybe"] * 1000
     assert client.many("? guest:%d" % i for i in range(1000)).count("no") > 980
     assert client("+ user:new") == "new" and other("+ user:new") == "seen"
     assert other("? user:new") == "maybe" and client("hello").startswith("error")
     with open("record", encoding="utf-8") as record:
         assert record.read().count("user:new\n") == 2
-    wait_until("the first look", lambda: client.stats()["swaps"] == "1")
     assert client.stats()["generation"] == "2" and client.stats()["saturated"] == "0"
 
     lost, going = [], threading.Event()
