@@ -29,6 +29,7 @@ apt install "$(deb weir)" "$(deb libweir0)"
 seq 100000 > keys
 weir build -q -p 1% -o keys.weir keys
 [ "$(weir query -c keys.weir keys)" = 100000 ] || fail "the installed weir loses keys"
+[ -s /usr/share/weir/alerts.yml ] || fail "weir brings no alerts.yml"
 [ -s /usr/share/man/man1/weir.1.gz ] || fail "weir has no manual page"
 [ ! -e /usr/include/weir ] || fail "weir brings the headers"
 echo "weir: installed and used"

@@ -48,6 +48,9 @@ weir build -q -p 1% -o keys.weir keys
 for page in man1/weir.1 man3/weir.3 man3/weir_create.3; do
 	[ -s "/usr/local/share/man/$page" ] || fail "$page is not installed"
 done
+[ -s /usr/local/share/weir/alerts.yml ] || fail "alerts.yml is not installed"
+python3 -c 'import bz2; open("keys.bz2", "wb").write(bz2.compress(open("keys", "rb").read()))'
+[ "$(weir query -c keys.weir keys.bz2)" = 100000 ] || fail "keys.bz2 is not read"
 readelf -S /usr/local/lib/libweir.so | grep -q '\.debug_info' || fail "libweir.so is stripped"
 echo "setup and install took $cpu s of CPU"
 # On the machine this is measured on it is under 30; others, and busy ones, take longer.
