@@ -81,12 +81,13 @@ static int check_fields(const struct weir_gate *gate)
 		return weir__fail(-EINVAL, "gate.must_miss is NULL, must_misses %zu",
 		                  gate->must_misses);
 	if (!(gate->max_fill >= 0 && gate->max_fill <= 1))
-		return weir__fail(-EINVAL, "gate.max_fill %g: allowed: 0 to 1, 0 for any", gate->max_fill);
+		return weir__fail(-EINVAL, "gate.max_fill %g: allowed: 0 to 1, 0 for any",
+		                  gate->max_fill);
 	if (!(gate->max_fp_rate >= 0 && gate->max_fp_rate <= 1))
 		return weir__fail(-EINVAL, "gate.max_fp_rate %g: allowed: 0 to 1, 0 for any",
 		                  gate->max_fp_rate);
 	if (!(gate->min_keys >= 0))
-		return weir__fail(-EINVAL, "gate.min_keys %g: 0 or more", gate->min_keys);
+		return weir__fail(-EINVAL, "gate.min_keys %g: allowed: 0 or more", gate->min_keys);
 	return 0;
 }
 
