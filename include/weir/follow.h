@@ -37,7 +37,7 @@ struct weir_follow_options {
 	 * if the set has more keys than its capacity, by over 1 %. A look that fails with
 	 * the sentence of the look before is not reported again. NULL: a line on standard error
 	 * (descriptor 2), "weir: /path: ...", when looks begin to fail, when the sentence
-	 * changes, and when it is over. */
+	 * changes, and when it is over; after ten lines at once, one in five seconds. */
 	void (*report)(void *context, int result, const char *sentence);
 	void *context;       /* for report */
 	bool quiet;          /* no such lines: of a program that closes or uses descriptor 2 */

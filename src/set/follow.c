@@ -36,7 +36,7 @@ struct weir_follower {
 	bool gave_up;       /* a look, for that */
 	double delay;       /* seconds until the next look, if no notice comes before */
 	double retry;       /* the last delay after a failure; 0 after a success */
-	char announced[WEIR_SENTENCE_BYTES]; /* without a report: as announce.h has it */
+	struct weir_announcer announcer;     /* without a report */
 	char reported[WEIR_SANITY_TEXT]; /* the last failure's sentence; empty after a success */
 	size_t length;      /* of path */
 	char path[];        /* and, behind it, the folder's */
@@ -93,7 +93,7 @@ static void look(struct weir_follower *f)
 	}
 	report(f, result, sentence);
 	if (!f->options.report && !f->options.quiet)
-		weir__announce(f->announced, f->path, result, sentence,
+		weir__announce(&f->announcer, f->path, result, sentence,
 		               weir__refused_now(f->handle));
 }
 

@@ -121,6 +121,34 @@ static void test_a_refused_file_is_no_recovery(void **state)
 	fclose(said);
 }
 
+/* Somebody replaces the file all the time by another that is refused for another reason. */
+static void test_refusals_do_not_flood_the_log(void **state)
+{
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	(void)state;
+	o.poll_seconds = often;
+	double begun = now();
+	struct weir_follower *f = begin(&o);
+	for (unsigned i = 1; i <= 100; i++) {
+		char nonsense[8] = { (char)i };
+		assert_true(image_spit(other, nonsense, sizeof nonsense));
+		assert_int_equal(rename(other, path), 0);
+		while (stats_of(h).refused < i && now() - begun < patience)
+			usleep(100);
+	}
+	unsigned at_most = 10 + (unsigned)((now() - begun) / 5), there = read_lines();
+	/* the last reason is not lost */
+	while (!strstr(lines, "byte 0 is 0x64") && now() - begun < patience) {
+		usleep(10000);
+		read_lines();
+	}
+	end(f);
+	fclose(said);
+	assert_in_range(there, 10, at_most);
+	char *last = strstr(lines, "byte 0 is 0x64");
+	assert_true(last && strstr(last, " lines before it were held back)\n"));
+}
+
 static void test_quiet_or_reported(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -146,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		fresh(test_a_line_when_it_begins_changes_and_ends),
 		fresh(test_a_refused_file_is_no_recovery),
+		fresh(test_refusals_do_not_flood_the_log),
 		fresh(test_quiet_or_reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
