@@ -154,6 +154,15 @@ int image_load(struct weir_filter **out, const char *path, const struct image_ho
 	return settle(err, path, how);
 }
 
+int image_load_fd(struct weir_filter **out, int fd, const char *path, const struct image_how *how)
+{
+	struct weir_load_options options = begin(how, "reading");
+	options.max_bytes = most_bytes(how);
+	int err = weir_load_fd(out, fd, &options);
+	end(how);
+	return settle(err, path, how);
+}
+
 char image_shrank[4600] = "weir: an image shrank while it was read: replace images by renaming\n";
 
 static void prepare_sentence(const char *path)
@@ -182,6 +191,7 @@ int image_stats(const char *path, const struct weir_image_info *info, bool exact
                 const struct image_how *how, struct weir_stats *out)
 {
 	struct weir_load_options options = begin(how, "reading");
+	prepare_sentence(path);
 	options.no_verify = !how->check;
 	/* A plain one is mapped; but another one may stand there by now. */
 	options.max_bytes = info->compressed ? most_bytes(how) : info->bytes;

@@ -15,20 +15,14 @@
 
 #define NEW_SEED "servers that follow it refuse one of another seed, unless they take any"
 
-/* 0, or a negative errno of the library's. */
-static int read_model(struct model *out, const char *path, const struct image_how *how)
+/* Of a filter, which is freed. 0, or a negative errno of the library's. */
+static int take_model(struct model *out, struct weir_filter *f, const char *path, double fp_rate,
+                      const struct image_how *how)
 {
-	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	struct model model = { .path = path, .params = WEIR_PARAMS_INIT };
-	struct weir_filter *f;
-	int err = image_open(&f, path, how);
-	if (err)
-		return err;
-	err = weir_params_of(f, &model.params);
+	struct model model = { .path = path, .params = WEIR_PARAMS_INIT, .fp_rate = fp_rate };
+	int err = weir_params_of(f, &model.params);
 	weir_normal_of(f, &model.normal);
 	weir_destroy(f);
-	if (!err && weir_image_info(path, &info) == 0) /* not of a pipe */
-		model.fp_rate = info.fp_rate;
 	if (model.params.hash_key) { /* the filter's copy, which has gone */
 		model.params.hash_key = how->hash_key;
 		model.params.seed = 0;
@@ -40,8 +34,14 @@ static int read_model(struct model *out, const char *path, const struct image_ho
 
 int model_like(struct model *out, const char *path, const struct image_how *how)
 {
-	int err = image_named(path) ? read_model(out, path, how) : image_unnamed(path);
-	return err ? TOOL_TROUBLE : TOOL_OK;
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct weir_filter *f;
+	if (!image_named(path))
+		return image_unnamed(path);
+	if (image_open(&f, path, how))
+		return TOOL_TROUBLE;
+	bool known = weir_image_info(path, &info) == 0; /* not of a pipe */
+	return take_model(out, f, path, known ? info.fp_rate : 0.0, how) ? TOOL_TROUBLE : TOOL_OK;
 }
 
 /* Whoever may write it has perhaps chosen the seed, and keys that collide. */
@@ -73,53 +73,74 @@ static bool same_hash(const struct weir_image_info *info, bool keyed, const char
 	return info->keyed == keyed;
 }
 
-/* Through its descriptor: what was looked at is what is opened. */
-static int read_replaced(struct model *out, int fd, const char *path, bool wanted, bool force,
+/* What stands there, whoever replaces it meanwhile. */
+struct replaced {
+	const char *path;
+	int fd;
+	char name[40]; /* of the descriptor, where /proc is mounted */
+	struct weir_image_info info;
+};
+
+/* Return: whether it is an image. Its descriptor is then to be closed. */
+static bool open_replaced(struct replaced *r, const char *path)
+{
+	*r = (struct replaced){ .path = path, .info = WEIR_IMAGE_INFO_INIT };
+	r->fd = image_begins(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	if (r->fd < 0)
+		return false;
+	snprintf(r->name, sizeof r->name, "/proc/self/fd/%d", r->fd);
+	bool named = access(r->name, F_OK) == 0;
+	if (weir_image_info(named ? r->name : path, &r->info) == 0 && !r->info.live)
+		return true;
+	close(r->fd);
+	return false;
+}
+
+static int read_replaced(struct model *out, const struct replaced *r, bool wanted, bool force,
                          const struct image_how *how)
 {
-	char name[40];
 	struct image_how quiet = *how;
+	struct weir_filter *f;
 	quiet.wordless = true;
 	quiet.check = false;
-	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-	int err = read_model(out, name, &quiet);
+	int err = access(r->name, F_OK) == 0 ? image_open(&f, r->name, &quiet) :
+	                                       image_load_fd(&f, r->fd, r->path, &quiet);
 	if (!err)
-		out->path = path;
-	else if (err == -EKEYREJECTED)
+		err = take_model(out, f, r->path, r->info.fp_rate, how);
+	if (!err)
+		return TOOL_OK;
+	if (err == -EKEYREJECTED)
 		say("%s: is keyed by another key: servers that follow it refuse that, unless they "
 		    "take any seed",
-		    path);
+		    r->path);
 	else if (wanted && force)
-		say("%s: its seed is not kept, since it cannot be read: %s: " NEW_SEED, path,
-		    image_trouble(err, name));
+		say("%s: its seed is not kept, since it cannot be read: %s: " NEW_SEED, r->path,
+		    image_trouble(err, r->name));
 	else if (wanted)
 		say("%s: not replaced: its seed cannot be kept: %s: " NEW_SEED
 		    "; if that is meant, --new-seed",
-		    path, image_trouble(err, name));
-	return err && err != -EKEYREJECTED && wanted && !force ? TOOL_NO : TOOL_OK;
+		    r->path, image_trouble(err, r->name));
+	return err != -EKEYREJECTED && wanted && !force ? TOOL_NO : TOOL_OK;
 }
 
 int model_replaced(struct model *out, const char *path, const struct model_wish *wish, bool force,
                    const struct image_how *how)
 {
-	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct replaced r;
 	char text[NORMAL_STEPS];
 	bool keyed = wish->params.hash_key != NULL, wanted = !wish->new_seed && !wish->params.seed;
-	if (strcmp(path, "-") == 0 || !image_begins(path) || weir_image_info(path, &info) ||
-	    info.live)
+	if (strcmp(path, "-") == 0 || !open_replaced(&r, path))
 		return TOOL_OK;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status = TOOL_OK;
-	if (fd < 0)
-		return TOOL_OK;
-	bool trust = !wanted || trusted(fd, path);
+	int status = TOOL_OK;
+	bool trust = !wanted || trusted(r.fd, path);
 	if (trust)
-		out->normal = info.normal;
-	else if (info.normal.steps)
+		out->normal = r.info.normal;
+	else if (r.info.normal.steps)
 		say("%s: nor is done again what was done to its keys (%s), unless options say so",
-		    path, normal_steps(text, info.normal.steps));
-	if (same_hash(&info, keyed, path) && trust)
-		status = read_replaced(out, fd, path, wanted, force, how);
-	close(fd);
+		    path, normal_steps(text, r.info.normal.steps));
+	if (same_hash(&r.info, keyed, path) && trust)
+		status = read_replaced(out, &r, wanted, force, how);
+	close(r.fd);
 	return status;
 }
 

@@ -96,7 +96,22 @@ test_a_fifo_without_a_writer() {
 	same written <(echo done) 'the writer of an image has ended'
 }
 
-for part in a_signal_ends_it_as_a_signal memory_of_a_merge a_fifo_without_a_writer; do
+# In a chroot without /proc the seed is kept too.
+test_a_job_without_proc() {
+	local without='umount -l /proc && exec "$0" "$@"'
+	export LD_LIBRARY_PATH
+	LD_LIBRARY_PATH=$(dirname "$(ldd "$weir" | awk '/libweir/ { print $3 }')")
+	if unshare -m sh -c "$without" "$weir" --version >/dev/null 2>&1; then
+		run 0 "$weir" build -q -s 7 -p 0.5% -o bare.weir keys
+		run 0 unshare -m sh -c "$without" "$weir" build --json -o bare.weir keys
+		json out 'j["seed_kept"] and j["size_kept"] and j["fp_rate"] == 0.005'
+	else
+		echo 'skipped: not root, or the command needs /proc to start'
+	fi
+	unset LD_LIBRARY_PATH
+}
+
+for part in a_signal_ends_it_as_a_signal memory_of_a_merge a_fifo_without_a_writer a_job_without_proc; do
 	test_$part
 done
 finish
