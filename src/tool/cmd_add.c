@@ -82,6 +82,7 @@ struct add {
 	struct image_saving saving;
 	struct guard guard;
 	bool live, progress, as_json, quiet;
+	int turn; /* place_turn() */
 	/* the result */
 	uint64_t keys;
 	struct weir_stats before, after;
@@ -122,6 +123,8 @@ static int add_and_replace(struct add *add, const struct weir_image_info *info)
 	if (info->compressed && !add->saving.zstd_level)
 		(void)parse_zstd(NULL, &add->saving.zstd_level);
 	add->saving.generation = info->generation;
+	if (!status)
+		status = place_stands(add->image, add->turn);
 	if (!status)
 		status = image_save(f, add->image, &add->saving);
 	weir_destroy(f);
@@ -240,14 +243,14 @@ static int run(struct add *add)
 		status = look(add, &info);
 	if (status)
 		return status;
-	int turn = place_turn(add->image, add->live);
+	add->turn = place_turn(add->image, add->live);
 	status = look(add, &info);
 	if (!status && !add->live)
 		status = place_ask(add->image, false);
 	if (!status)
 		status = add->live ? add_in_place(add, &info) : add_and_replace(add, &info);
-	if (turn >= 0)
-		close(turn);
+	if (add->turn >= 0)
+		close(add->turn);
 	if (!status)
 		report(add);
 	return status;

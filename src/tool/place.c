@@ -12,6 +12,8 @@
 #include "say.h"
 #include "tool.h"
 
+enum { SILENT_TRIES = 20, TRY_US = 50000 };
+
 /* Can a file be made there? */
 static bool can_be_made(const char *path)
 {
@@ -122,6 +124,24 @@ int place_is_whole(const char *path, uint64_t bytes, const struct image_how *how
 	return TOOL_NO;
 }
 
+/* At most a second in silence. */
+static void lock(int fd, int how, const char *path)
+{
+	for (unsigned tries = 0; flock(fd, how | LOCK_NB); tries++) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return;
+		if (tries == SILENT_TRIES) {
+			say("%s: waits for its turn: another process has locked it, as weir add "
+			    "does (lslocks shows which)",
+			    path);
+			while (flock(fd, how) && errno == EINTR)
+				continue;
+			return;
+		}
+		(void)usleep(TRY_US);
+	}
+}
+
 int place_turn(const char *path, bool shared)
 {
 	struct stat locked, there;
@@ -129,11 +149,21 @@ int place_turn(const char *path, bool shared)
 		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		if (fd < 0)
 			return -1;
-		while (flock(fd, shared ? LOCK_SH : LOCK_EX) && errno == EINTR)
-			continue;
-		if (fstat(fd, &locked) || stat(path, &there) ||
-		    (locked.st_dev == there.st_dev && locked.st_ino == there.st_ino))
+		lock(fd, shared ? LOCK_SH : LOCK_EX, path);
+		if (fstat(fd, &locked) || stat(path, &there) || is_file(&locked, &there))
 			return fd;
 		close(fd); /* it was replaced meanwhile */
 	}
+}
+
+int place_stands(const char *path, int turn)
+{
+	struct stat locked, there;
+	if (turn < 0 || fstat(turn, &locked) ||
+	    (stat(path, &there) == 0 && is_file(&locked, &there)))
+		return TOOL_OK;
+	say("%s: not written: it was replaced or removed meanwhile, and what stands there now "
+	    "would be lost: add to that",
+	    path);
+	return TOOL_NO;
 }

@@ -96,6 +96,34 @@ test_a_fifo_without_a_writer() {
 	same written <(echo done) 'the writer of an image has ended'
 }
 
+# Keys that come slowly, and a job that builds the set anew meanwhile: the new set stays.
+test_an_image_rebuilt_while_keys_are_added() {
+	seq 1000 >first
+	seq 5001 6000 >second
+	run 0 "$weir" build -q -s 7 -n 3000 -o slow.weir first
+	mkfifo slow
+	timeout 20 "$weir" add -q slow.weir slow 2>said &
+	exec 9>slow # it has read the image
+	run 0 "$weir" build -q -n 3000 -o slow.weir second
+	cp slow.weir second.weir
+	echo word >&9
+	exec 9>&-
+	wait $!
+	run 0 test $? = 1
+	mv said err; says '^weir add: slow.weir: not written: it was replaced or removed meanwhile'
+	same slow.weir second.weir 'what was built meanwhile'
+}
+
+# Whoever may read an image can lock it.
+test_a_locked_image() {
+	rm -f err
+	flock set.weir timeout 20 sh -c 'until grep -qs "its turn" err; do sleep 0.1; done' &
+	while flock -n set.weir true; do sleep 0.1; done
+	run 0 timeout 20 "$weir" add -q set.weir keys
+	says '^weir add: set.weir: waits for its turn: another process has locked it'
+	wait
+}
+
 # In a chroot without /proc the seed is kept too.
 test_a_job_without_proc() {
 	local without='umount -l /proc && exec "$0" "$@"'
@@ -111,7 +139,8 @@ test_a_job_without_proc() {
 	unset LD_LIBRARY_PATH
 }
 
-for part in a_signal_ends_it_as_a_signal memory_of_a_merge a_fifo_without_a_writer a_job_without_proc; do
+for part in a_signal_ends_it_as_a_signal memory_of_a_merge a_fifo_without_a_writer \
+	an_image_rebuilt_while_keys_are_added a_locked_image a_job_without_proc; do
 	test_$part
 done
 finish
