@@ -12,6 +12,9 @@
 #include "say.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
+/* Or a little more, as they are read. A small compressed file can hold a line that no machine has
+ * memory for. */
+#define LINE_MOST ((size_t)256 << 20)
 
 static char standard_input[] = "-";
 static char *only_standard_input[] = { standard_input };
@@ -83,6 +86,18 @@ static void file_end(struct lines *l)
 	l->rest_len = 0;
 }
 
+/* Room for a line that is longer than the chunk. False after a message. */
+static bool chunk_grow(const struct lines *l, struct chunk *c)
+{
+	if (c->len > LINE_MOST) {
+		say("%s: a line of more than 256 MiB: is it text?%s", l->options.names[l->next - 1],
+		    l->options.delimiter ? " (-0 is for keys that end with NUL bytes)" : "");
+		return false;
+	}
+	chunk_room(c, c->room < LINE_MOST ? c->room * 2 : c->room + CHUNK_BYTES);
+	return true;
+}
+
 /* Fill a chunk from the open file. Return: 1 it has lines; 0 the file has no more; -1 it cannot
  * be read. */
 static int fill(struct lines *l, struct chunk *c)
@@ -94,8 +109,8 @@ static int fill(struct lines *l, struct chunk *c)
 		memcpy(c->data, l->rest, c->len);
 	l->rest_len = 0;
 	for (;;) {
-		if (c->len + 1 >= c->room) /* a line longer than the chunk */
-			chunk_room(c, c->room * 2);
+		if (c->len + 1 >= c->room && !chunk_grow(l, c))
+			return -1;
 		ssize_t got = decoder_read(l->file, c->data + c->len, c->room - 1 - c->len);
 		if (got < 0)
 			return -1;

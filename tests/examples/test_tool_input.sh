@@ -87,6 +87,8 @@ test_fields() {
 	run 0 "$weir" build --json --skip-bad --field=2 -o f3.weir open.csv
 	json out 'j["keys"] == 1 and j["passed_over"] == 2'
 	printf '1\t"x\n2\ty\n' >t.tsv
+	printf 'x\ny,"z"\0' >newline.csv
+	run 2 "$weir" build -q -0 --field=2 -o f3.weir newline.csv; says 'newline between fields'
 	run 0 "$weir" build -q --field=2 --delimiter=tab -o f.weir t.tsv
 	run 0 "$weir" query -c f.weir <(printf '"x\ny\n'); prints '^2$'
 	run 0 "$weir" build -q --field=2 --delimiter=';' -o f.weir <(echo 'a;b')
@@ -122,6 +124,19 @@ test_hosts_and_suffixes() {
 	run 1 "$weir" query d.weir <(echo www.example.com)
 	run 0 "$weir" query --suffixes d.weir <(echo www.example.com)
 	run 2 "$weir" query --cidr d.weir <(echo 1.2.3.4); says 'no set of prefixes'
+}
+
+# As a few kilobytes of zstd can hold, and more than any memory.
+test_a_line_without_an_end() {
+	head -c $((256 << 20)) /dev/zero | tr '\0' a >line
+	run 0 "$weir" build -q -n 1 -o line.weir line
+	head -c $((2 << 20)) line >>line.more
+	cat line.more >>line
+	run 2 "$weir" build -q -n 1 -o line.weir line
+	says '^weir build: line: a line of more than 256 MiB: is it text? (-0 is for'
+	echo a >word
+	run 2 "$weir" query -0 -c line.weir line word; says 'is it text?$'; prints '^0$'
+	rm line
 }
 
 test_cidr() {
@@ -183,6 +198,7 @@ test_packed
 test_trim_comments_lowercase
 test_fields
 test_hosts_and_suffixes
+test_a_line_without_an_end
 test_cidr
 test_like_and_merge
 test_hints
