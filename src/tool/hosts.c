@@ -39,17 +39,6 @@ static bool is_address(struct iovec word)
 	return inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1;
 }
 
-/* Between the slashes: after the last of them comes the address or server. */
-static bool dnsmasq(struct keyer *k, const char *at, const char *end, const char **why)
-{
-	for (const char *slash; (slash = memchr(at, '/', (size_t)(end - at))) != NULL;
-	     at = slash + 1)
-		if (slash > at &&
-		    !keyer_text(k, (struct iovec){ (void *)at, (size_t)(slash - at) }, why))
-			return false;
-	return true;
-}
-
 static bool wrong(struct iovec line, const char **why)
 {
 	static _Thread_local char text[160];
@@ -60,6 +49,22 @@ static bool wrong(struct iovec line, const char **why)
 	return false;
 }
 
+/* Between the slashes: after the last of them comes the address or server. @line: for a message. */
+static bool dnsmasq(struct keyer *k, struct iovec line, const char *at, const char **why)
+{
+	const char *end = (const char *)line.iov_base + line.iov_len;
+	const char *slash = memchr(at, '/', (size_t)(end - at));
+	if (!slash)
+		return wrong(line, why);
+	for (; slash; slash = memchr(at, '/', (size_t)(end - at))) {
+		if (slash > at &&
+		    !keyer_text(k, (struct iovec){ (void *)at, (size_t)(slash - at) }, why))
+			return false;
+		at = slash + 1;
+	}
+	return true;
+}
+
 bool hosts_texts(struct keyer *k, struct iovec line, const char **why)
 {
 	const char *at = line.iov_base, *end = at + line.iov_len;
@@ -67,7 +72,7 @@ bool hosts_texts(struct keyer *k, struct iovec line, const char **why)
 	const char *slash = memmem(at, line.iov_len, "=/", 2);
 	struct iovec word, second;
 	if (slash && (!comment || slash < comment)) /* a server may have a port after # */
-		return dnsmasq(k, slash + 2, end, why);
+		return dnsmasq(k, line, slash + 2, why);
 	end = comment ? comment : end;
 	if (!word_next(&at, end, &word))
 		return true;

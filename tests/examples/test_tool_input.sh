@@ -126,6 +126,15 @@ test_hosts_and_suffixes() {
 	run 2 "$weir" query --cidr d.weir <(echo 1.2.3.4); says 'no set of prefixes'
 }
 
+# An option that is not ended names a domain all the same.
+test_dnsmasq_without_a_second_slash() {
+	printf 'server=//192.0.2.1\nserver=/lost.test\n' >open.conf
+	run 2 "$weir" build -q --hosts -o open.weir open.conf
+	says "open.conf:2: 'server=/lost.test': no domain"
+	run 0 "$weir" build --json --hosts --skip-bad -o open.weir open.conf
+	json out 'j["keys"] == 0 and j["passed_over"] == 1'
+}
+
 # As a few kilobytes of zstd can hold, and more than any memory.
 test_a_line_without_an_end() {
 	head -c $((256 << 20)) /dev/zero | tr '\0' a >line
@@ -198,6 +207,7 @@ test_packed
 test_trim_comments_lowercase
 test_fields
 test_hosts_and_suffixes
+test_dnsmasq_without_a_second_slash
 test_a_line_without_an_end
 test_cidr
 test_like_and_merge
