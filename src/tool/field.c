@@ -38,6 +38,7 @@ static bool plain(struct keyer *k, struct iovec line, const char **why)
 struct quoted {
 	struct keyer *k;
 	uint32_t fields;
+	bool ended; /* a line within the line */
 	struct iovec found;
 };
 
@@ -49,6 +50,14 @@ static void field_read(void *bytes, size_t len, void *arg)
 	q->found = (struct iovec){ keyer_bytes(q->k, len ? len : 1), len };
 	if (len)
 		memcpy(q->found.iov_base, bytes, len);
+}
+
+/* A carriage return, or with -0 a newline, that is in no quotes; at the end of the line it is
+ * csv_fini() that calls. */
+static void row_read(int end, void *arg)
+{
+	struct quoted *q = arg;
+	q->ended |= end != -1;
 }
 
 static int no_space(unsigned char c)
@@ -73,11 +82,12 @@ static bool quoted(struct keyer *k, struct iovec line, const char **why)
 {
 	struct quoted q = { .k = k };
 	struct csv_parser *csv = parser(k);
-	bool whole = csv_parse(csv, line.iov_base, line.iov_len, field_read, NULL, &q) ==
-	             line.iov_len && csv_fini(csv, field_read, NULL, &q) == 0;
-	if (!whole) {
+	bool whole = csv_parse(csv, line.iov_base, line.iov_len, field_read, row_read, &q) ==
+	             line.iov_len && csv_fini(csv, field_read, row_read, &q) == 0;
+	if (!whole || q.ended) {
 		field_end(k); /* in whatever state it is */
-		*why = "a quote within a field, or one that no other ends on its line";
+		*why = q.ended ? "a carriage return or newline between fields, outside of quotes" :
+		                 "a quote within a field, or one that no other ends on its line";
 		return false;
 	}
 	return q.found.iov_base ? keyer_text(k, q.found, why) : lacks(k, q.fields, why);

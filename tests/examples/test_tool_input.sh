@@ -77,6 +77,11 @@ test_fields() {
 	run 0 "$weir" build --json --field=2 -o f.weir t.csv; json out 'j["keys"] == 5'
 	if [[ " $forms " == *" csv "* ]]; then
 		run 0 "$weir" query f.weir names; same out names 'fields'
+		printf 'x\ry,"z"\n' >return.csv # not the y as field 2
+		run 2 "$weir" build -q --field=2 -o f3.weir return.csv
+		says 'return.csv:1: a carriage return or newline between fields'
+		printf 'x\ny,"z"\0' >newline.csv
+		run 2 "$weir" build -q -0 --field=2 -o f3.weir newline.csv; says 'newline between fields'
 	fi
 	run 0 "$weir" query -c --field=2 f.weir t.csv; prints '^5$'
 	run 0 "$weir" build --json --field=2 --skip-empty -o f.weir t.csv; json out 'j["keys"] == 4'
@@ -87,8 +92,6 @@ test_fields() {
 	run 0 "$weir" build --json --skip-bad --field=2 -o f3.weir open.csv
 	json out 'j["keys"] == 1 and j["passed_over"] == 2'
 	printf '1\t"x\n2\ty\n' >t.tsv
-	printf 'x\ny,"z"\0' >newline.csv
-	run 2 "$weir" build -q -0 --field=2 -o f3.weir newline.csv; says 'newline between fields'
 	run 0 "$weir" build -q --field=2 --delimiter=tab -o f.weir t.tsv
 	run 0 "$weir" query -c f.weir <(printf '"x\ny\n'); prints '^2$'
 	run 0 "$weir" build -q --field=2 --delimiter=';' -o f.weir <(echo 'a;b')
