@@ -172,7 +172,9 @@ static int add_in_place(struct add *add, const struct weir_image_info *info)
 		return TOOL_TROUBLE;
 	int status = add_to_live(add, live), sealed = live_seal(live, add->image);
 	weir_destroy(live);
-	return status ? status : sealed == TOOL_NO ? TOOL_OK : sealed;
+	if (status || sealed == TOOL_TROUBLE)
+		return status ? status : sealed;
+	return place_stands(add->image, add->turn);
 }
 
 static void report(const struct add *add)

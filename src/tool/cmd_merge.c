@@ -2,6 +2,7 @@
  * weir merge: the union of images that were built alike. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <weir/weir.h>
 #include "guard.h"
 #include "images.h"
@@ -141,21 +142,34 @@ static void report(const struct merge *merge, const struct weir_stats *s)
 	report_free(&r);
 }
 
+/* @turn: of an output that is read too; else -1. */
+static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stats)
+{
+	struct weir_filter *sum = merged(merge);
+	if (!sum)
+		return TOOL_TROUBLE;
+	int err = weir_stats_exact(sum, stats);
+	int status = err ? trouble_weir(err, NULL) :
+	                   guard_ask(&merge->guard, stats, merge->output);
+	if (!status)
+		status = place_stands(merge->output, turn);
+	if (!status)
+		status = image_save(sum, merge->output, &merge->saving);
+	weir_destroy(sum);
+	return status;
+}
+
 static int run(struct merge *merge)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
 	int status = place_ask(merge->output, merge->force);
 	if (status)
 		return status;
-	struct weir_filter *sum = merged(merge);
-	if (!sum)
-		return TOOL_TROUBLE;
-	int err = weir_stats_exact(sum, &stats);
-	status = err ? trouble_weir(err, NULL) :
-	               guard_ask(&merge->guard, &stats, merge->output);
-	if (!status)
-		status = image_save(sum, merge->output, &merge->saving);
-	weir_destroy(sum);
+	bool adds = place_is_one_of(merge->output, merge->images, (size_t)merge->n);
+	int turn = adds ? place_turn(merge->output, false) : -1;
+	status = merge_and_save(merge, turn, &stats);
+	if (turn >= 0)
+		close(turn);
 	if (!status)
 		report(merge, &stats);
 	return status;

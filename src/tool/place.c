@@ -124,6 +124,17 @@ int place_is_whole(const char *path, uint64_t bytes, const struct image_how *how
 	return TOOL_NO;
 }
 
+bool place_is_one_of(const char *path, char **names, size_t n)
+{
+	struct stat file;
+	bool is = false;
+	if (strcmp(path, "-") == 0 || stat(path, &file))
+		return false;
+	for (size_t i = 0; !is && i < n; i++)
+		is = reads(names[i], &file);
+	return is;
+}
+
 /* At most a second in silence. */
 static void lock(int fd, int how, const char *path)
 {
@@ -162,8 +173,8 @@ int place_stands(const char *path, int turn)
 	if (turn < 0 || fstat(turn, &locked) ||
 	    (stat(path, &there) == 0 && is_file(&locked, &there)))
 		return TOOL_OK;
-	say("%s: not written: it was replaced or removed meanwhile, and what stands there now "
-	    "would be lost: add to that",
+	say("%s: was replaced or removed meanwhile, so what was to be added is not in it: add it "
+	    "again",
 	    path);
 	return TOOL_NO;
 }

@@ -23,13 +23,16 @@ int place_is_not_read(const char *path, const struct lines_options *from);
  * cost no more than the building did. Return: TOOL_OK, or TOOL_NO after a message. */
 int place_is_whole(const char *path, uint64_t bytes, const struct image_how *how);
 
+/* Is @path one of the images that are read, by whatever name or link? */
+bool place_is_one_of(const char *path, char **names, size_t n);
+
 /* The turn of one that adds to the image @path. Of two at the same time the second would replace
  * what the first has written by what was there before. Those that add in place (@shared) need not
  * wait for each other. Return: a descriptor to be closed afterwards; -1: what is wrong shows when
  * it is read. Whoever may read the image may lock it, so a wait of a second is reported. */
 int place_turn(const char *path, bool shared);
 
-/* Whether the image of that turn still stands there: weir build and merge replace it without one.
+/* Whether the image of that turn (-1: none) still stands there: weir build replaces it without one.
  * Return: TOOL_OK, or TOOL_NO after a message. */
 int place_stands(const char *path, int turn);
 

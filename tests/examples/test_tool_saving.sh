@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What ends the weir command while it saves, and what it must not wait for before.
+# What ends the weir command while it saves, what it must not wait for before, and who may come
+# meanwhile.
 # Usage: test_tool_saving.sh path/to/weir.
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
@@ -96,22 +97,46 @@ test_a_fifo_without_a_writer() {
 	same written <(echo done) 'the writer of an image has ended'
 }
 
-# Keys that come slowly, and a job that builds the set anew meanwhile: the new set stays.
-test_an_image_rebuilt_while_keys_are_added() {
-	seq 1000 >first
-	seq 5001 6000 >second
+# slowly COMMAND WORDS...: the command has read slow.weir and waits for the FIFO slow; then a job
+# replaces slow.weir by second.weir; then ./late comes through the FIFO.
+slowly() {
 	run 0 "$weir" build -q -s 7 -n 3000 -o slow.weir first
-	mkfifo slow
-	timeout 20 "$weir" add -q slow.weir slow 2>said &
-	exec 9>slow # it has read the image
-	run 0 "$weir" build -q -n 3000 -o slow.weir second
-	cp slow.weir second.weir
-	echo word >&9
+	timeout 20 "$weir" "$@" 2>said &
+	exec 9>slow # opened by the command too
+	cp second.weir new.weir
+	mv new.weir slow.weir
+	cat late >&9
 	exec 9>&-
 	wait $!
 	run 0 test $? = 1
-	mv said err; says '^weir add: slow.weir: not written: it was replaced or removed meanwhile'
-	same slow.weir second.weir 'what was built meanwhile'
+	mv said err
+	says "^weir $1: slow.weir: was replaced or removed meanwhile"
+	same slow.weir second.weir 'what came meanwhile'
+}
+
+test_an_image_rebuilt_meanwhile() {
+	seq 1000 >first
+	seq 5001 6000 >second
+	mkfifo slow
+	echo word >late
+	run 0 "$weir" build -q -s 7 -n 3000 -o second.weir second
+	slowly add -q slow.weir slow
+	slowly add -q --live slow.weir slow
+	cp second.weir late
+	slowly merge -q -o slow.weir slow.weir slow
+}
+
+# Two that add to one image, one of them by a union: neither loses what the other adds.
+test_a_union_takes_its_turn() {
+	run 0 "$weir" build -q -s 7 -n 3000 -o both.weir first
+	timeout 20 "$weir" merge -q -o both.weir both.weir slow &
+	exec 9>slow
+	timeout 20 "$weir" add -q both.weir <(echo word) 2>said &
+	timeout 20 sh -c 'until grep -qs "its turn" said; do sleep 0.1; done'
+	cat late >&9
+	exec 9>&-
+	wait
+	run 0 "$weir" query -c both.weir first second <(echo word); prints '^2001$'
 }
 
 # Whoever may read an image can lock it.
@@ -140,7 +165,7 @@ test_a_job_without_proc() {
 }
 
 for part in a_signal_ends_it_as_a_signal memory_of_a_merge a_fifo_without_a_writer \
-	an_image_rebuilt_while_keys_are_added a_locked_image a_job_without_proc; do
+	an_image_rebuilt_meanwhile a_union_takes_its_turn a_locked_image a_job_without_proc; do
 	test_$part
 done
 finish
