@@ -123,6 +123,8 @@ static int add_and_replace(struct add *add, const struct weir_image_info *info)
 	if (info->compressed && !add->saving.zstd_level)
 		(void)parse_zstd(NULL, &add->saving.zstd_level);
 	add->saving.generation = info->generation;
+	if (info->shrink_allowed) /* a server may still follow from the set before that */
+		add->saving.marks |= WEIR_MARK_SHRINK_ALLOWED;
 	if (!status)
 		status = place_stands(add->image, add->turn);
 	if (!status)
@@ -193,8 +195,7 @@ static void report(const struct add *add)
 	report_estimate(&r, "keys_estimated", NULL, s->keys_estimated);
 	if (isfinite(fresh))
 		report_line(&r, "keys", "%s added, about %s of them new",
-		            show_count(SHOW, add->keys),
-		            show_short(SHOW, fresh));
+		            show_count(SHOW, add->keys), show_short(SHOW, fresh));
 	report_line(&r, "in it now", "about %s", show_estimate(SHOW, s->keys_estimated));
 	report_count(&r, "capacity", "capacity", s->capacity);
 	report_rate(&r, "fp_rate", "rate asked", s->fp_rate);

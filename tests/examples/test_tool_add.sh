@@ -38,6 +38,24 @@ test_add_replaces() {
 	run 2 "$weir" add -q keyed.weir more; says 'keyed.weir: is keyed'
 	printf 'a\n\0b\0' >nul
 	run 0 "$weir" add --json -0 --skip-empty set.weir nul; json out 'j["keys"] == 2'
+	run 0 "$weir" add -q --mode=640 set.weir few
+	if [ "$(stat -c %a set.weir)" = 640 ]; then ok; else fail --mode; fi
+}
+
+# marked IMAGE OVERFULL SHRINK: what its builder allowed, so that servers take it over.
+marked() {
+	run 0 "$weir" info --json "$1"
+	json out "(j[0]['overfull_allowed'], j[0]['shrink_allowed']) == ($2, $3)"
+}
+
+# A set that was meant to be small was refused by servers once something had been added to it.
+test_add_keeps_what_was_allowed() {
+	made
+	run 0 "$weir" add -q set.weir few; marked set.weir False False
+	run 0 "$weir" add -q --allow-overfull set.weir many; marked set.weir True False
+	run 0 "$weir" build -q --allow-shrink -n 2000 -p 1% -o small.weir few
+	run 0 "$weir" add -q small.weir more; marked small.weir False True
+	run 0 "$weir" add -q --live small.weir first; marked small.weir False True
 }
 
 # To keys that are added is done what was done to those that are there.
@@ -45,7 +63,9 @@ test_add_does_the_same_to_keys() {
 	run 0 "$weir" build -q -s 7 --trim --lowercase -n 100 -o text.weir <(printf 'One\n')
 	run 0 "$weir" add -q text.weir <(printf ' TWO\r\n')
 	run 0 "$weir" add -q --live --field=2 text.weir <(printf 'x,Three\n')
-	run 0 "$weir" query -c text.weir <(printf 'one\ntwo\nTHREE\n'); prints '^3$'
+	run 0 "$weir" add --json --skip-empty text.weir <(printf ' \r\n\nFour\n')
+	json out 'j["keys"] == 1'
+	run 0 "$weir" query -c text.weir <(printf 'one\ntwo\nTHREE\nfour\n'); prints '^4$'
 	run 0 "$weir" build -q -s 7 --suffixes -n 100 -o names.weir <(echo a.test)
 	run 0 "$weir" add -q --hosts names.weir <(printf '0.0.0.0 b.test c.d.test\n')
 	run 0 "$weir" query -c names.weir <(printf 'x.b.test\nx.c.d.test\nd.test\n'); prints '^2$'
@@ -114,6 +134,23 @@ test_adds_take_turns() {
 	wait
 	echo late >key_late
 	run 0 "$weir" query -c set.weir key_late more; prints '^501$'
+	# A third one waits for the second, which waited for an image that was replaced then.
+	mkfifo later
+	"$weir" add -q set.weir late &
+	local first=$!
+	exec 7>late 8<>later
+	sleep 0.2
+	"$weir" add -q set.weir later 7>&- 8>&- &
+	sleep 0.2
+	exec 7>&-
+	wait $first
+	sleep 0.3
+	run 124 timeout 1 "$weir" add -q set.weir first
+	echo later >&8
+	exec 8>&-
+	wait
+	echo later >key_late
+	run 0 "$weir" query -c set.weir key_late more; prints '^501$'
 }
 
 # What it is to do stood in the image that was there before its turn came.
@@ -160,12 +197,31 @@ test_seal() {
 	same set.weir same.weir 'changed in place'
 	run 0 "$weir" add -q --live set.weir more
 	live False
+	run 2 "$weir" seal none.weir set.weir; prints '^set.weir: was sealed already$'
 	run 2 "$weir" seal; says 'the image is missing'
 	run 2 "$weir" seal none.weir; run 2 "$weir" seal first; run 2 "$weir" seal -
 }
 
-for part in add_replaces add_does_the_same_to_keys add_does_not_overfill add_trouble \
-		adds_take_turns add_looks_after_its_turn seal; do
+# The key of a keyed image is needed to change it in place too, and to seal it.
+test_keyed_in_place() {
+	run 0 "$weir" build -q --keyed-by=key -n 2000 -p 1% -o keyed.weir first
+	run 2 "$weir" add -q --live keyed.weir more; says '^weir add: keyed.weir: is keyed: give'
+	run 0 "$weir" add -q --live --keyed-by=key keyed.weir more
+	"$weir" add -q --live --keyed-by=key keyed.weir pipe &
+	local add=$!
+	exec 7>pipe
+	sleep 0.3
+	kill -9 $add
+	wait $add 2>/dev/null
+	exec 7>&-
+	run 2 "$weir" seal keyed.weir; says '^weir seal: keyed.weir: is keyed: give'
+	run 0 "$weir" seal --keyed-by=key keyed.weir; prints '^keyed.weir: sealed$'
+	run 0 "$weir" query -c --keyed-by=key keyed.weir first more; prints '^1500$'
+}
+
+for part in add_replaces add_keeps_what_was_allowed add_does_the_same_to_keys \
+		add_does_not_overfill add_trouble adds_take_turns \
+		add_looks_after_its_turn seal keyed_in_place; do
 	test_$part
 done
 finish
