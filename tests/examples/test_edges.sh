@@ -145,6 +145,8 @@ test_large_generation_in_json() {
 	for number in 9223372036854775808 18446744073709551615; do
 		run 0 "$make_image" numbered.weir $number
 		run 0 "$weir" info --json numbered.weir; json out "j[0]['generation'] == '$number'"
+		run 0 "$weir" add -q numbered.weir <(echo key)
+		run 0 "$weir" info --json numbered.weir; json out "j[0]['generation'] == '$number'"
 		run 0 "$weir" info numbered.weir; tr -d , <out >digits
 		if grep -q "generation *$number\$" digits; then ok; else fail "info of $number"; fi
 	done
