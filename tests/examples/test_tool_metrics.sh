@@ -20,11 +20,54 @@ prints '^weir_image_saturated{image="od\\"d\\\\\\\\033\[2J.weir"} 0$'
 "$exposition" <text >image_names || fail "weir info --prometheus: no such text"
 [ "$(wc -l <image_names)" = 11 ] && ok || fail "not 11 metrics" "$(cat image_names)"
 
+# Each has the value that --json has, in the unit of its name.
+cat >compare.py <<'end'
+import json, math, os, re, sys
+json_of = json.load(open('json'))[0]
+lines = re.findall(r'^weir_image_(\w+)\{image="wide.weir"\} (\S+)$', open('metrics').read(), re.M)
+names = {'capacity_keys': 'capacity', 'fp_rate': 'fp_rate_estimated', 'fp_rate_asked': 'fp_rate',
+         'keys': 'keys_estimated', 'fill_ratio': 'fill'}
+found = {name: float(text) for name, text in lines}
+want = {name: json_of.get(names.get(name, name)) for name in found}
+want['modified_seconds'] = os.stat('wide.weir').st_mtime
+wrong = [(name, value, want[name]) for name, value in found.items()
+         if not math.isclose(value, want[name], rel_tol=1e-2 if name == 'keys' else 1e-8)]
+if wrong or len(found) != int(sys.argv[1]):
+    sys.exit(f'{len(found)} metrics; (name, value, not) {wrong}')
+end
+for form in '' --zstd; do
+	# shellcheck disable=SC2086
+	run 0 "$weir" build -q $form --new-seed -n 3000 -p 1% -o wide.weir keys
+	touch -d @1700000000.25 wide.weir
+	run 0 "$weir" info --json --exact wide.weir
+	cp out json
+	run 0 "$weir" info --prometheus --exact wide.weir
+	cp out metrics
+	run 0 python3 compare.py 11
+done
+# of bits that were not looked at, nothing
+run 0 "$weir" info --prometheus wide.weir
+cp out metrics
+run 0 python3 compare.py 7
+run 0 "$weir" build -q --new-seed -n 3000 -p 1% -o wide.weir keys
+mkfifo late
+"$weir" add -q --live wide.weir late &
+exec 9>late
+sleep 0.3
+run 0 "$weir" info --json wide.weir
+cp out json
+run 0 "$weir" info --prometheus day.weir wide.weir
+prints '^weir_image_live{image="wide.weir"} 1$'
+prints '^weir_image_keys{image="day.weir"}'
+grep -q '^weir_image_keys{image="wide.weir"}' out && fail "bits of a live image" || ok
+exec 9>&-
+wait
+
 # what cannot be read has a message, and the others their lines
-run 2 "$weir" info --prometheus day.weir keys absent.weir
+run 2 "$weir" info --prometheus keys day.weir absent.weir
 says 'keys: '
 says 'absent.weir: '
-prints '^weir_image_bytes{image="day.weir"} '
+prints '^weir_image_bytes{image="day.weir"} [1-9]'
 run 2 "$weir" info --prometheus keys
 [ -s out ] && fail "metrics of nothing" || ok
 run 2 "$weir" info --prometheus --json day.weir
