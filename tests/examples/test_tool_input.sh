@@ -62,6 +62,8 @@ test_trim_comments_lowercase() {
 	run 0 "$weir" query -c --comments t.weir list; prints '^3$'
 	run 0 "$weir" query --comments --json -v t.weir list
 	json out 'j["lines"] == 4 and j["absent"] == 1' # the empty line
+	run 0 "$weir" query -v --skip-empty t.weir <(printf ' \r\n\nother\n'); prints '^other$'
+	same out <(echo other) 'what is empty once trimmed is passed over'
 	run 0 "$weir" info --json t.weir
 	json out 'j[0]["format"] == 2 and j[0]["normalised"] == "trim, lowercase"'
 	# What describes the file is in no image, and without a step all is as ever.
@@ -91,6 +93,18 @@ test_fields() {
 	run 2 "$weir" build -q --field=2 -o f3.weir open.csv; says 'open.csv:1: a quote'
 	run 0 "$weir" build --json --skip-bad --field=2 -o f3.weir open.csv
 	json out 'j["keys"] == 1 and j["passed_over"] == 2'
+	if [[ " $forms " == *" csv "* ]]; then
+		# After a wrong line the next one is read from its beginning.
+		printf '1,"open\n2,"d"\n3,"open\n4,"e"\n' >open.csv
+		run 0 "$weir" build --json --skip-bad --field=2 -o f3.weir open.csv
+		json out 'j["keys"] == 2 and j["passed_over"] == 2'
+		run 0 "$weir" query -c f3.weir <(printf 'd\ne\n'); prints '^2$'
+		# Blanks are part of a field, and the delimiter is the one given, with quotes too.
+		run 0 "$weir" build -q --field=2 -o f3.weir <(printf '"1", b ,c\n')
+		run 0 "$weir" query -c f3.weir <(printf ' b \nb\n'); prints '^1$'
+		run 0 "$weir" build -q --field=2 --delimiter=';' -o f3.weir <(echo '"a;b,";c,d')
+		run 0 "$weir" query -c f3.weir <(echo 'c,d'); prints '^1$'
+	fi
 	printf '1\t"x\n2\ty\n' >t.tsv
 	run 0 "$weir" build -q --field=2 --delimiter=tab -o f.weir t.tsv
 	run 0 "$weir" query -c f.weir <(printf '"x\ny\n'); prints '^2$'
@@ -118,6 +132,21 @@ test_hosts_and_suffixes() {
 	run 0 "$weir" query h.weir below; same out below 'parents are looked up'
 	run 1 "$weir" query h.weir <(printf 'example.com\nd.test\ntest\norg\nxplain.org\n')
 	run 0 "$weir" query -c --hosts h.weir hosts; prints '^6$'
+	# Line ends of Windows, a comment that has what dnsmasq's lines have, no name between
+	# slashes, a name longer than any address.
+	local long
+	long=$(printf 'long-label.%.0s' {1..18})test
+	printf '0.0.0.0 cr.test\r\n0.0.0.0 g.test # see x=/y.test/z\nserver=//1.1\n%s\n' "$long" \
+		>hosts2
+	run 0 "$weir" build --json --hosts -o h2.weir hosts2; json out 'j["keys"] == 3'
+	run 0 "$weir" query h2.weir <(printf 'cr.test\ng.test\n%s\ny.test\n' "$long")
+	same out <(printf 'cr.test\ng.test\n%s\n' "$long") 'odd lines of a hosts file'
+	# Of a wrong line no domain is taken.
+	long=$(printf 'a.%.0s' {1..128})
+	printf '0.0.0.0 first.test %s\n0.0.0.0 second.test\n' "$long" >hosts2
+	run 0 "$weir" build --json --hosts --suffixes --skip-bad -o h2.weir hosts2
+	json out 'j["keys"] == 1 and j["passed_over"] == 1'
+	rm h2.weir
 	run 2 "$weir" build -q --hosts -o h2.weir <(echo '127.0.0.1'); says ':1: .*no domain after'
 	run 2 "$weir" build -q --hosts -o h2.weir <(echo 'two words'); says 'no domain'
 	run 2 "$weir" build -q --hosts --cidr -o h2.weir hosts; says 'not both\|its domains'
@@ -167,6 +196,13 @@ test_cidr() {
 	same net1.weir net2.weir 'prefixes from a pipe'
 	run 0 "$weir" build -q --cidr -n 100 -m 4K -o net2.weir nets
 	run 0 "$weir" query net2.weir in; same out in 'the size given'
+	# The rate asked for is an answer's where -n is given too.
+	run 0 "$weir" build --json --cidr -n 100 -p 1% -o net3.weir nets
+	json out 'j["capacity"] == 100 and abs(j["fp_rate_answer"] - 0.01) < 1e-9' \
+		'and abs(j["fp_rate"] * 3 - 0.01) < 1e-9'
+	run 0 "$weir" build --json --suffixes -n 100 -p 1% -o net3.weir --new-seed \
+		<(printf 'a.b\na.b.c\n')
+	json out 'j["capacity"] == 100 and abs(j["fp_rate"] * 2 - 0.01) < 1e-9'
 	run 0 "$weir" build -q --cidr -o all.weir <(printf '0.0.0.0/0\n')
 	run 0 "$weir" query -c all.weir <(printf '255.1.2.3\n1.1.1.1\n'); prints '^2$'
 	run 1 "$weir" query all.weir <(printf '::1\n')
