@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The verdict and the findings on a run without noise: each figure is the one that the run has, of
+the right result, in the right unit; and what is bad is called so."""
+import os
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, '../../bench')]
+from figures import findings, verdict, words  # noqa: E402
+from figures.run import load  # noqa: E402
+from synthetic import Synthetic, write  # noqa: E402
+
+
+class Verdict(unittest.TestCase):
+    def run_of(self, cpus=2, change=None):
+        document = Synthetic(1, cpus, noise=0, drift=0, disturbed=0).run()
+        if change:
+            change(document['results'], document)
+        with tempfile.TemporaryDirectory() as folder:
+            return load(write(folder, 'run.json', document))
+
+    def verdict_of(self, cpus=2, change=None, reload_every=None):
+        """{what it answers: the sentence}, and what of that is bad news."""
+        found = verdict.sentences(self.run_of(cpus, change), reload_every)
+        return {lead: text for lead, text, _ in found}, [lead for lead, _, bad in found if bad]
+
+    def test_speeds_are_the_best_of_their_kind(self):
+        found, bad = self.verdict_of()
+        self.assertEqual(
+            found['How fast'],
+            'lookups 333 M/s a core, 659 M/s on 2 CPUs together; in batches of 32 833 M/s a core,'
+            ' 1647 M/s on 2 CPUs together; inserts 83.3 M/s a core, 165 M/s on 2 CPUs together'
+            ' (500 k keys in the L2, the measured size nearest to your 660 k)',
+        )
+        self.assertEqual(bad, [])
+
+        def slower(results, _):
+            """As blocked's, by another way of asking that is slower."""
+            for r in [r for r in results if r['params'].get('set') == 'blocked']:
+                again = dict(r, params=dict(r['params'], way=1), median=r['median'] / 2)
+                results.append(dict(again, values=[v / 2 for v in r['values']]))
+
+        self.assertEqual(self.verdict_of(change=slower)[0]['How fast'], found['How fast'])
+
+    def test_the_nearest_size_is_so_by_its_ratio(self):
+        def larger(results, _):
+            for r in results:
+                if r['question'] == 'cost':
+                    r['counters']['keys'] = 2500000
+
+        fast = self.verdict_of(change=larger)[0]['How fast']
+        self.assertIn('(10 M keys in the L3, the measured size nearest to your 2.50 M)', fast)
+
+    def test_what_to_choose(self):
+        found, _ = self.verdict_of()
+        self.assertEqual(
+            found['What to choose'],
+            'blocked with z = 2 words a key, the default at 1 %; z = 1 for 18 % more memory and'
+            ' 10 % faster; classic for 8 % less memory and 3.0 times the time a key; lookups in'
+            ' batches of 32 for 4.9 times the speed of batches of 1 (10 M keys); huge pages, the'
+            ' default, for up to 40 % more speed (1 M keys)',
+        )
+
+        def small_pages(results, _):
+            names = {'4k': 'huge', 'huge': '4k'}
+            for r in results:
+                if r['question'] == 'memory' and 'pages' in r['params']:
+                    r['params']['pages'] = names[r['params']['pages']]
+
+        found, _ = self.verdict_of(change=small_pages)
+        self.assertIn('WEIR_NO_HUGE_PAGES for up to 40 % more speed', found['What to choose'])
+        self.assertNotIn('huge pages, the default', found['What to choose'])
+
+        def little_faster(results, _):
+            for r in results:
+                if r['question'] == 'memory' and r['params'].get('pages') == '4k':
+                    r.update(median=r['median'] * 1.45, values=[v * 1.45 for v in r['values']])
+
+        found, _ = self.verdict_of(change=little_faster)
+        self.assertNotRegex(found['What to choose'], '(?i)huge.pages')
+
+    def test_what_a_set_costs(self):
+        found, _ = self.verdict_of()
+        self.assertEqual(
+            found['What it costs'],
+            'your set words of 660 k keys takes 830 KiB of memory, 1.62 MiB during a reload;'
+            ' 4.24 ms on 2 CPUs to build; 3 ms to save; 5 ms to load (1 ms if the file is in the'
+            ' page cache); 2 ms to map (400 µs if the file is in the page cache)',
+        )
+        text = '\n'.join(text for text, _, _ in findings.findings(self.run_of()))
+        self.assertIn(': build (load_hashes) 4.24 ms on 2 threads, save 3 ms, load (cold) 5', text)
+
+    def test_tails(self):
+        found, _ = self.verdict_of()
+        tail = '99.9 % of lookups end within 1 µs meanwhile (from a file), 400 ns without'
+        self.assertTrue(found['What one reload costs'].endswith(tail), found)
+
+        def alike(results, _):
+            for r in results:
+                if r['question'] == 'reload':
+                    r['samples']['p999_ns'] = r['samples']['calm_p999_ns']
+                    r['counters']['p999_ns'] = r['counters']['calm_p999_ns']
+
+        found, _ = self.verdict_of(change=alike)
+        self.assertIn('within 400 ns with and without, as far', found['What one reload costs'])
+
+    def test_a_reload_longer_than_its_interval(self):
+        def longer(results, _):
+            last = [r for r in results if r['question'] == 'reload'][-1]
+            last['counters']['reload_seconds'] = 90
+
+        found, bad = self.verdict_of(change=longer)
+        self.assertEqual(bad, ['What one reload costs'])
+        self.assertIn('lasts 90 s, too long for one every minute', found['What one reload costs'])
+        found, bad = self.verdict_of(change=longer, reload_every=3600)
+        self.assertEqual(bad, [])
+
+    def test_the_interval_that_the_run_was_asked_for(self):
+        def asked(_, document):
+            document['settings']['reload_every'] = 86400
+
+        found, _ = self.verdict_of(change=asked)
+        self.assertIn('one every day (--reload-every)', found['What one reload costs'])
+        found, _ = self.verdict_of(change=asked, reload_every=words.seconds_of('2d'))
+        self.assertIn('one every 2 days (--reload-every)', found['What one reload costs'])
+
+    def test_a_rate_that_is_missed(self):
+        def missed(results, _):
+            first = next(r for r in results if r['params'].get('set') == 'blocked')
+            first['counters']['fp_measured'] = 1.5 * first['counters']['fp_asked']
+
+        found, bad = self.verdict_of(change=missed)
+        self.assertEqual(bad, ['It misses the rate asked for'])
+        self.assertIn('0.99 to 1.50 times the one', found['It misses the rate asked for'])
+
+    def test_errors_are_counted(self):
+        def broken(_, document):
+            names = ('cores/a', 'cores/b', 'cores/c')
+            document['errors'] = [{'name': name, 'message': '1 key was lost'} for name in names]
+
+        found, bad = self.verdict_of(change=broken)
+        self.assertEqual(bad, ['It does not work here'])
+        self.assertEqual(
+            found['It does not work here'], 'cores/a: 1 key was lost, and 2 more below'
+        )
+
+    def test_shared_cpus_are_counted(self):
+        def shared(results, _):
+            for r in results[:3]:
+                r['counters']['shared'] = 1
+
+        trust = self.verdict_of(change=shared)[0]['How far to trust this run']
+        self.assertTrue(trust.endswith('; 3 had to share a CPU'), trust)
+
+    def test_beside_others(self):
+        """So many times as fast is weir beside the other, and not the other beside weir."""
+        below = [line for _, lines, _ in findings.findings(self.run_of()) for line in lines]
+        self.assertIn('3.0 times as fast as classic (9.57 bits a key, measured 1 %)', below)
+        self.assertIn('13 % faster than split (', ' '.join(below))
+
+
+if __name__ == '__main__':
+    unittest.main()
