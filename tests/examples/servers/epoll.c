@@ -42,8 +42,11 @@ struct connection {
 static const char *add(const char *key, size_t len)
 {
 	char line[4096];
-	int n = snprintf(line, sizeof line, "%.*s\n", (int)len, key);
-	if (write(record, line, (size_t)n) != n)
+	if (len >= sizeof line)
+		return "error: the key is too long\n";
+	memcpy(line, key, len); /* whatever bytes it has */
+	line[len] = '\n';
+	if (write(record, line, len + 1) != (ssize_t)len + 1)
 		return "error: the record cannot be written\n";
 	int inserted = weir_handle_insert(set, key, len);
 	return inserted < 0 ? "error: the set takes no keys\n" :
