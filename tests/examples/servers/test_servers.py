@@ -6,6 +6,7 @@ test_servers.py SOURCE WEIR EPOLL PREFORK [DISTINCT]
 """
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -61,9 +62,15 @@ class Server:
         with open("log", encoding="utf-8") as log:
             return log.read()
 
+    def files(self):
+        return len(os.listdir("/proc/%d/fd" % self.process.pid))
+
     def end(self):
         self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(PATIENCE)
+        try:
+            status = self.process.wait(PATIENCE)
+        finally:
+            self.process.kill()
         self.process.stdout.close()
         self.log.close()
         assert status == 0, "exit status %d: %s" % (status, self.text())
@@ -104,9 +111,12 @@ def test_epoll():
     assert client.many("? guest:%d" % i for i in range(1000)).count("no") > 980
     assert client("+ user:new") == "new" and other("+ user:new") == "seen"
     assert other("? user:new") == "maybe" and client("hello").startswith("error")
+    assert client("+ nul:\0:1") == "new" and client("? nul:\0:1") == "maybe"
     with open("record", encoding="utf-8") as record:
-        assert record.read().count("user:new\n") == 2
+        lines = record.read().split("\n")
+    assert lines == keys + ["user:early", "user:new", "user:new", "nul:\0:1", ""], lines[-5:]
     assert client.stats()["generation"] == "2" and client.stats()["saturated"] == "0"
+    assert float(client.stats()["rate"]) < 0.0001, "of the keys there are, not of those asked for"
 
     lost, going = [], threading.Event()
 
@@ -124,17 +134,24 @@ def test_epoll():
             job("epoll.c")
             wait_until("a swap", lambda: int(client.stats()["swaps"]) == swaps)
             assert client("? " + made) == "maybe" and client("? user:new") == "maybe"
+        shutil.copy("record", "earlier")  # as a job has it that read it before the next key
+        assert client("+ late:7") == "new"
+        subprocess.run([weir, "build", "-q", "--like=set.weir", "-o", "set.weir", "earlier"],
+                       check=True)
+        wait_until("a swap", lambda: client.stats()["swaps"] == "7")
+        assert client("? late:7") == "maybe", "lost between the record and the swap"
         damage("set.weir")
         wait_until("a refusal", lambda: client.stats()["refused"] != "0")
         wait_until("its line in the log", lambda: "the set stays as it is: " in server.text())
-        assert client("? user:17") == "maybe" and client.stats()["swaps"] == "6"
+        assert client("? user:17") == "maybe" and client.stats()["swaps"] == "7"
     finally:
         going.set()
         reader.join()
     assert not lost, "%d lookups lost" % len(lost)
+    sockets = server.files()
     client.close()
     other.close()
-    time.sleep(0.2)
+    wait_until("both connections closed", lambda: server.files() == sockets - 2)
     server.end()
 
 
@@ -181,13 +198,37 @@ def test_prefork():
     wait_until("new children alone", lambda: len(children_of(parent)) == 3 and
                not before & set(children_of(parent)))
     assert ask(["user:new"]) == ["maybe"]
+    with open("/proc/%d/maps" % parent, encoding="ascii") as maps:
+        assert "set.weir (deleted)" not in maps.read(), "the old image is still mapped"
     damage("set.weir")
     server.process.send_signal(signal.SIGHUP)
     wait_until("a refusal", lambda: "the set stays as it is: " in server.text())
     assert ask(["user:new", "user:17"]) == ["maybe"] * 2
     last = children_of(parent)
+    idle = [Client(server.port) for _ in last]  # who asks for nothing holds up no end
     server.end()
     assert not any(os.path.exists("/proc/%d" % child) for child in last)
+    for client in idle:
+        client.close()
+
+
+def test_prefork_killed():
+    write("keys", ["user:1"])
+    job("prefork.c")
+    server = Server(prefork, "set.weir", "2")
+    wait_until("two children", lambda: len(children_of(server.process.pid)) == 2)
+    last = children_of(server.process.pid)
+    server.process.kill()
+    server.process.wait()
+    server.process.stdout.close()
+    server.log.close()
+    try:
+        wait_until("the end of its children",
+                   lambda: not any(os.path.exists("/proc/%d" % child) for child in last))
+    except AssertionError:
+        for child in last:
+            os.kill(child, signal.SIGKILL)
+        raise
 
 
 def test_distinct(program):
@@ -206,7 +247,8 @@ def test_distinct(program):
     assert answer.returncode == 1 and "capacity" in answer.stderr, answer
 
 
-for test in [test_epoll, test_prefork] + [lambda: test_distinct(more[0])] * len(more):
+tests = [test_epoll, test_prefork, test_prefork_killed]
+for test in tests + [lambda: test_distinct(more[0])] * len(more):
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         test()
