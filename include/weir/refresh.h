@@ -38,10 +38,10 @@ struct weir_refresh_options {
 	{ sizeof(struct weir_refresh_options), 0, false, false, false, 0, 0, 0, false }
 
 /**
- * An image that nobody can have meant is refused, as by the gate: one whose bits answer more than
- * twice its fp_rate of absent keys with true (WEIR_SANE_RATE), and without carry one with under a
- * tenth of the keys of the current filter (WEIR_SANE_KEYS). Both are estimated from the bits: from
- * a sample at random places, and where that does not tell the keys, from all of them.
+ * An image that nobody can have meant is refused, as by the gate: a saturated one whose bits answer
+ * more than twice its fp_rate of absent keys with true (WEIR_SANE_RATE), and without carry one with
+ * under a tenth of the keys of the current filter (WEIR_SANE_KEYS). Both are estimated from the
+ * bits: from a sample at random places, and where that does not tell the keys, from all of them.
  * weir_save_options.marks allows either: the builder's --allow-overfull and --allow-shrink set
  * them. A set that is merely saturated is published, since without it keys would be missing:
  * weir_handle_stats() shows it.

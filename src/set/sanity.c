@@ -67,7 +67,8 @@ int weir__sanity_ask(const char *path, const struct weir_filter *next,
 		                            .progress_arg = progress_arg };
 	bool fewer = false;
 	int err = weir__survey(next, &sample, &s);
-	bool full = s.fp_rate_estimated > WEIR_SANE_RATE * s.fp_rate &&
+	/* Few keys may have such a rate by chance, with room for them all: saturated is more. */
+	bool full = s.saturated && s.fp_rate_estimated > WEIR_SANE_RATE * s.fp_rate &&
 	            !(next->marks & WEIR_MARK_OVERFULL_ALLOWED);
 	if (!err && current && !(next->marks & WEIR_MARK_SHRINK_ALLOWED))
 		err = ask_keys(&fewer, next, current, &sample, &s, &before);

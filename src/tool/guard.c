@@ -34,9 +34,17 @@ const char *guard_advice(const struct guard *guard, const struct weir_stats *sta
 	return advice;
 }
 
+/* Few keys at a low rate are spread unevenly: by chance it may be twice the one asked though there
+ * is room for them all. */
+static bool has_room(const struct guard *guard, const struct weir_stats *fresh)
+{
+	return guard->keys ? guard->keys <= fresh->capacity : !fresh->saturated;
+}
+
 int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path)
 {
-	if (guard->allow_overfull || fresh->fp_rate_estimated <= WEIR_SANE_RATE * fresh->fp_rate)
+	if (guard->allow_overfull || has_room(guard, fresh) ||
+	    fresh->fp_rate_estimated <= WEIR_SANE_RATE * fresh->fp_rate)
 		return TOOL_OK;
 	say("%s: not written: %s of the absent keys would be found in it, above twice the %s "
 	    "asked: %s different keys (estimated) in room for %s%s, or if it is meant, "

@@ -14,9 +14,9 @@ struct guard {
 	uint64_t max_memory; /* to unpack an old image, or to read one whose sample does not tell */
 };
 
-/* Whether a set of these figures may be saved to @path: refused are a rate above twice the one
- * asked, and under a tenth of the keys that an image which stands there has. Return: TOOL_OK, or
- * TOOL_NO after a message on each of the two that is so. */
+/* Whether a set of these figures may be saved to @path: refused are more keys than its capacity at
+ * a rate above twice the one asked, and under a tenth of the keys that an image which stands there
+ * has. Return: TOOL_OK, or TOOL_NO after a message on each of the two that is so. */
 int guard_ask(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 
 /* Of these alone the first. */

@@ -149,6 +149,15 @@ test_an_overfull_set_is_not_written() {
 	run 0 "$weir" build -q -n $((n * 10 / 11)) -p 1% -o saturated.weir keys
 	says 'saturated.weir: more keys than its capacity'
 	allowed saturated.weir False False
+	# With room for all keys no set is overfull, however unevenly few of them are spread.
+	seq 1000 >a1000
+	local seed
+	for seed in {1..40} 32; do
+		rm -f chance.weir
+		run 0 "$weir" build -q -s $seed -p 0.0001% -o chance.weir a1000
+	done
+	run 0 "$weir" add -q chance.weir a1000
+	run 0 "$weir" merge -q -o chance.weir chance.weir
 	head -n $((n / 2)) keys >first
 	tail -n $((n / 2)) keys >second
 	run 0 "$weir" build -q -n $((n / 2)) -p 1% -o first.weir first
