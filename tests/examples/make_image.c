@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * An image of the generation that the command line asks for: the weir command has no option for it.
- * make_image IMAGE GENERATION */
+ * An image of the generation and shards that the command line asks for: the weir command has no
+ * option for either. make_image IMAGE GENERATION [CAPACITY SHARDS] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <weir/weir.h>
@@ -12,12 +12,18 @@ int main(int argc, char **argv)
 	struct weir_filter *f = NULL;
 	params.capacity = 100;
 	params.fp_rate = 0.01;
-	if (argc == 3)
+	bool right = argc == 3 || argc == 5;
+	if (right)
 		options.generation = strtoull(argv[2], NULL, 10);
-	if (argc == 3 && weir_create(&f, &params) == 0 && weir_save(f, argv[1], &options) == 0) {
+	if (argc == 5) {
+		params.capacity = strtoull(argv[3], NULL, 10);
+		params.shards = (uint32_t)strtoul(argv[4], NULL, 10);
+	}
+	if (right && weir_create(&f, &params) == 0 && weir_save(f, argv[1], &options) == 0) {
 		weir_destroy(f);
 		return 0;
 	}
-	fprintf(stderr, "%s\n", argc == 3 ? weir_error_detail() : "make_image IMAGE GENERATION");
+	fprintf(stderr, "%s\n", right ? weir_error_detail() :
+	                               "make_image IMAGE GENERATION [CAPACITY SHARDS]");
 	return 1;
 }

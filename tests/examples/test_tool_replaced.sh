@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What a rebuild takes of the image that it replaces, and whom it trusts; the flow of a job is in
+# test_tool_rebuild.sh. Usage: test_tool_replaced.sh path/to/weir path/to/make_image
+make_image=$(realpath "$2")
+. "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
+
+seq 1000 >a1000
+seq 400000 >a400k
+seq 20000 >a20k
+seq 800000 >a800k
+
+# is EXPRESSION: about weir info --json of set.weir.
+is() {
+	run 0 "$weir" info --json set.weir
+	json out "(lambda j: $1)(j[0])"
+}
+build() { run 0 "$weir" build -q -o set.weir "$@"; }
+
+# Another layout than the image has was not taken where the size would have been kept.
+test_a_layout_is_asked_for() {
+	build -n 1000 -p 1% -z 2 a1000; is 'j["words_per_key"] == 2'
+	build -z 4 a1000; is 'j["words_per_key"] == 4'
+	build a1000; is 'j["words_per_key"] == 4'
+	build -z 4 -g 1 a1000; is 'j["bits_per_word"] == 1'
+	build -z 4 a1000; is 'j["bits_per_word"] == 1'
+	build -z 4 -g 2 a1000; is '(j["words_per_key"], j["bits_per_word"]) == (4, 2)'
+	build -k classic --probes=5 -p 1% a1000; is 'j["probes"] == 5'
+	build -k classic a1000; is 'j["probes"] == 5'
+	build -k classic --probes=6 a1000; is 'j["probes"] == 6'
+	run 0 "$weir" query -c set.weir a1000; prints '^1000$'
+}
+
+# The size that -m gave is kept to the byte, whatever rate it has.
+test_a_size_that_was_given() {
+	local memory
+	for memory in 1K 2000 7777 4K 33K 100000; do
+		build --new-seed -n 1000 -m $memory a1000
+		cp set.weir before.weir
+		build a1000; same set.weir before.weir "-n 1000 -m $memory"
+		build --new-seed -m $memory a1000
+		cp set.weir before.weir
+		build a1000; same set.weir before.weir "-m $memory"
+	done
+}
+
+# An image that a program has made, of other shards than the command would choose.
+test_shards_are_kept() {
+	run 0 "$make_image" set.weir 1 400000 2
+	is 'j["shards"] == 2'
+	local bytes
+	bytes=$(python3 -c 'import json; print(json.load(open("out"))[0]["bytes"])')
+	cp set.weir model.weir
+	build a400k; is "(j['shards'], j['bytes']) == (2, $bytes)"
+	run 0 "$weir" merge -q -o union.weir model.weir set.weir
+	build a800k; is "(j['shards'], j['bytes']) == (4, 2 * $bytes)"
+	run 0 "$weir" merge -q --allow-overfull -o union.weir model.weir set.weir
+	run 0 "$weir" query -c union.weir a800k; prints '^800000$'
+	build a400k; is "(j['shards'], j['bytes']) == (2, $bytes)"
+}
+
+# Everybody who may write an image may have chosen its seed, whichever way he may.
+test_whoever_may_write_it() {
+	local mode
+	for mode in 602 620 666; do
+		rm -f set.weir
+		build a1000
+		chmod $mode set.weir
+		build a1000
+		says "seed is not kept, since others may write it (mode 0$mode)"
+	done
+	for mode in 600 644 755; do
+		rm -f set.weir
+		build a1000
+		chmod $mode set.weir
+		run 0 "$weir" build --json -o set.weir a1000; json out 'j["seed_kept"]'
+		same err /dev/null "mode $mode"
+	done
+}
+
+# An image of root's is trusted by others, and theirs by nobody but themselves.
+test_other_users() {
+	local as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	if [ "$(id -u)" != 0 ] || ! chmod 755 . || ! "${as[@]}" "$weir" --version >out 2>&1; then
+		echo 'skipped: not root, or other users cannot run the command here'
+		return
+	fi
+	mkdir -m 777 theirs
+	cp a1000 theirs
+	cd theirs || exit 1
+	build a1000
+	run 0 "${as[@]}" "$weir" build --json -o set.weir a1000; json out 'j["seed_kept"]'
+	run 0 "${as[@]}" "$weir" build --json -o set.weir a1000; json out 'j["seed_kept"]'
+	run 0 "$weir" build --json -o set.weir a1000; json out 'not j["seed_kept"]'
+	says 'since user 65534, who owns it,'
+	chown 1 set.weir
+	run 0 "${as[@]}" "$weir" build --json -o set.weir a1000; json out 'not j["seed_kept"]'
+	says 'since user 1, who owns it,'
+	cd ..
+}
+
+# Hashes that are kept until they are counted take memory beside the filter.
+test_hashes_count_too() {
+	run 2 bash -c "'$weir' build -p 1% --max-memory=$((9 * 20000)) -o none.weir <a20k"
+	says 'the filter needs .* beside the hashes of its keys: more than --max-memory allows'
+	run 0 bash -c "'$weir' build -q -p 1% --max-memory=$((10 * 20000)) -o none.weir <a20k"
+}
+
+for part in a_layout_is_asked_for a_size_that_was_given shards_are_kept whoever_may_write_it \
+		other_users hashes_count_too; do
+	test_$part
+done
+finish
