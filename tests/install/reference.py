@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The reference made from the headers: every public function has its manual page and its place in
-the HTML, every reference leads somewhere, mandoc and groff have nothing to say; and a header that
-breaks any of this is noticed.
+the HTML, every line of the headers' comments is in both, every reference leads somewhere, mandoc
+and groff have nothing to say; and a header that breaks any of this is noticed.
 
 reference.py SOURCE MAN3 HTML
 """
@@ -40,7 +40,7 @@ class Html(html.parser.HTMLParser):
 
     def __init__(self, name):
         super().__init__()
-        self.name, self.places, self.links, self.open = name, [], [], []
+        self.name, self.places, self.links, self.open, self.text = name, [], [], [], []
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
@@ -49,9 +49,39 @@ class Html(html.parser.HTMLParser):
         if tag != "meta":
             self.open.append(tag)
 
+    def handle_data(self, data):
+        self.text.append(data)
+
     def handle_endtag(self, tag):
         if not self.open or self.open.pop() != tag:
             wrong.append("%s:%d: </%s> ends another element" % (self.name, self.getpos()[0], tag))
+
+
+def tokens(text):
+    return " ".join(re.findall(r"\w+", text))
+
+
+FIELDS = r"(?:(?:@\w+|Return|Errors|Threads|Order|Progress|Cost|Source)(?:, )?)+:"
+
+
+def lines_of(header):
+    """Each line of a header's comments as its words; a field apart, without its name."""
+    with open(os.path.join(include, header), encoding="utf-8") as file:
+        source = file.read()
+    comments = [source[:source.index("*/")]] + re.findall(r"^/\*\*(.*?)\*/\n", source, re.M | re.S)
+    for comment in comments:
+        for line in comment.split("\n"):
+            if "SPDX" not in line:
+                for part in re.split(r"(?<=\S)  (?=%s)" % FIELDS, line.strip(" */")):
+                    words = tokens(re.sub("^" + FIELDS, "", part.strip()))
+                    if words:
+                        yield words
+
+
+def check_words(text, header, where):
+    """@text: the words of whatever has the header's comments."""
+    wrong.extend("%s: \"%s\" is not in %s" % (header, line, where)
+                 for line in lines_of(header) if " %s " % line not in text)
 
 
 def check_html():
@@ -63,6 +93,9 @@ def check_html():
         if read[name].open or len(set(read[name].places)) != len(read[name].places):
             wrong.append("%s: elements do not end, or two places have one name" % name)
     for page in read.values():
+        if page.name != "index.html":
+            text = " %s " % tokens(" ".join(page.text))
+            check_words(text, page.name.replace(".html", ".h"), page.name)
         for link in page.links:
             name, _, place = link.partition("#")
             if name not in read or (place and place not in read[name].places):
@@ -74,7 +107,7 @@ def check_html():
 def check_manual():
     have = {name[:-2] for name in os.listdir(man3)}
     wrong.extend("%s(3) is missing" % name for name in promised() - have)
-    whole = []
+    whole, words = [], []
     for name in sorted(have):
         path = os.path.join(man3, name + ".3")
         with open(path, encoding="utf-8") as file:
@@ -85,9 +118,16 @@ def check_manual():
                 wrong.append("%s(3) leads to %s(3), which is missing" % (name, alias.group(1)))
             continue
         whole.append(path)
+        text = re.sub(r"^\.IP (.*) \d$", r"\1", text, flags=re.M)
+        text = re.sub(r"^\.[A-Za-z]+|\\f[A-Z]|\\&", "", text, flags=re.M)
+        words.append(re.sub(r"\\\(?(?:aq|ga|ha|ti|bu 2|e)", " ", text))
         for other, section in re.findall(r"^\.BR (\S+) \((\d)\)", text, re.M):
             if (section, other) != ("1", "weir") and (section != "3" or other not in have):
                 wrong.append("%s(3) refers to %s(%s), which is missing" % (name, other, section))
+    words = " %s " % tokens("\n".join(words))
+    for name in sorted(have):
+        if name.endswith(".h"):
+            check_words(words, name.removeprefix("weir_"), "the manual")
     if shutil.which("mandoc"):
         wrong.extend(run("mandoc", "-Tlint", "-Wwarning", *whole).stdout.splitlines())
     if shutil.which("man"):
