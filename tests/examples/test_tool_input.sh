@@ -150,6 +150,7 @@ test_hosts_and_suffixes() {
 	run 2 "$weir" build -q --hosts -o h2.weir <(echo '127.0.0.1'); says ':1: .*no domain after'
 	run 2 "$weir" build -q --hosts -o h2.weir <(echo 'two words'); says 'no domain'
 	run 2 "$weir" build -q --hosts --cidr -o h2.weir hosts; says 'not both\|its domains'
+	run 2 "$weir" build -q --hosts --field=2 -o h2.weir hosts; says '--hosts and --field'
 	run 2 "$weir" build -q --suffixes --cidr -o h2.weir hosts; says 'not both'
 	# A plain set of domains is asked for parents if the query wants it.
 	run 0 "$weir" build -q -o d.weir <(echo example.com)

@@ -77,6 +77,14 @@ test_completions() {
 			fi
 		done <options
 	done
+	# Short ones, in bash too; files where one is asked for; quotes that end on their line.
+	grep -q "^	build) words='-o --output -p --rate " "$bash" && ok || fail 'short options'
+	grep -q "from build' -s o -l output -r " "$fish" && ok || fail 'no files after -o'
+	grep -q "from build' -s p -l rate -x " "$fish" && ok || fail 'files after -p'
+	run 0 python3 -c 'import shlex, sys
+for path in sys.argv[1:]:
+    for line in open(path):
+        shlex.split(line.rstrip(" \\\n"), comments=True)' "$zsh" "$fish"
 	cat >complete.sh <<-'end'
 		. "$1"
 		COMP_WORDS=(weir build --allow-o) COMP_CWORD=2

@@ -47,4 +47,6 @@ for other in 0.0.1 "$minor.999" "${minor%.*}.$((${minor#*.} + 1)).0" 1.0; do
 done
 configure "$minor" || fail "find_package(weir $minor) does not take version $version"
 configure "$minor...<${minor%.*}.$((${minor#*.} + 1))" || fail "a range of versions is refused"
+! configure "0.0.1...<$minor" || fail "a range below $version takes it"
+! configure "${minor%.*}.$((${minor#*.} + 1))...9" || fail "a range above $version takes it"
 echo "CMake, shared and static, C and C++: weir $version"
