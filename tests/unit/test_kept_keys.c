@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ * Which keys a handle keeps for its first set: all that it was given, also in a batch longer than
+ * a section, twice, of several lengths and of none. */
+#include <stdlib.h>
+#include <sys/uio.h>
+#include "../handles.h"
+
+enum { SECTION = 1 << 20, MOST = SECTION + 70 };
+
+static struct weir_handle *without_a_set(void)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_handle *h;
+	o.flags = WEIR_HANDLE_ANY_SEED;
+	o.absent = WEIR_ABSENT_NO;
+	o.keep_inserts = 1 << 30;
+	assert_ok(weir_handle_create(&h, NULL, &o));
+	return h;
+}
+
+static void publish_a_set(struct weir_handle *h)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r;
+	p.capacity = MOST;
+	p.fp_rate = 1e-6; /* so that what is not there is not found */
+	o.params = &p;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_ok(weir_reload_commit(r));
+}
+
+static void test_a_batch_longer_than_a_section(void **state)
+{
+	struct weir_handle *h = without_a_set();
+	uint64_t *keys = malloc(MOST * sizeof *keys);
+	(void)state;
+	assert_non_null(keys);
+	for (unsigned i = 0; i < MOST; i++)
+		keys[i] = test_key(i);
+	assert_int_equal(weir_handle_insert_fixed(h, keys, 8, MOST, NULL), MOST);
+	publish_a_set(h);
+	assert_int_equal(weir_handle_contains_fixed(h, keys, 8, MOST, NULL), MOST);
+	assert_ok(weir_handle_destroy(h));
+	free(keys);
+}
+
+/* To the set that they are inserted into one of the two is not new. */
+static void test_a_key_that_was_given_twice(void **state)
+{
+	struct weir_handle *h = without_a_set();
+	(void)state;
+	assert_int_equal(weir_handle_insert(h, "before", 6), WEIR_NEW);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(weir_handle_insert(h, "twice", 5), WEIR_NEW);
+	assert_int_equal(weir_handle_insert(h, "after", 5), WEIR_NEW);
+	publish_a_set(h);
+	assert_true(weir_handle_contains(h, "before", 6));
+	assert_true(weir_handle_contains(h, "twice", 5) && weir_handle_contains(h, "after", 5));
+	assert_ok(weir_handle_destroy(h));
+}
+
+static void test_keys_of_several_lengths(void **state)
+{
+	static char bytes[] = "a longer key";
+	struct iovec keys[] = { { bytes, 1 }, { bytes, 8 }, { NULL, 0 }, { bytes, 12 } };
+	struct weir_handle *h = without_a_set();
+	(void)state;
+	assert_int_equal(weir_handle_insert_keys(h, keys, COUNT_OF(keys), NULL), COUNT_OF(keys));
+	publish_a_set(h);
+	assert_int_equal(weir_handle_contains_keys(h, keys, COUNT_OF(keys), NULL),
+	                 COUNT_OF(keys));
+	assert_false(weir_handle_contains(h, bytes, 2));
+	assert_ok(weir_handle_destroy(h));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_batch_longer_than_a_section),
+		cmocka_unit_test(test_a_key_that_was_given_twice),
+		cmocka_unit_test(test_keys_of_several_lengths),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ * What is done to keys, at the edges: the most labels and lengths, the longest texts, the last words
+ * of what is noted, and not a byte more than the room that was asked for. */
+#include <errno.h>
+#include <stdlib.h>
+#include <weir/normalise.h>
+#include "../test.h"
+
+enum { LABELS = 127, GUARD = 64 };
+
+static struct weir_normal of_steps(uint32_t steps)
+{
+	return (struct weir_normal){ .steps = steps };
+}
+
+/* A domain of so many labels. */
+static size_t domain_of(char *text, unsigned labels)
+{
+	for (unsigned i = 0; i < labels; i++)
+		memcpy(text + 2 * i, "x.", 2);
+	return 2 * labels - 1;
+}
+
+static void the_most_labels_are_found(void **state)
+{
+	struct weir_normal n = of_steps(WEIR_NORMAL_SUFFIXES);
+	struct iovec key, keys[WEIR_NORMAL_LOOKUPS];
+	char text[600];
+	(void)state;
+	assert_ok(weir_normal_key(&n, text, domain_of(text, LABELS), NULL, &key));
+	assert_true(weir_normal_note(&n, &key));
+	for (unsigned labels = LABELS; labels < 300; labels += 100) {
+		size_t len = domain_of(text, labels);
+		assert_int_equal(weir_normal_lookups(&n, text, len, NULL, keys), 1);
+		assert_int_equal(keys[0].iov_len, 2 * LABELS - 1);
+		assert_ptr_equal((char *)keys[0].iov_base + keys[0].iov_len, text + len);
+	}
+	for (unsigned labels = LABELS + 1; labels < 300; labels++)
+		assert_refused(weir_normal_key(&n, text, domain_of(text, labels), NULL, &key),
+		               -EINVAL, "is no domain", "at most 127");
+	for (unsigned labels = 1; labels < LABELS; labels++) {
+		assert_ok(weir_normal_key(&n, text, domain_of(text, labels), NULL, &key));
+		assert_true(weir_normal_note(&n, &key));
+	}
+	assert_int_equal(weir_normal_most(&n), LABELS);
+	assert_int_equal(weir_normal_lookups(&n, text, domain_of(text, 299), NULL, keys), LABELS);
+}
+
+static void the_key_of_a_domain(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "*.a.b.", "a.b" }, { ".a", "a" }, { "a.", "a" }, { "a..", "a." }, { ".", "." },
+		{ "*", "*" }, { "*.", "*" }, { "..", "." }, { "", "" }, { "a*.b", "a*.b" },
+	};
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+		struct weir_normal n = of_steps(WEIR_NORMAL_SUFFIXES);
+		struct iovec key;
+		assert_ok(weir_normal_key(&n, rows[i][0], strlen(rows[i][0]), NULL, &key));
+		assert_int_equal(key.iov_len, strlen(rows[i][1]));
+		assert_memory_equal(key.iov_base, rows[i][1], key.iov_len);
+	}
+	struct iovec trimmed = weir_normal_trim("\t\t a\t", 5);
+	assert_int_equal(trimmed.iov_len, 1);
+}
+
+/* Every length of both families, so that a lookup makes the most keys. */
+static void no_byte_beyond_the_room(void **state)
+{
+	struct weir_normal n = of_steps(WEIR_NORMAL_CIDR), lower = of_steps(WEIR_NORMAL_LOWERCASE);
+	struct iovec keys[WEIR_NORMAL_LOOKUPS];
+	(void)state;
+	n.ipv4 = (UINT64_C(1) << 33) - 1;
+	n.ipv6[0] = n.ipv6[1] = UINT64_MAX;
+	n.ipv6[2] = 1;
+	for (unsigned i = 0; i < 2; i++) {
+		const struct weir_normal *of = i ? &lower : &n;
+		size_t bytes = weir_normal_room(of, 3);
+		unsigned char *room = malloc(bytes + GUARD);
+		assert_non_null(room);
+		memset(room, 0x5a, bytes + GUARD);
+		assert_ok(weir_normal_lookups(of, "::F", 3, room, keys));
+		for (unsigned at = 0; at < GUARD; at++)
+			assert_int_equal(room[bytes + at], 0x5a);
+		free(room);
+	}
+}
+
+static void the_longest_texts_of_prefixes(void **state)
+{
+	static const char most[] = "0000:0000:0000:0000:0000:ffff:255.255.255.255/128";
+	unsigned char key[WEIR_CIDR_KEY];
+	char text[64];
+	(void)state;
+	assert_int_equal(weir_normal_cidr(key, most, strlen(most)), 5);
+	assert_memory_equal(key, "\x20\xff\xff\xff\xff", 5);
+	memset(text, '1', sizeof text);
+	for (size_t len = 40; len < sizeof text; len++) /* for a sanitizer to look on */
+		assert_refused(weir_normal_cidr(key, text, len), -EINVAL, "no IP address", "");
+	assert_refused(weir_normal_cidr(key, "1.2.3.4/33", 10), -EINVAL, "1.2.3.4/33",
+	               "the length is 0 to 32");
+	assert_refused(weir_normal_cidr(key, "::/129", 6), -EINVAL, "::/129",
+	               "the length is 0 to 128");
+}
+
+/* About what has room on the stack. */
+static void texts_of_some_kilobytes(void **state)
+{
+	static const size_t lengths[] = { 1, 4095, 4096, 4097, 6000, 8192, 8193 };
+	const struct weir_normal n = of_steps(WEIR_NORMAL_LOWERCASE);
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 100, 1e-6);
+	char text[8193];
+	(void)state;
+	assert_ok(weir_normal_set(f, &n));
+	for (unsigned i = 0; i < COUNT_OF(lengths); i++) {
+		memset(text, 'A', sizeof text);
+		assert_int_equal(weir_normal_insert(f, text, lengths[i]), WEIR_NEW);
+		text[lengths[i] - 1] = 'a';
+		assert_int_equal(weir_normal_contains(f, text, lengths[i]), 1);
+		text[lengths[i] - 1] = 'b';
+		assert_int_equal(weir_normal_contains(f, text, lengths[i]), 0);
+	}
+	weir_destroy(f);
+}
+
+/* Each bit that can be noted, of every word. */
+static void all_that_is_noted_is_united(void **state)
+{
+	(void)state;
+	for (unsigned bit = 0; bit < 6 * 64; bit++) {
+		struct weir_normal a = of_steps(1), b = a;
+		uint64_t mask = UINT64_C(1) << bit % 64;
+		*(bit < 64 ? &b.ipv4 : bit < 256 ? &b.ipv6[bit / 64 - 1] :
+		                                   &b.labels[bit / 64 - 4]) = mask;
+		assert_ok(weir_normal_unite(&a, &b));
+		assert_memory_equal(&a, &b, sizeof a);
+	}
+}
+
+/* A merge into a filter whose lookups would not ask for the keys that come is refused. */
+static void a_merge_of_what_is_not_noted(void **state)
+{
+	static const struct weir_normal other[] = {
+		{ .steps = 4, .ipv4 = 1 }, { .steps = 4, .ipv6 = { 1 } },
+		{ .steps = 4, .ipv6 = { 0, 1 } }, { .steps = 4, .ipv6 = { 0, 0, 1 } },
+		{ .steps = 8, .labels = { 2 } }, { .steps = 8, .labels = { 0, 1 } },
+	};
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(other); i++) {
+		struct weir_filter *a = test_filter(WEIR_BLOCKED, 100, 0.01),
+		                   *b = test_filter(WEIR_BLOCKED, 100, 0.01);
+		const struct weir_normal none = of_steps(other[i].steps);
+		assert_ok(weir_normal_set(a, &none));
+		assert_ok(weir_normal_set(b, &other[i]));
+		assert_refused(weir_merge(a, b), -EINVAL, "cannot merge",
+		               i < 4 ? "prefix lengths" : "numbers of labels");
+		assert_ok(weir_merge(b, a));
+		weir_destroy(a);
+		weir_destroy(b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_most_labels_are_found),
+		cmocka_unit_test(the_key_of_a_domain),
+		cmocka_unit_test(no_byte_beyond_the_room),
+		cmocka_unit_test(the_longest_texts_of_prefixes),
+		cmocka_unit_test(texts_of_some_kilobytes),
+		cmocka_unit_test(all_that_is_noted_is_united),
+		cmocka_unit_test(a_merge_of_what_is_not_noted),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
