@@ -235,6 +235,26 @@ static void test_the_first_file_is_keyed(void **state)
 	unlink(path);
 }
 
+/* The placeholder has none, and is nothing that the file has to be like. */
+static void test_the_first_file_has_steps(void **state)
+{
+	const struct weir_handle_options o = absent(WEIR_ABSENT_NO, 0);
+	const struct weir_normal n = { .steps = WEIR_NORMAL_TRIM | WEIR_NORMAL_LOWERCASE };
+	struct weir_params p = of_keys(1000);
+	struct weir_handle *h = made(&o);
+	struct weir_filter *f;
+	(void)state;
+	assert_ok(weir_create(&f, &p));
+	assert_ok(weir_normal_set(f, &n));
+	assert_ok(weir_normal_insert(f, "Example", 7));
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_normal_contains(weir_handle_get(h), " eXample", 8), 1);
+	assert_ok(weir_handle_destroy(h));
+	unlink(path);
+}
+
 static void test_a_follower_waits_for_the_first_file(void **state)
 {
 	const struct weir_handle_options o = absent(WEIR_ABSENT_YES, 4096);
@@ -267,6 +287,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_refused),
 		cmocka_unit_test(test_the_first_file_is_taken),
 		cmocka_unit_test(test_the_first_file_is_keyed),
+		cmocka_unit_test(test_the_first_file_has_steps),
 		cmocka_unit_test(test_a_follower_waits_for_the_first_file),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
