@@ -215,13 +215,14 @@ static void words_that_are_not_known(void **state)
 	assert_int_equal(parse(bytes, &out, &fault), -ENOTSUP);
 }
 
-/* What is done to keys: every bit of its words, with each step: read back, or refused. */
+/* What is done to keys: every bit of its words, with each step: read back and put again, or
+ * refused. */
 static void steps_and_their_lengths(void **state)
 {
 	(void)state;
 	for (uint32_t steps = 0; steps < 32; steps++)
 		for (unsigned bit = 0; bit < 8 * (LATER - STEPS - 4); bit++) {
-			unsigned char bytes[WEIR_IMAGE_HEAD];
+			unsigned char bytes[WEIR_IMAGE_HEAD], again[WEIR_IMAGE_HEAD];
 			struct weir_image_head head = head_of(WEIR_BLOCKED), out;
 			struct weir_image_fault fault;
 			head.normal.steps = steps;
@@ -241,6 +242,8 @@ static void steps_and_their_lengths(void **state)
 			             four   ? out.normal.ipv4 :
 			                      out.normal.ipv6[(bit - 64) / 64]) ==
 			            UINT64_C(1) << bit % 64);
+			weir__image_put(again, &out);
+			assert_memory_equal(again + STEPS, bytes + STEPS, LATER - STEPS);
 		}
 }
 
