@@ -216,6 +216,7 @@ static void test_stats(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_handle_stats s = stats_of(h), older = WEIR_HANDLE_STATS_INIT;
+	struct weir_reload *r;
 	(void)state;
 	insert_into(h, 0, 5000);
 	s = stats_of(h);
@@ -231,6 +232,10 @@ static void test_stats(void **state)
 	assert_int_equal(s.filter.capacity, 10000);
 	assert_in_range((uint64_t)s.filter.keys_estimated, 4800, 5200);
 	usleep(20000);
+	assert_true(stats_of(h).age >= s.age + 0.02);
+	assert_ok(weir_reload_begin(&r, h, NULL));
+	assert_true(stats_of(h).age >= s.age + 0.02); /* the same filter is current */
+	weir_reload_abort(r);
 	assert_true(stats_of(h).age >= s.age + 0.02);
 
 	older.struct_size = offsetof(struct weir_handle_stats, swaps);
