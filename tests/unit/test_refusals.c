@@ -76,6 +76,25 @@ static void test_a_file_that_is_back(void **state)
 	assert_int_equal(weir_handle_refresh(h, path), 0);
 }
 
+/* A file that was refused for good is not looked at again: it stays refused all the same. */
+static void test_a_refused_file_that_stays(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	(void)state;
+	p.capacity = 100, p.fp_rate = 0.01, p.seed = 7; /* not the handle's */
+	assert_ok(weir_create(&f, &p));
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+	assert_int_equal(weir_handle_refresh(h, path), -EINVAL);
+	for (unsigned i = 0; i < 3; i++) {
+		usleep(1000);
+		assert_int_equal(weir_handle_refresh(h, path), 0);
+		refused_since(0.001 * (i + 1), "--like");
+	}
+	assert_int_equal(stats_of(h).refused, 1);
+}
+
 static int refuse(const struct weir_filter *next, void *context)
 {
 	(void)next, (void)context;
@@ -156,6 +175,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		fresh(test_the_last_sentence_and_since_when),
 		fresh(test_a_file_that_is_back),
+		fresh(test_a_refused_file_that_stays),
 		fresh(test_a_commit_that_the_gate_refuses),
 		fresh(test_how_long_the_last_reload_took),
 		fresh(test_fields_behind_an_older_filter_s),
