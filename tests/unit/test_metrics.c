@@ -4,6 +4,7 @@
 #include <math.h>
 #include "../exposition.h"
 #include "../followers.h"
+#include "../image_bytes.h"
 
 static struct weir_handle *h;
 static struct exposition e;
@@ -73,6 +74,27 @@ static void test_the_figures_are_those_of_the_statistics(void **state)
 	assert_true(value_of("weir_refused_seconds{set=\"bad_ips\"}") == 0);
 	assert_true(value_of("weir_last_reload_seconds{set=\"bad_ips\"}") > 0);
 	assert_true(value_of("weir_swaps_total{set=\"bad_ips\"}") == 1);
+	assert_true(value_of("weir_refused_total{set=\"bad_ips\"}") == 0);
+	assert_true(image_spit(path, "nonsense", 8));
+	assert_int_equal(weir_handle_refresh(h, path), -EBADMSG);
+	read_metrics(NULL);
+	assert_true(value_of("weir_swaps_total") == 1);
+	assert_true(value_of("weir_refused_total") == 1);
+}
+
+static void test_before_the_first_set(void **state)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_handle *without;
+	(void)state;
+	o.flags = WEIR_HANDLE_ANY_SEED;
+	o.absent = WEIR_ABSENT_YES;
+	assert_ok(weir_handle_create(&without, NULL, &o));
+	assert_ok(weir_handle_metrics(without, NULL, text, sizeof text));
+	assert_true(exposition_read(&e, text));
+	assert_true(value_of("weir_absent") == 1);
+	assert_true(value_of("weir_keys") == 0 && value_of("weir_saturated") == 0);
+	assert_ok(weir_handle_destroy(without));
 }
 
 static void test_keys_without_number(void **state)
@@ -100,7 +122,12 @@ static void test_several_handles_in_one_text(void **state)
 	assert_int_equal(e.series, 30);
 	assert_true(value_of("weir_capacity_keys{set=\"a\"}") == 10000);
 	assert_true(value_of("weir_capacity_keys{set=\"b\"}") > 499);
-	assert_ok(weir_handles_metrics(NULL, 0, text, sizeof text));
+	const struct weir_metrics_set bad[] = { { h, "set=\"a\"" }, { second, "set=b" } };
+	assert_refused(weir_handles_metrics(bad, 2, text, sizeof text), -EINVAL, "labels: byte 4",
+	               "no value");
+	strcpy(text, "before");
+	assert_int_equal(weir_handles_metrics(NULL, 0, text, sizeof text), 0);
+	assert_string_equal(text, "");
 	close_handle(flavors, second);
 }
 
@@ -130,12 +157,15 @@ static void test_labels_that_are_refused(void **state)
 		{ "set=\"a\",b", "byte 9: no =" }, { "1=\"a\"", "byte 0: no name" },
 		{ "__name__=\"a\"", "byte 0: no name" }, { "=\"a\"", "byte 0: no name" },
 		{ "a=\"1\",b=\"2\",a=\"3\"", "byte 12: a name that stands there twice" },
+		{ "a=\"1\",b=\"2\",b=\"3\"", "byte 12: a name that stands there twice" },
 		{ "a=\"\\x\"", "byte 2: no value" }, { "a=\"\\\"", "byte 2: no value" },
 		{ "a=\"b\"}\nweir_keys 7\n# {c=\"d\"", "printable" },
 		{ "a=\"\xff\"", "printable" },
 	};
 	char labels[600] = "a=\"";
 	(void)state;
+	/* what a name begins with is another name */
+	assert_ok(weir_handle_metrics(h, "ab=\"1\",a=\"2\",abc=\"3\"", text, sizeof text));
 	for (unsigned i = 0; i < COUNT_OF(bad); i++)
 		assert_refused(weir_handle_metrics(h, bad[i][0], text, sizeof text), -EINVAL,
 		               "labels: ", bad[i][1]);
@@ -159,6 +189,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		fresh(test_the_figures_are_those_of_the_statistics),
+		fresh(test_before_the_first_set),
 		fresh(test_keys_without_number),
 		fresh(test_several_handles_in_one_text),
 		fresh(test_buffers_of_every_size),
