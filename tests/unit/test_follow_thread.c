@@ -198,6 +198,62 @@ static void test_options(void **state)
 	close_handle(flavors, h);
 }
 
+/* Where the frames of weir_follow() were. */
+static __attribute__((noinline)) void write_over_the_stack(void)
+{
+	volatile char stack[1 << 14];
+	for (unsigned i = 0; i < sizeof stack; i++)
+		stack[i] = 0;
+}
+
+/* Of the options and the gate nothing need live longer than the call. */
+static void test_the_gate_is_copied(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	struct weir_gate gate = WEIR_GATE_INIT;
+	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_follower *f;
+	(void)state;
+	gate.min_keys = 500;
+	refresh.gate = &gate;
+	o.refresh = &refresh;
+	o.report = report;
+	o.context = &heard;
+	o.poll_seconds = often;
+	assert_ok(weir_follow(&f, h, path, &o));
+	expect(flavors, 0, 1); /* no such file */
+	memset(&gate, 0, sizeof gate);
+	memset(&refresh, 0, sizeof refresh);
+	memset(&o, 0, sizeof o);
+	write_over_the_stack();
+	save(0, 100);
+	expect(flavors, 0, 2);
+	heard_last(-ECANCELED, "min_keys");
+	save(0, 1000);
+	expect(flavors, 1, 2);
+	assert_ok(weir_follow_stop(f));
+	close_handle(flavors, h);
+}
+
+/* The same sentence once more, after a file that was taken. */
+static void test_refused_again_after_a_success(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	struct weir_follower *f = follow(h, never, false);
+	(void)state;
+	expect(flavors, 0, 1);
+	for (unsigned i = 1; i < 4; i++) {
+		save(0, 100);
+		expect(flavors, i, i);
+		assert_int_equal(unlink(path), 0);
+		expect(flavors, i, i + 1);
+		heard_last(-ENOENT, "no such file");
+	}
+	assert_ok(weir_follow_stop(f));
+	close_handle(flavors, h);
+}
+
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, folder_teardown)
 
 int main(void)
@@ -207,6 +263,8 @@ int main(void)
 		fresh(test_a_follower_that_waits_holds_nobody_up),
 		fresh(test_large_thread_local_variables),
 		fresh(test_options),
+		fresh(test_the_gate_is_copied),
+		fresh(test_refused_again_after_a_success),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
