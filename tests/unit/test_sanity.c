@@ -168,6 +168,21 @@ static void test_overfull_and_shrunk_in_one_sentence(void **state)
 	                                       WEIR_MARK_SHRINK_ALLOWED), 1);
 }
 
+static void test_marks_of_mapped_images(void **state)
+{
+	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
+	(void)state;
+	o.map = true;
+	save_some(10000, 5000, 0);
+	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	save_some(10000, 0, WEIR_MARK_OVERFULL_ALLOWED);
+	assert_refused(weir_handle_refresh_with(h, path, &o), -ECANCELED, path, "--allow-shrink");
+	save_some(10000, 0, WEIR_MARK_SHRINK_ALLOWED);
+	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	save_some(100, 5000, WEIR_MARK_OVERFULL_ALLOWED);
+	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+}
+
 #if TEST_ZSTD
 /* The marks of an image that is loaded count as those of one that is mapped. */
 static void test_marks_of_compressed_images(void **state)
@@ -238,6 +253,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		fresh(test_an_empty_image_is_refused),
 		fresh(test_a_tenth_of_the_keys_is_enough),
+		fresh(test_marks_of_mapped_images),
 		fresh(test_few_keys_in_a_large_filter),
 		fresh(test_none_of_the_keys_in_the_sample),
 		fresh(test_carry_adds_to_the_set),
