@@ -217,6 +217,30 @@ static void test_nonsense(void **state)
 	asks_nonsense(&gate, "min_keys -1");
 }
 
+/* A few keys that all lie where no sample would look: in the last line of each shard. */
+static void test_every_line_is_counted(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_gate gate = WEIR_GATE_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_stats s = WEIR_STATS_INIT;
+	struct weir_reload *r;
+	(void)state;
+	p.capacity = 50000000;
+	p.fp_rate = 0.01;
+	gate.min_keys = 10;
+	o.params = &p;
+	o.gate = &gate;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_ok(weir_stats(weir_reload_next(r), &s));
+	assert_true(s.sampled < 0.5 && s.shards >= 16);
+	for (uint64_t shard = 1; shard <= s.shards; shard++)
+		assert_ok(weir_reload_insert_hash(r, shard * (UINT64_MAX / s.shards)));
+	assert_ok(weir_stats(weir_reload_next(r), &s));
+	assert_true(s.keys_estimated == 0);
+	assert_ok(weir_reload_commit(r));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +250,7 @@ int main(void)
 		cmocka_unit_test(test_figures),
 		cmocka_unit_test(test_at_a_refresh),
 		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_every_line_is_counted),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
