@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Refresh: which file is another one, and which failure is no verdict on it. */
+#include "../declared.h"
 #include "../followers.h"
 #include "../image_bytes.h"
 
@@ -88,6 +89,54 @@ static void test_another_time(void **state)
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
+/* Another time of its inode alone: who rewrites a file in place can set the other one back. */
+static void test_another_time_of_the_inode(void **state)
+{
+	struct stat st;
+	(void)state;
+	save(0, 100);
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(stat(path, &st), 0);
+	usleep(20000); /* a tick of that clock */
+	assert_int_equal(chmod(path, st.st_mode), 0);
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path), 0);
+}
+
+static unsigned reads;
+
+static int count_reads(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg, (void)done, (void)total;
+	reads++;
+	return 0;
+}
+
+/* A damaged file is read again while it is news, since its times may hide what is written to it
+ * meanwhile; and no longer, since that costs its readers the disk. */
+static void test_how_long_a_damaged_file_is_read_again(void **state)
+{
+	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
+	(void)state;
+	o.progress = count_reads;
+	assert_true(declare_image(path, UINT64_C(8) << 20));
+	double begun = now();
+	assert_int_equal(weir_handle_refresh_with(h, path, &o), -EBADMSG);
+	for (unsigned i = 0; i < 4; i++) {
+		usleep(500000);
+		reads = 0;
+		assert_int_equal(weir_handle_refresh_with(h, path, &o), 0);
+		if (now() - begun < 2.4) /* else this machine was too busy to tell */
+			assert_true(reads > 0);
+	}
+	usleep(600000);
+	assert_int_equal(weir_handle_refresh_with(h, path, &o), 0); /* the last time */
+	reads = 0;
+	assert_int_equal(weir_handle_refresh_with(h, path, &o), 0);
+	assert_int_equal(reads, 0);
+	assert_int_equal(stats_of(h).refused, 1);
+}
+
 static void test_no_regular_file(void **state)
 {
 	(void)state;
@@ -159,6 +208,8 @@ int main(void)
 		fresh(test_two_releases_with_equal_times),
 		fresh(test_a_good_one_after_a_damaged_one_with_equal_times),
 		fresh(test_another_time),
+		fresh(test_another_time_of_the_inode),
+		fresh(test_how_long_a_damaged_file_is_read_again),
 		fresh(test_no_regular_file),
 		fresh(test_sealed_after_it_was_live),
 		fresh(test_stopped_by_progress),
