@@ -3,7 +3,9 @@
  * order: trim, lowercase, then cidr or suffixes. It stands in the image (struct weir_normal), and
  * whoever looks up asks the filter for it, so that builder and server cannot differ:
  *
- *     answer = weir_normal_contains(weir_handle_get(h), text, len);
+ *     answer = weir_normal_contains(f, text, len);           a filter
+ *     answer = weir_handle_normal_contains(h, text, len);    a handle, whose files may have other
+ *                                                            steps with WEIR_HANDLE_ANY_STEPS
  *
  * The other verbs take keys as they are: weir_contains() of a text finds nothing in a set of
  * prefixes, nor in other cases than the set's.

@@ -24,7 +24,11 @@ int weir__absence_make(struct weir_absence **out, struct weir_filter **placehold
 /* By an inserter, in its section.
  * Return: @a->answer; -EAGAIN nothing is kept; -ENOBUFS there is no more room; -ENOMEM. */
 int weir__absence_keep(struct weir_absence *a, const struct weir_given *key);
-/* Insert all that was kept into @next.  Return: 0, or the error of an insert. */
+/* Let @next, which nobody else has yet, have the lengths of all texts that are kept.
+ * Return: 0 or -ENOMEM. */
+int weir__absence_note(struct weir_absence *a, struct weir_filter *next);
+/* Insert all that was kept into @next; texts that are no keys there are passed over.
+ * Return: 0, or the error of an insert; -EAGAIN a text's length is not noted in @next. */
 int weir__absence_replay(struct weir_absence *a, struct weir_filter *next);
 /* @a: may be NULL. */
 void weir__absence_free(struct weir_absence *a);

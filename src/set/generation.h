@@ -48,7 +48,9 @@
  *     ever pushed is on the stack, or its inserter's record names next, or both; the loader replays
  *     the stack into next then, and not earlier. What sees next is pushed all the same, since an
  *     abort gives next up. The stack is freed with the placeholder, after commit's grace period:
- *     sections that began before it push up to their end.
+ *     sections that began before it push up to their end. Of texts a refresh lets next have all
+ *     lengths before it publishes next, since inserters and lookups read those; a text that comes
+ *     in between with another length ends that refresh, and the next one has it.
  * H11 is in refusal.h: what was refused last, and why.
  *
  * Spin (tests/model/reload.pml and its like) shows that H1 to H5 suffice, tests/schedule runs

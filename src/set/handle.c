@@ -17,11 +17,13 @@ _Static_assert(offsetof(struct weir_generation, current) ==
                        offsetof(struct weir_generation_head, current),
                "the frozen head");
 
+enum { FLAGS = WEIR_HANDLE_ANY_SEED | WEIR_HANDLE_OWN_HASHES | WEIR_HANDLE_ANY_STEPS };
+
 /* Over the defaults, and checked. */
 static int read_options(struct weir_handle_options *out, const struct weir_handle_options *options)
 {
 	int err = weir__options_copy(out, sizeof *out, options, "weir_handle_options");
-	if (!err && out->flags & ~(uint32_t)(WEIR_HANDLE_ANY_SEED | WEIR_HANDLE_OWN_HASHES))
+	if (!err && out->flags & ~(uint32_t)FLAGS)
 		err = weir__fail(-EINVAL, "options.flags %#x: there is no such flag", out->flags);
 	if (!err && (unsigned)out->absent > WEIR_ABSENT_NO)
 		err = weir__fail(-EINVAL, "options.absent %u: WEIR_ABSENT_REFUSED, _YES or _NO",

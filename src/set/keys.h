@@ -12,6 +12,7 @@ struct weir_given {
 	const void *key; /* NULL: by its hash */
 	size_t len;
 	uint64_t hash;
+	bool text; /* a key as people write it: normalise.h */
 };
 
 struct weir_keys {
@@ -38,9 +39,11 @@ static inline struct weir_given weir__keys_one(const struct weir_keys *k, size_t
 	if (k->hashes)
 		return (struct weir_given){ .hash = k->hashes[at] };
 	if (k->vectors)
-		return (struct weir_given){ k->vectors[at].iov_base ? k->vectors[at].iov_base : "",
-			                    k->vectors[at].iov_len, 0 };
-	return (struct weir_given){ k->fixed + at * k->key_bytes, k->key_bytes, 0 };
+		return (struct weir_given){
+			.key = k->vectors[at].iov_base ? k->vectors[at].iov_base : "",
+			.len = k->vectors[at].iov_len
+		};
+	return (struct weir_given){ .key = k->fixed + at * k->key_bytes, .len = k->key_bytes };
 }
 
 static inline size_t weir__keys_contain(const struct weir_filter *f, const struct weir_keys *k,

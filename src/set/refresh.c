@@ -125,10 +125,12 @@ static int same_steps(const struct look *l, const struct weir_filter *next)
 {
 	const struct weir_filter *current = l->handle->generation->current;
 	char theirs[WEIR__NORMAL_TEXT], ours[WEIR__NORMAL_TEXT];
-	if (l->handle->absence || current->normal.steps == next->normal.steps)
+	if (l->handle->flags & WEIR_HANDLE_ANY_STEPS || current->normal.steps == next->normal.steps)
 		return 0;
-	return weir__fail(-EINVAL, "%s: what is done to its keys is %s, to those of the current "
-	                  "filter %s: a server would miss keys; build it as the last one was",
+	return weir__fail(-EINVAL, "%s: what is done to its keys is %s, to those that are asked "
+	                  "for %s: a server would miss keys; build it with those steps alone "
+	                  "(weir build; --force replaces this one), or give the handle "
+	                  "WEIR_HANDLE_ANY_STEPS and ask by weir_handle_normal_contains()",
 	                  l->source->name, weir__normal_text(&next->normal, theirs),
 	                  weir__normal_text(&current->normal, ours));
 }
@@ -152,6 +154,10 @@ static int prepare(struct weir_filter **out, struct look *l)
 		bool adds = l->options->carry || l->handle->absence; /* H10: nothing to compare */
 		l->verdict = BESIDE;
 		err = weir__sanity_ask(l->source->name, next, adds ? NULL : current, may_go_on, l);
+	}
+	if (!err && l->handle->absence) {
+		l->verdict = NONE; /* no memory */
+		err = weir__absence_note(l->handle->absence, next);
 	}
 	if (err)
 		weir_destroy(next);
@@ -197,6 +203,8 @@ static int offer(struct weir_reload **r, struct look *l, struct weir_filter *nex
 	} else {
 		l->verdict = BESIDE;
 		err = weir__reload_replay(*r);
+		if (err == -EAGAIN)
+			l->verdict = NONE;
 	}
 	if (!err && carries(l))
 		/* begin() has asked all that could fail but progress */

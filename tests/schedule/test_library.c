@@ -186,11 +186,19 @@ static bool comes_reseeded(const struct scenario *s)
 	       subject_words(subject) == 1;
 }
 
+/* Of a text the handle does not know what one filter does with it: the rest is that of a key. */
+static bool comes_as_text(const struct scenario *s)
+{
+	return listed("reload,previous,absent", s->group) && subject_words(subject) == 1;
+}
+
 /* Batches of one are another form of a single key's verbs; those of several have three forms. */
 static bool comes_in(const struct scenario *scenario, enum form in)
 {
 	return (!settings.form || strcmp(settings.form, form_names[in]) == 0) &&
-	       !(scenario->batches && (in == KEY || in == HASHES || in == KEY_RESEEDED)) &&
+	       !(scenario->batches &&
+	         (in == KEY || in == HASHES || in == KEY_RESEEDED || in == TEXT)) &&
+	       !(in == TEXT && !comes_as_text(scenario)) &&
 	       !(scenario->rolls && in > HASHES) && (in < KEY_RESEEDED || comes_reseeded(scenario));
 }
 

@@ -235,10 +235,10 @@ static void test_the_first_file_is_keyed(void **state)
 	unlink(path);
 }
 
-/* The placeholder has none, and is nothing that the file has to be like. */
+/* Who asks by weir_handle_contains() would miss their keys. */
 static void test_the_first_file_has_steps(void **state)
 {
-	const struct weir_handle_options o = absent(WEIR_ABSENT_NO, 0);
+	struct weir_handle_options o = absent(WEIR_ABSENT_NO, 0);
 	const struct weir_normal n = { .steps = WEIR_NORMAL_TRIM | WEIR_NORMAL_LOWERCASE };
 	struct weir_params p = of_keys(1000);
 	struct weir_handle *h = made(&o);
@@ -249,8 +249,13 @@ static void test_the_first_file_has_steps(void **state)
 	assert_ok(weir_normal_insert(f, "Example", 7));
 	assert_ok(weir_save(f, path, NULL));
 	weir_destroy(f);
+	assert_refused(weir_handle_refresh(h, path), -EINVAL, "trim, lowercase",
+	               "WEIR_HANDLE_ANY_STEPS");
+	assert_ok(weir_handle_destroy(h));
+	o.flags |= WEIR_HANDLE_ANY_STEPS;
+	h = made(&o);
 	assert_int_equal(weir_handle_refresh(h, path), 1);
-	assert_int_equal(weir_normal_contains(weir_handle_get(h), " eXample", 8), 1);
+	assert_int_equal(weir_handle_normal_contains(h, " eXample", 8), 1);
 	assert_ok(weir_handle_destroy(h));
 	unlink(path);
 }

@@ -267,8 +267,8 @@ static void test_flags_that_do_not_exist(void **state)
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 100, 0.01);
 	struct weir_handle *untouched = NULL;
 	(void)state;
-	o.flags = 4;
-	assert_refused(weir_handle_create(&untouched, f, &o), -EINVAL, "options.flags", "0x4");
+	o.flags = 8;
+	assert_refused(weir_handle_create(&untouched, f, &o), -EINVAL, "options.flags", "0x8");
 	assert_null(untouched);
 	weir_destroy(f);
 }

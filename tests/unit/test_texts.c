@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ * Keys as people write them, through a handle: each filter has its own steps done to them, and
+ * files of other steps are taken where the program asks so. */
+#include <weir/reload.h>
+#include "../folder.h"
+#include "../handles.h"
+#include "set/absent.h"
+
+static const struct weir_normal lower = { .steps = WEIR_NORMAL_LOWERCASE };
+static const struct weir_normal nets = { .steps = WEIR_NORMAL_CIDR, .ipv4 = 1u << 24 };
+
+static struct weir_filter *of(const struct weir_normal *n, const char *text)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	p.capacity = 1000;
+	p.fp_rate = 0.0001;
+	p.seed = 7;
+	assert_ok(weir_create(&f, &p));
+	assert_ok(weir_normal_set(f, n));
+	if (text)
+		assert_int_equal(weir_normal_insert(f, text, strlen(text)), WEIR_NEW);
+	return f;
+}
+
+static void save(const struct weir_normal *n, const char *text)
+{
+	struct weir_filter *f = of(n, text);
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+}
+
+static int asks(const struct weir_handle *h, const char *text)
+{
+	return weir_handle_normal_contains(h, text, strlen(text));
+}
+
+static int inserts(struct weir_handle *h, const char *text)
+{
+	return weir_handle_normal_insert(h, text, strlen(text));
+}
+
+static void test_texts_have_the_filters_steps(void **state)
+{
+	struct weir_handle *h;
+	(void)state;
+	assert_ok(weir_handle_create(&h, of(&lower, "Key"), NULL));
+	assert_int_equal(asks(h, "KEY"), 1);
+	assert_false(weir_handle_contains(h, "KEY", 3));
+	assert_int_equal(asks(h, "other"), 0);
+	assert_int_equal(inserts(h, "OTHER"), WEIR_NEW);
+	assert_int_equal(inserts(h, "other"), WEIR_SEEN);
+	assert_int_equal(asks(h, "oTHER"), 1);
+	assert_int_equal(weir_handle_normal_insert(h, NULL, 0), WEIR_NEW);
+	assert_int_equal(weir_handle_normal_contains(h, NULL, 0), 1);
+	assert_ok(weir_handle_destroy(h));
+
+	assert_ok(weir_handle_create(&h, of(&nets, "192.0.2.0/24"), NULL));
+	assert_int_equal(asks(h, "192.0.2.77"), 1);
+	assert_int_equal(asks(h, "192.0.3.77"), 0);
+	assert_refused(asks(h, "Key"), -EINVAL, "'Key'", "is no IP address");
+	assert_refused(inserts(h, "Key"), -EINVAL, "'Key'", "is no IP address");
+	assert_refused(inserts(h, "192.0.3.77"), -EINVAL, "'192.0.3.77'", "a prefix length");
+	assert_int_equal(inserts(h, "192.0.3.0/24"), WEIR_NEW);
+	assert_int_equal(asks(h, "::ffff:192.0.3.77"), 1);
+	assert_ok(weir_handle_destroy(h));
+}
+
+/* H1: into the current, the next and the previous filter. */
+static void test_texts_are_inserted_into_every_filter(void **state)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r;
+	struct weir_handle *h;
+	(void)state;
+	assert_ok(weir_handle_create(&h, of(&lower, NULL), NULL));
+	o.keep_previous = true;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_int_equal(inserts(h, "During"), WEIR_NEW);
+	assert_int_equal(asks(h, "during"), 1);
+	assert_ok(weir_reload_commit(r));
+	assert_int_equal(asks(h, "during"), 1);
+	assert_int_equal(inserts(h, "After"), WEIR_NEW);
+	assert_ok(weir_handle_rollback(h));
+	assert_int_equal(asks(h, "during") + asks(h, "after"), 2);
+	assert_ok(weir_handle_destroy(h));
+}
+
+/* A server that asks by weir_handle_contains() would answer "no" for every key. */
+static void test_other_steps_are_asked_for(void **state)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_handle *h;
+	(void)state;
+	save(&nets, "192.0.2.0/24");
+	assert_ok(weir_handle_create(&h, of(&lower, "Key"), &o));
+	assert_refused(weir_handle_refresh(h, path), -EINVAL, "is cidr",
+	               "WEIR_HANDLE_ANY_STEPS and ask by weir_handle_normal_contains()");
+	assert_int_equal(asks(h, "KEY"), 1);
+	assert_ok(weir_handle_destroy(h));
+
+	o.flags = WEIR_HANDLE_ANY_STEPS;
+	assert_ok(weir_handle_create(&h, of(&lower, "Key"), &o));
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(asks(h, "192.0.2.1"), 1);
+	save(NULL, "KEY");
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(asks(h, "KEY"), 1);
+	assert_int_equal(asks(h, "key"), 0);
+	assert_ok(weir_handle_destroy(h));
+	unlink(path);
+}
+
+/* Whatever the first file does to its keys, and of lengths that it has none of. */
+static void test_kept_texts_are_found_in_the_first_file(void **state)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_handle *h;
+	(void)state;
+	o.flags = WEIR_HANDLE_ANY_SEED | WEIR_HANDLE_ANY_STEPS;
+	o.absent = WEIR_ABSENT_NO;
+	o.keep_inserts = 4096;
+	assert_ok(weir_handle_create(&h, NULL, &o));
+	assert_int_equal(inserts(h, "198.51.100.9"), WEIR_NEW);
+	assert_int_equal(inserts(h, "2001:db8::/32"), WEIR_NEW);
+	assert_int_equal(inserts(h, "no address"), WEIR_NEW);
+	assert_int_equal(weir_handle_insert(h, "as it is", 8), WEIR_NEW);
+	assert_int_equal(asks(h, "198.51.100.9"), 0);
+	save(&nets, "192.0.2.0/24");
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(asks(h, "192.0.2.77"), 1);
+	assert_int_equal(asks(h, "198.51.100.9"), 1);
+	assert_int_equal(asks(h, "198.51.100.8"), 0);
+	assert_int_equal(asks(h, "2001:db8::7"), 1);
+	assert_int_equal(asks(h, "no address"), -EINVAL);
+	assert_true(weir_handle_contains(h, "as it is", 8));
+	assert_ok(weir_handle_destroy(h));
+
+	o.absent = WEIR_ABSENT_YES;
+	assert_ok(weir_handle_create(&h, NULL, &o));
+	assert_int_equal(inserts(h, "Key"), WEIR_SEEN);
+	assert_int_equal(asks(h, "whatever"), 1);
+	save(&lower, "other");
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(asks(h, "kEY") + asks(h, "OTHER"), 2);
+	assert_int_equal(asks(h, "whatever"), 0);
+	assert_ok(weir_handle_destroy(h));
+	unlink(path);
+}
+
+/* One whose inserter has not seen the next filter yet is kept after the lengths were noted: they
+ * are read by then, so that is for the next look. */
+static void test_a_late_text_waits_for_the_next_look(void **state)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	const struct weir_given text = { .key = "203.0.113.9", .len = 11, .text = true };
+	struct weir_filter *placeholder, *next = of(&nets, NULL);
+	struct weir_absence *a;
+	(void)state;
+	o.flags = WEIR_HANDLE_ANY_SEED | WEIR_HANDLE_ANY_STEPS;
+	o.absent = WEIR_ABSENT_YES;
+	o.keep_inserts = 4096;
+	assert_ok(weir__absence_make(&a, &placeholder, &o));
+	assert_int_equal(weir__absence_keep(a, &text), WEIR_SEEN);
+	assert_refused(weir__absence_replay(a, next), -EAGAIN, "a length", "with the next look");
+	assert_int_equal(weir_normal_contains(next, text.key, text.len), 0);
+	assert_ok(weir__absence_note(a, next));
+	assert_ok(weir__absence_replay(a, next));
+	assert_int_equal(weir_normal_contains(next, text.key, text.len), 1);
+	weir__absence_free(a);
+	weir_destroy(placeholder);
+	weir_destroy(next);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_texts_have_the_filters_steps),
+		cmocka_unit_test(test_texts_are_inserted_into_every_filter),
+		cmocka_unit_test(test_other_steps_are_asked_for),
+		cmocka_unit_test(test_kept_texts_are_found_in_the_first_file),
+		cmocka_unit_test(test_a_late_text_waits_for_the_next_look),
+	};
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
