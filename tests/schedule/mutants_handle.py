@@ -14,6 +14,7 @@ STATS = 'src/set/handle_stats.c'
 RELOAD = 'src/set/reload.c'
 BESIDE = 'src/set/beside.c'
 ABSENT = 'src/set/absent.c'
+TEXTS = 'src/set/texts.c'
 ROLLBACK = 'src/set/rollback.c'
 REFRESH = 'src/set/refresh.c'
 REFUSAL = 'src/set/refusal.c'
@@ -37,6 +38,7 @@ GROUPS = {
     ROLLBACK: 'previous,writers,retire',
     REFRESH: 'refresh',
     REFUSAL: 'refresh',
+    TEXTS: 'reload,previous,absent',
     ROLLING: 'rolling',
     ROLLING_VERBS: 'rolling',
     SHARE: 'rolling',
@@ -74,6 +76,15 @@ MUTANTS = [
      'int64_t one = weir_insert_hashes(taker, hashes[g->alike[i]], n, i ? NULL : bitmap);',
      'int64_t one = i == 2 ? 0 : weir_insert_hashes(taker, hashes[g->alike[i]], n,'
      ' i ? NULL : bitmap);'),
+    ('TEXT_CURRENT_ONLY', TEXTS,
+     'int one = weir_normal_insert(taker, given.key, len);',
+     'int one = i ? 0 : weir_normal_insert(taker, given.key, len);'),
+    ('TEXT_NOT_KEPT', TEXTS,
+     'g->absence ? weir__absence_keep(g->absence, &given) : 0;',
+     'g->absence && !g->next ? weir__absence_keep(g->absence, &given) : 0;'),
+    ('TEXT_NO_SECTION', TEXTS,
+     'WEIR__IN_SECTION(&h->rcu, answer = insert(weir__generation(h), text, len));',
+     'answer = insert(weir__generation(h), text, len);'),
     # filters that hash differently (H9)
     ('NEXT_BY_CURRENTS_HASH', RECORDS,
      'if (before && weir__same_hashing(&before->hashing, &taker->hashing))', 'if (before)'),
