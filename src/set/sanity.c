@@ -2,6 +2,7 @@
  * The rate of an image against the one asked, its keys against those of the filter before it. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "error.h"
 #include "filter.h"
 #include "set/sanity.h"
@@ -79,12 +80,14 @@ void weir__sanity_report(const struct weir_handle *h, const char *path,
                          char text[WEIR_SANITY_TEXT])
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-	int n = snprintf(text, WEIR_SANITY_TEXT, "%.250s: taken over", path);
+	char plain[WEIR_SANITY_TEXT];
+	int n = snprintf(plain, sizeof plain, "%.250s: taken over", path);
 	if (weir_handle_stats(h, &s) == 0 && s.filter.saturated &&
 	    s.filter.keys_estimated > saturated * (double)s.filter.capacity)
-		snprintf(text + n, WEIR_SANITY_TEXT - (size_t)n,
+		snprintf(plain + n, sizeof plain - (size_t)n,
 		         ", but saturated: about %.0f keys in a capacity of %llu, so it answers "
 		         "%.6f of absent keys with true, where %.6f was asked",
 		         s.filter.keys_estimated, (unsigned long long)s.filter.capacity,
 		         s.filter.fp_rate_estimated, s.filter.fp_rate);
+	weir_escape(text, WEIR_SANITY_TEXT, plain, strlen(plain));
 }

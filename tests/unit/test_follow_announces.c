@@ -169,6 +169,20 @@ static void test_quiet_or_reported(void **state)
 	}
 }
 
+/* What report receives of a swap is escaped as its failures are. */
+static void test_a_reported_swap_is_escaped(void **state)
+{
+	(void)state;
+	image_spit(path, "nonsense", 8);
+	struct weir_follower *f = follow(h, often, false);
+	expect(flavors, 0, 1);
+	heard_last(-EBADMSG, "/a\\033[2J.weir: ");
+	save(0, 10);
+	expect(flavors, 1, 1);
+	heard_last(1, "/a\\033[2J.weir: taken over");
+	assert_ok(weir_follow_stop(f));
+}
+
 #define fresh(test) cmocka_unit_test_setup_teardown(test, open_it, close_it)
 
 int main(void)
@@ -178,6 +192,7 @@ int main(void)
 		fresh(test_a_refused_file_is_no_recovery),
 		fresh(test_refusals_do_not_flood_the_log),
 		fresh(test_quiet_or_reported),
+		fresh(test_a_reported_swap_is_escaped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
