@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The weir command: finds the subcommand and sees to it that its output was written. */
+#include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -106,8 +108,21 @@ static void on_bus_error(int number)
 	_exit(TOOL_TROUBLE);
 }
 
+/* A file that is opened while a standard descriptor is closed would get its number, and be read or
+ * written for it: an image for the keys of standard input. What is opened here instead can be
+ * neither, so that its use fails as it should. */
+static bool standard_taken(void)
+{
+	bool taken = true;
+	for (int fd = STDIN_FILENO; taken && fd <= STDERR_FILENO; fd++)
+		taken = fcntl(fd, F_GETFD) >= 0 || open("/", O_PATH) == fd;
+	return taken;
+}
+
 int main(int argc, char **argv)
 {
+	if (!standard_taken())
+		return TOOL_TROUBLE;
 	(void)signal(SIGBUS, on_bus_error);
 	return close_stdout(dispatch(argc, argv));
 }

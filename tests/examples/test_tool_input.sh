@@ -168,6 +168,22 @@ test_dnsmasq_without_a_second_slash() {
 	json out 'j["keys"] == 0 and j["passed_over"] == 1'
 }
 
+# Its number must not go to the image, whose bytes would be added as keys.
+test_closed_standard_descriptors() {
+	local how
+	seq 100 >few
+	run 0 "$weir" build -q -s 7 -n 2000 -o closed.weir few
+	cp closed.weir before.weir
+	for how in -q --live; do
+		"$weir" add $how closed.weir <&- >out 2>err
+		run 0 test $? = 2
+		same closed.weir before.weir 'standard input was closed'
+	done
+	"$weir" add -q closed.weir few <&- >&- 2>&-
+	run 0 test $? = 0
+	run 0 "$weir" verify -q closed.weir
+}
+
 # As a few kilobytes of zstd can hold, and more than any memory.
 test_a_line_without_an_end() {
 	head -c $((256 << 20)) /dev/zero | tr '\0' a >line
@@ -248,6 +264,7 @@ test_trim_comments_lowercase
 test_fields
 test_hosts_and_suffixes
 test_dnsmasq_without_a_second_slash
+test_closed_standard_descriptors
 test_a_line_without_an_end
 test_cidr
 test_like_and_merge
