@@ -276,7 +276,9 @@ static int finish(struct build *build)
 		build->probe = probe_rate(build->filter, build->fill.from.delimiter,
 		                          build->stats.fp_rate);
 	build->saving.marks = guard_marks(&build->guard);
-	status = image_save(build->filter, build->output, &build->saving);
+	status = place_ask(build->output, build->force); /* by now a link may lead elsewhere */
+	if (!status)
+		status = image_save(build->filter, build->output, &build->saving);
 	if (!status)
 		build_report(build);
 	return status;

@@ -154,6 +154,8 @@ static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stat
 	if (!status)
 		status = place_stands(merge->output, turn);
 	if (!status)
+		status = place_ask(merge->output, merge->force); /* a link may have come */
+	if (!status)
 		status = image_save(sum, merge->output, &merge->saving);
 	weir_destroy(sum);
 	return status;

@@ -126,6 +126,34 @@ test_an_image_rebuilt_meanwhile() {
 	slowly merge -q -o slow.weir slow.weir slow
 }
 
+# Whoever may write to the folder lets a link lead elsewhere while the keys come: what it leads to
+# is no image, and stays.
+test_a_link_that_comes_meanwhile() {
+	local command
+	echo precious >diary
+	cp diary before
+	for command in build merge; do
+		rm -f slow.weir
+		if [ $command = build ]; then
+			cp first late
+			timeout 20 "$weir" build -q -n 3000 -o slow.weir slow 2>said &
+		else
+			cp second.weir late
+			timeout 20 "$weir" merge -q -o slow.weir slow 2>said &
+		fi
+		exec 9>slow
+		ln -s diary slow.weir
+		cat late >&9
+		exec 9>&-
+		wait $!
+		run 0 test $? = 1
+		mv said err
+		says "^weir $command: slow.weir: not replaced: it is neither a weir image"
+		same diary before "replaced by weir $command"
+	done
+	rm slow.weir
+}
+
 # Two that add to one image, one of them by a union: neither loses what the other adds.
 test_a_union_takes_its_turn() {
 	run 0 "$weir" build -q -s 7 -n 3000 -o both.weir first
@@ -165,7 +193,8 @@ test_a_job_without_proc() {
 }
 
 for part in a_signal_ends_it_as_a_signal memory_of_a_merge a_fifo_without_a_writer \
-	an_image_rebuilt_meanwhile a_union_takes_its_turn a_locked_image a_job_without_proc; do
+	an_image_rebuilt_meanwhile a_link_that_comes_meanwhile a_union_takes_its_turn \
+	a_locked_image a_job_without_proc; do
 	test_$part
 done
 finish
