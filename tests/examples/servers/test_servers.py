@@ -111,6 +111,9 @@ def test_epoll():
     asked = random.Random(1).sample(keys, 1000)  # lines of all lengths, over the edges of reads
     assert client.many("? " + key for key in asked) == ["maybe"] * 1000
     assert client.many("? guest:%d" % i for i in range(1000)).count("no") > 980
+    client.s.sendall(b"? guest:1\n? use")
+    assert client.file.readline() == "no\n"
+    assert client("r:17") == "maybe", "the part of a line that came first is lost"
     assert client("+ user:new") == "new" and other("+ user:new") == "seen"
     assert other("? user:new") == "maybe" and client("hello").startswith("error")
     assert client("+ nul:\0:1") == "new" and client("? nul:\0:1") == "maybe"
