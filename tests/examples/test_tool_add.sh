@@ -209,7 +209,7 @@ test_keyed_in_place() {
 	run 0 "$weir" add -q --live --keyed-by=key keyed.weir more
 	"$weir" add -q --live --keyed-by=key keyed.weir pipe &
 	local add=$!
-	exec 7>pipe
+	exec 7<>pipe
 	sleep 0.3
 	kill -9 $add
 	wait $add 2>/dev/null

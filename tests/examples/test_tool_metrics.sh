@@ -52,7 +52,7 @@ run 0 python3 compare.py 7
 run 0 "$weir" build -q --new-seed -n 3000 -p 1% -o wide.weir keys
 mkfifo late
 "$weir" add -q --live wide.weir late &
-exec 9>late
+exec 9<>late
 sleep 0.3
 run 0 "$weir" info --json wide.weir
 cp out json
