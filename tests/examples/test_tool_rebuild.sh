@@ -165,7 +165,7 @@ test_merge_folds() {
 	equal "$(is large.weir bytes)" $((2 * $(is half.weir bytes))) 'the example'
 	local order
 	for order in 'large.weir half.weir' 'half.weir large.weir' \
-			'large.weir half.weir large.weir'; do
+			'large.weir half.weir large.weir' 'large.weir half.weir half.weir'; do
 		# shellcheck disable=SC2086
 		run 0 "$weir" merge -o union.weir $order
 		prints '  size  *that of the smallest image: larger ones were folded'

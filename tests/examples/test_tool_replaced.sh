@@ -44,6 +44,14 @@ test_a_size_that_was_given() {
 	done
 }
 
+# Half of an odd number of lines is rounded up: the rate asked for is kept.
+test_half_of_an_odd_size() {
+	rm -f set.weir
+	build -p 1% a1000; is 'j["bytes"] == 21 * 64'
+	head -n 499 a1000 >a499
+	build a499; is '(j["bytes"], j["fp_rate"]) == (11 * 64, 0.01) and j["capacity"] >= 499'
+}
+
 # An image that a program has made, of other shards than the command would choose.
 test_shards_are_kept() {
 	run 0 "$make_image" set.weir 1 400000 2
@@ -90,7 +98,9 @@ test_other_users() {
 	cd theirs || exit 1
 	build a1000
 	run 0 "${as[@]}" "$weir" build --json -o set.weir a1000; json out 'j["seed_kept"]'
+	says 'set.weir: was of user 0, group 0, mode 0644; is of user 65534, group 65534, mode 0644'
 	run 0 "${as[@]}" "$weir" build --json -o set.weir a1000; json out 'j["seed_kept"]'
+	same err /dev/null 'whose it is has not changed'
 	run 0 "$weir" build --json -o set.weir a1000; json out 'not j["seed_kept"]'
 	says 'since user 65534, who owns it,'
 	chown 1 set.weir
@@ -106,7 +116,8 @@ test_hashes_count_too() {
 	run 0 bash -c "'$weir' build -q -p 1% --max-memory=$((10 * 20000)) -o none.weir <a20k"
 }
 
-for part in a_layout_is_asked_for a_size_that_was_given shards_are_kept whoever_may_write_it \
+for part in a_layout_is_asked_for a_size_that_was_given half_of_an_odd_size \
+		shards_are_kept whoever_may_write_it \
 		other_users hashes_count_too; do
 	test_$part
 done

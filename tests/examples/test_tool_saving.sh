@@ -192,9 +192,21 @@ test_a_job_without_proc() {
 	unset LD_LIBRARY_PATH
 }
 
+# The level that is asked for is the one that is taken.
+test_level_of_compression() {
+	head -n 2000 keys >few
+	local level
+	for level in =1 '' =19; do
+		run 0 "$weir" build -q -s 7 -m 4M -n 1M --zstd$level -o level$level.weir few
+		run 0 "$weir" query -c level$level.weir few; prints '^2000$'
+	done
+	stat -c %s level=19.weir level.weir level=1.weir >sizes
+	if [ "$(sort -u sizes | wc -l)" = 3 ]; then ok; else fail 'one level' "$(cat sizes)"; fi
+}
+
 for part in a_signal_ends_it_as_a_signal memory_of_a_merge a_fifo_without_a_writer \
 	an_image_rebuilt_meanwhile a_link_that_comes_meanwhile a_union_takes_its_turn \
-	a_locked_image a_job_without_proc; do
+	a_locked_image a_job_without_proc level_of_compression; do
 	test_$part
 done
 finish
