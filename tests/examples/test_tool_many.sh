@@ -33,8 +33,8 @@ test_many_lookups_a_line() {
 	run 0 "$weir" query nets.weir mixed; same out in 'addresses within prefixes'
 	grep '^99' mixed >not_in
 	run 0 "$weir" query -v nets.weir mixed; same out not_in 'within none'
-	for i in {1..9}; do cat mixed; done >more
-	run 0 "$weir" query -c -t 4 nets.weir more; prints "^$((9 * 1024))\$"
+	for i in {1..9}; do cat mixed; done >mixed9
+	run 0 "$weir" query -c -t 4 nets.weir mixed9; prints "^$((9 * 1024))\$"
 }
 
 # A thread that finds no chunk has noted no length: what the others noted stays.
