@@ -180,8 +180,18 @@ static void test_limits_and_memory(void **state)
 	free(place);
 }
 
+/* What open() returns next: the same as before, unless a descriptor was left open. */
+static int next_descriptor(void)
+{
+	int fd = dup(2);
+	assert_true(fd >= 0);
+	close(fd);
+	return fd;
+}
+
 static void test_what_is_no_image(void **state)
 {
+	const int free_before = next_descriptor();
 	(void)state;
 	assert_refused(weir_load(&untouched, folder, NULL), -EISDIR, folder, "folder");
 	assert_refused(weir_map(&untouched, folder, WEIR_MAP_READ, NULL), -EISDIR, folder,
@@ -212,6 +222,7 @@ static void test_what_is_no_image(void **state)
 	assert_refused(weir_save(f, other, NULL), -ENAMETOOLONG, other, "");
 	snprintf(other, sizeof other, "%s/other", folder);
 	assert_int_equal(entries(), 1);
+	assert_int_equal(next_descriptor(), free_before);
 }
 
 struct watch { uint64_t calls, last, total, stop_at; };
