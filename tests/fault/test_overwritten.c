@@ -91,6 +91,27 @@ static void test_a_file_overwritten_while_it_is_read(void **state)
 	}
 }
 
+static void change_its_rights(const struct shim_call *call)
+{
+	if (strcmp(call->what, "read") == 0 && ++reads == 2)
+		assert_int_equal(chmod(path, 0640), 0);
+}
+
+/* Those are none of its bytes: what is wrong with it is wrong with the file, and no news later. */
+static void test_a_damaged_file_whose_rights_change_while_it_is_read(void **state)
+{
+	(void)state;
+	first[length - 1] ^= 1;
+	overwrite(first, 0, length);
+	usleep(20000); /* ctime is no finer than the kernel's tick */
+	reads = 0;
+	shim.look = change_its_rights;
+	assert_refused(weir_handle_refresh(h, path), -EBADMSG, path, "shard");
+	shim.look = NULL;
+	assert_true(reads >= 2);
+	assert_int_equal(stats_of(h).refused, 1);
+}
+
 /* The head of the new file, bits of the old one; then the rest comes within a tick of the clock, so
  * that no time, no size and no commit record tells. */
 static void test_a_file_that_was_half_overwritten_within_a_tick(void **state)
@@ -140,6 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		fresh(test_a_file_overwritten_after_it_was_taken_over),
 		fresh(test_a_file_overwritten_while_it_is_read),
+		fresh(test_a_damaged_file_whose_rights_change_while_it_is_read),
 		fresh(test_a_file_that_was_half_overwritten_within_a_tick),
 		fresh(test_a_followed_file_that_is_copied_over),
 	};
