@@ -233,7 +233,7 @@ static int watch(void *arg, uint64_t done, uint64_t total)
 	assert_true(done > w->last && done <= total);
 	w->last = done;
 	w->total = total;
-	return ++w->calls == w->stop_at;
+	return ++w->calls == w->stop_at ? -1 : 0; /* any but 0 stops */
 }
 
 static void test_progress(void **state)
@@ -251,8 +251,12 @@ static void test_progress(void **state)
 	assert_ok(weir_load(&g, path, &load));
 	assert_true(w.calls >= 2 && w.last == w.total);
 	weir_destroy(g);
-	w = (struct watch){ .stop_at = 2 };
+	w = (struct watch){ .stop_at = 1 };
 	assert_refused(weir_load(&untouched, path, &load), -ECANCELED, "stopped", "");
+	char how_far[100];
+	snprintf(how_far, sizeof how_far, "after %llu of %llu bytes", (unsigned long long)w.last,
+	         (unsigned long long)w.total);
+	assert_non_null(strstr(weir_error_detail(), how_far));
 	w = (struct watch){ .stop_at = 2 };
 	assert_refused(weir_map(&untouched, path, WEIR_MAP_PRIVATE, &load), -ECANCELED, "stopped",
 	               "");
