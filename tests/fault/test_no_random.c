@@ -5,6 +5,31 @@
 #include "../forged.h"
 #include "faults.h"
 
+static unsigned asked;
+
+static void note(const struct shim_call *call)
+{
+	asked += strcmp(call->what, "getrandom") == 0;
+}
+
+/* Places that could be foretold would be those that a forger leaves right. */
+static void test_a_refresh_asks_for_random_numbers(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 2000000, 0.01);
+	struct weir_handle *h;
+	(void)state;
+	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 1000, 0.01), NULL));
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+	asked = 0;
+	shim = (struct shim){ .look = note };
+	int answer = weir_handle_refresh(h, path);
+	shim = (struct shim){ 0 };
+	assert_int_equal(answer, 1);
+	assert_true(asked > 0);
+	assert_ok(weir_handle_destroy(h));
+}
+
 static void test_refresh_without_random_numbers(void **state)
 {
 	struct weir_handle *h;
@@ -31,6 +56,9 @@ static void test_refresh_without_random_numbers(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_refresh_without_random_numbers) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_refresh_asks_for_random_numbers),
+		cmocka_unit_test(test_refresh_without_random_numbers),
+	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }
