@@ -78,6 +78,8 @@ static void stops_each(unsigned steps)
 		assert_int_equal(after.generation, before.generation);
 		assert_int_equal(after.swaps, before.swaps);
 		assert_int_equal(after.refused, before.refused);
+		assert_true(after.refused_since == 0);
+		assert_string_equal(after.refused_sentence, "");
 		assert_int_equal(after.bytes, before.bytes);
 		assert_int_equal(missing_in(h, 0, 100), 0);
 		insert_into(h, 1000 + i, 1001 + i);
