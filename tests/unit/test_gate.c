@@ -241,6 +241,29 @@ static void test_every_line_is_counted(void **state)
 	assert_ok(weir_reload_commit(r));
 }
 
+/* Where the frames of weir_reload_begin() were. */
+static __attribute__((noinline)) void write_over_the_stack(void)
+{
+	volatile char stack[1 << 14];
+	for (unsigned i = 0; i < sizeof stack; i++)
+		stack[i] = 0;
+}
+
+static void test_the_gate_is_copied(void **state)
+{
+	struct weir_gate gate = WEIR_GATE_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r;
+	(void)state;
+	gate.min_keys = 10;
+	o.gate = &gate;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	memset(&gate, 0, sizeof gate);
+	memset(&o, 0, sizeof o);
+	write_over_the_stack();
+	assert_refused(weir_reload_commit(r), -ECANCELED, "min_keys is 10", "about 0 keys");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_at_a_refresh),
 		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_every_line_is_counted),
+		cmocka_unit_test(test_the_gate_is_copied),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

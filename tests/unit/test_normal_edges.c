@@ -71,8 +71,11 @@ static void no_byte_beyond_the_room(void **state)
 	struct iovec keys[WEIR_NORMAL_LOOKUPS];
 	(void)state;
 	n.ipv4 = (UINT64_C(1) << 33) - 1;
+	assert_int_equal(weir_normal_most(&n), 33);
 	n.ipv6[0] = n.ipv6[1] = UINT64_MAX;
 	n.ipv6[2] = 1;
+	assert_int_equal(weir_normal_most(&n), 129);
+	assert_int_equal(weir_normal_most(&lower), 1);
 	for (unsigned i = 0; i < 2; i++) {
 		const struct weir_normal *of = i ? &lower : &n;
 		size_t bytes = weir_normal_room(of, 3);
