@@ -72,14 +72,15 @@ struct weir_refresh_options {
  *   weir_load(); -EISDIR; -EINVAL another seed or hash function, unless the handle was made with
  *   WEIR_HANDLE_ANY_SEED; -EINVAL other steps of struct weir_normal than the current filter's, or
  *   before the first filter any, unless the handle was made with WEIR_HANDLE_ANY_STEPS (its
- *   lengths and numbers of labels may differ; with carry those of the current filter are added); -EKEYREJECTED keyed
- *   otherwise than the current filter; -ECANCELED the gate refused; before the first filter those
- *   of weir_insert(), of a key that was kept for it.
+ *   lengths and numbers of labels may differ; with carry those of the current filter are added);
+ *   -EKEYREJECTED keyed otherwise than the current filter; -ECANCELED the gate refused; before the
+ *   first filter those of weir_insert(), of a key that was kept for it.
  *   Some are verdicts on the file and the current filter. The call reports them once and returns 0
  *   until the file changes or another filter is current (a reload, a rollback): -ECANCELED the
  *   image is overfull or shrunk, as above; with carry: -ECANCELED the gate refused; -EINVAL carry
  *   between different shapes or seeds; -EROFS carry into a read-only mapping.
- *   After all others the next call tries the file again: -EBUSY marked live, or a process marked,
+ *   After all others the next call tries the file again: -EAGAIN a text was kept meanwhile, of a
+ *   length that the file has none of; -EBUSY marked live, or a process marked,
  *   sealed or overwrote it during the call, or a reload or another refresh runs; -EDEADLK inside a
  *   read-side section; -EFBIG more than max_bytes allows now; -ENOMEM; -ECANCELED progress stopped
  *   it, at whatever step; and any errno of open, read and mmap, those above too (-ENOENT, -EACCES,

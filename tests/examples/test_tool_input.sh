@@ -85,7 +85,8 @@ test_fields() {
 		run 2 "$weir" build -q --field=2 -o f3.weir return.csv
 		says 'return.csv:1: a carriage return or newline between fields'
 		printf 'x\ny,"z"\0' >newline.csv
-		run 2 "$weir" build -q -0 --field=2 -o f3.weir newline.csv; says 'newline between fields'
+		run 2 "$weir" build -q -0 --field=2 -o f3.weir newline.csv
+		says 'newline between fields'
 	fi
 	run 0 "$weir" query -c --field=2 f.weir t.csv; prints '^5$'
 	run 0 "$weir" build --json --field=2 --skip-empty -o f.weir t.csv; json out 'j["keys"] == 4'

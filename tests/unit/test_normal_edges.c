@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is done to keys, at the edges: the most labels and lengths, the longest texts, the last words
- * of what is noted, and not a byte more than the room that was asked for. */
+ * What is done to keys, at the edges: the most labels and lengths, the longest texts, the last
+ * words of what is noted, and not a byte more than the room that was asked for. */
 #include <errno.h>
 #include <stdlib.h>
 #include <weir/normalise.h>
