@@ -13,13 +13,17 @@
 #include "show.h"
 #include "tool.h"
 
+#define OTHER_KEY "servers that follow it refuse that, also those that take any seed"
 #define NEW_SEED "servers that follow it refuse one of another seed, unless they take any"
 
 /* Of a filter, which is freed. 0, or a negative errno of the library's. */
 static int take_model(struct model *out, struct weir_filter *f, const char *path, double fp_rate,
                       const struct image_how *how)
 {
-	struct model model = { .path = path, .params = WEIR_PARAMS_INIT, .fp_rate = fp_rate };
+	struct model model = { .path = path,
+		               .params = WEIR_PARAMS_INIT,
+		               .fp_rate = fp_rate,
+		               .normal_known = true };
 	int err = weir_params_of(f, &model.params);
 	weir_normal_of(f, &model.normal);
 	weir_destroy(f);
@@ -67,9 +71,10 @@ static bool trusted(int fd, const char *path)
 static bool same_hash(const struct weir_image_info *info, bool keyed, const char *path)
 {
 	if (info->keyed != keyed)
-		say("%s: its keys were hashed by %s, and are %s now: servers that follow it "
-		    "refuse that, unless they take any seed",
-		    path, info->hash, keyed ? "keyed (--keyed-by)" : "not keyed");
+		say("%s: its keys were hashed by %s, and are %s now: " OTHER_KEY ": they are to be "
+		    "started anew, %s",
+		    path, info->hash, keyed ? "keyed (--keyed-by)" : "not keyed",
+		    keyed ? "with the key" : "without a key");
 	return info->keyed == keyed;
 }
 
@@ -110,8 +115,8 @@ static int read_replaced(struct model *out, const struct replaced *r, bool wante
 	if (!err)
 		return TOOL_OK;
 	if (err == -EKEYREJECTED)
-		say("%s: is keyed by another key: servers that follow it refuse that, unless they "
-		    "take any seed",
+		say("%s: is keyed by another key: " OTHER_KEY ": they are to be started anew, with "
+		    "the new key",
 		    r->path);
 	else if (wanted && force)
 		say("%s: its seed is not kept, since it cannot be read: %s: " NEW_SEED, r->path,
@@ -133,6 +138,7 @@ int model_replaced(struct model *out, const char *path, const struct model_wish 
 		return TOOL_OK;
 	int status = TOOL_OK;
 	bool trust = !wanted || trusted(r.fd, path);
+	out->normal_known = trust;
 	if (trust)
 		out->normal = r.info.normal;
 	else if (r.info.normal.steps)
