@@ -3,11 +3,10 @@
 #include <errno.h>
 #include "build.h"
 #include "images.h"
-#include "keying_options.h"
-#include "normal_report.h"
 #include "progress.h"
 #include "say.h"
 #include "show.h"
+#include "steps.h"
 #include "tool.h"
 #include "words.h"
 
@@ -59,31 +58,6 @@ static int find_model(struct build *build)
 	if (!status)
 		build->taken = model_take(&build->model, &build->wish, &build->params);
 	return status;
-}
-
-/* What was done to the keys of the model is done again, unless options say otherwise. */
-static int normal_of_model(struct build *build)
-{
-	char theirs[NORMAL_STEPS], ours[NORMAL_STEPS];
-	uint32_t *steps = &build->fill.keying.normal.steps, is = build->model.normal.steps;
-	bool taken = is && !*steps;
-	if (!*steps)
-		*steps = is;
-	if (*steps != is && build->like)
-		return trouble("--like=%s: not the same is done to its keys (%s): leave out "
-		               "--trim, --lowercase, --cidr and --suffixes, and what was done "
-		               "to them is done again",
-		               build->like, normal_steps(theirs, is));
-	if (*steps != is && build->model.path)
-		say("%s: what was done to its keys (%s) is not what is done now (%s): servers that "
-		    "follow it refuse that",
-		    build->output, normal_steps(theirs, is), normal_steps(ours, *steps));
-	if (keying_fits(&build->fill.keying))
-		return TOOL_OK;
-	return taken ? trouble("%s: what was done to its keys is done again: %s",
-	                       build->like ? build->like : build->output,
-	                       normal_steps(theirs, is)) :
-	               TOOL_TROUBLE;
 }
 
 /* How many lookups an answer takes shows only when every key is read. */
@@ -142,7 +116,7 @@ int build_make(struct build *build)
 	build->fill.bytes = (uint64_t)bytes;
 	int status = find_model(build);
 	if (!status)
-		status = normal_of_model(build);
+		status = steps_settle(build);
 	if (status)
 		return status;
 	fill_prepare(&build->fill, &build->found);
@@ -154,6 +128,8 @@ int build_make(struct build *build)
 	build->seconds = seconds_now() - began;
 	if (build->found.bad)
 		say("lines passed over: %llu", (unsigned long long)build->found.bad);
+	if (build->found.bad || build->found.wrong)
+		steps_explain(build);
 	if (!status && weir_normal_set(build->filter, &build->found.noted))
 		status = trouble_weir(-EINVAL, NULL);
 	return status;

@@ -25,6 +25,8 @@ struct build {
 	struct model model;
 	struct model_wish wish;
 	struct model_taken taken;
+	bool steps_taken;   /* what is done to keys is as it was done to the model's */
+	bool steps_changed; /* other than to those of the image that is replaced (--force) */
 	/* the result */
 	struct weir_filter *filter;
 	uint64_t keys;

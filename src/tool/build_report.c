@@ -21,7 +21,7 @@ static void taken(struct report *r, const struct build *b)
 		return;
 	if (b->taken.seed)
 		report_line(r, b->params.hash_key ? "key" : "seed", "that of %s%s", of,
-		            b->like ? "" : ": servers go on following");
+		            b->like || b->steps_changed ? "" : ": servers go on following");
 	else
 		report_line(r, "seed", "not that of %s: servers that follow it refuse this one, "
 		            "unless they take any", of);

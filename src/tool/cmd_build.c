@@ -60,6 +60,9 @@ static const char help_more[] =
 	"      --cidr           keys are IPv4 and IPv6 addresses and prefixes: query\n"
 	"                       finds the addresses in them\n"
 	"      --suffixes       keys are domains: query finds all domains below them\n"
+	"      --plain-keys     none of these four: keys are taken byte by byte\n"
+	"Other than was done to those of the image that is replaced is refused without\n"
+	"--force, since servers that follow it refuse that.\n"
 	KEYING_HELP_FILE
 	"  -0, --null           keys end with a NUL byte instead of a newline\n"
 	"      --skip-empty     an empty line is not a key\n"
@@ -75,8 +78,9 @@ static const char help_more[] =
 	"                       absent keys with yes; without this it is refused\n"
 	"      --allow-shrink   replace an image of more than ten times as many keys;\n"
 	"                       without this it is refused\n"
-	"      --force          replace a file that is neither empty nor a whole image;\n"
-	"                       without this it is refused\n"
+	"      --force          replace a file that is neither empty nor a whole image,\n"
+	"                       or to whose keys something else was done; without this\n"
+	"                       it is refused\n"
 	"      --json           print what was built as JSON\n"
 	"      --no-progress    no progress line on a terminal\n"
 	"  -q, --quiet          no progress line, no report\n"
@@ -112,6 +116,7 @@ static const struct option options[] = {
 	{ "allow-shrink", no_argument, NULL, ALLOW_SHRINK },
 	{ "force", no_argument, NULL, FORCE },
 	KEYING_OPTIONS_STEPS,
+	{ "plain-keys", no_argument, NULL, KEYING_PLAIN },
 	KEYING_OPTIONS_FILE,
 	{ "null", no_argument, NULL, '0' },
 	{ "skip-empty", no_argument, NULL, SKIP_EMPTY },

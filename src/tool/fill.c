@@ -107,9 +107,12 @@ static bool is_bad(struct pass *pass, const struct chunk *chunk, const char *lin
 		atomic_fetch_add(&pass->bad, 1);
 		return false;
 	}
-	if (!atomic_exchange(&pass->failed, true))
+	if (!atomic_exchange(&pass->failed, true)) {
 		say("%s:%llu: %s (--skip-bad passes over such lines)", chunk->file,
 		    (unsigned long long)chunk_line(pass->lines, chunk, line), why);
+		if (pass->fill->found)
+			pass->fill->found->wrong = true;
+	}
 	return true;
 }
 

@@ -16,6 +16,7 @@ struct keying {
 	bool skip_empty; /* an empty text is not a key */
 	bool skip_bad;   /* wrong text is passed over and counted; else it is an error */
 	/* of the keys: in the image */
+	bool plain;      /* --plain-keys: none of the steps, whatever image is replaced */
 	struct weir_normal normal;
 };
 

@@ -33,6 +33,7 @@ int keying_option(int option, struct keying *how)
 	case KEYING_LOWERCASE: how->normal.steps |= WEIR_NORMAL_LOWERCASE; break;
 	case KEYING_CIDR: how->normal.steps |= WEIR_NORMAL_CIDR; break;
 	case KEYING_SUFFIXES: how->normal.steps |= WEIR_NORMAL_SUFFIXES; break;
+	case KEYING_PLAIN: how->plain = true; break;
 	case KEYING_COMMENTS: how->comments = true; break;
 	case KEYING_HOSTS: how->hosts = true; break;
 	case KEYING_SKIP_BAD: how->skip_bad = true; break;
@@ -46,7 +47,10 @@ int keying_option(int option, struct keying *how)
 bool keying_fits(const struct keying *how)
 {
 	const uint32_t both = WEIR_NORMAL_CIDR | WEIR_NORMAL_SUFFIXES;
-	if ((how->normal.steps & both) == both)
+	if (how->plain && how->normal.steps)
+		say("--plain-keys: nothing is done to keys: leave it out, or --trim, --lowercase, "
+		    "--cidr and --suffixes");
+	else if ((how->normal.steps & both) == both)
 		say("--cidr and --suffixes: keys are prefixes or domains, not both");
 	else if (how->hosts && how->field)
 		say("--hosts and --field: a line is a hosts file's or has fields, not both");

@@ -6,6 +6,9 @@
 
 enum { TEXT = 1024 };
 
+static const char *const names[] = { "trim", "lowercase", "cidr", "suffixes" };
+#define STEPS (sizeof names / sizeof *names)
+
 /* The bits below @n that are set: "8 16-24". */
 static const char *runs(char text[TEXT], const uint64_t *words, unsigned n)
 {
@@ -33,14 +36,25 @@ static void report_runs(struct report *r, const char *name, const char *label,
 
 const char *normal_steps(char text[NORMAL_STEPS], uint32_t steps)
 {
-	static const char *const names[] = { "trim", "lowercase", "cidr", "suffixes" };
 	size_t at = 0;
-	for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+	for (unsigned i = 0; i < STEPS; i++)
 		if (steps >> i & 1)
 			at += (size_t)snprintf(text + at, NORMAL_STEPS - at, "%s%s",
 			                       at ? ", " : "", names[i]);
 	if (!at)
 		snprintf(text, NORMAL_STEPS, "nothing");
+	return text;
+}
+
+const char *normal_options(char text[NORMAL_STEPS], uint32_t steps)
+{
+	size_t at = 0;
+	for (unsigned i = 0; i < STEPS; i++)
+		if (steps >> i & 1)
+			at += (size_t)snprintf(text + at, NORMAL_STEPS - at, "%s--%s",
+			                       at ? " " : "", names[i]);
+	if (!at)
+		snprintf(text, NORMAL_STEPS, "--plain-keys");
 	return text;
 }
 

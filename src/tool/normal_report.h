@@ -10,6 +10,8 @@ enum { NORMAL_STEPS = 64 };
 
 /* What is done, "trim, cidr", or "nothing". */
 const char *normal_steps(char text[NORMAL_STEPS], uint32_t steps);
+/* The options of weir build that do it, "--trim --cidr", or "--plain-keys". */
+const char *normal_options(char text[NORMAL_STEPS], uint32_t steps);
 
 /* @rate: of one lookup: of an answer it is up to so many times as much as there are lookups. */
 void report_normal(struct report *r, const struct weir_normal *n, double rate);

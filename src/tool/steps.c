@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ * See steps.h. */
+#include <string.h>
+#include "images.h"
+#include "keying_options.h"
+#include "normal_report.h"
+#include "say.h"
+#include "steps.h"
+#include "tool.h"
+
+/* Of the image that is replaced. Return: whether there is one that says something. */
+static bool of_replaced(const struct build *build, uint32_t *steps)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	if (!build->like) {
+		*steps = build->model.normal.steps;
+		return build->model.normal_known;
+	}
+	if (strcmp(build->output, "-") == 0 || !image_begins(build->output) ||
+	    weir_image_info(build->output, &info) || info.live)
+		return false;
+	*steps = info.normal.steps;
+	return true;
+}
+
+static int like_differs(const struct build *build)
+{
+	char theirs[NORMAL_STEPS];
+	return trouble("--like=%s: not the same is done to its keys (%s): leave out --trim, "
+	               "--lowercase, --cidr, --suffixes and --plain-keys, and what was done to "
+	               "them is done again",
+	               build->like, normal_steps(theirs, build->model.normal.steps));
+}
+
+static int changed(struct build *build, uint32_t before)
+{
+	char was[NORMAL_STEPS], now[NORMAL_STEPS], asked[NORMAL_STEPS], back[NORMAL_STEPS];
+	const uint32_t steps = build->fill.keying.normal.steps;
+	normal_steps(was, before);
+	normal_steps(now, steps);
+	normal_options(asked, steps);
+	normal_options(back, before);
+	build->steps_changed = true;
+	if (build->force)
+		say("%s: to its keys was done: %s; now: %s: servers that follow it refuse that; to "
+		    "take it back: --force %s",
+		    build->output, was, now, back);
+	else if (build->like)
+		say("%s: not replaced: to its keys was done: %s; to those of --like: %s: servers "
+		    "that follow it refuse that; if it is meant, --force",
+		    build->output, was, now);
+	else
+		say("%s: not replaced: to its keys was done: %s; asked now: %s: servers that "
+		    "follow it refuse that; without %s the same is done again, or if it is meant, "
+		    "--force",
+		    build->output, was, now, asked);
+	return build->force ? TOOL_OK : TOOL_NO;
+}
+
+int steps_settle(struct build *build)
+{
+	struct keying *keying = &build->fill.keying;
+	const uint32_t is = build->model.normal.steps;
+	uint32_t before;
+	int status = TOOL_OK;
+	build->steps_taken = is && !keying->normal.steps && !keying->plain;
+	if (build->steps_taken)
+		keying->normal.steps = is;
+	if (keying->normal.steps != is && build->like)
+		return like_differs(build);
+	if (of_replaced(build, &before) && before != keying->normal.steps)
+		status = changed(build, before);
+	if (status || keying_fits(keying))
+		return status;
+	steps_explain(build);
+	return TOOL_TROUBLE;
+}
+
+void steps_explain(const struct build *build)
+{
+	char options[NORMAL_STEPS];
+	if (!build->steps_taken)
+		return;
+	normal_options(options, build->fill.keying.normal.steps);
+	if (build->like)
+		say("--like=%s: was built with %s, and the same is done to keys", build->like,
+		    options);
+	else
+		say("%s: the image that is replaced was built with %s, and so the same is done to "
+		    "keys; if that was a mistake, --force --plain-keys ends it",
+		    build->output, options);
+}

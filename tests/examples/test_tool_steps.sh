@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What is done to keys must not change by a slip: servers that follow the image refuse it then, and
+# the job that made it goes on making such ones. Usage: test_tool_steps.sh path/to/weir
+. "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
+
+seq -f 'Key-%.0f' 1000 >names
+seq -f '10.%.0f.0.0/16' 0 200 >nets
+lacks() { if grep -q -- "$1" "$2"; then fail "$2 has '$1'" "$(head -c 300 "$2")"; else ok; fi; }
+
+# --lowercase over a plain set was a warning and exit 0, and every later run inherited it.
+test_another_step_is_refused() {
+	run 0 "$weir" build -q -p 1% -o set.weir names
+	cp set.weir plain.weir
+	local option
+	for option in --lowercase --trim --suffixes '--trim --lowercase'; do
+		# shellcheck disable=SC2086
+		run 1 "$weir" build -q $option -o set.weir names
+		says '^weir build: set.weir: not replaced: to its keys was done: nothing; asked now: '
+		says "refuse that; without $option the same is done again, .* --force\$"
+	done
+	run 1 "$weir" build -q --cidr -o set.weir nets; says 'asked now: cidr: '
+	same set.weir plain.weir 'the set'
+	run 0 "$weir" build -q -o set.weir names; same set.weir plain.weir 'the usual job'
+	run 0 "$weir" build -q --plain-keys -o set.weir names
+	same set.weir plain.weir '--plain-keys of a plain one'
+}
+
+test_a_change_is_taken_back() {
+	run 0 "$weir" build --force --lowercase -o set.weir names
+	says '^weir build: set.weir: to its keys was done: nothing; now: lowercase: .* refuse that; '
+	says 'to take it back: --force --plain-keys$'
+	# It said both that servers refuse it, and that they go on following.
+	lacks 'go on following' out
+	prints '  seed  *that of the image that is replaced$'
+	run 0 "$weir" build -q -o set.weir names; same err /dev/null 'lowercase again'
+	run 1 "$weir" build -q --plain-keys -o set.weir names; says 'without --plain-keys the same'
+	run 0 "$weir" build -q --force --plain-keys -o set.weir names
+	says 'was done: lowercase; now: nothing: .* take it back: --force --lowercase$'
+	same set.weir plain.weir 'what was taken back'
+	run 0 "$weir" build -q --force --trim --cidr -o set.weir nets
+	run 0 "$weir" build -q --force --suffixes -o set.weir names
+	says 'to take it back: --force --trim --cidr$'
+	run 0 "$weir" build -q --force --plain-keys -o set.weir names
+}
+
+# Neither the message nor the manual named a way out.
+test_a_job_that_inherits_prefixes() {
+	run 0 "$weir" build -q --force --cidr -o set.weir nets
+	run 2 "$weir" build -q -o set.weir names
+	says "^weir build: names:1: 'Key-1': is no IP address"
+	says '^weir build: set.weir: the image that is replaced was built with --cidr, .* mistake, '
+	says ' --force --plain-keys ends it$'
+	run 0 "$weir" build -q --skip-bad -o set.weir names nets; says '--force --plain-keys ends it'
+	run 2 "$weir" build -q --hosts -o set.weir names; says '--force --plain-keys ends it'
+	run 2 "$weir" build -q --cidr -o set.weir names; lacks 'ends it' err
+	run 0 "$weir" build -q --force --plain-keys -o set.weir names
+	same set.weir plain.weir 'the job'
+}
+
+# What is given from elsewhere is no other way around it.
+test_like_and_keys() {
+	run 0 "$weir" build -q --cidr -o nets.weir nets
+	cp nets.weir before.weir
+	run 1 "$weir" build -q --like=plain.weir -o nets.weir names
+	says 'nets.weir: not replaced: to its keys was done: cidr; to those of --like: nothing: '
+	run 1 "$weir" build -q --new-seed --plain-keys -o nets.weir names; says 'asked now: nothing'
+	(umask 077; head -c 16 /dev/urandom >key)
+	run 1 "$weir" build -q --keyed-by=key --plain-keys -o nets.weir names; says 'now: nothing'
+	same nets.weir before.weir 'what was refused'
+	run 0 "$weir" build -q --force --like=plain.weir -o nets.weir names
+	run 2 "$weir" build -q --like=before.weir --plain-keys -o x.weir nets
+	says 'not the same .* --plain-keys, and'
+	run 0 "$weir" build -q --like=plain.weir --plain-keys -o x.weir names
+	local step
+	for step in trim lowercase cidr suffixes; do
+		run 2 "$weir" build --plain-keys --$step -o x.weir names
+		says '--plain-keys: nothing is done to keys'
+	done
+	run 2 "$weir" query --plain-keys x.weir names
+}
+
+# Servers that take any seed refuse another key too.
+test_another_key_is_refused_by_all() {
+	run 0 "$weir" build -q -o keyed.weir names
+	run 0 "$weir" build -q --keyed-by=key -o keyed.weir names
+	says 'refuse that, also those that take any seed: .* with the key$'
+	(umask 077; head -c 16 /dev/urandom >other)
+	run 0 "$weir" build -q --keyed-by=other -o keyed.weir names
+	says 'also those that take any seed: .* with the new key$'
+	run 0 "$weir" build -q -o keyed.weir names
+	says 'also those that take any seed: .* without a key$'
+}
+
+for part in another_step_is_refused a_change_is_taken_back a_job_that_inherits_prefixes \
+		like_and_keys another_key_is_refused_by_all; do
+	test_$part
+done
+finish
