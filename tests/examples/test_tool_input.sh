@@ -149,7 +149,7 @@ test_hosts_and_suffixes() {
 	# Of a wrong line no domain is taken.
 	long=$(printf 'a.%.0s' {1..128})
 	printf '0.0.0.0 first.test %s\n0.0.0.0 second.test\n' "$long" >hosts2
-	run 0 "$weir" build --json --hosts --suffixes --skip-bad -o h2.weir hosts2
+	run 0 "$weir" build --json --force --hosts --suffixes --skip-bad -o h2.weir hosts2
 	json out 'j["keys"] == 1 and j["passed_over"] == 1'
 	rm h2.weir
 	run 2 "$weir" build -q --hosts -o h2.weir <(echo '127.0.0.1'); says ':1: .*no domain after'
@@ -222,7 +222,7 @@ test_cidr() {
 	run 0 "$weir" build --json --cidr -n 100 -p 1% -o net3.weir nets
 	json out 'j["capacity"] == 100 and abs(j["fp_rate_answer"] - 0.01) < 1e-9' \
 		'and abs(j["fp_rate"] * 3 - 0.01) < 1e-9'
-	run 0 "$weir" build --json --suffixes -n 100 -p 1% -o net3.weir --new-seed \
+	run 0 "$weir" build --json --force --suffixes -n 100 -p 1% -o net3.weir --new-seed \
 		<(printf 'a.b\na.b.c\n')
 	json out 'j["capacity"] == 100 and abs(j["fp_rate"] * 2 - 0.01) < 1e-9'
 	run 0 "$weir" build -q --cidr -o all.weir <(printf '0.0.0.0/0\n')
@@ -235,7 +235,7 @@ test_cidr() {
 	absent bad.weir 'wrong text'
 	run 0 "$weir" build --json --cidr --skip-bad -o bad.weir bad
 	json out 'j["keys"] == 1 and j["passed_over"] == 6'; says 'lines passed over: 6'
-	run 0 "$weir" build --json --cidr --trim --skip-bad --skip-empty -o bad.weir bad
+	run 0 "$weir" build --json --force --cidr --trim --skip-bad --skip-empty -o bad.weir bad
 	json out 'j["keys"] == 2 and j["passed_over"] == 4'
 	run 2 "$weir" query c.weir <(printf '10.0.0.1\nname\n'); says ':2: .name.: is no IP'
 	run 0 "$weir" query --skip-bad -c c.weir <(printf '10.0.0.1\nname\n'); prints '^1$'
