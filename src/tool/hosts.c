@@ -6,6 +6,10 @@
 #include <string.h>
 #include "keyer.h"
 
+#define ADBLOCK "is no domain: it looks like a rule of an Adblock list, and --hosts takes none"
+
+enum { MOST_NAME = 253 };
+
 static bool blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
@@ -39,14 +43,75 @@ static bool is_address(struct iovec word)
 	return inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1;
 }
 
-static bool wrong(struct iovec line, const char **why)
+static bool wrong(struct iovec what, const char **why, const char *reason)
 {
-	static _Thread_local char text[160];
-	int shown = line.iov_len > 60 ? 60 : (int)line.iov_len;
-	snprintf(text, sizeof text, "'%.*s': no domain after an address, nor between slashes, nor "
-	         "alone", shown, (const char *)line.iov_base);
+	static _Thread_local char text[256];
+	int shown = what.iov_len > 60 ? 60 : (int)what.iov_len;
+	snprintf(text, sizeof text, "'%.*s': %s", shown, (const char *)what.iov_base, reason);
 	*why = text;
 	return false;
+}
+
+static bool no_domain(struct iovec line, const char **why)
+{
+	return wrong(line, why, "no domain after an address, nor between slashes, nor alone");
+}
+
+static bool begins(struct iovec word, const char *with)
+{
+	size_t len = strlen(with);
+	return word.iov_len >= len && memcmp(word.iov_base, with, len) == 0;
+}
+
+static bool has(struct iovec word, const char *what)
+{
+	return memmem(word.iov_base, word.iov_len, what, strlen(what)) != NULL;
+}
+
+/* Rules of a blocker of advertisements. */
+static bool is_adblock(struct iovec line)
+{
+	return begins(line, "||") || begins(line, "@@") || begins(line, "!") ||
+	       begins(line, "[Adblock") || has(line, "^") || has(line, "##") || has(line, "#@#") ||
+	       has(line, "#?#");
+}
+
+static bool is_letter(unsigned char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '-' || c == '_' || c > 127;
+}
+
+/* Labels with a dot between each two; "*." or a dot before them, and a dot after them. Return: what
+ * is wrong, or NULL. */
+static const char *no_name(struct iovec word)
+{
+	const char *at = word.iov_base, *end = at + word.iov_len;
+	at += begins(word, "*.") ? 2 : begins(word, ".");
+	end -= end > at && end[-1] == '.';
+	if (end - at > MOST_NAME)
+		return "is no domain: it has more than 253 bytes";
+	if (end - at <= 0 || (end - at == 1 && *at == '-'))
+		return "is no domain";
+	for (const char *label = at; at <= end; at++) {
+		if (at == end || *at == '.') {
+			if (at == label)
+				return "is no domain: a label of it is empty";
+			label = at + 1;
+		} else if (!is_letter((unsigned char)*at)) {
+			return "is no domain: that has letters, digits, - and _ between dots";
+		}
+	}
+	return NULL;
+}
+
+/* One word of a line. */
+static bool name(struct keyer *k, struct iovec word, struct iovec line, const char **why)
+{
+	const char *reason = no_name(word);
+	if (!reason)
+		return keyer_text(k, word, why);
+	return wrong(word, why, is_adblock(line) ? ADBLOCK : reason);
 }
 
 /* Between the slashes: after the last of them comes the address or server. @line: for a message. */
@@ -55,36 +120,49 @@ static bool dnsmasq(struct keyer *k, struct iovec line, const char *at, const ch
 	const char *end = (const char *)line.iov_base + line.iov_len;
 	const char *slash = memchr(at, '/', (size_t)(end - at));
 	if (!slash)
-		return wrong(line, why);
+		return no_domain(line, why);
 	for (; slash; slash = memchr(at, '/', (size_t)(end - at))) {
-		if (slash > at &&
-		    !keyer_text(k, (struct iovec){ (void *)at, (size_t)(slash - at) }, why))
+		struct iovec word = { (void *)at, (size_t)(slash - at) };
+		if (word.iov_len == 1 && *at == '#')
+			return wrong(line, why, "# is every domain, and no key finds all of them");
+		if (word.iov_len && !name(k, word, line, why))
 			return false;
 		at = slash + 1;
 	}
 	return true;
 }
 
+/* Where the comment begins, or the end: at a # with a blank before it, or of a line that begins
+ * with an address, at any. */
+static const char *comment(const char *from, const char *end, bool any)
+{
+	for (const char *at = from; at < end; at++)
+		if (*at == '#' && (any || at == from || blank(at[-1])))
+			return at;
+	return end;
+}
+
 bool hosts_texts(struct keyer *k, struct iovec line, const char **why)
 {
-	const char *at = line.iov_base, *end = at + line.iov_len;
-	const char *comment = memchr(at, '#', line.iov_len);
+	const char *at = line.iov_base, *end = at + line.iov_len, *last = comment(at, end, false);
 	const char *slash = memmem(at, line.iov_len, "=/", 2);
 	struct iovec word, second;
-	if (slash && (!comment || slash < comment)) /* a server may have a port after # */
+	if (slash && slash < last) /* a server may have a port after # */
 		return dnsmasq(k, line, slash + 2, why);
-	end = comment ? comment : end;
-	if (!word_next(&at, end, &word))
+	if (!word_next(&at, last, &word))
 		return true;
-	bool more = word_next(&at, end, &second);
-	if (!is_address(word))
-		return more || memchr(word.iov_base, '=', word.iov_len) ? wrong(line, why) :
-		                                                         keyer_text(k, word, why);
-	if (!more)
-		return wrong(line, why);
+	line.iov_len = (size_t)(last - (const char *)line.iov_base);
+	if (!is_address(word)) {
+		if (!word_next(&at, last, &second))
+			return name(k, word, line, why);
+		return is_adblock(line) ? wrong(line, why, ADBLOCK) : no_domain(line, why);
+	}
+	last = comment(at, last, true);
+	if (!word_next(&at, last, &second))
+		return no_domain(line, why);
 	do
-		if (!keyer_text(k, second, why))
+		if (!name(k, second, line, why))
 			return false;
-	while (word_next(&at, end, &second));
+	while (word_next(&at, last, &second));
 	return true;
 }

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Which lines of a list of domains are errors: a set of what is no domain matches nothing, and
+# nobody hears of it. Usage: test_tool_hosts.sh path/to/weir
+. "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
+
+# refused LINE PATTERN: the second line is wrong, and the message says so.
+refused() {
+	printf 'good.test\n%s\n' "$1" >list
+	run 2 "$weir" build -q --hosts -o none.weir list
+	says "^weir build: list:2: '.*$2"
+	run 0 "$weir" build --json --hosts --skip-bad -o one.weir list
+	json out 'j["keys"] == 1 and j["passed_over"] == 1'
+	rm one.weir
+}
+
+# A whole Adblock list became a set that finds nothing, with exit 0.
+test_an_adblock_list() {
+	local line
+	for line in '||adblock.com^' '@@||good.com^$document' '! Title: a list' '[Adblock Plus 2.0]' \
+			'example.com##.ad' 'example.com#@#.ad' 'example.com##.ad > b' 'a.com^'; do
+		refused "$line" 'looks like a rule of an Adblock list'
+	done
+	absent none.weir 'a list of rules'
+}
+
+test_no_domains() {
+	local line label
+	for line in http://x.example/path x.example/path 'a.com#b' 'cache-size=10' 'a,b' 'a:80' \
+			'address=/a b.com/1.2.3.4' '0.0.0.0 a.com b/c' 'a\b' 'x|y'; do
+		refused "$line" 'is no domain: that has letters, digits, - and _ between dots'
+	done
+	for line in example..com ..example.com '0.0.0.0 a..b' 'example.com..' '*..com'; do
+		refused "$line" 'a label of it is empty'
+	done
+	for line in - . '*.' '0.0.0.0 -' 'address=/-/'; do
+		refused "$line" 'is no domain$\|is no domain (--skip-bad'
+	done
+	refused 'address=/#/1.2.3.4' '# is every domain, and no key finds all of them'
+	label=$(printf 'a%.0s' {1..63})
+	refused "$label.$label.$label.${label}" 'more than 253 bytes'
+}
+
+# What a list may have all the same.
+test_domains() {
+	local label
+	label=$(printf 'a%.0s' {1..63})
+	cat >list <<-END
+		*.wild.test
+		.dot.test
+		end.test.
+		_dmarc.x-1.test
+		münchen.test
+		MiXed.test   # why
+		$label.$label.$label.${label%aa}.
+		0.0.0.0 0.0.0.0
+		127.0.0.1 localhost localhost.localdomain # the usual ones ||^
+		::1 ip6-localhost
+		0.0.0.0 after.test#comment
+		# ||comment^
+		   # ##
+		server=//192.0.2.1
+		server=/port.test/192.0.2.1#53
+	END
+	run 0 "$weir" build --json --hosts --lowercase -o list.weir list
+	json out 'j["keys"] == 13 and j["passed_over"] == 0'
+	same err /dev/null 'domains'
+	run 0 "$weir" query -c list.weir <(printf '%s\n' '*.wild.test' mixed.test after.test \
+		localhost 0.0.0.0 münchen.test port.test); prints '^7$'
+	run 2 "$weir" query --hosts list.weir <(echo '||a.com^'); says ':1: .*Adblock'
+}
+
+for part in an_adblock_list no_domains domains; do
+	test_$part
+done
+finish
