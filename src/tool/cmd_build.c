@@ -246,7 +246,6 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		return misuse("--keyed-by takes the place of the seed: leave out -s");
 	if (build->wish.new_seed && (build->params.seed || build->like || build->params.hash_key))
 		return misuse("--new-seed is a random one: leave out -s, --like and --keyed-by");
-	build->found.hinted = build->quiet;
 	progress_allow(progress && !build->quiet);
 	build->fill.from.names = argv + optind;
 	build->fill.from.n = (size_t)(argc - optind);

@@ -49,6 +49,8 @@ static bool all(bool (*is)(struct iovec line), const struct iovec *lines, size_t
 void hint_lines(const struct lines *l, const struct chunk *c, const struct keying *how,
                 bool building)
 {
+	if (how->plain)
+		return;
 	const uint32_t steps = how->normal.steps;
 	struct iovec lines[LINES];
 	size_t at = 0, n = chunk_keys(l, c, &at, lines, LINES);

@@ -260,7 +260,12 @@ test_hints() {
 	run 0 "$weir" build -o hint.weir <(printf '0.0.0.0 a.test\n'); says 'hint: .*--hosts'
 	run 0 "$weir" build -o hint.weir <(printf '0.0.0.0 a.test\nword\n')
 	same err /dev/null 'no hint where not every line is such a one'
-	run 0 "$weir" build -q -o hint.weir <(printf '10.0.0.0/8\n'); same err /dev/null '-q'
+	# A job has -q, and servers answered no for keys that they had.
+	run 0 "$weir" build -q -o hint.weir <(printf '10.0.0.0/8\n'); says 'hint: .*--cidr'
+	run 0 "$weir" build -q -o hint.weir <(printf 'a\r\nb\r\n'); says 'hint: .*--trim'
+	run 0 "$weir" build -q -o hint.weir <(printf '0.0.0.0 a.test\n'); says 'hint: .*--hosts'
+	run 0 "$weir" build -q --plain-keys -o hint.weir <(printf '10.0.0.0/8\r\n')
+	same err /dev/null --plain-keys
 	run 0 "$weir" build --trim -o trim.weir <(printf 'a\r\n'); same err /dev/null --trim
 }
 
