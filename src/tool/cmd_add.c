@@ -307,7 +307,7 @@ int cmd_add(int argc, char **argv)
 		return image_unnamed(add.image);
 	if (!keying_fits(&add.fill.keying))
 		return misuse_reported();
-	add.found.hinted = true; /* the image says what is done */
+	add.found.steps_given = true; /* the image says what is done */
 	if (add.live && (add.saving.zstd_level || add.saving.mode))
 		return misuse("--live changes the image in place: leave out --zstd and --mode");
 	add.saving.marks = guard_marks(&add.guard);

@@ -57,8 +57,15 @@ ssize_t unpack_damaged(const struct decoder *d, const char *why)
 	return -1;
 }
 
+/* Arguments that are swapped make a set of an image's bytes. */
+static const struct form form_image = { .name = "weir image",
+	                                .bytes = 8,
+	                                .magic = "WEIRIMG1",
+	                                .mask = { 255, 255, 255, 255, 255, 255, 255, 255 } };
+
 static const struct form *const forms[] = {
 	&form_gzip, &form_zstd, &form_zstd_skippable, &form_xz, &form_bzip2, &form_bzip2_empty,
+	&form_image,
 };
 #define FORMS (sizeof forms / sizeof *forms)
 
@@ -96,7 +103,7 @@ static bool sniff(struct decoder *d, const struct form **out)
 static bool name_agrees(const struct decoder *d, const struct form *found)
 {
 	size_t len = strlen(d->name);
-	for (size_t i = 0; i < FORMS; i++) {
+	for (size_t i = 0; i < FORMS && forms[i]->ending; i++) {
 		size_t ending = strlen(forms[i]->ending);
 		if (len <= ending || strcmp(d->name + len - ending, forms[i]->ending) ||
 		    d->end == 0)
@@ -117,6 +124,11 @@ static bool start(struct decoder *d)
 		return false;
 	if (!form)
 		return true;
+	if (form == &form_image) {
+		say("%s: is a weir image, and no file of keys: swapped? (--as-is takes the bytes "
+		    "as they are)", d->name);
+		return false;
+	}
 	if (!form->begin) {
 		say("%s: is in %s format, and this weir was built without %s: unpack it (--as-is "
 		    "takes the bytes as they are)", d->name, form->name, form->library);
@@ -146,6 +158,8 @@ struct decoder *decoder_open(const char *name, bool as_is)
 		say("%s: %s", name, strerror(errno));
 		return NULL;
 	}
+	if (standard_input && isatty(fd))
+		say("reads keys from the terminal, one a line; Ctrl-D ends them");
 	struct decoder *d = need(sizeof *d);
 	memset(d, 0, offsetof(struct decoder, input));
 	d->name = standard_input ? "standard input" : name;

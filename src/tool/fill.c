@@ -146,7 +146,9 @@ static void hint(struct pass *pass, const struct chunk *chunk)
 	if (chunk->number || !found || found->hinted)
 		return;
 	found->hinted = true;
-	hint_lines(pass->lines, chunk, &pass->fill->keying, true);
+	hint_encoding(chunk);
+	if (!found->steps_given)
+		hint_lines(pass->lines, chunk, &pass->fill->keying, true);
 }
 
 static int take_chunks(struct pass *pass, struct batch **batch)
@@ -203,7 +205,8 @@ static int run(struct pass *pass, const char *what, uint64_t *keys)
 	struct fill_found *found = pass->fill->found;
 	if (found)
 		*found = (struct fill_found){ .noted = pass->fill->keying.normal,
-		                              .hinted = found->hinted };
+		                              .hinted = found->hinted,
+		                              .steps_given = found->steps_given };
 	pass->lines = lines_open(&pass->fill->from);
 	pass->keyed = keying_any(&pass->fill->keying);
 	progress_begin(what);

@@ -20,7 +20,8 @@ struct fill_found {
 	struct weir_normal noted; /* with the lengths or numbers of labels of its keys */
 	uint64_t bad;             /* lines that were passed over */
 	bool wrong;               /* one was, and put an end to the pass */
-	bool hinted;              /* hint.h has looked, or is not to */
+	bool hinted;              /* hint.h has looked */
+	bool steps_given;         /* and is not to look for steps */
 };
 
 struct fill {

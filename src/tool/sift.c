@@ -165,8 +165,10 @@ static void worker(void *arg)
 	struct keyer keyer;
 	keyer_begin(&keyer, &s->sift->keying, KEYING_LOOKUP);
 	while (lines_next(s->lines, &chunk) > 0) {
-		if (chunk.number == 0)
+		if (chunk.number == 0) {
+			hint_encoding(&chunk);
 			hint_lines(s->lines, &chunk, &s->sift->keying, false);
+		}
 		struct found found = ask(s, &chunk, &keyer);
 		conclude(s, &chunk, &found);
 	}

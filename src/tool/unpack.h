@@ -13,7 +13,7 @@ enum { UNPACK_MAGIC = 10 }; /* the longest */
 struct decoder;
 
 struct form {
-	const char *name, *ending;
+	const char *name, *ending; /* @ending: NULL: that of no name */
 	size_t bytes;
 	unsigned char magic[UNPACK_MAGIC], mask[UNPACK_MAGIC];
 	/* Return: false if there is no memory. NULL: this weir was built without @library. */

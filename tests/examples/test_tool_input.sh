@@ -269,6 +269,41 @@ test_hints() {
 	run 0 "$weir" build --trim -o trim.weir <(printf 'a\r\n'); same err /dev/null --trim
 }
 
+# Keys were made of the bytes between newlines: 24 of an image.
+test_no_text() {
+	run 0 "$weir" build -q -o image.weir <(echo key)
+	run 2 "$weir" build -q -o none.weir image.weir
+	says '^weir build: image.weir: is a weir image, and no file of keys: swapped? (--as-is '
+	run 2 bash -c "cat image.weir | '$weir' build -q -o none.weir"
+	says '^weir build: standard input: is a weir image'
+	run 2 bash -c "{ printf WEI; sleep .1; cat <(tail -c +4 image.weir); } |
+		'$weir' query image.weir"; says 'is a weir image, and no file of keys'
+	run 2 "$weir" add -q image.weir <(cat image.weir); says 'swapped?'
+	absent none.weir 'a set of an image'
+	run 0 "$weir" build -q --as-is -o raw.weir image.weir
+	run 0 "$weir" build --json -o raw2.weir <(printf 'WEIRIMG2\nWEIRIMG'); json out 'j["keys"] == 2'
+	printf '\xff\xfea\0\n\0' >little
+	printf '\xfe\xff\0a\0\n' >big
+	local file
+	for file in little big; do
+		run 0 "$weir" build -q -o utf.weir $file
+		says "^weir build: hint: $file: is in UTF-16, .*: iconv -f UTF-16 -t UTF-8"
+		[ "$(wc -l <err)" = 1 ] && ok || fail 'one hint for each pass' "$(cat err)"
+	done
+	run 0 "$weir" add -q utf.weir little; says 'is in UTF-16'
+	run 0 "$weir" query utf.weir little; says 'is in UTF-16'
+}
+
+# It waited without a word.
+test_a_terminal() {
+	has_terminal || return
+	timeout 9 script -qec "timeout --foreground 1 '$weir' build -q -o typed.weir" /dev/null \
+		>typed 2>&1 </dev/null
+	grep -q 'weir build: reads keys from the terminal, one a line; Ctrl-D ends them' typed &&
+		ok || fail 'no hint at a terminal' "$(cat typed)"
+	run 0 bash -c "echo a | '$weir' build -q -o typed.weir"; same err /dev/null 'a pipe'
+}
+
 test_packed
 test_trim_comments_lowercase
 test_fields
@@ -279,4 +314,6 @@ test_a_line_without_an_end
 test_cidr
 test_like_and_merge
 test_hints
+test_no_text
+test_a_terminal
 finish
