@@ -162,10 +162,9 @@ bool parse_rate(const char *option, const char *text, double *out)
 		*out /= 100.0;
 		rest++;
 	}
-	if (ok && !*rest && *out > 0.0 && *out < 1.0)
+	if (ok && !*rest && *out >= 1e-9 && *out <= 0.5)
 		return true;
-	say("%s '%s': not a rate; allowed: above 0 and below 1 (100%%), such as 1%%, 0.01 or 1/100",
-	    option, text);
+	say("%s '%s': allowed: 1e-9 to 0.5 (50%%), such as 1%%, 0.01 or 1/100", option, text);
 	return false;
 }
 

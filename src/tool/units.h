@@ -15,7 +15,7 @@ bool parse_keys(const char *option, const char *text, uint64_t *out);
  * KB, MB, ... of 1000. A fraction of a byte is dropped. */
 bool parse_bytes(const char *option, const char *text, uint64_t *out);
 
-/* A rate above 0 and below 1: 0.1%, 0.001, 1e-3 or 1/1000. */
+/* A rate from 1e-9 to 0.5, as the library takes them: 0.1%, 0.001, 1e-3 or 1/1000. */
 bool parse_rate(const char *option, const char *text, double *out);
 
 /* The next number above, or this one, of three digits and zeros: estimates err by less. */
