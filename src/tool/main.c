@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The weir command: finds the subcommand and sees to it that its output was written. */
+#include <ctype.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -33,8 +34,8 @@ static int usage(FILE *to)
 	      to);
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
-	fputs("\n'weir COMMAND --help' and 'man weir' have more; 'weir --version' prints the\n"
-	      "version.\n"
+	fputs("\n'weir COMMAND --help' and 'man weir' have more; 'weir --version', or -V, prints\n"
+	      "the version.\n"
 	      "\n"
 	      "  weir plan -n 100M -p 0.1%\n"
 	      "  weir build -p 1% -o words.weir /usr/share/dict/words\n"
@@ -49,12 +50,30 @@ static int version(void)
 	return TOOL_OK;
 }
 
+/* Words of other tools, and of this one. */
+static const struct {
+	const char *word, *command;
+} others[] = {
+	{ "version", "--version" }, { "fold", "merge" },    { "union", "merge" },
+	{ "create", "build" },      { "make", "build" },    { "rebuild", "build" },
+	{ "lookup", "query" },      { "contains", "query" }, { "grep", "query" },
+	{ "check", "verify" },      { "insert", "add" },    { "stats", "info" },
+	{ "show", "info" },
+};
+
 /* ": did you mean query?" */
-static const char *meant(const char *name)
+static const char *meant(const char *typed)
 {
 	static char text[64];
+	char name[32] = "";
 	struct nearest nearest = { 0 };
-	for (size_t i = 0; i < COMMANDS; i++)
+	for (size_t i = 0; typed[i] && i < sizeof name - 1; i++)
+		name[i] = (char)tolower((unsigned char)typed[i]);
+	for (size_t i = 0; i < sizeof others / sizeof *others && !nearest.word; i++)
+		if (strcmp(name, others[i].word) == 0)
+			nearest.word = others[i].command;
+	bool known = nearest.word != NULL;
+	for (size_t i = 0; i < COMMANDS && !known; i++)
 		nearest_offer(&nearest, name, strlen(name), commands[i].name);
 	if (nearest.word)
 		snprintf(text, sizeof text, ": did you mean %s?", nearest.word);
