@@ -11,6 +11,10 @@
 #include "show.h"
 #include "units.h"
 
+#define BRIEF 0.1 /* seconds */
+
+enum { FEW = 1000 };
+
 /* What became of the image that stood there, or of --like. */
 static void taken(struct report *r, const struct build *b)
 {
@@ -76,8 +80,11 @@ static void sizes(struct report *r, const struct build *b)
 	double bits_per_key = (double)b->stats.bytes * 8.0 / (double)b->stats.capacity;
 	report_count(r, "bytes", NULL, b->stats.bytes);
 	report_real(r, "bits_per_key", NULL, bits_per_key);
-	report_line(r, "memory", "%s, %.2f bits for each key of the capacity",
-	            show_bytes(SHOW, b->stats.bytes), bits_per_key);
+	if (b->stats.capacity < FEW) /* a filter has 64 bytes at least */
+		report_line(r, "memory", "%s", show_bytes(SHOW, b->stats.bytes));
+	else
+		report_line(r, "memory", "%s, %.2f bits for each key of the capacity",
+		            show_bytes(SHOW, b->stats.bytes), bits_per_key);
 	if (strcmp(b->output, "-") && stat(b->output, &st) == 0)
 		report_bytes(r, "file_bytes", "file", (uint64_t)st.st_size);
 }
@@ -88,8 +95,12 @@ static void speed(struct report *r, const struct build *b)
 	report_real(r, "seconds", NULL, b->seconds);
 	report_real(r, "keys_per_second", NULL, per_second);
 	report_count(r, "threads", NULL, b->fill.threads);
-	report_line(r, "time", "%.2f s, %s keys a second with %u thread%s", b->seconds,
-	            show_short(SHOW, per_second), b->fill.threads, b->fill.threads == 1 ? "" : "s");
+	if (b->seconds < BRIEF) /* which measures how threads begin */
+		report_line(r, "time", "%.2f s", b->seconds);
+	else
+		report_line(r, "time", "%.2f s, %s keys a second with %u thread%s", b->seconds,
+		            show_short(SHOW, per_second), b->fill.threads,
+		            b->fill.threads == 1 ? "" : "s");
 }
 
 void build_report(const struct build *build)

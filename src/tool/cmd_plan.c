@@ -172,8 +172,9 @@ static void print_plans(const struct plans *plans, bool as_json)
 	table_print(&plans->table, stdout);
 	printf("\n* the default: %s\n", chosen->reason);
 	table_print(&plans->missing, stdout);
-	printf("No filter over 64-bit hashes has a rate below %s with %s keys.\n",
-	       show_rate(SHOW, chosen->fp_rate_floor), show_count(SHOW, chosen->capacity));
+	printf("No filter over 64-bit hashes has a rate below %s with %s key%s.\n",
+	       show_rate(SHOW, chosen->fp_rate_floor), show_count(SHOW, chosen->capacity),
+	       chosen->capacity == 1 ? "" : "s");
 }
 
 static int plan_all(const struct weir_params *params, bool as_json)
