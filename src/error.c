@@ -18,12 +18,12 @@
 	X(EKEYREJECTED, "the key is missing, or another one") \
 	X(ECANCELED, "stopped by the caller") \
 	X(EDEADLK, "would wait for itself") \
-	X(ENOENT, "no such file or folder") \
+	X(ENOENT, "no such file or directory") \
 	X(EACCES, "permission denied") \
 	X(EPERM, "operation not permitted") \
 	X(EEXIST, "the file exists") \
-	X(EISDIR, "is a folder") \
-	X(ENOTDIR, "a part of the path is not a folder") \
+	X(EISDIR, "is a directory") \
+	X(ENOTDIR, "a part of the path is not a directory") \
 	X(ENOSPC, "no space left on the device") \
 	X(EDQUOT, "the disk quota is used up") \
 	X(EIO, "input or output error") \
@@ -35,7 +35,7 @@
 	X(ENFILE, "too many open files in the system") \
 	X(ENODEV, "the file cannot be mapped") \
 	X(ENXIO, "no such device") \
-	X(ELOOP, "too many symbolic links") \
+	X(ELOOP, "too many levels of symbolic links") \
 	X(ENAMETOOLONG, "the file name is too long") \
 	X(ESTALE, "the file has gone from its server") \
 	X(ETXTBSY, "the file is being executed") \

@@ -17,8 +17,8 @@ int weir__source_check(const struct weir_source *source)
 		return source->length > 0 ?
 		       0 : weir__fail(-EBADMSG, "%s: is empty, not an image", source->name);
 	if (S_ISDIR(source->mode))
-		return weir__fail(-EISDIR, "%s: is a folder, not an image", source->name);
-	return weir__fail(-EINVAL, "%s: is not a regular file; open it and use weir_load_fd",
+		return weir__fail(-EISDIR, "%s: is a directory, not an image", source->name);
+	return weir__fail(-EINVAL, "%s: is not a regular file, but a pipe, a socket or a device",
 	                  source->name);
 }
 

@@ -92,7 +92,7 @@ static int source_of(struct weir_source *source, int fd, char name[32])
 	if (fstat(fd, &st))
 		return weir__fail(-errno, "%s: is not an open file", name);
 	if (S_ISDIR(st.st_mode))
-		return weir__fail(-EISDIR, "%s: is a folder, not an image", name);
+		return weir__fail(-EISDIR, "%s: is a directory, not an image", name);
 	off_t at = S_ISREG(st.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
 	if (at >= 0)
 		source->length = st.st_size > at ? (uint64_t)(st.st_size - at) : 0;

@@ -53,6 +53,26 @@ static int kind_check(struct weir_preface *p, const char *name)
 	return 0;
 }
 
+/* A name for what compressors write, or NULL. */
+static const char *packed(const unsigned char *bytes, uint64_t got)
+{
+	static const struct {
+		const char *name;
+		unsigned char begin[4];
+	} forms[] = {
+		{ "gzip", { 0x1f, 0x8b, 0x08 } },
+		{ "zstd", { 0x28, 0xb5, 0x2f, 0xfd } },
+		{ "xz", { 0xfd, '7', 'z', 'X' } },
+		{ "bzip2", { 'B', 'Z', 'h' } },
+	};
+	for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++) {
+		unsigned n = forms[i].begin[3] ? 4 : 3;
+		if (got >= n && memcmp(bytes, forms[i].begin, n) == 0)
+			return forms[i].name;
+	}
+	return NULL;
+}
+
 /* First of all: is it a file of another sort? @got: bytes of it. */
 static int not_an_image(const char *name, const unsigned char *bytes, uint64_t got)
 {
@@ -62,6 +82,10 @@ static int not_an_image(const char *name, const unsigned char *bytes, uint64_t g
 		at++;
 	if (at == sizeof begin || at == got)
 		return 0;
+	const char *form = packed(bytes, got);
+	if (form)
+		return weir__fail(-EBADMSG, "%s: not a weir image: it is in %s format: unpack it "
+		                  "first", name, form);
 	return weir__fail(-EBADMSG, "%s: not a weir image: byte %u is 0x%02x where 0x%02x should "
 	                  "be (WEIRIMG1)", name, at, bytes[at], begin[at]);
 }
@@ -120,7 +144,7 @@ int weir__preface_read(struct weir_preface *out, struct weir_source *source, uin
 	int err = head_read(&p, source, max_bytes);
 	if (!err && p.head.commit == WEIR_IMAGE_LIVE && !live_too)
 		err = weir__fail(-EBUSY, "%s: marked live: inserted into by WEIR_MAP_LIVE and not "
-		                 "sealed since: weir_seal() ends that", source->name);
+		                 "sealed since: weir seal ends that", source->name);
 	if (!err)
 		err = table_read(&p, source);
 	if (err) {

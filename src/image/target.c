@@ -25,7 +25,7 @@ static int open_folder(struct weir_target *t, char *name, const char *path)
 	char *slash = strrchr(name, '/');
 	const char *base = slash ? slash + 1 : name;
 	if (!*base)
-		return slash ? fail(path, EISDIR, "save to a folder") :
+		return slash ? fail(path, EISDIR, "save to a directory") :
 		               fail(path, ENOENT, "save to an empty name");
 	if (strlen(base) > NAME_MAX)
 		return fail(path, ENAMETOOLONG, "save to this name");
@@ -33,12 +33,12 @@ static int open_folder(struct weir_target *t, char *name, const char *path)
 	if (slash)
 		slash[1] = 0;
 	t->folder = open(slash ? name : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return t->folder < 0 ? fail(path, errno, "open the folder") : 0;
+	return t->folder < 0 ? fail(path, errno, "open the directory") : 0;
 }
 
 static int refuse_kind(const char *path, mode_t mode)
 {
-	return S_ISDIR(mode) ? fail(path, EISDIR, "replace a folder") :
+	return S_ISDIR(mode) ? fail(path, EISDIR, "replace a directory") :
 	       weir__fail(-EINVAL, "%s: is not a regular file; open it and use weir_save_fd", path);
 }
 

@@ -24,7 +24,7 @@ void owner_report(const struct owner *before, const char *path, bool mode_given)
 	    (mode_given || (permissions(before) & ~permissions(&now)) == 0))
 		return;
 	say("%s: was of user %u, group %u, mode %04o; is of user %u, group %u, mode %04o now: see "
-	    "that its readers still may (--mode; a folder with the set-group-ID bit keeps the "
+	    "that its readers still may (--mode; a directory with the set-group-ID bit keeps the "
 	    "group)",
 	    path, (unsigned)before->st.st_uid, (unsigned)before->st.st_gid, permissions(before),
 	    (unsigned)now.st.st_uid, (unsigned)now.st.st_gid, permissions(&now));

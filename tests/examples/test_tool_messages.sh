@@ -30,6 +30,11 @@ test_not_an_image_comes_first() {
 test_did_you_mean() {
 	run 2 "$weir" qeury x; says "^weir: 'qeury' is no command: did you mean query?"
 	run 2 "$weir" ver; says 'did you mean verify?'
+	run 2 "$weir" BUILD; says "'BUILD' is no command: did you mean build?"
+	run 2 "$weir" fold; says 'did you mean merge?'
+	run 2 "$weir" version; says 'did you mean --version?'
+	run 0 "$weir" -V; prints '^weir [0-9]'
+	run 0 "$weir" --help; prints ' -V'
 	run 2 "$weir" frobnicate; says "^weir: 'frobnicate' is no command\$"
 	run 2 "$weir" build --alow-overfull
 	says "'--alow-overfull': did you mean --allow-overfull?"
@@ -41,7 +46,7 @@ test_did_you_mean() {
 test_words_of_the_command() {
 	run 2 "$weir" build -n 1M -p 1% -m 64K -o none.weir keys
 	says '-n (keys) 1000000 at -p (rate) 0.01 needs .*: -m (memory) is 65536'
-	run 2 "$weir" plan -n 1M -p 1e-12; says '-p (rate) 1e-12: allowed: 1e-9 to 0.5'
+	run 2 "$weir" plan -n 1M -p 1e-12; says "'1e-12': allowed: 1e-9 to 0.5"
 	run 2 "$weir" plan -n 1000T -p 1%; says '-n (keys) 1000000000000000: allowed: 1 to 2^48'
 	run 2 "$weir" build -z 9 -o none.weir keys; says 'allowed: 1 to 8'
 	run 2 "$weir" build --mode=9 -o none.weir keys; says 'allowed: 1 to 777'
@@ -56,6 +61,65 @@ test_words_of_the_command() {
 test_info_explains_the_file() {
 	run 0 "$weir" info lines.weir
 	prints '  file  *.*: the bits begin at 4.00 KiB of it, after head, checksums and padding'
+}
+
+# -p 1 was to be below 100 %, and -p 60% at most 50 %.
+test_one_rule_of_rates() {
+	local rate
+	for rate in 1 60% 0 1e-10; do
+		run 2 "$weir" plan -n 1M -p $rate
+		says "^weir plan: --rate '$rate': allowed: 1e-9 to 0.5 (50%), such as"
+	done
+	run 0 "$weir" plan -n 1M -p 50%
+	run 0 "$weir" plan -n 1M -p 1e-9
+}
+
+# One thing, one name: that of the C library, whoever reports it.
+test_one_vocabulary() {
+	mkdir -p dir
+	run 2 "$weir" query nowhere.weir keys; says 'no such file or directory$'
+	run 2 "$weir" build -o x.weir nowhere; says 'No such file or directory$'
+	run 2 "$weir" query dir keys; says 'dir: is a directory'
+	run 2 "$weir" build -q -o dir keys; says 'dir: is a directory'
+	run 2 "$weir" query keys/x keys; says 'not a directory$'
+	ln -sf loop loop
+	run 2 "$weir" query loop keys; says 'too many levels of symbolic links$'
+	# An operator calls no C function.
+	mkfifo fifo
+	run 2 "$weir" info fifo; says 'is not a regular file'
+	if grep -q 'weir_' err; then fail 'a C function' "$(cat err)"; else ok; fi
+}
+
+# It was byte 0 that is 0x1f.
+test_a_packed_image() {
+	run 0 "$weir" build -q -o packed.weir keys
+	local tool
+	for tool in gzip zstd xz bzip2; do
+		command -v $tool >/dev/null || continue
+		$tool -c packed.weir >packed.$tool
+		run 2 "$weir" query packed.$tool keys
+		says "packed.$tool: not a weir image: it is in $tool format: unpack it first\$"
+	done
+	printf '\037\213 short' >no.gz
+	run 2 "$weir" query no.gz keys; says 'byte 0 is 0x1f'
+}
+
+test_a_rate_that_is_raised() {
+	seq -f '10.%.0f.0.0/16' 0 99 >nets
+	run 0 "$weir" build -q --cidr -n 1000 -p 1% -o raised.weir nets
+	run 0 "$weir" add -q raised.weir <(echo 11.0.0.0/16); same err /dev/null 'the same length'
+	run 0 "$weir" add -q raised.weir <(echo 12.0.0.0/8)
+	says 'raised.weir: an answer takes 2 lookups now, and took 1: its rate is up to 2 %, not 1 %; '
+	run 0 "$weir" add -q raised.weir <(echo 13.0.0.0/8); same err /dev/null 'that length again'
+}
+
+test_figures_of_little() {
+	run 0 "$weir" build -o tiny.weir <(echo 1)
+	if grep -q 'a second\|bits for each' out; then fail 'noise' "$(cat out)"; else ok; fi
+	prints '^  time  *0.0[0-9] s$'; prints '^  memory  *64 bytes$'
+	run 0 "$weir" build -o large.weir all_keys; prints 'bits for each key of the capacity'
+	run 0 "$weir" plan -n 1 -p 1e-9
+	if grep -q ' 1 keys' out; then fail 'one key' "$(cat out)"; else ok; fi
 }
 
 # Each option of each --help.
@@ -95,7 +159,8 @@ for path in sys.argv[1:]:
 }
 
 for part in not_an_image_comes_first did_you_mean words_of_the_command info_explains_the_file \
-		completions; do
+		one_rule_of_rates one_vocabulary a_packed_image a_rate_that_is_raised \
+		figures_of_little completions; do
 	test_$part
 done
 finish

@@ -193,11 +193,11 @@ static void test_what_is_no_image(void **state)
 {
 	const int free_before = next_descriptor();
 	(void)state;
-	assert_refused(weir_load(&untouched, folder, NULL), -EISDIR, folder, "folder");
+	assert_refused(weir_load(&untouched, folder, NULL), -EISDIR, folder, "directory");
 	assert_refused(weir_map(&untouched, folder, WEIR_MAP_READ, NULL), -EISDIR, folder,
-	               "folder");
-	assert_refused(weir_save(f, folder, NULL), -EISDIR, folder, "folder");
-	assert_refused(weir_save(f, "/", NULL), -EISDIR, "/", "folder");
+	               "directory");
+	assert_refused(weir_save(f, folder, NULL), -EISDIR, folder, "directory");
+	assert_refused(weir_save(f, "/", NULL), -EISDIR, "/", "directory");
 	assert_refused(weir_save(f, "", NULL), -ENOENT, "", "empty");
 	assert_refused(weir_load(&untouched, other, NULL), -ENOENT, other, "");
 	assert_refused(weir_load(&untouched, "/dev/null", NULL), -EINVAL, "/dev/null", "regular");
@@ -215,9 +215,19 @@ static void test_what_is_no_image(void **state)
 	assert_true(image_spit(other, "a line of text\n", 15));
 	assert_refused(weir_load(&untouched, other, NULL), -EBADMSG, other,
 	               "not a weir image: byte 0");
+	/* byte 0 said little to an operator */
+	static const char *const packed[][2] = { { "\x1f\x8b\x08 more", "in gzip format" },
+		                                 { "\x28\xb5\x2f\xfd", "in zstd format" },
+		                                 { "\xfd" "7zXZ", "in xz format" },
+		                                 { "BZh9", "in bzip2 format" },
+		                                 { "\x1f\x8b", "byte 0 is 0x1f" } };
+	for (unsigned i = 0; i < sizeof packed / sizeof *packed; i++) {
+		assert_true(image_spit(other, packed[i][0], strlen(packed[i][0])));
+		assert_refused(weir_load(&untouched, other, NULL), -EBADMSG, other, packed[i][1]);
+	}
 	unlink(other);
 	snprintf(other, sizeof other, "%s/none/set.weir", folder);
-	assert_refused(weir_save(f, other, NULL), -ENOENT, other, "folder");
+	assert_refused(weir_save(f, other, NULL), -ENOENT, other, "directory");
 	snprintf(other, sizeof other, "%s/%0300d", folder, 1);
 	assert_refused(weir_save(f, other, NULL), -ENAMETOOLONG, other, "");
 	snprintf(other, sizeof other, "%s/other", folder);
