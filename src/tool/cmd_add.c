@@ -88,18 +88,6 @@ struct add {
 	struct weir_stats before, after;
 };
 
-/* Keys of lengths that the image had none of raise the rate of all answers. */
-static void more_lookups(const struct add *add)
-{
-	const double rate = add->before.fp_rate;
-	const uint32_t had = weir_normal_most(&add->fill.keying.normal);
-	const uint32_t has = weir_normal_most(&add->found.noted);
-	if (has > had && !add->live)
-		say("%s: an answer takes %u lookups now, and took %u: its rate is up to %s, not %s; "
-		    "weir build makes a set for the rate that is asked",
-		    add->image, has, had, show_rate(SHOW, has * rate), show_rate(SHOW, had * rate));
-}
-
 /* Put the keys into a filter of nobody else's, and ask whether it may be saved. */
 static int fill(struct add *add, struct weir_filter *f)
 {
@@ -119,7 +107,9 @@ static int fill(struct add *add, struct weir_filter *f)
 		return TOOL_TROUBLE;
 	if (add->found.bad)
 		say("lines passed over: %llu", (unsigned long long)add->found.bad);
-	more_lookups(add);
+	if (!add->live)
+		normal_raised(add->image, &add->fill.keying.normal, &add->found.noted,
+		              add->before.fp_rate);
 	err = weir_normal_set(f, &add->found.noted);
 	if (!err)
 		err = weir_stats_exact(f, &add->after);

@@ -2,6 +2,7 @@
  * What is done to keys, for people and as JSON. */
 #include <stdio.h>
 #include "normal_report.h"
+#include "say.h"
 #include "show.h"
 
 enum { TEXT = 1024 };
@@ -70,4 +71,14 @@ void report_normal(struct report *r, const struct weir_normal *n, double rate)
 	uint32_t most = weir_normal_most(n);
 	report_count(r, "lookups", most > 1 ? "lookups an answer" : NULL, most);
 	report_rate(r, "fp_rate_answer", most > 1 ? "rate of an answer" : NULL, rate * most);
+}
+
+void normal_raised(const char *path, const struct weir_normal *before,
+                   const struct weir_normal *now, double rate)
+{
+	const uint32_t had = weir_normal_most(before), has = weir_normal_most(now);
+	if (has > had)
+		say("%s: an answer takes %u lookups now, and took %u: its rate is up to %s, not %s; "
+		    "weir build makes a set for the rate that is asked",
+		    path, has, had, show_rate(SHOW, has * rate), show_rate(SHOW, had * rate));
 }

@@ -298,7 +298,7 @@ static void test_links_are_followed(void **state)
 	assert_refused(weir_save(f, "link", NULL), -EINVAL, "link", "regular");
 	unlink("link");
 	assert_int_equal(symlink("/", "link"), 0);
-	assert_refused(weir_save(f, "link", NULL), -EISDIR, "link", "folder");
+	assert_refused(weir_save(f, "link", NULL), -EISDIR, "link", "directory");
 	unlink("link");
 	assert_int_equal(chdir("/"), 0);
 	weir_destroy(f);

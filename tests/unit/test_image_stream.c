@@ -198,7 +198,7 @@ static void test_the_other_side_goes_away(void **state)
 	close(fds[0]);
 	fds[0] = open(folder, O_RDONLY | O_DIRECTORY);
 	assert_refused(weir_load_fd(&untouched, fds[0], NULL), -EISDIR, "file descriptor",
-	               "folder");
+	               "directory");
 	/* open for reading only */
 	assert_refused(weir_save_fd(f, fds[0], NULL), -EBADF, "file descriptor", "write");
 	close(fds[0]);
