@@ -9,11 +9,12 @@
  *     + KEY     "new" or "seen": a key that the application has made
  *     stats     name and value a line, ended by an empty line
  *
- * The job, once a minute, as the user of the server. weir replaces the file by renaming, and leaves
- * the old one if anything fails; cron mails what it prints. The seed stays that of the image that
- * is replaced, and with -n the size too: "carry" below needs both.
+ * The job, once a minute, as the user of the server, from a file in /etc/cron.d. weir replaces the
+ * file by renaming, and leaves the old one if anything fails; cron mails what it prints. The seed
+ * stays that of the image that is replaced, and with -n the size too: "carry" below needs both.
  *
- *     * * * * *  app  weir build -q -n 1M -p 0.1\% -o /var/lib/app/set.weir /var/lib/app/record
+ *     PATH=/usr/local/bin:/usr/bin:/bin
+ *     * * * * *  app  weir build -q -n 1M -p 0.001 -o /var/lib/app/set.weir /var/lib/app/record
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -7,11 +7,12 @@
  *
  *     ? KEY     "no", or "maybe": then the store must be asked
  *
- * The job, nightly. Whoever maps an image must be sure that it is replaced by renaming, as weir
- * does it, and never written to: a mapped file that shrinks ends its readers (SIGBUS).
+ * The job, nightly, from a file in /etc/cron.d. Whoever maps an image must be sure that it is
+ * replaced by renaming, as weir does it, and never written to: a mapped file that shrinks ends its
+ * readers (SIGBUS).
  *
- *     17 3 * * *  app  weir build -q -p 0.1\% -o /var/lib/app/set.weir /var/lib/app/keys && \
- *                       pkill -HUP -o -x prefork
+ *     PATH=/usr/local/bin:/usr/bin:/bin
+ *     17 3 * * *  app  weir build -q -p 0.001 -o /srv/app.weir /srv/keys && pkill -HUP -ox prefork
  */
 #include <errno.h>
 #include <signal.h>
