@@ -54,6 +54,19 @@ readelf -d "$work/c_shared" | grep -q 'NEEDED.*libweir\.so\.0\.2' ||
 	fail "the program does not ask for libweir.so.0.2"
 readelf -d "$work/c_static" | grep -q NEEDED && fail "the static program asks for a shared library"
 
+# The example servers, with what a user types.
+for flags in -Wall '-Wall -Wextra -Werror' '-Wall -Werror -std=c11'; do
+	for server in epoll prefork; do
+		cc $flags -o "$work/$server" "$source/tests/examples/servers/$server.c" \
+			$(weir --cflags --libs) 2> "$work/log" && [ ! -s "$work/log" ] || {
+			cat "$work/log" >&2
+			fail "$server.c is not clean with cc $flags"
+		}
+	done
+done
+c++ -std=c++17 $strict -o "$work/distinct" "$source/tests/examples/servers/distinct.cc" \
+	$(weir --cflags --libs)
+
 # The reference, as manual pages and as HTML.
 for page in man/man3/weir.3 man/man3/weir_create.3 doc/weir/html/index.html; do
 	[ -s "$work/root$prefix/share/$page" ] || fail "share/$page is not installed"

@@ -16,6 +16,7 @@
  *     PATH=/usr/local/bin:/usr/bin:/bin
  *     * * * * *  app  weir build -q -n 1M -p 0.001 -o /var/lib/app/set.weir /var/lib/app/record
  */
+#define _GNU_SOURCE /* accept4 */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
