@@ -104,7 +104,8 @@ void field_end(struct keyer *k)
 static bool quoted(struct keyer *k, struct iovec line, const char **why)
 {
 	(void)k, (void)line;
-	*why = "a quote, and this weir was built without libcsv";
+	*why = "a quote, and this weir was built without libcsv: build it with libcsv-dev "
+	       "installed, or write the file without quotes";
 	return false;
 }
 

@@ -29,6 +29,16 @@ apt install "$(deb weir)" "$(deb libweir0)"
 seq 100000 > keys
 weir build -q -p 1% -o keys.weir keys
 [ "$(weir query -c keys.weir keys)" = 100000 ] || fail "the installed weir loses keys"
+# A line "1" in each form, where no bzip2 and no xz are installed, and a field in quotes.
+echo QlpoOTFBWSZTWTIpIb0AAADIAAAQIAAgACEAgrF3JFOFCQMikhvQ |
+	base64 -d > one.bz2
+echo /Td6WFoAAAFpIt42AgAhARYAAAB0L+WjAQABMQoAAABT/FFnAAEWAtBhENKQQpkNAQAAAAABWVo= |
+	base64 -d > one.xz
+for file in one.bz2 one.xz; do
+	[ "$(weir query -c keys.weir "$file")" = 1 ] || fail "the packaged weir reads no $file"
+done
+printf 'x,"1"\n' > one.csv
+[ "$(weir query -c --field=2 keys.weir one.csv)" = 1 ] || fail "the packaged weir reads no quotes"
 [ -s /usr/share/weir/alerts.yml ] || fail "weir brings no alerts.yml"
 [ -s /usr/share/man/man1/weir.1.gz ] || fail "weir has no manual page"
 [ ! -e /usr/include/weir ] || fail "weir brings the headers"

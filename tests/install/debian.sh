@@ -34,5 +34,15 @@ if [ -s "$work/new" ]; then
 	sed "s/.*/ &@WEIR_0 $version/" "$work/new" >&2
 fi
 [ ! -s "$work/gone" ] || wrong "the library has no $(tr '\n' ' ' < "$work/gone")any more"
+
+# Whatever the build can do without is in the packages, and a build that lacks it fails.
+for option in $(sed -n "s/^option('\([a-z0-9]*\)', type: 'feature', value: 'auto'.*/\1/p" \
+	"$source/meson_options.txt"); do
+	grep -q -- "-D$option=enabled" "$debian/rules" || wrong "debian/rules has no -D$option=enabled"
+done
+for package in $(grep -ho "'[a-z0-9]*-dev'" "$source/meson.build" "$source/src/tool/meson.build" |
+	tr -d "'"); do
+	grep -q "^ $package,\$" "$debian/control" || wrong "no Build-Depends on $package"
+done
 [ "$n" -eq 0 ]
 echo "$version, $soname, $(wc -l < "$work/listed") symbols"

@@ -13,7 +13,8 @@ fail() {
 	exit 1
 }
 
-# A pkg-config that knows no jansson and no cmocka, and no dpkg-architecture to ask for libdir.
+# A pkg-config that knows no jansson and no cmocka, and no dpkg-architecture to ask for libdir. A
+# compiler to which libcsv and libbz2 are unknown, for the second setup.
 mkdir "$work/bin"
 cat > "$work/bin/pkg-config" << 'END'
 #!/bin/sh
@@ -24,9 +25,17 @@ exec "$REAL_PKG_CONFIG" "$@"
 END
 printf '#!/bin/sh\nexit 1\n' > "$work/bin/dpkg-architecture"
 printf '#!/bin/sh\nexit 1\n' > "$work/bin/cmake" # meson asks it next
+cat > "$work/bin/cc" << 'END'
+#!/bin/sh
+for word; do
+	case $word in -lcsv | -lbz2) exit 1 ;; esac
+	[ ! -f "$word" ] || ! grep -q 'csv\.h\|bzlib\.h' "$word" || exit 1
+done
+exec "$REAL_CC" "$@"
+END
 chmod +x "$work"/bin/*
-REAL_PKG_CONFIG=$(command -v pkg-config)
-export REAL_PKG_CONFIG PATH="$work/bin:$PATH"
+REAL_PKG_CONFIG=$(command -v pkg-config) REAL_CC=$(command -v cc)
+export REAL_PKG_CONFIG REAL_CC PATH="$work/bin:$PATH"
 unset DESTDIR
 
 meson setup "$work/build" "$source" > "$work/log" 2>&1 || fail "a plain meson setup fails"
@@ -43,4 +52,16 @@ option() {
 [ "$(option optimization)" = 2 ] || fail "the library is not optimised"
 meson introspect --targets "$work/build" | tr ',' '\n' | grep '"name"' > "$work/targets"
 ! grep -E 'test_|bench' "$work/targets" || fail "a plain build has tests or benchmarks"
+
+# What the command does not read is named too.
+sed -i 's/jansson |/liblzma |/' "$work/bin/pkg-config"
+CC=$work/bin/cc meson setup "$work/less" "$source" > "$work/log" 2>&1 ||
+	fail "a meson setup without liblzma, libbz2 and libcsv fails"
+for what in '.xz files/liblzma-dev' '.bz2 files/libbz2-dev' 'quotes in CSV files/libcsv-dev'; do
+	grep -qF "WARNING: the weir command reads no ${what%/*}: it lacks ${what#*/}" "$work/log" ||
+		fail "no warning of $what"
+	grep -q "^ *${what%/*} (${what#*/}) *: .*NO" "$work/log" ||
+		fail "the summary has no \"${what%/*}: NO\""
+done
+grep -q '^ *the weir command *: .*YES' "$work/log" || fail "the command needs them"
 echo "plain setup: $(wc -l < "$work/targets") targets"
