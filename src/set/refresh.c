@@ -54,7 +54,7 @@ static int may_go_on(void *argument, uint64_t done, uint64_t total)
 static int with_remedy(int err, const void *key)
 {
 	const char *remedy =
-		err == -EBADMSG ? "damaged, or no image: build it anew" :
+		err == -EBADMSG ? "damaged, or no image: build it anew with weir build --force" :
 		err == -ENOTSUP ? "build it with this server's version of weir, or update the "
 		                  "server's" :
 		err == -EFBIG   ? "raise max_bytes, or build a smaller one (weir build -m)" :

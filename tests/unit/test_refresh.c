@@ -341,7 +341,8 @@ static void test_a_refusal_names_its_remedy(void **state)
 	assert_refused(weir_handle_refresh(h, path), -EINVAL, "--like=", "WEIR_HANDLE_ANY_SEED");
 	save(0, 10);
 	damage();
-	assert_refused(weir_handle_refresh(h, path), -EBADMSG, "shard 0", "build it anew");
+	assert_refused(weir_handle_refresh(h, path), -EBADMSG, "shard 0",
+	               "build it anew with weir build --force");
 	save(0, 10);
 	o.max_bytes = stats_of(h).bytes + 1;
 	assert_refused(weir_handle_refresh_with(h, path, &o), -EFBIG, path, "raise max_bytes");
