@@ -19,7 +19,7 @@
  *
  * What each is: struct weir_handle_stats. Why something was refused stands in refused_sentence
  * there, and in no metric, since a label that changes makes a new series. Alerts for saturated,
- * stale and refused sets are in src/packaging/alerts.yml.
+ * stale, refused and absent sets are in src/packaging/alerts.yml.
  */
 #ifndef WEIR_METRICS_H
 #define WEIR_METRICS_H

@@ -81,9 +81,15 @@ grep -o 'weir_[a-z_]*' <(grep 'expr:' "$alerts") | sort -u >named
 sort image_names handle_names >there
 missing=$(comm -23 named there)
 [ -z "$missing" ] && ok || fail "the alerts name what is no metric" "$missing"
-for what in Saturated Stale Refused; do
+for what in Saturated Stale Refused Absent; do
 	grep -q "alert: WeirSet$what" "$alerts" && ok || fail "no alert for $what"
 done
+# of a file that never came one alert, which does not speak of an old set
+rule() { sed -n "/alert: WeirSet$1$/,/alert:/p" "$alerts"; }
+rule Refused | grep -q 'expr: weir_refused == 1 and weir_absent == 0$' && ok ||
+	fail "refused: there may be no old set" "$(rule Refused)"
+rule Absent | grep -q 'expr: weir_absent == 1$' && ok || fail "no rule for absent"
+rule Absent | grep -q 'old set' && fail "absent: there is no old set" || ok
 
 # an image that shrinks while keys are looked up in it: a sentence, no signal
 seq 1 3000000 >many
