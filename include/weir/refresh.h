@@ -38,6 +38,8 @@ struct weir_refresh_options {
 	{ sizeof(struct weir_refresh_options), 0, false, false, false, 0, 0, 0, false }
 
 /**
+ * Publish the image in a file, if the file has changed since the last call or this is the first.
+ *
  * An image that nobody can have meant is refused, as by the gate: a saturated one whose bits answer
  * more than twice its fp_rate of absent keys with true (WEIR_SANE_RATE), and without carry one with
  * under a tenth of the keys of the current filter (WEIR_SANE_KEYS). Both are estimated from the
@@ -46,8 +48,7 @@ struct weir_refresh_options {
  * them. A set that is merely saturated is published, since without it keys would be missing:
  * weir_handle_stats() shows it.
  *
- * If the file has changed since the last call, or this is the first: read it into memory and check
- * it, merge the current filter into it if carry is set, ask the gate of the result, and swap.
+ * If the file has changed, or this is the first call: read it into memory and check it, merge the current filter into it if carry is set, ask the gate of the result, and swap.
  * Replace the file by renaming, as weir_save() does: it is then whole whenever it is looked at. Who
  * writes to it in place instead (cp, truncate) cannot harm the process: what is found half written
  * is refused, and read again when it is written to again. The filter takes inserts.

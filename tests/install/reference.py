@@ -137,6 +137,31 @@ def check_manual():
     return len(have)
 
 
+def check_summaries():
+    """The line that a search shows is one sentence, and one page's own; a function that has the
+    name of a struct shows the struct's fields."""
+    seen = {}
+    for name in sorted(os.listdir(man3)):
+        with open(os.path.join(man3, name), encoding="utf-8") as file:
+            text = file.read()
+        found = re.search(r"^\.SH NAME\n(.*) \\- (.*)$", text, re.M)
+        if not found:
+            continue
+        summary = re.sub(r"\\f.", "", found.group(2))
+        if re.search(r"[A-Za-z)\"][.?!] \w| is refused", summary):
+            wrong.append("%s: no summary: \"%s\"" % (name, summary))
+        if (summary in seen and not summary.startswith("as ")) or " " not in summary:
+            wrong.append("%s and %s: \"%s\"" % (name, seen.get(summary, "what"), summary))
+        seen[summary] = name
+    for name, field in ("stats", "fill"), ("handle_stats", "refused_sentence"), ("plan", "bytes"):
+        with open(os.path.join(man3, "weir_%s.3" % name), encoding="utf-8") as file:
+            if not re.search(r"^struct weir_%s \{[^}]*\b%s\b" % (name, field), file.read(), re.M):
+                wrong.append("weir_%s(3) has no %s of struct weir_%s" % (name, field, name))
+    with open(os.path.join(man3, "weir_save_options.3"), encoding="utf-8") as file:
+        if ".SH NAME\nweir_save_options " not in file.read():
+            wrong.append("weir_save_options(3) is about another name")
+
+
 def check_faults():
     """What a header may do wrong is reported, with its line."""
     function = "WEIR_API int weir_new(void);\n"
@@ -166,6 +191,7 @@ def main():
         wrong.append(answer.stdout)
     count = check_manual()
     check_html()
+    check_summaries()
     check_faults()
     for line in wrong[:40]:
         print(line, file=sys.stderr)

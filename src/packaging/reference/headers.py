@@ -194,5 +194,8 @@ def in_order(headers):
 def first_sentence(blocks_of):
     for kind, _, words in blocks_of:
         if kind == "text":
-            return re.split(r"(?<=[.?!]) (?=[A-Z])|(?<=\S): ", words)[0].rstrip(".")
+            # A name that begins a sentence may be in lower case.
+            sentence = re.split(r"(?<=[A-Za-z0-9)\"][.?!]) (?=[A-Za-z@])", words)[0].rstrip(".")
+            before = re.split(r"(?<=\S): ", sentence)[0]
+            return before if " " in before else sentence  # "Union" alone tells little
     return ""

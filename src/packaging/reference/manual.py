@@ -101,6 +101,18 @@ def function(item):
     return out + ([".SH THREADS AND COST"] + rest if rest else [])
 
 
+def same_name(header, name):
+    """The type that has the name of a function, as struct weir_stats has."""
+    for item in header.items:
+        if item.kind in ("struct", "enum") and item.name == name:
+            return [".SH STRUCTURE"] + body(item.text) + shown(item.code)
+    return []
+
+
+def shown(text):
+    return [".PP", ".nf", code(text.expandtabs()), ".fi"]
+
+
 def others(items):
     out = [".SH LIKEWISE"] if items else []
     for item in items:
@@ -121,13 +133,13 @@ def mentioned(items, known):
     return {known[name] for name in re.findall(r"\b(weir_\w+)\(\)", text) if name in known}
 
 
-def page(entry, known, release, date):
+def page(entry, header, known, release, date):
     first = entry.items[0]
     names = [item.name for item in entry.items]
     out = heading(first.name, release, date) + name_of(", ".join(names), first.text)
     out += [".SH SYNOPSIS", ".nf", ".B #include <weir/%s>" % first.header, ".PP", ".ft B"]
     out += [prototype(item.code) for item in entry.items] + [".ft R", ".fi"]
-    out += function(first) + others(entry.items[1:])
+    out += function(first) + same_name(header, first.name) + others(entry.items[1:])
     return out + see_also(mentioned(entry.items, known) - {first.name} | {"weir_" + first.header})
 
 
@@ -136,11 +148,23 @@ def types(header):
     for item in header.items:
         if item.kind != "function":
             kind = item.kind + " " if item.kind in ("struct", "enum") else ""
-            out += [".SS " + kind + item.name] + body(item.text)
-            out += [".PP", ".nf", code(item.code.expandtabs()), ".fi"]
+            out += [".SS " + kind + item.name] + body(item.text) + shown(item.code)
     for kind, name, text in h.plain_structs(header):
         out += [".SS " + kind + " " + name, ".nf", code(text.expandtabs()), ".fi"]
     return [".SH TYPES AND MACROS"] + out if out else []
+
+
+def type_page(item, known, release, date):
+    """A type or macro of its own, so that a search for it finds what it is."""
+    start = re.fullmatch(r"Start from (\w+)", h.first_sentence(item.text))
+    text = [("text", None, "Options of a call, to start from " + start.group(1))] if start else \
+        item.text
+    out = heading(item.name, release, date) + name_of(item.name, text)
+    out += [".SH SYNOPSIS", ".nf", ".B #include <weir/%s>" % item.header] + shown(item.code)[1:]
+    out += [".SH DESCRIPTION"] + body(item.text)
+    for label, words_of in item.fields:
+        out += [".TP", ".B " + label.replace("@", ""), words(words_of)]
+    return out + see_also(mentioned([item], known) | {"weir_" + item.header})
 
 
 def header_page(header, known, release, date):
@@ -175,17 +199,19 @@ def write(folder, name, lines):
 
 def make(all_headers, folder, release, date):
     headers = h.in_order(all_headers)
-    entries = [entry for header in headers + [x for x in all_headers if x.name in h.PRIVATE]
+    entries = [(entry, header)
+               for header in headers + [x for x in all_headers if x.name in h.PRIVATE]
                for entry in h.pages(header)]
-    known = {item.name: entry.name for entry in entries for item in entry.items}
-    for entry in entries:
-        write(folder, entry.name, page(entry, known, release, date))
+    known = {item.name: entry.name for entry, _ in entries for item in entry.items}
+    for entry, header in entries:
+        write(folder, entry.name, page(entry, header, known, release, date))
         for item in entry.items[1:]:
             write(folder, item.name, [".so man3/%s.3" % entry.name])
     for header in headers:
         write(folder, "weir_" + header.name, header_page(header, known, release, date))
-        names = [item.name for item in header.items if item.kind != "function"]
-        for name in names + [name for _, name, _ in h.plain_structs(header)]:
-            if name not in known:  # weir_plan is a struct and a function
-                write(folder, name, [".so man3/weir_%s.3" % header.name])
+        for item in header.items:
+            if item.kind != "function" and item.name not in known:
+                write(folder, item.name, type_page(item, known, release, date))
+        for _, name, _ in h.plain_structs(header):
+            write(folder, name, [".so man3/weir_%s.3" % header.name])
     write(folder, "weir", overview(headers, release, date))
