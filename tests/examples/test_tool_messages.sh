@@ -122,6 +122,19 @@ test_figures_of_little() {
 	if grep -q ' 1 keys' out; then fail 'one key' "$(cat out)"; else ok; fi
 }
 
+# completes WORDS PATTERN: what bash offers for the last of them, which a blank at the end begins.
+completes() {
+	cat >offer.sh <<-'end'
+		. "$1"
+		read -ra COMP_WORDS <<<"weir $2"
+		case $2 in *' ') COMP_WORDS+=('') ;; esac
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		_weir
+		echo "${COMPREPLY[*]}"
+	end
+	run 0 bash offer.sh "$bash" "$1"; prints "$2"
+}
+
 # Each option of each --help.
 test_completions() {
 	local command option
@@ -156,6 +169,24 @@ for path in sys.argv[1:]:
 		echo "${COMPREPLY[*]}"
 	end
 	run 0 bash complete.sh "$bash"; prints '^--allow-overfull$'
+	completes 'build -k ' '^blocked classic$'
+	completes 'build --kind = c' '^classic$'
+	completes 'build --kind =' '^blocked classic$'
+	completes 'drill --flavor = ' '^bp memb qsbr mb$'
+	touch bits.file
+	completes 'build -p ' '^$' # no files
+	completes 'merge --mode = ' '^$'
+	grep -qF -- "'-k+[the kind of filter]:kind:(blocked classic)'" "$zsh" && ok || fail 'zsh: -k'
+	grep -qF -- '-s k -l kind -x -a '"'blocked classic'" "$fish" && ok || fail 'fish: -k'
+	grep -qF -- "-l flavor -x -a 'bp memb qsbr mb'" "$fish" && ok || fail 'fish: --flavor'
+	# Texts are neither cut in a bracket nor at a first word, nor do they lose an apostrophe.
+	local wrong
+	wrong=$(sed -n "s/.* -d [\"']\(.*\)[\"']$/\1/p" "$fish" | grep -vx seconds |
+		grep -E '^[a-z]*$|\([^)]*$|(filters|dnsmasqs) ')
+	[ -z "$wrong" ] && ok || fail 'mangled texts' "$wrong"
+	grep -qF -- '-d "default: the CPUs this process may use"' "$fish" && ok || fail '--threads'
+	grep -qF "of dnsmasq's, or" "$fish" && grep -qF "of dnsmasq'\\''s, or" "$zsh" && ok ||
+		fail 'an apostrophe'
 }
 
 for part in not_an_image_comes_first did_you_mean words_of_the_command info_explains_the_file \

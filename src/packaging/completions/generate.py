@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Completions of the weir command for bash, zsh and fish, from its own help texts.
-generate.py OUT_BASH OUT_ZSH OUT_FISH keying_options.h main.c cmd_*.c"""
+generate.py OUT_BASH OUT_ZSH OUT_FISH kinds.h keying_options.h main.c cmd_*.c"""
 import re
 import sys
 
@@ -27,10 +27,30 @@ def options_of(source, shared):
             found += [[None, name, value, rest] for name, value in more]
         elif found and re.match(r" {7,}\S", line):
             found[-1][3] += " " + line.strip()
-    for option in found:
-        option[3] = re.split(r"[;:]|, (?=default)", option[3].strip())[0]
-        option[3] = re.sub(r"['\"`\[\]\\$]", "", option[3])
     return found
+
+
+def brief(text):
+    """What fits in a list: without what is in brackets, up to a semicolon, and up to a colon unless
+    that follows a word or two ("blocked: ...", "default: ...")."""
+    text = re.split(r";|, (?=default)", re.sub(r" *\([^)]*\)", "", text).strip())[0]
+    before = text.split(": ")[0]
+    text = before if len(before.split()) > 2 else text
+    return re.sub(r"[\"`\[\]\\$]", "", text).strip(" :")
+
+
+def finish(options, kinds):
+    """Summaries made brief, those left to weir build taken from there; what may be chosen from."""
+    build = {long: text for _, long, _, text in options["build"]}
+    for name, found in options.items():
+        for option in found:
+            text = option[3]
+            if not text or text.startswith("as of weir build"):
+                text = build[option[1]]
+            words = re.sub(r"\(.*?\)", "", text.partition(": ")[2])
+            option[3] = brief(text)
+            option.append(kinds if option[2] == "=KIND" else
+                          re.findall(r"\w+", words) if option[2] == "=FLAVOR" else [])
 
 
 def commands_of(main):
@@ -45,15 +65,31 @@ FILES = {"FILE", "IMAGE"}
 def bash(commands, options):
     cases = "".join(
         f"\t{name}) words='" + " ".join(
-            word for short, long, _, _ in options[name]
+            word for short, long, *_ in options[name]
             for word in ([f"-{short}"] if short else []) + [f"--{long}"]) + "' ;;\n"
         for name, _ in commands)
     names = " ".join(name for name, _ in commands)
+    # What follows such an option is no file, and can be listed where it is one of a few words.
+    values = ""
+    for name, _ in commands:
+        for short, long, value, _, choices in options[name]:
+            if value[:1] == "=" and value.strip("=") not in FILES:
+                values += "\t" + (f"{name}:-{short} | " if short else "") + f"{name}:--{long})"
+                values += f" values='{' '.join(choices)}' ;;\n"
     return HEAD + f"""_weir() {{
-	local words= cur=${{COMP_WORDS[COMP_CWORD]}}
+	local words= values cur=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}}
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
 		COMPREPLY=($(compgen -W '{names} help --help --version' -- "$cur"))
+		return
+	fi
+	[ "$before" != = ] || before=${{COMP_WORDS[COMP_CWORD - 2]}} # --kind=b is three words
+	[ "$cur" != = ] || cur=
+	case ${{COMP_WORDS[1]}}:$before in
+{values}	esac
+	if [ -n "${{values+x}}" ]; then
+		COMPREPLY=($(compgen -W "$values" -- "$cur"))
+		compopt +o default +o bashdefault 2> /dev/null # no names of files
 		return
 	fi
 	case ${{COMP_WORDS[1]}} in
@@ -69,11 +105,11 @@ complete -o bashdefault -o default -F _weir weir
 
 
 def zsh(commands, options):
-    def spec(short, long, value, summary):
-        text = f"[{summary}]"
+    def spec(short, long, value, summary, choices):
+        text = "[" + summary.replace("'", "'\\''") + "]"
         if value:
             name = value.strip("[=]")
-            action = "_files" if name in FILES else ""
+            action = "_files" if name in FILES else f"({' '.join(choices)})" if choices else ""
             text += ("::" if value[0] == "[" else ":") + f"{name.lower()}:{action}"
         equal = {"": "", "[": "=-"}.get(value[:1], "=")
         lines = [f"'--{long}{equal}{text}'"]
@@ -108,22 +144,24 @@ def fish(commands, options):
     for name, summary in commands:
         out += f"complete -c weir -n __fish_use_subcommand -f -a {name} -d '{summary}'\n"
     for name, _ in commands:
-        for short, long, value, summary in options[name]:
+        for short, long, value, summary, choices in options[name]:
             out += f"complete -c weir -n '__fish_seen_subcommand_from {name}'"
             out += (f" -s {short}" if short else "") + f" -l {long}"
             if value and value[0] != "[":
                 out += " -r" if value.strip("[=]") in FILES else " -x"
-            out += f" -d '{summary}'\n"
+            out += f" -a '{' '.join(choices)}'" if choices else ""
+            out += f' -d "{summary}"\n'
     return out
 
 
 def main():
     outputs = sys.argv[1:4]
-    header, *sources = [open(path, encoding="utf-8").read() for path in sys.argv[4:]]
+    kinds, header, *sources = [open(path, encoding="utf-8").read() for path in sys.argv[4:]]
     commands, shared = commands_of(sources[0]), shared_lines(header)
     options = {}
     for source in sources[1:]:
         options[re.search(r"\nint cmd_(\w+)\(", source)[1]] = options_of(source, shared)
+    finish(options, re.findall(r"X\(\d+, \w+, (\w+),", kinds))
     for path, shell in zip(outputs, (bash, zsh, fish)):
         with open(path, "w", encoding="utf-8") as file:
             file.write(shell(commands, options))
