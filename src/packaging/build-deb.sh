@@ -12,7 +12,7 @@ usage() {
 	is not committed, and puts packages and source package into FOLDER (build/deb).
 	DEB_BUILD_OPTIONS=nocheck leaves the tests out; they need libcmocka-dev.
 
-	apt-get install build-essential, debhelper and what dpkg-buildpackage then names.
+	Needs: apt-get install build-essential debhelper, and what dpkg-buildpackage then names.
 	END
 }
 
@@ -36,8 +36,9 @@ if [ -e .git ]; then
 else
 	find . -path './build*' -prune -o ! -type d -print0 > "$work/files"
 fi
-tar --null -T "$work/files" --ignore-failed-read --exclude-vcs -cf - |
-	tar -xf - -C "$work/weir-$version"
+tar --null -T "$work/files" --ignore-failed-read -cf "$work/tree.tar"
+tar -xf "$work/tree.tar" -C "$work/weir-$version"
+rm "$work/tree.tar"
 cp -R src/packaging/debian "$work/weir-$version/"
 cd "$work/weir-$version"
 dpkg-buildpackage -us -uc

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The tree that build-deb.sh gives to dpkg-buildpackage: whole, and no word on the way; where it
+# cannot be copied, no packages. What dpkg does with it is for tests/run.sh install.
+# build_deb.sh SOURCE
+set -eu
+source=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+	cat "$work/log" >&2
+	echo "$*" >&2
+	exit 1
+}
+
+mkdir "$work/bin"
+printf '#!/bin/sh\necho 1.2.3\n' > "$work/bin/dpkg-parsechangelog"
+cat > "$work/bin/dpkg-buildpackage" << 'END'
+#!/bin/sh
+find . ! -type d | sort > ../weir.files
+END
+chmod +x "$work"/bin/*
+PATH="$work/bin:$PATH" "$source/src/packaging/build-deb.sh" "$work/out" > "$work/log" 2>&1 ||
+	fail "build-deb.sh fails"
+[ "$(cat "$work/log")" = "packages of weir 1.2.3: $work/out" ] || fail "build-deb.sh has words"
+for file in README.md debian/rules debian/control include/weir/weir.h src/tool/weir.1 \
+	tests/install/build_deb.sh; do
+	grep -qx "./$file" "$work/out/weir.files" || fail "the tree has no $file"
+done
+! grep '^\./build/\|^\./\.git/' "$work/out/weir.files" || fail "the tree has what was built"
+
+# A tar that ends halfway.
+printf '#!/bin/sh\n%s "$@"\nexit 2\n' "$(command -v tar)" > "$work/bin/tar"
+chmod +x "$work/bin/tar"
+rm -r "$work/out"
+! PATH="$work/bin:$PATH" "$source/src/packaging/build-deb.sh" "$work/out" > "$work/log" 2>&1 ||
+	fail "half a tree was packaged"
+! grep -q 'packages of' "$work/log" || fail "half a tree was packaged"
+
+# Where to begin stands in README.md.
+grep -q 'apt-get install build-essential debhelper' "$source/README.md" ||
+	fail "README.md has not what build-deb.sh needs"
+echo "the tree is whole"
