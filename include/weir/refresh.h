@@ -48,10 +48,11 @@ struct weir_refresh_options {
  * them. A set that is merely saturated is published, since without it keys would be missing:
  * weir_handle_stats() shows it.
  *
- * If the file has changed, or this is the first call: read it into memory and check it, merge the current filter into it if carry is set, ask the gate of the result, and swap.
- * Replace the file by renaming, as weir_save() does: it is then whole whenever it is looked at. Who
- * writes to it in place instead (cp, truncate) cannot harm the process: what is found half written
- * is refused, and read again when it is written to again. The filter takes inserts.
+ * If the file has changed, or this is the first call: read it into memory and check it, merge the
+ * current filter into it if carry is set, ask the gate of the result, and swap. Replace the file by
+ * renaming, as weir_save() does: it is then whole whenever it is looked at. Who writes to it in
+ * place instead (cp, truncate) cannot harm the process: what is found half written is refused, and
+ * read again when it is written to again. The filter takes inserts.
  *
  * With map a plain image is mapped by weir_map(), privately if the current filter takes inserts,
  * else read-only; a compressed one is still read. Then whoever shortens the file in place, at any

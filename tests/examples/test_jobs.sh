@@ -21,7 +21,8 @@ for document in "${documents[@]}"; do
 	[ -s jobs ] && ok || fail "$name has no job"
 	while IFS=: read -r number job; do
 		path=$(sed "1,$((number - 1))!d" lines | grep '^PATH=' | tail -n 1)
-		[[ $path == PATH=/usr/local/bin:* ]] && ok || fail "$name:$number: no PATH above" "$job"
+		[[ $path == PATH=/usr/local/bin:* ]] && ok ||
+			fail "$name:$number: no PATH above" "$job"
 		[[ ! ${job//\\%/} =~ % ]] && ok || fail "$name:$number: a % ends the command" "$job"
 		[[ $job != *\\ ]] && ok || fail "$name:$number: goes on in the next line" "$job"
 		[[ ! $job =~ [^\|]\|[^\|] ]] && ok || fail "$name:$number: a pipe" "$job"

@@ -176,7 +176,8 @@ for path in sys.argv[1:]:
 	touch bits.file
 	completes 'build -p ' '^$' # no files
 	completes 'merge --mode = ' '^$'
-	grep -qF -- "'-k+[the kind of filter]:kind:(blocked classic)'" "$zsh" && ok || fail 'zsh: -k'
+	grep -qF -- "'-k+[the kind of filter]:kind:(blocked classic)'" "$zsh" && ok ||
+		fail 'zsh: -k'
 	grep -qF -- '-s k -l kind -x -a '"'blocked classic'" "$fish" && ok || fail 'fish: -k'
 	grep -qF -- "-l flavor -x -a 'bp memb qsbr mb'" "$fish" && ok || fail 'fish: --flavor'
 	# Texts are neither cut in a bracket nor at a first word, nor do they lose an apostrophe.

@@ -38,7 +38,8 @@ fi
 # Whatever the build can do without is in the packages, and a build that lacks it fails.
 for option in $(sed -n "s/^option('\([a-z0-9]*\)', type: 'feature', value: 'auto'.*/\1/p" \
 	"$source/meson_options.txt"); do
-	grep -q -- "-D$option=enabled" "$debian/rules" || wrong "debian/rules has no -D$option=enabled"
+	grep -q -- "-D$option=enabled" "$debian/rules" ||
+		wrong "debian/rules has no -D$option=enabled"
 done
 for package in $(grep -ho "'[a-z0-9]*-dev'" "$source/meson.build" "$source/src/tool/meson.build" |
 	tr -d "'"); do

@@ -78,4 +78,22 @@ if [ -e "$build/src/tool/weir" ]; then
 	find "$work/root$prefix/share/man" -name 'weir.1*' | grep -q . ||
 		fail "the manual weir.1 is not installed"
 fi
+
+# Completions lie in the prefix; what looks there only if it is asked to stands in README.md.
+if [ -e "$build/src/tool/weir" ]; then
+	[ -s "$work/root$prefix/share/fish/vendor_completions.d/weir.fish" ] ||
+		fail "no completions for fish are installed"
+	grep -q 'fish.*completions' "$source/README.md" &&
+		grep -q 'XDG_DATA_DIRS names `/usr/local/share`' "$source/README.md" ||
+		fail "README.md has no word on where fish looks"
+fi
+
+# And removed again.
+grep -q 'ninja -C build uninstall' "$source/README.md" || fail "README.md has no uninstall"
+ninja -C "$build" uninstall > "$work/log" 2>&1 || {
+	cat "$work/log" >&2
+	fail "ninja uninstall fails"
+}
+left=$(find "$work" -path "$work/root/*" ! -type d)
+[ -z "$left" ] || fail "not uninstalled: $left"
 echo "shared and static, C and C++: weir $version"
