@@ -128,11 +128,13 @@ static int same_steps(const struct look *l, const struct weir_filter *next)
 	if (l->handle->flags & WEIR_HANDLE_ANY_STEPS || current->normal.steps == next->normal.steps)
 		return 0;
 	return weir__fail(-EINVAL, "%s: what is done to its keys is %s, to those that are asked "
-	                  "for %s: a server would miss keys; build it with those steps alone "
-	                  "(weir build; --force replaces this one), or give the handle "
-	                  "WEIR_HANDLE_ANY_STEPS and ask by weir_handle_normal_contains()",
+	                  "for %s: a server would miss keys; replace it by weir build --force %s, "
+	                  "or give the handle WEIR_HANDLE_ANY_STEPS and ask by "
+	                  "weir_handle_normal_contains()",
 	                  l->source->name, weir__normal_text(&next->normal, theirs),
-	                  weir__normal_text(&current->normal, ours));
+	                  weir__normal_text(&current->normal, ours),
+	                  current->normal.steps ? "and the options of those steps" :
+	                                          "--plain-keys");
 }
 
 /* Make a filter of the file, or fail with what is wrong with the file itself. */
