@@ -12,7 +12,7 @@
  * readers (SIGBUS).
  *
  *     PATH=/usr/local/bin:/usr/bin:/bin
- *     17 3 * * *  app  weir build -q -p 0.001 -o /srv/app.weir /srv/keys && pkill -HUP -ox prefork
+ *     17 3 * * *  app  weir build -q -p 0.001 -o /srv/set.weir /srv/keys && pkill -HUP -ox prefork
  */
 #define _GNU_SOURCE /* accept4 */
 #include <errno.h>

@@ -80,9 +80,8 @@ class Server:
 def job(program):
     """What cron runs, as the program's first comment has it, in this folder."""
     with open(os.path.join(source, program), encoding="utf-8") as file:
-        found = re.search(r"^ \*     \S+ \S+ \* \* \*  app  ((?:.*\\\n)*.*)\n", file.read(), re.M)
-    command = re.sub(r"\\\n \*\s*", "", found.group(1)).replace("\\%", "%")
-    command = command.replace("/var/lib/app/", "").split(" && ")[0]
+        found = re.search(r"^ \*     \S+ \S+ \* \* \*  app  (.*)$", file.read(), re.M)
+    command = re.sub(r"/var/lib/app/|/srv/", "", found.group(1)).split(" && ")[0]
     subprocess.run(command, shell=True, check=True,
                    env=dict(os.environ, PATH=os.path.dirname(weir) + ":" + os.environ["PATH"]))
 
