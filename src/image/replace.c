@@ -68,7 +68,8 @@ int weir__replace_publish(struct weir_replace *r)
 	error = sync_retrying(r->target.folder);
 	/* EINVAL: a file system whose folders need no sync. */
 	return error && error != EINVAL ?
-	       weir__fail(-error, "%s: the new file is in place, but its directory cannot be synced, "
+	       weir__fail(-error, "%s: the new file is in place, but its directory cannot be synced"
+	                  ", "
 	                  "so a power cut may bring the old one back: %s", r->path,
 	                  weir_strerror(error)) : 0;
 }

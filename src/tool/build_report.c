@@ -11,9 +11,7 @@
 #include "show.h"
 #include "units.h"
 
-#define BRIEF 0.1 /* seconds */
-
-enum { FEW = 1000 };
+enum { FEW = 1000, MANY = 100000 };
 
 /* What became of the image that stood there, or of --like. */
 static void taken(struct report *r, const struct build *b)
@@ -95,7 +93,7 @@ static void speed(struct report *r, const struct build *b)
 	report_real(r, "seconds", NULL, b->seconds);
 	report_real(r, "keys_per_second", NULL, per_second);
 	report_count(r, "threads", NULL, b->fill.threads);
-	if (b->seconds < BRIEF) /* which measures how threads begin */
+	if (b->keys < MANY) /* that measures how threads begin */
 		report_line(r, "time", "%.2f s", b->seconds);
 	else
 		report_line(r, "time", "%.2f s, %s keys a second with %u thread%s", b->seconds,

@@ -78,7 +78,7 @@ void normal_raised(const char *path, const struct weir_normal *before,
 {
 	const uint32_t had = weir_normal_most(before), has = weir_normal_most(now);
 	if (has > had)
-		say("%s: an answer takes %u lookups now, and took %u: its rate is up to %s, not %s; "
-		    "weir build makes a set for the rate that is asked",
+		say("%s: an answer takes %u lookups now, and took %u: its rate is up to %s, not "
+		    "%s; weir build makes a set for the rate that is asked",
 		    path, has, had, show_rate(SHOW, has * rate), show_rate(SHOW, had * rate));
 }

@@ -16,8 +16,8 @@ const char *normal_options(char text[NORMAL_STEPS], uint32_t steps);
 /* @rate: of one lookup: of an answer it is up to so many times as much as there are lookups. */
 void report_normal(struct report *r, const struct weir_normal *n, double rate);
 
-/* Keys of lengths that a set had none of raise the rate of all answers: a message says so. @rate: of
- * one lookup. */
+/* Keys of lengths that a set had none of raise the rate of all answers: a message says so. @rate:
+ * of one lookup. */
 void normal_raised(const char *path, const struct weir_normal *before,
                    const struct weir_normal *now, double rate);
 

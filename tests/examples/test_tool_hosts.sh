@@ -17,8 +17,9 @@ refused() {
 # A whole Adblock list became a set that finds nothing, with exit 0.
 test_an_adblock_list() {
 	local line
-	for line in '||adblock.com^' '@@||good.com^$document' '! Title: a list' '[Adblock Plus 2.0]' \
-			'example.com##.ad' 'example.com#@#.ad' 'example.com##.ad > b' 'a.com^'; do
+	for line in '||adblock.com^' '@@||good.com^$document' '! Title: a list' \
+			'[Adblock Plus 2.0]' 'example.com##.ad' \
+			'example.com#@#.ad' 'example.com##.ad > b' 'a.com^'; do
 		refused "$line" 'looks like a rule of an Adblock list'
 	done
 	absent none.weir 'a list of rules'

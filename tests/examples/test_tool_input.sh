@@ -287,7 +287,8 @@ test_no_text() {
 	run 2 "$weir" add -q image.weir <(cat image.weir); says 'swapped?'
 	absent none.weir 'a set of an image'
 	run 0 "$weir" build -q --as-is -o raw.weir image.weir
-	run 0 "$weir" build --json -o raw2.weir <(printf 'WEIRIMG2\nWEIRIMG'); json out 'j["keys"] == 2'
+	run 0 "$weir" build --json -o raw2.weir <(printf 'WEIRIMG2\nWEIRIMG')
+	json out 'j["keys"] == 2'
 	printf '\xff\xfea\0\n\0' >little
 	printf '\xfe\xff\0a\0\n' >big
 	local file

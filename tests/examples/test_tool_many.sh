@@ -70,9 +70,9 @@ test_numbers_of_lines() {
 test_many_files() {
 	local i
 	for i in {1..70}; do echo "in file $i" >"file$i"; done
-	run 0 bash -c "ulimit -n 40; '$weir' build --json -n 1000 -p 0.001% -o files.weir file*"
+	run 0 bash -c "ulimit -n 40; '$weir' build --json -n 1000 -p 0.001% -o all.weir file*"
 	json out 'j["keys"] == 70'
-	run 0 bash -c "ulimit -n 40; '$weir' query -c files.weir file*"; prints '^70$'
+	run 0 bash -c "ulimit -n 40; '$weir' query -c all.weir file*"; prints '^70$'
 }
 
 for part in many_domains_a_line many_lookups_a_line many_threads_note_lengths numbers_of_lines \

@@ -109,14 +109,15 @@ test_a_rate_that_is_raised() {
 	run 0 "$weir" build -q --cidr -n 1000 -p 1% -o raised.weir nets
 	run 0 "$weir" add -q raised.weir <(echo 11.0.0.0/16); same err /dev/null 'the same length'
 	run 0 "$weir" add -q raised.weir <(echo 12.0.0.0/8)
-	says 'raised.weir: an answer takes 2 lookups now, and took 1: its rate is up to 2 %, not 1 %; '
+	says 'raised.weir: an answer takes 2 lookups now, and took 1: '
+	says ': its rate is up to 2 %, not 1 %; '
 	run 0 "$weir" add -q raised.weir <(echo 13.0.0.0/8); same err /dev/null 'that length again'
 }
 
 test_figures_of_little() {
 	run 0 "$weir" build -o tiny.weir <(echo 1)
 	if grep -q 'a second\|bits for each' out; then fail 'noise' "$(cat out)"; else ok; fi
-	prints '^  time  *0.0[0-9] s$'; prints '^  memory  *64 bytes$'
+	prints '^  time  *[0-9.]* s$'; prints '^  memory  *64 bytes$'
 	run 0 "$weir" build -o large.weir all_keys; prints 'bits for each key of the capacity'
 	run 0 "$weir" plan -n 1 -p 1e-9
 	if grep -q ' 1 keys' out; then fail 'one key' "$(cat out)"; else ok; fi

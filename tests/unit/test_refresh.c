@@ -349,7 +349,7 @@ static void test_a_refusal_names_its_remedy(void **state)
 	o.max_bytes = 1;
 	assert_refused(weir_handle_refresh_with(h, path, &o), -EFBIG, "max_bytes 1", "raise it");
 	assert_ok(weir_map(&live, path, WEIR_MAP_LIVE, NULL));
-	assert_refused(weir_handle_refresh(h, path), -EBUSY, "marked live", "weir_seal()");
+	assert_refused(weir_handle_refresh(h, path), -EBUSY, "marked live", "weir seal");
 	weir_destroy(live);
 	save_keyed();
 	assert_refused(weir_handle_refresh(h, path), -EKEYREJECTED, path, "without --keyed-by");
