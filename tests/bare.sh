@@ -110,7 +110,10 @@ while [ $# -gt 0 ]; do
 done
 [ $# -gt 0 ] || set -- tests/run.sh
 [ "$(id -u)" -eq 0 ] || { echo "bare.sh: only root can make a system of its own" >&2; exit 2; }
-unshare --mount --pid --fork true || { echo "bare.sh: may not mount anything here" >&2; exit 2; }
+apart=(--pid --fork)
+# Within a system of its own / is no mount, whose propagation could be changed.
+unshare --mount "${apart[@]}" true 2> /dev/null || apart+=(--propagation unchanged)
+unshare --mount "${apart[@]}" true || { echo "bare.sh: may not mount anything here" >&2; exit 2; }
 need_packages debootstrap
 
 umask 022
@@ -121,7 +124,7 @@ trap 'exit 130' INT TERM HUP
 git -C "$root" bundle create --quiet "$work/weir.bundle" HEAD
 # In the background, or else a signal would wait for it. That its child was killed, which is all
 # that unshare itself would say, is no news.
-unshare --mount-proc --pid --fork --kill-child "$root/tests/bare.sh" --within "$work" "$base" \
+unshare --mount-proc "${apart[@]}" --kill-child "$root/tests/bare.sh" --within "$work" "$base" \
 	"$@" <&0 3>&2 2> /dev/null &
 space=$!
 status=0

@@ -210,6 +210,7 @@ test_a_line_without_an_end() {
 
 test_cidr() {
 	printf '10.1.2.3/8\n192.0.2.1\n2001:DB8::/32\n::1/128\n::ffff:203.0.113.0/120\n' >nets
+	rm -f c.weir
 	run 0 "$weir" build --json --cidr -p 1% -o c.weir nets
 	json out 'j["ipv4_lengths"] == "8 24 32" and j["ipv6_lengths"] == "32 128"' \
 		'and j["lookups"] == 3 and abs(j["fp_rate"] * 3 - 0.01) < 1e-9'
