@@ -2,6 +2,7 @@
  * A follower's lines on standard error. Each is one write(), so that those of several threads do
  * not mix, and escaped: a file's name is not its reader's. */
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,12 +27,19 @@ static void say(const char *path, const char *sentence, unsigned long held_back)
 	(void)!write(STDERR_FILENO, line, n + 1);
 }
 
+/* A log that nobody reads, a full pipe, holds no follower up. */
+static bool has_room(void)
+{
+	struct pollfd log = { .fd = STDERR_FILENO, .events = POLLOUT };
+	return poll(&log, 1, 0) > 0;
+}
+
 static bool may_write(struct weir_announcer *a)
 {
 	double now = weir__seconds(), passed = a->when > 0 ? now - a->when : INFINITY;
 	a->lines = fmin(a->lines + passed / WEIR__LINE_EVERY, WEIR__LINES_AT_ONCE);
 	a->when = now;
-	if (a->lines < 1)
+	if (a->lines < 1 || !has_room())
 		return false;
 	a->lines -= 1;
 	return true;

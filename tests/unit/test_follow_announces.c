@@ -183,6 +183,40 @@ static void test_a_reported_swap_is_escaped(void **state)
 	assert_ok(weir_follow_stop(f));
 }
 
+static void fill_pipe(int ends[2])
+{
+	char page[4096] = { 0 };
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+	while (write(ends[1], page, sizeof page) > 0)
+		;
+	assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
+}
+
+/* The reader of the log is stuck: files are taken over all the same. */
+static void test_a_log_that_is_full_holds_nobody_up(void **state)
+{
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	int ends[2];
+	(void)state;
+	o.poll_seconds = often;
+	image_spit(path, "nonsense", 8);
+	struct weir_follower *f = begin(&o);
+	fclose(said);
+	fill_pipe(ends);
+	assert_int_equal(dup2(ends[1], 2), 2);
+	for (double begun = now(); !stats_of(h).refused && now() - begun < patience;)
+		usleep(1000);
+	save(0, 10);
+	for (double begun = now(); stats_of(h).swaps < 1 && now() - begun < patience;)
+		usleep(1000);
+	assert_int_equal(dup2(before, 2), 2);
+	assert_int_equal(stats_of(h).swaps, 1);
+	end(f);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 #define fresh(test) cmocka_unit_test_setup_teardown(test, open_it, close_it)
 
 int main(void)
@@ -191,6 +225,7 @@ int main(void)
 		fresh(test_a_line_when_it_begins_changes_and_ends),
 		fresh(test_a_refused_file_is_no_recovery),
 		fresh(test_refusals_do_not_flood_the_log),
+		fresh(test_a_log_that_is_full_holds_nobody_up),
 		fresh(test_quiet_or_reported),
 		fresh(test_a_reported_swap_is_escaped),
 	};
