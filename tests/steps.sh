@@ -7,7 +7,7 @@ base_packages='gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libcmock
 bench_packages='g++ libbenchmark-dev libbloom-dev'
 tool_packages='python3 zstd' # what the tests of the command call
 clang_packages='clang libclang-rt-14-dev'
-install_packages='build-essential debhelper lintian debootstrap mandoc man-db'
+install_packages='build-essential debhelper lintian debootstrap mandoc man-db zstd'
 
 # The longest first, and what builds in one folder apart: two run at a time.
 all_steps=(asan gcc clang mutants msan models coverage fuzz tsan_gcc aarch64 tsan_clang valgrind

@@ -10,7 +10,7 @@ usage() {
 
 	Builds libweir0, libweir-dev, weir and their debug symbols from this checkout, with what
 	is not committed, and puts packages and source package into FOLDER (build/deb).
-	DEB_BUILD_OPTIONS=nocheck leaves the tests out; they need libcmocka-dev.
+	DEB_BUILD_OPTIONS=nocheck leaves the tests out; they need libcmocka-dev, zstd.
 
 	Needs: apt-get install build-essential debhelper, and what dpkg-buildpackage then names.
 	END

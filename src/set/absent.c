@@ -140,14 +140,14 @@ static int replay_text(struct weir_filter *next, const struct weir_kept *kept)
 
 int weir__absence_note(struct weir_absence *a, struct weir_filter *next)
 {
-	const struct weir_kept *kept = weir__kept_load_acquire(&a->newest);
+	const struct weir_kept *text = weir__kept_load_acquire(&a->newest);
 	int err = 0;
-	for (; kept && err >= 0; kept = kept->older) {
+	for (; text && err >= 0; text = text->older) {
 		struct iovec key;
 		void *room = NULL;
-		if (!kept->text)
+		if (!text->text)
 			continue;
-		err = key_of(&key, &room, &next->normal, kept);
+		err = key_of(&key, &room, &next->normal, text);
 		if (!err)
 			(void)weir_normal_note(&next->normal, &key);
 		free(room);

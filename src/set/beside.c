@@ -8,12 +8,6 @@
 enum { AT_A_TIME = 512 }; /* hashes of a batch, for each identity: a multiple of 64 */
 
 /* H9: lookups of hashes ask this one where nobody knows which filter's hash it is. */
-static bool contains_any(const struct weir_filter *f, const void *key, size_t len)
-{
-	(void)f, (void)key, (void)len;
-	return true;
-}
-
 static bool contains_any_hash(const struct weir_filter *f, uint64_t hash)
 {
 	(void)f, (void)hash;
@@ -21,7 +15,7 @@ static bool contains_any_hash(const struct weir_filter *f, uint64_t hash)
 }
 
 const struct weir_filter weir__any_hash = {
-	.verbs = { .contains = contains_any, .contains_hash = contains_any_hash }
+	.verbs = { .contains_hash = contains_any_hash }
 };
 
 static int refuse_hashes(void)

@@ -42,8 +42,14 @@ static int do_create(void)
 	return err;
 }
 
+static int keep(struct weir_handle *absent, bool text)
+{
+	return text ? weir_handle_normal_insert(absent, "kept", 4) :
+	              weir_handle_insert(absent, "kept", 4);
+}
+
 /* A handle without a set, what it keeps, and its first set. */
-static int load_first(struct weir_handle *absent)
+static int load_first(struct weir_handle *absent, bool text)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -51,9 +57,9 @@ static int load_first(struct weir_handle *absent)
 	p.capacity = 100;
 	p.fp_rate = 0.01;
 	o.params = &p;
-	int err = weir_handle_insert(absent, "kept", 4);
+	int err = keep(absent, text);
 	if (err < 0) /* the room is still there */
-		assert_ok(weir_handle_insert(absent, "kept", 4));
+		assert_ok(keep(absent, text));
 	else
 		err = weir_reload_begin(&r, absent, &o);
 	if (err < 0)
@@ -63,7 +69,7 @@ static int load_first(struct weir_handle *absent)
 	return 0;
 }
 
-static int do_absent(void)
+static int without_a_set(bool text)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_handle *absent;
@@ -73,9 +79,19 @@ static int do_absent(void)
 	int err = weir_handle_create(&absent, NULL, &o);
 	if (err)
 		return err;
-	err = load_first(absent);
+	err = load_first(absent, text);
 	assert_ok(weir_handle_destroy(absent));
 	return err;
+}
+
+static int do_absent(void)
+{
+	return without_a_set(false);
+}
+
+static int do_absent_text(void)
+{
+	return without_a_set(true);
 }
 
 static int reload_with(const struct weir_params *params, bool commit)
@@ -185,6 +201,7 @@ struct verb {
 static const struct verb verbs[] = {
 	{ .name = "create", .run = do_create },
 	{ .name = "create without a set", .run = do_absent },
+	{ .name = "create without a set, keep a text", .run = do_absent_text },
 	{ .name = "create and fold a filter", .run = do_fold },
 	{ .name = "create a rolling set", .run = do_rolling },
 	{ .name = "insert and look up a long text", .run = do_long_text },

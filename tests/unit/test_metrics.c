@@ -159,11 +159,14 @@ static void test_labels_that_are_refused(void **state)
 		{ "a=\"1\",b=\"2\",a=\"3\"", "byte 12: a name that stands there twice" },
 		{ "a=\"1\",b=\"2\",b=\"3\"", "byte 12: a name that stands there twice" },
 		{ "a=\"\\x\"", "byte 2: no value" }, { "a=\"\\\"", "byte 2: no value" },
+		{ "a=\"\\", "byte 2: no value" },
 		{ "a=\"b\"}\nweir_keys 7\n# {c=\"d\"", "printable" },
 		{ "a=\"\xff\"", "printable" },
 	};
 	char labels[600] = "a=\"";
 	(void)state;
+	assert_int_equal(weir_handle_metrics(h, "", text, sizeof text),
+	                 weir_handle_metrics(h, NULL, NULL, 0));
 	/* what a name begins with is another name */
 	assert_ok(weir_handle_metrics(h, "ab=\"1\",a=\"2\",a3_b=\"3\"", text, sizeof text));
 	for (unsigned i = 0; i < COUNT_OF(bad); i++)

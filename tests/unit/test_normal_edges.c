@@ -51,6 +51,7 @@ static void the_key_of_a_domain(void **state)
 	static const char *const rows[][2] = {
 		{ "*.a.b.", "a.b" }, { ".a", "a" }, { "a.", "a" }, { "a..", "a." }, { ".", "." },
 		{ "*", "*" }, { "*.", "*" }, { "..", "." }, { "", "" }, { "a*.b", "a*.b" },
+		{ "*ab", "*ab" },
 	};
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(rows); i++) {

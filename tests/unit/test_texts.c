@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Keys as people write them, through a handle: each filter has its own steps done to them, and
  * files of other steps are taken where the program asks so. */
+#include <weir/refresh.h>
 #include <weir/reload.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -40,11 +41,11 @@ static int inserts(struct weir_handle *h, const char *text)
 	return weir_handle_normal_insert(h, text, strlen(text));
 }
 
-static void test_texts_have_the_filters_steps(void **state)
+static void have_its_steps(const struct flavor *flavor)
 {
 	struct weir_handle *h;
-	(void)state;
-	assert_ok(weir_handle_create(&h, of(&lower, "Key"), NULL));
+	flavor->rcu->register_thread();
+	assert_ok(handle_with(&h, of(&lower, "Key"), flavor->given));
 	assert_int_equal(asks(h, "KEY"), 1);
 	assert_false(weir_handle_contains(h, "KEY", 3));
 	assert_int_equal(asks(h, "other"), 0);
@@ -53,7 +54,15 @@ static void test_texts_have_the_filters_steps(void **state)
 	assert_int_equal(asks(h, "oTHER"), 1);
 	assert_int_equal(weir_handle_normal_insert(h, NULL, 0), WEIR_NEW);
 	assert_int_equal(weir_handle_normal_contains(h, NULL, 0), 1);
-	assert_ok(weir_handle_destroy(h));
+	close_handle(flavor, h);
+}
+
+static void test_texts_have_the_filters_steps(void **state)
+{
+	struct weir_handle *h;
+	(void)state;
+	FOR_EACH_FLAVOR(flavor)
+		have_its_steps(flavor);
 
 	assert_ok(weir_handle_create(&h, of(&nets, "192.0.2.0/24"), NULL));
 	assert_int_equal(asks(h, "192.0.2.77"), 1);
@@ -61,6 +70,13 @@ static void test_texts_have_the_filters_steps(void **state)
 	assert_refused(asks(h, "Key"), -EINVAL, "'Key'", "is no IP address");
 	assert_refused(inserts(h, "Key"), -EINVAL, "'Key'", "is no IP address");
 	assert_refused(inserts(h, "192.0.3.77"), -EINVAL, "'192.0.3.77'", "a prefix length");
+	char longest[73];
+	memset(longest, ' ', sizeof longest);
+	memcpy(longest + 70, "::", 3);
+	struct weir_filter *f = of(&(struct weir_normal){ .steps = WEIR_NORMAL_CIDR |
+	                                                           WEIR_NORMAL_TRIM }, NULL);
+	assert_int_equal(weir_normal_insert(f, longest, 72), -EINVAL);
+	weir_destroy(f);
 	assert_int_equal(inserts(h, "192.0.3.0/24"), WEIR_NEW);
 	assert_int_equal(asks(h, "::ffff:192.0.3.77"), 1);
 	assert_ok(weir_handle_destroy(h));
@@ -90,6 +106,7 @@ static void test_texts_are_inserted_into_every_filter(void **state)
 static void test_other_steps_are_asked_for(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
 	struct weir_handle *h;
 	(void)state;
 	save(&nets, "192.0.2.0/24");
@@ -101,6 +118,10 @@ static void test_other_steps_are_asked_for(void **state)
 
 	o.flags = WEIR_HANDLE_ANY_STEPS;
 	assert_ok(weir_handle_create(&h, of(&lower, "Key"), &o));
+	refresh.carry = true; /* keys of one cannot be in the other */
+	assert_refused(weir_handle_refresh_with(h, path, &refresh), -EINVAL, "lowercase", "cidr");
+	assert_int_equal(weir_handle_refresh(h, path), 0);
+	save(&nets, "192.0.2.0/24");
 	assert_int_equal(weir_handle_refresh(h, path), 1);
 	assert_int_equal(asks(h, "192.0.2.1"), 1);
 	save(NULL, "KEY");
@@ -162,6 +183,7 @@ static void test_a_late_text_waits_for_the_next_look(void **state)
 	o.keep_inserts = 4096;
 	assert_ok(weir__absence_make(&a, &placeholder, &o));
 	assert_int_equal(weir__absence_keep(a, &text), WEIR_SEEN);
+	assert_int_equal(weir__absence_keep(a, &text), WEIR_SEEN); /* the first is not reached */
 	assert_refused(weir__absence_replay(a, next), -EAGAIN, "a length", "with the next look");
 	assert_int_equal(weir_normal_contains(next, text.key, text.len), 0);
 	assert_ok(weir__absence_note(a, next));
@@ -170,6 +192,12 @@ static void test_a_late_text_waits_for_the_next_look(void **state)
 	weir__absence_free(a);
 	weir_destroy(placeholder);
 	weir_destroy(next);
+
+	o.keep_inserts = 8; /* less than any key takes */
+	assert_ok(weir__absence_make(&a, &placeholder, &o));
+	assert_refused(weir__absence_keep(a, &text), -ENOBUFS, "keep_inserts 8", "11 bytes");
+	weir__absence_free(a);
+	weir_destroy(placeholder);
 }
 
 int main(void)
