@@ -98,7 +98,7 @@ test_a_union_of_other_steps() {
 	run 0 "$weir" build -q -n 1000 -p 1% -o all.weir names
 	cp all.weir before.weir
 	run 1 "$weir" merge -q -o all.weir low1.weir
-	says 'all.weir: not replaced: .* was done: nothing; to those of the union: lowercase: .*--force$'
+	says 'all.weir: not replaced: .* was done: nothing; .* the union: lowercase: .*--force$'
 	same all.weir before.weir 'what was refused'
 	run 0 "$weir" merge -q --force -o all.weir low1.weir
 	run 0 "$weir" merge -q -o all.weir low1.weir
