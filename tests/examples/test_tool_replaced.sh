@@ -67,7 +67,7 @@ test_shards_are_kept() {
 	build a400k; is "(j['shards'], j['bytes']) == (2, $bytes)"
 }
 
-# Everybody who may write an image may have chosen its seed, whichever way he may.
+# Everybody who may write an image may have chosen its seed, whichever way.
 test_whoever_may_write_it() {
 	local mode
 	for mode in 602 620 666; do

@@ -30,7 +30,7 @@ test_a_change_is_taken_back() {
 	run 0 "$weir" build --force --lowercase -o set.weir names
 	says '^weir build: set.weir: to its keys was done: nothing; now: lowercase: .* refuse '
 	says 'to take it back: --force --plain-keys$'
-	# It said both that servers refuse it, and that they go on following.
+	# One output had both that servers refuse it, and that they go on following.
 	lacks 'go on following' out
 	prints '  seed  *that of the image that is replaced$'
 	run 0 "$weir" build -q -o set.weir names; same err /dev/null 'lowercase again'
