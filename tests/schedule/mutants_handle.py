@@ -375,7 +375,7 @@ MUTANTS = [
      '\tif (!err && carries(l))\n\t\t/* begin() has asked',
      '\t\terr = weir__reload_ask(*r, may_go_on, l);\n\t}', '\t}'),
     ('REFRESH_REFUSED_STAYS', REFRESH, '\t\tweir__reload_drop(r);\n',
-     '\t\tweir__reload_close(r);\n'),
+     '\t\tweir__reload_close(r, l->began);\n'),
     ('REFRESH_REFUSED_FREED_FIRST', REFRESH, '\telse if (err)\n\t\tweir__reload_drop(r);\n',
      '\telse if (err)\n\t\tweir_destroy(next), weir__reload_drop(r);\n'),
     ('REFRESH_UNCLAIMED', REFRESH,
