@@ -7,7 +7,6 @@
 #include "guard.h"
 #include "images.h"
 #include "keyfile.h"
-#include "normal_report.h"
 #include "options.h"
 #include "place.h"
 #include "plain.h"
@@ -143,23 +142,6 @@ static void report(const struct merge *merge, const struct weir_stats *s)
 	report_free(&r);
 }
 
-/* Servers that follow what stands there take no other steps. */
-static int same_steps(const struct merge *merge, const struct weir_filter *sum)
-{
-	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	struct weir_normal normal;
-	char was[NORMAL_STEPS], now[NORMAL_STEPS];
-	weir_normal_of(sum, &normal);
-	if (merge->force || strcmp(merge->output, "-") == 0 || !image_begins(merge->output) ||
-	    weir_image_info(merge->output, &info) || info.normal.steps == normal.steps)
-		return TOOL_OK;
-	say("%s: not replaced: to its keys was done: %s; to those of the union: %s: servers that "
-	    "follow it refuse that; if it is meant, --force",
-	    merge->output, normal_steps(was, info.normal.steps),
-	    normal_steps(now, normal.steps));
-	return TOOL_NO;
-}
-
 /* @turn: of an output that is read too; else -1. */
 static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stats)
 {
@@ -169,8 +151,6 @@ static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stat
 	int err = weir_stats_exact(sum, stats);
 	int status = err ? trouble_weir(err, NULL) :
 	                   guard_ask(&merge->guard, stats, merge->output);
-	if (!status)
-		status = same_steps(merge, sum);
 	if (!status)
 		status = place_stands(merge->output, turn);
 	if (!status)

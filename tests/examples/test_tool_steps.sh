@@ -93,20 +93,8 @@ test_another_key_is_refused_by_all() {
 	says 'also those that take any seed: .* without a key$'
 }
 
-test_a_union_of_other_steps() {
-	run 0 "$weir" build -q --lowercase -n 1000 -p 1% -s 7 -o low1.weir names
-	run 0 "$weir" build -q -n 1000 -p 1% -o all.weir names
-	cp all.weir before.weir
-	run 1 "$weir" merge -q -o all.weir low1.weir
-	says 'all.weir: not replaced: .* was done: nothing; .* the union: lowercase: .*--force$'
-	same all.weir before.weir 'what was refused'
-	run 0 "$weir" merge -q --force -o all.weir low1.weir
-	run 0 "$weir" merge -q -o all.weir low1.weir
-	same all.weir low1.weir 'a union of one'
-}
-
 for part in another_step_is_refused a_change_is_taken_back a_job_that_inherits_prefixes \
-		like_and_keys another_key_is_refused_by_all a_union_of_other_steps; do
+		like_and_keys another_key_is_refused_by_all; do
 	test_$part
 done
 finish
