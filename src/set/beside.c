@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Inserts beside a reload, with a previous filter kept, into filters that hash differently (H9), or
  * before the first set (H10). */
+#include <weir/normalise.h>
 #include "bulk.h"
 #include "error.h"
 #include "set/beside.h"
@@ -46,7 +47,9 @@ static int insert(const struct weir_generation *g, const struct weir_given *key)
 		struct weir_filter *taker = weir__taker(g, i);
 		if (!taker)
 			continue;
-		int one = weir_insert_hash(taker, hash_for(g, i, taker, key, hashes));
+		int one = key->text ?
+		          weir_normal_insert(taker, key->key, key->len) :
+		          weir_insert_hash(taker, hash_for(g, i, taker, key, hashes));
 		answer = one < 0 || i == 0 ? one : answer;
 	}
 	return answer;
@@ -64,6 +67,11 @@ int weir__insert_key_beside(const struct weir_generation *g, const void *key, si
 	if (g->beside == WEIR_BESIDE_NO_HASHES)
 		return weir_insert(g->current, key, len);
 	return insert(g, &(struct weir_given){ .key = key ? key : "", .len = len });
+}
+
+int weir__insert_text(const struct weir_generation *g, const void *text, size_t len)
+{
+	return insert(g, &(struct weir_given){ .key = text ? text : "", .len = len, .text = true });
 }
 
 size_t weir__answer_all(bool answer, size_t n, uint64_t *bitmap)
