@@ -17,6 +17,11 @@ enum {
 	WEIR_AHEAD = 1024, /* bytes of keys or hashes fetched ahead */
 };
 
+/* Where lines of the array are fetched to. Lookups fetch to the core's second-level cache: the
+ * lines that a first-level cache can wait for at the same time are fewer. What is to be written is
+ * always fetched to the first. */
+enum { WEIR_TO_L2 = 2, WEIR_TO_L1 = 3 };
+
 /* The keys of a batch. */
 struct weir_batch {
 	enum { WEIR_FROM_HASHES, WEIR_FROM_FIXED8, WEIR_FROM_KEYS } from;

@@ -45,7 +45,7 @@ WEIR__INLINE void note_to_read(const struct weir_array *a, const uint64_t *hashe
 	(void)z;
 	KERNEL_NOTE(a, hashes, n, z, notes, at);
 	for (unsigned i = 0; far && i < n; i++)
-		__builtin_prefetch(a->words + notes->row[ROW_BLOCK][at + i], 0, 3);
+		__builtin_prefetch(a->words + notes->row[ROW_BLOCK][at + i], 0, WEIR_TO_L2);
 }
 
 WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hashes, unsigned n,
