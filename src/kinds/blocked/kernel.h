@@ -51,9 +51,10 @@ WEIR__INLINE void note_to_read(const struct weir_array *a, const uint64_t *hashe
 WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                                 bool far, struct weir_notes *notes, unsigned at)
 {
+	(void)far; /* another core may have the line, even where the filter fits the cache */
 	note_each(a, hashes, n, notes, at);
-	for (unsigned i = 0; far && i < n; i++)
-		__builtin_prefetch(a->words + notes->row[ROW_BLOCK][at + i], 1, 3);
+	for (unsigned i = 0; i < n; i++)
+		__builtin_prefetch(a->words + notes->row[ROW_BLOCK][at + i], 1, WEIR_TO_L1);
 }
 
 /* The answer of a verb on noted key i, in bit i. */
