@@ -8,6 +8,9 @@
 #include "config.h"
 #include "cpu.h"
 #include "error.h"
+#if WEIR_X86
+#include <cpuid.h>
+#endif
 
 static const char *const names[WEIR_ISA_COUNT] = {
 	[WEIR_ISA_SCALAR] = "scalar",
@@ -81,17 +84,52 @@ int weir__isa_choose(enum weir_isa *out)
 	                  list);
 }
 
+/* In bytes: sysconf's answer, or else @otherwise. */
+static uint64_t ask_system(int name, uint64_t otherwise)
+{
+	long bytes = name < 0 ? -1 : sysconf(name);
+	return bytes >= 1024 ? (uint64_t)bytes : otherwise;
+}
+
+#ifdef _SC_LEVEL2_CACHE_SIZE
+enum { OWN = _SC_LEVEL2_CACHE_SIZE, LAST = _SC_LEVEL3_CACHE_SIZE };
+#else
+enum { OWN = -1, LAST = -1 };
+#endif
+
+/* The size of the third-level cache that a core can use: cpuid's deterministic cache parameters, of
+ * Intel (leaf 4) and AMD (leaf 0x8000001d). sysconf adds up those of all cores on AMD.
+ * Return: 0 if there is none. */
+static uint64_t ask_cpu(void)
+{
+#if WEIR_X86
+	unsigned leaf = __builtin_cpu_is("amd") ? 0x8000001d : 4, a, b, c, d;
+	for (unsigned i = 0; __get_cpuid_count(leaf, i, &a, &b, &c, &d) && a & 31; i++)
+		if ((a >> 5 & 7) == 3)
+			return (uint64_t)((b >> 22) + 1) * ((b >> 12 & 1023) + 1) *
+			       ((b & 4095) + 1) * ((uint64_t)c + 1);
+#endif
+	return 0;
+}
+
 uint64_t weir__cache_bytes(void)
 {
 	static atomic_int kib;
 	int known = weir__once_load_relaxed(&kib);
+	if (!known)
+		weir__once_store_relaxed(&kib, known = (int)(ask_system(OWN, 1 << 20) / 1024));
+	return (uint64_t)known * 1024;
+}
+
+uint64_t weir__last_cache_bytes(void)
+{
+	static atomic_int kib;
+	int known = weir__once_load_relaxed(&kib);
 	if (!known) {
-		long bytes = -1;
-#ifdef _SC_LEVEL2_CACHE_SIZE
-		bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-#endif
-		known = bytes > 0 ? (int)(bytes / 1024) : 1024;
-		weir__once_store_relaxed(&kib, known);
+		uint64_t bytes = ask_cpu();
+		if (!bytes)
+			bytes = ask_system(LAST, 8 * weir__cache_bytes());
+		weir__once_store_relaxed(&kib, known = (int)(bytes / 1024));
 	}
 	return (uint64_t)known * 1024;
 }

@@ -25,4 +25,7 @@ int weir__isa_choose(enum weir_isa *out);
 /* Bytes of the second-level cache; 1 MiB if the system does not report it. */
 uint64_t weir__cache_bytes(void);
 
+/* Bytes of the last-level cache; eight times that if the system does not report it. */
+uint64_t weir__last_cache_bytes(void);
+
 #endif

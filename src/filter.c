@@ -250,8 +250,7 @@ static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batc
 {
 	if (f->insert_error)
 		return weir__insert_refused(f);
-	return weir__bulk_wanted(f, batch->n) ? weir__bulk_insert(f, batch, bitmap) :
-	                                        f->kernel->insert_batch(f, batch, bitmap);
+	return f->kernel->insert_batch(f, batch, bitmap);
 }
 
 int64_t weir_insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,

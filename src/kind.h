@@ -33,15 +33,12 @@ struct weir_batch;
  * true or WEIR_NEW. They write the answers into bitmap, bits past the last key cleared, unless it
  * is NULL. All but load may run in any number of threads at the same time.
  *
- * Two laws allow faster loading. A kind promises them by the two fields of their names:
+ * A law allows several threads to load at once. A kind promises it by the field of its name:
  * L1  partition_bits: the top bits of a hash choose the lines of its key. Cut the array into 2^p
  *     equal runs of lines, for any p up to partition_bits that allows it. Then run i holds the keys
- *     whose top p bits are i, and no others. So hashes sorted by those bits can be loaded run by
- *     run, each run by one owner at a time (O1). 0: the bits of a key may lie anywhere.
- * L2  stages_or: a run may be copied, the copy loaded by plain stores, and each word of it or'ed
- *     back into the filter. This needs L1 and B1. It also needs that WEIR_NEW is not exact, that
- *     is, that two threads with one new key may both be answered WEIR_NEW: while one of them works
- *     on its copy, the other cannot see it.
+ *     whose top p bits are i, and no others. So hashes that are collected by those bits can be
+ *     loaded run by run, each run by one owner at a time (O1). 0: the bits of a key may lie
+ *     anywhere.
  */
 struct weir_kernel {
 	enum weir_isa isa;       /* that it was compiled for */
@@ -51,11 +48,10 @@ struct weir_kernel {
 	/* NULL if the inserts above are. A negative errno: it took no key, or no further key. */
 	int64_t (*insert_batch)(struct weir_filter *f, const struct weir_batch *batch,
 	                        uint64_t *bitmap);
-	/* As insert_batch, but by plain stores: the caller alone owns the lines (L1). It must take
-	 * every key. NULL: insert_batch serves. */
-	int64_t (*load)(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap);
+	/* Take n keys by plain stores: the caller alone owns their lines (L1). It must take every
+	 * key. NULL: insert_batch serves. */
+	void (*load)(struct weir_filter *f, const uint64_t *hashes, size_t n);
 	unsigned partition_bits; /* L1 */
-	bool stages_or;          /* L2 */
 	/* As weir_remove_hash() and weir_count_hash(). NULL: cannot. */
 	int (*remove)(struct weir_filter *f, uint64_t hash);
 	int64_t (*count)(const struct weir_filter *f, uint64_t hash);

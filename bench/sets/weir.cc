@@ -56,7 +56,7 @@ public:
 	}
 };
 
-/* As a loader works: as many hashes at a time as the library sorts in one go, made in the loop. */
+/* As a loader works: as many hashes at a time as the library collects, made in the loop. */
 class Bulk : public Batch {
 public:
 	using Batch::Batch;

@@ -91,8 +91,8 @@ WEIR_API int weir_reload_insert(struct weir_reload *r, const void *key, size_t l
  * or, with WEIR_HANDLE_OWN_HASHES, the caller's own function. */
 WEIR_API int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash);
 /**
- * As weir_reload_insert(), of many keys. This is how to load millions: large batches are sorted
- * first and write in cache.
+ * As weir_reload_insert(), of many keys: the cache misses of many overlap. This is how to load
+ * millions.
  * Return, Errors, Progress, Cost: as weir_insert_hashes().
  */
 WEIR_API int64_t weir_reload_insert_hashes(struct weir_reload *r, const uint64_t *hashes, size_t n);

@@ -2,7 +2,6 @@
  * Inserts beside a reload, with a previous filter kept, into filters that hash differently (H9), or
  * before the first set (H10). */
 #include <weir/normalise.h>
-#include "bulk.h"
 #include "error.h"
 #include "set/beside.h"
 
@@ -150,8 +149,7 @@ int64_t weir__insert_keys_beside(const struct weir_generation *g, const struct w
 		return refuse_hashes();
 	if (g->absence)
 		return insert_absent(g, k, at, n, bitmap);
-	/* a large batch is sorted, which needs all of it and costs more than the hashes */
-	if (k->hashes || !(g->beside & WEIR_BESIDE_FILTERS) || weir__bulk_wanted(g->current, n))
+	if (k->hashes || !(g->beside & WEIR_BESIDE_FILTERS))
 		return insert_each(g, k, at, n, bitmap);
 	return insert_in_pieces(g, k, at, n, bitmap);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The passes over the input. Every thread takes a chunk of lines, hashes it and loads its hashes
- * by large batches, so that the library can sort them by shard and write in cache. */
+ * by large batches, so that the library can load them part by part and write in cache. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

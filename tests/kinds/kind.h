@@ -19,7 +19,7 @@
 struct test_shape {
 	struct weir_shape shape;
 	bool main; /* one of those that the long tests take */
-	bool bulk; /* stress/test_bulk.c takes it: the kind commutes, and its kernel has L1 */
+	bool bulk; /* stress/test_bulk.c takes it: the kind commutes, and its kernel loads (L1) */
 	bool one_new; /* of the inserts of a new key exactly one is answered WEIR_NEW */
 };
 

@@ -18,11 +18,14 @@ OWNER = 'src/owner.c'
 WHOLE = 'src/whole.c'
 BITS = 'src/kinds/common/bits.c'
 
-# So that a batch of any length is sorted by part first, and filled in a copy where it may be. No
-# bug by itself (HARMLESS), but bugs there begin with it.
-SORT_ALWAYS = ('return n > WANTED_FROM && f->parts > 1 && f->bytes > 8 * weir__cache_bytes();',
-               'return n > 0;')
-HARMLESS = ['SORT_ALWAYS']
+# So that each load collects the hashes of its parts first. No bug by itself (HARMLESS), but bugs
+# there begin with it.
+BUCKETS_ALWAYS = ('size_t done = buckets_pay(f, n) ? 0 : load_whole(f, hashes, n, false);',
+                  'size_t done = buckets_pay(f, n) ? 0 : 0;')
+# So that no load has memory for that: each waits until it owns all parts.
+BUCKETS_NEVER = ('if (buckets_alloc(&buckets, f->parts, n - done)) {',
+                 'buckets_pay(f, n);\n\tif (1) {')
+HARMLESS = ['BUCKETS_ALWAYS', 'BUCKETS_NEVER']
 
 # Which scenarios each file's bugs are given to.
 WORD_GROUPS = 'insert,load,whole'
@@ -79,9 +82,10 @@ MUTANTS = [
      ' memory_order_acquire, memory_order_relaxed);',
      'return atomic_load_explicit(&owner->mark, memory_order_acquire) == seen &&'
      ' (atomic_store_explicit(&owner->mark, mark, memory_order_relaxed), true);'),
-    ('OWNER_SKIPPED', BULK,
-     'if (n && !weir__owner_take(&f->owners[p]))',
-     'if (n && f->owners[p].mark > 1000)'),
+    ('ALL_BUT_ONE_TAKEN', BULK, 'if (taken == f->parts) {', 'if (taken + 1 >= f->parts) {'),
+    ('BUCKET_UNOWNED', BULK, *BUCKETS_ALWAYS,
+     'while (!weir__owner_take(&f->owners[part]))\n\t\tweir__owner_wait(&f->owners[part]);',
+     'weir__owner_take(&f->owners[part]);'),
     # sleeping until a part is dropped (W3 in src/owner.h)
     ('DROP_WAKES_NOBODY', OWNER,
      'if (weir__mark_clear_release(owner) & ASLEEP) /* W3 */',
@@ -96,31 +100,27 @@ MUTANTS = [
      'sleep_on(owner, seen);', 'sleep_on(owner, process);'),
     ('SLEEPS_ON_ANYTHING', OWNER,
      'sleep_on(owner, seen);', 'sleep_on(owner, weir__mark_load_relaxed(owner));'),
-    ('DROPPED_EARLY', BULK,
-     '\t\tf->kernel->load(f, &run, NULL);\n\t\tweir__owner_drop(&f->owners[p]);',
-     '\t\tweir__owner_drop(&f->owners[p]);\n\t\tf->kernel->load(f, &run, NULL);'),
-    ('NEVER_DROPPED', BULK, '\t\tweir__owner_drop(&f->owners[p]);\n', ''),
-    ('LOAD_GIVES_UP', BULK,
-     'if (n && !weir__owner_take(&f->owners[p]))\n\t\treturn false;',
-     'if (n && !weir__owner_take(&f->owners[p])) {\n'
-     '\t\tdone[p / 32] |= UINT32_C(1) << (p % 32);\n\t\treturn true;\n\t}'),
+    ('DROPPED_EARLY', BULK, *BUCKETS_ALWAYS,
+     '\tf->kernel->load(f, b->hashes + (size_t)part * b->room, b->held[part]);\n'
+     '\tweir__owner_drop(&f->owners[part]);',
+     '\tweir__owner_drop(&f->owners[part]);\n'
+     '\tf->kernel->load(f, b->hashes + (size_t)part * b->room, b->held[part]);'),
+    ('ALL_DROPPED_EARLY', BULK,
+     '\t\t\tf->kernel->load(f, hashes + done, piece);\n\t\t\tdone += piece;\n\t\t}\n'
+     '\t\tdrop_parts(f, taken);',
+     '\t\t\tdrop_parts(f, taken);\n\t\t\tf->kernel->load(f, hashes + done, piece);\n'
+     '\t\t\tdone += piece;\n\t\t} else\n\t\t\tdrop_parts(f, taken);'),
+    ('NEVER_DROPPED', BULK, *BUCKETS_ALWAYS, '\tweir__owner_drop(&f->owners[part]);\n', ''),
+    ('ALL_NEVER_DROPPED', BULK, '\t\tdrop_parts(f, taken);\n', '\t\t(void)drop_parts;\n'),
+    ('LOAD_GIVES_UP', BULK, *BUCKETS_NEVER, 'if (!wait)\n\t\t\tbreak;', 'break;'),
     ('LOAD_STORES', KERNEL,
-     '*word = old | mask;', '*word = mask;'),
-    # runs of lines (L1 and L2 in src/kind.h)
-    ('PARTS_BY_OTHER_BITS', BULK,
-     'return (uint32_t)(hash >> 1 >> (63 - __builtin_ctz(f->parts)));',
-     'return (uint32_t)(hash >> 40 & (f->parts - 1));'),
-    ('SORT_ALWAYS', BULK, *SORT_ALWAYS),
-    ('STAGE_ONE_WORD', BULK, *SORT_ALWAYS, 'return f->kernel->stages_or &&',
-     'return f->kernel->load &&'),
-    ('STAGE_STORE', BULK, *SORT_ALWAYS, 'weir__word_or_relaxed(words + i, bits);',
-     'atomic_store_explicit((_Atomic uint64_t *)(words + i), s->memory.bits[i],'
-     ' memory_order_relaxed);'),
-    ('STAGE_PLAIN', BULK, *SORT_ALWAYS,
-     's->memory.bits[i] = WEIR__LE64(weir__word_load_relaxed(words + i));',
-     's->memory.bits[i] = words[i];'),
-    ('STAGE_SHORT', BULK, *SORT_ALWAYS,
-     'for (uint64_t i = 0; i < s->words; i++) {', 'for (uint64_t i = 0; i < s->words - 8; i++) {'),
+     'block[weir__word_index(z, i, r)] |= WEIR__LE64',
+     'block[weir__word_index(z, i, r)] = WEIR__LE64'),
+    # runs of lines (L1 in src/kind.h)
+    ('PARTS_BY_OTHER_BITS', BULK, *BUCKETS_ALWAYS,
+     'part = (uint32_t)(hash >> 1 >> shift);', 'part = hash >> 40 & (f->parts - 1);'),
+    ('BUCKETS_ALWAYS', BULK, *BUCKETS_ALWAYS),
+    ('BUCKETS_NEVER', BULK, *BUCKETS_NEVER),
     # whole filters
     ('MERGE_STORE', BITS,
      'weir__word_or_relaxed(dst->array.words + i, bits);',

@@ -2,12 +2,11 @@
  * What the library makes of a kind that counts exactly (slots of a hash and how often it is in) by
  * another hash than XXH3, takes keys out again, and is full at some time. */
 #include <errno.h>
-#include "bulk.h"
+#include "batch.h"
 #include "error.h"
 #include "toy.h"
 
 static int64_t room = INT64_MAX; /* new keys that it still takes */
-static unsigned batches;
 
 static uint64_t *slot_of(const struct weir_filter *f, uint64_t hash)
 {
@@ -67,7 +66,6 @@ static size_t holds_batch(const struct weir_filter *f, const struct weir_batch *
 static int64_t put_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
 {
 	int64_t fresh = 0;
-	batches++;
 	toy_none(batch, bitmap);
 	for (size_t i = 0; i < batch->n; i++) {
 		int answer = put_hash(f, hash_at(f, batch, i));
@@ -265,39 +263,6 @@ static void a_batch_that_is_refused(void **state)
 	weir_destroy(f);
 }
 
-/* So many keys, into so large a filter, that they are sorted by part first (bulk.c). */
-static void a_large_batch_that_is_refused(void **state)
-{
-	enum { MANY = 70000, SHARDS = 16 };
-	uint64_t lines = (8 * weir__cache_bytes() / 64 / SHARDS + 1024) * SHARDS;
-	uint64_t *many = malloc(MANY * sizeof *many), *out = malloc(MANY * sizeof *out),
-	         *bitmap = calloc(WEIR_BITMAP_WORDS(MANY), 8);
-	struct weir_filter *f = toy_make(&rich, lines, SHARDS, 0);
-	(void)state;
-	assert_true(many && out && bitmap);
-	for (unsigned i = 0; i < MANY; i++)
-		many[i] = test_key(i);
-	assert_true(weir__bulk_wanted(f, MANY));
-	assert_true(f->parts > 1);
-	room = MANY / 2;
-	batches = 0;
-	assert_says(weir_insert_fixed(f, many, 8, MANY, bitmap), -ENOSPC, "the toy is full");
-	assert_true(batches > 1 && batches <= f->parts + 2); /* no more after it */
-	assert_says(weir_insert_hashes(f, many, MANY, NULL), -ENOSPC, "the toy is full");
-	weir_destroy(f);
-	f = toy_make(&rich, lines, SHARDS, 0);
-	room = MANY;
-	assert_int_equal(weir_insert_fixed(f, many, 8, MANY, bitmap), MANY);
-	for (unsigned i = 0; i < MANY; i++)
-		assert_true(bitmap[i / 64] >> (i % 64) & 1);
-	weir_hash_fixed(f, many, 8, MANY, out);
-	assert_int_equal(weir_contains_hashes(f, out, MANY, NULL), MANY);
-	for (unsigned i = 0; i < MANY; i += 1000)
-		assert_int_equal(weir_count_hash(f, XXH64(&many[i], 8, SEED)), 1);
-	weir_destroy(f);
-	free(many), free(out), free(bitmap);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,7 +272,6 @@ int main(void)
 		cmocka_unit_test(removed_in_batches),
 		cmocka_unit_test(a_filter_that_is_mapped),
 		cmocka_unit_test(a_batch_that_is_refused),
-		cmocka_unit_test(a_large_batch_that_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

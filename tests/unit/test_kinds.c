@@ -239,39 +239,24 @@ static void assert_in_its_run(struct weir_filter *f, uint64_t hash)
 			assert_int_equal(i / 8 / (LINES >> bits), hash >> (64 - bits));
 }
 
-/* Bits of a word that were 1 are so still. */
-static void assert_only_more(struct weir_filter *f, uint64_t *before, uint64_t hash)
-{
-	uint64_t lost = 0;
-	memcpy(before, words, 64 * LINES);
-	assert_ok(weir_insert_hash(f, hash));
-	for (uint64_t i = 0; i < 8 * LINES; i++)
-		lost |= before[i] & ~words[i];
-	assert_int_equal(lost, 0);
-}
-
 static void where_keys_lie(void **state)
 {
-	uint64_t random = 1, *before = malloc(64 * LINES);
+	uint64_t random = 1;
 	(void)state;
 	words = aligned_alloc(64, 64 * LINES);
-	assert_true(words && before);
+	assert_non_null(words);
 	FOR_EACH_KIND(kind)
 		for (size_t s = 0; s < kind->shapes.n; s++) {
 			struct weir_filter *f = visible(kind, &kind->shapes.rows[s].shape);
 			for (unsigned i = 0; i < HASHES && test_takes_inserts(f); i++)
 				assert_in_its_run(f, test_random(&random));
-			for (unsigned i = 0; i < HASHES && f->kernel->stages_or; i++)
-				assert_only_more(f, before, test_random(&random));
-			assert_true(!f->kernel->stages_or ||
-			            (f->kernel->load && f->kernel->partition_bits));
 			assert_true(f->kernel->partition_bits || f->parts == 1);
 			assert_true(f->parts <= f->shards && f->array.lines % f->parts == 0);
 			/* what goes by runs is what test_bulk.c must look at */
 			assert_true(f->parts > 1 || !kind->shapes.rows[s].bulk);
 			weir_destroy(f);
 		}
-	free(words), free(before);
+	free(words);
 }
 
 /* A measure looks at the lines that it is asked for, and at no others. */
@@ -298,21 +283,6 @@ static void measures_of_runs(void **state)
 	free(words);
 }
 
-/* Where a single or decides who is answered WEIR_NEW, nothing may be loaded beside. */
-static void one_answer_and_no_stage(void **state)
-{
-	(void)state;
-	FOR_EACH_KIND(kind)
-		for (size_t i = 0; i < kind->layouts.n; i++) {
-			struct weir_params params = test_params(kind, &kind->layouts.rows[i].ask);
-			struct weir_filter *f;
-			params.capacity = 1000, params.fp_rate = 0.01;
-			assert_ok(weir_create(&f, &params));
-			assert_false(kind->layouts.rows[i].one_new && f->kernel->stages_or);
-			weir_destroy(f);
-		}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -326,7 +296,6 @@ int main(void)
 		cmocka_unit_test(asking_with_no_struct),
 		cmocka_unit_test(where_keys_lie),
 		cmocka_unit_test(measures_of_runs),
-		cmocka_unit_test(one_answer_and_no_stage),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ enum { KEYS = 200, DEADLINE = 60 };
 static const double settled = 0.2, held = 1; /* seconds */
 
 static struct weir_filter *filter;
-static bool futex_refused;
+static bool futex_refused, no_memory;
 
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
@@ -35,6 +35,17 @@ long __wrap_syscall(long number, ...)
 	return -1;
 }
 
+int __real_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
+                              size_t place_bytes);
+int __wrap_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
+                              size_t place_bytes);
+int __wrap_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
+                              size_t place_bytes)
+{
+	return no_memory ? -ENOMEM :
+	                   __real_weir__memory_alloc(out, bytes, flags, place, place_bytes);
+}
+
 static void take_all(void)
 {
 	assert_ok(weir__owners_begin());
@@ -45,8 +56,8 @@ static void take_all(void)
 static int setup_unowned(void **state)
 {
 	(void)state;
+	futex_refused = no_memory = false;
 	filter = test_filter(WEIR_BLOCKED, 4000000, 0.01);
-	futex_refused = false;
 	assert_true(filter->parts > 1);
 	alarm(DEADLINE); /* rather than hang */
 	return 0;
@@ -135,6 +146,14 @@ static int load_beside(const pthread_attr_t *attributes, bool cancel)
 static void test_a_waiting_loader_sleeps(void **state)
 {
 	(void)state;
+	assert_int_equal(load_beside(NULL, false), 0);
+}
+
+/* It cannot collect hashes meanwhile, so it waits until the whole filter is free. */
+static void test_a_loader_without_memory_sleeps(void **state)
+{
+	(void)state;
+	no_memory = true;
 	assert_int_equal(load_beside(NULL, false), 0);
 }
 
@@ -230,6 +249,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_first_load_that_begins_in_a_fork,
 		                                setup_unowned, teardown),
 		fresh(test_a_waiting_loader_sleeps),
+		fresh(test_a_loader_without_memory_sleeps),
 		fresh(test_a_sandbox_refuses_futex),
 		fresh(test_a_loader_is_cancelled),
 		fresh(test_a_fifo_loader_beside_an_ordinary_one),

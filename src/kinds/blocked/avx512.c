@@ -3,7 +3,8 @@
  * compiled with its flags. Batches note eight keys at once. With one or two words a key they also
  * test eight at once. They load each word by itself and broadcast it into its lane, because with
  * the mitigation of gather data sampling a gather waits for all loads before it. The verbs of one
- * key use 256 bits (weir__test_narrow). */
+ * key use 256 bits (weir__test_narrow). A load computes the words and masks of eight keys at
+ * once. */
 #define KERNEL_ISA WEIR_ISA_AVX512
 #define KERNEL_TABLE weir__blocked_avx512
 #define KERNEL_NOTE note_eight
@@ -11,6 +12,7 @@
 	if (z <= 2) \
 		return test_eight(a, notes, at, n, z <= 2 ? z : 1, g); \
 	WORK_STEP(a, notes, at, n, z, g, test)
+#define KERNEL_LOAD load_eights
 
 #include <weir/inline.h>
 #include "batch.h"
@@ -90,6 +92,74 @@ WEIR__INLINE uint64_t test_eight(const struct weir_array *a, const struct weir_n
 		}
 	}
 	return _mm512_test_epi64_mask(all, all) & ((1u << n) - 1);
+}
+
+/* ---- loading: the notes of a key are, for each of its words, the index and the mask. They are
+ *      used some keys later: a word of a vector that was just stored cannot be forwarded, and would
+ *      be waited for until it is in the cache. ---- */
+
+enum { LOAD_WINDOW = 64, LOAD_LEAD = 48, MOST_Z = 8 };
+
+struct load_notes {
+	uint64_t index[MOST_Z][LOAD_WINDOW], mask[MOST_Z][LOAD_WINDOW];
+} __attribute__((aligned(64)));
+
+WEIR__INLINE __m512i word_mask8(__m512i r, __m512i r2, unsigned z, unsigned g, unsigned i)
+{
+	__m512i mask = _mm512_setzero_si512();
+	WEIR__UNROLL
+	for (unsigned j = i * g; j < (i + 1) * g; j++) {
+		__m512i bit = _mm512_srli_epi64(j < 10 ? r : r2, weir__field_shift(z, j));
+		/* rolv takes its count modulo 64 */
+		mask = _mm512_or_si512(mask, _mm512_rolv_epi64(_mm512_set1_epi64(1), bit));
+	}
+	return mask;
+}
+
+WEIR__INLINE void load_note(const struct weir_array *a, bool far, const uint64_t *hashes,
+                            unsigned z, unsigned g, struct load_notes *notes, unsigned at)
+{
+	__m512i h = _mm512_loadu_si512(hashes),
+		r = _mm512_mullo_epi64(h, _mm512_set1_epi64((long long)weir__remix(1))), r2 = r,
+		block = _mm512_slli_epi64(mulhi8(h, a->lines), 3);
+	if (z * g > 10)
+		r2 = _mm512_mullo_epi64(r, _mm512_set1_epi64((long long)weir__remix2(1)));
+	WEIR__UNROLL
+	for (unsigned i = 0; i < z; i++) {
+		_mm512_store_si512(notes->index[i] + at, word_index8(block, r, z, i));
+		_mm512_store_si512(notes->mask[i] + at, word_mask8(r, r2, z, g, i));
+	}
+	WEIR__UNROLL
+	for (unsigned k = 0; k < 8 && far; k++)
+		__builtin_prefetch(a->words + notes->index[0][at + k], 1, WEIR_TO_L1);
+}
+
+WEIR__INLINE void load_noted(const struct weir_array *a, unsigned z, const struct load_notes *notes,
+                             unsigned at)
+{
+	WEIR__UNROLL
+	for (unsigned k = at; k < at + 8; k++)
+		WEIR__UNROLL
+		for (unsigned i = 0; i < z; i++)
+			a->words[notes->index[i][k]] |= notes->mask[i][k];
+}
+
+WEIR__INLINE void load_one(const struct weir_array *a, uint64_t hash, unsigned z, unsigned g);
+
+WEIR__INLINE void load_eights(const struct weir_array *a, bool far, const uint64_t *hashes,
+                              size_t n, unsigned z, unsigned g)
+{
+	const struct weir_array array = *a; /* a copy that no store can alias */
+	struct load_notes notes;
+	size_t eights = n - n % 8;
+	for (size_t i = 0; i < eights + LOAD_LEAD; i += 8) {
+		if (i < eights)
+			load_note(&array, far, hashes + i, z, g, &notes, i % LOAD_WINDOW);
+		if (i >= LOAD_LEAD)
+			load_noted(&array, z, &notes, (i - LOAD_LEAD) % LOAD_WINDOW);
+	}
+	for (size_t i = eights; i < n; i++)
+		load_one(&array, hashes[i], z, g);
 }
 
 #include "kinds/blocked/kernel.h"

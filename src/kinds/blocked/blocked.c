@@ -45,7 +45,7 @@ static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_sha
 	if (!table)
 		return NULL;
 	const struct weir_kernel *own = &table[WEIR_BLOCKED_SLOT(z, g)];
-	return own->load ? own : &table[z == 1 ? WEIR_BLOCKED_ANY_1 : WEIR_BLOCKED_ANY];
+	return own->load ? own : &table[WEIR_BLOCKED_ANY];
 }
 
 /* The chance that a random absent key of this block is answered true. It is the product over the

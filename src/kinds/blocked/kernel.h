@@ -85,19 +85,41 @@ WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hash
 		WORK_EACH(a, notes, at, n, z, g, verb); \
 	} while (0)
 
-/* Plain stores: this thread owns the part (O1), and nobody reads the filter yet. */
-WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
+/* ---- loading: plain stores, since this thread owns the part (O1), and nobody reads the filter
+ *      yet ---- */
+
+WEIR__INLINE void load_one(const struct weir_array *a, uint64_t hash, unsigned z, unsigned g)
 {
-	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0, missing = 0;
+	uint64_t *block = weir__line(a, hash), r = weir__remix(hash);
+	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
 	WEIR__UNROLL
-	for (unsigned i = 0; i < z; i++) {
-		uint64_t *word = block + weir__word_index(z, i, r);
-		uint64_t mask = WEIR__LE64(weir__word_mask(z, g, i, r, r2)), old = *word;
-		missing |= mask & ~old;
-		*word = old | mask;
-	}
-	return missing != 0;
+	for (unsigned i = 0; i < z; i++)
+		block[weir__word_index(z, i, r)] |= WEIR__LE64(weir__word_mask(z, g, i, r, r2));
 }
+
+WEIR__INLINE void load_each(const struct weir_array *a, bool far, const uint64_t *hashes, size_t n,
+                            unsigned z, unsigned g)
+{
+	const struct weir_array array = *a; /* a copy that no store can alias */
+	for (size_t i = 0; i < n; i++) {
+		if (far && n - i > LEAD)
+			__builtin_prefetch(weir__line(&array, hashes[i + LEAD]), 1, WEIR_TO_L1);
+		load_one(&array, hashes[i], z, g);
+	}
+}
+
+/* Of the rare layouts: the atomic insert loads. */
+WEIR__INLINE void load_by_set(const struct weir_array *a, bool far, const uint64_t *hashes,
+                              size_t n, unsigned z, unsigned g)
+{
+	(void)far;
+	for (size_t i = 0; i < n; i++)
+		weir__set_any(weir__line(a, hashes[i]), weir__remix(hashes[i]), z, g);
+}
+
+#ifndef KERNEL_LOAD
+#define KERNEL_LOAD load_each
+#endif
 
 #define NOTED \
 	const struct weir_array *a, bool far, const struct weir_notes *notes, unsigned at, \
@@ -155,11 +177,6 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 		(void)far; \
 		WORK_EACH(a, notes, at, n, z, g, set); \
 	} \
-	WEIR__INLINE uint64_t load_noted_##name(NOTED) \
-	{ \
-		(void)far; \
-		WORK_EACH(a, notes, at, n, z, g, load); \
-	} \
 	static size_t contains_batch_##name(const struct weir_filter *f, \
 	                                    const struct weir_batch *batch, uint64_t *bitmap) \
 	{ \
@@ -172,23 +189,22 @@ WEIR__INLINE int load(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 		return (int64_t)weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_write, \
 		                                set_noted_##name); \
 	} \
-	static int64_t load_##name(struct weir_filter *f, const struct weir_batch *batch, \
-	                           uint64_t *bitmap) \
+	static void load_##name(struct weir_filter *f, const uint64_t *hashes, size_t n) \
 	{ \
-		return (int64_t)weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_write, \
-		                                load_noted_##name); \
+		const struct weir_array *a = &f->array; \
+		load(a, f->outgrows_cache, hashes, n, z, g); \
 	}
 
-#define KERNEL(z, g) KERNEL_FUNCTIONS(z##_##g, z, g, weir__test_narrow, weir__test, weir__set, load)
+#define KERNEL(z, g) KERNEL_FUNCTIONS(z##_##g, z, g, weir__test_narrow, weir__test, weir__set, \
+	                                       KERNEL_LOAD)
 WEIR__LAYOUTS(KERNEL)
 #undef KERNEL
-/* The rare layouts. For them the atomic insert also loads. */
+/* The rare layouts. */
 KERNEL_FUNCTIONS(any, a->shape.field[WEIR_BLOCKED_Z], a->shape.field[WEIR_BLOCKED_G],
-                 weir__test_any, weir__test_any, weir__set_any, weir__set_any)
+                 weir__test_any, weir__test_any, weir__set_any, load_by_set)
 
-/* L1: the block is the high half of h * nblocks, so the top bits of a hash choose it. L2: with z =
- * 1 WEIR_NEW is exact, since a single or decides it, so there are no stages. */
-#define KERNEL_ENTRY(name, z) \
+/* L1: the block is the high half of h * nblocks, so the top bits of a hash choose it. */
+#define KERNEL_ENTRY(name) \
 	{ \
 		.isa = KERNEL_ISA, \
 		.verbs = { contains_##name, contains_hash_##name, insert_##name, \
@@ -197,12 +213,10 @@ KERNEL_FUNCTIONS(any, a->shape.field[WEIR_BLOCKED_Z], a->shape.field[WEIR_BLOCKE
 		.insert_batch = insert_batch_##name, \
 		.load = load_##name, \
 		.partition_bits = 64, \
-		.stages_or = (z) > 1, \
 	}
-#define KERNEL(z, g) [WEIR_BLOCKED_SLOT(z, g)] = KERNEL_ENTRY(z##_##g, z),
+#define KERNEL(z, g) [WEIR_BLOCKED_SLOT(z, g)] = KERNEL_ENTRY(z##_##g),
 const struct weir_kernel KERNEL_TABLE[WEIR_BLOCKED_SLOTS] = {
 	WEIR__LAYOUTS(KERNEL)
-	[WEIR_BLOCKED_ANY] = KERNEL_ENTRY(any, 2),
-	[WEIR_BLOCKED_ANY_1] = KERNEL_ENTRY(any, 1),
+	[WEIR_BLOCKED_ANY] = KERNEL_ENTRY(any),
 };
 #undef KERNEL
