@@ -4,22 +4,50 @@
 #include "batch.h"
 #include "config.h"
 
+/* Keys are fetched ahead: lines of the array are fetched between them, which confuses the hardware's
+ * own prefetcher. */
+enum { KEYS_AHEAD = 16 };
+
 static void hash_keys(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
                       size_t n, uint64_t *out)
 {
 	const struct iovec *key = (const struct iovec *)batch->keys + at;
-	const struct weir_hashing *hashing = &f->hashing;
-	for (size_t i = 0; i < n; i++)
-		out[i] = weir__hash_by(hashing, key[i].iov_base, key[i].iov_len);
+	const struct weir_hashing hashing = f->hashing; /* a copy that no store can alias */
+	size_t ahead = batch->n - at > KEYS_AHEAD ? batch->n - at - KEYS_AHEAD : 0;
+	for (size_t i = 0; i < n; i++) {
+		if (i < ahead)
+			__builtin_prefetch(key[i + KEYS_AHEAD].iov_base, 0, 3);
+		out[i] = weir__hash_by(&hashing, key[i].iov_base, key[i].iov_len);
+	}
 }
 
+/* By XXH3. With a constant @width its branches on the length are gone. */
+WEIR__INLINE void hash_wide(uint64_t seed, const char *key, size_t width, size_t n, uint64_t *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		__builtin_prefetch(key + i * width + WEIR_AHEAD, 0, 3);
+		out[i] = weir__hash(seed, key + i * width, width);
+	}
+}
+
+/* The widths of addresses (IPv6), of SHA-1 and of SHA-256 are cases of their own. */
 static void hash_fixed(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
                        size_t n, uint64_t *out)
 {
 	const char *key = (const char *)batch->keys + at * batch->key_bytes;
 	const struct weir_hashing *hashing = &f->hashing;
-	for (size_t i = 0; i < n; i++)
-		out[i] = weir__hash_by(hashing, key + i * batch->key_bytes, batch->key_bytes);
+	const size_t width = batch->key_bytes;
+	if (hashing->by != &weir__xxh3)
+		for (size_t i = 0; i < n; i++)
+			out[i] = hashing->by->of(hashing, key + i * width, width);
+	else if (width == 16)
+		hash_wide(hashing->seed, key, 16, n, out);
+	else if (width == 20)
+		hash_wide(hashing->seed, key, 20, n, out);
+	else if (width == 32)
+		hash_wide(hashing->seed, key, 32, n, out);
+	else
+		hash_wide(hashing->seed, key, width, n, out);
 }
 
 struct weir_batch weir__batch_hashes(const uint64_t *hashes, size_t n)
