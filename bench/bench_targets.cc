@@ -30,7 +30,7 @@ struct Outcome {
 	Series first, second, ratio;
 	Facts first_facts, second_facts;
 	double busy = 1;
-	bool judged() const { return what.limit > 0; }
+	bool judged() const { return what.limit > 0 || what.most_ns > 0; }
 	/* The same of each side's quickest tenth: what is left of the ratio when the machine's
 	 * other tenants are quiet. */
 	double quiet() const
@@ -44,6 +44,8 @@ struct Outcome {
 	}
 	bool met() const
 	{
+		if (what.most_ns > 0)
+			return first.median() <= what.most_ns;
 		return within_slack() ||
 		       (what.gain ? ratio.median() >= what.limit : ratio.median() <= what.limit);
 	}
@@ -126,9 +128,11 @@ const char *verdict(const Outcome &o)
 void print(const Outcome &o)
 {
 	char limit[32] = "";
-	if (o.judged())
+	if (o.what.most_ns > 0)
+		snprintf(limit, sizeof(limit), "<= %.1f ns", o.what.most_ns);
+	else if (o.judged())
 		snprintf(limit, sizeof(limit),
-		         o.what.slack_ns > 0 ? "%s %.2f or %.0f ns" : "%s %.2f",
+		         o.what.slack_ns > 0 ? "%s %.2f or +%.1f ns" : "%s %.2f",
 		         o.what.gain ? ">=" : "<=", o.what.limit, o.what.slack_ns);
 	printf("%-31s %4s %5.2f%% %-27s %7.2f  %-27s %7.2f  %6.3f %4.1f%%%s %6.3f %-8s %s%s\n",
 	       o.what.question, size_name(o.what.n).c_str(), o.what.rate * 100, o.what.first.name,
@@ -183,7 +187,10 @@ void write_json(const std::string &path, const std::vector<Outcome> &outcomes)
 		        "\"rounds\": %zu, \"busy\": %.3f",
 		        o.ratio.median(), o.ratio.spread(), o.quiet(), o.ratio.values.size(),
 		        o.busy);
-		if (o.judged())
+		if (o.what.most_ns > 0)
+			fprintf(out, ", \"most_ns\": %g, \"met\": %s", o.what.most_ns,
+			        o.met() ? "true" : "false");
+		else if (o.judged())
 			fprintf(out, ", \"limit\": %g, \"at_least\": %s, \"met\": %s", o.what.limit,
 			        o.what.gain ? "true" : "false", o.met() ? "true" : "false");
 		fprintf(out, "}");
@@ -198,7 +205,8 @@ std::vector<Comparison> chosen(const Options &options)
 {
 	std::vector<Comparison> out;
 	for (const Comparison &c : targets())
-		if (c.n <= options.largest && (c.limit > 0 || c.machine || !options.promised) &&
+		if (c.n <= options.largest &&
+		    (c.limit > 0 || c.most_ns > 0 || c.machine || !options.promised) &&
 		    std::string(c.question).find(options.only) != std::string::npos &&
 		    weir_has_isa(c.first.isa) && weir_has_isa(c.second.isa))
 			out.push_back(c);

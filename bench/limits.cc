@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The machine's own limits, contenders like the others, so that they are measured beside them:
  * independent random 64-byte lines out of as many bytes as the filter has, huge pages likewise,
- * with the prefetch distance that this machine likes best; what a call through a pointer costs
+ * fetched ahead as this machine likes best; what a call through a pointer costs
  * by itself, much where indirect branches are not predicted; and arithmetic alone, which two
  * idle cores do twice as much of as one. */
 #include <cstdint>
@@ -19,7 +19,7 @@ class LineSet final : public Set {
 public:
 	explicit LineSet(size_t bytes) : region_(bytes), lines_(region_.base(), bytes)
 	{
-		lines_.read(0, 1); /* the distance is sought */
+		lines_.read(0, 1); /* the way to fetch is sought */
 	}
 	uint64_t bytes() const override { return region_.bytes(); }
 	void clear() override {}

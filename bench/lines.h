@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What memory allows, whatever a filter does: random 64-byte lines of an array, read or or'ed
- * into, with the prefetch distance that this machine likes best. The array may be a filter's own
- * bits: nothing is changed. */
+ * into, fetched ahead as this machine likes best: so many at a time, into the first-level cache or
+ * the second. The array may be a filter's own bits: nothing is changed. */
 #ifndef WEIR_BENCH_LINES_H
 #define WEIR_BENCH_LINES_H
 
@@ -14,7 +14,7 @@ namespace bench {
 
 class Lines {
 public:
-	/* @tries: lines asked of each distance while the best is sought, six times. */
+	/* @tries: lines asked of each way to fetch while the best is sought, six times. */
 	Lines(void *base, size_t bytes, size_t tries = size_t(1) << 20)
 	    : base_(static_cast<char *>(base)), lines_(bytes / 64), tries_(tries)
 	{
@@ -23,17 +23,17 @@ public:
 	/* Reads a word of @n random lines. */
 	uint64_t read(uint64_t from, size_t n)
 	{
-		if (read_ahead_ == unknown)
-			read_ahead_ = best_distance<false>();
-		return visit<false>(from, n, read_ahead_);
+		if (reading_.ahead == unknown)
+			reading_ = best_way<false>();
+		return visit<false>(from, n, reading_);
 	}
 
 	/* Or's nothing into a word of @n random lines, locked all the same. */
 	void fetch_or(uint64_t from, size_t n)
 	{
-		if (or_ahead_ == unknown)
-			or_ahead_ = best_distance<true>();
-		visit<true>(from, n, or_ahead_);
+		if (oring_.ahead == unknown)
+			oring_ = best_way<true>();
+		visit<true>(from, n, oring_);
 	}
 
 	/* Reads, each line chosen by what the one before held: latency. */
@@ -48,6 +48,12 @@ public:
 
 private:
 	static constexpr unsigned ring = 64, unknown = ~0u;
+	static constexpr unsigned distances[] = { 0, 4, 8, 12, 16, 24, 32, 48, 60 };
+
+	struct Way {
+		unsigned ahead = unknown; /* lines; 0: the core finds the parallelism itself */
+		bool to_l2 = false;       /* else to the first-level cache */
+	};
 
 	/* 0 that the compiler does not know to be 0. */
 	static uint64_t nothing()
@@ -75,46 +81,63 @@ private:
 		return 0;
 	}
 
-	/* @distance lines ahead are asked for; 0: the core finds the parallelism itself. */
-	template <bool write> uint64_t visit(uint64_t from, size_t n, unsigned distance) const
+	template <bool write> uint64_t visit(uint64_t from, size_t n, Way way) const
+	{
+		if (!way.ahead)
+			return visit_plainly<write>(from, n);
+		return way.to_l2 ? visit_fetching<write, 2>(from, n, way.ahead) :
+		                   visit_fetching<write, 3>(from, n, way.ahead);
+	}
+
+	template <bool write> uint64_t visit_plainly(uint64_t from, size_t n) const
+	{
+		uint64_t sum = 0, zero = nothing();
+		for (size_t i = 0; i < n; i++)
+			sum += touch<write>(place(from + i), zero);
+		return sum;
+	}
+
+	template <bool write, int locality>
+	uint64_t visit_fetching(uint64_t from, size_t n, unsigned distance) const
 	{
 		uint64_t sum = 0, zero = nothing(), ahead[ring];
 		for (unsigned i = 0; i < distance; i++)
 			ahead[i] = place(from + i);
-		if (!distance)
-			for (size_t i = 0; i < n; i++)
-				sum += touch<write>(place(from + i), zero);
-		else
-			for (size_t i = 0; i < n; i++) {
-				uint64_t next = place(from + i + distance);
-				__builtin_prefetch(base_ + next, write);
-				sum += touch<write>(ahead[i % ring], zero);
-				ahead[(i + distance) % ring] = next;
-			}
+		for (size_t i = 0; i < n; i++) {
+			uint64_t next = place(from + i + distance);
+			__builtin_prefetch(base_ + next, write, locality);
+			sum += touch<write>(ahead[i % ring], zero);
+			ahead[(i + distance) % ring] = next;
+		}
 		return sum;
 	}
 
-	template <bool write> unsigned best_distance() const
+	template <bool write> double try_out(Way way) const
 	{
-		unsigned best = 0;
+		double began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		uint64_t sum = visit<write>(static_cast<uint64_t>(began), tries_, way);
+		asm volatile("" : : "r"(sum));
+		return clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+	}
+
+	template <bool write> Way best_way() const
+	{
+		Way best;
 		double least = 1e300;
 		for (int again = 0; again < 6; again++)
-			for (unsigned distance : { 0u, 4u, 8u, 12u, 16u, 24u, 32u, 48u, 60u }) {
-				double began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-				uint64_t sum = visit<write>(static_cast<uint64_t>(began), tries_,
-				                            distance);
-				asm volatile("" : : "r"(sum));
-				double took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
-				if (took < least)
-					least = took, best = distance;
-			}
+			for (bool to_l2 : { false, true })
+				for (unsigned ahead : distances) {
+					double took = try_out<write>({ ahead, to_l2 });
+					if (took < least)
+						least = took, best = { ahead, to_l2 };
+				}
 		return best;
 	}
 
 	char *base_;
 	uint64_t lines_;
 	size_t tries_;
-	unsigned read_ahead_ = unknown, or_ahead_ = unknown;
+	Way reading_, oring_;
 };
 
 } // namespace bench

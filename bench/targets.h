@@ -27,6 +27,7 @@ struct Comparison {
 	 * limit */
 	bool gain = false;
 	double slack_ns = 0; /* or this much longer a key, whatever the ratio */
+	double most_ns = 0;  /* in place of a ratio: the first side's nanoseconds a key; 0: none */
 	/* what the machine itself allows: printed with the promises, to read them against */
 	bool machine = false;
 };

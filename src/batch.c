@@ -4,8 +4,8 @@
 #include "batch.h"
 #include "config.h"
 
-/* Keys are fetched ahead: lines of the array are fetched between them, which confuses the hardware's
- * own prefetcher. */
+/* Keys are fetched ahead: lines of the array are fetched between them, which confuses the
+ * hardware's own prefetcher. */
 enum { KEYS_AHEAD = 16 };
 
 static void hash_keys(const struct weir_filter *f, const struct weir_batch *batch, size_t at,

@@ -121,11 +121,18 @@ using Maker = std::unique_ptr<Set> (*)(size_t n, double rate);
 /* weir.cc: through the verbs of the shared library. */
 std::unique_ptr<Set> weir_single(size_t n, double rate);
 std::unique_ptr<Set> weir_batch(size_t n, double rate);
+/* lookup: 4 Mi keys a call */
+std::unique_ptr<Set> weir_long_batch(size_t n, double rate);
 /* insert: weir_insert_hashes on everything at once */
 std::unique_ptr<Set> weir_bulk(size_t n, double rate);
 /* insert: weir_load_hashes on everything at once */
 std::unique_ptr<Set> weir_private(size_t n, double rate);
 std::unique_ptr<Set> weir_classic(size_t n, double rate);
+
+/* wide.cc: keys of 32 bytes, in batches: side by side; in vectors; and XXH3 of them alone. */
+std::unique_ptr<Set> weir_wide(size_t n, double rate);
+std::unique_ptr<Set> weir_wide_vectors(size_t n, double rate);
+std::unique_ptr<Set> xxh3_wide(size_t n, double rate);
 
 /* layout.cc: weir through the shared library with everything chosen: see struct
  * weir_params. It can take keys in batches of up to batch_keys, and huge pages or small ones. */

@@ -56,6 +56,23 @@ public:
 	}
 };
 
+/* So many keys a call that they are far apart in every cache. */
+class LongBatch final : public Batch {
+public:
+	using Batch::Batch;
+	using Batch::lookup;
+	uint64_t lookup(const uint64_t *keys, size_t n) override
+	{
+		constexpr size_t at_once = size_t(4) << 20;
+		static thread_local std::vector<uint64_t> bitmap(at_once / 64);
+		uint64_t found = 0;
+		for (size_t i = 0; i < n; i += at_once)
+			found += weir_contains_fixed(filter, keys + i, sizeof(*keys),
+			                             std::min(n - i, at_once), bitmap.data());
+		return found;
+	}
+};
+
 /* As a loader works: as many hashes at a time as the library collects, made in the loop. */
 class Bulk : public Batch {
 public:
@@ -98,6 +115,10 @@ std::unique_ptr<Set> weir_single(size_t n, double rate)
 	return std::make_unique<Single>(n, rate);
 }
 std::unique_ptr<Set> weir_batch(size_t n, double rate) { return std::make_unique<Batch>(n, rate); }
+std::unique_ptr<Set> weir_long_batch(size_t n, double rate)
+{
+	return std::make_unique<LongBatch>(n, rate);
+}
 std::unique_ptr<Set> weir_bulk(size_t n, double rate) { return std::make_unique<Bulk>(n, rate); }
 std::unique_ptr<Set> weir_private(size_t n, double rate)
 {
