@@ -6,6 +6,7 @@
 #include <weir/weir.h>
 #include "harness.h"
 #include "machine.h"
+#include "pulse.h"
 #include "sets/weir_filter.h"
 
 namespace bench {
@@ -81,7 +82,9 @@ void run(benchmark::State &state, const Case &c)
 	if (c.contender->batches)
 		f.work->set().take_at_once(c.batch);
 	f.work->round(team, c.verb, each); /* the caches warm */
+	PulseBeside pulse(team);
 	Tally tally = rounds(state, [&] { return f.work->round(team, c.verb, each); });
+	pulse.report(state);
 	report(state, f.quality, f.work->set().bytes());
 	report(state, tally, c.threads);
 }

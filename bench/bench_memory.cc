@@ -9,6 +9,7 @@ namespace {
 void add_all(const Options &options)
 {
 	add_limits(options);
+	add_owners(options);
 	add_pages(options);
 	add_hashes(options);
 }
@@ -21,6 +22,12 @@ const char help[] =
 	"              so the size of the batch is what there is to choose.\n"
 	"  what:hash   keys of 4 to 1024 bytes: XXH3 alone and inlined, weir's hash, a whole\n"
 	"              lookup, one by one and in batches\n"
+	"  what:pair, what:owner  what a line costs that another core wrote last: the way from one\n"
+	"              to another (ping), and what it adds to a locked or, a lookup or insert of\n"
+	"              19 to 1, an insert, an insert of a batch (or, mixed, insert, batch); of\n"
+	"              each pair of CPUs, then of all at once in filters of each size: own_ns\n"
+	"              is a key where each thread keeps to lines of its own, together_ns where\n"
+	"              all work all over\n"
 	"  what:lines, what:fetch-or  the machine's limits, on 1, 2, 4 ... CPUs: random lines\n"
 	"              read, with the prefetch distance it likes best; locked or's of a word of\n"
 	"              each thread's own, of the same word for all, and of random words\n"

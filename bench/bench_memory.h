@@ -17,6 +17,8 @@ void add_pages(const Options &options);
 void add_hashes(const Options &options);
 /* memory_limits.cc: what the machine allows. */
 void add_limits(const Options &options);
+/* memory_owner.cc: what a line costs that another core wrote last. */
+void add_owners(const Options &options);
 
 /* What one thread can have of an array: random lines read, and random words changed, a second. */
 struct Limit {

@@ -200,14 +200,16 @@ Part::Part(const char *k, double v) : key(k)
 	value = text;
 }
 
-void add(std::initializer_list<Part> parts, std::function<void(benchmark::State &)> body)
+benchmark::internal::Benchmark *add(std::initializer_list<Part> parts,
+                                    std::function<void(benchmark::State &)> body)
 {
 	std::string name = question->name;
 	for (const Part &part : parts)
 		name += std::string("/") + part.key + ":" + part.value;
 	progress().expect(name);
-	benchmark::RegisterBenchmark(
-		name.c_str(), [name, body](benchmark::State &state) { run(state, name, body); })
+	return benchmark::RegisterBenchmark(
+		       name.c_str(),
+		       [name, body](benchmark::State &state) { run(state, name, body); })
 		->UseManualTime()
 		->Unit(benchmark::kMicrosecond);
 }

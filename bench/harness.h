@@ -70,7 +70,8 @@ struct Part {
 
 /* Adds a benchmark of the question's. @body throws, or calls lost_keys(), for what must not
  * happen. */
-void add(std::initializer_list<Part> parts, std::function<void(benchmark::State &)> body);
+benchmark::internal::Benchmark *add(std::initializer_list<Part> parts,
+                                    std::function<void(benchmark::State &)> body);
 
 /* Runs rounds until Google Benchmark has enough of them. */
 template <class Round> Tally rounds(benchmark::State &state, Round round)

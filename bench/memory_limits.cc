@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 #include "bench_memory.h"
+#include "pulse.h"
 #include "region.h"
 
 namespace bench {
@@ -50,6 +51,7 @@ void run_array(benchmark::State &state, const Size &size, bool huge, unsigned th
 	uint64_t at = 0;
 	/* one thread seeks the distance */
 	write ? array.lines->fetch_or(0, 1) : benchmark::DoNotOptimize(array.lines->read(0, 1));
+	PulseBeside pulse(team);
 	report(state, rounds(state, [&] {
 		       Tally t = timed(team, a_round, [&](unsigned thread) {
 			       uint64_t from = at + thread * a_round;
@@ -62,6 +64,7 @@ void run_array(benchmark::State &state, const Size &size, bool huge, unsigned th
 		       return t;
 	       }),
 	       threads);
+	pulse.report(state);
 	counter(state, "bytes", static_cast<double>(size.bytes));
 	counter(state, "huge_share", huge_share(array.region->base(), size.bytes));
 }

@@ -6,13 +6,29 @@
 
 namespace bench {
 
-Team::Team(unsigned threads)
-    : threads_(threads), began_(threads), ended_(threads), cpu_(threads), waited_(threads)
+namespace {
+
+/* One for each thread, the first ones again where there are not so many. */
+std::vector<int> cpus_for(unsigned threads)
 {
-	const std::vector<int> &cpus = allowed_cpus();
+	const std::vector<int> &all = allowed_cpus();
+	std::vector<int> cpus;
+	for (unsigned i = 0; i < threads; i++)
+		cpus.push_back(all[i % all.size()]);
+	return cpus;
+}
+
+} // namespace
+
+Team::Team(unsigned threads) : Team(cpus_for(threads)) {}
+
+Team::Team(const std::vector<int> &cpus)
+    : threads_(static_cast<unsigned>(cpus.size())), began_(threads_), ended_(threads_),
+      cpu_(threads_), waited_(threads_)
+{
 	pin(cpus[0]);
-	for (unsigned i = 1; i < threads; i++)
-		others_.emplace_back(&Team::follow, this, i, cpus[i % cpus.size()]);
+	for (unsigned i = 1; i < threads_; i++)
+		others_.emplace_back(&Team::follow, this, i, cpus[i]);
 }
 
 Team::~Team()

@@ -35,6 +35,8 @@ struct Elapsed {
 class Team {
 public:
 	explicit Team(unsigned threads);
+	/* A thread on each of these CPUs; the caller is pinned to the first. */
+	explicit Team(const std::vector<int> &cpus);
 	~Team();
 	Team(const Team &) = delete;
 	Team &operator=(const Team &) = delete;

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""Throughput on any number of cores, from what a run measured on its machine: the formulae, a line
+each. bench/README.md has them in words, and what they leave out."""
+import math
+from dataclasses import dataclass, field
+
+from .run import Trouble
+
+COUNTS = (1, 2, 4, 8, 16, 32, 64, 128)
+WITHIN = 0.15  # of what was measured
+LOOKUPS_AN_INSERT = 19  # bench/sets/set.h
+ZIPF, MOST_DRAWS = 0.99, 1 << 20  # bench/zipf.h, bench/work.cc
+CORE, TRANSFERS = 'core', 'line transfers'
+BANDWIDTH = {'L3': 'L3 bandwidth', 'memory': 'memory bandwidth'}
+
+
+def meetings(n, w):
+    """How often an access meets a line that it lost to another core, on @n cores that each take any
+    line alike, the share @w of accesses being writes. A write needs the line alone: it has lost it
+    if another accessed it since its own last write. A read has if another wrote it since its own
+    last access."""
+    return w * (n - 1) / (n - 1 + w) + (1 - w) * (n - 1) * w / (1 + (n - 1) * w)
+
+
+def resident(n, cache, size):
+    """Which share of a set's lines lies in the own cache of some core."""
+    return min(1.0, n * cache / size)
+
+
+def sharing(one, all_of_them, n):
+    """What each further core takes of the others' share, from the rates of one core and of @n."""
+    return max(0.0, (n * one / all_of_them - 1) / (n - 1))
+
+
+def together(one, share, n):
+    """The rate of @n cores that share something: 1 / share times one's is the most there is."""
+    return n * one / (1 + share * (n - 1))
+
+
+def distinct(keys, draws):
+    """The expected share of new keys among @draws by Zipf's law. Ranks beyond the first thousand
+    are taken in bundles, each as many of its middle."""
+    steps = [(float(r), 1.0) for r in range(1, min(keys, 1000) + 1)]
+    low = 1000.5
+    while low < keys + 0.5:
+        high = min(low * 1.01, keys + 0.5)
+        steps.append((math.sqrt(low * high), high - low))
+        low = high
+    weight = sum(many * rank**-ZIPF for rank, many in steps)
+    return sum(m * -math.expm1(-draws * r**-ZIPF / weight) for r, m in steps) / draws
+
+
+@dataclass
+class Stream:
+    """What a thread does: which price it pays for a line of another, how many of its accesses
+    write, and which limit of the machine's it could meet."""
+
+    price: str
+    writes: float
+    limit: str
+
+
+def stream_of(op, batch, keys):
+    if op in ('hit', 'miss', 'batch'):
+        return Stream('', 0.0, 'lines')
+    if op == 'insert':
+        return Stream('batch' if batch else 'insert', 1.0, 'fetch-or')
+    if op == 'mixed':
+        return Stream('mixed', 1 / (LOOKUPS_AN_INSERT + 1), 'lines')
+    if op == 'zipf':
+        draws = min(keys, MOST_DRAWS)
+        return Stream('insert', distinct(keys, draws), 'lines')
+    return None
+
+
+@dataclass
+class Price:
+    """What lines of others cost on so many cores: nanoseconds each, and what handing one line over
+    took then."""
+
+    threads: int
+    ns: float
+    handoff_ns: float
+
+
+def checked(path, name, what, value):
+    if not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
+        raise Trouble(
+            f'{path}: {name}: {what} is {value}: nothing can be predicted from that; measure this'
+            ' row again (bench_memory or bench_cores), or take it out of the file'
+        )
+    return value
+
+
+def rate_of(run, r):
+    return checked(run.path, r.name, 'the median', r.median)
+
+
+def pace(run, r):
+    """Nanoseconds that a step of arithmetic took beside a row; None in an older run."""
+    found = r.counters.get('step_ns')
+    return None if found is None else checked(run.path, r.name, 'step_ns', found)
+
+
+def slower(run, r, one):
+    """How much slower the cores were during @r than during @one."""
+    a, b = pace(run, r), pace(run, one)
+    return a / b if a and b else 1.0
+
+
+def own_cache(machine):
+    """Bytes of the L2 that a core has to itself; 0: the run does not say."""
+    found = [c for c in machine.get('caches', []) if c['level'] == 2]
+    if not found:
+        return 0
+    halves = machine['cpus_allowed'] / machine['cores']
+    return found[0]['bytes'] / max(1.0, found[0]['shared_by'] / halves)
+
+
+@dataclass
+class Point:
+    threads: int
+    rate: float
+    binds: str
+    without: list = field(default_factory=list)  # what the run lacks for it
+
+
+class Model:
+    """The constants of a run's machine, and what follows from them."""
+
+    def __init__(self, run):
+        self.run = run
+        self.cores = run.machine.get('cores', 1)
+        self.cache = own_cache(run.machine)
+        self.limits = {}  # (what, fits): (one core's rate, what each further one takes)
+        self.prices = {}  # (how, fits): a Price for each number of threads
+        for what in ('lines', 'fetch-or'):
+            for fits in BANDWIDTH:
+                self.read_limit(what, fits)
+        for how in ('mixed', 'insert', 'batch'):
+            self.read_prices(how)
+        self.missing = list(self.lacking())
+
+    def alone(self, results):
+        """Of results by their threads: those with a core each, and to themselves."""
+        of = {r.get('threads'): r for r in results if r.get('threads', 0) <= self.cores}
+        return {n: r for n, r in sorted(of.items()) if n == 1 or not r.contended}
+
+    def read_limit(self, what, fits):
+        rows = self.run.of('memory', what=what, where='random', pages='huge', fits=fits)
+        of = self.alone(rows)
+        if 1 not in of:
+            return
+        one, most = rate_of(self.run, of[1]), max(of)
+        share = None
+        if most > 1:
+            all_of_them = rate_of(self.run, of[most]) * slower(self.run, of[most], of[1])
+            share = sharing(one, all_of_them, most)
+        self.limits[what, fits] = one, share
+
+    def read_prices(self, how):
+        writes = stream_of('mixed', 0, 1).writes if how == 'mixed' else 1.0
+        for fits in ('L2', *BANDWIDTH):
+            of = self.alone(self.run.of('memory', what='owner', how=how, fits=fits))
+            for n, r in of.items():
+                found = {
+                    c: checked(self.run.path, r.name, c, r.counters.get(c, math.nan))
+                    for c in ('own_ns', 'together_ns', 'handoff_ns')
+                }
+                ns = max(0.0, found['together_ns'] - found['own_ns']) / meetings(n, writes)
+                self.prices.setdefault((how, fits), []).append(Price(n, ns, found['handoff_ns']))
+
+    def lacking(self):
+        if not self.cache:
+            yield 'the size of the L2: lines of other cores are taken to lie in no cache'
+        if not self.prices and self.cores > 1:
+            yield (
+                'memory/what:owner, the price of a line that another core wrote last: inserts are'
+                ' predicted as if it were nothing'
+            )
+        for fits in BANDWIDTH:
+            some = any(r.get('fits') == fits for r in self.run.of('cores'))
+            if some and self.limits.get(('lines', fits), (0, None))[1] is None:
+                yield (
+                    f'memory/what:lines at fits:{fits} on one core and on all, each to itself: no'
+                    f' bound by {BANDWIDTH[fits]}'
+                )
+
+    def price(self, how, fits, size, n, handoff_ns=None):
+        """Nanoseconds that a line of another core costs on @n cores in a set of @size bytes; None:
+        the run lacks it. In proportion to what handing a line over took beside a row."""
+        found = self.prices.get((how, fits)) or self.prices.get((how, 'L2'))
+        near = self.prices.get((how, 'L2')) or found
+        if not found:
+            return None
+        here, there = (max((p for p in ps if p.threads <= max(n, 2)), key=lambda p: p.threads,
+                           default=ps[0]) for ps in (found, near))  # fmt: skip
+        then = resident(here.threads, self.cache, size)
+        beyond = max(0.0, here.ns - then * there.ns) / (1 - then) if then < 1 else 0.0
+        now = resident(n, self.cache, size)
+        ns = now * there.ns + (1 - now) * beyond if fits != 'L2' else here.ns
+        return ns * (handoff_ns / here.handoff_ns if handoff_ns else 1.0)
+
+    def at(self, one, n, row=None):
+        """What a curve whose result on one thread is @one reaches on @n cores; with the figures
+        taken beside @row, that row's own moment."""
+        fits, op = one.get('fits'), one.get('op')
+        stream = stream_of(op, one.get('batch') or 0, one.get('keys'))
+        size = checked(self.run.path, one.name, 'bytes', one.counters.get('bytes', math.nan))
+        core, lines, without = 1e9 / rate_of(self.run, one), 0.0, []
+        if row:
+            core *= slower(self.run, row, one)
+        if stream.price and n > 1:
+            beside = row.counters.get('handoff_ns') if row else None
+            price = self.price(stream.price, fits, size, n, beside)
+            without = [] if price is not None else ['the price of a line of another core']
+            lines = meetings(n, stream.writes) * (price or 0.0)
+        point = Point(n, n * 1e9 / (core + lines), TRANSFERS if lines > core else CORE, without)
+        limit, share = self.limits.get((stream.limit, fits), (0, None))
+        if share is not None:
+            most = together(max(limit, 1e9 / core), share, n)
+            if most < point.rate:
+                point.rate, point.binds = most, BANDWIDTH[fits]
+        return point
+
+    def readers(self, one, n, row=None):
+        """What @n readers do during reloads, from what one keeps beside a loader that has a core to
+        itself: there is one loader, however many they are. Without a core of its own it takes half
+        of a reader's. With @row, of what that row's readers do undisturbed."""
+        own = n < self.run.machine['cpus_allowed'] or n > self.cores
+        rate = rate_of(self.run, one) * n
+        if row:
+            kept = one.counters.get('of_calm', math.nan)
+            calm = row.counters.get('calm_per_second', math.nan)
+            rate = checked(self.run.path, row.name, 'calm_per_second', calm) * checked(
+                self.run.path, one.name, 'of_calm', kept
+            )
+        point = Point(n, rate if own else rate * (n - 0.5) / n, CORE)
+        size = checked(self.run.path, one.name, 'bytes', one.counters.get('bytes', math.nan))
+        fits, batched = self.place(size), one.get('op') == 'batch'
+        stream = stream_of(one.get('op'), batched, one.get('keys'))
+        if stream.price and n > 1 and not row:
+            price = self.price(stream.price, fits, size, n)
+            point.without = [] if price is not None else ['the price of a line of another core']
+            core, lines = n * 1e9 / point.rate, meetings(n, stream.writes) * (price or 0.0)
+            point.rate = n * 1e9 / (core + lines)
+            point.binds = TRANSFERS if lines > core else CORE
+        limit, share = self.limits.get((stream.limit, fits), (0, None))
+        if share is not None and not row:
+            # the loader is one more core that meets the limit
+            most = together(max(limit, rate_of(self.run, one)), share, n + 1) * n / (n + 1)
+            if most < point.rate:
+                point.rate, point.binds = most, BANDWIDTH[fits]
+        return point
+
+    def place(self, size):
+        """Where so many bytes lie, as bench/sizes.cc has it."""
+        largest = max((c['bytes'] for c in self.run.machine.get('caches', [])), default=0)
+        return 'L2' if size <= self.cache else 'L3' if size < 2 * largest else 'memory'
