@@ -82,9 +82,12 @@ void run(benchmark::State &state, const Case &c)
 	if (c.contender->batches)
 		f.work->set().take_at_once(c.batch);
 	f.work->round(team, c.verb, each); /* the caches warm */
-	PulseBeside pulse(team);
-	Tally tally = rounds(state, [&] { return f.work->round(team, c.verb, each); });
-	pulse.report(state);
+	Beside beside(team, [&] { return f.work->round(team_of(1), c.verb, each); });
+	Tally tally = rounds(state, [&] {
+		beside.take();
+		return f.work->round(team, c.verb, each);
+	});
+	beside.report(state);
 	report(state, f.quality, f.work->set().bytes());
 	report(state, tally, c.threads);
 }

@@ -9,6 +9,7 @@
  *   fp_asked, fp_measured, fp_interval  false positives; half the 99 % interval as a share of the
  *                      rate measured
  *   lost               false negatives: 0, or the benchmark is an error, and the exit status 1
+ *   handoff_ns, step_ns, alone_per_second, alone_step_ns  see pulse.h
  *   shared             1: more threads than CPUs, or a thread was kept from its CPU for more than a
  *                      twentieth of the time */
 #ifndef WEIR_BENCH_HARNESS_H

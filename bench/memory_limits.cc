@@ -51,20 +51,24 @@ void run_array(benchmark::State &state, const Size &size, bool huge, unsigned th
 	uint64_t at = 0;
 	/* one thread seeks the distance */
 	write ? array.lines->fetch_or(0, 1) : benchmark::DoNotOptimize(array.lines->read(0, 1));
-	PulseBeside pulse(team);
+	auto round = [&](Team &some) {
+		Tally t = timed(some, a_round, [&](unsigned thread) {
+			uint64_t from = at + thread * a_round;
+			if (write)
+				array.lines->fetch_or(from, a_round);
+			else
+				benchmark::DoNotOptimize(array.lines->read(from, a_round));
+		});
+		at += some.size() * a_round;
+		return t;
+	};
+	Beside beside(team, [&] { return round(team_of(1)); });
 	report(state, rounds(state, [&] {
-		       Tally t = timed(team, a_round, [&](unsigned thread) {
-			       uint64_t from = at + thread * a_round;
-			       if (write)
-				       array.lines->fetch_or(from, a_round);
-			       else
-				       benchmark::DoNotOptimize(array.lines->read(from, a_round));
-		       });
-		       at += threads * a_round;
-		       return t;
+		       beside.take();
+		       return round(team);
 	       }),
 	       threads);
-	pulse.report(state);
+	beside.report(state);
 	counter(state, "bytes", static_cast<double>(size.bytes));
 	counter(state, "huge_share", huge_share(array.region->base(), size.bytes));
 }

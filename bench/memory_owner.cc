@@ -166,14 +166,15 @@ void run_owner(benchmark::State &state, Visit how, size_t bytes, unsigned thread
 	last_bytes = bytes;
 	last_threads = threads;
 	Price price;
-	PulseBeside pulse(team_of(threads));
+	double handoff = 0;
 	report(state, rounds(state, [&] {
 		       Price one = price_of(team_of(threads), *last, how);
+		       handoff += pulse_of(team_of(threads), 500).handoff_ns;
 		       price.add(one);
 		       return tally_of(one, threads);
 	       }),
 	       threads);
-	pulse.report(state);
+	counter(state, "handoff_ns", handoff / static_cast<double>(state.iterations()));
 	counter(state, "bytes", static_cast<double>(last->bytes()));
 	counter(state, "own_ns", price.own_ns / price.keys);
 	counter(state, "together_ns", price.together_ns / price.keys);

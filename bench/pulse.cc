@@ -44,19 +44,53 @@ double step_ns(Team &team)
 	return e.cpu_ns / (steps * wide);
 }
 
-PulseBeside::PulseBeside(Team &team) : team_(team)
+Beside::Beside(Team &team, std::function<Tally()> alone)
+    : team_(team), alone_(std::move(alone)),
+      tallies_(team.size() <= allowed_cpus().size() ? team.size() : 1),
+      began_(clock_ns(CLOCK_MONOTONIC))
 {
-	pulse_of(team, rounds / 10); /* awake */
-	handoff_ = pulse_of(team, rounds).handoff_ns;
-	step_ = step_ns(team);
 }
 
-void PulseBeside::report(benchmark::State &state)
+/* A thread by itself, on the team's CPUs in turn. */
+void Beside::take_alone()
 {
-	double handoff = pulse_of(team_, rounds).handoff_ns;
-	if (handoff_ > 0 && handoff > 0)
-		state.counters["handoff_ns"] = (handoff_ + handoff) / 2;
-	state.counters["step_ns"] = (step_ + step_ns(team_)) / 2;
+	size_t i = taken_ % tallies_.size();
+	pin(allowed_cpus()[i]);
+	alone_(); /* until the caches are as they are after such a round */
+	tallies_[i].add(alone_());
+	alone_step_ += step_ns(team_of(1));
+	pin(allowed_cpus()[0]);
+}
+
+void Beside::take()
+{
+	constexpr unsigned laps = 500;
+	constexpr double share = 0.3; /* of the time, at most, but once on each CPU */
+	double began = clock_ns(CLOCK_MONOTONIC);
+	if (spent_ > share * (began - began_) && taken_ >= tallies_.size())
+		return;
+	if (tallies_.size() > 1) {
+		take_alone();
+		pulse_of(team_, laps / 10); /* awake */
+		handoff_ += pulse_of(team_, laps).handoff_ns;
+	}
+	step_ += step_ns(team_);
+	taken_++;
+	spent_ += clock_ns(CLOCK_MONOTONIC) - began;
+}
+
+void Beside::report(benchmark::State &state) const
+{
+	double taken = taken_, ns = 0, cpus = 0;
+	state.counters["step_ns"] = step_ / taken;
+	if (tallies_.size() == 1)
+		return;
+	for (const Tally &t : tallies_)
+		if (t.keys > 0)
+			ns += t.ns / t.keys, cpus++;
+	state.counters["handoff_ns"] = handoff_ / taken;
+	state.counters["alone_step_ns"] = alone_step_ / taken;
+	state.counters["alone_per_second"] = 1e9 * cpus / ns;
 }
 
 } // namespace bench

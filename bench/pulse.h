@@ -5,8 +5,10 @@
 #ifndef WEIR_BENCH_PULSE_H
 #define WEIR_BENCH_PULSE_H
 
+#include <functional>
 #include <benchmark/benchmark.h>
 #include "team.h"
+#include "work.h"
 
 namespace bench {
 
@@ -24,16 +26,29 @@ Pulse pulse_of(Team &team, unsigned rounds);
  * more where a core's other half is busy, if with another machine's work. */
 double step_ns(Team &team);
 
-/* The counters handoff_ns and step_ns, from before and after the rounds of a row. */
-class PulseBeside {
+/* Taken in turn with the rounds of a row, as counters:
+ *   handoff_ns        a line's way from a thread to the next
+ *   step_ns           as above, of the team
+ *   alone_per_second  of several threads' rows: what one thread does by itself, on each of the
+ *                     team's CPUs; and alone_step_ns, its step. For a ratio that no change
+ *                     between two rows is part of */
+class Beside {
 public:
-	explicit PulseBeside(Team &team);
-	void report(benchmark::State &state);
+	/* @alone: a round of one thread. */
+	Beside(Team &team, std::function<Tally()> alone);
+	/* Before each round; most of the calls do nothing. */
+	void take();
+	void report(benchmark::State &state) const;
 
 private:
-	static constexpr unsigned rounds = 1000;
+	void take_alone();
+
 	Team &team_;
-	double handoff_ = 0, step_ = 0; /* before */
+	const std::function<Tally()> alone_;
+	std::vector<Tally> tallies_;          /* of each CPU */
+	double began_ = 0, spent_ = 0;        /* in taking */
+	double handoff_ = 0, step_ = 0, alone_step_ = 0;
+	unsigned taken_ = 0;
 };
 
 } // namespace bench

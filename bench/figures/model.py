@@ -4,7 +4,7 @@ each. bench/README.md has them in words, and what they leave out."""
 import math
 from dataclasses import dataclass, field
 
-from .run import Trouble
+from .run import Trouble, median
 
 COUNTS = (1, 2, 4, 8, 16, 32, 64, 128)
 WITHIN = 0.15  # of what was measured
@@ -52,34 +52,36 @@ def distinct(keys, draws):
 
 @dataclass
 class Stream:
-    """What a thread does: which price it pays for a line of another, how many of its accesses
-    write, and which limit of the machine's it could meet."""
+    """What a thread does: which price it pays for a line of another, which share of its accesses
+    could meet one at all, how many of those write, and which limit of the machine's it could
+    meet."""
 
     price: str
+    share: float
     writes: float
     limit: str
 
 
 def stream_of(op, batch, keys):
     if op in ('hit', 'miss', 'batch'):
-        return Stream('', 0.0, 'lines')
+        return Stream('', 0.0, 0.0, 'lines')
     if op == 'insert':
-        return Stream('batch' if batch else 'insert', 1.0, 'fetch-or')
+        return Stream('batch' if batch else 'insert', 1.0, 1.0, 'fetch-or')
     if op == 'mixed':
-        return Stream('mixed', 1 / (LOOKUPS_AN_INSERT + 1), 'lines')
+        return Stream('mixed', 1.0, 1 / (LOOKUPS_AN_INSERT + 1), 'lines')
     if op == 'zipf':
-        draws = min(keys, MOST_DRAWS)
-        return Stream('insert', distinct(keys, draws), 'lines')
+        # the others come from few keys, whose lines every core keeps: they write nothing
+        return Stream('insert', distinct(keys, min(keys, MOST_DRAWS)), 1.0, 'lines')
     return None
 
 
 @dataclass
 class Price:
-    """What lines of others cost on so many cores: nanoseconds each, and what handing one line over
-    took then."""
+    """What a line of another costs on so many cores: of the time that handing one over takes, and
+    that time then."""
 
     threads: int
-    ns: float
+    share: float
     handoff_ns: float
 
 
@@ -96,16 +98,35 @@ def rate_of(run, r):
     return checked(run.path, r.name, 'the median', r.median)
 
 
-def pace(run, r):
-    """Nanoseconds that a step of arithmetic took beside a row; None in an older run."""
-    found = r.counters.get('step_ns')
-    return None if found is None else checked(run.path, r.name, 'step_ns', found)
+def beside(run, r, counter, i=None):
+    """What was measured in turn with a row, or with its repetition @i; None in an older run."""
+    samples = r.samples.get(counter, [])
+    if i is not None and len(samples) == len(r.values):
+        return checked(run.path, r.name, counter, samples[i])
+    found = r.counters.get(counter)
+    return None if found is None else checked(run.path, r.name, counter, found)
 
 
-def slower(run, r, one):
-    """How much slower the cores were during @r than during @one."""
-    a, b = pace(run, r), pace(run, one)
-    return a / b if a and b else 1.0
+def slower(run, r, one, i=None):
+    """How much slower the cores were during @r than those of one thread, taken in turn with it, or
+    else than during @one."""
+    all_of_them = beside(run, r, 'step_ns', i)
+    alone = beside(run, r, 'alone_step_ns', i) or beside(run, one, 'step_ns')
+    return all_of_them / alone if all_of_them and alone else 1.0
+
+
+def alone_rate(run, r, one, i=None):
+    """What one thread does, in turn with @r if that was measured."""
+    return beside(run, r, 'alone_per_second', i) or rate_of(run, one)
+
+
+def nearest(prices, n):
+    """Of those measured on at most @n cores the one of most; the first where there is none."""
+    return max((p for p in prices if p.threads <= n), key=lambda p: p.threads, default=prices[0])
+
+
+def work_of(r):
+    return tuple(r.get(p) for p in ('op', 'set', 'rate', 'batch'))
 
 
 def own_cache(machine):
@@ -139,6 +160,12 @@ class Model:
                 self.read_limit(what, fits)
         for how in ('mixed', 'insert', 'batch'):
             self.read_prices(how)
+        # what is the core's own work: of a row's time in a set that lies in its L2
+        self.arithmetic = {
+            work_of(r): 1e9 / rate_of(run, r)
+            for r in run.of('cores', threads=1, fits='L2')
+            if r.unit == 'keys/s'
+        }
         self.missing = list(self.lacking())
 
     def alone(self, results):
@@ -154,8 +181,13 @@ class Model:
         one, most = rate_of(self.run, of[1]), max(of)
         share = None
         if most > 1:
-            all_of_them = rate_of(self.run, of[most]) * slower(self.run, of[most], of[1])
-            share = sharing(one, all_of_them, most)
+            r = of[most]
+            share = median(
+                [
+                    sharing(alone_rate(self.run, r, of[1], i) / slower(self.run, r, of[1], i), v, most)
+                    for i, v in enumerate(r.values)
+                ]
+            )
         self.limits[what, fits] = one, share
 
     def read_prices(self, how):
@@ -163,12 +195,19 @@ class Model:
         for fits in ('L2', *BANDWIDTH):
             of = self.alone(self.run.of('memory', what='owner', how=how, fits=fits))
             for n, r in of.items():
-                found = {
-                    c: checked(self.run.path, r.name, c, r.counters.get(c, math.nan))
-                    for c in ('own_ns', 'together_ns', 'handoff_ns')
-                }
-                ns = max(0.0, found['together_ns'] - found['own_ns']) / meetings(n, writes)
-                self.prices.setdefault((how, fits), []).append(Price(n, ns, found['handoff_ns']))
+                for counter in ('own_ns', 'together_ns', 'handoff_ns'):
+                    checked(self.run.path, r.name, counter, r.counters.get(counter, math.nan))
+                each = [self.paid(r, i) for i in range(len(r.values))]
+                self.prices.setdefault((how, fits), []).append(
+                    Price(n, median(each) / meetings(n, writes), r.counters['handoff_ns'])
+                )
+
+    def paid(self, r, i):
+        """What the lines of others add to a visit, of a handoff's time."""
+        own, together, handoff = (
+            beside(self.run, r, c, i) for c in ('own_ns', 'together_ns', 'handoff_ns')
+        )
+        return max(0.0, together - own) / handoff
 
     def lacking(self):
         if not self.cache:
@@ -188,33 +227,34 @@ class Model:
 
     def price(self, how, fits, size, n, handoff_ns=None):
         """Nanoseconds that a line of another core costs on @n cores in a set of @size bytes; None:
-        the run lacks it. In proportion to what handing a line over took beside a row."""
+        the run lacks it. @handoff_ns: what handing a line over took beside a row."""
         found = self.prices.get((how, fits)) or self.prices.get((how, 'L2'))
-        near = self.prices.get((how, 'L2')) or found
         if not found:
             return None
-        here, there = (max((p for p in ps if p.threads <= max(n, 2)), key=lambda p: p.threads,
-                           default=ps[0]) for ps in (found, near))  # fmt: skip
-        then = resident(here.threads, self.cache, size)
-        beyond = max(0.0, here.ns - then * there.ns) / (1 - then) if then < 1 else 0.0
-        now = resident(n, self.cache, size)
-        ns = now * there.ns + (1 - now) * beyond if fits != 'L2' else here.ns
-        return ns * (handoff_ns / here.handoff_ns if handoff_ns else 1.0)
+        here, there = (nearest(ps, n) for ps in (found, self.prices.get((how, 'L2')) or found))
+        then, now = (resident(m, self.cache, size) for m in (here.threads, n))
+        beyond = max(0.0, here.share - then * there.share) / (1 - then) if then < 1 else 0.0
+        share = here.share if fits == 'L2' else now * there.share + (1 - now) * beyond
+        return share * (handoff_ns or here.handoff_ns)
 
-    def at(self, one, n, row=None):
-        """What a curve whose result on one thread is @one reaches on @n cores; with the figures
-        taken beside @row, that row's own moment."""
-        fits, op = one.get('fits'), one.get('op')
-        stream = stream_of(op, one.get('batch') or 0, one.get('keys'))
-        size = checked(self.run.path, one.name, 'bytes', one.counters.get('bytes', math.nan))
-        core, lines, without = 1e9 / rate_of(self.run, one), 0.0, []
+    def at(self, one, n, row=None, i=None):
+        """What a curve whose result on one thread is @one reaches on @n cores; with @row, by what
+        was taken in turn with its repetition @i."""
+        fits, run = one.get('fits'), self.run
+        stream = stream_of(one.get('op'), one.get('batch') or 0, one.get('keys'))
+        size = checked(run.path, one.name, 'bytes', one.counters.get('bytes', math.nan))
+        core, lines, without = 1e9 / rate_of(run, one), 0.0, []
         if row:
-            core *= slower(self.run, row, one)
+            core = 1e9 / alone_rate(run, row, one, i)
+            core += min(core, self.arithmetic.get(work_of(one), core)) * (
+                slower(run, row, one, i) - 1
+            )
         if stream.price and n > 1:
-            beside = row.counters.get('handoff_ns') if row else None
-            price = self.price(stream.price, fits, size, n, beside)
+            price = self.price(
+                stream.price, fits, size, n, beside(run, row, 'handoff_ns', i) if row else None
+            )
             without = [] if price is not None else ['the price of a line of another core']
-            lines = meetings(n, stream.writes) * (price or 0.0)
+            lines = stream.share * meetings(n, stream.writes) * (price or 0.0)
         point = Point(n, n * 1e9 / (core + lines), TRANSFERS if lines > core else CORE, without)
         limit, share = self.limits.get((stream.limit, fits), (0, None))
         if share is not None:
@@ -242,7 +282,7 @@ class Model:
         if stream.price and n > 1 and not row:
             price = self.price(stream.price, fits, size, n)
             point.without = [] if price is not None else ['the price of a line of another core']
-            core, lines = n * 1e9 / point.rate, meetings(n, stream.writes) * (price or 0.0)
+            core, lines = n * 1e9 / point.rate, stream.share * meetings(n, stream.writes) * (price or 0.0)
             point.rate = n * 1e9 / (core + lines)
             point.binds = TRANSFERS if lines > core else CORE
         limit, share = self.limits.get((stream.limit, fits), (0, None))

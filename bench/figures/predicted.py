@@ -3,7 +3,8 @@
 two differ."""
 from dataclasses import dataclass
 
-from .model import COUNTS, TRANSFERS, WITHIN, Model, Point
+from .model import COUNTS, TRANSFERS, WITHIN, Model, Point, rate_of
+from .run import median
 from .words import count, figures, nanoseconds, percent, rate, table, value
 
 OURS = ('blocked', 'blocked-inline')  # one line a key, no lock: what the formulae are about
@@ -23,11 +24,12 @@ class Compared:
 
     row: object
     point: Point
+    ratios: list  # predicted over measured, a repetition each where the run has them
     why: str  # the prediction is further off than WITHIN; '' where it is not
 
     @property
     def ratio(self):
-        return self.point.rate / self.row.median
+        return median(self.ratios)
 
 
 @dataclass
@@ -54,47 +56,52 @@ class Curve:
         return f'{where} ({count(r.get("keys"))} keys){asked}'.lstrip()
 
 
-def beside(r, one):
-    """All that two rows of a curve have in common."""
-    apart = ('threads',)
-    return {k: v for k, v in r.params.items() if k not in apart} == {
-        k: v for k, v in one.params.items() if k not in apart
-    }
+def same_curve(r, one):
+    return {**r.params, 'threads': 1} == one.params and r.question == one.question
 
 
 def wide(r):
     return max(r.values) / min(r.values) > 1 + WITHIN
 
 
-def why_not(one, row, point):
+def why_not(one, row, point, ratios):
     """Why a prediction may be off, from the figures themselves; '' where it is not."""
-    if abs(point.rate / row.median - 1) <= WITHIN:
+    if abs(median(ratios) - 1) <= WITHIN:
         return ''
     if one.contended or row.contended:
         return 'shared CPU: its threads did not have a CPU each to themselves'
-    low, high = (point.rate * v / one.median for v in (one.low, one.high))
-    if low <= row.high * (1 + WITHIN) and high >= row.low / (1 + WITHIN) and (
-        wide(one) or wide(row)
-    ):
-        ranges = (f'{value(r.low, r.unit)} to {value(r.high, r.unit)}' for r in (one, row))
-        return 'unsteady: {} on one thread, {} on {}'.format(*ranges, row.get('threads'))
     if point.without:
         return f'the run lacks {", ".join(point.without)}'
+    low, high = min(ratios), max(ratios)
+    if low <= 1 + WITHIN and high >= 1 - WITHIN:
+        return f'unsteady: {low:.2f} to {high:.2f} from one repetition to the next'
+    if not row.samples.get('alone_per_second') and (wide(one) or wide(row)):
+        a, b = (f'{value(r.low, r.unit)} to {value(r.high, r.unit)}' for r in (one, row))
+        return f'unsteady: {a} on one thread, {b} on {row.get("threads")}, minutes apart'
     return 'not explained: more happens there than the model knows'
+
+
+def compared_with(model, one, row):
+    n = row.get('threads')
+    if one.question == 'reload':
+        points = [model.readers(one, n, row)]
+        ratios = [points[0].rate / row.median]
+    else:
+        points = [model.at(one, n, row, i) for i in range(len(row.values))]
+        ratios = [p.rate / v for p, v in zip(points, row.values)]
+    point = points[len(points) // 2]
+    point.rate = median(ratios) * row.median
+    return Compared(row, point, ratios, why_not(one, row, point, ratios))
 
 
 def curve_of(model, one, rows):
     """@rows: those measured on more threads."""
     reload = one.question == 'reload'
-    compared = []
-    for row in rows:
-        n = row.get('threads')
-        if n <= model.cores:
-            point = model.readers(one, n, row) if reload else model.at(one, n, row)
-            compared.append(Compared(row, point, why_not(one, row, point)))
-    counts = sorted({*COUNTS, *(r.get('threads') for r in rows if r.get('threads') <= model.cores)})
+    compared = [compared_with(model, one, r) for r in rows if r.get('threads') <= model.cores]
+    counts = sorted({*COUNTS, *(c.row.get('threads') for c in compared)})
     if reload:
-        counts = [n for n in counts if n != model.run.machine['cpus_allowed']] or counts
+        # there the loader has no core, which is how a machine is, not how many it has
+        counts = [n for n in counts if n == 1 or n != model.run.machine['cpus_allowed']]
     points = [model.readers(one, n) if reload else model.at(one, n) for n in counts]
     return Curve(one, points, compared)
 
@@ -110,10 +117,11 @@ def predictions(run):
     model = Model(run)
     results = [r for r in run.results if wanted(r)]
     ones = [r for r in results if r.get('threads') == 1]
-    curves = []
-    for one in ones:
-        rows = [r for r in results if r.question == one.question and r.get('threads') > 1]
-        curves.append(curve_of(model, one, [r for r in rows if beside(r, one)]))
+    several = sorted((r for r in results if r.get('threads') > 1), key=lambda r: r.get('threads'))
+    curves = [
+        curve_of(model, one, [r for r in several if rate_of(run, r) and same_curve(r, one)])
+        for one in ones
+    ]
     return model, curves
 
 
@@ -134,7 +142,10 @@ def constants(model):
                 f' {figures(c["most_ns"])} of {c["pairs"]:.0f} pairs)',
             )
     for (how, fits), prices in model.prices.items():
-        each = ', '.join(f'{nanoseconds(p.ns)} on {p.threads} cores' for p in prices)
+        each = ', '.join(
+            f'{percent(p.share)} of a handoff of {nanoseconds(p.handoff_ns)} on {p.threads} cores'
+            for p in prices
+        )
         yield f'a line of another core, {how} {PLACES[fits]}', each
 
 

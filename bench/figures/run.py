@@ -15,7 +15,17 @@ COMPARED = {
     **{p: ('ns', 'lower') for p in ('p50_ns', 'p99_ns', 'p999_ns')},
     'of_calm': ('of calm', 'higher'),
 }
-SAMPLED = {*COMPARED, 'p9999_ns', 'calm_p50_ns', 'calm_p99_ns', 'calm_p999_ns', 'calm_p9999_ns'}
+# What was taken in turn with a repetition, for its ratio to that.
+BESIDE = {'handoff_ns', 'step_ns', 'alone_per_second', 'alone_step_ns', 'own_ns', 'together_ns'}
+SAMPLED = {
+    *COMPARED,
+    *BESIDE,
+    'p9999_ns',
+    'calm_p50_ns',
+    'calm_p99_ns',
+    'calm_p999_ns',
+    'calm_p9999_ns',
+}
 
 
 class Trouble(Exception):
