@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How does throughput grow with cores, and with size? Plots, tables, and the law fitted to each
-curve."""
-from . import page, rivals, usl
+"""How does throughput grow with cores, and with size? Plots, tables, and what bench/model predicts
+of more cores."""
+from . import page, past, rivals
 from .plot import LIMIT_STYLE, Axis, Plot, Series, Style
 from .words import count, figures, percent, rate, sentence_list, value
 
@@ -55,6 +55,14 @@ def curves(results, x):
     ]
 
 
+def past_series(curve):
+    """What is predicted: a curve's colour, dashed, without a mark that a measurement has."""
+    name = contender(curve.one)
+    points = [(p.threads, p.rate / 1e6) for p in curve.points]
+    dashed = Style(style(name).colour, 2 if curve.one.get('batch') else 1)
+    return Series(f'{name}, predicted', points, dashed, marks=False)
+
+
 def unique(results, param):
     return sorted({r.get(param) for r in results if r.get(param) is not None})
 
@@ -68,13 +76,7 @@ def sizes_of(results):
     return [f for f in FITS if any(r.get('fits') == f for r in results)] or [None]
 
 
-def law_of(results, cores):
-    """The law of one curve: where threads had a core each, and to themselves."""
-    alone = [r for r in results if r.get('threads') <= cores and not r.contended]
-    return usl.fit([(r.get('threads'), r.median) for r in alone])
-
-
-def thread_panel(results, fits, asked, cores):
+def thread_panel(results, fits, asked, curves_past):
     of = [r for r in results if r.get('fits') == fits and r.get('rate') == asked]
     threads = unique(of, 'threads')
     if len(threads) < 2:
@@ -87,20 +89,18 @@ def thread_panel(results, fits, asked, cores):
         single = best.points[0][1]
         ideal = [(n, single * n) for n in threads]
         series.append(Series('ideal for the fastest', ideal, LIMIT_STYLE, marks=False))
-        law = law_of([r for r in of if contender(r) == best.label], cores)
-        if law:
-            steps = [threads[0] + (threads[-1] - threads[0]) * i / 40 for i in range(41)]
-            fitted = [(n, law.at(n) / 1e6) for n in steps]
-            series.append(Series('law fitted to the fastest', fitted, Style(-1, 0), marks=False))
-    log = len(threads) > 2
+    beyond = [past_series(c) for c in curves_past if any(c.one is r for r in of)]
+    series += beyond
+    shown = sorted({*threads, *(p[0] for s in beyond for p in s.points)})
+    log = len(shown) > 2
     return Plot(
         f'{FITS.get(fits, "")} ({count(of[0].get("keys"))} keys), {rate(asked)}'.lstrip(),
         Axis(
             'threads',
             log=log,
-            ticks=[(n, str(n)) for n in threads],
-            low=0.8 if not log else threads[0] * 0.85,
-            high=threads[-1] + 0.2 if not log else threads[-1] * 1.15,
+            ticks=[(n, str(n)) for n in shown],
+            low=0.8 if not log else shown[0] * 0.85,
+            high=shown[-1] + 0.2 if not log else shown[-1] * 1.15,
         ),
         Axis('million keys a second', log=True),
         series,
@@ -145,71 +145,6 @@ def thread_rows(results):
     return head, table
 
 
-def law_rows(results, cores):
-    curves_of = {}
-    for r in results:
-        curve = (r.get('op'), r.get('fits'), r.get('rate'), contender(r))
-        curves_of.setdefault(curve, []).append(r)
-    rows = []
-    for (op, fits, asked, name), of in curves_of.items():
-        law = law_of(of, cores)
-        if law:
-            top = law.counts[-1]
-            rows.append(
-                [
-                    f'{op}, {name}',
-                    FITS.get(fits, fits),
-                    rate(asked),
-                    figures(law.sigma, 2),
-                    f'{law.kappa:.2g}',
-                    percent(law.error),
-                    f'{law.peak:.0f}' if law.peak else 'none',
-                    value(law.at(2 * top), 'keys/s'),
-                    value(law.at(4 * top), 'keys/s'),
-                ]
-            )
-    return rows
-
-
-def laws(results, cores):
-    counts = [n for n in unique([r for r in results if not r.contended], 'threads') if n <= cores]
-    rows = law_rows(results, cores)
-    html = '<h3>Universal Scalability Law</h3>'
-    beyond = [n for n in unique(results, 'threads') if n > cores]
-    if beyond:
-        html += page.paragraph(
-            f'{sentence_list(map(str, beyond))} threads share {cores} cores (hyper-threads):'
-            ' measured above, left out of the fit.'
-        )
-    if not rows:
-        measured = sentence_list(map(str, counts)) if counts else 'no number of'
-        return html + page.paragraph(
-            'Nothing is fitted and nothing extrapolated. Measured:'
-            f' {measured} thread{"s" if counts != [1] else ""} with a core each and to itself.'
-            ' Contention and coherency are two unknowns beside the speed of one thread: it takes'
-            ' at least three such numbers of threads, one of them 1.'
-        )
-    top = counts[-1]
-    html += page.paragraph(
-        f'Measured: {sentence_list(map(str, counts))} threads.'
-        ' X(N) = X(1) N / (1 + σ (N − 1) + κ N (N − 1)), σ contention, κ coherency;'
-        ' both at least 0.'
-        f' The columns for {2 * top} and {4 * top} threads are extrapolated, not measured.'
-        + (
-            ' Three numbers of threads determine the law whole: its error says little.'
-            if len(counts) == 3
-            else ''
-        )
-    )
-    return html + page.table(
-        ['curve', 'size', 'rate', 'σ', 'κ', 'error of fit', 'peak at']
-        + [f'{n * top} (extrapolated)' for n in (2, 4)],
-        rows,
-        f'σ and κ of {len(rows)} curves',
-        texts=2,
-    )
-
-
 def size_panels(results):
     panels = []
     for op in ('hit', 'insert'):
@@ -237,13 +172,14 @@ def section(run):
     results = run.of('cores')
     if not results:
         return ''
-    cores = run.machine.get('cores', 1)
+    curves_past, past_html = ([], '') if run.one_cpu else past.of(run)
     asks = 'How fast is it?' if run.one_cpu else 'How does throughput grow with cores?'
     html = f'<h2 id="cores">{asks}</h2>'
     if not run.one_cpu:
         html += page.paragraph(
             'All threads together; the bars reach from the slowest to the fastest repetition.'
-            ' The axis of speed is logarithmic.',
+            ' The axis of speed is logarithmic. What is dashed and unmarked is predicted, by'
+            ' bench/model.',
             'soft',
         )
     html += page.meanings(rivals.meanings(unique(results, 'set')))
@@ -251,14 +187,13 @@ def section(run):
         of = [r for r in results if r.get('op') == op]
         if not of:
             continue
-        panels = [thread_panel(of, fits, usual_rate(of), cores) for fits in sizes_of(of)]
+        panels = [thread_panel(of, fits, usual_rate(of), curves_past) for fits in sizes_of(of)]
         html += f'<h3>{title}</h3>' + page.plots([p for p in panels if p])
         head, rows = thread_rows(of)
         html += page.table(
             head, rows, f'The figures: {sum(not isinstance(r, str) for r in rows)} curves'
         )
-    if not run.one_cpu:
-        html += laws(results, cores)
+    html += past_html
     panels = size_panels(results)
     if panels:
         html += (

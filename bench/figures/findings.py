@@ -3,11 +3,16 @@
 do not bear it."""
 from .bear import apart, costly, during_reloads, kind_name, of_calm, pick, quickest, rate_ratios
 from .bear import time_lost
-from .cores import FITS, law_of, unique
+from .cores import FITS, unique
+from .model import WITHIN
+from .predicted import predictions, sums
 from .questions import label
 from .rivals import Explained
-from .run import median
+from .run import Trouble, median
 from .words import byte_count, count, nanoseconds, percent, plural, rate, sentence_list, value
+
+
+VERBS = {'hit': 'look up', 'insert': 'insert'}
 
 
 def times(a, b):
@@ -88,21 +93,30 @@ def throughput(run):
             )
 
 
-def law(run):
-    cores = run.machine.get('cores', 1)
+def past(run):
+    """What more cores would do, and how far to trust that."""
     if run.one_cpu:
         return
-    of = run.of('cores', op='hit', set='blocked', rate=0.01, fits='L2', batch=0)
-    found = law_of(of, cores)
-    if found:
+    try:
+        _, curves = predictions(run)
+    except Trouble:
+        return  # the section on cores has why
+    total, good = sums([c for c in curves if c.one.question == 'cores'])
+    wanted = dict(set='blocked', rate=0.01, batch=0)
+    for op in ('hit', 'insert'):
+        of = [c for c in curves if pick([c.one], op=op, **wanted)]
+        reached = [(c, p) for c in of for p in c.points if p.threads == 64 and not p.unbounded]
+        if reached:
+            words = (
+                f'{value(p.rate, "keys/s")} {FITS[c.one.get("fits")]} ({p.binds})'
+                for c, p in reached
+            )
+            yield f'64 cores would {VERBS[op]} {sentence_list(words)}: predicted, not measured.'
+    if total:
         yield (
-            'Scaling of blocked in the L2, fitted to'
-            f' {sentence_list(map(str, found.counts))} threads: contention {percent(found.sigma)},'
-            f' coherency {found.kappa:.1g}; {2 * found.counts[-1]} threads would reach'
-            f' {value(found.at(2 * found.counts[-1]), "keys/s")} (extrapolated).'
+            f'Of {plural(total, "row")} on more than one thread {good} are within'
+            f' {percent(WITHIN)} of what is predicted of them.'
         )
-    elif of:
-        yield 'Too few numbers of threads to say anything of more cores than were measured.'
 
 
 def rivals(run):
@@ -321,6 +335,6 @@ def steadiness(run):
 def findings(run):
     """(text, what is listed below it, whether it is bad news)."""
     found = [(s, [], True) for s in errors(run)]
-    for part in (throughput, law, rivals, reloads, batches, huge, kinds, costs, kept, steadiness):
+    for part in (throughput, past, rivals, reloads, batches, huge, kinds, costs, kept, steadiness):
         found += [(s, [], False) if isinstance(s, str) else (*s, False) for s in part(run)]
     return found

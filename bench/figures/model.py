@@ -1,53 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Throughput on any number of cores, from what a run measured on its machine: the formulae, a line
-each. bench/README.md has them in words, and what they leave out."""
+"""Throughput on any number of cores, from what a run measured on its machine: the constants, and
+the formulae put together. bench/README.md lists what they leave out."""
 import math
 from dataclasses import dataclass, field
 
+from .formulae import distinct, meetings, resident, sharing, together
 from .run import Trouble, median
 
 COUNTS = (1, 2, 4, 8, 16, 32, 64, 128)
 WITHIN = 0.15  # of what was measured
 LOOKUPS_AN_INSERT = 19  # bench/sets/set.h
-ZIPF, MOST_DRAWS = 0.99, 1 << 20  # bench/zipf.h, bench/work.cc
+MOST_DRAWS = 1 << 20  # bench/work.cc
 CORE, TRANSFERS = 'core', 'line transfers'
 BANDWIDTH = {'L3': 'L3 bandwidth', 'memory': 'memory bandwidth'}
-
-
-def meetings(n, w):
-    """How often an access meets a line that it lost to another core, on @n cores that each take any
-    line alike, the share @w of accesses being writes. A write needs the line alone: it has lost it
-    if another accessed it since its own last write. A read has if another wrote it since its own
-    last access."""
-    return w * (n - 1) / (n - 1 + w) + (1 - w) * (n - 1) * w / (1 + (n - 1) * w)
-
-
-def resident(n, cache, size):
-    """Which share of a set's lines lies in the own cache of some core."""
-    return min(1.0, n * cache / size)
-
-
-def sharing(one, all_of_them, n):
-    """What each further core takes of the others' share, from the rates of one core and of @n."""
-    return max(0.0, (n * one / all_of_them - 1) / (n - 1))
-
-
-def together(one, share, n):
-    """The rate of @n cores that share something: 1 / share times one's is the most there is."""
-    return n * one / (1 + share * (n - 1))
-
-
-def distinct(keys, draws):
-    """The expected share of new keys among @draws by Zipf's law. Ranks beyond the first thousand
-    are taken in bundles, each as many of its middle."""
-    steps = [(float(r), 1.0) for r in range(1, min(keys, 1000) + 1)]
-    low = 1000.5
-    while low < keys + 0.5:
-        high = min(low * 1.01, keys + 0.5)
-        steps.append((math.sqrt(low * high), high - low))
-        low = high
-    weight = sum(many * rank**-ZIPF for rank, many in steps)
-    return sum(m * -math.expm1(-draws * r**-ZIPF / weight) for r, m in steps) / draws
 
 
 @dataclass
@@ -98,6 +63,12 @@ def rate_of(run, r):
     return checked(run.path, r.name, 'the median', r.median)
 
 
+def size_of(run, r):
+    """Bytes of a row's set."""
+    found = r.counters.get('bytes') or r.get('keys', 0) * r.counters.get('bits_per_key', 0) / 8
+    return checked(run.path, r.name, 'the size of the set (bytes, or bits_per_key)', found)
+
+
 def beside(run, r, counter, i=None):
     """What was measured in turn with a row, or with its repetition @i; None in an older run."""
     samples = r.samples.get(counter, [])
@@ -144,6 +115,8 @@ class Point:
     rate: float
     binds: str
     without: list = field(default_factory=list)  # what the run lacks for it
+    unbounded: bool = False  # a bound that may bind is not known
+    handoffs: tuple = ()  # what handing a line over took beside the row, and beside the price
 
 
 class Model:
@@ -181,14 +154,14 @@ class Model:
         one, most = rate_of(self.run, of[1]), max(of)
         share = None
         if most > 1:
-            r = of[most]
-            share = median(
-                [
-                    sharing(alone_rate(self.run, r, of[1], i) / slower(self.run, r, of[1], i), v, most)
-                    for i, v in enumerate(r.values)
-                ]
-            )
+            share = median([self.taken(of[1], of[most], i) for i in range(len(of[most].values))])
         self.limits[what, fits] = one, share
+
+    def taken(self, one, r, i):
+        """What each further core takes, by the @i-th repetition on all cores."""
+        alone = alone_rate(self.run, r, one, i) / slower(self.run, r, one, i)
+        all_of_them = checked(self.run.path, r.name, 'a repetition', r.values[i])
+        return sharing(alone, all_of_them, r.get('threads'))
 
     def read_prices(self, how):
         writes = stream_of('mixed', 0, 1).writes if how == 'mixed' else 1.0
@@ -228,10 +201,10 @@ class Model:
     def price(self, how, fits, size, n, handoff_ns=None):
         """Nanoseconds that a line of another core costs on @n cores in a set of @size bytes; None:
         the run lacks it. @handoff_ns: what handing a line over took beside a row."""
-        found = self.prices.get((how, fits)) or self.prices.get((how, 'L2'))
-        if not found:
+        near = self.prices.get((how, 'L2'))
+        if not near:
             return None
-        here, there = (nearest(ps, n) for ps in (found, self.prices.get((how, 'L2')) or found))
+        here, there = (nearest(ps, n) for ps in (self.prices.get((how, fits)) or near, near))
         then, now = (resident(m, self.cache, size) for m in (here.threads, n))
         beyond = max(0.0, here.share - then * there.share) / (1 - then) if then < 1 else 0.0
         share = here.share if fits == 'L2' else now * there.share + (1 - now) * beyond
@@ -242,7 +215,7 @@ class Model:
         was taken in turn with its repetition @i."""
         fits, run = one.get('fits'), self.run
         stream = stream_of(one.get('op'), one.get('batch') or 0, one.get('keys'))
-        size = checked(run.path, one.name, 'bytes', one.counters.get('bytes', math.nan))
+        size = size_of(run, one)
         core, lines, without = 1e9 / rate_of(run, one), 0.0, []
         if row:
             core = 1e9 / alone_rate(run, row, one, i)
@@ -250,13 +223,15 @@ class Model:
                 slower(run, row, one, i) - 1
             )
         if stream.price and n > 1:
-            price = self.price(
-                stream.price, fits, size, n, beside(run, row, 'handoff_ns', i) if row else None
-            )
+            handoff = beside(run, row, 'handoff_ns', i) if row else None
+            price = self.price(stream.price, fits, size, n, handoff)
             without = [] if price is not None else ['the price of a line of another core']
             lines = stream.share * meetings(n, stream.writes) * (price or 0.0)
         point = Point(n, n * 1e9 / (core + lines), TRANSFERS if lines > core else CORE, without)
+        if lines and row:
+            point.handoffs = handoff, nearest(self.prices[stream.price, 'L2'], n).handoff_ns
         limit, share = self.limits.get((stream.limit, fits), (0, None))
+        point.unbounded = bool(without) or (fits in BANDWIDTH and share is None)
         if share is not None:
             most = together(max(limit, 1e9 / core), share, n)
             if most < point.rate:
@@ -276,13 +251,14 @@ class Model:
                 self.run.path, one.name, 'of_calm', kept
             )
         point = Point(n, rate if own else rate * (n - 0.5) / n, CORE)
-        size = checked(self.run.path, one.name, 'bytes', one.counters.get('bytes', math.nan))
+        size = size_of(self.run, one)
         fits, batched = self.place(size), one.get('op') == 'batch'
         stream = stream_of(one.get('op'), batched, one.get('keys'))
         if stream.price and n > 1 and not row:
             price = self.price(stream.price, fits, size, n)
             point.without = [] if price is not None else ['the price of a line of another core']
-            core, lines = n * 1e9 / point.rate, stream.share * meetings(n, stream.writes) * (price or 0.0)
+            core = n * 1e9 / point.rate
+            lines = stream.share * meetings(n, stream.writes) * (price or 0.0)
             point.rate = n * 1e9 / (core + lines)
             point.binds = TRANSFERS if lines > core else CORE
         limit, share = self.limits.get((stream.limit, fits), (0, None))

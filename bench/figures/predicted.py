@@ -8,6 +8,7 @@ from .run import median
 from .words import count, figures, nanoseconds, percent, rate, table, value
 
 OURS = ('blocked', 'blocked-inline')  # one line a key, no lock: what the formulae are about
+CHANGED = 1.5  # a handoff's time, from one row to another
 PLACES = {'L2': 'in the L2', 'L3': 'in the L3', 'memory': 'in memory'}
 TITLES = {
     'hit': 'lookups',
@@ -78,6 +79,13 @@ def why_not(one, row, point, ratios):
     if not row.samples.get('alone_per_second') and (wide(one) or wide(row)):
         a, b = (f'{value(r.low, r.unit)} to {value(r.high, r.unit)}' for r in (one, row))
         return f'unsteady: {a} on one thread, {b} on {row.get("threads")}, minutes apart'
+    if point.handoffs and None not in point.handoffs:
+        then, there = point.handoffs
+        if not 1 / CHANGED < then / there < CHANGED:
+            return (
+                f'the way between the cores changed: a handoff of {nanoseconds(then)}, and of'
+                f' {nanoseconds(there)} where its price was measured'
+            )
     return 'not explained: more happens there than the model knows'
 
 
@@ -129,7 +137,8 @@ def constants(model):
     """(what, its value in words) for all that the predictions rest on."""
     run = model.run
     for (what, fits), (one, share) in model.limits.items():
-        more = 'on all not measured' if share is None else f'each further core takes {percent(share)}'
+        more = f'each further core takes {percent(share or 0)}'
+        more = 'on all, each to itself, not measured' if share is None else more
         names = {'lines': 'random lines read', 'fetch-or': "random locked or's"}
         yield f'{names[what]} {PLACES[fits]}', f'{value(one, "keys/s")} on one core, {more}'
     for r in run.of('memory', what='pair'):

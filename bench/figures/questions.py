@@ -222,6 +222,8 @@ PANELS = {
 WHATS = {
     'lines': "The machine's limit: random lines read",
     'fetch-or': "The machine's limit: locked or",
+    'pair': 'What a line of another CPU adds, pair by pair',
+    'owner': 'Visits of lines that another core wrote last',
     'batch': 'Batch size',
     'distance': 'Prefetch distance',
     'hash': 'The hash by length of key',

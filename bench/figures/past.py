@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""What the report has of bench/model: what each curve reaches on more cores and what binds it, how
+that compares with what was measured, and what it rests on."""
+from . import page
+from .model import WITHIN
+from .plot import Axis, Plot, Series, Style
+from .predicted import COMPARED_HEAD, OURS, compared_rows, constants, predictions, sums
+from .run import Trouble
+from .words import figures, percent, plural, value
+
+
+def usual(curve):
+    """Of blocked as it is by default, which is what has a row."""
+    r = curve.one
+    return r.get('set', 'blocked') == OURS[0] and r.get('rate', 0.01) == 0.01
+
+
+def reload_panel(curves):
+    """Lookups during each sort of reload: marked where measured, dashed where predicted."""
+    of = [c for c in curves if c.one.question == 'reload' and c.one.get('op') == 'hit']
+    of = [c for c in of if c.one.get('flavor') == of[0].one.get('flavor')]
+    if not of:
+        return None
+    series = []
+    for i, curve in enumerate(of):
+        phase = str(curve.one.get('phase'))
+        rows = [curve.one, *(c.row for c in curve.compared)]
+        measured = [(r.get('threads'), r.median / 1e6, r.low / 1e6, r.high / 1e6) for r in rows]
+        ahead = [(p.threads, p.rate / 1e6) for p in curve.points]
+        series.append(Series(phase, measured, Style(i % 8, 0, i % 8), line=False))
+        series.append(Series(f'{phase}, predicted', ahead, Style(i % 8, 1), marks=False))
+    counts = sorted({p[0] for s in series for p in s.points})
+    return Plot(
+        f'Lookups during reloads, {of[0].place}',
+        Axis('readers', log=True, ticks=[(n, str(n)) for n in counts]),
+        Axis('million keys a second', log=True),
+        series,
+    )
+
+
+def table_of(curves):
+    counts = sorted({p.threads for c in curves for p in c.points})
+    rows, above = [], None
+    for curve in sorted(curves, key=lambda c: c.place):
+        if curve.place != above:
+            rows.append(curve.place)
+            above = curve.place
+        by = {p.threads: p for p in curve.points}
+        cells = [
+            page.Cell(
+                f'{page.escape(value(by[n].rate, "keys/s"))}<br>'
+                f'<span class="soft">{page.escape(by[n].binds)}</span>'
+            )
+            if n in by
+            else ''
+            for n in counts
+        ]
+        rows.append([curve.title, *cells])
+    summary = f'Predicted, and the bound that binds: {plural(len(curves), "curve")}'
+    return page.table(['', *map(str, counts)], rows, summary)
+
+
+def matrix(run):
+    """What handing a line over takes, between each pair of CPUs."""
+    rows = run.of('memory', what='pair', how='ping')
+    between = {
+        tuple(name.split('-')): ns
+        for r in rows
+        for name, ns in r.counters.items()
+        if name.startswith('cpu') and '-' in name
+    }
+    if len(between) < 2:
+        return ''  # the constants have it
+    cpus = sorted({cpu for pair in between for cpu in pair}, key=lambda cpu: int(cpu[3:]))
+    lines = [
+        [a, *(figures(between.get((a, b)) or between.get((b, a)) or 0) for b in cpus)] for a in cpus
+    ]
+    return page.table(['ns', *cpus], lines, f'A line handed over: {len(between)} pairs of CPUs')
+
+
+def html_of(model, curves):
+    total, good = sums(curves)
+    chosen = [c for c in curves if usual(c)]
+    html = '<h3>Past the cores that were measured</h3>' + page.paragraph(
+        'Predicted from what one core does, what the lines of other cores cost, and what all cores'
+        ' together get of the L3 and of memory; bench/README.md has the formulae. It knows of no'
+        ' sockets, no hyper-threads and no clock that falls as more cores work.'
+    )
+    for missing in model.missing:
+        html += page.paragraph(f'Not in this run: {missing}.', 'soft')
+    panel = reload_panel(curves)
+    html += page.plots([panel] if panel else []) + table_of(chosen)
+    if total:
+        html += page.table(
+            COMPARED_HEAD,
+            compared_rows(curves),
+            f'Predicted beside measured: {good} of {total} within {percent(WITHIN)}',
+            texts=2,
+        )
+    return (html + matrix(model.run)) + page.table(
+        ['constant', 'measured'], [list(c) for c in constants(model)], 'What that rests on', texts=2
+    )
+
+
+def of(run):
+    """(the curves, the section); where nothing can be predicted, no curves, and why."""
+    try:
+        model, curves = predictions(run)
+    except Trouble as trouble:
+        return [], page.paragraph(f'Nothing is predicted of more cores: {trouble}.', 'soft')
+    return curves, html_of(model, curves) if curves else ''
