@@ -17,7 +17,7 @@ namespace bench {
 namespace {
 
 enum class Visit {
-	lock,   /* a locked or of a word of each line, nothing else: as many at once as there can be */
+	lock,   /* a locked or of a word of each line and nothing else: as many at once as can be */
 	mixed,  /* lookups_an_insert lookups, then an insert */
 	insert, /* an insert each */
 	batch,  /* inserts, batch_keys at a time */
@@ -72,7 +72,8 @@ public:
 				                   std::min(n - i, batch_keys), bitmap);
 		else if (how == Visit::lock)
 			for (uint64_t h : hashes)
-				__atomic_fetch_or(line_of(h), UINT64_C(1) << h % 64, __ATOMIC_RELAXED);
+				__atomic_fetch_or(line_of(h), UINT64_C(1) << h % 64,
+				                  __ATOMIC_RELAXED);
 		else
 			one_by_one(hashes, how == Visit::mixed ? lookups_an_insert : 0);
 	}

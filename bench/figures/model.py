@@ -65,7 +65,7 @@ def rate_of(run, r):
 
 def size_of(run, r):
     """Bytes of a row's set."""
-    found = r.counters.get('bytes') or r.get('keys', 0) * r.counters.get('bits_per_key', 0) / 8
+    found = r.counters.get('bytes') or r.get('keys', 0) * (r.counters.get('bits_per_key') or 0) / 8
     return checked(run.path, r.name, 'the size of the set (bytes, or bits_per_key)', found)
 
 
