@@ -125,6 +125,17 @@ class Compare(unittest.TestCase):
         self.assertEqual(status, 0, out)
         self.assertIn('noisy', out)
 
+    def test_the_way_between_cpus_is_not_the_code(self):
+        """A row five times as slow, and no regression: but any other is."""
+        for what, regressed in (('pair', 0), ('owner', 0), ('lines', 1)):
+            runs = Synthetic(1), Synthetic(1)
+            for run, ns in zip(runs, (30.0, 155.0)):
+                run.run()
+                run.add(f'memory/what:{what}/how:ping', ns)
+            documents = [{**Synthetic(1).run(), 'results': run.results} for run in runs]
+            write(self.folder.name, 'before.json', documents[0])
+            self.assertEqual(compare(self.before, self.after(documents[1]))[0], regressed, what)
+
     def test_more_bits_and_lost_keys(self):
         for counter, factor, words in (
             ('bits_per_key', 1.05, 'bits a key'),
