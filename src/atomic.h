@@ -148,7 +148,7 @@ static inline unsigned weir__users_load_acquire(const atomic_uint *users)
 }
 
 /* O7  A figure that is reported or compared with a limit: swaps, refusals, bytes not yet freed,
- *     bytes of keys that are kept.
+ *     bytes of keys that are kept, nanoseconds of sleep that loaders owe.
  *     Needs: that no addition is lost; no order, since it leads to no other data.
  *     Without atomic additions some would be lost, and a limit be passed. */
 static inline uint64_t weir__figure_load_relaxed(const atomic_uint_fast64_t *figure)
@@ -156,9 +156,10 @@ static inline uint64_t weir__figure_load_relaxed(const atomic_uint_fast64_t *fig
 	return atomic_load_explicit(figure, memory_order_relaxed);
 }
 
-static inline void weir__figure_add_relaxed(atomic_uint_fast64_t *figure, uint64_t more)
+/* Returns what it was. */
+static inline uint64_t weir__figure_add_relaxed(atomic_uint_fast64_t *figure, uint64_t more)
 {
-	atomic_fetch_add_explicit(figure, more, memory_order_relaxed);
+	return atomic_fetch_add_explicit(figure, more, memory_order_relaxed);
 }
 
 static inline void weir__figure_sub_relaxed(atomic_uint_fast64_t *figure, uint64_t less)

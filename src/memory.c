@@ -108,11 +108,24 @@ static int pages_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags)
 	return 0;
 }
 
-static void prefault(const struct weir_memory *memory, uint64_t bytes)
+/* Linux 5.14 */
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+
+void weir__memory_touch(const struct weir_memory *memory, uint64_t at, uint64_t bytes)
 {
-	long page = sysconf(_SC_PAGESIZE);
-	for (uint64_t at = 0; at < bytes; at += (uint64_t)page)
-		((volatile char *)memory->bits)[at] = 0;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = at + bytes;
+	if (memory->origin) {
+		/* Only advice: before Linux 5.14 lookups fault. A file that was cut short must not
+		 * end the process here. */
+		(void)madvise((char *)memory->bits + at, bytes, MADV_POPULATE_READ);
+		return;
+	}
+	for (; at < end; at += page) {
+		volatile char *byte = (volatile char *)memory->bits + at;
+		*byte = *byte;
+	}
 }
 
 int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
@@ -132,7 +145,7 @@ int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, 
 	        : bytes < HUGE_PAGE    ? heap_alloc(out, bytes)
 	                               : pages_alloc(out, bytes, flags);
 	if (!err && flags & WEIR_PREFAULT)
-		prefault(out, bytes);
+		weir__memory_touch(out, 0, bytes);
 	return err;
 }
 

@@ -33,9 +33,14 @@ struct weir_refresh_options {
 	void *progress_arg;
 	bool map;                     /* map a plain image instead of reading it into memory: for
 	                                 a file that is only ever renamed to, see below */
+	double pace;                  /* as in struct weir_reload_options: the call sleeps after
+	                                 each MiB that is read, counted or carried. progress is
+	                                 asked again after each 20 ms of sleep, with the same
+	                                 bytes_done. A mapped file has its pages before it is
+	                                 published (Linux 5.14 and later). */
 };
 #define WEIR_REFRESH_OPTIONS_INIT \
-	{ sizeof(struct weir_refresh_options), 0, false, false, false, 0, 0, 0, false }
+	{ sizeof(struct weir_refresh_options), 0, false, false, false, 0, 0, 0, false, 0.0 }
 
 /**
  * Publish the image in a file, if the file has changed since the last call or this is the first.
@@ -87,7 +92,7 @@ struct weir_refresh_options {
  *   read-side section; -EFBIG more than max_bytes allows now; -ENOMEM; -ECANCELED progress stopped
  *   it, at whatever step; and any errno of open, read and mmap, those above too (-ENOENT, -EACCES,
  *   -EIO, -EINVAL ...).
- * Threads: as weir_reload_begin().  Progress: blocking (the file, a grace period).
+ * Threads: as weir_reload_begin().  Progress: blocking (the file, a grace period, the pace).
  * Cost: reads the whole file once; then memory bandwidth for what the gate counts and
  *   what is carried.
  */

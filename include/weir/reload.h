@@ -58,9 +58,28 @@ struct weir_reload_options {
 	                                     what stood for the first filter is never kept */
 	bool defer_free;                  /* the commit does not wait: call_rcu frees the filter */
 	const struct weir_gate *gate;     /* copied; NULL: every filter passes */
+	double pace;                      /* the share of a core that the loader may take, 0.001 to
+	                                     1: see below; 0: it works as fast as it can */
 };
 #define WEIR_RELOAD_OPTIONS_INIT \
-	{ sizeof(struct weir_reload_options), 0, 0, false, false, 0 }
+	{ sizeof(struct weir_reload_options), 0, 0, false, false, 0, 0.0 }
+
+/*
+ * A loader that must not be felt: pace. With 0.1 a loader thread sleeps nine milliseconds for each
+ * millisecond of CPU time that it spends in the verbs of the reload, so the reload takes about ten
+ * times as long, and readers lose at most a tenth as much at a time. Its own reading of the source,
+ * between the verbs, is not counted.
+ *  - weir_reload_begin() lets the system clear the pages of the next filter before it publishes it:
+ *    no inserter has a page fault there. Memory of the caller's it clears at once.
+ *  - weir_reload_insert*(), weir_reload_copy() and the gate's counting work in pieces of less than
+ *    some milliseconds and sleep between them, each loader thread for itself. Calls for single
+ *    keys are timed one in 64. With 1 nobody sleeps.
+ *  - In a read-side section nobody sleeps: grace periods would wait. The next call outside does.
+ *    With qsbr a verb that sleeps passes through a quiescent state, as weir_reload_commit() does.
+ *  - Grace periods, the gate's canaries and its check, and the freeing of the old filter are as
+ *    they are.
+ * The bits are the same with and without.
+ */
 
 /**
  * Make the next filter, publish it beside the current one, and wait until every inserter has seen
@@ -73,16 +92,16 @@ struct weir_reload_options {
  *   more than max_bytes; -EINVAL, -ENOTSUP, -ENOMEM as weir_create(); -EINVAL NULL, params name
  *   another seed, hash_key or a kind that hashes otherwise (not with WEIR_HANDLE_ANY_SEED), params
  *   are NULL before the first filter, params.memory overlaps the bits of the current filter, the
- *   previous one or one that call_rcu has still to free, or a limit of the gate is out of its
- *   range; before the first filter those of weir_insert(), of a key that was kept for it.
- * Threads: any; one reload at a time.  Progress: blocking (memory, a grace period).
+ *   previous one or one that call_rcu has still to free, or pace or a limit of the gate is out of
+ *   its range; before the first filter those of weir_insert(), of a key that was kept for it.
+ * Threads: any; one reload at a time.  Progress: blocking (memory, a grace period, the pace).
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,
                                                const struct weir_reload_options *options);
 
 /**
  * Insert into the next filter only.
- * Return, Errors, Order, Progress, Cost: as weir_insert().
+ * Return, Errors, Order, Progress, Cost: as weir_insert(); with a pace it may sleep.
  * Threads: any number of loader threads, with inserts and lookups through the handle. All of them
  *   must have finished before the commit.
  */
@@ -93,7 +112,7 @@ WEIR_API int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash);
 /**
  * As weir_reload_insert(), of many keys: the cache misses of many overlap. This is how to load
  * millions.
- * Return, Errors, Progress, Cost: as weir_insert_hashes().
+ * Return, Errors, Progress, Cost: as weir_insert_hashes(); with a pace it may sleep.
  */
 WEIR_API int64_t weir_reload_insert_hashes(struct weir_reload *r, const uint64_t *hashes, size_t n);
 /** As weir_reload_insert_hashes(), of keys as weir_contains_keys() takes them. */
@@ -108,7 +127,8 @@ WEIR_API int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *key
  * Return: 0 or a negative errno.
  * Errors: as weir_merge(); -EINVAL the two differ in kind, size, shape, seed or hash_key. Before
  *   the first filter there is nothing to merge, and none of these.
- * Threads: as weir_reload_insert().  Progress: as weir_merge().  Cost: memory bandwidth.
+ * Threads: as weir_reload_insert().  Progress: as weir_merge(); with a pace it may sleep.
+ * Cost: memory bandwidth.
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_copy(struct weir_reload *r);
 
@@ -145,7 +165,8 @@ WEIR_API const struct weir_filter *weir_reload_next(const struct weir_reload *r)
  *   inside a read-side section.
  * Threads: one, after all loader threads have finished.
  * Progress: blocking (a grace period, unless defer_free is set; a refusal with another sentence
- *   than the last may wait for one in any case, before weir_handle_stats() shows it).
+ *   than the last may wait for one in any case, before weir_handle_stats() shows it; the pace,
+ *   while the gate counts).
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_commit(struct weir_reload *r);
 

@@ -18,6 +18,7 @@
 #include "set/gate.h"
 #include "set/generation.h"
 #include "set/notice.h"
+#include "set/pace.h"
 #include "set/sanity.h"
 
 static const double first_retry = 0.05; /* seconds */
@@ -191,6 +192,8 @@ static int read_options(struct weir_follow_options *out, struct weir_refresh_opt
 	if (!err)
 		err = weir__options_copy(refresh, sizeof *refresh, out->refresh,
 		                         "weir_refresh_options");
+	if (!err)
+		err = weir__pace_check(refresh->pace);
 	if (!err)
 		err = weir__gate_take(gate, &refresh->gate);
 	if (!err && out->poll_seconds == 0)

@@ -111,7 +111,7 @@ int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next,
 	if (!gate)
 		return 0;
 	if (gate->max_fill > 0 || gate->max_fp_rate > 0 || gate->min_keys > 0)
-		err = share->bits ? weir__gate_ask_set(gate, next, share) :
+		err = share->bits ? weir__gate_ask_set(gate, next, share, progress, progress_arg) :
 		                    ask_figures(gate, next, progress, progress_arg);
 	if (!err)
 		err = ask_canaries(gate, next, share);

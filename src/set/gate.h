@@ -12,7 +12,7 @@
 int weir__gate_take(struct weir_gate *copy, const struct weir_gate **gate);
 /* Ask whether the filter may be published, or become the shard of its set.
  * @gate: taken, or NULL.
- * @progress: called while its bits are counted, unless it is to be a shard; or NULL.
+ * @progress: called while bits are counted, or NULL; where it is to be a shard, it stops nothing.
  * Return: 0, or -ECANCELED with the sentence, also if progress stopped it. */
 int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next,
                    const struct weir_share *share, weir_progress_fn *progress, void *progress_arg);
@@ -23,6 +23,7 @@ int weir__gate_check_set(const struct weir_gate *gate);
 /* Ask for the figures of the set in which @next would be the shard. The set is claimed.
  * Return: as weir__gate_ask(). */
 int weir__gate_ask_set(const struct weir_gate *gate, const struct weir_filter *next,
-                       const struct weir_share *share);
+                       const struct weir_share *share, weir_progress_fn *progress,
+                       void *progress_arg);
 
 #endif

@@ -33,16 +33,20 @@ struct figures {
 
 /* A shard and the set that it is to be part of. */
 struct part {
+	weir_progress_fn *progress;
+	void *progress_arg;
 	const struct weir_share *share;
 	uint32_t shards;
 	struct figures next; /* of the new shard */
 };
 
-static struct figures measure(const struct weir_filter *f, uint64_t lines)
+static struct figures measure(const struct part *p, const struct weir_filter *f, uint64_t lines)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	const struct weir_survey survey = { .lines = lines };
-	(void)weir__survey(f, &survey, &s); /* its size is right */
+	const struct weir_survey survey = { .lines = lines,
+		                            .progress = p->progress,
+		                            .progress_arg = p->progress_arg };
+	(void)weir__survey(f, &survey, &s); /* its size is right, and progress never stops it */
 	return (struct figures){ s.keys_estimated, s.fill, s.fp_rate_estimated };
 }
 
@@ -60,7 +64,7 @@ static struct figures of_the_set(const struct part *p, bool exact)
 	for (uint32_t i = 0; i < p->shards; i++) {
 		if (i == p->share->shard)
 			continue;
-		struct figures one = measure(now(p, i)->current, exact ? UINT64_MAX : lines);
+		struct figures one = measure(p, now(p, i)->current, exact ? UINT64_MAX : lines);
 		sum.keys += one.keys;
 		sum.fill += one.fill;
 		sum.rate += one.rate;
@@ -87,7 +91,7 @@ static int ask_keys(const struct part *p, double min_keys)
 		                  "of min_keys %.0f is %.0f",
 		                  p->next.keys, p->share->shard, min_keys, mean);
 	bool own_part = p->next.keys >= mean ||
-	                p->next.keys >= measure(now(p, p->share->shard)->current, UINT64_MAX).keys;
+	                p->next.keys >= measure(p, now(p, p->share->shard)->current, UINT64_MAX).keys;
 	if (own_part && !completes_a_round(p)) /* G3 */
 		return 0;
 	if (of_the_set(p, false).keys >= min_keys)
@@ -137,12 +141,15 @@ int weir__gate_check_set(const struct weir_gate *gate)
 }
 
 int weir__gate_ask_set(const struct weir_gate *gate, const struct weir_filter *next,
-                       const struct weir_share *share)
+                       const struct weir_share *share, weir_progress_fn *progress,
+                       void *progress_arg)
 {
-	const struct part p = { .share = share,
-	                        .shards = UINT32_C(1) << share->bits,
-	                        .next = measure(next, UINT64_MAX) };
+	struct part p = { .progress = progress,
+	                  .progress_arg = progress_arg,
+	                  .share = share,
+	                  .shards = UINT32_C(1) << share->bits };
 	int err = 0;
+	p.next = measure(&p, next, UINT64_MAX);
 	if (gate->min_keys > 0)
 		err = ask_keys(&p, gate->min_keys);
 	if (!err && gate->max_fill > 0)

@@ -20,6 +20,7 @@
 #include "set/gate.h"
 #include "set/generation.h"
 #include "set/next.h"
+#include "set/pace.h"
 #include "set/reload.h"
 #include "set/sanity.h"
 #include "whole.h"
@@ -37,16 +38,21 @@ struct look {
 	struct weir_source *source;
 	const struct weir_refresh_options *options;
 	double began;
+	struct weir_pace pace;
+	uint64_t turn;        /* when the work began that pace has not counted yet */
 	enum verdict verdict; /* if the step that is under way fails */
 	bool stopped;         /* by progress, which is no verdict whatever the step */
 };
 
-/* Every step that takes long asks. */
+/* Every step that takes long asks, before it sleeps and after each sleep (P3). */
 static int may_go_on(void *argument, uint64_t done, uint64_t total)
 {
 	struct look *l = argument;
 	weir_progress_fn *progress = l->options->progress;
-	l->stopped = progress && progress(l->options->progress_arg, done, total) != 0;
+	l->turn = weir__pace_note(&l->pace, l->turn, 1);
+	do
+		l->stopped = progress && progress(l->options->progress_arg, done, total) != 0;
+	while (!l->stopped && weir__pace_rest(&l->pace));
 	return l->stopped;
 }
 
@@ -157,6 +163,8 @@ static int prepare(struct weir_filter **out, struct look *l)
 		l->verdict = BESIDE;
 		err = weir__sanity_ask(l->source->name, next, adds ? NULL : current, may_go_on, l);
 	}
+	if (!err && l->options->map)
+		l->turn = weir__pace_touch(&l->pace, l->turn, next);
 	if (!err && l->handle->absence) {
 		l->verdict = NONE; /* no memory */
 		err = weir__absence_note(l->handle->absence, next);
@@ -191,6 +199,7 @@ static int begin(struct weir_reload **r, struct look *l, struct weir_filter *nex
 	o.keep_previous = l->options->keep_previous;
 	o.defer_free = l->options->defer_free;
 	o.gate = l->options->gate;
+	o.pace = l->options->pace;
 	l->verdict = NONE; /* no memory */
 	return weir__reload_open(r, l->handle, next, &o);
 }
@@ -273,8 +282,10 @@ static int refresh(struct weir_handle *h, const char *path,
 		weir__writer_release(h);
 		return err;
 	}
-	err = look(&(struct look){ .handle = h, .source = &source, .options = options,
-	                           .began = began });
+	struct look l = { .handle = h, .source = &source, .options = options, .began = began };
+	weir__pace_make(&l.pace, &h->rcu, options->pace);
+	l.turn = weir__pace_begin(&l.pace);
+	err = look(&l);
 	weir__source_close(&source);
 	return err;
 }
@@ -289,6 +300,8 @@ int weir_handle_refresh_with(struct weir_handle *h, const char *path,
 		return weir__fail(-EINVAL, "%s is NULL: weir_handle_refresh needs it",
 		                  h ? "path" : "the handle");
 	int err = weir__options_copy(&o, sizeof o, options, "weir_refresh_options");
+	if (!err)
+		err = weir__pace_check(o.pace);
 	if (!err)
 		err = weir__gate_take(&gate, &o.gate);
 	if (!err)

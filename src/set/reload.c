@@ -17,7 +17,9 @@
 #include "set/gate.h"
 #include "set/generation.h"
 #include "set/next.h"
+#include "set/pace.h"
 #include "set/reload.h"
+#include "whole.h"
 
 struct weir_reload {
 	struct weir_handle *handle;
@@ -25,6 +27,7 @@ struct weir_reload {
 	struct weir_generation *after; /* the record of the commit or abort */
 	struct weir_retired *retired;
 	struct weir_share share;
+	struct weir_pace pace;
 	double since;
 	struct weir_reload_options options; /* whose gate, if there is one, is the next field */
 	struct weir_gate gate;
@@ -55,6 +58,7 @@ int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct we
 	                           .retired = retired,
 	                           .since = weir__seconds(),
 	                           .options = *options };
+	weir__pace_make(&r->pace, &h->rcu, options->pace);
 	if (options->gate) {
 		r->gate = *options->gate;
 		r->options.gate = &r->gate;
@@ -72,6 +76,8 @@ static void close_with(struct weir_reload *r, struct weir_generation after,
 	r->retired->filters[0] = gone;
 	r->retired->filters[1] = gone_too;
 	r->retired->records[0] = weir__publish(h, r->after);
+	if (after.current == r->next)
+		weir__pace_warm(&r->pace, r->next);
 	weir__retire(h, r->retired, defer);
 	free(r);
 	weir__writer_release(h);
@@ -116,6 +122,24 @@ int weir__reload_replay(struct weir_reload *r)
 	return absence ? weir__absence_replay(absence, r->next) : 0;
 }
 
+/* Make the next filter and publish it. */
+static int open_new(struct weir_reload **out, struct weir_handle *h,
+                    const struct weir_reload_options *options)
+{
+	struct weir_filter *next = NULL;
+	struct weir_pace pace;
+	weir__pace_make(&pace, &h->rcu, options->pace);
+	uint64_t began = weir__pace_begin(&pace);
+	int err = weir__next_make(&next, h, options);
+	if (err)
+		return err;
+	(void)weir__pace_touch(&pace, began, next);
+	err = weir__reload_open(out, h, next, options);
+	if (err)
+		weir_destroy(next);
+	return err;
+}
+
 /* ---- the public verbs ---- */
 
 int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
@@ -123,21 +147,19 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
 {
 	WEIR__UNCANCELLED;
 	struct weir_reload_options o = *options;
-	struct weir_filter *next = NULL;
 	struct weir_reload *r;
 	struct weir_gate gate;
 	int err = weir__gate_take(&gate, &o.gate);
+	if (!err)
+		err = weir__pace_check(o.pace);
 	if (!err && o.gate && share.bits)
 		err = weir__gate_check_set(o.gate);
 	if (!err)
 		err = weir__writer_begin(h, "weir_reload_begin");
 	if (err)
 		return err;
-	err = weir__next_make(&next, h, &o);
-	if (!err)
-		err = weir__reload_open(&r, h, next, &o);
+	err = open_new(&r, h, &o);
 	if (err) {
-		weir_destroy(next);
 		weir__writer_release(h);
 		return err;
 	}
@@ -161,7 +183,7 @@ int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,
 	return err ? err : weir__reload_begin(out, h, &o, (struct weir_share){ 0 });
 }
 
-int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash)
+static int insert_one(struct weir_reload *r, uint64_t hash)
 {
 	if (r->share.bits) {
 		if (weir__share_shard(r->share.bits, hash) != r->share.shard)
@@ -171,26 +193,55 @@ int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash)
 	return weir_insert_hash(r->next, hash);
 }
 
+int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash)
+{
+	uint64_t began = weir__pace_single_begin(&r->pace);
+	int answer = insert_one(r, hash);
+	weir__pace_single_end(&r->pace, began);
+	return answer;
+}
+
 int weir_reload_insert(struct weir_reload *r, const void *key, size_t len)
 {
-	return weir_reload_insert_hash(r, weir_hash(r->next, key, len));
+	uint64_t began = weir__pace_single_begin(&r->pace);
+	int answer = insert_one(r, weir_hash(r->next, key, len));
+	weir__pace_single_end(&r->pace, began);
+	return answer;
+}
+
+/* With a pace piece by piece; as one batch it may be inserted in another order, but the bits are
+ * the same. */
+static int64_t insert(struct weir_reload *r, const struct weir_keys *keys, size_t n)
+{
+	size_t piece = r->pace.asked ? WEIR__PACE_PIECE : n, at = 0;
+	uint64_t began = weir__pace_begin(&r->pace);
+	int64_t inserted = 0;
+	do {
+		size_t some = n - at < piece ? n - at : piece;
+		int64_t answer = weir__share_insert(&r->share, r->next, keys, at, some);
+		if (answer < 0)
+			return answer;
+		inserted += answer;
+		at += some;
+		began = weir__pace_turn(&r->pace, began);
+	} while (at < n);
+	return inserted;
 }
 
 int64_t weir_reload_insert_hashes(struct weir_reload *r, const uint64_t *hashes, size_t n)
 {
-	return weir__share_insert(&r->share, r->next, &(struct weir_keys){ .hashes = hashes }, n);
+	return insert(r, &(struct weir_keys){ .hashes = hashes }, n);
 }
 
 int64_t weir_reload_insert_keys(struct weir_reload *r, const struct iovec *keys, size_t n)
 {
-	return weir__share_insert(&r->share, r->next, &(struct weir_keys){ .vectors = keys }, n);
+	return insert(r, &(struct weir_keys){ .vectors = keys }, n);
 }
 
 int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *keys, size_t key_bytes,
                                  size_t n)
 {
-	return weir__share_insert(&r->share, r->next,
-	                          &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n);
+	return insert(r, &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n);
 }
 
 int weir_reload_copy(struct weir_reload *r)
@@ -198,8 +249,9 @@ int weir_reload_copy(struct weir_reload *r)
 	const struct weir_filter *current = r->handle->generation->current;
 	if (r->handle->absence)
 		return 0; /* H10: it was replayed */
+	struct weir_turns turns = weir__pace_turns(&r->pace);
 	int err = weir__carry_check(r->next, current);
-	return err ? err : weir_merge(r->next, current);
+	return err ? err : weir__merge(r->next, current, weir__pace_progress, &turns);
 }
 
 int weir_reload_progress(const struct weir_reload *r, struct weir_reload_progress *out)
@@ -229,7 +281,8 @@ int weir_reload_commit(struct weir_reload *r)
 	if (weir__in_section(&r->handle->rcu))
 		return weir__fail(-EDEADLK, "weir_reload_commit inside a read-side section: it "
 		                            "would wait for its own caller");
-	int err = weir__reload_ask(r, NULL, NULL);
+	struct weir_turns turns = weir__pace_turns(&r->pace);
+	int err = weir__reload_ask(r, weir__pace_progress, &turns);
 	if (err) {
 		weir__figure_add_relaxed(&r->handle->refused, 1);
 		weir__refusal_begins(r->handle);

@@ -18,15 +18,15 @@ static size_t keep(const struct weir_share *share, uint64_t *hashes, size_t n)
 }
 
 int64_t weir__share_insert(const struct weir_share *share, struct weir_filter *f,
-                           const struct weir_keys *keys, size_t n)
+                           const struct weir_keys *keys, size_t first, size_t n)
 {
 	uint64_t hashes[AT_A_TIME];
 	int64_t inserted = 0;
 	if (share->bits == 0)
-		return weir__keys_insert(f, keys, 0, n, NULL);
+		return weir__keys_insert(f, keys, first, n, NULL);
 	for (size_t at = 0; at < n; at += AT_A_TIME) {
 		size_t some = n - at < AT_A_TIME ? n - at : AT_A_TIME;
-		weir__keys_hash(f, keys, at, some, hashes);
+		weir__keys_hash(f, keys, first + at, some, hashes);
 		int64_t answer = weir_insert_hashes(f, hashes, keep(share, hashes, some), NULL);
 		if (answer < 0)
 			return answer;

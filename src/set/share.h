@@ -26,9 +26,9 @@ static inline uint64_t weir__share_hash(unsigned bits, uint64_t hash)
 	return hash << bits | hash >> (64 - bits);
 }
 
-/* Insert those of n keys that lie in the share into its filter. Return: how many were new, or a
- * negative errno. */
+/* Insert those of the n keys from @first on that lie in the share into its filter. Return: how many
+ * were new, or a negative errno. */
 int64_t weir__share_insert(const struct weir_share *share, struct weir_filter *f,
-                           const struct weir_keys *keys, size_t n);
+                           const struct weir_keys *keys, size_t first, size_t n);
 
 #endif

@@ -180,14 +180,14 @@ MUTANTS = [
      'weir__record(g->current, next, g->previous, g->number);',
      'weir__record(g->current, next, NULL, g->number);'),
     ('COPY_STORE', RELOAD,
-     'return err ? err : weir_merge(r->next, current);',
+     'return err ? err : weir__merge(r->next, current, weir__pace_progress, &turns);',
      'const struct weir_filter *from = current;\n'
      '\tfor (uint64_t i = 0; i < 8 * from->array.lines; i++)\n'
      '\t\tatomic_store_explicit((_Atomic uint64_t *)(r->next->array.words + i),'
      ' weir__word_load_relaxed(from->array.words + i) |'
      ' weir__word_load_relaxed(r->next->array.words + i), memory_order_relaxed);\n\treturn 0;'),
     ('COPY_OVERWRITES', RELOAD,
-     'return err ? err : weir_merge(r->next, current);',
+     'return err ? err : weir__merge(r->next, current, weir__pace_progress, &turns);',
      'const struct weir_filter *from = current;\n'
      '\tfor (uint64_t i = 0; i < 8 * from->array.lines; i++)\n'
      '\t\tatomic_store_explicit((_Atomic uint64_t *)(r->next->array.words + i),'
@@ -195,11 +195,13 @@ MUTANTS = [
     ('COPY_BEFORE_PUBLISH', RELOAD,
      '\tduring->since = g->since;\n',
      '\tduring->since = g->since;\n\t(void)weir_merge(next, g->current);\n',
-     'return err ? err : weir_merge(r->next, current);', 'return err;'),
+     'return err ? err : weir__merge(r->next, current, weir__pace_progress, &turns);',
+     'return err;'),
     ('COPY_BEFORE_GRACE', RELOAD,
      '\tweir__synchronize(&h->rcu); /* H2 */\n',
      '\t(void)weir_merge(next, g->current);\n\tweir__synchronize(&h->rcu);\n',
-     'return err ? err : weir_merge(r->next, current);', 'return err;'),
+     'return err ? err : weir__merge(r->next, current, weir__pace_progress, &turns);',
+     'return err;'),
     # before the first set (H10)
     ('REPLAYED_BEFORE_GRACE', RELOAD,
      '\tweir__synchronize(&h->rcu); /* H2 */\n',

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ * Work and sleep in turn. The clocks are CLOCK_THREAD_CPUTIME_ID, since a loader that waits for the
+ * disk or for its CPU takes nothing from anybody, and CLOCK_MONOTONIC. */
+#include <time.h>
+#include "cancel.h"
+#include "error.h"
+#include "set/pace.h"
+
+static const double least_share = 0.001;
+
+enum {
+	NS = 1000000000,
+	LEAST = 1000000,     /* ns: a shorter sleep is mostly the timer's slack */
+	MOST = 20000000,     /* ns at once (P3) */
+	TOUCHED = 2 << 20,   /* bytes: a huge page */
+	WARMED = 32 << 20,   /* bytes: some milliseconds. glibc reports an L3 of ten times its size
+	                        on virtual EPYCs, so it is not asked */
+};
+
+int weir__pace_check(double share)
+{
+	if (share == 0 || (share >= least_share && share <= 1))
+		return 0;
+	return weir__fail(-EINVAL, "pace %g: the share of a core that the loader may take: %g to "
+	                           "1, or 0 to load as fast as it can", share, least_share);
+}
+
+void weir__pace_make(struct weir_pace *p, const struct weir_rcu *rcu, double share)
+{
+	*p = (struct weir_pace){ .rcu = rcu,
+		                 .rest = share > 0 ? 1 / share - 1 : 0,
+		                 .asked = share > 0 };
+}
+
+static uint64_t now(clockid_t clock)
+{
+	struct timespec t;
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
+}
+
+uint64_t weir__pace_begin(const struct weir_pace *p)
+{
+	return p->rest > 0 ? now(CLOCK_THREAD_CPUTIME_ID) : 0;
+}
+
+uint64_t weir__pace_note(struct weir_pace *p, uint64_t began, unsigned times)
+{
+	if (!began)
+		return 0;
+	uint64_t ends = now(CLOCK_THREAD_CPUTIME_ID);
+	weir__figure_add_relaxed(&p->owed, (uint64_t)((double)(ends - began) * times * p->rest));
+	return ends;
+}
+
+/* Take a part of the debt, unless it is too small, or another thread has it. */
+static uint64_t take(struct weir_pace *p)
+{
+	uint64_t owed = weir__figure_load_relaxed(&p->owed), part;
+	do {
+		if (owed < LEAST)
+			return 0;
+		part = owed < MOST ? owed : MOST;
+	} while (!weir__figure_swap_relaxed(&p->owed, &owed, owed - part));
+	return part;
+}
+
+static void sleep_for(uint64_t ns)
+{
+	WEIR__UNCANCELLED; /* P2 */
+	uint64_t until = now(CLOCK_MONOTONIC) + ns;
+	struct timespec t = { .tv_sec = (time_t)(until / NS), .tv_nsec = (long)(until % NS) };
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+		;
+}
+
+bool weir__pace_rest(struct weir_pace *p)
+{
+	uint64_t part = p->asked && !weir__in_section(p->rcu) ? take(p) : 0; /* P1 */
+	if (!part)
+		return false;
+	const struct rcu_flavor_struct *flavor = p->rcu->flavor;
+	bool online = flavor->read_ongoing();
+	if (online)
+		flavor->thread_offline();
+	sleep_for(part);
+	if (online)
+		flavor->thread_online();
+	return weir__figure_load_relaxed(&p->owed) >= LEAST;
+}
+
+uint64_t weir__pace_turn(struct weir_pace *p, uint64_t began)
+{
+	uint64_t next = weir__pace_note(p, began, 1);
+	while (weir__pace_rest(p))
+		;
+	return next;
+}
+
+int weir__pace_progress(void *turns, uint64_t done, uint64_t total)
+{
+	struct weir_turns *t = turns;
+	(void)done, (void)total;
+	t->began = weir__pace_turn(t->pace, t->began);
+	return 0;
+}
+
+void weir__pace_single_end(struct weir_pace *p, uint64_t began)
+{
+	if (!began)
+		return;
+	(void)weir__pace_note(p, began, WEIR__PACE_SINGLES);
+	while (weir__pace_rest(p))
+		;
+}
+
+uint64_t weir__pace_touch(struct weir_pace *p, uint64_t began, const struct weir_filter *f)
+{
+	for (uint64_t at = 0; p->asked && at < f->bytes; at += TOUCHED) {
+		uint64_t n = f->bytes - at < TOUCHED ? f->bytes - at : TOUCHED;
+		weir__memory_touch(&f->memory, at, n);
+		began = weir__pace_turn(p, began);
+	}
+	return began;
+}
+
+void weir__pace_warm(const struct weir_pace *p, const struct weir_filter *f)
+{
+	for (uint64_t line = 0; p->asked && f->bytes <= WARMED && line < f->array.lines; line++)
+		(void)weir__word_load_relaxed(f->array.words + 8 * line);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ * A loader that takes a share of a core: it works in pieces, the CPU time of each is noted as a
+ * debt of sleep, and the debt is slept off between two pieces. What is left over by one call, or by
+ * one of several loader threads, is paid by the next.
+ *
+ * P1  Nobody sleeps in a read-side section: every grace period of the flavor would wait. A thread
+ *     that is in one leaves its debt. With qsbr it sleeps offline, for the same reason.
+ * P2  A thread is not cancelled while it sleeps: verbs that were no cancellation points stay none,
+ *     and with qsbr it would end offline (H6 in generation.h).
+ * P3  Long sleeps are cut, so that whoever may be stopped (progress.h) is asked in between. */
+#ifndef WEIR_SRC_PACE_H
+#define WEIR_SRC_PACE_H
+
+#include "atomic.h"
+#include "filter.h"
+#include "set/rcu.h"
+
+struct weir_pace {
+	const struct weir_rcu *rcu;
+	double rest;                  /* seconds of sleep for each of work */
+	bool asked;                   /* false: there is no pace */
+	atomic_uint_fast64_t owed;    /* nanoseconds of sleep */
+	atomic_uint_fast64_t singles; /* calls for one key */
+};
+
+enum {
+	WEIR__PACE_PIECE = 2048, /* keys at a time */
+	WEIR__PACE_SINGLES = 64, /* of so many calls for one key, one is timed */
+};
+
+/* @share: pace of the caller's options. Return: 0, or -EINVAL with the sentence. */
+int weir__pace_check(double share);
+/* @share: checked.  @rcu: must live as long as @p. */
+void weir__pace_make(struct weir_pace *p, const struct weir_rcu *rcu, double share);
+
+/* When work begins: the CPU time of this thread. Return: nanoseconds; 0 if none is measured. */
+uint64_t weir__pace_begin(const struct weir_pace *p);
+/* Note the work done since then, @times over.
+ * Return: when what follows begins; 0 if @began is. */
+uint64_t weir__pace_note(struct weir_pace *p, uint64_t began, unsigned times);
+/* Sleep off a part of the debt that lasts 20 ms at most. Return: whether enough for another sleep
+ * is left. */
+bool weir__pace_rest(struct weir_pace *p);
+
+/* All three: note the work, and sleep off the debt. Return: as weir__pace_begin(). */
+uint64_t weir__pace_turn(struct weir_pace *p, uint64_t began);
+
+/* The turns of a verb that calls progress between its pieces. */
+struct weir_turns {
+	struct weir_pace *pace;
+	uint64_t began;
+};
+
+static inline struct weir_turns weir__pace_turns(struct weir_pace *p)
+{
+	return (struct weir_turns){ p, weir__pace_begin(p) };
+}
+/* Of that verb: a weir_progress_fn that stops nothing. @turns: struct weir_turns. */
+int weir__pace_progress(void *turns, uint64_t done, uint64_t total);
+
+/* When a call for one key begins; 0: this one is not timed. */
+static inline uint64_t weir__pace_single_begin(struct weir_pace *p)
+{
+	if (__builtin_expect(!p->asked, 1) ||
+	    weir__figure_add_relaxed(&p->singles, 1) % WEIR__PACE_SINGLES)
+		return 0;
+	return weir__pace_begin(p);
+}
+/* And ends: it stands for those that were not timed. */
+void weir__pace_single_end(struct weir_pace *p, uint64_t began);
+
+/* Have the pages of a filter that nobody else has yet, piece by piece: neither inserters nor
+ * lookups fault on them later. Without a pace nothing is done.
+ * @began: when work began that is not noted yet. Return: as weir__pace_turn(). */
+uint64_t weir__pace_touch(struct weir_pace *p, uint64_t began, const struct weir_filter *f);
+
+/* Read a filter that has just been published once through, if a cache that cores share may have
+ * room for it: what a slow loader wrote has left that long ago. Lookups then find the lines there,
+ * and those that give way are of the filter before. Without a pace nothing is done. */
+void weir__pace_warm(const struct weir_pace *p, const struct weir_filter *f);
+
+#endif

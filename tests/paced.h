@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ * The clocks of tests of pace: each look at the thread's CPU time finds STEP more of it, and a
+ * sleep is noted and over at once. Link with --wrap of clock_gettime and clock_nanosleep. */
+#ifndef WEIR_TESTS_PACED_H
+#define WEIR_TESTS_PACED_H
+
+#include <errno.h>
+#include <math.h>
+#include <time.h>
+#include "handles.h"
+
+enum {
+	CAPACITY = 4000000, /* keys: 5 MiB, so that bits are counted and merged in pieces */
+	STEP = 300000,      /* ns */
+	LEAST = 1000000,    /* ns: shorter sleeps are put off */
+	MOST = 20000000,    /* ns: longer ones are cut */
+};
+
+static struct {
+	uint64_t cpu, time; /* the clocks, ns */
+	uint64_t looks;     /* at the first */
+	uint64_t slept;     /* ns */
+	unsigned sleeps;
+	bool interrupted;   /* this sleep was, once */
+	const struct flavor *flavor;
+} fake;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+	uint64_t *of = clock == CLOCK_THREAD_CPUTIME_ID ? &fake.cpu : &fake.time;
+	if (clock == CLOCK_REALTIME)
+		return __real_clock_gettime(clock, t);
+	*of += clock == CLOCK_THREAD_CPUTIME_ID ? STEP : 0;
+	fake.looks += clock == CLOCK_THREAD_CPUTIME_ID;
+	*t = (struct timespec){ (time_t)(*of / 1000000000), (long)(*of % 1000000000) };
+	return 0;
+}
+
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+                           struct timespec *left);
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+                           struct timespec *left)
+{
+	uint64_t to = (uint64_t)until->tv_sec * 1000000000 + (uint64_t)until->tv_nsec;
+	int cancel;
+	assert_int_equal(clock, CLOCK_MONOTONIC);
+	assert_int_equal(flags, TIMER_ABSTIME);
+	assert_null(left);
+	assert_in_range(to, fake.time + (fake.interrupted ? LEAST / 2 : LEAST), fake.time + MOST);
+	assert_int_equal(fake.flavor->rcu->read_ongoing(), 0); /* P1 */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	assert_int_equal(cancel, PTHREAD_CANCEL_DISABLE); /* P2 */
+	fake.interrupted = !fake.interrupted && fake.sleeps % 3 == 1;
+	uint64_t ns = fake.interrupted ? (to - fake.time) / 2 : to - fake.time;
+	fake.time += ns;
+	fake.slept += ns;
+	fake.sleeps += !fake.interrupted;
+	return fake.interrupted ? EINTR : 0;
+}
+
+static inline void start(const struct flavor *flavor)
+{
+	memset(&fake, 0, sizeof fake);
+	fake.time = 1000000000;
+	fake.flavor = flavor;
+}
+
+/* Since start(): the sleep for so many looks at work of STEP each, but for what is put off. */
+static inline void assert_rested(double pace, double turns)
+{
+	double due = turns * STEP * (1 / pace - 1);
+	if ((double)fake.slept > due + 1000 || (double)fake.slept < due - LEAST - 1000)
+		fail_msg("pace %g: slept %.3f ms, where %.3f were due", pace,
+		         (double)fake.slept / 1e6, due / 1e6);
+}
+
+static inline double pieces(uint64_t n, uint64_t piece)
+{
+	return ceil((double)n / (double)piece);
+}
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ * weir_reload_options.pace: a loader sleeps in proportion to its work, nowhere that it must not,
+ * and makes the same filter. */
+#include <sys/mman.h>
+#include "../paced.h"
+#include "filter.h"
+#include "set/pace.h"
+
+enum { KEYS = 100000 };
+
+static uint64_t *hashes;
+
+static int group_setup(void **state)
+{
+	(void)state;
+	hashes = malloc(KEYS * sizeof *hashes);
+	assert_non_null(hashes);
+	for (uint64_t i = 0; i < KEYS; i++)
+		hashes[i] = test_key(i);
+	return 0;
+}
+
+static int group_teardown(void **state)
+{
+	(void)state;
+	free(hashes);
+	return 0;
+}
+
+static struct weir_reload *begin(struct weir_handle *h, double pace)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r = NULL;
+	o.pace = pace;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	return r;
+}
+
+static void test_the_share_is_kept(void **state)
+{
+	static const double paces[] = { 1, 0.5, 0.1, 0.003 };
+	(void)state;
+	FOR_EACH_FLAVOR(flavor) {
+		struct weir_handle *h = open_handle(flavor, CAPACITY);
+		insert_into(h, 0, 1000);
+		for (unsigned i = 0; i < COUNT_OF(paces); i++) {
+			start(flavor);
+			struct weir_reload *r = begin(h, paces[i]);
+			uint64_t bytes = stats_of(h).filter.bytes;
+			assert_rested(paces[i], pieces(bytes, 2 << 20));
+			start(flavor);
+			assert_int_equal(weir_reload_insert_hashes(r, hashes, 0), 0);
+			/* what one call is short of a sleep, the next one sleeps */
+			for (uint64_t at = 0; at < KEYS; at += 1000)
+				assert_ok(weir_reload_insert_hashes(r, hashes + at, 1000));
+			assert_rested(paces[i], 1 + KEYS / 1000);
+			assert_ok(weir_reload_insert_hashes(r, hashes, KEYS));
+			assert_ok(weir_reload_copy(r));
+			assert_rested(paces[i], 1 + KEYS / 1000 + pieces(KEYS, WEIR__PACE_PIECE) +
+			                                pieces(bytes, 1 << 20) - 1);
+			assert_int_equal(fake.sleeps > 0, paces[i] < 1);
+			assert_ok(weir_reload_commit(r));
+			assert_int_equal(missing_in(h, 0, 1000), 0);
+		}
+		close_handle(flavor, h);
+	}
+}
+
+static void test_without_a_pace(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, CAPACITY);
+	(void)state;
+	start(flavors);
+	struct weir_reload *r = begin(h, 0);
+	assert_ok(weir_reload_insert_hashes(r, hashes, KEYS));
+	assert_ok(weir_reload_insert_hash(r, hashes[0]));
+	assert_ok(weir_reload_copy(r));
+	assert_ok(weir_reload_commit(r));
+	assert_int_equal(fake.looks, 0);
+	assert_int_equal(fake.sleeps, 0);
+	close_handle(flavors, h);
+}
+
+/* Of so many calls for one key one is timed, and counts for all. */
+static void test_single_keys(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, CAPACITY);
+	struct weir_reload *r = begin(h, 0.5);
+	(void)state;
+	start(flavors);
+	for (unsigned i = 0; i < 10 * WEIR__PACE_SINGLES; i++)
+		assert_ok(i % 2 ? weir_reload_insert(r, &i, sizeof i) :
+		                  weir_reload_insert_hash(r, hashes[i]));
+	assert_int_equal(fake.looks, 2 * 10);
+	assert_rested(0.5, 10 * WEIR__PACE_SINGLES);
+	assert_ok(weir_reload_commit(r));
+	close_handle(flavors, h);
+}
+
+/* P1: what was not slept in a section is slept after it. */
+static void test_in_a_section(void **state)
+{
+	(void)state;
+	FOR_EACH_FLAVOR(flavor) {
+		if (!flavor->has_sections)
+			continue;
+		struct weir_handle *h = open_handle(flavor, CAPACITY);
+		struct weir_reload *r = begin(h, 0.1);
+		start(flavor);
+		flavor->rcu->read_lock();
+		assert_ok(weir_reload_insert_hashes(r, hashes, KEYS));
+		assert_int_equal(fake.sleeps, 0);
+		flavor->rcu->read_unlock();
+		assert_ok(weir_reload_insert_hashes(r, hashes, 1));
+		assert_rested(0.1, 1 + pieces(KEYS, WEIR__PACE_PIECE));
+		assert_ok(weir_reload_commit(r));
+		close_handle(flavor, h);
+	}
+}
+
+/* The bits are those of an unpaced reload, whatever the form of the keys. */
+static void test_the_bits(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, CAPACITY);
+	struct iovec *vectors = malloc(KEYS * sizeof *vectors);
+	struct weir_filter *kept = NULL;
+	(void)state;
+	start(flavors);
+	assert_non_null(vectors);
+	insert_into(h, KEYS, KEYS + 1000);
+	for (size_t i = 0; i < KEYS; i++)
+		vectors[i] = (struct iovec){ hashes + i, 1 + i % 8 };
+	for (unsigned i = 0; i < 2; i++) {
+		struct weir_reload *r = begin(h, i ? 0.1 : 0);
+		assert_ok(weir_reload_insert_hashes(r, hashes, KEYS / 2));
+		assert_ok(weir_reload_insert_keys(r, vectors, KEYS));
+		assert_ok(weir_reload_insert_fixed(r, hashes, 8, KEYS));
+		assert_ok(weir_reload_copy(r));
+		const struct weir_filter *next = weir_reload_next(r);
+		if (i)
+			assert_memory_equal(next->array.words, kept->array.words, next->bytes);
+		else
+			assert_ok(weir_clone(&kept, next));
+		weir_reload_abort(r);
+	}
+	weir_destroy(kept);
+	free(vectors);
+	close_handle(flavors, h);
+}
+
+static size_t absent_pages(const struct weir_filter *f)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), n = f->bytes / page, absent = 0;
+	unsigned char *there = malloc(n);
+	assert_non_null(there);
+	assert_int_equal(mincore(f->array.words, n * page, there), 0);
+	for (size_t i = 0; i < n; i++)
+		absent += !(there[i] & 1);
+	free(there);
+	return absent;
+}
+
+/* Who inserts into both has no page fault; an unpaced filter has no page yet. The larger one is not
+ * read once more when it is published. */
+static void test_the_pages_are_there(void **state)
+{
+	(void)state;
+	start(flavors);
+	for (unsigned i = 0; i < 4; i++) {
+		struct weir_handle *h = open_handle(flavors, i & 2 ? 8 * CAPACITY : CAPACITY);
+		struct weir_reload *r = begin(h, i & 1 ? 1 : 0);
+		size_t absent = absent_pages(weir_reload_next(r));
+		assert_true(i & 1 ? absent == 0 : absent > 1000);
+		assert_ok(weir_reload_insert_hashes(r, hashes, KEYS));
+		assert_ok(weir_reload_commit(r));
+		assert_int_equal(missing_in(h, 0, KEYS), 0);
+		close_handle(flavors, h);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_share_is_kept),
+		cmocka_unit_test(test_without_a_pace),
+		cmocka_unit_test(test_single_keys),
+		cmocka_unit_test(test_in_a_section),
+		cmocka_unit_test(test_the_bits),
+		cmocka_unit_test(test_the_pages_are_there),
+	};
+	return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}

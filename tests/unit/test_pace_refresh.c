@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ * pace where the library reloads by itself, and a gate that counts: a refresh sleeps, asks progress
+ * between sleeps and can be stopped there; the gate of a shard sleeps too. And values that make no
+ * sense. */
+#include "../followers.h"
+#include "../paced.h"
+
+static struct weir_handle *h;
+static struct weir_refresh_options options;
+static struct weir_gate gate;
+
+/* What progress saw. */
+static struct {
+	unsigned calls, again, stop_at; /* again: after a sleep, with the bytes of the call before */
+	unsigned sleeps;
+	uint64_t done;
+} seen;
+
+static int watch(void *arg, uint64_t done, uint64_t total)
+{
+	bool again = done == seen.done && fake.sleeps > seen.sleeps && seen.calls;
+	(void)arg, (void)total;
+	seen.again += again;
+	seen.done = done;
+	seen.sleeps = fake.sleeps;
+	return ++seen.calls == seen.stop_at;
+}
+
+static int open_it(void **state)
+{
+	(void)setup(state);
+	start(flavors);
+	h = open_handle(flavors, CAPACITY);
+	insert_into(h, 0, 1000);
+	gate = (struct weir_gate)WEIR_GATE_INIT;
+	gate.min_keys = 1;
+	options = (struct weir_refresh_options)WEIR_REFRESH_OPTIONS_INIT;
+	options.progress = watch;
+	options.carry = true;
+	options.gate = &gate;
+	memset(&seen, 0, sizeof seen);
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, CAPACITY, 0.01);
+	for (uint64_t i = 1000; i < 2000; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+	return 0;
+}
+
+static int close_it(void **state)
+{
+	close_handle(flavors, h);
+	return folder_teardown(state);
+}
+
+/* Each call of progress but those after a sleep ends a turn of work. */
+static void test_a_refresh_rests(void **state)
+{
+	(void)state;
+	options.pace = 0.01; /* 29.7 ms of sleep for each step: two sleeps */
+	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1);
+	assert_rested(0.01, seen.calls - seen.again);
+	assert_true(seen.calls - seen.again > 12); /* read, merged, counted: 5 MiB each */
+	assert_int_equal(seen.again, fake.sleeps / 2);
+	assert_int_equal(missing_in(h, 0, 2000), 0);
+	assert_int_equal(stats_of(h).swaps, 1);
+}
+
+static void test_a_refresh_without_a_pace(void **state)
+{
+	(void)state;
+	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1);
+	assert_int_equal(fake.looks, 0);
+	assert_int_equal(fake.sleeps, 0);
+	assert_int_equal(seen.again, 0);
+}
+
+/* Between any two sleeps; that is no verdict on the file. */
+static void test_a_refresh_is_stopped(void **state)
+{
+	(void)state;
+	options.pace = 0.01;
+	for (unsigned at = 1; at < 30; at += 4) {
+		start(flavors);
+		memset(&seen, 0, sizeof seen);
+		seen.stop_at = at;
+		assert_refused(weir_handle_refresh_with(h, path, &options), -ECANCELED, "stopped",
+		               "progress");
+		assert_int_equal(seen.calls, at);
+		assert_true(fake.sleeps < at);
+		assert_int_equal(stats_of(h).swaps + stats_of(h).refused, 0);
+	}
+	memset(&seen, 0, sizeof seen);
+	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1);
+}
+
+/* A mapped file is verified at that pace, and its bits stay what they are. */
+static void test_a_mapped_file(void **state)
+{
+	(void)state;
+	options.map = true;
+	options.carry = false;
+	options.pace = 0.5;
+	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1);
+	assert_rested(0.5, seen.calls - seen.again + 3); /* and the pages, 2 MiB at a time */
+	assert_int_equal(missing_in(h, 1000, 2000), 0);
+	assert_true(missing_in(h, 0, 1000) > 900);
+}
+
+static int fill(struct weir_reload *r, uint32_t shard, void *context)
+{
+	(void)shard;
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint64_t hash = test_key(i);
+		int64_t answer = weir_reload_insert_hashes(r, &hash, 1);
+		if (answer < 0)
+			return (int)answer;
+	}
+	*(uint64_t *)context = fake.slept;
+	return 0;
+}
+
+/* Two shards of 5 MiB, and of the second one's commit the first is read too. */
+static void test_the_gate_of_a_shard_rests(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_rolling *set;
+	uint64_t filled = 0;
+	(void)state;
+	p.capacity = 2 * (uint64_t)CAPACITY, p.fp_rate = 0.01;
+	assert_ok(weir_rolling_create(&set, &p, 2, NULL));
+	o.pace = 0.1;
+	o.gate = &gate;
+	start(flavors);
+	assert_ok(weir_rolling_reload(set, &o, fill, &filled));
+	assert_rested(0.1, 2 * (3 + 1000) + 3 * 4); /* pages, keys, bits counted */
+	assert_true(fake.slept - filled >= 2 * 4 * STEP * 9 - LEAST);
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_true(weir_rolling_contains_hash(set, test_key(i)));
+	assert_ok(weir_rolling_destroy(set));
+}
+
+static void test_refused_values(void **state)
+{
+	static const struct { double pace; const char *shown; } wrong[] = {
+		{ -0.1, "pace -0.1:" }, { 0.0009, "pace 0.0009:" }, { 1.5, "pace 1.5:" },
+		{ (double)NAN, "nan" }, { (double)INFINITY, "pace inf:" },
+		{ 1e-300, "pace 1e-300:" },
+	};
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_follow_options watching = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_follower *follower;
+	struct weir_rolling *set;
+	struct weir_reload *r;
+	(void)state;
+	p.capacity = 1000, p.fp_rate = 0.01;
+	assert_ok(weir_rolling_create(&set, &p, 2, NULL));
+	watching.refresh = &options;
+	for (unsigned i = 0; i < COUNT_OF(wrong); i++) {
+		const char *shown = wrong[i].shown, *allowed = "0.001 to 1";
+		options.pace = o.pace = wrong[i].pace;
+		assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, shown, allowed);
+		assert_refused(weir_rolling_begin(&r, set, 0, &o), -EINVAL, shown, allowed);
+		assert_refused(weir_handle_refresh_with(h, path, &options), -EINVAL, shown,
+		               allowed);
+		assert_refused(weir_follow(&follower, h, path, &watching), -EINVAL, shown,
+		               allowed);
+	}
+	options.pace = o.pace = 0.001;
+	assert_ok(weir_reload_begin(&r, h, &o)); /* nobody kept the claim */
+	weir_reload_abort(r);
+	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1); /* no verdict */
+	assert_ok(weir_rolling_destroy(set));
+}
+
+#define fresh(test) cmocka_unit_test_setup_teardown(test, open_it, close_it)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		fresh(test_a_refresh_rests),
+		fresh(test_a_refresh_without_a_pace),
+		fresh(test_a_refresh_is_stopped),
+		fresh(test_a_mapped_file),
+		fresh(test_the_gate_of_a_shard_rests),
+		fresh(test_refused_values),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
