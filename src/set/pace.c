@@ -10,7 +10,7 @@ static const double least_share = 0.001;
 
 enum {
 	NS = 1000000000,
-	LEAST = 1000000,     /* ns: a shorter sleep is mostly the timer's slack */
+	LEAST = 3000000,     /* ns: after many shorter sleeps the caches are cold as often */
 	MOST = 20000000,     /* ns at once (P3) */
 	TOUCHED = 2 << 20,   /* bytes: a huge page */
 	WARMED = 32 << 20,   /* bytes: some milliseconds. glibc reports an L3 of ten times its size
