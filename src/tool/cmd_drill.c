@@ -30,6 +30,8 @@ static const char help[] =
 	"                         1%\n"
 	"  -n, --keys=N           room for N keys; default: the keys of the files and the\n"
 	"                         inserts\n"
+	"      --pace=SHARE       the share of a core that the loader takes, 0.001 to 1: 10%\n"
+	"                         or 0.1; default: all of it\n"
 	"      --copy             reload by copying the current filter instead of from\n"
 	"                         the files' keys and the inserters' records\n"
 	"      --keep-previous    keep the filter before; every fourth swap is then taken\n"
@@ -57,7 +59,7 @@ static const char help[] =
 	"report warns of it.\n"
 	"Exit status: 0 nothing was lost, 1 something was, 2 trouble.\n";
 
-enum { EVERY = 256, INSERTS, COPY, KEEP_PREVIOUS, FLAVOR, PIN, SKIP_EMPTY, AS_IS, JSON,
+enum { EVERY = 256, INSERTS, PACE, COPY, KEEP_PREVIOUS, FLAVOR, PIN, SKIP_EMPTY, AS_IS, JSON,
        NO_PROGRESS };
 
 static const struct option options[] = {
@@ -68,6 +70,7 @@ static const struct option options[] = {
 	{ "inserts", required_argument, NULL, INSERTS },
 	{ "rate", required_argument, NULL, 'p' },
 	{ "keys", required_argument, NULL, 'n' },
+	{ "pace", required_argument, NULL, PACE },
 	{ "copy", no_argument, NULL, COPY },
 	{ "keep-previous", no_argument, NULL, KEEP_PREVIOUS },
 	{ "flavor", required_argument, NULL, FLAVOR },
@@ -100,6 +103,7 @@ static int value_option(int option, struct drill *d)
 	case 'd': return parse_seconds("--duration", optarg, 1, 86400, &d->seconds);
 	case EVERY: return parse_seconds("--every", optarg, 0, 86400, &d->every);
 	case INSERTS: return d->inserts_given = parse_keys("--inserts", optarg, &d->inserts);
+	case PACE: return parse_share("--pace", optarg, 0.001, &d->pace);
 	case 'p': return parse_rate("--rate", optarg, &d->params.fp_rate);
 	case 'n': return parse_keys("--keys", optarg, &d->params.capacity);
 	case FLAVOR: return flavor_find(optarg, &d->flavor);

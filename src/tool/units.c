@@ -150,7 +150,8 @@ static bool read_real(const char *text, double *out, const char **rest)
 	return end > text;
 }
 
-bool parse_rate(const char *option, const char *text, double *out)
+/* 0.1, 10% or 1/10. */
+static bool read_part(const char *text, double *out)
 {
 	const char *rest;
 	double below = 1.0;
@@ -162,9 +163,22 @@ bool parse_rate(const char *option, const char *text, double *out)
 		*out /= 100.0;
 		rest++;
 	}
-	if (ok && !*rest && *out >= 1e-9 && *out <= 0.5)
+	return ok && !*rest;
+}
+
+bool parse_rate(const char *option, const char *text, double *out)
+{
+	if (read_part(text, out) && *out >= 1e-9 && *out <= 0.5)
 		return true;
 	say("%s '%s': allowed: 1e-9 to 0.5 (50%%), such as 1%%, 0.01 or 1/100", option, text);
+	return false;
+}
+
+bool parse_share(const char *option, const char *text, double least, double *out)
+{
+	if (read_part(text, out) && *out >= least && *out <= 1)
+		return true;
+	say("%s '%s': allowed: %g to 1, such as 10%%, 0.1 or 1/10", option, text, least);
 	return false;
 }
 

@@ -18,6 +18,9 @@ bool parse_bytes(const char *option, const char *text, uint64_t *out);
 /* A rate from 1e-9 to 0.5, as the library takes them: 0.1%, 0.001, 1e-3 or 1/1000. */
 bool parse_rate(const char *option, const char *text, double *out);
 
+/* A share from @least to 1, written as a rate is. */
+bool parse_share(const char *option, const char *text, double least, double *out);
+
 /* The next number above, or this one, of three digits and zeros: estimates err by less. */
 uint64_t round_up(uint64_t number);
 

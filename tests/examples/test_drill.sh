@@ -44,9 +44,14 @@ test_ways() {
 		json out "j['swaps'] > j['rollbacks'] and j['readers'] == 2" \
 			"and j['flavor'] == '$flavor' and j['lost'] == 0"
 		json out 'j["inserts"] <= 50000 and j["filter_bytes_peak"] >= 2 * j["filter_bytes"]'
-		run 0 "$weir" drill -d 1 --every=0.1 --flavor=$flavor --copy --pin --json keys
-		json out 'j["reload_by"] == "copy" and j["pinned"]'
+		run 0 "$weir" drill -d 1 --every=0.1 --flavor=$flavor --copy --pin --pace=1/2 \
+			--json keys
+		json out 'j["reload_by"] == "copy" and j["pinned"] and j["pace"] == 0.5'
 	done
+	run 0 "$weir" drill -d 1 --every=0.1 --pace=10% --copy keys
+	prints '^  swaps  .*; a reload by copy at its pace takes .*(median)'
+	run 0 "$weir" drill -d 1 --every=0.1 --pace=1/4 --json keys
+	json out 'j["pace"] == 0.25 and j["lost"] == 0 and j["swaps"] >= 1'
 	run 0 "$weir" drill -d 1 --every=0.1 -w 0 -p 0.1% --json keys
 	json out 'j["inserts"] == 0 and j["during_reloads"]["inserts_per_second"] is None' \
 		'and j["fp_rate"] == 0.001'
@@ -81,6 +86,8 @@ test_losses() {
 test_trouble() {
 	: >empty
 	run 2 "$weir" drill -d 1 empty; says 'have no keys'
+	run 2 "$weir" drill --pace=0 keys; says "pace '0': allowed: 0.001 to 1"
+	run 2 "$weir" drill --pace=101% keys; says "pace '101%': allowed: 0.001 to 1"
 	run 2 "$weir" drill no_such_file; says '^weir drill: no_such_file: No such file'
 	run 2 "$weir" drill .; says '^weir drill: \.: Is a directory'
 	run 2 "$weir" drill -n 1T keys; says 'more memory than this machine has'

@@ -60,6 +60,7 @@ struct drill {
 	struct weir_params params;
 	unsigned readers, inserters;
 	double seconds, every;
+	double pace; /* of the loader; 0: none */
 	uint64_t inserts;
 	bool inserts_given, by_copy, keep_previous, pin, as_json;
 	struct flavor flavor;

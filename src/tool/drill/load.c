@@ -87,6 +87,7 @@ static int swap(struct loader *l)
 	struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_reload *r;
 	options.keep_previous = d->keep_previous;
+	options.pace = d->pace;
 	double began = seconds_now();
 	int err = weir_reload_begin(&r, d->handle, &options);
 	if (err)

@@ -124,10 +124,12 @@ static void swaps(struct report *r, const struct drill *d)
 	report_real(r, "reload_seconds_median", NULL, median);
 	report_real(r, "reload_seconds_max", NULL, most);
 	report_text(r, "reload_by", NULL, d->by_copy ? "copy" : "source");
-	report_line(r, "swaps", "%llu%s; a reload %s takes %s (median), %s at most",
+	report_real(r, "pace", NULL, d->pace);
+	report_line(r, "swaps", "%llu%s; a reload %s%s takes %s (median), %s at most",
 	            (unsigned long long)atomic_load(&((struct drill *)d)->swaps),
 	            l->rollbacks ? ", some of them rollbacks" : "",
-	            d->by_copy ? "by copy" : "from the source", show_time(SHOW, median * 1e9),
+	            d->by_copy ? "by copy" : "from the source",
+	            d->pace > 0 ? " at its pace" : "", show_time(SHOW, median * 1e9),
 	            show_time(SHOW, most * 1e9));
 }
 
