@@ -26,6 +26,8 @@ struct Case {
 	const Flavor *flavor;
 	size_t n;
 	unsigned threads;
+	double pace; /* of the loader; 0: none */
+	bool beside; /* it has a CPU to itself */
 };
 
 /* The last target: the cases that share it follow each other. */
@@ -44,21 +46,27 @@ Target &target_of(const Case &c)
 /* Replaces the set, or lets it be for as long. */
 class Loader {
 public:
-	Loader(Target &target, const Flavor &flavor) : target_(target), flavor_(flavor) {}
+	Loader(Target &target, const Flavor &flavor, double pace)
+	    : target_(target), flavor_(flavor), pace_(pace)
+	{
+	}
 
+	/* Once, not counted: what a reload leaves in no cache is a part of what it takes of readers,
+	 * and each that is counted follows another. */
+	void lead() { target_.replace(0); }
 	/* At least once, and for a time that can be measured. */
 	void replace()
 	{
 		auto began = clock::now();
 		do {
-			target_.replace();
+			target_.replace(pace_);
 			reloads_++;
 		} while (clock::now() - began < least);
 		last_ = clock::now() - began;
 		all_ += last_;
 	}
-	/* As long as replacing took. */
-	void rest() { rest_for(last_); }
+	/* As long as replacing took, unless that is more than it takes to measure. */
+	void rest() { rest_for(std::min(last_, most)); }
 	/* Until what the last reload published lies in the caches of the readers. */
 	void settle() { rest_for(least / 4); }
 	uint64_t reloads() const { return reloads_; }
@@ -70,6 +78,7 @@ public:
 private:
 	using clock = std::chrono::steady_clock;
 	static constexpr clock::duration least = std::chrono::milliseconds(20);
+	static constexpr clock::duration most = std::chrono::milliseconds(500);
 
 	void rest_for(clock::duration time)
 	{
@@ -81,6 +90,7 @@ private:
 
 	Target &target_;
 	const Flavor &flavor_;
+	const double pace_;
 	uint64_t reloads_ = 0;
 	clock::duration last_ = least, all_ = clock::duration::zero();
 };
@@ -130,17 +140,24 @@ Tally tally_of(const Reading &whole, const Reading &clocked)
 
 void measure_readers(benchmark::State &state, const Case &c, Target &target)
 {
-	Readers readers(target, c.read, c.threads, *c.flavor);
-	Loader loader(target, *c.flavor);
+	Readers readers(target, c.read, c.threads, *c.flavor, c.beside);
+	Loader loader(target, *c.flavor, c.pace);
 	auto sides = std::make_unique<Sides>();
 	auto rest = [&] { loader.rest(); };
 	auto replace = [&] { loader.replace(); };
 	sides->during = rounds(state, [&] {
-		readers.run(nullptr, [&] { loader.settle(); });
-		Reading calm = readers.run(nullptr, rest);
-		sides->calm.add(tally_of(calm, readers.run(&sides->calm_times, rest)));
-		Reading during = readers.run(nullptr, replace);
-		return tally_of(during, readers.run(&sides->during_times, replace));
+		auto calm = [&](struct histogram *times) {
+			readers.run(nullptr, [&] { loader.settle(); });
+			return readers.run(times, rest);
+		};
+		auto disturbed = [&](struct histogram *times) {
+			loader.lead();
+			return readers.run(times, replace);
+		};
+		sides->calm.add(tally_of(calm(nullptr), calm(&sides->calm_times)));
+		Reading during = disturbed(nullptr);
+		sides->calm.add(tally_of(calm(nullptr), Reading()));
+		return tally_of(during, disturbed(&sides->during_times));
 	});
 	double calm = sides->calm.keys / sides->calm.ns;
 	double during = sides->during.keys / sides->during.ns;
@@ -154,6 +171,7 @@ void measure_readers(benchmark::State &state, const Case &c, Target &target)
 	counter(state, "timed", static_cast<double>(sides->during_times.total));
 	counter(state, "reloads", static_cast<double>(loader.reloads()));
 	counter(state, "reload_seconds", loader.seconds_each());
+	counter(state, "reader_ms", (1 - during / calm) * loader.seconds_each() * 1e3);
 }
 
 void run(benchmark::State &state, const Case &c)
@@ -173,9 +191,13 @@ void run(benchmark::State &state, const Case &c)
 
 void add_case(const Case &c)
 {
-	add({ { "phase", name_of(c.phase) }, { "op", name_of(c.read) },
-	      { "flavor", c.flavor->name }, { "keys", c.n }, { "threads", c.threads } },
-	    [c](benchmark::State &state) { run(state, c); });
+	auto body = [c](benchmark::State &state) { run(state, c); };
+	Part phase("phase", name_of(c.phase)), op("op", name_of(c.read));
+	Part flavor("flavor", c.flavor->name), keys("keys", c.n), threads("threads", c.threads);
+	if (c.pace > 0)
+		add({ phase, op, flavor, { "pace", c.pace }, keys, threads }, body);
+	else
+		add({ phase, op, flavor, keys, threads }, body);
 }
 
 std::vector<unsigned> reader_counts(const Options &options)
@@ -197,15 +219,50 @@ std::vector<unsigned> reader_counts(const Options &options)
 std::vector<size_t> key_counts(const Options &options)
 {
 	if (options.size) {
-		size_t most = options.quick() ? 3000000 : 30000000, unit = 1;
+		size_t most = options.quick() ? 3000000 : 100000000, unit = 1;
 		size_t n = std::clamp(options.size, size_t(100000), most);
 		while (n / unit >= 100)
 			unit *= 10;
 		return { n / unit * unit };
 	}
-	if (options.full())
-		return { 1000000, 3000000, 10000000 };
-	return { size_t(options.quick() ? 1000000 : 3000000) };
+	if (options.quick())
+		return { 1000000 };
+	return options.full() ? std::vector<size_t>{ 1000000, 10000000, 100000000 } :
+	                        std::vector<size_t>{ 1000000, 10000000 };
+}
+
+/* Is there time for more than lookups of one key a call, beside the loader, by the first flavor? */
+bool time_for_all(const Options &options, size_t n)
+{
+	return n <= (options.full() || options.size ? 30000000 : 3000000);
+}
+
+bool wanted(const Options &options, const Case &c)
+{
+	bool usual = !c.flavor->rcu || (c.read == Read::hit && !options.quick());
+	bool first = !c.flavor->rcu && c.read == Read::hit;
+	if (!time_for_all(options, c.n))
+		return first && (c.beside || allowed_cpus().size() == 1);
+	return options.full() || (usual && !(options.quick() && c.read == Read::insert));
+}
+
+/* And the same with a loader that is not to be felt. */
+std::vector<double> paces(const Options &options, const Case &c)
+{
+	if (options.quick() || c.flavor->rcu || c.read != Read::hit || !c.beside)
+		return {};
+	return options.full() ? std::vector<double>{ 0.3, 0.1, 0.03 } : std::vector<double>{ 0.1 };
+}
+
+void add_with_paces(const Options &options, Case c)
+{
+	if (!wanted(options, c))
+		return;
+	add_case(c);
+	for (double pace : paces(options, c)) {
+		c.pace = pace;
+		add_case(c);
+	}
 }
 
 void add_all(const Options &options)
@@ -215,15 +272,11 @@ void add_all(const Options &options)
 		for (const Flavor &flavor : flavors)
 			for (Phase phase :
 			     { Phase::rebuild, Phase::copy, Phase::refresh, Phase::roll })
-				for (Read read : { Read::hit, Read::batch, Read::insert }) {
-					bool usual = !flavor.rcu ||
-					             (read == Read::hit && !options.quick());
-					if (!options.full() &&
-					    (!usual || (options.quick() && read == Read::insert)))
-						continue;
+				for (Read read : { Read::hit, Read::batch, Read::insert })
 					for (unsigned threads : reader_counts(options))
-						add_case({ phase, read, &flavor, n, threads });
-				}
+						add_with_paces(options,
+						               { phase, read, &flavor, n, threads, 0,
+						                 threads < allowed_cpus().size() });
 }
 
 const char help[] =
@@ -238,11 +291,15 @@ const char help[] =
 	"      too, a key a call)\n"
 	"  flavor: of RCU. threads: readers, the first CPUs each; the loader takes the last one,\n"
 	"          and shares it where threads is as many.\n"
+	"  pace: the share of a core that the loader takes (weir_reload_options.pace); none:\n"
+	"        all of it\n"
 	"items_per_second are the keys of all readers, in runs without a clock; p50_ns to\n"
 	"p9999_ns and max_ns of each call in other runs, clock_ns already taken off.\n"
 	"calm_per_second, calm_p50_ns ...: the same readers with no loader, in turn with it;\n"
-	"of_calm is the throughput as a share of that. lost: lookups that missed a key. All\n"
-	"times are of the clock.\n";
+	"of_calm is the throughput as a share of that. reader_ms is what one reload takes of a\n"
+	"reader's time: (1 - of_calm) * reload_seconds, in milliseconds. lost: lookups that\n"
+	"missed a key. Throughput is by the readers' CPU time where the loader has another\n"
+	"CPU, else by the clock; all other times are of the clock.\n";
 
 const Question reload = { "reload", help, { 3, 0.1 }, { 5, 0.1 }, { 9, 1.0 }, Question::size,
 			  add_all };

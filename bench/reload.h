@@ -42,8 +42,9 @@ class Target {
 public:
 	virtual ~Target() = default;
 	virtual const std::vector<uint64_t> &hashes() const = 0;
-	/* Replaces it once, from the calling thread. Throws if that fails. */
-	virtual void replace() = 0;
+	/* Replaces it once, from the calling thread. Throws if that fails.
+	 * @pace: the share of a core that this may take; 0: all of it. */
+	virtual void replace(double pace) = 0;
 	/* How many of the hashes are found, or that they were inserted. */
 	virtual uint64_t whole(Read read, const uint64_t *hashes, size_t n) = 0;
 	/* Likewise, each call timed by itself: into the histogram. */
@@ -67,7 +68,9 @@ struct Reading {
 /* Pinned threads that read in the phases that run() sets. */
 class Readers {
 public:
-	Readers(Target &target, Read read, unsigned threads, const Flavor &flavor);
+	/* @beside: the loader has a CPU to itself, so the time of the readers is that of their
+	 * CPUs; else of the clock, since it takes theirs. */
+	Readers(Target &target, Read read, unsigned threads, const Flavor &flavor, bool beside);
 	~Readers();
 	Readers(const Readers &) = delete;
 	Readers &operator=(const Readers &) = delete;
@@ -90,6 +93,7 @@ private:
 	Target &target_;
 	Read read_;
 	const Flavor flavor_;
+	const clockid_t clock_;
 	std::vector<Reader> readers_;
 	std::atomic<int> state_{idle};
 	std::atomic<unsigned> resting_{0};

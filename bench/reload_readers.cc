@@ -17,8 +17,9 @@ constexpr size_t block = 512, most_asked = size_t(1) << 20;
 
 } // namespace
 
-Readers::Readers(Target &target, Read read, unsigned threads, const Flavor &flavor)
-    : target_(target), read_(read), flavor_(flavor), readers_(threads)
+Readers::Readers(Target &target, Read read, unsigned threads, const Flavor &flavor, bool beside)
+    : target_(target), read_(read), flavor_(flavor),
+      clock_(beside ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC), readers_(threads)
 {
 	for (unsigned i = 0; i < threads; i++) {
 		readers_[i].times.reset(new struct histogram());
@@ -70,7 +71,7 @@ void Readers::read(Reader &reader, int how, size_t &at)
 	static thread_local const Account account;
 	Reading done;
 	double waited = account.waited_ns();
-	uint64_t began = ticks_now();
+	double began = clock_ns(clock_);
 	while (state_.load(std::memory_order_relaxed) == how) {
 		at = (at + block) % n;
 		const uint64_t *keys = &hashes[at];
@@ -81,7 +82,7 @@ void Readers::read(Reader &reader, int how, size_t &at)
 		done.keys += block;
 		flavor_.quiet();
 	}
-	done.ns = static_cast<double>(ticks_between(began, ticks_now())) * ticks_ns();
+	done.ns = clock_ns(clock_) - began;
 	done.waited_ns = account.waited_ns() - waited;
 	reader.reading = done;
 }

@@ -115,14 +115,16 @@ public:
 		return stats.filter.bytes;
 	}
 
-	void replace() override
+	void replace(double pace) override
 	{
 		if (phase_ == Phase::refresh) {
-			refresh();
+			refresh(pace);
 			return;
 		}
 		struct weir_reload *r;
-		check(weir_reload_begin(&r, handle_, nullptr), "weir_reload_begin");
+		struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
+		options.pace = pace;
+		check(weir_reload_begin(&r, handle_, &options), "weir_reload_begin");
 		if (phase_ == Phase::copy)
 			check(weir_reload_copy(r), "weir_reload_copy");
 		else
@@ -138,14 +140,16 @@ private:
 		for (const char *name : { "one", "two" })
 			check(weir_save(filter, folder_->file(name).c_str(), nullptr), "weir_save");
 	}
-	void refresh()
+	void refresh(double pace)
 	{
+		struct weir_refresh_options options = WEIR_REFRESH_OPTIONS_INIT;
+		options.pace = pace;
 		std::string from = folder_->file(turn_++ % 2 ? "two" : "one");
 		std::string next = folder_->file("next"), path = folder_->file("current");
 		if (link(from.c_str(), next.c_str()) || rename(next.c_str(), path.c_str()))
 			throw std::runtime_error(path + ": cannot be put there");
-		int got = weir_handle_refresh(handle_, path.c_str());
-		check(got < 0 ? got : 0, "weir_handle_refresh");
+		int got = weir_handle_refresh_with(handle_, path.c_str(), &options);
+		check(got < 0 ? got : 0, "weir_handle_refresh_with");
 		if (got != 1)
 			throw std::runtime_error(path + ": not taken for another file");
 	}
@@ -168,7 +172,7 @@ public:
 			hashes_[i] = weir_rolling_hash(set_, &key, sizeof(key));
 			parts_[weir_rolling_shard(set_, hashes_[i])].push_back(hashes_[i]);
 		}
-		replace();
+		replace(0);
 	}
 	~RollingTarget() override { weir_rolling_destroy(set_); }
 	RollingTarget(const RollingTarget &) = delete;
@@ -186,9 +190,11 @@ public:
 		check(weir_rolling_stats(set_, &stats), "weir_rolling_stats");
 		return stats.bytes;
 	}
-	void replace() override
+	void replace(double pace) override
 	{
-		check(weir_rolling_reload(set_, nullptr, fill, this), "weir_rolling_reload");
+		struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
+		options.pace = pace;
+		check(weir_rolling_reload(set_, &options, fill, this), "weir_rolling_reload");
 	}
 
 private:

@@ -60,12 +60,17 @@ def costly(r):
 
 
 def time_lost(r):
-    """What one reload takes of each reader's time, in nanoseconds."""
+    """What one reload takes of each reader's time, in nanoseconds: by the counter, which runs of
+    older versions lack."""
+    counted = r.counters.get('reader_ms')
+    if counted is not None:
+        return counted * 1e6
     return (1 - of_calm(r)) * r.counters.get('reload_seconds', 0) * 1e9
 
 
-def during_reloads(run, alone, *ops):
-    """The results of these operations: the loader has a CPU to itself, or shares one."""
+def during_reloads(run, alone, *ops, paced=False):
+    """The results of these operations: the loader has a CPU to itself, or shares one; it works
+    without a pause, or at a pace."""
     cpus = run.machine.get('cpus_allowed', 0)
     return [
         r
@@ -73,4 +78,5 @@ def during_reloads(run, alone, *ops):
         if 'of_calm' in r.samples
         and r.get('op') in ops
         and (r.get('threads', 1) < cpus) == alone
+        and bool(r.get('pace')) == paced
     ]

@@ -9,7 +9,8 @@ from .predicted import predictions, sums
 from .questions import label
 from .rivals import Explained
 from .run import Trouble, median
-from .words import byte_count, count, nanoseconds, percent, plural, rate, sentence_list, value
+from .words import byte_count, count, figures, nanoseconds, percent, plural, rate, sentence_list
+from .words import value
 
 
 VERBS = {'hit': 'look up', 'insert': 'insert'}
@@ -161,13 +162,16 @@ def rivals(run):
             )
 
 
-def kept_by(results, what, alone):
+SHARING = ', loader and readers sharing a CPU'
+
+
+def kept_by(results, what, beside=''):
     """What @what keep during reloads, of many cases: typical, and the worst that is sure."""
-    beside = '' if alone else ', loader and readers sharing a CPU'
     cases = plural(len(results), 'case')
     sure = [r for r in results if costly(r)]
     if not sure:
         return f'Reloads without a pause cost {what} nothing beyond noise{beside} ({cases}).'
+    same = ('keys',) if len({r.get('keys') for r in results}) == 1 else ()
     share, least, dear = (
         median([of_calm(r) for r in results]),
         min(sure, key=of_calm),
@@ -175,14 +179,14 @@ def kept_by(results, what, alone):
     )
     each = (
         f'; a reload takes at most {nanoseconds(time_lost(dear))} of a reader\'s time'
-        f' ({dear.get("phase")})'
+        f' ({label(dear.params, ("op", "flavor", "threads", "pace", *same))})'
         if time_lost(dear)
         else ''
     )
     return (
         f'While one reload follows the other{beside}, {what} keep {percent(share)} of their'
         f' throughput (median of {cases}; the least is {percent(of_calm(least))}:'
-        f' {label(least.params, ("keys",))}){each}.'
+        f' {label(least.params, ("pace", *same))}){each}.'
     )
 
 
@@ -191,10 +195,14 @@ def reloads(run):
         for alone in (True, False):
             of = during_reloads(run, alone, *ops)
             if of:
-                yield kept_by(of, what, alone)
+                yield kept_by(of, what, '' if alone else SHARING)
+    paced = during_reloads(run, True, 'hit', paced=True)
+    for pace in sorted({r.get('pace') for r in paced}):
+        of = [r for r in paced if r.get('pace') == pace]
+        yield kept_by(of, 'lookups', f', the loader at pace {figures(pace)}')
     timed = [
         r
-        for r in run.of('reload', op='hit')
+        for r in run.of('reload', op='hit', pace=None)
         if r.samples.get('p999_ns') and r.samples.get('calm_p999_ns')
     ]
     if timed:

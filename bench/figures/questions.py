@@ -2,10 +2,10 @@
 """The other questions: what a reload does to readers, which kind and size, what pages and batches
 do, what a set costs."""
 from . import page, rivals
-from .bear import kind_name
+from .bear import during_reloads, kind_name, time_lost
 from .cores import million, unique
 from .plot import LIMIT_STYLE, Axis, Plot, Series, Style
-from .run import median, spread
+from .run import median, quantile, spread
 from .words import byte_count, count, figures, nanoseconds, percent, sentence_list, value
 
 PERCENTILES = (
@@ -113,13 +113,58 @@ RELOAD_TIMES = {
 
 
 def reload_row(r, but):
+    known = 'reload_seconds' in r.counters and 'of_calm' in r.counters
     return [
         label(r.params, but),
         page.measured(r),
         share_of(r),
         nanoseconds(r.counters['reload_seconds'] * 1e9) if 'reload_seconds' in r.counters else '',
+        nanoseconds(time_lost(r)) if known else '',
         *(nanoseconds(r.counters[t]) if t in r.counters else '' for t in RELOAD_TIMES),
     ]
+
+
+def of_a_size(of, keys):
+    """What a reload takes of a reader at that size, and the tail; of several flavors the first."""
+    r = next((r for r in of if r.get('keys') == keys), None)
+    if not r:
+        return ['', '']
+    low, high = (quantile(r.samples['reader_ms'], q) * 1e6 for q in (0.25, 0.75))
+    return [
+        f'{nanoseconds(time_lost(r))} ({nanoseconds(low)} to {nanoseconds(high)})',
+        f'{nanoseconds(r.counters["p999_ns"])}, {nanoseconds(r.counters["calm_p999_ns"])}',
+    ]
+
+
+def reload_costs(run):
+    """A row for each sort of reload, and each pace, beside a loader with a CPU to itself."""
+    of = [
+        r
+        for paced in (False, True)
+        for r in during_reloads(run, True, 'hit', paced=paced)
+        if 'reader_ms' in r.samples and 'p999_ns' in r.counters and 'calm_p999_ns' in r.counters
+    ]
+    if not of:
+        return ''
+    sizes = sorted(unique(of, 'keys'))
+    rows = [
+        [name, *(text for keys in sizes for text in of_a_size(rs, keys))]
+        for name, rs in grouped(
+            sorted(of, key=lambda r: str(r.get('phase'))),
+            lambda r: label(r.params, ('op', 'flavor', 'keys', 'threads')),
+        ).items()
+    ]
+    head = [''] + [
+        text
+        for keys in sizes
+        for text in (f'{count(keys)} keys: of a reader', '99.9 % of lookups, undisturbed')
+    ]
+    return page.paragraph(
+        "What one reload takes of a reader's time (quartiles), the loader on another CPU; and"
+        ' within which time 99.9 % of lookups end, during reloads and undisturbed. A pace is the'
+        ' share of a core that the loader takes.',
+        'soft',
+    ) + page.table(head, rows)
 
 
 def reload_section(run):
@@ -140,14 +185,14 @@ def reload_section(run):
         ' pause: the worst that a server can meet. Each figure was taken in turn with the same'
         ' readers left in peace.',
         'soft',
-    ) + page.plots(panels)
+    ) + page.plots(panels) + reload_costs(run)
     clock = [r.counters['clock_ns'] for r in results if r.counters.get('clock_ns')]
     if clock:
         cost = nanoseconds(max(clock))
         html += page.paragraph(
             f'Reading the clock cost {cost}; it is subtracted from every latency.', 'soft'
         )
-    head = ['', 'keys', 'of undisturbed', 'a reload takes', *RELOAD_TIMES.values()]
+    head = ['', 'keys', 'of undisturbed', 'a reload takes', 'of a reader', *RELOAD_TIMES.values()]
     html += page.table(head, [reload_row(r, same) for r in results])
     return html + page.commands(results, run.settings)
 

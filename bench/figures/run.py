@@ -20,11 +20,7 @@ BESIDE = {'handoff_ns', 'step_ns', 'alone_per_second', 'alone_step_ns', 'own_ns'
 SAMPLED = {
     *COMPARED,
     *BESIDE,
-    'p9999_ns',
-    'calm_p50_ns',
-    'calm_p99_ns',
-    'calm_p999_ns',
-    'calm_p9999_ns',
+    *('p9999_ns', 'calm_p50_ns', 'calm_p99_ns', 'calm_p999_ns', 'calm_p9999_ns', 'reader_ms'),
 }
 
 

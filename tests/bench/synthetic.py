@@ -98,8 +98,14 @@ class Synthetic:
         """What the same threads do undisturbed, in turn with the values."""
         values = [1e9 / v for v in self.values('calm', 1e9 / calm)]
         result['samples']['of_calm'] = [a / b for a, b in zip(result['values'], values)]
+        seconds = result['counters']['reload_seconds']
+        result['samples']['reader_ms'] = [
+            (1 - share) * seconds * 1e3 for share in result['samples']['of_calm']
+        ]
         result['counters'].update(
-            of_calm=median(result['samples']['of_calm']), calm_per_second=median(values)
+            of_calm=median(result['samples']['of_calm']),
+            calm_per_second=median(values),
+            reader_ms=median(result['samples']['reader_ms']),
         )
 
     def threads(self):
@@ -141,8 +147,8 @@ class Synthetic:
                                     self.facts(name, rate, limit_per_second=limit),
                                 )
 
-    def reload(self):
-        for flavor in ('bp', 'qsbr'):
+    def reload(self, flavors=('bp', 'qsbr'), pace=1):
+        for flavor in flavors:
             for phase, cost, tail in (
                 ('rebuild', 1.04, 1.6),
                 ('copy', 1.06, 1.8),
@@ -155,12 +161,13 @@ class Synthetic:
                 counters = {
                     'clock_ns': 9.5,
                     'lost': 0,
-                    'reload_seconds': 0.01,
+                    'reload_seconds': 0.01 / pace,
                     'max_ns': 30000.0 * tail,
                     'calm_max_ns': 30000.0,
                 }
-                name = f'reload/phase:{phase}/op:hit/flavor:{flavor}/keys:1000000/threads:1'
-                self.add(name, 6.0 * cost, counters, sampled=sampled)
+                at = '' if pace == 1 else f'/pace:{pace}'
+                name = f'reload/phase:{phase}/op:hit/flavor:{flavor}{at}/keys:1000000/threads:1'
+                self.add(name, 6.0 * (1 + (cost - 1) * pace), counters, sampled=sampled)
                 self.pair(self.results[-1], 1e9 / 6.0)
 
     def choice(self):
@@ -252,6 +259,7 @@ class Synthetic:
         self.choice()
         self.memory()
         self.cost()
+        self.reload(('bp',), 0.1)
         # smaller and faster than what weir offers: a finding, and no advice
         self.add(
             'choice/kind:libbloom/rate:0.01/keys:10000000/op:miss',
