@@ -28,8 +28,8 @@ int weir__memory_given(const void *place, size_t place_bytes);
  */
 int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
                        size_t place_bytes);
-/* Have the pages of bytes @at to @at + @bytes now and not at their first use, those of a mapped file
- * to be read. @at: a multiple of the page's size. Nobody else has the memory yet. */
+/* Have the pages of bytes @at to @at + @bytes now and not at their first use, those of a mapped
+ * file to be read. @at: a multiple of the page's size. Nobody else has the memory yet. */
 void weir__memory_touch(const struct weir_memory *memory, uint64_t at, uint64_t bytes);
 void weir__memory_free(const struct weir_memory *memory);
 

@@ -12,7 +12,9 @@
 enum {
 	CAPACITY = 4000000, /* keys: 5 MiB, so that bits are counted and merged in pieces */
 	STEP = 300000,      /* ns */
-	LEAST = 3000000,    /* ns: shorter sleeps are put off */
+	BURST = 2000000,    /* ns of work between sleeps */
+	LEAST = 500000,     /* ns: there is no shorter sleep */
+	PUT_OFF = 100000000, /* ns: no more is put off */
 	MOST = 20000000,    /* ns: longer ones are cut */
 };
 
@@ -67,19 +69,19 @@ static inline void start(const struct flavor *flavor)
 	fake.flavor = flavor;
 }
 
-/* Since start(): the sleep for so many turns of STEP each, but for what is put off: of so many
- * debts. */
-static inline void assert_rested_but(double pace, double turns, unsigned debts)
+/* Since start(): the sleep for so many turns of STEP each, but for at most @put_off ns. */
+static inline void assert_rested_but(double pace, double turns, double put_off)
 {
-	double due = turns * STEP * (1 / pace - 1);
-	if ((double)fake.slept > due + 1000 || (double)fake.slept < due - debts * LEAST - 1000)
+	double slept = (double)fake.slept, due = turns * STEP * (1 / pace - 1);
+	if (slept > due + 1000 || slept < due - put_off - 1000)
 		fail_msg("pace %g: slept %.3f ms, where %.3f were due", pace,
-		         (double)fake.slept / 1e6, due / 1e6);
+		         slept / 1e6, due / 1e6);
 }
 
+/* What a burst of work puts off. */
 static inline void assert_rested(double pace, double turns)
 {
-	assert_rested_but(pace, turns, 1);
+	assert_rested_but(pace, turns, fmin(fmax(LEAST, BURST * (1 / pace - 1)), PUT_OFF));
 }
 
 static inline double pieces(uint64_t n, uint64_t piece)

@@ -33,9 +33,9 @@ struct weir_refresh_options {
 	void *progress_arg;
 	bool map;                     /* map a plain image instead of reading it into memory: for
 	                                 a file that is only ever renamed to, see below */
-	double pace;                  /* as in struct weir_reload_options: the call sleeps after
-	                                 each MiB that is read, counted or carried. progress is
-	                                 asked again after each 20 ms of sleep, with the same
+	double pace;                  /* as in struct weir_reload_options: the call sleeps
+	                                 between the MiB that are read, counted and carried.
+	                                 progress is asked again after 20 ms of sleep, with the same
 	                                 bytes_done. A mapped file has its pages before it is
 	                                 published (Linux 5.14 and later). */
 };

@@ -65,15 +65,18 @@ struct weir_reload_options {
 	{ sizeof(struct weir_reload_options), 0, 0, false, false, 0, 0.0 }
 
 /*
- * A loader that must not be felt: pace. With 0.1 a loader thread sleeps nine milliseconds for each
- * millisecond of CPU time that it spends in the verbs of the reload, so the reload takes about ten
- * times as long, and readers lose at most a tenth as much at a time. Its own reading of the source,
- * between the verbs, is not counted.
+ * A loader that must not be felt: pace. With 0.1 a loader thread sleeps 18 milliseconds after each
+ * two of CPU time that it spends in the verbs of the reload. So the reload takes about ten
+ * times as long, and what it takes of readers spreads over that time. Its own reading of the
+ * source, between the verbs, is not counted.
  *  - weir_reload_begin() lets the system clear the pages of the next filter before it publishes it:
  *    no inserter has a page fault there. Memory of the caller's it clears at once.
- *  - weir_reload_insert*(), weir_reload_copy() and the gate's counting work in pieces of less than
- *    some milliseconds and sleep between them, each loader thread for itself. Calls for single
- *    keys are timed one in 64. With 1 nobody sleeps.
+ *  - weir_reload_insert*(), weir_reload_copy() and the gate's counting work in pieces and sleep
+ *    between them, each loader thread for itself. What is left to sleep is slept by the next of
+ *    these calls, at last by the commit. Calls for single keys are timed one in 64. With 1 nobody
+ *    sleeps.
+ *  - weir_reload_commit() reads what it has published once through, up to 32 MiB, so that the cache
+ *    that cores share has it.
  *  - In a read-side section nobody sleeps: grace periods would wait. The next call outside does.
  *    With qsbr a verb that sleeps passes through a quiescent state, as weir_reload_commit() does.
  *  - Grace periods, the gate's canaries and its check, and the freeing of the old filter are as

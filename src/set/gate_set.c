@@ -90,8 +90,9 @@ static int ask_keys(const struct part *p, double min_keys)
 		                  "the gate refused: about %.0f keys in shard %u, where the share "
 		                  "of min_keys %.0f is %.0f",
 		                  p->next.keys, p->share->shard, min_keys, mean);
+	const struct weir_filter *before = now(p, p->share->shard)->current;
 	bool own_part = p->next.keys >= mean ||
-	                p->next.keys >= measure(p, now(p, p->share->shard)->current, UINT64_MAX).keys;
+	                p->next.keys >= measure(p, before, UINT64_MAX).keys;
 	if (own_part && !completes_a_round(p)) /* G3 */
 		return 0;
 	if (of_the_set(p, false).keys >= min_keys)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Work and sleep in turn. The clocks are CLOCK_THREAD_CPUTIME_ID, since a loader that waits for the
  * disk or for its CPU takes nothing from anybody, and CLOCK_MONOTONIC. */
+#include <math.h>
 #include <time.h>
 #include "cancel.h"
 #include "error.h"
@@ -10,7 +11,9 @@ static const double least_share = 0.001;
 
 enum {
 	NS = 1000000000,
-	LEAST = 3000000,     /* ns: after many shorter sleeps the caches are cold as often */
+	BURST = 2000000,     /* ns of work between sleeps: after each the caches are cold */
+	LEAST = 500000,      /* ns: a shorter sleep is mostly the timer's slack */
+	PUT_OFF = 100000000, /* ns: what may be left to the commit, which nobody can stop */
 	MOST = 20000000,     /* ns at once (P3) */
 	TOUCHED = 2 << 20,   /* bytes: a huge page */
 	WARMED = 32 << 20,   /* bytes: some milliseconds. glibc reports an L3 of ten times its size
@@ -27,8 +30,10 @@ int weir__pace_check(double share)
 
 void weir__pace_make(struct weir_pace *p, const struct weir_rcu *rcu, double share)
 {
+	double rest = share > 0 ? 1 / share - 1 : 0;
 	*p = (struct weir_pace){ .rcu = rcu,
-		                 .rest = share > 0 ? 1 / share - 1 : 0,
+		                 .rest = rest,
+		                 .least = (uint64_t)fmin(fmax(LEAST, BURST * rest), PUT_OFF),
 		                 .asked = share > 0 };
 }
 
@@ -53,12 +58,12 @@ uint64_t weir__pace_note(struct weir_pace *p, uint64_t began, unsigned times)
 	return ends;
 }
 
-/* Take a part of the debt, unless it is too small, or another thread has it. */
-static uint64_t take(struct weir_pace *p)
+/* Take a part of the debt, unless it is below @least, or another thread has it. */
+static uint64_t take(struct weir_pace *p, uint64_t least)
 {
 	uint64_t owed = weir__figure_load_relaxed(&p->owed), part;
 	do {
-		if (owed < LEAST)
+		if (owed < least)
 			return 0;
 		part = owed < MOST ? owed : MOST;
 	} while (!weir__figure_swap_relaxed(&p->owed, &owed, owed - part));
@@ -74,9 +79,10 @@ static void sleep_for(uint64_t ns)
 		;
 }
 
-bool weir__pace_rest(struct weir_pace *p)
+bool weir__pace_rest(struct weir_pace *p, bool goes_on)
 {
-	uint64_t part = p->asked && !weir__in_section(p->rcu) ? take(p) : 0; /* P1 */
+	uint64_t least = goes_on ? LEAST : p->least;
+	uint64_t part = p->asked && !weir__in_section(p->rcu) ? take(p, least) : 0; /* P1 */
 	if (!part)
 		return false;
 	const struct rcu_flavor_struct *flavor = p->rcu->flavor;
@@ -89,12 +95,23 @@ bool weir__pace_rest(struct weir_pace *p)
 	return weir__figure_load_relaxed(&p->owed) >= LEAST;
 }
 
+static void rest(struct weir_pace *p, bool goes_on)
+{
+	while ((goes_on = weir__pace_rest(p, goes_on)))
+		;
+}
+
 uint64_t weir__pace_turn(struct weir_pace *p, uint64_t began)
 {
 	uint64_t next = weir__pace_note(p, began, 1);
-	while (weir__pace_rest(p))
-		;
+	rest(p, false);
 	return next;
+}
+
+void weir__pace_settle(struct weir_pace *p, uint64_t began)
+{
+	(void)weir__pace_note(p, began, 1);
+	rest(p, true);
 }
 
 int weir__pace_progress(void *turns, uint64_t done, uint64_t total)
@@ -110,8 +127,7 @@ void weir__pace_single_end(struct weir_pace *p, uint64_t began)
 	if (!began)
 		return;
 	(void)weir__pace_note(p, began, WEIR__PACE_SINGLES);
-	while (weir__pace_rest(p))
-		;
+	rest(p, false);
 }
 
 uint64_t weir__pace_touch(struct weir_pace *p, uint64_t began, const struct weir_filter *f)

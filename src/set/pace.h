@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A loader that takes a share of a core: it works in pieces, the CPU time of each is noted as a
  * debt of sleep, and the debt is slept off between two pieces. What is left over by one call, or by
- * one of several loader threads, is paid by the next.
+ * one of several loader threads, is slept off by the next, at last by the commit.
  *
  * P1  Nobody sleeps in a read-side section: every grace period of the flavor would wait. A thread
  *     that is in one leaves its debt. With qsbr it sleeps offline, for the same reason.
@@ -18,6 +18,7 @@
 struct weir_pace {
 	const struct weir_rcu *rcu;
 	double rest;                  /* seconds of sleep for each of work */
+	uint64_t least;               /* nanoseconds of sleep to begin with */
 	bool asked;                   /* false: there is no pace */
 	atomic_uint_fast64_t owed;    /* nanoseconds of sleep */
 	atomic_uint_fast64_t singles; /* calls for one key */
@@ -38,12 +39,17 @@ uint64_t weir__pace_begin(const struct weir_pace *p);
 /* Note the work done since then, @times over.
  * Return: when what follows begins; 0 if @began is. */
 uint64_t weir__pace_note(struct weir_pace *p, uint64_t began, unsigned times);
-/* Sleep off a part of the debt that lasts 20 ms at most. Return: whether enough for another sleep
- * is left. */
-bool weir__pace_rest(struct weir_pace *p);
+/* Sleep off a part of the debt that lasts 20 ms at most.
+ * @goes_on: a part of it was slept off just now; else it is left while it is small.
+ * Return: whether some is left to go on with. */
+bool weir__pace_rest(struct weir_pace *p, bool goes_on);
 
 /* All three: note the work, and sleep off the debt. Return: as weir__pace_begin(). */
 uint64_t weir__pace_turn(struct weir_pace *p, uint64_t began);
+
+/* The last turn, before a filter is published: note the work, and leave no debt that is worth a
+ * sleep. */
+void weir__pace_settle(struct weir_pace *p, uint64_t began);
 
 /* The turns of a verb that calls progress between its pieces. */
 struct weir_turns {

@@ -49,10 +49,11 @@ static int may_go_on(void *argument, uint64_t done, uint64_t total)
 {
 	struct look *l = argument;
 	weir_progress_fn *progress = l->options->progress;
+	bool more = false;
 	l->turn = weir__pace_note(&l->pace, l->turn, 1);
 	do
 		l->stopped = progress && progress(l->options->progress_arg, done, total) != 0;
-	while (!l->stopped && weir__pace_rest(&l->pace));
+	while (!l->stopped && (more = weir__pace_rest(&l->pace, more)));
 	return l->stopped;
 }
 
@@ -256,6 +257,8 @@ static int look(struct look *l)
 	int err = prepare(&next, l);
 	if (!err)
 		err = offer(&r, l, next);
+	if (!err)
+		weir__pace_settle(&l->pace, l->turn);
 	bool again = remember(l, err);
 	if (err && !again && !l->stopped)
 		weir__refusal_begins(l->handle);

@@ -11,7 +11,8 @@ static struct weir_gate gate;
 
 /* What progress saw. */
 static struct {
-	unsigned calls, again, stop_at; /* again: after a sleep, with the bytes of the call before */
+	unsigned calls, stop_at;
+	unsigned again; /* calls after a sleep, with the bytes of the call before */
 	unsigned sleeps;
 	uint64_t done;
 } seen;
@@ -57,11 +58,11 @@ static int close_it(void **state)
 static void test_a_refresh_rests(void **state)
 {
 	(void)state;
-	options.pace = 0.01; /* 29.7 ms of sleep for each step: two sleeps */
+	options.pace = 0.01; /* 29.7 ms of sleep for each step: ten sleeps a burst */
 	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1);
-	assert_rested(0.01, seen.calls - seen.again);
+	assert_rested_but(0.01, seen.calls - seen.again + 1, LEAST);
 	assert_true(seen.calls - seen.again > 12); /* read, merged, counted: 5 MiB each */
-	assert_int_equal(seen.again, fake.sleeps / 2);
+	assert_true(seen.again < fake.sleeps && seen.again > fake.sleeps * 3 / 4);
 	assert_int_equal(missing_in(h, 0, 2000), 0);
 	assert_int_equal(stats_of(h).swaps, 1);
 }
@@ -102,7 +103,8 @@ static void test_a_mapped_file(void **state)
 	options.carry = false;
 	options.pace = 0.5;
 	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1);
-	assert_rested(0.5, seen.calls - seen.again + 3); /* and the pages, 2 MiB at a time */
+	/* and the pages, 2 MiB at a time */
+	assert_rested_but(0.5, seen.calls - seen.again + 3 + 1, LEAST);
 	assert_int_equal(missing_in(h, 1000, 2000), 0);
 	assert_true(missing_in(h, 0, 1000) > 900);
 }
@@ -134,8 +136,8 @@ static void test_the_gate_of_a_shard_rests(void **state)
 	o.gate = &gate;
 	start(flavors);
 	assert_ok(weir_rolling_reload(set, &o, fill, &filled));
-	/* pages, keys, bits counted; what is put off is so of each shard's pages and of its reload */
-	assert_rested_but(0.1, 2 * (3 + 1000) + 3 * 4, 4);
+	/* pages, keys, bits counted, and what precedes each publication */
+	assert_rested_but(0.1, 2 * (3 + 1 + 1000 + 1) + 3 * 4, 4 * LEAST);
 	assert_true(fake.slept - filled >= 2 * 4 * STEP * 9 - LEAST);
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_true(weir_rolling_contains_hash(set, test_key(i)));
