@@ -51,8 +51,8 @@ public:
 	{
 	}
 
-	/* Once, not counted: what a reload leaves in no cache is a part of what it takes of readers,
-	 * and each that is counted follows another. */
+	/* Once, not counted: what a reload leaves in no cache is a part of what it takes of
+	 * readers, and each that is counted follows another. */
 	void lead() { target_.replace(0); }
 	/* At least once, and for a time that can be measured. */
 	void replace()
@@ -267,6 +267,7 @@ void add_with_paces(const Options &options, Case c)
 
 void add_all(const Options &options)
 {
+	size_t cpus = allowed_cpus().size();
 	ticks_start();
 	for (size_t n : key_counts(options))
 		for (const Flavor &flavor : flavors)
@@ -275,8 +276,8 @@ void add_all(const Options &options)
 				for (Read read : { Read::hit, Read::batch, Read::insert })
 					for (unsigned threads : reader_counts(options))
 						add_with_paces(options,
-						               { phase, read, &flavor, n, threads, 0,
-						                 threads < allowed_cpus().size() });
+						               { phase, read, &flavor, n,
+						                 threads, 0, threads < cpus });
 }
 
 const char help[] =
