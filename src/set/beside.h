@@ -11,8 +11,8 @@
  * that refuses. */
 int weir__insert_hash_beside(const struct weir_generation *g, uint64_t hash);
 int weir__insert_key_beside(const struct weir_generation *g, const void *key, size_t len);
-/* As those; also where there is nothing beside the current filter. Each filter does to the text what
- * its own keys had done. */
+/* As those; also where there is nothing beside the current filter. Each filter does to the text
+ * what its own keys had done. */
 int weir__insert_text(const struct weir_generation *g, const void *text, size_t len);
 /* Of n keys from @at on. Return: how many were new. */
 int64_t weir__insert_keys_beside(const struct weir_generation *g, const struct weir_keys *k,
