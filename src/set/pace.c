@@ -16,8 +16,7 @@ enum {
 	PUT_OFF = 100000000, /* ns: what may be left to the commit, which nobody can stop */
 	MOST = 20000000,     /* ns at once (P3) */
 	TOUCHED = 2 << 20,   /* bytes: a huge page */
-	WARMED = 32 << 20,   /* bytes: some milliseconds. glibc reports an L3 of ten times its size
-	                        on virtual EPYCs, so it is not asked */
+	WARMED = 32 << 20,   /* bytes: some milliseconds */
 };
 
 int weir__pace_check(double share)
