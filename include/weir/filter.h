@@ -14,9 +14,8 @@
  *
  * Here a removal counts as an insert, a count as a lookup, and weir_fold() as weir_clone().
  *
- * Wait-free for the blocked and classic kinds: weir_hash(), all lookups, and all inserts of up to
- * 64 Ki keys a call. A larger batch of inserts may allocate scratch memory. Only
- * weir_load_hashes() ever waits for another thread.
+ * Wait-free for the blocked and classic kinds: weir_hash(), all lookups, and all inserts, none of
+ * which allocates memory. Only weir_load_hashes() ever does, and waits for another thread.
  *
  * Order: a lookup sees every insert that happens-before it. For the blocked and classic kinds the
  * coherence of each word is enough for that, since bits only go from 0 to 1 (invariant B1 in
