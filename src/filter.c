@@ -37,6 +37,18 @@ static void refuse_inserts(struct weir_filter *f, int insert_error)
 	f->insert_error = insert_error;
 	f->verbs.insert = refuse_insert;
 	f->verbs.insert_hash = refuse_insert_hash;
+	f->verbs.insert_u64 = refuse_insert_hash; /* whatever the number is */
+}
+
+/* The verbs of a uint64_t where there is no quicker way: those of its eight bytes. */
+static bool contains_bytes(const struct weir_filter *f, uint64_t key)
+{
+	return f->verbs.contains(f, &key, sizeof key);
+}
+
+static int insert_bytes(struct weir_filter *f, uint64_t key)
+{
+	return f->verbs.insert(f, &key, sizeof key);
 }
 
 /* The key verbs of a keyed filter. A kernel's own hash by the kind's function. */
@@ -54,10 +66,15 @@ static void set_kernel(struct weir_filter *f, const struct weir_kernel *kernel, 
 {
 	f->kernel = kernel;
 	f->verbs = kernel->verbs;
-	if (weir__keyed(&f->hashing)) {
+	bool keyed = weir__keyed(&f->hashing);
+	if (keyed) {
 		f->verbs.contains = contains_keyed;
 		f->verbs.insert = insert_keyed;
 	}
+	if (keyed || !f->verbs.contains_u64)
+		f->verbs.contains_u64 = contains_bytes;
+	if (keyed || !f->verbs.insert_u64)
+		f->verbs.insert_u64 = insert_bytes;
 	if (!kernel->verbs.insert)
 		insert_error = -ENOTSUP;
 	if (insert_error)
@@ -219,11 +236,13 @@ void weir_hash_fixed(const struct weir_filter *f, const void *keys, size_t key_b
 	weir__batch_hash(f, &batch, 0, n, out);
 }
 
-/* The symbols of the four verbs that filter.h inlines, for callers that do not. */
+/* The symbols of the verbs that filter.h inlines, for callers that do not. */
 extern inline int weir_insert(struct weir_filter *f, const void *key, size_t len);
 extern inline int weir_insert_hash(struct weir_filter *f, uint64_t hash);
+extern inline int weir_insert_u64(struct weir_filter *f, uint64_t key);
 extern inline bool weir_contains(const struct weir_filter *f, const void *key, size_t len);
 extern inline bool weir_contains_hash(const struct weir_filter *f, uint64_t hash);
+extern inline bool weir_contains_u64(const struct weir_filter *f, uint64_t key);
 
 size_t weir_contains_hashes(const struct weir_filter *f, const uint64_t *hashes, size_t n,
                             uint64_t *bitmap)

@@ -42,7 +42,9 @@ struct weir_batch;
  */
 struct weir_kernel {
 	enum weir_isa isa;       /* that it was compiled for */
-	struct weir_verbs verbs; /* both inserts are NULL if the kind takes no inserts */
+	/* All inserts are NULL if the kind takes none. A verb of a uint64_t that is NULL is made of
+	 * that of a key. */
+	struct weir_verbs verbs;
 	size_t (*contains_batch)(const struct weir_filter *f, const struct weir_batch *batch,
 	                         uint64_t *bitmap);
 	/* NULL if the inserts above are. A negative errno: it took no key, or no further key. */

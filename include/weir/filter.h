@@ -14,6 +14,12 @@
  *
  * Here a removal counts as an insert, a count as a lookup, and weir_fold() as weir_clone().
  *
+ * Keys that are numbers: the verbs named _u64 take a uint64_t by value and need no length. Its key
+ * is the eight bytes that it has in this machine's memory, so weir_contains_u64(f, n) is
+ * weir_contains(f, &n, 8), of every kind, keyed or not, and either verb finds what the other
+ * inserted. Machines of both byte orders that share an image must agree on those bytes: give the
+ * verbs htole64(n), say.
+ *
  * Wait-free for the blocked and classic kinds: weir_hash(), all lookups, and all inserts, none of
  * which allocates memory. Only weir_load_hashes() ever does, and waits for another thread.
  *
@@ -48,6 +54,8 @@ struct weir_verbs {
 	bool (*contains_hash)(const struct weir_filter *f, uint64_t hash);
 	int (*insert)(struct weir_filter *f, const void *key, size_t len);
 	int (*insert_hash)(struct weir_filter *f, uint64_t hash);
+	bool (*contains_u64)(const struct weir_filter *f, uint64_t key);
+	int (*insert_u64)(struct weir_filter *f, uint64_t key);
 };
 
 /** The answers of an insert. */
@@ -124,6 +132,11 @@ WEIR_API inline int weir_insert_hash(struct weir_filter *f, uint64_t hash)
 {
 	return ((const struct weir_verbs *)f)->insert_hash(f, hash);
 }
+/** As weir_insert(), of the eight bytes at &key: its hash is weir_hash(f, &key, 8). */
+WEIR_API inline int weir_insert_u64(struct weir_filter *f, uint64_t key)
+{
+	return ((const struct weir_verbs *)f)->insert_u64(f, key);
+}
 
 /**
  * Might this key be in the set?
@@ -141,6 +154,12 @@ WEIR_API inline bool weir_contains(const struct weir_filter *f, const void *key,
 WEIR_API inline bool weir_contains_hash(const struct weir_filter *f, uint64_t hash)
 {
 	return ((const struct weir_verbs *)f)->contains_hash(f, hash);
+}
+/** As weir_contains(), of the eight bytes at &key: its hash is weir_hash(f, &key, 8).
+ */
+WEIR_API inline bool weir_contains_u64(const struct weir_filter *f, uint64_t key)
+{
+	return ((const struct weir_verbs *)f)->contains_u64(f, key);
 }
 
 /**

@@ -187,6 +187,8 @@ WEIR_API bool weir_handle_contains_hash(const struct weir_handle *h, uint64_t ha
  */
 WEIR_API size_t weir_handle_contains_hashes(const struct weir_handle *h, const uint64_t *hashes,
                                             size_t n, uint64_t *bitmap);
+/** As weir_handle_contains(), of the eight bytes at &key: see weir_contains_u64(). */
+WEIR_API bool weir_handle_contains_u64(const struct weir_handle *h, uint64_t key);
 /** As weir_handle_contains_hashes(), of keys as weir_contains_keys() takes them. */
 WEIR_API size_t weir_handle_contains_keys(const struct weir_handle *h, const struct iovec *keys,
                                           size_t n, uint64_t *bitmap);
@@ -236,6 +238,8 @@ WEIR_API int weir_handle_normal_insert(struct weir_handle *h, const void *text, 
  * Errors: as weir_handle_insert(); -EINVAL WEIR_HANDLE_ANY_SEED without WEIR_HANDLE_OWN_HASHES.
  */
 WEIR_API int weir_handle_insert_hash(struct weir_handle *h, uint64_t hash);
+/** As weir_handle_insert(), of the eight bytes at &key: see weir_contains_u64(). */
+WEIR_API int weir_handle_insert_u64(struct weir_handle *h, uint64_t key);
 /**
  * As weir_handle_insert(), of many keys. Each 1 Mi (2^20) keys have a section of their own.
  * @bitmap: as for weir_insert_hashes(), of the current filter.

@@ -72,6 +72,11 @@ static bool contains(const struct weir_filter *f, const void *key, size_t len)
 	return contains_hash(f, weir__hash(f->array.seed, key, len));
 }
 
+static bool contains_u64(const struct weir_filter *f, uint64_t key)
+{
+	return contains_hash(f, weir__hash_u64(f->array.flip8, key));
+}
+
 /* All loads come first, since a locked or holds back the loads behind it. A bit that is set is not
  * written again. */
 static int set(const struct weir_array *a, uint64_t x)
@@ -96,6 +101,11 @@ static int insert_hash(struct weir_filter *f, uint64_t hash)
 static int insert(struct weir_filter *f, const void *key, size_t len)
 {
 	return set(&f->array, weir__hash(f->array.seed, key, len));
+}
+
+static int insert_u64(struct weir_filter *f, uint64_t key)
+{
+	return set(&f->array, weir__hash_u64(f->array.flip8, key));
 }
 
 /* ---- the steps of a batch: the note of a key is its hash ---- */
@@ -173,7 +183,8 @@ static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_sha
 	/* The bits of a key lie anywhere, so partition_bits is 0 (L1). */
 	static const struct weir_kernel scalar = {
 		.isa = WEIR_ISA_SCALAR,
-		.verbs = { contains, contains_hash, insert, insert_hash },
+		.verbs = { contains, contains_hash, insert, insert_hash, contains_u64,
+		           insert_u64 },
 		.contains_batch = contains_batch,
 		.insert_batch = insert_batch,
 	};

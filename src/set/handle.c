@@ -109,6 +109,13 @@ bool weir_handle_contains(const struct weir_handle *h, const void *key, size_t l
 	return answer;
 }
 
+bool weir_handle_contains_u64(const struct weir_handle *h, uint64_t key)
+{
+	bool answer;
+	WEIR__IN_SECTION(&h->rcu, answer = weir_contains_u64(weir__generation(h)->current, key));
+	return answer;
+}
+
 bool weir_handle_contains_hash(const struct weir_handle *h, uint64_t hash)
 {
 	bool answer;
@@ -142,6 +149,19 @@ int weir_handle_insert(struct weir_handle *h, const void *key, size_t len)
 {
 	int answer;
 	WEIR__IN_SECTION(&h->rcu, answer = insert_key(weir__generation(h), key, len));
+	return answer;
+}
+
+static inline int insert_u64(const struct weir_generation *g, uint64_t key)
+{
+	return alone(g) ? weir_insert_u64(g->current, key) :
+	                  weir__insert_key_beside(g, &key, sizeof key);
+}
+
+int weir_handle_insert_u64(struct weir_handle *h, uint64_t key)
+{
+	int answer;
+	WEIR__IN_SECTION(&h->rcu, answer = insert_u64(weir__generation(h), key));
 	return answer;
 }
 

@@ -95,8 +95,9 @@ const char *subject_insert_name(unsigned way)
 {
 	static const char *const names[SUBJECT_INSERTS] = {
 		[SUBJECT_ONE_KEY] = "weir_insert",         [SUBJECT_ONE_HASH] = "weir_insert_hash",
-		[SUBJECT_HASHES] = "weir_insert_hashes",   [SUBJECT_KEYS] = "weir_insert_keys",
-		[SUBJECT_FIXED] = "weir_insert_fixed",     [SUBJECT_LOAD] = "weir_load_hashes",
+		[SUBJECT_ONE_U64] = "weir_insert_u64",     [SUBJECT_HASHES] = "weir_insert_hashes",
+		[SUBJECT_KEYS] = "weir_insert_keys",       [SUBJECT_FIXED] = "weir_insert_fixed",
+		[SUBJECT_LOAD] = "weir_load_hashes",
 	};
 	return names[way];
 }
@@ -128,6 +129,7 @@ void subject_insert(struct subject *s, unsigned way, uint64_t first, uint64_t n)
 	}
 	for (uint64_t key = first; key < first + n; key++)
 		assert_ok(way == SUBJECT_ONE_KEY ? subject_insert_one(s, key) :
+		          way == SUBJECT_ONE_U64 ? weir_insert_u64(s->f, test_key(key)) :
 		                                   weir_insert_hash(s->f, subject_hash(s, key)));
 }
 
@@ -149,14 +151,15 @@ int64_t subject_build(struct subject *s, uint64_t first, uint64_t n)
 	return err;
 }
 
-static size_t contains_one_by_one(const struct subject *s, const struct forms *forms, bool by_hash,
+static size_t contains_one_by_one(const struct subject *s, const struct forms *forms, unsigned way,
                                   uint64_t n, uint64_t *bitmap)
 {
 	size_t found = 0;
 	memset(bitmap, 0, 8 * WEIR_BITMAP_WORDS(n));
 	for (uint64_t i = 0; i < n; i++) {
-		bool answer = by_hash ? weir_contains_hash(s->f, forms->hashes[i]) :
-		                        weir_contains(s->f, &forms->keys[i], 8);
+		bool answer = way == 0 ? weir_contains(s->f, &forms->keys[i], 8) :
+		              way == 1 ? weir_contains_hash(s->f, forms->hashes[i]) :
+		                         weir_contains_u64(s->f, forms->keys[i]);
 		bitmap[i / 64] |= (uint64_t)answer << i % 64;
 		found += answer;
 	}
@@ -166,6 +169,7 @@ static size_t contains_one_by_one(const struct subject *s, const struct forms *f
 const char *subject_lookup_name(unsigned way)
 {
 	static const char *const names[SUBJECT_LOOKUPS] = { "weir_contains", "weir_contains_hash",
+	                                                    "weir_contains_u64",
 	                                                    "weir_contains_hashes",
 	                                                    "weir_contains_keys",
 	                                                    "weir_contains_fixed" };
@@ -176,9 +180,9 @@ size_t subject_contains(const struct subject *s, unsigned way, uint64_t first, u
                         uint64_t *bitmap)
 {
 	struct forms forms = forms_make(s, first, n);
-	size_t found = way < 2  ? contains_one_by_one(s, &forms, way == 1, n, bitmap)
-	             : way == 2 ? weir_contains_hashes(s->f, forms.hashes, n, bitmap)
-	             : way == 3 ? weir_contains_keys(s->f, forms.vectors, n, bitmap)
+	size_t found = way < 3  ? contains_one_by_one(s, &forms, way, n, bitmap)
+	             : way == 3 ? weir_contains_hashes(s->f, forms.hashes, n, bitmap)
+	             : way == 4 ? weir_contains_keys(s->f, forms.vectors, n, bitmap)
 	                        : weir_contains_fixed(s->f, forms.keys, 8, n, bitmap);
 	forms_free(&forms);
 	return found;

@@ -34,6 +34,7 @@ uint64_t subject_hash(const struct subject *s, uint64_t key);
 enum subject_inserts {
 	SUBJECT_ONE_KEY,
 	SUBJECT_ONE_HASH,
+	SUBJECT_ONE_U64,
 	SUBJECT_FIRST_BATCH,
 	SUBJECT_HASHES = SUBJECT_FIRST_BATCH,
 	SUBJECT_KEYS,
@@ -53,7 +54,8 @@ void subject_insert(struct subject *s, unsigned way, uint64_t first, uint64_t n)
  * answers. */
 int64_t subject_build(struct subject *s, uint64_t first, uint64_t n);
 
-enum { SUBJECT_LOOKUPS = 5 };
+/* The first three take one key at a time. */
+enum { SUBJECT_LOOKUPS = 6 };
 const char *subject_lookup_name(unsigned way);
 size_t subject_contains(const struct subject *s, unsigned way, uint64_t first, uint64_t n,
                         uint64_t *bitmap);

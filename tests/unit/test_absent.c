@@ -68,6 +68,9 @@ static void test_every_lookup_is_answered_alike(void **state)
 			vectors[i] = (struct iovec){ &keys[i], 8 };
 			assert_int_equal(weir_handle_insert(h, &keys[i], 8),
 			                 yes ? WEIR_SEEN : WEIR_NEW);
+			assert_int_equal(weir_handle_insert_u64(h, keys[i]),
+			                 yes ? WEIR_SEEN : WEIR_NEW);
+			assert_int_equal(weir_handle_contains_u64(h, keys[i]), yes);
 			assert_int_equal(weir_handle_contains(h, &keys[i], 8), yes);
 			assert_int_equal(weir_handle_contains(h, &keys[i], 7), yes);
 		}
@@ -99,6 +102,7 @@ static void test_inserts_are_kept_for_the_first_set(void **state)
 	struct weir_reload *r = begun(h, false);
 	assert_true(weir_contains(weir_reload_next(r), "before", 6));
 	assert_ok(weir_handle_insert(h, "beside an abort", 15));
+	assert_ok(weir_handle_insert_u64(h, 17));
 	assert_true(weir_contains(weir_reload_next(r), "beside an abort", 15));
 	assert_ok(weir_reload_copy(r)); /* nothing to copy */
 	weir_reload_abort(r);
@@ -109,6 +113,7 @@ static void test_inserts_are_kept_for_the_first_set(void **state)
 	assert_ok(weir_reload_commit(r));
 	assert_true(weir_handle_contains(h, "before", 6) && weir_handle_contains(h, NULL, 0));
 	assert_true(weir_handle_contains(h, "beside an abort", 15));
+	assert_true(weir_handle_contains_u64(h, 17) && !weir_handle_contains_u64(h, 18));
 	assert_true(weir_handle_contains(h, "during", 6) && weir_handle_contains(h, "loaded", 6));
 	assert_int_equal(weir_handle_contains_fixed(h, keys, 8, 600, NULL), 600);
 	assert_false(weir_handle_contains(h, "never", 5));

@@ -94,7 +94,10 @@ static int64_t count_of(const struct weir_filter *f, uint64_t hash)
 
 static const struct weir_kernel *rich_kernel(enum weir_isa isa, const struct weir_shape *shape)
 {
-	static const struct weir_kernel kernel = { .verbs = { holds, holds_hash, put, put_hash },
+	static const struct weir_kernel kernel = { .verbs = { .contains = holds,
+		                                              .contains_hash = holds_hash,
+		                                              .insert = put,
+		                                              .insert_hash = put_hash },
 		                                   .contains_batch = holds_batch,
 		                                   .insert_batch = put_batch,
 		                                   .partition_bits = 64,
@@ -158,7 +161,14 @@ static void lookups_by_the_kind_s_hash(void **state)
 	struct weir_filter *f = rich_filled(0);
 	(void)state;
 	for (unsigned i = 0; i < KEYS; i++)
-		assert_true(weir_contains(f, &numbers[i], 8) && weir_contains_hash(f, hashes[i]));
+		assert_true(weir_contains(f, &numbers[i], 8) && weir_contains_hash(f, hashes[i]) &&
+		            weir_contains_u64(f, numbers[i]));
+	assert_false(weir_contains_u64(f, test_key(KEYS)));
+	assert_int_equal(weir_insert_u64(f, test_key(KEYS)), WEIR_NEW);
+	assert_int_equal(weir_insert_u64(f, test_key(KEYS)), WEIR_SEEN);
+	assert_true(weir_contains_u64(f, test_key(KEYS)));
+	uint64_t more = test_key(KEYS);
+	assert_true(weir_contains(f, &more, sizeof more));
 	assert_int_equal(weir_contains_fixed(f, numbers, 8, KEYS, NULL), KEYS);
 	assert_int_equal(weir_contains_keys(f, vectors, KEYS, NULL), KEYS);
 	assert_int_equal(weir_contains_hashes(f, hashes, KEYS, NULL), KEYS);

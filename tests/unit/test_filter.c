@@ -28,6 +28,29 @@ static void keys_of_every_length(void **state)
 	}
 }
 
+/* A number is the eight bytes at its address, whatever the verb and the machine. */
+static void numbers_are_their_bytes(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
+		struct weir_filter *f = test_filter(test_kinds[k], 1000, 0.01);
+		for (uint64_t i = 0; test_takes_inserts(f) && i < 1000; i++) {
+			uint64_t key = i % 3 ? test_key(i) : i; /* small numbers too */
+			bool there = weir_contains(f, &key, sizeof key);
+			assert_int_equal(weir_contains_u64(f, key), there);
+			assert_int_equal(i % 2 ? weir_insert_u64(f, key) : weir_insert(f, &key, 8),
+			                 there ? WEIR_SEEN : WEIR_NEW);
+			assert_int_equal(i % 2 ? weir_insert(f, &key, 8) : weir_insert_u64(f, key),
+			                 WEIR_SEEN);
+			assert_true(weir_contains_u64(f, key) && weir_contains(f, &key, 8));
+		}
+		for (uint64_t key = 1000000; key < 1001000; key++)
+			assert_int_equal(weir_contains_u64(f, key),
+			                 weir_contains_hash(f, weir_hash(f, &key, 8)));
+		weir_destroy(f);
+	}
+}
+
 static void hashes_are_xxh3_with_the_seed(void **state)
 {
 	char bytes[300 * 40];
@@ -248,6 +271,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_of_every_length),
+		cmocka_unit_test(numbers_are_their_bytes),
 		cmocka_unit_test(hashes_are_xxh3_with_the_seed),
 		cmocka_unit_test(eight_byte_hashes_for_many_seeds),
 		cmocka_unit_test(seeds),

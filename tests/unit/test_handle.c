@@ -22,6 +22,12 @@ static void test_verbs_in_each_flavor(void **state)
 		assert_true(weir_handle_contains_hash(h, hash));
 		assert_int_equal(weir_handle_insert_hash(h, hash), WEIR_SEEN);
 		assert_int_equal(weir_handle_insert_hash(h, hash + 1), WEIR_NEW);
+		const uint64_t number = test_key(1);
+		assert_false(weir_handle_contains_u64(h, number));
+		assert_int_equal(weir_handle_insert_u64(h, number), WEIR_NEW);
+		assert_int_equal(weir_handle_insert(h, &number, 8), WEIR_SEEN);
+		assert_true(weir_handle_contains_u64(h, number));
+		assert_true(weir_handle_contains(h, &number, 8));
 		flavor->rcu->read_lock();
 		const struct weir_filter *f = weir_handle_get(h);
 		assert_int_equal(weir_hash(f, "key", 3), hash);
@@ -159,6 +165,8 @@ static void test_batches_go_to_every_filter(void **state)
 	assert_ok(weir_reload_begin(&r, h, &keep));
 	assert_in_range(weir_handle_insert_hashes(h, hashes, MOST, NULL), MOST - MOST / 20, MOST);
 	assert_int_equal(weir_contains_hashes(weir_reload_next(r), hashes, MOST, NULL), MOST);
+	assert_int_equal(weir_handle_insert_u64(h, 17), WEIR_NEW);
+	assert_true(weir_contains_u64(weir_reload_next(r), 17));
 	assert_ok(weir_reload_commit(r));
 	for (size_t i = 0; i < MOST; i++)
 		hashes[i] = test_key(MOST + i);
@@ -185,6 +193,7 @@ static void test_read_only(void **state)
 	assert_true(weir_handle_contains(h, "a", 1));
 	assert_refused(weir_handle_insert(h, "b", 1), -EROFS, "read-only", "");
 	assert_refused(weir_handle_insert_hash(h, 1), -EROFS, "read-only", "");
+	assert_refused(weir_handle_insert_u64(h, 1), -EROFS, "read-only", "");
 	assert_refused(weir_handle_insert_hashes(h, (uint64_t[]){ 1 }, 1, NULL), -EROFS,
 	               "read-only", "");
 	assert_refused(weir_handle_insert_keys(h, &(struct iovec){ "b", 1 }, 1, NULL), -EROFS,

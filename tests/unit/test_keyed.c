@@ -95,7 +95,8 @@ static void every_verb(uint32_t kind)
 	}
 	for (unsigned i = 0; i < KEYS; i++) {
 		assert_ok(weir_insert(one, vectors[i].iov_base, vectors[i].iov_len));
-		assert_ok(weir_insert(one, &numbers[i], 8));
+		assert_ok(i % 2 ? weir_insert(one, &numbers[i], 8) :
+		                  weir_insert_u64(one, numbers[i]));
 	}
 	assert_ok(weir_insert_keys(many, vectors, KEYS, NULL));
 	assert_ok(weir_insert_fixed(many, numbers, 8, KEYS, NULL));
@@ -110,6 +111,7 @@ static void every_verb(uint32_t kind)
 		for (unsigned i = 0; i < KEYS; i++)
 			assert_true(weir_contains(f, vectors[i].iov_base, vectors[i].iov_len) &&
 			            weir_contains(f, &numbers[i], 8) &&
+			            weir_contains_u64(f, numbers[i]) &&
 			            weir_hash(f, &numbers[i], 8) == more[i]);
 	}
 	weir_destroy(one), weir_destroy(many);

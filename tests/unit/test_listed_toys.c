@@ -65,7 +65,8 @@ static bool holds(const struct weir_filter *f, const void *key, size_t len)
 
 static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
 {
-	static const struct weir_kernel lookups = { .verbs = { holds, holds_hash, NULL, NULL } };
+	static const struct weir_kernel lookups = { .verbs = { .contains = holds,
+		                                               .contains_hash = holds_hash } };
 	(void)isa, (void)shape;
 	return &lookups;
 }

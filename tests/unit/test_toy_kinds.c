@@ -30,7 +30,8 @@ static size_t never_batch(const struct weir_filter *f, const struct weir_batch *
 
 static const struct weir_kernel *poor_kernel(enum weir_isa isa, const struct weir_shape *shape)
 {
-	static const struct weir_kernel kernel = { .verbs = { never, never_hash, NULL, NULL },
+	static const struct weir_kernel kernel = { .verbs = { .contains = never,
+		                                              .contains_hash = never_hash },
 		                                   .contains_batch = never_batch };
 	(void)isa, (void)shape;
 	return &kernel;
@@ -60,6 +61,7 @@ static void no_inserts(struct weir_filter *f)
 	assert_says(weir_insert(f, "a", 1), -ENOTSUP, insert_refused);
 	assert_says(weir_insert_hash(f, 1), -ENOTSUP, insert_refused);
 	assert_says(weir_insert_hashes(f, hashes, 3, &bitmap), -ENOTSUP, insert_refused);
+	assert_says(weir_insert_u64(f, 1), -ENOTSUP, insert_refused);
 	assert_says(weir_insert_hashes(f, NULL, 0, NULL), -ENOTSUP, insert_refused);
 	assert_says(weir_insert_keys(f, keys, 1, &bitmap), -ENOTSUP, insert_refused);
 	assert_says(weir_insert_fixed(f, hashes, 8, 3, &bitmap), -ENOTSUP, insert_refused);
