@@ -44,7 +44,7 @@ static bool have(enum weir_isa isa)
 		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 	case WEIR_ISA_AVX512:
 		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-		       have(WEIR_ISA_AVX2);
+		       __builtin_cpu_supports("avx512vl") && have(WEIR_ISA_AVX2);
 	default:
 		return isa == WEIR_ISA_SCALAR;
 	}

@@ -312,6 +312,24 @@ static int take_view(struct weir_inline_mut *out, const struct weir_filter *f)
 	return f->kind->view ? f->kind->view(f, out) : weir__kind_cannot(f->kind, "be inlined");
 }
 
+int weir_inline_check_layout(const struct weir_filter *f, uint32_t words_per_key,
+                             uint32_t bits_per_word)
+{
+	struct weir_inline_mut view;
+	char has[WEIR_SHAPE_TEXT], wanted[WEIR_SHAPE_TEXT];
+	int err = take_view(&view, f);
+	if (err || (weir__words_per_key(&view.view) == words_per_key &&
+	            weir__bits_per_word(&view.view) == bits_per_word))
+		return err;
+	f->kind->describe(&f->array.shape, has);
+	f->kind->describe(&(struct weir_shape){ f->kind->id, { words_per_key, bits_per_word } },
+	                  wanted);
+	return weir__fail(-ENOTSUP, "the filter has %s, the program is compiled for %s: make it "
+	                  "with words_per_key %u and bits_per_word %u, or compile the program "
+	                  "without WEIR_INLINE_WORDS_PER_KEY", has, wanted, words_per_key,
+	                  bits_per_word);
+}
+
 int weir_inline_init(struct weir_inline *out, const struct weir_filter *f)
 {
 	struct weir_inline_mut both;

@@ -8,6 +8,19 @@
  *     struct weir_inline v;
  *     if (weir_inline_init(&v, filter) == 0 && weir_inline_contains(&v, key, len)) ...
  *
+ * The layouts that the calculator chooses from 10 % to 0.01 % are inlined, beside each other: about
+ * 1 KiB where a lookup stands, 2 KiB where an insert stands. Others are behind a call. Who knows
+ * the one layout of a program's filters names it before the first #include of this header. That
+ * takes a third of the code, and a lookup a tenth less time:
+ *
+ *     #define WEIR_INLINE_WORDS_PER_KEY 4
+ *     #define WEIR_INLINE_BITS_PER_WORD 2
+ *     #include <weir/inline.h>
+ *
+ * weir_inline_init() then refuses a filter of another layout, and says which it has. Make the
+ * filter with weir_params.words_per_key and bits_per_word, so that no other rate or version chooses
+ * another.
+ *
  * Inserts take another view, struct weir_inline_mut, which there is of no const filter: what
  * weir_handle_get() returns is const, since an insert into it would be lost if a reload runs.
  *
@@ -21,6 +34,9 @@
  *     r, from its top: for each group log2(8/z) bits that choose its word, then for each bit to set
  *       a field of 6 bits; fields 0 to 9 lie in r, 10 to 19 in r2
  */
+#if defined(WEIR_INLINE_H) && defined(WEIR_INLINE_WORDS_PER_KEY) && !defined(WEIR__FIXED_Z)
+#error "WEIR_INLINE_WORDS_PER_KEY: define it before the first #include of <weir/inline.h>"
+#endif
 #ifndef WEIR_INLINE_H
 #define WEIR_INLINE_H
 
@@ -50,6 +66,7 @@
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 #include <weir/inline_hash.h>
+#include <weir/inline_layouts.h>
 #include <weir/inline_test.h>
 
 WEIR_BEGIN_DECLS
@@ -63,8 +80,8 @@ struct weir_inline {
 	uint64_t nblocks;       /* lines of 64 bytes */
 	uint64_t seed;          /* of the hash */
 	uint64_t flip8;         /* weir__flip8(seed), kept since computing it would delay inserts */
-	uint32_t words_per_key; /* z */
-	uint32_t bits_per_word; /* g */
+	uint32_t layout;        /* WEIR__LAYOUT(z, g) */
+	uint32_t reserved;      /* 0 */
 };
 
 /** A view for inserts, of a filter that is not const. Lookups take its first field. Read-only after
@@ -88,6 +105,47 @@ WEIR_API WEIR_MUST_CHECK int weir_inline_init(struct weir_inline *out, const str
  * it that is not const. */
 WEIR_API WEIR_MUST_CHECK int weir_inline_init_mut(struct weir_inline_mut *out,
                                                   struct weir_filter *f);
+
+/**
+ * Is this a filter that can be inlined, of this layout? weir_inline_init() and
+ * weir_inline_init_mut() ask it themselves where WEIR_INLINE_WORDS_PER_KEY is defined.
+ * @words_per_key, @bits_per_word: z and g, as in struct weir_params.
+ * Return: 0 or a negative errno.  Errors: as weir_inline_init(); -ENOTSUP the filter is of another
+ *   layout: weir_error_detail() names both.
+ * Threads: any.  Progress: wait-free.  Cost: nanoseconds.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_inline_check_layout(const struct weir_filter *f,
+                                                      uint32_t words_per_key,
+                                                      uint32_t bits_per_word);
+
+#ifdef WEIR__FIXED_Z
+WEIR__INLINE WEIR_MUST_CHECK int weir__init_fixed(struct weir_inline *out,
+                                                  const struct weir_filter *f)
+{
+	int err = weir_inline_check_layout(f, WEIR__FIXED_Z, WEIR__FIXED_G);
+	return err ? err : weir_inline_init(out, f);
+}
+
+WEIR__INLINE WEIR_MUST_CHECK int weir__init_mut_fixed(struct weir_inline_mut *out,
+                                                      struct weir_filter *f)
+{
+	int err = weir_inline_check_layout(f, WEIR__FIXED_Z, WEIR__FIXED_G);
+	return err ? err : weir_inline_init_mut(out, f);
+}
+
+#define weir_inline_init(out, f) weir__init_fixed(out, f)
+#define WEIR__INIT_MUT weir__init_mut_fixed
+#else
+#define WEIR__INIT_MUT weir_inline_init_mut
+#endif
+
+/* ---- the layout ---- */
+
+WEIR__INLINE uint32_t weir__words_per_key(const struct weir_inline *v) { return v->layout >> 16; }
+WEIR__INLINE uint32_t weir__bits_per_word(const struct weir_inline *v)
+{
+	return v->layout >> 8 & 255;
+}
 
 /* ---- the block; its words and bits are derived in inline_test.h ---- */
 
@@ -153,18 +211,8 @@ static inline int weir__set_any(uint64_t *block, uint64_t r, unsigned z, unsigne
 	return 1;
 }
 
-/* ---- the layouts that are compiled with z and g as constants: for each z the g that the
- *      calculator chooses. k = z * g is at most 20, since r and r2 hold 20 fields. ---- */
-
-#define WEIR__LAYOUTS(X) \
-	X(1, 3) X(1, 4) X(1, 5) X(1, 6) X(1, 7) X(1, 8) \
-	X(2, 2) X(2, 3) X(2, 4) X(2, 5) \
-	X(4, 1) X(4, 2) X(4, 3) \
-	X(8, 1) X(8, 2)
-
-/* ---- the verbs: the default layout at 1 % and keys of eight bytes are inlined, the rest is
- *      behind a call, so that a caller's loop stays small. There is no switch: where indirect
- *      jumps are not predicted, its jump table costs more than comparisons. ---- */
+/* ---- the verbs: keys of eight bytes and the layouts of inline_layouts.h are inlined, the rest is
+ *      behind a call, so that a caller's loop stays small ---- */
 
 #define WEIR__OUTLINE static __attribute__((noinline, unused))
 
@@ -173,29 +221,30 @@ WEIR__OUTLINE uint64_t weir__hash_long(uint64_t seed, const void *key, size_t le
 	return XXH3_64bits_withSeed(key, len, seed);
 }
 
-/* z and g compared at once. They are neighbours in struct weir_inline, so compilers load them with
- * one instruction. */
-#define WEIR__LAYOUT(z, g) ((uint64_t)(g) << 32 | (z))
-#define WEIR__IS(z, g, Z, G) (WEIR__LAYOUT(z, g) == WEIR__LAYOUT(UINT64_C(Z), G))
-
-WEIR__OUTLINE bool weir__test_other(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
+/* Pure, so that a view's fields stay in registers across it: where the inlined tests load plainly,
+ * so may this one. */
+#if defined(WEIR__AVX512) || defined(WEIR__AVX2) || defined(WEIR__NEON)
+__attribute__((pure))
+#endif
+WEIR__OUTLINE bool
+weir__test_other(const struct weir_inline *v, const uint64_t *block, uint64_t r)
 {
 #define WEIR__TRY(Z, G) \
-	if (WEIR__IS(z, g, Z, G)) \
+	if (v->layout == WEIR__LAYOUT(Z, G)) \
 		return weir__test(block, r, Z, G);
-	WEIR__LAYOUTS(WEIR__TRY)
+	WEIR__OUTLINED(WEIR__TRY)
 #undef WEIR__TRY
-	return weir__test_any(block, r, z, g);
+	return weir__test_any(block, r, weir__words_per_key(v), weir__bits_per_word(v));
 }
 
-WEIR__OUTLINE int weir__set_other(uint64_t *block, uint64_t r, unsigned z, unsigned g)
+WEIR__OUTLINE int weir__set_other(const struct weir_inline *v, uint64_t *block, uint64_t r)
 {
 #define WEIR__TRY(Z, G) \
-	if (WEIR__IS(z, g, Z, G)) \
+	if (v->layout == WEIR__LAYOUT(Z, G)) \
 		return weir__set(block, r, Z, G);
-	WEIR__LAYOUTS(WEIR__TRY)
+	WEIR__OUTLINED(WEIR__TRY)
 #undef WEIR__TRY
-	return weir__set_any(block, r, z, g);
+	return weir__set_any(block, r, weir__words_per_key(v), weir__bits_per_word(v));
 }
 
 /** As weir_hash(). */
@@ -205,14 +254,26 @@ WEIR__INLINE uint64_t weir_inline_hash(const struct weir_inline *v, const void *
 	                                       weir__hash_long(v->seed, key, len);
 }
 
-/** As weir_contains_hash(). The branch on the layout is always predicted: it never changes. */
+/** As weir_contains_hash(). */
 WEIR__INLINE bool weir_inline_contains_hash(const struct weir_inline *v, uint64_t h)
 {
 	const uint64_t *block = v->words + weir__block(v, h);
 	uint64_t r = weir__remix(h);
-	unsigned z = v->words_per_key, g = v->bits_per_word;
-	return __builtin_expect(WEIR__IS(z, g, 2, 3), 1) ? weir__test(block, r, 2, 3) :
-	                                                   weir__test_other(block, r, z, g);
+#ifdef WEIR__TEST_2
+	uint32_t past = v->layout - WEIR__LAYOUT(2, 2);
+	if (past <= WEIR__LAYOUT(2, 4) - WEIR__LAYOUT(2, 2))
+		return weir__test_2(block, r, weir__shifts_2[past >> 8]);
+#endif
+#define WEIR__CASE(Z, G) \
+	case WEIR__LAYOUT(Z, G): \
+		return weir__test(block, r, Z, G);
+	WEIR__SWITCH(v)
+	{
+		WEIR__INLINED(WEIR__CASE)
+	default:
+		return weir__test_other(v, block, r);
+	}
+#undef WEIR__CASE
 }
 
 /** As weir_contains(). */
@@ -221,15 +282,28 @@ WEIR__INLINE bool weir_inline_contains(const struct weir_inline *v, const void *
 	return weir_inline_contains_hash(v, weir_inline_hash(v, key, len));
 }
 
+/** As weir_contains_u64(): of the eight bytes at &key. */
+WEIR__INLINE bool weir_inline_contains_u64(const struct weir_inline *v, uint64_t key)
+{
+	return weir_inline_contains_hash(v, weir__hash_u64(v->flip8, key));
+}
+
 /** As weir_insert_hash(): WEIR_NEW (1), WEIR_SEEN (0) or -EROFS. */
 WEIR__INLINE int weir_inline_insert_hash(const struct weir_inline_mut *v, uint64_t h)
 {
 	uint64_t *block = v->words + weir__block(&v->view, h), r = weir__remix(h);
 	if (v->insert_error)
 		return v->insert_error;
-	unsigned z = v->view.words_per_key, g = v->view.bits_per_word;
-	return __builtin_expect(WEIR__IS(z, g, 2, 3), 1) ? weir__set(block, r, 2, 3) :
-	                                                   weir__set_other(block, r, z, g);
+#define WEIR__CASE(Z, G) \
+	case WEIR__LAYOUT(Z, G): \
+		return weir__set(block, r, Z, G);
+	WEIR__SWITCH(&v->view)
+	{
+		WEIR__INLINED(WEIR__CASE)
+	default:
+		return weir__set_other(&v->view, block, r);
+	}
+#undef WEIR__CASE
 }
 
 /** As weir_insert(). */
@@ -238,15 +312,24 @@ WEIR__INLINE int weir_inline_insert(const struct weir_inline_mut *v, const void 
 	return weir_inline_insert_hash(v, weir_inline_hash(&v->view, key, len));
 }
 
+/** As weir_insert_u64(): of the eight bytes at &key. */
+WEIR__INLINE int weir_inline_insert_u64(const struct weir_inline_mut *v, uint64_t key)
+{
+	return weir_inline_insert_hash(v, weir__hash_u64(v->view.flip8, key));
+}
+
 /* To C++ a const filter, or the view of one, is an error here. C compilers take another pointer
  * with no more than a warning, but no type that _Generic does not list. */
 #ifndef __cplusplus
 #define WEIR__MUT(v, verb) \
 	_Generic((v), struct weir_inline_mut *: verb, const struct weir_inline_mut *: verb)
 #define weir_inline_init_mut(out, f) \
-	_Generic((f), struct weir_filter *: WEIR__MUT(out, weir_inline_init_mut))(out, f)
+	_Generic((f), struct weir_filter *: WEIR__MUT(out, WEIR__INIT_MUT))(out, f)
 #define weir_inline_insert_hash(v, ...) WEIR__MUT(v, weir_inline_insert_hash)(v, __VA_ARGS__)
+#define weir_inline_insert_u64(v, ...) WEIR__MUT(v, weir_inline_insert_u64)(v, __VA_ARGS__)
 #define weir_inline_insert(v, ...) WEIR__MUT(v, weir_inline_insert)(v, __VA_ARGS__)
+#elif defined(WEIR__FIXED_Z)
+#define weir_inline_init_mut(out, f) WEIR__INIT_MUT(out, f)
 #endif
 
 WEIR_END_DECLS

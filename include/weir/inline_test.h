@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <weir/export.h>
+#include <weir/inline_layouts.h>
 #include <weir/word.h>
 
 #if !defined(WEIR_INLINE_SCALAR) && !defined(__SANITIZE_THREAD__)
@@ -101,7 +102,7 @@ WEIR__INLINE uint64_t weir__word_mask(unsigned z, unsigned g, unsigned i, uint64
 #define WEIR__GROUP(l) (p * (4 / WEIR__N) + (l) / WEIR__N)
 #define WEIR__BIT(l) (s * WEIR__N + (l) % WEIR__N < g ? s * WEIR__N + (l) % WEIR__N : 0)
 #define WEIR__J(l) (WEIR__GROUP(l) * g + WEIR__BIT(l))
-#define WEIR__L_SOURCE(l) (long long)(WEIR__J(l) < 10 ? r : r2)
+#define WEIR__L_IN_R2(l) (WEIR__J(l) >= 10 ? -1 : 0)
 #define WEIR__L_FIELD(l) weir__field_shift(z, WEIR__J(l))
 #define WEIR__L_PERMUTE(l) (62 - WEIR__GROUP(l)) /* vpermilpd reads bit 1 of its control */
 
@@ -117,75 +118,100 @@ WEIR__INLINE __m256i weir__part_words(const uint64_t *block, unsigned p, unsigne
 	return _mm256_castpd_si256(_mm256_permutevar_pd(_mm256_castsi256_pd(half), control));
 }
 
-WEIR__INLINE __m256i weir__part_bits(unsigned p, unsigned s, unsigned z, unsigned g, uint64_t r,
-                                     uint64_t r2)
+/* r or r2 in each lane, as @in_r2 (0 or -1) has it. */
+WEIR__INLINE __m256i weir__source(__m256i in_r2, uint64_t r, uint64_t r2)
 {
-	return _mm256_and_si256(
-		_mm256_srlv_epi64(WEIR__LANES4(WEIR__L_SOURCE), WEIR__LANES4(WEIR__L_FIELD)),
-		_mm256_set1_epi64x(63));
+	return _mm256_blendv_epi8(_mm256_set1_epi64x((long long)r),
+	                          _mm256_set1_epi64x((long long)r2), in_r2);
+}
+
+/* The word with each lane's bit brought down to bit 0. */
+WEIR__INLINE __m256i weir__part_down(__m256i word, unsigned p, unsigned s, unsigned z, unsigned g,
+                                     uint64_t r, uint64_t r2)
+{
+	__m256i source = z * g <= 10 ? _mm256_set1_epi64x((long long)r) :
+	                               weir__source(WEIR__LANES4(WEIR__L_IN_R2), r, r2);
+	__m256i field = _mm256_srlv_epi64(source, WEIR__LANES4(WEIR__L_FIELD));
+#if defined(__AVX512VL__)
+	return _mm256_rorv_epi64(word, field); /* it takes its count modulo 64 */
+#else
+	return _mm256_srlv_epi64(word, _mm256_and_si256(field, _mm256_set1_epi64x(63)));
+#endif
 }
 
 WEIR__INLINE bool weir__test_avx2(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
 	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
 	const unsigned parts = z == 1 ? 1 : 2, steps = (g + WEIR__N - 1) / WEIR__N;
-	__m256i one = _mm256_set1_epi64x(1), all = one;
+	__m256i all = _mm256_set1_epi64x(-1);
 	WEIR__UNROLL
 	for (unsigned p = 0; p < parts; p++) {
 		__m256i word = weir__part_words(block, p, z, r);
 		WEIR__UNROLL
 		for (unsigned s = 0; s < steps; s++)
-			all = _mm256_and_si256(
-				all, _mm256_srlv_epi64(word, weir__part_bits(p, s, z, g, r, r2)));
+			all = _mm256_and_si256(all, weir__part_down(word, p, s, z, g, r, r2));
 	}
-	return _mm256_testc_si256(all, one);
+	return _mm256_testc_si256(all, _mm256_set1_epi64x(1));
 }
 
+#undef WEIR__GROUP
+#undef WEIR__BIT
 #undef WEIR__J
-#undef WEIR__L_SOURCE
+#undef WEIR__L_IN_R2
 #undef WEIR__L_FIELD
 #endif
 
 #if defined(WEIR__AVX512)
 
-/* Lanes 0 to 7 of part p are the fields 8p to 8p+7; beyond the last field they repeat field 0.
- * vpermq brings each lane its word. vprorvq rotates the field's bit to bit 0; it takes its count
- * modulo 64. Then all lanes are tested at once. */
+/* Eight lanes, so each group has 8/z. vpermq brings them its word, once. Step s tests the bits of
+ * each group from s * 8/z on: vprorvq rotates a lane's bit to bit 0; it takes its count modulo 64.
+ * Lanes past a group's last bit repeat its first. */
 #define WEIR__LANES8(f) _mm512_set_epi64(f(7), f(6), f(5), f(4), f(3), f(2), f(1), f(0))
-#define WEIR__J(l) (p * 8 + (l) < z * g ? p * 8 + (l) : 0)
-#define WEIR__L_SOURCE(l) (long long)(WEIR__J(l) < 10 ? r : r2)
+#define WEIR__MASK8(f) \
+	(__mmask8)(f(0) | f(1) << 1 | f(2) << 2 | f(3) << 3 | f(4) << 4 | f(5) << 5 | f(6) << 6 | \
+	           f(7) << 7)
+#define WEIR__GROUP(l) ((l) * z / 8)
+#define WEIR__BIT(l) (s * 8 / z + (l) % (8 / z) < g ? s * 8 / z + (l) % (8 / z) : 0)
+#define WEIR__J(l) (WEIR__GROUP(l) * g + WEIR__BIT(l))
+#define WEIR__L_IN_R2(l) (WEIR__J(l) >= 10)
 #define WEIR__L_FIELD(l) weir__field_shift(z, WEIR__J(l))
-#define WEIR__L_SECTOR(l) weir__sector_shift(z, WEIR__J(l) / g)
-#define WEIR__L_BASE(l) (WEIR__J(l) / g * (8 / z))
+#define WEIR__L_SECTOR(l) weir__sector_shift(z, WEIR__GROUP(l))
+#define WEIR__L_BASE(l) (WEIR__GROUP(l) * (8 / z))
 
-WEIR__INLINE __m512i weir__part(__m512i line, unsigned p, unsigned z, unsigned g, uint64_t r,
+WEIR__INLINE __m512i weir__words(const uint64_t *block, unsigned z, uint64_t r)
+{
+	__m512i line = _mm512_load_si512((const void *)block);
+	if (z == 8)
+		return line;
+	/* base | (sector & (8/z - 1)). vpermq reads three bits. With one group they are the sector,
+	 * so the mask is not needed. Nor is it with two groups: the sector of the first is the top
+	 * of r, so the bit above it is 0, and the second group's base sets that bit anyway. */
+	__m512i base = WEIR__LANES8(WEIR__L_BASE);
+	__m512i sector = _mm512_srlv_epi64(_mm512_set1_epi64((long long)r),
+	                                   WEIR__LANES8(WEIR__L_SECTOR));
+	__m512i index = z <= 2 ? _mm512_or_si512(base, sector) :
+	                         _mm512_ternarylogic_epi64(base, sector,
+	                                                   _mm512_set1_epi64(8 / z - 1), 0xf8);
+	return _mm512_permutexvar_epi64(index, line);
+}
+
+WEIR__INLINE __m512i weir__step(__m512i words, unsigned s, unsigned z, unsigned g, uint64_t r,
                                 uint64_t r2)
 {
-	__m512i index = WEIR__LANES8(WEIR__L_BASE);
-	if (z < 8) {
-		/* base | (sector & (8/z - 1)). vpermq reads three bits. With one group they are
-		 * the sector, so the mask is not needed. Nor is it with two groups: the sector of
-		 * the first is the top of r, so the bit above it is 0, and the second group's base
-		 * sets that bit anyway. */
-		__m512i sector = _mm512_srlv_epi64(_mm512_set1_epi64((long long)r),
-		                                   WEIR__LANES8(WEIR__L_SECTOR));
-		index = z <= 2 ? _mm512_or_si512(index, sector) :
-		                 _mm512_ternarylogic_epi64(index, sector,
-		                                           _mm512_set1_epi64(8 / z - 1), 0xf8);
-	}
-	__m512i word = z == 8 && g == 1 ? line : _mm512_permutexvar_epi64(index, line);
-	return _mm512_rorv_epi64(
-		word, _mm512_srlv_epi64(WEIR__LANES8(WEIR__L_SOURCE), WEIR__LANES8(WEIR__L_FIELD)));
+	__m512i source = _mm512_mask_set1_epi64(_mm512_set1_epi64((long long)r),
+	                                        WEIR__MASK8(WEIR__L_IN_R2), (long long)r2);
+	return _mm512_rorv_epi64(words, _mm512_srlv_epi64(source, WEIR__LANES8(WEIR__L_FIELD)));
 }
 
 WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
+	if (z == 1 && g <= 4) /* one word and four lanes: as many instructions, half as wide */
+		return weir__test_avx2(block, r, z, g);
 	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
-	__m512i line = _mm512_load_si512((const void *)block);
-	__m512i all = weir__part(line, 0, z, g, r, r2);
+	__m512i words = weir__words(block, z, r), all = weir__step(words, 0, z, g, r, r2);
 	WEIR__UNROLL
-	for (unsigned p = 1; p < (z * g + 7) / 8; p++)
-		all = _mm512_and_si512(all, weir__part(line, p, z, g, r, r2));
+	for (unsigned s = 1; s < (z * g + 7) / 8; s++)
+		all = _mm512_and_si512(all, weir__step(words, s, z, g, r, r2));
 	return _mm512_testn_epi64_mask(all, _mm512_set1_epi64(1)) == 0;
 }
 
@@ -246,6 +272,41 @@ WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsi
 
 #endif
 
+#if (defined(WEIR__AVX512) || defined(WEIR__AVX2)) && !defined(WEIR__FIXED_Z)
+
+/* With two words the layouts of g = 2, 3 and 4 differ by their shifts alone, four for each word. So
+ * one body serves the three of them. Lanes past g repeat the word's first field. */
+#define WEIR__TEST_2 1
+static const uint64_t weir__shifts_2[3][8] __attribute__((aligned(64), unused)) = {
+	/* weir__field_shift(2, j) of j = 0 to g-1, and of j = g to 2g-1 */
+	{ 54, 48, 54, 54, 42, 36, 42, 42 },
+	{ 54, 48, 42, 54, 36, 30, 24, 36 },
+	{ 54, 48, 42, 36, 30, 24, 18, 12 },
+};
+
+WEIR__INLINE bool weir__test_2(const uint64_t *block, uint64_t r, const uint64_t shifts[8])
+{
+#if defined(WEIR__AVX512)
+	__m512i field = _mm512_srlv_epi64(_mm512_set1_epi64((long long)r),
+	                                  _mm512_load_si512((const void *)shifts));
+	__m512i down = _mm512_rorv_epi64(weir__words(block, 2, r), field);
+	return _mm512_testn_epi64_mask(down, _mm512_set1_epi64(1)) == 0;
+#else
+	__m256i r4 = _mm256_set1_epi64x((long long)r), all = _mm256_set1_epi64x(-1);
+	WEIR__UNROLL
+	for (unsigned p = 0; p < 2; p++) {
+		__m256i shift = _mm256_load_si256((const __m256i *)(const void *)(shifts + 4 * p));
+		__m256i bit = _mm256_and_si256(_mm256_srlv_epi64(r4, shift),
+		                               _mm256_set1_epi64x(63));
+		all = _mm256_and_si256(
+			all, _mm256_srlv_epi64(weir__part_words(block, p, 2, r), bit));
+	}
+	return _mm256_testc_si256(all, _mm256_set1_epi64x(1));
+#endif
+}
+
+#endif
+
 /* The test of one key between other work, such as an insert or a call. It uses at most 256 bits: a
  * few 512-bit instructions would lower the core's clock (Skylake-SP), which costs more than they
  * save. */
@@ -259,12 +320,14 @@ WEIR__INLINE bool weir__test_narrow(const uint64_t *block, uint64_t r, unsigned 
 }
 
 #undef WEIR__LANES8
+#undef WEIR__MASK8
 #undef WEIR__LANES4
 #undef WEIR__N
 #undef WEIR__GROUP
 #undef WEIR__BIT
 #undef WEIR__J
 #undef WEIR__L_SOURCE
+#undef WEIR__L_IN_R2
 #undef WEIR__L_FIELD
 #undef WEIR__L_SECTOR
 #undef WEIR__L_BASE

@@ -244,7 +244,8 @@ static bool cpu_has(const char *isa)
 	if (strcmp(isa, "avx2") == 0)
 		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 	if (strcmp(isa, "avx512") == 0)
-		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+		       __builtin_cpu_supports("avx512vl");
 	return strcmp(isa, "scalar") == 0;
 #elif defined(__aarch64__)
 	return strcmp(isa, "scalar") == 0 || strcmp(isa, "neon") == 0;

@@ -7,16 +7,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct weir_filter;
 struct weir_inline;
 struct weir_inline_mut;
 
 struct inline_probe {
 	const char *name;
+	unsigned words_per_key, bits_per_word; /* the one layout that it is compiled for, or 0 */
+	int (*init)(struct weir_inline *out, const struct weir_filter *f);
+	int (*init_mut)(struct weir_inline_mut *out, struct weir_filter *f);
 	uint64_t (*hash)(const struct weir_inline *v, const void *key, size_t len);
 	bool (*contains)(const struct weir_inline *v, const void *key, size_t len);
 	bool (*contains_hash)(const struct weir_inline *v, uint64_t hash);
+	bool (*contains_u64)(const struct weir_inline *v, uint64_t key);
 	int (*insert)(const struct weir_inline_mut *v, const void *key, size_t len);
 	int (*insert_hash)(const struct weir_inline_mut *v, uint64_t hash);
+	int (*insert_u64)(const struct weir_inline_mut *v, uint64_t key);
 };
 
 #endif

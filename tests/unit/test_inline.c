@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * <weir/inline.h> is one more instruction set: whatever flags its caller is compiled with, in C
- * and in C++, the same bits and the same answers as the library's. PROBES lists what the build
- * has compiled. */
+ * and in C++, the same bits and the same answers as the library's; also of views that a caller
+ * compiled for one layout alone would not have taken itself. PROBES lists what the build has
+ * compiled. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <weir/inline.h>
@@ -17,7 +18,8 @@ static bool cpu_has(const char *name)
 {
 #if defined(__x86_64__)
 	if (strstr(name, "avx512"))
-		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+		       __builtin_cpu_supports("avx512vl");
 	if (strstr(name, "avx2"))
 		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 #else
@@ -68,6 +70,9 @@ static void one_layout(const struct inline_probe *probe, unsigned z, unsigned g,
 		int answer = i % 2 ? probe->insert(&ours.mut, key, (size_t)len) :
 		                     probe->insert_hash(&ours.mut, h);
 		assert_int_equal(answer, weir_insert(theirs.f, key, (size_t)len));
+		if (i % 16 == 0)
+			assert_int_equal(probe->insert_u64(&ours.mut, i),
+			                 weir_insert_u64(theirs.f, i));
 	}
 	assert_memory_equal(ours.memory, theirs.memory, ours.bytes);
 	struct weir_inline view; /* by itself, or the first field of the other */
@@ -81,6 +86,7 @@ static void one_layout(const struct inline_probe *probe, unsigned z, unsigned g,
 		assert_int_equal(
 			probe->contains_hash(&view, weir_hash(theirs.f, key, (size_t)len)),
 			wanted);
+		assert_int_equal(probe->contains_u64(&view, i), weir_contains_u64(theirs.f, i));
 		assert_true(wanted || i >= keys);
 	}
 	placed_free(&ours), placed_free(&theirs);
@@ -131,8 +137,62 @@ static void what_it_refuses(void **state)
 	v.insert_error = -EROFS; /* as of a filter mapped read-only */
 	assert_int_equal(probe->insert(&v, "key", 3), -EROFS);
 	assert_int_equal(probe->insert_hash(&v, 1), -EROFS);
+	assert_int_equal(probe->insert_u64(&v, 1), -EROFS);
 	assert_false(probe->contains(&v.view, "key", 3));
 	placed_free(&p);
+}
+
+/* Of each layout: taken, or refused where the caller is compiled for another alone. */
+static void which_layouts_it_takes(void **state)
+{
+	const struct inline_probe *probe = *state;
+	for (unsigned z = 1; z <= 8; z *= 2)
+		for (unsigned g = 1; g <= 10 && z * g <= 20; g++) {
+			struct placed p = place(z, g, 5);
+			struct weir_inline view = { .nblocks = 99 };
+			struct weir_inline_mut mut = { .view = view };
+			char has[WEIR_SHAPE_TEXT], wants[WEIR_SHAPE_TEXT];
+			struct weir_shape shape = { WEIR_BLOCKED, { z, g } };
+			assert_ok(weir_shape_text(&shape, has));
+			shape.field[0] = probe->words_per_key;
+			shape.field[1] = probe->bits_per_word;
+			if (!shape.field[0] || (shape.field[0] == z && shape.field[1] == g)) {
+				assert_ok(probe->init(&view, p.f));
+				assert_ok(probe->init_mut(&mut, p.f));
+				assert_memory_equal(&view, &p.mut.view, sizeof view);
+				assert_memory_equal(&mut, &p.mut, sizeof mut);
+			} else {
+				assert_ok(weir_shape_text(&shape, wants));
+				assert_refused(probe->init(&view, p.f), -ENOTSUP, has, wants);
+				assert_refused(probe->init_mut(&mut, p.f), -ENOTSUP, has, wants);
+				assert_int_equal(view.nblocks, 99);
+				assert_int_equal(mut.view.nblocks, 99);
+			}
+			placed_free(&p);
+		}
+}
+
+/* Whatever the calculator chooses from 10 % to 0.01 % is inlined. */
+static void the_calculator_s_layouts_are_inlined(void **state)
+{
+	unsigned seen[9][11] = { { 0 } }, inlined = 0;
+	(void)state;
+	for (double rate = 0.1; rate > 0.0001; rate *= 0.999) {
+		struct weir_params params = WEIR_PARAMS_INIT;
+		struct weir_plan plan = WEIR_PLAN_INIT;
+		params.capacity = 1000000, params.fp_rate = rate;
+		assert_ok(weir_plan(&params, &plan));
+		seen[plan.shape.field[0]][plan.shape.field[1]]++;
+	}
+#define TAKE(z, g) \
+	assert_true(seen[z][g] > 0); \
+	seen[z][g] = 0; \
+	inlined++;
+	WEIR__DEFAULT_LAYOUTS(TAKE)
+	assert_int_equal(inlined, 6);
+	for (unsigned z = 1; z <= 8; z *= 2)
+		for (unsigned g = 1; g <= 10; g++)
+			assert_int_equal(seen[z][g], 0);
 }
 
 static void other_kinds_have_no_inline_form(void **state)
@@ -143,6 +203,7 @@ static void other_kinds_have_no_inline_form(void **state)
 	(void)state;
 	assert_refused(weir_inline_init(&v, f), -ENOTSUP, "classic", "inline");
 	assert_refused(weir_inline_init_mut(&mut, f), -ENOTSUP, "classic", "inline");
+	assert_refused(weir_inline_check_layout(f, 7, 1), -ENOTSUP, "classic", "inline");
 	assert_int_equal(v.nblocks, 99);
 	assert_int_equal(mut.view.nblocks, 99);
 	weir_destroy(f);
@@ -153,6 +214,8 @@ static void other_kinds_have_no_inline_form(void **state)
 	  (void *)(uintptr_t)&probe }, \
 	{ #probe ": what is seen is not written", what_is_seen_is_not_written, NULL, NULL, \
 	  (void *)(uintptr_t)&probe }, \
+	{ #probe ": which layouts it takes", which_layouts_it_takes, NULL, NULL, \
+	  (void *)(uintptr_t)&probe }, \
 	{ #probe ": what it refuses", what_it_refuses, NULL, NULL, \
 	  (void *)(uintptr_t)&probe },
 
@@ -160,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PROBES(ENTRY) /* has its comma */
+		cmocka_unit_test(the_calculator_s_layouts_are_inlined),
 		cmocka_unit_test(other_kinds_have_no_inline_form),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -194,6 +194,7 @@ static void test_a_keyed_filter_is_not_inlined(void **state)
 	struct weir_inline view;
 	(void)state;
 	assert_refused(weir_inline_init(&view, f), -ENOTSUP, "keyed", "XXH3");
+	assert_refused(weir_inline_check_layout(f, 2, 3), -ENOTSUP, "keyed", "XXH3");
 	weir_destroy(f);
 }
 

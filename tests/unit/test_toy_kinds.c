@@ -52,6 +52,7 @@ static void no_whole(const struct weir_filter *f, struct weir_filter *other)
 	assert_says(weir_fold(&out, f, 3), -ENOTSUP, "kind toy cannot fold");
 	assert_ptr_equal(out, other); /* untouched */
 	assert_says(weir_inline_init(&view, f), -ENOTSUP, "kind toy cannot be inlined");
+	assert_says(weir_inline_check_layout(f, 2, 3), -ENOTSUP, "kind toy cannot be inlined");
 }
 
 static void no_inserts(struct weir_filter *f)
@@ -60,8 +61,8 @@ static void no_inserts(struct weir_filter *f)
 	struct iovec keys[1] = { { hashes, 8 } };
 	assert_says(weir_insert(f, "a", 1), -ENOTSUP, insert_refused);
 	assert_says(weir_insert_hash(f, 1), -ENOTSUP, insert_refused);
-	assert_says(weir_insert_hashes(f, hashes, 3, &bitmap), -ENOTSUP, insert_refused);
 	assert_says(weir_insert_u64(f, 1), -ENOTSUP, insert_refused);
+	assert_says(weir_insert_hashes(f, hashes, 3, &bitmap), -ENOTSUP, insert_refused);
 	assert_says(weir_insert_hashes(f, NULL, 0, NULL), -ENOTSUP, insert_refused);
 	assert_says(weir_insert_keys(f, keys, 1, &bitmap), -ENOTSUP, insert_refused);
 	assert_says(weir_insert_fixed(f, hashes, 8, 3, &bitmap), -ENOTSUP, insert_refused);

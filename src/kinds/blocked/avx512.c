@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind for AVX-512 (F and DQ: Skylake-SP and later): the kernels of <weir/inline.h>
+ * The blocked kind for AVX-512 (F, DQ and VL: Skylake-SP and later): the kernels of <weir/inline.h>
  * compiled with its flags. Batches note eight keys at once. With one or two words a key they also
  * test eight at once. They load each word by itself and broadcast it into its lane, because with
  * the mitigation of gather data sampling a gather waits for all loads before it. The verbs of one

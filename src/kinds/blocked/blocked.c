@@ -114,8 +114,8 @@ static int view(const struct weir_filter *f, struct weir_inline_mut *out)
 		          .nblocks = a->lines,
 		          .seed = a->seed,
 		          .flip8 = a->flip8,
-		          .words_per_key = a->shape.field[WEIR_BLOCKED_Z],
-		          .bits_per_word = a->shape.field[WEIR_BLOCKED_G] },
+		          .layout = WEIR__LAYOUT(a->shape.field[WEIR_BLOCKED_Z],
+		                                 a->shape.field[WEIR_BLOCKED_G]) },
 		.words = a->words,
 		.insert_error = f->insert_error
 	};
