@@ -241,9 +241,13 @@ bool wanted(const Options &options, const Case &c)
 {
 	bool usual = !c.flavor->rcu || (c.read == Read::hit && !options.quick());
 	bool first = !c.flavor->rcu && c.read == Read::hit;
+	bool more = c.read == Read::insert || c.read == Read::hit_of_16;
+	/* a rolling set has no one filter to hold on to */
+	if (c.read == Read::hit_of_16 && c.phase == Phase::roll)
+		return false;
 	if (!time_for_all(options, c.n))
 		return first && (c.beside || allowed_cpus().size() == 1);
-	return options.full() || (usual && !(options.quick() && c.read == Read::insert));
+	return options.full() || (usual && !(options.quick() && more));
 }
 
 /* And the same with a loader that is not to be felt. */
@@ -273,7 +277,8 @@ void add_all(const Options &options)
 		for (const Flavor &flavor : flavors)
 			for (Phase phase :
 			     { Phase::rebuild, Phase::copy, Phase::refresh, Phase::roll })
-				for (Read read : { Read::hit, Read::batch, Read::insert })
+				for (Read read :
+				     { Read::hit, Read::hit_of_16, Read::batch, Read::insert })
 					for (unsigned threads : reader_counts(options))
 						add_with_paces(options,
 						               { phase, read, &flavor, n,
@@ -288,8 +293,9 @@ const char help[] =
 	"  phase:copy     a new filter with the bits of the old one\n"
 	"  phase:refresh  an image file read and taken over\n"
 	"  phase:roll     rebuilt one of 16 shards at a time\n"
-	"  op: hit (a key a call), batch (64 keys a call), insert (keys that the loader inserts\n"
-	"      too, a key a call)\n"
+	"  op: hit (a key a call), hit_of_16 (by weir_handle_get(), 16 keys a section of the\n"
+	"      reader's own), batch (64 keys a call), insert (keys that the loader inserts too, a\n"
+	"      key a call)\n"
 	"  flavor: of RCU. threads: readers, the first CPUs each; the loader takes the last one,\n"
 	"          and shares it where threads is as many.\n"
 	"  pace: the share of a core that the loader takes (weir_reload_options.pace); none:\n"

@@ -24,10 +24,12 @@ enum class Phase {
 };
 const char *name_of(Phase phase);
 
-enum class Read { hit, batch, insert };
+enum class Read { hit, hit_of_16, batch, insert };
 const char *name_of(Read read);
 /* Hashes a call of Read::batch. */
 constexpr size_t reload_batch = 64;
+/* Of Read::hit_of_16, lookups in a section that the caller holds, as a request has it. */
+constexpr size_t reload_section = 16;
 
 struct Flavor {
 	const char *name;

@@ -3,6 +3,7 @@
 #include <optional>
 #include <stdexcept>
 #include <unistd.h>
+#include <urcu/urcu-bp.h>
 #include "folder.h"
 #include "keys.h"
 #include "reload.h"
@@ -28,7 +29,8 @@ void insert_all(struct weir_reload *r, const std::vector<uint64_t> &hashes)
 	}
 }
 
-/* The loops of the readers over the verbs of @Self, which are inlined: find, find_many, add. */
+/* The loops of the readers over the verbs of @Self, which are inlined: find, find_in_section,
+ * find_many, add. */
 template <class Self> class Verbs : public Target {
 public:
 	uint64_t whole(Read read, const uint64_t *hashes, size_t n) override
@@ -38,6 +40,10 @@ public:
 		case Read::hit:
 			for (size_t i = 0; i < n; i++)
 				found += self().find(hashes[i]);
+			break;
+		case Read::hit_of_16:
+			for (size_t i = 0; i + reload_section <= n; i += reload_section)
+				found += self().find_in_section(&hashes[i]);
 			break;
 		case Read::batch:
 			for (size_t i = 0; i + reload_batch <= n; i += reload_batch)
@@ -53,12 +59,16 @@ public:
 	uint64_t one_by_one(Read read, const uint64_t *hashes, size_t n,
 	                    struct histogram *times) override
 	{
-		size_t step = read == Read::batch ? reload_batch : 1;
+		size_t step = read == Read::batch     ? reload_batch :
+		              read == Read::hit_of_16 ? reload_section :
+		                                        1;
 		uint64_t found = 0, bitmap[reload_batch / 64], last = ticks_now();
 		for (size_t i = 0; i + step <= n; i += step) {
-			found += read == Read::hit    ? self().find(hashes[i]) :
-			         read == Read::insert ? self().add(hashes[i]) >= 0 :
-			                                self().find_many(&hashes[i], step, bitmap);
+			found += read == Read::hit       ? self().find(hashes[i]) :
+			         read == Read::hit_of_16 ? self().find_in_section(&hashes[i]) :
+			         read == Read::insert    ? self().add(hashes[i]) >= 0 :
+			                                   self().find_many(&hashes[i], step,
+			                                                    bitmap);
 			uint64_t now = ticks_now();
 			histogram_add(times, ticks_between(last + ticks.cost, now));
 			last = ticks_now(); /* the histogram's own time is not the lookup's */
@@ -84,7 +94,8 @@ private:
 
 class HandleTarget final : public Verbs<HandleTarget> {
 public:
-	HandleTarget(size_t n, Phase phase, const Flavor &flavor) : Verbs(n), phase_(phase)
+	HandleTarget(size_t n, Phase phase, const Flavor &flavor)
+	    : Verbs(n), phase_(phase), rcu_(flavor.rcu ? flavor.rcu : &urcu_bp_flavor)
 	{
 		struct weir_params params = WeirFilter::params_of(n, 0.01, WEIR_BLOCKED);
 		struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
@@ -103,6 +114,16 @@ public:
 	HandleTarget &operator=(const HandleTarget &) = delete;
 
 	bool find(uint64_t hash) const { return weir_handle_contains_hash(handle_, hash); }
+	uint64_t find_in_section(const uint64_t *hashes) const
+	{
+		uint64_t found = 0;
+		rcu_->read_lock();
+		const struct weir_filter *now = weir_handle_get(handle_);
+		for (size_t i = 0; i < reload_section; i++)
+			found += weir_contains_hash(now, hashes[i]);
+		rcu_->read_unlock();
+		return found;
+	}
 	size_t find_many(const uint64_t *hashes, size_t n, uint64_t *bitmap) const
 	{
 		return weir_handle_contains_hashes(handle_, hashes, n, bitmap);
@@ -155,6 +176,7 @@ private:
 	}
 
 	Phase phase_;
+	const struct rcu_flavor_struct *rcu_;
 	struct weir_handle *handle_ = nullptr;
 	std::optional<Folder> folder_; /* for refresh */
 	unsigned turn_ = 0;
@@ -179,6 +201,11 @@ public:
 	RollingTarget &operator=(const RollingTarget &) = delete;
 
 	bool find(uint64_t hash) const { return weir_rolling_contains_hash(set_, hash); }
+	/* There is no one filter to take; add_all() asks for no such row. */
+	uint64_t find_in_section(const uint64_t *) const
+	{
+		throw std::logic_error("a rolling set has no weir_handle_get()");
+	}
 	size_t find_many(const uint64_t *hashes, size_t n, uint64_t *bitmap) const
 	{
 		return weir_rolling_contains_hashes(set_, hashes, n, bitmap);
@@ -226,7 +253,13 @@ const char *name_of(Phase phase)
 
 const char *name_of(Read read)
 {
-	return read == Read::hit ? "hit" : read == Read::batch ? "batch" : "insert";
+	switch (read) {
+	case Read::hit: return "hit";
+	case Read::hit_of_16: return "hit_of_16";
+	case Read::batch: return "batch";
+	case Read::insert: return "insert";
+	}
+	return "";
 }
 
 std::unique_ptr<Target> make_target(size_t n, Phase phase, const Flavor &flavor)
