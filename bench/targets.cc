@@ -54,6 +54,37 @@ void calls(std::vector<Comparison> &out)
 	                { "yardstick, by pointer", yardstick_called, Op::hit }, 0, false, true });
 }
 
+/* The ways to one key, against each other. The rates are those of the calculator's six layouts. */
+void ways(std::vector<Comparison> &out)
+{
+	for (double rate : { 0.1, 0.05, 0.01, 0.004, 0.001, 0.0001 }) {
+		for (Op op : { Op::hit, Op::miss })
+			out.push_back({ op == Op::hit ? "inlined : by pointer, hit" :
+			                                "inlined : by pointer, miss",
+			                m1, rate, { "weir_inline_contains", weir_inlined, op },
+			                { "weir_contains", weir_single, op }, 0.90 });
+		out.push_back({ "inlined : by pointer, insert", m1, rate,
+		                { "weir_inline_insert", weir_inlined, Op::insert },
+		                { "weir_insert", weir_single, Op::insert } });
+	}
+	out.push_back({ "inlined, its layout fixed", m1, 0.001,
+	                { "WEIR_INLINE_WORDS_PER_KEY", weir_inlined_fixed, Op::hit },
+	                { "weir_contains", weir_single, Op::hit } });
+	for (size_t n : { m1, m100 })
+		for (Op op : { Op::hit, Op::miss })
+			out.push_back({ op == Op::hit ? "_u64 by pointer : inlined, hit" :
+			                                "_u64 by pointer : inlined, miss",
+			                n, 0.01, { "weir_contains_u64", weir_single_u64, op },
+			                { "weir_inline_contains", weir_inlined, op },
+			                n == m1 ? 1.7 : 1.25 });
+	out.push_back({ "_u64 : a key and its length", m1, 0.01,
+	                { "weir_contains_u64", weir_single_u64, Op::hit },
+	                { "weir_contains", weir_single, Op::hit } });
+	out.push_back({ "_u64 : a key and its length, new", m1, 0.01,
+	                { "weir_insert_u64", weir_single_u64, Op::insert },
+	                { "weir_insert", weir_single, Op::insert } });
+}
+
 void inserts(std::vector<Comparison> &out, size_t n, double rate, bool promised)
 {
 	const Side yardstick = { "yardstick, inlined", yardstick_single, Op::insert };
@@ -155,6 +186,7 @@ std::vector<Comparison> targets()
 	std::vector<Comparison> out;
 	lookups(out, m1, 0.01, true);
 	calls(out);
+	ways(out);
 	inserts(out, m1, 0.01, true);
 	wide(out);
 	kernels(out, m1, 0.01);

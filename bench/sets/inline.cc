@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * weir through <weir/inline.h>. This file alone is compiled with -march=native, as a server that
  * is built for its own machines would be: the header then takes the widest instruction set that
- * the compiler may use. */
+ * the compiler may use. With a layout named it is compiled once more, for that one alone. */
 #include "weir_filter.h"
 #include <weir/inline.h>
 #include "set.h"
@@ -30,7 +30,11 @@ private:
 
 } // namespace
 
+#ifdef WEIR_INLINE_WORDS_PER_KEY
+std::unique_ptr<Set> weir_inlined_fixed(size_t n, double rate)
+#else
 std::unique_ptr<Set> weir_inlined(size_t n, double rate)
+#endif
 {
 	return std::make_unique<Inlined>(n, rate);
 }

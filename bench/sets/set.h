@@ -120,6 +120,7 @@ using Maker = std::unique_ptr<Set> (*)(size_t n, double rate);
 
 /* weir.cc: through the verbs of the shared library. */
 std::unique_ptr<Set> weir_single(size_t n, double rate);
+std::unique_ptr<Set> weir_single_u64(size_t n, double rate); /* by the verbs named so */
 std::unique_ptr<Set> weir_batch(size_t n, double rate);
 /* lookup: 4 Mi keys a call */
 std::unique_ptr<Set> weir_long_batch(size_t n, double rate);
@@ -161,8 +162,9 @@ private:
 };
 bool weir_has_isa(const char *isa);
 
-/* inline.cc: through <weir/inline.h>, compiled for this machine. */
+/* inline.cc: through <weir/inline.h>, compiled for this machine; for the layout of 0.1 % alone. */
 std::unique_ptr<Set> weir_inlined(size_t n, double rate);
+std::unique_ptr<Set> weir_inlined_fixed(size_t n, double rate);
 
 /* yardstick.cc: the split-block filter, for AVX2 as the comparison asks, and for all that
  * this machine has. */

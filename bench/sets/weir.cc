@@ -2,6 +2,7 @@
  * weir through the verbs of the shared library: one key a call, batches, and whole sets at once. */
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <vector>
 #include <weir/weir.h>
@@ -20,6 +21,32 @@ public:
 	void clear() override { region->clear(); }
 	bool find(const void *key, size_t len) const { return weir_contains(filter, key, len); }
 	void add(const void *key, size_t len) { weir_insert(filter, key, len); }
+};
+
+class SingleU64 final : public SingleKeySet<SingleU64>, WeirFilter {
+public:
+	SingleU64(size_t n, double rate) : WeirFilter(n, rate, WEIR_BLOCKED) {}
+	uint64_t bytes() const override { return region->bytes(); }
+	unsigned words_per_key() const override { return layout_words(); }
+	void clear() override { region->clear(); }
+	/* The loops over numbers have a constant len. */
+	bool find(const void *key, size_t len) const
+	{
+		return len == 8 ? weir_contains_u64(filter, number(key)) :
+		                  weir_contains(filter, key, len);
+	}
+	void add(const void *key, size_t len)
+	{
+		len == 8 ? weir_insert_u64(filter, number(key)) : weir_insert(filter, key, len);
+	}
+
+private:
+	static uint64_t number(const void *key)
+	{
+		uint64_t n;
+		memcpy(&n, key, sizeof(n));
+		return n;
+	}
 };
 
 class Batch : public Single {
@@ -113,6 +140,10 @@ protected:
 std::unique_ptr<Set> weir_single(size_t n, double rate)
 {
 	return std::make_unique<Single>(n, rate);
+}
+std::unique_ptr<Set> weir_single_u64(size_t n, double rate)
+{
+	return std::make_unique<SingleU64>(n, rate);
 }
 std::unique_ptr<Set> weir_batch(size_t n, double rate) { return std::make_unique<Batch>(n, rate); }
 std::unique_ptr<Set> weir_long_batch(size_t n, double rate)
