@@ -8,17 +8,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "faults.h"
+#include "memory.h"
 
 enum { BYTES = 4 << 20, KEYS = 1 << 18 };
 
 static uint64_t *keys;
 static unsigned char *memory, *wanted;
 
-/* So that every filter outgrows it. */
+static uint64_t last_cache; /* 0: every filter outgrows it */
+
 uint64_t __wrap_weir__last_cache_bytes(void);
 uint64_t __wrap_weir__last_cache_bytes(void)
 {
-	return 0;
+	return last_cache;
+}
+
+int __real_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
+                              size_t place_bytes);
+int __wrap_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
+                              size_t place_bytes);
+static uint64_t scratch; /* bytes that were asked for */
+
+int __wrap_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
+                              size_t place_bytes)
+{
+	scratch += bytes;
+	return __real_weir__memory_alloc(out, bytes, flags, place, place_bytes);
 }
 
 static struct weir_filter *make(unsigned char *place)
@@ -79,6 +94,30 @@ static void a_load_does_without(void **state)
 	weir_destroy(f);
 }
 
+static uint64_t scratch_of(uint64_t cache, size_t n)
+{
+	struct weir_filter *f = make(memory);
+	scratch = 0, last_cache = cache;
+	assert_ok(weir_load_hashes(f, keys, n));
+	last_cache = 0;
+	weir_destroy(f);
+	return scratch;
+}
+
+/* In cache, and where a line gets fewer than two keys, a load needs none; elsewhere 8 bytes a key
+ * and what the unequal parts need more, but of so many keys at most. */
+static void scratch_as_promised(void **state)
+{
+	const uint64_t lines = BYTES / 64, most = 8 * WEIR_BULK_BUCKETS;
+	(void)state;
+	assert_int_equal(scratch_of(BYTES, KEYS), 0);
+	assert_int_equal(scratch_of(0, 2 * lines - 1), 0);
+	for (size_t n = 2 * lines; n <= KEYS; n += KEYS - 2 * lines) {
+		uint64_t share = 8 * n < most ? 8 * n : most;
+		assert_in_range(scratch_of(BYTES - 1, n), share, share + share / 5);
+	}
+}
+
 static _Noreturn void go_on_changing(volatile uint64_t *hashes)
 {
 	alarm(60); /* if its parent fails */
@@ -117,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_load_does_without),
+		cmocka_unit_test(scratch_as_promised),
 		cmocka_unit_test(hashes_that_change_meanwhile),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
