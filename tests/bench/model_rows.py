@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Rows of a run.json as test_model.py wants them: each with the figures that it is given."""
 import os
+import subprocess
 import sys
+import tempfile
+import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../bench'))
-from figures.run import median, spread  # noqa: E402
+HERE = os.path.dirname(os.path.abspath(__file__))
+BENCH = os.path.join(HERE, '../../bench')
+sys.path[:0] = [HERE, BENCH]
+from figures import predicted  # noqa: E402
+from figures.run import load, median, spread  # noqa: E402
+from synthetic import Synthetic, write  # noqa: E402
 
 MIB = 1 << 20
 SIZES = {'L2': MIB // 2, 'L3': 16 * MIB, 'memory': 128 * MIB}
@@ -50,3 +57,32 @@ def owner(how, fits, own, together, handoff, threads=2):
 def lines(fits, threads, values, **counters):
     name = f'memory/what:lines/where:random/pages:huge/fits:{fits}/threads:{threads}'
     return result(name, values, shared=0, **counters)
+
+
+class Modelled(unittest.TestCase):
+    """Runs made of such rows, and what the model has for them."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path_of(self, results, cpus=2):
+        document = Synthetic(1, cpus).run()
+        document['results'] = results
+        return write(self.folder, 'run.json', document)
+
+    def only(self, results, cpus=2):
+        """The one curve of a run: {threads: its point}, and what is compared."""
+        _, curves = predicted.predictions(load(self.path_of(results, cpus)))
+        self.assertEqual(len(curves), 1)
+        return {p.threads: p for p in curves[0].points}, curves[0].compared
+
+    def model(self, *arguments):
+        done = subprocess.run(
+            [sys.executable, os.path.join(BENCH, 'model'), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout, done.stderr

@@ -9,7 +9,6 @@ import random
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -18,36 +17,11 @@ BENCH = os.path.join(HERE, '../../bench')
 sys.path[:0] = [HERE, BENCH]
 from figures import findings, formulae, past, predicted  # noqa: E402
 from figures.run import load  # noqa: E402
-from model_rows import MIB, SIZES, cores, lines, owner, result  # noqa: E402
+from model_rows import MIB, SIZES, Modelled, cores, lines, owner, result  # noqa: E402
 from synthetic import Synthetic, write  # noqa: E402
 
 
-class Model(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path_of(self, results, cpus=2):
-        document = Synthetic(1, cpus).run()
-        document['results'] = results
-        return write(self.folder, 'run.json', document)
-
-    def only(self, results, cpus=2):
-        """The one curve of a run: {threads: its point}, and what is compared."""
-        _, curves = predicted.predictions(load(self.path_of(results, cpus)))
-        self.assertEqual(len(curves), 1)
-        return {p.threads: p for p in curves[0].points}, curves[0].compared
-
-    def model(self, *arguments):
-        done = subprocess.run(
-            [sys.executable, os.path.join(BENCH, 'model'), *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return done.returncode, done.stdout, done.stderr
-
+class Model(Modelled):
     def test_formulae(self):
         self.assertEqual(formulae.meetings(1, 1), 0)
         self.assertEqual(formulae.meetings(2, 1), 1 / 2)
