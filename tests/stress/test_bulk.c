@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include "../test.h"
 #include "../kinds/kind.h"
-#include "kind.h"
+#include "bulk.h"
 
 enum {
 	BYTES = 8 << 20,
@@ -169,6 +169,22 @@ static void by_several_threads(void **state)
 	}
 }
 
+/* A power of two, of which there are 16 at least, for loaders that meet, and 1,024 at most; half of
+ * the core's own cache holds one. No more than shards, nor than the kind's law allows (L1). */
+static void parts_of_a_filter(void **state)
+{
+	const uint64_t small = 4096, large = 64 * CACHE, huge = UINT64_C(1) << 40;
+	(void)state;
+	assert_int_equal(weir__bulk_parts(64, small, 1 << 20), 16);
+	assert_int_equal(weir__bulk_parts(64, large, 1 << 20), 128);
+	assert_int_equal(weir__bulk_parts(64, huge, 1 << 20), 1024);
+	assert_int_equal(weir__bulk_parts(64, large, 32), 32);
+	assert_int_equal(weir__bulk_parts(64, huge, 1), 1);
+	assert_int_equal(weir__bulk_parts(5, large, 1 << 20), 32);
+	assert_int_equal(weir__bulk_parts(1, large, 1 << 20), 2);
+	assert_int_equal(weir__bulk_parts(0, large, 1 << 20), 1);
+}
+
 int main(void)
 {
 	static struct CMUnitTest tests[128];
@@ -178,6 +194,7 @@ int main(void)
 		cmocka_unit_test(by_several_threads),
 	};
 	size_t n = 0;
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(parts_of_a_filter);
 	FOR_EACH_KIND(kind)
 		for (size_t i = 0; i < kind->shapes.n; i++)
 			for (size_t t = 0; t < COUNT_OF(each) && kind->shapes.rows[i].bulk; t++) {
