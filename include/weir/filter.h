@@ -218,7 +218,7 @@ WEIR_API int64_t weir_insert_fixed(struct weir_filter *f, const void *keys, size
  * Progress: blocking (another thread may own a part: the caller sleeps until it is done).
  * Cost: in cache 2 to 3 ns a key. A filter that outgrows the last-level cache is loaded part by
  *   part, and so is one that several threads load: that takes scratch memory, 8 bytes a key, at
- *   most 130 MiB a thread, for as long as the call lasts. So hand over at least twice as many
+ *   most 137 MiB a thread, for as long as the call lasts. So hand over at least twice as many
  *   hashes a call as the filter has lines of 64 bytes, if there are so many. Without the memory
  *   the call is slower.
  */
