@@ -2,6 +2,8 @@
  * Batches against single verbs: every n from 0 to 200 and odd sizes, every fixed width, keys of
  * any length, with and without a bitmap, on every instruction set that there is. */
 #include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include "../test.h"
 
 enum { MOST = 5000, GUARD = 3 };
@@ -254,8 +256,39 @@ static void long_ones(uint32_t kind)
 	weir_destroy(f), weir_destroy(small);
 }
 
+/* Keys and hashes that end where memory does: what is fetched ahead must not be read there. */
+static void ends(uint32_t kind)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), most = 200;
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	                   -1, 0), *end = pages + page;
+	struct weir_filter *f = test_filter(kind, 4000000, 0.01); /* outgrows an L2 */
+	assert_true(pages != MAP_FAILED);
+	assert_int_equal(mprotect(end, page, PROT_NONE), 0);
+	weir_hash_fixed(f, bytes, 8, MOST, hashes);
+	for (size_t n = 0; n <= most; n++) {
+		struct iovec *last = (struct iovec *)(void *)end - n;
+		memcpy(last, vectors, n * sizeof *last);
+		assert_ok(weir_insert_keys(f, last, n, NULL));
+		assert_int_equal(weir_contains_keys(f, last, n, NULL), n);
+		memcpy(end - 8 * n, hashes, 8 * n);
+		assert_ok(weir_insert_hashes(f, (uint64_t *)(void *)end - n, n, NULL));
+		assert_int_equal(
+			weir_contains_hashes(f, (uint64_t *)(void *)end - n, n, NULL), n);
+		assert_ok(weir_load_hashes(f, (uint64_t *)(void *)end - n, n));
+		for (size_t width = 8; width <= 32 && width * n <= page; width += 4) {
+			memcpy(end - width * n, bytes, width * n);
+			assert_ok(weir_insert_fixed(f, end - width * n, width, n, NULL));
+			assert_int_equal(weir_contains_fixed(f, end - width * n, width, n, NULL), n);
+		}
+	}
+	weir_destroy(f);
+	munmap(pages, 2 * page);
+}
+
 static void lookups_like_singles(void **state) { (void)state; for_each_kind(lookups); }
 static void every_width(void **state) { (void)state; for_each_kind(widths); }
+static void where_memory_ends(void **state) { (void)state; for_each_kind(ends); }
 static void any_alignment(void **state) { (void)state; for_each_kind(misaligned_keys); }
 static void inserts_like_singles(void **state) { (void)state; for_each_kind(inserts); }
 static void new_and_seen(void **state) { (void)state; for_each_kind(news); }
@@ -267,6 +300,7 @@ int main(void)
 		cmocka_unit_test(lookups_like_singles),
 		cmocka_unit_test(every_width),
 		cmocka_unit_test(any_alignment),
+		cmocka_unit_test(where_memory_ends),
 		cmocka_unit_test(inserts_like_singles),
 		cmocka_unit_test(new_and_seen),
 		cmocka_unit_test(longer_than_bulk),
