@@ -278,8 +278,9 @@ static void ends(uint32_t kind)
 		assert_ok(weir_load_hashes(f, (uint64_t *)(void *)end - n, n));
 		for (size_t width = 8; width <= 32 && width * n <= page; width += 4) {
 			memcpy(end - width * n, bytes, width * n);
-			assert_ok(weir_insert_fixed(f, end - width * n, width, n, NULL));
-			assert_int_equal(weir_contains_fixed(f, end - width * n, width, n, NULL), n);
+			const char *first = end - width * n;
+			assert_ok(weir_insert_fixed(f, first, width, n, NULL));
+			assert_int_equal(weir_contains_fixed(f, first, width, n, NULL), n);
 		}
 	}
 	weir_destroy(f);
