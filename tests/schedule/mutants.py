@@ -86,6 +86,11 @@ MUTANTS = [
     ('BUCKET_UNOWNED', BULK, *BUCKETS_ALWAYS,
      'while (!weir__owner_take(&f->owners[part]))\n\t\tweir__owner_wait(&f->owners[part]);',
      'weir__owner_take(&f->owners[part]);'),
+    ('BUCKET_DROPPED_EARLY', BULK, *BUCKETS_ALWAYS,
+     'f->kernel->load(f, b->hashes + (size_t)part * b->room, b->held[part]);\n'
+     '\tweir__owner_drop(&f->owners[part]);',
+     'weir__owner_drop(&f->owners[part]);\n'
+     '\tf->kernel->load(f, b->hashes + (size_t)part * b->room, b->held[part]);'),
     # sleeping until a part is dropped (W3 in src/owner.h)
     ('DROP_WAKES_NOBODY', OWNER,
      'if (weir__mark_clear_release(owner) & ASLEEP) /* W3 */',
