@@ -20,6 +20,7 @@ static const double settled = 0.2, held = 1; /* seconds */
 static struct weir_filter *filter;
 static bool futex_refused, no_memory;
 static unsigned asked_for_memory; /* so often */
+static size_t keys;               /* of each load, up to KEYS */
 
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
@@ -61,7 +62,7 @@ static int setup_unowned(void **state)
 	futex_refused = no_memory = false;
 	filter = test_filter(WEIR_BLOCKED, 4000000, 0.01);
 	assert_true(filter->parts > 1);
-	asked_for_memory = 0;
+	asked_for_memory = 0, keys = KEYS;
 	alarm(DEADLINE); /* rather than hang */
 	return 0;
 }
@@ -92,8 +93,8 @@ static bool load(void)
 	uint64_t hashes[KEYS];
 	for (uint64_t i = 0; i < KEYS; i++)
 		hashes[i] = test_key(i);
-	return weir_load_hashes(filter, hashes, KEYS) == 0 &&
-	       weir_contains_hashes(filter, hashes, KEYS, NULL) == KEYS;
+	return weir_load_hashes(filter, hashes, keys) == 0 &&
+	       weir_contains_hashes(filter, hashes, keys, NULL) == keys;
 }
 
 static void *loader(void *begun)
@@ -154,11 +155,22 @@ static void test_a_waiting_loader_sleeps(void **state)
 	assert_int_equal(asked_for_memory, 1);
 }
 
-/* It cannot collect hashes meanwhile, so it waits until the whole filter is free. */
+/* No other follows it into its part's bucket. */
+static void test_a_loader_of_one_key(void **state)
+{
+	(void)state;
+	keys = 1;
+	assert_int_equal(load_beside(NULL, false), 0);
+}
+
+/* It cannot collect hashes meanwhile, so it waits until the whole filter is free, here for the last
+ * of its parts. */
 static void test_a_loader_without_memory_sleeps(void **state)
 {
 	(void)state;
 	no_memory = true;
+	for (uint32_t p = 0; p + 1 < filter->parts; p++)
+		weir__owner_drop(&filter->owners[p]);
 	assert_int_equal(load_beside(NULL, false), 0);
 }
 
@@ -254,6 +266,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_first_load_that_begins_in_a_fork,
 		                                setup_unowned, teardown),
 		fresh(test_a_waiting_loader_sleeps),
+		fresh(test_a_loader_of_one_key),
 		fresh(test_a_loader_without_memory_sleeps),
 		fresh(test_a_sandbox_refuses_futex),
 		fresh(test_a_loader_is_cancelled),
