@@ -2,6 +2,7 @@
  * Loads that own the whole filter, and loads that collect the hashes of each part first
  * (src/bulk.c: buckets): by one thread or by several, the bits are those of single inserts. The
  * library is linked statically, so that the test decides how large the caches are. */
+#include <errno.h>
 #include <pthread.h>
 #include "../test.h"
 #include "../kinds/kind.h"
@@ -26,6 +27,19 @@ uint64_t __wrap_weir__last_cache_bytes(void);
 uint64_t __wrap_weir__last_cache_bytes(void)
 {
 	return last_cache;
+}
+
+static bool no_memory;
+
+int __real_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
+                              size_t place_bytes);
+int __wrap_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
+                              size_t place_bytes);
+int __wrap_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
+                              size_t place_bytes)
+{
+	return no_memory ? -ENOMEM :
+	                   __real_weir__memory_alloc(out, bytes, flags, place, place_bytes);
 }
 
 struct subject {
@@ -154,16 +168,18 @@ static void load_together(struct weir_filter *f, size_t call)
 	pthread_barrier_destroy(&begin);
 }
 
-/* Long calls and short ones: a thread that has the filter to itself for one piece meets the others
- * in the next, and the other way round. */
+/* Long calls and short ones (not without memory: too many would wait): a thread that has the filter
+ * to itself for one piece meets the others in the next, and the other way round. */
 static void by_several_threads(void **state)
 {
 	static const size_t calls[] = { KEYS, 100000, 1000 };
 	const struct test_shape *shape = *state;
-	for (unsigned i = 0; i < 2 * COUNT_OF(calls); i++) {
+	for (unsigned i = 0; i < 3 * COUNT_OF(calls) - 1; i++) {
 		struct subject s = make(shape);
-		last_cache = i % 2 ? 0 : UINT64_MAX;
-		load_together(s.f, calls[i / 2]);
+		last_cache = i % 3 == 1 ? 0 : UINT64_MAX;
+		no_memory = i % 3 == 2; /* to collect hashes in: they wait for the whole filter */
+		load_together(s.f, calls[i / 3]);
+		no_memory = false;
 		assert_as_inserted(shape, &s);
 		unmake(&s);
 	}
