@@ -66,9 +66,9 @@ struct weir_reload_options {
 
 /*
  * A loader that must not be felt: pace. With 0.1 a loader thread sleeps 18 milliseconds after each
- * two of CPU time that it spends in the verbs of the reload. So the reload takes about ten
- * times as long, and what it takes of readers spreads over that time. Its own reading of the
- * source, between the verbs, is not counted.
+ * two of CPU time that it spends in the verbs of the reload. So the reload takes about ten times as
+ * long, up to twenty where its caches are cold after each sleep, and what it takes of readers
+ * spreads over that time. Its own reading of the source, between the verbs, is not counted.
  *  - weir_reload_begin() lets the system clear the pages of the next filter before it publishes it:
  *    no inserter has a page fault there. Memory of the caller's it clears at once.
  *  - weir_reload_insert*(), weir_reload_copy() and the gate's counting work in pieces and sleep
