@@ -197,8 +197,8 @@ WEIR_API bool weir_handle_contains_u64(const struct weir_handle *h, uint64_t key
 WEIR_API bool weir_handle_contains_hash(const struct weir_handle *h, uint64_t hash);
 /**
  * As weir_contains_hashes(), of the current filter; with WEIR_HANDLE_ANY_SEED as
- * weir_handle_contains_hash(). Each 1 Mi (2^20) keys have a section of their
- * own, so that a grace period does not wait for the whole batch.
+ * weir_handle_contains_hash(). Each 1 Mi (2^20) keys have a section of their own, so that a grace
+ * period does not wait for the whole batch.
  * Threads, Order, Progress: as weir_handle_contains().  Cost: as weir_contains_hashes().
  */
 WEIR_API size_t weir_handle_contains_hashes(const struct weir_handle *h, const uint64_t *hashes,

@@ -93,8 +93,8 @@ struct weir_refresh_options {
  *   it, at whatever step; and any errno of open, read and mmap, those above too (-ENOENT, -EACCES,
  *   -EIO, -EINVAL ...).
  * Threads: as weir_reload_begin().  Progress: blocking (the file, a grace period, the pace).
- * Cost: reads the whole file once; then memory bandwidth for what the gate counts and
- *   what is carried.
+ * Cost: reads the whole file once; then memory bandwidth for what the gate counts and what is
+ *   carried.
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_refresh(struct weir_handle *h, const char *path);
 /** As weir_handle_refresh(), with @options: NULL for the defaults. Errors: -EINVAL an option is out

@@ -89,8 +89,8 @@ WEIR_API const struct weir_filter *weir_rolling_get(const struct weir_rolling *s
  * @shard: 0 to weir_rolling_shards() - 1.
  * @options: as for weir_reload_begin(), but params, max_bytes, keep_previous and defer_free are
  *   refused: the size of the set is fixed, and so is its peak. pace is of each shard's reload. (An
- *   abort inside a read-side section
- *   frees its shard after that section, even if another replacement has begun by then.)
+ *   abort inside a read-side section frees its shard after that section, even if another
+ *   replacement has begun by then.)
  *   The gate's canaries: those that lie in this shard are looked up there, as the set does it; the
  *   others are left to their own shards. So an unwanted source may replace the shards before the
  *   first one that has a canary.
