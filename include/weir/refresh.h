@@ -37,7 +37,8 @@ struct weir_refresh_options {
 	                                 between the MiB that are read, counted and carried.
 	                                 progress is asked again after 20 ms of sleep, with the same
 	                                 bytes_done. A mapped file has its pages before it is
-	                                 published (Linux 5.14 and later). */
+	                                 published (Linux 5.14 and later), 2 MiB at a time, and
+	                                 progress is asked after each. */
 };
 #define WEIR_REFRESH_OPTIONS_INIT \
 	{ sizeof(struct weir_refresh_options), 0, false, false, false, 0, 0, 0, false, 0.0 }

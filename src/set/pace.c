@@ -5,6 +5,7 @@
 #include <time.h>
 #include "cancel.h"
 #include "error.h"
+#include "progress.h"
 #include "set/pace.h"
 
 static const double least_share = 0.001;
@@ -78,7 +79,8 @@ static void sleep_for(uint64_t ns)
 		;
 }
 
-bool weir__pace_rest(struct weir_pace *p, bool goes_on)
+/* Sleep off a part of the debt. Return: false if none was, since it is small or in a section. */
+static bool rest_once(struct weir_pace *p, bool goes_on)
 {
 	uint64_t least = goes_on ? LEAST : p->least;
 	uint64_t part = p->asked && !weir__in_section(p->rcu) ? take(p, least) : 0; /* P1 */
@@ -91,25 +93,31 @@ bool weir__pace_rest(struct weir_pace *p, bool goes_on)
 	sleep_for(part);
 	if (online)
 		flavor->thread_online();
-	return weir__figure_load_relaxed(&p->owed) >= LEAST;
+	return true;
 }
 
-static void rest(struct weir_pace *p, bool goes_on)
+bool weir__pace_rest(struct weir_pace *p, bool goes_on)
 {
-	while ((goes_on = weir__pace_rest(p, goes_on)))
-		;
+	return rest_once(p, goes_on) && weir__figure_load_relaxed(&p->owed) >= LEAST;
+}
+
+/* Return: whether it slept. */
+static bool rest(struct weir_pace *p, bool goes_on)
+{
+	bool slept = false;
+	while (rest_once(p, goes_on))
+		slept = goes_on = true;
+	return slept;
 }
 
 uint64_t weir__pace_turn(struct weir_pace *p, uint64_t began)
 {
 	uint64_t next = weir__pace_note(p, began, 1);
-	rest(p, false);
-	return next;
+	return rest(p, false) ? weir__pace_begin(p) : next; /* P4 */
 }
 
-void weir__pace_settle(struct weir_pace *p, uint64_t began)
+void weir__pace_settle(struct weir_pace *p)
 {
-	(void)weir__pace_note(p, began, 1);
 	rest(p, true);
 }
 
@@ -129,14 +137,16 @@ void weir__pace_single_end(struct weir_pace *p, uint64_t began)
 	rest(p, false);
 }
 
-uint64_t weir__pace_touch(struct weir_pace *p, uint64_t began, const struct weir_filter *f)
+int weir__pace_touch(const struct weir_pace *p, const struct weir_filter *f,
+                     weir_progress_fn *progress, void *progress_arg)
 {
-	for (uint64_t at = 0; p->asked && at < f->bytes; at += TOUCHED) {
-		uint64_t n = f->bytes - at < TOUCHED ? f->bytes - at : TOUCHED;
+	int err = 0;
+	for (uint64_t at = 0, n; !err && p->asked && at < f->bytes; at += n) {
+		n = f->bytes - at < TOUCHED ? f->bytes - at : TOUCHED;
 		weir__memory_touch(&f->memory, at, n);
-		began = weir__pace_turn(p, began);
+		err = weir__progress(progress, progress_arg, at + n, f->bytes);
 	}
-	return began;
+	return err;
 }
 
 void weir__pace_warm(const struct weir_pace *p, const struct weir_filter *f)

@@ -7,7 +7,9 @@
  *     that is in one leaves its debt. With qsbr it sleeps offline, for the same reason.
  * P2  A thread is not cancelled while it sleeps: verbs that were no cancellation points stay none,
  *     and with qsbr it would end offline (H6 in generation.h).
- * P3  Long sleeps are cut, so that whoever may be stopped (progress.h) is asked in between. */
+ * P3  Long sleeps are cut, so that whoever may be stopped (progress.h) is asked in between.
+ * P4  What sleeping itself takes of the CPU is no work. Some 20 us a sleep would otherwise be a
+ *     debt of 20 ms with the smallest pace, which is the next sleep: a loader would never end. */
 #ifndef WEIR_SRC_PACE_H
 #define WEIR_SRC_PACE_H
 
@@ -47,9 +49,9 @@ bool weir__pace_rest(struct weir_pace *p, bool goes_on);
 /* All three: note the work, and sleep off the debt. Return: as weir__pace_begin(). */
 uint64_t weir__pace_turn(struct weir_pace *p, uint64_t began);
 
-/* The last turn, before a filter is published: note the work, and leave no debt that is worth a
- * sleep. */
-void weir__pace_settle(struct weir_pace *p, uint64_t began);
+/* Before a filter is published: leave no debt that is worth a sleep. What was done since the last
+ * turn, such as the caller's check in a gate, is not counted. */
+void weir__pace_settle(struct weir_pace *p);
 
 /* The turns of a verb that calls progress between its pieces. */
 struct weir_turns {
@@ -77,8 +79,9 @@ void weir__pace_single_end(struct weir_pace *p, uint64_t began);
 
 /* Have the pages of a filter that nobody else has yet, piece by piece: neither inserters nor
  * lookups fault on them later. Without a pace nothing is done.
- * @began: when work began that is not noted yet. Return: as weir__pace_turn(). */
-uint64_t weir__pace_touch(struct weir_pace *p, uint64_t began, const struct weir_filter *f);
+ * @progress: called after each piece, and may stop it (P3).  Return: as weir__progress(). */
+int weir__pace_touch(const struct weir_pace *p, const struct weir_filter *f,
+                     weir_progress_fn *progress, void *progress_arg);
 
 /* Read a filter that has just been published once through, if a cache that cores share may have
  * room for it: what a slow loader wrote has left that long ago. Lookups then find the lines there,

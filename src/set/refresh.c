@@ -50,10 +50,11 @@ static int may_go_on(void *argument, uint64_t done, uint64_t total)
 	struct look *l = argument;
 	weir_progress_fn *progress = l->options->progress;
 	bool more = false;
-	l->turn = weir__pace_note(&l->pace, l->turn, 1);
+	(void)weir__pace_note(&l->pace, l->turn, 1);
 	do
 		l->stopped = progress && progress(l->options->progress_arg, done, total) != 0;
 	while (!l->stopped && (more = weir__pace_rest(&l->pace, more)));
+	l->turn = weir__pace_begin(&l->pace); /* P4 */
 	return l->stopped;
 }
 
@@ -165,7 +166,7 @@ static int prepare(struct weir_filter **out, struct look *l)
 		err = weir__sanity_ask(l->source->name, next, adds ? NULL : current, may_go_on, l);
 	}
 	if (!err && l->options->map)
-		l->turn = weir__pace_touch(&l->pace, l->turn, next);
+		err = weir__pace_touch(&l->pace, next, may_go_on, l);
 	if (!err && l->handle->absence) {
 		l->verdict = NONE; /* no memory */
 		err = weir__absence_note(l->handle->absence, next);
@@ -258,7 +259,7 @@ static int look(struct look *l)
 	if (!err)
 		err = offer(&r, l, next);
 	if (!err)
-		weir__pace_settle(&l->pace, l->turn);
+		weir__pace_settle(&l->pace);
 	bool again = remember(l, err);
 	if (err && !again && !l->stopped)
 		weir__refusal_begins(l->handle);

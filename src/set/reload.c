@@ -129,11 +129,12 @@ static int open_new(struct weir_reload **out, struct weir_handle *h,
 	struct weir_filter *next = NULL;
 	struct weir_pace pace;
 	weir__pace_make(&pace, &h->rcu, options->pace);
-	uint64_t began = weir__pace_begin(&pace);
+	struct weir_turns turns = weir__pace_turns(&pace);
 	int err = weir__next_make(&next, h, options);
 	if (err)
 		return err;
-	weir__pace_settle(&pace, weir__pace_touch(&pace, began, next));
+	(void)weir__pace_touch(&pace, next, weir__pace_progress, &turns); /* which never stops */
+	weir__pace_settle(&pace);
 	err = weir__reload_open(out, h, next, options);
 	if (err)
 		weir_destroy(next);
@@ -283,7 +284,7 @@ int weir_reload_commit(struct weir_reload *r)
 		                            "would wait for its own caller");
 	struct weir_turns turns = weir__pace_turns(&r->pace);
 	int err = weir__reload_ask(r, weir__pace_progress, &turns);
-	weir__pace_settle(&r->pace, turns.began);
+	weir__pace_settle(&r->pace);
 	if (err) {
 		weir__figure_add_relaxed(&r->handle->refused, 1);
 		weir__refusal_begins(r->handle);
