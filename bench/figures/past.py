@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the report has of bench/model: what each curve reaches on more cores and what binds it, how
 that compares with what was measured, and what it rests on."""
+import re
+
 from . import page
 from .model import WITHIN
 from .plot import Axis, Plot, Series, Style
@@ -67,7 +69,7 @@ def matrix(run):
         tuple(name.split('-')): ns
         for r in rows
         for name, ns in r.counters.items()
-        if name.startswith('cpu') and '-' in name
+        if re.fullmatch(r'cpu\d+-cpu\d+', name)
     }
     if len(between) < 2:
         return ''  # the constants have it

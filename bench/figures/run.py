@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A run: the file run.json, read and checked once, so that nobody else meets a missing field."""
 import json
+import reprlib
 
 from .machine import disturbances
 
@@ -81,6 +82,47 @@ def judged(about, results):
     return {**about, 'noisy': bool(why), 'noisy_why': why}
 
 
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
+
+
+def figure(value):
+    """A number or none: what nobody measured is null, NaN or infinite, and whoever needs it says
+    so."""
+    return value is None or isinstance(value, float) or is_number(value)
+
+
+def misshapen(raw):
+    """Where a run has something of the wrong kind, and what: (place, value)."""
+    machine = raw['machine']
+    sizes = {'cpus_allowed': machine['cpus_allowed'], 'cores': machine.get('cores', 1)}
+    for i, cache in enumerate(machine.get('caches', [])):
+        sizes.update({f'caches[{i}].{k}': cache[k] for k in ('level', 'bytes', 'shared_by')})
+    for name, value in sizes.items():
+        if not is_number(value) or value < 1:
+            yield f'machine.{name}', value
+    for i, r in enumerate(raw['results']):
+        at = r['name'] if isinstance(r['name'], str) else f'results[{i}]'
+        for name in ('name', 'question', 'unit'):
+            if not isinstance(r[name], str):
+                yield f'{at}: {name}', r[name]
+        for name, value in r['params'].items():
+            if not isinstance(value, str) and not is_number(value):
+                yield f'{at}: params.{name}', value
+        for name in ('threads', 'keys', 'batch', 'rate'):
+            value = r['params'].get(name, 1)
+            if not is_number(value) or value < 0:
+                yield f'{at}: params.{name}', value
+        samples = r.get('samples', {})
+        ones = {'median': r['median'], 'spread': r['spread'], **r.get('counters', {})}
+        for name, value in ones.items():
+            if not figure(value):
+                yield f'{at}: {name}', value
+        for name, values in {'values': r['values'], **samples}.items():
+            if not isinstance(values, list) or not all(figure(v) for v in values):
+                yield f'{at}: {name}', values
+
+
 class Result:
     """One benchmark: its parameters, what each repetition measured, and the counters' medians."""
 
@@ -149,10 +191,13 @@ def load(path):
             raw = json.load(file)
         if raw.get('format') != FORMAT:
             raise Trouble(f'{path}: format {raw.get("format")!r}, this reads format {FORMAT}')
+        for place, value in misshapen(raw):
+            shown = reprlib.repr(value)
+            raise Trouble(f'{path}: {place} is {shown}: not what bench/collect writes')
         run = Run(raw, path)
     except OSError as error:
         raise Trouble(f'{path}: {error.strerror}') from error
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise Trouble(f'{path}: not JSON: {error}') from error
     except (KeyError, TypeError, AttributeError) as error:
         raise Trouble(

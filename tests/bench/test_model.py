@@ -255,6 +255,45 @@ class Model(Modelled):
         self.assertIn('No such file', err)
         self.assertIn('RUN.json', self.model('--help')[1])
 
+    def test_a_file_of_the_wrong_kinds(self):
+        """A sentence that names the place, and no traceback."""
+        for place, value, words in (
+            (('machine', 'cores'), '2', "machine.cores is '2'"),
+            (('machine', 'cpus_allowed'), 0, 'machine.cpus_allowed is 0'),
+            (('machine', 'caches', 0, 'bytes'), None, r'machine.caches\[0\].bytes is None'),
+            (('results', 0, 'params'), None, 'not a run'),
+            (('results', 0, 'params', 'op'), [], r'params.op is \[\]'),
+            (('results', 0, 'params', 'keys'), 10**400, 'params.keys is 1000'),
+            (('results', 0, 'params', 'rate'), 1e308, r'params.rate is 1e\+308'),
+            (('results', 0, 'median'), '1', "median is '1'"),
+            (('results', 0, 'values'), [None, 'x'], r'values is \[None'),
+            (('results', 0, 'counters', 'bytes'), {}, 'bytes is {}'),
+        ):
+            document = Synthetic(1, 2).run()
+            document['results'] = [cores('insert', 'L2', 0, 1, [100])]
+            at = document
+            for step in place[:-1]:
+                at = at[step]
+            at[place[-1]] = value
+            status, out, err = self.model(write(self.folder, 'run.json', document))
+            self.assertEqual((status, out, err.count('\n')), (2, '', 1), err)
+            self.assertRegex(err, words)
+        path = os.path.join(self.folder, 'run.json')
+        for text in (b'[' * 100000, b'{"format": 1' + 5000 * b'0' + b'}', b'\xff'):
+            with open(path, 'wb') as file:
+                file.write(text)
+            status, _, err = self.model(path)
+            self.assertEqual((status, err.count('\n')), (2, 1), err)
+            self.assertIn('not JSON', err)
+
+    def test_pairs_are_of_cpus(self):
+        names = {'cpu0-cpu1': 40.0, 'cpu0-cpu2': 41.0, 'cpu<img>-cpu3': 1.0, 'cpu0-x-y': 1.0}
+        pairs = {'median_ns': 1.0, 'least_ns': 1.0, 'most_ns': 1.0, 'pairs': 2, **names}
+        row = result('memory/what:pair/how:ping', [1.0], **pairs)
+        html = past.matrix(load(self.path_of([row])))
+        self.assertIn('2 pairs of CPUs', html)
+        self.assertNotIn('img', html)
+
     def test_json_and_text_agree(self):
         path = self.path_of(
             [
