@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The clocks of tests of pace: each look at the thread's CPU time finds STEP more of it, and a
- * sleep, which takes some too, is noted and over at once. Link with --wrap of clock_gettime and clock_nanosleep. */
+ * sleep, which takes some too, is noted and over at once. Link with --wrap of clock_gettime and
+ * clock_nanosleep. */
 #ifndef WEIR_TESTS_PACED_H
 #define WEIR_TESTS_PACED_H
 

@@ -78,8 +78,8 @@ WEIR_API WEIR_MUST_CHECK int weir_follow(struct weir_follower **out, struct weir
  * Errors: -EDEADLK inside a read-side section, or on the follower's own thread (report, the gate).
  * Threads: one. With qsbr the calling thread, if online, passes through a quiescent state.
  * Progress: blocking.  Cost: microseconds; if a look is under way, the time to read, count or carry
- *   1 MiB, 20 ms of its pace, the time of the gate's check and canaries, and that of a grace
- *   period or two.
+ *   1 MiB, a tenth of a second of its pace, the time of the gate's check and canaries, and that of
+ *   a grace period or two.
  */
 WEIR_API int weir_follow_stop(struct weir_follower *f);
 

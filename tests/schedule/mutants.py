@@ -83,16 +83,9 @@ MUTANTS = [
      'return atomic_load_explicit(&owner->mark, memory_order_acquire) == seen &&'
      ' (atomic_store_explicit(&owner->mark, mark, memory_order_relaxed), true);'),
     ('ALL_BUT_ONE_TAKEN', BULK, 'if (taken == f->parts) {', 'if (taken + 1 >= f->parts) {'),
-    ('WHOLE_DROPPED_EARLY', BULK, 'f->kernel->load(f, hashes + done, piece);',
-     'drop_parts(f, taken);\n\t\t\tf->kernel->load(f, hashes + done, piece);'),
     ('BUCKET_UNOWNED', BULK, *BUCKETS_ALWAYS,
      'while (!weir__owner_take(&f->owners[part]))\n\t\tweir__owner_wait(&f->owners[part]);',
      'weir__owner_take(&f->owners[part]);'),
-    ('BUCKET_DROPPED_EARLY', BULK, *BUCKETS_ALWAYS,
-     'f->kernel->load(f, b->hashes + (size_t)part * b->room, b->held[part]);\n'
-     '\tweir__owner_drop(&f->owners[part]);',
-     'weir__owner_drop(&f->owners[part]);\n'
-     '\tf->kernel->load(f, b->hashes + (size_t)part * b->room, b->held[part]);'),
     # sleeping until a part is dropped (W3 in src/owner.h)
     ('DROP_WAKES_NOBODY', OWNER,
      'if (weir__mark_clear_release(owner) & ASLEEP) /* W3 */',
