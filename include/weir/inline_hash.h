@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A part of <weir/inline.h>, which includes it: the hash of eight bytes. */
+ * The hash of eight bytes. A part of <weir/inline.h>, which includes it. */
 #ifndef WEIR_INLINE_HASH_H
 #define WEIR_INLINE_HASH_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A part of <weir/inline.h>, which includes it: which layouts are compiled with z and g as
- * constants, and how a verb finds the filter's own among them. The layout is described at the head
- * of inline.h. k = z * g is at most 20, since r and r2 hold 20 fields. */
+ * Which layouts are compiled with z and g as constants, and how a verb finds the filter's own among
+ * them. A part of <weir/inline.h>, which includes it and describes the layout at its head.
+ * k = z * g is at most 20, since r and r2 hold 20 fields. */
 #ifndef WEIR_INLINE_LAYOUTS_H
 #define WEIR_INLINE_LAYOUTS_H
 
