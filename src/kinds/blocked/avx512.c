@@ -37,7 +37,34 @@ WEIR__INLINE __m512i mulhi8(__m512i h, uint64_t n)
 		_mm512_add_epi64(_mm512_mul_epu32(_mm512_srli_epi64(h, 32), n8), low), 32);
 }
 
-/* The index in the array of the word of group i, for eight keys: first | (sector & (8/z - 1)). */
+/* ---- the derivation of inline_test.h, for eight keys ---- */
+
+/* The indices in the array of the first words of their blocks. */
+WEIR__INLINE __m512i block8(const struct weir_array *a, __m512i h)
+{
+	return _mm512_slli_epi64(mulhi8(h, a->lines), 3);
+}
+
+WEIR__INLINE __m512i remix8(__m512i h)
+{
+	return _mm512_mullo_epi64(h, _mm512_set1_epi64((long long)weir__remix(1)));
+}
+
+/* r2 from r, where a key has fields in it; else r, which is as good. */
+WEIR__INLINE __m512i remix2_8(__m512i r, unsigned z, unsigned g)
+{
+	return z * g > 10 ?
+	               _mm512_mullo_epi64(r, _mm512_set1_epi64((long long)weir__remix2(1))) :
+	               r;
+}
+
+/* Field j, and above it other bits: rorv and rolv take their count modulo 64. */
+WEIR__INLINE __m512i field8(__m512i r, __m512i r2, unsigned z, unsigned j)
+{
+	return _mm512_srli_epi64(j < 10 ? r : r2, weir__field_shift(z, j));
+}
+
+/* The index in the array of the word of group i: first | (sector & (8/z - 1)). */
 WEIR__INLINE __m512i word_index8(__m512i block, __m512i r, unsigned z, unsigned i)
 {
 	__m512i sector = _mm512_srli_epi64(r, weir__sector_shift(z, i));
@@ -51,8 +78,7 @@ WEIR__INLINE void note_eight(const struct weir_array *a, const uint64_t *hashes,
 {
 	__m512i h = n == 8 ? _mm512_loadu_si512(hashes) :
 	                     _mm512_maskz_loadu_epi64((__mmask8)((1u << n) - 1), hashes);
-	__m512i r = _mm512_mullo_epi64(h, _mm512_set1_epi64((long long)weir__remix(1)));
-	__m512i block = _mm512_slli_epi64(mulhi8(h, a->lines), 3);
+	__m512i r = remix8(h), block = block8(a, h);
 	_mm512_store_si512(notes->row[ROW_OF_R] + at, r);
 	_mm512_store_si512(notes->row[ROW_WORD] + at,
 	                   z <= 2 ? word_index8(block, r, z <= 2 ? z : 1, 0) : block);
@@ -76,20 +102,14 @@ WEIR__INLINE __m512i words8(const struct weir_array *a, const uint64_t *index)
 WEIR__INLINE uint64_t test_eight(const struct weir_array *a, const struct weir_notes *notes,
                                  unsigned at, unsigned n, unsigned z, unsigned g)
 {
-	__m512i r = _mm512_load_si512(notes->row[ROW_OF_R] + at), r2 = r,
+	__m512i r = _mm512_load_si512(notes->row[ROW_OF_R] + at), r2 = remix2_8(r, z, g),
 		all = _mm512_set1_epi64(1);
-	if (z * g > 10)
-		r2 = _mm512_mullo_epi64(r, _mm512_set1_epi64((long long)weir__remix2(1)));
 	WEIR__UNROLL
 	for (unsigned i = 0; i < z; i++) {
 		__m512i word = words8(a, notes->row[i ? ROW_WORD_2 : ROW_WORD] + at);
 		WEIR__UNROLL
-		for (unsigned t = 0; t < g; t++) {
-			unsigned j = i * g + t;
-			__m512i bit = _mm512_srli_epi64(j < 10 ? r : r2, weir__field_shift(z, j));
-			/* rorv takes its count modulo 64 */
-			all = _mm512_and_si512(all, _mm512_rorv_epi64(word, bit));
-		}
+		for (unsigned j = i * g; j < (i + 1) * g; j++)
+			all = _mm512_and_si512(all, _mm512_rorv_epi64(word, field8(r, r2, z, j)));
 	}
 	return _mm512_test_epi64_mask(all, all) & ((1u << n) - 1);
 }
@@ -108,22 +128,17 @@ WEIR__INLINE __m512i word_mask8(__m512i r, __m512i r2, unsigned z, unsigned g, u
 {
 	__m512i mask = _mm512_setzero_si512();
 	WEIR__UNROLL
-	for (unsigned j = i * g; j < (i + 1) * g; j++) {
-		__m512i bit = _mm512_srli_epi64(j < 10 ? r : r2, weir__field_shift(z, j));
-		/* rolv takes its count modulo 64 */
-		mask = _mm512_or_si512(mask, _mm512_rolv_epi64(_mm512_set1_epi64(1), bit));
-	}
+	for (unsigned j = i * g; j < (i + 1) * g; j++)
+		mask = _mm512_or_si512(mask, _mm512_rolv_epi64(_mm512_set1_epi64(1),
+		                                               field8(r, r2, z, j)));
 	return mask;
 }
 
 WEIR__INLINE void load_note(const struct weir_array *a, bool far, const uint64_t *hashes,
                             unsigned z, unsigned g, struct load_notes *notes, unsigned at)
 {
-	__m512i h = _mm512_loadu_si512(hashes),
-		r = _mm512_mullo_epi64(h, _mm512_set1_epi64((long long)weir__remix(1))), r2 = r,
-		block = _mm512_slli_epi64(mulhi8(h, a->lines), 3);
-	if (z * g > 10)
-		r2 = _mm512_mullo_epi64(r, _mm512_set1_epi64((long long)weir__remix2(1)));
+	__m512i h = _mm512_loadu_si512(hashes), r = remix8(h), r2 = remix2_8(r, z, g),
+		block = block8(a, h);
 	WEIR__UNROLL
 	for (unsigned i = 0; i < z; i++) {
 		_mm512_store_si512(notes->index[i] + at, word_index8(block, r, z, i));
