@@ -4,6 +4,7 @@
  * library is linked statically, so that the test decides how large the caches are. */
 #include <errno.h>
 #include <pthread.h>
+#include "../no_memory.h"
 #include "../test.h"
 #include "../kinds/kind.h"
 #include "bulk.h"
@@ -27,19 +28,6 @@ uint64_t __wrap_weir__last_cache_bytes(void);
 uint64_t __wrap_weir__last_cache_bytes(void)
 {
 	return last_cache;
-}
-
-static bool no_memory;
-
-int __real_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
-                              size_t place_bytes);
-int __wrap_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
-                              size_t place_bytes);
-int __wrap_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
-                              size_t place_bytes)
-{
-	return no_memory ? -ENOMEM :
-	                   __real_weir__memory_alloc(out, bytes, flags, place, place_bytes);
 }
 
 struct subject {

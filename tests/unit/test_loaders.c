@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include "../futex_call.h"
+#include "../no_memory.h"
 #include "../test.h"
 #include "kind.h"
 #include "owner.h"
@@ -18,8 +19,7 @@ enum { KEYS = 200, DEADLINE = 60 };
 static const double settled = 0.2, held = 1; /* seconds */
 
 static struct weir_filter *filter;
-static bool futex_refused, no_memory;
-static unsigned asked_for_memory; /* so often */
+static bool futex_refused;
 static size_t keys;               /* of each load, up to KEYS */
 
 long __real_syscall(long number, ...);
@@ -37,18 +37,6 @@ long __wrap_syscall(long number, ...)
 	return -1;
 }
 
-int __real_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
-                              size_t place_bytes);
-int __wrap_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
-                              size_t place_bytes);
-int __wrap_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
-                              size_t place_bytes)
-{
-	asked_for_memory++;
-	return no_memory ? -ENOMEM :
-	                   __real_weir__memory_alloc(out, bytes, flags, place, place_bytes);
-}
-
 static void take_all(void)
 {
 	assert_ok(weir__owners_begin());
@@ -62,7 +50,8 @@ static int setup_unowned(void **state)
 	futex_refused = no_memory = false;
 	filter = test_filter(WEIR_BLOCKED, 4000000, 0.01);
 	assert_true(filter->parts > 1);
-	asked_for_memory = 0, keys = KEYS;
+	asked_for_memory = 0;
+	keys = KEYS;
 	alarm(DEADLINE); /* rather than hang */
 	return 0;
 }
