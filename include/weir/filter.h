@@ -155,8 +155,7 @@ WEIR_API inline bool weir_contains_hash(const struct weir_filter *f, uint64_t ha
 {
 	return ((const struct weir_verbs *)f)->contains_hash(f, hash);
 }
-/** As weir_contains(), of the eight bytes at &key: its hash is weir_hash(f, &key, 8).
- */
+/** As weir_contains(), of the eight bytes at &key: its hash is weir_hash(f, &key, 8). */
 WEIR_API inline bool weir_contains_u64(const struct weir_filter *f, uint64_t key)
 {
 	return ((const struct weir_verbs *)f)->contains_u64(f, key);
