@@ -210,32 +210,45 @@ class Model:
         share = here.share if fits == 'L2' else now * there.share + (1 - now) * beyond
         return share * (handoff_ns or here.handoff_ns)
 
+    def met(self, stream, fits, size, n, handoff_ns=None):
+        """(what lines of other cores add to a key on @n cores, in nanoseconds; what the run lacks
+        for that)"""
+        if not stream.price or n < 2:
+            return 0.0, []
+        price = self.price(stream.price, fits, size, n, handoff_ns)
+        without = [] if price is not None else ['the price of a line of another core']
+        return stream.share * meetings(n, stream.writes) * (price or 0.0), without
+
+    def bound(self, point, stream, fits, alone, cores):
+        """Lower @point to what bandwidth allows its threads of @cores cores at work. @alone: what
+        one does by itself."""
+        limit, share = self.limits.get((stream.limit, fits), (0, None))
+        if share is None:
+            return
+        most = together(max(limit, alone), share, cores) * point.threads / cores
+        if most < point.rate:
+            point.rate, point.binds = most, BANDWIDTH[fits]
+
     def at(self, one, n, row=None, i=None):
         """What a curve whose result on one thread is @one reaches on @n cores; with @row, by what
         was taken in turn with its repetition @i."""
         fits, run = one.get('fits'), self.run
         stream = stream_of(one.get('op'), one.get('batch') or 0, one.get('keys'))
         size = size_of(run, one)
-        core, lines, without = 1e9 / rate_of(run, one), 0.0, []
+        core, handoff = 1e9 / rate_of(run, one), None
         if row:
+            handoff = beside(run, row, 'handoff_ns', i)
             core = 1e9 / alone_rate(run, row, one, i)
             core += min(core, self.arithmetic.get(work_of(one), core)) * (
                 slower(run, row, one, i) - 1
             )
-        if stream.price and n > 1:
-            handoff = beside(run, row, 'handoff_ns', i) if row else None
-            price = self.price(stream.price, fits, size, n, handoff)
-            without = [] if price is not None else ['the price of a line of another core']
-            lines = stream.share * meetings(n, stream.writes) * (price or 0.0)
+        lines, without = self.met(stream, fits, size, n, handoff)
         point = Point(n, n * 1e9 / (core + lines), TRANSFERS if lines > core else CORE, without)
         if lines and row:
             point.handoffs = handoff, nearest(self.prices[stream.price, 'L2'], n).handoff_ns
-        limit, share = self.limits.get((stream.limit, fits), (0, None))
+        share = self.limits.get((stream.limit, fits), (0, None))[1]
         point.unbounded = bool(without) or (fits in BANDWIDTH and share is None)
-        if share is not None:
-            most = together(max(limit, 1e9 / core), share, n)
-            if most < point.rate:
-                point.rate, point.binds = most, BANDWIDTH[fits]
+        self.bound(point, stream, fits, 1e9 / core, n)
         return point
 
     def readers(self, one, n, row=None):
@@ -251,22 +264,17 @@ class Model:
                 self.run.path, one.name, 'of_calm', kept
             )
         point = Point(n, rate if own else rate * (n - 0.5) / n, CORE)
+        if row:
+            return point
         size = size_of(self.run, one)
         fits, batched = self.place(size), one.get('op') == 'batch'
         stream = stream_of(one.get('op'), batched, one.get('keys'))
-        if stream.price and n > 1 and not row:
-            price = self.price(stream.price, fits, size, n)
-            point.without = [] if price is not None else ['the price of a line of another core']
-            core = n * 1e9 / point.rate
-            lines = stream.share * meetings(n, stream.writes) * (price or 0.0)
-            point.rate = n * 1e9 / (core + lines)
-            point.binds = TRANSFERS if lines > core else CORE
-        limit, share = self.limits.get((stream.limit, fits), (0, None))
-        if share is not None and not row:
-            # the loader is one more core that meets the limit
-            most = together(max(limit, rate_of(self.run, one)), share, n + 1) * n / (n + 1)
-            if most < point.rate:
-                point.rate, point.binds = most, BANDWIDTH[fits]
+        lines, point.without = self.met(stream, fits, size, n)
+        core = n * 1e9 / point.rate
+        point.rate = n * 1e9 / (core + lines)
+        point.binds = TRANSFERS if lines > core else CORE
+        # the loader is one more core that meets the limit
+        self.bound(point, stream, fits, rate_of(self.run, one), n + 1)
         return point
 
     def place(self, size):
