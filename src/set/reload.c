@@ -210,8 +210,7 @@ int weir_reload_insert(struct weir_reload *r, const void *key, size_t len)
 	return answer;
 }
 
-/* With a pace piece by piece; as one batch it may be inserted in another order, but the bits are
- * the same. */
+/* With a pace piece by piece. */
 static int64_t insert(struct weir_reload *r, const struct weir_keys *keys, size_t n)
 {
 	size_t piece = r->pace.asked ? WEIR__PACE_PIECE : n, at = 0;
