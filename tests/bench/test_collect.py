@@ -67,7 +67,7 @@ class Collect(unittest.TestCase):
         name = 'cores/op:hit/set:blocked/rate:0.01/threads:2/iterations:1/manual_time'
         speeds = [100e6, 130e6, 110e6, 90e6, 120e6]
         entries = [
-            repetition(name, i, items_per_second=s, bits_per_key=10.27, lost=0, shared=i == 2)
+            repetition(name, i, items_per_second=s, bits_per_key=10.27, lost=0, shared=int(i == 2))
             for i, s in enumerate(speeds)
         ]
         mean = dict(entries[0], run_type='aggregate', aggregate_name='mean', name=name + '_mean')
