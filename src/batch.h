@@ -96,6 +96,7 @@ WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct we
 	size_t n = batch->n, positive = 0;
 	bool far = f->outgrows_cache;
 	const uint64_t *hashes = NULL;
+	const size_t ahead = n < lead ? (n + step - 1) / step * step : lead; /* no idle steps */
 	for (size_t noted = 0, worked = 0; worked < n; noted += step) {
 		if (noted < n) {
 			if (noted % WEIR_HASHED == 0)
@@ -105,7 +106,7 @@ WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct we
 			note(&array, hashes + noted % WEIR_HASHED, weir__least(n - noted, step),
 			     far, &notes, noted % WEIR_WINDOW);
 		}
-		if (noted < lead)
+		if (noted < ahead)
 			continue;
 		answers |= work(&array, far, &notes, worked % WEIR_WINDOW,
 		                weir__least(n - worked, step))

@@ -3,7 +3,6 @@
  * (<weir/filter.h>). */
 #include <stdlib.h>
 #include <string.h>
-#include "batch.h"
 #include "bulk.h"
 #include "error.h"
 #include "filter.h"
@@ -223,19 +222,6 @@ uint64_t weir_hash(const struct weir_filter *f, const void *key, size_t len)
 	return weir__hash_by(&f->hashing, key, len);
 }
 
-void weir_hash_keys(const struct weir_filter *f, const struct iovec *keys, size_t n, uint64_t *out)
-{
-	struct weir_batch batch = weir__batch_keys(keys, n);
-	weir__batch_hash(f, &batch, 0, n, out);
-}
-
-void weir_hash_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes, size_t n,
-                     uint64_t *out)
-{
-	struct weir_batch batch = weir__batch_fixed(f, keys, key_bytes, n);
-	weir__batch_hash(f, &batch, 0, n, out);
-}
-
 /* The symbols of the verbs that filter.h inlines, for callers that do not. */
 extern inline int weir_insert(struct weir_filter *f, const void *key, size_t len);
 extern inline int weir_insert_hash(struct weir_filter *f, uint64_t hash);
@@ -243,66 +229,6 @@ extern inline int weir_insert_u64(struct weir_filter *f, uint64_t key);
 extern inline bool weir_contains(const struct weir_filter *f, const void *key, size_t len);
 extern inline bool weir_contains_hash(const struct weir_filter *f, uint64_t hash);
 extern inline bool weir_contains_u64(const struct weir_filter *f, uint64_t key);
-
-size_t weir_contains_hashes(const struct weir_filter *f, const uint64_t *hashes, size_t n,
-                            uint64_t *bitmap)
-{
-	struct weir_batch batch = weir__batch_hashes(hashes, n);
-	return f->kernel->contains_batch(f, &batch, bitmap);
-}
-
-size_t weir_contains_keys(const struct weir_filter *f, const struct iovec *keys, size_t n,
-                          uint64_t *bitmap)
-{
-	struct weir_batch batch = weir__batch_keys(keys, n);
-	return f->kernel->contains_batch(f, &batch, bitmap);
-}
-
-size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
-                           size_t n, uint64_t *bitmap)
-{
-	struct weir_batch batch = weir__batch_fixed(f, keys, key_bytes, n);
-	return f->kernel->contains_batch(f, &batch, bitmap);
-}
-
-static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
-{
-	if (f->insert_error)
-		return weir__insert_refused(f);
-	return f->kernel->insert_batch(f, batch, bitmap);
-}
-
-int64_t weir_insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
-                           uint64_t *bitmap)
-{
-	struct weir_batch batch = weir__batch_hashes(hashes, n);
-	return insert_batch(f, &batch, bitmap);
-}
-
-int64_t weir_insert_keys(struct weir_filter *f, const struct iovec *keys, size_t n,
-                         uint64_t *bitmap)
-{
-	struct weir_batch batch = weir__batch_keys(keys, n);
-	return insert_batch(f, &batch, bitmap);
-}
-
-int64_t weir_insert_fixed(struct weir_filter *f, const void *keys, size_t key_bytes, size_t n,
-                          uint64_t *bitmap)
-{
-	struct weir_batch batch = weir__batch_fixed(f, keys, key_bytes, n);
-	return insert_batch(f, &batch, bitmap);
-}
-
-int weir_load_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n)
-{
-	if (f->insert_error)
-		return weir__insert_refused(f);
-	if (f->kernel->load && !f->memory.shared)
-		return weir__bulk_load(f, hashes, n);
-	/* The kernel has no plain stores, or other processes write to the bits too. */
-	int64_t answer = weir_insert_hashes(f, hashes, n, NULL);
-	return answer < 0 ? (int)answer : 0;
-}
 
 static int take_view(struct weir_inline_mut *out, const struct weir_filter *f)
 {

@@ -169,8 +169,7 @@ WEIR_API inline bool weir_contains_u64(const struct weir_filter *f, uint64_t key
  * Return: how many may be in the set.
  * Errors: none.  Threads, Order, Progress: as weir_contains() of each key, in no particular order.
  * Cost: in cache from about 2 ns a key; beyond, about one random cache line a key. Each call takes
- *   some 25 ns besides, and overlaps no misses with the next one's: below about 8 keys single
- *   lookups are faster.
+ *   some 10 to 20 ns besides, and overlaps no misses with the next one's.
  */
 WEIR_API size_t weir_contains_hashes(const struct weir_filter *f, const uint64_t *hashes, size_t n,
                                      uint64_t *bitmap);

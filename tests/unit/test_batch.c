@@ -234,6 +234,24 @@ static void news(uint32_t kind)
 	weir_destroy(f);
 }
 
+/* Every other key is in it already: few keys, and as many as go through the pipeline. */
+static void every_other(uint32_t kind)
+{
+	uint64_t keys[20], bitmap;
+	if (!test_affords(kind, 1e-9))
+		return;
+	for (size_t n = 1; n <= COUNT_OF(keys); n++) {
+		struct weir_filter *f = test_filter(kind, 1000, 1e-9);
+		for (size_t i = 0; i < n; i++)
+			keys[i] = test_key(100 * n + i);
+		for (size_t i = 1; i < n; i += 2)
+			assert_ok(weir_insert(f, &keys[i], 8));
+		assert_int_equal(weir_insert_fixed(f, keys, 8, n, &bitmap), (n + 1) / 2);
+		assert_int_equal(bitmap, UINT64_C(0x5555555555555555) & ((UINT64_C(1) << n) - 1));
+		weir_destroy(f);
+	}
+}
+
 /* More keys than a bulk insert begins with: a kind without one takes them as it takes any batch. */
 static void long_ones(uint32_t kind)
 {
@@ -293,6 +311,7 @@ static void where_memory_ends(void **state) { (void)state; for_each_kind(ends); 
 static void any_alignment(void **state) { (void)state; for_each_kind(misaligned_keys); }
 static void inserts_like_singles(void **state) { (void)state; for_each_kind(inserts); }
 static void new_and_seen(void **state) { (void)state; for_each_kind(news); }
+static void each_answer_in_its_place(void **state) { (void)state; for_each_kind(every_other); }
 static void longer_than_bulk(void **state) { (void)state; for_each_kind(long_ones); }
 
 int main(void)
@@ -304,6 +323,7 @@ int main(void)
 		cmocka_unit_test(where_memory_ends),
 		cmocka_unit_test(inserts_like_singles),
 		cmocka_unit_test(new_and_seen),
+		cmocka_unit_test(each_answer_in_its_place),
 		cmocka_unit_test(longer_than_bulk),
 	};
 	return cmocka_run_group_tests(tests, fill_inputs, NULL);

@@ -169,9 +169,11 @@ static void lookups_by_the_kind_s_hash(void **state)
 	assert_true(weir_contains_u64(f, test_key(KEYS)));
 	uint64_t more = test_key(KEYS);
 	assert_true(weir_contains(f, &more, sizeof more));
-	assert_int_equal(weir_contains_fixed(f, numbers, 8, KEYS, NULL), KEYS);
-	assert_int_equal(weir_contains_keys(f, vectors, KEYS, NULL), KEYS);
-	assert_int_equal(weir_contains_hashes(f, hashes, KEYS, NULL), KEYS);
+	for (size_t n = KEYS; n; n = n > 8 ? 8 : n - 1) {
+		assert_int_equal(weir_contains_fixed(f, numbers, 8, n, NULL), n);
+		assert_int_equal(weir_contains_keys(f, vectors, n, NULL), n);
+		assert_int_equal(weir_contains_hashes(f, hashes, n, NULL), n);
+	}
 	weir_destroy(f);
 }
 
@@ -258,13 +260,24 @@ static void a_batch_that_is_refused(void **state)
 {
 	struct weir_filter *f = rich_filled(0);
 	uint64_t more[10], bitmap[1];
+	struct iovec keys[10];
 	(void)state;
-	for (unsigned i = 0; i < COUNT_OF(more); i++)
+	for (unsigned i = 0; i < COUNT_OF(more); i++) {
 		more[i] = test_key(1000 + i);
+		keys[i] = (struct iovec){ &more[i], 8 };
+	}
 	room = 0;
 	assert_says(weir_insert_hash(f, more[0]), -ENOSPC, "the toy is full");
-	assert_says(weir_insert_hashes(f, more, 10, bitmap), -ENOSPC, "the toy is full");
-	assert_says(weir_insert_fixed(f, more, 8, 10, NULL), -ENOSPC, "the toy is full");
+	for (size_t n = 1; n <= 10; n++) {
+		room = 0;
+		assert_says(weir_insert_hashes(f, more, n, bitmap), -ENOSPC, "the toy is full");
+		assert_says(weir_insert_fixed(f, more, 8, n, NULL), -ENOSPC, "the toy is full");
+		assert_says(weir_insert_keys(f, keys, n, bitmap), -ENOSPC, "the toy is full");
+	}
+	room = 2; /* none of the rest */
+	assert_says(weir_insert_fixed(f, more, 8, 4, NULL), -ENOSPC, "the toy is full");
+	assert_int_equal(weir_contains_fixed(f, more, 8, 4, bitmap), 2);
+	assert_int_equal(bitmap[0], 3);
 	/* without plain stores it loads by inserts */
 	assert_says(weir_load_hashes(f, more, 10), -ENOSPC, "the toy is full");
 	room = 10;
