@@ -109,6 +109,15 @@ static void test_an_insert_reaches_filters_of_other_seeds(void **state)
 	}
 }
 
+static void test_an_insert_with_no_filter_beside(void **state)
+{
+	struct weir_handle *h = any_seed(0);
+	(void)state;
+	insert_in_each_form(h, 0);
+	expect_all(weir_handle_get(h), 0, 3 * EACH);
+	assert_ok(weir_handle_destroy(h));
+}
+
 /* Of a keyed filter the seed is its key's check value: equal seeds are no equal identities. */
 static void test_one_seed_and_two_functions(void **state)
 {
@@ -277,6 +286,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_insert_reaches_filters_of_other_seeds),
+		cmocka_unit_test(test_an_insert_with_no_filter_beside),
 		cmocka_unit_test(test_one_seed_and_two_functions),
 		cmocka_unit_test(test_a_key_stays_or_goes),
 		cmocka_unit_test(test_hashes_of_another_filter),
