@@ -2,9 +2,11 @@
  * Preloaded under the weir command it stands before the library and loses keys, so that a test
  * sees whether the drill notices: built with LOSE_INSERTS every 1,000th insert answers WEIR_NEW
  * and inserts nothing, with LOSE_COPIES a reload's copy carries nothing over, with LOSE_SOURCE
- * the loader's hashes reach the next filter short of the last thousand of each batch. */
+ * the loader's hashes reach the next filter short of the last thousand of each batch. With
+ * LOSE_COPIES the machine is also busy. */
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <weir/weir.h>
 
 #if defined(LOSE_INSERTS)
@@ -23,6 +25,13 @@ int weir_reload_copy(struct weir_reload *r)
 {
 	(void)r;
 	return 0;
+}
+
+int getloadavg(double loads[], int n)
+{
+	for (int i = 0; i < n; i++)
+		loads[i] = 3;
+	return n;
 }
 
 #else
