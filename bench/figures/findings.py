@@ -165,10 +165,18 @@ def rivals(run):
 SHARING = ', loader and readers sharing a CPU'
 
 
-def kept_by(results, what, beside=''):
+def kept_by(results, what, beside='', pace=0):
     """What @what keep during reloads, of many cases: typical, and the worst that is sure."""
     cases = plural(len(results), 'case')
     sure = [r for r in results if costly(r)]
+    if pace:
+        beside = f', the loader at pace {figures(pace)}'
+    if not sure and pace:
+        left = percent(median([of_calm(r) for r in results]))
+        return (
+            f'A loader at pace {figures(pace)} costs {what} nothing beyond noise: {left} are left'
+            f' (median of {cases}).'
+        )
     if not sure:
         return f'Reloads without a pause cost {what} nothing beyond noise{beside} ({cases}).'
     same = ('keys',) if len({r.get('keys') for r in results}) == 1 else ()
@@ -199,7 +207,7 @@ def reloads(run):
     paced = during_reloads(run, True, 'hit', paced=True)
     for pace in sorted({r.get('pace') for r in paced}):
         of = [r for r in paced if r.get('pace') == pace]
-        yield kept_by(of, 'lookups', f', the loader at pace {figures(pace)}')
+        yield kept_by(of, 'lookups', pace=pace)
     timed = [
         r
         for r in run.of('reload', op='hit', pace=None)

@@ -157,6 +157,21 @@ class Verdict(unittest.TestCase):
         trust = self.verdict_of(change=shared)[0]['How far to trust this run']
         self.assertTrue(trust.endswith('; 3 had to share a CPU'), trust)
 
+    def findings_of(self, change):
+        return '\n'.join(text for text, _, _ in findings.findings(self.run_of(change=change)))
+
+    def test_a_pace_that_costs_nothing(self):
+        """The share that is left is what is asked of a pace: it is there."""
+
+        def paced(results, _):
+            for r in results:
+                if r['params'].get('pace'):
+                    r['samples']['of_calm'] = [0.97, 0.98, 1.01]
+                    r['counters']['of_calm'] = 0.98
+
+        words = 'A loader at pace 0.1 costs lookups nothing beyond noise: 98 % are left (median of'
+        self.assertIn(words, self.findings_of(paced))
+
     def test_beside_others(self):
         """So many times as fast is weir beside the other, and not the other beside weir."""
         below = [line for _, lines, _ in findings.findings(self.run_of()) for line in lines]
