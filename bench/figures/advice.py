@@ -56,7 +56,8 @@ def kinds(run):
 
 
 def lookups_in(run):
-    return [r for r in run.of('memory') if r.get('op', 'hit') == 'hit']
+    wanted = ('batch', 'pages')
+    return [r for r in run.of('memory') if r.get('what') in wanted and r.get('op', 'hit') == 'hit']
 
 
 def of_nearest(results, keys):
@@ -68,23 +69,38 @@ def of_nearest(results, keys):
     return [r for r in results if r.get('keys') == size]
 
 
+def enough_of(run, keys):
+    """Of batches of lookups in a set of so many keys, on the pages that are best there: the best,
+    the smallest within 3 % of it, and what both are set beside: one key a call, or else the
+    smallest."""
+    of = [r for r in lookups_in(run) if r.get('keys') == keys]
+    batched = [r for r in of if r.get('batch')]
+    best = max(batched, key=lambda r: r.median)
+    of, batched = (
+        [r for r in rs if r.get('pages') == best.get('pages')] for rs in (of, batched)
+    )
+    near = [r for r in batched if r.median >= 0.97 * best.median]
+    one = next((r for r in of if r.get('batch') == 0), None)
+    one = one or min(batched, key=lambda r: r.get('batch'))
+    return best, min(near, key=lambda r: r.get('batch')), one
+
+
+def one_by_one(r):
+    return f'batches of {r.get("batch")}' if r.get('batch') else 'one key a call'
+
+
 def batch(run, keys):
     """The smallest batch within 3 % of the best, if it beats one key a call."""
     of = of_nearest([r for r in lookups_in(run) if r.get('batch')], keys)
     if not of:
         return
-    best = max(of, key=lambda r: r.median)
-    of = [r for r in of if r.get('pages') == best.get('pages')]
-    enough = min((r for r in of if r.median >= 0.97 * best.median), key=lambda r: r.get('batch'))
-    same = [r for r in run.of('memory', keys=best.get('keys'), pages=best.get('pages'))]
-    one = next((r for r in same if r.get('batch') == 0 and r.get('op') == 'hit'), None)
-    one = one or min(of, key=lambda r: r.get('batch'))
+    _, enough, one = enough_of(run, of[0].get('keys'))
     if one is enough or not apart(enough, one) or enough.median < FASTER * one.median:
         return
-    than = 'one key a call' if not one.get('batch') else f'batches of {one.get("batch")}'
     yield (
         f'lookups in batches of {enough.get("batch")} for'
-        f' {enough.median / one.median:.1f} times the speed of {than} ({at_size(enough)})'
+        f' {enough.median / one.median:.1f} times the speed of {one_by_one(one)}'
+        f' ({at_size(enough)})'
     )
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """All findings: sentences with figures. Each is derived from the results, and left out where they
 do not bear it."""
+from .advice import at_size, enough_of, lookups_in, one_by_one
 from .bear import apart, costly, during_reloads, kind_name, of_calm, pick, quickest, rate_ratios
 from .bear import time_lost
 from .cores import FITS, unique
@@ -226,17 +227,9 @@ def reloads(run):
 
 def batches(run):
     """For each size of set, on the pages that are best there: the smallest batch that is within 3 %
-    of the best."""
-    lookups_in = [r for r in run.of('memory', what='batch') if r.get('op', 'hit') == 'hit']
-    for keys in unique(lookups_in, 'keys'):
-        best = max((r for r in lookups_in if r.get('keys') == keys), key=lambda r: r.median)
-        of = [
-            r for r in lookups_in if r.get('keys') == keys and r.get('pages') == best.get('pages')
-        ]
-        enough = min(
-            (r for r in of if r.median >= 0.97 * best.median), key=lambda r: r.get('batch')
-        )
-        one = min(of, key=lambda r: r.get('batch'))
+    of the best, beside what the verdict sets it beside."""
+    for keys in unique([r for r in lookups_in(run) if r.get('batch')], 'keys'):
+        best, enough, one = enough_of(run, keys)
         if enough is not one and apart(enough, one) and not (best.unsteady or enough.unsteady):
             limit = enough.counters.get('limit_per_second')
             beside = (
@@ -246,9 +239,9 @@ def batches(run):
             )
             pages = f' on {best.get("pages")} pages' if best.get('pages') else ''
             yield (
-                f'With {count(keys)} keys{pages}, choose batches of {enough.get("batch")}:'
-                f' {lookups(enough)}, {enough.median / one.median:.1f} times what batches of'
-                f' {one.get("batch")} do{beside}.'
+                f'With {at_size(enough)}{pages}, choose batches of {enough.get("batch")}:'
+                f' {lookups(enough)}, {enough.median / one.median:.1f} times the speed of'
+                f' {one_by_one(one)}{beside}.'
             )
 
 

@@ -172,6 +172,23 @@ class Verdict(unittest.TestCase):
         words = 'A loader at pace 0.1 costs lookups nothing beyond noise: 98 % are left (median of'
         self.assertIn(words, self.findings_of(paced))
 
+    def test_a_batch_is_set_beside_the_same_by_all(self):
+        """The verdict and the findings: one key a call where that was measured."""
+        words = '4.9 times the speed of batches of 1'
+        self.assertIn(words, self.verdict_of()[0]['What to choose'])
+        self.assertIn(words, self.findings_of(None))
+
+        def one_by_one(results, _):
+            of = [r for r in results if r['params'].get('batch') == 1 and 'pages' in r['params']]
+            for r in of:
+                params = dict(r['params'], what='pages', op='hit', batch=0)
+                again = dict(r, params=params, median=2 * r['median'])
+                results.append(dict(again, values=[2 * v for v in r['values']]))
+
+        words = '2.4 times the speed of one key a call'
+        self.assertIn(words, self.verdict_of(change=one_by_one)[0]['What to choose'])
+        self.assertIn(words, self.findings_of(one_by_one))
+
     def test_beside_others(self):
         """So many times as fast is weir beside the other, and not the other beside weir."""
         below = [line for _, lines, _ in findings.findings(self.run_of()) for line in lines]
