@@ -60,7 +60,8 @@ def past_series(curve):
     name = contender(curve.one)
     points = [(p.threads, p.rate / 1e6) for p in curve.points]
     dashed = Style(style(name).colour, 2 if curve.one.get('batch') else 1)
-    return Series(f'{name}, predicted', points, dashed, marks=False)
+    label = f'{name}, predicted{past.caveats(curve.points)}'
+    return Series(label, points, dashed, marks=False)
 
 
 def unique(results, param):

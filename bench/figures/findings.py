@@ -4,17 +4,12 @@ do not bear it."""
 from .advice import at_size, enough_of, lookups_in, one_by_one
 from .bear import apart, costly, during_reloads, kind_name, of_calm, pick, quickest, rate_ratios
 from .bear import time_lost
+from .beyond import past
 from .cores import FITS, unique
-from .model import WITHIN
-from .predicted import predictions, sums
 from .questions import label
 from .rivals import Explained
-from .run import Trouble, median
-from .words import byte_count, count, figures, nanoseconds, percent, plural, rate, sentence_list
-from .words import value
-
-
-VERBS = {'hit': 'look up', 'insert': 'insert'}
+from .run import median
+from .words import byte_count, count, figures, nanoseconds, percent, plural, rate, value
 
 
 def times(a, b):
@@ -93,32 +88,6 @@ def throughput(run):
                 f' {r.get("threads")} thread{"s" if r.get("threads") > 1 else ""}'
                 f'{shared}{described(r)}.'
             )
-
-
-def past(run):
-    """What more cores would do, and how far to trust that."""
-    if run.one_cpu:
-        return
-    try:
-        _, curves = predictions(run)
-    except Trouble:
-        return  # the section on cores has why
-    total, good = sums([c for c in curves if c.one.question == 'cores'])
-    wanted = dict(set='blocked', rate=0.01, batch=0)
-    for op in ('hit', 'insert'):
-        of = [c for c in curves if pick([c.one], op=op, **wanted)]
-        reached = [(c, p) for c in of for p in c.points if p.threads == 64 and not p.unbounded]
-        if reached:
-            words = (
-                f'{value(p.rate, "keys/s")} {FITS[c.one.get("fits")]} ({p.binds})'
-                for c, p in reached
-            )
-            yield f'64 cores would {VERBS[op]} {sentence_list(words)}: predicted, not measured.'
-    if total:
-        yield (
-            f'Of {plural(total, "row")} on more than one thread {good} are within'
-            f' {percent(WITHIN)} of what is predicted of them.'
-        )
 
 
 def rivals(run):

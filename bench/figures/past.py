@@ -5,16 +5,31 @@ import re
 
 from . import page
 from .model import WITHIN
+from .model_text import COMPARED_HEAD, OTHER_FIGURES, compared_rows, constants, noise_of
 from .plot import Axis, Plot, Series, Style
-from .predicted import COMPARED_HEAD, OURS, compared_rows, constants, predictions, sums
+from .predicted import OURS, predictions, sums
 from .run import Trouble
 from .words import figures, percent, plural, value
+
+MEANINGS = (
+    'An upper bound: what is missing is taken as nothing, or as no bound. A straight line: the'
+    ' cores that were measured show no limit of bandwidth, which more may meet. ~: a row that this'
+    ' rests on spreads by more than 10 %, or the limit is within noise; *: its threads shared a'
+    ' CPU. Of reloads the numbers are those of readers: the loader is a core more.'
+)
 
 
 def usual(curve):
     """Of blocked as it is by default, which is what has a row."""
     r = curve.one
     return r.get('set', 'blocked') == OURS[0] and r.get('rate', 0.01) == 0.01
+
+
+def caveats(points):
+    """What is to be known of predictions, in words."""
+    if any(p.unbounded for p in points):
+        return ', an upper bound'
+    return ', a straight line' if any(p.straight for p in points) else ''
 
 
 def reload_panel(curves):
@@ -30,13 +45,24 @@ def reload_panel(curves):
         measured = [(r.get('threads'), r.median / 1e6, r.low / 1e6, r.high / 1e6) for r in rows]
         ahead = [(p.threads, p.rate / 1e6) for p in curve.points]
         series.append(Series(phase, measured, Style(i % 8, 0, i % 8), line=False))
-        series.append(Series(f'{phase}, predicted', ahead, Style(i % 8, 1), marks=False))
+        label = f'{phase}, predicted{caveats(curve.points)}'
+        series.append(Series(label, ahead, Style(i % 8, 1), marks=False))
     counts = sorted({p[0] for s in series for p in s.points})
     return Plot(
         f'Lookups during reloads, {of[0].place}',
         Axis('readers', log=True, ticks=[(n, str(n)) for n in counts]),
         Axis('million keys a second', log=True),
         series,
+    )
+
+
+def cell_of(point):
+    """A prediction, what binds it, and what is to be known of it."""
+    noise = noise_of(point)
+    mark = f' <span class="mark">{noise}</span>' if noise else ''
+    return page.Cell(
+        f'{page.escape(value(point.rate, "keys/s"))}{mark}<br>'
+        f'<span class="soft">{page.escape(point.binds + caveats([point]))}</span>'
     )
 
 
@@ -48,18 +74,11 @@ def table_of(curves):
             rows.append(curve.place)
             above = curve.place
         by = {p.threads: p for p in curve.points}
-        cells = [
-            page.Cell(
-                f'{page.escape(value(by[n].rate, "keys/s"))}<br>'
-                f'<span class="soft">{page.escape(by[n].binds)}</span>'
-            )
-            if n in by
-            else ''
-            for n in counts
-        ]
-        rows.append([curve.title, *cells])
+        none = page.Cell('<span class="soft">no core for the loader</span>')
+        rows.append([curve.title, *(cell_of(by[n]) if n in by else none for n in counts)])
     summary = f'Predicted, and the bound that binds: {plural(len(curves), "curve")}'
-    return page.table(['', *map(str, counts)], rows, summary)
+    head = ['', *(plural(n, 'core') for n in counts)]
+    return page.table(head, rows, summary)
 
 
 def matrix(run):
@@ -89,10 +108,12 @@ def html_of(model, curves):
         ' sockets, no hyper-threads and no clock that falls as more cores work.'
     )
     for missing in model.missing:
-        html += page.paragraph(f'Not in this run: {missing}.', 'soft')
+        html += page.paragraph(f'Missing: {missing}.', 'soft')
     panel = reload_panel(curves)
-    html += page.plots([panel] if panel else []) + table_of(chosen)
+    html += page.plots([panel] if panel else []) + page.paragraph(MEANINGS, 'soft')
+    html += table_of(chosen)
     if total:
+        html += page.paragraph(OTHER_FIGURES, 'soft')
         html += page.table(
             COMPARED_HEAD,
             compared_rows(curves),

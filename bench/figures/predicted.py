@@ -3,19 +3,24 @@
 two differ."""
 from dataclasses import dataclass
 
-from .model import COUNTS, TRANSFERS, WITHIN, Model, Point, rate_of
+from .constants import PLACES, rate_of
+from .model import COUNTS, WITHIN, Model, Point
 from .run import median
-from .words import count, figures, nanoseconds, percent, rate, table, value
+from .words import count, nanoseconds, rate, value
 
 OURS = ('blocked', 'blocked-inline')  # one line a key, no lock: what the formulae are about
 CHANGED = 1.5  # a handoff's time, from one row to another
-PLACES = {'L2': 'in the L2', 'L3': 'in the L3', 'memory': 'in memory'}
 TITLES = {
     'hit': 'lookups',
     'miss': 'lookups of absent keys',
     'insert': 'inserts',
     'mixed': '95 lookups to 5 inserts',
     'zipf': 'duplicates (Zipf)',
+}
+RELOADS = {
+    'hit': 'lookups',
+    'batch': 'batched lookups',
+    'insert': 'inserts',
 }
 
 
@@ -43,8 +48,8 @@ class Curve:
     def title(self):
         r = self.one
         if r.question == 'reload':
-            how = {'hit': 'lookups', 'batch': 'batched lookups', 'insert': 'inserts'}[r.get('op')]
-            return f'{how} during a reload ({r.get("phase")}, {r.get("flavor")})'
+            by = f'{r.get("phase")}, {r.get("flavor")}'
+            return f'{RELOADS[r.get("op")]} during a reload ({by})'
         batch = f' in batches of {r.get("batch")}' if r.get('batch') else ''
         inlined = ', inlined' if r.get('set') == 'blocked-inline' else ''
         return f'{TITLES[r.get("op")]}{batch}{inlined}'
@@ -55,6 +60,11 @@ class Curve:
         where = PLACES.get(r.get('fits'), '')
         asked = f', {rate(r.get("rate"))}' if r.get('rate') else ''
         return f'{where} ({count(r.get("keys"))} keys){asked}'.lstrip()
+
+    @property
+    def without(self):
+        """What the run lacks for it; so its figures on several cores are upper bounds."""
+        return list({lack.name: lack for p in self.points for lack in p.without}.values())
 
 
 def same_curve(r, one):
@@ -71,8 +81,8 @@ def why_not(one, row, point, ratios):
         return ''
     if one.contended or row.contended:
         return 'shared CPU: its threads did not have a CPU each to themselves'
-    if point.without:
-        return f'the run lacks {", ".join(point.without)}'
+    if point.without and median(ratios) > 1:
+        return '; '.join(lack.why for lack in point.without)
     low, high = min(ratios), max(ratios)
     if low <= 1 + WITHIN and high >= 1 - WITHIN:
         return f'unsteady: {low:.2f} to {high:.2f} from one repetition to the next'
@@ -133,129 +143,7 @@ def predictions(run):
     return model, curves
 
 
-def constants(model):
-    """(what, its value in words) for all that the predictions rest on."""
-    run = model.run
-    for (what, fits), (one, share) in model.limits.items():
-        more = f'each further core takes {percent(share or 0)}'
-        more = 'on all, each to itself, not measured' if share is None else more
-        names = {'lines': 'random lines read', 'fetch-or': "random locked or's"}
-        yield f'{names[what]} {PLACES[fits]}', f'{value(one, "keys/s")} on one core, {more}'
-    for r in run.of('memory', what='pair'):
-        c = r.counters
-        if 'median_ns' in c:
-            what = 'a line handed over' if r.get('how') == 'ping' else f'added to {r.get("how")}'
-            yield (
-                f'{what}, between two CPUs',
-                f'{nanoseconds(c["median_ns"])} ({figures(c["least_ns"])} to'
-                f' {figures(c["most_ns"])} of {c["pairs"]:.0f} pairs)',
-            )
-    for (how, fits), prices in model.prices.items():
-        each = ', '.join(
-            f'{percent(p.share)} of a handoff of {nanoseconds(p.handoff_ns)} on {p.threads} cores'
-            for p in prices
-        )
-        yield f'a line of another core, {how} {PLACES[fits]}', each
-
-
-SHORT = {TRANSFERS: 'l', 'L3 bandwidth': 'b', 'memory bandwidth': 'b'}
-
-
-def shown(point):
-    return f'{figures(point.rate / 1e6)}{SHORT.get(point.binds, "")}'
-
-
 def sums(curves):
     """How many rows the model was compared with, and how many it has within WITHIN."""
     compared = [c for curve in curves for c in curve.compared]
     return len(compared), sum(not c.why for c in compared)
-
-
-def compared_rows(curves):
-    return [
-        [
-            curve.title,
-            curve.place,
-            str(c.row.get('threads')),
-            value(c.point.rate, 'keys/s'),
-            value(c.row.median, 'keys/s'),
-            f'{c.ratio:.2f}',
-            c.why,
-        ]
-        for curve in curves
-        for c in curve.compared
-    ]
-
-
-COMPARED_HEAD = ['', 'set', 'threads', 'predicted', 'measured', 'ratio', 'why']
-
-
-def text(run, everything):
-    """For a terminal."""
-    model, curves = predictions(run)
-    chosen = [
-        c
-        for c in curves
-        if everything
-        or (c.one.get('set', 'blocked') == 'blocked' and c.one.get('rate', 0.01) == 0.01)
-    ]
-    out = [f'{run.machine["cpu"]}, {model.cores} cores measured']
-    out += [f'  {what}: {words}' for what, words in constants(model)]
-    out += [f'missing: {m}' for m in model.missing]
-    counts = sorted({p.threads for c in chosen for p in c.points})
-    if chosen:
-        head = ['million keys a second', 'set', *map(str, counts)]
-        rows = []
-        for c in chosen:
-            by = {p.threads: p for p in c.points}
-            rows.append(
-                [c.title, c.place, *(shown(by[n]) if n in by else '' for n in counts)]
-            )
-        out += ['', table(head, rows), 'l: bound by line transfers, b: by bandwidth, else: by core']
-    all_of_them, good = sums(curves)
-    if all_of_them:
-        out += [
-            '',
-            f'Of {all_of_them} rows measured on more than one thread {good} are within'
-            f' {percent(WITHIN)} of the prediction:',
-            table(COMPARED_HEAD, compared_rows(chosen)),
-        ]
-    return '\n'.join(out)
-
-
-def document(run):
-    """For other programs."""
-    model, curves = predictions(run)
-    return {
-        'cores': model.cores,
-        'missing': model.missing,
-        'limits': [
-            {'what': what, 'fits': fits, 'one_per_second': one, 'share': share}
-            for (what, fits), (one, share) in model.limits.items()
-        ],
-        'prices': [
-            {'how': how, 'fits': fits, **vars(p)}
-            for (how, fits), prices in model.prices.items()
-            for p in prices
-        ],
-        'curves': [
-            {
-                'question': c.one.question,
-                'params': {k: v for k, v in c.one.params.items() if k != 'threads'},
-                'predicted': [
-                    {'threads': p.threads, 'per_second': p.rate, 'binds': p.binds} for p in c.points
-                ],
-                'compared': [
-                    {
-                        'threads': x.row.get('threads'),
-                        'predicted': x.point.rate,
-                        'measured': x.row.median,
-                        'ratio': x.ratio,
-                        'why': x.why,
-                    }
-                    for x in c.compared
-                ],
-            }
-            for c in curves
-        ],
-    }

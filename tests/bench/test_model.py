@@ -152,7 +152,7 @@ class Model(Modelled):
             ([60, 60, 60], {}, [price], ''),
             ([30, 30, 30], {}, [price], 'not explained'),
             ([30, 30, 30], {'shared': 1}, [price], 'shared CPU'),
-            ([30, 30, 30], {}, [], 'the run lacks the price of a line of another core'),
+            ([30, 30, 30], {}, [], 'the run lacks the price of a line that another core'),
             ([30, 30, 62], {'alone_per_second': 1e8}, [price], 'unsteady: 1.08 to 2.22'),
             ([30, 30, 90], {}, [price], 'unsteady: 0.74 to 2.22'),
             (
@@ -206,7 +206,7 @@ class Model(Modelled):
         self.assertIn('missing: memory/what:owner, the price of a line', out)
         self.assertIn('no bound by L3 bandwidth', out)
         self.assertNotIn('memory bandwidth', out)
-        self.assertIn('the run lacks the price of a line of another core', out)
+        self.assertIn('the run lacks the price of a line that another core wrote last', out)
         self.assertEqual(self.model(self.path_of([]))[0], 0)
 
     def test_the_example(self):
@@ -311,7 +311,7 @@ class Model(Modelled):
         text = self.model(path)[1]
         self.assertRegex(text, r'inserts +in the L2 .* 100 +66\.7l +')
         self.assertRegex(text, r' 66\.7 M/s +60 M/s +1\.11')
-        self.assertIn('Of 1 rows', text)
+        self.assertIn('Of 1 row measured', text)
 
     @unittest.skipUnless(shutil.which('gnuplot'), 'gnuplot is not installed')
     def test_the_report_has_it(self):

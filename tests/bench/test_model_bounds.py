@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from model_rows import MIB, SIZES, Modelled, cores, lines, owner, result  # noqa: E402
 from figures import formulae  # noqa: E402
-from figures.model import own_cache  # noqa: E402
+from figures.constants import own_cache  # noqa: E402
 
 
 class Bounds(Modelled):

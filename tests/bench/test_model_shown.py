@@ -22,8 +22,8 @@ def renamed(row, before, after):
     return row
 
 
-def reload(flavor, threads, values):
-    name = f'reload/phase:copy/op:hit/flavor:{flavor}/keys:3000000/threads:{threads}'
+def reload(flavor, threads, values, op='hit', more='', keys=3000000):
+    name = f'reload/phase:copy/op:{op}/flavor:{flavor}{more}/keys:{keys}/threads:{threads}'
     facts = {'of_calm': 0.8, 'calm_per_second': 1e8 * threads, 'bytes': 4 * MIB, 'shared': 0}
     return result(name, values, **facts)
 
@@ -66,7 +66,7 @@ class Shown(Modelled):
     def test_what_is_off_is_not_counted(self):
         rows = [cores('hit', 'L2', 0, n, [v]) for n, v in ((1, 100), (2, 150))]
         out = self.model(self.path_of(rows))[1]
-        self.assertIn('Of 1 rows measured on more than one thread 0 are', out)
+        self.assertIn('Of 1 row measured on more than one thread 0 are', out)
 
     def test_limits_in_text_and_json(self):
         rows = [cores('hit', 'memory', 1024, 1, [90])]
@@ -80,7 +80,7 @@ class Shown(Modelled):
 
     def test_the_report_names_what_is_missing(self):
         html = past.of(load(self.path_of([cores('insert', 'L2', 0, 1, [50])])))[1]
-        self.assertIn('Not in this run: memory/what:owner', html)
+        self.assertIn('Missing: memory/what:owner', html)
 
     def test_reloads_are_drawn_by_one_flavor(self):
         rows = [reload(flavor, n, [80 * n]) for flavor in ('bp', 'memb') for n in (1, 3)]
@@ -90,6 +90,50 @@ class Shown(Modelled):
         self.assertEqual([p[0] for p in measured.points], [1, 3])
         self.assertEqual((measured.marks, ahead.marks), (True, False))
         self.assertNotEqual(measured.style, ahead.style)
+
+    def test_the_columns_are_cores(self):
+        """Of reloads readers; where the loader would have no core, there is no figure."""
+        rows = [cores('hit', 'L2', 0, 1, [100]), reload('bp', 1, [80]), reload('bp', 2, [130])]
+        lines_of = self.model(self.path_of(rows))[1].split('\n')
+        at = next(i for i, line in enumerate(lines_of) if line.startswith('million keys'))
+        words = 'cores; of reloads: readers, and a core more for the loader'
+        self.assertEqual(lines_of[at - 1].strip(), words)
+        self.assertLessEqual(lines_of[at - 1].index('cores'), lines_of[at].index(' 1 ') + 1)
+        self.assertRegex(lines_of[at + 2], r'\(3 M keys\) +<?80 +- +<320 ')
+        self.assertIn('-: the loader would have no core to itself, as below', lines_of)
+        html = past.of(load(self.path_of(rows)))[1]
+        self.assertIn('<th>1 core</th><th>2 cores</th>', html)
+        self.assertEqual(html.count('no core for the loader'), 1)
+
+    def test_how_many_rows_are_shown(self):
+        rows = [cores('hit', 'L2', 0, n, [100 * n]) for n in (1, 2)]
+        for n, rate in ((1, 100), (2, 100)):
+            row = renamed(cores('hit', 'L2', 0, n, [rate]), 'rate:0.01', 'rate:0.001')
+            row['params']['rate'] = 0.001
+            rows.append(row)
+        short, whole = (self.model(*more, self.path_of(rows))[1] for more in ([], ['--all']))
+        words = 'Of 2 rows measured on more than one thread 1 are within 15 % of the prediction'
+        self.assertIn(f'{words}; of the 1 shown (--all: all) 1:', short)
+        self.assertIn(f'{words}:\n', whole)
+        for out, lines_shown in ((short, 1), (whole, 2)):
+            below = out.partition(words)[2]
+            self.assertEqual(below.count('lookups  '), lines_shown)
+            self.assertIn('the figures for more cores on the medians of the whole run', below)
+
+    def test_pairs_in_words(self):
+        facts = {'median_ns': 84.0, 'least_ns': 84.0, 'most_ns': 84.0, 'pairs': 1}
+        rows = [result(f'memory/what:pair/how:{how}', [1.0], **facts) for how in ('ping', 'or')]
+        out = self.model(self.path_of(rows))[1]
+        self.assertIn('a line handed over between the two CPUs: 84 ns\n', out)
+        self.assertIn(
+            'a locked or where half of the lines were last written by the other CPU: costs 84 ns'
+            ' more than on lines of its own\n',
+            out,
+        )
+        for r in rows:
+            r['counters'].update(pairs=3, least_ns=40.0, most_ns=156.0)
+        out = self.model(self.path_of(rows))[1]
+        self.assertIn('a line handed over between two CPUs: 84 ns (40 to 156 of 3 pairs)', out)
 
     def test_findings(self):
         rows = [cores('hit', 'L2', 0, 1, [100])]
