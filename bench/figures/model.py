@@ -12,7 +12,7 @@ COUNTS = (1, 2, 4, 8, 16, 32, 64, 128)
 WITHIN = 0.15  # of what was measured
 MOST_DRAWS = 1 << 20  # bench/work.cc
 CORE, TRANSFERS = 'core', 'line transfers'
-LOOKUPS = ('hit', 'miss', 'batch')
+LOOKUPS = ('hit', 'miss', 'batch', 'hit_of_16')
 
 
 @dataclass

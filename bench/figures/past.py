@@ -9,7 +9,7 @@ from .model_text import COMPARED_HEAD, OTHER_FIGURES, compared_rows, constants, 
 from .plot import Axis, Plot, Series, Style
 from .predicted import OURS, predictions, sums
 from .run import Trouble
-from .words import figures, percent, plural, value
+from .words import count, figures, percent, plural, value
 
 MEANINGS = (
     'An upper bound: what is missing is taken as nothing, or as no bound. A straight line: the'
@@ -35,7 +35,8 @@ def caveats(points):
 def reload_panel(curves):
     """Lookups during each sort of reload: marked where measured, dashed where predicted."""
     of = [c for c in curves if c.one.question == 'reload' and c.one.get('op') == 'hit']
-    of = [c for c in of if c.one.get('flavor') == of[0].one.get('flavor')]
+    alike = [(c.one.get('flavor'), c.one.get('keys'), c.one.get('pace')) for c in of]
+    of = [c for c, these in zip(of, alike) if these == alike[0]]
     if not of:
         return None
     series = []
@@ -49,7 +50,7 @@ def reload_panel(curves):
         series.append(Series(label, ahead, Style(i % 8, 1), marks=False))
     counts = sorted({p[0] for s in series for p in s.points})
     return Plot(
-        f'Lookups during reloads, {of[0].place}',
+        f'Lookups during reloads ({count(of[0].one.get("keys"))} keys)',
         Axis('readers', log=True, ticks=[(n, str(n)) for n in counts]),
         Axis('million keys a second', log=True),
         series,

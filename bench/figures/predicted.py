@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from .constants import PLACES, rate_of
 from .model import COUNTS, WITHIN, Model, Point
 from .run import median
-from .words import count, nanoseconds, rate, value
+from .words import count, figures, nanoseconds, rate, value
 
 OURS = ('blocked', 'blocked-inline')  # one line a key, no lock: what the formulae are about
 CHANGED = 1.5  # a handoff's time, from one row to another
@@ -19,6 +19,7 @@ TITLES = {
 }
 RELOADS = {
     'hit': 'lookups',
+    'hit_of_16': 'lookups, 16 a section,',
     'batch': 'batched lookups',
     'insert': 'inserts',
 }
@@ -48,7 +49,8 @@ class Curve:
     def title(self):
         r = self.one
         if r.question == 'reload':
-            by = f'{r.get("phase")}, {r.get("flavor")}'
+            pace = f', pace {figures(r.get("pace"))}' if r.get('pace') else ''
+            by = f'{r.get("phase")}, {r.get("flavor")}{pace}'
             return f'{RELOADS[r.get("op")]} during a reload ({by})'
         batch = f' in batches of {r.get("batch")}' if r.get('batch') else ''
         inlined = ', inlined' if r.get('set') == 'blocked-inline' else ''
@@ -127,7 +129,8 @@ def curve_of(model, one, rows):
 def wanted(r):
     if r.question == 'cores':
         return r.get('set') in OURS and r.get('op') in TITLES and r.unit == 'keys/s'
-    return r.question == 'reload' and r.unit == 'keys/s' and r.counters.get('bytes')
+    known = r.question == 'reload' and r.get('op') in RELOADS
+    return known and r.unit == 'keys/s' and r.counters.get('bytes')
 
 
 def predictions(run):

@@ -91,6 +91,25 @@ class Shown(Modelled):
         self.assertEqual((measured.marks, ahead.marks), (True, False))
         self.assertNotEqual(measured.style, ahead.style)
 
+    def test_a_panel_of_reloads_has_one_size_and_no_pace(self):
+        rows = [reload('bp', 1, [80]), reload('bp', 1, [70], keys=10000000)]
+        rows.append(reload('bp', 1, [90], more='/pace:0.1'))
+        rows[-1]['params']['pace'] = 0.1
+        _, curves = predicted.predictions(load(self.path_of(rows, 4)))
+        panel = past.reload_panel(curves)
+        self.assertEqual(panel.title, 'Lookups during reloads (3 M keys)')
+        self.assertEqual([s.points[0][1] for s in panel.series], [80, 80])
+        self.assertEqual(curves[2].title, 'lookups during a reload (copy, bp, pace 0.1)')
+
+    def test_every_way_to_read_during_a_reload(self):
+        ways = ('hit', 'hit_of_16', 'batch', 'insert', 'some other')
+        path = self.path_of([reload('bp', n, [80 * n], op) for op in ways for n in (1, 3)], 4)
+        status, out, err = self.model(path)
+        self.assertEqual((status, err), (0, ''))
+        self.assertIn('lookups, 16 a section, during a reload (copy, bp)', out)
+        self.assertNotIn('some other', out)
+        self.assertIn('Of 4 rows', out)
+
     def test_the_columns_are_cores(self):
         """Of reloads readers; where the loader would have no core, there is no figure."""
         rows = [cores('hit', 'L2', 0, 1, [100]), reload('bp', 1, [80]), reload('bp', 2, [130])]
