@@ -203,8 +203,8 @@ static void machine(struct report *r, const struct drill *d, double ns)
 		            "ratios say how it was shared");
 	if (d->load > 0.5)
 		report_line(r, "",
-		            "the load average was %.1f before the drill began: others' work may be in "
-		            "the figures too",
+		            "the load average was %.1f before the drill began: others' work may be "
+		            "in the figures too",
 		            d->load);
 	report_line(r, "clock", "%s, %.1f ns a reading, taken off",
 	            ticks.counter ? "the CPU's counter" : "clock_gettime", (double)ticks.cost * ns);
