@@ -141,6 +141,15 @@ class Bounds(Modelled):
             point = self.reload('hit', size * MIB, limits('memory' if fits == 'L3' else 'L3'))
             self.assertEqual((point.rate, point.binds), (640e6, 'core'))
 
+    def test_one_reader_was_measured(self):
+        """With the loader beside it: no limit is below that, and none is missing."""
+        name = 'reload/phase:copy/op:hit/flavor:bp/keys:3000000/threads:1'
+        row = result(name, [80], of_calm=0.8, calm_per_second=1e8, bytes=4 * MIB, shared=0)
+        for more in ([], [lines('L3', 1, [50]), lines('L3', 2, [60])]):
+            points, _ = self.only([row, *more], cpus=4)
+            self.assertEqual((points[1].rate, points[1].unbounded), (80e6, False))
+            self.assertEqual(points[2].unbounded, not more)
+
     def test_inserts_during_a_reload_pay_for_lines(self):
         point = self.reload('insert', MIB, [owner('insert', 'L2', 8, 28, 40)])
         self.assertAlmostEqual(point.rate, 8e9 / (12.5 + 40 * 7 / 8))
