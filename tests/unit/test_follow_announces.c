@@ -202,10 +202,13 @@ static void test_a_log_that_is_full_holds_nobody_up(void **state)
 	o.poll_seconds = often;
 	image_spit(path, "nonsense", 8);
 	struct weir_follower *f = begin(&o);
+	expect_lines(1, "build it anew"); /* no line is under way when the log changes */
 	fclose(said);
 	fill_pipe(ends);
 	assert_int_equal(dup2(ends[1], 2), 2);
-	for (double begun = now(); !stats_of(h).refused && now() - begun < patience;)
+	uint64_t refused = stats_of(h).refused;
+	assert_int_equal(unlink(path), 0); /* refused for another reason: a line */
+	for (double begun = now(); stats_of(h).refused == refused && now() - begun < patience;)
 		usleep(1000);
 	save(0, 10);
 	for (double begun = now(); stats_of(h).swaps < 1 && now() - begun < patience;)
