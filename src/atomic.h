@@ -12,7 +12,7 @@
 /* O1  A part of a private filter has one owner while it is loaded by plain stores (bulk.c). Its
  *     mark says whose it is; what the values mean: owner.h.
  *     Taking needs: everything that the previous owner wrote (acquire).  Pairs with:
- *     weir__mark_clear_release.
+ *     weir__mark_sub_release.
  *     Without the order a thread could or into a stale word and lose the previous owner's bits.
  *     Both are read-modify-writes, so that no value between two others is overlooked: without
  *     that two threads could take the part, or a drop could miss that somebody fell asleep. */
@@ -32,9 +32,9 @@ static inline bool weir__mark_swap_acquire(struct weir_owner *owner, unsigned se
 }
 
 /* Returns the mark that it had. */
-static inline unsigned weir__mark_clear_release(struct weir_owner *owner)
+static inline unsigned weir__mark_sub_release(struct weir_owner *owner, unsigned less)
 {
-	return atomic_exchange_explicit(&owner->mark, 0, memory_order_release);
+	return atomic_fetch_sub_explicit(&owner->mark, less, memory_order_release);
 }
 
 /* O2  A value that is the same each time it is computed (the size of the cache). Needs: only that

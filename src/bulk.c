@@ -5,7 +5,8 @@
  * as they come: up to the size of the last-level cache nothing is faster. Threads that meet share
  * the parts, and so does a thread whose hashes would come to each line of a larger array again and
  * again: it first collects the hashes of each part in a bucket, and loads a part from its bucket,
- * while the part is in the core's own cache. */
+ * while the part is in the core's own cache. Without memory for buckets it goes over the hashes in
+ * rounds, each time for the parts that are free. */
 #include "bulk.h"
 #include "cancel.h"
 #include "owner.h"
@@ -21,6 +22,8 @@ enum {
 	PARTS_MOST = 1024,   /* buckets that are written to in turn */
 	PARTS_SHARED = 16,   /* parts even of a small filter, for several loading threads */
 	KEYS_A_LINE = 2,     /* so often a line is fetched for, and buckets pay */
+	ROUND = 1 << 20,     /* hashes that rounds go over: some ms */
+	SOME = 512,          /* of them, collected on the stack */
 };
 
 uint32_t weir__bulk_parts(unsigned partition_bits, uint64_t bytes, uint32_t shards)
@@ -34,11 +37,12 @@ uint32_t weir__bulk_parts(unsigned partition_bits, uint64_t bytes, uint32_t shar
 
 /* ---- all parts at once ---- */
 
-/* Return: the number of parts that are owned now: all, or those before one of another thread. */
+/* Return: the number of parts that are owned now: all, or those before one that another thread has
+ * or waits for (W5). */
 static uint32_t take_parts(struct weir_filter *f)
 {
 	uint32_t p = 0;
-	while (p < f->parts && weir__owner_take(&f->owners[p]))
+	while (p < f->parts && weir__owner_take_spare(&f->owners[p]))
 		p++;
 	return p;
 }
@@ -49,24 +53,20 @@ static void drop_parts(struct weir_filter *f, uint32_t taken)
 		weir__owner_drop(&f->owners[p]);
 }
 
-/* An owner waits for nothing (W4), so a thread that lacks a part drops those that it took.
- * @wait: until no other thread owns one.  Return: how many hashes were loaded. */
-static size_t load_whole(struct weir_filter *f, const uint64_t *hashes, size_t n, bool wait)
+/* As long as no other thread has or wants a part. An owner waits for nothing (W4), so who lacks a
+ * part drops those that it took.  Return: how many hashes were loaded. */
+static size_t load_whole(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	size_t done = 0;
-	while (done < n) {
+	uint32_t taken = f->parts;
+	while (done < n && taken == f->parts) {
 		size_t piece = n - done < PIECE ? n - done : PIECE;
-		uint32_t taken = take_parts(f);
+		taken = take_parts(f);
 		if (taken == f->parts) {
 			f->kernel->load(f, hashes + done, piece);
 			done += piece;
 		}
 		drop_parts(f, taken);
-		if (taken == f->parts)
-			continue;
-		if (!wait)
-			break;
-		weir__owner_wait(&f->owners[taken]);
 	}
 	return done;
 }
@@ -113,10 +113,16 @@ static void empty_bucket(struct weir_filter *f, struct buckets *b, uint32_t part
 	b->held[part] = 0;
 }
 
+/* A part is the top log2(parts) bits of a hash >> 1 >> this. With one part, 0: a shift by 64 is
+ * undefined. */
+static unsigned part_shift(const struct weir_filter *f)
+{
+	return 63 - (unsigned)__builtin_ctz(f->parts);
+}
+
 static void load_parts(struct weir_filter *f, struct buckets *b, const uint64_t *hashes, size_t n)
 {
-	/* The top log2(parts) bits of a hash. With one part, 0: a shift by 64 is undefined. */
-	const unsigned shift = 63 - (unsigned)__builtin_ctz(f->parts);
+	const unsigned shift = part_shift(f);
 	uint32_t *held = b->held, room = b->room, part = 0;
 	for (size_t i = 0; i < n; i++) {
 		/* Read once: the caller's memory may change meanwhile, which must cost the caller
@@ -133,6 +139,71 @@ static void load_parts(struct weir_filter *f, struct buckets *b, const uint64_t 
 			empty_bucket(f, b, part);
 }
 
+/* ---- in rounds, where there is no memory for buckets ---- */
+
+enum round_state { NONE, LEFT, TAKEN };
+
+/* Load those of the hashes whose part this thread has taken. */
+static void load_taken(struct weir_filter *f, const unsigned char *state, const uint64_t *hashes,
+                       size_t n)
+{
+	const unsigned shift = part_shift(f);
+	uint64_t some[SOME];
+	size_t held = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t hash = *(const volatile uint64_t *)&hashes[i]; /* as in load_parts() */
+		some[held] = hash;
+		held += state[(uint32_t)(hash >> 1 >> shift)] == TAKEN;
+		if (held < SOME)
+			continue;
+		f->kernel->load(f, some, held);
+		held = 0;
+	}
+	f->kernel->load(f, some, held);
+}
+
+/* Take what is left and nobody owns. Return: whether there was any. */
+static bool take_left(struct weir_filter *f, unsigned char *state)
+{
+	bool any = false;
+	for (uint32_t p = 0; p < f->parts; p++)
+		if (state[p] == LEFT && weir__owner_take(&f->owners[p])) {
+			state[p] = TAKEN;
+			any = true;
+		}
+	return any;
+}
+
+static void drop_taken(struct weir_filter *f, unsigned char *state)
+{
+	for (uint32_t p = 0; p < f->parts; p++)
+		if (state[p] == TAKEN) {
+			weir__owner_drop(&f->owners[p]);
+			state[p] = NONE;
+		}
+}
+
+/* A round takes all parts that are left and that no other thread owns, loads what falls on them,
+ * and drops them, waiting for nothing (W4). If others own all that are left, it first waits for one
+ * of them. So each round leaves fewer parts, and there are at most f->parts of them, however many
+ * others load. To own the whole filter at once, a thread beside others could wait for ever. */
+static void load_in_rounds(struct weir_filter *f, const uint64_t *hashes, size_t n)
+{
+	unsigned char state[PARTS_MOST] = { NONE };
+	const unsigned shift = part_shift(f);
+	for (size_t i = 0; i < n; i++)
+		state[(uint32_t)(hashes[i] >> 1 >> shift)] = LEFT;
+	for (uint32_t part = 0; part < f->parts; part++)
+		while (state[part] == LEFT) {
+			if (take_left(f, state)) {
+				load_taken(f, state, hashes, n);
+				drop_taken(f, state);
+			} else {
+				weir__owner_wait(&f->owners[part]);
+			}
+		}
+}
+
 static bool buckets_pay(const struct weir_filter *f, size_t n)
 {
 	return f->bytes > weir__last_cache_bytes() && n >= KEYS_A_LINE * f->array.lines;
@@ -145,12 +216,14 @@ int weir__bulk_load(struct weir_filter *f, const uint64_t *hashes, size_t n)
 	int err = weir__owners_begin();
 	if (err)
 		return err;
-	size_t done = buckets_pay(f, n) ? 0 : load_whole(f, hashes, n, false);
+	size_t done = buckets_pay(f, n) ? 0 : load_whole(f, hashes, n);
 	if (done == n)
 		return 0;
 	if (buckets_alloc(&buckets, f->parts, n - done)) {
-		/* no memory: in turn with the others */
-		load_whole(f, hashes + done, n - done, true);
+		for (size_t some; done < n; done += some) {
+			some = n - done < ROUND ? n - done : ROUND;
+			load_in_rounds(f, hashes + done, some);
+		}
 		return 0;
 	}
 	load_parts(f, &buckets, hashes + done, n - done);

@@ -10,7 +10,7 @@
 #include "error.h"
 #include "owner.h"
 
-enum { ASLEEP = 1 };
+enum { NOBODY = 0, ASLEEP = 1 };
 
 static unsigned process = 2; /* W1; changes in a child that has no second thread yet */
 
@@ -45,9 +45,14 @@ bool weir__owner_take(struct weir_owner *owner)
 	return !owned(seen) && weir__mark_swap_acquire(owner, seen, process); /* W2 */
 }
 
+bool weir__owner_take_spare(struct weir_owner *owner)
+{
+	return weir__mark_load_relaxed(owner) != (NOBODY | ASLEEP) && weir__owner_take(owner);
+}
+
 void weir__owner_drop(struct weir_owner *owner)
 {
-	if (weir__mark_clear_release(owner) & ASLEEP) /* W3 */
+	if (weir__mark_sub_release(owner, process) & ASLEEP) /* W3, W5 */
 		syscall(SYS_futex, &owner->mark, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 

@@ -9,10 +9,14 @@
  *     thread had stored so far belongs to keys that its call would have loaded: false positives at
  *     most.
  * W3  Who wants to sleep adds the 1 first, and sleeps only while the mark is what it was then. Who
- *     drops a part clears the mark in the same step that reads the 1, and wakes all. So nobody
+ *     drops a part takes the number off in the same step that reads the 1, and wakes all. So nobody
  *     sleeps on a part that nobody owns.
  * W4  An owner waits for nothing, so each wait ends; a sleeper leaves the processor to it,
- *     whatever the priorities. */
+ *     whatever the priorities.
+ * W5  The 1 stays until somebody takes the part, and who wants all parts leaves it one that has it:
+ *     it would be back before a sleeper is awake, again and again. A sleeper takes what it waited
+ *     for, so the 1 does not stay for long; in a child of fork() (W2), until the first who wants
+ *     that part alone. */
 #ifndef WEIR_SRC_OWNER_H
 #define WEIR_SRC_OWNER_H
 
@@ -23,6 +27,8 @@ int weir__owners_begin(void);
 
 /* Return: false if another thread owns the part. */
 bool weir__owner_take(struct weir_owner *owner);
+/* As that, and false too if one that slept may want it (W5). */
+bool weir__owner_take_spare(struct weir_owner *owner);
 void weir__owner_drop(struct weir_owner *owner);
 /* Return when the part may have been dropped. */
 void weir__owner_wait(struct weir_owner *owner);

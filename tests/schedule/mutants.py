@@ -20,12 +20,14 @@ BITS = 'src/kinds/common/bits.c'
 
 # So that each load collects the hashes of its parts first. No bug by itself (HARMLESS), but bugs
 # there begin with it.
-BUCKETS_ALWAYS = ('size_t done = buckets_pay(f, n) ? 0 : load_whole(f, hashes, n, false);',
+BUCKETS_ALWAYS = ('size_t done = buckets_pay(f, n) ? 0 : load_whole(f, hashes, n);',
                   'size_t done = buckets_pay(f, n) ? 0 : 0;')
-# So that no load has memory for that: each waits until it owns all parts.
+# So that no load has memory for that: who meets another loads in rounds.
 BUCKETS_NEVER = ('if (buckets_alloc(&buckets, f->parts, n - done)) {',
                  'buckets_pay(f, n);\n\tif (1) {')
-HARMLESS = ['BUCKETS_ALWAYS', 'BUCKETS_NEVER']
+# So that each load goes in rounds.
+ROUNDS_ALWAYS = (*BUCKETS_NEVER, BUCKETS_ALWAYS[0], '(void)load_whole;\n\tsize_t done = 0;')
+HARMLESS = ['BUCKETS_ALWAYS', 'BUCKETS_NEVER', 'ROUNDS_ALWAYS']
 
 # Which scenarios each file's bugs are given to.
 WORD_GROUPS = 'insert,load,whole'
@@ -75,8 +77,8 @@ MUTANTS = [
      '&seen, mark, memory_order_acquire, memory_order_relaxed);',
      '&seen, mark, memory_order_relaxed, memory_order_relaxed);'),
     ('DROP_RELAXED', ATOMIC,
-     'atomic_exchange_explicit(&owner->mark, 0, memory_order_release);',
-     'atomic_exchange_explicit(&owner->mark, 0, memory_order_relaxed);'),
+     'atomic_fetch_sub_explicit(&owner->mark, less, memory_order_release);',
+     'atomic_fetch_sub_explicit(&owner->mark, less, memory_order_relaxed);'),
     ('OWNER_BY_STORE', ATOMIC,
      'return atomic_compare_exchange_strong_explicit(&owner->mark, &seen, mark,'
      ' memory_order_acquire, memory_order_relaxed);',
@@ -88,11 +90,11 @@ MUTANTS = [
      'weir__owner_take(&f->owners[part]);'),
     # sleeping until a part is dropped (W3 in src/owner.h)
     ('DROP_WAKES_NOBODY', OWNER,
-     'if (weir__mark_clear_release(owner) & ASLEEP) /* W3 */',
-     'if (weir__mark_clear_release(owner) & 8)'),
+     'if (weir__mark_sub_release(owner, process) & ASLEEP) /* W3, W5 */',
+     'if (weir__mark_sub_release(owner, process) & 8)'),
     ('DROP_LOOKS_FIRST', OWNER,
-     'if (weir__mark_clear_release(owner) & ASLEEP) /* W3 */',
-     'unsigned seen = weir__mark_load_relaxed(owner);\n\tweir__mark_clear_release(owner);\n'
+     'if (weir__mark_sub_release(owner, process) & ASLEEP) /* W3, W5 */',
+     'unsigned seen = weir__mark_load_relaxed(owner);\n\tweir__mark_sub_release(owner, process);\n'
      '\tif (seen & ASLEEP)'),
     ('SLEEPS_UNSEEN', OWNER,
      'if (seen == process && weir__mark_swap_acquire(owner, seen, process | ASLEEP))',
@@ -112,7 +114,18 @@ MUTANTS = [
      '\t\t\tdone += piece;\n\t\t} else\n\t\t\tdrop_parts(f, taken);'),
     ('NEVER_DROPPED', BULK, *BUCKETS_ALWAYS, '\tweir__owner_drop(&f->owners[part]);\n', ''),
     ('ALL_NEVER_DROPPED', BULK, '\t\tdrop_parts(f, taken);\n', '\t\t(void)drop_parts;\n'),
-    ('LOAD_GIVES_UP', BULK, *BUCKETS_NEVER, 'if (!wait)\n\t\t\tbreak;', 'break;'),
+    ('ROUNDS_GIVE_UP', BULK, *ROUNDS_ALWAYS, 'while (state[part] == LEFT) {',
+     'if (state[part] == LEFT) {'),
+    ('ROUND_OF_OTHERS', BULK, *ROUNDS_ALWAYS,
+     'if (state[p] == LEFT && weir__owner_take(&f->owners[p])) {',
+     'if (state[p] == LEFT && (weir__owner_take(&f->owners[p]) || any)) {'),
+    ('ROUND_DROPPED_EARLY', BULK, *ROUNDS_ALWAYS,
+     'load_taken(f, state, hashes, n);\n\t\t\t\tdrop_taken(f, state);',
+     'unsigned char mine[PARTS_MOST];\n\t\t\t\tmemcpy(mine, state, sizeof mine);\n'
+     '\t\t\t\tdrop_taken(f, state);\n\t\t\t\tload_taken(f, mine, hashes, n);',
+     '#include "bulk.h"', '#include <string.h>\n#include "bulk.h"'),
+    ('ROUND_NEVER_DROPPED', BULK, *ROUNDS_ALWAYS,
+     '\t\t\tweir__owner_drop(&f->owners[p]);\n\t\t\tstate[p] = NONE;', '\t\t\tstate[p] = NONE;'),
     ('LOAD_STORES', KERNEL,
      'block[weir__word_index(z, i, r)] |= WEIR__LE64',
      'block[weir__word_index(z, i, r)] = WEIR__LE64'),
@@ -121,6 +134,7 @@ MUTANTS = [
      'part = (uint32_t)(hash >> 1 >> shift);', 'part = hash >> 40 & (f->parts - 1);'),
     ('BUCKETS_ALWAYS', BULK, *BUCKETS_ALWAYS),
     ('BUCKETS_NEVER', BULK, *BUCKETS_NEVER),
+    ('ROUNDS_ALWAYS', BULK, *ROUNDS_ALWAYS),
     # whole filters
     ('MERGE_STORE', BITS,
      'weir__word_or_relaxed(dst->array.words + i, bits);',

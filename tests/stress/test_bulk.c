@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Loads that own the whole filter, and loads that collect the hashes of each part first
  * (src/bulk.c: buckets): by one thread or by several, the bits are those of single inserts. The
- * library is linked statically, so that the test decides how large the caches are. */
+ * library is linked statically, so that the test decides how large the caches are, and what other
+ * threads own when a load waits for them. */
 #include <errno.h>
 #include <pthread.h>
 #include "../no_memory.h"
 #include "../test.h"
 #include "../kinds/kind.h"
 #include "bulk.h"
+#include "owner.h"
 
 enum {
 	BYTES = 8 << 20,
@@ -28,6 +30,29 @@ uint64_t __wrap_weir__last_cache_bytes(void);
 uint64_t __wrap_weir__last_cache_bytes(void)
 {
 	return last_cache;
+}
+
+/* The others: they always own one part, each time another when it is waited for. */
+static struct {
+	struct weir_filter *f; /* NULL: there are none */
+	uint32_t owned;
+	unsigned waits;
+} others;
+
+void __real_weir__owner_wait(struct weir_owner *owner);
+void __wrap_weir__owner_wait(struct weir_owner *owner);
+void __wrap_weir__owner_wait(struct weir_owner *owner)
+{
+	if (!others.f) {
+		__real_weir__owner_wait(owner);
+		return;
+	}
+	assert_ptr_equal(owner, &others.f->owners[others.owned]); /* nobody has another */
+	if (++others.waits > others.f->parts)
+		fail_msg("%u waits, and no end", others.waits);
+	weir__owner_drop(owner);
+	others.owned = (others.owned + 1) % others.f->parts;
+	assert_true(weir__owner_take(&others.f->owners[others.owned]));
 }
 
 struct subject {
@@ -156,21 +181,64 @@ static void load_together(struct weir_filter *f, size_t call)
 	pthread_barrier_destroy(&begin);
 }
 
-/* Long calls and short ones (not without memory: too many would wait): a thread that has the filter
- * to itself for one piece meets the others in the next, and the other way round. */
+/* Long calls and short ones: a thread that has the filter to itself for one piece meets the others
+ * in the next, and the other way round. */
 static void by_several_threads(void **state)
 {
 	static const size_t calls[] = { KEYS, 100000, 1000 };
 	const struct test_shape *shape = *state;
-	for (unsigned i = 0; i < 3 * COUNT_OF(calls) - 1; i++) {
+	for (unsigned i = 0; i < 3 * COUNT_OF(calls); i++) {
 		struct subject s = make(shape);
 		last_cache = i % 3 == 1 ? 0 : UINT64_MAX;
-		no_memory = i % 3 == 2; /* to collect hashes in: they wait for the whole filter */
+		no_memory = i % 3 == 2; /* to collect hashes in */
 		load_together(s.f, calls[i / 3]);
 		no_memory = false;
 		assert_as_inserted(shape, &s);
 		unmake(&s);
 	}
+}
+
+/* Others own some part at any moment, so the whole filter is never free. With memory to collect
+ * hashes in and without, a load waits for one part at a time, and at most once for each. */
+static void beside_others_without_end(void **state)
+{
+	const struct test_shape *shape = *state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct subject s = make(shape);
+		last_cache = UINT64_MAX;
+		no_memory = i & 1;
+		others.owned = i & 2 ? s.f->parts - 1 : 0;
+		others.waits = 0;
+		assert_true(weir__owner_take(&s.f->owners[others.owned]));
+		others.f = s.f;
+		assert_ok(weir_load_hashes(s.f, hashes, KEYS));
+		others.f = NULL;
+		no_memory = false;
+		assert_in_range(others.waits, 1, s.f->parts);
+		weir__owner_drop(&s.f->owners[others.owned]);
+		assert_as_inserted(shape, &s);
+		unmake(&s);
+	}
+}
+
+/* W5: a thread slept for a part, and is not back yet. Who wants the whole filter does not get in
+ * its way: it collects hashes, and loads part by part. */
+static void beside_one_that_slept(void **state)
+{
+	const struct test_shape *shape = *state;
+	struct subject s = make(shape);
+	uint32_t last = s.f->parts - 1;
+	last_cache = UINT64_MAX;
+	assert_true(weir__owner_take(&s.f->owners[last]));
+	atomic_fetch_or(&s.f->owners[last].mark, 1); /* as weir__owner_wait() does */
+	weir__owner_drop(&s.f->owners[last]);
+	for (unsigned i = 0; i < 2; i++) {
+		asked_for_memory = 0;
+		assert_ok(weir_load_hashes(s.f, hashes, KEYS));
+		assert_int_equal(asked_for_memory, !i); /* then its turn has come */
+	}
+	assert_as_inserted(shape, &s);
+	unmake(&s);
 }
 
 /* A power of two, of which there are 16 at least, for loaders that meet, and 1,024 at most; half of
@@ -196,6 +264,8 @@ int main(void)
 		cmocka_unit_test(by_one_thread),
 		cmocka_unit_test(all_in_one_part),
 		cmocka_unit_test(by_several_threads),
+		cmocka_unit_test(beside_others_without_end),
+		cmocka_unit_test(beside_one_that_slept),
 	};
 	size_t n = 0;
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(parts_of_a_filter);
