@@ -13,6 +13,7 @@
 enum {
 	CAPACITY = 4000000, /* keys: 5 MiB, so that bits are counted and merged in pieces */
 	STEP = 300000,      /* ns */
+	LONG = 5,           /* steps of a long look */
 	BURST = 2000000,    /* ns of work between sleeps */
 	AWAKE = 40000,      /* ns of CPU that a sleep takes */
 	LEAST = 500000,     /* ns: there is no shorter sleep */
@@ -23,6 +24,7 @@ enum {
 static struct {
 	uint64_t cpu, time; /* the clocks, ns */
 	uint64_t looks;     /* at the first */
+	uint64_t long_look; /* which of them takes long; 0: none */
 	uint64_t slept;     /* ns */
 	unsigned sleeps;
 	bool interrupted;   /* this sleep was, once */
@@ -36,8 +38,9 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 	uint64_t *of = clock == CLOCK_THREAD_CPUTIME_ID ? &fake.cpu : &fake.time;
 	if (clock == CLOCK_REALTIME)
 		return __real_clock_gettime(clock, t);
-	*of += clock == CLOCK_THREAD_CPUTIME_ID ? STEP : 0;
 	fake.looks += clock == CLOCK_THREAD_CPUTIME_ID;
+	if (clock == CLOCK_THREAD_CPUTIME_ID)
+		*of += fake.looks == fake.long_look ? LONG * STEP : STEP;
 	*t = (struct timespec){ (time_t)(*of / 1000000000), (long)(*of % 1000000000) };
 	return 0;
 }

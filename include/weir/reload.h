@@ -73,7 +73,7 @@ struct weir_reload_options {
  *    no inserter has a page fault there. Memory of the caller's it clears at once.
  *  - weir_reload_insert*(), weir_reload_copy() and the gate's counting work in pieces and sleep
  *    between them, each loader thread for itself. What is left to sleep is slept by the next of
- *    these calls, at last by the commit. Calls for single keys are timed one in 64. With 1 nobody
+ *    these calls, at last by the commit. Calls for single keys are timed one in 256. With 1 nobody
  *    sleeps.
  *  - weir_reload_commit() reads what it has published once through, up to 32 MiB, so that the cache
  *    that cores share has it.

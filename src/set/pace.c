@@ -49,12 +49,17 @@ uint64_t weir__pace_begin(const struct weir_pace *p)
 	return p->rest > 0 ? now(CLOCK_THREAD_CPUTIME_ID) : 0;
 }
 
+static void owe(struct weir_pace *p, uint64_t work, unsigned times)
+{
+	weir__figure_add_relaxed(&p->owed, (uint64_t)((double)work * times * p->rest));
+}
+
 uint64_t weir__pace_note(struct weir_pace *p, uint64_t began, unsigned times)
 {
 	if (!began)
 		return 0;
-	uint64_t ends = now(CLOCK_THREAD_CPUTIME_ID);
-	weir__figure_add_relaxed(&p->owed, (uint64_t)((double)(ends - began) * times * p->rest));
+	uint64_t ends = now(CLOCK_THREAD_CPUTIME_ID), work = ends > began ? ends - began : 0;
+	owe(p, work, times);
 	return ends;
 }
 
@@ -127,6 +132,14 @@ int weir__pace_progress(void *turns, uint64_t done, uint64_t total)
 	(void)done, (void)total;
 	t->began = weir__pace_turn(t->pace, t->began);
 	return 0;
+}
+
+/* P5: three looks, and so much later the call begins. */
+uint64_t weir__pace_single_timed(struct weir_pace *p)
+{
+	uint64_t first = weir__pace_begin(p), second = weir__pace_begin(p), look = second - first;
+	owe(p, look, 3);
+	return second + look;
 }
 
 void weir__pace_single_end(struct weir_pace *p, uint64_t began)
