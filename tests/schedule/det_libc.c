@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "../futex_call.h"
 #include "det_internal.h"
@@ -91,6 +92,31 @@ int det_libc_sched_yield(void)
 {
 	if (!det_running())
 		return sched_yield();
+	det_pause();
+	return 0;
+}
+
+/* A loader with a pace finds ten milliseconds of its work between any two looks, which is worth a
+ * sleep. */
+int det_libc_clock_gettime(clockid_t clock, struct timespec *t)
+{
+	static uint64_t looks;
+	if (!det_running() || clock != CLOCK_THREAD_CPUTIME_ID)
+		return clock_gettime(clock, t);
+	looks++;
+	*t = (struct timespec){ (time_t)(looks / 100), (long)(looks % 100 * 10000000) };
+	return 0;
+}
+
+/* It lasts until all others have moved: whoever sleeps may hold up nobody. */
+int det_libc_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+                             struct timespec *left)
+{
+	if (!det_running())
+		return clock_nanosleep(clock, flags, until, left);
+	for (enum det_flavor flavor = 0; flavor < DET_FLAVORS; flavor++)
+		if (det_rcu_nesting(flavor))
+			det_fail("a thread sleeps in a section");
 	det_pause();
 	return 0;
 }

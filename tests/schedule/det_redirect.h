@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/types.h>
 
+struct timespec;
 extern void *malloc(size_t bytes) __asm__("det_libc_malloc");
 extern void *calloc(size_t n, size_t bytes) __asm__("det_libc_calloc");
 extern int posix_memalign(void **out, size_t alignment,
@@ -20,6 +21,9 @@ extern void *memcpy(void *to, const void *from, size_t bytes) __asm__("det_libc_
 extern void *memmove(void *to, const void *from, size_t bytes) __asm__("det_libc_memmove");
 extern int sched_yield(void) __asm__("det_libc_sched_yield");
 extern long syscall(long number, ...) __asm__("det_libc_syscall");
+extern int clock_gettime(clockid_t clock, struct timespec *t) __asm__("det_libc_clock_gettime");
+extern int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+                           struct timespec *left) __asm__("det_libc_clock_nanosleep");
 
 /* Where offsets have 64 bits libc gives this one a symbol itself, and clang takes no second one. */
 extern void *det_libc_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);

@@ -12,6 +12,7 @@ BATCH = 'src/set/handle_batch.c'
 KEYS = 'src/set/keys.h'
 STATS = 'src/set/handle_stats.c'
 RELOAD = 'src/set/reload.c'
+PACE = 'src/set/pace.c'
 BESIDE = 'src/set/beside.c'
 ABSENT = 'src/set/absent.c'
 TEXTS = 'src/set/texts.c'
@@ -36,6 +37,7 @@ GROUPS = {
     STATS: 'retire,refresh',
     RELOAD: 'reload,previous,writers,retire,absent,rolling',
     ROLLBACK: 'previous,writers,retire',
+    PACE: 'reload',
     REFRESH: 'refresh',
     REFUSAL: 'refresh',
     TEXTS: 'reload,previous,absent',
@@ -413,6 +415,10 @@ MUTANTS = [
      '\tint64_t inserted = 0;\n',
      '\tweir__read_unlock(&set->rcu);\n\treturn inserted;',
      '\treturn inserted;'),
+    # a loader's sleeps (P1 in src/set/pace.h)
+    ('SLEEPS_IN_SECTION', PACE, 'p->asked && !weir__in_section(p->rcu) ?', 'p->asked ?'),
+    ('SLEEPS_ONLINE', PACE, '\tif (online)\n\t\tflavor->thread_offline();\n', ''),
+    ('WAKES_OFFLINE', PACE, '\tif (online)\n\t\tflavor->thread_online();\n', ''),
     ('SHARE_OF_OTHERS', RELOAD,
      'weir__share_shard(r->share.bits, hash) != r->share.shard',
      'weir__share_shard(r->share.bits, hash) == r->share.shard'),

@@ -29,6 +29,43 @@ static void copied_qsbr(void)
 	copied_with(&det_qsbr_flavor);
 }
 
+/* The loader sleeps after each step, but not in a section of its own. */
+static void reload_at_a_pace(void *unused)
+{
+	struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
+	(void)unused;
+	flavor->register_thread();
+	options.pace = 0.5;
+	struct weir_reload *r = reload_begun(&options);
+	if (flavor != &det_qsbr_flavor) { /* it has none but the one between quiescent states */
+		flavor->read_lock();
+		det_assert(form_reload_insert(r, hash_of(0)) >= 0);
+		flavor->read_unlock();
+	}
+	det_assert(carry_over(r) == 0);
+	det_assert(weir_reload_commit(r) == 0);
+	flavor->unregister_thread();
+}
+
+static void paced_with(const struct rcu_flavor_struct *of)
+{
+	handle_begin(of);
+	spawn_insert_and_verify();
+	det_spawn(reload_at_a_pace, NULL);
+	det_join_all();
+	handle_end_with(1, 1);
+}
+
+static void paced(void)
+{
+	paced_with(&urcu_bp_flavor);
+}
+
+static void paced_qsbr(void)
+{
+	paced_with(&det_qsbr_flavor);
+}
+
 static void two_inserters(void)
 {
 	static struct insertion insertions[] = { { 1, 1 }, { 2, 2 } };
@@ -152,6 +189,10 @@ const struct scenario reload_scenarios[] = {
 	{ .name = "copied, memb", .group = "reload", .body = copied_memb, .narrowed = true,
 	  .cost = 3, .fits = smallest },
 	{ .name = "copied, qsbr", .group = "reload", .body = copied_qsbr, .narrowed = true,
+	  .cost = 3, .fits = smallest },
+	{ .name = "paced", .group = "reload", .body = paced, .narrowed = true, .cost = 3,
+	  .fits = smallest },
+	{ .name = "paced, qsbr", .group = "reload", .body = paced_qsbr, .narrowed = true,
 	  .cost = 3, .fits = smallest },
 	{ .name = "two inserters", .group = "reload", .body = two_inserters, .narrowed = true,
 	  .cost = 3, .fits = smallest },
