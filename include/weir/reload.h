@@ -79,6 +79,10 @@ struct weir_reload_options {
  *    that cores share has it.
  *  - In a read-side section nobody sleeps: grace periods would wait. The next call outside does.
  *    With qsbr a verb that sleeps passes through a quiescent state, as weir_reload_commit() does.
+ *  - A call does not end early, whether its thread is cancelled or its reload is no longer wanted:
+ *    with 0.001, 1 Mi keys in one call take 20 seconds. Give a call some thousands, as many as you
+ *    can wait for, and the reload can be aborted between two calls. Of a refresh, progress can stop
+ *    the call (refresh.h).
  *  - Grace periods, the gate's canaries and its check, and the freeing of the old filter are as
  *    they are.
  * The bits are the same with and without.

@@ -206,6 +206,90 @@ static void test_children_of_a_fork_in_a_load(void **state)
 	free(l.hashes);
 }
 
+struct sleeper {
+	struct weir_handle *h;
+	atomic_bool begun, stop;
+};
+
+/* Asleep for 999 parts of 1,000 of its time. */
+static void *reload_slowly(void *argument)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct sleeper *s = argument;
+	struct weir_reload *r;
+	o.pace = 0.001;
+	assert_ok(weir_reload_begin(&r, s->h, &o));
+	s->begun = true;
+	for (uint64_t i = 0; !s->stop; i++)
+		assert_ok(weir_reload_insert_hash(r, test_key(KEYS + i % KEYS)));
+	assert_ok(weir_reload_copy(r));
+	assert_ok(weir_reload_commit(r));
+	return NULL;
+}
+
+/* In the child nobody goes on with the parent's reload, and its claim stays. All else works. */
+static int serve_beside_it(struct weir_handle *h)
+{
+	struct weir_reload *r;
+	if (missing_in(h, 0, 100))
+		return 1;
+	for (uint64_t i = 0; i < KEYS; i++)
+		if (weir_handle_insert_hash(h, test_key(2 * KEYS + i)) < 0)
+			return 2;
+	if (missing_in(h, 2 * KEYS, 3 * KEYS))
+		return 3;
+	return weir_reload_begin(&r, h, NULL) == -EBUSY && weir_handle_destroy(h) == -EBUSY ? 0 : 4;
+}
+
+static void test_a_loader_that_sleeps_is_not_there(void **state)
+{
+	struct sleeper s = { .h = open_handle(flavors, 40000) };
+	pthread_t thread;
+	(void)state;
+	insert_into(s.h, 0, 100);
+	assert_int_equal(pthread_create(&thread, NULL, reload_slowly, &s), 0);
+	while (!s.begun)
+		usleep(100);
+	for (unsigned i = 0; i < 10; i++) {
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (child == 0) {
+			alarm(DEADLINE);
+			_exit(serve_beside_it(s.h));
+		}
+		reap(1);
+	}
+	s.stop = true;
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(missing_in(s.h, 0, 100), 0);
+	close_handle(flavors, s.h);
+}
+
+/* A loader forks between two of its calls: parent and child go on with it, each with its own. */
+static void test_a_loader_forks(void **state)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_handle *h = open_handle(flavors, 40000);
+	struct weir_reload *r;
+	(void)state;
+	insert_into(h, 0, 100);
+	o.pace = 0.1;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		alarm(DEADLINE);
+	bool failed = false;
+	for (uint64_t i = 100; i < KEYS; i++)
+		failed |= weir_reload_insert_hash(r, test_key(i)) < 0;
+	failed |= weir_reload_copy(r) || weir_reload_commit(r) || missing_in(h, 0, KEYS);
+	if (child == 0)
+		_exit(failed);
+	assert_false(failed);
+	reap(1);
+	close_handle(flavors, h);
+}
+
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, folder_teardown)
 
 int main(void)
@@ -216,6 +300,8 @@ int main(void)
 		fresh(test_followers_after_fork),
 		fresh(test_a_follower_that_is_not_there),
 		fresh(test_children_of_a_fork_in_a_load),
+		fresh(test_a_loader_that_sleeps_is_not_there),
+		fresh(test_a_loader_forks),
 	};
 	(void)pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent,
 	                     urcu_bp_after_fork_child);

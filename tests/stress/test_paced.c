@@ -299,6 +299,15 @@ static void round_of(uint64_t number)
 	succeeds(weir_handle_destroy(s.handle));
 }
 
+/* On a slow machine few reloads fit beside a round's inserts. */
+static bool all_happened(void)
+{
+	for (unsigned i = 0; i < KINDS; i++)
+		if (!s.slept[i])
+			return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct stress options = stress_read(argc, argv, 80000);
@@ -308,17 +317,18 @@ int main(int argc, char **argv)
 	s.inserters = options.threads;
 	snprintf(s.image, sizeof s.image, "%s/weir-paced-%d.weir",
 	         access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
-	for (; inserts < options.operations; inserts += (uint64_t)KEYS_EACH * s.inserters)
+	for (; inserts < options.operations ||
+	       (!all_happened() && inserts < 10 * options.operations);
+	     inserts += (uint64_t)KEYS_EACH * s.inserters)
 		round_of(number++);
 	unlink(s.image);
 	printf("%llu inserts and %llu lookups, each in two sets, %.1f s\n",
 	       (unsigned long long)inserts, (unsigned long long)s.lookups,
 	       stress_seconds() - start);
-	for (unsigned i = 0; i < KINDS; i++) {
+	for (unsigned i = 0; i < KINDS; i++)
 		printf("%s %llu %s (%llu sleeps)", i ? "," : "", (unsigned long long)s.done[i],
 		       names[i], (unsigned long long)s.slept[i]);
-		check(s.done[i] && s.slept[i], "no loader slept %s", names[i]);
-	}
 	printf("\n");
+	check(all_happened(), "not every kind of reload slept");
 	return 0;
 }
