@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Reloads with a pace of every kind there is, while threads insert and look up: from the source, by
- * copy, refreshes by reading and by mapping, a rolling set shard by shard; aborted and stopped ones.
- * No key whose insert has returned may ever be missed.
+ * copy, refreshes by reading and by mapping, a rolling set shard by shard; aborted ones and stopped
+ * ones. No key whose insert has returned may ever be missed.
  *
  * A sleep of the loader ends here when others have gone on meanwhile: each inserter by some keys,
  * into the handle and the rolling set, and now and then another thread by a grace period. Neither
@@ -16,7 +16,15 @@
 #include <weir/rolling.h>
 #include "flavor.h"
 
-enum { KEYS_EACH = 20000, A_SLEEP = 50, SHARDS = 4, TOGETHER = 100, LOOKS = 8, DEADLINE = 60, SELDOM = 16 };
+enum {
+	KEYS_EACH = 20000,
+	A_SLEEP = 50,  /* keys that each inserter inserts while the loader sleeps */
+	SELDOM = 16,   /* of so many sleeps one sees a grace period end */
+	SHARDS = 4,
+	TOGETHER = 100,
+	LOOKS = 8,
+	DEADLINE = 60, /* seconds */
+};
 /* 100 ms of sleep, cut in five, after 100 us of work; from the source, which takes longer, after a
  * millisecond. */
 static const double pace = 0.001, pace_of_source = 0.01;

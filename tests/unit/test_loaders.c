@@ -154,7 +154,7 @@ static void test_a_loader_of_one_key(void **state)
 	assert_int_equal(load_beside(NULL, false), 0);
 }
 
-/* It cannot collect hashes meanwhile: it loads what falls on the parts that are free, then waits for
+/* It cannot collect hashes meanwhile: it loads what falls on the parts that are free, and waits for
  * the last one. */
 static void test_a_loader_without_memory_sleeps(void **state)
 {

@@ -122,7 +122,8 @@ static void test_single_keys(void **state)
 	}
 }
 
-/* The clock jumps by an interrupt within the first two looks: that does not make a debt of years. */
+/* An interrupt comes within the first two looks: the call then seems to take less than nothing, and
+ * that does not make a debt of years. */
 static void test_a_look_that_takes_long(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, CAPACITY);
