@@ -272,41 +272,6 @@ WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsi
 
 #endif
 
-#if (defined(WEIR__AVX512) || defined(WEIR__AVX2)) && !defined(WEIR__FIXED_Z)
-
-/* With two words the layouts of g = 2, 3 and 4 differ by their shifts alone, four for each word. So
- * one body serves the three of them. Lanes past g repeat the word's first field. */
-#define WEIR__TEST_2 1
-static const uint64_t weir__shifts_2[3][8] __attribute__((aligned(64), unused)) = {
-	/* weir__field_shift(2, j) of j = 0 to g-1, and of j = g to 2g-1 */
-	{ 54, 48, 54, 54, 42, 36, 42, 42 },
-	{ 54, 48, 42, 54, 36, 30, 24, 36 },
-	{ 54, 48, 42, 36, 30, 24, 18, 12 },
-};
-
-WEIR__INLINE bool weir__test_2(const uint64_t *block, uint64_t r, const uint64_t shifts[8])
-{
-#if defined(WEIR__AVX512)
-	__m512i field = _mm512_srlv_epi64(_mm512_set1_epi64((long long)r),
-	                                  _mm512_load_si512((const void *)shifts));
-	__m512i down = _mm512_rorv_epi64(weir__words(block, 2, r), field);
-	return _mm512_testn_epi64_mask(down, _mm512_set1_epi64(1)) == 0;
-#else
-	__m256i r4 = _mm256_set1_epi64x((long long)r), all = _mm256_set1_epi64x(-1);
-	WEIR__UNROLL
-	for (unsigned p = 0; p < 2; p++) {
-		__m256i shift = _mm256_load_si256((const __m256i *)(const void *)(shifts + 4 * p));
-		__m256i bit = _mm256_and_si256(_mm256_srlv_epi64(r4, shift),
-		                               _mm256_set1_epi64x(63));
-		all = _mm256_and_si256(
-			all, _mm256_srlv_epi64(weir__part_words(block, p, 2, r), bit));
-	}
-	return _mm256_testc_si256(all, _mm256_set1_epi64x(1));
-#endif
-}
-
-#endif
-
 /* The test of one key between other work, such as an insert or a call. It uses at most 256 bits: a
  * few 512-bit instructions would lower the core's clock (Skylake-SP), which costs more than they
  * save. */

@@ -58,13 +58,25 @@ static int insert_u64(const struct weir_inline_mut *v, uint64_t key)
 	return weir_inline_insert_u64(v, key);
 }
 
+static bool has_inlined(uint32_t layout)
+{
+#ifdef WEIR__TEST_LANES
+	static const uint64_t block[8] __attribute__((aligned(64))) = { 0 };
+	return weir__test_lanes(layout, block, 1) >= 0;
+#else
+#define IS(z, g) || layout == WEIR__LAYOUT(z, g)
+	return false WEIR__INLINED(IS);
+#undef IS
+#endif
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 extern const struct inline_probe PROBE;
 const struct inline_probe PROBE = {
 	STRING(PROBE), ONLY,         init,   init_mut,    hash,       contains,
-	contains_hash, contains_u64, insert, insert_hash, insert_u64,
+	contains_hash, contains_u64, insert, insert_hash, insert_u64, has_inlined,
 };
 #ifdef __cplusplus
 }

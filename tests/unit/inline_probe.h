@@ -23,6 +23,8 @@ struct inline_probe {
 	int (*insert)(const struct weir_inline_mut *v, const void *key, size_t len);
 	int (*insert_hash)(const struct weir_inline_mut *v, uint64_t hash);
 	int (*insert_u64)(const struct weir_inline_mut *v, uint64_t key);
+	/* Whether a lookup in a filter of this layout calls nothing. */
+	bool (*has_inlined)(uint32_t layout);
 };
 
 #endif

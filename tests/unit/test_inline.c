@@ -174,7 +174,23 @@ static void which_layouts_it_takes(void **state)
 		}
 }
 
-/* Whatever the calculator chooses from 10 % to 0.01 % is inlined. */
+/* The calculator's, or the one that the caller is compiled for. */
+static void what_is_inlined(void **state)
+{
+	const struct inline_probe *probe = *state;
+	if (!cpu_has(probe->name))
+		skip();
+	for (unsigned z = 1; z <= 8; z *= 2)
+		for (unsigned g = 1; g <= 10 && z * g <= 20; g++) {
+			bool wanted = probe->words_per_key == z && probe->bits_per_word == g;
+#define IS(Z, G) || (z == Z && g == G)
+			if (!probe->words_per_key)
+				wanted = false WEIR__DEFAULT_LAYOUTS(IS);
+			assert_int_equal(probe->has_inlined(WEIR__LAYOUT(z, g)), wanted);
+		}
+}
+
+/* Those are what the calculator chooses from 10 % to 0.01 %. */
 static void the_calculator_s_layouts_are_inlined(void **state)
 {
 	unsigned seen[9][11] = { { 0 } }, inlined = 0;
@@ -219,6 +235,8 @@ static void other_kinds_have_no_inline_form(void **state)
 	{ #probe ": which layouts it takes", which_layouts_it_takes, NULL, NULL, \
 	  (void *)(uintptr_t)&probe }, \
 	{ #probe ": what it refuses", what_it_refuses, NULL, NULL, \
+	  (void *)(uintptr_t)&probe }, \
+	{ #probe ": what is inlined", what_is_inlined, NULL, NULL, \
 	  (void *)(uintptr_t)&probe },
 
 int main(void)

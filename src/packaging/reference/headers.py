@@ -10,7 +10,9 @@ import re
 FIELDS = "Return|Errors|Threads|Order|Progress|Cost|Source"
 FIELD = re.compile(r"((?:@\w+|%s)(?:, (?:@\w+|%s))*):\s*" % (FIELDS, FIELDS))
 NAME = re.compile(r"\b(weir_\w+)\(")
-PRIVATE = ("export.h", "inline_test.h", "word.h", "weir.h")  # no page of their own
+# no page of their own
+PRIVATE = ("export.h", "inline_hash.h", "inline_lanes.h", "inline_layouts.h", "inline_test.h",
+           "word.h", "weir.h")
 
 
 class Item:
