@@ -70,8 +70,8 @@ WEIR__INLINE __m512i weir__load8(const uint64_t lanes[8])
 	return _mm512_load_si512((const void *)lanes);
 }
 
-/* The forms with a mask, all of it set: the same instructions. In the others g++ 12 warns of its own
- * undefined registers (GCC bug 105593), since here they lie on every path. */
+/* The forms with a mask, all of it set: the same instructions. In the others g++ 12 warns of its
+ * own undefined registers (GCC bug 105593), since here they lie on every path. */
 WEIR__INLINE __m512i weir__shr8(__m512i x, __m512i by)
 {
 	return _mm512_maskz_srlv_epi64(0xff, x, by);

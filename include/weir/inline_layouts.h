@@ -21,8 +21,9 @@
 #error "WEIR_INLINE_WORDS_PER_KEY and WEIR_INLINE_BITS_PER_WORD: define both or none"
 #endif
 
-/* A verb on a block is WEIR__SWITCH(v), with a case for each of WEIR__INLINED. The rest is behind a
- * call, which looks through WEIR__OUTLINED. Compilers make comparisons of the switch, at most three
+/* A verb on a block is WEIR__SWITCH(v), with a case for each of WEIR__INLINED (for lookups in
+ * vectors inline_lanes.h has another way). The rest is behind a call, which looks through
+ * WEIR__OUTLINED. Compilers make comparisons of the switch, at most three
  * for a layout, and no jump table, which would cost more where indirect jumps are not predicted:
  * the numbers lie too far apart. The branches are always predicted, since a filter's layout never
  * changes. */
