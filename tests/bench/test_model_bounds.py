@@ -78,6 +78,13 @@ class Bounds(Modelled):
         for n in (4, 8):
             self.assertAlmostEqual(points[n].rate, n * 1e9 / (10 + 80 * (n - 1) / n))
 
+    def test_no_price_is_below_nothing(self):
+        """By chance lines of others seemed to be cheaper than its own: nobody gains by them."""
+        rows = [cores('insert', 'L2', 0, 1, [100]), owner('insert', 'L2', 28, 8, 40)]
+        points, _ = self.only(rows)
+        for n in (2, 128):
+            self.assertEqual((points[n].rate, points[n].binds), (n * 100e6, 'core'))
+
     def test_prices_in_memory(self):
         rows = [
             cores('insert', 'memory', 0, 1, [50]),
