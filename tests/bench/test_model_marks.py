@@ -81,6 +81,13 @@ class Marks(Modelled):
         name = 'memory/what:fetch-or/where:random/pages:huge/fits:L3'
         self.assertIn(f"missing: {name}, random locked or's in the L3 on one core and on all", out)
 
+    def test_what_nothing_needs_is_not_missing(self):
+        """No curve meets that limit; and of no other number of cores it could be taken."""
+        rows = [cores('hit', 'L2', 0, 1, [100]), lines('L3', 1, [100])]
+        rows.append(shared(lines('L3', 2, [180])))
+        self.assertNotIn('missing:', self.rows_of(rows)[1])
+        self.assertEqual(self.document(rows)['missing'], [])
+
     def test_one_of_several_prices_left_out(self):
         """What is there is taken instead: named, and no upper bound."""
         rows = [cores('insert', 'L2', 0, 1, [100]), owner('insert', 'L2', 8, 38, 40, 4)]
