@@ -173,6 +173,17 @@ class Model(Modelled):
         row = cores('insert', 'L2', 0, 2, [30, 30, 30])
         self.assertIn('unsteady: 60 M/s to 100 M/s on one thread', self.why(row, price, one=shaky))
 
+    def test_fewer_samples_than_repetitions(self):
+        """Which repetition each was taken beside is not known: their median stands for all."""
+        rows = [cores('insert', 'L2', 0, 1, [100]), owner('insert', 'L2', 8, 28, 40)]
+        row = cores('insert', 'L2', 0, 2, [40, 41, 39], handoff_ns=80.0, alone_per_second=100e6)
+        for samples in ([80.0], [60.0, 80.0], [40.0, 60.0, 80.0, 100.0]):
+            row['samples']['handoff_ns'] = samples
+            found = self.only([*rows, row])[1][0]
+            # 10 + 80 / 2, of 40
+            for ratio, measured in zip(found.ratios, (40, 41, 39)):
+                self.assertAlmostEqual(ratio, 40 / measured)
+
     def test_hyper_threads_are_no_cores(self):
         rows = [cores('hit', 'L2', 0, n, [100 * n]) for n in (1, 2, 4)]
         document = Synthetic(1, 4).run()
