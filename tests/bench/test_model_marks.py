@@ -142,6 +142,14 @@ class Marks(Modelled):
         rows[1] = cores('hit', 'L2', 0, 2, [200] * 3, alone_per_second=1e8)
         self.assertRegex(self.rows_of(rows)[1], r' 2 +200 M/s +200 M/s +1.00')
 
+    def test_a_comparison_is_noisy_by_either_side(self):
+        for first, second in ((False, False), (True, False), (False, True), (True, True)):
+            rows = [cores('hit', 'L2', 0, n, [100 * n] * 3) for n in (1, 2)]
+            for row, spreads in zip(rows, (first, second)):
+                row['spread'] = 0.5 if spreads else 0.0
+            compared = self.document(rows)['curves'][0]['compared']
+            self.assertEqual([c['noisy'] for c in compared], [first or second])
+
     def test_a_limit_within_noise(self):
         rows = [cores('hit', 'L3', 0, 1, [100] * 3), lines('L3', 1, [100] * 3)]
         rows.append(lines('L3', 2, [199, 198, 197]))
