@@ -52,6 +52,16 @@ class Shown(Modelled):
         rows = [cores('hit', 'L2', 0, 1, [100]), cores('hit', 'L2', 1024, 2, [400])]
         self.assertEqual(self.only(rows)[1], [])
 
+    def test_what_a_line_costs(self):
+        """10 ns more where half of the lines are another's: 20 ns each, half of a handoff."""
+        rows = [owner('insert', 'L2', 8, 18, 40), owner('insert', 'L2', 8, 68, 80, 4)]
+        self.assertIn(
+            'a line that another core wrote last, inserts and duplicates in the L2:'
+            ' 20 ns on 2 cores (50 % of a handoff of 40 ns),'
+            ' 80 ns on 4 cores (100 % of a handoff of 80 ns)\n',
+            self.model(self.path_of(rows, 4))[1],
+        )
+
     def test_a_way_that_became_shorter(self):
         rows = [cores('insert', 'L2', 0, 1, [100]), owner('insert', 'L2', 8, 28, 40)]
         facts = {'handoff_ns': 10.0, 'alone_per_second': 1e8}
