@@ -190,6 +190,13 @@ class Marks(Modelled):
         self.assertIn(words, self.finding([shared(cores('hit', 'L2', 0, 1, [100]))]))
         self.assertIn('in the L2 (core): pre', self.finding([cores('hit', 'L2', 0, 1, [100])]))
 
+    def test_the_widest_of_noisy_rows_is_named(self):
+        for spreads in ((0.5, 0.2), (0.2, 0.5)):
+            rows = [cores('insert', 'L2', 0, 1, [100]), owner('insert', 'L2', 8, 28, 40)]
+            for row, spread in zip(rows, spreads):
+                row['spread'] = spread
+            self.assertIn('noisy: a row that it rests on spreads by 50 %', self.finding(rows))
+
     def test_a_row_without_pairs(self):
         """It is the run that lacks them; the rest is shown."""
         facts = {'median_ns': 40.0, 'least_ns': 30.0, 'most_ns': 50.0}
