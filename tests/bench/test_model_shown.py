@@ -3,6 +3,7 @@
 """bench/model: what it shows of its predictions, and beside which rows it sets them."""
 import json
 import os
+import re
 import sys
 import unittest
 
@@ -61,6 +62,12 @@ class Shown(Modelled):
             ' 80 ns on 4 cores (100 % of a handoff of 80 ns)\n',
             self.model(self.path_of(rows, 4))[1],
         )
+
+    def test_cpus_in_their_order(self):
+        pairs = {'cpu10-cpu11': 41.0, 'cpu2-cpu10': 40.0, 'cpu2-cpu11': 42.0}
+        row = result('memory/what:pair/how:ping', [1.0], median_ns=41.0, **pairs)
+        html = past.matrix(load(self.path_of([row])))
+        self.assertEqual(re.findall(r'cpu\d+', html)[:3], ['cpu2', 'cpu10', 'cpu11'])
 
     def test_a_way_that_became_shorter(self):
         rows = [cores('insert', 'L2', 0, 1, [100]), owner('insert', 'L2', 8, 28, 40)]
