@@ -39,6 +39,15 @@ static struct {
 	unsigned waits;
 } others;
 
+/* Nothing was loaded into a part that others have owned so far. */
+static void assert_untouched(const struct weir_filter *f, uint32_t part)
+{
+	size_t words = f->bytes / sizeof *f->array.words / f->parts;
+	for (size_t i = 0; i < words; i++)
+		if (f->array.words[part * words + i])
+			fail_msg("word %zu of part %u was written", i, part);
+}
+
 void __real_weir__owner_wait(struct weir_owner *owner);
 void __wrap_weir__owner_wait(struct weir_owner *owner);
 void __wrap_weir__owner_wait(struct weir_owner *owner)
@@ -48,6 +57,8 @@ void __wrap_weir__owner_wait(struct weir_owner *owner)
 		return;
 	}
 	assert_ptr_equal(owner, &others.f->owners[others.owned]); /* nobody has another */
+	if (others.waits == 0)
+		assert_untouched(others.f, others.owned);
 	if (++others.waits > others.f->parts)
 		fail_msg("%u waits, and no end", others.waits);
 	weir__owner_drop(owner);
@@ -221,17 +232,22 @@ static void beside_others_without_end(void **state)
 	}
 }
 
-/* W5: a thread slept for a part, and is not back yet. Who wants the whole filter does not get in
- * its way: it collects hashes, and loads part by part. */
+/* W5: a thread slept for a part, and is not back yet. */
+static void let_one_sleep(struct weir_filter *f)
+{
+	uint32_t last = f->parts - 1;
+	assert_true(weir__owner_take(&f->owners[last]));
+	atomic_fetch_or(&f->owners[last].mark, 1); /* as weir__owner_wait() does */
+	weir__owner_drop(&f->owners[last]);
+}
+
+/* Who wants the whole filter does not get in its way: it collects hashes, and loads part by part. */
 static void beside_one_that_slept(void **state)
 {
 	const struct test_shape *shape = *state;
 	struct subject s = make(shape);
-	uint32_t last = s.f->parts - 1;
 	last_cache = UINT64_MAX;
-	assert_true(weir__owner_take(&s.f->owners[last]));
-	atomic_fetch_or(&s.f->owners[last].mark, 1); /* as weir__owner_wait() does */
-	weir__owner_drop(&s.f->owners[last]);
+	let_one_sleep(s.f);
 	for (unsigned i = 0; i < 2; i++) {
 		asked_for_memory = 0;
 		assert_ok(weir_load_hashes(s.f, hashes, KEYS));
@@ -239,6 +255,45 @@ static void beside_one_that_slept(void **state)
 	}
 	assert_as_inserted(shape, &s);
 	unmake(&s);
+}
+
+static void load_in_rounds(struct weir_filter *f, const uint64_t *of, size_t n)
+{
+	last_cache = UINT64_MAX;
+	let_one_sleep(f);
+	no_memory = true;
+	asked_for_memory = 0;
+	assert_ok(weir_load_hashes(f, of, n));
+	assert_int_equal(asked_for_memory, n > 0);
+	no_memory = false;
+}
+
+/* In calls of every length up to more than what rounds collect at a time, then the rest. */
+static void rounds_of_every_length(void **state)
+{
+	const struct test_shape *shape = *state;
+	struct subject s = make(shape);
+	size_t at = 0;
+	for (size_t n = 0; n < 600; at += n++)
+		load_in_rounds(s.f, hashes + at, n);
+	load_in_rounds(s.f, hashes + at, KEYS - at);
+	assert_as_inserted(shape, &s);
+	unmake(&s);
+}
+
+/* More hashes than rounds go over at a time: those of the last rounds are new. */
+static void rounds_after_rounds(void **state)
+{
+	enum { MANY = 5 * KEYS, FIRST = MANY - KEYS / 2 };
+	const struct test_shape *shape = *state;
+	struct subject s = make(shape);
+	uint64_t *many = malloc(MANY * sizeof *many);
+	assert_non_null(many);
+	for (size_t i = 0; i < MANY; i++)
+		many[i] = hashes[i < FIRST ? i % (KEYS / 2) : KEYS / 2 + i - FIRST];
+	load_in_rounds(s.f, many, MANY);
+	assert_as_inserted(shape, &s);
+	unmake(&s), free(many);
 }
 
 /* A power of two, of which there are 16 at least, for loaders that meet, and 1,024 at most; half of
@@ -266,6 +321,8 @@ int main(void)
 		cmocka_unit_test(by_several_threads),
 		cmocka_unit_test(beside_others_without_end),
 		cmocka_unit_test(beside_one_that_slept),
+		cmocka_unit_test(rounds_of_every_length),
+		cmocka_unit_test(rounds_after_rounds),
 	};
 	size_t n = 0;
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(parts_of_a_filter);
