@@ -76,6 +76,23 @@ static void test_a_refresh_without_a_pace(void **state)
 	assert_int_equal(seen.again, 0);
 }
 
+/* What is too little for a sleep after the last step is slept off before the swap. */
+static void test_a_refresh_leaves_nothing(void **state)
+{
+	static const double paces[] = { 0.3, 0.1, 0.05, 0.03, 0.02, 0.015 };
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(paces); i++) {
+		close_handle(flavors, h);
+		h = open_handle(flavors, CAPACITY);
+		insert_into(h, 0, 1000);
+		start(flavors);
+		memset(&seen, 0, sizeof seen);
+		options.pace = paces[i];
+		assert_int_equal(weir_handle_refresh_with(h, path, &options), 1);
+		assert_rested_but(paces[i], seen.calls - seen.again, LEAST);
+	}
+}
+
 /* Between any two sleeps; that is no verdict on the file. */
 static void test_a_refresh_is_stopped(void **state)
 {
@@ -230,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		fresh(test_a_refresh_rests),
 		fresh(test_a_refresh_without_a_pace),
+		fresh(test_a_refresh_leaves_nothing),
 		fresh(test_a_refresh_is_stopped),
 		fresh(test_a_mapped_file),
 		fresh(test_the_pages_of_a_mapped_file_are_stopped),
