@@ -241,7 +241,7 @@ static void let_one_sleep(struct weir_filter *f)
 	weir__owner_drop(&f->owners[last]);
 }
 
-/* Who wants the whole filter does not get in its way: it collects hashes, and loads part by part. */
+/* Who wants the whole filter does not get in its way: it collects hashes and loads part by part. */
 static void beside_one_that_slept(void **state)
 {
 	const struct test_shape *shape = *state;
