@@ -38,6 +38,8 @@ static size_t contains_few(const struct weir_filter *f, const uint64_t *hashes, 
 static int64_t insert_few(struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap)
 {
 	uint64_t answers = 0;
+	if (f->insert_error)
+		return weir__insert_refused(f);
 	fetch_few(f, hashes, n);
 	for (size_t i = 0; i < n; i++) {
 		int answer = f->verbs.insert_hash(f, hashes[i]);
@@ -142,37 +144,38 @@ size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t
 	return f->kernel->contains_batch(f, &batch, bitmap);
 }
 
-int64_t weir_insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
-                           uint64_t *bitmap)
+static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
 {
 	if (f->insert_error)
 		return weir__insert_refused(f);
+	return f->kernel->insert_batch(f, batch, bitmap);
+}
+
+int64_t weir_insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
+                           uint64_t *bitmap)
+{
 	if (n <= WEIR_FEW)
 		return insert_few(f, hashes, n, bitmap);
 	struct weir_batch batch = weir__batch_hashes(hashes, n);
-	return f->kernel->insert_batch(f, &batch, bitmap);
+	return insert_batch(f, &batch, bitmap);
 }
 
 int64_t weir_insert_keys(struct weir_filter *f, const struct iovec *keys, size_t n,
                          uint64_t *bitmap)
 {
-	if (f->insert_error)
-		return weir__insert_refused(f);
 	if (n <= WEIR_FEW)
 		return insert_few_keys(f, keys, n, bitmap);
 	struct weir_batch batch = weir__batch_keys(keys, n);
-	return f->kernel->insert_batch(f, &batch, bitmap);
+	return insert_batch(f, &batch, bitmap);
 }
 
 int64_t weir_insert_fixed(struct weir_filter *f, const void *keys, size_t key_bytes, size_t n,
                           uint64_t *bitmap)
 {
-	if (f->insert_error)
-		return weir__insert_refused(f);
 	if (n <= WEIR_FEW)
 		return insert_few_fixed(f, keys, key_bytes, n, bitmap);
 	struct weir_batch batch = weir__batch_fixed(f, keys, key_bytes, n);
-	return f->kernel->insert_batch(f, &batch, bitmap);
+	return insert_batch(f, &batch, bitmap);
 }
 
 int weir_load_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n)
