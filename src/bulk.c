@@ -113,11 +113,16 @@ static void empty_bucket(struct weir_filter *f, struct buckets *b, uint32_t part
 	b->held[part] = 0;
 }
 
-/* A part is the top log2(parts) bits of a hash >> 1 >> this. With one part, 0: a shift by 64 is
- * undefined. */
+/* For part_of(): how far the top log2(parts) bits of a hash lie above its bit 1. */
 static unsigned part_shift(const struct weir_filter *f)
 {
 	return 63 - (unsigned)__builtin_ctz(f->parts);
+}
+
+/* With one part 0, in two steps: a shift by 64 is undefined. */
+static uint32_t part_of(uint64_t hash, unsigned shift)
+{
+	return (uint32_t)(hash >> 1 >> shift);
 }
 
 static void load_parts(struct weir_filter *f, struct buckets *b, const uint64_t *hashes, size_t n)
@@ -128,7 +133,7 @@ static void load_parts(struct weir_filter *f, struct buckets *b, const uint64_t 
 		/* Read once: the caller's memory may change meanwhile, which must cost the caller
 		 * keys, and nobody else's part. */
 		uint64_t hash = *(const volatile uint64_t *)&hashes[i];
-		part = (uint32_t)(hash >> 1 >> shift);
+		part = part_of(hash, shift);
 		b->hashes[(size_t)part * room + held[part]] = hash;
 		if (__builtin_expect(++held[part] == room, 0))
 			empty_bucket(f, b, part);
@@ -153,7 +158,7 @@ static void load_taken(struct weir_filter *f, const unsigned char *state, const 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t hash = *(const volatile uint64_t *)&hashes[i]; /* as in load_parts() */
 		some[held] = hash;
-		held += state[(uint32_t)(hash >> 1 >> shift)] == TAKEN;
+		held += state[part_of(hash, shift)] == TAKEN;
 		if (held < SOME)
 			continue;
 		f->kernel->load(f, some, held);
@@ -192,7 +197,7 @@ static void load_in_rounds(struct weir_filter *f, const uint64_t *hashes, size_t
 	unsigned char state[PARTS_MOST] = { NONE };
 	const unsigned shift = part_shift(f);
 	for (size_t i = 0; i < n; i++)
-		state[(uint32_t)(hashes[i] >> 1 >> shift)] = LEFT;
+		state[part_of(hashes[i], shift)] = LEFT;
 	for (uint32_t part = 0; part < f->parts; part++)
 		while (state[part] == LEFT) {
 			if (take_left(f, state)) {

@@ -131,7 +131,7 @@ MUTANTS = [
      'block[weir__word_index(z, i, r)] = WEIR__LE64'),
     # runs of lines (L1 in src/kind.h)
     ('PARTS_BY_OTHER_BITS', BULK, *BUCKETS_ALWAYS,
-     'part = (uint32_t)(hash >> 1 >> shift);', 'part = hash >> 40 & (f->parts - 1);'),
+     'part = part_of(hash, shift);', 'part = hash >> 40 & (f->parts - 1);'),
     ('BUCKETS_ALWAYS', BULK, *BUCKETS_ALWAYS),
     ('BUCKETS_NEVER', BULK, *BUCKETS_NEVER),
     ('ROUNDS_ALWAYS', BULK, *ROUNDS_ALWAYS),
