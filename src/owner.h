@@ -13,10 +13,10 @@
  *     sleeps on a part that nobody owns.
  * W4  An owner waits for nothing, so each wait ends; a sleeper leaves the processor to it,
  *     whatever the priorities.
- * W5  The 1 stays until somebody takes the part, and who wants all parts leaves it one that has it:
- *     it would be back before a sleeper is awake, again and again. A sleeper takes what it waited
- *     for, so the 1 does not stay for long; in a child of fork() (W2), until the first who wants
- *     that part alone. */
+ * W5  The 1 stays until somebody takes the part, and who wants all parts does not take one that
+ *     has it: it would be back before a sleeper is awake, again and again. A sleeper takes what it
+ *     waited for, so the 1 does not stay for long; in a child of fork() (W2), until the first who
+ *     wants that part alone. */
 #ifndef WEIR_SRC_OWNER_H
 #define WEIR_SRC_OWNER_H
 
