@@ -57,7 +57,7 @@ static void no_whole(const struct weir_filter *f, struct weir_filter *other)
 
 static void no_inserts(struct weir_filter *f)
 {
-	uint64_t hashes[3] = { 1, 2, 3 }, bitmap = 0xa5;
+	uint64_t hashes[9] = { 1, 2, 3 }, bitmap = 0xa5;
 	struct iovec keys[1] = { { hashes, 8 } };
 	assert_says(weir_insert(f, "a", 1), -ENOTSUP, insert_refused);
 	assert_says(weir_insert_hash(f, 1), -ENOTSUP, insert_refused);
@@ -67,6 +67,8 @@ static void no_inserts(struct weir_filter *f)
 	assert_says(weir_insert_keys(f, keys, 1, &bitmap), -ENOTSUP, insert_refused);
 	assert_says(weir_insert_fixed(f, hashes, 8, 3, &bitmap), -ENOTSUP, insert_refused);
 	assert_says(weir_insert_fixed(f, hashes, 3, 3, NULL), -ENOTSUP, insert_refused);
+	assert_says(weir_insert_hashes(f, hashes, 9, &bitmap), -ENOTSUP, insert_refused);
+	assert_says(weir_insert_fixed(f, hashes, 8, 9, &bitmap), -ENOTSUP, insert_refused);
 	assert_says(weir_load_hashes(f, hashes, 3), -ENOTSUP, insert_refused);
 	assert_int_equal(bitmap, 0xa5);
 }
