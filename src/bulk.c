@@ -26,10 +26,12 @@ enum {
 	SOME = 512,          /* of them, collected on the stack */
 };
 
-uint32_t weir__bulk_parts(unsigned partition_bits, uint64_t bytes, uint32_t shards)
+uint32_t weir__bulk_parts(const struct weir_kernel *kernel, uint64_t bytes, uint32_t shards)
 {
+	const uint64_t block = kernel->block_lines ? UINT64_C(64) * kernel->block_lines : 64;
+	unsigned left = kernel->partition_bits;
 	uint32_t parts = 1;
-	while (partition_bits-- && parts < shards && parts < PARTS_MOST &&
+	while (left-- && parts < shards && parts < PARTS_MOST && bytes % (2 * parts * block) == 0 &&
 	       (parts < PARTS_SHARED || bytes / parts > weir__cache_bytes() / 2))
 		parts *= 2;
 	return parts;

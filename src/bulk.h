@@ -6,8 +6,9 @@
 #include "kind.h"
 
 /* The number of parts of a filter of @bytes: a power of two, at most 2^partition_bits (L1). Parts
- * are runs of whole shards and fit half of a core's own cache, if there are shards enough. */
-uint32_t weir__bulk_parts(unsigned partition_bits, uint64_t bytes, uint32_t shards);
+ * are runs of whole shards and of whole blocks, and fit half of a core's own cache, if there are
+ * shards enough. */
+uint32_t weir__bulk_parts(const struct weir_kernel *kernel, uint64_t bytes, uint32_t shards);
 
 /* Return: 0 or -ENOMEM (owner.h); then nothing was loaded. */
 int weir__bulk_load(struct weir_filter *f, const uint64_t *hashes, size_t n);

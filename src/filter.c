@@ -112,7 +112,7 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 		return weir__fail(-ENOTSUP, "kind %s has no kernel for %s", kind->name,
 		                  weir__isa_name(isa));
 	struct weir_filter *f =
-		filter_alloc(weir__bulk_parts(kernel->partition_bits, bytes, layout->shards));
+		filter_alloc(weir__bulk_parts(kernel, bytes, layout->shards));
 	if (!f)
 		return weir__fail(-ENOMEM, "no memory for a filter's record");
 	f->array = (struct weir_array){
@@ -133,8 +133,12 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 	f->fp_rate = layout->fp_rate;
 	f->normal = layout->normal;
 	f->memory = *memory;
-	*out = f;
-	return 0;
+	err = kind->create ? kind->create(f) : 0;
+	if (err)
+		free(f);
+	else
+		*out = f;
+	return err;
 }
 
 struct weir_layout weir__filter_layout(const struct weir_filter *f)
@@ -213,6 +217,8 @@ void weir_destroy(struct weir_filter *f)
 {
 	if (!f)
 		return;
+	if (f->kind->destroy)
+		f->kind->destroy(f);
 	weir__memory_free(&f->memory);
 	free(f);
 }
@@ -301,7 +307,7 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 	p.max_bytes = f->bytes;
 	p.seed = f->hashing.seed;
 	p.hash_key = weir__keyed(&f->hashing) ? f->hashing.key : NULL;
-	if (p.hash_key && p.struct_size < sizeof p)
+	if (p.hash_key && p.struct_size < offsetof(struct weir_params, counter_bits))
 		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for hash_key, "
 		                  "and the filter is keyed", p.struct_size);
 	err = ask_shards(f, &p);

@@ -35,10 +35,10 @@ struct weir_batch;
  *
  * A law allows several threads to load at once. A kind promises it by the field of its name:
  * L1  partition_bits: the top bits of a hash choose the lines of its key. Cut the array into 2^p
- *     equal runs of lines, for any p up to partition_bits that allows it. Then run i holds the keys
- *     whose top p bits are i, and no others. So hashes that are collected by those bits can be
- *     loaded run by run, each run by one owner at a time (O1). 0: the bits of a key may lie
- *     anywhere.
+ *     equal runs of whole blocks (block_lines), for any p up to partition_bits that allows it. Then
+ *     run i holds the keys whose top p bits are i, and no others. So hashes that are collected by
+ *     those bits can be loaded run by run, each run by one owner at a time (O1). 0: the bits of a
+ *     key may lie anywhere.
  */
 struct weir_kernel {
 	enum weir_isa isa;       /* that it was compiled for */
@@ -54,6 +54,7 @@ struct weir_kernel {
 	 * key. NULL: insert_batch serves. */
 	void (*load)(struct weir_filter *f, const uint64_t *hashes, size_t n);
 	unsigned partition_bits; /* L1 */
+	unsigned block_lines;    /* that the cells of one key lie in; 0: one */
 	/* As weir_remove_hash() and weir_count_hash(). NULL: cannot. */
 	int (*remove)(struct weir_filter *f, uint64_t hash);
 	int64_t (*count)(const struct weir_filter *f, uint64_t hash);
@@ -96,6 +97,15 @@ struct weir_kind {
 	                struct weir_measure *sum);
 	void (*estimate)(const struct weir_filter *f, const struct weir_measure *sum, double *keys,
 	                 double *rate);
+
+	/* ---- optional; NULL: there is none ---- */
+
+	/* State of the kind's own beside the array, f->own: it is in no image. create() is called
+	 * when all else of the filter is set, destroy() before its memory is freed. create() may
+	 * find keys in the array, or a loader that is still to fill it. It returns 0, or a negative
+	 * errno after weir__fail(). */
+	int (*create)(struct weir_filter *f);
+	void (*destroy)(struct weir_filter *f);
 
 	/* ---- optional; NULL: cannot ---- */
 
@@ -149,6 +159,7 @@ struct weir_filter {
 	struct weir_hashing hashing;
 	uint32_t marks;      /* enum weir_image_marks of the image it was loaded from; else 0 */
 	struct weir_normal normal; /* what is done to its keys */
+	void *own;           /* of its kind (create) */
 	struct weir_memory memory;
 	uint32_t parts;             /* for bulk loading: a power of two, at most 2^partition_bits */
 	struct weir_owner owners[]; /* of the parts (O1) */

@@ -14,18 +14,18 @@ static uint32_t shards_of(uint64_t lines, uint32_t wanted)
 	return wanted ? wanted : shards;
 }
 
-uint64_t weir__lines(double bits, uint32_t wanted, uint32_t *shards)
+uint64_t weir__lines(double bits, uint32_t block, uint32_t wanted, uint32_t *shards)
 {
 	uint64_t lines = bits > LINE_BITS ? (uint64_t)ceil(bits / LINE_BITS) : 1;
-	uint64_t count = shards_of(lines, wanted);
+	uint64_t count = (uint64_t)block * shards_of(lines, wanted);
 	lines = (lines + count - 1) / count * count;
 	*shards = shards_of(lines, wanted); /* rounding up may have reached the next power of two */
 	return lines;
 }
 
-uint64_t weir__lines_within(uint64_t bytes, uint32_t wanted, uint32_t *shards)
+uint64_t weir__lines_within(uint64_t bytes, uint32_t block, uint32_t wanted, uint32_t *shards)
 {
 	uint64_t lines = bytes / (LINE_BITS / 8);
 	*shards = shards_of(lines, wanted);
-	return lines - lines % *shards;
+	return lines - lines % ((uint64_t)block * *shards);
 }

@@ -9,12 +9,13 @@
 #define WEIR__MOST_SHARDS 65536
 #define WEIR__SHARD_LINES 1024
 
-/* The lines that hold @bits bits, rounded up (by at most 0.1 % if shards are chosen) to a multiple
- * of the shards.
- * @wanted: shards, or 0 to have them chosen.  @shards: receives their number. */
-uint64_t weir__lines(double bits, uint32_t wanted, uint32_t *shards);
-/* The lines that fit in @bytes, at least 64, rounded down to a multiple of the shards. 0: not even
- * as many as the shards wanted. */
-uint64_t weir__lines_within(uint64_t bytes, uint32_t wanted, uint32_t *shards);
+/* The lines that hold @bits bits, rounded up (by at most 0.4 % if shards are chosen) to a multiple
+ * of the shards, each of whole blocks.
+ * @block: lines of a block, 1 to 4.  @wanted: shards, or 0 to have them chosen.
+ * @shards: receives their number. */
+uint64_t weir__lines(double bits, uint32_t block, uint32_t wanted, uint32_t *shards);
+/* The lines that fit in @bytes, at least 64, rounded down likewise. 0: not even a block for each of
+ * the shards wanted. */
+uint64_t weir__lines_within(uint64_t bytes, uint32_t block, uint32_t wanted, uint32_t *shards);
 
 #endif

@@ -64,6 +64,8 @@ static const struct {
 	{ "words_per_key", offsetof(struct weir_params, words_per_key) },
 	{ "bits_per_word", offsetof(struct weir_params, bits_per_word) },
 	{ "probes", offsetof(struct weir_params, probes) },
+	{ "counter_bits", offsetof(struct weir_params, counter_bits) },
+	{ "fingerprint_bits", offsetof(struct weir_params, fingerprint_bits) },
 };
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 

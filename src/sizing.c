@@ -23,19 +23,25 @@ struct weir_wanted weir__wanted(const struct weir_params *p)
 	if (p->fp_rate > 0)
 		wanted.fp_rate = p->fp_rate - (double)p->capacity / WEIR__HASHES;
 	else
-		wanted.bits_per_key = 512.0 * (double)weir__lines_within(p->max_bytes, p->shards,
+		wanted.bits_per_key = 512.0 * (double)weir__lines_within(p->max_bytes, 1, p->shards,
 		                                                      &shards) /
 		                      (double)p->capacity;
 	return wanted;
 }
 
-static int bytes_from_rate(const struct weir_params *p, double bits_per_key, struct weir_plan *out)
+static uint32_t block_lines(const struct weir_formula *formula)
 {
-	double bits = bits_per_key * (double)p->capacity;
+	return formula->block_lines ? formula->block_lines : 1;
+}
+
+static int bytes_from_rate(const struct weir_params *p, const struct weir_formula *formula,
+                           struct weir_plan *out)
+{
+	double bits = formula->bits(weir__wanted(p).fp_rate, &out->shape) * (double)p->capacity;
 	uint64_t limit = p->max_bytes ? p->max_bytes : WEIR__MOST_BYTES;
-	uint64_t lines = weir__lines_within(limit, p->shards, &out->shards);
+	uint64_t lines = weir__lines_within(limit, block_lines(formula), p->shards, &out->shards);
 	uint32_t shards;
-	uint64_t enough = weir__lines(bits, p->shards, &shards);
+	uint64_t enough = weir__lines(bits, block_lines(formula), p->shards, &shards);
 	if (512.0 * (double)lines < bits)
 		return weir__fail(-EFBIG,
 		                  "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
@@ -55,8 +61,8 @@ static int bytes_from_rate(const struct weir_params *p, double bits_per_key, str
 static int capacity_from_bytes(const struct weir_params *p, const struct weir_formula *formula,
                                struct weir_plan *out)
 {
-	double bits =
-		512.0 * (double)weir__lines_within(p->max_bytes, p->shards, &out->shards);
+	double bits = 512.0 * (double)weir__lines_within(p->max_bytes, block_lines(formula),
+	                                                 p->shards, &out->shards);
 	double first = bits / formula->bits(p->fp_rate, &out->shape);
 	double floor_rate = fmin(first / WEIR__HASHES, p->fp_rate / 2);
 	double keys = bits / formula->bits(p->fp_rate - floor_rate, &out->shape);
@@ -75,10 +81,11 @@ int weir__size_complete(const struct weir_params *p, const struct weir_formula *
 {
 	int err = 0;
 	if (p->capacity && p->fp_rate > 0) {
-		err = bytes_from_rate(p, formula->bits(weir__wanted(p).fp_rate, &out->shape), out);
+		err = bytes_from_rate(p, formula, out);
 	} else if (p->capacity) {
 		out->capacity = p->capacity;
-		out->bytes = 64 * weir__lines_within(p->max_bytes, p->shards, &out->shards);
+		out->bytes = 64 * weir__lines_within(p->max_bytes, block_lines(formula),
+		                                     p->shards, &out->shards);
 	} else {
 		err = capacity_from_bytes(p, formula, out);
 	}

@@ -17,6 +17,7 @@
 struct weir_formula {
 	double (*bits)(double fp_rate, const struct weir_shape *shape);
 	double (*rate)(double bits_per_key, const struct weir_shape *shape);
+	uint32_t block_lines; /* lines that only come together; 0: one */
 };
 
 /* The goal of a kind's choice of shape. One of the two is not 0. */

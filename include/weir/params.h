@@ -23,8 +23,9 @@ enum weir_flags {
  * Give two of capacity, fp_rate and max_bytes, and the third follows. If all three are given,
  * max_bytes is a limit: creation fails with -EFBIG if the filter would need more.
  *
- * words_per_key, bits_per_word and probes choose the shape; where they are 0, the library chooses.
- * A kind takes those that weir_shape_field() names and refuses the others.
+ * words_per_key, bits_per_word, probes, counter_bits and fingerprint_bits choose the shape; where
+ * they are 0, the library chooses. A kind takes those that weir_shape_field() names and refuses the
+ * others.
  */
 struct weir_params {
 	size_t struct_size;     /* sizeof(struct weir_params), set by WEIR_PARAMS_INIT */
@@ -47,10 +48,12 @@ struct weir_params {
 	                           Its keys are hashed by SipHash-2-4 with them, whatever its kind,
 	                           so that whoever sees answers and images, but not these, finds
 	                           no keys that collide. NULL: not keyed. */
+	uint32_t counter_bits;  /* kinds of counters: bits of each */
+	uint32_t fingerprint_bits; /* kinds of fingerprints: bits of each */
 };
 
 #define WEIR_PARAMS_INIT \
-	{ sizeof(struct weir_params), WEIR_BLOCKED, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+	{ sizeof(struct weir_params), WEIR_BLOCKED, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** What a filter of given parameters will be. Start from WEIR_PLAN_INIT. */
 struct weir_plan {
@@ -82,7 +85,7 @@ struct weir_plan {
 WEIR_API WEIR_MUST_CHECK int weir_plan(const struct weir_params *params, struct weir_plan *out);
 
 /**
- * Ask for a shape: sets kind, words_per_key, bits_per_word and probes. A number that the kind does
+ * Ask for a shape: sets kind and each of the numbers that choose a shape. One that the kind does
  * not have becomes 0.
  * @params: from WEIR_PARAMS_INIT; its other fields stay. Untouched on failure.
  * @shape: of a plan, of statistics or of an image's info.

@@ -289,7 +289,7 @@ static unsigned best_k(struct weir_wanted wanted)
 
 static int plan(const struct weir_params *p, struct weir_plan *out)
 {
-	static const struct weir_formula formula = { bits, rate };
+	static const struct weir_formula formula = { .bits = bits, .rate = rate };
 	if (p->probes > MOST_K)
 		return weir__fail(-EINVAL, "probes %u: allowed: 1 to %d bits a key, or 0 to have "
 		                  "it chosen", p->probes, MOST_K);

@@ -297,19 +297,26 @@ static void rounds_after_rounds(void **state)
 }
 
 /* A power of two, of which there are 16 at least, for loaders that meet, and 1,024 at most; half of
- * the core's own cache holds one. No more than shards, nor than the kind's law allows (L1). */
+ * the core's own cache holds one. No more than shards, nor than the kind's law allows (L1), each of
+ * whole blocks. */
 static void parts_of_a_filter(void **state)
 {
 	const uint64_t small = 4096, large = 64 * CACHE, huge = UINT64_C(1) << 40;
+	const struct weir_kernel all = { .partition_bits = 64 }, five = { .partition_bits = 5 },
+	                         one = { .partition_bits = 1 }, none = { .partition_bits = 0 },
+	                         blocks = { .partition_bits = 64, .block_lines = 4 };
 	(void)state;
-	assert_int_equal(weir__bulk_parts(64, small, 1 << 20), 16);
-	assert_int_equal(weir__bulk_parts(64, large, 1 << 20), 128);
-	assert_int_equal(weir__bulk_parts(64, huge, 1 << 20), 1024);
-	assert_int_equal(weir__bulk_parts(64, large, 32), 32);
-	assert_int_equal(weir__bulk_parts(64, huge, 1), 1);
-	assert_int_equal(weir__bulk_parts(5, large, 1 << 20), 32);
-	assert_int_equal(weir__bulk_parts(1, large, 1 << 20), 2);
-	assert_int_equal(weir__bulk_parts(0, large, 1 << 20), 1);
+	assert_int_equal(weir__bulk_parts(&all, small, 1 << 20), 16);
+	assert_int_equal(weir__bulk_parts(&all, large, 1 << 20), 128);
+	assert_int_equal(weir__bulk_parts(&all, huge, 1 << 20), 1024);
+	assert_int_equal(weir__bulk_parts(&all, large, 32), 32);
+	assert_int_equal(weir__bulk_parts(&all, huge, 1), 1);
+	assert_int_equal(weir__bulk_parts(&five, large, 1 << 20), 32);
+	assert_int_equal(weir__bulk_parts(&one, large, 1 << 20), 2);
+	assert_int_equal(weir__bulk_parts(&none, large, 1 << 20), 1);
+	assert_int_equal(weir__bulk_parts(&blocks, huge, 1 << 20), 1024);
+	assert_int_equal(weir__bulk_parts(&blocks, 64 * 8, 1 << 20), 2);
+	assert_int_equal(weir__bulk_parts(&blocks, 64 * 12, 1 << 20), 1);
 }
 
 int main(void)

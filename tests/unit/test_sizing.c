@@ -203,7 +203,7 @@ static void lines_and_shards(void **state)
 	for (unsigned i = 0; i < 100000; i++) {
 		double bits = exp2((double)(test_random(&random) >> 11) * 0x1p-53 * 49);
 		uint32_t shards, same;
-		uint64_t lines = weir__lines(bits, 0, &shards);
+		uint64_t lines = weir__lines(bits, 1, 0, &shards);
 		assert_true(512.0 * (double)lines >= bits);
 		/* one line, or 0.1 % */
 		assert_true(512.0 * (double)lines <= bits * (1 + 1.0 / 1024) + 512);
@@ -212,9 +212,9 @@ static void lines_and_shards(void **state)
 		assert_true(shards == 1 || lines / shards >= 1024);
 		assert_true(shards == 65536 || lines / shards < 2048);
 		/* a size that is right stays as it is */
-		assert_int_equal(weir__lines_within(64 * lines, 0, &same), lines);
+		assert_int_equal(weir__lines_within(64 * lines, 1, 0, &same), lines);
 		assert_int_equal(same, shards);
-		uint64_t fewer = weir__lines_within(64 * lines + 63 + 64 * (i % 5), 0, &same);
+		uint64_t fewer = weir__lines_within(64 * lines + 63 + 64 * (i % 5), 1, 0, &same);
 		assert_true(fewer >= lines && fewer <= lines + i % 5 && fewer % same == 0);
 	}
 }

@@ -24,7 +24,7 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 	                          shape->field[WEIR_BLOCKED_G]);
 }
 
-static const struct weir_formula formula = { bits, rate };
+static const struct weir_formula formula = { .bits = bits, .rate = rate };
 static const unsigned words[] = { 1, 2, 4, 8 };
 enum { CHOICES = sizeof words / sizeof words[0] };
 
