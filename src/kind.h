@@ -68,6 +68,18 @@ struct weir_measure {
 	double rate;    /* a sum of the kind's own, for its estimate() */
 };
 
+/* A compound is a filter made of members, filters of another kind.
+ * M1  Its own array is that of its first member, in the same memory, which the compound owns. So
+ *     what asks for one array finds that one.
+ * M2  Members are only added, at the end, and each lives as long as the compound. All have its
+ *     hashing and what is done to its keys.
+ * Verbs on whole filters go from member to member. */
+enum { WEIR__MEMBERS_MOST = 16 };
+struct weir_member {
+	struct weir_filter *f;
+	uint64_t note; /* what the compound knows of it beside its bits; the image keeps it */
+};
+
 /* Functions that return an int return 0 or a negative errno, after weir__fail(). */
 struct weir_kind {
 	uint32_t id;                  /* enum weir_kind_id */
@@ -125,6 +137,24 @@ struct weir_kind {
 	/* The view for programs that inline the verbs: <weir/inline.h>, of the blocked kind. Who
 	 * may insert by it is the caller's affair. */
 	int (*view)(const struct weir_filter *f, struct weir_inline_mut *out);
+
+	/* ---- compounds alone, and then all of them; NULL: one array is all there is. Of the
+	 *      members above create() makes the first member around the array, measure(),
+	 *      estimate(), merge(), snapshot() and fold() are NULL, and max_capacity() decides
+	 *      whether it grows ---- */
+
+	/* The members now, the first first. Return: how many. */
+	unsigned (*members)(const struct weir_filter *f,
+	                    struct weir_member out[WEIR__MEMBERS_MOST]);
+	/* Take those of an image or a copy into a filter just made, all but the first, whose bits
+	 * are its array already. They are f's on success. They may come from a damaged image. */
+	int (*adopt)(struct weir_filter *f, const struct weir_member *members, unsigned n);
+	/* Can src be merged into dst? The two have one first member, shape, hash and seed. Then
+	 * add members to dst until it has as many as src, and what it knows of src's to its own.
+	 * Their bits are merged after that. */
+	int (*join)(struct weir_filter *dst, const struct weir_filter *src);
+	/* Have the memory that the next inserts may need. */
+	int (*grow_ahead)(struct weir_filter *f);
 };
 
 /* Does the kind have this shape, and 0 in every field that it has no name for? */
@@ -155,6 +185,8 @@ struct weir_filter {
 	uint32_t shards;     /* a power of two that divides the lines */
 	uint64_t bytes;      /* of bits: 64 * lines */
 	uint64_t capacity;   /* keys, as asked */
+	uint64_t max_capacity; /* of a compound that grows; else 0 */
+	uint32_t flags;      /* enum weir_flags, for the memory of members to come */
 	double fp_rate;      /* as asked */
 	struct weir_hashing hashing;
 	uint32_t marks;      /* enum weir_image_marks of the image it was loaded from; else 0 */

@@ -312,12 +312,26 @@ WEIR_API WEIR_MUST_CHECK int weir_clone(struct weir_filter **out, const struct w
 WEIR_API WEIR_MUST_CHECK int weir_fold(struct weir_filter **out, const struct weir_filter *f,
                                        uint32_t factor);
 
+/**
+ * Have a growing filter's next layer now, so that no insert allocates it: for who wants inserts
+ * whose time is bounded. Call it when the filter has been made, and again when weir_stats() shows
+ * that its bytes have grown. Else the insert that fills a layer to 7/8 allocates the next one,
+ * which is four times as large, and the kernel zeroes its pages when they are first written to
+ * (with WEIR_PREFAULT at once).
+ * @f: growing.
+ * Return: 0 the next layer is there, or max_capacity needs no other; or a negative errno.
+ * Errors: -ENOMEM; -EROFS the filter is mapped read-only; -ENOTSUP the kind does not grow.
+ * Threads: any, with lookups and inserts.  Order: none.  Progress: blocking (memory).
+ * Cost: as weir_create() of the layer.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_grow_ahead(struct weir_filter *f);
+
 /** A filter's figures. Start from WEIR_STATS_INIT. */
 struct weir_stats {
 	size_t struct_size;        /* sizeof(struct weir_stats) */
 	struct weir_shape shape;   /* its kind and the kind's own numbers */
 	uint32_t shards;           /* contiguous runs of lines */
-	uint64_t bytes;            /* of bits */
+	uint64_t bytes;            /* of bits; growing: of all layers so far */
 	uint64_t capacity;         /* keys, as asked */
 	double fp_rate;            /* as asked */
 	double fill;               /* share of bits set, 0 to 1 */
@@ -331,11 +345,13 @@ struct weir_stats {
 	double keys_error;         /* how far keys_estimated of a sample may be off that of all
 	                              bits: three standard deviations, and more where the sample
 	                              has but a few keys; 0 when every bit was read */
+	uint64_t max_capacity;     /* growing: keys that it may come to, where capacity is the first
+	                              layer's; else capacity */
 };
 
 #define WEIR_STATS_INIT \
 	{ sizeof(struct weir_stats), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, false, \
-	  0, 0, 0.0 }
+	  0, 0, 0.0, 0 }
 
 /**
  * Statistics from the bits themselves. Up to 1 MiB all bits are read; beyond, a sample of 1 MiB,

@@ -101,6 +101,10 @@ static void odd_hashes(void **state)
 	static const uint64_t lines[] = { 1, 5, 64, 1023 };
 	for (size_t i = 0; i < COUNT_OF(lines); i++) {
 		struct subject s = inserting(state, lines[i]);
+		if (s.kind->grows && s.capacity < 3 * 64 + 1) {
+			subject_free(&s); /* so many keys would be in other arrays, too */
+			continue;
+		}
 		for (unsigned bit = 0; bit < 64; bit++)
 			for (unsigned form = 0; form < 3; form++) {
 				uint64_t one = UINT64_C(1) << bit, hash = form == 0 ? one :

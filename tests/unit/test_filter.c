@@ -201,7 +201,7 @@ static void full_filters_hold_all_and_keep_the_rate(void **state)
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++)
 		for (size_t r = 0; r < COUNT_OF(rates); r++) {
 			enum { KEYS = 20000, PROBES = 200000 };
-			struct weir_filter *f = test_filter(test_kinds[k], KEYS, rates[r]);
+			struct weir_filter *f = test_bound_filter(test_kinds[k], KEYS, rates[r]);
 			uint64_t wrong = 0, key, hashes[KEYS];
 			double planned = planned_rate(f);
 			for (uint64_t i = 0; i < KEYS; i++)
