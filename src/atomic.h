@@ -212,6 +212,40 @@ static inline void weir__figure_store_relaxed(atomic_uint_fast64_t *figure, uint
 	atomic_store_explicit(figure, value, memory_order_relaxed);
 }
 
+/* O10 The records of a growing filter's layers (G1 in compound/growing.h): the one that is
+ *     published, and the one after each.
+ *     Loading needs: everything that the record's maker wrote into it and its newest layer
+ *     (acquire).  Pairs with: weir__layers_swap_release; who publishes a record has loaded it from
+ *     next, so its maker's writes come before that too.
+ *     Without the order a thread could find a layer before its fields are written or its bits are
+ *     zero; without the exchange one of two appended layers would be lost with its keys. */
+struct weir__layers;
+
+static inline struct weir__layers *weir__layers_load_acquire(struct weir__layers *const *at)
+{
+	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+/* From *seen to @to, or else @seen receives what it is. */
+static inline bool weir__layers_swap_release(struct weir__layers **at, struct weir__layers **seen,
+                                             struct weir__layers *to)
+{
+	return __atomic_compare_exchange_n(at, seen, to, false, __ATOMIC_RELEASE,
+	                                   __ATOMIC_RELAXED);
+}
+
+/* O11 A growing filter's newest layer is full (G5). Needs: no order. Who reads it late overfills
+ *     the layer by a key. */
+static inline bool weir__closed_load_relaxed(const atomic_bool *closed)
+{
+	return atomic_load_explicit(closed, memory_order_relaxed);
+}
+
+static inline void weir__closed_store_relaxed(atomic_bool *closed)
+{
+	atomic_store_explicit(closed, true, memory_order_relaxed);
+}
+
 /* O9  The last refusal (H11 in set/refusal.h). Loading needs: the sentence that was written before
  *     (acquire).  Pairs with: weir__refusal_store_release.
  *     Without the order a reader could copy a sentence before it is written. */
