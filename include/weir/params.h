@@ -25,9 +25,9 @@ enum weir_flags {
  *
  * Of a growing filter capacity and max_bytes are the first layer's, fp_rate the whole's for ever.
  *
- * words_per_key, bits_per_word, probes, counter_bits and fingerprint_bits choose the shape; where
- * they are 0, the library chooses. A kind takes those that weir_shape_field() names and refuses the
- * others.
+ * words_per_key, bits_per_word, probes, counter_bits, counters_per_word and fingerprint_bits choose
+ * the shape; where they are 0, the library chooses. A kind takes those that weir_shape_field()
+ * names and refuses the others.
  */
 struct weir_params {
 	size_t struct_size;     /* sizeof(struct weir_params), set by WEIR_PARAMS_INIT */
@@ -36,7 +36,8 @@ struct weir_params {
 	uint64_t capacity;      /* keys the filter is to hold at fp_rate: 1 to 2^48 */
 	double fp_rate;         /* false positives among absent keys, when full: 1e-9 to 0.5 */
 	uint64_t max_bytes;     /* bytes of bits: 64 to 2^46 */
-	uint32_t words_per_key; /* blocked: z, words of its line that a key touches: 1, 2, 4, 8 */
+	uint32_t words_per_key; /* blocked: z, words of its line that a key touches: 1, 2, 4, 8;
+	                           counting, frequency: of its block */
 	uint32_t bits_per_word; /* blocked: g, bits that a key sets in each of those words */
 	uint64_t seed;          /* of the hash; 0: random. With hash_key 0, or the seed that
 	                           weir_params_of() gives of a filter with the same key. */
@@ -50,15 +51,16 @@ struct weir_params {
 	                           Its keys are hashed by SipHash-2-4 with them, whatever its kind,
 	                           so that whoever sees answers and images, but not these, finds
 	                           no keys that collide. NULL: not keyed. */
-	uint32_t counter_bits;  /* kinds of counters: bits of each */
-	uint32_t fingerprint_bits; /* kinds of fingerprints: bits of each */
+	uint32_t counter_bits;  /* counting: bits of a counter: 4, 8, 16; frequency: 8, 16, 32 */
+	uint32_t fingerprint_bits;  /* kinds of fingerprints: bits of each */
+	uint32_t counters_per_word; /* counting, frequency: g, counters of each of those words */
 	uint64_t max_capacity;  /* growing: keys that the whole may come to, capacity to 21,845
 	                           times that; 0: those 21,845 times. The fewer, the fewer layers,
 	                           and the fewer bits a key. Kinds of one size: 0. */
 };
 
 #define WEIR_PARAMS_INIT \
-	{ sizeof(struct weir_params), WEIR_BLOCKED, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+	{ sizeof(struct weir_params), WEIR_BLOCKED, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** What a filter of given parameters will be. Start from WEIR_PLAN_INIT. */
 struct weir_plan {

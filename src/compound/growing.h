@@ -12,7 +12,7 @@
  *     lookup sees every insert that happens-before it: coherence of one word, the pointer's or the
  *     bits', is enough for each step.
  *     Breaks without it: with a store in place of a swap, of two threads that append at the same
- *     time one would take the other's layer away, and keys with it.
+ *     time one would take the other's layer away; if that was published, keys with it.
  * G2  Nothing moves and nothing is freed before the filter is, so no lookup can miss what it would
  *     have found, and none waits.
  * G3  An insert is answered WEIR_SEEN where every bit of its key is set in one layer; else it sets

@@ -4,6 +4,7 @@
  * (offsets, length, the file's own length) is made to follow, so that a changed size is
  * believed, or all fields are brought within their ranges (several shards in compressed images
  * alone: they are small). One time in sixteen the bytes are left raw. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #if TEST_ZSTD
@@ -22,6 +23,8 @@ static const uint16_t fields[][2] = { /* offset, bytes */
 	/* of format 2: the marks, what is done to keys, and two words of a later one */
 	{ 136, 4 }, { 140, 4 }, { 144, 8 }, { 152, 8 }, { 160, 8 }, { 168, 8 }, { 176, 8 },
 	{ 184, 8 }, { 192, 4 }, { 484, 4 },
+	/* of format 3: a compound's own words, and the notes and commit records of two members */
+	{ 192, 8 }, { 200, 8 }, { 512, 8 }, { 520, 8 }, { 528, 8 }, { 536, 8 },
 };
 
 static uint64_t random_of(unsigned *state)
@@ -150,8 +153,41 @@ static void sum_frames(uint8_t *data, size_t size)
 }
 #endif
 
+/* Where the next member of a plain compound begins; 0: there is no room for one. */
+static uint64_t member_after(const uint8_t *data, size_t size, uint64_t at)
+{
+	uint64_t length = at == 0 ? IMAGE_PAGE : image_get(data + at + 96, 8);
+	if (length < IMAGE_PAGE || length > size - at)
+		return 0;
+	at += (length + IMAGE_PAGE - 1) / IMAGE_PAGE * IMAGE_PAGE;
+	return at <= size && size - at >= IMAGE_PAGE ? at : 0;
+}
+
+/* The checksums of each member, and its commit record in the compound's table. */
+static void repair_members(uint8_t *data, size_t size)
+{
+	uint8_t *row = data + IMAGE_TABLE;
+	uint64_t n = image_get(data + IMAGE_MEMBERS, 4);
+	for (uint64_t at = member_after(data, size, 0); at && n-- && row < data + IMAGE_PAGE;
+	     at = member_after(data, size, at), row += 16) {
+		image_repair_table(data + at, size - at);
+		image_repair(data + at, size - at);
+		memcpy(row + 8, data + at + IMAGE_COMMIT, 8);
+	}
+}
+
+static bool compound(const uint8_t *data)
+{
+	return data[8] == 3;
+}
+
 static void repair(uint8_t *data, size_t size)
 {
+	if (compound(data)) {
+		repair_members(data, size);
+		image_repair(data, size);
+		return;
+	}
 #if TEST_ZSTD
 	if (image_get(data + IMAGE_COMPRESSION, 4))
 		sum_frames(data, size);
@@ -166,7 +202,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 	uint64_t how = random_of(&state);
 	if (size < IMAGE_PAGE || how % 16 == 0)
 		return LLVMFuzzerMutate(data, size, max_size);
-	if (how >> 8 & 1)
+	if (how >> 8 & 1 && compound(data) && how >> 11 & 1 && member_after(data, size, 0))
+		set_field(data + member_after(data, size, 0), &state);
+	else if (how >> 8 & 1)
 		set_field(data, &state);
 	else if (how >> 9 & 1)
 		(void)LLVMFuzzerMutate(data + 8, IMAGE_HEADER_SUM - 8, IMAGE_HEADER_SUM - 8);
@@ -178,9 +216,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 	if (size < IMAGE_PAGE)
 		return size;
 	memcpy(data, "WEIRIMG1", 8);
-	if (how >> 18 & 1)
+	if (how >> 18 & 1 && !compound(data))
 		tame(data);
-	if (how >> 16 & 3 || how >> 18 & 1)
+	if ((how >> 16 & 3 || how >> 18 & 1) && !compound(data))
 		size = settle(data, size, max_size);
 	if ((how >> 24) % 64 == 0)
 		memcpy(data + IMAGE_COMMIT, "WEIRLIVE", 8);

@@ -46,6 +46,14 @@ static const struct test_shape shapes[] = {
 };
 
 static const struct test_layout layouts[] = { { .name = "growing" } };
+/* One layer, and two and three. */
+static const struct test_golden goldens[] = {
+	{ "growing_z2g3", SHAPE(2, 3), 300, 200, 2, UINT64_C(0x3a1ad479e39508ac) },
+	{ "growing_z4g2", SHAPE(4, 2), 100, 350, 17, UINT64_C(0xcb046829f20873f0) },
+	{ "growing_keyed_z2g3", SHAPE(2, 3), 40, 500, 19, UINT64_C(0x97b1b564fbc49282) },
+	{ "growing_zstd_z2g3", SHAPE(2, 3), 100, 350, 13, UINT64_C(0x0075eb87cf38441e) },
+};
+
 const struct test_kind test_kind_growing = {
 	.id = WEIR_GROWING,
 	.every_isa = true,
@@ -56,4 +64,5 @@ const struct test_kind test_kind_growing = {
 	.reference = { .bits = bits_of },
 	.shapes = TEST_ROWS(shapes),
 	.layouts = TEST_ROWS(layouts),
+	.goldens = TEST_ROWS(goldens),
 };

@@ -161,4 +161,6 @@ MUTANTS = [
 
 # A kind's own stand beside what else the tests know of it.
 for file in sorted((Path(__file__).resolve().parents[1] / 'kinds').glob('mutants_*.py')):
-    MUTANTS += runpy.run_path(str(file))['MUTANTS']
+    of_kind = runpy.run_path(str(file))
+    MUTANTS += of_kind['MUTANTS']
+    GROUPS = GROUPS | of_kind.get('GROUPS', {})  # of a kind with scenarios of its own

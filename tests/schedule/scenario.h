@@ -13,7 +13,7 @@ enum { PROMISES = 4 };
 
 struct scenario {
 	const char *name;
-	/* insert, whole, load; of a handle: reload, batch, previous, writers, retire, refresh,
+	/* insert, whole, load, growing; of a handle: reload, batch, previous, writers, retire, refresh,
 	 * absent, rolling */
 	const char *group;
 	void (*body)(void);
@@ -35,7 +35,8 @@ struct scenario {
 
 extern const struct subject *subject; /* of the run under way */
 /* up to a NULL name */
-extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[];
+extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[],
+	growing_scenarios[];
 extern const struct scenario reload_scenarios[], batch_scenarios[], previous_scenarios[],
 	writers_scenarios[], retire_scenarios[], refresh_scenarios[], absent_scenarios[],
 	rolling_scenarios[], rolling_writers_scenarios[];

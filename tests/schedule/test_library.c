@@ -11,7 +11,8 @@
 static const struct scenario *const tables[] = {
 	insert_scenarios,  load_scenarios,     whole_scenarios,          reload_scenarios,
 	batch_scenarios,   previous_scenarios, writers_scenarios,        retire_scenarios,
-	refresh_scenarios, absent_scenarios,   rolling_scenarios,        rolling_writers_scenarios
+	refresh_scenarios, absent_scenarios,   rolling_scenarios,        rolling_writers_scenarios,
+	growing_scenarios
 };
 static const char *const strategy_names[] = {
 	[DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct"
