@@ -60,7 +60,8 @@ struct weir_params {
 };
 
 #define WEIR_PARAMS_INIT \
-	{ sizeof(struct weir_params), WEIR_BLOCKED, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+	{ sizeof(struct weir_params), WEIR_BLOCKED, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+	  0 }
 
 /** What a filter of given parameters will be. Start from WEIR_PLAN_INIT. */
 struct weir_plan {

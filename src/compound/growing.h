@@ -95,7 +95,8 @@ uint64_t weir__layer_full(uint64_t keys);
 bool weir__layers_legal(uint64_t capacity, uint64_t max_capacity, unsigned layers);
 /* Lines of a layer. @shards: receives their number. */
 uint64_t weir__layer_lines(double bits_per_key, uint64_t keys, uint32_t *shards);
-/* Bits a key of layers of a rate, which an image may have made up. Return: 0 or a negative errno. */
+/* Bits a key of layers of a rate, which an image may have made up. Return: 0 or a negative
+ * errno. */
 int weir__layer_bits(double *bits_per_key, double fp_rate, uint32_t z, uint32_t g);
 /* The member plan of struct weir_kind. */
 int weir__growing_plan(const struct weir_params *params, struct weir_plan *out);

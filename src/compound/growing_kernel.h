@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The growing kind's kernels: the tests and sets of <weir/inline.h> on every layer, compiled for one
- * instruction set, once for each layout of inline_layouts.h and once for all others. Each
+ * The growing kind's kernels: the tests and sets of <weir/inline.h> on every layer, compiled for
+ * one instruction set, once for each layout of inline_layouts.h and once for all others. Each
  * growing_<isa>.c includes this file. It defines KERNEL_ISA and KERNEL_TABLE.
  *
  * A lookup fetches the lines of all layers before it tests one, so that their misses overlap. */
@@ -111,7 +111,7 @@ static int insert_u64(struct weir_filter *f, uint64_t key)
 			fetch(s, h, false); \
 		return older_##name(f, s, s->n, h, weir__remix(h)); \
 	} \
-	/* Into the newest layer, unless one has it. *counted grows if it is of the sample (G4). */ \
+	/* Into the newest layer, unless one has it. *counted: of the sample (G4). */ \
 	WEIR__INLINE int put_##name(const struct weir_filter *f, const struct weir__layers *s, \
 	                            uint64_t h, uint64_t *counted) \
 	{ \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The growing kind's mathematics: how many layers, how large each of them.
  * Source: Almeida, Baquero, Preguica, Hutchison 2007 (scalable Bloom filters), whose layers have
- * tighter rates one after another; here their number is bounded, so that the shares can be equal. */
+ * tighter rates one after another; here their number is bounded, so that the shares can be
+ * equal. */
 #include <inttypes.h>
 #include <math.h>
 #include "compound/growing.h"
@@ -240,7 +241,8 @@ int weir__growing_plan(const struct weir_params *p, struct weir_plan *out)
 	out->fp_rate *= layers;
 	if (out->fp_rate > WEIR__MOST_RATE * (1 + 1e-6))
 		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": with %" PRIu64 " keys in the "
-		                  "first of %u layers the rate of all would be %.3g, %g is the most",
+		                  "first of %u layers the rate of all would be %.3g, %g is the "
+		                  "most",
 		                  p->max_bytes, out->capacity, layers, out->fp_rate,
 		                  WEIR__MOST_RATE);
 	out->fp_rate_floor = (double)out->max_capacity / WEIR__HASHES;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Images of compounds, read member by member: see compound.h. */
+#include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -235,4 +236,17 @@ int weir__members_map(struct weir_member out[WEIR_IMAGE_MEMBERS], unsigned char 
 	if (err)
 		weir__members_free(out, n);
 	return err;
+}
+
+int weir__members_join(struct weir_filter **out, const struct weir_layout *layout,
+                       const struct weir_member *members, unsigned n, int insert_error,
+                       const char *name)
+{
+	char why[400];
+	int err = weir__compound_make(out, layout, members, n, insert_error);
+	if (!err)
+		return 0;
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	weir__members_free(members, n);
+	return weir__fail(err, "%s: %s", name, why);
 }

@@ -37,10 +37,8 @@ static int compound_load(struct weir_filter **out, struct weir_source *source,
 	if (err)
 		return err;
 	layout.flags = options->flags;
-	err = weir__compound_make(out, &layout, member, n, 0);
-	if (err)
-		weir__members_free(member, n);
-	else
+	err = weir__members_join(out, &layout, member, n, 0, source->name);
+	if (!err)
 		(*out)->marks = preface->head.marks;
 	return err;
 }

@@ -175,12 +175,9 @@ static int map_compound(struct weir_filter **out, struct weir_source *source,
 		                      .release = unmap,
 		                      .origin = m };
 	err = weir__members_map(member, m->image, preface, source, options, insert_error);
-	if (!err) {
-		err = weir__compound_make(out, layout, member, preface->head.members,
-		                          insert_error);
-		if (err)
-			weir__members_free(member, preface->head.members);
-	}
+	if (!err)
+		err = weir__members_join(out, layout, member, preface->head.members, insert_error,
+		                         source->name);
 	if (err) {
 		weir__memory_free(&memory);
 		return err;

@@ -42,6 +42,7 @@ static const char help[] =
 	"  -g, --bits=G         blocked: bits a key sets in each word; default: chosen by\n"
 	"                       the rate\n"
 	"      --probes=K       classic: bits a key sets; default: chosen by the rate\n"
+	"      --max-keys=N     growing: keys that it may grow to; default: 21,845 times -n\n"
 	"  -s, --seed=SEED      seed of the hash, 1 or more; default: that of the image\n"
 	"                       that is replaced, else random\n"
 	"      --new-seed       a random seed, whatever is replaced\n"
@@ -95,8 +96,10 @@ static const char help_more[] =
 	"newline is part of the key.\n"
 	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
 
-enum { LIKE = 256, PROBES, SKIP_EMPTY, AS_IS, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS, KEYED_BY, MODE,
-       ALLOW_OVERFULL, ALLOW_SHRINK, NEW_SEED, FORCE };
+enum {
+	LIKE = 256, PROBES, MAX_KEYS, SKIP_EMPTY, AS_IS, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS,
+	KEYED_BY, MODE, ALLOW_OVERFULL, ALLOW_SHRINK, NEW_SEED, FORCE
+};
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -107,6 +110,7 @@ static const struct option options[] = {
 	{ "words", required_argument, NULL, 'z' },
 	{ "bits", required_argument, NULL, 'g' },
 	{ "probes", required_argument, NULL, PROBES },
+	{ "max-keys", required_argument, NULL, MAX_KEYS },
 	{ "seed", required_argument, NULL, 's' },
 	{ "new-seed", no_argument, NULL, NEW_SEED },
 	{ "like", required_argument, NULL, LIKE },
@@ -166,6 +170,7 @@ static int shape_option(int option, struct weir_params *params)
 	case 'z': return small_number("--words", 8, &params->words_per_key);
 	case 'g': return small_number("--bits", 10, &params->bits_per_word);
 	case PROBES: return small_number("--probes", 32, &params->probes);
+	case MAX_KEYS: return parse_keys("--max-keys", optarg, &params->max_capacity);
 	case 's': return parse_number("--seed", optarg, 1, UINT64_MAX, &params->seed);
 	default: return -1;
 	}

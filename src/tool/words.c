@@ -18,6 +18,7 @@ static const struct {
 	{ "words_per_key", "-z (words)", false },
 	{ "bits_per_word", "-g (bits)", false },
 	{ "probes", "--probes", true },
+	{ "max_capacity", "--max-keys", true },
 };
 
 /* The word that begins at @at, or SIZE_MAX. */

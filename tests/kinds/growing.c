@@ -11,7 +11,8 @@ static unsigned bits_of(const struct reference *ref, uint64_t hash,
 {
 	unsigned z = reference_number(ref, "words_per_key");
 	unsigned g = reference_number(ref, "bits_per_word"), words = 8 / z, sector = 0, n = 0;
-	uint64_t r[2] = { hash * UINT64_C(0x9E3779B97F4A7C15), hash * UINT64_C(0xD6E8FEB86659FD93) };
+	uint64_t r[2] = { hash * UINT64_C(0x9E3779B97F4A7C15),
+		          hash * UINT64_C(0xD6E8FEB86659FD93) };
 	uint64_t line = reference_high_half(hash, ref->lines), word[8];
 	unsigned left = 64, from = 0;
 	while (1u << sector < words)

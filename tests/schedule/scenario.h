@@ -13,8 +13,8 @@ enum { PROMISES = 4 };
 
 struct scenario {
 	const char *name;
-	/* insert, whole, load, growing; of a handle: reload, batch, previous, writers, retire, refresh,
-	 * absent, rolling */
+	/* insert, whole, load, growing; of a handle: reload, batch, previous, writers, retire,
+	 * refresh, absent, rolling */
 	const char *group;
 	void (*body)(void);
 	bool (*fits)(const struct subject *s);

@@ -6,8 +6,10 @@
 #include "forms.h"
 
 enum { HASHES_MADE = 4 };
-static const uint64_t hashes[HASHES_MADE] = { UINT64_C(0x1234567890abcdef), UINT64_C(0xfedcba9876543210),
-	                               UINT64_C(0x8badf00d0d15ea5e), UINT64_C(0x3141592653589793) };
+static const uint64_t hashes[HASHES_MADE] = {
+	UINT64_C(0x1234567890abcdef), UINT64_C(0xfedcba9876543210), UINT64_C(0x8badf00d0d15ea5e),
+	UINT64_C(0x3141592653589793)
+};
 static struct weir_filter *growing;
 
 static void begin(uint32_t words_per_key)
@@ -123,8 +125,8 @@ static void copy_beside_append(void)
 	end(2);
 }
 
-/* The last layer takes four keys and no more: of two more that race for one place, or for none, none
- * is lost that was answered. */
+/* The last layer takes four keys and no more: of those that race for its last places, none is lost
+ * that was answered. */
 static void race_for_the_last_place(void *insertion)
 {
 	const struct insertion *i = insertion;

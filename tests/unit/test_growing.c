@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The growing kind: its plan, its layers as they come, its limit, and the verbs on whole filters. */
+ * The growing kind: its plan, its layers as they come, its limit, and the verbs on whole
+ * filters. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"

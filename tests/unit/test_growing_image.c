@@ -92,7 +92,8 @@ static void streamed(void **state)
 		assert_alike(a, b, true);
 		weir_destroy(b);
 		load.max_bytes = exact(f).bytes - 1;
-		assert_refused(weir_load_memory(&b, image, n, &load), -EFBIG, "bytes of bits", "max");
+		assert_refused(weir_load_memory(&b, image, n, &load), -EFBIG, "bytes of bits",
+		               "max");
 		assert_refused(weir_load_memory(&b, image, n - 1, NULL), -EBADMSG, "memory", "");
 		munmap(other, n + 12);
 		close(fd);
