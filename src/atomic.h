@@ -229,4 +229,14 @@ static inline void weir__refusal_store_release(struct weir_refusal **published,
 	__atomic_store_n(published, refusal, __ATOMIC_RELEASE);
 }
 
+#ifdef WEIR_DEBUG
+/* O10 Debug builds: how many calls change a filter, and how many handle it whole (apart.h). Each
+ *     adds itself and then looks at the other's number. Needs: one order of all four (seq_cst), so
+ *     that of two that meet one sees the other. */
+static inline unsigned weir__apart_add(atomic_uint *calls, unsigned more)
+{
+	return atomic_fetch_add_explicit(calls, more, memory_order_seq_cst);
+}
+#endif
+
 #endif

@@ -144,6 +144,13 @@ struct weir_array {
 	struct weir_shape shape; /* legal */
 };
 
+#ifdef WEIR_DEBUG
+struct weir_apart { /* apart.h */
+	atomic_uint changes, wholes;
+	struct weir_verbs inside;
+};
+#endif
+
 struct weir_filter {
 	struct weir_verbs verbs; /* first: the public header calls through it */
 	struct weir_array array;
@@ -162,6 +169,9 @@ struct weir_filter {
 	struct weir_normal normal; /* what is done to its keys */
 	void *own;           /* of its kind (create) */
 	struct weir_memory memory;
+#ifdef WEIR_DEBUG
+	struct weir_apart apart;
+#endif
 	uint32_t parts;             /* for bulk loading: a power of two, at most 2^partition_bits */
 	struct weir_owner owners[]; /* of the parts (O1) */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The verbs of many keys at a time: by the kernel's pipeline (batch.h), and of a few keys by the
  * verbs of one. The pipeline costs some 20 ns a call, as much as four keys in cache. */
+#include "apart.h"
 #include "batch.h"
 #include "bulk.h"
 #include "filter.h"
@@ -148,7 +149,10 @@ static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batc
 {
 	if (f->insert_error)
 		return weir__insert_refused(f);
-	return f->kernel->insert_batch(f, batch, bitmap);
+	weir__change_begin(f);
+	int64_t answer = f->kernel->insert_batch(f, batch, bitmap);
+	weir__change_end(f);
+	return answer;
 }
 
 int64_t weir_insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
