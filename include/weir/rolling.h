@@ -7,6 +7,9 @@
  * some old. In this the promise is weaker than a handle's. The promise of handle.h to inserts holds
  * for each shard, with weir_rolling_begin() of the key's shard in place of weir_reload_begin().
  *
+ * A shard may be full (handle.h, Full filters): then it refuses its keys, whatever room the others
+ * have. The size of a set never changes, so make one of such a kind with room to spare.
+ *
  * A table leads to each shard's own handle, so a lookup costs one load more than through one
  * handle. Filters and handles outside a rolling set pay nothing.
  */
@@ -68,7 +71,8 @@ WEIR_API size_t weir_rolling_contains_hashes(const struct weir_rolling *set, con
                                              size_t n, uint64_t *bitmap);
 /**
  * As weir_rolling_contains_hashes(), of inserts.
- * @bitmap, Return: as weir_insert_hashes(). After an error some keys may have been inserted.
+ * @bitmap, Return: as weir_insert_hashes(). After an error the keys before the one that its shard
+ *   refused are inserted: weir_error_taken() says how many.
  * Errors: as weir_handle_insert().
  */
 WEIR_API int64_t weir_rolling_insert_hashes(struct weir_rolling *set, const uint64_t *hashes,

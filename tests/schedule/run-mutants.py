@@ -23,7 +23,7 @@ HANDLE_PASSES = [['--form', 'hash', '--preemptions', '1', '--executions', '600']
 SCHEDULE = ROOT / 'tests/schedule'
 INSTRUMENT = ['-O0', '-fsanitize=thread', '-DWEIR_DET', '-include', SCHEDULE / 'det_redirect.h']
 INSTRUMENTED = ['forms', 'scenario_handle', 'scenario_rolling', 'scenarios_absent',
-                'scenarios_handle_batch',
+                'scenarios_full', 'scenarios_handle_batch',
                 'scenarios_previous', 'scenarios_refresh', 'scenarios_reload', 'scenarios_retire',
                 'scenarios_rolling', 'scenarios_rolling_writers', 'scenarios_writers']
 TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain', 'det_rcu',
@@ -69,7 +69,8 @@ def compile_test(out):
     for source in [SCHEDULE / f'{name}.c' for name in TEST_SOURCES] + of_kinds:
         how = INSTRUMENT if source.stem in INSTRUMENTED else ['-O2']
         made = out / f'{source.parent.name}_{source.stem}.o'
-        subprocess.run(CC + how + ['-I', ROOT / 'include', '-c', source, '-o', made], check=True)
+        folders = ['-I', ROOT / 'include', '-I', ROOT / 'src']
+        subprocess.run(CC + how + folders + ['-c', source, '-o', made], check=True)
 
 
 def link(work, objects, out):

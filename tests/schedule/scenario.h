@@ -14,7 +14,7 @@ enum { PROMISES = 4 };
 struct scenario {
 	const char *name;
 	/* insert, whole, load; of a handle: reload, batch, previous, writers, retire, refresh,
-	 * absent, rolling */
+	 * absent, full, rolling */
 	const char *group;
 	void (*body)(void);
 	bool (*fits)(const struct subject *s);
@@ -38,7 +38,7 @@ extern const struct subject *subject; /* of the run under way */
 extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[];
 extern const struct scenario reload_scenarios[], batch_scenarios[], previous_scenarios[],
 	writers_scenarios[], retire_scenarios[], refresh_scenarios[], absent_scenarios[],
-	rolling_scenarios[], rolling_writers_scenarios[];
+	full_scenarios[], rolling_scenarios[], rolling_writers_scenarios[];
 
 /* An empty filter, no promise. */
 void scenario_begin(void);

@@ -11,7 +11,8 @@
 static const struct scenario *const tables[] = {
 	insert_scenarios,  load_scenarios,     whole_scenarios,          reload_scenarios,
 	batch_scenarios,   previous_scenarios, writers_scenarios,        retire_scenarios,
-	refresh_scenarios, absent_scenarios,   rolling_scenarios,        rolling_writers_scenarios
+	refresh_scenarios, absent_scenarios,   full_scenarios,           rolling_scenarios,
+	rolling_writers_scenarios
 };
 static const char *const strategy_names[] = {
 	[DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct"
@@ -189,7 +190,7 @@ static bool comes_reseeded(const struct scenario *s)
 /* Of a text the handle does not know what one filter does with it: the rest is that of a key. */
 static bool comes_as_text(const struct scenario *s)
 {
-	return listed("reload,previous,absent", s->group) && subject_words(subject) == 1;
+	return listed("reload,previous,absent,full", s->group) && subject_words(subject) == 1;
 }
 
 /* Batches of one are another form of a single key's verbs; those of several have three forms. */
