@@ -319,13 +319,75 @@ WEIR_API int64_t weir_handle_insert_fixed(struct weir_handle *h, const void *key
 WEIR_API uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t len);
 
 /**
- * As weir_remove() of the current filter.
+ * As weir_remove() of the current filter. See above (Removal) for the order that is safe.
+ * Return: 0 or a negative errno.
  * Errors: as weir_remove(); -EAGAIN there is no filter yet; -EBUSY a reload runs or the previous
- *   filter is kept. A removal could reach one of the filters before the insert, which would make a
- *   false negative.
- * Threads, Progress: as weir_handle_contains().
+ *   filter is kept (not one that is void). A removal could reach one of the filters before the
+ *   insert, which would make a false negative.
+ * Threads: any, registered with the flavor, with all verbs of the handle.  Order: as weir_remove().
+ * Progress: as weir_remove(); it waits for no writer.  Cost: as weir_remove(), and a section.
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_remove(struct weir_handle *h, const void *key, size_t len);
+/** As weir_handle_remove(), of the eight bytes at &key: see weir_contains_u64(). */
+WEIR_API WEIR_MUST_CHECK int weir_handle_remove_u64(struct weir_handle *h, uint64_t key);
+/**
+ * As weir_handle_remove(), of a hash: by weir_handle_hash() or the caller's own function.
+ * Errors: as weir_handle_remove(); -EINVAL WEIR_HANDLE_ANY_SEED without WEIR_HANDLE_OWN_HASHES.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_handle_remove_hash(struct weir_handle *h, uint64_t hash);
+/**
+ * As weir_handle_remove(), of many keys. Each 1 Mi (2^20) keys have a section of their own. A key
+ * that is not there is passed over.
+ * @bitmap: as for weir_remove_hashes(); NULL if only the count matters. After an error too it says
+ *   which keys were removed: a reload may begin between two sections.
+ * Return: how many were removed, or a negative errno.
+ * Errors: -ENOTSUP, -EROFS as weir_remove_hashes(); -EAGAIN, -EBUSY, -EINVAL as
+ *   weir_handle_remove_hash(): repeat the keys that were not removed.
+ * Threads, Order, Progress, Cost: as weir_remove_hashes().
+ */
+WEIR_API int64_t weir_handle_remove_hashes(struct weir_handle *h, const uint64_t *hashes, size_t n,
+                                           uint64_t *bitmap);
+/** As weir_handle_remove_hashes(), of keys as weir_contains_keys() takes them. */
+WEIR_API int64_t weir_handle_remove_keys(struct weir_handle *h, const struct iovec *keys, size_t n,
+                                         uint64_t *bitmap);
+/** As weir_handle_remove_hashes(), of keys as weir_contains_fixed() takes them. */
+WEIR_API int64_t weir_handle_remove_fixed(struct weir_handle *h, const void *keys, size_t key_bytes,
+                                          size_t n, uint64_t *bitmap);
+
+/**
+ * As weir_count() of the current filter, in a section of its own, while a reload runs too.
+ * Return: as weir_count(): how often the key is there at most, or a negative errno. Keys that a
+ *   reload has put there twice count twice (above, Removal).
+ * Errors: as weir_count(); -EAGAIN there is no filter yet.
+ * Threads: as weir_handle_contains().  Order, Progress: as weir_count().
+ * Cost: as weir_count(), and a section.
+ */
+WEIR_API int64_t weir_handle_count(const struct weir_handle *h, const void *key, size_t len);
+/** As weir_handle_count(), of the eight bytes at &key: see weir_contains_u64(). */
+WEIR_API int64_t weir_handle_count_u64(const struct weir_handle *h, uint64_t key);
+/**
+ * As weir_handle_count(), of a hash: by weir_handle_hash() or the caller's own function.
+ * Errors: as weir_handle_count(); -EINVAL WEIR_HANDLE_ANY_SEED without WEIR_HANDLE_OWN_HASHES: of
+ *   a hash that is perhaps another filter's no count would be right.
+ */
+WEIR_API int64_t weir_handle_count_hash(const struct weir_handle *h, uint64_t hash);
+/**
+ * As weir_handle_count(), of many keys. Each 1 Mi (2^20) keys have a section of their own.
+ * @counts: receives the answer of weir_count() for each of @n keys.
+ * Return: 0 or a negative errno: then @counts has the answers of any of them.
+ * Errors: -ENOTSUP as weir_count(); -EAGAIN, -EINVAL as weir_handle_count_hash().
+ * Threads, Order, Progress, Cost: as weir_handle_count() of each key.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_handle_count_hashes(const struct weir_handle *h,
+                                                      const uint64_t *hashes, size_t n,
+                                                      int64_t *counts);
+/** As weir_handle_count_hashes(), of keys as weir_contains_keys() takes them. */
+WEIR_API WEIR_MUST_CHECK int weir_handle_count_keys(const struct weir_handle *h,
+                                                    const struct iovec *keys, size_t n,
+                                                    int64_t *counts);
+/** As weir_handle_count_hashes(), of keys as weir_contains_fixed() takes them. */
+WEIR_API WEIR_MUST_CHECK int weir_handle_count_fixed(const struct weir_handle *h, const void *keys,
+                                                     size_t key_bytes, size_t n, int64_t *counts);
 
 /** A handle's figures. Start from WEIR_HANDLE_STATS_INIT. */
 struct weir_handle_stats {

@@ -20,12 +20,12 @@ const struct weir_filter weir__any_hash = {
 	.verbs = { .contains_hash = contains_any_hash }
 };
 
-static int refuse_hashes(void)
+int weir__refuse_hashes(const char *verb)
 {
 	return weir__fail(-EINVAL, "a hash, for a handle made with WEIR_HANDLE_ANY_SEED: its "
-	                           "filters hash differently, so insert the key, or make the "
+	                           "filters hash differently, so %s the key, or make the "
 	                           "handle with WEIR_HANDLE_OWN_HASHES if all hashes are by a "
-	                           "function of your own");
+	                           "function of your own", verb);
 }
 
 /* H9: the hash of the key for filter @i of the record, and made once for those that hash alike. */
@@ -110,7 +110,7 @@ static int insert(const struct weir_generation *g, const struct weir_given *key)
 int weir__insert_hash_beside(const struct weir_generation *g, uint64_t hash)
 {
 	if (g->beside & WEIR_BESIDE_NO_HASHES)
-		return refuse_hashes();
+		return weir__refuse_hashes("insert");
 	return insert(g, &(struct weir_given){ .hash = hash });
 }
 
@@ -240,7 +240,7 @@ int64_t weir__insert_keys_beside(const struct weir_generation *g, const struct w
                                  size_t at, size_t n, uint64_t *bitmap)
 {
 	if (k->hashes && g->beside & WEIR_BESIDE_NO_HASHES)
-		return weir__stopped(0, refuse_hashes());
+		return weir__stopped(0, weir__refuse_hashes("insert"));
 	if (g->absence)
 		return insert_absent(g, k, at, n, bitmap);
 	if (!(g->beside & WEIR_BESIDE_FILTERS))

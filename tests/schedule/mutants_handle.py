@@ -16,6 +16,7 @@ PACE = 'src/set/pace.c'
 BESIDE = 'src/set/beside.c'
 ABSENT = 'src/set/absent.c'
 TEXTS = 'src/set/texts.c'
+REMOVAL = 'src/set/handle_removal.c'
 ROLLBACK = 'src/set/rollback.c'
 REFRESH = 'src/set/refresh.c'
 REFUSAL = 'src/set/refusal.c'
@@ -23,20 +24,21 @@ ROLLING = 'src/set/rolling.c'
 ROLLING_VERBS = 'src/set/rolling_verbs.c'
 SHARE = 'src/set/share.c'
 
-ALL = 'reload,batch,previous,writers,retire,refresh,absent,rolling'
+ALL = 'reload,batch,previous,writers,retire,refresh,absent,full,removal,rolling'
 GROUPS = {
     GENERATION: ALL,
     RECORDS: 'reload,previous,writers,retire,absent,rolling',
     RCU: ALL,
     HEADER: 'retire,previous',
     HANDLE: 'reload,previous,writers,retire',
-    BESIDE: 'reload,batch,previous,absent',
+    BESIDE: 'reload,batch,previous,absent,full',
     ABSENT: 'absent',
     BATCH: 'batch',
     KEYS: 'batch',
     STATS: 'retire,refresh',
-    RELOAD: 'reload,previous,writers,retire,absent,rolling',
-    ROLLBACK: 'previous,writers,retire',
+    RELOAD: 'reload,previous,writers,retire,absent,full,rolling',
+    ROLLBACK: 'previous,writers,retire,full',
+    REMOVAL: 'removal',
     PACE: 'reload',
     REFRESH: 'refresh',
     REFUSAL: 'refresh',
@@ -94,6 +96,32 @@ MUTANTS = [
      'struct weir_filter *first = weir__generation(h)->current;\n'
      '\t\tstruct weir_generation other = *weir__generation(h);\n\t\tother.current = first;\n'
      '\t\tint64_t answer = insert_section(&other, k, at, some, bitmap ? bitmap + at / 64 : NULL);'),
+    # filters that refuse (H12)
+    ('REFUSED_NOT_TAKEN_BACK', BESIDE, 'while (answer < 0 && put_into)',
+     'while (answer > 1 && put_into)'),
+    ('PIECE_NOT_TAKEN_BACK', BESIDE, 'for (size_t at = p->taken; at-- > taken;)',
+     'for (size_t at = taken; at-- > taken;)'),
+    ('PIECE_TAKEN_BACK_WHOLE', BESIDE, 'for (size_t at = p->taken; at-- > taken;)',
+     'for (size_t at = p->taken; at-- > 0;)'),
+    ('PIECE_TAKEN_AS_A_WHOLE', BESIDE, '\tp->taken = taken;\n}', '}'),
+    ('NEXT_MAY_REFUSE', BESIDE, 'return stands ? 0 : err;', 'return stands || i == 1 ? 0 : err;'),
+    ('PREVIOUS_MAY_REFUSE', BESIDE, 'return stands ? 0 : err;', 'return i == 2 ? 0 : err;'),
+    ('VOID_BY_LOAD_AND_STORE', BESIDE,
+     'weir__standby_decide_relaxed(&taker->standby, WEIR_STANDBY_VOID) == WEIR_STANDBY_VOID;',
+     'weir__standby_load_relaxed(&taker->standby) != WEIR_STANDBY_RETURNS &&'
+     ' (atomic_store_explicit(&taker->standby, WEIR_STANDBY_VOID, memory_order_relaxed), 1);'),
+    ('VOID_IS_RETURNED_TO', ROLLBACK, 'if (rolls_back && !returns(g)) {',
+     'if (0 && !returns(g)) {'),
+    ('ROLLBACK_DECIDES_BY_LOAD', ROLLBACK,
+     'return weir__standby_decide_relaxed(&g->previous->standby, WEIR_STANDBY_RETURNS) =='
+     ' WEIR_STANDBY_RETURNS;',
+     'return weir__standby_load_relaxed(&g->previous->standby) != WEIR_STANDBY_VOID;'),
+    ('KEPT_NOT_OPENED', RELOAD, 'weir__standby_open_relaxed(&g->current->standby);', ';'),
+    ('OPENED_AFTER_PUBLISHING', RELOAD,
+     'weir__standby_open_relaxed(&g->current->standby);', ';',
+     'r->retired->records[0] = weir__publish(h, r->after);',
+     'r->retired->records[0] = weir__publish(h, r->after);\n'
+     '\tif (after.previous)\n\t\tweir__standby_open_relaxed(&after.previous->standby);'),
     # sections
     ('INSERT_FOUND_BEFORE', HANDLE,
      'WEIR__IN_SECTION(&h->rcu, answer = insert_hash(weir__generation(h), hash));',
@@ -121,10 +149,17 @@ MUTANTS = [
     ('HASH_NO_SECTION', HANDLE,
      '\tweir__read_lock(&h->rcu);\n\tuint64_t hash =', '\tuint64_t hash =',
      '\tweir__read_unlock(&h->rcu);\n\treturn hash;', '\treturn hash;'),
-    ('REMOVE_NO_SECTION', HANDLE,
-     '\tweir__read_lock(&h->rcu);\n\tconst struct weir_generation *g',
-     '\tconst struct weir_generation *g',
-     '\tweir__read_unlock(&h->rcu);\n\treturn answer;', '\treturn answer;'),
+    ('REMOVE_NO_SECTION', REMOVAL,
+     'WEIR__IN_SECTION(&h->rcu, answer = remove_hash(weir__generation(h), hash));',
+     'answer = remove_hash(weir__generation(h), hash);'),
+    # removals (H13)
+    ('REMOVES_FROM_NEXT_TOO', REMOVAL,
+     'return err ? err : weir_remove_hash(g->current, hash);',
+     'if (err == -EBUSY && g->next)\n\t\terr = weir_remove_hash(g->next, hash) ? 0 : 0;\n'
+     '\treturn err ? err : weir_remove_hash(g->current, hash);'),
+    ('REMOVES_FROM_NEXT_ALONE', REMOVAL,
+     'return err ? err : weir_remove_hash(g->current, hash);',
+     'return weir_remove_hash(g->next ? g->next : g->current, hash);'),
     ('BATCH_LOOKUP_NO_SECTION', BATCH,
      '\t\tweir__read_lock(&h->rcu);\n\t\tfound +=', '\t\tfound +=',
      '\t\tweir__read_unlock(&h->rcu);\n\t}\n\treturn found;', '\t}\n\treturn found;'),

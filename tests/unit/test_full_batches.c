@@ -2,8 +2,7 @@
  * Batches into filters that are full: the keys before the first that any filter refuses are in all
  * of them, that one and those after it in none, and the caller learns how many there were. */
 #include <sys/uio.h>
-#include "full.h"
-#include "set/rolling.h"
+#include "full_rolling.h"
 
 enum { KEYS = 1300, FORMS = 3 }; /* more than two pieces (beside.c) */
 static uint64_t numbers[KEYS], hashes[KEYS];
@@ -213,19 +212,6 @@ static void in_many_sections(void **state)
 	free(bitmap);
 }
 
-/* A rolling set of two shards with room for so many each. */
-static struct weir_rolling *rolling(uint32_t most)
-{
-	struct weir_params p = WEIR_PARAMS_INIT;
-	struct weir_rolling *set = NULL;
-	p.capacity = 1000, p.fp_rate = 0.01, p.seed = BOUNDED_SEED;
-	assert_ok(weir_rolling_create(&set, &p, 2, NULL));
-	for (unsigned i = 0; i < 2; i++)
-		assert_ok(weir_reload_commit(
-			full_begin(set->shard[i], &bounded_removes, most, false)));
-	return set;
-}
-
 /* Keys before the one that is number @n of its shard. */
 static size_t before(uint32_t shard, size_t n)
 {
@@ -244,7 +230,7 @@ static size_t least(size_t a, size_t b)
 static void of_a_rolling_set(void **state)
 {
 	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
-	struct weir_rolling *set = rolling(100);
+	struct weir_rolling *set = full_rolling(100);
 	(void)state;
 	size_t wanted = least(before(0, 100), before(1, 100));
 	memset(bitmap, 0xff, sizeof bitmap);
