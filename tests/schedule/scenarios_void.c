@@ -140,7 +140,7 @@ const struct scenario void_scenarios[] = {
 	  .fits = full_once, .preemptions = 2 },
 	{ .name = "kept once more", .group = "full", .body = kept_once_more, .cost = 3,
 	  .fits = full_once },
-	{ .name = "kept while it refuses", .group = "full", .body = kept_while_it_refuses,
+	{ .name = "kept as it refuses", .group = "full", .body = kept_while_it_refuses,
 	  .cost = 3, .fits = full_once },
 	{ .name = NULL },
 };
