@@ -68,6 +68,7 @@ struct weir_measure {
 	uint64_t lines; /* looked at */
 	uint64_t cells; /* bits, counters or slots in those lines: the kind's choice, not 0 */
 	uint64_t used;  /* cells that are not 0; used / cells is the fill in struct weir_stats */
+	uint64_t stuck; /* counters at their largest value */
 	double rate;    /* a sum of the kind's own, for its estimate() */
 };
 

@@ -66,6 +66,7 @@ static const struct {
 	{ "probes", offsetof(struct weir_params, probes) },
 	{ "counter_bits", offsetof(struct weir_params, counter_bits) },
 	{ "fingerprint_bits", offsetof(struct weir_params, fingerprint_bits) },
+	{ "counters_per_word", offsetof(struct weir_params, counters_per_word) },
 };
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 

@@ -89,6 +89,9 @@ int weir__size_complete(const struct weir_params *p, const struct weir_formula *
 	} else {
 		err = capacity_from_bytes(p, formula, out);
 	}
+	if (!err && !out->bytes)
+		err = weir__fail(-EINVAL, "max_bytes %" PRIu64 ": less than a block, which is %u "
+		                 "lines of 64 bytes", p->max_bytes, block_lines(formula));
 	if (!err)
 		err = weir__shards_fit(p->shards, out->bytes);
 	if (err)

@@ -119,6 +119,7 @@ static int measure(const struct weir_filter *f, const struct weir_survey *survey
 		all.lines += one.lines;
 		all.cells += one.cells;
 		all.used += one.used;
+		all.stuck += one.stuck;
 		all.rate += one.rate;
 	}
 	s->fill = fill_of(&all);
@@ -126,6 +127,7 @@ static int measure(const struct weir_filter *f, const struct weir_survey *survey
 	f->kind->estimate(f, &all, &s->keys_estimated, &s->fp_rate_estimated);
 	s->saturated = saturated(s);
 	s->keys_error = keys_error(s);
+	s->counters_stuck = (uint64_t)llround((double)all.stuck / s->sampled);
 	return 0;
 }
 

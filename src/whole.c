@@ -140,8 +140,10 @@ int weir_fold(struct weir_filter **out, const struct weir_filter *f, uint32_t fa
 		                  "out is NULL: weir_fold needs a place for the smaller filter");
 	if (!f->kind->fold)
 		return weir__kind_cannot(f->kind, "fold");
-	if (factor == 0 || factor & (factor - 1) || f->array.lines % factor)
-		return weir__fail(-EINVAL, "factor %u: a power of two that divides the %llu lines",
-		                  factor, (unsigned long long)f->array.lines);
+	const unsigned block_lines = f->kernel->block_lines ? f->kernel->block_lines : 1;
+	const uint64_t blocks = f->array.lines / block_lines;
+	if (factor == 0 || factor & (factor - 1) || blocks % factor)
+		return weir__fail(-EINVAL, "factor %u: a power of two that divides the %llu blocks",
+		                  factor, (unsigned long long)blocks);
 	return fold_into(out, f, factor);
 }

@@ -307,7 +307,8 @@ WEIR_API WEIR_MUST_CHECK int weir_clone(struct weir_filter **out, const struct w
  * A smaller copy, of a filter that was made too large. It answers true wherever @f does. Its rate
  * is that of a filter of 1 / @factor of the bytes with the same keys. Its capacity shrinks as well.
  * @out: receives the copy; untouched on failure.
- * @factor: a power of two that divides the number of lines, such as any up to weir_plan's shards.
+ * @factor: a power of two that divides the number of lines (counting, frequency: of blocks, each of
+ *   counter_bits / 4 lines), such as any up to weir_plan's shards.
  * Return: 0 or a negative errno.
  * Errors: as weir_clone(); -EINVAL @factor; others are the kind's own.
  * Threads, Order, Progress, Cost: as weir_clone().
@@ -323,7 +324,7 @@ struct weir_stats {
 	uint64_t bytes;            /* of bits */
 	uint64_t capacity;         /* keys, as asked */
 	double fp_rate;            /* as asked */
-	double fill;               /* share of bits set, 0 to 1 */
+	double fill;               /* share of bits set, or of counters that are not 0, 0 to 1 */
 	double fill_max;           /* of the fullest shard looked at */
 	double keys_estimated;     /* distinct keys, from the fill; infinite if every bit is set */
 	double fp_rate_estimated;  /* of random absent keys now, from the bits themselves */
@@ -334,11 +335,13 @@ struct weir_stats {
 	double keys_error;         /* how far keys_estimated of a sample may be off that of all
 	                              bits: three standard deviations, and more where the sample
 	                              has but a few keys; 0 when every bit was read */
+	uint64_t counters_stuck;   /* counting, frequency: counters at their largest value, which
+	                              change no more; from the sample, as if all were like it */
 };
 
 #define WEIR_STATS_INIT \
 	{ sizeof(struct weir_stats), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, false, \
-	  0, 0, 0.0 }
+	  0, 0, 0.0, 0 }
 
 /**
  * Statistics from the bits themselves. Up to 1 MiB all bits are read; beyond, a sample of 1 MiB,

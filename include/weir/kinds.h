@@ -16,7 +16,9 @@ WEIR_BEGIN_DECLS
  */
 #define WEIR_KINDS(X) \
 	X(0, WEIR_BLOCKED, blocked, "one cache line a lookup: the default") \
-	X(1, WEIR_CLASSIC, classic, "k probes over all: the least memory that takes inserts")
+	X(1, WEIR_CLASSIC, classic, "k probes over all: the least memory that takes inserts") \
+	X(2, WEIR_COUNTING, counting, "counters instead of bits: keys can be removed") \
+	X(8, WEIR_FREQUENCY, frequency, "counters: how often a key came, at most")
 
 /** WEIR_BLOCKED, WEIR_CLASSIC and so on: the number of a kind. */
 enum weir_kind_id {
@@ -29,7 +31,9 @@ enum weir_kind_id {
 struct weir_shape {
 	uint32_t kind;     /* enum weir_kind_id */
 	uint32_t field[7]; /* blocked: words_per_key (z), bits_per_word (g);
-	                      classic: probes (k), bits_per_probe (1); 0 past the last */
+	                      classic: probes (k), bits_per_probe (1);
+	                      counting, frequency: counter_bits, words_per_key, counters_per_word;
+	                      0 past the last */
 };
 
 enum {

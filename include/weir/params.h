@@ -23,9 +23,9 @@ enum weir_flags {
  * Give two of capacity, fp_rate and max_bytes, and the third follows. If all three are given,
  * max_bytes is a limit: creation fails with -EFBIG if the filter would need more.
  *
- * words_per_key, bits_per_word, probes, counter_bits and fingerprint_bits choose the shape; where
- * they are 0, the library chooses. A kind takes those that weir_shape_field() names and refuses the
- * others.
+ * words_per_key, bits_per_word, probes, counter_bits, counters_per_word and fingerprint_bits choose
+ * the shape; where they are 0, the library chooses. A kind takes those that weir_shape_field()
+ * names and refuses the others.
  */
 struct weir_params {
 	size_t struct_size;     /* sizeof(struct weir_params), set by WEIR_PARAMS_INIT */
@@ -34,7 +34,8 @@ struct weir_params {
 	uint64_t capacity;      /* keys the filter is to hold at fp_rate: 1 to 2^48 */
 	double fp_rate;         /* false positives among absent keys, when full: 1e-9 to 0.5 */
 	uint64_t max_bytes;     /* bytes of bits: 64 to 2^46 */
-	uint32_t words_per_key; /* blocked: z, words of its line that a key touches: 1, 2, 4, 8 */
+	uint32_t words_per_key; /* blocked: z, words of its line that a key touches: 1, 2, 4, 8;
+	                           counting, frequency: of its block */
 	uint32_t bits_per_word; /* blocked: g, bits that a key sets in each of those words */
 	uint64_t seed;          /* of the hash; 0: random. With hash_key 0, or the seed that
 	                           weir_params_of() gives of a filter with the same key. */
@@ -48,12 +49,13 @@ struct weir_params {
 	                           Its keys are hashed by SipHash-2-4 with them, whatever its kind,
 	                           so that whoever sees answers and images, but not these, finds
 	                           no keys that collide. NULL: not keyed. */
-	uint32_t counter_bits;  /* kinds of counters: bits of each */
-	uint32_t fingerprint_bits; /* kinds of fingerprints: bits of each */
+	uint32_t counter_bits;  /* counting: bits of a counter: 4, 8, 16; frequency: 8, 16, 32 */
+	uint32_t fingerprint_bits;  /* kinds of fingerprints: bits of each */
+	uint32_t counters_per_word; /* counting, frequency: g, counters of each of those words */
 };
 
 #define WEIR_PARAMS_INIT \
-	{ sizeof(struct weir_params), WEIR_BLOCKED, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+	{ sizeof(struct weir_params), WEIR_BLOCKED, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** What a filter of given parameters will be. Start from WEIR_PLAN_INIT. */
 struct weir_plan {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A 64-bit word of a bit array, the three accesses to it, and why relaxed order is enough for all
- * of them.
+ * A 64-bit word of an array, the accesses to it, and why relaxed order is enough for all of them.
  *
  * B1  A bit of a live blocked or classic filter only goes from 0 to 1.
  *     A lookup sees every insert that happens-before it. Both access the same word, and coherence
@@ -23,6 +22,7 @@
 #ifndef WEIR_WORD_H
 #define WEIR_WORD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #ifndef __cplusplus
 #include <stdatomic.h>
@@ -71,5 +71,23 @@ WEIR__INLINE uint64_t weir__word_fetch_or_relaxed(uint64_t *word, uint64_t mask)
 	                                           memory_order_relaxed));
 #endif
 }
+
+#ifndef __cplusplus
+/* Of kinds whose words hold more than bits. Replace *seen by value; return false, with the present
+ * value in *seen, if it is another one now. By chance too.
+ * Needs: atomicity, so that no other thread's change is lost.  Pairs with: weir__word_load_relaxed
+ * and itself.  Breaks without it: as B1's or, and a change that was made after *seen was read would
+ * be undone. */
+WEIR__INLINE bool weir__word_swap_relaxed(uint64_t *word, uint64_t *seen, uint64_t value)
+{
+	uint64_t stored = WEIR__LE64(*seen);
+	bool swapped = atomic_compare_exchange_weak_explicit((_Atomic uint64_t *)word, &stored,
+	                                                     WEIR__LE64(value),
+	                                                     memory_order_relaxed,
+	                                                     memory_order_relaxed);
+	*seen = WEIR__LE64(stored);
+	return swapped;
+}
+#endif
 
 #endif

@@ -23,6 +23,10 @@ struct subject subject_make(const struct subject_layout *layout, uint64_t lines)
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	assert_ok(weir_params_ask(&params, layout->shape));
+	if (layout->kind->block_lines)
+		lines = (lines + layout->kind->block_lines(layout->shape) - 1) /
+		        layout->kind->block_lines(layout->shape) *
+		        layout->kind->block_lines(layout->shape);
 	params.max_bytes = 64 * lines;
 	params.capacity = s.capacity = lines * 512 / bits_per_key;
 	params.seed = SEED;

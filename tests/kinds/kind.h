@@ -19,7 +19,7 @@
 struct test_shape {
 	struct weir_shape shape;
 	bool main; /* one of those that the long tests take */
-	bool bulk; /* stress/test_bulk.c takes it: the kind commutes, and its kernel loads (L1) */
+	bool bulk; /* stress/test_bulk.c takes it: the kind is bits, and its kernel loads (L1) */
 	bool one_new; /* of the inserts of a new key exactly one is answered WEIR_NEW */
 };
 
@@ -59,6 +59,8 @@ struct test_kind {
 
 	struct reference_kind reference;
 	unsigned bits_per_key; /* of the filters that are compared with the reference; 0: 12 */
+	/* Lines that only come together, so that sizes are multiples of them; NULL: one. */
+	unsigned (*block_lines)(const struct weir_shape *shape);
 	struct { const struct test_shape *rows; size_t n; } shapes;
 	struct { const struct test_layout *rows; size_t n; } layouts;
 	/* More for property/rate.c: where the derivation of a key's bits runs longest. */

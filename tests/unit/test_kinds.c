@@ -158,10 +158,12 @@ static void an_older_header_s_shorter_struct(void **state)
 		memset(&params, 0xa5, sizeof params);
 		assert_ok(weir_params_ask(&wanted, &shape));
 		params.struct_size = size;
-		if (wanted.probes) { /* behind the end: not to be lost in silence */
+		if (wanted.probes || wanted.counter_bits) {
+			/* behind the end: not to be lost in silence */
 			struct weir_params before = params;
 			assert_refused(weir_params_ask(&params, &shape), -EINVAL, "struct_size",
-			               "no room for probes");
+			               wanted.probes ? "no room for probes" :
+			                               "no room for counter_bits");
 			assert_memory_equal(&params, &before, sizeof params);
 			continue;
 		}

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
-#include "kinds/blocked/rate.h"
+#include "blocked.h"
 
 static const unsigned words[] = { 1, 2, 4, 8 };
 
@@ -70,7 +70,7 @@ static double least_rate(double bits_per_key, unsigned z)
 {
 	double least = 1;
 	for (unsigned g = 1; g <= weir__blocked_max_g(z); g++)
-		least = fmin(least, weir__blocked_rate(bits_per_key, z, g));
+		least = fmin(least, blocked_rate(bits_per_key, z, g));
 	return least;
 }
 
@@ -89,7 +89,7 @@ static void the_fewest_words_within_6_percent(void **state)
 		for (size_t i = 0; i < COUNT_OF(words); i++) {
 			bits[i] = INFINITY;
 			for (unsigned g = 1; g <= weir__blocked_max_g(words[i]); g++)
-				bits[i] = fmin(bits[i], weir__blocked_bits(fp_rate, words[i], g));
+				bits[i] = fmin(bits[i], blocked_bits(fp_rate, words[i], g));
 			least = fmin(least, bits[i]);
 		}
 		unsigned z = test_number(&size.shape, "words_per_key");

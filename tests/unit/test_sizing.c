@@ -3,7 +3,7 @@
  * formula summed term by term. tests/property measures whether filters keep to it. */
 #include <math.h>
 #include "../test.h"
-#include "kinds/blocked/rate.h"
+#include "blocked.h"
 #include "lines.h"
 
 static const unsigned words[] = { 1, 2, 4, 8 };
@@ -38,7 +38,7 @@ static double best_blocked(double fp_rate, unsigned z, unsigned *best)
 	double least = 0;
 	*best = 0;
 	for (unsigned g = 1; g <= weir__blocked_max_g(z); g++) {
-		double bits = weir__blocked_bits(fp_rate, z, g);
+		double bits = blocked_bits(fp_rate, z, g);
 		if (!*best || bits < least) {
 			least = bits;
 			*best = g;
@@ -54,7 +54,7 @@ static void agrees_with_the_table(void **state)
 		const struct row *row = &table[r];
 		for (size_t i = 0; i < COUNT_OF(words); i++) {
 			unsigned listed = row->blocked[i].g;
-			assert_near(weir__blocked_bits(row->fp_rate, words[i], listed),
+			assert_near(blocked_bits(row->fp_rate, words[i], listed),
 			            row->blocked[i].bits, 0.01, "blocked", row->fp_rate);
 			unsigned g;
 			double bits = best_blocked(row->fp_rate, words[i], &g);
@@ -153,7 +153,7 @@ static void agrees_with_the_formula_by_terms(void **state)
 				double wanted = rate_by_terms(bits_per_key[c], words[i], g);
 				if (wanted < 5e-10) /* below what anybody may ask for */
 					continue;
-				assert_near(weir__blocked_rate(bits_per_key[c], words[i], g),
+				assert_near(blocked_rate(bits_per_key[c], words[i], g),
 				            wanted, 1e-4, "rate", bits_per_key[c]);
 			}
 }
@@ -165,14 +165,14 @@ static void bits_and_rate_are_inverse(void **state)
 	for (double fp_rate = 0.5; fp_rate > 0.99e-9; fp_rate /= 1.7) {
 		for (size_t i = 0; i < COUNT_OF(words); i++)
 			for (unsigned g = 1; g <= weir__blocked_max_g(words[i]); g++) {
-				double bits = weir__blocked_bits(fp_rate, words[i], g);
-				assert_true(weir__blocked_rate(bits, words[i], g) <= fp_rate);
-				assert_true(weir__blocked_rate(bits * 0.9999, words[i], g) >
+				double bits = blocked_bits(fp_rate, words[i], g);
+				assert_true(blocked_rate(bits, words[i], g) <= fp_rate);
+				assert_true(blocked_rate(bits * 0.9999, words[i], g) >
 				            fp_rate);
 			}
 	}
 	/* hopelessly overfull is above what may be asked */
-	assert_true(weir__blocked_rate(1e-6, 1, 1) > 0.5);
+	assert_true(blocked_rate(1e-6, 1, 1) > 0.5);
 }
 
 /* The textbook's formula, for every k: (1 - e^(-k / bits a key))^k, on top of the floor. */

@@ -156,7 +156,7 @@ static void a_sample_agrees_with_the_whole(void **state)
 		assert_true(whole.keys_error == 0 && part.keys_error > 0);
 		assert_true(fabs(part.keys_estimated - whole.keys_estimated) <= part.keys_error);
 		assert_near(part.keys_error * part.keys_error,
-		            9 * part.keys_estimated / part.sampled, 0.02,
+		            9 * part.keys_estimated / part.sampled, 0.05,
 		            "the square of what keys of a sample may be off");
 		assert_true(part.sampled * (double)part.bytes > 0.9 * (1 << 20) &&
 		            part.sampled * (double)part.bytes < 1.1 * (1 << 20));

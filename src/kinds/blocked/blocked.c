@@ -7,11 +7,9 @@
 #define KERNEL_TABLE weir__blocked_scalar
 #include "kinds/blocked/kernel.h"
 
-#include <math.h>
 #include <stdio.h>
 #include "config.h"
 #include "kinds/blocked/plan.h"
-#include "kinds/blocked/rate.h"
 #include "kinds/common/bits.h"
 #include "kinds/list.h"
 
@@ -48,50 +46,37 @@ static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_sha
 	return own->load ? own : &table[WEIR_BLOCKED_ANY];
 }
 
-/* The chance that a random absent key of this block is answered true. It is the product over the
- * block's groups of the mean over the group's words of (ones / 64)^g.
- * @power: (i / 64)^g for i = 0 to 64. */
-static double block_rate(const unsigned ones[8], unsigned z, const double power[65])
+static struct weir_sectors sectors(const struct weir_array *a)
 {
-	double rate = 1;
-	for (unsigned i = 0; i < z; i++) {
-		double sum = 0;
-		for (unsigned w = 0; w < 8 / z; w++)
-			sum += power[ones[i * (8 / z) + w]];
-		rate *= sum * z / 8;
-	}
-	return rate;
+	return weir__blocked_sectors(a->shape.field[WEIR_BLOCKED_Z],
+	                             a->shape.field[WEIR_BLOCKED_G]);
 }
 
 static void measure(const struct weir_filter *f, uint64_t first, uint64_t n,
                     struct weir_measure *sum)
 {
-	const struct weir_array *a = &f->array;
+	const struct weir_sectors s = sectors(&f->array);
 	double power[65];
-	for (unsigned b = 0; b <= 64; b++)
-		power[b] = pow(b / 64.0, a->shape.field[WEIR_BLOCKED_G]);
+	weir__sectors_power(power, &s);
 	for (uint64_t block = first; block < first + n; block++) {
 		unsigned ones[8];
 		for (unsigned w = 0; w < 8; w++) {
-			uint64_t word = weir__word_load_relaxed(a->words + 8 * block + w);
+			uint64_t word = weir__word_load_relaxed(f->array.words + 8 * block + w);
 			ones[w] = (unsigned)__builtin_popcountll(word);
 			sum->used += ones[w];
 		}
-		sum->rate += block_rate(ones, a->shape.field[WEIR_BLOCKED_Z], power);
+		sum->rate += weir__sectors_block_rate(ones, power, &s);
 	}
 	sum->lines += n;
 	sum->cells += 512 * n;
 }
 
-/* A word gets Poisson(load = keys * z / words) keys, each of which throws g times into 64 bits. So
- * a bit stays 0 with probability e^(-load * (1 - (63/64)^g)). */
 static void estimate(const struct weir_filter *f, const struct weir_measure *sum, double *keys,
                      double *rate)
 {
-	const struct weir_array *a = &f->array;
-	double words = 8.0 * (double)a->lines, fill = (double)sum->used / (double)sum->cells;
-	*keys = -log1p(-fill) / (1 - pow(63.0 / 64, a->shape.field[WEIR_BLOCKED_G])) * words /
-	        a->shape.field[WEIR_BLOCKED_Z];
+	const struct weir_sectors s = sectors(&f->array);
+	double fill = (double)sum->used / (double)sum->cells;
+	*keys = weir__sectors_keys(fill, (double)f->array.lines, &s);
 	*rate = sum->rate / (double)sum->lines;
 }
 

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ * Counters: the shape, the plan and the functions on whole arrays. */
+#include <stdio.h>
+#include "error.h"
+#include "kinds/common/choose.h"
+#include "kinds/common/counters.h"
+
+static unsigned bits_of(const struct weir_shape *shape)
+{
+	return shape->field[WEIR_COUNTERS_B];
+}
+
+static unsigned lines_of(unsigned b)
+{
+	return b / 4;
+}
+
+static struct weir_sectors sectors(const struct weir_shape *shape)
+{
+	return (struct weir_sectors){ .words = 2 * bits_of(shape), .cells = 64 / bits_of(shape),
+		                      .z = shape->field[WEIR_COUNTERS_Z],
+		                      .g = shape->field[WEIR_COUNTERS_G] };
+}
+
+/* ---- the shape ---- */
+
+/* So many that all choices of a key fit r, and no more than a word has. */
+static unsigned most_g(unsigned cells, unsigned z)
+{
+	const unsigned b = 64 / cells, field = weir__counters_field(b);
+	const unsigned fit = (64 - z * weir__counters_sector(b, z)) / (z * field);
+	return fit < cells ? fit : cells;
+}
+
+static bool allowed_bits(unsigned b, const struct weir_counters_plan *kind)
+{
+	return b == kind->bits[0] || b == kind->bits[1] || b == kind->bits[2];
+}
+
+static bool allowed_z(unsigned z)
+{
+	return z == 1 || z == 2 || z == 4 || z == WEIR_COUNTERS_MOST_Z;
+}
+
+bool weir__counters_legal(const struct weir_shape *shape, uint64_t lines,
+                          const struct weir_counters_plan *kind)
+{
+	const struct weir_sectors s = sectors(&(struct weir_shape){
+		0, { kind->bits[0], shape->field[WEIR_COUNTERS_Z], 1 } });
+	const unsigned b = bits_of(shape), g = shape->field[WEIR_COUNTERS_G];
+	return allowed_bits(b, kind) && allowed_z(s.z) && g >= 1 && g <= most_g(64 / b, s.z) &&
+	       (lines == UINT64_MAX || lines % lines_of(b) == 0);
+}
+
+void weir__counters_describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
+{
+	const unsigned z = shape->field[WEIR_COUNTERS_Z], g = shape->field[WEIR_COUNTERS_G];
+	snprintf(text, WEIR_SHAPE_TEXT, "%u word%s of %u counter%s of %u bits a key", z,
+	         z == 1 ? "" : "s", g, g == 1 ? "" : "s", bits_of(shape));
+}
+
+/* ---- the plan ---- */
+
+static double bits(double fp_rate, const struct weir_shape *shape)
+{
+	const struct weir_sectors s = sectors(shape);
+	return bits_of(shape) * weir__sectors_cells(fp_rate, &s);
+}
+
+static double rate(double bits_per_key, const struct weir_shape *shape)
+{
+	const struct weir_sectors s = sectors(shape);
+	return weir__sectors_rate(bits_per_key / bits_of(shape), &s);
+}
+
+static int check(const struct weir_params *p, unsigned b, const struct weir_counters_plan *kind)
+{
+	const unsigned z = p->words_per_key, g = p->counters_per_word;
+	if (!allowed_bits(b, kind))
+		return weir__fail(-EINVAL, "counter_bits %u: allowed: %s, or 0 to have it chosen",
+		                  b, kind->allowed);
+	if (z && !allowed_z(z))
+		return weir__fail(-EINVAL, "words_per_key %u: allowed: 1, 2, 4 or 8, or 0 to "
+		                  "have it chosen", z);
+	if (g > most_g(64 / b, z ? z : 1) && z)
+		return weir__fail(-EINVAL, "counters_per_word %u: allowed: 1 to %u with "
+		                  "counter_bits %u and words_per_key %u, or 0 to have it chosen", g,
+		                  most_g(64 / b, z), b, z);
+	if (g > most_g(64 / b, z ? z : 1))
+		return weir__fail(-EINVAL, "counters_per_word %u: allowed: 1 to %u with "
+		                  "counter_bits %u, or 0 to have it chosen", g,
+		                  most_g(64 / b, 1), b);
+	return 0;
+}
+
+static const char *reason(const struct weir_params *p)
+{
+	if (p->words_per_key && p->counters_per_word)
+		return "the words a key and counters a word that were asked for";
+	return p->words_per_key     ? "the words a key that were asked for, with the best "
+	                              "counters a word" :
+	       p->counters_per_word ? "the fewest words a key within 10 % of the smallest layout "
+	                              "of the counters a word that were asked for" :
+	                              "the fewest words a key within 10 % of the smallest layout "
+	                              "of such counters";
+}
+
+int weir__counters_plan(const struct weir_params *p, const struct weir_counters_plan *kind,
+                        struct weir_plan *out)
+{
+	const unsigned b = p->counter_bits ? p->counter_bits : kind->bits[0];
+	const struct weir_formula formula = { .bits = bits, .rate = rate,
+		                              .block_lines = lines_of(b) };
+	int err = check(p, b, kind);
+	if (err)
+		return err;
+	const struct weir_choices choices = { 2 * b, 64 / b, most_g, .slack = 1.1 };
+	struct weir_wanted wanted = weir__wanted(p);
+	wanted.bits_per_key /= b;
+	const struct weir_sectors s = weir__sectors_choose(&choices, p->words_per_key,
+	                                                   p->counters_per_word, wanted);
+	out->shape.field[WEIR_COUNTERS_B] = b;
+	out->shape.field[WEIR_COUNTERS_Z] = s.z;
+	out->shape.field[WEIR_COUNTERS_G] = s.g;
+	out->reason = reason(p);
+	return weir__size_complete(p, &formula, out);
+}
+
+/* ---- the whole array ---- */
+
+/* Blocks that begin in those lines: the last may end behind them, but not behind the array. */
+void weir__counters_measure(const struct weir_filter *f, uint64_t first, uint64_t n,
+                            struct weir_measure *sum)
+{
+	const struct weir_sectors s = sectors(&f->array.shape);
+	const unsigned b = bits_of(&f->array.shape), block_lines = lines_of(b);
+	double power[65];
+	weir__sectors_power(power, &s);
+	for (uint64_t line = (first + block_lines - 1) / block_lines * block_lines;
+	     line < first + n; line += block_lines) {
+		unsigned used[64];
+		for (unsigned w = 0; w < s.words; w++) {
+			uint64_t word = weir__word_load_relaxed(f->array.words + 8 * line + w);
+			used[w] = (unsigned)__builtin_popcountll(weir__counters_used(word, b));
+			sum->used += used[w];
+			sum->stuck += (unsigned)__builtin_popcountll(weir__counters_stuck(word, b));
+		}
+		sum->rate += weir__sectors_block_rate(used, power, &s);
+		sum->cells += WEIR_COUNTERS_BLOCK;
+	}
+	sum->lines += n;
+}
+
+void weir__counters_estimate(const struct weir_filter *f, const struct weir_measure *sum,
+                             double *keys, double *rate_now)
+{
+	const struct weir_sectors s = sectors(&f->array.shape);
+	double blocks = (double)(f->array.lines / lines_of(bits_of(&f->array.shape)));
+	*keys = weir__sectors_keys((double)sum->used / (double)sum->cells, blocks, &s);
+	*rate_now = sum->rate * WEIR_COUNTERS_BLOCK / (double)sum->cells;
+}
+
+/* Nothing is written where nothing is added. */
+static void add(uint64_t *word, uint64_t more, unsigned b)
+{
+	uint64_t seen = weir__word_load_relaxed(word), sum;
+	if (!more)
+		return;
+	do
+		sum = weir__counters_sum(seen, more, b);
+	while (sum != seen && !weir__word_swap_relaxed(word, &seen, sum));
+}
+
+int weir__counters_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
+                         uint64_t n)
+{
+	const unsigned b = bits_of(&src->array.shape);
+	for (uint64_t i = 8 * first; i < 8 * (first + n); i++)
+		add(dst->array.words + i, weir__word_load_relaxed(src->array.words + i), b);
+	return 0;
+}
+
+/* Adjacent blocks into one, since high half of h * (nblocks / factor) = (that of h * nblocks) /
+ * factor. */
+int weir__counters_fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor)
+{
+	const unsigned b = bits_of(&f->array.shape);
+	const uint64_t words = 2 * b, blocks = f->array.lines / lines_of(b);
+	for (uint64_t block = 0; block < blocks; block++)
+		for (uint64_t w = 0; w < words; w++)
+			add(dst->array.words + block / factor * words + w,
+			    weir__word_load_relaxed(f->array.words + block * words + w), b);
+	return 0;
+}
+
+int64_t weir__counters_answer(uint64_t least, unsigned b)
+{
+	if (least < (UINT64_C(1) << b) - 1)
+		return (int64_t)least;
+	return weir__fail(-EOVERFLOW, "the count is %llu or more: the key's counters of %u bits "
+	                  "are full", (unsigned long long)least, b);
+}

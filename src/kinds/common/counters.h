@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ * Counters in 64-bit words: what the counting and the frequency kind share. Their layout, frozen by
+ * golden files:
+ *
+ * A counter has b = 4, 8, 16 or 32 bits. A word has 64/b of them, counter 0 in its lowest bits. A
+ * block is 128 counters: W = 2b words, b/4 lines. A key picks z words of its block, one in each of
+ * z equal groups, and g counters in each, some perhaps the same one:
+ *
+ *     block   = high half of h * nblocks
+ *     r       = h * 0x9E3779B97F4A7C15              (modulo 2^64)
+ *     word of group i:     i * (W/z) + the next log2(W/z) bits of r from the top, group 0 first
+ *     counters of group i: g fields of log2(64/b) bits, taken downward from below all of those,
+ *                          group 0's first
+ *
+ * All of them fit r: that is what limits z and g.
+ *
+ * The largest value of a counter means "as many, or more": such a counter is stuck, and never
+ * changes again. */
+#ifndef WEIR_SRC_KINDS_COMMON_COUNTERS_H
+#define WEIR_SRC_KINDS_COMMON_COUNTERS_H
+
+#include "kind.h"
+
+/* For loops over the words and counters of a key, where their numbers are constants. */
+#ifndef COUNTERS_UNROLL
+#define COUNTERS_UNROLL
+#endif
+
+/* The fields of their shapes. */
+enum { WEIR_COUNTERS_B = 0, WEIR_COUNTERS_Z = 1, WEIR_COUNTERS_G = 2 };
+#define WEIR_COUNTERS_FIELDS { "counter_bits", "words_per_key", "counters_per_word" }
+
+enum { WEIR_COUNTERS_BLOCK = 128, WEIR_COUNTERS_MOST_Z = 8 };
+
+/* The lowest bit of each counter of a word. */
+WEIR__INLINE uint64_t weir__counters_ones(unsigned b)
+{
+	return ~UINT64_C(0) / ((UINT64_C(1) << b) - 1);
+}
+
+/* Of each counter that is stuck, the lowest bit. */
+WEIR__INLINE uint64_t weir__counters_stuck(uint64_t word, unsigned b)
+{
+	for (unsigned shift = 1; shift < b; shift *= 2)
+		word &= word >> shift;
+	return word & weir__counters_ones(b);
+}
+
+/* Of each counter that is not 0, the lowest bit. */
+WEIR__INLINE uint64_t weir__counters_used(uint64_t word, unsigned b)
+{
+	for (unsigned shift = 1; shift < b; shift *= 2)
+		word |= word >> shift;
+	return word & weir__counters_ones(b);
+}
+
+/* log2 of the counters of a word, and of the words of a group. */
+WEIR__INLINE unsigned weir__counters_field(unsigned b)
+{
+	return b == 4 ? 4 : b == 8 ? 3 : b == 16 ? 2 : 1;
+}
+WEIR__INLINE unsigned weir__counters_sector(unsigned b, unsigned z)
+{
+	return 7 - weir__counters_field(b) - (z == 1 ? 0 : z == 2 ? 1 : z == 4 ? 2 : 3);
+}
+
+WEIR__INLINE uint64_t *weir__counters_block(const struct weir_array *a, uint64_t hash, unsigned b)
+{
+	return a->words + 2 * b * weir__mulhi64(hash, a->lines / (b / 4));
+}
+
+/* What is left of r: the top bits that are still to be taken. */
+struct weir_fields {
+	uint64_t r;
+};
+
+WEIR__INLINE unsigned weir__fields_take(struct weir_fields *fields, unsigned width)
+{
+	unsigned field = width ? (unsigned)(fields->r >> (64 - width)) : 0;
+	fields->r <<= width;
+	return field;
+}
+
+/* A key's words, and in each the lowest bit of each of its counters. */
+struct weir_counters {
+	uint64_t *word[WEIR_COUNTERS_MOST_Z];
+	uint64_t mask[WEIR_COUNTERS_MOST_Z];
+	/* set by weir__counters_look(): */
+	uint64_t seen[WEIR_COUNTERS_MOST_Z]; /* the words' values */
+	bool missing, stuck; /* there one of the counters is 0, or stuck */
+};
+
+WEIR__INLINE void weir__counters_of(const struct weir_array *a, uint64_t hash, unsigned b,
+                                    unsigned z, unsigned g, struct weir_counters *out)
+{
+	uint64_t *block = weir__counters_block(a, hash, b);
+	struct weir_fields fields = { weir__remix(hash) };
+	const unsigned sector = weir__counters_sector(b, z), field = weir__counters_field(b);
+	COUNTERS_UNROLL
+	for (unsigned i = 0; i < z; i++)
+		out->word[i] = block + ((size_t)i << sector) + weir__fields_take(&fields, sector);
+	COUNTERS_UNROLL
+	for (unsigned i = 0; i < z; i++) {
+		out->mask[i] = 0;
+		COUNTERS_UNROLL
+		for (unsigned t = 0; t < g; t++)
+			out->mask[i] |= UINT64_C(1) << (b * weir__fields_take(&fields, field));
+	}
+}
+
+/* All loads come first, since a locked instruction holds back the loads behind it. */
+WEIR__INLINE void weir__counters_look(const struct weir_array *a, uint64_t hash, unsigned b,
+                                      unsigned z, unsigned g, struct weir_counters *out)
+{
+	uint64_t missing = 0, stuck = 0;
+	weir__counters_of(a, hash, b, z, g, out);
+	COUNTERS_UNROLL
+	for (unsigned i = 0; i < z; i++) {
+		out->seen[i] = weir__word_load_relaxed(out->word[i]);
+		missing |= out->mask[i] & ~weir__counters_used(out->seen[i], b);
+		stuck |= out->mask[i] & weir__counters_stuck(out->seen[i], b);
+	}
+	out->missing = missing;
+	out->stuck = stuck;
+}
+
+/* Lookups. A key is there as far as all its counters are not 0. */
+WEIR__INLINE bool weir__counters_hold(const struct weir_array *a, uint64_t hash, unsigned b,
+                                      unsigned z, unsigned g)
+{
+	struct weir_counters key;
+	uint64_t missing = 0;
+	weir__counters_of(a, hash, b, z, g, &key);
+	COUNTERS_UNROLL
+	for (unsigned i = 0; i < z; i++)
+		missing |= key.mask[i] &
+		           ~weir__counters_used(weir__word_load_relaxed(key.word[i]), b);
+	return !missing;
+}
+
+/* The least counter of those of @mask in a word. */
+WEIR__INLINE uint64_t weir__counters_least(uint64_t word, uint64_t mask, unsigned b)
+{
+	const uint64_t most = (UINT64_C(1) << b) - 1;
+	uint64_t least = most;
+	for (; mask; mask &= mask - 1) {
+		uint64_t value = word >> __builtin_ctzll(mask) & most;
+		least = value < least ? value : least;
+	}
+	return least;
+}
+
+/* Both words' counters added, each at most its largest value. */
+WEIR__INLINE uint64_t weir__counters_sum(uint64_t x, uint64_t y, unsigned b)
+{
+	/* every second counter, in a lane of twice its bits, so that a carry stays in it */
+	const uint64_t most = (UINT64_C(1) << b) - 1;
+	const uint64_t lanes = b == 32 ? 1 : weir__counters_ones(2 * b), half = lanes * most;
+	uint64_t even = (x & half) + (y & half), odd = (x >> b & half) + (y >> b & half);
+	even |= (even >> b & lanes) * most;
+	odd |= (odd >> b & lanes) * most;
+	return (even & half) | (odd & half) << b;
+}
+
+/* The least of a key's counters, or the largest value if that is stuck. */
+WEIR__INLINE uint64_t weir__counters_count(const struct weir_array *a, uint64_t hash, unsigned b,
+                                           unsigned z, unsigned g)
+{
+	struct weir_counters key;
+	uint64_t least = ~UINT64_C(0);
+	weir__counters_of(a, hash, b, z, g, &key);
+	for (unsigned i = 0; i < z; i++) {
+		uint64_t word = weir__word_load_relaxed(key.word[i]);
+		uint64_t here = weir__counters_least(word, key.mask[i], b);
+		least = here < least ? here : least;
+	}
+	return least;
+}
+
+/* weir_count_hash(): that, or -EOVERFLOW. */
+int64_t weir__counters_answer(uint64_t least, unsigned b);
+
+/* Members of struct weir_kind, for any b; the default counter_bits is the kind's. */
+struct weir_counters_plan {
+	unsigned bits[3];    /* that counter_bits may be, the default first */
+	const char *allowed; /* those in words */
+};
+int weir__counters_plan(const struct weir_params *params, const struct weir_counters_plan *kind,
+                        struct weir_plan *out);
+bool weir__counters_legal(const struct weir_shape *shape, uint64_t lines,
+                          const struct weir_counters_plan *kind);
+void weir__counters_describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT]);
+void weir__counters_measure(const struct weir_filter *f, uint64_t first, uint64_t n,
+                            struct weir_measure *sum);
+void weir__counters_estimate(const struct weir_filter *f, const struct weir_measure *sum,
+                             double *keys, double *rate);
+/* Adds counter by counter. */
+int weir__counters_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
+                         uint64_t n);
+int weir__counters_fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor);
+#endif

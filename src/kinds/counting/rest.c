@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ * What the kernels of the counting kind leave to others, out of line and for any layout: the rest
+ * of an insert or a removal that met another thread's, or a stuck counter (C1 to C4 in
+ * counting.c). */
+#include "error.h"
+#include "kinds/common/counters.h"
+#include "kinds/counting/kernels.h"
+
+static void find(const struct weir_array *a, uint64_t hash, struct weir_counters *key)
+{
+	weir__counters_of(a, hash, a->shape.field[WEIR_COUNTERS_B], a->shape.field[WEIR_COUNTERS_Z],
+	                  a->shape.field[WEIR_COUNTERS_G], key);
+}
+
+/* Add one to the counters of mask that are not stuck. Return: those of mask that were 0. */
+static uint64_t raise(uint64_t *word, uint64_t mask, unsigned b)
+{
+	uint64_t seen = weir__word_load_relaxed(word), added;
+	do
+		added = mask & ~weir__counters_stuck(seen, b);
+	while (added && !weir__word_swap_relaxed(word, &seen, seen + added));
+	return mask & ~weir__counters_used(seen, b);
+}
+
+int weir__counting_put(const struct weir_array *a, uint64_t hash, unsigned from, bool fresh)
+{
+	struct weir_counters key;
+	find(a, hash, &key);
+	for (unsigned i = from; i < a->shape.field[WEIR_COUNTERS_Z]; i++)
+		fresh |= raise(key.word[i], key.mask[i], a->shape.field[WEIR_COUNTERS_B]) != 0;
+	return fresh ? WEIR_NEW : WEIR_SEEN;
+}
+
+/* Subtract one from the counters of mask, unless one of them is 0: then nothing changes, and false
+ * is returned. *lowered: those that were not stuck. */
+static bool lower(uint64_t *word, uint64_t mask, unsigned b, uint64_t *lowered)
+{
+	uint64_t seen = weir__word_load_relaxed(word);
+	do {
+		if (mask & ~weir__counters_used(seen, b))
+			return false;
+		*lowered = mask & ~weir__counters_stuck(seen, b);
+	} while (*lowered && !weir__word_swap_relaxed(word, &seen, seen - *lowered));
+	return true;
+}
+
+int weir__counting_absent(void)
+{
+	return weir__fail(-ENOENT, "the key is not there: one of its counters is 0");
+}
+
+int weir__counting_take(const struct weir_array *a, uint64_t hash, unsigned from)
+{
+	const unsigned b = a->shape.field[WEIR_COUNTERS_B], z = a->shape.field[WEIR_COUNTERS_Z];
+	uint64_t lowered[WEIR_COUNTERS_MOST_Z];
+	struct weir_counters key;
+	unsigned i = from;
+	find(a, hash, &key);
+	for (unsigned done = 0; done < from; done++)
+		lowered[done] = key.mask[done];
+	while (i < z && lower(key.word[i], key.mask[i], b, &lowered[i]))
+		i++;
+	if (i == z)
+		return 0;
+	while (i--) /* C4 */
+		raise(key.word[i], lowered[i], b);
+	return weir__counting_absent();
+}

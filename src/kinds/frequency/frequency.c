@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * The frequency kind: how often a key came, at most. The counting kind's counters, with
+ * conservative update (Estan, Varghese 2002) within each word, and without removal.
+ *
+ * An insert raises, in each word of its key, those of the key's counters that equal the least of
+ * them there, by one compare-and-swap.
+ *
+ * F1  In each word the least of a key's counters is at least the number of the key's inserts that
+ *     have changed the word, or stuck. Such an insert raises that least by one, in one step; other
+ *     keys' changes never lower a counter; a stuck counter stays. So the least over all words is
+ *     never below the number of inserts that happen-before the count, unless it is stuck, which
+ *     weir_count() says. A key that was inserted has no counter that is 0: lookups as in B1.
+ * F2  What is raised in a word is decided by that word alone. To decide by the least of several
+ *     words would be tighter, and wrong: two threads that both see counters 5 and 6 would raise the
+ *     first to 6 and then to 7 and never the second, which would say 6 of a key that came seven
+ *     times.
+ * F3  No key can be taken out: A has counters {1, 2} and B {2, 3}; where A came first, the insert
+ *     of B raises 3 alone, and a removal of A would set 2 to 0. B would be lost. */
+#define KERNEL_ISA WEIR_ISA_SCALAR
+#define COUNTERS_LOOK weir__counters_look
+#define COUNTERS_HOLD weir__counters_hold
+#define COUNTERS_COUNT weir__counters_count
+#include "kinds/frequency/kernel.h"
+
+#include "config.h"
+#include "kinds/common/bits.h"
+#include "kinds/list.h"
+
+COUNTERS_ANY(8)
+COUNTERS_ANY(16)
+COUNTERS_ANY(32)
+
+static const struct weir_counters_plan allowed = { { 16, 8, 32 }, "8, 16 or 32 bits" };
+
+static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
+{
+	const uint32_t b = shape->field[WEIR_COUNTERS_B];
+	const struct weir_kernel *own = NULL;
+#if WEIR_X86
+	if (isa == WEIR_ISA_AVX512)
+		own = weir__frequency_avx512(shape);
+#endif
+	(void)isa;
+	if (!own)
+		own = weir__frequency_scalar(shape);
+	return own ? own : b == 8 ? &kernel_8_any : b == 16 ? &kernel_16_any : &kernel_32_any;
+}
+
+static bool legal(const struct weir_shape *shape, uint64_t lines)
+{
+	return weir__counters_legal(shape, lines, &allowed);
+}
+
+static int plan(const struct weir_params *p, struct weir_plan *out)
+{
+	return weir__counters_plan(p, &allowed, out);
+}
+
+const struct weir_kind weir__kind_frequency = {
+	.id = WEIR_FREQUENCY,
+	.name = "frequency",
+	.hash = &weir__xxh3,
+	.fields = WEIR_COUNTERS_FIELDS,
+	.plan = plan,
+	.legal = legal,
+	.describe = weir__counters_describe,
+	.kernel = kernel,
+	.measure = weir__counters_measure,
+	.estimate = weir__counters_estimate,
+	.merge = weir__counters_merge,
+	.snapshot = weir__bits_snapshot,
+	.fold = weir__counters_fold,
+};

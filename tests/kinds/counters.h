@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * Counters in blocks of 128, once more from the text of their layout: what the references of the
+ * counting and the frequency kind share. */
+#ifndef WEIR_TESTS_COUNTERS_H
+#define WEIR_TESTS_COUNTERS_H
+
+#include "kind.h"
+
+enum { COUNTERS_MOST_WORDS = 8, COUNTERS_MOST = 16 };
+
+/* The distinct counters of a key, word by word. */
+struct counters_key {
+	unsigned words;
+	struct {
+		unsigned n;
+		uint64_t counter[COUNTERS_MOST]; /* of the array */
+	} word[COUNTERS_MOST_WORDS];
+};
+
+struct counters_key counters_of(const struct reference *ref, uint64_t hash);
+uint64_t counters_most(const struct reference *ref);
+uint64_t counters_get(const struct reference *ref, uint64_t counter);
+void counters_set(struct reference *ref, uint64_t counter, uint64_t value);
+
+/* Of both kinds. */
+bool counters_contain(const struct reference *ref, uint64_t hash);
+unsigned counters_block_lines(const struct weir_shape *shape);
+int64_t counters_count(const struct reference *ref, uint64_t hash);
+
+#endif
