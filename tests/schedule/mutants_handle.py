@@ -17,6 +17,7 @@ BESIDE = 'src/set/beside.c'
 ABSENT = 'src/set/absent.c'
 TEXTS = 'src/set/texts.c'
 REMOVAL = 'src/set/handle_removal.c'
+COUNTERS = 'src/kinds/common/counters.c'
 ROLLBACK = 'src/set/rollback.c'
 REFRESH = 'src/set/refresh.c'
 REFUSAL = 'src/set/refusal.c'
@@ -39,6 +40,7 @@ GROUPS = {
     RELOAD: 'reload,previous,writers,retire,absent,full,rolling',
     ROLLBACK: 'previous,writers,retire,full',
     REMOVAL: 'removal',
+    COUNTERS: 'removal',
     PACE: 'reload',
     REFRESH: 'refresh',
     REFUSAL: 'refresh',
@@ -122,6 +124,15 @@ MUTANTS = [
      'r->retired->records[0] = weir__publish(h, r->after);',
      'r->retired->records[0] = weir__publish(h, r->after);\n'
      '\tif (after.previous)\n\t\tweir__standby_open_relaxed(&after.previous->standby);'),
+    # a copy of counters beside inserts (H13)
+    ('COPY_STORES_COUNTERS', COUNTERS,
+     'while (sum != seen && !weir__word_swap_relaxed(word, &seen, sum));',
+     'while (0);\n\tatomic_store_explicit((_Atomic uint64_t *)word, WEIR__LE64(sum),'
+     ' memory_order_relaxed);'),
+    ('COPY_OF_EMPTY_COUNTERS', COUNTERS,
+     'if (!more)\n\t\treturn;', 'if (!more || seen)\n\t\treturn;'),
+    ('COPY_TAKES_THE_LARGER', COUNTERS, 'sum = weir__counters_sum(seen, more, b);',
+     'sum = seen > more ? seen : more, (void)weir__counters_sum(seen, more, b);'),
     # sections
     ('INSERT_FOUND_BEFORE', HANDLE,
      'WEIR__IN_SECTION(&h->rcu, answer = insert_hash(weir__generation(h), hash));',

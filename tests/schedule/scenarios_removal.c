@@ -151,6 +151,89 @@ static void refused_while_copied(void)
 	handle_end();
 }
 
+/* ---- the counting kind by copy: its counters come out too high at most (C5, H13) ---- */
+
+enum { TIMES = 2 }; /* that keys 0 and 1 are in before */
+
+static void begin_counting(uint32_t words)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *initial = NULL;
+	scenario_begin();
+	flavor = &urcu_bp_flavor;
+	p.kind = WEIR_COUNTING, p.seed = SUBJECT_SEED;
+	p.counter_bits = 4, p.words_per_key = words, p.counters_per_word = 2;
+	p.capacity = 4, p.max_bytes = 64;
+	det_assert(weir_create(&initial, &p) == 0);
+	for (unsigned i = 0; i < TIMES * 2; i++)
+		det_assert(weir_insert_hash(initial, hash_of(i % 2)) >= 0);
+	det_assert(weir_handle_create(&handle, initial, NULL) == 0);
+}
+
+static void insert_counted(void *slot)
+{
+	answer[(uintptr_t)slot] = form_handle_insert(handle, hash_of(0));
+	det_assert(answer[(uintptr_t)slot] == WEIR_SEEN);
+}
+
+static void remove_counted(void *slot)
+{
+	int err = form_handle_remove(handle, hash_of(1));
+	det_assert(err == 0 || err == -EBUSY);
+	answer[(uintptr_t)slot] = err;
+}
+
+static void copy_counted(void *unused)
+{
+	(void)unused;
+	reload_by_copy(NULL);
+}
+
+/* Key 0 is in @inserts times at least, and @more times too often at most. Then all removals that
+ * have their inserts succeed, and none makes it missed before the last. */
+static void end_counting(int64_t inserts, int64_t more)
+{
+	int64_t count = weir_handle_count_hash(handle, hash_of(0));
+	det_assert(count >= inserts && count <= inserts + more);
+	for (; inserts; inserts--) {
+		det_assert(weir_handle_contains_hash(handle, hash_of(0)));
+		det_assert(weir_handle_remove_hash(handle, hash_of(0)) == 0);
+	}
+	handle_end();
+}
+
+static void counting_copied_by(uint32_t words)
+{
+	begin_counting(words);
+	full_spawn(insert_counted, 1);
+	full_spawn(remove_counted, 2);
+	det_spawn(copy_counted, NULL);
+	det_join_all();
+	det_assert(weir_handle_count_hash(handle, hash_of(1)) >= TIMES - (answer[2] == 0));
+	/* what key 1 has in common with it besides */
+	end_counting(TIMES + 1, 1 + TIMES);
+}
+
+static void counting_copied(void)
+{
+	counting_copied_by(2);
+}
+
+static void one_word_copied(void)
+{
+	counting_copied_by(1);
+}
+
+static void two_counted(void)
+{
+	begin_counting(1);
+	full_spawn(insert_counted, 1);
+	full_spawn(insert_counted, 2);
+	det_spawn(copy_counted, NULL);
+	det_join_all();
+	end_counting(TIMES + 2, 2 + TIMES);
+}
+
 const struct scenario removal_scenarios[] = {
 	{ .name = "safe order", .group = "removal", .body = safe_order, .cost = 3,
 	  .fits = full_once },
@@ -163,6 +246,12 @@ const struct scenario removal_scenarios[] = {
 	{ .name = "inserted, copied", .group = "removal", .body = inserted_while_copied,
 	  .cost = 3, .fits = full_once },
 	{ .name = "refused, copied", .group = "removal", .body = refused_while_copied, .cost = 3,
+	  .fits = full_once },
+	{ .name = "counters, copied", .group = "removal", .body = counting_copied, .cost = 3,
+	  .fits = full_once },
+	{ .name = "one word, copied", .group = "removal", .body = one_word_copied, .cost = 3,
+	  .fits = full_once },
+	{ .name = "two, one word copied", .group = "removal", .body = two_counted, .cost = 3,
 	  .fits = full_once },
 	{ .name = NULL },
 };

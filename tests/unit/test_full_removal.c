@@ -137,10 +137,11 @@ static void of_hashes_that_differ(void **state)
 	o.flags = WEIR_HANDLE_ANY_SEED;
 	assert_ok(weir_handle_create(&h, bounded_make(&bounded_removes, FULL_LINES, 9), &o));
 	assert_int_equal(weir_handle_insert_u64(h, numbers[0]), WEIR_NEW);
-	assert_refused(weir_handle_remove_hash(h, hashes[0]), -EINVAL, "ANY_SEED", "remove the key");
-	assert_refused(weir_handle_remove_hashes(h, hashes, 9, NULL), -EINVAL, "ANY_SEED", "remove");
-	assert_refused(weir_handle_count_hash(h, hashes[0]), -EINVAL, "ANY_SEED", "count the key");
-	assert_refused(weir_handle_count_hashes(h, hashes, 9, counts), -EINVAL, "ANY_SEED", "count");
+	const char *seed = "ANY_SEED", *no_removal = "remove the key", *no_count = "count the key";
+	assert_refused(weir_handle_remove_hash(h, hashes[0]), -EINVAL, seed, no_removal);
+	assert_refused(weir_handle_remove_hashes(h, hashes, 9, NULL), -EINVAL, seed, no_removal);
+	assert_refused(weir_handle_count_hash(h, hashes[0]), -EINVAL, seed, no_count);
+	assert_refused(weir_handle_count_hashes(h, hashes, 9, counts), -EINVAL, seed, no_count);
 	assert_int_equal(weir_handle_count_u64(h, numbers[0]), 1);
 	assert_int_equal(weir_handle_remove_keys(h, vectors, KEYS, NULL), 1);
 	assert_ok(weir_handle_destroy(h));
