@@ -263,7 +263,8 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_normal_contains(const struct weir_handl
  *   exactly one, but not across a swap: while a commit, refresh or rollback switches filters, some
  *   of the threads may ask the old one and some the new one, and then two may be answered WEIR_NEW
  *   (1 of 112,000 keys, each inserted by two threads beside 27,557 reloads by copy in a row). A key
- *   that only the loader has inserted is new before the commit and is not afterwards. Before the
+ *   that only the loader has inserted is new before the commit and is not afterwards. Where one of
+ *   the threads is refused, the others may all be answered WEIR_SEEN. Before the
  *   first filter, WEIR_SEEN with WEIR_ABSENT_YES and WEIR_NEW with WEIR_ABSENT_NO.
  * Errors: as weir_insert(), of the current filter or the next one; of the previous one only while a
  *   rollback returns to it. Before the first filter: -EAGAIN options.keep_inserts is 0; -ENOBUFS it
