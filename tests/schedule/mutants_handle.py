@@ -40,7 +40,7 @@ GROUPS = {
     RELOAD: 'reload,previous,writers,retire,absent,full,rolling',
     ROLLBACK: 'previous,writers,retire,full',
     REMOVAL: 'removal',
-    COUNTERS: 'removal',
+    COUNTERS: 'counters,removal',
     PACE: 'reload',
     REFRESH: 'refresh',
     REFUSAL: 'refresh',

@@ -10,6 +10,7 @@
 
 static const struct scenario *const tables[] = {
 	insert_scenarios,  load_scenarios,     whole_scenarios,          reload_scenarios,
+	counters_scenarios,
 	batch_scenarios,   previous_scenarios, writers_scenarios,        retire_scenarios,
 	refresh_scenarios, absent_scenarios,   full_scenarios,           void_scenarios,
 	removal_scenarios, rolling_scenarios,  rolling_writers_scenarios
@@ -203,7 +204,7 @@ static bool comes_in(const struct scenario *scenario, enum form in)
 	return (!settings.form || strcmp(settings.form, form_names[in]) == 0) &&
 	       !(scenario->batches &&
 	         (in == KEY || in == HASHES || in == KEY_RESEEDED || in == TEXT)) &&
-	       !(in == TEXT && !comes_as_text(scenario)) &&
+	       !(in == TEXT && !comes_as_text(scenario)) && !(in != HASH && scenario->one_form) &&
 	       !(scenario->rolls && in > HASHES) && (in < KEY_RESEEDED || comes_reseeded(scenario));
 }
 
