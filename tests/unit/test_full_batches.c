@@ -2,6 +2,7 @@
  * Batches into filters that are full: the keys before the first that any filter refuses are in all
  * of them, that one and those after it in none, and the caller learns how many there were. */
 #include <sys/uio.h>
+#include "../kinds/kind.h"
 #include "full_rolling.h"
 
 enum { KEYS = 1300, FORMS = 3 }; /* more than two pieces (beside.c) */
@@ -252,6 +253,35 @@ static void of_a_rolling_set(void **state)
 	assert_ok(weir_rolling_destroy(set));
 }
 
+/* Twenty times the capacity into every kind there is: it takes them all, or it is one that says how
+ * many it takes, and is nearly full in good time. */
+static void of_every_kind(void **state)
+{
+	enum { MANY = 2000 };
+	uint64_t many[MANY], bitmap[WEIR_BITMAP_WORDS(MANY)];
+	(void)state;
+	for (unsigned i = 0; i < MANY; i++)
+		many[i] = test_key(i);
+	FOR_EACH_KIND(kind) {
+		struct weir_filter *f = test_filter(kind->id, MANY / 20, 0.01);
+		const bool refuses = f->kind->most != NULL;
+		struct weir_handle *h = NULL;
+		if (f->insert_error) {
+			weir_destroy(f);
+			continue;
+		}
+		assert_ok(weir_handle_create(&h, f, NULL));
+		int64_t answer = weir_handle_insert_hashes(h, many, MANY, bitmap);
+		size_t taken = answer < 0 ? weir_error_taken() : MANY;
+		assert_true(answer == -ENOSPC ? refuses : answer > 0);
+		assert_int_equal(weir_contains_hashes(f, many, taken, NULL), taken);
+		assert_answers(bitmap, taken, MANY);
+		assert_int_equal(stats_of(h).nearly_full, refuses);
+		assert_true(answer > 0 || weir_handle_insert_hash(h, many[taken]) == -ENOSPC);
+		assert_ok(weir_handle_destroy(h));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +293,7 @@ int main(void)
 		cmocka_unit_test(before_the_first_set),
 		cmocka_unit_test(in_many_sections),
 		cmocka_unit_test(of_a_rolling_set),
+		cmocka_unit_test(of_every_kind),
 	};
 	return cmocka_run_group_tests(tests, make_keys, NULL);
 }
