@@ -20,6 +20,7 @@
  *     contains, insert  |         yes         |      yes      |           yes            |  no (a)
  *     get ... use       |         yes         |      yes      |           yes (b)        |  no (a)
  *     begin commit ...  |         yes         |   yes (begin) |   -EBUSY for all but one |  -EBUSY
+ *   A removal counts as an insert, a count as a lookup.
  *   (a) destroy waits for sections that began before it; no later one may use the handle.
  *   (b) begin, commit, refresh, rollback and destroy wait for all sections. Called inside one they
  *     return -EDEADLK.
