@@ -189,13 +189,16 @@ WEIR_API size_t weir_contains_fixed(const struct weir_filter *f, const void *key
                                     size_t n, uint64_t *bitmap);
 
 /**
- * Insert many keys, in no particular order.
- * @bitmap: as for weir_contains_hashes(); a bit is set if its key was WEIR_NEW. May be NULL.
+ * Insert many keys, in no particular order; into a kind that can refuse a key, in the order given
+ * up to the first that is refused.
+ * @bitmap: as for weir_contains_hashes(); a bit is set if its key was WEIR_NEW. May be NULL. After
+ *   -ENOSPC it has the answers of the keys that were taken.
  * Return: how many were WEIR_NEW, or a negative errno. Of two equal new keys, in one batch or in
  *   those of several threads, at least one is answered WEIR_NEW. With words_per_key = 1 it is
  *   exactly one.
  * Errors: as weir_insert(). After -EROFS and -ENOTSUP no key was inserted; after an error of the
- *   kind's own some may have been.
+ *   kind's own, such as -ENOSPC, the keys before the refused one were: weir_error_taken() says how
+ *   many.
  * Threads, Order: as weir_insert() of each key.
  * Progress: wait-free.  Cost: in cache from about 6 ns a key, most of it the atomic or's; beyond,
  *   about one random cache line a key.

@@ -14,7 +14,7 @@ enum { PROMISES = 4 };
 struct scenario {
 	const char *name;
 	/* insert, whole, load, counters; of a handle: reload, batch, previous, writers, retire,
-	 * refresh, absent, rolling */
+	 * refresh, absent, full, removal, rolling */
 	const char *group;
 	void (*body)(void);
 	bool (*fits)(const struct subject *s);
@@ -30,6 +30,8 @@ struct scenario {
 	bool one_seed; /* of a handle, whose filters must hash alike */
 	bool one_form; /* it calls verbs that have no forms */
 	bool rolls;   /* a rolling set's: there are no batches of keys */
+	/* of a program that breaks a rule of the headers: a search must find a broken promise */
+	bool wrong;
 	/* how many times fewer random executions, since one takes so much longer; 0: none */
 	unsigned cost;
 };
@@ -40,7 +42,8 @@ extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenari
 	counters_scenarios[];
 extern const struct scenario reload_scenarios[], batch_scenarios[], previous_scenarios[],
 	writers_scenarios[], retire_scenarios[], refresh_scenarios[], absent_scenarios[],
-	rolling_scenarios[], rolling_writers_scenarios[];
+	full_scenarios[], void_scenarios[], removal_scenarios[], rolling_scenarios[],
+	rolling_writers_scenarios[];
 
 /* An empty filter, no promise. */
 void scenario_begin(void);
