@@ -71,12 +71,16 @@ int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
 {
 	const uint64_t lines = dst->array.lines;
 	int err = weir__merge_check(dst, src);
+	if (err)
+		return err;
+	weir__hold(src);
 	for (uint64_t at = 0, n; !err && at < lines; at += n) {
 		n = lines - at < PIECE_LINES ? lines - at : PIECE_LINES;
 		err = dst->kind->merge(dst, src, at, n);
 		if (!err && at + n < lines)
 			err = weir__progress(progress, progress_arg, 64 * (at + n), dst->bytes);
 	}
+	weir__let_go(src);
 	return err;
 }
 
@@ -110,9 +114,12 @@ int weir_clone(struct weir_filter **out, const struct weir_filter *f)
 	if (!f->kind->snapshot)
 		return weir__kind_cannot(f->kind, "be copied");
 	int err = weir__filter_like(out, f);
-	if (!err)
-		f->kind->snapshot(f, 0, f->array.lines, (*out)->array.words);
-	return err;
+	if (err)
+		return err;
+	weir__hold(f);
+	f->kind->snapshot(f, 0, f->array.lines, (*out)->array.words);
+	weir__let_go(f);
+	return 0;
 }
 
 static int fold_into(struct weir_filter **out, const struct weir_filter *f, uint32_t factor)

@@ -50,7 +50,7 @@ struct weir_params {
 	                           so that whoever sees answers and images, but not these, finds
 	                           no keys that collide. NULL: not keyed. */
 	uint32_t counter_bits;  /* counting: bits of a counter: 4, 8, 16; frequency: 8, 16, 32 */
-	uint32_t fingerprint_bits;  /* kinds of fingerprints: bits of each */
+	uint32_t fingerprint_bits;  /* cuckoo: bits of a fingerprint: 12, 16 */
 	uint32_t counters_per_word; /* counting, frequency: g, counters of each of those words */
 };
 

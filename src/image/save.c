@@ -142,8 +142,10 @@ static int save_file(struct job *job)
 	if (!err && lseek(job->fd, (off_t)job->front_bytes, SEEK_SET) < 0)
 		err = weir__fail(-errno, "%s: cannot go to byte %llu: %s", job->name,
 		                 (unsigned long long)job->front_bytes, weir_strerror(errno));
+	weir__hold(job->f);
 	if (!err)
 		err = write_shards(job);
+	weir__let_go(job->f);
 	weir__head_commit(&job->head, job->front + WEIR_IMAGE_HEAD, job->front);
 	return err ? err : weir__write(job->fd, job->name, job->front, job->table_end, 0);
 }

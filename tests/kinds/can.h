@@ -21,6 +21,12 @@ static inline bool test_copies(const struct weir_filter *f)
 	return err != -ENOTSUP;
 }
 
+/* Does each insert keep a copy? Then some hundred of one key are too many. */
+static inline bool test_keeps_copies(uint32_t kind)
+{
+	return kind == WEIR_CUCKOO;
+}
+
 /* Is so low a rate to be had for 256 bits a key? Tests that need one pass other kinds by. */
 static inline bool test_affords(uint32_t kind, double fp_rate)
 {

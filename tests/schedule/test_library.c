@@ -11,7 +11,8 @@
 static const struct scenario *const tables[] = {
 	insert_scenarios,  load_scenarios,     whole_scenarios,          reload_scenarios,
 	batch_scenarios,   previous_scenarios, writers_scenarios,        retire_scenarios,
-	refresh_scenarios, absent_scenarios,   rolling_scenarios,        rolling_writers_scenarios
+	refresh_scenarios, absent_scenarios,   rolling_scenarios,        rolling_writers_scenarios,
+	cuckoo_scenarios
 };
 static const char *const strategy_names[] = {
 	[DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct"
@@ -198,7 +199,7 @@ static bool comes_in(const struct scenario *scenario, enum form in)
 	return (!settings.form || strcmp(settings.form, form_names[in]) == 0) &&
 	       !(scenario->batches &&
 	         (in == KEY || in == HASHES || in == KEY_RESEEDED || in == TEXT)) &&
-	       !(in == TEXT && !comes_as_text(scenario)) &&
+	       !(scenario->by_hash && in != HASH) && !(in == TEXT && !comes_as_text(scenario)) &&
 	       !(scenario->rolls && in > HASHES) && (in < KEY_RESEEDED || comes_reseeded(scenario));
 }
 
