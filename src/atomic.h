@@ -235,6 +235,46 @@ static inline void weir__refusal_store_release(struct weir_refusal **published,
 	__atomic_store_n(published, refusal, __ATOMIC_RELEASE);
 }
 
+#ifdef WEIR_DEBUG
+/* O11 Debug builds: how many calls change a filter, and how many handle it whole (apart.h). Each
+ *     adds itself and then looks at the other's number. Needs: one order of all four (seq_cst), so
+ *     that of two that meet one sees the other. */
+static inline unsigned weir__apart_add(atomic_uint *calls, unsigned more)
+{
+	return atomic_fetch_add_explicit(calls, more, memory_order_seq_cst);
+}
+#endif
+
+/* O10 What becomes of a handle's previous filter (H12 in set/generation.h): decided once, by an
+ *     inserter that it refused or by the rollback, whoever comes first.
+ *     Needs: that all who decide agree, so a read-modify-write; no order, since the answer leads to
+ *     no other data, and what it is decided about is published by other means (O4).
+ *     Without the exchange an inserter and the rollback could both go by their own decision, and a
+ *     key that only the given-up filter has would have been acknowledged.
+ *     A look at it may find it open still: who then acts decides first.
+ *     Opening needs no order: the record that names the filter is published afterwards (O4). */
+enum { WEIR_STANDBY_OPEN, WEIR_STANDBY_VOID, WEIR_STANDBY_RETURNS };
+
+/* Returns what is decided: @as, unless it was before. */
+static inline unsigned weir__standby_decide_relaxed(atomic_uint *standby, unsigned as)
+{
+	unsigned was = WEIR_STANDBY_OPEN;
+	return atomic_compare_exchange_strong_explicit(standby, &was, as, memory_order_relaxed,
+	                                               memory_order_relaxed) ?
+	               as :
+	               was;
+}
+
+static inline unsigned weir__standby_load_relaxed(const atomic_uint *standby)
+{
+	return atomic_load_explicit(standby, memory_order_relaxed);
+}
+
+static inline void weir__standby_open_relaxed(atomic_uint *standby)
+{
+	atomic_store_explicit(standby, WEIR_STANDBY_OPEN, memory_order_relaxed);
+}
+
 /* O12 The places of the cuckoo kind, several to a word (kinds/cuckoo/move.h), and the version that
  *     says when one was taken away. All writes to a live word are compare-and-swaps.
  *     A swap needs: no other change of the word in between (the exchange), and that whoever reads

@@ -24,7 +24,7 @@
 	X(EEXIST, "the file exists") \
 	X(EISDIR, "is a directory") \
 	X(ENOTDIR, "a part of the path is not a directory") \
-	X(ENOSPC, "no space left on the device") \
+	X(ENOSPC, "no space left on the device, or in the filter") \
 	X(EDQUOT, "the disk quota is used up") \
 	X(EIO, "input or output error") \
 	X(EPIPE, "the reader has gone") \
@@ -51,7 +51,11 @@
 
 enum { DETAIL = WEIR_SENTENCE_BYTES, CHARACTER = 4 };
 
-static _Thread_local char detail[DETAIL];
+/* Of the thread's last failure; in this order in memory, for tests/schedule. */
+static _Thread_local struct {
+	char detail[DETAIL];
+	size_t taken;
+} last;
 
 const char *weir_strerror(int err)
 {
@@ -83,7 +87,18 @@ const char *weir_error_name(int err)
 
 const char *weir_error_detail(void)
 {
-	return detail;
+	return last.detail;
+}
+
+size_t weir_error_taken(void)
+{
+	return last.taken;
+}
+
+int64_t weir__stopped(size_t taken, int64_t err)
+{
+	last.taken = taken;
+	return err;
 }
 
 int weir__fail(int err, const char *format, ...)
@@ -95,7 +110,7 @@ int weir__fail(int err, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(plain, sizeof plain, format, args);
 	va_end(args);
-	weir_escape(detail, sizeof detail, plain, strlen(plain));
+	weir_escape(last.detail, sizeof last.detail, plain, strlen(plain));
 	return err;
 }
 

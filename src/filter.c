@@ -3,6 +3,7 @@
  * (<weir/filter.h>). */
 #include <stdlib.h>
 #include <string.h>
+#include "apart.h"
 #include "bulk.h"
 #include "error.h"
 #include "filter.h"
@@ -74,6 +75,7 @@ static void set_kernel(struct weir_filter *f, const struct weir_kernel *kernel, 
 		f->verbs.contains_u64 = contains_bytes;
 	if (keyed || !f->verbs.insert_u64)
 		f->verbs.insert_u64 = insert_bytes;
+	weir__apart_wrap(f);
 	if (!kernel->verbs.insert)
 		insert_error = -ENOTSUP;
 	if (insert_error)

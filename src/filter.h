@@ -49,6 +49,9 @@ int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
 /* From now on inserts answer -EROFS. */
 void weir__filter_read_only(struct weir_filter *f);
 
+/* As weir_remove(), of what weir_normal_insert() of the text inserts. */
+int weir__normal_remove(struct weir_filter *f, const void *text, size_t len);
+
 /* Refuse an insert: set the sentence and return insert_error, which must not be 0. */
 int weir__insert_refused(const struct weir_filter *f);
 

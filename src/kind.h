@@ -47,7 +47,10 @@ struct weir_kernel {
 	struct weir_verbs verbs;
 	size_t (*contains_batch)(const struct weir_filter *f, const struct weir_batch *batch,
 	                         uint64_t *bitmap);
-	/* NULL if the inserts above are. A negative errno: it took no key, or no further key. */
+	/* NULL if the inserts above are. Of a kind that refuses keys (most, below): in the order of
+	 * the keys up to the first that is refused; then it returns weir__stopped() with the number
+	 * of those before, and their answers are in the bitmap, the others' bits cleared. Other
+	 * kinds never fail here. */
 	int64_t (*insert_batch)(struct weir_filter *f, const struct weir_batch *batch,
 	                        uint64_t *bitmap);
 	/* Take n keys by plain stores: the caller alone owns their lines (L1). It must take every
@@ -115,6 +118,10 @@ struct weir_kind {
 	void (*hold)(const struct weir_filter *f);
 	void (*let_go)(const struct weir_filter *f);
 
+	/* The distinct keys that f was made to take before it refuses one (-ENOSPC); a handle's
+	 * statistics compare its keys with that. NULL: it takes every key. */
+	uint64_t (*most)(const struct weir_filter *f);
+
 	/* ---- optional; NULL: cannot ---- */
 
 	/* Add lines first .. first+n-1 of src to those of dst. The two have one shape, size, hash
@@ -156,6 +163,13 @@ struct weir_array {
 	void *own;               /* f->own, of kinds whose kernels need it */
 };
 
+#ifdef WEIR_DEBUG
+struct weir_apart { /* apart.h */
+	atomic_uint changes, wholes;
+	struct weir_verbs inside;
+};
+#endif
+
 struct weir_filter {
 	struct weir_verbs verbs; /* first: the public header calls through it */
 	struct weir_array array;
@@ -173,7 +187,11 @@ struct weir_filter {
 	uint32_t marks;      /* enum weir_image_marks of the image it was loaded from; else 0 */
 	struct weir_normal normal; /* what is done to its keys */
 	void *own;           /* of its kind (create) */
+	atomic_uint standby; /* as the previous filter of a handle (O10; H12 in set/) */
 	struct weir_memory memory;
+#ifdef WEIR_DEBUG
+	struct weir_apart apart;
+#endif
 	uint32_t parts;             /* for bulk loading: a power of two, at most 2^partition_bits */
 	struct weir_owner owners[]; /* of the parts (O1) */
 };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The verbs of many keys at a time: by the kernel's pipeline (batch.h), and of a few keys by the
  * verbs of one. The pipeline costs some 20 ns a call, as much as four keys in cache. */
+#include "apart.h"
 #include "batch.h"
 #include "bulk.h"
+#include "error.h"
 #include "filter.h"
 
 enum {
@@ -38,18 +40,20 @@ static size_t contains_few(const struct weir_filter *f, const uint64_t *hashes, 
 static int64_t insert_few(struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap)
 {
 	uint64_t answers = 0;
+	int answer = 0;
+	size_t i = 0;
 	if (f->insert_error)
-		return weir__insert_refused(f);
+		return weir__stopped(0, weir__insert_refused(f));
 	fetch_few(f, hashes, n);
-	for (size_t i = 0; i < n; i++) {
-		int answer = f->verbs.insert_hash(f, hashes[i]);
+	for (; i < n; i++) {
+		answer = f->verbs.insert_hash(f, hashes[i]);
 		if (answer < 0)
-			return answer;
+			break;
 		answers |= (uint64_t)(answer == WEIR_NEW) << i;
 	}
 	if (bitmap && n)
 		*bitmap = answers;
-	return __builtin_popcountll(answers);
+	return answer < 0 ? weir__stopped(i, answer) : __builtin_popcountll(answers);
 }
 
 static void hash_few_keys(const struct weir_filter *f, const struct iovec *keys, size_t n,
@@ -147,8 +151,11 @@ size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t
 static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
 {
 	if (f->insert_error)
-		return weir__insert_refused(f);
-	return f->kernel->insert_batch(f, batch, bitmap);
+		return weir__stopped(0, weir__insert_refused(f));
+	weir__change_begin(f);
+	int64_t answer = f->kernel->insert_batch(f, batch, bitmap);
+	weir__change_end(f);
+	return answer;
 }
 
 int64_t weir_insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
@@ -181,7 +188,7 @@ int64_t weir_insert_fixed(struct weir_filter *f, const void *keys, size_t key_by
 int weir_load_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	if (f->insert_error)
-		return weir__insert_refused(f);
+		return (int)weir__stopped(0, weir__insert_refused(f));
 	if (f->kernel->load && !f->memory.shared)
 		return weir__bulk_load(f, hashes, n);
 	/* The kernel has no plain stores, or other processes write to the bits too. */

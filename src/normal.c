@@ -65,31 +65,49 @@ int weir_normal_contains(const struct weir_filter *f, const void *text, size_t l
 	return n;
 }
 
-static int insert(struct weir_filter *f, const void *text, size_t len, char *room)
+static int insert_key(struct weir_filter *f, const struct iovec *key, const char *text, size_t len)
 {
-	struct iovec key;
 	struct weir_normal noted = f->normal;
-	int err = weir_normal_key(&f->normal, text, len, room, &key);
-	if (err)
-		return err;
-	if (weir_normal_note(&noted, &key))
+	if (weir_normal_note(&noted, key))
 		return weir__fail(-EINVAL, "'%.*s': %s that the filter has none of, so no lookup "
 		                  "would ask for it: build the set anew with it",
-		                  len > 60 ? 60 : (int)len, (const char *)text,
+		                  len > 60 ? 60 : (int)len, text,
 		                  f->normal.steps & WEIR_NORMAL_CIDR ? "a prefix length" :
 		                                                       "a number of labels");
-	return weir_insert(f, key.iov_base, key.iov_len);
+	return weir_insert(f, key->iov_base, key->iov_len);
+}
+
+static int remove_key(struct weir_filter *f, const struct iovec *key, const char *text, size_t len)
+{
+	(void)text, (void)len;
+	return weir_remove(f, key->iov_base, key->iov_len);
+}
+
+typedef int change_fn(struct weir_filter *f, const struct iovec *key, const char *text, size_t len);
+
+/* By the key that the filter makes of the text. */
+static int change(struct weir_filter *f, const void *text, size_t len, change_fn *by)
+{
+	struct iovec key = { (void *)(uintptr_t)text, len };
+	struct room room;
+	if (!f->normal.steps)
+		return by(f, &key, text, len);
+	int answer = room_for(&room, &f->normal, len);
+	if (answer)
+		return answer;
+	answer = weir_normal_key(&f->normal, text, len, room.bytes, &key);
+	if (!answer)
+		answer = by(f, &key, text, len);
+	free(room.made);
+	return answer;
 }
 
 int weir_normal_insert(struct weir_filter *f, const void *text, size_t len)
 {
-	struct room room;
-	if (!f->normal.steps)
-		return weir_insert(f, text, len);
-	int answer = room_for(&room, &f->normal, len);
-	if (!answer) {
-		answer = insert(f, text, len, room.bytes);
-		free(room.made);
-	}
-	return answer;
+	return f->normal.steps ? change(f, text, len, insert_key) : weir_insert(f, text, len);
+}
+
+int weir__normal_remove(struct weir_filter *f, const void *text, size_t len)
+{
+	return change(f, text, len, remove_key);
 }

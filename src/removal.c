@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Removals and counts, for the kinds that can: by key, by hash and in batches. Inserts
  * for those who never remove. */
+#include "apart.h"
 #include "batch.h"
 #include "error.h"
 #include "filter.h"
@@ -22,7 +23,12 @@ static int count_check(const struct weir_filter *f)
 int weir_remove_hash(struct weir_filter *f, uint64_t hash)
 {
 	int err = remove_check(f);
-	return err ? err : f->kernel->remove(f, hash);
+	if (err)
+		return err;
+	weir__change_begin(f);
+	err = f->kernel->remove(f, hash);
+	weir__change_end(f);
+	return err;
 }
 
 int weir_remove(struct weir_filter *f, const void *key, size_t len)
@@ -78,8 +84,10 @@ static int64_t remove_batch(struct weir_filter *f, const struct weir_batch *batc
 		unsigned n = weir__least(batch->n - at, TOGETHER);
 		const uint64_t *hashes = take(f, batch, at, n, scratch);
 		uint64_t answers = 0;
+		weir__change_begin(f);
 		for (unsigned i = 0; i < n; i++)
 			answers |= (uint64_t)(f->kernel->remove(f, hashes[i]) == 0) << i;
+		weir__change_end(f);
 		removed += __builtin_popcountll(answers);
 		if (bitmap)
 			bitmap[at / TOGETHER] = answers;

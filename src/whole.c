@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Union, copy and fold of whole filters. The checks are here, the work is the kind's. */
+#include "apart.h"
 #include "error.h"
 #include "whole.h"
 
@@ -86,7 +87,12 @@ int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
 
 int weir_merge(struct weir_filter *dst, const struct weir_filter *src)
 {
-	return weir__merge(dst, src, NULL, NULL);
+	weir__whole_begin(dst, "weir_merge");
+	weir__whole_begin(src, "weir_merge");
+	int err = weir__merge(dst, src, NULL, NULL);
+	weir__whole_end(src);
+	weir__whole_end(dst);
+	return err;
 }
 
 static int make(struct weir_filter **out, const struct weir_layout *layout)
@@ -116,9 +122,11 @@ int weir_clone(struct weir_filter **out, const struct weir_filter *f)
 	int err = weir__filter_like(out, f);
 	if (err)
 		return err;
+	weir__whole_begin(f, "weir_clone");
 	weir__hold(f);
 	f->kind->snapshot(f, 0, f->array.lines, (*out)->array.words);
 	weir__let_go(f);
+	weir__whole_end(f);
 	return 0;
 }
 
@@ -132,7 +140,9 @@ static int fold_into(struct weir_filter **out, const struct weir_filter *f, uint
 	int err = make(&folded, &layout);
 	if (err)
 		return err;
+	weir__whole_begin(f, "weir_fold");
 	err = f->kind->fold(folded, f, factor);
+	weir__whole_end(f);
 	if (err)
 		weir_destroy(folded);
 	else

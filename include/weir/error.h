@@ -39,6 +39,18 @@ WEIR_API const char *weir_error_name(int err);
 WEIR_API const char *weir_error_detail(void);
 
 /**
+ * How many keys of a batch of inserts were taken, when it failed: of this thread's last call of a
+ * verb that inserts many keys (those named _hashes, _keys and _fixed, and weir_load_hashes()), if
+ * that returned a negative errno. Kinds that can refuse a key because they are full (-ENOSPC) take
+ * a batch in the order of its keys and stop at the first that is refused. So the keys before that
+ * one are inserted, that one and those after it are not, and the rest can be given again.
+ * Return: a number less than that of the batch's keys; 0 if none was taken. It is valid until the
+ *   thread's next weir call.
+ * Errors: none.  Threads: each thread sees its own.  Progress: wait-free.  Cost: nanoseconds.
+ */
+WEIR_API size_t weir_error_taken(void);
+
+/**
  * Escape text of others, such as a key or a file name, for a log or a terminal. Control characters
  * (U+0000 to U+001F, U+007F, U+0080 to U+009F) and bytes that are not UTF-8 become \n, \t, \r or
  * three octal digits as in \033; all other text stays as it is, a backslash too, so that escaping

@@ -14,6 +14,12 @@
  *
  * Here a removal counts as an insert, a count as a lookup, and weir_fold() as weir_clone().
  *
+ * Of kinds that remove keys (counting) no insert and no removal may run while the filter is merged,
+ * cloned, folded or saved: the copy could have a key by halves, and removing that key from the copy
+ * would take another key's share. A build with -Dbuildtype=debug stops a program that does. A
+ * handle's reload and refresh may carry keys over beside live inserts (reload.h): a key that comes
+ * meanwhile may then be counted too high, never too low.
+ *
  * Keys that are numbers: the verbs named _u64 take a uint64_t by value and need no length. Its key
  * is the eight bytes that it has in this machine's memory, so weir_contains_u64(f, n) is
  * weir_contains(f, &n, 8), of every kind, keyed or not, and either verb finds what the other
@@ -21,7 +27,8 @@
  * verbs htole64(n), say.
  *
  * Wait-free for the blocked and classic kinds: weir_hash(), all lookups, and all inserts, none of
- * which allocates memory. Only weir_load_hashes() ever does, and waits for another thread.
+ * which allocates memory. Only weir_load_hashes() ever does, and waits for another thread. Of
+ * counting and frequency lookups and counts are wait-free, inserts and removals lock-free.
  *
  * Order: a lookup sees every insert that happens-before it. For the blocked and classic kinds the
  * coherence of each word is enough for that, since bits only go from 0 to 1 (invariant B1 in
@@ -215,13 +222,16 @@ WEIR_API size_t weir_contains_fixed(const struct weir_filter *f, const void *key
                                     size_t n, uint64_t *bitmap);
 
 /**
- * Insert many keys, in no particular order.
- * @bitmap: as for weir_contains_hashes(); a bit is set if its key was WEIR_NEW. May be NULL.
+ * Insert many keys, in no particular order; into a kind that can refuse a key, in the order given
+ * up to the first that is refused.
+ * @bitmap: as for weir_contains_hashes(); a bit is set if its key was WEIR_NEW. May be NULL. After
+ *   -ENOSPC it has the answers of the keys that were taken.
  * Return: how many were WEIR_NEW, or a negative errno. Of two equal new keys, in one batch or in
  *   those of several threads, at least one is answered WEIR_NEW. With words_per_key = 1 it is
  *   exactly one.
  * Errors: as weir_insert(). After -EROFS and -ENOTSUP no key was inserted; after an error of the
- *   kind's own some may have been.
+ *   kind's own, such as -ENOSPC, the keys before the refused one were: weir_error_taken() says how
+ *   many.
  * Threads, Order: as weir_insert() of each key.
  * Progress: wait-free.  Cost: in cache from about 6 ns a key, most of it the atomic or's; beyond,
  *   about one random cache line a key.
@@ -260,13 +270,20 @@ WEIR_API WEIR_MUST_CHECK int weir_load_hashes(struct weir_filter *f, const uint6
                                               size_t n);
 
 /**
- * Remove a key that was inserted. Each removal needs an insert of its own that has returned. To
- * remove a key that was never inserted makes false negatives of other keys.
+ * Remove a key that was inserted. Each removal needs an insert of its own that has returned, before
+ * it, in the order of the program or by whatever orders the threads. To remove a key that was never
+ * inserted, or more often than it was, makes false negatives of other keys: not always is it
+ * answered -ENOENT.
  * @key: @len bytes; may be NULL when len is 0.
  * Return: 0 or a negative errno.
- * Errors: -ENOTSUP the kind cannot (blocked, classic); -EROFS the filter is mapped read-only;
- *   -ENOENT the key is not there: cuckoo has no copy of it; others are the kind's own.
- * Threads: any, with lookups and inserts.  Order, Progress, Cost: the kind's own.
+ * Errors: -ENOTSUP the kind cannot (blocked, classic, frequency); -EROFS the filter is mapped
+ *   read-only; -ENOENT the key is not there, and nothing has changed; but where two threads remove
+ *   a key that was inserted once, lookups of other keys may have missed them meanwhile.
+ * Threads: any, with lookups and inserts.  Order: relaxed, as inserts.
+ * Progress: counting lock-free: a thread tries a word again only when another has changed it.
+ *   Cuckoo waits for moves of the same fingerprint, see above.
+ * Cost: counting as an insert: words_per_key compare-and-swaps. A counter at its largest value
+ *   (weir_stats.counters_stuck) is never lowered again.
  */
 WEIR_API WEIR_MUST_CHECK int weir_remove(struct weir_filter *f, const void *key, size_t len);
 /** As weir_remove(), of a hash. */
@@ -287,10 +304,12 @@ WEIR_API int64_t weir_remove_fixed(struct weir_filter *f, const void *keys, size
                                    size_t n, uint64_t *bitmap);
 
 /**
- * How often a key is in the set, at most: its inserts less its removals, or more by chance.
+ * How often a key is in the set, at most: its inserts less its removals, or more by chance. Never
+ * less: inserts that happen-before the call are counted.
  * @key: @len bytes; may be NULL when len is 0.
  * Return: the count, or a negative errno.
- * Errors: -ENOTSUP the kind cannot (blocked, classic); others are the kind's own.
+ * Errors: -ENOTSUP the kind cannot (blocked, classic); -EOVERFLOW its counters are full: the count
+ *   is 2^counter_bits - 1 or more.
  * Threads: any, with lookups and inserts.  Order, Progress, Cost: as weir_contains().
  */
 WEIR_API int64_t weir_count(const struct weir_filter *f, const void *key, size_t len);
@@ -311,14 +330,14 @@ WEIR_API WEIR_MUST_CHECK int weir_count_fixed(const struct weir_filter *f, const
                                               size_t key_bytes, size_t n, int64_t *counts);
 
 /**
- * Union: afterwards @dst answers true wherever @src does.
+ * Union: afterwards @dst answers true wherever @src does. Of kinds that count, counts are added.
  * Return: 0 or a negative errno.
  * Errors: -EINVAL the two differ in kind, size, shape, hash function, seed or key, or in what is
  *   done to keys (<weir/normalise.h>; @dst may have more prefix lengths or numbers of labels):
  *   weir_error_detail() names the field and both values; -EROFS @dst is mapped read-only; -ENOTSUP
  *   the kind cannot; others are the kind's own (blocked and classic have none).
- * Threads: any, with lookups and inserts on both. An insert into @src that is concurrent with the
- *   call may be missed.
+ * Threads: any, with lookups and inserts on both (not of kinds that remove keys, see above). An
+ *   insert into @src that is concurrent with the call may be missed.
  * Order: relaxed.  Progress: wait-free.  Cost: reads both, writes the words that change.
  */
 WEIR_API WEIR_MUST_CHECK int weir_merge(struct weir_filter *dst, const struct weir_filter *src);
@@ -328,7 +347,8 @@ WEIR_API WEIR_MUST_CHECK int weir_merge(struct weir_filter *dst, const struct we
  * @out: receives the copy; untouched on failure.
  * Return: 0 or a negative errno.
  * Errors: -EINVAL @out is NULL; -ENOMEM; -ENOTSUP the kind cannot, or WEIR_ISA as weir_create().
- * Threads: any, with lookups and inserts. An insert concurrent with the call may be missed.
+ * Threads: any, with lookups and inserts (not of kinds that remove keys, see above). An insert
+ *   concurrent with the call may be missed.
  * Order: relaxed.  Progress: blocking (memory).  Cost: memory bandwidth.
  */
 WEIR_API WEIR_MUST_CHECK int weir_clone(struct weir_filter **out, const struct weir_filter *f);

@@ -20,6 +20,7 @@
  *     contains, insert  |         yes         |      yes      |           yes            |  no (a)
  *     get ... use       |         yes         |      yes      |           yes (b)        |  no (a)
  *     begin commit ...  |         yes         |   yes (begin) |   -EBUSY for all but one |  -EBUSY
+ *   A removal counts as an insert, a count as a lookup.
  *   (a) destroy waits for sections that began before it; no later one may use the handle.
  *   (b) begin, commit, refresh, rollback and destroy wait for all sections. Called inside one they
  *     return -EDEADLK.
@@ -44,6 +45,40 @@
  * qsbr is everything between two quiescent states. So with qsbr a thread that holds a filter from
  * weir_handle_get() must not call begin, commit, refresh, rollback or destroy: liburcu would pass
  * through a quiescent state, and weir cannot detect it to return -EDEADLK.
+ *
+ * Full filters. Kinds that can refuse a key answer -ENOSPC when they are full. A key is inserted,
+ * and promised, only if every filter in use took it. Where one refused it, those that had taken it
+ * remove it again, if their kind can; if not, it stays in them: a yes that nobody was promised. So
+ * after an error the key is not in the set, as far as the promise goes.
+ *   - The current filter is full. The way out is a reload into a larger one. It is filled from
+ *     the application's record, as a copy needs one of equal size. Begin it in good time:
+ *     weir_handle_stats() says nearly_full from 90 % of the capacity on. While it runs, a key that
+ *     the current filter refuses is refused, though the next one has room for it, since no lookup
+ *     would find it before the commit; nothing of it is left in the next filter. Every key that was
+ *     acknowledged meanwhile is in both. Insert what was refused again after the commit.
+ *   - The next filter is full: it is too small for its source. Then inserts are refused although
+ *     the current one has room, until the reload is aborted.
+ *   - The previous filter refuses (it is the smaller one): the key is inserted all the same, but
+ *     the previous filter does not have it, so no rollback can return to it any more: it is void.
+ *     weir_handle_stats() says previous_void, weir_handle_rollback() answers -ENOENT.
+ * Batches are taken in the order of their keys up to the first that any filter refuses;
+ * weir_error_taken() says how many those are. A lookup beside an insert that is refused may find
+ * its key for a moment.
+ *
+ * Removal. A key is removed from the current filter; while a reload runs, or the previous filter is
+ * kept, removals answer -EBUSY, since they could come to one of the filters before the key does.
+ *   - The safe order: remove it from the filter first, and delete the application's record after
+ *     that. On -EBUSY keep the record (or a tombstone that the loader still reads) and repeat both
+ *     after the commit or abort.
+ *   - In the other order the loader may read its source without the key, and then the next filter
+ *     does not have it. The removal that is repeated after the commit lowers counters that are
+ *     those of other keys, or takes another's fingerprint: false negatives. For the same reason a
+ *     key whose insert was refused must not be removed.
+ *   - A key may be once too often in the next filter: if the loader reads it from its source and it
+ *     is inserted live as well; if it is inserted beside weir_reload_copy(); if its record is still
+ *     there when the loader comes, after a removal just before weir_reload_begin(). Then its
+ *     removal leaves a remainder: a false positive, in a cuckoo filter also the room of one key.
+ *     Nothing is ever there too seldom.
  *
  * fork(). The child's copy of an ordinary filter is its own. A handle works in the child if
  * pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, urcu_bp_after_fork_child) was
@@ -223,16 +258,19 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_normal_contains(const struct weir_handl
 /**
  * Insert a key into every filter in use: the current one, the next one while a reload runs, the
  * previous one while it is kept.
- * Return: as weir_insert() of the current filter, or a negative errno of any of them. After an
- *   error some of the filters may have the key, and nothing is promised. If several threads insert
+ * Return: as weir_insert() of the current filter, or a negative errno: then the key is taken back,
+ *   see above (Full filters), and nothing is promised. If several threads insert
  *   one new key at the same time, at least one is answered WEIR_NEW. With words_per_key = 1 it is
  *   exactly one, but not across a swap: while a commit, refresh or rollback switches filters, some
  *   of the threads may ask the old one and some the new one, and then two may be answered WEIR_NEW
  *   (1 of 112,000 keys, each inserted by two threads beside 27,557 reloads by copy in a row). A key
- *   that only the loader has inserted is new before the commit and is not afterwards. Before the
+ *   that only the loader has inserted is new before the commit and is not afterwards. Where one of
+ *   the threads is refused, the others may all be answered WEIR_SEEN. Before the
  *   first filter, WEIR_SEEN with WEIR_ABSENT_YES and WEIR_NEW with WEIR_ABSENT_NO.
- * Errors: as weir_insert(). Before the first filter: -EAGAIN options.keep_inserts is 0; -ENOBUFS it
- *   has no more room; -ENOMEM.
+ * Errors: as weir_insert(), of the current filter or the next one; of the previous one only while a
+ *   rollback returns to it. Before the first filter: -EAGAIN options.keep_inserts is 0; -ENOBUFS it
+ *   has no more room; -ENOMEM; and those of weir_insert() into the next filter, where the key stays
+ *   kept for the one after it.
  * Threads, Order, Progress: as weir_handle_contains().
  * Cost: as weir_handle_contains(), and an insert into each filter: about two during a reload.
  *   Before the first filter an allocation, lock-free as far as malloc() is.
@@ -257,8 +295,9 @@ WEIR_API int weir_handle_insert_hash(struct weir_handle *h, uint64_t hash);
 /**
  * As weir_handle_insert(), of many keys. Each 1 Mi (2^20) keys have a section of their own.
  * @bitmap: as for weir_insert_hashes(), of the current filter.
- * Return: as weir_insert_hashes(), of the current filter. After an error any of the keys may have
- *   been inserted.
+ * Return: as weir_insert_hashes(), of the current filter. After an error the first
+ *   weir_error_taken() keys are inserted, and promised; the others are taken back, as one key of
+ *   weir_handle_insert().
  * Errors: as weir_insert_hashes() and weir_handle_insert_hash().
  * Threads, Order: as weir_handle_contains().
  * Progress, Cost: as weir_insert_hashes(), into each filter.
@@ -282,13 +321,75 @@ WEIR_API int64_t weir_handle_insert_fixed(struct weir_handle *h, const void *key
 WEIR_API uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t len);
 
 /**
- * As weir_remove() of the current filter.
+ * As weir_remove() of the current filter. See above (Removal) for the order that is safe.
+ * Return: 0 or a negative errno.
  * Errors: as weir_remove(); -EAGAIN there is no filter yet; -EBUSY a reload runs or the previous
- *   filter is kept. A removal could reach one of the filters before the insert, which would make a
- *   false negative.
- * Threads, Progress: as weir_handle_contains().
+ *   filter is kept (not one that is void). A removal could reach one of the filters before the
+ *   insert, which would make a false negative.
+ * Threads: any, registered with the flavor, with all verbs of the handle.  Order: as weir_remove().
+ * Progress: as weir_remove(); it waits for no writer.  Cost: as weir_remove(), and a section.
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_remove(struct weir_handle *h, const void *key, size_t len);
+/** As weir_handle_remove(), of the eight bytes at &key: see weir_contains_u64(). */
+WEIR_API WEIR_MUST_CHECK int weir_handle_remove_u64(struct weir_handle *h, uint64_t key);
+/**
+ * As weir_handle_remove(), of a hash: by weir_handle_hash() or the caller's own function.
+ * Errors: as weir_handle_remove(); -EINVAL WEIR_HANDLE_ANY_SEED without WEIR_HANDLE_OWN_HASHES.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_handle_remove_hash(struct weir_handle *h, uint64_t hash);
+/**
+ * As weir_handle_remove(), of many keys. Each 1 Mi (2^20) keys have a section of their own. A key
+ * that is not there is passed over.
+ * @bitmap: as for weir_remove_hashes(); NULL if only the count matters. After an error too it says
+ *   which keys were removed: a reload may begin between two sections.
+ * Return: how many were removed, or a negative errno.
+ * Errors: -ENOTSUP, -EROFS as weir_remove_hashes(); -EAGAIN, -EBUSY, -EINVAL as
+ *   weir_handle_remove_hash(): repeat the keys that were not removed.
+ * Threads, Order, Progress, Cost: as weir_remove_hashes().
+ */
+WEIR_API int64_t weir_handle_remove_hashes(struct weir_handle *h, const uint64_t *hashes, size_t n,
+                                           uint64_t *bitmap);
+/** As weir_handle_remove_hashes(), of keys as weir_contains_keys() takes them. */
+WEIR_API int64_t weir_handle_remove_keys(struct weir_handle *h, const struct iovec *keys, size_t n,
+                                         uint64_t *bitmap);
+/** As weir_handle_remove_hashes(), of keys as weir_contains_fixed() takes them. */
+WEIR_API int64_t weir_handle_remove_fixed(struct weir_handle *h, const void *keys, size_t key_bytes,
+                                          size_t n, uint64_t *bitmap);
+
+/**
+ * As weir_count() of the current filter, in a section of its own, while a reload runs too.
+ * Return: as weir_count(): how often the key is there at most, or a negative errno. Keys that a
+ *   reload has put there twice count twice (above, Removal).
+ * Errors: as weir_count(); -EAGAIN there is no filter yet.
+ * Threads: as weir_handle_contains().  Order, Progress: as weir_count().
+ * Cost: as weir_count(), and a section.
+ */
+WEIR_API int64_t weir_handle_count(const struct weir_handle *h, const void *key, size_t len);
+/** As weir_handle_count(), of the eight bytes at &key: see weir_contains_u64(). */
+WEIR_API int64_t weir_handle_count_u64(const struct weir_handle *h, uint64_t key);
+/**
+ * As weir_handle_count(), of a hash: by weir_handle_hash() or the caller's own function.
+ * Errors: as weir_handle_count(); -EINVAL WEIR_HANDLE_ANY_SEED without WEIR_HANDLE_OWN_HASHES: of
+ *   a hash that is perhaps another filter's no count would be right.
+ */
+WEIR_API int64_t weir_handle_count_hash(const struct weir_handle *h, uint64_t hash);
+/**
+ * As weir_handle_count(), of many keys. Each 1 Mi (2^20) keys have a section of their own.
+ * @counts: receives the answer of weir_count() for each of @n keys.
+ * Return: 0 or a negative errno: then @counts has the answers of any of them.
+ * Errors: -ENOTSUP as weir_count(); -EAGAIN, -EINVAL as weir_handle_count_hash().
+ * Threads, Order, Progress, Cost: as weir_handle_count() of each key.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_handle_count_hashes(const struct weir_handle *h,
+                                                      const uint64_t *hashes, size_t n,
+                                                      int64_t *counts);
+/** As weir_handle_count_hashes(), of keys as weir_contains_keys() takes them. */
+WEIR_API WEIR_MUST_CHECK int weir_handle_count_keys(const struct weir_handle *h,
+                                                    const struct iovec *keys, size_t n,
+                                                    int64_t *counts);
+/** As weir_handle_count_hashes(), of keys as weir_contains_fixed() takes them. */
+WEIR_API WEIR_MUST_CHECK int weir_handle_count_fixed(const struct weir_handle *h, const void *keys,
+                                                     size_t key_bytes, size_t n, int64_t *counts);
 
 /** A handle's figures. Start from WEIR_HANDLE_STATS_INIT. */
 struct weir_handle_stats {
@@ -296,7 +397,8 @@ struct weir_handle_stats {
 	uint64_t generation;      /* of the current filter: 1, then one more with each swap */
 	double age;               /* seconds since the current filter was published */
 	bool reloading;           /* a reload is open */
-	bool previous_kept;       /* weir_handle_rollback() has a filter to go back to */
+	bool previous_kept;       /* weir_handle_rollback() has a filter to go back to; not one that
+	                             has refused a key: previous_void */
 	bool absent;              /* there is no set yet: the filter's figures are 0 */
 	uint64_t bytes;           /* of bits: all filters, and those call_rcu has still to free */
 	uint64_t swaps;           /* commits, refreshes and rollbacks so far */
@@ -309,10 +411,16 @@ struct weir_handle_stats {
 	                             fail, without one that succeeded; 0: not so now */
 	char refused_sentence[WEIR_SENTENCE_BYTES]; /* of the last that was refused or failed, also
 	                             when one has succeeded since; "": none yet */
+	bool nearly_full;         /* the current filter can refuse a key, and holds 90 % of those
+	                             that it was made for: begin a reload into a larger one now
+	                             (see above: Full filters) */
+	bool previous_void;       /* the previous filter refused a key that the current one took, so
+	                             no rollback can return to it; the next reload or refresh
+	                             frees it, or weir_handle_drop_previous() */
 };
 #define WEIR_HANDLE_STATS_INIT \
 	{ sizeof(struct weir_handle_stats), 0, 0.0, false, false, false, 0, 0, 0, WEIR_STATS_INIT, \
-	  0.0, 0.0, "" }
+	  0.0, 0.0, "", false, false }
 
 /**
  * The handle's figures now. refused_since and refused_sentence are of commits that the gate refused

@@ -9,6 +9,8 @@
  * The loader reads its source after weir_reload_begin() has returned. A key inserted earlier must
  * come from that source or from the copy. At the peak there are two filters, or three while the
  * previous one is kept or a deferred free is due.
+ *
+ * Filters that can be full, and keys that are removed: handle.h says what a reload makes of both.
  */
 #ifndef WEIR_RELOAD_H
 #define WEIR_RELOAD_H
@@ -119,7 +121,8 @@ WEIR_API int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash);
 /**
  * As weir_reload_insert(), of many keys: the cache misses of many overlap. This is how to load
  * millions.
- * Return, Errors, Progress, Cost: as weir_insert_hashes(); with a pace it may sleep.
+ * Return, Errors, Progress, Cost: as weir_insert_hashes(), weir_error_taken() too; with a pace it
+ * may sleep.
  */
 WEIR_API int64_t weir_reload_insert_hashes(struct weir_reload *r, const uint64_t *hashes, size_t n);
 /** As weir_reload_insert_hashes(), of keys as weir_contains_keys() takes them. */
@@ -130,7 +133,8 @@ WEIR_API int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *key
 
 /**
  * Merge the current filter into the next one. Afterwards the next filter has every insert that
- * began before weir_reload_begin() returned.
+ * began before weir_reload_begin() returned. Of a kind that counts, a key that is inserted
+ * meanwhile may count once too often in the next filter, and none too seldom.
  * Return: 0 or a negative errno.
  * Errors: as weir_merge(); -EINVAL the two differ in kind, size, shape, seed or hash_key. Before
  *   the first filter there is nothing to merge, and none of these.
@@ -189,7 +193,9 @@ WEIR_API void weir_reload_abort(struct weir_reload *r);
  * Publish the previous filter, kept by keep_previous, as the current one, and free the rejected
  * one. No insert is lost, since the previous filter has received them all.
  * Return: 0 or a negative errno, and nothing has changed.
- * Errors: -ENOENT none is kept; -EBUSY, -EDEADLK as weir_reload_begin(); -ENOMEM.
+ * Errors: -ENOENT none is kept, or it refused a key that the current one took, so that it is void
+ *   (the sentence says which; handle.h, Full filters); -EBUSY, -EDEADLK as weir_reload_begin();
+ *   -ENOMEM.
  * Threads: as weir_reload_begin().  Progress: blocking (a grace period).
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_rollback(struct weir_handle *h);

@@ -7,6 +7,9 @@
  * some old. In this the promise is weaker than a handle's. The promise of handle.h to inserts holds
  * for each shard, with weir_rolling_begin() of the key's shard in place of weir_reload_begin().
  *
+ * A shard may be full (handle.h, Full filters): then it refuses its keys, whatever room the others
+ * have. The size of a set never changes, so make one of such a kind with room to spare.
+ *
  * A table leads to each shard's own handle, so a lookup costs one load more than through one
  * handle. Filters and handles outside a rolling set pay nothing.
  */
@@ -68,11 +71,46 @@ WEIR_API size_t weir_rolling_contains_hashes(const struct weir_rolling *set, con
                                              size_t n, uint64_t *bitmap);
 /**
  * As weir_rolling_contains_hashes(), of inserts.
- * @bitmap, Return: as weir_insert_hashes(). After an error some keys may have been inserted.
+ * @bitmap, Return: as weir_insert_hashes(). After an error the keys before the one that its shard
+ *   refused are inserted: weir_error_taken() says how many.
  * Errors: as weir_handle_insert().
  */
 WEIR_API int64_t weir_rolling_insert_hashes(struct weir_rolling *set, const uint64_t *hashes,
                                             size_t n, uint64_t *bitmap);
+
+/**
+ * As weir_handle_remove(), of the key's shard: -EBUSY only while that shard is being replaced. What
+ * handle.h says of the safe order holds with weir_rolling_begin() of the key's shard.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_rolling_remove(struct weir_rolling *set, const void *key,
+                                                 size_t len);
+/** As weir_rolling_remove(), of a hash: by weir_rolling_hash() or the caller's own function. */
+WEIR_API WEIR_MUST_CHECK int weir_rolling_remove_hash(struct weir_rolling *set, uint64_t hash);
+/**
+ * As weir_rolling_remove_hash(), of many, one after another. A key that is not there is passed
+ * over.
+ * @bitmap: as for weir_remove_hashes(); NULL if only the count matters. After an error too it says
+ *   which keys were removed.
+ * Return: how many were removed, or a negative errno.
+ * Errors: -EBUSY a key's shard is being replaced: it and the keys after it were not removed;
+ *   -ENOTSUP, -EROFS as weir_remove().
+ * Threads, Order, Progress: as weir_rolling_remove().
+ */
+WEIR_API int64_t weir_rolling_remove_hashes(struct weir_rolling *set, const uint64_t *hashes,
+                                            size_t n, uint64_t *bitmap);
+/** As weir_handle_count(), of the key's shard. */
+WEIR_API int64_t weir_rolling_count(const struct weir_rolling *set, const void *key, size_t len);
+/** As weir_rolling_count(), of a hash: by weir_rolling_hash() or the caller's own function. */
+WEIR_API int64_t weir_rolling_count_hash(const struct weir_rolling *set, uint64_t hash);
+/**
+ * As weir_rolling_count_hash(), of many, one after another.
+ * @counts: receives the answer of weir_count() for each of @n keys.
+ * Return: 0 or a negative errno.  Errors: -ENOTSUP as weir_count().
+ * Threads, Order, Progress: as weir_rolling_count().
+ */
+WEIR_API WEIR_MUST_CHECK int weir_rolling_count_hashes(const struct weir_rolling *set,
+                                                       const uint64_t *hashes, size_t n,
+                                                       int64_t *counts);
 
 /**
  * As weir_handle_get(), of a shard: for statistics, and to save the set shard by shard. The shard's

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "apart.h"
 #include "error.h"
 #include "hash.h"
 #include "image/preface.h"
@@ -177,9 +178,14 @@ int weir_save(const struct weir_filter *f, const char *path,
 	if (!path)
 		return weir__fail(-EINVAL, "path is NULL: the file to save to");
 	int err = save_check(f, &o, options);
-	if (!err)
-		err = save_as(f, path, &o, false);
-	return err == WEIR_REPLACE_NAMED ? save_as(f, path, &o, true) : err;
+	if (err)
+		return err;
+	weir__whole_begin(f, "weir_save");
+	err = save_as(f, path, &o, false);
+	if (err == WEIR_REPLACE_NAMED)
+		err = save_as(f, path, &o, true);
+	weir__whole_end(f);
+	return err;
 }
 
 static int save_stream(struct job *job)

@@ -18,7 +18,7 @@
  *     -EBUSY if it is taken. The writer alone stores the pointer, so it may load it in any order.
  * H5  While previous is kept it is named by every record published, so it receives every insert
  *     (H1), and a rollback loses none. What was inserted before its successor's begin was inserted
- *     into it as the current one.
+ *     into it as the current one. If it refuses one: H12.
  * H6  A thread is not cancelled in a verb that claims the handle or waits for a grace period
  *     (cancel.h): the claim would stay taken, and liburcu's lock, which every grace period of the
  *     flavor needs. Between begin and commit it may be: then the reload stays open, as after any
@@ -52,6 +52,28 @@
  *     lengths before it publishes next, since inserters and lookups read those; a text that comes
  *     in between with another length ends that refresh, and the next one has it.
  * H11 is in refusal.h: what was refused last, and why.
+ * H12 A filter may refuse a key: it is full. An insert is acknowledged only if every filter of its
+ *     record has the key, but for a previous one that is void. An inserter asks current first,
+ *     then next, then previous. Where current or next refuses, it removes from those before what
+ *     it put there itself, and answers the error. That takes nobody else's share: in that filter
+ *     its insert had ended, and nobody else removes it, since it was not acknowledged. A filter
+ *     that cannot remove keeps the key: a yes that nobody was promised.
+ *     Where previous refuses, one word of it, its standby, is decided (O10): an inserter says VOID,
+ *     a rollback, before it publishes, RETURNS. Who comes second finds what the first has decided.
+ *     VOID: the insert stands and previous is never current again. So the rollback answers -ENOENT,
+ *     nothing more is inserted into previous, and the next writer frees it. RETURNS: previous is
+ *     about to be current, so its refusal counts as one of next's. No record changes (H1): VOID
+ *     says what they mean from then on, and stays as long as one names the filter as previous. A
+ *     commit that keeps a filter opens its standby before it publishes. By then no section has it
+ *     as the previous one of an earlier record: the rollback waited for those.
+ * H13 A removal goes to current alone, and is refused (-EBUSY) if the record names next or a
+ *     previous that is not void: it could come there before the key does. The insert that it
+ *     undoes had returned, so it had read this record or an older one, and the key is in every
+ *     filter of this one. A section that found an older record may remove from current while a
+ *     begin publishes next. begin returns after it, so the loader reads its source later; if that
+ *     still has the key, next has one too many, never too few. For the same reason a copy (H2) of a
+ *     kind that removes may count too much in next, and never too little: nothing that was
+ *     acknowledged is taken out of current while next is there. What H12 takes back was not.
  *
  * Spin (tests/model/reload.pml and its like) shows that H1 to H5 suffice, tests/schedule runs
  * the code itself. */
@@ -97,10 +119,18 @@ struct weir_generation {
 /* Says of every hash that it may be there (beside.c). */
 extern const struct weir_filter weir__any_hash;
 
-/* H1, H10: those that an insert goes to: current, next and previous; NULL: there is none. */
+/* H12: the previous filter, if a rollback may return to it; NULL: there is none. */
+static inline struct weir_filter *weir__standby(const struct weir_generation *g)
+{
+	struct weir_filter *p = g->previous;
+	return p && weir__standby_load_relaxed(&p->standby) != WEIR_STANDBY_VOID ? p : NULL;
+}
+
+/* H1, H10, H12: those that an insert goes to, in this order: current, next and previous; NULL:
+ * there is none. */
 static inline struct weir_filter *weir__taker(const struct weir_generation *g, unsigned i)
 {
-	return i == 1 ? g->next : i == 2 ? g->previous : g->absence ? NULL : g->current;
+	return i == 1 ? g->next : i == 2 ? weir__standby(g) : g->absence ? NULL : g->current;
 }
 
 /* What a writer has taken out of the record, to be freed together; each may be NULL. */
@@ -163,6 +193,10 @@ int weir__writer_begin(struct weir_handle *h, const char *verb);
 /* As that, for a verb that destroys: -EDEADLK also where call_rcu runs it, since that thread may
  * have to free what the verb waits for. */
 int weir__destroy_begin(struct weir_handle *h, const char *verb);
+
+/* H12: free a previous filter that is void, if there is one and there is memory for a record. May
+ * wait for a grace period. The handle is claimed, and there is no next filter. */
+void weir__standby_free(struct weir_handle *h);
 
 static inline void weir__writer_release(struct weir_handle *h)
 {

@@ -172,23 +172,3 @@ uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t l
 	weir__read_unlock(&h->rcu);
 	return hash;
 }
-
-static int remove_key(const struct weir_generation *g, const void *key, size_t len)
-{
-	if (g->absence)
-		return weir__fail(-EAGAIN, "no set is published yet: there is nothing to remove a "
-		                           "key from");
-	if (!(g->beside & WEIR_BESIDE_FILTERS))
-		return weir_remove(g->current, key, len);
-	return weir__fail(-EBUSY, "no removal %s: it could come too early to one of the filters",
-	                  g->next ? "while a reload runs" : "while the previous filter is kept");
-}
-
-int weir_handle_remove(struct weir_handle *h, const void *key, size_t len)
-{
-	weir__read_lock(&h->rcu);
-	const struct weir_generation *g = weir__generation(h);
-	int answer = remove_key(g, key, len);
-	weir__read_unlock(&h->rcu);
-	return answer;
-}

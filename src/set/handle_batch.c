@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The handle's batches. Each SECTION_KEYS keys have a section of their own, so that a grace period
  * waits for some milliseconds and not for the whole batch. */
+#include "error.h"
 #include "set/beside.h"
 #include "set/generation.h"
 #include "set/keys.h"
@@ -46,9 +47,15 @@ static int64_t insert_all(struct weir_handle *h, const struct weir_keys *k, size
 		weir__read_lock(&h->rcu);
 		int64_t answer = insert_section(weir__generation(h), k, at, some,
 		                                bitmap ? bitmap + at / 64 : NULL);
+		size_t taken = answer < 0 ? at + weir_error_taken() : 0;
 		weir__read_unlock(&h->rcu);
-		if (answer < 0)
-			return answer;
+		if (answer < 0) {
+			size_t rest = at + some; /* whole words */
+			if (rest < n)
+				(void)weir__answer_all(false, n - rest,
+				                       bitmap ? bitmap + rest / 64 : NULL);
+			return weir__stopped(taken, answer);
+		}
 		inserted += answer;
 	}
 	return inserted;

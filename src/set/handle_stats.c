@@ -35,6 +35,13 @@ static void put(struct weir_handle_stats *out, const struct weir_handle_stats *s
 		       room - behind < sizeof *s - BEHIND ? room - behind : sizeof *s - BEHIND);
 }
 
+/* Without the figures, where an older header has no room for them, it is not. */
+static bool nearly_full(const struct weir_filter *f, const struct weir_stats *s)
+{
+	const double share = 0.9;
+	return f->kind->most && s->keys_estimated >= share * (double)f->kind->most(f);
+}
+
 int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
@@ -48,7 +55,9 @@ int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out
 	s.generation = g->number;
 	s.age = weir__seconds() - g->since;
 	s.reloading = g->next != NULL;
-	s.previous_kept = g->previous != NULL;
+	s.previous_kept = weir__standby(g) != NULL;
+	s.previous_void = g->previous && !s.previous_kept;
+	s.nearly_full = !g->absence && nearly_full(g->current, &s.filter);
 	s.absent = g->absence != NULL;
 	s.bytes = weir__held_bytes(h, g);
 	weir__refusal_read(h, &s);

@@ -56,6 +56,26 @@ static inline size_t weir__keys_contain(const struct weir_filter *f, const struc
 	return weir_contains_fixed(f, k->fixed + at * k->key_bytes, k->key_bytes, n, bitmap);
 }
 
+static inline int64_t weir__keys_remove(struct weir_filter *f, const struct weir_keys *k, size_t at,
+                                        size_t n, uint64_t *bitmap)
+{
+	if (k->hashes)
+		return weir_remove_hashes(f, k->hashes + at, n, bitmap);
+	if (k->vectors)
+		return weir_remove_keys(f, k->vectors + at, n, bitmap);
+	return weir_remove_fixed(f, k->fixed + at * k->key_bytes, k->key_bytes, n, bitmap);
+}
+
+static inline int weir__keys_count(const struct weir_filter *f, const struct weir_keys *k,
+                                   size_t at, size_t n, int64_t *counts)
+{
+	if (k->hashes)
+		return weir_count_hashes(f, k->hashes + at, n, counts);
+	if (k->vectors)
+		return weir_count_keys(f, k->vectors + at, n, counts);
+	return weir_count_fixed(f, k->fixed + at * k->key_bytes, k->key_bytes, n, counts);
+}
+
 static inline int64_t weir__keys_insert(struct weir_filter *f, const struct weir_keys *k, size_t at,
                                         size_t n, uint64_t *bitmap)
 {

@@ -22,6 +22,10 @@
 	X("fp_rate_asked", "gauge", "Share that the filter was made for.", s->filter.fp_rate) \
 	X("saturated", "gauge", "Whether there are more keys than the capacity.", \
 	  s->filter.saturated) \
+	X("nearly_full", "gauge", "Whether inserts may be refused soon: reload a larger one.", \
+	  s->nearly_full) \
+	X("previous_void", "gauge", "Whether the previous filter refused a key: no rollback.", \
+	  s->previous_void) \
 	X("bytes", "gauge", "Bytes of bits of all filters held.", (double)s->bytes) \
 	X("swaps_total", "counter", "Commits, refreshes and rollbacks.", (double)s->swaps) \
 	X("refused_total", "counter", "Commits and refreshes that a gate or a bad file stopped.", \

@@ -278,6 +278,7 @@ static int refresh(struct weir_handle *h, const char *path,
 {
 	struct weir_source source;
 	double began = weir__seconds();
+	weir__standby_free(h);
 	int err = weir__source_find(&source, path, O_RDONLY);
 	if (err) {
 		if (h->last_file.refused) /* so that its sentence is the last when it is back */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reload: which records are published, and when the old ones are freed. The rules H1 to H10 are in
+ * Reload: which records are published, and when the old ones are freed. The rules H1 to H13 are in
  * generation.h.
  *
  *     begin   record {current, next, previous}   grace period   free the old record
@@ -110,6 +110,8 @@ void weir__reload_close(struct weir_reload *r, double began)
 	                                 .since = weir__seconds() };
 	r->retired->absence = h->absence;
 	h->absence = NULL;
+	if (keep)
+		weir__standby_open_relaxed(&g->current->standby); /* H12 */
 	weir__figure_add_relaxed(&h->swaps, 1);
 	weir__figure_store_relaxed(&h->reload_ns, (uint64_t)((after.since - began) * 1e9));
 	weir__refusal_ends(h);
@@ -159,6 +161,7 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
 		err = weir__writer_begin(h, "weir_reload_begin");
 	if (err)
 		return err;
+	weir__standby_free(h);
 	err = open_new(&r, h, &o);
 	if (err) {
 		weir__writer_release(h);
@@ -220,7 +223,7 @@ static int64_t insert(struct weir_reload *r, const struct weir_keys *keys, size_
 		size_t some = n - at < piece ? n - at : piece;
 		int64_t answer = weir__share_insert(&r->share, r->next, keys, at, some);
 		if (answer < 0)
-			return answer;
+			return weir__stopped(at + weir_error_taken(), answer);
 		inserted += answer;
 		at += some;
 		began = weir__pace_turn(&r->pace, began);

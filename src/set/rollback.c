@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The previous filter: taken back, or given up. Why a rollback loses no insert: H5 in generation.h.
+ * The previous filter: taken back, or given up. Why a rollback loses no insert: H5 in generation.h,
+ * and where it refuses one: H12.
  *
  *     rollback   record {previous, -, -}  grace period   free the old record, the rejected filter
  *     drop       record {current, -, -}   grace period   free the old record, the previous one */
@@ -8,6 +9,13 @@
 #include "cancel.h"
 #include "error.h"
 #include "set/generation.h"
+
+/* H12: from here on it is the rollback that an inserter has to reckon with; or it is void. */
+static bool returns(const struct weir_generation *g)
+{
+	return weir__standby_decide_relaxed(&g->previous->standby, WEIR_STANDBY_RETURNS) ==
+	       WEIR_STANDBY_RETURNS;
+}
 
 /* The handle is claimed. */
 static int leave(struct weir_handle *h, bool rolls_back, const char *verb)
@@ -20,6 +28,12 @@ static int leave(struct weir_handle *h, bool rolls_back, const char *verb)
 	struct weir_generation *record = weir__record(stays, NULL, NULL, g->number + rolls_back);
 	if (!record)
 		return weir__fail(-ENOMEM, "%s: no memory for a record", verb);
+	if (rolls_back && !returns(g)) {
+		free(record);
+		return weir__fail(-ENOENT, "%s: the rollback is void: the previous filter refused "
+		                  "a key that the current one took (it is full), and would miss "
+		                  "it; weir_handle_drop_previous() frees it", verb);
+	}
 	if (!rolls_back)
 		record->since = g->since;
 	struct weir_generation *before = weir__publish(h, record);
@@ -40,6 +54,12 @@ static int begin_and_leave(struct weir_handle *h, bool rolls_back, const char *v
 		weir__figure_add_relaxed(&h->swaps, 1);
 	weir__writer_release(h);
 	return err;
+}
+
+void weir__standby_free(struct weir_handle *h)
+{
+	if (h->generation->previous && !weir__standby(h->generation))
+		(void)leave(h, false, "the previous filter"); /* no memory: the next writer */
 }
 
 int weir_handle_rollback(struct weir_handle *h)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The verbs of a rolling set: the top bits of the hash choose the shard, the rest of it is the
  * shard's own hash. */
+#include "error.h"
 #include "hash.h"
 #include "set/rolling.h"
 
@@ -86,17 +87,19 @@ int64_t weir_rolling_insert_hashes(struct weir_rolling *set, const uint64_t *has
                                    uint64_t *bitmap)
 {
 	int64_t inserted = 0;
+	size_t at = 0;
 	weir__read_lock(&set->rcu);
-	for (size_t at = 0; at < n && inserted >= 0; at += TOGETHER) {
+	for (; at < n && inserted >= 0; at += TOGETHER) {
 		size_t some = n - at < TOGETHER ? n - at : TOGETHER;
 		uint64_t answers = 0;
 		for (size_t i = 0; i < some; i++)
 			fetch(set, hashes[at + i]);
-		for (size_t i = 0; i < some; i++) {
+		size_t i = 0;
+		for (; i < some; i++) {
 			/* in a section within this one: H1 requires one record a key */
 			int answer = weir_rolling_insert_hash(set, hashes[at + i]);
 			if (answer < 0) {
-				inserted = answer;
+				inserted = weir__stopped(at + i, answer);
 				break;
 			}
 			answers |= (uint64_t)answer << i;
@@ -107,5 +110,7 @@ int64_t weir_rolling_insert_hashes(struct weir_rolling *set, const uint64_t *has
 			bitmap[at / TOGETHER] = answers;
 	}
 	weir__read_unlock(&set->rcu);
+	for (; bitmap && at < n; at += TOGETHER) /* after one that was refused */
+		bitmap[at / TOGETHER] = 0;
 	return inserted;
 }

@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: MIT
  * Inserts into the reload of one shard: of all that the loader offers, the keys of that shard are
  * inserted and the others are passed over. */
+#include "error.h"
 #include "set/share.h"
 
 enum { AT_A_TIME = 2048 };
+
+/* The caller's keys before the one that is number @kept of those that lie in the share. */
+static size_t passed(const struct weir_share *share, const uint64_t *hashes, size_t n, size_t kept)
+{
+	size_t at = 0;
+	for (; at < n; at++)
+		if (weir__share_shard(share->bits, hashes[at]) == share->shard && kept-- == 0)
+			break;
+	return at;
+}
 
 /* Keep those that lie in the share, as the shard's own hashes. */
 static size_t keep(const struct weir_share *share, uint64_t *hashes, size_t n)
@@ -28,8 +39,11 @@ int64_t weir__share_insert(const struct weir_share *share, struct weir_filter *f
 		size_t some = n - at < AT_A_TIME ? n - at : AT_A_TIME;
 		weir__keys_hash(f, keys, first + at, some, hashes);
 		int64_t answer = weir_insert_hashes(f, hashes, keep(share, hashes, some), NULL);
-		if (answer < 0)
-			return answer;
+		if (answer < 0) {
+			size_t taken = weir_error_taken();
+			weir__keys_hash(f, keys, first + at, some, hashes);
+			return weir__stopped(at + passed(share, hashes, some, taken), answer);
+		}
 		inserted += answer;
 	}
 	return inserted;

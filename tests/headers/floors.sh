@@ -15,7 +15,7 @@ floor() { # of a path below src/, from the ground up
 	atomic.* | cancel.* | cidr.c | cpu.* | error.* | escape.c | hash.* | hash_*.c | memory.* | \
 	normalise.* | options.* | owner.* | progress.* | random.* | siphash.*)
 		echo 1 ;;
-	batch.* | kind.* | lines.* | sizing.*) echo 2 ;;
+	apart.* | batch.* | kind.* | lines.* | sizing.*) echo 2 ;;
 	kinds/*) echo 3 ;;
 	build.* | bulk.* | filter.* | many.c | normal.c | plan.* | removal.* | stats.* | whole.*)
 		echo 4 ;;

@@ -113,6 +113,23 @@ bool form_handle_contains(const struct weir_handle *h, uint64_t hash)
 	ONE(weir_handle_contains, form_handle_contains_all, h, hash);
 }
 
+static int64_t remove_batch(struct weir_handle *h, const uint64_t *hashes, size_t n,
+                            uint64_t *bitmap)
+{
+	BY_FORM(weir_handle_remove, h, hashes, n, bitmap);
+}
+
+int form_handle_remove(struct weir_handle *h, uint64_t hash)
+{
+	uint64_t key = subject_key(subject, hash), bitmap = ~UINT64_C(0);
+	if (form == HASH)
+		return weir_handle_remove_hash(h, hash);
+	if (verbs() == KEY)
+		return weir_handle_remove(h, &key, sizeof key);
+	int removed = one(remove_batch(h, &hash, 1, &bitmap), &bitmap);
+	return removed < 0 ? removed : removed ? 0 : -ENOENT;
+}
+
 int form_rolling_insert(struct weir_rolling *set, uint64_t hash)
 {
 	ONE(weir_rolling_insert, weir_rolling_insert_hashes, set, hash);

@@ -24,6 +24,8 @@ bool form_contains(const struct weir_filter *f, uint64_t hash);
 int form_reload_insert(struct weir_reload *r, uint64_t hash);
 int form_handle_insert(struct weir_handle *h, uint64_t hash);
 bool form_handle_contains(const struct weir_handle *h, uint64_t hash);
+/* Return: 0 or a negative errno. */
+int form_handle_remove(struct weir_handle *h, uint64_t hash);
 /* A rolling set has batches of hashes alone. */
 int form_rolling_insert(struct weir_rolling *set, uint64_t hash);
 bool form_rolling_contains(const struct weir_rolling *set, uint64_t hash);

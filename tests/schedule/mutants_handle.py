@@ -16,6 +16,8 @@ PACE = 'src/set/pace.c'
 BESIDE = 'src/set/beside.c'
 ABSENT = 'src/set/absent.c'
 TEXTS = 'src/set/texts.c'
+REMOVAL = 'src/set/handle_removal.c'
+COUNTERS = 'src/kinds/common/counters.c'
 ROLLBACK = 'src/set/rollback.c'
 REFRESH = 'src/set/refresh.c'
 REFUSAL = 'src/set/refusal.c'
@@ -23,20 +25,22 @@ ROLLING = 'src/set/rolling.c'
 ROLLING_VERBS = 'src/set/rolling_verbs.c'
 SHARE = 'src/set/share.c'
 
-ALL = 'reload,batch,previous,writers,retire,refresh,absent,rolling'
+ALL = 'reload,batch,previous,writers,retire,refresh,absent,full,removal,rolling'
 GROUPS = {
     GENERATION: ALL,
     RECORDS: 'reload,previous,writers,retire,absent,rolling',
     RCU: ALL,
     HEADER: 'retire,previous',
     HANDLE: 'reload,previous,writers,retire',
-    BESIDE: 'reload,batch,previous,absent',
+    BESIDE: 'reload,batch,previous,absent,full',
     ABSENT: 'absent',
     BATCH: 'batch',
     KEYS: 'batch',
     STATS: 'retire,refresh',
-    RELOAD: 'reload,previous,writers,retire,absent,rolling',
-    ROLLBACK: 'previous,writers,retire',
+    RELOAD: 'reload,previous,writers,retire,absent,full,rolling',
+    ROLLBACK: 'previous,writers,retire,full',
+    REMOVAL: 'removal',
+    COUNTERS: 'counters,removal',
     PACE: 'reload',
     REFRESH: 'refresh',
     REFUSAL: 'refresh',
@@ -66,20 +70,17 @@ MUTANTS = [
      'return weir_insert_hash(g->current, hash);'),
     ('INSERT_NEXT_ONLY', GENERATION, 'g->absence ? NULL : g->current;',
      'g->absence || g->next ? NULL : g->current;'),
-    ('INSERT_NO_PREVIOUS', GENERATION, 'i == 2 ? g->previous :', 'i == 2 ? NULL :'),
-    ('INSERT_PREVIOUS_OR_NEXT', GENERATION, 'i == 2 ? g->previous :',
-     'i == 2 ? (g->next ? NULL : g->previous) :'),
+    ('INSERT_NO_PREVIOUS', GENERATION, 'i == 2 ? weir__standby(g) :', 'i == 2 ? NULL :'),
+    ('INSERT_PREVIOUS_OR_NEXT', GENERATION, 'i == 2 ? weir__standby(g) :',
+     'i == 2 ? (g->next ? NULL : weir__standby(g)) :'),
     ('BATCH_CURRENT_ONLY', BATCH,
      'return g->beside ? weir__insert_keys_beside(g, k, at, n, bitmap) :', 'return'),
-    ('BATCH_NO_PREVIOUS', BESIDE,
-     'int64_t one = weir__keys_insert(taker, k, at, n, i ? NULL : bitmap);',
-     'int64_t one = i == 2 ? 0 : weir__keys_insert(taker, k, at, n, i ? NULL : bitmap);'),
-    ('KEYS_NO_PREVIOUS', BESIDE,
-     'int64_t one = weir_insert_hashes(taker, hashes[g->alike[i]], n, i ? NULL : bitmap);',
-     'int64_t one = i == 2 ? 0 : weir_insert_hashes(taker, hashes[g->alike[i]], n,'
-     ' i ? NULL : bitmap);'),
-    ('TEXT_CURRENT_ONLY', BESIDE, 'weir_normal_insert(taker, key->key, key->len) :',
-     'i ? 0 : weir_normal_insert(taker, key->key, key->len) :'),
+    ('BATCH_NO_PREVIOUS', BESIDE, 'int64_t one = weir_insert_hashes(taker,',
+     'int64_t one = p->keys->hashes && i == 2 ? 0 : weir_insert_hashes(taker,'),
+    ('KEYS_NO_PREVIOUS', BESIDE, 'int64_t one = weir_insert_hashes(taker,',
+     'int64_t one = !p->keys->hashes && i == 2 ? 0 : weir_insert_hashes(taker,'),
+    ('TEXT_CURRENT_ONLY', BESIDE, 'int one = put(p),',
+     'int one = key->text && i ? 0 : put(p),'),
     ('TEXT_NO_SECTION', TEXTS,
      'WEIR__IN_SECTION(&h->rcu, answer = weir__insert_text(weir__generation(h), text, len));',
      'answer = weir__insert_text(weir__generation(h), text, len);'),
@@ -88,8 +89,8 @@ MUTANTS = [
      'if (before && weir__same_hashing(&before->hashing, &taker->hashing))', 'if (before)'),
     ('ALIKE_AS_BEFORE', RECORDS, 'for (unsigned char i = 0; i < WEIR_TAKERS; i++)',
      'for (unsigned char i = 0; i < WEIR_TAKERS - 1; i++)'),
-    ('KEYS_BY_CURRENTS_HASH', BESIDE, 'weir_insert_hashes(taker, hashes[g->alike[i]], n,',
-     'weir_insert_hashes(taker, hashes[0], n,'),
+    ('KEYS_BY_CURRENTS_HASH', BESIDE, 'p->hashes[i] = p->made[alike];',
+     'p->hashes[i] = p->made[0];'),
     ('KEY_BY_CURRENTS_HASH', BESIDE, '\treturn hashes[g->alike[i]];', '\treturn hashes[0];'),
     ('BATCH_READS_TWICE', BATCH,
      'int64_t answer = insert_section(weir__generation(h), k, at, some, bitmap ? bitmap + at / 64'
@@ -97,6 +98,41 @@ MUTANTS = [
      'struct weir_filter *first = weir__generation(h)->current;\n'
      '\t\tstruct weir_generation other = *weir__generation(h);\n\t\tother.current = first;\n'
      '\t\tint64_t answer = insert_section(&other, k, at, some, bitmap ? bitmap + at / 64 : NULL);'),
+    # filters that refuse (H12)
+    ('REFUSED_NOT_TAKEN_BACK', BESIDE, 'while (answer < 0 && put_into)',
+     'while (answer > 1 && put_into)'),
+    ('PIECE_NOT_TAKEN_BACK', BESIDE, 'for (size_t at = p->taken; at-- > taken;)',
+     'for (size_t at = taken; at-- > taken;)'),
+    ('PIECE_TAKEN_BACK_WHOLE', BESIDE, 'for (size_t at = p->taken; at-- > taken;)',
+     'for (size_t at = p->taken; at-- > 0;)'),
+    ('PIECE_TAKEN_AS_A_WHOLE', BESIDE, '\tp->taken = taken;\n}', '}'),
+    ('NEXT_MAY_REFUSE', BESIDE, 'return stands ? 0 : err;', 'return stands || i == 1 ? 0 : err;'),
+    ('PREVIOUS_MAY_REFUSE', BESIDE, 'return stands ? 0 : err;', 'return i == 2 ? 0 : err;'),
+    ('VOID_BY_LOAD_AND_STORE', BESIDE,
+     'weir__standby_decide_relaxed(&taker->standby, WEIR_STANDBY_VOID) == WEIR_STANDBY_VOID;',
+     'weir__standby_load_relaxed(&taker->standby) != WEIR_STANDBY_RETURNS &&'
+     ' (atomic_store_explicit(&taker->standby, WEIR_STANDBY_VOID, memory_order_relaxed), 1);'),
+    ('VOID_IS_RETURNED_TO', ROLLBACK, 'if (rolls_back && !returns(g)) {',
+     'if (0 && !returns(g)) {'),
+    ('ROLLBACK_DECIDES_BY_LOAD', ROLLBACK,
+     'return weir__standby_decide_relaxed(&g->previous->standby, WEIR_STANDBY_RETURNS) =='
+     ' WEIR_STANDBY_RETURNS;',
+     'return weir__standby_load_relaxed(&g->previous->standby) != WEIR_STANDBY_VOID;'),
+    ('KEPT_NOT_OPENED', RELOAD, 'weir__standby_open_relaxed(&g->current->standby);', ';'),
+    ('OPENED_AFTER_PUBLISHING', RELOAD,
+     'weir__standby_open_relaxed(&g->current->standby);', ';',
+     'r->retired->records[0] = weir__publish(h, r->after);',
+     'r->retired->records[0] = weir__publish(h, r->after);\n'
+     '\tif (after.previous)\n\t\tweir__standby_open_relaxed(&after.previous->standby);'),
+    # a copy of counters beside inserts (H13)
+    ('COPY_STORES_COUNTERS', COUNTERS,
+     'while (sum != seen && !weir__word_swap_relaxed(word, &seen, sum));',
+     'while (0);\n\tatomic_store_explicit((_Atomic uint64_t *)word, WEIR__LE64(sum),'
+     ' memory_order_relaxed);'),
+    ('COPY_OF_EMPTY_COUNTERS', COUNTERS,
+     'if (!more)\n\t\treturn;', 'if (!more || seen)\n\t\treturn;'),
+    ('COPY_TAKES_THE_LARGER', COUNTERS, 'sum = weir__counters_sum(seen, more, b);',
+     'sum = seen > more ? seen : more, (void)weir__counters_sum(seen, more, b);'),
     # sections
     ('INSERT_FOUND_BEFORE', HANDLE,
      'WEIR__IN_SECTION(&h->rcu, answer = insert_hash(weir__generation(h), hash));',
@@ -124,10 +160,17 @@ MUTANTS = [
     ('HASH_NO_SECTION', HANDLE,
      '\tweir__read_lock(&h->rcu);\n\tuint64_t hash =', '\tuint64_t hash =',
      '\tweir__read_unlock(&h->rcu);\n\treturn hash;', '\treturn hash;'),
-    ('REMOVE_NO_SECTION', HANDLE,
-     '\tweir__read_lock(&h->rcu);\n\tconst struct weir_generation *g',
-     '\tconst struct weir_generation *g',
-     '\tweir__read_unlock(&h->rcu);\n\treturn answer;', '\treturn answer;'),
+    ('REMOVE_NO_SECTION', REMOVAL,
+     'WEIR__IN_SECTION(&h->rcu, answer = remove_hash(weir__generation(h), hash));',
+     'answer = remove_hash(weir__generation(h), hash);'),
+    # removals (H13)
+    ('REMOVES_FROM_NEXT_TOO', REMOVAL,
+     'return err ? err : weir_remove_hash(g->current, hash);',
+     'if (err == -EBUSY && g->next)\n\t\terr = weir_remove_hash(g->next, hash) ? 0 : 0;\n'
+     '\treturn err ? err : weir_remove_hash(g->current, hash);'),
+    ('REMOVES_FROM_NEXT_ALONE', REMOVAL,
+     'return err ? err : weir_remove_hash(g->current, hash);',
+     'return weir_remove_hash(g->next ? g->next : g->current, hash);'),
     ('BATCH_LOOKUP_NO_SECTION', BATCH,
      '\t\tweir__read_lock(&h->rcu);\n\t\tfound +=', '\t\tfound +=',
      '\t\tweir__read_unlock(&h->rcu);\n\t}\n\treturn found;', '\t}\n\treturn found;'),
@@ -411,10 +454,8 @@ MUTANTS = [
      '\tweir__read_unlock(&set->rcu);\n\treturn found;',
      '\treturn found;'),
     ('SET_INSERTS_NO_SECTION', ROLLING_VERBS,
-     '\tint64_t inserted = 0;\n\tweir__read_lock(&set->rcu);\n',
-     '\tint64_t inserted = 0;\n',
-     '\tweir__read_unlock(&set->rcu);\n\treturn inserted;',
-     '\treturn inserted;'),
+     '\tsize_t at = 0;\n\tweir__read_lock(&set->rcu);\n', '\tsize_t at = 0;\n',
+     '\tweir__read_unlock(&set->rcu);\n\tfor (;', '\tfor (;'),
     # a loader's sleeps (P1 in src/set/pace.h)
     ('SLEEPS_IN_SECTION', PACE, 'p->asked && !weir__in_section(p->rcu) ?', 'p->asked ?'),
     ('SLEEPS_ONLINE', PACE, '\tif (online)\n\t\tflavor->thread_offline();\n', ''),

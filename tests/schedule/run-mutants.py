@@ -22,13 +22,15 @@ HANDLE_PASSES = [['--form', 'hash', '--preemptions', '1', '--executions', '600']
                  ['--form', 'hash', '--preemptions', '2', '--executions', '6000']]
 SCHEDULE = ROOT / 'tests/schedule'
 INSTRUMENT = ['-O0', '-fsanitize=thread', '-DWEIR_DET', '-include', SCHEDULE / 'det_redirect.h']
-INSTRUMENTED = ['forms', 'scenario_handle', 'scenario_rolling', 'scenarios_absent',
-                'scenarios_handle_batch',
-                'scenarios_previous', 'scenarios_refresh', 'scenarios_reload', 'scenarios_retire',
-                'scenarios_rolling', 'scenarios_rolling_writers', 'scenarios_writers']
+INSTRUMENTED = ['forms', 'scenario_full', 'scenario_handle', 'scenario_rolling', 'scenarios_absent',
+                'scenarios_full', 'scenarios_handle_batch',
+                'scenarios_previous', 'scenarios_refresh', 'scenarios_reload', 'scenarios_removal',
+                'scenarios_retire', 'scenarios_rolling', 'scenarios_rolling_writers',
+                'scenarios_void', 'scenarios_writers']
 TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain', 'det_rcu',
                 'det_run', 'det_sync', 'det_thread', 'det_tsan', 'det_urcu', 'subject',
-                'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'scenarios_cuckoo',
+                'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'scenarios_counters',
+                'scenarios_cuckoo',
                 'test_library',
                 *INSTRUMENTED]
 FOUND = re.compile(r'^(.+?)\s{2,}(.+?)\s+(\w+)\s+(dfs|random|pct)\s+(\d+) executions\s+([\d.]+) s'
@@ -70,7 +72,8 @@ def compile_test(out):
     for source in [SCHEDULE / f'{name}.c' for name in TEST_SOURCES] + of_kinds:
         how = INSTRUMENT if source.stem in INSTRUMENTED else ['-O2']
         made = out / f'{source.parent.name}_{source.stem}.o'
-        subprocess.run(CC + how + ['-I', ROOT / 'include', '-c', source, '-o', made], check=True)
+        folders = ['-I', ROOT / 'include', '-I', ROOT / 'src']
+        subprocess.run(CC + how + folders + ['-c', source, '-o', made], check=True)
 
 
 def link(work, objects, out):

@@ -13,8 +13,8 @@ enum { PROMISES = 4 };
 
 struct scenario {
 	const char *name;
-	/* insert, whole, load, cuckoo; of a handle: reload, batch, previous, writers, retire,
-	 * refresh, absent, rolling */
+	/* insert, whole, load, counters, cuckoo; of a handle: reload, batch, previous, writers,
+	 * retire, refresh, absent, full, removal, rolling */
 	const char *group;
 	void (*body)(void);
 	bool (*fits)(const struct subject *s);
@@ -28,8 +28,10 @@ struct scenario {
 	bool narrowed;
 	bool batches; /* of several keys: of hashes (the form is HASH), of keys, of fixed ones */
 	bool one_seed; /* of a handle, whose filters must hash alike */
-	bool by_hash; /* it comes in one form */
+	bool one_form; /* it calls verbs that have no forms */
 	bool rolls;   /* a rolling set's: there are no batches of keys */
+	/* of a program that breaks a rule of the headers: a search must find a broken promise */
+	bool wrong;
 	/* how many times fewer random executions, since one takes so much longer; 0: none */
 	unsigned cost;
 };
@@ -37,10 +39,11 @@ struct scenario {
 extern const struct subject *subject; /* of the run under way */
 /* up to a NULL name */
 extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[],
-	cuckoo_scenarios[];
+	counters_scenarios[], cuckoo_scenarios[];
 extern const struct scenario reload_scenarios[], batch_scenarios[], previous_scenarios[],
 	writers_scenarios[], retire_scenarios[], refresh_scenarios[], absent_scenarios[],
-	rolling_scenarios[], rolling_writers_scenarios[];
+	full_scenarios[], void_scenarios[], removal_scenarios[], rolling_scenarios[],
+	rolling_writers_scenarios[];
 
 /* An empty filter, no promise. */
 void scenario_begin(void);

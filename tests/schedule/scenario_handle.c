@@ -15,6 +15,11 @@ void note(unsigned key)
 	det_store(&record[key], sizeof record[key], 1, DET_RELAXED);
 }
 
+void unnote(unsigned key)
+{
+	det_store(&record[key], sizeof record[key], 0, DET_RELAXED);
+}
+
 bool noted(unsigned key)
 {
 	return det_load(&record[key], sizeof record[key], DET_RELAXED) == 1;

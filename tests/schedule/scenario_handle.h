@@ -19,6 +19,7 @@ extern const struct rcu_flavor_struct *flavor;  /* its */
  * since nothing can be copied. Written before the insert and read after begin: no other order
  * between them. */
 void note(unsigned key);
+void unnote(unsigned key);
 bool noted(unsigned key);
 
 /* A handle on a filter of the subject's layout that holds key 0. */

@@ -341,7 +341,7 @@ static bool moves(const struct subject *s)
 
 #define SCENARIO(text, function) \
 	{ .name = text, .group = "cuckoo", .body = function, .fits = moves, \
-	  .prepare = find_lodgers, .by_hash = true }
+	  .prepare = find_lodgers, .one_form = true }
 const struct scenario cuckoo_scenarios[] = {
 	SCENARIO("lookup beside move", lookup_beside_move),
 	SCENARIO("insert beside move", insert_beside_move),

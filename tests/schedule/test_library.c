@@ -10,9 +10,10 @@
 
 static const struct scenario *const tables[] = {
 	insert_scenarios,  load_scenarios,     whole_scenarios,          reload_scenarios,
+	counters_scenarios, cuckoo_scenarios,
 	batch_scenarios,   previous_scenarios, writers_scenarios,        retire_scenarios,
-	refresh_scenarios, absent_scenarios,   rolling_scenarios,        rolling_writers_scenarios,
-	cuckoo_scenarios
+	refresh_scenarios, absent_scenarios,   full_scenarios,           void_scenarios,
+	removal_scenarios, rolling_scenarios,  rolling_writers_scenarios
 };
 static const char *const strategy_names[] = {
 	[DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct"
@@ -118,8 +119,9 @@ static uint64_t executions_of(const struct scenario *scenario)
 static bool run(const struct scenario *scenario, enum det_strategy strategy)
 {
 	struct det_options options = {
-		.local = weir_error_detail(), /* the sentences of all threads */
-		.local_bytes = 512,
+		/* the sentences of all threads, and what weir_error_taken() returns behind them */
+		.local = weir_error_detail(),
+		.local_bytes = WEIR_SENTENCE_BYTES + sizeof(size_t),
 		.strategy = strategy,
 		.preemptions = preemptions_of(scenario),
 		.depth = 3,
@@ -133,7 +135,7 @@ static bool run(const struct scenario *scenario, enum det_strategy strategy)
 		                    NULL
 	};
 	if ((settings.strategy && strcmp(settings.strategy, strategy_names[strategy]) != 0) ||
-	    (strategy != DET_DFS && !options.executions))
+	    (strategy != DET_DFS && (!options.executions || scenario->wrong)))
 		return true;
 	if (scenario->prepare && !scenario->prepare())
 		return totals.failed++, false;
@@ -141,14 +143,17 @@ static bool run(const struct scenario *scenario, enum det_strategy strategy)
 	struct det_result r = det_run(&options, scenario->body);
 	double seconds = now() - start;
 	bool good = !r.failed && (r.complete || strategy != DET_DFS || settings.replay);
+	if (scenario->wrong)
+		good = r.failed;
 	printf("%-20s %-11s %-6s %-6s %10llu executions %7.2f s  ", scenario->name, subject->name,
 	       form_names[form], strategy_names[strategy], (unsigned long long)r.executions,
 	       seconds);
-	if (r.complete)
+	if (r.complete && good)
 		printf("complete to %d preemptions\n", options.preemptions);
 	else
-		printf("%s\n", r.failed ? "FAILED" : good ? "ok" : "NOT COMPLETE");
-	if (r.failed)
+		printf("%s\n", good ? scenario->wrong ? "breaks, as it must" : "ok" :
+		               r.failed ? "FAILED" : "NOT COMPLETE");
+	if (r.failed && !good)
 		printf("  %s\n  again with: --scenario '%s' --layout '%s' --form %s "
 		       "--strategy %s --preemptions %d%s --replay %s\n",
 		       r.why, scenario->name, subject->name, form_names[form],
@@ -190,7 +195,7 @@ static bool comes_reseeded(const struct scenario *s)
 /* Of a text the handle does not know what one filter does with it: the rest is that of a key. */
 static bool comes_as_text(const struct scenario *s)
 {
-	return listed("reload,previous,absent", s->group) && subject_words(subject) == 1;
+	return listed("reload,previous,absent,full", s->group) && subject_words(subject) == 1;
 }
 
 /* Batches of one are another form of a single key's verbs; those of several have three forms. */
@@ -199,7 +204,7 @@ static bool comes_in(const struct scenario *scenario, enum form in)
 	return (!settings.form || strcmp(settings.form, form_names[in]) == 0) &&
 	       !(scenario->batches &&
 	         (in == KEY || in == HASHES || in == KEY_RESEEDED || in == TEXT)) &&
-	       !(scenario->by_hash && in != HASH) && !(in == TEXT && !comes_as_text(scenario)) &&
+	       !(in == TEXT && !comes_as_text(scenario)) && !(in != HASH && scenario->one_form) &&
 	       !(scenario->rolls && in > HASHES) && (in < KEY_RESEEDED || comes_reseeded(scenario));
 }
 

@@ -70,7 +70,7 @@ static int64_t put_batch(struct weir_filter *f, const struct weir_batch *batch, 
 	for (size_t i = 0; i < batch->n; i++) {
 		int answer = put_hash(f, hash_at(f, batch, i));
 		if (answer < 0)
-			return answer;
+			return weir__stopped(i, answer);
 		fresh += answer;
 		if (bitmap)
 			bitmap[i / 64] |= (uint64_t)answer << (i % 64);

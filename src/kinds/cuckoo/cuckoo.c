@@ -252,6 +252,11 @@ static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_sha
 	return shape->field[WEIR_CUCKOO_WIDTH] == 12 ? &kernel_12 : &kernel_16;
 }
 
+static uint64_t most(const struct weir_filter *f)
+{
+	return weir__cuckoo_most(f->array.lines, &f->array.shape);
+}
+
 const struct weir_kind weir__kind_cuckoo = {
 	.id = WEIR_CUCKOO,
 	.name = "cuckoo",
@@ -265,6 +270,7 @@ const struct weir_kind weir__kind_cuckoo = {
 	.estimate = weir__cuckoo_estimate,
 	.create = weir__cuckoo_create,
 	.destroy = weir__cuckoo_destroy,
+	.most = most,
 	.hold = weir__cuckoo_hold,
 	.let_go = weir__cuckoo_let_go,
 	.merge = weir__cuckoo_merge,

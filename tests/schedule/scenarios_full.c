@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ * Filters that are full beside a reload (H12): what is acknowledged is never lost, what is refused
+ * is taken back. */
+#include "scenario_full.h"
+
+/* ---- next is too small ---- */
+
+static void load_too_small(void *unused)
+{
+	(void)unused;
+	struct weir_reload *r = full_begin_into(1, false);
+	bool fits = form_reload_insert(r, 0) >= 0;
+	for (unsigned key = 1; key < 3; key++)
+		if (noted(key) && form_reload_insert(r, key) < 0)
+			fits = false;
+	if (fits)
+		det_assert(weir_reload_commit(r) == 0);
+	else
+		weir_reload_abort(r);
+}
+
+static void next_too_small(void)
+{
+	full_begin_with(3);
+	full_forget_record();
+	full_spawn(full_record_and_insert, 1);
+	full_spawn(full_verify_thread, 1);
+	det_spawn(load_too_small, NULL);
+	det_join_all();
+	full_end_exactly(1);
+}
+
+static void two_into_too_small(void)
+{
+	full_begin_with(3);
+	full_forget_record();
+	full_spawn(full_record_and_insert, 1);
+	full_spawn(full_record_and_insert, 2);
+	det_spawn(load_too_small, NULL);
+	det_join_all();
+	full_end_exactly(2);
+}
+
+/* ---- the way out: current is full, next is larger ---- */
+
+static void load_larger(void *unused)
+{
+	(void)unused;
+	struct weir_reload *r = full_begin_into(6, false);
+	full_load(r, 0);
+	for (unsigned key = 1; key < 3; key++)
+		if (noted(key))
+			full_load(r, key);
+	det_assert(weir_reload_commit(r) == 0);
+	promise(3);
+}
+
+/* Who was refused has a place after the commit. */
+static void insert_until_it_fits(void *key)
+{
+	const unsigned k = (unsigned)(uintptr_t)key;
+	full_record_and_insert(key);
+	if (answer[k] < 0 && promised(3)) {
+		full_insert(k);
+		det_assert(answer[k] >= 0);
+	}
+}
+
+static void way_out(void)
+{
+	full_begin_with(2);
+	full_forget_record();
+	full_spawn(insert_until_it_fits, 1);
+	full_spawn(insert_until_it_fits, 2);
+	det_spawn(load_larger, NULL);
+	det_join_all();
+	det_assert(full_count(0) == 1);
+	for (unsigned key = 1; key < 3; key++) {
+		/* twice if the loader has read its record too */
+		det_assert(full_count(key) <= (answer[key] >= 0) + 1);
+		det_assert(answer[key] < 0 || full_count(key) >= 1);
+	}
+	handle_end();
+}
+
+static void way_out_verified(void)
+{
+	full_begin_with(1);
+	full_forget_record();
+	full_spawn(insert_until_it_fits, 1);
+	full_spawn(full_verify_thread, 1);
+	det_spawn(load_larger, NULL);
+	det_join_all();
+	det_assert(answer[1] < 0 || full_count(1) >= 1);
+	handle_end();
+}
+
+/* ---- batches ---- */
+
+/* Keys 1 and 2 in this order: one of them has room in next. */
+static void insert_both(void *unused)
+{
+	uint64_t hashes[2] = { 1, 2 }, bitmap = ~UINT64_C(0);
+	(void)unused;
+	for (unsigned key = 1; key < 3; key++)
+		note(key);
+	int64_t fresh = form_handle_insert_all(handle, hashes, 2, &bitmap);
+	det_assert(fresh == 2 || fresh == -ENOSPC);
+	size_t taken = fresh < 0 ? weir_error_taken() : 2;
+	det_assert(bitmap == (UINT64_C(1) << taken) - 1);
+	for (unsigned key = 1; key <= taken; key++) {
+		answer[key] = WEIR_NEW;
+		promise(key);
+	}
+}
+
+static void load_one_place(void *unused)
+{
+	(void)unused;
+	struct weir_reload *r = full_begin_into(2, false);
+	bool fits = form_reload_insert(r, 0) >= 0;
+	for (unsigned key = 1; key < 3; key++)
+		if (noted(key))
+			fits = false; /* it may be inserted live: that is the question here */
+	if (fits)
+		det_assert(weir_reload_commit(r) == 0);
+	else
+		weir_reload_abort(r);
+}
+
+static void batch_in_part(void)
+{
+	full_begin_with(3);
+	full_forget_record();
+	det_spawn(insert_both, NULL);
+	full_spawn(full_verify_thread, 1);
+	det_spawn(load_one_place, NULL);
+	det_join_all();
+	det_assert(answer[1] >= 0 || answer[2] < 0); /* in the order of the keys */
+	full_end_exactly(2);
+}
+
+const struct scenario full_scenarios[] = {
+	{ .name = "next too small", .group = "full", .body = next_too_small, .cost = 3,
+	  .fits = full_once },
+	{ .name = "two into too small", .group = "full", .body = two_into_too_small, .cost = 3,
+	  .fits = full_once },
+	{ .name = "way out", .group = "full", .body = way_out, .cost = 3, .fits = full_once },
+	{ .name = "way out, verified", .group = "full", .body = way_out_verified, .cost = 3,
+	  .fits = full_once },
+	{ .name = "a batch in part", .group = "full", .body = batch_in_part, .batches = true,
+	  .cost = 3, .fits = full_once },
+	{ .name = NULL },
+};

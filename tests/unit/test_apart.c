@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ * A debug build stops the program that copies a filter whose keys can be removed while another
+ * thread inserts or removes. Two threads that meet just so are played by one. Other builds skip. */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "apart.h"
+#include "../folder.h"
+
+#ifdef WEIR_DEBUG
+
+static void merge(struct weir_filter *f)
+{
+	assert_ok(weir_merge(f, f));
+}
+
+static void clone(struct weir_filter *f)
+{
+	struct weir_filter *copy = NULL;
+	assert_ok(weir_clone(&copy, f));
+	weir_destroy(copy);
+}
+
+static void fold(struct weir_filter *f)
+{
+	struct weir_filter *folded = NULL;
+	assert_ok(weir_fold(&folded, f, 1));
+	weir_destroy(folded);
+}
+
+static void save(struct weir_filter *f)
+{
+	assert_ok(weir_save(f, path, NULL));
+}
+
+static void insert(struct weir_filter *f)
+{
+	assert_ok(weir_insert(f, "a", 1));
+}
+
+static void insert_hash(struct weir_filter *f)
+{
+	assert_ok(weir_insert_hash(f, 1));
+}
+
+static void insert_u64(struct weir_filter *f)
+{
+	assert_ok(weir_insert_u64(f, 1));
+}
+
+static void insert_many(struct weir_filter *f)
+{
+	uint64_t hashes[100] = { 1 };
+	assert_true(weir_insert_hashes(f, hashes, 100, NULL) >= 0);
+}
+
+static void take_out(struct weir_filter *f)
+{
+	assert_ok(weir_insert(f, "b", 1));
+	assert_ok(weir_remove(f, "b", 1));
+}
+
+static void take_out_many(struct weir_filter *f)
+{
+	uint64_t hash = 5;
+	assert_true(weir_remove_hashes(f, &hash, 1, NULL) >= 0);
+}
+
+/* What @verb writes to standard error, and whether it aborts, while the other side is under way. */
+static bool stops(struct weir_filter *f, void (*verb)(struct weir_filter *), bool whole,
+                  char text[256])
+{
+	int fds[2], status;
+	assert_int_equal(pipe(fds), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		dup2(fds[1], 2);
+		signal(SIGABRT, SIG_DFL);
+		if (whole)
+			weir__change_begin(f);
+		else
+			weir__whole_begin(f, "weir_clone");
+		verb(f);
+		_exit(0);
+	}
+	close(fds[1]);
+	ssize_t n = read(fds[0], text, 255);
+	text[n > 0 ? n : 0] = 0;
+	close(fds[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+static void what_must_not_meet(void **state)
+{
+	static const struct { void (*verb)(struct weir_filter *); const char *name; } verbs[] = {
+		{ merge, "weir_merge of" }, { clone, "weir_clone of" }, { fold, "weir_fold of" },
+		{ save, "weir_save of" },
+		{ insert, "beside an insert" }, { insert_hash, "beside an insert" },
+		{ insert_u64, "beside an insert" }, { insert_many, "beside an insert" },
+		{ take_out, "beside an insert" }, { take_out_many, "beside an insert" },
+	};
+	struct weir_filter *counting = test_filter(WEIR_COUNTING, 100, 0.01),
+	                   *frequency = test_filter(WEIR_FREQUENCY, 100, 0.01);
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(verbs); i++) {
+		bool whole = i < 4;
+		char text[256];
+		verbs[i].verb(counting); /* alone: nothing */
+		if (!stops(counting, verbs[i].verb, whole, text) || !strstr(text, verbs[i].name) ||
+		    !strstr(text, "kind counting"))
+			fail_msg("%s: %s", verbs[i].name, text);
+		/* a kind that removes none is not asked */
+		assert_true(i >= 8 || !stops(frequency, verbs[i].verb, whole, text));
+	}
+	weir_destroy(counting), weir_destroy(frequency);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(
+		what_must_not_meet, folder_setup, folder_teardown) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+int main(void)
+{
+	return 77;
+}
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT
+ * Batches into filters that are full: the keys before the first that any filter refuses are in all
+ * of them, that one and those after it in none, and the caller learns how many there were. */
+#include <sys/uio.h>
+#include "../kinds/kind.h"
+#include "full_rolling.h"
+
+enum { KEYS = 1300, FORMS = 3 }; /* more than two pieces (beside.c) */
+static uint64_t numbers[KEYS], hashes[KEYS];
+static struct iovec vectors[KEYS];
+
+static int make_keys(void **state)
+{
+	struct weir_hashing hashing = weir__hashing_seeded(&weir__xxh3, BOUNDED_SEED);
+	(void)state;
+	for (unsigned i = 0; i < KEYS; i++) {
+		numbers[i] = test_key(i);
+		vectors[i] = (struct iovec){ &numbers[i], 8 };
+		hashes[i] = weir__hash_by(&hashing, &numbers[i], 8);
+	}
+	return 0;
+}
+
+static int64_t insert(struct weir_filter *f, unsigned form, size_t n, uint64_t *bitmap)
+{
+	return form == 0 ? weir_insert_hashes(f, hashes, n, bitmap) :
+	       form == 1 ? weir_insert_keys(f, vectors, n, bitmap) :
+	                   weir_insert_fixed(f, numbers, 8, n, bitmap);
+}
+
+static int64_t handle_insert(struct weir_handle *h, unsigned form, size_t n, uint64_t *bitmap)
+{
+	return form == 0 ? weir_handle_insert_hashes(h, hashes, n, bitmap) :
+	       form == 1 ? weir_handle_insert_keys(h, vectors, n, bitmap) :
+	                   weir_handle_insert_fixed(h, numbers, 8, n, bitmap);
+}
+
+static int64_t reload_insert(struct weir_reload *r, unsigned form, size_t n)
+{
+	return form == 0 ? weir_reload_insert_hashes(r, hashes, n) :
+	       form == 1 ? weir_reload_insert_keys(r, vectors, n) :
+	                   weir_reload_insert_fixed(r, numbers, 8, n);
+}
+
+/* That many copies in all, of the keys up to there. */
+static void assert_taken(const struct weir_filter *f, size_t taken)
+{
+	assert_int_equal(weir_error_taken(), taken);
+	assert_int_equal(*bounded_word(f, 0), taken);
+	for (unsigned i = 0; i < taken; i++)
+		assert_true(weir_contains_hash(f, hashes[i]));
+}
+
+/* No bit past the last key that was taken, and one at each that was new. */
+static void assert_answers(const uint64_t *bitmap, size_t taken, size_t n)
+{
+	for (size_t i = 0; i < WEIR_BITMAP_WORDS(n) * 64; i++)
+		if (bitmap[i / 64] >> i % 64 & (i >= taken))
+			fail_msg("key %zu of %zu taken is answered NEW", i, taken);
+	if (taken)
+		assert_true(bitmap[0] & 1);
+}
+
+static void of_a_filter(void **state)
+{
+	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
+	(void)state;
+	for (unsigned form = 0; form < FORMS; form++)
+		for (size_t n = 1; n <= KEYS; n = n < 9 ? n + 1 : 3 * n + 1) {
+			for (uint32_t most = 0; most < n; most = most < 7 ? most + 1 : 2 * most) {
+				struct weir_filter *f =
+					bounded_make(&bounded_keeps, FULL_LINES, most);
+				memset(bitmap, 0xff, sizeof bitmap);
+				assert_int_equal(insert(f, form, n, bitmap), -ENOSPC);
+				assert_taken(f, most);
+				assert_answers(bitmap, most, n);
+				weir_destroy(f);
+			}
+		}
+	struct weir_filter *f = bounded_make(&bounded_keeps, FULL_LINES, 700);
+	assert_int_equal(weir_load_hashes(f, hashes, KEYS), -ENOSPC);
+	assert_taken(f, 700);
+	weir__filter_read_only(f);
+	assert_int_equal(weir_load_hashes(f, hashes, KEYS), -EROFS);
+	assert_int_equal(weir_error_taken(), 0);
+	for (size_t n = 0; n <= KEYS; n = 6 * n + 1) {
+		(void)weir__stopped(1, 0);
+		assert_int_equal(insert(f, n % 3, n, NULL), -EROFS);
+		assert_int_equal(weir_error_taken(), 0);
+	}
+	weir_destroy(f);
+}
+
+/* Rooms of the three filters; those of none are not there. */
+static void assert_least_decides(unsigned form, uint32_t current, uint32_t next, size_t wanted)
+{
+	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
+	struct weir_handle *h = full_open(&bounded_removes, current);
+	struct weir_reload *r = full_begin(h, &bounded_removes, next, false);
+	memset(bitmap, 0xff, sizeof bitmap);
+	assert_int_equal(handle_insert(h, form, KEYS, bitmap), -ENOSPC);
+	assert_non_null(strstr(weir_error_detail(), next < current ? "the next filter" :
+	                                                             "copies are all"));
+	assert_taken(weir_handle_get(h), wanted);
+	assert_taken(weir_reload_next(r), wanted);
+	assert_answers(bitmap, wanted, KEYS);
+	weir_reload_abort(r);
+	assert_ok(weir_handle_destroy(h));
+}
+
+static void beside_a_reload(void **state)
+{
+	static const uint32_t rooms[] = { 0, 1, 63, 64, 511, 512, 513, 1023, 1100, 2000 };
+	(void)state;
+	for (unsigned form = 0; form < FORMS; form++)
+		for (unsigned i = 0; i < COUNT_OF(rooms); i++) {
+			if (rooms[i] < KEYS) {
+				assert_least_decides(form, 2000, rooms[i], rooms[i]);
+				assert_least_decides(form, rooms[i], 2000, rooms[i]);
+				assert_least_decides(form, rooms[i], rooms[i] / 2, rooms[i] / 2);
+			}
+		}
+}
+
+static void previous_is_full(void **state)
+{
+	(void)state;
+	for (unsigned form = 0; form < FORMS; form++) {
+		struct weir_handle *h = full_open(&bounded_removes, 600);
+		assert_ok(weir_reload_commit(full_begin(h, &bounded_removes, 2000, true)));
+		assert_true(handle_insert(h, form, KEYS, NULL) > 0);
+		assert_int_equal(*bounded_word(weir_handle_get(h), 0), KEYS);
+		assert_true(stats_of(h).previous_void);
+		assert_int_equal(weir_handle_rollback(h), -ENOENT);
+		assert_ok(weir_handle_destroy(h));
+	}
+}
+
+/* The refusal by the smaller of current and next is the one reported, though previous refuses
+ * after it. */
+static void all_three(void **state)
+{
+	(void)state;
+	for (unsigned form = 0; form < FORMS; form++) {
+		struct weir_handle *h = full_open(&bounded_removes, 100);
+		assert_ok(weir_reload_commit(full_begin(h, &bounded_removes, 400, true)));
+		struct weir_reload *r = full_begin(h, &bounded_removes, 300, true);
+		assert_int_equal(handle_insert(h, form, KEYS, NULL), -ENOSPC);
+		assert_non_null(strstr(weir_error_detail(), "the next filter"));
+		assert_taken(weir_handle_get(h), 300);
+		assert_taken(weir_reload_next(r), 300);
+		assert_true(stats_of(h).previous_void);
+		weir_reload_abort(r);
+		assert_ok(weir_handle_destroy(h));
+	}
+}
+
+static void of_a_loader(void **state)
+{
+	(void)state;
+	for (unsigned form = 0; form < FORMS; form++) {
+		struct weir_handle *h = full_open(&bounded_removes, 1);
+		struct weir_reload *r = full_begin(h, &bounded_removes, 700, false);
+		assert_int_equal(reload_insert(r, form, KEYS), -ENOSPC);
+		assert_taken(weir_reload_next(r), 700);
+		weir_reload_abort(r);
+		assert_ok(weir_handle_destroy(h));
+	}
+}
+
+/* Keys that are kept until there is a set: there is room for some. */
+static void before_the_first_set(void **state)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_handle *h = NULL;
+	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
+	(void)state;
+	o.flags = WEIR_HANDLE_ANY_SEED;
+	o.absent = WEIR_ABSENT_NO;
+	o.keep_inserts = 4096;
+	assert_ok(weir_handle_create(&h, NULL, &o));
+	memset(bitmap, 0xff, sizeof bitmap);
+	assert_int_equal(handle_insert(h, 0, KEYS, bitmap), -EINVAL); /* of whose hash? */
+	assert_int_equal(weir_error_taken(), 0);
+	assert_int_equal(handle_insert(h, 2, KEYS, bitmap), -ENOBUFS);
+	size_t taken = weir_error_taken();
+	assert_true(taken > 64 && taken < 256);
+	assert_answers(bitmap, taken, KEYS);
+	assert_int_equal(handle_insert(h, 1, KEYS, NULL), -ENOBUFS);
+	assert_int_equal(weir_error_taken(), 0);
+	assert_ok(weir_handle_destroy(h));
+}
+
+/* Of a section each: the keys of those before the one that is refused count too. */
+static void in_many_sections(void **state)
+{
+	enum { MANY = (1 << 20) + 700 };
+	struct weir_handle *h = full_open(&bounded_keeps, (1 << 20) + 70);
+	uint64_t *many = calloc(MANY, sizeof *many), *bitmap = calloc(WEIR_BITMAP_WORDS(MANY), 8);
+	(void)state;
+	bitmap[WEIR_BITMAP_WORDS(MANY) - 1] = ~UINT64_C(0);
+	assert_int_equal(weir_handle_insert_hashes(h, many, MANY, bitmap), -ENOSPC);
+	assert_int_equal(weir_error_taken(), (1 << 20) + 70);
+	assert_true(bitmap[0] == 1 && bitmap[WEIR_BITMAP_WORDS(MANY) - 1] == 0);
+	assert_ok(weir_handle_destroy(h));
+	h = full_open(&bounded_keeps, 70);
+	bitmap[WEIR_BITMAP_WORDS(MANY) - 1] = ~UINT64_C(0);
+	assert_int_equal(weir_handle_insert_hashes(h, many, MANY, bitmap), -ENOSPC);
+	assert_int_equal(weir_error_taken(), 70);
+	assert_int_equal(bitmap[WEIR_BITMAP_WORDS(MANY) - 1], 0);
+	assert_ok(weir_handle_destroy(h));
+	free(many);
+	free(bitmap);
+}
+
+/* Keys before the one that is number @n of its shard. */
+static size_t before(uint32_t shard, size_t n)
+{
+	size_t i = 0;
+	for (; i < KEYS; i++)
+		if (hashes[i] >> 63 == shard && n-- == 0)
+			break;
+	return i;
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static void of_a_rolling_set(void **state)
+{
+	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
+	struct weir_rolling *set = full_rolling(100);
+	(void)state;
+	size_t wanted = least(before(0, 100), before(1, 100));
+	memset(bitmap, 0xff, sizeof bitmap);
+	assert_int_equal(weir_rolling_insert_hashes(set, hashes, KEYS, bitmap), -ENOSPC);
+	assert_int_equal(weir_error_taken(), wanted);
+	assert_answers(bitmap, wanted, KEYS);
+	assert_int_equal(weir_rolling_contains_hashes(set, hashes, wanted, NULL), wanted);
+	assert_int_equal(*bounded_word(weir_rolling_get(set, 0), 0) +
+	                         *bounded_word(weir_rolling_get(set, 1), 0),
+	                 wanted);
+	for (uint32_t shard = 0; shard < 2; shard++)
+		for (unsigned form = 0; form < FORMS; form++) {
+			struct weir_reload *r;
+			assert_ok(weir_rolling_begin(&r, set, shard, NULL));
+			assert_int_equal(reload_insert(r, form, KEYS), -ENOSPC);
+			assert_int_equal(weir_error_taken(), before(shard, 100));
+			weir_reload_abort(r);
+		}
+	assert_ok(weir_rolling_destroy(set));
+}
+
+/* Twenty times the capacity into every kind there is: it takes them all, or it is one that says how
+ * many it takes, and is nearly full in good time. */
+static void of_every_kind(void **state)
+{
+	enum { MANY = 2000 };
+	uint64_t many[MANY], bitmap[WEIR_BITMAP_WORDS(MANY)];
+	(void)state;
+	for (unsigned i = 0; i < MANY; i++)
+		many[i] = test_key(i);
+	FOR_EACH_KIND(kind) {
+		struct weir_filter *f = test_filter(kind->id, MANY / 20, 0.01);
+		const bool refuses = f->kind->most != NULL;
+		struct weir_handle *h = NULL;
+		if (f->insert_error) {
+			weir_destroy(f);
+			continue;
+		}
+		assert_ok(weir_handle_create(&h, f, NULL));
+		int64_t answer = weir_handle_insert_hashes(h, many, MANY, bitmap);
+		size_t taken = answer < 0 ? weir_error_taken() : MANY;
+		assert_true(answer == -ENOSPC ? refuses : answer > 0);
+		assert_int_equal(weir_contains_hashes(f, many, taken, NULL), taken);
+		assert_answers(bitmap, taken, MANY);
+		assert_int_equal(stats_of(h).nearly_full, refuses);
+		assert_true(answer > 0 || weir_handle_insert_hash(h, many[taken]) == -ENOSPC);
+		assert_ok(weir_handle_destroy(h));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_a_filter),
+		cmocka_unit_test(beside_a_reload),
+		cmocka_unit_test(previous_is_full),
+		cmocka_unit_test(all_three),
+		cmocka_unit_test(of_a_loader),
+		cmocka_unit_test(before_the_first_set),
+		cmocka_unit_test(in_many_sections),
+		cmocka_unit_test(of_a_rolling_set),
+		cmocka_unit_test(of_every_kind),
+	};
+	return cmocka_run_group_tests(tests, make_keys, NULL);
+}
