@@ -60,6 +60,8 @@ struct weir_kernel {
 	unsigned block_lines;    /* that the cells of one key lie in; 0: one */
 	/* As weir_remove_hash() and weir_count_hash(). NULL: cannot. */
 	int (*remove)(struct weir_filter *f, uint64_t hash);
+	/* As weir_insert_absent_hash(). NULL: a lookup and an insert serve. */
+	int (*insert_absent)(struct weir_filter *f, uint64_t hash);
 	int64_t (*count)(const struct weir_filter *f, uint64_t hash);
 };
 
@@ -123,6 +125,11 @@ struct weir_kind {
 	int (*create)(struct weir_filter *f);
 	void (*destroy)(struct weir_filter *f);
 
+	/* Between the two no key changes its place, so that a walk over the lines meets each key
+	 * that was there before it. Lookups go on, and inserts that move nothing. */
+	void (*hold)(const struct weir_filter *f);
+	void (*let_go)(const struct weir_filter *f);
+
 	/* The distinct keys that f was made to take before it refuses one (-ENOSPC); a handle's
 	 * statistics compare its keys with that. NULL: it takes every key. */
 	uint64_t (*most)(const struct weir_filter *f);
@@ -172,6 +179,10 @@ bool weir__shape_legal(const struct weir_kind *kind, const struct weir_shape *sh
 /* Fails with -ENOTSUP, as every verb does that a kind lacks: "kind blocked cannot remove keys". */
 int weir__kind_cannot(const struct weir_kind *kind, const char *verb);
 
+/* As the kind's hold and let_go, if it has them: around a walk that merges or copies @f. */
+void weir__hold(const struct weir_filter *f);
+void weir__let_go(const struct weir_filter *f);
+
 /* The fields that every verb reads and none writes. */
 struct weir_array {
 	uint64_t *words;         /* 8 a line, 64-byte aligned, little-endian in memory (B3) */
@@ -179,6 +190,7 @@ struct weir_array {
 	uint64_t seed;           /* hashing.seed, beside the words */
 	uint64_t flip8;          /* weir__flip8(seed), for 8-byte keys of kinds with XXH3 */
 	struct weir_shape shape; /* legal */
+	void *own;               /* f->own, of kinds whose kernels need it */
 };
 
 #ifdef WEIR_DEBUG

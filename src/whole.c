@@ -77,12 +77,14 @@ static int merge_lines(struct weir_filter *dst, const struct weir_filter *src,
 {
 	const uint64_t lines = dst->array.lines;
 	int err = 0;
+	weir__hold(src);
 	for (uint64_t at = 0, n; !err && at < lines; at += n) {
 		n = lines - at < PIECE_LINES ? lines - at : PIECE_LINES;
 		err = dst->kind->merge(dst, src, at, n);
 		if (!err && at + n < lines)
 			err = weir__progress(progress, progress_arg, 64 * (at + n), dst->bytes);
 	}
+	weir__let_go(src);
 	return err;
 }
 
@@ -169,7 +171,9 @@ int weir_clone(struct weir_filter **out, const struct weir_filter *f)
 	if (err)
 		return err;
 	weir__whole_begin(f, "weir_clone");
+	weir__hold(f);
 	f->kind->snapshot(f, 0, f->array.lines, (*out)->array.words);
+	weir__let_go(f);
 	weir__whole_end(f);
 	return 0;
 }

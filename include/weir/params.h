@@ -52,7 +52,7 @@ struct weir_params {
 	                           so that whoever sees answers and images, but not these, finds
 	                           no keys that collide. NULL: not keyed. */
 	uint32_t counter_bits;  /* counting: bits of a counter: 4, 8, 16; frequency: 8, 16, 32 */
-	uint32_t fingerprint_bits;  /* kinds of fingerprints: bits of each */
+	uint32_t fingerprint_bits;  /* cuckoo: bits of a fingerprint: 12, 16 */
 	uint32_t counters_per_word; /* counting, frequency: g, counters of each of those words */
 	uint64_t max_capacity;  /* growing: keys that the whole may come to, capacity to 21,845
 	                           times that; 0: those 21,845 times. The fewer, the fewer layers,

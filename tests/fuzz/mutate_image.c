@@ -82,7 +82,8 @@ static uint64_t tame_steps(uint8_t *data)
 /* Bring every field within its range, as near to what it holds as may be. */
 static void tame(uint8_t *data)
 {
-	uint64_t kind = data[12] & 1, blocks = image_get(data + IMAGE_BLOCKS, 8);
+	static const uint8_t kinds[] = { 0, 1, 0, 4 };
+	uint64_t kind = kinds[data[12] & 3], blocks = image_get(data + IMAGE_BLOCKS, 8);
 	uint64_t z = kind ? UINT64_C(1) + data[16] % 32 : UINT64_C(1) << (data[16] & 3);
 	uint64_t packed = data[IMAGE_COMPRESSION] & 1;
 	uint64_t shards = packed ? UINT64_C(1) << (data[IMAGE_SHARDS] & 1) : 1;
@@ -90,8 +91,8 @@ static void tame(uint8_t *data)
 	uint64_t steps = data[58] & 1 ? 0 : tame_steps(data);
 	put32(data + 8, marks || steps ? 2 : 1);
 	put32(data + 12, kind);
-	put32(data + 16, z);
-	put32(data + 20, kind ? 1 : 1 + data[20] % (z < 4 ? 10 : 20 / z));
+	put32(data + 16, kind == 4 ? 0 : z);
+	put32(data + 20, kind == 4 ? 0 : kind ? 1 : 1 + data[20] % (z < 4 ? 10 : 20 / z));
 	image_put64(data + IMAGE_BLOCKS, shards == 1 ? 1 + blocks % 8 : 2048);
 	image_put64(data + 32, 1 + image_get(data + 32, 8) % (UINT64_C(1) << 48));
 	image_put64(data + 40, 1 + image_get(data + 40, 8) % UINT64_C(0x3fefffffffffffff));
@@ -101,7 +102,10 @@ static void tame(uint8_t *data)
 	put32(data + IMAGE_SHARDS, shards);
 	put32(data + IMAGE_COMPRESSION, packed);
 	memset(data + 76, 0, 4);
+	unsigned fingerprint = data[104] & 1 ? 16 : 12;
 	memset(data + 104, 0, IMAGE_MARKS - 104);
+	if (kind == 4)
+		put32(data + 104, fingerprint);
 	unsigned later = steps ? 192 : IMAGE_MARKS;
 	memset(data + later, 0, IMAGE_HEADER_SUM - later);
 	put32(data + IMAGE_MARKS, marks);

@@ -39,6 +39,12 @@ static inline void test_bound(struct weir_params *params)
 		params->max_capacity = params->capacity;
 }
 
+/* Does each insert keep a copy? Then some hundred of one key are too many. */
+static inline bool test_keeps_copies(uint32_t kind)
+{
+	return kind == WEIR_CUCKOO;
+}
+
 /* Is so low a rate to be had for 256 bits a key? Tests that need one pass other kinds by. */
 static inline bool test_affords(uint32_t kind, double fp_rate)
 {

@@ -31,7 +31,7 @@ INSTRUMENTED = ['forms', 'scenario_full', 'scenario_handle', 'scenario_rolling',
 TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain', 'det_rcu',
                 'det_run', 'det_sync', 'det_thread', 'det_tsan', 'det_urcu', 'subject',
                 'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'scenarios_counters',
-                'scenarios_growing',
+                'scenarios_cuckoo', 'scenarios_growing',
                 'test_library',
                 *INSTRUMENTED]
 FOUND = re.compile(r'^(.+?)\s{2,}(.+?)\s+(\w+)\s+(dfs|random|pct)\s+(\d+) executions\s+([\d.]+) s'

@@ -33,7 +33,7 @@ static void numbers_are_their_bytes(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
-		struct weir_filter *f = test_filter(test_kinds[k], 1000, 0.01);
+		struct weir_filter *f = test_filter(test_kinds[k], 4000, 0.01);
 		for (uint64_t i = 0; test_takes_inserts(f) && i < 1000; i++) {
 			uint64_t key = i % 3 ? test_key(i) : i; /* small numbers too */
 			bool there = weir_contains(f, &key, sizeof key);

@@ -161,12 +161,13 @@ static void an_older_header_s_shorter_struct(void **state)
 		memset(&params, 0xa5, sizeof params);
 		assert_ok(weir_params_ask(&wanted, &shape));
 		params.struct_size = size;
-		if (wanted.probes || wanted.counter_bits) {
+		if (wanted.probes || wanted.counter_bits || wanted.fingerprint_bits) {
 			/* behind the end: not to be lost in silence */
 			struct weir_params before = params;
 			assert_refused(weir_params_ask(&params, &shape), -EINVAL, "struct_size",
-			               wanted.probes ? "no room for probes" :
-			                               "no room for counter_bits");
+			               wanted.probes       ? "no room for probes" :
+			               wanted.counter_bits ? "no room for counter_bits" :
+			                                     "no room for fingerprint_bits");
 			assert_memory_equal(&params, &before, sizeof params);
 			continue;
 		}
