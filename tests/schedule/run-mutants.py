@@ -25,7 +25,8 @@ INSTRUMENT = ['-O0', '-fsanitize=thread', '-DWEIR_DET', '-include', SCHEDULE / '
 INSTRUMENTED = ['forms', 'scenario_handle', 'scenario_rolling', 'scenarios_absent',
                 'scenarios_handle_batch',
                 'scenarios_previous', 'scenarios_refresh', 'scenarios_reload', 'scenarios_retire',
-                'scenarios_rolling', 'scenarios_rolling_writers', 'scenarios_writers']
+                'scenarios_rolling', 'scenarios_rolling_writers', 'scenarios_window',
+                'scenarios_writers']
 TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain', 'det_rcu',
                 'det_run', 'det_sync', 'det_thread', 'det_tsan', 'det_urcu', 'subject',
                 'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'test_library',

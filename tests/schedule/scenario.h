@@ -14,7 +14,7 @@ enum { PROMISES = 4 };
 struct scenario {
 	const char *name;
 	/* insert, whole, load; of a handle: reload, batch, previous, writers, retire, refresh,
-	 * absent, rolling */
+	 * absent, rolling; window */
 	const char *group;
 	void (*body)(void);
 	bool (*fits)(const struct subject *s);
@@ -29,6 +29,7 @@ struct scenario {
 	bool batches; /* of several keys: of hashes (the form is HASH), of keys, of fixed ones */
 	bool one_seed; /* of a handle, whose filters must hash alike */
 	bool rolls;   /* a rolling set's: there are no batches of keys */
+	bool hashes_only; /* in one form: not about how a key is given */
 	/* how many times fewer random executions, since one takes so much longer; 0: none */
 	unsigned cost;
 };
@@ -38,7 +39,7 @@ extern const struct subject *subject; /* of the run under way */
 extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[];
 extern const struct scenario reload_scenarios[], batch_scenarios[], previous_scenarios[],
 	writers_scenarios[], retire_scenarios[], refresh_scenarios[], absent_scenarios[],
-	rolling_scenarios[], rolling_writers_scenarios[];
+	rolling_scenarios[], rolling_writers_scenarios[], window_scenarios[];
 
 /* An empty filter, no promise. */
 void scenario_begin(void);

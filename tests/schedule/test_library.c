@@ -11,7 +11,8 @@
 static const struct scenario *const tables[] = {
 	insert_scenarios,  load_scenarios,     whole_scenarios,          reload_scenarios,
 	batch_scenarios,   previous_scenarios, writers_scenarios,        retire_scenarios,
-	refresh_scenarios, absent_scenarios,   rolling_scenarios,        rolling_writers_scenarios
+	refresh_scenarios, absent_scenarios,   rolling_scenarios,        rolling_writers_scenarios,
+	window_scenarios
 };
 static const char *const strategy_names[] = {
 	[DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct"
@@ -199,7 +200,8 @@ static bool comes_in(const struct scenario *scenario, enum form in)
 	       !(scenario->batches &&
 	         (in == KEY || in == HASHES || in == KEY_RESEEDED || in == TEXT)) &&
 	       !(in == TEXT && !comes_as_text(scenario)) &&
-	       !(scenario->rolls && in > HASHES) && (in < KEY_RESEEDED || comes_reseeded(scenario));
+	       !(scenario->rolls && in > HASHES) && !(scenario->hashes_only && in != HASH) &&
+	       (in < KEY_RESEEDED || comes_reseeded(scenario));
 }
 
 static void run_in_each_form(const struct scenario *s)
