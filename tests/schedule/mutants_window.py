@@ -19,7 +19,7 @@ MUTANTS = [
     ('UNCLAIMED_ADVANCE', ADVANCE, 'if (!weir__flag_claim_acquire(&w->claimed))', 'if (0)'),
     ('STATE_NOT_READ_AGAIN', INSERT, 'state = weir__window_load_seq_cst(&w->state);', ''),
     ('LOOKS_BEFORE_THE_OR', INSERT, W5, 'bool there = look(b, &p, others(w, state, own));',
-     'there = look(b, &p, others(w, state, own));', ''),
+     'there = look(b, &p, others(w, state, own));\n\t}', '}'),
     ('OTHERS_NOT_LOOKED_AT', INSERT, 'there = look(b, &p, others(w, state, own));\n\t}',
      '(void)look;\n\t}'),
     ('LOOKS_AFTER_THE_ORS', INSERT, W5, 'bool there = false;',
