@@ -74,17 +74,17 @@ WEIR__INLINE uint64_t weir__word_fetch_or_relaxed(uint64_t *word, uint64_t mask)
 
 #ifndef __cplusplus
 /* Of kinds whose words hold more than bits. Replace *seen by value; return false, with the present
- * value in *seen, if it is another one now. By chance too.
+ * value in *seen, if it is another one now.
  * Needs: atomicity, so that no other thread's change is lost.  Pairs with: weir__word_load_relaxed
  * and itself.  Breaks without it: as B1's or, and a change that was made after *seen was read would
  * be undone. */
 WEIR__INLINE bool weir__word_swap_relaxed(uint64_t *word, uint64_t *seen, uint64_t value)
 {
 	uint64_t stored = WEIR__LE64(*seen);
-	bool swapped = atomic_compare_exchange_weak_explicit((_Atomic uint64_t *)word, &stored,
-	                                                     WEIR__LE64(value),
-	                                                     memory_order_relaxed,
-	                                                     memory_order_relaxed);
+	bool swapped = atomic_compare_exchange_strong_explicit((_Atomic uint64_t *)word, &stored,
+	                                                       WEIR__LE64(value),
+	                                                       memory_order_relaxed,
+	                                                       memory_order_relaxed);
 	*seen = WEIR__LE64(stored);
 	return swapped;
 }

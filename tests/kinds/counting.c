@@ -70,6 +70,10 @@ static const struct test_layout extremes[] = {
 	{ ASK("counting 16 bits z=8 g=3", 16, 8, 3) },
 };
 
+static const struct test_subject subjects[] = {
+	{ ASK("counting", 4, 2, 2), .bytes = 64 },
+};
+
 #define GOLDEN(name, b, z, g, capacity, keys, false_positives, sum) \
 	{ name, { WEIR_COUNTING, { b, z, g } }, capacity, keys, false_positives, UINT64_C(sum) }
 static const struct test_golden goldens[] = {
@@ -88,5 +92,6 @@ const struct test_kind test_kind_counting = {
 	.shapes = TEST_ROWS(shapes),
 	.layouts = TEST_ROWS(layouts),
 	.extremes = TEST_ROWS(extremes),
+	.subjects = TEST_ROWS(subjects),
 	.goldens = TEST_ROWS(goldens),
 };

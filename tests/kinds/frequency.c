@@ -53,6 +53,13 @@ static const struct test_layout extremes[] = {
 	{ ASK("frequency 32 bits z=8 g=2", 32, 8, 2) },
 };
 
+static const struct test_subject subjects[] = {
+	{ .name = "frequency", .bytes = 128,
+	  .ask = { .capacity = 4, .counter_bits = 8, .words_per_key = 2, .counters_per_word = 2 } },
+	{ .name = "frequency z=1", .bytes = 128, .one_new = true,
+	  .ask = { .capacity = 4, .counter_bits = 8, .words_per_key = 1, .counters_per_word = 3 } },
+};
+
 #define GOLDEN(name, b, z, g, capacity, keys, false_positives, sum) \
 	{ name, { WEIR_FREQUENCY, { b, z, g } }, capacity, keys, false_positives, UINT64_C(sum) }
 static const struct test_golden goldens[] = {
@@ -69,5 +76,6 @@ const struct test_kind test_kind_frequency = {
 	.shapes = TEST_ROWS(shapes),
 	.layouts = TEST_ROWS(layouts),
 	.extremes = TEST_ROWS(extremes),
+	.subjects = TEST_ROWS(subjects),
 	.goldens = TEST_ROWS(goldens),
 };

@@ -31,7 +31,7 @@ ROUNDS_ALWAYS = (*BUCKETS_NEVER, BUCKETS_ALWAYS[0], '(void)load_whole;\n\tsize_t
 HARMLESS = ['BUCKETS_ALWAYS', 'BUCKETS_NEVER', 'ROUNDS_ALWAYS']
 
 # Which scenarios each file's bugs are given to.
-WORD_GROUPS = 'insert,load,whole'
+WORD_GROUPS = 'insert,load,whole,counters'
 HANDLE_GROUPS = mutants_handle.ALL + ',window'
 GROUPS = mutants_handle.GROUPS | mutants_window.GROUPS
 

@@ -29,7 +29,8 @@ INSTRUMENTED = ['forms', 'scenario_handle', 'scenario_rolling', 'scenarios_absen
                 'scenarios_writers']
 TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain', 'det_rcu',
                 'det_run', 'det_sync', 'det_thread', 'det_tsan', 'det_urcu', 'subject',
-                'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'test_library',
+                'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'scenarios_counters',
+                'test_library',
                 *INSTRUMENTED]
 FOUND = re.compile(r'^(.+?)\s{2,}(.+?)\s+(\w+)\s+(dfs|random|pct)\s+(\d+) executions\s+([\d.]+) s'
                    r'  FAILED\n  (.*)$', re.M)

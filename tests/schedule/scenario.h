@@ -13,8 +13,8 @@ enum { PROMISES = 4 };
 
 struct scenario {
 	const char *name;
-	/* insert, whole, load; of a handle: reload, batch, previous, writers, retire, refresh,
-	 * absent, rolling; window */
+	/* insert, whole, load, counters; of a handle: reload, batch, previous, writers, retire,
+	 * refresh, absent, rolling; window */
 	const char *group;
 	void (*body)(void);
 	bool (*fits)(const struct subject *s);
@@ -28,15 +28,16 @@ struct scenario {
 	bool narrowed;
 	bool batches; /* of several keys: of hashes (the form is HASH), of keys, of fixed ones */
 	bool one_seed; /* of a handle, whose filters must hash alike */
+	bool one_form; /* it calls verbs that have no forms */
 	bool rolls;   /* a rolling set's: there are no batches of keys */
-	bool hashes_only; /* in one form: not about how a key is given */
 	/* how many times fewer random executions, since one takes so much longer; 0: none */
 	unsigned cost;
 };
 
 extern const struct subject *subject; /* of the run under way */
 /* up to a NULL name */
-extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[];
+extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[],
+	counters_scenarios[];
 extern const struct scenario reload_scenarios[], batch_scenarios[], previous_scenarios[],
 	writers_scenarios[], retire_scenarios[], refresh_scenarios[], absent_scenarios[],
 	rolling_scenarios[], rolling_writers_scenarios[], window_scenarios[];

@@ -180,7 +180,7 @@ static bool first(const struct subject *s)
 }
 
 #define WINDOW(title, run) \
-	{ .name = title, .group = "window", .body = run, .fits = first, .hashes_only = true }
+	{ .name = title, .group = "window", .body = run, .fits = first, .one_form = true }
 
 const struct scenario window_scenarios[] = {
 	WINDOW("columns, an advance", columns_told_once),

@@ -134,6 +134,8 @@ static void ask_what_it_can(struct subject *s)
 {
 	s->merges = weir_merge(s->filter, s->other) != -ENOTSUP;
 	s->copies = test_copies(s->filter);
+	s->removes = weir_remove_hashes(s->filter, NULL, 0, NULL) != -ENOTSUP;
+	s->counts = weir_count_hashes(s->filter, NULL, 0, NULL) != -ENOTSUP;
 }
 
 /* ---- XXH3 of eight bytes, backwards. Its halves are swapped and flipped by bits of the seed, and

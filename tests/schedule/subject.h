@@ -29,7 +29,7 @@ struct subject {
 	uint64_t bytes;
 	bool turned; /* see subject_turn */
 	/* made by subjects_make() */
-	bool merges, copies; /* its kind can */
+	bool merges, copies, removes, counts; /* its kind can */
 	uint64_t *bits[2]; /* of the two filters */
 	struct weir_filter *filter;
 	struct weir_filter *other; /* of the same layout, for merging */

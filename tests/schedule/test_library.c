@@ -10,6 +10,7 @@
 
 static const struct scenario *const tables[] = {
 	insert_scenarios,  load_scenarios,     whole_scenarios,          reload_scenarios,
+	counters_scenarios,
 	batch_scenarios,   previous_scenarios, writers_scenarios,        retire_scenarios,
 	refresh_scenarios, absent_scenarios,   rolling_scenarios,        rolling_writers_scenarios,
 	window_scenarios
@@ -199,9 +200,8 @@ static bool comes_in(const struct scenario *scenario, enum form in)
 	return (!settings.form || strcmp(settings.form, form_names[in]) == 0) &&
 	       !(scenario->batches &&
 	         (in == KEY || in == HASHES || in == KEY_RESEEDED || in == TEXT)) &&
-	       !(in == TEXT && !comes_as_text(scenario)) &&
-	       !(scenario->rolls && in > HASHES) && !(scenario->hashes_only && in != HASH) &&
-	       (in < KEY_RESEEDED || comes_reseeded(scenario));
+	       !(in == TEXT && !comes_as_text(scenario)) && !(in != HASH && scenario->one_form) &&
+	       !(scenario->rolls && in > HASHES) && (in < KEY_RESEEDED || comes_reseeded(scenario));
 }
 
 static void run_in_each_form(const struct scenario *s)

@@ -101,8 +101,8 @@ RANGE(write)
 	}
 
 /* As the owners' marks have it, and the limits and the stack of kept keys (atomic.h: O1, O7, O8),
- * and words of counters; with any other orders the strongest. gcc calls the first two, clang the
- * one that returns the value that was there. */
+ * and words of counters; with any other orders the strongest. gcc calls the first, clang the one
+ * that returns the value that was there. */
 #define COMPARE_EXCHANGE(bits, type) \
 	int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected, \
 	                                                  type desired, int success, int failure) \
@@ -126,12 +126,6 @@ RANGE(write)
 			                                   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
 		delay(SHARED); \
 		return done; \
-	} \
-	int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *expected, \
-	                                                type desired, int success, int failure) \
-	{ \
-		return __tsan_atomic##bits##_compare_exchange_strong(a, expected, desired, \
-		                                                     success, failure); \
 	} \
 	type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected, \
 	                                                type desired, int success, int failure) \

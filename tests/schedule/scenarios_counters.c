@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ * Kinds of counters: removals beside inserts, two removals of one key, unions that add, and counts
+ * that are never too low (C1 to C5 in src/kinds/counting/counting.c, F1 and F2 in
+ * src/kinds/frequency/frequency.c). Keys 0 and 1 have a counter in common. */
+#include <errno.h>
+#include "forms.h"
+
+enum { MOST = 15 }; /* of a counter of four bits */
+
+static int result[PROMISES];
+
+static struct weir_filter *filter(void)
+{
+	return subject->filter;
+}
+
+static void put_in(unsigned key, unsigned times)
+{
+	while (times--)
+		det_assert(weir_insert_hash(filter(), hash_of(key)) >= 0);
+}
+
+static void take_out(unsigned key, unsigned times)
+{
+	while (times--)
+		det_assert(weir_remove_hash(filter(), hash_of(key)) == 0);
+}
+
+static bool empty(void)
+{
+	for (size_t i = 0; i < subject->bytes / 8; i++)
+		if (subject->bits[0][i])
+			return false;
+	return true;
+}
+
+static void remove_thread(void *insertion)
+{
+	const struct insertion *i = insertion;
+	result[i->slot] = weir_remove_hash(filter(), hash_of(i->key));
+}
+
+static void verify(void *insertion)
+{
+	const struct insertion *i = insertion;
+	det_assert(!promised(i->slot) || weir_contains_hash(filter(), hash_of(i->key)));
+}
+
+/* C2: key 1 is not missed while key 0, which shares a counter, is taken out; nothing is left. */
+static void removed_beside_an_insert(void)
+{
+	static struct insertion out = { 0, 0 }, in = { 1, 1 };
+	scenario_begin();
+	put_in(0, 1);
+	det_spawn(remove_thread, &out);
+	det_spawn(insert_thread, &in);
+	det_spawn_reader(verify, &in);
+	det_join_all();
+	det_assert(result[0] == 0 && answer[1] >= 0);
+	det_assert(weir_count_hash(filter(), hash_of(1)) == 1);
+	take_out(1, 1);
+	det_assert(empty());
+}
+
+/* The same key in and out by two threads, each its own time. */
+static void in_and_out(void *slot)
+{
+	const struct insertion *i = slot;
+	put_in(0, 1);
+	det_assert(weir_contains_hash(filter(), hash_of(0)));
+	result[i->slot] = weir_remove_hash(filter(), hash_of(0));
+}
+
+static void in_and_out_twice(void)
+{
+	static struct insertion slots[] = { { 0, 0 }, { 0, 1 } };
+	scenario_begin();
+	det_spawn(in_and_out, &slots[0]);
+	det_spawn(in_and_out, &slots[1]);
+	det_join_all();
+	det_assert(result[0] == 0 && result[1] == 0 && empty());
+}
+
+/* C4: one of two removals of a key that is in once fails, and has changed nothing. Other keys have
+ * all its counters in the first word, so that the second meets the 0 when that is lowered. */
+static void removed_twice(void)
+{
+	static struct insertion slots[] = { { 0, 0 }, { 0, 1 } };
+	const struct key *key = &subject->key[0];
+	uint64_t *first = &subject->bits[0][key->word[0].index];
+	scenario_begin();
+	put_in(0, 1);
+	put_in(1, 1);
+	*first += key->word[0].mask;
+	det_spawn(remove_thread, &slots[0]);
+	det_spawn(remove_thread, &slots[1]);
+	det_join_all();
+	det_assert((result[0] == 0 && result[1] == -ENOENT) ||
+	           (result[1] == 0 && result[0] == -ENOENT));
+	det_assert(weir_contains_hash(filter(), hash_of(1)));
+	take_out(1, 1);
+	det_assert(*first == key->word[0].mask);
+	*first = 0;
+	det_assert(empty());
+}
+
+/* C3: a counter that gets full meanwhile stays so, and runs into no other. */
+static void filled_beside_a_removal(void)
+{
+	static struct insertion out = { 0, 0 }, in[] = { { 0, 1 }, { 0, 2 } };
+	const struct key *key = &subject->key[0];
+	scenario_begin();
+	for (unsigned i = 0; i < key->words; i++) /* as by so many inserts */
+		subject->bits[0][key->word[i].index] = (MOST - 1) * key->word[i].mask;
+	det_spawn(remove_thread, &out);
+	det_spawn(insert_thread, &in[0]);
+	det_spawn(insert_thread, &in[1]);
+	det_join_all();
+	det_assert(result[0] == 0 && answer[1] == WEIR_SEEN && answer[2] == WEIR_SEEN);
+	/* 14 - 1 + 2: full in whatever order */
+	det_assert(weir_count_hash(filter(), hash_of(0)) == -EOVERFLOW);
+	/* of the others' counters none has changed */
+	for (size_t i = 0; i < subject->bytes / 8; i++)
+		det_assert(!(subject->bits[0][i] & ~(subject_bits(subject, subject->bits[0] + i, 1,
+		                                                  false) * MOST)));
+}
+
+/* C5, as a handle's reload by copy does it: key 0 was in the source before, key 1 goes into both
+ * meanwhile. What is removed afterwards takes no other key's share. */
+static void insert_into_both(void *unused)
+{
+	(void)unused;
+	det_assert(weir_insert_hash(subject->other, hash_of(1)) >= 0);
+	det_assert(weir_insert_hash(filter(), hash_of(1)) >= 0);
+	promise(1);
+}
+
+static void merge(void *unused)
+{
+	(void)unused;
+	det_assert(weir_merge(filter(), subject->other) == 0);
+}
+
+static void merged_beside_an_insert(void)
+{
+	static struct insertion in = { 1, 1 };
+	scenario_begin();
+	det_assert(weir_insert_hash(subject->other, hash_of(0)) == WEIR_NEW);
+	det_spawn(insert_into_both, NULL);
+	det_spawn(merge, NULL);
+	det_spawn_reader(verify, &in);
+	det_join_all();
+	det_assert(weir_count_hash(filter(), hash_of(0)) >= 1);
+	int64_t count = weir_count_hash(filter(), hash_of(1));
+	det_assert(count >= 1 && count <= 3);
+	take_out(1, 1);
+	det_assert(weir_contains_hash(filter(), hash_of(0)));
+}
+
+/* F1: two threads insert key 0, whose counters differ since key 1 shares one; the count is never
+ * below the inserts that are known of. */
+static void insert_twice(void *slot)
+{
+	const struct insertion *i = slot;
+	put_in(0, 1);
+	det_assert(weir_count_hash(filter(), hash_of(0)) >= 1);
+	put_in(0, 1);
+	promise(i->slot);
+}
+
+static void count_promised(void *unused)
+{
+	(void)unused;
+	int64_t least = 2 * promised(0) + 2 * promised(1);
+	det_assert(weir_count_hash(filter(), hash_of(0)) >= least);
+}
+
+static void counted(void)
+{
+	static struct insertion slots[] = { { 0, 0 }, { 0, 1 } };
+	scenario_begin();
+	put_in(1, 1);
+	det_spawn(insert_twice, &slots[0]);
+	det_spawn(insert_twice, &slots[1]);
+	det_spawn_reader(count_promised, NULL);
+	det_join_all();
+	det_assert(weir_count_hash(filter(), hash_of(0)) >= 4);
+	det_assert(weir_count_hash(filter(), hash_of(1)) >= 1);
+}
+
+static bool counts(const struct subject *s)
+{
+	return s->counts;
+}
+
+static bool removes(const struct subject *s)
+{
+	return s->removes && one_line(s);
+}
+
+static bool fills(const struct subject *s)
+{
+	return removes(s) && s->row->ask.counter_bits == 4;
+}
+
+static bool removes_and_merges(const struct subject *s)
+{
+	return removes(s) && s->merges;
+}
+
+#define SCENARIO(text, function, which) \
+	{ .name = text, .group = "counters", .body = function, .fits = which, .one_form = true }
+const struct scenario counters_scenarios[] = {
+	SCENARIO("removed beside", removed_beside_an_insert, removes),
+	SCENARIO("in and out", in_and_out_twice, removes),
+	SCENARIO("removed twice", removed_twice, removes),
+	SCENARIO("filled", filled_beside_a_removal, fills),
+	SCENARIO("merged beside", merged_beside_an_insert, removes_and_merges),
+	SCENARIO("counted", counted, counts),
+	{ .name = NULL },
+};
