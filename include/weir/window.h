@@ -14,10 +14,11 @@
  * before has ended, and clears what was dropped. So a stalled section delays the next advance, and
  * never loses a key.
  *
- * Two layouts. WEIR_WINDOW_COLUMNS: a key has one word of each generation, side by side in one cache
- * line of up to 7 generations, so that a lookup touches one line. WEIR_WINDOW_RING: each generation
- * is an array of its own, with one line a generation to touch; it takes words_per_key above 1, which
- * needs less memory. Both hold one generation more than they show: the one that is being cleared.
+ * Two layouts. WEIR_WINDOW_COLUMNS: a key has one word of each generation, side by side in one
+ * cache line of up to 7 generations, so that a lookup touches one line. WEIR_WINDOW_RING: each
+ * generation is an array of its own, with one line a generation to touch; it takes words_per_key
+ * above 1, which needs less memory. Both hold one generation more than they show: the one that is
+ * being cleared.
  */
 #ifndef WEIR_WINDOW_H
 #define WEIR_WINDOW_H
@@ -101,8 +102,8 @@ struct weir_window_stats {
 	size_t struct_size;
 	struct weir_window_plan plan;
 	uint64_t advances;          /* since creation */
-	double due_seconds;         /* until the next advance by time; negative: it is late; infinite
-	                               if there is none by time */
+	double due_seconds;         /* until the next advance by time; negative: it is late;
+	                               infinite if there is none by time */
 	double late_seconds;        /* the most by which an advance came late */
 	uint64_t keys_counted;      /* towards generation_keys, in the newest generation */
 	double keys_estimated;      /* of all generations, from the bits */
@@ -112,8 +113,8 @@ struct weir_window_stats {
 };
 
 #define WEIR_WINDOW_STATS_INIT \
-	{ sizeof(struct weir_window_stats), WEIR_WINDOW_PLAN_INIT, 0, 0.0, 0.0, 0, 0.0, 0.0, { 0.0 }, \
-	  { 0.0 } }
+	{ sizeof(struct weir_window_stats), WEIR_WINDOW_PLAN_INIT, 0, 0.0, 0.0, 0, 0.0, 0.0, \
+	  { 0.0 }, { 0.0 } }
 
 /**
  * The sizing calculator of a window.
@@ -237,8 +238,8 @@ WEIR_API size_t weir_window_insert_fixed(struct weir_window *w, const void *keys
  * Errors: -EDEADLK inside a read-side section of the window's flavor: it would wait for its own
  *   caller; -EBUSY an advance is under way.
  * Threads: any, with all verbs.  Progress: blocking (a grace period).
- * Cost: others see it at once. The caller waits for a grace period and clears a generation: a ring's
- *   is contiguous, that of columns is one word in each line of the whole window.
+ * Cost: others see it at once. The caller waits for a grace period and clears a generation: that
+ *   of a ring is contiguous, that of columns is one word in each line of the whole window.
  */
 WEIR_API WEIR_MUST_CHECK int weir_window_advance(struct weir_window *w);
 

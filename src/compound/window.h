@@ -15,9 +15,9 @@
  *     it reads a state at least as new as the insert's (coherence of the state) and the word that
  *     the insert left (B1, within a generation).
  * W4  words_per_key 1, at most one WEIR_NEW. An insert ors its word in, then reads the state again,
- *     then looks in all other live slots. All four (the or, the second load, the loads of words, the
- *     publishing store) are sequentially consistent. Let A and B insert one key. Into one slot: one
- *     or decides. Into the slots of n and n+1: if A's second load gives n, then A's or comes before
+ *     then looks in all other live slots. All four (the or, the second load, the loads of words,
+ *     the publishing store) are sequentially consistent. Let A and B insert one key. Into one
+ *     slot: one or decides. Into the slots of n and n+1: if A's second load gives n, then A's or comes before
  *     the publication in the single order, that comes before B's or and so before B's look into A's
  *     slot: B finds the key. If it gives n+1, A looks into B's slot after its own or, as B looks
  *     into A's: one of them finds the other's bits, perhaps both.

@@ -29,8 +29,8 @@ static int choose_hashing(struct weir_window *w, const struct weir_window_option
 	if (o->hash_key) {
 		w->hashing = weir__hashing_keyed(o->hash_key);
 		return seed && seed != w->hashing.seed ?
-		               weir__fail(-EINVAL, "seed: with hash_key it is the key's check value, "
-		                          "or 0: this one is another's") :
+		               weir__fail(-EINVAL, "seed: with hash_key it is the key's check "
+		                          "value, or 0: this one is another's") :
 		               0;
 	}
 	while (!err && !seed)

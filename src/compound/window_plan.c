@@ -26,8 +26,8 @@ static int check_turns(const struct weir_window_options *o)
 	if (o->timer > 1)
 		return weir__fail(-EINVAL, "timer %" PRIu32 ": 1, or 0 for none", o->timer);
 	if (o->timer && o->clock)
-		return weir__fail(-EINVAL, "timer with a clock of the caller's: its thread sleeps by "
-		                  "CLOCK_MONOTONIC; leave timer 0 and call weir_window_tick()");
+		return weir__fail(-EINVAL, "timer with a clock of the caller's: its thread sleeps "
+		                  "by CLOCK_MONOTONIC; leave timer 0 and call weir_window_tick()");
 	if (o->timer && o->span_seconds == 0 && !o->generation_keys)
 		return weir__fail(-EINVAL, "timer without span_seconds or generation_keys: nothing "
 		                  "would ever be due");
@@ -41,8 +41,8 @@ static int check_shape(struct weir_window_options *o)
 		return weir__fail(-EINVAL, "layout %" PRIu32 ": columns (%d), ring (%d) or 0",
 		                  o->layout, WEIR_WINDOW_COLUMNS, WEIR_WINDOW_RING);
 	if (o->layout == WEIR_WINDOW_COLUMNS && z > 1)
-		return weir__fail(-EINVAL, "words_per_key %" PRIu32 ": a key has one word in each of "
-		                  "the columns; the ring takes more", z);
+		return weir__fail(-EINVAL, "words_per_key %" PRIu32 ": a key has one word in each "
+		                  "of the columns; the ring takes more", z);
 	if (o->layout == WEIR_WINDOW_CHOSEN)
 		o->layout = z > 1 ? WEIR_WINDOW_RING : WEIR_WINDOW_COLUMNS;
 	if (o->layout == WEIR_WINDOW_COLUMNS)
@@ -86,8 +86,8 @@ static int plan_one(struct weir_window_options *o, struct weir_plan *out)
 		return weir__fail(-EINVAL, "fp_rate %g: that of all generations, 1e-08 to 0.5",
 		                  o->fp_rate);
 	if (o->max_bytes && o->max_bytes / times(o) < 64)
-		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": at least %" PRIu64 ", a line for "
-		                  "each generation and for the one that is being cleared",
+		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": at least %" PRIu64 ", a line "
+		                  "for each generation and for the one that is being cleared",
 		                  o->max_bytes, 64 * times(o));
 	p.capacity = o->capacity / g + (o->capacity % g != 0);
 	p.fp_rate = o->fp_rate > 0 ? rate_of_one(o->fp_rate, (double)g) : 0;

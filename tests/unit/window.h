@@ -52,7 +52,7 @@ static inline struct weir_window_stats stats_of(const struct weir_window *w)
 
 #define FOR_EACH_SHAPE(o) \
 	for (unsigned shape = 0; shape < 45; shape++) \
-		for (struct weir_window_options o = options(2 + shape % 15, 1 + shape / 15), *once = &o; \
+		for (struct weir_window_options o = options(2 + shape % 15, 0), *once = &o; \
 		     once && shape_of(&o, shape / 15); once = NULL)
 
 /* Columns, rings of one word a key, rings of what needs least. */
