@@ -14,18 +14,18 @@
  * W3  A lookup finds every key whose insert happens-before it and whose generation is not dropped:
  *     it reads a state at least as new as the insert's (coherence of the state) and the word that
  *     the insert left (B1, within a generation).
- * W4  words_per_key 1, at most one WEIR_NEW. An insert ors its word in, then reads the state again,
- *     then looks in all other live slots. All four (the or, the second load, the loads of words,
- *     the publishing store) are sequentially consistent. Let A and B insert one key. Into one
- *     slot: one or decides. Into the slots of n and n+1: if A's second load gives n, then A's or comes before
- *     the publication in the single order, that comes before B's or and so before B's look into A's
- *     slot: B finds the key. If it gives n+1, A looks into B's slot after its own or, as B looks
- *     into A's: one of them finds the other's bits, perhaps both.
- *     With the look before the or, or with weaker orders, both could be told WEIR_NEW.
+ * W4  words_per_key 1, at most one WEIR_NEW. An insert ors its word in, then reads the state
+ *     again, then looks in all other live slots. All four (the or, the second load, the loads of
+ *     words, the publishing store) are sequentially consistent. Let A and B insert one key. Into
+ *     one slot: one or decides. Into the slots of n and n+1: if A's second load gives n, then A's
+ *     or comes before the publication in the single order, that comes before B's or and so before
+ *     B's look into A's slot: B finds the key. If it gives n+1, A looks into B's slot after its
+ *     own or, as B looks into A's: one of them finds the other's bits, perhaps both. With the look
+ *     before the or, or with weaker orders, both could be answered WEIR_NEW.
  * W5  words_per_key above 1, at least one WEIR_NEW. An insert looks in the other slots first and
  *     ors afterwards. Of all inserts of an absent key one ors first; it looked before that, and
  *     found nothing. With the look after the or, two inserts across an advance could each find the
- *     other's bits, and no one would be told.
+ *     other's bits, and none be answered WEIR_NEW.
  * W6  The clock is read after the publication, and the next advance is due T/(G-1) after that: a
  *     generation takes no insert that begins after the time noted for its successor. It is dropped
  *     at the G-1st advance after that, so not before T has passed. A late advance is thus never

@@ -51,8 +51,8 @@ static uint64_t advances(void)
 	return s.advances;
 }
 
-/* How many are answered WEIR_NEW of two threads that insert one key while the window advances. */
-static int told_new(uint32_t layout, uint32_t words_per_key)
+/* How many are answered WEIR_NEW, of two threads that insert one key while the window advances. */
+static int answered_new(uint32_t layout, uint32_t words_per_key)
 {
 	begin(layout, words_per_key);
 	det_spawn(insert, &both[0]);
@@ -65,19 +65,19 @@ static int told_new(uint32_t layout, uint32_t words_per_key)
 	return new;
 }
 
-static void columns_told_once(void)
+static void columns_once(void)
 {
-	det_assert(told_new(WEIR_WINDOW_COLUMNS, 1) <= 1);
+	det_assert(answered_new(WEIR_WINDOW_COLUMNS, 1) <= 1);
 }
 
-static void ring_told_once(void)
+static void ring_once(void)
 {
-	det_assert(told_new(WEIR_WINDOW_RING, 1) <= 1);
+	det_assert(answered_new(WEIR_WINDOW_RING, 1) <= 1);
 }
 
-static void ring_told(void)
+static void ring_of_two(void)
 {
-	det_assert(told_new(WEIR_WINDOW_RING, 2) >= 1);
+	det_assert(answered_new(WEIR_WINDOW_RING, 2) >= 1);
 }
 
 /* Without an advance it is exactly one. */
@@ -183,9 +183,9 @@ static bool first(const struct subject *s)
 	{ .name = title, .group = "window", .body = run, .fits = first, .one_form = true }
 
 const struct scenario window_scenarios[] = {
-	WINDOW("columns, an advance", columns_told_once),
-	WINDOW("ring, an advance", ring_told_once),
-	WINDOW("ring of two words", ring_told),
+	WINDOW("columns, an advance", columns_once),
+	WINDOW("ring, an advance", ring_once),
+	WINDOW("ring of two words", ring_of_two),
 	WINDOW("insert insert", still),
 	WINDOW("stalled lookup", stalled_lookup),
 	WINDOW("stalled insert", stalled_insert),
