@@ -157,7 +157,7 @@ MUTANTS = [
     ('SAVE_SHORT', 'src/image/preface.c', 'f->kind->snapshot(f, shard * lines, lines, out);',
      'f->kind->snapshot(f, shard * lines, lines - 1, out);'),
     ('SAVE_LIVE', 'src/image/save.c',
-     'job_begin(&job, still, fd, name, &o);', 'job_begin(&job, f, fd, name, &o);'),
+     'err = write_stream(still, fd, name, &o);', 'err = write_stream(f, fd, name, &o);'),
 ] + mutants_handle.MUTANTS + mutants_image.MUTANTS + mutants_window.MUTANTS
 
 # A kind's own stand beside what else the tests know of it.
