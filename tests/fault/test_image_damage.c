@@ -182,7 +182,8 @@ static void test_newer_is_not_damaged(void **state)
 		int err;
 		const char *field;
 	} cases[] = {
-		{ 8, 3, -ENOTSUP, "format" },
+		{ 8, 4, -ENOTSUP, "format" },
+		{ 8, 3, -EBADMSG, "members" }, /* which format 3 has */
 		{ 8, 2, -EBADMSG, "marks" }, /* which format 2 has */
 		{ 8, 0, -EBADMSG, "format" },
 		{ 12, 250, -ENOTSUP, "kind" },

@@ -55,15 +55,16 @@ static void measure(const struct weir_filter *f)
 	MUST(s.capacity >= 1 && s.fp_rate > 0 && s.fp_rate < 1 && s.fill >= 0 && s.fill <= 1);
 }
 
-/* Two filters with the same bits hold each other: their union is either. */
+/* Two filters with the same bits hold each other: their union is either, unless its kind keeps a
+ * copy for each insert. */
 static void must_be_alike(struct weir_filter *a, struct weir_filter *b)
 {
 	struct weir_stats sa = WEIR_STATS_INIT, sb = WEIR_STATS_INIT, both = WEIR_STATS_INIT;
 	MUST(weir_stats_exact(a, &sa) == 0 && weir_stats_exact(b, &sb) == 0);
 	int err = weir_merge(b, a);
 	MUST((err == 0 || err == -ENOSPC) && weir_stats_exact(b, &both) == 0);
-	MUST(sa.fill == sb.fill && sa.fill == both.fill && sa.capacity == sb.capacity &&
-	     sa.fp_rate == sb.fp_rate);
+	MUST(sa.fill == both.fill || (sa.shape.kind == WEIR_CUCKOO && sa.fill < both.fill));
+	MUST(sa.fill == sb.fill && sa.capacity == sb.capacity && sa.fp_rate == sb.fp_rate);
 	for (unsigned i = 0; i < KEYS; i++)
 		MUST(weir_contains_hash(b, key_of(i)));
 }
