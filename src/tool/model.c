@@ -191,7 +191,9 @@ static bool wants_another(const struct model *model, const struct model_wish *wi
 	       (w->fp_rate != 0.0 && !same_rate(w->fp_rate, rate_of_answer(model))) ||
 	       (wish->kind_given && w->kind != is->kind) ||
 	       differs(w->words_per_key, is->words_per_key) ||
-	       differs(w->bits_per_word, is->bits_per_word) || differs(w->probes, is->probes);
+	       differs(w->bits_per_word, is->bits_per_word) || differs(w->probes, is->probes) ||
+	       differs(w->counter_bits, is->counter_bits) ||
+	       differs(w->counters_per_word, is->counters_per_word);
 }
 
 /* How often to double, or if it is negative, to halve. The half of an odd number is rounded up. */
@@ -284,6 +286,9 @@ void model_size(const struct model *model, const struct model_wish *wish,
 	params->words_per_key = is->words_per_key;
 	params->bits_per_word = is->bits_per_word;
 	params->probes = is->probes;
+	params->counter_bits = is->counter_bits;
+	params->counters_per_word = is->counters_per_word;
+	params->fingerprint_bits = is->fingerprint_bits;
 	uint64_t room = room_of(model, params);
 	taken->steps = steps(room, params->capacity, wish->never_smaller);
 	if (taken->steps || room != is->capacity) {

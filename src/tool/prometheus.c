@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "numbers.h"
 #include "plain.h"
 #include "prometheus.h"
 
@@ -11,7 +12,11 @@
 #define METRICS(X) \
 	X("capacity_keys", "Keys that the image was made for.", (double)s->info.capacity) \
 	X("keys", "Distinct keys, estimated from the bits.", bits ? s->stats.keys_estimated : NAN) \
-	X("fill_ratio", "Share of bits set.", bits ? s->stats.fill : NAN) \
+	X("fill_ratio", "Share of bits set, or of counters above 0.", bits ? s->stats.fill : NAN) \
+	X("counters_full", "Counters at their largest value, which change no more.", \
+	  bits && kind_has(s->info.shape.kind, "counter_bits") ? \
+		  (double)s->stats.counters_stuck : \
+		  NAN) \
 	X("fp_rate", "Share of absent keys answered with yes, estimated.", \
 	  bits ? s->stats.fp_rate_estimated : NAN) \
 	X("fp_rate_asked", "Share that the image was made for.", s->info.fp_rate) \
