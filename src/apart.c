@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A kind that holds its moves off copies keys whole or not at all. */
 static struct weir_apart *apart_of(const struct weir_filter *f)
 {
-	return f->kernel->remove ? &((struct weir_filter *)(uintptr_t)f)->apart : NULL;
+	return f->kernel->remove && !f->kind->hold ?
+	               &((struct weir_filter *)(uintptr_t)f)->apart :
+	               NULL;
 }
 
 static void stop(const struct weir_filter *f, const char *verb)

@@ -25,6 +25,12 @@ static inline unsigned weir__mark_load_relaxed(const struct weir_owner *owner)
 	return atomic_load_explicit(&owner->mark, memory_order_relaxed);
 }
 
+/* To know what its last owner did, if nobody owns it. */
+static inline unsigned weir__mark_load_acquire(const struct weir_owner *owner)
+{
+	return atomic_load_explicit(&owner->mark, memory_order_acquire);
+}
+
 static inline bool weir__mark_swap_acquire(struct weir_owner *owner, unsigned seen, unsigned mark)
 {
 	return atomic_compare_exchange_strong_explicit(&owner->mark, &seen, mark,
@@ -212,6 +218,40 @@ static inline void weir__figure_store_relaxed(atomic_uint_fast64_t *figure, uint
 	atomic_store_explicit(figure, value, memory_order_relaxed);
 }
 
+/* O13 The records of a growing filter's layers (G1 in compound/growing.h): the one that is
+ *     published, and the one after each.
+ *     Loading needs: everything that the record's maker wrote into it and its newest layer
+ *     (acquire).  Pairs with: weir__layers_swap_release; who publishes a record has loaded it from
+ *     next, so its maker's writes come before that too.
+ *     Without the order a thread could find a layer before its fields are written or its bits are
+ *     zero; without the exchange one of two appended layers would be lost with its keys. */
+struct weir__layers;
+
+static inline struct weir__layers *weir__layers_load_acquire(struct weir__layers *const *at)
+{
+	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+/* From *seen to @to, or else @seen receives what it is. */
+static inline bool weir__layers_swap_release(struct weir__layers **at, struct weir__layers **seen,
+                                             struct weir__layers *to)
+{
+	return __atomic_compare_exchange_n(at, seen, to, false, __ATOMIC_RELEASE,
+	                                   __ATOMIC_RELAXED);
+}
+
+/* O14 A growing filter's newest layer is full (G5). Needs: no order. Who reads it late overfills
+ *     the layer by a key. */
+static inline bool weir__closed_load_relaxed(const atomic_bool *closed)
+{
+	return atomic_load_explicit(closed, memory_order_relaxed);
+}
+
+static inline void weir__closed_store_relaxed(atomic_bool *closed)
+{
+	atomic_store_explicit(closed, true, memory_order_relaxed);
+}
+
 /* O9  The last refusal (H11 in set/refusal.h). Loading needs: the sentence that was written before
  *     (acquire).  Pairs with: weir__refusal_store_release.
  *     Without the order a reader could copy a sentence before it is written. */
@@ -267,6 +307,54 @@ static inline unsigned weir__standby_load_relaxed(const atomic_uint *standby)
 static inline void weir__standby_open_relaxed(atomic_uint *standby)
 {
 	atomic_store_explicit(standby, WEIR_STANDBY_OPEN, memory_order_relaxed);
+}
+
+/* O12 The places of the cuckoo kind, several to a word (kinds/cuckoo/move.h), and the version that
+ *     says when one was taken away. All writes to a live word are compare-and-swaps.
+ *     A swap needs: no other change of the word in between (the exchange), and that whoever reads
+ *     it, or what any later swap made of it, sees the version that its thread stored before
+ *     (release; a read-modify-write continues the release of the one before).
+ *     Pairs with: weir__place_load_acquire.
+ *     Without the order a lookup could read a place already empty and the version as it was: a
+ *     false negative. Without the exchange another thread's copy would be lost.
+ *     Storing a version needs: that whoever loads it sees the copy in its new place, and all that
+ *     was taken away before (release).  Pairs with: weir__version_load_acquire.
+ *     Without the order a lookup could find the new version and yet not the copy.
+ *     The second load of a version (again) needs: to come after the loads of the words, which their
+ *     acquire gives. */
+static inline uint64_t weir__place_load_acquire(const uint64_t *word)
+{
+	return WEIR__LE64(
+		atomic_load_explicit((const _Atomic uint64_t *)word, memory_order_acquire));
+}
+
+/* From *seen to @to, or else @seen receives what it is. */
+static inline bool weir__place_swap_release(uint64_t *word, uint64_t *seen, uint64_t to)
+{
+	uint64_t was = WEIR__LE64(*seen);
+	bool swapped = atomic_compare_exchange_strong_explicit(
+		(_Atomic uint64_t *)word, &was, WEIR__LE64(to), memory_order_release,
+		memory_order_relaxed);
+	*seen = WEIR__LE64(was);
+	return swapped;
+}
+
+static inline unsigned weir__version_load_acquire(const atomic_uint *version)
+{
+	return atomic_load_explicit(version, memory_order_acquire);
+}
+
+static inline unsigned weir__version_load_again(const atomic_uint *version)
+{
+	return atomic_load_explicit(version, memory_order_relaxed);
+}
+
+/* By the one that holds the version's stripe (O1). */
+static inline void weir__version_bump_release(atomic_uint *version)
+{
+	atomic_store_explicit(version,
+	                      atomic_load_explicit(version, memory_order_relaxed) + 1,
+	                      memory_order_release);
 }
 
 #endif

@@ -132,6 +132,8 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 	f->bytes = bytes;
 	f->outgrows_cache = bytes > weir__cache_bytes();
 	f->capacity = layout->capacity;
+	f->max_capacity = layout->max_capacity;
+	f->flags = layout->flags;
 	f->fp_rate = layout->fp_rate;
 	f->normal = layout->normal;
 	f->memory = *memory;
@@ -152,8 +154,10 @@ struct weir_layout weir__filter_layout(const struct weir_filter *f)
 		.shards = f->shards,
 		.lines = f->array.lines,
 		.capacity = f->capacity,
+		.max_capacity = f->max_capacity,
 		.fp_rate = f->fp_rate,
-		.normal = f->normal
+		.normal = f->normal,
+		.flags = f->flags
 	};
 }
 
@@ -206,6 +210,8 @@ int weir_create(struct weir_filter **out, const struct weir_params *params)
 		.shards = plan.shards,
 		.lines = plan.bytes / 64,
 		.capacity = plan.capacity,
+		.max_capacity = weir__kind(p.kind)->members ? plan.max_capacity : 0,
+		.flags = p.flags,
 		/* as asked; that of the rounded size is a little lower */
 		.fp_rate = p.fp_rate > 0 ? p.fp_rate : plan.fp_rate
 	};
@@ -295,6 +301,20 @@ static int ask_shards(const struct weir_filter *f, struct weir_params *params)
 	return 0;
 }
 
+/* A compound's members to come are sized by its rate. So that is what is asked for, unless the size
+ * was given, and the rate follows from it. */
+static bool sized_by_rate(const struct weir_filter *f, struct weir_params *p)
+{
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	if (!f->kind->members)
+		return false;
+	p->fp_rate = f->fp_rate;
+	if (weir_plan(p, &plan) == 0 && plan.bytes == f->bytes)
+		return true;
+	p->fp_rate = 0;
+	return false;
+}
+
 int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -306,7 +326,12 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 	if (err)
 		return err;
 	p.capacity = f->capacity;
-	p.max_bytes = f->bytes;
+	if (f->max_capacity && p.struct_size < sizeof p)
+		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for max_capacity, "
+		                  "and the filter has one", p.struct_size);
+	p.max_capacity = f->max_capacity;
+	if (!sized_by_rate(f, &p))
+		p.max_bytes = f->bytes;
 	p.seed = f->hashing.seed;
 	p.hash_key = weir__keyed(&f->hashing) ? f->hashing.key : NULL;
 	if (p.hash_key && p.struct_size < offsetof(struct weir_params, counter_bits))

@@ -15,8 +15,10 @@ struct weir_layout {
 	uint32_t shards;
 	uint64_t lines;
 	uint64_t capacity;
+	uint64_t max_capacity; /* of a compound that grows; else 0 */
 	double fp_rate;
 	struct weir_normal normal;
+	uint32_t flags; /* enum weir_flags */
 };
 
 /*
@@ -30,6 +32,20 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
                       const struct weir_memory *memory, int insert_error);
 
 struct weir_layout weir__filter_layout(const struct weir_filter *f);
+
+/*
+ * Make a compound of members, each a filter by itself.
+ * @layout: the compound's, but for shards and lines, which are the first member's.
+ * @members: 1 to WEIR__MEMBERS_MOST. The compound owns them on success, the caller on failure.
+ */
+int weir__compound_make(struct weir_filter **out, const struct weir_layout *layout,
+                        const struct weir_member *members, unsigned n, int insert_error);
+/* Free members that no compound has taken. */
+void weir__members_free(const struct weir_member *members, unsigned n);
+/* The members of a compound; else the filter itself, alone. Return: how many. */
+unsigned weir__members(const struct weir_filter *f, struct weir_member out[WEIR__MEMBERS_MOST]);
+/* Bytes of bits, of all members. */
+uint64_t weir__filter_bytes(const struct weir_filter *f);
 
 /* What weir__survey() reads, and whom it asks meanwhile. */
 #define WEIR__SURVEY_FEWEST_LINES (4096 / 64)       /* a page */

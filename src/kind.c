@@ -16,3 +16,15 @@ int weir__kind_cannot(const struct weir_kind *kind, const char *verb)
 {
 	return weir__fail(-ENOTSUP, "kind %s cannot %s", kind->name, verb);
 }
+
+void weir__hold(const struct weir_filter *f)
+{
+	if (f->kind->hold)
+		f->kind->hold(f);
+}
+
+void weir__let_go(const struct weir_filter *f)
+{
+	if (f->kind->let_go)
+		f->kind->let_go(f);
+}

@@ -60,6 +60,8 @@ struct weir_kernel {
 	unsigned block_lines;    /* that the cells of one key lie in; 0: one */
 	/* As weir_remove_hash() and weir_count_hash(). NULL: cannot. */
 	int (*remove)(struct weir_filter *f, uint64_t hash);
+	/* As weir_insert_absent_hash(). NULL: a lookup and an insert serve. */
+	int (*insert_absent)(struct weir_filter *f, uint64_t hash);
 	int64_t (*count)(const struct weir_filter *f, uint64_t hash);
 };
 
@@ -70,6 +72,18 @@ struct weir_measure {
 	uint64_t used;  /* cells that are not 0; used / cells is the fill in struct weir_stats */
 	uint64_t stuck; /* counters at their largest value */
 	double rate;    /* a sum of the kind's own, for its estimate() */
+};
+
+/* A compound is a filter made of members, filters of another kind.
+ * M1  Its own array is that of its first member, in the same memory, which the compound owns. So
+ *     what asks for one array finds that one.
+ * M2  Members are only added, at the end, and each lives as long as the compound. All have its
+ *     hashing and what is done to its keys.
+ * Verbs on whole filters go from member to member. */
+enum { WEIR__MEMBERS_MOST = 16 };
+struct weir_member {
+	struct weir_filter *f;
+	uint64_t note; /* what the compound knows of it beside its bits; the image keeps it */
 };
 
 /* Functions that return an int return 0 or a negative errno, after weir__fail(). */
@@ -111,6 +125,11 @@ struct weir_kind {
 	int (*create)(struct weir_filter *f);
 	void (*destroy)(struct weir_filter *f);
 
+	/* Between the two no key changes its place, so that a walk over the lines meets each key
+	 * that was there before it. Lookups go on, and inserts that move nothing. */
+	void (*hold)(const struct weir_filter *f);
+	void (*let_go)(const struct weir_filter *f);
+
 	/* The distinct keys that f was made to take before it refuses one (-ENOSPC); a handle's
 	 * statistics compare its keys with that. NULL: it takes every key. */
 	uint64_t (*most)(const struct weir_filter *f);
@@ -133,6 +152,24 @@ struct weir_kind {
 	/* The view for programs that inline the verbs: <weir/inline.h>, of the blocked kind. Who
 	 * may insert by it is the caller's affair. */
 	int (*view)(const struct weir_filter *f, struct weir_inline_mut *out);
+
+	/* ---- compounds alone, and then all of them; NULL: one array is all there is. Of the
+	 *      members above create() makes the first member around the array, measure(),
+	 *      estimate(), merge(), snapshot() and fold() are NULL, and max_capacity() decides
+	 *      whether it grows ---- */
+
+	/* The members now, the first first. Return: how many. */
+	unsigned (*members)(const struct weir_filter *f,
+	                    struct weir_member out[WEIR__MEMBERS_MOST]);
+	/* Take those of an image or a copy into a filter just made, all but the first, whose bits
+	 * are its array already. They are f's on success. They may come from a damaged image. */
+	int (*adopt)(struct weir_filter *f, const struct weir_member *members, unsigned n);
+	/* Can src be merged into dst? The two have one first member, shape, hash and seed. Then
+	 * add members to dst until it has as many as src, and what it knows of src's to its own.
+	 * Their bits are merged after that. */
+	int (*join)(struct weir_filter *dst, const struct weir_filter *src);
+	/* Have the memory that the next inserts may need. */
+	int (*grow_ahead)(struct weir_filter *f);
 };
 
 /* Does the kind have this shape, and 0 in every field that it has no name for? */
@@ -142,6 +179,10 @@ bool weir__shape_legal(const struct weir_kind *kind, const struct weir_shape *sh
 /* Fails with -ENOTSUP, as every verb does that a kind lacks: "kind blocked cannot remove keys". */
 int weir__kind_cannot(const struct weir_kind *kind, const char *verb);
 
+/* As the kind's hold and let_go, if it has them: around a walk that merges or copies @f. */
+void weir__hold(const struct weir_filter *f);
+void weir__let_go(const struct weir_filter *f);
+
 /* The fields that every verb reads and none writes. */
 struct weir_array {
 	uint64_t *words;         /* 8 a line, 64-byte aligned, little-endian in memory (B3) */
@@ -149,6 +190,7 @@ struct weir_array {
 	uint64_t seed;           /* hashing.seed, beside the words */
 	uint64_t flip8;          /* weir__flip8(seed), for 8-byte keys of kinds with XXH3 */
 	struct weir_shape shape; /* legal */
+	void *own;               /* f->own, of kinds whose kernels need it */
 };
 
 #ifdef WEIR_DEBUG
@@ -170,6 +212,8 @@ struct weir_filter {
 	uint32_t shards;     /* a power of two that divides the lines */
 	uint64_t bytes;      /* of bits: 64 * lines */
 	uint64_t capacity;   /* keys, as asked */
+	uint64_t max_capacity; /* of a compound that grows; else 0 */
+	uint32_t flags;      /* enum weir_flags, for the memory of members to come */
 	double fp_rate;      /* as asked */
 	struct weir_hashing hashing;
 	uint32_t marks;      /* enum weir_image_marks of the image it was loaded from; else 0 */

@@ -39,6 +39,11 @@ static bool owned(unsigned mark)
 	return (mark & ~(unsigned)ASLEEP) == process;
 }
 
+bool weir__owner_held(const struct weir_owner *owner)
+{
+	return owned(weir__mark_load_acquire(owner));
+}
+
 bool weir__owner_take(struct weir_owner *owner)
 {
 	unsigned seen = weir__mark_load_relaxed(owner);

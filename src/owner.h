@@ -29,6 +29,8 @@ int weir__owners_begin(void);
 bool weir__owner_take(struct weir_owner *owner);
 /* As that, and false too if one that slept may want it (W5). */
 bool weir__owner_take_spare(struct weir_owner *owner);
+/* Does a thread of this process own the part? If not, the caller sees what its last owner did. */
+bool weir__owner_held(const struct weir_owner *owner);
 void weir__owner_drop(struct weir_owner *owner);
 /* Return when the part may have been dropped. */
 void weir__owner_wait(struct weir_owner *owner);

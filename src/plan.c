@@ -94,6 +94,15 @@ static int check_numbers(struct weir_params *p)
 	return 0;
 }
 
+static int check_most(const struct weir_params *p)
+{
+	const struct weir_kind *kind = weir__kind(p->kind);
+	if (p->max_capacity && !kind->grow_ahead)
+		return weir__fail(-EINVAL, "max_capacity %" PRIu64 ": kind %s does not grow, leave "
+		                  "it 0", p->max_capacity, kind->name);
+	return 0;
+}
+
 static int check_shards(const struct weir_params *p)
 {
 	if (p->shards & (p->shards - 1) || p->shards > WEIR__MOST_SHARDS)
@@ -125,6 +134,8 @@ static int check_all_but_memory(const struct weir_params *in, struct weir_params
 		err = check_numbers(out);
 	if (!err)
 		err = check_ranges(out);
+	if (!err)
+		err = check_most(out);
 	return err ? err : check_shards(out);
 }
 
@@ -147,6 +158,11 @@ int weir_plan(const struct weir_params *params, struct weir_plan *out)
 	err = weir__kind(p.kind)->plan(&p, &plan);
 	if (err)
 		return err;
+	if (!plan.max_capacity) { /* of one size */
+		plan.max_capacity = plan.capacity;
+		plan.full_bytes = plan.bytes;
+		plan.full_bits_per_key = plan.worst_bits_per_key = plan.bits_per_key;
+	}
 	plan.struct_size = out->struct_size;
 	memcpy(out, &plan, out->struct_size);
 	return 0;

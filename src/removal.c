@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Removals and counts, for the kinds that can: by key, by hash and in batches. */
+ * Removals and counts, for the kinds that can: by key, by hash and in batches. Inserts
+ * for those who never remove. */
 #include "apart.h"
 #include "batch.h"
 #include "error.h"
@@ -33,6 +34,22 @@ int weir_remove_hash(struct weir_filter *f, uint64_t hash)
 int weir_remove(struct weir_filter *f, const void *key, size_t len)
 {
 	return weir_remove_hash(f, weir_hash(f, key, len));
+}
+
+int weir_insert_absent_hash(struct weir_filter *f, uint64_t hash)
+{
+	if (f->insert_error)
+		return weir__insert_refused(f);
+	if (f->kernel->insert_absent)
+		return f->kernel->insert_absent(f, hash);
+	if (f->kernel->remove && f->verbs.contains_hash(f, hash))
+		return WEIR_SEEN;
+	return f->verbs.insert_hash(f, hash);
+}
+
+int weir_insert_absent(struct weir_filter *f, const void *key, size_t len)
+{
+	return weir_insert_absent_hash(f, weir_hash(f, key, len));
 }
 
 int64_t weir_count_hash(const struct weir_filter *f, uint64_t hash)

@@ -34,10 +34,27 @@ static uint32_t block_lines(const struct weir_formula *formula)
 	return formula->block_lines ? formula->block_lines : 1;
 }
 
+/* The bits of the fewest lines that take so many keys, if there is such a limit. */
+static double least_bits(uint64_t keys, const struct weir_formula *formula,
+                         const struct weir_shape *shape)
+{
+	uint64_t enough = WEIR__MOST_BYTES / 64, less = 0;
+	while (formula->most && enough - less > 1) {
+		uint64_t half = less + (enough - less) / 2;
+		if (formula->most(half, shape) < keys)
+			less = half;
+		else
+			enough = half;
+	}
+	return formula->most ? 512.0 * (double)enough : 0;
+}
+
 static int bytes_from_rate(const struct weir_params *p, const struct weir_formula *formula,
                            struct weir_plan *out)
 {
-	double bits = formula->bits(weir__wanted(p).fp_rate, &out->shape) * (double)p->capacity;
+	double bits = fmax(formula->bits(weir__wanted(p).fp_rate, &out->shape) *
+	                           (double)p->capacity,
+	                   least_bits(p->capacity, formula, &out->shape));
 	uint64_t limit = p->max_bytes ? p->max_bytes : WEIR__MOST_BYTES;
 	uint64_t lines = weir__lines_within(limit, block_lines(formula), p->shards, &out->shards);
 	uint32_t shards;
@@ -67,12 +84,28 @@ static int capacity_from_bytes(const struct weir_params *p, const struct weir_fo
 	double floor_rate = fmin(first / WEIR__HASHES, p->fp_rate / 2);
 	double keys = bits / formula->bits(p->fp_rate - floor_rate, &out->shape);
 	keys = fmin(fmin(keys, floor_rate * WEIR__HASHES), (double)WEIR__MOST_KEYS);
+	if (formula->most)
+		keys = fmin(keys, (double)formula->most((uint64_t)bits / 512, &out->shape));
 	if (keys < 1)
 		return weir__fail(-EINVAL,
 		                  "max_bytes %" PRIu64 ": too small for one key at fp_rate %g",
 		                  p->max_bytes, p->fp_rate);
 	out->capacity = (uint64_t)keys;
 	out->bytes = (uint64_t)bits / 8;
+	return 0;
+}
+
+static int rate_from_both(const struct weir_params *p, const struct weir_formula *formula,
+                          struct weir_plan *out)
+{
+	uint64_t lines = weir__lines_within(p->max_bytes, block_lines(formula), p->shards,
+	                                    &out->shards);
+	if (lines && formula->most && formula->most(lines, &out->shape) < p->capacity)
+		return weir__fail(-EFBIG, "capacity %" PRIu64 ": max_bytes %" PRIu64
+		                  " hold %" PRIu64 " keys at most", p->capacity, p->max_bytes,
+		                  formula->most(lines, &out->shape));
+	out->capacity = p->capacity;
+	out->bytes = 64 * lines;
 	return 0;
 }
 
@@ -83,9 +116,7 @@ int weir__size_complete(const struct weir_params *p, const struct weir_formula *
 	if (p->capacity && p->fp_rate > 0) {
 		err = bytes_from_rate(p, formula, out);
 	} else if (p->capacity) {
-		out->capacity = p->capacity;
-		out->bytes = 64 * weir__lines_within(p->max_bytes, block_lines(formula),
-		                                     p->shards, &out->shards);
+		err = rate_from_both(p, formula, out);
 	} else {
 		err = capacity_from_bytes(p, formula, out);
 	}

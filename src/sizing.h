@@ -18,6 +18,9 @@ struct weir_formula {
 	double (*bits)(double fp_rate, const struct weir_shape *shape);
 	double (*rate)(double bits_per_key, const struct weir_shape *shape);
 	uint32_t block_lines; /* lines that only come together; 0: one */
+	/* Keys that so many lines take at most, whatever the rate: no less for more lines. NULL: no
+	 * limit. */
+	uint64_t (*most)(uint64_t lines, const struct weir_shape *shape);
 };
 
 /* The goal of a kind's choice of shape. One of the two is not 0. */

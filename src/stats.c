@@ -131,6 +131,65 @@ static int measure(const struct weir_filter *f, const struct weir_survey *survey
 	return 0;
 }
 
+/* What progress is called with for one member of several. */
+struct part {
+	const struct weir_survey *survey;
+	uint64_t before, total; /* bytes of bits */
+};
+
+static int part_progress(void *arg, uint64_t done, uint64_t total)
+{
+	const struct part *part = arg;
+	(void)total;
+	return part->survey->progress(part->survey->progress_arg, part->before + done,
+	                              part->total);
+}
+
+/* Add those of a member of @bytes: means over its bits, sums, and a key that any of them
+ * answers. */
+static void add(struct weir_stats *s, const struct weir_stats *one, double share)
+{
+	s->fill += share * one->fill;
+	s->fill_max = fmax(s->fill_max, one->fill_max);
+	s->sampled += share * one->sampled;
+	s->keys_estimated += one->keys_estimated;
+	s->keys_error = hypot(s->keys_error, one->keys_error);
+	s->fp_rate_estimated += (1 - s->fp_rate_estimated) * one->fp_rate_estimated;
+	s->saturated |= one->saturated;
+}
+
+/* Of each member by its share of the lines to be read. */
+static int measure_all(const struct weir_filter *f, const struct weir_survey *survey,
+                       struct weir_stats *s)
+{
+	struct weir_member member[WEIR__MEMBERS_MOST];
+	struct part part = { .survey = survey };
+	unsigned n = weir__members(f, member);
+	if (n == 1 && member[0].f == f)
+		return measure(f, survey, s);
+	for (unsigned i = 0; i < n; i++)
+		part.total += member[i].f->bytes;
+	s->bytes = part.total;
+	for (unsigned i = 0; i < n; i++) {
+		struct weir_stats one = { .capacity = member[i].f->capacity };
+		double share = (double)member[i].f->bytes / (double)part.total;
+		struct weir_survey own = { .lines = UINT64_MAX, .unforeseen = survey->unforeseen };
+		if (survey->lines < UINT64_MAX)
+			own.lines = WEIR__SURVEY_FEWEST_LINES +
+			            (uint64_t)(share * (double)survey->lines);
+		if (survey->progress) {
+			own.progress = part_progress;
+			own.progress_arg = &part;
+		}
+		int err = measure(member[i].f, &own, &one);
+		if (err)
+			return err;
+		add(s, &one, share);
+		part.before += member[i].f->bytes;
+	}
+	return 0;
+}
+
 int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
                  struct weir_stats *out)
 {
@@ -145,9 +204,10 @@ int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
 		.capacity = f->capacity,
 		.fp_rate = f->fp_rate,
 		.isa = weir__isa_name(f->kernel->isa),
-		.seed_fingerprint = weir__seed_fingerprint(f->array.seed)
+		.seed_fingerprint = weir__seed_fingerprint(f->array.seed),
+		.max_capacity = f->max_capacity ? f->max_capacity : f->capacity
 	};
-	err = measure(f, survey, &s);
+	err = measure_all(f, survey, &s);
 	if (!err)
 		memcpy(out, &s, out->struct_size);
 	return err;

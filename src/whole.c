@@ -51,6 +51,11 @@ static int same_layout(const struct weir_filter *dst, const struct weir_filter *
 	if (dst->bytes != src->bytes)
 		return DIFFER("bytes", "%llu", (unsigned long long)dst->bytes,
 		              (unsigned long long)src->bytes);
+	if (dst->max_capacity != src->max_capacity)
+		return DIFFER("max_capacity", "%llu", (unsigned long long)dst->max_capacity,
+		              (unsigned long long)src->max_capacity);
+	if (dst->kind->join && (dst->fp_rate < src->fp_rate || dst->fp_rate > src->fp_rate))
+		return DIFFER("fp_rate", "%g", dst->fp_rate, src->fp_rate); /* sizes its members */
 	int err = same_shape(dst, src);
 	if (!err)
 		err = same_hashing(&dst->hashing, &src->hashing);
@@ -60,25 +65,50 @@ static int same_layout(const struct weir_filter *dst, const struct weir_filter *
 int weir__merge_check(const struct weir_filter *dst, const struct weir_filter *src)
 {
 	int err = same_layout(dst, src);
-	if (!err && !dst->kind->merge)
+	if (!err && !dst->kind->merge && !dst->kind->join)
 		err = weir__kind_cannot(dst->kind, "merge");
 	if (!err && dst->insert_error)
 		err = weir__insert_refused(dst);
 	return err;
 }
 
-int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
-                weir_progress_fn *progress, void *progress_arg)
+static int merge_lines(struct weir_filter *dst, const struct weir_filter *src,
+                       weir_progress_fn *progress, void *progress_arg)
 {
 	const uint64_t lines = dst->array.lines;
-	int err = weir__merge_check(dst, src);
+	int err = 0;
+	weir__hold(src);
 	for (uint64_t at = 0, n; !err && at < lines; at += n) {
 		n = lines - at < PIECE_LINES ? lines - at : PIECE_LINES;
 		err = dst->kind->merge(dst, src, at, n);
 		if (!err && at + n < lines)
 			err = weir__progress(progress, progress_arg, 64 * (at + n), dst->bytes);
 	}
+	weir__let_go(src);
 	return err;
+}
+
+/* Member by member: none is itself a compound. */
+static int merge_members(struct weir_filter *dst, const struct weir_filter *src,
+                         weir_progress_fn *progress, void *progress_arg)
+{
+	struct weir_member to[WEIR__MEMBERS_MOST], from[WEIR__MEMBERS_MOST];
+	int err = dst->kind->join(dst, src);
+	unsigned n = weir__members(src, from);
+	(void)weir__members(dst, to);
+	for (unsigned i = 0; !err && i < n; i++)
+		err = merge_lines(to[i].f, from[i].f, progress, progress_arg);
+	return err;
+}
+
+int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
+                weir_progress_fn *progress, void *progress_arg)
+{
+	int err = weir__merge_check(dst, src);
+	if (err)
+		return err;
+	return dst->kind->join ? merge_members(dst, src, progress, progress_arg) :
+	                         merge_lines(dst, src, progress, progress_arg);
 }
 
 int weir_merge(struct weir_filter *dst, const struct weir_filter *src)
@@ -109,17 +139,41 @@ int weir__filter_like(struct weir_filter **out, const struct weir_filter *f)
 	return make(out, &layout);
 }
 
+static int clone_compound(struct weir_filter **out, const struct weir_filter *f)
+{
+	struct weir_member member[WEIR__MEMBERS_MOST], now[WEIR__MEMBERS_MOST];
+	struct weir_layout layout = weir__filter_layout(f);
+	unsigned n = weir__members(f, member), done = 0;
+	int err = 0;
+	while (!err && done < n) {
+		err = weir_clone(&now[done].f, member[done].f);
+		done += !err;
+	}
+	(void)weir__members(f, member); /* notes of at least what was copied */
+	for (unsigned i = 0; i < done; i++)
+		now[i].note = member[i].note;
+	if (!err)
+		err = weir__compound_make(out, &layout, now, n, 0);
+	if (err)
+		weir__members_free(now, done);
+	return err;
+}
+
 int weir_clone(struct weir_filter **out, const struct weir_filter *f)
 {
 	if (!out)
 		return weir__fail(-EINVAL, "out is NULL: weir_clone needs a place for the copy");
+	if (f->kind->members)
+		return clone_compound(out, f);
 	if (!f->kind->snapshot)
 		return weir__kind_cannot(f->kind, "be copied");
 	int err = weir__filter_like(out, f);
 	if (err)
 		return err;
 	weir__whole_begin(f, "weir_clone");
+	weir__hold(f);
 	f->kind->snapshot(f, 0, f->array.lines, (*out)->array.words);
+	weir__let_go(f);
 	weir__whole_end(f);
 	return 0;
 }

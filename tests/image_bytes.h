@@ -19,6 +19,7 @@
 #include <xxhash.h>
 
 enum { IMAGE_BLOCKS = 24, IMAGE_SHARDS = 52, IMAGE_GENERATION = 64, IMAGE_COMPRESSION = 72,
+       IMAGE_MEMBERS = 76,
        IMAGE_BITS = 88, IMAGE_MARKS = 136, IMAGE_STEPS = 140, IMAGE_HEADER_SUM = 488,
        IMAGE_TABLE_SUM = 496, IMAGE_COMMIT = 504, IMAGE_TABLE = 512, IMAGE_PAGE = 4096 };
 
@@ -36,13 +37,20 @@ static inline void image_put64(unsigned char *p, uint64_t value)
 		p[i] = (unsigned char)(value >> (8 * i));
 }
 
+/* Bytes of the table: 8 a shard, or of a compound's image 16 a member. */
+static inline uint64_t image_table(const unsigned char *image)
+{
+	return image[8] == 3 ? 16 * image_get(image + IMAGE_MEMBERS, 4) :
+	                       8 * image_get(image + IMAGE_SHARDS, 4);
+}
+
 /* Make the header's three checksums those of what it holds, as far as @n bytes reach; the table
  * as it is. A live mark is kept. */
 static inline void image_repair(unsigned char *image, size_t n)
 {
 	if (n < IMAGE_TABLE)
 		return;
-	uint64_t table = 8 * image_get(image + IMAGE_SHARDS, 4), there = n - IMAGE_TABLE;
+	uint64_t table = image_table(image), there = n - IMAGE_TABLE;
 	bool live = memcmp(image + IMAGE_COMMIT, "WEIRLIVE", 8) == 0;
 	image_put64(image + IMAGE_TABLE_SUM,
 	            XXH3_64bits(image + IMAGE_TABLE, table < there ? table : there));

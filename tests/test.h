@@ -61,7 +61,8 @@ static inline void test_assert_refused(int64_t answer, int err, const char *a, c
 }
 
 /* A filter of a fixed seed, so that a failure comes again. */
-static inline struct weir_filter *test_filter(uint32_t kind, uint64_t capacity, double fp_rate)
+static inline struct weir_filter *test_filter_as(uint32_t kind, uint64_t capacity,
+                                                 double fp_rate, bool bound)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_filter *f = NULL;
@@ -69,9 +70,23 @@ static inline struct weir_filter *test_filter(uint32_t kind, uint64_t capacity, 
 	params.capacity = capacity;
 	params.fp_rate = fp_rate;
 	params.seed = 42;
+	if (bound)
+		test_bound(&params);
 	assert_ok(weir_create(&f, &params));
 	assert_non_null(f);
 	return f;
+}
+
+static inline struct weir_filter *test_filter(uint32_t kind, uint64_t capacity, double fp_rate)
+{
+	return test_filter_as(kind, capacity, fp_rate, false);
+}
+
+/* One that is full at its capacity, though its kind may grow. */
+static inline struct weir_filter *test_bound_filter(uint32_t kind, uint64_t capacity,
+                                                    double fp_rate)
+{
+	return test_filter_as(kind, capacity, fp_rate, true);
 }
 
 /* Every kind there is. */

@@ -34,6 +34,20 @@
  * coherence of each word is enough for that, since bits only go from 0 to 1 (invariant B1 in
  * word.h). So all accesses are relaxed, and weir orders nothing else for its caller.
  *
+ * The cuckoo kind keeps a fingerprint for each insert, in one of two buckets of the key's own. Its
+ * lookups are wait-free and write nothing; one whose key's fingerprint was moved or removed again
+ * and again while it looked answers true. An insert into a free place is lock-free. Where both
+ * buckets are full it moves others' fingerprints: then it waits for other moves and removals of the
+ * same ones, as a removal does, and both wait while the filter is cloned, saved or merged into
+ * another (so the progress callback of a save must not change the filter). Inserts may fail with
+ * -ENOSPC: no key was added, lost or doubled. Up to capacity that happens once in a million
+ * filters; but of one key the two buckets hold 8 copies (16-bit fingerprints) or 10 (12-bit) at
+ * most, at any load. Who never removes calls weir_insert_absent(). A merge adds the copies of both;
+ * it fails with -EAGAIN if something must move in a destination that is itself being copied. A key
+ * whose insert was concurrent with a clone, save or merge may not be in the copy: do not remove it
+ * from there. It cannot be mapped WEIR_MAP_LIVE. A child of fork() may use its copy; of what
+ * another thread was moving it may have the fingerprint twice.
+ *
  * NULL, here and in the other headers: allowed where the description of an argument says so (the
  * object to destroy, a key of no bytes, a bitmap that is not wanted, options left at their
  * defaults) and for the keys, hashes or counts of a batch of none. Where a description promises
@@ -68,7 +82,8 @@ struct weir_verbs {
 /** The answers of an insert. */
 enum weir_inserted {
 	WEIR_SEEN = 0, /* every bit was set: the key may have been there */
-	WEIR_NEW = 1,  /* at least one bit was 0: the key was certainly not there */
+	WEIR_NEW = 1,  /* at least one bit was 0: the key was certainly not there; cuckoo: no equal
+	                  fingerprint was in its two buckets */
 };
 
 /** Words of a bitmap of answers for @n keys. Key i has bit i % 64 of word i / 64. */
@@ -144,6 +159,24 @@ WEIR_API inline int weir_insert_u64(struct weir_filter *f, uint64_t key)
 {
 	return ((const struct weir_verbs *)f)->insert_u64(f, key);
 }
+
+/**
+ * Insert a key unless it is there already, as far as the filter knows. Kinds that keep
+ * something for each insert, so that each can be removed, keep nothing for a key that weir_insert()
+ * would answer WEIR_SEEN: so equal keys take no room. Such keys must never be removed: another key
+ * with the same fingerprint may have been taken for this one, and the removal of either loses both.
+ * Of kinds that cannot remove keys this is weir_insert().
+ * @key: @len bytes; may be NULL when len is 0.
+ * Return: WEIR_NEW: it was not there and is now; WEIR_SEEN: nothing was written; or a negative
+ *   errno. If several threads insert one new key at the same time, at least one is answered
+ *   WEIR_NEW, and there may be a copy of each of those.
+ * Errors: as weir_insert().
+ * Threads, Order, Progress: as weir_insert().
+ * Cost: as weir_contains() of a key that is there, else as weir_insert().
+ */
+WEIR_API int weir_insert_absent(struct weir_filter *f, const void *key, size_t len);
+/** As weir_insert_absent(), of a hash. */
+WEIR_API int weir_insert_absent_hash(struct weir_filter *f, uint64_t hash);
 
 /**
  * Might this key be in the set?
@@ -248,6 +281,7 @@ WEIR_API WEIR_MUST_CHECK int weir_load_hashes(struct weir_filter *f, const uint6
  *   a key that was inserted once, lookups of other keys may have missed them meanwhile.
  * Threads: any, with lookups and inserts.  Order: relaxed, as inserts.
  * Progress: counting lock-free: a thread tries a word again only when another has changed it.
+ *   Cuckoo waits for moves of the same fingerprint, see above.
  * Cost: counting as an insert: words_per_key compare-and-swaps. A counter at its largest value
  *   (weir_stats.counters_stuck) is never lowered again.
  */
@@ -332,12 +366,26 @@ WEIR_API WEIR_MUST_CHECK int weir_clone(struct weir_filter **out, const struct w
 WEIR_API WEIR_MUST_CHECK int weir_fold(struct weir_filter **out, const struct weir_filter *f,
                                        uint32_t factor);
 
+/**
+ * Have a growing filter's next layer now, so that no insert allocates it: for who wants inserts
+ * whose time is bounded. Call it when the filter has been made, and again when weir_stats() shows
+ * that its bytes have grown. Else the insert that fills a layer to 7/8 allocates the next one,
+ * which is four times as large, and the kernel zeroes its pages when they are first written to
+ * (with WEIR_PREFAULT at once).
+ * @f: growing.
+ * Return: 0 the next layer is there, or max_capacity needs no other; or a negative errno.
+ * Errors: -ENOMEM; -EROFS the filter is mapped read-only; -ENOTSUP the kind does not grow.
+ * Threads: any, with lookups and inserts.  Order: none.  Progress: blocking (memory).
+ * Cost: as weir_create() of the layer.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_grow_ahead(struct weir_filter *f);
+
 /** A filter's figures. Start from WEIR_STATS_INIT. */
 struct weir_stats {
 	size_t struct_size;        /* sizeof(struct weir_stats) */
 	struct weir_shape shape;   /* its kind and the kind's own numbers */
 	uint32_t shards;           /* contiguous runs of lines */
-	uint64_t bytes;            /* of bits */
+	uint64_t bytes;            /* of bits; growing: of all layers so far */
 	uint64_t capacity;         /* keys, as asked */
 	double fp_rate;            /* as asked */
 	double fill;               /* share of bits set, or of counters that are not 0, 0 to 1 */
@@ -353,11 +401,13 @@ struct weir_stats {
 	                              has but a few keys; 0 when every bit was read */
 	uint64_t counters_stuck;   /* counting, frequency: counters at their largest value, which
 	                              change no more; from the sample, as if all were like it */
+	uint64_t max_capacity;     /* growing: keys that it may come to, where capacity is the first
+	                              layer's; else capacity */
 };
 
 #define WEIR_STATS_INIT \
 	{ sizeof(struct weir_stats), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, false, \
-	  0, 0, 0.0, 0 }
+	  0, 0, 0.0, 0, 0 }
 
 /**
  * Statistics from the bits themselves. Up to 1 MiB all bits are read; beyond, a sample of 1 MiB,

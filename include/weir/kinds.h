@@ -18,6 +18,8 @@ WEIR_BEGIN_DECLS
 	X(0, WEIR_BLOCKED, blocked, "one cache line a lookup: the default") \
 	X(1, WEIR_CLASSIC, classic, "k probes over all: the least memory that takes inserts") \
 	X(2, WEIR_COUNTING, counting, "counters instead of bits: keys can be removed") \
+	X(3, WEIR_GROWING, growing, "blocked layers, each four times the last: unknown size") \
+	X(4, WEIR_CUCKOO, cuckoo, "removal in little memory: fingerprints that move") \
 	X(8, WEIR_FREQUENCY, frequency, "counters: how often a key came, at most")
 
 /** WEIR_BLOCKED, WEIR_CLASSIC and so on: the number of a kind. */
@@ -32,8 +34,10 @@ struct weir_shape {
 	uint32_t kind;     /* enum weir_kind_id */
 	uint32_t field[7]; /* blocked: words_per_key (z), bits_per_word (g);
 	                      classic: probes (k), bits_per_probe (1);
+	                      growing: words_per_key, bits_per_word of each layer, layers (the
+	                      most that it may come to);
 	                      counting, frequency: counter_bits, words_per_key, counters_per_word;
-	                      0 past the last */
+	                      cuckoo: fingerprint_bits; 0 past the last */
 };
 
 enum {

@@ -23,6 +23,8 @@ enum weir_flags {
  * Give two of capacity, fp_rate and max_bytes, and the third follows. If all three are given,
  * max_bytes is a limit: creation fails with -EFBIG if the filter would need more.
  *
+ * Of a growing filter capacity and max_bytes are the first layer's, fp_rate the whole's for ever.
+ *
  * words_per_key, bits_per_word, probes, counter_bits, counters_per_word and fingerprint_bits choose
  * the shape; where they are 0, the library chooses. A kind takes those that weir_shape_field()
  * names and refuses the others.
@@ -50,12 +52,16 @@ struct weir_params {
 	                           so that whoever sees answers and images, but not these, finds
 	                           no keys that collide. NULL: not keyed. */
 	uint32_t counter_bits;  /* counting: bits of a counter: 4, 8, 16; frequency: 8, 16, 32 */
-	uint32_t fingerprint_bits;  /* kinds of fingerprints: bits of each */
+	uint32_t fingerprint_bits;  /* cuckoo: bits of a fingerprint: 12, 16 */
 	uint32_t counters_per_word; /* counting, frequency: g, counters of each of those words */
+	uint64_t max_capacity;  /* growing: keys that the whole may come to, capacity to 21,845
+	                           times that; 0: those 21,845 times. The fewer, the fewer layers,
+	                           and the fewer bits a key. Kinds of one size: 0. */
 };
 
 #define WEIR_PARAMS_INIT \
-	{ sizeof(struct weir_params), WEIR_BLOCKED, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+	{ sizeof(struct weir_params), WEIR_BLOCKED, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+	  0 }
 
 /** What a filter of given parameters will be. Start from WEIR_PLAN_INIT. */
 struct weir_plan {
@@ -68,9 +74,15 @@ struct weir_plan {
 	double fp_rate;          /* expected at capacity with these bytes, by the kind's formula */
 	double fp_rate_floor;    /* capacity / 2^64: no filter over 64-bit hashes does better */
 	const char *reason;      /* a static sentence: why this shape */
+	uint64_t max_capacity;   /* keys: growing: of all layers that it may have; else capacity */
+	uint64_t full_bytes;     /* of bits, with max_capacity keys; of kinds of one size bytes */
+	double full_bits_per_key;  /* full_bytes * 8 / max_capacity */
+	double worst_bits_per_key; /* growing: the most from the first layer's end on: just after a
+	                              layer is appended; else bits_per_key */
 };
 
-#define WEIR_PLAN_INIT { sizeof(struct weir_plan), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0 }
+#define WEIR_PLAN_INIT \
+	{ sizeof(struct weir_plan), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0.0, 0.0 }
 
 /**
  * The sizing calculator: any two of {capacity, fp_rate, max_bytes} give the third.

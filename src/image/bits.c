@@ -125,3 +125,26 @@ int weir__bits_read(struct weir_source *source, const struct weir_preface *prefa
 		err = weir__source_end(source);
 	return err;
 }
+
+int weir__bits_load(struct weir_filter **out, struct weir_source *source,
+                    const struct weir_preface *preface, const struct weir_load_options *options)
+{
+	struct weir_layout layout;
+	struct weir_memory memory;
+	int err = weir__preface_layout(&layout, preface, options->hash_key, source->name);
+	/* Reading touches every page, and none before there are bytes for it. */
+	if (!err)
+		err = weir__memory_alloc(&memory, 64 * layout.lines,
+		                         options->flags & ~WEIR_PREFAULT, options->memory,
+		                         options->memory_bytes);
+	if (err)
+		return err;
+	err = weir__bits_read(source, preface, options, (unsigned char *)memory.bits);
+	if (!err)
+		err = weir__filter_make(out, &layout, &memory, 0);
+	if (err)
+		weir__memory_free(&memory);
+	else
+		(*out)->marks = preface->head.marks;
+	return err;
+}

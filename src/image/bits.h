@@ -13,4 +13,8 @@
 int weir__bits_read(struct weir_source *source, const struct weir_preface *preface,
                     const struct weir_load_options *options, unsigned char *bits);
 
+/* Read all bits, each checked, into a filter with memory of its own. */
+int weir__bits_load(struct weir_filter **out, struct weir_source *source,
+                    const struct weir_preface *preface, const struct weir_load_options *options);
+
 #endif

@@ -16,9 +16,9 @@
 enum {
 	AT_FORMAT = 8, AT_KIND = 12, AT_OLD_NUMBERS = 16, AT_BLOCKS = 24, AT_CAPACITY = 32,
 	AT_RATE = 40, AT_HASH = 48, AT_SHARDS = 52, AT_SEED = 56, AT_GENERATION = 64,
-	AT_COMPRESSION = 72, AT_RESERVED = 76, AT_TABLE_OFFSET = 80, AT_BITS_OFFSET = 88,
-	AT_LENGTH = 96, AT_NUMBERS = 104, AT_RESERVED_2 = 132, AT_MARKS = 136, AT_LATER = 192,
-	AT_TABLE_CHECKSUM = 496,
+	AT_COMPRESSION = 72, AT_MEMBERS = 76, AT_TABLE_OFFSET = 80, AT_BITS_OFFSET = 88,
+	AT_LENGTH = 96, AT_NUMBERS = 104, AT_RESERVED_2 = 132, AT_MARKS = 136, AT_OWN = 192,
+	AT_LATER = 224, AT_TABLE_CHECKSUM = 496,
 };
 enum {
 	LAST_OLD_KIND = 1, /* kinds up to this one have their numbers in the two old fields */
@@ -56,17 +56,23 @@ void weir__image_put64(unsigned char *p, uint64_t value)
 
 uint32_t weir__image_format(const struct weir_image_head *head)
 {
-	return head->marks || head->normal.steps ? 2 : 1;
+	return head->members ? WEIR_IMAGE_COMPOUND : head->marks || head->normal.steps ? 2 : 1;
+}
+
+uint64_t weir__image_table(const struct weir_image_head *head)
+{
+	return head->members ? UINT64_C(1) * WEIR_IMAGE_MEMBER * head->members :
+	                       UINT64_C(8) * head->shards;
 }
 
 static uint64_t table_end(const struct weir_image_head *head)
 {
-	return WEIR_IMAGE_HEAD + UINT64_C(8) * head->shards;
+	return WEIR_IMAGE_HEAD + weir__image_table(head);
 }
 
 uint64_t weir__image_padding(const struct weir_image_head *head)
 {
-	uint64_t align = head->compression == WEIR_IMAGE_PLAIN &&
+	uint64_t align = head->compression == WEIR_IMAGE_PLAIN && !head->members &&
 	                 64 * head->nblocks >= HUGE_PAGE ? HUGE_PAGE : PAGE;
 	return (align - table_end(head) % align) % align;
 }
@@ -78,7 +84,8 @@ uint64_t weir__image_bits_offset(const struct weir_image_head *head)
 
 uint64_t weir__image_length(const struct weir_image_head *head)
 {
-	return weir__image_bits_offset(head) + 64 * head->nblocks;
+	return head->members ? head->length :
+	                       weir__image_bits_offset(head) + 64 * head->nblocks;
 }
 
 static uint64_t stored_length(const struct weir_image_head *head)
@@ -143,8 +150,8 @@ static bool recognise(const unsigned char *bytes, const struct weir_image_given 
 	return in_hex(fault, rule(fault, -EBADMSG, "magic", name, name == weir__image_get64(magic),
 	                          "WEIRIMG1; this is not an image of weir")) &&
 	       rule(fault, -ENOTSUP, "format", format, format <= WEIR_IMAGE_FORMAT,
-	            "1 and 2; a newer weir made it") &&
-	       rule(fault, -EBADMSG, "format", format, format >= 1, "1 and 2") &&
+	            "1 to 3; a newer weir made it") &&
+	       rule(fault, -EBADMSG, "format", format, format >= 1, "1 to 3") &&
 	       in_hex(fault, same(fault, "header checksum",
 	                          weir__image_get64(bytes + WEIR_IMAGE_CHECKSUM),
 	                          given->header_checksum)) &&
@@ -157,6 +164,14 @@ static bool recognise(const unsigned char *bytes, const struct weir_image_given 
 static bool has_old_numbers(const struct weir_shape *shape)
 {
 	return shape->kind <= LAST_OLD_KIND;
+}
+
+static void get_compound(const unsigned char *bytes, struct weir_image_head *head)
+{
+	head->members = get32(bytes + AT_MEMBERS);
+	head->length = weir__image_get64(bytes + AT_LENGTH);
+	for (unsigned i = 0; i < WEIR_IMAGE_OWN; i++)
+		head->own[i] = weir__image_get64(bytes + AT_OWN + 8 * i);
 }
 
 static void get(const unsigned char *bytes, struct weir_image_head *head)
@@ -179,6 +194,8 @@ static void get(const unsigned char *bytes, struct weir_image_head *head)
 	};
 	if (marked)
 		head->normal = weir__steps_get(bytes);
+	if (get32(bytes + AT_FORMAT) == WEIR_IMAGE_COMPOUND)
+		get_compound(bytes, head);
 	bool old = has_old_numbers(&head->shape);
 	for (unsigned i = 0; i < (old ? OLD_NUMBERS : WEIR_SHAPE_FIELDS); i++)
 		head->shape.field[i] = get32(bytes + (old ? AT_OLD_NUMBERS : AT_NUMBERS) + 4 * i);
@@ -216,15 +233,33 @@ static bool fields(const struct weir_image_head *h, struct weir_image_fault *fau
 	            "more");
 }
 
-static bool nothing_later(const unsigned char *bytes, struct weir_image_fault *fault)
+static bool nothing_later(const unsigned char *bytes, unsigned from,
+                          struct weir_image_fault *fault)
 {
-	unsigned first = AT_LATER;
-	if (!any_of(bytes, AT_LATER, WEIR_IMAGE_CHECKSUM))
+	if (!any_of(bytes, from, WEIR_IMAGE_CHECKSUM))
 		return true;
-	while (first < WEIR_IMAGE_CHECKSUM - 1 && !bytes[first])
-		first++;
-	return rule(fault, -ENOTSUP, "the first of the bytes 192 to 487 that is not 0", first,
+	while (from < WEIR_IMAGE_CHECKSUM - 1 && !bytes[from])
+		from++;
+	return rule(fault, -ENOTSUP, "the first of the bytes up to 487 that should be 0", from,
 	            false, "none; a newer weir made it");
+}
+
+/* Of a compound. Plain, its length is settled when the members' heads have been read. */
+static bool compound(const struct weir_image_head *h, struct weir_image_fault *fault)
+{
+	uint64_t least = weir__image_bits_offset(h);
+	return rule(fault, -EBADMSG, "members", h->members,
+	            h->members >= 1 && h->members <= WEIR_IMAGE_MEMBERS, "1 to 16") &&
+	       rule(fault, -EBADMSG, "shards", h->shards, h->shards == 1, "1 of a compound") &&
+	       rule(fault, -EBADMSG, "commit record", h->commit, h->commit != WEIR_IMAGE_LIVE,
+	            "not that of a live image: a compound is none") &&
+	       rule(fault, -EBADMSG, "blocks", h->nblocks, h->nblocks >= h->members,
+	            "one a member at least") &&
+	       rule(fault, -EBADMSG, "length", h->length,
+	            h->compression == WEIR_IMAGE_PLAIN ?
+	                    h->length >= least && h->length - least >= 64 * h->nblocks :
+	                    h->length == 0,
+	            "that of the members; 0 if compressed");
 }
 
 /* The words of format 2. What is not known here is no damage: a newer library wrote it. */
@@ -232,14 +267,16 @@ static bool marks(const unsigned char *bytes, struct weir_image_fault *fault)
 {
 	uint32_t found = get32(bytes + AT_MARKS);
 	const struct weir_normal normal = weir__steps_get(bytes);
-	if (get32(bytes + AT_FORMAT) == 1)
+	uint32_t format = get32(bytes + AT_FORMAT);
+	if (format == 1)
 		return zero(fault, bytes, AT_MARKS, WEIR_IMAGE_CHECKSUM);
-	return nothing_later(bytes, fault) &&
+	return nothing_later(bytes, format == WEIR_IMAGE_COMPOUND ? AT_LATER : AT_OWN, fault) &&
 	       in_hex(fault, rule(fault, -ENOTSUP, "the word of marks at byte 136", found,
 	                          (found & ~(uint32_t)MARKS) == 0,
 	                          "the bits 1, 2 and 4; a newer weir made it")) &&
 	       weir__steps_check(&normal, fault) &&
-	       rule(fault, -EBADMSG, "the word of marks at byte 136", found, found || normal.steps,
+	       rule(fault, -EBADMSG, "the word of marks at byte 136", found,
+	            found || normal.steps || format == WEIR_IMAGE_COMPOUND,
 	            "not 0 in format 2 without steps");
 }
 
@@ -253,7 +290,7 @@ static bool places(const unsigned char *bytes, const struct weir_image_head *h,
 	       same(fault, "offset of the bits", weir__image_get64(bytes + AT_BITS_OFFSET),
 	            weir__image_bits_offset(h)) &&
 	       same(fault, "length", weir__image_get64(bytes + AT_LENGTH), stored) &&
-	       zero(fault, bytes, AT_RESERVED, AT_TABLE_OFFSET) &&
+	       (h->members || zero(fault, bytes, AT_MEMBERS, AT_TABLE_OFFSET)) &&
 	       zero(fault, bytes, AT_RESERVED_2, AT_MARKS) &&
 	       rule(fault, -EFBIG, "bytes of bits", 64 * h->nblocks,
 	            given->max_bytes == 0 || 64 * h->nblocks <= given->max_bytes,
@@ -271,7 +308,11 @@ int weir__image_check(const unsigned char *bytes, const struct weir_image_given 
 	if (!recognise(bytes, given, fault))
 		return fault->err;
 	get(bytes, &head);
-	if (!marks(bytes, fault) || !fields(&head, fault) || !places(bytes, &head, given, fault))
+	if (!marks(bytes, fault) || !fields(&head, fault))
+		return fault->err;
+	if (get32(bytes + AT_FORMAT) == WEIR_IMAGE_COMPOUND && !compound(&head, fault))
+		return fault->err;
+	if (!places(bytes, &head, given, fault))
 		return fault->err;
 	*out = head;
 	return 0;
@@ -310,6 +351,9 @@ void weir__image_put(unsigned char *bytes, const struct weir_image_head *head)
 	put32(bytes + AT_COMPRESSION, head->compression);
 	put32(bytes + AT_MARKS, head->marks);
 	weir__steps_put(bytes, &head->normal);
+	put32(bytes + AT_MEMBERS, head->members);
+	for (unsigned i = 0; head->members && i < WEIR_IMAGE_OWN; i++)
+		weir__image_put64(bytes + AT_OWN + 8 * i, head->own[i]);
 	weir__image_put64(bytes + AT_TABLE_OFFSET, WEIR_IMAGE_HEAD);
 	weir__image_put64(bytes + AT_BITS_OFFSET, weir__image_bits_offset(head));
 	weir__image_put64(bytes + AT_LENGTH, stored_length(head));

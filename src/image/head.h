@@ -4,7 +4,8 @@
  *
  *    offset   bytes  field                                must be
  *         0       8  magic                                WEIRIMG1
- *         8       4  format                               1, or 2 where marks or steps are not 0
+ *         8       4  format                               1; 2 where marks or steps are not 0; 3 of
+ *                                                         a compound
  *        12       4  kind                                 enum weir_kind_id
  *        16     2*4  numbers of the shape, of kinds 0     1 to 64, legal for the kind; later kinds:
  *                    and 1                                zero
@@ -21,6 +22,7 @@
  *                                                         of hash 3 the key's check value
  *        64       8  generation
  *        72       4  compression                          0 none, 1 zstd
+ *        76       4  members, of format 3                 1 to 16; else zero
  *        80       8  offset of the table of checksums     512
  *        88       8  offset of the bits                   the end of the table, rounded up to 4096,
  *                                                         or to 2 MiB for plain bits of 2 MiB or
@@ -37,7 +39,8 @@
  *       144     1+3  lengths of IPv4, of IPv6 prefixes:   bits 0 to 32, 0 to 128; zero without
  *              * 8   bit n % 64 of word n / 64            the step cidr
  *       176     2*8  numbers of labels, likewise          bits 1 to 127; zero without suffixes
- *       192     296  words of later formats               zero
+ *       192     4*8  the compound's own, of format 3      legal for the kind; else zero
+ *       224     264  words of later formats               zero
  *       488       8  header checksum                      XXH3-64 of bytes 0 to 487
  *       496       8  table checksum                       XXH3-64 of the table; void while live
  *       504       8  commit record                        XXH3-64 of bytes 488 to 503, or
@@ -45,6 +48,13 @@
  *                                                         sealed since
  *       512  8 each  table: each shard's checksum         XXH3-64 of its bits; void while live
  *                    everything else before the bits      zero
+ *
+ * A compound's image, of format 3, is a head of its own and the images of its members behind it,
+ * each whole and from a multiple of 4096 on: compound.h. In that head blocks are those of all
+ * members, shards is 1, the bits' offset is that of the first member, the length ends with the last
+ * one, and the table has 16 bytes a member: a number of the kind's (growing: its count of keys),
+ * then the commit record in the member's head, so that no member is exchanged for another. It is
+ * never live.
  *
  * In a compressed image each shard is 8 bytes with the length of its zstd frame, then the frame.
  * Format 2 is written only when there is something to say that format 1 cannot. A mark, a step
@@ -69,7 +79,11 @@ enum {
 	WEIR_IMAGE_HEAD = 512,     /* bytes before the table */
 	WEIR_IMAGE_CHECKSUM = 488, /* offset of the header checksum */
 	WEIR_IMAGE_COMMIT = 504,   /* offset of the commit record */
-	WEIR_IMAGE_FORMAT = 2, /* the newest that this library reads */
+	WEIR_IMAGE_FORMAT = 3, /* the newest that this library reads */
+	WEIR_IMAGE_COMPOUND = 3, /* the format of compounds */
+	WEIR_IMAGE_MEMBERS = 16, /* most of a compound */
+	WEIR_IMAGE_MEMBER = 16,  /* bytes of one in its table */
+	WEIR_IMAGE_OWN = 4,      /* words of a compound's own */
 	WEIR_IMAGE_PLAIN = 0,
 	WEIR_IMAGE_ZSTD = 1,
 };
@@ -87,6 +101,9 @@ struct weir_image_head {
 	uint64_t generation;
 	uint32_t marks; /* enum weir_image_marks; not 0: format 2 */
 	struct weir_normal normal; /* whose steps are not 0: format 2 */
+	uint32_t members; /* not 0: format 3 */
+	uint64_t own[WEIR_IMAGE_OWN]; /* of format 3, like all up to here */
+	uint64_t length;  /* of format 3: of the whole image; 0 compressed */
 	uint64_t header_checksum;
 	uint64_t table_checksum;
 	uint64_t commit;
@@ -136,6 +153,9 @@ void weir__image_put(unsigned char *bytes, const struct weir_image_head *head);
 
 /* The format that these fields make. */
 uint32_t weir__image_format(const struct weir_image_head *head);
+
+/* The bytes of the table. */
+uint64_t weir__image_table(const struct weir_image_head *head);
 
 /* The bytes of padding between table and bits, the offset of the bits, and the length of a plain
  * image. With checked fields they cannot overflow. */

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <weir/image.h>
 
+struct weir_kind;
+
 /* Which file it is. A file that is replaced has another inode, one that is written in place another
  * time or size. But an inode is used again, tar sets mtime back, ctime is as coarse as the kernel's
  * tick, and sealing moves no time on tmpfs; the commit record differs wherever the head or a shard
@@ -30,6 +32,8 @@ struct weir_source {
 	uint64_t at;                 /* bytes read so far */
 	uint64_t length;             /* in all; UINT64_MAX: unknown */
 	bool exact;                  /* the image must fill the length */
+	const struct weir_kind *as;  /* the image must be of this type, which is in no list of
+	                                kinds (window); NULL: of a kind */
 	bool outside;                /* a system call failed: the error that is returned is no
 	                                judgement on the image's bytes */
 	mode_t mode;                 /* a file's type, as stat() has it */

@@ -8,6 +8,7 @@
 #include "error.h"
 #include "hash.h"
 #include "image/bits.h"
+#include "image/compound.h"
 #include "image/load.h"
 #include "options.h"
 #include "plan.h"
@@ -22,27 +23,31 @@ int weir__load_options(struct weir_load_options *out, const struct weir_load_opt
 	return err;
 }
 
-int weir__bits_load(struct weir_filter **out, struct weir_source *source,
-                    const struct weir_preface *preface, const struct weir_load_options *options)
+/* The members, and a compound of them. */
+static int compound_load(struct weir_filter **out, struct weir_source *source,
+                         const struct weir_preface *preface,
+                         const struct weir_load_options *options)
 {
+	struct weir_member member[WEIR_IMAGE_MEMBERS];
 	struct weir_layout layout;
-	struct weir_memory memory;
+	const unsigned n = preface->head.members;
 	int err = weir__preface_layout(&layout, preface, options->hash_key, source->name);
-	/* Reading touches every page, and none before there are bytes for it. */
 	if (!err)
-		err = weir__memory_alloc(&memory, 64 * layout.lines,
-		                         options->flags & ~WEIR_PREFAULT, options->memory,
-		                         options->memory_bytes);
+		err = weir__members_load(member, preface, source, options);
 	if (err)
 		return err;
-	err = weir__bits_read(source, preface, options, (unsigned char *)memory.bits);
+	layout.flags = options->flags;
+	err = weir__members_join(out, &layout, member, n, 0, source->name);
 	if (!err)
-		err = weir__filter_make(out, &layout, &memory, 0);
-	if (err)
-		weir__memory_free(&memory);
-	else
 		(*out)->marks = preface->head.marks;
 	return err;
+}
+
+int weir__preface_load(struct weir_filter **out, struct weir_source *source,
+                       const struct weir_preface *preface, const struct weir_load_options *options)
+{
+	return weir__is_compound(preface) ? compound_load(out, source, preface, options) :
+	                                    weir__bits_load(out, source, preface, options);
 }
 
 int weir__source_load(struct weir_filter **out, struct weir_source *source,
@@ -52,7 +57,7 @@ int weir__source_load(struct weir_filter **out, struct weir_source *source,
 	int err = weir__preface_read(&preface, source, options->max_bytes, false);
 	if (err)
 		return err;
-	err = weir__bits_load(out, source, &preface, options);
+	err = weir__preface_load(out, source, &preface, options);
 	weir__preface_free(&preface);
 	return err;
 }
@@ -141,7 +146,9 @@ static int verify(struct weir_source *source, const struct weir_load_options *op
 	err = weir__preface_layout(&layout, &preface, o.hash_key ? o.hash_key : weir__no_hash_key,
 	                           source->name);
 	if (!err)
-		err = weir__bits_read(source, &preface, &o, NULL);
+		err = weir__is_compound(&preface) ?
+		      weir__members_verify(&preface, source, &o) :
+		      weir__bits_read(source, &preface, &o, NULL);
 	weir__preface_free(&preface);
 	return err;
 }

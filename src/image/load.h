@@ -9,9 +9,11 @@
 /* Copy the caller's options over the defaults, and check them. Return: 0 or -EINVAL. */
 int weir__load_options(struct weir_load_options *out, const struct weir_load_options *options);
 
-/* Read all bits, each checked, into a filter with memory of its own. */
-int weir__bits_load(struct weir_filter **out, struct weir_source *source,
-                    const struct weir_preface *preface, const struct weir_load_options *options);
+/* Read all that is behind a preface, be it that of an array or of a compound, each bit checked,
+ * into a filter with memory of its own. */
+int weir__preface_load(struct weir_filter **out, struct weir_source *source,
+                       const struct weir_preface *preface,
+                       const struct weir_load_options *options);
 
 /* Read and check all of an opened image into a filter with memory of its own. @options: checked. */
 int weir__source_load(struct weir_filter **out, struct weir_source *source,

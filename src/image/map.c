@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "error.h"
 #include "image/bits.h"
+#include "image/compound.h"
 #include "image/live.h"
 #include "image/load.h"
 #include "image/seal.h"
@@ -158,12 +159,43 @@ static int map_filter(struct weir_filter **out, struct weir_source *source,
 	return 0;
 }
 
+/* Its members around what is mapped, each bit read from the file if it is to be verified. */
+static int map_compound(struct weir_filter **out, struct weir_source *source,
+                        const struct weir_preface *preface, enum weir_map_mode mode,
+                        const struct weir_load_options *options, const struct weir_layout *layout)
+{
+	struct weir_member member[WEIR_IMAGE_MEMBERS];
+	const int insert_error = mode == WEIR_MAP_READ ? -EROFS : 0;
+	struct weir_mapping *m = NULL;
+	int err = make_mapping(&m, source, preface, mode);
+	if (err)
+		return err;
+	struct weir_memory memory = { .base = m->image,
+		                      .base_bytes = m->length,
+		                      .release = unmap,
+		                      .origin = m };
+	err = weir__members_map(member, m->image, preface, source, options, insert_error);
+	if (!err)
+		err = weir__members_join(out, layout, member, preface->head.members, insert_error,
+		                         source->name);
+	if (err) {
+		weir__memory_free(&memory);
+		return err;
+	}
+	memory.bits = (*out)->memory.bits;
+	(*out)->memory = memory;
+	(*out)->marks = preface->head.marks;
+	return 0;
+}
+
 static int verify_and_map(struct weir_filter **out, struct weir_source *source,
                           const struct weir_preface *preface, enum weir_map_mode mode,
                           const struct weir_load_options *options)
 {
 	struct weir_layout layout;
 	int err = weir__preface_layout(&layout, preface, options->hash_key, source->name);
+	if (!err && weir__is_compound(preface))
+		return map_compound(out, source, preface, mode, options, &layout);
 	if (!err)
 		err = verify_file(source, preface, options);
 	return err ? err : map_filter(out, source, preface, mode, &layout);
@@ -179,6 +211,9 @@ static int map_open(struct weir_filter **out, struct weir_source *source, enum w
 	if (preface.head.compression != WEIR_IMAGE_PLAIN)
 		err = weir__fail(-EINVAL, "%s: is compressed, which cannot be mapped: weir_load it",
 		                 source->name);
+	else if (mode == WEIR_MAP_LIVE && weir__is_compound(&preface))
+		err = weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped live: what one process "
+		                 "adds to it others would miss", source->name, preface.kind->name);
 	else
 		err = verify_and_map(out, source, &preface, mode, options);
 	weir__preface_free(&preface);
@@ -193,7 +228,7 @@ int weir__map_or_load(struct weir_filter **out, struct weir_source *source,
 	if (!err) {
 		err = preface.head.compression == WEIR_IMAGE_PLAIN ?
 		      verify_and_map(out, source, &preface, mode, options) :
-		      weir__bits_load(out, source, &preface, options);
+		      weir__preface_load(out, source, &preface, options);
 		weir__preface_free(&preface);
 	}
 	return weir__source_settle(source, err);

@@ -40,17 +40,35 @@ static int shape_check(const struct weir_preface *p, const char *name)
 	                  numbers, p->kind->name);
 }
 
-static int kind_check(struct weir_preface *p, const char *name)
+/* A kind that is a compound has an image of format 3, and no other kind has. */
+static int form_check(const struct weir_preface *p, bool compound, const char *name)
+{
+	bool own = p->head.own[1] || p->head.own[2] || p->head.own[3];
+	if (own && p->kind->grow_ahead)
+		return weir__fail(-EBADMSG, "%s: of the compound's own words at bytes 192 to 223 "
+		                  "kind %s has one, max_capacity", name, p->kind->name);
+	if (compound == (p->head.members != 0))
+		return 0;
+	return weir__fail(-EBADMSG, "%s: format is %u, and kind %s %s", name,
+	                  weir__image_format(&p->head), p->kind->name,
+	                  compound ? "has 3 alone" : "is no compound");
+}
+
+/* @as: a type beside the list of kinds, or NULL. */
+static int kind_check(struct weir_preface *p, const struct weir_kind *as, const char *name)
 {
 	const struct weir_image_head *h = &p->head;
-	p->kind = weir__kind(h->shape.kind);
+	p->kind = as && as->id == h->shape.kind ? as : weir__kind(h->shape.kind);
+	if (as && p->kind != as)
+		return weir__fail(-EBADMSG, "%s: kind is %u, and not %u (%s)", name, h->shape.kind,
+		                  as->id, as->name);
 	if (!p->kind)
 		return weir__fail(-ENOTSUP, "%s: kind is %u, which this library does not know",
 		                  name, h->shape.kind);
 	if (h->hash != p->kind->hash->id && h->hash != weir__siphash_2_4.id)
 		return weir__fail(-EBADMSG, "%s: hash is %u where kind %s has %u", name,
 		                  h->hash, p->kind->name, p->kind->hash->id);
-	return 0;
+	return form_check(p, as || p->kind->members, name);
 }
 
 /* A name for what compressors write, or NULL. */
@@ -113,7 +131,7 @@ static int head_read(struct weir_preface *p, struct weir_source *source, uint64_
 	};
 	if (weir__image_check(bytes, &given, &p->head, &fault))
 		return explain(source->name, &fault);
-	err = kind_check(p, source->name);
+	err = kind_check(p, source->as, source->name);
 	if (!err && weir__image_check_numbers(bytes, &p->head, &fault))
 		err = explain(source->name, &fault);
 	return err ? err : shape_check(p, source->name);
@@ -121,7 +139,7 @@ static int head_read(struct weir_preface *p, struct weir_source *source, uint64_
 
 static int table_read(struct weir_preface *p, struct weir_source *source)
 {
-	size_t bytes = 8 * (size_t)p->head.shards;
+	size_t bytes = weir__image_table(&p->head);
 	p->table = malloc(bytes);
 	if (!p->table)
 		return weir__fail(-ENOMEM, "%s: no memory for %zu bytes of checksums", source->name,
@@ -213,6 +231,7 @@ int weir__preface_layout(struct weir_layout *out, const struct weir_preface *p,
 		.shards = p->head.shards,
 		.lines = p->head.nblocks,
 		.capacity = p->head.capacity,
+		.max_capacity = p->head.members ? p->head.own[0] : 0,
 		.normal = p->head.normal
 	};
 	memcpy(&out->fp_rate, &p->head.rate_bits, sizeof out->fp_rate);
@@ -240,7 +259,7 @@ void weir__head_of(const struct weir_filter *f, uint32_t compression, uint64_t g
 void weir__head_commit(struct weir_image_head *head, const unsigned char *table,
                        unsigned char *bytes)
 {
-	head->table_checksum = weir__checksum(table, 8 * (size_t)head->shards);
+	head->table_checksum = weir__checksum(table, weir__image_table(head));
 	weir__image_put(bytes, head);
 	head->header_checksum = weir__checksum(bytes, WEIR_IMAGE_CHECKSUM);
 	weir__image_put(bytes, head);

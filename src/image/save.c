@@ -1,34 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Saving. For a file each shard is copied, summed and written, and the head is written last. A
- * stream begins with the head, which needs every checksum. So for a stream the whole filter is
- * copied first, which takes as much memory as the filter. */
+ * Saving to a file or a stream. For a stream the whole filter is copied first, which takes as much
+ * memory as the filter (write.c). */
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "apart.h"
 #include "error.h"
-#include "hash.h"
-#include "image/preface.h"
+#include "image/compound_write.h"
 #include "image/replace.h"
-#include "image/zstd.h"
+#include "image/write.h"
 #include "options.h"
-#include "progress.h"
-
-struct job {
-	const struct weir_filter *f;
-	const struct weir_save_options *options;
-	int fd;
-	const char *name;
-	struct weir_image_head head;
-	uint64_t front_bytes;      /* before the bits */
-	uint64_t table_end;        /* bytes of head and table */
-	unsigned char *front;      /* the head and the table */
-	uint64_t shard_bytes;      /* of bits, in a shard */
-	uint64_t *shard;           /* a copy of one */
-	struct weir_packer packer; /* if compressed */
-};
 
 static int save_options(struct weir_save_options *out, const struct weir_save_options *options)
 {
@@ -48,105 +29,65 @@ static int save_options(struct weir_save_options *out, const struct weir_save_op
 static int save_check(const struct weir_filter *f, struct weir_save_options *out,
                       const struct weir_save_options *options)
 {
-	return f->kind->snapshot ? save_options(out, options) :
-	                           weir__kind_cannot(f->kind, "be saved");
+	return f->kind->snapshot || f->kind->members ? save_options(out, options) :
+	                                               weir__kind_cannot(f->kind, "be saved");
 }
 
-static void job_end(struct job *job)
+/* ---- compounds: compound.h ---- */
+
+static void compound_of(struct weir_compound *c, const struct weir_filter *f)
 {
-	free(job->front);
-	free(job->shard);
-	if (job->options->zstd_level)
-		weir__packer_end(&job->packer);
+	*c = (struct weir_compound){ .head = { .shape = f->array.shape,
+		                               .capacity = f->capacity,
+		                               .normal = f->normal,
+		                               .own = { f->max_capacity } } };
+	memcpy(&c->head.rate_bits, &f->fp_rate, sizeof f->fp_rate);
+	c->n = weir__members(f, c->member);
 }
 
-static int job_begin(struct job *job, const struct weir_filter *f, int fd, const char *name,
-                     const struct weir_save_options *options)
+/* Members may have been added meanwhile; those that were saved are still the first ones (M2). */
+static void renew_notes(void *f, struct weir_compound *c)
 {
-	*job = (struct job){
-		.f = f,
-		.options = options,
-		.fd = fd,
-		.name = name,
-		.shard_bytes = f->bytes / f->shards
-	};
-	weir__head_of(f, options->zstd_level ? WEIR_IMAGE_ZSTD : WEIR_IMAGE_PLAIN,
-	              options->generation, options->marks, &job->head);
-	job->front_bytes = weir__image_bits_offset(&job->head);
-	job->table_end = WEIR_IMAGE_HEAD + 8 * (uint64_t)f->shards;
-	job->front = malloc(job->table_end);
-	job->shard = malloc(job->shard_bytes);
-	int err = 0;
-	if (!job->front || !job->shard)
-		err = weir__fail(-ENOMEM, "%s: no memory for %llu bytes to save through", name,
-		                 (unsigned long long)(job->table_end + job->shard_bytes));
-	if (!err && options->zstd_level)
-		err = weir__packer_begin(&job->packer, job->shard_bytes, options->zstd_level, name);
-	if (err)
-		job_end(job);
-	return err;
+	struct weir_member now[WEIR__MEMBERS_MOST];
+	(void)weir__members(f, now);
+	for (unsigned i = 0; i < c->n; i++)
+		c->member[i].note = now[i].note;
 }
 
-static void sum_shard(struct job *job, uint32_t shard, const void *bits)
+static int write_file(const struct weir_filter *f, int fd, const char *path,
+                      const struct weir_save_options *options)
 {
-	weir__image_put64(job->front + WEIR_IMAGE_HEAD + 8 * (size_t)shard,
-	                  weir__checksum(bits, job->shard_bytes));
-}
-
-static int write_shard(struct job *job)
-{
-	uint64_t n = job->shard_bytes;
-	int err = job->options->zstd_level ?
-	          weir__pack(&job->packer, job->shard, job->shard_bytes, &n) : 0;
-	return err ? err :
-	       weir__write(job->fd, job->name,
-	                   job->options->zstd_level ? (void *)job->packer.buffer :
-	                                              (void *)job->shard, n, -1);
-}
-
-/* Write the shards one after another from the file's position on, and put their checksums into the
- * table. */
-static int write_shards(struct job *job)
-{
-	int err = 0;
-	for (uint32_t shard = 0; !err && shard < job->head.shards; shard++) {
-		weir__shard_copy(job->f, shard, job->shard);
-		sum_shard(job, shard, job->shard);
-		err = write_shard(job);
-		if (!err)
-			err = weir__progress(job->options->progress, job->options->progress_arg,
-			                     (shard + 1) * job->shard_bytes, job->f->bytes);
+	struct weir_writing w;
+	struct weir_compound c;
+	if (f->kind->members) {
+		compound_of(&c, f);
+		return weir__compound_write(&c, fd, path, options, renew_notes,
+		                            (void *)(uintptr_t)f);
 	}
+	int err = weir__writing_begin(&w, f, fd, path, options);
+	if (err)
+		return err;
+	err = weir__write_file(&w);
+	weir__writing_end(&w);
 	return err;
 }
 
-/* Reserve the space, so that a full disk fails now. Some file systems cannot reserve, and a sandbox
- * may refuse it: there a full disk fails while writing. */
-static int reserve(struct job *job)
+static int write_stream(const struct weir_filter *still, int fd, const char *name,
+                        const struct weir_save_options *options)
 {
-	int answer;
-	if (job->options->zstd_level)
-		return 0;
-	do
-		answer = fallocate(job->fd, 0, 0, (off_t)weir__image_length(&job->head));
-	while (answer && errno == EINTR);
-	if (answer == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL ||
-	    errno == EPERM)
-		return 0;
-	return weir__fail(-errno, "%s: cannot reserve %llu bytes: %s", job->name,
-	                  (unsigned long long)weir__image_length(&job->head), weir_strerror(errno));
-}
-
-static int save_file(struct job *job)
-{
-	int err = reserve(job);
-	if (!err && lseek(job->fd, (off_t)job->front_bytes, SEEK_SET) < 0)
-		err = weir__fail(-errno, "%s: cannot go to byte %llu: %s", job->name,
-		                 (unsigned long long)job->front_bytes, weir_strerror(errno));
-	if (!err)
-		err = write_shards(job);
-	weir__head_commit(&job->head, job->front + WEIR_IMAGE_HEAD, job->front);
-	return err ? err : weir__write(job->fd, job->name, job->front, job->table_end, 0);
+	struct weir_writing w;
+	struct weir_compound c;
+	if (still->kind->members) {
+		compound_of(&c, still);
+		return weir__compound_stream(&c, fd, name, options);
+	}
+	int err = weir__writing_begin(&w, still, fd, name, options);
+	if (err)
+		return err;
+	weir__write_sums(&w);
+	err = weir__write_stream(&w);
+	weir__writing_end(&w);
+	return err;
 }
 
 /* @named: as for weir__replace_begin(). */
@@ -154,15 +95,10 @@ static int save_as(const struct weir_filter *f, const char *path,
                    const struct weir_save_options *options, bool named)
 {
 	struct weir_replace r;
-	struct job job;
 	int err = weir__replace_begin(&r, path, options->mode, named);
 	if (err)
 		return err;
-	err = job_begin(&job, f, r.new.fd, path, options);
-	if (!err) {
-		err = save_file(&job);
-		job_end(&job);
-	}
+	err = write_file(f, r.new.fd, path, options);
 	if (!err)
 		err = weir__replace_publish(&r);
 	weir__replace_end(&r);
@@ -186,28 +122,11 @@ int weir_save(const struct weir_filter *f, const char *path,
 	return err;
 }
 
-static int save_stream(struct job *job)
-{
-	static const unsigned char zeros[4096];
-	for (uint32_t shard = 0; shard < job->head.shards; shard++)
-		sum_shard(job, shard,
-		          (const unsigned char *)job->f->array.words + shard * job->shard_bytes);
-	weir__head_commit(&job->head, job->front + WEIR_IMAGE_HEAD, job->front);
-	int err = weir__write(job->fd, job->name, job->front, job->table_end, -1);
-	for (uint64_t left = job->front_bytes - job->table_end; !err && left;) {
-		uint64_t n = left < sizeof zeros ? left : sizeof zeros;
-		err = weir__write(job->fd, job->name, zeros, n, -1);
-		left -= n;
-	}
-	return err ? err : write_shards(job);
-}
-
 int weir_save_fd(const struct weir_filter *f, int fd, const struct weir_save_options *options)
 {
 	char name[32];
 	struct weir_save_options o;
 	struct weir_filter *still;
-	struct job job;
 	int err = save_check(f, &o, options);
 	if (!err && fcntl(fd, F_GETFD) < 0)
 		err = weir__fail(-errno, "file descriptor %d: is not open", fd);
@@ -216,11 +135,7 @@ int weir_save_fd(const struct weir_filter *f, int fd, const struct weir_save_opt
 	if (err)
 		return err;
 	snprintf(name, sizeof name, "file descriptor %d", fd);
-	err = job_begin(&job, still, fd, name, &o);
-	if (!err) {
-		err = save_stream(&job);
-		job_end(&job);
-	}
+	err = write_stream(still, fd, name, &o);
 	weir_destroy(still);
 	return err;
 }

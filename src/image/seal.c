@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include "error.h"
 #include "hash.h"
+#include "image/compound.h"
 #include "image/live.h"
 #include "image/seal.h"
 
@@ -45,12 +46,33 @@ static int went_live(const struct weir_mapping *m)
 	                  "until it is sealed", m->name);
 }
 
+/* The mapping read as an image in memory. */
+static int verify_members(const struct weir_mapping *m, const struct weir_filter *f)
+{
+	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_source source = {
+		.name = m->name, .fd = -1, .memory = m->image, .length = m->length, .exact = true
+	};
+	struct weir_preface p;
+	int err = weir__preface_read(&p, &source, 0, false);
+	if (err)
+		return err;
+	options.hash_key = weir__keyed(&f->hashing) ? f->hashing.key : NULL;
+	err = p.head.commit == m->head.commit ?
+	      weir__members_verify(&p, &source, &options) :
+	      weir__fail(-EBADMSG, "%s: its head is another one than when it was mapped", m->name);
+	weir__preface_free(&p);
+	return err;
+}
+
 int weir_verify(const struct weir_filter *f)
 {
 	const struct weir_mapping *m = weir__mapping_of(f);
 	if (!m || m->mode != WEIR_MAP_READ)
 		return weir__fail(-EINVAL,
 		                  "weir_verify: the filter is not mapped with WEIR_MAP_READ");
+	if (m->head.members)
+		return verify_members(m, f);
 	uint64_t commit = weir__commit_load_acquire(commit_word(m));
 	if (commit == WEIR_IMAGE_LIVE)
 		return went_live(m);

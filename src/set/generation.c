@@ -2,6 +2,7 @@
  * Records, the writer's claim, and freeing what a writer has retired. */
 #include <stdlib.h>
 #include "error.h"
+#include "filter.h"
 #include "set/callback.h"
 #include "set/generation.h"
 
@@ -74,7 +75,7 @@ int weir__destroy_begin(struct weir_handle *h, const char *verb)
 
 static uint64_t bytes_of(const struct weir_filter *f)
 {
-	return f ? f->bytes : 0;
+	return f ? weir__filter_bytes(f) : 0;
 }
 
 uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generation *g)
@@ -137,7 +138,7 @@ static void free_deferred(struct rcu_head *head)
 	struct weir_retired *retired = caa_container_of(head, struct weir_retired, head);
 	WEIR__SECTIONS_ENDED(head); /* what weir__retire() wrote */
 	struct weir_handle *h = retired->handle;
-	uint64_t bytes = bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]);
+	const uint64_t bytes = retired->bytes;
 	WEIR__SECTIONS_ENDED((void *)(uintptr_t)h->rcu.flavor);
 	free_retired(retired);
 	weir__figure_sub_relaxed(&h->bytes_retired, bytes);
@@ -162,8 +163,9 @@ void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defe
 	retired->older = h->retired;
 	h->retired = retired;
 	weir__users_add_relaxed(&h->retiring);
-	weir__figure_add_relaxed(&h->bytes_retired, bytes_of(retired->filters[0]) +
-	                                                    bytes_of(retired->filters[1]));
+	/* inserts that began before may still add to them */
+	retired->bytes = bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]);
+	weir__figure_add_relaxed(&h->bytes_retired, retired->bytes);
 	WEIR__SECTION_ENDS(&retired->head); /* its thread reads what is written here */
 	h->rcu.flavor->update_call_rcu(&retired->head, free_deferred);
 }

@@ -143,6 +143,7 @@ struct weir_retired {
 	/* left to call_rcu (H7): */
 	struct weir_retired *older;
 	struct weir_bits bits[2]; /* the filters', since those go while a writer looks here */
+	uint64_t bytes;           /* of bits of both, when they were retired */
 	atomic_bool held;         /* not freed yet */
 };
 

@@ -14,6 +14,14 @@
 #include "set/reload.h"
 #include "set/rolling.h"
 
+/* Of a kind that grows and refuses keys beyond: six deviations, unless it is not to grow at all. */
+static uint64_t shard_most(const struct weir_params *shard, uint32_t shards)
+{
+	double mean = (double)shard->max_capacity / shards;
+	uint64_t most = (uint64_t)(mean + 6 * sqrt(mean));
+	return most > shard->capacity ? most : shard->capacity;
+}
+
 /* Room for the fullest of the shards: random hashes spread as a Poisson variable. */
 static uint64_t shard_capacity(uint64_t capacity, uint32_t shards)
 {
@@ -53,6 +61,7 @@ static int shard_params(struct weir_params *out, const struct weir_params *param
 		return weir__fail(-EINVAL, "max_bytes %llu: %u shards take 64 bytes each at least",
 		                  (unsigned long long)out->max_bytes, shards);
 	out->capacity = out->capacity ? shard_capacity(out->capacity, shards) : 0;
+	out->max_capacity = out->max_capacity ? shard_most(out, shards) : 0;
 	out->max_bytes /= shards;
 	return check_shard(out, shards);
 }

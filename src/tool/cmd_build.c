@@ -45,8 +45,10 @@ static const char help[] =
 	"      --probes=K       classic: bits a key sets; default: chosen by the rate\n"
 	"      --counter-bits=N  counting: bits of a counter, 4, 8 or 16, default 4;\n"
 	"                       frequency: 8, 16 or 32, default 16\n"
-	"      --counters-per-word=N  counting, frequency: counters of each word; default:\n"
-	"                       chosen by the rate\n"
+	"      --counters-per-word=N  counting, frequency: counters of each word;\n"
+	"                       default: chosen by the rate\n"
+	"      --max-keys=N     growing: keys that it may grow to; default: 21,845 times\n"
+	"                       -n\n"
 	"  -s, --seed=SEED      seed of the hash, 1 or more; default: that of the image\n"
 	"                       that is replaced, else random\n"
 	"      --new-seed       a random seed, whatever is replaced\n"
@@ -96,13 +98,16 @@ static const char help_more[] =
 	"used; else that is doubled, or halved, as often as needed. That is for an image\n"
 	"of your own or root's that nobody else may write; with -n, -m, another -p or -k\n"
 	"size and layout are new.\n"
-	"Kinds with counters count a key as often as it is a line.\n"
+	"Counting, frequency and cuckoo hold a key as often as it is a line.\n"
 	"A key is a line without its newline, byte by byte: a carriage return before the\n"
 	"newline is part of the key.\n"
 	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
 
-enum { LIKE = 256, PROBES, SKIP_EMPTY, AS_IS, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS, KEYED_BY, MODE,
-       ALLOW_OVERFULL, ALLOW_SHRINK, NEW_SEED, FORCE, COUNTER_BITS, COUNTERS_PER_WORD };
+enum {
+	LIKE = 256, PROBES, MAX_KEYS, COUNTER_BITS, COUNTERS_PER_WORD, SKIP_EMPTY, AS_IS,
+	MAX_MEMORY, ZSTD, JSON, NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL, ALLOW_SHRINK,
+	NEW_SEED, FORCE
+};
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -115,6 +120,7 @@ static const struct option options[] = {
 	{ "probes", required_argument, NULL, PROBES },
 	{ "counter-bits", required_argument, NULL, COUNTER_BITS },
 	{ "counters-per-word", required_argument, NULL, COUNTERS_PER_WORD },
+	{ "max-keys", required_argument, NULL, MAX_KEYS },
 	{ "seed", required_argument, NULL, 's' },
 	{ "new-seed", no_argument, NULL, NEW_SEED },
 	{ "like", required_argument, NULL, LIKE },
@@ -177,6 +183,7 @@ static int shape_option(int option, struct weir_params *params)
 	case COUNTER_BITS: return small_number("--counter-bits", 32, &params->counter_bits);
 	case COUNTERS_PER_WORD:
 		return small_number("--counters-per-word", 16, &params->counters_per_word);
+	case MAX_KEYS: return parse_keys("--max-keys", optarg, &params->max_capacity);
 	case 's': return parse_number("--seed", optarg, 1, UINT64_MAX, &params->seed);
 	default: return -1;
 	}
@@ -254,7 +261,8 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		return misuse("-o IMAGE is missing: where to save the filter");
 	if (build->like && shaped)
 		return misuse("--like takes size, layout and seed from %s: leave out -p, -n, -m, "
-		              "-k, -z, -g, --probes, --counter-bits, --counters-per-word and -s",
+		              "-k, -z, -g, --probes, --counter-bits, --counters-per-word, --max-keys "
+		              "and -s",
 		              build->like);
 	if (build->params.hash_key && build->params.seed)
 		return misuse("--keyed-by takes the place of the seed: leave out -s");

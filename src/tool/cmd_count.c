@@ -21,8 +21,8 @@
 static const char help[] =
 	"Usage: weir count [OPTION]... IMAGE [FILE|-]...\n"
 	"Print how often each line of the FILEs, or of standard input, is in the set, a\n"
-	"tab and the line. The set is one of kind counting or frequency. Files in gzip,\n"
-	"zstd, xz or bzip2 format are decompressed.\n"
+	"tab and the line. The set is one of kind counting, frequency or\n"
+	"cuckoo. Files in gzip, zstd, xz or bzip2 format are decompressed.\n"
 	"A count is never too low, and by chance too high. Where a counter of a line is\n"
 	"full, a plus sign follows: 15+ is 15 or more.\n"
 	"\n"

@@ -96,10 +96,27 @@ static json_t *row_json(const struct weir_plan *plan, bool marked)
 	report_real(&r, "bits_per_key", NULL, plan->bits_per_key);
 	report_rate(&r, "fp_rate", NULL, plan->fp_rate);
 	report_rate(&r, "fp_rate_floor", NULL, plan->fp_rate_floor);
+	report_count(&r, "max_capacity", NULL, plan->max_capacity);
+	report_real(&r, "full_bits_per_key", NULL, plan->full_bits_per_key);
+	report_real(&r, "worst_bits_per_key", NULL, plan->worst_bits_per_key);
 	report_bool(&r, "default", NULL, marked);
 	json_t *json = json_incref(r.json);
 	report_free(&r);
 	return json;
+}
+
+/* Of a kind that grows, when it has all its layers and just after it got one. */
+static void note_growth(struct table *notes, const struct layout *layout,
+                        const struct weir_plan *plan)
+{
+	char text[160];
+	if (plan->max_capacity == plan->capacity)
+		return;
+	snprintf(text, sizeof text, "grows to %s keys: then %.2f bits a key, and just after a "
+	         "layer was added at most %.2f", show_count(SHOW, plan->max_capacity),
+	         plan->full_bits_per_key, plan->worst_bits_per_key);
+	table_add(notes, "- %s:", layout->name);
+	table_add(notes, "%s", text);
 }
 
 static json_t *row_missing_json(const struct layout *layout)
@@ -138,6 +155,7 @@ static void plan_layout(struct plans *plans, struct weir_params params, const st
 	params.words_per_key = layout->words;
 	if (weir_plan(&params, &plan) == 0) {
 		row(&plans->table, layout, &plan, marked);
+		note_growth(&plans->missing, layout, &plan);
 		json_array_append_new(plans->rows, row_json(&plan, marked));
 		return;
 	}

@@ -61,13 +61,14 @@ static void put_head(const char *name, const char *help, FILE *to)
 void prometheus_print(const struct sample *samples, size_t n, FILE *to)
 {
 #define METRIC(name, help, value) \
-	if (n) \
-		put_head(name, help, to); \
-	for (size_t i = 0; i < n; i++) { \
+	for (size_t i = 0, headed = 0; i < n; i++) { \
 		const struct sample *s = &samples[i]; \
 		const bool bits = s->stats.sampled > 0; \
 		(void)bits; \
-		put_line(name, s->path, value, to); \
+		const double figure = value; \
+		if (!isnan(figure) && !headed++) \
+			put_head(name, help, to); \
+		put_line(name, s->path, figure, to); \
 	}
 	METRICS(METRIC)
 #undef METRIC

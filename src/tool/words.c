@@ -20,6 +20,7 @@ static const struct {
 	{ "probes", "--probes", true },
 	{ "counter_bits", "--counter-bits", false },
 	{ "counters_per_word", "--counters-per-word", false },
+	{ "max_capacity", "--max-keys", true },
 };
 
 /* The word that begins at @at, or SIZE_MAX. */

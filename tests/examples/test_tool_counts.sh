@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Kinds that count: weir build, add, merge, remove, count. Usage: test_tool_counts.sh path/to/weir.
+# Kinds that count, grow or can be full: weir build, add, merge, remove, count.
+# Usage: test_tool_counts.sh path/to/weir.
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
 seq 1000 >first
@@ -43,7 +44,7 @@ test_shape_options() {
 		run 2 "$weir" build -k classic $option -o none.weir first
 		says "^weir build: ${option/=/ }: not for kind classic$"
 		run 2 "$weir" build --like=wide.weir -k counting $option -o none.weir first
-		says '--counter-bits, --counters-per-word and -s$'
+		says '--counter-bits, --counters-per-word, --max-keys and -s$'
 	done
 	run 2 "$weir" build -k counting --probes=3 -o none.weir first
 	says '^weir build: --probes 3: not for kind counting$'
@@ -245,6 +246,41 @@ test_merge_and_live() {
 	same set.weir both.weir 'added, and merged'
 }
 
+# A rebuild asked for no size at all.
+test_rebuilds_of_growing() {
+	local how
+	for how in -q --like=grows.weir; do
+		rm -f grows.weir
+		run 0 "$weir" build -q -k growing -n 100 --max-keys=5000 -o grows.weir half
+		[ "$how" = -q ] && cp grows.weir grown.weir || rm -f grown.weir
+		run 0 "$weir" build -q "$how" -o grown.weir first
+		run 0 "$weir" query -c grown.weir first; prints '^1000$'
+		run 0 "$weir" info --json grown.weir
+		json out 'j[0]["kind"] == "growing" and j[0]["capacity"] == 100 and j[0]["layers"] == 4'
+	done
+	seq 12000 >far
+	run 0 "$weir" build --json -o grown.weir far # above --max-keys: twice, and twice again
+	json out 'j["seed_kept"] and not j["size_kept"] and j["capacity"] == 400'
+	run 0 "$weir" build --json --max-keys=50000 -k growing -o grown.weir far
+	json out 'j["seed_kept"] and not j["size_kept"] and j["capacity"] == 12000'
+	run 0 "$weir" build -q -k growing -n 1000 -m 64K -o sized.weir first
+	run 0 "$weir" build --json -o sized.weir half; json out 'j["size_kept"]'
+}
+
+test_cuckoo() {
+	run 0 "$weir" build -q -k cuckoo -n 2000 -p 0.3% -o moves.weir first half
+	run 0 "$weir" build -q -o moves.weir first half # a rebuild
+	run 0 "$weir" info --json moves.weir; json out 'j[0]["kind"] == "cuckoo"'
+	run 0 "$weir" count moves.weir <(echo 501); prints '^2	501$'
+	run 0 "$weir" remove --json moves.weir half; json out 'j["removed"] == 500'
+	run 0 "$weir" query -c moves.weir first; prints '^1000$'
+	run 2 "$weir" add --live moves.weir half; says 'is of kind cuckoo, .*: leave out --live$'
+	seq 5000 >far
+	cp moves.weir before.weir
+	run 2 "$weir" add moves.weir far; says 'no room for the key'
+	same moves.weir before.weir 'a set that is full'
+}
+
 test_terminal() {
 	has_terminal || return
 	printf '\033[2J\n' >rude
@@ -256,7 +292,8 @@ test_terminal() {
 }
 
 for part in shape_options what_is_shown remove remove_as_keys_were_added remove_trouble \
-		removals_take_turns count count_as_keys_were_added merge_and_live terminal; do
+		removals_take_turns count count_as_keys_were_added merge_and_live \
+		rebuilds_of_growing cuckoo terminal; do
 	test_$part
 done
 finish

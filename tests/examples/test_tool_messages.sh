@@ -170,16 +170,16 @@ for path in sys.argv[1:]:
 		echo "${COMPREPLY[*]}"
 	end
 	run 0 bash complete.sh "$bash"; prints '^--allow-overfull$'
-	completes 'build -k ' '^blocked classic counting frequency'
+	completes 'build -k ' '^blocked classic counting growing cuckoo frequency'
 	completes 'build --kind = cl' '^classic$'
-	completes 'build --kind =' '^blocked classic counting frequency'
+	completes 'build --kind =' '^blocked classic counting growing cuckoo frequency'
 	completes 'drill --flavor = ' '^bp memb qsbr mb$'
 	touch bits.file
 	completes 'build -p ' '^$' # no files
 	completes 'merge --mode = ' '^$'
-	grep -qF -- "'-k+[the kind of filter]:kind:(blocked classic counting frequency" "$zsh" && ok ||
+	grep -qF -- "'-k+[the kind of filter]:kind:(blocked classic counting growing " "$zsh" && ok ||
 		fail 'zsh: -k'
-	grep -qF -- "-s k -l kind -x -a 'blocked classic counting frequency" "$fish" && ok ||
+	grep -qF -- "-s k -l kind -x -a 'blocked classic counting growing " "$fish" && ok ||
 		fail 'fish: -k'
 	grep -qF -- "-l flavor -x -a 'bp memb qsbr mb'" "$fish" && ok || fail 'fish: --flavor'
 	# Texts are neither cut in a bracket nor at a first word, nor do they lose an apostrophe.

@@ -4,6 +4,7 @@
  * (offsets, length, the file's own length) is made to follow, so that a changed size is
  * believed, or all fields are brought within their ranges (several shards in compressed images
  * alone: they are small). One time in sixteen the bytes are left raw. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #if TEST_ZSTD
@@ -22,6 +23,8 @@ static const uint16_t fields[][2] = { /* offset, bytes */
 	/* of format 2: the marks, what is done to keys, and two words of a later one */
 	{ 136, 4 }, { 140, 4 }, { 144, 8 }, { 152, 8 }, { 160, 8 }, { 168, 8 }, { 176, 8 },
 	{ 184, 8 }, { 192, 4 }, { 484, 4 },
+	/* of format 3: a compound's own words, and the notes and commit records of two members */
+	{ 192, 8 }, { 200, 8 }, { 512, 8 }, { 520, 8 }, { 528, 8 }, { 536, 8 },
 };
 
 static uint64_t random_of(unsigned *state)
@@ -79,7 +82,8 @@ static uint64_t tame_steps(uint8_t *data)
 /* Bring every field within its range, as near to what it holds as may be. */
 static void tame(uint8_t *data)
 {
-	uint64_t kind = data[12] & 1, blocks = image_get(data + IMAGE_BLOCKS, 8);
+	static const uint8_t kinds[] = { 0, 1, 0, 4 };
+	uint64_t kind = kinds[data[12] & 3], blocks = image_get(data + IMAGE_BLOCKS, 8);
 	uint64_t z = kind ? UINT64_C(1) + data[16] % 32 : UINT64_C(1) << (data[16] & 3);
 	uint64_t packed = data[IMAGE_COMPRESSION] & 1;
 	uint64_t shards = packed ? UINT64_C(1) << (data[IMAGE_SHARDS] & 1) : 1;
@@ -87,8 +91,8 @@ static void tame(uint8_t *data)
 	uint64_t steps = data[58] & 1 ? 0 : tame_steps(data);
 	put32(data + 8, marks || steps ? 2 : 1);
 	put32(data + 12, kind);
-	put32(data + 16, z);
-	put32(data + 20, kind ? 1 : 1 + data[20] % (z < 4 ? 10 : 20 / z));
+	put32(data + 16, kind == 4 ? 0 : z);
+	put32(data + 20, kind == 4 ? 0 : kind ? 1 : 1 + data[20] % (z < 4 ? 10 : 20 / z));
 	image_put64(data + IMAGE_BLOCKS, shards == 1 ? 1 + blocks % 8 : 2048);
 	image_put64(data + 32, 1 + image_get(data + 32, 8) % (UINT64_C(1) << 48));
 	image_put64(data + 40, 1 + image_get(data + 40, 8) % UINT64_C(0x3fefffffffffffff));
@@ -98,7 +102,10 @@ static void tame(uint8_t *data)
 	put32(data + IMAGE_SHARDS, shards);
 	put32(data + IMAGE_COMPRESSION, packed);
 	memset(data + 76, 0, 4);
+	unsigned fingerprint = data[104] & 1 ? 16 : 12;
 	memset(data + 104, 0, IMAGE_MARKS - 104);
+	if (kind == 4)
+		put32(data + 104, fingerprint);
 	unsigned later = steps ? 192 : IMAGE_MARKS;
 	memset(data + later, 0, IMAGE_HEADER_SUM - later);
 	put32(data + IMAGE_MARKS, marks);
@@ -150,8 +157,41 @@ static void sum_frames(uint8_t *data, size_t size)
 }
 #endif
 
+/* Where the next member of a plain compound begins; 0: there is no room for one. */
+static uint64_t member_after(const uint8_t *data, size_t size, uint64_t at)
+{
+	uint64_t length = at == 0 ? IMAGE_PAGE : image_get(data + at + 96, 8);
+	if (length < IMAGE_PAGE || length > size - at)
+		return 0;
+	at += (length + IMAGE_PAGE - 1) / IMAGE_PAGE * IMAGE_PAGE;
+	return at <= size && size - at >= IMAGE_PAGE ? at : 0;
+}
+
+/* The checksums of each member, and its commit record in the compound's table. */
+static void repair_members(uint8_t *data, size_t size)
+{
+	uint8_t *row = data + IMAGE_TABLE;
+	uint64_t n = image_get(data + IMAGE_MEMBERS, 4);
+	for (uint64_t at = member_after(data, size, 0); at && n-- && row < data + IMAGE_PAGE;
+	     at = member_after(data, size, at), row += 16) {
+		image_repair_table(data + at, size - at);
+		image_repair(data + at, size - at);
+		memcpy(row + 8, data + at + IMAGE_COMMIT, 8);
+	}
+}
+
+static bool compound(const uint8_t *data)
+{
+	return data[8] == 3;
+}
+
 static void repair(uint8_t *data, size_t size)
 {
+	if (compound(data)) {
+		repair_members(data, size);
+		image_repair(data, size);
+		return;
+	}
 #if TEST_ZSTD
 	if (image_get(data + IMAGE_COMPRESSION, 4))
 		sum_frames(data, size);
@@ -166,7 +206,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 	uint64_t how = random_of(&state);
 	if (size < IMAGE_PAGE || how % 16 == 0)
 		return LLVMFuzzerMutate(data, size, max_size);
-	if (how >> 8 & 1)
+	if (how >> 8 & 1 && compound(data) && how >> 11 & 1 && member_after(data, size, 0))
+		set_field(data + member_after(data, size, 0), &state);
+	else if (how >> 8 & 1)
 		set_field(data, &state);
 	else if (how >> 9 & 1)
 		(void)LLVMFuzzerMutate(data + 8, IMAGE_HEADER_SUM - 8, IMAGE_HEADER_SUM - 8);
@@ -178,9 +220,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 	if (size < IMAGE_PAGE)
 		return size;
 	memcpy(data, "WEIRIMG1", 8);
-	if (how >> 18 & 1)
+	if (how >> 18 & 1 && !compound(data))
 		tame(data);
-	if (how >> 16 & 3 || how >> 18 & 1)
+	if ((how >> 16 & 3 || how >> 18 & 1) && !compound(data))
 		size = settle(data, size, max_size);
 	if ((how >> 24) % 64 == 0)
 		memcpy(data + IMAGE_COMMIT, "WEIRLIVE", 8);

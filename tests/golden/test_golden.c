@@ -174,7 +174,7 @@ static void mapped(const struct test_golden *golden)
 	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++) {
 		struct weir_filter *f;
 		size_t n = 0;
-		if (packed(golden))
+		if (packed(golden) || (mode == WEIR_MAP_LIVE && test_grows(golden->shape.kind)))
 			continue;
 		fixture(golden, name);
 		/* a copy: live mapping writes to its file */
@@ -182,7 +182,10 @@ static void mapped(const struct test_golden *golden)
 		assert_true(image_spit(path, bytes, n));
 		free(bytes);
 		struct weir_load_options options = load_options(golden);
-		assert_ok(weir_map(&f, path, (enum weir_map_mode)mode, &options));
+		int err = weir_map(&f, path, (enum weir_map_mode)mode, &options);
+		if (mode == WEIR_MAP_LIVE && err == -ENOTSUP) /* the kind cannot */
+			continue;
+		assert_ok(err);
 		assert_answers(f, golden);
 		assert_saves_as(f, golden);
 		weir_destroy(f);

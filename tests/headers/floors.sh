@@ -17,7 +17,8 @@ floor() { # of a path below src/, from the ground up
 		echo 1 ;;
 	apart.* | batch.* | kind.* | lines.* | sizing.*) echo 2 ;;
 	kinds/*) echo 3 ;;
-	build.* | bulk.* | filter.* | many.c | normal.c | plan.* | removal.* | stats.* | whole.*)
+	build.* | bulk.* | compound/* | filter.* | many.c | members.c | normal.c | plan.* | \
+	removal.* | stats.* | whole.*)
 		echo 4 ;;
 	image/*) echo 5 ;;
 	set/*) echo 6 ;;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 #include <weir/weir.h>
 
 static inline bool test_takes_inserts(struct weir_filter *f)
@@ -19,6 +20,29 @@ static inline bool test_copies(const struct weir_filter *f)
 	int err = weir_clone(&copy, f);
 	weir_destroy(copy);
 	return err != -ENOTSUP;
+}
+
+/* Does the kind have a max_capacity? */
+static inline bool test_grows(uint32_t kind)
+{
+	const char *name;
+	for (unsigned i = 0; (name = weir_shape_field(kind, i)) != NULL; i++)
+		if (strcmp(name, "layers") == 0)
+			return true;
+	return false;
+}
+
+/* One that grows is given no more than its capacity, so that it is full where others are. */
+static inline void test_bound(struct weir_params *params)
+{
+	if (test_grows(params->kind))
+		params->max_capacity = params->capacity;
+}
+
+/* Does each insert keep a copy? Then some hundred of one key are too many. */
+static inline bool test_keeps_copies(uint32_t kind)
+{
+	return kind == WEIR_CUCKOO;
 }
 
 /* Is so low a rate to be had for 256 bits a key? Tests that need one pass other kinds by. */

@@ -55,6 +55,8 @@ struct test_kind {
 	uint32_t id;    /* enum weir_kind_id */
 	bool every_isa; /* it has kernels of its own for each instruction set */
 	bool commutes;  /* in whatever order keys are inserted, the array is the same */
+	bool grows;     /* beyond its capacity it has other arrays than the reference's */
+	bool copies;    /* each insert keeps a copy: it is full of copies of one key as well */
 	bool coarse;    /* its rates come in steps: a filter may be much better than asked */
 
 	struct reference_kind reference;

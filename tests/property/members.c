@@ -124,7 +124,9 @@ static void run_threads(struct build *b)
 static void build(struct build b)
 {
 	struct weir_params params = test_params(b.kind, &b.layout->ask);
-	params.capacity = b.n, params.fp_rate = b.max_bytes ? 0 : 0.01,
+	/* what both threads insert may be there twice */
+	params.capacity = b.kind->copies ? 2 * b.n : b.n;
+	params.fp_rate = b.max_bytes ? 0 : 0.01,
 	params.max_bytes = b.max_bytes;
 	params.seed = b.n + b.threads;
 	assert_ok(weir_create(&b.f, &params));

@@ -76,6 +76,7 @@ static struct measured measure(const struct sample *s)
 		struct weir_params params = test_params(s->kind, &s->ask);
 		struct weir_filter *f = NULL;
 		params.capacity = s->capacity, params.fp_rate = s->fp_rate, params.seed = 1 + i;
+		test_bound(&params);
 		assert_ok(weir_plan(&params, &m.plan));
 		assert_ok(weir_create(&f, &params));
 		f = filled(f, s);

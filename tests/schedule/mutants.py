@@ -30,7 +30,7 @@ ROUNDS_ALWAYS = (*BUCKETS_NEVER, BUCKETS_ALWAYS[0], '(void)load_whole;\n\tsize_t
 HARMLESS = ['BUCKETS_ALWAYS', 'BUCKETS_NEVER', 'ROUNDS_ALWAYS']
 
 # Which scenarios each file's bugs are given to.
-WORD_GROUPS = 'insert,load,whole,counters'
+WORD_GROUPS = 'insert,load,whole,counters,cuckoo'
 HANDLE_GROUPS = mutants_handle.ALL
 GROUPS = mutants_handle.GROUPS
 
@@ -161,4 +161,6 @@ MUTANTS = [
 
 # A kind's own stand beside what else the tests know of it.
 for file in sorted((Path(__file__).resolve().parents[1] / 'kinds').glob('mutants_*.py')):
-    MUTANTS += runpy.run_path(str(file))['MUTANTS']
+    of_kind = runpy.run_path(str(file))
+    MUTANTS += of_kind['MUTANTS']
+    GROUPS = GROUPS | of_kind.get('GROUPS', {})  # of a kind with scenarios of its own

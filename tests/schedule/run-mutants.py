@@ -8,6 +8,7 @@ Prints a table; exits 1 if one was missed.
 usage: run-mutants.py [--jobs N] [NAME...]          CC chooses the compiler"""
 import concurrent.futures, os, re, shlex, shutil, subprocess, sys, tempfile, time
 from pathlib import Path
+import mutants_handle
 import mutants_image
 from mutants import GROUPS, HANDLE_GROUPS, HARMLESS, MUTANTS, WORD_GROUPS
 
@@ -30,6 +31,7 @@ INSTRUMENTED = ['forms', 'scenario_full', 'scenario_handle', 'scenario_rolling',
 TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain', 'det_rcu',
                 'det_run', 'det_sync', 'det_thread', 'det_tsan', 'det_urcu', 'subject',
                 'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'scenarios_counters',
+                'scenarios_cuckoo', 'scenarios_growing',
                 'test_library',
                 *INSTRUMENTED]
 FOUND = re.compile(r'^(.+?)\s{2,}(.+?)\s+(\w+)\s+(dfs|random|pct)\s+(\d+) executions\s+([\d.]+) s'
@@ -170,7 +172,7 @@ def main():
         print('|---' * 8 + '|')
         missed, harmless = 0, sum(name in HARMLESS for name, *_ in chosen)
         judged = pool.map(lambda mutant: judge(work, mutant), chosen)
-        asked = {HANDLE_GROUPS if file in GROUPS else WORD_GROUPS
+        asked = {HANDLE_GROUPS if file in mutants_handle.GROUPS else GROUPS.get(file, WORD_GROUPS)
                  for name, file, *_ in chosen if name not in mutants_image.NAMES}
         if any(name in mutants_image.NAMES for name, *_ in chosen):
             row, found = judge_image(work, work / 'plain', 'as it is', '')

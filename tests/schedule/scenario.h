@@ -13,8 +13,8 @@ enum { PROMISES = 4 };
 
 struct scenario {
 	const char *name;
-	/* insert, whole, load, counters; of a handle: reload, batch, previous, writers, retire,
-	 * refresh, absent, full, removal, rolling */
+	/* insert, whole, load, counters, cuckoo, growing; of a handle: reload, batch, previous, writers,
+	 * retire, refresh, absent, full, removal, rolling */
 	const char *group;
 	void (*body)(void);
 	bool (*fits)(const struct subject *s);
@@ -39,7 +39,7 @@ struct scenario {
 extern const struct subject *subject; /* of the run under way */
 /* up to a NULL name */
 extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[],
-	counters_scenarios[];
+	counters_scenarios[], cuckoo_scenarios[], growing_scenarios[];
 extern const struct scenario reload_scenarios[], batch_scenarios[], previous_scenarios[],
 	writers_scenarios[], retire_scenarios[], refresh_scenarios[], absent_scenarios[],
 	full_scenarios[], void_scenarios[], removal_scenarios[], rolling_scenarios[],

@@ -10,10 +10,11 @@
 
 static const struct scenario *const tables[] = {
 	insert_scenarios,  load_scenarios,     whole_scenarios,          reload_scenarios,
-	counters_scenarios,
+	counters_scenarios, cuckoo_scenarios,
 	batch_scenarios,   previous_scenarios, writers_scenarios,        retire_scenarios,
 	refresh_scenarios, absent_scenarios,   full_scenarios,           void_scenarios,
-	removal_scenarios, rolling_scenarios,  rolling_writers_scenarios
+	removal_scenarios, rolling_scenarios,  rolling_writers_scenarios,
+	growing_scenarios
 };
 static const char *const strategy_names[] = {
 	[DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct"

@@ -13,6 +13,7 @@ struct shared {
 	struct weir_filter *f, *from, *into; /* from is merged into f, f is merged into into */
 	uint64_t keys, first;
 	unsigned inserters;
+	bool copies; /* a second merge of what was merged fills the filter */
 	uint64_t seed;
 	_Atomic uint64_t promised[MOST_THREADS]; /* of the inserter's own keys */
 	_Atomic uint64_t merged;                 /* of the keys of from */
@@ -104,7 +105,7 @@ static void keep(struct shared *s)
 		struct weir_filter *copy = NULL;
 		for (unsigned t = 0; t < s->inserters; t++)
 			promised[t] = atomic_load_explicit(&s->promised[t], memory_order_acquire);
-		if (s->turns < s->keys)
+		if (s->turns < s->keys && !s->copies)
 			merge(s, s->turns);
 		if (atomic_load_explicit(&s->merged, memory_order_relaxed))
 			look(s, s->into, promised, &random, "what it was merged into");
@@ -135,6 +136,7 @@ static void run(const struct layout *layout, const struct stress *options, uint6
 	s = (struct shared){
 		.keys = keys,
 		.inserters = options->threads,
+		.copies = layout->kind->copies,
 		.seed = options->seed,
 		.inserting = options->threads,
 		.first = (options->seed * stress_layouts() + layout->number) << 40

@@ -36,8 +36,8 @@ static struct weir_filter *half_full(uint32_t kind, size_t width)
 {
 	struct weir_filter *f = test_filter(kind, MOST / 2, 0.1);
 	for (size_t i = 0; i < MOST; i += 2)
-		assert_ok(width ? weir_insert(f, bytes + i * width, width) :
-		                  weir_insert(f, vectors[i].iov_base, vectors[i].iov_len));
+		assert_ok(width ? weir_insert_absent(f, bytes + i * width, width) :
+		                  weir_insert_absent(f, vectors[i].iov_base, vectors[i].iov_len));
 	return f;
 }
 
@@ -202,7 +202,7 @@ static void inserts(uint32_t kind)
 	struct weir_filter *f = test_filter(kind, 1, 0.1);
 	weir_hash_fixed(f, bytes, 8, MOST, hashes);
 	weir_destroy(f);
-	if (!test_affords(kind, 1e-5))
+	if (!test_affords(kind, 1e-5) || test_keeps_copies(kind))
 		return;
 	for (size_t i = 0; i < SIZES; i += i < 130 ? 1 : 7) {
 		assert_inserts_like_singles(kind, HASHES, 0, size_at(i), i % 2);
@@ -286,6 +286,10 @@ static void ends(uint32_t kind)
 	weir_hash_fixed(f, bytes, 8, MOST, hashes);
 	for (size_t n = 0; n <= most; n++) {
 		struct iovec *last = (struct iovec *)(void *)end - n;
+		if (test_keeps_copies(kind)) { /* there are the same keys in each turn */
+			weir_destroy(f);
+			f = test_filter(kind, 4000000, 0.01);
+		}
 		memcpy(last, vectors, n * sizeof *last);
 		assert_ok(weir_insert_keys(f, last, n, NULL));
 		assert_int_equal(weir_contains_keys(f, last, n, NULL), n);

@@ -33,7 +33,7 @@ static void numbers_are_their_bytes(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
-		struct weir_filter *f = test_filter(test_kinds[k], 1000, 0.01);
+		struct weir_filter *f = test_filter(test_kinds[k], 4000, 0.01);
 		for (uint64_t i = 0; test_takes_inserts(f) && i < 1000; i++) {
 			uint64_t key = i % 3 ? test_key(i) : i; /* small numbers too */
 			bool there = weir_contains(f, &key, sizeof key);
@@ -201,7 +201,7 @@ static void full_filters_hold_all_and_keep_the_rate(void **state)
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++)
 		for (size_t r = 0; r < COUNT_OF(rates); r++) {
 			enum { KEYS = 20000, PROBES = 200000 };
-			struct weir_filter *f = test_filter(test_kinds[k], KEYS, rates[r]);
+			struct weir_filter *f = test_bound_filter(test_kinds[k], KEYS, rates[r]);
 			uint64_t wrong = 0, key, hashes[KEYS];
 			double planned = planned_rate(f);
 			for (uint64_t i = 0; i < KEYS; i++)

@@ -84,7 +84,7 @@ static void round_trip(const struct test_kind *kind, const struct test_layout *l
 	assert_ok(weir_save(g, other, &options));
 	assert_same_files(path, other);
 	err = weir_merge(f, g); /* the same seed and layout, or it refuses */
-	assert_ok(err == -ENOTSUP ? 0 : err);
+	assert_ok(err == -ENOTSUP || (kind->copies && err == -ENOSPC) ? 0 : err);
 	weir_destroy(f);
 	weir_destroy(g);
 }

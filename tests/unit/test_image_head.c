@@ -211,7 +211,10 @@ static void words_that_are_not_known(void **state)
 	weir__image_put(bytes, &head);
 	bytes[FORMAT] = 2;
 	assert_int_equal(parse(bytes, &out, &fault), -EBADMSG);
-	bytes[FORMAT] = 3;
+	bytes[FORMAT] = 3; /* of a compound, which has members */
+	assert_int_equal(parse(bytes, &out, &fault), -EBADMSG);
+	assert_string_equal(fault.field, "members");
+	bytes[FORMAT] = 4;
 	assert_int_equal(parse(bytes, &out, &fault), -ENOTSUP);
 }
 

@@ -46,6 +46,8 @@ static void assert_same_bits(struct weir_filter *a, const struct weir_filter *b)
 {
 	double fill = exact(a).fill;
 	assert_true(fill == exact(b).fill);
+	if (test_keeps_copies(exact(a).shape.kind)) /* no union shows it */
+		return;
 	int err = weir_merge(a, b);
 	assert_ok(err == -ENOTSUP ? 0 : err);
 	assert_true(fill == exact(a).fill);
@@ -80,7 +82,7 @@ static void union_of_two(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
-		if (!can_merge(test_kinds[k]))
+		if (!can_merge(test_kinds[k]) || test_keeps_copies(test_kinds[k]))
 			continue;
 		struct weir_filter *a = test_filter(test_kinds[k], 4000, 0.001),
 		                   *b = test_filter(test_kinds[k], 4000, 0.001);
@@ -166,7 +168,8 @@ static void clones(void **state)
 			struct weir_filter *f = test_filter(test_kinds[k], capacity, 0.01),
 			                   *copy = NULL;
 			uint64_t keys = capacity < 10000 ? capacity : 10000;
-			uint64_t more = test_takes_inserts(f) ? 100 : 0;
+			uint64_t more = !test_takes_inserts(f) ? 0 :
+			                test_keeps_copies(test_kinds[k]) && keys < 10000 ? 0 : 100;
 			fill(&f, keys);
 			assert_ok(weir_clone(&copy, f));
 			assert_same_bits(copy, f);

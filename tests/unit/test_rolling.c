@@ -81,7 +81,12 @@ static void full_set(void **state)
 		insert_range(set, 0, KEYS);
 		assert_int_equal(count_range(set, 0, KEYS), KEYS);
 		double rate = (double)count_range(set, KEYS, 6 * KEYS) / (5 * KEYS);
-		assert_true(rate > 0.86 * plan.fp_rate && rate < 0.0105);
+		assert_true(rate < 0.0105);
+		if (test_grows(kind->id)) { /* it is not full at its capacity */
+			assert_ok(weir_rolling_destroy(set));
+			continue;
+		}
+		assert_true(rate > 0.86 * plan.fp_rate);
 		struct weir_rolling_stats s = WEIR_ROLLING_STATS_INIT;
 		assert_ok(weir_rolling_stats(set, &s));
 		assert_int_equal(s.shards, SHARDS);

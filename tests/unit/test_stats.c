@@ -38,7 +38,7 @@ static void an_empty_filter(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
-		struct weir_filter *f = test_filter(test_kinds[k], 12345, 0.01);
+		struct weir_filter *f = test_bound_filter(test_kinds[k], 12345, 0.01);
 		struct weir_stats s = exact(f);
 		assert_int_equal(s.shape.kind, test_kinds[k]);
 		assert_int_equal(s.capacity, 12345);
@@ -89,7 +89,7 @@ static bool put(struct weir_filter *f, uint64_t i, uint64_t capacity)
 static void estimates_at_fill_levels(uint32_t kind, double fp_rate)
 {
 	enum { CAPACITY = 60000, STEPS = 6 };
-	struct weir_filter *f = test_filter(kind, CAPACITY, fp_rate);
+	struct weir_filter *f = test_bound_filter(kind, CAPACITY, fp_rate);
 	uint64_t keys = 0;
 	bool full = !test_takes_inserts(f);
 	for (unsigned step = 1; step <= STEPS && !full; step++) { /* 25 % to 150 % */
@@ -141,7 +141,7 @@ static void a_sample_agrees_with_the_whole(void **state)
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
 		enum { CAPACITY = 3000000 };
-		struct weir_filter *f = test_filter(test_kinds[k], CAPACITY, 0.01);
+		struct weir_filter *f = test_bound_filter(test_kinds[k], CAPACITY, 0.01);
 		uint64_t *keys = malloc(8 * CAPACITY);
 		if (!test_takes_inserts(f)) {
 			weir_destroy(f), free(keys);
@@ -224,7 +224,7 @@ static void a_full_array(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
-		struct weir_filter *f = test_filter(test_kinds[k], 10, 0.1);
+		struct weir_filter *f = test_bound_filter(test_kinds[k], 10, 0.1);
 		bool takes = test_takes_inserts(f);
 		for (uint64_t i = 0; i < 20000 && takes; i++)
 			takes = put(f, i, 10);

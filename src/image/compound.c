@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ * Images of compounds, read member by member: see compound.h. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+#include "error.h"
+#include "image/bits.h"
+#include "image/compound.h"
+#include "image/load.h"
+
+/* One reading of all members. Each is read from a copy of the source that begins and ends with what
+ * is left of it. */
+struct members {
+	const struct weir_preface *whole;
+	struct weir_source *source;
+	struct weir_load_options options; /* of a member */
+	const struct weir_load_options *asked;
+	uint64_t from;   /* where in the source the image begins */
+	uint64_t before; /* bytes of bits in the members before this one */
+};
+
+static int members_progress(void *arg, uint64_t done, uint64_t total)
+{
+	const struct members *m = arg;
+	(void)total;
+	return m->asked->progress(m->asked->progress_arg, m->before + done,
+	                          64 * m->whole->head.nblocks);
+}
+
+static struct members members_begin(const struct weir_preface *whole, struct weir_source *source,
+                                    const struct weir_load_options *options)
+{
+	struct members m = { .whole = whole,
+		             .source = source,
+		             .options = *options,
+		             .asked = options,
+		             .from = source->at - weir__image_bits_offset(&whole->head) };
+	return m;
+}
+
+#define DIFFERS(m, i, what, format, member, head) \
+	weir__fail(-EBADMSG, "%s: member %u: " what " is " format " where the compound has " \
+	           format, (m)->source->name, i, member, head)
+
+/* C1 to C3 */
+static int member_check(const struct members *m, unsigned i, const struct weir_preface *p)
+{
+	const struct weir_image_head *whole = &m->whole->head, *head = &p->head;
+	uint64_t commit = weir__image_get64(m->whole->table + WEIR_IMAGE_MEMBER * i + 8);
+	uint64_t left = whole->nblocks - m->before / 64;
+	if (weir__is_compound(p))
+		return weir__fail(-EBADMSG, "%s: member %u: is a compound itself", m->source->name,
+		                  i);
+	if (head->commit != commit)
+		return DIFFERS(m, i, "commit record", "%016llx", (unsigned long long)head->commit,
+		               (unsigned long long)commit);
+	if (head->compression != whole->compression)
+		return DIFFERS(m, i, "compression", "%u", head->compression, whole->compression);
+	if (head->hash != whole->hash)
+		return DIFFERS(m, i, "hash", "%u", head->hash, whole->hash);
+	if (head->seed != whole->seed)
+		return DIFFERS(m, i, "seed", "%016llx", (unsigned long long)head->seed,
+		               (unsigned long long)whole->seed);
+	if (head->marks != whole->marks)
+		return DIFFERS(m, i, "the word of marks", "%u", head->marks, whole->marks);
+	if (memcmp(&head->normal, &whole->normal, sizeof head->normal))
+		return weir__fail(-EBADMSG, "%s: member %u: what is done to keys is not what the "
+		                  "compound has", m->source->name, i);
+	if (head->generation != whole->generation)
+		return DIFFERS(m, i, "generation", "%llu", (unsigned long long)head->generation,
+		               (unsigned long long)whole->generation);
+	if (head->nblocks > left || (i + 1 == whole->members && head->nblocks < left))
+		return weir__fail(-EBADMSG, "%s: member %u: blocks is %llu where the compound has "
+		                  "%llu left", m->source->name, i,
+		                  (unsigned long long)head->nblocks, (unsigned long long)left);
+	return 0;
+}
+
+/* Go to member i and read all of it before its bits. @rest: receives what is left of the source. */
+static int member_open(struct members *m, unsigned i, struct weir_source *rest,
+                       struct weir_preface *p)
+{
+	struct weir_source *source = m->source;
+	int err = weir__source_zeros(source, weir__to_page(source->at - m->from));
+	if (err)
+		return err;
+	*rest = *source;
+	rest->as = NULL;
+	rest->exact = false;
+	rest->at = 0;
+	rest->length = source->length == UINT64_MAX ? UINT64_MAX : source->length - source->at;
+	err = weir__preface_read(p, rest, 0, false);
+	if (!err) {
+		err = member_check(m, i, p);
+		if (err)
+			weir__preface_free(p);
+	}
+	source->outside = rest->outside;
+	return err;
+}
+
+static void member_close(struct members *m, const struct weir_source *rest,
+                         struct weir_preface *p)
+{
+	m->source->at += rest->at;
+	m->source->memory = rest->memory;
+	m->source->outside = rest->outside;
+	m->before += 64 * p->head.nblocks;
+	weir__preface_free(p);
+}
+
+/* All members are read: the image ends here. */
+static int members_end(const struct members *m)
+{
+	const struct weir_image_head *whole = &m->whole->head;
+	uint64_t bytes = m->source->at - m->from;
+	if (whole->compression == WEIR_IMAGE_PLAIN && bytes != whole->length)
+		return weir__fail(-EBADMSG, "%s: length is %llu, and the members end at byte %llu",
+		                  m->source->name, (unsigned long long)whole->length,
+		                  (unsigned long long)bytes);
+	return m->source->exact ? weir__source_end(m->source) : 0;
+}
+
+static void options_of(struct members *m, unsigned i)
+{
+	if (m->asked->progress) {
+		m->options.progress = members_progress;
+		m->options.progress_arg = m;
+	}
+	if (i) { /* the caller's memory is the first one's */
+		m->options.memory = NULL;
+		m->options.memory_bytes = 0;
+	}
+}
+
+int weir__members_load(struct weir_member out[WEIR_IMAGE_MEMBERS],
+                       const struct weir_preface *whole, struct weir_source *source,
+                       const struct weir_load_options *options)
+{
+	struct members m = members_begin(whole, source, options);
+	unsigned n = 0;
+	int err = 0;
+	while (!err && n < whole->head.members) {
+		struct weir_source rest;
+		struct weir_preface p;
+		options_of(&m, n);
+		err = member_open(&m, n, &rest, &p);
+		if (err)
+			break;
+		err = weir__bits_load(&out[n].f, &rest, &p, &m.options);
+		if (!err) {
+			out[n].note = weir__image_get64(whole->table + WEIR_IMAGE_MEMBER * n);
+			n++;
+		}
+		member_close(&m, &rest, &p);
+	}
+	if (!err)
+		err = members_end(&m);
+	if (err)
+		weir__members_free(out, n);
+	return err;
+}
+
+int weir__members_verify(const struct weir_preface *whole, struct weir_source *source,
+                         const struct weir_load_options *options)
+{
+	struct members m = members_begin(whole, source, options);
+	int err = 0;
+	for (unsigned i = 0; !err && i < whole->head.members; i++) {
+		struct weir_source rest;
+		struct weir_preface p;
+		options_of(&m, i);
+		err = member_open(&m, i, &rest, &p);
+		if (err)
+			return err;
+		err = weir__bits_read(&rest, &p, &m.options, NULL);
+		member_close(&m, &rest, &p);
+	}
+	return err ? err : members_end(&m);
+}
+
+/* Pass over the bits of a plain member in a file. */
+static int skip_bits(struct weir_source *rest, uint64_t bytes)
+{
+	if (lseek(rest->fd, (off_t)bytes, SEEK_CUR) < 0)
+		return weir__fail(weir__source_outside(rest, -errno), "%s: cannot pass over %llu "
+		                  "bytes: %s", rest->name, (unsigned long long)bytes,
+		                  weir_strerror(errno));
+	rest->at += bytes;
+	return 0;
+}
+
+/* Make a filter around the bits of a member that are mapped. @at: of its image. */
+static int map_member(struct weir_filter **out, unsigned char *image, uint64_t at,
+                      const struct weir_preface *p, const struct members *m, int insert_error)
+{
+	struct weir_layout layout;
+	unsigned char *bits = image + at + weir__image_bits_offset(&p->head);
+	struct weir_memory memory = { .bits = (uint64_t *)(void *)bits };
+	int err = weir__preface_layout(&layout, p, m->asked->hash_key, m->source->name);
+	if (!err)
+		err = weir__filter_make(out, &layout, &memory, insert_error);
+	if (!err)
+		(*out)->marks = p->head.marks;
+	return err;
+}
+
+int weir__members_map(struct weir_member out[WEIR_IMAGE_MEMBERS], unsigned char *image,
+                      const struct weir_preface *whole, struct weir_source *source,
+                      const struct weir_load_options *options, int insert_error)
+{
+	struct members m = members_begin(whole, source, options);
+	unsigned n = 0;
+	int err = 0;
+	while (!err && n < whole->head.members) {
+		struct weir_source rest;
+		struct weir_preface p;
+		options_of(&m, n);
+		err = member_open(&m, n, &rest, &p);
+		if (err)
+			break;
+		uint64_t at = source->at - m.from;
+		err = options->no_verify ? skip_bits(&rest, 64 * p.head.nblocks) :
+		                           weir__bits_read(&rest, &p, &m.options, NULL);
+		if (!err)
+			err = map_member(&out[n].f, image, at, &p, &m, insert_error);
+		if (!err) {
+			out[n].note = weir__image_get64(whole->table + WEIR_IMAGE_MEMBER * n);
+			n++;
+		}
+		member_close(&m, &rest, &p);
+	}
+	if (!err)
+		err = members_end(&m);
+	if (err)
+		weir__members_free(out, n);
+	return err;
+}
+
+int weir__members_join(struct weir_filter **out, const struct weir_layout *layout,
+                       const struct weir_member *members, unsigned n, int insert_error,
+                       const char *name)
+{
+	char why[400];
+	int err = weir__compound_make(out, layout, members, n, insert_error);
+	if (!err)
+		return 0;
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	weir__members_free(members, n);
+	return weir__fail(err, "%s: %s", name, why);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ * Writing one image. To a file each shard is copied, summed and written, and the head is written
+ * last. A stream begins with the head, which needs every checksum, so there the bits must stand
+ * still. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "error.h"
+#include "hash.h"
+#include "image/write.h"
+#include "progress.h"
+
+void weir__writing_end(struct weir_writing *w)
+{
+	free(w->front);
+	free(w->shard);
+	if (w->options->zstd_level)
+		weir__packer_end(&w->packer);
+}
+
+int weir__writing_begin(struct weir_writing *w, const struct weir_filter *f, int fd,
+                        const char *name, const struct weir_save_options *options)
+{
+	*w = (struct weir_writing){
+		.f = f,
+		.options = options,
+		.fd = fd,
+		.name = name,
+		.total = f->bytes,
+		.shard_bytes = f->bytes / f->shards
+	};
+	weir__head_of(f, options->zstd_level ? WEIR_IMAGE_ZSTD : WEIR_IMAGE_PLAIN,
+	              options->generation, options->marks, &w->head);
+	w->front_bytes = weir__image_bits_offset(&w->head);
+	w->table_end = WEIR_IMAGE_HEAD + 8 * (uint64_t)f->shards;
+	w->front = malloc(w->table_end);
+	w->shard = malloc(w->shard_bytes);
+	int err = 0;
+	if (!w->front || !w->shard)
+		err = weir__fail(-ENOMEM, "%s: no memory for %llu bytes to save through", name,
+		                 (unsigned long long)(w->table_end + w->shard_bytes));
+	if (!err && options->zstd_level)
+		err = weir__packer_begin(&w->packer, w->shard_bytes, options->zstd_level, name);
+	if (err)
+		weir__writing_end(w);
+	return err;
+}
+
+static void sum_shard(struct weir_writing *w, uint32_t shard, const void *bits)
+{
+	weir__image_put64(w->front + WEIR_IMAGE_HEAD + 8 * (size_t)shard,
+	                  weir__checksum(bits, w->shard_bytes));
+}
+
+static int write_shard(struct weir_writing *w)
+{
+	uint64_t n = w->shard_bytes;
+	int err = w->options->zstd_level ?
+	          weir__pack(&w->packer, w->shard, w->shard_bytes, &n) : 0;
+	w->written += n;
+	return err ? err :
+	       weir__write(w->fd, w->name,
+	                   w->options->zstd_level ? (void *)w->packer.buffer :
+	                                            (void *)w->shard, n, -1);
+}
+
+/* Write the shards one after another from the file's position on, and put their checksums into the
+ * table. */
+static int write_shards(struct weir_writing *w)
+{
+	int err = 0;
+	for (uint32_t shard = 0; !err && shard < w->head.shards; shard++) {
+		weir__shard_copy(w->f, shard, w->shard);
+		sum_shard(w, shard, w->shard);
+		err = write_shard(w);
+		if (!err)
+			err = weir__progress(w->options->progress, w->options->progress_arg,
+			                     w->before + (shard + 1) * w->shard_bytes, w->total);
+	}
+	return err;
+}
+
+/* Reserve the space, so that a full disk fails now. Some file systems cannot reserve, and a sandbox
+ * may refuse it: there a full disk fails while writing. */
+static int reserve(struct weir_writing *w)
+{
+	const uint64_t bytes = weir__image_length(&w->head);
+	int answer;
+	if (w->options->zstd_level)
+		return 0;
+	do
+		answer = fallocate(w->fd, 0, (off_t)w->at, (off_t)bytes);
+	while (answer && errno == EINTR);
+	if (answer == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL ||
+	    errno == EPERM)
+		return 0;
+	return weir__fail(-errno, "%s: cannot reserve %llu bytes: %s", w->name,
+	                  (unsigned long long)bytes, weir_strerror(errno));
+}
+
+int weir__write_file(struct weir_writing *w)
+{
+	const uint64_t bits = w->at + w->front_bytes;
+	int err = reserve(w);
+	if (!err && lseek(w->fd, (off_t)bits, SEEK_SET) < 0)
+		err = weir__fail(-errno, "%s: cannot go to byte %llu: %s", w->name,
+		                 (unsigned long long)bits, weir_strerror(errno));
+	weir__hold(w->f);
+	if (!err)
+		err = write_shards(w);
+	weir__let_go(w->f);
+	weir__head_commit(&w->head, w->front + WEIR_IMAGE_HEAD, w->front);
+	return err ? err :
+	       weir__write(w->fd, w->name, w->front, w->table_end, (int64_t)w->at);
+}
+
+void weir__write_sums(struct weir_writing *w)
+{
+	for (uint32_t shard = 0; shard < w->head.shards; shard++)
+		sum_shard(w, shard,
+		          (const unsigned char *)w->f->array.words + shard * w->shard_bytes);
+	weir__head_commit(&w->head, w->front + WEIR_IMAGE_HEAD, w->front);
+}
+
+int weir__write_zeros(int fd, const char *name, uint64_t n)
+{
+	static const unsigned char zeros[4096];
+	int err = 0;
+	for (uint64_t part; !err && n; n -= part) {
+		part = n < sizeof zeros ? n : sizeof zeros;
+		err = weir__write(fd, name, zeros, part, -1);
+	}
+	return err;
+}
+
+int weir__write_stream(struct weir_writing *w)
+{
+	int err = weir__write(w->fd, w->name, w->front, w->table_end, -1);
+	if (!err)
+		err = weir__write_zeros(w->fd, w->name, w->front_bytes - w->table_end);
+	return err ? err : write_shards(w);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT
+ * The cuckoo kind: fingerprints that move between two buckets each, so that what was inserted can
+ * be removed again. The layout is in layout.h, who may do what at the same time in move.h.
+ *
+ * One scalar kernel serves every instruction set: a bucket is one word, and a few operations on it
+ * compare all of its places. The two buckets of a key lie apart, so vectors would gain nothing. */
+#include "batch.h"
+#include "error.h"
+#include "kinds/cuckoo/plan.h"
+#include "kinds/cuckoo/put.h"
+#include "kinds/cuckoo/whole.h"
+#include "kinds/list.h"
+
+/* ---- lookups: C4, C5 ---- */
+
+/* Where a lookup looks. */
+struct places {
+	uint64_t bucket[2];
+	unsigned fingerprint;
+};
+
+WEIR__INLINE struct places places_of(const struct weir_array *a, uint64_t hash, unsigned width)
+{
+	struct weir_cuckoo_spot spot = weir__cuckoo_spot(a, hash, width);
+	return (struct places){
+		.bucket = { spot.bucket, weir__cuckoo_other(a, spot.bucket, spot.fingerprint) },
+		.fingerprint = spot.fingerprint
+	};
+}
+
+/* The places of the two buckets with an equal fingerprint. */
+WEIR__INLINE bool found_in(const struct weir_array *a, const struct places *p, unsigned width)
+{
+	uint64_t equal = p->fingerprint * weir__cuckoo_ones(width);
+	uint64_t first = weir__place_load_acquire(a->words + p->bucket[0]);
+	uint64_t second = weir__place_load_acquire(a->words + p->bucket[1]);
+	return (weir__cuckoo_zeros(first ^ equal, width) |
+	        weir__cuckoo_zeros(second ^ equal, width)) != 0;
+}
+
+WEIR__INLINE bool find(const struct weir_array *a, const struct places *p, unsigned width)
+{
+	const atomic_uint *version = weir__cuckoo_version(a, p->fingerprint);
+	for (unsigned i = 0; i < WEIR_CUCKOO_TRIES; i++) {
+		unsigned before = weir__version_load_acquire(version);
+		if (found_in(a, p, width))
+			return true;
+		if (__builtin_expect(weir__version_load_again(version) == before, 1))
+			return false;
+	}
+	return true;
+}
+
+WEIR__INLINE bool contains_any(const struct weir_filter *f, uint64_t hash, unsigned width)
+{
+	struct places p = places_of(&f->array, hash, width);
+	return find(&f->array, &p, width);
+}
+
+/* Copies in both buckets; if they are one, each once. */
+WEIR__INLINE int64_t count_in(const struct weir_array *a, const struct places *p, unsigned width)
+{
+	uint64_t equal = p->fingerprint * weir__cuckoo_ones(width);
+	uint64_t first = weir__place_load_acquire(a->words + p->bucket[0]);
+	uint64_t second = weir__place_load_acquire(a->words + p->bucket[1]);
+	int64_t n = __builtin_popcountll(weir__cuckoo_zeros(first ^ equal, width));
+	if (p->bucket[0] != p->bucket[1])
+		n += __builtin_popcountll(weir__cuckoo_zeros(second ^ equal, width));
+	return n;
+}
+
+/* As a lookup; at the end of its tries the most copies that there can be. */
+static int64_t count(const struct weir_filter *f, uint64_t hash)
+{
+	const struct weir_array *a = &f->array;
+	unsigned width = weir__cuckoo_width(a);
+	struct places p = places_of(a, hash, width);
+	const atomic_uint *version = weir__cuckoo_version(a, p.fingerprint);
+	for (unsigned i = 0; i < WEIR_CUCKOO_TRIES; i++) {
+		unsigned before = weir__version_load_acquire(version);
+		int64_t n = count_in(a, &p, width);
+		if (weir__version_load_again(version) == before)
+			return n;
+	}
+	return 2 * weir__cuckoo_places(width);
+}
+
+/* ---- batches ---- */
+
+enum { STEP = 32 }; /* keys whose buckets are fetched together; it divides WEIR_HASHED */
+
+/* Fetch what the next keys need while the last are worked on. */
+struct stretch {
+	struct places of[STEP];
+	unsigned n;
+};
+
+WEIR__INLINE void prepare(const struct weir_array *a, struct stretch *s, const uint64_t *hashes,
+                          unsigned n, bool far, unsigned width)
+{
+	s->n = n;
+	for (unsigned i = 0; i < n; i++)
+		s->of[i] = places_of(a, hashes[i], width);
+	for (unsigned i = 0; far && i < n; i++) {
+		__builtin_prefetch(a->words + s->of[i].bucket[0], 0, 3);
+		__builtin_prefetch(a->words + s->of[i].bucket[1], 0, 3);
+	}
+}
+
+WEIR__INLINE uint64_t work(const struct weir_array *a, const struct stretch *s, unsigned width)
+{
+	uint64_t answers = 0;
+	for (unsigned i = 0; i < s->n; i++)
+		answers |= (uint64_t)find(a, &s->of[i], width) << i;
+	return answers;
+}
+
+WEIR__INLINE size_t contains_all(const struct weir_filter *f, const struct weir_batch *batch,
+                                 uint64_t *bitmap, unsigned width)
+{
+	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64))), answers = 0;
+	const struct weir_array array = f->array;
+	const uint64_t *hashes = NULL;
+	struct stretch s[2];
+	size_t found = 0, ready = 0, done = 0;
+	for (unsigned turn = 0; done < batch->n; turn ^= 1) {
+		unsigned n = weir__least(batch->n - ready, STEP);
+		if (n && ready % WEIR_HASHED == 0)
+			hashes = weir__batch_take(f, array.flip8, batch, ready,
+			                          weir__least(batch->n - ready, WEIR_HASHED),
+			                          scratch);
+		prepare(&array, &s[turn], hashes + ready % WEIR_HASHED, n, f->outgrows_cache,
+		        width);
+		ready += n;
+		if (ready == n && n) /* the first: nothing is ready yet */
+			continue;
+		answers |= work(&array, &s[turn ^ 1], width) << done % 64;
+		done += s[turn ^ 1].n;
+		if (done % 64 && done < batch->n)
+			continue;
+		found += (size_t)__builtin_popcountll(answers);
+		if (bitmap)
+			bitmap[(done - 1) / 64] = answers;
+		answers = 0;
+	}
+	return found;
+}
+
+/* In the keys' order, up to the first that is refused. */
+static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
+{
+	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64)));
+	const struct weir_array *a = &f->array;
+	unsigned width = weir__cuckoo_width(a);
+	int64_t fresh = 0;
+	for (size_t at = 0; at < batch->n; at += WEIR_HASHED) {
+		unsigned n = weir__least(batch->n - at, WEIR_HASHED);
+		const uint64_t *hashes = weir__batch_take(f, a->flip8, batch, at, n, scratch);
+		struct places p;
+		uint64_t answers = 0;
+		for (unsigned i = 0; f->outgrows_cache && i < n; i++) {
+			p = places_of(a, hashes[i], width);
+			__builtin_prefetch(a->words + p.bucket[0], 1, 3);
+			__builtin_prefetch(a->words + p.bucket[1], 1, 3);
+		}
+		for (unsigned i = 0; i < n; i++) {
+			int answer = weir__cuckoo_put(a, weir__cuckoo_spot(a, hashes[i], width),
+			                              WEIR_CUCKOO_ALWAYS, WEIR_CUCKOO_WAIT);
+			if (answer < 0)
+				return answer;
+			answers |= (uint64_t)(answer == WEIR_NEW) << i;
+		}
+		fresh += __builtin_popcountll(answers);
+		if (bitmap)
+			bitmap[at / WEIR_HASHED] = answers;
+	}
+	return fresh;
+}
+
+/* ---- the verbs of each width ---- */
+
+static int put(struct weir_filter *f, uint64_t hash, enum weir_cuckoo_put how)
+{
+	const struct weir_array *a = &f->array;
+	return weir__cuckoo_put(a, weir__cuckoo_spot(a, hash, weir__cuckoo_width(a)), how,
+	                        WEIR_CUCKOO_WAIT);
+}
+
+static int insert_hash(struct weir_filter *f, uint64_t hash)
+{
+	return put(f, hash, WEIR_CUCKOO_ALWAYS);
+}
+
+static int insert_absent(struct weir_filter *f, uint64_t hash)
+{
+	return put(f, hash, WEIR_CUCKOO_ABSENT);
+}
+
+static int insert(struct weir_filter *f, const void *key, size_t len)
+{
+	return insert_hash(f, weir__hash(f->array.seed, key, len));
+}
+
+static int insert_u64(struct weir_filter *f, uint64_t key)
+{
+	return insert_hash(f, weir__hash_u64(f->array.flip8, key));
+}
+
+static int take_out(struct weir_filter *f, uint64_t hash)
+{
+	const struct weir_array *a = &f->array;
+	int err = weir__cuckoo_take_out(a, weir__cuckoo_spot(a, hash, weir__cuckoo_width(a)));
+	return err ? weir__fail(err, "the filter has no copy of the key: each removal needs an "
+	                        "insert of its own") : 0;
+}
+
+#define VERBS(width) \
+	static bool contains_hash_##width(const struct weir_filter *f, uint64_t hash) \
+	{ \
+		return contains_any(f, hash, width); \
+	} \
+	static bool contains_##width(const struct weir_filter *f, const void *key, size_t len) \
+	{ \
+		return contains_any(f, weir__hash(f->array.seed, key, len), width); \
+	} \
+	static bool contains_u64_##width(const struct weir_filter *f, uint64_t key) \
+	{ \
+		return contains_any(f, weir__hash_u64(f->array.flip8, key), width); \
+	} \
+	static size_t contains_batch_##width(const struct weir_filter *f, \
+	                                     const struct weir_batch *batch, uint64_t *bitmap) \
+	{ \
+		return contains_all(f, batch, bitmap, width); \
+	} \
+	/* A key lies in two buckets anywhere, so partition_bits is 0 (L1). */ \
+	static const struct weir_kernel kernel_##width = { \
+		.isa = WEIR_ISA_SCALAR, \
+		.verbs = { contains_##width, contains_hash_##width, insert, insert_hash, \
+		           contains_u64_##width, insert_u64 }, \
+		.contains_batch = contains_batch_##width, \
+		.insert_batch = insert_batch, \
+		.remove = take_out, \
+		.insert_absent = insert_absent, \
+		.count = count, \
+	};
+VERBS(12)
+VERBS(16)
+
+static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
+{
+	(void)isa;
+	return shape->field[WEIR_CUCKOO_WIDTH] == 12 ? &kernel_12 : &kernel_16;
+}
+
+static uint64_t most(const struct weir_filter *f)
+{
+	return weir__cuckoo_most(f->array.lines, &f->array.shape);
+}
+
+const struct weir_kind weir__kind_cuckoo = {
+	.id = WEIR_CUCKOO,
+	.name = "cuckoo",
+	.hash = &weir__xxh3,
+	.fields = { "fingerprint_bits" },
+	.plan = weir__cuckoo_plan,
+	.legal = weir__cuckoo_legal,
+	.describe = weir__cuckoo_describe,
+	.kernel = kernel,
+	.measure = weir__cuckoo_measure,
+	.estimate = weir__cuckoo_estimate,
+	.create = weir__cuckoo_create,
+	.destroy = weir__cuckoo_destroy,
+	.most = most,
+	.hold = weir__cuckoo_hold,
+	.let_go = weir__cuckoo_let_go,
+	.merge = weir__cuckoo_merge,
+	.snapshot = weir__cuckoo_snapshot,
+};

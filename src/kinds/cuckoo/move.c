@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ * Stripes, moves and removals: C1 to C8 in move.h. */
+#include <sched.h>
+#include <stdlib.h>
+#include "error.h"
+#include "kinds/cuckoo/move.h"
+#include "owner.h"
+
+static uint32_t stripes_for(uint64_t lines)
+{
+	uint32_t stripes = 1;
+	while (stripes < WEIR_CUCKOO_STRIPES && 2 * stripes <= lines)
+		stripes *= 2;
+	return stripes;
+}
+
+int weir__cuckoo_create(struct weir_filter *f)
+{
+	uint32_t stripes = stripes_for(f->array.lines);
+	if (f->memory.shared)
+		return weir__fail(-ENOTSUP, "kind cuckoo cannot be mapped live: who moves keys "
+		                  "must know of each other, and other processes do not");
+	struct weir_cuckoo *own = calloc(1, sizeof *own + stripes * (sizeof own->versions[0] +
+	                                                             sizeof own->owners[0]));
+	if (!own)
+		return weir__fail(-ENOMEM, "no memory for the %u stripes of a cuckoo filter",
+		                  stripes);
+	own->stripes = stripes;
+	own->owners = (struct weir_owner *)(void *)(own->versions + stripes);
+	f->own = f->array.own = own;
+	return 0;
+}
+
+void weir__cuckoo_destroy(struct weir_filter *f)
+{
+	free(f->own);
+}
+
+/* ---- owning a stripe ---- */
+
+static struct weir_cuckoo *own_of(const struct weir_array *a)
+{
+	return a->own;
+}
+
+static void bump(const struct weir_array *a, uint32_t stripe)
+{
+	weir__version_bump_release(own_of(a)->versions + stripe);
+}
+
+/* It goes on when the stripe may be free. Who must not sleep asks again and again whether it is a
+ * walk that has it. */
+static int wait_for(const struct weir_array *a, uint32_t stripe, enum weir_cuckoo_wait wait)
+{
+	if (wait == WEIR_CUCKOO_WAIT) {
+		weir__owner_wait(own_of(a)->owners + stripe);
+		return 0;
+	}
+	if (weir__figure_load_relaxed(&own_of(a)->walks))
+		return weir__fail(-EAGAIN, "the filter is being copied, saved or merged, and a "
+		                  "key must move: try again when that is done");
+	sched_yield();
+	return 0;
+}
+
+static int take(const struct weir_array *a, uint32_t stripe, enum weir_cuckoo_wait wait)
+{
+	int err = 0;
+	while (!err && !weir__owner_take(own_of(a)->owners + stripe))
+		err = wait_for(a, stripe, wait);
+	return err;
+}
+
+static void drop(const struct weir_array *a, uint32_t stripe)
+{
+	weir__owner_drop(own_of(a)->owners + stripe);
+}
+
+/* ---- what only the owner may do ---- */
+
+/* C1: what is cleared is still there. */
+static void clear(uint64_t *word, unsigned shift, unsigned width)
+{
+	uint64_t seen = weir__place_load_acquire(word);
+	uint64_t mask = ((UINT64_C(1) << width) - 1) << shift;
+	while (!weir__place_swap_release(word, &seen, seen & ~mask))
+		;
+}
+
+/* C3. Return: false if there is no free place. */
+static bool write_copy(uint64_t *word, unsigned fingerprint, unsigned width)
+{
+	uint64_t seen = weir__place_load_acquire(word), zeros;
+	do {
+		zeros = weir__cuckoo_zeros(seen, width);
+		if (!zeros)
+			return false;
+	} while (!weir__place_swap_release(
+		word, &seen,
+		seen | (uint64_t)fingerprint << weir__cuckoo_lowest(zeros, width)));
+	return true;
+}
+
+int weir__cuckoo_move(const struct weir_array *a, const struct weir_cuckoo_step *step,
+                      enum weir_cuckoo_wait wait)
+{
+	unsigned width = weir__cuckoo_width(a);
+	uint32_t stripe = weir__cuckoo_stripe(a, step->fingerprint);
+	uint64_t *from = a->words + step->from;
+	int err = take(a, stripe, wait);
+	if (err)
+		return err;
+	bool there = weir__cuckoo_at(weir__place_load_acquire(from), step->shift, width) ==
+	             step->fingerprint;
+	bool moved = there && write_copy(a->words + step->to, step->fingerprint, width);
+	if (moved) {
+		bump(a, stripe); /* C2 */
+		clear(from, step->shift, width);
+	}
+	drop(a, stripe);
+	return moved;
+}
+
+/* Return: was there a copy in the bucket? */
+static bool take_out_of(const struct weir_array *a, uint64_t bucket, unsigned fingerprint,
+                        unsigned width)
+{
+	uint64_t *word = a->words + bucket;
+	uint64_t found = weir__cuckoo_zeros(weir__place_load_acquire(word) ^
+	                                            fingerprint * weir__cuckoo_ones(width), width);
+	if (!found)
+		return false;
+	bump(a, weir__cuckoo_stripe(a, fingerprint)); /* C2 */
+	clear(word, weir__cuckoo_lowest(found, width), width);
+	return true;
+}
+
+int weir__cuckoo_take_out(const struct weir_array *a, struct weir_cuckoo_spot spot)
+{
+	unsigned width = weir__cuckoo_width(a);
+	uint32_t stripe = weir__cuckoo_stripe(a, spot.fingerprint);
+	uint64_t other = weir__cuckoo_other(a, spot.bucket, spot.fingerprint);
+	(void)take(a, stripe, WEIR_CUCKOO_WAIT);
+	bool found = take_out_of(a, spot.bucket, spot.fingerprint, width) ||
+	             take_out_of(a, other, spot.fingerprint, width);
+	drop(a, stripe);
+	return found ? 0 : -ENOENT;
+}
+
+/* ---- all stripes ---- */
+
+void weir__cuckoo_hold(const struct weir_filter *f)
+{
+	struct weir_cuckoo *own = f->own;
+	weir__figure_add_relaxed(&own->walks, 1);
+	for (uint32_t stripe = 0; stripe < own->stripes; stripe++) /* C6 */
+		(void)take(&f->array, stripe, WEIR_CUCKOO_WAIT);
+}
+
+void weir__cuckoo_let_go(const struct weir_filter *f)
+{
+	struct weir_cuckoo *own = f->own;
+	weir__figure_sub_relaxed(&own->walks, 1);
+	for (uint32_t stripe = 0; stripe < own->stripes; stripe++)
+		drop(&f->array, stripe);
+}
+
+/* The version on both sides of the owner: whichever of the two a search comes after or before, an
+ * owner that goes in between has changed it. */
+int weir__cuckoo_quiet(const struct weir_array *a, uint64_t *sum, enum weir_cuckoo_wait wait)
+{
+	const struct weir_cuckoo *own = weir__cuckoo_own(a);
+	*sum = 0;
+	for (uint32_t i = 0; i < own->stripes; i++) {
+		unsigned version = weir__version_load_acquire(own->versions + i);
+		if (weir__owner_held(own->owners + i))
+			return wait_for(a, i, wait);
+		if (weir__version_load_acquire(own->versions + i) != version)
+			return false;
+		*sum += version;
+	}
+	return true;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * Statistics, union and copy of cuckoo filters. Union and copy go under the source's hold (C7). */
+#include "error.h"
+#include "kinds/cuckoo/plan.h"
+#include "kinds/cuckoo/put.h"
+#include "kinds/cuckoo/whole.h"
+
+void weir__cuckoo_measure(const struct weir_filter *f, uint64_t first, uint64_t n,
+                          struct weir_measure *sum)
+{
+	unsigned width = weir__cuckoo_width(&f->array), places = weir__cuckoo_places(width);
+	for (uint64_t i = 8 * first; i < 8 * (first + n); i++) {
+		uint64_t word = weir__place_load_acquire(f->array.words + i);
+		sum->used += places - (unsigned)__builtin_popcountll(
+			weir__cuckoo_zeros(word, width));
+	}
+	sum->lines += n;
+	sum->cells += 8 * places * n;
+}
+
+/* Copies of one key count as so many keys. */
+void weir__cuckoo_estimate(const struct weir_filter *f, const struct weir_measure *sum,
+                           double *keys, double *rate)
+{
+	unsigned width = weir__cuckoo_width(&f->array);
+	double fill = (double)sum->used / (double)sum->cells;
+	double places = 8.0 * weir__cuckoo_places(width) * (double)f->array.lines;
+	*keys = fill * places;
+	*rate = weir__cuckoo_rate(fill, width);
+}
+
+/* Each copy into the same two buckets, as if inserted. The caller holds the source and must not
+ * wait for a walk over the destination: that may wait for the source. */
+static int merge_bucket(const struct weir_array *dst, uint64_t word, uint64_t bucket)
+{
+	unsigned width = weir__cuckoo_width(dst);
+	for (unsigned place = 0; place < weir__cuckoo_places(width); place++) {
+		unsigned copy = weir__cuckoo_at(word, place * width, width);
+		int answer = copy ? weir__cuckoo_put(dst, (struct weir_cuckoo_spot){ bucket, copy },
+		                                     WEIR_CUCKOO_ALWAYS, WEIR_CUCKOO_EAGAIN) : 0;
+		if (answer < 0)
+			return answer;
+	}
+	return 0;
+}
+
+int weir__cuckoo_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
+                       uint64_t n)
+{
+	int err = 0;
+	if (dst == src) /* it has what it has */
+		return 0;
+	for (uint64_t i = 8 * first; !err && i < 8 * (first + n); i++)
+		err = merge_bucket(&dst->array, weir__place_load_acquire(src->array.words + i), i);
+	return err;
+}
+
+void weir__cuckoo_snapshot(const struct weir_filter *f, uint64_t first, uint64_t n, uint64_t *out)
+{
+	const uint64_t *from = f->array.words + 8 * first;
+	for (uint64_t i = 0; i < 8 * n; i++)
+		out[i] = WEIR__LE64(weir__place_load_acquire(from + i));
+}

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""The bugs planted into the cuckoo kind: its own rules (C1 to C8 in move.h) left out, and what
+public implementations have been found to do. See schedule/mutants.py."""
+
+MOVE = 'src/kinds/cuckoo/move.c'
+SEARCH = 'src/kinds/cuckoo/search.c'
+PUT = 'src/kinds/cuckoo/put.c'
+CUCKOO = 'src/kinds/cuckoo/cuckoo.c'
+ATOMIC = 'src/atomic.h'
+WHOLE = 'src/whole.c'
+
+MUTANTS = [
+    # C1
+    ('CUCKOO_MOVE_UNOWNED', MOVE,
+     'int err = take(a, stripe, wait);\n\tif (err)\n\t\treturn err;\n\tbool there',
+     'int err = 0;\n\tbool there', '\tdrop(a, stripe);\n\treturn moved;', '\treturn moved;'),
+    ('CUCKOO_REMOVE_UNOWNED', MOVE, '(void)take(a, stripe, WEIR_CUCKOO_WAIT);\n\tbool found',
+     'bool found', '\tdrop(a, stripe);\n\treturn found', '\treturn found'),
+    ('CUCKOO_MOVE_BLINDLY', MOVE, 'bool moved = there && write_copy', 'bool moved = write_copy'),
+    # C2
+    ('CUCKOO_CLEAR_FIRST', MOVE,
+     'bool moved = there && write_copy(a->words + step->to, step->fingerprint, width);',
+     'if (there)\n\t\tclear(from, step->shift, width);\n'
+     '\tbool moved = there && write_copy(a->words + step->to, step->fingerprint, width);',
+     'bump(a, stripe); /* C2 */\n\t\tclear(from, step->shift, width);', 'bump(a, stripe);'),
+    ('CUCKOO_MOVE_NO_BUMP', MOVE, 'bump(a, stripe); /* C2 */\n\t\tclear(from',
+     'clear(from'),
+    ('CUCKOO_BUMP_LATE', MOVE, 'bump(a, stripe); /* C2 */\n\t\tclear(from, step->shift, width);',
+     'clear(from, step->shift, width);\n\t\tbump(a, stripe);'),
+    ('CUCKOO_REMOVE_NO_BUMP', MOVE, 'bump(a, weir__cuckoo_stripe(a, fingerprint)); /* C2 */', ''),
+    ('CUCKOO_BUMP_RELAXED', ATOMIC,
+     'atomic_load_explicit(version, memory_order_relaxed) + 1,\n'
+     '\t                      memory_order_release);',
+     'atomic_load_explicit(version, memory_order_relaxed) + 1,\n'
+     '\t                      memory_order_relaxed);'),
+    # C3
+    ('CUCKOO_STORES', PUT,
+     'if (weir__place_swap_release(a->words + p.bucket[to], &p.word[to],'
+     ' p.word[to] | copy)) /* C3 */',
+     'atomic_store_explicit((_Atomic uint64_t *)(a->words + p.bucket[to]),'
+     ' WEIR__LE64(p.word[to] | copy), memory_order_release);\n\t\tif (1)'),
+    # C4
+    ('CUCKOO_LOOKUP_ONCE', CUCKOO,
+     'if (__builtin_expect(weir__version_load_again(version) == before, 1))',
+     'if (before == before)'),
+    ('CUCKOO_ONE_BUCKET', CUCKOO,
+     'return (weir__cuckoo_zeros(first ^ equal, width) |\n'
+     '\t        weir__cuckoo_zeros(second ^ equal, width)) != 0;',
+     '(void)second;\n\treturn weir__cuckoo_zeros(first ^ equal, width) != 0;'),
+    ('CUCKOO_SWAP_RELAXED', ATOMIC,
+     '(_Atomic uint64_t *)word, &was, WEIR__LE64(to), memory_order_release,',
+     '(_Atomic uint64_t *)word, &was, WEIR__LE64(to), memory_order_relaxed,'),
+    # C7
+    ('CUCKOO_CLONE_UNHELD', WHOLE,
+     'weir__hold(f);\n\tf->kind->snapshot(f, 0, f->array.lines, (*out)->array.words);\n'
+     '\tweir__let_go(f);',
+     'f->kind->snapshot(f, 0, f->array.lines, (*out)->array.words);'),
+    # C8
+    ('CUCKOO_REFUSE_AT_ONCE', SEARCH, 'return quiet == 0 || before != after; /* C8 */',
+     'return 0;'),
+    ('CUCKOO_NEVER_QUIET', SEARCH, 'if (quiet != 1)\n\t\treturn quiet < 0 ? quiet : 1;',
+     'if (1)\n\t\treturn 0;'),
+    # of public implementations: a full insert that drops another's key, a wrong other bucket, an
+    # equal copy that is left out although it can be removed, a removal that takes two
+    ('CUCKOO_DROPS_ANOTHER', PUT, 'return room < 0 ? room : no_room(width);',
+     'atomic_store_explicit((_Atomic uint64_t *)(a->words + p.bucket[0]), WEIR__LE64((p.word[0]'
+     ' & ~((UINT64_C(1) << width) - 1)) | spot.fingerprint), memory_order_release);\n'
+     '\treturn room < 0 ? room : WEIR_NEW;'),
+    ('CUCKOO_WRONG_OTHER', SEARCH,
+     'add(q, weir__cuckoo_other(q->a, bucket, copy), i, copy, place * width);',
+     'add(q, weir__cuckoo_other(q->a, bucket ^ 1, copy), i, copy, place * width);'),
+    ('CUCKOO_DEDUPLICATES', PUT, 'if (seen && put == WEIR_CUCKOO_ABSENT)', 'if (seen)'),
+    ('CUCKOO_REMOVES_BOTH', MOVE, 'width) ||\n\t             take_out_of(a, other',
+     'width) |\n\t             take_out_of(a, other'),
+]

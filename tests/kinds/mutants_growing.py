@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""The bugs planted into the growing kind: see schedule/mutants.py."""
+
+LAYERS = 'src/compound/growing_layers.c'
+WHOLE = 'src/compound/growing_whole.c'
+KERNEL = 'src/compound/growing_kernel.h'
+GROUPS = {LAYERS: 'growing', WHOLE: 'growing', KERNEL: 'growing'}
+
+MUTANTS = [
+    # G1: of two that append one takes the other's layer away
+    ('GROWING_STORE_NEXT', LAYERS,
+     'if (!weir__layers_swap_release(&layers->next, &none, record)) { /* G1 */',
+     '(void)none;\n\t__atomic_store_n(&layers->next, record, __ATOMIC_RELEASE);\n\tif (0) {'),
+    # a record is found before its fields are
+    ('GROWING_RELAXED_NEXT', LAYERS,
+     'if (!weir__layers_swap_release(&layers->next, &none, record)) { /* G1 */',
+     'if (!__atomic_compare_exchange_n(&layers->next, &none, record, 0, __ATOMIC_RELAXED,'
+     ' __ATOMIC_RELAXED)) {'),
+    ('GROWING_RELAXED_NOW', LAYERS,
+     """(void)weir__layers_swap_release(&own->now, &layers,
+		                                weir__layers_load_acquire(&layers->next));""",
+     '__atomic_store_n(&own->now, weir__layers_load_acquire(&layers->next), __ATOMIC_RELAXED);'),
+    # a key goes into a layer that lookups do not know yet
+    ('GROWING_INTO_NEXT', KERNEL,
+     """			struct weir__layers *s = weir__layers_now(f); \\
+			uint64_t counted = 0; \\
+""",
+     """			struct weir__layers *s = weir__layers_now(f), \\
+				*after = weir__layers_load_acquire(&s->next); \\
+			uint64_t counted = 0; \\
+			s = after ? after : s; \\
+"""),
+    ('GROWING_OLDEST_LEFT_OUT', KERNEL,
+     'for (unsigned i = (n); i-- > 0;) \\', 'for (unsigned i = (n); i-- > (n > 1);) \\'),
+    # the limit
+    ('GROWING_OVERFILL', KERNEL,
+     'if (!weir__closed_load_relaxed(&s->closed)) { \\', 'if (s) { \\'),
+    ('GROWING_COPY_OLDEST', WHOLE, '\treturn now->n;\n', '\treturn 1;\n'),
+]

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ * A growing filter while layers are appended (G1 to G5 in src/compound/growing.h): its first layer
+ * holds one key, its second four. Each execution makes a filter of its own, whatever the subject
+ * is. A key is a bit or two of a line, so that the search is about the layers. */
+#include <errno.h>
+#include "forms.h"
+
+enum { HASHES_MADE = 4 };
+static const uint64_t hashes[HASHES_MADE] = {
+	UINT64_C(0x1234567890abcdef), UINT64_C(0xfedcba9876543210), UINT64_C(0x8badf00d0d15ea5e),
+	UINT64_C(0x3141592653589793)
+};
+static struct weir_filter *growing;
+
+static void begin(uint32_t words_per_key)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	scenario_begin();
+	params.kind = WEIR_GROWING;
+	params.capacity = 1;
+	params.max_capacity = 5; /* two layers */
+	params.fp_rate = 0.01;
+	params.words_per_key = words_per_key;
+	params.bits_per_word = 1;
+	params.seed = SUBJECT_SEED;
+	det_assert(weir_create(&growing, &params) == 0);
+}
+
+static void end(unsigned keys)
+{
+	det_join_all();
+	for (unsigned i = 0; i < keys; i++)
+		det_assert(form_contains(growing, hashes[i]));
+	weir_destroy(growing);
+	det_assert(det_allocated() == 0); /* no layer was forgotten */
+}
+
+static void insert(void *insertion)
+{
+	const struct insertion *i = insertion;
+	answer[i->slot] = form_insert(growing, hashes[i->key]);
+	det_assert(answer[i->slot] >= 0);
+	det_assert(form_contains(growing, hashes[i->key]));
+	promise(i->slot);
+}
+
+static void look(void *slots)
+{
+	for (const unsigned *slot = slots; *slot < PROMISES; slot++)
+		det_assert(!promised(*slot) || form_contains(growing, hashes[*slot]));
+}
+
+static void grow(void *unused)
+{
+	(void)unused;
+	det_assert(weir_grow_ahead(growing) == 0);
+}
+
+static struct insertion each[HASHES_MADE] = { { 0, 0 }, { 1, 1 }, { 2, 2 }, { 3, 3 } };
+static unsigned all_slots[] = { 0, 1, 2, PROMISES };
+
+/* Two that find the first layer full and append, and one that puts a key into it meanwhile. */
+static void two_growers_and_an_inserter(void)
+{
+	begin(1);
+	for (unsigned i = 0; i < 3; i++)
+		det_spawn(insert, &each[i]);
+	end(3);
+}
+
+static void insert_beside_append(void)
+{
+	begin(2);
+	det_spawn(insert, &each[0]);
+	det_spawn(grow, NULL);
+	det_spawn(insert, &each[1]);
+	end(2);
+}
+
+static void insert_two(void *unused)
+{
+	insert(&each[0]);
+	insert(&each[1]);
+	(void)unused;
+}
+
+static void lookup_beside_append(void)
+{
+	begin(1);
+	det_spawn(insert_two, NULL);
+	det_spawn(insert, &each[2]);
+	det_spawn_reader(look, all_slots);
+	end(3);
+}
+
+/* Each of two may find it new in a layer of its own, and one must. */
+static void one_key_by_two_beside_append(void)
+{
+	static struct insertion again = { 0, 3 };
+	begin(1);
+	det_spawn(insert, &each[0]);
+	det_spawn(insert, &again);
+	det_spawn(insert, &each[1]);
+	end(2);
+	det_assert(answer[0] == WEIR_NEW || answer[3] == WEIR_NEW);
+}
+
+/* A copy has what was promised before, wherever it is by then. */
+static void copy(void *unused)
+{
+	struct weir_filter *made = NULL;
+	bool first = promised(0), second = promised(1);
+	(void)unused;
+	det_assert(weir_clone(&made, growing) == 0);
+	det_assert(!first || form_contains(made, hashes[0]));
+	det_assert(!second || form_contains(made, hashes[1]));
+	weir_destroy(made);
+}
+
+static void copy_beside_append(void)
+{
+	begin(1);
+	det_spawn(insert_two, NULL);
+	det_spawn(copy, NULL);
+	end(2);
+}
+
+/* The last layer takes four keys and no more: of those that race for its last places, none is lost
+ * that was answered. */
+static void race_for_the_last_place(void *insertion)
+{
+	const struct insertion *i = insertion;
+	answer[i->slot] = form_insert(growing, hashes[i->key]);
+	det_assert(answer[i->slot] >= 0 || answer[i->slot] == -ENOSPC);
+	det_assert(answer[i->slot] < 0 || form_contains(growing, hashes[i->key]));
+}
+
+static void full_beside_full(void)
+{
+	begin(1);
+	for (uint64_t i = 1; i <= 4; i++)
+		det_assert(form_insert(growing, i * UINT64_C(0x0f1e2d3c4b5a6978)) == WEIR_NEW);
+	for (unsigned i = 0; i < 3; i++)
+		det_spawn(race_for_the_last_place, &each[i]);
+	det_join_all();
+	det_assert(answer[0] >= 0 || answer[1] >= 0 || answer[2] >= 0);
+	det_assert(form_insert(growing, hashes[3]) == -ENOSPC);
+	weir_destroy(growing);
+}
+
+/* Once, of all subjects. */
+static bool once(const struct subject *s)
+{
+	return s == &subjects[0];
+}
+
+const struct scenario growing_scenarios[] = {
+	{ "two growers, inserter", "growing", two_growers_and_an_inserter, once, .cost = 10 },
+	{ "insert, append", "growing", insert_beside_append, once, .cost = 10 },
+	{ "lookup, append", "growing", lookup_beside_append, once, .cost = 10 },
+	{ "one key, append", "growing", one_key_by_two_beside_append, once, .cost = 10 },
+	{ "copy, append", "growing", copy_beside_append, once, .cost = 10 },
+	{ "full, full", "growing", full_beside_full, once, .cost = 10 },
+	{ 0 },
+};

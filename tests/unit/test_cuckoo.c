@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT
+ * What the headers say of the cuckoo kind: how many keys fit, what is refused and in which words,
+ * and that nothing is lost, doubled or left behind. */
+#include <errno.h>
+#include <math.h>
+#include "../folder.h"
+#include "kinds/cuckoo/layout.h"
+#include "kinds/cuckoo/plan.h"
+
+static struct weir_filter *made(uint32_t bits, uint64_t capacity, uint64_t seed)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	p.kind = WEIR_CUCKOO, p.fingerprint_bits = bits, p.capacity = capacity, p.fp_rate = 0.01;
+	p.seed = seed;
+	assert_ok(weir_create(&f, &p));
+	return f;
+}
+
+static double fill(const struct weir_filter *f)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	assert_ok(weir_stats_exact(f, &stats));
+	return stats.fill;
+}
+
+/* ---- sizes ---- */
+
+static double choose(double n, double k)
+{
+	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
+}
+
+/* The logarithm of P(Binomial(n, p) > k), by its terms. */
+static double tail(double n, double p, double k)
+{
+	double sum = 0;
+	for (double i = k + 1; i <= n; i++)
+		sum += exp(choose(n, i) + i * log(p) + (n - i) * log1p(-p));
+	return log(sum);
+}
+
+/* No more than this may be the chance that some set of buckets is overcrowded. */
+static double overcrowded(unsigned m, unsigned places, uint64_t keys)
+{
+	double sum = 0;
+	for (unsigned s = 1; s < m; s++)
+		if (keys > (uint64_t)s * places)
+			sum += exp(choose(m, s) + tail((double)keys, (double)s * s / m / m,
+			                               (double)s * places));
+	return sum;
+}
+
+static void small_sizes_by_the_formula(void **state)
+{
+	static const uint32_t lines[] = { 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24 };
+	(void)state;
+	for (uint32_t bits = 12; bits <= 16; bits += 4)
+		for (size_t i = 0; i < COUNT_OF(lines); i++) {
+			struct weir_shape shape = { WEIR_CUCKOO, { bits } };
+			uint64_t keys = weir__cuckoo_most(lines[i], &shape);
+			double now = overcrowded(8 * lines[i], 64 / bits, keys),
+			       next = overcrowded(8 * lines[i], 64 / bits, keys + 1);
+			if (now > 1e-6 || next <= 1e-6)
+				fail_msg("%u lines, %u bits: %u keys: %g, one more: %g", lines[i],
+				         bits, (unsigned)keys, now, next);
+		}
+}
+
+static void more_lines_take_more_keys(void **state)
+{
+	(void)state;
+	for (uint32_t bits = 12; bits <= 16; bits += 4) {
+		struct weir_shape shape = { WEIR_CUCKOO, { bits } };
+		uint64_t last = 0, places = 8 * (64 / bits);
+		for (uint64_t lines = 1; lines < 3000; lines++) {
+			uint64_t keys = weir__cuckoo_most(lines, &shape);
+			assert_true(keys > last && keys <= 0.95 * (double)(lines * places));
+			assert_true(lines < 128 ||
+			            (double)keys > 0.95 * (double)(lines * places) - 1);
+			last = keys;
+		}
+	}
+}
+
+/* Of as many small filters as take a few seconds none refuses a key within its capacity. */
+static void filled_to_capacity(void **state)
+{
+	static const uint64_t sizes[] = { 1, 9, 16, 26, 51, 64, 86, 138, 289, 450, 1000, 4000 };
+	(void)state;
+	for (uint32_t bits = 12; bits <= 16; bits += 4)
+		for (size_t i = 0; i < COUNT_OF(sizes); i++)
+			for (uint64_t seed = 1; seed <= 400000 / (sizes[i] + 20); seed++) {
+				struct weir_filter *f = made(bits, sizes[i], seed);
+				for (uint64_t key = 0; key < sizes[i]; key++)
+					assert_ok(weir_insert_u64(f, test_key(key)));
+				weir_destroy(f);
+			}
+}
+
+static void what_it_takes(void **state)
+{
+	static const struct { double rate; uint32_t bits; double bits_per_key, fp_rate; } rows[] = {
+		{ 0.1, 12, 13.474, 0.002317 },   { 0.0024, 12, 13.474, 0.002317 },
+		{ 0.001, 16, 16.842, 0.00011597 }, { 0.00005, 16, 39.06, 0.00005 },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct weir_params p = WEIR_PARAMS_INIT;
+		struct weir_plan plan = WEIR_PLAN_INIT;
+		p.kind = WEIR_CUCKOO, p.capacity = 10000000, p.fp_rate = rows[i].rate;
+		assert_ok(weir_plan(&p, &plan));
+		assert_int_equal(plan.shape.field[0], rows[i].bits);
+		if (!(fabs(plan.bits_per_key / rows[i].bits_per_key - 1) < 0.005 &&
+		      fabs(plan.fp_rate / rows[i].fp_rate - 1) < 0.005))
+			fail_msg("%g: %g bits a key, %g", rows[i].rate, plan.bits_per_key,
+			         plan.fp_rate);
+	}
+}
+
+static void numbers_that_are_refused(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	(void)state;
+	p.kind = WEIR_CUCKOO, p.capacity = 1000, p.fp_rate = 0.01, p.fingerprint_bits = 8;
+	assert_refused(weir_plan(&p, &plan), -EINVAL, "fingerprint_bits 8", "12 or 16");
+	p.fingerprint_bits = 0, p.counter_bits = 4;
+	assert_refused(weir_plan(&p, &plan), -EINVAL, "counter_bits 4", "kind cuckoo");
+	p.counter_bits = 0, p.max_bytes = 1600;
+	assert_refused(weir_plan(&p, &plan), -EFBIG, "capacity 1000", "max_bytes is 1600");
+	p.fp_rate = 0;
+	assert_refused(weir_plan(&p, &plan), -EFBIG, "max_bytes 1600", "keys at most");
+	p.max_bytes = 2200; /* room for 12 bits, not for 16 */
+	assert_ok(weir_plan(&p, &plan));
+	assert_int_equal(plan.shape.field[0], 12);
+	p.max_bytes = 4000;
+	assert_ok(weir_plan(&p, &plan));
+	assert_int_equal(plan.shape.field[0], 16);
+}
+
+/* ---- inserts and removals ---- */
+
+static void copies_of_one_key(void **state)
+{
+	(void)state;
+	for (uint32_t bits = 12; bits <= 16; bits += 4) {
+		struct weir_filter *f = made(bits, 10000, 1);
+		int most = 2 * (64 / (int)bits);
+		assert_int_equal(weir_count(f, "key", 3), 0);
+		for (int i = 0; i < most; i++) {
+			assert_int_equal(weir_insert(f, "key", 3), i ? WEIR_SEEN : WEIR_NEW);
+			assert_int_equal(weir_count(f, "key", 3), i + 1);
+		}
+		double before = fill(f);
+		assert_refused(weir_insert(f, "key", 3), -ENOSPC, "no room",
+		               bits == 12 ? "10 copies" : "8 copies");
+		assert_true(fill(f) == before);
+		for (int i = most; i; i--) {
+			assert_true(weir_contains(f, "key", 3));
+			assert_ok(weir_remove(f, "key", 3));
+		}
+		assert_refused(weir_remove(f, "key", 3), -ENOENT, "no copy", "its own");
+		assert_true(!weir_contains(f, "key", 3) && fill(f) == 0);
+		weir_destroy(f);
+	}
+}
+
+/* A refused insert loses nobody's key and leaves nothing; what is removed makes room at once. */
+static void until_it_is_full(void **state)
+{
+	(void)state;
+	for (uint32_t bits = 12; bits <= 16; bits += 4) {
+		struct weir_filter *f = made(bits, 2000, 5);
+		uint64_t n = 0, refused = 0;
+		while (weir_insert_u64(f, test_key(n)) >= 0)
+			n++;
+		double full = fill(f);
+		assert_true(full > 0.95);
+		for (uint64_t key = n; key < n + 100; key++)
+			refused += weir_insert_u64(f, test_key(key)) < 0;
+		assert_true(refused > 50);
+		for (uint64_t key = 0; key < n; key++)
+			assert_true(weir_contains_u64(f, test_key(key)));
+		for (uint64_t key = 0; key < n; key++) {
+			uint64_t bytes = test_key(key);
+			assert_ok(weir_remove(f, &bytes, 8));
+		}
+		struct weir_stats stats = WEIR_STATS_INIT;
+		assert_ok(weir_stats_exact(f, &stats));
+		assert_true(fabs(stats.keys_estimated - (double)(100 - refused)) < 0.001);
+		weir_destroy(f);
+	}
+}
+
+static void batches_stop_at_the_first_refusal(void **state)
+{
+	struct weir_filter *f = made(16, 10000, 1);
+	uint64_t keys[100], bitmap[2];
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		keys[i] = i < 70 || i == 99 ? test_key(i) : 7; /* the ninth 7 is refused */
+	assert_refused(weir_insert_fixed(f, keys, 8, 100, bitmap), -ENOSPC, "no room", "8 copies");
+	for (unsigned i = 0; i < 71; i++)
+		assert_true(weir_contains_u64(f, keys[i]));
+	uint64_t seven = 7;
+	assert_int_equal(weir_count(f, &seven, 8), 8);
+	assert_false(weir_contains_u64(f, keys[99]));
+	weir_destroy(f);
+}
+
+static void only_what_is_absent(void **state)
+{
+	struct weir_filter *f = made(12, 1000, 1), *bits = test_filter(WEIR_BLOCKED, 1000, 0.01),
+	                   *counters = test_filter(WEIR_COUNTING, 1000, 0.01);
+	struct weir_filter *each[] = { f, bits, counters };
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(each); i++) {
+		assert_int_equal(weir_insert_absent(each[i], "key", 3), WEIR_NEW);
+		double before = fill(each[i]);
+		for (unsigned again = 0; again < 20; again++) {
+			assert_int_equal(weir_insert_absent(each[i], "key", 3), WEIR_SEEN);
+			assert_int_equal(weir_insert_absent_hash(each[i],
+			                                         weir_hash(each[i], "key", 3)),
+			                 WEIR_SEEN);
+		}
+		assert_true(weir_contains(each[i], "key", 3) && fill(each[i]) == before);
+	}
+	assert_int_equal(weir_count(f, "key", 3), 1);
+	assert_int_equal(weir_count(counters, "key", 3), 1);
+	weir_destroy(f), weir_destroy(bits), weir_destroy(counters);
+}
+
+/* ---- whole filters ---- */
+
+static void unions_keep_every_copy(void **state)
+{
+	struct weir_filter *a = made(12, 1000, 1), *b = made(12, 1000, 1), *copy = NULL;
+	struct weir_filter *larger = made(12, 3000, 1);
+	(void)state;
+	for (uint64_t key = 0; key < 400; key++) {
+		assert_ok(weir_insert_u64(a, test_key(key)));
+		assert_ok(weir_insert_u64(b, test_key(key + 300)));
+	}
+	assert_ok(weir_merge(a, b));
+	assert_ok(weir_merge(a, a)); /* it has what it has */
+	assert_ok(weir_clone(&copy, a));
+	for (uint64_t key = 0; key < 700; key++) {
+		uint64_t bytes = test_key(key);
+		assert_true(weir_count(copy, &bytes, 8) >= 1 + (key >= 300 && key < 400));
+		assert_ok(weir_remove(copy, &bytes, 8));
+		if (key >= 300 && key < 400)
+			assert_ok(weir_remove(copy, &bytes, 8));
+	}
+	assert_true(fill(copy) == 0 && fill(a) > 0);
+	assert_refused(weir_merge(larger, a), -EINVAL, "bytes", "differs");
+	int err = 0;
+	for (unsigned i = 0; i < 5 && !err; i++)
+		err = weir_merge(a, b);
+	assert_int_equal(err, -ENOSPC);
+	assert_refused(weir_fold(&copy, a, 1), -ENOTSUP, "cuckoo", "fold");
+	weir_destroy(a), weir_destroy(b), weir_destroy(copy), weir_destroy(larger);
+}
+
+static void images(void **state)
+{
+	struct weir_filter *f = made(16, 1000, 1), *g = NULL;
+	(void)state;
+	for (uint64_t key = 0; key < 1000; key++)
+		assert_ok(weir_insert_u64(f, test_key(key)));
+	assert_ok(weir_save(f, path, NULL));
+	assert_refused(weir_map(&g, path, WEIR_MAP_LIVE, NULL), -ENOTSUP, "cuckoo", "live");
+	assert_ok(weir_map(&g, path, WEIR_MAP_READ, NULL));
+	assert_refused(weir_insert(g, "a", 1), -EROFS, "read-only", "");
+	assert_refused(weir_insert_absent(g, "a", 1), -EROFS, "read-only", "");
+	assert_refused(weir_remove(g, "a", 1), -EROFS, "read-only", "");
+	weir_destroy(g);
+	assert_ok(weir_load(&g, path, NULL));
+	for (uint64_t key = 0; key < 1000; key++) {
+		uint64_t bytes = test_key(key);
+		assert_ok(weir_remove(g, &bytes, 8));
+	}
+	assert_true(fill(g) == 0);
+	weir_destroy(f), weir_destroy(g);
+}
+
+/* Whatever bits an image has, they are places: those above the places of 12 bits mean nothing. */
+static void bits_that_mean_nothing(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	static _Alignas(64) uint64_t words[8];
+	(void)state;
+	p.kind = WEIR_CUCKOO, p.fingerprint_bits = 12, p.capacity = 16, p.max_bytes = 64;
+	p.memory = words, p.memory_bytes = 64, p.seed = 1;
+	assert_ok(weir_create(&f, &p));
+	for (unsigned i = 0; i < 8; i++)
+		words[i] |= WEIR__LE64(UINT64_C(0xf) << 60);
+	assert_true(fill(f) == 0);
+	for (uint64_t key = 0; key < 16; key++) {
+		assert_false(weir_contains_u64(f, key));
+		assert_ok(weir_insert_u64(f, key));
+	}
+	for (uint64_t key = 0; key < 16; key++)
+		assert_ok(weir_remove(f, &key, 8));
+	for (unsigned i = 0; i < 8; i++)
+		assert_true(words[i] == WEIR__LE64(UINT64_C(0xf) << 60));
+	weir_destroy(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(small_sizes_by_the_formula),
+		cmocka_unit_test(more_lines_take_more_keys),
+		cmocka_unit_test(filled_to_capacity),
+		cmocka_unit_test(what_it_takes),
+		cmocka_unit_test(numbers_that_are_refused),
+		cmocka_unit_test(copies_of_one_key),
+		cmocka_unit_test(until_it_is_full),
+		cmocka_unit_test(batches_stop_at_the_first_refusal),
+		cmocka_unit_test(only_what_is_absent),
+		cmocka_unit_test(unions_keep_every_copy),
+		cmocka_unit_test(images),
+		cmocka_unit_test(bits_that_mean_nothing),
+	};
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
