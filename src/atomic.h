@@ -357,4 +357,48 @@ static inline void weir__version_bump_release(atomic_uint *version)
 	                      memory_order_release);
 }
 
+/* O15 The state of a window (W1 in compound/window.h).
+ *     The first load of a section needs: the clean spare that the state made the newest (acquire).
+ *     Pairs with: weir__window_store_seq_cst.  Without the order an insert could come before the
+ *     clearing, and be lost.
+ *     The second load of an insert needs its place in the single order, after the insert's own or
+ *     and before its look at other slots (W4), and so does the store. Without it two inserts could
+ *     each miss the other's bits. */
+static inline uint64_t weir__window_load_acquire(const atomic_uint_fast64_t *state)
+{
+	return atomic_load_explicit(state, memory_order_acquire);
+}
+
+static inline uint64_t weir__window_load_seq_cst(const atomic_uint_fast64_t *state)
+{
+	return atomic_load_explicit(state, memory_order_seq_cst);
+}
+
+static inline void weir__window_store_seq_cst(atomic_uint_fast64_t *state, uint64_t value)
+{
+	atomic_store_explicit(state, value, memory_order_seq_cst);
+}
+
+/* O16 A word of a window, of an insert that looks at other generations too. The or needs its place
+ *     in the single order before the second load of the state and the loads of other slots' words
+ *     (W4), or after the latter (W5). Pair with: each other.  Without the order: O15.
+ *     Clearing needs no order of its own: the claim and the state hand it on (W1, W7). Atomic,
+ *     since a vector load of the whole line reads the spare's word too, and ignores it (B2). */
+static inline uint64_t weir__slot_load_seq_cst(const uint64_t *word)
+{
+	return WEIR__LE64(
+		atomic_load_explicit((const _Atomic uint64_t *)word, memory_order_seq_cst));
+}
+
+static inline uint64_t weir__slot_fetch_or_seq_cst(uint64_t *word, uint64_t mask)
+{
+	return WEIR__LE64(atomic_fetch_or_explicit((_Atomic uint64_t *)word, WEIR__LE64(mask),
+	                                           memory_order_seq_cst));
+}
+
+static inline void weir__slot_clear_relaxed(uint64_t *word)
+{
+	atomic_store_explicit((_Atomic uint64_t *)word, 0, memory_order_relaxed);
+}
+
 #endif

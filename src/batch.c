@@ -2,6 +2,7 @@
  * The hashes of a batch: given, or made from keys. */
 #include <sys/uio.h>
 #include "batch.h"
+#include "error.h"
 #include "config.h"
 
 /* Keys are fetched ahead: lines of the array are fetched between them, which confuses the
@@ -96,4 +97,12 @@ void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batc
 		hash_fixed8(f, (const char *)batch->keys + 8 * at, n, out);
 	else
 		batch->hash(f, batch, at, n, out);
+}
+
+int64_t weir__batch_stopped(const struct weir_batch *batch, size_t taken, uint64_t answers,
+                            uint64_t *bitmap, int err)
+{
+	for (size_t at = taken / 64 * 64; bitmap && at < batch->n; at += 64, answers = 0)
+		bitmap[at / 64] = answers;
+	return weir__stopped(taken, err);
 }

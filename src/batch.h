@@ -42,6 +42,12 @@ struct weir_batch weir__batch_fixed(const struct weir_filter *f, const void *key
 void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
                       size_t n, uint64_t *out);
 
+/* Of a kind that refuses keys: the end of an insert_batch that key @taken was refused in, which is
+ * of the words whose answers are not in the bitmap yet. @answers: those of the keys before it.
+ * Return: weir__stopped(taken, err). */
+int64_t weir__batch_stopped(const struct weir_batch *batch, size_t taken, uint64_t answers,
+                            uint64_t *bitmap, int err);
+
 /* The notes of a kernel. Each number that it notes for a key has a row: the kinds choose their own.
  * Key i of a batch has column i % WEIR_WINDOW. */
 struct weir_notes {

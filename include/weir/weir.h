@@ -16,6 +16,7 @@
 #include <weir/refresh.h>
 #include <weir/rolling.h>
 #include <weir/follow.h>
+#include <weir/window.h>
 #include <weir/metrics.h>
 
 #endif

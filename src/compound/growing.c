@@ -112,6 +112,11 @@ static int grow_ahead(struct weir_filter *f)
 	return now->n == weir__layers_most(f) ? 0 : weir__growing_append(f, now);
 }
 
+static uint64_t most(const struct weir_filter *f)
+{
+	return f->max_capacity;
+}
+
 const struct weir_kind weir__kind_growing = {
 	.id = WEIR_GROWING,
 	.name = "growing",
@@ -127,4 +132,5 @@ const struct weir_kind weir__kind_growing = {
 	.adopt = weir__growing_adopt,
 	.join = weir__growing_join,
 	.grow_ahead = grow_ahead,
+	.most = most,
 };

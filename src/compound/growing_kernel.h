@@ -187,7 +187,8 @@ static int insert_u64(struct weir_filter *f, uint64_t key)
 				int answer = whole ? put_##name(f, s, c->hashes[i], &counted) : \
 				                     insert_hash_##name(f, c->hashes[i]); \
 				if (answer < 0) \
-					return answer; \
+					return weir__batch_stopped(batch, at + i, answers, bitmap, \
+					                           answer); \
 				answers |= (uint64_t)answer << i; \
 			} \
 			if (counted) \

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import mutants_handle
 import mutants_image
+import mutants_window
 
 WORD = 'include/weir/word.h'
 INLINE = 'include/weir/inline.h'
@@ -31,8 +32,8 @@ HARMLESS = ['BUCKETS_ALWAYS', 'BUCKETS_NEVER', 'ROUNDS_ALWAYS']
 
 # Which scenarios each file's bugs are given to.
 WORD_GROUPS = 'insert,load,whole,counters,cuckoo'
-HANDLE_GROUPS = mutants_handle.ALL
-GROUPS = mutants_handle.GROUPS
+HANDLE_GROUPS = mutants_handle.ALL + ',window'
+GROUPS = mutants_handle.GROUPS | mutants_window.GROUPS
 
 MUTANTS = [
     # words (B1)
@@ -156,8 +157,8 @@ MUTANTS = [
     ('SAVE_SHORT', 'src/image/preface.c', 'f->kind->snapshot(f, shard * lines, lines, out);',
      'f->kind->snapshot(f, shard * lines, lines - 1, out);'),
     ('SAVE_LIVE', 'src/image/save.c',
-     'job_begin(&job, still, fd, name, &o);', 'job_begin(&job, f, fd, name, &o);'),
-] + mutants_handle.MUTANTS + mutants_image.MUTANTS
+     'err = write_stream(still, fd, name, &o);', 'err = write_stream(f, fd, name, &o);'),
+] + mutants_handle.MUTANTS + mutants_image.MUTANTS + mutants_window.MUTANTS
 
 # A kind's own stand beside what else the tests know of it.
 for file in sorted((Path(__file__).resolve().parents[1] / 'kinds').glob('mutants_*.py')):

@@ -263,7 +263,7 @@ static void of_every_kind(void **state)
 	for (unsigned i = 0; i < MANY; i++)
 		many[i] = test_key(i);
 	FOR_EACH_KIND(kind) {
-		struct weir_filter *f = test_filter(kind->id, MANY / 20, 0.01);
+		struct weir_filter *f = test_bound_filter(kind->id, MANY / 20, 0.01);
 		const bool refuses = f->kind->most != NULL;
 		struct weir_handle *h = NULL;
 		if (f->insert_error) {

@@ -167,7 +167,7 @@ static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batc
 			int answer = weir__cuckoo_put(a, weir__cuckoo_spot(a, hashes[i], width),
 			                              WEIR_CUCKOO_ALWAYS, WEIR_CUCKOO_WAIT);
 			if (answer < 0)
-				return answer;
+				return weir__batch_stopped(batch, at + i, answers, bitmap, answer);
 			answers |= (uint64_t)(answer == WEIR_NEW) << i;
 		}
 		fresh += __builtin_popcountll(answers);

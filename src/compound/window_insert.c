@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ * Inserts into a window. One body for both layouts and all shapes: the atomic or's are most of the
+ * work. */
+#include "compound/window.h"
+
+/* Where a key lies in each slot. */
+struct place {
+	uint64_t *words; /* of its group, in slot 0 */
+	uint64_t mask[8];
+	uint32_t index[8];
+};
+
+static inline void place_of(struct place *p, const struct weir_window_bits *b, uint64_t hash)
+{
+	uint64_t r = weir__remix(hash), r2 = weir__remix2(r);
+	bool columns = b->slot_step == 1;
+	p->words = b->words + b->stride * weir__mulhi64(hash, b->groups);
+	for (unsigned i = 0, j = 0; i < b->z; i++) {
+		p->index[i] = columns ? 0 : weir__word_index(b->z, i, r);
+		p->mask[i] = 0;
+		for (unsigned t = 0; t < b->g; t++, j++)
+			p->mask[i] |= UINT64_C(1) << weir__bit_index(b->z, j, r, r2);
+	}
+}
+
+/* Into one slot. All words are loaded first: a locked instruction holds back the loads behind it.
+ * Relaxed: what is there was there before the insert (B1). Return: was a bit set by this insert? */
+static bool set(const struct weir_window_bits *b, const struct place *p, uint32_t slot)
+{
+	uint64_t *words = p->words + slot * b->slot_step, missing = 0;
+	bool changed = false;
+	for (unsigned i = 0; i < b->z; i++)
+		missing |= p->mask[i] & ~weir__word_load_relaxed(words + p->index[i]);
+	for (unsigned i = 0; missing && i < b->z; i++) {
+		uint64_t before = weir__slot_fetch_or_seq_cst(words + p->index[i], p->mask[i]);
+		changed |= (p->mask[i] & ~before) != 0;
+	}
+	return changed;
+}
+
+/* Is the key in one of these slots? */
+static bool look(const struct weir_window_bits *b, const struct place *p, uint32_t slots)
+{
+	uint32_t in = 0;
+	for (; slots; slots &= slots - 1) {
+		const uint64_t *words = p->words + (uint32_t)__builtin_ctz(slots) * b->slot_step;
+		uint64_t missing = 0;
+		for (unsigned i = 0; i < b->z; i++)
+			missing |= p->mask[i] & ~weir__slot_load_seq_cst(words + p->index[i]);
+		in |= !missing;
+	}
+	return in;
+}
+
+static uint32_t others(const struct weir_window *w, uint64_t state, uint32_t own)
+{
+	return weir__window_live(state, w->bits.slots) & ~(UINT32_C(1) << own);
+}
+
+/* Towards an advance by number. */
+static void count(struct weir_window *w, uint64_t hash, uint32_t slot)
+{
+	if ((hash & w->sampled) == 0 && w->enough != UINT64_MAX &&
+	    weir__figure_add_relaxed(&w->counted[slot], 1) + 1 == w->enough)
+		weir__window_wake(w);
+}
+
+/* In a section. */
+static int insert(struct weir_window *w, uint64_t hash)
+{
+	const struct weir_window_bits *b = &w->bits;
+	struct place p;
+	place_of(&p, b, hash);
+	uint64_t state = weir__window_load_acquire(&w->state);
+	uint32_t own = weir__window_newest(state);
+	bool one_word = b->z == 1;
+	bool there = !one_word && look(b, &p, others(w, state, own)); /* W5 */
+	if (!set(b, &p, own))
+		return WEIR_SEEN;
+	count(w, hash, own);
+	if (one_word) { /* W4 */
+		state = weir__window_load_seq_cst(&w->state);
+		there = look(b, &p, others(w, state, own));
+	}
+	return there ? WEIR_SEEN : WEIR_NEW;
+}
+
+int weir_window_insert_hash(struct weir_window *w, uint64_t hash)
+{
+	int answer;
+	WEIR__IN_SECTION(&w->rcu, answer = insert(w, hash));
+	return answer;
+}
+
+int weir_window_insert(struct weir_window *w, const void *key, size_t len)
+{
+	return weir_window_insert_hash(w, weir__hash_by(&w->hashing, key, len));
+}
+
+int weir_window_insert_u64(struct weir_window *w, uint64_t key)
+{
+	return weir_window_insert(w, &key, sizeof key);
+}
+
+/* Up to 64 keys in one section. */
+static uint64_t insert_each(struct weir_window *w, const uint64_t *hashes, size_t n)
+{
+	const struct weir_window_bits *b = &w->bits;
+	uint64_t new = 0;
+	weir__read_lock(&w->rcu);
+	uint32_t own = weir__window_newest(weir__window_load_acquire(&w->state));
+	for (size_t i = 0; i < n; i++) {
+		uint64_t *words = b->words + b->stride * weir__mulhi64(hashes[i], b->groups);
+		__builtin_prefetch(words + own * b->slot_step, 1, 3);
+	}
+	for (size_t i = 0; i < n; i++)
+		new |= (uint64_t)insert(w, hashes[i]) << i;
+	weir__read_unlock(&w->rcu);
+	return new;
+}
+
+static size_t take(struct weir_window *w, const uint64_t *hashes, size_t at, size_t n,
+                   uint64_t *bitmap)
+{
+	uint64_t new = insert_each(w, hashes, n);
+	if (bitmap)
+		bitmap[at / 64] = new;
+	return (size_t)__builtin_popcountll(new);
+}
+
+size_t weir_window_insert_hashes(struct weir_window *w, const uint64_t *hashes, size_t n,
+                                 uint64_t *bitmap)
+{
+	size_t new = 0;
+	for (size_t at = 0; at < n; at += WEIR_WINDOW_STEP)
+		new += take(w, hashes + at, at, weir__window_some(n - at), bitmap);
+	return new;
+}
+
+size_t weir_window_insert_keys(struct weir_window *w, const struct iovec *keys, size_t n,
+                               uint64_t *bitmap)
+{
+	uint64_t hashes[WEIR_WINDOW_STEP];
+	size_t new = 0;
+	for (size_t at = 0; at < n; at += WEIR_WINDOW_STEP) {
+		size_t some = weir__window_some(n - at);
+		weir__window_hash_keys(w, keys + at, some, hashes);
+		new += take(w, hashes, at, some, bitmap);
+	}
+	return new;
+}
+
+size_t weir_window_insert_fixed(struct weir_window *w, const void *keys, size_t key_bytes, size_t n,
+                                uint64_t *bitmap)
+{
+	uint64_t hashes[WEIR_WINDOW_STEP];
+	size_t new = 0;
+	for (size_t at = 0; at < n; at += WEIR_WINDOW_STEP) {
+		size_t some = weir__window_some(n - at);
+		weir__window_hash_fixed(w, (const char *)keys + at * key_bytes, key_bytes, some,
+		                        hashes);
+		new += take(w, hashes, at, some, bitmap);
+	}
+	return new;
+}

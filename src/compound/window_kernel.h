@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ * The lookups of a window, compiled for one instruction set: window_scalar.c and its like define
+ * KERNEL_COLUMNS and KERNEL_RING, the names of their finders, and include this file. */
+#include <weir/inline.h>
+#include "compound/window.h"
+
+/* ---- columns: one line has a key's words of eight slots, side by side ---- */
+
+#if defined(WEIR__AVX512)
+
+/* Eight slots from there on. */
+WEIR__INLINE uint32_t column_line(const uint64_t *words, uint64_t mask)
+{
+	__m512i m = _mm512_set1_epi64((long long)mask);
+	return _mm512_cmpeq_epi64_mask(_mm512_and_si512(_mm512_load_si512(words), m), m);
+}
+
+WEIR__INLINE uint32_t column_half(const uint64_t *words, uint64_t mask)
+{
+	__m256i m = _mm256_set1_epi64x((long long)mask);
+	__m256i w = _mm256_load_si256((const __m256i *)(const void *)words);
+	return _mm256_cmpeq_epi64_mask(_mm256_and_si256(w, m), m);
+}
+
+#elif defined(WEIR__AVX2)
+
+WEIR__INLINE uint32_t column_half(const uint64_t *words, uint64_t mask)
+{
+	__m256i m = _mm256_set1_epi64x((long long)mask);
+	__m256i w = _mm256_load_si256((const __m256i *)(const void *)words);
+	__m256i has = _mm256_cmpeq_epi64(_mm256_and_si256(w, m), m);
+	return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(has));
+}
+
+WEIR__INLINE uint32_t column_line(const uint64_t *words, uint64_t mask)
+{
+	return column_half(words, mask) | column_half(words + 4, mask) << 4;
+}
+
+#else
+
+WEIR__INLINE uint32_t column_half(const uint64_t *words, uint64_t mask)
+{
+	uint32_t in = 0;
+	for (uint32_t s = 0; s < 4; s++)
+		in |= (uint32_t)((weir__word_load_relaxed(words + s) & mask) == mask) << s;
+	return in;
+}
+
+WEIR__INLINE uint32_t column_line(const uint64_t *words, uint64_t mask)
+{
+	return column_half(words, mask) | column_half(words + 4, mask) << 4;
+}
+
+#endif
+
+WEIR__INLINE uint32_t look_columns(const struct weir_window_bits *b, uint64_t hash, unsigned z,
+                                   unsigned g)
+{
+	const uint64_t *words = b->words + b->stride * weir__mulhi64(hash, b->groups);
+	uint64_t mask = weir__word_mask(z, g, 0, weir__remix(hash), 0);
+	if (__builtin_expect(b->stride == 8, 1))
+		return column_line(words, mask);
+	if (b->stride == 4)
+		return column_half(words, mask);
+	uint32_t in = 0;
+	for (uint32_t s = 0; s < b->slots; s += 8)
+		in |= column_line(words + s, mask) << s;
+	return in;
+}
+
+/* ---- a ring: each slot has an array of its own, with the key at the same place in each ---- */
+
+/* No branch between the slots, so that their lines are fetched together. */
+WEIR__INLINE uint32_t look_ring(const struct weir_window_bits *b, uint64_t hash, unsigned z,
+                                unsigned g)
+{
+	const uint64_t *block = b->words + 8 * weir__mulhi64(hash, b->groups);
+	uint64_t r = weir__remix(hash);
+	uint32_t in = 0;
+	for (uint32_t s = 0; s < b->slots; s++)
+		in |= (uint32_t)weir__test(block + s * b->slot_step, r, z, g) << s;
+	return in;
+}
+
+/* Shapes that are not compiled with their numbers as constants. */
+WEIR__INLINE uint32_t look_any(const struct weir_window_bits *b, uint64_t hash, unsigned z,
+                               unsigned g)
+{
+	const uint64_t *block = b->words + 8 * weir__mulhi64(hash, b->groups);
+	uint64_t r = weir__remix(hash);
+	uint32_t in = 0;
+	for (uint32_t s = 0; s < b->slots; s++)
+		in |= (uint32_t)weir__test_any(block + s * b->slot_step, r, z, g) << s;
+	return in;
+}
+
+/* ---- many keys ---- */
+
+/* Beyond a core's cache all lines are fetched first: of columns two at most, of a ring all. */
+WEIR__INLINE void fetch(const struct weir_window_bits *b, const uint64_t *hashes, unsigned n)
+{
+	uint64_t step = b->slot_step == 1 ? 8 : b->slot_step;
+	uint32_t lines = b->slot_step == 1 ? (b->slots + 7) / 8 : b->slots;
+	for (unsigned i = 0; b->far && i < n; i++) {
+		const uint64_t *at = b->words + b->stride * weir__mulhi64(hashes[i], b->groups);
+		for (uint32_t line = 0; line < lines; line++)
+			__builtin_prefetch(at + line * step, 0, 2);
+	}
+}
+
+#define KERNEL_FUNCTIONS(name, look, z, g) \
+	static uint32_t look_##name(const struct weir_window_bits *b, uint64_t hash) \
+	{ \
+		return look(b, hash, z, g); \
+	} \
+	static uint64_t each_##name(const struct weir_window_bits *b, const uint64_t *hashes, \
+	                            unsigned n, uint32_t live) \
+	{ \
+		const struct weir_window_bits bits = *b; /* a copy that stays in registers */ \
+		uint64_t answers = 0; \
+		fetch(&bits, hashes, n); \
+		for (unsigned i = 0; i < n; i++) \
+			answers |= (uint64_t)((look(&bits, hashes[i], z, g) & live) != 0) << i; \
+		return answers; \
+	}
+
+#define COLUMNS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10)
+#define KERNEL(g) KERNEL_FUNCTIONS(columns_##g, look_columns, 1, g)
+COLUMNS(KERNEL)
+#undef KERNEL
+#define KERNEL(z, g) KERNEL_FUNCTIONS(ring_##z##_##g, look_ring, z, g)
+WEIR__LAYOUTS(KERNEL)
+#undef KERNEL
+KERNEL_FUNCTIONS(ring_any, look_any, b->z, b->g)
+
+const struct weir_window_kernel *KERNEL_COLUMNS(unsigned g)
+{
+#define KERNEL(g) { look_columns_##g, each_columns_##g },
+	static const struct weir_window_kernel kernels[] = { COLUMNS(KERNEL) };
+#undef KERNEL
+	return &kernels[g - 1];
+}
+
+const struct weir_window_kernel *KERNEL_RING(unsigned z, unsigned g)
+{
+	static const struct weir_window_kernel any = { look_ring_any, each_ring_any };
+#define KERNEL(Z, G) \
+	if (z == (Z) && g == (G)) { \
+		static const struct weir_window_kernel kernel = { look_ring_##Z##_##G, \
+			                                          each_ring_##Z##_##G }; \
+		return &kernel; \
+	}
+	WEIR__LAYOUTS(KERNEL)
+#undef KERNEL
+	return &any;
+}

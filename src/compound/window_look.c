@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * Lookups in a window. */
+#include "compound/window.h"
+#include "error.h"
+
+/* In a section. The slots that have the key. */
+static inline uint32_t slots_with(const struct weir_window *w, uint64_t hash, uint64_t *state)
+{
+	*state = weir__window_load_acquire(&w->state);
+	return w->kernel.look(&w->bits, hash) & weir__window_live(*state, w->bits.slots);
+}
+
+bool weir_window_contains_hash(const struct weir_window *w, uint64_t hash)
+{
+	uint64_t state;
+	uint32_t in;
+	WEIR__IN_SECTION(&w->rcu, in = slots_with(w, hash, &state));
+	return in != 0;
+}
+
+bool weir_window_contains(const struct weir_window *w, const void *key, size_t len)
+{
+	return weir_window_contains_hash(w, weir__hash_by(&w->hashing, key, len));
+}
+
+bool weir_window_contains_u64(const struct weir_window *w, uint64_t key)
+{
+	if (__builtin_expect(weir__keyed(&w->hashing), 0))
+		return weir_window_contains(w, &key, sizeof key);
+	return weir_window_contains_hash(w, weir__hash8(w->flip8, &key));
+}
+
+int weir_window_age_hash(const struct weir_window *w, uint64_t hash)
+{
+	uint64_t state;
+	uint32_t in, slots = w->bits.slots;
+	WEIR__IN_SECTION(&w->rcu, in = slots_with(w, hash, &state));
+	if (!in)
+		return -ENOENT;
+	/* Slots below the newest's and the newest's own come first, from above. */
+	uint32_t newest = weir__window_newest(state);
+	uint32_t below = in & ((UINT32_C(2) << newest) - 1);
+	uint32_t slot = 31 - (uint32_t)__builtin_clz(below ? below : in);
+	return (int)(below ? newest - slot : newest + slots - slot);
+}
+
+int weir_window_age(const struct weir_window *w, const void *key, size_t len)
+{
+	return weir_window_age_hash(w, weir__hash_by(&w->hashing, key, len));
+}
+
+/* Up to 64 keys in one section. */
+static size_t look_each(const struct weir_window *w, const uint64_t *hashes, size_t at, size_t n,
+                        uint64_t *bitmap)
+{
+	uint64_t in;
+	weir__read_lock(&w->rcu);
+	uint64_t state = weir__window_load_acquire(&w->state);
+	in = w->kernel.look_each(&w->bits, hashes, (unsigned)n,
+	                         weir__window_live(state, w->bits.slots));
+	weir__read_unlock(&w->rcu);
+	if (bitmap)
+		bitmap[at / 64] = in;
+	return (size_t)__builtin_popcountll(in);
+}
+
+size_t weir_window_contains_hashes(const struct weir_window *w, const uint64_t *hashes, size_t n,
+                                   uint64_t *bitmap)
+{
+	size_t in = 0;
+	for (size_t at = 0; at < n; at += WEIR_WINDOW_STEP)
+		in += look_each(w, hashes + at, at, weir__window_some(n - at), bitmap);
+	return in;
+}
+
+size_t weir_window_contains_keys(const struct weir_window *w, const struct iovec *keys, size_t n,
+                                 uint64_t *bitmap)
+{
+	uint64_t hashes[WEIR_WINDOW_STEP];
+	size_t in = 0;
+	for (size_t at = 0; at < n; at += WEIR_WINDOW_STEP) {
+		size_t some = weir__window_some(n - at);
+		weir__window_hash_keys(w, keys + at, some, hashes);
+		in += look_each(w, hashes, at, some, bitmap);
+	}
+	return in;
+}
+
+size_t weir_window_contains_fixed(const struct weir_window *w, const void *keys, size_t key_bytes,
+                                  size_t n, uint64_t *bitmap)
+{
+	uint64_t hashes[WEIR_WINDOW_STEP];
+	size_t in = 0;
+	for (size_t at = 0; at < n; at += WEIR_WINDOW_STEP) {
+		size_t some = weir__window_some(n - at);
+		weir__window_hash_fixed(w, (const char *)keys + at * key_bytes, key_bytes, some,
+		                        hashes);
+		in += look_each(w, hashes, at, some, bitmap);
+	}
+	return in;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ * The options of a window, checked, and its size: that of blocked filters of a share of the keys
+ * and of the rate each. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include "compound/window.h"
+#include "error.h"
+#include "kinds/blocked/kernels.h"
+#include "options.h"
+#include "plan.h"
+
+static const double least_span = 0.001, most_span = 1e9; /* seconds */
+static const uint32_t default_generations = 7; /* whose columns, with the spare's, fill a line */
+
+static int check_turns(const struct weir_window_options *o)
+{
+	if (o->generations < WEIR_WINDOW_LEAST || o->generations > WEIR_WINDOW_MOST)
+		return weir__fail(-EINVAL, "generations %" PRIu32 ": %d to %d, or 0 for %" PRIu32,
+		                  o->generations, WEIR_WINDOW_LEAST, WEIR_WINDOW_MOST,
+		                  default_generations);
+	if (o->span_seconds != 0 &&
+	    !(o->span_seconds >= least_span && o->span_seconds <= most_span))
+		return weir__fail(-EINVAL, "span_seconds %g: %g to %g, or 0 for no advance by time",
+		                  o->span_seconds, least_span, most_span);
+	if (o->timer > 1)
+		return weir__fail(-EINVAL, "timer %" PRIu32 ": 1, or 0 for none", o->timer);
+	if (o->timer && o->clock)
+		return weir__fail(-EINVAL, "timer with a clock of the caller's: its thread sleeps "
+		                  "by CLOCK_MONOTONIC; leave timer 0 and call weir_window_tick()");
+	if (o->timer && o->span_seconds == 0 && !o->generation_keys)
+		return weir__fail(-EINVAL, "timer without span_seconds or generation_keys: nothing "
+		                  "would ever be due");
+	return 0;
+}
+
+static int check_shape(struct weir_window_options *o)
+{
+	uint32_t z = o->words_per_key;
+	if (o->layout > WEIR_WINDOW_RING)
+		return weir__fail(-EINVAL, "layout %" PRIu32 ": columns (%d), ring (%d) or 0",
+		                  o->layout, WEIR_WINDOW_COLUMNS, WEIR_WINDOW_RING);
+	if (o->layout == WEIR_WINDOW_COLUMNS && z > 1)
+		return weir__fail(-EINVAL, "words_per_key %" PRIu32 ": a key has one word in each "
+		                  "of the columns; the ring takes more", z);
+	if (o->layout == WEIR_WINDOW_CHOSEN)
+		o->layout = z > 1 ? WEIR_WINDOW_RING : WEIR_WINDOW_COLUMNS;
+	if (o->layout == WEIR_WINDOW_COLUMNS)
+		o->words_per_key = 1;
+	return 0;
+}
+
+/* Words that a group has beside each other: a whole number of lines, or half a line. */
+static uint64_t stride_of(const struct weir_window_options *o)
+{
+	uint64_t slots = o->generations + 1;
+	return o->layout == WEIR_WINDOW_RING ? 8 : slots <= 4 ? 4 : (slots + 7) / 8 * 8;
+}
+
+/* How many times a generation's bytes the window has. */
+static uint64_t times(const struct weir_window_options *o)
+{
+	return o->layout == WEIR_WINDOW_RING ? o->generations + 1 : stride_of(o);
+}
+
+/* The rate of one generation, of which there are n. */
+static double rate_of_one(double rate, double n)
+{
+	return -expm1(log1p(-rate) / n);
+}
+
+static double rate_of_all(double rate, double n)
+{
+	return -expm1(log1p(-rate) * n);
+}
+
+/* A generation as a blocked filter. */
+static int plan_one(struct weir_window_options *o, struct weir_plan *out)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	uint64_t g = o->generations;
+	if (!o->capacity)
+		o->capacity = o->generation_keys <= UINT64_MAX / g ? o->generation_keys * g :
+		                                                     UINT64_MAX;
+	if (o->fp_rate != 0 && !(o->fp_rate >= 1e-8 && o->fp_rate <= 0.5))
+		return weir__fail(-EINVAL, "fp_rate %g: that of all generations, 1e-08 to 0.5",
+		                  o->fp_rate);
+	if (o->max_bytes && o->max_bytes / times(o) < 64)
+		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": at least %" PRIu64 ", a line "
+		                  "for each generation and for the one that is being cleared",
+		                  o->max_bytes, 64 * times(o));
+	p.capacity = o->capacity / g + (o->capacity % g != 0);
+	p.fp_rate = o->fp_rate > 0 ? rate_of_one(o->fp_rate, (double)g) : 0;
+	p.max_bytes = o->max_bytes / times(o);
+	p.words_per_key = o->words_per_key;
+	p.shards = 1;
+	return weir_plan(&p, out);
+}
+
+int weir__window_plan(struct weir_window_options *o, const struct weir_window_options *options,
+                      struct weir_window_plan *plan)
+{
+	struct weir_plan one = WEIR_PLAN_INIT;
+	*o = (struct weir_window_options)WEIR_WINDOW_OPTIONS_INIT;
+	int err = weir__options_copy(o, sizeof *o, options, "weir_window_options");
+	if (!err && !o->generations)
+		o->generations = default_generations;
+	if (!err)
+		err = check_turns(o);
+	if (!err)
+		err = weir__flags_check(o->flags);
+	if (!err)
+		err = check_shape(o);
+	if (!err)
+		err = plan_one(o, &one);
+	if (err)
+		return err;
+	*plan = (struct weir_window_plan){
+		.struct_size = sizeof *plan,
+		.layout = o->layout,
+		.generations = o->generations,
+		.words_per_key = one.shape.field[WEIR_BLOCKED_Z],
+		.bits_per_word = one.shape.field[WEIR_BLOCKED_G],
+		.capacity = o->capacity ? o->capacity : one.capacity * o->generations,
+		.bytes = one.bytes * times(o),
+		.fp_rate = rate_of_all(one.fp_rate, o->generations)
+	};
+	plan->bits_per_key = 8 * (double)plan->bytes / (double)plan->capacity;
+	return 0;
+}
+
+int weir_window_plan(const struct weir_window_options *options, struct weir_window_plan *out)
+{
+	struct weir_window_options o;
+	struct weir_window_plan plan;
+	int err = weir__size_check(out, sizeof *out, "weir_window_plan");
+	if (!err)
+		err = weir__window_plan(&o, options, &plan);
+	if (err)
+		return err;
+	plan.struct_size = out->struct_size;
+	memcpy(out, &plan, out->struct_size);
+	return 0;
+}

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""Bugs of a window (W1 to W7 in src/compound/window.h)."""
+
+INSERT, ADVANCE = 'src/compound/window_insert.c', 'src/compound/window_advance.c'
+WINDOW = 'src/compound/window.h'
+GROUPS = {file: 'window' for file in (INSERT, ADVANCE, WINDOW)}
+OR = 'uint64_t before = weir__slot_fetch_or_seq_cst(words + p->index[i], p->mask[i]);'
+PUBLISH = 'weir__window_store_seq_cst(&w->state, (weir__window_advances(state) + 1) << 8 | next);'
+CLEAR = 'clear(w, weir__window_next(next, w->bits.slots));'
+W5 = 'bool there = !one_word && look(b, &p, others(w, state, own)); /* W5 */'
+
+MUTANTS = [
+    ('NO_GRACE', ADVANCE, 'weir__synchronize(&w->rcu);', ''),
+    ('CLEARS_A_LIVE_SLOT', ADVANCE, CLEAR,
+     'clear(w, weir__window_next(weir__window_next(next, w->bits.slots), w->bits.slots));'),
+    ('SPARE_NOT_CLEARED', ADVANCE, CLEAR, '(void)clear;'),
+    ('CLEARED_FIRST', ADVANCE, PUBLISH,
+     'clear(w, weir__window_next(next, w->bits.slots));' + PUBLISH),
+    ('UNCLAIMED_ADVANCE', ADVANCE, 'if (!weir__flag_claim_acquire(&w->claimed))', 'if (0)'),
+    ('STATE_NOT_READ_AGAIN', INSERT, 'state = weir__window_load_seq_cst(&w->state);', ''),
+    ('LOOKS_BEFORE_THE_OR', INSERT, W5, 'bool there = look(b, &p, others(w, state, own));',
+     'there = look(b, &p, others(w, state, own));\n\t}', '}'),
+    ('OTHERS_NOT_LOOKED_AT', INSERT, 'there = look(b, &p, others(w, state, own));\n\t}',
+     '(void)look;\n\t}'),
+    ('LOOKS_AFTER_THE_ORS', INSERT, W5, 'bool there = false;',
+     'if (one_word) { /* W4 */', 'if (1) {'),
+    ('OR_RELAXED', INSERT, OR,
+     'uint64_t before = weir__word_fetch_or_relaxed(words + p->index[i], p->mask[i]);'),
+    ('LOOK_RELAXED', INSERT, 'weir__slot_load_seq_cst(words', 'weir__word_load_relaxed(words'),
+    ('SECOND_LOAD_ACQUIRE', INSERT, 'state = weir__window_load_seq_cst(&w->state);',
+     'state = weir__window_load_acquire(&w->state);'),
+    ('OR_IN_TWO_STEPS', INSERT, OR,
+     'uint64_t before = weir__word_load_relaxed(words + p->index[i]);'
+     'weir__word_or_relaxed(words + p->index[i], p->mask[i]);'),
+    ('SPARE_IS_LIVE', WINDOW, '& ~(UINT32_C(1) << spare)', '& ~(UINT32_C(1) << (spare + 32) / 64)'),
+    ('NEWEST_IS_NOT_LIVE', WINDOW, '& ~(UINT32_C(1) << spare)',
+     '& ~(UINT32_C(1) << weir__window_newest(state))'),
+]

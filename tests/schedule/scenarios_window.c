@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ * A window that advances beside inserts and lookups: W1 to W5 and W7 in src/compound/window.h. Of
+ * the subjects one will do, since a window makes its own filters. */
+#include <errno.h>
+#include <weir/window.h>
+#include "scenario.h"
+
+enum { KEY = 0, TRIES = 2 };
+static struct weir_window *window;
+static int result[TRIES], both[TRIES] = { 0, 1 };
+static bool seen;
+
+/* Two generations, a few words. */
+static void begin(uint32_t layout, uint32_t words_per_key)
+{
+	struct weir_window_options o = WEIR_WINDOW_OPTIONS_INIT;
+	scenario_begin();
+	o.generations = 2;
+	o.layout = layout;
+	o.words_per_key = words_per_key;
+	o.capacity = 2;
+	o.fp_rate = 0.1;
+	o.seed = 1;
+	det_assert(weir_window_create(&window, &o) == 0);
+}
+
+static void end(void)
+{
+	weir_window_destroy(window);
+	det_assert(det_allocated() == 0);
+}
+
+static void insert(void *slot)
+{
+	int i = *(int *)slot;
+	answer[i] = weir_window_insert_hash(window, hash_of(KEY));
+	promise((unsigned)i);
+	det_assert(answer[i] == WEIR_NEW || answer[i] == WEIR_SEEN);
+}
+
+static void advance(void *unused)
+{
+	(void)unused;
+	det_assert(weir_window_advance(window) == 0);
+}
+
+static uint64_t advances(void)
+{
+	struct weir_window_stats s = WEIR_WINDOW_STATS_INIT;
+	det_assert(weir_window_stats(window, &s) == 0);
+	return s.advances;
+}
+
+/* How many are answered WEIR_NEW, of two threads that insert one key while the window advances. */
+static int answered_new(uint32_t layout, uint32_t words_per_key)
+{
+	begin(layout, words_per_key);
+	det_spawn(insert, &both[0]);
+	det_spawn(insert, &both[1]);
+	det_spawn(advance, NULL);
+	det_join_all();
+	det_assert(weir_window_contains_hash(window, hash_of(KEY)));
+	int new = (answer[0] == WEIR_NEW) + (answer[1] == WEIR_NEW);
+	end();
+	return new;
+}
+
+static void columns_once(void)
+{
+	det_assert(answered_new(WEIR_WINDOW_COLUMNS, 1) <= 1);
+}
+
+static void ring_once(void)
+{
+	det_assert(answered_new(WEIR_WINDOW_RING, 1) <= 1);
+}
+
+static void ring_of_two(void)
+{
+	det_assert(answered_new(WEIR_WINDOW_RING, 2) >= 1);
+}
+
+/* Without an advance it is exactly one. */
+static void still(void)
+{
+	begin(WEIR_WINDOW_COLUMNS, 1);
+	det_spawn(insert, &both[0]);
+	det_spawn(insert, &both[1]);
+	det_join_all();
+	det_assert((answer[0] == WEIR_NEW) + (answer[1] == WEIR_NEW) == 1);
+	end();
+}
+
+static void look(void *unused)
+{
+	(void)unused;
+	seen = weir_window_contains_hash(window, hash_of(KEY));
+}
+
+/* The key is in the window all the time, each time in another slot. */
+static void carry_on(void *unused)
+{
+	advance(unused);
+	det_assert(weir_window_insert_hash(window, hash_of(KEY)) == WEIR_SEEN);
+	advance(unused);
+}
+
+static void stalled_lookup(void)
+{
+	begin(WEIR_WINDOW_COLUMNS, 1);
+	det_assert(weir_window_insert_hash(window, hash_of(KEY)) == WEIR_NEW);
+	det_spawn(look, NULL);
+	det_spawn(carry_on, NULL);
+	det_join_all();
+	det_assert(seen);
+	end();
+}
+
+/* Whoever knows that the insert has returned finds the key, also across an advance. */
+static void look_if_promised(void *unused)
+{
+	(void)unused;
+	if (promised(0))
+		det_assert(weir_window_contains_hash(window, hash_of(KEY)));
+}
+
+static void promised_lookup(void)
+{
+	begin(WEIR_WINDOW_COLUMNS, 1);
+	det_spawn(insert, &both[0]);
+	det_spawn(advance, NULL);
+	det_spawn(look_if_promised, NULL);
+	det_join_all();
+	det_assert(answer[0] == WEIR_NEW);
+	end();
+}
+
+static void advance_twice(void *unused)
+{
+	advance(unused);
+	advance(unused);
+}
+
+/* A stalled insert writes into no slot that has been cleared: the next newest is empty. */
+static void stalled_insert(void)
+{
+	begin(WEIR_WINDOW_COLUMNS, 1);
+	det_spawn(insert, &both[0]);
+	det_spawn(advance_twice, NULL);
+	det_join_all();
+	advance(NULL);
+	det_assert(weir_window_age_hash(window, hash_of(KEY)) != 0);
+	end();
+}
+
+static void advance_if_free(void *slot)
+{
+	result[*(int *)slot] = weir_window_advance(window);
+}
+
+/* One at a time, and each counts. */
+static void two_advance(void)
+{
+	begin(WEIR_WINDOW_COLUMNS, 1);
+	det_assert(weir_window_insert_hash(window, hash_of(KEY)) == WEIR_NEW);
+	det_spawn(advance_if_free, &both[0]);
+	det_spawn(advance_if_free, &both[1]);
+	det_join_all();
+	for (int i = 0; i < TRIES; i++)
+		det_assert(result[i] == 0 || result[i] == -EBUSY);
+	uint64_t n = (uint64_t)((result[0] == 0) + (result[1] == 0));
+	det_assert(n >= 1 && advances() == n);
+	det_assert(weir_window_contains_hash(window, hash_of(KEY)) == (n < 2));
+	end();
+}
+
+static bool first(const struct subject *s)
+{
+	return s == &subjects[0];
+}
+
+#define WINDOW(title, run) \
+	{ .name = title, .group = "window", .body = run, .fits = first, .one_form = true }
+
+const struct scenario window_scenarios[] = {
+	WINDOW("columns, an advance", columns_once),
+	WINDOW("ring, an advance", ring_once),
+	WINDOW("ring of two words", ring_of_two),
+	WINDOW("insert insert", still),
+	WINDOW("stalled lookup", stalled_lookup),
+	WINDOW("stalled insert", stalled_insert),
+	WINDOW("promised lookup", promised_lookup),
+	WINDOW("two advance", two_advance),
+	{ .name = NULL }
+};

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ * The promises of a window whose time is sped up, while its own thread advances it: a key is found
+ * until its span is over, and of threads that offer one nonce at most one is answered WEIR_NEW
+ * within the span. With a stalled section now and then, which delays an advance. */
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+#include <urcu/urcu-bp.h>
+#include "stress.h"
+
+enum { SPAN_NS = 30000000, RECENT = 4096, NONCES = 1 << 16, CLOSE = 64, LOOKS = 16 };
+
+struct race {
+	struct weir_window *w;
+	uint64_t each;  /* nonces that a thread offers */
+	unsigned threads;
+	_Atomic uint64_t at[MOST_THREADS];         /* how far a thread is */
+	_Atomic uint64_t accepted[NONCES];         /* when the accepted insert began, by nonce */
+	atomic_uint_fast64_t looks, expired, news;
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* All offer the same nonces, close together, so that they meet; a place in the table is used again
+ * when nobody is near it. */
+static void wait_for_others(const struct race *r, uint64_t i)
+{
+	for (unsigned t = 0; t < r->threads; t++)
+		while (atomic_load_explicit(&r->at[t], memory_order_acquire) + CLOSE < i)
+			sched_yield();
+}
+
+static void offer(struct race *r, uint64_t i)
+{
+	_Atomic uint64_t *accepted = &r->accepted[i % NONCES];
+	uint64_t began = now();
+	if (weir_window_insert_hash(r->w, stress_hash(i)) != WEIR_NEW)
+		return;
+	uint64_t ended = now(), before = atomic_exchange(accepted, began);
+	/* an earlier round's is of another nonce, and long ago by then: see place_free() */
+	check(!before || ended >= before + SPAN_NS, "nonce %llu is accepted twice within %llu ns",
+	      (unsigned long long)i, (unsigned long long)(ended - before));
+	atomic_fetch_add_explicit(&r->news, 1, memory_order_relaxed);
+}
+
+/* Half the table ahead: all are far from there. */
+static void place_free(struct race *r, uint64_t i)
+{
+	atomic_store(&r->accepted[(i + NONCES / 2) % NONCES], 0);
+}
+
+static void look(struct race *r, const uint64_t *began, uint64_t i, uint64_t *random)
+{
+	uint64_t oldest = i > RECENT ? i - RECENT : 0, looks = 0, expired = 0;
+	for (unsigned n = 0; n < LOOKS; n++) {
+		*random = *random * UINT64_C(6364136223846793005) + 1442695040888963407;
+		uint64_t which = oldest + (*random >> 33) % (i - oldest);
+		bool found = weir_window_contains_hash(r->w, stress_hash(which));
+		bool over = !found && now() >= began[which % RECENT] + SPAN_NS;
+		check(found || over, "nonce %llu is forgotten within its span",
+		      (unsigned long long)which);
+		looks++;
+		expired += over;
+	}
+	atomic_fetch_add_explicit(&r->looks, looks, memory_order_relaxed);
+	atomic_fetch_add_explicit(&r->expired, expired, memory_order_relaxed);
+}
+
+static void stall(const struct race *r)
+{
+	urcu_bp_read_lock();
+	usleep(2 * SPAN_NS / 1000);
+	(void)weir_window_contains_hash(r->w, 1);
+	urcu_bp_read_unlock();
+}
+
+static void work(void *shared, unsigned thread)
+{
+	struct race *r = shared;
+	static _Thread_local uint64_t began[RECENT];
+	uint64_t random = thread + 1;
+	for (uint64_t i = 0; i < r->each; i++) {
+		wait_for_others(r, i);
+		began[i % RECENT] = now();
+		place_free(r, i);
+		offer(r, i);
+		atomic_store_explicit(&r->at[thread], i + 1, memory_order_release);
+		look(r, began, i + 1, &random);
+		if (thread == 0 && i % 100000 == 99999)
+			stall(r);
+	}
+	atomic_store_explicit(&r->at[thread], UINT64_MAX / 2, memory_order_release);
+}
+
+int main(int argc, char **argv)
+{
+	static struct race r;
+	struct stress s = stress_read(argc, argv, 4000000);
+	struct weir_window_options o = WEIR_WINDOW_OPTIONS_INIT;
+	struct weir_window_stats stats = WEIR_WINDOW_STATS_INIT;
+	r.threads = s.threads < 2 ? 2 : s.threads;
+	r.each = s.operations / (LOOKS + 1) / r.threads;
+	for (uint32_t layout = WEIR_WINDOW_COLUMNS; layout <= WEIR_WINDOW_RING; layout++) {
+		o.generations = layout == WEIR_WINDOW_COLUMNS ? 7 : 3;
+		o.layout = layout;
+		o.words_per_key = 1;
+		o.capacity = 200000;
+		o.fp_rate = 0.001;
+		o.span_seconds = SPAN_NS * 1e-9;
+		o.timer = 1;
+		int err = weir_window_create(&r.w, &o);
+		check(err == 0, "%s", weir_error_detail());
+		for (unsigned t = 0; t < r.threads; t++)
+			atomic_store(&r.at[t], 0);
+		for (unsigned i = 0; i < NONCES; i++)
+			atomic_store(&r.accepted[i], 0);
+		stress_run(r.threads, work, &r);
+		err = weir_window_stats(r.w, &stats);
+		check(err == 0, "%s", weir_error_detail());
+		weir_window_destroy(r.w);
+		printf("%s: %u threads, %llu nonces, %llu accepted, %llu lookups, %llu after their "
+		       "span, %llu advances, %.1f ms late at most\n",
+		       layout == WEIR_WINDOW_COLUMNS ? "columns" : "ring", r.threads,
+		       (unsigned long long)r.each, (unsigned long long)atomic_exchange(&r.news, 0),
+		       (unsigned long long)atomic_exchange(&r.looks, 0),
+		       (unsigned long long)atomic_exchange(&r.expired, 0),
+		       (unsigned long long)stats.advances, stats.late_seconds * 1e3);
+	}
+	return 0;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ * A window by a clock of the test's: what it remembers, for how long, and when it advances. */
+#include <urcu/urcu-bp.h>
+#include "window.h"
+
+static uint64_t slow_ns; /* passes at each look at the clock */
+
+static uint64_t slow_clock(void *unused)
+{
+	(void)unused;
+	return now_ns += slow_ns;
+}
+
+/* Key i is inserted into generation i. Each is found in as many generations as there are, its age
+ * goes up by one each time, and then it is gone. */
+static void test_ages(void **state)
+{
+	(void)state;
+	FOR_EACH_SHAPE(o) {
+		struct weir_window *w = make(&o);
+		int generations = (int)o.generations;
+		for (int i = 0; i < 40; i++) {
+			uint64_t key = test_key((uint64_t)i);
+			assert_int_equal(weir_window_insert_u64(w, key), WEIR_NEW);
+			assert_int_equal(weir_window_insert_u64(w, key), WEIR_SEEN);
+			for (int k = 0; k <= i; k++) {
+				uint64_t older = test_key((uint64_t)k);
+				int age = i - k < generations ? i - k : -ENOENT;
+				assert_int_equal(weir_window_age(w, &older, 8), age);
+				assert_int_equal(weir_window_contains_u64(w, older), age >= 0);
+				assert_int_equal(weir_window_contains(w, &older, 8), age >= 0);
+			}
+			assert_ok(weir_window_advance(w));
+		}
+		assert_int_equal(stats_of(w).advances, 40);
+		weir_window_destroy(w);
+	}
+}
+
+/* An older generation's key is SEEN, and remembered from now on. */
+static void test_seen_again(void **state)
+{
+	(void)state;
+	FOR_EACH_SHAPE(o) {
+		struct weir_window *w = make(&o);
+		assert_int_equal(weir_window_insert(w, "key", 3), WEIR_NEW);
+		for (int i = 0; i < 40; i++) {
+			assert_ok(weir_window_advance(w));
+			assert_int_equal(weir_window_age(w, "key", 3), 1);
+			assert_int_equal(weir_window_insert(w, "key", 3), WEIR_SEEN);
+			assert_int_equal(weir_window_age(w, "key", 3), 0);
+		}
+		weir_window_destroy(w);
+	}
+}
+
+/* For T at least, and T * G/(G-1) at most, whenever in its generation the key comes. */
+static void test_the_span(void **state)
+{
+	(void)state;
+	for (uint32_t g = 2; g <= 16; g++)
+		for (int tenth = 0; tenth < 10; tenth++) {
+			struct weir_window_options o = options(g, 0);
+			struct weir_window *w = make(&o);
+			double period = 6.0 / (g - 1), most;
+			wait_for(period * tenth / 10);
+			uint64_t began = now_ns;
+			assert_int_equal(weir_window_insert_hash(w, 77), WEIR_NEW);
+			do {
+				wait_for(0.001);
+				assert_ok(weir_window_tick(w));
+				most = (double)(now_ns - began) * 1e-9;
+			} while (weir_window_contains_hash(w, 77));
+			assert_true(most >= 6);
+			assert_true(most <= 6.0 * g / (g - 1) + 0.001 * g + 0.001);
+			weir_window_destroy(w);
+		}
+}
+
+/* One advance however late, the next a full period after it. */
+static void test_late_is_not_caught_up(void **state)
+{
+	struct weir_window_options o = options(4, 0);
+	struct weir_window *w = make(&o);
+	(void)state;
+	assert_int_equal(weir_window_insert_hash(w, 77), WEIR_NEW);
+	assert_int_equal(weir_window_tick(w), 0);
+	wait_for(100);
+	assert_true(stats_of(w).due_seconds < -97);
+	assert_int_equal(weir_window_tick(w), 1);
+	assert_int_equal(weir_window_tick(w), 0);
+	assert_true(fabs(stats_of(w).late_seconds - 98) < 0.01);
+	wait_for(1.99);
+	assert_int_equal(weir_window_tick(w), 0);
+	wait_for(0.02);
+	assert_int_equal(weir_window_tick(w), 1);
+	assert_int_equal(weir_window_age_hash(w, 77), 2);
+	assert_true(fabs(stats_of(w).late_seconds - 98) < 0.01);
+	weir_window_destroy(w);
+}
+
+/* W6: what passes between a look at the clock and the publication shortens nothing. */
+static void test_the_time_is_read_last(void **state)
+{
+	struct weir_window_options o = options(4, 0);
+	(void)state;
+	o.clock = slow_clock;
+	slow_ns = 0;
+	struct weir_window *w = make(&o);
+	wait_for(3);
+	slow_ns = 500000000;
+	assert_int_equal(weir_window_tick(w), 1);
+	uint64_t after = now_ns;
+	slow_ns = 0;
+	assert_true(fabs(stats_of(w).age_seconds[0]) < 1e-9);
+	now_ns = after + UINT64_C(1999999999);
+	assert_int_equal(weir_window_tick(w), 0);
+	wait_for(0.01);
+	assert_int_equal(weir_window_tick(w), 1);
+	weir_window_destroy(w);
+}
+
+static void test_by_number(void **state)
+{
+	static const uint64_t numbers[] = { 1, 1000, 200000 };
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(numbers); i++) {
+		struct weir_window_options o = options(4, 0);
+		o.span_seconds = 0;
+		o.capacity = 0;
+		o.generation_keys = numbers[i];
+		struct weir_window *w = make(&o);
+		assert_int_equal(stats_of(w).plan.capacity, 4 * numbers[i]);
+		assert_true(isinf(stats_of(w).due_seconds));
+		uint64_t n = 0, least = numbers[i] - numbers[i] / 50, most = numbers[i];
+		for (; !weir_window_tick(w) && n < 2 * numbers[i]; n++)
+			(void)weir_window_insert_u64(w, test_key(n));
+		if (numbers[i] > 65535)
+			most += numbers[i] / 50;
+		/* some keys are there by chance */
+		assert_true(n >= least && n <= most + most / 50 + 1);
+		assert_int_equal(stats_of(w).keys_counted, 0);
+		wait_for(1000);
+		assert_int_equal(weir_window_tick(w), 0);
+		weir_window_destroy(w);
+	}
+}
+
+static void test_inside_a_section(void **state)
+{
+	struct weir_window_options o = options(7, 0);
+	struct weir_window *w = make(&o);
+	(void)state;
+	urcu_bp_read_lock();
+	assert_refused(weir_window_advance(w), -EDEADLK, "section", "");
+	assert_int_equal(weir_window_tick(w), 0);
+	wait_for(100);
+	assert_refused(weir_window_tick(w), -EDEADLK, "section", "");
+	urcu_bp_read_unlock();
+	assert_int_equal(weir_window_tick(w), 1);
+	weir_window_destroy(w);
+}
+
+/* The thread of the window's own, by time and by number. */
+static void test_timer(void **state)
+{
+	struct weir_window_options o = options(4, 0);
+	(void)state;
+	o.clock = NULL;
+	o.timer = 1;
+	o.span_seconds = 0.03;
+	struct weir_window *w = make(&o);
+	assert_int_equal(weir_window_insert_hash(w, 77), WEIR_NEW);
+	while (stats_of(w).advances < 5)
+		usleep(1000);
+	assert_false(weir_window_contains_hash(w, 77));
+	weir_window_destroy(w);
+	o.span_seconds = 0;
+	o.generation_keys = 100;
+	w = make(&o);
+	for (uint64_t i = 0; stats_of(w).advances < 3; i++) {
+		(void)weir_window_insert_u64(w, test_key(i));
+		if (i % 100 == 99)
+			usleep(1000);
+	}
+	weir_window_destroy(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ages),
+		cmocka_unit_test(test_seen_again),
+		cmocka_unit_test(test_the_span),
+		cmocka_unit_test(test_late_is_not_caught_up),
+		cmocka_unit_test(test_the_time_is_read_last),
+		cmocka_unit_test(test_by_number),
+		cmocka_unit_test(test_inside_a_section),
+		cmocka_unit_test(test_timer),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ * A window's size, rate and options, and that all forms of a verb answer the same. */
+#include "window.h"
+
+/* A full window's rate is the one asked for, from outside and from its own bits. */
+static void test_rate(void **state)
+{
+	(void)state;
+	FOR_EACH_SHAPE(o) {
+		o.capacity = 20000 * o.generations;
+		struct weir_window *w = make(&o);
+		uint64_t key = 0, wrong = 0;
+		for (uint32_t g = 0; g < o.generations; g++) {
+			for (int i = 0; i < 20000; i++)
+				(void)weir_window_insert_u64(w, test_key(key++));
+			if (g + 1 < o.generations)
+				assert_ok(weir_window_advance(w));
+		}
+		struct weir_window_stats s = stats_of(w);
+		for (uint64_t i = 0; i < key; i++)
+			assert_true(weir_window_contains_u64(w, test_key(i)));
+		for (uint64_t i = 0; i < 100000; i++)
+			wrong += weir_window_contains_u64(w, test_key(i + (UINT64_C(1) << 40)));
+		assert_true(wrong > 700 && wrong < 1200);
+		assert_true(s.fp_rate_estimated > 0.008 && s.fp_rate_estimated < 0.0115);
+		assert_true(s.plan.fp_rate > 0.0095 && s.plan.fp_rate <= 0.01001);
+		assert_true(fabs(s.keys_estimated / (double)key - 1) < 0.02);
+		weir_window_destroy(w);
+	}
+}
+
+/* Every instruction set answers the same, one by one and in batches. */
+static void test_instruction_sets(void **state)
+{
+	static const char *const names[] = { "scalar", "avx2", "avx512" };
+	enum { KEYS = 3001 };
+	static uint64_t keys[KEYS], first[WEIR_BITMAP_WORDS(KEYS)], in[WEIR_BITMAP_WORDS(KEYS)];
+	const char *asked = getenv("WEIR_ISA");
+	char *kept = asked ? strdup(asked) : NULL;
+	(void)state;
+	for (uint64_t i = 0; i < KEYS; i++)
+		keys[i] = test_key(i);
+	FOR_EACH_SHAPE(o)
+		for (unsigned i = 0; i < COUNT_OF(names); i++) {
+			struct weir_window *w = NULL;
+			o.capacity = 1000; /* too full: many answers by chance */
+			setenv("WEIR_ISA", names[i], 1);
+			int err = weir_window_create(&w, &o);
+			unsetenv("WEIR_ISA");
+			if (err == -ENOTSUP)
+				continue;
+			assert_ok(err);
+			for (int k = 0; k < KEYS / 2; k += 100) {
+				weir_window_insert_fixed(w, keys + k, 8, 100, NULL);
+				if (k % 300 == 0)
+					assert_ok(weir_window_advance(w));
+			}
+			size_t n = weir_window_contains_fixed(w, keys, 8, KEYS, in);
+			size_t one_by_one = 0;
+			for (int k = 0; k < KEYS; k++) {
+				bool has = weir_window_contains_u64(w, keys[k]);
+				assert_int_equal(has, in[k / 64] >> k % 64 & 1);
+				one_by_one += has;
+			}
+			assert_int_equal(n, one_by_one);
+			if (i == 0)
+				memcpy(first, in, sizeof in);
+			assert_memory_equal(first, in, sizeof in);
+			weir_window_destroy(w);
+		}
+	if (kept)
+		setenv("WEIR_ISA", kept, 1);
+	free(kept);
+}
+
+static const unsigned char secret[16] = "sixteen secrets";
+
+/* All forms of a key are one key, keyed or not. */
+static void test_forms(void **state)
+{
+	enum { KEYS = 200 };
+	static uint64_t keys[KEYS], hashes[KEYS], bitmap[WEIR_BITMAP_WORDS(KEYS)];
+	static struct iovec vectors[KEYS];
+	(void)state;
+	for (int keyed = 0; keyed < 2; keyed++) {
+		struct weir_window_options o = options(7, 0);
+		if (keyed)
+			o.seed = 0, o.hash_key = secret;
+		struct weir_window *w = make(&o);
+		for (uint64_t i = 0; i < KEYS; i++) {
+			keys[i] = test_key(i + 1000 * (uint64_t)keyed);
+			hashes[i] = weir_window_hash(w, &keys[i], 8);
+			vectors[i] = (struct iovec){ &keys[i], 8 };
+		}
+		assert_int_equal(weir_window_contains_hashes(w, hashes, KEYS, bitmap), 0);
+		assert_int_equal(weir_window_insert_hashes(w, hashes, 50, bitmap), 50);
+		assert_int_equal(weir_window_insert_keys(w, vectors, 100, bitmap), 50);
+		assert_int_equal(bitmap[0], UINT64_MAX << 50);
+		assert_int_equal(weir_window_insert_fixed(w, keys, 8, 150, NULL), 50);
+		assert_int_equal(weir_window_contains_keys(w, vectors, KEYS, bitmap), 150);
+		assert_int_equal(bitmap[2], (UINT64_C(1) << 22) - 1);
+		assert_int_equal(bitmap[3], 0);
+		assert_int_equal(weir_window_contains_fixed(w, keys, 8, KEYS, NULL), 150);
+		assert_int_equal(weir_window_contains_fixed(w, keys, 4, 0, NULL), 0);
+		assert_int_equal(weir_window_age_hash(w, hashes[149]), 0);
+		assert_int_equal(weir_window_insert(w, "odd", 3), WEIR_NEW);
+		assert_int_equal(weir_window_insert_fixed(w, "odd", 3, 1, NULL), 0);
+		weir_window_destroy(w);
+	}
+}
+
+static void refused(struct weir_window_options o, int err, const char *a, const char *b)
+{
+	struct weir_window *w = NULL;
+	assert_refused(weir_window_create(&w, &o), err, a, b);
+	assert_null(w);
+}
+
+#define REFUSED(field, value, err, b) \
+	do { \
+		struct weir_window_options other = options(7, 0); \
+		other.field = value; \
+		refused(other, err, #field, b); \
+	} while (0)
+
+static void test_bad_options(void **state)
+{
+	struct weir_window_plan plan = WEIR_WINDOW_PLAN_INIT;
+	struct weir_window_options o = options(7, 0);
+	struct weir_window *w = NULL;
+	(void)state;
+	REFUSED(struct_size, 4, -EINVAL, "4");
+	REFUSED(generations, 1, -EINVAL, "1: 2 to 16");
+	REFUSED(generations, 17, -EINVAL, "17: 2 to 16");
+	REFUSED(layout, 3, -EINVAL, "3");
+	REFUSED(capacity, 0, -EINVAL, "");
+	REFUSED(fp_rate, 0.6, -EINVAL, "0.6");
+	REFUSED(fp_rate, NAN, -EINVAL, "nan");
+	REFUSED(max_bytes, 100, -EINVAL, "100: at least 512");
+	REFUSED(span_seconds, 1e-4, -EINVAL, "0.0001");
+	REFUSED(span_seconds, NAN, -EINVAL, "nan");
+	REFUSED(timer, 2, -EINVAL, "2");
+	REFUSED(timer, 1, -EINVAL, "clock");
+	REFUSED(words_per_key, 3, -EINVAL, "3");
+	REFUSED(flags, 1u << 30, -EINVAL, "");
+	o.max_bytes = 4096;
+	refused(o, -EFBIG, "max_bytes", "");
+	o = options(7, WEIR_WINDOW_COLUMNS);
+	o.words_per_key = 2;
+	refused(o, -EINVAL, "words_per_key 2", "ring");
+	o = options(7, 0);
+	o.clock = NULL, o.timer = 1, o.span_seconds = 0;
+	refused(o, -EINVAL, "timer", "span_seconds");
+	o = options(7, 0);
+	o.hash_key = secret;
+	refused(o, -EINVAL, "seed", "hash_key");
+	assert_refused(weir_window_create(&w, NULL), -EINVAL, "capacity", "");
+	assert_refused(weir_window_create(NULL, &o), -EINVAL, "out is NULL", "");
+	plan.struct_size = 3;
+	assert_refused(weir_window_plan(&o, &plan), -EINVAL, "weir_window_plan", "3");
+	w = make(&(struct weir_window_options){ .struct_size = sizeof o, .capacity = 9,
+	                                        .fp_rate = 0.1 });
+	struct weir_window_stats s = { .struct_size = 1 };
+	assert_refused(weir_window_stats(w, &s), -EINVAL, "weir_window_stats", "1");
+	weir_window_destroy(w);
+	weir_window_destroy(NULL);
+}
+
+/* Two of capacity, rate and bytes give the third. */
+static void test_plan(void **state)
+{
+	struct weir_window_plan one = WEIR_WINDOW_PLAN_INIT, two = WEIR_WINDOW_PLAN_INIT;
+	(void)state;
+	FOR_EACH_SHAPE(o) {
+		o.capacity = 1000000;
+		assert_ok(weir_window_plan(&o, &one));
+		assert_true(fabs(one.bits_per_key - 8e-6 * (double)one.bytes) < 1e-9);
+		o.words_per_key = one.words_per_key;
+		o.max_bytes = one.bytes;
+		o.fp_rate = 0;
+		assert_ok(weir_window_plan(&o, &two));
+		assert_true(two.bytes <= one.bytes);
+		assert_true(fabs(two.fp_rate / one.fp_rate - 1) < 0.02);
+		o.fp_rate = 0.01;
+		o.capacity = 0;
+		assert_ok(weir_window_plan(&o, &two));
+		assert_true(fabs((double)two.capacity / 1e6 - 1) < 0.02);
+	}
+	/* Without the spare's, what the theory says of 7 generations at 1 %. */
+	struct weir_window_options o = options(7, WEIR_WINDOW_COLUMNS);
+	o.capacity = 7000000;
+	assert_ok(weir_window_plan(&o, &one));
+	assert_true(fabs(one.bits_per_key * 7 / 8 - 21.7) < 0.22);
+	o.layout = WEIR_WINDOW_RING;
+	assert_ok(weir_window_plan(&o, &one));
+	assert_true(fabs(one.bits_per_key * 7 / 8 - 14.8) < 0.15 * 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rate),
+		cmocka_unit_test(test_instruction_sets),
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_bad_options),
+		cmocka_unit_test(test_plan),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
