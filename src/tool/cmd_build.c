@@ -261,8 +261,8 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		return misuse("-o IMAGE is missing: where to save the filter");
 	if (build->like && shaped)
 		return misuse("--like takes size, layout and seed from %s: leave out -p, -n, -m, "
-		              "-k, -z, -g, --probes, --counter-bits, --counters-per-word, --max-keys "
-		              "and -s",
+		              "-k, -z, -g, --probes, --counter-bits, --counters-per-word, "
+		              "--max-keys and -s",
 		              build->like);
 	if (build->params.hash_key && build->params.seed)
 		return misuse("--keyed-by takes the place of the seed: leave out -s");

@@ -276,7 +276,7 @@ static void step(const struct model *model, int n, uint64_t keys, struct weir_pa
  * the layers that it needs come by themselves. */
 static int take_growing(const struct model *model, uint64_t keys, struct weir_params *params)
 {
-	enum { MOST = 21845 }; /* times the first layer: what it may come to if nothing else is asked */
+	enum { MOST = 21845 }; /* times the first layer: if nothing else is asked */
 	const struct weir_params *is = &model->params;
 	uint64_t room = is->max_capacity ? is->max_capacity : is->capacity * MOST;
 	int n = steps(room, keys, true);

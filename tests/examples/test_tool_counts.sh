@@ -256,7 +256,8 @@ test_rebuilds_of_growing() {
 		run 0 "$weir" build -q "$how" -o grown.weir first
 		run 0 "$weir" query -c grown.weir first; prints '^1000$'
 		run 0 "$weir" info --json grown.weir
-		json out 'j[0]["kind"] == "growing" and j[0]["capacity"] == 100 and j[0]["layers"] == 4'
+		json out '(j[0]["kind"], j[0]["capacity"], j[0]["layers"])' \
+			'== ("growing", 100, 4)'
 	done
 	seq 12000 >far
 	run 0 "$weir" build --json -o grown.weir far # above --max-keys: twice, and twice again

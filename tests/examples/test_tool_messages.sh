@@ -21,7 +21,8 @@ test_not_an_image_comes_first() {
 	run 2 "$weir" query ips.txt lines.weir
 	says '^weir query: ips.txt is not an image, lines.weir is one: swapped?$'
 	run 2 "$weir" add ips.txt short.txt lines.weir; says 'lines.weir is one: swapped?$'
-	for command in query info verify 'merge -o x' add remove count seal 'build -o x --like=-'; do
+	for command in query info verify 'merge -o x' add remove count seal \
+			'build -o x --like=-'; do
 		# shellcheck disable=SC2086
 		run 2 "$weir" $command - ; says '^weir [a-z]*: -: names no image: /dev/stdin is '
 	done
@@ -177,8 +178,8 @@ for path in sys.argv[1:]:
 	touch bits.file
 	completes 'build -p ' '^$' # no files
 	completes 'merge --mode = ' '^$'
-	grep -qF -- "'-k+[the kind of filter]:kind:(blocked classic counting growing " "$zsh" && ok ||
-		fail 'zsh: -k'
+	grep -qF -- "'-k+[the kind of filter]:kind:(blocked classic counting growing " "$zsh" &&
+		ok || fail 'zsh: -k'
 	grep -qF -- "-s k -l kind -x -a 'blocked classic counting growing " "$fish" && ok ||
 		fail 'fish: -k'
 	grep -qF -- "-l flavor -x -a 'bp memb qsbr mb'" "$fish" && ok || fail 'fish: --flavor'
