@@ -68,7 +68,8 @@ static void rates(struct report *r, const struct build *b)
 	            show_rate(SHOW, b->probe.rate), show_rate(SHOW, b->stats.fp_rate),
 	            show_count(SHOW, b->probe.found), show_count(SHOW, b->probe.looked_up));
 	report_normal(r, &b->found.noted, b->stats.fp_rate);
-	report_rate(r, "fill", "bits set", b->stats.fill);
+	report_fill(r, &b->stats);
+	report_stuck(r, &b->stats);
 	report_bool(r, "saturated", NULL, b->stats.saturated);
 }
 

@@ -12,6 +12,7 @@
 #include "keying_options.h"
 #include "live.h"
 #include "normal_report.h"
+#include "numbers.h"
 #include "options.h"
 #include "place.h"
 #include "plain.h"
@@ -27,7 +28,9 @@ static const char help[] =
 	"Usage: weir add [OPTION]... IMAGE [FILE|-]...\n"
 	"Add the lines of the FILEs, or of standard input, to IMAGE, which is replaced as\n"
 	"a whole or not at all. Files in gzip, zstd, xz or bzip2 format are\n"
-	"decompressed. To its keys is done what was done to those that it has.\n"
+	"decompressed. To its keys is done what was done to those that it has. Counting,\n"
+	"frequency and cuckoo hold a key that is there, or is a line twice, once more\n"
+	"each time.\n"
 	"\n"
 	"      --live           add to IMAGE in place, beside other processes that do so;\n"
 	"                       it is sealed after the last of them. Killed meanwhile, it\n"
@@ -204,6 +207,7 @@ static void report(const struct add *add)
 	report_rate(&r, "fp_rate", "rate asked", s->fp_rate);
 	report_rate(&r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);
 	report_normal(&r, &add->found.noted, s->fp_rate);
+	report_stuck(&r, s);
 	report_count(&r, "passed_over", add->found.bad ? "lines passed over" : NULL,
 	             add->found.bad);
 	report_bool(&r, "saturated", "saturated", s->saturated);
@@ -230,6 +234,10 @@ static int look(const struct add *add, struct weir_image_info *info)
 		    add->image);
 		return TOOL_NO;
 	}
+	if (add->live && kind_counts(info->shape.kind))
+		return trouble("%s: is of kind %s, and only kinds that hold a key once are changed "
+		               "in place: leave out --live",
+		               add->image, weir_kind_name(info->shape.kind));
 	if (add->live && info->compressed)
 		return trouble("%s: is compressed, and only a plain image is changed in place: "
 		               "leave out --live",

@@ -38,11 +38,17 @@ static const char help[] =
 	"  -k, --kind=KIND      the kind of filter:\n"
 	WEIR_KINDS(KIND_LINE)
 	"  -z, --words=Z        blocked: words of a cache line a key touches, 1, 2, 4 or\n"
-	"                       8; default: chosen by the rate\n"
+	"                       8; counting, frequency: of a block; default: chosen by\n"
+	"                       the rate\n"
 	"  -g, --bits=G         blocked: bits a key sets in each word; default: chosen by\n"
 	"                       the rate\n"
 	"      --probes=K       classic: bits a key sets; default: chosen by the rate\n"
-	"      --max-keys=N     growing: keys that it may grow to; default: 21,845 times -n\n"
+	"      --counter-bits=N  counting: bits of a counter, 4, 8 or 16, default 4;\n"
+	"                       frequency: 8, 16 or 32, default 16\n"
+	"      --counters-per-word=N  counting, frequency: counters of each word;\n"
+	"                       default: chosen by the rate\n"
+	"      --max-keys=N     growing: keys that it may grow to; default: 21,845 times\n"
+	"                       -n\n"
 	"  -s, --seed=SEED      seed of the hash, 1 or more; default: that of the image\n"
 	"                       that is replaced, else random\n"
 	"      --new-seed       a random seed, whatever is replaced\n"
@@ -92,13 +98,15 @@ static const char help_more[] =
 	"used; else that is doubled, or halved, as often as needed. That is for an image\n"
 	"of your own or root's that nobody else may write; with -n, -m, another -p or -k\n"
 	"size and layout are new.\n"
+	"Counting, frequency and cuckoo hold a key as often as it is a line.\n"
 	"A key is a line without its newline, byte by byte: a carriage return before the\n"
 	"newline is part of the key.\n"
 	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
 
 enum {
-	LIKE = 256, PROBES, MAX_KEYS, SKIP_EMPTY, AS_IS, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS,
-	KEYED_BY, MODE, ALLOW_OVERFULL, ALLOW_SHRINK, NEW_SEED, FORCE
+	LIKE = 256, PROBES, MAX_KEYS, COUNTER_BITS, COUNTERS_PER_WORD, SKIP_EMPTY, AS_IS,
+	MAX_MEMORY, ZSTD, JSON, NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL, ALLOW_SHRINK,
+	NEW_SEED, FORCE
 };
 
 static const struct option options[] = {
@@ -110,6 +118,8 @@ static const struct option options[] = {
 	{ "words", required_argument, NULL, 'z' },
 	{ "bits", required_argument, NULL, 'g' },
 	{ "probes", required_argument, NULL, PROBES },
+	{ "counter-bits", required_argument, NULL, COUNTER_BITS },
+	{ "counters-per-word", required_argument, NULL, COUNTERS_PER_WORD },
 	{ "max-keys", required_argument, NULL, MAX_KEYS },
 	{ "seed", required_argument, NULL, 's' },
 	{ "new-seed", no_argument, NULL, NEW_SEED },
@@ -170,6 +180,9 @@ static int shape_option(int option, struct weir_params *params)
 	case 'z': return small_number("--words", 8, &params->words_per_key);
 	case 'g': return small_number("--bits", 10, &params->bits_per_word);
 	case PROBES: return small_number("--probes", 32, &params->probes);
+	case COUNTER_BITS: return small_number("--counter-bits", 32, &params->counter_bits);
+	case COUNTERS_PER_WORD:
+		return small_number("--counters-per-word", 16, &params->counters_per_word);
 	case MAX_KEYS: return parse_keys("--max-keys", optarg, &params->max_capacity);
 	case 's': return parse_number("--seed", optarg, 1, UINT64_MAX, &params->seed);
 	default: return -1;
@@ -218,7 +231,10 @@ static bool numbers_fit(const struct weir_params *params)
 {
 	return kind_takes(params, "--words", "words_per_key", params->words_per_key) &&
 	       kind_takes(params, "--bits", "bits_per_word", params->bits_per_word) &&
-	       kind_takes(params, "--probes", "probes", params->probes);
+	       kind_takes(params, "--probes", "probes", params->probes) &&
+	       kind_takes(params, "--counter-bits", "counter_bits", params->counter_bits) &&
+	       kind_takes(params, "--counters-per-word", "counters_per_word",
+	                  params->counters_per_word);
 }
 
 /* TOOL_OK, or TOOL_TROUBLE; *@helped: the help was asked for and given. */
@@ -245,7 +261,8 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		return misuse("-o IMAGE is missing: where to save the filter");
 	if (build->like && shaped)
 		return misuse("--like takes size, layout and seed from %s: leave out -p, -n, -m, "
-		              "-k, -z, -g, --probes and -s",
+		              "-k, -z, -g, --probes, --counter-bits, --counters-per-word, "
+		              "--max-keys and -s",
 		              build->like);
 	if (build->params.hash_key && build->params.seed)
 		return misuse("--keyed-by takes the place of the seed: leave out -s");

@@ -85,7 +85,8 @@ static void report_header(struct report *r, const struct weir_image_info *info)
 
 static void report_stats(struct report *r, const struct weir_stats *s)
 {
-	report_rate(r, "fill", "bits set", s->fill);
+	report_fill(r, s);
+	report_stuck(r, s);
 	report_rate(r, "fill_max", "in the fullest shard", s->fill_max);
 	report_estimate(r, "keys_estimated", "keys, estimated", s->keys_estimated);
 	report_estimate(r, "keys_error", NULL, s->keys_error);

@@ -23,6 +23,7 @@ static const char help[] =
 	"Save the union of images of the same kind, layout and seed: weir build --like\n"
 	"makes such ones. Where one is 2, 4, 8, ... times as large as another, it is\n"
 	"folded to that size, which then has to hold the keys of all.\n"
+	"Counters are added: a key of two images counts as often as in both together.\n"
 	"\n"
 	"  -o, --output=IMAGE  the image to write (- for standard output); may be one of\n"
 	"                      those read\n"

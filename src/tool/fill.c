@@ -34,7 +34,8 @@ struct pass {
 	struct lines *lines;
 	struct weir_filter *f;
 	struct spool *spool;
-	pthread_mutex_t lock; /* of spool and what was found */
+	pthread_mutex_t lock; /* of spool, removed and what was found */
+	uint64_t *removed; /* not loaded but removed, and how many were */
 	atomic_uint_fast64_t keys;
 	atomic_uint_fast64_t bad;
 	atomic_bool failed;
@@ -52,9 +53,22 @@ static struct batch *batch_new(const struct pass *pass)
 	return batch;
 }
 
+/* By one thread at a time: of a key that is a line twice and was added once, one removal finds it
+ * and one does not, however many threads there are. */
+static int take_out(struct pass *pass, const struct batch *batch)
+{
+	pthread_mutex_lock(&pass->lock);
+	int64_t n = weir_remove_hashes(pass->f, batch->hashes, batch->n, NULL);
+	*pass->removed += n > 0 ? (uint64_t)n : 0;
+	pthread_mutex_unlock(&pass->lock);
+	return n < 0 ? (int)n : 0;
+}
+
 static bool load(struct pass *pass, struct batch *batch)
 {
-	int err = batch->n ? weir_load_hashes(pass->f, batch->hashes, batch->n) : 0;
+	int err = !batch->n      ? 0 :
+	          pass->removed ? take_out(pass, batch) :
+	                          weir_load_hashes(pass->f, batch->hashes, batch->n);
 	if (err)
 		say_weir(err, NULL);
 	batch->n = 0;
@@ -238,6 +252,14 @@ int fill_load(const struct fill *fill, struct weir_filter *f, uint64_t *keys)
 	struct pass pass = { .task = LOAD, .fill = fill, .f = f,
 	                     .lock = PTHREAD_MUTEX_INITIALIZER };
 	return run(&pass, "building", keys);
+}
+
+int fill_remove(const struct fill *fill, struct weir_filter *f, uint64_t *keys, uint64_t *removed)
+{
+	struct pass pass = { .task = LOAD, .fill = fill, .f = f, .removed = removed,
+	                     .lock = PTHREAD_MUTEX_INITIALIZER };
+	*removed = 0;
+	return run(&pass, "removing", keys);
 }
 
 /* Keys are hashed by a filter: this one is for nothing else. */

@@ -42,6 +42,9 @@ void fill_prepare(struct fill *fill, struct fill_found *found);
 int fill_count(const struct fill *fill, uint64_t *keys);
 /* Load them into @f, a private filter; how many through @keys. */
 int fill_load(const struct fill *fill, struct weir_filter *f, uint64_t *keys);
+/* Remove them from @f, which nobody else has; how many through @keys, and through @removed how many
+ * of them were there. */
+int fill_remove(const struct fill *fill, struct weir_filter *f, uint64_t *keys, uint64_t *removed);
 /* Keep their hashes, in at most spool->max_bytes. @params: their seed and hash_key are those of
  * the hash; where the seed is 0, it receives one. */
 int fill_spool(const struct fill *fill, struct weir_params *params, struct spool *spool);

@@ -20,6 +20,8 @@ static const struct command commands[] = {
 	{ "info", "what an image holds", cmd_info },
 	{ "merge", "the union of several images", cmd_merge },
 	{ "add", "add keys to an image", cmd_add },
+	{ "remove", "remove keys from an image that counts them", cmd_remove },
+	{ "count", "print how often each line is in the set, at most", cmd_count },
 	{ "seal", "seal an image that a killed process left live", cmd_seal },
 	{ "verify", "check images for damage", cmd_verify },
 	{ "drill", "rehearse replacing a set under load: is anything lost?", cmd_drill },
@@ -58,7 +60,8 @@ static const struct {
 	{ "create", "build" },      { "make", "build" },    { "rebuild", "build" },
 	{ "lookup", "query" },      { "contains", "query" }, { "grep", "query" },
 	{ "check", "verify" },      { "insert", "add" },    { "stats", "info" },
-	{ "show", "info" },
+	{ "show", "info" },         { "delete", "remove" },   { "erase", "remove" },
+	{ "frequency", "count" },
 };
 
 /* ": did you mean query?" */

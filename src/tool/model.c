@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "model.h"
 #include "normal_report.h"
+#include "numbers.h"
 #include "say.h"
 #include "show.h"
 #include "tool.h"
@@ -191,7 +192,10 @@ static bool wants_another(const struct model *model, const struct model_wish *wi
 	       (w->fp_rate != 0.0 && !same_rate(w->fp_rate, rate_of_answer(model))) ||
 	       (wish->kind_given && w->kind != is->kind) ||
 	       differs(w->words_per_key, is->words_per_key) ||
-	       differs(w->bits_per_word, is->bits_per_word) || differs(w->probes, is->probes);
+	       differs(w->bits_per_word, is->bits_per_word) || differs(w->probes, is->probes) ||
+	       differs(w->counter_bits, is->counter_bits) ||
+	       differs(w->counters_per_word, is->counters_per_word) ||
+	       (w->max_capacity && w->max_capacity != is->max_capacity);
 }
 
 /* How often to double, or if it is negative, to halve. The half of an odd number is rounded up. */
@@ -268,6 +272,24 @@ static void step(const struct model *model, int n, uint64_t keys, struct weir_pa
 	*params = p;
 }
 
+/* One that grows keeps its first layer, and what it may come to, while that has room for the keys:
+ * the layers that it needs come by themselves. */
+static int take_growing(const struct model *model, uint64_t keys, struct weir_params *params)
+{
+	enum { MOST = 21845 }; /* times the first layer: if nothing else is asked */
+	const struct weir_params *is = &model->params;
+	uint64_t room = is->max_capacity ? is->max_capacity : is->capacity * MOST;
+	int n = steps(room, keys, true);
+	params->capacity = stepped(is->capacity, n);
+	params->max_capacity = stepped(is->max_capacity, n);
+	params->shards = n ? 0 : is->shards;
+	if (!n && is->max_bytes) { /* the size was given, and the rate follows */
+		params->max_bytes = is->max_bytes;
+		params->fp_rate = 0.0;
+	}
+	return n;
+}
+
 void model_size(const struct model *model, const struct model_wish *wish,
                 const struct weir_normal *noted, uint64_t keys, struct weir_params *params,
                 struct model_taken *taken)
@@ -284,6 +306,13 @@ void model_size(const struct model *model, const struct model_wish *wish,
 	params->words_per_key = is->words_per_key;
 	params->bits_per_word = is->bits_per_word;
 	params->probes = is->probes;
+	params->counter_bits = is->counter_bits;
+	params->counters_per_word = is->counters_per_word;
+	params->fingerprint_bits = is->fingerprint_bits;
+	if (kind_has(is->kind, "layers")) {
+		taken->steps = take_growing(model, params->capacity, params);
+		return;
+	}
 	uint64_t room = room_of(model, params);
 	taken->steps = steps(room, params->capacity, wish->never_smaller);
 	if (taken->steps || room != is->capacity) {

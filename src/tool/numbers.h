@@ -17,4 +17,20 @@ static inline bool kind_has(uint32_t kind, const char *number)
 	return false;
 }
 
+/* The number of a shape by its name; 0 if the kind has none such. */
+static inline uint32_t shape_number(const struct weir_shape *shape, const char *number)
+{
+	const char *has;
+	for (unsigned i = 0; (has = weir_shape_field(shape->kind, i)) != NULL; i++)
+		if (strcmp(has, number) == 0)
+			return shape->field[i];
+	return 0;
+}
+
+/* Does a key that is added twice count twice? */
+static inline bool kind_counts(uint32_t kind)
+{
+	return kind_has(kind, "counter_bits") || kind_has(kind, "fingerprint_bits");
+}
+
 #endif

@@ -33,11 +33,16 @@ void plain_put(const char *text, FILE *to)
 		fputs(text, to);
 }
 
-char *plain_copy(const char *text)
+char *plain_bytes(const char *text, size_t len)
 {
 	enum { LONGEST = 4 }; /* of one byte */
-	size_t len = strlen(text), room = len * LONGEST + 2 * LONGEST + 1;
+	size_t room = len * LONGEST + 2 * LONGEST + 1;
 	char *copy = need(room);
 	weir_escape(copy, room, text, len);
 	return copy;
+}
+
+char *plain_copy(const char *text)
+{
+	return plain_bytes(text, strlen(text));
 }

@@ -18,6 +18,7 @@ bool plain_write(const char *text, size_t len, FILE *to);
 void plain_put(const char *text, FILE *to);
 
 /* The text escaped, to be freed. */
+char *plain_bytes(const char *text, size_t len);
 char *plain_copy(const char *text);
 
 #endif

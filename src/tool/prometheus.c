@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "numbers.h"
 #include "plain.h"
 #include "prometheus.h"
 
@@ -11,7 +12,11 @@
 #define METRICS(X) \
 	X("capacity_keys", "Keys that the image was made for.", (double)s->info.capacity) \
 	X("keys", "Distinct keys, estimated from the bits.", bits ? s->stats.keys_estimated : NAN) \
-	X("fill_ratio", "Share of bits set.", bits ? s->stats.fill : NAN) \
+	X("fill_ratio", "Share of bits set, or of counters above 0.", bits ? s->stats.fill : NAN) \
+	X("counters_full", "Counters at their largest value, which change no more.", \
+	  bits && kind_has(s->info.shape.kind, "counter_bits") ? \
+		  (double)s->stats.counters_stuck : \
+		  NAN) \
 	X("fp_rate", "Share of absent keys answered with yes, estimated.", \
 	  bits ? s->stats.fp_rate_estimated : NAN) \
 	X("fp_rate_asked", "Share that the image was made for.", s->info.fp_rate) \
@@ -56,13 +61,14 @@ static void put_head(const char *name, const char *help, FILE *to)
 void prometheus_print(const struct sample *samples, size_t n, FILE *to)
 {
 #define METRIC(name, help, value) \
-	if (n) \
-		put_head(name, help, to); \
-	for (size_t i = 0; i < n; i++) { \
+	for (size_t i = 0, headed = 0; i < n; i++) { \
 		const struct sample *s = &samples[i]; \
 		const bool bits = s->stats.sampled > 0; \
 		(void)bits; \
-		put_line(name, s->path, value, to); \
+		const double figure = value; \
+		if (!isnan(figure) && !headed++) \
+			put_head(name, help, to); \
+		put_line(name, s->path, figure, to); \
 	}
 	METRICS(METRIC)
 #undef METRIC

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "numbers.h"
 #include "plain.h"
 #include "report.h"
 #include "say.h"
@@ -125,6 +126,29 @@ void report_shape(struct report *report, const struct weir_shape *shape)
 		report_line(report, "layout", "%s, %s", kind, text);
 }
 
+void report_bytes_of(struct report *report, const char *key, const char *bytes, size_t len)
+{
+	json_t *json = json_stringn(bytes, len);
+	if (!json) {
+		char *text = plain_bytes(bytes, len);
+		json = json_string(text);
+		free(text);
+	}
+	json_put(report->json, key, json);
+}
+
+void report_fill(struct report *report, const struct weir_stats *stats)
+{
+	bool counters = kind_has(stats->shape.kind, "counter_bits");
+	report_rate(report, "fill", counters ? "counters above 0" : "bits set", stats->fill);
+}
+
+void report_stuck(struct report *report, const struct weir_stats *stats)
+{
+	if (kind_has(stats->shape.kind, "counter_bits"))
+		report_count(report, "counters_stuck", "counters full", stats->counters_stuck);
+}
+
 void report_line(struct report *report, const char *label, const char *format, ...)
 {
 	char text[400];
@@ -156,11 +180,10 @@ static void put_ascii(const char *text, FILE *to)
 			fputc(*text, to);
 }
 
-void print_json(const json_t *json, FILE *to)
+static void dump(const json_t *json, size_t style, FILE *to)
 {
 	bool plain = plain_wanted(to);
-	char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(9) |
-	                              (plain ? JSON_ENSURE_ASCII : 0));
+	char *text = json_dumps(json, style | (plain ? JSON_ENSURE_ASCII : 0));
 	if (!text) {
 		say("no memory for the JSON output");
 		exit(TOOL_TROUBLE);
@@ -169,8 +192,18 @@ void print_json(const json_t *json, FILE *to)
 		put_ascii(text, to);
 	else
 		fputs(text, to);
-	fputc('\n', to);
 	free(text);
+}
+
+void print_json(const json_t *json, FILE *to)
+{
+	dump(json, JSON_INDENT(2) | JSON_REAL_PRECISION(9), to);
+	fputc('\n', to);
+}
+
+void put_json(const json_t *json, FILE *to)
+{
+	dump(json, 0, to);
 }
 
 void report_print(const struct report *report, bool as_json, FILE *to)

@@ -7,7 +7,7 @@
 enum tool_exit {
 	TOOL_OK = 0,      /* done; query: a line was selected; verify: whole */
 	TOOL_NO = 1,      /* query: no line was selected; verify: damaged; drill: a key was lost;
-	                     build, merge, add, seal: refused */
+	                     build, merge, add, remove, seal: refused */
 	TOOL_TROUBLE = 2, /* wrong options, a file that cannot be read, no memory, ... */
 };
 
@@ -24,6 +24,8 @@ int cmd_query(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_add(int argc, char **argv);
+int cmd_remove(int argc, char **argv);
+int cmd_count(int argc, char **argv);
 int cmd_seal(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_drill(int argc, char **argv);

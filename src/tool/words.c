@@ -18,6 +18,8 @@ static const struct {
 	{ "words_per_key", "-z (words)", false },
 	{ "bits_per_word", "-g (bits)", false },
 	{ "probes", "--probes", true },
+	{ "counter_bits", "--counter-bits", false },
+	{ "counters_per_word", "--counters-per-word", false },
 	{ "max_capacity", "--max-keys", true },
 };
 

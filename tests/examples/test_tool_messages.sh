@@ -11,7 +11,7 @@ test_not_an_image_comes_first() {
 	echo 1 >short.txt
 	local file command
 	for file in ips.txt short.txt; do
-		for command in query info add verify seal; do
+		for command in query info add remove count verify seal; do
 			"$weir" $command $file </dev/null >out 2>err
 			says "^weir $command: $file: not a weir image: byte 0 is 0x31"
 		done
@@ -21,7 +21,8 @@ test_not_an_image_comes_first() {
 	run 2 "$weir" query ips.txt lines.weir
 	says '^weir query: ips.txt is not an image, lines.weir is one: swapped?$'
 	run 2 "$weir" add ips.txt short.txt lines.weir; says 'lines.weir is one: swapped?$'
-	for command in query info verify 'merge -o x' add seal 'build -o x --like=-'; do
+	for command in query info verify 'merge -o x' add remove count seal \
+			'build -o x --like=-'; do
 		# shellcheck disable=SC2086
 		run 2 "$weir" $command - ; says '^weir [a-z]*: -: names no image: /dev/stdin is '
 	done
@@ -140,7 +141,7 @@ completes() {
 test_completions() {
 	local command option
 	bash -n "$bash"
-	for command in plan build query info merge add seal verify drill; do
+	for command in plan build query info merge add remove count seal verify drill; do
 		"$weir" $command --help >help
 		grep -o -- '^ *\(-[a-z0-9], \)\?--[a-z-]*' help | grep -o -- '--[a-z-]*' >options
 		if [ -s options ]; then ok; else fail "no options of $command"; fi
@@ -170,16 +171,17 @@ for path in sys.argv[1:]:
 		echo "${COMPREPLY[*]}"
 	end
 	run 0 bash complete.sh "$bash"; prints '^--allow-overfull$'
-	completes 'build -k ' '^blocked classic$'
-	completes 'build --kind = c' '^classic$'
-	completes 'build --kind =' '^blocked classic$'
+	completes 'build -k ' '^blocked classic counting growing cuckoo frequency'
+	completes 'build --kind = cl' '^classic$'
+	completes 'build --kind =' '^blocked classic counting growing cuckoo frequency'
 	completes 'drill --flavor = ' '^bp memb qsbr mb$'
 	touch bits.file
 	completes 'build -p ' '^$' # no files
 	completes 'merge --mode = ' '^$'
-	grep -qF -- "'-k+[the kind of filter]:kind:(blocked classic)'" "$zsh" && ok ||
-		fail 'zsh: -k'
-	grep -qF -- '-s k -l kind -x -a '"'blocked classic'" "$fish" && ok || fail 'fish: -k'
+	grep -qF -- "'-k+[the kind of filter]:kind:(blocked classic counting growing " "$zsh" &&
+		ok || fail 'zsh: -k'
+	grep -qF -- "-s k -l kind -x -a 'blocked classic counting growing " "$fish" && ok ||
+		fail 'fish: -k'
 	grep -qF -- "-l flavor -x -a 'bp memb qsbr mb'" "$fish" && ok || fail 'fish: --flavor'
 	# Texts are neither cut in a bracket nor at a first word, nor do they lose an apostrophe.
 	local wrong

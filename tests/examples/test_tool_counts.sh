@@ -1,0 +1,300 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Kinds that count, grow or can be full: weir build, add, merge, remove, count.
+# Usage: test_tool_counts.sh path/to/weir.
+. "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
+
+seq 1000 >first
+seq 501 1000 >half
+seq 500 >rest
+made() {
+	rm -f set.weir
+	run 0 "$weir" build -q -s 7 -k counting -n 2000 -p 0.1% -o set.weir "${@:-first}"
+}
+# holds N FILE...: so many of their lines are in set.weir.
+holds() {
+	local want=$1
+	shift
+	run 0 "$weir" query --json set.weir "$@"
+	json out "j['maybe'] == $want"
+}
+# shaped IMAGE KIND BITS Z G
+shaped() {
+	run 0 "$weir" info --json "$1"
+	json out "(j[0]['kind'], j[0]['counter_bits'], j[0]['words_per_key'],
+		j[0]['counters_per_word']) == ('$2', $3, $4, $5)"
+}
+
+test_shape_options() {
+	run 0 "$weir" build -q -k counting --counter-bits=8 -z 4 --counters-per-word=2 -s 7 \
+		-n 2000 -o wide.weir first
+	shaped wide.weir counting 8 4 2
+	run 0 "$weir" build -q --like=wide.weir -o same.weir half; shaped same.weir counting 8 4 2
+	run 0 "$weir" build -q -o wide.weir half; shaped wide.weir counting 8 4 2 # a rebuild
+	run 0 "$weir" merge -q -o both.weir wide.weir same.weir
+	run 0 "$weir" build -q -k counting --counter-bits=16 -o wide.weir half
+	run 0 "$weir" info --json wide.weir; json out 'j[0]["counter_bits"] == 16'
+	run 0 "$weir" build -q -k frequency --counter-bits=32 -z 1 --counters-per-word=1 \
+		-n 2000 -m 64K -o often.weir first
+	shaped often.weir frequency 32 1 1
+	local option
+	for option in --counter-bits=8 --counters-per-word=2; do
+		run 2 "$weir" build $option -o none.weir first
+		says "^weir build: ${option/=/ }: not for kind blocked$"
+		run 2 "$weir" build -k classic $option -o none.weir first
+		says "^weir build: ${option/=/ }: not for kind classic$"
+		run 2 "$weir" build --like=wide.weir -k counting $option -o none.weir first
+		says '--counter-bits, --counters-per-word, --max-keys and -s$'
+	done
+	run 2 "$weir" build -k counting --probes=3 -o none.weir first
+	says '^weir build: --probes 3: not for kind counting$'
+	run 2 "$weir" build -k counting --counter-bits=5 -n 10 -o none.weir first
+	says '^weir build: --counter-bits 5: allowed: '
+	run 2 "$weir" build -k frequency --counter-bits=4 -n 10 -o none.weir first
+	says '^weir build: --counter-bits 4: allowed: '
+	run 2 "$weir" build -k counting --counters-per-word=16 -n 10 -o none.weir first
+	says '^weir build: --counters-per-word 16: allowed: '
+	run 2 "$weir" build -k counting --counter-bits=33 -o none.weir first; says '1 to 32'
+	absent none.weir 'a shape that was refused'
+}
+
+test_what_is_shown() {
+	made
+	run 0 "$weir" info set.weir; prints '  counters above 0  '; prints '  counters full  *0$'
+	prints '  layout  *counting, '
+	run 0 "$weir" info --json set.weir; json out 'j[0]["counters_stuck"] == 0'
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cat half; done >often
+	made often
+	run 0 "$weir" info --json set.weir; json out 'j[0]["counters_stuck"] > 500'
+	run 0 "$weir" info --prometheus set.weir
+	prints '^weir_image_counters_full{image="set.weir"} [1-9][0-9]*$'
+	run 0 "$weir" build -q -o plain.weir first
+	run 0 "$weir" info --json plain.weir; json out '"counters_stuck" not in j[0]'
+	run 0 "$weir" info plain.weir; prints '  bits set  '
+	run 0 "$weir" info --prometheus set.weir plain.weir
+	if grep -q 'counters_full{image="plain' out; then fail 'counters of bits'; else ok; fi
+	run 0 "$weir" build --json -k counting -n 2000 -o shown.weir often
+	json out 'j["kind"] == "counting" and j["counter_bits"] == 4 and j["counters_stuck"] > 500'
+	run 0 "$weir" plan -n 1M -p 1%; prints '^ *counting z=2 '; prints '^ *frequency z=2 '
+	run 0 "$weir" plan --json -n 1M -p 1%
+	json out '[r["counter_bits"] for r in j["layouts"]
+		if r["kind"] == "counting" and r["words_per_key"] == 2] == [4]'
+}
+
+test_remove() {
+	made
+	ln set.weir before.weir
+	run 0 "$weir" remove set.weir half
+	prints '^set.weir$'; prints '  keys removed  *500$'; same err /dev/null 'all were there'
+	holds 500 rest
+	run 0 "$weir" query -c before.weir first; prints '^1000$' # was not changed in place
+	run 0 "$weir" build -q --like=before.weir -o rest.weir rest
+	cmp -s set.weir rest.weir && ok || fail 'what is left differs from what was never there'
+	run 0 bash -c "'$weir' remove --json set.weir - <half"
+	says '^weir remove: set.weir: keys that were not there: [1-9][0-9]*$'
+	json out 'j["keys"] == 500 and j["removed"] + j["absent"] == 500 and j["removed"] < 20'
+	# As often as it was added.
+	made first half
+	run 0 "$weir" remove -q set.weir half; holds 1000 first
+	run 0 "$weir" remove -q -t 4 set.weir half half half
+	says "keys that were not there: 1000$"
+	holds 500 rest
+}
+
+test_remove_as_keys_were_added() {
+	rm set.weir
+	run 0 "$weir" build -q -k counting --trim --lowercase -n 100 -p 0.1% -o set.weir \
+		<(printf 'One\nTwo\nThree\n')
+	run 0 "$weir" remove --json set.weir --field=2 <(printf 'x, ONE \r\n')
+	json out 'j["removed"] == 1'
+	holds 2 <(printf 'one\ntwo\nthree\n')
+	rm set.weir
+	run 0 "$weir" build -q -k counting --cidr -n 100 -p 0.1% -o set.weir \
+		<(printf '10.0.0.0/8\n192.0.2.0/24\n')
+	run 0 "$weir" remove --json set.weir <(echo 10.9.9.9/8); json out 'j["removed"] == 1'
+	holds 1 <(printf '10.1.1.1\n192.0.2.7\n')
+	run 2 "$weir" remove set.weir <(echo name); says ':1: .*is no IP'
+	run 0 "$weir" remove --json --skip-bad set.weir <(echo name)
+	says 'lines passed over: 1'; json out 'j["keys"] == 0 and j["passed_over"] == 1'
+	(umask 077; head -c 16 /dev/urandom >key)
+	run 0 "$weir" build -q --zstd -k counting --keyed-by=key -n 2000 -o packed.weir first
+	run 2 "$weir" remove packed.weir half; says 'packed.weir: is keyed'
+	run 0 "$weir" remove -q --mode=640 --keyed-by=key packed.weir half
+	run 0 "$weir" info --json packed.weir; json out 'j[0]["compressed"]'
+	[ "$(stat -c %a packed.weir)" = 640 ] && ok || fail --mode
+	made
+	printf '1\n0002\0003\0' | tr '\n' '\0' >nul
+	run 0 "$weir" remove --json -0 --skip-empty set.weir nul; json out 'j["keys"] == 3'
+}
+
+test_remove_trouble() {
+	made
+	cp set.weir before.weir
+	run 2 "$weir" remove; says 'the image is missing'
+	run 2 "$weir" remove none.weir half; says 'none.weir: there is no such image'
+	run 2 "$weir" remove - half; says 'names no image'
+	run 2 "$weir" remove half set.weir; says 'swapped?$'
+	run 1 "$weir" remove set.weir set.weir; says 'which the keys are read from'
+	run 2 "$weir" remove set.weir half none; says 'none: No such file'
+	run 2 "$weir" remove --max-memory=1K set.weir half; says 'more than'
+	run 1 "$weir" remove set.weir first; says 'set.weir: not replaced: .*--allow-shrink'
+	same set.weir before.weir 'failed removals'
+	run 0 "$weir" remove -q --allow-shrink set.weir first
+	run 1 "$weir" query -c set.weir first; prints '^0$'
+	run 0 "$weir" info --json set.weir; json out 'j[0]["shrink_allowed"]'
+	local kind
+	for kind in blocked classic frequency; do
+		run 0 "$weir" build -q -k $kind -n 2000 -o other.weir first
+		cp other.weir before.weir
+		run 2 "$weir" remove other.weir half
+		says "^weir remove: other.weir: .*$kind"
+		same other.weir before.weir 'cannot remove'
+	done
+}
+
+# Of two at the same time neither is lost, and an add waits as well.
+test_removals_take_turns() {
+	made
+	mkfifo late
+	"$weir" remove -q set.weir late &
+	exec 7>late
+	sleep 0.2
+	"$weir" remove -q set.weir half 7>&- &
+	"$weir" add -q set.weir <(seq 2001 2010) 7>&- &
+	sleep 0.2
+	seq 10 >&7
+	exec 7>&-
+	wait
+	holds 500 rest <(seq 2001 2010)
+}
+
+test_count() {
+	made first half half
+	run 0 "$weir" count set.weir <(printf '1\n501\nabsent\n502')
+	printf '1\t1\n3\t501\n0\tabsent\n3\t502\n' >want
+	same out want 'counts'
+	run 0 bash -c "seq 3 | '$weir' count -0 set.weir"
+	printf '0\t1\n2\n3\n\0' >want
+	same out want 'one key with newlines'
+	run 0 "$weir" count --json set.weir <(printf '501\n\377"\nabsent\n')
+	json out 'j == [{"key": "501", "count": 3, "full": False},
+		{"key": "\\377\"", "count": 0, "full": False},
+		{"key": "absent", "count": 0, "full": False}]'
+	run 0 "$weir" count --json set.weir /dev/null; json out 'j == []'
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do echo 7; done >often
+	run 0 "$weir" add -q set.weir often # 17 now: once by the build
+	run 0 "$weir" count set.weir <(echo 7); prints '^15+	7$'
+	run 0 "$weir" count --json set.weir <(echo 7)
+	json out 'j == [{"key": "7", "count": 15, "full": True}]'
+	run 0 "$weir" remove -q set.weir often often # a full counter stays
+	run 0 "$weir" count set.weir <(echo 7); prints '^15+	7$'
+	# In the order of the input, over the edges of groups and chunks.
+	run 0 "$weir" build -q -k frequency -n 1M -p 0.1% -o often.weir all_keys keys
+	run 0 "$weir" count often.weir keys absent_keys
+	cut -f 2- out >lines
+	cat keys absent_keys >both
+	same lines both 'the order of the lines'
+	head -n "$n" out | awk '$1 < 2' >low
+	same low /dev/null 'a count below the truth'
+	[ "$(tail -n "+$((n + 1))" out | grep -vc '^0	')" -lt $((n / 100 + 5)) ] && ok ||
+		fail 'absent keys that were counted'
+}
+
+test_count_as_keys_were_added() {
+	run 0 "$weir" build -q -k frequency --suffixes -n 100 -p 0.1% -o names.weir \
+		<(printf 'a.test\na.test\nb.a.test\n')
+	run 0 "$weir" count names.weir <(printf 'x.b.a.test\na.test\nc.test\n')
+	printf '3\tx.b.a.test\n2\ta.test\n0\tc.test\n' >want
+	same out want 'all that cover a domain'
+	run 2 "$weir" count --field=2 names.weir <(printf 'x,a.test\nx\n'); says ':2: '
+	prints '^2	x,a.test$'
+	run 0 "$weir" count --skip-bad --field=1 --delimiter=tab names.weir \
+		<(printf 'a.test\n')
+	prints '^2	a.test$'
+	run 0 "$weir" count --skip-bad --field=2 names.weir <(printf 'x\nx,a.test\n')
+	says 'lines passed over: 1'; prints '^2	x,a.test$'
+	run 0 "$weir" count --hosts names.weir <(printf '0.0.0.0 a.test # one\n#none\n')
+	prints '^2	0.0.0.0 a.test # one$'
+	[ "$(wc -l <out)" = 1 ] && ok || fail 'a comment has no count'
+	run 0 "$weir" build -q --keyed-by=key -k frequency -n 100 -o keyed.weir <(echo a)
+	run 2 "$weir" count keyed.weir keys; says 'keyed.weir: is keyed'
+	run 0 "$weir" count --keyed-by=key --no-verify keyed.weir <(echo a); prints '^1	a$'
+	local kind
+	for kind in blocked classic; do
+		run 0 "$weir" build -q -k $kind -o other.weir first
+		run 2 "$weir" count other.weir first; says "^weir count: other.weir: .*$kind"
+		same out /dev/null 'no counts'
+	done
+	run 2 "$weir" count; says 'the image is missing'
+	run 2 "$weir" count - keys; says 'names no image'
+	run 2 "$weir" count other.weir none
+	run 2 "$weir" count keys other.weir; says 'swapped?$'
+}
+
+# A union adds; and what is added beside what others add in place would be added twice.
+test_merge_and_live() {
+	made
+	cp set.weir before.weir
+	run 0 "$weir" build -q --like=set.weir -o more.weir half
+	run 0 "$weir" merge -q -o both.weir set.weir more.weir
+	run 0 "$weir" count both.weir <(printf '1\n501\n'); printf '1\t1\n2\t501\n' >want
+	same out want 'a union'
+	run 2 "$weir" add --live set.weir half
+	says '^weir add: set.weir: is of kind counting, .*: leave out --live$'
+	same set.weir before.weir 'nothing was added'
+	run 0 "$weir" add -q set.weir half
+	same set.weir both.weir 'added, and merged'
+}
+
+# A rebuild asked for no size at all.
+test_rebuilds_of_growing() {
+	local how
+	for how in -q --like=grows.weir; do
+		rm -f grows.weir
+		run 0 "$weir" build -q -k growing -n 100 --max-keys=5000 -o grows.weir half
+		[ "$how" = -q ] && cp grows.weir grown.weir || rm -f grown.weir
+		run 0 "$weir" build -q "$how" -o grown.weir first
+		run 0 "$weir" query -c grown.weir first; prints '^1000$'
+		run 0 "$weir" info --json grown.weir
+		json out '(j[0]["kind"], j[0]["capacity"], j[0]["layers"])' \
+			'== ("growing", 100, 4)'
+	done
+	seq 12000 >far
+	run 0 "$weir" build --json -o grown.weir far # above --max-keys: twice, and twice again
+	json out 'j["seed_kept"] and not j["size_kept"] and j["capacity"] == 400'
+	run 0 "$weir" build --json --max-keys=50000 -k growing -o grown.weir far
+	json out 'j["seed_kept"] and not j["size_kept"] and j["capacity"] == 12000'
+	run 0 "$weir" build -q -k growing -n 1000 -m 64K -o sized.weir first
+	run 0 "$weir" build --json -o sized.weir half; json out 'j["size_kept"]'
+}
+
+test_cuckoo() {
+	run 0 "$weir" build -q -k cuckoo -n 2000 -p 0.3% -o moves.weir first half
+	run 0 "$weir" build -q -o moves.weir first half # a rebuild
+	run 0 "$weir" info --json moves.weir; json out 'j[0]["kind"] == "cuckoo"'
+	run 0 "$weir" count moves.weir <(echo 501); prints '^2	501$'
+	run 0 "$weir" remove --json moves.weir half; json out 'j["removed"] == 500'
+	run 0 "$weir" query -c moves.weir first; prints '^1000$'
+	run 2 "$weir" add --live moves.weir half; says 'is of kind cuckoo, .*: leave out --live$'
+	seq 5000 >far
+	cp moves.weir before.weir
+	run 2 "$weir" add moves.weir far; says 'no room for the key'
+	same moves.weir before.weir 'a set that is full'
+}
+
+test_terminal() {
+	has_terminal || return
+	printf '\033[2J\n' >rude
+	made rude
+	script -qec "'$weir' count set.weir rude" /dev/null >typed </dev/null
+	tr -d '\r' <typed >out
+	printf '1\t\\033[2J\n' >want
+	same out want 'an escape sequence'
+}
+
+for part in shape_options what_is_shown remove remove_as_keys_were_added remove_trouble \
+		removals_take_turns count count_as_keys_were_added merge_and_live \
+		rebuilds_of_growing cuckoo terminal; do
+	test_$part
+done
+finish
