@@ -125,8 +125,8 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 		.shape = layout->shape
 	};
 	f->hashing = layout->hashing;
-	set_kernel(f, kernel, insert_error);
 	f->kind = kind;
+	set_kernel(f, kernel, insert_error);
 	f->isa = isa;
 	f->shards = layout->shards;
 	f->bytes = bytes;

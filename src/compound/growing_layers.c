@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The growing kind's layers and records: how they are made, counted and published. */
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "compound/growing_layers.h"
@@ -38,7 +40,8 @@ struct weir_layout weir__layer_layout(const struct weir_filter *f, unsigned i)
 		.hashing = f->hashing,
 		.shape = weir__layer_shape(&f->array.shape),
 		.capacity = weir__layer_room(weir__keys_in(f, i)),
-		.fp_rate = f->fp_rate / weir__layers_most(f),
+		/* an image may ask for the least that there is, whose share would be 0 */
+		.fp_rate = fmax(f->fp_rate / weir__layers_most(f), DBL_MIN),
 		.normal = f->normal,
 	};
 }
