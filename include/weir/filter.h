@@ -222,8 +222,8 @@ WEIR_API size_t weir_contains_fixed(const struct weir_filter *f, const void *key
                                     size_t n, uint64_t *bitmap);
 
 /**
- * Insert many keys, in no particular order; into a kind that can refuse a key, in the order given
- * up to the first that is refused.
+ * Insert many keys, in no particular order. Into a kind that can refuse a key they go in the order
+ * given, up to the first that is refused.
  * @bitmap: as for weir_contains_hashes(); a bit is set if its key was WEIR_NEW. May be NULL. After
  *   -ENOSPC it has the answers of the keys that were taken.
  * Return: how many were WEIR_NEW, or a negative errno. Of two equal new keys, in one batch or in

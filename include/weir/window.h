@@ -48,7 +48,7 @@ enum weir_window_layout {
 };
 
 /**
- * What to create. Start from WEIR_WINDOW_OPTIONS_INIT, then set fields; 0 means "not given".
+ * What window to create. Start from WEIR_WINDOW_OPTIONS_INIT, then set fields; 0 means "not given".
  *
  * Give two of capacity, fp_rate and max_bytes, as for struct weir_params: they are of all
  * generations together, at the moment before an advance, when they hold most.
@@ -200,7 +200,7 @@ WEIR_API int weir_window_age(const struct weir_window *w, const void *key, size_
 WEIR_API int weir_window_age_hash(const struct weir_window *w, uint64_t hash);
 
 /**
- * Look up many keys: their cache misses overlap, and 64 keys share a section.
+ * Look up many keys in a window: their cache misses overlap, and 64 keys share a section.
  * @n: how many hashes; may be 0.
  * @bitmap: WEIR_BITMAP_WORDS(n) words that receive the answers, bits past n cleared; or NULL.
  * Return: how many were seen lately.

@@ -245,9 +245,11 @@ static bool nothing_later(const unsigned char *bytes, unsigned from,
 }
 
 /* Of a compound. Plain, its length is settled when the members' heads have been read. */
-static bool compound(const struct weir_image_head *h, struct weir_image_fault *fault)
+static bool compound(const unsigned char *bytes, const struct weir_image_head *h,
+                     struct weir_image_fault *fault)
 {
-	uint64_t least = weir__image_bits_offset(h);
+	if (get32(bytes + AT_FORMAT) != WEIR_IMAGE_COMPOUND)
+		return true;
 	return rule(fault, -EBADMSG, "members", h->members,
 	            h->members >= 1 && h->members <= WEIR_IMAGE_MEMBERS, "1 to 16") &&
 	       rule(fault, -EBADMSG, "shards", h->shards, h->shards == 1, "1 of a compound") &&
@@ -257,7 +259,7 @@ static bool compound(const struct weir_image_head *h, struct weir_image_fault *f
 	            "one a member at least") &&
 	       rule(fault, -EBADMSG, "length", h->length,
 	            h->compression == WEIR_IMAGE_PLAIN ?
-	                    h->length >= least && h->length - least >= 64 * h->nblocks :
+	                    h->length >= weir__image_bits_offset(h) + 64 * h->nblocks :
 	                    h->length == 0,
 	            "that of the members; 0 if compressed");
 }
@@ -305,14 +307,13 @@ int weir__image_check(const unsigned char *bytes, const struct weir_image_given 
                       struct weir_image_head *out, struct weir_image_fault *fault)
 {
 	struct weir_image_head head;
+	/* whole at any time, also where a prover loses which check it was that failed */
+	*fault = (struct weir_image_fault){ .err = -EBADMSG, .field = "", .rule = "" };
 	if (!recognise(bytes, given, fault))
 		return fault->err;
 	get(bytes, &head);
-	if (!marks(bytes, fault) || !fields(&head, fault))
-		return fault->err;
-	if (get32(bytes + AT_FORMAT) == WEIR_IMAGE_COMPOUND && !compound(&head, fault))
-		return fault->err;
-	if (!places(bytes, &head, given, fault))
+	if (!marks(bytes, fault) || !fields(&head, fault) || !compound(bytes, &head, fault) ||
+	    !places(bytes, &head, given, fault))
 		return fault->err;
 	*out = head;
 	return 0;

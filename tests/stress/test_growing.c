@@ -92,7 +92,9 @@ int main(int argc, char **argv)
 	for (round_now = 0; round_now < rounds && !bad; round_now++) {
 		struct weir_params params = WEIR_PARAMS_INIT;
 		params.kind = WEIR_GROWING;
-		params.capacity = round_now % 2 ? 64 : 4 * keys_each / 300 + 1;
+		/* eight layers hold 21,845 times the first */
+		params.capacity = round_now % 2 ? 4 * keys_each / 20000 + 64 :
+		                                  4 * keys_each / 300 + 1;
 		params.max_capacity = round_now % 2 ? 0 : 4 * keys_each;
 		params.fp_rate = 0.01;
 		params.words_per_key = round_now % 4 == 3 ? 1 : 0;

@@ -165,6 +165,10 @@ int main(int argc, char **argv)
 	struct stress options = stress_read(argc, argv, 2000000);
 	for (size_t i = 0; i < stress_layouts(); i++) {
 		struct layout layout = stress_layout(i);
+		/* whole filters of a kind that removes keys are left alone by inserts (filter.h),
+		 * unless it holds them off itself */
+		if (layout.kind->reference.remove && !layout.kind->copies)
+			continue;
 		run(&layout, &options,
 		    options.operations / stress_layouts() / options.threads + 1);
 	}
