@@ -217,7 +217,7 @@ WEIR_API size_t weir_window_contains_fixed(const struct weir_window *w, const vo
                                            size_t key_bytes, size_t n, uint64_t *bitmap);
 
 /**
- * Insert many keys, in no particular order.
+ * Insert many keys into a window, in no particular order.
  * @bitmap: as for weir_window_contains_hashes(); a bit is set if its key was WEIR_NEW.
  * Return: how many were WEIR_NEW.
  * Errors: none.  Threads, Order, Progress: as weir_window_insert() of each key.
