@@ -41,6 +41,8 @@ const char *name_of(Verb verb)
 	case Verb::insert: return "insert";
 	case Verb::mixed: return "mixed";
 	case Verb::zipf: return "zipf";
+	case Verb::remove: return "remove";
+	case Verb::count: return "count";
 	}
 	return "";
 }
@@ -146,6 +148,7 @@ void Work::prepare(Team &team, Verb verb, size_t each)
 	switch (verb) {
 	case Verb::hit:
 	case Verb::miss:
+	case Verb::count:
 		if (held_ != n_) {
 			empty();
 			fill_to(n_);
@@ -154,6 +157,10 @@ void Work::prepare(Team &team, Verb verb, size_t each)
 	case Verb::insert:
 		if (held_ + total > n_ || (!held_ && !empty_))
 			empty();
+		return;
+	case Verb::remove:
+		if (held_ < total)
+			fill_to(n_);
 		return;
 	case Verb::mixed:
 		if (held_ < n_ / 2 || held_ + (each / lookups_an_insert + 1) * team.size() > n_) {
@@ -178,6 +185,8 @@ uint64_t Work::run(Verb verb, unsigned thread, size_t each)
 	case Verb::zipf: set_->insert(&draws_[drawn_ + thread * each], each); return 0;
 	case Verb::mixed: return each - set_->mixed(keys.data(), each, fresh_[thread].data());
 	case Verb::hit: return each - set_->lookup(keys.data(), each);
+	case Verb::remove: return set_->remove(keys.data(), each);
+	case Verb::count: return set_->count(keys.data(), each);
 	case Verb::miss: break;
 	}
 	uint64_t wrong = set_->lookup(keys.data(), each);
@@ -189,7 +198,7 @@ Tally Work::round(Team &team, Verb verb, size_t each)
 {
 	unsigned threads = team.size();
 	each = std::min(each, n_ / 2);
-	if (verb == Verb::insert || verb == Verb::zipf)
+	if (verb == Verb::insert || verb == Verb::zipf || verb == Verb::remove)
 		each = std::min({ each, n_ / threads, most_draws / threads });
 	prepare(team, verb, each);
 	keys_.resize(std::max<size_t>(keys_.size(), threads));
@@ -201,6 +210,8 @@ Tally Work::round(Team &team, Verb verb, size_t each)
 		uint64_t at = asked_ + t * each;
 		if (verb == Verb::insert)
 			make(held_ + t * each, each, keys_[t]);
+		else if (verb == Verb::remove)
+			make(held_ - (t + 1) * each, each, keys_[t]);
 		else if (verb != Verb::zipf)
 			make(verb == Verb::miss ? absent + at : at % (held_ - each + 1), each,
 			     keys_[t]);
@@ -219,6 +230,8 @@ Tally Work::round(Team &team, Verb verb, size_t each)
 	drawn_ += verb == Verb::zipf ? each * threads : 0;
 	if (verb == Verb::zipf)
 		empty_ = false;
+	if (verb == Verb::remove)
+		held_ -= each * threads, empty_ = false;
 	if (verb == Verb::insert || verb == Verb::mixed)
 		held_ += new_each * threads, empty_ = false;
 	return tally;

@@ -21,6 +21,8 @@ enum class Verb {
 	insert, /* new keys, from empty to capacity */
 	mixed,  /* 19 hits, then an insert of a new key: from half of the capacity to all of it */
 	zipf,   /* inserts of keys of which few come often (Zipf, 0.99) */
+	remove, /* of keys that are there, from capacity to empty */
+	count,  /* of keys that are there */
 };
 const char *name_of(Verb verb);
 
@@ -28,7 +30,7 @@ const char *name_of(Verb verb);
 struct Tally {
 	double keys = 0, ns = 0;
 	double wall_ns = 0, waited_ns = 0; /* of which a thread was kept from its CPU by another */
-	uint64_t lost = 0;                 /* false negatives among the hits */
+	uint64_t lost = 0;                 /* false negatives, removals refused, counts of 0 */
 	void add(const Tally &other);
 };
 

@@ -266,6 +266,19 @@ def kinds(run):
     )
 
 
+def removing(run):
+    """The least memory of those that remove keys, at 1 %."""
+    of = [r for r in run.of('choice', rate=0.01, op='remove') if r.counters.get('bits_per_key')]
+    if of:
+        small = min(of, key=lambda r: r.counters['bits_per_key'])
+        others = len({r.get('kind') for r in of}) - 1
+        yield (
+            f'Of what removes keys {kind_name(small)} is the smallest'
+            f'{f" of {others + 1}" if others else ""}{described(small)}: a removal takes'
+            f' {nanoseconds(1e9 / small.median)}.'
+        )
+
+
 def cost_of(r):
     """'save 3 ms', or for what runs on threads 'build 12 ms on 2 threads'."""
     keys = r.counters.get('keys')
@@ -313,6 +326,6 @@ def steadiness(run):
 def findings(run):
     """(text, what is listed below it, whether it is bad news)."""
     found = [(s, [], True) for s in errors(run)]
-    for part in (throughput, past, rivals, reloads, batches, huge, kinds, costs, kept, steadiness):
+    for part in (throughput, past, rivals, reloads, batches, huge, kinds, removing, costs, kept, steadiness):
         found += [(s, [], False) if isinstance(s, str) else (*s, False) for s in part(run)]
     return found

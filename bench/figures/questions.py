@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The other questions: what a reload does to readers, which kind and size, what pages and batches
-do, what a set costs."""
-from . import page, rivals
-from .bear import during_reloads, kind_name, time_lost
+"""The other questions: what a reload does to readers, what pages and batches do, what a set
+costs."""
+from . import page
+from .bear import during_reloads, time_lost
 from .cores import million, unique
 from .plot import LIMIT_STYLE, Axis, Plot, Series, Style
 from .run import median, quantile, spread
-from .words import byte_count, count, figures, nanoseconds, percent, sentence_list, value
+from .words import byte_count, count, nanoseconds, percent, sentence_list, value
 
 PERCENTILES = (
     ('p50_ns', 'median'),
@@ -194,65 +194,6 @@ def reload_section(run):
         )
     head = ['', 'keys', 'of undisturbed', 'a reload takes', 'of a reader', *RELOAD_TIMES.values()]
     html += page.table(head, [reload_row(r, same) for r in results])
-    return html + page.commands(results, run.settings)
-
-
-RATE_TICKS = [(10.0**-d, f'{figures(100 * 10.0 ** -d)}') for d in range(1, 8)]
-
-
-def choice_section(run):
-    results = [r for r in run.of('choice') if r.counters.get('bits_per_key')]
-    if not results:
-        return ''
-    known = [r for r in results if r.counters.get('fp_measured', 0) > 0]
-    kinds = list(grouped(results, kind_name))
-    styles = {name: Style(i % 8, i % 8, i % 8) for i, name in enumerate(kinds)}
-
-    def series(of, x, y):
-        return [
-            Series(name, sorted((x(r), *y(r)) for r in rs), styles[name])
-            for name, rs in grouped(of, kind_name).items()
-        ]
-
-    def nanoseconds_each(r):
-        return 1e9 / r.median, 1e9 / r.high, 1e9 / r.low
-
-    rates = [r.counters['fp_measured'] for r in known]
-    rate_ticks = [t for t in RATE_TICKS if rates and min(rates) / 3 < t[0] < max(rates) * 3]
-    one = [r for r in known if r.get('op') == (unique(known, 'op') or [''])[0]]
-    panels = [
-        Plot(
-            'memory for a rate',
-            Axis('measured false-positive rate, %', log=True, ticks=rate_ticks),
-            Axis('bits a key'),
-            series(
-                one, lambda r: r.counters['fp_measured'], lambda r: (r.counters['bits_per_key'],)
-            ),
-        )
-    ]
-    for op in unique(known, 'op'):
-        timed = [r for r in known if r.get('op') == op and r.unit == 'keys/s']
-        top = max((nanoseconds_each(r)[0] for r in timed), default=1)
-        panels.append(
-            Plot(
-                f'time for a rate: {op}',
-                Axis('measured false-positive rate, %', log=True, ticks=rate_ticks),
-                # A bar that reaches beyond would flatten all the rest.
-                Axis('nanoseconds a key', low=0, high=1.2 * top),
-                series(timed, lambda r: r.counters['fp_measured'], nanoseconds_each),
-            )
-        )
-    html = '<h2 id="choice">Which kind and size for my set?</h2>'
-    html += page.paragraph(
-        'On one CPU. Further left is the better rate, further down the less memory or time.', 'soft'
-    )
-    html += page.meanings(rivals.meanings(unique(results, 'kind'))) + page.plots(panels)
-    for param, title in (('rate', 'At equal rate'), ('bits', 'At equal memory')):
-        of = sorted(
-            (r for r in results if r.get(param) is not None),
-            key=lambda r: (-r.get(param) if param == 'rate' else r.get(param)),
-        )
-        html += page.table(HEAD, [row(r) for r in of], f'{title}: {len(of)} figures') if of else ''
     return html + page.commands(results, run.settings)
 
 

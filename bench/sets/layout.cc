@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 #include <weir/weir.h>
+#include "../../src/tool/numbers.h"
 #include "set.h"
 #include "weir_filter.h"
 
@@ -25,14 +26,22 @@ private:
 
 class Chosen final : public LayoutSet, WeirFilter {
 public:
-	Chosen(const struct weir_params &params, bool huge) : WeirFilter(params, huge), one_(filter)
+	Chosen(const struct weir_params &wanted, bool huge) : WeirFilter(wanted, huge), one_(filter)
 	{
-		check(weir_plan(&params, &plan_), "weir_plan");
+		check(weir_plan(&wanted, &plan_), "weir_plan");
 	}
-	uint64_t bytes() const override { return region->bytes(); }
-	void clear() override { region->clear(); }
+	/* With all keys: of one that grows, of all its layers. */
+	uint64_t bytes() const override { return plan_.full_bytes; }
+	void clear() override
+	{
+		renew();
+		one_ = OneByOne(filter);
+	}
 	void *memory() const override { return region->base(); }
-	uint32_t words_per_key() const override { return plan_.shape.field[0]; }
+	uint32_t words_per_key() const override
+	{
+		return shape_number(&plan_.shape, "words_per_key");
+	}
 	double fp_rate() const override { return plan_.fp_rate; }
 	bool take_at_once(size_t batch) override
 	{
@@ -64,6 +73,20 @@ public:
 		std::vector<uint64_t> hashes(n);
 		weir_hash_fixed(filter, keys, sizeof(*keys), n, hashes.data());
 		check(weir_load_hashes(filter, hashes.data(), n), "weir_load_hashes");
+	}
+	uint64_t remove(const uint64_t *keys, size_t n) override
+	{
+		uint64_t refused = 0;
+		for (size_t i = 0; i < n; i++)
+			refused += weir_remove(filter, &keys[i], sizeof(*keys)) < 0;
+		return refused;
+	}
+	uint64_t count(const uint64_t *keys, size_t n) override
+	{
+		uint64_t none = 0;
+		for (size_t i = 0; i < n; i++)
+			none += weir_count(filter, &keys[i], sizeof(*keys)) == 0;
+		return none;
 	}
 	uint64_t chain(const uint64_t *keys, size_t n) override { return one_.chain(keys, n); }
 	uint64_t mixed(const uint64_t *keys, size_t n, const uint64_t *fresh) override

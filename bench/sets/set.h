@@ -35,6 +35,10 @@ public:
 	/* As lookup and insert, of strings. */
 	virtual uint64_t lookup(const struct iovec *keys, size_t n) = 0;
 	virtual void insert(const struct iovec *keys, size_t n) = 0;
+	/* Of kinds that remove or count keys: how many of these were not there to be removed, or
+	 * have a count of 0. */
+	virtual uint64_t remove(const uint64_t *keys, size_t n);
+	virtual uint64_t count(const uint64_t *keys, size_t n);
 	/* May several threads insert at once? */
 	virtual bool concurrent() const { return true; }
 	/* From now on hand @batch keys to the set at a time; 0: one by one. Return: whether it
@@ -47,6 +51,8 @@ constexpr size_t batch_keys = 1024;
 /* 95 : 5 */
 constexpr size_t lookups_an_insert = 19;
 
+inline uint64_t Set::remove(const uint64_t *, size_t n) { return n; }
+inline uint64_t Set::count(const uint64_t *, size_t n) { return n; }
 inline uint64_t Set::mixed(const uint64_t *keys, size_t n, const uint64_t *fresh)
 {
 	uint64_t found = 0;

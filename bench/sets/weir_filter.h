@@ -22,13 +22,20 @@ inline void check(int err, const char *verb)
 
 struct WeirFilter {
 	WeirFilter(size_t n, double rate, uint32_t kind) : WeirFilter(params_of(n, rate, kind)) {}
-	explicit WeirFilter(struct weir_params params, bool huge = true)
+	explicit WeirFilter(const struct weir_params &wanted, bool huge = true) : params(wanted)
 	{
 		struct weir_plan plan = WEIR_PLAN_INIT;
 		check(weir_plan(&params, &plan), "weir_plan");
 		region = std::make_unique<Region>(plan.bytes, huge);
 		params.memory = region->base();
 		params.memory_bytes = plan.bytes;
+		check(weir_create(&filter, &params), "weir_create");
+	}
+	/* Empty again, also of what a kind keeps beside its bits. */
+	void renew()
+	{
+		weir_destroy(filter);
+		filter = nullptr;
 		check(weir_create(&filter, &params), "weir_create");
 	}
 	~WeirFilter() { weir_destroy(filter); }
@@ -52,6 +59,7 @@ struct WeirFilter {
 		return params;
 	}
 
+	struct weir_params params;
 	std::unique_ptr<Region> region;
 	struct weir_filter *filter = nullptr;
 };

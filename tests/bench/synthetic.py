@@ -200,6 +200,28 @@ class Synthetic:
                             'is_default': int(z == 2),
                         },
                     )
+        self.changing_kinds()
+
+    def changing_kinds(self):
+        """Of kinds that remove or count keys or grow: cuckoo's rate is lower than the one asked."""
+        for kind, bits, own, ops in (
+            ('counting', 49.8, 0.01, ('remove', 'count')),
+            ('growing', 14.0, 0.01, ()),
+            ('cuckoo', 13.5, 0.0023, ('remove', 'count')),
+            ('frequency', 186.0, 0.01, ('count',)),
+        ):
+            for op in ('hit', 'miss', 'batch', 'insert', *ops):
+                self.add(
+                    f'choice/kind:{kind}/rate:0.01/keys:10000000/op:{op}',
+                    {'batch': 4, 'insert': 20, 'remove': 25, 'count': 15}.get(op, 10),
+                    {
+                        'bits_per_key': bits,
+                        'fp_asked': own,
+                        'fp_measured': own * 0.995,
+                        'lost': 0,
+                        'weir': 1,
+                    },
+                )
 
     def memory(self):
         for pages, dear in (('4k', 1.4), ('huge', 1.0)):

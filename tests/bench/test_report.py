@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.join(HERE, '../../bench')
 sys.path[:0] = [HERE, BENCH]
-from figures import findings, questions, verdict  # noqa: E402
+from figures import choice, findings, questions, verdict  # noqa: E402
 from figures.run import load  # noqa: E402
 from synthetic import Synthetic, write  # noqa: E402
 
@@ -336,6 +336,49 @@ class Report(unittest.TestCase):
         found = self.findings_of(path)
         self.assertTrue(found[found.index('shard-mutex') :].startswith(f'shard-mutex ({meaning})'))
         self.assertEqual(self.findings_of(path).count("Debian's libbloom behind one mutex"), 1)
+
+    def test_the_kinds_beside_each_other(self):
+        """What each can do, and its memory over the least that its own rate needs."""
+        run = load(self.run_of(noise=0, drift=0, disturbed=0))
+        (at, kinds), *more = choice.points(run, 'rate')
+        self.assertEqual((at, more), (0.01, []))
+        self.assertEqual(
+            list(kinds),
+            ['blocked, z=2', 'classic', 'counting', 'growing', 'cuckoo', 'frequency', 'libbloom'],
+        )
+        html = choice.kinds_beside(run, 'rate')
+        for words in (
+            '1 % asked',
+            # bits a key, over log2(1 / rate), rate; hit, miss, batch, insert, remove, count
+            '>counting</td><td>49.80</td><td>7.49</td><td>0.995 % of 1 %</td><td>10</td>'
+            '<td>10</td><td>4</td><td>20</td><td>25</td><td>15</td>',
+            '>cuckoo</td><td>13.50</td><td>1.54</td><td>0.229 % of 0.23 %</td>',
+            '>growing</td><td>14.00</td><td>2.10</td><td>0.995 % of 1 %</td><td>10</td>'
+            '<td>10</td><td>4</td><td>20</td><td>-</td><td>-</td>',
+        ):
+            self.assertIn(words, html)
+        self.assertNotIn('z=4', html)
+        self.assertEqual(choice.kinds_beside(run, 'bits'), '')
+        lines = choice.text(run).splitlines()
+        self.assertRegex(lines[0], r'^nanoseconds a key, 1 % asked +hit +miss +batch +insert')
+        self.assertRegex(
+            next(line for line in lines if line.startswith('frequency')),
+            r'^frequency +10 +10 +4 +20 +- +15 +186\.00 +27\.\d+ +0\.995 % of 1 %$',
+        )
+        self.assertIn(
+            'Of what removes keys cuckoo is the smallest of 2 (13.50 bits a key, measured 0.229 %):'
+            ' a removal takes 25 ns.',
+            self.findings_of(self.run_of(noise=0, drift=0, disturbed=0)),
+        )
+
+    def test_a_rate_that_is_not_known_has_no_least(self):
+        def few(document):
+            for r in document['results']:
+                if r['question'] == 'choice':
+                    r['counters']['fp_interval'] = 0.2
+
+        html = choice.kinds_beside(load(self.run_of(change=few)), 'rate')
+        self.assertIn('<td>49.80</td><td></td><td>0.995 % (few asked) of 1 %</td>', html)
 
     def test_what_was_left_out_is_reported(self):
         def leave(document):

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ * See choice_kinds.h. */
+#include "choice_kinds.h"
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <weir/weir.h>
+#include "../src/tool/numbers.h"
+#include "sets/weir_filter.h"
+
+namespace bench {
+namespace {
+
+/* Of one that grows: from so small a part of its keys on. */
+constexpr size_t grown_times = 100;
+
+int plan_of(const struct weir_params &params, struct weir_plan &plan)
+{
+	plan = WEIR_PLAN_INIT;
+	return weir_plan(&params, &plan);
+}
+
+/* Its first layer's size says little of the whole: the rate for which all its layers have at most
+ * so many bytes. */
+bool grown_within(struct weir_params &params, uint64_t bytes)
+{
+	struct weir_plan plan;
+	double low = 1e-8, high = 0.5;
+	params.fp_rate = high;
+	if (plan_of(params, plan) || plan.full_bytes > bytes)
+		return false;
+	for (int step = 0; step < 12; step++) {
+		params.fp_rate = std::sqrt(low * high);
+		(plan_of(params, plan) || plan.full_bytes > bytes ? low : high) = params.fp_rate;
+	}
+	params.fp_rate = high;
+	return true;
+}
+
+/* What to create; false: the kind has no such filter, or one of a rate so much lower than asked
+ * that a higher one is no question. */
+bool wanted(struct weir_params &params, uint32_t kind, uint32_t z, size_t n, double rate,
+            double bits)
+{
+	struct weir_plan plan;
+	uint64_t bytes = static_cast<uint64_t>(static_cast<double>(n) * bits / 8);
+	bool grows = kind_has(kind, "layers");
+	params = WeirFilter::params_of(grows ? n / grown_times : n, rate, kind);
+	params.words_per_key = z;
+	params.max_capacity = grows ? n : 0;
+	if (bits > 0 && grows)
+		return grown_within(params, bytes);
+	if (bits > 0) {
+		params.fp_rate = 0;
+		params.max_bytes = bytes;
+	}
+	return plan_of(params, plan) == 0 && (bits > 0 || plan.fp_rate > rate / 10);
+}
+
+Made weir_kind(uint32_t kind, uint32_t z, size_t n, double rate, double bits)
+{
+	struct weir_params params;
+	if (!wanted(params, kind, z, n, rate, bits))
+		throw std::runtime_error(weir_error_detail());
+	std::unique_ptr<LayoutSet> set = weir_layout(params);
+	double expected = set->fp_rate();
+	return { std::move(set), bits > 0 ? expected : std::min(rate, expected) };
+}
+
+/* Asked of the library: what a small filter of the kind does. */
+void ask_verbs(Kind &kind, uint32_t id)
+{
+	WeirFilter small(1000, 0.01, id);
+	uint64_t key = 1;
+	(void)weir_insert(small.filter, &key, sizeof(key));
+	kind.counts = weir_count(small.filter, &key, sizeof(key)) > 0;
+	kind.removes = weir_remove(small.filter, &key, sizeof(key)) == 0;
+}
+
+/* The default and classic are asked everything, the default with each number of words a key. Of
+ * others the words are their own choice but in a full run. */
+void add_weir(std::vector<Kind> &all, uint32_t kind)
+{
+	bool words = kind_has(kind, "words_per_key"), usual = kind <= WEIR_CLASSIC;
+	for (uint32_t z = words && usual; z <= 8; z = z ? 2 * z : 1) {
+		Kind one = { weir_kind_name(kind), z,
+			     [kind, z](size_t n, double rate, double bits) {
+				     return weir_kind(kind, z, n, rate, bits);
+			     },
+			     usual ? Kind::always : z ? Kind::rare : Kind::few, false, true };
+		one.can = [kind, z](size_t n, double rate, double bits) {
+			struct weir_params params;
+			return wanted(params, kind, z, n, rate, bits);
+		};
+		ask_verbs(one, kind);
+		all.push_back(one);
+		if (!words)
+			return;
+	}
+}
+
+Make split(Maker maker)
+{
+	return [maker](size_t n, double rate, double bits) {
+		double r = bits > 0 ? yardstick_rate(bits) : rate;
+		return Made{ maker(n, r), r };
+	};
+}
+
+/* Whose size is the textbook's: ln(1/rate) / ln(2)^2 bits a key. */
+Make textbook_sized(Maker maker)
+{
+	return [maker](size_t n, double rate, double bits) {
+		double r = bits > 0 ? std::exp(-bits * M_LN2 * M_LN2) : rate;
+		return Made{ maker(n, r), r };
+	};
+}
+
+} // namespace
+
+const std::vector<Kind> &kinds()
+{
+	static const std::vector<Kind> all = [] {
+		std::vector<Kind> kinds;
+#define ADD(number, constant, name, summary) add_weir(kinds, number);
+		WEIR_KINDS(ADD)
+#undef ADD
+		kinds.push_back({ "split", 0, split(yardstick_called), Kind::always });
+		kinds.push_back({ "split", 0, split(yardstick_batch), Kind::always, true });
+		kinds.push_back({ "libbloom", 0, textbook_sized(libbloom), Kind::slow });
+		kinds.push_back({ "textbook", 0, textbook_sized(textbook), Kind::rare });
+		return kinds;
+	}();
+	return all;
+}
+
+} // namespace bench

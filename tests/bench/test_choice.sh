@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Which kind and size: a quick run asks every kind, of each what it can, and at rates that it has;
+# and no key is lost by what those kinds do that change while they are in use.
+# test_choice.sh BENCH_CHOICE
+set -eu
+choice=$1
+fail() {
+	echo "test_choice.sh: $*" >&2
+	exit 1
+}
+rows=$("$choice" --quick --no-context --benchmark_list_tests)
+# kinds OP RATE-OR-SIZE: those with such rows, sorted
+kinds() {
+	echo "$rows" | sed -n "s|^choice/kind:\([a-z]*\)/.*$2/.*/op:$1/.*|\1|p" | sort -u | xargs
+}
+expect() {
+	[ "$(kinds "$1" "$2")" = "$3" ] || fail "$1 at $2: $(kinds "$1" "$2"), expected $3"
+}
+all="blocked classic counting cuckoo frequency growing split"
+for op in miss batch insert; do
+	expect $op rate:0.01 "$all"
+done
+expect remove rate:0.01 "counting cuckoo"
+expect count rate:0.01 "counting cuckoo frequency"
+# a cuckoo filter has no rate near 10 %; sixteen bits are one counter of frequency
+expect miss rate:0.1 "blocked classic split"
+expect miss bits:16 "blocked classic counting cuckoo growing split"
+"$choice" --quick --no-context --benchmark_repetitions=1 --benchmark_min_time=0.001 \
+	--benchmark_filter='kind:(counting|cuckoo|growing)/rate:0.01/.*op:(miss|insert|remove|count)/' \
+	> /dev/null 2>&1 || fail "status $? where keys are removed, counted, inserted"
