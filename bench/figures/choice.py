@@ -40,10 +40,12 @@ def points(run, param):
         for r in run.of('choice')
         if r.get(param) is not None and r.counters.get('bits_per_key') and own_layout(r)
     ]
-    found = [
-        (at, {kind: {r.get('op'): r for r in of} for kind, of in grouped(rs, kind_name).items()})
-        for at, rs in grouped(asked, lambda r: r.get(param)).items()
-    ]
+    order = list(grouped(run.of('choice'), kind_name))
+    found = []
+    for at, rs in grouped(asked, lambda r: r.get(param)).items():
+        kinds = grouped(rs, kind_name)
+        kinds = {name: {r.get('op'): r for r in kinds[name]} for name in order if name in kinds}
+        found.append((at, kinds))
     most = max((len(kinds) for _, kinds in found), default=0)
     return sorted(
         (p for p in found if len(p[1]) > 1 and len(p[1]) >= most - 2),
@@ -89,7 +91,9 @@ def text(run):
         [
             kind,
             *(
-                f'{figures(1e9 / of[op].median)}{"~" if of[op].unsteady else ""}' if op in of else '-'
+                figures(1e9 / of[op].median) + ('~' if of[op].unsteady else '')
+                if op in of
+                else '-'
                 for op in OPS
             ),
             *facts(of),

@@ -326,6 +326,7 @@ def steadiness(run):
 def findings(run):
     """(text, what is listed below it, whether it is bad news)."""
     found = [(s, [], True) for s in errors(run)]
-    for part in (throughput, past, rivals, reloads, batches, huge, kinds, removing, costs, kept, steadiness):
+    parts = (throughput, past, rivals, reloads, batches, huge, kinds, removing, costs, kept)
+    for part in (*parts, steadiness):
         found += [(s, [], False) if isinstance(s, str) else (*s, False) for s in part(run)]
     return found
