@@ -58,7 +58,8 @@ static void numbers_that_are_chosen(void **state)
 	} rows[] = {
 		{ WEIR_COUNTING, 0, 0.01, 2, 4 },    { WEIR_COUNTING, 0, 0.001, 4, 4 },
 		{ WEIR_COUNTING, 8, 0.01, 4, 8 },    { WEIR_FREQUENCY, 0, 0.01, 4, 16 },
-		{ WEIR_FREQUENCY, 32, 0.1, 2, 32 },
+		{ WEIR_FREQUENCY, 32, 0.1, 4, 32 },  { WEIR_FREQUENCY, 0, 0.1, 4, 16 },
+		{ WEIR_FREQUENCY, 8, 0.1, 2, 8 },    { WEIR_FREQUENCY, 0, 0.5, 2, 16 },
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -70,6 +71,27 @@ static void numbers_that_are_chosen(void **state)
 		assert_int_equal(plan.shape.field[0], rows[i].chosen_bits);
 		assert_int_equal(plan.shape.field[1], rows[i].z);
 		assert_true(plan.bytes % (16 * plan.shape.field[0]) == 0);
+	}
+}
+
+/* In a size that four counters a key would fill too far there are fewer. */
+static void numbers_that_are_waived(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		uint32_t z, g;
+	} rows[] = { { 20000, 4, 1 }, { 4000, 2, 1 }, { 3072, 1, 1 } };
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct weir_params p = WEIR_PARAMS_INIT;
+		struct weir_plan plan = WEIR_PLAN_INIT;
+		p.kind = WEIR_FREQUENCY, p.capacity = 1000, p.max_bytes = rows[i].bytes;
+		assert_ok(weir_plan(&p, &plan));
+		assert_int_equal(plan.shape.field[1], rows[i].z);
+		assert_int_equal(plan.shape.field[2], rows[i].g);
+		p.words_per_key = 1, p.counters_per_word = 1; /* as asked for */
+		assert_ok(weir_plan(&p, &plan));
+		assert_int_equal(plan.shape.field[1] * plan.shape.field[2], 1);
 	}
 }
 
@@ -254,6 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_agree_with_the_table),
 		cmocka_unit_test(numbers_that_are_chosen),
+		cmocka_unit_test(numbers_that_are_waived),
 		cmocka_unit_test(numbers_that_are_refused),
 		cmocka_unit_test(in_and_out_again),
 		cmocka_unit_test(what_is_not_there),

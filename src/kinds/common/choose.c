@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdbool.h>
 #include "kinds/common/choose.h"
 
 static const unsigned words[] = { 1, 2, 4, 8 };
@@ -19,6 +20,8 @@ static struct choice choose_g(const struct weir_choices *c, unsigned z, unsigned
 	const unsigned first = asked ? asked : 1, last = asked ? asked : most;
 	for (unsigned g = first; g <= last && g <= most; g++) {
 		const struct weir_sectors s = { c->words, c->cells, z, g };
+		if (z < c->least_words || z * g < c->least_cells)
+			continue;
 		double cost = wanted.fp_rate > 0 ? weir__sectors_cells(wanted.fp_rate, &s) :
 		                                   weir__sectors_rate(wanted.bits_per_key, &s);
 		if (best.g == 0 || cost < best.cost)
@@ -27,7 +30,8 @@ static struct choice choose_g(const struct weir_choices *c, unsigned z, unsigned
 	return best;
 }
 
-/* The best g for each number of words. Return: the least cost of all. */
+/* The best g for each number of words. Return: the least cost of all; below 0 there is no such
+ * layout. */
 static double choose_each(const struct weir_choices *c, unsigned asked, struct weir_wanted wanted,
                           struct choice choices[CHOICES])
 {
@@ -41,22 +45,39 @@ static double choose_each(const struct weir_choices *c, unsigned asked, struct w
 }
 
 /* If the size is given instead of a rate, "at most so many times the smallest" means that no layout
- * has a lower rate with so many times fewer cells. */
-struct weir_sectors weir__sectors_choose(const struct weir_choices *c, unsigned z, unsigned g,
-                                         struct weir_wanted wanted)
+ * has a lower rate with so many times fewer cells. Return: whether there is a layout, of a rate
+ * that a filter may have. */
+static bool choose(const struct weir_choices *c, unsigned g, struct weir_wanted wanted,
+                   struct weir_sectors *out)
 {
 	struct choice choices[CHOICES], smaller[CHOICES];
-	if (z)
-		return (struct weir_sectors){ c->words, c->cells, z,
-			                      g ? g : choose_g(c, z, 0, wanted).g };
 	double least = choose_each(c, g, wanted, choices), most = least * c->slack;
+	if (least < 0)
+		return false;
 	if (wanted.bits_per_key > 0)
 		most = fmax(least, choose_each(c, g, (struct weir_wanted){
 			0, wanted.bits_per_key / c->slack }, smaller));
 	unsigned i = 0;
-	/* This ends at the least cost. Numbers of words without a layout come after it: a larger z
-	 * allows fewer g. */
-	while (choices[i].cost > most)
+	/* This ends at the least cost. */
+	while (!choices[i].g || choices[i].cost > most)
 		i++;
-	return (struct weir_sectors){ c->words, c->cells, words[i], choices[i].g };
+	*out = (struct weir_sectors){ c->words, c->cells, words[i], choices[i].g };
+	return wanted.bits_per_key <= 0 || choices[i].cost <= WEIR__MOST_RATE;
+}
+
+struct weir_sectors weir__sectors_choose(const struct weir_choices *c, unsigned z, unsigned g,
+                                         struct weir_wanted wanted)
+{
+	struct weir_choices some = *c;
+	struct weir_sectors chosen;
+	if (z) {
+		some.least_words = some.least_cells = 0;
+		return (struct weir_sectors){ c->words, c->cells, z,
+			                      g ? g : choose_g(&some, z, 0, wanted).g };
+	}
+	while (!choose(&some, g, wanted, &chosen) && some.least_words + some.least_cells) {
+		some.least_words = some.least_cells ? some.least_words : 0;
+		some.least_cells = 0;
+	}
+	return chosen;
 }

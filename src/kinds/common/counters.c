@@ -93,7 +93,7 @@ static int check(const struct weir_params *p, unsigned b, const struct weir_coun
 	return 0;
 }
 
-static const char *reason(const struct weir_params *p)
+static const char *reason(const struct weir_params *p, const struct weir_counters_plan *kind)
 {
 	if (p->words_per_key && p->counters_per_word)
 		return "the words a key and counters a word that were asked for";
@@ -101,8 +101,7 @@ static const char *reason(const struct weir_params *p)
 	                              "counters a word" :
 	       p->counters_per_word ? "the fewest words a key within 10 % of the smallest layout "
 	                              "of the counters a word that were asked for" :
-	                              "the fewest words a key within 10 % of the smallest layout "
-	                              "of such counters";
+	                              kind->reason;
 }
 
 int weir__counters_plan(const struct weir_params *p, const struct weir_counters_plan *kind,
@@ -114,7 +113,9 @@ int weir__counters_plan(const struct weir_params *p, const struct weir_counters_
 	int err = check(p, b, kind);
 	if (err)
 		return err;
-	const struct weir_choices choices = { 2 * b, 64 / b, most_g, .slack = 1.1 };
+	const struct weir_choices choices = { 2 * b, 64 / b, most_g, .slack = 1.1,
+		                              .least_words = kind->least_words,
+		                              .least_cells = kind->least_counters };
 	struct weir_wanted wanted = weir__wanted(p);
 	wanted.bits_per_key /= b;
 	const struct weir_sectors s = weir__sectors_choose(&choices, p->words_per_key,
@@ -122,7 +123,7 @@ int weir__counters_plan(const struct weir_params *p, const struct weir_counters_
 	out->shape.field[WEIR_COUNTERS_B] = b;
 	out->shape.field[WEIR_COUNTERS_Z] = s.z;
 	out->shape.field[WEIR_COUNTERS_G] = s.g;
-	out->reason = reason(p);
+	out->reason = reason(p, kind);
 	return weir__size_complete(p, &formula, out);
 }
 

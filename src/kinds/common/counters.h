@@ -184,6 +184,8 @@ int64_t weir__counters_answer(uint64_t least, unsigned b);
 struct weir_counters_plan {
 	unsigned bits[3];    /* that counter_bits may be, the default first */
 	const char *allowed; /* those in words */
+	unsigned least_words, least_counters; /* as struct weir_choices has them */
+	const char *reason;  /* of the layout, where no number is asked for */
 };
 int weir__counters_plan(const struct weir_params *params, const struct weir_counters_plan *kind,
                         struct weir_plan *out);

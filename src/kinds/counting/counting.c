@@ -47,7 +47,10 @@ ALL(4)
 ALL(8)
 ALL(16)
 
-static const struct weir_counters_plan allowed = { { 4, 8, 16 }, "4, 8 or 16 bits" };
+static const struct weir_counters_plan allowed = {
+	.bits = { 4, 8, 16 }, .allowed = "4, 8 or 16 bits",
+	.reason = "the fewest words a key within 10 % of the smallest layout of such counters",
+};
 
 static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
 {
