@@ -74,12 +74,20 @@ static void take_size(struct build *build, uint64_t keys)
 	build->counted = !build->wish.params.capacity;
 }
 
+/* A pass into the filter has failed. */
+static int not_filled(const struct build *build)
+{
+	return build->found.full ? guard_full(build->filter, build->found.taken, build->output,
+	                                      &build->guard) :
+	                           TOOL_TROUBLE;
+}
+
 static int in_one_pass(struct build *build)
 {
 	int status = create(build, 0);
 	build->fill.expected = build->params.capacity;
 	if (!status && fill_load(&build->fill, build->filter, &build->keys))
-		status = TOOL_TROUBLE;
+		status = not_filled(build);
 	return status;
 }
 
@@ -103,7 +111,7 @@ static int through_spool(struct build *build)
 		status = create(build, spool.hashes * sizeof(uint64_t));
 	}
 	if (!status && fill_from_spool(&build->fill, &spool, build->filter))
-		status = TOOL_TROUBLE;
+		status = not_filled(build);
 	spool_free(&spool);
 	return status;
 }

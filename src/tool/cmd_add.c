@@ -107,7 +107,8 @@ static int fill(struct add *add, struct weir_filter *f)
 		return TOOL_TROUBLE;
 	fill_prepare(&add->fill, &add->found);
 	if (fill_load(&add->fill, f, &add->keys))
-		return TOOL_TROUBLE;
+		return add->found.full ? guard_full(f, add->found.taken, add->image, &add->guard) :
+		                         TOOL_TROUBLE;
 	if (add->found.bad)
 		say("lines passed over: %llu", (unsigned long long)add->found.bad);
 	if (!add->live)

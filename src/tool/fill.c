@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The passes over the input. Every thread takes a chunk of lines, hashes it and loads its hashes
  * by large batches, so that the library can load them part by part and write in cache. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -38,6 +39,8 @@ struct pass {
 	uint64_t *removed; /* not loaded but removed, and how many were */
 	atomic_uint_fast64_t keys;
 	atomic_uint_fast64_t bad;
+	atomic_uint_fast64_t taken; /* keys by the filter */
+	atomic_bool full;           /* it refused one */
 	atomic_bool failed;
 	bool keyed; /* keys are not just lines */
 };
@@ -69,7 +72,10 @@ static bool load(struct pass *pass, struct batch *batch)
 	int err = !batch->n      ? 0 :
 	          pass->removed ? take_out(pass, batch) :
 	                          weir_load_hashes(pass->f, batch->hashes, batch->n);
-	if (err)
+	atomic_fetch_add(&pass->taken, err ? weir_error_taken() : batch->n);
+	if (err == -ENOSPC && pass->fill->found)
+		atomic_store(&pass->full, true);
+	else if (err)
 		say_weir(err, NULL);
 	batch->n = 0;
 	return !err;
@@ -214,6 +220,16 @@ static void read_tick(void *arg)
 	progress_at(part, keys);
 }
 
+/* After a pass that filled a filter. */
+static void note_room(const struct pass *pass)
+{
+	struct fill_found *found = pass->fill->found;
+	if (found) {
+		found->full = atomic_load(&pass->full);
+		found->taken = atomic_load(&pass->taken);
+	}
+}
+
 static int run(struct pass *pass, const char *what, uint64_t *keys)
 {
 	struct fill_found *found = pass->fill->found;
@@ -231,6 +247,7 @@ static int run(struct pass *pass, const char *what, uint64_t *keys)
 	*keys = atomic_load(&pass->keys);
 	if (found)
 		found->bad = atomic_load(&pass->bad);
+	note_room(pass);
 	return atomic_load(&pass->failed) ? -1 : 0;
 }
 
@@ -327,6 +344,7 @@ int fill_from_spool(const struct fill *fill, struct spool *spool, struct weir_fi
 	crew_run(fill->threads, unspool_worker, unspool_tick, &pass);
 	progress_end();
 	pthread_mutex_destroy(&pass.lock);
+	note_room(&pass);
 	return atomic_load(&pass.failed) ? -1 : 0;
 }
 

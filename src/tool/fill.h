@@ -20,6 +20,8 @@ struct fill_found {
 	struct weir_normal noted; /* with the lengths or numbers of labels of its keys */
 	uint64_t bad;             /* lines that were passed over */
 	bool wrong;               /* one was, and put an end to the pass */
+	bool full;                /* the filter was, and that did; the caller reports it */
+	uint64_t taken;           /* keys that it took */
 	bool hinted;              /* hint.h has looked */
 	bool steps_given;         /* and is not to look for steps */
 };
@@ -36,7 +38,7 @@ struct fill {
 /* Before the first pass, when fill->keying is known. @found: what each pass finds. */
 void fill_prepare(struct fill *fill, struct fill_found *found);
 
-/* Each pass: 0, or -1 after a message. */
+/* Each pass: 0, or -1 after a message, but for found->full. */
 
 /* How many keys there are. */
 int fill_count(const struct fill *fill, uint64_t *keys);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include "guard.h"
 #include "images.h"
+#include "numbers.h"
 #include "say.h"
 #include "show.h"
 #include "tool.h"
@@ -52,6 +53,36 @@ int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, co
 	    path, show_rate(SHOW, fresh->fp_rate_estimated), show_rate(SHOW, fresh->fp_rate),
 	    show_estimate(SHOW, fresh->keys_estimated), show_count(SHOW, fresh->capacity),
 	    guard_advice(guard, fresh));
+	return TOOL_NO;
+}
+
+/* A kind that keeps copies has room for few of one key; then the filter is not near its capacity. */
+static bool often_came(const struct weir_stats *stats)
+{
+	return kind_has(stats->shape.kind, "fingerprint_bits") &&
+	       stats->keys_estimated < 0.9 * (double)stats->capacity;
+}
+
+int guard_full(const struct weir_filter *f, uint64_t taken, const char *path,
+               const struct guard *guard)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	int err = weir_stats_exact(f, &stats);
+	if (err)
+		return trouble_weir(err, path);
+	bool grows = kind_has(stats.shape.kind, "layers");
+	int begins = (int)strcspn(guard->option, "-"); /* "weir build -n", or "-n" */
+	if (often_came(&stats))
+		say("%s: not written: %s of the keys were taken, and then one that it holds as "
+		    "often as it can: leave out what comes again and again, or count it with "
+		    "--kind=counting",
+		    path, show_count(SHOW, taken));
+	else
+		say("%s: not written: full: %s of the keys were taken and the others not, since "
+		    "it has room for %s: %.*s%s with a larger number makes one of all its keys",
+		    path, show_count(SHOW, taken),
+		    show_count(SHOW, grows ? stats.max_capacity : stats.capacity), begins,
+		    guard->option, grows ? "--max-keys" : "-n");
 	return TOOL_NO;
 }
 

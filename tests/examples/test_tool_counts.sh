@@ -276,10 +276,40 @@ test_cuckoo() {
 	run 0 "$weir" remove --json moves.weir half; json out 'j["removed"] == 500'
 	run 0 "$weir" query -c moves.weir first; prints '^1000$'
 	run 2 "$weir" add --live moves.weir half; says 'is of kind cuckoo, .*: leave out --live$'
-	seq 5000 >far
+}
+
+# Kinds that can be full: what was taken, what makes room, and the image as it was.
+test_no_room() {
+	local t
+	run 0 "$weir" build -q -k cuckoo -n 2000 -p 0.3% -o moves.weir first
+	seq 1001 6000 >far
 	cp moves.weir before.weir
-	run 2 "$weir" add moves.weir far; says 'no room for the key'
-	same moves.weir before.weir 'a set that is full'
+	for t in 1 4; do
+		run 1 "$weir" add -t $t moves.weir far
+		says '^weir add: moves.weir: not written: full: [12],[0-9]* of the keys were taken '
+		says ' the others not, since it has room for 2,[0-9]*: weir build -n with a larger '
+		[ "$(wc -l <err)" -eq 1 ] && ok || fail 'more than one sentence'
+		same moves.weir before.weir 'a set that is full'
+	done
+	for t in 1 2 3 4 5 6 7 8 9 10 11; do echo same; done >same_keys
+	run 1 "$weir" add moves.weir same_keys
+	says 'not written: 10 of the keys were taken, and then one that it holds as often as it can'
+	same moves.weir before.weir 'a key that came too often'
+	run 0 "$weir" add -q moves.weir half; run 0 "$weir" query -c moves.weir first
+	prints '^1000$'
+	rm before.weir
+	run 1 "$weir" build -k cuckoo -n 2000 -o none.weir far
+	says '^weir build: none.weir: not written: full: .*: -n with a larger number'
+	run 1 bash -c "'$weir' build -k cuckoo -n 2000 -o none.weir <far"
+	says 'not written: full: '
+	run 0 "$weir" build -q -k growing -n 100 --max-keys=1000 -o grows.weir half
+	cp grows.weir before.weir
+	run 1 "$weir" add grows.weir far
+	says 'grows.weir: not written: full: .* has room for 1,000: weir build --max-keys with a '
+	same grows.weir before.weir 'one that grows no more'
+	run 1 "$weir" build -k growing -n 100 --max-keys=1000 -o none.weir far
+	says ' has room for 1,000: --max-keys with a larger number makes one of all its keys$'
+	absent none.weir 'what was refused'
 }
 
 test_terminal() {
@@ -294,7 +324,7 @@ test_terminal() {
 
 for part in shape_options what_is_shown remove remove_as_keys_were_added remove_trouble \
 		removals_take_turns count count_as_keys_were_added merge_and_live \
-		rebuilds_of_growing cuckoo terminal; do
+		rebuilds_of_growing cuckoo no_room terminal; do
 	test_$part
 done
 finish
