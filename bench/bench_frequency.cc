@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How far above the truth are the counts of a frequency filter, beside those of a count-min of four
-// rows of counters as wide and as many: a plain one, and a conservative one, whose raises of several
-// words no lock-free thread can do at once (F2). Keys come by Zipf's law; each is then asked for.
-// Figures are of the keys of a class of true counts: the mean and the 99th percentile of what is
-// too much, and the share of exact answers. Nothing here is a time.
+// rows of counters as wide and as many: a plain one, and a conservative one, whose raises of
+// several words no lock-free thread can do at once (F2). Keys come by Zipf's law; each is then
+// asked for. Figures are of the keys of a class of true counts: the mean and the 99th percentile of
+// what is too much, and the share of exact answers. Nothing here is a time.
 #include <algorithm>
 #include <array>
 #include <cstdio>

@@ -8,11 +8,11 @@
 #include "images.h"
 #include "keyfile.h"
 #include "keying_options.h"
-#include "numbers.h"
 #include "options.h"
 #include "place.h"
 #include "progress.h"
 #include "say.h"
+#include "shape.h"
 #include "tool.h"
 #include "units.h"
 
@@ -47,6 +47,7 @@ static const char help[] =
 	"                       frequency: 8, 16 or 32, default 16\n"
 	"      --counters-per-word=N  counting, frequency: counters of each word;\n"
 	"                       default: chosen by the rate\n"
+	"      --fingerprint-bits=N  cuckoo: 12 or 16; default: chosen by the rate\n"
 	"      --max-keys=N     growing: keys that it may grow to; default: 21,845 times\n"
 	"                       -n\n"
 	"  -s, --seed=SEED      seed of the hash, 1 or more; default: that of the image\n"
@@ -104,9 +105,8 @@ static const char help_more[] =
 	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
 
 enum {
-	LIKE = 256, PROBES, MAX_KEYS, COUNTER_BITS, COUNTERS_PER_WORD, SKIP_EMPTY, AS_IS,
-	MAX_MEMORY, ZSTD, JSON, NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL, ALLOW_SHRINK,
-	NEW_SEED, FORCE
+	LIKE = 256, SKIP_EMPTY, AS_IS, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS, KEYED_BY, MODE,
+	ALLOW_OVERFULL, ALLOW_SHRINK, NEW_SEED, FORCE
 };
 
 static const struct option options[] = {
@@ -117,10 +117,8 @@ static const struct option options[] = {
 	{ "kind", required_argument, NULL, 'k' },
 	{ "words", required_argument, NULL, 'z' },
 	{ "bits", required_argument, NULL, 'g' },
-	{ "probes", required_argument, NULL, PROBES },
-	{ "counter-bits", required_argument, NULL, COUNTER_BITS },
-	{ "counters-per-word", required_argument, NULL, COUNTERS_PER_WORD },
-	{ "max-keys", required_argument, NULL, MAX_KEYS },
+	{ "probes", required_argument, NULL, SHAPE_PROBES },
+	SHAPE_OPTIONS,
 	{ "seed", required_argument, NULL, 's' },
 	{ "new-seed", no_argument, NULL, NEW_SEED },
 	{ "like", required_argument, NULL, LIKE },
@@ -160,32 +158,16 @@ static bool parse_kind(const char *text, uint32_t *out)
 	return false;
 }
 
-static bool small_number(const char *option, uint64_t most, uint32_t *out)
-{
-	uint64_t number;
-	if (!parse_number(option, optarg, 1, most, &number))
-		return false;
-	*out = (uint32_t)number;
-	return true;
-}
-
 /* The options that shape the filter. Return: 1 taken, 0 wrong (reported), -1 not such an option. */
-static int shape_option(int option, struct weir_params *params)
+static int filter_option(int option, struct weir_params *params)
 {
 	switch (option) {
 	case 'p': return parse_rate("--rate", optarg, &params->fp_rate);
 	case 'n': return parse_keys("--keys", optarg, &params->capacity);
 	case 'm': return parse_bytes("--memory", optarg, &params->max_bytes);
 	case 'k': return parse_kind(optarg, &params->kind);
-	case 'z': return small_number("--words", 8, &params->words_per_key);
-	case 'g': return small_number("--bits", 10, &params->bits_per_word);
-	case PROBES: return small_number("--probes", 32, &params->probes);
-	case COUNTER_BITS: return small_number("--counter-bits", 32, &params->counter_bits);
-	case COUNTERS_PER_WORD:
-		return small_number("--counters-per-word", 16, &params->counters_per_word);
-	case MAX_KEYS: return parse_keys("--max-keys", optarg, &params->max_capacity);
 	case 's': return parse_number("--seed", optarg, 1, UINT64_MAX, &params->seed);
-	default: return -1;
+	default: return shape_option(option, params);
 	}
 }
 
@@ -199,7 +181,7 @@ static int option_taken(int option, struct build *build, bool *progress)
 		build->fill.from.skip_empty = build->fill.keying.skip_empty = true;
 		break;
 	case AS_IS: build->fill.from.as_is = true; break;
-	case 't': return small_number("--threads", CREW_MOST, &build->fill.threads);
+	case 't': return parse_small("--threads", optarg, CREW_MOST, &build->fill.threads);
 	case MAX_MEMORY: return parse_bytes("--max-memory", optarg, &build->max_memory);
 	case ZSTD: return parse_zstd(optarg, &build->saving.zstd_level);
 	case MODE: return parse_mode(optarg, &build->saving.mode);
@@ -216,25 +198,16 @@ static int option_taken(int option, struct build *build, bool *progress)
 	return 1;
 }
 
-/* Whether the kind has a number that was asked for; if not, a sentence is printed. weir_plan()
+/* Whether the kind has the numbers that were asked for; if not, a sentence is printed. weir_plan()
  * refuses it too, but in its own words, and where keys are counted first only after that. */
-static bool kind_takes(const struct weir_params *params, const char *option, const char *number,
-                       uint32_t value)
-{
-	bool fits = !value || kind_has(params->kind, number);
-	if (!fits)
-		say("%s %u: not for kind %s", option, value, weir_kind_name(params->kind));
-	return fits;
-}
-
 static bool numbers_fit(const struct weir_params *params)
 {
-	return kind_takes(params, "--words", "words_per_key", params->words_per_key) &&
-	       kind_takes(params, "--bits", "bits_per_word", params->bits_per_word) &&
-	       kind_takes(params, "--probes", "probes", params->probes) &&
-	       kind_takes(params, "--counter-bits", "counter_bits", params->counter_bits) &&
-	       kind_takes(params, "--counters-per-word", "counters_per_word",
-	                  params->counters_per_word);
+	uint64_t value;
+	const char *option = shape_foreign(params, &value);
+	if (option)
+		say("%s %llu: not for kind %s", option, (unsigned long long)value,
+		    weir_kind_name(params->kind));
+	return !option;
 }
 
 /* TOOL_OK, or TOOL_TROUBLE; *@helped: the help was asked for and given. */
@@ -247,7 +220,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 			*helped = fputs(help, stdout) >= 0 && fputs(help_more, stdout) >= 0;
 			return TOOL_OK;
 		}
-		int taken = shape_option(option, &build->params);
+		int taken = filter_option(option, &build->params);
 		shaped = shaped || taken >= 0;
 		build->wish.kind_given |= option == 'k';
 		if (taken < 0)
@@ -262,7 +235,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 	if (build->like && shaped)
 		return misuse("--like takes size, layout and seed from %s: leave out -p, -n, -m, "
 		              "-k, -z, -g, --probes, --counter-bits, --counters-per-word, "
-		              "--max-keys and -s",
+		              "--fingerprint-bits, --max-keys and -s",
 		              build->like);
 	if (build->params.hash_key && build->params.seed)
 		return misuse("--keyed-by takes the place of the seed: leave out -s");

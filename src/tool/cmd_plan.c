@@ -6,6 +6,7 @@
 #include "options.h"
 #include "report.h"
 #include "say.h"
+#include "shape.h"
 #include "show.h"
 #include "tool.h"
 #include "units.h"
@@ -22,6 +23,10 @@ static const char help[] =
 	"                     0.1%, 0.001, 1/1000\n"
 	"  -m, --memory=SIZE  bytes: 65536, 64K, 512MiB (powers of 1024), 100MB (powers\n"
 	"                     of 1000)\n"
+	"      --counter-bits=N  counting: 4, 8 or 16 (4); frequency: 8, 16 or 32 (16)\n"
+	"      --counters-per-word=N  counting, frequency: counters of each word\n"
+	"      --fingerprint-bits=N  cuckoo: 12 or 16\n"
+	"      --max-keys=N   growing: keys that it may grow to; default: 21,845 times -n\n"
 	"      --json         the table as JSON\n"
 	"  -h, --help         this text\n"
 	"\n"
@@ -31,6 +36,7 @@ static const struct option options[] = {
 	{ "keys", required_argument, NULL, 'n' },
 	{ "rate", required_argument, NULL, 'p' },
 	{ "memory", required_argument, NULL, 'm' },
+	SHAPE_OPTIONS,
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -152,6 +158,7 @@ static void plan_layout(struct plans *plans, struct weir_params params, const st
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	bool marked = is_default(layout, &plans->chosen);
 	params.kind = layout->kind;
+	(void)shape_own(&params);
 	params.words_per_key = layout->words;
 	if (weir_plan(&params, &plan) == 0) {
 		row(&plans->table, layout, &plan, marked);
@@ -195,18 +202,44 @@ static void print_plans(const struct plans *plans, bool as_json)
 	       chosen->capacity == 1 ? "" : "s");
 }
 
+/* A number that no kind has at any size is refused, in the words of a kind that has others. */
+static int numbers_had(const struct weir_params *params)
+{
+	struct weir_params one = WEIR_PARAMS_INIT;
+	one.capacity = 1000;
+	one.fp_rate = 0.5;
+	one.counter_bits = params->counter_bits;
+	one.counters_per_word = params->counters_per_word;
+	one.fingerprint_bits = params->fingerprint_bits;
+	unsigned had = 0, asked = 0;
+	for (unsigned i = 0; i < KINDS; i++) {
+		struct weir_params own = one;
+		struct weir_plan plan = WEIR_PLAN_INIT;
+		own.kind = kinds[i];
+		if (!shape_own(&own))
+			continue;
+		asked++;
+		had += weir_plan(&own, &plan) == 0;
+	}
+	return asked && !had ? trouble_plan() : TOOL_OK;
+}
+
 static int plan_all(const struct weir_params *params, bool as_json)
 {
+	struct weir_params blocked = *params;
 	struct plans plans = { WEIR_PLAN_INIT, TABLE_INIT("llrrrrl"), TABLE_INIT("ll"),
 	                       json_array() };
-	int err = weir_plan(params, &plans.chosen);
+	(void)shape_own(&blocked);
+	int err = weir_plan(&blocked, &plans.chosen);
 	int status = err ? trouble_plan() : TOOL_OK;
 	if (!status) {
 		heading(&plans.table);
 		for (unsigned i = 0; i < KINDS; i++)
 			plan_kind(&plans, params, kinds[i]);
-		print_plans(&plans, as_json);
+		status = numbers_had(params);
 	}
+	if (!status)
+		print_plans(&plans, as_json);
 	json_decref(plans.rows);
 	table_free(&plans.table);
 	table_free(&plans.missing);
@@ -225,7 +258,7 @@ int cmd_plan(int argc, char **argv)
 		case 'm': ok = parse_bytes("--memory", optarg, &params.max_bytes); break;
 		case 'j': as_json = true; break;
 		case 'h': fputs(help, stdout); return TOOL_OK;
-		default: ok = false;
+		default: ok = shape_option(option, &params) > 0;
 		}
 	}
 	if (!ok)

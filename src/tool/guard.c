@@ -56,7 +56,7 @@ int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, co
 	return TOOL_NO;
 }
 
-/* A kind that keeps copies has room for few of one key; then the filter is not near its capacity. */
+/* A kind that keeps copies has room for few of one key: then it is not near its capacity. */
 static bool often_came(const struct weir_stats *stats)
 {
 	return kind_has(stats->shape.kind, "fingerprint_bits") &&

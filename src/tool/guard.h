@@ -22,8 +22,8 @@ int guard_ask(const struct guard *guard, const struct weir_stats *fresh, const c
 /* Of these alone the first. */
 int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 
-/* The filter has refused a key for lack of room, after @taken of those that were to be added. Return:
- * TOOL_NO after a sentence that says what makes room. */
+/* The filter has refused a key for lack of room, after @taken of those that were to be added.
+ * Return: TOOL_NO after a sentence that says what makes room. */
 int guard_full(const struct weir_filter *f, uint64_t taken, const char *path,
                const struct guard *guard);
 /* For a set of more keys than it has room for: what has room for them, "; -n 2010 has room for

@@ -195,6 +195,7 @@ static bool wants_another(const struct model *model, const struct model_wish *wi
 	       differs(w->bits_per_word, is->bits_per_word) || differs(w->probes, is->probes) ||
 	       differs(w->counter_bits, is->counter_bits) ||
 	       differs(w->counters_per_word, is->counters_per_word) ||
+	       differs(w->fingerprint_bits, is->fingerprint_bits) ||
 	       (w->max_capacity && w->max_capacity != is->max_capacity);
 }
 

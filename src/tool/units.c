@@ -214,3 +214,12 @@ bool parse_number(const char *option, const char *text, uint64_t least, uint64_t
 	    (unsigned long long)least, (unsigned long long)most);
 	return false;
 }
+
+bool parse_small(const char *option, const char *text, uint32_t most, uint32_t *out)
+{
+	uint64_t number;
+	if (!parse_number(option, text, 1, most, &number))
+		return false;
+	*out = (uint32_t)number;
+	return true;
+}

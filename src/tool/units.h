@@ -30,5 +30,7 @@ bool parse_seconds(const char *option, const char *text, double least, double mo
 /* A whole number from @least to @most, decimal or 0x... */
 bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most,
                   uint64_t *out);
+/* The same of a number from 1 to @most that fits 32 bits. */
+bool parse_small(const char *option, const char *text, uint32_t most, uint32_t *out);
 
 #endif

@@ -20,6 +20,7 @@ static const struct {
 	{ "probes", "--probes", true },
 	{ "counter_bits", "--counter-bits", false },
 	{ "counters_per_word", "--counters-per-word", false },
+	{ "fingerprint_bits", "--fingerprint-bits", false },
 	{ "max_capacity", "--max-keys", true },
 };
 

@@ -44,7 +44,7 @@ test_shape_options() {
 		run 2 "$weir" build -k classic $option -o none.weir first
 		says "^weir build: ${option/=/ }: not for kind classic$"
 		run 2 "$weir" build --like=wide.weir -k counting $option -o none.weir first
-		says '--counter-bits, --counters-per-word, --max-keys and -s$'
+		says '--counters-per-word, --fingerprint-bits, --max-keys and -s$'
 	done
 	run 2 "$weir" build -k counting --probes=3 -o none.weir first
 	says '^weir build: --probes 3: not for kind counting$'
@@ -55,6 +55,45 @@ test_shape_options() {
 	run 2 "$weir" build -k counting --counters-per-word=16 -n 10 -o none.weir first
 	says '^weir build: --counters-per-word 16: allowed: '
 	run 2 "$weir" build -k counting --counter-bits=33 -o none.weir first; says '1 to 32'
+	absent none.weir 'a shape that was refused'
+}
+
+# layout KIND EXPRESSION: of the only or first such row of a plan, as JSON.
+layout() {
+	json out "[$2 for r in j['layouts'] if r['kind'] == '$1'][0]"
+}
+
+test_plan_of_shapes() {
+	run 0 "$weir" plan --json -n 1M -p 1% --counter-bits=8 --counters-per-word=2 \
+		--fingerprint-bits=16 --max-keys=100M
+	layout counting "r['counter_bits'] == 8 and r['counters_per_word'] == 2"
+	layout frequency "r['counter_bits'] == 8 and r['counters_per_word'] == 2"
+	layout cuckoo "r['fingerprint_bits'] == 16 and 16 < r['bits_per_key'] < 17"
+	layout growing "(r['layers'], r['max_capacity']) == (5, 100000000)"
+	layout growing "r['worst_bits_per_key'] > 60 and 19 < r['full_bits_per_key'] < 21"
+	layout blocked "r['bits_per_key'] < 13 and 'counter_bits' not in r"
+	run 0 "$weir" plan --json -n 1M -p 1%
+	layout cuckoo "r['fingerprint_bits'] == 12"
+	run 0 "$weir" plan -n 1M -p 1% --counter-bits=32
+	prints '^ *counting z=2  *-  '
+	prints '^- counting z=2: *--counter-bits 32: allowed: 4, 8 or 16 bits'
+	prints '^ *frequency z=4 .* of 32 bits a key$'
+	run 0 "$weir" plan -n 1M -p 1% --max-keys=1000
+	prints '^- growing z=2: *--max-keys 1000: less than the first layer'
+	run 2 "$weir" plan -n 1M -p 1% --counter-bits=5
+	says '^weir plan: --counter-bits 5: allowed: '
+	run 2 "$weir" plan -n 1M -p 1% --fingerprint-bits=13
+	says '^weir plan: --fingerprint-bits 13: allowed: 12 or 16'
+	run 2 "$weir" plan -n 1M -p 1% --fingerprint-bits=17; says '1 to 16'
+	run 0 "$weir" build -q -k cuckoo --fingerprint-bits=16 -n 2000 -p 1% -o moves.weir first
+	run 0 "$weir" build -q -o moves.weir half
+	run 0 "$weir" info --json moves.weir; json out "j[0]['fingerprint_bits'] == 16"
+	run 0 "$weir" build -q --fingerprint-bits=12 -k cuckoo -o moves.weir half
+	run 0 "$weir" info --json moves.weir; json out "j[0]['fingerprint_bits'] == 12"
+	run 2 "$weir" build --max-keys=9 -o none.weir first
+	says '^weir build: --max-keys 9: not for kind blocked$'
+	run 2 "$weir" build --fingerprint-bits=12 -k counting -o none.weir first
+	says '^weir build: --fingerprint-bits 12: not for kind counting$'
 	absent none.weir 'a shape that was refused'
 }
 
@@ -322,8 +361,8 @@ test_terminal() {
 	same out want 'an escape sequence'
 }
 
-for part in shape_options what_is_shown remove remove_as_keys_were_added remove_trouble \
-		removals_take_turns count count_as_keys_were_added merge_and_live \
+for part in shape_options plan_of_shapes what_is_shown remove remove_as_keys_were_added \
+		remove_trouble removals_take_turns count count_as_keys_were_added merge_and_live \
 		rebuilds_of_growing cuckoo no_room terminal; do
 	test_$part
 done

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * See shape.h. */
+#include <getopt.h>
+#include "numbers.h"
+#include "shape.h"
+#include "units.h"
+
+int shape_option(int option, struct weir_params *params)
+{
+	switch (option) {
+	case 'z': return parse_small("--words", optarg, 8, &params->words_per_key);
+	case 'g': return parse_small("--bits", optarg, 10, &params->bits_per_word);
+	case SHAPE_PROBES: return parse_small("--probes", optarg, 32, &params->probes);
+	case SHAPE_COUNTER_BITS:
+		return parse_small("--counter-bits", optarg, 32, &params->counter_bits);
+	case SHAPE_COUNTERS_PER_WORD:
+		return parse_small("--counters-per-word", optarg, 16,
+		                   &params->counters_per_word);
+	case SHAPE_FINGERPRINT_BITS:
+		return parse_small("--fingerprint-bits", optarg, 16, &params->fingerprint_bits);
+	case SHAPE_MAX_KEYS: return parse_keys("--max-keys", optarg, &params->max_capacity);
+	default: return -1;
+	}
+}
+
+/* A number of a shape, where a caller may ask for it. */
+struct number {
+	const char *option, *name;
+	uint32_t *value;
+};
+enum { NUMBERS = 6 };
+
+static void numbers_of(struct weir_params *p, struct number out[NUMBERS])
+{
+	const struct number all[NUMBERS] = {
+		{ "--words", "words_per_key", &p->words_per_key },
+		{ "--bits", "bits_per_word", &p->bits_per_word },
+		{ "--probes", "probes", &p->probes },
+		{ "--counter-bits", "counter_bits", &p->counter_bits },
+		{ "--counters-per-word", "counters_per_word", &p->counters_per_word },
+		{ "--fingerprint-bits", "fingerprint_bits", &p->fingerprint_bits },
+	};
+	for (unsigned i = 0; i < NUMBERS; i++)
+		out[i] = all[i];
+}
+
+const char *shape_foreign(const struct weir_params *params, uint64_t *value)
+{
+	struct weir_params copy = *params;
+	struct number numbers[NUMBERS];
+	numbers_of(&copy, numbers);
+	for (unsigned i = 0; i < NUMBERS; i++) {
+		*value = *numbers[i].value;
+		if (*value && !kind_has(params->kind, numbers[i].name))
+			return numbers[i].option;
+	}
+	*value = params->max_capacity;
+	return *value && !kind_has(params->kind, "layers") ? "--max-keys" : NULL;
+}
+
+unsigned shape_own(struct weir_params *params)
+{
+	struct number numbers[NUMBERS];
+	unsigned left = 0;
+	numbers_of(params, numbers);
+	for (unsigned i = 0; i < NUMBERS; i++) {
+		if (!kind_has(params->kind, numbers[i].name))
+			*numbers[i].value = 0;
+		left += *numbers[i].value != 0;
+	}
+	if (!kind_has(params->kind, "layers"))
+		params->max_capacity = 0;
+	return left + (params->max_capacity != 0);
+}

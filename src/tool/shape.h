@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * The options that choose the numbers of a kind's shape: those of weir build, of which weir plan
+ * takes some. */
+#ifndef WEIR_TOOL_SHAPE_H
+#define WEIR_TOOL_SHAPE_H
+
+#include <stdbool.h>
+#include <weir/weir.h>
+
+/* Values of long options, apart from those that commands begin at 256. */
+enum { SHAPE_COUNTER_BITS = 768, SHAPE_COUNTERS_PER_WORD, SHAPE_FINGERPRINT_BITS, SHAPE_MAX_KEYS,
+       SHAPE_PROBES };
+
+/* For who takes -z, -g and --probes too: { "words", ..., 'z' }, { "bits", ..., 'g' }. */
+#define SHAPE_OPTIONS \
+	{ "counter-bits", required_argument, NULL, SHAPE_COUNTER_BITS }, \
+	{ "counters-per-word", required_argument, NULL, SHAPE_COUNTERS_PER_WORD }, \
+	{ "fingerprint-bits", required_argument, NULL, SHAPE_FINGERPRINT_BITS }, \
+	{ "max-keys", required_argument, NULL, SHAPE_MAX_KEYS }
+
+/* One of them, or 'z', 'g', SHAPE_PROBES, whose argument is optarg. Return: 1 taken, 0 wrong
+ * (reported), -1 not such an option. */
+int shape_option(int option, struct weir_params *params);
+
+/* The first number that @params ask for and the kind does not have: its option, and the number
+ * through @value; NULL: there is none. */
+const char *shape_foreign(const struct weir_params *params, uint64_t *value);
+/* Without the numbers that the kind does not have. Return: how many are left. */
+unsigned shape_own(struct weir_params *params);
+
+#endif
