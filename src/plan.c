@@ -161,7 +161,8 @@ int weir_plan(const struct weir_params *params, struct weir_plan *out)
 	if (!plan.max_capacity) { /* of one size */
 		plan.max_capacity = plan.capacity;
 		plan.full_bytes = plan.bytes;
-		plan.full_bits_per_key = plan.worst_bits_per_key = plan.bits_per_key;
+		plan.full_bits_per_key = plan.worst_bits_per_key = plan.late_bits_per_key =
+			plan.bits_per_key;
 	}
 	plan.struct_size = out->struct_size;
 	memcpy(out, &plan, out->struct_size);

@@ -24,6 +24,9 @@ enum weir_flags {
  * max_bytes is a limit: creation fails with -EFBIG if the filter would need more.
  *
  * Of a growing filter capacity and max_bytes are the first layer's, fp_rate the whole's for ever.
+ * A layer that is appended is empty and four times the last, so a key takes the most bits just
+ * then. At 1 % and eight layers: 77 after the first append and 61 after each late one, of which
+ * only the pages that were written to are in memory; 15.2 when all layers are full.
  *
  * words_per_key, bits_per_word, probes, counter_bits, counters_per_word and fingerprint_bits choose
  * the shape; where they are 0, the library chooses. A kind takes those that weir_shape_field()
@@ -77,12 +80,16 @@ struct weir_plan {
 	uint64_t max_capacity;   /* keys: growing: of all layers that it may have; else capacity */
 	uint64_t full_bytes;     /* of bits, with max_capacity keys; of kinds of one size bytes */
 	double full_bits_per_key;  /* full_bytes * 8 / max_capacity */
-	double worst_bits_per_key; /* growing: the most from the first layer's end on: just after a
-	                              layer is appended; else bits_per_key */
+	double worst_bits_per_key; /* growing: the most from the first layer's end on: just after
+	                              the second layer is appended, when it is empty: about 5
+	                              times full_bits_per_key; else bits_per_key */
+	double late_bits_per_key;  /* growing: just after the last layer is appended, which is
+	                              about 4 times full_bits_per_key where it is a whole one;
+	                              else bits_per_key */
 };
 
 #define WEIR_PLAN_INIT \
-	{ sizeof(struct weir_plan), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0.0, 0.0 }
+	{ sizeof(struct weir_plan), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0.0, 0.0, 0.0 }
 
 /**
  * The sizing calculator: any two of {capacity, fp_rate, max_bytes} give the third.

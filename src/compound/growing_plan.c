@@ -208,13 +208,15 @@ static int plan_full(struct weir_plan *out, double share)
 	                           out->shape.field[WEIR_GROWING_G]);
 	if (err)
 		return err;
-	out->worst_bits_per_key = out->bits_per_key;
+	out->worst_bits_per_key = out->late_bits_per_key = out->bits_per_key;
 	for (unsigned i = 0; i < out->shape.field[WEIR_GROWING_LAYERS]; i++) {
 		uint64_t own = weir__layer_capacity(out->capacity, out->max_capacity, i);
 		bytes += i ? 64 * weir__layer_lines(bits_per_key, own, &shards) : out->bytes;
-		if (i)
+		if (i) {
+			out->late_bits_per_key = 8 * (double)bytes / (double)keys;
 			out->worst_bits_per_key = fmax(out->worst_bits_per_key,
-			                               8 * (double)bytes / (double)keys);
+			                               out->late_bits_per_key);
+		}
 		keys += own;
 	}
 	out->full_bytes = bytes;

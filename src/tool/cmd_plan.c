@@ -105,22 +105,24 @@ static json_t *row_json(const struct weir_plan *plan, bool marked)
 	report_count(&r, "max_capacity", NULL, plan->max_capacity);
 	report_real(&r, "full_bits_per_key", NULL, plan->full_bits_per_key);
 	report_real(&r, "worst_bits_per_key", NULL, plan->worst_bits_per_key);
+	report_real(&r, "late_bits_per_key", NULL, plan->late_bits_per_key);
 	report_bool(&r, "default", NULL, marked);
 	json_t *json = json_incref(r.json);
 	report_free(&r);
 	return json;
 }
 
-/* Of a kind that grows, when it has all its layers and just after it got one. */
+/* Of a kind that grows, when it is full and just after it got a layer. */
 static void note_growth(struct table *notes, const struct layout *layout,
                         const struct weir_plan *plan)
 {
 	char text[160];
 	if (plan->max_capacity == plan->capacity)
 		return;
-	snprintf(text, sizeof text, "grows to %s keys: then %.2f bits a key, and just after a "
-	         "layer was added at most %.2f", show_count(SHOW, plan->max_capacity),
-	         plan->full_bits_per_key, plan->worst_bits_per_key);
+	snprintf(text, sizeof text, "grows to %s keys: then %.2f bits a key; just after the second "
+	         "layer was added %.2f, after the last %.2f",
+	         show_count(SHOW, plan->max_capacity), plan->full_bits_per_key,
+	         plan->worst_bits_per_key, plan->late_bits_per_key);
 	table_add(notes, "- %s:", layout->name);
 	table_add(notes, "%s", text);
 }

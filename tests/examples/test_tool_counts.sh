@@ -70,7 +70,8 @@ test_plan_of_shapes() {
 	layout frequency "r['counter_bits'] == 8 and r['counters_per_word'] == 2"
 	layout cuckoo "r['fingerprint_bits'] == 16 and 16 < r['bits_per_key'] < 17"
 	layout growing "(r['layers'], r['max_capacity']) == (5, 100000000)"
-	layout growing "r['worst_bits_per_key'] > 60 and 19 < r['full_bits_per_key'] < 21"
+	layout growing "90 < r['worst_bits_per_key'] < 110 and 20 < r['late_bits_per_key'] < 30"
+	layout growing "19 < r['full_bits_per_key'] < 21"
 	layout blocked "r['bits_per_key'] < 13 and 'counter_bits' not in r"
 	run 0 "$weir" plan --json -n 1M -p 1%
 	layout cuckoo "r['fingerprint_bits'] == 12"
@@ -80,6 +81,8 @@ test_plan_of_shapes() {
 	prints '^ *frequency z=4 .* of 32 bits a key$'
 	run 0 "$weir" plan -n 1M -p 1% --max-keys=1000
 	prints '^- growing z=2: *--max-keys 1000: less than the first layer'
+	run 0 "$weir" plan -n 1M -p 1%
+	prints '^- growing z=4: .* just after the second layer was added 77\..*, after the last 60\.'
 	run 2 "$weir" plan -n 1M -p 1% --counter-bits=5
 	says '^weir plan: --counter-bits 5: allowed: '
 	run 2 "$weir" plan -n 1M -p 1% --fingerprint-bits=13

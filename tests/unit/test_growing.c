@@ -77,6 +77,7 @@ static void the_plan_states_both_ends(void **state)
 	 * is room for five times the keys */
 	assert_true(plan.full_bits_per_key > 15 && plan.full_bits_per_key < 15.4);
 	assert_true(plan.worst_bits_per_key > 75 && plan.worst_bits_per_key < 78);
+	assert_true(plan.late_bits_per_key > 60 && plan.late_bits_per_key < 62);
 	assert_true(plan.fp_rate <= 0.01 && plan.fp_rate > 0.0085);
 	params.max_capacity = 100000000;
 	plan = plan_of(&params);
