@@ -82,7 +82,7 @@ test_plan_of_shapes() {
 	run 0 "$weir" plan -n 1M -p 1% --max-keys=1000
 	prints '^- growing z=2: *--max-keys 1000: less than the first layer'
 	run 0 "$weir" plan -n 1M -p 1%
-	prints '^- growing z=4: .* just after the second layer was added 77\..*, after the last 60\.'
+	prints '^- growing z=4: .* after the second layer was added 77\..*, after the last 60\.'
 	run 2 "$weir" plan -n 1M -p 1% --counter-bits=5
 	says '^weir plan: --counter-bits 5: allowed: '
 	run 2 "$weir" plan -n 1M -p 1% --fingerprint-bits=13
