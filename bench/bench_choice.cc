@@ -118,12 +118,11 @@ const Points &points_of(const Kind &kind, const Options &options)
 	                              { 8, 10, 12, 16, 24 } };
 	static const Points quick = { { 0.1, 0.01, 0.001, 1e-4 }, { 8, 12, 16 } };
 	static const Points slow = { { 0.1, 0.01, 0.001 }, { 8, 12, 16 } };
-	static const Points few = { { 0.1, 0.01, 0.001 }, { 12, 16, 24, 64 } };
-	static const Points fewest = { { 0.01, 0.001 }, { 16 } };
+	static const Points few = { { 0.01, 0.001 }, { 16 } };
 	if (options.full())
 		return all;
 	if (kind.when == Kind::few)
-		return options.quick() ? fewest : few;
+		return few;
 	return options.quick() ? quick : kind.when == Kind::slow ? slow : usual;
 }
 

@@ -62,9 +62,9 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$results"
 
 # What each step takes, in seconds, as pace.sh has it; of --full only the beginning is known.
-declare -A quick=([keys]=10 [drill]=10 [cores]=40 [reload]=28 [choice]=15 [memory]=20 [cost]=15
+declare -A quick=([keys]=10 [drill]=10 [cores]=40 [reload]=28 [choice]=28 [memory]=20 [cost]=15
 	[promised]=0)
-declare -A normal=([keys]=10 [drill]=22 [cores]=250 [reload]=150 [choice]=155 [memory]=125 [cost]=50
+declare -A normal=([keys]=10 [drill]=22 [cores]=250 [reload]=150 [choice]=220 [memory]=125 [cost]=50
 	[promised]=45)
 questions=(cores reload choice memory cost)
 steps=(keys drill "${questions[@]}" promised)
