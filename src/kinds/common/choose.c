@@ -30,8 +30,7 @@ static struct choice choose_g(const struct weir_choices *c, unsigned z, unsigned
 	return best;
 }
 
-/* The best g for each number of words. Return: the least cost of all; below 0 there is no such
- * layout. */
+/* The best g for each number of words. Return: the least cost of all. */
 static double choose_each(const struct weir_choices *c, unsigned asked, struct weir_wanted wanted,
                           struct choice choices[CHOICES])
 {
@@ -45,15 +44,13 @@ static double choose_each(const struct weir_choices *c, unsigned asked, struct w
 }
 
 /* If the size is given instead of a rate, "at most so many times the smallest" means that no layout
- * has a lower rate with so many times fewer cells. Return: whether there is a layout, of a rate
- * that a filter may have. */
+ * has a lower rate with so many times fewer cells. Return: whether its rate is one that a filter
+ * may have. */
 static bool choose(const struct weir_choices *c, unsigned g, struct weir_wanted wanted,
                    struct weir_sectors *out)
 {
 	struct choice choices[CHOICES], smaller[CHOICES];
 	double least = choose_each(c, g, wanted, choices), most = least * c->slack;
-	if (least < 0)
-		return false;
 	if (wanted.bits_per_key > 0)
 		most = fmax(least, choose_each(c, g, (struct weir_wanted){
 			0, wanted.bits_per_key / c->slack }, smaller));

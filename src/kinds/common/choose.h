@@ -14,9 +14,9 @@ struct weir_choices {
 	/* Fewer words make inserts cheaper, since each word takes an atomic access: of the layouts
 	 * whose size is at most so many times the smallest, the one with the fewest is taken. */
 	double slack;
-	/* Words a key, and cells in all of them, that are wanted at least. Where no layout of so
-	 * many has a rate that a filter may have, first the cells, then the words are waived.
-	 * 0: none is wanted. */
+	/* Words a key, and cells in all of them, that are wanted at least: so few that there is a
+	 * layout of each g. Where none of so many has a rate that a filter may have, first the
+	 * cells, then the words are waived. 0: any number will do. */
 	unsigned least_words, least_cells;
 };
 
