@@ -128,4 +128,27 @@ WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct we
 	return positive;
 }
 
+/* Keys of eight bytes are hashed inline, without a stack frame, others by this call. It is direct,
+ * and so should be the calls that follow it: where indirect branches are not predicted, a second
+ * one through the verbs would cost as much as the hash. */
+static __attribute__((noinline, unused)) uint64_t weir__hash_other(const struct weir_filter *f,
+                                                                   const void *key, size_t len)
+{
+	return weir__hash(f->array.seed, key, len);
+}
+
+/* The batch verbs of a kernel: contains_batch_NAME and insert_batch_NAME, each of a note and a work
+ * as above. */
+#define WEIR__BATCH_VERBS(name, step, lead, note_to_read, test, note_to_write, put) \
+	static size_t contains_batch_##name(const struct weir_filter *f, \
+	                                    const struct weir_batch *batch, uint64_t *bitmap) \
+	{ \
+		return weir__batch_run(f, batch, bitmap, step, lead, note_to_read, test); \
+	} \
+	static int64_t insert_batch_##name(struct weir_filter *f, const struct weir_batch *batch, \
+	                                   uint64_t *bitmap) \
+	{ \
+		return (int64_t)weir__batch_run(f, batch, bitmap, step, lead, note_to_write, put); \
+	}
+
 #endif

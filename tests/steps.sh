@@ -106,7 +106,7 @@ threaded() {
 	build_in "$1" -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled \
 		-Db_sanitize=thread -Db_lundef=false
 	TSAN_OPTIONS=halt_on_error=1 meson_test "$1" -t 8 "${fixed_layout[@]}" \
-		--no-suite mathematics --suite unit --suite stress
+		--no-suite mathematics --no-suite one_thread --suite unit --suite stress
 }
 
 step_tsan_gcc() {

@@ -7,7 +7,6 @@
 #include "compound/growing_kernels.h"
 #include "compound/growing_layers.h"
 #include "compound/growing_whole.h"
-#include "config.h"
 #include "error.h"
 #include "kinds/list.h"
 
@@ -33,21 +32,9 @@ static void describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
 
 static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
 {
-	static const struct weir_kernel *const tables[WEIR_ISA_COUNT] = {
-		[WEIR_ISA_SCALAR] = weir__growing_scalar,
-#if WEIR_X86
-		[WEIR_ISA_AVX2] = weir__growing_avx2,
-		[WEIR_ISA_AVX512] = weir__growing_avx512,
-#elif WEIR_ARM
-		[WEIR_ISA_NEON] = weir__growing_neon,
-#endif
-	};
-	uint32_t z = shape->field[WEIR_GROWING_Z], g = shape->field[WEIR_GROWING_G];
-	const struct weir_kernel *table = tables[isa];
-	if (!table)
-		return NULL;
-	const struct weir_kernel *own = &table[WEIR_GROWING_SLOT(z, g)];
-	return own->contains_batch ? own : &table[WEIR_GROWING_ANY];
+	static const struct weir_kernel *const tables[WEIR_ISA_COUNT] =
+		WEIR_BLOCKED_BY_ISA(growing);
+	return weir__blocked_find(tables, isa, shape);
 }
 
 /* ---- a filter's own ---- */

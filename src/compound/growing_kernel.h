@@ -216,9 +216,9 @@ KERNEL_FUNCTIONS(any, f->array.shape.field[WEIR_GROWING_Z], f->array.shape.field
 		.contains_batch = contains_batch_##name, \
 		.insert_batch = insert_batch_##name, \
 	}
-#define KERNEL(z, g) [WEIR_GROWING_SLOT(z, g)] = KERNEL_ENTRY(z##_##g),
-const struct weir_kernel KERNEL_TABLE[WEIR_GROWING_SLOTS] = {
+#define KERNEL(z, g) [WEIR_BLOCKED_SLOT(z, g)] = KERNEL_ENTRY(z##_##g),
+const struct weir_kernel KERNEL_TABLE[WEIR_BLOCKED_SLOTS] = {
 	WEIR__LAYOUTS(KERNEL)
-	[WEIR_GROWING_ANY] = KERNEL_ENTRY(any),
+	[WEIR_BLOCKED_ANY] = KERNEL_ENTRY(any),
 };
 #undef KERNEL

@@ -3,16 +3,13 @@
 #ifndef WEIR_SRC_COMPOUND_GROWING_KERNELS_H
 #define WEIR_SRC_COMPOUND_GROWING_KERNELS_H
 
-#include "kind.h"
+#include "compound/growing.h"
+#include "kinds/blocked/kernels.h"
 
-/* The first slot serves the rare shapes. Each other slot serves one shape: z = 1, 2, 4, 8 in rows,
- * g = 1 to 10 in columns. It is empty if the shape was not compiled. */
-#define WEIR_GROWING_SLOT(z, g) (((z) == 1 ? 0 : (z) == 2 ? 1 : (z) == 4 ? 2 : 3) * 10 + (g))
-enum { WEIR_GROWING_ANY = 0, WEIR_GROWING_SLOTS = 41 };
+_Static_assert((int)WEIR_GROWING_Z == (int)WEIR_BLOCKED_Z &&
+                       (int)WEIR_GROWING_G == (int)WEIR_BLOCKED_G,
+               "its shape begins as that of its layers");
 
-extern const struct weir_kernel weir__growing_scalar[WEIR_GROWING_SLOTS];
-extern const struct weir_kernel weir__growing_avx2[WEIR_GROWING_SLOTS];
-extern const struct weir_kernel weir__growing_avx512[WEIR_GROWING_SLOTS];
-extern const struct weir_kernel weir__growing_neon[WEIR_GROWING_SLOTS];
+WEIR_BLOCKED_TABLES(growing);
 
 #endif

@@ -18,7 +18,15 @@ struct members {
 	const struct weir_load_options *asked;
 	uint64_t from;   /* where in the source the image begins */
 	uint64_t before; /* bytes of bits in the members before this one */
+	/* where it is mapped: */
+	unsigned char *image;
+	int insert_error;
 };
+
+/* What is done with a member whose bits come next in @rest. @at: its image's place in the whole
+ * one.  @f: receives the filter, if one is made. */
+typedef int take_fn(struct members *m, const struct weir_preface *p, struct weir_source *rest,
+                    uint64_t at, struct weir_filter **f);
 
 static int members_progress(void *arg, uint64_t done, uint64_t total)
 {
@@ -134,50 +142,47 @@ static void options_of(struct members *m, unsigned i)
 	}
 }
 
-int weir__members_load(struct weir_member out[WEIR_IMAGE_MEMBERS],
-                       const struct weir_preface *whole, struct weir_source *source,
-                       const struct weir_load_options *options)
+/* @out: the members, or NULL: they are only looked at. */
+static int each_member(struct members *m, take_fn *take, struct weir_member *out)
 {
-	struct members m = members_begin(whole, source, options);
+	const struct weir_preface *whole = m->whole;
 	unsigned n = 0;
 	int err = 0;
 	while (!err && n < whole->head.members) {
+		struct weir_filter *f = NULL;
 		struct weir_source rest;
 		struct weir_preface p;
-		options_of(&m, n);
-		err = member_open(&m, n, &rest, &p);
+		options_of(m, n);
+		err = member_open(m, n, &rest, &p);
 		if (err)
 			break;
-		err = weir__bits_load(&out[n].f, &rest, &p, &m.options);
-		if (!err) {
-			out[n].note = weir__image_get64(whole->table + WEIR_IMAGE_MEMBER * n);
-			n++;
-		}
-		member_close(&m, &rest, &p);
+		err = take(m, &p, &rest, m->source->at - m->from, &f);
+		if (!err && out)
+			out[n] = (struct weir_member){
+				f, weir__image_get64(whole->table + WEIR_IMAGE_MEMBER * n)
+			};
+		n += !err;
+		member_close(m, &rest, &p);
 	}
 	if (!err)
-		err = members_end(&m);
-	if (err)
+		err = members_end(m);
+	if (err && out)
 		weir__members_free(out, n);
 	return err;
 }
 
-int weir__members_verify(const struct weir_preface *whole, struct weir_source *source,
-                         const struct weir_load_options *options)
+static int take_bits(struct members *m, const struct weir_preface *p, struct weir_source *rest,
+                     uint64_t at, struct weir_filter **f)
 {
-	struct members m = members_begin(whole, source, options);
-	int err = 0;
-	for (unsigned i = 0; !err && i < whole->head.members; i++) {
-		struct weir_source rest;
-		struct weir_preface p;
-		options_of(&m, i);
-		err = member_open(&m, i, &rest, &p);
-		if (err)
-			return err;
-		err = weir__bits_read(&rest, &p, &m.options, NULL);
-		member_close(&m, &rest, &p);
-	}
-	return err ? err : members_end(&m);
+	(void)at;
+	return weir__bits_load(f, rest, p, &m->options);
+}
+
+static int check_bits(struct members *m, const struct weir_preface *p, struct weir_source *rest,
+                      uint64_t at, struct weir_filter **f)
+{
+	(void)at, (void)f;
+	return weir__bits_read(rest, p, &m->options, NULL);
 }
 
 /* Pass over the bits of a plain member in a file. */
@@ -191,19 +196,37 @@ static int skip_bits(struct weir_source *rest, uint64_t bytes)
 	return 0;
 }
 
-/* Make a filter around the bits of a member that are mapped. @at: of its image. */
-static int map_member(struct weir_filter **out, unsigned char *image, uint64_t at,
-                      const struct weir_preface *p, const struct members *m, int insert_error)
+/* Make a filter around the bits where they are mapped. */
+static int take_mapped(struct members *m, const struct weir_preface *p, struct weir_source *rest,
+                       uint64_t at, struct weir_filter **f)
 {
 	struct weir_layout layout;
-	unsigned char *bits = image + at + weir__image_bits_offset(&p->head);
+	unsigned char *bits = m->image + at + weir__image_bits_offset(&p->head);
 	struct weir_memory memory = { .bits = (uint64_t *)(void *)bits };
-	int err = weir__preface_layout(&layout, p, m->asked->hash_key, m->source->name);
+	int err = m->asked->no_verify ? skip_bits(rest, 64 * p->head.nblocks) :
+	                                check_bits(m, p, rest, at, f);
 	if (!err)
-		err = weir__filter_make(out, &layout, &memory, insert_error);
+		err = weir__preface_layout(&layout, p, m->asked->hash_key, m->source->name);
 	if (!err)
-		(*out)->marks = p->head.marks;
+		err = weir__filter_make(f, &layout, &memory, m->insert_error);
+	if (!err)
+		(*f)->marks = p->head.marks;
 	return err;
+}
+
+int weir__members_load(struct weir_member out[WEIR_IMAGE_MEMBERS],
+                       const struct weir_preface *whole, struct weir_source *source,
+                       const struct weir_load_options *options)
+{
+	struct members m = members_begin(whole, source, options);
+	return each_member(&m, take_bits, out);
+}
+
+int weir__members_verify(const struct weir_preface *whole, struct weir_source *source,
+                         const struct weir_load_options *options)
+{
+	struct members m = members_begin(whole, source, options);
+	return each_member(&m, check_bits, NULL);
 }
 
 int weir__members_map(struct weir_member out[WEIR_IMAGE_MEMBERS], unsigned char *image,
@@ -211,31 +234,9 @@ int weir__members_map(struct weir_member out[WEIR_IMAGE_MEMBERS], unsigned char 
                       const struct weir_load_options *options, int insert_error)
 {
 	struct members m = members_begin(whole, source, options);
-	unsigned n = 0;
-	int err = 0;
-	while (!err && n < whole->head.members) {
-		struct weir_source rest;
-		struct weir_preface p;
-		options_of(&m, n);
-		err = member_open(&m, n, &rest, &p);
-		if (err)
-			break;
-		uint64_t at = source->at - m.from;
-		err = options->no_verify ? skip_bits(&rest, 64 * p.head.nblocks) :
-		                           weir__bits_read(&rest, &p, &m.options, NULL);
-		if (!err)
-			err = map_member(&out[n].f, image, at, &p, &m, insert_error);
-		if (!err) {
-			out[n].note = weir__image_get64(whole->table + WEIR_IMAGE_MEMBER * n);
-			n++;
-		}
-		member_close(&m, &rest, &p);
-	}
-	if (!err)
-		err = members_end(&m);
-	if (err)
-		weir__members_free(out, n);
-	return err;
+	m.image = image;
+	m.insert_error = insert_error;
+	return each_member(&m, take_mapped, out);
 }
 
 int weir__members_join(struct weir_filter **out, const struct weir_layout *layout,

@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * weir add: more keys into an image, which is replaced as a whole, or changed in place. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-#include "crew.h"
-#include "fill.h"
-#include "guard.h"
-#include "keyfile.h"
-#include "keying_options.h"
+#include "change.h"
 #include "live.h"
 #include "normal_report.h"
 #include "numbers.h"
 #include "options.h"
 #include "place.h"
-#include "plain.h"
-#include "progress.h"
-#include "report.h"
-#include "saving.h"
 #include "say.h"
 #include "show.h"
 #include "tool.h"
-#include "units.h"
 
 static const char help[] =
 	"Usage: weir add [OPTION]... IMAGE [FILE|-]...\n"
@@ -37,80 +26,35 @@ static const char help[] =
 	"                       stays live: weir seal ends that\n"
 	"      --keyed-by=FILE  the key of a keyed image, as weir build had it\n"
 	KEYING_HELP_FILE
-	"  -0, --null           keys end with a NUL byte instead of a newline\n"
-	"      --skip-empty     an empty line is not a key\n"
-	"      --as-is          do not decompress, whatever the input looks like\n"
-	"  -t, --threads=T      default: the CPUs this process may use\n"
-	"      --max-memory=SIZE  of the image in memory; default: half of the memory\n"
-	"                       that is available\n"
-	"      --zstd[=LEVEL]   compress it for transport, 1 to 19, default 3; one that\n"
-	"                       is compressed stays so\n"
-	"      --mode=OCTAL     permissions of the image; default: as they are\n"
+	CHANGE_HELP_FILE
 	"      --allow-overfull  save a set that answers more than twice its rate of the\n"
 	"                       absent keys with yes; without this it is refused\n"
-	"      --json           print the result as JSON\n"
-	"      --no-progress    no progress line on a terminal\n"
-	"  -q, --quiet          no progress line, no report\n"
-	"  -h, --help           this text\n"
+	CHANGE_HELP_REPORT
 	"\n"
 	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
 
-enum { LIVE = 256, KEYED_BY, SKIP_EMPTY, AS_IS, MAX_MEMORY, ZSTD, MODE, ALLOW_OVERFULL, JSON,
-       NO_PROGRESS };
+enum { LIVE = 256, ALLOW_OVERFULL };
 
 static const struct option options[] = {
 	{ "live", no_argument, NULL, LIVE },
-	{ "keyed-by", required_argument, NULL, KEYED_BY },
-	KEYING_OPTIONS_FILE,
-	{ "null", no_argument, NULL, '0' },
-	{ "skip-empty", no_argument, NULL, SKIP_EMPTY },
-	{ "as-is", no_argument, NULL, AS_IS },
-	{ "threads", required_argument, NULL, 't' },
-	{ "max-memory", required_argument, NULL, MAX_MEMORY },
-	{ "zstd", optional_argument, NULL, ZSTD },
-	{ "mode", required_argument, NULL, MODE },
 	{ "allow-overfull", no_argument, NULL, ALLOW_OVERFULL },
-	{ "json", no_argument, NULL, JSON },
-	{ "no-progress", no_argument, NULL, NO_PROGRESS },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
+	CHANGE_OPTIONS,
 	{ 0 },
 };
 
-struct add {
-	const char *image;
-	struct fill fill;
-	struct fill_found found;
-	struct image_how how;
-	struct image_saving saving;
-	struct guard guard;
-	bool live, progress, as_json, quiet;
-	int turn; /* place_turn() */
-	/* the result */
-	uint64_t keys;
-	struct weir_stats before, after;
-};
-
 /* Put the keys into a filter of nobody else's, and ask whether it may be saved. */
-static int fill(struct add *add, struct weir_filter *f)
+static int fill(struct change *add, struct weir_filter *f)
 {
-	add->before = add->after = (struct weir_stats)WEIR_STATS_INIT;
-	int64_t bytes = lines_total_bytes(&add->fill.from);
 	int err = weir_stats_exact(f, &add->before);
 	if (err)
 		return trouble_weir(err, NULL);
-	if (bytes < 0)
-		return TOOL_TROUBLE;
-	add->fill.bytes = (uint64_t)bytes;
-	weir_normal_of(f, &add->fill.keying.normal);
-	if (!keying_fits(&add->fill.keying))
-		return TOOL_TROUBLE;
-	fill_prepare(&add->fill, &add->found);
+	int status = change_prepare(add, f);
+	if (status)
+		return status;
 	if (fill_load(&add->fill, f, &add->keys))
 		return TOOL_TROUBLE;
-	if (add->found.bad)
-		say("lines passed over: %llu", (unsigned long long)add->found.bad);
-	if (!add->live)
+	change_passed_over(add);
+	if (!add->in_place)
 		normal_raised(add->image, &add->fill.keying.normal, &add->found.noted,
 		              add->before.fp_rate);
 	err = weir_normal_set(f, &add->found.noted);
@@ -120,27 +64,8 @@ static int fill(struct add *add, struct weir_filter *f)
 	             guard_overfull(&add->guard, &add->after, add->image);
 }
 
-static int add_and_replace(struct add *add, const struct weir_image_info *info)
-{
-	struct weir_filter *f;
-	if (image_load(&f, add->image, &add->how))
-		return TOOL_TROUBLE;
-	int status = fill(add, f);
-	if (info->compressed && !add->saving.zstd_level)
-		(void)parse_zstd(NULL, &add->saving.zstd_level);
-	add->saving.generation = info->generation;
-	if (info->shrink_allowed) /* a server may still follow from the set before that */
-		add->saving.marks |= WEIR_MARK_SHRINK_ALLOWED;
-	if (!status)
-		status = place_stands(add->image, add->turn);
-	if (!status)
-		status = image_save(f, add->image, &add->saving);
-	weir_destroy(f);
-	return status;
-}
-
 /* Which lengths are asked for stands in the head, which processes have read. */
-static int ask_lengths(const struct add *add)
+static int ask_lengths(const struct change *add)
 {
 	const struct weir_normal *had = &add->fill.keying.normal;
 	if (memcmp(had, &add->found.noted, sizeof *had) == 0)
@@ -153,7 +78,7 @@ static int ask_lengths(const struct add *add)
 }
 
 /* A copy is filled first: what was refused must not be in the image. */
-static int add_to_live(struct add *add, struct weir_filter *live)
+static int add_to_live(struct change *add, struct weir_filter *live)
 {
 	struct weir_filter *copy;
 	int err = weir_clone(&copy, live);
@@ -169,7 +94,7 @@ static int add_to_live(struct add *add, struct weir_filter *live)
 	return status;
 }
 
-static int add_in_place(struct add *add, const struct weir_image_info *info)
+static int add_in_place(struct change *add, const struct weir_image_info *info)
 {
 	struct weir_filter *live;
 	if (info->bytes > add->how.max_memory)
@@ -185,7 +110,7 @@ static int add_in_place(struct add *add, const struct weir_image_info *info)
 	return place_stands(add->image, add->turn);
 }
 
-static void report(const struct add *add)
+static void report(const struct change *add)
 {
 	const struct weir_stats *s = &add->after;
 	double fresh = s->keys_estimated - add->before.keys_estimated;
@@ -202,108 +127,54 @@ static void report(const struct add *add)
 	if (isfinite(fresh))
 		report_line(&r, "keys", "%s added, about %s of them new",
 		            show_count(SHOW, add->keys), show_short(SHOW, fresh));
-	report_line(&r, "in it now", "about %s", show_estimate(SHOW, s->keys_estimated));
-	report_count(&r, "capacity", "capacity", s->capacity);
-	report_rate(&r, "fp_rate", "rate asked", s->fp_rate);
-	report_rate(&r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);
+	change_report_set(add, &r);
 	report_normal(&r, &add->found.noted, s->fp_rate);
 	report_stuck(&r, s);
 	report_count(&r, "passed_over", add->found.bad ? "lines passed over" : NULL,
 	             add->found.bad);
 	report_bool(&r, "saturated", "saturated", s->saturated);
-	if (!add->as_json) {
-		plain_put(add->image, stdout);
-		putchar('\n');
-	}
-	report_print(&r, add->as_json, stdout);
-	report_free(&r);
+	change_report_end(add, &r);
 }
 
-/* What stands there now, and may it be added to? */
-static int look(const struct add *add, struct weir_image_info *info)
+static int look(const struct change *add, const struct weir_image_info *info)
 {
-	*info = (struct weir_image_info)WEIR_IMAGE_INFO_INIT;
-	int err = weir_image_info(add->image, info);
-	if (err == -ENOENT)
-		return trouble("%s: there is no such image: weir build makes one", add->image);
-	if (err)
-		return trouble_weir(err, add->image);
-	if (info->live && !add->live) {
+	if (info->live && !add->in_place) {
 		say("%s: is live, so a process inserts into it or was killed while it did: weir "
 		    "seal ends that; --live adds to it meanwhile",
 		    add->image);
 		return TOOL_NO;
 	}
-	if (add->live && kind_counts(info->shape.kind))
+	if (add->in_place && kind_counts(info->shape.kind))
 		return trouble("%s: is of kind %s, and only kinds that hold a key once are changed "
 		               "in place: leave out --live",
 		               add->image, weir_kind_name(info->shape.kind));
-	if (add->live && info->compressed)
+	if (add->in_place && info->compressed)
 		return trouble("%s: is compressed, and only a plain image is changed in place: "
 		               "leave out --live",
 		               add->image);
 	return TOOL_OK;
 }
 
-/* Looked at before the turn, since one that is live is refused at once, and again after it, since
- * whoever had the turn has replaced it. */
-static int run(struct add *add)
+static int work(struct change *add, const struct weir_image_info *info)
 {
-	struct weir_image_info info;
-	int status = image_swapped(add->image, add->fill.from.names, add->fill.from.n);
-	if (!status)
-		status = place_is_not_read(add->image, &add->fill.from);
-	if (!status)
-		status = look(add, &info);
-	if (status)
-		return status;
-	add->turn = place_turn(add->image, add->live);
-	status = look(add, &info);
-	if (!status && !add->live)
-		status = place_ask(add->image, false);
-	if (!status)
-		status = add->live ? add_in_place(add, &info) : add_and_replace(add, &info);
-	if (add->turn >= 0)
-		close(add->turn);
-	if (!status)
-		report(add);
-	return status;
+	return add->in_place ? add_in_place(add, info) : change_replace(add, info, fill);
 }
 
-static bool option_taken(int option, struct add *add)
+static bool option_taken(int option, struct change *add)
 {
-	uint64_t threads = 0;
 	switch (option) {
-	case LIVE: add->live = true; break;
-	case KEYED_BY: return (add->how.hash_key = keyfile_read(optarg)) != NULL;
-	case '0': add->fill.from.delimiter = '\0'; break;
-	case SKIP_EMPTY: add->fill.from.skip_empty = add->fill.keying.skip_empty = true; break;
-	case AS_IS: add->fill.from.as_is = true; break;
-	case MAX_MEMORY: return parse_bytes("--max-memory", optarg, &add->how.max_memory);
-	case ZSTD: return parse_zstd(optarg, &add->saving.zstd_level);
-	case MODE: return parse_mode(optarg, &add->saving.mode);
+	case LIVE: add->in_place = true; break;
 	case ALLOW_OVERFULL: add->guard.allow_overfull = true; break;
-	case JSON: add->as_json = true; break;
-	case NO_PROGRESS: add->progress = false; break;
-	case 'q': add->quiet = true; break;
-	case 't':
-		if (!parse_number("--threads", optarg, 1, CREW_MOST, &threads))
-			return false;
-		add->fill.threads = (unsigned)threads;
-		break;
-	default: return keying_option(option, &add->fill.keying) > 0;
+	default: return change_option(option, add) > 0;
 	}
 	return true;
 }
 
 int cmd_add(int argc, char **argv)
 {
-	struct add add = { .fill.from.delimiter = '\n', .progress = true,
-	                   .how = { .check = true, .progress = true,
-	                            .max_memory = image_max_memory() },
-	                   .guard.option = "weir build -n" };
-	add.fill.threads = crew_default();
-	for (int option; (option = option_next(argc, argv, "0t:qh", options)) != -1;) {
+	static const struct change_verb verb = { look, work, report };
+	struct change add = change_new();
+	for (int option; (option = option_next(argc, argv, CHANGE_LETTERS, options)) != -1;) {
 		if (option == 'h') {
 			fputs(help, stdout);
 			return TOOL_OK;
@@ -311,19 +182,11 @@ int cmd_add(int argc, char **argv)
 		if (!option_taken(option, &add))
 			return misuse_reported();
 	}
-	if (optind == argc)
-		return misuse("the image is missing");
-	add.image = argv[optind++];
-	if (!image_named(add.image))
-		return image_unnamed(add.image);
-	if (!keying_fits(&add.fill.keying))
-		return misuse_reported();
-	add.found.steps_given = true; /* the image says what is done */
-	if (add.live && (add.saving.zstd_level || add.saving.mode))
+	int status = change_arguments(argc, argv, &add);
+	if (status)
+		return status;
+	if (add.in_place && (add.saving.zstd_level || add.saving.mode))
 		return misuse("--live changes the image in place: leave out --zstd and --mode");
 	add.saving.marks = guard_marks(&add.guard);
-	progress_allow(add.progress && !add.quiet);
-	add.fill.from.names = argv + optind;
-	add.fill.from.n = (size_t)(argc - optind);
-	return run(&add);
+	return change_run(&add, &verb);
 }

@@ -104,9 +104,8 @@ static const char help_more[] =
 	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
 
 enum {
-	LIKE = 256, PROBES, MAX_KEYS, COUNTER_BITS, COUNTERS_PER_WORD, SKIP_EMPTY, AS_IS,
-	MAX_MEMORY, ZSTD, JSON, NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL, ALLOW_SHRINK,
-	NEW_SEED, FORCE
+	LIKE = 256, PROBES, MAX_KEYS, COUNTER_BITS, COUNTERS_PER_WORD, MAX_MEMORY, ZSTD, JSON,
+	NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL, ALLOW_SHRINK, NEW_SEED, FORCE
 };
 
 static const struct option options[] = {
@@ -132,9 +131,7 @@ static const struct option options[] = {
 	KEYING_OPTIONS_STEPS,
 	{ "plain-keys", no_argument, NULL, KEYING_PLAIN },
 	KEYING_OPTIONS_FILE,
-	{ "null", no_argument, NULL, '0' },
-	{ "skip-empty", no_argument, NULL, SKIP_EMPTY },
-	{ "as-is", no_argument, NULL, AS_IS },
+	KEYING_OPTIONS_LINES,
 	{ "threads", required_argument, NULL, 't' },
 	{ "max-memory", required_argument, NULL, MAX_MEMORY },
 	{ "zstd", optional_argument, NULL, ZSTD },
@@ -194,11 +191,6 @@ static int option_taken(int option, struct build *build, bool *progress)
 	switch (option) {
 	case 'o': build->output = optarg; break;
 	case LIKE: build->like = optarg; break;
-	case '0': build->fill.from.delimiter = '\0'; break;
-	case SKIP_EMPTY:
-		build->fill.from.skip_empty = build->fill.keying.skip_empty = true;
-		break;
-	case AS_IS: build->fill.from.as_is = true; break;
 	case 't': return small_number("--threads", CREW_MOST, &build->fill.threads);
 	case MAX_MEMORY: return parse_bytes("--max-memory", optarg, &build->max_memory);
 	case ZSTD: return parse_zstd(optarg, &build->saving.zstd_level);
@@ -211,7 +203,7 @@ static int option_taken(int option, struct build *build, bool *progress)
 	case JSON: build->as_json = true; break;
 	case NO_PROGRESS: *progress = false; break;
 	case 'q': build->quiet = true; break;
-	default: return keying_option(option, &build->fill.keying);
+	default: return keying_option(option, &build->fill.keying, &build->fill.from);
 	}
 	return 1;
 }

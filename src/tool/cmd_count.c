@@ -6,8 +6,7 @@
 #include <string.h>
 #include <weir/weir.h>
 #include "hint.h"
-#include "images.h"
-#include "keyfile.h"
+#include "image_options.h"
 #include "keying_options.h"
 #include "numbers.h"
 #include "options.h"
@@ -16,7 +15,6 @@
 #include "report.h"
 #include "say.h"
 #include "tool.h"
-#include "units.h"
 
 static const char help[] =
 	"Usage: weir count [OPTION]... IMAGE [FILE|-]...\n"
@@ -43,18 +41,13 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 done, 2 trouble.\n";
 
-enum { JSON = 256, SKIP_EMPTY, AS_IS, NO_VERIFY, KEYED_BY, MAX_MEMORY, NO_PROGRESS };
+enum { JSON = 256 };
 
 static const struct option options[] = {
 	{ "json", no_argument, NULL, JSON },
 	KEYING_OPTIONS_FILE,
-	{ "null", no_argument, NULL, '0' },
-	{ "skip-empty", no_argument, NULL, SKIP_EMPTY },
-	{ "as-is", no_argument, NULL, AS_IS },
-	{ "no-verify", no_argument, NULL, NO_VERIFY },
-	{ "keyed-by", required_argument, NULL, KEYED_BY },
-	{ "max-memory", required_argument, NULL, MAX_MEMORY },
-	{ "no-progress", no_argument, NULL, NO_PROGRESS },
+	KEYING_OPTIONS_LINES,
+	IMAGE_OPTIONS_OPEN,
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -222,25 +215,16 @@ static int count_lines(struct count *c, const char *image)
 
 static bool option_taken(int option, struct count *c)
 {
-	switch (option) {
-	case JSON: c->as_json = true; break;
-	case '0': c->from.delimiter = '\0'; break;
-	case SKIP_EMPTY: c->from.skip_empty = c->keying.skip_empty = true; break;
-	case AS_IS: c->from.as_is = true; break;
-	case NO_VERIFY: c->how.check = false; break;
-	case KEYED_BY: return (c->how.hash_key = keyfile_read(optarg)) != NULL;
-	case MAX_MEMORY: return parse_bytes("--max-memory", optarg, &c->how.max_memory);
-	case NO_PROGRESS: c->how.progress = false; break;
-	default: return keying_option(option, &c->keying) > 0;
-	}
-	return true;
+	if (option == JSON)
+		return c->as_json = true;
+	int taken = keying_option(option, &c->keying, &c->from);
+	return (taken < 0 ? image_option(option, &c->how) : taken) > 0;
 }
 
 int cmd_count(int argc, char **argv)
 {
-	struct count c = { .from = { .delimiter = '\n', .go_on = true },
-	                   .how = { .check = true, .progress = true } };
-	c.how.max_memory = image_max_memory();
+	struct count c = { .from = { .delimiter = '\n', .go_on = true }, .how = image_how() };
+	const char *image;
 	for (int option; (option = option_next(argc, argv, "0h", options)) != -1;) {
 		if (option == 'h') {
 			fputs(help, stdout);
@@ -251,14 +235,9 @@ int cmd_count(int argc, char **argv)
 	}
 	if (!keying_fits(&c.keying))
 		return misuse_reported();
-	if (optind == argc)
-		return misuse("the image is missing");
-	const char *image = argv[optind++];
-	c.from.names = argv + optind;
-	c.from.n = (size_t)(argc - optind);
-	if (!image_named(image))
-		return image_unnamed(image);
-	int status = image_swapped(image, c.from.names, c.from.n);
+	int status = image_arguments(argc, argv, &image, &c.from);
+	if (!status)
+		status = image_swapped(image, c.from.names, c.from.n);
 	progress_allow(c.how.progress);
 	if (!status && image_open(&c.filter, image, &c.how))
 		status = TOOL_TROUBLE;

@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <weir/weir.h>
 #include "crew.h"
-#include "images.h"
-#include "keyfile.h"
+#include "image_options.h"
 #include "keying_options.h"
 #include "options.h"
 #include "progress.h"
@@ -42,7 +41,7 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 a line was selected, 1 none was, 2 trouble.\n";
 
-enum { JSON = 256, SKIP_EMPTY, AS_IS, NO_VERIFY, KEYED_BY, MAX_MEMORY, NO_PROGRESS };
+enum { JSON = 256 };
 
 static const struct option options[] = {
 	{ "invert-match", no_argument, NULL, 'v' },
@@ -51,13 +50,8 @@ static const struct option options[] = {
 	{ "json", no_argument, NULL, JSON },
 	KEYING_OPTIONS_STEPS,
 	KEYING_OPTIONS_FILE,
-	{ "null", no_argument, NULL, '0' },
-	{ "skip-empty", no_argument, NULL, SKIP_EMPTY },
-	{ "as-is", no_argument, NULL, AS_IS },
-	{ "no-verify", no_argument, NULL, NO_VERIFY },
-	{ "keyed-by", required_argument, NULL, KEYED_BY },
-	{ "max-memory", required_argument, NULL, MAX_MEMORY },
-	{ "no-progress", no_argument, NULL, NO_PROGRESS },
+	KEYING_OPTIONS_LINES,
+	IMAGE_OPTIONS_OPEN,
 	{ "threads", required_argument, NULL, 't' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -72,26 +66,20 @@ struct query {
 static bool option_taken(int option, struct query *query)
 {
 	uint64_t threads;
+	int taken;
 	switch (option) {
 	case 'v': query->sift.invert = true; break;
 	case 'c': query->count = true; break;
 	case 'q': query->sift.first_only = true; break;
 	case JSON: query->as_json = true; break;
-	case '0': query->sift.from.delimiter = '\0'; break;
-	case SKIP_EMPTY:
-		query->sift.from.skip_empty = query->sift.keying.skip_empty = true;
-		break;
-	case AS_IS: query->sift.from.as_is = true; break;
-	case NO_VERIFY: query->how.check = false; break;
-	case KEYED_BY: return (query->how.hash_key = keyfile_read(optarg)) != NULL;
-	case MAX_MEMORY: return parse_bytes("--max-memory", optarg, &query->how.max_memory);
-	case NO_PROGRESS: query->how.progress = false; break;
 	case 't':
 		if (!parse_number("--threads", optarg, 1, CREW_MOST, &threads))
 			return false;
 		query->sift.threads = (unsigned)threads;
 		break;
-	default: return keying_option(option, &query->sift.keying) > 0;
+	default:
+		taken = keying_option(option, &query->sift.keying, &query->sift.from);
+		return (taken < 0 ? image_option(option, &query->how) : taken) > 0;
 	}
 	return true;
 }
@@ -155,8 +143,8 @@ static int answer(struct query *query, const char *image)
 int cmd_query(int argc, char **argv)
 {
 	struct query query = { .sift = { .from.delimiter = '\n', .from.go_on = true },
-	                       .how = { .check = true, .progress = true } };
-	query.how.max_memory = image_max_memory();
+	                       .how = image_how() };
+	const char *image;
 	query.sift.threads = crew_default();
 	for (int option; (option = option_next(argc, argv, "vcq0t:h", options)) != -1;) {
 		if (option == 'h') {
@@ -168,13 +156,8 @@ int cmd_query(int argc, char **argv)
 	}
 	if (!keying_fits(&query.sift.keying))
 		return misuse_reported();
-	if (optind == argc)
-		return misuse("the image is missing");
-	const char *image = argv[optind++];
-	query.sift.from.names = argv + optind;
-	query.sift.from.n = (size_t)(argc - optind);
-	if (!image_named(image))
-		return image_unnamed(image);
-	int status = image_swapped(image, query.sift.from.names, query.sift.from.n);
+	int status = image_arguments(argc, argv, &image, &query.sift.from);
+	if (!status)
+		status = image_swapped(image, query.sift.from.names, query.sift.from.n);
 	return status ? status : answer(&query, image);
 }

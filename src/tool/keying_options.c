@@ -26,7 +26,7 @@ static bool field(struct keying *how)
 	return true;
 }
 
-int keying_option(int option, struct keying *how)
+int keying_option(int option, struct keying *how, struct lines_options *from)
 {
 	switch (option) {
 	case KEYING_TRIM: how->normal.steps |= WEIR_NORMAL_TRIM; break;
@@ -39,6 +39,9 @@ int keying_option(int option, struct keying *how)
 	case KEYING_SKIP_BAD: how->skip_bad = true; break;
 	case KEYING_FIELD: return field(how);
 	case KEYING_DELIMITER: return delimiter(how);
+	case '0': from->delimiter = '\0'; break;
+	case KEYING_SKIP_EMPTY: from->skip_empty = how->skip_empty = true; break;
+	case KEYING_AS_IS: from->as_is = true; break;
 	default: return -1;
 	}
 	return 1;

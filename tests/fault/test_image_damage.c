@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Damaged images: every byte changed to every other value, with the checksums as they were and
- * made good again; hostile sizes; every length. Each is refused with a sentence, or is an image
- * of another filter and then a filter that can be used. */
+ * Damaged images: every byte changed to every other value (image_bytes.h), with the checksums as
+ * they were and made good again; hostile sizes; every length. Each is refused with a sentence, or
+ * is an image of another filter and then a filter that can be used. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -88,7 +88,7 @@ static void test_every_byte_raw(void **state)
 	(void)state;
 	for (size_t at = 0; at < image_bytes; at++) {
 		unsigned char was = image[at];
-		for (unsigned x = 1; x < 256; x++) {
+		FOR_EACH_VALUE(x) {
 			image[at] = was ^ (unsigned char)x;
 			if (refused_or_usable(image, image_bytes, at, image[at]))
 				fail_msg("byte %zu = %u was not noticed", at, image[at]);
@@ -127,7 +127,7 @@ static void test_every_byte_repaired(void **state)
 	(void)state;
 	assert_non_null(bytes);
 	for (size_t at = 0; at < image_bytes; at++)
-		for (unsigned x = 1; x < 256; x++) {
+		FOR_EACH_VALUE(x) {
 			memcpy(bytes, image, image_bytes);
 			bytes[at] ^= (unsigned char)x;
 			image_repair_table(bytes, image_bytes);
@@ -138,7 +138,8 @@ static void test_every_byte_repaired(void **state)
 			usable += loaded;
 		}
 	/* the fields without rules, and some of the others */
-	assert_in_range(usable, 255 * (64 + 32 + 16), 255 * (64 + 32 + 16 + 12 + 16));
+	assert_in_range(usable, IMAGE_VALUES * (64 + 32 + 16),
+	                IMAGE_VALUES * (64 + 32 + 16 + 12 + 16));
 	free(bytes);
 }
 

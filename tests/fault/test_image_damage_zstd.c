@@ -76,7 +76,7 @@ static void test_every_byte_of_the_frames(void **state)
 	(void)state;
 	for (size_t at = IMAGE_PAGE; at < image_bytes; at++) {
 		unsigned char was = image[at];
-		for (unsigned x = 1; x < 256; x++) {
+		FOR_EACH_VALUE(x) {
 			image[at] = was ^ (unsigned char)x;
 			(void)refused_or_same(image, image_bytes);
 		}

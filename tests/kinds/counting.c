@@ -35,7 +35,6 @@ static int take_out(struct reference *ref, uint64_t hash)
 
 /* ---- what the tests take of it ---- */
 
-#define IS(b, z, g, p, q, r) ((b) == (p) && (z) == (q) && (g) == (r))
 #define SHAPE(b, z, g) \
 	{ \
 		.shape = { WEIR_COUNTING, { b, z, g } }, \
@@ -53,8 +52,6 @@ static const struct test_shape shapes[] = {
 	SHAPE(16, 8, 1), SHAPE(16, 8, 3),
 };
 
-#define ASK(text, b, z, g) \
-	.name = text, .ask = { .counter_bits = b, .words_per_key = z, .counters_per_word = g }
 static const struct test_layout layouts[] = {
 	{ ASK("counting 4 bits", 0, 0, 0), .huge_keys = 500009 },
 	{ ASK("counting 4 bits z=1", 4, 1, 0), .one_new = true },
@@ -74,12 +71,10 @@ static const struct test_subject subjects[] = {
 	{ ASK("counting", 4, 2, 2), .bytes = 64 },
 };
 
-#define GOLDEN(name, b, z, g, capacity, keys, false_positives, sum) \
-	{ name, { WEIR_COUNTING, { b, z, g } }, capacity, keys, false_positives, UINT64_C(sum) }
 static const struct test_golden goldens[] = {
-	GOLDEN("counting_4z2g3", 4, 2, 3, 300, 300, 214, 0xd661913ebbe77421),
-	GOLDEN("counting_8z4g1", 8, 4, 1, 300, 300, 179, 0xe454a9b3859ab406),
-	GOLDEN("counting_16z8g1", 16, 8, 1, 100, 100, 283, 0x5c420d81cf1d74b9),
+	GOLDEN(WEIR_COUNTING, "counting_4z2g3", 4, 2, 3, 300, 300, 214, 0xd661913ebbe77421),
+	GOLDEN(WEIR_COUNTING, "counting_8z4g1", 8, 4, 1, 300, 300, 179, 0xe454a9b3859ab406),
+	GOLDEN(WEIR_COUNTING, "counting_16z8g1", 16, 8, 1, 100, 100, 283, 0x5c420d81cf1d74b9),
 };
 
 const struct test_kind test_kind_counting = {

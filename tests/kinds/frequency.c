@@ -23,7 +23,6 @@ static int insert(struct reference *ref, uint64_t hash)
 
 /* ---- what the tests take of it ---- */
 
-#define IS(b, z, g, p, q, r) ((b) == (p) && (z) == (q) && (g) == (r))
 #define SHAPE(b, z, g) \
 	{ \
 		.shape = { WEIR_FREQUENCY, { b, z, g } }, \
@@ -38,8 +37,6 @@ static const struct test_shape shapes[] = {
 	SHAPE(32, 8, 2),
 };
 
-#define ASK(text, b, z, g) \
-	.name = text, .ask = { .counter_bits = b, .words_per_key = z, .counters_per_word = g }
 static const struct test_layout layouts[] = {
 	{ ASK("frequency 16 bits", 0, 0, 0), .huge_keys = 300007 },
 	{ ASK("frequency 8 bits", 8, 0, 0) },
@@ -60,12 +57,10 @@ static const struct test_subject subjects[] = {
 	  .ask = { .capacity = 4, .counter_bits = 8, .words_per_key = 1, .counters_per_word = 3 } },
 };
 
-#define GOLDEN(name, b, z, g, capacity, keys, false_positives, sum) \
-	{ name, { WEIR_FREQUENCY, { b, z, g } }, capacity, keys, false_positives, UINT64_C(sum) }
 static const struct test_golden goldens[] = {
-	GOLDEN("frequency_8z2g4", 8, 2, 4, 200, 200, 175, 0xd34d5897c929f641),
-	GOLDEN("frequency_16z4g1", 16, 4, 1, 100, 100, 157, 0x58ca4952788c48c7),
-	GOLDEN("frequency_32z8g1", 32, 8, 1, 50, 50, 59, 0x4ac887aa3871c616),
+	GOLDEN(WEIR_FREQUENCY, "frequency_8z2g4", 8, 2, 4, 200, 200, 175, 0xd34d5897c929f641),
+	GOLDEN(WEIR_FREQUENCY, "frequency_16z4g1", 16, 4, 1, 100, 100, 157, 0x58ca4952788c48c7),
+	GOLDEN(WEIR_FREQUENCY, "frequency_32z8g1", 32, 8, 1, 50, 50, 59, 0x4ac887aa3871c616),
 };
 
 const struct test_kind test_kind_frequency = {

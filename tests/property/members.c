@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * No false negative, ever: every key of every build is found, for each kind and its layouts, each
- * instruction set that the machine has, from 1 key to several million and in arrays of more
- * than 2^32 bits, inserted each way by 1 and by 2 threads at once. A filter that answered true
+ * instruction set for which they have a kernel here, from 1 key to several million and in arrays of
+ * more than 2^32 bits, inserted each way by 1 and by 2 threads at once. A filter that answered true
  * to everything would pass that, so a few absent keys are asked for as well; rate.c counts them. */
 #include <errno.h>
 #include <pthread.h>
@@ -162,6 +162,19 @@ static bool have(const char *isa)
 	return err == 0;
 }
 
+/* Where the layout has no kernel for the set, another set's serves, and was asked in its turn. */
+static bool has_kernel(const struct build *b)
+{
+	struct weir_params params = test_params(b->kind, &b->layout->ask);
+	struct weir_stats stats = WEIR_STATS_INIT;
+	struct weir_filter *f = NULL;
+	params.capacity = b->n, params.fp_rate = 0.01;
+	assert_ok(weir_create(&f, &params));
+	assert_ok(weir_stats(f, &stats));
+	weir_destroy(f);
+	return strcmp(stats.isa, getenv("WEIR_ISA")) == 0;
+}
+
 /* A kind that takes no inserts is built at once, from all its keys. */
 static bool built_at_once(struct build b)
 {
@@ -190,6 +203,8 @@ static bool built_at_once(struct build b)
 static unsigned builds_of(struct build b, unsigned odd)
 {
 	unsigned builds = 0;
+	if (!has_kernel(&b))
+		return 0;
 	if (built_at_once(b))
 		return 1;
 	for (unsigned way = 0; way < WAYS; way++)

@@ -180,7 +180,8 @@ static bool first(const struct subject *s)
 }
 
 #define WINDOW(title, run) \
-	{ .name = title, .group = "window", .body = run, .fits = first, .one_form = true }
+	{ .name = title, .group = "window", .body = run, .fits = first, .one_form = true, \
+	  .cost = 4 }
 
 const struct scenario window_scenarios[] = {
 	WINDOW("columns, an advance", columns_once),

@@ -100,14 +100,18 @@ static struct totals {
 	double seconds;
 } totals;
 
-/* Batches take three times as many executions as the single verbs, and are three forms: in those
- * a search goes less deep, unless the batch is what the scenario is about. */
+/* How deep a search goes: all the way by hash, and where batches are what the scenario is about. A
+ * key differs before its insert begins, in how it is hashed; batches take three times as many
+ * executions, and those of keys differ from those of hashes as keys do. With --each it goes all the
+ * way in every form. */
 static int preemptions_of(const struct scenario *scenario)
 {
 	if (settings.preemptions >= 0)
 		return settings.preemptions;
 	int most = scenario->preemptions ? scenario->preemptions : PREEMPTIONS;
-	return most - (form > KEY && !scenario->batches && !settings.each);
+	if (settings.each || form == HASH || (form > KEY && scenario->batches))
+		return most;
+	return form == KEY ? 2 : form == HASHES || reseeds() ? most - 1 : 1;
 }
 
 static uint64_t executions_of(const struct scenario *scenario)

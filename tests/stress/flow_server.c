@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <urcu/urcu-bp.h>
-#include "stress.h"
+#include "flavor.h"
 
 enum { READERS = 2, MOST_KEYS = 4096 };
 
@@ -52,7 +52,7 @@ static uint64_t ask(const struct server *s, unsigned way)
 		const struct weir_filter *f = weir_handle_get(s->set);
 		for (size_t i = 0; i < s->n; i++)
 			found += weir_contains(f, s->keys[i].iov_base, s->keys[i].iov_len);
-		urcu_bp_read_unlock();
+		flavor_read_unlock(&urcu_bp_flavor);
 	}
 	return found;
 }

@@ -131,6 +131,8 @@ void reload_at_random(struct reloads *s, unsigned thread)
 	uint64_t random = s->first + thread;
 	while (atomic_load_explicit(&s->inserting, memory_order_relaxed)) {
 		enum reload_action next = often[stress_random(&random) % 16];
+		if (next == REFRESHED && !s->saves)
+			next = BY_COPY;
 		if (next == ROLLED_BACK || next == DROPPED)
 			leave_previous(s, next);
 		else if (next == REFRESHED)

@@ -20,6 +20,8 @@ struct reloads {
 	char image[64];
 	/* the handle takes any seed, and most reloads choose another: then keys go by themselves */
 	bool reseeds;
+	/* a filter of the kind may be saved beside inserts: it has no removal, or holds it off */
+	bool saves;
 	atomic_uint inserting;
 	/* of the inserter's keys: before they are inserted */
 	_Alignas(64) _Atomic uint64_t recorded[MOST_THREADS];

@@ -42,8 +42,10 @@ class Server:
     def stats(self):
         self.process.stdin.write("\n")
         self.process.stdin.flush()
-        lines = list(iter(self.process.stdout.readline, "\n"))
-        assert lines and lines[-1], "%s ended: %s" % (self.name, self.text()[-2000:])
+        lines = []
+        while (line := self.process.stdout.readline()) != "\n":
+            assert line, "%s ended: %s" % (self.name, self.text()[-2000:])
+            lines.append(line)
         return dict(line.rstrip("\n").split(" ", 1) for line in lines)
 
     def text(self):

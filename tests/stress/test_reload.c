@@ -170,6 +170,7 @@ static void round_of(struct reloads *s, const struct layout *layout, const struc
 	s->inserters = options->threads;
 	s->first = (options->seed << 24 | number) << 24;
 	s->reseeds = number & 1;
+	s->saves = !layout->kind->reference.remove || layout->kind->copies;
 	atomic_store(&s->inserting, options->threads);
 	for (unsigned t = 0; t < options->threads; t++) {
 		atomic_store(&s->recorded[t], 0);

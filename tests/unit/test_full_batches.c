@@ -1,25 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Batches into filters that are full: the keys before the first that any filter refuses are in all
  * of them, that one and those after it in none, and the caller learns how many there were. */
-#include <sys/uio.h>
+#define KEYS 1300 /* more than two pieces (beside.c) */
 #include "../kinds/kind.h"
-#include "full_rolling.h"
-
-enum { KEYS = 1300, FORMS = 3 }; /* more than two pieces (beside.c) */
-static uint64_t numbers[KEYS], hashes[KEYS];
-static struct iovec vectors[KEYS];
-
-static int make_keys(void **state)
-{
-	struct weir_hashing hashing = weir__hashing_seeded(&weir__xxh3, BOUNDED_SEED);
-	(void)state;
-	for (unsigned i = 0; i < KEYS; i++) {
-		numbers[i] = test_key(i);
-		vectors[i] = (struct iovec){ &numbers[i], 8 };
-		hashes[i] = weir__hash_by(&hashing, &numbers[i], 8);
-	}
-	return 0;
-}
+#include "full_keys.h"
 
 static int64_t insert(struct weir_filter *f, unsigned form, size_t n, uint64_t *bitmap)
 {

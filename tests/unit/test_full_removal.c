@@ -1,24 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Removals and counts through a handle and a rolling set: each form, when they are refused, and
  * what a batch that is refused says. */
-#include <sys/uio.h>
-#include "full_rolling.h"
-
-enum { KEYS = 130 };
-static uint64_t numbers[KEYS], hashes[KEYS];
-static struct iovec vectors[KEYS];
-
-static int make_keys(void **state)
-{
-	struct weir_hashing hashing = weir__hashing_seeded(&weir__xxh3, BOUNDED_SEED);
-	(void)state;
-	for (unsigned i = 0; i < KEYS; i++) {
-		numbers[i] = test_key(i);
-		vectors[i] = (struct iovec){ &numbers[i], 8 };
-		hashes[i] = weir__hash_by(&hashing, &numbers[i], 8);
-	}
-	return 0;
-}
+#define KEYS 130
+#include "full_keys.h"
 
 static struct weir_handle *filled(void)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What is done to whole filters: union, copy, fold. */
 #include <errno.h>
+#include "../kinds/kind.h"
 #include "../test.h"
 
 static void insert_range(struct weir_filter *f, uint64_t first, uint64_t end)
@@ -45,7 +46,7 @@ static struct weir_stats exact(const struct weir_filter *f)
 static void assert_same_bits(struct weir_filter *a, const struct weir_filter *b)
 {
 	double fill = exact(a).fill;
-	if (exact(a).shape.kind == WEIR_GROWING) /* which layer a key is in depends on the order */
+	if (test_grows(exact(a).shape.kind)) /* which layer a key is in depends on the order */
 		return;
 	assert_true(fill == exact(b).fill);
 	if (test_keeps_copies(exact(a).shape.kind)) /* no union shows it */
@@ -197,7 +198,8 @@ static void no_place_for_the_copy(void **state)
 /* So many keys a line that the rate is one to be had. */
 static uint64_t keys_a_line(uint32_t kind)
 {
-	return kind == WEIR_COUNTING || kind == WEIR_FREQUENCY ? 2 : 40;
+	const unsigned bits = test_kind_of(kind)->bits_per_key;
+	return bits ? 512 / bits : 40;
 }
 
 /* Of a kind whose lines only come in blocks, not every number of lines is to be had. */

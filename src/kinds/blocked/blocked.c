@@ -8,7 +8,6 @@
 #include "kinds/blocked/kernel.h"
 
 #include <stdio.h>
-#include "config.h"
 #include "kinds/blocked/plan.h"
 #include "kinds/common/bits.h"
 #include "kinds/list.h"
@@ -29,21 +28,9 @@ static void describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
 
 static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
 {
-	static const struct weir_kernel *const tables[WEIR_ISA_COUNT] = {
-		[WEIR_ISA_SCALAR] = weir__blocked_scalar,
-#if WEIR_X86
-		[WEIR_ISA_AVX2] = weir__blocked_avx2,
-		[WEIR_ISA_AVX512] = weir__blocked_avx512,
-#elif WEIR_ARM
-		[WEIR_ISA_NEON] = weir__blocked_neon,
-#endif
-	};
-	uint32_t z = shape->field[WEIR_BLOCKED_Z], g = shape->field[WEIR_BLOCKED_G];
-	const struct weir_kernel *table = tables[isa];
-	if (!table)
-		return NULL;
-	const struct weir_kernel *own = &table[WEIR_BLOCKED_SLOT(z, g)];
-	return own->load ? own : &table[WEIR_BLOCKED_ANY];
+	static const struct weir_kernel *const tables[WEIR_ISA_COUNT] =
+		WEIR_BLOCKED_BY_ISA(blocked);
+	return weir__blocked_find(tables, isa, shape);
 }
 
 static struct weir_sectors sectors(const struct weir_array *a)

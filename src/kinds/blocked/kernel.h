@@ -7,15 +7,6 @@
 #include "batch.h"
 #include "kinds/blocked/kernels.h"
 
-/* Keys of eight bytes are hashed inline, without a stack frame, others by this call. It is direct,
- * and so are the calls that follow it: where indirect branches are not predicted, a second one
- * through the verbs would cost as much as the hash. */
-static __attribute__((noinline)) uint64_t hash_other(const struct weir_filter *f, const void *key,
-                                                     size_t len)
-{
-	return weir__hash(f->array.seed, key, len);
-}
-
 /* Else gcc adds the index of each word to the array's address first, which takes two instructions
  * more. */
 #define ADDED_UP(pointer) __asm__("" : "+r"(pointer))
@@ -147,7 +138,7 @@ WEIR__INLINE void load_by_set(const struct weir_array *a, bool far, const uint64
 	static __attribute__((noinline)) bool contains_other_##name(const struct weir_filter *f, \
 	                                                            const void *key, size_t len) \
 	{ \
-		return contains_hash_##name(f, hash_other(f, key, len)); \
+		return contains_hash_##name(f, weir__hash_other(f, key, len)); \
 	} \
 	static bool contains_##name(const struct weir_filter *f, const void *key, size_t len) \
 	{ \
@@ -170,7 +161,7 @@ WEIR__INLINE void load_by_set(const struct weir_array *a, bool far, const uint64
 	static __attribute__((noinline)) int insert_other_##name(struct weir_filter *f, \
 	                                                         const void *key, size_t len) \
 	{ \
-		return insert_hash_##name(f, hash_other(f, key, len)); \
+		return insert_hash_##name(f, weir__hash_other(f, key, len)); \
 	} \
 	static int insert_##name(struct weir_filter *f, const void *key, size_t len) \
 	{ \
@@ -193,18 +184,8 @@ WEIR__INLINE void load_by_set(const struct weir_array *a, bool far, const uint64
 		(void)far; \
 		WORK_EACH(a, notes, at, n, z, g, set); \
 	} \
-	static size_t contains_batch_##name(const struct weir_filter *f, \
-	                                    const struct weir_batch *batch, uint64_t *bitmap) \
-	{ \
-		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_##name, \
-		                       test_noted_##name); \
-	} \
-	static int64_t insert_batch_##name(struct weir_filter *f, const struct weir_batch *batch, \
-	                                   uint64_t *bitmap) \
-	{ \
-		return (int64_t)weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_write, \
-		                                set_noted_##name); \
-	} \
+	WEIR__BATCH_VERBS(name, STEP, LEAD, note_##name, test_noted_##name, note_to_write, \
+	                  set_noted_##name) \
 	static void load_##name(struct weir_filter *f, const uint64_t *hashes, size_t n) \
 	{ \
 		const struct weir_array *a = &f->array; \

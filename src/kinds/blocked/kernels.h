@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind's shape, and its tables of kernels by shape: one for each instruction set. */
+ * The blocked kind's shape, and tables of kernels by that shape, one for each instruction set: its
+ * own, and those of a kind that is made of blocked filters. */
 #ifndef WEIR_SRC_KINDS_BLOCKED_KERNELS_H
 #define WEIR_SRC_KINDS_BLOCKED_KERNELS_H
 
+#include "config.h"
 #include "kind.h"
 
 /* The fields of its shape. */
@@ -13,9 +15,38 @@ enum { WEIR_BLOCKED_Z = 0, WEIR_BLOCKED_G = 1 };
 #define WEIR_BLOCKED_SLOT(z, g) (((z) == 1 ? 0 : (z) == 2 ? 1 : (z) == 4 ? 2 : 3) * 10 + (g))
 enum { WEIR_BLOCKED_ANY = 0, WEIR_BLOCKED_SLOTS = 41 };
 
-extern const struct weir_kernel weir__blocked_scalar[WEIR_BLOCKED_SLOTS];
-extern const struct weir_kernel weir__blocked_avx2[WEIR_BLOCKED_SLOTS];
-extern const struct weir_kernel weir__blocked_avx512[WEIR_BLOCKED_SLOTS];
-extern const struct weir_kernel weir__blocked_neon[WEIR_BLOCKED_SLOTS];
+/* The tables of a kind. */
+#define WEIR_BLOCKED_TABLES(kind) \
+	extern const struct weir_kernel weir__##kind##_scalar[WEIR_BLOCKED_SLOTS]; \
+	extern const struct weir_kernel weir__##kind##_avx2[WEIR_BLOCKED_SLOTS]; \
+	extern const struct weir_kernel weir__##kind##_avx512[WEIR_BLOCKED_SLOTS]; \
+	extern const struct weir_kernel weir__##kind##_neon[WEIR_BLOCKED_SLOTS]
+#if WEIR_X86
+#define WEIR_BLOCKED_BY_ISA(kind) \
+	{ [WEIR_ISA_SCALAR] = weir__##kind##_scalar, [WEIR_ISA_AVX2] = weir__##kind##_avx2, \
+	  [WEIR_ISA_AVX512] = weir__##kind##_avx512 }
+#elif WEIR_ARM
+#define WEIR_BLOCKED_BY_ISA(kind) \
+	{ [WEIR_ISA_SCALAR] = weir__##kind##_scalar, [WEIR_ISA_NEON] = weir__##kind##_neon }
+#else
+#define WEIR_BLOCKED_BY_ISA(kind) { [WEIR_ISA_SCALAR] = weir__##kind##_scalar }
+#endif
+
+/* The kernel for a shape that begins with Z and G. NULL: there is no table for that instruction
+ * set. */
+static inline const struct weir_kernel *
+weir__blocked_find(const struct weir_kernel *const tables[WEIR_ISA_COUNT], enum weir_isa isa,
+                   const struct weir_shape *shape)
+{
+	uint32_t z = shape->field[WEIR_BLOCKED_Z], g = shape->field[WEIR_BLOCKED_G];
+	const struct weir_kernel *table = tables[isa];
+	if (!table)
+		return NULL;
+	const struct weir_kernel *own = &table[WEIR_BLOCKED_SLOT(z, g)];
+	return own->contains_batch ? own : &table[WEIR_BLOCKED_ANY];
+}
+
+WEIR_BLOCKED_TABLES(blocked);
 
 #endif
+

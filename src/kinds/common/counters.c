@@ -32,7 +32,7 @@ static unsigned most_g(unsigned cells, unsigned z)
 	return fit < cells ? fit : cells;
 }
 
-static bool allowed_bits(unsigned b, const struct weir_counters_plan *kind)
+static bool allowed_bits(unsigned b, const struct weir_counters_kind *kind)
 {
 	return b == kind->bits[0] || b == kind->bits[1] || b == kind->bits[2];
 }
@@ -43,7 +43,7 @@ static bool allowed_z(unsigned z)
 }
 
 bool weir__counters_legal(const struct weir_shape *shape, uint64_t lines,
-                          const struct weir_counters_plan *kind)
+                          const struct weir_counters_kind *kind)
 {
 	const struct weir_sectors s = sectors(&(struct weir_shape){
 		0, { kind->bits[0], shape->field[WEIR_COUNTERS_Z], 1 } });
@@ -57,6 +57,20 @@ void weir__counters_describe(const struct weir_shape *shape, char text[WEIR_SHAP
 	const unsigned z = shape->field[WEIR_COUNTERS_Z], g = shape->field[WEIR_COUNTERS_G];
 	snprintf(text, WEIR_SHAPE_TEXT, "%u word%s of %u counter%s of %u bits a key", z,
 	         z == 1 ? "" : "s", g, g == 1 ? "" : "s", bits_of(shape));
+}
+
+const struct weir_kernel *weir__counters_kernel(enum weir_isa isa, const struct weir_shape *shape,
+                                                const struct weir_counters_kind *kind)
+{
+	const struct weir_kernel *own = NULL;
+	if (isa == WEIR_ISA_AVX512 && kind->avx512)
+		own = kind->avx512(shape);
+	if (!own)
+		own = kind->scalar(shape);
+	for (unsigned i = 0; !own; i++) /* it is one of them: the shape is legal */
+		if (kind->bits[i] == bits_of(shape))
+			own = kind->any[i];
+	return own;
 }
 
 /* ---- the plan ---- */
@@ -73,7 +87,7 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 	return weir__sectors_rate(bits_per_key / bits_of(shape), &s);
 }
 
-static int check(const struct weir_params *p, unsigned b, const struct weir_counters_plan *kind)
+static int check(const struct weir_params *p, unsigned b, const struct weir_counters_kind *kind)
 {
 	const unsigned z = p->words_per_key, g = p->counters_per_word;
 	if (!allowed_bits(b, kind))
@@ -105,7 +119,7 @@ static const char *reason(const struct weir_params *p)
 	                              "of such counters";
 }
 
-int weir__counters_plan(const struct weir_params *p, const struct weir_counters_plan *kind,
+int weir__counters_plan(const struct weir_params *p, const struct weir_counters_kind *kind,
                         struct weir_plan *out)
 {
 	const unsigned b = p->counter_bits ? p->counter_bits : kind->bits[0];

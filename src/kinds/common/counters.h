@@ -180,15 +180,23 @@ WEIR__INLINE uint64_t weir__counters_count(const struct weir_array *a, uint64_t 
 /* weir_count_hash(): that, or -EOVERFLOW. */
 int64_t weir__counters_answer(uint64_t least, unsigned b);
 
-/* Members of struct weir_kind, for any b; the default counter_bits is the kind's. */
-struct weir_counters_plan {
+/* A kind of counters. */
+struct weir_counters_kind {
 	unsigned bits[3];    /* that counter_bits may be, the default first */
 	const char *allowed; /* those in words */
+	const struct weir_kernel *any[3]; /* for all layouts of such counters */
+	/* The kernel compiled for a layout alone, or NULL. */
+	const struct weir_kernel *(*scalar)(const struct weir_shape *shape);
+	const struct weir_kernel *(*avx512)(const struct weir_shape *shape); /* on x86 */
 };
-int weir__counters_plan(const struct weir_params *params, const struct weir_counters_plan *kind,
+
+/* Members of struct weir_kind, for any of them. */
+int weir__counters_plan(const struct weir_params *params, const struct weir_counters_kind *kind,
                         struct weir_plan *out);
 bool weir__counters_legal(const struct weir_shape *shape, uint64_t lines,
-                          const struct weir_counters_plan *kind);
+                          const struct weir_counters_kind *kind);
+const struct weir_kernel *weir__counters_kernel(enum weir_isa isa, const struct weir_shape *shape,
+                                                const struct weir_counters_kind *kind);
 void weir__counters_describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT]);
 void weir__counters_measure(const struct weir_filter *f, uint64_t first, uint64_t n,
                             struct weir_measure *sum);
@@ -198,4 +206,27 @@ void weir__counters_estimate(const struct weir_filter *f, const struct weir_meas
 int weir__counters_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
                          uint64_t n);
 int weir__counters_fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor);
+
+/* The three of them that need to know the kind, */
+#define WEIR__COUNTERS_OF(kind) \
+	static int plan(const struct weir_params *params, struct weir_plan *out) \
+	{ \
+		return weir__counters_plan(params, &kind, out); \
+	} \
+	static bool legal(const struct weir_shape *shape, uint64_t lines) \
+	{ \
+		return weir__counters_legal(shape, lines, &kind); \
+	} \
+	static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape) \
+	{ \
+		return weir__counters_kernel(isa, shape, &kind); \
+	}
+/* and all of them, for the kind's struct. */
+#define WEIR__COUNTERS_MEMBERS \
+	.hash = &weir__xxh3, .fields = WEIR_COUNTERS_FIELDS, .plan = plan, .legal = legal, \
+	.describe = weir__counters_describe, .kernel = kernel, \
+	.measure = weir__counters_measure, .estimate = weir__counters_estimate, \
+	.merge = weir__counters_merge, .snapshot = weir__bits_snapshot, \
+	.fold = weir__counters_fold
+
 #endif

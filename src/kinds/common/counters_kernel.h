@@ -33,17 +33,10 @@ WEIR__INLINE void note_hashes(const uint64_t *hashes, unsigned n, struct weir_no
 			                   write, 3); \
 	} while (0)
 
-/* Keys of eight bytes are hashed inline, without a stack frame, others by this call. */
-static __attribute__((noinline)) uint64_t hash_other(const struct weir_filter *f, const void *key,
-                                                     size_t len)
-{
-	return weir__hash(f->array.seed, key, len);
-}
-
 WEIR__INLINE uint64_t hash_key(const struct weir_filter *f, const void *key, size_t len)
 {
 	return __builtin_expect(len == 8, 1) ? weir__hash8(f->array.flip8, key) :
-	                                       hash_other(f, key, len);
+	                                       weir__hash_other(f, key, len);
 }
 
 #define COUNTERS_NOTED \
@@ -121,18 +114,8 @@ WEIR__INLINE uint64_t hash_key(const struct weir_filter *f, const void *key, siz
 			           << i; \
 		return answers; \
 	} \
-	static size_t contains_batch_##name(const struct weir_filter *f, \
-	                                    const struct weir_batch *batch, uint64_t *bitmap) \
-	{ \
-		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_to_read_##name, \
-		                       test_noted_##name); \
-	} \
-	static int64_t insert_batch_##name(struct weir_filter *f, const struct weir_batch *batch, \
-	                                   uint64_t *bitmap) \
-	{ \
-		return (int64_t)weir__batch_run(f, batch, bitmap, STEP, LEAD, \
-		                                note_to_write_##name, put_noted_##name); \
-	} \
+	WEIR__BATCH_VERBS(name, STEP, LEAD, note_to_read_##name, test_noted_##name, \
+	                  note_to_write_##name, put_noted_##name) \
 	static void load_##name(struct weir_filter *f, const uint64_t *hashes, size_t n) \
 	{ \
 		const struct weir_array array = f->array, *a = &array; /* no store aliases it */ \

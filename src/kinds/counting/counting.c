@@ -47,44 +47,19 @@ ALL(4)
 ALL(8)
 ALL(16)
 
-static const struct weir_counters_plan allowed = { { 4, 8, 16 }, "4, 8 or 16 bits" };
-
-static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
-{
-	const uint32_t b = shape->field[WEIR_COUNTERS_B];
-	const struct weir_kernel *own = NULL;
+static const struct weir_counters_kind counters = {
+	.bits = { 4, 8, 16 },
+	.allowed = "4, 8 or 16 bits",
+	.any = { &kernel_4_any, &kernel_8_any, &kernel_16_any },
+	.scalar = weir__counting_scalar,
 #if WEIR_X86
-	if (isa == WEIR_ISA_AVX512)
-		own = weir__counting_avx512(shape);
+	.avx512 = weir__counting_avx512,
 #endif
-	(void)isa;
-	if (!own)
-		own = weir__counting_scalar(shape);
-	return own ? own : b == 4 ? &kernel_4_any : b == 8 ? &kernel_8_any : &kernel_16_any;
-}
-
-static bool legal(const struct weir_shape *shape, uint64_t lines)
-{
-	return weir__counters_legal(shape, lines, &allowed);
-}
-
-static int plan(const struct weir_params *p, struct weir_plan *out)
-{
-	return weir__counters_plan(p, &allowed, out);
-}
+};
+WEIR__COUNTERS_OF(counters)
 
 const struct weir_kind weir__kind_counting = {
 	.id = WEIR_COUNTING,
 	.name = "counting",
-	.hash = &weir__xxh3,
-	.fields = WEIR_COUNTERS_FIELDS,
-	.plan = plan,
-	.legal = legal,
-	.describe = weir__counters_describe,
-	.kernel = kernel,
-	.measure = weir__counters_measure,
-	.estimate = weir__counters_estimate,
-	.merge = weir__counters_merge,
-	.snapshot = weir__bits_snapshot,
-	.fold = weir__counters_fold,
+	WEIR__COUNTERS_MEMBERS,
 };

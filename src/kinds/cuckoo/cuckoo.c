@@ -87,63 +87,37 @@ static int64_t count(const struct weir_filter *f, uint64_t hash)
 
 /* ---- batches ---- */
 
-enum { STEP = 32 }; /* keys whose buckets are fetched together; it divides WEIR_HASHED */
+/* Where a key lies is noted: its buckets and its fingerprint. */
+enum { ROW_BUCKET, ROW_OTHER, ROW_FINGERPRINT };
+enum { STEP = 16, LEAD = 64 };
 
-/* Fetch what the next keys need while the last are worked on. */
-struct stretch {
-	struct places of[STEP];
-	unsigned n;
-};
-
-WEIR__INLINE void prepare(const struct weir_array *a, struct stretch *s, const uint64_t *hashes,
-                          unsigned n, bool far, unsigned width)
+WEIR__INLINE void note_places(const struct weir_array *a, const uint64_t *hashes, unsigned n,
+                              bool far, struct weir_notes *notes, unsigned at, unsigned width)
 {
-	s->n = n;
-	for (unsigned i = 0; i < n; i++)
-		s->of[i] = places_of(a, hashes[i], width);
-	for (unsigned i = 0; far && i < n; i++) {
-		__builtin_prefetch(a->words + s->of[i].bucket[0], 0, 3);
-		__builtin_prefetch(a->words + s->of[i].bucket[1], 0, 3);
+	for (unsigned i = 0; i < n; i++) {
+		struct places p = places_of(a, hashes[i], width);
+		notes->row[ROW_BUCKET][at + i] = p.bucket[0];
+		notes->row[ROW_OTHER][at + i] = p.bucket[1];
+		notes->row[ROW_FINGERPRINT][at + i] = p.fingerprint;
+	}
+	for (unsigned i = at; far && i < at + n; i++) {
+		__builtin_prefetch(a->words + notes->row[ROW_BUCKET][i], 0, WEIR_TO_L1);
+		__builtin_prefetch(a->words + notes->row[ROW_OTHER][i], 0, WEIR_TO_L1);
 	}
 }
 
-WEIR__INLINE uint64_t work(const struct weir_array *a, const struct stretch *s, unsigned width)
+WEIR__INLINE uint64_t find_noted(const struct weir_array *a, const struct weir_notes *notes,
+                                 unsigned at, unsigned n, unsigned width)
 {
 	uint64_t answers = 0;
-	for (unsigned i = 0; i < s->n; i++)
-		answers |= (uint64_t)find(a, &s->of[i], width) << i;
-	return answers;
-}
-
-WEIR__INLINE size_t contains_all(const struct weir_filter *f, const struct weir_batch *batch,
-                                 uint64_t *bitmap, unsigned width)
-{
-	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64))), answers = 0;
-	const struct weir_array array = f->array;
-	const uint64_t *hashes = NULL;
-	struct stretch s[2];
-	size_t found = 0, ready = 0, done = 0;
-	for (unsigned turn = 0; done < batch->n; turn ^= 1) {
-		unsigned n = weir__least(batch->n - ready, STEP);
-		if (n && ready % WEIR_HASHED == 0)
-			hashes = weir__batch_take(f, array.flip8, batch, ready,
-			                          weir__least(batch->n - ready, WEIR_HASHED),
-			                          scratch);
-		prepare(&array, &s[turn], hashes + ready % WEIR_HASHED, n, f->outgrows_cache,
-		        width);
-		ready += n;
-		if (ready == n && n) /* the first: nothing is ready yet */
-			continue;
-		answers |= work(&array, &s[turn ^ 1], width) << done % 64;
-		done += s[turn ^ 1].n;
-		if (done % 64 && done < batch->n)
-			continue;
-		found += (size_t)__builtin_popcountll(answers);
-		if (bitmap)
-			bitmap[(done - 1) / 64] = answers;
-		answers = 0;
+	for (unsigned i = 0; i < n; i++) {
+		const struct places p = {
+			.bucket = { notes->row[ROW_BUCKET][at + i], notes->row[ROW_OTHER][at + i] },
+			.fingerprint = (unsigned)notes->row[ROW_FINGERPRINT][at + i]
+		};
+		answers |= (uint64_t)find(a, &p, width) << i;
 	}
-	return found;
+	return answers;
 }
 
 /* In the keys' order, up to the first that is refused. */
@@ -227,10 +201,23 @@ static int take_out(struct weir_filter *f, uint64_t hash)
 	{ \
 		return contains_any(f, weir__hash_u64(f->array.flip8, key), width); \
 	} \
+	WEIR__INLINE void note_##width(const struct weir_array *a, const uint64_t *hashes, \
+	                               unsigned n, bool far, struct weir_notes *notes, \
+	                               unsigned at) \
+	{ \
+		note_places(a, hashes, n, far, notes, at, width); \
+	} \
+	WEIR__INLINE uint64_t find_##width(const struct weir_array *a, bool far, \
+	                                   const struct weir_notes *notes, unsigned at, \
+	                                   unsigned n) \
+	{ \
+		(void)far; \
+		return find_noted(a, notes, at, n, width); \
+	} \
 	static size_t contains_batch_##width(const struct weir_filter *f, \
 	                                     const struct weir_batch *batch, uint64_t *bitmap) \
 	{ \
-		return contains_all(f, batch, bitmap, width); \
+		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_##width, find_##width); \
 	} \
 	/* A key lies in two buckets anywhere, so partition_bits is 0 (L1). */ \
 	static const struct weir_kernel kernel_##width = { \

@@ -30,44 +30,19 @@ COUNTERS_ANY(8)
 COUNTERS_ANY(16)
 COUNTERS_ANY(32)
 
-static const struct weir_counters_plan allowed = { { 16, 8, 32 }, "8, 16 or 32 bits" };
-
-static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
-{
-	const uint32_t b = shape->field[WEIR_COUNTERS_B];
-	const struct weir_kernel *own = NULL;
+static const struct weir_counters_kind counters = {
+	.bits = { 16, 8, 32 },
+	.allowed = "8, 16 or 32 bits",
+	.any = { &kernel_16_any, &kernel_8_any, &kernel_32_any },
+	.scalar = weir__frequency_scalar,
 #if WEIR_X86
-	if (isa == WEIR_ISA_AVX512)
-		own = weir__frequency_avx512(shape);
+	.avx512 = weir__frequency_avx512,
 #endif
-	(void)isa;
-	if (!own)
-		own = weir__frequency_scalar(shape);
-	return own ? own : b == 8 ? &kernel_8_any : b == 16 ? &kernel_16_any : &kernel_32_any;
-}
-
-static bool legal(const struct weir_shape *shape, uint64_t lines)
-{
-	return weir__counters_legal(shape, lines, &allowed);
-}
-
-static int plan(const struct weir_params *p, struct weir_plan *out)
-{
-	return weir__counters_plan(p, &allowed, out);
-}
+};
+WEIR__COUNTERS_OF(counters)
 
 const struct weir_kind weir__kind_frequency = {
 	.id = WEIR_FREQUENCY,
 	.name = "frequency",
-	.hash = &weir__xxh3,
-	.fields = WEIR_COUNTERS_FIELDS,
-	.plan = plan,
-	.legal = legal,
-	.describe = weir__counters_describe,
-	.kernel = kernel,
-	.measure = weir__counters_measure,
-	.estimate = weir__counters_estimate,
-	.merge = weir__counters_merge,
-	.snapshot = weir__bits_snapshot,
-	.fold = weir__counters_fold,
+	WEIR__COUNTERS_MEMBERS,
 };

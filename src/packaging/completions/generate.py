@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Completions of the weir command for bash, zsh and fish, from its own help texts.
-generate.py OUT_BASH OUT_ZSH OUT_FISH kinds.h keying_options.h main.c cmd_*.c"""
+generate.py OUT_BASH OUT_ZSH OUT_FISH kinds.h keying_options.h change.h main.c cmd_*.c"""
 import re
 import sys
 
 
-def shared_lines(header):
+def shared_lines(headers):
     """{macro: the lines of help that it stands for}."""
-    return dict(re.findall(r"#define (\w+_HELP_\w+) \\\n(.*?)\n\n", header, re.S))
+    return dict(re.findall(r"#define (\w+_HELP_\w+) \\\n(.*?)\n\n", headers, re.S))
 
 
 def options_of(source, shared):
@@ -156,8 +156,8 @@ def fish(commands, options):
 
 def main():
     outputs = sys.argv[1:4]
-    kinds, header, *sources = [open(path, encoding="utf-8").read() for path in sys.argv[4:]]
-    commands, shared = commands_of(sources[0]), shared_lines(header)
+    kinds, keying, change, *sources = [open(path, encoding="utf-8").read() for path in sys.argv[4:]]
+    commands, shared = commands_of(sources[0]), shared_lines(keying + change)
     options = {}
     for source in sources[1:]:
         options[re.search(r"\nint cmd_(\w+)\(", source)[1]] = options_of(source, shared)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * Keys in each form that a batch takes: KEYS of them, which whoever includes this defines. */
+#ifndef WEIR_TESTS_UNIT_FULL_KEYS_H
+#define WEIR_TESTS_UNIT_FULL_KEYS_H
+
+#include <sys/uio.h>
+#include "full_rolling.h"
+
+enum { FORMS = 3 };
+static uint64_t numbers[KEYS], hashes[KEYS];
+static struct iovec vectors[KEYS];
+
+static int make_keys(void **state)
+{
+	struct weir_hashing hashing = weir__hashing_seeded(&weir__xxh3, BOUNDED_SEED);
+	(void)state;
+	for (unsigned i = 0; i < KEYS; i++) {
+		numbers[i] = test_key(i);
+		vectors[i] = (struct iovec){ &numbers[i], 8 };
+		hashes[i] = weir__hash_by(&hashing, &numbers[i], 8);
+	}
+	return 0;
+}
+
+#endif
