@@ -8,6 +8,9 @@ PUT = 'src/kinds/cuckoo/put.c'
 CUCKOO = 'src/kinds/cuckoo/cuckoo.c'
 ATOMIC = 'src/atomic.h'
 WHOLE = 'src/whole.c'
+KIND = 'src/kinds/cuckoo/whole.c'
+# what its own files do is seen by its own scenarios, and by those of removals
+GROUPS = dict.fromkeys([MOVE, SEARCH, PUT, CUCKOO, KIND], 'counters,cuckoo')
 
 MUTANTS = [
     # C1
@@ -55,21 +58,45 @@ MUTANTS = [
      'weir__hold(f);\n\tf->kind->snapshot(f, 0, f->array.lines, (*out)->array.words);\n'
      '\tweir__let_go(f);',
      'f->kind->snapshot(f, 0, f->array.lines, (*out)->array.words);'),
+    ('CUCKOO_MERGE_UNHELD', WHOLE,
+     'weir__hold(src);\n\tfor (uint64_t at = 0, n;', 'for (uint64_t at = 0, n;',
+     '\tweir__let_go(src);\n\treturn err;', '\treturn err;'),
     # C8
     ('CUCKOO_REFUSE_AT_ONCE', SEARCH, 'return quiet == 0 || before != after; /* C8 */',
      'return 0;'),
     ('CUCKOO_NEVER_QUIET', SEARCH, 'if (quiet != 1)\n\t\treturn quiet < 0 ? quiet : 1;',
      'if (1)\n\t\treturn 0;'),
-    # of public implementations: a full insert that drops another's key, a wrong other bucket, an
-    # equal copy that is left out although it can be removed, a removal that takes two
+    # of public implementations: a full insert that drops another's key, or that keeps it aside so
+    # that the next is refused; a wrong other bucket; an equal copy that is left out although it
+    # can be removed, and so in a union; a compaction, here a move, that deletes what finds no
+    # place; a removal that takes two
     ('CUCKOO_DROPS_ANOTHER', PUT, 'return room < 0 ? room : no_room(width);',
      'atomic_store_explicit((_Atomic uint64_t *)(a->words + p.bucket[0]), WEIR__LE64((p.word[0]'
      ' & ~((UINT64_C(1) << width) - 1)) | spot.fingerprint), memory_order_release);\n'
      '\treturn room < 0 ? room : WEIR_NEW;'),
+    ('CUCKOO_KEEPS_ASIDE', PUT,
+     """	int room = 1;
+	while (room == 1) {
+""",
+     """	int room = 1;
+	_Atomic uint64_t *aside = &((struct weir_cuckoo *)a->own)->walks;
+	if (*aside >> 32) {
+		*aside -= UINT64_C(1) << 32;
+		return no_room(width);
+	}
+	while (room == 1) {
+""",
+     'return room < 0 ? room : no_room(width);',
+     '*aside += UINT64_C(1) << 32;\n\treturn room < 0 ? room : no_room(width);'),
     ('CUCKOO_WRONG_OTHER', SEARCH,
      'add(q, weir__cuckoo_other(q->a, bucket, copy), i, copy, place * width);',
      'add(q, weir__cuckoo_other(q->a, bucket ^ 1, copy), i, copy, place * width);'),
     ('CUCKOO_DEDUPLICATES', PUT, 'if (seen && put == WEIR_CUCKOO_ABSENT)', 'if (seen)'),
+    ('CUCKOO_MERGE_DEDUPLICATES', KIND, 'WEIR_CUCKOO_ALWAYS, WEIR_CUCKOO_EAGAIN',
+     'WEIR_CUCKOO_ABSENT, WEIR_CUCKOO_EAGAIN'),
+    ('CUCKOO_MOVE_DELETES', MOVE,
+     'bool moved = there && write_copy(a->words + step->to, step->fingerprint, width);',
+     '(void)write_copy(a->words + step->to, step->fingerprint, width);\n\tbool moved = there;'),
     ('CUCKOO_REMOVES_BOTH', MOVE, 'width) ||\n\t             take_out_of(a, other',
      'width) |\n\t             take_out_of(a, other'),
 ]

@@ -5,7 +5,7 @@
 
 #include "det_internal.h"
 
-enum { HISTORY = 12, LOCATIONS = 8192 };
+enum { HISTORY = 20, LOCATIONS = 8192 };
 
 struct store {
 	uint64_t value;

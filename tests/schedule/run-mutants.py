@@ -27,12 +27,12 @@ INSTRUMENTED = ['forms', 'scenario_full', 'scenario_handle', 'scenario_rolling',
                 'scenarios_full', 'scenarios_handle_batch',
                 'scenarios_previous', 'scenarios_refresh', 'scenarios_reload', 'scenarios_removal',
                 'scenarios_retire', 'scenarios_rolling', 'scenarios_rolling_writers',
-                'scenarios_void', 'scenarios_window', 'scenarios_writers']
+                'scenarios_void', 'scenarios_way_out', 'scenarios_window', 'scenarios_writers']
 TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain', 'det_rcu',
                 'det_run', 'det_sync', 'det_thread', 'det_tsan', 'det_urcu', 'subject',
                 'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'scenarios_counters',
-                'scenarios_cuckoo', 'scenarios_growing',
-                'test_library',
+                'scenario_cuckoo', 'scenarios_cuckoo', 'scenarios_cuckoo_room',
+                'scenarios_growing', 'test_library',
                 *INSTRUMENTED]
 FOUND = re.compile(r'^(.+?)\s{2,}(.+?)\s+(\w+)\s+(dfs|random|pct)\s+(\d+) executions\s+([\d.]+) s'
                    r'  FAILED\n  (.*)$', re.M)

@@ -39,11 +39,11 @@ struct scenario {
 extern const struct subject *subject; /* of the run under way */
 /* up to a NULL name */
 extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[],
-	counters_scenarios[], cuckoo_scenarios[], growing_scenarios[];
+	counters_scenarios[], cuckoo_scenarios[], cuckoo_room_scenarios[], growing_scenarios[];
 extern const struct scenario reload_scenarios[], batch_scenarios[], previous_scenarios[],
 	writers_scenarios[], retire_scenarios[], refresh_scenarios[], absent_scenarios[],
 	full_scenarios[], void_scenarios[], removal_scenarios[], rolling_scenarios[],
-	rolling_writers_scenarios[], window_scenarios[];
+	rolling_writers_scenarios[], way_out_scenarios[], window_scenarios[];
 
 /* An empty filter, no promise. */
 void scenario_begin(void);

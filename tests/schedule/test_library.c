@@ -10,7 +10,8 @@
 
 static const struct scenario *const tables[] = {
 	insert_scenarios,  load_scenarios,     whole_scenarios,          reload_scenarios,
-	counters_scenarios, cuckoo_scenarios,
+	counters_scenarios, cuckoo_scenarios, cuckoo_room_scenarios,
+	way_out_scenarios,
 	batch_scenarios,   previous_scenarios, writers_scenarios,        retire_scenarios,
 	refresh_scenarios, absent_scenarios,   full_scenarios,           void_scenarios,
 	removal_scenarios, rolling_scenarios,  rolling_writers_scenarios,

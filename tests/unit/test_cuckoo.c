@@ -2,7 +2,7 @@
  * What the headers say of the cuckoo kind: how many keys fit, what is refused and in which words,
  * and that nothing is lost, doubled or left behind. */
 #include <errno.h>
-#include <math.h>
+#include "../crowd.h"
 #include "../folder.h"
 #include "kinds/cuckoo/layout.h"
 #include "kinds/cuckoo/plan.h"
@@ -26,31 +26,6 @@ static double fill(const struct weir_filter *f)
 
 /* ---- sizes ---- */
 
-static double choose(double n, double k)
-{
-	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
-}
-
-/* The logarithm of P(Binomial(n, p) > k), by its terms. */
-static double tail(double n, double p, double k)
-{
-	double sum = 0;
-	for (double i = k + 1; i <= n; i++)
-		sum += exp(choose(n, i) + i * log(p) + (n - i) * log1p(-p));
-	return log(sum);
-}
-
-/* No more than this may be the chance that some set of buckets is overcrowded. */
-static double overcrowded(unsigned m, unsigned places, uint64_t keys)
-{
-	double sum = 0;
-	for (unsigned s = 1; s < m; s++)
-		if (keys > (uint64_t)s * places)
-			sum += exp(choose(m, s) + tail((double)keys, (double)s * s / m / m,
-			                               (double)s * places));
-	return sum;
-}
-
 static void small_sizes_by_the_formula(void **state)
 {
 	static const uint32_t lines[] = { 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24 };
@@ -59,8 +34,8 @@ static void small_sizes_by_the_formula(void **state)
 		for (size_t i = 0; i < COUNT_OF(lines); i++) {
 			struct weir_shape shape = { WEIR_CUCKOO, { bits } };
 			uint64_t keys = weir__cuckoo_most(lines[i], &shape);
-			double now = overcrowded(8 * lines[i], 64 / bits, keys),
-			       next = overcrowded(8 * lines[i], 64 / bits, keys + 1);
+			double now = crowd_chance(8 * lines[i], 64 / bits, keys),
+			       next = crowd_chance(8 * lines[i], 64 / bits, keys + 1);
 			if (now > 1e-6 || next <= 1e-6)
 				fail_msg("%u lines, %u bits: %u keys: %g, one more: %g", lines[i],
 				         bits, (unsigned)keys, now, next);

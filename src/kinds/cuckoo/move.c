@@ -2,6 +2,7 @@
  * Stripes, moves and removals: C1 to C8 in move.h. */
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include "error.h"
 #include "kinds/cuckoo/move.h"
 #include "owner.h"
@@ -20,13 +21,13 @@ int weir__cuckoo_create(struct weir_filter *f)
 	if (f->memory.shared)
 		return weir__fail(-ENOTSUP, "kind cuckoo cannot be mapped live: who moves keys "
 		                  "must know of each other, and other processes do not");
-	struct weir_cuckoo *own = calloc(1, sizeof *own + stripes * (sizeof own->versions[0] +
-	                                                             sizeof own->owners[0]));
-	if (!own)
+	struct weir_cuckoo *own;
+	size_t bytes = sizeof *own + stripes * sizeof own->stripe[0];
+	if (posix_memalign((void **)&own, 64, bytes))
 		return weir__fail(-ENOMEM, "no memory for the %u stripes of a cuckoo filter",
 		                  stripes);
+	memset(own, 0, bytes);
 	own->stripes = stripes;
-	own->owners = (struct weir_owner *)(void *)(own->versions + stripes);
 	f->own = f->array.own = own;
 	return 0;
 }
@@ -45,7 +46,7 @@ static struct weir_cuckoo *own_of(const struct weir_array *a)
 
 static void bump(const struct weir_array *a, uint32_t stripe)
 {
-	weir__version_bump_release(own_of(a)->versions + stripe);
+	weir__version_bump_release(&own_of(a)->stripe[stripe].version);
 }
 
 /* It goes on when the stripe may be free. Who must not sleep asks again and again whether it is a
@@ -53,7 +54,7 @@ static void bump(const struct weir_array *a, uint32_t stripe)
 static int wait_for(const struct weir_array *a, uint32_t stripe, enum weir_cuckoo_wait wait)
 {
 	if (wait == WEIR_CUCKOO_WAIT) {
-		weir__owner_wait(own_of(a)->owners + stripe);
+		weir__owner_wait(&own_of(a)->stripe[stripe].owner);
 		return 0;
 	}
 	if (weir__figure_load_relaxed(&own_of(a)->walks))
@@ -66,14 +67,14 @@ static int wait_for(const struct weir_array *a, uint32_t stripe, enum weir_cucko
 static int take(const struct weir_array *a, uint32_t stripe, enum weir_cuckoo_wait wait)
 {
 	int err = 0;
-	while (!err && !weir__owner_take(own_of(a)->owners + stripe))
+	while (!err && !weir__owner_take(&own_of(a)->stripe[stripe].owner))
 		err = wait_for(a, stripe, wait);
 	return err;
 }
 
 static void drop(const struct weir_array *a, uint32_t stripe)
 {
-	weir__owner_drop(own_of(a)->owners + stripe);
+	weir__owner_drop(&own_of(a)->stripe[stripe].owner);
 }
 
 /* ---- what only the owner may do ---- */
@@ -172,10 +173,11 @@ int weir__cuckoo_quiet(const struct weir_array *a, uint64_t *sum, enum weir_cuck
 	const struct weir_cuckoo *own = weir__cuckoo_own(a);
 	*sum = 0;
 	for (uint32_t i = 0; i < own->stripes; i++) {
-		unsigned version = weir__version_load_acquire(own->versions + i);
-		if (weir__owner_held(own->owners + i))
+		const struct weir_cuckoo_stripe *stripe = &own->stripe[i];
+		unsigned version = weir__version_load_acquire(&stripe->version);
+		if (weir__owner_held(&stripe->owner))
 			return wait_for(a, i, wait);
-		if (weir__version_load_acquire(own->versions + i) != version)
+		if (weir__version_load_acquire(&stripe->version) != version)
 			return false;
 		*sum += version;
 	}

@@ -35,16 +35,22 @@
 #include "kinds/cuckoo/layout.h"
 
 enum {
-	WEIR_CUCKOO_STRIPES = 1024, /* at most: their versions stay in the first-level cache */
+	WEIR_CUCKOO_STRIPES = 1024, /* at most: they stay in the first-level cache */
 	WEIR_CUCKOO_TRIES = 8,      /* C5 */
 };
 
-/* f->own, and the array's. */
+/* Side by side, since an owner writes both: of two threads that move keys each would otherwise
+ * fetch two lines that the other has written. */
+struct weir_cuckoo_stripe {
+	struct weir_owner owner;
+	atomic_uint version;
+};
+
+/* f->own, and the array's. Every lookup reads the first member, so no stripe is in its line. */
 struct weir_cuckoo {
 	uint32_t stripes; /* a power of two */
 	atomic_uint_fast64_t walks; /* under way or waiting */
-	struct weir_owner *owners;
-	atomic_uint versions[];
+	_Alignas(64) struct weir_cuckoo_stripe stripe[];
 };
 
 static inline const struct weir_cuckoo *weir__cuckoo_own(const struct weir_array *a)
@@ -61,7 +67,7 @@ WEIR__INLINE uint32_t weir__cuckoo_stripe(const struct weir_array *a, unsigned f
 WEIR__INLINE const atomic_uint *weir__cuckoo_version(const struct weir_array *a,
                                                      unsigned fingerprint)
 {
-	return weir__cuckoo_own(a)->versions + weir__cuckoo_stripe(a, fingerprint);
+	return &weir__cuckoo_own(a)->stripe[weir__cuckoo_stripe(a, fingerprint)].version;
 }
 
 /* The kind's create and destroy. */

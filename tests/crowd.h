@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * How likely the cuckoo kind is to refuse a key: the formula in src/kinds/cuckoo/plan.c. */
+#ifndef WEIR_TESTS_CROWD_H
+#define WEIR_TESTS_CROWD_H
+
+#include <math.h>
+#include <stdint.h>
+
+static inline double crowd_choose(double n, double k)
+{
+	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
+}
+
+/* The logarithm of P(Binomial(n, p) > k), by its terms. */
+static inline double crowd_tail(double n, double p, double k)
+{
+	double sum = 0;
+	for (double i = k + 1; i <= n; i++)
+		sum += exp(crowd_choose(n, i) + i * log(p) + (n - i) * log1p(-p));
+	return log(sum);
+}
+
+/* No more than this may be the chance that some set of buckets is overcrowded. */
+static inline double crowd_chance(unsigned m, unsigned places, uint64_t keys)
+{
+	double sum = 0;
+	for (unsigned s = 1; s < m; s++)
+		if (keys > (uint64_t)s * places)
+			sum += exp(crowd_choose(m, s) +
+			           crowd_tail((double)keys, (double)s * s / m / m,
+			                      (double)s * places));
+	return sum;
+}
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * How full a cuckoo filter gets before it refuses a key, against the formula that its capacity is
+ * computed by (src/kinds/cuckoo/plan.c): of a number of builds no larger a share is full at any
+ * number of keys than the formula allows. One in a million cannot be counted; but the formula is a
+ * bound that is proved, and the share measured stays below it from one half down to what can be
+ * counted, the further the rarer it gets. So capacity, the last number of keys at which the formula
+ * is at most 1e-6, is reached more often than that says. None of the builds refuses a key within
+ * its capacity. */
+#include <string.h>
+#include "../crowd.h"
+#include "../test.h"
+
+enum { MOST = 1024 };
+static unsigned builds = 400;
+
+/* Keys that are taken before the first that is refused. */
+static unsigned taken(uint32_t bits, unsigned lines, uint64_t seed)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	unsigned n = 0;
+	p.kind = WEIR_CUCKOO, p.fingerprint_bits = bits, p.seed = seed;
+	p.capacity = 1, p.max_bytes = 64 * lines;
+	assert_ok(weir_create(&f, &p));
+	while (n < MOST && weir_insert_u64(f, test_key(n)) >= 0)
+		n++;
+	weir_destroy(f);
+	return n;
+}
+
+/* At each number of keys from capacity on: the share of the builds that have refused one. Its
+ * deviation is at most 5 times that of so many builds, and half a build. */
+static void judge(uint32_t bits, unsigned lines, const unsigned *full)
+{
+	const unsigned m = 8 * lines, places = 64 / bits;
+	unsigned refused = 0, rarest = 0;
+	double allowed, at_rarest = 1;
+	for (unsigned n = 1; n < MOST && refused < builds; n++) {
+		allowed = n > m * places ? 1 : fmin(crowd_chance(m, places, n), 1);
+		refused += full[n - 1]; /* those that took n - 1 have refused the next */
+		double most = builds * allowed, spread = 5 * sqrt(most) + 1.5;
+		if (refused > most + spread || (allowed <= 1e-6 && refused))
+			fail_msg("%u bits, %u lines: %u keys: %u of %u builds were full, not %g",
+			         bits, lines, n, refused, builds, most);
+		if (refused && !rarest)
+			rarest = refused, at_rarest = allowed;
+	}
+	assert_true(refused == builds); /* else nothing was measured */
+	print_message("%u bits, %2u lines: the first that is not 0: %g, allowed %g\n", bits,
+	              lines, (double)rarest / builds, at_rarest);
+}
+
+static void fuller_than_the_formula_allows(void **state)
+{
+	static const unsigned sizes[] = { 1, 2, 4, 8, 12 };
+	(void)state;
+	for (uint32_t bits = 12; bits <= 16; bits += 4)
+		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+			static unsigned full[MOST + 1];
+			memset(full, 0, sizeof full);
+			for (unsigned seed = 1; seed <= builds; seed++)
+				full[taken(bits, sizes[i], seed)]++;
+			judge(bits, sizes[i], full);
+		}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(fuller_than_the_formula_allows) };
+	if (argc > 1 && strcmp(argv[1], "slow") == 0)
+		builds = 100000;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

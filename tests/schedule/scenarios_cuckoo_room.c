@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ * Full cuckoo filters and whole ones (C6 to C8 in src/kinds/cuckoo/move.h): who is refused had no
+ * room, and leaves nothing; copies and unions have all that was there, as often. */
+#include <errno.h>
+#include "scenario_cuckoo.h"
+
+/* There is room for one of them: the other is refused, and nothing of it stays. */
+static void last_place(void)
+{
+	cuckoo_furnish(1);
+	det_spawn(cuckoo_insert_newcomer, NULL);
+	det_spawn(cuckoo_insert_second, NULL);
+	det_join_all();
+	det_assert((answer[0] == WEIR_NEW) + (answer[1] == WEIR_NEW) == 1);
+	det_assert((answer[0] == -ENOSPC) + (answer[1] == -ENOSPC) == 1);
+	det_assert(cuckoo_has(answer[0] == WEIR_NEW ? &newcomer : &second));
+	det_assert(cuckoo_copies(&resident) == 1 && cuckoo_free() == 0);
+}
+
+/* Full. Who inserts after the removal is not refused. */
+static void insert_late(void *unused)
+{
+	(void)unused;
+	bool late = promised(2);
+	answer[0] = weir_insert_hash(subject->filter, newcomer.hash);
+	det_assert(answer[0] == WEIR_NEW || (answer[0] == -ENOSPC && !late));
+}
+
+static void no_room(void)
+{
+	cuckoo_furnish(0);
+	det_spawn(cuckoo_remove_resident, NULL);
+	det_spawn(insert_late, NULL);
+	det_join_all();
+	det_assert(answer[2] == 0 && cuckoo_copies(&resident) == 0);
+	det_assert(cuckoo_free() == (unsigned)(answer[0] < 0));
+	det_assert(cuckoo_has(&newcomer) == (answer[0] == WEIR_NEW));
+	/* nothing was kept aside that would be in the way of the next */
+	det_assert(answer[0] >= 0 ||
+	           weir_insert_hash(subject->filter, newcomer.hash) == WEIR_NEW);
+}
+
+/* There is a place in C, then in B, then in A: always one, but a search that has passed a bucket
+ * before it comes there meets none. */
+static void make_way(void *unused)
+{
+	(void)unused;
+	det_assert(weir_remove_hash(subject->filter, second.hash) == 0);
+	answer[1] = weir_insert_hash(subject->filter, twin.hash);
+	det_assert(weir_remove_hash(subject->filter, resident.hash) == 0);
+	answer[2] = weir_insert_hash(subject->filter, local.hash);
+}
+
+static void room_that_wanders(void)
+{
+	cuckoo_furnish(1);
+	cuckoo_write(newcomer.bucket[1], 0, second.fingerprint);
+	det_spawn(cuckoo_insert_newcomer, NULL);
+	det_spawn(make_way, NULL);
+	det_join_all();
+	det_assert(answer[0] == WEIR_NEW && cuckoo_has(&newcomer));
+	det_assert(cuckoo_free() == (unsigned)(answer[1] < 0) + (answer[2] < 0));
+}
+
+/* What waits for a walk over the array goes on when it is over; the copy has what was there. */
+static void copy_filter(void *unused)
+{
+	struct weir_filter *made = NULL;
+	(void)unused;
+	bool early = promised(0);
+	det_assert(weir_clone(&made, subject->filter) == 0);
+	det_assert(weir_contains_hash(made, resident.hash));
+	det_assert(weir_count_hash(made, resident.hash) == 1);
+	det_assert(!early || weir_contains_hash(made, newcomer.hash));
+	weir_destroy(made);
+}
+
+static void copied_beside_move(void)
+{
+	cuckoo_furnish(1);
+	det_spawn(cuckoo_insert_newcomer, NULL);
+	det_spawn(copy_filter, NULL);
+	det_join_all();
+	det_assert(answer[0] == WEIR_NEW && cuckoo_has(&newcomer) && cuckoo_copies(&resident) == 1);
+}
+
+/* Both copies of the resident come into the union, and both can be removed from it. */
+static void merge_into_other(void *unused)
+{
+	(void)unused;
+	bool early = promised(0);
+	det_assert(weir_merge(subject->other, subject->filter) == 0);
+	det_assert(weir_count_hash(subject->other, resident.hash) == 2);
+	det_assert(!early || weir_contains_hash(subject->other, newcomer.hash));
+	for (unsigned i = 0; i < 2; i++) {
+		det_assert(weir_contains_hash(subject->other, resident.hash));
+		det_assert(weir_remove_hash(subject->other, resident.hash) == 0);
+	}
+	det_assert(!weir_contains_hash(subject->other, resident.hash));
+}
+
+static void merged_beside_move(void)
+{
+	cuckoo_furnish(1);
+	cuckoo_write(resident.bucket[0], 1, resident.fingerprint);
+	/* of others, so that in the union no copy need move */
+	for (unsigned i = 2; i < cuckoo_places(); i++)
+		cuckoo_write(resident.bucket[0], i, second.fingerprint);
+	det_spawn(cuckoo_insert_newcomer, NULL);
+	det_spawn(merge_into_other, NULL);
+	det_join_all();
+	det_assert(answer[0] == WEIR_NEW && cuckoo_has(&newcomer) && cuckoo_copies(&resident) == 2);
+}
+
+/* Keys that are never removed. */
+static void insert_if_absent(void *slot)
+{
+	answer[*(int *)slot] = weir_insert_absent_hash(subject->filter, resident.hash);
+}
+
+static void absent_twice(void)
+{
+	static int slots[] = { 0, 1 };
+	scenario_begin();
+	det_spawn(insert_if_absent, &slots[0]);
+	det_spawn(insert_if_absent, &slots[1]);
+	det_join_all();
+	int fresh = (answer[0] == WEIR_NEW) + (answer[1] == WEIR_NEW);
+	det_assert(fresh >= 1 && answer[0] >= 0 && answer[1] >= 0);
+	det_assert(cuckoo_has(&resident) && cuckoo_copies(&resident) == fresh);
+	det_assert(weir_insert_absent_hash(subject->filter, resident.hash) == WEIR_SEEN);
+	det_assert(cuckoo_taken() == (unsigned)fresh);
+}
+
+const struct scenario cuckoo_room_scenarios[] = {
+	CUCKOO_SCENARIO("last place", last_place),
+	CUCKOO_SCENARIO("no room", no_room),
+	CUCKOO_SCENARIO("room that wanders", room_that_wanders),
+	CUCKOO_SCENARIO("copied beside move", copied_beside_move),
+	CUCKOO_SCENARIO("merged beside move", merged_beside_move),
+	CUCKOO_SCENARIO("absent twice", absent_twice),
+	{ .name = NULL },
+};
