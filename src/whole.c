@@ -111,11 +111,31 @@ int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
 	                         merge_lines(dst, src, progress, progress_arg);
 }
 
+static int note_bytes(void *merged, uint64_t done, uint64_t total)
+{
+	(void)total;
+	*(uint64_t *)merged = done;
+	return 0;
+}
+
+/* All of src or nothing: nobody changes either meanwhile. */
+static int merge_whole(struct weir_filter *dst, const struct weir_filter *src)
+{
+	uint64_t merged = 0;
+	int err = weir__merge_check(dst, src);
+	if (err)
+		return err;
+	err = weir__merge(dst, src, note_bytes, &merged);
+	if (err && dst->kind->take_back)
+		dst->kind->take_back(dst, src, merged / 64, weir_error_taken());
+	return err;
+}
+
 int weir_merge(struct weir_filter *dst, const struct weir_filter *src)
 {
 	weir__whole_begin(dst, "weir_merge");
 	weir__whole_begin(src, "weir_merge");
-	int err = weir__merge(dst, src, NULL, NULL);
+	int err = merge_whole(dst, src);
 	weir__whole_end(src);
 	weir__whole_end(dst);
 	return err;

@@ -331,14 +331,17 @@ WEIR_API WEIR_MUST_CHECK int weir_count_fixed(const struct weir_filter *f, const
 
 /**
  * Union: afterwards @dst answers true wherever @src does. Of kinds that count, counts are added.
- * Return: 0 or a negative errno.
+ * Return: 0 or a negative errno: then @dst has nothing of @src.
  * Errors: -EINVAL the two differ in kind, size, shape, hash function, seed or key, or in what is
  *   done to keys (<weir/normalise.h>; @dst may have more prefix lengths or numbers of labels):
  *   weir_error_detail() names the field and both values; -EROFS @dst is mapped read-only; -ENOTSUP
- *   the kind cannot; others are the kind's own (blocked and classic have none).
+ *   the kind cannot; growing: -ENOSPC a layer of both together has more keys than it may hold,
+ *   -ENOMEM; cuckoo: -ENOSPC there is no room for all, -EAGAIN something must move in @dst, which
+ *   is being copied: lookups may have answered true meanwhile for keys of @src.
  * Threads: any, with lookups and inserts on both (not of kinds that remove keys, see above). An
  *   insert into @src that is concurrent with the call may be missed.
- * Order: relaxed.  Progress: wait-free.  Cost: reads both, writes the words that change.
+ * Order: relaxed.  Progress: wait-free; cuckoo as its inserts.  Cost: reads both, writes the words
+ *   that change; growing reads both twice.
  */
 WEIR_API WEIR_MUST_CHECK int weir_merge(struct weir_filter *dst, const struct weir_filter *src);
 

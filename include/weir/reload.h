@@ -136,7 +136,9 @@ WEIR_API int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *key
  * began before weir_reload_begin() returned. Of a kind that counts, a key that is inserted
  * meanwhile may count once too often in the next filter, and none too seldom.
  * Return: 0 or a negative errno.
- * Errors: as weir_merge(); -EINVAL the two differ in kind, size, shape, seed or hash_key. Before
+ * Errors: as weir_merge(), but then the next filter has a part of the current one: of a kind that
+ *   removes keys abort the reload, since a second copy would count keys twice, and so would a copy
+ *   after one that succeeded; -EINVAL the two differ in kind, size, shape, seed or hash_key. Before
  *   the first filter there is nothing to merge, and none of these.
  * Threads: as weir_reload_insert().  Progress: as weir_merge(); with a pace it may sleep.
  * Cost: memory bandwidth.

@@ -261,5 +261,6 @@ const struct weir_kind weir__kind_cuckoo = {
 	.hold = weir__cuckoo_hold,
 	.let_go = weir__cuckoo_let_go,
 	.merge = weir__cuckoo_merge,
+	.take_back = weir__cuckoo_take_back,
 	.snapshot = weir__cuckoo_snapshot,
 };

@@ -31,7 +31,8 @@ void weir__cuckoo_estimate(const struct weir_filter *f, const struct weir_measur
 
 /* Each copy into the same two buckets, as if inserted. The caller holds the source and must not
  * wait for a walk over the destination: that may wait for the source. */
-static int merge_bucket(const struct weir_array *dst, uint64_t word, uint64_t bucket)
+static int merge_bucket(const struct weir_array *dst, uint64_t word, uint64_t bucket,
+                        uint64_t *copies)
 {
 	unsigned width = weir__cuckoo_width(dst);
 	for (unsigned place = 0; place < weir__cuckoo_places(width); place++) {
@@ -40,6 +41,7 @@ static int merge_bucket(const struct weir_array *dst, uint64_t word, uint64_t bu
 		                                     WEIR_CUCKOO_ALWAYS, WEIR_CUCKOO_EAGAIN) : 0;
 		if (answer < 0)
 			return answer;
+		*copies += copy != 0;
 	}
 	return 0;
 }
@@ -47,12 +49,40 @@ static int merge_bucket(const struct weir_array *dst, uint64_t word, uint64_t bu
 int weir__cuckoo_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
                        uint64_t n)
 {
+	uint64_t copies = 0;
 	int err = 0;
 	if (dst == src) /* it has what it has */
 		return 0;
 	for (uint64_t i = 8 * first; !err && i < 8 * (first + n); i++)
-		err = merge_bucket(&dst->array, weir__place_load_acquire(src->array.words + i), i);
-	return err;
+		err = merge_bucket(&dst->array, weir__place_load_acquire(src->array.words + i), i,
+		                   &copies);
+	return err ? (int)weir__stopped(copies, err) : 0;
+}
+
+static void take_back_bucket(const struct weir_array *dst, uint64_t word, uint64_t bucket,
+                             uint64_t *copies)
+{
+	unsigned width = weir__cuckoo_width(dst);
+	for (unsigned place = 0; *copies && place < weir__cuckoo_places(width); place++) {
+		unsigned copy = weir__cuckoo_at(word, place * width, width);
+		if (!copy)
+			continue;
+		(void)weir__cuckoo_take_out(dst, (struct weir_cuckoo_spot){ bucket, copy });
+		--*copies;
+	}
+}
+
+/* Of equal copies only the number counts, so it does not matter which of them goes. The source is
+ * not held, so a walk over the destination may be waited for. */
+void weir__cuckoo_take_back(struct weir_filter *dst, const struct weir_filter *src, uint64_t lines,
+                            uint64_t copies)
+{
+	const uint64_t *words = src->array.words;
+	uint64_t all = UINT64_MAX, i = 0;
+	for (; i < 8 * lines; i++)
+		take_back_bucket(&dst->array, weir__place_load_acquire(words + i), i, &all);
+	for (; copies; i++)
+		take_back_bucket(&dst->array, weir__place_load_acquire(words + i), i, &copies);
 }
 
 void weir__cuckoo_snapshot(const struct weir_filter *f, uint64_t first, uint64_t n, uint64_t *out)
