@@ -59,7 +59,9 @@ struct weir_params {
 	uint32_t counters_per_word; /* counting, frequency: g, counters of each of those words */
 	uint64_t max_capacity;  /* growing: keys that the whole may come to, capacity to 21,845
 	                           times that; 0: those 21,845 times. The fewer, the fewer layers,
-	                           and the fewer bits a key. Kinds of one size: 0. */
+	                           and the fewer bits a key. Kinds of one size: 0. Keys are counted
+	                           in a sample of the blocks: who knows the seed may choose keys
+	                           that are not counted, and overfill it, unless it is keyed. */
 };
 
 #define WEIR_PARAMS_INIT \
