@@ -24,7 +24,7 @@
 	X(EEXIST, "the file exists") \
 	X(EISDIR, "is a directory") \
 	X(ENOTDIR, "a part of the path is not a directory") \
-	X(ENOSPC, "no space left on the device, or in the filter") \
+	X(ENOSPC, "no space left") \
 	X(EDQUOT, "the disk quota is used up") \
 	X(EIO, "input or output error") \
 	X(EPIPE, "the reader has gone") \

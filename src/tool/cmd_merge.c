@@ -106,7 +106,7 @@ static struct weir_filter *merged(struct merge *merge)
 			break;
 		status = unite(&sum, next, how.max_memory, &merge->folded);
 		if (status)
-			say("%s does not fit %s: %s", merge->images[i], merge->images[0],
+			say("%s, merged into %s: %s", merge->images[i], merge->images[0],
 			    unite_trouble());
 		weir_destroy(next);
 	}

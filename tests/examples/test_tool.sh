@@ -353,9 +353,9 @@ test_merge() {
 	run 0 "$weir" merge -q --allow-overfull -o full.weir half.weir other_half.weir
 	says 'full.weir: more keys than its capacity'
 	run 2 "$weir" merge -o new.weir first.weir other.weir
-	says '^weir merge: other.weir does not fit first.weir: .*seed'
+	says '^weir merge: other.weir, merged into first.weir: .*seed'
 	run 0 "$weir" build -q -n "$n" -p 2% -s 7 -o other.weir first
-	run 2 "$weir" merge -o new.weir first.weir other.weir; says 'does not fit'
+	run 2 "$weir" merge -o new.weir first.weir other.weir; says 'merged into'
 	run 2 "$weir" merge -o new.weir first.weir no_such.weir
 	says '^weir merge: no_such.weir: .*[Nn]o such file'
 	run 2 "$weir" merge -o new.weir no_such.weir first.weir

@@ -174,11 +174,11 @@ test_merge_folds() {
 		run 0 "$weir" verify -q union.weir
 	done
 	run 2 "$weir" merge -o none.weir large.weir odd.weir
-	says '^weir merge: odd.weir does not fit large.weir: it has .* 2, 4, 8, .*--like'
+	says '^weir merge: odd.weir, merged into large.weir: it has .* 2, 4, 8, .*--like'
 	run 0 "$weir" build -q -s 8 -n 50000 -p 1% -o other.weir high
-	run 2 "$weir" merge -o none.weir large.weir other.weir; says 'does not fit .*seed differs'
+	run 2 "$weir" merge -o none.weir large.weir other.weir; says 'merged into .*seed differs'
 	run 2 "$weir" merge --max-memory=150K -o none.weir large.weir half.weir
-	says 'half.weir does not fit .*--max-memory leaves'
+	says 'half.weir, merged into .*--max-memory leaves'
 	run 0 "$weir" build -q -s 7 -n 100000 -p 1% -o large.weir further low
 	run 1 "$weir" merge -q -o none.weir large.weir half.weir; says 'none.weir: not written: '
 	absent none.weir 'unions that were refused'
