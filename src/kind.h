@@ -25,6 +25,7 @@
 #include "memory.h"
 
 struct weir_batch;
+struct weir_layout;
 
 /*
  * The hot functions of one kind, for one instruction set and one shape. weir__filter_make() chooses
@@ -166,13 +167,19 @@ struct weir_kind {
 	/* The members now, the first first. Return: how many. */
 	unsigned (*members)(const struct weir_filter *f,
 	                    struct weir_member out[WEIR__MEMBERS_MOST]);
+	/* Can a compound of n members have this one, with that note? Both layouts may come from a
+	 * damaged image. */
+	int (*suits)(const struct weir_layout *whole, unsigned n, unsigned i,
+	             const struct weir_layout *member, uint64_t note);
 	/* Take those of an image or a copy into a filter just made, all but the first, whose bits
-	 * are its array already. They are f's on success. They may come from a damaged image. */
+	 * are its array already. They are f's on success. Each suits. */
 	int (*adopt)(struct weir_filter *f, const struct weir_member *members, unsigned n);
-	/* Can src be merged into dst? The two have one first member, shape, hash and seed. Then
-	 * add members to dst until it has as many as src, and what it knows of src's to its own.
-	 * Their bits are merged after that. */
-	int (*join)(struct weir_filter *dst, const struct weir_filter *src);
+	/* Can n members of another filter be merged into dst? The two have one first member, shape,
+	 * hash and seed. Then add members to dst until it has as many, and what is noted of theirs
+	 * to its own. Their bits are merged after that. */
+	int (*join)(struct weir_filter *dst, const struct weir_member *from, unsigned n);
+	/* So much more is noted of a member that was joined: its bits may be among the merged. */
+	void (*joined)(struct weir_filter *dst, unsigned member, uint64_t more);
 	/* Have the memory that the next inserts may need. */
 	int (*grow_ahead)(struct weir_filter *f);
 };

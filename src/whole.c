@@ -88,16 +88,23 @@ static int merge_lines(struct weir_filter *dst, const struct weir_filter *src,
 	return err;
 }
 
-/* Member by member: none is itself a compound. */
+/* Member by member: none is itself a compound. Those that the source has at the beginning: it may
+ * get more meanwhile (M2), of inserts that may be missed. */
 static int merge_members(struct weir_filter *dst, const struct weir_filter *src,
                          weir_progress_fn *progress, void *progress_arg)
 {
-	struct weir_member to[WEIR__MEMBERS_MOST], from[WEIR__MEMBERS_MOST];
-	int err = dst->kind->join(dst, src);
-	unsigned n = weir__members(src, from);
+	struct weir_member to[WEIR__MEMBERS_MOST], from[WEIR__MEMBERS_MOST],
+		now[WEIR__MEMBERS_MOST];
+	const unsigned n = weir__members(src, from);
+	int err = dst == src ? 0 : dst->kind->join(dst, from, n);
+	if (err || dst == src)
+		return err;
 	(void)weir__members(dst, to);
 	for (unsigned i = 0; !err && i < n; i++)
 		err = merge_lines(to[i].f, from[i].f, progress, progress_arg);
+	(void)weir__members(src, now);
+	for (unsigned i = 0; i < n; i++)
+		dst->kind->joined(dst, i, now[i].note - from[i].note);
 	return err;
 }
 

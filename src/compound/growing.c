@@ -116,8 +116,10 @@ const struct weir_kind weir__kind_growing = {
 	.create = create,
 	.destroy = destroy,
 	.members = weir__growing_members,
+	.suits = weir__growing_suits,
 	.adopt = weir__growing_adopt,
 	.join = weir__growing_join,
+	.joined = weir__growing_joined,
 	.grow_ahead = grow_ahead,
 	.most = most,
 };

@@ -20,19 +20,38 @@ unsigned weir__growing_members(const struct weir_filter *f,
 
 /* ---- members of an image or a copy ---- */
 
-static int adopt_check(const struct weir_filter *f, const struct weir_member *m, unsigned i)
+static int suits_whole(const struct weir_layout *whole, unsigned n)
 {
-	const struct weir_shape layer = weir__layer_shape(&f->array.shape);
-	if (m->f->kind->id != WEIR_BLOCKED || memcmp(&m->f->array.shape, &layer, sizeof layer))
+	unsigned most = whole->shape.field[WEIR_GROWING_LAYERS];
+	double bits_per_key;
+	if (n <= most && weir__layers_legal(whole->capacity, whole->max_capacity, most))
+		return weir__layer_bits(&bits_per_key, whole->fp_rate / most,
+		                        whole->shape.field[WEIR_GROWING_Z],
+		                        whole->shape.field[WEIR_GROWING_G]);
+	return weir__fail(-EBADMSG, "%u members, capacity %llu, max_capacity %llu: a growing "
+	                  "filter of up to %u layers has none such", n,
+	                  (unsigned long long)whole->capacity,
+	                  (unsigned long long)whole->max_capacity, most);
+}
+
+int weir__growing_suits(const struct weir_layout *whole, unsigned n, unsigned i,
+                        const struct weir_layout *member, uint64_t note)
+{
+	const struct weir_shape layer = weir__layer_shape(&whole->shape);
+	int err = i ? 0 : suits_whole(whole, n);
+	if (err)
+		return err;
+	uint64_t room = weir__layer_room(
+		weir__layer_capacity(whole->capacity, whole->max_capacity, i));
+	if (member->kind->id != WEIR_BLOCKED || memcmp(&member->shape, &layer, sizeof layer))
 		return weir__fail(-EBADMSG, "layer %u: is of another shape than the growing filter",
 		                  i);
-	if (m->f->capacity != weir__layer_room(weir__keys_in(f, i)))
+	if (member->capacity != room)
 		return weir__fail(-EBADMSG, "layer %u: capacity is %llu where %llu should be", i,
-		                  (unsigned long long)m->f->capacity,
-		                  (unsigned long long)weir__layer_room(weir__keys_in(f, i)));
-	if (m->note > UINT64_C(1) << 48)
+		                  (unsigned long long)member->capacity, (unsigned long long)room);
+	if (note > UINT64_C(1) << 48)
 		return weir__fail(-EBADMSG, "layer %u: its count is %llu, allowed: up to 2^48", i,
-		                  (unsigned long long)m->note);
+		                  (unsigned long long)note);
 	return 0;
 }
 
@@ -68,14 +87,6 @@ static void set_counts(struct weir_filter *f, const struct weir_member *m, unsig
 int weir__growing_adopt(struct weir_filter *f, const struct weir_member *m, unsigned n)
 {
 	int err = 0;
-	if (n > weir__layers_most(f) ||
-	    !weir__layers_legal(f->capacity, f->max_capacity, weir__layers_most(f)))
-		return weir__fail(-EBADMSG, "%u members, capacity %llu, max_capacity %llu: a "
-		                  "growing filter of up to %u layers has none such", n,
-		                  (unsigned long long)f->capacity,
-		                  (unsigned long long)f->max_capacity, weir__layers_most(f));
-	for (unsigned i = 0; !err && i < n; i++)
-		err = adopt_check(f, &m[i], i);
 	for (unsigned i = 1; !err && i < n; i++)
 		err = adopt_one(f, &m[i], i);
 	if (!err) {
@@ -104,14 +115,13 @@ static double keys_together(const struct weir_filter *a, const struct weir_filte
 }
 
 /* What a layer's count is to grow by when another is merged into it. What both have counts twice
- * in the sum of the two counts; where that is too much, the bits say how many keys there are.
- * Return: 0 or -ENOSPC. */
+ * in the sum of the two counts, so the bits say how many keys there are. Return: 0 or -ENOSPC. */
 static int join_count(const struct weir_filter *f, unsigned i, const struct weir__layer *to,
-                      const struct weir__layer *from, uint64_t *more)
+                      const struct weir_member *from, uint64_t *more)
 {
 	const uint64_t lines = to->f->array.lines, keys = weir__keys_in(f, i);
 	uint64_t ours = weir__figure_load_relaxed(&to->keys), together;
-	if (ours + *more <= to->full)
+	if (!ours || !from->note)
 		return 0;
 	double estimate = keys_together(to->f, from->f);
 	/* as weir_stats() judges: not by more than the estimate may be off */
@@ -121,14 +131,15 @@ static int join_count(const struct weir_filter *f, unsigned i, const struct weir
 		                  "filter of a larger capacity", i, estimate,
 		                  (unsigned long long)keys);
 	together = weir__counted((uint64_t)estimate, weir__layer_sample(keys), lines);
-	*more = together > ours ? together - ours : 0;
+	if (ours + *more > together)
+		*more = together > ours ? together - ours : 0;
 	return 0;
 }
 
 /* The two have one rate, so all layers have the sizes that follow from it, unless an image says
  * otherwise. */
 static int join_size(const struct weir_filter *dst, unsigned i, const struct weir__layers *to,
-                     const struct weir__layer *from)
+                     const struct weir_member *from)
 {
 	const struct weir__growing *own = dst->own;
 	uint32_t shards;
@@ -142,27 +153,31 @@ static int join_size(const struct weir_filter *dst, unsigned i, const struct wei
 	                  (unsigned long long)from->f->array.lines);
 }
 
-int weir__growing_join(struct weir_filter *dst, const struct weir_filter *src)
+void weir__growing_joined(struct weir_filter *dst, unsigned i, uint64_t more)
 {
-	const struct weir__layers *from = weir__layers_now(src);
+	struct weir__layers *now = weir__layers_now(dst);
+	if (i + 1 == now->n)
+		weir__growing_count(dst, now, more);
+	else
+		weir__figure_add_relaxed(&now->layer[i]->keys, more);
+}
+
+int weir__growing_join(struct weir_filter *dst, const struct weir_member *from, unsigned n)
+{
 	struct weir__layers *to = weir__layers_now(dst);
 	uint64_t more[WEIR__LAYERS_MOST];
 	int err = 0;
-	for (unsigned i = 0; !err && i < from->n; i++) {
-		err = join_size(dst, i, to, from->layer[i]);
-		more[i] = weir__figure_load_relaxed(&from->layer[i]->keys);
+	for (unsigned i = 0; !err && i < n; i++) {
+		err = join_size(dst, i, to, &from[i]);
+		more[i] = from[i].note;
 		if (!err && i < to->n)
-			err = join_count(dst, i, to->layer[i], from->layer[i], &more[i]);
+			err = join_count(dst, i, to->layer[i], &from[i], &more[i]);
 	}
-	while (!err && to->n < from->n) {
+	while (!err && to->n < n) {
 		err = weir__growing_advance(dst, to);
 		to = weir__layers_now(dst);
 	}
-	for (unsigned i = 0; !err && i < from->n; i++) {
-		if (i + 1 == to->n)
-			weir__growing_count(dst, to, more[i]);
-		else
-			weir__figure_add_relaxed(&to->layer[i]->keys, more[i]);
-	}
+	for (unsigned i = 0; !err && i < n; i++)
+		weir__growing_joined(dst, i, more[i]);
 	return err;
 }

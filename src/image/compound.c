@@ -17,6 +17,7 @@ struct members {
 	struct weir_load_options options; /* of a member */
 	const struct weir_load_options *asked;
 	uint64_t from;   /* where in the source the image begins */
+	unsigned now;    /* the number of the member that is read */
 	uint64_t before; /* bytes of bits in the members before this one */
 	/* where it is mapped: */
 	unsigned char *image;
@@ -45,6 +46,12 @@ static struct members members_begin(const struct weir_preface *whole, struct wei
 		             .asked = options,
 		             .from = source->at - weir__image_bits_offset(&whole->head) };
 	return m;
+}
+
+/* The sentence begins with the image's name. */
+static int failed_in(const char *name, int err)
+{
+	return weir__fail(err, "%s: %s", name, weir_error_detail());
 }
 
 #define DIFFERS(m, i, what, format, member, head) \
@@ -85,6 +92,25 @@ static int member_check(const struct members *m, unsigned i, const struct weir_p
 	return 0;
 }
 
+static uint64_t note_of(const struct members *m)
+{
+	return weir__image_get64(m->whole->table + WEIR_IMAGE_MEMBER * m->now);
+}
+
+/* C3, of a kind of the list. */
+static int check_suits(const struct members *m, const struct weir_preface *p)
+{
+	const struct weir_preface *whole = m->whole;
+	struct weir_layout compound, member;
+	if (!whole->kind || !whole->kind->suits)
+		return 0;
+	/* cannot fail: no key is asked for */
+	(void)weir__preface_layout(&compound, whole, weir__no_hash_key, m->source->name);
+	(void)weir__preface_layout(&member, p, weir__no_hash_key, m->source->name);
+	int err = whole->kind->suits(&compound, whole->head.members, m->now, &member, note_of(m));
+	return err ? failed_in(m->source->name, err) : 0;
+}
+
 /* Go to member i and read all of it before its bits. @rest: receives what is left of the source. */
 static int member_open(struct members *m, unsigned i, struct weir_source *rest,
                        struct weir_preface *p)
@@ -101,6 +127,8 @@ static int member_open(struct members *m, unsigned i, struct weir_source *rest,
 	err = weir__preface_read(p, rest, 0, false);
 	if (!err) {
 		err = member_check(m, i, p);
+		if (!err)
+			err = check_suits(m, p);
 		if (err)
 			weir__preface_free(p);
 	}
@@ -146,28 +174,25 @@ static void options_of(struct members *m, unsigned i)
 static int each_member(struct members *m, take_fn *take, struct weir_member *out)
 {
 	const struct weir_preface *whole = m->whole;
-	unsigned n = 0;
 	int err = 0;
-	while (!err && n < whole->head.members) {
+	while (!err && m->now < whole->head.members) {
 		struct weir_filter *f = NULL;
 		struct weir_source rest;
 		struct weir_preface p;
-		options_of(m, n);
-		err = member_open(m, n, &rest, &p);
+		options_of(m, m->now);
+		err = member_open(m, m->now, &rest, &p);
 		if (err)
 			break;
 		err = take(m, &p, &rest, m->source->at - m->from, &f);
 		if (!err && out)
-			out[n] = (struct weir_member){
-				f, weir__image_get64(whole->table + WEIR_IMAGE_MEMBER * n)
-			};
-		n += !err;
+			out[m->now] = (struct weir_member){ f, note_of(m) };
+		m->now += !err;
 		member_close(m, &rest, &p);
 	}
 	if (!err)
 		err = members_end(m);
 	if (err && out)
-		weir__members_free(out, n);
+		weir__members_free(out, m->now);
 	return err;
 }
 
@@ -243,11 +268,10 @@ int weir__members_join(struct weir_filter **out, const struct weir_layout *layou
                        const struct weir_member *members, unsigned n, int insert_error,
                        const char *name)
 {
-	char why[400];
 	int err = weir__compound_make(out, layout, members, n, insert_error);
 	if (!err)
 		return 0;
-	snprintf(why, sizeof why, "%s", weir_error_detail());
+	err = failed_in(name, err);
 	weir__members_free(members, n);
-	return weir__fail(err, "%s: %s", name, why);
+	return err;
 }

@@ -11,7 +11,7 @@
  * C2  What every member has as the head has it: compression, marks, generation, hash and seed, what
  *     is done to keys. The members' blocks add up to the head's, and never exceed them on the way.
  * C3  A member is no compound, and nothing of it is live. Its shape, size and capacity are checked
- *     by the compound itself (adopt() in kind.h, or who calls weir__members_load()).
+ *     by the compound itself (suits() in kind.h, or who calls weir__members_load()).
  * C4  Allowed: plain and compressed; files, streams, memory; WEIR_MAP_READ and WEIR_MAP_PRIVATE;
  *     shards in the members. Refused: WEIR_MAP_LIVE, since a member that one process adds would be
  *     missed by the others. */

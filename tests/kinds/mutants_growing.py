@@ -4,7 +4,8 @@
 LAYERS = 'src/compound/growing_layers.c'
 WHOLE = 'src/compound/growing_whole.c'
 KERNEL = 'src/compound/growing_kernel.h'
-GROUPS = {LAYERS: 'growing', WHOLE: 'growing', KERNEL: 'growing'}
+MERGE = 'src/whole.c'
+GROUPS = {LAYERS: 'growing', WHOLE: 'growing', KERNEL: 'growing', MERGE: 'growing'}
 
 MUTANTS = [
     # G1: of two that append one takes the other's layer away
@@ -32,6 +33,15 @@ MUTANTS = [
 """),
     ('GROWING_OLDEST_LEFT_OUT', KERNEL,
      'for (unsigned i = (n); i-- > 0;) \\', 'for (unsigned i = (n); i-- > (n > 1);) \\'),
+    # a layer that the source got meanwhile has no place in the destination
+    ('GROWING_MERGE_READ_AGAIN', MERGE,
+     """	for (unsigned i = 0; !err && i < n; i++)
+		err = merge_lines(to[i].f, from[i].f, progress, progress_arg);
+""",
+     """	unsigned later = weir__members(src, from);
+	for (unsigned i = 0; !err && i < later; i++)
+		err = merge_lines(to[i].f, from[i].f, progress, progress_arg);
+"""),
     # the limit
     ('GROWING_OVERFILL', KERNEL,
      'if (!weir__closed_load_relaxed(&s->closed)) { \\', 'if (s) { \\'),

@@ -125,6 +125,29 @@ static void copy_beside_append(void)
 	end(2);
 }
 
+/* A union has what was promised before, though its source gets another layer meanwhile. */
+static void merge(void *unused)
+{
+	struct weir_filter *into = NULL;
+	struct weir_params params = WEIR_PARAMS_INIT;
+	bool first = promised(0), second = promised(1);
+	(void)unused;
+	det_assert(weir_params_of(growing, &params) == 0);
+	det_assert(weir_create(&into, &params) == 0);
+	det_assert(weir_merge(into, growing) == 0);
+	det_assert(!first || form_contains(into, hashes[0]));
+	det_assert(!second || form_contains(into, hashes[1]));
+	weir_destroy(into);
+}
+
+static void merge_beside_append(void)
+{
+	begin(1);
+	det_spawn(insert_two, NULL);
+	det_spawn(merge, NULL);
+	end(2);
+}
+
 /* The last layer takes four keys and no more: of those that race for its last places, none is lost
  * that was answered. */
 static void race_for_the_last_place(void *insertion)
@@ -160,6 +183,7 @@ const struct scenario growing_scenarios[] = {
 	{ "lookup, append", "growing", lookup_beside_append, once, .cost = 10 },
 	{ "one key, append", "growing", one_key_by_two_beside_append, once, .cost = 10 },
 	{ "copy, append", "growing", copy_beside_append, once, .cost = 10 },
+	{ "merge, append", "growing", merge_beside_append, once, .cost = 10 },
 	{ "full, full", "growing", full_beside_full, once, .cost = 10 },
 	{ 0 },
 };

@@ -279,6 +279,23 @@ static void a_union_has_both(void **state)
 	weir_destroy(c);
 }
 
+/* Keys that both have count once, however often: they take no room. */
+static void unions_of_equal_keys_take_no_room(void **state)
+{
+	struct weir_filter *a = make(1000, 0.01, 21000), *b = NULL;
+	(void)state;
+	assert_ok(insert_range(a, 0, 10000));
+	assert_ok(weir_clone(&b, a));
+	for (unsigned i = 0; i < 9; i++) {
+		assert_ok(weir_merge(a, b));
+		assert_ok(weir_merge(a, a));
+	}
+	assert_ok(insert_range(a, 10000, 20800));
+	assert_int_equal(insert_range(a, 20800, 22000), -ENOSPC);
+	weir_destroy(a);
+	weir_destroy(b);
+}
+
 static void its_own_parameters_make_another(void **state)
 {
 	struct weir_filter *f = make(1000, 0.01, 21000), *like = NULL, *folded = NULL;
@@ -340,6 +357,7 @@ int main(void)
 		cmocka_unit_test(the_next_layer_ahead),
 		cmocka_unit_test(a_copy_goes_on_alike),
 		cmocka_unit_test(a_union_has_both),
+		cmocka_unit_test(unions_of_equal_keys_take_no_room),
 		cmocka_unit_test(its_own_parameters_make_another),
 		cmocka_unit_test(a_reload_is_the_way_out),
 	};

@@ -176,6 +176,19 @@ static int image_teardown(void **state)
 	return 0;
 }
 
+/* What a load refuses is whole to no verification, and the other way round. */
+static void assert_verified_alike(const unsigned char *bytes, size_t n)
+{
+	struct weir_filter *f = NULL;
+	int fd = memfd_create("image", 0);
+	assert_true(write(fd, bytes, n) == (ssize_t)n && lseek(fd, 0, SEEK_SET) == 0);
+	int err = weir_load_fd(&f, fd, NULL);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_int_equal(weir_image_verify_fd(fd, NULL), err);
+	weir_destroy(f);
+	close(fd);
+}
+
 /* Refused with a sentence, or a filter that works. */
 static bool refused(const unsigned char *bytes, size_t n)
 {
@@ -184,6 +197,7 @@ static bool refused(const unsigned char *bytes, size_t n)
 	assert_true(err || (exact(f).bytes >= 64 && weir_insert(f, "key", 3) >= -ENOSPC));
 	assert_true(!err || weir_error_detail()[0]);
 	weir_destroy(f);
+	assert_verified_alike(bytes, n);
 	return err != 0;
 }
 
@@ -229,6 +243,7 @@ static void head_field(unsigned at, unsigned bytes, uint64_t value, int err, con
 		image[at + i] = (unsigned char)(value >> 8 * i);
 	image_repair(image, image_bytes);
 	assert_refused(weir_load_memory(&f, image, image_bytes, NULL), err, name, "");
+	assert_verified_alike(image, image_bytes);
 	memcpy(image + at, was, bytes);
 	image_repair(image, image_bytes);
 }
