@@ -27,8 +27,11 @@ static void sleep_for(const struct weir_window *w, uint64_t ns)
 		return; /* nobody else reads it: it stays readable, and the next sleep is none */
 }
 
-/* With qsbr no grace period ends while an online thread sleeps. With the other flavors going
- * offline does nothing. */
+/* While another thread advances, which waits for a grace period. */
+enum { ANOTHER_IS_AT_IT = 1000000 };
+
+/* With qsbr no grace period ends while an online thread sleeps, nor while one tries again and again
+ * without a rest. With the other flavors going offline does nothing. */
 static void *run(void *argument)
 {
 	struct weir_window *w = argument;
@@ -37,8 +40,10 @@ static void *run(void *argument)
 	pthread_setname_np(pthread_self(), "weir-window");
 	flavor->register_thread();
 	while (!weir__flag_held_acquire(&w->stopped)) {
-		if (weir_window_tick(w) > 0 || weir__window_due(w, &wait))
+		if (weir_window_tick(w) > 0)
 			continue;
+		if (weir__window_due(w, &wait))
+			wait = ANOTHER_IS_AT_IT;
 		flavor->thread_offline();
 		sleep_for(w, wait);
 		flavor->thread_online();
