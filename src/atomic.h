@@ -69,9 +69,9 @@ static inline uint64_t weir__commit_load_acquire(const uint64_t *commit)
 		atomic_load_explicit((const _Atomic uint64_t *)commit, memory_order_acquire));
 }
 
-#ifdef __SANITIZE_THREAD__
+#if defined(__SANITIZE_THREAD__) && !defined(WEIR_DET)
 #define WEIR__NO_FENCE
-#elif defined(__has_feature)
+#elif defined(__has_feature) && !defined(WEIR_DET)
 #if __has_feature(thread_sanitizer)
 #define WEIR__NO_FENCE
 #endif
@@ -363,10 +363,21 @@ static inline void weir__version_bump_release(atomic_uint *version)
  *     clearing, and be lost.
  *     The second load of an insert needs its place in the single order, after the insert's own or
  *     and before its look at other slots (W4), and so does the store. Without it two inserts could
- *     each miss the other's bits. */
+ *     each miss the other's bits.
+ *     The second load of a lookup needs: to come after the words that it read (the fence; W8).
+ *     Pairs with: weir__slot_clear_release.  Without the order a lookup could read a word that was
+ *     cleared, and then the state from before that. */
 static inline uint64_t weir__window_load_acquire(const atomic_uint_fast64_t *state)
 {
 	return atomic_load_explicit(state, memory_order_acquire);
+}
+
+static inline uint64_t weir__window_load_after(const atomic_uint_fast64_t *state)
+{
+#ifndef WEIR__NO_FENCE
+	atomic_thread_fence(memory_order_acquire);
+#endif
+	return atomic_load_explicit(state, memory_order_relaxed);
 }
 
 static inline uint64_t weir__window_load_seq_cst(const atomic_uint_fast64_t *state)
@@ -382,8 +393,10 @@ static inline void weir__window_store_seq_cst(atomic_uint_fast64_t *state, uint6
 /* O16 A word of a window, of an insert that looks at other generations too. The or needs its place
  *     in the single order before the second load of the state and the loads of other slots' words
  *     (W4), or after the latter (W5). Pair with: each other.  Without the order: O15.
- *     Clearing needs no order of its own: the claim and the state hand it on (W1, W7). Atomic,
- *     since a vector load of the whole line reads the spare's word too, and ignores it (B2). */
+ *     Clearing needs: that whoever reads the 0 then reads the state that was published before it
+ *     (release).  Pairs with: weir__window_load_after.  Without the order: O15. The claim and the
+ *     state hand on that it is done (W1, W7). Atomic, since a vector load of the whole line reads
+ *     the spare's word too, and ignores it (B2). */
 static inline uint64_t weir__slot_load_seq_cst(const uint64_t *word)
 {
 	return WEIR__LE64(
@@ -396,9 +409,9 @@ static inline uint64_t weir__slot_fetch_or_seq_cst(uint64_t *word, uint64_t mask
 	                                           memory_order_seq_cst));
 }
 
-static inline void weir__slot_clear_relaxed(uint64_t *word)
+static inline void weir__slot_clear_release(uint64_t *word)
 {
-	atomic_store_explicit((_Atomic uint64_t *)word, 0, memory_order_relaxed);
+	atomic_store_explicit((_Atomic uint64_t *)word, 0, memory_order_release);
 }
 
 #endif

@@ -9,10 +9,10 @@
  * late advance is never caught up: the next one comes a full T/(G-1) after it.
  *
  * Who may call what with whom: all verbs at the same time, except weir_window_destroy(). Lookups
- * and inserts are wait-free, allocate nothing, and run in a read-side section of liburcu for the
- * time of the call. An advance publishes one number. Then it waits until every section that began
- * before has ended, and clears what was dropped. So a stalled section delays the next advance, and
- * never loses a key.
+ * and inserts are wait-free and allocate nothing. An insert runs in a read-side section of liburcu
+ * for the time of the call, a lookup only if an advance comes meanwhile. An advance publishes one
+ * number. Then it waits until every section that began before has ended, and clears what was
+ * dropped. So a stalled section delays the next advance, and never loses a key.
  *
  * Two layouts. WEIR_WINDOW_COLUMNS: a key has one word of each generation, side by side in one
  * cache line of up to 7 generations, so that a lookup touches one line. WEIR_WINDOW_RING: each
@@ -180,7 +180,7 @@ WEIR_API int weir_window_insert_u64(struct weir_window *w, uint64_t key);
  *   for the share fp_rate.
  * Errors: none.  Threads: any, with all verbs.  Order: every insert that happens-before it is seen.
  * Progress: wait-free.  Cost: columns one cache line up to 7 generations, two up to 15, three for
- *   16; a ring one a generation, fetched together. A section of the default flavor 1 ns besides.
+ *   16; a ring one a generation, fetched together.
  */
 WEIR_API bool weir_window_contains(const struct weir_window *w, const void *key, size_t len);
 /** As weir_window_contains(), of a hash. */
@@ -200,7 +200,7 @@ WEIR_API int weir_window_age(const struct weir_window *w, const void *key, size_
 WEIR_API int weir_window_age_hash(const struct weir_window *w, uint64_t hash);
 
 /**
- * Look up many keys in a window: their cache misses overlap, and 64 keys share a section.
+ * Look up many keys in a window: their cache misses overlap.
  * @n: how many hashes; may be 0.
  * @bitmap: WEIR_BITMAP_WORDS(n) words that receive the answers, bits past n cleared; or NULL.
  * Return: how many were seen lately.

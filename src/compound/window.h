@@ -5,10 +5,10 @@
  * advances there were. It decides which slot is which: slot n % (G+1) is the newest, and the next
  * one in turn is the spare, which nobody looks at. So an advance allocates nothing and cannot fail.
  *
- * W1  A lookup and an insert read the state inside one section and go by that value. An advance
- *     publishes the state, then waits for a grace period, then clears the slot that it dropped,
- *     and only then may the next advance begin. So a slot is cleared only when no section is left
- *     that takes it for a live one, and the spare is clean when it becomes the newest.
+ * W1  An insert reads the state inside one section and goes by that value. An advance publishes the
+ *     state, then waits for a grace period, then clears the slot that it dropped, and only then may
+ *     the next advance begin. So a slot is cleared only when no section is left that takes it for a
+ *     live one, and the spare is clean when it becomes the newest.
  * W2  Of a section that read state n, the state is n or n+1 until it ends: the advance to n+1
  *     waits for it. So what it inserted lies in the newest slot of n, which n+1 looks at too.
  * W3  A lookup finds every key whose insert happens-before it and whose generation is not dropped:
@@ -32,8 +32,16 @@
  *     caught up. Read before the publication, the time could be too early by any delay in between.
  * W7  One advances at a time: who claims the window (O5). The claim also hands over that the spare
  *     is clean.
+ * W8  A lookup takes a section only if an advance comes in between, since a section costs as much
+ *     as half a lookup. It reads the state, the words, and the state again. If it reads a word that
+ *     was cleared, it then reads a newer state: an advance publishes before it clears. So if the
+ *     state is the same, the words show what they would have shown in a section. If not, it looks
+ *     once more, in one. A slot that has the key needs no second load: it was live when the lookup
+ *     began. Breaks without it: a lookup that reads the newest slot, before a key is inserted there
+ *     once more, and an older one after that was dropped and cleared, would miss a key that was in
+ *     the window all the time.
  *
- * tests/schedule runs the code through W1, W2, W4 and W5, tests/unit through W6. */
+ * tests/schedule runs the code through W1, W2, W4, W5 and W8, tests/unit through W6. */
 #ifndef WEIR_SRC_COMPOUND_WINDOW_H
 #define WEIR_SRC_COMPOUND_WINDOW_H
 
@@ -61,6 +69,8 @@ struct weir_window_bits {
 
 /* Compiled for an instruction set, a layout and a shape. */
 struct weir_window_kernel {
+	/* A lookup (W8). */
+	bool (*contains)(const struct weir_window *w, uint64_t hash);
 	/* The slots that have the key, slot s in bit s. Relaxed loads: W3. */
 	uint32_t (*look)(const struct weir_window_bits *b, uint64_t hash);
 	/* Of up to 64 keys: which are in one of the live slots, key i in bit i. */
@@ -95,30 +105,42 @@ struct weir_window {
 	pid_t process;                           /* that has the thread; 0: there is none */
 };
 
-/* The state: the number of advances and, in its low byte, the slot of the newest, which saves a
- * division. */
-static inline uint32_t weir__window_newest(uint64_t state)
-{
-	return (uint32_t)(state & 0xff);
-}
-
-static inline uint64_t weir__window_advances(uint64_t state)
-{
-	return state >> 8;
-}
-
 /* The slot after s in turn: of the newest, the spare. */
 static inline uint32_t weir__window_next(uint32_t s, uint32_t slots)
 {
 	return s + 1 == slots ? 0 : s + 1;
 }
 
-/* All slots but the spare, as bits. */
-static inline uint32_t weir__window_live(uint64_t state, uint32_t slots)
+/* The state: the number of advances, below that the live slots, which are all but the spare, as
+ * bits, and below those the slot of the newest. All but the first follow from it; here they save
+ * each lookup the computing. */
+enum { WEIR_WINDOW_LIVE_AT = 5, WEIR_WINDOW_ADVANCES_AT = WEIR_WINDOW_LIVE_AT + WEIR_WINDOW_SLOTS };
+
+static inline uint64_t weir__window_state(uint64_t advances, uint32_t newest, uint32_t slots)
 {
-	uint32_t spare = weir__window_next(weir__window_newest(state), slots);
-	return ((UINT32_C(1) << slots) - 1) & ~(UINT32_C(1) << spare);
+	uint32_t all = (UINT32_C(1) << slots) - 1;
+	uint32_t live = all & ~(UINT32_C(1) << weir__window_next(newest, slots));
+	return advances << WEIR_WINDOW_ADVANCES_AT | (uint64_t)live << WEIR_WINDOW_LIVE_AT |
+	       newest;
 }
+
+static inline uint32_t weir__window_newest(uint64_t state)
+{
+	return (uint32_t)state & ((1 << WEIR_WINDOW_LIVE_AT) - 1);
+}
+
+static inline uint32_t weir__window_live(uint64_t state)
+{
+	return (uint32_t)(state >> WEIR_WINDOW_LIVE_AT) & ((1 << WEIR_WINDOW_SLOTS) - 1);
+}
+
+static inline uint64_t weir__window_advances(uint64_t state)
+{
+	return state >> WEIR_WINDOW_ADVANCES_AT;
+}
+
+/* In a section: has a live slot the key? */
+bool weir__window_look_again(const struct weir_window *w, uint64_t hash);
 
 /* Columns, of words_per_key 1. */
 const struct weir_window_kernel *weir__window_columns(unsigned g);

@@ -30,7 +30,7 @@ static void clear(struct weir_window *w, uint32_t slot)
 	for (uint64_t group = 0; group < b->groups; group++, words += b->stride)
 		for (unsigned i = 0; i < run; i++)
 			if (weir__word_load_relaxed(words + i))
-				weir__slot_clear_relaxed(words + i);
+				weir__slot_clear_release(words + i);
 	weir__figure_store_relaxed(&w->counted[slot], 0);
 }
 
@@ -50,7 +50,8 @@ static void advance(struct weir_window *w)
 	note_late(w, weir__window_newest(state));
 	/* for who looks in between */
 	weir__figure_store_relaxed(&w->since[next], w->clock(w->clock_arg));
-	weir__window_store_seq_cst(&w->state, (weir__window_advances(state) + 1) << 8 | next);
+	weir__window_store_seq_cst(&w->state, weir__window_state(weir__window_advances(state) + 1,
+	                                                         next, w->bits.slots));
 	weir__figure_store_relaxed(&w->since[next], w->clock(w->clock_arg)); /* W6 */
 	weir__synchronize(&w->rcu);                                            /* W1 */
 	clear(w, weir__window_next(next, w->bits.slots));

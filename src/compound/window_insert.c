@@ -52,9 +52,9 @@ static bool look(const struct weir_window_bits *b, const struct place *p, uint32
 	return in;
 }
 
-static uint32_t others(const struct weir_window *w, uint64_t state, uint32_t own)
+static uint32_t others(uint64_t state, uint32_t own)
 {
-	return weir__window_live(state, w->bits.slots) & ~(UINT32_C(1) << own);
+	return weir__window_live(state) & ~(UINT32_C(1) << own);
 }
 
 /* Towards an advance by number. */
@@ -74,13 +74,13 @@ static int insert(struct weir_window *w, uint64_t hash)
 	uint64_t state = weir__window_load_acquire(&w->state);
 	uint32_t own = weir__window_newest(state);
 	bool one_word = b->z == 1;
-	bool there = !one_word && look(b, &p, others(w, state, own)); /* W5 */
+	bool there = !one_word && look(b, &p, others(state, own)); /* W5 */
 	if (!set(b, &p, own))
 		return WEIR_SEEN;
 	count(w, hash, own);
 	if (one_word) { /* W4 */
 		state = weir__window_load_seq_cst(&w->state);
-		there = look(b, &p, others(w, state, own));
+		there = look(b, &p, others(state, own));
 	}
 	return there ? WEIR_SEEN : WEIR_NEW;
 }

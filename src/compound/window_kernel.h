@@ -110,6 +110,16 @@ WEIR__INLINE void fetch(const struct weir_window_bits *b, const uint64_t *hashes
 }
 
 #define KERNEL_FUNCTIONS(name, look, z, g) \
+	static bool contains_##name(const struct weir_window *w, uint64_t hash) \
+	{ \
+		uint64_t state = weir__window_load_acquire(&w->state); \
+		const struct weir_window_bits *b = &w->bits; \
+		if (look(b, hash, z, g) & weir__window_live(state)) \
+			return true; \
+		if (__builtin_expect(weir__window_load_after(&w->state) == state, 1)) \
+			return false; \
+		return weir__window_look_again(w, hash); \
+	} \
 	static uint32_t look_##name(const struct weir_window_bits *b, uint64_t hash) \
 	{ \
 		return look(b, hash, z, g); \
@@ -136,7 +146,7 @@ KERNEL_FUNCTIONS(ring_any, look_any, b->z, b->g)
 
 const struct weir_window_kernel *KERNEL_COLUMNS(unsigned g)
 {
-#define KERNEL(g) { look_columns_##g, each_columns_##g },
+#define KERNEL(g) { contains_columns_##g, look_columns_##g, each_columns_##g },
 	static const struct weir_window_kernel kernels[] = { COLUMNS(KERNEL) };
 #undef KERNEL
 	return &kernels[g - 1];
@@ -144,11 +154,13 @@ const struct weir_window_kernel *KERNEL_COLUMNS(unsigned g)
 
 const struct weir_window_kernel *KERNEL_RING(unsigned z, unsigned g)
 {
-	static const struct weir_window_kernel any = { look_ring_any, each_ring_any };
+	static const struct weir_window_kernel any = { contains_ring_any, look_ring_any,
+		                                       each_ring_any };
 #define KERNEL(Z, G) \
 	if (z == (Z) && g == (G)) { \
-		static const struct weir_window_kernel kernel = { look_ring_##Z##_##G, \
-			                                          each_ring_##Z##_##G }; \
+		static const struct weir_window_kernel kernel = { \
+			contains_ring_##Z##_##G, look_ring_##Z##_##G, each_ring_##Z##_##G \
+		}; \
 		return &kernel; \
 	}
 	WEIR__LAYOUTS(KERNEL)

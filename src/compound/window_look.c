@@ -3,14 +3,14 @@
 #include "compound/window.h"
 #include "error.h"
 
-/* In a section. The slots that have the key. */
+/* In a section. The live slots that have the key. */
 static inline uint32_t slots_with(const struct weir_window *w, uint64_t hash, uint64_t *state)
 {
 	*state = weir__window_load_acquire(&w->state);
-	return w->kernel.look(&w->bits, hash) & weir__window_live(*state, w->bits.slots);
+	return w->kernel.look(&w->bits, hash) & weir__window_live(*state);
 }
 
-bool weir_window_contains_hash(const struct weir_window *w, uint64_t hash)
+bool weir__window_look_again(const struct weir_window *w, uint64_t hash)
 {
 	uint64_t state;
 	uint32_t in;
@@ -18,16 +18,21 @@ bool weir_window_contains_hash(const struct weir_window *w, uint64_t hash)
 	return in != 0;
 }
 
+bool weir_window_contains_hash(const struct weir_window *w, uint64_t hash)
+{
+	return w->kernel.contains(w, hash);
+}
+
 bool weir_window_contains(const struct weir_window *w, const void *key, size_t len)
 {
-	return weir_window_contains_hash(w, weir__hash_by(&w->hashing, key, len));
+	return w->kernel.contains(w, weir__hash_by(&w->hashing, key, len));
 }
 
 bool weir_window_contains_u64(const struct weir_window *w, uint64_t key)
 {
 	if (__builtin_expect(weir__keyed(&w->hashing), 0))
 		return weir_window_contains(w, &key, sizeof key);
-	return weir_window_contains_hash(w, weir__hash8(w->flip8, &key));
+	return w->kernel.contains(w, weir__hash8(w->flip8, &key));
 }
 
 int weir_window_age_hash(const struct weir_window *w, uint64_t hash)
@@ -49,16 +54,23 @@ int weir_window_age(const struct weir_window *w, const void *key, size_t len)
 	return weir_window_age_hash(w, weir__hash_by(&w->hashing, key, len));
 }
 
-/* Up to 64 keys in one section. */
+static uint64_t answers_of(const struct weir_window *w, const uint64_t *hashes, size_t n,
+                           uint64_t state)
+{
+	return w->kernel.look_each(&w->bits, hashes, (unsigned)n, weir__window_live(state));
+}
+
+/* Up to 64 keys, as W8 looks one up. */
 static size_t look_each(const struct weir_window *w, const uint64_t *hashes, size_t at, size_t n,
                         uint64_t *bitmap)
 {
-	uint64_t in;
-	weir__read_lock(&w->rcu);
 	uint64_t state = weir__window_load_acquire(&w->state);
-	in = w->kernel.look_each(&w->bits, hashes, (unsigned)n,
-	                         weir__window_live(state, w->bits.slots));
-	weir__read_unlock(&w->rcu);
+	uint64_t in = answers_of(w, hashes, n, state);
+	if (__builtin_expect(weir__window_load_after(&w->state) != state, 0)) {
+		weir__read_lock(&w->rcu);
+		in = answers_of(w, hashes, n, weir__window_load_acquire(&w->state));
+		weir__read_unlock(&w->rcu);
+	}
 	if (bitmap)
 		bitmap[at / 64] = in;
 	return (size_t)__builtin_popcountll(in);

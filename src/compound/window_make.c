@@ -91,6 +91,7 @@ static int furnish(struct weir_window *w, const struct weir_window_options *o)
 	if (err)
 		return err;
 	lay_out(w);
+	atomic_init(&w->state, weir__window_state(0, 0, w->bits.slots));
 	w->kernel = *kernel_for(isa, &w->plan);
 	w->rcu = weir__rcu(o->flavor);
 	count_towards(w, o->generation_keys);

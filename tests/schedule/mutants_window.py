@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Bugs of a window (W1 to W7 in src/compound/window.h)."""
+"""Bugs of a window (W1 to W8 in src/compound/window.h)."""
 
 INSERT, ADVANCE = 'src/compound/window_insert.c', 'src/compound/window_advance.c'
-WINDOW = 'src/compound/window.h'
-GROUPS = {file: 'window' for file in (INSERT, ADVANCE, WINDOW)}
+WINDOW, KERNEL, ATOMIC = ('src/compound/window.h', 'src/compound/window_kernel.h', 'src/atomic.h')
+GROUPS = {file: 'window' for file in (INSERT, ADVANCE, WINDOW, KERNEL, ATOMIC)}
 OR = 'uint64_t before = weir__slot_fetch_or_seq_cst(words + p->index[i], p->mask[i]);'
-PUBLISH = 'weir__window_store_seq_cst(&w->state, (weir__window_advances(state) + 1) << 8 | next);'
+PUBLISH = 'weir__window_store_seq_cst(&w->state, weir__window_state('
 CLEAR = 'clear(w, weir__window_next(next, w->bits.slots));'
-W5 = 'bool there = !one_word && look(b, &p, others(w, state, own)); /* W5 */'
+W5 = 'bool there = !one_word && look(b, &p, others(state, own)); /* W5 */'
 
 MUTANTS = [
     ('NO_GRACE', ADVANCE, 'weir__synchronize(&w->rcu);', ''),
@@ -18,9 +18,9 @@ MUTANTS = [
      'clear(w, weir__window_next(next, w->bits.slots));' + PUBLISH),
     ('UNCLAIMED_ADVANCE', ADVANCE, 'if (!weir__flag_claim_acquire(&w->claimed))', 'if (0)'),
     ('STATE_NOT_READ_AGAIN', INSERT, 'state = weir__window_load_seq_cst(&w->state);', ''),
-    ('LOOKS_BEFORE_THE_OR', INSERT, W5, 'bool there = look(b, &p, others(w, state, own));',
-     'there = look(b, &p, others(w, state, own));\n\t}', '}'),
-    ('OTHERS_NOT_LOOKED_AT', INSERT, 'there = look(b, &p, others(w, state, own));\n\t}',
+    ('LOOKS_BEFORE_THE_OR', INSERT, W5, 'bool there = look(b, &p, others(state, own));',
+     'there = look(b, &p, others(state, own));\n\t}', '}'),
+    ('OTHERS_NOT_LOOKED_AT', INSERT, 'there = look(b, &p, others(state, own));\n\t}',
      '(void)look;\n\t}'),
     ('LOOKS_AFTER_THE_ORS', INSERT, W5, 'bool there = false;',
      'if (one_word) { /* W4 */', 'if (1) {'),
@@ -32,7 +32,20 @@ MUTANTS = [
     ('OR_IN_TWO_STEPS', INSERT, OR,
      'uint64_t before = weir__word_load_relaxed(words + p->index[i]);'
      'weir__word_or_relaxed(words + p->index[i], p->mask[i]);'),
-    ('SPARE_IS_LIVE', WINDOW, '& ~(UINT32_C(1) << spare)', '& ~(UINT32_C(1) << (spare + 32) / 64)'),
-    ('NEWEST_IS_NOT_LIVE', WINDOW, '& ~(UINT32_C(1) << spare)',
-     '& ~(UINT32_C(1) << weir__window_newest(state))'),
+    ('SPARE_IS_LIVE', WINDOW, '~(UINT32_C(1) << weir__window_next(newest, slots))',
+     '~(UINT32_C(1) << (weir__window_next(newest, slots) + 32) / 64)'),
+    ('NEWEST_IS_NOT_LIVE', WINDOW, '~(UINT32_C(1) << weir__window_next(newest, slots))',
+     '~(UINT32_C(1) << newest)'),
+    # W8
+    ('LOOKUP_WITHOUT_A_SECOND_LOAD', KERNEL,
+     'if (__builtin_expect(weir__window_load_after(&w->state) == state, 1))', 'if (1)'),
+    ('SECOND_LOAD_BEFORE_THE_WORDS', ATOMIC,
+     """	atomic_thread_fence(memory_order_acquire);
+#endif
+	return atomic_load_explicit(state, memory_order_relaxed);""",
+     """#endif
+	return atomic_load_explicit(state, memory_order_relaxed);"""),
+    ('CLEAR_RELAXED', ATOMIC,
+     'atomic_store_explicit((_Atomic uint64_t *)word, 0, memory_order_release);',
+     'atomic_store_explicit((_Atomic uint64_t *)word, 0, memory_order_relaxed);'),
 ]

@@ -168,3 +168,10 @@ COMPARE_EXCHANGE(64, uint64_t)
 ATOMIC(8, uint8_t)
 ATOMIC(32, uint32_t)
 ATOMIC(64, uint64_t)
+
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order)
+{
+	(void)order;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
