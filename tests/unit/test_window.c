@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * A window by a clock of the test's: what it remembers, for how long, and when it advances. */
-#include <sys/wait.h>
 #include <urcu/urcu-bp.h>
 #include "window.h"
 
@@ -162,55 +161,44 @@ static void test_inside_a_section(void **state)
 	weir_window_destroy(w);
 }
 
-/* The thread of the window's own, by time and by number. */
-static void test_timer(void **state)
+/* The number begins again in each generation, also where a slot is used once more. */
+static void test_by_number_again_and_again(void **state)
 {
 	struct weir_window_options o = options(4, 0);
 	(void)state;
-	o.clock = NULL;
-	o.timer = 1;
-	o.span_seconds = 0.03;
-	struct weir_window *w = make(&o);
-	assert_int_equal(weir_window_insert_hash(w, 77), WEIR_NEW);
-	while (stats_of(w).advances < 5)
-		usleep(1000);
-	assert_false(weir_window_contains_hash(w, 77));
-	weir_window_destroy(w);
 	o.span_seconds = 0;
-	o.generation_keys = 100;
-	w = make(&o);
-	for (uint64_t i = 0; stats_of(w).advances < 3; i++) {
+	o.generation_keys = 1000;
+	o.capacity = 8000;
+	struct weir_window *w = make(&o);
+	for (uint64_t i = 0, advances = 0, before = 0; advances < 12; i++) {
 		(void)weir_window_insert_u64(w, test_key(i));
-		if (i % 100 == 99)
-			usleep(1000);
+		if (!weir_window_tick(w))
+			continue;
+		assert_true(i + 1 - before >= 1000 && i + 1 - before <= 1030);
+		assert_int_equal(stats_of(w).keys_counted, 0);
+		assert_int_equal(stats_of(w).advances, ++advances);
+		before = i + 1;
 	}
 	weir_window_destroy(w);
 }
 
-/* A child of fork() may destroy a window whose timer's thread it has not, and the parent's timer
- * goes on. A join in the child is not found by this: glibc's returns there at once. */
-static void test_timer_after_fork(void **state)
+/* Each way to a key finds it, in a window that is keyed too. */
+static void test_keyed(void **state)
 {
 	struct weir_window_options o = options(4, 0);
+	uint64_t bitmap[1];
 	(void)state;
-	o.clock = NULL;
-	o.timer = 1;
-	o.span_seconds = 0.03;
+	o.seed = 0;
+	o.hash_key = "a key of 16 bytes";
 	struct weir_window *w = make(&o);
-	int status = -1;
-	pid_t child = fork();
-	if (child == 0) {
-		alarm(20);
-		weir_window_destroy(w);
-		_exit(0);
+	for (uint64_t i = 0; i < 64; i++) {
+		uint64_t key = test_key(i);
+		assert_int_equal(i % 2 ? weir_window_insert_u64(w, key) :
+		                         weir_window_insert(w, &key, 8), WEIR_NEW);
+		assert_true(weir_window_contains_u64(w, key) && weir_window_contains(w, &key, 8));
+		assert_true(weir_window_contains_hash(w, weir_window_hash(w, &key, 8)));
+		assert_int_equal(weir_window_contains_fixed(w, &key, 8, 1, bitmap), 1);
 	}
-	assert_true(child > 0);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 0);
-	uint64_t before = stats_of(w).advances;
-	while (stats_of(w).advances < before + 2)
-		usleep(1000);
 	weir_window_destroy(w);
 }
 
@@ -223,9 +211,9 @@ int main(void)
 		cmocka_unit_test(test_late_is_not_caught_up),
 		cmocka_unit_test(test_the_time_is_read_last),
 		cmocka_unit_test(test_by_number),
+		cmocka_unit_test(test_by_number_again_and_again),
+		cmocka_unit_test(test_keyed),
 		cmocka_unit_test(test_inside_a_section),
-		cmocka_unit_test(test_timer),
-		cmocka_unit_test(test_timer_after_fork),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

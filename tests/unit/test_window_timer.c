@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ * A window that a thread of its own advances. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <urcu/urcu-qsbr.h>
+#include "window.h"
+
+enum {
+	SOON = 60, /* seconds after which a test that hangs is ended */
+	ADVANCES = 2000,
+};
+
+/* The thread of the window's own, by time and by number. */
+static void test_timer(void **state)
+{
+	struct weir_window_options o = options(4, 0);
+	(void)state;
+	o.clock = NULL;
+	o.timer = 1;
+	o.span_seconds = 0.03;
+	struct weir_window *w = make(&o);
+	assert_int_equal(weir_window_insert_hash(w, 77), WEIR_NEW);
+	while (stats_of(w).advances < 5)
+		usleep(1000);
+	assert_false(weir_window_contains_hash(w, 77));
+	weir_window_destroy(w);
+	o.span_seconds = 0;
+	o.generation_keys = 100;
+	w = make(&o);
+	for (uint64_t i = 0; stats_of(w).advances < 3; i++) {
+		(void)weir_window_insert_u64(w, test_key(i));
+		if (i % 100 == 99)
+			usleep(1000);
+	}
+	weir_window_destroy(w);
+}
+
+/* A child of fork() may destroy a window whose timer's thread it has not, and the parent's timer
+ * goes on. A join in the child is not found by this: glibc's returns there at once. */
+static void test_timer_after_fork(void **state)
+{
+	struct weir_window_options o = options(4, 0);
+	(void)state;
+	o.clock = NULL;
+	o.timer = 1;
+	o.span_seconds = 0.03;
+	struct weir_window *w = make(&o);
+	int status = -1;
+	pid_t child = fork();
+	if (child == 0) {
+		alarm(20);
+		weir_window_destroy(w);
+		_exit(0);
+	}
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	uint64_t before = stats_of(w).advances;
+	while (stats_of(w).advances < before + 2)
+		usleep(1000);
+	weir_window_destroy(w);
+}
+
+/* The thread takes no signals, and its creator's are as they were. */
+static void test_timer_keeps_the_mask(void **state)
+{
+	struct weir_window_options o = options(4, 0);
+	sigset_t before, after;
+	(void)state;
+	o.clock = NULL;
+	o.timer = 1;
+	assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &before), 0);
+	struct weir_window *w = make(&o);
+	assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
+	for (int signal = 1; signal < SIGRTMAX; signal++)
+		assert_int_equal(sigismember(&before, signal), sigismember(&after, signal));
+	weir_window_destroy(w);
+}
+
+/* A thread that waits for a number sleeps without an end, and is woken to end. */
+static void test_timer_idle(void **state)
+{
+	struct weir_window_options o = options(4, 0);
+	(void)state;
+	alarm(SOON);
+	o.clock = NULL;
+	o.timer = 1;
+	o.span_seconds = 0;
+	o.generation_keys = 100;
+	struct weir_window *w = make(&o);
+	usleep(50000);
+	weir_window_destroy(w);
+	alarm(0);
+}
+
+static atomic_bool advanced;
+
+static void *advance_by_hand(void *window)
+{
+	urcu_qsbr_register_thread();
+	for (unsigned i = 0; i < ADVANCES; i++) {
+		int err = weir_window_advance(window);
+		if (err && err != -EBUSY) /* the timer's thread is at it */
+			break;
+		urcu_qsbr_thread_offline();
+		usleep(100);
+		urcu_qsbr_thread_online();
+	}
+	urcu_qsbr_unregister_thread();
+	atomic_store(&advanced, true);
+	return NULL;
+}
+
+/* Inserts make an advance due while another one waits for a grace period. With qsbr the timer's
+ * thread must rest then, since it may be waited for itself. */
+static void test_timer_beside_advances_of_qsbr(void **state)
+{
+	struct weir_window_options o = options(4, 0);
+	pthread_t thread;
+	(void)state;
+	alarm(SOON);
+	o.clock = NULL;
+	o.timer = 1;
+	o.span_seconds = 0;
+	o.generation_keys = 1000;
+	o.flavor = &urcu_qsbr_flavor;
+	struct weir_window *w = make(&o);
+	urcu_qsbr_register_thread();
+	assert_int_equal(pthread_create(&thread, NULL, advance_by_hand, w), 0);
+	for (uint64_t i = 0; !atomic_load(&advanced); i++) {
+		(void)weir_window_insert_u64(w, i);
+		if (i % 256 == 0)
+			urcu_qsbr_quiescent_state();
+	}
+	urcu_qsbr_unregister_thread();
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_true(stats_of(w).advances >= ADVANCES / 2);
+	weir_window_destroy(w);
+	alarm(0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_timer_keeps_the_mask),
+		cmocka_unit_test(test_timer),
+		cmocka_unit_test(test_timer_after_fork),
+		cmocka_unit_test(test_timer_idle),
+		cmocka_unit_test(test_timer_beside_advances_of_qsbr),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
