@@ -22,7 +22,9 @@ struct weir_refresh_options {
 	                       some kilobytes declares more than there is memory (image.h) */
 	bool carry;         /* merge the current filter into the new one, which must have its
 	                       kind, size, shape and seed: no insert is lost, no key ever
-	                       leaves. Before the first filter there is nothing to merge. */
+	                       leaves. Of kinds that count, a key that is in both counts as
+	                       often as in both together, so files that repeat keys fill them up.
+	                       Before the first filter there is nothing to merge. */
 	bool keep_previous; /* as in struct weir_reload_options */
 	bool defer_free;    /* likewise */
 	const struct weir_gate *gate; /* likewise */
@@ -86,7 +88,8 @@ struct weir_refresh_options {
  *   Some are verdicts on the file and the current filter. The call reports them once and returns 0
  *   until the file changes or another filter is current (a reload, a rollback): -ECANCELED the
  *   image is overfull or shrunk, as above; with carry: -ECANCELED the gate refused; -EINVAL carry
- *   between different shapes or seeds; -EROFS carry into a read-only mapping.
+ *   between different shapes or seeds; -EROFS carry into a read-only mapping; -ENOSPC growing or
+ *   cuckoo, there is no room for what is carried.
  *   After all others the next call tries the file again: -EAGAIN a text was kept meanwhile, of a
  *   length that the file has none of; -EBUSY marked live, or a process marked,
  *   sealed or overwrote it during the call, or a reload or another refresh runs; -EDEADLK inside a

@@ -219,9 +219,12 @@ static int offer(struct weir_reload **r, struct look *l, struct weir_filter *nex
 		if (err == -EAGAIN)
 			l->verdict = NONE;
 	}
-	if (!err && carries(l))
-		/* begin() has asked all that could fail but progress */
+	if (!err && carries(l)) {
+		/* begin() has asked all that could fail but progress, memory and room */
 		err = weir__merge(next, l->handle->generation->current, may_go_on, l);
+		if (err == -ENOMEM || err == -EAGAIN)
+			l->verdict = NONE;
+	}
 	if (!err) {
 		l->verdict = l->options->carry ? BESIDE : ALONE;
 		err = weir__reload_ask(*r, may_go_on, l);
