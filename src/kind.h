@@ -138,14 +138,14 @@ struct weir_kind {
 	/* ---- optional; NULL: cannot ---- */
 
 	/* Add lines first .. first+n-1 of src to those of dst. The two have one shape, size, hash
-	 * and seed, and others may insert into both meanwhile. Of a kind that has take_back(), a
-	 * failure is weir__stopped() with the number of copies that were added. */
+	 * and seed, and others may insert into both meanwhile. Of a kind that has hold(), all lines
+	 * in one call, and a failure is weir__stopped() with the number of copies that were
+	 * added. */
 	int (*merge)(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
 	             uint64_t n);
-	/* Take out of dst again what merge() added: the first lines of src, and so many copies of
-	 * those after them. Nobody changes either meanwhile. NULL: merge() takes everything. */
-	void (*take_back)(struct weir_filter *dst, const struct weir_filter *src, uint64_t lines,
-	                  uint64_t copies);
+	/* Take out of dst again what a merge() of all lines added: the first copies of src. Nobody
+	 * changes either meanwhile. NULL: merge() takes everything. */
+	void (*take_back)(struct weir_filter *dst, const struct weir_filter *src, uint64_t copies);
 	/* Copy lines first .. first+n-1 into out, 8 words each, while others may insert. The copy
 	 * must have every key whose insert happens-before the call. */
 	void (*snapshot)(const struct weir_filter *f, uint64_t first, uint64_t n, uint64_t *out);

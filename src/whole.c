@@ -76,10 +76,13 @@ static int merge_lines(struct weir_filter *dst, const struct weir_filter *src,
                        weir_progress_fn *progress, void *progress_arg)
 {
 	const uint64_t lines = dst->array.lines;
+	/* While a filter is held, inserts wait: no function of the caller runs then, which might
+	 * sleep, or insert itself. */
+	const uint64_t piece = dst->kind->hold ? lines : PIECE_LINES;
 	int err = 0;
 	weir__hold(src);
 	for (uint64_t at = 0, n; !err && at < lines; at += n) {
-		n = lines - at < PIECE_LINES ? lines - at : PIECE_LINES;
+		n = lines - at < piece ? lines - at : piece;
 		err = dst->kind->merge(dst, src, at, n);
 		if (!err && at + n < lines)
 			err = weir__progress(progress, progress_arg, 64 * (at + n), dst->bytes);
@@ -118,23 +121,15 @@ int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
 	                         merge_lines(dst, src, progress, progress_arg);
 }
 
-static int note_bytes(void *merged, uint64_t done, uint64_t total)
-{
-	(void)total;
-	*(uint64_t *)merged = done;
-	return 0;
-}
-
 /* All of src or nothing: nobody changes either meanwhile. */
 static int merge_whole(struct weir_filter *dst, const struct weir_filter *src)
 {
-	uint64_t merged = 0;
 	int err = weir__merge_check(dst, src);
 	if (err)
 		return err;
-	err = weir__merge(dst, src, note_bytes, &merged);
+	err = weir__merge(dst, src, NULL, NULL);
 	if (err && dst->kind->take_back)
-		dst->kind->take_back(dst, src, merged / 64, weir_error_taken());
+		dst->kind->take_back(dst, src, weir_error_taken());
 	return err;
 }
 

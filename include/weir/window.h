@@ -144,7 +144,8 @@ WEIR_API WEIR_MUST_CHECK int weir_window_create(struct weir_window **out,
 /**
  * End the timer's thread, if there is one, and free the window. No other thread may use it any
  * more. The caller is in no read-side section. In a child of fork() that thread does not exist, and
- * only the memory is freed.
+ * only the memory is freed. A child of a fork() during an advance cannot advance its copy (-EBUSY),
+ * so create the window after becoming a daemon.
  * @w: a window, or NULL for nothing.
  * Errors: none.  Threads: the last user.  Progress: blocking (an advance under way).
  */

@@ -74,15 +74,11 @@ static void take_back_bucket(const struct weir_array *dst, uint64_t word, uint64
 
 /* Of equal copies only the number counts, so it does not matter which of them goes. The source is
  * not held, so a walk over the destination may be waited for. */
-void weir__cuckoo_take_back(struct weir_filter *dst, const struct weir_filter *src, uint64_t lines,
-                            uint64_t copies)
+void weir__cuckoo_take_back(struct weir_filter *dst, const struct weir_filter *src, uint64_t copies)
 {
-	const uint64_t *words = src->array.words;
-	uint64_t all = UINT64_MAX, i = 0;
-	for (; i < 8 * lines; i++)
-		take_back_bucket(&dst->array, weir__place_load_acquire(words + i), i, &all);
-	for (; copies; i++)
-		take_back_bucket(&dst->array, weir__place_load_acquire(words + i), i, &copies);
+	for (uint64_t i = 0; copies; i++)
+		take_back_bucket(&dst->array, weir__place_load_acquire(src->array.words + i), i,
+		                 &copies);
 }
 
 void weir__cuckoo_snapshot(const struct weir_filter *f, uint64_t first, uint64_t n, uint64_t *out)

@@ -11,7 +11,7 @@ void weir__cuckoo_estimate(const struct weir_filter *f, const struct weir_measur
                            double *keys, double *rate);
 int weir__cuckoo_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
                        uint64_t n);
-void weir__cuckoo_take_back(struct weir_filter *dst, const struct weir_filter *src, uint64_t lines,
+void weir__cuckoo_take_back(struct weir_filter *dst, const struct weir_filter *src,
                             uint64_t copies);
 void weir__cuckoo_snapshot(const struct weir_filter *f, uint64_t first, uint64_t n, uint64_t *out);
 
