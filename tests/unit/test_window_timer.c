@@ -12,13 +12,20 @@ enum {
 	ADVANCES = 2000,
 };
 
+/* Of four generations, by the system's clock. */
+static struct weir_window_options timed(void)
+{
+	struct weir_window_options o = options(4, 0);
+	o.clock = NULL;
+	o.timer = 1;
+	return o;
+}
+
 /* The thread of the window's own, by time and by number. */
 static void test_timer(void **state)
 {
-	struct weir_window_options o = options(4, 0);
+	struct weir_window_options o = timed();
 	(void)state;
-	o.clock = NULL;
-	o.timer = 1;
 	o.span_seconds = 0.03;
 	struct weir_window *w = make(&o);
 	assert_int_equal(weir_window_insert_hash(w, 77), WEIR_NEW);
@@ -41,10 +48,8 @@ static void test_timer(void **state)
  * goes on. A join in the child is not found by this: glibc's returns there at once. */
 static void test_timer_after_fork(void **state)
 {
-	struct weir_window_options o = options(4, 0);
+	struct weir_window_options o = timed();
 	(void)state;
-	o.clock = NULL;
-	o.timer = 1;
 	o.span_seconds = 0.03;
 	struct weir_window *w = make(&o);
 	int status = -1;
@@ -67,11 +72,9 @@ static void test_timer_after_fork(void **state)
 /* The thread takes no signals, and its creator's are as they were. */
 static void test_timer_keeps_the_mask(void **state)
 {
-	struct weir_window_options o = options(4, 0);
+	struct weir_window_options o = timed();
 	sigset_t before, after;
 	(void)state;
-	o.clock = NULL;
-	o.timer = 1;
 	assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &before), 0);
 	struct weir_window *w = make(&o);
 	assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
@@ -83,11 +86,9 @@ static void test_timer_keeps_the_mask(void **state)
 /* A thread that waits for a number sleeps without an end, and is woken to end. */
 static void test_timer_idle(void **state)
 {
-	struct weir_window_options o = options(4, 0);
+	struct weir_window_options o = timed();
 	(void)state;
 	alarm(SOON);
-	o.clock = NULL;
-	o.timer = 1;
 	o.span_seconds = 0;
 	o.generation_keys = 100;
 	struct weir_window *w = make(&o);
@@ -118,12 +119,10 @@ static void *advance_by_hand(void *window)
  * thread must rest then, since it may be waited for itself. */
 static void test_timer_beside_advances_of_qsbr(void **state)
 {
-	struct weir_window_options o = options(4, 0);
+	struct weir_window_options o = timed();
 	pthread_t thread;
 	(void)state;
 	alarm(SOON);
-	o.clock = NULL;
-	o.timer = 1;
 	o.span_seconds = 0;
 	o.generation_keys = 1000;
 	o.flavor = &urcu_qsbr_flavor;
