@@ -12,7 +12,7 @@
 #include "kind.h"
 
 enum {
-	WEIR_WINDOW = 128, /* keys noted at a time, a power of two */
+	WEIR_BATCH_ROOM = 128, /* keys noted at a time, a power of two */
 	WEIR_HASHED = 64,  /* keys hashed at a time: many short chains of multiplies overlap */
 	WEIR_AHEAD = 1024, /* bytes of keys or hashes fetched ahead */
 };
@@ -49,9 +49,9 @@ int64_t weir__batch_stopped(const struct weir_batch *batch, size_t taken, uint64
                             uint64_t *bitmap, int err);
 
 /* The notes of a kernel. Each number that it notes for a key has a row: the kinds choose their own.
- * Key i of a batch has column i % WEIR_WINDOW. */
+ * Key i of a batch has column i % WEIR_BATCH_ROOM. */
 struct weir_notes {
-	uint64_t row[3][WEIR_WINDOW];
+	uint64_t row[3][WEIR_BATCH_ROOM];
 } __attribute__((aligned(64)));
 
 WEIR__INLINE unsigned weir__least(size_t left, unsigned most)
@@ -89,7 +89,7 @@ typedef uint64_t weir__work_fn(const struct weir_array *a, bool far,
 
 /* The one loop of every batch. Return: the number of answers that are true.
  * @step: keys at a time, a power of two up to 64.  @lead: keys noted ahead, a multiple of step
- *   below WEIR_WINDOW.  These two, @note and @work are constants, so that the compiler inlines
+ *   below WEIR_BATCH_ROOM.  These two, @note and @work are constants, so that the compiler inlines
  *   them. */
 WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct weir_batch *batch,
                                     uint64_t *bitmap, unsigned step, unsigned lead,
@@ -110,11 +110,11 @@ WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct we
 				                          weir__least(n - noted, WEIR_HASHED),
 				                          scratch);
 			note(&array, hashes + noted % WEIR_HASHED, weir__least(n - noted, step),
-			     far, &notes, noted % WEIR_WINDOW);
+			     far, &notes, noted % WEIR_BATCH_ROOM);
 		}
 		if (noted < ahead)
 			continue;
-		answers |= work(&array, far, &notes, worked % WEIR_WINDOW,
+		answers |= work(&array, far, &notes, worked % WEIR_BATCH_ROOM,
 		                weir__least(n - worked, step))
 		        << (worked % 64);
 		worked += step;
