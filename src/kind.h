@@ -87,6 +87,14 @@ struct weir_member {
 	uint64_t note; /* what the compound knows of it beside its bits; the image keeps it */
 };
 
+/* What an image says of a compound before its members. All of it may be damaged. */
+struct weir_parts {
+	const struct weir_layout *whole;
+	const uint64_t *own;               /* the head's words for the compound's own use */
+	unsigned n;                        /* members */
+	uint64_t note[WEIR__MEMBERS_MOST]; /* theirs */
+};
+
 /* Functions that return an int return 0 or a negative errno, after weir__fail(). */
 struct weir_kind {
 	uint32_t id;                  /* enum weir_kind_id */
@@ -167,10 +175,10 @@ struct weir_kind {
 	/* The members now, the first first. Return: how many. */
 	unsigned (*members)(const struct weir_filter *f,
 	                    struct weir_member out[WEIR__MEMBERS_MOST]);
-	/* Can a compound of n members have this one, with that note? Both layouts may come from a
-	 * damaged image. */
-	int (*suits)(const struct weir_layout *whole, unsigned n, unsigned i,
-	             const struct weir_layout *member, uint64_t note);
+	/* How many words of its own it has in an image's head: from the first on. */
+	unsigned own_words;
+	/* Can a compound of these parts have this member i? */
+	int (*suits)(const struct weir_parts *parts, unsigned i, const struct weir_layout *member);
 	/* Take those of an image or a copy into a filter just made, all but the first, whose bits
 	 * are its array already. They are f's on success. Each suits. */
 	int (*adopt)(struct weir_filter *f, const struct weir_member *members, unsigned n);
@@ -182,6 +190,12 @@ struct weir_kind {
 	void (*joined)(struct weir_filter *dst, unsigned member, uint64_t more);
 	/* Have the memory that the next inserts may need. */
 	int (*grow_ahead)(struct weir_filter *f);
+
+	/* ---- types beside the kinds (WEIR_TYPES): of the members above they have those up to
+	 *      describe() but plan(), own_words and suits(). NULL: it is a kind ---- */
+
+	const char *made_by; /* the verbs that make one and that read its images */
+	const char *read_by;
 };
 
 /* Does the kind have this shape, and 0 in every field that it has no name for? */

@@ -14,6 +14,10 @@
 static int check_kind(uint32_t id)
 {
 #define KNOWN(number, constant, name, summary) " " #number " (" #name ")"
+	const struct weir_kind *type = weir__type(id);
+	if (type)
+		return weir__fail(-ENOTSUP, "kind %u: a %s is no filter: %s makes one", id,
+		                  type->name, type->made_by);
 	if (!weir__kind(id))
 		return weir__fail(-ENOTSUP, "kind %u: this library has" WEIR_KINDS(KNOWN), id);
 #undef KNOWN

@@ -22,10 +22,18 @@ WEIR_BEGIN_DECLS
 	X(4, WEIR_CUCKOO, cuckoo, "removal in little memory: fingerprints that move") \
 	X(8, WEIR_FREQUENCY, frequency, "counters: how often a key came, at most")
 
-/** WEIR_BLOCKED, WEIR_CLASSIC and so on: the number of a kind. */
+/**
+ * What is no filter and has verbs of its own, but shapes and images as kinds have:
+ * X(number, CONSTANT, name, summary).
+ */
+#define WEIR_TYPES(X) \
+	X(10, WEIR_WINDOW, window, "what was seen lately: <weir/window.h>")
+
+/** WEIR_BLOCKED, WEIR_CLASSIC and so on: the number of a kind or a type. */
 enum weir_kind_id {
 #define WEIR__CONSTANT(number, constant, name, summary) constant = number,
 	WEIR_KINDS(WEIR__CONSTANT)
+	WEIR_TYPES(WEIR__CONSTANT)
 #undef WEIR__CONSTANT
 };
 
@@ -37,7 +45,9 @@ struct weir_shape {
 	                      growing: words_per_key, bits_per_word of each layer, layers (the
 	                      most that it may come to);
 	                      counting, frequency: counter_bits, words_per_key, counters_per_word;
-	                      cuckoo: fingerprint_bits; 0 past the last */
+	                      cuckoo: fingerprint_bits;
+	                      window: layout (enum weir_window_layout), generations,
+	                      words_per_key, bits_per_word; 0 past the last */
 };
 
 enum {
@@ -46,7 +56,7 @@ enum {
 };
 
 /**
- * The name of a kind, such as "blocked".
+ * The name of a kind or a type, such as "blocked".
  * @kind: enum weir_kind_id.
  * Return: a static string, or NULL if this library has no such kind.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.

@@ -19,6 +19,10 @@
  * generation is an array of its own, with one line a generation to touch; it takes words_per_key
  * above 1, which needs less memory. Both hold one generation more than they show: the one that is
  * being cleared.
+ *
+ * A window outlives its process as an image: weir_window_save() beside all else, weir_window_load()
+ * at the next start. Between the two its time stands still, unless the time that has passed is to
+ * count (forget_older).
  */
 #ifndef WEIR_WINDOW_H
 #define WEIR_WINDOW_H
@@ -29,6 +33,7 @@
 #include <sys/uio.h>
 #include <weir/export.h>
 #include <weir/filter.h>
+#include <weir/image.h>
 
 WEIR_BEGIN_DECLS
 
@@ -62,8 +67,9 @@ struct weir_window_options {
 	uint64_t max_bytes;       /* bytes of bits, with the generation that is being cleared */
 	double span_seconds;      /* T: 0.001 to 1e9; 0: no advance by time */
 	uint64_t generation_keys; /* advance after so many inserts that changed the newest
-	                             generation; beyond 65535 it is counted in a sample, to 1 %;
-	                             0: no advance by number. With both, the first to come. */
+	                             generation, capacity / generations at most; beyond 65535 it
+	                             is counted in a sample, to 1 %; 0: no advance by number.
+	                             With both, the first to come. */
 	uint32_t timer;           /* 1: a thread of the window's own advances it when that is due;
 	                             0: the caller does, by weir_window_tick() */
 	uint32_t words_per_key;   /* 1, 2, 4, 8; 0: columns 1, a ring what needs least memory. With
@@ -110,11 +116,15 @@ struct weir_window_stats {
 	double fp_rate_estimated;   /* at present, from the bits */
 	double age_seconds[WEIR_WINDOW_MOST]; /* since generation i became the newest */
 	double fill[WEIR_WINDOW_MOST];        /* share of its bits that are set */
+	double span_seconds;                  /* as asked; 0: no advance by time */
+	uint64_t generation_keys;             /* as asked; 0: no advance by number */
+	uint64_t saved_ns;                    /* since 1970: when the image was saved that it was
+	                                         loaded from; 0: it was created */
 };
 
 #define WEIR_WINDOW_STATS_INIT \
 	{ sizeof(struct weir_window_stats), WEIR_WINDOW_PLAN_INIT, 0, 0.0, 0.0, 0, 0.0, 0.0, \
-	  { 0.0 }, { 0.0 } }
+	  { 0.0 }, { 0.0 }, 0.0, 0, 0 }
 
 /**
  * The sizing calculator of a window.
@@ -264,6 +274,84 @@ WEIR_API WEIR_MUST_CHECK int weir_window_tick(struct weir_window *w);
  */
 WEIR_API WEIR_MUST_CHECK int weir_window_stats(const struct weir_window *w,
                                                struct weir_window_stats *out);
+
+/**
+ * Save a window to a file, atomically, as weir_save() does: with the age of each generation. What
+ * holds up the others is a copy in memory, made in one read-side section: only the clearing of the
+ * next advance waits for it.
+ * @w: may be in use. What was inserted before the call is in the file, unless it is dropped
+ *   meanwhile; an insert concurrent with the call may or may not be.
+ * @options: as for weir_save(), but marks must be 0; NULL for the defaults.
+ * Return, Errors: as weir_save().
+ * Threads: any, with all verbs, in a read-side section or not.  Order: relaxed.  Progress: blocking
+ *   (file system).  Cost: memory for a copy of all generations and of one more, memory bandwidth,
+ *   then the disk.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_window_save(const struct weir_window *w, const char *path,
+                                              const struct weir_save_options *options);
+/**
+ * As weir_window_save(), to an open file, pipe or socket: as weir_save_fd().
+ */
+WEIR_API WEIR_MUST_CHECK int weir_window_save_fd(const struct weir_window *w, int fd,
+                                                 const struct weir_save_options *options);
+
+/**
+ * How to load a window. Start from WEIR_WINDOW_LOAD_OPTIONS_INIT. Size, layout, span_seconds and
+ * generation_keys are the image's.
+ */
+struct weir_window_load_options {
+	size_t struct_size;    /* sizeof(struct weir_window_load_options) */
+	uint64_t max_bytes;    /* of bits, with the generation that is being cleared: refuse larger
+	                          windows; 0: no limit but memory */
+	uint32_t flags;        /* enum weir_flags, for the memory */
+	uint32_t timer;        /* as in struct weir_window_options, like all up to the clock */
+	const void *hash_key;
+	const struct rcu_flavor_struct *flavor;
+	uint64_t (*clock)(void *clock_arg);
+	void *clock_arg;
+	uint32_t forget_older; /* 1: the time since the save, by CLOCK_REALTIME, has passed for its
+	                          keys too; 0: ages go on from what they were */
+	weir_progress_fn *progress; /* may be NULL */
+	void *progress_arg;
+};
+
+#define WEIR_WINDOW_LOAD_OPTIONS_INIT \
+	{ sizeof(struct weir_window_load_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Read a window's image, plain or compressed, into memory of its own. The window goes on as if no
+ * time had passed since the save: its keys are remembered for span_seconds at least, less what of
+ * it had passed then. With forget_older the advances that would have come since have come, at
+ * their times. If the machine's clock was set back meanwhile, no time has passed.
+ * @out: receives the window; untouched on failure.
+ * @options: NULL for the defaults.
+ * Return: 0 or a negative errno; never an empty or partial window.
+ * Errors: as weir_load() and weir_window_create(); -ENOTSUP the image is that of a filter; -EINVAL
+ *   forget_older of a window that advances by number alone.
+ * Threads: any.  Order: none; publish the window with release order.
+ * Progress: blocking (file system).  Cost: the disk, then memory bandwidth. Memory for the window
+ *   and one generation more, touched as they come, and up to 10 MiB to unpack a compressed image.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_window_load(struct weir_window **out, const char *path,
+                                              const struct weir_window_load_options *options);
+/** As weir_window_load(), from an open file, pipe or socket: as weir_load_fd(). */
+WEIR_API WEIR_MUST_CHECK int weir_window_load_fd(struct weir_window **out, int fd,
+                                                 const struct weir_window_load_options *options);
+/** As weir_window_load(), from @bytes bytes of memory that hold exactly one image. */
+WEIR_API WEIR_MUST_CHECK int weir_window_load_memory(
+	struct weir_window **out, const void *image, size_t bytes,
+	const struct weir_window_load_options *options);
+
+/**
+ * What a window's image holds, as weir_window_stats() would report right after loading it. No key
+ * is needed for that.
+ * @options: as for weir_window_load(); hash_key, timer and flavor are ignored.
+ * @out: its struct_size must be set (WEIR_WINDOW_STATS_INIT).
+ * Return, Errors, Threads, Progress, Cost: as weir_window_load().
+ */
+WEIR_API WEIR_MUST_CHECK int weir_window_image_stats(
+	const char *path, const struct weir_window_load_options *options,
+	struct weir_window_stats *out);
 
 WEIR_END_DECLS
 

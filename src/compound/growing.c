@@ -116,6 +116,7 @@ const struct weir_kind weir__kind_growing = {
 	.create = create,
 	.destroy = destroy,
 	.members = weir__growing_members,
+	.own_words = 1, /* max_capacity */
 	.suits = weir__growing_suits,
 	.adopt = weir__growing_adopt,
 	.join = weir__growing_join,

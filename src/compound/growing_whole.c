@@ -34,11 +34,13 @@ static int suits_whole(const struct weir_layout *whole, unsigned n)
 	                  (unsigned long long)whole->max_capacity, most);
 }
 
-int weir__growing_suits(const struct weir_layout *whole, unsigned n, unsigned i,
-                        const struct weir_layout *member, uint64_t note)
+int weir__growing_suits(const struct weir_parts *parts, unsigned i,
+                        const struct weir_layout *member)
 {
+	const struct weir_layout *whole = parts->whole;
 	const struct weir_shape layer = weir__layer_shape(&whole->shape);
-	int err = i ? 0 : suits_whole(whole, n);
+	const uint64_t note = parts->note[i];
+	int err = i ? 0 : suits_whole(whole, parts->n);
 	if (err)
 		return err;
 	uint64_t room = weir__layer_room(

@@ -30,6 +30,7 @@
  *     generation takes no insert that begins after the time noted for its successor. It is dropped
  *     at the G-1st advance after that, so not before T has passed. A late advance is thus never
  *     caught up. Read before the publication, the time could be too early by any delay in between.
+ *     Until it is noted the generation is as old as the look at it.
  * W7  One advances at a time: who claims the window (O5). The claim also hands over that the spare
  *     is clean.
  * W8  A lookup takes a section only if an advance comes in between, since a section costs as much
@@ -40,8 +41,16 @@
  *     began. Breaks without it: a lookup that reads the newest slot, before a key is inserted there
  *     once more, and an older one after that was dropped and cleared, would miss a key that was in
  *     the window all the time.
+ * W9  A generation is a blocked filter: its words have the key where that kind has it. A ring's
+ *     stand as that kind's array does, one word of each column does. So a generation that is
+ *     copied out is one, and a blocked filter's words can be put in.
+ * W10 A copy for an image is made in one section: what was live at the state that it read is not
+ *     cleared meanwhile (W1). So it has every key that a lookup would have found, whatever advances
+ *     in the meantime. The clock is read after the words, so no generation in the image has a key
+ *     that is younger than the image says it can be. An advance that is due in the image was late,
+ *     and W6 holds for it as for any other. What the copy holds up is the clearing alone.
  *
- * tests/schedule runs the code through W1, W2, W4, W5 and W8, tests/unit through W6. */
+ * tests/schedule runs the code through W1, W2, W4, W5, W8 and W10, tests/unit through W6 and W9. */
 #ifndef WEIR_SRC_COMPOUND_WINDOW_H
 #define WEIR_SRC_COMPOUND_WINDOW_H
 
@@ -52,20 +61,48 @@
 #include "memory.h"
 #include "set/rcu.h"
 
+#define WEIR__WINDOW_LEAST_SPAN 0.001 /* seconds */
+#define WEIR__WINDOW_MOST_SPAN 1e9
+
 enum { WEIR_WINDOW_SLOTS = WEIR_WINDOW_MOST + 1, WEIR_WINDOW_STEP = 64 };
 
-/* Word i of a key in a slot: words + group * stride + slot * slot_step + index[i], where group is
- * chosen by the hash. Columns: a group is one word of each slot, side by side. Ring: a group is a
- * line of the slot's own array. */
+/* A slot's words are its blocks' of 8, one after the other (W9). Its word n, with n = 8 * q + r:
+ * words + slot * slot_step + n * stride in columns, where the words n of all slots are side by
+ * side; words + slot * slot_step + n in a ring, where each slot has an array of its own. */
 struct weir_window_bits {
 	uint64_t *words;
-	uint64_t groups;
-	uint64_t stride;    /* words from group to group */
+	uint64_t blocks;    /* of a slot */
+	uint64_t stride;    /* words from one of a slot's to the next */
 	uint64_t slot_step; /* words from slot to slot */
 	uint32_t slots;     /* G+1 */
 	uint32_t z, g;
 	bool far;           /* it outgrows a core's own cache */
 };
+
+/* In columns: which word of a slot is the key's. @r: weir__remix(hash). */
+static inline uint64_t weir__window_word(const struct weir_window_bits *b, uint64_t hash,
+                                         uint64_t r)
+{
+	return 8 * weir__mulhi64(hash, b->blocks) + weir__word_index(1, 0, r);
+}
+
+/* Slot 0's word of the key, with those of the others behind it. */
+static inline uint64_t *weir__window_column(const struct weir_window_bits *b, uint64_t hash,
+                                            uint64_t r)
+{
+	return b->words + b->stride * weir__window_word(b, hash, r);
+}
+
+/* In a ring: slot 0's block of a key. */
+static inline uint64_t *weir__window_block(const struct weir_window_bits *b, uint64_t hash)
+{
+	return b->words + 8 * weir__mulhi64(hash, b->blocks);
+}
+
+static inline bool weir__window_is_ring(const struct weir_window_bits *b)
+{
+	return b->stride == 1;
+}
 
 /* Compiled for an instruction set, a layout and a shape. */
 struct weir_window_kernel {
@@ -93,11 +130,14 @@ struct weir_window {
 
 	_Alignas(64) atomic_bool claimed;        /* W7 */
 	atomic_bool stopped;                     /* the timer's thread is to end */
-	atomic_uint_fast64_t since[WEIR_WINDOW_SLOTS];   /* ns: became the newest (W6) */
+	atomic_uint_fast64_t since[WEIR_WINDOW_SLOTS];   /* ns: became the newest (W6); 0: just now */
 	atomic_uint_fast64_t counted[WEIR_WINDOW_SLOTS]; /* towards enough */
 	atomic_uint_fast64_t late;               /* ns, the most */
 	struct weir_window_plan plan;
+	double span_seconds;                     /* T; 0: none */
+	uint64_t generation_keys;                /* 0: none */
 	uint64_t period;                         /* ns: T/(G-1), rounded up; 0: none */
+	uint64_t saved;                          /* ns since 1970, of its image; 0: it had none */
 	uint64_t (*clock)(void *clock_arg);
 	void *clock_arg;
 	struct weir_memory memory;
@@ -151,9 +191,46 @@ const struct weir_window_kernel *weir__window_ring(unsigned z, unsigned g);
 const struct weir_window_kernel *weir__window_ring_avx2(unsigned z, unsigned g);
 const struct weir_window_kernel *weir__window_ring_avx512(unsigned z, unsigned g);
 
+/* How long ago a slot became the newest, in ns. The clock's numbers may wrap; and an advance may
+ * have come after the look at it. */
+static inline uint64_t weir__window_age(const struct weir_window *w, uint32_t slot, uint64_t now)
+{
+	uint64_t since = weir__figure_load_relaxed(&w->since[slot]);
+	int64_t age = (int64_t)(now - since);
+	return since && age > 0 ? (uint64_t)age : 0;
+}
+
+/* Keys counted towards generation_keys, of a slot. */
+static inline uint64_t weir__window_counted(const struct weir_window *w, uint32_t slot)
+{
+	return w->enough == UINT64_MAX ?
+	               0 : weir__figure_load_relaxed(&w->counted[slot]) * (w->sampled + 1);
+}
+
+/* The slot of generation i, and the generation of slot i. */
+static inline uint32_t weir__window_slot(uint32_t newest, uint32_t i, uint32_t slots)
+{
+	return newest >= i ? newest - i : newest + slots - i;
+}
+
 /* Check and complete options and plan. Return: 0 or a negative errno. */
 int weir__window_plan(struct weir_window_options *o, const struct weir_window_options *options,
                       struct weir_window_plan *plan);
+/* What of the options says when it advances, and by whom. */
+int weir__window_check_turns(const struct weir_window_options *o);
+/* A generation's share of the keys. */
+uint64_t weir__window_member_capacity(uint64_t capacity, uint32_t generations);
+/* The bytes of bits of a window, and those of a generation alone. */
+uint64_t weir__window_bytes(uint32_t layout, uint32_t generations, uint64_t one);
+/* How its keys are hashed. */
+int weir__window_hashing(struct weir_hashing *out, const struct weir_window_options *o);
+/*
+ * Make a window, empty.
+ * @o: checked; seed and hash_key are ignored.
+ * The timer is not started yet.
+ */
+int weir__window_make(struct weir_window **out, const struct weir_window_options *o,
+                      const struct weir_window_plan *plan, const struct weir_hashing *hashing);
 
 /* Batches are of up to 64 keys at a time. */
 static inline size_t weir__window_some(size_t left)

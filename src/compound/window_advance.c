@@ -8,16 +8,15 @@
 bool weir__window_due(const struct weir_window *w, uint64_t *wait)
 {
 	uint32_t newest = weir__window_newest(weir__window_load_acquire(&w->state));
-	uint64_t due, now;
+	uint64_t age;
 	*wait = UINT64_MAX;
 	if (weir__figure_load_relaxed(&w->counted[newest]) >= w->enough)
 		return true;
 	if (!w->period)
 		return false;
-	now = w->clock(w->clock_arg);
-	due = weir__figure_load_relaxed(&w->since[newest]) + w->period;
-	*wait = due > now ? due - now : 0;
-	return due <= now;
+	age = weir__window_age(w, newest, w->clock(w->clock_arg));
+	*wait = age < w->period ? w->period - age : 0;
+	return age >= w->period;
 }
 
 /* No section is left that takes the slot for a live one. A line that is clean stays so: other cores
@@ -25,21 +24,26 @@ bool weir__window_due(const struct weir_window *w, uint64_t *wait)
 static void clear(struct weir_window *w, uint32_t slot)
 {
 	const struct weir_window_bits *b = &w->bits;
-	uint64_t *words = b->words + slot * b->slot_step;
-	unsigned run = b->slot_step == 1 ? 1 : 8;
-	for (uint64_t group = 0; group < b->groups; group++, words += b->stride)
-		for (unsigned i = 0; i < run; i++)
-			if (weir__word_load_relaxed(words + i))
-				weir__slot_clear_release(words + i);
+	uint64_t *word = b->words + slot * b->slot_step;
+	for (uint64_t n = 8 * b->blocks; n > 0; n--, word += b->stride)
+		if (weir__word_load_relaxed(word))
+			weir__slot_clear_release(word);
 	weir__figure_store_relaxed(&w->counted[slot], 0);
 }
 
 static void note_late(struct weir_window *w, uint32_t newest)
 {
-	uint64_t due = weir__figure_load_relaxed(&w->since[newest]) + w->period;
+	uint64_t age = weir__window_age(w, newest, w->clock(w->clock_arg));
+	if (w->period && age > w->period &&
+	    age - w->period > weir__figure_load_relaxed(&w->late))
+		weir__figure_store_relaxed(&w->late, age - w->period);
+}
+
+/* W6. 0 stands for a time that is not noted yet. */
+static void note_time(struct weir_window *w, uint32_t slot)
+{
 	uint64_t now = w->clock(w->clock_arg);
-	if (w->period && now > due && now - due > weir__figure_load_relaxed(&w->late))
-		weir__figure_store_relaxed(&w->late, now - due);
+	weir__figure_store_relaxed(&w->since[slot], now ? now : 1);
 }
 
 /* The window is claimed. */
@@ -48,12 +52,11 @@ static void advance(struct weir_window *w)
 	uint64_t state = weir__window_load_acquire(&w->state);
 	uint32_t next = weir__window_next(weir__window_newest(state), w->bits.slots);
 	note_late(w, weir__window_newest(state));
-	/* for who looks in between */
-	weir__figure_store_relaxed(&w->since[next], w->clock(w->clock_arg));
+	weir__figure_store_relaxed(&w->since[next], 0); /* for who looks in between */
 	weir__window_store_seq_cst(&w->state, weir__window_state(weir__window_advances(state) + 1,
 	                                                         next, w->bits.slots));
-	weir__figure_store_relaxed(&w->since[next], w->clock(w->clock_arg)); /* W6 */
-	weir__synchronize(&w->rcu);                                            /* W1 */
+	note_time(w, next);
+	weir__synchronize(&w->rcu); /* W1 */
 	clear(w, weir__window_next(next, w->bits.slots));
 }
 

@@ -5,18 +5,24 @@
 
 /* Where a key lies in each slot. */
 struct place {
-	uint64_t *words; /* of its group, in slot 0 */
+	uint64_t *words; /* of its column or block, in slot 0 */
 	uint64_t mask[8];
 	uint32_t index[8];
 };
 
+static inline uint64_t *place(const struct weir_window_bits *b, uint64_t hash)
+{
+	return weir__window_is_ring(b) ? weir__window_block(b, hash) :
+	                                 weir__window_column(b, hash, weir__remix(hash));
+}
+
 static inline void place_of(struct place *p, const struct weir_window_bits *b, uint64_t hash)
 {
 	uint64_t r = weir__remix(hash), r2 = weir__remix2(r);
-	bool columns = b->slot_step == 1;
-	p->words = b->words + b->stride * weir__mulhi64(hash, b->groups);
+	bool ring = weir__window_is_ring(b);
+	p->words = place(b, hash);
 	for (unsigned i = 0, j = 0; i < b->z; i++) {
-		p->index[i] = columns ? 0 : weir__word_index(b->z, i, r);
+		p->index[i] = ring ? weir__word_index(b->z, i, r) : 0;
 		p->mask[i] = 0;
 		for (unsigned t = 0; t < b->g; t++, j++)
 			p->mask[i] |= UINT64_C(1) << weir__bit_index(b->z, j, r, r2);
@@ -109,10 +115,8 @@ static uint64_t insert_each(struct weir_window *w, const uint64_t *hashes, size_
 	uint64_t new = 0;
 	weir__read_lock(&w->rcu);
 	uint32_t own = weir__window_newest(weir__window_load_acquire(&w->state));
-	for (size_t i = 0; i < n; i++) {
-		uint64_t *words = b->words + b->stride * weir__mulhi64(hashes[i], b->groups);
-		__builtin_prefetch(words + own * b->slot_step, 1, 3);
-	}
+	for (size_t i = 0; i < n; i++)
+		__builtin_prefetch(place(b, hashes[i]) + own * b->slot_step, 1, 3);
 	for (size_t i = 0; i < n; i++)
 		new |= (uint64_t)insert(w, hashes[i]) << i;
 	weir__read_unlock(&w->rcu);

@@ -57,10 +57,11 @@ WEIR__INLINE uint32_t column_line(const uint64_t *words, uint64_t mask)
 WEIR__INLINE uint32_t look_columns(const struct weir_window_bits *b, uint64_t hash, unsigned z,
                                    unsigned g)
 {
-	const uint64_t *words = b->words + b->stride * weir__mulhi64(hash, b->groups);
-	uint64_t mask = weir__word_mask(z, g, 0, weir__remix(hash), 0);
+	uint64_t r = weir__remix(hash), mask = weir__word_mask(z, g, 0, r, 0);
+	uint64_t n = weir__window_word(b, hash, r);
 	if (__builtin_expect(b->stride == 8, 1))
-		return column_line(words, mask);
+		return column_line(b->words + 8 * n, mask); /* a shift, not a product */
+	const uint64_t *words = b->words + b->stride * n;
 	if (b->stride == 4)
 		return column_half(words, mask);
 	uint32_t in = 0;
@@ -75,7 +76,7 @@ WEIR__INLINE uint32_t look_columns(const struct weir_window_bits *b, uint64_t ha
 WEIR__INLINE uint32_t look_ring(const struct weir_window_bits *b, uint64_t hash, unsigned z,
                                 unsigned g)
 {
-	const uint64_t *block = b->words + 8 * weir__mulhi64(hash, b->groups);
+	const uint64_t *block = weir__window_block(b, hash);
 	uint64_t r = weir__remix(hash);
 	uint32_t in = 0;
 	for (uint32_t s = 0; s < b->slots; s++)
@@ -87,7 +88,7 @@ WEIR__INLINE uint32_t look_ring(const struct weir_window_bits *b, uint64_t hash,
 WEIR__INLINE uint32_t look_any(const struct weir_window_bits *b, uint64_t hash, unsigned z,
                                unsigned g)
 {
-	const uint64_t *block = b->words + 8 * weir__mulhi64(hash, b->groups);
+	const uint64_t *block = weir__window_block(b, hash);
 	uint64_t r = weir__remix(hash);
 	uint32_t in = 0;
 	for (uint32_t s = 0; s < b->slots; s++)
@@ -97,13 +98,16 @@ WEIR__INLINE uint32_t look_any(const struct weir_window_bits *b, uint64_t hash, 
 
 /* ---- many keys ---- */
 
-/* Beyond a core's cache all lines are fetched first: of columns two at most, of a ring all. */
+/* Beyond a core's cache all lines are fetched first: of columns three at most, of a ring all. */
 WEIR__INLINE void fetch(const struct weir_window_bits *b, const uint64_t *hashes, unsigned n)
 {
-	uint64_t step = b->slot_step == 1 ? 8 : b->slot_step;
-	uint32_t lines = b->slot_step == 1 ? (b->slots + 7) / 8 : b->slots;
+	bool ring = weir__window_is_ring(b);
+	uint64_t step = ring ? b->slot_step : 8;
+	uint32_t lines = ring ? b->slots : (b->slots + 7) / 8;
 	for (unsigned i = 0; b->far && i < n; i++) {
-		const uint64_t *at = b->words + b->stride * weir__mulhi64(hashes[i], b->groups);
+		const uint64_t *at = ring ? weir__window_block(b, hashes[i]) :
+		                            weir__window_column(b, hashes[i],
+		                                                weir__remix(hashes[i]));
 		for (uint32_t line = 0; line < lines; line++)
 			__builtin_prefetch(at + line * step, 0, 2);
 	}

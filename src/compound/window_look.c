@@ -46,7 +46,7 @@ int weir_window_age_hash(const struct weir_window *w, uint64_t hash)
 	uint32_t newest = weir__window_newest(state);
 	uint32_t below = in & ((UINT32_C(2) << newest) - 1);
 	uint32_t slot = 31 - (uint32_t)__builtin_clz(below ? below : in);
-	return (int)(below ? newest - slot : newest + slots - slot);
+	return (int)weir__window_slot(newest, slot, slots);
 }
 
 int weir_window_age(const struct weir_window *w, const void *key, size_t len)

@@ -22,21 +22,20 @@ static uint64_t monotonic(void *unused)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static int choose_hashing(struct weir_window *w, const struct weir_window_options *o)
+int weir__window_hashing(struct weir_hashing *out, const struct weir_window_options *o)
 {
 	uint64_t seed = o->seed;
 	int err = 0;
 	if (o->hash_key) {
-		w->hashing = weir__hashing_keyed(o->hash_key);
-		return seed && seed != w->hashing.seed ?
+		*out = weir__hashing_keyed(o->hash_key);
+		return seed && seed != out->seed ?
 		               weir__fail(-EINVAL, "seed: with hash_key it is the key's check "
 		                          "value, or 0: this one is another's") :
 		               0;
 	}
 	while (!err && !seed)
 		err = weir__random(&seed);
-	w->hashing = weir__hashing_seeded(&weir__xxh3, seed);
-	w->flip8 = weir__flip8(seed);
+	*out = weir__hashing_seeded(&weir__xxh3, seed);
 	return err;
 }
 
@@ -63,9 +62,9 @@ static void lay_out(struct weir_window *w)
 	bool ring = p->layout == WEIR_WINDOW_RING;
 	b->words = w->memory.bits;
 	b->slots = (uint32_t)slots;
-	b->stride = ring ? 8 : slots <= 4 ? 4 : (slots + 7) / 8 * 8;
-	b->groups = ring ? words / slots / 8 : words / b->stride;
+	b->stride = ring ? 1 : slots <= 4 ? 4 : (slots + 7) / 8 * 8;
 	b->slot_step = ring ? words / slots : 1;
+	b->blocks = (ring ? b->slot_step : words / b->stride) / 8;
 	b->z = p->words_per_key;
 	b->g = p->bits_per_word;
 	b->far = p->bytes > weir__cache_bytes();
@@ -80,20 +79,13 @@ static void count_towards(struct weir_window *w, uint64_t keys)
 	w->enough = keys ? keys >> shift : UINT64_MAX;
 }
 
-static int furnish(struct weir_window *w, const struct weir_window_options *o)
+/* All but its bits' memory. */
+static void furnish(struct weir_window *w, const struct weir_window_options *o, enum weir_isa isa)
 {
-	enum weir_isa isa;
-	int err = weir__isa_choose(&isa);
-	if (!err)
-		err = choose_hashing(w, o);
-	if (!err)
-		err = weir__memory_alloc(&w->memory, w->plan.bytes, o->flags, NULL, 0);
-	if (err)
-		return err;
-	lay_out(w);
-	atomic_init(&w->state, weir__window_state(0, 0, w->bits.slots));
 	w->kernel = *kernel_for(isa, &w->plan);
 	w->rcu = weir__rcu(o->flavor);
+	w->span_seconds = o->span_seconds;
+	w->generation_keys = o->generation_keys;
 	count_towards(w, o->generation_keys);
 	w->wake = -1;
 	w->clock = o->clock ? o->clock : monotonic;
@@ -101,31 +93,55 @@ static int furnish(struct weir_window *w, const struct weir_window_options *o)
 	/* rounded up, so that G-1 of them are T at least */
 	if (o->span_seconds > 0)
 		w->period = (uint64_t)(o->span_seconds * 1e9 / (o->generations - 1)) + 1;
-	weir__figure_store_relaxed(&w->since[0], w->clock(w->clock_arg));
-	err = o->timer ? weir__window_timer_start(w) : 0;
+}
+
+int weir__window_make(struct weir_window **out, const struct weir_window_options *o,
+                      const struct weir_window_plan *plan, const struct weir_hashing *hashing)
+{
+	struct weir_window *w = NULL;
+	enum weir_isa isa;
+	int err = weir__isa_choose(&isa);
 	if (err)
-		weir__memory_free(&w->memory);
-	return err;
+		return err;
+	if (posix_memalign((void **)&w, 64, sizeof *w))
+		return weir__fail(-ENOMEM, "no memory for a window's record");
+	memset(w, 0, sizeof *w);
+	w->plan = *plan;
+	w->hashing = *hashing;
+	w->flip8 = weir__flip8(hashing->seed);
+	err = weir__memory_alloc(&w->memory, plan->bytes, o->flags, NULL, 0);
+	if (err) {
+		free(w);
+		return err;
+	}
+	lay_out(w);
+	furnish(w, o, isa);
+	atomic_init(&w->state, weir__window_state(0, 0, w->bits.slots));
+	uint64_t now = w->clock(w->clock_arg);
+	weir__figure_store_relaxed(&w->since[0], now ? now : 1);
+	*out = w;
+	return 0;
 }
 
 int weir_window_create(struct weir_window **out, const struct weir_window_options *options)
 {
 	struct weir_window_options o;
 	struct weir_window_plan plan;
-	struct weir_window *w = NULL;
+	struct weir_hashing hashing;
+	struct weir_window *w;
 	if (!out)
 		return weir__fail(-EINVAL, "out is NULL: weir_window_create needs a place for the "
 		                  "window");
 	int err = weir__window_plan(&o, options, &plan);
+	if (!err)
+		err = weir__window_hashing(&hashing, &o);
+	if (!err)
+		err = weir__window_make(&w, &o, &plan, &hashing);
 	if (err)
 		return err;
-	if (posix_memalign((void **)&w, 64, sizeof *w))
-		return weir__fail(-ENOMEM, "no memory for a window's record");
-	memset(w, 0, sizeof *w);
-	w->plan = plan;
-	err = furnish(w, &o);
+	err = o.timer ? weir__window_timer_start(w) : 0;
 	if (err)
-		free(w);
+		weir_window_destroy(w);
 	else
 		*out = w;
 	return err;

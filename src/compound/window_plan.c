@@ -10,19 +10,18 @@
 #include "options.h"
 #include "plan.h"
 
-static const double least_span = 0.001, most_span = 1e9; /* seconds */
 static const uint32_t default_generations = 7; /* whose columns, with the spare's, fill a line */
 
-static int check_turns(const struct weir_window_options *o)
+int weir__window_check_turns(const struct weir_window_options *o)
 {
 	if (o->generations < WEIR_WINDOW_LEAST || o->generations > WEIR_WINDOW_MOST)
 		return weir__fail(-EINVAL, "generations %" PRIu32 ": %d to %d, or 0 for %" PRIu32,
 		                  o->generations, WEIR_WINDOW_LEAST, WEIR_WINDOW_MOST,
 		                  default_generations);
 	if (o->span_seconds != 0 &&
-	    !(o->span_seconds >= least_span && o->span_seconds <= most_span))
+	    !(o->span_seconds >= WEIR__WINDOW_LEAST_SPAN && o->span_seconds <= WEIR__WINDOW_MOST_SPAN))
 		return weir__fail(-EINVAL, "span_seconds %g: %g to %g, or 0 for no advance by time",
-		                  o->span_seconds, least_span, most_span);
+		                  o->span_seconds, WEIR__WINDOW_LEAST_SPAN, WEIR__WINDOW_MOST_SPAN);
 	if (o->timer > 1)
 		return weir__fail(-EINVAL, "timer %" PRIu32 ": 1, or 0 for none", o->timer);
 	if (o->timer && o->clock)
@@ -50,17 +49,17 @@ static int check_shape(struct weir_window_options *o)
 	return 0;
 }
 
-/* Words that a group has beside each other: a whole number of lines, or half a line. */
-static uint64_t stride_of(const struct weir_window_options *o)
+/* How many times a generation's bytes the window has. The columns' words of one place fill lines,
+ * or half a line. */
+static uint64_t times(uint32_t layout, uint32_t generations)
 {
-	uint64_t slots = o->generations + 1;
-	return o->layout == WEIR_WINDOW_RING ? 8 : slots <= 4 ? 4 : (slots + 7) / 8 * 8;
+	uint64_t slots = generations + 1;
+	return layout == WEIR_WINDOW_RING ? slots : slots <= 4 ? 4 : (slots + 7) / 8 * 8;
 }
 
-/* How many times a generation's bytes the window has. */
-static uint64_t times(const struct weir_window_options *o)
+uint64_t weir__window_bytes(uint32_t layout, uint32_t generations, uint64_t one)
 {
-	return o->layout == WEIR_WINDOW_RING ? o->generations + 1 : stride_of(o);
+	return times(layout, generations) * one;
 }
 
 /* The rate of one generation, of which there are n. */
@@ -74,27 +73,44 @@ static double rate_of_all(double rate, double n)
 	return -expm1(log1p(-rate) * n);
 }
 
+uint64_t weir__window_member_capacity(uint64_t capacity, uint32_t generations)
+{
+	return capacity / generations + (capacity % generations != 0);
+}
+
 /* A generation as a blocked filter. */
 static int plan_one(struct weir_window_options *o, struct weir_plan *out)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
-	uint64_t g = o->generations;
+	uint64_t g = o->generations, n = times(o->layout, o->generations);
 	if (!o->capacity)
 		o->capacity = o->generation_keys <= UINT64_MAX / g ? o->generation_keys * g :
 		                                                     UINT64_MAX;
 	if (o->fp_rate != 0 && !(o->fp_rate >= 1e-8 && o->fp_rate <= 0.5))
 		return weir__fail(-EINVAL, "fp_rate %g: that of all generations, 1e-08 to 0.5",
 		                  o->fp_rate);
-	if (o->max_bytes && o->max_bytes / times(o) < 64)
+	if (o->max_bytes && o->max_bytes / n < 64)
 		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": at least %" PRIu64 ", a line "
 		                  "for each generation and for the one that is being cleared",
-		                  o->max_bytes, 64 * times(o));
-	p.capacity = o->capacity / g + (o->capacity % g != 0);
+		                  o->max_bytes, 64 * n);
+	p.capacity = weir__window_member_capacity(o->capacity, o->generations);
 	p.fp_rate = o->fp_rate > 0 ? rate_of_one(o->fp_rate, (double)g) : 0;
-	p.max_bytes = o->max_bytes / times(o);
+	p.max_bytes = o->max_bytes / n;
 	p.words_per_key = o->words_per_key;
 	p.shards = 1;
 	return weir_plan(&p, out);
+}
+
+/* Later than at its capacity an advance by number would come to a generation that is overfull, or
+ * never: what is inserted into full words changes nothing and counts for nothing. */
+static int check_number(const struct weir_window_options *o, uint64_t capacity)
+{
+	const uint64_t room = weir__window_member_capacity(capacity, o->generations);
+	if (o->generation_keys <= room)
+		return 0;
+	return weir__fail(-EINVAL, "generation_keys %" PRIu64 ": a generation has room for %" PRIu64
+	                  " keys, its share of the capacity %" PRIu64, o->generation_keys, room,
+	                  capacity);
 }
 
 int weir__window_plan(struct weir_window_options *o, const struct weir_window_options *options,
@@ -106,7 +122,7 @@ int weir__window_plan(struct weir_window_options *o, const struct weir_window_op
 	if (!err && !o->generations)
 		o->generations = default_generations;
 	if (!err)
-		err = check_turns(o);
+		err = weir__window_check_turns(o);
 	if (!err)
 		err = weir__flags_check(o->flags);
 	if (!err)
@@ -122,11 +138,11 @@ int weir__window_plan(struct weir_window_options *o, const struct weir_window_op
 		.words_per_key = one.shape.field[WEIR_BLOCKED_Z],
 		.bits_per_word = one.shape.field[WEIR_BLOCKED_G],
 		.capacity = o->capacity ? o->capacity : one.capacity * o->generations,
-		.bytes = one.bytes * times(o),
-		.fp_rate = rate_of_all(one.fp_rate, o->generations)
+		.bytes = weir__window_bytes(o->layout, o->generations, one.bytes),
+		.fp_rate = o->fp_rate > 0 ? o->fp_rate : rate_of_all(one.fp_rate, o->generations)
 	};
 	plan->bits_per_key = 8 * (double)plan->bytes / (double)plan->capacity;
-	return 0;
+	return check_number(o, plan->capacity);
 }
 
 int weir_window_plan(const struct weir_window_options *options, struct weir_window_plan *out)

@@ -5,25 +5,24 @@
 #include "compound/window.h"
 #include "options.h"
 
-enum { SAMPLE = 16384 }; /* groups of a slot */
+enum { SAMPLE = 16384 }; /* lines, of a ring's slot or of all columns */
 
-/* Over the groups that were looked at. */
+/* Over the blocks that were looked at. */
 struct sums {
 	double fill; /* share of bits set */
 	double rate; /* of absent keys answered true */
 };
 
-/* The words of a group fall into z equal runs, of which a key has a word each. */
-static struct sums group_of(const struct weir_window_bits *b, const uint64_t *words)
+/* The words of a block fall into z equal runs, of which a key has a word each. */
+static struct sums block_of(const struct weir_window_bits *b, const uint64_t *word)
 {
-	unsigned n = b->slot_step == 1 ? 1 : 8, run = n / b->z;
+	unsigned run = 8 / b->z;
 	struct sums sum = { 0, 1 };
 	for (unsigned z = 0; z < b->z; z++) {
 		double chance = 0;
-		for (unsigned i = 0; i < run; i++) {
-			double set = __builtin_popcountll(
-				weir__word_load_relaxed(words + z * run + i)) / 64.0;
-			sum.fill += set / n;
+		for (unsigned i = 0; i < run; i++, word += b->stride) {
+			double set = __builtin_popcountll(weir__word_load_relaxed(word)) / 64.0;
+			sum.fill += set / 8;
 			chance += pow(set, b->g) / run;
 		}
 		sum.rate *= chance;
@@ -33,11 +32,12 @@ static struct sums group_of(const struct weir_window_bits *b, const uint64_t *wo
 
 static struct sums survey(const struct weir_window_bits *b, uint32_t slot)
 {
-	uint64_t n = b->groups < SAMPLE ? b->groups : SAMPLE, step = b->groups / n;
+	const uint64_t most = weir__window_is_ring(b) ? SAMPLE : SAMPLE / 8;
+	uint64_t n = b->blocks < most ? b->blocks : most, step = b->blocks / n;
 	struct sums all = { 0, 0 };
 	for (uint64_t i = 0; i < n; i++) {
-		struct sums one = group_of(b, b->words + slot * b->slot_step +
-		                                      i * step * b->stride);
+		struct sums one = block_of(b, b->words + slot * b->slot_step +
+		                                      8 * i * step * b->stride);
 		all.fill += one.fill / (double)n;
 		all.rate += one.rate / (double)n;
 	}
@@ -47,31 +47,32 @@ static struct sums survey(const struct weir_window_bits *b, uint32_t slot)
 /* Each key throws g bits into a word: it leaves a bit 0 with the chance (63/64)^g. */
 static double keys_of(const struct weir_window_bits *b, double fill)
 {
-	double words = (double)b->groups * (b->slot_step == 1 ? 1 : 8 / b->z);
+	double words = (double)b->blocks * (8 / b->z);
 	return words * -log1p(-fmin(fill, 1 - 0x1p-20)) / -expm1(b->g * log1p(-1 / 64.0));
 }
 
 static void look(const struct weir_window *w, struct weir_window_stats *s)
 {
 	uint64_t state = weir__window_load_acquire(&w->state), now = w->clock(w->clock_arg);
-	uint32_t slots = w->bits.slots, slot = weir__window_newest(state);
+	uint32_t newest = weir__window_newest(state), slot;
 	double misses = 1;
 	s->advances = weir__window_advances(state);
-	s->keys_counted = w->enough == UINT64_MAX ?
-	                          0 :
-	                          weir__figure_load_relaxed(&w->counted[slot]) * (w->sampled + 1);
+	s->keys_counted = weir__window_counted(w, newest);
 	for (uint32_t i = 0; i < w->plan.generations; i++) {
+		slot = weir__window_slot(newest, i, w->bits.slots);
 		struct sums sum = survey(&w->bits, slot);
-		uint64_t since = weir__figure_load_relaxed(&w->since[slot]);
 		/* a generation that was never the newest has no age */
-		s->age_seconds[i] = i > s->advances ? 0 : (double)(int64_t)(now - since) * 1e-9;
+		s->age_seconds[i] = i > s->advances ?
+		                            0 : (double)weir__window_age(w, slot, now) * 1e-9;
 		s->fill[i] = sum.fill;
 		s->keys_estimated += keys_of(&w->bits, sum.fill);
 		misses *= 1 - sum.rate;
-		slot = slot ? slot - 1 : slots - 1;
 	}
 	s->fp_rate_estimated = 1 - misses;
 	s->due_seconds = w->period ? (double)w->period * 1e-9 - s->age_seconds[0] : INFINITY;
+	s->span_seconds = w->span_seconds;
+	s->generation_keys = w->generation_keys;
+	s->saved_ns = w->saved;
 	s->late_seconds = (double)weir__figure_load_relaxed(&w->late) * 1e-9;
 }
 

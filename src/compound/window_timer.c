@@ -67,6 +67,7 @@ int weir__window_timer_start(struct weir_window *w)
 	if (!error)
 		return 0;
 	close(w->wake);
+	w->wake = -1;
 	return weir__fail(-error, "no thread for a window's timer: %s", weir_strerror(error));
 }
 

@@ -19,10 +19,26 @@ struct members {
 	uint64_t from;   /* where in the source the image begins */
 	unsigned now;    /* the number of the member that is read */
 	uint64_t before; /* bytes of bits in the members before this one */
+	weir__give_fn *give; /* whom the members are given, or NULL */
+	void *give_arg;
 	/* where it is mapped: */
 	unsigned char *image;
 	int insert_error;
 };
+
+/* Members that are kept until all are there. */
+struct kept {
+	struct weir_member *out;
+	unsigned n;
+};
+
+static int keep(void *arg, unsigned i, const struct weir_member *member)
+{
+	struct kept *kept = arg;
+	kept->out[i] = *member;
+	kept->n++;
+	return 0;
+}
 
 /* What is done with a member whose bits come next in @rest. @at: its image's place in the whole
  * one.  @f: receives the filter, if one is made. */
@@ -92,22 +108,29 @@ static int member_check(const struct members *m, unsigned i, const struct weir_p
 	return 0;
 }
 
-static uint64_t note_of(const struct members *m)
+static uint64_t note_of(const struct weir_preface *whole, unsigned i)
 {
-	return weir__image_get64(m->whole->table + WEIR_IMAGE_MEMBER * m->now);
+	return weir__image_get64(whole->table + WEIR_IMAGE_MEMBER * i);
 }
 
-/* C3, of a kind of the list. */
+struct weir_parts weir__parts_of(const struct weir_preface *whole, const struct weir_layout *layout)
+{
+	struct weir_parts parts = { layout, whole->head.own, whole->head.members, { 0 } };
+	for (unsigned i = 0; i < parts.n; i++)
+		parts.note[i] = note_of(whole, i);
+	return parts;
+}
+
+/* C3 */
 static int check_suits(const struct members *m, const struct weir_preface *p)
 {
 	const struct weir_preface *whole = m->whole;
 	struct weir_layout compound, member;
-	if (!whole->kind || !whole->kind->suits)
-		return 0;
+	struct weir_parts parts = weir__parts_of(whole, &compound);
 	/* cannot fail: no key is asked for */
 	(void)weir__preface_layout(&compound, whole, weir__no_hash_key, m->source->name);
 	(void)weir__preface_layout(&member, p, weir__no_hash_key, m->source->name);
-	int err = whole->kind->suits(&compound, whole->head.members, m->now, &member, note_of(m));
+	int err = whole->kind->suits(&parts, m->now, &member);
 	return err ? failed_in(m->source->name, err) : 0;
 }
 
@@ -121,6 +144,7 @@ static int member_open(struct members *m, unsigned i, struct weir_source *rest,
 		return err;
 	*rest = *source;
 	rest->as = NULL;
+	rest->any = false;
 	rest->exact = false;
 	rest->at = 0;
 	rest->length = source->length == UINT64_MAX ? UINT64_MAX : source->length - source->at;
@@ -170,8 +194,7 @@ static void options_of(struct members *m, unsigned i)
 	}
 }
 
-/* @out: the members, or NULL: they are only looked at. */
-static int each_member(struct members *m, take_fn *take, struct weir_member *out)
+static int each_member(struct members *m, take_fn *take)
 {
 	const struct weir_preface *whole = m->whole;
 	int err = 0;
@@ -184,15 +207,23 @@ static int each_member(struct members *m, take_fn *take, struct weir_member *out
 		if (err)
 			break;
 		err = take(m, &p, &rest, m->source->at - m->from, &f);
-		if (!err && out)
-			out[m->now] = (struct weir_member){ f, note_of(m) };
+		if (!err && m->give)
+			err = m->give(m->give_arg, m->now,
+			              &(struct weir_member){ f, note_of(m->whole, m->now) });
 		m->now += !err;
 		member_close(m, &rest, &p);
 	}
-	if (!err)
-		err = members_end(m);
-	if (err && out)
-		weir__members_free(out, m->now);
+	return err ? err : members_end(m);
+}
+
+static int keep_each(struct members *m, take_fn *take, struct weir_member *out)
+{
+	struct kept kept = { out, 0 };
+	m->give = keep;
+	m->give_arg = &kept;
+	int err = each_member(m, take);
+	if (err)
+		weir__members_free(out, kept.n);
 	return err;
 }
 
@@ -244,14 +275,23 @@ int weir__members_load(struct weir_member out[WEIR_IMAGE_MEMBERS],
                        const struct weir_load_options *options)
 {
 	struct members m = members_begin(whole, source, options);
-	return each_member(&m, take_bits, out);
+	return keep_each(&m, take_bits, out);
+}
+
+int weir__members_give(weir__give_fn *give, void *arg, const struct weir_preface *whole,
+                       struct weir_source *source, const struct weir_load_options *options)
+{
+	struct members m = members_begin(whole, source, options);
+	m.give = give;
+	m.give_arg = arg;
+	return each_member(&m, take_bits);
 }
 
 int weir__members_verify(const struct weir_preface *whole, struct weir_source *source,
                          const struct weir_load_options *options)
 {
 	struct members m = members_begin(whole, source, options);
-	return each_member(&m, check_bits, NULL);
+	return each_member(&m, check_bits);
 }
 
 int weir__members_map(struct weir_member out[WEIR_IMAGE_MEMBERS], unsigned char *image,
@@ -261,7 +301,7 @@ int weir__members_map(struct weir_member out[WEIR_IMAGE_MEMBERS], unsigned char 
 	struct members m = members_begin(whole, source, options);
 	m.image = image;
 	m.insert_error = insert_error;
-	return each_member(&m, take_mapped, out);
+	return keep_each(&m, take_mapped, out);
 }
 
 int weir__members_join(struct weir_filter **out, const struct weir_layout *layout,

@@ -11,7 +11,8 @@
  * C2  What every member has as the head has it: compression, marks, generation, hash and seed, what
  *     is done to keys. The members' blocks add up to the head's, and never exceed them on the way.
  * C3  A member is no compound, and nothing of it is live. Its shape, size and capacity are checked
- *     by the compound itself (suits() in kind.h, or who calls weir__members_load()).
+ *     by the compound itself (suits() in kind.h), as are the notes in the table and the head's
+ *     words for its own use.
  * C4  Allowed: plain and compressed; files, streams, memory; WEIR_MAP_READ and WEIR_MAP_PRIVATE;
  *     shards in the members. Refused: WEIR_MAP_LIVE, since a member that one process adds would be
  *     missed by the others. */
@@ -32,16 +33,24 @@ static inline bool weir__is_compound(const struct weir_preface *preface)
 	return preface->head.members != 0;
 }
 
+/* What the kind is asked about. @layout: the compound's, which may be set later. */
+struct weir_parts weir__parts_of(const struct weir_preface *whole,
+                                 const struct weir_layout *layout);
+
 /*
  * Read and check all members behind a compound's head, each into memory of its own.
  * @whole: weir__preface_read() of it, from @source.
  * @hash_key: in @options, as for any image.
  * @out: receives whole->head.members members with their notes, the caller's.
- * A type that is no kind of the list (window) sets source->as first, and gets its head that way.
  */
 int weir__members_load(struct weir_member out[WEIR_IMAGE_MEMBERS],
                        const struct weir_preface *whole, struct weir_source *source,
                        const struct weir_load_options *options);
+/* Likewise, but each is given away as it comes: the filter is the callee's, also on failure, which
+ * ends the reading. */
+typedef int weir__give_fn(void *arg, unsigned i, const struct weir_member *member);
+int weir__members_give(weir__give_fn *give, void *arg, const struct weir_preface *whole,
+                       struct weir_source *source, const struct weir_load_options *options);
 /* Check all of them, and keep nothing. */
 int weir__members_verify(const struct weir_preface *whole, struct weir_source *source,
                          const struct weir_load_options *options);

@@ -32,8 +32,9 @@ struct weir_source {
 	uint64_t at;                 /* bytes read so far */
 	uint64_t length;             /* in all; UINT64_MAX: unknown */
 	bool exact;                  /* the image must fill the length */
-	const struct weir_kind *as;  /* the image must be of this type, which is in no list of
-	                                kinds (window); NULL: of a kind */
+	const struct weir_kind *as;  /* the image must be of this type, which is no kind of filter
+	                                (window); NULL: of a kind */
+	bool any;                    /* or of either */
 	bool outside;                /* a system call failed: the error that is returned is no
 	                                judgement on the image's bytes */
 	mode_t mode;                 /* a file's type, as stat() has it */

@@ -88,8 +88,7 @@ int weir_load(struct weir_filter **out, const char *path, const struct weir_load
 	return err;
 }
 
-/* The caller's descriptor, from its position on. */
-static int source_of(struct weir_source *source, int fd, char name[32])
+int weir__source_of_fd(struct weir_source *source, int fd, char name[32])
 {
 	struct stat st;
 	*source = (struct weir_source){ .name = name, .fd = fd, .length = UINT64_MAX };
@@ -108,24 +107,29 @@ int weir_load_fd(struct weir_filter **out, int fd, const struct weir_load_option
 {
 	char name[32];
 	struct weir_source source;
-	int err = source_of(&source, fd, name);
+	int err = weir__source_of_fd(&source, fd, name);
 	return err ? err : load(out, &source, options);
 }
 
-int weir_load_memory(struct weir_filter **out, const void *image, size_t bytes,
-                     const struct weir_load_options *options)
+int weir__source_of_memory(struct weir_source *source, const void *image, size_t bytes)
 {
-	struct weir_source source = {
+	*source = (struct weir_source){
 		.name = "the image in memory",
 		.fd = -1,
 		.memory = image,
 		.length = bytes,
 		.exact = true
 	};
-	if (!image)
-		return weir__fail(-EINVAL, "image is NULL: %zu bytes of memory that hold an image",
-		                  bytes);
-	return load(out, &source, options);
+	return image ? 0 : weir__fail(-EINVAL, "image is NULL: %zu bytes of memory that hold an "
+	                              "image", bytes);
+}
+
+int weir_load_memory(struct weir_filter **out, const void *image, size_t bytes,
+                     const struct weir_load_options *options)
+{
+	struct weir_source source;
+	int err = weir__source_of_memory(&source, image, bytes);
+	return err ? err : load(out, &source, options);
 }
 
 static int verify(struct weir_source *source, const struct weir_load_options *options)
@@ -138,6 +142,7 @@ static int verify(struct weir_source *source, const struct weir_load_options *op
 		err = weir__fail(-EINVAL, "flags 0x%x, no_verify %d, memory %p, memory_bytes %zu: "
 		                 "weir_image_verify takes none of them: it checks and keeps "
 		                 "nothing", o.flags, o.no_verify, o.memory, o.memory_bytes);
+	source->any = true;
 	if (!err)
 		err = weir__preface_read(&preface, source, o.max_bytes, false);
 	if (err)
@@ -168,7 +173,7 @@ int weir_image_verify_fd(int fd, const struct weir_load_options *options)
 {
 	char name[32];
 	struct weir_source source;
-	int err = source_of(&source, fd, name);
+	int err = weir__source_of_fd(&source, fd, name);
 	return err ? err : verify(&source, options);
 }
 
@@ -181,6 +186,7 @@ int weir_image_info(const char *path, struct weir_image_info *out)
 		err = weir__source_open(&source, path, O_RDONLY);
 	if (err)
 		return err;
+	source.any = true;
 	err = weir__source_settle(&source, weir__preface_read(&p, &source, 0, true));
 	weir__source_close(&source);
 	if (err)

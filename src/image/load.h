@@ -9,6 +9,11 @@
 /* Copy the caller's options over the defaults, and check them. Return: 0 or -EINVAL. */
 int weir__load_options(struct weir_load_options *out, const struct weir_load_options *options);
 
+/* The caller's descriptor, from its position on.  @name: receives one for sentences. */
+int weir__source_of_fd(struct weir_source *source, int fd, char name[32]);
+/* The caller's memory, which the image must fill. Return: 0 or -EINVAL. */
+int weir__source_of_memory(struct weir_source *source, const void *image, size_t bytes);
+
 /* Read all that is behind a preface, be it that of an array or of a compound, each bit checked,
  * into a filter with memory of its own. */
 int weir__preface_load(struct weir_filter **out, struct weir_source *source,

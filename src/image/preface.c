@@ -41,34 +41,52 @@ static int shape_check(const struct weir_preface *p, const char *name)
 }
 
 /* A kind that is a compound has an image of format 3, and no other kind has. */
-static int form_check(const struct weir_preface *p, bool compound, const char *name)
+static int form_check(const struct weir_preface *p, const char *name)
 {
-	bool own = p->head.own[1] || p->head.own[2] || p->head.own[3];
-	if (own && p->kind->grow_ahead)
-		return weir__fail(-EBADMSG, "%s: of the compound's own words at bytes 192 to 223 "
-		                  "kind %s has one, max_capacity", name, p->kind->name);
-	if (compound == (p->head.members != 0))
-		return 0;
-	return weir__fail(-EBADMSG, "%s: format is %u, and kind %s %s", name,
-	                  weir__image_format(&p->head), p->kind->name,
-	                  compound ? "has 3 alone" : "is no compound");
+	const bool compound = p->kind->suits;
+	if (compound != (p->head.members != 0))
+		return weir__fail(-EBADMSG, "%s: format is %u, and kind %s %s", name,
+		                  weir__image_format(&p->head), p->kind->name,
+		                  compound ? "has 3 alone" : "is no compound");
+	for (unsigned i = p->kind->own_words; i < WEIR_IMAGE_OWN; i++)
+		if (p->head.own[i])
+			return weir__fail(-EBADMSG, "%s: the compound's own word %u, at byte %u, "
+			                  "is %llu: kind %s has %u of them", name, i, 192 + 8 * i,
+			                  (unsigned long long)p->head.own[i], p->kind->name,
+			                  p->kind->own_words);
+	return 0;
 }
 
-/* @as: a type beside the list of kinds, or NULL. */
-static int kind_check(struct weir_preface *p, const struct weir_kind *as, const char *name)
+/* Is it what the caller reads, a filter or a type beside them? It is no fault of the image. */
+static int type_check(const struct weir_preface *p, const struct weir_source *source)
+{
+	const struct weir_kind *kind = p->kind;
+	if (source->any || (source->as ? kind == source->as : !kind->read_by))
+		return 0;
+	if (kind->read_by)
+		return weir__fail(-ENOTSUP, "%s: is a %s and no filter: %s reads it", source->name,
+		                  kind->name, kind->read_by);
+	return weir__fail(-ENOTSUP, "%s: is a filter of kind %s and no %s: weir_load() reads it",
+	                  source->name, kind->name, source->as->name);
+}
+
+static int kind_check(struct weir_preface *p, const struct weir_source *source)
 {
 	const struct weir_image_head *h = &p->head;
-	p->kind = as && as->id == h->shape.kind ? as : weir__kind(h->shape.kind);
-	if (as && p->kind != as)
-		return weir__fail(-EBADMSG, "%s: kind is %u, and not %u (%s)", name, h->shape.kind,
-		                  as->id, as->name);
+	const char *name = source->name;
+	p->kind = weir__kind(h->shape.kind);
+	if (!p->kind)
+		p->kind = weir__type(h->shape.kind);
 	if (!p->kind)
 		return weir__fail(-ENOTSUP, "%s: kind is %u, which this library does not know",
 		                  name, h->shape.kind);
+	int err = type_check(p, source);
+	if (err)
+		return err;
 	if (h->hash != p->kind->hash->id && h->hash != weir__siphash_2_4.id)
 		return weir__fail(-EBADMSG, "%s: hash is %u where kind %s has %u", name,
 		                  h->hash, p->kind->name, p->kind->hash->id);
-	return form_check(p, as || p->kind->members, name);
+	return form_check(p, name);
 }
 
 /* A name for what compressors write, or NULL. */
@@ -131,7 +149,7 @@ static int head_read(struct weir_preface *p, struct weir_source *source, uint64_
 	};
 	if (weir__image_check(bytes, &given, &p->head, &fault))
 		return explain(source->name, &fault);
-	err = kind_check(p, source->as, source->name);
+	err = kind_check(p, source);
 	if (!err && weir__image_check_numbers(bytes, &p->head, &fault))
 		err = explain(source->name, &fault);
 	return err ? err : shape_check(p, source->name);
@@ -231,7 +249,7 @@ int weir__preface_layout(struct weir_layout *out, const struct weir_preface *p,
 		.shards = p->head.shards,
 		.lines = p->head.nblocks,
 		.capacity = p->head.capacity,
-		.max_capacity = p->head.members ? p->head.own[0] : 0,
+		.max_capacity = p->kind->grow_ahead ? p->head.own[0] : 0,
 		.normal = p->head.normal
 	};
 	memcpy(&out->fp_rate, &p->head.rate_bits, sizeof out->fp_rate);

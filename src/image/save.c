@@ -8,10 +8,11 @@
 #include "error.h"
 #include "image/compound_write.h"
 #include "image/replace.h"
+#include "image/save.h"
 #include "image/write.h"
 #include "options.h"
 
-static int save_options(struct weir_save_options *out, const struct weir_save_options *options)
+int weir__save_options(struct weir_save_options *out, const struct weir_save_options *options)
 {
 	const uint32_t allowed = WEIR_MARK_OVERFULL_ALLOWED | WEIR_MARK_SHRINK_ALLOWED;
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -29,7 +30,7 @@ static int save_options(struct weir_save_options *out, const struct weir_save_op
 static int save_check(const struct weir_filter *f, struct weir_save_options *out,
                       const struct weir_save_options *options)
 {
-	return f->kind->snapshot || f->kind->members ? save_options(out, options) :
+	return f->kind->snapshot || f->kind->members ? weir__save_options(out, options) :
 	                                               weir__kind_cannot(f->kind, "be saved");
 }
 
@@ -54,15 +55,15 @@ static void renew_notes(void *f, struct weir_compound *c)
 		c->member[i].note = now[i].note;
 }
 
-static int write_file(const struct weir_filter *f, int fd, const char *path,
+static int write_file(void *filter, int fd, const char *path,
                       const struct weir_save_options *options)
 {
+	const struct weir_filter *f = filter;
 	struct weir_writing w;
 	struct weir_compound c;
 	if (f->kind->members) {
 		compound_of(&c, f);
-		return weir__compound_write(&c, fd, path, options, renew_notes,
-		                            (void *)(uintptr_t)f);
+		return weir__compound_write(&c, fd, path, options, renew_notes, filter);
 	}
 	int err = weir__writing_begin(&w, f, fd, path, options);
 	if (err)
@@ -91,50 +92,65 @@ static int write_stream(const struct weir_filter *still, int fd, const char *nam
 }
 
 /* @named: as for weir__replace_begin(). */
-static int save_as(const struct weir_filter *f, const char *path,
+static int save_as(weir__write_fn *write, void *what, const char *path,
                    const struct weir_save_options *options, bool named)
 {
 	struct weir_replace r;
 	int err = weir__replace_begin(&r, path, options->mode, named);
 	if (err)
 		return err;
-	err = write_file(f, r.new.fd, path, options);
+	err = write(what, r.new.fd, path, options);
 	if (!err)
 		err = weir__replace_publish(&r);
 	weir__replace_end(&r);
 	return err;
 }
 
+int weir__save_path(weir__write_fn *write, void *what, const char *path,
+                    const struct weir_save_options *options)
+{
+	int err = save_as(write, what, path, options, false);
+	return err == WEIR_REPLACE_NAMED ? save_as(write, what, path, options, true) : err;
+}
+
+int weir__save_path_check(const char *path)
+{
+	return path ? 0 : weir__fail(-EINVAL, "path is NULL: the file to save to");
+}
+
+int weir__save_fd_check(int fd, char name[WEIR__FD_NAME])
+{
+	snprintf(name, WEIR__FD_NAME, "file descriptor %d", fd);
+	return fcntl(fd, F_GETFD) < 0 ? weir__fail(-errno, "%s: is not open", name) : 0;
+}
+
 int weir_save(const struct weir_filter *f, const char *path,
               const struct weir_save_options *options)
 {
 	struct weir_save_options o;
-	if (!path)
-		return weir__fail(-EINVAL, "path is NULL: the file to save to");
-	int err = save_check(f, &o, options);
+	int err = weir__save_path_check(path);
+	if (!err)
+		err = save_check(f, &o, options);
 	if (err)
 		return err;
 	weir__whole_begin(f, "weir_save");
-	err = save_as(f, path, &o, false);
-	if (err == WEIR_REPLACE_NAMED)
-		err = save_as(f, path, &o, true);
+	err = weir__save_path(write_file, (void *)(uintptr_t)f, path, &o);
 	weir__whole_end(f);
 	return err;
 }
 
 int weir_save_fd(const struct weir_filter *f, int fd, const struct weir_save_options *options)
 {
-	char name[32];
+	char name[WEIR__FD_NAME];
 	struct weir_save_options o;
 	struct weir_filter *still;
 	int err = save_check(f, &o, options);
-	if (!err && fcntl(fd, F_GETFD) < 0)
-		err = weir__fail(-errno, "file descriptor %d: is not open", fd);
+	if (!err)
+		err = weir__save_fd_check(fd, name);
 	if (!err)
 		err = weir_clone(&still, f);
 	if (err)
 		return err;
-	snprintf(name, sizeof name, "file descriptor %d", fd);
 	err = write_stream(still, fd, name, &o);
 	weir_destroy(still);
 	return err;
