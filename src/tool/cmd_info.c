@@ -15,11 +15,13 @@
 #include "show.h"
 #include "tool.h"
 #include "units.h"
+#include "window_file.h"
 
 static const char help[] =
 	"Usage: weir info [OPTION]... IMAGE...\n"
 	"Print what images hold: their headers, and the keys and the rate that their bits\n"
-	"stand for. Of a compressed image that is the header alone.\n"
+	"stand for. Of a compressed image that is the header alone. Of a window also how\n"
+	"long ago each generation became the newest, at the time of saving.\n"
 	"\n"
 	"      --exact  count every bit, of a compressed image too; default: a sample of\n"
 	"               1 MiB of a larger image\n"
@@ -101,6 +103,13 @@ static int look_at_bits(struct report *r, const char *path, const struct weir_im
                         bool exact, const struct image_how *how)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
+	struct weir_window_stats window;
+	if (info->shape.kind == WEIR_WINDOW) {
+		int failed = window_stats(path, how, &window);
+		if (!failed)
+			window_report(r, &window);
+		return failed;
+	}
 	int err = image_stats(path, info, exact, how, &stats);
 	if (!err)
 		report_stats(r, &stats);
@@ -144,6 +153,17 @@ static int info_of(const char *path, bool exact, const struct image_how *how, js
 	return err ? TOOL_TROUBLE : TOOL_OK;
 }
 
+static int sample_bits(struct sample *s, bool exact, const struct image_how *how)
+{
+	struct weir_window_stats window;
+	if (s->info.shape.kind != WEIR_WINDOW)
+		return image_stats(s->path, &s->info, exact, how, &s->stats);
+	int err = window_stats(s->path, how, &window);
+	if (!err)
+		s->stats = window_as_filter(&window);
+	return err;
+}
+
 /* For a collector: what cannot be read has no lines, and a message. */
 static int print_metrics(char **paths, size_t n, bool exact, const struct image_how *how)
 {
@@ -161,7 +181,7 @@ static int print_metrics(char **paths, size_t n, bool exact, const struct image_
 		if (err < 0)
 			say_weir(err, s.path);
 		if (!err && !s.info.live && (exact || !s.info.compressed))
-			err = image_stats(s.path, &s.info, exact, how, &s.stats);
+			err = sample_bits(&s, exact, how);
 		s.modified = st.st_mtim;
 		if (err)
 			status = TOOL_TROUBLE;

@@ -12,6 +12,7 @@
 #include "sift.h"
 #include "tool.h"
 #include "units.h"
+#include "window_file.h"
 
 static const char help[] =
 	"Usage: weir query [OPTION]... IMAGE [FILE|-]...\n"
@@ -22,6 +23,8 @@ static const char help[] =
 	"  -c, --count         print how many lines there are instead of the lines\n"
 	"  -q, --quiet         print nothing; exit 0 at the first such line\n"
 	"      --json          count, and print all figures as JSON\n"
+	"      --forget-older  of a window: what would have been forgotten since it was\n"
+	"                      saved is forgotten; default: as it was then\n"
 	"Done to keys as when the set was built, without an option. Of other sets:\n"
 	"      --trim, --lowercase  as of weir build\n"
 	"      --suffixes      look up each domain and each of its parents\n"
@@ -41,13 +44,14 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 a line was selected, 1 none was, 2 trouble.\n";
 
-enum { JSON = 256 };
+enum { JSON = 256, FORGET_OLDER };
 
 static const struct option options[] = {
 	{ "invert-match", no_argument, NULL, 'v' },
 	{ "count", no_argument, NULL, 'c' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "json", no_argument, NULL, JSON },
+	{ "forget-older", no_argument, NULL, FORGET_OLDER },
 	KEYING_OPTIONS_STEPS,
 	KEYING_OPTIONS_FILE,
 	KEYING_OPTIONS_LINES,
@@ -60,7 +64,7 @@ static const struct option options[] = {
 struct query {
 	struct sift sift;
 	struct image_how how;
-	bool count, as_json;
+	bool count, as_json, forget_older;
 };
 
 static bool option_taken(int option, struct query *query)
@@ -72,6 +76,7 @@ static bool option_taken(int option, struct query *query)
 	case 'c': query->count = true; break;
 	case 'q': query->sift.first_only = true; break;
 	case JSON: query->as_json = true; break;
+	case FORGET_OLDER: query->forget_older = true; break;
 	case 't':
 		if (!parse_number("--threads", optarg, 1, CREW_MOST, &threads))
 			return false;
@@ -105,9 +110,10 @@ static void print_counts(const struct query *query)
 static bool normal_of(struct query *query, const char *image)
 {
 	struct keying *how = &query->sift.keying;
-	struct weir_normal set;
+	struct weir_normal set = { 0 };
 	uint32_t asked = how->normal.steps;
-	weir_normal_of(query->sift.filter, &set);
+	if (query->sift.filter) /* nothing is done to a window's */
+		weir_normal_of(query->sift.filter, &set);
 	how->normal = set;
 	how->normal.steps |= asked;
 	if (asked & ~set.steps & WEIR_NORMAL_CIDR) {
@@ -123,21 +129,32 @@ static bool normal_of(struct query *query, const char *image)
 
 static int answer(struct query *query, const char *image)
 {
-	struct weir_filter *filter;
-	progress_allow(query->how.progress && !query->sift.first_only);
-	if (image_open(&filter, image, &query->how))
+	if (!normal_of(query, image))
 		return TOOL_TROUBLE;
-	query->sift.filter = filter;
-	if (!normal_of(query, image)) {
-		weir_destroy(filter);
-		return TOOL_TROUBLE;
-	}
 	query->sift.print = !query->count && !query->as_json;
 	bool read_all = sift_lines(&query->sift);
-	weir_destroy(filter);
 	if (!query->sift.first_only)
 		print_counts(query);
 	return !read_all ? TOOL_TROUBLE : query->sift.selected ? TOOL_OK : TOOL_NO;
+}
+
+static int open_and_answer(struct query *query, const char *image)
+{
+	struct weir_filter *filter = NULL;
+	struct weir_window *window = NULL;
+	const bool is_window = window_file(image);
+	if (query->forget_older && !is_window)
+		return trouble("--forget-older: %s is no window", image);
+	progress_allow(query->how.progress && !query->sift.first_only);
+	if (is_window ? window_load(&window, image, &query->how, query->forget_older) :
+	                image_open(&filter, image, &query->how))
+		return TOOL_TROUBLE;
+	query->sift.filter = filter;
+	query->sift.window = window;
+	int status = answer(query, image);
+	weir_destroy(filter);
+	weir_window_destroy(window);
+	return status;
 }
 
 int cmd_query(int argc, char **argv)
@@ -159,5 +176,5 @@ int cmd_query(int argc, char **argv)
 	int status = image_arguments(argc, argv, &image, &query.sift.from);
 	if (!status)
 		status = image_swapped(image, query.sift.from.names, query.sift.from.n);
-	return status ? status : answer(&query, image);
+	return status ? status : open_and_answer(&query, image);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Lines selected by a filter, in the order of the input. */
+ * Lines selected by a filter or a window, in the order of the input. */
 #ifndef WEIR_TOOL_SIFT_H
 #define WEIR_TOOL_SIFT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <weir/weir.h>
+#include <weir/window.h>
 #include "keying.h"
 #include "lines.h"
 
@@ -13,7 +14,8 @@ struct sift {
 	/* the options */
 	struct lines_options from;
 	struct keying keying;
-	const struct weir_filter *filter;
+	const struct weir_filter *filter; /* or */
+	const struct weir_window *window;
 	bool invert;     /* those that are not in the set */
 	bool print;      /* on standard output; else they are counted */
 	bool plain;      /* found: standard output is a terminal, lines are escaped */
