@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Bugs of a window (W1 to W8 in src/compound/window.h)."""
+"""Bugs of a window (W1 to W8 and W10 in src/compound/window.h)."""
 
 INSERT, ADVANCE = 'src/compound/window_insert.c', 'src/compound/window_advance.c'
 WINDOW, KERNEL, ATOMIC = ('src/compound/window.h', 'src/compound/window_kernel.h', 'src/atomic.h')
-GROUPS = {file: 'window' for file in (INSERT, ADVANCE, WINDOW, KERNEL, ATOMIC)}
+SAVE = 'src/compound/window_save.c'
+GROUPS = {file: 'window' for file in (INSERT, ADVANCE, WINDOW, KERNEL, ATOMIC, SAVE)}
 OR = 'uint64_t before = weir__slot_fetch_or_seq_cst(words + p->index[i], p->mask[i]);'
 PUBLISH = 'weir__window_store_seq_cst(&w->state, weir__window_state('
 CLEAR = 'clear(w, weir__window_next(next, w->bits.slots));'
@@ -48,4 +49,8 @@ MUTANTS = [
     ('CLEAR_RELAXED', ATOMIC,
      'atomic_store_explicit((_Atomic uint64_t *)word, 0, memory_order_release);',
      'atomic_store_explicit((_Atomic uint64_t *)word, 0, memory_order_relaxed);'),
+    # W10
+    ('SAVE_WITHOUT_A_SECTION', SAVE, 'WEIR__IN_SECTION(&w->rcu, copy(c, w));', 'copy(c, w);'),
+    ('SAVE_OF_THE_SPARE', SAVE, 'b->slot_step * weir__window_slot(newest, i, b->slots);',
+     'b->slot_step * weir__window_slot(newest, i + 1, b->slots);'),
 ]

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A window that advances beside inserts and lookups: W1 to W5 and W7 in src/compound/window.h. Of
- * the subjects one will do, since a window makes its own filters. */
+ * A window that advances beside inserts, lookups and saves: W1 to W5, W7, W8 and W10 in
+ * src/compound/window.h. Of the subjects one will do, since a window makes its own filters. */
 #include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <weir/window.h>
 #include "scenario.h"
 
@@ -116,6 +118,50 @@ static void stalled_lookup(void)
 	end();
 }
 
+/* Into a file in memory; then the key is looked up in what is loaded from there. */
+static void save(void *unused)
+{
+	struct weir_window *loaded = NULL;
+	int fd = memfd_create("image", 0);
+	(void)unused;
+	det_assert(fd >= 0 && weir_window_save_fd(window, fd, NULL) == 0);
+	det_assert(lseek(fd, 0, SEEK_SET) == 0);
+	if (weir_window_load_fd(&loaded, fd, NULL))
+		det_fail("what was saved cannot be loaded: %s", weir_error_detail());
+	seen = weir_window_contains_hash(loaded, hash_of(KEY));
+	weir_window_destroy(loaded);
+	close(fd);
+}
+
+static void stalled_save(void)
+{
+	begin(WEIR_WINDOW_COLUMNS, 1);
+	det_assert(weir_window_insert_hash(window, hash_of(KEY)) == WEIR_NEW);
+	det_spawn(save, NULL);
+	det_spawn(carry_on, NULL);
+	det_join_all();
+	det_assert(seen);
+	end();
+}
+
+static void save_if_promised(void *unused)
+{
+	if (!promised(0))
+		return;
+	save(unused);
+	det_assert(seen);
+}
+
+static void promised_save(void)
+{
+	begin(WEIR_WINDOW_RING, 2);
+	det_spawn(insert, &both[0]);
+	det_spawn(advance, NULL);
+	det_spawn(save_if_promised, NULL);
+	det_join_all();
+	end();
+}
+
 /* Whoever knows that the insert has returned finds the key, also across an advance. */
 static void look_if_promised(void *unused)
 {
@@ -191,6 +237,8 @@ const struct scenario window_scenarios[] = {
 	WINDOW("stalled lookup", stalled_lookup),
 	WINDOW("stalled insert", stalled_insert),
 	WINDOW("promised lookup", promised_lookup),
+	WINDOW("stalled save", stalled_save),
+	WINDOW("promised save", promised_save),
 	WINDOW("two advance", two_advance),
 	{ .name = NULL }
 };

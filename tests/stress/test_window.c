@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * The promises of a window whose time is sped up, while its own thread advances it: a key is found
  * until its span is over, and of threads that offer one nonce at most one is answered WEIR_NEW
- * within the span. With a stalled section now and then, which delays an advance. */
+ * within the span. With a stalled section now and then, which delays an advance, and a save, whose
+ * image has all that was in the window when it began. */
 #include <sched.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 #include <urcu/urcu-bp.h>
 #include "stress.h"
 
-enum { SPAN_NS = 30000000, RECENT = 4096, NONCES = 1 << 16, CLOSE = 64, LOOKS = 16 };
+enum { SPAN_NS = 30000000, RECENT = 4096, NONCES = 1 << 16, CLOSE = 64, LOOKS = 16,
+       STALL_EACH = 100000, SAVE_EACH = 20000 };
 
 struct race {
 	struct weir_window *w;
@@ -17,7 +20,7 @@ struct race {
 	unsigned threads;
 	_Atomic uint64_t at[MOST_THREADS];         /* how far a thread is */
 	_Atomic uint64_t accepted[NONCES];         /* when the accepted insert began, by nonce */
-	atomic_uint_fast64_t looks, expired, news;
+	atomic_uint_fast64_t looks, expired, news, saves;
 };
 
 static uint64_t now(void)
@@ -80,6 +83,30 @@ static void stall(const struct race *r)
 	urcu_bp_read_unlock();
 }
 
+static struct weir_window *saved(const struct race *r)
+{
+	struct weir_window *w = NULL;
+	int fd = memfd_create("image", 0);
+	check(fd >= 0 && weir_window_save_fd(r->w, fd, NULL) == 0, "%s", weir_error_detail());
+	check(lseek(fd, 0, SEEK_SET) == 0 && weir_window_load_fd(&w, fd, NULL) == 0, "%s",
+	      weir_error_detail());
+	close(fd);
+	return w;
+}
+
+/* What this thread has inserted is in the image, but for what was over when that was made. */
+static void look_in_image(struct race *r, const uint64_t *began, uint64_t i)
+{
+	struct weir_window *image = saved(r);
+	uint64_t ended = now();
+	for (uint64_t which = i > RECENT ? i - RECENT : 0; which < i; which++)
+		check(weir_window_contains_hash(image, stress_hash(which)) ||
+		      ended >= began[which % RECENT] + SPAN_NS,
+		      "nonce %llu is not in the image", (unsigned long long)which);
+	weir_window_destroy(image);
+	atomic_fetch_add_explicit(&r->saves, 1, memory_order_relaxed);
+}
+
 static void work(void *shared, unsigned thread)
 {
 	struct race *r = shared;
@@ -92,8 +119,10 @@ static void work(void *shared, unsigned thread)
 		offer(r, i);
 		atomic_store_explicit(&r->at[thread], i + 1, memory_order_release);
 		look(r, began, i + 1, &random);
-		if (thread == 0 && i % 100000 == 99999)
+		if (thread == 0 && i % STALL_EACH == STALL_EACH - 1)
 			stall(r);
+		if (thread == 1 && i % SAVE_EACH == SAVE_EACH - 1)
+			look_in_image(r, began, i + 1);
 	}
 	atomic_store_explicit(&r->at[thread], UINT64_MAX / 2, memory_order_release);
 }
@@ -125,12 +154,13 @@ int main(int argc, char **argv)
 		check(err == 0, "%s", weir_error_detail());
 		weir_window_destroy(r.w);
 		printf("%s: %u threads, %llu nonces, %llu accepted, %llu lookups, %llu after their "
-		       "span, %llu advances, %.1f ms late at most\n",
+		       "span, %llu advances, %.1f ms late at most, %llu saves\n",
 		       layout == WEIR_WINDOW_COLUMNS ? "columns" : "ring", r.threads,
 		       (unsigned long long)r.each, (unsigned long long)atomic_exchange(&r.news, 0),
 		       (unsigned long long)atomic_exchange(&r.looks, 0),
 		       (unsigned long long)atomic_exchange(&r.expired, 0),
-		       (unsigned long long)stats.advances, stats.late_seconds * 1e3);
+		       (unsigned long long)stats.advances, stats.late_seconds * 1e3,
+		       (unsigned long long)atomic_exchange(&r.saves, 0));
 	}
 	return 0;
 }

@@ -201,7 +201,7 @@ static void an_advance_that_was_late(void **state)
 	struct weir_window_load_options load = load_options();
 	struct weir_window *w = lived(&o, 2), *back;
 	(void)state;
-	wait_for(100);
+	wait_for(100.6);
 	assert_int_equal(weir_window_insert(w, "late", 4), WEIR_NEW);
 	assert_ok(weir_window_save(w, path, NULL));
 	saved_ago(5.5);
@@ -214,6 +214,111 @@ static void an_advance_that_was_late(void **state)
 	back = loaded_from(path, &load);
 	assert_int_equal(weir_window_age(back, "late", 4), -ENOENT);
 	weir_window_destroy(back);
+	weir_window_destroy(w);
+}
+
+/* What is looked at between the publication of an advance and the note of its time: the newest is
+ * as old as the look, in figures, in an image, and to who asks whether an advance is due. */
+static struct weir_window *looked_at;
+static unsigned looks;
+
+static uint64_t looking_clock(void *unused)
+{
+	struct weir_window *w = looked_at, *back;
+	(void)unused;
+	looked_at = NULL; /* the figures ask the clock too */
+	struct weir_window_stats s = w ? stats_of(w) : (struct weir_window_stats){ 0 };
+	if (s.advances != 12) {
+		looked_at = w;
+	} else {
+		const struct weir_window_load_options load = load_options();
+		looks++;
+		assert_true(s.age_seconds[0] == 0 && s.due_seconds > 0.99);
+		assert_int_equal(weir_window_tick(w), 0);
+		assert_ok(weir_window_save(w, path, NULL));
+		back = loaded_from(path, &load);
+		s = stats_of(back);
+		assert_true(s.age_seconds[0] == 0 && s.age_seconds[1] > 0.99);
+		weir_window_destroy(back);
+	}
+	return now_ns;
+}
+
+static void in_the_midst_of_an_advance(void **state)
+{
+	struct weir_window_options o = options(7, 0);
+	(void)state;
+	o.clock = looking_clock;
+	looked_at = NULL;
+	looks = 0;
+	struct weir_window *w = lived(&o, 11);
+	wait_for(1);
+	looked_at = w;
+	assert_ok(weir_window_advance(w));
+	assert_int_equal(looks, 1);
+	weir_window_destroy(w);
+}
+
+static struct weir_window *inserted_into;
+
+static uint64_t inserting_clock(void *unused)
+{
+	(void)unused;
+	if (inserted_into)
+		assert_int_equal(weir_window_insert(inserted_into, "young", 5), WEIR_NEW);
+	return now_ns;
+}
+
+/* The clock is read after the words (W10): no key in the image is younger than that. */
+static void the_clock_comes_last(void **state)
+{
+	struct weir_window_options o = options(7, 0);
+	const struct weir_window_load_options load = load_options();
+	(void)state;
+	o.clock = inserting_clock;
+	struct weir_window *w = lived(&o, 2), *back;
+	inserted_into = w;
+	assert_ok(weir_window_save(w, path, NULL));
+	inserted_into = NULL;
+	back = loaded_from(path, &load);
+	assert_true(weir_window_contains(w, "young", 5));
+	assert_false(weir_window_contains(back, "young", 5));
+	weir_window_destroy(back);
+	weir_window_destroy(w);
+}
+
+/* A clock of the caller's that goes back makes no image that is refused. */
+static void the_clock_goes_back(void **state)
+{
+	struct weir_window_options o = options(7, 0);
+	const struct weir_window_load_options load = load_options();
+	struct weir_window *w = lived(&o, 3), *back;
+	(void)state;
+	now_ns -= 2500000000;
+	assert_ok(weir_window_advance(w));
+	wait_for(0.5);
+	assert_ok(weir_window_save(w, path, NULL));
+	back = loaded_from(path, &load);
+	assert_true(fabs(stats_of(back).age_seconds[0] - 0.5) < 1e-6);
+	weir_window_destroy(back);
+	weir_window_destroy(w);
+}
+
+/* Numbers of a clock that wrap are no age of centuries. */
+static void the_clock_wraps(void **state)
+{
+	struct weir_window_options o = options(7, 0);
+	(void)state;
+	now_ns = UINT64_MAX - 1500000000;
+	struct weir_window *w = make(&o);
+	for (unsigned i = 1; i < 9; i++) {
+		assert_int_equal(weir_window_tick(w), 0);
+		assert_true(stats_of(w).age_seconds[0] == 0);
+		wait_for(1.0001);
+		assert_int_equal(weir_window_tick(w), 1);
+		assert_true(fabs(stats_of(w).age_seconds[1] - 1.0001) < 1e-6);
+	}
+	assert_true(stats_of(w).late_seconds < 0.001);
 	weir_window_destroy(w);
 }
 
@@ -626,6 +731,10 @@ int main(void)
 		cmocka_unit_test(time_stands_still),
 		cmocka_unit_test(forgets_older),
 		cmocka_unit_test(an_advance_that_was_late),
+		cmocka_unit_test(in_the_midst_of_an_advance),
+		cmocka_unit_test(the_clock_comes_last),
+		cmocka_unit_test(the_clock_goes_back),
+		cmocka_unit_test(the_clock_wraps),
 		cmocka_unit_test(streamed),
 		cmocka_unit_test(a_generation_is_a_filter),
 		cmocka_unit_test(keyed),
