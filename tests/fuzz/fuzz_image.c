@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <weir/weir.h>
+#include <weir/window.h>
 #include "../kinds/can.h"
 #include "fuzz_image.h"
 
@@ -178,6 +179,66 @@ static void map_live(const uint8_t *data, size_t size)
 	close(fd);
 }
 
+/* ---- windows ---- */
+
+static void use(struct weir_window *w)
+{
+	uint64_t hashes[KEYS], bitmap[WEIR_BITMAP_WORDS(KEYS)];
+	struct weir_window_stats s = WEIR_WINDOW_STATS_INIT;
+	for (unsigned i = 0; i < KEYS; i++) {
+		hashes[i] = key_of(i);
+		MUST(weir_window_insert_hash(w, hashes[i]) >= 0);
+	}
+	MUST(weir_window_contains_hashes(w, hashes, KEYS, bitmap) == KEYS);
+	MUST(weir_window_stats(w, &s) == 0 && s.plan.bytes <= 3 * MOST_BITS);
+	for (unsigned i = 0; i < s.plan.generations; i++)
+		MUST(s.age_seconds[i] >= 0 && s.fill[i] >= 0 && s.fill[i] <= 1);
+	MUST(weir_window_tick(w) >= 0 && weir_window_advance(w) == 0);
+	MUST(weir_window_contains_hashes(w, hashes, KEYS, bitmap) == KEYS ||
+	     s.plan.generations == 2);
+}
+
+/* What comes back has what was there. */
+static void save_and_load_window(struct weir_window *w,
+                                 const struct weir_window_load_options *options)
+{
+	struct weir_window *back = NULL;
+	int fd = memory_file();
+	MUST(weir_window_save_fd(w, fd, NULL) == 0 && lseek(fd, 0, SEEK_SET) == 0);
+	MUST(weir_window_load_fd(&back, fd, options) == 0);
+	for (unsigned i = 0; i < 8 * KEYS; i++)
+		MUST(weir_window_age_hash(w, key_of(i)) == weir_window_age_hash(back, key_of(i)));
+	weir_window_destroy(back);
+	close(fd);
+}
+
+static void try_window(const uint8_t *data, size_t size)
+{
+	struct weir_window_load_options o = WEIR_WINDOW_LOAD_OPTIONS_INIT;
+	struct weir_window *w = NULL;
+	o.max_bytes = 3 * MOST_BITS;
+	int err = weir_window_load_memory(&w, data, size, &o);
+	if (err == -EKEYREJECTED) {
+		o.hash_key = fuzz_key;
+		err = weir_window_load_memory(&w, data, size, &o);
+	}
+	if (err) {
+		MUST(!w && (err == -EBADMSG || err == -ENOTSUP || err == -EFBIG ||
+		            err == -EKEYREJECTED));
+		MUST(strncmp(weir_error_detail(), "the image in memory: ", 21) == 0 &&
+		     strlen(weir_error_detail()) > 30);
+		return;
+	}
+	use(w);
+	save_and_load_window(w, &o);
+	weir_window_destroy(w);
+	w = NULL;
+	o.forget_older = 1;
+	if (weir_window_load_memory(&w, data, size, &o) == 0)
+		use(w);
+	weir_window_destroy(w);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -196,6 +257,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		     strlen(weir_error_detail()) > 30);
 		if (err == -EBUSY)
 			map_live(data, size);
+		if (err == -ENOTSUP)
+			try_window(data, size);
 		return 0;
 	}
 	measure(f);

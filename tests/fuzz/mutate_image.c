@@ -24,7 +24,8 @@ static const uint16_t fields[][2] = { /* offset, bytes */
 	{ 136, 4 }, { 140, 4 }, { 144, 8 }, { 152, 8 }, { 160, 8 }, { 168, 8 }, { 176, 8 },
 	{ 184, 8 }, { 192, 4 }, { 484, 4 },
 	/* of format 3: a compound's own words, and the notes and commit records of two members */
-	{ 192, 8 }, { 200, 8 }, { 512, 8 }, { 520, 8 }, { 528, 8 }, { 536, 8 },
+	{ 192, 8 }, { 200, 8 }, { 208, 8 }, { 216, 8 }, { 512, 8 }, { 520, 8 }, { 528, 8 },
+	{ 536, 8 }, { 544, 8 },
 };
 
 static uint64_t random_of(unsigned *state)
@@ -82,8 +83,8 @@ static uint64_t tame_steps(uint8_t *data)
 /* Bring every field within its range, as near to what it holds as may be. */
 static void tame(uint8_t *data)
 {
-	static const uint8_t kinds[] = { 0, 1, 0, 4 };
-	uint64_t kind = kinds[data[12] & 3], blocks = image_get(data + IMAGE_BLOCKS, 8);
+	static const uint8_t kinds[] = { 0, 1, 2, 4, 8, 0, 2, 8 };
+	uint64_t kind = kinds[data[12] & 7], blocks = image_get(data + IMAGE_BLOCKS, 8);
 	uint64_t z = kind ? UINT64_C(1) + data[16] % 32 : UINT64_C(1) << (data[16] & 3);
 	uint64_t packed = data[IMAGE_COMPRESSION] & 1;
 	uint64_t shards = packed ? UINT64_C(1) << (data[IMAGE_SHARDS] & 1) : 1;
@@ -91,8 +92,9 @@ static void tame(uint8_t *data)
 	uint64_t steps = data[58] & 1 ? 0 : tame_steps(data);
 	put32(data + 8, marks || steps ? 2 : 1);
 	put32(data + 12, kind);
-	put32(data + 16, kind == 4 ? 0 : z);
-	put32(data + 20, kind == 4 ? 0 : kind ? 1 : 1 + data[20] % (z < 4 ? 10 : 20 / z));
+	const bool counters = kind == 2 || kind == 8;
+	put32(data + 16, kind > 1 ? 0 : z);
+	put32(data + 20, kind > 1 ? 0 : kind ? 1 : 1 + data[20] % (z < 4 ? 10 : 20 / z));
 	image_put64(data + IMAGE_BLOCKS, shards == 1 ? 1 + blocks % 8 : 2048);
 	image_put64(data + 32, 1 + image_get(data + 32, 8) % (UINT64_C(1) << 48));
 	image_put64(data + 40, 1 + image_get(data + 40, 8) % UINT64_C(0x3fefffffffffffff));
@@ -102,10 +104,13 @@ static void tame(uint8_t *data)
 	put32(data + IMAGE_SHARDS, shards);
 	put32(data + IMAGE_COMPRESSION, packed);
 	memset(data + 76, 0, 4);
-	unsigned fingerprint = data[104] & 1 ? 16 : 12;
+	unsigned fingerprint = data[104] & 1 ? 16 : 12, bits = data[104] & 3, words = data[108] & 3;
 	memset(data + 104, 0, IMAGE_MARKS - 104);
 	if (kind == 4)
 		put32(data + 104, fingerprint);
+	if (counters) /* 4 or 8 to 16 or 32 bits, 1 to 8 words, a counter in each or two */
+		put32(data + 104, (kind == 2 ? UINT64_C(4) : UINT64_C(8)) << bits % 3),
+			put32(data + 108, UINT64_C(1) << words), put32(data + 112, 1);
 	unsigned later = steps ? 192 : IMAGE_MARKS;
 	memset(data + later, 0, IMAGE_HEADER_SUM - later);
 	put32(data + IMAGE_MARKS, marks);

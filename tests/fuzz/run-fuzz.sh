@@ -13,6 +13,6 @@ command -v clang >/dev/null || { echo "clang is not installed"; exit 77; }
 		-Dtool=disabled -Db_lundef=false
 ninja -C "$build" tests/fuzz/fuzz_image
 mkdir -p "$build/found" "$build/crashes"
-exec "$build/tests/fuzz/fuzz_image" -max_total_time="$seconds" -max_len=8192 -rss_limit_mb=2000 \
+exec "$build/tests/fuzz/fuzz_image" -max_total_time="$seconds" -max_len=33000 -rss_limit_mb=2000 \
 	-timeout=10 -print_final_stats=1 -artifact_prefix="$build/crashes/" "$build/found" \
 	"$root/tests/fuzz/corpus"

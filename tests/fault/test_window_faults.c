@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ * The n-th call to the system fails while a window is saved or loaded, for every n: the verb
+ * reports it in a sentence, or was able to do without; the old file is whole or the new one is;
+ * nothing leaks, no litter stays, no thread is left, and the window that was saved is as before. */
+#include <errno.h>
+#include <sys/mman.h>
+#include <weir/window.h>
+#include "faults.h"
+
+enum { KEYS = 500, MOST_CALLS = 1000 };
+
+static struct weir_window *window;
+
+static struct weir_window *made(void)
+{
+	struct weir_window_options o = WEIR_WINDOW_OPTIONS_INIT;
+	struct weir_window *w = NULL;
+	o.capacity = 7 * KEYS;
+	o.fp_rate = 0.01;
+	o.span_seconds = 1000;
+	assert_ok(weir_window_create(&w, &o));
+	for (uint64_t i = 0; i < KEYS; i++) {
+		assert_true(weir_window_insert_u64(w, test_key(i)) >= 0);
+		if (i % 100 == 99)
+			assert_ok(weir_window_advance(w));
+	}
+	return w;
+}
+
+static void assert_has_all(const struct weir_window *w)
+{
+	for (uint64_t i = 0; i < KEYS; i++) {
+		uint64_t key = test_key(i);
+		assert_int_equal(weir_window_age(w, &key, 8), weir_window_age(window, &key, 8));
+		assert_true(weir_window_contains_u64(w, key));
+	}
+}
+
+static int save_with(int level)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	o.zstd_level = level;
+	o.generation = 2;
+	return weir_window_save(window, path, &o);
+}
+
+static int do_save(void) { return save_with(0); }
+
+static int do_save_fd(void)
+{
+	int fd = memfd_create("image", 0);
+	int err = weir_window_save_fd(window, fd, NULL);
+	close(fd);
+	return err;
+}
+
+static int load_with(uint32_t timer)
+{
+	struct weir_window_load_options o = WEIR_WINDOW_LOAD_OPTIONS_INIT;
+	struct weir_window *w = NULL;
+	o.timer = timer;
+	int err = weir_window_load(&w, path, &o);
+	assert_int_equal(err == 0, w != NULL);
+	if (!err)
+		assert_has_all(w);
+	weir_window_destroy(w);
+	return err;
+}
+
+static int do_load(void) { return load_with(0); }
+static int do_load_with_a_timer(void) { return load_with(1); }
+static int do_stats(void)
+{
+	return weir_window_image_stats(
+		path, NULL, &(struct weir_window_stats)WEIR_WINDOW_STATS_INIT);
+}
+#if TEST_ZSTD
+static int do_save_zstd(void) { return save_with(1); }
+#endif
+
+static const struct verb {
+	const char *name;
+	int (*run)(void);
+	bool replaces, no_tmpfile;
+	int level; /* of the image that stands there before */
+} verbs[] = {
+	{ "save", do_save, true, false, 0 },
+	{ "save without O_TMPFILE", do_save, true, true, 0 },
+	{ "save_fd", do_save_fd, false, false, 0 },
+	{ "load", do_load, false, false, 0 },
+	{ "load with a timer", do_load_with_a_timer, false, false, 0 },
+	{ "stats", do_stats, false, false, 0 },
+#if TEST_ZSTD
+	{ "save compressed", do_save_zstd, true, false, 0 },
+	{ "load compressed", do_load, false, false, 1 },
+#endif
+};
+
+static int setup(void **state)
+{
+	(void)folder_setup(state);
+	window = made();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	weir_window_destroy(window);
+	return folder_teardown(state);
+}
+
+static void fresh(const struct verb *verb)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	o.generation = 1;
+	o.zstd_level = verb->level;
+	unlink(path);
+	assert_ok(weir_window_save(window, path, &o));
+}
+
+static void assert_whole(const struct verb *verb, int answer)
+{
+	char name[256];
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	if (folder_entries(folder, "set.weir", name))
+		fail_msg("%s: %s stays", verb->name, name);
+	assert_ok(weir_image_info(path, &info));
+	assert_true(info.generation == (answer == 0 && verb->replaces ? 2 : 1) ||
+	            (answer < 0 && strstr(weir_error_detail(), "in place")));
+	assert_ok(do_load());
+}
+
+/* Returns whether the n-th call was reached. */
+static bool fail_at(const struct verb *verb, unsigned n, int error)
+{
+	fresh(verb);
+	unsigned descriptors = open_descriptors();
+	shim.at = n;
+	shim.error = error;
+	shim.calls = 0;
+	shim.allocated = 0;
+	shim.what = NULL;
+	shim.no_tmpfile = verb->no_tmpfile;
+	shim.armed = true;
+	int answer = verb->run();
+	shim.armed = false;
+	shim.at = 0;
+	const char *what = shim.what ? shim.what : "none";
+	if (answer < 0 && !*weir_error_detail())
+		fail_msg("%s: call %u (%s): answered %d without a sentence", verb->name, n, what,
+		         answer);
+	if (open_descriptors() != descriptors || shim.allocated || mappings_of(folder))
+		fail_msg("%s: call %u (%s): %u descriptors more, %ld allocations, %u mappings",
+		         verb->name, n, what, open_descriptors() - descriptors, shim.allocated,
+		         mappings_of(folder));
+	bool reached = shim.what != NULL;
+	assert_whole(verb, answer);
+	return reached;
+}
+
+static void every_call_fails(void **state)
+{
+	static const int errors[] = { EIO, ENOMEM, ENOSPC, EINTR, ENOSYS };
+	(void)state;
+	for (unsigned v = 0; v < COUNT_OF(verbs); v++)
+		for (unsigned e = 0; e < COUNT_OF(errors); e++) {
+			unsigned n = 1;
+			while (n < MOST_CALLS && fail_at(&verbs[v], n, errors[e]))
+				n++;
+			assert_in_range(n, 10, MOST_CALLS - 1);
+			if (e == 0)
+				print_message("%s: %u calls\n", verbs[v].name, n - 1);
+		}
+	/* the window is as it was */
+	struct weir_window_stats s = WEIR_WINDOW_STATS_INIT;
+	assert_ok(weir_window_stats(window, &s));
+	assert_int_equal(s.advances, 5);
+	assert_has_all(window);
+}
+
+static void interrupted_and_short(void **state)
+{
+	(void)state;
+	for (unsigned v = 0; v < COUNT_OF(verbs); v++) {
+		fresh(&verbs[v]);
+		shim.no_tmpfile = verbs[v].no_tmpfile;
+		shim.trickle = shim.armed = true;
+		int answer = verbs[v].run();
+		shim.trickle = shim.armed = false;
+		assert_ok(answer);
+		assert_whole(&verbs[v], 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_call_fails),
+		cmocka_unit_test(interrupted_and_short),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
