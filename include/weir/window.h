@@ -345,7 +345,7 @@ WEIR_API WEIR_MUST_CHECK int weir_window_load_memory(
 /**
  * What a window's image holds, as weir_window_stats() would report right after loading it. No key
  * is needed for that.
- * @options: as for weir_window_load(); hash_key, timer and flavor are ignored.
+ * @options: as for weir_window_load(); hash_key, timer, flavor and the clock are ignored.
  * @out: its struct_size must be set (WEIR_WINDOW_STATS_INIT).
  * Return, Errors, Threads, Progress, Cost: as weir_window_load().
  */

@@ -64,6 +64,12 @@
 #define WEIR__WINDOW_LEAST_SPAN 0.001 /* seconds */
 #define WEIR__WINDOW_MOST_SPAN 1e9
 
+/* Is it a span_seconds? */
+static inline bool weir__window_spans(double s)
+{
+	return s == 0 || (s >= WEIR__WINDOW_LEAST_SPAN && s <= WEIR__WINDOW_MOST_SPAN);
+}
+
 enum { WEIR_WINDOW_SLOTS = WEIR_WINDOW_MOST + 1, WEIR_WINDOW_STEP = 64 };
 
 /* A slot's words are its blocks' of 8, one after the other (W9). Its word n, with n = 8 * q + r:
@@ -130,7 +136,7 @@ struct weir_window {
 
 	_Alignas(64) atomic_bool claimed;        /* W7 */
 	atomic_bool stopped;                     /* the timer's thread is to end */
-	atomic_uint_fast64_t since[WEIR_WINDOW_SLOTS];   /* ns: became the newest (W6); 0: just now */
+	atomic_uint_fast64_t since[WEIR_WINDOW_SLOTS];   /* ns: the newest (W6); 0: just now */
 	atomic_uint_fast64_t counted[WEIR_WINDOW_SLOTS]; /* towards enough */
 	atomic_uint_fast64_t late;               /* ns, the most */
 	struct weir_window_plan plan;

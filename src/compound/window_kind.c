@@ -68,7 +68,7 @@ static int suits_turns(const struct weir_layout *whole, const uint64_t own[WEIR_
 	const double span = weir__window_span_of(own);
 	const uint64_t room = weir__window_member_capacity(whole->capacity,
 	                                                   whole->shape.field[WEIR_WINDOW_G]);
-	if (span != 0 && !(span >= WEIR__WINDOW_LEAST_SPAN && span <= WEIR__WINDOW_MOST_SPAN))
+	if (!weir__window_spans(span))
 		return weir__fail(-EBADMSG, "span_seconds is %g; allowed: 0, or %g to %g", span,
 		                  WEIR__WINDOW_LEAST_SPAN, WEIR__WINDOW_MOST_SPAN);
 	if (own[WEIR_WINDOW_PER_KEYS] > room)

@@ -271,6 +271,13 @@ int weir_window_load_memory(struct weir_window **out, const void *image, size_t 
 	return err ? err : load(out, &source, &o);
 }
 
+/* So that the figures are those of one moment. */
+static uint64_t still(void *unused)
+{
+	(void)unused;
+	return WEIR_WINDOW_OLDEST;
+}
+
 int weir_window_image_stats(const char *path, const struct weir_window_load_options *options,
                             struct weir_window_stats *out)
 {
@@ -284,6 +291,7 @@ int weir_window_image_stats(const char *path, const struct weir_window_load_opti
 	o.hash_key = weir__no_hash_key;
 	o.timer = 0;
 	o.flavor = NULL;
+	o.clock = still;
 	err = load_path(&w, path, &o);
 	if (err)
 		return err;

@@ -18,8 +18,7 @@ int weir__window_check_turns(const struct weir_window_options *o)
 		return weir__fail(-EINVAL, "generations %" PRIu32 ": %d to %d, or 0 for %" PRIu32,
 		                  o->generations, WEIR_WINDOW_LEAST, WEIR_WINDOW_MOST,
 		                  default_generations);
-	if (o->span_seconds != 0 &&
-	    !(o->span_seconds >= WEIR__WINDOW_LEAST_SPAN && o->span_seconds <= WEIR__WINDOW_MOST_SPAN))
+	if (!weir__window_spans(o->span_seconds))
 		return weir__fail(-EINVAL, "span_seconds %g: %g to %g, or 0 for no advance by time",
 		                  o->span_seconds, WEIR__WINDOW_LEAST_SPAN, WEIR__WINDOW_MOST_SPAN);
 	if (o->timer > 1)

@@ -137,6 +137,12 @@ int model_replaced(struct model *out, const char *path, const struct model_wish 
 	bool keyed = wish->params.hash_key != NULL, wanted = !wish->new_seed && !wish->params.seed;
 	if (strcmp(path, "-") == 0 || !open_replaced(&r, path))
 		return TOOL_OK;
+	if (r.info.shape.kind == WEIR_WINDOW) {
+		close(r.fd);
+		say("%s: not replaced: is a window, and would be a filter: give another name, or "
+		    "remove it first", path);
+		return TOOL_NO;
+	}
 	int status = TOOL_OK;
 	bool trust = !wanted || trusted(r.fd, path);
 	out->normal_known = trust;

@@ -75,8 +75,8 @@ static void report_turns(struct report *r, const struct weir_window_stats *s)
 		report_line(r, "remembers", "for %.6g s at least, an advance each %.6g s",
 		            s->span_seconds, s->span_seconds / (s->plan.generations - 1));
 	if (s->generation_keys)
-		report_line(r, s->span_seconds > 0 ? "or" : "advances", "after %s keys; %s have "
-		            "come", show_count(SHOW, s->generation_keys),
+		report_line(r, s->span_seconds > 0 ? "or" : "advances",
+		            "after %s keys in a generation; so far %s", show_count(SHOW, s->generation_keys),
 		            show_count(SHOW, s->keys_counted));
 }
 
@@ -87,7 +87,7 @@ static void report_saved(struct report *r, const struct weir_window_stats *s)
 	char text[40] = "";
 	if (gmtime_r(&seconds, &when))
 		strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &when);
-	json_put(r->json, "saved_seconds", json_real((double)s->saved_ns * 1e-9));
+	report_count(r, "saved_seconds", NULL, (uint64_t)seconds);
 	report_line(r, "saved", "%s", text);
 }
 
@@ -112,7 +112,7 @@ static void report_generations(struct report *r, const struct weir_window_stats 
 
 void window_report(struct report *r, const struct weir_window_stats *s)
 {
-	report_bytes(r, "memory_bytes", "loaded", s->plan.bytes);
+	report_bytes(r, "memory_bytes", "memory, loaded", s->plan.bytes);
 	report_turns(r, s);
 	report_saved(r, s);
 	report_generations(r, s);

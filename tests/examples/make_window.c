@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * An image of a window of three generations, a second each: the weir command makes none. Each key
+ * goes into a generation of its own, the last one into the newest, which is so many seconds old
+ * then. make_window IMAGE LEVEL KEYED SECONDS KEY... */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weir/weir.h>
+
+static uint64_t now_ns = 1000;
+
+static uint64_t its_clock(void *unused)
+{
+	(void)unused;
+	return now_ns;
+}
+
+static int failed(void)
+{
+	fprintf(stderr, "%s\n", weir_error_detail());
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	static const unsigned char hash_key[] = "0123456789abcdef";
+	struct weir_window_options o = WEIR_WINDOW_OPTIONS_INIT;
+	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_window *w;
+	if (argc < 5) {
+		fprintf(stderr, "make_window IMAGE LEVEL KEYED SECONDS KEY...\n");
+		return 1;
+	}
+	o.generations = 3;
+	o.capacity = 3000;
+	o.fp_rate = 0.0001;
+	o.span_seconds = 2;
+	o.generation_keys = 1000;
+	o.clock = its_clock;
+	save.zstd_level = atoi(argv[2]);
+	if (atoi(argv[3]))
+		o.hash_key = hash_key;
+	if (weir_window_create(&w, &o))
+		return failed();
+	for (int i = 5; i < argc; i++) {
+		if (i > 5) {
+			now_ns += 1000000000;
+			if (weir_window_advance(w))
+				return failed();
+		}
+		if (weir_window_insert(w, argv[i], strlen(argv[i])) != WEIR_NEW)
+			return 1;
+	}
+	now_ns += (uint64_t)(atof(argv[4]) * 1e9);
+	if (weir_window_save(w, argv[1], &save))
+		return failed();
+	weir_window_destroy(w);
+	return 0;
+}
