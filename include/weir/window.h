@@ -56,7 +56,9 @@ enum weir_window_layout {
  * What window to create. Start from WEIR_WINDOW_OPTIONS_INIT, then set fields; 0 means "not given".
  *
  * Give two of capacity, fp_rate and max_bytes, as for struct weir_params: they are of all
- * generations together, at the moment before an advance, when they hold most.
+ * generations together, at the moment before an advance, when they hold most. Each has an equal
+ * share of the capacity. So where keys come unevenly, give generations times the most that come in
+ * span_seconds/(generations-1).
  */
 struct weir_window_options {
 	size_t struct_size;       /* sizeof(struct weir_window_options) */

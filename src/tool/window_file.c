@@ -76,7 +76,8 @@ static void report_turns(struct report *r, const struct weir_window_stats *s)
 		            s->span_seconds, s->span_seconds / (s->plan.generations - 1));
 	if (s->generation_keys)
 		report_line(r, s->span_seconds > 0 ? "or" : "advances",
-		            "after %s keys in a generation; so far %s", show_count(SHOW, s->generation_keys),
+		            "after %s keys in a generation; so far %s",
+		            show_count(SHOW, s->generation_keys),
 		            show_count(SHOW, s->keys_counted));
 }
 

@@ -55,7 +55,8 @@ test_query() {
 	run 0 "$weir" query -v w.weir keys; prints '^delta$'
 	run 0 "$weir" query --json w.weir keys; json out 'j["maybe"] == 3 and j["absent"] == 1'
 	run 1 "$weir" query w.weir <(echo other)
-	run 0 "$weir" query --lowercase --trim -c w.weir <(printf ' ALPHA \nBeta\nx\n'); prints '^2$'
+	run 0 "$weir" query --lowercase --trim -c w.weir <(printf ' ALPHA \nBeta\nx\n')
+	prints '^2$'
 	run 0 "$weir" query --suffixes -c w.weir <(printf 'a.b.gamma\nx\n'); prints '^1$'
 	run 2 "$weir" query --cidr w.weir keys; says 'no set of prefixes'
 }

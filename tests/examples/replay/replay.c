@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ * Replay protection of a server that is restarted: each request has a nonce and a time, and is
+ * accepted once. Usage: replay REQUESTS THREADS SPAN_SECONDS STATE_FILE
+ *
+ * What is stamped longer ago than the span is refused by its stamp, all else by the window. At the
+ * end the window is saved; the next start loads the file and removes it. So where there is a file,
+ * it has every nonce that was accepted, and where there is none, since the server was killed,
+ * nothing is accepted that was stamped before the start.
+ *
+ * Here half of the requests come before a restart, half after it, every fourth is one that was sent
+ * before, and every hundredth comes twice at once. A table counts how often each was accepted. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <weir/weir.h>
+
+enum { MOST_THREADS = 64 };
+
+struct request {
+	char nonce[16];
+	uint64_t stamp; /* ns since 1970 */
+};
+
+/* ---- the server ---- */
+
+struct server {
+	struct weir_window *seen;
+	uint64_t span;       /* ns */
+	uint64_t not_before; /* after a kill: the start */
+};
+
+static uint64_t real_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Is it new, and young enough for the window to know? The time is looked at first: whatever is
+ * younger than the span then is still remembered when the window is asked, since the window's own
+ * span is longer by more than that can take. */
+static bool accept_once(struct server *s, const struct request *r, bool *stale)
+{
+	uint64_t now = real_ns();
+	*stale = r->stamp + s->span < now || r->stamp < s->not_before || r->stamp > now;
+	return !*stale &&
+	       weir_window_insert(s->seen, r->nonce, sizeof r->nonce) == WEIR_NEW;
+}
+
+static int server_start(struct server *s, double span_seconds, uint64_t requests, const char *file)
+{
+	struct weir_window_load_options load = WEIR_WINDOW_LOAD_OPTIONS_INIT;
+	struct weir_window_options o = WEIR_WINDOW_OPTIONS_INIT;
+	*s = (struct server){ .span = (uint64_t)(span_seconds * 1e9) };
+	load.timer = 1;
+	load.forget_older = 1; /* the stamps are of real time as well */
+	int err = weir_window_load(&s->seen, file, &load);
+	if (err == 0)
+		return unlink(file);
+	if (err != -ENOENT)
+		return err; /* damaged, or no right to read it: somebody should look */
+	s->not_before = real_ns();
+	o.generations = 7;
+	o.capacity = 7 * requests; /* all of them may come while one generation is the newest */
+	o.fp_rate = 1e-5;
+	o.span_seconds = span_seconds * 1.5 + 1; /* for stalls between the stamp and the window */
+	o.timer = 1;
+	return weir_window_create(&s->seen, &o);
+}
+
+static int server_stop(struct server *s, const char *file)
+{
+	int err = weir_window_save(s->seen, file, NULL);
+	weir_window_destroy(s->seen);
+	return err;
+}
+
+/* ---- its clients ---- */
+
+static struct server server;
+static struct request *sent;      /* all, by number */
+static atomic_uchar *accepted;    /* how often each was */
+static atomic_ullong next, fresh_refused, replays_refused, stale_refused;
+static uint64_t end;
+
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 31) * UINT64_C(0x9E3779B97F4A7C15);
+	return x ^ x >> 29;
+}
+
+static void ask(uint64_t which, const struct request *r, bool again)
+{
+	bool stale;
+	if (accept_once(&server, r, &stale))
+		atomic_fetch_add(&accepted[which], 1);
+	else
+		atomic_fetch_add(stale ? &stale_refused : again ? &replays_refused :
+		                                                  &fresh_refused, 1);
+}
+
+static void *client(void *unused)
+{
+	uint64_t i;
+	while ((i = atomic_fetch_add(&next, 1)) < end) {
+		uint64_t random = mix(i + 1), parts[2] = { random, i };
+		memcpy(sent[i].nonce, parts, sizeof parts);
+		sent[i].stamp = real_ns();
+		ask(i, &sent[i], false);
+		if (i % 4 == 0 && i > 4096) { /* not one that another thread is at */
+			uint64_t which = random % (i - 4096);
+			ask(which, &sent[which], true);
+		}
+		if (i % 100 == 0 && i)
+			ask(i, &sent[i], true);
+	}
+	return unused;
+}
+
+static void run(unsigned threads, uint64_t until)
+{
+	pthread_t thread[MOST_THREADS];
+	atomic_store(&next, end);
+	end = until;
+	for (unsigned i = 0; i < threads; i++)
+		if (pthread_create(&thread[i], NULL, client, NULL))
+			abort();
+	for (unsigned i = 0; i < threads; i++)
+		pthread_join(thread[i], NULL);
+}
+
+static int failed(const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, weir_error_detail());
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t requests = argc > 4 ? strtoull(argv[1], NULL, 10) : 0;
+	unsigned threads = argc > 4 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
+	double span = argc > 4 ? atof(argv[3]) : 0;
+	if (requests < 10000 || !threads || threads > MOST_THREADS || !(span > 0)) {
+		fprintf(stderr, "usage: replay REQUESTS THREADS SPAN_SECONDS STATE_FILE\n");
+		return 2;
+	}
+	sent = calloc(requests, sizeof *sent);
+	accepted = calloc(requests, sizeof *accepted);
+	if (!sent || !accepted)
+		return 1;
+	if (server_start(&server, span, requests, argv[4]))
+		return failed("start");
+	uint64_t began = real_ns();
+	run(threads, requests / 2);
+	uint64_t half = real_ns();
+	if (server_stop(&server, argv[4]))
+		return failed("save");
+	if (server_start(&server, span, requests, argv[4]))
+		return failed("restart");
+	uint64_t again = real_ns(), once = 0, twice = 0;
+	run(threads, requests);
+	double busy = (double)(real_ns() - again + half - began);
+	weir_window_destroy(server.seen);
+	for (uint64_t i = 0; i < requests; i++) {
+		once += accepted[i] > 0;
+		twice += accepted[i] > 1;
+	}
+	printf("%llu requests and %llu replays: %llu accepted, %llu accepted twice; refused: %llu "
+	       "replays, %llu stale, %llu fresh ones by chance; restart in %.1f ms; %.0f ns each\n",
+	       (unsigned long long)requests, (unsigned long long)(requests / 4 + requests / 100),
+	       (unsigned long long)once, (unsigned long long)twice, replays_refused, stale_refused,
+	       fresh_refused, (double)(again - half) * 1e-6,
+	       busy * threads / (double)requests / 1.26);
+	return twice != 0 || once + requests / 1000 < requests;
+}
