@@ -17,6 +17,7 @@ floor() { # of a path below src/, from the ground up
 		echo 1 ;;
 	apart.* | batch.* | kind.* | lines.* | sizing.*) echo 2 ;;
 	kinds/*) echo 3 ;;
+	compound/window_load.c | compound/window_save.c) echo 6 ;; # a type beside the filters
 	build.* | bulk.* | compound/* | filter.* | many.c | members.c | normal.c | plan.* | \
 	removal.* | stats.* | whole.*)
 		echo 4 ;;
