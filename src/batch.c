@@ -78,23 +78,11 @@ struct weir_batch weir__batch_fixed(const struct weir_filter *f, const void *key
 	};
 }
 
-/* With AVX-512 eight keys at a time. This file is compiled for any CPU, hence the call. */
-static void hash_fixed8(const struct weir_filter *f, const char *keys, size_t n, uint64_t *out)
-{
-#if WEIR_X86
-	if (f->isa == WEIR_ISA_AVX512) {
-		weir__hash8_avx512(f->array.flip8, keys, n, out);
-		return;
-	}
-#endif
-	weir__hash8_each(f->array.flip8, keys, n, out);
-}
-
 void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
                       size_t n, uint64_t *out)
 {
 	if (batch->from == WEIR_FROM_FIXED8)
-		hash_fixed8(f, (const char *)batch->keys + 8 * at, n, out);
+		weir__hash8_for(f->isa, f->array.flip8, (const char *)batch->keys + 8 * at, n, out);
 	else
 		batch->hash(f, batch, at, n, out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The hash functions that a kind may choose, and the one that a key chooses. */
 #include <stdio.h>
+#include "config.h"
 #include "hash.h"
 
 static uint64_t xxh3(const struct weir_hashing *h, const void *key, size_t len)
@@ -54,4 +55,16 @@ uint64_t weir__seed_fingerprint(uint64_t seed)
 	seed = WEIR__LE64(seed);
 	memcpy(key, &seed, sizeof seed);
 	return weir__siphash(key, text, sizeof text - 1) & UINT32_MAX;
+}
+
+void weir__hash8_for(enum weir_isa isa, uint64_t flip8, const char *keys, size_t n, uint64_t *out)
+{
+#if WEIR_X86
+	if (isa == WEIR_ISA_AVX512) {
+		weir__hash8_avx512(flip8, keys, n, out);
+		return;
+	}
+#endif
+	(void)isa;
+	weir__hash8_each(flip8, keys, n, out);
 }

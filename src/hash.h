@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <weir/inline.h>
+#include "cpu.h"
 #include "siphash.h"
 #ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
@@ -145,7 +146,9 @@ WEIR__INLINE void weir__hash8_each(uint64_t flip8, const char *keys, size_t n, u
 
 #endif
 
-/* weir__hash8_each compiled for AVX-512, for callers that are compiled for any CPU. */
+/* weir__hash8_each compiled for AVX-512, for callers that are compiled for any CPU; and by whatever
+ * is best for an instruction set. */
 void weir__hash8_avx512(uint64_t flip8, const char *keys, size_t n, uint64_t *out);
+void weir__hash8_for(enum weir_isa isa, uint64_t flip8, const char *keys, size_t n, uint64_t *out);
 
 #endif

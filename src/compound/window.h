@@ -128,6 +128,7 @@ struct weir_window {
 	struct weir_rcu rcu;
 	struct weir_hashing hashing;
 	uint64_t flip8;
+	enum weir_isa isa;
 	uint64_t sampled;      /* count a key whose hash & this is 0; UINT64_MAX: count none */
 	uint64_t enough;       /* counted so: an advance is due */
 	int wake;              /* eventfd of the timer's thread, or -1 */

@@ -3,6 +3,9 @@
  * KERNEL_COLUMNS and KERNEL_RING, the names of their finders, and include this file. */
 #include <weir/inline.h>
 #include "compound/window.h"
+#if defined(WEIR__AVX512)
+#include "kinds/blocked/eight.h"
+#endif
 
 /* ---- columns: one line has a key's words of eight slots, side by side ---- */
 
@@ -54,6 +57,18 @@ WEIR__INLINE uint32_t column_line(const uint64_t *words, uint64_t mask)
 
 #endif
 
+/* Of another number of slots than fill one line. */
+WEIR__INLINE uint32_t column_lines(const struct weir_window_bits *b, const uint64_t *words,
+                                   uint64_t mask)
+{
+	uint32_t in = 0;
+	if (b->stride == 4)
+		return column_half(words, mask);
+	for (uint32_t s = 0; s < b->slots; s += 8)
+		in |= column_line(words + s, mask) << s;
+	return in;
+}
+
 WEIR__INLINE uint32_t look_columns(const struct weir_window_bits *b, uint64_t hash, unsigned z,
                                    unsigned g)
 {
@@ -61,13 +76,7 @@ WEIR__INLINE uint32_t look_columns(const struct weir_window_bits *b, uint64_t ha
 	uint64_t n = weir__window_word(b, hash, r);
 	if (__builtin_expect(b->stride == 8, 1))
 		return column_line(b->words + 8 * n, mask); /* a shift, not a product */
-	const uint64_t *words = b->words + b->stride * n;
-	if (b->stride == 4)
-		return column_half(words, mask);
-	uint32_t in = 0;
-	for (uint32_t s = 0; s < b->slots; s += 8)
-		in |= column_line(words + s, mask) << s;
-	return in;
+	return column_lines(b, b->words + b->stride * n, mask);
 }
 
 /* ---- a ring: each slot has an array of its own, with the key at the same place in each ---- */
@@ -113,7 +122,70 @@ WEIR__INLINE void fetch(const struct weir_window_bits *b, const uint64_t *hashes
 	}
 }
 
-#define KERNEL_FUNCTIONS(name, look, z, g) \
+typedef uint32_t look_fn(const struct weir_window_bits *b, uint64_t hash, unsigned z, unsigned g);
+
+WEIR__INLINE uint64_t is_in(uint32_t slots, uint32_t live)
+{
+	return (slots & live) != 0;
+}
+
+WEIR__INLINE uint64_t each_key(const struct weir_window_bits *b, const uint64_t *hashes, unsigned n,
+                               uint32_t live, look_fn *look, unsigned z, unsigned g)
+{
+	uint64_t answers = 0;
+	fetch(b, hashes, n);
+	for (unsigned i = 0; i < n; i++)
+		answers |= is_in(look(b, hashes[i], z, g), live) << i;
+	return answers;
+}
+
+#if defined(WEIR__AVX512)
+
+/* Word and mask of each key, eight at a time; beyond the cache their lines are fetched. */
+struct noted {
+	uint64_t word[WEIR_WINDOW_STEP], mask[WEIR_WINDOW_STEP];
+} __attribute__((aligned(64)));
+
+WEIR__INLINE void note_columns(struct noted *noted, const struct weir_window_bits *b,
+                               const uint64_t *hashes, unsigned n, unsigned g)
+{
+	for (unsigned i = 0; i < n; i += 8) {
+		__m512i h = n - i >= 8 ? _mm512_loadu_si512(hashes + i) :
+		                         _mm512_maskz_loadu_epi64((__mmask8)((1u << (n - i)) - 1),
+		                                                  hashes + i);
+		__m512i r = weir__remix8(h), block = weir__block8(b->blocks, h);
+		_mm512_store_si512(noted->word + i, weir__word_index8(block, r, 1, 0));
+		_mm512_store_si512(noted->mask + i, weir__word_mask8(r, r, 1, g, 0));
+	}
+	for (unsigned i = 0; b->far && i < n; i++)
+		for (uint32_t s = 0; s < b->slots; s += 8)
+			__builtin_prefetch(b->words + b->stride * noted->word[i] + s, 0, 2);
+}
+
+WEIR__INLINE uint64_t each_column(const struct weir_window_bits *b, const uint64_t *hashes,
+                                  unsigned n, uint32_t live, look_fn *look, unsigned z, unsigned g)
+{
+	struct noted noted;
+	uint64_t answers = 0;
+	(void)look, (void)z;
+	note_columns(&noted, b, hashes, n, g);
+	if (b->stride == 8) {
+		for (unsigned i = 0; i < n; i++)
+			answers |= is_in(column_line(b->words + 8 * noted.word[i], noted.mask[i]),
+			                 live) << i;
+		return answers;
+	}
+	for (unsigned i = 0; i < n; i++)
+		answers |= is_in(column_lines(b, b->words + b->stride * noted.word[i],
+		                              noted.mask[i]), live) << i;
+	return answers;
+}
+
+#else
+#define each_column each_key
+#endif
+
+#define KERNEL_FUNCTIONS(name, look, each, z, g) \
 	static bool contains_##name(const struct weir_window *w, uint64_t hash) \
 	{ \
 		uint64_t state = weir__window_load_acquire(&w->state); \
@@ -132,21 +204,17 @@ WEIR__INLINE void fetch(const struct weir_window_bits *b, const uint64_t *hashes
 	                            unsigned n, uint32_t live) \
 	{ \
 		const struct weir_window_bits bits = *b; /* a copy that stays in registers */ \
-		uint64_t answers = 0; \
-		fetch(&bits, hashes, n); \
-		for (unsigned i = 0; i < n; i++) \
-			answers |= (uint64_t)((look(&bits, hashes[i], z, g) & live) != 0) << i; \
-		return answers; \
+		return each(&bits, hashes, n, live, look, z, g); \
 	}
 
 #define COLUMNS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10)
-#define KERNEL(g) KERNEL_FUNCTIONS(columns_##g, look_columns, 1, g)
+#define KERNEL(g) KERNEL_FUNCTIONS(columns_##g, look_columns, each_column, 1, g)
 COLUMNS(KERNEL)
 #undef KERNEL
-#define KERNEL(z, g) KERNEL_FUNCTIONS(ring_##z##_##g, look_ring, z, g)
+#define KERNEL(z, g) KERNEL_FUNCTIONS(ring_##z##_##g, look_ring, each_key, z, g)
 WEIR__LAYOUTS(KERNEL)
 #undef KERNEL
-KERNEL_FUNCTIONS(ring_any, look_any, b->z, b->g)
+KERNEL_FUNCTIONS(ring_any, look_any, each_key, b->z, b->g)
 
 const struct weir_window_kernel *KERNEL_COLUMNS(unsigned g)
 {

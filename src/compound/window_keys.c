@@ -13,7 +13,7 @@ void weir__window_hash_fixed(const struct weir_window *w, const char *keys, size
                              size_t n, uint64_t *out)
 {
 	if (key_bytes == 8 && !weir__keyed(&w->hashing)) {
-		weir__hash8_each(w->flip8, keys, n, out);
+		weir__hash8_for(w->isa, w->flip8, keys, n, out);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)

@@ -82,6 +82,7 @@ static void count_towards(struct weir_window *w, uint64_t keys)
 /* All but its bits' memory. */
 static void furnish(struct weir_window *w, const struct weir_window_options *o, enum weir_isa isa)
 {
+	w->isa = isa;
 	w->kernel = *kernel_for(isa, &w->plan);
 	w->rcu = weir__rcu(o->flavor);
 	w->span_seconds = o->span_seconds;

@@ -14,63 +14,11 @@
 	WORK_STEP(a, notes, at, n, z, g, test)
 #define KERNEL_LOAD load_eights
 
-#include <weir/inline.h>
 #include "batch.h"
+#include "kinds/blocked/eight.h"
 
 /* The notes of a key with one or two words are the indices of these words, and r. */
 enum { ROW_WORD = 0, ROW_OF_R = 1, ROW_WORD_2 = 2 };
-
-/* The high halves of eight h * n. With h = high * 2^32 + low and n < 2^32 each is
- * (high * n + (low * n >> 32)) >> 32. */
-WEIR__INLINE __m512i mulhi8(__m512i h, uint64_t n)
-{
-	if (n >> 32) {
-		uint64_t each[8];
-		_mm512_storeu_si512(each, h);
-		for (unsigned i = 0; i < 8; i++)
-			each[i] = weir__mulhi64(each[i], n);
-		return _mm512_loadu_si512(each);
-	}
-	__m512i n8 = _mm512_set1_epi64((long long)n),
-		low = _mm512_srli_epi64(_mm512_mul_epu32(h, n8), 32);
-	return _mm512_srli_epi64(
-		_mm512_add_epi64(_mm512_mul_epu32(_mm512_srli_epi64(h, 32), n8), low), 32);
-}
-
-/* ---- the derivation of inline_test.h, for eight keys ---- */
-
-/* The indices in the array of the first words of their blocks. */
-WEIR__INLINE __m512i block8(const struct weir_array *a, __m512i h)
-{
-	return _mm512_slli_epi64(mulhi8(h, a->lines), 3);
-}
-
-WEIR__INLINE __m512i remix8(__m512i h)
-{
-	return _mm512_mullo_epi64(h, _mm512_set1_epi64((long long)weir__remix(1)));
-}
-
-/* r2 from r, where a key has fields in it; else r, which is as good. */
-WEIR__INLINE __m512i remix2_8(__m512i r, unsigned z, unsigned g)
-{
-	return z * g > 10 ?
-	               _mm512_mullo_epi64(r, _mm512_set1_epi64((long long)weir__remix2(1))) :
-	               r;
-}
-
-/* Field j, and above it other bits: rorv and rolv take their count modulo 64. */
-WEIR__INLINE __m512i field8(__m512i r, __m512i r2, unsigned z, unsigned j)
-{
-	return _mm512_srli_epi64(j < 10 ? r : r2, weir__field_shift(z, j));
-}
-
-/* The index in the array of the word of group i: first | (sector & (8/z - 1)). */
-WEIR__INLINE __m512i word_index8(__m512i block, __m512i r, unsigned z, unsigned i)
-{
-	__m512i sector = _mm512_srli_epi64(r, weir__sector_shift(z, i));
-	__m512i first = i ? _mm512_add_epi64(block, _mm512_set1_epi64(i * (8 / z))) : block;
-	return _mm512_ternarylogic_epi64(first, sector, _mm512_set1_epi64(8 / z - 1), 0xf8);
-}
 
 /* Note n keys, up to eight. Eight columns are always written; those past n are free. */
 WEIR__INLINE void note_eight(const struct weir_array *a, const uint64_t *hashes, unsigned n,
@@ -78,12 +26,12 @@ WEIR__INLINE void note_eight(const struct weir_array *a, const uint64_t *hashes,
 {
 	__m512i h = n == 8 ? _mm512_loadu_si512(hashes) :
 	                     _mm512_maskz_loadu_epi64((__mmask8)((1u << n) - 1), hashes);
-	__m512i r = remix8(h), block = block8(a, h);
+	__m512i r = weir__remix8(h), block = weir__block8(a->lines, h);
 	_mm512_store_si512(notes->row[ROW_OF_R] + at, r);
 	_mm512_store_si512(notes->row[ROW_WORD] + at,
-	                   z <= 2 ? word_index8(block, r, z <= 2 ? z : 1, 0) : block);
+	                   z <= 2 ? weir__word_index8(block, r, z <= 2 ? z : 1, 0) : block);
 	if (z == 2)
-		_mm512_store_si512(notes->row[ROW_WORD_2] + at, word_index8(block, r, 2, 1));
+		_mm512_store_si512(notes->row[ROW_WORD_2] + at, weir__word_index8(block, r, 2, 1));
 }
 
 /* The eight words at eight indices. */
@@ -102,14 +50,14 @@ WEIR__INLINE __m512i words8(const struct weir_array *a, const uint64_t *index)
 WEIR__INLINE uint64_t test_eight(const struct weir_array *a, const struct weir_notes *notes,
                                  unsigned at, unsigned n, unsigned z, unsigned g)
 {
-	__m512i r = _mm512_load_si512(notes->row[ROW_OF_R] + at), r2 = remix2_8(r, z, g),
+	__m512i r = _mm512_load_si512(notes->row[ROW_OF_R] + at), r2 = weir__remix2_8(r, z, g),
 		all = _mm512_set1_epi64(1);
 	WEIR__UNROLL
 	for (unsigned i = 0; i < z; i++) {
 		__m512i word = words8(a, notes->row[i ? ROW_WORD_2 : ROW_WORD] + at);
 		WEIR__UNROLL
 		for (unsigned j = i * g; j < (i + 1) * g; j++)
-			all = _mm512_and_si512(all, _mm512_rorv_epi64(word, field8(r, r2, z, j)));
+			all = _mm512_and_si512(all, _mm512_rorv_epi64(word, weir__field8(r, r2, z, j)));
 	}
 	return _mm512_test_epi64_mask(all, all) & ((1u << n) - 1);
 }
@@ -124,25 +72,15 @@ struct load_notes {
 	uint64_t index[MOST_Z][LOAD_WINDOW], mask[MOST_Z][LOAD_WINDOW];
 } __attribute__((aligned(64)));
 
-WEIR__INLINE __m512i word_mask8(__m512i r, __m512i r2, unsigned z, unsigned g, unsigned i)
-{
-	__m512i mask = _mm512_setzero_si512();
-	WEIR__UNROLL
-	for (unsigned j = i * g; j < (i + 1) * g; j++)
-		mask = _mm512_or_si512(mask, _mm512_rolv_epi64(_mm512_set1_epi64(1),
-		                                               field8(r, r2, z, j)));
-	return mask;
-}
-
 WEIR__INLINE void load_note(const struct weir_array *a, bool far, const uint64_t *hashes,
                             unsigned z, unsigned g, struct load_notes *notes, unsigned at)
 {
-	__m512i h = _mm512_loadu_si512(hashes), r = remix8(h), r2 = remix2_8(r, z, g),
-		block = block8(a, h);
+	__m512i h = _mm512_loadu_si512(hashes), r = weir__remix8(h), r2 = weir__remix2_8(r, z, g),
+		block = weir__block8(a->lines, h);
 	WEIR__UNROLL
 	for (unsigned i = 0; i < z; i++) {
-		_mm512_store_si512(notes->index[i] + at, word_index8(block, r, z, i));
-		_mm512_store_si512(notes->mask[i] + at, word_mask8(r, r2, z, g, i));
+		_mm512_store_si512(notes->index[i] + at, weir__word_index8(block, r, z, i));
+		_mm512_store_si512(notes->mask[i] + at, weir__word_mask8(r, r2, z, g, i));
 	}
 	WEIR__UNROLL
 	for (unsigned k = 0; k < 8 && far; k++)

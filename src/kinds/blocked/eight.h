@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * The derivation of <weir/inline_test.h> for eight keys at once, with AVX-512 (F, DQ and VL): the
+ * blocked kind's, and that of what is made of blocked filters. */
+#ifndef WEIR_SRC_KINDS_BLOCKED_EIGHT_H
+#define WEIR_SRC_KINDS_BLOCKED_EIGHT_H
+
+#include <weir/inline.h>
+
+/* The high halves of eight h * n. With h = high * 2^32 + low and n < 2^32 each is
+ * (high * n + (low * n >> 32)) >> 32. */
+WEIR__INLINE __m512i weir__mulhi8(__m512i h, uint64_t n)
+{
+	if (n >> 32) {
+		uint64_t each[8];
+		_mm512_storeu_si512(each, h);
+		for (unsigned i = 0; i < 8; i++)
+			each[i] = weir__mulhi64(each[i], n);
+		return _mm512_loadu_si512(each);
+	}
+	__m512i n8 = _mm512_set1_epi64((long long)n),
+		low = _mm512_srli_epi64(_mm512_mul_epu32(h, n8), 32);
+	return _mm512_srli_epi64(
+		_mm512_add_epi64(_mm512_mul_epu32(_mm512_srli_epi64(h, 32), n8), low), 32);
+}
+
+/* The indices of the first words of their blocks, of so many. */
+WEIR__INLINE __m512i weir__block8(uint64_t blocks, __m512i h)
+{
+	return _mm512_slli_epi64(weir__mulhi8(h, blocks), 3);
+}
+
+WEIR__INLINE __m512i weir__remix8(__m512i h)
+{
+	return _mm512_mullo_epi64(h, _mm512_set1_epi64((long long)weir__remix(1)));
+}
+
+/* r2 from r, where a key has fields in it; else r, which is as good. */
+WEIR__INLINE __m512i weir__remix2_8(__m512i r, unsigned z, unsigned g)
+{
+	return z * g > 10 ?
+	               _mm512_mullo_epi64(r, _mm512_set1_epi64((long long)weir__remix2(1))) :
+	               r;
+}
+
+/* Field j, and above it other bits: rorv and rolv take their count modulo 64. */
+WEIR__INLINE __m512i weir__field8(__m512i r, __m512i r2, unsigned z, unsigned j)
+{
+	return _mm512_srli_epi64(j < 10 ? r : r2, weir__field_shift(z, j));
+}
+
+/* The index in the array of the word of group i: first | (sector & (8/z - 1)). */
+WEIR__INLINE __m512i weir__word_index8(__m512i block, __m512i r, unsigned z, unsigned i)
+{
+	__m512i sector = _mm512_srli_epi64(r, weir__sector_shift(z, i));
+	__m512i first = i ? _mm512_add_epi64(block, _mm512_set1_epi64(i * (8 / z))) : block;
+	return _mm512_ternarylogic_epi64(first, sector, _mm512_set1_epi64(8 / z - 1), 0xf8);
+}
+
+/* The g bits of group i as a mask. */
+WEIR__INLINE __m512i weir__word_mask8(__m512i r, __m512i r2, unsigned z, unsigned g, unsigned i)
+{
+	__m512i mask = _mm512_setzero_si512();
+	WEIR__UNROLL
+	for (unsigned j = i * g; j < (i + 1) * g; j++)
+		mask = _mm512_or_si512(mask, _mm512_rolv_epi64(_mm512_set1_epi64(1),
+		                                               weir__field8(r, r2, z, j)));
+	return mask;
+}
+
+#endif
