@@ -108,62 +108,38 @@ int weir_window_insert_u64(struct weir_window *w, uint64_t key)
 	return weir_window_insert(w, &key, sizeof key);
 }
 
-/* Up to 64 keys in one section. */
-static uint64_t insert_each(struct weir_window *w, const uint64_t *hashes, size_t n)
+/* In one section. */
+static uint64_t insert_some(struct weir_window *w, const uint64_t *hashes, unsigned n)
 {
 	const struct weir_window_bits *b = &w->bits;
 	uint64_t new = 0;
 	weir__read_lock(&w->rcu);
 	uint32_t own = weir__window_newest(weir__window_load_acquire(&w->state));
-	for (size_t i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++)
 		__builtin_prefetch(place(b, hashes[i]) + own * b->slot_step, 1, 3);
-	for (size_t i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++)
 		new |= (uint64_t)insert(w, hashes[i]) << i;
 	weir__read_unlock(&w->rcu);
 	return new;
 }
 
-static size_t take(struct weir_window *w, const uint64_t *hashes, size_t at, size_t n,
-                   uint64_t *bitmap)
-{
-	uint64_t new = insert_each(w, hashes, n);
-	if (bitmap)
-		bitmap[at / 64] = new;
-	return (size_t)__builtin_popcountll(new);
-}
-
 size_t weir_window_insert_hashes(struct weir_window *w, const uint64_t *hashes, size_t n,
                                  uint64_t *bitmap)
 {
-	size_t new = 0;
-	for (size_t at = 0; at < n; at += WEIR_WINDOW_STEP)
-		new += take(w, hashes + at, at, weir__window_some(n - at), bitmap);
-	return new;
+	const struct weir_window_keys keys = { .hashes = hashes };
+	return weir__window_run(w, &keys, n, bitmap, insert_some);
 }
 
 size_t weir_window_insert_keys(struct weir_window *w, const struct iovec *keys, size_t n,
                                uint64_t *bitmap)
 {
-	uint64_t hashes[WEIR_WINDOW_STEP];
-	size_t new = 0;
-	for (size_t at = 0; at < n; at += WEIR_WINDOW_STEP) {
-		size_t some = weir__window_some(n - at);
-		weir__window_hash_keys(w, keys + at, some, hashes);
-		new += take(w, hashes, at, some, bitmap);
-	}
-	return new;
+	const struct weir_window_keys these = { .keys = keys };
+	return weir__window_run(w, &these, n, bitmap, insert_some);
 }
 
 size_t weir_window_insert_fixed(struct weir_window *w, const void *keys, size_t key_bytes, size_t n,
                                 uint64_t *bitmap)
 {
-	uint64_t hashes[WEIR_WINDOW_STEP];
-	size_t new = 0;
-	for (size_t at = 0; at < n; at += WEIR_WINDOW_STEP) {
-		size_t some = weir__window_some(n - at);
-		weir__window_hash_fixed(w, (const char *)keys + at * key_bytes, key_bytes, some,
-		                        hashes);
-		new += take(w, hashes, at, some, bitmap);
-	}
-	return new;
+	const struct weir_window_keys these = { .fixed = keys, .key_bytes = key_bytes };
+	return weir__window_run(w, &these, n, bitmap, insert_some);
 }

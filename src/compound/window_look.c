@@ -54,15 +54,14 @@ int weir_window_age(const struct weir_window *w, const void *key, size_t len)
 	return weir_window_age_hash(w, weir__hash_by(&w->hashing, key, len));
 }
 
-static uint64_t answers_of(const struct weir_window *w, const uint64_t *hashes, size_t n,
+static uint64_t answers_of(const struct weir_window *w, const uint64_t *hashes, unsigned n,
                            uint64_t state)
 {
-	return w->kernel.look_each(&w->bits, hashes, (unsigned)n, weir__window_live(state));
+	return w->kernel.look_each(&w->bits, hashes, n, weir__window_live(state));
 }
 
-/* Up to 64 keys, as W8 looks one up. */
-static size_t look_each(const struct weir_window *w, const uint64_t *hashes, size_t at, size_t n,
-                        uint64_t *bitmap)
+/* As W8 looks one up. */
+static uint64_t look_some(struct weir_window *w, const uint64_t *hashes, unsigned n)
 {
 	uint64_t state = weir__window_load_acquire(&w->state);
 	uint64_t in = answers_of(w, hashes, n, state);
@@ -71,43 +70,33 @@ static size_t look_each(const struct weir_window *w, const uint64_t *hashes, siz
 		in = answers_of(w, hashes, n, weir__window_load_acquire(&w->state));
 		weir__read_unlock(&w->rcu);
 	}
-	if (bitmap)
-		bitmap[at / 64] = in;
-	return (size_t)__builtin_popcountll(in);
+	return in;
+}
+
+/* It writes nothing: the loop is that of inserts too. */
+static size_t look_each(const struct weir_window *w, const struct weir_window_keys *keys, size_t n,
+                        uint64_t *bitmap)
+{
+	return weir__window_run((struct weir_window *)(uintptr_t)w, keys, n, bitmap, look_some);
 }
 
 size_t weir_window_contains_hashes(const struct weir_window *w, const uint64_t *hashes, size_t n,
                                    uint64_t *bitmap)
 {
-	size_t in = 0;
-	for (size_t at = 0; at < n; at += WEIR_WINDOW_STEP)
-		in += look_each(w, hashes + at, at, weir__window_some(n - at), bitmap);
-	return in;
+	const struct weir_window_keys keys = { .hashes = hashes };
+	return look_each(w, &keys, n, bitmap);
 }
 
 size_t weir_window_contains_keys(const struct weir_window *w, const struct iovec *keys, size_t n,
                                  uint64_t *bitmap)
 {
-	uint64_t hashes[WEIR_WINDOW_STEP];
-	size_t in = 0;
-	for (size_t at = 0; at < n; at += WEIR_WINDOW_STEP) {
-		size_t some = weir__window_some(n - at);
-		weir__window_hash_keys(w, keys + at, some, hashes);
-		in += look_each(w, hashes, at, some, bitmap);
-	}
-	return in;
+	const struct weir_window_keys these = { .keys = keys };
+	return look_each(w, &these, n, bitmap);
 }
 
 size_t weir_window_contains_fixed(const struct weir_window *w, const void *keys, size_t key_bytes,
                                   size_t n, uint64_t *bitmap)
 {
-	uint64_t hashes[WEIR_WINDOW_STEP];
-	size_t in = 0;
-	for (size_t at = 0; at < n; at += WEIR_WINDOW_STEP) {
-		size_t some = weir__window_some(n - at);
-		weir__window_hash_fixed(w, (const char *)keys + at * key_bytes, key_bytes, some,
-		                        hashes);
-		in += look_each(w, hashes, at, some, bitmap);
-	}
-	return in;
+	const struct weir_window_keys these = { .fixed = keys, .key_bytes = key_bytes };
+	return look_each(w, &these, n, bitmap);
 }
