@@ -38,9 +38,9 @@
  * lookups are wait-free and write nothing; one whose key's fingerprint was moved or removed again
  * and again while it looked answers true. An insert into a free place is lock-free. Where both
  * buckets are full it moves others' fingerprints: then it waits for other moves and removals of the
- * same ones, as a removal does, and both wait while the filter is cloned, saved or merged into
- * another (so the progress callback of a save must not change the filter). Inserts may fail with
- * -ENOSPC: no key was added, lost or doubled. Up to capacity that happens once in a million
+ * same ones, as a removal does, and both wait while the filter is copied in memory, to be cloned,
+ * saved or merged into another; a grace period then waits for a handle's insert, which is in a
+ * section. Inserts may fail with -ENOSPC: no key was added, lost or doubled. Up to capacity that happens once in a million
  * filters; but of one key the two buckets hold 8 copies (16-bit fingerprints) or 10 (12-bit) at
  * most, at any load. Who never removes calls weir_insert_absent(). A merge adds the copies of both;
  * it fails with -EAGAIN if something must move in a destination that is itself being copied. A key

@@ -141,7 +141,8 @@ struct weir_image_info {
  *   kind cannot be saved, or zstd_level in a build without zstd; that of getrandom.
  * Threads: any, with lookups and inserts. Of several savers to one path the last to switch wins.
  * Order: relaxed.  Progress: blocking (file system).  Cost: a look at the folder's names, memory
- *   bandwidth, then the disk.
+ *   bandwidth, then the disk. Of a kind whose keys move (cuckoo) memory for a copy, which is saved:
+ *   inserts that have to move one wait while it is made.
  */
 WEIR_API WEIR_MUST_CHECK int weir_save(const struct weir_filter *f, const char *path,
                                        const struct weir_save_options *options);

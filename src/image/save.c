@@ -124,6 +124,20 @@ int weir__save_fd_check(int fd, char name[WEIR__FD_NAME])
 	return fcntl(fd, F_GETFD) < 0 ? weir__fail(-errno, "%s: is not open", name) : 0;
 }
 
+/* While a filter is held, inserts wait, and with them whoever waits for a grace period: no longer
+ * than for memory, not for compression and a disk. */
+static int save_a_copy(const struct weir_filter *f, const char *path,
+                       const struct weir_save_options *options)
+{
+	struct weir_filter *still;
+	int err = weir_clone(&still, f);
+	if (err)
+		return err;
+	err = weir__save_path(write_file, still, path, options);
+	weir_destroy(still);
+	return err;
+}
+
 int weir_save(const struct weir_filter *f, const char *path,
               const struct weir_save_options *options)
 {
@@ -133,6 +147,8 @@ int weir_save(const struct weir_filter *f, const char *path,
 		err = save_check(f, &o, options);
 	if (err)
 		return err;
+	if (f->kind->hold)
+		return save_a_copy(f, path, &o);
 	weir__whole_begin(f, "weir_save");
 	err = weir__save_path(write_file, (void *)(uintptr_t)f, path, &o);
 	weir__whole_end(f);

@@ -105,10 +105,8 @@ int weir__write_file(struct weir_writing *w)
 	if (!err && lseek(w->fd, (off_t)bits, SEEK_SET) < 0)
 		err = weir__fail(-errno, "%s: cannot go to byte %llu: %s", w->name,
 		                 (unsigned long long)bits, weir_strerror(errno));
-	weir__hold(w->f);
 	if (!err)
 		err = write_shards(w);
-	weir__let_go(w->f);
 	weir__head_commit(&w->head, w->front + WEIR_IMAGE_HEAD, w->front);
 	return err ? err :
 	       weir__write(w->fd, w->name, w->front, w->table_end, (int64_t)w->at);

@@ -28,7 +28,8 @@ int weir__writing_begin(struct weir_writing *w, const struct weir_filter *f, int
                         const char *name, const struct weir_save_options *options);
 void weir__writing_end(struct weir_writing *w);
 
-/* Write to a file, w->at its first byte, with the head last; the bits may change meanwhile. */
+/* Write to a file, w->at its first byte, with the head last; the bits may change meanwhile, unless
+ * its kind has hold(): such a filter nobody else may have. */
 int weir__write_file(struct weir_writing *w);
 /* The head and its checksums, of bits that do not change. */
 void weir__write_sums(struct weir_writing *w);

@@ -117,6 +117,16 @@ static int key_of(struct iovec *key, void **room, const struct weir_normal *n,
 	return weir_normal_key(n, kept->bytes, kept->len, *room, key) != 0;
 }
 
+/* A key may have come more often than the filter holds copies of one. What it then refuses is there
+ * as often as it can be. */
+static int insert_kept(struct weir_filter *next, uint64_t hash)
+{
+	int answer = weir_insert_hash(next, hash);
+	const bool is_there = answer == -ENOSPC && next->kind->copies &&
+	                      next->kernel->count(next, hash) >= next->kind->copies(next);
+	return is_there ? WEIR_SEEN : answer;
+}
+
 /* While lookups read what is noted it stays as it is. */
 static int insert_noted(struct weir_filter *next, const struct iovec *key)
 {
@@ -124,7 +134,7 @@ static int insert_noted(struct weir_filter *next, const struct iovec *key)
 	if (weir_normal_note(&noted, key))
 		return weir__fail(-EAGAIN, "a key came meanwhile of a length that the set has none "
 		                           "of: with the next look");
-	return weir_insert(next, key->iov_base, key->iov_len);
+	return insert_kept(next, weir_hash(next, key->iov_base, key->iov_len));
 }
 
 static int replay_text(struct weir_filter *next, const struct weir_kept *kept)
@@ -160,10 +170,11 @@ static int replay_one(struct weir_filter *next, const struct weir_kept *kept)
 	uint64_t hash;
 	if (kept->text)
 		return replay_text(next, kept);
-	if (!kept->hashed)
-		return weir_insert(next, kept->bytes, kept->len);
-	memcpy(&hash, kept->bytes, sizeof hash);
-	return weir_insert_hash(next, hash);
+	if (kept->hashed)
+		memcpy(&hash, kept->bytes, sizeof hash);
+	else
+		hash = weir_hash(next, kept->bytes, kept->len);
+	return insert_kept(next, hash);
 }
 
 int weir__absence_replay(struct weir_absence *a, struct weir_filter *next)

@@ -9,6 +9,7 @@ CUCKOO = 'src/kinds/cuckoo/cuckoo.c'
 ATOMIC = 'src/atomic.h'
 WHOLE = 'src/whole.c'
 KIND = 'src/kinds/cuckoo/whole.c'
+SAVE = 'src/image/save.c'
 # what its own files do is seen by its own scenarios, and by those of removals
 GROUPS = dict.fromkeys([MOVE, SEARCH, PUT, CUCKOO, KIND], 'counters,cuckoo')
 
@@ -61,6 +62,7 @@ MUTANTS = [
     ('CUCKOO_MERGE_UNHELD', WHOLE,
      'weir__hold(src);\n\tfor (uint64_t at = 0, n;', 'for (uint64_t at = 0, n;',
      '\tweir__let_go(src);\n\treturn err;', '\treturn err;'),
+    ('CUCKOO_SAVE_UNHELD', SAVE, 'if (f->kind->hold)', 'if (0)'),
     # C8
     ('CUCKOO_REFUSE_AT_ONCE', SEARCH, 'return quiet == 0 || before != after; /* C8 */',
      'return 0;'),

@@ -60,6 +60,61 @@ static void test_a_key_that_was_given_twice(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
+/* A cuckoo filter holds 8 copies of one key; those that were kept beyond are no reason to have no
+ * first set, nor are those of an insert that it refused, and that was tried again and again. */
+static void test_more_copies_than_the_first_set_holds(void **state)
+{
+	struct weir_handle *h = without_a_set();
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r;
+	(void)state;
+	p.kind = WEIR_CUCKOO;
+	p.fingerprint_bits = 16;
+	p.capacity = 1000;
+	p.fp_rate = 0.001;
+	o.params = &p;
+	for (unsigned i = 0; i < 12; i++)
+		assert_int_equal(weir_handle_insert(h, "often", 5), WEIR_NEW);
+	assert_int_equal(weir_handle_insert(h, "other", 5), WEIR_NEW);
+	assert_ok(weir_reload_begin(&r, h, &o));
+	for (unsigned i = 0; i < 12; i++)
+		assert_int_equal(weir_handle_insert(h, "often", 5), -ENOSPC);
+	weir_reload_abort(r);
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_ok(weir_reload_commit(r));
+	assert_true(weir_handle_contains(h, "often", 5) && weir_handle_contains(h, "other", 5));
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(weir_handle_remove(h, "often", 5), 0);
+	assert_int_equal(weir_handle_remove(h, "often", 5), -ENOENT);
+	assert_true(weir_handle_contains(h, "other", 5));
+	assert_ok(weir_handle_destroy(h));
+}
+
+/* One that is full is still none. */
+static void test_a_first_set_that_is_too_small(void **state)
+{
+	struct weir_handle *h = without_a_set();
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r = NULL;
+	(void)state;
+	p.kind = WEIR_CUCKOO;
+	p.capacity = 100;
+	p.fp_rate = 0.001;
+	o.params = &p;
+	for (uint64_t i = 0; i < 3000; i++)
+		assert_int_equal(weir_handle_insert_u64(h, test_key(i)), WEIR_NEW);
+	assert_int_equal(weir_reload_begin(&r, h, &o), -ENOSPC);
+	assert_null(r);
+	p.capacity = 4000;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_ok(weir_reload_commit(r));
+	for (uint64_t i = 0; i < 3000; i++)
+		assert_true(weir_handle_contains_u64(h, test_key(i)));
+	assert_ok(weir_handle_destroy(h));
+}
+
 static void test_keys_of_several_lengths(void **state)
 {
 	static char bytes[] = "a longer key";
@@ -79,6 +134,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_batch_longer_than_a_section),
 		cmocka_unit_test(test_a_key_that_was_given_twice),
+		cmocka_unit_test(test_more_copies_than_the_first_set_holds),
+		cmocka_unit_test(test_a_first_set_that_is_too_small),
 		cmocka_unit_test(test_keys_of_several_lengths),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

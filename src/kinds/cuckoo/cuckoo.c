@@ -244,6 +244,11 @@ static uint64_t most(const struct weir_filter *f)
 	return weir__cuckoo_most(f->array.lines, &f->array.shape);
 }
 
+static unsigned copies(const struct weir_filter *f)
+{
+	return 2 * weir__cuckoo_places(f->array.shape.field[WEIR_CUCKOO_WIDTH]);
+}
+
 const struct weir_kind weir__kind_cuckoo = {
 	.id = WEIR_CUCKOO,
 	.name = "cuckoo",
@@ -258,6 +263,7 @@ const struct weir_kind weir__kind_cuckoo = {
 	.create = weir__cuckoo_create,
 	.destroy = weir__cuckoo_destroy,
 	.most = most,
+	.copies = copies,
 	.hold = weir__cuckoo_hold,
 	.let_go = weir__cuckoo_let_go,
 	.merge = weir__cuckoo_merge,
