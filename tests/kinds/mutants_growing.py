@@ -5,7 +5,8 @@ LAYERS = 'src/compound/growing_layers.c'
 WHOLE = 'src/compound/growing_whole.c'
 KERNEL = 'src/compound/growing_kernel.h'
 MERGE = 'src/whole.c'
-GROUPS = {LAYERS: 'growing', WHOLE: 'growing', KERNEL: 'growing', MERGE: 'growing'}
+GROUPS = {LAYERS: 'growing', WHOLE: 'growing', KERNEL: 'growing',
+          'GROWING_MERGE_READ_AGAIN': 'growing'}
 
 MUTANTS = [
     # G1: of two that append one takes the other's layer away

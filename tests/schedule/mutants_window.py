@@ -4,7 +4,9 @@
 INSERT, ADVANCE = 'src/compound/window_insert.c', 'src/compound/window_advance.c'
 WINDOW, KERNEL, ATOMIC = ('src/compound/window.h', 'src/compound/window_kernel.h', 'src/atomic.h')
 SAVE = 'src/compound/window_save.c'
-GROUPS = {file: 'window' for file in (INSERT, ADVANCE, WINDOW, KERNEL, ATOMIC, SAVE)}
+# by file; of one that others share by name
+GROUPS = {what: 'window' for what in (INSERT, ADVANCE, WINDOW, KERNEL, SAVE,
+                                      'SECOND_LOAD_BEFORE_THE_WORDS', 'CLEAR_RELAXED')}
 OR = 'uint64_t before = weir__slot_fetch_or_seq_cst(words + p->index[i], p->mask[i]);'
 PUBLISH = 'weir__window_store_seq_cst(&w->state, weir__window_state('
 CLEAR = 'clear(w, weir__window_next(next, w->bits.slots));'

@@ -133,7 +133,7 @@ def judge(work, mutant):
     shutil.copytree(work / 'plain.o', out)
     link(work, compile_library(tree, out, file), work / f'{name}.test')
     begin = time.monotonic()
-    groups = GROUPS.get(file, WORD_GROUPS)
+    groups = GROUPS.get(name) or GROUPS.get(file, WORD_GROUPS)
     output, executions, passed = run(work / f'{name}.test', groups, name in HARMLESS)
     seconds = time.monotonic() - begin
     shutil.rmtree(tree)

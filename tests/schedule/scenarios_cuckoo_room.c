@@ -2,6 +2,8 @@
  * Full cuckoo filters and whole ones (C6 to C8 in src/kinds/cuckoo/move.h): who is refused had no
  * room, and leaves nothing; copies and unions have all that was there, as often. */
 #include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
 #include "scenario_cuckoo.h"
 
 /* There is room for one of them: the other is refused, and nothing of it stays. */
@@ -63,25 +65,55 @@ static void room_that_wanders(void)
 }
 
 /* What waits for a walk over the array goes on when it is over; the copy has what was there. */
-static void copy_filter(void *unused)
+static void judge(struct weir_filter *made, bool early)
 {
-	struct weir_filter *made = NULL;
-	(void)unused;
-	bool early = promised(0);
-	det_assert(weir_clone(&made, subject->filter) == 0);
 	det_assert(weir_contains_hash(made, resident.hash));
 	det_assert(weir_count_hash(made, resident.hash) == 1);
 	det_assert(!early || weir_contains_hash(made, newcomer.hash));
 	weir_destroy(made);
 }
 
-static void copied_beside_move(void)
+static void copy_filter(void *unused)
+{
+	struct weir_filter *made = NULL;
+	(void)unused;
+	bool early = promised(0);
+	det_assert(weir_clone(&made, subject->filter) == 0);
+	judge(made, early);
+}
+
+static void save_filter(void *unused)
+{
+	struct weir_filter *made = NULL;
+	char path[64];
+	(void)unused;
+	bool early = promised(0);
+	snprintf(path, sizeof path, "%s/weir-schedule-%d",
+	         access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
+	det_assert(weir_save(subject->filter, path, NULL) == 0);
+	bool read = weir_load(&made, path, NULL) == 0;
+	unlink(path);
+	det_assert(read);
+	judge(made, early);
+}
+
+static void beside_move(void (*thread)(void *))
 {
 	cuckoo_furnish(1);
 	det_spawn(cuckoo_insert_newcomer, NULL);
-	det_spawn(copy_filter, NULL);
+	det_spawn(thread, NULL);
 	det_join_all();
 	det_assert(answer[0] == WEIR_NEW && cuckoo_has(&newcomer) && cuckoo_copies(&resident) == 1);
+}
+
+static void copied_beside_move(void)
+{
+	beside_move(copy_filter);
+}
+
+static void saved_beside_move(void)
+{
+	beside_move(save_filter);
 }
 
 /* Both copies of the resident come into the union, and both can be removed from it. */
@@ -137,6 +169,7 @@ const struct scenario cuckoo_room_scenarios[] = {
 	CUCKOO_SCENARIO("no room", no_room),
 	CUCKOO_SCENARIO("room that wanders", room_that_wanders),
 	CUCKOO_SCENARIO("copied beside move", copied_beside_move),
+	CUCKOO_SCENARIO("saved beside move", saved_beside_move),
 	CUCKOO_SCENARIO("merged beside move", merged_beside_move),
 	CUCKOO_SCENARIO("absent twice", absent_twice),
 	{ .name = NULL },
