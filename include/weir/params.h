@@ -60,8 +60,9 @@ struct weir_params {
 	uint64_t max_capacity;  /* growing: keys that the whole may come to, capacity to 21,845
 	                           times that; 0: those 21,845 times. The fewer, the fewer layers,
 	                           and the fewer bits a key. Kinds of one size: 0. Keys are counted
-	                           in a sample of the blocks: who knows the seed may choose keys
-	                           that are not counted, and overfill it, unless it is keyed. */
+	                           in a sample of the blocks: one of 1000 filters is full up to 1 %
+	                           before that; and who knows the seed may choose keys that are not
+	                           counted, and overfill it, unless it is keyed. */
 };
 
 #define WEIR_PARAMS_INIT \

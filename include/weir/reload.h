@@ -55,7 +55,9 @@ struct weir_reload_options {
 	                                     memory, without flags. The seed stays, and the
 	                                     hash_key, given once more or not; with
 	                                     WEIR_HANDLE_ANY_SEED if none is given. */
-	uint64_t max_bytes;               /* of bits, all filters together; 0: no limit */
+	uint64_t max_bytes;               /* of bits, all filters together; 0: no limit. Of a
+	                                     growing one those that it begins with: it grows on up
+	                                     to its max_capacity */
 	bool keep_previous;               /* for a rollback: the old filter gets every insert too;
 	                                     what stood for the first filter is never kept */
 	bool defer_free;                  /* the commit does not wait: call_rcu frees the filter */
