@@ -77,7 +77,7 @@ static void take_size(struct build *build, uint64_t keys)
 /* A pass into the filter has failed. */
 static int not_filled(const struct build *build)
 {
-	return build->found.full ? guard_full(build->filter, build->found.taken, build->output,
+	return build->found.full ? guard_full(build->filter, &build->found, build->output,
 	                                      &build->guard) :
 	                           TOOL_TROUBLE;
 }

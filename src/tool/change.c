@@ -21,6 +21,7 @@ struct change change_new(void)
 		                .found.steps_given = true, /* the image says what is done */
 		                .how = image_how(),
 		                .guard.option = "weir build -n",
+		                .lost = "added is not in it: add it again",
 		                .before = WEIR_STATS_INIT,
 		                .after = WEIR_STATS_INIT };
 }
@@ -93,7 +94,7 @@ int change_replace(struct change *c, const struct weir_image_info *info,
 	if (info->shrink_allowed) /* a server may still follow from the set before that */
 		c->saving.marks |= WEIR_MARK_SHRINK_ALLOWED;
 	if (!status)
-		status = place_stands(c->image, c->turn);
+		status = place_stands(c->image, c->turn, c->lost);
 	if (!status)
 		status = image_save(f, c->image, &c->saving);
 	weir_destroy(f);

@@ -52,6 +52,7 @@ struct change {
 	bool as_json, quiet;
 	bool in_place; /* weir add --live */
 	int turn;      /* place_turn() */
+	const char *lost; /* for place_stands() */
 	/* the result */
 	uint64_t keys;
 	uint64_t removed;

@@ -52,7 +52,7 @@ static int fill(struct change *add, struct weir_filter *f)
 	if (status)
 		return status;
 	if (fill_load(&add->fill, f, &add->keys))
-		return add->found.full ? guard_full(f, add->found.taken, add->image, &add->guard) :
+		return add->found.full ? guard_full(f, &add->found, add->image, &add->guard) :
 		                         TOOL_TROUBLE;
 	change_passed_over(add);
 	if (!add->in_place)
@@ -108,7 +108,7 @@ static int add_in_place(struct change *add, const struct weir_image_info *info)
 	weir_destroy(live);
 	if (status || sealed == TOOL_TROUBLE)
 		return status ? status : sealed;
-	return place_stands(add->image, add->turn);
+	return place_stands(add->image, add->turn, add->lost);
 }
 
 static void report(const struct change *add)

@@ -153,7 +153,7 @@ static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stat
 	int status = err ? trouble_weir(err, NULL) :
 	                   guard_ask(&merge->guard, stats, merge->output);
 	if (!status)
-		status = place_stands(merge->output, turn);
+		status = place_stands(merge->output, turn, "merged is not in it: merge again");
 	if (!status)
 		status = place_ask(merge->output, merge->force); /* a link may have come */
 	if (!status)

@@ -93,6 +93,7 @@ int cmd_remove(int argc, char **argv)
 {
 	static const struct change_verb verb = { look, work, report };
 	struct change rm = change_new();
+	rm.lost = "removed is still in it: remove it again";
 	rm.guard.allow_overfull = true;
 	for (int option; (option = option_next(argc, argv, CHANGE_LETTERS, options)) != -1;) {
 		if (option == 'h') {

@@ -40,7 +40,8 @@ struct pass {
 	atomic_uint_fast64_t keys;
 	atomic_uint_fast64_t bad;
 	atomic_uint_fast64_t taken; /* keys by the filter */
-	atomic_bool full;           /* it refused one */
+	atomic_bool full;           /* it refused one, whose hash is */
+	atomic_uint_fast64_t refused;
 	atomic_bool failed;
 	bool keyed; /* keys are not just lines */
 };
@@ -73,10 +74,12 @@ static bool load(struct pass *pass, struct batch *batch)
 	          pass->removed ? take_out(pass, batch) :
 	                          weir_load_hashes(pass->f, batch->hashes, batch->n);
 	atomic_fetch_add(&pass->taken, err ? weir_error_taken() : batch->n);
-	if (err == -ENOSPC && pass->fill->found)
+	if (err == -ENOSPC && pass->fill->found) {
+		atomic_store(&pass->refused, batch->hashes[weir_error_taken()]);
 		atomic_store(&pass->full, true);
-	else if (err)
+	} else if (err) {
 		say_weir(err, NULL);
+	}
 	batch->n = 0;
 	return !err;
 }
@@ -227,6 +230,7 @@ static void note_room(const struct pass *pass)
 	if (found) {
 		found->full = atomic_load(&pass->full);
 		found->taken = atomic_load(&pass->taken);
+		found->refused = atomic_load(&pass->refused);
 	}
 }
 

@@ -56,23 +56,26 @@ int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, co
 	return TOOL_NO;
 }
 
-/* A kind that keeps copies has room for few of one key: then it is not near its capacity. */
-static bool often_came(const struct weir_stats *stats)
+/* A kind that keeps copies has room for few of one key: two buckets full, however much room there
+ * is elsewhere. */
+static bool often_came(const struct weir_filter *f, const struct weir_stats *stats, uint64_t hash)
 {
-	return kind_has(stats->shape.kind, "fingerprint_bits") &&
-	       stats->keys_estimated < 0.9 * (double)stats->capacity;
+	if (!kind_has(stats->shape.kind, "fingerprint_bits"))
+		return false;
+	return weir_count_hash(f, hash) >= (stats->shape.field[0] == 16 ? 8 : 10);
 }
 
-int guard_full(const struct weir_filter *f, uint64_t taken, const char *path,
+int guard_full(const struct weir_filter *f, const struct fill_found *found, const char *path,
                const struct guard *guard)
 {
+	const uint64_t taken = found->taken;
 	struct weir_stats stats = WEIR_STATS_INIT;
 	int err = weir_stats_exact(f, &stats);
 	if (err)
 		return trouble_weir(err, path);
 	bool grows = kind_has(stats.shape.kind, "layers");
 	int begins = (int)strcspn(guard->option, "-"); /* "weir build -n", or "-n" */
-	if (often_came(&stats))
+	if (often_came(f, &stats, found->refused))
 		say("%s: not written: %s of the keys were taken, and then one that it holds as "
 		    "often as it can: leave out what comes again and again, or count it with "
 		    "--kind=counting",

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <weir/weir.h>
+#include "fill.h"
 
 struct guard {
 	bool allow_overfull, allow_shrink; /* the options of those names */
@@ -22,9 +23,10 @@ int guard_ask(const struct guard *guard, const struct weir_stats *fresh, const c
 /* Of these alone the first. */
 int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 
-/* The filter has refused a key for lack of room, after @taken of those that were to be added.
+/* The filter has refused a key for lack of room.
+ * @found: by the pass that added to it.
  * Return: TOOL_NO after a sentence that says what makes room. */
-int guard_full(const struct weir_filter *f, uint64_t taken, const char *path,
+int guard_full(const struct weir_filter *f, const struct fill_found *found, const char *path,
                const struct guard *guard);
 /* For a set of more keys than it has room for: what has room for them, "; -n 2010 has room for
  * them", or "" if nobody can tell. */

@@ -146,5 +146,6 @@ int main(int argc, char **argv)
 	if (!standard_taken())
 		return TOOL_TROUBLE;
 	(void)signal(SIGBUS, on_bus_error);
+	(void)signal(SIGXFSZ, SIG_IGN); /* write() fails then, and there is a message */
 	return close_stdout(dispatch(argc, argv));
 }

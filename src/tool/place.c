@@ -167,14 +167,12 @@ int place_turn(const char *path, bool shared)
 	}
 }
 
-int place_stands(const char *path, int turn)
+int place_stands(const char *path, int turn, const char *lost)
 {
 	struct stat locked, there;
 	if (turn < 0 || fstat(turn, &locked) ||
 	    (stat(path, &there) == 0 && is_file(&locked, &there)))
 		return TOOL_OK;
-	say("%s: was replaced or removed meanwhile, so what was to be added is not in it: add it "
-	    "again",
-	    path);
+	say("%s: was replaced or removed meanwhile, so what was to be %s", path, lost);
 	return TOOL_NO;
 }

@@ -33,7 +33,8 @@ bool place_is_one_of(const char *path, char **names, size_t n);
 int place_turn(const char *path, bool shared);
 
 /* Whether the image of that turn (-1: none) still stands there: weir build replaces it without one.
+ * @lost: the end of a message, after "what was to be".
  * Return: TOOL_OK, or TOOL_NO after a message. */
-int place_stands(const char *path, int turn);
+int place_stands(const char *path, int turn, const char *lost);
 
 #endif

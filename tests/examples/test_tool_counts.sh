@@ -338,6 +338,10 @@ test_no_room() {
 	# ten copies, but for what cannot make room for them
 	says 'not written: [0-9]* of the keys were taken, and then one that it holds as often as'
 	same moves.weir before.weir 'a key that came too often'
+	# the same where the set has its capacity of others already
+	run 0 "$weir" build -q -k cuckoo -n 1000 -p 0.3% -o at.weir first
+	run 1 "$weir" add at.weir same_keys
+	says 'not written: [0-9]* of the keys were taken, and then one that it holds as often as'
 	run 0 "$weir" add -q moves.weir half; run 0 "$weir" query -c moves.weir first
 	prints '^1000$'
 	rm before.weir

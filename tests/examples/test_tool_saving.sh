@@ -97,10 +97,11 @@ test_a_fifo_without_a_writer() {
 	same written <(echo done) 'the writer of an image has ended'
 }
 
-# slowly COMMAND WORDS...: the command has read slow.weir and waits for the FIFO slow; then a job
-# replaces slow.weir by second.weir; then ./late comes through the FIFO.
+# slowly COMMAND WORDS...: the command has read slow.weir, of $kind, and waits for the FIFO slow;
+# then a job replaces slow.weir by second.weir; then ./late comes through the FIFO. Its message ends
+# with $lost.
 slowly() {
-	run 0 "$weir" build -q -s 7 -n 3000 -o slow.weir first
+	run 0 "$weir" build -q -s 7 -k "${kind:-blocked}" -n 3000 -o slow.weir first
 	timeout 20 "$weir" "$@" 2>said &
 	exec 9>slow # opened by the command too
 	cp second.weir new.weir
@@ -110,7 +111,7 @@ slowly() {
 	wait $!
 	run 0 test $? = 1
 	mv said err
-	says "^weir $1: slow.weir: was replaced or removed meanwhile"
+	says "^weir $1: slow.weir: was replaced or removed meanwhile, so what was to be $lost\$"
 	same slow.weir second.weir 'what came meanwhile'
 }
 
@@ -120,10 +121,33 @@ test_an_image_rebuilt_meanwhile() {
 	mkfifo slow
 	echo word >late
 	run 0 "$weir" build -q -s 7 -n 3000 -o second.weir second
+	local lost='added is not in it: add it again' kind
 	slowly add -q slow.weir slow
 	slowly add -q --live slow.weir slow
+	echo 1000 >late
+	kind=counting lost='removed is still in it: remove it again' slowly remove -q slow.weir slow
 	cp second.weir late
-	slowly merge -q -o slow.weir slow.weir slow
+	lost='merged is not in it: merge again' slowly merge -q -o slow.weir slow.weir slow
+}
+
+# Where a file may not grow (ulimit -f), a message says so, and what stood there stays.
+test_a_limit_of_files() {
+	run 0 "$weir" build -q -s 7 -n 100000 -p 1% -o set.weir keys
+	cp set.weir before.weir
+	mkdir -p limited
+	cp set.weir limited/
+	local command
+	for command in 'add limited/set.weir' 'build --new-seed -n 300000 -o limited/set.weir' \
+		'build -n 300000 -o limited/new.weir'; do
+		# shellcheck disable=SC2086 # words
+		run 2 bash -c "ulimit -f 20; exec \"\$@\"" limited "$weir" $command keys
+		says 'limited/.*weir: cannot .*: larger than the limit'
+		same limited/set.weir before.weir 'a file over the limit'
+		run 0 test "$(ls -A limited)" = set.weir
+	done
+	run 2 bash -c "ulimit -f 20; exec \"\$@\"" limited "$weir" build -n 300000 -o - keys
+	says 'standard output: cannot write: '
+	rm -r limited
 }
 
 # Whoever may write to the folder lets a link lead elsewhere while the keys come: what it leads to
@@ -206,7 +230,7 @@ test_level_of_compression() {
 
 for part in a_signal_ends_it_as_a_signal memory_of_a_merge a_fifo_without_a_writer \
 	an_image_rebuilt_meanwhile a_link_that_comes_meanwhile a_union_takes_its_turn \
-	a_locked_image a_job_without_proc level_of_compression; do
+	a_locked_image a_job_without_proc level_of_compression a_limit_of_files; do
 	test_$part
 done
 finish
