@@ -3,9 +3,9 @@
 
 INSERT, ADVANCE = 'src/compound/window_insert.c', 'src/compound/window_advance.c'
 WINDOW, KERNEL, ATOMIC = ('src/compound/window.h', 'src/compound/window_kernel.h', 'src/atomic.h')
-SAVE = 'src/compound/window_save.c'
+SAVE, LOOK = 'src/compound/window_save.c', 'src/compound/window_look.c'
 # by file; of one that others share by name
-GROUPS = {what: 'window' for what in (INSERT, ADVANCE, WINDOW, KERNEL, SAVE,
+GROUPS = {what: 'window' for what in (INSERT, ADVANCE, WINDOW, KERNEL, SAVE, LOOK,
                                       'SECOND_LOAD_BEFORE_THE_WORDS', 'CLEAR_RELAXED')}
 OR = 'uint64_t before = weir__slot_fetch_or_seq_cst(words + p->index[i], p->mask[i]);'
 PUBLISH = 'weir__window_store_seq_cst(&w->state, weir__window_state('
@@ -51,6 +51,13 @@ MUTANTS = [
     ('CLEAR_RELAXED', ATOMIC,
      'atomic_store_explicit((_Atomic uint64_t *)word, 0, memory_order_release);',
      'atomic_store_explicit((_Atomic uint64_t *)word, 0, memory_order_relaxed);'),
+    ('BATCH_WITHOUT_A_SECOND_LOAD', LOOK,
+     'if (__builtin_expect(weir__window_load_after(&w->state) != state, 0))', 'if (0)'),
+    ('AGE_WITHOUT_A_SECTION', LOOK,
+     'WEIR__IN_SECTION(&w->rcu, in = slots_with(w, hash, &state));\n\tif (!in)',
+     'in = slots_with(w, hash, &state);\n\tif (!in)'),
+    ('INSERTS_WITHOUT_A_SECTION', INSERT, 'weir__read_lock(&w->rcu);', '',
+     'weir__read_unlock(&w->rcu);', ''),
     # W10
     ('SAVE_WITHOUT_A_SECTION', SAVE, 'WEIR__IN_SECTION(&w->rcu, copy(c, w));', 'copy(c, w);'),
     ('SAVE_OF_THE_SPARE', SAVE, 'b->slot_step * weir__window_slot(newest, i, b->slots);',

@@ -99,6 +99,21 @@ static void look(void *unused)
 	seen = weir_window_contains_hash(window, hash_of(KEY));
 }
 
+static void look_in_a_batch(void *unused)
+{
+	uint64_t hashes[2] = { hash_of(KEY), hash_of(KEY) }, bitmap = 0;
+	(void)unused;
+	seen = weir_window_contains_hashes(window, hashes, 2, &bitmap) == 2;
+	det_assert(seen == (bitmap == 3));
+}
+
+static void look_for_its_age(void *unused)
+{
+	(void)unused;
+	int age = weir_window_age_hash(window, hash_of(KEY));
+	seen = age == 0 || age == 1;
+}
+
 /* The key is in the window all the time, each time in another slot. */
 static void carry_on(void *unused)
 {
@@ -107,15 +122,30 @@ static void carry_on(void *unused)
 	advance(unused);
 }
 
-static void stalled_lookup(void)
+static void stalled(void (*thread)(void *))
 {
 	begin(WEIR_WINDOW_COLUMNS, 1);
 	det_assert(weir_window_insert_hash(window, hash_of(KEY)) == WEIR_NEW);
-	det_spawn(look, NULL);
+	det_spawn(thread, NULL);
 	det_spawn(carry_on, NULL);
 	det_join_all();
 	det_assert(seen);
 	end();
+}
+
+static void stalled_lookup(void)
+{
+	stalled(look);
+}
+
+static void stalled_batch(void)
+{
+	stalled(look_in_a_batch);
+}
+
+static void stalled_age(void)
+{
+	stalled(look_for_its_age);
 }
 
 /* Into a file in memory; then the key is looked up in what is loaded from there. */
@@ -135,13 +165,7 @@ static void save(void *unused)
 
 static void stalled_save(void)
 {
-	begin(WEIR_WINDOW_COLUMNS, 1);
-	det_assert(weir_window_insert_hash(window, hash_of(KEY)) == WEIR_NEW);
-	det_spawn(save, NULL);
-	det_spawn(carry_on, NULL);
-	det_join_all();
-	det_assert(seen);
-	end();
+	stalled(save);
 }
 
 static void save_if_promised(void *unused)
@@ -187,16 +211,36 @@ static void advance_twice(void *unused)
 	advance(unused);
 }
 
+static void insert_in_a_batch(void *slot)
+{
+	const uint64_t hash = hash_of(KEY);
+	int i = *(int *)slot;
+	uint64_t new = 0;
+	answer[i] = (int)weir_window_insert_hashes(window, &hash, 1, &new);
+	promise((unsigned)i);
+	det_assert(answer[i] == (int)new);
+}
+
 /* A stalled insert writes into no slot that has been cleared: the next newest is empty. */
-static void stalled_insert(void)
+static void stalled_insert_by(void (*thread)(void *))
 {
 	begin(WEIR_WINDOW_COLUMNS, 1);
-	det_spawn(insert, &both[0]);
+	det_spawn(thread, &both[0]);
 	det_spawn(advance_twice, NULL);
 	det_join_all();
 	advance(NULL);
 	det_assert(weir_window_age_hash(window, hash_of(KEY)) != 0);
 	end();
+}
+
+static void stalled_insert(void)
+{
+	stalled_insert_by(insert);
+}
+
+static void stalled_inserts(void)
+{
+	stalled_insert_by(insert_in_a_batch);
 }
 
 static void advance_if_free(void *slot)
@@ -235,7 +279,10 @@ const struct scenario window_scenarios[] = {
 	WINDOW("ring of two words", ring_of_two),
 	WINDOW("insert insert", still),
 	WINDOW("stalled lookup", stalled_lookup),
+	WINDOW("stalled batch", stalled_batch),
+	WINDOW("stalled age", stalled_age),
 	WINDOW("stalled insert", stalled_insert),
+	WINDOW("stalled inserts", stalled_inserts),
 	WINDOW("promised lookup", promised_lookup),
 	WINDOW("stalled save", stalled_save),
 	WINDOW("promised save", promised_save),

@@ -430,6 +430,7 @@ static void numbers_go_on(void **state)
 		assert_ok(weir_window_save(w, path, NULL));
 		back = loaded_from(path, &load);
 		assert_true(stats_of(back).keys_counted == stats_of(w).keys_counted);
+		assert_true(fabs((double)stats_of(w).keys_counted / (double)n - 1) < 0.05);
 		while (weir_window_tick(back) == 0 && more < each[i])
 			(void)weir_window_insert_u64(back, test_key(n + more++));
 		assert_true(fabs((double)(n + more) / (double)each[i] - 1) < 0.05);

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT
+ * A window with each flavor of RCU, among several who advance it, and beside a stalled section. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <urcu/flavor.h>
+#include "window.h"
+
+extern const struct rcu_flavor_struct urcu_bp_flavor, urcu_memb_flavor, urcu_mb_flavor,
+	urcu_qsbr_flavor;
+static const struct rcu_flavor_struct *const flavors[] = {
+	NULL, &urcu_bp_flavor, &urcu_memb_flavor, &urcu_mb_flavor, &urcu_qsbr_flavor
+};
+
+static const struct rcu_flavor_struct *enter(const struct rcu_flavor_struct *flavor)
+{
+	flavor = flavor ? flavor : &urcu_bp_flavor;
+	flavor->register_thread();
+	return flavor;
+}
+
+/* Every verb that has a section, again and again. */
+static void each_flavor(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(flavors); i++) {
+		struct weir_window_options o = options(4, 0);
+		const struct rcu_flavor_struct *flavor = enter(flavors[i]);
+		o.flavor = flavors[i];
+		struct weir_window *w = make(&o);
+		for (uint64_t k = 0; k < 12; k++) {
+			uint64_t key = test_key(k), again = test_key(k + 100);
+			assert_int_equal(weir_window_insert_u64(w, key), WEIR_NEW);
+			assert_int_equal(weir_window_insert_fixed(w, &again, 8, 1, NULL), 1);
+			wait_for(2.001);
+			assert_int_equal(weir_window_tick(w), 1);
+			assert_int_equal(weir_window_age(w, &key, 8), 1);
+			assert_true(weir_window_contains_u64(w, again));
+			for (uint64_t old = 0; old <= k; old++)
+				assert_int_equal(weir_window_contains_u64(w, test_key(old)),
+				                 k - old < 3);
+			assert_int_equal(stats_of(w).advances, k + 1);
+		}
+		weir_window_destroy(w);
+		flavor->unregister_thread();
+	}
+}
+
+/* Also of one that was loaded: it knows a section of its own flavor, where an advance would wait
+ * for itself. */
+static void loaded(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(flavors); i++) {
+		struct weir_window_load_options load = WEIR_WINDOW_LOAD_OPTIONS_INIT;
+		struct weir_window_options o = options(4, 0);
+		struct weir_window *w = make(&o), *back = NULL;
+		int fd = memfd_create("window", 0);
+		assert_ok(weir_window_save_fd(w, fd, NULL));
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		load.flavor = flavors[i];
+		assert_ok(weir_window_load_fd(&back, fd, &load));
+		const struct rcu_flavor_struct *flavor = enter(flavors[i]);
+		flavor->read_lock();
+		if (flavor == &urcu_qsbr_flavor) /* has no sections */
+			assert_ok(weir_window_advance(back));
+		else
+			assert_refused(weir_window_advance(back), -EDEADLK, "section", "");
+		flavor->read_unlock();
+		assert_ok(weir_window_advance(back));
+		weir_window_destroy(back);
+		weir_window_destroy(w);
+		flavor->unregister_thread();
+		close(fd);
+	}
+}
+
+struct stalled {
+	const struct rcu_flavor_struct *flavor;
+	struct weir_window *w;
+	atomic_bool inside, go_on, advanced;
+};
+
+static void *stall(void *arg)
+{
+	struct stalled *s = arg;
+	const struct rcu_flavor_struct *flavor = enter(s->flavor);
+	flavor->read_lock();
+	s->inside = true;
+	while (!s->go_on)
+		usleep(100);
+	flavor->read_unlock();
+	flavor->unregister_thread();
+	return NULL;
+}
+
+static void *advance(void *arg)
+{
+	struct stalled *s = arg;
+	const struct rcu_flavor_struct *flavor = enter(s->flavor);
+	assert_ok(weir_window_advance(s->w));
+	s->advanced = true;
+	flavor->unregister_thread();
+	return NULL;
+}
+
+/* An advance waits for a section that began before it. Others see it at once; a second one is
+ * refused until the first has ended, and a tick leaves it at that. */
+static void beside_a_stalled_section(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(flavors); i++) {
+		struct weir_window_options o = options(4, 0);
+		struct stalled s = { .flavor = flavors[i] };
+		pthread_t sleeper, advancer;
+		o.flavor = flavors[i];
+		const struct rcu_flavor_struct *flavor = enter(flavors[i]);
+		s.w = make(&o);
+		assert_int_equal(weir_window_insert(s.w, "key", 3), WEIR_NEW);
+		assert_int_equal(pthread_create(&sleeper, NULL, stall, &s), 0);
+		while (!s.inside)
+			usleep(100);
+		flavor->thread_offline(); /* qsbr: this one must not hold it up too */
+		assert_int_equal(pthread_create(&advancer, NULL, advance, &s), 0);
+		flavor->thread_online();
+		while (stats_of(s.w).advances == 0)
+			usleep(100);
+		assert_int_equal(weir_window_age(s.w, "key", 3), 1);
+		wait_for(100);
+		assert_refused(weir_window_advance(s.w), -EBUSY, "under way", "");
+		assert_int_equal(weir_window_tick(s.w), 0);
+		assert_int_equal(stats_of(s.w).advances, 1);
+		assert_false(s.advanced);
+		s.go_on = true;
+		flavor->thread_offline();
+		pthread_join(sleeper, NULL);
+		pthread_join(advancer, NULL);
+		flavor->thread_online();
+		assert_int_equal(weir_window_tick(s.w), 1);
+		assert_int_equal(stats_of(s.w).advances, 2);
+		weir_window_destroy(s.w);
+		flavor->unregister_thread();
+	}
+}
+
+/* Another thread is quicker between the look at the clock and the claim: then nothing is due any
+ * more, and the claim is given back. */
+static struct weir_window *quick;
+
+static uint64_t quick_clock(void *unused)
+{
+	struct weir_window *w = quick;
+	(void)unused;
+	quick = NULL;
+	if (w)
+		assert_ok(weir_window_advance(w));
+	return now_ns;
+}
+
+static void another_was_quicker(void **state)
+{
+	struct weir_window_options o = options(4, 0);
+	(void)state;
+	o.clock = quick_clock;
+	quick = NULL;
+	struct weir_window *w = make(&o);
+	wait_for(2.001);
+	/* it comes before the first look has its answer: that look is still at the old slot */
+	quick = w;
+	assert_int_equal(weir_window_tick(w), 0);
+	assert_int_equal(stats_of(w).advances, 1);
+	assert_int_equal(weir_window_tick(w), 0);
+	wait_for(2.001);
+	assert_int_equal(weir_window_tick(w), 1);
+	assert_ok(weir_window_advance(w));
+	weir_window_destroy(w);
+}
+
+struct tickers {
+	struct weir_window *w;
+	pthread_barrier_t begin;
+	atomic_uint advanced;
+};
+
+static void *tick(void *arg)
+{
+	struct tickers *t = arg;
+	pthread_barrier_wait(&t->begin);
+	for (unsigned i = 0; i < 200; i++) {
+		int answer = weir_window_tick(t->w);
+		assert_true(answer == 0 || answer == 1);
+		t->advanced += (unsigned)answer;
+	}
+	return NULL;
+}
+
+/* However many tick, what is due once comes once. */
+static void two_tickers(void **state)
+{
+	struct weir_window_options o = options(4, 0);
+	(void)state;
+	struct tickers t = { .w = make(&o) };
+	for (unsigned round = 1; round <= 20; round++) {
+		pthread_t thread[2];
+		wait_for(2.001);
+		assert_int_equal(pthread_barrier_init(&t.begin, NULL, 2), 0);
+		for (unsigned i = 0; i < 2; i++)
+			assert_int_equal(pthread_create(&thread[i], NULL, tick, &t), 0);
+		for (unsigned i = 0; i < 2; i++)
+			pthread_join(thread[i], NULL);
+		pthread_barrier_destroy(&t.begin);
+		assert_int_equal(t.advanced, round);
+		assert_int_equal(stats_of(t.w).advances, round);
+	}
+	weir_window_destroy(t.w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_flavor),
+		cmocka_unit_test(loaded),
+		cmocka_unit_test(beside_a_stalled_section),
+		cmocka_unit_test(another_was_quicker),
+		cmocka_unit_test(two_tickers),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
