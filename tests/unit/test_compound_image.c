@@ -319,6 +319,39 @@ static void nothing_is_behind_the_members(void **state)
 	free(longer);
 }
 
+static void put_less(unsigned char *field, uint64_t less)
+{
+	image_put64(field, image_get(field, 8) - less);
+}
+
+/* Layers of a size that weir would not have chosen are as good, but not for a union with others. */
+static void layers_of_another_size(void **state)
+{
+	const struct edit none = { 0, 0, 0 };
+	const size_t at = member_at(MEMBERS - 1), n = image_bytes - 64;
+	unsigned char *smaller = forged(0, &none, 0);
+	struct weir_filter *f = NULL, *whole = made(), *empty = NULL;
+	struct weir_params params = WEIR_PARAMS_INIT;
+	(void)state;
+	put_less(smaller + at + IMAGE_BLOCKS, 1);
+	put_less(smaller + at + LENGTH, 64);
+	image_repair_table(smaller + at, n - at);
+	image_repair(smaller + at, n - at);
+	memcpy(smaller + IMAGE_TABLE + ROW * (MEMBERS - 1) + 8, smaller + at + IMAGE_COMMIT, 8);
+	put_less(smaller + IMAGE_BLOCKS, 1);
+	put_less(smaller + LENGTH, 64);
+	image_repair(smaller, n);
+	assert_ok(weir_load_memory(&f, smaller, n, NULL));
+	assert_refused(weir_merge(whole, f), -EINVAL, "lines of layer 3 differs",
+	               "in the destination");
+	assert_refused(weir_merge(f, whole), -EINVAL, "lines of layer 3 differs", "");
+	assert_ok(weir_params_of(whole, &params));
+	assert_ok(weir_create(&empty, &params));
+	assert_refused(weir_merge(empty, f), -EINVAL, "lines of layer 3 differs", "");
+	weir_destroy(f), weir_destroy(whole), weir_destroy(empty);
+	free(smaller);
+}
+
 #if TEST_ZSTD
 static void compressed_members_of_others(void **state)
 {
@@ -356,6 +389,7 @@ int main(void)
 		OF_AN_IMAGE(progress_ends_at_the_total),
 		OF_AN_IMAGE(each_member_is_as_the_head_has_it),
 		OF_AN_IMAGE(nothing_is_behind_the_members),
+		OF_AN_IMAGE(layers_of_another_size),
 #if TEST_ZSTD
 		cmocka_unit_test_prestate_setup_teardown(compressed_members_of_others, image_setup,
 		                                         image_teardown, (void *)1),
