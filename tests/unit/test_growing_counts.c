@@ -75,6 +75,38 @@ static void a_batch_counts_where_it_goes_in_whole(void **state)
 	weir_destroy(f);
 }
 
+/* ---- large layers, of whose keys a sample is counted: each takes its capacity, and no more than
+ *      six standard deviations of the sample beyond ---- */
+
+enum { LARGE = 40000, BEYOND = 2079 }; /* one in four is counted: 6 * sqrt(40000 * 3) */
+
+static void a_sample_is_enough(void **state)
+{
+	(void)state;
+	for (uint64_t i = 0; i < 8; i++) { /* other keys are another sample */
+		struct weir_filter *f = make(LARGE, LARGE);
+		assert_in_range(fill(f, i << 32), LARGE, LARGE + BEYOND);
+		weir_destroy(f);
+	}
+}
+
+/* Also of a layer that was read, in the middle of it. */
+static void a_sample_goes_on_after_a_load(void **state)
+{
+	enum { SMALL = LARGE / 4, BEFORE = 20000 };
+	struct weir_filter *f = make(SMALL, SMALL + LARGE), *loaded = NULL;
+	uint64_t fresh = 0;
+	(void)state;
+	for (uint64_t i = 0; i < BEFORE; i++)
+		fresh += weir_insert_hash(f, test_key(i)) == WEIR_NEW;
+	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_load(&loaded, path, NULL));
+	assert_in_range(fresh + fill(loaded, BEFORE), SMALL + LARGE,
+	                SMALL + LARGE + 2 * BEYOND);
+	weir_destroy(f);
+	weir_destroy(loaded);
+}
+
 /* ---- a batch that meets the limit: every key before the first that is refused is taken, none
  *      after it ---- */
 
@@ -105,6 +137,48 @@ static void batches_end_at_the_limit(void **state)
 	batch_at_the_limit(10, 90);     /* layers that are smaller than a batch's pieces */
 	batch_at_the_limit(100, 2100);
 	batch_at_the_limit(5000, 5000);
+}
+
+/* ---- what is made of a filter ends where that one ends ---- */
+
+static void assert_full(struct weir_filter *f)
+{
+	assert_int_equal(fill(f, BATCH), 0);
+	weir_destroy(f);
+}
+
+static void full_ones_stay_full(void **state)
+{
+	struct weir_filter *f = make(FIRST, MOST), *made = NULL;
+	(void)state;
+	assert_int_equal(fill(f, 0), MOST);
+	assert_ok(weir_clone(&made, f));
+	assert_full(made);
+	made = make(FIRST, MOST);
+	assert_ok(weir_merge(made, f));
+	assert_full(made);
+	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_load(&made, path, NULL));
+	assert_full(made);
+	assert_ok(weir_map(&made, path, WEIR_MAP_PRIVATE, NULL));
+	assert_full(made);
+	assert_full(f);
+}
+
+/* Keys that both have count once, as far as their bits tell. */
+static void a_union_counts_keys_of_both_once(void **state)
+{
+	enum { ROOM = 1000 };
+	struct weir_filter *a = make(ROOM, ROOM), *b = make(ROOM, ROOM);
+	(void)state;
+	for (uint64_t i = 0; i < 600; i++)
+		assert_ok(weir_insert_hash(a, test_key(i)));
+	for (uint64_t i = 500; i < 900; i++)
+		assert_ok(weir_insert_hash(b, test_key(i)));
+	assert_ok(weir_merge(a, b));
+	assert_in_range(fill(a, ROOM), 50, 150);
+	weir_destroy(a);
+	weir_destroy(b);
 }
 
 /* ---- keys that come meanwhile: just before a member's bits are read ---- */
@@ -206,7 +280,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_key_counts_once),
 		cmocka_unit_test(a_batch_counts_where_it_goes_in_whole),
+		cmocka_unit_test(a_sample_is_enough),
+		cmocka_unit_test(a_sample_goes_on_after_a_load),
 		cmocka_unit_test(batches_end_at_the_limit),
+		cmocka_unit_test(full_ones_stay_full),
+		cmocka_unit_test(a_union_counts_keys_of_both_once),
 		cmocka_unit_test(a_copy_counts_what_comes_meanwhile),
 		cmocka_unit_test(a_union_counts_what_comes_meanwhile),
 		cmocka_unit_test(an_image_counts_what_comes_meanwhile),
