@@ -11,23 +11,26 @@
 
 enum { MOST_CALLS = 2000 };
 
-static struct weir_filter *f, *large; /* of two shards; of more than 2 MiB */
+/* of two shards; of more than 2 MiB; of three layers */
+static struct weir_filter *f, *large, *grown;
 
 static int setup(void **state)
 {
 	(void)folder_setup(state);
 	f = test_filter(WEIR_BLOCKED, 200000, 0.01);
 	large = test_filter(WEIR_BLOCKED, 1800000, 0.01);
+	grown = test_filter(WEIR_GROWING, 100, 0.01);
 	for (uint64_t i = 0; i < 1000; i++)
 		if (weir_insert_hash(f, test_key(i)) < 0 ||
-		    weir_insert_hash(large, test_key(i)) < 0)
+		    weir_insert_hash(large, test_key(i)) < 0 ||
+		    weir_insert_hash(grown, test_key(i)) < 0)
 			return -1;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	weir_destroy(f), weir_destroy(large);
+	weir_destroy(f), weir_destroy(large), weir_destroy(grown);
 	(void)folder_teardown(state);
 	return 0;
 }
@@ -99,6 +102,13 @@ static int do_load(void)
 	return used(err, g);
 }
 
+static int do_copy(void)
+{
+	struct weir_filter *g = NULL;
+	int err = weir_clone(&g, grown);
+	return used(err, g);
+}
+
 static int map_as(enum weir_map_mode mode)
 {
 	struct weir_filter *g = NULL;
@@ -122,7 +132,7 @@ static int do_save_zstd(void) { return save_with(1); }
 struct verb {
 	const char *name;
 	int (*run)(void);
-	bool no_tmpfile, replaces, creates, lives, large;
+	bool no_tmpfile, replaces, creates, lives, large, grown;
 	int level; /* of the image that stands there before */
 };
 
@@ -139,6 +149,9 @@ static const struct verb verbs[] = {
 	{ .name = "map read-only", .run = do_map_read },
 	{ .name = "map private", .run = do_map_private },
 	{ .name = "map live and seal", .run = do_map_live, .lives = true },
+	{ .name = "load layers", .run = do_load, .grown = true },
+	{ .name = "map layers", .run = do_map_private, .grown = true },
+	{ .name = "copy layers", .run = do_copy },
 #if TEST_ZSTD
 	{ .name = "save compressed", .run = do_save_zstd, .replaces = true },
 	{ .name = "load compressed", .run = do_load, .level = 1 },
@@ -153,7 +166,7 @@ static void fresh(const struct verb *verb)
 	o.generation = 1;
 	o.zstd_level = verb->level;
 	unlink(path);
-	assert_ok(weir_save(verb->large ? large : f, path, &o));
+	assert_ok(weir_save(verb->grown ? grown : verb->large ? large : f, path, &o));
 }
 
 /* Whatever happened, the folder holds a whole image or, where there was none before, nothing. */

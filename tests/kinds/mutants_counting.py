@@ -15,6 +15,10 @@ MUTANTS = [
     ('COUNTING_PUT_SKIPS', KERNEL,
      'return weir__counting_put(a, hash, i, fresh);',
      'return weir__counting_put(a, hash, i + 1, fresh);'),
+    # who was first in a word forgets it where another key holds the next one
+    ('COUNTING_PUT_FORGETS', KERNEL,
+     'return weir__counting_put(a, hash, i, fresh);',
+     'return weir__counting_put(a, hash, i, false);'),
     ('COUNTING_TAKE_STORE', KERNEL,
      'if (__builtin_expect(!weir__word_swap_relaxed(key.word[i], &word, word - key.mask[i]), 0))',
      '*key.word[i] = WEIR__LE64(word - key.mask[i]);\n\t\tif (0)'),

@@ -10,6 +10,7 @@ MUTANTS = [
     ('FREQUENCY_DECIDES_ONCE', KERNEL,
      'do\n\t\t\tchosen = least_of(word, key.mask[i], b, g, &least);\n\t\twhile',
      'chosen = least_of(word, key.mask[i], b, g, &least);\n\t\twhile'),
+    ('FREQUENCY_LAST_WORD_IS_NEW', KERNEL, 'fresh |= least == 0;', 'fresh = least == 0;'),
     # F2: by the least of all words
     ('FREQUENCY_ACROSS_WORDS', KERNEL,
      'chosen = least_of(word, key.mask[i], b, g, &least);\n\t\twhile',

@@ -22,6 +22,11 @@ MUTANTS = [
      """(void)weir__layers_swap_release(&own->now, &layers,
 		                                weir__layers_load_acquire(&layers->next));""",
      '__atomic_store_n(&own->now, weir__layers_load_acquire(&layers->next), __ATOMIC_RELAXED);'),
+    # who is late takes the newest layers away from all
+    ('GROWING_STORE_NOW', LAYERS,
+     """(void)weir__layers_swap_release(&own->now, &layers,
+		                                weir__layers_load_acquire(&layers->next));""",
+     '__atomic_store_n(&own->now, weir__layers_load_acquire(&layers->next), __ATOMIC_RELEASE);'),
     # a key goes into a layer that lookups do not know yet
     ('GROWING_INTO_NEXT', KERNEL,
      """			struct weir__layers *s = weir__layers_now(f); \\

@@ -35,7 +35,7 @@ static bool learn(struct lodger *l, uint64_t hash)
 	return filled == 2;
 }
 
-static uint64_t hash_at(uint64_t try)
+uint64_t cuckoo_hash(uint64_t try)
 {
 	return try * UINT64_C(0x9E3779B97F4A7C15) ^ try << 40;
 }
@@ -51,13 +51,13 @@ bool cuckoo_find_lodgers(void)
 	uint64_t try = 1;
 	struct lodger l;
 	width = test_params(subject->kind, &subject->row->ask).fingerprint_bits;
-	while (!learn(&newcomer, hash_at(try)))
+	while (!learn(&newcomer, cuckoo_hash(try)))
 		try++;
-	while (!learn(&resident, hash_at(try)) || !shares_one(&resident))
+	while (!learn(&resident, cuckoo_hash(try)) || !shares_one(&resident))
 		try++;
 	twin.hash = second.hash = local.hash = 0;
 	for (; try < TRIES && !(twin.hash && second.hash && local.hash); try++) {
-		if (!learn(&l, hash_at(try)))
+		if (!learn(&l, cuckoo_hash(try)))
 			continue;
 		if (l.fingerprint == resident.fingerprint && l.bucket[0] == resident.bucket[1] &&
 		    l.bucket[1] == resident.bucket[0])

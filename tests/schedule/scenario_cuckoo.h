@@ -19,6 +19,8 @@ struct lodger {
  * the same two buckets, the other one first. The second newcomer wants A and B as the first. The
  * local has bucket B alone in common with it. */
 extern struct lodger newcomer, resident, twin, second, local;
+/* Hashes to try, one after another. */
+uint64_t cuckoo_hash(uint64_t try);
 /* prepare: those of the subject's layout. */
 bool cuckoo_find_lodgers(void);
 

@@ -188,6 +188,21 @@ static void counted(void)
 	det_assert(weir_count_hash(filter(), hash_of(1)) >= 1);
 }
 
+/* Of two inserts of one key at least one is answered NEW, though another key holds its counters in
+ * the last word: each then finds that word in use, and the first one too, but for who was first. */
+static void new_where_one_word_is_held(void)
+{
+	static struct insertion slots[] = { { 0, 0 }, { 0, 1 } };
+	const struct key *key = &subject->key[0];
+	scenario_begin();
+	subject->bits[0][key->word[key->words - 1].index] = key->word[key->words - 1].mask;
+	det_spawn(insert_thread, &slots[0]);
+	det_spawn(insert_thread, &slots[1]);
+	det_join_all();
+	det_assert(answer[0] == WEIR_NEW || answer[1] == WEIR_NEW);
+	det_assert(weir_count_hash(filter(), hash_of(0)) == 2);
+}
+
 /* It counts further than there is room for copies. */
 static bool counts(const struct subject *s)
 {
@@ -203,6 +218,11 @@ static bool removes(const struct subject *s)
 static bool has_counters(const struct subject *s)
 {
 	return removes(s) && s->row->ask.counter_bits;
+}
+
+static bool has_words_of_counters(const struct subject *s)
+{
+	return counts(s) && s->row->ask.counter_bits && s->key[0].words > 1;
 }
 
 static bool fills(const struct subject *s)
@@ -224,5 +244,6 @@ const struct scenario counters_scenarios[] = {
 	SCENARIO("filled", filled_beside_a_removal, fills),
 	SCENARIO("merged beside", merged_beside_an_insert, removes_and_merges),
 	SCENARIO("counted", counted, counts),
+	SCENARIO("one word held", new_where_one_word_is_held, has_words_of_counters),
 	{ .name = NULL },
 };

@@ -150,6 +150,111 @@ static void removed_for_another(void)
 	det_assert(answer[0] == WEIR_SEEN && cuckoo_copies(&resident) == 1 && cuckoo_taken() == 1);
 }
 
+/* ---- a filter of two lines, which has two stripes: the fingerprint's is the second ---- */
+
+enum { WIDE = 2 * CUCKOO_BUCKETS, WIDE_WIDTH = 12, WIDE_TRIES = 10000000 };
+static uint64_t wide_words[WIDE] __attribute__((aligned(64)));
+static struct weir_filter *wide;
+static uint64_t wide_resident, wide_twin; /* one fingerprint, each its own bucket first */
+static uint64_t wide_filler[WIDE];        /* something else in the resident's first bucket */
+
+static int wide_make(void)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	params.kind = WEIR_CUCKOO;
+	params.fingerprint_bits = WIDE_WIDTH;
+	params.capacity = 1;
+	params.max_bytes = params.memory_bytes = sizeof wide_words;
+	params.memory = wide_words;
+	params.seed = SUBJECT_SEED;
+	return weir_create(&wide, &params);
+}
+
+/* Where an insert of it into the empty filter goes. @fingerprint: receives what it writes. */
+static unsigned wide_bucket(uint64_t hash, uint64_t *fingerprint)
+{
+	unsigned bucket = 0;
+	(void)weir_insert_hash(wide, hash);
+	while (bucket < WIDE - 1 && !wide_words[bucket])
+		bucket++;
+	*fingerprint = wide_words[bucket];
+	wide_words[bucket] = 0;
+	return bucket;
+}
+
+/* And its other one; @bucket itself if that is the same. */
+static unsigned wide_other(uint64_t hash, unsigned bucket)
+{
+	unsigned other = bucket;
+	for (unsigned i = 0; i < 64 / WIDE_WIDTH + 1; i++)
+		(void)weir_insert_hash(wide, hash);
+	for (unsigned i = 0; i < WIDE; i++) {
+		other = wide_words[i] && i != bucket ? i : other;
+		wide_words[i] = 0;
+	}
+	return other;
+}
+
+static bool wide_find(void)
+{
+	uint64_t try = 1, fingerprint = 0, found = 0;
+	unsigned bucket = 0, other = 0;
+	if (wide_twin)
+		return true;
+	if (wide_make())
+		return false;
+	for (; bucket == other || fingerprint % 2 == 0; try++) {
+		bucket = wide_bucket(cuckoo_hash(try), &fingerprint);
+		other = wide_other(cuckoo_hash(try), bucket);
+		wide_resident = cuckoo_hash(try);
+	}
+	for (; !wide_twin && try < WIDE_TRIES; try++)
+		if (wide_bucket(cuckoo_hash(try), &found) == other && found == fingerprint)
+			wide_twin = cuckoo_hash(try);
+	wide_filler[bucket] = fingerprint ^ 2;
+	weir_destroy(wide);
+	return wide_twin != 0;
+}
+
+static void wide_come_and_go(void *unused)
+{
+	(void)unused;
+	answer[0] = weir_insert_hash(wide, wide_resident);
+	det_assert(weir_remove_hash(wide, wide_twin) == 0);
+}
+
+static void wide_look(void *unused)
+{
+	(void)unused;
+	det_assert(weir_contains_hash(wide, wide_resident));
+	det_assert(weir_count_hash(wide, wide_resident) >= 1);
+	det_assert(weir_contains_hashes(wide, &wide_resident, 1, NULL) == 1);
+	det_assert(weir_insert_absent_hash(wide, wide_resident) == WEIR_SEEN);
+}
+
+/* Once, of all subjects. */
+static bool once(const struct subject *s)
+{
+	return s == &subjects[0];
+}
+
+/* As above: one copy comes into the resident's first bucket, and then the one in the other goes. A
+ * lookup must know of that by the version that the removal bumps, and so must an insert: the word
+ * that it would change is that of the other bucket, which has more room and is as it was read. */
+static void removed_in_its_stripe(void)
+{
+	scenario_begin();
+	det_assert(wide_make() == 0);
+	det_assert(weir_insert_hash(wide, wide_twin) == WEIR_NEW);
+	for (unsigned i = 0; i < WIDE; i++)
+		wide_words[i] |= wide_filler[i];
+	det_spawn(wide_come_and_go, NULL);
+	det_spawn_reader(wide_look, NULL);
+	det_join_all();
+	det_assert(answer[0] == WEIR_SEEN && weir_count_hash(wide, wide_resident) == 1);
+	weir_destroy(wide);
+}
+
 const struct scenario cuckoo_scenarios[] = {
 	CUCKOO_SCENARIO("lookup beside move", lookup_beside_move),
 	CUCKOO_SCENARIO("lookup beside moves", lookup_beside_moves),
@@ -159,5 +264,7 @@ const struct scenario cuckoo_scenarios[] = {
 	CUCKOO_SCENARIO("two removers", two_removers),
 	CUCKOO_SCENARIO("two movers", two_movers),
 	CUCKOO_SCENARIO("removed for another", removed_for_another),
+	{ .name = "of two stripes", .group = "cuckoo", .body = removed_in_its_stripe,
+	  .fits = once, .prepare = wide_find, .one_form = true, .cost = 3 },
 	{ .name = NULL },
 };

@@ -12,18 +12,23 @@ static const uint64_t hashes[HASHES_MADE] = {
 };
 static struct weir_filter *growing;
 
-static void begin(uint32_t words_per_key)
+static void begin_as(uint32_t words_per_key, uint64_t max_capacity)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	scenario_begin();
 	params.kind = WEIR_GROWING;
 	params.capacity = 1;
-	params.max_capacity = 5; /* two layers */
+	params.max_capacity = max_capacity;
 	params.fp_rate = 0.01;
 	params.words_per_key = words_per_key;
 	params.bits_per_word = 1;
 	params.seed = SUBJECT_SEED;
 	det_assert(weir_create(&growing, &params) == 0);
+}
+
+static void begin(uint32_t words_per_key)
+{
+	begin_as(words_per_key, 5); /* two layers */
 }
 
 static void end(unsigned keys)
@@ -91,6 +96,34 @@ static void lookup_beside_append(void)
 	det_spawn(insert, &each[2]);
 	det_spawn_reader(look, all_slots);
 	end(3);
+}
+
+/* A thread that is late with the second record while the third is in use already: the published
+ * pointer does not go back. */
+enum { MANY = 5 };
+
+static uint64_t one_of_many(unsigned i)
+{
+	return (i + 1) * UINT64_C(0x0f1e2d3c4b5a6978);
+}
+
+static void insert_many(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < MANY; i++)
+		det_assert(form_insert(growing, one_of_many(i)) >= 0);
+	det_assert(form_contains(growing, one_of_many(MANY - 1)));
+}
+
+static void late_beside_appends(void)
+{
+	begin_as(1, 6); /* three layers: of one, four and one */
+	det_spawn(insert, &each[0]);
+	det_spawn(insert_many, NULL);
+	det_join_all();
+	for (unsigned i = 0; i < MANY; i++)
+		det_assert(form_contains(growing, one_of_many(i)));
+	end(1);
 }
 
 /* Each of two may find it new in a layer of its own, and one must. */
@@ -181,6 +214,7 @@ const struct scenario growing_scenarios[] = {
 	{ "two growers, inserter", "growing", two_growers_and_an_inserter, once, .cost = 10 },
 	{ "insert, append", "growing", insert_beside_append, once, .cost = 10 },
 	{ "lookup, append", "growing", lookup_beside_append, once, .cost = 10 },
+	{ "late, appends", "growing", late_beside_appends, once, .cost = 10 },
 	{ "one key, append", "growing", one_key_by_two_beside_append, once, .cost = 10 },
 	{ "copy, append", "growing", copy_beside_append, once, .cost = 10 },
 	{ "merge, append", "growing", merge_beside_append, once, .cost = 10 },

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * Before a source of the cuckoo kind: a version that is loaded again has changed, as often as a
+ * test says. */
+#ifndef WEIR_TESTS_UNIT_CHANGED_AGAIN_H
+#define WEIR_TESTS_UNIT_CHANGED_AGAIN_H
+
+#include "atomic.h"
+
+extern unsigned changes_left, loaded_again;
+
+static inline unsigned version_changed_again(const atomic_uint *version)
+{
+	unsigned now = weir__version_load_again(version);
+	loaded_again++;
+	return changes_left && changes_left-- ? now + 1 : now;
+}
+#define weir__version_load_again(version) version_changed_again(version)
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ * Counters as they lie in memory and in images: side by side, the lowest first, each up to its
+ * largest value, in whole blocks. */
+#include <errno.h>
+#include "../folder.h"
+#include "../image_bytes.h"
+
+enum { BLOCK = 128, LARGEST_BLOCK = 512 }; /* counters of a block; its bytes with 32 bits */
+
+/* Of one block. */
+static struct weir_filter *made_as(uint32_t kind, uint32_t bits, uint32_t z, void *memory)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	p.kind = kind, p.counter_bits = bits, p.words_per_key = z;
+	p.counters_per_word = z == 2 ? 2 : 1; /* which are the kernels' two ways */
+	p.max_bytes = p.memory_bytes = BLOCK * bits / 8, p.memory = memory;
+	p.capacity = 1, p.seed = 7;
+	assert_ok(weir_create(&f, &p));
+	return f;
+}
+
+static struct weir_filter *made_in(void *memory, uint32_t bits)
+{
+	return made_as(bits < 32 ? WEIR_COUNTING : WEIR_FREQUENCY, bits, 1, memory);
+}
+
+static uint64_t counter(const unsigned char *memory, uint32_t bits, unsigned i)
+{
+	uint64_t value = 0;
+	if (bits == 4)
+		return memory[i / 2] >> i % 2 * 4 & 15;
+	for (unsigned byte = bits / 8; byte-- > 0;)
+		value = value << 8 | memory[i * bits / 8 + byte];
+	return value;
+}
+
+static void set_counter(unsigned char *memory, uint32_t bits, unsigned i, uint64_t value)
+{
+	if (bits == 4)
+		memory[i / 2] |= (unsigned char)(value << i % 2 * 4);
+	for (unsigned byte = 0; byte < bits / 8; byte++)
+		memory[i * bits / 8 + byte] = (unsigned char)(value >> 8 * byte);
+}
+
+/* From both ends and the middle: the i-th value of counters of so many bits. */
+static uint64_t edge(uint32_t bits, unsigned i)
+{
+	const uint64_t most = (UINT64_C(1) << bits) - 1;
+	const uint64_t edges[] = { 0, 1, most / 2, most / 2 + 1, most - 1, most };
+	return edges[i % COUNT_OF(edges)];
+}
+
+/* However large the neighbours' sums are. */
+static void sums_run_into_no_neighbour(void **state)
+{
+	static unsigned char memory[2][LARGEST_BLOCK] __attribute__((aligned(64)));
+	(void)state;
+	for (uint32_t bits = 4; bits <= 32; bits *= 2) {
+		struct weir_filter *a = made_in(memory[0], bits), *b = made_in(memory[1], bits);
+		const uint64_t most = (UINT64_C(1) << bits) - 1;
+		for (unsigned i = 0; i < BLOCK; i++) {
+			set_counter(memory[0], bits, i, edge(bits, i));
+			set_counter(memory[1], bits, i, edge(bits, i / 6 + i));
+		}
+		assert_ok(weir_merge(a, b));
+		for (unsigned i = 0; i < BLOCK; i++) {
+			uint64_t sum = edge(bits, i) + edge(bits, i / 6 + i);
+			assert_true(counter(memory[0], bits, i) == (sum < most ? sum : most));
+			assert_true(counter(memory[1], bits, i) == edge(bits, i / 6 + i));
+		}
+		weir_destroy(a), weir_destroy(b);
+		memset(memory, 0, sizeof memory);
+	}
+}
+
+/* ---- images ---- */
+
+static struct weir_stats exact(const struct weir_filter *f)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	assert_ok(weir_stats_exact(f, &s));
+	return s;
+}
+
+/* As many keys as there can be, and each of them as often. */
+static void assert_full(struct weir_filter *f)
+{
+	struct weir_stats s = exact(f);
+	assert_true(s.fill == 1 && s.counters_stuck == BLOCK && s.saturated);
+	assert_true(s.fp_rate_estimated == 1);
+	for (uint64_t key = 0; key < 100; key++) {
+		uint64_t bytes = test_key(key);
+		assert_int_equal(weir_insert_u64(f, bytes), WEIR_SEEN);
+		assert_refused(weir_count(f, &bytes, 8), -EOVERFLOW, "full", "or more");
+	}
+	assert_ok(weir_merge(f, f));
+	assert_true(exact(f).counters_stuck == BLOCK);
+	weir_destroy(f);
+}
+
+/* Every counter at its largest value is as good an image as any. */
+static void full_counters_in_an_image(void **state)
+{
+	static const struct { uint32_t kind, bits; } rows[] = {
+		{ WEIR_COUNTING, 4 },  { WEIR_COUNTING, 8 },   { WEIR_COUNTING, 16 },
+		{ WEIR_FREQUENCY, 8 }, { WEIR_FREQUENCY, 16 }, { WEIR_FREQUENCY, 32 },
+	};
+	static unsigned char memory[LARGEST_BLOCK] __attribute__((aligned(64)));
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		for (uint32_t z = 1; z <= 8; z *= 2) {
+			struct weir_filter *f = made_as(rows[i].kind, rows[i].bits, z, memory);
+			struct weir_filter *g = NULL;
+			struct weir_stats stats = WEIR_STATS_INIT;
+			memset(memory, 0xff, BLOCK * rows[i].bits / 8);
+			assert_ok(weir_save(f, path, NULL));
+			assert_ok(weir_image_verify(path, NULL));
+			assert_ok(weir_image_stats_exact(path, NULL, &stats));
+			assert_true(stats.counters_stuck == BLOCK);
+			assert_ok(weir_load(&g, path, NULL));
+			assert_full(g);
+			assert_ok(weir_map(&g, path, WEIR_MAP_PRIVATE, NULL));
+			assert_full(g);
+			assert_ok(weir_clone(&g, f));
+			assert_full(g);
+			assert_full(f);
+		}
+}
+
+/* A block of counters is some lines: an image has whole blocks. */
+static void blocks_in_an_image_are_whole(void **state)
+{
+	enum { LENGTH = 96, BLOCKS = 3 };
+	static unsigned char memory[LARGEST_BLOCK] __attribute__((aligned(64)));
+	(void)state;
+	for (uint32_t bits = 4; bits <= 32; bits *= 2) {
+		struct weir_filter *f = made_in(memory, bits), *g = NULL;
+		size_t n = 0;
+		assert_ok(weir_save(f, path, NULL));
+		weir_destroy(f);
+		unsigned char *one = image_slurp(path, &n);
+		unsigned char *image = calloc(1, n + BLOCKS * LARGEST_BLOCK);
+		memcpy(image, one, n);
+		free(one);
+		for (uint64_t lines = 1; lines <= BLOCKS * bits / 4; lines++) {
+			size_t length = IMAGE_PAGE + 64 * lines;
+			image_put64(image + IMAGE_BLOCKS, lines);
+			image_put64(image + LENGTH, length);
+			image_repair_table(image, length);
+			image_repair(image, length);
+			int err = weir_load_memory(&g, image, length, NULL);
+			if (lines % (bits / 4) == 0)
+				assert_ok(err);
+			else
+				assert_refused(err, -EBADMSG, "a shape that kind", "counter_bits");
+			weir_destroy(g);
+			g = NULL;
+		}
+		free(image);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums_run_into_no_neighbour),
+		cmocka_unit_test(full_counters_in_an_image),
+		cmocka_unit_test(blocks_in_an_image_are_whole),
+	};
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}

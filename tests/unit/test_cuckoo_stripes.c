@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ * The stripes of a cuckoo filter (C1, C2, C6 in src/kinds/cuckoo/move.h): a copy that leaves its
+ * place changes the version of its own fingerprint's stripe, once, and no other's; whatever walked
+ * over the array is gone from it when it returns. */
+#include <errno.h>
+#include "../folder.h"
+#include "kinds/cuckoo/move.h"
+
+static struct weir_filter *made(uint32_t bits, uint64_t capacity)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	p.kind = WEIR_CUCKOO, p.fingerprint_bits = bits, p.capacity = capacity, p.fp_rate = 0.01;
+	p.seed = 7;
+	assert_ok(weir_create(&f, &p));
+	return f;
+}
+
+/* ---- versions: those before are kept here ---- */
+
+static unsigned versions[WEIR_CUCKOO_STRIPES];
+
+static unsigned version(const struct weir_filter *f, uint32_t stripe)
+{
+	return weir__version_load_acquire(&weir__cuckoo_own(&f->array)->stripe[stripe].version);
+}
+
+static void keep_versions(const struct weir_filter *f)
+{
+	for (uint32_t i = 0; i < weir__cuckoo_own(&f->array)->stripes; i++)
+		versions[i] = version(f, i);
+}
+
+/* Once more than before at this stripe, and as before at all others. */
+static void assert_bumped(const struct weir_filter *f, uint32_t stripe)
+{
+	for (uint32_t i = 0; i < weir__cuckoo_own(&f->array)->stripes; i++)
+		assert_int_equal(version(f, i), versions[i] + (i == stripe));
+	keep_versions(f);
+}
+
+/* The low bits of the fingerprint, as many as there are stripes. */
+static uint32_t stripe_of(const struct weir_filter *f, unsigned fingerprint)
+{
+	return fingerprint % weir__cuckoo_own(&f->array)->stripes;
+}
+
+static void a_removal_changes_its_own_stripe(void **state)
+{
+	(void)state;
+	for (uint32_t bits = 12; bits <= 16; bits += 4)
+		for (uint64_t capacity = 8; capacity <= 32000; capacity *= 20) {
+			struct weir_filter *f = made(bits, capacity);
+			keep_versions(f);
+			for (uint64_t i = 0; i < 200; i++) {
+				uint64_t hash = test_key(i);
+				unsigned fingerprint =
+					weir__cuckoo_spot(&f->array, hash, bits).fingerprint;
+				assert_ok(weir_insert_hash(f, hash));
+				assert_false(weir_contains_hash(f, ~hash)); /* writes nothing */
+				assert_ok(weir_remove_hash(f, hash));
+				assert_bumped(f, stripe_of(f, fingerprint));
+				assert_int_equal(weir_remove_hash(f, hash), -ENOENT);
+			}
+			weir_destroy(f);
+		}
+}
+
+/* One copy at its first place, and its other bucket free, full, or the copy not there. */
+static void a_move_changes_its_own_stripe(void **state)
+{
+	(void)state;
+	for (uint32_t bits = 12; bits <= 16; bits += 4) {
+		struct weir_filter *f = made(bits, 1000);
+		const struct weir_array *a = &f->array;
+		keep_versions(f);
+		for (uint64_t i = 0; i < 200; i++) {
+			struct weir_cuckoo_spot spot = weir__cuckoo_spot(a, test_key(i), bits);
+			uint64_t other = weir__cuckoo_other(a, spot.bucket, spot.fingerprint);
+			struct weir_cuckoo_step there = { spot.bucket, other, 0, spot.fingerprint },
+			                        back = { other, spot.bucket, 0, spot.fingerprint };
+			if (other == spot.bucket)
+				continue;
+			assert_ok(weir_insert_hash(f, test_key(i)));
+			assert_int_equal(weir__cuckoo_move(a, &there, WEIR_CUCKOO_WAIT), 1);
+			assert_bumped(f, stripe_of(f, spot.fingerprint));
+			assert_int_equal(weir__cuckoo_move(a, &there, WEIR_CUCKOO_WAIT), 0);
+			for (unsigned n = 0; n < 64 / bits; n++) /* both have one more free */
+				assert_ok(weir_insert_hash(f, test_key(i)));
+			assert_int_equal(weir_count_hash(f, test_key(i)), 1 + 64 / bits);
+			keep_versions(f);
+			assert_ok(weir__cuckoo_move(a, &back, WEIR_CUCKOO_WAIT));
+			assert_bumped(f, stripe_of(f, spot.fingerprint));
+			for (unsigned n = 0; n < 1 + 64 / bits; n++)
+				assert_ok(weir_remove_hash(f, test_key(i)));
+			keep_versions(f);
+		}
+		weir_destroy(f);
+	}
+}
+
+/* ---- walks ---- */
+
+static void assert_nobody_in(const struct weir_filter *f)
+{
+	const struct weir_cuckoo *own = weir__cuckoo_own(&f->array);
+	assert_int_equal(weir__figure_load_relaxed(&own->walks), 0);
+	for (uint32_t i = 0; i < own->stripes; i++)
+		assert_int_equal(weir__mark_load_relaxed(&own->stripe[i].owner), 0);
+}
+
+static int stop(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg, (void)done, (void)total;
+	return -ECANCELED;
+}
+
+static void nobody_stays_in_a_filter(void **state)
+{
+	struct weir_filter *f = made(12, 3000), *copy = NULL, *full = made(12, 3000);
+	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_stats stats = WEIR_STATS_INIT;
+	(void)state;
+	for (uint64_t i = 0; i < 3000; i++) {
+		assert_ok(weir_insert_hash(f, test_key(i)));
+		assert_ok(weir_insert_hash(full, test_key(i + 3000)));
+	}
+	assert_nobody_in(f);
+	assert_ok(weir_clone(&copy, f));
+	assert_nobody_in(f);
+	assert_nobody_in(copy);
+	assert_ok(weir_stats_exact(f, &stats));
+	assert_refused(weir_merge(full, f), -ENOSPC, "no room", "");
+	assert_nobody_in(f);
+	assert_nobody_in(full);
+	assert_ok(weir_merge(f, f));
+	assert_nobody_in(f);
+	weir_destroy(copy);
+	copy = made(12, 3000);
+	assert_ok(weir_merge(copy, f));
+	assert_nobody_in(f);
+	assert_nobody_in(copy);
+	assert_ok(weir_save(f, path, NULL));
+	assert_nobody_in(f);
+	save.progress = stop;
+	assert_true(weir_save(f, path, &save) < 0);
+	assert_nobody_in(f);
+	save.progress = NULL;
+	save.zstd_level = TEST_ZSTD;
+	assert_ok(weir_save(f, path, &save));
+	assert_nobody_in(f);
+	weir_destroy(f), weir_destroy(copy), weir_destroy(full);
+	assert_ok(weir_load(&f, path, NULL));
+	assert_nobody_in(f);
+	weir_destroy(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_removal_changes_its_own_stripe),
+		cmocka_unit_test(a_move_changes_its_own_stripe),
+		cmocka_unit_test(nobody_stays_in_a_filter),
+	};
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}

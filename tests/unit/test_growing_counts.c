@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT
+ * What a growing filter counts, and so where it ends: new keys alone, each of them, by one or in
+ * batches; and a copy, a union and an image count the keys that came while they were made. */
+#include <errno.h>
+#include "../folder.h"
+#include "filter.h"
+#include "kinds/common/bits.h"
+
+enum { FIRST = 100, MOST = 500, BATCH = 6000 };
+
+static struct weir_filter *make(uint64_t capacity, uint64_t max_capacity)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	params.kind = WEIR_GROWING;
+	params.capacity = capacity;
+	params.max_capacity = max_capacity;
+	params.fp_rate = 0.01;
+	params.seed = 42;
+	assert_ok(weir_create(&f, &params));
+	return f;
+}
+
+/* Keys from @first on until one is refused. Return: how many were new. */
+static uint64_t fill(struct weir_filter *f, uint64_t first)
+{
+	uint64_t fresh = 0;
+	int answer;
+	for (uint64_t i = first; (answer = weir_insert_hash(f, test_key(i))) >= 0; i++)
+		fresh += answer == WEIR_NEW;
+	assert_refused(answer, -ENOSPC, "max_capacity", "layers");
+	return fresh;
+}
+
+static uint64_t bytes_of(const struct weir_filter *f)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	assert_ok(weir_stats_exact(f, &stats));
+	return stats.bytes;
+}
+
+/* ---- what counts ---- */
+
+static void a_key_counts_once(void **state)
+{
+	enum { TIMES = 100000, KEYS = 50 };
+	static uint64_t hashes[BATCH];
+	struct weir_filter *f = make(FIRST, MOST);
+	const uint64_t bytes = bytes_of(f);
+	uint64_t fresh = 0;
+	(void)state;
+	for (unsigned i = 0; i < TIMES; i++)
+		fresh += weir_insert_hash(f, test_key(i % KEYS)) == WEIR_NEW;
+	assert_int_equal(fresh, KEYS);
+	for (unsigned i = 0; i < BATCH; i++)
+		hashes[i] = test_key(i % KEYS);
+	assert_int_equal(weir_insert_hashes(f, hashes, BATCH, NULL), 0);
+	assert_ok(weir_load_hashes(f, hashes, BATCH));
+	assert_true(bytes_of(f) == bytes);
+	assert_int_equal(fresh + fill(f, KEYS), MOST);
+	weir_destroy(f);
+}
+
+/* In a large layer most batches go in without a look at the room that is left. */
+static void a_batch_counts_where_it_goes_in_whole(void **state)
+{
+	static uint64_t hashes[BATCH];
+	struct weir_filter *f = make(BATCH, BATCH);
+	(void)state;
+	for (unsigned i = 0; i < BATCH; i++)
+		hashes[i] = test_key(i % FIRST);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(weir_insert_hashes(f, hashes, BATCH, NULL), i ? 0 : FIRST);
+	assert_int_equal(FIRST + fill(f, FIRST), BATCH);
+	weir_destroy(f);
+}
+
+/* ---- large layers, of whose keys a sample is counted: each takes its capacity, and no more than
+ *      six standard deviations of the sample beyond ---- */
+
+enum { LARGE = 40000, BEYOND = 2079 }; /* one in four is counted: 6 * sqrt(40000 * 3) */
+
+static void a_sample_is_enough(void **state)
+{
+	(void)state;
+	for (uint64_t i = 0; i < 8; i++) { /* other keys are another sample */
+		struct weir_filter *f = make(LARGE, LARGE);
+		assert_in_range(fill(f, i << 32), LARGE, LARGE + BEYOND);
+		weir_destroy(f);
+	}
+}
+
+/* Also of a layer that was read, in the middle of it. */
+static void a_sample_goes_on_after_a_load(void **state)
+{
+	enum { SMALL = LARGE / 4, BEFORE = 20000 };
+	struct weir_filter *f = make(SMALL, SMALL + LARGE), *loaded = NULL;
+	uint64_t fresh = 0;
+	(void)state;
+	for (uint64_t i = 0; i < BEFORE; i++)
+		fresh += weir_insert_hash(f, test_key(i)) == WEIR_NEW;
+	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_load(&loaded, path, NULL));
+	assert_in_range(fresh + fill(loaded, BEFORE), SMALL + LARGE,
+	                SMALL + LARGE + 2 * BEYOND);
+	weir_destroy(f);
+	weir_destroy(loaded);
+}
+
+/* ---- a batch that meets the limit: every key before the first that is refused is taken, none
+ *      after it ---- */
+
+static void batch_at_the_limit(uint64_t capacity, uint64_t max_capacity)
+{
+	static uint64_t hashes[BATCH], bitmap[WEIR_BITMAP_WORDS(BATCH)];
+	struct weir_filter *f = make(capacity, max_capacity);
+	uint64_t fresh = 0;
+	for (unsigned i = 0; i < BATCH; i++)
+		hashes[i] = test_key(i);
+	assert_refused(weir_insert_hashes(f, hashes, BATCH, bitmap), -ENOSPC, "max_capacity", "");
+	const size_t taken = weir_error_taken();
+	for (size_t i = 0; i < taken; i++) {
+		assert_true(weir_contains_hash(f, hashes[i]));
+		fresh += bitmap[i / 64] >> i % 64 & 1;
+	}
+	assert_int_equal(fresh, max_capacity);
+	assert_false(weir_contains_hash(f, hashes[taken]));
+	assert_refused(weir_insert_hashes(f, hashes + taken, BATCH - taken, NULL), -ENOSPC,
+	               "max_capacity", "");
+	assert_int_equal(weir_error_taken(), 0);
+	weir_destroy(f);
+}
+
+static void batches_end_at_the_limit(void **state)
+{
+	(void)state;
+	batch_at_the_limit(10, 90);     /* layers that are smaller than a batch's pieces */
+	batch_at_the_limit(100, 2100);
+	batch_at_the_limit(5000, 5000);
+}
+
+/* ---- what is made of a filter ends where that one ends ---- */
+
+static void assert_full(struct weir_filter *f)
+{
+	assert_int_equal(fill(f, BATCH), 0);
+	weir_destroy(f);
+}
+
+static void full_ones_stay_full(void **state)
+{
+	struct weir_filter *f = make(FIRST, MOST), *made = NULL;
+	(void)state;
+	assert_int_equal(fill(f, 0), MOST);
+	assert_ok(weir_clone(&made, f));
+	assert_full(made);
+	made = make(FIRST, MOST);
+	assert_ok(weir_merge(made, f));
+	assert_full(made);
+	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_load(&made, path, NULL));
+	assert_full(made);
+	assert_ok(weir_map(&made, path, WEIR_MAP_PRIVATE, NULL));
+	assert_full(made);
+	assert_full(f);
+}
+
+/* Keys that both have count once, as far as their bits tell. */
+static void a_union_counts_keys_of_both_once(void **state)
+{
+	enum { ROOM = 1000 };
+	struct weir_filter *a = make(ROOM, ROOM), *b = make(ROOM, ROOM);
+	(void)state;
+	for (uint64_t i = 0; i < 600; i++)
+		assert_ok(weir_insert_hash(a, test_key(i)));
+	for (uint64_t i = 500; i < 900; i++)
+		assert_ok(weir_insert_hash(b, test_key(i)));
+	assert_ok(weir_merge(a, b));
+	assert_in_range(fill(a, ROOM), 50, 150);
+	weir_destroy(a);
+	weir_destroy(b);
+}
+
+/* ---- keys that come meanwhile: just before a member's bits are read ---- */
+
+static struct weir_filter *source; /* gets them; NULL: nobody inserts */
+static uint64_t came;              /* of them new */
+
+static void some_come(void)
+{
+	struct weir_filter *f = source;
+	source = NULL; /* once */
+	for (uint64_t i = 1000; f && i < 1100; i++)
+		came += weir_insert_hash(f, test_key(i)) == WEIR_NEW;
+}
+
+void __real_weir__bits_snapshot(const struct weir_filter *f, uint64_t at, uint64_t lines,
+                                uint64_t *out);
+void __wrap_weir__bits_snapshot(const struct weir_filter *f, uint64_t at, uint64_t lines,
+                                uint64_t *out);
+void __wrap_weir__bits_snapshot(const struct weir_filter *f, uint64_t at, uint64_t lines,
+                                uint64_t *out)
+{
+	some_come();
+	__real_weir__bits_snapshot(f, at, lines, out);
+}
+
+int __real_weir__bits_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t at,
+                            uint64_t lines);
+int __wrap_weir__bits_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t at,
+                            uint64_t lines);
+int __wrap_weir__bits_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t at,
+                            uint64_t lines)
+{
+	some_come();
+	return __real_weir__bits_merge(dst, src, at, lines);
+}
+
+static int come_after_the_first_layer(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg, (void)done, (void)total;
+	some_come();
+	return 0;
+}
+
+/* A filter of two layers, into which keys come while something is made of it. */
+static struct weir_filter *begin(uint64_t *fresh)
+{
+	struct weir_filter *f = make(FIRST, MOST);
+	*fresh = came = 0;
+	for (uint64_t i = 0; i < 300; i++)
+		*fresh += weir_insert_hash(f, test_key(i)) == WEIR_NEW;
+	source = f;
+	return f;
+}
+
+/* @made has all that came, and knows it. */
+static void end(struct weir_filter *f, struct weir_filter *made, uint64_t fresh)
+{
+	assert_true(came > 90);
+	for (uint64_t i = 1000; i < 1100; i++)
+		assert_true(weir_contains_hash(made, test_key(i)));
+	assert_int_equal(fresh + came + fill(made, 2000), MOST);
+	weir_destroy(f);
+	weir_destroy(made);
+}
+
+static void a_copy_counts_what_comes_meanwhile(void **state)
+{
+	uint64_t fresh;
+	struct weir_filter *f = begin(&fresh), *copy = NULL;
+	(void)state;
+	assert_ok(weir_clone(&copy, f));
+	end(f, copy, fresh);
+}
+
+static void a_union_counts_what_comes_meanwhile(void **state)
+{
+	uint64_t fresh;
+	struct weir_filter *into = make(FIRST, MOST), *f = begin(&fresh);
+	(void)state;
+	assert_ok(weir_merge(into, f));
+	end(f, into, fresh);
+}
+
+static void an_image_counts_what_comes_meanwhile(void **state)
+{
+	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
+	uint64_t fresh;
+	struct weir_filter *f = begin(&fresh), *loaded = NULL;
+	(void)state;
+	options.progress = come_after_the_first_layer;
+	assert_ok(weir_save(f, path, &options));
+	assert_ok(weir_load(&loaded, path, NULL));
+	end(f, loaded, fresh);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_key_counts_once),
+		cmocka_unit_test(a_batch_counts_where_it_goes_in_whole),
+		cmocka_unit_test(a_sample_is_enough),
+		cmocka_unit_test(a_sample_goes_on_after_a_load),
+		cmocka_unit_test(batches_end_at_the_limit),
+		cmocka_unit_test(full_ones_stay_full),
+		cmocka_unit_test(a_union_counts_keys_of_both_once),
+		cmocka_unit_test(a_copy_counts_what_comes_meanwhile),
+		cmocka_unit_test(a_union_counts_what_comes_meanwhile),
+		cmocka_unit_test(an_image_counts_what_comes_meanwhile),
+	};
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ * A growing filter that gets no memory: when it asks for it, that it takes what it has room for and
+ * no key more, and that it goes on when there is memory again. */
+#include "../no_memory.h"
+#include "../test.h"
+
+enum { FIRST = 100, MOST = 500, BEGIN = FIRST - FIRST / 8, MANY = 1000 };
+
+static struct weir_filter *make(void)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	params.kind = WEIR_GROWING;
+	params.capacity = FIRST;
+	params.max_capacity = MOST;
+	params.fp_rate = 0.001; /* so that none of the keys here is taken for another */
+	params.seed = 42;
+	no_memory = false;
+	assert_ok(weir_create(&f, &params));
+	asked_for_memory = 0;
+	return f;
+}
+
+static void insert_new(struct weir_filter *f, uint64_t first, uint64_t end)
+{
+	for (uint64_t i = first; i < end; i++)
+		assert_int_equal(weir_insert_hash(f, test_key(i)), WEIR_NEW);
+}
+
+static void assert_has(const struct weir_filter *f, uint64_t keys)
+{
+	for (uint64_t i = 0; i < keys; i++)
+		assert_true(weir_contains_hash(f, test_key(i)));
+	assert_false(weir_contains_hash(f, test_key(keys)));
+}
+
+/* It asks at 7/8 of a layer, once, and then when the layer is full, each time. */
+static void full_without_a_next_layer(void **state)
+{
+	struct weir_filter *f = make();
+	(void)state;
+	no_memory = true;
+	insert_new(f, 0, BEGIN - 1);
+	assert_int_equal(asked_for_memory, 0);
+	insert_new(f, BEGIN - 1, BEGIN);
+	assert_int_equal(asked_for_memory, 1);
+	insert_new(f, BEGIN, FIRST);
+	assert_int_equal(asked_for_memory, 1);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(weir_insert_hash(f, test_key(FIRST)), -ENOMEM);
+		assert_int_equal(asked_for_memory, 2 + i);
+	}
+	assert_int_equal(weir_insert_hash(f, test_key(3)), WEIR_SEEN); /* it is there */
+	assert_int_equal(weir_grow_ahead(f), -ENOMEM);
+	assert_has(f, FIRST);
+	no_memory = false;
+	insert_new(f, FIRST, MOST);
+	assert_int_equal(asked_for_memory, 6);
+	assert_refused(weir_insert_hash(f, test_key(MOST)), -ENOSPC, "max_capacity 500", "");
+	assert_has(f, MOST);
+	weir_destroy(f);
+}
+
+/* A batch takes the keys before, and none of those after. */
+static void batches_without_a_next_layer(void **state)
+{
+	static uint64_t hashes[MANY], bitmap[WEIR_BITMAP_WORDS(MANY)];
+	struct weir_filter *f = make();
+	(void)state;
+	for (unsigned i = 0; i < MANY; i++)
+		hashes[i] = test_key(i);
+	no_memory = true;
+	assert_int_equal(weir_insert_hashes(f, hashes, MANY, bitmap), -ENOMEM);
+	assert_int_equal(weir_error_taken(), FIRST);
+	assert_true(bitmap[0] == UINT64_MAX && bitmap[1] == (UINT64_C(1) << (FIRST - 64)) - 1);
+	for (unsigned i = 2; i < WEIR_BITMAP_WORDS(MANY); i++)
+		assert_true(bitmap[i] == 0);
+	assert_has(f, FIRST);
+	assert_int_equal(weir_load_hashes(f, hashes, MANY), -ENOMEM);
+	assert_int_equal(weir_error_taken(), FIRST); /* which are there */
+	no_memory = false;
+	assert_int_equal(weir_insert_hashes(f, hashes, MOST, NULL), MOST - FIRST);
+	assert_has(f, MOST);
+	weir_destroy(f);
+}
+
+/* Who has grown ahead asks for nothing until 7/8 of the next layer. */
+static void grown_ahead(void **state)
+{
+	struct weir_filter *f = make();
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		assert_ok(weir_grow_ahead(f));
+	assert_int_equal(asked_for_memory, 1);
+	no_memory = true;
+	insert_new(f, 0, MOST); /* the last layer needs no next one */
+	assert_ok(weir_grow_ahead(f));
+	assert_int_equal(asked_for_memory, 1);
+	assert_refused(weir_insert_hash(f, test_key(MOST)), -ENOSPC, "max_capacity", "");
+	weir_destroy(f);
+}
+
+/* The destination has what it had, and room for as much as before. */
+static void a_union_that_needs_a_layer(void **state)
+{
+	struct weir_filter *f = make(), *into = make();
+	(void)state;
+	insert_new(f, 0, 300);
+	insert_new(into, 1000, 1010);
+	no_memory = true;
+	assert_int_equal(weir_merge(into, f), -ENOMEM);
+	for (uint64_t i = 0; i < 300; i++)
+		assert_false(weir_contains_hash(into, test_key(i)));
+	insert_new(into, 1010, 1000 + FIRST);
+	assert_int_equal(weir_insert_hash(into, test_key(2000)), -ENOMEM);
+	no_memory = false;
+	insert_new(into, 2000, 2000 + MOST - FIRST);
+	weir_destroy(f);
+	weir_destroy(into);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(full_without_a_next_layer),
+		cmocka_unit_test(batches_without_a_next_layer),
+		cmocka_unit_test(grown_ahead),
+		cmocka_unit_test(a_union_that_needs_a_layer),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT
+ * A handle's batches that are longer than a section: each key's answer is in its own place, and
+ * whatever is done to the filter is done in a section. */
+#include <sys/uio.h>
+#include "../handles.h"
+
+enum { SECTION = 1 << 20, MOST = SECTION + 70, PRESENT = 130, FORMS = 3 };
+
+/* ---- a flavor that knows how deep its sections are nested, and how many there were ---- */
+
+static unsigned depth, sections;
+
+static void lock(void)
+{
+	urcu_memb_flavor.read_lock();
+	sections++;
+	depth++;
+}
+
+static void unlock(void)
+{
+	depth--;
+	urcu_memb_flavor.read_unlock();
+}
+
+/* The handle's own calls of these are in a section. */
+#define IN_A_SECTION(type, name, parameters, arguments) \
+	type __real_##name parameters; \
+	type __wrap_##name parameters; \
+	type __wrap_##name parameters \
+	{ \
+		assert_int_equal(depth, 1); \
+		return __real_##name arguments; \
+	}
+#define OF_A_KEY(type, name, filter) \
+	IN_A_SECTION(type, name, (filter f, const void *key, size_t len), (f, key, len)) \
+	IN_A_SECTION(type, name##_hash, (filter f, uint64_t hash), (f, hash))
+#define OF_MANY(type, name, filter, out) \
+	IN_A_SECTION(type, name##_hashes, \
+	             (filter f, const uint64_t *hashes, size_t n, out *answers), \
+	             (f, hashes, n, answers)) \
+	IN_A_SECTION(type, name##_keys, \
+	             (filter f, const struct iovec *keys, size_t n, out *answers), \
+	             (f, keys, n, answers)) \
+	IN_A_SECTION(type, name##_fixed, \
+	             (filter f, const void *keys, size_t bytes, size_t n, out *answers), \
+	             (f, keys, bytes, n, answers))
+OF_A_KEY(int, weir_remove, struct weir_filter *)
+OF_MANY(int64_t, weir_remove, struct weir_filter *, uint64_t)
+OF_A_KEY(int64_t, weir_count, const struct weir_filter *)
+OF_MANY(int, weir_count, const struct weir_filter *, int64_t)
+OF_MANY(size_t, weir_contains, const struct weir_filter *, uint64_t)
+OF_MANY(int64_t, weir_insert, struct weir_filter *, uint64_t)
+
+/* ---- the batch: one key that is not there, again and again, and PRESENT that are, some of them
+ *      first, the others where one section ends and the next one begins ---- */
+
+static uint64_t keys[MOST], hashes[MOST], bitmap[WEIR_BITMAP_WORDS(MOST) + 1];
+static struct iovec vectors[MOST];
+static int64_t counts[MOST];
+
+/* Which key stands at @i, from 1; 0: the one that is not there. */
+static unsigned which(size_t i)
+{
+	return i < 30 ? (unsigned)i + 1 : i >= MOST - 100 ? (unsigned)(i - (MOST - 100)) + 31 : 0;
+}
+
+static bool bit(size_t i)
+{
+	return bitmap[i / 64] >> i % 64 & 1;
+}
+
+static struct weir_handle *open_as(uint32_t kind, uint32_t flags)
+{
+	static struct rcu_flavor_struct flavor;
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	struct weir_handle *h = NULL;
+	p.kind = kind, p.capacity = 10000, p.fp_rate = 1e-6, p.seed = 7;
+	assert_ok(weir_create(&f, &p));
+	for (size_t i = 0; i < MOST; i++) {
+		keys[i] = test_key(which(i));
+		vectors[i] = (struct iovec){ &keys[i], 8 };
+	}
+	weir_hash_fixed(f, keys, 8, MOST, hashes);
+	flavor = urcu_memb_flavor;
+	flavor.read_lock = lock;
+	flavor.read_unlock = unlock;
+	o.flavor = &flavor;
+	o.flags = flags;
+	assert_ok(weir_handle_create(&h, f, &o));
+	return h;
+}
+
+/* So many sections since the last call, and none is open. */
+static void assert_sections(unsigned n)
+{
+	assert_int_equal(sections, n);
+	assert_int_equal(depth, 0);
+	sections = 0;
+}
+
+/* The present ones, times each in turn. */
+static void put(struct weir_handle *h, unsigned times)
+{
+	for (uint64_t i = 1; i <= PRESENT; i++)
+		for (unsigned n = 0; n < 1 + i % times; n++)
+			assert_ok(weir_handle_insert_u64(h, test_key(i)));
+	sections = 0;
+}
+
+static void begin_batch(void)
+{
+	memset(bitmap, 0xee, sizeof bitmap);
+	memset(counts, 0xee, sizeof counts);
+}
+
+/* The bits of a batch: those of the PRESENT, all others, or none; and what is behind the bitmap is
+ * as before. */
+enum bits { THEIRS, OTHERS, NONE };
+static void assert_bits(enum bits bits)
+{
+	for (size_t i = 0; i < MOST; i++)
+		if (bit(i) != (bits == THEIRS ? which(i) > 0 : bits == OTHERS && !which(i)))
+			fail_msg("key %zu, of which %u stands there, is answered %d", i, which(i),
+			         bit(i));
+	assert_true(bitmap[WEIR_BITMAP_WORDS(MOST)] == UINT64_C(0xeeeeeeeeeeeeeeee));
+}
+
+static int64_t remove_in(struct weir_handle *h, unsigned form, size_t n, uint64_t *answers)
+{
+	return form == 0 ? weir_handle_remove_hashes(h, hashes, n, answers) :
+	       form == 1 ? weir_handle_remove_keys(h, vectors, n, answers) :
+	                   weir_handle_remove_fixed(h, keys, 8, n, answers);
+}
+
+static int count_in(struct weir_handle *h, unsigned form, size_t n)
+{
+	return form == 0 ? weir_handle_count_hashes(h, hashes, n, counts) :
+	       form == 1 ? weir_handle_count_keys(h, vectors, n, counts) :
+	                   weir_handle_count_fixed(h, keys, 8, n, counts);
+}
+
+static size_t contains_in(struct weir_handle *h, unsigned form, size_t n, uint64_t *answers)
+{
+	return form == 0 ? weir_handle_contains_hashes(h, hashes, n, answers) :
+	       form == 1 ? weir_handle_contains_keys(h, vectors, n, answers) :
+	                   weir_handle_contains_fixed(h, keys, 8, n, answers);
+}
+
+static int64_t insert_in(struct weir_handle *h, unsigned form, size_t n, uint64_t *answers)
+{
+	return form == 0 ? weir_handle_insert_hashes(h, hashes, n, answers) :
+	       form == 1 ? weir_handle_insert_keys(h, vectors, n, answers) :
+	                   weir_handle_insert_fixed(h, keys, 8, n, answers);
+}
+
+/* ---- the verbs ---- */
+
+/* Here it is the other way round, since of each key that is not there a sentence is written: the
+ * one key's counters are full, so it can be removed for ever. */
+static void removed(void **state)
+{
+	enum { FULL = 15 };
+	struct weir_handle *h = open_as(WEIR_COUNTING, 0);
+	(void)state;
+	for (unsigned i = 0; i < FULL; i++)
+		assert_ok(weir_handle_insert_u64(h, test_key(0)));
+	for (unsigned form = 0; form < FORMS; form++) {
+		begin_batch();
+		sections = 0;
+		assert_int_equal(remove_in(h, form, MOST, bitmap), MOST - PRESENT);
+		assert_sections(2);
+		assert_bits(OTHERS);
+		put(h, 1);
+		assert_int_equal(remove_in(h, form, MOST, NULL), MOST);
+		assert_int_equal(remove_in(h, form, 70, NULL), 70 - 30);
+		assert_sections(3);
+	}
+	for (unsigned form = 0; form < FORMS; form++) {
+		uint64_t key = test_key(1), hash = weir_handle_hash(h, &key, 8);
+		put(h, 1);
+		assert_ok(form == 0 ? weir_handle_remove_hash(h, hash) :
+		          form == 1 ? weir_handle_remove(h, &key, 8) :
+		                      weir_handle_remove_u64(h, key));
+		assert_sections(1);
+	}
+	assert_ok(weir_handle_destroy(h));
+}
+
+/* To the last bit, also of sections that none was looked at of. */
+static void refused_as_a_whole(void **state)
+{
+	struct weir_handle *h = open_as(WEIR_COUNTING, 0);
+	struct weir_reload *r = NULL;
+	(void)state;
+	assert_ok(weir_reload_begin(&r, h, NULL));
+	for (unsigned form = 0; form < FORMS; form++) {
+		begin_batch();
+		assert_refused(remove_in(h, form, MOST, bitmap), -EBUSY, "while a reload runs", "");
+		assert_bits(NONE);
+	}
+	weir_reload_abort(r);
+	assert_ok(weir_handle_destroy(h));
+}
+
+static void counted(void **state)
+{
+	struct weir_handle *h = open_as(WEIR_COUNTING, 0);
+	(void)state;
+	put(h, 7);
+	for (unsigned form = 0; form < FORMS; form++) {
+		begin_batch();
+		assert_ok(count_in(h, form, MOST));
+		assert_sections(2);
+		for (size_t i = 0; i < MOST; i++)
+			if (counts[i] != (which(i) ? 1 + which(i) % 7 : 0))
+				fail_msg("key %zu is counted %d", i, (int)counts[i]);
+		assert_ok(count_in(h, form, 70));
+		assert_sections(1);
+	}
+	uint64_t key = test_key(5), hash = weir_handle_hash(h, &key, 8);
+	sections = 0;
+	assert_int_equal(weir_handle_count(h, &key, 8), 6);
+	assert_int_equal(weir_handle_count_u64(h, key), 6);
+	assert_int_equal(weir_handle_count_hash(h, hash), 6);
+	assert_sections(3);
+	assert_ok(weir_handle_destroy(h));
+}
+
+static void looked_up_and_inserted(void **state)
+{
+	(void)state;
+	for (unsigned form = 0; form < FORMS; form++) {
+		struct weir_handle *h = open_as(WEIR_BLOCKED, 0);
+		put(h, 1);
+		begin_batch();
+		assert_int_equal(contains_in(h, form, MOST, bitmap), PRESENT);
+		assert_bits(THEIRS);
+		assert_sections(2);
+		assert_int_equal(contains_in(h, form, MOST, NULL), PRESENT);
+		assert_sections(2);
+		begin_batch();
+		assert_int_equal(insert_in(h, form, MOST, bitmap), 1); /* the first of its kind */
+		assert_sections(2);
+		assert_int_equal(bitmap[0], 1 << 30);
+		for (size_t i = 1; i < WEIR_BITMAP_WORDS(MOST); i++)
+			assert_true(bitmap[i] == 0);
+		assert_ok(weir_handle_destroy(h));
+	}
+}
+
+/* Of a key every handle knows what it hashes to; of a hash not whose it is. */
+static void of_hashes_that_differ(void **state)
+{
+	struct weir_handle *h = open_as(WEIR_BLOCKED, WEIR_HANDLE_ANY_SEED);
+	(void)state;
+	put(h, 1);
+	for (unsigned form = 1; form < FORMS; form++) {
+		begin_batch();
+		assert_int_equal(contains_in(h, form, MOST, bitmap), PRESENT);
+		assert_bits(THEIRS);
+		assert_int_equal(contains_in(h, form, 40, NULL), 30);
+	}
+	begin_batch();
+	assert_int_equal(contains_in(h, 0, MOST, bitmap), MOST);
+	for (size_t i = 0; i < 64 * WEIR_BITMAP_WORDS(MOST); i++)
+		if (bit(i) != (i < MOST))
+			fail_msg("hash %zu is answered %d", i, bit(i));
+	assert_int_equal(contains_in(h, 0, MOST, NULL), MOST);
+	assert_ok(weir_handle_destroy(h));
+}
+
+static int registered(void **state)
+{
+	(void)state;
+	urcu_memb_flavor.register_thread();
+	return 0;
+}
+
+static int unregistered(void **state)
+{
+	(void)state;
+	urcu_memb_flavor.unregister_thread();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(removed),
+		cmocka_unit_test(refused_as_a_whole),
+		cmocka_unit_test(counted),
+		cmocka_unit_test(looked_up_and_inserted),
+		cmocka_unit_test(of_hashes_that_differ),
+	};
+	return cmocka_run_group_tests(tests, registered, unregistered);
+}
