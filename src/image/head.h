@@ -52,9 +52,10 @@
  * A compound's image, of format 3, is a head of its own and the images of its members behind it,
  * each whole and from a multiple of 4096 on: compound.h. In that head blocks are those of all
  * members, shards is 1, the bits' offset is that of the first member, the length ends with the last
- * one, and the table has 16 bytes a member: a number of the kind's (growing: its count of keys),
- * then the commit record in the member's head, so that no member is exchanged for another. It is
- * never live.
+ * one, and the table has 16 bytes a member: a number of the kind's (growing: its count of keys;
+ * window: its age), then the commit record in the member's head, so that no member is exchanged for
+ * another. Its own words are of growing max_capacity, of a window those in
+ * compound/window_image.h. It is never live.
  *
  * In a compressed image each shard is 8 bytes with the length of its zstd frame, then the frame.
  * Format 2 is written only when there is something to say that format 1 cannot. A mark, a step
