@@ -10,6 +10,7 @@
 
 static bool no_memory;
 static atomic_uint asked_for_memory; /* times */
+static atomic_uint flags_of_memory;  /* enum weir_flags, the last time */
 
 int __real_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
                               size_t place_bytes);
@@ -19,6 +20,7 @@ int __wrap_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t 
                               size_t place_bytes)
 {
 	atomic_fetch_add(&asked_for_memory, 1);
+	flags_of_memory = flags;
 	return no_memory ? -ENOMEM :
 	                   __real_weir__memory_alloc(out, bytes, flags, place, place_bytes);
 }

@@ -7,6 +7,18 @@
 
 enum { BLOCK = 128, LARGEST_BLOCK = 512 }; /* counters of a block; its bytes with 32 bits */
 
+static const struct { uint32_t kind, bits; } rows[] = {
+	{ WEIR_COUNTING, 4 },  { WEIR_COUNTING, 8 },   { WEIR_COUNTING, 16 },
+	{ WEIR_FREQUENCY, 8 }, { WEIR_FREQUENCY, 16 }, { WEIR_FREQUENCY, 32 },
+};
+
+static struct weir_stats exact(const struct weir_filter *f)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	assert_ok(weir_stats_exact(f, &s));
+	return s;
+}
+
 /* Of one block. */
 static struct weir_filter *made_as(uint32_t kind, uint32_t bits, uint32_t z, void *memory)
 {
@@ -74,14 +86,35 @@ static void sums_run_into_no_neighbour(void **state)
 	}
 }
 
-/* ---- images ---- */
-
-static struct weir_stats exact(const struct weir_filter *f)
+/* A load by plain stores, too, stops at the largest value, and does what as many inserts do. */
+static void loads_stop_at_the_largest_value(void **state)
 {
-	struct weir_stats s = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(f, &s));
-	return s;
+	static unsigned char memory[2][LARGEST_BLOCK] __attribute__((aligned(64)));
+	enum { KEYS = 20, TIMES = 5 };
+	uint64_t hashes[KEYS * TIMES];
+	(void)state;
+	for (unsigned i = 0; i < KEYS * TIMES; i++)
+		hashes[i] = test_key(i % KEYS);
+	for (size_t row = 0; row < COUNT_OF(rows); row++)
+		for (uint32_t z = 1; z <= 8; z *= 2) {
+			const uint32_t bits = rows[row].bits;
+			struct weir_filter *f[2];
+			for (unsigned i = 0; i < 2; i++) {
+				f[i] = made_as(rows[row].kind, bits, z, memory[i]);
+				for (unsigned c = 0; c < BLOCK; c++)
+					set_counter(memory[i], bits, c,
+					            (UINT64_C(1) << bits) - 3 + c % 2);
+			}
+			for (unsigned i = 0; i < KEYS * TIMES; i++)
+				assert_int_equal(weir_insert_hash(f[0], hashes[i]), WEIR_SEEN);
+			assert_ok(weir_load_hashes(f[1], hashes, KEYS * TIMES));
+			assert_memory_equal(memory[0], memory[1], BLOCK * bits / 8);
+			assert_true(exact(f[1]).counters_stuck > KEYS / 2);
+			weir_destroy(f[0]), weir_destroy(f[1]);
+		}
 }
+
+/* ---- images ---- */
 
 /* As many keys as there can be, and each of them as often. */
 static void assert_full(struct weir_filter *f)
@@ -102,10 +135,6 @@ static void assert_full(struct weir_filter *f)
 /* Every counter at its largest value is as good an image as any. */
 static void full_counters_in_an_image(void **state)
 {
-	static const struct { uint32_t kind, bits; } rows[] = {
-		{ WEIR_COUNTING, 4 },  { WEIR_COUNTING, 8 },   { WEIR_COUNTING, 16 },
-		{ WEIR_FREQUENCY, 8 }, { WEIR_FREQUENCY, 16 }, { WEIR_FREQUENCY, 32 },
-	};
 	static unsigned char memory[LARGEST_BLOCK] __attribute__((aligned(64)));
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
@@ -165,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_run_into_no_neighbour),
+		cmocka_unit_test(loads_stop_at_the_largest_value),
 		cmocka_unit_test(full_counters_in_an_image),
 		cmocka_unit_test(blocks_in_an_image_are_whole),
 	};

@@ -155,12 +155,54 @@ static void nobody_stays_in_a_filter(void **state)
 	weir_destroy(f);
 }
 
+/* A key for which one must move. */
+static uint64_t crowded(const struct weir_filter *f, uint32_t bits)
+{
+	const struct weir_array *a = &f->array;
+	for (uint64_t i = 1 << 20;; i++) {
+		struct weir_cuckoo_spot spot = weir__cuckoo_spot(a, test_key(i), bits);
+		uint64_t other = weir__cuckoo_other(a, spot.bucket, spot.fingerprint);
+		if (!weir__cuckoo_zeros(weir__place_load_acquire(a->words + spot.bucket), bits) &&
+		    !weir__cuckoo_zeros(weir__place_load_acquire(a->words + other), bits))
+			return test_key(i);
+	}
+}
+
+/* A union is a walk over its source, so it must not wait for one over its destination: where a key
+ * must move there, or it cannot be known whether there is room, it gives up. */
+static void a_union_waits_for_no_walk(void **state)
+{
+	enum { KEYS = 3000 };
+	(void)state;
+	for (uint32_t bits = 12; bits <= 16; bits += 4)
+		for (unsigned full = 0; full < 2; full++) {
+			struct weir_filter *into = made(bits, KEYS), *f = made(bits, KEYS);
+			uint64_t n = 0;
+			for (; n < KEYS; n++)
+				assert_ok(weir_insert_hash(into, test_key(n)));
+			while (full && weir_insert_hash(into, test_key(n)) >= 0)
+				n++;
+			const uint64_t hash = full ? test_key(n) : crowded(into, bits);
+			assert_ok(weir_insert_hash(f, hash));
+			weir__cuckoo_hold(into);
+			assert_refused(weir_merge(into, f), -EAGAIN, "being copied", "try again");
+			assert_false(weir_contains_hash(into, hash));
+			weir__cuckoo_let_go(into);
+			assert_nobody_in(f);
+			assert_nobody_in(into);
+			assert_int_equal(weir_merge(into, f), full ? -ENOSPC : 0);
+			assert_int_equal(weir_contains_hash(into, hash), !full);
+			weir_destroy(into), weir_destroy(f);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_removal_changes_its_own_stripe),
 		cmocka_unit_test(a_move_changes_its_own_stripe),
 		cmocka_unit_test(nobody_stays_in_a_filter),
+		cmocka_unit_test(a_union_waits_for_no_walk),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A growing filter that gets no memory: when it asks for it, that it takes what it has room for and
  * no key more, and that it goes on when there is memory again. */
+#include "../folder.h"
 #include "../no_memory.h"
-#include "../test.h"
 
 enum { FIRST = 100, MOST = 500, BEGIN = FIRST - FIRST / 8, MANY = 1000 };
 
@@ -119,6 +119,34 @@ static void a_union_that_needs_a_layer(void **state)
 	weir_destroy(into);
 }
 
+/* Each layer has memory of the sort that was asked for, also of a filter that was loaded. */
+static void layers_are_of_the_memory_asked_for(void **state)
+{
+	const uint32_t sorts[] = { 0, WEIR_NO_HUGE_PAGES, WEIR_PREFAULT | WEIR_NO_HUGE_PAGES };
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(sorts); i++) {
+		struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
+		struct weir_params params = WEIR_PARAMS_INIT;
+		struct weir_filter *f = make(), *loaded = NULL;
+		assert_ok(weir_params_of(f, &params));
+		weir_destroy(f);
+		params.flags = sorts[i];
+		assert_ok(weir_create(&f, &params));
+		insert_new(f, 0, BEGIN - 1);
+		assert_ok(weir_save(f, path, NULL));
+		flags_of_memory = UINT32_MAX;
+		insert_new(f, BEGIN - 1, BEGIN);
+		assert_int_equal(flags_of_memory, sorts[i]);
+		load.flags = sorts[i];
+		assert_ok(weir_load(&loaded, path, &load));
+		flags_of_memory = UINT32_MAX;
+		insert_new(loaded, BEGIN - 1, BEGIN);
+		assert_int_equal(flags_of_memory, sorts[i]);
+		weir_destroy(f);
+		weir_destroy(loaded);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +154,7 @@ int main(void)
 		cmocka_unit_test(batches_without_a_next_layer),
 		cmocka_unit_test(grown_ahead),
 		cmocka_unit_test(a_union_that_needs_a_layer),
+		cmocka_unit_test(layers_are_of_the_memory_asked_for),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT
+ * What is written and read of a compound, as of any other filter: what is done to its keys, the
+ * caller's memory, progress, marks, and bits that are verified where they are mapped. */
+#include <errno.h>
+#include "compound.h"
+
+/* ---- what is done to keys: also set when there are layers already ---- */
+
+/* And others, which make one more layer. */
+static void put_names(struct weir_filter *f)
+{
+	const struct weir_normal lower = { .steps = WEIR_NORMAL_LOWERCASE };
+	char name[32];
+	assert_ok(weir_normal_set(f, &lower));
+	for (unsigned i = 0; i < KEYS; i++) {
+		int n = snprintf(name, sizeof name, "Name-%u.Example", i);
+		assert_ok(weir_normal_insert(f, name, (size_t)n));
+	}
+}
+
+static void assert_has_names(struct weir_filter *f)
+{
+	struct weir_normal n;
+	char name[32];
+	weir_normal_of(f, &n);
+	assert_int_equal(n.steps, WEIR_NORMAL_LOWERCASE);
+	for (unsigned i = 0; i < KEYS; i++) {
+		int bytes = snprintf(name, sizeof name, "nAME-%u.eXAMPLE", i);
+		assert_int_equal(weir_normal_contains(f, name, (size_t)bytes), 1);
+	}
+	assert_has(f);
+	weir_destroy(f);
+}
+
+static void keys_are_normalised_after_a_load(void **state)
+{
+	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_filter *f = made(), *g = NULL;
+	(void)state;
+	put_names(f);
+	for (; save.zstd_level <= TEST_ZSTD; save.zstd_level++) {
+		assert_ok(weir_save(f, path, &save));
+		assert_ok(weir_image_verify(path, NULL));
+		assert_ok(weir_load(&g, path, NULL));
+		assert_has_names(g);
+		int fd = memfd_create("image", 0);
+		assert_ok(weir_save_fd(f, fd, &save));
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		assert_ok(weir_load_fd(&g, fd, NULL));
+		assert_has_names(g);
+		close(fd);
+	}
+	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_map(&g, path, WEIR_MAP_READ, NULL));
+	assert_has_names(g);
+	assert_ok(weir_clone(&g, f));
+	assert_has_names(g);
+	weir_destroy(f);
+}
+
+/* The caller's memory is the first member's; the others have their own. */
+static void memory_is_the_first_members(void **state)
+{
+	enum { ROOM = 1 << 20 };
+	static unsigned char memory[ROOM] __attribute__((aligned(64)));
+	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
+	const unsigned char *bits = image + member_at(0) + IMAGE_PAGE;
+	const uint64_t first = bytes_of_member(0);
+	struct weir_filter *f = NULL;
+	(void)state;
+	memset(memory, 0xa5, ROOM);
+	load.memory = memory;
+	load.memory_bytes = ROOM;
+	assert_ok(weir_load_memory(&f, image, image_bytes, &load));
+	assert_memory_equal(memory, bits, first);
+	for (uint64_t i = first; i < ROOM; i++)
+		assert_int_equal(memory[i], 0xa5);
+	assert_has(f);
+	for (uint64_t i = KEYS; i < 2 * KEYS; i++)
+		assert_ok(weir_insert_u64(f, test_key(i)));
+	weir_destroy(f);
+	load.memory_bytes = first; /* so much is enough */
+	assert_ok(weir_load_memory(&f, image, image_bytes, &load));
+	assert_has(f);
+	weir_destroy(f);
+	load.memory_bytes = first - 64;
+	assert_refused(weir_load_memory(&f, image, image_bytes, &load), -EINVAL, "memory_bytes",
+	               "");
+}
+
+/* ---- progress ---- */
+
+static struct { unsigned calls; uint64_t done, total; } seen;
+
+static int watch(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg;
+	assert_true(done > seen.done && done <= total);
+	assert_true(seen.calls == 0 || total == seen.total);
+	seen.calls++;
+	seen.done = done;
+	seen.total = total;
+	return 0;
+}
+
+/* Of all members, byte for byte. */
+static void assert_watched(void)
+{
+	uint64_t total = 0;
+	for (unsigned i = 0; i < MEMBERS; i++)
+		total += bytes_of_member(i);
+	assert_true(seen.calls >= MEMBERS && seen.done == total && seen.total == total);
+	memset(&seen, 0, sizeof seen);
+}
+
+static int stop_in_the_second(void *arg, uint64_t done, uint64_t total)
+{
+	(void)total;
+	return done > *(uint64_t *)arg ? -ECANCELED : 0;
+}
+
+static void progress_ends_at_the_total(void **state)
+{
+	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *f = NULL;
+	int fd = stream_of(image, image_bytes);
+	uint64_t first = bytes_of_member(0);
+	(void)state;
+	load.progress = watch;
+	assert_ok(weir_load_fd(&f, fd, &load));
+	weir_destroy(f);
+	assert_watched();
+	assert_ok(weir_load_memory(&f, image, image_bytes, &load));
+	weir_destroy(f);
+	assert_watched();
+	assert_int_equal(lseek(fd, 6, SEEK_SET), 6);
+	assert_ok(weir_image_verify_fd(fd, &load));
+	assert_watched();
+	assert_int_equal(lseek(fd, 6, SEEK_SET), 6);
+	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
+	save.progress = watch;
+	assert_ok(weir_load_memory(&f, image, image_bytes, NULL));
+	for (; save.zstd_level <= TEST_ZSTD; save.zstd_level++) {
+		int out = memfd_create("image", 0);
+		assert_ok(weir_save_fd(f, out, &save));
+		close(out);
+		assert_watched();
+		assert_ok(weir_save(f, path, &save));
+		assert_watched();
+	}
+	weir_destroy(f);
+	load.progress = stop_in_the_second;
+	load.progress_arg = &first;
+	assert_true(weir_load_fd(&f, fd, &load) < 0);
+	close(fd);
+}
+
+/* ---- marks ---- */
+
+static void save_keys(uint64_t keys, uint32_t marks)
+{
+	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *f = made(), *fewer = NULL;
+	assert_ok(weir_params_of(f, &params));
+	assert_ok(weir_create(&fewer, &params));
+	for (uint64_t i = 0; i < keys; i++)
+		assert_ok(weir_insert_u64(fewer, test_key(i)));
+	save.marks = marks;
+	assert_ok(weir_save(fewer, path, &save));
+	weir_destroy(f), weir_destroy(fewer);
+}
+
+/* The image's own word counts, whose members have it too. */
+static void an_image_may_say_that_it_shrank(void **state)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct weir_handle *h = NULL;
+	(void)state;
+	assert_ok(weir_handle_create(&h, made(), NULL));
+	save_keys(150, 0);
+	assert_refused(weir_handle_refresh(h, path), -ECANCELED, path, "under a tenth");
+	save_keys(150, WEIR_MARK_OVERFULL_ALLOWED);
+	assert_refused(weir_handle_refresh(h, path), -ECANCELED, path, "under a tenth");
+	save_keys(150, WEIR_MARK_SHRINK_ALLOWED);
+	assert_ok(weir_image_info(path, &info));
+	assert_true(info.shrink_allowed && !info.overfull_allowed);
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_true(weir_handle_contains_u64(h, test_key(149)));
+	assert_ok(weir_handle_destroy(h));
+}
+
+/* ---- mapped ---- */
+
+/* A bit that has changed, in the first member and in the last. */
+static void what_is_mapped_is_verified(void **state)
+{
+	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *f = NULL;
+	(void)state;
+	trusting.no_verify = true;
+	for (unsigned i = 0; i < MEMBERS; i += MEMBERS - 1) {
+		size_t at = member_at(i) + IMAGE_PAGE + 17;
+		image[at] ^= 4;
+		assert_true(image_spit(path, image, image_bytes));
+		assert_refused(weir_map(&f, path, WEIR_MAP_READ, NULL), -EBADMSG, "shard 0",
+		               "sum to");
+		assert_refused(weir_map(&f, path, WEIR_MAP_PRIVATE, NULL), -EBADMSG, "shard 0",
+		               "sum to");
+		assert_refused(weir_load(&f, path, NULL), -EBADMSG, "shard 0", "sum to");
+		assert_ok(weir_map(&f, path, WEIR_MAP_READ, &trusting));
+		assert_refused(weir_verify(f), -EBADMSG, "shard 0", "sum to");
+		weir_destroy(f);
+		image[at] ^= 4;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keys_are_normalised_after_a_load),
+		OF_AN_IMAGE(memory_is_the_first_members),
+		OF_AN_IMAGE(progress_ends_at_the_total),
+		cmocka_unit_test(an_image_may_say_that_it_shrank),
+		OF_AN_IMAGE(what_is_mapped_is_verified),
+	};
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
