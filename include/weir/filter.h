@@ -40,13 +40,13 @@
  * buckets are full it moves others' fingerprints: then it waits for other moves and removals of the
  * same ones, as a removal does, and both wait while the filter is copied in memory, to be cloned,
  * saved or merged into another; a grace period then waits for a handle's insert, which is in a
- * section. Inserts may fail with -ENOSPC: no key was added, lost or doubled. Up to capacity that happens once in a million
- * filters; but of one key the two buckets hold 8 copies (16-bit fingerprints) or 10 (12-bit) at
- * most, at any load. Who never removes calls weir_insert_absent(). A merge adds the copies of both;
- * it fails with -EAGAIN if something must move in a destination that is itself being copied. A key
- * whose insert was concurrent with a clone, save or merge may not be in the copy: do not remove it
- * from there. It cannot be mapped WEIR_MAP_LIVE. A child of fork() may use its copy; of what
- * another thread was moving it may have the fingerprint twice.
+ * section. Inserts may fail with -ENOSPC: no key was added, lost or doubled. Up to capacity that
+ * happens once in a million filters; but of one key the two buckets hold 8 copies (16-bit
+ * fingerprints) or 10 (12-bit) at most, at any load. Who never removes calls weir_insert_absent().
+ * A merge adds the copies of both; it fails with -EAGAIN if something must move in a destination
+ * that is itself being copied. A key whose insert was concurrent with a clone, save or merge may
+ * not be in the copy: do not remove it from there. It cannot be mapped WEIR_MAP_LIVE. A child of
+ * fork() may use its copy; of what another thread was moving it may have the fingerprint twice.
  *
  * NULL, here and in the other headers: allowed where the description of an argument says so (the
  * object to destroy, a key of no bytes, a bitmap that is not wanted, options left at their

@@ -57,7 +57,8 @@ WEIR__INLINE uint64_t test_eight(const struct weir_array *a, const struct weir_n
 		__m512i word = words8(a, notes->row[i ? ROW_WORD_2 : ROW_WORD] + at);
 		WEIR__UNROLL
 		for (unsigned j = i * g; j < (i + 1) * g; j++)
-			all = _mm512_and_si512(all, _mm512_rorv_epi64(word, weir__field8(r, r2, z, j)));
+			all = _mm512_and_si512(
+				all, _mm512_rorv_epi64(word, weir__field8(r, r2, z, j)));
 	}
 	return _mm512_test_epi64_mask(all, all) & ((1u << n) - 1);
 }
