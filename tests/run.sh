@@ -51,6 +51,7 @@ meson_test() {
 	log=$(ls "$folder"/meson-logs/testlog*.json 2> /dev/null | head -n 1)
 	[ -s "$log" ] && [ "$status" -lt 125 ] || return 1
 	counts "$log" >> "$tally"
+	tests/failures.py "$log" >> "$failures"
 	sed -n 's/.*"name": "[^"]* \/ \([^"]*\)".*"result": "SKIP".*/\1/p' "$log" >> "$skips"
 }
 
@@ -96,7 +97,9 @@ report() {
 		"$([ "$s" -gt 0 ] && printf ', %d skipped (%s)' "$s" "$(paste -sd, "$skips")")" \
 		"$seconds"
 	if [ "$f" -gt 0 ]; then
-		tail -n 40 "$log" | sed 's/^/    | /'
+		# What failed comes first: whoever shows only a part of this shows the part that counts.
+		if [ -s "$failures" ]; then head -n 100 "$failures"; else tail -n 40 "$log"; fi |
+			sed 's/^/    | /'
 		echo "    the whole of it: $log"
 	elif [ -e "$logs/$step.report" ]; then
 		sed 's/^/    /' "$logs/$step.report"
@@ -105,9 +108,10 @@ report() {
 
 run_step() {
 	local step=$1 begin=$SECONDS status p f s seconds
-	log=$logs/$1.log tally=$logs/$step.tally skips=$logs/$step.skipped
+	log=$logs/$1.log tally=$logs/$step.tally skips=$logs/$step.skipped failures=$logs/$step.failures
 	: > "$tally"
 	: > "$skips"
+	: > "$failures"
 	rm -f "$logs/$step.report"
 	seconds=$((deadline - SECONDS < limit ? deadline - SECONDS : limit))
 	set -m # a process group of its own, so that it can be ended with all it started

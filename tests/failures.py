@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The tests that failed in meson's log, each with the end of what it printed.
+
+usage: failures.py TESTLOG.json"""
+
+import json
+import sys
+
+FINE = {"OK", "EXPECTEDFAIL", "SKIP"}
+LINES = 15
+
+
+def last_lines(test):
+    """The end of a test's output and of its errors, which may stand in either."""
+    for stream in ("stdout", "stderr"):
+        lines = test.get(stream, "").splitlines()
+        for line in lines[-LINES:]:
+            yield line[:200]
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as log:
+        for line in log:
+            test = json.loads(line)
+            if test["result"] in FINE:
+                continue
+            print(f"{test['name']}: {test['result']}, exit status {test.get('returncode')}, "
+                  f"{test['duration']:.1f} s")
+            for output in last_lines(test):
+                print(f"    {output}")
+
+
+main()
