@@ -97,7 +97,7 @@ report() {
 		"$([ "$s" -gt 0 ] && printf ', %d skipped (%s)' "$s" "$(paste -sd, "$skips")")" \
 		"$seconds"
 	if [ "$f" -gt 0 ]; then
-		# What failed comes first: whoever shows only a part of this shows the part that counts.
+		# What failed comes first, so that a part of this output has it.
 		if [ -s "$failures" ]; then head -n 100 "$failures"; else tail -n 40 "$log"; fi |
 			sed 's/^/    | /'
 		echo "    the whole of it: $log"
@@ -108,7 +108,8 @@ report() {
 
 run_step() {
 	local step=$1 begin=$SECONDS status p f s seconds
-	log=$logs/$1.log tally=$logs/$step.tally skips=$logs/$step.skipped failures=$logs/$step.failures
+	log=$logs/$1.log tally=$logs/$step.tally skips=$logs/$step.skipped
+	failures=$logs/$step.failures
 	: > "$tally"
 	: > "$skips"
 	: > "$failures"

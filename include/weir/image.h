@@ -164,10 +164,11 @@ WEIR_API WEIR_MUST_CHECK int weir_save_fd(const struct weir_filter *f, int fd,
  * Errors: -EBADMSG damaged: not an image, a field out of its range or in contradiction to another,
  *   a wrong checksum, trailing bytes; the sentence names the field, its value and the right one;
  *   -EFBIG more than max_bytes; -ENOTSUP a newer format, an unknown kind or mark, a window
- *   (weir_window_load() reads it), or zstd in a build without it; -EKEYREJECTED the image is keyed and hash_key is missing or another key, or
- *   it is not keyed and hash_key was given; -EBUSY marked live and not sealed, or a process marked
- *   or sealed it during the call; -EISDIR, -EINVAL not a regular file (weir_load_fd() reads a
- *   pipe); -EINVAL an option; -ENOMEM; that of open and read.
+ *   (weir_window_load() reads it), or zstd in a build without it; -EKEYREJECTED the image is keyed
+ *   and hash_key is missing or another key, or it is not keyed and hash_key was given; -EBUSY
+ *   marked live and not sealed, or a process marked or sealed it during the call; -EISDIR, -EINVAL
+ *   not a regular file (weir_load_fd() reads a pipe); -EINVAL an option; -ENOMEM; that of open and
+ *   read.
  * Threads: any.  Order: none; publish the filter with release order.
  * Progress: blocking (file system).  Cost: the disk, then memory bandwidth. Memory for the bits,
  *   touched as they come, and up to 10 MiB to unpack a compressed image.
