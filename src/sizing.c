@@ -59,6 +59,11 @@ static int bytes_from_rate(const struct weir_params *p, const struct weir_formul
 	uint64_t lines = weir__lines_within(limit, block_lines(formula), p->shards, &out->shards);
 	uint32_t shards;
 	uint64_t enough = weir__lines(bits, block_lines(formula), p->shards, &shards);
+	if (512.0 * (double)lines < bits && !p->max_bytes)
+		return weir__fail(-EFBIG,
+		                  "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
+		                  " bytes: a filter has 2^46 at most",
+		                  p->capacity, p->fp_rate, 64 * enough);
 	if (512.0 * (double)lines < bits)
 		return weir__fail(-EFBIG,
 		                  "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64

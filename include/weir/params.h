@@ -45,7 +45,8 @@ struct weir_params {
 	uint64_t seed;          /* of the hash; 0: random. With hash_key 0, or the seed that
 	                           weir_params_of() gives of a filter with the same key. */
 	void *memory;           /* for the bits: 64-byte aligned, zeroed by weir_create(), must
-	                           outlive the filter; NULL: the library allocates */
+	                           outlive the filter; NULL: the library allocates. Of a growing
+	                           filter the first layer's; the others are allocated. */
 	size_t memory_bytes;    /* bytes at memory: at least weir_plan's bytes */
 	uint32_t probes;        /* classic: k, bits that a key sets: 1 to 32 */
 	uint32_t shards;        /* runs of lines to cut the bits into: a power of two up to 65536,
@@ -55,7 +56,9 @@ struct weir_params {
 	                           so that whoever sees answers and images, but not these, finds
 	                           no keys that collide. NULL: not keyed. */
 	uint32_t counter_bits;  /* counting: bits of a counter: 4, 8, 16; frequency: 8, 16, 32 */
-	uint32_t fingerprint_bits;  /* cuckoo: bits of a fingerprint: 12, 16 */
+	uint32_t fingerprint_bits;  /* cuckoo: bits of a fingerprint: 12, 16. Below the rate of 16,
+	                               0.012 %, memory grows as 1/fp_rate: 20 bits a key at
+	                               0.01 %, 195 at 0.001 % */
 	uint32_t counters_per_word; /* counting, frequency: g, counters of each of those words */
 	uint64_t max_capacity;  /* growing: keys that the whole may come to, capacity to 21,845
 	                           times that; 0: those 21,845 times. The fewer, the fewer layers,

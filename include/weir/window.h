@@ -258,7 +258,9 @@ WEIR_API WEIR_MUST_CHECK int weir_window_advance(struct weir_window *w);
 
 /**
  * Advance if that is due, by time or by number: for a window without a timer. Once, however late it
- * is: the next advance is a full span_seconds/(G-1) after this one.
+ * is: the next advance is a full span_seconds/(G-1) after this one. So call it ten times as often
+ * as that: a call that comes a microsecond too early leaves the advance to the next one, and calls
+ * a period apart may leave each second one, so that keys stay and pile up for twice as long.
  * Return: 1 it advanced; 0 it was not due, or another thread is at it; or a negative errno.
  * Errors: -EDEADLK as weir_window_advance().
  * Threads: any, with all verbs.  Progress: wait-free where it answers 0, else blocking.

@@ -100,7 +100,7 @@ int weir__record_make(struct weir__layers **out, const struct weir__layers *befo
 
 static int no_space(const struct weir_filter *f)
 {
-	return weir__fail(-ENOSPC, "max_capacity %llu: the %u layers of the growing filter are "
+	return weir__fail(-ENOSPC, "max_capacity %llu: all layers of the growing filter, %u, are "
 	                  "full: reload it with a larger max_capacity, which a handle can do under "
 	                  "load",
 	                  (unsigned long long)f->max_capacity, weir__layers_most(f));

@@ -88,6 +88,10 @@ static int plan_one(struct weir_window_options *o, struct weir_plan *out)
 	if (o->fp_rate != 0 && !(o->fp_rate >= 1e-8 && o->fp_rate <= 0.5))
 		return weir__fail(-EINVAL, "fp_rate %g: that of all generations, 1e-08 to 0.5",
 		                  o->fp_rate);
+	if ((o->capacity != 0) + (o->fp_rate != 0) + (o->max_bytes != 0) < 2)
+		return weir__fail(-EINVAL, "capacity %" PRIu64 ", fp_rate %g, max_bytes %" PRIu64
+		                  ": give two of the three (0 means not given)", o->capacity,
+		                  o->fp_rate, o->max_bytes);
 	if (o->max_bytes && o->max_bytes / n < 64)
 		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": at least %" PRIu64 ", a line "
 		                  "for each generation and for the one that is being cleared",

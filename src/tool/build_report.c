@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include "build.h"
 #include "normal_report.h"
+#include "numbers.h"
 #include "plain.h"
 #include "report.h"
 #include "show.h"
@@ -76,14 +77,17 @@ static void rates(struct report *r, const struct build *b)
 static void sizes(struct report *r, const struct build *b)
 {
 	struct stat st;
-	double bits_per_key = (double)b->stats.bytes * 8.0 / (double)b->stats.capacity;
+	const bool grows = kind_grows(b->stats.shape.kind);
+	double keys = grows ? b->stats.keys_estimated : (double)b->stats.capacity;
+	double bits_per_key = keys > 0 ? (double)b->stats.bytes * 8.0 / keys : 0;
 	report_count(r, "bytes", NULL, b->stats.bytes);
 	report_real(r, "bits_per_key", NULL, bits_per_key);
 	if (b->stats.capacity < FEW) /* a filter has 64 bytes at least */
 		report_line(r, "memory", "%s", show_bytes(SHOW, b->stats.bytes));
 	else
-		report_line(r, "memory", "%s, %.2f bits for each key of the capacity",
-		            show_bytes(SHOW, b->stats.bytes), bits_per_key);
+		report_line(r, "memory", "%s, %.2f bits for each key%s",
+		            show_bytes(SHOW, b->stats.bytes), bits_per_key,
+		            grows ? "" : " of the capacity");
 	if (strcmp(b->output, "-") && stat(b->output, &st) == 0)
 		report_bytes(r, "file_bytes", "file", (uint64_t)st.st_size);
 }

@@ -114,7 +114,9 @@ static int add_in_place(struct change *add, const struct weir_image_info *info)
 static void report(const struct change *add)
 {
 	const struct weir_stats *s = &add->after;
-	double fresh = s->keys_estimated - add->before.keys_estimated;
+	const bool copies = kind_copies(s->shape.kind);
+	/* of copies nobody can tell which were there */
+	double fresh = copies ? INFINITY : s->keys_estimated - add->before.keys_estimated;
 	if (isfinite(fresh) && fresh > (double)add->keys) /* the estimates err a little */
 		fresh = (double)add->keys;
 	report_saturated(add->image, s, guard_advice(&add->guard, s));
@@ -125,7 +127,9 @@ static void report(const struct change *add)
 	report_count(&r, "keys", NULL, add->keys);
 	report_estimate(&r, "keys_new_estimated", NULL, fresh);
 	report_estimate(&r, "keys_estimated", NULL, s->keys_estimated);
-	if (isfinite(fresh))
+	if (copies)
+		report_line(&r, "keys", "%s added, each once more", show_count(SHOW, add->keys));
+	else if (isfinite(fresh))
 		report_line(&r, "keys", "%s added, about %s of them new",
 		            show_count(SHOW, add->keys), show_short(SHOW, fresh));
 	change_report_set(add, &r);

@@ -7,6 +7,7 @@
 #include <weir/weir.h>
 #include "images.h"
 #include "normal_report.h"
+#include "numbers.h"
 #include "options.h"
 #include "plain.h"
 #include "prometheus.h"
@@ -57,7 +58,8 @@ static void report_header(struct report *r, const struct weir_image_info *info)
 {
 	report_count(r, "format", NULL, info->format);
 	report_shape(r, &info->shape);
-	report_count(r, "capacity", "capacity", info->capacity);
+	report_count(r, "capacity", kind_grows(info->shape.kind) ?
+	             "of the first layer" : "capacity", info->capacity);
 	report_rate(r, "fp_rate", "rate asked", info->fp_rate);
 	report_normal(r, &info->normal, info->fp_rate);
 	report_bytes(r, "bytes", "memory", info->bytes);
@@ -70,8 +72,9 @@ static void report_header(struct report *r, const struct weir_image_info *info)
 		            show_bytes(SHOW, info->file_bytes - info->bytes),
 		            info->bytes >= 2 << 20 ? "to be mapped with huge pages" :
 		                                     "to be mapped by whole pages");
-	report_real(r, "bits_per_key", "bits a key",
-	            (double)info->bytes * 8.0 / (double)info->capacity);
+	if (!kind_grows(info->shape.kind))
+		report_real(r, "bits_per_key", "bits a key",
+		            (double)info->bytes * 8.0 / (double)info->capacity);
 	report_count(r, "shards", "shards", info->shards);
 	report_count(r, "generation", "generation", info->generation);
 	report_fingerprint(r, info);
@@ -87,6 +90,11 @@ static void report_header(struct report *r, const struct weir_image_info *info)
 
 static void report_stats(struct report *r, const struct weir_stats *s)
 {
+	if (kind_grows(s->shape.kind)) {
+		report_count(r, "max_capacity", "room for keys", s->max_capacity);
+		report_real(r, "bits_per_key", "bits a key now", s->keys_estimated >= 1 ?
+		            (double)s->bytes * 8.0 / s->keys_estimated : 0.0);
+	}
 	report_fill(r, s);
 	report_stuck(r, s);
 	report_rate(r, "fill_max", "in the fullest shard", s->fill_max);

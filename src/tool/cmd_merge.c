@@ -89,15 +89,15 @@ static struct weir_filter *read_first(const struct merge *merge, struct image_ho
 	return sum;
 }
 
-/* The first in memory of its own, the others or'ed into it. NULL after a message. */
-static struct weir_filter *merged(struct merge *merge)
+/* The first in memory of its own, the others or'ed into it. Other than 0 after a message. */
+static int merged(struct weir_filter **out, struct merge *merge)
 {
 	struct image_how how = { .check = true, .max_memory = merge->max_memory,
 	                         .hash_key = merge->hash_key };
 	struct weir_filter *next, *sum = read_first(merge, &how);
 	int status = TOOL_OK;
 	if (!sum)
-		return NULL;
+		return TOOL_TROUBLE;
 	progress_begin("merging");
 	for (int i = 1; !status && i < merge->n; i++) {
 		progress_at((double)i / merge->n, 0);
@@ -113,7 +113,9 @@ static struct weir_filter *merged(struct merge *merge)
 	progress_end();
 	if (status)
 		weir_destroy(sum);
-	return status ? NULL : sum;
+	else
+		*out = sum;
+	return status;
 }
 
 static void report(const struct merge *merge, const struct weir_stats *s)
@@ -132,7 +134,8 @@ static void report(const struct merge *merge, const struct weir_stats *s)
 		report_line(&r, "size", "that of the smallest image: larger ones were folded");
 	report_rate(&r, "fp_rate", "rate asked", s->fp_rate);
 	report_rate(&r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);
-	report_rate(&r, "fill", "bits set", s->fill);
+	report_fill(&r, s);
+	report_stuck(&r, s);
 	report_bytes(&r, "bytes", "memory", s->bytes);
 	report_bool(&r, "saturated", "saturated", s->saturated);
 	if (!merge->as_json) {
@@ -146,11 +149,12 @@ static void report(const struct merge *merge, const struct weir_stats *s)
 /* @turn: of an output that is read too; else -1. */
 static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stats)
 {
-	struct weir_filter *sum = merged(merge);
-	if (!sum)
-		return TOOL_TROUBLE;
+	struct weir_filter *sum;
+	int status = merged(&sum, merge);
+	if (status)
+		return status;
 	int err = weir_stats_exact(sum, stats);
-	int status = err ? trouble_weir(err, NULL) :
+	status = err ? trouble_weir(err, NULL) :
 	                   guard_ask(&merge->guard, stats, merge->output);
 	if (!status)
 		status = place_stands(merge->output, turn, "merged is not in it: merge again");

@@ -60,7 +60,7 @@ int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, co
  * is elsewhere. */
 static bool often_came(const struct weir_filter *f, const struct weir_stats *stats, uint64_t hash)
 {
-	if (!kind_has(stats->shape.kind, "fingerprint_bits"))
+	if (!kind_copies(stats->shape.kind))
 		return false;
 	return weir_count_hash(f, hash) >= (stats->shape.field[0] == 16 ? 8 : 10);
 }
@@ -73,7 +73,7 @@ int guard_full(const struct weir_filter *f, const struct fill_found *found, cons
 	int err = weir_stats_exact(f, &stats);
 	if (err)
 		return trouble_weir(err, path);
-	bool grows = kind_has(stats.shape.kind, "layers");
+	bool grows = kind_grows(stats.shape.kind);
 	int begins = (int)strcspn(guard->option, "-"); /* "weir build -n", or "-n" */
 	if (often_came(f, &stats, found->refused))
 		say("%s: not written: %s of the keys were taken, and then one that it holds as "

@@ -316,7 +316,7 @@ void model_size(const struct model *model, const struct model_wish *wish,
 	params->counter_bits = is->counter_bits;
 	params->counters_per_word = is->counters_per_word;
 	params->fingerprint_bits = is->fingerprint_bits;
-	if (kind_has(is->kind, "layers")) {
+	if (kind_grows(is->kind)) {
 		taken->steps = take_growing(model, params->capacity, params);
 		return;
 	}

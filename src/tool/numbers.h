@@ -27,10 +27,22 @@ static inline uint32_t shape_number(const struct weir_shape *shape, const char *
 	return 0;
 }
 
+/* Has it a place for each copy of a key? Then its keys are counted as often as they are there. */
+static inline bool kind_copies(uint32_t kind)
+{
+	return kind_has(kind, "fingerprint_bits");
+}
+
+/* Is it made of more filters the more keys it has? Then its capacity is that of the first. */
+static inline bool kind_grows(uint32_t kind)
+{
+	return kind_has(kind, "layers");
+}
+
 /* Does a key that is added twice count twice? */
 static inline bool kind_counts(uint32_t kind)
 {
-	return kind_has(kind, "counter_bits") || kind_has(kind, "fingerprint_bits");
+	return kind_has(kind, "counter_bits") || kind_copies(kind);
 }
 
 #endif

@@ -139,8 +139,9 @@ void report_bytes_of(struct report *report, const char *key, const char *bytes, 
 
 void report_fill(struct report *report, const struct weir_stats *stats)
 {
-	bool counters = kind_has(stats->shape.kind, "counter_bits");
-	report_rate(report, "fill", counters ? "counters above 0" : "bits set", stats->fill);
+	const char *label = kind_has(stats->shape.kind, "counter_bits") ? "counters above 0" :
+	                    kind_copies(stats->shape.kind) ? "places taken" : "bits set";
+	report_rate(report, "fill", label, stats->fill);
 }
 
 void report_stuck(struct report *report, const struct weir_stats *stats)
@@ -161,7 +162,11 @@ void report_line(struct report *report, const char *label, const char *format, .
 
 void report_saturated(const char *path, const struct weir_stats *stats, const char *advice)
 {
-	if (stats->saturated)
+	if (stats->saturated && kind_copies(stats->shape.kind))
+		say("%s: more keys than its capacity of %s: %s, so more will soon be refused", path,
+		    show_count(SHOW, stats->capacity),
+		    show_estimate(SHOW, stats->keys_estimated));
+	else if (stats->saturated)
 		say("%s: more keys than its capacity of %s: %s different ones (estimated), so the "
 		    "rate is %s and not %s%s",
 		    path, show_count(SHOW, stats->capacity),

@@ -55,7 +55,7 @@ const char *shape_foreign(const struct weir_params *params, uint64_t *value)
 			return numbers[i].option;
 	}
 	*value = params->max_capacity;
-	return *value && !kind_has(params->kind, "layers") ? "--max-keys" : NULL;
+	return *value && !kind_grows(params->kind) ? "--max-keys" : NULL;
 }
 
 unsigned shape_own(struct weir_params *params)
@@ -68,7 +68,7 @@ unsigned shape_own(struct weir_params *params)
 			*numbers[i].value = 0;
 		left += *numbers[i].value != 0;
 	}
-	if (!kind_has(params->kind, "layers"))
+	if (!kind_grows(params->kind))
 		params->max_capacity = 0;
 	return left + (params->max_capacity != 0);
 }

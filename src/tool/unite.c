@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * A key's place in a filter is a fraction of its size, so that neighbours or'ed together make the
  * filter of half the size. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "numbers.h"
 #include "show.h"
 #include "tool.h"
 #include "unite.h"
@@ -20,10 +22,35 @@ static int failed(void)
 	return TOOL_TROUBLE;
 }
 
-static uint64_t bytes_of(const struct weir_filter *f)
+static struct weir_stats stats_of(const struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	return weir_stats(f, &s) == 0 ? s.bytes : 0;
+	if (weir_stats(f, &s))
+		s.bytes = 0;
+	return s;
+}
+
+static uint64_t bytes_of(const struct weir_filter *f)
+{
+	return stats_of(f).bytes;
+}
+
+static int other_kind(const struct weir_stats *a, const struct weir_stats *b)
+{
+	snprintf(sentence, sizeof sentence, "it is of kind %s, and the other of kind %s: kinds "
+	         "must be equal", weir_kind_name(a->shape.kind), weir_kind_name(b->shape.kind));
+	return TOOL_TROUBLE;
+}
+
+/* The keys of both are too many: not a single one was added. */
+static int full(const struct weir_filter *sum)
+{
+	struct weir_stats s = stats_of(sum);
+	snprintf(sentence, sizeof sentence, "not written: full: there is no room for the keys of "
+	         "both: %s are in it, and its capacity is %s: weir build -n with a larger number "
+	         "makes one of all the keys", show_estimate(SHOW, s.keys_estimated),
+	         show_count(SHOW, s.capacity));
+	return TOOL_NO;
 }
 
 /* How often the smaller is in the larger, if a fold is the way from one to the other: else 0. */
@@ -66,7 +93,10 @@ static int merge(struct weir_filter *sum, const struct weir_filter *next)
 	weir_normal_of(next, &theirs);
 	if (!weir_normal_unite(&ours, &theirs) && weir_normal_set(sum, &ours))
 		return failed();
-	return weir_merge(sum, next) ? failed() : TOOL_OK;
+	int err = weir_merge(sum, next);
+	if (err == -ENOSPC && !kind_grows(stats_of(sum).shape.kind))
+		return full(sum);
+	return err ? failed() : TOOL_OK;
 }
 
 static int merge_folded(struct weir_filter *sum, const struct weir_filter *next, uint32_t factor,
@@ -84,9 +114,14 @@ static int merge_folded(struct weir_filter *sum, const struct weir_filter *next,
 int unite(struct weir_filter **sum, const struct weir_filter *next, uint64_t max_memory,
           bool *folded)
 {
-	const uint64_t have = bytes_of(*sum), more = bytes_of(next);
+	const struct weir_stats ours = stats_of(*sum), theirs = stats_of(next);
+	const uint64_t have = ours.bytes, more = theirs.bytes;
 	uint32_t factor = factor_of(more > have ? more : have, more > have ? have : more);
 	struct weir_filter *smaller;
+	if (theirs.shape.kind != ours.shape.kind)
+		return other_kind(&theirs, &ours);
+	if (kind_grows(ours.shape.kind)) /* the library knows which sizes go together */
+		return merge(*sum, next);
 	if (!factor)
 		return no_factor(more, have);
 	*folded |= factor > 1;
