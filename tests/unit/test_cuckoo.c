@@ -112,6 +112,8 @@ static void numbers_that_are_refused(void **state)
 	p.max_bytes = 4000;
 	assert_ok(weir_plan(&p, &plan));
 	assert_int_equal(plan.shape.field[0], 16);
+	p.max_bytes = 0, p.capacity = 1000000000, p.fp_rate = 1e-9; /* no limit was given */
+	assert_refused(weir_plan(&p, &plan), -EFBIG, "capacity 1000000000", "has 2^46 at most");
 }
 
 /* ---- inserts and removals ---- */

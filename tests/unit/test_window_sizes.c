@@ -133,7 +133,7 @@ static void test_bad_options(void **state)
 	REFUSED(generations, 1, -EINVAL, "1: 2 to 16");
 	REFUSED(generations, 17, -EINVAL, "17: 2 to 16");
 	REFUSED(layout, 3, -EINVAL, "3");
-	REFUSED(capacity, 0, -EINVAL, "");
+	REFUSED(capacity, 0, -EINVAL, "fp_rate 0.01, max_bytes 0: give two of the three");
 	REFUSED(fp_rate, 0.6, -EINVAL, "0.6");
 	REFUSED(fp_rate, NAN, -EINVAL, "nan");
 	REFUSED(max_bytes, 100, -EINVAL, "100: at least 512");
