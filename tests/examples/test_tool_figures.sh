@@ -45,7 +45,7 @@ test_unions() {
 	run 0 "$weir" merge -q -o both.weir large.weir small.weir
 	run 0 "$weir" query -c both.weir far half; prints '^20500$'
 	run 2 "$weir" merge -o both.weir large.weir large2.weir
-	says 'large2.weir, merged into large.weir: cannot merge: layer 0 of both has about '
+	says 'merged into large.weir: cannot merge: layer 0 of both has about '
 	rm both.weir
 	run 0 "$weir" build -q --like=small.weir -o other.weir <(seq 2001 2100)
 	run 0 "$weir" merge -q -o both.weir small.weir other.weir
@@ -55,7 +55,7 @@ test_unions() {
 	run 0 "$weir" build -q -k cuckoo -n 1000 -p 1% -s 7 -o one.weir first
 	run 0 "$weir" build -q --like=one.weir -o two.weir half
 	run 1 "$weir" merge -o both.weir one.weir two.weir
-	says 'two.weir, merged into one.weir: not written: full: .*1.00 k are in it.*-n with a larger'
+	says 'merged into one.weir: not written: full: .*1.00 k are in it.*-n with a larger'
 	absent both.weir 'a union without room'
 	# counters
 	run 0 "$weir" build -q -k counting -n 2000 -p 1% -s 7 -o counts.weir first
