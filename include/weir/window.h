@@ -81,7 +81,8 @@ struct weir_window_options {
 	const void *hash_key;     /* as in struct weir_params */
 	/* liburcu's flavor, as for weir_handle_create(); NULL: urcu-bp */
 	const struct rcu_flavor_struct *flavor;
-	/* Nanoseconds that never go back; NULL: CLOCK_MONOTONIC. Not with timer. */
+	/* Nanoseconds that never go back; NULL: CLOCK_MONOTONIC. Not with timer. It is called in
+	   sections and must not wait. */
 	uint64_t (*clock)(void *clock_arg);
 	void *clock_arg;
 };
@@ -109,7 +110,8 @@ struct weir_window_plan {
 struct weir_window_stats {
 	size_t struct_size;
 	struct weir_window_plan plan;
-	uint64_t advances;          /* since creation */
+	uint64_t advances;          /* since creation; of a loaded one that came with its keys,
+	                               G-1 at most, and those since */
 	double due_seconds;         /* until the next advance by time; negative: it is late;
 	                               infinite if there is none by time */
 	double late_seconds;        /* the most by which an advance came late */

@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: MIT
  * The thread that advances a window: it sleeps until an advance is due by time, until an insert
  * wakes it since one is due by number, or until the end. */
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include "cancel.h"
 #include "compound/window.h"
 #include "error.h"
 
+/* An insert calls this in its section, when its key is in. So write() must be no cancellation point
+ * here, which would keep the key and lose the answer, nor change errno. It fails only if the count
+ * is at its most: then the thread is awake. */
 void weir__window_wake(const struct weir_window *w)
 {
-	uint64_t one = 1;
-	/* It fails only if the count is at its most: then the thread is awake. */
-	if (w->wake >= 0 && write(w->wake, &one, sizeof one) < 0)
+	const uint64_t one = 1;
+	if (w->wake < 0)
 		return;
+	WEIR__UNCANCELLED;
+	const int before = errno;
+	if (write(w->wake, &one, sizeof one) < 0)
+		errno = before;
 }
 
 static void sleep_for(const struct weir_window *w, uint64_t ns)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A window that a thread of its own advances. */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -42,6 +43,46 @@ static void test_timer(void **state)
 			usleep(1000);
 	}
 	weir_window_destroy(w);
+}
+
+/* The insert that is one too many wakes the thread by a write, which would be a cancellation
+ * point: the key would be in, and its answer lost. */
+static atomic_bool cancelled;
+static struct weir_window *counted;
+
+static void *insert_cancelled(void *after)
+{
+	int answers = 0;
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	while (!cancelled)
+		continue;
+	for (uint64_t i = 0; i < 10; i++) {
+		errno = 4242;
+		if (weir_window_insert_u64(counted, test_key(i)) == WEIR_NEW)
+			answers += errno == 4242;
+	}
+	*(int *)after = answers;
+	pthread_testcancel();
+	return NULL;
+}
+
+static void test_a_cancelled_insert_answers(void **state)
+{
+	struct weir_window_options o = timed();
+	pthread_t thread;
+	void *result = NULL;
+	int answers = 0;
+	(void)state;
+	o.span_seconds = 0;
+	o.generation_keys = 10;
+	counted = make(&o);
+	assert_int_equal(pthread_create(&thread, NULL, insert_cancelled, &answers), 0);
+	assert_int_equal(pthread_cancel(thread), 0);
+	cancelled = true;
+	assert_int_equal(pthread_join(thread, &result), 0);
+	assert_ptr_equal(result, PTHREAD_CANCELED);
+	assert_int_equal(answers, 10);
+	weir_window_destroy(counted);
 }
 
 /* A child of fork() may destroy a window whose timer's thread it has not, and the parent's timer
@@ -146,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_timer_keeps_the_mask),
 		cmocka_unit_test(test_timer),
+		cmocka_unit_test(test_a_cancelled_insert_answers),
 		cmocka_unit_test(test_timer_after_fork),
 		cmocka_unit_test(test_timer_idle),
 		cmocka_unit_test(test_timer_beside_advances_of_qsbr),
