@@ -44,7 +44,7 @@ static struct weir_window_options options_of(const struct weir_preface *p,
 	o.generations = p->head.shape.field[WEIR_WINDOW_G];
 	o.span_seconds = weir__window_span_of(p->head.own);
 	o.generation_keys = p->head.own[WEIR_WINDOW_PER_KEYS];
-	o.flags = asked->flags;
+	o.flags = asked->flags & ~WEIR_PREFAULT; /* touched when they are read, not before */
 	o.timer = asked->timer;
 	o.flavor = asked->flavor;
 	o.clock = asked->clock;
@@ -197,6 +197,8 @@ static int load_behind(struct weir_window **out, struct weir_source *source,
 	if (err)
 		return err;
 	err = read_bits(&l, source);
+	if (!err && options->flags & WEIR_PREFAULT)
+		weir__memory_touch(&l.w->memory, 0, l.w->plan.bytes);
 	if (!err && options->timer)
 		err = weir__window_timer_start(l.w);
 	if (err)
