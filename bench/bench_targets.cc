@@ -91,12 +91,12 @@ Outcome compare(const Comparison &c, const Keys &keys, const Options &options)
 	count = std::max<size_t>(size_t(1) << 16,
 	                         static_cast<size_t>(options.round_ms * 1e6 / warm.ns));
 	unsigned rounds = options.rounds;
-	if (c.first.op == Op::insert) /* a round is as long as it takes to fill the filter */
+	if (takes_all(c.first.op)) /* a round is as long as it takes to fill the filter */
 		rounds = std::min(rounds,
 		                  std::max(5u, static_cast<unsigned>(5e9 / (warm.ns * warm.keys))));
 	/* Who comes second finds the round's keys in the cache. So a round of lookups is first,
 	 * second, second, first; inserts, which are long, take turns to begin. */
-	bool twice = c.first.op != Op::insert;
+	bool twice = !takes_all(c.first.op);
 	for (unsigned i = 0; i < rounds; i++) {
 		Cost one = {}, two = {};
 		for (unsigned turn = 0; turn < (twice ? 2 : 1); turn++) {

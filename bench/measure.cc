@@ -18,6 +18,8 @@ uint64_t work(Set &set, Op op, const std::vector<uint64_t> &keys, size_t first, 
 		size_t m = std::min(count, keys.size() - first);
 		if (op == Op::insert || op == Op::present)
 			set.insert(&keys[first], m);
+		else if (op == Op::remove)
+			found += m - set.remove(&keys[first], m);
 		else
 			found += op == Op::chain ? set.chain(&keys[first], m) :
 			                           set.lookup(&keys[first], m);
@@ -47,10 +49,12 @@ Cost measure(Team &team, Set &set, Op op, const Keys &keys, size_t first, size_t
 	const std::vector<uint64_t> &k = keys.of(op);
 	Elapsed e;
 	double done = 0;
-	if (op == Op::insert) {
+	if (takes_all(op)) {
 		for (size_t again = std::max<size_t>(1, (size_t(1) << 20) / k.size()); again;
 		     again--) {
 			set.clear();
+			if (op == Op::remove)
+				set.insert(k.data(), k.size());
 			Elapsed one = share_out(team, set, op, k, 0, k.size());
 			e.wall_ns += one.wall_ns;
 			e.cpu_ns += one.cpu_ns;

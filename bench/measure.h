@@ -20,6 +20,7 @@ enum class Op {
 	chain,   /* hits, each after the answer before */
 	insert,  /* new keys, from empty to capacity */
 	present, /* inserts of keys that are there */
+	remove,  /* of all keys, from capacity to empty */
 };
 
 /* The keys of one size: made once, the same for every contender. */
@@ -31,6 +32,9 @@ struct Keys {
 	std::vector<uint64_t> present, absent_;
 };
 
+/* Does a round take all keys, however many are asked for? */
+inline bool takes_all(Op op) { return op == Op::insert || op == Op::remove; }
+
 /* What one round cost, a key. */
 struct Cost {
 	/* one thread: of its CPU, so that another process's turn is not counted; several: of the
@@ -41,7 +45,7 @@ struct Cost {
 };
 
 /* @first: where in the keys the round begins; @count: how many, again from the start at the end.
- * An insert takes all keys, and does so several times where they are few. */
+ * Who takes all keys does so several times where they are few. */
 Cost measure(Team &team, Set &set, Op op, const Keys &keys, size_t first, size_t count, bool wall);
 
 /* Robust figures of many rounds. */

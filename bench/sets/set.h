@@ -168,6 +168,12 @@ private:
 };
 bool weir_has_isa(const char *isa);
 
+/* kinds.cc: kinds that remove keys, one key a call; and what they are measured against: blocked
+ * with as many bytes, and for a key as many words and bits, as counting has counters. */
+std::unique_ptr<Set> weir_counting(size_t n, double rate);
+std::unique_ptr<Set> blocked_as_counting(size_t n, double rate);
+std::unique_ptr<Set> weir_cuckoo(size_t n, double rate);
+
 /* inline.cc: through <weir/inline.h>, compiled for this machine; for the layout of 0.1 % alone. */
 std::unique_ptr<Set> weir_inlined(size_t n, double rate);
 std::unique_ptr<Set> weir_inlined_fixed(size_t n, double rate);
