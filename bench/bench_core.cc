@@ -63,6 +63,7 @@ const char *name_of(Op op)
 	case Op::chain: return "latency";
 	case Op::insert: return "insert";
 	case Op::present: return "insert_present";
+	case Op::remove: return "remove";
 	}
 	return "";
 }
