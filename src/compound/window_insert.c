@@ -103,9 +103,17 @@ int weir_window_insert(struct weir_window *w, const void *key, size_t len)
 	return weir_window_insert_hash(w, weir__hash_by(&w->hashing, key, len));
 }
 
-int weir_window_insert_u64(struct weir_window *w, uint64_t key)
+/* By value, as contains_keyed() in window_look.c. */
+static __attribute__((noinline)) int insert_keyed(struct weir_window *w, uint64_t key)
 {
 	return weir_window_insert(w, &key, sizeof key);
+}
+
+int weir_window_insert_u64(struct weir_window *w, uint64_t key)
+{
+	if (__builtin_expect(weir__keyed(&w->hashing), 0))
+		return insert_keyed(w, key);
+	return weir_window_insert_hash(w, weir__hash8(w->flip8, &key));
 }
 
 /* In one section. */

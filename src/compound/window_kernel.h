@@ -3,63 +3,16 @@
  * KERNEL_COLUMNS and KERNEL_RING, the names of their finders, and include this file. */
 #include <weir/inline.h>
 #include "compound/window.h"
+#include "compound/window_columns.h"
 #if defined(WEIR__AVX512)
 #include "kinds/blocked/eight.h"
 #endif
 
 /* ---- columns: one line has a key's words of eight slots, side by side ---- */
 
-#if defined(WEIR__AVX512)
-
-/* Eight slots from there on. */
-WEIR__INLINE uint32_t column_line(const uint64_t *words, uint64_t mask)
-{
-	__m512i m = _mm512_set1_epi64((long long)mask);
-	return _mm512_cmpeq_epi64_mask(_mm512_and_si512(_mm512_load_si512(words), m), m);
-}
-
-WEIR__INLINE uint32_t column_half(const uint64_t *words, uint64_t mask)
-{
-	__m256i m = _mm256_set1_epi64x((long long)mask);
-	__m256i w = _mm256_load_si256((const __m256i *)(const void *)words);
-	return _mm256_cmpeq_epi64_mask(_mm256_and_si256(w, m), m);
-}
-
-#elif defined(WEIR__AVX2)
-
-WEIR__INLINE uint32_t column_half(const uint64_t *words, uint64_t mask)
-{
-	__m256i m = _mm256_set1_epi64x((long long)mask);
-	__m256i w = _mm256_load_si256((const __m256i *)(const void *)words);
-	__m256i has = _mm256_cmpeq_epi64(_mm256_and_si256(w, m), m);
-	return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(has));
-}
-
-WEIR__INLINE uint32_t column_line(const uint64_t *words, uint64_t mask)
-{
-	return column_half(words, mask) | column_half(words + 4, mask) << 4;
-}
-
-#else
-
-WEIR__INLINE uint32_t column_half(const uint64_t *words, uint64_t mask)
-{
-	uint32_t in = 0;
-	for (uint32_t s = 0; s < 4; s++)
-		in |= (uint32_t)((weir__word_load_relaxed(words + s) & mask) == mask) << s;
-	return in;
-}
-
-WEIR__INLINE uint32_t column_line(const uint64_t *words, uint64_t mask)
-{
-	return column_half(words, mask) | column_half(words + 4, mask) << 4;
-}
-
-#endif
-
 /* Of another number of slots than fill one line. */
 WEIR__INLINE uint32_t column_lines(const struct weir_window_bits *b, const uint64_t *words,
-                                   uint64_t mask)
+                                   column_mask mask)
 {
 	uint32_t in = 0;
 	if (b->stride == 4)
@@ -72,8 +25,9 @@ WEIR__INLINE uint32_t column_lines(const struct weir_window_bits *b, const uint6
 WEIR__INLINE uint32_t look_columns(const struct weir_window_bits *b, uint64_t hash, unsigned z,
                                    unsigned g)
 {
-	uint64_t r = weir__remix(hash), mask = weir__word_mask(z, g, 0, r, 0);
-	uint64_t n = weir__window_word(b, hash, r);
+	uint64_t r = weir__remix(hash), n = weir__window_word(b, hash, r);
+	column_mask mask = column_mask_of_key(r, g);
+	(void)z; /* 1 */
 	if (__builtin_expect(b->stride == 8, 1))
 		return column_line(b->words + 8 * n, mask); /* a shift, not a product */
 	return column_lines(b, b->words + b->stride * n, mask);
@@ -171,13 +125,13 @@ WEIR__INLINE uint64_t each_column(const struct weir_window_bits *b, const uint64
 	note_columns(&noted, b, hashes, n, g);
 	if (b->stride == 8) {
 		for (unsigned i = 0; i < n; i++)
-			answers |= is_in(column_line(b->words + 8 * noted.word[i], noted.mask[i]),
-			                 live) << i;
+			answers |= is_in(column_line(b->words + 8 * noted.word[i],
+			                             column_mask_of(noted.mask[i])), live) << i;
 		return answers;
 	}
 	for (unsigned i = 0; i < n; i++)
 		answers |= is_in(column_lines(b, b->words + b->stride * noted.word[i],
-		                              noted.mask[i]), live) << i;
+		                              column_mask_of(noted.mask[i])), live) << i;
 	return answers;
 }
 

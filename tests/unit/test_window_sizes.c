@@ -29,45 +29,71 @@ static void test_rate(void **state)
 	}
 }
 
-/* Every instruction set answers the same, one by one and in batches. */
-static void test_instruction_sets(void **state)
+enum { ASKED = 3001, ASKED_WORDS = WEIR_BITMAP_WORDS(ASKED) };
+
+/* Too full, so that many keys are there by chance; all are asked in a batch and one by one. */
+static void answers(struct weir_window *w, const uint64_t *keys, uint64_t *in)
+{
+	size_t one_by_one = 0;
+	for (int k = 0; k < ASKED / 2; k += 100) {
+		weir_window_insert_fixed(w, keys + k, 8, 100, NULL);
+		if (k % 300 == 0)
+			assert_ok(weir_window_advance(w));
+	}
+	size_t n = weir_window_contains_fixed(w, keys, 8, ASKED, in);
+	for (int k = 0; k < ASKED; k++) {
+		bool has = weir_window_contains_u64(w, keys[k]);
+		assert_int_equal(has, in[k / 64] >> k % 64 & 1);
+		one_by_one += has;
+	}
+	assert_int_equal(n, one_by_one);
+}
+
+/* By every instruction set there is, as by the first. Return: the bits that a key has in a word. */
+static uint32_t same_answers(struct weir_window_options *o)
 {
 	static const char *const names[] = { "scalar", "avx2", "avx512" };
-	enum { KEYS = 3001 };
-	static uint64_t keys[KEYS], first[WEIR_BITMAP_WORDS(KEYS)], in[WEIR_BITMAP_WORDS(KEYS)];
+	static uint64_t keys[ASKED], first[ASKED_WORDS], in[ASKED_WORDS];
+	uint32_t bits = 0;
+	for (uint64_t i = 0; i < ASKED; i++)
+		keys[i] = test_key(i);
+	for (unsigned i = 0; i < COUNT_OF(names); i++) {
+		struct weir_window *w = NULL;
+		setenv("WEIR_ISA", names[i], 1);
+		int err = weir_window_create(&w, o);
+		unsetenv("WEIR_ISA");
+		if (err == -ENOTSUP)
+			continue;
+		assert_ok(err);
+		answers(w, keys, in);
+		if (i == 0)
+			memcpy(first, in, sizeof in);
+		assert_memory_equal(first, in, sizeof in);
+		bits = stats_of(w).plan.bits_per_word;
+		weir_window_destroy(w);
+	}
+	return bits;
+}
+
+/* Every instruction set answers the same, one by one and in batches: for each shape, and in columns
+ * for each number of bits a key. */
+static void test_instruction_sets(void **state)
+{
 	const char *asked = getenv("WEIR_ISA");
 	char *kept = asked ? strdup(asked) : NULL;
 	(void)state;
-	for (uint64_t i = 0; i < KEYS; i++)
-		keys[i] = test_key(i);
-	FOR_EACH_SHAPE(o)
-		for (unsigned i = 0; i < COUNT_OF(names); i++) {
-			struct weir_window *w = NULL;
-			o.capacity = 1000; /* too full: many answers by chance */
-			setenv("WEIR_ISA", names[i], 1);
-			int err = weir_window_create(&w, &o);
-			unsetenv("WEIR_ISA");
-			if (err == -ENOTSUP)
-				continue;
-			assert_ok(err);
-			for (int k = 0; k < KEYS / 2; k += 100) {
-				weir_window_insert_fixed(w, keys + k, 8, 100, NULL);
-				if (k % 300 == 0)
-					assert_ok(weir_window_advance(w));
-			}
-			size_t n = weir_window_contains_fixed(w, keys, 8, KEYS, in);
-			size_t one_by_one = 0;
-			for (int k = 0; k < KEYS; k++) {
-				bool has = weir_window_contains_u64(w, keys[k]);
-				assert_int_equal(has, in[k / 64] >> k % 64 & 1);
-				one_by_one += has;
-			}
-			assert_int_equal(n, one_by_one);
-			if (i == 0)
-				memcpy(first, in, sizeof in);
-			assert_memory_equal(first, in, sizeof in);
-			weir_window_destroy(w);
-		}
+	FOR_EACH_SHAPE(o) {
+		o.capacity = 1000;
+		(void)same_answers(&o);
+	}
+	for (uint32_t generations = 2; generations <= 16; generations += 7) {
+		struct weir_window_options o = options(generations, WEIR_WINDOW_COLUMNS);
+		uint32_t seen = 0;
+		o.capacity = 1000;
+		for (o.fp_rate = 0.5; o.fp_rate > 1e-5; o.fp_rate /= 2)
+			seen |= UINT32_C(1) << same_answers(&o);
+		assert_int_equal(seen >> 4, 0x7f); /* 4 to 10, one bit each */
+	}
 	if (kept)
 		setenv("WEIR_ISA", kept, 1);
 	free(kept);
