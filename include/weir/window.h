@@ -65,7 +65,8 @@ struct weir_window_options {
 	uint32_t generations;     /* G: 2 to 16; 0: 7 */
 	uint32_t layout;          /* enum weir_window_layout */
 	uint64_t capacity;        /* keys of all generations; 0 with generation_keys: that * G */
-	double fp_rate;           /* false positives of all generations: 1e-8 to 0.5 */
+	double fp_rate;           /* false positives of all generations: 1e-9 for each of
+	                             them to 0.5 */
 	uint64_t max_bytes;       /* bytes of bits, with the generation that is being cleared */
 	double span_seconds;      /* T: 0.001 to 1e9; 0: no advance by time */
 	uint64_t generation_keys; /* advance after so many inserts that changed the newest

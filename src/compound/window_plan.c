@@ -10,6 +10,8 @@
 #include "options.h"
 #include "plan.h"
 
+#define LEAST_RATE 1e-9 /* a filter's, so a generation's */
+
 static const uint32_t default_generations = 7; /* whose columns, with the spare's, fill a line */
 
 int weir__window_check_turns(const struct weir_window_options *o)
@@ -85,9 +87,10 @@ static int plan_one(struct weir_window_options *o, struct weir_plan *out)
 	if (!o->capacity)
 		o->capacity = o->generation_keys <= UINT64_MAX / g ? o->generation_keys * g :
 		                                                     UINT64_MAX;
-	if (o->fp_rate != 0 && !(o->fp_rate >= 1e-8 && o->fp_rate <= 0.5))
-		return weir__fail(-EINVAL, "fp_rate %g: that of all generations, 1e-08 to 0.5",
-		                  o->fp_rate);
+	const double least = LEAST_RATE * (double)g;
+	if (o->fp_rate != 0 && !(o->fp_rate >= least && o->fp_rate <= 0.5))
+		return weir__fail(-EINVAL, "fp_rate %g: that of all %" PRIu64 " generations, %g to "
+		                  "0.5", o->fp_rate, g, least);
 	if ((o->capacity != 0) + (o->fp_rate != 0) + (o->max_bytes != 0) < 2)
 		return weir__fail(-EINVAL, "capacity %" PRIu64 ", fp_rate %g, max_bytes %" PRIu64
 		                  ": give two of the three (0 means not given)", o->capacity,

@@ -135,6 +135,18 @@ static void test_forms(void **state)
 	}
 }
 
+/* A generation's share of it is the least that a filter can have. */
+static void test_least_rate(void **state)
+{
+	struct weir_window_plan plan = WEIR_WINDOW_PLAN_INIT;
+	(void)state;
+	FOR_EACH_SHAPE(o) {
+		o.fp_rate = 1e-9 * o.generations;
+		assert_ok(weir_window_plan(&o, &plan));
+		assert_true(plan.fp_rate <= 1.01e-9 * o.generations);
+	}
+}
+
 static void refused(struct weir_window_options o, int err, const char *a, const char *b)
 {
 	struct weir_window *w = NULL;
@@ -171,6 +183,9 @@ static void test_bad_options(void **state)
 	REFUSED(flags, 1u << 30, -EINVAL, "");
 	o.max_bytes = 4096;
 	refused(o, -EFBIG, "max_bytes", "");
+	o = options(16, 0);
+	o.fp_rate = 1.5e-8;
+	refused(o, -EINVAL, "fp_rate 1.5e-08", "all 16 generations, 1.6e-08 to 0.5");
 	o = options(7, WEIR_WINDOW_COLUMNS);
 	o.words_per_key = 2;
 	refused(o, -EINVAL, "words_per_key 2", "ring");
@@ -228,6 +243,7 @@ int main(void)
 		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_instruction_sets),
 		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_least_rate),
 		cmocka_unit_test(test_bad_options),
 		cmocka_unit_test(test_plan),
 	};
