@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ * Images of windows that somebody else made: each byte of what describes them, and each field with
+ * the checksums right. */
+#include <sys/mman.h>
+#include "window_image.h"
+
+static unsigned char *image;
+static size_t image_bytes;
+
+/* Of five generations; three have been the newest. */
+static int image_setup(void **state)
+{
+	struct weir_window_options o = options(5, 0);
+	o.capacity = 300;
+	o.generation_keys = 60;
+	struct weir_window *w = lived(&o, 2);
+	(void)state;
+	assert_ok(weir_window_save(w, path, NULL));
+	weir_window_destroy(w);
+	image = image_slurp(path, &image_bytes);
+	return image == NULL || image[IMAGE_MEMBERS] != 5;
+}
+
+static int image_teardown(void **state)
+{
+	(void)state;
+	free(image);
+	return 0;
+}
+
+/* Refused with a sentence by a load and a verification alike, or a window that works. */
+static bool refused(const unsigned char *bytes, size_t n)
+{
+	const struct weir_window_load_options load = load_options();
+	struct weir_window_load_options older = load;
+	struct weir_window *w = NULL;
+	older.forget_older = 1;
+	int err = weir_window_load_memory(&w, bytes, n, &load);
+	if (!err) {
+		struct weir_window_stats s = stats_of(w);
+		assert_true(s.plan.bytes >= 64 && s.age_seconds[4] >= 0);
+		assert_true(weir_window_insert(w, "key", 3) >= 0);
+		assert_true(weir_window_contains(w, "key", 3));
+		assert_true(weir_window_tick(w) >= 0 && weir_window_advance(w) == 0);
+		assert_true(weir_window_contains(w, "key", 3));
+	}
+	assert_true(!err || weir_error_detail()[0]);
+	weir_window_destroy(w);
+	int fd = memfd_create("image", 0);
+	assert_true(write(fd, bytes, n) == (ssize_t)n && lseek(fd, 0, SEEK_SET) == 0);
+	int verified = weir_image_verify_fd(fd, NULL);
+	assert_true(verified == err || err == -ENOTSUP); /* of another kind */
+	close(fd);
+	if (!err) {
+		w = NULL;
+		if (weir_window_load_memory(&w, bytes, n, &older) == 0)
+			assert_true(weir_window_insert(w, "key", 3) >= 0 &&
+			            stats_of(w).age_seconds[0] >= 0);
+		weir_window_destroy(w);
+	}
+	return err != 0;
+}
+
+static void every_byte_of_the_head_and_the_table(void **state)
+{
+	static const unsigned char values[] = { 0, 1, 2, 3, 4, 5, 0x10, 0x7f, 0x80, 0xff };
+	(void)state;
+	for (unsigned at = 0; at < IMAGE_TABLE + 5 * ROW + 40; at++) {
+		unsigned char was = image[at];
+		for (unsigned i = 0; i < COUNT_OF(values); i++) {
+			image[at] = values[i];
+			if (values[i] == was)
+				continue;
+			assert_true(refused(image, image_bytes));
+			image_repair(image, image_bytes);
+			(void)refused(image, image_bytes);
+			image[at] = was;
+			image_repair(image, image_bytes);
+		}
+	}
+	assert_false(refused(image, image_bytes));
+}
+
+static void cut_off_anywhere(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < image_bytes; n += n % 512 == 0 ? 511 : 1)
+		assert_true(refused(image, n));
+}
+
+/* A field of the head, the checksums right; what the sentence then names. */
+static void head_field(unsigned at, unsigned bytes, uint64_t value, const char *name)
+{
+	unsigned char was[8];
+	struct weir_window *w = NULL;
+	memcpy(was, image + at, bytes);
+	for (unsigned i = 0; i < bytes; i++)
+		image[at + i] = (unsigned char)(value >> 8 * i);
+	image_repair(image, image_bytes);
+	assert_refused(weir_window_load_memory(&w, image, image_bytes, NULL), -EBADMSG, name,
+	               "the image in memory");
+	assert_true(refused(image, image_bytes));
+	memcpy(image + at, was, bytes);
+	image_repair(image, image_bytes);
+}
+
+static uint64_t as_bits(double value)
+{
+	uint64_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	return bits;
+}
+
+static void each_field_of_the_head(void **state)
+{
+	const uint64_t never = UINT64_MAX, second = 1000000000;
+	const unsigned age = IMAGE_TABLE;
+	(void)state;
+	head_field(104, 4, 0, "a shape that kind window does not have");
+	head_field(104, 4, 3, "layout is 3");
+	head_field(108, 4, 1, "generations is 1");
+	head_field(108, 4, 17, "generations is 17");
+	head_field(108, 4, 4, "shape"); /* blocks do not divide */
+	head_field(112, 4, 2, "words_per_key is 2");
+	head_field(116, 4, 11, "bits_per_word is 11");
+	head_field(116, 4, 0, "bits_per_word is 0");
+	head_field(116, 4, 4, "generation 0: is of another shape");
+	head_field(120, 4, 1, "shape");
+	head_field(32, 8, 301, "capacity is 60 where 61 should be");
+	head_field(32, 8, 295, "generation_keys is 60; allowed: up to a generation's capacity, 59");
+	head_field(OWN, 8, as_bits(-1), "span_seconds is -1");
+	head_field(OWN, 8, as_bits(1e-4), "span_seconds is 0.0001");
+	head_field(OWN, 8, as_bits(2e9), "span_seconds is 2e+09");
+	head_field(OWN, 8, as_bits(NAN), "span_seconds is nan");
+	head_field(OWN + 8, 8, 61, "generation_keys is 61");
+	head_field(OWN + 16, 8, (UINT64_C(1) << 48) + 1, "keys counted");
+	head_field(SAVED, 8, 0, "time of saving is 0");
+	head_field(SAVED, 8, never, "time of saving");
+	head_field(age, 8, never, "generation 0: age is 18446744073709551615");
+	head_field(age, 8, 3 * second, "generation 1: age is 1000000000 ns, less than");
+	head_field(age + 2 * ROW, 8, (UINT64_C(1) << 62) + 1, "generation 2: age");
+	head_field(age + ROW, 8, never, "the newer one was never the newest");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_byte_of_the_head_and_the_table, image_setup,
+		                                image_teardown),
+		cmocka_unit_test_setup_teardown(cut_off_anywhere, image_setup, image_teardown),
+		cmocka_unit_test_setup_teardown(each_field_of_the_head, image_setup,
+		                                image_teardown),
+	};
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ * What the tests of windows' images share. */
+#ifndef WEIR_TESTS_UNIT_WINDOW_IMAGE_H
+#define WEIR_TESTS_UNIT_WINDOW_IMAGE_H
+
+#include <errno.h>
+#include "../image_bytes.h"
+#include "../folder.h"
+#include "window.h"
+
+enum { KEYS = 400, ROW = 16, OWN = 192, SAVED = OWN + 24 };
+
+static inline uint64_t key(unsigned generation, unsigned i)
+{
+	return test_key(1000 * (uint64_t)generation + i);
+}
+
+/* After so many advances, one a second. Key (a, i) was inserted after a of them. */
+static inline struct weir_window *lived(const struct weir_window_options *o, unsigned advances)
+{
+	struct weir_window *w = make(o);
+	for (unsigned a = 0;; a++) {
+		for (unsigned i = 0; i < KEYS; i++)
+			assert_true(weir_window_insert_u64(w, key(a, i)) >= 0);
+		if (a == advances)
+			return w;
+		wait_for(1);
+		assert_ok(weir_window_advance(w));
+	}
+}
+
+static inline struct weir_window_load_options load_options(void)
+{
+	struct weir_window_load_options o = WEIR_WINDOW_LOAD_OPTIONS_INIT;
+	o.clock = test_clock;
+	return o;
+}
+
+static inline struct weir_window *loaded_from(const char *name,
+                                              const struct weir_window_load_options *o)
+{
+	struct weir_window *w = NULL;
+	assert_ok(weir_window_load(&w, name, o));
+	assert_non_null(w);
+	return w;
+}
+
+/* The two answer alike, with the ages of every key. */
+static inline void assert_alike(const struct weir_window *a, const struct weir_window *b,
+                                unsigned advances)
+{
+	struct weir_window_stats x = stats_of(a), y = stats_of(b);
+	assert_memory_equal(&x.plan, &y.plan, sizeof x.plan);
+	assert_memory_equal(x.fill, y.fill, sizeof x.fill);
+	assert_memory_equal(x.age_seconds, y.age_seconds, sizeof x.age_seconds);
+	assert_true(x.due_seconds == y.due_seconds && x.keys_counted == y.keys_counted &&
+	            x.span_seconds == y.span_seconds && x.generation_keys == y.generation_keys &&
+	            x.keys_estimated == y.keys_estimated);
+	for (unsigned g = 0; g <= advances + 1; g++)
+		for (unsigned i = 0; i < KEYS; i++) {
+			uint64_t k = key(g, i);
+			assert_int_equal(weir_window_age(a, &k, 8), weir_window_age(b, &k, 8));
+			assert_int_equal(weir_window_contains_u64(a, k),
+			                 weir_window_contains_u64(b, k));
+		}
+}
+
+#endif
