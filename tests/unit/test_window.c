@@ -182,6 +182,20 @@ static void test_by_number_again_and_again(void **state)
 	weir_window_destroy(w);
 }
 
+/* No larger than a generation's share of the capacity. */
+static void test_number_too_large(void **state)
+{
+	struct weir_window_options o = options(4, 0);
+	struct weir_window *w = NULL;
+	(void)state;
+	o.capacity = 8000;
+	o.generation_keys = 2001;
+	assert_refused(weir_window_create(&w, &o), -EINVAL, "generation_keys 2001", "2000");
+	assert_null(w);
+	o.generation_keys = 2000;
+	weir_window_destroy(make(&o));
+}
+
 /* Each way to a key finds it, in a window that is keyed too. */
 static void test_keyed(void **state)
 {
@@ -212,6 +226,7 @@ int main(void)
 		cmocka_unit_test(test_the_time_is_read_last),
 		cmocka_unit_test(test_by_number),
 		cmocka_unit_test(test_by_number_again_and_again),
+		cmocka_unit_test(test_number_too_large),
 		cmocka_unit_test(test_keyed),
 		cmocka_unit_test(test_inside_a_section),
 	};

@@ -285,6 +285,29 @@ static void the_clock_leaps(void **state)
 	weir_window_destroy(w);
 }
 
+/* 0 is a time like others: of a creation, of an advance, of what was loaded. */
+static void the_clock_at_0(void **state)
+{
+	const struct weir_window_options o = options(3, 0);
+	const struct weir_window_load_options load = load_options();
+	struct weir_window *w, *back;
+	(void)state;
+	now_ns = 0;
+	w = make(&o);
+	wait_for(5);
+	assert_true(fabs(stats_of(w).age_seconds[0] - 5) < 1e-6);
+	assert_ok(weir_window_save(w, path, NULL));
+	back = loaded_from(path, &load);
+	wait_for(2);
+	assert_true(fabs(stats_of(back).age_seconds[0] - 7) < 1e-6);
+	weir_window_destroy(back);
+	now_ns = 0;
+	assert_ok(weir_window_advance(w));
+	wait_for(4);
+	assert_true(fabs(stats_of(w).age_seconds[0] - 4) < 1e-6);
+	weir_window_destroy(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +320,7 @@ int main(void)
 		cmocka_unit_test(the_clock_goes_back),
 		cmocka_unit_test(the_clock_wraps),
 		cmocka_unit_test(the_clock_leaps),
+		cmocka_unit_test(the_clock_at_0),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

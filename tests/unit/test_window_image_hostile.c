@@ -111,6 +111,26 @@ static uint64_t as_bits(double value)
 	return bits;
 }
 
+/* The largest that is allowed. */
+static void head_taken(unsigned at, uint64_t value)
+{
+	unsigned char was[8];
+	memcpy(was, image + at, sizeof was);
+	image_put64(image + at, value);
+	image_repair(image, image_bytes);
+	assert_false(refused(image, image_bytes));
+	memcpy(image + at, was, sizeof was);
+	image_repair(image, image_bytes);
+}
+
+static void the_largest_numbers(void **state)
+{
+	(void)state;
+	head_taken(OWN + 16, UINT64_C(1) << 48);
+	head_taken(SAVED, UINT64_C(1) << 63);
+	head_taken(IMAGE_TABLE + 2 * ROW, UINT64_C(1) << 62);
+}
+
 static void each_field_of_the_head(void **state)
 {
 	const uint64_t never = UINT64_MAX, second = 1000000000;
@@ -148,6 +168,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(every_byte_of_the_head_and_the_table, image_setup,
 		                                image_teardown),
 		cmocka_unit_test_setup_teardown(cut_off_anywhere, image_setup, image_teardown),
+		cmocka_unit_test_setup_teardown(the_largest_numbers, image_setup, image_teardown),
 		cmocka_unit_test_setup_teardown(each_field_of_the_head, image_setup,
 		                                image_teardown),
 	};
