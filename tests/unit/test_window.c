@@ -77,6 +77,20 @@ static void test_the_span(void **state)
 		}
 }
 
+/* Of periods that are no whole number of ns G-1 are the span at least. */
+static void test_the_period_is_rounded_up(void **state)
+{
+	struct weir_window_options o = options(16, 0);
+	(void)state;
+	o.span_seconds = 0.001;
+	struct weir_window *w = make(&o);
+	now_ns += 66666;
+	assert_int_equal(weir_window_tick(w), 0);
+	now_ns += 1;
+	assert_int_equal(weir_window_tick(w), 1);
+	weir_window_destroy(w);
+}
+
 /* One advance however late, the next a full period after it. */
 static void test_late_is_not_caught_up(void **state)
 {
@@ -222,6 +236,7 @@ int main(void)
 		cmocka_unit_test(test_ages),
 		cmocka_unit_test(test_seen_again),
 		cmocka_unit_test(test_the_span),
+		cmocka_unit_test(test_the_period_is_rounded_up),
 		cmocka_unit_test(test_late_is_not_caught_up),
 		cmocka_unit_test(test_the_time_is_read_last),
 		cmocka_unit_test(test_by_number),

@@ -140,6 +140,28 @@ static void forgets_older(void **state)
 	}
 }
 
+/* More advances than 32 bits count: nothing is left. */
+static void forgets_all(void **state)
+{
+	struct weir_window_options o = options(16, 0);
+	struct weir_window_load_options load = load_options();
+	struct weir_window *w, *back;
+	const double period = 66667e-9; /* 1 ms / 15, rounded up */
+	(void)state;
+	o.span_seconds = 0.001;
+	w = make(&o);
+	assert_int_equal(weir_window_insert(w, "key", 3), WEIR_NEW);
+	assert_ok(weir_window_save(w, path, NULL));
+	load.forget_older = 1;
+	for (int i = -1; i <= 1; i++) {
+		saved_ago((0x1p32 + i + 0.5) * period);
+		back = loaded_from(path, &load);
+		assert_int_equal(weir_window_age(back, "key", 3), -ENOENT);
+		weir_window_destroy(back);
+	}
+	weir_window_destroy(w);
+}
+
 /* A late advance is not caught up, neither by the window nor in its image: what was inserted just
  * before the save is remembered for all of T after it. */
 static void an_advance_that_was_late(void **state)
@@ -297,6 +319,7 @@ static void the_clock_at_0(void **state)
 	wait_for(5);
 	assert_true(fabs(stats_of(w).age_seconds[0] - 5) < 1e-6);
 	assert_ok(weir_window_save(w, path, NULL));
+	now_ns = (uint64_t)llround(stats_of(w).age_seconds[0] * 1e9); /* it began at 0 */
 	back = loaded_from(path, &load);
 	wait_for(2);
 	assert_true(fabs(stats_of(back).age_seconds[0] - 7) < 1e-6);
@@ -314,6 +337,7 @@ int main(void)
 		cmocka_unit_test(saved_and_loaded),
 		cmocka_unit_test(time_stands_still),
 		cmocka_unit_test(forgets_older),
+		cmocka_unit_test(forgets_all),
 		cmocka_unit_test(an_advance_that_was_late),
 		cmocka_unit_test(in_the_midst_of_an_advance),
 		cmocka_unit_test(the_clock_comes_last),

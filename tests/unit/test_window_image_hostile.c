@@ -160,6 +160,50 @@ static void each_field_of_the_head(void **state)
 	head_field(age, 8, 3 * second, "generation 1: age is 1000000000 ns, less than");
 	head_field(age + 2 * ROW, 8, (UINT64_C(1) << 62) + 1, "generation 2: age");
 	head_field(age + ROW, 8, never, "the newer one was never the newest");
+	head_field(age + 4 * ROW, 8, second, "generation 4: age is 1000000000 ns, and the newer");
+}
+
+/* More members than generations. */
+static void members_of_another_window(void **state)
+{
+	struct weir_window_options o = options(6, 0);
+	struct weir_window *w = lived(&o, 2);
+	(void)state;
+	assert_ok(weir_window_save(w, path, NULL));
+	weir_window_destroy(w);
+	free(image);
+	image = image_slurp(path, &image_bytes);
+	assert_non_null(image);
+	head_field(108, 4, 3, "members is 6 where a window of 3 generations has as many");
+}
+
+static void put_less(unsigned char *field, uint64_t less)
+{
+	image_put64(field, image_get(field, 8) - less);
+}
+
+/* A last generation that is five blocks smaller, so that the sum divides as it should: what is put
+ * into the window is as many blocks of each. */
+static void a_smaller_member(void **state)
+{
+	enum { LESS = 5, LENGTH = 96, MEMBER = 4 };
+	const size_t n = image_bytes - 64 * LESS;
+	struct weir_window *w = NULL;
+	size_t at = 0;
+	(void)state;
+	for (unsigned found = 0; found <= MEMBER;)
+		found += memcmp(image + (at += IMAGE_PAGE), "WEIRIMG1", 8) == 0;
+	put_less(image + at + IMAGE_BLOCKS, LESS);
+	put_less(image + at + LENGTH, 64 * LESS);
+	image_repair_table(image + at, n - at);
+	image_repair(image + at, n - at);
+	memcpy(image + IMAGE_TABLE + ROW * MEMBER + 8, image + at + IMAGE_COMMIT, 8);
+	put_less(image + IMAGE_BLOCKS, LESS);
+	put_less(image + LENGTH, 64 * LESS);
+	image_repair(image, n);
+	assert_refused(weir_window_load_memory(&w, image, n, NULL), -EBADMSG,
+	               "generation 0: blocks is", "should be");
+	assert_true(refused(image, n));
 }
 
 int main(void)
@@ -168,6 +212,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(every_byte_of_the_head_and_the_table, image_setup,
 		                                image_teardown),
 		cmocka_unit_test_setup_teardown(cut_off_anywhere, image_setup, image_teardown),
+		cmocka_unit_test_setup_teardown(members_of_another_window, image_setup,
+		                                image_teardown),
+		cmocka_unit_test_setup_teardown(a_smaller_member, image_setup, image_teardown),
 		cmocka_unit_test_setup_teardown(the_largest_numbers, image_setup, image_teardown),
 		cmocka_unit_test_setup_teardown(each_field_of_the_head, image_setup,
 		                                image_teardown),

@@ -70,6 +70,23 @@ static void a_generation_is_a_filter(void **state)
 	}
 }
 
+/* To a stream as to a file. */
+static void options_of_a_stream(void **state)
+{
+	const struct weir_window_options o = options(3, 0);
+	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_window *w = lived(&o, 1);
+	unsigned char head[IMAGE_TABLE];
+	int fd = memfd_create("image", 0);
+	(void)state;
+	save.generation = 77;
+	assert_ok(weir_window_save_fd(w, fd, &save));
+	assert_int_equal(pread(fd, head, sizeof head, 0), sizeof head);
+	assert_int_equal(image_get(head + IMAGE_GENERATION, 8), 77);
+	close(fd);
+	weir_window_destroy(w);
+}
+
 static void keyed(void **state)
 {
 	static const unsigned char hash_key[16] = "fifteen letters", other[16] = "fifteen others.";
@@ -89,6 +106,7 @@ static void keyed(void **state)
 	back = loaded_from(path, &load);
 	assert_alike(w, back, 3);
 	load.hash_key = NULL;
+	load.timer = 1; /* it is for a window that is kept */
 	assert_ok(weir_window_image_stats(path, &load, &s));
 	assert_memory_equal(s.fill, stats_of(w).fill, sizeof s.fill);
 	weir_window_destroy(w);
@@ -204,8 +222,8 @@ static void wrong_options(void **state)
 	bad.clock = test_clock;
 	assert_refused(weir_window_load(&none, path, &bad), -EINVAL, "timer", "clock");
 	bad = load;
-	bad.forget_older = 7;
-	assert_refused(weir_window_load(&none, path, &bad), -EINVAL, "forget_older", "7");
+	bad.forget_older = 2;
+	assert_refused(weir_window_load(&none, path, &bad), -EINVAL, "forget_older", "2");
 	bad = load;
 	bad.struct_size = 4096;
 	assert_refused(weir_window_load(&none, path, &bad), -EINVAL, "struct_size", "4096");
@@ -273,6 +291,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(streamed),
 		cmocka_unit_test(a_generation_is_a_filter),
+		cmocka_unit_test(options_of_a_stream),
 		cmocka_unit_test(keyed),
 		cmocka_unit_test(numbers_go_on),
 		cmocka_unit_test(each_to_its_own),
