@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * An image of a window of three generations, a second each: the weir command makes none. Each key
  * goes into a generation of its own, the last one into the newest, which is so many seconds old
- * then. make_window IMAGE LEVEL KEYED SECONDS KEY... */
+ * then. What is written =N stands for N keys more in the newest.
+ * make_window IMAGE LEVEL KEYED SECONDS KEY... [=N] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,14 @@ static int failed(void)
 	return 1;
 }
 
+static int more(struct weir_window *w, uint64_t n)
+{
+	int answer = 0;
+	for (uint64_t k = 0; k < n && answer >= 0; k++)
+		answer = weir_window_insert_u64(w, k);
+	return answer < 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const unsigned char hash_key[] = "0123456789abcdef";
@@ -28,7 +37,7 @@ int main(int argc, char **argv)
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
 	struct weir_window *w;
 	if (argc < 5) {
-		fprintf(stderr, "make_window IMAGE LEVEL KEYED SECONDS KEY...\n");
+		fprintf(stderr, "make_window IMAGE LEVEL KEYED SECONDS KEY... [=N]\n");
 		return 1;
 	}
 	o.generations = 3;
@@ -43,6 +52,11 @@ int main(int argc, char **argv)
 	if (weir_window_create(&w, &o))
 		return failed();
 	for (int i = 5; i < argc; i++) {
+		if (argv[i][0] == '=') {
+			if (more(w, strtoull(argv[i] + 1, NULL, 10)))
+				return failed();
+			continue;
+		}
 		if (i > 5) {
 			now_ns += 1000000000;
 			if (weir_window_advance(w))

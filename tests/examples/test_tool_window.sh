@@ -44,8 +44,23 @@ test_compressed_and_keyed() {
 	run 0 "$weir" verify w.weir; prints 'whole'
 	run 2 "$weir" query w.weir keys; says 'w.weir: is keyed: give the key'
 	run 0 "$weir" query --keyed-by=key -c w.weir keys; prints '^3$'
+	(umask 077 && printf 'fedcba9876543210' >other_key)
+	run 2 "$weir" query --keyed-by=other_key w.weir keys
+	says 'w.weir: is keyed by another key'
 	run 2 "$weir" query --max-memory=1 --keyed-by=key w.weir keys; says 'max-memory'
 	run 2 "$weir" info --exact --max-memory=1 w.weir; says 'max-memory'
+}
+
+# As weir_stats() judges a filter: more keys than the capacity of 3,000, by three deviations.
+test_overfull() {
+	run 0 "$make_window" w.weir 0 0 0 alpha =2900
+	run 0 "$weir" info --prometheus w.weir; prints '^weir_image_saturated{image="w.weir"} 0$'
+	run 0 "$make_window" w.weir 0 0 0 alpha =4000
+	run 0 "$weir" info --prometheus w.weir; prints '^weir_image_saturated{image="w.weir"} 1$'
+	local fill
+	fill=$(sed -n 's/^weir_image_fill_ratio{.*} //p' out)
+	run 0 "$weir" info --json w.weir
+	json out "abs(sum(j[0]['fills']) / 3 - $fill) < 1e-5 and j[0]['fills'][1:] == [0, 0]"
 }
 
 test_query() {
@@ -100,6 +115,7 @@ test_damaged() {
 
 test_info
 test_compressed_and_keyed
+test_overfull
 test_query
 test_forget_older
 test_others_say_whose_it_is

@@ -2,8 +2,8 @@
  * Images of windows as they are used: streams, keys, numbers, timers, progress, and what is refused
  * of those who ask. */
 #include <sys/mman.h>
+#include <urcu/flavor.h>
 #include "window_image.h"
-
 
 static void streamed(void **state)
 {
@@ -251,6 +251,68 @@ static void with_a_timer(void **state)
 	weir_window_destroy(back);
 }
 
+static size_t resident_bytes(void)
+{
+	size_t pages = 0;
+	FILE *statm = fopen("/proc/self/statm", "r");
+	assert_non_null(statm);
+	assert_int_equal(fscanf(statm, "%*u %zu", &pages), 1);
+	fclose(statm);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* How much of the machine's memory it has taken. */
+static size_t taken_by_load(uint32_t flags)
+{
+	struct weir_window_load_options load = load_options();
+	load.flags = flags;
+	size_t before = resident_bytes();
+	struct weir_window *w = loaded_from(path, &load);
+	size_t taken = resident_bytes() - before;
+	weir_window_destroy(w);
+	return taken;
+}
+
+/* A ring keeps one generation more than it looks into: that one is touched beforehand, if asked. */
+static void flags_of_memory(void **state)
+{
+	struct weir_window_options o = options(2, WEIR_WINDOW_RING);
+	struct weir_window_load_options load = load_options();
+	struct weir_window *untouched = NULL;
+	(void)state;
+	o.capacity = 4000000;
+	struct weir_window *w = make(&o);
+	const size_t third = stats_of(w).plan.bytes / 3;
+	assert_ok(weir_window_save(w, path, NULL));
+	weir_window_destroy(w);
+	const size_t read = taken_by_load(WEIR_NO_HUGE_PAGES);
+	const size_t all = taken_by_load(WEIR_NO_HUGE_PAGES | WEIR_PREFAULT);
+	assert_true(read < third * 5 / 2 && all > third * 11 / 4);
+	load.flags = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES;
+	assert_refused(weir_window_load(&untouched, path, &load), -EINVAL, "flags", "0x3");
+	load.flags = WEIR_HUGETLB; /* where the machine has such a pool, it loads */
+	int err = weir_window_load(&w, path, &load);
+	assert_true(err == 0 || (err == -ENOMEM && strstr(weir_error_detail(), "huge-page pool")));
+	if (!err)
+		weir_window_destroy(w);
+}
+
+/* Whose threads need not be registered: no section is taken. */
+static void figures_need_no_flavor(void **state)
+{
+	static const struct rcu_flavor_struct none;
+	struct weir_window_options o = options(4, 0);
+	struct weir_window_load_options load = load_options();
+	struct weir_window_stats s = WEIR_WINDOW_STATS_INIT;
+	struct weir_window *w = lived(&o, 1);
+	(void)state;
+	assert_ok(weir_window_save(w, path, NULL));
+	weir_window_destroy(w);
+	load.flavor = &none;
+	assert_ok(weir_window_image_stats(path, &load, &s));
+	assert_int_equal(s.plan.generations, 4);
+}
+
 static uint64_t last_done, last_total;
 
 static int progress(void *arg, uint64_t done, uint64_t total)
@@ -297,6 +359,8 @@ int main(void)
 		cmocka_unit_test(each_to_its_own),
 		cmocka_unit_test(wrong_options),
 		cmocka_unit_test(with_a_timer),
+		cmocka_unit_test(flags_of_memory),
+		cmocka_unit_test(figures_need_no_flavor),
 		cmocka_unit_test(progress_of_all),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
