@@ -8,14 +8,14 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#include <urcu/urcu-bp.h>
-#include "stress.h"
+#include "flavor.h"
 
 enum { SPAN_NS = 30000000, RECENT = 4096, NONCES = 1 << 16, CLOSE = 64, LOOKS = 16,
        STALL_EACH = 100000, SAVE_EACH = 20000 };
 
 struct race {
 	struct weir_window *w;
+	const struct rcu_flavor_struct *flavor;
 	uint64_t each;  /* nonces that a thread offers */
 	unsigned threads;
 	_Atomic uint64_t at[MOST_THREADS];         /* how far a thread is */
@@ -35,8 +35,10 @@ static uint64_t now(void)
 static void wait_for_others(const struct race *r, uint64_t i)
 {
 	for (unsigned t = 0; t < r->threads; t++)
-		while (atomic_load_explicit(&r->at[t], memory_order_acquire) + CLOSE < i)
+		while (atomic_load_explicit(&r->at[t], memory_order_acquire) + CLOSE < i) {
+			r->flavor->read_quiescent_state(); /* of qsbr; else nothing */
 			sched_yield();
+		}
 }
 
 static void offer(struct race *r, uint64_t i)
@@ -77,10 +79,10 @@ static void look(struct race *r, const uint64_t *began, uint64_t i, uint64_t *ra
 
 static void stall(const struct race *r)
 {
-	urcu_bp_read_lock();
+	r->flavor->read_lock();
 	usleep(2 * SPAN_NS / 1000);
 	(void)weir_window_contains_hash(r->w, 1);
-	urcu_bp_read_unlock();
+	flavor_read_unlock(r->flavor);
 }
 
 static struct weir_window *saved(const struct race *r)
@@ -112,8 +114,10 @@ static void work(void *shared, unsigned thread)
 	struct race *r = shared;
 	static _Thread_local uint64_t began[RECENT];
 	uint64_t random = thread + 1;
+	r->flavor->register_thread();
 	for (uint64_t i = 0; i < r->each; i++) {
 		wait_for_others(r, i);
+		r->flavor->read_quiescent_state();
 		began[i % RECENT] = now();
 		place_free(r, i);
 		offer(r, i);
@@ -125,6 +129,7 @@ static void work(void *shared, unsigned thread)
 			look_in_image(r, began, i + 1);
 	}
 	atomic_store_explicit(&r->at[thread], UINT64_MAX / 2, memory_order_release);
+	r->flavor->unregister_thread();
 }
 
 int main(int argc, char **argv)
@@ -133,7 +138,9 @@ int main(int argc, char **argv)
 	struct stress s = stress_read(argc, argv, 4000000);
 	struct weir_window_options o = WEIR_WINDOW_OPTIONS_INIT;
 	struct weir_window_stats stats = WEIR_WINDOW_STATS_INIT;
+	r.flavor = flavor_named(s.flavor_name);
 	r.threads = s.threads < 2 ? 2 : s.threads;
+	o.flavor = r.flavor;
 	r.each = s.operations / (LOOKS + 1) / r.threads;
 	for (uint32_t layout = WEIR_WINDOW_COLUMNS; layout <= WEIR_WINDOW_RING; layout++) {
 		o.generations = layout == WEIR_WINDOW_COLUMNS ? 7 : 3;
