@@ -44,9 +44,10 @@ void cuckoo_remove_resident(void *unused);
 void cuckoo_look_at_the_resident(void *unused);
 
 bool cuckoo_moves(const struct subject *s);
-/* With few random executions: the searches find more. */
-#define CUCKOO_SCENARIO(text, function, ...) \
-	{ .name = text, .group = "cuckoo", .body = function, .fits = cuckoo_moves, \
-	  .prepare = cuckoo_find_lodgers, .one_form = true, .cost = 3, __VA_ARGS__ }
+/* With few random executions: the searches find more. Behind the name comes the body, then what
+ * else there is. */
+#define CUCKOO_SCENARIO(text, ...) \
+	{ .name = text, .group = "cuckoo", .fits = cuckoo_moves, .prepare = cuckoo_find_lodgers, \
+	  .one_form = true, .cost = 3, .body = __VA_ARGS__ }
 
 #endif
