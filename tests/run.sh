@@ -65,7 +65,7 @@ check() {
 	fi
 }
 
-limit=1500      # seconds a step may take: far above what it does; so that a run always ends
+limit=2700      # seconds a step may take: far above what it does; so that a run always ends
 deadline=86400
 workers=() step_group= watch_group=
 

@@ -256,9 +256,25 @@ static void shards_are_where_hashes_say(void **state)
 	assert_ok(weir_rolling_destroy(set));
 }
 
+/* Each shard grows as far as its share of the keys may need, and a little. */
+static void growing_shards(void **state)
+{
+	struct weir_params p = params(WEIR_GROWING);
+	struct weir_rolling *set = NULL;
+	(void)state;
+	p.capacity = KEYS / 100;
+	p.max_capacity = KEYS;
+	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
+	insert_range(set, 0, KEYS);
+	assert_int_equal(count_range(set, 0, KEYS), KEYS);
+	assert_true(count_range(set, KEYS, 2 * KEYS) < KEYS / 50);
+	weir_rolling_destroy(set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(growing_shards),
 		cmocka_unit_test(full_set),
 		cmocka_unit_test(batches),
 		cmocka_unit_test(replaced),

@@ -47,6 +47,25 @@ static void each_flavor(void **state)
 	}
 }
 
+/* A thread that is online ends its window's timer, whose thread may wait for it. */
+static void timer_of_each_flavor(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(flavors); i++) {
+		struct weir_window_options o = options(4, 0);
+		const struct rcu_flavor_struct *flavor = enter(flavors[i]);
+		o.flavor = flavors[i];
+		o.clock = NULL;
+		o.span_seconds = 0.006;
+		o.timer = 1;
+		struct weir_window *w = make(&o);
+		while (stats_of(w).advances < 3)
+			flavor->read_quiescent_state();
+		weir_window_destroy(w);
+		flavor->unregister_thread();
+	}
+}
+
 /* Also of one that was loaded: it knows a section of its own flavor, where an advance would wait
  * for itself. */
 static void loaded(void **state)
@@ -236,6 +255,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_flavor),
+		cmocka_unit_test(timer_of_each_flavor),
 		cmocka_unit_test(loaded),
 		cmocka_unit_test(beside_a_stalled_section),
 		cmocka_unit_test(another_was_quicker),

@@ -206,6 +206,40 @@ static void a_smaller_member(void **state)
 	assert_true(refused(image, n));
 }
 
+/* Instead of the first member the head of the whole once more. */
+static void put_into_itself(void)
+{
+	enum { LENGTH = 96 };
+	size_t at = 0;
+	do
+		at += IMAGE_PAGE;
+	while (memcmp(image + at, "WEIRIMG1", 8) != 0);
+	memcpy(image + at, image, IMAGE_PAGE);
+	image_put64(image + at + LENGTH, image_bytes - at);
+	image_repair(image + at, image_bytes - at);
+	memcpy(image + IMAGE_TABLE + 8, image + at + IMAGE_COMMIT, 8);
+	image_repair(image, image_bytes);
+}
+
+static void compounds_in_compounds(void **state)
+{
+	struct weir_window *w = NULL;
+	struct weir_filter *f = test_filter(WEIR_GROWING, 1000, 0.01);
+	(void)state;
+	put_into_itself();
+	assert_refused(weir_window_load_memory(&w, image, image_bytes, NULL), -ENOTSUP,
+	               "is a window and no filter", "");
+	assert_true(refused(image, image_bytes));
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+	free(image);
+	image = image_slurp(path, &image_bytes);
+	assert_non_null(image);
+	put_into_itself();
+	assert_refused(weir_load_memory(&f, image, image_bytes, NULL), -EBADMSG, "member 0",
+	               "is a compound itself");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +249,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(members_of_another_window, image_setup,
 		                                image_teardown),
 		cmocka_unit_test_setup_teardown(a_smaller_member, image_setup, image_teardown),
+		cmocka_unit_test_setup_teardown(compounds_in_compounds, image_setup,
+		                                image_teardown),
 		cmocka_unit_test_setup_teardown(the_largest_numbers, image_setup, image_teardown),
 		cmocka_unit_test_setup_teardown(each_field_of_the_head, image_setup,
 		                                image_teardown),

@@ -94,6 +94,17 @@ static void test_instruction_sets(void **state)
 			seen |= UINT32_C(1) << same_answers(&o);
 		assert_int_equal(seen >> 4, 0x7f); /* 4 to 10, one bit each */
 	}
+	for (uint32_t layout = WEIR_WINDOW_COLUMNS; layout <= WEIR_WINDOW_RING; layout++)
+		for (uint32_t generations = 7; generations <= 16; generations += 9) {
+			struct weir_window_options o = options(generations, layout);
+			o.capacity = 6000000; /* beyond a core's own cache lines are fetched */
+			(void)same_answers(&o);
+		}
+	struct weir_window_options o = options(3, WEIR_WINDOW_RING);
+	o.capacity = 1000;
+	o.fp_rate = 1e-8;
+	o.words_per_key = 4; /* with more bits than any kernel is compiled for */
+	assert_true(same_answers(&o) > 4);
 	if (kept)
 		setenv("WEIR_ISA", kept, 1);
 	free(kept);
@@ -133,6 +144,20 @@ static void test_forms(void **state)
 		assert_int_equal(weir_window_insert_fixed(w, "odd", 3, 1, NULL), 0);
 		weir_window_destroy(w);
 	}
+}
+
+static void test_in_words(void **state)
+{
+	char text[WEIR_SHAPE_TEXT];
+	(void)state;
+	const struct weir_shape columns = { WEIR_WINDOW, { WEIR_WINDOW_COLUMNS, 7, 1, 5 } };
+	const struct weir_shape ring = { WEIR_WINDOW, { WEIR_WINDOW_RING, 3, 2, 4 } };
+	const struct weir_shape neither = { WEIR_WINDOW, { 3, 3, 2, 4 } };
+	assert_ok(weir_shape_text(&columns, text));
+	assert_string_equal(text, "columns of 7 generations, 1 word of 5 bits a key");
+	assert_ok(weir_shape_text(&ring, text));
+	assert_string_equal(text, "a ring of 3 generations, 2 words of 4 bits a key");
+	assert_refused(weir_shape_text(&neither, text), -EINVAL, "kind window", "no such shape");
 }
 
 /* A generation's share of it is the least that a filter can have. */
@@ -242,6 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_instruction_sets),
+		cmocka_unit_test(test_in_words),
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_least_rate),
 		cmocka_unit_test(test_bad_options),
