@@ -261,7 +261,7 @@ int weir__window_advance(struct weir_window *w, bool only_due);
 /* The timer's thread. Return: 0 or a negative errno. */
 int weir__window_timer_start(struct weir_window *w);
 void weir__window_timer_stop(struct weir_window *w);
-/* From an insert: an advance by number is due. */
-void weir__window_wake(const struct weir_window *w);
+/* From an insert: an advance by number is due. Return: false the system refused. */
+bool weir__window_wake(const struct weir_window *w);
 
 #endif

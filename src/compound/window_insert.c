@@ -68,7 +68,7 @@ static void count(struct weir_window *w, uint64_t hash, uint32_t slot)
 {
 	if ((hash & w->sampled) == 0 && w->enough != UINT64_MAX &&
 	    weir__figure_add_relaxed(&w->counted[slot], 1) + 1 == w->enough)
-		weir__window_wake(w);
+		(void)weir__window_wake(w);
 }
 
 /* In a section. */

@@ -3,6 +3,7 @@
  * wakes it since one is due by number, or until the end. */
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -13,16 +14,19 @@
 /* An insert calls this in its section, when its key is in. So write() must be no cancellation point
  * here, which would keep the key and lose the answer, nor change errno. It fails only if the count
  * is at its most: then the thread is awake. */
-void weir__window_wake(const struct weir_window *w)
+bool weir__window_wake(const struct weir_window *w)
 {
 	const uint64_t one = 1;
 	if (w->wake < 0)
-		return;
+		return true;
 	WEIR__UNCANCELLED;
 	const int before = errno;
-	if (write(w->wake, &one, sizeof one) < 0)
-		errno = before;
+	const bool woken = write(w->wake, &one, sizeof one) > 0;
+	errno = before;
+	return woken;
 }
+
+enum { WAKES = 8 }; /* of a thread that is joined, and would sleep for years if one was refused */
 
 static void sleep_for(const struct weir_window *w, uint64_t ns)
 {
@@ -87,7 +91,8 @@ void weir__window_timer_stop(struct weir_window *w)
 		const struct rcu_flavor_struct *flavor = w->rcu.flavor;
 		bool online = flavor->read_ongoing();
 		(void)weir__flag_claim_acquire(&w->stopped);
-		weir__window_wake(w);
+		for (unsigned tries = 0; tries < WAKES && !weir__window_wake(w); tries++)
+			sched_yield();
 		/* qsbr: the thread's last grace period waits for whoever is online */
 		if (online)
 			flavor->thread_offline();

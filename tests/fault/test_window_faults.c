@@ -4,6 +4,7 @@
  * nothing leaks, no litter stays, no thread is left, and the window that was saved is as before. */
 #include <errno.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <weir/window.h>
 #include "faults.h"
 
@@ -63,6 +64,8 @@ static int load_with(uint32_t timer)
 	assert_int_equal(err == 0, w != NULL);
 	if (!err)
 		assert_has_all(w);
+	if (!err && timer) /* its thread sleeps by then, and must be woken */
+		nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
 	weir_window_destroy(w);
 	return err;
 }
