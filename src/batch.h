@@ -51,7 +51,7 @@ int64_t weir__batch_stopped(const struct weir_batch *batch, size_t taken, uint64
 /* The notes of a kernel. Each number that it notes for a key has a row: the kinds choose their own.
  * Key i of a batch has column i % WEIR_BATCH_ROOM. */
 struct weir_notes {
-	uint64_t row[3][WEIR_BATCH_ROOM];
+	uint64_t row[4][WEIR_BATCH_ROOM];
 } __attribute__((aligned(64)));
 
 WEIR__INLINE unsigned weir__least(size_t left, unsigned most)

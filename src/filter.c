@@ -171,7 +171,7 @@ static int random_seed(uint64_t *seed)
 }
 
 /* By the kind's function with a seed, or by SipHash with the caller's key. */
-static int choose_hashing(struct weir_hashing *out, const struct weir_params *p)
+int weir__hashing_choose(struct weir_hashing *out, const struct weir_params *p)
 {
 	uint64_t seed = p->seed;
 	if (p->hash_key) {
@@ -186,39 +186,45 @@ static int choose_hashing(struct weir_hashing *out, const struct weir_params *p)
 	return err;
 }
 
-int weir_create(struct weir_filter **out, const struct weir_params *params)
+int weir__create_planned(struct weir_filter **out, const struct weir_params *p,
+                         const struct weir_plan *plan)
 {
-	struct weir_params p;
-	struct weir_plan plan = WEIR_PLAN_INIT;
 	struct weir_hashing hashing;
 	struct weir_memory memory;
-	if (!out)
-		return weir__fail(-EINVAL, "out is NULL: weir_create needs a place for the filter");
-	int err = weir__params_check(params, &p);
+	int err = weir__hashing_choose(&hashing, p);
 	if (!err)
-		err = weir_plan(&p, &plan);
-	if (!err)
-		err = choose_hashing(&hashing, &p);
-	if (!err)
-		err = weir__memory_alloc(&memory, plan.bytes, p.flags, p.memory, p.memory_bytes);
+		err = weir__memory_alloc(&memory, plan->bytes, p->flags, p->memory,
+		                         p->memory_bytes);
 	if (err)
 		return err;
 	struct weir_layout layout = {
-		.kind = weir__kind(p.kind),
+		.kind = weir__kind(p->kind),
 		.hashing = hashing,
-		.shape = plan.shape,
-		.shards = plan.shards,
-		.lines = plan.bytes / 64,
-		.capacity = plan.capacity,
-		.max_capacity = weir__kind(p.kind)->members ? plan.max_capacity : 0,
-		.flags = p.flags,
+		.shape = plan->shape,
+		.shards = plan->shards,
+		.lines = plan->bytes / 64,
+		.capacity = plan->capacity,
+		.max_capacity = weir__kind(p->kind)->members ? plan->max_capacity : 0,
+		.flags = p->flags,
 		/* as asked; that of the rounded size is a little lower */
-		.fp_rate = p.fp_rate > 0 ? p.fp_rate : plan.fp_rate
+		.fp_rate = p->fp_rate > 0 ? p->fp_rate : plan->fp_rate
 	};
 	err = weir__filter_make(out, &layout, &memory, 0);
 	if (err)
 		weir__memory_free(&memory);
 	return err;
+}
+
+int weir_create(struct weir_filter **out, const struct weir_params *params)
+{
+	struct weir_params p;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	if (!out)
+		return weir__fail(-EINVAL, "out is NULL: weir_create needs a place for the filter");
+	int err = weir__params_check(params, &p);
+	if (!err)
+		err = weir_plan(&p, &plan);
+	return err ? err : weir__create_planned(out, &p, &plan);
 }
 
 void weir_destroy(struct weir_filter *f)

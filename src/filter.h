@@ -33,6 +33,12 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 
 struct weir_layout weir__filter_layout(const struct weir_filter *f);
 
+/* By the kind's function with a seed, of which 0 is chosen; or by SipHash with the caller's key. */
+int weir__hashing_choose(struct weir_hashing *out, const struct weir_params *params);
+/* As weir_create(), of parameters that are checked and a plan that may have become larger. */
+int weir__create_planned(struct weir_filter **out, const struct weir_params *params,
+                         const struct weir_plan *plan);
+
 /*
  * Make a compound of members, each a filter by itself.
  * @layout: the compound's, but for shards and lines, which are the first member's.

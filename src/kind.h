@@ -95,6 +95,19 @@ struct weir_parts {
 	uint64_t note[WEIR__MEMBERS_MOST]; /* theirs */
 };
 
+/* The keys that a filter is built from: hashes, all different. Any thread may ask for them. */
+struct weir_key_set {
+	uint64_t n;
+	unsigned threads; /* to build with */
+	/* How many there are whose top part_bits are part. */
+	uint64_t (*count)(const struct weir_key_set *given, uint64_t part, unsigned part_bits);
+	/* Put those into out, near each other by their top bits. Return: 0 or a negative errno. */
+	int (*read)(const struct weir_key_set *given, uint64_t part, unsigned part_bits,
+	            uint64_t *out);
+	/* So many more are built in. Return: 0; -ECANCELED the caller wants no more of it. */
+	int (*built)(const struct weir_key_set *given, uint64_t keys);
+};
+
 /* Functions that return an int return 0 or a negative errno, after weir__fail(). */
 struct weir_kind {
 	uint32_t id;                  /* enum weir_kind_id */
@@ -163,9 +176,11 @@ struct weir_kind {
 	/* Put the keys of f into dst, which is private, empty and factor times smaller. factor is a
 	 * power of two that divides f's lines. Others may insert into f meanwhile. */
 	int (*fold)(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor);
-	/* Put n hashes into a private and empty filter; some may be equal. For kinds that take no
-	 * inserts. */
-	int (*build)(struct weir_filter *f, const uint64_t *hashes, size_t n);
+	/* Put all keys into a private and empty filter: of kinds that take no inserts. -EAGAIN: it
+	 * must be larger for that; the array is as it may be. */
+	int (*build)(struct weir_filter *f, const struct weir_key_set *given);
+	/* Make a plan larger, for the next try. */
+	void (*enlarge)(struct weir_plan *plan);
 	/* The view for programs that inline the verbs: <weir/inline.h>, of the blocked kind. Who
 	 * may insert by it is the caller's affair. */
 	int (*view)(const struct weir_filter *f, struct weir_inline_mut *out);

@@ -1,30 +1,195 @@
 /* SPDX-License-Identifier: MIT
- * Filters that are built once, from all their keys, and take no insert afterwards. */
+ * Filters that are built once, from all their keys, and take no insert afterwards.
+ *
+ * Such a kind needs every key at once. weir_build() takes an array of hashes; a builder collects
+ * keys from several threads, of which some may be equal, and builds when there are no more. The
+ * seed is known before the filter is, so that hashes can be made: it is given, or a builder chooses
+ * it. */
 #ifndef WEIR_BUILD_H
 #define WEIR_BUILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 #include <weir/export.h>
 #include <weir/filter.h>
+#include <weir/image.h>
 #include <weir/params.h>
 
 WEIR_BEGIN_DECLS
 
 /**
- * Build a filter from all its keys.
+ * The hash of a key by the library's function, before there is a filter.
+ * @seed: that of the filter to come: params.seed.
+ * Return: what weir_hash() returns for a filter of that seed without hash_key, of any kind but
+ *   split.
+ * Errors: none.  Threads: any.  Progress: wait-free.  Cost: some nanoseconds.
+ * Source: XXH3_64bits_withSeed of xxHash.
+ */
+WEIR_API uint64_t weir_hash_seeded(uint64_t seed, const void *key, size_t len);
+
+/**
+ * Build a filter from all its keys, by one thread.
  * @out: receives the filter; untouched on failure.
  * @params: as for weir_create(), but with the seed or hash_key that the hashes were made with. A
- *   capacity of 0 becomes @n.
+ *   capacity of 0 becomes the number of different hashes, which needs the least memory.
  * @hashes: @n hashes, one for each key. A hash may occur more than once.
  * Return: 0 or a negative errno.
- * Errors: as weir_create(); -ENOTSUP the kind takes inserts instead (blocked, classic); -EINVAL
- *   seed is 0 and hash_key NULL, or @hashes is NULL; others are the kind's own.
+ * Errors: as weir_create(); -ENOTSUP the kind takes inserts instead; -EINVAL seed is 0 and hash_key
+ *   NULL, or @hashes is NULL; -ENOSPC there are more different hashes than the capacity, or they
+ *   cannot be built, which hashes that are no better than a counter cause.
  * Threads: any.  Order: none; publish the filter with release order.
- * Progress: blocking (memory).  Cost: the kind's own.
+ * Progress: blocking (memory).  Cost: fuse: 55 to 70 ns a hash; 8 bytes a hash beside the filter
+ *   and 50 MB at most.
+ * Source: Graf and Lemire 2022 (binary fuse filters).
  */
 WEIR_API WEIR_MUST_CHECK int weir_build(struct weir_filter **out, const struct weir_params *params,
                                         const uint64_t *hashes, size_t n);
+
+/**
+ * Is a kind built once, so that its filters take no insert?
+ * @kind: enum weir_kind_id.
+ * Return: true; false it takes inserts, or there is none of that number.
+ * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
+ */
+WEIR_API bool weir_kind_is_built(uint32_t kind);
+
+struct weir_builder; /* opaque: the keys that a filter is to be built from */
+
+/** How a builder works. Start from WEIR_BUILDER_OPTIONS_INIT; 0 always means "not given". */
+struct weir_builder_options {
+	size_t struct_size;
+	uint32_t threads;          /* that sort and build, the caller's among them; 0: 1 */
+	uint64_t max_memory;       /* bytes beside the filter; 0: no limit. Adding fails with
+	                              -EFBIG where more is needed, unless spill_folder is
+	                              given. */
+	const char *spill_folder;  /* where hashes that max_memory has no room for are kept, in a
+	                              file without a name, 8 bytes each */
+	weir_progress_fn *progress; /* called while it finishes, by one thread at a time, with
+	                               hashes done and their total, twice those added. May be
+	                               NULL. */
+	void *progress_arg;
+};
+
+#define WEIR_BUILDER_OPTIONS_INIT { sizeof(struct weir_builder_options), 0, 0, NULL, NULL, NULL }
+
+/** What a builder did. Start from WEIR_BUILD_REPORT_INIT. */
+struct weir_build_report {
+	size_t struct_size;
+	uint64_t added;         /* keys, with all that were equal */
+	uint64_t keys;          /* different ones, by their hashes */
+	uint64_t spilled_bytes; /* to the file */
+	double sort_seconds;    /* to put them in order and find those that are equal */
+	double build_seconds;   /* and to build */
+};
+
+#define WEIR_BUILD_REPORT_INIT { sizeof(struct weir_build_report), 0, 0, 0, 0.0, 0.0 }
+
+/**
+ * Begin to collect keys.
+ * @out: receives the builder; untouched on failure.
+ * @params: of the filter to come, copied. Where seed is 0 and hash_key NULL a random seed is
+ *   chosen. A capacity of 0 becomes the number of different keys; where it is given, more of them
+ *   are refused at the end.
+ * @options: NULL for the defaults; copied.
+ * Return: 0 or a negative errno.
+ * Errors: -ENOTSUP the kind takes inserts instead, or is unknown; -EINVAL a parameter is out of its
+ *   range; -ENOMEM.
+ * Threads: any.  Progress: blocking (memory).  Cost: microseconds.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_builder_create(struct weir_builder **out,
+                                                 const struct weir_params *params,
+                                                 const struct weir_builder_options *options);
+
+/**
+ * The hash of a key in the filter to come.
+ * @b: the builder.
+ * Return: what weir_hash() will return.
+ * Errors: none.  Threads: any, also beside those that add.  Progress: wait-free.  Cost: some
+ *   nanoseconds.
+ */
+WEIR_API uint64_t weir_builder_hash(const struct weir_builder *b, const void *key, size_t len);
+
+/**
+ * Add a key. It may be added again.
+ * @b: the builder.
+ * Return: 0 or a negative errno. After a failure the builder has failed for good: it answers every
+ *   further call alike.
+ * Errors: -ENOMEM; -EFBIG max_memory, and no folder to spill to; what the file system answers to a
+ *   spill; -EINVAL the builder was finished.
+ * Threads: any number at the same time.  Progress: blocking: a lock that few threads share, memory,
+ *   the file.  Cost: some 20 ns; 8 bytes.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_builder_add(struct weir_builder *b, const void *key, size_t len);
+
+/**
+ * Add a key of eight bytes.
+ * @key: in the machine's own order: its bytes are hashed, as weir_insert_u64() does.
+ * Return: as weir_builder_add().
+ * Errors: as weir_builder_add().  Threads: any.  Progress: blocking.  Cost: some 20 ns; 8 bytes.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_builder_add_u64(struct weir_builder *b, uint64_t key);
+
+/**
+ * Add a key by its hash.
+ * @hash: of weir_builder_hash(), or of weir_hash_seeded() with the same seed.
+ * Return: as weir_builder_add().
+ * Errors: as weir_builder_add().  Threads: any.  Progress: blocking.  Cost: some 15 ns; 8 bytes.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_builder_add_hash(struct weir_builder *b, uint64_t hash);
+
+/**
+ * Add @n keys by their hashes.
+ * @hashes: as weir_builder_add_hash().
+ * Return: as weir_builder_add(). After a failure some of them are added.
+ * Errors: as weir_builder_add().  Threads: any.  Progress: blocking.  Cost: some 5 ns a key; 8
+ *   bytes each.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_builder_add_hashes(struct weir_builder *b, const uint64_t *hashes,
+                                                     size_t n);
+
+/**
+ * Add @n keys.
+ * @keys: their bytes and lengths.
+ * Return: as weir_builder_add_hashes().
+ * Errors: as weir_builder_add().  Threads: any.  Progress: blocking.  Cost: some 10 ns a key; 8
+ *   bytes each.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_builder_add_keys(struct weir_builder *b, const struct iovec *keys,
+                                                   size_t n);
+
+/**
+ * Add @n keys of @key_bytes each, side by side.
+ * @keys: @n * @key_bytes bytes.
+ * Return: as weir_builder_add_hashes().
+ * Errors: as weir_builder_add().  Threads: any.  Progress: blocking.  Cost: some 10 ns a key; 8
+ *   bytes each.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_builder_add_fixed(struct weir_builder *b, const void *keys,
+                                                    size_t key_bytes, size_t n);
+
+/**
+ * Build the filter from what was added.
+ * @out: receives the filter; untouched on failure.
+ * @report: receives the figures, also on failure as far as it came; or NULL.
+ * Return: 0 or a negative errno. Whatever it is, the builder has no keys any more, and can only be
+ *   destroyed.
+ * Errors: as weir_build(); -ECANCELED progress stopped it; -EFBIG max_memory; what reading or
+ *   writing the file answers; what an add has failed with.
+ * Threads: nobody else may use the builder meanwhile or afterwards.  Order: none; publish the
+ *   filter with release order.  Progress: blocking.
+ * Cost: as weir_build(), shared by the threads.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_builder_finish(struct weir_builder *b, struct weir_filter **out,
+                                                 struct weir_build_report *report);
+
+/**
+ * Free a builder, finished or not.
+ * @b: NULL is allowed.
+ * Errors: none.  Threads: nobody else may use it.  Progress: blocking (memory).
+ */
+WEIR_API void weir_builder_destroy(struct weir_builder *b);
 
 WEIR_END_DECLS
 

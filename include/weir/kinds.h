@@ -20,6 +20,7 @@ WEIR_BEGIN_DECLS
 	X(2, WEIR_COUNTING, counting, "counters instead of bits: keys can be removed") \
 	X(3, WEIR_GROWING, growing, "blocked layers, each four times the last: unknown size") \
 	X(4, WEIR_CUCKOO, cuckoo, "removal in little memory: fingerprints that move") \
+	X(5, WEIR_FUSE, fuse, "built once from all keys: the least memory") \
 	X(8, WEIR_FREQUENCY, frequency, "counters: how often a key came, at most")
 
 /**
@@ -46,6 +47,8 @@ struct weir_shape {
 	                      most that it may come to);
 	                      counting, frequency: counter_bits, words_per_key, counters_per_word;
 	                      cuckoo: fingerprint_bits;
+	                      fuse: fingerprint_bits, segment_bits, segments (of a part),
+	                      part_bits;
 	                      window: layout (enum weir_window_layout), generations,
 	                      words_per_key, bits_per_word; 0 past the last */
 };

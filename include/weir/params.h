@@ -58,7 +58,8 @@ struct weir_params {
 	uint32_t counter_bits;  /* counting: bits of a counter: 4, 8, 16; frequency: 8, 16, 32 */
 	uint32_t fingerprint_bits;  /* cuckoo: bits of a fingerprint: 12, 16. Below the rate of 16,
 	                               0.012 %, memory grows as 1/fp_rate: 20 bits a key at
-	                               0.01 %, 195 at 0.001 % */
+	                               0.01 %, 195 at 0.001 %; fuse: 1 to 32, the rate is
+	                               1 / 2^bits */
 	uint32_t counters_per_word; /* counting, frequency: g, counters of each of those words */
 	uint64_t max_capacity;  /* growing: keys that the whole may come to, capacity to 21,845
 	                           times that; 0: those 21,845 times. The fewer, the fewer layers,

@@ -84,6 +84,31 @@ static int check_memory(struct weir_handle *h, const void *memory, uint64_t byte
 	               0;
 }
 
+static bool takes_inserts(const struct weir_filter *f)
+{
+	return f->kernel->verbs.insert != NULL;
+}
+
+int weir__next_check(const struct weir_handle *h, const struct weir_filter *next)
+{
+	const struct weir_filter *current = h->generation->current;
+	if (h->absence || takes_inserts(next) || !takes_inserts(current))
+		return 0;
+	return weir__fail(-ENOTSUP,
+	                  "kind %s takes no inserts, and the current filter, of kind %s, does: "
+	                  "those to come would be lost; create the handle with a filter of that "
+	                  "kind", next->kind->name, current->kind->name);
+}
+
+/* A loader fills the next filter by inserts. */
+static int check_fills(const struct weir_kind *kind)
+{
+	return kind->build ? weir__fail(-ENOTSUP, "kind %s is built once, from all its keys: build "
+	                                "and save it, then weir_handle_refresh() takes it over",
+	                                kind->name) :
+	                     0;
+}
+
 int weir__next_make(struct weir_filter **out, struct weir_handle *h,
                     const struct weir_reload_options *options)
 {
@@ -94,10 +119,14 @@ int weir__next_make(struct weir_filter **out, struct weir_handle *h,
 		return weir__fail(-EINVAL, "options.params is NULL: no set is published yet that "
 		                           "the next filter could be like");
 	if (!options->params) {
-		int err = check_peak(h, current->bytes, options->max_bytes);
+		int err = check_fills(current->kind);
+		if (!err)
+			err = check_peak(h, current->bytes, options->max_bytes);
 		return err ? err : weir__filter_like(out, current);
 	}
 	int err = next_params(&params, h, options->params);
+	if (!err)
+		err = check_fills(weir__kind(params.kind));
 	if (!err)
 		err = weir_plan(&params, &plan);
 	if (!err)

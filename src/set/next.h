@@ -11,6 +11,8 @@ int weir__same_hashing_check(const struct weir_filter *current, const struct wei
                              const char *whose);
 /* Can what @current holds be copied into @next?  Return: 0, or as weir_merge(). */
 int weir__carry_check(const struct weir_filter *next, const struct weir_filter *current);
+/* May @next be published beside the current filter?  Return: 0; -ENOTSUP inserts would be lost. */
+int weir__next_check(const struct weir_handle *h, const struct weir_filter *next);
 /* Make the filter that weir_reload_begin() is asked for, empty. The handle is claimed.
  * Return: as weir_reload_begin(). */
 int weir__next_make(struct weir_filter **out, struct weir_handle *h,

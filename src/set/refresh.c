@@ -195,7 +195,9 @@ static int begin(struct weir_reload **r, struct look *l, struct weir_filter *nex
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	l->verdict = BESIDE;
-	int err = carries(l) ? check_carry(next, l->handle->generation->current) : 0;
+	int err = weir__next_check(l->handle, next);
+	if (!err && carries(l))
+		err = check_carry(next, l->handle->generation->current);
 	if (err)
 		return err;
 	o.keep_previous = l->options->keep_previous;

@@ -13,12 +13,12 @@ floor() { # of a path below src/, from the ground up
 	case $1 in
 	config.h) echo 0 ;;
 	atomic.* | cancel.* | cidr.c | cpu.* | error.* | escape.c | hash.* | hash_*.c | memory.* | \
-	normalise.* | options.* | owner.* | progress.* | random.* | siphash.*)
+	normalise.* | options.* | owner.* | parallel.* | progress.* | random.* | siphash.*)
 		echo 1 ;;
 	apart.* | batch.* | kind.* | lines.* | sizing.*) echo 2 ;;
 	kinds/*) echo 3 ;;
 	compound/window_load.c | compound/window_save.c) echo 6 ;; # a type beside the filters
-	build.* | bulk.* | compound/* | filter.* | many.c | members.c | normal.c | plan.* | \
+	build/* | bulk.* | compound/* | filter.* | many.c | members.c | normal.c | plan.* | \
 	removal.* | stats.* | whole.*)
 		echo 4 ;;
 	image/*) echo 5 ;;

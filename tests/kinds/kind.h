@@ -58,6 +58,8 @@ struct test_kind {
 	bool grows;     /* beyond its capacity it has other arrays than the reference's */
 	bool copies;    /* each insert keeps a copy: it is full of copies of one key as well */
 	bool coarse;    /* its rates come in steps: a filter may be much better than asked */
+	bool sized;     /* of the numbers of its shapes the first is chosen, the others follow
+	                   from the size */
 
 	struct reference_kind reference;
 	unsigned bits_per_key; /* of the filters that are compared with the reference; 0: 12 */

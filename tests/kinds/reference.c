@@ -4,11 +4,13 @@
 #include <string.h>
 #include "kind.h"
 
-void reference_init(struct reference *ref, const struct weir_shape *shape, uint64_t lines)
+void reference_init(struct reference *ref, const struct weir_shape *shape, uint64_t lines,
+                    uint64_t seed)
 {
 	*ref = (struct reference){ .kind = &test_kind_of(shape->kind)->reference,
 		                   .shape = *shape,
 		                   .lines = lines,
+		                   .seed = seed,
 		                   .bytes = calloc(lines, 64) };
 	if (!ref->bytes)
 		abort();

@@ -16,6 +16,7 @@ struct reference {
 	const struct reference_kind *kind;
 	struct weir_shape shape;
 	uint64_t lines; /* of 64 bytes */
+	uint64_t seed;  /* of the hash */
 	uint8_t *bytes; /* bit i of the array is bit i % 8 of byte i / 8 */
 };
 
@@ -37,7 +38,8 @@ struct reference_kind {
 };
 
 /* Empty. The kind is the shape's. */
-void reference_init(struct reference *ref, const struct weir_shape *shape, uint64_t lines);
+void reference_init(struct reference *ref, const struct weir_shape *shape, uint64_t lines,
+                    uint64_t seed);
 void reference_free(struct reference *ref);
 
 /* Does it take keys one at a time? */

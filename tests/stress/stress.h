@@ -29,7 +29,7 @@ struct stress {
 };
 struct stress stress_read(int argc, char **argv, uint64_t operations);
 
-/* Every layout of every kind, and its number. */
+/* Every layout of every kind that takes inserts, and its number. */
 struct layout {
 	const char *name;
 	const struct test_kind *kind;

@@ -71,10 +71,16 @@ static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_sha
 	return &lookups;
 }
 
-static int build(struct weir_filter *f, const uint64_t *hashes, size_t n)
+static int build(struct weir_filter *f, const struct weir_key_set *given)
 {
-	for (size_t i = 0; i < n; i++)
+	uint64_t *hashes = malloc(8 * given->n + 8);
+	assert_non_null(hashes);
+	assert_int_equal(given->count(given, 0, 0), given->n);
+	assert_ok(given->read(given, 0, 0, hashes));
+	for (uint64_t i = 0; i < given->n; i++)
 		f->array.words[hashes[i] % (8 * f->array.lines)] = hashes[i];
+	free(hashes);
+	assert_ok(given->built(given, given->n));
 	return toy_answer();
 }
 

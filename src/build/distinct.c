@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT
+ * Finding the different hashes: a bin is cut into runs that fit a core's first cache, and in each
+ * run a small table says which came before. Bins are independent, so each thread takes the next. */
+#include "build/distinct.h"
+#include <stdlib.h>
+#include <string.h>
+#include "error.h"
+#include "parallel.h"
+
+enum { RUN = 2048 }; /* hashes, on average */
+enum { MOST_RUN_BITS = 32 - WEIR_BIN_BITS };
+
+struct work {
+	struct weir_distinct *d;
+	weir__step_fn *step;
+	void *arg;
+	atomic_uint next; /* bin */
+};
+
+/* What a thread works in. */
+struct room {
+	uint64_t *in, *out; /* as many as the bin has */
+	uint32_t *table;    /* of a run: which place a hash has among the run's, plus 1 */
+	uint64_t places;    /* of the table, a power of two */
+};
+
+static int no_memory(uint64_t hashes)
+{
+	return weir__fail(-ENOMEM, "no memory to sort %llu hashes in",
+	                  (unsigned long long)hashes);
+}
+
+static unsigned run_bits_for(uint64_t n, unsigned bits)
+{
+	while (bits < MOST_RUN_BITS && n >> WEIR_BIN_BITS >> bits > RUN)
+		bits++;
+	return bits;
+}
+
+static uint64_t run_of(uint64_t hash, unsigned run_bits)
+{
+	return hash << WEIR_BIN_BITS >> 1 >> (63 - run_bits);
+}
+
+/* From in to out, run by run. @begin: receives where each begins. */
+static void scatter(const struct room *room, uint64_t n, unsigned run_bits, uint64_t *begin)
+{
+	const uint64_t runs = UINT64_C(1) << run_bits;
+	uint64_t sum = 0;
+	memset(begin, 0, (runs + 1) * sizeof *begin);
+	for (uint64_t i = 0; i < n; i++)
+		begin[run_of(room->in[i], run_bits) + 1]++;
+	for (uint64_t i = 1; i <= runs; i++) {
+		const uint64_t here = begin[i];
+		begin[i] = sum; /* where the run before i + 1 is put next */
+		sum += here;
+	}
+	for (uint64_t i = 0; i < n; i++)
+		room->out[begin[run_of(room->in[i], run_bits) + 1]++] = room->in[i];
+}
+
+static int table_for(struct room *room, uint64_t n)
+{
+	uint64_t places = 64;
+	while (places < 2 * n)
+		places *= 2;
+	if (places <= room->places)
+		return 0;
+	free(room->table);
+	room->table = malloc(places * sizeof *room->table);
+	room->places = room->table ? places : 0;
+	return room->table ? 0 : no_memory(n);
+}
+
+/* Each of n hashes once, in their order, to @to, which may be where they are. Return: how many.
+ * Multiplied first: those that a caller made himself may be alike in any bits. */
+static uint64_t once_each(const struct room *room, const uint64_t *hashes, uint64_t n, uint64_t *to)
+{
+	unsigned bits = 6;
+	uint64_t kept = 0;
+	while (UINT64_C(1) << bits < 2 * n)
+		bits++;
+	const uint64_t last = (UINT64_C(1) << bits) - 1;
+	memset(room->table, 0, (last + 1) * sizeof *room->table);
+	for (uint64_t i = 0; i < n; i++) {
+		const uint64_t hash = hashes[i];
+		uint64_t place = hash * UINT64_C(0x9E3779B97F4A7C15) >> (64 - bits);
+		while (room->table[place] && to[room->table[place] - 1] != hash)
+			place = (place + 1) & last;
+		if (room->table[place])
+			continue;
+		to[kept++] = hash;
+		room->table[place] = (uint32_t)kept;
+	}
+	return kept;
+}
+
+/* In place. */
+static int compare(struct room *room, struct weir_run_bin *bin, unsigned run_bits)
+{
+	const uint64_t runs = UINT64_C(1) << run_bits;
+	uint64_t to = 0;
+	for (uint64_t i = 0; i < runs; i++) {
+		const uint64_t from = bin->begin[i], n = bin->begin[i + 1] - from;
+		int err = n ? table_for(room, n) : 0;
+		if (err)
+			return err;
+		bin->begin[i] = to;
+		to += n ? once_each(room, room->out + from, n, room->out + to) : 0;
+	}
+	bin->begin[runs] = bin->n = to;
+	return 0;
+}
+
+/* Keep what is in room->out: in memory, or in the file. */
+static int keep(struct weir_distinct *d, struct room *room, struct weir_run_bin *bin)
+{
+	if (d->to_file)
+		return weir__collect_write(d->from, room->out, bin->n, &bin->at);
+	bin->hashes = room->out;
+	room->out = NULL;
+	uint64_t *less = realloc(bin->hashes, 8 * bin->n + 8); /* not 0, which would free it */
+	bin->hashes = less ? less : bin->hashes;
+	return 0;
+}
+
+static int sort_bin(struct work *w, struct room *room, unsigned i)
+{
+	struct weir_distinct *d = w->d;
+	struct weir_run_bin *bin = &d->bin[i];
+	const uint64_t n = weir__collected_in(d->from, i), runs = UINT64_C(1) << d->run_bits;
+	bin->begin = malloc((runs + 1) * sizeof *bin->begin);
+	room->in = malloc(8 * n + 8);
+	room->out = malloc(8 * n + 8);
+	if (!bin->begin || !room->in || !room->out || n > UINT32_MAX - 1)
+		return no_memory(n);
+	int err = weir__collected_take(d->from, i, room->in);
+	if (err)
+		return err;
+	scatter(room, n, d->run_bits, bin->begin);
+	err = compare(room, bin, d->run_bits);
+	if (!err)
+		err = keep(d, room, bin);
+	if (err)
+		return err;
+	atomic_fetch_add_explicit(&d->n, bin->n, memory_order_relaxed);
+	return w->step(w->arg, n);
+}
+
+static int sort_bins(void *work)
+{
+	struct work *w = work;
+	struct room room = { .places = 0 };
+	int err = 0;
+	while (!err) {
+		const unsigned i = atomic_fetch_add_explicit(&w->next, 1, memory_order_relaxed);
+		if (i >= WEIR_BINS)
+			break;
+		err = sort_bin(w, &room, i);
+		free(room.in);
+		free(room.out);
+		room.in = room.out = NULL;
+	}
+	if (err)
+		atomic_store_explicit(&w->next, WEIR_BINS, memory_order_relaxed);
+	free(room.table);
+	return err;
+}
+
+int weir__distinct(struct weir_distinct *out, struct weir_collected *from, unsigned run_bits,
+                   unsigned threads, weir__step_fn *step, void *arg)
+{
+	struct work w = { .d = out, .step = step, .arg = arg };
+	memset(out, 0, sizeof *out);
+	out->from = from;
+	out->run_bits = run_bits_for(weir__collected(from), run_bits);
+	out->to_file = from->fd >= 0;
+	return weir__parallel(threads, sort_bins, &w);
+}
+
+void weir__distinct_end(struct weir_distinct *d)
+{
+	for (unsigned i = 0; i < WEIR_BINS; i++) {
+		free(d->bin[i].hashes);
+		free(d->bin[i].begin);
+	}
+}
+
+/* ---- what was found, by parts ---- */
+
+/* From hash *first of a bin on, up to *end. */
+static void within(const struct weir_distinct *d, uint64_t part, unsigned part_bits,
+                   uint64_t *first, uint64_t *end)
+{
+	const struct weir_run_bin *bin = &d->bin[part >> (part_bits - WEIR_BIN_BITS)];
+	const unsigned below = part_bits - WEIR_BIN_BITS; /* bits of a part within its bin */
+	const uint64_t runs = UINT64_C(1) << (d->run_bits - below);
+	const uint64_t run = (part & ((UINT64_C(1) << below) - 1)) * runs;
+	*first = bin->begin[run];
+	*end = bin->begin[run + runs];
+}
+
+static unsigned bins_of(unsigned part_bits)
+{
+	return part_bits < WEIR_BIN_BITS ? 1u << (WEIR_BIN_BITS - part_bits) : 1;
+}
+
+uint64_t weir__distinct_count(const struct weir_distinct *d, uint64_t part, unsigned part_bits)
+{
+	uint64_t n = 0, first, end;
+	if (part_bits > WEIR_BIN_BITS) {
+		within(d, part, part_bits, &first, &end);
+		return end - first;
+	}
+	const unsigned bins = bins_of(part_bits);
+	for (unsigned i = 0; i < bins; i++)
+		n += d->bin[part * bins + i].n;
+	return n;
+}
+
+static int copy(const struct weir_distinct *d, const struct weir_run_bin *bin, uint64_t first,
+                uint64_t end, uint64_t *out)
+{
+	if (!bin->hashes)
+		return end > first ? weir__collect_read(d->from, bin->at + 8 * first, end - first,
+		                                        out) :
+		                     0;
+	memcpy(out, bin->hashes + first, 8 * (end - first));
+	return 0;
+}
+
+int weir__distinct_read(const struct weir_distinct *d, uint64_t part, unsigned part_bits,
+                        uint64_t *out)
+{
+	uint64_t first, end;
+	int err = 0;
+	if (part_bits > WEIR_BIN_BITS) {
+		within(d, part, part_bits, &first, &end);
+		return copy(d, &d->bin[part >> (part_bits - WEIR_BIN_BITS)], first, end, out);
+	}
+	const unsigned bins = bins_of(part_bits);
+	for (unsigned i = 0; !err && i < bins; i++) {
+		const struct weir_run_bin *bin = &d->bin[part * bins + i];
+		err = copy(d, bin, 0, bin->n, out);
+		out += bin->n;
+	}
+	return err;
+}

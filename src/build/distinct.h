@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * The different hashes among those collected, near each other by their top bits. */
+#ifndef WEIR_SRC_BUILD_DISTINCT_H
+#define WEIR_SRC_BUILD_DISTINCT_H
+
+#include "build/collect.h"
+#include "kind.h"
+
+/* Asked for each bin that is done: so many more hashes. Return: 0; -ECANCELED. */
+typedef int weir__step_fn(void *arg, uint64_t hashes);
+
+/* A bin's hashes lie in runs by the bits below those of the bin. */
+struct weir_run_bin {
+	uint64_t *hashes; /* NULL: in the file, from @at on */
+	uint64_t at, n;
+	uint64_t *begin;  /* of each run, and the end of the last */
+};
+
+struct weir_distinct {
+	struct weir_collected *from; /* it has the file */
+	unsigned run_bits;
+	bool to_file;
+	struct weir_run_bin bin[WEIR_BINS];
+	atomic_uint_fast64_t n;
+};
+
+/*
+ * Sort and compare all that was collected, which is used up.
+ * @run_bits: at least so many, for whoever asks for parts of as many bits behind a bin's.
+ * @threads: to do it with.  @step: called by any of them.
+ * Return: 0 or a negative errno; the caller calls weir__distinct_end() in any case.
+ */
+int weir__distinct(struct weir_distinct *out, struct weir_collected *from, unsigned run_bits,
+                   unsigned threads, weir__step_fn *step, void *arg);
+void weir__distinct_end(struct weir_distinct *d);
+
+/* As count and read of struct weir_key_set. */
+uint64_t weir__distinct_count(const struct weir_distinct *d, uint64_t part, unsigned part_bits);
+int weir__distinct_read(const struct weir_distinct *d, uint64_t part, unsigned part_bits,
+                        uint64_t *out);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ * A 3-wise binary fuse structure: from each key of a fixed set to w bits, in about 1.13 w bits a
+ * key. Three cells of w bits, xor'ed, are the key's. For what is not in the set they are any.
+ * Source: Graf and Lemire 2022 (binary fuse filters); Dietzfelbinger and Walzer 2019 (segments).
+ *
+ * The layout, frozen by golden files. The array is cut into parts of one size, by the top bits of
+ * a hash h. A part is its seed, 8 bytes, then its cells, segments * L of them, L = 2^segment_bits.
+ * Cell i is the w bits from bit i * w on; bit b is bit b % 8 of byte b / 8. At least 8 bytes of
+ * zeros end a part.
+ *
+ *     g    = h << part_bits                         what is left of h behind the part's number
+ *     m    = mix(h ^ seed):  x = (h ^ seed) * C1,  x ^= x >> 32,  m = x * C2
+ *     c_0  = high half of g * ((segments - 2) * L)
+ *     c_1  = (c_0 + L) with its low segment_bits xor'ed with those of m >> 18
+ *     c_2  = (c_0 + 2 L) with its low segment_bits xor'ed with those of m
+ *
+ * So the three lie in three segments one after the other. c_0 does not depend on the seed: keys
+ * in the order of their hashes are in the order of their segments, whichever seed is tried.
+ *
+ * Of the assignments that give each key its bits one is stored, so that equal sets have equal
+ * images. The seed is that of the first try t = 0, 1, ... that peels:
+ *
+ *     seed = mix(S ^ (part << 8 | t) * C2),  S the seed of the filter's hash
+ *
+ * To peel is to take away, again and again, a key that has one of its cells to itself: the cells
+ * with one key are put on a stack in ascending order; the top one is taken off; if it has one key
+ * still, that key is taken away, and of its other two cells, the one that follows (c_1 after c_0,
+ * c_2 after c_1, c_0 after c_2) first, each that is left with one key is put on the stack. If no
+ * key is left, the keys get their bits in the reverse of that order: each in the cell that it was
+ * taken away by. All other cells are 0. */
+#ifndef WEIR_SRC_KINDS_COMMON_FUSE_H
+#define WEIR_SRC_KINDS_COMMON_FUSE_H
+
+#include <weir/inline.h>
+#include "kind.h"
+
+/* The fields of a shape. */
+enum { WEIR_FUSE_WIDTH, WEIR_FUSE_SEGMENT_BITS, WEIR_FUSE_SEGMENTS, WEIR_FUSE_PART_BITS };
+
+enum {
+	WEIR_FUSE_MOST_WIDTH = 32,
+	WEIR_FUSE_MOST_SEGMENT_BITS = 18, /* c_1 and c_2 take different bits of m */
+	WEIR_FUSE_MOST_PART_BITS = 28,
+	WEIR_FUSE_SEED = 8,  /* bytes before the cells */
+	WEIR_FUSE_SLACK = 8, /* bytes behind them: a cell is read as a word of 64 bits */
+};
+#define WEIR_FUSE_MOST_CELLS (UINT64_C(1) << 28) /* of a part */
+
+#define WEIR_FUSE_C1 UINT64_C(0x9E3779B97F4A7C15)
+#define WEIR_FUSE_C2 UINT64_C(0xD6E8FEB86659FD93)
+
+/* One part. */
+struct weir_fuse {
+	unsigned width, segment_bits, part_bits;
+	uint64_t cells; /* segments << segment_bits */
+	uint64_t range; /* of c_0: those but the last two segments' */
+};
+
+static inline struct weir_fuse weir__fuse_of(const struct weir_shape *shape)
+{
+	const unsigned bits = shape->field[WEIR_FUSE_SEGMENT_BITS];
+	const uint64_t segments = shape->field[WEIR_FUSE_SEGMENTS];
+	return (struct weir_fuse){ .width = shape->field[WEIR_FUSE_WIDTH],
+		                   .segment_bits = bits,
+		                   .part_bits = shape->field[WEIR_FUSE_PART_BITS],
+		                   .cells = segments << bits,
+		                   .range = (segments - 2) << bits };
+}
+
+/* Lines of 64 bytes that a part takes. */
+static inline uint64_t weir__fuse_lines(const struct weir_fuse *part)
+{
+	return (WEIR_FUSE_SEED + (part->cells * part->width + 7) / 8 + WEIR_FUSE_SLACK + 63) / 64;
+}
+
+WEIR__INLINE uint64_t weir__fuse_mix(uint64_t h, uint64_t seed)
+{
+	uint64_t m = (h ^ seed) * WEIR_FUSE_C1;
+	m ^= m >> 32;
+	return m * WEIR_FUSE_C2;
+}
+
+/* The seed of a try. */
+static inline uint64_t weir__fuse_seed(uint64_t hash_seed, uint64_t part, unsigned try)
+{
+	return weir__fuse_mix(hash_seed, (part << 8 | try) * WEIR_FUSE_C2);
+}
+
+/* Shifts by 64 are none: 0 has no bits to lose, and one bit of h is lost first. */
+WEIR__INLINE uint64_t weir__fuse_part(uint64_t h, unsigned part_bits)
+{
+	return h >> 1 >> (63 - part_bits);
+}
+
+/* The three cells of a key. */
+struct weir_fuse_cells {
+	uint32_t at[3];
+};
+
+WEIR__INLINE struct weir_fuse_cells weir__fuse_cells(const struct weir_fuse *part, uint64_t h,
+                                                     uint64_t m)
+{
+	const uint32_t length = UINT32_C(1) << part->segment_bits, low = length - 1;
+	const uint32_t first = (uint32_t)weir__mulhi64(h << part->part_bits, part->range);
+	return (struct weir_fuse_cells){ {
+		first,
+		(first + length) ^ ((uint32_t)(m >> 18) & low),
+		(first + 2 * length) ^ ((uint32_t)m & low),
+	} };
+}
+
+/* A key's fingerprint: the top bits of m, 1 to 32 of them, and 1 where they are 0. So an array of
+ * zeros has no key. */
+WEIR__INLINE uint32_t weir__fuse_fingerprint(uint64_t m, unsigned width)
+{
+	const uint32_t top = (uint32_t)(m >> 32) >> (32 - width);
+	return top + !top;
+}
+
+/* ---- cells ---- */
+
+WEIR__INLINE uint64_t weir__fuse_word(const unsigned char *at)
+{
+	uint64_t word;
+	__builtin_memcpy(&word, at, sizeof word);
+	return WEIR__LE64(word);
+}
+
+/* Cell i in the low bits; the bits above a width are any.  @cells: behind the part's seed. */
+WEIR__INLINE uint64_t weir__fuse_cell(const unsigned char *cells, uint64_t i, unsigned width)
+{
+	if (width == 8)
+		return cells[i];
+	if (width % 8 == 0)
+		return weir__fuse_word(cells + i * (width / 8));
+	return weir__fuse_word(cells + (i * width >> 3)) >> (i * width & 7);
+}
+
+static inline void weir__fuse_put(unsigned char *cells, uint64_t i, unsigned width, uint32_t value)
+{
+	unsigned char *at = cells + (i * width >> 3);
+	const unsigned shift = i * width & 7;
+	const uint64_t mask = (UINT64_C(1) << width) - 1;
+	const uint64_t word = (weir__fuse_word(at) & ~(mask << shift)) | (value & mask) << shift;
+	const uint64_t bytes = WEIR__LE64(word);
+	__builtin_memcpy(at, &bytes, sizeof bytes);
+}
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ * Building one part of a fuse structure. What is kept of a cell's keys are their number and the xor
+ * of their hashes: with one key left, that is its hash. */
+#include "kinds/common/fuse_peel.h"
+#include <stdlib.h>
+#include <string.h>
+#include "error.h"
+
+/* A count is in the upper six bits of a byte; in the others, which of its cells it is to a key. */
+enum { ONE = 4, WHICH = ONE - 1 };
+
+/* Each of the arrays begins on a line. */
+static uint64_t whole_lines(uint64_t bytes)
+{
+	return (bytes + 63) / 64 * 64;
+}
+
+uint64_t weir__fuse_room_bytes(const struct weir_fuse *part, uint64_t keys)
+{
+	/* a stack is written to one past its end */
+	return whole_lines(8 * keys) + whole_lines(keys) + whole_lines(8 * part->cells) +
+	       whole_lines(part->cells) + whole_lines(4 * (part->cells + 1));
+}
+
+int weir__fuse_room_make(struct weir_fuse_room *out, const struct weir_fuse *part, uint64_t keys)
+{
+	const uint64_t bytes = weir__fuse_room_bytes(part, keys);
+	char *at = aligned_alloc(64, bytes);
+	if (!at)
+		return weir__fail(-ENOMEM, "no memory to build a part of %llu keys in: %llu bytes",
+		                  (unsigned long long)keys, (unsigned long long)bytes);
+	*out = (struct weir_fuse_room){ .bytes = bytes, .keys = (void *)at };
+	out->by = (void *)(at += whole_lines(8 * keys));
+	out->xors = (void *)(at += whole_lines(keys));
+	out->counts = (void *)(at += whole_lines(8 * part->cells));
+	out->stack = (void *)(at + whole_lines(part->cells));
+	return 0;
+}
+
+void weir__fuse_room_free(struct weir_fuse_room *room)
+{
+	free(room->keys);
+	room->keys = NULL;
+}
+
+/* Return: false if a cell has more keys than can be counted. */
+static bool count(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
+                  uint64_t seed)
+{
+	const struct weir_fuse p = *part;
+	uint64_t *xors = room->xors;
+	uint8_t *counts = room->counts;
+	bool over = false;
+	memset(counts, 0, p.cells);
+	memset(xors, 0, 8 * p.cells);
+	for (uint64_t i = 0; i < n; i++) {
+		const uint64_t h = room->keys[i];
+		struct weir_fuse_cells c = weir__fuse_cells(&p, h, weir__fuse_mix(h, seed));
+		for (unsigned j = 0; j < 3; j++) {
+			const uint8_t more = (uint8_t)((counts[c.at[j]] + ONE) ^ j);
+			over |= more < ONE;
+			counts[c.at[j]] = more;
+			xors[c.at[j]] ^= h;
+		}
+	}
+	return !over;
+}
+
+/* The cells with one key, in ascending order. Return: how many. */
+static uint64_t singles(const struct weir_fuse_room *room, uint64_t cells)
+{
+	uint64_t n = 0;
+	for (uint64_t i = 0; i < cells; i++) {
+		room->stack[n] = (uint32_t)i;
+		n += room->counts[i] / ONE == 1;
+	}
+	return n;
+}
+
+/* Take a key out of a cell that is to it its jth. Return: is it left with one? */
+static inline bool take(struct weir_fuse_room *room, uint32_t cell, unsigned j, uint64_t h)
+{
+	const uint8_t left = (uint8_t)((room->counts[cell] - ONE) ^ j);
+	room->counts[cell] = left;
+	room->xors[cell] ^= h;
+	return left / ONE == 1;
+}
+
+bool weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
+                     uint64_t seed)
+{
+	static const uint8_t next[] = { 1, 2, 0 };
+	const struct weir_fuse p = *part;
+	uint64_t waiting, taken = 0;
+	if (!count(room, part, n, seed))
+		return false;
+	/* The keys are in the cells now, so their place is free for them in their order. */
+	waiting = singles(room, p.cells);
+	while (waiting) {
+		const uint32_t cell = room->stack[--waiting];
+		if (room->counts[cell] / ONE != 1)
+			continue;
+		const uint64_t h = room->xors[cell];
+		const unsigned j = room->counts[cell] & WHICH, j1 = next[j], j2 = next[j1];
+		struct weir_fuse_cells c = weir__fuse_cells(&p, h, weir__fuse_mix(h, seed));
+		room->keys[taken] = h;
+		room->by[taken++] = (uint8_t)j;
+		room->stack[waiting] = c.at[j1];
+		waiting += take(room, c.at[j1], j1, h);
+		room->stack[waiting] = c.at[j2];
+		waiting += take(room, c.at[j2], j2, h);
+	}
+	return taken == n;
+}
+
+void weir__fuse_assign_fingerprints(const struct weir_fuse_room *room, const struct weir_fuse *part,
+                                    uint64_t n, uint64_t seed, unsigned char *cells)
+{
+	const struct weir_fuse p = *part;
+	for (uint64_t i = n; i-- > 0;) {
+		const uint64_t h = room->keys[i], m = weir__fuse_mix(h, seed);
+		struct weir_fuse_cells c = weir__fuse_cells(&p, h, m);
+		const unsigned j = room->by[i];
+		uint64_t value = weir__fuse_fingerprint(m, p.width);
+		for (unsigned other = 0; other < 3; other++) /* its own is 0 yet */
+			value ^= weir__fuse_cell(cells, c.at[other], p.width);
+		weir__fuse_put(cells, c.at[j], p.width, (uint32_t)value);
+	}
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * Building one part of a fuse structure (fuse.h), by one thread. */
+#ifndef WEIR_SRC_KINDS_COMMON_FUSE_PEEL_H
+#define WEIR_SRC_KINDS_COMMON_FUSE_PEEL_H
+
+#include "kinds/common/fuse.h"
+
+/* What a part is built in. Start from { 0 }. */
+struct weir_fuse_room {
+	uint64_t *keys;  /* the caller puts their hashes here, near each other by their top bits;
+	                    then, in the order in which they were taken away */
+	uint8_t *by;     /* and which of its cells each was taken away by */
+	uint64_t *xors;  /* of each cell: the hashes of its keys, xor'ed */
+	uint8_t *counts; /* 4 * how many, and xor'ed, which of their cells it is to them */
+	uint32_t *stack;
+	uint64_t bytes;  /* of all of it */
+};
+
+/* Bytes that the room of a part with so many keys takes. */
+uint64_t weir__fuse_room_bytes(const struct weir_fuse *part, uint64_t keys);
+/* Return: 0 or -ENOMEM. */
+int weir__fuse_room_make(struct weir_fuse_room *out, const struct weir_fuse *part, uint64_t keys);
+void weir__fuse_room_free(struct weir_fuse_room *room);
+
+/*
+ * Order the keys so that each has a cell to itself among those that follow.
+ * @n: of room->keys, all different.
+ * Return: true; false there is no such order with this seed, and room->keys are no longer what they
+ *   were.
+ */
+bool weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
+                     uint64_t seed);
+
+/* After that: give each key its fingerprint.  @cells: all 0. */
+void weir__fuse_assign_fingerprints(const struct weir_fuse_room *room, const struct weir_fuse *part,
+                                    uint64_t n, uint64_t seed, unsigned char *cells);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ * How many cells a set of keys needs, and the choice of their width.
+ *
+ * A set peels almost always if it has no more keys than cells / factor. The factor is that of Graf
+ * and Lemire (2022), 1.125 from a million keys on and more below, and so is the length of a
+ * segment, up to 2^13 cells: longer ones gain nothing up to 2 million keys and leave the cache.
+ *
+ * Keys fall into parts by chance, and all parts have one size. So a part is made for the mean and
+ * six deviations: of a billion parts one would have more. What does not fit or does not peel is
+ * built larger (weir__fuse_enlarge).
+ *
+ * All lines are filled with segments as far as they fit. */
+#include "kinds/fuse/plan.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include "error.h"
+#include "kinds/common/fuse.h"
+#include "lines.h"
+#include "sizing.h"
+
+static const uint64_t most_of_part = UINT64_C(1) << 21; /* keys, on average */
+enum { MOST_CHOSEN_SEGMENT_BITS = 13 };
+
+static double factor_of(double keys)
+{
+	return fmax(1.125, 0.875 + 0.25 * log(1e6) / log(fmax(keys, 2)));
+}
+
+static unsigned segment_bits_of(double keys)
+{
+	double bits = floor(log(fmax(keys, 1)) / log(3.33) + 2.25);
+	return (unsigned)fmin(bits, MOST_CHOSEN_SEGMENT_BITS);
+}
+
+static unsigned part_bits_of(uint64_t keys)
+{
+	unsigned bits = 0;
+	while (bits < WEIR_FUSE_MOST_PART_BITS && keys >> bits > most_of_part)
+		bits++;
+	return bits;
+}
+
+/* Keys that a part is made for. */
+static double keys_of_part(uint64_t keys, unsigned part_bits)
+{
+	double mean = ceil((double)keys / (double)(UINT64_C(1) << part_bits));
+	return part_bits ? mean + 6 * sqrt(mean) : mean;
+}
+
+/* As many segments as the lines have room for. */
+static uint32_t segments_within(uint64_t lines, unsigned width, unsigned segment_bits)
+{
+	const uint64_t bits = 8 * (64 * lines - WEIR_FUSE_SEED - WEIR_FUSE_SLACK);
+	const uint64_t most = (WEIR_FUSE_MOST_CELLS >> segment_bits);
+	const uint64_t n = bits / width >> segment_bits;
+	return (uint32_t)(n < most ? n : most);
+}
+
+/* So many lines, in all parts: as many segments as they hold. */
+static void fill(struct weir_plan *plan, uint64_t lines, uint32_t shards)
+{
+	uint32_t *field = plan->shape.field;
+	field[WEIR_FUSE_SEGMENTS] = segments_within(lines >> field[WEIR_FUSE_PART_BITS],
+	                                            field[WEIR_FUSE_WIDTH],
+	                                            field[WEIR_FUSE_SEGMENT_BITS]);
+	plan->bytes = 64 * lines;
+	plan->shards = shards;
+}
+
+/* As few lines as take the plan's segments: whole ones of each part, and of each shard. */
+static void fill_least(struct weir_plan *plan, uint32_t wanted)
+{
+	const struct weir_fuse part = weir__fuse_of(&plan->shape);
+	const uint64_t parts = UINT64_C(1) << part.part_bits;
+	uint32_t shards;
+	uint64_t lines = weir__lines(512.0 * (double)(weir__fuse_lines(&part) * parts), 1, wanted,
+	                             &shards);
+	fill(plan, (lines + parts - 1) / parts * parts, shards);
+}
+
+/* As many as there is room for; not fewer than there are. */
+static void fill_most(struct weir_plan *plan, uint64_t max_bytes, uint32_t wanted)
+{
+	const uint64_t parts = UINT64_C(1) << plan->shape.field[WEIR_FUSE_PART_BITS];
+	uint32_t shards;
+	uint64_t lines = weir__lines_within(max_bytes, 1, wanted, &shards);
+	lines -= lines % parts;
+	if (64 * lines > plan->bytes)
+		fill(plan, lines, shards);
+}
+
+/* The fewest lines for so many keys. */
+static void size_for(struct weir_plan *plan, uint64_t keys, unsigned width, uint32_t shards)
+{
+	const unsigned part_bits = part_bits_of(keys);
+	const double part_keys = keys_of_part(keys, part_bits);
+	const unsigned bits = segment_bits_of(part_keys);
+	const double segments = ceil(part_keys * factor_of(part_keys) / (double)(1u << bits));
+	plan->shape.field[WEIR_FUSE_WIDTH] = width;
+	plan->shape.field[WEIR_FUSE_SEGMENT_BITS] = bits;
+	plan->shape.field[WEIR_FUSE_SEGMENTS] = (uint32_t)fmax(segments, 3);
+	plan->shape.field[WEIR_FUSE_PART_BITS] = part_bits;
+	plan->capacity = keys;
+	fill_least(plan, shards);
+}
+
+void weir__fuse_enlarge(struct weir_plan *plan, double share)
+{
+	uint32_t *segments = &plan->shape.field[WEIR_FUSE_SEGMENTS];
+	*segments += (uint32_t)fmax(1, ceil(share * *segments));
+	fill_least(plan, plan->shards);
+}
+
+/* ---- the width ---- */
+
+static double rate_of(unsigned width)
+{
+	return ldexp(1, -(int)width);
+}
+
+/* The floor of 64-bit hashes is no reason for another bit. */
+static bool has_rate(unsigned width, double fp_rate)
+{
+	return rate_of(width) <= fp_rate * (1 + 1e-6);
+}
+
+/* One that has a kernel of its own, if it is at most a seventh wider. */
+static unsigned near_own(unsigned width)
+{
+	for (unsigned own = 8; own <= WEIR_FUSE_MOST_WIDTH; own *= 2)
+		if (own >= width && 7 * (own - width) <= width)
+			return own;
+	return width;
+}
+
+/* The narrowest for the rate, or near it; 0: none is. */
+static unsigned width_for(double fp_rate, uint32_t asked)
+{
+	unsigned width = 1;
+	if (asked)
+		return has_rate(asked, fp_rate) ? asked : 0;
+	while (width <= WEIR_FUSE_MOST_WIDTH && !has_rate(width, fp_rate))
+		width++;
+	return width <= WEIR_FUSE_MOST_WIDTH ? near_own(width) : 0;
+}
+
+static bool fits(struct weir_plan *plan, const struct weir_params *p, unsigned width)
+{
+	size_for(plan, p->capacity, width, p->shards);
+	return plan->bytes <= p->max_bytes;
+}
+
+/* The widest that so many keys leave room for; 0: not one bit. */
+static unsigned width_within(struct weir_plan *plan, const struct weir_params *p)
+{
+	if (p->fingerprint_bits)
+		return fits(plan, p, p->fingerprint_bits) ? p->fingerprint_bits : 0;
+	unsigned width = WEIR_FUSE_MOST_WIDTH;
+	while (width && !fits(plan, p, width))
+		width--;
+	return width;
+}
+
+/* ---- any two of the three ---- */
+
+static int too_low(const struct weir_params *p, uint64_t keys)
+{
+	if (p->fingerprint_bits)
+		return weir__fail(-EINVAL, "fingerprint_bits %u: the rate is %.3g, above fp_rate "
+		                  "%g; give one of the two, or more bits", p->fingerprint_bits,
+		                  rate_of(p->fingerprint_bits), p->fp_rate);
+	return weir__fail(-EINVAL, "fp_rate %g: at a capacity of %" PRIu64 " at least %.3g: a "
+	                  "fingerprint has 32 bits at most", p->fp_rate, keys,
+	                  rate_of(WEIR_FUSE_MOST_WIDTH) + (double)keys / WEIR__HASHES);
+}
+
+static int bytes_from_rate(const struct weir_params *p, struct weir_plan *out)
+{
+	const unsigned width = width_for(weir__wanted(p).fp_rate, p->fingerprint_bits);
+	if (!width)
+		return too_low(p, p->capacity);
+	size_for(out, p->capacity, width, p->shards);
+	if (p->max_bytes && out->bytes > p->max_bytes)
+		return weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
+		                  " bytes: max_bytes is %" PRIu64, p->capacity, p->fp_rate,
+		                  out->bytes, p->max_bytes);
+	if (out->bytes > WEIR__MOST_BYTES)
+		return weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
+		                  " bytes: a filter has 2^46 at most", p->capacity, p->fp_rate,
+		                  out->bytes);
+	return 0;
+}
+
+/* What is left of the bytes becomes segments: so a filter that had to be built larger is planned
+ * again by its capacity and its bytes. */
+static int rate_from_both(const struct weir_params *p, struct weir_plan *out)
+{
+	if (!width_within(out, p))
+		return weir__fail(-EFBIG, "max_bytes %" PRIu64 ": too small for %" PRIu64
+		                  " keys with fingerprints of %u bit%s", p->max_bytes, p->capacity,
+		                  p->fingerprint_bits ? p->fingerprint_bits : 1,
+		                  p->fingerprint_bits > 1 ? "s" : "");
+	fill_most(out, p->max_bytes, p->shards);
+	return 0;
+}
+
+/* More keys take more bytes, but for a step where they take another part. */
+static int capacity_from_bytes(const struct weir_params *p, struct weir_plan *out)
+{
+	uint64_t enough = 0, less = WEIR__MOST_KEYS + 1;
+	const unsigned width = width_for(p->fp_rate, p->fingerprint_bits);
+	if (!width)
+		return too_low(p, 1);
+	while (less - enough > 1) {
+		const uint64_t half = enough + (less - enough) / 2;
+		size_for(out, half, width, p->shards);
+		if (out->bytes <= p->max_bytes &&
+		    has_rate(width, p->fp_rate - (double)half / WEIR__HASHES))
+			enough = half;
+		else
+			less = half;
+	}
+	if (!enough)
+		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": too small for one key at "
+		                  "fp_rate %g", p->max_bytes, p->fp_rate);
+	size_for(out, enough, width, p->shards);
+	fill_most(out, p->max_bytes, p->shards);
+	return 0;
+}
+
+int weir__fuse_plan(const struct weir_params *p, struct weir_plan *out)
+{
+	int err;
+	if (p->fingerprint_bits > WEIR_FUSE_MOST_WIDTH)
+		return weir__fail(-EINVAL, "fingerprint_bits %u: allowed: 1 to %d, or 0 to have it "
+		                  "chosen", p->fingerprint_bits, WEIR_FUSE_MOST_WIDTH);
+	if (p->capacity && p->fp_rate > 0)
+		err = bytes_from_rate(p, out);
+	else
+		err = p->capacity ? rate_from_both(p, out) : capacity_from_bytes(p, out);
+	if (!err)
+		err = weir__shards_fit(p->shards, out->bytes);
+	if (err)
+		return err;
+	out->reason = p->fingerprint_bits ? "the fingerprint that was asked for" :
+	              p->fp_rate > 0      ? "the fewest bits with the rate, or 8, 16, 32 if near" :
+	                                    "the widest fingerprint that the keys leave room for";
+	out->bits_per_key = 8 * (double)out->bytes / (double)out->capacity;
+	out->fp_rate_floor = (double)out->capacity / WEIR__HASHES;
+	out->fp_rate = rate_of(out->shape.field[WEIR_FUSE_WIDTH]) + out->fp_rate_floor;
+	return 0;
+}
+
+bool weir__fuse_legal(const struct weir_shape *shape, uint64_t lines)
+{
+	const uint32_t width = shape->field[WEIR_FUSE_WIDTH];
+	const uint32_t bits = shape->field[WEIR_FUSE_SEGMENT_BITS];
+	const uint32_t segments = shape->field[WEIR_FUSE_SEGMENTS];
+	const uint32_t part_bits = shape->field[WEIR_FUSE_PART_BITS];
+	if (width < 1 || width > WEIR_FUSE_MOST_WIDTH || bits > WEIR_FUSE_MOST_SEGMENT_BITS ||
+	    segments < 3 || segments > WEIR_FUSE_MOST_CELLS >> bits ||
+	    part_bits > WEIR_FUSE_MOST_PART_BITS)
+		return false;
+	const struct weir_fuse part = weir__fuse_of(shape);
+	return lines == UINT64_MAX || (lines >> part_bits << part_bits == lines &&
+	                               lines >> part_bits >= weir__fuse_lines(&part));
+}
+
+void weir__fuse_describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
+{
+	const uint32_t width = shape->field[WEIR_FUSE_WIDTH];
+	const uint32_t parts = UINT32_C(1) << shape->field[WEIR_FUSE_PART_BITS];
+	snprintf(text, WEIR_SHAPE_TEXT, "fingerprints of %" PRIu32 " bit%s in %" PRIu32 " part%s",
+	         width, width == 1 ? "" : "s", parts, parts == 1 ? "" : "s");
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ * Builders: keys from several threads, equal ones, too many for memory; and what is refused. */
+#include <errno.h>
+#include <pthread.h>
+#include "../folder.h"
+#include "../test.h"
+
+enum { KEYS = 300000, THREADS = 4 };
+
+static struct weir_params params(void)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.kind = WEIR_FUSE;
+	p.fp_rate = 0.004;
+	return p;
+}
+
+static struct weir_builder *begun(const struct weir_params *p,
+                                  const struct weir_builder_options *o)
+{
+	struct weir_builder *b = NULL;
+	assert_ok(weir_builder_create(&b, p, o));
+	assert_non_null(b);
+	return b;
+}
+
+static struct weir_filter *finished(struct weir_builder *b, struct weir_build_report *report)
+{
+	struct weir_filter *f = NULL;
+	assert_ok(weir_builder_finish(b, &f, report));
+	assert_non_null(f);
+	weir_builder_destroy(b);
+	return f;
+}
+
+static void assert_has(const struct weir_filter *f, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		assert_true(weir_contains_u64(f, test_key(i)));
+}
+
+struct adder {
+	struct weir_builder *b;
+	unsigned number;
+};
+
+/* Each key in some form, by two threads. */
+static void *add(void *arg)
+{
+	const struct adder *a = arg;
+	for (uint64_t i = a->number / 2; i < KEYS; i += THREADS / 2) {
+		const uint64_t key = test_key(i), hash = weir_builder_hash(a->b, &key, 8);
+		const struct iovec whole = { (void *)(uintptr_t)&key, 8 };
+		switch ((i + a->number) % 6) {
+		case 0: assert_ok(weir_builder_add(a->b, &key, 8)); break;
+		case 1: assert_ok(weir_builder_add_u64(a->b, key)); break;
+		case 2: assert_ok(weir_builder_add_hash(a->b, hash)); break;
+		case 3: assert_ok(weir_builder_add_hashes(a->b, &hash, 1)); break;
+		case 4: assert_ok(weir_builder_add_keys(a->b, &whole, 1)); break;
+		default: assert_ok(weir_builder_add_fixed(a->b, &key, 8, 1));
+		}
+	}
+	return NULL;
+}
+
+static struct weir_filter *by_threads(const struct weir_builder_options *o,
+                                      struct weir_build_report *report)
+{
+	const struct weir_params p = params();
+	struct adder adder[THREADS];
+	pthread_t thread[THREADS];
+	struct weir_builder *b = begun(&p, o);
+	for (unsigned i = 0; i < THREADS; i++) {
+		adder[i] = (struct adder){ b, i };
+		assert_int_equal(pthread_create(&thread[i], NULL, add, &adder[i]), 0);
+	}
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	return finished(b, report);
+}
+
+static void from_several_threads(void **state)
+{
+	(void)state;
+	for (uint32_t threads = 0; threads <= 3; threads++) {
+		struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
+		struct weir_build_report report = WEIR_BUILD_REPORT_INIT;
+		o.threads = threads;
+		struct weir_filter *f = by_threads(&o, &report);
+		assert_has(f, KEYS);
+		assert_true(report.added == 2 * KEYS && report.keys == KEYS);
+		assert_true(report.spilled_bytes == 0 && report.sort_seconds > 0 &&
+		            report.build_seconds > 0);
+		weir_destroy(f);
+	}
+}
+
+/* Hashes that have no room in memory are in a file without a name. */
+static void spilled(void **state)
+{
+	enum { MORE = 3000000 };
+	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_build_report report = WEIR_BUILD_REPORT_INIT;
+	struct weir_params p = params();
+	struct weir_filter *f = NULL;
+	(void)state;
+	o.max_memory = 63 << 20; /* the least for a thread, with some MiB for hashes */
+	struct weir_builder *b = begun(&p, &o);
+	int err = 0;
+	for (uint64_t i = 0; i < MORE && !err; i++)
+		err = weir_builder_add_u64(b, test_key(i));
+	assert_refused(err, -EFBIG, "max_memory", "spill_folder");
+	assert_refused(weir_builder_add_u64(b, 1), -EFBIG, "an earlier call has failed", "");
+	assert_refused(weir_builder_finish(b, &f, NULL), -EFBIG, "an earlier call has failed", "");
+	weir_builder_destroy(b);
+	o.spill_folder = folder;
+	b = begun(&p, &o);
+	for (uint64_t i = 0; i < MORE; i++)
+		assert_ok(weir_builder_add_u64(b, test_key(i / 2)));
+	f = finished(b, &report);
+	assert_has(f, MORE / 2);
+	assert_true(report.added == MORE && report.keys == MORE / 2);
+	assert_true(report.spilled_bytes > 8 * MORE / 4);
+	weir_destroy(f);
+	o.spill_folder = "/nowhere";
+	b = begun(&p, &o);
+	err = 0;
+	for (uint64_t i = 0; i < MORE && !err; i++)
+		err = weir_builder_add_u64(b, test_key(i));
+	assert_refused(err, -ENOENT, "spill_folder /nowhere", "no such file");
+	weir_builder_destroy(b);
+}
+
+static void keyed_and_seeded(void **state)
+{
+	struct weir_params p = params();
+	(void)state;
+	for (int keyed = 0; keyed < 2; keyed++) {
+		p.hash_key = keyed ? "sixteen secrets!" : NULL;
+		struct weir_builder *b = begun(&p, NULL);
+		const uint64_t hash = weir_builder_hash(b, "one", 3);
+		assert_ok(weir_builder_add(b, "one", 3));
+		struct weir_filter *f = finished(b, NULL);
+		assert_int_equal(weir_hash(f, "one", 3), hash);
+		assert_true(weir_contains(f, "one", 3));
+		weir_destroy(f);
+	}
+	p.hash_key = NULL;
+	p.seed = 11;
+	struct weir_builder *b = begun(&p, NULL);
+	assert_int_equal(weir_builder_hash(b, "one", 3), weir_hash_seeded(11, "one", 3));
+	struct weir_filter *f = finished(b, NULL);
+	assert_int_equal(weir_hash(f, "one", 3), weir_hash_seeded(11, "one", 3));
+	weir_destroy(f);
+}
+
+static uint64_t last_done, stop_at;
+
+static int progress(void *arg, uint64_t done, uint64_t total)
+{
+	assert_true(arg == &last_done && done >= last_done && done <= total);
+	last_done = done;
+	return done >= stop_at;
+}
+
+static void progress_and_stop(void **state)
+{
+	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
+	const struct weir_params p = params();
+	struct weir_filter *f = NULL;
+	(void)state;
+	o.progress = progress;
+	o.progress_arg = &last_done;
+	for (unsigned stop = 0; stop < 3; stop++) {
+		struct weir_builder *b = begun(&p, &o);
+		stop_at = stop == 0 ? UINT64_MAX : stop == 1 ? 1 : 20000;
+		last_done = 0;
+		for (uint64_t i = 0; i < 10000; i++)
+			assert_ok(weir_builder_add_u64(b, test_key(i)));
+		int err = weir_builder_finish(b, &f, NULL);
+		assert_int_equal(err, stop ? -ECANCELED : 0);
+		assert_true(stop != 0 || last_done == 20000);
+		weir_builder_destroy(b);
+		weir_destroy(f);
+		f = NULL;
+	}
+}
+
+static void what_is_refused(void **state)
+{
+	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_build_report report = WEIR_BUILD_REPORT_INIT;
+	struct weir_params p = params();
+	struct weir_builder *b = NULL;
+	struct weir_filter *f = NULL;
+	(void)state;
+	assert_refused(weir_builder_create(NULL, &p, NULL), -EINVAL, "out is NULL", "");
+	assert_refused(weir_builder_create(&b, NULL, NULL), -EINVAL, "weir_params is NULL", "");
+	p.kind = WEIR_BLOCKED;
+	assert_refused(weir_builder_create(&b, &p, NULL), -ENOTSUP, "kind blocked", "be built");
+	p.kind = WEIR_WINDOW;
+	assert_refused(weir_builder_create(&b, &p, NULL), -ENOTSUP, "kind 10", "no filter");
+	p = params();
+	o.threads = 1025;
+	assert_refused(weir_builder_create(&b, &p, &o), -EINVAL, "threads 1025", "1 to 1024");
+	o.threads = 2;
+	o.max_memory = 64 << 20;
+	assert_refused(weir_builder_create(&b, &p, &o), -EINVAL, "max_memory 67108864",
+	               "2 threads");
+	o.struct_size = 1;
+	assert_refused(weir_builder_create(&b, &p, &o), -EINVAL, "weir_builder_options", "1");
+	assert_null(b);
+	b = begun(&p, NULL);
+	assert_refused(weir_builder_finish(b, NULL, NULL), -EINVAL, "out is NULL", "");
+	report.struct_size = 1;
+	assert_refused(weir_builder_finish(b, &f, &report), -EINVAL, "weir_build_report", "1");
+	assert_ok(weir_builder_add(b, "one", 3));
+	assert_ok(weir_builder_finish(b, &f, NULL));
+	assert_refused(weir_builder_add(b, "two", 3), -EINVAL, "was finished", "");
+	struct weir_filter *second = NULL;
+	assert_refused(weir_builder_finish(b, &second, NULL), -EINVAL, "was finished", "");
+	weir_destroy(f);
+	weir_builder_destroy(b);
+	weir_builder_destroy(NULL);
+	assert_true(weir_kind_is_built(WEIR_FUSE) && !weir_kind_is_built(WEIR_BLOCKED) &&
+	            !weir_kind_is_built(77));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(from_several_threads),
+		cmocka_unit_test(spilled),
+		cmocka_unit_test(keyed_and_seeded),
+		cmocka_unit_test(progress_and_stop),
+		cmocka_unit_test(what_is_refused),
+	};
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ * Handles over sets that are built once: a refresh replaces them, inserts are refused, and so is
+ * what would lose inserts. */
+#include <errno.h>
+#include "../folder.h"
+#include "../test.h"
+
+enum { KEYS = 5000 };
+
+/* Of keys from @first on. */
+static struct weir_filter *built(uint64_t first)
+{
+	static uint64_t hashes[KEYS];
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	p.kind = WEIR_FUSE;
+	p.fp_rate = 0.0001;
+	p.seed = 5;
+	for (uint64_t i = 0; i < KEYS; i++) {
+		const uint64_t key = test_key(first + i);
+		hashes[i] = weir_hash_seeded(5, &key, 8);
+	}
+	assert_ok(weir_build(&f, &p, hashes, KEYS));
+	return f;
+}
+
+static void save_of(uint64_t first)
+{
+	struct weir_filter *f = built(first);
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+}
+
+static uint64_t found_in(const struct weir_handle *h, uint64_t first)
+{
+	uint64_t n = 0;
+	for (uint64_t i = 0; i < KEYS; i++) {
+		const uint64_t key = test_key(first + i);
+		n += weir_handle_contains(h, &key, 8);
+	}
+	return n;
+}
+
+static void refreshed(void **state)
+{
+	struct weir_handle *h = NULL;
+	(void)state;
+	assert_ok(weir_handle_create(&h, built(0), NULL));
+	assert_int_equal(found_in(h, 0), KEYS);
+	assert_refused(weir_handle_insert(h, "key", 3), -ENOTSUP, "kind fuse", "inserts");
+	save_of(KEYS);
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(found_in(h, KEYS), KEYS);
+	assert_true(found_in(h, 0) < 20);
+	assert_int_equal(weir_handle_refresh(h, path), 0);
+	weir_handle_destroy(h);
+}
+
+static void the_first_set(void **state)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_handle *h = NULL;
+	(void)state;
+	save_of(0);
+	o.absent = WEIR_ABSENT_NO;
+	o.flags = WEIR_HANDLE_ANY_SEED;
+	assert_ok(weir_handle_create(&h, NULL, &o));
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(found_in(h, 0), KEYS);
+	weir_handle_destroy(h);
+}
+
+static void inserts_would_be_lost(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	struct weir_handle *h = NULL;
+	(void)state;
+	p.capacity = KEYS;
+	p.fp_rate = 0.0001;
+	p.seed = 5;
+	assert_ok(weir_create(&f, &p));
+	assert_ok(weir_handle_create(&h, f, NULL));
+	assert_int_equal(weir_handle_insert(h, "key", 3), WEIR_NEW);
+	save_of(0);
+	assert_refused(weir_handle_refresh(h, path), -ENOTSUP, "kind fuse takes no inserts",
+	               "of kind blocked");
+	assert_int_equal(weir_handle_refresh(h, path), 0); /* it is known */
+	assert_true(weir_handle_contains(h, "key", 3));
+	weir_handle_destroy(h);
+}
+
+static void a_loader_cannot_fill_it(void **state)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_reload *r = NULL;
+	struct weir_handle *h = NULL;
+	(void)state;
+	assert_ok(weir_handle_create(&h, built(0), NULL));
+	assert_refused(weir_reload_begin(&r, h, NULL), -ENOTSUP, "kind fuse is built once",
+	               "weir_handle_refresh");
+	p.kind = WEIR_FUSE;
+	p.capacity = KEYS;
+	p.fp_rate = 0.01;
+	o.params = &p;
+	assert_refused(weir_reload_begin(&r, h, &o), -ENOTSUP, "kind fuse is built once", "");
+	assert_null(r);
+	p.kind = WEIR_BLOCKED; /* which takes inserts from then on */
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_refused(weir_handle_insert(h, "key", 3), -ENOTSUP, "kind fuse", "inserts");
+	assert_ok(weir_reload_commit(r));
+	assert_int_equal(weir_handle_insert(h, "key", 3), WEIR_NEW);
+	weir_handle_destroy(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(refreshed),
+		cmocka_unit_test(the_first_set),
+		cmocka_unit_test(inserts_would_be_lost),
+		cmocka_unit_test(a_loader_cannot_fill_it),
+	};
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}

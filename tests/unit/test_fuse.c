@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ * Fuse filters of every size and width: each can be built, has all its keys, and has the rate. */
+#include <errno.h>
+#include <math.h>
+#include "../test.h"
+
+static struct weir_params params(unsigned width)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.kind = WEIR_FUSE;
+	p.fp_rate = fmax(ldexp(1, -(int)width), 1e-9);
+	p.fingerprint_bits = width;
+	p.seed = 7;
+	return p;
+}
+
+static struct weir_stats stats_of(const struct weir_filter *f)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	assert_ok(weir_stats_exact(f, &s));
+	return s;
+}
+
+static struct weir_filter *built(const struct weir_params *p, const uint64_t *hashes, size_t n)
+{
+	struct weir_filter *f = NULL;
+	assert_ok(weir_build(&f, p, hashes, n));
+	assert_non_null(f);
+	for (size_t i = 0; i < n; i++)
+		assert_true(weir_contains_hash(f, hashes[i]));
+	assert_int_equal(weir_contains_hashes(f, hashes, n, NULL), n);
+	return f;
+}
+
+/* splitmix64 itself, from a state on. */
+static void fill(uint64_t *hashes, size_t n, uint64_t state)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t x = state += UINT64_C(0x9E3779B97F4A7C15);
+		x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+		x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+		hashes[i] = x ^ x >> 31;
+	}
+}
+
+enum { MOST = 40000 };
+static uint64_t hashes[MOST];
+
+static void every_small_size(void **state)
+{
+	const struct weir_params p = params(8);
+	(void)state;
+	for (size_t n = 0; n <= 5000; n += n < 600 ? 1 : 7) {
+		fill(hashes, n, n);
+		struct weir_filter *f = built(&p, hashes, n);
+		struct weir_stats s = stats_of(f);
+		assert_int_equal(s.capacity, n ? n : 1);
+		assert_true(fabs(s.keys_estimated - (double)n) <= 1 + 0.4 * sqrt((double)n));
+		assert_true(n < 1000 || 8.0 * (double)s.bytes / (double)n < 14);
+		weir_destroy(f);
+	}
+}
+
+/* Where other implementations of binary fuse filters have failed. */
+static void sizes_that_others_fail_at(void **state)
+{
+	const struct weir_params p = params(8);
+	(void)state;
+	for (size_t n = 11480; n <= 11521; n++) {
+		fill(hashes, n, n);
+		weir_destroy(built(&p, hashes, n));
+	}
+	fill(hashes, 37453, 1);
+	weir_destroy(built(&p, hashes, 37453));
+	fill(hashes, 11515, 28909);
+	weir_destroy(built(&p, hashes, 11515));
+}
+
+static void every_width(void **state)
+{
+	enum { KEYS = 3000, ABSENT = 200000 };
+	(void)state;
+	fill(hashes, KEYS, 3);
+	for (unsigned width = 1; width <= 32; width++) {
+		const struct weir_params p = params(width);
+		const double odds = ldexp(1, -(int)width), expected = odds * ABSENT;
+		struct weir_filter *f = built(&p, hashes, KEYS);
+		uint64_t found = 0;
+		for (uint64_t i = 0; i < ABSENT; i++)
+			found += weir_contains_hash(f, test_key(i));
+		assert_true((double)found < expected + 5 * sqrt(expected) + 3);
+		assert_true((double)found > 0.96 * expected - 5 * sqrt(expected));
+		assert_int_equal(stats_of(f).shape.field[0], width);
+		assert_true(stats_of(f).fp_rate_estimated == odds);
+		weir_destroy(f);
+	}
+}
+
+/* The order of the keys and how often each is there are nothing to the bits. */
+static void the_same_set_is_the_same_filter(void **state)
+{
+	enum { KEYS = 10000 };
+	struct weir_params p = params(8);
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	uint64_t *twice = malloc(2 * KEYS * sizeof *twice);
+	(void)state;
+	p.capacity = KEYS;
+	assert_ok(weir_plan(&p, &plan));
+	assert_non_null(twice);
+	fill(hashes, KEYS, 9);
+	for (unsigned i = 0; i < KEYS; i++)
+		twice[i] = hashes[KEYS - 1 - i], twice[KEYS + i] = hashes[i];
+	void *bits[2];
+	for (unsigned i = 0; i < 2; i++) {
+		bits[i] = aligned_alloc(64, plan.bytes);
+		assert_non_null(bits[i]);
+		p.memory = bits[i];
+		p.memory_bytes = plan.bytes;
+		weir_destroy(built(&p, i ? twice : hashes, i ? 2 * KEYS : KEYS));
+	}
+	assert_memory_equal(bits[0], bits[1], plan.bytes);
+	free(bits[0]);
+	free(bits[1]);
+	free(twice);
+}
+
+static void several_parts(void **state)
+{
+	enum { KEYS = 2500000 };
+	struct weir_params p = params(8);
+	uint64_t *many = malloc(KEYS * sizeof *many);
+	(void)state;
+	assert_non_null(many);
+	fill(many, KEYS, 5);
+	struct weir_filter *f = built(&p, many, KEYS);
+	struct weir_stats s = stats_of(f), sample = WEIR_STATS_INIT;
+	assert_int_equal(s.shape.field[3], 1); /* part_bits */
+	assert_true(8.0 * (double)s.bytes / KEYS < 9.15);
+	assert_true(fabs(s.keys_estimated / KEYS - 1) < 0.001);
+	assert_ok(weir_stats(f, &sample));
+	assert_true(sample.sampled < 1 && fabs(sample.keys_estimated / KEYS - 1) < 0.03);
+	assert_false(sample.saturated);
+	weir_destroy(f);
+	free(many);
+}
+
+static void not_built(const struct weir_params *p, size_t n, int err, const char *names,
+                      const char *value)
+{
+	struct weir_filter *f = NULL;
+	assert_refused(weir_build(&f, p, hashes, n), err, names, value);
+	assert_null(f);
+}
+
+static void what_cannot_be_built(void **state)
+{
+	struct weir_params p = params(8);
+	(void)state;
+	fill(hashes, 3000, 1);
+	p.capacity = 2999;
+	not_built(&p, 3000, -ENOSPC, "capacity 2999", "3000 different keys");
+	p.capacity = 0;
+	p.max_bytes = 3000;
+	not_built(&p, 3000, -EFBIG, "max_bytes is 3000", "needs");
+	p.fp_rate = 0;
+	not_built(&p, 3000, -EFBIG, "max_bytes 3000", "8 bits");
+	p = params(33);
+	p.fp_rate = 0.01;
+	not_built(&p, 3000, -EINVAL, "fingerprint_bits 33", "1 to 32");
+	p = params(8);
+	p.fp_rate = 0.001;
+	not_built(&p, 3000, -EINVAL, "fingerprint_bits 8", "0.0039");
+	for (uint64_t i = 0; i < 3000; i++)
+		hashes[i] = i; /* no hashes at all */
+	p = params(8);
+	not_built(&p, 3000, -ENOSPC, "3000 keys", "evenly spread");
+}
+
+static void takes_no_inserts(void **state)
+{
+	const struct weir_params p = params(8);
+	(void)state;
+	fill(hashes, 100, 1);
+	struct weir_filter *f = built(&p, hashes, 100), *copy = NULL;
+	assert_refused(weir_insert(f, "key", 3), -ENOTSUP, "kind fuse", "inserts");
+	assert_refused(weir_insert_hashes(f, hashes, 3, NULL), -ENOTSUP, "kind fuse", "inserts");
+	assert_refused(weir_load_hashes(f, hashes, 3), -ENOTSUP, "kind fuse", "inserts");
+	assert_refused(weir_merge(f, f), -ENOTSUP, "kind fuse", "merge");
+	assert_refused(weir_fold(&copy, f, 2), -ENOTSUP, "kind fuse", "fold");
+	assert_ok(weir_clone(&copy, f));
+	assert_int_equal(weir_contains_hashes(copy, hashes, 100, NULL), 100);
+	weir_destroy(copy);
+	weir_destroy(f);
+}
+
+/* Which widths a rate, or a size, chooses. */
+static void widths_that_are_chosen(void **state)
+{
+	static const struct {
+		double fp_rate;
+		unsigned width;
+	} rows[] = { { 0.5, 1 },      { 0.1, 4 },    { 0.03, 6 },    { 0.01, 8 },  { 1 / 256.0, 8 },
+		     { 0.001, 10 },   { 1e-4, 16 },  { 1e-5, 17 },   { 1e-6, 20 }, { 1e-9, 32 },
+		     { 0x1p-16, 16 }, { 0x1p-19, 19 } };
+	struct weir_params p = params(0);
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	(void)state;
+	p.capacity = 1000000;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		p.fp_rate = rows[i].fp_rate;
+		assert_ok(weir_plan(&p, &plan));
+		assert_int_equal(plan.shape.field[0], rows[i].width);
+		assert_true(plan.fp_rate <= rows[i].fp_rate * 1.00001);
+		assert_true(plan.bits_per_key < 1.145 * rows[i].width);
+	}
+	p.fp_rate = 0;
+	p.max_bytes = 1130000;
+	assert_ok(weir_plan(&p, &plan));
+	assert_true(plan.shape.field[0] == 7 && plan.bytes <= p.max_bytes);
+	p.capacity = 0;
+	p.fp_rate = 0.01;
+	assert_ok(weir_plan(&p, &plan));
+	assert_true(plan.capacity > 990000 && plan.capacity < 1000000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_small_size),
+		cmocka_unit_test(sizes_that_others_fail_at),
+		cmocka_unit_test(every_width),
+		cmocka_unit_test(the_same_set_is_the_same_filter),
+		cmocka_unit_test(several_parts),
+		cmocka_unit_test(what_cannot_be_built),
+		cmocka_unit_test(takes_no_inserts),
+		cmocka_unit_test(widths_that_are_chosen),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
