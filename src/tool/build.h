@@ -18,6 +18,7 @@ struct build {
 	struct fill_found found;
 	const char *output, *like;
 	uint64_t max_memory;
+	bool spills; /* it was given: beyond it hashes go to a file */
 	struct image_saving saving;
 	struct guard guard;
 	bool force, quiet, as_json;

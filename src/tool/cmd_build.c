@@ -47,7 +47,8 @@ static const char help[] =
 	"                       frequency: 8, 16 or 32, default 16\n"
 	"      --counters-per-word=N  counting, frequency: counters of each word;\n"
 	"                       default: chosen by the rate\n"
-	"      --fingerprint-bits=N  cuckoo: 12 or 16; default: chosen by the rate\n"
+	"      --fingerprint-bits=N  cuckoo: 12 or 16; fuse: 1 to 32; default: chosen by\n"
+	"                       the rate\n"
 	"      --max-keys=N     growing: keys that it may grow to; default: 21,845 times\n"
 	"                       -n\n"
 	"  -s, --seed=SEED      seed of the hash, 1 or more; default: that of the image\n"
@@ -175,7 +176,9 @@ static int option_taken(int option, struct build *build, bool *progress)
 	case 'o': build->output = optarg; break;
 	case LIKE: build->like = optarg; break;
 	case 't': return parse_small("--threads", optarg, CREW_MOST, &build->fill.threads);
-	case MAX_MEMORY: return parse_bytes("--max-memory", optarg, &build->max_memory);
+	case MAX_MEMORY:
+		build->spills = true;
+		return parse_bytes("--max-memory", optarg, &build->max_memory);
 	case ZSTD: return parse_zstd(optarg, &build->saving.zstd_level);
 	case MODE: return parse_mode(optarg, &build->saving.mode);
 	case ALLOW_OVERFULL: build->guard.allow_overfull = true; break;

@@ -25,7 +25,7 @@ static const char help[] =
 	"                     of 1000)\n"
 	"      --counter-bits=N  counting: 4, 8 or 16 (4); frequency: 8, 16 or 32 (16)\n"
 	"      --counters-per-word=N  counting, frequency: counters of each word\n"
-	"      --fingerprint-bits=N  cuckoo: 12 or 16\n"
+	"      --fingerprint-bits=N  cuckoo: 12 or 16; fuse: 1 to 32\n"
 	"      --max-keys=N   growing: keys that it may grow to; default: 21,845 times -n\n"
 	"      --json         the table as JSON\n"
 	"  -h, --help         this text\n"

@@ -35,6 +35,7 @@ struct pass {
 	struct lines *lines;
 	struct weir_filter *f;
 	struct spool *spool;
+	struct weir_builder *builder; /* that takes the hashes in place of f */
 	pthread_mutex_t lock; /* of spool, removed and what was found */
 	uint64_t *removed; /* not loaded but removed, and how many were */
 	atomic_uint_fast64_t keys;
@@ -71,6 +72,7 @@ static int take_out(struct pass *pass, const struct batch *batch)
 static bool load(struct pass *pass, struct batch *batch)
 {
 	int err = !batch->n      ? 0 :
+	          pass->builder ? weir_builder_add_hashes(pass->builder, batch->hashes, batch->n) :
 	          pass->removed ? take_out(pass, batch) :
 	                          weir_load_hashes(pass->f, batch->hashes, batch->n);
 	atomic_fetch_add(&pass->taken, err ? weir_error_taken() : batch->n);
@@ -310,6 +312,19 @@ int fill_spool(const struct fill *fill, struct weir_params *params, struct spool
 	if (hasher_new(&pass.f, params))
 		return -1;
 	int result = run(&pass, "reading", &keys);
+	weir_destroy(pass.f);
+	return result;
+}
+
+int fill_gather(const struct fill *fill, const struct weir_params *params,
+                struct weir_builder *builder, uint64_t *keys)
+{
+	struct weir_params same = *params;
+	struct pass pass = { .task = LOAD, .fill = fill, .builder = builder,
+	                     .lock = PTHREAD_MUTEX_INITIALIZER };
+	if (hasher_new(&pass.f, &same))
+		return -1;
+	int result = run(&pass, "reading", keys);
 	weir_destroy(pass.f);
 	return result;
 }

@@ -51,6 +51,10 @@ int fill_remove(const struct fill *fill, struct weir_filter *f, uint64_t *keys, 
 /* Keep their hashes, in at most spool->max_bytes. @params: their seed and hash_key are those of
  * the hash; where the seed is 0, it receives one. */
 int fill_spool(const struct fill *fill, struct weir_params *params, struct spool *spool);
+/* Put their hashes into @builder, which has the seed and hash_key of @params; how many through
+ * @keys. */
+int fill_gather(const struct fill *fill, const struct weir_params *params,
+                struct weir_builder *builder, uint64_t *keys);
 /* Load what was kept into @f and free it. */
 int fill_from_spool(const struct fill *fill, struct spool *spool, struct weir_filter *f);
 

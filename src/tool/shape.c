@@ -17,7 +17,7 @@ int shape_option(int option, struct weir_params *params)
 		return parse_small("--counters-per-word", optarg, 16,
 		                   &params->counters_per_word);
 	case SHAPE_FINGERPRINT_BITS:
-		return parse_small("--fingerprint-bits", optarg, 16, &params->fingerprint_bits);
+		return parse_small("--fingerprint-bits", optarg, 32, &params->fingerprint_bits);
 	case SHAPE_MAX_KEYS: return parse_keys("--max-keys", optarg, &params->max_capacity);
 	default: return -1;
 	}

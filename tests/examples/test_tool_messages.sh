@@ -171,9 +171,9 @@ for path in sys.argv[1:]:
 		echo "${COMPREPLY[*]}"
 	end
 	run 0 bash complete.sh "$bash"; prints '^--allow-overfull$'
-	completes 'build -k ' '^blocked classic counting growing cuckoo frequency'
+	completes 'build -k ' '^blocked classic counting growing cuckoo fuse frequency'
 	completes 'build --kind = cl' '^classic$'
-	completes 'build --kind =' '^blocked classic counting growing cuckoo frequency'
+	completes 'build --kind =' '^blocked classic counting growing cuckoo fuse frequency'
 	completes 'drill --flavor = ' '^bp memb qsbr mb$'
 	touch bits.file
 	completes 'build -p ' '^$' # no files
