@@ -80,10 +80,23 @@ static uint64_t tame_steps(uint8_t *data)
 	return steps;
 }
 
+/* One part or two, of as many segments as there is room for or fewer. */
+static void tame_fuse(uint8_t *data, uint64_t was, uint64_t parts)
+{
+	const uint64_t width = 1 + was % 32, blocks = (image_get(data + IMAGE_BLOCKS, 8) + 1) & ~1;
+	const uint64_t cells = 8 * (64 * (blocks >> parts) - 16) / width;
+	const uint64_t bits = cells >> (was >> 32 & 7) < 3 ? 0 : was >> 32 & 7;
+	image_put64(data + IMAGE_BLOCKS, blocks);
+	put32(data + 104, width);
+	put32(data + 108, bits);
+	put32(data + 112, 3 + (was >> 40) % ((cells >> bits) - 2));
+	put32(data + 116, parts);
+}
+
 /* Bring every field within its range, as near to what it holds as may be. */
 static void tame(uint8_t *data)
 {
-	static const uint8_t kinds[] = { 0, 1, 2, 4, 8, 0, 2, 8 };
+	static const uint8_t kinds[] = { 0, 1, 2, 4, 8, 5, 2, 5 };
 	uint64_t kind = kinds[data[12] & 7], blocks = image_get(data + IMAGE_BLOCKS, 8);
 	uint64_t z = kind ? UINT64_C(1) + data[16] % 32 : UINT64_C(1) << (data[16] & 3);
 	uint64_t packed = data[IMAGE_COMPRESSION] & 1;
@@ -105,12 +118,15 @@ static void tame(uint8_t *data)
 	put32(data + IMAGE_COMPRESSION, packed);
 	memset(data + 76, 0, 4);
 	unsigned fingerprint = data[104] & 1 ? 16 : 12, bits = data[104] & 3, words = data[108] & 3;
+	const uint64_t built = image_get(data + 104, 8), parts = data[116] & 1;
 	memset(data + 104, 0, IMAGE_MARKS - 104);
 	if (kind == 4)
 		put32(data + 104, fingerprint);
 	if (counters) /* 4 or 8 to 16 or 32 bits, 1 to 8 words, a counter in each or two */
 		put32(data + 104, (kind == 2 ? UINT64_C(4) : UINT64_C(8)) << bits % 3),
 			put32(data + 108, UINT64_C(1) << words), put32(data + 112, 1);
+	if (kind == 5)
+		tame_fuse(data, built, parts);
 	unsigned later = steps ? 192 : IMAGE_MARKS;
 	memset(data + later, 0, IMAGE_HEADER_SUM - later);
 	put32(data + IMAGE_MARKS, marks);
