@@ -90,7 +90,8 @@ void add_ops(Case c, const Options &options)
 		c.op = name_of(verb);
 		c.verb = verb;
 		c.batch = 0;
-		if ((verb == Verb::remove && !c.kind->removes) ||
+		if ((verb == Verb::insert && !c.kind->inserts) ||
+		    (verb == Verb::remove && !c.kind->removes) ||
 		    (verb == Verb::count && !c.kind->counts))
 			continue;
 		if (!c.kind->batch_only && (verb != Verb::hit || !options.quick()))

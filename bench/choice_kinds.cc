@@ -54,7 +54,7 @@ bool wanted(struct weir_params &params, uint32_t kind, uint32_t z, size_t n, dou
 		params.fp_rate = 0;
 		params.max_bytes = bytes;
 	}
-	return plan_of(params, plan) == 0 && (bits > 0 || plan.fp_rate > rate / 10);
+	return plan_of(params, plan) == 0 && (bits > 0 || plan.fp_rate > rate / 16);
 }
 
 Made weir_kind(uint32_t kind, uint32_t z, size_t n, double rate, double bits)
@@ -92,6 +92,7 @@ void add_weir(std::vector<Kind> &all, uint32_t kind)
 			struct weir_params params;
 			return wanted(params, kind, z, n, rate, bits);
 		};
+		one.inserts = !weir_kind_is_built(kind);
 		ask_verbs(one, kind);
 		all.push_back(one);
 		if (!words)

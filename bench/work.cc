@@ -91,6 +91,7 @@ void Work::fill_to(size_t held)
 			set_->load_keys(keys.data(), keys.size());
 		}
 	});
+	set_->settle();
 	held_ = held;
 	empty_ = false;
 }

@@ -2,6 +2,7 @@
  * weir through the verbs of the shared library, with kind, layout, size and pages chosen by the
  * caller, and keys taken one by one or so many at a time. */
 #include <algorithm>
+#include <mutex>
 #include <vector>
 #include <weir/weir.h>
 #include "../../src/tool/numbers.h"
@@ -35,6 +36,7 @@ public:
 	void clear() override
 	{
 		renew();
+		to_build_.clear();
 		one_ = OneByOne(filter);
 	}
 	void *memory() const override { return region->base(); }
@@ -72,7 +74,23 @@ public:
 	{
 		std::vector<uint64_t> hashes(n);
 		weir_hash_fixed(filter, keys, sizeof(*keys), n, hashes.data());
-		check(weir_load_hashes(filter, hashes.data(), n), "weir_load_hashes");
+		if (!built_) {
+			check(weir_load_hashes(filter, hashes.data(), n), "weir_load_hashes");
+			return;
+		}
+		std::lock_guard<std::mutex> own(lock_);
+		to_build_.insert(to_build_.end(), hashes.begin(), hashes.end());
+	}
+	void settle() override
+	{
+		struct weir_filter *all = nullptr;
+		if (!built_)
+			return;
+		weir_destroy(filter);
+		filter = nullptr;
+		check(weir_build(&all, &params, to_build_.data(), to_build_.size()), "weir_build");
+		filter = all;
+		one_ = OneByOne(filter);
 	}
 	uint64_t remove(const uint64_t *keys, size_t n) override
 	{
@@ -114,6 +132,9 @@ public:
 	}
 
 private:
+	const bool built_ = weir_kind_is_built(params.kind);
+	std::vector<uint64_t> to_build_;
+	std::mutex lock_;
 	struct weir_plan plan_ = WEIR_PLAN_INIT;
 	OneByOne one_;
 	size_t batch_ = 0;

@@ -32,6 +32,8 @@ public:
 	/* As insert, the quickest way there is while nobody asks: several threads may load at
 	 * once where several may insert. */
 	virtual void load_keys(const uint64_t *keys, size_t n) { insert(keys, n); }
+	/* All that are to be loaded are: a kind that is built once is built. */
+	virtual void settle() {}
 	/* As lookup and insert, of strings. */
 	virtual uint64_t lookup(const struct iovec *keys, size_t n) = 0;
 	virtual void insert(const struct iovec *keys, size_t n) = 0;
