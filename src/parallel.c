@@ -4,8 +4,8 @@
 #include "parallel.h"
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "error.h"
 
 struct crew {
@@ -13,7 +13,7 @@ struct crew {
 	void *arg;
 	pthread_mutex_t lock;
 	int err;
-	char *sentence; /* NULL: no memory for it */
+	char sentence[512]; /* as long as any is */
 };
 
 static void note(struct crew *crew, int err)
@@ -21,7 +21,7 @@ static void note(struct crew *crew, int err)
 	pthread_mutex_lock(&crew->lock);
 	if (err && !crew->err) {
 		crew->err = err;
-		crew->sentence = strdup(weir_error_detail());
+		snprintf(crew->sentence, sizeof crew->sentence, "%s", weir_error_detail());
 	}
 	pthread_mutex_unlock(&crew->lock);
 }
@@ -55,9 +55,5 @@ int weir__parallel(unsigned threads, int (*work)(void *arg), void *arg)
 	while (begun)
 		pthread_join(thread[--begun], NULL);
 	free(thread);
-	if (crew.err)
-		weir__fail(crew.err, "%s", crew.sentence ? crew.sentence :
-		                                           weir_strerror(crew.err));
-	free(crew.sentence);
-	return crew.err;
+	return crew.err ? weir__fail(crew.err, "%s", crew.sentence) : 0;
 }

@@ -95,6 +95,17 @@ static int memory_for_hashes(uint64_t *out, const struct weir_builder_options *o
 	return 0;
 }
 
+static int copy_folder(struct weir_builder *b, const char *folder)
+{
+	if (!folder)
+		return 0;
+	b->folder = malloc(strlen(folder) + 1);
+	if (!b->folder)
+		return weir__fail(-ENOMEM, "no memory for a builder's record");
+	strcpy(b->folder, folder);
+	return 0;
+}
+
 static int begin(struct weir_builder *b, const struct weir_builder_options *options)
 {
 	uint64_t most = 0;
@@ -103,9 +114,8 @@ static int begin(struct weir_builder *b, const struct weir_builder_options *opti
 		err = memory_for_hashes(&most, &b->options);
 	if (!err)
 		err = weir__hashing_choose(&b->hashing, &b->params);
-	if (!err && b->options.spill_folder &&
-	    (b->folder = strdup(b->options.spill_folder)) == NULL)
-		err = weir__fail(-ENOMEM, "no memory for a builder's record");
+	if (!err)
+		err = copy_folder(b, b->options.spill_folder);
 	if (err)
 		return err;
 	b->params.seed = b->hashing.seed;

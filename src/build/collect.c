@@ -100,9 +100,12 @@ static int note_extent(struct weir_bin *bin, uint64_t at, uint64_t n)
 {
 	if (bin->n_extents == bin->room) {
 		const uint32_t room = bin->room ? 2 * bin->room : 4;
-		struct weir_extent *more = realloc(bin->extents, room * sizeof *more);
+		struct weir_extent *more = malloc(room * sizeof *more);
 		if (!more)
 			return no_memory();
+		if (bin->n_extents)
+			memcpy(more, bin->extents, bin->n_extents * sizeof *more);
+		free(bin->extents);
 		bin->extents = more;
 		bin->room = room;
 	}

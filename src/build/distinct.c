@@ -112,15 +112,20 @@ static int compare(struct room *room, struct weir_run_bin *bin, unsigned run_bit
 	return 0;
 }
 
-/* Keep what is in room->out: in memory, or in the file. */
-static int keep(struct weir_distinct *d, struct room *room, struct weir_run_bin *bin)
+/* Keep what is in room->out, of n hashes: in memory, or in the file. */
+static int keep(struct weir_distinct *d, struct room *room, struct weir_run_bin *bin, uint64_t n)
 {
 	if (d->to_file)
 		return weir__collect_write(d->from, room->out, bin->n, &bin->at);
 	bin->hashes = room->out;
 	room->out = NULL;
-	uint64_t *less = realloc(bin->hashes, 8 * bin->n + 8); /* not 0, which would free it */
-	bin->hashes = less ? less : bin->hashes;
+	/* where many were equal, less memory is enough */
+	uint64_t *less = bin->n < n / 2 ? malloc(8 * bin->n + 8) : NULL;
+	if (less) {
+		memcpy(less, bin->hashes, 8 * bin->n);
+		free(bin->hashes);
+		bin->hashes = less;
+	}
 	return 0;
 }
 
@@ -140,7 +145,7 @@ static int sort_bin(struct work *w, struct room *room, unsigned i)
 	scatter(room, n, d->run_bits, bin->begin);
 	err = compare(room, bin, d->run_bits);
 	if (!err)
-		err = keep(d, room, bin);
+		err = keep(d, room, bin, n);
 	if (err)
 		return err;
 	atomic_fetch_add_explicit(&d->n, bin->n, memory_order_relaxed);

@@ -25,8 +25,8 @@ uint64_t weir__fuse_room_bytes(const struct weir_fuse *part, uint64_t keys)
 int weir__fuse_room_make(struct weir_fuse_room *out, const struct weir_fuse *part, uint64_t keys)
 {
 	const uint64_t bytes = weir__fuse_room_bytes(part, keys);
-	char *at = aligned_alloc(64, bytes);
-	if (!at)
+	char *at;
+	if (posix_memalign((void **)&at, 64, bytes))
 		return weir__fail(-ENOMEM, "no memory to build a part of %llu keys in: %llu bytes",
 		                  (unsigned long long)keys, (unsigned long long)bytes);
 	*out = (struct weir_fuse_room){ .bytes = bytes, .keys = (void *)at };

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ * The n-th call to the system fails while a filter is built from keys, in memory and with a file
+ * for what has no room there: the builder reports it in a sentence, or was able to do without; then
+ * there is no filter, or one with all its keys; nothing leaks, no thread and no file stays. */
+#include <errno.h>
+#include <weir/build.h>
+#include "faults.h"
+
+enum { FEW = 3000, MANY = 1200000, MOST_CALLS = 100000 };
+
+static uint64_t *hashes;
+
+static int setup(void **state)
+{
+	(void)folder_setup(state);
+	hashes = malloc(MANY * sizeof *hashes);
+	for (uint64_t i = 0; hashes && i < MANY; i++)
+		hashes[i] = test_key(i);
+	return hashes == NULL;
+}
+
+static int teardown(void **state)
+{
+	free(hashes);
+	return folder_teardown(state);
+}
+
+static int build(size_t n, uint32_t threads, bool spills)
+{
+	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_builder *b = NULL;
+	struct weir_filter *f = NULL;
+	p.kind = WEIR_FUSE;
+	p.fp_rate = 0.01;
+	p.seed = 3;
+	o.threads = threads;
+	o.max_memory = spills ? 64 << 20 : 0;
+	o.spill_folder = spills ? folder : NULL;
+	int err = weir_builder_create(&b, &p, &o);
+	assert_int_equal(err == 0, b != NULL);
+	for (size_t at = 0; !err && at < n; at += 1000)
+		err = weir_builder_add_hashes(b, hashes + at, 1000);
+	if (!err)
+		err = weir_builder_finish(b, &f, NULL);
+	weir_builder_destroy(b);
+	assert_int_equal(err == 0, f != NULL);
+	assert_true(!f || weir_contains_hashes(f, hashes, n, NULL) == n);
+	weir_destroy(f);
+	return err;
+}
+
+static int in_memory(void) { return build(FEW, 1, false); }
+static int by_threads(void) { return build(FEW, 3, false); }
+static int with_a_file(void) { return build(MANY, 1, true); }
+
+static const struct verb {
+	const char *name;
+	int (*run)(void);
+	unsigned step; /* of n, a share of it: large builds are slow */
+} verbs[] = {
+	{ "in memory", in_memory, 60 },
+	{ "by threads", by_threads, 60 },
+	{ "with a file", with_a_file, 4 },
+};
+
+/* Returns whether the n-th call was reached. */
+static bool fail_at(const struct verb *verb, unsigned n, int error)
+{
+	char name[256];
+	unsigned descriptors = open_descriptors();
+	shim.at = n;
+	shim.error = error;
+	shim.calls = 0;
+	shim.allocated = 0;
+	shim.what = NULL;
+	shim.armed = true;
+	int answer = verb->run();
+	shim.armed = false;
+	shim.at = 0;
+	const char *what = shim.what ? shim.what : "none";
+	if (answer < 0 && !*weir_error_detail())
+		fail_msg("%s: call %u (%s): answered %d without a sentence", verb->name, n, what,
+		         answer);
+	if (open_descriptors() != descriptors || shim.allocated)
+		fail_msg("%s: call %u (%s): %u descriptors more, %ld allocations", verb->name, n,
+		         what, open_descriptors() - descriptors, shim.allocated);
+	assert_int_equal(folder_entries(folder, "", name), 0);
+	return shim.what != NULL;
+}
+
+static void every_call_fails(void **state)
+{
+	static const int errors[] = { EIO, ENOMEM, ENOSPC, EINTR };
+	(void)state;
+	for (unsigned v = 0; v < COUNT_OF(verbs); v++)
+		for (unsigned e = 0; e < COUNT_OF(errors); e++) {
+			unsigned n = 1;
+			while (n < MOST_CALLS && fail_at(&verbs[v], n, errors[e]))
+				n += 1 + n / verbs[v].step;
+			assert_in_range(n, 10, MOST_CALLS - 1);
+		}
+}
+
+static void interrupted_and_short(void **state)
+{
+	(void)state;
+	for (unsigned v = 0; v < COUNT_OF(verbs); v++) {
+		shim.trickle = shim.armed = true;
+		int answer = verbs[v].run();
+		shim.trickle = shim.armed = false;
+		assert_ok(answer);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_call_fails),
+		cmocka_unit_test(interrupted_and_short),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
