@@ -126,11 +126,26 @@ static int spill_bin(struct weir_collected *c, struct weir_bin *bin)
 	return err;
 }
 
-static int spill(struct weir_collected *c, struct weir_lane *lane)
+static int spill_lane(struct weir_collected *c, struct weir_lane *lane)
 {
-	int err = open_file(c);
+	int err = 0;
 	for (unsigned i = 0; !err && i < WEIR_BINS; i++)
 		err = spill_bin(c, &lane->bin[i]);
+	return err;
+}
+
+/* Its own lane, and those that nobody is in: a thread that adds no more may have left much there.
+ * Nobody waits for a lane who has one. */
+static int spill(struct weir_collected *c, struct weir_lane *own)
+{
+	int err = open_file(c);
+	if (!err)
+		err = spill_lane(c, own);
+	for (struct weir_lane *lane = c->lane; !err && lane < c->lane + WEIR_LANES; lane++)
+		if (lane != own && pthread_mutex_trylock(&lane->lock) == 0) {
+			err = spill_lane(c, lane);
+			pthread_mutex_unlock(&lane->lock);
+		}
 	return err;
 }
 

@@ -4,7 +4,7 @@
  *
  * A thread adds to one of the lanes, each with a lock and bins of its own, so that few meet. A bin
  * is blocks of hashes that grow as it does. Who finds that all blocks together exceed the limit
- * writes those of its lane to the file. */
+ * writes those of its lane to the file, and of all lanes that nobody is in. */
 #ifndef WEIR_SRC_BUILD_COLLECT_H
 #define WEIR_SRC_BUILD_COLLECT_H
 

@@ -79,6 +79,33 @@ static struct weir_filter *by_threads(const struct weir_builder_options *o,
 	return finished(b, report);
 }
 
+/* What one has left in memory makes room when another needs it. */
+static void spilled_by_threads(void **state)
+{
+	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_build_report report = WEIR_BUILD_REPORT_INIT;
+	(void)state;
+	o.max_memory = 63 << 20;
+	o.spill_folder = folder;
+	const struct weir_params p = params();
+	struct weir_builder *b = begun(&p, &o);
+	pthread_t thread[THREADS];
+	struct adder adder[THREADS];
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < THREADS; i++) {
+			adder[i] = (struct adder){ b, i };
+			assert_int_equal(pthread_create(&thread[i], NULL, add, &adder[i]), 0);
+		}
+		for (unsigned i = 0; i < THREADS; i++)
+			pthread_join(thread[i], NULL);
+	}
+	struct weir_filter *f = finished(b, &report);
+	assert_has(f, KEYS);
+	assert_true(report.added == 6 * KEYS && report.keys == KEYS);
+	assert_true(report.spilled_bytes > 0);
+	weir_destroy(f);
+}
+
 static void from_several_threads(void **state)
 {
 	(void)state;
@@ -231,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(from_several_threads),
 		cmocka_unit_test(spilled),
+		cmocka_unit_test(spilled_by_threads),
 		cmocka_unit_test(keyed_and_seeded),
 		cmocka_unit_test(progress_and_stop),
 		cmocka_unit_test(what_is_refused),
