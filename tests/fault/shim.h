@@ -40,10 +40,10 @@ struct shim {
 	void (*watch)(const char *folder); /* is about to be watched, on the follower's thread */
 	const char *ignored;  /* calls of this name are not made and answer 0, */
 	unsigned ignored_at;  /* this one of them, from 1; 0: none */
-	unsigned calls;   /* so far */
-	const char *what; /* the call that failed */
-	long allocated;   /* by weir and not freed yet */
-	long mapped;      /* bytes, likewise */
+	_Atomic unsigned calls; /* so far, by every thread */
+	const char *what;       /* the call that failed */
+	_Atomic long allocated; /* by weir and not freed yet */
+	_Atomic long mapped;    /* bytes, likewise */
 };
 
 extern struct shim shim;

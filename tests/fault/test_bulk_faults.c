@@ -70,7 +70,10 @@ static int teardown(void **state)
 static bool load_failing_at(unsigned n)
 {
 	struct weir_filter *f = make(memory);
-	shim.calls = 0, shim.allocated = shim.mapped = 0, shim.what = NULL;
+	shim.calls = 0;
+	shim.allocated = 0;
+	shim.mapped = 0;
+	shim.what = NULL;
 	shim.at = n, shim.error = ENOMEM, shim.armed = true;
 	int answer = weir_load_hashes(f, keys, KEYS);
 	shim.armed = false, shim.at = 0;
