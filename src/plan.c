@@ -149,6 +149,20 @@ int weir__params_check(const struct weir_params *in, struct weir_params *out)
 	return err ? err : weir__memory_given(out->memory, out->memory_bytes);
 }
 
+int weir__params_check_open(const struct weir_params *in, struct weir_params *out)
+{
+	struct weir_params given;
+	int err = weir__params_copy(in, &given);
+	if (err)
+		return err;
+	const bool open = !given.capacity;
+	given.capacity = open ? 1 : given.capacity;
+	err = weir__params_check(&given, out);
+	if (!err && open)
+		out->capacity = 0;
+	return err;
+}
+
 int weir_plan(const struct weir_params *params, struct weir_plan *out)
 {
 	struct weir_params p;

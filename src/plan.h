@@ -12,6 +12,8 @@ int weir__params_copy(const struct weir_params *in, struct weir_params *out);
 /* Copy parameters, which may come from an older header, and check them.
  * Return: 0 or a negative errno. */
 int weir__params_check(const struct weir_params *in, struct weir_params *out);
+/* The same, of a kind that is built once: a capacity of 0 is known at the end. */
+int weir__params_check_open(const struct weir_params *in, struct weir_params *out);
 
 /* Check that flags are known and none excludes another. Return: 0 or -EINVAL. */
 int weir__flags_check(uint32_t flags);

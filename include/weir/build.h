@@ -67,8 +67,8 @@ struct weir_builder_options {
 	const char *spill_folder;  /* where hashes that max_memory has no room for are kept, in a
 	                              file without a name, 8 bytes each */
 	weir_progress_fn *progress; /* called while it finishes, by one thread at a time, with
-	                               hashes done and their total, twice those added. May be
-	                               NULL. */
+	                               hashes done and their total: twice those added, less once
+	                               it is known how many are equal. May be NULL. */
 	void *progress_arg;
 };
 

@@ -15,6 +15,7 @@
 #ifndef WEIR_RELOAD_H
 #define WEIR_RELOAD_H
 
+#include <weir/build.h>
 #include <weir/handle.h>
 #include <weir/params.h>
 
@@ -64,9 +65,29 @@ struct weir_reload_options {
 	const struct weir_gate *gate;     /* copied; NULL: every filter passes */
 	double pace;                      /* the share of a core that the loader may take, 0.001 to
 	                                     1: see below; 0: it works as fast as it can */
+	const struct weir_builder_options *build; /* of a kind that is built once; copied. NULL
+	                                     for the defaults */
 };
 #define WEIR_RELOAD_OPTIONS_INIT \
-	{ sizeof(struct weir_reload_options), 0, 0, false, false, 0, 0.0 }
+	{ sizeof(struct weir_reload_options), 0, 0, false, false, 0, 0.0, 0 }
+
+/*
+ * Kinds that are built once (build.h): the same verbs, with these differences.
+ *  - Such a filter may follow one that takes no inserts: one of such a kind, one that is mapped
+ *    read-only, or what stands for the first set of a handle without keep_inserts. Any other
+ *    handle refuses it (-ENOTSUP), since live inserts would be lost. Inserts through the handle
+ *    answer what they did.
+ *  - params.capacity may be 0: as many keys as come. Without params the next filter has kind, rate
+ *    and hash of the current one, and as many keys as come.
+ *  - weir_reload_insert*() collect, and answer 0 whether the key is new or not. A failure is for
+ *    good: abort the reload. weir_reload_copy() answers -ENOTSUP.
+ *  - weir_reload_commit() builds, then asks the gate, then publishes. What weir_builder_finish()
+ *    fails with ends the reload as a refusal does.
+ *  - Until then the next filter takes no memory, and the keys take 8 bytes each. weir_reload_next()
+ *    returns NULL, and weir_reload_progress() counts what was added, with all that were equal;
+ *    share is 0 with a capacity of 0.
+ *  - A pace lets it build by one thread.
+ */
 
 /*
  * A loader that must not be felt: pace. With 0.1 a loader thread sleeps 18 milliseconds after each
@@ -104,7 +125,8 @@ struct weir_reload_options {
  *   another seed, hash_key or a kind that hashes otherwise (not with WEIR_HANDLE_ANY_SEED), params
  *   are NULL before the first filter, params.memory overlaps the bits of the current filter, the
  *   previous one or one that call_rcu has still to free, or pace or a limit of the gate is out of
- *   its range; before the first filter those of weir_insert(), of a key that was kept for it.
+ *   its range; before the first filter those of weir_insert(), of a key that was kept for it;
+ *   -ENOTSUP the kind is built once, and the handle takes inserts.
  * Threads: any; one reload at a time.  Progress: blocking (memory, a grace period, the pace).
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,
@@ -167,7 +189,7 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_progress(const struct weir_reload *r,
 
 /**
  * The next filter, for lookups and statistics until the commit or abort.
- * Return: the filter, never NULL.
+ * Return: the filter; NULL of a kind that is built once.
  * Errors: none.  Threads: as weir_reload_insert().  Progress: wait-free.  Cost: a load.
  */
 WEIR_API const struct weir_filter *weir_reload_next(const struct weir_reload *r);
@@ -178,7 +200,7 @@ WEIR_API const struct weir_filter *weir_reload_next(const struct weir_reload *r)
  * @r: is freed, unless the call returns -EDEADLK.
  * Return: 0 or a negative errno.
  * Errors: -ECANCELED the gate refused: the reload is aborted and the current filter stays; -EDEADLK
- *   inside a read-side section.
+ *   inside a read-side section; of a kind that is built once as weir_builder_finish(), likewise.
  * Threads: one, after all loader threads have finished.
  * Progress: blocking (a grace period, unless defer_free is set; a refusal with another sentence
  *   than the last may wait for one in any case, before weir_handle_stats() shows it; the pace,

@@ -8,7 +8,11 @@
  * for each shard, with weir_rolling_begin() of the key's shard in place of weir_reload_begin().
  *
  * A shard may be full (handle.h, Full filters): then it refuses its keys, whatever room the others
- * have. The size of a set never changes, so make one of such a kind with room to spare.
+ * have. The size of such a set never changes, so make one of such a kind with room to spare.
+ *
+ * Shards of a kind that is built once (build.h) are filled as reload.h says, and each becomes as
+ * large as its keys need. params.capacity may be 0; else a commit refuses a shard of more keys than
+ * its share and six standard deviations of random hashes (-ENOSPC).
  *
  * A table leads to each shard's own handle, so a lookup costs one load more than through one
  * handle. Filters and handles outside a rolling set pay nothing.

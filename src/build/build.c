@@ -1,35 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * Filters of the kinds that are built once: their keys are collected, sorted, and then the kind
- * builds, in a larger array if it must. */
+ * Filters of the kinds that are built once: their keys are collected here, finish.c builds. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <weir/build.h>
-#include "build/collect.h"
-#include "build/distinct.h"
+#include "build/builder.h"
 #include "error.h"
 #include "filter.h"
 #include "kinds/list.h"
 #include "options.h"
 #include "plan.h"
-#include "progress.h"
-#include "sizing.h"
 
-enum { HASHED = 256, ENLARGED = 4 /* times */ };
-
-struct weir_builder {
-	struct weir_params params; /* with the seed */
-	unsigned char key[WEIR_SIPHASH_KEY];
-	struct weir_hashing hashing;
-	struct weir_builder_options options;
-	char *folder;
-	atomic_int failed; /* 0, or what every further call answers */
-	struct weir_collected collected;
-	/* of finish */
-	pthread_mutex_t reporting;
-	uint64_t done, total;
-};
+enum { HASHED = 256 };
 
 uint64_t weir_hash_seeded(uint64_t seed, const void *key, size_t len)
 {
@@ -43,22 +24,6 @@ bool weir_kind_is_built(uint32_t kind)
 }
 
 /* ---- making one ---- */
-
-/* A capacity that is not given is known at the end. */
-static int check_params(struct weir_params *out, const struct weir_params *params)
-{
-	struct weir_params given;
-	int err = weir__params_copy(params, &given);
-	if (err)
-		return err;
-	const bool open = !given.capacity;
-	given.capacity = open ? 1 : given.capacity;
-	err = weir__params_check(&given, out);
-	if (err)
-		return err;
-	out->capacity = open ? 0 : out->capacity;
-	return 0;
-}
 
 static int check_kind(const struct weir_params *p)
 {
@@ -133,7 +98,7 @@ int weir_builder_create(struct weir_builder **out, const struct weir_params *par
 	struct weir_builder *b = NULL;
 	if (!out)
 		return weir__fail(-EINVAL, "out is NULL: the builder needs a place");
-	int err = check_params(&p, params);
+	int err = weir__params_check_open(params, &p);
 	if (!err)
 		err = check_kind(&p);
 	if (err)
@@ -170,7 +135,7 @@ uint64_t weir_builder_hash(const struct weir_builder *b, const void *key, size_t
 	return weir__hash_by(&b->hashing, key, len);
 }
 
-static int has_failed(int err)
+int weir__builder_has_failed(int err)
 {
 	return weir__fail(err, err == -EINVAL ? "the builder was finished: it takes no more keys" :
 	                                        "an earlier call has failed: the builder has lost "
@@ -181,7 +146,7 @@ int weir_builder_add_hashes(struct weir_builder *b, const uint64_t *hashes, size
 {
 	int err = atomic_load_explicit(&b->failed, memory_order_relaxed);
 	if (err)
-		return has_failed(err);
+		return weir__builder_has_failed(err);
 	err = weir__collect(&b->collected, hashes, n);
 	if (err)
 		atomic_store_explicit(&b->failed, err, memory_order_relaxed);
@@ -231,156 +196,12 @@ int weir_builder_add_fixed(struct weir_builder *b, const void *keys, size_t key_
 	return err;
 }
 
-/* ---- building ---- */
-
-/* The keys sorted, for the kind. */
-struct sorted {
-	struct weir_key_set given; /* first */
-	struct weir_distinct distinct;
-	struct weir_builder *b;
-};
-
-static int step(void *builder, uint64_t hashes)
+uint64_t weir__builder_added(struct weir_builder *b)
 {
-	struct weir_builder *b = builder;
-	int err = 0;
-	pthread_mutex_lock(&b->reporting);
-	b->done += hashes;
-	if (b->options.progress)
-		err = weir__progress(b->options.progress, b->options.progress_arg, b->done,
-		                     b->total);
-	pthread_mutex_unlock(&b->reporting);
-	return err;
+	return weir__collected(&b->collected);
 }
 
-static const struct sorted *of(const struct weir_key_set *given)
-{
-	return (const struct sorted *)(const void *)given;
-}
-
-static uint64_t given_count(const struct weir_key_set *given, uint64_t part, unsigned part_bits)
-{
-	return weir__distinct_count(&of(given)->distinct, part, part_bits);
-}
-
-static int given_read(const struct weir_key_set *given, uint64_t part, unsigned part_bits,
-                      uint64_t *out)
-{
-	return weir__distinct_read(&of(given)->distinct, part, part_bits, out);
-}
-
-static int given_built(const struct weir_key_set *given, uint64_t keys)
-{
-	return step(of(given)->b, keys);
-}
-
-static int build_as_planned(struct weir_filter **out, const struct weir_params *p,
-                            const struct weir_plan *plan, const struct weir_key_set *given)
-{
-	struct weir_filter *f = NULL;
-	int err = weir__create_planned(&f, p, plan);
-	if (!err)
-		err = f->kind->build(f, given);
-	if (err)
-		weir_destroy(f);
-	else
-		*out = f;
-	return err;
-}
-
-/* Larger and larger, within what was given. */
-static int build(struct weir_filter **out, struct weir_params *p, const struct sorted *s)
-{
-	struct weir_plan plan = WEIR_PLAN_INIT;
-	if (!p->capacity)
-		p->capacity = s->given.n ? s->given.n : 1;
-	int err = weir_plan(p, &plan);
-	if (!err)
-		err = build_as_planned(out, p, &plan, &s->given);
-	for (unsigned i = 0; i < ENLARGED && err == -EAGAIN && weir__kind(p->kind)->enlarge; i++) {
-		weir__kind(p->kind)->enlarge(&plan);
-		if (p->max_bytes && plan.bytes > p->max_bytes)
-			break;
-		s->b->done = s->b->total / 2;
-		err = build_as_planned(out, p, &plan, &s->given);
-	}
-	return err == -EAGAIN ? weir__fail(-ENOSPC, "%s", weir_error_detail()) : err;
-}
-
-static int check_number(const struct weir_params *p, uint64_t n)
-{
-	if (!p->capacity || n <= p->capacity)
-		return 0;
-	return weir__fail(-ENOSPC, "capacity %" PRIu64 ": there are %" PRIu64 " different keys",
-	                  p->capacity, n);
-}
-
-/* No kind has parts for fewer than a million keys. */
-static unsigned run_bits_for(uint64_t capacity)
-{
-	unsigned bits = 0;
-	while (capacity >> WEIR_BIN_BITS >> bits > 1000000)
-		bits++;
-	return bits;
-}
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int finish(struct weir_builder *b, struct weir_filter **out, struct sorted *s,
-                  struct weir_build_report *report)
-{
-	const double begun = now();
-	report->added = weir__collected(&b->collected);
-	b->total = 2 * report->added;
-	int err = weir__distinct(&s->distinct, &b->collected, run_bits_for(b->params.capacity),
-	                         b->options.threads, step, b);
-	const double sorted = now();
-	report->sort_seconds = sorted - begun;
-	report->spilled_bytes = atomic_load_explicit(&b->collected.end, memory_order_relaxed);
-	if (err)
-		return err;
-	s->given.n = report->keys = atomic_load_explicit(&s->distinct.n, memory_order_relaxed);
-	err = check_number(&b->params, report->keys);
-	if (!err)
-		err = build(out, &b->params, s);
-	report->build_seconds = now() - sorted;
-	return err;
-}
-
-int weir_builder_finish(struct weir_builder *b, struct weir_filter **out,
-                        struct weir_build_report *report)
-{
-	struct weir_build_report ours = WEIR_BUILD_REPORT_INIT;
-	if (!out)
-		return weir__fail(-EINVAL, "out is NULL: the filter needs a place");
-	int err = report ? weir__size_check(report, sizeof *report, "weir_build_report") : 0;
-	if (err)
-		return err;
-	err = atomic_exchange_explicit(&b->failed, -EINVAL, memory_order_relaxed);
-	if (err)
-		return has_failed(err);
-	struct sorted *s = malloc(sizeof *s);
-	if (!s)
-		return weir__fail(-ENOMEM, "no memory to sort the keys in");
-	s->b = b;
-	s->given = (struct weir_key_set){ .threads = b->options.threads,
-		                        .count = given_count,
-		                        .read = given_read,
-		                        .built = given_built };
-	err = finish(b, out, s, &ours);
-	weir__distinct_end(&s->distinct);
-	free(s);
-	if (report) {
-		ours.struct_size = report->struct_size;
-		memcpy(report, &ours, report->struct_size);
-	}
-	return err;
-}
+/* ---- all at once ---- */
 
 int weir_build(struct weir_filter **out, const struct weir_params *params, const uint64_t *hashes,
                size_t n)
@@ -389,7 +210,7 @@ int weir_build(struct weir_filter **out, const struct weir_params *params, const
 	struct weir_builder *b;
 	if (!out)
 		return weir__fail(-EINVAL, "out is NULL: weir_build needs a place for the filter");
-	int err = check_params(&p, params);
+	int err = weir__params_check_open(params, &p);
 	if (err)
 		return err;
 	if (!p.seed && !p.hash_key)

@@ -206,11 +206,15 @@ int weir__collect(struct weir_collected *c, const uint64_t *hashes, size_t n)
 
 /* ---- what was collected ---- */
 
-uint64_t weir__collected(const struct weir_collected *c)
+uint64_t weir__collected(struct weir_collected *c)
 {
 	uint64_t n = 0;
-	for (unsigned i = 0; i < WEIR_LANES; i++)
-		n += c->lane[i].added;
+	for (unsigned i = 0; i < WEIR_LANES; i++) {
+		struct weir_lane *lane = &c->lane[i];
+		pthread_mutex_lock(&lane->lock);
+		n += lane->added;
+		pthread_mutex_unlock(&lane->lock);
+	}
 	return n;
 }
 

@@ -74,6 +74,11 @@
  *     still has the key, next has one too many, never too few. For the same reason a copy (H2) of a
  *     kind that removes may count too much in next, and never too little: nothing that was
  *     acknowledged is taken out of current while next is there. What H12 takes back was not.
+ * H14 A filter of a kind that is built once takes no insert, so it may be next only where no insert
+ *     is acknowledged: current takes none either, or stands for the first set and keeps none. Then
+ *     no insert need reach it beside its loader's, and it is published when it is built, in the
+ *     commit: no record ever names it as next. As previous it refuses each insert, so the first
+ *     one that comes makes it void (H12), and a rollback loses none.
  *
  * Spin (tests/model/reload.pml and its like) shows that H1 to H5 suffice, tests/schedule runs
  * the code itself. */
@@ -162,6 +167,7 @@ struct weir_handle {
 	atomic_uint_fast64_t bytes_retired; /* of bits, in those */
 	atomic_bool followed;               /* follow.c: a thread has the handle's address */
 	atomic_uint_fast64_t swaps;
+	atomic_uint_fast64_t collecting; /* 1: a reload is open that publishes nothing yet */
 	atomic_uint_fast64_t refused;
 	atomic_uint_fast64_t reload_ns;     /* that the last commit or refresh took */
 	struct weir_last_file last_file; /* the writer's */

@@ -54,7 +54,7 @@ int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out
 		err = weir_stats(g->current, &s.filter);
 	s.generation = g->number;
 	s.age = weir__seconds() - g->since;
-	s.reloading = g->next != NULL;
+	s.reloading = g->next || weir__figure_load_relaxed(&h->collecting);
 	s.previous_kept = weir__standby(g) != NULL;
 	s.previous_void = g->previous && !s.previous_kept;
 	s.nearly_full = !g->absence && nearly_full(g->current, &s.filter);

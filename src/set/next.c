@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * The next filter of a reload: what it may be beside the current one, and how it is made. */
+#include <math.h>
+#include <weir/build.h>
 #include "error.h"
 #include "kinds/list.h"
+#include "options.h"
 #include "plan.h"
+#include "set/absent.h"
 #include "set/next.h"
 #include "whole.h"
 
@@ -33,6 +37,8 @@ int weir__carry_check(const struct weir_filter *next, const struct weir_filter *
 	                  weir__hashing_text(&current->hashing, ours));
 }
 
+typedef int params_check(const struct weir_params *in, struct weir_params *out);
+
 /* What is not given is the current filter's. */
 static void complete_hashing(struct weir_params *p, const struct weir_hashing *current,
                              bool any_seed)
@@ -45,11 +51,11 @@ static void complete_hashing(struct weir_params *p, const struct weir_hashing *c
 }
 
 static int next_params(struct weir_params *out, const struct weir_handle *h,
-                       const struct weir_params *params)
+                       const struct weir_params *params, params_check *check)
 {
 	const struct weir_filter *current = h->generation->current;
 	bool any_seed = h->flags & WEIR_HANDLE_ANY_SEED;
-	int err = weir__params_check(params, out);
+	int err = check(params, out);
 	if (err)
 		return err;
 	complete_hashing(out, &current->hashing, any_seed);
@@ -84,29 +90,44 @@ static int check_memory(struct weir_handle *h, const void *memory, uint64_t byte
 	               0;
 }
 
-static bool takes_inserts(const struct weir_filter *f)
+/* Who inserts now, or did before the first set, was promised to find the key. */
+static bool inserts_count(const struct weir_handle *h)
 {
-	return f->kernel->verbs.insert != NULL;
+	return h->absence ? h->absence->limit > 0 : !h->generation->current->insert_error;
+}
+
+static int check_inserts(const struct weir_handle *h, const struct weir_kind *next)
+{
+	if (!inserts_count(h))
+		return 0;
+	if (h->absence)
+		return weir__fail(-ENOTSUP, "kind %s takes no inserts, and the handle keeps those "
+		                  "that come before its first set: make it with keep_inserts 0",
+		                  next->name);
+	return weir__fail(-ENOTSUP,
+	                  "kind %s takes no inserts, and the current filter, of kind %s, does: "
+	                  "those to come would be lost; create the handle with a filter of that "
+	                  "kind", next->name, h->generation->current->kind->name);
 }
 
 int weir__next_check(const struct weir_handle *h, const struct weir_filter *next)
 {
-	const struct weir_filter *current = h->generation->current;
-	if (h->absence || takes_inserts(next) || !takes_inserts(current))
-		return 0;
-	return weir__fail(-ENOTSUP,
-	                  "kind %s takes no inserts, and the current filter, of kind %s, does: "
-	                  "those to come would be lost; create the handle with a filter of that "
-	                  "kind", next->kind->name, current->kind->name);
+	return next->kernel->verbs.insert ? 0 : check_inserts(h, next->kind);
 }
 
-/* A loader fills the next filter by inserts. */
-static int check_fills(const struct weir_kind *kind)
+static int check_given(const struct weir_handle *h, const struct weir_reload_options *options)
 {
-	return kind->build ? weir__fail(-ENOTSUP, "kind %s is built once, from all its keys: build "
-	                                "and save it, then weir_handle_refresh() takes it over",
-	                                kind->name) :
-	                     0;
+	return options->params || !h->absence ? 0 :
+	       weir__fail(-EINVAL, "options.params is NULL: no set is published yet that the next "
+	                  "filter could be like");
+}
+
+bool weir__next_is_built(const struct weir_handle *h, const struct weir_reload_options *options)
+{
+	struct weir_params p;
+	if (!options->params)
+		return !h->absence && h->generation->current->kind->build;
+	return weir__params_copy(options->params, &p) == 0 && weir_kind_is_built(p.kind);
 }
 
 int weir__next_make(struct weir_filter **out, struct weir_handle *h,
@@ -115,18 +136,14 @@ int weir__next_make(struct weir_filter **out, struct weir_handle *h,
 	const struct weir_filter *current = h->generation->current;
 	struct weir_params params;
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	if (!options->params && h->absence)
-		return weir__fail(-EINVAL, "options.params is NULL: no set is published yet that "
-		                           "the next filter could be like");
+	int err = check_given(h, options);
+	if (err)
+		return err;
 	if (!options->params) {
-		int err = check_fills(current->kind);
-		if (!err)
-			err = check_peak(h, current->bytes, options->max_bytes);
+		err = check_peak(h, current->bytes, options->max_bytes);
 		return err ? err : weir__filter_like(out, current);
 	}
-	int err = next_params(&params, h, options->params);
-	if (!err)
-		err = check_fills(weir__kind(params.kind));
+	err = next_params(&params, h, options->params, weir__params_check);
 	if (!err)
 		err = weir_plan(&params, &plan);
 	if (!err)
@@ -138,4 +155,50 @@ int weir__next_make(struct weir_filter **out, struct weir_handle *h,
 	if (!err)
 		(*out)->normal = current->normal;
 	return err;
+}
+
+/* ---- of a kind that is built once ---- */
+
+/* Kind, rate and width of the current one; as many keys as come. */
+static int params_like(struct weir_params *out, const struct weir_filter *current)
+{
+	*out = (struct weir_params)WEIR_PARAMS_INIT;
+	int err = weir_params_ask(out, &current->array.shape);
+	out->fp_rate = fmax(current->fp_rate, 1e-9);
+	out->seed = current->hashing.seed;
+	out->hash_key = weir__keyed(&current->hashing) ? current->hashing.key : NULL;
+	return err;
+}
+
+/* Leave the next filter no more bytes than max_bytes does. */
+static int limit_peak(struct weir_params *p, const struct weir_handle *h, uint64_t max_bytes)
+{
+	int err = check_peak(h, p->max_bytes ? p->max_bytes : 64, max_bytes);
+	if (!err && max_bytes && !p->max_bytes)
+		p->max_bytes = max_bytes - weir__held_bytes(h, h->generation);
+	return err;
+}
+
+int weir__next_collect(struct weir_builder **out, struct weir_handle *h,
+                       const struct weir_reload_options *options)
+{
+	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_params params;
+	int err = check_given(h, options);
+	if (!err)
+		err = options->params ?
+			next_params(&params, h, options->params, weir__params_check_open) :
+			params_like(&params, h->generation->current);
+	if (!err)
+		err = check_inserts(h, weir__kind(params.kind));
+	if (!err)
+		err = limit_peak(&params, h, options->max_bytes);
+	if (!err)
+		err = check_memory(h, params.memory, params.memory_bytes);
+	if (!err)
+		err = weir__options_copy(&build, sizeof build, options->build,
+		                         "weir_builder_options");
+	if (!err && options->pace > 0)
+		build.threads = 1; /* a share of one core */
+	return err ? err : weir_builder_create(out, &params, &build);
 }

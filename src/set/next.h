@@ -3,6 +3,7 @@
 #ifndef WEIR_SRC_NEXT_H
 #define WEIR_SRC_NEXT_H
 
+#include <weir/build.h>
 #include <weir/reload.h>
 #include "set/generation.h"
 
@@ -13,7 +14,12 @@ int weir__same_hashing_check(const struct weir_filter *current, const struct wei
 int weir__carry_check(const struct weir_filter *next, const struct weir_filter *current);
 /* May @next be published beside the current filter?  Return: 0; -ENOTSUP inserts would be lost. */
 int weir__next_check(const struct weir_handle *h, const struct weir_filter *next);
-/* Make the filter that weir_reload_begin() is asked for, empty. The handle is claimed.
+/* Is weir_reload_begin() asked for a kind that is built once? */
+bool weir__next_is_built(const struct weir_handle *h, const struct weir_reload_options *options);
+/* Then begin to collect its keys. The handle is claimed. Return: as weir_reload_begin(). */
+int weir__next_collect(struct weir_builder **out, struct weir_handle *h,
+                       const struct weir_reload_options *options);
+/* Else make the filter that weir_reload_begin() is asked for, empty. The handle is claimed.
  * Return: as weir_reload_begin(). */
 int weir__next_make(struct weir_filter **out, struct weir_handle *h,
                     const struct weir_reload_options *options);

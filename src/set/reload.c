@@ -14,46 +14,29 @@
 #include "cancel.h"
 #include "error.h"
 #include "options.h"
-#include "set/gate.h"
-#include "set/generation.h"
 #include "set/next.h"
-#include "set/pace.h"
 #include "set/reload.h"
+#include "set/reload_built.h"
 #include "whole.h"
 
-struct weir_reload {
-	struct weir_handle *handle;
-	struct weir_filter *next;
-	struct weir_generation *after; /* the record of the commit or abort */
-	struct weir_retired *retired;
-	struct weir_share share;
-	struct weir_pace pace;
-	double since;
-	struct weir_reload_options options; /* whose gate, if there is one, is the next field */
-	struct weir_gate gate;
-};
-
-int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
-                      const struct weir_reload_options *options)
+static int no_memory(void)
 {
-	const struct weir_generation *g = h->generation;
+	return weir__fail(-ENOMEM, "no memory for a reload's records");
+}
+
+int weir__reload_alloc(struct weir_reload **out, struct weir_handle *h,
+                       const struct weir_reload_options *options)
+{
 	struct weir_reload *r = malloc(sizeof *r);
-	struct weir_generation *during = weir__record(g->current, next, g->previous, g->number);
 	struct weir_generation *after = weir__record(NULL, NULL, NULL, 0);
 	struct weir_retired *retired = calloc(1, sizeof *retired);
-	if (!r || !during || !after || !retired) {
+	if (!r || !after || !retired) {
 		free(r);
-		free(during);
 		free(after);
 		free(retired);
-		return weir__fail(-ENOMEM, "no memory for a reload's records");
+		return no_memory();
 	}
-	during->since = g->since;
-	struct weir_generation *before = weir__publish(h, during);
-	weir__synchronize(&h->rcu); /* H2 */
-	free(before);               /* H3 */
 	*r = (struct weir_reload){ .handle = h,
-	                           .next = next,
 	                           .after = after,
 	                           .retired = retired,
 	                           .since = weir__seconds(),
@@ -67,18 +50,39 @@ int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct we
 	return 0;
 }
 
+int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
+                      const struct weir_reload_options *options)
+{
+	const struct weir_generation *g = h->generation;
+	struct weir_generation *during = weir__record(g->current, next, g->previous, g->number);
+	int err = during ? weir__reload_alloc(out, h, options) : no_memory();
+	if (err) {
+		free(during);
+		return err;
+	}
+	during->since = g->since;
+	struct weir_generation *before = weir__publish(h, during);
+	weir__synchronize(&h->rcu); /* H2 */
+	free(before);               /* H3 */
+	(*out)->next = next;
+	(*out)->since = weir__seconds();
+	return 0;
+}
+
 /* Publish r->after, leave to a grace period what it no longer names, and let the next writer in. */
 static void close_with(struct weir_reload *r, struct weir_generation after,
                        struct weir_filter *gone, struct weir_filter *gone_too, bool defer)
 {
 	struct weir_handle *h = r->handle;
 	*r->after = after;
+	weir__figure_store_relaxed(&h->collecting, 0);
 	r->retired->filters[0] = gone;
 	r->retired->filters[1] = gone_too;
 	r->retired->records[0] = weir__publish(h, r->after);
 	if (after.current == r->next)
 		weir__pace_warm(&r->pace, r->next);
 	weir__retire(h, r->retired, defer);
+	weir_builder_destroy(r->builder);
 	free(r);
 	weir__writer_release(h);
 }
@@ -86,6 +90,10 @@ static void close_with(struct weir_reload *r, struct weir_generation after,
 void weir__reload_drop(struct weir_reload *r)
 {
 	const struct weir_generation *g = r->handle->generation;
+	if (r->builder) {
+		weir__reload_drop_built(r);
+		return;
+	}
 	struct weir_generation after = { .current = g->current,
 	                                 .previous = g->previous,
 	                                 .number = g->number,
@@ -104,7 +112,7 @@ void weir__reload_close(struct weir_reload *r, double began)
 	struct weir_handle *h = r->handle;
 	const struct weir_generation *g = h->generation;
 	bool keep = r->options.keep_previous && !h->absence; /* H10 */
-	struct weir_generation after = { .current = g->next,
+	struct weir_generation after = { .current = r->next,
 	                                 .previous = keep ? g->current : NULL,
 	                                 .number = g->number + 1,
 	                                 .since = weir__seconds() };
@@ -162,12 +170,16 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
 	if (err)
 		return err;
 	weir__standby_free(h);
-	err = open_new(&r, h, &o);
+	err = weir__next_is_built(h, &o) ? weir__reload_collect(&r, h, &o) : open_new(&r, h, &o);
 	if (err) {
 		weir__writer_release(h);
 		return err;
 	}
 	r->share = share;
+	if (r->builder) {
+		*out = r;
+		return 0;
+	}
 	err = weir__reload_replay(r);
 	if (err)
 		weir__reload_drop(r);
@@ -194,7 +206,8 @@ static int insert_one(struct weir_reload *r, uint64_t hash)
 			return WEIR_SEEN;
 		hash = weir__share_hash(r->share.bits, hash);
 	}
-	return weir_insert_hash(r->next, hash);
+	return r->builder ? weir_builder_add_hash(r->builder, hash) :
+	                    weir_insert_hash(r->next, hash);
 }
 
 int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash)
@@ -208,7 +221,8 @@ int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash)
 int weir_reload_insert(struct weir_reload *r, const void *key, size_t len)
 {
 	uint64_t began = weir__pace_single_begin(&r->pace);
-	int answer = insert_one(r, weir_hash(r->next, key, len));
+	int answer = insert_one(r, r->builder ? weir_builder_hash(r->builder, key, len) :
+	                                        weir_hash(r->next, key, len));
 	weir__pace_single_end(&r->pace, began);
 	return answer;
 }
@@ -221,7 +235,9 @@ static int64_t insert(struct weir_reload *r, const struct weir_keys *keys, size_
 	int64_t inserted = 0;
 	do {
 		size_t some = n - at < piece ? n - at : piece;
-		int64_t answer = weir__share_insert(&r->share, r->next, keys, at, some);
+		int64_t answer = r->builder ?
+			weir__reload_add(r, keys, at, some) :
+			weir__share_insert(&r->share, r->next, keys, at, some);
 		if (answer < 0)
 			return weir__stopped(at + weir_error_taken(), answer);
 		inserted += answer;
@@ -250,6 +266,8 @@ int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *keys, size_t
 int weir_reload_copy(struct weir_reload *r)
 {
 	const struct weir_filter *current = r->handle->generation->current;
+	if (r->builder)
+		return weir__reload_cannot_copy(r);
 	if (r->handle->absence)
 		return 0; /* H10: it was replayed */
 	struct weir_turns turns = weir__pace_turns(&r->pace);
@@ -262,12 +280,15 @@ int weir_reload_progress(const struct weir_reload *r, struct weir_reload_progres
 	struct weir_stats stats = WEIR_STATS_INIT;
 	int err = weir__size_check(out, sizeof *out, "weir_reload_progress");
 	if (!err)
-		err = weir_stats(r->next, &stats);
+		err = r->builder ? 0 : weir_stats(r->next, &stats);
 	if (err)
 		return err;
+	if (r->builder)
+		weir__reload_collected(r, &stats);
 	struct weir_reload_progress p = { .struct_size = out->struct_size,
 	                                  .keys = stats.keys_estimated,
-	                                  .share = stats.keys_estimated / (double)stats.capacity,
+	                                  .share = stats.capacity ? stats.keys_estimated /
+	                                           (double)stats.capacity : 0,
 	                                  .seconds = weir__seconds() - r->since };
 	memcpy(out, &p, out->struct_size);
 	return 0;
@@ -284,8 +305,10 @@ int weir_reload_commit(struct weir_reload *r)
 	if (weir__in_section(&r->handle->rcu))
 		return weir__fail(-EDEADLK, "weir_reload_commit inside a read-side section: it "
 		                            "would wait for its own caller");
+	int err = r->builder ? weir__reload_build(r) : 0;
 	struct weir_turns turns = weir__pace_turns(&r->pace);
-	int err = weir__reload_ask(r, weir__pace_progress, &turns);
+	if (!err)
+		err = weir__reload_ask(r, weir__pace_progress, &turns);
 	weir__pace_settle(&r->pace);
 	if (err) {
 		weir__figure_add_relaxed(&r->handle->refused, 1);

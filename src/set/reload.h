@@ -5,12 +5,31 @@
 
 #include <weir/image.h>
 #include <weir/reload.h>
+#include "set/gate.h"
+#include "set/generation.h"
+#include "set/pace.h"
 #include "set/share.h"
+
+struct weir_reload {
+	struct weir_handle *handle;
+	struct weir_filter *next;     /* of a kind that is built NULL until the commit */
+	struct weir_builder *builder; /* of such a kind, else NULL */
+	struct weir_generation *after; /* the record of the commit or abort */
+	struct weir_retired *retired;
+	struct weir_share share;
+	struct weir_pace pace;
+	double since;
+	struct weir_reload_options options; /* whose gate, if there is one, is the next field */
+	struct weir_gate gate;
+};
 
 /* weir_reload_begin(). @share: what its inserts take. */
 int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
                        const struct weir_reload_options *options, struct weir_share share);
 
+/* A reload that nothing is published of. Return: 0 or -ENOMEM. */
+int weir__reload_alloc(struct weir_reload **out, struct weir_handle *h,
+                       const struct weir_reload_options *options);
 /* Publish @next, a filter that no insert is in yet, beside the current one; the reload owns it.
  * The handle is claimed. Fails with -ENOMEM: then the filter is still the caller's. */
 int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,

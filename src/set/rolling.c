@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <weir/build.h>
 #include "cancel.h"
 #include "error.h"
 #include "options.h"
@@ -22,11 +23,21 @@ static uint64_t shard_most(const struct weir_params *shard, uint32_t shards)
 	return most > shard->capacity ? most : shard->capacity;
 }
 
-/* Room for the fullest of the shards: random hashes spread as a Poisson variable. */
-static uint64_t shard_capacity(uint64_t capacity, uint32_t shards)
+/* Room for the fullest of the shards: random hashes spread as a Poisson variable. Who builds a
+ * shard of more keys than that is refused, so then it is the least that never comes. */
+static uint64_t shard_capacity(uint64_t capacity, uint32_t shards, bool built)
 {
 	double mean = (double)capacity / shards;
-	return (uint64_t)ceil(mean + sqrt(mean));
+	return (uint64_t)ceil(mean + (built ? 6 : 1) * sqrt(mean));
+}
+
+/* Of a kind that is built once the capacity may be open: then of one key. */
+static int plan_one(const struct weir_params *params, struct weir_plan *plan)
+{
+	struct weir_params p = *params;
+	if (weir_kind_is_built(p.kind) && !p.capacity)
+		p.capacity = 1;
+	return weir_plan(&p, plan);
 }
 
 /* Fail, with the sentence, if there can be no shard of that size. */
@@ -34,7 +45,7 @@ static int check_shard(const struct weir_params *shard, uint32_t shards)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	char why[400];
-	int err = weir_plan(shard, &plan);
+	int err = plan_one(shard, &plan);
 	if (!err)
 		return 0;
 	snprintf(why, sizeof why, "%s", weir_error_detail());
@@ -46,24 +57,46 @@ static int check_shard(const struct weir_params *shard, uint32_t shards)
 static int shard_params(struct weir_params *out, const struct weir_params *params, uint32_t shards)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
+	struct weir_params given;
 	if (shards < 2 || shards > 65536 || shards & (shards - 1))
 		return weir__fail(-EINVAL, "shards %u: a power of two from 2 to 65536", shards);
-	int err = weir__params_check(params, out);
+	int err = weir__params_copy(params, &given);
+	if (!err)
+		err = weir_kind_is_built(given.kind) ? weir__params_check_open(&given, out) :
+		                                       weir__params_check(&given, out);
 	if (!err && out->memory)
 		err = weir__fail(
 			-EINVAL,
 			"params.memory: a rolling set's shards come and go in memory of their own");
 	if (!err)
-		err = weir_plan(out, &plan);
+		err = plan_one(out, &plan);
 	if (err)
 		return err;
 	if (out->max_bytes && out->max_bytes / shards < 64)
 		return weir__fail(-EINVAL, "max_bytes %llu: %u shards take 64 bytes each at least",
 		                  (unsigned long long)out->max_bytes, shards);
-	out->capacity = out->capacity ? shard_capacity(out->capacity, shards) : 0;
+	if (out->capacity)
+		out->capacity =
+			shard_capacity(out->capacity, shards, weir_kind_is_built(out->kind));
 	out->max_capacity = out->max_capacity ? shard_most(out, shards) : 0;
 	out->max_bytes /= shards;
 	return check_shard(out, shards);
+}
+
+/* A shard before its first keys. */
+static int empty(struct weir_filter **out, const struct weir_params *params)
+{
+	struct weir_params p = *params;
+	struct weir_builder *b;
+	if (!weir_kind_is_built(p.kind))
+		return weir_create(out, &p);
+	p.capacity = 0; /* as little as it can be */
+	int err = weir_builder_create(&b, &p, NULL);
+	if (err)
+		return err;
+	err = weir_builder_finish(b, out, NULL);
+	weir_builder_destroy(b);
+	return err;
 }
 
 static int add_shard(struct weir_rolling *set, uint32_t i, struct weir_params *params,
@@ -71,7 +104,7 @@ static int add_shard(struct weir_rolling *set, uint32_t i, struct weir_params *p
 {
 	struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_filter *f;
-	int err = weir_create(&f, params);
+	int err = empty(&f, params);
 	if (err)
 		return err;
 	options.flavor = flavor;
@@ -111,6 +144,8 @@ int weir_rolling_create(struct weir_rolling **out, const struct weir_params *par
 		free(set);
 		return err;
 	}
+	set->shard_params = p;
+	set->shard_params.hash_key = weir__keyed(&set->hashing) ? set->hashing.key : NULL;
 	*out = set;
 	return 0;
 }
@@ -158,6 +193,8 @@ int weir_rolling_begin(struct weir_reload **out, struct weir_rolling *set, uint3
 	if (shard >= set->shards)
 		return weir__fail(-EINVAL, "shard %u: allowed: 0 to %u", shard, set->shards - 1);
 	int err = check_options(&o, options);
+	if (!err && weir_kind_is_built(set->shard_params.kind))
+		o.params = &set->shard_params; /* others are as large as those before them */
 	return err ? err :
 	             weir__reload_begin(out, set->shard[shard], &o,
 	                                (struct weir_share){ .bits = set->bits,

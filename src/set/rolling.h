@@ -11,6 +11,7 @@ struct weir_rolling {
 	unsigned bits;
 	uint32_t shards;
 	struct weir_hashing hashing; /* of all shards */
+	struct weir_params shard_params;
 	struct weir_rcu rcu;
 	atomic_bool claimed; /* H4: one shard at a time, so that the peak is one shard more */
 	struct weir_handle *shard[];

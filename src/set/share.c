@@ -16,10 +16,11 @@ static size_t passed(const struct weir_share *share, const uint64_t *hashes, siz
 	return at;
 }
 
-/* Keep those that lie in the share, as the shard's own hashes. */
-static size_t keep(const struct weir_share *share, uint64_t *hashes, size_t n)
+size_t weir__share_keep(const struct weir_share *share, uint64_t *hashes, size_t n)
 {
 	size_t kept = 0;
+	if (share->bits == 0)
+		return n;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t hash = hashes[i];
 		hashes[kept] = weir__share_hash(share->bits, hash);
@@ -38,7 +39,8 @@ int64_t weir__share_insert(const struct weir_share *share, struct weir_filter *f
 	for (size_t at = 0; at < n; at += AT_A_TIME) {
 		size_t some = n - at < AT_A_TIME ? n - at : AT_A_TIME;
 		weir__keys_hash(f, keys, first + at, some, hashes);
-		int64_t answer = weir_insert_hashes(f, hashes, keep(share, hashes, some), NULL);
+		size_t kept = weir__share_keep(share, hashes, some);
+		int64_t answer = weir_insert_hashes(f, hashes, kept, NULL);
 		if (answer < 0) {
 			size_t taken = weir_error_taken();
 			weir__keys_hash(f, keys, first + at, some, hashes);

@@ -26,6 +26,8 @@ static inline uint64_t weir__share_hash(unsigned bits, uint64_t hash)
 	return hash << bits | hash >> (64 - bits);
 }
 
+/* Keep those that lie in the share, as the shard's own hashes. Return: how many. */
+size_t weir__share_keep(const struct weir_share *share, uint64_t *hashes, size_t n);
 /* Insert those of the n keys from @first on that lie in the share into its filter. Return: how many
  * were new, or a negative errno. */
 int64_t weir__share_insert(const struct weir_share *share, struct weir_filter *f,

@@ -90,37 +90,12 @@ static void inserts_would_be_lost(void **state)
 	weir_handle_destroy(h);
 }
 
-static void a_loader_cannot_fill_it(void **state)
-{
-	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
-	struct weir_params p = WEIR_PARAMS_INIT;
-	struct weir_reload *r = NULL;
-	struct weir_handle *h = NULL;
-	(void)state;
-	assert_ok(weir_handle_create(&h, built(0), NULL));
-	assert_refused(weir_reload_begin(&r, h, NULL), -ENOTSUP, "kind fuse is built once",
-	               "weir_handle_refresh");
-	p.kind = WEIR_FUSE;
-	p.capacity = KEYS;
-	p.fp_rate = 0.01;
-	o.params = &p;
-	assert_refused(weir_reload_begin(&r, h, &o), -ENOTSUP, "kind fuse is built once", "");
-	assert_null(r);
-	p.kind = WEIR_BLOCKED; /* which takes inserts from then on */
-	assert_ok(weir_reload_begin(&r, h, &o));
-	assert_refused(weir_handle_insert(h, "key", 3), -ENOTSUP, "kind fuse", "inserts");
-	assert_ok(weir_reload_commit(r));
-	assert_int_equal(weir_handle_insert(h, "key", 3), WEIR_NEW);
-	weir_handle_destroy(h);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refreshed),
 		cmocka_unit_test(the_first_set),
 		cmocka_unit_test(inserts_would_be_lost),
-		cmocka_unit_test(a_loader_cannot_fill_it),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

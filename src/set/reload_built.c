@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ * A reload that collects, and builds in its commit. */
+#include <stdlib.h>
+#include "build/builder.h"
+#include "error.h"
+#include "kinds/list.h"
+#include "set/next.h"
+#include "set/reload_built.h"
+
+enum { AT_A_TIME = 256 };
+
+int weir__reload_collect(struct weir_reload **out, struct weir_handle *h,
+                         const struct weir_reload_options *options)
+{
+	struct weir_reload *r;
+	int err = weir__reload_alloc(&r, h, options);
+	if (err)
+		return err;
+	err = weir__next_collect(&r->builder, h, options);
+	if (err) {
+		free(r->after);
+		free(r->retired);
+		free(r);
+		return err;
+	}
+	weir__figure_store_relaxed(&h->collecting, 1);
+	*out = r;
+	return 0;
+}
+
+static uint64_t hash_of(const struct weir_reload *r, const struct weir_keys *keys, size_t at)
+{
+	const struct weir_given key = weir__keys_one(keys, at);
+	return keys->hashes ? key.hash : weir_builder_hash(r->builder, key.key, key.len);
+}
+
+int64_t weir__reload_add(struct weir_reload *r, const struct weir_keys *keys, size_t first,
+                         size_t n)
+{
+	uint64_t hashes[AT_A_TIME];
+	for (size_t at = 0; at < n; at += AT_A_TIME) {
+		const size_t some = n - at < AT_A_TIME ? n - at : AT_A_TIME;
+		for (size_t i = 0; i < some; i++)
+			hashes[i] = hash_of(r, keys, first + at + i);
+		const size_t kept = weir__share_keep(&r->share, hashes, some);
+		int err = weir_builder_add_hashes(r->builder, hashes, kept);
+		if (err)
+			return weir__stopped(at, err);
+	}
+	return 0;
+}
+
+void weir__reload_collected(const struct weir_reload *r, struct weir_stats *out)
+{
+	out->keys_estimated = (double)weir__builder_added(r->builder);
+	out->capacity = r->builder->params.capacity;
+}
+
+int weir__reload_cannot_copy(const struct weir_reload *r)
+{
+	return weir__kind_cannot(weir__kind(r->builder->params.kind),
+	                         "take over what another filter holds: give its keys");
+}
+
+/* The loader's pace, then its own progress. */
+struct pacer {
+	struct weir_turns turns;
+	struct weir_builder_options given;
+};
+
+static int turn(void *pacer, uint64_t done, uint64_t total)
+{
+	struct pacer *p = pacer;
+	(void)weir__pace_progress(&p->turns, done, total); /* which never stops */
+	return p->given.progress ? p->given.progress(p->given.progress_arg, done, total) : 0;
+}
+
+int weir__reload_build(struct weir_reload *r)
+{
+	struct pacer pacer = { weir__pace_turns(&r->pace), r->builder->options };
+	r->builder->options.progress = turn;
+	r->builder->options.progress_arg = &pacer;
+	int err = weir_builder_finish(r->builder, &r->next, NULL);
+	if (!err)
+		r->next->normal = r->handle->generation->current->normal;
+	return err;
+}
+
+void weir__reload_drop_built(struct weir_reload *r)
+{
+	struct weir_handle *h = r->handle;
+	weir_destroy(r->next);
+	weir_builder_destroy(r->builder);
+	weir__figure_store_relaxed(&h->collecting, 0);
+	free(r->after);
+	free(r->retired);
+	free(r);
+	weir__writer_release(h);
+}
