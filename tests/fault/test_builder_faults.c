@@ -54,6 +54,62 @@ static int in_memory(void) { return build(FEW, 1, false); }
 static int by_threads(void) { return build(FEW, 3, false); }
 static int with_a_file(void) { return build(MANY, 1, true); }
 
+/* The commit fails too: then the set before it answers on, and another reload may begin. */
+static int replaced(struct weir_handle *h)
+{
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	struct weir_reload *r = NULL;
+	int err = weir_reload_begin(&r, h, NULL);
+	if (err)
+		return err;
+	err = (int)weir_reload_insert_hashes(r, hashes, FEW);
+	if (err)
+		weir_reload_abort(r);
+	else
+		err = weir_reload_commit(r);
+	size_t found = weir_handle_contains_hashes(h, hashes, FEW, NULL);
+	assert_true(err ? found < FEW : found == FEW);
+	assert_int_equal(weir_handle_contains_hashes(h, hashes + FEW, 100, NULL) == 100, err != 0);
+	assert_ok(weir_handle_stats(h, &s));
+	assert_false(s.reloading);
+	assert_int_equal(s.generation, err ? 1 : 2);
+	return err;
+}
+
+static int by_a_reload(void)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	struct weir_handle *h = NULL;
+	p.kind = WEIR_FUSE;
+	p.fp_rate = 0.0001;
+	p.seed = 3;
+	int err = weir_build(&f, &p, hashes + FEW, 100);
+	if (err)
+		return err;
+	err = weir_handle_create(&h, f, NULL);
+	if (err) {
+		weir_destroy(f);
+		return err;
+	}
+	err = replaced(h);
+	assert_ok(weir_handle_destroy(h));
+	return err;
+}
+
+/* The first shard that fails ends it; what was made of the set goes too. */
+static int of_a_rolling_set(void)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_rolling *set;
+	p.kind = WEIR_FUSE;
+	p.fp_rate = 0.0001;
+	int err = weir_rolling_create(&set, &p, 2, NULL);
+	if (!err)
+		assert_ok(weir_rolling_destroy(set));
+	return err;
+}
+
 static const struct verb {
 	const char *name;
 	int (*run)(void);
@@ -62,6 +118,8 @@ static const struct verb {
 	{ "in memory", in_memory, 60 },
 	{ "by threads", by_threads, 60 },
 	{ "with a file", with_a_file, 4 },
+	{ "by a reload", by_a_reload, 60 },
+	{ "of a rolling set", of_a_rolling_set, 60 },
 };
 
 /* Returns whether the n-th call was reached. */
