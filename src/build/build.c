@@ -200,29 +200,3 @@ uint64_t weir__builder_added(struct weir_builder *b)
 {
 	return weir__collected(&b->collected);
 }
-
-/* ---- all at once ---- */
-
-int weir_build(struct weir_filter **out, const struct weir_params *params, const uint64_t *hashes,
-               size_t n)
-{
-	struct weir_params p;
-	struct weir_builder *b;
-	if (!out)
-		return weir__fail(-EINVAL, "out is NULL: weir_build needs a place for the filter");
-	int err = weir__params_check_open(params, &p);
-	if (err)
-		return err;
-	if (!p.seed && !p.hash_key)
-		return weir__fail(-EINVAL, "seed 0: give the one that the hashes were made with");
-	if (n && !hashes)
-		return weir__fail(-EINVAL, "hashes is NULL: %zu of them to build from", n);
-	err = weir_builder_create(&b, &p, NULL);
-	if (err)
-		return err;
-	err = weir_builder_add_hashes(b, hashes, n);
-	if (!err)
-		err = weir_builder_finish(b, out, NULL);
-	weir_builder_destroy(b);
-	return err;
-}

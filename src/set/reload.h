@@ -30,6 +30,8 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
 /* A reload that nothing is published of. Return: 0 or -ENOMEM. */
 int weir__reload_alloc(struct weir_reload **out, struct weir_handle *h,
                        const struct weir_reload_options *options);
+/* Free one that is not published, or not any more, and its next filter. */
+void weir__reload_free(struct weir_reload *r);
 /* Publish @next, a filter that no insert is in yet, beside the current one; the reload owns it.
  * The handle is claimed. Fails with -ENOMEM: then the filter is still the caller's. */
 int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
@@ -37,6 +39,9 @@ int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct we
 /* After weir__reload_open(), insert what was kept before the first set (H10). Return: 0, or the
  * error of an insert: then drop it. */
 int weir__reload_replay(struct weir_reload *r);
+/* Copy the current filter's bits into the next one, after weir__reload_open(). Return: as
+ * weir_reload_copy(). */
+int weir__reload_copy(struct weir_reload *r);
 /* Ask the gate of the next filter. Nothing is merged into it afterwards.
  * @progress: called while its bits are counted, or NULL.
  * Return: 0, or -ECANCELED with the sentence, also if progress stopped it: then drop it. */

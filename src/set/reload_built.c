@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * A reload that collects, and builds in its commit. */
-#include <stdlib.h>
 #include "build/builder.h"
 #include "error.h"
 #include "kinds/list.h"
@@ -18,9 +17,7 @@ int weir__reload_collect(struct weir_reload **out, struct weir_handle *h,
 		return err;
 	err = weir__next_collect(&r->builder, h, options);
 	if (err) {
-		free(r->after);
-		free(r->retired);
-		free(r);
+		weir__reload_free(r);
 		return err;
 	}
 	weir__figure_store_relaxed(&h->collecting, 1);
@@ -84,16 +81,4 @@ int weir__reload_build(struct weir_reload *r)
 	if (!err)
 		r->next->normal = r->handle->generation->current->normal;
 	return err;
-}
-
-void weir__reload_drop_built(struct weir_reload *r)
-{
-	struct weir_handle *h = r->handle;
-	weir_destroy(r->next);
-	weir_builder_destroy(r->builder);
-	weir__figure_store_relaxed(&h->collecting, 0);
-	free(r->after);
-	free(r->retired);
-	free(r);
-	weir__writer_release(h);
 }

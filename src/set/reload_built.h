@@ -19,7 +19,5 @@ void weir__reload_collected(const struct weir_reload *r, struct weir_stats *out)
 int weir__reload_cannot_copy(const struct weir_reload *r);
 /* Make the next filter. Return: as weir_builder_finish(). */
 int weir__reload_build(struct weir_reload *r);
-/* Give up; nothing was published. */
-void weir__reload_drop_built(struct weir_reload *r);
 
 #endif
