@@ -345,6 +345,39 @@ static void kept_and_taken_back(void **state)
 	weir_handle_destroy(h);
 }
 
+/* The next one is hashed by the same key, and what is done to keys before that stays. */
+static void keyed_and_normalised(void **state)
+{
+	static const unsigned char secret[16] = "sixteen bytes!!";
+	const struct weir_normal lowercase = { .steps = WEIR_NORMAL_LOWERCASE };
+	struct weir_params p = params();
+	struct weir_builder *b = NULL;
+	struct weir_filter *f = NULL;
+	struct weir_handle *h = NULL;
+	(void)state;
+	p.seed = 0;
+	p.hash_key = secret;
+	p.fingerprint_bits = 32;
+	p.fp_rate = 1e-9;
+	assert_ok(weir_builder_create(&b, &p, NULL));
+	assert_ok(weir_builder_add(b, "old", 3));
+	assert_ok(weir_builder_finish(b, &f, NULL));
+	weir_builder_destroy(b);
+	assert_ok(weir_normal_set(f, &lowercase));
+	assert_ok(weir_handle_create(&h, f, NULL));
+	struct weir_reload *r = begun(h, NULL);
+	assert_ok(weir_reload_insert(r, "new", 3));
+	assert_ok(weir_reload_insert_hash(r, weir_handle_hash(h, "hashed", 6)));
+	assert_ok(weir_reload_commit(r));
+	assert_true(weir_handle_normal_contains(h, "NEW", 3));
+	assert_true(weir_handle_contains(h, "hashed", 6));
+	assert_false(weir_handle_contains(h, "old", 3));
+	p = (struct weir_params)WEIR_PARAMS_INIT;
+	assert_ok(weir_params_of(weir_handle_get(h), &p));
+	assert_int_equal(p.fingerprint_bits, 32);
+	weir_handle_destroy(h);
+}
+
 /* Another seed, and one that is not given, where the handle takes any. */
 static void another_seed(void **state)
 {
@@ -517,6 +550,7 @@ int main(void)
 		cmocka_unit_test(not_to_be_built),
 		cmocka_unit_test(options_that_are_refused),
 		cmocka_unit_test(kept_and_taken_back),
+		cmocka_unit_test(keyed_and_normalised),
 		cmocka_unit_test(another_seed),
 		cmocka_unit_test(from_kind_to_kind),
 		cmocka_unit_test(after_a_map),

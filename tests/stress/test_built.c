@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ * Sets that are built once, replaced under readers: by several loader threads, aborted, refused by
+ * the gate, rolled back, and a rolling set shard by shard. What every set has is found at any time,
+ * and what a set has of its own as long as it is current. */
+#include <errno.h>
+#include <stdio.h>
+#include "flavor.h"
+
+enum { COMMON = 3000, OWN = 500, SHARDS = 4, TOGETHER = 64, LOADERS = 3, SEED = 9 };
+enum action { COMMITTED, ABORTED, REFUSED, ROLLED_BACK, ROLLED, ACTIONS };
+static const char *const names[ACTIONS] = {
+	"committed", "aborted", "refused", "rolled back", "rolled",
+};
+
+static struct built {
+	const struct rcu_flavor_struct *flavor;
+	struct weir_handle *handle;
+	struct weir_rolling *set;
+	uint64_t operations;
+	unsigned readers;
+	atomic_uint reading;
+	/* Odd while the current set may change: commit or rollback. A reader that finds it even and
+	 * unchanged, before and after a lookup, has asked the set of that round. */
+	_Atomic uint64_t changes;
+	_Atomic uint64_t round;
+	/* the loader's */
+	uint64_t rounds, done[ACTIONS];
+} s;
+
+/* The first COMMON of a round's keys are those of every round. */
+static uint64_t key_of(uint64_t round, uint64_t i)
+{
+	return i < COMMON ? i : COMMON + round * OWN + i - COMMON;
+}
+
+static void succeeds(int64_t answer)
+{
+	check(answer >= 0, "%lld: %s", (long long)answer, weir_error_detail());
+}
+
+/* ---- readers ---- */
+
+static void look_for_one(uint64_t *random)
+{
+	const uint64_t before = atomic_load_explicit(&s.changes, memory_order_acquire);
+	const uint64_t round = atomic_load_explicit(&s.round, memory_order_relaxed);
+	const uint64_t key = key_of(round, COMMON + stress_random(random) % OWN);
+	const bool there = weir_handle_contains(s.handle, &key, sizeof key);
+	/* What a lookup saw of a later set was published, by release, after the counter was odd. */
+	const uint64_t after = atomic_load_explicit(&s.changes, memory_order_relaxed);
+	check(there || before != after || before % 2, "a key of round %llu is missed",
+	      (unsigned long long)round);
+}
+
+static void look_for_many(uint64_t *random)
+{
+	uint64_t keys[TOGETHER];
+	for (unsigned i = 0; i < TOGETHER; i++) {
+		keys[i] = stress_random(random) % COMMON;
+		check(weir_handle_contains(s.handle, &keys[i], 8), "key %llu is missed",
+		      (unsigned long long)keys[i]);
+		check(weir_rolling_contains(s.set, &keys[i], 8),
+		      "key %llu is missed in the rolling set", (unsigned long long)keys[i]);
+	}
+	check(weir_handle_contains_fixed(s.handle, keys, 8, TOGETHER, NULL) == TOGETHER,
+	      "a key of a batch is missed");
+}
+
+static void read_sets(unsigned thread)
+{
+	uint64_t random = thread;
+	for (uint64_t i = 0; i < s.operations; i += 4 * TOGETHER) {
+		for (unsigned j = 0; j < TOGETHER; j++)
+			look_for_one(&random);
+		look_for_many(&random);
+		check(weir_handle_insert(s.handle, "key", 3) == -ENOTSUP, "an insert was taken");
+		s.flavor->read_quiescent_state();
+	}
+	atomic_fetch_sub_explicit(&s.reading, 1, memory_order_relaxed);
+}
+
+/* ---- the loader, and the threads that help it to collect ---- */
+
+struct share {
+	struct weir_reload *r;
+	uint64_t round;
+};
+
+static void collect(void *shared, unsigned thread)
+{
+	const struct share *share = shared;
+	for (uint64_t i = thread; i < COMMON + OWN; i += LOADERS) {
+		const uint64_t key = key_of(share->round, i);
+		if (i % 2)
+			succeeds(weir_reload_insert(share->r, &key, sizeof key));
+		else
+			succeeds(weir_reload_insert_fixed(share->r, &key, sizeof key, 1));
+	}
+}
+
+static int fill(struct weir_reload *r, uint32_t shard, void *round)
+{
+	(void)shard;
+	stress_run(LOADERS, collect, &(struct share){ r, *(uint64_t *)round });
+	return 0;
+}
+
+static void change(int (*verb)(void *), void *arg, uint64_t round)
+{
+	atomic_fetch_add_explicit(&s.changes, 1, memory_order_relaxed);
+	const int err = verb(arg);
+	check(err == 0, "%d: %s", err, weir_error_detail());
+	atomic_store_explicit(&s.round, round, memory_order_relaxed);
+	atomic_fetch_add_explicit(&s.changes, 1, memory_order_release);
+}
+
+static int commit(void *r) { return weir_reload_commit(r); }
+static int roll_back(void *h) { return weir_handle_rollback(h); }
+
+static void reload(enum action action)
+{
+	static const struct iovec absent = { (void *)(uintptr_t)"no key of a set", 15 };
+	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_gate gate = WEIR_GATE_INIT;
+	const uint64_t before = atomic_load_explicit(&s.round, memory_order_relaxed);
+	uint64_t round = ++s.rounds;
+	struct weir_reload *r;
+	gate.must_hit = &absent;
+	gate.must_hits = 1;
+	build.threads = 1 + (uint32_t)round % 2;
+	o.build = &build;
+	o.gate = action == REFUSED ? &gate : NULL;
+	o.keep_previous = action == ROLLED_BACK;
+	o.defer_free = round % 4 == 0;
+	succeeds(weir_reload_begin(&r, s.handle, &o));
+	fill(r, 0, &round);
+	if (action == ABORTED) {
+		weir_reload_abort(r);
+	} else if (action == REFUSED) {
+		check(weir_reload_commit(r) == -ECANCELED, "%s", weir_error_detail());
+	} else {
+		change(commit, r, round);
+		if (action == ROLLED_BACK)
+			change(roll_back, s.handle, before);
+	}
+}
+
+static void load_sets(void)
+{
+	uint64_t random = 77;
+	while (atomic_load_explicit(&s.reading, memory_order_relaxed) || !s.done[ROLLED] ||
+	       !s.done[ROLLED_BACK] || !s.done[REFUSED]) {
+		const enum action action = stress_random(&random) % ACTIONS;
+		uint64_t round = ++s.rounds;
+		if (action == ROLLED)
+			succeeds(weir_rolling_reload(s.set, NULL, fill, &round));
+		else
+			reload(action);
+		s.done[action]++;
+	}
+}
+
+static void work(void *shared, unsigned thread)
+{
+	(void)shared;
+	s.flavor->register_thread();
+	if (thread < s.readers)
+		read_sets(thread);
+	else
+		load_sets();
+	s.flavor->unregister_thread();
+}
+
+/* ---- the first sets ---- */
+
+static void begin(void)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	uint64_t hashes[COMMON + OWN], round = 0;
+	p.kind = WEIR_FUSE;
+	p.fp_rate = 1e-4; /* a lost key would be found by chance once in so many times */
+	p.seed = SEED;
+	for (uint64_t i = 0; i < COMMON + OWN; i++) {
+		const uint64_t key = key_of(round, i);
+		hashes[i] = weir_hash_seeded(SEED, &key, sizeof key);
+	}
+	succeeds(weir_build(&f, &p, hashes, COMMON + OWN));
+	s.handle = flavor_handle(s.flavor, 0, f);
+	succeeds(weir_rolling_create(&s.set, &p, SHARDS, s.flavor));
+	succeeds(weir_rolling_reload(s.set, NULL, fill, &round));
+}
+
+int main(int argc, char **argv)
+{
+	struct stress stress = stress_read(argc, argv, 1000000);
+	s.flavor = flavor_named(stress.flavor_name);
+	s.operations = stress.operations;
+	s.readers = stress.threads;
+	atomic_store_explicit(&s.reading, s.readers, memory_order_relaxed);
+	begin();
+	stress_run(s.readers + 1, work, NULL);
+	succeeds(weir_rolling_destroy(s.set));
+	succeeds(weir_handle_destroy(s.handle));
+	printf("%s:", stress.flavor_name);
+	for (unsigned i = 0; i < ACTIONS; i++)
+		printf(" %llu %s%s", (unsigned long long)s.done[i], names[i],
+		       i + 1 < ACTIONS ? "," : "\n");
+	return 0;
+}
