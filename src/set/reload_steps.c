@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reload: which records are published, and when the old ones are freed. The rules H1 to H13 are in
+ * Reload: which records are published, and when the old ones are freed. The rules H1 to H14 are in
  * generation.h.
  *
  *     begin   record {current, next, previous}   grace period   free the old record

@@ -16,15 +16,15 @@ static struct built {
 	const struct rcu_flavor_struct *flavor;
 	struct weir_handle *handle;
 	struct weir_rolling *set;
-	uint64_t operations;
 	unsigned readers;
-	atomic_uint reading;
+	atomic_bool over;
+	_Atomic uint64_t lookups;
 	/* Odd while the current set may change: commit or rollback. A reader that finds it even and
 	 * unchanged, before and after a lookup, has asked the set of that round. */
 	_Atomic uint64_t changes;
 	_Atomic uint64_t round;
 	/* the loader's */
-	uint64_t rounds, done[ACTIONS];
+	uint64_t rounds, least, done[ACTIONS];
 } s;
 
 /* The first COMMON of a round's keys are those of every round. */
@@ -69,14 +69,15 @@ static void look_for_many(uint64_t *random)
 static void read_sets(unsigned thread)
 {
 	uint64_t random = thread;
-	for (uint64_t i = 0; i < s.operations; i += 4 * TOGETHER) {
+	uint64_t n = 0;
+	for (; !atomic_load_explicit(&s.over, memory_order_relaxed); n += 4 * TOGETHER) {
 		for (unsigned j = 0; j < TOGETHER; j++)
 			look_for_one(&random);
 		look_for_many(&random);
 		check(weir_handle_insert(s.handle, "key", 3) == -ENOTSUP, "an insert was taken");
 		s.flavor->read_quiescent_state();
 	}
-	atomic_fetch_sub_explicit(&s.reading, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&s.lookups, n, memory_order_relaxed);
 }
 
 /* ---- the loader, and the threads that help it to collect ---- */
@@ -117,14 +118,13 @@ static void change(int (*verb)(void *), void *arg, uint64_t round)
 static int commit(void *r) { return weir_reload_commit(r); }
 static int roll_back(void *h) { return weir_handle_rollback(h); }
 
-static void reload(enum action action)
+static void reload(enum action action, uint64_t round)
 {
 	static const struct iovec absent = { (void *)(uintptr_t)"no key of a set", 15 };
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_gate gate = WEIR_GATE_INIT;
 	const uint64_t before = atomic_load_explicit(&s.round, memory_order_relaxed);
-	uint64_t round = ++s.rounds;
 	struct weir_reload *r;
 	gate.must_hit = &absent;
 	gate.must_hits = 1;
@@ -149,16 +149,16 @@ static void reload(enum action action)
 static void load_sets(void)
 {
 	uint64_t random = 77;
-	while (atomic_load_explicit(&s.reading, memory_order_relaxed) || !s.done[ROLLED] ||
-	       !s.done[ROLLED_BACK] || !s.done[REFUSED]) {
+	while (s.rounds < s.least) {
 		const enum action action = stress_random(&random) % ACTIONS;
 		uint64_t round = ++s.rounds;
 		if (action == ROLLED)
 			succeeds(weir_rolling_reload(s.set, NULL, fill, &round));
 		else
-			reload(action);
+			reload(action, round);
 		s.done[action]++;
 	}
+	atomic_store_explicit(&s.over, true, memory_order_relaxed);
 }
 
 static void work(void *shared, unsigned thread)
@@ -196,14 +196,13 @@ int main(int argc, char **argv)
 {
 	struct stress stress = stress_read(argc, argv, 1000000);
 	s.flavor = flavor_named(stress.flavor_name);
-	s.operations = stress.operations;
+	s.least = stress.operations / 10000 + 30; /* each action some times */
 	s.readers = stress.threads;
-	atomic_store_explicit(&s.reading, s.readers, memory_order_relaxed);
 	begin();
 	stress_run(s.readers + 1, work, NULL);
 	succeeds(weir_rolling_destroy(s.set));
 	succeeds(weir_handle_destroy(s.handle));
-	printf("%s:", stress.flavor_name);
+	printf("%s: %llu lookups;", stress.flavor_name, (unsigned long long)s.lookups);
 	for (unsigned i = 0; i < ACTIONS; i++)
 		printf(" %llu %s%s", (unsigned long long)s.done[i], names[i],
 		       i + 1 < ACTIONS ? "," : "\n");
