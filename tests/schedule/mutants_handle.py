@@ -215,14 +215,14 @@ MUTANTS = [
     # begin and copy (H2)
     ('BEGIN_NO_GRACE', STEPS,
      '\tweir__synchronize(&h->rcu); /* H2 */\n\tfree(before);               /* H3 */\n',
-     '\tretired->records[1] = before;\n'),
+     '\t(*out)->retired->records[1] = before;\n'),
     ('BEGIN_FREES_FIRST', STEPS,
      '\tweir__synchronize(&h->rcu); /* H2 */\n\tfree(before);               /* H3 */\n',
      '\tfree(before);\n\tweir__synchronize(&h->rcu);\n'),
     ('BEGIN_WAITS_FIRST', STEPS,
      '\tstruct weir_generation *before = weir__publish(h, during);\n'
      '\tweir__synchronize(&h->rcu); /* H2 */\n\tfree(before);               /* H3 */\n',
-     '\tweir__synchronize(&h->rcu);\n\tretired->records[1] = weir__publish(h, during);\n'),
+     '\tweir__synchronize(&h->rcu);\n\t(*out)->retired->records[1] = weir__publish(h, during);\n'),
     ('BEGIN_NO_PREVIOUS', STEPS,
      'weir__record(g->current, next, g->previous, g->number);',
      'weir__record(g->current, next, NULL, g->number);'),
