@@ -212,7 +212,7 @@ static inline bool weir__kept_swap_release(struct weir_kept **newest, struct wei
 	                                   __ATOMIC_RELAXED);
 }
 
-/* Of one that only the holder of the claim (O5) changes. */
+/* Of one that only the holder of the claim (O5) changes, or one thread alone (Q1 in guard.c). */
 static inline void weir__figure_store_relaxed(atomic_uint_fast64_t *figure, uint64_t value)
 {
 	atomic_store_explicit(figure, value, memory_order_relaxed);

@@ -190,6 +190,23 @@ static int do_metrics(void)
 	return n < 0 ? (int)n : 0;
 }
 
+/* And a thread that asks by it. */
+static int do_guard(void)
+{
+	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
+	struct weir_guard *g;
+	struct weir_guard_thread *t = NULL;
+	o.handle = h;
+	int err = weir_guard_create(&g, &o);
+	if (err)
+		return err;
+	err = weir_guard_join(&t, g);
+	assert_true(err || weir_guard_ask(t, "key", 3) != WEIR_GUARD_BYPASSED);
+	weir_guard_leave(t);
+	assert_ok(weir_guard_destroy(g));
+	return err;
+}
+
 struct verb {
 	const char *name;
 	int (*run)(void);
@@ -206,6 +223,7 @@ static const struct verb verbs[] = {
 	{ .name = "create a rolling set", .run = do_rolling },
 	{ .name = "insert and look up a long text", .run = do_long_text },
 	{ .name = "metrics", .run = do_metrics },
+	{ .name = "a guard", .run = do_guard },
 	{ .name = "reload", .run = do_reload, .swaps = 1 },
 	{ .name = "reload beside a previous one", .run = do_reload, .keeps = true, .swaps = 1 },
 	{ .name = "reload to another size", .run = do_resize, .swaps = 1 },

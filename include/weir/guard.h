@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ * A filter before an exact store, of any kind: what it saves the store, how often it is wrong on
+ * the traffic that there is, and whether it is worth its lookups.
+ *
+ *     answer = weir_guard_ask(thread, key, len);
+ *     if (answer != WEIR_GUARD_ABSENT) {
+ *             found = your store's lookup;
+ *             weir_guard_saw(thread, answer, found);
+ *     }
+ *
+ * A filter of random absent keys is measured in a test; here it is measured on the keys that are
+ * asked for, which may be mostly present, or the same few absent ones again and again.
+ *
+ * Where nearly every key is there the filter stops nothing, and its lookups are lost time. With
+ * bypass_below each thread leaves it out while it stops too small a share of that thread's asks:
+ * then one ask in 64, chosen at random, still goes to the filter, and when the share is above
+ * resume_above all do again. An ask that leaves the filter out goes to the store, so no key is
+ * missed.
+ *
+ * Each thread counts in a line of its own, which no other thread writes. Inserts and reloads are
+ * not the guard's concern: the handle's verbs stay as they are.
+ */
+#ifndef WEIR_GUARD_H
+#define WEIR_GUARD_H
+
+#include <weir/handle.h>
+
+WEIR_BEGIN_DECLS
+
+struct weir_guard;        /* opaque: the filter and what is counted */
+struct weir_guard_thread; /* opaque: one thread's part of it */
+
+/** What to do with a key. */
+enum weir_guard_answer {
+	WEIR_GUARD_ABSENT = 0,   /* it is not there: leave the store alone */
+	WEIR_GUARD_MAYBE = 1,    /* the filter does not rule it out: ask the store */
+	WEIR_GUARD_BYPASSED = 2, /* the filter was not asked: ask the store */
+};
+
+/** A lookup in a set that is no handle: false only if the key is certainly not there. Called by
+ * every thread that asks, at the same time. */
+typedef bool weir_guard_contains_fn(const void *set, const void *key, size_t len);
+
+/** Start from WEIR_GUARD_OPTIONS_INIT. Give handle or contains, not both. */
+struct weir_guard_options {
+	size_t struct_size;               /* sizeof(struct weir_guard_options) */
+	const struct weir_handle *handle; /* asked by weir_handle_contains() */
+	weir_guard_contains_fn *contains; /* or this is called: for a filter, a window, a rolling
+	                                     set, keys as people write them */
+	const void *set;                  /* for contains */
+	double bypass_below;  /* the least share of asks that the filter must stop, 0 to below 1:
+	                         what a lookup costs, divided by what the store's answer for an
+	                         absent key costs. 0: it is always asked */
+	double resume_above;  /* above bypass_below, to 1; 0: a quarter more than bypass_below, or
+	                         half way to 1 if that is less */
+	uint32_t window;      /* a thread decides after so many asks of the filter, while bypassed
+	                         after a sixteenth of them: 1,024 to 2^24; 0: 4,096 */
+};
+#define WEIR_GUARD_OPTIONS_INIT { sizeof(struct weir_guard_options), 0, 0, 0, 0.0, 0.0, 0 }
+
+/**
+ * Make a guard.
+ * @out: receives the guard; untouched on failure.
+ * @options: copied; the handle, or the set, must outlive the guard.
+ * Return: 0 or a negative errno.
+ * Errors: -EINVAL NULL, both or neither of handle and contains, a share or the window out of its
+ *   range; -ENOMEM.
+ * Threads: any.  Order: publish the guard with release order.  Progress: blocking (memory).
+ * Cost: microseconds.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_guard_create(struct weir_guard **out,
+                                               const struct weir_guard_options *options);
+/**
+ * Free a guard.
+ * @g: NULL for nothing. Its handle, or set, stays.
+ * Return: 0 or a negative errno, and nothing has changed.
+ * Errors: -EBUSY threads have joined and not left: the sentence says how many.
+ * Threads: nobody else may use it.  Progress: blocking (memory).
+ */
+WEIR_API int weir_guard_destroy(struct weir_guard *g);
+
+/**
+ * Begin to ask in the calling thread.
+ * @out: receives what this thread asks by; untouched on failure. No other thread may ask by it at
+ *   the same time.
+ * Return: 0 or a negative errno.
+ * Errors: -EINVAL NULL; -ENOMEM.
+ * Threads: any.  Progress: blocking (memory, a lock among those that join, leave and report).
+ * Cost: microseconds; 128 bytes.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_guard_join(struct weir_guard_thread **out, struct weir_guard *g);
+/**
+ * End it. What the thread has counted stays in the guard's figures.
+ * @t: is freed; NULL for nothing.
+ * Errors: none.  Threads, Progress: as weir_guard_join().
+ */
+WEIR_API void weir_guard_leave(struct weir_guard_thread *t);
+
+/**
+ * May the key be in the store?
+ * @t: of weir_guard_join().
+ * Return: enum weir_guard_answer; without bypass_below never WEIR_GUARD_BYPASSED.
+ * Errors: none.  Threads: the one that @t belongs to.  Order, Progress: as
+ *   weir_handle_contains(), or those of contains.  Cost: that of the lookup and 2 to 3 ns; bypassed
+ *   2 to 3 ns.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_guard_ask(struct weir_guard_thread *t, const void *key,
+                                            size_t len);
+/**
+ * Report what the store answered, once for each ask that it was asked after. Several asks may be
+ * open at the same time, and be reported in any order.
+ * @answer: of weir_guard_ask(). For WEIR_GUARD_ABSENT nothing is counted.
+ * @found: was the key there?
+ * Errors: none.  Threads: as weir_guard_ask().  Progress: wait-free.  Cost: 1 to 2 ns.
+ */
+WEIR_API void weir_guard_saw(struct weir_guard_thread *t, int answer, bool found);
+
+/** A guard's figures since it was made, of all threads. Start from WEIR_GUARD_STATS_INIT. */
+struct weir_guard_stats {
+	size_t struct_size;      /* sizeof(struct weir_guard_stats) */
+	uint64_t asked;          /* calls of weir_guard_ask() */
+	uint64_t stopped;        /* answered WEIR_GUARD_ABSENT: true negatives */
+	uint64_t true_positives; /* the filter let them pass, and the store had them */
+	uint64_t false_positives; /* it let them pass, and the store had them not */
+	uint64_t bypassed;       /* the filter was not asked */
+	uint64_t bypassed_absent; /* of those, the store had them not */
+	uint64_t unreported;     /* the store was to be asked: no weir_guard_saw() yet */
+	uint64_t switches;       /* of a thread, to bypass or back */
+	uint32_t threads;        /* that have joined and not left */
+	uint32_t bypassing;      /* of those, leave the filter out now */
+	double fp_rate;          /* false_positives / (false_positives + stopped); 0 without any */
+	double saved;            /* stopped / asked: what the store was saved; 0 without any */
+};
+#define WEIR_GUARD_STATS_INIT \
+	{ sizeof(struct weir_guard_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0 }
+/**
+ * The figures now.
+ * @out: from WEIR_GUARD_STATS_INIT.
+ * Return: 0 or a negative errno.  Errors: -EINVAL NULL, struct_size.
+ * Threads: any, beside those that ask: each counter is one that the thread had a moment ago, and
+ *   two of them may be of different moments.
+ * Progress: blocking (the lock of weir_guard_join()).  Cost: some 10 ns a thread.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_guard_stats(struct weir_guard *g, struct weir_guard_stats *out);
+
+WEIR_END_DECLS
+
+#endif

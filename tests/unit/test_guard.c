@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT
+ * A filter before an exact store: what is counted, and when a thread leaves the filter out and asks
+ * it again. */
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include "../test.h"
+
+enum { KEYS = 5000, WINDOW = 1024, THREADS = 4 };
+
+/* A set that holds the numbers below *held. */
+static bool is_below(const void *held, const void *key, size_t len)
+{
+	uint64_t number;
+	assert_int_equal(len, sizeof number);
+	memcpy(&number, key, sizeof number);
+	return number < *(const uint64_t *)held;
+}
+
+static struct weir_guard *made(const struct weir_guard_options *o)
+{
+	struct weir_guard *g = NULL;
+	assert_ok(weir_guard_create(&g, o));
+	assert_non_null(g);
+	return g;
+}
+
+static struct weir_guard_thread *joined(struct weir_guard *g)
+{
+	struct weir_guard_thread *t = NULL;
+	assert_ok(weir_guard_join(&t, g));
+	assert_non_null(t);
+	return t;
+}
+
+static struct weir_guard_stats stats_of(struct weir_guard *g)
+{
+	struct weir_guard_stats s = WEIR_GUARD_STATS_INIT;
+	assert_ok(weir_guard_stats(g, &s));
+	return s;
+}
+
+/* Of a set of one key, number 0: asks of which so many in a hundred are for it. */
+static const uint64_t one = 1;
+static struct weir_guard_options of_one(double below, double above)
+{
+	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
+	o.contains = is_below;
+	o.set = &one;
+	o.bypass_below = below;
+	o.resume_above = above;
+	o.window = WINDOW;
+	return o;
+}
+
+/* Asks until the filter was asked @n times; @stopped of those for an absent key, which come first.
+ * Return: how many asks left it out meanwhile. */
+static unsigned ask(struct weir_guard_thread *t, unsigned n, unsigned stopped)
+{
+	unsigned bypassed = 0;
+	for (unsigned measured = 0; measured < n;) {
+		const uint64_t key = measured < stopped;
+		const int answer = weir_guard_ask(t, &key, sizeof key);
+		weir_guard_saw(t, answer, key == 0);
+		if (answer == WEIR_GUARD_BYPASSED) {
+			bypassed++;
+			continue;
+		}
+		assert_int_equal(answer, key ? WEIR_GUARD_ABSENT : WEIR_GUARD_MAYBE);
+		measured++;
+	}
+	return bypassed;
+}
+
+/* Counted beside a handle, whose filter is now and then wrong. */
+static void what_is_counted(void **state)
+{
+	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
+	struct weir_guard_stats expected = WEIR_GUARD_STATS_INIT;
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, KEYS, 0.02);
+	struct weir_handle *h = NULL;
+	(void)state;
+	for (uint64_t i = 0; i < KEYS; i++)
+		assert_ok(weir_insert_u64(f, i));
+	assert_ok(weir_handle_create(&h, f, NULL));
+	o.handle = h;
+	struct weir_guard *g = made(&o);
+	struct weir_guard_thread *t = joined(g);
+	for (uint64_t i = 0; i < 4 * KEYS; i++) {
+		const int answer = weir_guard_ask(t, &i, sizeof i);
+		assert_int_equal(answer, weir_contains_u64(f, i) ? WEIR_GUARD_MAYBE :
+		                                                   WEIR_GUARD_ABSENT);
+		assert_true(i >= KEYS || answer == WEIR_GUARD_MAYBE);
+		expected.asked++;
+		expected.stopped += answer == WEIR_GUARD_ABSENT;
+		if (i % 10 == 3) {
+			expected.unreported += answer == WEIR_GUARD_MAYBE;
+			continue;
+		}
+		weir_guard_saw(t, answer, i < KEYS);
+		expected.true_positives += i < KEYS;
+		expected.false_positives += i >= KEYS && answer == WEIR_GUARD_MAYBE;
+	}
+	struct weir_guard_stats s = stats_of(g);
+	assert_true(s.asked == 4 * KEYS && s.asked == expected.asked);
+	assert_true(s.stopped == expected.stopped && s.unreported == expected.unreported);
+	assert_true(s.true_positives == expected.true_positives &&
+	            s.false_positives == expected.false_positives && s.false_positives > 0);
+	assert_true(s.bypassed == 0 && s.bypassed_absent == 0 && s.switches == 0);
+	assert_true(s.threads == 1 && s.bypassing == 0);
+	assert_true(fabs(s.fp_rate - (double)s.false_positives /
+	                 (double)(s.false_positives + s.stopped)) < 1e-12);
+	assert_true(fabs(s.saved - (double)s.stopped / (4 * KEYS)) < 1e-12);
+	assert_true(s.fp_rate > 0.005 && s.fp_rate < 0.04);
+	assert_refused(weir_guard_destroy(g), -EBUSY, "1 thread has joined", "");
+	weir_guard_leave(t);
+	t = joined(g);
+	assert_int_equal(stats_of(g).asked, 4 * KEYS); /* those of one that is gone */
+	assert_int_equal(stats_of(g).false_positives, s.false_positives);
+	weir_guard_leave(t);
+	assert_int_equal(stats_of(g).threads, 0);
+	assert_ok(weir_guard_destroy(g));
+	weir_handle_destroy(h);
+}
+
+static void nothing_asked_yet(void **state)
+{
+	const struct weir_guard_options o = of_one(0.1, 0);
+	struct weir_guard *g = made(&o);
+	(void)state;
+	struct weir_guard_stats s = stats_of(g);
+	assert_true(s.asked == 0 && s.fp_rate == 0 && s.saved == 0 && s.unreported == 0);
+	struct weir_guard_thread *t = joined(g);
+	weir_guard_saw(t, WEIR_GUARD_ABSENT, true); /* nothing to count */
+	s = stats_of(g);
+	assert_true(s.true_positives == 0 && s.false_positives == 0 && s.bypassed_absent == 0);
+	weir_guard_leave(t);
+	weir_guard_leave(NULL);
+	assert_ok(weir_guard_destroy(g));
+	assert_ok(weir_guard_destroy(NULL));
+}
+
+/* It stops too little: then one ask in 64 goes to it, until it stops enough. */
+static void left_out_and_asked_again(void **state)
+{
+	const struct weir_guard_options o = of_one(0.25, 0.5);
+	struct weir_guard *g = made(&o);
+	struct weir_guard_thread *t = joined(g);
+	(void)state;
+	assert_int_equal(ask(t, 3 * WINDOW, 3 * WINDOW), 0);
+	assert_int_equal(ask(t, WINDOW, WINDOW / 4), 0);     /* just enough */
+	assert_int_equal(ask(t, WINDOW, WINDOW / 4 - 1), 0); /* one too few: seen at the end */
+	struct weir_guard_stats s = stats_of(g);
+	assert_true(s.bypassing == 1 && s.switches == 1 && s.bypassed == 0);
+	/* a sixteenth of the window is enough to decide by */
+	unsigned bypassed = 0;
+	for (unsigned i = 0; i < 10; i++)
+		bypassed += ask(t, WINDOW / 16, WINDOW / 32); /* not above */
+	assert_in_range(bypassed, 640 * 63 * 8 / 10, 640 * 63 * 12 / 10);
+	s = stats_of(g);
+	assert_true(s.bypassing == 1 && s.switches == 1 && s.bypassed == bypassed);
+	assert_true(s.unreported == 0 && s.bypassed_absent > bypassed / 3 &&
+	            s.bypassed_absent < bypassed);
+	assert_true(ask(t, WINDOW / 16, WINDOW / 32 + 1) > 0);
+	s = stats_of(g);
+	assert_true(s.bypassing == 0 && s.switches == 2);
+	assert_int_equal(ask(t, WINDOW, WINDOW / 3), 0); /* between the two it stays as it is */
+	assert_int_equal(ask(t, WINDOW, WINDOW / 3), 0);
+	assert_int_equal(stats_of(g).switches, 2);
+	weir_guard_leave(t);
+	assert_int_equal(stats_of(g).bypassing, 0);
+	assert_ok(weir_guard_destroy(g));
+}
+
+static void never_left_out(void **state)
+{
+	const struct weir_guard_options o = of_one(0, 0);
+	struct weir_guard *g = made(&o);
+	struct weir_guard_thread *t = joined(g);
+	(void)state;
+	assert_int_equal(ask(t, 10 * WINDOW, 0), 0);
+	assert_int_equal(stats_of(g).switches, 0);
+	weir_guard_leave(t);
+	assert_ok(weir_guard_destroy(g));
+}
+
+/* Where it is not given, a quarter above; near 1, half way. */
+static void resume_by_default(void **state)
+{
+	static const double rows[][2] = { { 0.4, 0.5 }, { 0.9, 0.95 } };
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+		const struct weir_guard_options o = of_one(rows[i][0], 0);
+		struct weir_guard *g = made(&o);
+		struct weir_guard_thread *t = joined(g);
+		ask(t, WINDOW, 0);
+		assert_int_equal(stats_of(g).bypassing, 1);
+		ask(t, WINDOW / 16, (unsigned)(rows[i][1] * WINDOW / 16) - 1);
+		assert_int_equal(stats_of(g).bypassing, 1);
+		ask(t, WINDOW / 16, (unsigned)(rows[i][1] * WINDOW / 16) + 1);
+		assert_int_equal(stats_of(g).bypassing, 0);
+		weir_guard_leave(t);
+		assert_ok(weir_guard_destroy(g));
+	}
+}
+
+struct asker {
+	struct weir_guard *g;
+	uint64_t from;
+};
+
+/* Threads of two halves: one asks for what is there, and leaves the filter out, the other for what
+ * is not. */
+static void *ask_many(void *arg)
+{
+	const struct asker *a = arg;
+	struct weir_guard_thread *t = joined(a->g);
+	for (uint64_t i = 0; i < 20 * WINDOW; i++) {
+		const uint64_t key = a->from;
+		const int answer = weir_guard_ask(t, &key, sizeof key);
+		assert_true(key || answer != WEIR_GUARD_ABSENT);
+		weir_guard_saw(t, answer, key == 0);
+		if (i % 1000 == 0)
+			assert_true(stats_of(a->g).asked > i);
+	}
+	weir_guard_leave(t);
+	return NULL;
+}
+
+static void by_several_threads(void **state)
+{
+	const struct weir_guard_options o = of_one(0.2, 0);
+	struct weir_guard *g = made(&o);
+	struct asker asker[THREADS];
+	pthread_t thread[THREADS];
+	(void)state;
+	for (unsigned i = 0; i < THREADS; i++) {
+		asker[i] = (struct asker){ g, i % 2 };
+		assert_int_equal(pthread_create(&thread[i], NULL, ask_many, &asker[i]), 0);
+	}
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	const struct weir_guard_stats s = stats_of(g);
+	assert_true(s.asked == THREADS * 20 * WINDOW && s.unreported == 0 && s.threads == 0);
+	assert_int_equal(s.stopped, THREADS / 2 * 20 * WINDOW);
+	assert_int_equal(s.true_positives + s.bypassed, THREADS / 2 * 20 * WINDOW);
+	assert_true(s.bypassed > 15 * WINDOW && s.bypassed_absent == 0 && s.false_positives == 0);
+	assert_int_equal(s.switches, THREADS / 2);
+	assert_ok(weir_guard_destroy(g));
+}
+
+/* In any order: one thread is in its place between two others. */
+static void leaves_from_between(void **state)
+{
+	const struct weir_guard_options o = of_one(0, 0);
+	struct weir_guard *g = made(&o);
+	struct weir_guard_thread *t[3];
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		t[i] = joined(g);
+		ask(t[i], 10, 5);
+	}
+	weir_guard_leave(t[1]);
+	assert_int_equal(stats_of(g).asked, 30);
+	weir_guard_leave(t[2]);
+	assert_int_equal(stats_of(g).asked, 30);
+	assert_refused(weir_guard_destroy(g), -EBUSY, "1 thread has joined", "");
+	weir_guard_leave(t[0]);
+	assert_int_equal(stats_of(g).asked, 30);
+	assert_ok(weir_guard_destroy(g));
+}
+
+static void refused(struct weir_guard_options o, const char *a, const char *b)
+{
+	struct weir_guard *g = NULL;
+	assert_refused(weir_guard_create(&g, &o), -EINVAL, a, b);
+	assert_null(g);
+}
+
+static void options_that_are_refused(void **state)
+{
+	struct weir_guard_options o = of_one(0, 0);
+	struct weir_guard *g = NULL;
+	struct weir_guard_thread *t = NULL;
+	struct weir_guard_stats s = WEIR_GUARD_STATS_INIT;
+	(void)state;
+	assert_refused(weir_guard_create(NULL, &o), -EINVAL, "out is NULL", "");
+	assert_refused(weir_guard_create(&g, NULL), -EINVAL, "neither is given", "");
+	o.handle = (const struct weir_handle *)&one;
+	refused(o, "both are given", "contains");
+	refused(of_one(1, 0), "bypass_below 1", "below 1");
+	refused(of_one(-0.1, 0), "bypass_below -0.1", "");
+	refused(of_one((double)NAN, 0), "bypass_below", "nan");
+	refused(of_one(0.5, 0.5), "resume_above 0.5", "above bypass_below");
+	refused(of_one(0.5, 1.5), "resume_above 1.5", "");
+	refused(of_one(0.5, (double)NAN), "resume_above", "nan");
+	o = of_one(0, 0);
+	o.window = WINDOW - 1;
+	refused(o, "window 1023", "1024");
+	o.window = (1 << 24) + 1;
+	refused(o, "window 16777217", "16777216");
+	o.window = 0;
+	o.struct_size = 3;
+	refused(o, "weir_guard_options", "3");
+	o = of_one(0.2, 1);
+	g = made(&o);
+	assert_refused(weir_guard_join(NULL, g), -EINVAL, "out is NULL", "");
+	assert_refused(weir_guard_join(&t, NULL), -EINVAL, "the guard is NULL", "");
+	assert_refused(weir_guard_stats(NULL, &s), -EINVAL, "the guard is NULL", "");
+	assert_refused(weir_guard_stats(g, NULL), -EINVAL, "weir_guard_stats", "");
+	s.struct_size = 2;
+	assert_refused(weir_guard_stats(g, &s), -EINVAL, "weir_guard_stats", "2");
+	assert_ok(weir_guard_destroy(g));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_counted),
+		cmocka_unit_test(nothing_asked_yet),
+		cmocka_unit_test(left_out_and_asked_again),
+		cmocka_unit_test(never_left_out),
+		cmocka_unit_test(resume_by_default),
+		cmocka_unit_test(by_several_threads),
+		cmocka_unit_test(leaves_from_between),
+		cmocka_unit_test(options_that_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
