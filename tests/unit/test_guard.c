@@ -204,6 +204,21 @@ static void resume_by_default(void **state)
 	}
 }
 
+static void window_by_default(void **state)
+{
+	struct weir_guard_options o = of_one(0.5, 0);
+	(void)state;
+	o.window = 0;
+	struct weir_guard *g = made(&o);
+	struct weir_guard_thread *t = joined(g);
+	ask(t, 4095, 0);
+	assert_int_equal(stats_of(g).bypassing, 0);
+	ask(t, 1, 0);
+	assert_int_equal(stats_of(g).bypassing, 1);
+	weir_guard_leave(t);
+	assert_ok(weir_guard_destroy(g));
+}
+
 struct asker {
 	struct weir_guard *g;
 	uint64_t from;
@@ -220,8 +235,10 @@ static void *ask_many(void *arg)
 		const int answer = weir_guard_ask(t, &key, sizeof key);
 		assert_true(key || answer != WEIR_GUARD_ABSENT);
 		weir_guard_saw(t, answer, key == 0);
-		if (i % 1000 == 0)
-			assert_true(stats_of(a->g).asked > i);
+		if (i % 16)
+			continue;
+		const struct weir_guard_stats s = stats_of(a->g); /* beside the others */
+		assert_true(s.asked > i && s.unreported <= s.asked && s.bypassing <= s.threads);
 	}
 	weir_guard_leave(t);
 	return NULL;
@@ -321,6 +338,7 @@ int main(void)
 		cmocka_unit_test(left_out_and_asked_again),
 		cmocka_unit_test(never_left_out),
 		cmocka_unit_test(resume_by_default),
+		cmocka_unit_test(window_by_default),
 		cmocka_unit_test(by_several_threads),
 		cmocka_unit_test(leaves_from_between),
 		cmocka_unit_test(options_that_are_refused),
