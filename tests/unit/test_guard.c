@@ -266,6 +266,33 @@ static void by_several_threads(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
+static void *come_and_go(void *guard)
+{
+	for (uint64_t i = 0; i < 500; i++) {
+		struct weir_guard_thread *t = joined(guard);
+		ask(t, 3, 1);
+		assert_true(stats_of(guard).asked >= 3 * (i + 1));
+		weir_guard_leave(t);
+	}
+	return NULL;
+}
+
+/* A report meets threads that leave: each is counted once. */
+static void while_others_leave(void **state)
+{
+	const struct weir_guard_options o = of_one(0.2, 0);
+	struct weir_guard *g = made(&o);
+	pthread_t thread[THREADS];
+	(void)state;
+	for (unsigned i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, come_and_go, g), 0);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	const struct weir_guard_stats s = stats_of(g);
+	assert_true(s.asked == THREADS * 1500 && s.stopped == THREADS * 500 && s.threads == 0);
+	assert_ok(weir_guard_destroy(g));
+}
+
 /* In any order: one thread is in its place between two others. */
 static void leaves_from_between(void **state)
 {
@@ -340,6 +367,7 @@ int main(void)
 		cmocka_unit_test(resume_by_default),
 		cmocka_unit_test(window_by_default),
 		cmocka_unit_test(by_several_threads),
+		cmocka_unit_test(while_others_leave),
 		cmocka_unit_test(leaves_from_between),
 		cmocka_unit_test(options_that_are_refused),
 	};
