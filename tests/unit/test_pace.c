@@ -218,6 +218,29 @@ static void test_the_pages_are_there(void **state)
 	}
 }
 
+/* The commit of a kind that is built once works longest: it sleeps between its steps. */
+static void test_a_set_that_is_built(void **state)
+{
+	(void)state;
+	for (double pace = 0; pace < 1; pace += 0.5) {
+		struct weir_params p = WEIR_PARAMS_INIT;
+		struct weir_filter *f = NULL;
+		struct weir_handle *h = NULL;
+		p.kind = WEIR_FUSE;
+		p.fp_rate = 0.01;
+		p.seed = 1;
+		assert_ok(weir_build(&f, &p, hashes, 100));
+		assert_ok(weir_handle_create(&h, f, NULL));
+		struct weir_reload *r = begin(h, pace);
+		assert_ok(weir_reload_insert_hashes(r, hashes, KEYS));
+		start(flavors);
+		assert_ok(weir_reload_commit(r));
+		assert_true(pace > 0 ? fake.sleeps > 8 : fake.sleeps == 0);
+		assert_true(weir_handle_contains_hashes(h, hashes, KEYS, NULL) == KEYS);
+		assert_ok(weir_handle_destroy(h));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_in_a_section),
 		cmocka_unit_test(test_the_bits),
 		cmocka_unit_test(test_the_pages_are_there),
+		cmocka_unit_test(test_a_set_that_is_built),
 	};
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
