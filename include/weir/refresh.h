@@ -87,10 +87,12 @@ struct weir_refresh_options {
  *   first filter those of weir_insert(), of a key that was kept for it.
  *   Some are verdicts on the file and the current filter. The call reports them once and returns 0
  *   until the file changes or another filter is current (a reload, a rollback): -ECANCELED the
- *   image is overfull or shrunk, as above; with carry: -ECANCELED the gate refused; -EINVAL carry
- *   between different shapes or seeds; -EROFS carry into a read-only mapping; -ENOSPC growing or
- *   cuckoo, there is no room for what is carried. Inserts and removals make no other filter of the
- *   current one: where a removal has made room, or taken a must_miss key away, touch the file.
+ *   image is overfull or shrunk, as above; -ENOTSUP its kind is built once (build.h), and the
+ *   handle takes inserts, or keeps them for the first filter; with carry: -ECANCELED the gate
+ *   refused; -EINVAL carry between different shapes or seeds; -EROFS carry into a read-only
+ *   mapping; -ENOSPC growing or cuckoo, there is no room for what is carried. Inserts and removals
+ *   make no other filter of the current one: where a removal has made room, or taken a must_miss
+ *   key away, touch the file.
  *   After all others the next call tries the file again: -EAGAIN a text was kept meanwhile, of a
  *   length that the file has none of; -EBUSY marked live, or a process marked,
  *   sealed or overwrote it during the call, or a reload or another refresh runs; -EDEADLK inside a
