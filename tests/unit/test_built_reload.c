@@ -460,6 +460,31 @@ static void from_kind_to_kind(void **state)
 	weir_handle_destroy(h);
 }
 
+/* Kept beside one that takes inserts, it is good for a rollback until the first insert. */
+static void kept_beside_inserts(void **state)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_params next = params();
+	struct weir_handle *h = handle(0);
+	(void)state;
+	next.kind = WEIR_BLOCKED;
+	next.capacity = KEYS;
+	o.params = &next;
+	o.keep_previous = true;
+	struct weir_reload *r = begun(h, &o);
+	assert_ok(weir_reload_commit(r));
+	assert_true(stats_of(h).previous_kept);
+	assert_ok(weir_handle_rollback(h));
+	assert_old(h);
+	r = begun(h, &o);
+	assert_ok(weir_reload_commit(r));
+	assert_int_equal(weir_handle_insert(h, "key", 3), WEIR_NEW);
+	assert_true(stats_of(h).previous_void);
+	assert_refused(weir_handle_rollback(h), -ENOENT, "", "");
+	assert_true(weir_handle_contains(h, "key", 3));
+	weir_handle_destroy(h);
+}
+
 /* Bits that nobody may write take no insert either. */
 static void after_a_map(void **state)
 {
@@ -587,6 +612,7 @@ int main(void)
 		cmocka_unit_test(keyed_and_normalised),
 		cmocka_unit_test(another_seed),
 		cmocka_unit_test(from_kind_to_kind),
+		cmocka_unit_test(kept_beside_inserts),
 		cmocka_unit_test(after_a_map),
 		cmocka_unit_test(before_the_first_set),
 		cmocka_unit_test(at_a_pace),
