@@ -24,8 +24,8 @@ enum {
 	PAIR_OF_LINES = 128,
 };
 
-enum figure { ASKED, STOPPED, TRUE_POSITIVES, FALSE_POSITIVES, BYPASSED, BYPASSED_ABSENT, REPORTED,
-              SWITCHES, FIGURES };
+enum figure { ASKED, STOPPED, TRUE_POSITIVES, FALSE_POSITIVES, BYPASSED, BYPASSED_FOUND,
+              BYPASSED_ABSENT, SWITCHES, FIGURES };
 
 struct weir_guard_thread {
 	struct weir_guard *guard;
@@ -205,13 +205,10 @@ int weir_guard_ask(struct weir_guard_thread *t, const void *key, size_t len)
 
 void weir_guard_saw(struct weir_guard_thread *t, int answer, bool found)
 {
-	if (answer == WEIR_GUARD_MAYBE) {
-		add(t, TRUE_POSITIVES, found);
-		add(t, FALSE_POSITIVES, !found);
-	} else if (answer == WEIR_GUARD_BYPASSED) {
-		add(t, BYPASSED_ABSENT, !found);
-	}
-	add(t, REPORTED, answer == WEIR_GUARD_MAYBE || answer == WEIR_GUARD_BYPASSED);
+	if (answer == WEIR_GUARD_MAYBE)
+		add(t, found ? TRUE_POSITIVES : FALSE_POSITIVES, 1);
+	else if (answer == WEIR_GUARD_BYPASSED)
+		add(t, found ? BYPASSED_FOUND : BYPASSED_ABSENT, 1);
 }
 
 /* ---- figures ---- */
@@ -246,7 +243,8 @@ int weir_guard_stats(struct weir_guard *g, struct weir_guard_stats *out)
 	s.bypassed = sum[BYPASSED];
 	s.bypassed_absent = sum[BYPASSED_ABSENT];
 	s.switches = sum[SWITCHES];
-	const uint64_t closed = sum[STOPPED] + sum[REPORTED];
+	const uint64_t closed = s.stopped + s.true_positives + s.false_positives +
+	                        s.bypassed_absent + sum[BYPASSED_FOUND];
 	s.unreported = closed < s.asked ? s.asked - closed : 0; /* of different moments */
 	s.fp_rate = share_of(s.false_positives, s.false_positives + s.stopped);
 	s.saved = share_of(s.stopped, s.asked);
