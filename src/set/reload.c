@@ -50,11 +50,7 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
 		return err;
 	}
 	r->share = share;
-	if (r->builder) {
-		*out = r;
-		return 0;
-	}
-	err = weir__reload_replay(r);
+	err = r->builder ? 0 : weir__reload_replay(r);
 	if (err)
 		weir__reload_drop(r);
 	else
