@@ -50,7 +50,8 @@ int weir__source_settle(const struct weir_source *source, int err)
 {
 	if (err != -EBADMSG || commit_now(source->fd) == source->identity.commit)
 		return err;
-	return weir__fail(-EBUSY, "%s: was marked live or sealed while it was read", source->name);
+	return weir__fail(-EBUSY, "%s: was marked live, sealed or overwritten while it was read",
+	                  source->name);
 }
 
 static bool same_time(const struct timespec *a, const struct timespec *b)
