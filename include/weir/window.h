@@ -285,7 +285,9 @@ WEIR_API WEIR_MUST_CHECK int weir_window_stats(const struct weir_window *w,
 /**
  * Save a window to a file, atomically, as weir_save() does: with the age of each generation. What
  * holds up the others is a copy in memory, made in one read-side section: only the clearing of the
- * next advance waits for it.
+ * next advance waits for it. With qsbr an online thread holds up every grace period, and so every
+ * advance, until the file is written. So there a thread may call it offline, and is online for the
+ * copy alone.
  * @w: may be in use. What was inserted before the call is in the file, unless it is dropped
  *   meanwhile; an insert concurrent with the call may or may not be.
  * @options: as for weir_save(), but marks must be 0; NULL for the defaults.

@@ -11,6 +11,7 @@
 
 enum { WEIR_WINDOW_LAYOUT, WEIR_WINDOW_G, WEIR_WINDOW_WORDS, WEIR_WINDOW_BITS }; /* of its shape */
 
+#define WEIR_WINDOW_MOST_KEYS (UINT64_C(1) << 48) /* that are counted in the newest generation */
 #define WEIR_WINDOW_NEVER UINT64_MAX
 #define WEIR_WINDOW_OLDEST (UINT64_C(1) << 62) /* ns: 146 years. The sum of two fits a uint64_t. */
 
@@ -29,6 +30,8 @@ double weir__window_span_of(const uint64_t own[WEIR_WINDOW_OWN]);
 /* Do the number of members, the words of its own and the notes make sense? Else the sentence does
  * not begin with the image's name. Return: 0 or -EBADMSG. */
 int weir__window_suits(const struct weir_parts *parts);
+/* CLOCK_REALTIME as an image may have it, whatever the machine's clock says: 1 to 2^63. */
+uint64_t weir__window_real_time(void);
 /* Generations that have been the newest: the first so many. */
 unsigned weir__window_used(const uint64_t note[], unsigned n);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * What is known of the images of windows: their numbers and what is legal. All of it may come from
  * an enemy. */
+#include <float.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include "compound/window_image.h"
 #include "error.h"
 #include "filter.h"
@@ -11,8 +13,6 @@
 #include "kinds/list.h"
 
 enum { MOST_COLUMN_BITS = 10 }; /* a key's in a word: a field of its hash has 60 bits */
-
-static const uint64_t most_keys = UINT64_C(1) << 48;
 
 struct weir_shape weir__window_member_shape(uint32_t z, uint32_t g)
 {
@@ -63,6 +63,30 @@ unsigned weir__window_used(const uint64_t note[], unsigned n)
 	return used;
 }
 
+uint64_t weir__window_real_time(void)
+{
+	const int64_t most_seconds = (int64_t)(2 * WEIR_WINDOW_OLDEST / 1000000000);
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	if (t.tv_sec >= most_seconds)
+		return 2 * WEIR_WINDOW_OLDEST;
+	uint64_t ns = t.tv_sec < 0 ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return ns ? ns : 1;
+}
+
+/* What a window never has, since nothing could be done about it there. */
+static int suits_filter(const struct weir_layout *whole)
+{
+	const uint32_t n = whole->shape.field[WEIR_WINDOW_G];
+	if (!(whole->fp_rate / n >= DBL_MIN)) /* each generation's is a member's */
+		return weir__fail(-EBADMSG, "fp_rate is %g; allowed: at least %g for each of %"
+		                  PRIu32 " generations", whole->fp_rate, DBL_MIN, n);
+	if (whole->normal.steps)
+		return weir__fail(-EBADMSG, "steps is 0x%" PRIx32 "; allowed: 0, since a window "
+		                  "takes keys as they are", whole->normal.steps);
+	return 0;
+}
+
 static int suits_turns(const struct weir_layout *whole, const uint64_t own[WEIR_WINDOW_OWN])
 {
 	const double span = weir__window_span_of(own);
@@ -75,7 +99,7 @@ static int suits_turns(const struct weir_layout *whole, const uint64_t own[WEIR_
 		return weir__fail(-EBADMSG, "generation_keys is %" PRIu64 "; allowed: up to a "
 		                  "generation's capacity, %" PRIu64, own[WEIR_WINDOW_PER_KEYS],
 		                  room);
-	if (own[WEIR_WINDOW_COUNTED] > most_keys)
+	if (own[WEIR_WINDOW_COUNTED] > WEIR_WINDOW_MOST_KEYS)
 		return weir__fail(-EBADMSG, "keys counted in the newest generation is %" PRIu64
 		                  "; allowed: up to 2^48", own[WEIR_WINDOW_COUNTED]);
 	if (own[WEIR_WINDOW_SAVED] < 1 || own[WEIR_WINDOW_SAVED] > 2 * WEIR_WINDOW_OLDEST)
@@ -107,7 +131,9 @@ int weir__window_suits(const struct weir_parts *p)
 	if (p->n != n)
 		return weir__fail(-EBADMSG, "members is %u where a window of %" PRIu32
 		                  " generations has as many", p->n, n);
-	int err = suits_turns(p->whole, p->own);
+	int err = suits_filter(p->whole);
+	if (!err)
+		err = suits_turns(p->whole, p->own);
 	for (unsigned i = 0; !err && i < n; i++)
 		err = suits_age(p, i);
 	return err;

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include "compound/window_image.h"
 #include "error.h"
 #include "image/compound.h"
@@ -21,6 +20,7 @@ struct loading {
 	const struct weir_preface *preface;
 	uint32_t newest; /* slot */
 	unsigned shift;
+	uint64_t began; /* by the window's clock: its ages were set then */
 };
 
 static int load_options(struct weir_window_load_options *out,
@@ -75,10 +75,7 @@ static struct weir_window_plan plan_of(const struct weir_image_head *head)
 /* ns since the save; none if the clock was set back. */
 static uint64_t time_since(uint64_t saved)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_REALTIME, &t);
-	uint64_t now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-	uint64_t passed = now > saved ? now - saved : 0;
+	uint64_t now = weir__window_real_time(), passed = now > saved ? now - saved : 0;
 	return passed < WEIR_WINDOW_OLDEST ? passed : WEIR_WINDOW_OLDEST;
 }
 
@@ -102,7 +99,7 @@ static void set_ages(struct loading *l, const struct weir_parts *parts)
 	struct weir_window *w = l->w;
 	const unsigned n = parts->n;
 	uint64_t passed = l->options->forget_older ? time_since(w->saved) : 0;
-	uint64_t newest = parts->note[0], now = w->clock(w->clock_arg);
+	uint64_t newest = parts->note[0], now = l->began = w->clock(w->clock_arg);
 	uint64_t advances = passed ? advances_in(passed, w->period, &newest) : 0;
 	l->shift = advances < n ? (unsigned)advances : n;
 	unsigned used = l->shift + weir__window_used(parts->note, n);
@@ -120,6 +117,19 @@ static void set_ages(struct loading *l, const struct weir_parts *parts)
 	if (!l->shift && w->enough != UINT64_MAX)
 		weir__figure_store_relaxed(&w->counted[l->newest],
 		                           parts->own[WEIR_WINDOW_COUNTED] / (w->sampled + 1));
+}
+
+/* The time that a load takes is no part of what was to pass since the save, unless that counts. */
+static void set_later(const struct loading *l)
+{
+	const struct weir_window *w = l->w;
+	const uint64_t took = w->clock(w->clock_arg) - l->began;
+	for (uint32_t slot = 0; slot < w->bits.slots; slot++) {
+		uint64_t since = weir__figure_load_relaxed(&w->since[slot]);
+		if (since)
+			weir__figure_store_relaxed(&l->w->since[slot],
+			                           since + took ? since + took : 1);
+	}
 }
 
 /* ---- bits ---- */
@@ -199,6 +209,8 @@ static int load_behind(struct weir_window **out, struct weir_source *source,
 	err = read_bits(&l, source);
 	if (!err && options->flags & WEIR_PREFAULT)
 		weir__memory_touch(&l.w->memory, 0, l.w->plan.bytes);
+	if (!err && !options->forget_older)
+		set_later(&l);
 	if (!err && options->timer)
 		err = weir__window_timer_start(l.w);
 	if (err)

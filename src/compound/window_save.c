@@ -2,7 +2,6 @@
  * Saving a window: its generations are copied in one section (W10), and the copies are written as
  * the members of a compound. */
 #include <string.h>
-#include <time.h>
 #include "compound/window_image.h"
 #include "error.h"
 #include "image/compound_write.h"
@@ -51,7 +50,9 @@ static void copy(struct weir_compound *c, const struct weir_window *w)
 	uint64_t state = weir__window_load_acquire(&w->state);
 	uint32_t newest = weir__window_newest(state);
 	copy_words(c, w, newest);
-	c->head.own[WEIR_WINDOW_COUNTED] = weir__window_counted(w, newest);
+	uint64_t counted = weir__window_counted(w, newest);
+	c->head.own[WEIR_WINDOW_COUNTED] =
+		counted < WEIR_WINDOW_MOST_KEYS ? counted : WEIR_WINDOW_MOST_KEYS;
 	uint64_t now = w->clock(w->clock_arg), age = 0;
 	for (unsigned i = 0; i < c->n; i++) {
 		uint64_t older = weir__window_age(w, weir__window_slot(newest, i, w->bits.slots),
@@ -62,11 +63,17 @@ static void copy(struct weir_compound *c, const struct weir_window *w)
 	}
 }
 
-static uint64_t real_time(void)
+/* With qsbr a thread that is offline has no sections. With the other flavors to go online or
+ * offline does nothing. */
+static void copy_in_section(struct weir_compound *c, const struct weir_window *w)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	const struct rcu_flavor_struct *flavor = w->rcu.flavor;
+	const bool offline = !flavor->read_ongoing();
+	if (offline)
+		flavor->thread_online();
+	WEIR__IN_SECTION(&w->rcu, copy(c, w));
+	if (offline)
+		flavor->thread_offline();
 }
 
 static void describe(struct weir_image_head *head, const struct weir_window *w)
@@ -96,8 +103,8 @@ static int compound_of(struct weir_compound *c, const struct weir_window *w)
 		return err;
 	}
 	describe(&c->head, w);
-	WEIR__IN_SECTION(&w->rcu, copy(c, w));
-	c->head.own[WEIR_WINDOW_SAVED] = real_time();
+	copy_in_section(c, w);
+	c->head.own[WEIR_WINDOW_SAVED] = weir__window_real_time();
 	return 0;
 }
 
