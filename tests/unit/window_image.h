@@ -4,6 +4,7 @@
 #define WEIR_TESTS_UNIT_WINDOW_IMAGE_H
 
 #include <errno.h>
+#include <sys/mman.h>
 #include "../image_bytes.h"
 #include "../folder.h"
 #include "window.h"
@@ -43,6 +44,20 @@ static inline struct weir_window *loaded_from(const char *name,
 	assert_ok(weir_window_load(&w, name, o));
 	assert_non_null(w);
 	return w;
+}
+
+/* Its image, to be freed. */
+static inline unsigned char *saved_bytes(const struct weir_window *w, size_t *n)
+{
+	int fd = memfd_create("image", 0);
+	assert_ok(weir_window_save_fd(w, fd, NULL));
+	off_t end = lseek(fd, 0, SEEK_END);
+	unsigned char *bytes = malloc((size_t)end);
+	assert_non_null(bytes);
+	assert_true(pread(fd, bytes, (size_t)end, 0) == end);
+	close(fd);
+	*n = (size_t)end;
+	return bytes;
 }
 
 /* The two answer alike, with the ages of every key. */

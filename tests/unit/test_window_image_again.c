@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ * What is loaded can be saved, and what is saved can be loaded; a slow load takes nothing from what
+ * a key has left. */
+#include <pthread.h>
+#include "window_image.h"
+
+/* A word of the head; then it is loaded, if it may be, takes a key, is saved, and loaded. */
+static int with_word(unsigned at, uint64_t value)
+{
+	const struct weir_window_load_options load = load_options();
+	struct weir_window_options o = options(2, 0);
+	struct weir_window *w, *again = NULL;
+	size_t n = 0;
+	o.generation_keys = 3;
+	w = make(&o);
+	unsigned char *bytes = saved_bytes(w, &n);
+	weir_window_destroy(w);
+	image_put64(bytes + at, value);
+	image_repair(bytes, n);
+	int err = weir_window_load_memory(&w, bytes, n, &load);
+	free(bytes);
+	if (err)
+		return err;
+	assert_true(weir_window_insert_u64(w, 1) >= 0);
+	bytes = saved_bytes(w, &n);
+	weir_window_destroy(w);
+	assert_ok(weir_window_load_memory(&again, bytes, n, &load));
+	free(bytes);
+	weir_window_destroy(again);
+	return 0;
+}
+
+/* The share of a generation of the least double is 0, which no image may have. */
+static void a_tiny_rate(void **state)
+{
+	(void)state;
+	assert_refused(with_word(40, 1), -EBADMSG, "fp_rate is 4.94066e-324", "of 2 generations");
+}
+
+static void as_many_keys_counted_as_may_be(void **state)
+{
+	(void)state;
+	assert_ok(with_word(OWN + 16, UINT64_C(1) << 48));
+}
+
+/* Nothing would be done to its keys. */
+static void steps(void **state)
+{
+	(void)state;
+	assert_refused(with_word(136, UINT64_C(2) << 32), -EBADMSG, "steps is 0x2", "allowed: 0");
+}
+
+static int pipe_ends[2];
+static unsigned char *image;
+static size_t image_bytes;
+
+/* The members come 7 s after the head: longer than the span. */
+static void *feed(void *unused)
+{
+	const size_t first = 2 * (size_t)IMAGE_PAGE;
+	(void)unused;
+	if (write(pipe_ends[1], image, first) != (ssize_t)first)
+		return NULL;
+	sleep(1); /* until the head is read */
+	now_ns += UINT64_C(7000000000);
+	for (size_t at = first; at < image_bytes;) {
+		ssize_t put = write(pipe_ends[1], image + at, image_bytes - at);
+		if (put <= 0)
+			return NULL;
+		at += (size_t)put;
+	}
+	close(pipe_ends[1]);
+	return NULL;
+}
+
+/* "The window goes on as if no time had passed since the save." */
+static void a_slow_load(void **state)
+{
+	const struct weir_window_load_options load = load_options();
+	struct weir_window_options o = options(2, 0);
+	struct weir_window *w = make(&o);
+	pthread_t thread;
+	(void)state;
+	o.capacity = 70;
+	assert_int_equal(weir_window_insert_u64(w, 1), WEIR_NEW);
+	assert_ok(weir_window_advance(w)); /* it has 6 s left */
+	image = saved_bytes(w, &image_bytes);
+	weir_window_destroy(w);
+	assert_int_equal(pipe(pipe_ends), 0);
+	assert_int_equal(pthread_create(&thread, NULL, feed, NULL), 0);
+	assert_ok(weir_window_load_fd(&w, pipe_ends[0], &load));
+	pthread_join(thread, NULL);
+	close(pipe_ends[0]);
+	free(image);
+	assert_true(weir_window_contains_u64(w, 1));
+	assert_true(weir_window_tick(w) >= 0);
+	assert_true(weir_window_contains_u64(w, 1)); /* still 6 s */
+	weir_window_destroy(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_tiny_rate),
+		cmocka_unit_test(as_many_keys_counted_as_may_be),
+		cmocka_unit_test(steps),
+		cmocka_unit_test(a_slow_load),
+	};
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
