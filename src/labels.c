@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include "error.h"
-#include "set/labels.h"
+#include "labels.h"
 
 static const char *const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 static const char *const digits = "0123456789";
