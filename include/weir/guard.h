@@ -40,6 +40,8 @@ enum weir_guard_answer {
 /** A lookup in a set that is no handle: false only if the key is certainly not there. Called by
  * every thread that asks, at the same time. */
 typedef bool weir_guard_contains_fn(const void *set, const void *key, size_t len);
+/** The same, of a hash. */
+typedef bool weir_guard_contains_hash_fn(const void *set, uint64_t hash);
 
 /** Start from WEIR_GUARD_OPTIONS_INIT. Give handle or contains, not both. */
 struct weir_guard_options {
@@ -55,16 +57,18 @@ struct weir_guard_options {
 	                         half way to 1 if that is less */
 	uint32_t window;      /* a thread decides after so many asks of the filter, while bypassed
 	                         after a sixteenth of them: 1,024 to 2^24; 0: 4,096 */
+	weir_guard_contains_hash_fn *contains_hash; /* beside contains, for asks of hashes; NULL:
+	                                               there are none. A handle needs it not. */
 };
-#define WEIR_GUARD_OPTIONS_INIT { sizeof(struct weir_guard_options), 0, 0, 0, 0.0, 0.0, 0 }
+#define WEIR_GUARD_OPTIONS_INIT { sizeof(struct weir_guard_options), 0, 0, 0, 0.0, 0.0, 0, 0 }
 
 /**
  * Make a guard.
  * @out: receives the guard; untouched on failure.
  * @options: copied; the handle, or the set, must outlive the guard.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL NULL, both or neither of handle and contains, a share or the window out of its
- *   range; -ENOMEM.
+ * Errors: -EINVAL NULL, both or neither of handle and contains, contains_hash beside a handle, a
+ *   share or the window out of its range; -ENOMEM.
  * Threads: any.  Order: publish the guard with release order.  Progress: blocking (memory).
  * Cost: microseconds.
  */
@@ -106,6 +110,37 @@ WEIR_API void weir_guard_leave(struct weir_guard_thread *t);
  */
 WEIR_API WEIR_MUST_CHECK int weir_guard_ask(struct weir_guard_thread *t, const void *key,
                                             size_t len);
+/** As weir_guard_ask(), of the eight bytes at &key: see weir_contains_u64(). */
+WEIR_API WEIR_MUST_CHECK int weir_guard_ask_u64(struct weir_guard_thread *t, uint64_t key);
+/**
+ * As weir_guard_ask(), of a hash: by weir_handle_hash() or the caller's own function.
+ * Return: as weir_guard_ask(), of weir_handle_contains_hash() or options.contains_hash; or a
+ *   negative errno.
+ * Errors: -ENOTSUP options.contains is given without contains_hash: nothing is counted.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_guard_ask_hash(struct weir_guard_thread *t, uint64_t hash);
+/**
+ * As weir_guard_ask_hash(), of many hashes; each counts as an ask.
+ * @bitmap: receives WEIR_BITMAP_WORDS(@n) words; a bit is set if the store is to be asked for its
+ *   key. Bits beyond @n are 0.
+ * @bypassed: likewise; a bit is set if its key's answer was WEIR_GUARD_BYPASSED, as its bit of
+ *   @bitmap then is. NULL: the filter is asked for every key of this batch.
+ * Return: how many bits of @bitmap are set, or a negative errno.
+ * Errors: as weir_guard_ask_hash().
+ * Threads, Order, Progress: as weir_guard_ask().  Cost: as weir_handle_contains_hashes(), and some
+ *   10 ns a batch; while bypassed 2 to 3 ns a key. A set that is no handle is asked key by key.
+ */
+WEIR_API WEIR_MUST_CHECK int64_t weir_guard_ask_hashes(struct weir_guard_thread *t,
+                                                       const uint64_t *hashes, size_t n,
+                                                       uint64_t *bitmap, uint64_t *bypassed);
+/** As weir_guard_ask_hashes(), of keys as weir_contains_keys() takes them.  Errors: none. */
+WEIR_API WEIR_MUST_CHECK int64_t weir_guard_ask_keys(struct weir_guard_thread *t,
+                                                     const struct iovec *keys, size_t n,
+                                                     uint64_t *bitmap, uint64_t *bypassed);
+/** As weir_guard_ask_keys(), of keys as weir_contains_fixed() takes them. */
+WEIR_API WEIR_MUST_CHECK int64_t weir_guard_ask_fixed(struct weir_guard_thread *t, const void *keys,
+                                                      size_t key_bytes, size_t n, uint64_t *bitmap,
+                                                      uint64_t *bypassed);
 /**
  * Report what the store answered, once for each ask that it was asked after. Several asks may be
  * open at the same time, and be reported in any order.
@@ -114,11 +149,22 @@ WEIR_API WEIR_MUST_CHECK int weir_guard_ask(struct weir_guard_thread *t, const v
  * Errors: none.  Threads: as weir_guard_ask().  Progress: wait-free.  Cost: 1 to 2 ns.
  */
 WEIR_API void weir_guard_saw(struct weir_guard_thread *t, int answer, bool found);
+/**
+ * As weir_guard_saw(), of a batch: what the store answered for each key whose bit of @bitmap is
+ * set. Who asks the store for a part of them at a time reports that part: with the bits of the
+ * others cleared.
+ * @bitmap, @bypassed: of weir_guard_ask_hashes(), _keys() or _fixed(); @bypassed NULL: none was.
+ * @found: a bit is set if the store had its key; what is not set in @bitmap counts for nothing.
+ * @n: the keys of the batch.
+ * Errors: none.  Threads: as weir_guard_ask().  Progress: wait-free.  Cost: 2 to 3 ns a word.
+ */
+WEIR_API void weir_guard_saw_each(struct weir_guard_thread *t, const uint64_t *bitmap,
+                                  const uint64_t *bypassed, const uint64_t *found, size_t n);
 
 /** A guard's figures since it was made, of all threads. Start from WEIR_GUARD_STATS_INIT. */
 struct weir_guard_stats {
 	size_t struct_size;      /* sizeof(struct weir_guard_stats) */
-	uint64_t asked;          /* calls of weir_guard_ask() */
+	uint64_t asked;          /* keys that weir_guard_ask() and its forms were called for */
 	uint64_t stopped;        /* answered WEIR_GUARD_ABSENT: true negatives */
 	uint64_t true_positives; /* the filter let them pass, and the store had them */
 	uint64_t false_positives; /* it let them pass, and the store had them not */

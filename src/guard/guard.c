@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ * A guard: made, joined and left by threads, and freed. */
+#include <stdlib.h>
+#include <string.h>
+#include "error.h"
+#include "guard/guard.h"
+#include "options.h"
+
+enum {
+	WINDOW = 4096, LEAST_WINDOW = 1024, MOST_WINDOW = 1 << 24,
+	PAIR_OF_LINES = 128,
+};
+
+/* ---- making one ---- */
+
+static int check_shares(struct weir_guard_options *o)
+{
+	if (!(o->bypass_below >= 0 && o->bypass_below < 1))
+		return weir__fail(-EINVAL, "bypass_below %g: a share of asks, 0 to below 1",
+		                  o->bypass_below);
+	if (!(o->resume_above >= 0 && o->resume_above <= 1))
+		return weir__fail(-EINVAL, "resume_above %g: a share of asks, 0 to 1",
+		                  o->resume_above);
+	if (o->resume_above > 0 && o->resume_above <= o->bypass_below)
+		return weir__fail(-EINVAL, "resume_above %g: above bypass_below, which is %g",
+		                  o->resume_above, o->bypass_below);
+	if (o->resume_above == 0) {
+		const double more = 1.25 * o->bypass_below, half = (1 + o->bypass_below) / 2;
+		o->resume_above = more < half ? more : half;
+	}
+	return 0;
+}
+
+static int check_options(struct weir_guard_options *o)
+{
+	if (!o->handle == !o->contains)
+		return weir__fail(-EINVAL, "options.handle and contains: %s given, one is needed",
+		                  o->handle ? "both are" : "neither is");
+	if (o->handle && o->contains_hash)
+		return weir__fail(-EINVAL, "options.contains_hash: a handle has its own");
+	if (o->window && (o->window < LEAST_WINDOW || o->window > MOST_WINDOW))
+		return weir__fail(-EINVAL, "window %u: %d to %d asks, or 0 for %d", o->window,
+		                  LEAST_WINDOW, MOST_WINDOW, WINDOW);
+	o->window = o->window ? o->window : WINDOW;
+	return check_shares(o);
+}
+
+static bool handle_contains(const void *handle, const void *key, size_t len)
+{
+	return weir_handle_contains(handle, key, len);
+}
+
+static bool handle_contains_hash(const void *handle, uint64_t hash)
+{
+	return weir_handle_contains_hash(handle, hash);
+}
+
+int weir_guard_create(struct weir_guard **out, const struct weir_guard_options *options)
+{
+	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
+	if (!out)
+		return weir__fail(-EINVAL, "out is NULL: the guard needs a place");
+	int err = weir__options_copy(&o, sizeof o, options, "weir_guard_options");
+	if (!err)
+		err = check_options(&o);
+	if (err)
+		return err;
+	struct weir_guard *g = calloc(1, sizeof *g);
+	if (!g)
+		return weir__fail(-ENOMEM, "no memory for a guard");
+	if (o.handle) {
+		o.contains = handle_contains;
+		o.contains_hash = handle_contains_hash;
+		o.set = o.handle;
+	}
+	g->options = o;
+	pthread_mutex_init(&g->lock, NULL);
+	*out = g;
+	return 0;
+}
+
+int weir_guard_destroy(struct weir_guard *g)
+{
+	if (!g)
+		return 0;
+	if (g->joined)
+		return weir__fail(-EBUSY, "weir_guard_destroy: %u thread%s joined and not left",
+		                  g->joined, g->joined == 1 ? " has" : "s have");
+	pthread_mutex_destroy(&g->lock);
+	free(g);
+	return 0;
+}
+
+/* ---- threads ---- */
+
+int weir_guard_join(struct weir_guard_thread **out, struct weir_guard *g)
+{
+	struct weir_guard_thread *t = NULL;
+	if (!out || !g)
+		return weir__fail(-EINVAL, "%s is NULL: weir_guard_join needs it",
+		                  out ? "the guard" : "out");
+	if (posix_memalign((void **)&t, PAIR_OF_LINES,
+	                   (sizeof *t + PAIR_OF_LINES - 1) / PAIR_OF_LINES * PAIR_OF_LINES))
+		return weir__fail(-ENOMEM, "no memory for a thread of a guard");
+	memset(t, 0, sizeof *t);
+	t->guard = g;
+	t->random = (uint64_t)(uintptr_t)t;
+	pthread_mutex_lock(&g->lock);
+	t->next = g->threads;
+	t->link = &g->threads;
+	if (t->next)
+		t->next->link = &t->next;
+	g->threads = t;
+	g->joined++;
+	pthread_mutex_unlock(&g->lock);
+	*out = t;
+	return 0;
+}
+
+void weir_guard_leave(struct weir_guard_thread *t)
+{
+	if (!t)
+		return;
+	struct weir_guard *g = t->guard;
+	pthread_mutex_lock(&g->lock);
+	for (unsigned i = 0; i < WEIR__GUARD_FIGURES; i++)
+		g->left[i] += weir__figure_load_relaxed(&t->figure[i]);
+	*t->link = t->next;
+	if (t->next)
+		t->next->link = t->link;
+	g->joined--;
+	pthread_mutex_unlock(&g->lock);
+	free(t);
+}
