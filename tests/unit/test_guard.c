@@ -3,74 +3,9 @@
  * it again. */
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
-#include "../test.h"
+#include "../guards.h"
 
-enum { KEYS = 5000, WINDOW = 1024, THREADS = 4 };
-
-/* A set that holds the numbers below *held. */
-static bool is_below(const void *held, const void *key, size_t len)
-{
-	uint64_t number;
-	assert_int_equal(len, sizeof number);
-	memcpy(&number, key, sizeof number);
-	return number < *(const uint64_t *)held;
-}
-
-static struct weir_guard *made(const struct weir_guard_options *o)
-{
-	struct weir_guard *g = NULL;
-	assert_ok(weir_guard_create(&g, o));
-	assert_non_null(g);
-	return g;
-}
-
-static struct weir_guard_thread *joined(struct weir_guard *g)
-{
-	struct weir_guard_thread *t = NULL;
-	assert_ok(weir_guard_join(&t, g));
-	assert_non_null(t);
-	return t;
-}
-
-static struct weir_guard_stats stats_of(struct weir_guard *g)
-{
-	struct weir_guard_stats s = WEIR_GUARD_STATS_INIT;
-	assert_ok(weir_guard_stats(g, &s));
-	return s;
-}
-
-/* Of a set of one key, number 0: asks of which so many in a hundred are for it. */
-static const uint64_t one = 1;
-static struct weir_guard_options of_one(double below, double above)
-{
-	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
-	o.contains = is_below;
-	o.set = &one;
-	o.bypass_below = below;
-	o.resume_above = above;
-	o.window = WINDOW;
-	return o;
-}
-
-/* Asks until the filter was asked @n times; @stopped of those for an absent key, which come first.
- * Return: how many asks left it out meanwhile. */
-static unsigned ask(struct weir_guard_thread *t, unsigned n, unsigned stopped)
-{
-	unsigned bypassed = 0;
-	for (unsigned measured = 0; measured < n;) {
-		const uint64_t key = measured < stopped;
-		const int answer = weir_guard_ask(t, &key, sizeof key);
-		weir_guard_saw(t, answer, key == 0);
-		if (answer == WEIR_GUARD_BYPASSED) {
-			bypassed++;
-			continue;
-		}
-		assert_int_equal(answer, key ? WEIR_GUARD_ABSENT : WEIR_GUARD_MAYBE);
-		measured++;
-	}
-	return bypassed;
-}
+enum { KEYS = 5000 };
 
 /* Counted beside a handle, whose filter is now and then wrong. */
 static void what_is_counted(void **state)
@@ -219,101 +154,6 @@ static void window_by_default(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-struct asker {
-	struct weir_guard *g;
-	uint64_t from;
-};
-
-/* Threads of two halves: one asks for what is there, and leaves the filter out, the other for what
- * is not. */
-static void *ask_many(void *arg)
-{
-	const struct asker *a = arg;
-	struct weir_guard_thread *t = joined(a->g);
-	for (uint64_t i = 0; i < 20 * WINDOW; i++) {
-		const uint64_t key = a->from;
-		const int answer = weir_guard_ask(t, &key, sizeof key);
-		assert_true(key || answer != WEIR_GUARD_ABSENT);
-		weir_guard_saw(t, answer, key == 0);
-		if (i % 16)
-			continue;
-		const struct weir_guard_stats s = stats_of(a->g); /* beside the others */
-		assert_true(s.asked > i && s.unreported <= s.asked && s.bypassing <= s.threads);
-	}
-	weir_guard_leave(t);
-	return NULL;
-}
-
-static void by_several_threads(void **state)
-{
-	const struct weir_guard_options o = of_one(0.2, 0);
-	struct weir_guard *g = made(&o);
-	struct asker asker[THREADS];
-	pthread_t thread[THREADS];
-	(void)state;
-	for (unsigned i = 0; i < THREADS; i++) {
-		asker[i] = (struct asker){ g, i % 2 };
-		assert_int_equal(pthread_create(&thread[i], NULL, ask_many, &asker[i]), 0);
-	}
-	for (unsigned i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	const struct weir_guard_stats s = stats_of(g);
-	assert_true(s.asked == THREADS * 20 * WINDOW && s.unreported == 0 && s.threads == 0);
-	assert_int_equal(s.stopped, THREADS / 2 * 20 * WINDOW);
-	assert_int_equal(s.true_positives + s.bypassed, THREADS / 2 * 20 * WINDOW);
-	assert_true(s.bypassed > 15 * WINDOW && s.bypassed_absent == 0 && s.false_positives == 0);
-	assert_int_equal(s.switches, THREADS / 2);
-	assert_ok(weir_guard_destroy(g));
-}
-
-static void *come_and_go(void *guard)
-{
-	for (uint64_t i = 0; i < 500; i++) {
-		struct weir_guard_thread *t = joined(guard);
-		ask(t, 3, 1);
-		assert_true(stats_of(guard).asked >= 3 * (i + 1));
-		weir_guard_leave(t);
-	}
-	return NULL;
-}
-
-/* A report meets threads that leave: each is counted once. */
-static void while_others_leave(void **state)
-{
-	const struct weir_guard_options o = of_one(0.2, 0);
-	struct weir_guard *g = made(&o);
-	pthread_t thread[THREADS];
-	(void)state;
-	for (unsigned i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_create(&thread[i], NULL, come_and_go, g), 0);
-	for (unsigned i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	const struct weir_guard_stats s = stats_of(g);
-	assert_true(s.asked == THREADS * 1500 && s.stopped == THREADS * 500 && s.threads == 0);
-	assert_ok(weir_guard_destroy(g));
-}
-
-/* In any order: one thread is in its place between two others. */
-static void leaves_from_between(void **state)
-{
-	const struct weir_guard_options o = of_one(0, 0);
-	struct weir_guard *g = made(&o);
-	struct weir_guard_thread *t[3];
-	(void)state;
-	for (unsigned i = 0; i < 3; i++) {
-		t[i] = joined(g);
-		ask(t[i], 10, 5);
-	}
-	weir_guard_leave(t[1]);
-	assert_int_equal(stats_of(g).asked, 30);
-	weir_guard_leave(t[2]);
-	assert_int_equal(stats_of(g).asked, 30);
-	assert_refused(weir_guard_destroy(g), -EBUSY, "1 thread has joined", "");
-	weir_guard_leave(t[0]);
-	assert_int_equal(stats_of(g).asked, 30);
-	assert_ok(weir_guard_destroy(g));
-}
-
 static void refused(struct weir_guard_options o, const char *a, const char *b)
 {
 	struct weir_guard *g = NULL;
@@ -366,9 +206,6 @@ int main(void)
 		cmocka_unit_test(never_left_out),
 		cmocka_unit_test(resume_by_default),
 		cmocka_unit_test(window_by_default),
-		cmocka_unit_test(by_several_threads),
-		cmocka_unit_test(while_others_leave),
-		cmocka_unit_test(leaves_from_between),
 		cmocka_unit_test(options_that_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
