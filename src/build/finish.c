@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "build/builder.h"
 #include "build/distinct.h"
+#include "clock.h"
 #include "error.h"
 #include "filter.h"
 #include "kinds/list.h"
@@ -106,22 +106,15 @@ static unsigned run_bits_for(uint64_t capacity)
 	return bits;
 }
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int finish(struct weir_builder *b, struct weir_filter **out, struct sorted *s,
                   struct weir_build_report *report)
 {
-	const double begun = now();
+	const double begun = weir__seconds();
 	report->added = weir__collected(&b->collected);
 	b->total = 2 * report->added;
 	int err = weir__distinct(&s->distinct, &b->collected, run_bits_for(b->params.capacity),
 	                         b->options.threads, step, b);
-	const double sorted = now();
+	const double sorted = weir__seconds();
 	report->sort_seconds = sorted - begun;
 	report->spilled_bytes = atomic_load_explicit(&b->collected.end, memory_order_relaxed);
 	if (err)
@@ -131,7 +124,7 @@ static int finish(struct weir_builder *b, struct weir_filter **out, struct sorte
 	err = check_number(&b->params, report->keys);
 	if (!err)
 		err = build(out, &b->params, s);
-	report->build_seconds = now() - sorted;
+	report->build_seconds = weir__seconds() - sorted;
 	return err;
 }
 

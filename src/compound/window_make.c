@@ -2,9 +2,9 @@
  * A window is made and freed. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "cancel.h"
+#include "clock.h"
 #include "compound/window.h"
 #include "config.h"
 #include "cpu.h"
@@ -16,10 +16,8 @@ enum { COUNTED = 1 << 16 };
 
 static uint64_t monotonic(void *unused)
 {
-	struct timespec t;
 	(void)unused;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return weir__clock(CLOCK_MONOTONIC);
 }
 
 int weir__window_hashing(struct weir_hashing *out, const struct weir_window_options *o)

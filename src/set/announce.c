@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "clock.h"
 #include "set/announce.h"
 #include "set/generation.h"
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <weir/follow.h>
 #include "cancel.h"
+#include "clock.h"
 #include "error.h"
 #include "options.h"
 #include "set/announce.h"

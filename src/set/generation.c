@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Records, the writer's claim, and freeing what a writer has retired. */
 #include <stdlib.h>
+#include "clock.h"
 #include "error.h"
 #include "filter.h"
 #include "set/callback.h"
 #include "set/generation.h"
-
-double weir__seconds(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next,
                                      struct weir_filter *previous, uint64_t number)

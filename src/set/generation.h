@@ -210,9 +210,6 @@ static inline void weir__writer_release(struct weir_handle *h)
 	weir__flag_release(h->writer);
 }
 
-/* CLOCK_MONOTONIC. */
-double weir__seconds(void);
-
 /* Return: a record with the time of now, or NULL. */
 struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next,
                                      struct weir_filter *previous, uint64_t number);

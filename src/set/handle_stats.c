@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What a handle holds. */
 #include <string.h>
+#include "clock.h"
 #include "options.h"
 #include "set/generation.h"
 

@@ -2,8 +2,8 @@
  * Work and sleep in turn. The clocks are CLOCK_THREAD_CPUTIME_ID, since a loader that waits for the
  * disk or for its CPU takes nothing from anybody, and CLOCK_MONOTONIC. */
 #include <math.h>
-#include <time.h>
 #include "cancel.h"
+#include "clock.h"
 #include "error.h"
 #include "progress.h"
 #include "set/pace.h"
@@ -37,16 +37,9 @@ void weir__pace_make(struct weir_pace *p, const struct weir_rcu *rcu, double sha
 		                 .asked = share > 0 };
 }
 
-static uint64_t now(clockid_t clock)
-{
-	struct timespec t;
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
-}
-
 uint64_t weir__pace_begin(const struct weir_pace *p)
 {
-	return p->rest > 0 ? now(CLOCK_THREAD_CPUTIME_ID) : 0;
+	return p->rest > 0 ? weir__clock(CLOCK_THREAD_CPUTIME_ID) : 0;
 }
 
 static void owe(struct weir_pace *p, uint64_t work, unsigned times)
@@ -58,7 +51,8 @@ uint64_t weir__pace_note(struct weir_pace *p, uint64_t began, unsigned times)
 {
 	if (!began)
 		return 0;
-	uint64_t ends = now(CLOCK_THREAD_CPUTIME_ID), work = ends > began ? ends - began : 0;
+	const uint64_t ends = weir__clock(CLOCK_THREAD_CPUTIME_ID);
+	const uint64_t work = ends > began ? ends - began : 0;
 	owe(p, work, times);
 	return ends;
 }
@@ -78,7 +72,7 @@ static uint64_t take(struct weir_pace *p, uint64_t least)
 static void sleep_for(uint64_t ns)
 {
 	WEIR__UNCANCELLED; /* P2 */
-	uint64_t until = now(CLOCK_MONOTONIC) + ns;
+	uint64_t until = weir__clock(CLOCK_MONOTONIC) + ns;
 	struct timespec t = { .tv_sec = (time_t)(until / NS), .tv_nsec = (long)(until % NS) };
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
 		;

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <weir/refresh.h>
 #include "cancel.h"
+#include "clock.h"
 #include "error.h"
 #include "image/load.h"
 #include "image/map.h"

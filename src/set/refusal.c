@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The last refusal: H11. */
 #include <string.h>
+#include "clock.h"
 #include "error.h"
 #include "set/generation.h"
 

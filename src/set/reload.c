@@ -2,6 +2,7 @@
  * The verbs of a reload. What they publish is in reload_steps.c. */
 #include <string.h>
 #include "cancel.h"
+#include "clock.h"
 #include "error.h"
 #include "options.h"
 #include "set/next.h"

@@ -10,6 +10,7 @@
  * All that a commit or an abort will need is allocated by begin, so that neither can fail for
  * want of memory. */
 #include <stdlib.h>
+#include "clock.h"
 #include "error.h"
 #include "set/next.h"
 #include "set/reload.h"
