@@ -65,6 +65,8 @@ struct weir_survey {
 	void *progress_arg;
 };
 
+/* Is a filter of so many keys, estimated, one that can refuse a key, and will soon? */
+bool weir__nearly_full(const struct weir_filter *f, double keys);
 /* weir_stats() of that. Return: 0; -EINVAL struct_size; -ECANCELED progress stopped it. */
 int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
                  struct weir_stats *out);

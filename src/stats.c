@@ -190,6 +190,12 @@ static int measure_all(const struct weir_filter *f, const struct weir_survey *su
 	return 0;
 }
 
+bool weir__nearly_full(const struct weir_filter *f, double keys)
+{
+	const double share = 0.9;
+	return f->kind->most && keys >= share * (double)f->kind->most(f);
+}
+
 int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
                  struct weir_stats *out)
 {
@@ -208,6 +214,7 @@ int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
 		.max_capacity = f->max_capacity ? f->max_capacity : f->capacity
 	};
 	err = measure_all(f, survey, &s);
+	s.nearly_full = weir__nearly_full(f, s.keys_estimated);
 	if (!err)
 		memcpy(out, &s, out->struct_size);
 	return err;

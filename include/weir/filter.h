@@ -414,11 +414,13 @@ struct weir_stats {
 	                              change no more; from the sample, as if all were like it */
 	uint64_t max_capacity;     /* growing: keys that it may come to, and up to 3 % more, where
 	                              capacity is the first layer's; else capacity */
+	bool nearly_full;          /* it can refuse a key, and holds 90 % of those that it was made
+	                              for: make a larger one now */
 };
 
 #define WEIR_STATS_INIT \
 	{ sizeof(struct weir_stats), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, false, \
-	  0, 0, 0.0, 0, 0 }
+	  0, 0, 0.0, 0, 0, false }
 
 /**
  * Statistics from the bits themselves. Up to 1 MiB all bits are read; beyond, a sample of 1 MiB,

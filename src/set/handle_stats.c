@@ -2,6 +2,7 @@
  * What a handle holds. */
 #include <string.h>
 #include "clock.h"
+#include "filter.h"
 #include "options.h"
 #include "set/generation.h"
 
@@ -36,13 +37,6 @@ static void put(struct weir_handle_stats *out, const struct weir_handle_stats *s
 		       room - behind < sizeof *s - BEHIND ? room - behind : sizeof *s - BEHIND);
 }
 
-/* Without the figures, where an older header has no room for them, it is not. */
-static bool nearly_full(const struct weir_filter *f, const struct weir_stats *s)
-{
-	const double share = 0.9;
-	return f->kind->most && s->keys_estimated >= share * (double)f->kind->most(f);
-}
-
 int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
@@ -58,7 +52,8 @@ int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out
 	s.reloading = g->next || weir__figure_load_relaxed(&h->collecting);
 	s.previous_kept = weir__standby(g) != NULL;
 	s.previous_void = g->previous && !s.previous_kept;
-	s.nearly_full = !g->absence && nearly_full(g->current, &s.filter);
+	s.nearly_full = !g->absence &&
+	                weir__nearly_full(g->current, s.filter.keys_estimated);
 	s.absent = g->absence != NULL;
 	s.bytes = weir__held_bytes(h, g);
 	weir__refusal_read(h, &s);
