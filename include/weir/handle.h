@@ -418,16 +418,19 @@ struct weir_handle_stats {
 	bool previous_void;       /* the previous filter refused a key that the current one took, so
 	                             no rollback can return to it; the next reload or refresh
 	                             frees it, or weir_handle_drop_previous() */
+	uint64_t failed;          /* commits of kinds that are built once whose filter could not be
+	                             built: no room within max_bytes, say, or no memory */
 };
 #define WEIR_HANDLE_STATS_INIT \
 	{ sizeof(struct weir_handle_stats), 0, 0.0, false, false, false, 0, 0, 0, WEIR_STATS_INIT, \
-	  0.0, 0.0, "", false, false }
+	  0.0, 0.0, "", false, false, 0 }
 
 /**
  * The handle's figures now. refused_since and refused_sentence are of commits that the gate refused
- * and of refreshes, a follower's too, that did not swap: also of those that are tried again (no
- * such file, no memory), which refused does not count; not of those that found another writer or
- * that progress stopped. A refresh that finds the file as it was taken over ends them as well.
+ * or that failed, and of refreshes, a follower's too, that did not swap: also of those that are
+ * tried again (no such file, no memory), which refused does not count; not of those that found
+ * another writer or that progress stopped. A refresh that finds the file as it was taken over ends
+ * them as well.
  * @out: from WEIR_HANDLE_STATS_INIT.
  * Return: 0 or a negative errno.  Errors: -EINVAL struct_size, of @out or of its filter.
  * Threads, Progress: as weir_handle_contains().  Cost: as weir_stats().

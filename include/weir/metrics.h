@@ -15,6 +15,7 @@
  *     weir_bytes                   gauge    of bits: all filters held
  *     weir_swaps_total             counter  commits, refreshes and rollbacks
  *     weir_refused_total           counter  commits and refreshes that a gate or a bad file stopped
+ *     weir_failed_total            counter  commits whose filter could not be built
  *     weir_refused                 gauge    1: the last commit or refresh was refused or failed
  *     weir_refused_seconds         gauge    since when; 0: it is not so
  *     weir_last_reload_seconds     gauge    that the last commit or refresh took

@@ -82,7 +82,8 @@ struct weir_reload_options {
  *  - weir_reload_insert*() collect, and answer 0 whether the key is new or not. A failure is for
  *    good: abort the reload. weir_reload_copy() answers -ENOTSUP.
  *  - weir_reload_commit() builds, then asks the gate, then publishes. What weir_builder_finish()
- *    fails with ends the reload as a refusal does.
+ *    fails with ends the reload, and counts as failed in weir_handle_stats(); where the options'
+ *    progress stopped it, as weir_reload_abort().
  *  - Until then the next filter takes no memory, and the keys take 8 bytes each. weir_reload_next()
  *    returns NULL, and weir_reload_progress() counts what was added, with all that were equal;
  *    share is 0 with a capacity of 0.

@@ -169,6 +169,7 @@ struct weir_handle {
 	atomic_uint_fast64_t swaps;
 	atomic_uint_fast64_t collecting; /* 1: a reload is open that publishes nothing yet */
 	atomic_uint_fast64_t refused;
+	atomic_uint_fast64_t failed;        /* commits that could not build their filter */
 	atomic_uint_fast64_t reload_ns;     /* that the last commit or refresh took */
 	struct weir_last_file last_file; /* the writer's */
 	struct weir_refusals refusals;   /* H11 */

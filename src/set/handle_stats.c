@@ -60,6 +60,7 @@ int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out
 	weir__read_unlock(&h->rcu);
 	s.swaps = weir__figure_load_relaxed(&h->swaps);
 	s.refused = weir__figure_load_relaxed(&h->refused);
+	s.failed = weir__figure_load_relaxed(&h->failed);
 	s.last_reload = (double)weir__figure_load_relaxed(&h->reload_ns) * 1e-9;
 	if (!err)
 		put(out, &s);

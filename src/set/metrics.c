@@ -24,6 +24,8 @@
 	X("swaps_total", "counter", "Commits, refreshes and rollbacks.", (double)s->swaps) \
 	X("refused_total", "counter", "Commits and refreshes that a gate or a bad file stopped.", \
 	  (double)s->refused) \
+	X("failed_total", "counter", "Commits whose filter could not be built.", \
+	  (double)s->failed) \
 	X("refused", "gauge", "Whether the last commit or refresh was refused or failed.", \
 	  s->refused_since > 0) \
 	X("refused_seconds", "gauge", "Seconds since commits and refreshes are refused.", \

@@ -163,24 +163,43 @@ const struct weir_filter *weir_reload_next(const struct weir_reload *r)
 	return r->next;
 }
 
+/* Before the gate. What the loader's own progress stops ends as by weir_reload_abort(). */
+static int build(struct weir_reload *r)
+{
+	bool stopped;
+	int err = weir__reload_build(r, &stopped);
+	if (err && !stopped) {
+		weir__figure_add_relaxed(&r->handle->failed, 1);
+		weir__refusal_begins(r->handle);
+	}
+	return err;
+}
+
+static int ask(struct weir_reload *r)
+{
+	struct weir_turns turns = weir__pace_turns(&r->pace);
+	int err = weir__reload_ask(r, weir__pace_progress, &turns);
+	if (err) {
+		weir__figure_add_relaxed(&r->handle->refused, 1);
+		weir__refusal_begins(r->handle);
+	}
+	return err;
+}
+
 int weir_reload_commit(struct weir_reload *r)
 {
 	WEIR__UNCANCELLED;
 	if (weir__in_section(&r->handle->rcu))
 		return weir__fail(-EDEADLK, "weir_reload_commit inside a read-side section: it "
 		                            "would wait for its own caller");
-	int err = r->builder ? weir__reload_build(r) : 0;
-	struct weir_turns turns = weir__pace_turns(&r->pace);
+	int err = r->builder ? build(r) : 0;
 	if (!err)
-		err = weir__reload_ask(r, weir__pace_progress, &turns);
+		err = ask(r);
 	weir__pace_settle(&r->pace);
-	if (err) {
-		weir__figure_add_relaxed(&r->handle->refused, 1);
-		weir__refusal_begins(r->handle);
+	if (err)
 		weir__reload_drop(r);
-	} else {
+	else
 		weir__reload_close(r, r->since);
-	}
 	return err;
 }
 

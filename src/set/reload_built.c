@@ -63,22 +63,26 @@ int weir__reload_cannot_copy(const struct weir_reload *r)
 struct pacer {
 	struct weir_turns turns;
 	struct weir_builder_options given;
+	bool stopped;
 };
 
 static int turn(void *pacer, uint64_t done, uint64_t total)
 {
 	struct pacer *p = pacer;
 	(void)weir__pace_progress(&p->turns, done, total); /* which never stops */
-	return p->given.progress ? p->given.progress(p->given.progress_arg, done, total) : 0;
+	if (p->given.progress && p->given.progress(p->given.progress_arg, done, total))
+		p->stopped = true;
+	return p->stopped;
 }
 
-int weir__reload_build(struct weir_reload *r)
+int weir__reload_build(struct weir_reload *r, bool *stopped)
 {
-	struct pacer pacer = { weir__pace_turns(&r->pace), r->builder->options };
+	struct pacer pacer = { weir__pace_turns(&r->pace), r->builder->options, false };
 	r->builder->options.progress = turn;
 	r->builder->options.progress_arg = &pacer;
 	int err = weir_builder_finish(r->builder, &r->next, NULL);
 	if (!err)
 		r->next->normal = r->handle->generation->current->normal;
+	*stopped = pacer.stopped;
 	return err;
 }

@@ -17,7 +17,8 @@ int64_t weir__reload_add(struct weir_reload *r, const struct weir_keys *keys, si
 void weir__reload_collected(const struct weir_reload *r, struct weir_stats *out);
 /* Refuse to copy the current filter. */
 int weir__reload_cannot_copy(const struct weir_reload *r);
-/* Make the next filter. Return: as weir_builder_finish(). */
-int weir__reload_build(struct weir_reload *r);
+/* Make the next filter.
+ * @stopped: receives whether the options' progress ended it. Return: as weir_builder_finish(). */
+int weir__reload_build(struct weir_reload *r, bool *stopped);
 
 #endif

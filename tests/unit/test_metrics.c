@@ -47,8 +47,8 @@ static void test_the_figures_are_those_of_the_statistics(void **state)
 	assert_int_equal(weir_handle_refresh(h, path), -ENOENT);
 	struct weir_handle_stats s = stats_of(h);
 	read_metrics(NULL);
-	assert_int_equal(e.n, 17);
-	assert_int_equal(e.series, 17);
+	assert_int_equal(e.n, 18);
+	assert_int_equal(e.series, 18);
 	assert_true(value_of("weir_generation") == 1);
 	assert_true(value_of("weir_absent") == 0);
 	assert_true(value_of("weir_age_seconds") >= s.age);
@@ -63,6 +63,7 @@ static void test_the_figures_are_those_of_the_statistics(void **state)
 	assert_true(value_of("weir_bytes") == (double)s.bytes);
 	assert_true(value_of("weir_swaps_total") == 0);
 	assert_true(value_of("weir_refused_total") == 0);
+	assert_true(value_of("weir_failed_total") == 0);
 	assert_true(value_of("weir_refused") == 1);
 	assert_true(value_of("weir_refused_seconds") >= s.refused_since);
 	assert_true(value_of("weir_last_reload_seconds") == 0);
@@ -120,8 +121,8 @@ static void test_several_handles_in_one_text(void **state)
 	(void)state;
 	assert_ok(weir_handles_metrics(sets, 2, text, sizeof text));
 	assert_true(exposition_read(&e, text));
-	assert_int_equal(e.n, 17);
-	assert_int_equal(e.series, 34);
+	assert_int_equal(e.n, 18);
+	assert_int_equal(e.series, 36);
 	assert_true(value_of("weir_capacity_keys{set=\"a\"}") == 10000);
 	assert_true(value_of("weir_capacity_keys{set=\"b\"}") > 499);
 	const struct weir_metrics_set bad[] = { { h, "set=\"a\"" }, { second, "set=b" } };

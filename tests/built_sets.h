@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ * A handle over a set that was built once, and reloads that replace it. */
+#ifndef WEIR_TESTS_BUILT_SETS_H
+#define WEIR_TESTS_BUILT_SETS_H
+
+#include <sys/uio.h>
+#include "test.h"
+
+enum { KEYS = 20000, SEED = 5 };
+
+static inline struct weir_params params(void)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.kind = WEIR_FUSE;
+	p.fp_rate = 0.0001;
+	p.seed = SEED;
+	return p;
+}
+
+/* A handle over a set of a hundred keys. */
+static inline struct weir_handle *handle(uint32_t flags)
+{
+	const struct weir_params p = params();
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_handle *h = NULL;
+	struct weir_filter *f = NULL;
+	uint64_t hashes[100];
+	for (uint64_t i = 0; i < 100; i++) {
+		const uint64_t key = test_key(1000000 + i);
+		hashes[i] = weir_hash_seeded(SEED, &key, 8);
+	}
+	assert_ok(weir_build(&f, &p, hashes, 100));
+	o.flags = flags;
+	assert_ok(weir_handle_create(&h, f, &o));
+	return h;
+}
+
+static inline bool has(const struct weir_handle *h, uint64_t number)
+{
+	const uint64_t key = test_key(number);
+	return weir_handle_contains(h, &key, 8);
+}
+
+/* The handle answers as it was made. */
+static inline void assert_old(const struct weir_handle *h)
+{
+	uint64_t found = 0;
+	for (uint64_t i = 0; i < 100; i++)
+		assert_true(has(h, 1000000 + i));
+	for (uint64_t i = 0; i < KEYS; i++)
+		found += has(h, i);
+	assert_true(found < 30);
+}
+
+/* The handle answers keys 0 to @n, and not those that it was made with. */
+static inline void assert_new(const struct weir_handle *h, uint64_t n)
+{
+	uint64_t found = 0;
+	for (uint64_t i = 0; i < n; i++)
+		assert_true(has(h, i));
+	for (uint64_t i = 0; i < 100; i++)
+		found += has(h, 1000000 + i);
+	assert_true(found < 5);
+}
+
+static inline struct weir_reload *begun(struct weir_handle *h, const struct weir_reload_options *o)
+{
+	struct weir_reload *r = NULL;
+	assert_ok(weir_reload_begin(&r, h, o));
+	assert_non_null(r);
+	return r;
+}
+
+/* In each of the forms that a loader's keys may have. */
+static inline void fill(struct weir_reload *r, uint64_t first, uint64_t n)
+{
+	for (uint64_t i = first; i < first + n; i++) {
+		const uint64_t key = test_key(i), hash = weir_hash_seeded(SEED, &key, 8);
+		const struct iovec whole = { (void *)(uintptr_t)&key, 8 };
+		switch (i % 5) {
+		case 0: assert_int_equal(weir_reload_insert(r, &key, 8), 0); break;
+		case 1: assert_int_equal(weir_reload_insert_hash(r, hash), 0); break;
+		case 2: assert_int_equal(weir_reload_insert_hashes(r, &hash, 1), 0); break;
+		case 3: assert_int_equal(weir_reload_insert_keys(r, &whole, 1), 0); break;
+		default: assert_int_equal(weir_reload_insert_fixed(r, &key, 8, 1), 0);
+		}
+	}
+}
+
+static inline struct weir_handle_stats stats_of(const struct weir_handle *h)
+{
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	assert_ok(weir_handle_stats(h, &s));
+	return s;
+}
+
+/* A progress function: the last that it was called with. */
+static inline int count(void *context, uint64_t done, uint64_t total)
+{
+	uint64_t *last = context;
+	assert_true(done <= total);
+	last[0] = done;
+	last[1] = total;
+	return 0;
+}
+
+#endif

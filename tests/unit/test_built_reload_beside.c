@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ * What a built set may follow, and what may follow it: kinds, rollbacks, maps, the first set. */
+#include <errno.h>
+#include <unistd.h>
+#include "../built_sets.h"
+#include "../folder.h"
+
+/* The set before it answers a rollback, and takes no insert either. */
+static void kept_and_taken_back(void **state)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_handle *h = handle(0);
+	(void)state;
+	o.keep_previous = true;
+	struct weir_reload *r = begun(h, &o);
+	fill(r, 0, KEYS);
+	assert_ok(weir_reload_commit(r));
+	assert_true(stats_of(h).previous_kept);
+	assert_refused(weir_handle_insert(h, "key", 3), -ENOTSUP, "kind fuse", "");
+	r = begun(h, &o); /* beside one that is kept */
+	fill(r, 0, 10);
+	weir_reload_abort(r);
+	assert_new(h, KEYS);
+	assert_ok(weir_handle_rollback(h));
+	assert_old(h);
+	weir_handle_destroy(h);
+}
+
+/* One that takes inserts may follow one that does not, and takes them from then on; not the other
+ * way round. */
+static void from_kind_to_kind(void **state)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_params next = params();
+	struct weir_reload *r = NULL;
+	struct weir_handle *h = handle(0);
+	(void)state;
+	next.kind = WEIR_BLOCKED;
+	next.capacity = KEYS;
+	o.params = &next;
+	r = begun(h, &o);
+	assert_non_null(weir_reload_next(r));
+	assert_refused(weir_handle_insert(h, "key", 3), -ENOTSUP, "kind fuse", "inserts");
+	weir_reload_abort(r);
+	r = begun(h, &o);
+	assert_ok(weir_reload_commit(r));
+	assert_int_equal(weir_handle_insert(h, "key", 3), WEIR_NEW);
+	next = params();
+	assert_refused(weir_reload_begin(&r, h, &o), -ENOTSUP, "kind fuse takes no inserts",
+	               "of kind blocked");
+	assert_true(weir_handle_contains(h, "key", 3));
+	weir_handle_destroy(h);
+}
+
+/* Kept beside one that takes inserts, it is good for a rollback until the first insert. */
+static void kept_beside_inserts(void **state)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_params next = params();
+	struct weir_handle *h = handle(0);
+	(void)state;
+	next.kind = WEIR_BLOCKED;
+	next.capacity = KEYS;
+	o.params = &next;
+	o.keep_previous = true;
+	struct weir_reload *r = begun(h, &o);
+	assert_ok(weir_reload_commit(r));
+	assert_true(stats_of(h).previous_kept);
+	assert_ok(weir_handle_rollback(h));
+	assert_old(h);
+	r = begun(h, &o);
+	assert_ok(weir_reload_commit(r));
+	assert_int_equal(weir_handle_insert(h, "key", 3), WEIR_NEW);
+	assert_true(stats_of(h).previous_void);
+	assert_refused(weir_handle_rollback(h), -ENOENT, "", "");
+	assert_true(weir_handle_contains(h, "key", 3));
+	weir_handle_destroy(h);
+}
+
+/* Bits that nobody may write take no insert either. */
+static void after_a_map(void **state)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_params next = params();
+	struct weir_filter *f = NULL;
+	struct weir_handle *h = NULL;
+	(void)state;
+	next.kind = WEIR_BLOCKED;
+	next.capacity = KEYS;
+	assert_ok(weir_create(&f, &next));
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+	f = NULL;
+	assert_ok(weir_map(&f, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_handle_create(&h, f, NULL));
+	next = params();
+	o.params = &next;
+	struct weir_reload *r = begun(h, &o);
+	fill(r, 0, KEYS);
+	assert_ok(weir_reload_commit(r));
+	assert_new(h, KEYS);
+	weir_handle_destroy(h);
+}
+
+/* What was kept before the first set must be in it: such a set cannot take it. */
+static void before_the_first_set(void **state)
+{
+	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_params next = params();
+	struct weir_reload *r = NULL;
+	struct weir_handle *h = NULL;
+	(void)state;
+	ho.absent = WEIR_ABSENT_NO;
+	ho.flags = WEIR_HANDLE_ANY_SEED;
+	o.params = &next;
+	assert_ok(weir_handle_create(&h, NULL, &ho));
+	assert_refused(weir_reload_begin(&r, h, NULL), -EINVAL, "options.params is NULL", "no set");
+	r = begun(h, &o);
+	fill(r, 0, KEYS);
+	assert_ok(weir_reload_commit(r));
+	assert_new(h, KEYS);
+	assert_ok(weir_save(weir_handle_get(h), path, NULL));
+	weir_handle_destroy(h);
+	ho.keep_inserts = 1000;
+	assert_ok(weir_handle_create(&h, NULL, &ho));
+	assert_ok(weir_handle_insert(h, "kept", 4));
+	assert_refused(weir_reload_begin(&r, h, &o), -ENOTSUP, "kind fuse takes no inserts",
+	               "keep_inserts");
+	assert_refused(weir_handle_refresh(h, path), -ENOTSUP, "kind fuse takes no inserts",
+	               "keep_inserts");
+	weir_handle_destroy(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kept_and_taken_back),
+		cmocka_unit_test(from_kind_to_kind),
+		cmocka_unit_test(kept_beside_inserts),
+		cmocka_unit_test(after_a_map),
+		cmocka_unit_test(before_the_first_set),
+	};
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ * Reloads of built sets at a pace: one thread builds, and sleeps. */
+#include <pthread.h>
+#include "../built_sets.h"
+
+/* Is it always the same thread that calls? */
+struct caller {
+	pthread_t first;
+	unsigned calls, others;
+};
+
+static int note_thread(void *context, uint64_t done, uint64_t total)
+{
+	struct caller *c = context; /* under the builder's lock */
+	(void)done;
+	(void)total;
+	c->others += !pthread_equal(c->first, pthread_self());
+	c->calls++;
+	return 0;
+}
+
+/* A pace is a share of one core: whatever number of threads is given, the committer builds alone. */
+static void by_one_thread_at_a_pace(void **state)
+{
+	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct caller caller = { .first = pthread_self() };
+	struct weir_handle *h = handle(0);
+	(void)state;
+	build.threads = 4;
+	build.progress = note_thread;
+	build.progress_arg = &caller;
+	o.build = &build;
+	o.pace = 1; /* nobody sleeps */
+	for (unsigned i = 0; i < 10; i++) {
+		struct weir_reload *r = begun(h, &o);
+		fill(r, 0, KEYS);
+		assert_ok(weir_reload_commit(r));
+	}
+	assert_true(caller.calls > 10 && caller.others == 0);
+	o.pace = 0;
+	for (unsigned i = 0; i < 1000 && !caller.others; i++) {
+		struct weir_reload *r = begun(h, &o);
+		fill(r, 0, KEYS);
+		assert_ok(weir_reload_commit(r));
+	}
+	assert_true(caller.others > 0); /* so it would have been seen */
+	weir_handle_destroy(h);
+}
+
+/* Given whole, so that a pace has pieces to sleep between. */
+static void at_a_pace(void **state)
+{
+	static uint64_t hashes[KEYS];
+	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_handle *h = handle(0);
+	uint64_t last[2] = { 0, 0 };
+	(void)state;
+	for (uint64_t i = 0; i < KEYS; i++) {
+		const uint64_t key = test_key(i);
+		hashes[i] = weir_hash_seeded(SEED, &key, 8);
+	}
+	build.threads = 4;
+	build.progress = count;
+	build.progress_arg = last;
+	o.build = &build;
+	o.pace = 0.3;
+	struct weir_reload *r = begun(h, &o);
+	assert_int_equal(weir_reload_insert_hashes(r, hashes, KEYS), 0);
+	fill(r, 0, 1000);
+	assert_ok(weir_reload_commit(r));
+	assert_true(last[0] == KEYS + 1000 + KEYS && last[1] == last[0]); /* added, different */
+	assert_new(h, KEYS);
+	weir_handle_destroy(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_one_thread_at_a_pace),
+		cmocka_unit_test(at_a_pace),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
