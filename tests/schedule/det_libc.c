@@ -4,6 +4,7 @@
  * Outside of det_run all go where they went. */
 #include <errno.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,22 @@ int det_libc_sched_yield(void)
 	if (!det_running())
 		return sched_yield();
 	det_pause();
+	return 0;
+}
+
+int det_libc_mutex_lock(pthread_mutex_t *mutex)
+{
+	if (!det_running())
+		return pthread_mutex_lock(mutex);
+	det_lock(mutex);
+	return 0;
+}
+
+int det_libc_mutex_unlock(pthread_mutex_t *mutex)
+{
+	if (!det_running())
+		return pthread_mutex_unlock(mutex);
+	det_unlock(mutex);
 	return 0;
 }
 

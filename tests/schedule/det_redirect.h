@@ -20,6 +20,8 @@ extern void *memset(void *to, int byte, size_t bytes) __asm__("det_libc_memset")
 extern void *memcpy(void *to, const void *from, size_t bytes) __asm__("det_libc_memcpy");
 extern void *memmove(void *to, const void *from, size_t bytes) __asm__("det_libc_memmove");
 extern int sched_yield(void) __asm__("det_libc_sched_yield");
+extern int pthread_mutex_lock(pthread_mutex_t *mutex) __asm__("det_libc_mutex_lock");
+extern int pthread_mutex_unlock(pthread_mutex_t *mutex) __asm__("det_libc_mutex_unlock");
 extern long syscall(long number, ...) __asm__("det_libc_syscall");
 extern int clock_gettime(clockid_t clock, struct timespec *t) __asm__("det_libc_clock_gettime");
 extern int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""Bugs of a guard (Q1 and Q2 in src/guard/guard.h), and of its report."""
+
+GUARD, COUNT, STATS = 'src/guard/guard.c', 'src/guard/count.h', 'src/guard/stats.c'
+GROUPS = {what: 'guard' for what in (GUARD, COUNT, STATS)}
+SUM = 'g->left[i] += weir__figure_load_relaxed(&t->figure[i]);'
+
+MUTANTS = [
+    ('COUNTS_PLAIN', COUNT,
+     'weir__figure_store_relaxed(&t->figure[figure],'
+     ' weir__figure_load_relaxed(&t->figure[figure]) + more);',
+     '*(uint64_t *)&t->figure[figure] += more;'),
+    ('LEAVES_UNCOUNTED', GUARD, SUM, '(void)g;'),
+    ('LEAVES_IN_TWO_HOLDS', GUARD, '*t->link = t->next;',
+     'pthread_mutex_unlock(&g->lock);\n\tpthread_mutex_lock(&g->lock);\n\t*t->link = t->next;'),
+    ('GOES_BEFORE_IT_IS_COUNTED', GUARD, 'pthread_mutex_lock(&g->lock);\n\tfor (',
+     'pthread_mutex_lock(&g->lock);\n\t*t->link = t->next;\n'
+     '\tpthread_mutex_unlock(&g->lock);\n\tpthread_mutex_lock(&g->lock);\n\tfor ('),
+    ('REPORTS_UNLOCKED', STATS, 'pthread_mutex_lock(&g->lock);', '',
+     'pthread_mutex_unlock(&g->lock);', ''),
+    ('UNREPORTED_BELOW_0', STATS, 's.unreported = closed < s.asked ? s.asked - closed : 0;',
+     's.unreported = s.asked - closed;'),
+]
