@@ -4,6 +4,7 @@
 #include "guard/count.h"
 
 enum { WORD = 64 /* keys of one word of a bitmap */ };
+_Static_assert(1 << WEIR__GUARD_MEASURED_BITS == WORD, "of a bypassed word one key is measured");
 
 /* A batch in one of its three forms. */
 struct batch {
@@ -42,20 +43,25 @@ static size_t ask_run(struct weir_guard_thread *t, const struct batch *b, size_t
 	return maybe;
 }
 
-/* One by one, as weir_guard_ask(): at most a word of them. Return: how many are passed on. */
-static size_t ask_singly(struct weir_guard_thread *t, const struct batch *b, size_t from, size_t n,
-                         uint64_t *bitmap, uint64_t *bypassed)
+/* While bypassed, a word of keys: one of its 64 is measured, at a random place, so a shorter one
+ * may have none. Return: how many are passed on. */
+static size_t ask_word(struct weir_guard_thread *t, const struct batch *b, size_t from, size_t n,
+                       uint64_t *bitmap, uint64_t *bypassed)
 {
-	const struct weir_guard_options *o = &t->guard->options;
-	uint64_t maybe = 0, out = 0;
-	for (size_t i = 0; i < n; i++)
-		if (weir__guard_left_out(t))
-			out |= UINT64_C(1) << i;
-		else
-			maybe |= (uint64_t)weir__guard_answer(t, b->contains(o, b, from + i)) << i;
-	*bitmap = maybe | out;
-	*bypassed = out;
-	return (size_t)__builtin_popcountll(maybe | out);
+	const uint64_t all = ~UINT64_C(0) >> (WORD - n);
+	const unsigned i = weir__guard_draw(t);
+	uint64_t absent = 0;
+	weir__guard_add(t, WEIR__ASKED, n);
+	*bypassed = all;
+	if (i < n) {
+		const bool maybe = b->contains(&t->guard->options, b, from + i);
+		*bypassed &= ~(UINT64_C(1) << i);
+		absent = (uint64_t)!maybe << i;
+		(void)weir__guard_answer(t, maybe);
+	}
+	weir__guard_add(t, WEIR__BYPASSED, (uint64_t)__builtin_popcountll(*bypassed));
+	*bitmap = all & ~absent;
+	return (size_t)__builtin_popcountll(*bitmap);
 }
 
 /* In runs that end with a decision, and with a word of the bitmap. */
@@ -67,7 +73,7 @@ static int64_t ask_all(struct weir_guard_thread *t, const struct batch *b, size_
 		const size_t word = from / WORD;
 		if (bypassed && weir__guard_bypassing(t)) {
 			run = least(n - from, WORD);
-			passed += ask_singly(t, b, from, run, &bitmap[word], &bypassed[word]);
+			passed += ask_word(t, b, from, run, &bitmap[word], &bypassed[word]);
 			continue;
 		}
 		const uint32_t left = weir__guard_window(t) - t->measured;

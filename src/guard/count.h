@@ -48,17 +48,17 @@ static inline void weir__guard_measured(struct weir_guard_thread *t, uint32_t as
 }
 
 /* At random: traffic may repeat itself. Of Knuth's generator the top bits are good. */
-static inline bool weir__guard_passes_by(struct weir_guard_thread *t)
+static inline unsigned weir__guard_draw(struct weir_guard_thread *t)
 {
 	t->random = t->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return t->random >> (64 - WEIR__GUARD_MEASURED_BITS) != 0;
+	return (unsigned)(t->random >> (64 - WEIR__GUARD_MEASURED_BITS));
 }
 
 /* Counts the ask of one key. Return: does it leave the filter out? */
 static inline bool weir__guard_left_out(struct weir_guard_thread *t)
 {
 	weir__guard_add(t, WEIR__ASKED, 1);
-	if (!weir__guard_bypassing(t) || !weir__guard_passes_by(t))
+	if (!weir__guard_bypassing(t) || !weir__guard_draw(t))
 		return false;
 	weir__guard_add(t, WEIR__BYPASSED, 1);
 	return true;

@@ -19,7 +19,7 @@ static int note_thread(void *context, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A pace is a share of one core: whatever number of threads is given, the committer builds alone. */
+/* A pace is a share of one core: whatever threads are given, the committer builds alone. */
 static void by_one_thread_at_a_pace(void **state)
 {
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reloads of built sets that come to nothing: what the gate refuses, what cannot be built, options. */
+ * Reloads of built sets that come to nothing: what the gate refuses, what cannot be built, options
+ * that are refused. */
 #include <errno.h>
 #include "../built_sets.h"
 

@@ -69,15 +69,25 @@ static bool bit_of(const uint64_t *bitmap, size_t i)
 	return bitmap[i / 64] >> i % 64 & 1;
 }
 
-/* Key by key up to the end of a word. Return: the key after it. */
+/* A word of which the filter is left out, but for one key of 64. Return: the key after it. */
 static size_t model_word(struct model *m, const struct batch *b, size_t i)
 {
-	do {
-		const bool out = bit_of(b->bypassed, i), maybe = bit_of(b->bitmap, i);
-		assert_true(maybe || !out);
-		model_key(m, b->keys[i], out ? WEIR_GUARD_BYPASSED : maybe);
-	} while (++i % 64 && i < b->n);
-	return i;
+	const size_t end = i + 64 < b->n ? i + 64 : b->n, keys = end - i;
+	size_t asked = 0, at = 0;
+	for (; i < end; i++)
+		if (!bit_of(b->bypassed, i)) {
+			asked++;
+			at = i;
+		} else {
+			assert_true(bit_of(b->bitmap, i));
+			m->s.bypassed++;
+			m->s.bypassed_absent += b->keys[i] >= KEYS;
+		}
+	assert_true(asked == 1 || (asked == 0 && keys < 64));
+	m->s.asked += keys - asked;
+	if (asked)
+		model_key(m, b->keys[at], bit_of(b->bitmap, at));
+	return end;
 }
 
 /* A run of whole words up to the next decision. Return: the key after it. */
