@@ -44,6 +44,8 @@ struct Outcome {
 	}
 	bool met() const
 	{
+		if (what.most_bits > 0 && first_facts.bits_per_key > what.most_bits)
+			return false;
 		if (what.most_ns > 0)
 			return first.median() <= what.most_ns;
 		return within_slack() ||
@@ -84,7 +86,7 @@ Outcome compare(const Comparison &c, const Keys &keys, const Options &options)
 	Runner first(c.first, c, keys), second(c.second, c, keys);
 	o.first_facts = first.facts;
 	o.second_facts = second.facts;
-	bool wall = c.first.threads > 1 || c.second.threads > 1;
+	bool wall = c.wall || c.first.threads > 1 || c.second.threads > 1;
 	size_t count = std::min<size_t>(c.n, size_t(1) << 20);
 	Cost warm = second.round(keys, 0, count, wall);
 	first.round(keys, 0, count, wall);
@@ -128,7 +130,10 @@ const char *verdict(const Outcome &o)
 void print(const Outcome &o)
 {
 	char limit[32] = "";
-	if (o.what.most_ns > 0)
+	if (o.what.most_bits > 0)
+		snprintf(limit, sizeof(limit), "<= %.1f ns, %.2f bits", o.what.most_ns,
+		         o.what.most_bits);
+	else if (o.what.most_ns > 0)
 		snprintf(limit, sizeof(limit), "<= %.1f ns", o.what.most_ns);
 	else if (o.judged())
 		snprintf(limit, sizeof(limit),
@@ -188,8 +193,8 @@ void write_json(const std::string &path, const std::vector<Outcome> &outcomes)
 		        o.ratio.median(), o.ratio.spread(), o.quiet(), o.ratio.values.size(),
 		        o.busy);
 		if (o.what.most_ns > 0)
-			fprintf(out, ", \"most_ns\": %g, \"met\": %s", o.what.most_ns,
-			        o.met() ? "true" : "false");
+			fprintf(out, ", \"most_ns\": %g, \"most_bits\": %g, \"met\": %s",
+			        o.what.most_ns, o.what.most_bits, o.met() ? "true" : "false");
 		else if (o.judged())
 			fprintf(out, ", \"limit\": %g, \"at_least\": %s, \"met\": %s", o.what.limit,
 			        o.what.gain ? "true" : "false", o.met() ? "true" : "false");

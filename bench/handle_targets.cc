@@ -6,7 +6,7 @@
 namespace bench {
 namespace {
 
-constexpr size_t k100 = 100000, m1 = 1000000, m10 = 10000000;
+constexpr size_t k100 = 100000, k200 = 200000, m1 = 1000000, m10 = 10000000;
 
 /* Against the filter without a handle. */
 void lookups(std::vector<Comparison> &out, size_t n, unsigned threads)
@@ -41,6 +41,30 @@ void reloads(std::vector<Comparison> &out, size_t n)
 	                { "undisturbed", handle_get_memb, Op::hit }, promised ? 0.9 : 0, true });
 }
 
+/* What a guard adds to its handle's lookup, and to the bare one. */
+void guards(std::vector<Comparison> &out, size_t n)
+{
+	const Side handle = { "weir_handle_contains, bp", handle_bp, Op::hit };
+	const Side bare = { "weir_contains", weir_single, Op::hit };
+	const Side batch = { "weir_contains_fixed", weir_batch, Op::hit };
+	const char *one = "weir_guard_ask", *many = "weir_guard_ask_fixed";
+	auto against = [&](const char *question, Side guard, Side other) {
+		other.op = guard.op;
+		out.push_back({ question, n, 0.01, guard, other });
+	};
+	for (Op op : { Op::hit, Op::miss }) {
+		bool hit = op == Op::hit;
+		against(hit ? "guard, hit : handle" : "guard, miss : handle", { one, guarded, op },
+		        handle);
+		against(hit ? "guard, hit : bare" : "guard, miss : bare", { one, guarded, op },
+		        bare);
+		against(hit ? "guard, batch, hit : bare" : "guard, batch, miss : bare",
+		        { many, guarded_batch, op }, batch);
+	}
+	against("guard, bypassed : bare", { one, guard_bypassed, Op::hit }, bare);
+	against("guard, bypassed batch : bare", { many, guard_bypassed_batch, Op::hit }, batch);
+}
+
 } // namespace
 
 std::vector<Comparison> targets()
@@ -51,6 +75,8 @@ std::vector<Comparison> targets()
 			lookups(out, n, threads);
 		reloads(out, n);
 	}
+	for (size_t n : { k200, m1 })
+		guards(out, n);
 	return out;
 }
 

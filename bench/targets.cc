@@ -210,6 +210,36 @@ void removing(std::vector<Comparison> &out)
 			                n == m1 ? 1.7 : 0, true });
 }
 
+/* Fuse with fingerprints of 8 bits, built from keys that are hashed and sorted on the way. Parts
+ * have a million keys at least, so two threads share the work of more than that. */
+void built(std::vector<Comparison> &out, size_t n)
+{
+	const double rate = 0.004;
+	const Side fuse = { "fuse", weir_fuse, Op::insert };
+	auto within = [&](const char *question, Side first, Side second, double most_ns) {
+		Comparison c = { question, n, rate, first, second, 0 };
+		c.most_ns = most_ns;
+		return c;
+	};
+	Comparison build = within("fuse, build : insert", fuse,
+	                          { "weir_insert", weir_single, Op::insert }, 65);
+	build.most_bits = 9.15;
+	out.push_back(build);
+	Comparison two = { "fuse, build, 2 threads : 1", n, rate,
+		           { "fuse by 2 threads", weir_fuse_by_two, Op::insert }, fuse,
+		           n > m1 ? 1.8 : 0, true };
+	two.wall = true;
+	out.push_back(two);
+	for (Op op : { Op::hit, Op::miss })
+		out.push_back(within(op == Op::hit ? "fuse, hit : blocked" : "fuse, miss : blocked",
+		                     { "fuse", weir_fuse, op },
+		                     { "weir_contains", weir_single, op }, n == m1 ? 6.5 : 0));
+	if (n == m100)
+		out.push_back({ "fuse, batch : random line", n, rate,
+		                { "fuse", weir_fuse_batch, Op::hit },
+		                { "random lines", random_lines, Op::hit, 1, nullptr, true }, 2.5 });
+}
+
 } // namespace
 
 std::vector<Comparison> targets()
@@ -224,6 +254,8 @@ std::vector<Comparison> targets()
 	threads(out, m1, 0.01);
 	threads(out, m10, 0.01);
 	removing(out);
+	for (size_t n : { m1, m10, m100 })
+		built(out, n);
 	loads(out, m1, 3.5);
 	loads(out, m10, 6);
 	loads(out, m100, 10);

@@ -28,6 +28,8 @@ struct Comparison {
 	bool gain = false;
 	double slack_ns = 0; /* or this much longer a key, whatever the ratio */
 	double most_ns = 0;  /* in place of a ratio: the first side's nanoseconds a key; 0: none */
+	double most_bits = 0; /* besides: the first side's bits a key; 0: any */
+	bool wall = false;   /* a side has threads of its own: the clock counts, not one's CPU */
 	/* what the machine itself allows: printed with the promises, to read them against */
 	bool machine = false;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * handle.cc: a filter behind a handle, a lock, a count of references. */
+ * handle.cc: a filter behind a handle, a lock, a count of references; guard.cc: a guard. */
 #ifndef WEIR_BENCH_SETS_HANDLE_H
 #define WEIR_BENCH_SETS_HANDLE_H
 
@@ -24,6 +24,13 @@ std::unique_ptr<Set> handle_back_to_back(size_t n, double rate);
 
 std::unique_ptr<Set> behind_rwlock(size_t n, double rate);
 std::unique_ptr<Set> behind_count(size_t n, double rate);
+
+/* weir_guard_ask and weir_guard_saw of a handle, by one thread; in batches; and while the filter is
+ * bypassed, as it is where every key is there */
+std::unique_ptr<Set> guarded(size_t n, double rate);
+std::unique_ptr<Set> guarded_batch(size_t n, double rate);
+std::unique_ptr<Set> guard_bypassed(size_t n, double rate);
+std::unique_ptr<Set> guard_bypassed_batch(size_t n, double rate);
 
 } // namespace bench
 

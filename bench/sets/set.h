@@ -176,6 +176,12 @@ std::unique_ptr<Set> weir_counting(size_t n, double rate);
 std::unique_ptr<Set> blocked_as_counting(size_t n, double rate);
 std::unique_ptr<Set> weir_cuckoo(size_t n, double rate);
 
+/* fuse.cc: one that is built once: insert builds it from all keys; by two threads; asked in
+ * batches. */
+std::unique_ptr<Set> weir_fuse(size_t n, double rate);
+std::unique_ptr<Set> weir_fuse_by_two(size_t n, double rate);
+std::unique_ptr<Set> weir_fuse_batch(size_t n, double rate);
+
 /* inline.cc: through <weir/inline.h>, compiled for this machine; for the layout of 0.1 % alone. */
 std::unique_ptr<Set> weir_inlined(size_t n, double rate);
 std::unique_ptr<Set> weir_inlined_fixed(size_t n, double rate);
