@@ -117,9 +117,9 @@ const Points &points_of(const Kind &kind, const Options &options)
 	                            { 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128, 192 } };
 	static const Points usual = { { 0.1, 0.03, 0.01, 0.001, 1e-4, 1e-5 },
 	                              { 8, 10, 12, 16, 24 } };
-	static const Points quick = { { 0.1, 0.01, 0.001, 1e-4 }, { 8, 12, 16 } };
+	static const Points quick = { { 0.1, 0.01, 0.001, 1e-5 }, { 8, 12, 16 } };
 	static const Points slow = { { 0.1, 0.01, 0.001 }, { 8, 12, 16 } };
-	static const Points few = { { 0.01, 0.001 }, { 16 } };
+	static const Points few = { { 0.1, 0.01, 0.001, 1e-5 }, { 16 } };
 	if (options.full())
 		return all;
 	if (kind.when == Kind::few)
@@ -155,10 +155,11 @@ const char help[] =
 	"own formula expects). blocked has one layout for each z, the words a key touches;\n"
 	"is_default: weir would choose this one. growing begins with room for a hundredth of the\n"
 	"keys. hit, miss, insert, remove and count take a key a call, the last two of kinds that\n"
-	"can; batch asks absent keys 1024 a call. split is called through a\n"
-	"pointer, as weir's verbs are (cores has it inlined); it, libbloom and textbook are what\n"
-	"there is otherwise. fp_interval above 0.1: there were not enough absent keys to give\n"
-	"the rate within a tenth; --quick asks 8 million at most, --full a thousand million.\n";
+	"can; batch asks absent keys 1024 a call. yardstick, of split blocks, is called\n"
+	"through a pointer, as weir's verbs are (cores has it inlined, as split); it, libbloom\n"
+	"and textbook are what there is otherwise. fp_interval above 0.1: there were not enough\n"
+	"absent keys to give the rate within a tenth; --quick asks 8 million at most, --full a\n"
+	"thousand million.\n";
 
 const Question choice = { "choice", help, { 3, 0.02 }, { 5, 0.03 }, { 9, 0.2 }, Question::nothing,
 			   add_all };

@@ -3,6 +3,7 @@
 
 MEANING = {
     'split': 'a filter of split blocks, 256 bits each, written with AVX2 into the benchmark',
+    'yardstick': 'the same, called through a pointer',
     'libbloom': "Debian's libbloom",
     'libbloom-mutex': "Debian's libbloom behind one mutex",
     'shard-mutex': "64 filters as textbooks have them, behind a mutex each",
