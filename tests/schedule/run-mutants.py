@@ -24,7 +24,7 @@ HANDLE_PASSES = [['--form', 'hash', '--preemptions', '1', '--executions', '600']
 SCHEDULE = ROOT / 'tests/schedule'
 INSTRUMENT = ['-O0', '-fsanitize=thread', '-DWEIR_DET', '-include', SCHEDULE / 'det_redirect.h']
 INSTRUMENTED = ['forms', 'scenario_full', 'scenario_handle', 'scenario_rolling', 'scenarios_absent',
-                'scenarios_full', 'scenarios_handle_batch',
+                'scenarios_full', 'scenarios_guard', 'scenarios_handle_batch',
                 'scenarios_previous', 'scenarios_refresh', 'scenarios_reload', 'scenarios_removal',
                 'scenarios_retire', 'scenarios_rolling', 'scenarios_rolling_writers',
                 'scenarios_void', 'scenarios_way_out', 'scenarios_window', 'scenarios_writers']
