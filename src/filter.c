@@ -173,6 +173,7 @@ static int random_seed(uint64_t *seed)
 /* By the kind's function with a seed, or by SipHash with the caller's key. */
 int weir__hashing_choose(struct weir_hashing *out, const struct weir_params *p)
 {
+	const struct weir_kind *kind = weir__kind(p->kind);
 	uint64_t seed = p->seed;
 	if (p->hash_key) {
 		*out = weir__hashing_keyed(p->hash_key);
@@ -181,8 +182,8 @@ int weir__hashing_choose(struct weir_hashing *out, const struct weir_params *p)
 			                  "value, or 0: this one is another's");
 		return 0;
 	}
-	int err = seed ? 0 : random_seed(&seed);
-	*out = weir__hashing_seeded(weir__kind(p->kind)->hash, seed);
+	int err = seed || kind->as_is ? 0 : random_seed(&seed);
+	*out = weir__hashing_seeded(kind->hash, seed);
 	return err;
 }
 
