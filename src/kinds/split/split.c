@@ -27,14 +27,13 @@ static void describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
 	         blocks == 1 ? "" : "s");
 }
 
-/* AVX-512 would test two blocks at once; one key has one. */
 static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
 {
 	static const struct weir_kernel *const tables[WEIR_ISA_COUNT] = {
 		[WEIR_ISA_SCALAR] = weir__split_scalar,
 #if WEIR_X86
 		[WEIR_ISA_AVX2] = weir__split_avx2,
-		[WEIR_ISA_AVX512] = weir__split_avx2,
+		[WEIR_ISA_AVX512] = weir__split_avx512,
 #elif WEIR_ARM
 		[WEIR_ISA_NEON] = weir__split_neon,
 #endif

@@ -41,6 +41,7 @@ static inline uint64_t weir__split_lines(uint64_t blocks)
 /* For each instruction set: the kernels of an even and of an odd number of blocks. */
 extern const struct weir_kernel weir__split_scalar[2];
 extern const struct weir_kernel weir__split_avx2[2];
+extern const struct weir_kernel weir__split_avx512[2];
 extern const struct weir_kernel weir__split_neon[2];
 
 /* plan.c */
