@@ -155,9 +155,9 @@ const char help[] =
 	"own formula expects). blocked has one layout for each z, the words a key touches;\n"
 	"is_default: weir would choose this one. growing begins with room for a hundredth of the\n"
 	"keys. hit, miss, insert, remove and count take a key a call, the last two of kinds that\n"
-	"can; batch asks absent keys 1024 a call. split is called through a\n"
-	"pointer, as weir's verbs are (cores has it inlined); it, libbloom and textbook are what\n"
-	"there is otherwise. fp_interval above 0.1: there were not enough absent keys to give\n"
+	"can; batch asks absent keys 1024 a call. yardstick is a split-block filter written for\n"
+	"this machine, called through a pointer, as weir's verbs are (cores has it inlined, as\n"
+	"split); it, libbloom and textbook are what there is otherwise. fp_interval above 0.1: there were not enough absent keys to give\n"
 	"the rate within a tenth; --quick asks 8 million at most, --full a thousand million.\n";
 
 const Question choice = { "choice", help, { 3, 0.02 }, { 5, 0.03 }, { 9, 0.2 }, Question::nothing,

@@ -18,15 +18,15 @@ expect() {
 	[ "$(kinds "$1" "$2")" = "$3" ] || fail "$1 at $2: $(kinds "$1" "$2"), expected $3"
 }
 for op in miss batch; do
-	expect $op rate:0.01 "blocked classic counting cuckoo frequency fuse growing split"
+	expect $op rate:0.01 "blocked classic counting cuckoo frequency fuse growing split yardstick"
 done
 # all but what is built once
-expect insert rate:0.01 "blocked classic counting cuckoo frequency growing split"
+expect insert rate:0.01 "blocked classic counting cuckoo frequency growing split yardstick"
 expect remove rate:0.01 "counting cuckoo"
 expect count rate:0.01 "counting cuckoo frequency"
 # cuckoo and fuse have no rate near 10 %; sixteen bits are one counter of frequency
-expect miss rate:0.1 "blocked classic split"
-expect miss bits:16 "blocked classic counting cuckoo fuse growing split"
+expect miss rate:0.1 "blocked classic split yardstick"
+expect miss bits:16 "blocked classic counting cuckoo fuse growing split yardstick"
 changing='kind:(counting|cuckoo|growing)/rate:0.01/.*op:(miss|insert|remove|count)/'
 "$choice" --quick --no-context --benchmark_repetitions=1 --benchmark_min_time=0.001 \
 	--benchmark_filter="$changing" \
