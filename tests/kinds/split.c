@@ -52,6 +52,7 @@ const struct test_kind test_kind_split = {
 	.commutes = true,
 	.sized = true,
 	.unasked = true,
+	.blocks_a_line = 2,
 	.reference = { .hash = hash_of, .bits = bits_of },
 	.shapes = TEST_ROWS(shapes),
 	.layouts = TEST_ROWS(layouts),
