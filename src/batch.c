@@ -38,7 +38,10 @@ static void hash_fixed(const struct weir_filter *f, const struct weir_batch *bat
 	const char *key = (const char *)batch->keys + at * batch->key_bytes;
 	const struct weir_hashing *hashing = &f->hashing;
 	const size_t width = batch->key_bytes;
-	if (hashing->by != &weir__xxh3)
+	if (hashing->by == &weir__xxh64 && width == 8)
+		for (size_t i = 0; i < n; i++)
+			out[i] = XXH64(key + 8 * i, 8, hashing->seed);
+	else if (hashing->by != &weir__xxh3)
 		for (size_t i = 0; i < n; i++)
 			out[i] = hashing->by->of(hashing, key + i * width, width);
 	else if (width == 16)

@@ -173,6 +173,7 @@ static int random_seed(uint64_t *seed)
 /* By the kind's function with a seed, or by SipHash with the caller's key. */
 int weir__hashing_choose(struct weir_hashing *out, const struct weir_params *p)
 {
+	const struct weir_kind *kind = weir__kind(p->kind);
 	uint64_t seed = p->seed;
 	if (p->hash_key) {
 		*out = weir__hashing_keyed(p->hash_key);
@@ -181,8 +182,8 @@ int weir__hashing_choose(struct weir_hashing *out, const struct weir_params *p)
 			                  "value, or 0: this one is another's");
 		return 0;
 	}
-	int err = seed ? 0 : random_seed(&seed);
-	*out = weir__hashing_seeded(weir__kind(p->kind)->hash, seed);
+	int err = seed || kind->as_is ? 0 : random_seed(&seed);
+	*out = weir__hashing_seeded(kind->hash, seed);
 	return err;
 }
 
@@ -321,6 +322,20 @@ static bool sized_by_rate(const struct weir_filter *f, struct weir_params *p)
 	return false;
 }
 
+/* Of a kind whose blocks are smaller than lines: a filter that is made has whole lines. */
+static int check_blocks(const struct weir_filter *f, const struct weir_params *params)
+{
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	const uint32_t *has = f->array.shape.field, *planned = plan.shape.field;
+	int err = weir_plan(params, &plan);
+	for (unsigned i = 0; !err && i < WEIR_SHAPE_FIELDS; i++)
+		if (planned[i] != has[i])
+			err = weir__fail(-EINVAL, "%s is %u, and of this size one is made with %u: "
+			                 "weir_clone copies the filter",
+			                 f->kind->fields[i], has[i], planned[i]);
+	return err;
+}
+
 int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -344,6 +359,8 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for hash_key, "
 		                  "and the filter is keyed", p.struct_size);
 	err = ask_shards(f, &p);
+	if (!err && f->kind->folded)
+		err = check_blocks(f, &p);
 	if (!err)
 		memcpy(out, &p, out->struct_size);
 	return err;

@@ -33,7 +33,8 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 
 struct weir_layout weir__filter_layout(const struct weir_filter *f);
 
-/* By the kind's function with a seed, of which 0 is chosen; or by SipHash with the caller's key. */
+/* By the kind's function with a seed, which is chosen if it is 0, unless the kind has none; or by
+ * SipHash with the caller's key. */
 int weir__hashing_choose(struct weir_hashing *out, const struct weir_params *params);
 /* As weir_create(), of parameters that are checked and a plan that may have become larger. */
 int weir__create_planned(struct weir_filter **out, const struct weir_params *params,

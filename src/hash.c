@@ -42,9 +42,12 @@ struct weir_hashing weir__hashing_keyed(const void *hash_key)
 
 const char *weir__hashing_text(const struct weir_hashing *h, char text[WEIR_HASHING_TEXT])
 {
-	snprintf(text, WEIR_HASHING_TEXT, "%s, %s fingerprint %08llx", h->by->name,
-	         weir__keyed(h) ? "key" : "seed",
-	         (unsigned long long)weir__seed_fingerprint(h->seed));
+	if (h->seed)
+		snprintf(text, WEIR_HASHING_TEXT, "%s, %s fingerprint %08llx", h->by->name,
+		         weir__keyed(h) ? "key" : "seed",
+		         (unsigned long long)weir__seed_fingerprint(h->seed));
+	else
+		snprintf(text, WEIR_HASHING_TEXT, "%s, seed 0", h->by->name);
 	return text;
 }
 

@@ -42,7 +42,7 @@ extern const struct weir_hash weir__siphash_2_4; /* id 3 */
  * check value. */
 struct weir_hashing {
 	const struct weir_hash *by;
-	uint64_t seed; /* never 0 */
+	uint64_t seed; /* 0 only of a kind that others read (as_is) */
 	unsigned char key[WEIR_SIPHASH_KEY]; /* of weir__siphash_2_4; else zero */
 };
 
@@ -60,7 +60,8 @@ static inline bool weir__same_hashing(const struct weir_hashing *a, const struct
 	return a->by == b->by && a->seed == b->seed;
 }
 
-/* For sentences: "XXH3, seed fingerprint 0123abcd" or "SipHash-2-4, key fingerprint 0123abcd". */
+/* For sentences: "XXH3, seed fingerprint 0123abcd", "SipHash-2-4, key fingerprint 0123abcd" or
+ * "XXH64, seed 0". */
 enum { WEIR_HASHING_TEXT = 64 };
 const char *weir__hashing_text(const struct weir_hashing *h, char text[WEIR_HASHING_TEXT]);
 

@@ -113,6 +113,9 @@ struct weir_kind {
 	uint32_t id;                  /* enum weir_kind_id */
 	const char *name;             /* as in <weir/kinds.h> */
 	const struct weir_hash *hash; /* from a key to its 64 bits, unless the filter is keyed */
+	/* Others know which keys it has: its seed is 0, it is never keyed, and nothing is done to
+	 * keys before they are hashed. */
+	bool as_is;
 	/* The names of the numbers in its shapes, NULL past the last. A number that a caller may
 	 * choose has the name of its field in struct weir_params. */
 	const char *fields[WEIR_SHAPE_FIELDS];
@@ -174,8 +177,12 @@ struct weir_kind {
 	 * must have every key whose insert happens-before the call. */
 	void (*snapshot)(const struct weir_filter *f, uint64_t first, uint64_t n, uint64_t *out);
 	/* Put the keys of f into dst, which is private, empty and factor times smaller. factor is a
-	 * power of two that divides f's lines. Others may insert into f meanwhile. */
+	 * power of two that divides f's lines, or that folded() took. Others may insert into f
+	 * meanwhile. */
 	int (*fold)(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor);
+	/* Make the shape and lines of a layout those of a filter that is folded by a power of two.
+	 * NULL: the shape is the same, and the factor divides the lines. */
+	int (*folded)(struct weir_layout *layout, uint32_t factor);
 	/* Put all keys into a private and empty filter: of kinds that take no inserts. -EAGAIN: it
 	 * must be larger for that; the array is as it may be. */
 	int (*build)(struct weir_filter *f, const struct weir_key_set *given);

@@ -45,6 +45,9 @@ int weir_normal_set(struct weir_filter *f, const struct weir_normal *n)
 		return weir__fail(-EINVAL, "steps 0x%x: 0x%x, not cidr (4) and suffixes (8) "
 		                  "together, IPv4 lengths to 32, IPv6 lengths to 128 or labels 1 "
 		                  "to 127 of their own step alone", set->steps, WEIR__NORMAL_STEPS);
+	if (f->kind->as_is && set->steps)
+		return weir__fail(-EINVAL, "steps 0x%x: others who read a filter of kind %s hash "
+		                  "keys as they are", set->steps, f->kind->name);
 	f->normal = *set;
 	return 0;
 }

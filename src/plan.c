@@ -98,6 +98,19 @@ static int check_numbers(struct weir_params *p)
 	return 0;
 }
 
+static int check_hashing(const struct weir_params *p)
+{
+	const struct weir_kind *kind = weir__kind(p->kind);
+	if (kind->as_is && p->hash_key)
+		return weir__fail(-EINVAL, "hash_key: kind %s cannot be keyed: others who read the "
+		                  "filter hash by %s", kind->name, kind->hash->name);
+	if (kind->as_is && p->seed)
+		return weir__fail(-EINVAL, "seed %" PRIu64 ": kind %s has none: others who read the "
+		                  "filter hash by %s with seed 0", p->seed, kind->name,
+		                  kind->hash->name);
+	return 0;
+}
+
 static int check_most(const struct weir_params *p)
 {
 	const struct weir_kind *kind = weir__kind(p->kind);
@@ -146,6 +159,8 @@ static int check_all_but_memory(const struct weir_params *in, struct weir_params
 int weir__params_check(const struct weir_params *in, struct weir_params *out)
 {
 	int err = check_all_but_memory(in, out);
+	if (!err)
+		err = check_hashing(out);
 	return err ? err : weir__memory_given(out->memory, out->memory_bytes);
 }
 

@@ -200,14 +200,30 @@ int weir_clone(struct weir_filter **out, const struct weir_filter *f)
 	return 0;
 }
 
+static int fold_layout(struct weir_layout *layout, const struct weir_filter *f, uint32_t factor)
+{
+	const unsigned block_lines = f->kernel->block_lines ? f->kernel->block_lines : 1;
+	const uint64_t blocks = f->array.lines / block_lines;
+	const bool power = factor && !(factor & (factor - 1));
+	if (power && f->kind->folded)
+		return f->kind->folded(layout, factor);
+	if (!power || blocks % factor)
+		return weir__fail(-EINVAL, "factor %u: a power of two that divides the %llu blocks",
+		                  factor, (unsigned long long)blocks);
+	layout->lines /= factor;
+	return 0;
+}
+
 static int fold_into(struct weir_filter **out, const struct weir_filter *f, uint32_t factor)
 {
 	struct weir_layout layout = weir__filter_layout(f);
 	struct weir_filter *folded;
-	layout.lines /= factor;
+	int err = fold_layout(&layout, f, factor);
+	if (err)
+		return err;
 	layout.shards = layout.shards > factor ? layout.shards / factor : 1;
 	layout.capacity = layout.capacity > factor ? layout.capacity / factor : 1;
-	int err = make(&folded, &layout);
+	err = make(&folded, &layout);
 	if (err)
 		return err;
 	weir__whole_begin(f, "weir_fold");
@@ -227,10 +243,5 @@ int weir_fold(struct weir_filter **out, const struct weir_filter *f, uint32_t fa
 		                  "out is NULL: weir_fold needs a place for the smaller filter");
 	if (!f->kind->fold)
 		return weir__kind_cannot(f->kind, "fold");
-	const unsigned block_lines = f->kernel->block_lines ? f->kernel->block_lines : 1;
-	const uint64_t blocks = f->array.lines / block_lines;
-	if (factor == 0 || factor & (factor - 1) || blocks % factor)
-		return weir__fail(-EINVAL, "factor %u: a power of two that divides the %llu blocks",
-		                  factor, (unsigned long long)blocks);
 	return fold_into(out, f, factor);
 }

@@ -69,7 +69,7 @@ static inline struct weir_filter *test_filter_as(uint32_t kind, uint64_t capacit
 	params.kind = kind;
 	params.capacity = capacity;
 	params.fp_rate = fp_rate;
-	params.seed = 42;
+	params.seed = test_seed(kind, 42);
 	if (bound)
 		test_bound(&params);
 	assert_ok(weir_create(&f, &params));

@@ -42,8 +42,9 @@ struct weir_params {
 	uint32_t words_per_key; /* blocked: z, words of its line that a key touches: 1, 2, 4, 8;
 	                           counting, frequency: of its block */
 	uint32_t bits_per_word; /* blocked: g, bits that a key sets in each of those words */
-	uint64_t seed;          /* of the hash; 0: random. With hash_key 0, or the seed that
-	                           weir_params_of() gives of a filter with the same key. */
+	uint64_t seed;          /* of the hash; 0: random, but of split, whose seed is 0. With
+	                           hash_key 0, or the seed that weir_params_of() gives of a filter
+	                           with the same key. */
 	void *memory;           /* for the bits: 64-byte aligned, zeroed by weir_create(), must
 	                           outlive the filter; NULL: the library allocates. Of a growing
 	                           filter the first layer's; the others are allocated. */
@@ -54,7 +55,7 @@ struct weir_params {
 	const void *hash_key;   /* 16 secret bytes, copied by weir_create(): the filter is keyed.
 	                           Its keys are hashed by SipHash-2-4 with them, whatever its kind,
 	                           so that whoever sees answers and images, but not these, finds
-	                           no keys that collide. NULL: not keyed. */
+	                           no keys that collide. NULL: not keyed, as split always is. */
 	uint32_t counter_bits;  /* counting: bits of a counter: 4, 8, 16; frequency: 8, 16, 32 */
 	uint32_t fingerprint_bits;  /* cuckoo: bits of a fingerprint: 12, 16. Below the rate of 16,
 	                               0.012 %, memory grows as 1/fp_rate: 20 bits a key at

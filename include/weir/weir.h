@@ -18,6 +18,7 @@
 #include <weir/follow.h>
 #include <weir/window.h>
 #include <weir/guard.h>
+#include <weir/parquet.h>
 #include <weir/metrics.h>
 
 #endif

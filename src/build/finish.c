@@ -170,7 +170,7 @@ int weir_build(struct weir_filter **out, const struct weir_params *params, const
 	int err = weir__params_check_open(params, &p);
 	if (err)
 		return err;
-	if (!p.seed && !p.hash_key)
+	if (!p.seed && !p.hash_key && !weir__kind(p.kind)->as_is)
 		return weir__fail(-EINVAL, "seed 0: give the one that the hashes were made with");
 	if (n && !hashes)
 		return weir__fail(-EINVAL, "hashes is NULL: %zu of them to build from", n);

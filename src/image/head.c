@@ -25,6 +25,7 @@ enum {
 	OLD_NUMBERS = 2,
 	LAST_HASH = 3,
 	KEYED_HASH = 3,
+	UNSEEDED_HASH = 2, /* if the kind's format is of others; the kind is asked later */
 	MARKS = WEIR_MARK_KEYED | WEIR_MARK_OVERFULL_ALLOWED | WEIR_MARK_SHRINK_ALLOWED,
 	MAX_SHARDS = 65536,
 	LEAST_SHARD = 1024,
@@ -216,7 +217,8 @@ static bool fields(const struct weir_image_head *h, struct weir_image_fault *fau
 	       rule(fault, -EBADMSG, "hash", h->hash,
 	            (h->hash == KEYED_HASH) == ((h->marks & WEIR_MARK_KEYED) != 0),
 	            "3 where the marks say keyed, and there alone") &&
-	       rule(fault, -EBADMSG, "seed", h->seed, h->seed != 0, "1 or more") &&
+	       rule(fault, -EBADMSG, "seed", h->seed, h->seed != 0 || h->hash == UNSEEDED_HASH,
+	            "1 or more") &&
 	       rule(fault, -EBADMSG, "blocks", h->nblocks,
 	            h->nblocks >= 1 && h->nblocks <= MAX_BLOCKS, "1 to 2^40") &&
 	       rule(fault, -EBADMSG, "capacity", h->capacity,

@@ -19,7 +19,8 @@
  *        52       4  shards                               1, or a power of two up to 65536 that
  *                                                         cuts the blocks into runs of 1024 or more
  *        56       8  seed                                  1 or more: to a builder 0 means random;
- *                                                         of hash 3 the key's check value
+ *                                                         of hash 3 the key's check value; of kinds
+ *                                                         of others' formats (split) 0
  *        64       8  generation
  *        72       4  compression                          0 none, 1 zstd
  *        76       4  members, of format 3                 1 to 16; else zero

@@ -70,6 +70,24 @@ static int type_check(const struct weir_preface *p, const struct weir_source *so
 	                  source->name, kind->name, source->as->name);
 }
 
+/* Of a kind that others read, nothing but its own hash of the keys as they are; of every other kind
+ * no seed of 0, which to who makes a filter means a random one. */
+static int as_is_check(const struct weir_preface *p, const char *name)
+{
+	const struct weir_image_head *h = &p->head;
+	const struct weir_kind *kind = p->kind;
+	if (!kind->as_is && h->seed)
+		return 0;
+	if (!kind->as_is || h->seed)
+		return weir__fail(-EBADMSG, "%s: seed is %llu where kind %s has %s", name,
+		                  (unsigned long long)h->seed, kind->name,
+		                  kind->as_is ? "0" : "1 or more");
+	if (h->normal.steps)
+		return weir__fail(-EBADMSG, "%s: something is done to keys before they are hashed, "
+		                  "which kind %s has not", name, kind->name);
+	return 0;
+}
+
 static int kind_check(struct weir_preface *p, const struct weir_source *source)
 {
 	const struct weir_image_head *h = &p->head;
@@ -83,10 +101,12 @@ static int kind_check(struct weir_preface *p, const struct weir_source *source)
 	int err = type_check(p, source);
 	if (err)
 		return err;
-	if (h->hash != p->kind->hash->id && h->hash != weir__siphash_2_4.id)
+	if (h->hash != p->kind->hash->id &&
+	    (p->kind->as_is || h->hash != weir__siphash_2_4.id))
 		return weir__fail(-EBADMSG, "%s: hash is %u where kind %s has %u", name,
 		                  h->hash, p->kind->name, p->kind->hash->id);
-	return form_check(p, name);
+	err = as_is_check(p, name);
+	return err ? err : form_check(p, name);
 }
 
 /* A name for what compressors write, or NULL. */

@@ -39,11 +39,13 @@ int weir__carry_check(const struct weir_filter *next, const struct weir_filter *
 
 typedef int params_check(const struct weir_params *in, struct weir_params *out);
 
-/* What is not given is the current filter's. */
+/* What is not given is the current filter's, unless the kind has a hash of its own alone. */
 static void complete_hashing(struct weir_params *p, const struct weir_hashing *current,
                              bool any_seed)
 {
 	bool other = any_seed && p->seed && p->seed != current->seed;
+	if (weir__kind(p->kind)->as_is)
+		return;
 	if (!p->hash_key && weir__keyed(current) && !other)
 		p->hash_key = current->key;
 	if (!p->seed && !p->hash_key)

@@ -93,16 +93,24 @@ static void tame_fuse(uint8_t *data, uint64_t was, uint64_t parts)
 	put32(data + 116, parts);
 }
 
+/* An even or an odd number of blocks, and the hash without a seed. */
+static void tame_split(uint8_t *data, uint64_t was)
+{
+	put32(data + 48, 2);
+	image_put64(data + 56, 0);
+	put32(data + 104, 2 * image_get(data + IMAGE_BLOCKS, 8) - (was & 1));
+}
+
 /* Bring every field within its range, as near to what it holds as may be. */
 static void tame(uint8_t *data)
 {
-	static const uint8_t kinds[] = { 0, 1, 2, 4, 8, 5, 2, 5 };
+	static const uint8_t kinds[] = { 0, 1, 2, 4, 8, 5, 2, 7 };
 	uint64_t kind = kinds[data[12] & 7], blocks = image_get(data + IMAGE_BLOCKS, 8);
 	uint64_t z = kind ? UINT64_C(1) + data[16] % 32 : UINT64_C(1) << (data[16] & 3);
 	uint64_t packed = data[IMAGE_COMPRESSION] & 1;
 	uint64_t shards = packed ? UINT64_C(1) << (data[IMAGE_SHARDS] & 1) : 1;
-	uint64_t marks = data[IMAGE_MARKS] & 7;
-	uint64_t steps = data[58] & 1 ? 0 : tame_steps(data);
+	uint64_t marks = data[IMAGE_MARKS] & (kind == 7 ? 6 : 7);
+	uint64_t steps = data[58] & 1 || kind == 7 ? 0 : tame_steps(data);
 	put32(data + 8, marks || steps ? 2 : 1);
 	put32(data + 12, kind);
 	const bool counters = kind == 2 || kind == 8;
@@ -127,6 +135,8 @@ static void tame(uint8_t *data)
 			put32(data + 108, UINT64_C(1) << words), put32(data + 112, 1);
 	if (kind == 5)
 		tame_fuse(data, built, parts);
+	if (kind == 7)
+		tame_split(data, built);
 	unsigned later = steps ? 192 : IMAGE_MARKS;
 	memset(data + later, 0, IMAGE_HEADER_SUM - later);
 	put32(data + IMAGE_MARKS, marks);

@@ -60,7 +60,7 @@ static struct weir_filter *make(const struct test_golden *golden)
 	if (keyed(golden))
 		params.hash_key = key_of_keyed;
 	else
-		params.seed = UINT64_C(0x0123456789abcdef);
+		params.seed = test_seed(params.kind, UINT64_C(0x0123456789abcdef));
 	assert_ok(weir_create(&f, &params));
 	assert_ok(weir_normal_set(f, normal(golden) ? &cidr : NULL));
 	if (test_takes_inserts(f)) {

@@ -22,7 +22,7 @@ floor() { # of a path below src/, from the ground up
 	build/* | bulk.* | compound/* | filter.* | many.c | members.c | normal.c | plan.* | \
 	removal.* | stats.* | whole.*)
 		echo 4 ;;
-	image/*) echo 5 ;;
+	image/* | parquet/*) echo 5 ;;
 	set/rcu.h) echo 1 ;; # liburcu's, nothing of a set's own
 	set/*) echo 6 ;;
 	guard/*) echo 7 ;;

@@ -22,6 +22,20 @@ static inline bool test_copies(const struct weir_filter *f)
 	return err != -ENOTSUP;
 }
 
+/* The seed for parameters of a kind; 0, which is the only one that some have. */
+static inline uint64_t test_seed(uint32_t kind, uint64_t seed)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	params.kind = kind;
+	params.capacity = 100;
+	params.fp_rate = 0.01;
+	params.seed = 1;
+	int err = weir_create(&f, &params);
+	weir_destroy(f);
+	return err == -EINVAL ? 0 : seed;
+}
+
 /* Does the kind have a max_capacity? */
 static inline bool test_grows(uint32_t kind)
 {

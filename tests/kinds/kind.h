@@ -60,6 +60,8 @@ struct test_kind {
 	bool coarse;    /* its rates come in steps: a filter may be much better than asked */
 	bool sized;     /* of the numbers of its shapes the first is chosen, the others follow
 	                   from the size */
+	unsigned blocks_a_line; /* that it folds; 0: lines */
+	bool unasked;   /* all of them follow from it */
 
 	struct reference_kind reference;
 	unsigned bits_per_key; /* of the filters that are compared with the reference; 0: 12 */

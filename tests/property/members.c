@@ -128,7 +128,7 @@ static void build(struct build b)
 	params.capacity = b.kind->copies ? 2 * b.n : b.n;
 	params.fp_rate = b.max_bytes ? 0 : 0.01,
 	params.max_bytes = b.max_bytes;
-	params.seed = b.n + b.threads;
+	params.seed = test_seed(b.kind->id, b.n + b.threads);
 	assert_ok(weir_create(&b.f, &params));
 	b.keys = malloc(8 * b.n), b.hashes = malloc(8 * b.n);
 	assert_true(b.keys && b.hashes);
@@ -179,7 +179,8 @@ static bool has_kernel(const struct build *b)
 static bool built_at_once(struct build b)
 {
 	struct weir_params params = test_params(b.kind, &b.layout->ask);
-	params.capacity = b.n, params.fp_rate = 0.01, params.seed = b.n;
+	params.capacity = b.n, params.fp_rate = 0.01;
+	params.seed = test_seed(b.kind->id, b.n);
 	assert_ok(weir_create(&b.f, &params));
 	if (test_takes_inserts(b.f)) {
 		weir_destroy(b.f);

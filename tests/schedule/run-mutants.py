@@ -29,7 +29,7 @@ INSTRUMENTED = ['forms', 'scenario_full', 'scenario_handle', 'scenario_rolling',
                 'scenarios_retire', 'scenarios_rolling', 'scenarios_rolling_writers',
                 'scenarios_void', 'scenarios_way_out', 'scenarios_window', 'scenarios_writers']
 TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain', 'det_rcu',
-                'det_run', 'det_sync', 'det_thread', 'det_tsan', 'det_urcu', 'subject',
+                'det_run', 'det_sync', 'det_thread', 'det_tsan', 'det_urcu', 'subject', 'unhash',
                 'scenarios_insert', 'scenarios_whole', 'scenarios_load', 'scenarios_counters',
                 'scenario_cuckoo', 'scenarios_cuckoo', 'scenarios_cuckoo_room',
                 'scenarios_growing', 'test_library',

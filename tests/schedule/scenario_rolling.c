@@ -35,7 +35,7 @@ void rolling_make(const struct rcu_flavor_struct *of)
 	flavor = of;
 	params.capacity = 2;
 	params.fp_rate = 0.001;
-	params.seed = 1;
+	params.seed = subject->seed;
 	det_assert(weir_rolling_create(&rolling_set, &params, SHARDS,
 	                               of == &urcu_bp_flavor ? NULL : of) == 0);
 }

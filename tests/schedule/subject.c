@@ -6,6 +6,7 @@
 #include <string.h>
 #include "det.h"
 #include "subject.h"
+#include "unhash.h"
 
 enum { LINE = 64, TRIES = 20000, MOST_SUBJECTS = 256 };
 
@@ -114,7 +115,7 @@ struct weir_params subject_params(const struct subject *s)
 	struct weir_params params = test_params(s->kind, &s->row->ask);
 	params.capacity = params.capacity ? params.capacity : s->bytes / 2;
 	params.max_bytes = s->bytes;
-	params.seed = SUBJECT_SEED;
+	params.seed = s->seed;
 	return params;
 }
 
@@ -138,49 +139,24 @@ static void ask_what_it_can(struct subject *s)
 	s->counts = weir_count_hashes(s->filter, NULL, 0, NULL) != -ENOTSUP;
 }
 
-/* ---- XXH3 of eight bytes, backwards. Its halves are swapped and flipped by bits of the seed, and
- *      what follows is a permutation: XXH3_rrmxmx(h, 8) of xxHash 0.8. ---- */
-
-static uint64_t rotate(uint64_t x, unsigned left)
-{
-	return x << left | x >> (64 - left);
-}
-
-/* Of the permutation's odd factor modulo 2^64: each step of Newton's doubles the right bits. */
-static uint64_t without_factor(uint64_t x)
-{
-	const uint64_t factor = UINT64_C(0x9FB21C651E98DF25);
-	uint64_t inverse = factor;
-	for (unsigned i = 0; i < 5; i++)
-		inverse *= 2 - factor * inverse;
-	return x * inverse;
-}
-
-static uint64_t unhash(uint64_t h)
-{
-	h ^= h >> 28 ^ h >> 56;
-	h = without_factor(h);
-	h ^= (h >> 35) + 8; /* which changes the lower 30 bits alone */
-	h = without_factor(h);
-	/* x ^ rotate(x, 49) ^ rotate(x, 24), 64 times over, is x; so 63 times more undo one */
-	for (unsigned i = 0; i < 63; i++)
-		h ^= rotate(h, 49) ^ rotate(h, 24);
-	return h;
-}
-
 uint64_t subject_key(const struct subject *s, uint64_t hash)
 {
-	return rotate(unhash(hash) ^ s->flip, 32);
+	return s->by_xxh64 ? unhash_xxh64(hash) : unhash_xxh3(hash, s->flip);
 }
 
 static bool find_flip(struct subject *s)
 {
+	const uint64_t wanted = UINT64_C(0x0123456789ABCDEF);
 	uint64_t key = 0;
-	s->flip = unhash(weir_hash(s->filter, &key, sizeof key));
-	key = subject_key(s, UINT64_C(0x0123456789ABCDEF));
-	if (weir_hash(s->filter, &key, sizeof key) == UINT64_C(0x0123456789ABCDEF))
-		return true;
-	fprintf(stderr, "%s: its hash is not XXH3: subject_key() needs its inverse\n", s->name);
+	s->flip = unhash_flip(weir_hash(s->filter, &key, sizeof key));
+	for (unsigned i = 0; i < 2; i++) {
+		s->by_xxh64 = i;
+		key = subject_key(s, wanted);
+		if (weir_hash(s->filter, &key, sizeof key) == wanted)
+			return true;
+	}
+	fprintf(stderr, "%s: its hash is not XXH3 nor XXH64: subject_key() needs its inverse\n",
+	        s->name);
 	return false;
 }
 
@@ -207,7 +183,8 @@ static bool keys_by(struct subject *s, uint64_t seed)
 
 static bool find_other_seed(struct subject *s)
 {
-	if (s->bytes != LINE || !s->row->handles)
+	memcpy(s->by_other_seed, s->key, sizeof s->key);
+	if (s->bytes != LINE || !s->row->handles || !s->seed)
 		return true;
 	for (uint64_t seed = SUBJECT_SEED + 1; seed < TRIES; seed++)
 		if (keys_by(s, seed)) {
@@ -236,7 +213,8 @@ bool subjects_make(void)
 				fprintf(stderr, "%s: make MOST_SUBJECTS larger\n", row->name);
 				return false;
 			}
-			*s = (struct subject){ row->name, kind, row, .bytes = row->bytes };
+			*s = (struct subject){ row->name, kind, row, .bytes = row->bytes,
+			                       .seed = test_seed(kind->id, SUBJECT_SEED) };
 			if (!make(s))
 				return false;
 			subject_count++;

@@ -38,7 +38,9 @@ struct subject {
 	 * answered WEIR_NEW whatever the others do. In a filter of two shards 0 and 1 lie in the
 	 * first, 2 and 3 in the second. */
 	struct key key[SUBJECT_KEYS];
-	uint64_t flip; /* see subject_key */
+	bool by_xxh64; /* see subject_key */
+	uint64_t flip; /* likewise */
+	uint64_t seed; /* SUBJECT_SEED; 0 of a kind that has none */
 	/* Of a filter of one line: a seed with which those keys get in each other's way as well,
 	 * and what each sets then. 0: none. */
 	uint64_t other_seed;

@@ -56,7 +56,7 @@ void scenario_begin(void)
 
 uint64_t seed_in_turn(void)
 {
-	return seeds_given++ % 2 ? SUBJECT_SEED : subject->other_seed;
+	return seeds_given++ % 2 ? subject->seed : subject->other_seed;
 }
 
 void works_on(unsigned keys)

@@ -78,7 +78,7 @@ static void reload(struct reloads *s, enum reload_action how, uint64_t *random)
 		options.params = &params;
 	}
 	if (s->reseeds && options.params)
-		params.seed = 1 + stress_random(random) % 4;
+		params.seed = test_seed(params.kind, 1 + stress_random(random) % 4);
 	succeeds(weir_reload_begin(&r, s->handle, &options));
 	if (bits % 16 == 8)
 		check_busy(s);

@@ -85,7 +85,7 @@ struct weir_filter *stress_filter(const struct layout *layout, uint64_t capacity
 	struct weir_filter *f = NULL;
 	params.capacity = capacity;
 	params.fp_rate = 0.01;
-	params.seed = 1;
+	params.seed = test_seed(layout->kind->id, 1);
 	int err = weir_plan(&params, &plan);
 	check(err == 0, "%s", weir_error_detail());
 	if (words) {

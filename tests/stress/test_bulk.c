@@ -78,7 +78,7 @@ static struct subject make(const struct test_shape *shape)
 	assert_ok(weir_params_ask(&p, &shape->shape));
 	p.capacity = (uint64_t)BYTES; /* eight bits a key */
 	p.max_bytes = BYTES;
-	p.seed = 9;
+	p.seed = test_seed(p.kind, 9);
 	s.memory = aligned_alloc(64, BYTES);
 	assert_non_null(s.memory);
 	p.memory = s.memory, p.memory_bytes = BYTES;

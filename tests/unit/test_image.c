@@ -24,7 +24,7 @@ static struct weir_filter *filled(uint32_t kind, const struct weir_params *ask, 
 	uint64_t *hashes = malloc(capacity * sizeof *hashes);
 	params.capacity = capacity;
 	params.fp_rate = 0.01;
-	params.seed = 42;
+	params.seed = test_seed(kind, 42);
 	assert_ok(weir_create(&f, &params));
 	for (uint64_t i = 0; i < capacity; i++) {
 		uint64_t key = test_key(i);

@@ -51,6 +51,8 @@ static void test_a_keyed_filter_hashes_by_siphash(void **state)
 	for (unsigned i = 0; i < sizeof message; i++)
 		message[i] = (unsigned char)i;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
+		if (!test_seed(test_kinds[k], 1))
+			continue; /* one hash alone */
 		struct weir_filter *f = keyed(test_kinds[k], key), *copy;
 		struct weir_filter *g = keyed(test_kinds[k], key);
 		uint64_t out;

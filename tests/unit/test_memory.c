@@ -13,7 +13,7 @@ static struct weir_params params_for(uint32_t kind, uint64_t capacity)
 	params.kind = kind;
 	params.capacity = capacity;
 	params.fp_rate = 0.01;
-	params.seed = 9;
+	params.seed = test_seed(params.kind, 9);
 	return params;
 }
 

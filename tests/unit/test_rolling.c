@@ -13,7 +13,7 @@ static struct weir_params params(uint32_t kind)
 	p.kind = kind;
 	p.capacity = KEYS;
 	p.fp_rate = 0.01;
-	p.seed = 7;
+	p.seed = test_seed(kind, 7);
 	return p;
 }
 

@@ -148,7 +148,8 @@ static void kinds_that_are_not_built(void **state)
 		uint64_t hash = 1;
 		char sentence[200];
 		params.kind = test_kinds[k];
-		params.capacity = 10, params.fp_rate = 0.01, params.seed = SEED;
+		params.capacity = 10, params.fp_rate = 0.01;
+		params.seed = test_seed(params.kind, SEED);
 		int err = weir_build(&f, &params, &hash, 1);
 		if (err == 0) {
 			weir_destroy(f);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ * The split kind: what is asked of whole filters. split.h has the layout, kernel.h the verbs,
+ * plan.c the sizes. */
+#include <stdio.h>
+#include "error.h"
+#include "filter.h"
+#include "kinds/common/bits.h"
+#include "kinds/list.h"
+#include "kinds/split/split.h"
+
+static uint64_t blocks_of(const struct weir_array *a)
+{
+	return a->shape.field[WEIR_SPLIT_BLOCKS];
+}
+
+static bool legal(const struct weir_shape *shape, uint64_t lines)
+{
+	const uint32_t blocks = shape->field[WEIR_SPLIT_BLOCKS];
+	return blocks >= 1 && blocks <= WEIR_SPLIT_MOST &&
+	       (lines == UINT64_MAX || lines == weir__split_lines(blocks));
+}
+
+static void describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
+{
+	const uint32_t blocks = shape->field[WEIR_SPLIT_BLOCKS];
+	snprintf(text, WEIR_SHAPE_TEXT, "8 bits a key, in one of %u block%s of 256 bits", blocks,
+	         blocks == 1 ? "" : "s");
+}
+
+static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
+{
+	static const struct weir_kernel *const tables[WEIR_ISA_COUNT] = {
+		[WEIR_ISA_SCALAR] = weir__split_scalar,
+#if WEIR_X86
+		[WEIR_ISA_AVX2] = weir__split_avx2,
+		[WEIR_ISA_AVX512] = weir__split_avx512,
+#elif WEIR_ARM
+		[WEIR_ISA_NEON] = weir__split_neon,
+#endif
+	};
+	return tables[isa] ? &tables[isa][shape->field[WEIR_SPLIT_BLOCKS] % 2] : NULL;
+}
+
+static void measure_block(const uint64_t *block, const double *power, struct weir_measure *sum)
+{
+	unsigned ones[2 * WEIR_SPLIT_WORDS];
+	for (unsigned i = 0; i < WEIR_SPLIT_WORDS; i++) {
+		const uint64_t word = weir__word_load_relaxed(block + i);
+		ones[2 * i] = (unsigned)__builtin_popcount((uint32_t)word);
+		ones[2 * i + 1] = (unsigned)__builtin_popcount((uint32_t)(word >> 32));
+		sum->used += ones[2 * i] + ones[2 * i + 1];
+	}
+	sum->rate += weir__sectors_block_rate(ones, power, &weir__split_sectors);
+	sum->cells += 8 * WEIR_SPLIT_BLOCK;
+}
+
+static void measure(const struct weir_filter *f, uint64_t first, uint64_t n,
+                    struct weir_measure *sum)
+{
+	const uint64_t blocks = blocks_of(&f->array);
+	double power[65];
+	weir__sectors_power(power, &weir__split_sectors);
+	for (uint64_t block = 2 * first; block < 2 * (first + n) && block < blocks; block++)
+		measure_block(f->array.words + WEIR_SPLIT_WORDS * block, power, sum);
+	sum->lines += n;
+}
+
+static void estimate(const struct weir_filter *f, const struct weir_measure *sum, double *keys,
+                     double *rate)
+{
+	const double fill = (double)sum->used / (double)sum->cells;
+	*keys = weir__sectors_keys(fill, (double)blocks_of(&f->array), &weir__split_sectors);
+	*rate = sum->rate / ((double)sum->cells / (8 * WEIR_SPLIT_BLOCK));
+}
+
+/* ---- folding: or adjacent blocks into one, since (h >> 32) * (blocks / factor) >> 32 is that of
+ *      all blocks divided by factor. So does Arrow. ---- */
+
+static int folded(struct weir_layout *layout, uint32_t factor)
+{
+	uint32_t *blocks = &layout->shape.field[WEIR_SPLIT_BLOCKS];
+	if (*blocks % factor)
+		return weir__fail(-EINVAL, "factor %u: a power of two that divides the %u blocks",
+		                  factor, *blocks);
+	*blocks /= factor;
+	layout->lines = weir__split_lines(*blocks);
+	return 0;
+}
+
+static int fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor)
+{
+	for (uint64_t i = 0; i < WEIR_SPLIT_WORDS * blocks_of(&f->array); i++) {
+		const uint64_t block = i / WEIR_SPLIT_WORDS / factor;
+		const uint64_t word = weir__word_load_relaxed(f->array.words + i);
+		dst->array.words[WEIR_SPLIT_WORDS * block + i % WEIR_SPLIT_WORDS] |=
+			WEIR__LE64(word);
+	}
+	return 0;
+}
+
+const struct weir_kind weir__kind_split = {
+	.id = WEIR_SPLIT,
+	.name = "split",
+	.hash = &weir__xxh64,
+	.as_is = true,
+	.fields = { "blocks" },
+	.plan = weir__split_plan,
+	.legal = legal,
+	.describe = describe,
+	.kernel = kernel,
+	.measure = measure,
+	.estimate = estimate,
+	.merge = weir__bits_merge,
+	.snapshot = weir__bits_snapshot,
+	.folded = folded,
+	.fold = fold,
+};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ * The split kind: the split-block filter of Parquet, bit for bit.
+ *
+ * The layout, frozen by Parquet's specification. The array is `blocks` blocks of 32 bytes, two to a
+ * line; of an odd number the last half line is zero. A block is eight words of 32 bits,
+ * little-endian, so its bytes are those of a file. A key sets one bit in each:
+ *
+ *     h         = XXH64(key, len, seed 0)
+ *     block     = (h >> 32) * blocks >> 32
+ *     bit of word i = (low 32 bits of h) * salt[i] >> 27        (modulo 2^32)
+ *
+ * It is accessed as four words of 64 bits, each of them two of those eight (B1, B2, B3).
+ * Source: Apple 2021 (split block Bloom filters); Putze, Sanders, Singler 2007; BloomFilter.md of
+ * the Parquet format. */
+#ifndef WEIR_SRC_KINDS_SPLIT_SPLIT_H
+#define WEIR_SRC_KINDS_SPLIT_SPLIT_H
+
+#include "config.h"
+#include "kind.h"
+#include "kinds/common/sectors.h"
+
+/* The fields of its shape. */
+enum { WEIR_SPLIT_BLOCKS };
+
+enum {
+	WEIR_SPLIT_BLOCK = 32,    /* bytes */
+	WEIR_SPLIT_WORDS = 4,     /* of 64 bits, in a block */
+	WEIR_SPLIT_MOST = 1 << 28 /* blocks: 32 bits spread keys over them, to each those of 16 of
+	                             their values or more */
+};
+
+#define WEIR_SPLIT_SALTS \
+	{ 0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, \
+	  0x5c6bfb31 }
+
+static inline uint64_t weir__split_lines(uint64_t blocks)
+{
+	return blocks / 2 + blocks % 2;
+}
+
+/* For each instruction set: the kernels of an even and of an odd number of blocks. */
+extern const struct weir_kernel weir__split_scalar[2];
+extern const struct weir_kernel weir__split_avx2[2];
+extern const struct weir_kernel weir__split_avx512[2];
+extern const struct weir_kernel weir__split_neon[2];
+
+/* plan.c */
+extern const struct weir_sectors weir__split_sectors;
+int weir__split_plan(const struct weir_params *params, struct weir_plan *out);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ * Split blocks in and out: the array of a filter of kind split is the bitset of Parquet. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <weir/parquet.h>
+#include "error.h"
+#include "filter.h"
+#include "kinds/list.h"
+#include "lines.h"
+#include "options.h"
+#include "parquet/header.h"
+#include "plan.h"
+#include "sizing.h"
+
+enum { BLOCK = 32, WORD = 8 };
+static const uint64_t strict_bytes = UINT64_C(128) << 20;
+
+static uint64_t bitset_bytes(const struct weir_filter *f)
+{
+	return (uint64_t)BLOCK * f->array.shape.field[0];
+}
+
+/* ---- out ---- */
+
+int weir_parquet_params(struct weir_params *params)
+{
+	struct weir_params p;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	uint64_t bytes = 64;
+	int err = weir__params_copy(params, &p);
+	if (!err && (!p.capacity || !(p.fp_rate > 0)))
+		err = weir__fail(-EINVAL, "capacity %" PRIu64 ", fp_rate %g: weir_parquet_params "
+		                 "needs both", p.capacity, p.fp_rate);
+	const uint64_t limit = err || !p.max_bytes ? strict_bytes : p.max_bytes;
+	p.kind = WEIR_SPLIT;
+	p.max_bytes = 0;
+	if (!err)
+		err = weir_plan(&p, &plan);
+	if (err)
+		return err;
+	while (bytes < plan.bytes)
+		bytes *= 2;
+	if (bytes > limit || bytes > strict_bytes)
+		return weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
+		                  " bytes as a power of two: %" PRIu64 " is the limit", p.capacity,
+		                  p.fp_rate, bytes, limit < strict_bytes ? limit : strict_bytes);
+	params->kind = WEIR_SPLIT;
+	params->max_bytes = bytes;
+	params->fp_rate = 0;
+	return 0;
+}
+
+static int check_form(uint32_t form, uint32_t flags)
+{
+	if (form > WEIR_PARQUET_BITSET)
+		return weir__fail(-EINVAL, "form %" PRIu32 ": WEIR_PARQUET_HEADER (0) or "
+		                  "WEIR_PARQUET_BITSET (1)", form);
+	if (flags & ~(uint32_t)WEIR_PARQUET_ANY_SIZE)
+		return weir__fail(-EINVAL, "flags 0x%" PRIx32 ": all known flags are 0x%x", flags,
+		                  WEIR_PARQUET_ANY_SIZE);
+	return 0;
+}
+
+static int check_size(uint64_t bytes, uint32_t flags)
+{
+	if (bytes > WEIR_PARQUET_MOST_BYTES)
+		return weir__fail(-EFBIG, "%" PRIu64 " bytes of bits: Parquet has a number of 32 "
+		                  "bits with a sign for them, so %" PRIu64 " at most", bytes,
+		                  (uint64_t)WEIR_PARQUET_MOST_BYTES);
+	if (flags & WEIR_PARQUET_ANY_SIZE)
+		return 0;
+	if (bytes > strict_bytes)
+		return weir__fail(-EFBIG, "%" PRIu64 " bytes of bits: strict readers take 128 MiB "
+		                  "at most; WEIR_PARQUET_ANY_SIZE exports them all the same", bytes);
+	if (bytes & (bytes - 1))
+		return weir__fail(-EINVAL, "%" PRIu64 " bytes of bits: strict readers take powers "
+		                  "of two alone: make the filter with weir_parquet_params(), or "
+		                  "export it with WEIR_PARQUET_ANY_SIZE", bytes);
+	return 0;
+}
+
+int64_t weir_parquet_bytes(const struct weir_filter *f, uint32_t form, uint32_t flags)
+{
+	unsigned char header[WEIR_PARQUET_HEADER_ROOM];
+	if (f->kind->id != WEIR_SPLIT)
+		return weir__fail(-ENOTSUP, "the filter is of kind %s: Parquet has those of kind "
+		                  "split", f->kind->name);
+	const uint64_t bytes = bitset_bytes(f);
+	int err = check_form(form, flags);
+	if (!err)
+		err = check_size(bytes, flags);
+	if (err)
+		return err;
+	return (int64_t)(bytes + (form == WEIR_PARQUET_HEADER ?
+	                                  weir__parquet_header_put(header, bytes) : 0));
+}
+
+/* Word by word, since others may insert (B1), and in memory a word is as in the file (B3). */
+static void copy_out(const struct weir_filter *f, unsigned char *out)
+{
+	for (uint64_t i = 0; i < bitset_bytes(f) / WORD; i++) {
+		const uint64_t word = WEIR__LE64(weir__word_load_relaxed(f->array.words + i));
+		memcpy(out + WORD * i, &word, WORD);
+	}
+}
+
+int64_t weir_parquet_export(const struct weir_filter *f, uint32_t form, uint32_t flags, void *out,
+                            size_t size)
+{
+	unsigned char header[WEIR_PARQUET_HEADER_ROOM], *to = out;
+	const int64_t bytes = weir_parquet_bytes(f, form, flags);
+	if (bytes < 0)
+		return bytes;
+	if (size < (uint64_t)bytes)
+		return weir__fail(-ENOSPC, "room for %zu bytes: the filter takes %" PRId64
+		                  " (weir_parquet_bytes)", size, bytes);
+	if (form == WEIR_PARQUET_HEADER) {
+		const size_t n = weir__parquet_header_put(header, bitset_bytes(f));
+		memcpy(to, header, n);
+		to += n;
+	}
+	copy_out(f, to);
+	return bytes;
+}
+
+/* ---- in ---- */
+
+static int check_options(struct weir_parquet_options *out,
+                         const struct weir_parquet_options *options)
+{
+	*out = (struct weir_parquet_options)WEIR_PARQUET_OPTIONS_INIT;
+	int err = weir__options_copy(out, sizeof *out, options, "weir_parquet_options");
+	if (!err)
+		err = check_form(out->form, 0);
+	if (!err && out->capacity > WEIR__MOST_KEYS)
+		err = weir__fail(-EINVAL, "capacity %" PRIu64 ": allowed: 1 to 2^48 keys, or 0",
+		                 out->capacity);
+	if (!err && out->fp_rate != 0 && !(out->fp_rate >= 1e-9 && out->fp_rate <= WEIR__MOST_RATE))
+		err = weir__fail(-EINVAL, "fp_rate %.10g: allowed: 1e-9 to 0.5, or 0", out->fp_rate);
+	if (!out->max_bytes)
+		out->max_bytes = WEIR_PARQUET_MOST_BYTES;
+	return err;
+}
+
+/* Where the bits are, after all has been checked that is said about them. */
+static int find_bits(struct weir_parquet_header *out, const void *bytes, size_t len,
+                     const struct weir_parquet_options *o)
+{
+	*out = (struct weir_parquet_header){ 0, len };
+	int err = o->form == WEIR_PARQUET_HEADER ? weir__parquet_header_get(out, bytes, len) : 0;
+	if (err)
+		return err;
+	if (!out->bitset_bytes || out->bitset_bytes % BLOCK)
+		return weir__fail(-EBADMSG, "%" PRIu64 " bytes of bits: blocks have 32, and there "
+		                  "is one at least", out->bitset_bytes);
+	if (out->bitset_bytes > len - out->header_bytes)
+		return weir__fail(-EBADMSG, "numBytes is %" PRIu64 ", and %zu bytes follow the "
+		                  "header", out->bitset_bytes, len - out->header_bytes);
+	if (out->bitset_bytes > o->max_bytes || out->bitset_bytes > WEIR_PARQUET_MOST_BYTES)
+		return weir__fail(-EFBIG, "%" PRIu64 " bytes of bits: max_bytes is %" PRIu64,
+		                  out->bitset_bytes, o->max_bytes);
+	return 0;
+}
+
+/* As for a filter that is made here. */
+static uint32_t shards_of(uint64_t lines)
+{
+	uint32_t shards = 1;
+	while (shards < WEIR__MOST_SHARDS && lines % (2 * (uint64_t)shards) == 0 &&
+	       lines / (2 * (uint64_t)shards) >= WEIR__SHARD_LINES)
+		shards *= 2;
+	return shards;
+}
+
+static int make(struct weir_filter **out, const unsigned char *bits, uint64_t bytes)
+{
+	const uint64_t lines = (bytes + 63) / 64;
+	struct weir_memory memory;
+	struct weir_layout layout = {
+		.kind = &weir__kind_split,
+		.hashing = weir__hashing_seeded(weir__kind_split.hash, 0),
+		.shape = { WEIR_SPLIT, { (uint32_t)(bytes / BLOCK) } },
+		.shards = shards_of(lines),
+		.lines = lines,
+		.capacity = 1,
+	};
+	int err = weir__memory_alloc(&memory, 64 * lines, 0, NULL, 0);
+	if (err)
+		return err;
+	memcpy(memory.bits, bits, bytes);
+	err = weir__filter_make(out, &layout, &memory, 0);
+	if (err)
+		weir__memory_free(&memory);
+	return err;
+}
+
+/* What the bytes do not say. */
+static int complete(struct weir_filter *f, const struct weir_parquet_options *o)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	int err = o->capacity ? 0 : weir_stats_exact(f, &stats);
+	if (err)
+		return err;
+	/* Of a filter whose bits are all set there is no end to the estimate. */
+	const double most = 8 * (double)f->bytes, keys = round(stats.keys_estimated);
+	f->capacity = o->capacity ? o->capacity : (uint64_t)fmin(fmax(keys, 1), most);
+	f->fp_rate = o->fp_rate;
+	if (o->fp_rate > 0)
+		return 0;
+	p.kind = WEIR_SPLIT, p.capacity = f->capacity, p.max_bytes = f->bytes;
+	f->fp_rate = weir_plan(&p, &plan) ? WEIR__MOST_RATE : fmax(plan.fp_rate, 1e-9);
+	return 0;
+}
+
+int64_t weir_parquet_import(struct weir_filter **out, const void *bytes, size_t len,
+                            const struct weir_parquet_options *options)
+{
+	struct weir_parquet_options o;
+	struct weir_parquet_header h;
+	struct weir_filter *f;
+	if (!out)
+		return weir__fail(-EINVAL, "out is NULL: weir_parquet_import needs a place for the "
+		                  "filter");
+	int err = check_options(&o, options);
+	if (!err)
+		err = find_bits(&h, bytes, len, &o);
+	if (!err)
+		err = make(&f, (const unsigned char *)bytes + h.header_bytes, h.bitset_bytes);
+	if (err)
+		return err;
+	err = complete(f, &o);
+	if (err) {
+		weir_destroy(f);
+		return err;
+	}
+	*out = f;
+	return (int64_t)(h.header_bytes + h.bitset_bytes);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT
+ * Thrift's compact protocol: integers as zigzag varints, a field's number as a difference. */
+#include "parquet/thrift.h"
+
+static const char ends_early[] = "the bytes end within a value";
+static const char other_type[] = "a field is of another type than the format gives it";
+
+struct weir_thrift weir__thrift(const void *bytes, size_t n)
+{
+	const unsigned char *from = bytes;
+	return (struct weir_thrift){ .from = from, .at = from, .end = from + n };
+}
+
+void weir__thrift_fault(struct weir_thrift *t, const char *what)
+{
+	if (t->fault)
+		return;
+	t->fault = what;
+	t->fault_at = (size_t)(t->at - t->from);
+	t->end = t->at; /* T2: nothing is left */
+}
+
+static size_t left(const struct weir_thrift *t)
+{
+	return (size_t)(t->end - t->at);
+}
+
+static unsigned byte(struct weir_thrift *t)
+{
+	if (left(t))
+		return *t->at++;
+	weir__thrift_fault(t, ends_early);
+	return 0;
+}
+
+/* Ten bytes at most, of which the last has one bit. */
+static uint64_t varint(struct weir_thrift *t)
+{
+	uint64_t value = 0;
+	for (unsigned shift = 0; shift < 64; shift += 7) {
+		unsigned next = byte(t);
+		if (shift == 63 && next > 1)
+			break;
+		value |= (uint64_t)(next & 0x7f) << shift;
+		if (!(next & 0x80))
+			return value;
+	}
+	weir__thrift_fault(t, "an integer is longer than 64 bits");
+	return 0;
+}
+
+static int64_t zigzag(struct weir_thrift *t)
+{
+	uint64_t n = varint(t);
+	return (int64_t)(n >> 1 ^ (0 - (n & 1)));
+}
+
+static int32_t narrow(struct weir_thrift *t, int64_t value)
+{
+	if (value >= INT32_MIN && value <= INT32_MAX)
+		return (int32_t)value;
+	weir__thrift_fault(t, "an integer is longer than 32 bits");
+	return 0;
+}
+
+static void pass(struct weir_thrift *t, uint64_t n)
+{
+	if (n > left(t))
+		weir__thrift_fault(t, ends_early);
+	else
+		t->at += n;
+}
+
+/* ---- a struct that is read ---- */
+
+bool weir__thrift_field(struct weir_thrift *t, struct weir_field *field)
+{
+	unsigned head = byte(t), step = head >> 4;
+	field->type = (enum weir_thrift_type)(head & 15);
+	if (t->fault || field->type == WEIR_THRIFT_STOP)
+		return false;
+	int64_t id = step ? (int64_t)field->id + step : zigzag(t);
+	if (id < INT16_MIN || id > INT16_MAX)
+		weir__thrift_fault(t, "a field's number is longer than 16 bits");
+	field->id = t->fault ? 0 : (int32_t)id;
+	if (id >= 0 && id < 32) {
+		if (field->seen >> id & 1)
+			weir__thrift_fault(t, "a field comes twice");
+		field->seen |= UINT32_C(1) << id;
+	}
+	return !t->fault;
+}
+
+void weir__thrift_need(struct weir_thrift *t, const struct weir_field *field, int id,
+                       const char *fault)
+{
+	if (!(field->seen >> id & 1))
+		weir__thrift_fault(t, fault);
+}
+
+/* Return: whether it is. */
+static bool must_be(struct weir_thrift *t, const struct weir_field *field,
+                    enum weir_thrift_type type)
+{
+	if (field->type != type)
+		weir__thrift_fault(t, other_type);
+	return !t->fault;
+}
+
+int32_t weir__thrift_i32(struct weir_thrift *t, const struct weir_field *field)
+{
+	return must_be(t, field, WEIR_THRIFT_I32) ? narrow(t, zigzag(t)) : 0;
+}
+
+int64_t weir__thrift_i64(struct weir_thrift *t, const struct weir_field *field)
+{
+	return must_be(t, field, WEIR_THRIFT_I64) ? zigzag(t) : 0;
+}
+
+struct weir_slice weir__thrift_element(struct weir_thrift *t)
+{
+	uint64_t n = varint(t);
+	const unsigned char *at = t->at;
+	pass(t, n);
+	return t->fault || n > UINT32_MAX ? (struct weir_slice){ NULL, 0 } :
+	                                    (struct weir_slice){ at, (uint32_t)n };
+}
+
+struct weir_slice weir__thrift_binary(struct weir_thrift *t, const struct weir_field *field)
+{
+	return must_be(t, field, WEIR_THRIFT_BINARY) ? weir__thrift_element(t) :
+	                                               (struct weir_slice){ NULL, 0 };
+}
+
+void weir__thrift_struct(struct weir_thrift *t, const struct weir_field *field)
+{
+	(void)must_be(t, field, WEIR_THRIFT_STRUCT);
+}
+
+/* How many elements follow, and of what type: each of them takes a byte at least. */
+static uint32_t list_head(struct weir_thrift *t, enum weir_thrift_type *type)
+{
+	unsigned head = byte(t);
+	uint64_t n = head >> 4 == 15 ? varint(t) : head >> 4;
+	*type = (enum weir_thrift_type)(head & 15);
+	if (n > left(t) || n > INT32_MAX) {
+		weir__thrift_fault(t, "a list has more elements than there are bytes");
+		return 0;
+	}
+	return (uint32_t)n;
+}
+
+/* Of an empty list some writers leave the type out. */
+uint32_t weir__thrift_list(struct weir_thrift *t, const struct weir_field *field,
+                           enum weir_thrift_type type)
+{
+	enum weir_thrift_type found;
+	uint32_t n = must_be(t, field, WEIR_THRIFT_LIST) ? list_head(t, &found) : 0;
+	if (n && found != type)
+		weir__thrift_fault(t, "a list is of another type than the format gives it");
+	return t->fault ? 0 : n;
+}
+
+/* ---- what is passed over ---- */
+
+/* A list, set or map whose elements are passed one by one, or a struct. */
+struct level {
+	bool is_struct;
+	uint64_t elements;              /* not yet passed, of a map keys and values */
+	enum weir_thrift_type types[2]; /* of those at odd and at even numbers */
+};
+
+static struct level map_level(struct weir_thrift *t)
+{
+	uint64_t n = varint(t);
+	unsigned types = n ? byte(t) : 0;
+	if (n > left(t) / 2) {
+		weir__thrift_fault(t, "a map has more elements than there are bytes");
+		n = 0;
+	}
+	return (struct level){ false, 2 * n, { (enum weir_thrift_type)(types >> 4),
+	                                       (enum weir_thrift_type)(types & 15) } };
+}
+
+static struct level list_level(struct weir_thrift *t)
+{
+	enum weir_thrift_type type = WEIR_THRIFT_STOP;
+	uint32_t n = list_head(t, &type);
+	return (struct level){ false, n, { type, type } };
+}
+
+static void push(struct weir_thrift *t, struct level *levels, unsigned *depth, struct level level)
+{
+	if (*depth == WEIR_THRIFT_DEPTH)
+		weir__thrift_fault(t, "values are nested deeper than 64 levels");
+	else
+		levels[(*depth)++] = level;
+}
+
+/* A value, or the head of one that holds others. A boolean that is a field has no bytes. */
+static void pass_value(struct weir_thrift *t, enum weir_thrift_type type, bool is_field,
+                       struct level *levels, unsigned *depth)
+{
+	switch (type) {
+	case WEIR_THRIFT_TRUE:
+	case WEIR_THRIFT_FALSE: pass(t, !is_field); break;
+	case WEIR_THRIFT_I8: pass(t, 1); break;
+	case WEIR_THRIFT_I16:
+	case WEIR_THRIFT_I32:
+	case WEIR_THRIFT_I64: (void)varint(t); break;
+	case WEIR_THRIFT_DOUBLE: pass(t, 8); break;
+	case WEIR_THRIFT_BINARY: pass(t, varint(t)); break;
+	case WEIR_THRIFT_LIST:
+	case WEIR_THRIFT_SET: push(t, levels, depth, list_level(t)); break;
+	case WEIR_THRIFT_MAP: push(t, levels, depth, map_level(t)); break;
+	case WEIR_THRIFT_STRUCT: push(t, levels, depth, (struct level){ .is_struct = true }); break;
+	case WEIR_THRIFT_UUID: pass(t, 16); break;
+	default: weir__thrift_fault(t, "a value is of a type that there is not");
+	}
+}
+
+static enum weir_thrift_type pass_field_head(struct weir_thrift *t)
+{
+	unsigned head = byte(t);
+	if (head & 15 && !(head >> 4))
+		(void)varint(t);
+	return (enum weir_thrift_type)(head & 15);
+}
+
+void weir__thrift_skip(struct weir_thrift *t, const struct weir_field *field)
+{
+	struct level levels[WEIR_THRIFT_DEPTH];
+	unsigned depth = 0;
+	pass_value(t, field->type, true, levels, &depth);
+	while (depth && !t->fault) {
+		struct level *top = &levels[depth - 1];
+		enum weir_thrift_type type = WEIR_THRIFT_STOP;
+		bool ends = !top->is_struct && !top->elements;
+		if (top->is_struct) {
+			type = pass_field_head(t);
+			ends = type == WEIR_THRIFT_STOP;
+		} else if (!ends) {
+			type = top->types[top->elements-- & 1];
+		}
+		if (ends)
+			depth--;
+		else
+			pass_value(t, type, top->is_struct, levels, &depth);
+	}
+}

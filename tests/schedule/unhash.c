@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ * XXH3 and XXH64 of eight bytes, backwards. */
+#include "unhash.h"
+
+static uint64_t rotate(uint64_t x, unsigned left)
+{
+	return x << left | x >> (64 - left);
+}
+
+/* Of an odd factor modulo 2^64: each step of Newton's doubles the right bits. */
+static uint64_t without_factor(uint64_t x, uint64_t factor)
+{
+	uint64_t inverse = factor;
+	for (unsigned i = 0; i < 5; i++)
+		inverse *= 2 - factor * inverse;
+	return x * inverse;
+}
+
+/* ---- XXH3: the key's halves are swapped and flipped by bits of the seed, and what follows is a
+ *      permutation: XXH3_rrmxmx(h, 8) of xxHash 0.8 ---- */
+
+uint64_t unhash_flip(uint64_t h)
+{
+	const uint64_t factor = UINT64_C(0x9FB21C651E98DF25);
+	h ^= h >> 28 ^ h >> 56;
+	h = without_factor(h, factor);
+	h ^= (h >> 35) + 8; /* which changes the lower 30 bits alone */
+	h = without_factor(h, factor);
+	/* x ^ rotate(x, 49) ^ rotate(x, 24), 64 times over, is x; so 63 times more undo one */
+	for (unsigned i = 0; i < 63; i++)
+		h ^= rotate(h, 49) ^ rotate(h, 24);
+	return h;
+}
+
+uint64_t unhash_xxh3(uint64_t hash, uint64_t flip)
+{
+	return rotate(unhash_flip(hash) ^ flip, 32);
+}
+
+/* ---- XXH64: one round of its tail, then its avalanche ---- */
+
+uint64_t unhash_xxh64(uint64_t h)
+{
+	const uint64_t p1 = UINT64_C(0x9E3779B185EBCA87), p2 = UINT64_C(0xC2B2AE3D27D4EB4F),
+		       p3 = UINT64_C(0x165667B19E3779F9), p4 = UINT64_C(0x85EBCA77C2B2AE63),
+		       p5 = UINT64_C(0x27D4EB2F165667C5);
+	h ^= h >> 32;
+	h = without_factor(h, p3);
+	h ^= h >> 29 ^ h >> 58;
+	h = without_factor(h, p2);
+	h ^= h >> 33;
+	h = rotate(without_factor(h - p4, p1), 64 - 27);
+	h = without_factor(h ^ (p5 + 8), p1);
+	return without_factor(rotate(h, 64 - 31), p2);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ * The split kind: what is its own. Its bits and answers are in conformance/. */
+#define XXH_INLINE_ALL
+#include <math.h>
+#include <xxhash.h>
+#include <weir/weir.h>
+#include "../test.h"
+
+static struct weir_params split_params(uint64_t capacity, double fp_rate)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.kind = WEIR_SPLIT, p.capacity = capacity, p.fp_rate = fp_rate;
+	return p;
+}
+
+static struct weir_filter *split(uint64_t capacity)
+{
+	struct weir_params p = split_params(capacity, 0.01);
+	struct weir_filter *f;
+	assert_ok(weir_create(&f, &p));
+	return f;
+}
+
+/* A filter of so many blocks, by the way that takes any number. */
+static struct weir_filter *of_blocks(unsigned blocks)
+{
+	struct weir_parquet_options o = WEIR_PARQUET_OPTIONS_INIT;
+	struct weir_filter *f = NULL;
+	unsigned char *bits = calloc(blocks, 32);
+	o.form = WEIR_PARQUET_BITSET, o.capacity = 20 * (uint64_t)blocks, o.fp_rate = 0.01;
+	assert_true(weir_parquet_import(&f, bits, 32 * blocks, &o) == 32 * blocks);
+	free(bits);
+	return f;
+}
+
+static uint32_t blocks_of(const struct weir_filter *f)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	assert_ok(weir_stats(f, &s));
+	return s.shape.field[0];
+}
+
+static void fill(struct weir_filter *f, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		assert_ok(weir_insert_u64(f, test_key(i)));
+}
+
+static void assert_has(const struct weir_filter *f, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		assert_true(weir_contains_u64(f, test_key(i)));
+}
+
+/* ---- the hash is the format's alone ---- */
+
+static void hashes_by_xxh64_without_a_seed(void **state)
+{
+	(void)state;
+	struct weir_filter *f = split(1000);
+	char text[32] = "the plain bytes of a value";
+	for (size_t len = 0; len < sizeof text; len++) {
+		assert_int_equal(weir_hash(f, text, len), XXH64(text, len, 0));
+		(void)weir_insert(f, text, len);
+		assert_true(weir_contains_hash(f, XXH64(text, len, 0)));
+	}
+	weir_destroy(f);
+}
+
+static void a_seed_a_key_and_steps_are_refused(void **state)
+{
+	(void)state;
+	struct weir_params p = split_params(1000, 0.01);
+	struct weir_normal n = { .steps = WEIR_NORMAL_LOWERCASE };
+	struct weir_filter *f = NULL;
+	p.seed = 1;
+	assert_refused(weir_create(&f, &p), -EINVAL, "seed 1", "XXH64 with seed 0");
+	p.seed = 0, p.hash_key = "0123456789abcdef";
+	assert_refused(weir_create(&f, &p), -EINVAL, "hash_key", "cannot be keyed");
+	assert_null(f);
+	f = split(1000);
+	assert_refused(weir_normal_set(f, &n), -EINVAL, "steps", "as they are");
+	assert_ok(weir_normal_set(f, NULL));
+	weir_destroy(f);
+}
+
+static void parameters_of_one_make_another(void **state)
+{
+	(void)state;
+	struct weir_filter *f = split(1000), *again = NULL;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	assert_ok(weir_params_of(f, &p));
+	assert_int_equal(p.seed, 0);
+	assert_ok(weir_create(&again, &p));
+	fill(f, 500);
+	assert_ok(weir_merge(again, f));
+	assert_has(again, 500);
+	weir_destroy(f);
+	weir_destroy(again);
+}
+
+/* No parameters give an odd number of blocks: they would make a filter that cannot be merged. */
+static void parameters_of_an_odd_one_are_refused(void **state)
+{
+	(void)state;
+	struct weir_filter *f = of_blocks(7);
+	struct weir_params p = WEIR_PARAMS_INIT;
+	assert_refused(weir_params_of(f, &p), -EINVAL, "blocks is 7", "weir_clone");
+	weir_destroy(f);
+}
+
+/* ---- any number of blocks ---- */
+
+static void odd_numbers_of_blocks_lose_no_key(void **state)
+{
+	(void)state;
+	for (unsigned blocks = 1; blocks < 70; blocks++) {
+		struct weir_filter *f = of_blocks(blocks), *copy = NULL;
+		struct weir_stats s = WEIR_STATS_INIT;
+		const uint64_t n = 12 * blocks;
+		fill(f, n);
+		assert_has(f, n);
+		assert_ok(weir_stats_exact(f, &s));
+		assert_int_equal(s.shape.field[0], blocks);
+		assert_int_equal(s.bytes, 64 * ((blocks + 1) / 2));
+		assert_true(fabs(s.keys_estimated - (double)n) < 3 + 0.1 * (double)n);
+		assert_ok(weir_clone(&copy, f));
+		assert_int_equal(blocks_of(copy), blocks);
+		assert_has(copy, n);
+		weir_destroy(f);
+		weir_destroy(copy);
+	}
+}
+
+/* Loads by several owners would share the block in the middle: an odd filter has one. */
+static void odd_numbers_of_blocks_load(void **state)
+{
+	(void)state;
+	enum { KEYS = 100000 };
+	uint64_t *hashes = malloc(KEYS * sizeof *hashes);
+	struct weir_filter *loaded = of_blocks(65537), *inserted = of_blocks(65537);
+	static unsigned char a[65537 * 32], b[65537 * 32];
+	for (uint64_t i = 0; i < KEYS; i++)
+		hashes[i] = test_key(i) * UINT64_C(0x9e3779b97f4a7c15);
+	assert_ok(weir_load_hashes(loaded, hashes, KEYS));
+	assert_ok(weir_insert_hashes(inserted, hashes, KEYS, NULL));
+	const uint32_t any = WEIR_PARQUET_ANY_SIZE;
+	assert_true(weir_parquet_export(loaded, WEIR_PARQUET_BITSET, any, a, sizeof a) > 0);
+	assert_true(weir_parquet_export(inserted, WEIR_PARQUET_BITSET, any, b, sizeof b) > 0);
+	assert_memory_equal(a, b, sizeof a);
+	free(hashes);
+	weir_destroy(loaded);
+	weir_destroy(inserted);
+}
+
+/* An odd filter's image keeps the half line, and one whose blocks and lines differ is none. */
+static void odd_numbers_of_blocks_are_saved(void **state)
+{
+	(void)state;
+	struct weir_filter *f = of_blocks(5), *again = NULL;
+	char path[] = "/tmp/weir-split-XXXXXX";
+	close(mkstemp(path));
+	fill(f, 50);
+	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_load(&again, path, NULL));
+	assert_int_equal(blocks_of(again), 5);
+	assert_has(again, 50);
+	unlink(path);
+	weir_destroy(f);
+	weir_destroy(again);
+}
+
+/* ---- folding, as Arrow folds: blocks 2i and 2i+1 become block i ---- */
+
+static void folding_ors_adjacent_blocks(void **state)
+{
+	(void)state;
+	enum { BLOCKS = 12, FOLDED = BLOCKS / 4 };
+	struct weir_filter *f = of_blocks(BLOCKS), *folded = NULL;
+	unsigned char whole[32 * BLOCKS], want[32 * FOLDED] = { 0 }, got[32 * FOLDED];
+	fill(f, 60);
+	assert_ok(weir_fold(&folded, f, 4)); /* 12 blocks in 6 lines: 3 in 2 */
+	assert_int_equal(blocks_of(folded), FOLDED);
+	assert_has(folded, 60);
+	assert_true(weir_parquet_export(f, WEIR_PARQUET_BITSET, WEIR_PARQUET_ANY_SIZE, whole,
+	                                sizeof whole) > 0);
+	assert_true(weir_parquet_export(folded, WEIR_PARQUET_BITSET, WEIR_PARQUET_ANY_SIZE, got,
+	                                sizeof got) > 0);
+	for (unsigned i = 0; i < sizeof whole; i++)
+		want[i / 128 * 32 + i % 32] |= whole[i];
+	assert_memory_equal(want, got, sizeof want);
+	weir_destroy(f);
+	weir_destroy(folded);
+}
+
+static void folding_wants_a_factor_of_the_blocks(void **state)
+{
+	(void)state;
+	struct weir_filter *f = of_blocks(12), *folded = NULL;
+	assert_refused(weir_fold(&folded, f, 8), -EINVAL, "factor 8", "12 blocks");
+	assert_refused(weir_fold(&folded, f, 3), -EINVAL, "factor 3", "power of two");
+	assert_refused(weir_fold(&folded, f, 0), -EINVAL, "factor 0", "power of two");
+	assert_null(folded);
+	weir_destroy(f);
+	f = split(20); /* one line is two blocks, and folds into half of it */
+	fill(f, 10);
+	assert_ok(weir_fold(&folded, f, 2 * blocks_of(f) / 2));
+	assert_int_equal(blocks_of(folded), 1);
+	assert_has(folded, 10);
+	weir_destroy(f);
+	weir_destroy(folded);
+}
+
+/* ---- sizes ---- */
+
+/* The design's table, computed by hand for this layout: bits a key. */
+static void sizes_are_those_of_the_layout(void **state)
+{
+	(void)state;
+	static const struct { double rate, bits; } table[] = {
+		{ 0.1, 5.99 },    { 0.03, 8.20 },    { 0.01, 10.53 },  { 0.004, 12.78 },
+		{ 0.001, 16.89 }, { 0.0001, 26.34 }, { 0.00001, 41.0 },
+	};
+	for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+		struct weir_params p = split_params(1000000, table[i].rate);
+		struct weir_plan plan = WEIR_PLAN_INIT;
+		assert_ok(weir_plan(&p, &plan));
+		assert_true(fabs(plan.bits_per_key / table[i].bits - 1) < 0.01);
+		assert_int_equal(plan.shape.field[0], plan.bytes / 32);
+	}
+}
+
+static void more_blocks_than_32_bits_choose_are_refused(void **state)
+{
+	(void)state;
+	struct weir_params p = split_params(UINT64_C(1) << 40, 0.01);
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	assert_refused(weir_plan(&p, &plan), -EFBIG, "2^28 blocks", "32 bits");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hashes_by_xxh64_without_a_seed),
+		cmocka_unit_test(a_seed_a_key_and_steps_are_refused),
+		cmocka_unit_test(parameters_of_one_make_another),
+		cmocka_unit_test(parameters_of_an_odd_one_are_refused),
+		cmocka_unit_test(odd_numbers_of_blocks_lose_no_key),
+		cmocka_unit_test(odd_numbers_of_blocks_load),
+		cmocka_unit_test(odd_numbers_of_blocks_are_saved),
+		cmocka_unit_test(folding_ors_adjacent_blocks),
+		cmocka_unit_test(folding_wants_a_factor_of_the_blocks),
+		cmocka_unit_test(sizes_are_those_of_the_layout),
+		cmocka_unit_test(more_blocks_than_32_bits_choose_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
