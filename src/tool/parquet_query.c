@@ -215,12 +215,9 @@ static json_t *groups_of(const struct asking *a)
 	return all;
 }
 
-static void put_member(const char *key, json_t *value, const char *end)
+static void put_figure(const char *key, uint64_t value)
 {
-	printf("  \"%s\": ", key);
-	put_json(value, stdout);
-	json_decref(value);
-	fputs(end, stdout);
+	printf("  \"%s\": %llu,\n", key, (unsigned long long)value);
 }
 
 /* The keys are printed as they come; this is the rest of the object. */
@@ -234,11 +231,15 @@ static void print_counts(const struct asking *a)
 		return;
 	}
 	fputs(a->selected ? "\n  ],\n" : "{\n  \"keys\": [],\n", stdout);
-	put_member("lines", json_integer((json_int_t)a->asked), ",\n");
-	put_member("maybe", json_integer((json_int_t)maybe), ",\n");
-	put_member("absent", json_integer((json_int_t)(a->asked - maybe)), ",\n");
-	put_member("passed_over", json_integer((json_int_t)a->bad), ",\n");
-	put_member("row_groups", groups_of(a), "\n}\n");
+	put_figure("lines", a->asked);
+	put_figure("maybe", maybe);
+	put_figure("absent", a->asked - maybe);
+	put_figure("passed_over", a->bad);
+	json_t *groups = groups_of(a);
+	fputs("  \"row_groups\": ", stdout);
+	put_json(groups, stdout);
+	fputs("\n}\n", stdout);
+	json_decref(groups);
 }
 
 static int conclude(const struct asking *a)
