@@ -115,11 +115,13 @@ int weir_parquet_open(struct weir_parquet **out, const char *path,
 		return err;
 	if (!path)
 		return weir__fail(-EINVAL, "path is NULL: the Parquet file's name");
+	const size_t name_bytes = strlen(path) + 1;
 	struct weir_parquet *p = calloc(1, sizeof *p);
-	if (!p || !(p->name = strdup(path))) {
+	if (!p || !(p->name = malloc(name_bytes))) {
 		free(p);
 		return weir__fail(-ENOMEM, "%s: no memory to open it", path);
 	}
+	memcpy(p->name, path, name_bytes);
 	uint64_t length = 0;
 	p->fd = -1;
 	p->max_filter_bytes = o.max_filter_bytes;
