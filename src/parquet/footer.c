@@ -20,17 +20,6 @@ struct reading {
 	uint64_t filters_end;
 };
 
-bool weir__footer_grow(void *array, uint64_t n, size_t size)
-{
-	void **at = array, *more;
-	if (n & (n - 1)) /* no power of two: there is room */
-		return true;
-	more = n < SIZE_MAX / 2 / size ? realloc(*at, (n ? 2 * (size_t)n : 1) * size) : NULL;
-	if (more)
-		*at = more;
-	return more != NULL;
-}
-
 static uint64_t not_negative(struct weir_thrift *t, int64_t value, const char *fault)
 {
 	if (value < 0)
