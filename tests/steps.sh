@@ -11,7 +11,7 @@ install_packages='build-essential debhelper lintian debootstrap mandoc man-db zs
 
 # The longest first, and what builds in one folder apart: two run at a time.
 all_steps=(asan gcc clang mutants msan models coverage fuzz tsan_gcc aarch64 tsan_clang valgrind
-	schedule s390x install eva)
+	schedule s390x install eva parquet)
 # What finds most for its time.
 ci_steps=(asan gcc models tsan_gcc schedule s390x eva)
 
@@ -35,6 +35,7 @@ list_steps() {
 	fuzz         the corpus replayed, then a short run of libFuzzer with new inputs
 	eva          frama-c proves the image's header check free of run-time errors
 	install      README's commands and the Debian packages in a bare system; lintian
+	parquet      DuckDB, got by npm, writes files for weir and reads filters of weir's own
 	coverage     lines and branches of the library that the tests reach
 	END
 }
@@ -182,6 +183,16 @@ step_fuzz() {
 step_eva() {
 	packages frama-c-base gcc libc6-dev
 	check tests/fuzz/run-eva.sh
+}
+
+# Without node or DuckDB there is nothing to ask.
+step_parquet() {
+	packages $base_packages $tool_packages
+	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
+	local status=0
+	tests/parquet/live.sh "$build/gcc/src/tool/weir" "$build/gcc/tests/parquet/splice" ||
+		status=$?
+	[ "$status" = 77 ] && echo 'parquet with DuckDB' >> "$skips" || check [ "$status" = 0 ]
 }
 
 # Atomic counters, so that threads lose none; always_inline taken away, so that a function's

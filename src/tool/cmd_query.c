@@ -6,6 +6,8 @@
 #include "image_options.h"
 #include "keying_options.h"
 #include "options.h"
+#include "parquet_column.h"
+#include "parquet_query.h"
 #include "progress.h"
 #include "report.h"
 #include "say.h"
@@ -18,11 +20,17 @@ static const char help[] =
 	"Usage: weir query [OPTION]... IMAGE [FILE|-]...\n"
 	"Print the lines of the FILEs, or of standard input, that may be in the set.\n"
 	"Files in gzip, zstd, xz or bzip2 format are decompressed.\n"
+	"Of a Parquet file, IMAGE is FILE:COLUMN (a.b.c if it is nested), lines are its\n"
+	"values, and behind each are a tab and the row groups that may hold it, from 0.\n"
 	"\n"
 	"  -v, --invert-match  print the lines that are certainly not in the set\n"
 	"  -c, --count         print how many lines there are instead of the lines\n"
 	"  -q, --quiet         print nothing; exit 0 at the first such line\n"
-	"      --json          count, and print all figures as JSON\n"
+	"      --json          count, and print all figures as JSON; of a column the lines\n"
+	"                      too\n"
+	"      --stored        of a column: values as the file has them, integers as such\n"
+	"                      and bytes as hexadecimal digits; else also dates\n"
+	"                      (2026-01-31), decimals and UUIDs\n"
 	"      --forget-older  of a window: what would have been forgotten since it was\n"
 	"                      saved is forgotten; default: as it was then\n"
 	"Done to keys as when the set was built, without an option. Of other sets:\n"
@@ -45,7 +53,7 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 a line was selected, 1 none was, 2 trouble.\n";
 
-enum { JSON = 256, FORGET_OLDER };
+enum { JSON = 256, FORGET_OLDER, STORED };
 
 static const struct option options[] = {
 	{ "invert-match", no_argument, NULL, 'v' },
@@ -53,6 +61,7 @@ static const struct option options[] = {
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "json", no_argument, NULL, JSON },
 	{ "forget-older", no_argument, NULL, FORGET_OLDER },
+	{ "stored", no_argument, NULL, STORED },
 	KEYING_OPTIONS_STEPS,
 	KEYING_OPTIONS_FILE,
 	KEYING_OPTIONS_LINES,
@@ -65,7 +74,7 @@ static const struct option options[] = {
 struct query {
 	struct sift sift;
 	struct image_how how;
-	bool count, as_json, forget_older;
+	bool count, as_json, forget_older, stored;
 };
 
 static bool option_taken(int option, struct query *query)
@@ -78,6 +87,7 @@ static bool option_taken(int option, struct query *query)
 	case 'q': query->sift.first_only = true; break;
 	case JSON: query->as_json = true; break;
 	case FORGET_OLDER: query->forget_older = true; break;
+	case STORED: query->stored = true; break;
 	case 't':
 		if (!parse_number("--threads", optarg, 1, CREW_MOST, &threads))
 			return false;
@@ -158,6 +168,23 @@ static int open_and_answer(struct query *query, const char *image)
 	return status;
 }
 
+static int ask_column(const struct query *query, const char *column)
+{
+	if (query->forget_older)
+		return trouble("--forget-older: %s is no window", column);
+	if (query->how.hash_key)
+		return trouble("--keyed-by: %s is not keyed", column);
+	return parquet_query(&(struct parquet_query){ .from = query->sift.from,
+	                                              .keying = query->sift.keying,
+	                                              .invert = query->sift.invert,
+	                                              .count = query->count,
+	                                              .first_only = query->sift.first_only,
+	                                              .as_json = query->as_json,
+	                                              .stored = query->stored,
+	                                              .max_memory = query->how.max_memory },
+	                     column);
+}
+
 int cmd_query(int argc, char **argv)
 {
 	struct query query = { .sift = { .from.delimiter = '\n', .from.go_on = true },
@@ -175,6 +202,10 @@ int cmd_query(int argc, char **argv)
 	if (!keying_fits(&query.sift.keying))
 		return misuse_reported();
 	int status = image_arguments(argc, argv, &image, &query.sift.from);
+	if (!status && parquet_named(image))
+		return ask_column(&query, image);
+	if (query.stored && !status)
+		return trouble("--stored: %s is no column of a Parquet file", image);
 	if (!status)
 		status = image_swapped(image, query.sift.from.names, query.sift.from.n);
 	return status ? status : open_and_answer(&query, image);

@@ -24,6 +24,7 @@ static const struct command commands[] = {
 	{ "count", "print how often each line is in the set, at most", cmd_count },
 	{ "seal", "seal an image that a killed process left live", cmd_seal },
 	{ "verify", "check images for damage", cmd_verify },
+	{ "parquet", "the filters of a Parquet file", cmd_parquet },
 	{ "drill", "rehearse replacing a set under load: is anything lost?", cmd_drill },
 };
 #define COMMANDS (sizeof commands / sizeof *commands)

@@ -28,6 +28,7 @@ int cmd_remove(int argc, char **argv);
 int cmd_count(int argc, char **argv);
 int cmd_seal(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
+int cmd_parquet(int argc, char **argv);
 int cmd_drill(int argc, char **argv);
 
 #endif

@@ -112,7 +112,7 @@ ssize_t __real_pread64(int fd, void *bytes, size_t n, off_t at);
 ssize_t __wrap_pread64(int fd, void *bytes, size_t n, off_t at);
 ssize_t __wrap_pread64(int fd, void *bytes, size_t n, off_t at)
 {
-	return strikes("pread") ? -1 : __real_pread64(fd, bytes, n, at);
+	return interrupted(&n) || strikes("pread") ? -1 : __real_pread64(fd, bytes, n, at);
 }
 
 int __real_fallocate64(int fd, int mode, off_t at, off_t n);

@@ -47,6 +47,15 @@ void *__wrap_calloc(size_t n, size_t each)
 	return p;
 }
 
+void *__real_realloc(void *old, size_t n);
+void *__wrap_realloc(void *old, size_t n);
+void *__wrap_realloc(void *old, size_t n)
+{
+	void *p = strikes("realloc") ? NULL : __real_realloc(old, n);
+	shim.allocated += shim.armed && p && !old;
+	return p;
+}
+
 int __real_posix_memalign(void **out, size_t align, size_t n);
 int __wrap_posix_memalign(void **out, size_t align, size_t n);
 int __wrap_posix_memalign(void **out, size_t align, size_t n)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer on the image loader. What it finds
-# goes to the build folder.
+# libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer on the image loader, half of the time,
+# and on filters and files of Parquet. What it finds goes to the build folder.
 # Usage: run-fuzz.sh [SECONDS [BUILD_FOLDER]]      Exit: 0 nothing found, 77 no clang.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -11,8 +11,15 @@ command -v clang >/dev/null || { echo "clang is not installed"; exit 77; }
 [ -e "$build/build.ninja" ] ||
 	CC=clang meson setup "$build" "$root" -Dbuildtype=debugoptimized -Dtests=enabled \
 		-Dtool=disabled -Db_lundef=false
-ninja -C "$build" tests/fuzz/fuzz_image
-mkdir -p "$build/found" "$build/crashes"
-exec "$build/tests/fuzz/fuzz_image" -max_total_time="$seconds" -max_len=33000 -rss_limit_mb=2000 \
-	-timeout=10 -print_final_stats=1 -artifact_prefix="$build/crashes/" "$build/found" \
-	"$root/tests/fuzz/corpus"
+ninja -C "$build" tests/fuzz/fuzz_image tests/fuzz/fuzz_parquet tests/fuzz/fuzz_parquet_file
+
+# fuzz TARGET CORPUS SECONDS MOST_BYTES
+fuzz() {
+	mkdir -p "$build/found_$1" "$build/crashes"
+	"$build/tests/fuzz/fuzz_$1" -max_total_time="$3" -max_len="$4" -rss_limit_mb=2000 \
+		-timeout=10 -print_final_stats=1 -artifact_prefix="$build/crashes/$1-" \
+		"$build/found_$1" "$root/tests/fuzz/$2"
+}
+fuzz image corpus "$((seconds - seconds / 2))" 33000
+fuzz parquet corpus_parquet "$((seconds / 4))" 1000
+fuzz parquet_file corpus_parquet_file "$((seconds / 4))" 8000

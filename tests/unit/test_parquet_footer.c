@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT
+ * The parser of a Parquet file's footer by itself: what it reads, and what it refuses, with the
+ * sentence and without memory that the bytes do not bear out. */
+#include <errno.h>
+#include "../parquet/thrift_bytes.h"
+#include "../test.h"
+#include <weir/parquet.h>
+#include "parquet/footer.h"
+
+enum { FILTERS_END = 1000 };
+
+/* The largest piece of memory asked for. */
+static size_t largest;
+static bool no_memory;
+
+void *__real_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size)
+{
+	if (size > largest)
+		largest = size;
+	return no_memory ? NULL : __real_realloc(old, size);
+}
+
+/* From a copy of its own size, so that a sanitizer sees its end. */
+static int parse(struct weir_footer *out, const struct bytes *b, size_t n)
+{
+	static unsigned char *copy; /* its names are in there */
+	free(copy);
+	copy = malloc(n ? n : 1);
+	assert_non_null(copy);
+	memcpy(copy, b->at, n);
+	largest = 0;
+	int err = weir__footer_read(out, "f.parquet", copy, n, FILTERS_END);
+	assert_true(largest <= 64 * (n + 16));
+	return err;
+}
+
+static void refused(const struct bytes *b, const char *why)
+{
+	struct weir_footer footer;
+	assert_refused(parse(&footer, b, b->n), -EBADMSG, "f.parquet: byte ", why);
+}
+
+/* One column, one row group, with the chunk's filter at @offset. */
+static struct bytes *plain(int64_t offset, int64_t length)
+{
+	static struct bytes b;
+	b.n = 0;
+	put_schema(&b);
+	put_row_groups(&b, 1);
+	put_columns(&b, 1);
+	put_chunk(&b, "a", offset, length);
+	put_rows(&b, 100);
+	put_stop(&b);
+	return &b;
+}
+
+static void test_plain(void **state)
+{
+	struct weir_footer footer;
+	struct bytes *b = plain(500, 47);
+	(void)state;
+	assert_ok(parse(&footer, b, b->n));
+	assert_int_equal(footer.n_columns, 1);
+	assert_int_equal(footer.n_groups, 1);
+	assert_int_equal(footer.rows[0], 100);
+	assert_int_equal(footer.chunks[0].filter_at, 500);
+	assert_int_equal(footer.chunks[0].filter_bytes, 47);
+	assert_int_equal(footer.chunks[0].values, 100);
+	assert_false(footer.chunks[0].encrypted || footer.chunks[0].elsewhere);
+	weir__footer_free(&footer);
+	put(b, 0xff); /* what follows is a signature, say */
+	assert_ok(parse(&footer, b, b->n));
+	weir__footer_free(&footer);
+}
+
+static void test_every_cut(void **state)
+{
+	struct weir_footer footer;
+	struct bytes *b = plain(500, 47);
+	(void)state;
+	for (size_t n = 0; n < b->n; n++)
+		assert_refused(parse(&footer, b, n), -EBADMSG, "f.parquet: byte ", ":");
+}
+
+static void test_every_value_of_every_byte(void **state)
+{
+	struct weir_footer footer;
+	struct bytes *b = plain(500, 47);
+	unsigned whole = 0;
+	(void)state;
+	for (size_t i = 0; i < b->n; i++)
+		for (unsigned x = 1; x < 256; x++) {
+			b->at[i] ^= (unsigned char)x;
+			int err = parse(&footer, b, b->n);
+			b->at[i] ^= (unsigned char)x;
+			assert_true(err == 0 || err == -EBADMSG);
+			whole += err == 0;
+			if (err)
+				continue;
+			for (uint64_t c = 0; c < (uint64_t)footer.n_groups * footer.n_columns; c++)
+				assert_true(footer.chunks[c].filter_at < FILTERS_END);
+			weir__footer_free(&footer);
+		}
+	assert_in_range(whole, 100, 6000); /* names and figures may be others */
+}
+
+static void test_filters_outside(void **state)
+{
+	static const struct { int64_t at, length; const char *why; } wrong[] = {
+		{ -1, 0, "a filter's offset is negative" },
+		{ INT64_MIN, 0, "a filter's offset is negative" },
+		{ 3, 0, "outside of the file's data" },
+		{ FILTERS_END, 0, "outside of the file's data" },
+		{ INT64_MAX, 47, "outside of the file's data" },
+		{ FILTERS_END - 46, 47, "outside of the file's data" },
+		{ 500, INT32_MAX, "outside of the file's data" },
+		{ 500, -1, "a filter's length is negative" },
+		{ 500, INT64_C(1) << 31, "longer than 32 bits" },
+	};
+	struct weir_footer footer;
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(wrong); i++)
+		refused(plain(wrong[i].at, wrong[i].length), wrong[i].why);
+	assert_ok(parse(&footer, plain(FILTERS_END - 47, 47), plain(FILTERS_END - 47, 47)->n));
+	weir__footer_free(&footer);
+	assert_ok(parse(&footer, plain(4, 0), plain(4, 0)->n));
+	weir__footer_free(&footer);
+}
+
+/* ---- counts ---- */
+
+static void test_huge_counts(void **state)
+{
+	static const uint64_t counts[] = { 1000, INT32_MAX, UINT64_C(1) << 31, UINT32_MAX,
+		                           UINT64_MAX };
+	static struct bytes b;
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(counts); i++) {
+		b.n = 0;
+		put_list(&b, 2, T_STRUCT, counts[i]);
+		refused(&b, "more elements than there are bytes");
+		b.n = 0;
+		put_schema(&b);
+		put_row_groups(&b, counts[i]);
+		put_columns(&b, 1);
+		put_chunk(&b, "a", 0, 0);
+		put_rows(&b, 1);
+		refused(&b, "more elements than there are bytes");
+		b.n = 0;
+		put_schema(&b);
+		put_row_groups(&b, 1);
+		put_columns(&b, counts[i]);
+		put_chunk(&b, "a", 0, 0);
+		refused(&b, "more elements than there are bytes");
+		b.n = 0;
+		put_field(&b, 99, T_MAP);
+		put_varint(&b, counts[i]);
+		put(&b, T_I8 << 4 | T_I8);
+		put(&b, 0);
+		refused(&b, "more elements than there are bytes");
+		b.n = 0;
+		put_field(&b, 99, T_BINARY);
+		put_varint(&b, counts[i]);
+		refused(&b, "end within a value");
+	}
+}
+
+static void test_counts_that_differ(void **state)
+{
+	static struct bytes b;
+	(void)state;
+	b.n = 0;
+	put_schema(&b);
+	put_row_groups(&b, 1);
+	put_columns(&b, 2);
+	put_chunk(&b, "a", 0, 0);
+	put_chunk(&b, "a", 0, 0);
+	put_rows(&b, 1);
+	put_stop(&b);
+	refused(&b, "another number of columns");
+	for (int children = 0; children <= 2; children += 2) {
+		b.n = 0;
+		put_list(&b, 2, T_STRUCT, 2);
+		put_group(&b, "root", children);
+		put_leaf(&b, "a");
+		refused(&b, children ? "ends within a group" : "is no tree");
+	}
+	b.n = 0;
+	put_list(&b, 2, T_STRUCT, 0);
+	refused(&b, "the schema ends within a group");
+	b.n = 0;
+	put_list(&b, 2, T_STRUCT, 1);
+	put_leaf(&b, "a");
+	refused(&b, "is no tree");
+	b.n = 0;
+	put_list(&b, 2, T_STRUCT, 1);
+	put_group(&b, "root", -1);
+	refused(&b, "a size is negative");
+	b.n = 0;
+	put_list(&b, 2, T_STRUCT, 2);
+	put_group(&b, "root", INT32_MAX);
+	put_leaf(&b, "a");
+	refused(&b, "ends within a group");
+}
+
+/* A schema that nests its one column so many levels deep, the column's own among them. */
+static void nest(struct bytes *b, unsigned levels)
+{
+	b->n = 0;
+	put_list(b, 2, T_STRUCT, levels + 1);
+	put_group(b, "root", 1);
+	for (unsigned i = 1; i < levels; i++)
+		put_group(b, "g", 1);
+	put_leaf(b, "a");
+	put_row_groups(b, 0);
+	put_stop(b);
+}
+
+static void test_schema_depth(void **state)
+{
+	static struct bytes b;
+	struct weir_footer footer;
+	const struct weir_element *path[WEIR_PARQUET_DEPTH];
+	(void)state;
+	nest(&b, WEIR_PARQUET_DEPTH);
+	assert_ok(parse(&footer, &b, b.n));
+	assert_int_equal(weir__schema_path(&footer, 0, path), WEIR_PARQUET_DEPTH);
+	weir__footer_free(&footer);
+	nest(&b, WEIR_PARQUET_DEPTH + 1);
+	refused(&b, "nested deeper than 64 levels");
+	nest(&b, 5000);
+	refused(&b, "nested deeper than 64 levels");
+}
+
+static void test_values_passed_over(void **state)
+{
+	static struct bytes b;
+	struct weir_footer footer;
+	(void)state;
+	for (unsigned depth = WEIR_THRIFT_DEPTH; depth <= 60000; depth += 59936 / 2) {
+		b.n = 0;
+		put_field(&b, 99, T_LIST);
+		for (unsigned i = 1; i < depth; i++)
+			put(&b, 0x10 | T_LIST);
+		put(&b, T_LIST);
+		put_stop(&b);
+		refused(&b, depth == WEIR_THRIFT_DEPTH ? "there is no schema" :
+		                                         "nested deeper than 64 levels");
+		b.n = 0;
+		for (unsigned i = 0; i < depth / 3; i++)
+			put_field(&b, 99, T_STRUCT);
+		refused(&b, depth == WEIR_THRIFT_DEPTH ? "end within a value" :
+		                                         "nested deeper than 64 levels");
+	}
+	/* one of each type, in front of what is read */
+	struct bytes *rest = plain(500, 47);
+	b.n = 0;
+	put_field(&b, 40, T_TRUE);
+	put_field(&b, 41, T_FALSE);
+	put_field(&b, 42, T_I8), put(&b, 1);
+	put_field(&b, 43, T_I16), put_int(&b, -300);
+	put_i64(&b, 44, INT64_MIN);
+	put_field(&b, 45, T_DOUBLE);
+	for (unsigned i = 0; i < 8; i++)
+		put(&b, 0xee);
+	put_text(&b, 46, "text");
+	put_list(&b, 47, T_TRUE, 2), put(&b, 1), put(&b, 2);
+	put_field(&b, 48, T_SET), put(&b, 0x10 | T_I32), put_int(&b, 7);
+	put_field(&b, 49, T_MAP), put_varint(&b, 0);
+	put_field(&b, 50, T_MAP), put_varint(&b, 2), put(&b, T_BINARY << 4 | T_STRUCT);
+	for (unsigned i = 0; i < 2; i++)
+		put_string(&b, "key"), put_i32(&b, 1, 5), put_stop(&b);
+	put_field(&b, 51, T_UUID);
+	for (unsigned i = 0; i < 16; i++)
+		put(&b, 0xee);
+	memcpy(b.at + b.n, rest->at, rest->n);
+	b.n += rest->n;
+	assert_ok(parse(&footer, &b, b.n));
+	assert_int_equal(footer.chunks[0].filter_at, 500);
+	weir__footer_free(&footer);
+	for (unsigned type = T_UUID + 1; type < 16; type++) {
+		b.n = 0;
+		put_field(&b, 99, type);
+		refused(&b, "a type that there is not");
+	}
+}
+
+/* ---- fields ---- */
+
+static void test_wrong_fields(void **state)
+{
+	static struct bytes b;
+	(void)state;
+	b.n = 0;
+	put_stop(&b);
+	refused(&b, "there is no schema");
+	b.n = 0;
+	put_schema(&b);
+	put_stop(&b);
+	refused(&b, "there are no row groups");
+	b.n = 0;
+	put_row_groups(&b, 0);
+	refused(&b, "before the schema");
+	b.n = 0;
+	put_schema(&b);
+	put_schema(&b);
+	refused(&b, "a field comes twice");
+	b.n = 0;
+	put_i32(&b, 2, 5);
+	refused(&b, "another type than the format");
+	b.n = 0;
+	put_list(&b, 2, T_I32, 1), put_int(&b, 1);
+	refused(&b, "a list is of another type");
+	b.n = 0;
+	put(&b, T_I32), put_int(&b, 70000);
+	refused(&b, "longer than 16 bits");
+	b.n = 0;
+	put(&b, T_I64), put_int(&b, 30);
+	for (unsigned i = 0; i < 10; i++)
+		put(&b, 0xff);
+	refused(&b, "longer than 64 bits");
+}
+
+static void column(struct bytes *b, void (*fields)(struct bytes *b))
+{
+	b->n = 0;
+	put_list(b, 2, T_STRUCT, 2);
+	put_group(b, "root", 1);
+	fields(b);
+	put_stop(b);
+	put_row_groups(b, 0);
+	put_stop(b);
+}
+
+static void no_name(struct bytes *b) { put_i32(b, 1, 1); }
+static void no_type(struct bytes *b) { put_text(b, 4, "a"); }
+static void no_length(struct bytes *b) { put_i32(b, 1, 7), put_text(b, 4, "a"); }
+static void type_8(struct bytes *b) { put_i32(b, 1, 8), put_text(b, 4, "a"); }
+static void type_less(struct bytes *b) { put_i32(b, 1, -1), put_text(b, 4, "a"); }
+static void both(struct bytes *b) { put_i32(b, 1, 1), put_text(b, 4, "a"), put_i32(b, 5, 1); }
+static void length_less(struct bytes *b) { put_i32(b, 1, 7), put_i32(b, 2, -2); }
+
+static void with_nul(struct bytes *b)
+{
+	put_i32(b, 1, 1);
+	put_field(b, 4, T_BINARY);
+	put_varint(b, 2), put(b, 'a'), put(b, 0);
+}
+
+static void test_wrong_columns(void **state)
+{
+	static const struct { void (*fields)(struct bytes *b); const char *why; } wrong[] = {
+		{ no_name, "has no name" },     { no_type, "has no type" },
+		{ no_length, "fixed length" },  { type_8, "a type that there is not" },
+		{ type_less, "a type that there is not" }, { both, "columns within it" },
+		{ length_less, "a size is negative" },     { with_nul, "a NUL byte" },
+	};
+	static struct bytes b;
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(wrong); i++) {
+		column(&b, wrong[i].fields);
+		refused(&b, wrong[i].why);
+	}
+}
+
+static void test_wrong_chunks(void **state)
+{
+	static struct bytes b;
+	(void)state;
+	b.n = 0;
+	put_schema(&b);
+	put_row_groups(&b, 1);
+	put_columns(&b, 1);
+	put_chunk(&b, "b", 0, 0);
+	refused(&b, "not those of the schema");
+	b.n = 0;
+	put_schema(&b);
+	put_row_groups(&b, 1);
+	put_columns(&b, 1);
+	put_stop(&b);
+	put_rows(&b, 1);
+	refused(&b, "no metadata");
+	b.n = 0;
+	put_schema(&b);
+	put_row_groups(&b, 1);
+	put_columns(&b, 1);
+	put_field(&b, 3, T_STRUCT);
+	put_i32(&b, 1, 2);
+	refused(&b, "another type than its column");
+	b.n = 0;
+	put_schema(&b);
+	put_row_groups(&b, 1);
+	put_rows(&b, 1);
+	refused(&b, "a row group has no columns");
+	b.n = 0;
+	put_schema(&b);
+	put_row_groups(&b, 1);
+	put_columns(&b, 1);
+	put_chunk(&b, "a", 0, 0);
+	put_rows(&b, -1);
+	refused(&b, "a number of rows is negative");
+}
+
+/* Encrypted, or in another file: where its filter is does not matter. */
+static void test_chunks_not_to_be_read(void **state)
+{
+	static struct bytes b;
+	struct weir_footer footer;
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		b.n = 0;
+		put_schema(&b);
+		put_row_groups(&b, 1);
+		put_columns(&b, 1);
+		if (i == 0)
+			put_text(&b, 1, "other.parquet");
+		else if (i == 1)
+			put_text(&b, 9, "secret");
+		else
+			put_field(&b, 8, T_STRUCT), put_stop(&b);
+		if (i == 1)
+			put_stop(&b);
+		else
+			put_chunk(&b, "a", FILTERS_END + 7, 9);
+		put_rows(&b, 1);
+		put_stop(&b);
+		assert_ok(parse(&footer, &b, b.n));
+		assert_int_equal(footer.chunks[0].elsewhere, i == 0);
+		assert_int_equal(footer.chunks[0].encrypted, i != 0);
+		weir__footer_free(&footer);
+	}
+}
+
+static void test_no_memory(void **state)
+{
+	struct weir_footer footer;
+	struct bytes *b = plain(500, 47);
+	(void)state;
+	no_memory = true;
+	int err = parse(&footer, b, b->n);
+	no_memory = false;
+	assert_refused(err, -ENOMEM, "f.parquet", "no memory for its footer");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_every_cut),
+		cmocka_unit_test(test_every_value_of_every_byte),
+		cmocka_unit_test(test_filters_outside),
+		cmocka_unit_test(test_huge_counts),
+		cmocka_unit_test(test_counts_that_differ),
+		cmocka_unit_test(test_schema_depth),
+		cmocka_unit_test(test_values_passed_over),
+		cmocka_unit_test(test_wrong_fields),
+		cmocka_unit_test(test_wrong_columns),
+		cmocka_unit_test(test_wrong_chunks),
+		cmocka_unit_test(test_chunks_not_to_be_read),
+		cmocka_unit_test(test_no_memory),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
