@@ -1,60 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * The end of a builder: the keys are sorted, then the kind builds, in a larger array if it must. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include "build/builder.h"
-#include "build/distinct.h"
-#include "clock.h"
+#include <time.h>
+#include "build/sorted.h"
 #include "error.h"
 #include "filter.h"
 #include "kinds/list.h"
 #include "options.h"
 #include "plan.h"
-#include "progress.h"
 
 enum { ENLARGED = 4 /* times */ };
-
-/* The keys sorted, for the kind. */
-struct sorted {
-	struct weir_key_set given; /* first */
-	struct weir_distinct distinct;
-	struct weir_builder *b;
-};
-
-static int step(void *builder, uint64_t hashes)
-{
-	struct weir_builder *b = builder;
-	int err = 0;
-	pthread_mutex_lock(&b->reporting);
-	b->done += hashes;
-	if (b->options.progress)
-		err = weir__progress(b->options.progress, b->options.progress_arg, b->done,
-		                     b->total);
-	pthread_mutex_unlock(&b->reporting);
-	return err;
-}
-
-static const struct sorted *of(const struct weir_key_set *given)
-{
-	return (const struct sorted *)(const void *)given;
-}
-
-static uint64_t given_count(const struct weir_key_set *given, uint64_t part, unsigned part_bits)
-{
-	return weir__distinct_count(&of(given)->distinct, part, part_bits);
-}
-
-static int given_read(const struct weir_key_set *given, uint64_t part, unsigned part_bits,
-                      uint64_t *out)
-{
-	return weir__distinct_read(&of(given)->distinct, part, part_bits, out);
-}
-
-static int given_built(const struct weir_key_set *given, uint64_t keys)
-{
-	return step(of(given)->b, keys);
-}
 
 static int build_as_planned(struct weir_filter **out, const struct weir_params *p,
                             const struct weir_plan *plan, const struct weir_key_set *given)
@@ -70,23 +26,27 @@ static int build_as_planned(struct weir_filter **out, const struct weir_params *
 	return err;
 }
 
-/* Larger and larger, within what was given. */
-static int build(struct weir_filter **out, struct weir_params *p, const struct sorted *s)
+int weir__builder_make(struct weir_builder *b, struct weir_filter **out,
+                       const struct weir_params *p, struct weir_plan *plan,
+                       const struct weir_key_set *given)
 {
-	struct weir_plan plan = WEIR_PLAN_INIT;
-	if (!p->capacity)
-		p->capacity = s->given.n ? s->given.n : 1;
-	int err = weir_plan(p, &plan);
-	if (!err)
-		err = build_as_planned(out, p, &plan, &s->given);
+	const uint64_t begun = b->done;
+	int err = build_as_planned(out, p, plan, given);
 	for (unsigned i = 0; i < ENLARGED && err == -EAGAIN && weir__kind(p->kind)->enlarge; i++) {
-		weir__kind(p->kind)->enlarge(&plan);
-		if (p->max_bytes && plan.bytes > p->max_bytes)
+		weir__kind(p->kind)->enlarge(plan);
+		if (p->max_bytes && plan->bytes > p->max_bytes)
 			break;
-		s->b->done = s->b->total - s->given.n;
-		err = build_as_planned(out, p, &plan, &s->given);
+		b->done = begun;
+		err = build_as_planned(out, p, plan, given);
 	}
 	return err == -EAGAIN ? weir__fail(-ENOSPC, "%s", weir_error_detail()) : err;
+}
+
+double weir__builder_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static int check_number(const struct weir_params *p, uint64_t n)
@@ -97,41 +57,53 @@ static int check_number(const struct weir_params *p, uint64_t n)
 	                  p->capacity, n);
 }
 
-/* No kind has parts for fewer than a million keys. */
-static unsigned run_bits_for(uint64_t capacity)
+int weir__builder_sort(struct weir_builder *b, struct weir_sorted **out)
 {
-	unsigned bits = 0;
-	while (capacity >> WEIR_BIN_BITS >> bits > 1000000)
-		bits++;
-	return bits;
-}
-
-static int finish(struct weir_builder *b, struct weir_filter **out, struct sorted *s,
-                  struct weir_build_report *report)
-{
-	const double begun = weir__seconds();
+	struct weir_build_report *report = &b->report;
+	const double begun = weir__builder_now();
 	report->added = weir__collected(&b->collected);
 	b->total = 2 * report->added;
-	int err = weir__distinct(&s->distinct, &b->collected, run_bits_for(b->params.capacity),
-	                         b->options.threads, step, b);
-	const double sorted = weir__seconds();
-	report->sort_seconds = sorted - begun;
+	int err = weir__sort(out, b, &b->collected,
+	                     b->params.capacity + b->params.exclude_keys / 2);
+	report->sort_seconds = weir__builder_now() - begun;
 	report->spilled_bytes = atomic_load_explicit(&b->collected.end, memory_order_relaxed);
 	if (err)
 		return err;
-	s->given.n = report->keys = atomic_load_explicit(&s->distinct.n, memory_order_relaxed);
+	report->keys = (*out)->given.n;
 	b->total = report->added + report->keys;
 	err = check_number(&b->params, report->keys);
-	if (!err)
-		err = build(out, &b->params, s);
-	report->build_seconds = weir__seconds() - sorted;
+	if (!err && !b->params.capacity)
+		b->params.capacity = report->keys ? report->keys : 1;
 	return err;
+}
+
+/* Of a kind without an exclude list. */
+static int finish_at_once(struct weir_builder *b, struct weir_filter **out)
+{
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	struct weir_sorted *sorted = NULL;
+	int err = weir__builder_sort(b, &sorted);
+	const double begun = weir__builder_now();
+	if (!err)
+		err = weir_plan(&b->params, &plan);
+	if (!err)
+		err = weir__builder_make(b, out, &b->params, &plan, &sorted->given);
+	b->report.build_seconds = weir__builder_now() - begun;
+	weir__sorted_free(sorted);
+	return err;
+}
+
+static int finish(struct weir_builder *b, struct weir_filter **out)
+{
+	if (!weir__kind(b->params.kind)->sieve)
+		return finish_at_once(b, out);
+	int err = b->sieve ? 0 : weir__builder_seal(b);
+	return err ? err : weir__builder_finish_sealed(b, out);
 }
 
 int weir_builder_finish(struct weir_builder *b, struct weir_filter **out,
                         struct weir_build_report *report)
 {
-	struct weir_build_report ours = WEIR_BUILD_REPORT_INIT;
 	if (!out)
 		return weir__fail(-EINVAL, "out is NULL: the filter needs a place");
 	int err = report ? weir__size_check(report, sizeof *report, "weir_build_report") : 0;
@@ -140,20 +112,10 @@ int weir_builder_finish(struct weir_builder *b, struct weir_filter **out,
 	err = atomic_exchange_explicit(&b->failed, -EINVAL, memory_order_relaxed);
 	if (err)
 		return weir__builder_has_failed(err);
-	struct sorted *s = malloc(sizeof *s);
-	if (!s)
-		return weir__fail(-ENOMEM, "no memory to sort the keys in");
-	s->b = b;
-	s->given = (struct weir_key_set){ .threads = b->options.threads,
-		                        .count = given_count,
-		                        .read = given_read,
-		                        .built = given_built };
-	err = finish(b, out, s, &ours);
-	weir__distinct_end(&s->distinct);
-	free(s);
+	err = finish(b, out);
 	if (report) {
-		ours.struct_size = report->struct_size;
-		memcpy(report, &ours, report->struct_size);
+		b->report.struct_size = report->struct_size;
+		memcpy(report, &b->report, report->struct_size);
 	}
 	return err;
 }
