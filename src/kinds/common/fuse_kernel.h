@@ -8,15 +8,23 @@
 #include "batch.h"
 #include "kinds/common/fuse_level.h"
 
+WEIR__INLINE uint64_t weir__fuse_cell_of(const struct weir_fuse_level *l,
+                                         const unsigned char *cells, uint64_t i)
+{
+	const uint64_t bit = i * l->part.width;
+	return l->any ? weir__fuse_word(cells + (bit >> 3)) >> (bit & 7) :
+	                weir__fuse_cell(cells, i, l->part.width);
+}
+
 WEIR__INLINE bool weir__fuse_look(const struct weir_fuse_level *l, uint64_t h)
 {
 	const unsigned width = l->part.width;
 	const unsigned char *at = weir__fuse_part_of(l, h), *cells = at + WEIR_FUSE_SEED;
 	const uint64_t m = weir__fuse_mix(h, weir__fuse_word(at));
 	const struct weir_fuse_cells c = weir__fuse_cells(&l->part, h, m);
-	const uint64_t all = weir__fuse_cell(cells, c.at[0], width) ^
-	                     weir__fuse_cell(cells, c.at[1], width) ^
-	                     weir__fuse_cell(cells, c.at[2], width);
+	const uint64_t all = weir__fuse_cell_of(l, cells, c.at[0]) ^
+	                     weir__fuse_cell_of(l, cells, c.at[1]) ^
+	                     weir__fuse_cell_of(l, cells, c.at[2]);
 	return ((all ^ weir__fuse_value(m, width, l->second)) & ((UINT64_C(1) << width) - 1)) == 0;
 }
 
@@ -60,7 +68,8 @@ WEIR__INLINE void weir__fuse_note(const struct weir_fuse_level *l, const uint64_
 WEIR__INLINE uint64_t weir__fuse_bits_at(const struct weir_fuse_level *l, uint64_t bit)
 {
 	const unsigned char *at = (const unsigned char *)l->words + (bit >> 3);
-	return l->part.width == 8     ? *at :
+	return l->any                 ? weir__fuse_word(at) >> (bit & 7) :
+	       l->part.width == 8     ? *at :
 	       l->part.width % 8 == 0 ? weir__fuse_word(at) :
 	                                weir__fuse_word(at) >> (bit & 7);
 }

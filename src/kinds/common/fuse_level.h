@@ -10,6 +10,7 @@ struct weir_fuse_level {
 	const uint64_t *words; /* of the first part */
 	uint64_t part_words;   /* from one part to the next */
 	bool second;           /* it has bits for fingerprints: weir__fuse_value() */
+	bool any;              /* its width is no constant, and not asked how its cells lie */
 };
 
 /* The part of a key: its seed, then its cells. */

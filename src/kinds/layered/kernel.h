@@ -11,7 +11,8 @@ WEIR__INLINE struct weir_fuse_level first_of(const struct weir_array *a)
 	const struct weir_fuse part = weir__fuse_of(&a->shape);
 	return (struct weir_fuse_level){ .part = part,
 		                         .words = a->words,
-		                         .part_words = 8 * weir__fuse_lines(&part) };
+		                         .part_words = 8 * weir__fuse_lines(&part),
+		                         .any = true };
 }
 
 WEIR__INLINE struct weir_fuse_level second_of(const struct weir_array *a)
