@@ -321,6 +321,7 @@ static const struct test_layout layouts[] = { { .name = "layered" } };
 
 static const struct test_golden goldens[] = {
 	{ "layered_6", SHAPE(6, 4, 3), 500, 500, 165, UINT64_C(0x1e16bcf760499ca3) },
+	{ "layered_excluded", SHAPE(6, 4, 3), 300, 300, 161, UINT64_C(0xc5f09d1c2147e2a7) },
 	{ "layered_32", SHAPE(32, 4, 3), 200, 200, 0, UINT64_C(0x030a89cdb1f2524f) },
 };
 
