@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The layered kind at the size of a certificate revocation list: its memory beside the bound of
- * information, how long each step of building takes, and lookups beside the fuse kind's. Run by hand:
- * bench_layered [INCLUDED [EXCLUDED [THREADS]]]. */
+ * information, how long each step of building takes, and lookups beside the fuse kind's. Run by
+ * hand: bench_layered [INCLUDED [EXCLUDED [THREADS]]]. */
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
@@ -181,8 +181,8 @@ int main(int argc, char **argv)
 	printf("%.3f MB, %.3f bits an included key; the bound is %.3f MB\n",
 	       (double)stats.bytes / 1e6, 8 * (double)stats.bytes / (double)included,
 	       bound((double)included, (double)(included + excluded)) / 1e6);
-	printf("adding %.2f s, sealing %.2f s, streaming %.2f s (%.2f ns a key), sorting what passed "
-	       "%.2f s, second level %.2f s\n", adding, report.seal_seconds, streaming,
+	printf("adding %.2f s, sealing %.2f s, streaming %.2f s (%.2f ns a key), "
+	       "sorting what passed %.2f s, second level %.2f s\n", adding, report.seal_seconds, streaming,
 	       1e9 * streaming / (double)excluded, report.sort_seconds, report.build_seconds);
 	struct weir_filter *fuse = fuse_of(included, threads);
 	compare(f, fuse, "included", 0, included);

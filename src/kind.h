@@ -185,9 +185,9 @@ struct weir_kind {
 	int (*build)(struct weir_filter *f, const struct weir_key_set *given);
 	/* Make a plan larger, for the next try. */
 	void (*enlarge)(struct weir_plan *plan);
-	/* Of kinds that are exact on an exclude list too, both: the parameters of the sieve, a filter
-	 * of the included keys that the list is streamed through; then the plan of the whole, when
-	 * so many different keys of the list have passed. */
+	/* Of kinds that are exact on an exclude list too, both: the parameters of the sieve, a
+	 * filter of the included keys that the list is streamed through; then the plan of the
+	 * whole, when so many different keys of the list have passed. */
 	int (*sieve)(const struct weir_params *params, struct weir_params *out);
 	int (*on_sieve)(const struct weir_params *params, const struct weir_filter *sieve,
 	                uint64_t passed, struct weir_plan *out);

@@ -83,7 +83,7 @@ struct weir_build_report {
 	uint64_t spilled_bytes; /* to the file */
 	double sort_seconds;    /* to put them in order and find those that are equal */
 	double build_seconds;   /* and to build */
-	/* Of a kind with an exclude list; the two times above are those of its second level then. */
+	/* Of a kind with an exclude list; the two times above are then of its second level. */
 	uint64_t excluded;      /* keys of the list, with all that were equal */
 	uint64_t passed;        /* different ones that the first level let pass */
 	uint64_t equal;         /* hashes that a key of each list has: -EEXIST unless it is 0 */

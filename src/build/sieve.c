@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The exclude list of a builder. The included keys are sealed: they become a filter, the sieve, that
- * the list is streamed through. Only what passes is kept, and the kind builds the whole from both. */
+ * The exclude list of a builder. The included keys are sealed: they become a filter, the sieve,
+ * that the list is streamed through. Only what passes is kept, and the kind builds the whole from
+ * both. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include "build/overlap.h"

@@ -131,7 +131,8 @@ WEIR__INLINE uint32_t weir__fuse_fingerprint(uint64_t m, unsigned width)
 
 /* What the three cells of a key make together. A first level, or the only one, has fingerprints. A
  * second has one bit: the top one of m for a key that it answers true, the opposite for one that it
- * answers false. So what it knows nothing of is answered by chance, however many of either it has. */
+ * answers false. So what it knows nothing of is answered by chance, however many of either it
+ * has. */
 WEIR__INLINE uint32_t weir__fuse_value(uint64_t m, unsigned width, bool second)
 {
 	return second ? (uint32_t)(m >> 63) : weir__fuse_fingerprint(m, width);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Lookups in a fuse structure, compiled for one instruction set: of one key, and in batches, with all
- * three lines of 64 keys on their way. An instruction set that notes several keys at once defines
- * FUSE_NOTE. */
+ * Lookups in a fuse structure, compiled for one instruction set: of one key, and in batches, with
+ * all three lines of 64 keys on their way. An instruction set that notes several keys at once
+ * defines FUSE_NOTE. */
 #ifndef WEIR_SRC_KINDS_COMMON_FUSE_KERNEL_H
 #define WEIR_SRC_KINDS_COMMON_FUSE_KERNEL_H
 

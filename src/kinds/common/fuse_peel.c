@@ -6,9 +6,9 @@
 #include <string.h>
 #include "error.h"
 
-/* A count is in the upper five bits of a byte. In the others, xor'ed: the marks of the keys, and which
- * of their cells it is to them. A cell of the size that is planned has 2.7 keys, and one of 10^22 has
- * more than can be counted. */
+/* A count is in the upper five bits of a byte. In the others, xor'ed: the marks of the keys, and
+ * which of their cells it is to them. A cell of the size that is planned has 2.7 keys, and one of
+ * 10^22 has more than can be counted. */
 enum { WHICH = 3, MARK = 4, ONE = 8 };
 
 /* Each of the arrays begins on a line. */
@@ -80,7 +80,8 @@ static uint64_t singles(const struct weir_fuse_room *room, uint64_t cells)
 	return n;
 }
 
-/* Take a key out of a cell that is to it its jth, xor'ed with its mark. Return: is it left with one? */
+/* Take a key out of a cell that is to it its jth, xor'ed with its mark. Return: is it left with
+ * one? */
 static inline bool take(struct weir_fuse_room *room, uint32_t cell, unsigned j, uint64_t h)
 {
 	const uint8_t left = (uint8_t)((room->counts[cell] - ONE) ^ j);

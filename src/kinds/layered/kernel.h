@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The layered kind's lookups, compiled for one instruction set. A batch goes through the first level,
- * and what passes through the second: of absent keys few do, and three lines more for each would cost
- * more than they. Each <isa>.c defines KERNEL_ISA and KERNEL and includes this file. */
+ * The layered kind's lookups, compiled for one instruction set. A batch goes through the first
+ * level, and what passes through the second: of absent keys few do, and three lines more for each
+ * would cost more than they. Each <isa>.c defines KERNEL_ISA and KERNEL and includes this file. */
 #include "kinds/common/fuse_kernel.h"
 #include "kinds/layered/kernels.h"
 #include "kinds/layered/levels.h"
