@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * `weir build` of kinds that are built once: from the hashes of all keys, in a file as far as memory
- * for them was limited; of layered, from those of the exclude list too. Two different keys of the
- * two lists may have one hash by chance: then all is done again with another seed. */
+ * `weir build` of kinds that are built once: from the hashes of all keys, in a file as far as
+ * memory for them was limited; of layered, from those of the exclude list too. Two different keys
+ * of the two lists may have one hash by chance: then all is done again with another seed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,8 +116,8 @@ static int explain(const struct build *build, const struct weir_builder *builder
 	struct find in = { .hash = hash }, ex = { .hash = hash };
 	int status = TOOL_TROUBLE;
 	if (!read_again(build))
-		return trouble("a key is in both lists, or two keys have one hash by chance; a pipe "
-		               "cannot be read again to find out: give files, or try again");
+		return trouble("a key is in both lists, or two keys have one hash by chance; a "
+		               "pipe cannot be read again to find out: give files, or try again");
 	if (find_key(&build->fill, builder, &in) || find_key(&build->exclude, builder, &ex))
 		status = TOOL_TROUBLE; /* reported */
 	else if (!in.key || !ex.key)
