@@ -182,8 +182,9 @@ int main(int argc, char **argv)
 	       (double)stats.bytes / 1e6, 8 * (double)stats.bytes / (double)included,
 	       bound((double)included, (double)(included + excluded)) / 1e6);
 	printf("adding %.2f s, sealing %.2f s, streaming %.2f s (%.2f ns a key), "
-	       "sorting what passed %.2f s, second level %.2f s\n", adding, report.seal_seconds, streaming,
-	       1e9 * streaming / (double)excluded, report.sort_seconds, report.build_seconds);
+	       "sorting what passed %.2f s, second level %.2f s\n", adding,
+	       report.seal_seconds, streaming, 1e9 * streaming / (double)excluded,
+	       report.sort_seconds, report.build_seconds);
 	struct weir_filter *fuse = fuse_of(included, threads);
 	compare(f, fuse, "included", 0, included);
 	compare(f, fuse, "excluded", included, excluded ? excluded : 1);

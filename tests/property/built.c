@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Kinds that are built once: no key is missed and the rate is that of the fingerprints, from a few
- * keys to arrays of more than 2^32 bits, whose parts lie beyond any 32-bit offset. Of two lists none
- * is misjudged, and other keys have half of the first level's rate. */
+ * keys to arrays of more than 2^32 bits, whose parts lie beyond any 32-bit offset. Of two lists
+ * none is misjudged, and other keys have half of the first level's rate. */
 #include <math.h>
 #include "../test.h"
 

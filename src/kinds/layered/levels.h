@@ -3,8 +3,8 @@
  * list false. Two levels, each a 3-wise fuse structure (common/fuse.h). The first has fingerprints
  * of w bits of the include list, and lets pass what has the fingerprint of its cells. The second
  * has one bit for every key of the two lists that passes: of the include list all, of the exclude
- * list one in 2^w. A key is answered true if it passes the first and its bit in the second says so: of
- * keys in neither list one in 2^(w + 1).
+ * list one in 2^w. A key is answered true if it passes the first and its bit in the second says
+ * so: of keys in neither list one in 2^(w + 1).
  * Source: the two levels of Clubcards (Schanck 2025), which followed CRLite (Larisch et al. 2017).
  *
  * The layout, frozen by golden files. The array is the parts of the first level, those of the
