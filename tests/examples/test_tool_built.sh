@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Kinds that are built once and the weir command: build makes them from files and pipes, within
-# bounded memory, and what changes filters refuses them. Usage: test_tool_built.sh path/to/weir.
+# bounded memory, and what changes filters refuses them.
+# Usage: test_tool_built.sh path/to/weir [path/to/seeds.so]
+seeds=${2:+$(realpath "$2")}
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
 seq 1 20000 >keys
@@ -108,7 +110,8 @@ test_layered() {
 	prints 'layered  *11,700,000  12.8 MiB  *9.15  0.7813 %'
 }
 
-# Two keys whose hashes are one under seed 5: a seed that was given is kept, and the two are named.
+# Two keys whose hashes are one under seed 5: a seed that was given is kept, and the two are named;
+# one that was drawn is drawn again.
 test_one_hash() {
 	python3 - <<-'EOF'
 	M = 2**64 - 1
@@ -148,6 +151,9 @@ test_one_hash() {
 	run 0 "$weir" build -q -k layered -s 6 --exclude other -o z.weir one
 	run 0 "$weir" query -c z.weir one; prints '^1$'
 	run 1 "$weir" query -c z.weir other; prints '^0$'
+	[ "$seeds" ] || return 0
+	LD_PRELOAD=$seeds run 0 "$weir" build -q -k layered --exclude other -o drawn.weir one
+	same z.weir drawn.weir 'seed 5 was left for seed 6'
 }
 
 test_build
