@@ -293,6 +293,62 @@ static void the_same_list(void **state)
 	weir_builder_destroy(b);
 }
 
+/* Hashes that are no better than a counter have their first cells in one place: however large the
+ * second level becomes, it cannot be built. */
+static void not_spread(void **state)
+{
+	const struct weir_params p = params(1);
+	struct weir_builder *b = begun(&p, NULL);
+	struct weir_filter *f = NULL;
+	(void)state;
+	for (uint64_t k = 0; k < KEYS; k++)
+		assert_ok(weir_builder_add_hash(b, test_key(k)));
+	assert_ok(weir_builder_seal(b));
+	for (uint64_t k = 0; k < KEYS; k++)
+		assert_ok(weir_builder_exclude_hash(b, k));
+	assert_refused(weir_builder_finish(b, &f, NULL), -ENOSPC, "cannot be built", "spread");
+	assert_null(f);
+	weir_builder_destroy(b);
+}
+
+/* The second level may not become larger than there is memory for. */
+static void within_bytes(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
+	struct weir_stats s = WEIR_STATS_INIT;
+	(void)state;
+	p.kind = WEIR_LAYERED;
+	p.seed = SEED;
+	p.capacity = KEYS;
+	p.exclude_keys = OTHERS;
+	p.max_bytes = 8000;
+	struct weir_filter *f = built(&p, KEYS, OTHERS, &r); /* of the widest for that */
+	assert_ok(weir_stats(f, &s));
+	assert_true(s.bytes <= 8000 && s.bytes > 7500 && s.shape.field[0] > 8);
+	assert_int_equal(found_in(f, 0, KEYS), KEYS);
+	assert_int_equal(found_in(f, KEYS, OTHERS), 0);
+	weir_destroy(f);
+	p.exclude_keys = 0; /* but then they come */
+	p.fp_rate = 0.25;
+	p.max_bytes = 1200;
+	struct weir_builder *b = begun(&p, NULL);
+	f = NULL;
+	for (uint64_t k = 0; k < KEYS; k++)
+		assert_ok(weir_builder_add_hash(b, test_key(k)));
+	assert_refused(weir_builder_seal(b), -EFBIG, "max_bytes is 1200", "");
+	weir_builder_destroy(b);
+	p.max_bytes = 1600;
+	b = begun(&p, NULL);
+	for (uint64_t k = 0; k < KEYS; k++)
+		assert_ok(weir_builder_add_hash(b, test_key(k)));
+	assert_ok(weir_builder_seal(b));
+	for (uint64_t k = 0; k < OTHERS; k++)
+		assert_ok(weir_builder_exclude_hash(b, test_key(KEYS + k)));
+	assert_refused(weir_builder_finish(b, &f, NULL), -EFBIG, "max_bytes is 1600", "");
+	weir_builder_destroy(b);
+}
+
 /* ---- progress ---- */
 
 static uint64_t calls, stop_at;
@@ -434,6 +490,8 @@ int main(void)
 		cmocka_unit_test(of_other_kinds),
 		cmocka_unit_test(in_both_lists),
 		cmocka_unit_test(the_same_list),
+		cmocka_unit_test(not_spread),
+		cmocka_unit_test(within_bytes),
 		cmocka_unit_test(stopped),
 		cmocka_unit_test(as_published),
 		cmocka_unit_test(shapes),
