@@ -52,7 +52,5 @@ int weir__builder_make(struct weir_builder *b, struct weir_filter **out,
 int weir__builder_seal(struct weir_builder *b);
 /* The second stage, of one that is sealed. */
 int weir__builder_finish_sealed(struct weir_builder *b, struct weir_filter **out);
-/* Of a monotonic clock. */
-double weir__builder_now(void);
 
 #endif

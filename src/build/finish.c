@@ -2,6 +2,7 @@
  * The end of a builder; and weir_build(), which is one from its beginning. */
 #include <string.h>
 #include "build/sorted.h"
+#include "clock.h"
 #include "error.h"
 #include "kinds/list.h"
 #include "options.h"
@@ -13,12 +14,12 @@ static int finish_at_once(struct weir_builder *b, struct weir_filter **out)
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	struct weir_sorted *sorted = NULL;
 	int err = weir__builder_sort(b, &sorted);
-	const double begun = weir__builder_now();
+	const double begun = weir__seconds();
 	if (!err)
 		err = weir_plan(&b->params, &plan);
 	if (!err)
 		err = weir__builder_make(b, out, &b->params, &plan, &sorted->given);
-	b->report.build_seconds = weir__builder_now() - begun;
+	b->report.build_seconds = weir__seconds() - begun;
 	weir__sorted_free(sorted);
 	return err;
 }

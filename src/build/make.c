@@ -2,8 +2,8 @@
  * The steps of a builder's end: the keys are sorted, then the kind builds, in a larger array if it
  * must. */
 #include <inttypes.h>
-#include <time.h>
 #include "build/sorted.h"
+#include "clock.h"
 #include "error.h"
 #include "filter.h"
 #include "kinds/list.h"
@@ -41,13 +41,6 @@ int weir__builder_make(struct weir_builder *b, struct weir_filter **out,
 	return err == -EAGAIN ? weir__fail(-ENOSPC, "%s", weir_error_detail()) : err;
 }
 
-double weir__builder_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int check_number(const struct weir_params *p, uint64_t n)
 {
 	if (!p->capacity || n <= p->capacity)
@@ -59,12 +52,12 @@ static int check_number(const struct weir_params *p, uint64_t n)
 int weir__builder_sort(struct weir_builder *b, struct weir_sorted **out)
 {
 	struct weir_build_report *report = &b->report;
-	const double begun = weir__builder_now();
+	const double begun = weir__seconds();
 	report->added = weir__collected(&b->collected);
 	b->total = 2 * report->added;
 	int err = weir__sort(out, b, &b->collected,
 	                     b->params.capacity + b->params.exclude_keys / 2);
-	report->sort_seconds = weir__builder_now() - begun;
+	report->sort_seconds = weir__seconds() - begun;
 	report->spilled_bytes = atomic_load_explicit(&b->collected.end, memory_order_relaxed);
 	if (err)
 		return err;

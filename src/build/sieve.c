@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "build/overlap.h"
 #include "build/sorted.h"
+#include "clock.h"
 #include "error.h"
 #include "filter.h"
 #include "kinds/list.h"
@@ -54,7 +55,7 @@ static int make_place(struct weir_builder *b)
 
 int weir__builder_seal(struct weir_builder *b)
 {
-	const double begun = weir__builder_now();
+	const double begun = weir__seconds();
 	int err = settle_memory(b);
 	if (!err)
 		err = weir__builder_sort(b, &b->included);
@@ -63,7 +64,7 @@ int weir__builder_seal(struct weir_builder *b)
 	if (!err)
 		err = make_place(b);
 	b->report.sort_seconds = 0;
-	b->report.seal_seconds = weir__builder_now() - begun;
+	b->report.seal_seconds = weir__seconds() - begun;
 	return err;
 }
 
@@ -196,19 +197,19 @@ int weir__builder_finish_sealed(struct weir_builder *b, struct weir_filter **out
 	struct weir_build_report *report = &b->report;
 	struct weir_sorted *passed = NULL;
 	const uint64_t collected = weir__collected(b->passed);
-	const double begun = weir__builder_now();
+	const double begun = weir__seconds();
 	report->excluded = atomic_load_explicit(&b->excluded, memory_order_relaxed);
 	b->done = 0;
 	b->total = 2 * collected + report->keys;
 	int err = weir__sort(&passed, b, b->passed, b->params.capacity + collected);
-	const double sorted = weir__builder_now();
+	const double sorted = weir__seconds();
 	report->sort_seconds = sorted - begun;
 	report->spilled_bytes += atomic_load_explicit(&b->passed->end, memory_order_relaxed);
 	if (!err) {
 		report->passed = passed->given.n;
 		b->total = collected + report->passed + report->keys;
 		err = build_on_sieve(b, out, passed);
-		report->build_seconds = weir__builder_now() - sorted;
+		report->build_seconds = weir__seconds() - sorted;
 	}
 	weir__sorted_free(passed);
 	return err;
