@@ -104,6 +104,10 @@ struct weir_key_set {
 	/* Put those into out, near each other by their top bits. Return: 0 or a negative errno. */
 	int (*read)(const struct weir_key_set *given, uint64_t part, unsigned part_bits,
 	            uint64_t *out);
+	/* Of kinds with an exclude list: the filter of these keys that the list was streamed
+	 * through, and what it let pass. None of that is among the keys. */
+	const struct weir_filter *sieve;
+	const struct weir_key_set *passed;
 	/* So many more are built in. Return: 0; -ECANCELED the caller wants no more of it. */
 	int (*built)(const struct weir_key_set *given, uint64_t keys);
 };
@@ -188,6 +192,12 @@ struct weir_kind {
 	int (*build)(struct weir_filter *f, const struct weir_key_set *given);
 	/* Make a plan larger, for the next try. */
 	void (*enlarge)(struct weir_plan *plan);
+	/* Of kinds that are exact on an exclude list too, both: the parameters of the sieve, a
+	 * filter of the included keys that the list is streamed through; then the plan of the
+	 * whole, when so many different keys of the list have passed. */
+	int (*sieve)(const struct weir_params *params, struct weir_params *out);
+	int (*on_sieve)(const struct weir_params *params, const struct weir_filter *sieve,
+	                uint64_t passed, struct weir_plan *out);
 	/* The view for programs that inline the verbs: <weir/inline.h>, of the blocked kind. Who
 	 * may insert by it is the caller's affair. */
 	int (*view)(const struct weir_filter *f, struct weir_inline_mut *out);

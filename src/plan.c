@@ -120,6 +120,18 @@ static int check_most(const struct weir_params *p)
 	return 0;
 }
 
+static int check_excluded(const struct weir_params *p)
+{
+	const struct weir_kind *kind = weir__kind(p->kind);
+	if (p->exclude_keys && !kind->sieve)
+		return weir__fail(-EINVAL, "exclude_keys %" PRIu64 ": kind %s has no exclude list, "
+		                  "leave it 0", p->exclude_keys, kind->name);
+	if (p->exclude_keys > WEIR__MOST_KEYS)
+		return weir__fail(-EINVAL, "exclude_keys %" PRIu64 ": allowed: 0 to 2^48 keys",
+		                  p->exclude_keys);
+	return 0;
+}
+
 static int check_shards(const struct weir_params *p)
 {
 	if (p->shards & (p->shards - 1) || p->shards > WEIR__MOST_SHARDS)
@@ -153,6 +165,8 @@ static int check_all_but_memory(const struct weir_params *in, struct weir_params
 		err = check_ranges(out);
 	if (!err)
 		err = check_most(out);
+	if (!err)
+		err = check_excluded(out);
 	return err ? err : check_shards(out);
 }
 

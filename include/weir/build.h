@@ -66,9 +66,10 @@ struct weir_builder_options {
 	                              given. */
 	const char *spill_folder;  /* where hashes that max_memory has no room for are kept, in a
 	                              file without a name, 8 bytes each */
-	weir_progress_fn *progress; /* called while it finishes, by one thread at a time, with
-	                               hashes done and their total: twice those added, less once
-	                               it is known how many are equal. May be NULL. */
+	weir_progress_fn *progress; /* called while it seals and while it finishes, by one thread
+	                               at a time, with hashes done and their total: twice those
+	                               added, less once it is known how many are equal. May be
+	                               NULL. */
 	void *progress_arg;
 };
 
@@ -82,9 +83,16 @@ struct weir_build_report {
 	uint64_t spilled_bytes; /* to the file */
 	double sort_seconds;    /* to put them in order and find those that are equal */
 	double build_seconds;   /* and to build */
+	/* Of a kind with an exclude list; the two times above are then of its second level. */
+	uint64_t excluded;      /* keys of the list, with all that were equal */
+	uint64_t passed;        /* different ones that the first level let pass */
+	uint64_t equal;         /* hashes that a key of each list has: -EEXIST unless it is 0 */
+	uint64_t equal_hash;    /* the least of them */
+	double seal_seconds;    /* to sort and build the first level */
 };
 
-#define WEIR_BUILD_REPORT_INIT { sizeof(struct weir_build_report), 0, 0, 0, 0.0, 0.0 }
+#define WEIR_BUILD_REPORT_INIT \
+	{ sizeof(struct weir_build_report), 0, 0, 0, 0.0, 0.0, 0, 0, 0, 0, 0.0 }
 
 /**
  * Begin to collect keys.
@@ -170,13 +178,91 @@ WEIR_API WEIR_MUST_CHECK int weir_builder_add_fixed(struct weir_builder *b, cons
                                                     size_t key_bytes, size_t n);
 
 /**
+ * Seal the included keys: from now on keys of the exclude list are taken. For kinds that are exact
+ * on such a list too (layered). The first level is built, so that of the list, which may be far
+ * larger than memory, only those keys are kept that the first level lets pass: one in
+ * 2^fingerprint_bits, 8 bytes each.
+ * @b: the builder. Of its params exclude_keys should say about how long the list is.
+ * Return: 0 or a negative errno. After a failure the builder has failed for good.
+ * Errors: -ENOTSUP the kind takes no exclude list; -EINVAL it is sealed or finished; as
+ *   weir_builder_finish().
+ * Threads: nobody else may use the builder meanwhile.  Order: none.  Progress: blocking.
+ * Cost: as weir_build(), shared by the threads.
+ * Source: the two levels of Clubcards (Schanck 2025).
+ */
+WEIR_API WEIR_MUST_CHECK int weir_builder_seal(struct weir_builder *b);
+
+/**
+ * Exclude a key: lookups of it will be answered false. It may be excluded again.
+ * @b: the builder, sealed.
+ * Return: 0 or a negative errno. After a failure the builder has failed for good, but for -ENOTSUP
+ *   and one that is not sealed.
+ * Errors: -ENOTSUP the kind takes no exclude list; -EINVAL the builder is not sealed yet, or was
+ *   finished; -ENOMEM, -EFBIG and those of a file as weir_builder_add(). That the key is included
+ *   is found by weir_builder_finish().
+ * Threads: any number at the same time.  Progress: blocking where it passes, as weir_builder_add().
+ * Cost: a hash and a lookup; 8 bytes for one in 2^fingerprint_bits.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_builder_exclude(struct weir_builder *b, const void *key,
+                                                  size_t len);
+
+/**
+ * Exclude a key of eight bytes.
+ * @key: as weir_builder_add_u64().
+ * Return: as weir_builder_exclude().
+ * Errors: as weir_builder_exclude().  Threads: any.  Progress: blocking.  Cost: as
+ *   weir_builder_exclude().
+ */
+WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_u64(struct weir_builder *b, uint64_t key);
+
+/**
+ * Exclude a key by its hash.
+ * @hash: as weir_builder_add_hash().
+ * Return: as weir_builder_exclude().
+ * Errors: as weir_builder_exclude().  Threads: any.  Progress: blocking.  Cost: a lookup.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_hash(struct weir_builder *b, uint64_t hash);
+
+/**
+ * Exclude @n keys by their hashes.
+ * @hashes: as weir_builder_add_hash().
+ * Return: as weir_builder_exclude(). After a failure some of them are excluded.
+ * Errors: as weir_builder_exclude().  Threads: any.  Progress: blocking.  Cost: a batch of lookups.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_hashes(struct weir_builder *b,
+                                                         const uint64_t *hashes, size_t n);
+
+/**
+ * Exclude @n keys.
+ * @keys: their bytes and lengths.
+ * Return: as weir_builder_exclude_hashes().
+ * Errors: as weir_builder_exclude().  Threads: any.  Progress: blocking.  Cost: their hashes and a
+ *   batch of lookups.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_keys(struct weir_builder *b,
+                                                       const struct iovec *keys, size_t n);
+
+/**
+ * Exclude @n keys of @key_bytes each, side by side.
+ * @keys: @n * @key_bytes bytes.
+ * Return: as weir_builder_exclude_hashes().
+ * Errors: as weir_builder_exclude().  Threads: any.  Progress: blocking.  Cost: their hashes and a
+ *   batch of lookups.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_fixed(struct weir_builder *b, const void *keys,
+                                                        size_t key_bytes, size_t n);
+
+/**
  * Build the filter from what was added.
  * @out: receives the filter; untouched on failure.
  * @report: receives the figures, also on failure as far as it came; or NULL.
  * Return: 0 or a negative errno. Whatever it is, the builder has no keys any more, and can only be
  *   destroyed.
  * Errors: as weir_build(); -ECANCELED progress stopped it; -EFBIG max_memory; what reading or
- *   writing the file answers; what an add has failed with.
+ *   writing the file answers; what an add has failed with; -EEXIST an included and an excluded key
+ *   have one hash (report->equal_hash). By chance two keys do, 1 in 2,000 times at 12 million and
+ *   816 million keys: another seed separates them. A key that is in both lists has one hash under
+ *   any seed. Who has the keys finds by weir_builder_hash() which it is, before or after this.
  * Threads: nobody else may use the builder meanwhile or afterwards.  Order: none; publish the
  *   filter with release order.  Progress: blocking.
  * Cost: as weir_build(), shared by the threads.

@@ -21,6 +21,7 @@ WEIR_BEGIN_DECLS
 	X(3, WEIR_GROWING, growing, "blocked layers, each four times the last: unknown size") \
 	X(4, WEIR_CUCKOO, cuckoo, "removal in little memory: fingerprints that move") \
 	X(5, WEIR_FUSE, fuse, "built once from all keys: the least memory") \
+	X(6, WEIR_LAYERED, layered, "built once: exact on an include and an exclude list") \
 	X(7, WEIR_SPLIT, split, "the split-block filter of Parquet, bit for bit") \
 	X(8, WEIR_FREQUENCY, frequency, "counters: how often a key came, at most")
 
@@ -50,6 +51,8 @@ struct weir_shape {
 	                      cuckoo: fingerprint_bits;
 	                      fuse: fingerprint_bits, segment_bits, segments (of a part),
 	                      part_bits;
+	                      layered: those four of its first level, second_segment_bits,
+	                      second_segments, second_part_bits;
 	                      split: blocks (of 32 bytes);
 	                      window: layout (enum weir_window_layout), generations,
 	                      words_per_key, bits_per_word; 0 past the last */

@@ -60,7 +60,7 @@ struct weir_params {
 	uint32_t fingerprint_bits;  /* cuckoo: bits of a fingerprint: 12, 16. Below the rate of 16,
 	                               0.012 %, memory grows as 1/fp_rate: 20 bits a key at
 	                               0.01 %, 195 at 0.001 %; fuse: 1 to 32, the rate is
-	                               1 / 2^bits */
+	                               1 / 2^bits; layered: likewise, half of that */
 	uint32_t counters_per_word; /* counting, frequency: g, counters of each of those words */
 	uint64_t max_capacity;  /* growing: keys that the whole may come to, capacity to 21,845
 	                           times that; 0: those 21,845 times. The fewer, the fewer layers,
@@ -68,11 +68,15 @@ struct weir_params {
 	                           in a sample of the blocks: one of 1000 filters is full up to 1 %
 	                           before that; and who knows the seed may choose keys that are not
 	                           counted, and overfill it, unless it is keyed. */
+	uint64_t exclude_keys;  /* layered: about how many keys the exclude list has, which the
+	                           choice of fingerprint_bits needs before the list is read; a
+	                           number twice too large or small costs some 1 % of memory.
+	                           Kinds without such a list: 0. */
 };
 
 #define WEIR_PARAMS_INIT \
 	{ sizeof(struct weir_params), WEIR_BLOCKED, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-	  0 }
+	  0, 0 }
 
 /** What a filter of given parameters will be. Start from WEIR_PLAN_INIT. */
 struct weir_plan {

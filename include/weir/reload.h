@@ -157,6 +157,32 @@ WEIR_API int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *key
                                           size_t n);
 
 /**
+ * Seal what was inserted, of a kind that is exact on an exclude list too (layered): its keys come
+ * next. Without this the list is empty. The numbers of the current filter's shape hold for the next
+ * one as well, or give them in the options.
+ * @r: the reload.
+ * Return: 0 or a negative errno; after a failure it can only be aborted.
+ * Errors: -ENOTSUP the next filter's kind has no exclude list; as weir_builder_seal().
+ * Threads: the loader; nobody else inserts meanwhile.  Order: none.  Progress: blocking.
+ * Cost: as weir_builder_seal().
+ * Source: as weir_builder_seal().
+ */
+WEIR_API WEIR_MUST_CHECK int weir_reload_seal(struct weir_reload *r);
+/**
+ * Exclude a key, when the reload is sealed.
+ * Return, Errors, Cost: as weir_builder_exclude(). That a key is in both lists weir_reload_commit()
+ * answers with -EEXIST, as weir_builder_finish() does.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_reload_exclude(struct weir_reload *r, const void *key,
+                                                 size_t len);
+/** As weir_reload_exclude(), of many keys by their hashes. */
+WEIR_API WEIR_MUST_CHECK int weir_reload_exclude_hashes(struct weir_reload *r,
+                                                        const uint64_t *hashes, size_t n);
+/** As weir_reload_exclude(), of many keys. */
+WEIR_API WEIR_MUST_CHECK int weir_reload_exclude_keys(struct weir_reload *r,
+                                                      const struct iovec *keys, size_t n);
+
+/**
  * Merge the current filter into the next one. Afterwards the next filter has every insert that
  * began before weir_reload_begin() returned. Of a kind that counts, a key that is inserted
  * meanwhile may count once too often in the next filter, and none too seldom.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "build/builder.h"
+#include "build/sorted.h"
 #include "error.h"
 #include "filter.h"
 #include "kinds/list.h"
@@ -121,6 +122,11 @@ void weir_builder_destroy(struct weir_builder *b)
 {
 	if (!b)
 		return;
+	weir__sorted_free(b->included);
+	weir_destroy(b->sieve);
+	if (b->passed)
+		weir__collect_end(b->passed);
+	free(b->passed);
 	weir__collect_end(&b->collected);
 	pthread_mutex_destroy(&b->reporting);
 	free(b->folder);
@@ -147,6 +153,8 @@ int weir_builder_add_hashes(struct weir_builder *b, const uint64_t *hashes, size
 	int err = atomic_load_explicit(&b->failed, memory_order_relaxed);
 	if (err)
 		return weir__builder_has_failed(err);
+	if (b->sieve)
+		return weir__fail(-EINVAL, "the builder is sealed: it takes no more included keys");
 	err = weir__collect(&b->collected, hashes, n);
 	if (err)
 		atomic_store_explicit(&b->failed, err, memory_order_relaxed);
@@ -168,7 +176,8 @@ int weir_builder_add_u64(struct weir_builder *b, uint64_t key)
 	return weir_builder_add(b, &key, sizeof key);
 }
 
-int weir_builder_add_keys(struct weir_builder *b, const struct iovec *keys, size_t n)
+int weir__builder_take_keys(struct weir_builder *b, const struct iovec *keys, size_t n,
+                            weir__take_fn *take)
 {
 	uint64_t hashes[HASHED];
 	int err = 0;
@@ -177,12 +186,13 @@ int weir_builder_add_keys(struct weir_builder *b, const struct iovec *keys, size
 		for (size_t i = 0; i < some; i++)
 			hashes[i] = weir_builder_hash(b, keys[at + i].iov_base,
 			                              keys[at + i].iov_len);
-		err = weir_builder_add_hashes(b, hashes, some);
+		err = take(b, hashes, some);
 	}
 	return err;
 }
 
-int weir_builder_add_fixed(struct weir_builder *b, const void *keys, size_t key_bytes, size_t n)
+int weir__builder_take_fixed(struct weir_builder *b, const void *keys, size_t key_bytes, size_t n,
+                             weir__take_fn *take)
 {
 	const char *key = keys;
 	uint64_t hashes[HASHED];
@@ -191,9 +201,19 @@ int weir_builder_add_fixed(struct weir_builder *b, const void *keys, size_t key_
 		const size_t some = n - at < HASHED ? n - at : HASHED;
 		for (size_t i = 0; i < some; i++, key += key_bytes)
 			hashes[i] = weir_builder_hash(b, key, key_bytes);
-		err = weir_builder_add_hashes(b, hashes, some);
+		err = take(b, hashes, some);
 	}
 	return err;
+}
+
+int weir_builder_add_keys(struct weir_builder *b, const struct iovec *keys, size_t n)
+{
+	return weir__builder_take_keys(b, keys, n, weir_builder_add_hashes);
+}
+
+int weir_builder_add_fixed(struct weir_builder *b, const void *keys, size_t key_bytes, size_t n)
+{
+	return weir__builder_take_fixed(b, keys, key_bytes, n, weir_builder_add_hashes);
 }
 
 uint64_t weir__builder_added(struct weir_builder *b)

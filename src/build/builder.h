@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * A builder: what is known of the filter to come, and what was added. build.c collects, finish.c
- * builds. */
+ * A builder: what is known of the filter to come, and what was added. build.c collects, sieve.c
+ * takes an exclude list, finish.c builds, by the steps in make.c. */
 #ifndef WEIR_SRC_BUILD_BUILDER_H
 #define WEIR_SRC_BUILD_BUILDER_H
 
 #include <weir/build.h>
 #include "build/collect.h"
 #include "kind.h"
+
+struct weir_sorted;
 
 struct weir_builder {
 	struct weir_params params; /* with the seed */
@@ -16,14 +18,39 @@ struct weir_builder {
 	char *folder;
 	atomic_int failed; /* 0, or what every further call answers */
 	struct weir_collected collected;
-	/* of finish */
+	/* of a kind with an exclude list, when it is sealed: the included keys, the filter of them
+	 * that the list is streamed through, and what passed */
+	struct weir_sorted *included;
+	struct weir_filter *sieve;
+	struct weir_collected *passed;
+	atomic_uint_fast64_t excluded; /* keys that were streamed */
+	/* of seal and finish */
 	pthread_mutex_t reporting;
 	uint64_t done, total;
+	struct weir_build_report report;
 };
+
+typedef int weir__take_fn(struct weir_builder *b, const uint64_t *hashes, size_t n);
+/* Give the hashes of n keys to take, some hundred at a time. */
+int weir__builder_take_keys(struct weir_builder *b, const struct iovec *keys, size_t n,
+                            weir__take_fn *take);
+int weir__builder_take_fixed(struct weir_builder *b, const void *keys, size_t key_bytes, size_t n,
+                             weir__take_fn *take);
 
 /* Added so far, with all that were equal. */
 uint64_t weir__builder_added(struct weir_builder *b);
 /* Fail with the sentence for what a builder that has failed, or was finished, is asked. */
 int weir__builder_has_failed(int err);
+
+/* Sort what was added. A capacity that is open becomes the number of keys. */
+int weir__builder_sort(struct weir_builder *b, struct weir_sorted **out);
+/* Make a filter of the plan and build it, larger and larger within max_bytes. */
+int weir__builder_make(struct weir_builder *b, struct weir_filter **out,
+                       const struct weir_params *p, struct weir_plan *plan,
+                       const struct weir_key_set *given);
+/* As weir_builder_seal(), of a builder that has not failed. */
+int weir__builder_seal(struct weir_builder *b);
+/* The second stage, of one that is sealed. */
+int weir__builder_finish_sealed(struct weir_builder *b, struct weir_filter **out);
 
 #endif

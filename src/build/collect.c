@@ -25,7 +25,7 @@ void weir__collect_begin(struct weir_collected *c, uint64_t most_bytes, const ch
 
 /* ---- the file ---- */
 
-static int open_file(struct weir_collected *c)
+int weir__collect_to_file(struct weir_collected *c)
 {
 	int err = 0;
 	pthread_mutex_lock(&c->opening);
@@ -138,7 +138,7 @@ static int spill_lane(struct weir_collected *c, struct weir_lane *lane)
  * Nobody waits for a lane who has one. */
 static int spill(struct weir_collected *c, struct weir_lane *own)
 {
-	int err = open_file(c);
+	int err = weir__collect_to_file(c);
 	if (!err)
 		err = spill_lane(c, own);
 	for (struct weir_lane *lane = c->lane; !err && lane < c->lane + WEIR_LANES; lane++)

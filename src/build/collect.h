@@ -51,6 +51,8 @@ struct weir_collected {
 void weir__collect_begin(struct weir_collected *c, uint64_t most_bytes, const char *folder);
 /* Return: 0; -ENOMEM, -EFBIG, what the file answers; then some of them are added. */
 int weir__collect(struct weir_collected *c, const uint64_t *hashes, size_t n);
+/* Have a file, which what was collected is sorted into. */
+int weir__collect_to_file(struct weir_collected *c);
 /* Added so far. */
 uint64_t weir__collected(struct weir_collected *c);
 /* Of a bin, in all lanes. */

@@ -31,8 +31,11 @@ static uint64_t hash_of(const struct weir_reload *r, const struct weir_keys *key
 	return keys->hashes ? key.hash : weir_builder_hash(r->builder, key.key, key.len);
 }
 
-int64_t weir__reload_add(struct weir_reload *r, const struct weir_keys *keys, size_t first,
-                         size_t n)
+typedef int take_fn(struct weir_builder *b, const uint64_t *hashes, size_t n);
+
+/* Give those that lie in the share to take. */
+static int64_t each(struct weir_reload *r, const struct weir_keys *keys, size_t first, size_t n,
+                    take_fn *take)
 {
 	uint64_t hashes[AT_A_TIME];
 	for (size_t at = 0; at < n; at += AT_A_TIME) {
@@ -40,11 +43,52 @@ int64_t weir__reload_add(struct weir_reload *r, const struct weir_keys *keys, si
 		for (size_t i = 0; i < some; i++)
 			hashes[i] = hash_of(r, keys, first + at + i);
 		const size_t kept = weir__share_keep(&r->share, hashes, some);
-		int err = weir_builder_add_hashes(r->builder, hashes, kept);
+		int err = take(r->builder, hashes, kept);
 		if (err)
 			return weir__stopped(at, err);
 	}
 	return 0;
+}
+
+int64_t weir__reload_add(struct weir_reload *r, const struct weir_keys *keys, size_t first,
+                         size_t n)
+{
+	return each(r, keys, first, n, weir_builder_add_hashes);
+}
+
+/* ---- the exclude list ---- */
+
+static int cannot_exclude(const struct weir_reload *r)
+{
+	return r->builder ? 0 : weir__kind_cannot(r->next->kind, "take an exclude list");
+}
+
+int weir_reload_seal(struct weir_reload *r)
+{
+	int err = cannot_exclude(r);
+	return err ? err : weir_builder_seal(r->builder);
+}
+
+static int exclude(struct weir_reload *r, const struct weir_keys *keys, size_t n)
+{
+	int err = cannot_exclude(r);
+	return err ? err : (int)each(r, keys, 0, n, weir_builder_exclude_hashes);
+}
+
+int weir_reload_exclude_hashes(struct weir_reload *r, const uint64_t *hashes, size_t n)
+{
+	return exclude(r, &(struct weir_keys){ .hashes = hashes }, n);
+}
+
+int weir_reload_exclude_keys(struct weir_reload *r, const struct iovec *keys, size_t n)
+{
+	return exclude(r, &(struct weir_keys){ .vectors = keys }, n);
+}
+
+int weir_reload_exclude(struct weir_reload *r, const void *key, size_t len)
+{
+	const struct iovec one = { (void *)(uintptr_t)key, len };
+	return weir_reload_exclude_keys(r, &one, 1);
 }
 
 void weir__reload_collected(const struct weir_reload *r, struct weir_stats *out)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * `weir build`: the passes over the input, chosen by the options given. */
 #include <errno.h>
-#include <stdlib.h>
-#include <sys/random.h>
 #include "build.h"
 #include "images.h"
 #include "progress.h"
@@ -20,12 +18,6 @@ static bool size_known(struct build *build)
 	if (p->fp_rate == 0.0 && !p->max_bytes)
 		p->fp_rate = 0.01;
 	return (p->capacity != 0) + (p->fp_rate != 0.0) + (p->max_bytes != 0) >= 2;
-}
-
-static const char *temporary_folder(void)
-{
-	const char *folder = getenv("TMPDIR");
-	return folder && *folder ? folder : "/tmp";
 }
 
 static int create(struct build *build, uint64_t other_bytes)
@@ -124,39 +116,6 @@ static int through_spool(struct build *build)
 	return status;
 }
 
-static int on_progress(void *unused, uint64_t done, uint64_t total)
-{
-	(void)unused;
-	progress_of(done, total);
-	return 0;
-}
-
-/* A kind that is built once: from the hashes of all keys, in a file as far as memory for them was
- * limited. */
-static int through_builder(struct build *build)
-{
-	struct weir_builder_options options = WEIR_BUILDER_OPTIONS_INIT;
-	struct weir_builder *builder = NULL;
-	int status = TOOL_TROUBLE;
-	options.threads = build->fill.threads;
-	options.progress = on_progress;
-	options.max_memory = build->max_memory;
-	options.spill_folder = build->spills ? temporary_folder() : NULL;
-	while (build->params.seed == 0 && !build->params.hash_key)
-		if (getrandom(&build->params.seed, sizeof build->params.seed, 0) < 0)
-			return trouble("no random numbers for a seed: %s", weir_strerror(errno));
-	if (weir_builder_create(&builder, &build->params, &options))
-		return trouble_plan();
-	if (!fill_gather(&build->fill, &build->params, builder, &build->keys)) {
-		progress_begin("building");
-		int err = weir_builder_finish(builder, &build->filter, NULL);
-		progress_end();
-		status = err ? trouble_plan() : TOOL_OK;
-	}
-	weir_builder_destroy(builder);
-	return status;
-}
-
 int build_make(struct build *build)
 {
 	int64_t bytes = lines_total_bytes(&build->fill.from);
@@ -166,13 +125,15 @@ int build_make(struct build *build)
 	int status = find_model(build);
 	if (!status)
 		status = steps_settle(build);
+	if (!status)
+		status = build_excludes(build);
 	if (status)
 		return status;
 	fill_prepare(&build->fill, &build->found);
 	double began = seconds_now();
 	const bool known = size_known(build);
 	if (weir_kind_is_built(build->params.kind))
-		status = through_builder(build);
+		status = build_at_once(build);
 	else if (known && !lookups_unknown(build))
 		status = in_one_pass(build);
 	else

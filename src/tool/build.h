@@ -16,6 +16,8 @@ struct build {
 	struct weir_params params;
 	struct fill fill;
 	struct fill_found found;
+	struct fill exclude; /* of kinds with such a list; its files may be none */
+	struct fill_found exclude_found;
 	const char *output, *like;
 	uint64_t max_memory;
 	bool spills; /* it was given: beyond it hashes go to a file */
@@ -33,12 +35,18 @@ struct build {
 	uint64_t keys;
 	bool counted;   /* the capacity is the number of lines of a first pass */
 	double seconds; /* of reading and loading */
+	struct weir_build_report built; /* of kinds that are built once */
 	struct weir_stats stats;
 	struct probe probe;
 };
 
 /* Make the filter from the files. Return: TOOL_OK; TOOL_NO or TOOL_TROUBLE after a message. */
 int build_make(struct build *build);
+/* Whether the kind takes the exclude list, if there is one; it is read as the keys are. Return:
+ * likewise. */
+int build_excludes(struct build *build);
+/* Of kinds that are built once, when the parameters stand. Return: likewise. */
+int build_at_once(struct build *build);
 /* Print what was built: on standard output, or on stderr if the image went there. */
 void build_report(const struct build *build);
 

@@ -43,6 +43,10 @@ static void keys(struct report *r, const struct build *b)
 	report_count(r, "keys", NULL, b->keys);
 	report_estimate(r, "keys_estimated", NULL, b->stats.keys_estimated);
 	report_count(r, "capacity", NULL, b->stats.capacity);
+	if (b->exclude.from.n) {
+		report_count(r, "excluded", "excluded", b->built.excluded);
+		report_count(r, "excluded_passed", NULL, b->built.passed);
+	}
 	report_count(r, "passed_over", b->found.bad ? "lines passed over" : NULL, b->found.bad);
 	if (isfinite(b->stats.keys_estimated))
 		report_line(r, "keys", "%s, about %s of them different", show_count(SHOW, b->keys),

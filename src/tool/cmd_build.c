@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * weir build: a filter from files of keys. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "build.h"
@@ -47,10 +48,14 @@ static const char help[] =
 	"                       frequency: 8, 16 or 32, default 16\n"
 	"      --counters-per-word=N  counting, frequency: counters of each word;\n"
 	"                       default: chosen by the rate\n"
-	"      --fingerprint-bits=N  cuckoo: 12 or 16; fuse: 1 to 32; default: chosen by\n"
-	"                       the rate\n"
+	"      --fingerprint-bits=N  cuckoo: 12 or 16; fuse, layered: 1 to 32; default:\n"
+	"                       chosen by the rate\n"
 	"      --max-keys=N     growing: keys that it may grow to; default: 21,845 times\n"
 	"                       -n\n"
+	"      --exclude=FILE   layered: keys that are always answered no; may be given\n"
+	"                       again; they are read, not kept\n"
+	"      --exclude-keys=N  layered: about how many they are; default: counted in a\n"
+	"                       first pass over files\n"
 	"  -s, --seed=SEED      seed of the hash, 1 or more; default: that of the image\n"
 	"                       that is replaced, else random\n"
 	"      --new-seed       a random seed, whatever is replaced\n"
@@ -107,7 +112,7 @@ static const char help_more[] =
 
 enum {
 	LIKE = 256, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL,
-	ALLOW_SHRINK, NEW_SEED, FORCE
+	ALLOW_SHRINK, NEW_SEED, FORCE, EXCLUDE
 };
 
 static const struct option options[] = {
@@ -120,6 +125,7 @@ static const struct option options[] = {
 	{ "bits", required_argument, NULL, 'g' },
 	{ "probes", required_argument, NULL, SHAPE_PROBES },
 	SHAPE_OPTIONS,
+	{ "exclude", required_argument, NULL, EXCLUDE },
 	{ "seed", required_argument, NULL, 's' },
 	{ "new-seed", no_argument, NULL, NEW_SEED },
 	{ "like", required_argument, NULL, LIKE },
@@ -170,11 +176,18 @@ static int filter_option(int option, struct weir_params *params)
 	}
 }
 
+static void exclude(struct lines_options *list, char *name)
+{
+	list->names = need_more(list->names, (list->n + 1) * sizeof *list->names);
+	list->names[list->n++] = name;
+}
+
 static int option_taken(int option, struct build *build, bool *progress)
 {
 	switch (option) {
 	case 'o': build->output = optarg; break;
 	case LIKE: build->like = optarg; break;
+	case EXCLUDE: exclude(&build->exclude.from, optarg); break;
 	case 't': return parse_small("--threads", optarg, CREW_MOST, &build->fill.threads);
 	case MAX_MEMORY:
 		build->spills = true;
@@ -297,5 +310,6 @@ int cmd_build(int argc, char **argv)
 	if (!status)
 		status = finish(&build);
 	weir_destroy(build.filter);
+	free(build.exclude.from.names);
 	return status;
 }

@@ -36,6 +36,7 @@ struct pass {
 	struct weir_filter *f;
 	struct spool *spool;
 	struct weir_builder *builder; /* that takes the hashes in place of f */
+	int (*take)(struct weir_builder *b, const uint64_t *hashes, size_t n); /* by this verb */
 	pthread_mutex_t lock; /* of spool, removed and what was found */
 	uint64_t *removed; /* not loaded but removed, and how many were */
 	atomic_uint_fast64_t keys;
@@ -72,7 +73,7 @@ static int take_out(struct pass *pass, const struct batch *batch)
 static bool load(struct pass *pass, struct batch *batch)
 {
 	int err = !batch->n      ? 0 :
-	          pass->builder ? weir_builder_add_hashes(pass->builder, batch->hashes, batch->n) :
+	          pass->builder ? pass->take(pass->builder, batch->hashes, batch->n) :
 	          pass->removed ? take_out(pass, batch) :
 	                          weir_load_hashes(pass->f, batch->hashes, batch->n);
 	atomic_fetch_add(&pass->taken, err ? weir_error_taken() : batch->n);
@@ -316,17 +317,32 @@ int fill_spool(const struct fill *fill, struct weir_params *params, struct spool
 	return result;
 }
 
+static int into_builder(struct pass *pass, const struct weir_params *params, const char *what,
+                        uint64_t *keys)
+{
+	struct weir_params same = *params;
+	if (hasher_new(&pass->f, &same))
+		return -1;
+	int result = run(pass, what, keys);
+	weir_destroy(pass->f);
+	return result;
+}
+
 int fill_gather(const struct fill *fill, const struct weir_params *params,
                 struct weir_builder *builder, uint64_t *keys)
 {
-	struct weir_params same = *params;
 	struct pass pass = { .task = LOAD, .fill = fill, .builder = builder,
+	                     .take = weir_builder_add_hashes, .lock = PTHREAD_MUTEX_INITIALIZER };
+	return into_builder(&pass, params, "reading", keys);
+}
+
+int fill_exclude(const struct fill *fill, const struct weir_params *params,
+                 struct weir_builder *builder, uint64_t *keys)
+{
+	struct pass pass = { .task = LOAD, .fill = fill, .builder = builder,
+	                     .take = weir_builder_exclude_hashes,
 	                     .lock = PTHREAD_MUTEX_INITIALIZER };
-	if (hasher_new(&pass.f, &same))
-		return -1;
-	int result = run(&pass, "reading", keys);
-	weir_destroy(pass.f);
-	return result;
+	return into_builder(&pass, params, "excluding", keys);
 }
 
 static void unspool_worker(void *arg)

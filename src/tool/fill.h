@@ -55,6 +55,9 @@ int fill_spool(const struct fill *fill, struct weir_params *params, struct spool
  * @keys. */
 int fill_gather(const struct fill *fill, const struct weir_params *params,
                 struct weir_builder *builder, uint64_t *keys);
+/* Exclude them from @builder, which is sealed; else likewise. */
+int fill_exclude(const struct fill *fill, const struct weir_params *params,
+                 struct weir_builder *builder, uint64_t *keys);
 /* Load what was kept into @f and free it. */
 int fill_from_spool(const struct fill *fill, struct spool *spool, struct weir_filter *f);
 

@@ -163,22 +163,6 @@ static double rate_of_answer(const struct model *model)
 	return model->fp_rate * weir_normal_most(&model->normal);
 }
 
-struct model_taken model_take(const struct model *model, const struct model_wish *wish,
-                              struct weir_params *params)
-{
-	struct model_taken taken = { false, false, 0 };
-	if (!model->path)
-		return taken;
-	taken.seed = !wish->new_seed && !params->seed;
-	if (taken.seed)
-		params->seed = model->params.seed; /* 0 if it is keyed */
-	/* One that follows from a size can be as low as no rate that can be asked for. */
-	if (params->fp_rate == 0.0 && !params->max_bytes && model->fp_rate >= 1e-9 &&
-	    model->fp_rate <= 0.5)
-		params->fp_rate = fmin(rate_of_answer(model), 0.5);
-	return taken;
-}
-
 static bool differs(uint32_t wanted, uint32_t is)
 {
 	return wanted && wanted != is;
@@ -203,6 +187,25 @@ static bool wants_another(const struct model *model, const struct model_wish *wi
 	       differs(w->counters_per_word, is->counters_per_word) ||
 	       differs(w->fingerprint_bits, is->fingerprint_bits) ||
 	       (w->max_capacity && w->max_capacity != is->max_capacity);
+}
+
+struct model_taken model_take(const struct model *model, const struct model_wish *wish,
+                              struct weir_params *params)
+{
+	struct model_taken taken = { false, false, 0 };
+	if (!model->path)
+		return taken;
+	taken.seed = !wish->new_seed && !params->seed;
+	if (taken.seed)
+		params->seed = model->params.seed; /* 0 if it is keyed */
+	/* One that follows from a size can be as low as no rate that can be asked for. */
+	if (params->fp_rate == 0.0 && !params->max_bytes && model->fp_rate >= 1e-9 &&
+	    model->fp_rate <= 0.5)
+		params->fp_rate = fmin(rate_of_answer(model), 0.5);
+	if (weir_kind_is_built(model->params.kind) &&
+	    !wants_another(model, wish, model->normal.steps))
+		params->kind = model->params.kind;
+	return taken;
 }
 
 /* How often to double, or if it is negative, to halve. The half of an odd number is rounded up. */

@@ -45,7 +45,8 @@ int model_like(struct model *out, const char *path, const struct image_how *how)
 int model_replaced(struct model *out, const char *path, const struct model_wish *wish, bool force,
                    const struct image_how *how);
 
-/* Take the seed over, and the rate where neither that nor a size is given. */
+/* Take the seed over, the rate where neither that nor a size is given, and a kind that is built
+ * once, whose size follows from its keys. */
 struct model_taken model_take(const struct model *model, const struct model_wish *wish,
                               struct weir_params *params);
 

@@ -39,6 +39,12 @@ static inline bool kind_grows(uint32_t kind)
 	return kind_has(kind, "layers");
 }
 
+/* Is it built from an exclude list too? */
+static inline bool kind_excludes(uint32_t kind)
+{
+	return kind_has(kind, "second_segments");
+}
+
 /* Does a key that is added twice count twice? */
 static inline bool kind_counts(uint32_t kind)
 {

@@ -19,6 +19,8 @@ int shape_option(int option, struct weir_params *params)
 	case SHAPE_FINGERPRINT_BITS:
 		return parse_small("--fingerprint-bits", optarg, 32, &params->fingerprint_bits);
 	case SHAPE_MAX_KEYS: return parse_keys("--max-keys", optarg, &params->max_capacity);
+	case SHAPE_EXCLUDE_KEYS:
+		return parse_keys("--exclude-keys", optarg, &params->exclude_keys);
 	default: return -1;
 	}
 }
@@ -55,7 +57,10 @@ const char *shape_foreign(const struct weir_params *params, uint64_t *value)
 			return numbers[i].option;
 	}
 	*value = params->max_capacity;
-	return *value && !kind_grows(params->kind) ? "--max-keys" : NULL;
+	if (*value && !kind_grows(params->kind))
+		return "--max-keys";
+	*value = params->exclude_keys;
+	return *value && !kind_excludes(params->kind) ? "--exclude-keys" : NULL;
 }
 
 unsigned shape_own(struct weir_params *params)
@@ -70,5 +75,7 @@ unsigned shape_own(struct weir_params *params)
 	}
 	if (!kind_grows(params->kind))
 		params->max_capacity = 0;
+	if (!kind_excludes(params->kind))
+		params->exclude_keys = 0;
 	return left + (params->max_capacity != 0);
 }

@@ -9,14 +9,15 @@
 
 /* Values of long options, apart from those that commands begin at 256. */
 enum { SHAPE_COUNTER_BITS = 768, SHAPE_COUNTERS_PER_WORD, SHAPE_FINGERPRINT_BITS, SHAPE_MAX_KEYS,
-       SHAPE_PROBES };
+       SHAPE_PROBES, SHAPE_EXCLUDE_KEYS };
 
 /* For who takes -z, -g and --probes too: { "words", ..., 'z' }, { "bits", ..., 'g' }. */
 #define SHAPE_OPTIONS \
 	{ "counter-bits", required_argument, NULL, SHAPE_COUNTER_BITS }, \
 	{ "counters-per-word", required_argument, NULL, SHAPE_COUNTERS_PER_WORD }, \
 	{ "fingerprint-bits", required_argument, NULL, SHAPE_FINGERPRINT_BITS }, \
-	{ "max-keys", required_argument, NULL, SHAPE_MAX_KEYS }
+	{ "max-keys", required_argument, NULL, SHAPE_MAX_KEYS }, \
+	{ "exclude-keys", required_argument, NULL, SHAPE_EXCLUDE_KEYS }
 
 /* One of them, or 'z', 'g', SHAPE_PROBES, whose argument is optarg. Return: 1 taken, 0 wrong
  * (reported), -1 not such an option. */

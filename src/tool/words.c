@@ -22,6 +22,7 @@ static const struct {
 	{ "counters_per_word", "--counters-per-word", false },
 	{ "fingerprint_bits", "--fingerprint-bits", false },
 	{ "max_capacity", "--max-keys", true },
+	{ "exclude_keys", "--exclude-keys", true },
 };
 
 /* The word that begins at @at, or SIZE_MAX. */

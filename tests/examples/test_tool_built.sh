@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Kinds that are built once and the weir command: build makes them from files and pipes, within
-# bounded memory, and what changes filters refuses them. Usage: test_tool_built.sh path/to/weir.
+# bounded memory, and what changes filters refuses them.
+# Usage: test_tool_built.sh path/to/weir [path/to/seeds.so]
+seeds=${2:+$(realpath "$2")}
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
 seq 1 20000 >keys
@@ -58,12 +60,105 @@ test_replaced() {
 	run 0 "$weir" build -q -k fuse -o r.weir keys
 	run 0 "$weir" build -q -k fuse -o r.weir keys others
 	run 0 "$weir" query -c r.weir others; prints '^20000$'
+	run 0 "$weir" build -q -o r.weir keys # the kind is taken over
+	run 0 "$weir" info r.weir; prints 'layout  *fuse'
+	run 0 "$weir" build -q -k fuse -o r.weir keys others
 	head -n 100 keys >few
 	run 1 "$weir" build -q -k fuse -o r.weir few; says 'not replaced'
 	run 0 "$weir" query -c r.weir others; prints '^20000$'
 }
 
+# Exact on two lists; a key that is in both is named with its two places.
+test_layered() {
+	seq 100001 400000 >good
+	seq 400001 500000 >better
+	run 0 "$weir" build -k layered --exclude good --exclude=better -o x.weir keys
+	prints 'layout  *layered, fingerprints of 6 bits in 1 part, then 1 bit in 1'
+	prints 'excluded  *400,000$'
+	run 0 "$weir" query -c x.weir keys; prints '^20000$'
+	run 1 "$weir" query -c x.weir good better; prints '^0$'
+	run 0 "$weir" verify x.weir; prints 'whole'
+	run 0 "$weir" build --json -k layered --exclude good --exclude-keys=3 -o few.weir keys
+	json out "(j['excluded'] == 300000 and j['excluded_passed'] > 300000 / 128 and
+		j['fingerprint_bits'] == 6)"
+	run 0 "$weir" build -q -k layered -p 0.01% --exclude <(cat good) -o x.weir --force keys
+	run 0 "$weir" info x.weir; prints 'fingerprints of 13 bits'
+	run 1 "$weir" query -c x.weir good; prints '^0$'
+	# a rebuild takes over the kind
+	run 0 "$weir" build -q --exclude good -o x.weir keys
+	run 0 "$weir" info x.weir; prints 'layered'
+	run 1 "$weir" query -c x.weir good; prints '^0$'
+	seq 7 >both
+	for threads in 1 3; do
+		run 2 "$weir" build -q -k layered -t $threads --exclude good --exclude both \
+			-o y.weir keys
+		says "^weir build: keys:[1-7] '[1-7]' is excluded by both:[1-7]: .*more are in both"
+	done
+	echo '  17 ' >both
+	run 2 "$weir" build -q -k layered --trim --exclude both -o y.weir keys
+	says "^weir build: keys:17 '17' is excluded by both:1: a key can be in one .* only\$"
+	run 2 "$weir" build -q -k layered --exclude <(seq 7) -o y.weir keys
+	says 'a key is in both lists, or two keys have one hash.*pipe'
+	run 2 "$weir" build -q -k fuse --exclude good -o y.weir keys
+	says 'kind fuse has no exclude list'
+	run 2 "$weir" build -q -k fuse --exclude-keys=4 -o y.weir keys; says 'not for kind fuse'
+	run 2 "$weir" build -q -k layered --cidr --exclude good -o y.weir keys
+	says 'not with --cidr'
+	run 2 "$weir" build -q -k layered --exclude nowhere -o y.weir keys; says 'nowhere'
+	absent y.weir 'of lists that were refused'
+	run 0 "$weir" plan -n 11.7M -p 50% --exclude-keys=804.3M
+	prints 'layered  *11,700,000  12.8 MiB  *9.15  0.7813 %'
+}
+
+# Two keys whose hashes are one under seed 5: a seed that was given is kept, and the two are named;
+# one that was drawn is drawn again.
+test_one_hash() {
+	python3 - <<-'EOF'
+	M = 2**64 - 1
+	def rotl(x, n): return (x << n | x >> 64 - n) & M
+	def mix(h, n): # XXH3 of 4 to 8 bytes, behind the secret
+	    h ^= rotl(h, 49) ^ rotl(h, 24)
+	    h = h * 0x9FB21C651E98DF25 & M
+	    h ^= (h >> 35) + n
+	    h = h * 0x9FB21C651E98DF25 & M
+	    return h ^ h >> 28
+	def unmix8(h):
+	    back = pow(0x9FB21C651E98DF25, -1, 2**64)
+	    x = h ^ h >> 28; x ^= h >> 56
+	    h = x * back & M
+	    x = 0
+	    for _ in range(64): x = h ^ (x >> 35) + 8
+	    h = x * back & M
+	    # h -> h ^ rotl(h, 49) ^ rotl(h, 24): its order divides 64
+	    y = h
+	    for _ in range(63): y = y ^ rotl(y, 49) ^ rotl(y, 24)
+	    return y
+	def swapped(n): # the two halves of the word that is mixed, as bytes of a key
+	    return (n >> 32).to_bytes(4, 'little') + (n & 2**32 - 1).to_bytes(4, 'little')
+	seed = 5
+	secret = 0x1cad21f72c81017c ^ 0xdb979083e96dd4de
+	flip = secret - (seed ^ int.from_bytes(seed.to_bytes(4, 'little'), 'big') << 32) & M
+	for i in range(10000, 99999):
+	    key = b'%d' % i
+	    word = int.from_bytes(key[-4:], 'little') + (int.from_bytes(key[:4], 'little') << 32)
+	    other = swapped(unmix8(mix((word & M) ^ flip, 5)) ^ flip)
+	    if not set(other) & {10, 13, 0}:
+	        open('one', 'wb').write(key + b'\n'); open('other', 'wb').write(other + b'\n')
+	        break
+	EOF
+	run 2 "$weir" build -q -k layered -s 5 --exclude other -o z.weir one
+	says '^weir build: one:1 .* and other:1 .* have one hash by chance'
+	run 0 "$weir" build -q -k layered -s 6 --exclude other -o z.weir one
+	run 0 "$weir" query -c z.weir one; prints '^1$'
+	run 1 "$weir" query -c z.weir other; prints '^0$'
+	[ "$seeds" ] || return 0
+	LD_PRELOAD=$seeds run 0 "$weir" build -q -k layered --exclude other -o drawn.weir one
+	same z.weir drawn.weir 'seed 5 was left for seed 6'
+}
+
 test_build
+test_layered
+test_one_hash
 test_refused
 test_spilled
 test_replaced

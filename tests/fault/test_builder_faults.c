@@ -50,6 +50,37 @@ static int build(size_t n, uint32_t threads, bool spills)
 	return err;
 }
 
+/* Of two lists, of which what passes may have to be kept in a file. */
+static int build_two(size_t n, size_t m, bool spills)
+{
+	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_builder *b = NULL;
+	struct weir_filter *f = NULL;
+	p.kind = WEIR_LAYERED;
+	p.fp_rate = 0.25;
+	p.seed = 3;
+	o.max_memory = spills ? 64 << 20 : 0;
+	o.spill_folder = spills ? folder : NULL;
+	int err = weir_builder_create(&b, &p, &o);
+	if (!err)
+		err = weir_builder_add_hashes(b, hashes, n);
+	if (!err)
+		err = weir_builder_seal(b);
+	for (size_t at = 0; !err && at < m; at += 1000)
+		err = weir_builder_exclude_hashes(b, hashes + n + at, 1000);
+	if (!err)
+		err = weir_builder_finish(b, &f, NULL);
+	weir_builder_destroy(b);
+	assert_int_equal(err == 0, f != NULL);
+	assert_true(!f || (weir_contains_hashes(f, hashes, n, NULL) == n &&
+	                   weir_contains_hashes(f, hashes + n, m, NULL) == 0));
+	weir_destroy(f);
+	return err;
+}
+
+static int of_two_lists(void) { return build_two(FEW, FEW, false); }
+static int of_two_lists_with_a_file(void) { return build_two(700000, 500000, true); }
 static int in_memory(void) { return build(FEW, 1, false); }
 static int by_threads(void) { return build(FEW, 3, false); }
 static int with_a_file(void) { return build(MANY, 1, true); }
@@ -118,6 +149,8 @@ static const struct verb {
 	{ "in memory", in_memory, 60 },
 	{ "by threads", by_threads, 60 },
 	{ "with a file", with_a_file, 4 },
+	{ "of two lists", of_two_lists, 60 },
+	{ "of two lists, with a file", of_two_lists_with_a_file, 4 },
 	{ "by a reload", by_a_reload, 60 },
 	{ "of a rolling set", of_a_rolling_set, 60 },
 };

@@ -93,6 +93,23 @@ static void tame_fuse(uint8_t *data, uint64_t was, uint64_t parts)
 	put32(data + 116, parts);
 }
 
+/* Likewise in the first of three lines or more; the last two are the second level's. */
+static void tame_layered(uint8_t *data, uint64_t was, uint64_t then)
+{
+	const uint64_t width = 1 + was % 32, blocks = image_get(data + IMAGE_BLOCKS, 8) + 2;
+	const uint64_t parts = then & 1, bits = then >> 8 & 7;
+	const uint64_t cells = 8 * (64 - 16) / width, second = 8 * (parts ? 48 : 112);
+	const uint64_t segments = second >> bits;
+	image_put64(data + IMAGE_BLOCKS, blocks);
+	put32(data + 104, width);
+	put32(data + 108, cells < 6 ? 0 : was >> 32 & 1);
+	put32(data + 112, 3 + (was >> 40) % ((cells >> data[108]) - 2));
+	put32(data + 116, 0);
+	put32(data + 120, bits);
+	put32(data + 124, segments > 3 ? 3 + (then >> 16) % (segments - 2) : 3);
+	put32(data + 128, parts);
+}
+
 /* An even or an odd number of blocks, and the hash without a seed. */
 static void tame_split(uint8_t *data, uint64_t was)
 {
@@ -104,7 +121,7 @@ static void tame_split(uint8_t *data, uint64_t was)
 /* Bring every field within its range, as near to what it holds as may be. */
 static void tame(uint8_t *data)
 {
-	static const uint8_t kinds[] = { 0, 1, 2, 4, 8, 5, 2, 7 };
+	static const uint8_t kinds[] = { 0, 1, 2, 4, 8, 5, 6, 7 };
 	uint64_t kind = kinds[data[12] & 7], blocks = image_get(data + IMAGE_BLOCKS, 8);
 	uint64_t z = kind ? UINT64_C(1) + data[16] % 32 : UINT64_C(1) << (data[16] & 3);
 	uint64_t packed = data[IMAGE_COMPRESSION] & 1;
@@ -127,6 +144,7 @@ static void tame(uint8_t *data)
 	memset(data + 76, 0, 4);
 	unsigned fingerprint = data[104] & 1 ? 16 : 12, bits = data[104] & 3, words = data[108] & 3;
 	const uint64_t built = image_get(data + 104, 8), parts = data[116] & 1;
+	const uint64_t then = image_get(data + 120, 8);
 	memset(data + 104, 0, IMAGE_MARKS - 104);
 	if (kind == 4)
 		put32(data + 104, fingerprint);
@@ -135,6 +153,8 @@ static void tame(uint8_t *data)
 			put32(data + 108, UINT64_C(1) << words), put32(data + 112, 1);
 	if (kind == 5)
 		tame_fuse(data, built, parts);
+	if (kind == 6)
+		tame_layered(data, built, then);
 	if (kind == 7)
 		tame_split(data, built);
 	unsigned later = steps ? 192 : IMAGE_MARKS;

@@ -34,6 +34,12 @@ static bool normal(const struct test_golden *golden)
 	return strstr(golden->name, "normal") != NULL;
 }
 
+/* Keys of an exclude list, which follow the others. */
+static uint64_t excluded(const struct test_golden *golden)
+{
+	return strstr(golden->name, "excluded") ? 8 * golden->keys : 0;
+}
+
 /* IPv4 prefixes of 8, 16, 24 and 32 bits, IPv6 ones of 32, 48, 64 and 128. */
 static const struct weir_normal cidr = {
 	.steps = WEIR_NORMAL_TRIM | WEIR_NORMAL_LOWERCASE | WEIR_NORMAL_CIDR,
@@ -47,6 +53,25 @@ static size_t key_of(uint64_t i, char key[512])
 	int n = snprintf(key, 512, "key%llu", (unsigned long long)i);
 	memset(key + n, 'x', i % 280);
 	return (size_t)n + i % 280;
+}
+
+/* In place of an empty filter one of these keys and of those that are excluded. */
+static void build(struct weir_filter **f, const struct test_golden *golden, const uint64_t *hashes)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_builder *b;
+	if (!excluded(golden)) {
+		assert_ok(test_fill(f, hashes, golden->keys));
+		return;
+	}
+	assert_ok(weir_params_of(*f, &params));
+	assert_ok(weir_builder_create(&b, &params, NULL));
+	assert_ok(weir_builder_add_hashes(b, hashes, golden->keys));
+	assert_ok(weir_builder_seal(b));
+	assert_ok(weir_builder_exclude_hashes(b, hashes + golden->keys, excluded(golden)));
+	weir_destroy(*f);
+	assert_ok(weir_builder_finish(b, f, NULL));
+	weir_builder_destroy(b);
 }
 
 static struct weir_filter *make(const struct test_golden *golden)
@@ -68,10 +93,11 @@ static struct weir_filter *make(const struct test_golden *golden)
 			assert_ok(weir_insert(f, key, key_of(i, key)));
 		return f;
 	}
-	uint64_t *hashes = malloc(golden->keys * sizeof *hashes);
-	for (uint64_t i = 0; i < golden->keys; i++)
+	const uint64_t listed = golden->keys + excluded(golden);
+	uint64_t *hashes = malloc(listed * sizeof *hashes);
+	for (uint64_t i = 0; i < listed; i++)
 		hashes[i] = weir_hash(f, key, key_of(i, key));
-	assert_ok(test_fill(&f, hashes, golden->keys));
+	build(&f, golden, hashes);
 	free(hashes);
 	return f;
 }
@@ -85,7 +111,8 @@ static uint64_t false_positives(const struct weir_filter *f, const struct test_g
 {
 	char key[512];
 	uint64_t n = 0;
-	for (uint64_t i = golden->keys; i < golden->keys + OTHERS; i++)
+	const uint64_t listed = golden->keys + excluded(golden);
+	for (uint64_t i = listed; i < listed + OTHERS; i++)
 		n += weir_contains(f, key, key_of(i, key));
 	return n;
 }
@@ -99,6 +126,8 @@ static void assert_answers(const struct weir_filter *f, const struct test_golden
 	assert_memory_equal(&done, normal(golden) ? &cidr : &none, sizeof done);
 	for (uint64_t i = 0; i < golden->keys; i++)
 		assert_true(weir_contains(f, key, key_of(i, key)));
+	for (uint64_t i = golden->keys; i < golden->keys + excluded(golden); i++)
+		assert_false(weir_contains(f, key, key_of(i, key)));
 	assert_int_equal(false_positives(f, golden), golden->false_positives);
 }
 

@@ -44,7 +44,8 @@ struct test_subject {
 struct test_golden {
 	const char *name; /* of its file; with "zstd" in it, packed; with "keyed", of format 2: by
 	                     the key of SipHash's reference vectors, and with every mark; with
-	                     "normal", of format 2: with what is done to keys */
+	                     "normal", of format 2: with what is done to keys; with "excluded",
+	                     of an exclude list too, of eight times as many keys */
 	struct weir_shape shape;
 	uint64_t capacity, keys;
 	uint64_t false_positives; /* among 20000 keys that are not in it */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Kinds that are built once: no key is missed and the rate is that of the fingerprints, from a few
- * keys to arrays of more than 2^32 bits, whose parts lie beyond any 32-bit offset. */
+ * keys to arrays of more than 2^32 bits, whose parts lie beyond any 32-bit offset. Of two lists
+ * none is misjudged, and other keys have half of the first level's rate. */
 #include <math.h>
 #include "../test.h"
 
@@ -57,6 +58,67 @@ static void size_at_8_bits(void **state)
 		built(n, n, 8, (uint64_t)((double)n * 9.15 / 8));
 }
 
+/* Hashes of keys from @first on, some thousand at a time. Return: how many are in f. */
+static uint64_t found_in(const struct weir_filter *f, uint64_t first, uint64_t n)
+{
+	uint64_t hashes[4096], found = 0;
+	for (uint64_t at = 0; at < n; at += COUNT_OF(hashes)) {
+		const size_t some = n - at < COUNT_OF(hashes) ? n - at : COUNT_OF(hashes);
+		for (size_t i = 0; i < some; i++)
+			hashes[i] = test_key(first + at + i);
+		found += weir_contains_hashes(f, hashes, some, NULL);
+	}
+	return found;
+}
+
+/* Within 5 % of the rate from both sides, and of the bits a key that the levels need in theory:
+ * 1.125 + 1 % of (w for the included, 1 for all that pass). */
+static void layered(uint64_t n, uint64_t m, double fp_rate, unsigned width)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
+	struct weir_builder *b = NULL;
+	struct weir_filter *f = NULL;
+	struct weir_stats s = WEIR_STATS_INIT;
+	const double half = ldexp(1, -(int)width - 1), expected = half * ABSENT;
+	p.kind = WEIR_LAYERED;
+	p.fp_rate = fp_rate;
+	p.exclude_keys = m;
+	p.seed = n + m;
+	assert_ok(weir_builder_create(&b, &p, NULL));
+	for (uint64_t i = 0; i < n; i++)
+		assert_ok(weir_builder_add_hash(b, test_key(i)));
+	assert_ok(weir_builder_seal(b));
+	for (uint64_t i = 0; i < m; i++)
+		assert_ok(weir_builder_exclude_hash(b, test_key(n + i)));
+	assert_ok(weir_builder_finish(b, &f, &r));
+	weir_builder_destroy(b);
+	assert_int_equal(found_in(f, 0, n), n);
+	assert_int_equal(found_in(f, n, m), 0);
+	assert_ok(weir_stats(f, &s));
+	assert_int_equal(s.shape.field[0], width);
+	const double theory = 1.125 * ((double)n * width + (double)(n + r.passed));
+	assert_true(n < 1000000 || 8 * (double)s.bytes < 1.05 * theory);
+	const double found = (double)found_in(f, n + m, ABSENT);
+	if (fabs(found - expected) > 0.05 * expected + 5 * sqrt(expected))
+		fail_msg("%llu and %llu keys, %u bits: %.0f of %d absent keys found, expected %.0f",
+		         (unsigned long long)n, (unsigned long long)m, width, found, ABSENT,
+		         expected);
+	weir_destroy(f);
+}
+
+static void two_lists(void **state)
+{
+	(void)state;
+	layered(1000, 0, 0.1, 3);
+	layered(1000, 200000, 0.5, 7);
+	layered(20000, 300, 0.01, 6);
+	layered(300000, 5000000, 0.5, 4);
+	layered(300000, 5000000, 0.0005, 10);
+	layered(2300000, 9000000, 0.5, 1); /* two parts, then four */
+	layered(1100000, 2300000, 0.5, 1); /* one, then two */
+}
+
 static void more_than_2_to_the_32_bits(void **state)
 {
 	(void)state;
@@ -68,6 +130,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rates),
 		cmocka_unit_test(size_at_8_bits),
+		cmocka_unit_test(two_lists),
 		cmocka_unit_test(more_than_2_to_the_32_bits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,9 @@
  *
  *     seed = mix(S ^ (part << 8 | t) * C2),  S the seed of the filter's hash
  *
+ * A second level beside a first has t = 128, 129, ..., and the bits of its keys are those of
+ * weir__fuse_value().
+ *
  * To peel is to take away, again and again, a key that has one of its cells to itself: the cells
  * with one key are put on a stack in ascending order; the top one is taken off; if it has one key
  * still, that key is taken away, and of its other two cells, the one that follows (c_1 after c_0,
@@ -41,6 +44,7 @@ enum {
 	WEIR_FUSE_MOST_WIDTH = 32,
 	WEIR_FUSE_MOST_SEGMENT_BITS = 18, /* c_1 and c_2 take different bits of m */
 	WEIR_FUSE_MOST_PART_BITS = 28,
+	WEIR_FUSE_SECOND_TRY = 128, /* a second level's first try: its seeds are others */
 	WEIR_FUSE_SEED = 8,  /* bytes before the cells */
 	WEIR_FUSE_SLACK = 8, /* bytes behind them: a cell is read as a word of 64 bits */
 };
@@ -56,15 +60,23 @@ struct weir_fuse {
 	uint64_t range; /* of c_0: those but the last two segments' */
 };
 
+static inline struct weir_fuse weir__fuse_shaped(unsigned width, unsigned segment_bits,
+                                                 uint64_t segments, unsigned part_bits)
+{
+	return (struct weir_fuse){ .width = width,
+		                   .segment_bits = segment_bits,
+		                   .part_bits = part_bits,
+		                   .cells = segments << segment_bits,
+		                   .range = (segments - 2) << segment_bits };
+}
+
+/* Of a shape that begins with these fields. */
 static inline struct weir_fuse weir__fuse_of(const struct weir_shape *shape)
 {
-	const unsigned bits = shape->field[WEIR_FUSE_SEGMENT_BITS];
-	const uint64_t segments = shape->field[WEIR_FUSE_SEGMENTS];
-	return (struct weir_fuse){ .width = shape->field[WEIR_FUSE_WIDTH],
-		                   .segment_bits = bits,
-		                   .part_bits = shape->field[WEIR_FUSE_PART_BITS],
-		                   .cells = segments << bits,
-		                   .range = (segments - 2) << bits };
+	return weir__fuse_shaped(shape->field[WEIR_FUSE_WIDTH],
+	                         shape->field[WEIR_FUSE_SEGMENT_BITS],
+	                         shape->field[WEIR_FUSE_SEGMENTS],
+	                         shape->field[WEIR_FUSE_PART_BITS]);
 }
 
 /* Lines of 64 bytes that a part takes. */
@@ -115,6 +127,15 @@ WEIR__INLINE uint32_t weir__fuse_fingerprint(uint64_t m, unsigned width)
 {
 	const uint32_t top = (uint32_t)(m >> 32) >> (32 - width);
 	return top + !top;
+}
+
+/* What the three cells of a key make together. A first level, or the only one, has fingerprints. A
+ * second has one bit: the top one of m for a key that it answers true, the opposite for one that it
+ * answers false. So what it knows nothing of is answered by chance, however many of either it
+ * has. */
+WEIR__INLINE uint32_t weir__fuse_value(uint64_t m, unsigned width, bool second)
+{
+	return second ? (uint32_t)(m >> 63) : weir__fuse_fingerprint(m, width);
 }
 
 /* ---- cells ---- */

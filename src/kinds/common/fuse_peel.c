@@ -6,8 +6,10 @@
 #include <string.h>
 #include "error.h"
 
-/* A count is in the upper six bits of a byte; in the others, which of its cells it is to a key. */
-enum { ONE = 4, WHICH = ONE - 1 };
+/* A count is in the upper five bits of a byte. In the others, xor'ed: the marks of the keys, and
+ * which of their cells it is to them. A cell of the size that is planned has 2.7 keys, and one of
+ * 10^22 has more than can be counted. */
+enum { WHICH = 3, MARK = 4, ONE = 8 };
 
 /* Each of the arrays begins on a line. */
 static uint64_t whole_lines(uint64_t bytes)
@@ -45,7 +47,7 @@ void weir__fuse_room_free(struct weir_fuse_room *room)
 
 /* Return: false if a cell has more keys than can be counted. */
 static bool count(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
-                  uint64_t seed)
+                  uint64_t marked, uint64_t seed)
 {
 	const struct weir_fuse p = *part;
 	uint64_t *xors = room->xors;
@@ -55,9 +57,10 @@ static bool count(struct weir_fuse_room *room, const struct weir_fuse *part, uin
 	memset(xors, 0, 8 * p.cells);
 	for (uint64_t i = 0; i < n; i++) {
 		const uint64_t h = room->keys[i];
+		const uint8_t mark = i < marked ? MARK : 0;
 		struct weir_fuse_cells c = weir__fuse_cells(&p, h, weir__fuse_mix(h, seed));
 		for (unsigned j = 0; j < 3; j++) {
-			const uint8_t more = (uint8_t)((counts[c.at[j]] + ONE) ^ j);
+			const uint8_t more = (uint8_t)((counts[c.at[j]] + ONE) ^ (j | mark));
 			over |= more < ONE;
 			counts[c.at[j]] = more;
 			xors[c.at[j]] ^= h;
@@ -77,7 +80,8 @@ static uint64_t singles(const struct weir_fuse_room *room, uint64_t cells)
 	return n;
 }
 
-/* Take a key out of a cell that is to it its jth. Return: is it left with one? */
+/* Take a key out of a cell that is to it its jth, xor'ed with its mark. Return: is it left with
+ * one? */
 static inline bool take(struct weir_fuse_room *room, uint32_t cell, unsigned j, uint64_t h)
 {
 	const uint8_t left = (uint8_t)((room->counts[cell] - ONE) ^ j);
@@ -87,12 +91,12 @@ static inline bool take(struct weir_fuse_room *room, uint32_t cell, unsigned j, 
 }
 
 bool weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
-                     uint64_t seed)
+                     uint64_t marked, uint64_t seed)
 {
 	static const uint8_t next[] = { 1, 2, 0 };
 	const struct weir_fuse p = *part;
 	uint64_t waiting, taken = 0;
-	if (!count(room, part, n, seed))
+	if (!count(room, part, n, marked, seed))
 		return false;
 	/* The keys are in the cells now, so their place is free for them in their order. */
 	waiting = singles(room, p.cells);
@@ -102,28 +106,39 @@ bool weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse *part, 
 			continue;
 		const uint64_t h = room->xors[cell];
 		const unsigned j = room->counts[cell] & WHICH, j1 = next[j], j2 = next[j1];
+		const unsigned mark = room->counts[cell] & MARK;
 		struct weir_fuse_cells c = weir__fuse_cells(&p, h, weir__fuse_mix(h, seed));
 		room->keys[taken] = h;
-		room->by[taken++] = (uint8_t)j;
+		room->by[taken++] = (uint8_t)(j | mark);
 		room->stack[waiting] = c.at[j1];
-		waiting += take(room, c.at[j1], j1, h);
+		waiting += take(room, c.at[j1], j1 | mark, h);
 		room->stack[waiting] = c.at[j2];
-		waiting += take(room, c.at[j2], j2, h);
+		waiting += take(room, c.at[j2], j2 | mark, h);
 	}
 	return taken == n;
 }
 
-void weir__fuse_assign_fingerprints(const struct weir_fuse_room *room, const struct weir_fuse *part,
-                                    uint64_t n, uint64_t seed, unsigned char *cells)
+WEIR__INLINE void assign(const struct weir_fuse_room *room, const struct weir_fuse *part,
+                         uint64_t n, uint64_t seed, unsigned char *cells, bool second)
 {
 	const struct weir_fuse p = *part;
 	for (uint64_t i = n; i-- > 0;) {
 		const uint64_t h = room->keys[i], m = weir__fuse_mix(h, seed);
 		struct weir_fuse_cells c = weir__fuse_cells(&p, h, m);
-		const unsigned j = room->by[i];
-		uint64_t value = weir__fuse_fingerprint(m, p.width);
+		const unsigned j = room->by[i] & WHICH;
+		uint64_t value = weir__fuse_value(m, p.width, second);
+		value ^= second && !(room->by[i] & MARK);
 		for (unsigned other = 0; other < 3; other++) /* its own is 0 yet */
 			value ^= weir__fuse_cell(cells, c.at[other], p.width);
 		weir__fuse_put(cells, c.at[j], p.width, (uint32_t)value);
 	}
+}
+
+void weir__fuse_assign(const struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
+                       uint64_t seed, unsigned char *cells, bool second)
+{
+	if (second)
+		assign(room, part, n, seed, cells, true);
+	else
+		assign(room, part, n, seed, cells, false);
 }

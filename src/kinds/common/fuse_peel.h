@@ -9,9 +9,9 @@
 struct weir_fuse_room {
 	uint64_t *keys;  /* the caller puts their hashes here, near each other by their top bits;
 	                    then, in the order in which they were taken away */
-	uint8_t *by;     /* and which of its cells each was taken away by */
+	uint8_t *by;     /* and which of its cells each was taken away by, and its mark */
 	uint64_t *xors;  /* of each cell: the hashes of its keys, xor'ed */
-	uint8_t *counts; /* 4 * how many, and xor'ed, which of their cells it is to them */
+	uint8_t *counts; /* 8 * how many, and xor'ed, their marks and which of their cells it is */
 	uint32_t *stack;
 	uint64_t bytes;  /* of all of it */
 };
@@ -24,15 +24,16 @@ void weir__fuse_room_free(struct weir_fuse_room *room);
 
 /*
  * Order the keys so that each has a cell to itself among those that follow.
- * @n: of room->keys, all different.
+ * @n: of room->keys, all different.  @marked: the first so many of them are marked.
  * Return: true; false there is no such order with this seed, and room->keys are no longer what they
  *   were.
  */
 bool weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
-                     uint64_t seed);
+                     uint64_t marked, uint64_t seed);
 
-/* After that: give each key its fingerprint.  @cells: all 0. */
-void weir__fuse_assign_fingerprints(const struct weir_fuse_room *room, const struct weir_fuse *part,
-                                    uint64_t n, uint64_t seed, unsigned char *cells);
+/* After that: give each key its fingerprint; of a second level its bit, by which the marked are
+ * answered true and the others false.  @cells: all 0. */
+void weir__fuse_assign(const struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
+                       uint64_t seed, unsigned char *cells, bool second);
 
 #endif

@@ -1,69 +1,23 @@
 /* SPDX-License-Identifier: MIT
- * How many cells a set of keys needs, and the choice of their width.
- *
- * A set peels almost always if it has no more keys than cells / factor. The factor is that of Graf
- * and Lemire (2022), 1.125 from a million keys on and more below, and so is the length of a
- * segment, up to 2^13 cells: longer ones gain nothing up to 2 million keys and leave the cache.
- *
- * Keys fall into parts by chance, and all parts have one size. So a part is made for the mean and
- * six deviations: of a billion parts one would have more. What does not fit or does not peel is
- * built larger (weir__fuse_enlarge).
- *
+ * The lines of a set of keys, and the choice of a fingerprint's width. common/fuse_size.c has the
+ * cells that a set needs; what does not fit or does not peel is built larger (weir__fuse_enlarge).
  * All lines are filled with segments as far as they fit. */
 #include "kinds/fuse/plan.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include "error.h"
-#include "kinds/common/fuse.h"
+#include "kinds/common/fuse_size.h"
 #include "lines.h"
 #include "sizing.h"
-
-static const uint64_t most_of_part = UINT64_C(1) << 21; /* keys, on average */
-enum { MOST_CHOSEN_SEGMENT_BITS = 13 };
-
-static double factor_of(double keys)
-{
-	return fmax(1.125, 0.875 + 0.25 * log(1e6) / log(fmax(keys, 2)));
-}
-
-static unsigned segment_bits_of(double keys)
-{
-	double bits = floor(log(fmax(keys, 1)) / log(3.33) + 2.25);
-	return (unsigned)fmin(bits, MOST_CHOSEN_SEGMENT_BITS);
-}
-
-static unsigned part_bits_of(uint64_t keys)
-{
-	unsigned bits = 0;
-	while (bits < WEIR_FUSE_MOST_PART_BITS && keys >> bits > most_of_part)
-		bits++;
-	return bits;
-}
-
-/* Keys that a part is made for. */
-static double keys_of_part(uint64_t keys, unsigned part_bits)
-{
-	double mean = ceil((double)keys / (double)(UINT64_C(1) << part_bits));
-	return part_bits ? mean + 6 * sqrt(mean) : mean;
-}
-
-/* As many segments as the lines have room for. */
-static uint32_t segments_within(uint64_t lines, unsigned width, unsigned segment_bits)
-{
-	const uint64_t bits = 8 * (64 * lines - WEIR_FUSE_SEED - WEIR_FUSE_SLACK);
-	const uint64_t most = (WEIR_FUSE_MOST_CELLS >> segment_bits);
-	const uint64_t n = bits / width >> segment_bits;
-	return (uint32_t)(n < most ? n : most);
-}
 
 /* So many lines, in all parts: as many segments as they hold. */
 static void fill(struct weir_plan *plan, uint64_t lines, uint32_t shards)
 {
 	uint32_t *field = plan->shape.field;
-	field[WEIR_FUSE_SEGMENTS] = segments_within(lines >> field[WEIR_FUSE_PART_BITS],
-	                                            field[WEIR_FUSE_WIDTH],
-	                                            field[WEIR_FUSE_SEGMENT_BITS]);
+	field[WEIR_FUSE_SEGMENTS] =
+		weir__fuse_segments_within(lines >> field[WEIR_FUSE_PART_BITS],
+	                                   field[WEIR_FUSE_WIDTH], field[WEIR_FUSE_SEGMENT_BITS]);
 	plan->bytes = 64 * lines;
 	plan->shards = shards;
 }
@@ -93,14 +47,11 @@ static void fill_most(struct weir_plan *plan, uint64_t max_bytes, uint32_t wante
 /* The fewest lines for so many keys. */
 static void size_for(struct weir_plan *plan, uint64_t keys, unsigned width, uint32_t shards)
 {
-	const unsigned part_bits = part_bits_of(keys);
-	const double part_keys = keys_of_part(keys, part_bits);
-	const unsigned bits = segment_bits_of(part_keys);
-	const double segments = ceil(part_keys * factor_of(part_keys) / (double)(1u << bits));
+	const struct weir_fuse part = weir__fuse_for(keys, width);
 	plan->shape.field[WEIR_FUSE_WIDTH] = width;
-	plan->shape.field[WEIR_FUSE_SEGMENT_BITS] = bits;
-	plan->shape.field[WEIR_FUSE_SEGMENTS] = (uint32_t)fmax(segments, 3);
-	plan->shape.field[WEIR_FUSE_PART_BITS] = part_bits;
+	plan->shape.field[WEIR_FUSE_SEGMENT_BITS] = part.segment_bits;
+	plan->shape.field[WEIR_FUSE_SEGMENTS] = weir__fuse_segments(&part);
+	plan->shape.field[WEIR_FUSE_PART_BITS] = part.part_bits;
 	plan->capacity = keys;
 	fill_least(plan, shards);
 }
@@ -254,17 +205,13 @@ int weir__fuse_plan(const struct weir_params *p, struct weir_plan *out)
 
 bool weir__fuse_legal(const struct weir_shape *shape, uint64_t lines)
 {
-	const uint32_t width = shape->field[WEIR_FUSE_WIDTH];
-	const uint32_t bits = shape->field[WEIR_FUSE_SEGMENT_BITS];
-	const uint32_t segments = shape->field[WEIR_FUSE_SEGMENTS];
-	const uint32_t part_bits = shape->field[WEIR_FUSE_PART_BITS];
-	if (width < 1 || width > WEIR_FUSE_MOST_WIDTH || bits > WEIR_FUSE_MOST_SEGMENT_BITS ||
-	    segments < 3 || segments > WEIR_FUSE_MOST_CELLS >> bits ||
-	    part_bits > WEIR_FUSE_MOST_PART_BITS)
+	const uint32_t *field = shape->field;
+	if (!weir__fuse_sound(field[WEIR_FUSE_WIDTH], field[WEIR_FUSE_SEGMENT_BITS],
+	                      field[WEIR_FUSE_SEGMENTS], field[WEIR_FUSE_PART_BITS]))
 		return false;
 	const struct weir_fuse part = weir__fuse_of(shape);
-	return lines == UINT64_MAX || (lines >> part_bits << part_bits == lines &&
-	                               lines >> part_bits >= weir__fuse_lines(&part));
+	return lines == UINT64_MAX || (lines >> part.part_bits << part.part_bits == lines &&
+	                               lines >> part.part_bits >= weir__fuse_lines(&part));
 }
 
 void weir__fuse_describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])

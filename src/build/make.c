@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * The steps of a builder's end: the keys are sorted, then the kind builds, in a larger array if it
+ * must. */
+#include <inttypes.h>
+#include "build/sorted.h"
+#include "clock.h"
+#include "error.h"
+#include "filter.h"
+#include "kinds/list.h"
+#include "plan.h"
+
+enum { ENLARGED = 4 /* times */ };
+
+static int build_as_planned(struct weir_filter **out, const struct weir_params *p,
+                            const struct weir_plan *plan, const struct weir_key_set *given)
+{
+	struct weir_filter *f = NULL;
+	int err = weir__create_planned(&f, p, plan);
+	if (!err)
+		err = f->kind->build(f, given);
+	if (err)
+		weir_destroy(f);
+	else
+		*out = f;
+	return err;
+}
+
+int weir__builder_make(struct weir_builder *b, struct weir_filter **out,
+                       const struct weir_params *p, struct weir_plan *plan,
+                       const struct weir_key_set *given)
+{
+	const uint64_t begun = b->done;
+	int err = build_as_planned(out, p, plan, given);
+	for (unsigned i = 0; i < ENLARGED && err == -EAGAIN && weir__kind(p->kind)->enlarge; i++) {
+		weir__kind(p->kind)->enlarge(plan);
+		if (p->max_bytes && plan->bytes > p->max_bytes)
+			break;
+		b->done = begun;
+		err = build_as_planned(out, p, plan, given);
+	}
+	return err == -EAGAIN ? weir__fail(-ENOSPC, "%s", weir_error_detail()) : err;
+}
+
+static int check_number(const struct weir_params *p, uint64_t n)
+{
+	if (!p->capacity || n <= p->capacity)
+		return 0;
+	return weir__fail(-ENOSPC, "capacity %" PRIu64 ": there are %" PRIu64 " different keys",
+	                  p->capacity, n);
+}
+
+int weir__builder_sort(struct weir_builder *b, struct weir_sorted **out)
+{
+	struct weir_build_report *report = &b->report;
+	const double begun = weir__seconds();
+	report->added = weir__collected(&b->collected);
+	b->total = 2 * report->added;
+	int err = weir__sort(out, b, &b->collected,
+	                     b->params.capacity + b->params.exclude_keys / 2);
+	report->sort_seconds = weir__seconds() - begun;
+	report->spilled_bytes = atomic_load_explicit(&b->collected.end, memory_order_relaxed);
+	if (err)
+		return err;
+	report->keys = (*out)->given.n;
+	b->total = report->added + report->keys;
+	err = check_number(&b->params, report->keys);
+	if (!err && !b->params.capacity)
+		b->params.capacity = report->keys ? report->keys : 1;
+	return err;
+}

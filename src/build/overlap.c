@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ * Hashes that two lists have in common: bin by bin a table of the one's is asked for the other's.
+ * Each thread takes the next bin. */
+#include "build/overlap.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "error.h"
+#include "parallel.h"
+
+struct work {
+	const struct weir_distinct *a, *b;
+	atomic_uint next; /* bin */
+	pthread_mutex_t lock;
+	uint64_t equal, least;
+};
+
+/* A bin of the one, the table of it, and the bin of the other. */
+struct room {
+	uint64_t *table, *other;
+	unsigned bits; /* of a place in the table */
+	bool zero;     /* hash 0, which a free place looks like, is in it */
+};
+
+static uint64_t place_of(const struct room *room, uint64_t hash)
+{
+	return hash * UINT64_C(0x9E3779B97F4A7C15) >> (64 - room->bits);
+}
+
+/* Where it is, or would be. */
+static uint64_t *find(const struct room *room, uint64_t hash)
+{
+	const uint64_t last = (UINT64_C(1) << room->bits) - 1;
+	uint64_t place = place_of(room, hash);
+	while (room->table[place] && room->table[place] != hash)
+		place = (place + 1) & last;
+	return &room->table[place];
+}
+
+static void fill(struct room *room, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		room->zero |= !room->other[i];
+		*find(room, room->other[i]) = room->other[i];
+	}
+}
+
+static bool has(const struct room *room, uint64_t hash)
+{
+	return hash ? *find(room, hash) == hash : room->zero;
+}
+
+static void note(struct work *w, uint64_t hash)
+{
+	pthread_mutex_lock(&w->lock);
+	w->least = !w->equal || hash < w->least ? hash : w->least;
+	w->equal++;
+	pthread_mutex_unlock(&w->lock);
+}
+
+static int compare(struct work *w, struct room *room, unsigned bin)
+{
+	const uint64_t n = w->a->bin[bin].n, m = w->b->bin[bin].n;
+	room->bits = 6;
+	while (UINT64_C(1) << room->bits < 2 * m)
+		room->bits++;
+	room->table = calloc(UINT64_C(1) << room->bits, 8);
+	room->other = malloc(8 * (n > m ? n : m) + 8);
+	if (!room->table || !room->other)
+		return weir__fail(-ENOMEM, "no memory to compare two lists of keys");
+	int err = weir__distinct_read(w->b, bin, WEIR_BIN_BITS, room->other);
+	if (err)
+		return err;
+	fill(room, m);
+	err = weir__distinct_read(w->a, bin, WEIR_BIN_BITS, room->other);
+	for (uint64_t i = 0; !err && i < n; i++)
+		if (has(room, room->other[i]))
+			note(w, room->other[i]);
+	return err;
+}
+
+static int compare_bins(void *work)
+{
+	struct work *w = work;
+	int err = 0;
+	while (!err) {
+		const unsigned bin = atomic_fetch_add_explicit(&w->next, 1, memory_order_relaxed);
+		struct room room = { .zero = false };
+		if (bin >= WEIR_BINS)
+			break;
+		if (w->a->bin[bin].n && w->b->bin[bin].n)
+			err = compare(w, &room, bin);
+		free(room.table);
+		free(room.other);
+	}
+	if (err)
+		atomic_store_explicit(&w->next, WEIR_BINS, memory_order_relaxed);
+	return err;
+}
+
+int weir__overlap(const struct weir_distinct *a, const struct weir_distinct *b, unsigned threads,
+                  uint64_t *equal, uint64_t *least)
+{
+	struct work w = { .a = a, .b = b, .lock = PTHREAD_MUTEX_INITIALIZER };
+	int err = weir__parallel(threads, compare_bins, &w);
+	*equal = w.equal;
+	*least = w.least;
+	return err;
+}

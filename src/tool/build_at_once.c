@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ * `weir build` of kinds that are built once: from the hashes of all keys, in a file as far as
+ * memory for them was limited; of layered, from those of the exclude list too. Two different keys
+ * of the two lists may have one hash by chance: then all is done again with another seed. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include "build.h"
+#include "find.h"
+#include "numbers.h"
+#include "progress.h"
+#include "say.h"
+#include "tool.h"
+#include "words.h"
+
+static const char *temporary_folder(void)
+{
+	const char *folder = getenv("TMPDIR");
+	return folder && *folder ? folder : "/tmp";
+}
+
+static int on_progress(void *unused, uint64_t done, uint64_t total)
+{
+	(void)unused;
+	progress_of(done, total);
+	return 0;
+}
+
+/* Of a prefix or a domain that stands for all below it some could not be excluded. */
+int build_excludes(struct build *build)
+{
+	const struct lines_options list = build->exclude.from;
+	if (!list.n)
+		return TOOL_OK;
+	if (!kind_excludes(build->params.kind))
+		return misuse("--exclude %s: kind %s has no exclude list", list.names[0],
+		              weir_kind_name(build->params.kind));
+	if (build->fill.keying.normal.steps & (WEIR_NORMAL_CIDR | WEIR_NORMAL_SUFFIXES))
+		return misuse("--exclude %s: not with --cidr or --suffixes: what is below an "
+		              "included key is found, whatever is excluded", list.names[0]);
+	build->exclude = build->fill;
+	build->exclude.from.names = list.names;
+	build->exclude.from.n = list.n;
+	const int64_t bytes = lines_total_bytes(&build->exclude.from);
+	if (bytes < 0)
+		return TOOL_TROUBLE;
+	build->exclude.bytes = (uint64_t)bytes;
+	build->exclude_found.hinted = true;
+	fill_prepare(&build->exclude, &build->exclude_found);
+	return TOOL_OK;
+}
+
+static int new_builder(struct build *build, struct weir_builder **out)
+{
+	struct weir_builder_options options = WEIR_BUILDER_OPTIONS_INIT;
+	options.threads = build->fill.threads;
+	options.progress = on_progress;
+	options.max_memory = build->max_memory;
+	options.spill_folder = build->spills ? temporary_folder() : NULL;
+	while (build->params.seed == 0 && !build->params.hash_key)
+		if (getrandom(&build->params.seed, sizeof build->params.seed, 0) < 0)
+			return trouble("no random numbers for a seed: %s", weir_strerror(errno));
+	return weir_builder_create(out, &build->params, &options) ? trouble_plan() : TOOL_OK;
+}
+
+/* Of kinds with an exclude list, when all else was read. */
+static int exclude(struct build *build, struct weir_builder *builder)
+{
+	uint64_t keys;
+	if (!build->exclude.from.n)
+		return TOOL_OK;
+	progress_begin("first level");
+	int err = weir_builder_seal(builder);
+	progress_end();
+	if (err)
+		return trouble_plan();
+	return fill_exclude(&build->exclude, &build->params, builder, &keys) ? TOOL_TROUBLE :
+	                                                                       TOOL_OK;
+}
+
+/* One try. *@both: a key of each list has the hash built.equal_hash. */
+static int try(struct build *build, struct weir_builder *builder, bool *both)
+{
+	*both = false;
+	if (fill_gather(&build->fill, &build->params, builder, &build->keys))
+		return TOOL_TROUBLE;
+	int status = exclude(build, builder);
+	if (status)
+		return status;
+	build->built = (struct weir_build_report)WEIR_BUILD_REPORT_INIT;
+	progress_begin("building");
+	int err = weir_builder_finish(builder, &build->filter, &build->built);
+	progress_end();
+	*both = err == -EEXIST;
+	return err && !*both ? trouble_plan() : TOOL_OK;
+}
+
+static bool read_again(const struct build *build)
+{
+	return build->fill.bytes && build->exclude.bytes;
+}
+
+static int one_hash(const struct find *in, const struct find *ex)
+{
+	return trouble("%s:%llu '%.*s' and %s:%llu '%.*s' have one hash by chance, so that no "
+	               "lookup can tell them apart: leave out -s, or give --new-seed or another "
+	               "key", in->file, (unsigned long long)in->line, (int)in->len, in->key,
+	               ex->file, (unsigned long long)ex->line, (int)ex->len, ex->key);
+}
+
+/* Which keys they are. Return: TOOL_OK two, so another seed may do; else after a message. */
+static int explain(const struct build *build, const struct weir_builder *builder, bool may_change)
+{
+	const uint64_t hash = build->built.equal_hash;
+	struct find in = { .hash = hash }, ex = { .hash = hash };
+	int status = TOOL_TROUBLE;
+	if (!read_again(build))
+		return trouble("a key is in both lists, or two keys have one hash by chance; a "
+		               "pipe cannot be read again to find out: give files, or try again");
+	if (find_key(&build->fill, builder, &in) || find_key(&build->exclude, builder, &ex))
+		status = TOOL_TROUBLE; /* reported */
+	else if (!in.key || !ex.key)
+		trouble("the files have changed while they were read");
+	else if (in.len == ex.len && memcmp(in.key, ex.key, in.len) == 0)
+		trouble("%s:%llu '%.*s' is excluded by %s:%llu: a key can be in one of the lists "
+		        "only%s", in.file, (unsigned long long)in.line, (int)in.len, in.key,
+		        ex.file, (unsigned long long)ex.line,
+		        build->built.equal > 1 ? "; more are in both" : "");
+	else
+		status = may_change ? TOOL_OK : one_hash(&in, &ex);
+	find_free(&in);
+	find_free(&ex);
+	return status;
+}
+
+/* The width of fingerprints is chosen by the list's length, before it is read. */
+static int count_excluded(struct build *build)
+{
+	if (build->exclude.from.n && !build->params.exclude_keys &&
+	    build->exclude.bytes)
+		return fill_count(&build->exclude, &build->params.exclude_keys) ? TOOL_TROUBLE :
+		                                                                 TOOL_OK;
+	return TOOL_OK;
+}
+
+int build_at_once(struct build *build)
+{
+	const bool may_change = build->params.seed == 0 && !build->params.hash_key;
+	bool both = true;
+	int status = count_excluded(build);
+	while (!status && both) {
+		struct weir_builder *builder = NULL;
+		status = new_builder(build, &builder);
+		if (!status)
+			status = try(build, builder, &both);
+		if (!status && both) {
+			status = explain(build, builder, may_change);
+			build->params.seed = may_change ? 0 : build->params.seed;
+		}
+		weir_builder_destroy(builder);
+	}
+	return status;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * Random numbers, to be preloaded, that are 5, 6, 7 and so on: so that a command has a known seed
+ * first, and another when it tries again. */
+#include <stdint.h>
+#include <string.h>
+#include <sys/random.h>
+
+ssize_t getrandom(void *out, size_t n, unsigned flags)
+{
+	static uint64_t next = 5;
+	(void)flags;
+	memset(out, 0, n);
+	memcpy(out, &next, n < sizeof next ? n : sizeof next);
+	next++;
+	return (ssize_t)n;
+}
