@@ -28,6 +28,7 @@ WEIR_BEGIN_DECLS
  * X(number, CONSTANT, name, summary).
  */
 #define WEIR_TYPES(X) \
+	X(9, WEIR_ROUTER, router, "which of up to 64 sets: <weir/router.h>") \
 	X(10, WEIR_WINDOW, window, "what was seen lately: <weir/window.h>")
 
 /** WEIR_BLOCKED, WEIR_CLASSIC and so on: the number of a kind or a type. */
@@ -49,6 +50,7 @@ struct weir_shape {
 	                      cuckoo: fingerprint_bits;
 	                      fuse: fingerprint_bits, segment_bits, segments (of a part),
 	                      part_bits;
+	                      router: columns, rows_per_key, sets;
 	                      window: layout (enum weir_window_layout), generations,
 	                      words_per_key, bits_per_word; 0 past the last */
 };
