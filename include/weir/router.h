@@ -104,11 +104,12 @@ struct weir_router_stats {
 	double fill[WEIR_ROUTER_SETS];    /* of each set: share of its bits that are set */
 	double keys[WEIR_ROUTER_SETS];    /* distinct keys, estimated */
 	double fp_rates[WEIR_ROUTER_SETS]; /* at present, estimated */
+	char names[WEIR_ROUTER_SETS][WEIR_ROUTER_NAME]; /* "" of none */
 };
 
 #define WEIR_ROUTER_STATS_INIT \
 	{ sizeof(struct weir_router_stats), 0, 0, 0, 0, 0, 0.0, 0, 0.0, 0.0, 0.0, 0, 0, { 0.0 }, \
-	  { 0.0 }, { 0.0 } }
+	  { 0.0 }, { 0.0 }, { { 0 } } }
 
 /**
  * The sizing calculator of a router.
@@ -293,6 +294,18 @@ WEIR_API WEIR_MUST_CHECK int weir_router_load_memory(struct weir_router **out, c
 WEIR_API WEIR_MUST_CHECK int weir_router_map(struct weir_router **out, const char *path,
                                              enum weir_map_mode mode,
                                              const struct weir_load_options *options);
+
+/**
+ * What a router's image holds. It is read, and each byte is checked. A keyed one needs no key.
+ * @options: as for weir_router_load(). NULL for the defaults.
+ * @out: its struct_size must be set (WEIR_ROUTER_STATS_INIT).
+ * Return: 0 or a negative errno.
+ * Errors: as weir_router_load(); -EINVAL struct_size.
+ * Threads: any.  Progress: blocking (the file).  Cost: as weir_router_load().
+ */
+WEIR_API WEIR_MUST_CHECK int weir_router_image_stats(const char *path,
+                                                     const struct weir_load_options *options,
+                                                     struct weir_router_stats *out);
 
 /* ---- a handle: its router is replaced under full load, so that sets can be cleared. What
  *      <weir/handle.h> and <weir/reload.h> say of filters holds for routers ---- */

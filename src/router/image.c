@@ -99,3 +99,20 @@ int weir_router_map(struct weir_router **out, const char *path, enum weir_map_mo
 		*out = weir__router_of(f);
 	return err;
 }
+
+int weir_router_image_stats(const char *path, const struct weir_load_options *options,
+                            struct weir_router_stats *out)
+{
+	struct weir_load_options o;
+	struct weir_router *r;
+	int err = weir__load_options(&o, options);
+	if (err)
+		return err;
+	o.hash_key = o.hash_key ? o.hash_key : weir__no_hash_key;
+	err = weir_router_load(&r, path, &o);
+	if (err)
+		return err;
+	err = weir_router_stats(r, out);
+	weir_router_destroy(r);
+	return err;
+}

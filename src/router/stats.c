@@ -86,6 +86,7 @@ int weir_router_stats(const struct weir_router *r, struct weir_router_stats *out
 		.bytes = f->bytes,
 		.seed_fingerprint = weir__seed_fingerprint(f->hashing.seed)
 	};
+	memcpy(s.names, weir__router_own(f)->name, sizeof s.names);
 	survey(&f->array, &s);
 	memcpy(out, &s, out->struct_size);
 	return 0;
