@@ -79,10 +79,8 @@ int weir__router_write_names(uint64_t *page, const struct weir_router_options *o
 /* All bytes behind a name's end, and those of lines without a set. */
 static bool padded(const char *name, size_t used)
 {
-	bool zero = true;
-	for (size_t i = used; i < WEIR_ROUTER_NAME; i++)
-		zero &= name[i] == 0;
-	return zero;
+	static const char zeros[WEIR_ROUTER_NAME];
+	return memcmp(name + used, zeros, WEIR_ROUTER_NAME - used) == 0;
 }
 
 int weir__router_read_names(const struct weir_filter *f)
