@@ -187,7 +187,8 @@ int main(int argc, char **argv)
 	const uint64_t keys = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000000;
 	const All all = made(keys);
 	const size_t sizes[] = { 1024, 1000000 };
-	std::printf("| keys | batch | who | ns a key | times the router's |\n|---|---|---|---|---|\n");
+	std::printf("| keys | batch | who | ns a key | times the router's |\n"
+	            "|---|---|---|---|---|\n");
 	for (size_t batch : sizes) {
 		std::vector<uint64_t> absent(1000000), there(absent.size());
 		for (size_t i = 0; i < absent.size(); i++) {

@@ -39,8 +39,8 @@ static bool is_text(const char *name)
 static int name_check(int err, char name[][WEIR_ROUTER_NAME], uint32_t set)
 {
 	if (!is_text(name[set]))
-		return weir__fail(err, "the name of set %" PRIu32 ", \"%s\": allowed: 1 to %d bytes "
-		                  "of UTF-8 without control characters", set, name[set],
+		return weir__fail(err, "the name of set %" PRIu32 ", \"%s\": allowed: 1 to %d "
+		                  "bytes of UTF-8 without control characters", set, name[set],
 		                  WEIR_ROUTER_NAME - 1);
 	for (uint32_t before = 0; before < set; before++)
 		if (strcmp(name[before], name[set]) == 0)
@@ -112,8 +112,8 @@ int weir__router_alike(const struct weir_filter *a, const struct weir_filter *b)
 	for (uint32_t set = 0; set < n; set++) {
 		const char *x = weir__router_own(a)->name[set], *y = weir__router_own(b)->name[set];
 		if (strcmp(x, y))
-			return weir__fail(-EINVAL, "set %" PRIu32 " of one router is \"%s\", of the "
-			                  "other \"%s\"", set, x, y);
+			return weir__fail(-EINVAL, "set %" PRIu32 " of one router is \"%s\", of "
+			                  "the other \"%s\"", set, x, y);
 	}
 	if (!weir__same_hashing(&a->hashing, &b->hashing))
 		return weir__fail(-EINVAL, "keys of one router are hashed by %s, of the other by "

@@ -99,8 +99,8 @@ static int from_rate(const struct weir_router_options *o, struct weir_router_pla
 	if (!(wanted * WEIR__PAGE_BYTES < (double)WEIR__MOST_BYTES) ||
 	    pages_up(wanted) * WEIR__PAGE_BYTES > limit)
 		return weir__fail(-EFBIG, "capacity %" PRIu64 " of %" PRIu32 " sets at fp_rate %g "
-		                  "needs %.0f bytes: %" PRIu64 " are the most", o->capacity, o->sets,
-		                  o->fp_rate, wanted * WEIR__PAGE_BYTES, limit);
+		                  "needs %.0f bytes: %" PRIu64 " are the most", o->capacity,
+		                  o->sets, o->fp_rate, wanted * WEIR__PAGE_BYTES, limit);
 	p->bytes = pages_up(wanted) * WEIR__PAGE_BYTES;
 	p->capacity = o->capacity;
 	return 0;
@@ -202,8 +202,8 @@ int weir__router_plan(struct weir_router_options *o, const struct weir_router_op
 	complete(o, &p);
 	if (p.fp_rate > WEIR__MOST_RATE * (1 + 1e-6))
 		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": with %" PRIu64 " keys the rate "
-		                  "of a set would be %.3g, %g is the most", o->max_bytes, o->capacity,
-		                  p.fp_rate, WEIR__MOST_RATE);
+		                  "of a set would be %.3g, %g is the most", o->max_bytes,
+		                  o->capacity, p.fp_rate, WEIR__MOST_RATE);
 	*plan = p;
 	return 0;
 }

@@ -10,7 +10,7 @@
  * R2  The layout, frozen by golden files. The array is pages of 64 lines. The first page has the
  *     names: line i that of set i, padded with 0; the lines of no set are 0. It is written before
  *     anybody has the router, and never after. Each further page is 32768 / columns rows, and row i
- *     is bits i * columns to i * columns + columns - 1 of it, bit b being bit b % 64 of word b / 64.
+ *     is bits i * columns to i * columns + columns - 1 of it; bit b is bit b % 64 of word b / 64.
  *     Bit s of a row belongs to set s.
  *         page = 1 + high half of h * (pages - 1)
  *         row of probe i: the next log2(rows of a page) bits of r = h * 0x9E3779B97F4A7C15 from the
