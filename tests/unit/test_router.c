@@ -246,8 +246,13 @@ static void stats(void **state)
 static void merged(void **state)
 {
 	struct weir_router *a = router_of(12, 1000, 0), *b = router_of(12, 1000, 0),
-	                   *other = router_of(12, 5000, 0), *more = router_of(13, 1000, 0);
+	                   *other = router_of(12, 5000, 0), *more = router_of(13, 1000, 0),
+	                   *named = NULL;
+	struct weir_router_options o = router_options(12, 1000);
 	(void)state;
+	o.names = (const char *const[]){ "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k",
+		                         "l" };
+	assert_ok(weir_router_create(&named, &o));
 	for (uint64_t i = 0; i < 1000; i++) {
 		assert_ok(weir_router_insert_u64(a, 3, i));
 		assert_ok(weir_router_insert_u64(b, 11, i));
@@ -257,10 +262,12 @@ static void merged(void **state)
 		assert_true((weir_router_route_u64(a, i) & 0x808) == 0x808);
 	assert_refused(weir_router_merge(a, other), -EINVAL, "bytes", "differs");
 	assert_refused(weir_router_merge(a, more), -EINVAL, "sets", "differs");
+	assert_refused(weir_router_merge(a, named), -EINVAL, "\"0\"", "\"a\"");
 	weir_router_destroy(a);
 	weir_router_destroy(b);
 	weir_router_destroy(other);
 	weir_router_destroy(more);
+	weir_router_destroy(named);
 }
 
 int main(void)
