@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The n-th call to the system fails while a router is made, saved, loaded, mapped or replaced in
- * its handle, for every n: the verb reports it in a sentence, or was able to do without; the old file
- * is whole or the new one is; nothing leaks, no litter stays, and no key is lost. */
+ * its handle, for every n: the verb reports it in a sentence, or was able to do without; the old
+ * file is whole or the new one is; nothing leaks, no litter stays, and no key is lost. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <weir/router.h>

@@ -211,7 +211,8 @@ static void sets_that_there_are_not(void **state)
 	struct weir_router *r = router_of(9, 100, 0);
 	(void)state;
 	assert_refused(weir_router_insert_hash(r, 9, 1), -EINVAL, "set 9", "9");
-	assert_refused(weir_router_insert_hashes(r, UINT32_MAX, &hash, 1, NULL), -EINVAL, "set", "9");
+	assert_refused(weir_router_insert_hashes(r, UINT32_MAX, &hash, 1, NULL), -EINVAL, "set",
+	               "9");
 	assert_refused(weir_router_insert_fixed(r, 16, &hash, 8, 1, NULL), -EINVAL, "16", "9");
 	assert_true(weir_router_route_hash(r, 1) == 0);
 	weir_router_destroy(r);
