@@ -227,7 +227,13 @@ struct weir_kind {
 	int (*grow_ahead)(struct weir_filter *f);
 
 	/* ---- types beside the kinds (WEIR_TYPES): of the members above they have those up to
-	 *      describe() but plan(), own_words and suits(). NULL: it is a kind ---- */
+	 *      describe() but plan(); window, which is made of filters, own_words and suits();
+	 *      router, which is an array, what verbs on whole filters need. NULL: it is a
+	 *      kind ---- */
+
+	/* Is right what an array that was read or mapped has beside bits, and take it into f->own.
+	 * An enemy may have made it. Return: 0 or -EBADMSG. NULL: any bits will do. */
+	int (*check)(const struct weir_filter *f);
 
 	const char *made_by; /* the verbs that make one and that read its images */
 	const char *read_by;

@@ -30,6 +30,7 @@ WEIR_BEGIN_DECLS
  * X(number, CONSTANT, name, summary).
  */
 #define WEIR_TYPES(X) \
+	X(9, WEIR_ROUTER, router, "which of up to 64 sets: <weir/router.h>") \
 	X(10, WEIR_WINDOW, window, "what was seen lately: <weir/window.h>")
 
 /** WEIR_BLOCKED, WEIR_CLASSIC and so on: the number of a kind or a type. */
@@ -54,6 +55,7 @@ struct weir_shape {
 	                      layered: those four of its first level, second_segment_bits,
 	                      second_segments, second_part_bits;
 	                      split: blocks (of 32 bytes);
+	                      router: columns, rows_per_key, sets;
 	                      window: layout (enum weir_window_layout), generations,
 	                      words_per_key, bits_per_word; 0 past the last */
 };

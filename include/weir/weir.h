@@ -17,6 +17,7 @@
 #include <weir/rolling.h>
 #include <weir/follow.h>
 #include <weir/window.h>
+#include <weir/router.h>
 #include <weir/guard.h>
 #include <weir/parquet.h>
 #include <weir/metrics.h>

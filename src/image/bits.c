@@ -126,11 +126,18 @@ int weir__bits_read(struct weir_source *source, const struct weir_preface *prefa
 	return err;
 }
 
+int weir__bits_check(const struct weir_filter *f, const char *name)
+{
+	int err = f->kind->check ? f->kind->check(f) : 0;
+	return err ? weir__fail(err, "%s: %s", name, weir_error_detail()) : 0;
+}
+
 int weir__bits_load(struct weir_filter **out, struct weir_source *source,
                     const struct weir_preface *preface, const struct weir_load_options *options)
 {
 	struct weir_layout layout;
 	struct weir_memory memory;
+	struct weir_filter *f;
 	int err = weir__preface_layout(&layout, preface, options->hash_key, source->name);
 	/* Reading touches every page, and none before there are bytes for it. */
 	if (!err)
@@ -141,10 +148,16 @@ int weir__bits_load(struct weir_filter **out, struct weir_source *source,
 		return err;
 	err = weir__bits_read(source, preface, options, (unsigned char *)memory.bits);
 	if (!err)
-		err = weir__filter_make(out, &layout, &memory, 0);
-	if (err)
+		err = weir__filter_make(&f, &layout, &memory, 0);
+	if (err) {
 		weir__memory_free(&memory);
+		return err;
+	}
+	f->marks = preface->head.marks;
+	err = weir__bits_check(f, source->name);
+	if (err)
+		weir_destroy(f);
 	else
-		(*out)->marks = preface->head.marks;
+		*out = f;
 	return err;
 }

@@ -17,4 +17,8 @@ int weir__bits_read(struct weir_source *source, const struct weir_preface *prefa
 int weir__bits_load(struct weir_filter **out, struct weir_source *source,
                     const struct weir_preface *preface, const struct weir_load_options *options);
 
+/* As the kind's check(), of a filter whose array is complete. @name: the image's, for the
+ * sentence. */
+int weir__bits_check(const struct weir_filter *f, const char *name);
+
 #endif

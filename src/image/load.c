@@ -132,6 +132,21 @@ int weir_load_memory(struct weir_filter **out, const void *image, size_t bytes,
 	return err ? err : load(out, &source, options);
 }
 
+/* Of what has more than bits all of it has to be there. */
+static int verify_array(struct weir_source *source, const struct weir_preface *preface,
+                        const struct weir_load_options *options)
+{
+	struct weir_load_options looks = *options;
+	struct weir_filter *f;
+	if (!preface->kind->check)
+		return weir__bits_read(source, preface, options, NULL);
+	looks.hash_key = weir__no_hash_key;
+	int err = weir__bits_load(&f, source, preface, &looks);
+	if (!err)
+		weir_destroy(f);
+	return err;
+}
+
 static int verify(struct weir_source *source, const struct weir_load_options *options)
 {
 	struct weir_load_options o;
@@ -153,7 +168,7 @@ static int verify(struct weir_source *source, const struct weir_load_options *op
 	if (!err)
 		err = weir__is_compound(&preface) ?
 		      weir__members_verify(&preface, source, &o) :
-		      weir__bits_read(source, &preface, &o, NULL);
+		      verify_array(source, &preface, &o);
 	weir__preface_free(&preface);
 	return err;
 }

@@ -150,7 +150,9 @@ static int map_filter(struct weir_filter **out, struct weir_source *source,
 		return err;
 	}
 	f->marks = m->head.marks;
-	err = mode == WEIR_MAP_LIVE ? go_live(m, source) : 0;
+	err = weir__bits_check(f, source->name);
+	if (!err && mode == WEIR_MAP_LIVE)
+		err = go_live(m, source);
 	if (err) {
 		weir_destroy(f);
 		return err;
@@ -235,14 +237,16 @@ int weir__map_or_load(struct weir_filter **out, struct weir_source *source,
 }
 
 /* @changed: another process marked it live or sealed it while it was read: read it again. */
-static int map_once(struct weir_filter **out, const char *path, enum weir_map_mode mode,
-                    const struct weir_load_options *options, bool *changed)
+static int map_once(struct weir_filter **out, const char *path, const struct weir_kind *as,
+                    enum weir_map_mode mode, const struct weir_load_options *options,
+                    bool *changed)
 {
 	bool live = mode == WEIR_MAP_LIVE;
 	struct weir_source source;
 	int err = weir__source_open(&source, path, live ? O_RDWR : O_RDONLY);
 	if (err)
 		return err;
+	source.as = as;
 	err = live ? weir__live_share(source.fd, path) : 0;
 	if (!err) {
 		err = weir__source_settle(&source, map_open(out, &source, mode, options));
@@ -253,15 +257,15 @@ static int map_once(struct weir_filter **out, const char *path, enum weir_map_mo
 }
 
 /* A live image is mapped and inserted into by others meanwhile. */
-static int map_path(struct weir_filter **out, const char *path, enum weir_map_mode mode,
-                    const struct weir_load_options *options)
+int weir__map_path(struct weir_filter **out, const char *path, const struct weir_kind *as,
+                   enum weir_map_mode mode, const struct weir_load_options *options)
 {
 	unsigned again = mode == WEIR_MAP_LIVE ? MOST_AGAIN : 0;
 	bool changed;
 	int err;
 	do {
 		changed = false;
-		err = map_once(out, path, mode, options, &changed);
+		err = map_once(out, path, as, mode, options, &changed);
 	} while (changed && again-- > 0);
 	return err;
 }
@@ -273,5 +277,5 @@ int weir_map(struct weir_filter **out, const char *path, enum weir_map_mode mode
 	if (!out)
 		return weir__fail(-EINVAL, "out is NULL: the mapped filter needs a place");
 	int err = weir__map_options(&o, options, mode);
-	return err ? err : map_path(out, path, mode, &o);
+	return err ? err : weir__map_path(out, path, NULL, mode, &o);
 }

@@ -22,6 +22,10 @@ struct weir_mapping {
 int weir__map_options(struct weir_load_options *out, const struct weir_load_options *options,
                       enum weir_map_mode mode);
 
+/* Map the image of a file. @as: as in struct weir_source.  @options: checked. */
+int weir__map_path(struct weir_filter **out, const char *path, const struct weir_kind *as,
+                   enum weir_map_mode mode, const struct weir_load_options *options);
+
 /* Map the plain image of an opened file, or load a compressed one. @mode: not WEIR_MAP_LIVE. */
 int weir__map_or_load(struct weir_filter **out, struct weir_source *source,
                       enum weir_map_mode mode, const struct weir_load_options *options);

@@ -12,6 +12,7 @@
 #include "plain.h"
 #include "prometheus.h"
 #include "report.h"
+#include "route.h"
 #include "say.h"
 #include "show.h"
 #include "tool.h"
@@ -106,12 +107,24 @@ static void report_stats(struct report *r, const struct weir_stats *s)
 	report_text(r, "isa", "kernel", s->isa);
 }
 
+/* Likewise. */
+static int look_at_sets(struct report *r, const char *path, const struct image_how *how)
+{
+	struct weir_router_stats stats;
+	int err = route_stats(&stats, path, how);
+	if (!err)
+		route_report(r, &stats);
+	return err;
+}
+
 /* 0, or a negative errno after a message. */
 static int look_at_bits(struct report *r, const char *path, const struct weir_image_info *info,
                         bool exact, const struct image_how *how)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
 	struct weir_window_stats window;
+	if (info->shape.kind == WEIR_ROUTER)
+		return look_at_sets(r, path, how);
 	if (info->shape.kind == WEIR_WINDOW) {
 		int failed = window_stats(path, how, &window);
 		if (!failed)
@@ -164,6 +177,13 @@ static int info_of(const char *path, bool exact, const struct image_how *how, js
 static int sample_bits(struct sample *s, bool exact, const struct image_how *how)
 {
 	struct weir_window_stats window;
+	struct weir_router_stats router;
+	if (s->info.shape.kind == WEIR_ROUTER) {
+		int failed = route_stats(&router, s->path, how);
+		if (!failed)
+			s->stats = router_as_filter(&router);
+		return failed;
+	}
 	if (s->info.shape.kind != WEIR_WINDOW)
 		return image_stats(s->path, &s->info, exact, how, &s->stats);
 	int err = window_stats(s->path, how, &window);

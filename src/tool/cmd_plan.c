@@ -5,6 +5,7 @@
 #include "numbers.h"
 #include "options.h"
 #include "report.h"
+#include "route.h"
 #include "say.h"
 #include "shape.h"
 #include "show.h"
@@ -28,16 +29,21 @@ static const char help[] =
 	"      --fingerprint-bits=N  cuckoo: 12 or 16; fuse, layered: 1 to 32\n"
 	"      --max-keys=N   growing: keys that it may grow to; default: 21,845 times -n\n"
 	"      --exclude-keys=N  layered: keys of the exclude list; default: none\n"
+	"      --sets=N       of a router of 1 to 64 sets instead: rate of each set; -n of\n"
+	"                     the largest, or as many numbers, with commas between them\n"
 	"      --json         the table as JSON\n"
 	"  -h, --help         this text\n"
 	"\n"
 	"Exit status: 0 done, 2 trouble.\n";
+
+enum { SETS = 256 };
 
 static const struct option options[] = {
 	{ "keys", required_argument, NULL, 'n' },
 	{ "rate", required_argument, NULL, 'p' },
 	{ "memory", required_argument, NULL, 'm' },
 	SHAPE_OPTIONS,
+	{ "sets", required_argument, NULL, SETS },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -249,14 +255,30 @@ static int plan_all(const struct weir_params *params, bool as_json)
 	return status;
 }
 
+static int plan_sets(const struct weir_params *params, uint32_t sets, const char *keys,
+                     bool as_json)
+{
+	struct weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
+	if (params->counter_bits || params->counters_per_word || params->fingerprint_bits ||
+	    params->max_capacity)
+		return misuse("--sets: a router has none of the numbers of kinds");
+	o.sets = sets;
+	o.fp_rate = params->fp_rate;
+	o.max_bytes = params->max_bytes;
+	return route_plan(&o, keys, as_json);
+}
+
 int cmd_plan(int argc, char **argv)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
+	const char *keys = NULL;
+	uint32_t sets = 0;
 	bool as_json = false, ok = true;
 	for (int option;
 	     ok && (option = option_next(argc, argv, "n:p:m:h", options)) != -1;) {
 		switch (option) {
-		case 'n': ok = parse_keys("--keys", optarg, &params.capacity); break;
+		case 'n': keys = optarg; break;
+		case SETS: ok = parse_small("--sets", optarg, WEIR_ROUTER_SETS, &sets); break;
 		case 'p': ok = parse_rate("--rate", optarg, &params.fp_rate); break;
 		case 'm': ok = parse_bytes("--memory", optarg, &params.max_bytes); break;
 		case 'j': as_json = true; break;
@@ -268,6 +290,10 @@ int cmd_plan(int argc, char **argv)
 		return misuse_reported();
 	if (optind < argc)
 		return misuse("'%s': plan takes no arguments", argv[optind]);
+	if (sets)
+		return plan_sets(&params, sets, keys, as_json);
+	if (keys && !parse_keys("--keys", keys, &params.capacity))
+		return misuse_reported();
 	if ((params.capacity != 0) + (params.fp_rate != 0.0) + (params.max_bytes != 0) < 2)
 		return misuse("give two of -n (keys), -p (rate) and -m (memory): the third "
 		              "follows");

@@ -22,6 +22,7 @@ static const struct command commands[] = {
 	{ "add", "add keys to an image", cmd_add },
 	{ "remove", "remove keys from an image that counts them", cmd_remove },
 	{ "count", "print how often each line is in the set, at most", cmd_count },
+	{ "route", "print which of several sets may have each line", cmd_route },
 	{ "seal", "seal an image that a killed process left live", cmd_seal },
 	{ "verify", "check images for damage", cmd_verify },
 	{ "parquet", "the filters of a Parquet file", cmd_parquet },

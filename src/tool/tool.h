@@ -26,6 +26,7 @@ int cmd_merge(int argc, char **argv);
 int cmd_add(int argc, char **argv);
 int cmd_remove(int argc, char **argv);
 int cmd_count(int argc, char **argv);
+int cmd_route(int argc, char **argv);
 int cmd_seal(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_parquet(int argc, char **argv);

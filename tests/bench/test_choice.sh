@@ -20,7 +20,7 @@ expect() {
 for rate in 0.01 0.001 1e-05; do
 	for op in miss batch; do
 		expect $op rate:$rate \
-			"blocked classic counting cuckoo frequency fuse growing split yardstick"
+			"blocked classic counting cuckoo frequency fuse growing layered split yardstick"
 	done
 done
 # all but what is built once
@@ -28,8 +28,8 @@ expect insert rate:0.01 "blocked classic counting cuckoo frequency growing split
 expect remove rate:0.01 "counting cuckoo"
 expect count rate:0.01 "counting cuckoo frequency"
 # cuckoo has no rate near 10 %; sixteen bits are one counter of frequency
-expect miss rate:0.1 "blocked classic counting frequency fuse growing split yardstick"
-expect miss bits:16 "blocked classic counting cuckoo fuse growing split yardstick"
+expect miss rate:0.1 "blocked classic counting frequency fuse growing layered split yardstick"
+expect miss bits:16 "blocked classic counting cuckoo fuse growing layered split yardstick"
 changing='kind:(counting|cuckoo|growing)/rate:0.01/.*op:(miss|insert|remove|count)/'
 "$choice" --quick --no-context --benchmark_repetitions=1 --benchmark_min_time=0.001 \
 	--benchmark_filter="$changing" \

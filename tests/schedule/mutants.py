@@ -9,6 +9,7 @@ from pathlib import Path
 import mutants_guard
 import mutants_handle
 import mutants_image
+import mutants_router
 import mutants_window
 
 WORD = 'include/weir/word.h'
@@ -34,7 +35,8 @@ HARMLESS = ['BUCKETS_ALWAYS', 'BUCKETS_NEVER', 'ROUNDS_ALWAYS']
 # Which scenarios each file's bugs are given to.
 WORD_GROUPS = 'insert,load,whole,counters,cuckoo'
 HANDLE_GROUPS = mutants_handle.ALL + ',window'
-GROUPS = mutants_guard.GROUPS | mutants_handle.GROUPS | mutants_window.GROUPS
+GROUPS = (mutants_guard.GROUPS | mutants_handle.GROUPS | mutants_router.GROUPS |
+          mutants_window.GROUPS)
 
 MUTANTS = [
     # words (B1)
@@ -159,7 +161,8 @@ MUTANTS = [
      'f->kind->snapshot(f, shard * lines, lines - 1, out);'),
     ('SAVE_LIVE', 'src/image/save.c',
      'err = write_stream(still, fd, name, &o);', 'err = write_stream(f, fd, name, &o);'),
-] + mutants_guard.MUTANTS + mutants_handle.MUTANTS + mutants_image.MUTANTS + mutants_window.MUTANTS
+] + mutants_guard.MUTANTS + mutants_handle.MUTANTS + mutants_image.MUTANTS + \
+    mutants_router.MUTANTS + mutants_window.MUTANTS
 
 # A kind's own stand beside what else the tests know of it.
 for file in sorted((Path(__file__).resolve().parents[1] / 'kinds').glob('mutants_*.py')):

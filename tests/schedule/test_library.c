@@ -15,7 +15,7 @@ static const struct scenario *const tables[] = {
 	batch_scenarios,   previous_scenarios, writers_scenarios,        retire_scenarios,
 	refresh_scenarios, absent_scenarios,   full_scenarios,           void_scenarios,
 	removal_scenarios, rolling_scenarios,  rolling_writers_scenarios,
-	growing_scenarios, window_scenarios,   guard_scenarios
+	growing_scenarios, window_scenarios,   guard_scenarios,          router_scenarios
 };
 static const char *const strategy_names[] = {
 	[DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct"

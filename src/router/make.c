@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ * A router is made, copied in its layout, and freed. */
+#include <string.h>
+#include "cancel.h"
+#include "error.h"
+#include "kinds/list.h"
+#include "random.h"
+#include "router/router.h"
+
+static int hashing_of(struct weir_hashing *out, const struct weir_router_options *o)
+{
+	uint64_t seed = o->seed;
+	int err = 0;
+	if (o->hash_key) {
+		*out = weir__hashing_keyed(o->hash_key);
+		return seed && seed != out->seed ?
+		               weir__fail(-EINVAL, "seed: with hash_key it is the key's check "
+		                          "value, or 0: this one is another's") :
+		               0;
+	}
+	while (!err && !seed)
+		err = weir__random(&seed);
+	*out = weir__hashing_seeded(weir__type_router.hash, seed);
+	return err;
+}
+
+/* The names are in the memory already. It is the router's on success, and freed on failure. */
+static int make(struct weir_filter **out, const struct weir_layout *layout,
+                struct weir_memory *memory)
+{
+	struct weir_filter *f;
+	int err = weir__filter_make(&f, layout, memory, 0);
+	if (err) {
+		weir__memory_free(memory);
+		return err;
+	}
+	err = weir__router_read_names(f);
+	if (err)
+		weir_destroy(f);
+	else
+		*out = f;
+	return err;
+}
+
+static struct weir_layout layout_of(const struct weir_router_options *o,
+                                    const struct weir_router_plan *p,
+                                    const struct weir_hashing *hashing)
+{
+	return (struct weir_layout){
+		.kind = &weir__type_router,
+		.hashing = *hashing,
+		.shape = { WEIR_ROUTER, { p->columns, p->rows_per_key, p->sets } },
+		.shards = p->shards,
+		.lines = p->bytes / 64,
+		.capacity = p->capacity,
+		.flags = o->flags,
+		.fp_rate = o->fp_rate > 0 ? o->fp_rate : p->fp_rate
+	};
+}
+
+int weir_router_create(struct weir_router **out, const struct weir_router_options *options)
+{
+	struct weir_router_options o;
+	struct weir_router_plan plan;
+	struct weir_hashing hashing;
+	struct weir_memory memory;
+	struct weir_filter *f;
+	if (!out)
+		return weir__fail(-EINVAL, "out is NULL: weir_router_create needs a place for the "
+		                  "router");
+	int err = weir__router_plan(&o, options, &plan);
+	if (!err)
+		err = weir__memory_given(o.memory, o.memory_bytes);
+	if (!err)
+		err = hashing_of(&hashing, &o);
+	if (!err)
+		err = weir__memory_alloc(&memory, plan.bytes, o.flags, o.memory, o.memory_bytes);
+	if (err)
+		return err;
+	err = weir__router_write_names(memory.bits, &o);
+	if (err) {
+		weir__memory_free(&memory);
+		return err;
+	}
+	const struct weir_layout layout = layout_of(&o, &plan, &hashing);
+	err = make(&f, &layout, &memory);
+	if (!err)
+		*out = weir__router_of(f);
+	return err;
+}
+
+int weir__router_like(struct weir_filter **out, const struct weir_filter *f)
+{
+	struct weir_layout layout = weir__filter_layout(f);
+	struct weir_memory memory;
+	int err = weir__memory_alloc(&memory, f->bytes, f->flags, NULL, 0);
+	if (err)
+		return err;
+	memcpy(memory.bits, weir__router_own(f)->name, WEIR__PAGE_BYTES);
+	return make(out, &layout, &memory);
+}
+
+void weir_router_destroy(struct weir_router *r)
+{
+	WEIR__UNCANCELLED;
+	if (r)
+		weir_destroy(weir__router_mut(r));
+}
+
+uint64_t weir_router_hash(const struct weir_router *r, const void *key, size_t len)
+{
+	return weir__hash_by(&weir__router_filter(r)->hashing, key, len);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ * weir route --build: a router of the lines of files, a set a file. */
+#include <stdlib.h>
+#include <string.h>
+#include "plain.h"
+#include "report.h"
+#include "route.h"
+#include "say.h"
+#include "show.h"
+#include "tool.h"
+
+enum { KEYS = 512 }; /* of one call */
+
+/* NAME=FILE; a FILE alone has its own name for one. */
+static bool take_set(struct route_build *b, char *argument, const char **name, char **file)
+{
+	char *sign = strchr(argument, '=');
+	*name = argument;
+	*file = sign ? sign + 1 : argument;
+	if (sign)
+		*sign = 0;
+	if (!sign || (*argument && **file))
+		return true;
+	say("'%s=%s': NAME=FILE, or FILE alone", argument, *file);
+	(void)b;
+	return false;
+}
+
+typedef bool take_fn(void *arg, const struct iovec *keys, size_t n);
+
+/* Hand over the lines of a file. False after a message. */
+static bool each_line(const struct route_build *b, char *file, take_fn *take, void *arg)
+{
+	struct lines_options from = b->from;
+	struct chunk chunk = { 0 };
+	struct iovec keys[KEYS];
+	int more;
+	bool ok = true;
+	from.names = &file;
+	from.n = 1;
+	struct lines *lines = lines_open(&from);
+	while (ok && (more = lines_next(lines, &chunk)) > 0) {
+		size_t at = 0, n;
+		while (ok && (n = chunk_keys(lines, &chunk, &at, keys, KEYS)) > 0)
+			ok = take(arg, keys, n);
+	}
+	chunk_free(&chunk);
+	lines_close(lines);
+	return ok && more == 0;
+}
+
+static bool count_lines(void *arg, const struct iovec *keys, size_t n)
+{
+	uint64_t *lines = arg;
+	(void)keys;
+	*lines += n;
+	return true;
+}
+
+struct filling {
+	struct weir_router *router;
+	uint32_t set;
+};
+
+static bool insert_lines(void *arg, const struct iovec *keys, size_t n)
+{
+	const struct filling *f = arg;
+	int64_t new = weir_router_insert_keys(f->router, f->set, keys, n, NULL);
+	if (new < 0)
+		say_weir((int)new, NULL);
+	return new >= 0;
+}
+
+static void report(const struct route_build *b, const struct weir_router *r)
+{
+	struct weir_router_stats s = WEIR_ROUTER_STATS_INIT;
+	struct report report = report_new();
+	if (b->quiet || weir_router_stats(r, &s))
+		return;
+	report_text(&report, "image", "image", b->output);
+	route_report(&report, &s);
+	report_print(&report, b->as_json, stdout);
+	report_free(&report);
+}
+
+static int save(const struct route_build *b, const struct weir_router *r)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	o.zstd_level = b->zstd_level;
+	o.mode = b->mode;
+	int err = weir_router_save(r, b->output, &o);
+	if (err)
+		return trouble_weir(err, b->output);
+	report(b, r);
+	return TOOL_OK;
+}
+
+static int fill(const struct route_build *b, const struct weir_router_options *o, char **files)
+{
+	struct weir_router *r = NULL;
+	int err = weir_router_create(&r, o);
+	if (err)
+		return trouble_weir(err, NULL);
+	bool ok = true;
+	for (uint32_t set = 0; ok && set < o->sets; set++)
+		ok = each_line(b, files[set], insert_lines, &(struct filling){ r, set });
+	int status = ok ? save(b, r) : TOOL_TROUBLE;
+	weir_router_destroy(r);
+	return status;
+}
+
+/* Each file is read twice: its lines are counted first, which sizes the router. */
+int route_build(struct route_build *b, char **arguments, size_t n)
+{
+	const char *names[WEIR_ROUTER_SETS];
+	char *files[WEIR_ROUTER_SETS];
+	uint64_t lines[WEIR_ROUTER_SETS] = { 0 };
+	struct weir_router_options o = b->options;
+	if (!n || n > WEIR_ROUTER_SETS)
+		return misuse("%zu sets: 1 to %d, NAME=FILE each", n, WEIR_ROUTER_SETS);
+	for (size_t i = 0; i < n; i++) {
+		if (!take_set(b, arguments[i], &names[i], &files[i]))
+			return misuse_reported();
+		if (strcmp(files[i], "-") == 0)
+			return misuse("'-': files are read twice, so they are no standard input");
+		if (!o.capacity && !each_line(b, files[i], count_lines, &lines[i]))
+			return TOOL_TROUBLE;
+	}
+	o.sets = (uint32_t)n;
+	o.names = names;
+	if (!o.capacity) {
+		lines[0] += lines[0] == 0; /* where all files are empty */
+		o.keys = lines;
+	}
+	return fill(b, &o, files);
+}

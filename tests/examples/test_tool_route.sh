@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Routers and the weir command. Usage: test_tool_route.sh path/to/weir
+. "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
+
+seq 1 5000 >a
+seq 4001 6000 >b
+: >c
+tab=$(printf '\t')
+
+test_build_and_route() {
+	run 0 "$weir" route --build -s 7 -o s.weir first=a second=b c
+	prints 'room of each set  *5,000$'
+	prints 'first  *[45][.0-9]* k keys, estimated'
+	prints 'c  *0 keys, estimated'
+	printf '%s\n' 4500 3 5500 >keys
+	run 0 "$weir" route s.weir keys
+	prints "^4500${tab}first${tab}second$"
+	prints "^3${tab}first"
+	prints "^5500${tab}.*second"
+	run 0 "$weir" route s.weir a; [ "$(grep -c "${tab}first" out)" = 5000 ] || fail "lost keys"
+	run 0 "$weir" route --json s.weir keys
+	json out "[sorted(l['sets']) for l in j][0] == ['first', 'second'] and j[1]['key'] == '3'"
+	printf 'zz\n' >none
+	run 1 "$weir" route s.weir none; prints '^zz$'
+	run 1 "$weir" route --json s.weir c; json out 'j == []'
+	printf '3\0004500\000' >nul
+	run 0 "$weir" route -0 s.weir nul
+	[ "$(tr -d '\000' <out)" = "3${tab}first4500${tab}first${tab}second" ] || fail "with NULs"
+}
+
+test_info_and_verify() {
+	run 0 "$weir" info s.weir
+	prints 'router, 3 sets in 8 columns, 6 rows a key'
+	prints 'second  *2.0'
+	run 0 "$weir" info --json s.weir
+	json out "(j[0]['kind'] == 'router' and [s['name'] for s in j[0]['sets']] ==
+		['first', 'second', 'c'] and j[0]['sets'][2]['keys_estimated'] == 0 and
+		j[0]['capacity'] == 5000)"
+	run 0 "$weir" info --prometheus s.weir; prints '^weir_image_saturated{image="s.weir"} 0$'
+	run 0 "$weir" verify s.weir; prints 'whole'
+	head -c 9000 s.weir >cut.weir
+	run 1 "$weir" verify cut.weir; says 'damaged'
+	run 2 "$weir" route cut.weir a; says 'cut.weir: '
+}
+
+test_keyed_and_compressed() {
+	(umask 077 && printf '0123456789abcdef' >key)
+	run 0 "$weir" route --build --zstd -q --keyed-by=key -o k.weir a b
+	run 2 "$weir" route k.weir a; says 'k.weir: is keyed: give the key'
+	run 0 "$weir" route --keyed-by=key k.weir b; prints "^6000${tab}b$"
+	run 0 "$weir" info --exact k.weir; prints 'keyed  *yes'
+	run 2 "$weir" route --max-memory=8K --keyed-by=key k.weir b; says 'more memory'
+}
+
+test_others_say_whose_it_is() {
+	run 2 "$weir" query s.weir a; says 'is a router and no filter'
+	run 2 "$weir" merge -o x.weir s.weir s.weir; says 'is a router and no filter'
+	run 0 "$weir" build -q -p 1% -o f.weir a
+	run 2 "$weir" route f.weir a; says 'kind blocked and no router'
+}
+
+test_plan() {
+	run 0 "$weir" plan --sets 64 -n 1M -p 1%
+	prints 'bits a key and set  *9.9'
+	prints 'false sets a lookup  *0.6[34]'
+	prints 'of that wasted  *0 bytes'
+	run 0 "$weir" plan --sets 3 -n 1M,2M,10 -p 1% --json
+	json out "j['capacity'] == 2000000 and 0.8 < j['bytes_wasted'] / j['bytes'] < 0.82"
+	run 2 "$weir" plan --sets 3 -n 1M,2M -p 1%; says '2 numbers for 3 sets'
+	run 2 "$weir" plan --sets 65 -n 1M -p 1%; says 'sets'
+	run 2 "$weir" plan --sets 6 -n 1M; says 'give two of'
+	run 2 "$weir" plan --sets 6 -n 1M -p 1% --counter-bits=8; says 'none of the numbers'
+	run 2 "$weir" plan -n 1,2 -p 1%; says 'keys'
+}
+
+test_misuse() {
+	run 2 "$weir" route --build a; says 'without -o'
+	run 2 "$weir" route --build -o x.weir; says '0 sets'
+	run 2 "$weir" route --build -o x.weir =a; says 'NAME=FILE'
+	run 2 "$weir" route --build -o x.weir a=-; says 'read twice'
+	run 2 "$weir" route --build -o x.weir a=a a=b; says 'one name'
+	run 2 "$weir" route --build -o x.weir a=nothing; says 'nothing'
+	run 2 "$weir" route -o x.weir s.weir; says 'of --build alone'
+	[ ! -e x.weir ] || fail "x.weir was written"
+}
+
+test_build_and_route
+test_info_and_verify
+test_keyed_and_compressed
+test_others_say_whose_it_is
+test_plan
+test_misuse
+finish

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ * A router beside itself: inserts into cells of one word, and generations of which one set is
+ * cleared. R3 to R5 in src/router/router.h. Of the subjects one will do, since a router makes its
+ * own array. */
+#include <errno.h>
+#include <weir/router.h>
+#include "scenario.h"
+
+enum { KEY = 0, KEPT = 0, CLEARED = 1, SETS = 2, TRIES = 2 };
+static struct weir_router *router;
+static struct weir_router_handle *handle;
+static struct weir_router_reload_options how;
+static uint64_t masks[TRIES];
+static int result, both[TRIES] = { 0, 1 };
+
+/* One page, two rows a key: the cells of both sets are bits of one word. */
+static struct weir_router *made(void)
+{
+	struct weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
+	struct weir_router *r;
+	o.sets = SETS;
+	o.capacity = 4;
+	o.max_bytes = 8192;
+	o.rows_per_key = 2;
+	o.seed = 1;
+	det_assert(weir_router_create(&r, &o) == 0);
+	return r;
+}
+
+static void begin(void)
+{
+	scenario_begin();
+	router = made();
+}
+
+static void end(void)
+{
+	weir_router_destroy(router);
+	det_assert(det_allocated() == 0);
+}
+
+static void begin_handle(void)
+{
+	begin();
+	how = (struct weir_router_reload_options)WEIR_ROUTER_RELOAD_OPTIONS_INIT;
+	det_assert(weir_router_handle_create(&handle, router, NULL) == 0);
+}
+
+static void end_handle(void)
+{
+	det_assert(weir_router_handle_destroy(handle) == 0);
+	det_assert(det_allocated() == 0);
+}
+
+/* ---- a router alone ---- */
+
+/* Into set @slot. */
+static void insert(void *slot)
+{
+	int i = *(int *)slot;
+	answer[i] = weir_router_insert_hash(router, (uint32_t)i, hash_of(KEY));
+	promise((unsigned)i);
+	det_assert(answer[i] == WEIR_NEW);
+}
+
+static void insert_same(void *slot)
+{
+	answer[*(int *)slot] = weir_router_insert_hash(router, KEPT, hash_of(KEY));
+}
+
+static void two_sets(void)
+{
+	begin();
+	det_spawn(insert, &both[0]);
+	det_spawn(insert, &both[1]);
+	det_join_all();
+	det_assert(weir_router_route_hash(router, hash_of(KEY)) == 3);
+	end();
+}
+
+static void one_set(void)
+{
+	begin();
+	det_spawn(insert_same, &both[0]);
+	det_spawn(insert_same, &both[1]);
+	det_join_all();
+	det_assert(answer[0] == WEIR_NEW || answer[1] == WEIR_NEW);
+	det_assert(weir_router_route_hash(router, hash_of(KEY)) == 1);
+	end();
+}
+
+static void look(void *unused)
+{
+	uint64_t wanted = (uint64_t)promised(0) | (uint64_t)promised(1) << 1;
+	uint64_t hashes[2] = { hash_of(KEY), hash_of(KEY) };
+	(void)unused;
+	det_assert((weir_router_route_hash(router, hash_of(KEY)) & wanted) == wanted);
+	(void)weir_router_route_hashes(router, hashes, 2, masks);
+	det_assert((masks[0] & wanted) == wanted && (masks[1] & wanted) == wanted);
+}
+
+static void promised_route(void)
+{
+	begin();
+	det_spawn(insert, &both[0]);
+	det_spawn(insert, &both[1]);
+	det_spawn(look, NULL);
+	det_join_all();
+	end();
+}
+
+/* What a merge writes and what is inserted meanwhile are bits of one word. */
+static void merge(void *from)
+{
+	det_assert(weir_router_merge(router, from) == 0);
+}
+
+static void insert_and_merge(void)
+{
+	begin();
+	struct weir_router *other = made();
+	det_assert(weir_router_insert_hash(other, 1, hash_of(KEY)) == WEIR_NEW);
+	det_spawn(insert, &both[0]);
+	det_spawn(merge, other);
+	det_join_all();
+	det_assert(weir_router_route_hash(router, hash_of(KEY)) == 3);
+	weir_router_destroy(other);
+	end();
+}
+
+/* ---- generations ---- */
+
+static void insert_through(void *slot)
+{
+	int i = *(int *)slot;
+	det_assert(weir_router_handle_insert_hash(handle, (uint32_t)i, hash_of(KEY)) >= 0);
+	promise((unsigned)i);
+}
+
+/* What was there when begin returned may be cleared with its set; what comes later is not. */
+static void insert_later(void *slot)
+{
+	if (promised(2))
+		insert_through(slot);
+}
+
+static void look_through(void *unused)
+{
+	uint64_t wanted = (uint64_t)promised(0) | (uint64_t)promised(1) << 1;
+	(void)unused;
+	det_assert((weir_router_handle_route_hash(handle, hash_of(KEY)) & wanted) == wanted);
+}
+
+static void clear(void *unused)
+{
+	struct weir_router_reload *r;
+	(void)unused;
+	det_assert(weir_router_reload_begin(&r, handle, &how) == 0);
+	promise(2);
+	det_assert(weir_router_reload_copy(r, ~(UINT64_C(1) << CLEARED)) == 0);
+	det_assert(weir_router_reload_commit(r) == 0);
+}
+
+static void insert_and_clear(void)
+{
+	begin_handle();
+	det_spawn(insert_through, &both[KEPT]);
+	det_spawn(insert_later, &both[CLEARED]);
+	det_spawn(clear, NULL);
+	det_join_all();
+	look_through(NULL);
+	end_handle();
+}
+
+static void route_and_clear(void)
+{
+	begin_handle();
+	det_spawn(insert_through, &both[KEPT]);
+	det_spawn(look_through, NULL);
+	det_spawn(clear, NULL);
+	det_join_all();
+	look_through(NULL);
+	end_handle();
+}
+
+static void replace_and_return(void *unused)
+{
+	how.keep_previous = true;
+	clear(unused);
+	result = weir_router_handle_rollback(handle);
+	det_assert(result == 0);
+}
+
+static void insert_and_roll_back(void)
+{
+	begin_handle();
+	det_spawn(insert_through, &both[0]);
+	det_spawn(insert_through, &both[1]);
+	det_spawn(replace_and_return, NULL);
+	det_join_all();
+	look_through(NULL);
+	end_handle();
+}
+
+static void give_up(void *unused)
+{
+	struct weir_router_reload *r;
+	(void)unused;
+	det_assert(weir_router_reload_begin(&r, handle, &how) == 0);
+	weir_router_reload_abort(r);
+}
+
+static void insert_and_give_up(void)
+{
+	begin_handle();
+	det_spawn(insert_through, &both[0]);
+	det_spawn(look_through, NULL);
+	det_spawn(give_up, NULL);
+	det_join_all();
+	look_through(NULL);
+	end_handle();
+}
+
+static bool first(const struct subject *s)
+{
+	return s == &subjects[0];
+}
+
+#define ROUTER(title, run) \
+	{ .name = title, .group = "router", .body = run, .fits = first, .one_form = true, \
+	  .cost = 8 }
+/* A reload has so many steps that three preemptions take minutes. */
+#define HANDLE(title, run) \
+	{ .name = title, .group = "router", .body = run, .fits = first, .one_form = true, \
+	  .cost = 8, .preemptions = 2 }
+
+const struct scenario router_scenarios[] = {
+	ROUTER("two sets", two_sets),
+	ROUTER("one set", one_set),
+	ROUTER("promised route", promised_route),
+	ROUTER("insert merge", insert_and_merge),
+	HANDLE("insert clear", insert_and_clear),
+	HANDLE("route clear", route_and_clear),
+	HANDLE("insert rollback", insert_and_roll_back),
+	HANDLE("insert abort", insert_and_give_up),
+	{ .name = NULL }
+};

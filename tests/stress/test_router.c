@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ * The promises of a router in its handle, whose sets are cleared one after the other meanwhile: of
+ * what a thread has inserted it finds all that came after the last begin of a reload that cleared
+ * that set, and what is in other sets always. */
+#include <stdio.h>
+#include <string.h>
+#include "flavor.h"
+
+enum { SETS = 9, RECENT = 512, LOOKS = 8 };
+
+struct race {
+	struct weir_router_handle *h;
+	const struct rcu_flavor_struct *flavor;
+	uint64_t each;
+	unsigned threads;
+	/* of each set: reloads that clear it and have begun, and that have ended begin */
+	_Atomic uint64_t beginning[SETS], begun[SETS];
+	atomic_uint working;
+	atomic_uint_fast64_t looks, excused, reloads;
+};
+
+/* What a thread remembers of an insert. */
+struct note {
+	uint64_t hash;
+	uint64_t begun; /* of its set, when the insert began */
+	uint32_t set;
+};
+
+static void insert(struct race *r, struct note *note, uint64_t number)
+{
+	note->hash = stress_hash(number);
+	note->set = (uint32_t)(number % SETS);
+	note->begun = atomic_load(&r->begun[note->set]);
+	int answer = weir_router_handle_insert_hash(r->h, note->set, note->hash);
+	check(answer >= 0, "%s", weir_error_detail());
+}
+
+/* It may be gone only if a reload that clears its set was not through begin when it began. */
+static void look(struct race *r, const struct note *note)
+{
+	uint64_t mask = weir_router_handle_route_hash(r->h, note->hash);
+	if (!(mask >> note->set & 1)) {
+		uint64_t clears = atomic_load(&r->beginning[note->set]);
+		check(clears > note->begun, "a key of set %u is lost", note->set);
+		atomic_fetch_add_explicit(&r->excused, 1, memory_order_relaxed);
+	}
+	check(mask >> SETS == 0, "mask %llx", (unsigned long long)mask);
+	atomic_fetch_add_explicit(&r->looks, 1, memory_order_relaxed);
+}
+
+/* Each clear of a set adds one to beginning before begin, and one to begun after it. So if no
+ * reload of the set was under way, or came later, the two are equal. */
+static void clear(struct race *r, uint64_t turn, uint64_t *random)
+{
+	struct weir_router_reload_options o = WEIR_ROUTER_RELOAD_OPTIONS_INIT;
+	struct weir_router_reload *reload;
+	const uint32_t set = (uint32_t)(turn % SETS);
+	o.keep_previous = turn % 4 == 1;
+	o.defer_free = turn % 3 == 1;
+	atomic_fetch_add(&r->beginning[set], 1);
+	int err = weir_router_reload_begin(&reload, r->h, &o);
+	check(err == 0, "%s", weir_error_detail());
+	atomic_fetch_add(&r->begun[set], 1);
+	err = weir_router_reload_copy(reload, ~(UINT64_C(1) << set));
+	check(err == 0, "%s", weir_error_detail());
+	stress_delay(random);
+	if (turn % 5 == 4) {
+		weir_router_reload_abort(reload);
+		return;
+	}
+	err = weir_router_reload_commit(reload);
+	check(err == 0, "%s", weir_error_detail());
+	if (turn % 8 == 1)
+		err = weir_router_handle_rollback(r->h);
+	check(err == 0, "%s", weir_error_detail());
+	atomic_fetch_add_explicit(&r->reloads, 1, memory_order_relaxed);
+}
+
+/* The last thread clears, the others insert and look. */
+static void work(void *shared, unsigned thread)
+{
+	struct race *r = shared;
+	static _Thread_local struct note notes[RECENT];
+	uint64_t random = thread + 1, turn = 0;
+	r->flavor->register_thread();
+	if (thread == r->threads) {
+		while (atomic_load(&r->working))
+			clear(r, turn++, &random);
+		r->flavor->unregister_thread();
+		return;
+	}
+	for (uint64_t i = 0; i < r->each; i++) {
+		r->flavor->read_quiescent_state();
+		insert(r, &notes[i % RECENT], (uint64_t)thread << 40 | i);
+		for (unsigned n = 0; n < LOOKS; n++) {
+			uint64_t back = n ? stress_random(&random) % RECENT : 0;
+			look(r, &notes[(i - (back > i ? i : back)) % RECENT]);
+		}
+	}
+	atomic_fetch_sub(&r->working, 1);
+	r->flavor->unregister_thread();
+}
+
+int main(int argc, char **argv)
+{
+	static struct race r;
+	struct stress s = stress_read(argc, argv, 4000000);
+	struct weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
+	struct weir_router_handle_options how = WEIR_ROUTER_HANDLE_OPTIONS_INIT;
+	struct weir_router *first;
+	r.flavor = flavor_named(s.flavor_name);
+	r.threads = s.threads < 2 ? 2 : s.threads;
+	r.each = s.operations / (LOOKS + 1) / r.threads;
+	atomic_store(&r.working, r.threads);
+	how.flavor = r.flavor;
+	o.sets = SETS;
+	/* sets are cleared again and again, but not at a pace that is known */
+	o.capacity = r.each * r.threads / SETS + 1;
+	o.fp_rate = 0.001;
+	int err = weir_router_create(&first, &o);
+	check(err == 0, "%s", weir_error_detail());
+	err = weir_router_handle_create(&r.h, first, &how);
+	check(err == 0, "%s", weir_error_detail());
+	stress_run(r.threads + 1, work, &r);
+	err = weir_router_handle_destroy(r.h);
+	check(err == 0, "%s", weir_error_detail());
+	check(atomic_load(&r.reloads) > 0, "no reload in %llu inserts", (unsigned long long)r.each);
+	printf("%u threads, %llu inserts each, %llu lookups, %llu of keys that were cleared, "
+	       "%llu reloads\n", r.threads, (unsigned long long)r.each,
+	       (unsigned long long)atomic_load(&r.looks),
+	       (unsigned long long)atomic_load(&r.excused),
+	       (unsigned long long)atomic_load(&r.reloads));
+	return 0;
+}

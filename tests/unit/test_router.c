@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT
+ * Routers: the verbs, against the layout written down a second time here. */
+#include <math.h>
+#include "router.h"
+
+/* ---- the layout, plainly: R2 in src/router/router.h ---- */
+
+struct plain {
+	uint32_t sets, columns, k;
+	uint64_t pages;         /* with rows */
+	unsigned char *has;     /* [page][row][set] */
+};
+
+static struct plain plain_of(const struct weir_router *r)
+{
+	struct weir_router_stats s = router_stats(r);
+	struct plain p = { s.sets, s.columns, s.rows_per_key, s.bytes / 4096 - 1, NULL };
+	p.has = calloc(p.pages * 32768, 1);
+	assert_non_null(p.has);
+	return p;
+}
+
+static uint64_t high(uint64_t a, uint64_t b)
+{
+	uint64_t al = a & 0xffffffff, ah = a >> 32, bl = b & 0xffffffff, bh = b >> 32;
+	uint64_t mid = ah * bl + (al * bl >> 32), low = al * bh + (mid & 0xffffffff);
+	return ah * bh + (mid >> 32) + (low >> 32);
+}
+
+/* The rows of a key, as indices into has. */
+static void plain_rows(const struct plain *p, uint64_t hash, uint64_t row[10])
+{
+	uint64_t stream[2] = { hash * UINT64_C(0x9E3779B97F4A7C15),
+		               hash * UINT64_C(0xD6E8FEB86659FD93) };
+	unsigned rows = 32768 / p->columns, bits = 0, left = 64, word = 0;
+	while (1u << bits < rows)
+		bits++;
+	for (unsigned i = 0; i < p->k; i++) {
+		if (left < bits) {
+			word++;
+			left = 64;
+		}
+		left -= bits;
+		row[i] = (high(hash, p->pages) * rows + (stream[word] >> left) % rows) *
+		         p->columns;
+	}
+}
+
+static void plain_insert(const struct plain *p, uint32_t set, uint64_t hash)
+{
+	uint64_t row[10];
+	plain_rows(p, hash, row);
+	for (unsigned i = 0; i < p->k; i++)
+		p->has[row[i] + set] = 1;
+}
+
+static uint64_t plain_route(const struct plain *p, uint64_t hash)
+{
+	uint64_t row[10], mask = 0;
+	plain_rows(p, hash, row);
+	for (uint32_t set = 0; set < p->sets; set++) {
+		bool all = true;
+		for (unsigned i = 0; i < p->k; i++)
+			all &= p->has[row[i] + set];
+		mask |= (uint64_t)all << set;
+	}
+	return mask;
+}
+
+/* Every width and number of rows answers as the plain one does. */
+static void as_the_layout_says(void **state)
+{
+	static const uint32_t sets[] = { 1, 7, 8, 9, 16, 31, 32, 33, 64 };
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(sets); i++)
+		for (uint32_t k = 1; k <= WEIR_ROUTER_ROWS; k++) {
+			struct weir_router *r = router_of(sets[i], 200, k);
+			struct plain p = plain_of(r);
+			uint64_t any = 0;
+			for (uint64_t n = 0; n < 200u * sets[i]; n++) {
+				uint64_t hash = test_key(n);
+				uint32_t set = (uint32_t)(n % sets[i]);
+				assert_in_range(weir_router_insert_hash(r, set, hash), 0, 1);
+				plain_insert(&p, set, hash);
+			}
+			for (uint64_t n = 0; n < 400u * sets[i]; n++) {
+				uint64_t hash = test_key(n), mask = weir_router_route_hash(r, hash);
+				assert_true(mask == plain_route(&p, hash));
+				any |= mask;
+			}
+			assert_true(any == ~UINT64_C(0) >> (64 - sets[i]));
+			free(p.has);
+			weir_router_destroy(r);
+		}
+}
+
+/* ---- verbs that must agree ---- */
+
+static void one_and_many(void **state)
+{
+	enum { N = 1500 };
+	static uint64_t hashes[N], keys[N], bitmap[WEIR_BITMAP_WORDS(N)], masks[N];
+	struct iovec vectors[N];
+	struct weir_router *a = router_of(40, 2000, 0), *b = router_of(40, 2000, 0),
+	                   *c = router_of(40, 2000, 0), *d = router_of(40, 2000, 0);
+	(void)state;
+	for (uint64_t i = 0; i < N; i++) {
+		keys[i] = test_key(i % 1400); /* some twice */
+		hashes[i] = weir_router_hash(a, &keys[i], 8);
+		vectors[i] = (struct iovec){ &keys[i], 8 };
+	}
+	int64_t new = 0;
+	for (unsigned i = 0; i < N; i++)
+		new += weir_router_insert_u64(a, 39, keys[i]);
+	assert_int_equal(weir_router_insert_hashes(b, 39, hashes, N, bitmap), new);
+	assert_int_equal(weir_router_insert_keys(c, 39, vectors, N, NULL), new);
+	assert_int_equal(weir_router_insert_fixed(d, 39, keys, 8, N, bitmap), new);
+	int64_t bits = 0;
+	for (unsigned i = 0; i < N; i++)
+		bits += bitmap[i / 64] >> (i % 64) & 1;
+	assert_int_equal(bits, new);
+	assert_true(bitmap[N / 64] >> (N % 64) == 0);
+	struct weir_router *each[] = { a, b, c, d };
+	for (unsigned r = 0; r < 4; r++) {
+		memset(masks, 0xff, sizeof masks);
+		assert_int_equal(weir_router_route_hashes(each[r], hashes, N, masks), N);
+		for (unsigned i = 0; i < N; i++) {
+			assert_true(masks[i] >> 39 == 1);
+			assert_true(masks[i] == weir_router_route_u64(a, keys[i]));
+			assert_true(masks[i] == weir_router_route(a, &keys[i], 8));
+		}
+		assert_int_equal(weir_router_route_keys(each[r], vectors, N, masks), N);
+		assert_true(masks[N - 1] == weir_router_route_hash(a, hashes[N - 1]));
+		assert_int_equal(weir_router_route_fixed(each[r], keys, 8, N, masks), N);
+		assert_true(masks[7] == weir_router_route_hash(a, hashes[7]));
+	}
+	for (unsigned r = 0; r < 4; r++)
+		weir_router_destroy(each[r]);
+}
+
+/* Beyond a core's cache the batch fetches ahead: the answers are the same. */
+static void far_as_near(void **state)
+{
+	enum { N = 4000 };
+	static uint64_t hashes[N], masks[N];
+	struct weir_router *r = router_of(64, 200000, 0);
+	(void)state;
+	for (unsigned i = 0; i < N; i++)
+		hashes[i] = test_key(i);
+	for (uint32_t set = 0; set < 64; set++)
+		assert_ok(weir_router_insert_hashes(r, set, hashes + 60 * set, 100, NULL));
+	for (size_t n = 0; n < 100; n++)
+		(void)weir_router_route_hashes(r, hashes, n, masks);
+	(void)weir_router_route_hashes(r, hashes, N, masks);
+	for (unsigned i = 0; i < N; i++)
+		assert_true(masks[i] == weir_router_route_hash(r, hashes[i]));
+	assert_true(masks[3779] & UINT64_C(1) << 62);
+	weir_router_destroy(r);
+}
+
+static void keyed(void **state)
+{
+	static const unsigned char secret[16] = { 1, 2, 3 };
+	struct weir_router_options o = router_options(9, 1000);
+	struct weir_router *r = NULL;
+	uint64_t key = 77, mask;
+	(void)state;
+	o.seed = 0;
+	o.hash_key = secret;
+	assert_ok(weir_router_create(&r, &o));
+	assert_int_equal(weir_router_insert(r, 8, &key, 8), WEIR_NEW);
+	assert_int_equal(weir_router_insert_u64(r, 8, key), WEIR_SEEN);
+	assert_true(weir_router_route_u64(r, key) == 1u << 8);
+	assert_int_equal(weir_router_route_fixed(r, &key, 8, 1, &mask), 1);
+	assert_true(mask == 1u << 8);
+	weir_router_destroy(r);
+}
+
+static void names(void **state)
+{
+	const char *given[3] = { "one", "zwei", "\xc3\xa4\xc3\xb6" };
+	static const char *const bad[] = { "", "a\tb", "\x80", "\xc0\x80", "\xed\xa0\x80", "a\x7f",
+		                           "\xc2\x85", "\xf4\x90\x80\x80", "one",
+		                           "0123456789012345678901234567890123456789"
+		                           "012345678901234567890123" };
+	struct weir_router_options o = router_options(3, 100);
+	struct weir_router *r = NULL;
+	(void)state;
+	o.names = given;
+	assert_ok(weir_router_create(&r, &o));
+	assert_string_equal(weir_router_name(r, 2), given[2]);
+	assert_null(weir_router_name(r, 3));
+	assert_int_equal(weir_router_find(r, "zwei"), 1);
+	assert_int_equal(weir_router_find(r, "drei"), -ENOENT);
+	assert_int_equal(weir_router_sets(r), 3);
+	weir_router_destroy(r);
+	for (unsigned i = 0; i < COUNT_OF(bad); i++) {
+		given[2] = bad[i];
+		assert_refused(weir_router_create(&r, &o), -EINVAL, "set", "2");
+	}
+	given[2] = NULL;
+	assert_refused(weir_router_create(&r, &o), -EINVAL, "names", "2 is NULL");
+	r = router_of(64, 10, 0);
+	assert_string_equal(weir_router_name(r, 63), "63");
+	weir_router_destroy(r);
+}
+
+static void sets_that_there_are_not(void **state)
+{
+	uint64_t hash = 5;
+	struct weir_router *r = router_of(9, 100, 0);
+	(void)state;
+	assert_refused(weir_router_insert_hash(r, 9, 1), -EINVAL, "set 9", "9");
+	assert_refused(weir_router_insert_hashes(r, UINT32_MAX, &hash, 1, NULL), -EINVAL, "set",
+	               "9");
+	assert_refused(weir_router_insert_fixed(r, 16, &hash, 8, 1, NULL), -EINVAL, "16", "9");
+	assert_true(weir_router_route_hash(r, 1) == 0);
+	weir_router_destroy(r);
+}
+
+/* ---- statistics and unions ---- */
+
+static void stats(void **state)
+{
+	struct weir_router *r = router_of(20, 20000, 0);
+	(void)state;
+	for (uint32_t set = 0; set < 20; set++)
+		for (uint64_t i = 0; i < 1100u * set; i++)
+			assert_ok(weir_router_insert_u64(r, set, test_key(i << 6 | set)));
+	struct weir_router_stats s = router_stats(r);
+	assert_int_equal(s.sets, 20);
+	assert_int_equal(s.columns, 32);
+	double keys = 0, rates = 0;
+	for (uint32_t set = 0; set < 20; set++) {
+		double is = 1100.0 * set;
+		assert_true(fabs(s.keys[set] - is) <= 0.03 * is);
+		keys += s.keys[set];
+		rates += s.fp_rates[set];
+		assert_int_equal(s.saturated >> set & 1, set == 19); /* 20900 of 20000 */
+	}
+	assert_true(fabs(keys - s.keys_estimated) < 1e-6 * keys);
+	assert_true(fabs(rates - s.false_sets) < 1e-6);
+	assert_true(s.fp_rates[18] > 0.007 && s.fp_rates[18] < 0.011 && s.fp_rates[0] == 0);
+	weir_router_destroy(r);
+}
+
+static void merged(void **state)
+{
+	struct weir_router *a = router_of(12, 1000, 0), *b = router_of(12, 1000, 0),
+	                   *other = router_of(12, 5000, 0), *more = router_of(13, 1000, 0),
+	                   *named = NULL;
+	struct weir_router_options o = router_options(12, 1000);
+	(void)state;
+	o.names = (const char *const[]){ "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k",
+		                         "l" };
+	assert_ok(weir_router_create(&named, &o));
+	for (uint64_t i = 0; i < 1000; i++) {
+		assert_ok(weir_router_insert_u64(a, 3, i));
+		assert_ok(weir_router_insert_u64(b, 11, i));
+	}
+	assert_ok(weir_router_merge(a, b));
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_true((weir_router_route_u64(a, i) & 0x808) == 0x808);
+	assert_refused(weir_router_merge(a, other), -EINVAL, "bytes", "differs");
+	assert_refused(weir_router_merge(a, more), -EINVAL, "sets", "differs");
+	assert_refused(weir_router_merge(a, named), -EINVAL, "\"0\"", "\"a\"");
+	weir_router_destroy(a);
+	weir_router_destroy(b);
+	weir_router_destroy(other);
+	weir_router_destroy(more);
+	weir_router_destroy(named);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_the_layout_says),
+		cmocka_unit_test(one_and_many),
+		cmocka_unit_test(far_as_near),
+		cmocka_unit_test(keyed),
+		cmocka_unit_test(names),
+		cmocka_unit_test(sets_that_there_are_not),
+		cmocka_unit_test(stats),
+		cmocka_unit_test(merged),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ * Images of routers: what comes back, and what is refused. */
+#include "../image_bytes.h"
+#include "../folder.h"
+#include "router.h"
+
+static struct weir_router *filled(void)
+{
+	static const char *const given[3] = { "one", "two", "three" };
+	struct weir_router_options o = router_options(3, 2000);
+	struct weir_router *r = NULL;
+	o.names = given;
+	assert_ok(weir_router_create(&r, &o));
+	for (uint64_t i = 0; i < 2000; i++)
+		assert_ok(weir_router_insert_hash(r, (uint32_t)(i % 3), test_key(i)));
+	return r;
+}
+
+static void assert_same(const struct weir_router *a, const struct weir_router *b)
+{
+	assert_int_equal(weir_router_sets(a), weir_router_sets(b));
+	for (uint32_t set = 0; set < 3; set++)
+		assert_string_equal(weir_router_name(a, set), weir_router_name(b, set));
+	for (uint64_t i = 0; i < 4000; i++)
+		assert_true(weir_router_route_hash(a, test_key(i)) ==
+		            weir_router_route_hash(b, test_key(i)));
+	assert_true(weir_router_hash(a, "x", 1) == weir_router_hash(b, "x", 1));
+}
+
+static void there_and_back(void **state)
+{
+	struct weir_router *r = filled(), *back = NULL;
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	(void)state;
+	for (int zstd = 0; zstd <= (TEST_ZSTD ? 3 : 0); zstd += 3) {
+		o.zstd_level = zstd;
+		assert_ok(weir_router_save(r, path, &o));
+		assert_ok(weir_image_verify(path, NULL));
+		assert_ok(weir_router_load(&back, path, NULL));
+		assert_same(r, back);
+		weir_router_destroy(back);
+	}
+	o.zstd_level = 0;
+	FILE *file = tmpfile();
+	assert_ok(weir_router_save_fd(r, fileno(file), NULL));
+	rewind(file);
+	assert_ok(weir_router_load_fd(&back, fileno(file), NULL));
+	assert_same(r, back);
+	weir_router_destroy(back);
+	fclose(file);
+	assert_ok(weir_router_save(r, path, &o));
+	for (int mode = WEIR_MAP_READ; mode <= WEIR_MAP_PRIVATE; mode++) {
+		assert_ok(weir_router_map(&back, path, (enum weir_map_mode)mode, NULL));
+		assert_same(r, back);
+		assert_int_equal(weir_router_insert_hash(back, 0, 1),
+		                 mode == WEIR_MAP_READ ? -EROFS : WEIR_NEW);
+		weir_router_destroy(back);
+	}
+	assert_refused(weir_router_map(&back, path, WEIR_MAP_LIVE, NULL), -ENOTSUP, "live", path);
+	o.marks = WEIR_MARK_OVERFULL_ALLOWED;
+	assert_refused(weir_router_save(r, path, &o), -EINVAL, "marks", "0x2");
+	weir_router_destroy(r);
+}
+
+static void of_another_sort(void **state)
+{
+	struct weir_router *r = filled();
+	struct weir_filter *f = NULL;
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	char text[WEIR_SHAPE_TEXT];
+	(void)state;
+	assert_ok(weir_router_save(r, path, NULL));
+	assert_refused(weir_load(&f, path, NULL), -ENOTSUP, "router", "weir_router_load()");
+	assert_refused(weir_map(&f, path, WEIR_MAP_READ, NULL), -ENOTSUP, "router",
+	               "weir_router_load()");
+	assert_ok(weir_image_info(path, &info));
+	assert_int_equal(info.shape.kind, WEIR_ROUTER);
+	assert_ok(weir_shape_text(&info.shape, text));
+	assert_string_equal(text, "3 sets in 8 columns, 6 rows a key");
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.kind = WEIR_ROUTER;
+	p.capacity = 1000;
+	p.fp_rate = 0.01;
+	assert_refused(weir_create(&f, &p), -ENOTSUP, "router", "weir_router_create()");
+	weir_router_destroy(r);
+	f = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	assert_ok(weir_save(f, path, NULL));
+	assert_refused(weir_router_load(&r, path, NULL), -ENOTSUP, "blocked", "no router");
+	weir_destroy(f);
+}
+
+/* ---- hostile ones: whole, with checksums of what they hold ---- */
+
+static unsigned char *slurped(size_t *n)
+{
+	struct weir_router *r = filled();
+	assert_ok(weir_router_save(r, path, NULL));
+	weir_router_destroy(r);
+	unsigned char *image = image_slurp(path, n);
+	assert_non_null(image);
+	return image;
+}
+
+/* Refused by all that reads it. */
+static void assert_hostile(unsigned char *image, size_t n, const char *a, const char *b)
+{
+	struct weir_router *r = NULL;
+	image_repair_table(image, n);
+	image_repair(image, n);
+	assert_true(image_spit(path, image, n));
+	assert_refused(weir_router_load(&r, path, NULL), -EBADMSG, a, b);
+	assert_refused(weir_router_load_memory(&r, image, n, NULL), -EBADMSG, a, b);
+	assert_refused(weir_router_map(&r, path, WEIR_MAP_READ, NULL), -EBADMSG, a, b);
+	assert_refused(weir_image_verify(path, NULL), -EBADMSG, a, b);
+	assert_null(r);
+}
+
+static void hostile_names(void **state)
+{
+	enum { NAMES = 4096 };
+	static const struct {
+		unsigned at;
+		const char *bytes;
+		size_t n;
+		const char *a, *b;
+	} cases[] = {
+		{ 0, "\0", 1, "set 0", "zeros" },       /* "ne" behind the end of none */
+		{ 0, "\0\0\0", 3, "set 0", "1 to 63" }, /* none */
+		{ 64, "\x1b[2J", 4, "set 1", "UTF-8" },
+		{ 64, "one", 3, "sets 0 and 1", "one" },
+		{ 64 + 63, "x", 1, "set 1", "zeros" },
+		{ 3 * 64, "four", 4, "set 3", "zeros" }, /* of a set that there is not */
+		{ 128, "\xff", 1, "set 2", "UTF-8" },
+	};
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		size_t n;
+		unsigned char *image = slurped(&n);
+		assert_memory_equal(image + NAMES + 64, "two", 4);
+		memcpy(image + NAMES + cases[i].at, cases[i].bytes, cases[i].n);
+		assert_hostile(image, n, cases[i].a, cases[i].b);
+		free(image);
+	}
+	/* one that fills its line has no end */
+	size_t n;
+	unsigned char *image = slurped(&n);
+	memset(image + NAMES + 64, 'x', 64);
+	assert_hostile(image, n, "set 1", "zeros");
+	free(image);
+}
+
+static void hostile_shapes(void **state)
+{
+	enum { NUMBERS = 104 };
+	static const unsigned char bad[][3] = {
+		{ 9, 6, 3 }, { 0, 6, 3 }, { 128, 6, 3 }, { 8, 0, 3 }, { 8, 11, 3 }, { 8, 6, 0 },
+		{ 8, 6, 9 }, { 64, 6, 65 },
+	};
+	size_t n;
+	unsigned char *image = slurped(&n);
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(bad); i++) {
+		for (unsigned j = 0; j < 3; j++)
+			image[NUMBERS + 4 * j] = bad[i][j];
+		assert_hostile(image, n, "shape", "router");
+	}
+	free(image);
+}
+
+/* Bits in columns of no set name none. */
+static void bits_of_no_set(void **state)
+{
+	size_t n;
+	unsigned char *image = slurped(&n);
+	struct weir_router *r = NULL;
+	(void)state;
+	memset(image + 8192, 0xff, n - 8192);
+	image_repair_table(image, n);
+	image_repair(image, n);
+	assert_ok(weir_router_load_memory(&r, image, n, NULL));
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_int_equal(weir_router_route_hash(r, test_key(i)), 7);
+	assert_true(router_stats(r).saturated == 7);
+	weir_router_destroy(r);
+	free(image);
+}
+
+/* Each byte of the head and of the names, changed without a checksum; and every length. */
+static void damaged(void **state)
+{
+	size_t n;
+	unsigned char *image = slurped(&n);
+	struct weir_router *r = NULL;
+	(void)state;
+	for (size_t at = 0; at < 8192; at++) {
+		image[at] ^= 0x40;
+		assert_true(weir_router_load_memory(&r, image, n, NULL) < 0);
+		image[at] ^= 0x40;
+	}
+	for (size_t cut = 0; cut < n; cut += 97)
+		assert_true(weir_router_load_memory(&r, image, cut, NULL) < 0);
+	assert_null(r);
+	free(image);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(there_and_back),
+		cmocka_unit_test(of_another_sort),
+		cmocka_unit_test(hostile_names),
+		cmocka_unit_test(hostile_shapes),
+		cmocka_unit_test(bits_of_no_set),
+		cmocka_unit_test(damaged),
+	};
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ * The calculator of routers: its formula against a simulation and against measured routers, from
+ * both sides, and what it refuses. */
+#include <math.h>
+#include "router.h"
+#include "router/router.h"
+
+/* The formula is that of the layout: pages of Poisson many keys, k throws each into the rows. */
+static double simulated(double load, unsigned columns, unsigned k, unsigned pages)
+{
+	const unsigned rows = 32768 / columns;
+	const uint64_t keys = (uint64_t)(load * pages);
+	unsigned char *bit = calloc(pages, rows);
+	double sum = 0;
+	uint64_t draw = 1;
+	assert_non_null(bit);
+	for (uint64_t i = 0; i < keys; i++) {
+		unsigned char *page = bit + test_random(&draw) % pages * rows;
+		for (unsigned j = 0; j < k; j++)
+			page[test_random(&draw) % rows] = 1;
+	}
+	for (unsigned p = 0; p < pages; p++) {
+		unsigned set = 0;
+		for (unsigned i = 0; i < rows; i++)
+			set += bit[p * rows + i];
+		sum += pow((double)set / rows, k);
+	}
+	free(bit);
+	return sum / pages;
+}
+
+static void formula(void **state)
+{
+	static const struct {
+		double load;
+		unsigned columns, k;
+	} cases[] = { { 52, 64, 6 }, { 105, 32, 6 }, { 205, 16, 7 }, { 413, 8, 6 }, { 34, 64, 10 },
+		      { 100, 64, 3 } };
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		double is = simulated(cases[i].load, cases[i].columns, cases[i].k, 6000);
+		double by = weir__router_rate(cases[i].load, cases[i].columns, cases[i].k);
+		assert_true(fabs(is / by - 1) < 0.02);
+	}
+}
+
+/* Every width, full: as many false positives as asked for, of sets of unequal sizes fewer. */
+static void measured(void **state)
+{
+	enum { KEYS = 30000, OTHERS = 400000 };
+	static const uint32_t sets[] = { 5, 16, 32, 64 };
+	(void)state;
+	for (unsigned w = 0; w < COUNT_OF(sets); w++) {
+		uint64_t draw = 1000000000, false_by[2] = { 0, 0 };
+		struct weir_router *r = router_of(sets[w], KEYS, 0);
+		struct weir_router_stats s = router_stats(r);
+		const uint32_t last = sets[w] - 1;
+		for (uint64_t i = 0; i < KEYS; i++) {
+			assert_ok(weir_router_insert_hash(r, 0, test_key(2 * i)));
+			if (i % 2)
+				assert_ok(weir_router_insert_hash(r, last, test_key(2 * i + 1)));
+		}
+		for (uint64_t i = 0; i < KEYS; i++) {
+			assert_true(weir_router_route_hash(r, test_key(2 * i)) & 1);
+			if (i % 2)
+				assert_true(weir_router_route_hash(r, test_key(2 * i + 1)) >>
+				            last & 1);
+		}
+		for (uint64_t i = 0; i < OTHERS; i++) {
+			uint64_t mask = weir_router_route_hash(r, test_random(&draw));
+			false_by[0] += mask & 1;
+			false_by[1] += mask >> last & 1;
+			assert_true((mask & ~(1 | UINT64_C(1) << last)) == 0);
+		}
+		double full = (double)false_by[0] / OTHERS, half = (double)false_by[1] / OTHERS;
+		double load = KEYS / (double)(s.bytes / 4096 - 1);
+		double asked = weir__router_rate(load, s.columns, s.rows_per_key);
+		assert_true(asked <= 0.01 && asked > 0.0094);
+		assert_true(full > 0.93 * asked && full < 1.07 * asked);
+		assert_true(half < 0.1 * full);
+		weir_router_destroy(r);
+	}
+}
+
+static struct weir_router_plan planned(const struct weir_router_options *o)
+{
+	struct weir_router_plan p = WEIR_ROUTER_PLAN_INIT;
+	assert_ok(weir_router_plan(o, &p));
+	return p;
+}
+
+/* 9.9 bits a key and set at 1 %, and 0.64 false sets. */
+static void million(void **state)
+{
+	struct weir_router_options o = router_options(64, 1000000);
+	struct weir_router_plan p = planned(&o);
+	(void)state;
+	assert_true(p.bits_per_key > 9.7 && p.bits_per_key < 9.95);
+	assert_true(p.false_sets > 0.62 && p.false_sets <= 0.64);
+	assert_true(p.bytes % 4096 == 0 && p.columns == 64 && p.rows_per_key == 6);
+	assert_true(fabs(p.bytes_wasted) < 1);
+	/* the same from bytes and rate, and from bytes and capacity */
+	o.max_bytes = p.bytes;
+	o.capacity = 0;
+	struct weir_router_plan q = planned(&o);
+	assert_true(q.bytes == p.bytes && q.capacity >= 1000000 && q.capacity < 1005000);
+	o.capacity = 1000000;
+	o.fp_rate = 0;
+	q = planned(&o);
+	assert_true(q.bytes == p.bytes && q.fp_rate <= p.fp_rate * 1.0001);
+}
+
+static void unequal(void **state)
+{
+	const uint64_t keys[3] = { 1000000, 500000, 0 };
+	struct weir_router_options o = router_options(3, 0);
+	o.keys = keys;
+	struct weir_router_plan p = planned(&o);
+	(void)state;
+	assert_true(p.capacity == 1000000 && p.columns == 8);
+	/* of eight columns one and a half is used */
+	assert_true(fabs(p.bytes_wasted / (double)p.bytes - 6.5 / 8) < 1e-9);
+	assert_true(p.false_sets > 0.0097 && p.false_sets < 0.0105);
+	o.capacity = 7;
+	assert_refused(weir_router_plan(&o, &p), -EINVAL, "capacity 7", "1000000");
+	o.capacity = 0;
+	o.keys = (uint64_t[3]){ 0 };
+	assert_refused(weir_router_plan(&o, &p), -EINVAL, "keys", "empty");
+}
+
+static void refused(void **state)
+{
+	struct weir_router_plan p = WEIR_ROUTER_PLAN_INIT;
+	struct weir_router_options o = router_options(65, 1000);
+	(void)state;
+	assert_refused(weir_router_plan(&o, &p), -EINVAL, "sets 65", "64");
+	o.sets = 0;
+	assert_refused(weir_router_plan(&o, &p), -EINVAL, "sets 0", "64");
+	o = router_options(8, 0);
+	assert_refused(weir_router_plan(&o, &p), -EINVAL, "capacity 0", "two");
+	o = router_options(8, UINT64_C(1) << 49);
+	assert_refused(weir_router_plan(&o, &p), -EINVAL, "capacity", "2^48");
+	o = router_options(8, 1000);
+	o.fp_rate = 1e-7;
+	assert_refused(weir_router_plan(&o, &p), -EINVAL, "fp_rate 1e-07", "1e-06");
+	o.fp_rate = 0.01;
+	o.max_bytes = 8191;
+	assert_refused(weir_router_plan(&o, &p), -EINVAL, "max_bytes 8191", "8192");
+	o.max_bytes = 8192;
+	assert_refused(weir_router_plan(&o, &p), -EFBIG, "capacity 1000", "8192");
+	o.fp_rate = 0;
+	o.capacity = 100000;
+	assert_refused(weir_router_plan(&o, &p), -EINVAL, "max_bytes 8192", "0.5");
+	o.rows_per_key = 11;
+	assert_refused(weir_router_plan(&o, &p), -EINVAL, "rows_per_key 11", "10");
+	o = router_options(64, UINT64_C(1) << 46);
+	assert_refused(weir_router_plan(&o, &p), -EFBIG, "capacity", "bytes");
+	o.flags = 1u << 30;
+	assert_refused(weir_router_plan(&o, &p), -EINVAL, "flags", "unknown");
+	p.struct_size = 4;
+	o = router_options(8, 1000);
+	assert_refused(weir_router_plan(&o, &p), -EINVAL, "weir_router_plan", "4");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(formula),
+		cmocka_unit_test(measured),
+		cmocka_unit_test(million),
+		cmocka_unit_test(unequal),
+		cmocka_unit_test(refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
