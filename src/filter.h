@@ -7,20 +7,6 @@
 #include "normalise.h"
 #include "progress.h"
 
-/* Everything about a filter except its bits. All of it is checked. */
-struct weir_layout {
-	const struct weir_kind *kind;
-	struct weir_hashing hashing;
-	struct weir_shape shape;
-	uint32_t shards;
-	uint64_t lines;
-	uint64_t capacity;
-	uint64_t max_capacity; /* of a compound that grows; else 0 */
-	double fp_rate;
-	struct weir_normal normal;
-	uint32_t flags; /* enum weir_flags */
-};
-
 /*
  * Make a filter of @layout around memory that holds its bits.
  * @memory: 64 * layout->lines bytes at memory->bits. The filter owns it on success, the caller on

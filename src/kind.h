@@ -25,7 +25,6 @@
 #include "memory.h"
 
 struct weir_batch;
-struct weir_layout;
 
 /*
  * The hot functions of one kind, for one instruction set and one shape. weir__filter_make() chooses
@@ -85,6 +84,20 @@ enum { WEIR__MEMBERS_MOST = 16 };
 struct weir_member {
 	struct weir_filter *f;
 	uint64_t note; /* what the compound knows of it beside its bits; the image keeps it */
+};
+
+/* Everything about a filter except its bits. All of it is checked. */
+struct weir_layout {
+	const struct weir_kind *kind;
+	struct weir_hashing hashing;
+	struct weir_shape shape;
+	uint32_t shards;
+	uint64_t lines;
+	uint64_t capacity;
+	uint64_t max_capacity; /* of a compound that grows; else 0 */
+	double fp_rate;
+	struct weir_normal normal;
+	uint32_t flags; /* enum weir_flags */
 };
 
 /* What an image says of a compound before its members. All of it may be damaged. */

@@ -105,8 +105,8 @@ static int check_hashing(const struct weir_params *p)
 		return weir__fail(-EINVAL, "hash_key: kind %s cannot be keyed: others who read the "
 		                  "filter hash by %s", kind->name, kind->hash->name);
 	if (kind->as_is && p->seed)
-		return weir__fail(-EINVAL, "seed %" PRIu64 ": kind %s has none: others who read the "
-		                  "filter hash by %s with seed 0", p->seed, kind->name,
+		return weir__fail(-EINVAL, "seed %" PRIu64 ": kind %s has none: others who read "
+		                  "the filter hash by %s with seed 0", p->seed, kind->name,
 		                  kind->hash->name);
 	return 0;
 }

@@ -159,7 +159,7 @@ struct weir_parquet_chunk {
 	uint64_t values;        /* of the column, with those that are NULL */
 	uint64_t filter_offset; /* byte of the file where its filter's header begins; 0: it has no
 	                           filter */
-	uint64_t filter_length; /* bytes of header and bits, as the footer has it; 0: not recorded */
+	uint64_t filter_length; /* bytes of header and bits, as in the footer; 0: not there */
 	uint32_t encrypted;     /* 1: its filter cannot be read for that; else 0 */
 	uint32_t elsewhere;     /* 1: it is in another file, which this one only describes */
 };

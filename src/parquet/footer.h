@@ -73,8 +73,8 @@ void weir__schema_match(const struct weir_footer *footer, uint32_t column, struc
 unsigned weir__schema_path(const struct weir_footer *footer, uint32_t column,
                            const struct weir_element *path[WEIR_PARQUET_DEPTH]);
 
-/* grow.c: room for one element more in an array of @n, whose room is the next power of two. @size: bytes of
- * an element. Return: false, with the array as it was, if there is no memory. */
+/* grow.c: room for one element more in an array of @n, whose room is the next power of two.
+ * @size: bytes of an element. Return: false, with the array as it was, if there is no memory. */
 bool weir__footer_grow(void *array, uint64_t n, size_t size);
 
 #endif

@@ -72,7 +72,8 @@ static int check_size(uint64_t bytes, uint32_t flags)
 		return 0;
 	if (bytes > strict_bytes)
 		return weir__fail(-EFBIG, "%" PRIu64 " bytes of bits: strict readers take 128 MiB "
-		                  "at most; WEIR_PARQUET_ANY_SIZE exports them all the same", bytes);
+		                  "at most; WEIR_PARQUET_ANY_SIZE exports them all the same",
+		                  bytes);
 	if (bytes & (bytes - 1))
 		return weir__fail(-EINVAL, "%" PRIu64 " bytes of bits: strict readers take powers "
 		                  "of two alone: make the filter with weir_parquet_params(), or "
@@ -137,7 +138,8 @@ static int check_options(struct weir_parquet_options *out,
 		err = weir__fail(-EINVAL, "capacity %" PRIu64 ": allowed: 1 to 2^48 keys, or 0",
 		                 out->capacity);
 	if (!err && out->fp_rate != 0 && !(out->fp_rate >= 1e-9 && out->fp_rate <= WEIR__MOST_RATE))
-		err = weir__fail(-EINVAL, "fp_rate %.10g: allowed: 1e-9 to 0.5, or 0", out->fp_rate);
+		err = weir__fail(-EINVAL, "fp_rate %.10g: allowed: 1e-9 to 0.5, or 0",
+		                out->fp_rate);
 	if (!out->max_bytes)
 		out->max_bytes = WEIR_PARQUET_MOST_BYTES;
 	return err;

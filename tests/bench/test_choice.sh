@@ -17,10 +17,10 @@ kinds() {
 expect() {
 	[ "$(kinds "$1" "$2")" = "$3" ] || fail "$1 at $2: $(kinds "$1" "$2"), expected $3"
 }
+all="blocked classic counting cuckoo frequency fuse growing layered split yardstick"
 for rate in 0.01 0.001 1e-05; do
 	for op in miss batch; do
-		expect $op rate:$rate \
-			"blocked classic counting cuckoo frequency fuse growing layered split yardstick"
+		expect $op rate:$rate "$all"
 	done
 done
 # all but what is built once

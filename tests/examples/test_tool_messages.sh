@@ -171,9 +171,10 @@ for path in sys.argv[1:]:
 		echo "${COMPREPLY[*]}"
 	end
 	run 0 bash complete.sh "$bash"; prints '^--allow-overfull$'
-	completes 'build -k ' '^blocked classic counting growing cuckoo fuse frequency'
+	local kinds='^blocked classic counting growing cuckoo fuse layered split frequency'
+	completes 'build -k ' "$kinds"
 	completes 'build --kind = cl' '^classic$'
-	completes 'build --kind =' '^blocked classic counting growing cuckoo fuse frequency'
+	completes 'build --kind =' "$kinds"
 	completes 'drill --flavor = ' '^bp memb qsbr mb$'
 	touch bits.file
 	completes 'build -p ' '^$' # no files

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call to the system fails while a Parquet file is opened and a filter read: it is reported
- * in a sentence, and nothing leaks. A read that is short or interrupted goes on. */
+ * The n-th call to the system fails while a Parquet file is opened and a filter read: it is
+ * reported in a sentence, and nothing leaks. A read that is short or interrupted goes on. */
 #include <errno.h>
 #include <weir/parquet.h>
 #include "faults.h"

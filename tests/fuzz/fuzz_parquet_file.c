@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes at all as a Parquet file: refused with a sentence, or opened; then every column is asked
- * for and every filter read and used. Anything else aborts. The input is the length of the footer,
- * two bytes, and what stands between the two PAR1 and before that length. Run by libFuzzer
+ * Any bytes at all as a Parquet file: refused with a sentence, or opened; then every column is
+ * asked for and every filter read and used. Anything else aborts. The input is the length of the
+ * footer, two bytes, and what stands between the two PAR1 and before that length. Run by libFuzzer
  * (run-fuzz.sh) or over the corpus by replay.c. */
 #include <errno.h>
 #include <stdbool.h>
@@ -85,7 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.max_filter_bytes = 1 << 20;
 	int err = weir_parquet_open(&p, path, &o);
 	if (err)
-		MUST(!p && is_verdict(err) && strncmp(weir_error_detail(), path, strlen(path)) == 0);
+		MUST(!p && is_verdict(err) &&
+		     strncmp(weir_error_detail(), path, strlen(path)) == 0);
 	else
 		for (uint32_t c = 0; c < weir_parquet_columns(p) && c < MOST_COLUMNS; c++)
 			ask(p, c);

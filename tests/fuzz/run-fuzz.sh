@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer on the image loader, half of the time,
-# and on filters and files of Parquet. What it finds goes to the build folder.
+# libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer on the image loader, half of the
+# time, and on filters and files of Parquet. What it finds goes to the build folder.
 # Usage: run-fuzz.sh [SECONDS [BUILD_FOLDER]]      Exit: 0 nothing found, 77 no clang.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)

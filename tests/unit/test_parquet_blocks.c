@@ -118,7 +118,8 @@ static void every_size_goes_round(void **state)
 	for (unsigned i = 0; i < sizeof bits; i++)
 		bits[i] = (unsigned char)test_key(i);
 	for (unsigned blocks = 1; blocks <= 64; blocks++) {
-		struct weir_filter *f = import(bits, 32 * blocks, WEIR_PARQUET_BITSET), *again = NULL;
+		struct weir_filter *f = import(bits, 32 * blocks, WEIR_PARQUET_BITSET);
+		struct weir_filter *again = NULL;
 		int64_t n = weir_parquet_export(f, WEIR_PARQUET_HEADER, WEIR_PARQUET_ANY_SIZE, out,
 		                                sizeof out);
 		assert_true(n > 32 * blocks);

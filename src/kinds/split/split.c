@@ -3,7 +3,6 @@
  * plan.c the sizes. */
 #include <stdio.h>
 #include "error.h"
-#include "filter.h"
 #include "kinds/common/bits.h"
 #include "kinds/list.h"
 #include "kinds/split/split.h"
