@@ -25,7 +25,7 @@ static const struct command commands[] = {
 	{ "route", "print which of several sets may have each line", cmd_route },
 	{ "seal", "seal an image that a killed process left live", cmd_seal },
 	{ "verify", "check images for damage", cmd_verify },
-	{ "parquet", "a Parquet file's filters", cmd_parquet },
+	{ "parquet", "each filter of a Parquet file", cmd_parquet },
 	{ "drill", "rehearse replacing a set under load: is anything lost?", cmd_drill },
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
