@@ -67,6 +67,7 @@ static void reload(struct reloads *s, enum reload_action how, uint64_t *random)
 	options.keep_previous = bits & 1;
 	options.defer_free = bits & 2;
 	if (how == OTHER_RATE) {
+		params.kind = s->other_kind;
 		params.capacity = reload_capacity(s);
 		params.fp_rate = bits & 4 ? 0.01 : 0.004;
 		options.params = &params;

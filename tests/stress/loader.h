@@ -12,8 +12,10 @@ extern const char *const reload_action_names[RELOAD_ACTIONS];
 struct reloads {
 	const struct rcu_flavor_struct *flavor;
 	struct weir_handle *handle;
-	/* of the handle's seed, and never published: keys are hashed without a section */
-	const struct weir_filter *hasher;
+	/* of the handle's hash and seed, and never published: keys are hashed without a section */
+	struct weir_filter *hasher;
+	/* that a reload at another rate chooses: blocked, where the hash is that of most kinds */
+	uint32_t other_kind;
 	/* keys of each inserter in this round, and where their numbers begin */
 	uint64_t keys, first;
 	unsigned inserters;

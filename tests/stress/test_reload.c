@@ -176,12 +176,16 @@ static void round_of(struct reloads *s, const struct layout *layout, const struc
 		atomic_store(&s->recorded[t], 0);
 		atomic_store(&s->promised[t], 0);
 	}
+	s->hasher = stress_filter(layout, 1000, NULL, NULL);
+	s->other_kind = weir_hash(s->hasher, "", 0) == weir_hash_seeded(1, "", 0) ?
+	                WEIR_BLOCKED : layout->kind->id;
 	s->handle = flavor_handle(s->flavor, s->reseeds ? WEIR_HANDLE_ANY_SEED : 0,
 	                          stress_filter(layout, reload_capacity(s), NULL, NULL));
 	stress_run(options->threads * 2 + 1, work, s);
 	check_all(s);
 	int err = weir_handle_destroy(s->handle);
 	check(err == 0, "%s", weir_error_detail());
+	weir_destroy(s->hasher);
 }
 
 static void report(const struct reloads *s, uint64_t inserts, uint64_t rounds, double seconds)
@@ -242,8 +246,6 @@ int main(int argc, char **argv)
 	s.flavor = options.flavor = flavor_named(options.flavor_name);
 	struct layout layouts[MOST_LAYOUTS];
 	size_t n = copied_layouts(layouts);
-	struct weir_filter *hasher = stress_filter(&layouts[0], KEYS_EACH, NULL, NULL);
-	s.hasher = hasher;
 	snprintf(s.image, sizeof s.image, "%s/weir-stress-%d.weir",
 	         access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
 	for (; inserts + s.lookups < options.operations || goes_on(&s, rounds); rounds++) {
@@ -251,7 +253,6 @@ int main(int argc, char **argv)
 		inserts += s.keys * options.threads;
 	}
 	unlink(s.image);
-	weir_destroy(hasher);
 	report(&s, inserts, rounds, stress_seconds() - start);
 	return 0;
 }
