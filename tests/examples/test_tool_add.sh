@@ -12,6 +12,14 @@ live() {
 	run 0 "$weir" info --json set.weir
 	json out "j[0]['live'] is $1"
 }
+# A process that adds to the image in place has begun: on a slow machine that takes a while.
+until_live() {
+	local tries
+	for tries in $(seq 200); do
+		"$weir" info --json "$1" | grep -q '"live": true' && return
+		sleep 0.05
+	done
+}
 
 test_add_replaces() {
 	made
@@ -179,7 +187,7 @@ test_seal() {
 	"$weir" add -q --live set.weir pipe &
 	local add=$!
 	exec 7>pipe
-	sleep 0.3
+	until_live set.weir
 	live True
 	run 1 "$weir" seal set.weir; says '^weir seal: set.weir: stays live, since another process'
 	run 0 "$weir" add -q --live set.weir more; says 'stays live'
@@ -210,7 +218,7 @@ test_keyed_in_place() {
 	"$weir" add -q --live --keyed-by=key keyed.weir pipe &
 	local add=$!
 	exec 7<>pipe
-	sleep 0.3
+	until_live keyed.weir
 	kill -9 $add
 	wait $add 2>/dev/null
 	exec 7>&-
