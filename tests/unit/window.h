@@ -7,7 +7,7 @@
 #include <math.h>
 #include "../test.h"
 
-static uint64_t now_ns;
+static _Atomic uint64_t now_ns; /* some tests have a thread that reads it */
 
 static uint64_t test_clock(void *unused)
 {
