@@ -55,7 +55,7 @@ struct WeirFilter {
 		params.kind = kind;
 		params.capacity = n;
 		params.fp_rate = rate;
-		params.seed = 42;
+		params.seed = kind == WEIR_SPLIT ? 0 : 42; /* split hashes without one */
 		return params;
 	}
 
