@@ -39,7 +39,7 @@ static const struct test_shape shapes[] = { { .shape = SHAPE, .main = true, .bul
 static const struct test_layout layouts[] = { { .name = "split", .huge_keys = 3000017 } };
 
 static const struct test_subject subjects[] = {
-	{ .name = "split", .bytes = 64, .handles = true },
+	{ .name = "split", .bytes = 64 },
 };
 
 static const struct test_golden goldens[] = {
