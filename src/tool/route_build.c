@@ -12,7 +12,7 @@
 enum { KEYS = 512 }; /* of one call */
 
 /* NAME=FILE; a FILE alone has its own name for one. */
-static bool take_set(struct route_build *b, char *argument, const char **name, char **file)
+static bool take_set(char *argument, const char **name, char **file)
 {
 	char *sign = strchr(argument, '=');
 	*name = argument;
@@ -22,7 +22,6 @@ static bool take_set(struct route_build *b, char *argument, const char **name, c
 	if (!sign || (*argument && **file))
 		return true;
 	say("'%s=%s': NAME=FILE, or FILE alone", argument, *file);
-	(void)b;
 	return false;
 }
 
@@ -74,9 +73,9 @@ static bool insert_lines(void *arg, const struct iovec *keys, size_t n)
 static void report(const struct route_build *b, const struct weir_router *r)
 {
 	struct weir_router_stats s = WEIR_ROUTER_STATS_INIT;
-	struct report report = report_new();
 	if (b->quiet || weir_router_stats(r, &s))
 		return;
+	struct report report = report_new();
 	report_text(&report, "image", "image", b->output);
 	route_report(&report, &s);
 	report_print(&report, b->as_json, stdout);
@@ -119,7 +118,7 @@ int route_build(struct route_build *b, char **arguments, size_t n)
 	if (!n || n > WEIR_ROUTER_SETS)
 		return misuse("%zu sets: 1 to %d, NAME=FILE each", n, WEIR_ROUTER_SETS);
 	for (size_t i = 0; i < n; i++) {
-		if (!take_set(b, arguments[i], &names[i], &files[i]))
+		if (!take_set(arguments[i], &names[i], &files[i]))
 			return misuse_reported();
 		if (strcmp(files[i], "-") == 0)
 			return misuse("'-': files are read twice, so they are no standard input");
