@@ -7,6 +7,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 root=$PWD
 build=${WEIR_BUILD:-$root/build}
 logs=$build/logs
+# Debian's tools before those of a version manager, of which each call costs a shell script.
+PATH=/usr/bin:/bin:$PATH
 . tests/install-packages.sh
 . tests/steps.sh
 
@@ -41,13 +43,13 @@ counts() {
 	} END { print passed + 0, failed + 0, skipped + 0 }' "$1"
 }
 
-# What a step calls to run the tests of a build folder: results go to the step's tally. Answers 0
-# even if tests fail: they are counted.
+# What a step calls to run the tests of a build folder, after building what they need: results go to
+# the step's tally. Answers 0 even if tests fail: they are counted.
 meson_test() {
 	local folder=$build/$1 status=0 log
 	shift
 	rm -f "$folder"/meson-logs/testlog*.json
-	meson test -C "$folder" --no-rebuild --print-errorlogs "$@" || status=$?
+	meson test -C "$folder" --print-errorlogs "$@" || status=$?
 	log=$(ls "$folder"/meson-logs/testlog*.json 2> /dev/null | head -n 1)
 	[ -s "$log" ] && [ "$status" -lt 125 ] || return 1
 	counts "$log" >> "$tally"
@@ -67,6 +69,7 @@ check() {
 
 limit=2700      # seconds a step may take: far above what it does; so that a run always ends
 deadline=86400
+short=          # --ci: a build is not asked what another of the same run is asked
 workers=() step_group= watch_group=
 
 # Whatever ends this script, its last line counts what passed. A step that was begun or waited for
@@ -162,7 +165,7 @@ main() {
 	case ${1-} in
 	--help | -h) usage; exit 0 ;;
 	--list) list_steps; exit 0 ;;
-	--ci) steps=("${ci_steps[@]}") deadline=3000 ;; # half an hour, or a slow machine's
+	--ci) steps=("${ci_steps[@]}") deadline=3000 short=yes ;; # half an hour, or a slow machine's
 	--all) steps=("${all_steps[@]}") deadline=5100 ;; # whatever happens, it ends
 	-*) usage >&2; exit 2 ;;
 	'') steps=(quick) ;;

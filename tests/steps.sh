@@ -45,10 +45,9 @@ packages() {
 	(flock 9; need_packages "$@") 9> "$build/packages.lock"
 }
 
-# build_in NAME OPTION...: configure and compile, with the tests. A folder that was configured
-# otherwise is begun anew. Two steps in one folder wait for each other: the lock is held until the
-# step ends.
-build_in() {
+# configure NAME OPTION...: a build folder with the tests. One that was configured otherwise is begun
+# anew. Two steps in one folder wait for each other: the lock is held until the step ends.
+configure() {
 	local folder=$build/$1 with
 	shift
 	exec 8> "$folder.lock"
@@ -60,7 +59,12 @@ build_in() {
 		meson setup "$folder" -Dtests=enabled "$@"
 		echo "$with" > "$folder/configured"
 	fi
-	ninja -C "$folder" --quiet
+}
+
+# The same, and all of it compiled, whether or not a test calls it.
+build_in() {
+	configure "$@"
+	ninja -C "$build/$1" --quiet
 }
 
 # Compilers of this age know no address layouts as random as a new kernel's: switched off for the
@@ -83,7 +87,8 @@ everything=(-Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled)
 step_gcc() {
 	packages $base_packages $bench_packages $tool_packages gnuplot-nox
 	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
-	meson_test gcc --no-suite slow --no-suite schedule --no-suite model
+	meson_test gcc --no-suite slow --no-suite schedule --no-suite model \
+		${short:+--no-suite tool --no-suite fault --no-suite fuzz} # asan's
 }
 
 step_clang() {
@@ -94,17 +99,20 @@ step_clang() {
 	meson_test clang "${each_build[@]}"
 }
 
+# Undefined behaviour traps, and the address sanitizer prints where: its sentences would make the
+# library four times as large, and each start of the command twice as slow.
 step_asan() {
+	local with='-fsanitize-undefined-trap-on-error -g1'
 	packages $base_packages g++ $tool_packages
-	build_in asan -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled \
-		-Db_sanitize=address,undefined -Db_lundef=false
-	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 meson_test asan -t 4 "${fixed_layout[@]}" \
+	build_in asan -Dbuildtype=debugoptimized -Doptimization=1 -Dwerror=true -Dbench=disabled \
+		-Db_sanitize=address,undefined -Db_lundef=false "-Dc_args=$with" "-Dcpp_args=$with"
+	ASAN_OPTIONS=handle_sigill=1 meson_test asan -t 4 "${fixed_layout[@]}" \
 		--no-suite slow --no-suite property --no-suite model --no-suite headers \
 		--no-suite install --no-suite bench
 }
 
 threaded() {
-	build_in "$1" -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled \
+	configure "$1" -Dbuildtype=debugoptimized -Doptimization=1 -Dwerror=true -Dbench=disabled \
 		-Db_sanitize=thread -Db_lundef=false
 	TSAN_OPTIONS=halt_on_error=1 meson_test "$1" -t 8 "${fixed_layout[@]}" \
 		--no-suite mathematics --no-suite one_thread --suite unit --suite stress
@@ -124,7 +132,7 @@ step_tsan_clang() {
 # not the fstat64() that meson asks for, which is the same function here.
 step_msan() {
 	packages $base_packages g++ $clang_packages
-	CC=clang CXX=clang++ build_in msan -Dbuildtype=debugoptimized -Dbench=disabled \
+	CC=clang CXX=clang++ configure msan -Dbuildtype=debugoptimized -Dbench=disabled \
 		-Dtool=disabled -Dzstd=disabled \
 		-Db_sanitize=memory -Db_lundef=false -Dc_args=-U_FILE_OFFSET_BITS
 	meson_test msan -t 4 "${fixed_layout[@]}" --no-suite mathematics --suite unit \
@@ -145,7 +153,7 @@ cross() {
 	packages $base_packages "gcc-$3" "libc6-dev-$2-cross" qemu-user
 	tests/cross/sysroot.sh "$2" "$build/sysroot-$2"
 	printf "[constants]\nsysroot = '%s'\n" "$build/sysroot-$2" > "$build/$2.ini"
-	build_in "$1" --cross-file "$build/$2.ini" --cross-file "tests/cross/$1.ini" \
+	configure "$1" --cross-file "$build/$2.ini" --cross-file "tests/cross/$1.ini" \
 		-Dbuildtype=debugoptimized -Doptimization=2 -Dwerror=true \
 		-Dtool=disabled -Dbench=disabled
 	meson_test "$1" -t 10 --no-suite mathematics --suite unit --suite conformance --suite golden
