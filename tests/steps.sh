@@ -112,7 +112,7 @@ step_asan() {
 }
 
 threaded() {
-	configure "$1" -Dbuildtype=debugoptimized -Doptimization=1 -Dwerror=true -Dbench=disabled \
+	configure "$1" -Dbuildtype=debugoptimized -Dwerror=true -Dbench=disabled \
 		-Db_sanitize=thread -Db_lundef=false
 	TSAN_OPTIONS=halt_on_error=1 meson_test "$1" -t 8 "${fixed_layout[@]}" \
 		--no-suite mathematics --no-suite one_thread --suite unit --suite stress
