@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Which kind and size? Every kind there is, at one rate asked of all and at one size given to
  * all: its time, its memory, and the rate that it really has. */
+#include <algorithm>
 #include <memory>
 #include <weir/weir.h>
 #include "choice_kinds.h"
@@ -69,8 +70,13 @@ void run(benchmark::State &state, const Case &c)
 	report(state, tally, 1);
 	if (c.kind->words_per_key && c.kind->name == "blocked")
 		counter(state, "is_default", is_default(c));
-	if (c.kind->weir)
-		counter(state, "weir", 1);
+	if (!c.kind->weir)
+		return;
+	counter(state, "weir", 1);
+	counter(state, "inserts", c.kind->inserts);
+	counter(state, "removes", c.kind->removes);
+	counter(state, "counts", c.kind->counts);
+	counter(state, "grows", c.kind->grows);
 }
 
 void add_case(const Case &c)
@@ -127,9 +133,18 @@ const Points &points_of(const Kind &kind, const Options &options)
 	return options.quick() ? quick : kind.when == Kind::slow ? slow : usual;
 }
 
+/* A set of the operator's size, as far as it tells kinds apart and there is time. */
+size_t keys_of(const Options &options)
+{
+	size_t usual = options.quick() ? 1000000 : 10000000;
+	if (!options.size)
+		return usual;
+	return std::clamp<size_t>(options.size, 100000, options.quick() ? usual : 10 * usual);
+}
+
 void add_all(const Options &options)
 {
-	size_t n = options.quick() ? 1000000 : 10000000;
+	size_t n = keys_of(options);
 	size_t most = options.full()  ? size_t(1) << 30 :
 	              options.quick() ? size_t(1) << 23 :
 	                                size_t(1) << 27;
@@ -161,7 +176,7 @@ const char help[] =
 	"absent keys to give the rate within a tenth; --quick asks 8 million at most, --full a\n"
 	"thousand million.\n";
 
-const Question choice = { "choice", help, { 3, 0.02 }, { 5, 0.03 }, { 9, 0.2 }, Question::nothing,
+const Question choice = { "choice", help, { 3, 0.02 }, { 5, 0.03 }, { 9, 0.2 }, Question::size,
 			   add_all };
 
 } // namespace

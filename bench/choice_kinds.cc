@@ -93,6 +93,7 @@ void add_weir(std::vector<Kind> &all, uint32_t kind)
 			return wanted(params, kind, z, n, rate, bits);
 		};
 		one.inserts = !weir_kind_is_built(kind);
+		one.grows = kind_has(kind, "layers");
 		ask_verbs(one, kind);
 		all.push_back(one);
 		if (!words)

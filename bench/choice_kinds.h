@@ -33,7 +33,7 @@ struct Kind {
 	enum { always, few, slow, rare } when;
 	bool batch_only = false; /* another set with the same bits: a yardstick's batch verb */
 	bool weir = false;
-	bool inserts = true, removes = false, counts = false;
+	bool inserts = true, removes = false, counts = false, grows = false;
 	Can can = [](size_t, double, double) { return true; };
 };
 

@@ -11,8 +11,8 @@ root=$PWD
 
 usage() {
 	cat <<-END
-	usage: bench/run.sh [--quick | --full] [--keys=FILE] [--reload-every=TIME]
-	                    [--json=FOLDER]
+	usage: bench/run.sh [--quick | --full] [--keys=FILE] [--rate=RATE]
+	                    [--reload-every=TIME] [--json=FOLDER]
 
 	Builds weir with optimisation, makes filters of real keys (the words of wamerican-insane,
 	every path that dpkg knows here), saves, maps and queries them, replaces one under load
@@ -24,7 +24,10 @@ usage() {
 	               (without either: what is usual, and the figures that weir promises,
 	               within 15 minutes)
 	--keys=FILE    your own keys, one a line, for the drill, for what a set costs, and for
-	               the size of the set that is reloaded; else the words
+	               the size of the set that is reloaded and of the kinds that are
+	               compared; else the words
+	--rate=RATE    the false-positive rate that you want, such as 0.1%, for which kind to
+	               choose (1%); bench/report takes it too
 	--reload-every=TIME  how often you will replace the set: 30s, 10m, 1h, 1d (1m). The
 	               report says what that costs; bench/report takes it too
 	--json=FOLDER  keep the figures there; else in build/bench-results/<date>
@@ -38,12 +41,13 @@ usage() {
 	END
 }
 
-mode=normal keys='' results='' every=1m
+mode=normal keys='' results='' every=1m rate=1%
 for argument; do
 	case $argument in
 	--quick) mode=quick ;;
 	--full) mode=full ;;
 	--keys=*) keys=$(realpath "${argument#--keys=}") ;;
+	--rate=*) rate=${argument#--rate=} ;;
 	--reload-every=*) every=${argument#--reload-every=} ;;
 	--json=*) results=${argument#--json=} ;;
 	--help | -h) usage; exit 0 ;;
@@ -52,6 +56,11 @@ for argument; do
 done
 [[ $every =~ ^[1-9][0-9]{0,8}[smhd]?$ ]] || {
 	echo "bench/run.sh: --reload-every=$every: not a time such as 30s, 10m, 1h, 1d" >&2
+	exit 2
+}
+
+[[ $rate =~ ^[0-9]*\.?[0-9]+(e-[0-9]+)?%?$ ]] && [[ $rate =~ [1-9] ]] || {
+	echo "bench/run.sh: --rate=$rate: not a rate such as 1%, 0.1%, 1e-5" >&2
 	exit 2
 }
 
@@ -115,7 +124,7 @@ ask() {
 	local question=$1 words=("${build#"$root/"}/bench/bench_$1") out=$results/$1.json
 	[ "$mode" = normal ] || words+=("--$mode")
 	[ "$question" != cost ] || words+=(--keys "$keys")
-	[ "$question" != reload ] || [ -z "$size" ] || words+=("--size=$size")
+	[[ $question != @(reload|choice) ]] || [ -z "$size" ] || words+=("--size=$size")
 	commands+=(--command "$question=${words[*]//"$work/"/}")
 	[ "$mode" != quick ] || words+=("--within=$((quick[$question] * 4 / 3))")
 	words+=(--no-context --benchmark_out="$out" --benchmark_out_format=json)
@@ -161,7 +170,7 @@ done
 	step promised "what weir promises, beside the yardstick, and what the handle promises" \
 		promised
 bench/collect --since "$work/begin.json" -o "$results/run.json" --build "$build" --mode "$mode" \
-	--reload-every "$every" "${commands[@]}" "${answers[@]}" || failed=1
+	--reload-every "$every" --rate "$rate" "${commands[@]}" "${answers[@]}" || failed=1
 echo
 bench/report --text "$results/run.json"
 say "the report:"

@@ -3,10 +3,10 @@
 key, the batch, the pages."""
 import math
 
-from .bear import apart, is_weir
+from .bear import apart
+from .uses import kinds
 from .words import count, nanoseconds, value
 
-MORE = 0.05  # a difference in memory or time that is worth a word
 FASTER = 1.1  # what a batch or other pages must gain
 
 
@@ -18,41 +18,6 @@ def words_of(r):
     else:
         text = nanoseconds(1e9 * keys / r.median) if keys else value(r.median, r.unit)
     return f'{text} on {r.get("threads")} CPUs' if r.get('threads', 1) > 1 else text
-
-
-def name_of(r):
-    return f'z = {r.get("z")}' if r.get('z') else str(r.get('kind'))
-
-
-def beside(r, usual):
-    """'z = 1 for lookups 20 % faster and 18 % more memory'; '' if nothing speaks for it."""
-    time = usual.median / r.median if apart(r, usual) else 1.0
-    room = r.counters['bits_per_key'] / usual.counters['bits_per_key']
-    if time > 1 - MORE and room > 1 - MORE:
-        return ''
-    parts = []
-    for ratio, more, less in ((room, 'more memory', 'less memory'), (time, 'slower', 'faster')):
-        if ratio >= 1.5:
-            parts.append(f'{ratio:.1f} times the {"memory" if "memory" in more else "time a key"}')
-        elif abs(ratio - 1) > MORE:
-            parts.append(f'{100 * abs(ratio - 1):.0f} % {more if ratio > 1 else less}')
-    return f'{name_of(r)} for {" and ".join(parts)}'
-
-
-def kinds(run):
-    """The default, and each other kind and z that is smaller or faster than it."""
-    of = [
-        r
-        for r in run.of('choice', rate=0.01, op='miss')
-        if is_weir(r) and r.counters.get('bits_per_key')
-    ]
-    usual = next((r for r in of if r.counters.get('is_default')), None)
-    if not usual:
-        return
-    yield f'{usual.get("kind")} with z = {usual.get("z")} words a key, the default at 1 %'
-    for r in of:
-        if r is not usual and (words := beside(r, usual)):
-            yield words
 
 
 def lookups_in(run):
@@ -125,9 +90,9 @@ def pages(run, keys):
         yield f'WEIR_NO_HUGE_PAGES for up to {100 * (1 / min(gains) - 1):.0f} % more speed ({size})'
 
 
-def advice(run, keys):
+def advice(run, keys, rate=None):
     """What to choose, part by part; nothing where no choice was measured."""
-    found = [*kinds(run), *batch(run, keys), *pages(run, keys)]
+    found = [*kinds(run, rate), *batch(run, keys), *pages(run, keys)]
     if found or not run.of('choice') + run.of('memory'):
         return found
     return ['the defaults: no other choice differs beyond noise']

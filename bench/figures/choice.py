@@ -3,14 +3,16 @@
 import math
 
 from . import page, rivals
-from .bear import kind_name
+from .bear import is_weir, kind_name
 from .cores import unique
 from .plot import Axis, Plot, Series, Style
 from .questions import HEAD, grouped, row
+from .uses import can
 from .words import figures, rate, table
 
 OPS = ('hit', 'miss', 'batch', 'insert', 'remove', 'count')
-HEAD_OF_KINDS = ['', 'bits/key', 'times the least', 'rate, measured of asked', *OPS]
+ABILITIES = ('inserts', 'removes', 'counts', 'grows')
+HEAD_OF_KINDS = ['', 'can', 'bits/key', 'times the least', 'rate, measured of asked', *OPS]
 
 
 LEAST = (
@@ -58,11 +60,18 @@ def named(param, at):
     return f'{rate(at)} asked' if param == 'rate' else f'{at} bits a key'
 
 
+def abilities(r):
+    """'inserts, removes, counts'; of what is not weir's nobody noted it."""
+    if not is_weir(r):
+        return ''
+    return ', '.join(what for what in ABILITIES if can(r, what)) or 'is built once'
+
+
 def facts(of):
-    """Of a kind: memory, rate, and memory over the least."""
+    """Of a kind: what it can; memory, memory over the least, and rate."""
     first = next(iter(of.values()))
     bits, rates = page.quality(first)
-    return [bits, overhead(first), rates]
+    return [abilities(first), bits, overhead(first), rates]
 
 
 def kinds_beside(run, param):
@@ -100,7 +109,7 @@ def text(run):
         ]
         for kind, of in kinds.items()
     ]
-    head = [f'nanoseconds a key, {named("rate", 0.01)}', *OPS, *HEAD_OF_KINDS[1:4]]
+    head = [f'nanoseconds a key, {named("rate", 0.01)}', *OPS, *HEAD_OF_KINDS[1:5]]
     return table(head, rows) + '\ntimes the least: bits/key over log2(1 / measured rate)\n'
 
 

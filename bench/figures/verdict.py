@@ -80,8 +80,8 @@ def fast(run):
     return 'How fast', f'{text} ({size}{near}{shared})', False
 
 
-def chosen(run):
-    found = advice(run, own_set(run)[1])
+def chosen(run, rate):
+    found = advice(run, own_set(run)[1], rate)
     return ('What to choose', '; '.join(found), False) if found else None
 
 
@@ -179,8 +179,10 @@ def trust(run):
     return 'How far to trust this run', '; '.join([state, *parts]), bool(noisy)
 
 
-def sentences(run, reload_every=None):
+def sentences(run, reload_every=None, rate=None):
     """At most six of (what it answers, the answer, whether it is bad news)."""
+    rate = rate or run.settings.get('rate')
     seconds = reload_every or run.settings.get('reload_every') or EVERY
-    found = (works(run), fast(run), chosen(run), reload_cost(run, seconds), cost(run), trust(run))
+    found = (works(run), fast(run), chosen(run, rate), reload_cost(run, seconds), cost(run),
+             trust(run))
     return [s for s in found if s]

@@ -79,6 +79,14 @@ def seconds_of(text):
     return int(number) * units[unit]
 
 
+def rate_of(text):
+    """'1%', '0.1 %', '1e-5' -> a share; ValueError if it is none between 0 and 1."""
+    share = float(text.removesuffix('%')) / (100 if text.endswith('%') else 1)
+    if not 0 < share < 1:
+        raise ValueError(f'{text!r} is no rate such as 1%, 0.1%, 1e-5')
+    return share
+
+
 def sentence_list(words):
     words = list(words)
     return words[0] if len(words) == 1 else ', '.join(words[:-1]) + ' and ' + words[-1]

@@ -197,20 +197,24 @@ class Synthetic:
                             'fp_measured': rate * 0.995,
                             'lost': 0,
                             'weir': 1,
+                            'inserts': 1,
                             'is_default': int(z == 2),
                         },
                     )
         self.changing_kinds()
 
     def changing_kinds(self):
-        """Of kinds that remove or count keys or grow: cuckoo's rate is lower than the one asked."""
+        """Of kinds that remove or count keys, grow, or are built once: the rates of cuckoo and fuse
+        are lower than the one asked."""
         for kind, bits, own, ops in (
             ('counting', 49.8, 0.01, ('remove', 'count')),
             ('growing', 14.0, 0.01, ()),
             ('cuckoo', 13.5, 0.0023, ('remove', 'count')),
             ('frequency', 186.0, 0.01, ('count',)),
+            ('fuse', 9.55, 0.0039, ()),
         ):
-            for op in ('hit', 'miss', 'batch', 'insert', *ops):
+            inserts = () if kind == 'fuse' else ('insert',)
+            for op in ('hit', 'miss', 'batch', *inserts, *ops):
                 self.add(
                     f'choice/kind:{kind}/rate:0.01/keys:10000000/op:{op}',
                     {'batch': 4, 'insert': 20, 'remove': 25, 'count': 15}.get(op, 10),
@@ -220,6 +224,10 @@ class Synthetic:
                         'fp_measured': own * 0.995,
                         'lost': 0,
                         'weir': 1,
+                        'inserts': len(inserts),
+                        'removes': int('remove' in ops),
+                        'counts': int('count' in ops),
+                        'grows': int(kind == 'growing'),
                     },
                 )
 

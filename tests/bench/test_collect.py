@@ -159,10 +159,11 @@ class Collect(unittest.TestCase):
             'cores/set:b', 0, error_occurred=True, error_message='left out: there was no time'
         )
         file = self.written('a.json', repetition('cores/set:a', 0, items_per_second=1), late, late)
-        self.assertEqual(self.collect('--reload-every', '10m', file), (0, ''))
+        self.assertEqual(self.collect('--reload-every', '10m', '--rate', '0.1%', file), (0, ''))
         run = load(self.path('run.json'))
         self.assertEqual((run.errors, run.left_out, len(run.results)), ([], 1, 1))
         self.assertEqual(run.settings['reload_every'], 600)
+        self.assertEqual(run.settings['rate'], 0.001)
 
     def test_unreadable(self):
         with open(self.path('cut.json'), 'w', encoding='utf-8') as file:

@@ -329,6 +329,13 @@ class Report(unittest.TestCase):
         self.assertIn('every 10 minutes', self.report('--text', '--reload-every=10m', path)[1])
         self.assertEqual(self.report('--text', '--reload-every=soon', path)[0], 2)
 
+    def test_the_rate_is_one(self):
+        path = self.run_of()
+        for words in '1%', '0.1 %', '1e-5':
+            self.assertEqual(self.report('--text', f'--rate={words}', path)[0], 0, words)
+        for words in '0', '200%', 'x':
+            self.assertEqual(self.report('--text', f'--rate={words}', path)[0], 2, words)
+
     def test_a_rival_is_explained_where_it_first_appears(self):
         path = self.run_of()
         meaning = '64 filters as textbooks have them, behind a mutex each'
@@ -344,17 +351,23 @@ class Report(unittest.TestCase):
         self.assertEqual((at, more), (0.01, []))
         self.assertEqual(
             list(kinds),
-            ['blocked, z=2', 'classic', 'counting', 'growing', 'cuckoo', 'frequency', 'libbloom'],
+            ['blocked, z=2', 'classic', 'counting', 'growing', 'cuckoo', 'frequency', 'fuse',
+             'libbloom'],
         )
         html = choice.kinds_beside(run, 'rate')
         for words in (
             '1 % asked',
             # bits a key, over log2(1 / rate), rate; hit, miss, batch, insert, remove, count
-            '>counting</td><td>49.80</td><td>7.49</td><td>0.995 % of 1 %</td><td>10</td>'
-            '<td>10</td><td>4</td><td>20</td><td>25</td><td>15</td>',
-            '>cuckoo</td><td>13.50</td><td>1.54</td><td>0.229 % of 0.23 %</td>',
-            '>growing</td><td>14.00</td><td>2.10</td><td>0.995 % of 1 %</td><td>10</td>'
-            '<td>10</td><td>4</td><td>20</td><td>-</td><td>-</td>',
+            '>counting</td><td>inserts, removes, counts</td><td>49.80</td><td>7.49</td>'
+            '<td>0.995 % of 1 %</td><td>10</td><td>10</td><td>4</td><td>20</td>'
+            '<td>25</td><td>15</td>',
+            '>cuckoo</td><td>inserts, removes, counts</td><td>13.50</td><td>1.54</td>'
+            '<td>0.229 % of 0.23 %</td>',
+            '>growing</td><td>inserts, grows</td><td>14.00</td><td>2.10</td>'
+            '<td>0.995 % of 1 %</td><td>10</td><td>10</td><td>4</td><td>20</td>'
+            '<td>-</td><td>-</td>',
+            '>fuse</td><td>is built once</td><td>9.55</td>',
+            '>libbloom</td><td></td><td>9.50</td>',
         ):
             self.assertIn(words, html)
         self.assertNotIn('z=4', html)
@@ -363,7 +376,8 @@ class Report(unittest.TestCase):
         self.assertRegex(lines[0], r'^nanoseconds a key, 1 % asked +hit +miss +batch +insert')
         self.assertRegex(
             next(line for line in lines if line.startswith('frequency')),
-            r'^frequency +10 +10 +4 +20 +- +15 +186\.00 +27\.\d+ +0\.995 % of 1 %$',
+            r'^frequency +10 +10 +4 +20 +- +15 +inserts, counts'
+            r' +186\.00 +27\.\d+ +0\.995 % of 1 %$',
         )
         self.assertIn(
             'Of what removes keys cuckoo is the smallest of 2 (13.50 bits a key, measured 0.229 %):'
