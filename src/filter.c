@@ -10,7 +10,6 @@
 #include "kinds/list.h"
 #include "options.h"
 #include "plan.h"
-#include "random.h"
 
 int weir__insert_refused(const struct weir_filter *f)
 {
@@ -161,30 +160,13 @@ struct weir_layout weir__filter_layout(const struct weir_filter *f)
 	};
 }
 
-static int random_seed(uint64_t *seed)
-{
-	int err;
-	do
-		err = weir__random(seed);
-	while (!err && *seed == 0);
-	return err;
-}
-
-/* By the kind's function with a seed, or by SipHash with the caller's key. */
 int weir__hashing_choose(struct weir_hashing *out, const struct weir_params *p)
 {
 	const struct weir_kind *kind = weir__kind(p->kind);
-	uint64_t seed = p->seed;
-	if (p->hash_key) {
-		*out = weir__hashing_keyed(p->hash_key);
-		if (seed && seed != out->seed)
-			return weir__fail(-EINVAL, "seed: with hash_key it is the key's check "
-			                  "value, or 0: this one is another's");
-		return 0;
-	}
-	int err = seed || kind->as_is ? 0 : random_seed(&seed);
-	*out = weir__hashing_seeded(kind->hash, seed);
-	return err;
+	if (!kind->as_is || p->hash_key)
+		return weir__hashing_of(out, kind->hash, p->seed, p->hash_key);
+	*out = weir__hashing_seeded(kind->hash, p->seed);
+	return 0;
 }
 
 int weir__create_planned(struct weir_filter **out, const struct weir_params *p,

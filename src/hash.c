@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * The hash functions that a kind may choose, and the one that a key chooses. */
+#include <errno.h>
 #include <stdio.h>
 #include "config.h"
+#include "error.h"
 #include "hash.h"
+#include "random.h"
 
 static uint64_t xxh3(const struct weir_hashing *h, const void *key, size_t len)
 {
@@ -38,6 +41,23 @@ struct weir_hashing weir__hashing_keyed(const void *hash_key)
 	uint64_t check = weir__siphash(h.key, text, sizeof text - 1);
 	h.seed = check ? check : 1; /* 0 would mean a random seed */
 	return h;
+}
+
+int weir__hashing_of(struct weir_hashing *out, const struct weir_hash *by, uint64_t seed,
+                     const void *hash_key)
+{
+	int err = 0;
+	if (hash_key) {
+		*out = weir__hashing_keyed(hash_key);
+		if (seed && seed != out->seed)
+			return weir__fail(-EINVAL, "seed: with hash_key it is the key's check "
+			                  "value, or 0: this one is another's");
+		return 0;
+	}
+	while (!err && !seed)
+		err = weir__random(&seed);
+	*out = weir__hashing_seeded(by, seed);
+	return err;
 }
 
 const char *weir__hashing_text(const struct weir_hashing *h, char text[WEIR_HASHING_TEXT])

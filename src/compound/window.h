@@ -229,8 +229,6 @@ int weir__window_check_turns(const struct weir_window_options *o);
 uint64_t weir__window_member_capacity(uint64_t capacity, uint32_t generations);
 /* The bytes of bits of a window, and those of a generation alone. */
 uint64_t weir__window_bytes(uint32_t layout, uint32_t generations, uint64_t one);
-/* How its keys are hashed. */
-int weir__window_hashing(struct weir_hashing *out, const struct weir_window_options *o);
 /*
  * Make a window, empty.
  * @o: checked; seed and hash_key are ignored.

@@ -9,7 +9,6 @@
 #include "config.h"
 #include "cpu.h"
 #include "error.h"
-#include "random.h"
 
 /* Counted in a sample, a generation's number is right to about 1 in 200. */
 enum { COUNTED = 1 << 16 };
@@ -18,23 +17,6 @@ static uint64_t monotonic(void *unused)
 {
 	(void)unused;
 	return weir__clock(CLOCK_MONOTONIC);
-}
-
-int weir__window_hashing(struct weir_hashing *out, const struct weir_window_options *o)
-{
-	uint64_t seed = o->seed;
-	int err = 0;
-	if (o->hash_key) {
-		*out = weir__hashing_keyed(o->hash_key);
-		return seed && seed != out->seed ?
-		               weir__fail(-EINVAL, "seed: with hash_key it is the key's check "
-		                          "value, or 0: this one is another's") :
-		               0;
-	}
-	while (!err && !seed)
-		err = weir__random(&seed);
-	*out = weir__hashing_seeded(&weir__xxh3, seed);
-	return err;
 }
 
 static const struct weir_window_kernel *kernel_for(enum weir_isa isa,
@@ -133,7 +115,7 @@ int weir_window_create(struct weir_window **out, const struct weir_window_option
 		                  "window");
 	int err = weir__window_plan(&o, options, &plan);
 	if (!err)
-		err = weir__window_hashing(&hashing, &o);
+		err = weir__hashing_of(&hashing, &weir__xxh3, o.seed, o.hash_key);
 	if (!err)
 		err = weir__window_make(&w, &o, &plan, &hashing);
 	if (err)

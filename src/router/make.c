@@ -4,25 +4,7 @@
 #include "cancel.h"
 #include "error.h"
 #include "kinds/list.h"
-#include "random.h"
 #include "router/router.h"
-
-static int hashing_of(struct weir_hashing *out, const struct weir_router_options *o)
-{
-	uint64_t seed = o->seed;
-	int err = 0;
-	if (o->hash_key) {
-		*out = weir__hashing_keyed(o->hash_key);
-		return seed && seed != out->seed ?
-		               weir__fail(-EINVAL, "seed: with hash_key it is the key's check "
-		                          "value, or 0: this one is another's") :
-		               0;
-	}
-	while (!err && !seed)
-		err = weir__random(&seed);
-	*out = weir__hashing_seeded(weir__type_router.hash, seed);
-	return err;
-}
 
 /* The names are in the memory already. It is the router's on success, and freed on failure. */
 static int make(struct weir_filter **out, const struct weir_layout *layout,
@@ -72,7 +54,7 @@ int weir_router_create(struct weir_router **out, const struct weir_router_option
 	if (!err)
 		err = weir__memory_given(o.memory, o.memory_bytes);
 	if (!err)
-		err = hashing_of(&hashing, &o);
+		err = weir__hashing_of(&hashing, weir__type_router.hash, o.seed, o.hash_key);
 	if (!err)
 		err = weir__memory_alloc(&memory, plan.bytes, o.flags, o.memory, o.memory_bytes);
 	if (err)

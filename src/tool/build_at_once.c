@@ -20,13 +20,6 @@ static const char *temporary_folder(void)
 	return folder && *folder ? folder : "/tmp";
 }
 
-static int on_progress(void *unused, uint64_t done, uint64_t total)
-{
-	(void)unused;
-	progress_of(done, total);
-	return 0;
-}
-
 /* Of a prefix or a domain that stands for all below it some could not be excluded. */
 int build_excludes(struct build *build)
 {
@@ -55,7 +48,7 @@ static int new_builder(struct build *build, struct weir_builder **out)
 {
 	struct weir_builder_options options = WEIR_BUILDER_OPTIONS_INIT;
 	options.threads = build->fill.threads;
-	options.progress = on_progress;
+	options.progress = progress_reported;
 	options.max_memory = build->max_memory;
 	options.spill_folder = build->spills ? temporary_folder() : NULL;
 	while (build->params.seed == 0 && !build->params.hash_key)

@@ -73,19 +73,12 @@ static void close_stream(int fd)
 		close(fd);
 }
 
-static int on_progress(void *arg, uint64_t done, uint64_t total)
-{
-	(void)arg;
-	progress_of(done, total);
-	return 0;
-}
-
 static struct weir_load_options begin(const struct image_how *how, const char *what)
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
 	options.hash_key = how->hash_key;
 	if (how->progress) {
-		options.progress = on_progress;
+		options.progress = progress_reported;
 		progress_begin(what);
 	}
 	return options;
@@ -141,6 +134,12 @@ static int settle(int err, const char *path, const struct image_how *how)
 		say_weir(err, path);
 	}
 	return err;
+}
+
+int image_read_ended(int err, const char *path, const struct image_how *how)
+{
+	end(how);
+	return settle(err, path, how);
 }
 
 int image_load(struct weir_filter **out, const char *path, const struct image_how *how)

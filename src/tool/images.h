@@ -40,6 +40,9 @@ int image_load_fd(struct weir_filter **out, int fd, const char *path, const stru
 /* As weir_image_stats(), or _exact. @info: what weir_image_info() found. Return: likewise. */
 int image_stats(const char *path, const struct weir_image_info *info, bool exact,
                 const struct image_how *how, struct weir_stats *out);
+/* What is no filter was read, which progress_begin() began: what settles it. Return: @err, after a
+ * message if it is one. */
+int image_read_ended(int err, const char *path, const struct image_how *how);
 /* Check every byte of an image, and its key if one is given, without a word. Return: 0 or a
  * negative errno. */
 int image_verify(const char *path, const struct image_how *how);

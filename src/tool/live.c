@@ -6,18 +6,11 @@
 #include "say.h"
 #include "tool.h"
 
-static int on_progress(void *arg, uint64_t done, uint64_t total)
-{
-	(void)arg;
-	progress_of(done, total);
-	return 0;
-}
-
 int live_open(struct weir_filter **out, const char *path, const struct image_how *how)
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
 	options.hash_key = how->hash_key;
-	options.progress = on_progress;
+	options.progress = progress_reported;
 	progress_begin("verifying");
 	int err = weir_map(out, path, WEIR_MAP_LIVE, &options);
 	progress_end();

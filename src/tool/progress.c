@@ -115,6 +115,13 @@ void progress_of(uint64_t done, uint64_t total)
 	progress_at(total ? (double)done / (double)total : -1.0, 0);
 }
 
+int progress_reported(void *unused, uint64_t done, uint64_t total)
+{
+	(void)unused;
+	progress_of(done, total);
+	return 0;
+}
+
 void progress_wipe(void)
 {
 	flockfile(stderr);

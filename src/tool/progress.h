@@ -17,6 +17,8 @@ void progress_begin(const char *what);
 void progress_at(double part, uint64_t keys);
 /* As progress_at(), of bytes. @total 0: not known. */
 void progress_of(uint64_t done, uint64_t total);
+/* The same for the library to call, which is to go on. */
+int progress_reported(void *unused, uint64_t done, uint64_t total);
 /* As progress_at(), with figures of the caller's. */
 void progress_show(double part, const char *figures);
 void progress_end(void);

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Images of routers, as the subcommands open them and show them. */
-#include <errno.h>
 #include <stdlib.h>
 #include "plain.h"
 #include "progress.h"
 #include "route.h"
-#include "say.h"
 #include "show.h"
-
-static int on_progress(void *arg, uint64_t done, uint64_t total)
-{
-	(void)arg;
-	progress_of(done, total);
-	return 0;
-}
 
 static struct weir_load_options begin(const struct image_how *how)
 {
@@ -21,37 +12,23 @@ static struct weir_load_options begin(const struct image_how *how)
 	options.hash_key = how->hash_key;
 	options.max_bytes = how->max_memory ? how->max_memory : 1; /* 0 would be no limit */
 	if (how->progress) {
-		options.progress = on_progress;
+		options.progress = progress_reported;
 		progress_begin("reading");
 	}
 	return options;
 }
 
-static int end(int err, const char *path, const struct image_how *how)
-{
-	if (how->progress)
-		progress_end();
-	if (err == -EFBIG)
-		say("%s: needs more memory than --max-memory allows (%s)", path,
-		    show_bytes(SHOW, how->max_memory));
-	else if (err == -EKEYREJECTED && !how->hash_key)
-		say("%s: is keyed: give the key that it was built with, --keyed-by=FILE", path);
-	else if (err)
-		say_weir(err, path);
-	return err;
-}
-
 int route_load(struct weir_router **out, const char *path, const struct image_how *how)
 {
 	const struct weir_load_options options = begin(how);
-	return end(weir_router_load(out, path, &options), path, how);
+	return image_read_ended(weir_router_load(out, path, &options), path, how);
 }
 
 int route_stats(struct weir_router_stats *out, const char *path, const struct image_how *how)
 {
 	const struct weir_load_options options = begin(how);
 	*out = (struct weir_router_stats)WEIR_ROUTER_STATS_INIT;
-	return end(weir_router_image_stats(path, &options, out), path, how);
+	return image_read_ended(weir_router_image_stats(path, &options, out), path, how);
 }
 
 static void report_set(struct report *report, json_t *sets, const struct weir_router_stats *s,

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Images of windows, as the subcommands open them and show them. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
 #include "progress.h"
-#include "say.h"
 #include "show.h"
 #include "window_file.h"
 
@@ -16,37 +14,16 @@ bool window_file(const char *path)
 	       info.shape.kind == WEIR_WINDOW;
 }
 
-static int on_progress(void *arg, uint64_t done, uint64_t total)
-{
-	(void)arg;
-	progress_of(done, total);
-	return 0;
-}
-
 static struct weir_window_load_options begin(const struct image_how *how)
 {
 	struct weir_window_load_options options = WEIR_WINDOW_LOAD_OPTIONS_INIT;
 	options.hash_key = how->hash_key;
 	options.max_bytes = how->max_memory ? how->max_memory : 1; /* 0 would be no limit */
 	if (how->progress) {
-		options.progress = on_progress;
+		options.progress = progress_reported;
 		progress_begin("reading");
 	}
 	return options;
-}
-
-static int end(int err, const char *path, const struct image_how *how)
-{
-	if (how->progress)
-		progress_end();
-	if (err == -EFBIG)
-		say("%s: needs more memory than --max-memory allows (%s)", path,
-		    show_bytes(SHOW, how->max_memory));
-	else if (err == -EKEYREJECTED && !how->hash_key)
-		say("%s: is keyed: give the key that it was built with, --keyed-by=FILE", path);
-	else if (err)
-		say_weir(err, path);
-	return err;
 }
 
 int window_load(struct weir_window **out, const char *path, const struct image_how *how,
@@ -54,14 +31,14 @@ int window_load(struct weir_window **out, const char *path, const struct image_h
 {
 	struct weir_window_load_options options = begin(how);
 	options.forget_older = forget_older;
-	return end(weir_window_load(out, path, &options), path, how);
+	return image_read_ended(weir_window_load(out, path, &options), path, how);
 }
 
 int window_stats(const char *path, const struct image_how *how, struct weir_window_stats *out)
 {
 	struct weir_window_load_options options = begin(how);
 	*out = (struct weir_window_stats)WEIR_WINDOW_STATS_INIT;
-	return end(weir_window_image_stats(path, &options, out), path, how);
+	return image_read_ended(weir_window_image_stats(path, &options, out), path, how);
 }
 
 /* ---- what it holds ---- */
