@@ -60,8 +60,7 @@ static int find_model(struct build *build)
 	return status;
 }
 
-/* How many lookups an answer takes shows only when every key is read. */
-static bool lookups_unknown(const struct build *build)
+bool build_lookups_unknown(const struct build *build)
 {
 	return build->params.fp_rate != 0.0 &&
 	       build->fill.keying.normal.steps & (WEIR_NORMAL_CIDR | WEIR_NORMAL_SUFFIXES);
@@ -134,7 +133,7 @@ int build_make(struct build *build)
 	const bool known = size_known(build);
 	if (weir_kind_is_built(build->params.kind))
 		status = build_at_once(build);
-	else if (known && !lookups_unknown(build))
+	else if (known && !build_lookups_unknown(build))
 		status = in_one_pass(build);
 	else
 		status = bytes ? counted_first(build) : through_spool(build);

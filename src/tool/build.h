@@ -45,6 +45,9 @@ int build_make(struct build *build);
 /* Whether the kind takes the exclude list, if there is one; it is read as the keys are. Return:
  * likewise. */
 int build_excludes(struct build *build);
+/* Is the rate to be divided by the lookups of an answer? How many those are shows only when every
+ * key is read. */
+bool build_lookups_unknown(const struct build *build);
 /* Of kinds that are built once, when the parameters stand. Return: likewise. */
 int build_at_once(struct build *build);
 /* Print what was built: on standard output, or on stderr if the image went there. */

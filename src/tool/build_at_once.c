@@ -20,12 +20,35 @@ static const char *temporary_folder(void)
 	return folder && *folder ? folder : "/tmp";
 }
 
+/* A job that leaves its list out by a slip would publish a set that misjudges all of it. Who wants
+ * none names the kind. */
+static int ask_without_list(const struct build *build)
+{
+	if (build->wish.kind_given || !kind_excludes(build->params.kind))
+		return TOOL_OK;
+	say("%s: is of kind %s, and what it excludes would be answered yes again: --exclude=FILE "
+	    "gives the list, -k %s says that there is none", build->model.path,
+	    weir_kind_name(build->params.kind), weir_kind_name(build->params.kind));
+	return TOOL_NO;
+}
+
+static bool reads_input(const struct lines_options *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		if (strcmp(from->names[i], "-") == 0)
+			return true;
+	return false;
+}
+
 /* Of a prefix or a domain that stands for all below it some could not be excluded. */
 int build_excludes(struct build *build)
 {
 	const struct lines_options list = build->exclude.from;
 	if (!list.n)
-		return TOOL_OK;
+		return ask_without_list(build);
+	if (reads_input(&list) && (!build->fill.from.n || reads_input(&build->fill.from)))
+		return misuse("--exclude -: the keys are read from standard input, so nothing is "
+		              "left there for the list");
 	if (!kind_excludes(build->params.kind))
 		return misuse("--exclude %s: kind %s has no exclude list", list.names[0],
 		              weir_kind_name(build->params.kind));
@@ -72,13 +95,31 @@ static int exclude(struct build *build, struct weir_builder *builder)
 	                                                                       TOOL_OK;
 }
 
+static int from_spool(struct build *build, struct spool *spool, struct weir_builder *builder)
+{
+	build->keys = spool->hashes;
+	uint64_t *hashes = spool_take(spool);
+	int err = weir_builder_add_hashes(builder, hashes, build->keys);
+	free(hashes);
+	return err ? trouble_plan() : TOOL_OK;
+}
+
+static int include(struct build *build, struct spool *spool, struct weir_builder *builder)
+{
+	if (spool->first)
+		return from_spool(build, spool, builder);
+	return fill_gather(&build->fill, &build->params, builder, &build->keys) ? TOOL_TROUBLE :
+	                                                                          TOOL_OK;
+}
+
 /* One try. *@both: a key of each list has the hash built.equal_hash. */
-static int try(struct build *build, struct weir_builder *builder, bool *both)
+static int try(struct build *build, struct spool *spool, struct weir_builder *builder, bool *both)
 {
 	*both = false;
-	if (fill_gather(&build->fill, &build->params, builder, &build->keys))
-		return TOOL_TROUBLE;
-	int status = exclude(build, builder);
+	int status = include(build, spool, builder);
+	if (status)
+		return status;
+	status = exclude(build, builder);
 	if (status)
 		return status;
 	build->built = (struct weir_build_report)WEIR_BUILD_REPORT_INIT;
@@ -137,21 +178,46 @@ static int count_excluded(struct build *build)
 	return TOOL_OK;
 }
 
-int build_at_once(struct build *build)
+/* The rate that was asked is an answer's. The lookups of one show in a first pass over files; of a
+ * pipe the hashes are kept until then. */
+static int settle_rate(struct build *build, struct spool *spool)
+{
+	uint64_t keys;
+	if (!build_lookups_unknown(build))
+		return TOOL_OK;
+	if (build->fill.bytes ? fill_count(&build->fill, &keys) :
+	                        fill_spool(&build->fill, &build->params, spool))
+		return TOOL_TROUBLE;
+	build->params.fp_rate = model_rate(&build->model, &build->found.noted,
+	                                   build->params.fp_rate);
+	return TOOL_OK;
+}
+
+static int try_seeds(struct build *build, struct spool *spool)
 {
 	const bool may_change = build->params.seed == 0 && !build->params.hash_key;
 	bool both = true;
-	int status = count_excluded(build);
+	int status = settle_rate(build, spool);
 	while (!status && both) {
 		struct weir_builder *builder = NULL;
 		status = new_builder(build, &builder);
 		if (!status)
-			status = try(build, builder, &both);
+			status = try(build, spool, builder, &both);
 		if (!status && both) {
 			status = explain(build, builder, may_change);
 			build->params.seed = may_change ? 0 : build->params.seed;
 		}
 		weir_builder_destroy(builder);
 	}
+	return status;
+}
+
+int build_at_once(struct build *build)
+{
+	struct spool spool = { .max_bytes = build->max_memory };
+	int status = count_excluded(build);
+	if (!status)
+		status = try_seeds(build, &spool);
+	spool_free(&spool);
 	return status;
 }

@@ -228,10 +228,7 @@ static uint64_t stepped(uint64_t number, int n)
 	return number;
 }
 
-/* The rate of one lookup, where @rate is asked of an answer. The model's own is taken as it is, or
- * its image would change with every rebuild, if only by rounding. */
-static double rate_of_lookup(const struct model *model, const struct weir_normal *noted,
-                             double rate)
+double model_rate(const struct model *model, const struct weir_normal *noted, double rate)
 {
 	uint32_t lookups = weir_normal_most(noted);
 	bool own = model->path && lookups == weir_normal_most(&model->normal) &&
@@ -306,7 +303,7 @@ void model_size(const struct model *model, const struct model_wish *wish,
 {
 	const struct weir_params *is = &model->params;
 	bool given = params->capacity || (params->max_bytes && params->fp_rate != 0.0);
-	params->fp_rate = rate_of_lookup(model, noted, params->fp_rate);
+	params->fp_rate = model_rate(model, noted, params->fp_rate);
 	if (!given)
 		params->capacity = keys ? keys : 1;
 	if (wants_another(model, wish, noted->steps))

@@ -50,6 +50,11 @@ int model_replaced(struct model *out, const char *path, const struct model_wish 
 struct model_taken model_take(const struct model *model, const struct model_wish *wish,
                               struct weir_params *params);
 
+/* The rate of one lookup, where @rate is asked of an answer and @noted says how many lookups one
+ * takes at most. The model's own is taken as it is, or its image would change with every rebuild,
+ * if only by rounding. */
+double model_rate(const struct model *model, const struct weir_normal *noted, double rate);
+
 /*
  * Take the size over, for @keys keys, to which was done what @noted has: the model's if it has room
  * for them, and at least half of the room would be used; else twice as many bytes, or half, as

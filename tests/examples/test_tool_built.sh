@@ -110,6 +110,52 @@ test_layered() {
 	prints 'layered  *11,700,000  12.8 MiB  *9.15  0.7813 %'
 }
 
+# -p is the rate of an answer, however many lookups that takes; a rebuild once asked for the product
+# of the two, and so each for more than the one before.
+test_rate_is_of_an_answer() {
+	for i in $(seq 9 32); do echo "10.$i.0.0/$i"; done >prefixes
+	local kind
+	for kind in fuse layered; do
+		run 0 "$weir" build -k $kind --cidr -p 1% -o c.weir --force prefixes
+		prints 'lookups an answer  *24$'
+		prints 'rate of an answer  *1 %$'
+		cp c.weir first.weir
+		run 0 "$weir" build --force -k $kind -o c.weir prefixes
+		prints 'rate of an answer  *1 %$'
+		same first.weir c.weir 'a rebuild asks for the same rate'
+		run 0 "$weir" build -k $kind --cidr -p 1% -o piped.weir --force \
+			<(cat prefixes)
+		prints 'rate of an answer  *1 %$'
+		run 0 "$weir" query -c piped.weir <(echo 10.9.0.0); prints '^1$'
+		run 0 "$weir" build -k $kind --suffixes -p 1% -o s.weir --force \
+			<(printf '%s\n' a.org b.c.d.org)
+		prints 'lookups an answer  *2$'
+		prints 'rate of an answer  *1 %$'
+	done
+	run 0 "$weir" build -q -k fuse --cidr -o none.weir --force <(cat none)
+	run 0 "$weir" query -v -c none.weir <(echo 10.9.0.0); prints '^1$'
+}
+
+# Both lists cannot come from standard input: the one that is read second was empty without a word.
+test_one_standard_input() {
+	run 2 "$weir" build -q -k layered --exclude - -o i.weir -
+	says 'exclude -: the keys are read from standard input'
+	run 2 "$weir" build -q -k layered --exclude - -o i.weir
+	says 'exclude -: the keys are read from standard input'
+	absent i.weir 'of two lists from one input'
+	run 0 bash -c '"$1" build -q -k layered --exclude - -o i.weir keys <others' - "$weir"
+	run 1 "$weir" query -c i.weir others; prints '^0$'
+}
+
+# A rebuild takes the kind over, and has to be given the list anew.
+test_list_left_out() {
+	run 0 "$weir" build -q -k layered --exclude others -o e.weir keys
+	run 1 "$weir" build -q -o e.weir keys; says 'e.weir: is of kind layered, and what it excl'
+	run 1 "$weir" build -q --like=e.weir -o e2.weir keys; says 'e.weir: is of kind layered'
+	run 1 "$weir" query -c e.weir others; prints '^0$'
+	run 0 "$weir" build -q -k layered -o e.weir keys
+}
+
 # Two keys whose hashes are one under seed 5: a seed that was given is kept, and the two are named;
 # one that was drawn is drawn again.
 test_one_hash() {
@@ -158,6 +204,9 @@ test_one_hash() {
 
 test_build
 test_layered
+test_rate_is_of_an_answer
+test_one_standard_input
+test_list_left_out
 test_one_hash
 test_refused
 test_spilled
