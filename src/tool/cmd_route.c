@@ -31,6 +31,8 @@ static const char help[] =
 	"  -s, --seed=N        of the hash; default: random\n"
 	"      --mode=OCTAL    permissions of the image\n"
 	"      --zstd[=LEVEL]  compress the image, 1 to 19, default 3\n"
+	"      --force         replace a file that is neither empty nor a whole router;\n"
+	"                      without this it is refused\n"
 	"  -q, --quiet         no report\n"
 	"Of both:\n"
 	"  -0, --null          lines end with a NUL byte instead of a newline, in the\n"
@@ -45,7 +47,7 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 a line has a set, or the image was built; 1 none has; 2 trouble.\n";
 
-enum { JSON = 256, BUILD, MODE, ZSTD };
+enum { JSON = 256, BUILD, MODE, ZSTD, FORCE };
 
 static const struct option options[] = {
 	{ "json", no_argument, NULL, JSON },
@@ -56,6 +58,7 @@ static const struct option options[] = {
 	{ "seed", required_argument, NULL, 's' },
 	{ "mode", required_argument, NULL, MODE },
 	{ "zstd", optional_argument, NULL, ZSTD },
+	{ "force", no_argument, NULL, FORCE },
 	{ "quiet", no_argument, NULL, 'q' },
 	KEYING_OPTIONS_LINES,
 	IMAGE_OPTIONS_LOAD,
@@ -168,6 +171,7 @@ static bool build_option(int option, struct route *r)
 	switch (option) {
 	case 'o': r->of_build = "-o"; b->output = optarg; return true;
 	case 'q': r->of_build = "-q"; return b->quiet = true;
+	case FORCE: r->of_build = "--force"; return b->force = true;
 	case 'p': r->of_build = "-p"; return parse_rate("--rate", optarg, &b->options.fp_rate);
 	case 'n': r->of_build = "-n"; return parse_keys("--keys", optarg, &b->options.capacity);
 	case MODE: r->of_build = "--mode"; return parse_mode(optarg, &b->mode);

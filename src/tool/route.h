@@ -14,7 +14,7 @@ struct route_build {
 	const char *output;
 	uint32_t mode;
 	int zstd_level;
-	bool quiet, as_json;
+	bool quiet, as_json, force;
 };
 
 /* @arguments: NAME=FILE each. Return: the exit status. */

@@ -2,6 +2,9 @@
  * weir route --build: a router of the lines of files, a set a file. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "images.h"
+#include "place.h"
 #include "plain.h"
 #include "report.h"
 #include "route.h"
@@ -70,6 +73,11 @@ static bool insert_lines(void *arg, const struct iovec *keys, size_t n)
 	return new >= 0;
 }
 
+static bool to_stdout(const struct route_build *b)
+{
+	return strcmp(b->output, "-") == 0;
+}
+
 static void report(const struct route_build *b, const struct weir_router *r)
 {
 	struct weir_router_stats s = WEIR_ROUTER_STATS_INIT;
@@ -78,7 +86,7 @@ static void report(const struct route_build *b, const struct weir_router *r)
 	struct report report = report_new();
 	report_text(&report, "image", "image", b->output);
 	route_report(&report, &s);
-	report_print(&report, b->as_json, stdout);
+	report_print(&report, b->as_json, to_stdout(b) ? stderr : stdout);
 	report_free(&report);
 }
 
@@ -87,9 +95,13 @@ static int save(const struct route_build *b, const struct weir_router *r)
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.zstd_level = b->zstd_level;
 	o.mode = b->mode;
-	int err = weir_router_save(r, b->output, &o);
+	int status = place_ask(b->output, b->force); /* by now a link may lead elsewhere */
+	if (status)
+		return status;
+	int err = to_stdout(b) ? weir_router_save_fd(r, STDOUT_FILENO, &o) :
+	                         weir_router_save(r, b->output, &o);
 	if (err)
-		return trouble_weir(err, b->output);
+		return trouble_weir(err, to_stdout(b) ? "standard output" : b->output);
 	report(b, r);
 	return TOOL_OK;
 }
@@ -108,6 +120,22 @@ static int fill(const struct route_build *b, const struct weir_router_options *o
 	return status;
 }
 
+/* What stands where the image is to be saved: no file of keys, and no other image. */
+static int ask_place(const struct route_build *b, char **files, size_t n)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	const struct lines_options read = { .names = files, .n = n };
+	int status = place_ask(b->output, b->force);
+	if (!status)
+		status = place_is_not_read(b->output, &read);
+	if (status || b->force || to_stdout(b) || weir_image_info(b->output, &info) ||
+	    info.shape.kind == WEIR_ROUTER)
+		return status;
+	say("%s: not replaced: is of kind %s, and would be a router: give another name, or if it "
+	    "is meant, --force", b->output, weir_kind_name(info.shape.kind));
+	return TOOL_NO;
+}
+
 /* Each file is read twice: its lines are counted first, which sizes the router. */
 int route_build(struct route_build *b, char **arguments, size_t n)
 {
@@ -122,9 +150,13 @@ int route_build(struct route_build *b, char **arguments, size_t n)
 			return misuse_reported();
 		if (strcmp(files[i], "-") == 0)
 			return misuse("'-': files are read twice, so they are no standard input");
-		if (!o.capacity && !each_line(b, files[i], count_lines, &lines[i]))
-			return TOOL_TROUBLE;
 	}
+	int status = ask_place(b, files, n);
+	for (size_t i = 0; !status && !o.capacity && i < n; i++)
+		if (!each_line(b, files[i], count_lines, &lines[i]))
+			status = TOOL_TROUBLE;
+	if (status)
+		return status;
 	o.sets = (uint32_t)n;
 	o.names = names;
 	if (!o.capacity) {

@@ -74,6 +74,25 @@ test_plan() {
 	run 2 "$weir" plan -n 1,2 -p 1%; says 'keys'
 }
 
+# It replaced whatever stood there, the files that it read too.
+test_what_stands_there_is_kept() {
+	cp a kept
+	run 1 "$weir" route --build -q -o kept first=a b; says 'kept: not replaced: it is neither'
+	run 1 "$weir" route --build -q -o a first=a b; says 'a: not replaced: it is '
+	ln a hard; : >empty
+	run 1 "$weir" route --build -q --force -o hard a b; says 'same file as a'
+	same a kept 'a file of keys'
+	run 0 "$weir" route --build -q -o empty a b
+	run 0 "$weir" route --build -q -o empty a c
+	run 0 "$weir" build -q -p 1% -o g.weir a
+	run 1 "$weir" route --build -q -o g.weir a b; says 'is of kind blocked, and would be a'
+	run 0 "$weir" route --build -q --force -o g.weir a b
+	run 0 "$weir" route --build -o - first=a b; cp out piped.weir
+	grep -q 'room of each set' err || fail 'the report is not on standard error'
+	run 0 "$weir" verify piped.weir; absent ./- 'of -o -'
+	run 2 "$weir" route --force g.weir a; says 'force: of --build alone'
+}
+
 test_misuse() {
 	run 2 "$weir" route --build a; says 'without -o'
 	run 2 "$weir" route --build -o x.weir; says '0 sets'
@@ -90,5 +109,6 @@ test_info_and_verify
 test_keyed_and_compressed
 test_others_say_whose_it_is
 test_plan
+test_what_stands_there_is_kept
 test_misuse
 finish
