@@ -37,6 +37,12 @@ static bool legal(const struct weir_normal *n)
 	       (suffixes || !(n->labels[0] | n->labels[1])) && !(n->labels[0] & 1);
 }
 
+static const char *first_step(uint32_t steps)
+{
+	static const char *const names[] = { "trim", "lowercase", "cidr", "suffixes" };
+	return names[__builtin_ctz(steps)];
+}
+
 int weir_normal_set(struct weir_filter *f, const struct weir_normal *n)
 {
 	static const struct weir_normal nothing;
@@ -46,8 +52,8 @@ int weir_normal_set(struct weir_filter *f, const struct weir_normal *n)
 		                  "together, IPv4 lengths to 32, IPv6 lengths to 128 or labels 1 "
 		                  "to 127 of their own step alone", set->steps, WEIR__NORMAL_STEPS);
 	if (f->kind->as_is && set->steps)
-		return weir__fail(-EINVAL, "steps 0x%x: others who read a filter of kind %s hash "
-		                  "keys as they are", set->steps, f->kind->name);
+		return weir__fail(-EINVAL, "%s: kind %s takes keys as they are: others who read "
+		                  "the filter do", first_step(set->steps), f->kind->name);
 	f->normal = *set;
 	return 0;
 }

@@ -185,6 +185,9 @@ int weir__params_check_open(const struct weir_params *in, struct weir_params *ou
 	if (err)
 		return err;
 	const bool open = !given.capacity;
+	if (open && given.fp_rate == 0.0 && !given.max_bytes)
+		return weir__fail(-EINVAL, "fp_rate 0, max_bytes 0: give one of the two (capacity "
+		                  "0 is as many keys as come)");
 	given.capacity = open ? 1 : given.capacity;
 	err = weir__params_check(&given, out);
 	if (!err && open)

@@ -9,7 +9,9 @@
  * below a millisecond of work. */
 enum { WEIR__PIECE = 1 << 20 };
 
-/* Call the caller's progress function. Return: 0; -ECANCELED the function asked to stop. */
-int weir__progress(weir_progress_fn *progress, void *arg, uint64_t done, uint64_t total);
+/* Call the caller's progress function. @unit: of @done and @total, such as "bytes". Return: 0;
+ * -ECANCELED the function asked to stop. */
+int weir__progress(weir_progress_fn *progress, void *arg, uint64_t done, uint64_t total,
+                   const char *unit);
 
 #endif

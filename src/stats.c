@@ -57,7 +57,7 @@ static int ask(const struct walk *w)
 	if (w->done % PIECE_LINES || w->done == w->total)
 		return 0;
 	return weir__progress(w->survey->progress, w->survey->progress_arg, 64 * w->done,
-	                      64 * w->total);
+	                      64 * w->total, "bytes");
 }
 
 static uint64_t least(uint64_t a, uint64_t b)

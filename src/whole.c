@@ -85,7 +85,8 @@ static int merge_lines(struct weir_filter *dst, const struct weir_filter *src,
 		n = lines - at < piece ? lines - at : piece;
 		err = dst->kind->merge(dst, src, at, n);
 		if (!err && at + n < lines)
-			err = weir__progress(progress, progress_arg, 64 * (at + n), dst->bytes);
+			err = weir__progress(progress, progress_arg, 64 * (at + n), dst->bytes,
+			                     "bytes");
 	}
 	weir__let_go(src);
 	return err;

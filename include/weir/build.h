@@ -61,9 +61,9 @@ struct weir_builder; /* opaque: the keys that a filter is to be built from */
 struct weir_builder_options {
 	size_t struct_size;
 	uint32_t threads;          /* that sort and build, the caller's among them; 0: 1 */
-	uint64_t max_memory;       /* bytes beside the filter; 0: no limit. Adding fails with
-	                              -EFBIG where more is needed, unless spill_folder is
-	                              given. */
+	uint64_t max_memory;       /* bytes beside the filter, at least 63 MiB for each of the
+	                              threads; 0: no limit. Adding fails with -EFBIG where more
+	                              is needed, unless spill_folder is given. */
 	const char *spill_folder;  /* where hashes that max_memory has no room for are kept, in a
 	                              file without a name, 8 bytes each */
 	weir_progress_fn *progress; /* called while it seals and while it finishes, by one thread

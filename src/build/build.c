@@ -32,6 +32,18 @@ static int check_kind(const struct weir_params *p)
 	return kind->build ? 0 : weir__kind_cannot(kind, "be built: create it, then insert");
 }
 
+/* What is wrong for any number of keys is better known before they are added. */
+static int check_shape(const struct weir_params *p)
+{
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	struct weir_params one = WEIR_PARAMS_INIT;
+	one.kind = p->kind;
+	one.capacity = 1;
+	one.fp_rate = p->fp_rate > 0 ? p->fp_rate : 0.5;
+	one.fingerprint_bits = p->fingerprint_bits;
+	return weir_plan(&one, &plan);
+}
+
 static int check_options(struct weir_builder_options *out,
                          const struct weir_builder_options *options)
 {
@@ -55,7 +67,8 @@ static int memory_for_hashes(uint64_t *out, const struct weir_builder_options *o
 		return 0;
 	if (o->max_memory < rest + rest / 8)
 		return weir__fail(-EINVAL, "max_memory %" PRIu64 ": at least %" PRIu64 " for %"
-		                  PRIu32 " thread%s", o->max_memory, rest + rest / 8, o->threads,
+		                  PRIu32 " thread%s, however few keys there are",
+		                  o->max_memory, rest + rest / 8, o->threads,
 		                  o->threads == 1 ? "" : "s");
 	*out = o->max_memory - rest;
 	return 0;
@@ -102,6 +115,8 @@ int weir_builder_create(struct weir_builder **out, const struct weir_params *par
 	int err = weir__params_check_open(params, &p);
 	if (!err)
 		err = check_kind(&p);
+	if (!err)
+		err = check_shape(&p);
 	if (err)
 		return err;
 	if (posix_memalign((void **)&b, 64, sizeof *b))

@@ -16,7 +16,7 @@ static int step(void *builder, uint64_t hashes)
 	b->done += hashes;
 	if (b->options.progress)
 		err = weir__progress(b->options.progress, b->options.progress_arg, b->done,
-		                     b->total);
+		                     b->total, "hashes");
 	pthread_mutex_unlock(&b->reporting);
 	return err;
 }

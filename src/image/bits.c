@@ -28,7 +28,7 @@ static uint64_t at_most(uint64_t n, uint64_t most)
 static int report(const struct reading *r)
 {
 	return weir__progress(r->options->progress, r->options->progress_arg, r->done,
-	                      64 * r->preface->head.nblocks);
+	                      64 * r->preface->head.nblocks, "bytes");
 }
 
 /* Read up to @room bytes, at most a piece. @got: receives how many, which may be 0. */

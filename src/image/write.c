@@ -75,7 +75,8 @@ static int write_shards(struct weir_writing *w)
 		err = write_shard(w);
 		if (!err)
 			err = weir__progress(w->options->progress, w->options->progress_arg,
-			                     w->before + (shard + 1) * w->shard_bytes, w->total);
+			                     w->before + (shard + 1) * w->shard_bytes, w->total,
+			                     "bytes");
 	}
 	return err;
 }

@@ -151,7 +151,7 @@ int weir__pace_touch(const struct weir_pace *p, const struct weir_filter *f,
 	for (uint64_t at = 0, n; !err && p->asked && at < f->bytes; at += n) {
 		n = f->bytes - at < TOUCHED ? f->bytes - at : TOUCHED;
 		weir__memory_touch(&f->memory, at, n);
-		err = weir__progress(progress, progress_arg, at + n, f->bytes);
+		err = weir__progress(progress, progress_arg, at + n, f->bytes, "bytes");
 	}
 	return err;
 }

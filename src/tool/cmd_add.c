@@ -149,6 +149,9 @@ static int look(const struct change *add, const struct weir_image_info *info)
 		    add->image);
 		return TOOL_NO;
 	}
+	if (weir_kind_is_built(info->shape.kind))
+		return trouble("%s: kind %s cannot take inserts: weir build makes one anew, of all "
+		               "its keys", add->image, weir_kind_name(info->shape.kind));
 	if (add->in_place && kind_counts(info->shape.kind))
 		return trouble("%s: is of kind %s, and only kinds that hold a key once are changed "
 		               "in place: leave out --live",

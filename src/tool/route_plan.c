@@ -5,6 +5,7 @@
 #include "say.h"
 #include "tool.h"
 #include "units.h"
+#include "words.h"
 
 /* Numbers of keys with commas between them. Return: how many, 0 after a message. */
 static uint32_t parse_list(const char *text, uint64_t out[WEIR_ROUTER_SETS])
@@ -62,7 +63,7 @@ int route_plan(struct weir_router_options *o, const char *keys, bool as_json)
 		o->keys = each;
 	int err = weir_router_plan(o, &plan);
 	if (err)
-		return trouble_weir(err, NULL);
+		return trouble_plan();
 	report_plan(&plan, as_json);
 	return TOOL_OK;
 }

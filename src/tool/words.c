@@ -15,6 +15,7 @@ static const struct {
 	{ "capacity", "-n (keys)", true },
 	{ "fp_rate", "-p (rate)", false },
 	{ "max_bytes", "-m (memory)", false },
+	{ "max_memory", "--max-memory", false },
 	{ "words_per_key", "-z (words)", false },
 	{ "bits_per_word", "-g (bits)", false },
 	{ "probes", "--probes", true },

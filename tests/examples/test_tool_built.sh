@@ -38,9 +38,11 @@ test_refused() {
 	run 2 "$weir" build -k fuse -n 100 -o full.weir keys
 	says '^weir build: -n (keys) 100: there are 20000 different keys'
 	absent full.weir 'of too many keys'
-	run 2 "$weir" build -k fuse --max-memory=1M -o small.weir keys; says 'max_memory 1048576'
+	run 2 "$weir" build -k fuse --max-memory=1M -o small.weir keys
+	says '^weir build: --max-memory 1048576: at least'
 	absent small.weir 'without memory'
-	run 2 "$weir" add f.weir others; says 'kind fuse cannot take inserts'
+	run 2 "$weir" add -t 2 f.weir others; says 'f.weir: kind fuse cannot take inserts: weir b'
+	[ "$(wc -l <err)" = 1 ] || fail 'one failure has several lines'
 	run 2 "$weir" remove f.weir keys; says 'kind fuse cannot remove'
 	run 2 "$weir" count f.weir keys; says 'kind fuse cannot count'
 	run 2 "$weir" merge -o m.weir once.weir twice.weir; says 'kind fuse cannot merge'

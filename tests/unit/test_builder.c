@@ -206,6 +206,7 @@ static void progress_and_stop(void **state)
 			assert_ok(weir_builder_add_u64(b, test_key(i)));
 		int err = weir_builder_finish(b, &f, NULL);
 		assert_int_equal(err, stop ? -ECANCELED : 0);
+		assert_true(!stop || strstr(weir_error_detail(), "of 20000 hashes"));
 		assert_true(stop != 0 || last_done == 20000);
 		weir_builder_destroy(b);
 		weir_destroy(f);
@@ -227,6 +228,16 @@ static void what_is_refused(void **state)
 	assert_refused(weir_builder_create(&b, &p, NULL), -ENOTSUP, "kind blocked", "be built");
 	p.kind = WEIR_WINDOW;
 	assert_refused(weir_builder_create(&b, &p, NULL), -ENOTSUP, "kind 10", "no filter");
+	/* what no number of keys mends is refused before they are added */
+	p = params();
+	p.fingerprint_bits = 33;
+	assert_refused(weir_builder_create(&b, &p, NULL), -EINVAL, "fingerprint_bits 33", "32");
+	p.fingerprint_bits = 2;
+	assert_refused(weir_builder_create(&b, &p, NULL), -EINVAL, "fingerprint_bits 2", "fp_rate");
+	p = params();
+	p.fp_rate = 0;
+	assert_refused(weir_builder_create(&b, &p, NULL), -EINVAL, "fp_rate 0, max_bytes 0",
+	               "as many keys as come");
 	p = params();
 	o.threads = 1025;
 	assert_refused(weir_builder_create(&b, &p, &o), -EINVAL, "threads 1025", "1 to 1024");

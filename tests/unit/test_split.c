@@ -79,7 +79,7 @@ static void a_seed_a_key_and_steps_are_refused(void **state)
 	assert_refused(weir_create(&f, &p), -EINVAL, "hash_key", "cannot be keyed");
 	assert_null(f);
 	f = split(1000);
-	assert_refused(weir_normal_set(f, &n), -EINVAL, "steps", "as they are");
+	assert_refused(weir_normal_set(f, &n), -EINVAL, "lowercase: kind split", "as they are");
 	assert_ok(weir_normal_set(f, NULL));
 	weir_destroy(f);
 }
