@@ -12,12 +12,13 @@ static unsigned failures; /* to come */
 /* Only the linker knows these names. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-bool __real_weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
-                            uint64_t seed);
+/* of the same type as what it stands for, whatever that becomes */
+__typeof__(weir__fuse_peel) __real_weir__fuse_peel, __wrap_weir__fuse_peel;
+
 bool __wrap_weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
-                            uint64_t seed)
+                            uint64_t marked, uint64_t seed)
 {
-	bool peels = __real_weir__fuse_peel(room, part, n, seed);
+	bool peels = __real_weir__fuse_peel(room, part, n, marked, seed);
 	if (!failures)
 		return peels;
 	failures--;
@@ -25,15 +26,17 @@ bool __wrap_weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse 
 }
 
 /* Builds a set after so many failures. Return: bytes, or a negative errno. */
-static int64_t built_after(unsigned n, uint64_t last[2])
+static int64_t built_within(uint64_t max_bytes, unsigned n, uint64_t last[2])
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
-	const struct weir_params p = params();
+	struct weir_params p = params();
 	struct weir_stats s = WEIR_STATS_INIT;
 	struct weir_builder *b = NULL;
 	struct weir_filter *f = NULL;
 	o.progress = count; /* which asserts that done is never above total */
 	o.progress_arg = last;
+	p.max_bytes = max_bytes;
+	p.capacity = max_bytes ? KEYS : 0;
 	assert_ok(weir_builder_create(&b, &p, &o));
 	for (uint64_t i = 0; i < KEYS; i++) {
 		const uint64_t key = test_key(i);
@@ -51,6 +54,11 @@ static int64_t built_after(unsigned n, uint64_t last[2])
 	assert_ok(weir_stats(f, &s));
 	weir_destroy(f);
 	return (int64_t)s.bytes;
+}
+
+static int64_t built_after(unsigned n, uint64_t last[2])
+{
+	return built_within(0, n, last);
 }
 
 static void another_seed(void **state)
@@ -83,11 +91,24 @@ static void a_larger_array(void **state)
 	assert_true(last[0] < 2 * KEYS);
 }
 
+static void no_larger_than_asked(void **state)
+{
+	uint64_t last[2] = { 0, 0 };
+	(void)state;
+	const uint64_t bytes = (uint64_t)built_after(0, last);
+	const uint64_t more = (uint64_t)built_after(TRIES, last);
+	assert_int_equal(built_within(more, TRIES, last), more);
+	assert_int_equal(built_within(bytes, TRIES - 1, last), bytes);
+	assert_refused(built_within(more - 64, TRIES, last), -ENOSPC, "cannot be built", "");
+	failures = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(another_seed),
 		cmocka_unit_test(a_larger_array),
+		cmocka_unit_test(no_larger_than_asked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
