@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * A builder's hashes once they are sorted, asked for by parts of every size: of many bins, of one,
+ * and of some runs of a bin, as only billions of keys have them; in memory and in the file. */
+#include <stdlib.h>
+#include "../folder.h"
+#include "../test.h"
+#include "build/distinct.h"
+
+enum { HASHES = 20000, TWICE = 500, RUN_BITS = 4, MOST_BITS = WEIR_BIN_BITS + RUN_BITS };
+
+static struct weir_collected collected;
+static struct weir_distinct distinct;
+static uint64_t sorted[HASHES], got[HASHES];
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static int step(void *sum, uint64_t hashes)
+{
+	*(uint64_t *)sum += hashes;
+	return 0;
+}
+
+/* Of the first part the half is left out: some parts have no hash. */
+static uint64_t hash_of(uint64_t i)
+{
+	const uint64_t hash = test_key(i);
+	return hash >> 63 ? hash : hash | UINT64_C(1) << 62;
+}
+
+static void sort_all(bool to_file)
+{
+	uint64_t steps = 0;
+	weir__collect_begin(&collected, UINT64_MAX, folder);
+	for (uint64_t i = 0; i < HASHES; i++) {
+		sorted[i] = hash_of(i);
+		assert_ok(weir__collect(&collected, &sorted[i], 1));
+	}
+	assert_ok(weir__collect(&collected, sorted, TWICE));
+	if (to_file)
+		assert_ok(weir__collect_to_file(&collected));
+	assert_ok(weir__distinct(&distinct, &collected, RUN_BITS, 1, step, &steps));
+	assert_int_equal(steps, HASHES + TWICE);
+	assert_int_equal(atomic_load(&distinct.n), HASHES);
+	assert_true(distinct.to_file == to_file);
+	qsort(sorted, HASHES, sizeof *sorted, by_number);
+}
+
+/* Each part has the hashes whose top bits are its number: all together all. */
+static void by_parts_of(unsigned part_bits)
+{
+	uint64_t at = 0, lacking = 0;
+	for (uint64_t part = 0; part >> part_bits == 0; part++) {
+		const uint64_t n = weir__distinct_count(&distinct, part, part_bits);
+		assert_in_range(n, 0, HASHES - at);
+		assert_ok(weir__distinct_read(&distinct, part, part_bits, got));
+		qsort(got, n, sizeof *got, by_number);
+		assert_true(n == 0 || memcmp(got, sorted + at, n * sizeof *got) == 0);
+		assert_true(n == 0 || part_bits == 0 || sorted[at] >> (64 - part_bits) == part);
+		at += n;
+		lacking += n == 0;
+	}
+	assert_int_equal(at, HASHES);
+	assert_true(part_bits < 2 || lacking > 0);
+}
+
+static void of_every_size(void **state)
+{
+	(void)state;
+	for (int to_file = 0; to_file < 2; to_file++) {
+		sort_all(to_file);
+		for (unsigned part_bits = 0; part_bits <= MOST_BITS; part_bits++)
+			by_parts_of(part_bits);
+		weir__distinct_end(&distinct);
+		weir__collect_end(&collected);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_every_size),
+	};
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
