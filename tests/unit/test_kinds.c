@@ -269,6 +269,19 @@ static void where_keys_lie(void **state)
 	free(words);
 }
 
+/* Of an odd number of blocks the one in the middle is in no run, or in two. */
+static void odd_blocks_have_no_runs(void **state)
+{
+	const struct weir_shape odd = { WEIR_SPLIT, { 7 } }, even = { WEIR_SPLIT, { 8 } };
+	(void)state;
+	for (enum weir_isa isa = WEIR_ISA_SCALAR; isa < WEIR_ISA_COUNT; isa++) {
+		if (!weir__kind_split.kernel(isa, &odd))
+			continue;
+		assert_int_equal(weir__kind_split.kernel(isa, &odd)->partition_bits, 0);
+		assert_true(weir__kind_split.kernel(isa, &even)->partition_bits > 0);
+	}
+}
+
 /* A measure looks at the lines that it is asked for, and at no others. */
 static void measures_of_runs(void **state)
 {
@@ -307,6 +320,7 @@ int main(void)
 		cmocka_unit_test(no_room_by_a_byte),
 		cmocka_unit_test(asking_with_no_struct),
 		cmocka_unit_test(where_keys_lie),
+		cmocka_unit_test(odd_blocks_have_no_runs),
 		cmocka_unit_test(measures_of_runs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
