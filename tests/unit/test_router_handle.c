@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Handles of routers: sets are cleared, routers replaced, and no insert is lost. */
 #include <urcu/urcu-bp.h>
+#include "../folder.h"
 #include "router.h"
 
 static struct weir_router_handle *published(void)
@@ -28,7 +29,8 @@ static void one_set_is_cleared(void **state)
 	struct weir_router_reload *r = NULL;
 	(void)state;
 	assert_ok(weir_router_reload_begin(&r, h, NULL));
-	assert_ok(weir_router_handle_insert_u64(h, 4, 1000));
+	assert_int_equal(weir_router_handle_insert_u64(h, 4, 1000), WEIR_NEW);
+	assert_int_equal(weir_router_handle_insert_u64(h, 4, 7), WEIR_SEEN); /* by current */
 	assert_ok(weir_router_reload_copy(r, ~(UINT64_C(1) << 4)));
 	assert_ok(weir_router_handle_insert_u64(h, 4, 1001));
 	assert_ok(weir_router_handle_insert_u64(h, 5, 1001));
@@ -98,6 +100,12 @@ static void refused(void **state)
 	assert_refused(weir_router_handle_insert_u64(h, 10, 1), -EINVAL, "set 10", "10");
 	o.max_bytes = 8192;
 	assert_refused(weir_router_reload_begin(&r, h, &o), -EFBIG, "max_bytes 8192", "held");
+	o.next = router_of(10, 1000, 0); /* as large as the one that is held */
+	o.max_bytes = 2 * router_stats(o.next).bytes - 1;
+	assert_refused(weir_router_reload_begin(&r, h, &o), -EFBIG, "max_bytes", "held");
+	o.max_bytes++;
+	assert_ok(weir_router_reload_begin(&r, h, &o));
+	weir_router_reload_abort(r);
 	o.max_bytes = 0;
 	o.next = router_of(11, 1000, 0);
 	assert_refused(weir_router_reload_begin(&r, h, &o), -EINVAL, "10 sets", "11");
@@ -122,6 +130,36 @@ static void refused(void **state)
 	assert_ok(weir_router_handle_destroy(h));
 	assert_ok(weir_router_handle_destroy(NULL));
 	weir_router_reload_abort(NULL);
+}
+
+static struct weir_router *mapped(void)
+{
+	struct weir_router *r = router_of(10, 1000, 0);
+	assert_ok(weir_router_save(r, path, NULL));
+	weir_router_destroy(r);
+	assert_ok(weir_router_map(&r, path, WEIR_MAP_READ, NULL));
+	return r;
+}
+
+/* Neither can be the next one, nor stand by: it would miss what is inserted. */
+static void those_that_take_no_inserts(void **state)
+{
+	struct weir_router_reload_options o = WEIR_ROUTER_RELOAD_OPTIONS_INIT;
+	struct weir_router_handle *h = published();
+	struct weir_router_reload *r = NULL;
+	(void)state;
+	o.next = mapped();
+	assert_refused(weir_router_reload_begin(&r, h, &o), -EROFS, "read-only", "");
+	assert_ok(weir_router_handle_destroy(h));
+	assert_ok(weir_router_handle_create(&h, o.next, NULL));
+	o.next = NULL;
+	o.keep_previous = true;
+	assert_refused(weir_router_reload_begin(&r, h, &o), -EROFS, "keep_previous", "read-only");
+	o.keep_previous = false;
+	assert_ok(weir_router_reload_begin(&r, h, &o));
+	assert_ok(weir_router_reload_commit(r));
+	assert_ok(weir_router_handle_insert_u64(h, 3, 7));
+	assert_ok(weir_router_handle_destroy(h));
 }
 
 static void through_the_handle(void **state)
@@ -152,7 +190,8 @@ int main(void)
 		cmocka_unit_test(given_up_and_rolled_back),
 		cmocka_unit_test(another_size),
 		cmocka_unit_test(refused),
+		cmocka_unit_test(those_that_take_no_inserts),
 		cmocka_unit_test(through_the_handle),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -151,7 +151,7 @@ static void hostile_names(void **state)
 
 static void hostile_shapes(void **state)
 {
-	enum { NUMBERS = 104 };
+	enum { NUMBERS = 104, LENGTH = 96 };
 	static const unsigned char bad[][3] = {
 		{ 9, 6, 3 }, { 0, 6, 3 }, { 128, 6, 3 }, { 8, 0, 3 }, { 8, 11, 3 }, { 8, 6, 0 },
 		{ 8, 6, 9 }, { 64, 6, 65 },
@@ -164,6 +164,11 @@ static void hostile_shapes(void **state)
 			image[NUMBERS + 4 * j] = bad[i][j];
 		assert_hostile(image, n, "shape", "router");
 	}
+	free(image);
+	image = slurped(&n); /* the last page lacks a line */
+	image_put64(image + IMAGE_BLOCKS, image_get(image + IMAGE_BLOCKS, 8) - 1);
+	image_put64(image + LENGTH, n - 64);
+	assert_hostile(image, n - 64, "shape", "router");
 	free(image);
 }
 
