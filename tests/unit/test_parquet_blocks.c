@@ -184,6 +184,8 @@ static void a_size_that_readers_take_is_planned(void **state)
 	assert_refused(weir_parquet_params(&p), -EFBIG, "262144 bytes", "262143");
 	p.max_bytes = 0, p.capacity = 200000000;
 	assert_refused(weir_parquet_params(&p), -EFBIG, "power of two", "134217728");
+	p.max_bytes = UINT64_C(1) << 30; /* more than strict readers take */
+	assert_refused(weir_parquet_params(&p), -EFBIG, "power of two", "134217728");
 }
 
 static void refuse_header(const void *bytes, size_t n, int err, const char *a, const char *b)
@@ -191,6 +193,24 @@ static void refuse_header(const void *bytes, size_t n, int err, const char *a, c
 	struct weir_filter *f = NULL;
 	assert_refused(weir_parquet_import(&f, bytes, n, NULL), err, a, b);
 	assert_null(f);
+}
+
+/* Of each number that a header's varint has a byte more for, and those with all bits of one set. */
+static void every_number_of_blocks(void **state)
+{
+	static const unsigned char bits[32 * 600];
+	static unsigned char out[sizeof bits + 64];
+	(void)state;
+	for (size_t blocks = 1; blocks <= 600; blocks++) {
+		struct weir_filter *f = import(bits, 32 * blocks, WEIR_PARQUET_BITSET);
+		const int64_t n = weir_parquet_export(f, WEIR_PARQUET_HEADER, WEIR_PARQUET_ANY_SIZE,
+		                                      out, sizeof out);
+		weir_destroy(f);
+		f = import(out, (size_t)n, WEIR_PARQUET_HEADER);
+		assert_int_equal(weir_parquet_bytes(f, WEIR_PARQUET_BITSET, WEIR_PARQUET_ANY_SIZE),
+		                 32 * blocks);
+		weir_destroy(f);
+	}
 }
 
 static void headers_of_other_filters_are_refused_by_name(void **state)
@@ -212,6 +232,9 @@ static void headers_of_other_filters_are_refused_by_name(void **state)
 	refuse_header(bytes, sizeof bytes, -EBADMSG, "numBytes is 33", "multiple of 32");
 	bytes[1] = 0;
 	refuse_header(bytes, sizeof bytes, -EBADMSG, "numBytes is 0", "multiple of 32");
+	static const unsigned char two[15 + 3 + 32] = { 0x15, 0x40, 0x1c, 0x1c, 0, 0x1c, 0, 0,
+		                                        0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0 };
+	refuse_header(two, sizeof two, -EBADMSG, "a choice has two answers", "byte 6");
 }
 
 /* At whatever byte they end. */
@@ -311,6 +334,7 @@ int main(void)
 		cmocka_unit_test(exports_are_what_strict_readers_take),
 		cmocka_unit_test(exports_end_where_the_number_does),
 		cmocka_unit_test(a_size_that_readers_take_is_planned),
+		cmocka_unit_test(every_number_of_blocks),
 		cmocka_unit_test(headers_of_other_filters_are_refused_by_name),
 		cmocka_unit_test(headers_that_end_early_are_refused),
 		cmocka_unit_test(what_is_declared_takes_no_memory),

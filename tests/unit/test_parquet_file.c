@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include "../folder.h"
+#include "../parquet/thrift_bytes.h"
 #include <weir/parquet.h>
 
 enum { GROUPS = 3, EACH = 32, VALUES = GROUPS * EACH, ABSENT = 20000, FILE_ROOM = 1 << 14 };
@@ -306,6 +307,68 @@ static void test_limits(void **state)
 	weir_parquet_close(p);
 }
 
+static void put_column(struct bytes *b, const char *name, int type, int children)
+{
+	if (type)
+		put_i32(b, 1, type);
+	put_text(b, 4, name);
+	if (children)
+		put_i32(b, 5, children);
+	put_stop(b);
+}
+
+/* A column whose name has a dot, and one within a group. */
+static void test_two_of_one_path(void **state)
+{
+	static struct bytes b;
+	struct weir_parquet *p = NULL;
+	uint32_t column = 77;
+	(void)state;
+	memcpy(b.at, "PAR1", b.n = 4);
+	put_list(&b, 2, T_STRUCT, 4);
+	put_column(&b, "root", 0, 2);
+	put_column(&b, "a.b", WEIR_PARQUET_INT32, 0);
+	put_column(&b, "a", 0, 1);
+	put_column(&b, "b", WEIR_PARQUET_INT32, 0);
+	put_list(&b, 4, T_STRUCT, 0);
+	put_stop(&b);
+	put(&b, (unsigned)b.n - 4), put(&b, 0), put(&b, 0), put(&b, 0);
+	memcpy(b.at + b.n, "PAR1", 4);
+	spit(b.at, b.n + 4);
+	assert_ok(weir_parquet_open(&p, path, NULL));
+	assert_refused(weir_parquet_find(p, "a.b", &column), -EEXIST, "columns 0 and 1", "a.b");
+	assert_int_equal(column, 77);
+	weir_parquet_close(p);
+}
+
+/* The footer says of a filter that it is a byte shorter than its own header says. */
+static void test_declared_shorter(void **state)
+{
+	struct weir_parquet_chunk chunk = WEIR_PARQUET_CHUNK_INIT;
+	static unsigned char bytes[FILE_ROOM];
+	static struct bytes whole, less;
+	struct weir_parquet *p = open_named("numbers");
+	struct weir_filter *f = NULL;
+	const size_t n = slurp("numbers", bytes);
+	(void)state;
+	assert_ok(weir_parquet_chunk(p, 0, 0, &chunk));
+	weir_parquet_close(p);
+	put_int(&whole, (int64_t)chunk.filter_offset);
+	put(&whole, 1 << 4 | T_I32); /* the next field, its length */
+	less = whole;
+	put_int(&whole, (int64_t)chunk.filter_length);
+	put_int(&less, (int64_t)chunk.filter_length - 1);
+	assert_int_equal(whole.n, less.n);
+	unsigned char *at = memmem(bytes, n, whole.at, whole.n);
+	assert_non_null(at);
+	memcpy(at, less.at, less.n);
+	spit(bytes, n);
+	assert_ok(weir_parquet_open(&p, path, NULL));
+	assert_refused(weir_parquet_filter(&f, p, 0, 0), -EBADMSG, "numBytes is 64", "room for 63");
+	assert_null(f);
+	weir_parquet_close(p);
+}
+
 /* ---- damage ---- */
 
 /* All that a file has. Return: how many filters could be read. */
@@ -429,6 +492,8 @@ int main(void)
 		cmocka_unit_test(test_hash_refused),
 		cmocka_unit_test(test_not_to_be_opened),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_two_of_one_path),
+		cmocka_unit_test(test_declared_shorter),
 		cmocka_unit_test(test_every_cut),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_length_not_recorded),

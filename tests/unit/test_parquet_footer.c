@@ -321,6 +321,9 @@ static void test_wrong_fields(void **state)
 	for (unsigned i = 0; i < 10; i++)
 		put(&b, 0xff);
 	refused(&b, "longer than 64 bits");
+	b.n -= 1;
+	put(&b, 2); /* bit 64 */
+	refused(&b, "longer than 64 bits");
 }
 
 static void column(struct bytes *b, void (*fields)(struct bytes *b))
@@ -363,6 +366,32 @@ static void test_wrong_columns(void **state)
 		column(&b, wrong[i].fields);
 		refused(&b, wrong[i].why);
 	}
+}
+
+/* The newer way to say what values mean first, then the older one; and a length that its type has
+ * not. */
+static void newer_first(struct bytes *b)
+{
+	put_field(b, 10, T_STRUCT);
+	put_field(b, 5, T_STRUCT); /* DECIMAL */
+	put_i32(b, 1, 3), put_i32(b, 2, 9);
+	put_stop(b);
+	put_stop(b);
+	put_i32(b, 1, 1), put_i32(b, 2, 16), put_text(b, 4, "a");
+	put_i32(b, 6, 6); /* DATE */
+	put_i32(b, 7, 5);
+}
+
+static void test_newer_first(void **state)
+{
+	static struct bytes b;
+	struct weir_footer footer;
+	(void)state;
+	column(&b, newer_first);
+	assert_ok(parse(&footer, &b, b.n));
+	const struct weir_element *e = weir__footer_column(&footer, 0);
+	assert_true(e->logical == WEIR_PARQUET_DECIMAL && e->scale == 3 && e->length == 0);
+	weir__footer_free(&footer);
 }
 
 static void test_wrong_chunks(void **state)
@@ -457,6 +486,7 @@ int main(void)
 		cmocka_unit_test(test_values_passed_over),
 		cmocka_unit_test(test_wrong_fields),
 		cmocka_unit_test(test_wrong_columns),
+		cmocka_unit_test(test_newer_first),
 		cmocka_unit_test(test_wrong_chunks),
 		cmocka_unit_test(test_chunks_not_to_be_read),
 		cmocka_unit_test(test_no_memory),
