@@ -122,6 +122,30 @@ static void from_several_threads(void **state)
 	}
 }
 
+/* More keys in one call than are hashed at once. */
+static void many_in_a_call(void **state)
+{
+	enum { MANY = 1000 };
+	static uint64_t keys[MANY];
+	static struct iovec vectors[MANY];
+	(void)state;
+	for (uint64_t i = 0; i < MANY; i++) {
+		keys[i] = test_key(i);
+		vectors[i] = (struct iovec){ &keys[i], 8 };
+	}
+	for (int fixed = 0; fixed < 2; fixed++) {
+		struct weir_build_report report = WEIR_BUILD_REPORT_INIT;
+		const struct weir_params p = params();
+		struct weir_builder *b = begun(&p, NULL);
+		assert_ok(fixed ? weir_builder_add_fixed(b, keys, 8, MANY) :
+		                  weir_builder_add_keys(b, vectors, MANY));
+		struct weir_filter *f = finished(b, &report);
+		assert_true(report.added == MANY && report.keys == MANY);
+		assert_has(f, MANY);
+		weir_destroy(f);
+	}
+}
+
 /* Hashes that have no room in memory are in a file without a name. */
 static void spilled(void **state)
 {
@@ -156,6 +180,36 @@ static void spilled(void **state)
 		err = weir_builder_add_u64(b, test_key(i));
 	assert_refused(err, -ENOENT, "spill_folder /nowhere", "no such file");
 	weir_builder_destroy(b);
+}
+
+static void *add_cancelled(void *builder)
+{
+	const uint64_t key = test_key(0), hash = weir_builder_hash(builder, &key, 8);
+	pthread_cancel(pthread_self());
+	for (uint64_t i = 0; i < 2000000; i++)
+		assert_ok(weir_builder_add_hash(builder, hash)); /* and writes to the file */
+	pthread_testcancel();
+	return NULL;
+}
+
+/* Who is cancelled in a write keeps nothing that others wait for: the write is done first. */
+static void cancelled_while_it_spills(void **state)
+{
+	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_build_report report = WEIR_BUILD_REPORT_INIT;
+	const struct weir_params p = params();
+	pthread_t thread;
+	void *result = NULL;
+	(void)state;
+	o.max_memory = 63 << 20;
+	o.spill_folder = folder;
+	struct weir_builder *b = begun(&p, &o);
+	assert_int_equal(pthread_create(&thread, NULL, add_cancelled, b), 0);
+	assert_int_equal(pthread_join(thread, &result), 0);
+	assert_true(result == PTHREAD_CANCELED);
+	struct weir_filter *f = finished(b, &report);
+	assert_true(report.added == 2000000 && report.keys == 1 && report.spilled_bytes > 0);
+	weir_destroy(f);
 }
 
 static void keyed_and_seeded(void **state)
@@ -198,16 +252,17 @@ static void progress_and_stop(void **state)
 	(void)state;
 	o.progress = progress;
 	o.progress_arg = &last_done;
-	for (unsigned stop = 0; stop < 3; stop++) {
+	for (unsigned stop = 0; stop < 6; stop++) {
+		o.threads = 1 + stop / 3 * 2; /* who is stopped lets the others come to their end */
 		struct weir_builder *b = begun(&p, &o);
-		stop_at = stop == 0 ? UINT64_MAX : stop == 1 ? 1 : 20000;
+		stop_at = stop % 3 == 0 ? UINT64_MAX : stop % 3 == 1 ? 1 : 20000;
 		last_done = 0;
 		for (uint64_t i = 0; i < 10000; i++)
 			assert_ok(weir_builder_add_u64(b, test_key(i)));
 		int err = weir_builder_finish(b, &f, NULL);
-		assert_int_equal(err, stop ? -ECANCELED : 0);
-		assert_true(!stop || strstr(weir_error_detail(), "of 20000 hashes"));
-		assert_true(stop != 0 || last_done == 20000);
+		assert_int_equal(err, stop % 3 ? -ECANCELED : 0);
+		assert_true(stop % 3 == 0 || strstr(weir_error_detail(), "of 20000 hashes"));
+		assert_true(stop % 3 != 0 || last_done == 20000);
 		weir_builder_destroy(b);
 		weir_destroy(f);
 		f = NULL;
@@ -260,6 +315,9 @@ static void what_is_refused(void **state)
 	weir_destroy(f);
 	weir_builder_destroy(b);
 	weir_builder_destroy(NULL);
+	const uint64_t hashes[] = { 1, 2, 3 }; /* made with some seed */
+	assert_refused(weir_build(&second, &p, hashes, 3), -EINVAL, "seed 0", "made with");
+	assert_null(second);
 	assert_true(weir_kind_is_built(WEIR_FUSE) && !weir_kind_is_built(WEIR_BLOCKED) &&
 	            !weir_kind_is_built(77));
 }
@@ -268,8 +326,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(from_several_threads),
+		cmocka_unit_test(many_in_a_call),
 		cmocka_unit_test(spilled),
 		cmocka_unit_test(spilled_by_threads),
+		cmocka_unit_test(cancelled_while_it_spills),
 		cmocka_unit_test(keyed_and_seeded),
 		cmocka_unit_test(progress_and_stop),
 		cmocka_unit_test(what_is_refused),

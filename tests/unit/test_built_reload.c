@@ -191,6 +191,7 @@ static void another_seed(void **state)
 static void spilled(void **state)
 {
 	enum { MANY = 2000000 };
+	struct weir_reload_progress progress = WEIR_RELOAD_PROGRESS_INIT;
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_handle *h = handle(0);
@@ -204,6 +205,8 @@ static void spilled(void **state)
 	struct weir_reload *r = begun(h, &o);
 	assert_refused(weir_reload_insert_fixed(r, keys, 8, MANY), -EFBIG, "max_memory", "");
 	assert_in_range(weir_error_taken(), MANY / 100, MANY - 1);
+	assert_ok(weir_reload_progress(r, &progress)); /* nothing is locked any more */
+	assert_true(progress.keys < MANY);
 	assert_refused(weir_reload_insert(r, "key", 3), -EFBIG, "an earlier call has failed", "");
 	assert_refused(weir_reload_commit(r), -EFBIG, "an earlier call has failed", "");
 	assert_old(h);

@@ -62,6 +62,21 @@ static void *older(const void *whole, size_t size)
 		} \
 	} while (0)
 
+static int build_reported(struct weir_build_report *report)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_builder *b;
+	struct weir_filter *f = NULL;
+	p.kind = WEIR_FUSE, p.fp_rate = 0.01;
+	int err = weir_builder_create(&b, &p, NULL);
+	if (err)
+		return err;
+	err = weir_builder_finish(b, &f, report);
+	weir_builder_destroy(b);
+	weir_destroy(f);
+	return err;
+}
+
 static void test_what_verbs_fill_in(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -74,6 +89,7 @@ static void test_what_verbs_fill_in(void **state)
 	WITH_EACH_OLDER(struct weir_image_info, WEIR_IMAGE_INFO_INIT, weir_image_info(path, s));
 	WITH_EACH_OLDER(struct weir_handle_stats, WEIR_HANDLE_STATS_INIT,
 	                weir_handle_stats(handle, s));
+	WITH_EACH_OLDER(struct weir_build_report, WEIR_BUILD_REPORT_INIT, build_reported(s));
 	WITH_EACH_OLDER(struct weir_rolling_stats, WEIR_ROLLING_STATS_INIT,
 	                weir_rolling_stats(rolling, s));
 	assert_ok(weir_reload_begin(&r, handle, NULL));
