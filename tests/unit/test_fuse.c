@@ -221,6 +221,12 @@ static void widths_that_are_chosen(void **state)
 	p.fp_rate = 0.01;
 	assert_ok(weir_plan(&p, &plan));
 	assert_true(plan.capacity > 990000 && plan.capacity < 1000000);
+	p.capacity = 5000000; /* in four parts, and room for three lines more than they take */
+	p.fp_rate = 0;
+	p.shards = 1;
+	p.max_bytes = UINT64_C(64) * 100003;
+	assert_ok(weir_plan(&p, &plan));
+	assert_true(plan.shape.field[3] == 2 && plan.bytes == UINT64_C(64) * 100000);
 }
 
 int main(void)

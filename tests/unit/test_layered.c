@@ -82,6 +82,7 @@ static void exact_on_both(void **state)
 	for (size_t i = 0; i < COUNT_OF(widths); i++) {
 		const struct weir_params p = params(widths[i]);
 		struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
+		struct weir_stats s = WEIR_STATS_INIT;
 		struct weir_filter *f = built(&p, KEYS, OTHERS, &r);
 		const double odds = ldexp(1, -(int)widths[i]), half = odds / 2 * 1000000;
 		assert_int_equal(found_in(f, 0, KEYS), KEYS);
@@ -94,6 +95,11 @@ static void exact_on_both(void **state)
 		assert_true(fabs((double)r.passed - odds * OTHERS) <=
 		            0.05 * odds * OTHERS + 5 * sqrt(odds * OTHERS));
 		assert_true(r.seal_seconds > 0 && r.build_seconds > 0 && !r.equal);
+		assert_ok(weir_stats_exact(f, &s));
+		assert_true(s.fp_rate_estimated == odds / 2);
+		/* a key's cell has its fingerprint's bits; the second level's are none of them */
+		const double bits = KEYS * widths[i] * (1 - odds);
+		assert_true(fabs(s.fill * 8 * (double)s.bytes / bits - 1) < 0.05);
 		weir_destroy(f);
 	}
 }
@@ -243,6 +249,25 @@ static void spilled(void **state)
 	free(hashes);
 }
 
+/* What the included keys alone have spilled is reported too. */
+static void spilled_before_the_seal(void **state)
+{
+	enum { MANY = 1500000 };
+	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
+	const struct weir_params p = params(1);
+	(void)state;
+	o.max_memory = 63 << 20;
+	o.spill_folder = folder;
+	struct weir_builder *b = begun(&p, &o);
+	for (uint64_t k = 0; k < MANY; k++)
+		assert_ok(weir_builder_add_hash(b, test_key(k)));
+	assert_ok(weir_builder_seal(b));
+	struct weir_filter *f = finished(b, &r);
+	assert_true(r.spilled_bytes >= 8 * (uint64_t)MANY && r.excluded == 0);
+	weir_destroy(f);
+}
+
 /* ---- what is refused ---- */
 
 static void in_their_order(void **state)
@@ -385,12 +410,14 @@ static void within_bytes(void **state)
 
 /* ---- progress ---- */
 
-static uint64_t calls, stop_at;
+static uint64_t calls, stop_at, done_last, total_last;
 
 static int on_progress(void *seal, uint64_t done, uint64_t total)
 {
 	(void)seal;
 	assert_true(done <= total);
+	done_last = done;
+	total_last = total;
 	return ++calls == stop_at;
 }
 
@@ -432,6 +459,27 @@ static void stopped(void **state)
 	assert_true(in_seal && in_finish);
 }
 
+/* Equal keys of either list are done when they are sorted: both stages end at their totals. */
+static void progress_with_equal_keys(void **state)
+{
+	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
+	const struct weir_params p = params(1);
+	(void)state;
+	stop_at = 0;
+	o.progress = on_progress;
+	struct weir_builder *b = begun(&p, &o);
+	for (uint64_t k = 0; k < 2 * KEYS; k++)
+		assert_ok(weir_builder_add_hash(b, test_key(k / 2)));
+	assert_ok(weir_builder_seal(b));
+	assert_true(done_last == 3 * KEYS && total_last == 3 * KEYS);
+	for (uint64_t k = 0; k < 2 * KEYS; k++)
+		assert_ok(weir_builder_exclude_hash(b, test_key(KEYS + k / 2)));
+	weir_destroy(finished(b, &r));
+	assert_true(r.passed > KEYS / 3 && done_last == 3 * r.passed + KEYS);
+	assert_int_equal(total_last, done_last);
+}
+
 /* ---- plans ---- */
 
 static void as_published(void **state)
@@ -459,6 +507,30 @@ static void as_published(void **state)
 	p.max_bytes = 12000000; /* 8.2 bits a key */
 	p.exclude_keys = 804300000;
 	assert_refused(weir_plan(&p, &plan), -EFBIG, "max_bytes 12000000", "804300000 excluded");
+}
+
+/* Lines of the parts of a level. */
+static uint64_t lines_of(uint32_t width, const uint32_t *segments)
+{
+	const uint64_t bits = ((uint64_t)segments[1] << segments[0]) * width;
+	return (8 + (bits + 7) / 8 + 8 + 63) / 64 << segments[2];
+}
+
+/* What is left of the bytes becomes cells of the second level, in each of its parts. */
+static void filled(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	(void)state;
+	p.kind = WEIR_LAYERED;
+	p.capacity = 9000000;
+	for (p.max_bytes = 12000000; p.max_bytes < 13000000; p.max_bytes += 100000) {
+		assert_ok(weir_plan(&p, &plan));
+		const uint32_t *field = plan.shape.field;
+		const uint64_t lines = lines_of(field[0], field + 1) + lines_of(1, field + 4);
+		assert_true(field[6] > 0 && lines <= plan.bytes / 64);
+		assert_true(plan.bytes <= p.max_bytes && 64 * lines > p.max_bytes / 100 * 99);
+	}
 }
 
 static bool legal(unsigned field, uint32_t value)
@@ -521,6 +593,7 @@ int main(void)
 		cmocka_unit_test(from_several_threads),
 		cmocka_unit_test(memory_is_shared),
 		cmocka_unit_test(spilled),
+		cmocka_unit_test(spilled_before_the_seal),
 		cmocka_unit_test(in_their_order),
 		cmocka_unit_test(of_other_kinds),
 		cmocka_unit_test(in_both_lists),
@@ -528,7 +601,9 @@ int main(void)
 		cmocka_unit_test(not_spread),
 		cmocka_unit_test(within_bytes),
 		cmocka_unit_test(stopped),
+		cmocka_unit_test(progress_with_equal_keys),
 		cmocka_unit_test(as_published),
+		cmocka_unit_test(filled),
 		cmocka_unit_test(shapes),
 		cmocka_unit_test(reloaded),
 	};
