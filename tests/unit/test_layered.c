@@ -181,6 +181,10 @@ static void from_several_threads(void **state)
 	assert_true(r.excluded == OTHERS && r.passed > 0);
 	for (uint64_t i = 0; i < KEYS + OTHERS; i++)
 		assert_int_equal(weir_contains_u64(f, test_key(i)), i < KEYS);
+	uint64_t *keys = malloc(8 * (KEYS + OTHERS)); /* more than go through a level at once */
+	keys_of(keys, 0, KEYS + OTHERS);
+	assert_int_equal(weir_contains_fixed(f, keys, 8, KEYS + OTHERS, NULL), KEYS);
+	free(keys);
 	weir_destroy(f);
 }
 
