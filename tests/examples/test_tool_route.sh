@@ -29,6 +29,14 @@ test_build_and_route() {
 	[ "$(tr -d '\000' <out)" = "3${tab}first4500${tab}first${tab}second" ] || fail "with NULs"
 }
 
+test_saturated() {
+	run 0 "$weir" route --build -s 7 -n 100 -o full.weir few=c many=a
+	prints 'many  *.*; saturated$'
+	! grep 'few  .*saturated' out || fail "an empty set is saturated"
+	run 0 "$weir" info --json full.weir
+	json out "[s['saturated'] for s in j[0]['sets']] == [False, True]"
+}
+
 test_info_and_verify() {
 	run 0 "$weir" info s.weir
 	prints 'router, 3 sets in 8 columns, 6 rows a key'
@@ -106,6 +114,7 @@ test_misuse() {
 }
 
 test_build_and_route
+test_saturated
 test_info_and_verify
 test_keyed_and_compressed
 test_others_say_whose_it_is
