@@ -244,6 +244,8 @@ static int progress(void *arg, uint64_t done, uint64_t total)
 {
 	assert_true(arg == &last_done && done >= last_done && done <= total);
 	last_done = done;
+	if (done >= stop_at)
+		usleep(20000); /* meanwhile other threads come to wait for their turn */
 	return done >= stop_at;
 }
 
