@@ -106,6 +106,8 @@ test_layered() {
 	run 2 "$weir" build -q -k fuse --exclude-keys=4 -o y.weir keys; says 'not for kind fuse'
 	run 2 "$weir" build -q -k layered --cidr --exclude good -o y.weir keys
 	says 'not with --cidr'
+	run 2 "$weir" build -q -k layered --suffixes --exclude good -o y.weir keys
+	says 'not with --cidr or --suffixes'
 	run 2 "$weir" build -q -k layered --exclude nowhere -o y.weir keys; says 'nowhere'
 	absent y.weir 'of lists that were refused'
 	run 0 "$weir" plan -n 11.7M -p 50% --exclude-keys=804.3M
@@ -156,6 +158,19 @@ test_list_left_out() {
 	run 1 "$weir" build -q --like=e.weir -o e2.weir keys; says 'e.weir: is of kind layered'
 	run 1 "$weir" query -c e.weir others; prints '^0$'
 	run 0 "$weir" build -q -k layered -o e.weir keys
+}
+
+# The excluded keys are counted, not the included ones: the fingerprint's width is chosen by them.
+test_counted() {
+	seq 200 >few
+	seq 1000 30999 >most
+	run 0 "$weir" build -q -k layered -s 3 -p 50% --exclude most -o counted.weir few
+	run 0 "$weir" build -q -k layered -s 3 -p 50% --exclude-keys=30000 --exclude most \
+		-o given.weir few
+	same counted.weir given.weir 'as if their number were given'
+	run 0 "$weir" build -q -k layered -s 3 -p 50% --exclude-keys=200 --exclude most \
+		-o less.weir few
+	! cmp -s counted.weir less.weir || fail 'the number changes nothing'
 }
 
 # Two keys whose hashes are one under seed 5: a seed that was given is kept, and the two are named;
@@ -209,6 +224,7 @@ test_layered
 test_rate_is_of_an_answer
 test_one_standard_input
 test_list_left_out
+test_counted
 test_one_hash
 test_refused
 test_spilled

@@ -55,6 +55,9 @@ test_no_values() {
 		wrong numbers.parquet:i64 $text \
 			'INT64: a whole number from -9223372036854775808 to 9223372036854775807'
 	done
+	wrong numbers.parquet:i32 18446744073709551620 'INT32: a whole number' # 2^64 + 4
+	wrong dated.parquet:total 184467440737095517 \
+		'INT64 DECIMAL: a number of up to 2 decimals' # 2^64 + 84 as it is stored
 	for text in -1 4294967296; do
 		wrong numbers.parquet:u32 $text \
 			'INT32 UNSIGNED: a whole number from 0 to 4294967295'
@@ -113,6 +116,9 @@ test_options() {
 	json out '(j["lines"], j["maybe"], j["absent"], j["passed_over"]) == (4, 2, 2, 0)'
 	json out '[(g["row_group"], g["rows"], g["filter"], g["maybe"]) for g in j["row_groups"]]' \
 		'== [(0, 2048, True, 1), (1, 2048, True, 1), (2, 2048, True, 0)]'
+	printf '%s\n' -20000 5 12288 75855 >texts
+	run 0 "$weir" query --json -v numbers.parquet:i32 texts
+	json out '(j["lines"], j["maybe"], j["absent"]) == (4, 3, 1) and len(j["keys"]) == 1'
 	printf '4\n' >texts
 	run 1 "$weir" query numbers.parquet:i32 texts
 	run 1 "$weir" query -q numbers.parquet:i32 texts

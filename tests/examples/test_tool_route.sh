@@ -24,6 +24,12 @@ test_build_and_route() {
 	printf 'zz\n' >none
 	run 1 "$weir" route s.weir none; prints '^zz$'
 	run 1 "$weir" route --json s.weir c; json out 'j == []'
+	run 0 "$weir" route --build -o none.weir c; prints 'c  *0 keys, estimated'
+	run 2 "$weir" route s.weir nothing keys; says 'nothing: '; prints "^3${tab}first"
+	# the exit status is of all lines, however many come after the one that has a set
+	run 0 "$weir" route --build -q -s 7 -p 0.0001% -o rare.weir a
+	{ echo 3; seq 100001 102000; } >long
+	run 0 "$weir" route rare.weir long; prints "^3${tab}a$"
 	printf '3\0004500\000' >nul
 	run 0 "$weir" route -0 s.weir nul
 	[ "$(tr -d '\000' <out)" = "3${tab}first4500${tab}first${tab}second" ] || fail "with NULs"
@@ -76,6 +82,7 @@ test_plan() {
 	run 0 "$weir" plan --sets 3 -n 1M,2M,10 -p 1% --json
 	json out "j['capacity'] == 2000000 and 0.8 < j['bytes_wasted'] / j['bytes'] < 0.82"
 	run 2 "$weir" plan --sets 3 -n 1M,2M -p 1%; says '2 numbers for 3 sets'
+	run 2 "$weir" plan --sets 3 -n 1,2,3,4 -p 1%; says '4 numbers for 3 sets'
 	run 2 "$weir" plan --sets 65 -n 1M -p 1%; says 'sets'
 	run 2 "$weir" plan --sets 6 -n 1M; says 'give two of'
 	run 2 "$weir" plan --sets 6 -p 1% -m 1K; says '-m (memory) 1024: allowed'
@@ -105,6 +112,7 @@ test_what_stands_there_is_kept() {
 test_misuse() {
 	run 2 "$weir" route --build a; says 'without -o'
 	run 2 "$weir" route --build -o x.weir; says '0 sets'
+	run 2 "$weir" route --build --max-memory=8K -o x.weir a; says '8192 are the most'
 	run 2 "$weir" route --build -o x.weir =a; says 'NAME=FILE'
 	run 2 "$weir" route --build -o x.weir a=-; says 'read twice'
 	run 2 "$weir" route --build -o x.weir a=a a=b; says 'one name'
