@@ -312,10 +312,11 @@ static void of_other_kinds(void **state)
 	assert_refused(weir_plan(&p, &plan), -EINVAL, "exclude_keys 18446744073709551615", "2^48");
 }
 
-/* The least hash that is in both, wherever it stands in either; 0 is one like others. */
+/* The least hash that is in both, wherever it stands in either, and alone; 0 is one like others. */
 static void in_both_lists(void **state)
 {
-	static const uint64_t both[][2] = { { 17, 1 }, { 0, 1 }, { 17, 2 } };
+	static const uint64_t both[][3] = { { 17, 1, 1000 }, { 0, 1, 1000 }, { 17, 2, 1000 },
+		                            { 17, 1, 0 } };
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(both); i++) {
 		struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
@@ -325,10 +326,10 @@ static void in_both_lists(void **state)
 		char name[32];
 		for (uint64_t k = 0; k < both[i][1]; k++)
 			assert_ok(weir_builder_add_hash(b, both[i][0] + k));
-		for (uint64_t k = 0; k < 1000; k++)
+		for (uint64_t k = 0; k < both[i][2]; k++)
 			assert_ok(weir_builder_add_hash(b, test_key(k)));
 		assert_ok(weir_builder_seal(b));
-		for (uint64_t k = 0; k < 1000; k++)
+		for (uint64_t k = 0; k < both[i][2]; k++)
 			assert_ok(weir_builder_exclude_hash(b, test_key(1000 + k)));
 		for (uint64_t k = both[i][1]; k-- > 0;)
 			assert_ok(weir_builder_exclude_hash(b, both[i][0] + k));
