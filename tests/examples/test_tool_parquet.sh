@@ -145,6 +145,11 @@ test_many() {
 	awk -F'\t' '{ sub("name ", "", $1); if (index(","$2",", "," int($1 / 32) ",")) right++ }
 		END { print right }' out >found
 	echo 2880 >want; same found want 'values that were found'
+	# a zero has two hashes, so these lines have more than are asked at once
+	{ yes 0 | head -n 400; yes 28.5 | head -n 100; } >zeros
+	run 0 "$weir" query numbers.parquet:d zeros
+	sort out | uniq -c | tr -s ' \t' ' ' >found
+	printf ' 400 0 0\n 100 28.5 2\n' >want; same found want 'lines behind zeros'
 }
 
 test_no_filter() {
