@@ -449,6 +449,23 @@ static int stopped_at(uint64_t call, bool *sealed)
 	return err;
 }
 
+/* With a rate the bytes are a limit, also of a reload's budget: nothing is filled up to it. */
+static void no_larger_than_needed(void **state)
+{
+	struct weir_params p = params(6);
+	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
+	struct weir_stats s = WEIR_STATS_INIT, limited = WEIR_STATS_INIT;
+	struct weir_filter *f = built(&p, KEYS, OTHERS, &r);
+	(void)state;
+	assert_ok(weir_stats(f, &s));
+	weir_destroy(f);
+	p.max_bytes = 1 << 20;
+	f = built(&p, KEYS, OTHERS, &r);
+	assert_ok(weir_stats(f, &limited));
+	assert_int_equal(limited.bytes, s.bytes);
+	weir_destroy(f);
+}
+
 static void stopped(void **state)
 {
 	bool sealed, in_seal = false, in_finish = false;
@@ -605,6 +622,7 @@ int main(void)
 		cmocka_unit_test(the_same_list),
 		cmocka_unit_test(not_spread),
 		cmocka_unit_test(within_bytes),
+		cmocka_unit_test(no_larger_than_needed),
 		cmocka_unit_test(stopped),
 		cmocka_unit_test(progress_with_equal_keys),
 		cmocka_unit_test(as_published),

@@ -263,7 +263,7 @@ int weir__layered_on_sieve(const struct weir_params *p, const struct weir_filter
 		err = weir__shards_fit(p->shards, out->bytes);
 	if (err)
 		return err;
-	if (p->max_bytes)
+	if (!(p->fp_rate > 0)) /* else max_bytes is a limit */
 		fill_most(out, p);
 	complete(p, out);
 	return 0;
