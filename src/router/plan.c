@@ -13,6 +13,7 @@
 
 #define LEAST_RATE 1e-6
 #define SLACK 1.01 /* fewer rows are quicker, and so near the least memory they are as good */
+#define FULL 64    /* throws a row at which exp(-FULL) of them are empty, which is none */
 
 enum { SHARD_PAGES = 256, MOST_STEPS = 60 };
 
@@ -31,6 +32,8 @@ static double rate_of(double n, double c, unsigned k)
 double weir__router_rate(double load, unsigned columns, unsigned k)
 {
 	const double c = (double)(WEIR__PAGE_BITS / columns), width = 9 * sqrt(load) + 12;
+	if (load * k > FULL * c) /* the sum would have as many terms as the root of the load */
+		return 1;
 	double n = fmax(floor(load - width), 0), rate = 0;
 	double chance = exp(n * log(load) - load - lgamma(n + 1));
 	for (; n <= load + width; n++) {

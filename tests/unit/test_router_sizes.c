@@ -162,6 +162,23 @@ static void refused(void **state)
 	assert_refused(weir_router_plan(&o, &p), -EINVAL, "weir_router_plan", "4");
 }
 
+/* Of a page with 10^14 keys the sum over a page's keys took minutes. */
+static void far_too_many(void **state)
+{
+	struct weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
+	struct weir_router_plan plan = WEIR_ROUTER_PLAN_INIT;
+	(void)state;
+	o.sets = 3;
+	o.capacity = UINT64_C(1) << 48;
+	o.max_bytes = 8192;
+	assert_refused(weir_router_plan(&o, &plan), -EINVAL, "the rate of a set would be 1,", "");
+	for (unsigned k = 1; k <= WEIR_ROUTER_ROWS; k++) {
+		const double most = 64.0 * 512 / k; /* up to here it is summed */
+		assert_true(weir__router_rate(most, 64, k) > 1 - 1e-9);
+		assert_true(weir__router_rate(1.01 * most, 64, k) <= 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +187,7 @@ int main(void)
 		cmocka_unit_test(million),
 		cmocka_unit_test(unequal),
 		cmocka_unit_test(refused),
+		cmocka_unit_test(far_too_many),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
