@@ -10,7 +10,6 @@
 #include "plain.h"
 #include "progress.h"
 #include "route.h"
-#include "saving.h"
 #include "say.h"
 #include "tool.h"
 #include "units.h"
@@ -24,7 +23,8 @@ static const char help[] =
 	"\n"
 	"      --json          an array with an object a line: key, sets\n"
 	"With --build up to 64 sets are made, each of the lines of one FILE:\n"
-	"  -o, --output=IMAGE  where it is saved\n"
+	"  -o, --output=IMAGE  where it is saved (- for standard output); replaced as a\n"
+	"                      whole or not at all\n"
 	"  -p, --rate=RATE     false positives of each set: 1% by default\n"
 	"  -n, --keys=N        room of each set; default: the lines of the longest FILE,\n"
 	"                      which is why each is read twice\n"
@@ -45,7 +45,8 @@ static const char help[] =
 	"      --no-progress   no progress line on a terminal while the image is read\n"
 	"  -h, --help          this text\n"
 	"\n"
-	"Exit status: 0 a line has a set, or the image was built; 1 none has; 2 trouble.\n";
+	"Exit status: 0 a line has a set, or the image was built; 1 none has, or what\n"
+	"stands there is not to be replaced; 2 trouble.\n";
 
 enum { JSON = 256, BUILD, MODE, ZSTD, FORCE };
 
@@ -170,12 +171,12 @@ static bool build_option(int option, struct route *r)
 	struct route_build *b = &r->build;
 	switch (option) {
 	case 'o': r->of_build = "-o"; b->output = optarg; return true;
-	case 'q': r->of_build = "-q"; return b->quiet = true;
 	case FORCE: r->of_build = "--force"; return b->force = true;
+	case 'q': r->of_build = "-q"; return b->quiet = true;
 	case 'p': r->of_build = "-p"; return parse_rate("--rate", optarg, &b->options.fp_rate);
 	case 'n': r->of_build = "-n"; return parse_keys("--keys", optarg, &b->options.capacity);
-	case MODE: r->of_build = "--mode"; return parse_mode(optarg, &b->mode);
-	case ZSTD: r->of_build = "--zstd"; return parse_zstd(optarg, &b->zstd_level);
+	case MODE: r->of_build = "--mode"; return parse_mode(optarg, &b->saving.mode);
+	case ZSTD: r->of_build = "--zstd"; return parse_zstd(optarg, &b->saving.zstd_level);
 	case 's':
 		r->of_build = "-s";
 		return parse_number("--seed", optarg, 1, UINT64_MAX, &b->options.seed);

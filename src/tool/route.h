@@ -7,14 +7,14 @@
 #include "images.h"
 #include "lines.h"
 #include "report.h"
+#include "saving.h"
 
 struct route_build {
 	struct weir_router_options options; /* capacity 0: as many as the longest file has lines */
 	struct lines_options from;
 	const char *output;
-	uint32_t mode;
-	int zstd_level;
-	bool quiet, as_json, force;
+	struct image_saving saving;
+	bool quiet, as_json, force; /* force: replace what is no router */
 };
 
 /* @arguments: NAME=FILE each. Return: the exit status. */

@@ -5,7 +5,6 @@
 #include <unistd.h>
 #include "images.h"
 #include "place.h"
-#include "plain.h"
 #include "report.h"
 #include "route.h"
 #include "say.h"
@@ -73,11 +72,6 @@ static bool insert_lines(void *arg, const struct iovec *keys, size_t n)
 	return new >= 0;
 }
 
-static bool to_stdout(const struct route_build *b)
-{
-	return strcmp(b->output, "-") == 0;
-}
-
 static void report(const struct route_build *b, const struct weir_router *r)
 {
 	struct weir_router_stats s = WEIR_ROUTER_STATS_INIT;
@@ -86,24 +80,24 @@ static void report(const struct route_build *b, const struct weir_router *r)
 	struct report report = report_new();
 	report_text(&report, "image", "image", b->output);
 	route_report(&report, &s);
-	report_print(&report, b->as_json, to_stdout(b) ? stderr : stdout);
+	report_print(&report, b->as_json, strcmp(b->output, "-") ? stdout : stderr);
 	report_free(&report);
+}
+
+static int save_router(const void *r, const char *path, const struct weir_save_options *options)
+{
+	return path ? weir_router_save(r, path, options) :
+	              weir_router_save_fd(r, STDOUT_FILENO, options);
 }
 
 static int save(const struct route_build *b, const struct weir_router *r)
 {
-	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
-	o.zstd_level = b->zstd_level;
-	o.mode = b->mode;
 	int status = place_ask(b->output, b->force); /* by now a link may lead elsewhere */
-	if (status)
-		return status;
-	int err = to_stdout(b) ? weir_router_save_fd(r, STDOUT_FILENO, &o) :
-	                         weir_router_save(r, b->output, &o);
-	if (err)
-		return trouble_weir(err, to_stdout(b) ? "standard output" : b->output);
-	report(b, r);
-	return TOOL_OK;
+	if (!status)
+		status = saving_run(save_router, r, b->output, &b->saving);
+	if (!status)
+		report(b, r);
+	return status;
 }
 
 static int fill(const struct route_build *b, const struct weir_router_options *o, char **files)
@@ -121,19 +115,34 @@ static int fill(const struct route_build *b, const struct weir_router_options *o
 }
 
 /* What stands where the image is to be saved: no file of keys, and no other image. */
-static int ask_place(const struct route_build *b, char **files, size_t n)
+static int ask_place(const struct route_build *b, const struct lines_options *read)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	const struct lines_options read = { .names = files, .n = n };
 	int status = place_ask(b->output, b->force);
 	if (!status)
-		status = place_is_not_read(b->output, &read);
-	if (status || b->force || to_stdout(b) || weir_image_info(b->output, &info) ||
-	    info.shape.kind == WEIR_ROUTER)
+		status = place_is_not_read(b->output, read);
+	if (status || b->force || strcmp(b->output, "-") == 0 ||
+	    weir_image_info(b->output, &info) || info.shape.kind == WEIR_ROUTER)
 		return status;
 	say("%s: not replaced: is of kind %s, and would be a router: give another name, or if it "
 	    "is meant, --force", b->output, weir_kind_name(info.shape.kind));
 	return TOOL_NO;
+}
+
+/* TOOL_OK, or what ends it after a message. */
+static int take_sets(const struct route_build *b, char **arguments, size_t n, const char **names,
+                     char **files)
+{
+	struct lines_options read = { .names = files, .n = n };
+	if (!n || n > WEIR_ROUTER_SETS)
+		return misuse("%zu sets: 1 to %d, NAME=FILE each", n, WEIR_ROUTER_SETS);
+	for (size_t i = 0; i < n; i++) {
+		if (!take_set(arguments[i], &names[i], &files[i]))
+			return misuse_reported();
+		if (strcmp(files[i], "-") == 0)
+			return misuse("'-': files are read twice, so they are no standard input");
+	}
+	return ask_place(b, &read);
 }
 
 /* Each file is read twice: its lines are counted first, which sizes the router. */
@@ -143,20 +152,12 @@ int route_build(struct route_build *b, char **arguments, size_t n)
 	char *files[WEIR_ROUTER_SETS];
 	uint64_t lines[WEIR_ROUTER_SETS] = { 0 };
 	struct weir_router_options o = b->options;
-	if (!n || n > WEIR_ROUTER_SETS)
-		return misuse("%zu sets: 1 to %d, NAME=FILE each", n, WEIR_ROUTER_SETS);
-	for (size_t i = 0; i < n; i++) {
-		if (!take_set(arguments[i], &names[i], &files[i]))
-			return misuse_reported();
-		if (strcmp(files[i], "-") == 0)
-			return misuse("'-': files are read twice, so they are no standard input");
-	}
-	int status = ask_place(b, files, n);
-	for (size_t i = 0; !status && !o.capacity && i < n; i++)
-		if (!each_line(b, files[i], count_lines, &lines[i]))
-			status = TOOL_TROUBLE;
+	int status = take_sets(b, arguments, n, names, files);
 	if (status)
 		return status;
+	for (size_t i = 0; i < n && !o.capacity; i++)
+		if (!each_line(b, files[i], count_lines, &lines[i]))
+			return TOOL_TROUBLE;
 	o.sets = (uint32_t)n;
 	o.names = names;
 	if (!o.capacity) {

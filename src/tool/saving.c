@@ -47,7 +47,7 @@ static int on_progress(void *arg, uint64_t done, uint64_t total)
 	return caught;
 }
 
-int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how)
+int saving_run(saving_fn *save, const void *what, const char *path, const struct image_saving *how)
 {
 	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
 	struct owner owner = owner_of(path);
@@ -60,14 +60,23 @@ int image_save(const struct weir_filter *f, const char *path, const struct image
 	options.progress = on_progress;
 	catch_ends(before);
 	progress_begin("saving");
-	int err = to_stdout ? weir_save_fd(f, STDOUT_FILENO, &options) :
-	                      weir_save(f, path, &options);
+	int err = save(what, to_stdout ? NULL : path, &options);
 	progress_end();
 	release_ends(before);
 	if (err)
 		return trouble_weir(err, to_stdout ? "standard output" : path);
 	owner_report(&owner, path, how->mode != 0);
 	return TOOL_OK;
+}
+
+static int save_filter(const void *f, const char *path, const struct weir_save_options *options)
+{
+	return path ? weir_save(f, path, options) : weir_save_fd(f, STDOUT_FILENO, options);
+}
+
+int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how)
+{
+	return saving_run(save_filter, f, path, how);
 }
 
 bool parse_zstd(const char *text, int *level)

@@ -13,8 +13,12 @@ struct image_saving {
 	uint64_t generation;
 };
 
+/* @path: NULL: standard output. */
+typedef int saving_fn(const void *what, const char *path, const struct weir_save_options *options);
 /* Save with a progress line. Interrupted by a signal it leaves nothing behind, then ends as that
  * signal ends a process. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
+int saving_run(saving_fn *save, const void *what, const char *path,
+               const struct image_saving *how);
 int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how);
 
 /* --zstd[=LEVEL]: @text NULL is level 3. --mode=OCTAL. */

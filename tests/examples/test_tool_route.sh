@@ -121,8 +121,31 @@ test_misuse() {
 	[ ! -e x.weir ] || fail "x.weir was written"
 }
 
+# What stands at -o was replaced whatever it was, also where it was one of the files read.
+test_replaces_images_alone() {
+	echo precious >notes; cp notes notes_before; cp a list
+	run 1 "$weir" route --build -q -o notes a b
+	says 'notes: not replaced: it is neither a weir image nor empty'
+	same notes notes_before "weir route replaced a file that is no image"
+	run 1 "$weir" route --build -q --force -o list list b; says 'which the keys are read from'
+	same list a "weir route replaced the file that it read"
+	mkdir -p folder; run 2 "$weir" route --build -q -o folder a b; says 'is a directory'
+	run 0 "$weir" route --build -q --force -s 7 -o notes first=a b
+	run 0 "$weir" route --build -q -s 7 -o notes first=a b
+	run 2 "$weir" route --force notes a; says '--force: of --build alone'
+}
+
+test_build_to_standard_output() {
+	run 0 "$weir" route --build -s 7 -o - first=a b
+	same out notes "standard output has another image than the file"
+	grep -q 'room of each set' err && ok || fail "the report is not on standard error"
+	absent - "a file is named as standard output is"
+}
+
 test_build_and_route
 test_saturated
+test_replaces_images_alone
+test_build_to_standard_output
 test_info_and_verify
 test_keyed_and_compressed
 test_others_say_whose_it_is
