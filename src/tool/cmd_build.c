@@ -260,7 +260,11 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 static int ask_place(struct build *build)
 {
 	int status = place_ask(build->output, build->force);
-	return status ? status : place_is_not_read(build->output, &build->fill.from);
+	if (!status)
+		status = place_is_not_read(build->output, &build->fill.from);
+	if (!status && build->exclude.from.n)
+		status = place_is_not_read(build->output, &build->exclude.from);
+	return status;
 }
 
 static int ask_replaced(const struct build *build)

@@ -108,6 +108,10 @@ test_layered() {
 	says 'not with --cidr'
 	run 2 "$weir" build -q -k layered --suffixes --exclude good -o y.weir keys
 	says 'not with --cidr or --suffixes'
+	cp good list # the exclude list that the image would replace
+	run 1 "$weir" build -q -k layered --exclude list --force -o list keys
+	says 'list: not replaced: .*which the keys are read from'
+	same list good "weir build replaced its exclude list"
 	run 2 "$weir" build -q -k layered --exclude nowhere -o y.weir keys; says 'nowhere'
 	absent y.weir 'of lists that were refused'
 	run 0 "$weir" plan -n 11.7M -p 50% --exclude-keys=804.3M
