@@ -64,9 +64,8 @@ static int read_header(const struct weir_parquet *p, const struct weir_chunk *ch
 {
 	unsigned char bytes[HEADER_MOST];
 	struct weir_parquet_header header;
-	uint64_t room = p->filters_end - chunk->filter_at, at = chunk->filter_at;
-	if (chunk->filter_bytes)
-		room = chunk->filter_bytes;
+	const uint64_t at = chunk->filter_at;
+	const uint64_t room = chunk->filter_bytes ? chunk->filter_bytes : chunk->filter_room;
 	const size_t n = room < sizeof bytes ? (size_t)room : sizeof bytes;
 	int err = weir__parquet_read(p, bytes, n, at);
 	if (err)

@@ -173,6 +173,8 @@ int weir__footer_read(struct weir_footer *out, const char *name, const void *byt
 {
 	struct reading r = { .t = weir__thrift(bytes, n), .filters_end = filters_end };
 	int err = read_file(&r);
+	if (!err && !r.t.fault)
+		err = weir__footer_rooms(&r.footer, filters_end, &r.t);
 	if (err)
 		err = weir__fail(err, "%s: no memory for its footer of %zu bytes", name, n);
 	else if (r.t.fault)

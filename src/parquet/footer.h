@@ -32,6 +32,7 @@ struct weir_element {
 struct weir_chunk {
 	uint64_t values;
 	uint64_t filter_at; /* byte of the file; 0: it has none */
+	uint64_t filter_room; /* bytes up to the next filter, or to the footer */
 	uint32_t filter_bytes; /* header and bits; 0: not recorded */
 	bool encrypted, elsewhere; /* elsewhere: in another file */
 };
@@ -72,6 +73,10 @@ void weir__schema_match(const struct weir_footer *footer, uint32_t column, struc
 /* The elements from below the root to a column. Return: how many. */
 unsigned weir__schema_path(const struct weir_footer *footer, uint32_t column,
                            const struct weir_element *path[WEIR_PARQUET_DEPTH]);
+
+/* room.c: the room of each filter, that of none in another's. Records a fault in @t.
+ * Return: 0 or -ENOMEM. */
+int weir__footer_rooms(struct weir_footer *footer, uint64_t filters_end, struct weir_thrift *t);
 
 /* grow.c: room for one element more in an array of @n, whose room is the next power of two.
  * @size: bytes of an element. Return: false, with the array as it was, if there is no memory. */

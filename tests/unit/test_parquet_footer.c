@@ -129,6 +129,44 @@ static void test_filters_outside(void **state)
 	weir__footer_free(&footer);
 }
 
+/* As many row groups as there are places, each with a filter. */
+static struct bytes *filters(const int64_t (*places)[2], unsigned n)
+{
+	static struct bytes b;
+	b.n = 0;
+	put_schema(&b);
+	put_row_groups(&b, n);
+	for (unsigned i = 0; i < n; i++) {
+		put_columns(&b, 1);
+		put_chunk(&b, "a", places[i][0], places[i][1]);
+		put_rows(&b, 100);
+	}
+	put_stop(&b);
+	return &b;
+}
+
+/* Filters that shared their bytes were each read: a file of 50 kB, and a hole, had terabytes. */
+static void test_filters_that_overlap(void **state)
+{
+	static const int64_t wrong[][3][2] = {
+		{ { 500, 47 }, { 100, 47 }, { 500, 47 } },
+		{ { 500, 0 }, { 100, 0 }, { 500, 0 } },
+		{ { 500, 47 }, { 454, 47 }, { 100, 47 } },
+		{ { 500, 0 }, { 100, 500 }, { 900, 0 } },
+	};
+	static const int64_t right[3][2] = { { 453, 47 }, { 500, 0 }, { 100, 0 } };
+	struct weir_footer footer;
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(wrong); i++)
+		refused(filters(wrong[i], 3), "two filters lie in the same bytes of the file");
+	struct bytes *b = filters(right, 3);
+	assert_ok(parse(&footer, b, b->n));
+	assert_int_equal(footer.chunks[0].filter_room, 47);
+	assert_int_equal(footer.chunks[1].filter_room, FILTERS_END - 500);
+	assert_int_equal(footer.chunks[2].filter_room, 353);
+	weir__footer_free(&footer);
+}
+
 /* ---- counts ---- */
 
 static void test_huge_counts(void **state)
@@ -480,6 +518,7 @@ int main(void)
 		cmocka_unit_test(test_every_cut),
 		cmocka_unit_test(test_every_value_of_every_byte),
 		cmocka_unit_test(test_filters_outside),
+		cmocka_unit_test(test_filters_that_overlap),
 		cmocka_unit_test(test_huge_counts),
 		cmocka_unit_test(test_counts_that_differ),
 		cmocka_unit_test(test_schema_depth),
