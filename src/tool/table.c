@@ -19,22 +19,26 @@ void table_add(struct table *table, const char *format, ...)
 	table->cells[table->n++] = strcpy(cell, text);
 }
 
-static int widest(const struct table *table, size_t column, size_t columns)
+/* Of each column the widest cell; to be freed. */
+static int *widths_of(const struct table *table, size_t columns)
 {
-	size_t width = 0;
-	for (size_t i = column; i < table->n; i += columns) {
-		size_t len = strlen(table->cells[i]);
-		width = len > width ? len : width;
+	int *widths = need(columns * sizeof *widths);
+	memset(widths, 0, columns * sizeof *widths);
+	for (size_t i = 0; i < table->n; i++) {
+		int len = (int)strlen(table->cells[i]);
+		if (len > widths[i % columns])
+			widths[i % columns] = len;
 	}
-	return (int)width;
+	return widths;
 }
 
 void table_print(const struct table *table, FILE *to)
 {
 	size_t columns = strlen(table->align);
+	int *widths = widths_of(table, columns);
 	for (size_t i = 0; i < table->n; i++) {
 		size_t column = i % columns;
-		int width = widest(table, column, columns);
+		int width = widths[column];
 		if (column)
 			fputs("  ", to);
 		if (table->align[column] == 'r')
@@ -46,6 +50,7 @@ void table_print(const struct table *table, FILE *to)
 		if (column + 1 == columns)
 			fputc('\n', to);
 	}
+	free(widths);
 }
 
 void table_free(struct table *table)
