@@ -6,6 +6,7 @@
 #include <string.h>
 #include "error.h"
 #include "parallel.h"
+#include "random.h"
 
 enum { RUN = 2048 }; /* hashes, on average */
 enum { MOST_RUN_BITS = 32 - WEIR_BIN_BITS };
@@ -14,6 +15,7 @@ struct work {
 	struct weir_distinct *d;
 	weir__step_fn *step;
 	void *arg;
+	uint64_t factor;
 	atomic_uint next; /* bin */
 };
 
@@ -22,6 +24,7 @@ struct room {
 	uint64_t *in, *out; /* as many as the bin has */
 	uint32_t *table;    /* of a run: which place a hash has among the run's, plus 1 */
 	uint64_t places;    /* of the table, a power of two */
+	uint64_t factor;
 };
 
 static int no_memory(uint64_t hashes)
@@ -73,7 +76,8 @@ static int table_for(struct room *room, uint64_t n)
 }
 
 /* Each of n hashes once, in their order, to @to, which may be where they are. Return: how many.
- * Multiplied first: those that a caller made himself may be alike in any bits. */
+ * Multiplied first: those that a caller made himself may be alike in any bits. Nobody knows by what,
+ * so nobody can make many of one place, which would take the square of their number. */
 static uint64_t once_each(const struct room *room, const uint64_t *hashes, uint64_t n, uint64_t *to)
 {
 	unsigned bits = 6;
@@ -84,7 +88,7 @@ static uint64_t once_each(const struct room *room, const uint64_t *hashes, uint6
 	memset(room->table, 0, (last + 1) * sizeof *room->table);
 	for (uint64_t i = 0; i < n; i++) {
 		const uint64_t hash = hashes[i];
-		uint64_t place = hash * UINT64_C(0x9E3779B97F4A7C15) >> (64 - bits);
+		uint64_t place = hash * room->factor >> (64 - bits);
 		while (room->table[place] && to[room->table[place] - 1] != hash)
 			place = (place + 1) & last;
 		if (room->table[place])
@@ -155,7 +159,7 @@ static int sort_bin(struct work *w, struct room *room, unsigned i)
 static int sort_bins(void *work)
 {
 	struct work *w = work;
-	struct room room = { .places = 0 };
+	struct room room = { .factor = w->factor };
 	int err = 0;
 	while (!err) {
 		const unsigned i = atomic_fetch_add_explicit(&w->next, 1, memory_order_relaxed);
@@ -172,10 +176,16 @@ static int sort_bins(void *work)
 	return err;
 }
 
+uint64_t weir__any_factor(void)
+{
+	uint64_t number;
+	return weir__random(&number) ? UINT64_C(0x9E3779B97F4A7C15) : number | 1;
+}
+
 int weir__distinct(struct weir_distinct *out, struct weir_collected *from, unsigned run_bits,
                    unsigned threads, weir__step_fn *step, void *arg)
 {
-	struct work w = { .d = out, .step = step, .arg = arg };
+	struct work w = { .d = out, .step = step, .arg = arg, .factor = weir__any_factor() };
 	memset(out, 0, sizeof *out);
 	out->from = from;
 	out->run_bits = run_bits_for(weir__collected(from), run_bits);

@@ -34,6 +34,11 @@ int weir__distinct(struct weir_distinct *out, struct weir_collected *from, unsig
                    unsigned threads, weir__step_fn *step, void *arg);
 void weir__distinct_end(struct weir_distinct *d);
 
+/* An odd number to multiply hashes by, so that the top bits are places in a table: a random one, or
+ * a good one where there are no random numbers. Of two hashes the chance of one place is at most
+ * twice that of a perfect hash (Dietzfelbinger et al. 1997). */
+uint64_t weir__any_factor(void);
+
 /* As count and read of struct weir_key_set. */
 uint64_t weir__distinct_count(const struct weir_distinct *d, uint64_t part, unsigned part_bits);
 int weir__distinct_read(const struct weir_distinct *d, uint64_t part, unsigned part_bits,

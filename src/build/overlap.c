@@ -10,6 +10,7 @@
 
 struct work {
 	const struct weir_distinct *a, *b;
+	uint64_t factor;
 	atomic_uint next; /* bin */
 	pthread_mutex_t lock;
 	uint64_t equal, least;
@@ -18,13 +19,14 @@ struct work {
 /* A bin of the one, the table of it, and the bin of the other. */
 struct room {
 	uint64_t *table, *other;
-	unsigned bits; /* of a place in the table */
-	bool zero;     /* hash 0, which a free place looks like, is in it */
+	uint64_t factor; /* weir__any_factor() */
+	unsigned bits;   /* of a place in the table */
+	bool zero;       /* hash 0, which a free place looks like, is in it */
 };
 
 static uint64_t place_of(const struct room *room, uint64_t hash)
 {
-	return hash * UINT64_C(0x9E3779B97F4A7C15) >> (64 - room->bits);
+	return hash * room->factor >> (64 - room->bits);
 }
 
 /* Where it is, or would be. */
@@ -85,7 +87,7 @@ static int compare_bins(void *work)
 	int err = 0;
 	while (!err) {
 		const unsigned bin = atomic_fetch_add_explicit(&w->next, 1, memory_order_relaxed);
-		struct room room = { .zero = false };
+		struct room room = { .factor = w->factor };
 		if (bin >= WEIR_BINS)
 			break;
 		if (w->a->bin[bin].n && w->b->bin[bin].n)
@@ -101,7 +103,8 @@ static int compare_bins(void *work)
 int weir__overlap(const struct weir_distinct *a, const struct weir_distinct *b, unsigned threads,
                   uint64_t *equal, uint64_t *least)
 {
-	struct work w = { .a = a, .b = b, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct work w = { .a = a, .b = b, .factor = weir__any_factor(),
+		          .lock = PTHREAD_MUTEX_INITIALIZER };
 	int err = weir__parallel(threads, compare_bins, &w);
 	*equal = w.equal;
 	*least = w.least;

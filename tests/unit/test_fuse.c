@@ -176,6 +176,24 @@ static void what_cannot_be_built(void **state)
 	not_built(&p, 3000, -ENOSPC, "3000 keys", "evenly spread");
 }
 
+/* Multiplied by 2^64 over the golden ratio, these and their sums are small: all had one place in the
+ * table that finds equal ones, and the time was the square of their number: minutes. */
+static void alike_when_multiplied(void **state)
+{
+	enum { SIDE = 512 };
+	const struct weir_params p = params(8);
+	uint64_t *alike = malloc(sizeof *alike * SIDE * SIDE);
+	struct weir_filter *f = NULL;
+	(void)state;
+	assert_non_null(alike);
+	for (uint64_t i = 0; i < SIDE * SIDE; i++) {
+		alike[i] = i / SIDE * UINT64_C(0xa8a2288097) + i % SIDE * UINT64_C(0x53f887addb);
+		assert_true(alike[i] * UINT64_C(0x9E3779B97F4A7C15) >> 45 == 0);
+	}
+	assert_refused(weir_build(&f, &p, alike, SIDE * SIDE), -ENOSPC, "262144 keys", "spread");
+	free(alike);
+}
+
 static void takes_no_inserts(void **state)
 {
 	const struct weir_params p = params(8);
@@ -238,6 +256,7 @@ int main(void)
 		cmocka_unit_test(the_same_set_is_the_same_filter),
 		cmocka_unit_test(several_parts),
 		cmocka_unit_test(what_cannot_be_built),
+		cmocka_unit_test(alike_when_multiplied),
 		cmocka_unit_test(takes_no_inserts),
 		cmocka_unit_test(widths_that_are_chosen),
 	};

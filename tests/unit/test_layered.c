@@ -449,6 +449,25 @@ static int stopped_at(uint64_t call, bool *sealed)
 	return err;
 }
 
+/* As alike_when_multiplied() in test_fuse.c, of the exclude list: half of it passes, and its table
+ * is asked for the included keys. */
+static void alike_when_multiplied(void **state)
+{
+	enum { SIDE = 512 };
+	const struct weir_params p = params(1);
+	struct weir_builder *b = begun(&p, NULL);
+	struct weir_filter *f = NULL;
+	(void)state;
+	for (uint64_t k = 0; k < KEYS; k++)
+		assert_ok(weir_builder_add_hash(b, test_key(k)));
+	assert_ok(weir_builder_seal(b));
+	for (uint64_t i = 0; i < SIDE * SIDE; i++)
+		assert_ok(weir_builder_exclude_hash(b, i / SIDE * UINT64_C(0xa8a2288097) +
+		                                       i % SIDE * UINT64_C(0x53f887addb)));
+	assert_refused(weir_builder_finish(b, &f, NULL), -ENOSPC, "cannot be built", "spread");
+	weir_builder_destroy(b);
+}
+
 /* With a rate the bytes are a limit, also of a reload's budget: nothing is filled up to it. */
 static void no_larger_than_needed(void **state)
 {
@@ -622,6 +641,7 @@ int main(void)
 		cmocka_unit_test(the_same_list),
 		cmocka_unit_test(not_spread),
 		cmocka_unit_test(within_bytes),
+		cmocka_unit_test(alike_when_multiplied),
 		cmocka_unit_test(no_larger_than_needed),
 		cmocka_unit_test(stopped),
 		cmocka_unit_test(progress_with_equal_keys),
