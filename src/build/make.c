@@ -49,14 +49,28 @@ static int check_number(const struct weir_params *p, uint64_t n)
 	                  p->capacity, n);
 }
 
+/* Keys of the exclude list that may pass. Where the fingerprint's width is chosen, no more than 64
+ * for each included key: of the widest, 32 bits, the whole would be smaller than that. */
+static uint64_t may_pass(const struct weir_params *p, uint64_t keys)
+{
+	const uint32_t bits = p->fingerprint_bits;
+	if (bits && bits < 64)
+		return p->exclude_keys >> bits;
+	return p->exclude_keys / 2 / 64 < keys ? p->exclude_keys / 2 : 64 * keys;
+}
+
 int weir__builder_sort(struct weir_builder *b, struct weir_sorted **out)
 {
 	struct weir_build_report *report = &b->report;
+	struct weir_plan plan = WEIR_PLAN_INIT;
 	const double begun = weir__seconds();
 	report->added = weir__collected(&b->collected);
 	b->total = 2 * report->added;
-	int err = weir__sort(out, b, &b->collected,
-	                     b->params.capacity + b->params.exclude_keys / 2);
+	const uint64_t keys = b->params.capacity ? b->params.capacity : report->added;
+	/* what cannot be is not sorted for: for each 2^20 keys of the capacity that takes memory */
+	int err = b->params.capacity ? weir_plan(&b->params, &plan) : 0;
+	if (!err)
+		err = weir__sort(out, b, &b->collected, keys + may_pass(&b->params, keys));
 	report->sort_seconds = weir__seconds() - begun;
 	report->spilled_bytes = atomic_load_explicit(&b->collected.end, memory_order_relaxed);
 	if (err)
