@@ -453,7 +453,7 @@ static int stopped_at(uint64_t call, bool *sealed)
  * is asked for the included keys. */
 static void alike_when_multiplied(void **state)
 {
-	enum { SIDE = 512 };
+	enum { SIDE = 1024 };
 	const struct weir_params p = params(1);
 	struct weir_builder *b = begun(&p, NULL);
 	struct weir_filter *f = NULL;
