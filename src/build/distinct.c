@@ -76,8 +76,8 @@ static int table_for(struct room *room, uint64_t n)
 }
 
 /* Each of n hashes once, in their order, to @to, which may be where they are. Return: how many.
- * Multiplied first: those that a caller made himself may be alike in any bits. Nobody knows by what,
- * so nobody can make many of one place, which would take the square of their number. */
+ * Multiplied first: those that a caller made himself may be alike in any bits. Nobody knows by
+ * what, so nobody can make many of one place, which would take the square of their number. */
 static uint64_t once_each(const struct room *room, const uint64_t *hashes, uint64_t n, uint64_t *to)
 {
 	unsigned bits = 6;

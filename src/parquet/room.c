@@ -29,8 +29,9 @@ static void give_room(struct weir_chunk *const *in_order, uint64_t n, uint64_t e
                       struct weir_thrift *t)
 {
 	for (uint64_t i = n; i-- && !t->fault; end = in_order[i]->filter_at) {
-		in_order[i]->filter_room = end - in_order[i]->filter_at;
-		if (!in_order[i]->filter_room || in_order[i]->filter_bytes > in_order[i]->filter_room)
+		struct weir_chunk *chunk = in_order[i];
+		chunk->filter_room = end - chunk->filter_at;
+		if (!chunk->filter_room || chunk->filter_bytes > chunk->filter_room)
 			weir__thrift_fault(t, "two filters lie in the same bytes of the file");
 	}
 }

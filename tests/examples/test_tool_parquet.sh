@@ -216,7 +216,8 @@ make_groups() {
 		meta = b'\x15\4\x29\x18\1c\x26\2\0'
 		group = b'\x19\x1c\x3c' + meta + b'\0\x26\2\0'
 		footer = b'\x29\x2c' + schema + b'\x29\xfc' + varint + group * n + b'\0'
-		open(sys.argv[1], 'wb').write(b'PAR1' + footer + struct.pack('<I', len(footer)) + b'PAR1')
+		tail = struct.pack('<I', len(footer)) + b'PAR1'
+		open(sys.argv[1], 'wb').write(b'PAR1' + footer + tail)
 	EOF
 }
 

@@ -176,8 +176,8 @@ static void what_cannot_be_built(void **state)
 	not_built(&p, 3000, -ENOSPC, "3000 keys", "evenly spread");
 }
 
-/* Multiplied by 2^64 over the golden ratio, these and their sums are small: all had one place in the
- * table that finds equal ones, and the time was the square of their number: minutes. */
+/* Multiplied by 2^64 over the golden ratio, these and their sums are small: all had one place in
+ * the table that finds equal ones, and the time was the square of their number: minutes. */
 static void alike_when_multiplied(void **state)
 {
 	enum { SIDE = 1024 };
