@@ -248,7 +248,7 @@ static void stats(void **state)
 	weir_router_destroy(r);
 }
 
-/* Absent keys meet one page: the rate is the mean of the pages' rates, not that of the mean page. */
+/* A key meets one page: the rate is the mean of the pages' rates, not that of a mean page. */
 static void pages_that_are_unequal(void **state)
 {
 	struct weir_router *r = router_of(3, 20000, 4);
