@@ -248,6 +248,19 @@ static void stats(void **state)
 	weir_router_destroy(r);
 }
 
+/* Of two pages one has the names: keys are in the other alone. */
+static void of_one_page(void **state)
+{
+	struct weir_router *r = router_of(8, 100, 0);
+	(void)state;
+	for (uint64_t i = 0; i < 100; i++)
+		assert_ok(weir_router_insert_u64(r, 7, test_key(i)));
+	struct weir_router_stats s = router_stats(r);
+	assert_int_equal(s.bytes, 2 * 4096);
+	assert_true(fabs(s.keys[7] - 100) < 10);
+	weir_router_destroy(r);
+}
+
 /* A key meets one page: the rate is the mean of the pages' rates, not that of a mean page. */
 static void pages_that_are_unequal(void **state)
 {
@@ -299,6 +312,7 @@ int main(void)
 		cmocka_unit_test(names),
 		cmocka_unit_test(sets_that_there_are_not),
 		cmocka_unit_test(stats),
+		cmocka_unit_test(of_one_page),
 		cmocka_unit_test(pages_that_are_unequal),
 		cmocka_unit_test(merged),
 	};
