@@ -175,10 +175,12 @@ void question(const All &all, const char *what, const std::vector<uint64_t> &has
 			ratios[i].push_back(ns[i].back() / ns[0].back());
 		}
 	for (size_t i = 0; i < kContenders; i++)
-		std::printf("| %s | %zu | %zu | %s | %.1f (%.1f to %.1f) | %.1f (%.1f to %.1f) |\n", what,
-		            batch, hashes.size(), contenders[i].name, quantile(ns[i], 0.5), quantile(ns[i], 0.25),
-		            quantile(ns[i], 0.75), quantile(ratios[i], 0.5),
-		            quantile(ratios[i], 0.25), quantile(ratios[i], 0.75));
+		std::printf("| %s | %zu | %zu | %s | %.1f (%.1f to %.1f) |"
+		            " %.1f (%.1f to %.1f) |\n",
+		            what, batch, hashes.size(), contenders[i].name,
+		            quantile(ns[i], 0.5), quantile(ns[i], 0.25), quantile(ns[i], 0.75),
+		            quantile(ratios[i], 0.5), quantile(ratios[i], 0.25),
+		            quantile(ratios[i], 0.75));
 }
 
 } // namespace

@@ -45,8 +45,8 @@ packages() {
 	(flock 9; need_packages "$@") 9> "$build/packages.lock"
 }
 
-# configure NAME OPTION...: a build folder with the tests. One that was configured otherwise is begun
-# anew. Two steps in one folder wait for each other: the lock is held until the step ends.
+# configure NAME OPTION...: a build folder with the tests. One that was configured otherwise is
+# begun anew. Two steps in one folder wait for each other: the lock is held until the step ends.
 configure() {
 	local folder=$build/$1 with
 	shift

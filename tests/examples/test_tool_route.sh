@@ -64,7 +64,8 @@ test_keyed_and_compressed() {
 	run 2 "$weir" route k.weir a; says 'k.weir: is keyed: give the key'
 	run 0 "$weir" route --keyed-by=key k.weir b; prints "^6000${tab}b$"
 	run 0 "$weir" info --exact k.weir; prints 'keyed  *yes'
-	run 2 "$weir" route --max-memory=8K --keyed-by=key k.weir b; says ': more than --max-memory allows'
+	run 2 "$weir" route --max-memory=8K --keyed-by=key k.weir b
+	says ': more than --max-memory allows'
 }
 
 test_others_say_whose_it_is() {
