@@ -5,75 +5,9 @@
 #include <math.h>
 #include <pthread.h>
 #include "../folder.h"
-#include "../kinds/layered.h"
-#include "../kinds/kind.h"
+#include "layered.h"
 
-enum { KEYS = 4000, OTHERS = 60000, THREADS = 3, SEED = 9 };
-
-static struct weir_params params(unsigned width)
-{
-	struct weir_params p = WEIR_PARAMS_INIT;
-	p.kind = WEIR_LAYERED;
-	p.fp_rate = 0.5;
-	p.fingerprint_bits = width;
-	p.seed = SEED;
-	return p;
-}
-
-static struct weir_builder *begun(const struct weir_params *p,
-                                  const struct weir_builder_options *o)
-{
-	struct weir_builder *b = NULL;
-	assert_ok(weir_builder_create(&b, p, o));
-	return b;
-}
-
-static struct weir_filter *finished(struct weir_builder *b, struct weir_build_report *report)
-{
-	struct weir_filter *f = NULL;
-	assert_ok(weir_builder_finish(b, &f, report));
-	assert_non_null(f);
-	weir_builder_destroy(b);
-	return f;
-}
-
-static void keys_of(uint64_t *hashes, uint64_t first, uint64_t n)
-{
-	for (uint64_t i = 0; i < n; i++)
-		hashes[i] = test_key(first + i);
-}
-
-/* Included are keys 0 .. n-1, excluded those from there up to n+m-1. */
-static struct weir_filter *built(const struct weir_params *p, uint64_t n, uint64_t m,
-                                 struct weir_build_report *report)
-{
-	uint64_t *hashes = malloc(8 * (n + m) + 8);
-	struct weir_builder *b = begun(p, NULL);
-	keys_of(hashes, 0, n + m);
-	assert_ok(weir_builder_add_hashes(b, hashes, n));
-	assert_ok(weir_builder_seal(b));
-	assert_ok(weir_builder_exclude_hashes(b, hashes + n, m));
-	free(hashes);
-	return finished(b, report);
-}
-
-/* One by one, and in a batch with answers and without. */
-static uint64_t found_in(const struct weir_filter *f, uint64_t first, uint64_t n)
-{
-	uint64_t *hashes = malloc(8 * n + 8), *bitmap = malloc(n / 8 + 16), found = 0;
-	keys_of(hashes, first, n);
-	assert_int_equal(weir_contains_hashes(f, hashes, n, bitmap),
-	                 weir_contains_hashes(f, hashes, n, NULL));
-	for (uint64_t i = 0; i < n; i++) {
-		const bool there = weir_contains_hash(f, hashes[i]);
-		assert_int_equal(bitmap[i / 64] >> i % 64 & 1, there);
-		found += there;
-	}
-	assert_int_equal(weir_contains_hashes(f, hashes, n, NULL), found);
-	free(bitmap);
-	free(hashes);
-	return found;
-}
+enum { THREADS = 3 };
 
 static void exact_on_both(void **state)
 {
@@ -375,80 +309,6 @@ static void not_spread(void **state)
 	weir_builder_destroy(b);
 }
 
-/* The second level may not become larger than there is memory for. */
-static void within_bytes(void **state)
-{
-	struct weir_params p = WEIR_PARAMS_INIT;
-	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
-	struct weir_stats s = WEIR_STATS_INIT;
-	(void)state;
-	p.kind = WEIR_LAYERED;
-	p.seed = SEED;
-	p.capacity = KEYS;
-	p.exclude_keys = OTHERS;
-	p.max_bytes = 8000;
-	struct weir_filter *f = built(&p, KEYS, OTHERS, &r); /* of the widest for that */
-	assert_ok(weir_stats(f, &s));
-	assert_true(s.bytes <= 8000 && s.bytes > 7500 && s.shape.field[0] > 8);
-	assert_int_equal(found_in(f, 0, KEYS), KEYS);
-	assert_int_equal(found_in(f, KEYS, OTHERS), 0);
-	weir_destroy(f);
-	p.exclude_keys = 0; /* but then they come */
-	p.fp_rate = 0.25;
-	p.max_bytes = 1200;
-	struct weir_builder *b = begun(&p, NULL);
-	f = NULL;
-	for (uint64_t k = 0; k < KEYS; k++)
-		assert_ok(weir_builder_add_hash(b, test_key(k)));
-	assert_refused(weir_builder_seal(b), -EFBIG, "max_bytes is 1200", "");
-	weir_builder_destroy(b);
-	p.max_bytes = 1600;
-	b = begun(&p, NULL);
-	for (uint64_t k = 0; k < KEYS; k++)
-		assert_ok(weir_builder_add_hash(b, test_key(k)));
-	assert_ok(weir_builder_seal(b));
-	for (uint64_t k = 0; k < OTHERS; k++)
-		assert_ok(weir_builder_exclude_hash(b, test_key(KEYS + k)));
-	assert_refused(weir_builder_finish(b, &f, NULL), -EFBIG, "max_bytes is 1600", "");
-	weir_builder_destroy(b);
-}
-
-/* ---- progress ---- */
-
-static uint64_t calls, stop_at, done_last, total_last;
-
-static int on_progress(void *seal, uint64_t done, uint64_t total)
-{
-	(void)seal;
-	assert_true(done <= total);
-	done_last = done;
-	total_last = total;
-	return ++calls == stop_at;
-}
-
-static int stopped_at(uint64_t call, bool *sealed)
-{
-	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
-	const struct weir_params p = params(2);
-	struct weir_filter *f = NULL;
-	calls = 0;
-	stop_at = call;
-	o.progress = on_progress;
-	struct weir_builder *b = begun(&p, &o);
-	for (uint64_t k = 0; k < KEYS; k++)
-		assert_ok(weir_builder_add_hash(b, test_key(k)));
-	int err = weir_builder_seal(b);
-	*sealed = !err;
-	for (uint64_t k = 0; !err && k < KEYS; k++)
-		assert_ok(weir_builder_exclude_hash(b, test_key(KEYS + k)));
-	if (!err)
-		err = weir_builder_finish(b, &f, NULL);
-	assert_int_equal(!err, f != NULL);
-	weir_builder_destroy(b);
-	weir_destroy(f);
-	return err;
-}
-
 /* As alike_when_multiplied() in test_fuse.c, of the exclude list: half of it passes, and its table
  * is asked for the included keys. */
 static void alike_when_multiplied(void **state)
@@ -468,131 +328,7 @@ static void alike_when_multiplied(void **state)
 	weir_builder_destroy(b);
 }
 
-/* With a rate the bytes are a limit, also of a reload's budget: nothing is filled up to it. */
-static void no_larger_than_needed(void **state)
-{
-	struct weir_params p = params(6);
-	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
-	struct weir_stats s = WEIR_STATS_INIT, limited = WEIR_STATS_INIT;
-	struct weir_filter *f = built(&p, KEYS, OTHERS, &r);
-	(void)state;
-	assert_ok(weir_stats(f, &s));
-	weir_destroy(f);
-	p.max_bytes = 1 << 20;
-	f = built(&p, KEYS, OTHERS, &r);
-	assert_ok(weir_stats(f, &limited));
-	assert_int_equal(limited.bytes, s.bytes);
-	weir_destroy(f);
-}
-
-static void stopped(void **state)
-{
-	bool sealed, in_seal = false, in_finish = false;
-	uint64_t all;
-	(void)state;
-	assert_ok(stopped_at(0, &sealed));
-	all = calls;
-	for (uint64_t call = 1; call <= all; call += all / 9) {
-		assert_refused(stopped_at(call, &sealed), -ECANCELED, "", "");
-		in_seal |= !sealed;
-		in_finish |= sealed;
-	}
-	assert_true(in_seal && in_finish);
-}
-
-/* Equal keys of either list are done when they are sorted: both stages end at their totals. */
-static void progress_with_equal_keys(void **state)
-{
-	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
-	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
-	const struct weir_params p = params(1);
-	(void)state;
-	stop_at = 0;
-	o.progress = on_progress;
-	struct weir_builder *b = begun(&p, &o);
-	for (uint64_t k = 0; k < 2 * KEYS; k++)
-		assert_ok(weir_builder_add_hash(b, test_key(k / 2)));
-	assert_ok(weir_builder_seal(b));
-	assert_true(done_last == 3 * KEYS && total_last == 3 * KEYS);
-	for (uint64_t k = 0; k < 2 * KEYS; k++)
-		assert_ok(weir_builder_exclude_hash(b, test_key(KEYS + k / 2)));
-	weir_destroy(finished(b, &r));
-	assert_true(r.passed > KEYS / 3 && done_last == 3 * r.passed + KEYS);
-	assert_int_equal(total_last, done_last);
-}
-
 /* ---- plans ---- */
-
-static void as_published(void **state)
-{
-	struct weir_params p = WEIR_PARAMS_INIT;
-	struct weir_plan plan = WEIR_PLAN_INIT;
-	(void)state;
-	p.kind = WEIR_LAYERED;
-	p.capacity = 11700000;
-	p.exclude_keys = 804300000;
-	p.fp_rate = 0.5;
-	assert_ok(weir_plan(&p, &plan));
-	assert_int_equal(plan.shape.field[0], 6);
-	assert_true(plan.bytes <= 13600000 && plan.bytes > 11050000);
-	p.fp_rate = 0.001; /* 2^-(9 + 1) */
-	assert_ok(weir_plan(&p, &plan));
-	assert_int_equal(plan.shape.field[0], 9);
-	p.exclude_keys = 0;
-	p.fp_rate = 0.25;
-	assert_ok(weir_plan(&p, &plan));
-	assert_int_equal(plan.shape.field[0], 1);
-	p.fp_rate = 1e-10;
-	assert_refused(weir_plan(&p, &plan), -EINVAL, "fp_rate 1e-10", "");
-	p.fp_rate = 0;
-	p.max_bytes = 12000000; /* 8.2 bits a key */
-	p.exclude_keys = 804300000;
-	assert_refused(weir_plan(&p, &plan), -EFBIG, "max_bytes 12000000", "804300000 excluded");
-}
-
-/* Lines of the parts of a level. */
-static uint64_t lines_of(uint32_t width, const uint32_t *segments)
-{
-	const uint64_t bits = ((uint64_t)segments[1] << segments[0]) * width;
-	return (8 + (bits + 7) / 8 + 8 + 63) / 64 << segments[2];
-}
-
-/* What is left of the bytes becomes cells of the second level, in each of its parts. */
-static void filled(void **state)
-{
-	struct weir_params p = WEIR_PARAMS_INIT;
-	struct weir_plan plan = WEIR_PLAN_INIT;
-	(void)state;
-	p.kind = WEIR_LAYERED;
-	p.capacity = 9000000;
-	for (p.max_bytes = 12000000; p.max_bytes < 13000000; p.max_bytes += 100000) {
-		assert_ok(weir_plan(&p, &plan));
-		const uint32_t *field = plan.shape.field;
-		const uint64_t lines = lines_of(field[0], field + 1) + lines_of(1, field + 4);
-		assert_true(field[6] > 0 && lines <= plan.bytes / 64);
-		assert_true(plan.bytes <= p.max_bytes && 64 * lines > p.max_bytes / 100 * 99);
-	}
-}
-
-static bool legal(unsigned field, uint32_t value)
-{
-	struct weir_shape shape = { WEIR_LAYERED, { 6, 4, 3, 0, 4, 3, 0 } };
-	char text[WEIR_SHAPE_TEXT];
-	shape.field[field] = value;
-	return weir_shape_text(&shape, text) == 0;
-}
-
-static void shapes(void **state)
-{
-	static const uint32_t least[] = { 1, 0, 3, 0, 0, 3, 0 };
-	static const uint32_t most[] = { 32, 18, 1 << 24, 28, 18, 1 << 24, 28 };
-	(void)state;
-	for (unsigned i = 0; i < COUNT_OF(least); i++) {
-		assert_true(legal(i, least[i]) && legal(i, most[i]));
-		assert_false(legal(i, most[i] + 1) || legal(i, UINT32_MAX));
-		assert_false(least[i] && legal(i, least[i] - 1));
-	}
-}
 
 /* ---- a handle's set ---- */
 
@@ -640,14 +376,7 @@ int main(void)
 		cmocka_unit_test(in_both_lists),
 		cmocka_unit_test(the_same_list),
 		cmocka_unit_test(not_spread),
-		cmocka_unit_test(within_bytes),
 		cmocka_unit_test(alike_when_multiplied),
-		cmocka_unit_test(no_larger_than_needed),
-		cmocka_unit_test(stopped),
-		cmocka_unit_test(progress_with_equal_keys),
-		cmocka_unit_test(as_published),
-		cmocka_unit_test(filled),
-		cmocka_unit_test(shapes),
 		cmocka_unit_test(reloaded),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);

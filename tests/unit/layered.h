@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ * What the tests of layered filters share: two lists of hashes, and the filter built of them. */
+#ifndef WEIR_TESTS_UNIT_LAYERED_H
+#define WEIR_TESTS_UNIT_LAYERED_H
+
+#include <stdlib.h>
+#include "../kinds/layered.h"
+#include "../kinds/kind.h"
+#include "../test.h"
+
+enum { KEYS = 4000, OTHERS = 60000, SEED = 9 };
+
+static inline struct weir_params params(unsigned width)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.kind = WEIR_LAYERED;
+	p.fp_rate = 0.5;
+	p.fingerprint_bits = width;
+	p.seed = SEED;
+	return p;
+}
+
+static inline struct weir_builder *begun(const struct weir_params *p,
+                                  const struct weir_builder_options *o)
+{
+	struct weir_builder *b = NULL;
+	assert_ok(weir_builder_create(&b, p, o));
+	return b;
+}
+
+static inline struct weir_filter *finished(struct weir_builder *b, struct weir_build_report *report)
+{
+	struct weir_filter *f = NULL;
+	assert_ok(weir_builder_finish(b, &f, report));
+	assert_non_null(f);
+	weir_builder_destroy(b);
+	return f;
+}
+
+static inline void keys_of(uint64_t *hashes, uint64_t first, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		hashes[i] = test_key(first + i);
+}
+
+/* Included are keys 0 .. n-1, excluded those from there up to n+m-1. */
+static inline struct weir_filter *built(const struct weir_params *p, uint64_t n, uint64_t m,
+                                 struct weir_build_report *report)
+{
+	uint64_t *hashes = malloc(8 * (n + m) + 8);
+	struct weir_builder *b = begun(p, NULL);
+	keys_of(hashes, 0, n + m);
+	assert_ok(weir_builder_add_hashes(b, hashes, n));
+	assert_ok(weir_builder_seal(b));
+	assert_ok(weir_builder_exclude_hashes(b, hashes + n, m));
+	free(hashes);
+	return finished(b, report);
+}
+
+/* One by one, and in a batch with answers and without. */
+static inline uint64_t found_in(const struct weir_filter *f, uint64_t first, uint64_t n)
+{
+	uint64_t *hashes = malloc(8 * n + 8), *bitmap = malloc(n / 8 + 16), found = 0;
+	keys_of(hashes, first, n);
+	assert_int_equal(weir_contains_hashes(f, hashes, n, bitmap),
+	                 weir_contains_hashes(f, hashes, n, NULL));
+	for (uint64_t i = 0; i < n; i++) {
+		const bool there = weir_contains_hash(f, hashes[i]);
+		assert_int_equal(bitmap[i / 64] >> i % 64 & 1, there);
+		found += there;
+	}
+	assert_int_equal(weir_contains_hashes(f, hashes, n, NULL), found);
+	free(bitmap);
+	free(hashes);
+	return found;
+}
+
+#endif
