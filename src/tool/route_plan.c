@@ -58,7 +58,7 @@ int route_plan(struct weir_router_options *o, const char *keys, bool as_json)
 	if (n == 1)
 		o->capacity = each[0];
 	else if (n && n != o->sets)
-		return misuse("--keys: %u numbers for %u sets", n, o->sets);
+		return misuse("--keys=%s: %u numbers for %u sets", keys, n, o->sets);
 	else if (n)
 		o->keys = each;
 	int err = weir_router_plan(o, &plan);
