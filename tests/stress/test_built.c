@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Sets that are built once, replaced under readers: by several loader threads, aborted, refused by
  * the gate, rolled back, and a rolling set shard by shard. What every set has is found at any time,
- * and what a set has of its own as long as it is current. */
+ * and what a set has of its own as long as it is current; of the kind that takes an exclude list,
+ * what every set excludes is never found. Each kind in turn. */
 #include <errno.h>
 #include <stdio.h>
 #include "flavor.h"
 
-enum { COMMON = 3000, OWN = 500, SHARDS = 4, TOGETHER = 64, LOADERS = 3, SEED = 9 };
+enum { COMMON = 3000, OWN = 500, EXCLUDED = 6000 };
+enum { SHARDS = 4, TOGETHER = 64, LOADERS = 3, SEED = 9 };
 enum action { COMMITTED, ABORTED, REFUSED, ROLLED_BACK, ROLLED, ACTIONS };
 static const char *const names[ACTIONS] = {
 	"committed", "aborted", "refused", "rolled back", "rolled",
@@ -14,6 +16,7 @@ static const char *const names[ACTIONS] = {
 
 static struct built {
 	const struct rcu_flavor_struct *flavor;
+	uint32_t kind;
 	struct weir_handle *handle;
 	struct weir_rolling *set;
 	unsigned readers;
@@ -31,6 +34,11 @@ static struct built {
 static uint64_t key_of(uint64_t round, uint64_t i)
 {
 	return i < COMMON ? i : COMMON + round * OWN + i - COMMON;
+}
+
+static uint64_t excluded_key(uint64_t i)
+{
+	return UINT64_MAX - i;
 }
 
 static void succeeds(int64_t answer)
@@ -66,6 +74,20 @@ static void look_for_many(uint64_t *random)
 	      "a key of a batch is missed");
 }
 
+static void look_for_excluded(uint64_t *random)
+{
+	uint64_t keys[TOGETHER];
+	for (unsigned i = 0; i < TOGETHER; i++) {
+		keys[i] = excluded_key(stress_random(random) % EXCLUDED);
+		check(!weir_handle_contains(s.handle, &keys[i], 8), "excluded key %llu is found",
+		      (unsigned long long)keys[i]);
+		check(!weir_rolling_contains(s.set, &keys[i], 8),
+		      "excluded key %llu is found in the rolling set", (unsigned long long)keys[i]);
+	}
+	check(weir_handle_contains_fixed(s.handle, keys, 8, TOGETHER, NULL) == 0,
+	      "an excluded key of a batch is found");
+}
+
 static void read_sets(unsigned thread)
 {
 	uint64_t random = thread;
@@ -74,6 +96,8 @@ static void read_sets(unsigned thread)
 		for (unsigned j = 0; j < TOGETHER; j++)
 			look_for_one(&random);
 		look_for_many(&random);
+		if (s.kind == WEIR_LAYERED)
+			look_for_excluded(&random);
 		check(weir_handle_insert(s.handle, "key", 3) == -ENOTSUP, "an insert was taken");
 		s.flavor->read_quiescent_state();
 	}
@@ -99,10 +123,24 @@ static void collect(void *shared, unsigned thread)
 	}
 }
 
+static void exclude(void *shared, unsigned thread)
+{
+	const struct share *share = shared;
+	for (uint64_t i = thread; i < EXCLUDED; i += LOADERS) {
+		const uint64_t key = excluded_key(i);
+		succeeds(weir_reload_exclude(share->r, &key, sizeof key));
+	}
+}
+
 static int fill(struct weir_reload *r, uint32_t shard, void *round)
 {
+	struct share share = { r, *(uint64_t *)round };
 	(void)shard;
-	stress_run(LOADERS, collect, &(struct share){ r, *(uint64_t *)round });
+	stress_run(LOADERS, collect, &share);
+	if (s.kind == WEIR_LAYERED) {
+		succeeds(weir_reload_seal(r));
+		stress_run(LOADERS, exclude, &share);
+	}
 	return 0;
 }
 
@@ -174,37 +212,58 @@ static void work(void *shared, unsigned thread)
 
 /* ---- the first sets ---- */
 
-static void begin(void)
+static struct weir_filter *first(const struct weir_params *p)
+{
+	struct weir_builder *b;
+	struct weir_filter *f = NULL;
+	succeeds(weir_builder_create(&b, p, NULL));
+	for (uint64_t i = 0; i < COMMON + OWN; i++)
+		succeeds(weir_builder_add_u64(b, key_of(0, i)));
+	if (p->kind == WEIR_LAYERED) {
+		succeeds(weir_builder_seal(b));
+		for (uint64_t i = 0; i < EXCLUDED; i++)
+			succeeds(weir_builder_exclude_u64(b, excluded_key(i)));
+	}
+	succeeds(weir_builder_finish(b, &f, NULL));
+	weir_builder_destroy(b);
+	return f;
+}
+
+static void begin(uint32_t kind)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
-	struct weir_filter *f = NULL;
-	uint64_t hashes[COMMON + OWN], round = 0;
-	p.kind = WEIR_FUSE;
+	uint64_t round = 0;
+	p.kind = s.kind = kind;
 	p.fp_rate = 1e-4; /* a lost key would be found by chance once in so many times */
 	p.seed = SEED;
-	for (uint64_t i = 0; i < COMMON + OWN; i++) {
-		const uint64_t key = key_of(round, i);
-		hashes[i] = weir_hash_seeded(SEED, &key, sizeof key);
-	}
-	succeeds(weir_build(&f, &p, hashes, COMMON + OWN));
-	s.handle = flavor_handle(s.flavor, 0, f);
+	s.handle = flavor_handle(s.flavor, 0, first(&p));
 	succeeds(weir_rolling_create(&s.set, &p, SHARDS, s.flavor));
 	succeeds(weir_rolling_reload(s.set, NULL, fill, &round));
 }
 
-int main(int argc, char **argv)
+static void end(const char *flavor)
 {
-	struct stress stress = stress_read(argc, argv, 1000000);
-	s.flavor = flavor_named(stress.flavor_name);
-	s.least = stress.operations / 10000 + 30; /* each action some times */
-	s.readers = stress.threads;
-	begin();
-	stress_run(s.readers + 1, work, NULL);
 	succeeds(weir_rolling_destroy(s.set));
 	succeeds(weir_handle_destroy(s.handle));
-	printf("%s: %llu lookups;", stress.flavor_name, (unsigned long long)s.lookups);
+	printf("%s, %s: %llu lookups;", flavor, weir_kind_name(s.kind),
+	       (unsigned long long)s.lookups);
 	for (unsigned i = 0; i < ACTIONS; i++)
 		printf(" %llu %s%s", (unsigned long long)s.done[i], names[i],
 		       i + 1 < ACTIONS ? "," : "\n");
+}
+
+int main(int argc, char **argv)
+{
+	static const uint32_t kinds[] = { WEIR_FUSE, WEIR_LAYERED };
+	const struct stress stress = stress_read(argc, argv, 1000000);
+	for (unsigned i = 0; i < 2; i++) {
+		memset(&s, 0, sizeof s);
+		s.flavor = flavor_named(stress.flavor_name);
+		s.least = stress.operations / 20000 + 20; /* each action some times */
+		s.readers = stress.threads;
+		begin(kinds[i]);
+		stress_run(s.readers + 1, work, NULL);
+		end(stress.flavor_name);
+	}
 	return 0;
 }
