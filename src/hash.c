@@ -75,6 +75,8 @@ uint64_t weir__seed_fingerprint(uint64_t seed)
 {
 	static const char text[] = "weir seed fingerprint";
 	unsigned char key[WEIR_SIPHASH_KEY] = { 0 };
+	if (!seed)
+		return 0; /* as_is: there is none */
 	seed = WEIR__LE64(seed);
 	memcpy(key, &seed, sizeof seed);
 	return weir__siphash(key, text, sizeof text - 1) & UINT32_MAX;

@@ -406,7 +406,8 @@ struct weir_stats {
 	bool saturated;            /* more keys than capacity, beyond the estimate's error; growing
 	                              and cuckoo refuse keys instead (-ENOSPC) */
 	const char *isa;           /* the kernel in use: "scalar", "avx2", "avx512" or "neon" */
-	uint64_t seed_fingerprint; /* equal for equal seeds, and shows nothing else of them */
+	uint64_t seed_fingerprint; /* equal for equal seeds, and shows nothing else of them;
+	                              0: the kind has none (split) */
 	double keys_error;         /* how far keys_estimated of a sample may be off that of all
 	                              bits: three standard deviations, and more where the sample
 	                              has but a few keys; 0 when every bit was read */

@@ -49,8 +49,9 @@ static const struct option options[] = {
 
 static void report_fingerprint(struct report *r, const struct weir_image_info *info)
 {
-	char text[20];
-	snprintf(text, sizeof text, "%08llx", (unsigned long long)info->seed_fingerprint);
+	char text[20] = "none";
+	if (info->seed_fingerprint)
+		snprintf(text, sizeof text, "%08llx", (unsigned long long)info->seed_fingerprint);
 	report_text(r, "seed_fingerprint", info->keyed ? "key fingerprint" : "seed fingerprint",
 	            text);
 }

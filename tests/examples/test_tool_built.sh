@@ -164,6 +164,12 @@ test_list_left_out() {
 	run 0 "$weir" build -q -k layered -o e.weir keys
 }
 
+# It once showed what seed 0 would have, as if there were a secret.
+test_split_has_no_seed() {
+	run 0 "$weir" build -q -k split -o split.weir keys
+	run 0 "$weir" info split.weir; prints 'seed fingerprint  *none$'
+}
+
 # The excluded keys are counted, not the included ones: the fingerprint's width is chosen by them.
 test_counted() {
 	seq 200 >few
@@ -229,6 +235,7 @@ test_rate_is_of_an_answer
 test_one_standard_input
 test_list_left_out
 test_counted
+test_split_has_no_seed
 test_one_hash
 test_refused
 test_spilled
