@@ -185,12 +185,13 @@ static void spilled(void **state)
 enum { ADDED = 2000000 };
 static uint64_t added;
 
+/* Without a variable that has an address: a thread that is cancelled leaves its frame's red zones
+ * behind, and the address sanitizer meets them when the thread ends. */
 static void *add_cancelled(void *builder)
 {
-	const uint64_t key = test_key(0), hash = weir_builder_hash(builder, &key, 8);
 	pthread_cancel(pthread_self());
 	for (added = 0; added < ADDED; added++)
-		assert_ok(weir_builder_add_hash(builder, hash)); /* and writes to the file */
+		assert_ok(weir_builder_add_hash(builder, 1)); /* and writes to the file */
 	pthread_testcancel();
 	return NULL;
 }

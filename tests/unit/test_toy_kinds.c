@@ -173,7 +173,7 @@ static void what_a_build_is_not_given(void **state)
 	assert_refused(weir_build(NULL, &params, &hash, 1), -EINVAL, "out is NULL", "weir_build");
 	assert_refused(weir_build(&f, NULL, &hash, 1), -EINVAL, "weir_params is NULL", "_INIT");
 	params.fp_rate = 0;
-	assert_refused(weir_build(&f, &params, &hash, 1), -EINVAL, "fp_rate 0", "give two");
+	assert_refused(weir_build(&f, &params, &hash, 1), -EINVAL, "fp_rate 0", "give one");
 	params.fp_rate = 0.01;
 	/* the capacity is that of the hashes, so the next thing is missed */
 	assert_refused(weir_build(&f, &params, &hash, 1), -EINVAL, "seed 0", "made with");
