@@ -14,7 +14,9 @@ void table_add(struct table *table, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	table->cells = need_more(table->cells, (table->n + 1) * sizeof *table->cells);
+	if ((table->n & (table->n - 1)) == 0) /* a power of two, or 0: there is no room left */
+		table->cells = need_more(table->cells,
+		                         (table->n ? 2 * table->n : 1) * sizeof *table->cells);
 	char *cell = need(strlen(text) + 1);
 	table->cells[table->n++] = strcpy(cell, text);
 }
