@@ -149,7 +149,7 @@ say "looking for what is needed"
 need_packages gcc g++ libc6-dev meson ninja-build pkg-config libxxhash-dev libzstd-dev zlib1g-dev \
 	libjansson-dev libbenchmark-dev liburcu-dev libbloom-dev wamerican-insane python3
 command -v gnuplot > /dev/null || need_packages gnuplot-nox
-bench/collect --begin -o "$work/begin.json"
+bench/collect --begin --rate "$rate" -o "$work/begin.json"
 say "building in ${build#"$root/"} (about 60 s if nothing is built yet)"
 watched building 60 build_weir
 failed=0
