@@ -37,15 +37,10 @@ static bool legal(const struct weir_normal *n)
 	       (suffixes || !(n->labels[0] | n->labels[1])) && !(n->labels[0] & 1);
 }
 
-static const char *first_step(uint32_t steps)
-{
-	static const char *const names[] = { "trim", "lowercase", "cidr", "suffixes" };
-	return names[__builtin_ctz(steps)];
-}
-
 int weir_normal_set(struct weir_filter *f, const struct weir_normal *n)
 {
 	static const struct weir_normal nothing;
+	char steps[WEIR__NORMAL_TEXT];
 	const struct weir_normal *set = n ? n : &nothing;
 	if (!legal(set))
 		return weir__fail(-EINVAL, "steps 0x%x: 0x%x, not cidr (4) and suffixes (8) "
@@ -53,7 +48,7 @@ int weir_normal_set(struct weir_filter *f, const struct weir_normal *n)
 		                  "to 127 of their own step alone", set->steps, WEIR__NORMAL_STEPS);
 	if (f->kind->as_is && set->steps)
 		return weir__fail(-EINVAL, "%s: kind %s takes keys as they are: others who read "
-		                  "the filter do", first_step(set->steps), f->kind->name);
+		                  "the filter do", weir__normal_text(set, steps), f->kind->name);
 	f->normal = *set;
 	return 0;
 }
