@@ -64,7 +64,7 @@ static void read_meta(struct reading *r, uint32_t column, struct weir_chunk *chu
 
 static void check_filter(struct reading *r, const struct weir_chunk *chunk)
 {
-	if (chunk->elsewhere || chunk->encrypted || !chunk->filter_at)
+	if (!weir__chunk_has_filter(chunk))
 		return;
 	if (chunk->filter_at < MAGIC_BYTES || chunk->filter_at >= r->filters_end ||
 	    chunk->filter_bytes > r->filters_end - chunk->filter_at)

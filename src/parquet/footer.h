@@ -74,6 +74,12 @@ void weir__schema_match(const struct weir_footer *footer, uint32_t column, struc
 unsigned weir__schema_path(const struct weir_footer *footer, uint32_t column,
                            const struct weir_element *path[WEIR_PARQUET_DEPTH]);
 
+/* A filter that can be read: of others the footer's numbers say nothing of this file. */
+static inline bool weir__chunk_has_filter(const struct weir_chunk *chunk)
+{
+	return chunk->filter_at && !chunk->encrypted && !chunk->elsewhere;
+}
+
 /* room.c: the room of each filter, that of none in another's. Records a fault in @t.
  * Return: 0 or -ENOMEM. */
 int weir__footer_rooms(struct weir_footer *footer, uint64_t filters_end, struct weir_thrift *t);

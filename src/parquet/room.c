@@ -5,16 +5,11 @@
 #include <stdlib.h>
 #include "parquet/footer.h"
 
-static bool has_filter(const struct weir_chunk *chunk)
-{
-	return chunk->filter_at && !chunk->encrypted && !chunk->elsewhere;
-}
-
 static uint64_t count(const struct weir_footer *footer, uint64_t chunks)
 {
 	uint64_t n = 0;
 	for (uint64_t i = 0; i < chunks; i++)
-		n += has_filter(&footer->chunks[i]);
+		n += weir__chunk_has_filter(&footer->chunks[i]);
 	return n;
 }
 
@@ -45,7 +40,7 @@ int weir__footer_rooms(struct weir_footer *footer, uint64_t filters_end, struct 
 	if (!in_order)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < chunks; i++)
-		if (has_filter(&footer->chunks[i]))
+		if (weir__chunk_has_filter(&footer->chunks[i]))
 			in_order[at++] = &footer->chunks[i];
 	qsort(in_order, n, sizeof *in_order, by_place);
 	give_room(in_order, n, filters_end, t);
