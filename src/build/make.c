@@ -53,9 +53,8 @@ static int check_number(const struct weir_params *p, uint64_t n)
  * for each included key: of the widest, 32 bits, the whole would be smaller than that. */
 static uint64_t may_pass(const struct weir_params *p, uint64_t keys)
 {
-	const uint32_t bits = p->fingerprint_bits;
-	if (bits && bits < 64)
-		return p->exclude_keys >> bits;
+	if (p->fingerprint_bits) /* 32 at most: checked when the builder was made */
+		return p->exclude_keys >> p->fingerprint_bits;
 	return p->exclude_keys / 2 / 64 < keys ? p->exclude_keys / 2 : 64 * keys;
 }
 
