@@ -175,9 +175,9 @@ struct weir_kind {
 	/* The distinct keys that f was made to take before it refuses one (-ENOSPC); a handle's
 	 * statistics compare its keys with that. NULL: it takes every key. */
 	uint64_t (*most)(const struct weir_filter *f);
-	/* The copies of one key that f can hold before it refuses the next (-ENOSPC), however empty
+	/* The copies of a key that f can hold before it refuses the next (-ENOSPC), however empty
 	 * it is. NULL: it refuses none for that. */
-	unsigned (*copies)(const struct weir_filter *f);
+	unsigned (*copies)(const struct weir_filter *f, uint64_t hash);
 
 	/* ---- optional; NULL: cannot ---- */
 

@@ -271,7 +271,7 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_normal_contains(const struct weir_handl
  *   rollback returns to it. Before the first filter: -EAGAIN options.keep_inserts is 0; -ENOBUFS it
  *   has no more room; -ENOMEM; and those of weir_insert() into the next filter, where the key stays
  *   kept for the one after it. Of a key that was kept more often than the first filter can hold
- *   copies of one (cuckoo: 8 or 10), that filter holds so many: remove it no more often.
+ *   copies of it (cuckoo: see filter.h), that filter holds so many: remove it no more often.
  * Threads, Order, Progress: as weir_handle_contains().
  * Cost: as weir_handle_contains(), and an insert into each filter: about two during a reload.
  *   Before the first filter an allocation, lock-free as far as malloc() is.

@@ -123,7 +123,7 @@ static int insert_kept(struct weir_filter *next, uint64_t hash)
 {
 	int answer = weir_insert_hash(next, hash);
 	const bool is_there = answer == -ENOSPC && next->kind->copies &&
-	                      next->kernel->count(next, hash) >= next->kind->copies(next);
+	                      next->kernel->count(next, hash) >= next->kind->copies(next, hash);
 	return is_there ? WEIR_SEEN : answer;
 }
 

@@ -244,9 +244,12 @@ static uint64_t most(const struct weir_filter *f)
 	return weir__cuckoo_most(f->array.lines, &f->array.shape);
 }
 
-static unsigned copies(const struct weir_filter *f)
+/* Two buckets full, or the one that both are. */
+static unsigned copies(const struct weir_filter *f, uint64_t hash)
 {
-	return 2 * weir__cuckoo_places(f->array.shape.field[WEIR_CUCKOO_WIDTH]);
+	unsigned width = weir__cuckoo_width(&f->array);
+	struct places p = places_of(&f->array, hash, width);
+	return (1 + (p.bucket[0] != p.bucket[1])) * weir__cuckoo_places(width);
 }
 
 const struct weir_kind weir__kind_cuckoo = {
