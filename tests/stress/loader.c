@@ -122,18 +122,36 @@ static void refresh(struct reloads *s, uint64_t *random)
 	s->done[REFRESHED]++;
 }
 
-void reload_at_random(struct reloads *s, unsigned thread)
+/* Of those that this round's kind can. */
+static enum reload_action least_done(const struct reloads *s)
+{
+	enum reload_action least = 0;
+	for (unsigned i = 1; i < RELOAD_ACTIONS; i++)
+		if (s->done[i] < s->done[least] && (i != REFRESHED || s->saves))
+			least = (enum reload_action)i;
+	return least;
+}
+
+/* Every other one is what was done least often, so that a slow machine leaves nothing out. */
+static enum reload_action next_action(const struct reloads *s, uint64_t *random)
 {
 	static const enum reload_action often[16] = {
 		FROM_SOURCE, FROM_SOURCE, FROM_SOURCE, FROM_SOURCE, BY_COPY, BY_COPY, BY_COPY,
 		BY_COPY, OTHER_RATE, ABORTED, ABORTED, ROLLED_BACK, ROLLED_BACK, ROLLED_BACK,
 		DROPPED, REFRESHED,
 	};
+	uint64_t r = stress_random(random);
+	enum reload_action next = r >> 4 & 1 ? least_done(s) : often[r % 16];
+	return next == REFRESHED && !s->saves ? BY_COPY : next;
+}
+
+/* Two at least: the first meets no previous filter. */
+void reload_at_random(struct reloads *s, unsigned thread)
+{
 	uint64_t random = s->first + thread;
-	while (atomic_load_explicit(&s->inserting, memory_order_relaxed)) {
-		enum reload_action next = often[stress_random(&random) % 16];
-		if (next == REFRESHED && !s->saves)
-			next = BY_COPY;
+	for (unsigned n = 0; n < 2 || atomic_load_explicit(&s->inserting, memory_order_relaxed);
+	     n++) {
+		enum reload_action next = next_action(s, &random);
 		if (next == ROLLED_BACK || next == DROPPED)
 			leave_previous(s, next);
 		else if (next == REFRESHED)
