@@ -63,10 +63,22 @@ static void test_a_key_that_was_given_twice(void **state)
 /* How many copies of the key the set held, after its removals. */
 static int remove_all(struct weir_handle *h, const char *key)
 {
-	int copies = 0;
-	while (weir_handle_remove(h, key, strlen(key)) == 0)
+	int copies = 0, answer;
+	while ((answer = weir_handle_remove(h, key, strlen(key))) == 0)
 		copies++;
+	assert_int_equal(answer, -ENOENT);
 	return copies;
+}
+
+static struct weir_params small_cuckoo(void)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.kind = WEIR_CUCKOO;
+	p.fingerprint_bits = 16;
+	p.capacity = 1000;
+	p.fp_rate = 0.001;
+	p.seed = 1;
+	return p;
 }
 
 /* A cuckoo filter holds 8 copies of one key, or 4 if its two buckets are one; those that were kept
@@ -75,25 +87,21 @@ static int remove_all(struct weir_handle *h, const char *key)
 static void more_copies_than_the_first_set_holds(const char *often, int most)
 {
 	struct weir_handle *h = without_a_set();
-	struct weir_params p = WEIR_PARAMS_INIT;
+	const struct weir_params p = small_cuckoo();
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_reload *r;
-	p.kind = WEIR_CUCKOO;
-	p.fingerprint_bits = 16;
-	p.capacity = 1000;
-	p.fp_rate = 0.001;
-	p.seed = 1;
+	const size_t len = strlen(often);
 	o.params = &p;
 	for (unsigned i = 0; i < 12; i++)
-		assert_int_equal(weir_handle_insert(h, often, strlen(often)), WEIR_NEW);
+		assert_int_equal(weir_handle_insert(h, often, len), WEIR_NEW);
 	assert_int_equal(weir_handle_insert(h, "other", 5), WEIR_NEW);
 	assert_ok(weir_reload_begin(&r, h, &o));
 	for (unsigned i = 0; i < 12; i++)
-		assert_int_equal(weir_handle_insert(h, often, strlen(often)), -ENOSPC);
+		assert_int_equal(weir_handle_insert(h, often, len), -ENOSPC);
 	weir_reload_abort(r);
 	assert_ok(weir_reload_begin(&r, h, &o));
 	assert_ok(weir_reload_commit(r));
-	assert_true(weir_handle_contains(h, often, strlen(often)));
+	assert_true(weir_handle_contains(h, often, len) && weir_handle_contains(h, "other", 5));
 	assert_int_equal(remove_all(h, often), most);
 	assert_true(weir_handle_contains(h, "other", 5));
 	assert_ok(weir_handle_destroy(h));
@@ -102,16 +110,11 @@ static void more_copies_than_the_first_set_holds(const char *often, int most)
 /* Of 2,000 keys a few have one bucket. */
 static void test_more_copies_than_the_first_set_holds(void **state)
 {
-	struct weir_filter *f;
-	struct weir_params p = WEIR_PARAMS_INIT;
+	const struct weir_params p = small_cuckoo();
 	unsigned seen[9] = { 0 };
 	(void)state;
-	p.kind = WEIR_CUCKOO;
-	p.fingerprint_bits = 16;
-	p.capacity = 1000;
-	p.fp_rate = 0.001;
-	p.seed = 1;
 	for (unsigned i = 0; i < 2000 && !(seen[4] && seen[8]); i++) {
+		struct weir_filter *f;
 		char key[16];
 		int copies = 0;
 		snprintf(key, sizeof key, "key %u", i);
