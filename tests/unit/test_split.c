@@ -158,14 +158,15 @@ static void odd_numbers_of_blocks_are_saved(void **state)
 {
 	(void)state;
 	struct weir_filter *f = of_blocks(5), *again = NULL;
-	char path[] = "/tmp/weir-split-XXXXXX";
-	close(mkstemp(path));
+	char *folder = test_folder(), *path = NULL;
+	assert_true(asprintf(&path, "%s/odd.weir", folder) > 0);
 	fill(f, 50);
 	assert_ok(weir_save(f, path, NULL));
 	assert_ok(weir_load(&again, path, NULL));
 	assert_int_equal(blocks_of(again), 5);
 	assert_has(again, 50);
-	unlink(path);
+	free(path);
+	test_folder_remove(folder);
 	weir_destroy(f);
 	weir_destroy(again);
 }
