@@ -89,14 +89,14 @@ int weir_handle_destroy(struct weir_handle *h)
 	WEIR__UNCANCELLED;
 	if (!h)
 		return 0;
+	/* Before the claim, which a look of the follower's may have: what the caller is to do is the
+	 * same, whether or not one is under way. */
+	if (weir__flag_held_acquire(&h->followed))
+		return weir__fail(-EBUSY, "weir_handle_destroy: a follower of this handle runs: "
+		                          "weir_follow_stop() comes first");
 	int err = weir__destroy_begin(h, "weir_handle_destroy");
 	if (err)
 		return err;
-	if (weir__flag_held_acquire(&h->followed)) {
-		weir__writer_release(h);
-		return weir__fail(-EBUSY, "weir_handle_destroy: a follower of this handle runs: "
-		                          "weir_follow_stop() comes first");
-	}
 	weir__synchronize(&h->rcu);
 	weir__handle_free(h);
 	return 0;

@@ -120,6 +120,23 @@ static void test_what_passes(void **state)
 	close_handle(flavors, h);
 }
 
+/* Whoever has the handle's claim at that moment, as the follower's look may: what to do is said. */
+static void test_destroyed_while_the_writer_is_busy(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	struct weir_reload *r;
+	(void)state;
+	save(0, 100);
+	struct weir_follower *f = follow(h, never, true);
+	expect(flavors, 1, 0);
+	while (weir_reload_begin(&r, h, NULL)) /* its look ends */
+		;
+	assert_refused(weir_handle_destroy(h), -EBUSY, "weir_handle_destroy", "weir_follow_stop");
+	weir_reload_abort(r);
+	assert_ok(weir_follow_stop(f));
+	close_handle(flavors, h);
+}
+
 /* Removed and made again, and renamed with another in its place: after each the watch is where
  * the path is. */
 static void test_the_folder_goes(void **state)
@@ -215,6 +232,7 @@ int main(void)
 		fresh(test_written_in_place),
 		fresh(test_damaged_is_reported_once),
 		fresh(test_what_passes),
+		fresh(test_destroyed_while_the_writer_is_busy),
 		fresh(test_the_folder_goes),
 		fresh(test_links),
 		fresh(test_a_name_without_folder),
