@@ -5,17 +5,24 @@
 usage: failures.py TESTLOG.json"""
 
 import json
+import re
 import sys
 
 FINE = {"OK", "EXPECTEDFAIL", "SKIP"}
 LINES = 15
+REASON = re.compile(r"\[ +(ERROR|LINE) +\]")  # cmocka: why, and where
 
 
 def last_lines(test):
-    """The end of a test's output and of its errors, which may stand in either."""
+    """The end of a test's output and of its errors, which may stand in either; and the reasons
+    that stand above, since what else a failed test leaves may be long."""
     for stream in ("stdout", "stderr"):
         lines = test.get(stream, "").splitlines()
-        for line in lines[-LINES:]:
+        reasons = []
+        for i, line in enumerate(lines[:-LINES]):
+            if REASON.match(line):
+                reasons += [line] + [l for l in lines[i + 1:i + 3] if not l.startswith("[")]
+        for line in reasons[:LINES] + lines[-LINES:]:
             yield line[:200]
 
 
