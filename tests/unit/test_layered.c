@@ -362,15 +362,13 @@ static void reloaded(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-int main(void)
+/* With "memory": those that run long, of one thread each. */
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exact_on_both),
 		cmocka_unit_test(as_the_reference),
 		cmocka_unit_test(from_several_threads),
-		cmocka_unit_test(memory_is_shared),
-		cmocka_unit_test(spilled),
-		cmocka_unit_test(spilled_before_the_seal),
 		cmocka_unit_test(in_their_order),
 		cmocka_unit_test(of_other_kinds),
 		cmocka_unit_test(in_both_lists),
@@ -378,6 +376,12 @@ int main(void)
 		cmocka_unit_test(not_spread),
 		cmocka_unit_test(alike_when_multiplied),
 		cmocka_unit_test(reloaded),
+	}, memory[] = {
+		cmocka_unit_test(memory_is_shared),
+		cmocka_unit_test(spilled),
+		cmocka_unit_test(spilled_before_the_seal),
 	};
-	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+	return argc > 1 && strcmp(argv[1], "memory") == 0 ?
+	       cmocka_run_group_tests(memory, folder_setup, folder_teardown) :
+	       cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }
