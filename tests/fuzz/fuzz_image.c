@@ -31,9 +31,25 @@ static uint64_t key_of(uint64_t i)
 	return (i + 1) * UINT64_C(0x9E3779B97F4A7C15) ^ (i << 7);
 }
 
+/* Many at once are answered as each alone. */
+static void look(const struct weir_filter *f)
+{
+	uint64_t hashes[KEYS], bitmap[WEIR_BITMAP_WORDS(KEYS)];
+	for (unsigned i = 0; i < KEYS; i++)
+		hashes[i] = i < 2 ? -(uint64_t)i : key_of(i); /* the least and the greatest too */
+	size_t found = weir_contains_hashes(f, hashes, KEYS, bitmap);
+	for (unsigned i = 0; i < KEYS; i++) {
+		bool alone = weir_contains_hash(f, hashes[i]);
+		MUST(alone == (bitmap[i / 64] >> i % 64 & 1));
+		found -= alone;
+	}
+	MUST(found == 0);
+}
+
 static void insert_and_look(struct weir_filter *f)
 {
 	uint64_t hashes[KEYS], bitmap[WEIR_BITMAP_WORDS(KEYS)];
+	look(f);
 	for (unsigned i = 0; i < KEYS; i++) {
 		hashes[i] = key_of(i);
 		int answer = weir_insert(f, &hashes[i], i % 9);

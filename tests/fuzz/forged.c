@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ * Each field of an image's head in turn set to each of the values where a check may be off by one,
+ * the checksums made good again: what the fuzzer asks of any bytes (fuzz_image.c) is asked of all
+ * of these. So an attacker's first tries are not left to chance. Likewise the image cut off at each
+ * length. */
+#include <dirent.h>
+#include <string.h>
+#include "../image_bytes.h"
+#include "fuzz_image.h"
+
+/* Up to where fields stand: the head, and the notes of a compound's first members. */
+enum { FIELDS_END = IMAGE_TABLE + 64, SMALL = 1 << 16, WHOLE_HEAD = 600 };
+
+static const uint64_t values[] = {
+	0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 1023, 1024,
+	1025, 4095, 4096, 4097, 65535, 65536, 65537, 1 << 18, (1 << 18) + 1, 1 << 20,
+	(1 << 28) - 1, 1 << 28, (1 << 28) + 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
+	UINT64_C(1) << 32, UINT64_C(1) << 40, (UINT64_C(1) << 40) + 1, UINT64_C(1) << 48,
+	(UINT64_C(1) << 48) + 1, UINT64_C(1) << 57, UINT64_C(1) << 58, UINT64_C(1) << 63, UINT64_MAX,
+	/* as a rate: 0.5 and its neighbour, 1 and the one below, the least normal and the greatest
+	 * that is not, infinity, not a number */
+	0x3fe0000000000000, 0x3fe0000000000001, 0x3ff0000000000000, 0x3fefffffffffffff,
+	0x0010000000000000, 0x000fffffffffffff, 0x7ff0000000000000, 0xfff0000000000000,
+	0x7ff8000000000000
+};
+enum { VALUES = sizeof values / sizeof values[0] };
+
+static unsigned long tried;
+
+/* In memory of its own size, so that a sanitizer sees its end. */
+static void try(const unsigned char *image, size_t n)
+{
+	unsigned char *exact = malloc(n ? n : 1);
+	if (!exact)
+		abort();
+	memcpy(exact, image, n);
+	(void)LLVMFuzzerTestOneInput(exact, n);
+	free(exact);
+	tried++;
+}
+
+static void set_field(unsigned char *image, size_t n, unsigned at, unsigned bytes, uint64_t value)
+{
+	unsigned char was[8];
+	memcpy(was, image + at, bytes);
+	for (unsigned i = 0; i < bytes; i++)
+		image[at + i] = (unsigned char)(value >> (8 * i));
+	image_repair_table(image, n);
+	image_repair(image, n);
+	try(image, n);
+	memcpy(image + at, was, bytes);
+}
+
+/* The magic is not asked, nor are the checksums, which image_repair() writes. */
+static void every_field(unsigned char *image, size_t n)
+{
+	for (unsigned at = 8; at + 8 <= FIELDS_END && at + 8 <= n; at += 4) {
+		if (at + 8 > IMAGE_HEADER_SUM && at < IMAGE_TABLE)
+			continue;
+		for (unsigned v = 0; v < VALUES; v++) {
+			if (values[v] <= UINT32_MAX)
+				set_field(image, n, at, 4, values[v]);
+			else if (at % 8 == 0)
+				set_field(image, n, at, 8, values[v]);
+		}
+	}
+	image_repair_table(image, n);
+	image_repair(image, n);
+}
+
+static void every_length(const unsigned char *image, size_t n)
+{
+	for (size_t i = 0; i < n; i += i < WHOLE_HEAD ? 1 : 1 + n / 200)
+		try(image, i);
+}
+
+static int forge(const char *path)
+{
+	size_t n = 0;
+	unsigned char *image = image_slurp(path, &n);
+	if (!image || n <= IMAGE_TABLE)
+		return fprintf(stderr, "%s: no image\n", path);
+	if (n <= SMALL) {
+		every_field(image, n);
+		every_length(image, n);
+	}
+	free(image);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct dirent *e;
+	unsigned files = 0;
+	DIR *dir = argc > 1 ? opendir(argv[1]) : NULL;
+	if (!dir)
+		return fprintf(stderr, "usage: forged FOLDER, of images whose names end in .weir\n");
+	while ((e = readdir(dir)) != NULL) {
+		char path[4096];
+		const char *end = strrchr(e->d_name, '.');
+		if (!end || strcmp(end, ".weir") != 0)
+			continue;
+		snprintf(path, sizeof path, "%s/%s", argv[1], e->d_name);
+		if (forge(path))
+			return 1;
+		files++;
+	}
+	closedir(dir);
+	printf("%u images, %lu forgeries\n", files, tried);
+	return tried > files ? 0 : 1;
+}
