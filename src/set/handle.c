@@ -89,8 +89,8 @@ int weir_handle_destroy(struct weir_handle *h)
 	WEIR__UNCANCELLED;
 	if (!h)
 		return 0;
-	/* Before the claim, which a look of the follower's may have: what the caller is to do is the
-	 * same, whether or not one is under way. */
+	/* Before the claim, which a look of the follower's may have: what the caller is to do is
+	 * the same, whether or not one is under way. */
 	if (weir__flag_held_acquire(&h->followed))
 		return weir__fail(-EBUSY, "weir_handle_destroy: a follower of this handle runs: "
 		                          "weir_follow_stop() comes first");
