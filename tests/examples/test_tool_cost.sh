@@ -59,7 +59,8 @@ test_old_image_is_sampled() {
 	printf '\125\252' | dd of=old.weir bs=1 seek=$(($(stat -c %s old.weir) - 100)) \
 		conv=notrunc status=none
 	run 1 "$weir" build -q -o old.weir five
-	says '^weir build: old.weir: not replaced: about 5 different keys, .*under a tenth'
+	# An estimate: with some seeds two of them share bits.
+	says '^weir build: old.weir: not replaced: about [345] different keys, .*under a tenth'
 	run 0 "$weir" build -q -o old.weir keys
 	same err /dev/null 'a sample was enough, and the old image was read'
 	# So few keys that no sample tells: what is above the limit is not read.
