@@ -16,7 +16,8 @@ static const uint64_t values[] = {
 	1025, 4095, 4096, 4097, 65535, 65536, 65537, 1 << 18, (1 << 18) + 1, 1 << 20,
 	(1 << 28) - 1, 1 << 28, (1 << 28) + 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
 	UINT64_C(1) << 32, UINT64_C(1) << 40, (UINT64_C(1) << 40) + 1, UINT64_C(1) << 48,
-	(UINT64_C(1) << 48) + 1, UINT64_C(1) << 57, UINT64_C(1) << 58, UINT64_C(1) << 63, UINT64_MAX,
+	(UINT64_C(1) << 48) + 1, UINT64_C(1) << 57, UINT64_C(1) << 58, UINT64_C(1) << 63,
+	UINT64_MAX,
 	/* as a rate: 0.5 and its neighbour, 1 and the one below, the least normal and the greatest
 	 * that is not, infinity, not a number */
 	0x3fe0000000000000, 0x3fe0000000000001, 0x3ff0000000000000, 0x3fefffffffffffff,
@@ -94,7 +95,7 @@ int main(int argc, char **argv)
 	unsigned files = 0;
 	DIR *dir = argc > 1 ? opendir(argv[1]) : NULL;
 	if (!dir)
-		return fprintf(stderr, "usage: forged FOLDER, of images whose names end in .weir\n");
+		return fprintf(stderr, "usage: forged FOLDER, of images called NAME.weir\n");
 	while ((e = readdir(dir)) != NULL) {
 		char path[4096];
 		const char *end = strrchr(e->d_name, '.');
