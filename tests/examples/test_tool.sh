@@ -269,12 +269,17 @@ test_query() {
 	# An answer does not wait for the end of its input.
 	head -n 1 keys >key
 	mkfifo slow
-	{ cat key; exec sleep 30; } >slow &
-	run 0 timeout 10 "$weir" query -q set.weir slow
+	{ cat key; exec sleep 120; } >slow &
+	run 0 timeout 60 "$weir" query -q set.weir slow
 	kill $!
-	{ cat key; exec sleep 30; } >slow &
-	run 124 timeout 2 "$weir" query set.weir slow; same out key 'line by line'
-	kill $!
+	{ cat key; exec sleep 120; } >slow &
+	local writer=$!
+	"$weir" query set.weir slow >line 2>err &
+	timeout 60 sh -c 'until [ -s line ]; do sleep 0.05; done'
+	same line key 'line by line'
+	run 0 kill $! # it has not ended
+	kill $writer
+	wait $! 2>/dev/null
 	run 2 "$weir" query set.weir no_such_file keys
 	says '^weir query: no_such_file: No such file'
 	same out keys 'goes on with the next'

@@ -15,10 +15,24 @@ live() {
 # A process that adds to the image in place has begun: on a slow machine that takes a while.
 until_live() {
 	local tries
-	for tries in $(seq 200); do
+	for tries in $(seq 1200); do
 		"$weir" info --json "$1" | grep -q '"live": true' && return
 		sleep 0.05
 	done
+}
+# A process whose messages are in ./said waits for the lock: that it says after a second.
+until_it_waits() {
+	timeout 60 sh -c 'until grep -qs "its turn" said; do sleep 0.05; done' ||
+		fail 'nobody waits for its turn'
+}
+# A process has locked the image.
+until_locked() {
+	local tries
+	for tries in $(seq 1200); do
+		flock -n "$1" true || return 0
+		sleep 0.05
+	done
+	fail "nobody has locked $1"
 }
 
 test_add_replaces() {
@@ -34,7 +48,7 @@ test_add_replaces() {
 	json out 'j["keys"] == 500 and j["keys_new_estimated"] == 0 and j["capacity"] == 2000'
 	run 0 "$weir" add -q set.weir /dev/null
 	same set.weir whole.weir 'nothing was added'
-	run 0 "$weir" build -q --zstd -o packed.weir first
+	run 0 "$weir" build -q -s 7 --zstd -o packed.weir first
 	head -n 150 more >few
 	run 0 "$weir" add -q packed.weir few; says '; weir build -n 1[0-9]* has room for them'
 	run 0 "$weir" info --json packed.weir; json out 'j[0]["compressed"]'
@@ -133,10 +147,11 @@ test_adds_take_turns() {
 	mkfifo late
 	"$weir" add -q set.weir late &
 	exec 7>late
-	sleep 0.2
+	until_locked set.weir
 	run 124 timeout 1 "$weir" add -q set.weir many
-	"$weir" add -q set.weir more 7>&- &
-	sleep 0.2
+	rm -f said
+	"$weir" add -q set.weir more 7>&- 2>said &
+	until_it_waits
 	echo late >&7
 	exec 7>&-
 	wait
@@ -147,12 +162,13 @@ test_adds_take_turns() {
 	"$weir" add -q set.weir late &
 	local first=$!
 	exec 7>late 8<>later
-	sleep 0.2
-	"$weir" add -q set.weir later 7>&- 8>&- &
-	sleep 0.2
+	until_locked set.weir
+	rm said
+	"$weir" add -q set.weir later 7>&- 8>&- 2>said &
+	until_it_waits
 	exec 7>&-
 	wait $first
-	sleep 0.3
+	until_locked set.weir # by the second
 	run 124 timeout 1 "$weir" add -q set.weir first
 	echo later >&8
 	exec 8>&-
@@ -167,8 +183,9 @@ test_add_looks_after_its_turn() {
 	run 0 "$weir" build -q --zstd --like=set.weir -o packed.weir first
 	exec 8<set.weir
 	flock 8
-	"$weir" add -q set.weir more 8<&- &
-	sleep 0.3
+	rm -f said
+	"$weir" add -q set.weir more 8<&- 2>said &
+	until_it_waits
 	mv packed.weir set.weir
 	exec 8<&-
 	wait $!

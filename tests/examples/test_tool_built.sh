@@ -10,7 +10,7 @@ seq 1 20000 >keys
 seq 20001 40000 >others
 
 test_build() {
-	run 0 "$weir" build -k fuse -o f.weir keys
+	run 0 "$weir" build -s 5 -k fuse -o f.weir keys
 	prints 'layout  *fuse, fingerprints of 8 bits in 1 part'
 	prints 'keys  *20,000, about 20'
 	prints 'capacity  *20,000$'

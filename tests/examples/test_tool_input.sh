@@ -53,7 +53,7 @@ test_packed() {
 test_trim_comments_lowercase() {
 	printf '\xef\xbb\xbf# a list\r\n Alpha \r\n\tBETA\n  # not blank\n\n#\ngamma delta' >list
 	printf 'alpha\nbeta\ngamma delta\n' >wanted
-	run 0 "$weir" build --json --trim --comments --lowercase --skip-empty -o t.weir list
+	run 0 "$weir" build --json -s 7 --trim --comments --lowercase --skip-empty -o t.weir list
 	json out 'j["keys"] == 3 and j["normalised"] == "trim, lowercase"'
 	run 0 "$weir" query t.weir wanted; same out wanted 'the set lowercases and trims'
 	printf 'ALPHA\r\n  beta\n' >other
@@ -134,7 +134,7 @@ test_hosts_and_suffixes() {
 		server=/f.test/192.0.2.1#53
 		plain.org
 	END
-	run 0 "$weir" build --json --hosts --lowercase --suffixes -o h.weir hosts
+	run 0 "$weir" build --json -s 7 --hosts --lowercase --suffixes -o h.weir hosts
 	json out 'j["keys"] == 8 and j["labels"] == "1-3" and j["lookups"] == 3'
 	json out 'abs(j["fp_rate"] * 3 - 0.01) < 1e-9 and abs(j["fp_rate_answer"] - 0.01) < 1e-9'
 	printf 'x.y.ads.example.com\nB.TEST\nwww.e.test.\nlocalhost\n' >below
@@ -149,7 +149,7 @@ test_hosts_and_suffixes() {
 		>hosts2
 	printf '%s\n' '255.255.255.255 all.test' \
 		'2001:0db8:0000:0000:0000:0000:255.255.255.255%eth0 six.test' >>hosts2
-	run 0 "$weir" build --json --hosts -o h2.weir hosts2; json out 'j["keys"] == 5'
+	run 0 "$weir" build --json -s 7 --hosts -o h2.weir hosts2; json out 'j["keys"] == 5'
 	run 0 "$weir" query h2.weir <(printf 'cr.test\ng.test\n%s\ny.test\n' "$long")
 	same out <(printf 'cr.test\ng.test\n%s\n' "$long") 'odd lines of a hosts file'
 	# Of a wrong line no domain is taken.
@@ -164,7 +164,7 @@ test_hosts_and_suffixes() {
 	run 2 "$weir" build -q --hosts --field=2 -o h2.weir hosts; says '--hosts and --field'
 	run 2 "$weir" build -q --suffixes --cidr -o h2.weir hosts; says 'not both'
 	# A plain set of domains is asked for parents if the query wants it.
-	run 0 "$weir" build -q -o d.weir <(echo example.com)
+	run 0 "$weir" build -q -s 7 -o d.weir <(echo example.com)
 	run 1 "$weir" query d.weir <(echo www.example.com)
 	run 0 "$weir" query --suffixes d.weir <(echo www.example.com)
 	run 2 "$weir" query --cidr d.weir <(echo 1.2.3.4); says 'no set of prefixes'
@@ -211,7 +211,7 @@ test_a_line_without_an_end() {
 test_cidr() {
 	printf '10.1.2.3/8\n192.0.2.1\n2001:DB8::/32\n::1/128\n::ffff:203.0.113.0/120\n' >nets
 	rm -f c.weir
-	run 0 "$weir" build --json --cidr -p 1% -o c.weir nets
+	run 0 "$weir" build --json -s 7 --cidr -p 1% -o c.weir nets
 	json out 'j["ipv4_lengths"] == "8 24 32" and j["ipv6_lengths"] == "32 128"' \
 		'and j["lookups"] == 3 and abs(j["fp_rate"] * 3 - 0.01) < 1e-9'
 	printf '%s\n' 10.255.0.1 192.0.2.1 2001:db8:1::9 ::1 203.0.113.77 ::ffff:10.0.0.1 >in
@@ -305,8 +305,12 @@ test_no_text() {
 # It waited without a word.
 test_a_terminal() {
 	has_terminal || return
-	timeout 9 script -qec "timeout --foreground 1 '$weir' build -q -o typed.weir" /dev/null \
-		>typed 2>&1 </dev/null
+	: >typed
+	timeout -k 60 60 script -qec "'$weir' build -q -o typed.weir" /dev/null \
+		>typed 2>&1 </dev/null &
+	timeout 60 sh -c 'until grep -q "ends them" typed; do sleep 0.1; done'
+	kill $! 2>/dev/null
+	wait $! 2>/dev/null
 	grep -q 'weir build: reads keys from the terminal, one a line; Ctrl-D ends them' typed &&
 		ok || fail 'no hint at a terminal' "$(cat typed)"
 	run 0 bash -c "echo a | '$weir' build -q -o typed.weir"; same err /dev/null 'a pipe'

@@ -89,7 +89,7 @@ allowed() {
 test_an_empty_list_replaces_no_set() {
 	: >empty
 	head -n $((n / 20)) keys >few
-	run 0 "$weir" build -q -o guarded.weir keys
+	run 0 "$weir" build -q -s 7 -o guarded.weir keys
 	cp guarded.weir before.weir
 	local list
 	for list in empty few; do

@@ -64,7 +64,7 @@ test_memory_of_a_merge() {
 at_once() {
 	local status=$1
 	shift
-	run "$status" timeout 10 "$@"
+	run "$status" timeout 60 "$@"
 }
 waits() { run 124 timeout 0.5 "$@"; }
 
@@ -102,7 +102,7 @@ test_a_fifo_without_a_writer() {
 # with $lost.
 slowly() {
 	run 0 "$weir" build -q -s 7 -k "${kind:-blocked}" -n 3000 -o slow.weir first
-	timeout 20 "$weir" "$@" 2>said &
+	timeout 60 "$weir" "$@" 2>said &
 	exec 9>slow # opened by the command too
 	cp second.weir new.weir
 	mv new.weir slow.weir
@@ -160,10 +160,10 @@ test_a_link_that_comes_meanwhile() {
 		rm -f slow.weir
 		if [ $command = build ]; then
 			cp first late
-			timeout 20 "$weir" build -q -n 3000 -o slow.weir slow 2>said &
+			timeout 60 "$weir" build -q -n 3000 -o slow.weir slow 2>said &
 		else
 			cp second.weir late
-			timeout 20 "$weir" merge -q -o slow.weir slow 2>said &
+			timeout 60 "$weir" merge -q -o slow.weir slow 2>said &
 		fi
 		exec 9>slow
 		ln -s diary slow.weir
@@ -181,10 +181,10 @@ test_a_link_that_comes_meanwhile() {
 # Two that add to one image, one of them by a union: neither loses what the other adds.
 test_a_union_takes_its_turn() {
 	run 0 "$weir" build -q -s 7 -n 3000 -o both.weir first
-	timeout 20 "$weir" merge -q -o both.weir both.weir slow &
+	timeout 60 "$weir" merge -q -o both.weir both.weir slow &
 	exec 9>slow
-	timeout 20 "$weir" add -q both.weir <(echo word) 2>said &
-	timeout 20 sh -c 'until grep -qs "its turn" said; do sleep 0.1; done'
+	timeout 60 "$weir" add -q both.weir <(echo word) 2>said &
+	timeout 60 sh -c 'until grep -qs "its turn" said; do sleep 0.1; done'
 	cat late >&9
 	exec 9>&-
 	wait
@@ -194,9 +194,9 @@ test_a_union_takes_its_turn() {
 # Whoever may read an image can lock it.
 test_a_locked_image() {
 	rm -f err
-	flock set.weir timeout 20 sh -c 'until grep -qs "its turn" err; do sleep 0.1; done' &
+	flock set.weir timeout 60 sh -c 'until grep -qs "its turn" err; do sleep 0.1; done' &
 	while flock -n set.weir true; do sleep 0.1; done
-	run 0 timeout 20 "$weir" add -q set.weir keys
+	run 0 timeout 60 "$weir" add -q set.weir keys
 	says '^weir add: set.weir: waits for its turn: another process has locked it'
 	wait
 }

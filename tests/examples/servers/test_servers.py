@@ -63,8 +63,10 @@ class Server:
         with open("log", encoding="utf-8") as log:
             return log.read()
 
-    def files(self):
-        return len(os.listdir("/proc/%d/fd" % self.process.pid))
+    def sockets(self):  # not all files: now and then it opens the image to look at it
+        folder = "/proc/%d/fd/" % self.process.pid
+        links = (os.path.realpath(folder + number) for number in os.listdir(folder))
+        return sum("/socket:" in link for link in links)
 
     def end(self):
         self.process.send_signal(signal.SIGTERM)
@@ -152,10 +154,10 @@ def test_epoll():
         going.set()
         reader.join()
     assert not lost, "%d lookups lost" % len(lost)
-    sockets = server.files()
+    sockets = server.sockets()
     client.close()
     other.close()
-    wait_until("both connections closed", lambda: server.files() == sockets - 2)
+    wait_until("both connections closed", lambda: server.sockets() == sockets - 2)
     server.end()
 
 
@@ -193,8 +195,11 @@ def test_prefork():
     first = children_of(parent)
     for _ in range(60):
         assert ask(["user:1"]) == ["maybe"]
-    open_files = [len(os.listdir("/proc/%d/fd" % child)) for child in first]
-    assert max(open_files) < 12, "connections stay open: %s" % open_files
+
+    def open_files():
+        return [len(os.listdir("/proc/%d/fd" % child)) for child in first]
+
+    wait_until("connections closed", lambda: max(open_files()) < 12)
     assert all(shared(child, "set.weir") for child in first), "the image is not shared"
 
     os.kill(first[0], signal.SIGKILL)
@@ -247,7 +252,8 @@ def test_distinct(program):
         return subprocess.run([program, *words], capture_output=True, text=True, check=False)
 
     answer = run("1000000", "a", "b", "a")
-    assert (answer.returncode, answer.stdout) == (0, "30000\n"), answer
+    # its seed is drawn, and one run in 300,000 takes a line for another
+    assert answer.returncode == 0 and answer.stdout in ("30000\n", "29999\n"), answer
     answer = run("1000", "a", "b")
     assert answer.returncode == 1 and "more lines than 1000" in answer.stderr, answer
     assert run("1000000", "a", "gone").returncode == 1
