@@ -9,7 +9,7 @@
 #include "handles.h"
 
 /* Where inotify is asked for, polling would come far too late to pass for it. */
-static const double never = 600, often = 0.02, patience = 20;
+static const double never = 600, often = 0.02, patience = 60;
 
 static char other[4200];
 

@@ -2,6 +2,7 @@
  * A server that forks after it has made its handle: from then on each process has a handle of
  * its own in the memory it had before, and each inserts, reloads and follows. liburcu is prepared
  * by pthread_atfork(), as handle.h describes. */
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -133,6 +134,30 @@ static int in_child(struct weir_handle *h, struct weir_follower *f)
 	return 0;
 }
 
+static bool reads_as(const char *task, const char *file, const char *format, const char *as)
+{
+	char name[300], text[32] = "";
+	snprintf(name, sizeof name, "/proc/self/task/%s/%s", task, file);
+	FILE *f = fopen(name, "r");
+	if (!f)
+		return false;
+	bool read = fscanf(f, format, text) == 1;
+	fclose(f);
+	return read && strcmp(text, as) == 0;
+}
+
+static bool follower_sleeps(void)
+{
+	bool sleeps = false;
+	DIR *dir = opendir("/proc/self/task");
+	assert_non_null(dir);
+	for (struct dirent *task; !sleeps && (task = readdir(dir)) != NULL;)
+		sleeps = reads_as(task->d_name, "comm", "%31s", "weir-follow") &&
+		         reads_as(task->d_name, "stat", "%*d %*s %1s", "S");
+	closedir(dir);
+	return sleeps;
+}
+
 static void test_a_follower_that_is_not_there(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -141,7 +166,10 @@ static void test_a_follower_that_is_not_there(void **state)
 	save(0, 100);
 	struct weir_follower *f = follow(h, never, false);
 	expect(flavors, 1, 0);
-	usleep(50000); /* it has reported the swap, and comes to wait */
+	/* it has reported the swap, and comes to wait: in the middle of that it would own locks */
+	for (double begun = now(); !follower_sleeps() && now() - begun < patience;)
+		usleep(1000);
+	assert_true(follower_sleeps());
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {

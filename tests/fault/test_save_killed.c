@@ -150,9 +150,13 @@ static void test_killed_at_random(void **state)
 {
 	uint64_t random = 1, generation = 1, killed = 0, replaced = 0, left = 0;
 	(void)state;
-	uint64_t begin = nanoseconds();
-	assert_ok(save(large, generation));
-	uint64_t once = nanoseconds() - begin;
+	uint64_t once = UINT64_MAX;
+	for (unsigned i = 0; i < 5; i++) { /* the least: one may have waited for the disk */
+		uint64_t begin = nanoseconds();
+		assert_ok(save(large, generation));
+		uint64_t took = nanoseconds() - begin;
+		once = took < once ? took : once;
+	}
 	for (unsigned i = 0; i < KILLS; i++) {
 		killed += killed_after(test_random(&random) % (once * 5 / 4), generation + 1);
 		left += litter(".weir-new-");

@@ -15,7 +15,7 @@ struct shared {
 	uint64_t sections;
 	unsigned users;
 	atomic_uint using;
-	uint64_t swaps;
+	atomic_uint_fast64_t swaps;
 };
 
 /* The figures are of a filter that was never freed, and never go back. */
@@ -37,7 +37,8 @@ static void measure(const struct shared *s, struct weir_handle_stats *last)
 static void use(struct shared *s, unsigned thread)
 {
 	struct weir_handle_stats last = WEIR_HANDLE_STATS_INIT;
-	for (uint64_t i = 0; i < s->sections; i++) {
+	/* beside one swap at least: the swapping thread may come when all sections are over */
+	for (uint64_t i = 0; i < s->sections || !atomic_load(&s->swaps); i++) {
 		uint64_t hash = stress_hash(i * s->users + thread);
 		switch (i % 4) {
 		case 0: check(weir_handle_contains_hash(s->handle, stress_hash(KEY)),
@@ -55,20 +56,21 @@ static void use(struct shared *s, unsigned thread)
 
 static void swap(struct shared *s)
 {
+	uint64_t swaps = 0;
 	while (atomic_load_explicit(&s->using, memory_order_relaxed)) {
 		struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
 		struct weir_reload *r = NULL;
-		options.keep_previous = s->swaps % 8 == 7;
+		options.keep_previous = swaps % 8 == 7;
 		int err = weir_reload_begin(&r, s->handle, &options);
 		check(err == 0, "%s", weir_error_detail());
 		check(weir_reload_insert_hash(r, stress_hash(KEY)) >= 0, "%s", weir_error_detail());
 		err = weir_reload_commit(r);
 		check(err == 0, "%s", weir_error_detail());
 		if (options.keep_previous)
-			err = s->swaps % 16 == 7 ? weir_handle_rollback(s->handle) :
-			                           weir_handle_drop_previous(s->handle);
+			err = swaps % 16 == 7 ? weir_handle_rollback(s->handle) :
+			                        weir_handle_drop_previous(s->handle);
 		check(err == 0, "%s", weir_error_detail());
-		s->swaps++;
+		atomic_store(&s->swaps, ++swaps);
 		s->flavor->read_quiescent_state();
 	}
 }
@@ -104,9 +106,9 @@ static void run(const struct layout *layout, const struct stress *options)
 	int err = weir_handle_destroy(s.handle);
 	check(err == 0, "%s", weir_error_detail());
 	printf("%-16s %8llu sections, %6llu swaps, %5.1f s\n", layout->name,
-	       (unsigned long long)(s.sections * s.users), (unsigned long long)s.swaps,
+	       (unsigned long long)(s.sections * s.users),
+	       (unsigned long long)atomic_load(&s.swaps),
 	       stress_seconds() - start);
-	check(s.swaps > 0, "nothing was swapped");
 }
 
 int main(int argc, char **argv)

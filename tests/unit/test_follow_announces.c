@@ -135,12 +135,13 @@ static void test_refusals_do_not_flood_the_log(void **state)
 		char nonsense[8] = { (char)i };
 		assert_true(image_spit(other, nonsense, sizeof nonsense));
 		assert_int_equal(rename(other, path), 0);
-		while (stats_of(h).refused < i && now() - begun < patience)
+		for (double put = now(); stats_of(h).refused < i && now() - put < patience;)
 			usleep(100);
 	}
-	unsigned at_most = 10 + (unsigned)((now() - begun) / 5), there = read_lines();
+	unsigned there = read_lines(), at_most = 10 + (unsigned)((now() - begun) / 5);
 	/* the last reason is not lost */
-	while (!strstr(lines, "byte 0 is 0x64") && now() - begun < patience) {
+	for (double last_put = now();
+	     !strstr(lines, "byte 0 is 0x64") && now() - last_put < patience;) {
 		usleep(10000);
 		read_lines();
 	}

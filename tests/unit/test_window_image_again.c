@@ -2,6 +2,7 @@
  * What is loaded can be saved, and what is saved can be loaded; a slow load takes nothing from what
  * a key has left. */
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include "window_image.h"
 
 /* A word of the head; then it is loaded, if it may be, takes a key, is saved, and loaded. */
@@ -61,7 +62,13 @@ static void *feed(void *unused)
 	(void)unused;
 	if (write(pipe_ends[1], image, first) != (ssize_t)first)
 		return NULL;
-	sleep(1); /* until the head is read */
+	/* until the head is read, and its time noted */
+	for (int left = 1; left > 0;) {
+		usleep(1000);
+		if (ioctl(pipe_ends[0], FIONREAD, &left))
+			return NULL;
+	}
+	sleep(1);
 	now_ns += UINT64_C(7000000000);
 	for (size_t at = first; at < image_bytes;) {
 		ssize_t put = write(pipe_ends[1], image + at, image_bytes - at);

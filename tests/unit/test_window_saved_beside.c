@@ -3,6 +3,7 @@
  * of urcu-qsbr that is offline into a pipe that nobody reads yet. */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <urcu/urcu-qsbr.h>
 #include <urcu/flavor.h>
@@ -135,14 +136,19 @@ static void by_an_offline_thread_of_qsbr(void **state)
 {
 	static char bytes[1 << 16];
 	pthread_t saver, advancer;
+	int in_pipe = 0;
 	(void)state;
 	begin(&urcu_qsbr_flavor);
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(pthread_create(&saver, NULL, save_offline, NULL), 0);
 	flavor->thread_offline();
-	usleep(300000); /* its pipe is full by now: 64 KiB of 100 or so */
+	/* it has copied when it writes; the pipe is full soon: 64 KiB of 100 or so */
+	for (unsigned i = 0; i < 6000 && in_pipe < 1 << 15; i++) {
+		usleep(10000);
+		assert_int_equal(ioctl(ends[0], FIONREAD, &in_pipe), 0);
+	}
 	assert_int_equal(pthread_create(&advancer, NULL, advance, NULL), 0);
-	for (unsigned i = 0; i < 100 && !atomic_load(&advanced); i++)
+	for (unsigned i = 0; i < 6000 && !atomic_load(&advanced); i++)
 		usleep(10000);
 	const bool early = atomic_load(&advanced), yet = atomic_load(&saved);
 	while (read(ends[0], bytes, sizeof bytes) > 0)

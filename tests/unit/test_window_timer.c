@@ -10,7 +10,7 @@
 
 enum {
 	SOON = 60, /* seconds after which a test that hangs is ended */
-	ADVANCES = 2000,
+	ADVANCES = 1000,
 };
 
 /* Of four generations, by the system's clock. */
@@ -30,7 +30,8 @@ static void test_timer(void **state)
 	o.span_seconds = 0.03;
 	struct weir_window *w = make(&o);
 	assert_int_equal(weir_window_insert_hash(w, 77), WEIR_NEW);
-	while (stats_of(w).advances < 5)
+	/* since then: this thread may have been kept from the insert for some advances */
+	for (uint64_t before = stats_of(w).advances; stats_of(w).advances < before + 5;)
 		usleep(1000);
 	assert_false(weir_window_contains_hash(w, 77));
 	weir_window_destroy(w);
@@ -96,7 +97,7 @@ static void test_timer_after_fork(void **state)
 	int status = -1;
 	pid_t child = fork();
 	if (child == 0) {
-		alarm(20);
+		alarm(SOON);
 		weir_window_destroy(w);
 		_exit(0);
 	}
@@ -140,10 +141,12 @@ static void test_timer_idle(void **state)
 
 static atomic_bool advanced;
 
+/* Until there were so many, the timer's among them: how often this one finds that thread at it is
+ * chance, as long as some other keeps its own from the processor. */
 static void *advance_by_hand(void *window)
 {
 	urcu_qsbr_register_thread();
-	for (unsigned i = 0; i < ADVANCES; i++) {
+	while (stats_of(window).advances < ADVANCES) {
 		int err = weir_window_advance(window);
 		if (err && err != -EBUSY) /* the timer's thread is at it */
 			break;
@@ -177,7 +180,7 @@ static void test_timer_beside_advances_of_qsbr(void **state)
 	}
 	urcu_qsbr_unregister_thread();
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_true(stats_of(w).advances >= ADVANCES / 2);
+	assert_true(stats_of(w).advances >= ADVANCES); /* none failed */
 	weir_window_destroy(w);
 	alarm(0);
 }
