@@ -61,7 +61,7 @@ bool parquet_named(const char *argument)
 
 int parquet_trouble(int err, const char *path, uint64_t max_memory)
 {
-	return err == -EFBIG ? trouble("%s: its footer or a filter needs more memory than "
+	return err == -EFBIG ? trouble("%s: its footer or its filters need more memory than "
 	                               "--max-memory allows (%s)", path,
 	                               show_bytes(SHOW, max_memory)) :
 	                       trouble_weir(err, path);

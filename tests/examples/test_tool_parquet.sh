@@ -136,6 +136,15 @@ test_options() {
 	run 2 "$weir" query --max-memory=100K numbers.parquet:i32 nothing; says 'nothing: '
 }
 
+# Each filter alone would fit; all row groups' are there at once.
+test_memory_of_all_row_groups() {
+	python3 -B "$files/large.py" large.parquet 3 1048576
+	echo 5 >texts
+	run 1 "$weir" query --max-memory=4M large.parquet:c texts; same err /dev/null 'there is room'
+	run 2 "$weir" query --max-memory=2560K large.parquet:c texts
+	says '^weir query: large.parquet: its footer or its filters need more .* (2.50 MiB)$'
+}
+
 # More lines than are asked at once; every value in its row group.
 test_many() {
 	local n
@@ -233,6 +242,7 @@ test_types
 test_no_values
 test_stored
 test_options
+test_memory_of_all_row_groups
 test_many
 test_no_filter
 test_names
