@@ -140,7 +140,8 @@ test_options() {
 test_memory_of_all_row_groups() {
 	python3 -B "$files/large.py" large.parquet 3 1048576
 	echo 5 >texts
-	run 1 "$weir" query --max-memory=4M large.parquet:c texts; same err /dev/null 'there is room'
+	run 1 "$weir" query --max-memory=4M large.parquet:c texts
+	same err /dev/null 'there is room'
 	run 2 "$weir" query --max-memory=2560K large.parquet:c texts
 	says '^weir query: large.parquet: its footer or its filters need more .* (2.50 MiB)$'
 }
