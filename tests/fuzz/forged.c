@@ -3,13 +3,11 @@
  * the checksums made good again: what the fuzzer asks of any bytes (fuzz_image.c) is asked of all
  * of these. So an attacker's first tries are not left to chance. Likewise the image cut off at each
  * length. */
-#include <dirent.h>
-#include <string.h>
 #include "../image_bytes.h"
-#include "fuzz_image.h"
+#include "inputs.h"
 
 /* Up to where fields stand: the head, and the notes of a compound's first members. */
-enum { FIELDS_END = IMAGE_TABLE + 64, SMALL = 1 << 16, WHOLE_HEAD = 600 };
+enum { FIELDS_END = IMAGE_TABLE + 64, WHOLE_HEAD = 600 };
 
 static const uint64_t values[] = {
 	0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 1023, 1024,
@@ -28,15 +26,9 @@ enum { VALUES = sizeof values / sizeof values[0] };
 
 static unsigned long tried;
 
-/* In memory of its own size, so that a sanitizer sees its end. */
 static void try(const unsigned char *image, size_t n)
 {
-	unsigned char *exact = malloc(n ? n : 1);
-	if (!exact)
-		abort();
-	memcpy(exact, image, n);
-	(void)LLVMFuzzerTestOneInput(exact, n);
-	free(exact);
+	run_exact(image, n);
 	tried++;
 }
 
@@ -75,38 +67,24 @@ static void every_length(const unsigned char *image, size_t n)
 		try(image, i);
 }
 
-static int forge(const char *path)
+static int forge(const char *path, unsigned unused)
 {
 	size_t n = 0;
 	unsigned char *image = image_slurp(path, &n);
+	(void)unused;
 	if (!image || n <= IMAGE_TABLE)
 		return fprintf(stderr, "%s: no image\n", path);
-	if (n <= SMALL) {
-		every_field(image, n);
-		every_length(image, n);
-	}
+	every_field(image, n);
+	every_length(image, n);
 	free(image);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct dirent *e;
-	unsigned files = 0;
-	DIR *dir = argc > 1 ? opendir(argv[1]) : NULL;
-	if (!dir)
-		return fprintf(stderr, "usage: forged FOLDER, of images called NAME.weir\n");
-	while ((e = readdir(dir)) != NULL) {
-		char path[4096];
-		const char *end = strrchr(e->d_name, '.');
-		if (!end || strcmp(end, ".weir") != 0)
-			continue;
-		snprintf(path, sizeof path, "%s/%s", argv[1], e->d_name);
-		if (forge(path))
-			return 1;
-		files++;
-	}
-	closedir(dir);
-	printf("%u images, %lu forgeries\n", files, tried);
-	return tried > files ? 0 : 1;
+	int files = for_each_input(argc > 1 ? argv[1] : NULL, ".weir", forge, 0);
+	if (files < 0)
+		return fprintf(stderr, "forged FOLDER: no folder, or in it what is no image\n");
+	printf("%d images, %lu forgeries\n", files, tried);
+	return files ? 0 : 1;
 }

@@ -2,10 +2,8 @@
  * The corpus without libFuzzer: replay FOLDER [MUTATIONS]. Every file once, then each of them
  * mutated again and again by the same mutator, from fixed seeds, with a plain mutation of bytes
  * in place of libFuzzer's. */
-#include <dirent.h>
-#include <errno.h>
 #include "../image_bytes.h"
-#include "fuzz_image.h"
+#include "inputs.h"
 
 enum { MOST_BYTES = 1 << 17 };
 
@@ -38,13 +36,7 @@ static int replay(const char *path, unsigned mutations)
 		fprintf(stderr, "%s: cannot read it, or larger than %d bytes\n", path, MOST_BYTES);
 		return -1;
 	}
-	/* In memory of its own size, so that a sanitizer sees its end. */
-	unsigned char *exact = malloc(n ? n : 1);
-	if (!exact)
-		return -1;
-	memcpy(exact, original, n);
-	(void)LLVMFuzzerTestOneInput(exact, n);
-	free(exact);
+	run_exact(original, n);
 	for (unsigned i = 0, size = 0; i < mutations; i++) {
 		if (i % 8 == 0) { /* up to eight changes on top of each other */
 			memcpy(bytes, original, n);
@@ -59,22 +51,12 @@ static int replay(const char *path, unsigned mutations)
 
 int main(int argc, char **argv)
 {
-	unsigned files = 0, mutations = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
-	DIR *dir = argc > 1 ? opendir(argv[1]) : NULL;
-	if (!dir) {
-		fprintf(stderr, "usage: replay FOLDER [MUTATIONS]\n");
+	unsigned mutations = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
+	int files = for_each_input(argv[1], "", replay, mutations);
+	if (files < 0) {
+		fprintf(stderr, "replay FOLDER [MUTATIONS]: no folder, or a file that failed\n");
 		return 2;
 	}
-	for (struct dirent *e; (e = readdir(dir)) != NULL;) {
-		char path[4096];
-		snprintf(path, sizeof path, "%s/%s", argv[1], e->d_name);
-		if (e->d_name[0] == '.')
-			continue;
-		if (replay(path, mutations))
-			return 1;
-		files++;
-	}
-	closedir(dir);
-	printf("%u files, %u mutations of each\n", files, mutations);
+	printf("%d files, %u mutations of each\n", files, mutations);
 	return files ? 0 : 1;
 }
