@@ -3,11 +3,11 @@
  * for what has no room there: the builder reports it in a sentence, or was able to do without; then
  * there is no filter, or one with all its keys; nothing leaks, no thread and no file stays. */
 #include <errno.h>
-#include <sched.h>
 #include <weir/build.h>
+#include "../cpus.h"
 #include "faults.h"
 
-enum { FEW = 3000, MANY = 1200000, MOST_CALLS = 100000, ANYWHERE = 2 };
+enum { FEW = 3000, MANY = 1200000, MOST_CALLS = 100000 };
 
 static uint64_t *hashes;
 
@@ -26,20 +26,6 @@ static int teardown(void **state)
 	return folder_teardown(state);
 }
 
-/* On the nth of the processors that this process may use. */
-static void run_on(unsigned nth)
-{
-	static cpu_set_t all;
-	cpu_set_t one;
-	if (CPU_COUNT(&all) == 0)
-		assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
-	CPU_ZERO(&one);
-	for (unsigned cpu = 0, seen = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &all) && seen++ == nth % (unsigned)CPU_COUNT(&all))
-			CPU_SET(cpu, &one);
-	assert_int_equal(sched_setaffinity(0, sizeof one, nth == ANYWHERE ? &all : &one), 0);
-}
-
 /* Asks each lane of the builder how many keys it has. */
 uint64_t weir__builder_added(struct weir_builder *b);
 
@@ -50,6 +36,8 @@ static int build_on(unsigned processors, size_t n, uint32_t threads, bool spills
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_builder *b = NULL;
 	struct weir_filter *f = NULL;
+	cpu_set_t all;
+	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
 	p.kind = WEIR_FUSE;
 	p.fp_rate = 0.01;
 	p.seed = 3;
@@ -59,12 +47,13 @@ static int build_on(unsigned processors, size_t n, uint32_t threads, bool spills
 	int err = weir_builder_create(&b, &p, &o);
 	assert_int_equal(err == 0, b != NULL);
 	for (size_t at = 0; !err && at < n; at += 1000) {
-		if (processors > 1 && at % (n / 2) == 0)
-			run_on(at > 0);
+		if (processors > 1 && at % (n / 2) == 0) {
+			const cpu_set_t one = nth_cpu(&all, at > 0);
+			assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+		}
 		err = weir_builder_add_hashes(b, hashes + at, 1000);
 	}
-	if (processors > 1)
-		run_on(ANYWHERE);
+	assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
 	if (b && err) /* a lane that is still locked: this waits for ever */
 		assert_true(weir__builder_added(b) <= n);
 	if (!err)

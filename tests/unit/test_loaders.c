@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include "../cpus.h"
 #include "../futex_call.h"
 #include "../no_memory.h"
 #include "../test.h"
@@ -190,14 +191,11 @@ static void test_a_loader_is_cancelled(void **state)
 static void test_a_fifo_loader_beside_an_ordinary_one(void **state)
 {
 	const struct sched_param first = { .sched_priority = 1 };
-	cpu_set_t all, one;
+	cpu_set_t all;
 	pthread_attr_t a;
 	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
-	CPU_ZERO(&one);
-	for (unsigned cpu = 0; !CPU_COUNT(&one) && cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &all))
-			CPU_SET(cpu, &one);
+	const cpu_set_t one = nth_cpu(&all, 0);
 	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
 	pthread_attr_init(&a);
 	assert_int_equal(pthread_attr_setinheritsched(&a, PTHREAD_EXPLICIT_SCHED), 0);
