@@ -275,7 +275,7 @@ test_query() {
 	{ cat key; exec sleep 120; } >slow &
 	local writer=$!
 	"$weir" query set.weir slow >line 2>err &
-	timeout 60 sh -c 'until [ -s line ]; do sleep 0.05; done'
+	soon [ -s line ]
 	same line key 'line by line'
 	run 0 kill $! # it has not ended
 	kill $writer

@@ -12,28 +12,8 @@ live() {
 	run 0 "$weir" info --json set.weir
 	json out "j[0]['live'] is $1"
 }
-# A process that adds to the image in place has begun: on a slow machine that takes a while.
-until_live() {
-	local tries
-	for tries in $(seq 1200); do
-		"$weir" info --json "$1" | grep -q '"live": true' && return
-		sleep 0.05
-	done
-}
 # A process whose messages are in ./said waits for the lock: that it says after a second.
-until_it_waits() {
-	timeout 60 sh -c 'until grep -qs "its turn" said; do sleep 0.05; done' ||
-		fail 'nobody waits for its turn'
-}
-# A process has locked the image.
-until_locked() {
-	local tries
-	for tries in $(seq 1200); do
-		flock -n "$1" true || return 0
-		sleep 0.05
-	done
-	fail "nobody has locked $1"
-}
+until_it_waits() { soon grep -qs 'its turn' said; }
 
 test_add_replaces() {
 	made
@@ -147,7 +127,7 @@ test_adds_take_turns() {
 	mkfifo late
 	"$weir" add -q set.weir late &
 	exec 7>late
-	until_locked set.weir
+	soon is_locked set.weir
 	run 124 timeout 1 "$weir" add -q set.weir many
 	rm -f said
 	"$weir" add -q set.weir more 7>&- 2>said &
@@ -162,13 +142,13 @@ test_adds_take_turns() {
 	"$weir" add -q set.weir late &
 	local first=$!
 	exec 7>late 8<>later
-	until_locked set.weir
+	soon is_locked set.weir
 	rm said
 	"$weir" add -q set.weir later 7>&- 8>&- 2>said &
 	until_it_waits
 	exec 7>&-
 	wait $first
-	until_locked set.weir # by the second
+	soon is_locked set.weir # by the second
 	run 124 timeout 1 "$weir" add -q set.weir first
 	echo later >&8
 	exec 8>&-
@@ -204,7 +184,7 @@ test_seal() {
 	"$weir" add -q --live set.weir pipe &
 	local add=$!
 	exec 7>pipe
-	until_live set.weir
+	soon is_live set.weir
 	live True
 	run 1 "$weir" seal set.weir; says '^weir seal: set.weir: stays live, since another process'
 	run 0 "$weir" add -q --live set.weir more; says 'stays live'
@@ -235,7 +215,7 @@ test_keyed_in_place() {
 	"$weir" add -q --live --keyed-by=key keyed.weir pipe &
 	local add=$!
 	exec 7<>pipe
-	until_live keyed.weir
+	soon is_live keyed.weir
 	kill -9 $add
 	wait $add 2>/dev/null
 	exec 7>&-

@@ -305,12 +305,7 @@ test_no_text() {
 # It waited without a word.
 test_a_terminal() {
 	has_terminal || return
-	: >typed
-	timeout -k 60 60 script -qec "'$weir' build -q -o typed.weir" /dev/null \
-		>typed 2>&1 </dev/null &
-	timeout 60 sh -c 'until grep -q "ends them" typed; do sleep 0.1; done'
-	kill $! 2>/dev/null
-	wait $! 2>/dev/null
+	shown 'ends them' "'$weir' build -q -o typed.weir"
 	grep -q 'weir build: reads keys from the terminal, one a line; Ctrl-D ends them' typed &&
 		ok || fail 'no hint at a terminal' "$(cat typed)"
 	run 0 bash -c "echo a | '$weir' build -q -o typed.weir"; same err /dev/null 'a pipe'

@@ -53,10 +53,7 @@ run 0 "$weir" build -q --new-seed -n 3000 -p 1% -o wide.weir keys
 mkfifo late
 "$weir" add -q --live wide.weir late &
 exec 9>late # opened by the command too
-for _ in $(seq 1200); do
-	"$weir" info --json wide.weir | grep -q '"live": true' && break
-	sleep 0.05
-done
+soon is_live wide.weir
 run 0 "$weir" info --json wide.weir
 cp out json
 run 0 "$weir" info --prometheus day.weir wide.weir

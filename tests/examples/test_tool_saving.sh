@@ -184,7 +184,7 @@ test_a_union_takes_its_turn() {
 	timeout 60 "$weir" merge -q -o both.weir both.weir slow &
 	exec 9>slow
 	timeout 60 "$weir" add -q both.weir <(echo word) 2>said &
-	timeout 60 sh -c 'until grep -qs "its turn" said; do sleep 0.1; done'
+	soon grep -qs 'its turn' said
 	cat late >&9
 	exec 9>&-
 	wait
@@ -195,7 +195,7 @@ test_a_union_takes_its_turn() {
 test_a_locked_image() {
 	rm -f err
 	flock set.weir timeout 60 sh -c 'until grep -qs "its turn" err; do sleep 0.1; done' &
-	while flock -n set.weir true; do sleep 0.1; done
+	soon is_locked set.weir
 	run 0 timeout 60 "$weir" add -q set.weir keys
 	says '^weir add: set.weir: waits for its turn: another process has locked it'
 	wait

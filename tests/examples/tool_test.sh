@@ -55,6 +55,27 @@ json() {
 		fail "JSON: not $*" "$(head -c 600 "$file")" "$(tail -n 1 json_err)"
 	fi
 }
+# soon WORDS...: what another process does is waited for: the command succeeds within a minute.
+soon() {
+	local tries
+	for tries in $(seq 1200); do
+		"$@" && return
+		sleep 0.05
+	done
+	fail "not within a minute: $*"
+	return 1
+}
+# What soon asks: a process adds to the image in place; a process has locked it.
+is_live() { "$weir" info --json "$1" | grep -q '"live": true'; }
+is_locked() { ! flock -n "$1" true; }
+# shown PATTERN COMMAND: until a terminal, ./typed, shows that, or for a minute; then it is ended.
+shown() {
+	: >typed
+	TERM=xterm timeout -k 60 60 script -qec "$2" /dev/null >typed 2>&1 </dev/null &
+	soon grep -q -- "$1" typed
+	kill $! 2>/dev/null
+	wait $! 2>/dev/null
+}
 # has_terminal: whether script gets a pseudo-terminal here; prints a line if not.
 has_terminal() {
 	script -qec true /dev/null >typed 2>&1 </dev/null && return
