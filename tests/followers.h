@@ -47,6 +47,11 @@ static inline double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* Look until it is so, or for so long. */
+#define WAIT_UNTIL(condition) \
+	for (double begun_ = now(); !(condition) && now() - begun_ < patience;) \
+		usleep(1000)
+
 static inline void save(uint64_t from, uint64_t to)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 10000, 0.01);
@@ -79,19 +84,21 @@ static inline void heard_last(int result, const char *part)
 	pthread_mutex_unlock(&heard.lock);
 }
 
+static inline bool has_heard(unsigned swaps, unsigned failures)
+{
+	pthread_mutex_lock(&heard.lock);
+	bool there = heard.swaps >= swaps && heard.failures >= failures;
+	pthread_mutex_unlock(&heard.lock);
+	return there;
+}
+
 /* Until so many swaps and failures have been reported, no more of either; with qsbr this thread is
  * offline meanwhile. */
 static inline void expect(const struct flavor *flavor, unsigned swaps, unsigned failures)
 {
 	double begun = now();
-	bool there = false;
 	flavor->rcu->thread_offline();
-	while (!there && now() - begun < patience) {
-		usleep(1000);
-		pthread_mutex_lock(&heard.lock);
-		there = heard.swaps >= swaps && heard.failures >= failures;
-		pthread_mutex_unlock(&heard.lock);
-	}
+	WAIT_UNTIL(has_heard(swaps, failures));
 	flavor->rcu->thread_online();
 	pthread_mutex_lock(&heard.lock);
 	if (heard.swaps != swaps || heard.failures != failures)

@@ -167,8 +167,7 @@ static void test_a_follower_that_is_not_there(void **state)
 	struct weir_follower *f = follow(h, never, false);
 	expect(flavors, 1, 0);
 	/* it has reported the swap, and comes to wait: in the middle of that it would own locks */
-	for (double begun = now(); !follower_sleeps() && now() - begun < patience;)
-		usleep(1000);
+	WAIT_UNTIL(follower_sleeps());
 	assert_true(follower_sleeps());
 	pid_t child = fork();
 	assert_true(child >= 0);

@@ -47,22 +47,6 @@ static void test_swaps(void **state)
 		}
 }
 
-/* Until there are so many failures or more: a look that a retry makes while a file is being written
- * in place finds less of it, which is another failure. Returns how many. */
-static unsigned expect_failures(unsigned least)
-{
-	unsigned failures = 0;
-	for (double begun = now(); failures < least && now() - begun < patience;) {
-		usleep(1000);
-		pthread_mutex_lock(&heard.lock);
-		failures = heard.failures;
-		assert_int_equal(heard.swaps, 0);
-		pthread_mutex_unlock(&heard.lock);
-	}
-	assert_true(failures >= least);
-	return failures;
-}
-
 /* A file in place under another name, or written in place and closed: both are notices. */
 static void test_written_in_place(void **state)
 {
@@ -76,12 +60,12 @@ static void test_written_in_place(void **state)
 	expect(flavors, 0, 1); /* no such file */
 	heard_last(-ENOENT, "no such file");
 	assert_true(image_spit(path, image, n / 2));
-	(void)expect_failures(2);
+	/* two or more: a retry that looks while half of it is written finds less of it */
+	WAIT_UNTIL(has_heard(0, 2));
 	heard_last(-EBADMSG, path);
 	assert_true(image_spit(other, image, n)); /* another name: none of its business */
 	assert_int_equal(rename(other, path), 0);
-	for (double begun = now(); stats_of(h).swaps < 1 && now() - begun < patience;)
-		usleep(1000);
+	WAIT_UNTIL(stats_of(h).swaps == 1);
 	assert_ok(weir_follow_stop(f)); /* what it found is reported now */
 	assert_int_equal(heard.swaps, 1);
 	assert_in_range(heard.failures, 2, 4);
@@ -183,8 +167,8 @@ static void test_the_folder_goes(void **state)
 		expect(flavors, swaps, failures);
 		heard_last(-ENOENT, "no such file");
 		assert_int_equal(mkdir(folder, 0700), 0);
-		usleep(20000); /* a tick: it may well get the inode of the one that is gone */
-		save(1000 * turn, 1000 * turn + 100);
+		/* another set: the same may have inode, times and record of the one that is gone */
+		save(1000 * turn + 400, 1000 * turn + 500);
 		expect(flavors, swaps + 1, failures); /* tried again soon */
 		save(1000 * turn + 200, 1000 * turn + 300);
 		expect(flavors, swaps + 2, failures); /* and noticed again */

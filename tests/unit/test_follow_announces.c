@@ -57,8 +57,7 @@ static unsigned read_lines(void)
 /* Until there are so many lines; no more come. The last has that part. */
 static void expect_lines(unsigned n, const char *part)
 {
-	for (double begun = now(); read_lines() < n && now() - begun < patience;)
-		usleep(1000);
+	WAIT_UNTIL(read_lines() >= n);
 	usleep(100000);
 	unsigned there = read_lines();
 	const char *last = lines;
@@ -91,8 +90,7 @@ static void test_a_line_when_it_begins_changes_and_ends(void **state)
 	save(0, 10);
 	expect_lines(3, "taken over");
 	save(0, 20);
-	for (double begun = now(); stats_of(h).swaps < 2 && now() - begun < patience;)
-		usleep(1000);
+	WAIT_UNTIL(stats_of(h).swaps >= 2);
 	expect_lines(3, "taken over"); /* all is well: nothing to write */
 	snprintf(moved, sizeof moved, "%s.moved", folder);
 	assert_int_equal(rename(folder, moved), 0);
@@ -135,16 +133,11 @@ static void test_refusals_do_not_flood_the_log(void **state)
 		char nonsense[8] = { (char)i };
 		assert_true(image_spit(other, nonsense, sizeof nonsense));
 		assert_int_equal(rename(other, path), 0);
-		for (double put = now(); stats_of(h).refused < i && now() - put < patience;)
-			usleep(100);
+		WAIT_UNTIL(stats_of(h).refused >= i);
 	}
 	unsigned there = read_lines(), at_most = 10 + (unsigned)((now() - begun) / 5);
 	/* the last reason is not lost */
-	for (double last_put = now();
-	     !strstr(lines, "byte 0 is 0x64") && now() - last_put < patience;) {
-		usleep(10000);
-		read_lines();
-	}
+	WAIT_UNTIL(read_lines() && strstr(lines, "byte 0 is 0x64"));
 	end(f);
 	fclose(said);
 	assert_in_range(there, 10, at_most);
@@ -210,11 +203,9 @@ static void test_a_log_that_is_full_holds_nobody_up(void **state)
 	uint64_t refused = stats_of(h).refused;
 	assert_true(image_spit(other, "", 0));
 	assert_int_equal(rename(other, path), 0); /* refused for another reason: a line */
-	for (double begun = now(); stats_of(h).refused == refused && now() - begun < patience;)
-		usleep(1000);
+	WAIT_UNTIL(stats_of(h).refused != refused);
 	save(0, 10);
-	for (double begun = now(); stats_of(h).swaps < 1 && now() - begun < patience;)
-		usleep(1000);
+	WAIT_UNTIL(stats_of(h).swaps >= 1);
 	assert_int_equal(dup2(before, 2), 2);
 	assert_int_equal(stats_of(h).swaps, 1);
 	end(f);

@@ -88,7 +88,8 @@ static void stop_while_it_reads(bool map)
 		assert_ok(weir_follow_stop(f));
 		double took = now() - begun;
 		print_message("%s: stopped within %.1f ms\n", flavor->name, took * 1e3);
-		assert_true(took < patience); /* 0.1 on a machine that is not busy */
+		/* 0.1 on a machine that is not busy; all of the file takes 10 at least */
+		assert_true(took < 8);
 		/* no verdict on the file, and nothing to report */
 		assert_int_equal(stats_of(h).refused, 0);
 		assert_int_equal(heard.failures, 0);

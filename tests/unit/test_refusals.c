@@ -138,9 +138,10 @@ static void test_how_long_the_last_reload_took(void **state)
 	assert_true(stats_of(h).last_reload > 0.03);
 	assert_true(stats_of(h).last_reload < patience);
 	save(0, 10);
+	double begun = now();
 	assert_int_equal(weir_handle_refresh(h, path), 1);
 	assert_true(stats_of(h).last_reload > 0);
-	assert_true(stats_of(h).last_reload < patience);
+	assert_true(stats_of(h).last_reload <= now() - begun);
 }
 
 /* Of a caller whose header has fewer figures of a filter: the fields behind begin where those
