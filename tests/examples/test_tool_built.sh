@@ -48,13 +48,14 @@ test_refused() {
 	run 2 "$weir" merge -o m.weir once.weir twice.weir; says 'kind fuse cannot merge'
 }
 
-# The hashes beyond that are in a file without a name.
+# The hashes beyond that are in a file without a name. Two threads need 126M and 3,000,000 hashes
+# 23M: however the threads' lanes are filled, 127M are too few.
 test_spilled() {
 	seq 1 3000000 >many
 	run 0 "$weir" build -q -k fuse -s 5 -o all.weir many
-	run 0 "$weir" build -q -k fuse -s 5 --max-memory=140M -o spilled.weir many
+	run 0 "$weir" build -q -k fuse -t 2 -s 5 --max-memory=127M -o spilled.weir many
 	same all.weir spilled.weir 'with less memory'
-	TMPDIR=/nowhere run 2 "$weir" build -q -k fuse --max-memory=140M -o none2.weir many
+	TMPDIR=/nowhere run 2 "$weir" build -q -k fuse -t 2 --max-memory=127M -o none2.weir many
 	says 'spill_folder /nowhere: '
 }
 
