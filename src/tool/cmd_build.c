@@ -148,21 +148,6 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-static bool parse_kind(const char *text, uint32_t *out)
-{
-#define TRY(number, constant, name, summary) \
-	if (strcmp(text, #name) == 0) { \
-		*out = number; \
-		return true; \
-	}
-#define NAME(number, constant, name, summary) " " #name
-	WEIR_KINDS(TRY)
-	say("--kind '%s': the kinds are" WEIR_KINDS(NAME), text);
-#undef TRY
-#undef NAME
-	return false;
-}
-
 /* The options that shape the filter. Return: 1 taken, 0 wrong (reported), -1 not such an option. */
 static int filter_option(int option, struct weir_params *params)
 {
@@ -170,7 +155,6 @@ static int filter_option(int option, struct weir_params *params)
 	case 'p': return parse_rate("--rate", optarg, &params->fp_rate);
 	case 'n': return parse_keys("--keys", optarg, &params->capacity);
 	case 'm': return parse_bytes("--memory", optarg, &params->max_bytes);
-	case 'k': return parse_kind(optarg, &params->kind);
 	case 's': return parse_number("--seed", optarg, 1, UINT64_MAX, &params->seed);
 	default: return shape_option(option, params);
 	}
@@ -207,18 +191,6 @@ static int option_taken(int option, struct build *build, bool *progress)
 	return 1;
 }
 
-/* Whether the kind has the numbers that were asked for; if not, a sentence is printed. weir_plan()
- * refuses it too, but in its own words, and where keys are counted first only after that. */
-static bool numbers_fit(const struct weir_params *params)
-{
-	uint64_t value;
-	const char *option = shape_foreign(params, &value);
-	if (option)
-		say("%s %llu: not for kind %s", option, (unsigned long long)value,
-		    weir_kind_name(params->kind));
-	return !option;
-}
-
 /* TOOL_OK, or TOOL_TROUBLE; *@helped: the help was asked for and given. */
 static int parse(int argc, char **argv, struct build *build, bool *helped)
 {
@@ -237,7 +209,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		if (taken <= 0)
 			return misuse_reported();
 	}
-	if (!keying_fits(&build->fill.keying) || !numbers_fit(&build->params))
+	if (!keying_fits(&build->fill.keying) || !shape_fits(&build->params))
 		return misuse_reported();
 	if (!build->output || !*build->output)
 		return misuse("-o IMAGE is missing: where to save the filter");

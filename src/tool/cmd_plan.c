@@ -24,6 +24,7 @@ static const char help[] =
 	"                     0.1%, 0.001, 1/1000\n"
 	"  -m, --memory=SIZE  bytes: 65536, 64K, 512MiB (powers of 1024), 100MB (powers\n"
 	"                     of 1000)\n"
+	"  -k, --kind=KIND    this kind alone: one of those of weir build\n"
 	"      --counter-bits=N  counting: 4, 8 or 16 (4); frequency: 8, 16 or 32 (16)\n"
 	"      --counters-per-word=N  counting, frequency: counters of each word\n"
 	"      --fingerprint-bits=N  cuckoo: 12 or 16; fuse, layered: 1 to 32\n"
@@ -43,6 +44,7 @@ static const struct option options[] = {
 	{ "keys", required_argument, NULL, 'n' },
 	{ "rate", required_argument, NULL, 'p' },
 	{ "memory", required_argument, NULL, 'm' },
+	{ "kind", required_argument, NULL, 'k' },
 	SHAPE_OPTIONS,
 	{ "sets", required_argument, NULL, SETS },
 	{ "json", no_argument, NULL, 'j' },
@@ -76,7 +78,7 @@ static struct layout layout_of(uint32_t kind, uint32_t words)
 static bool is_default(const struct layout *layout, const struct weir_plan *chosen)
 {
 	return layout->kind == chosen->shape.kind &&
-	       (!layout->words || layout->words == chosen->shape.field[0]);
+	       (!layout->words || layout->words == shape_number(&chosen->shape, "words_per_key"));
 }
 
 static void row(struct table *table, const struct layout *layout, const struct weir_plan *plan,
@@ -212,6 +214,26 @@ static void print_plans(const struct plans *plans, bool as_json)
 	       chosen->capacity == 1 ? "" : "s");
 }
 
+static int plan(const struct weir_params *params, const uint32_t *of, unsigned n, bool as_json)
+{
+	struct weir_params first = *params;
+	struct plans plans = { WEIR_PLAN_INIT, TABLE_INIT("llrrrrl"), TABLE_INIT("ll"),
+	                       json_array() };
+	first.kind = of[0];
+	(void)shape_own(&first);
+	int status = weir_plan(&first, &plans.chosen) ? trouble_plan() : TOOL_OK;
+	if (!status) {
+		heading(&plans.table);
+		for (unsigned i = 0; i < n; i++)
+			plan_kind(&plans, params, of[i]);
+		print_plans(&plans, as_json);
+	}
+	json_decref(plans.rows);
+	table_free(&plans.table);
+	table_free(&plans.missing);
+	return status;
+}
+
 /* A number that no kind has at any size is refused, in the words of a kind that has others. */
 static int numbers_had(const struct weir_params *params)
 {
@@ -236,24 +258,13 @@ static int numbers_had(const struct weir_params *params)
 
 static int plan_all(const struct weir_params *params, bool as_json)
 {
-	struct weir_params blocked = *params;
-	struct plans plans = { WEIR_PLAN_INIT, TABLE_INIT("llrrrrl"), TABLE_INIT("ll"),
-	                       json_array() };
-	(void)shape_own(&blocked);
-	int err = weir_plan(&blocked, &plans.chosen);
-	int status = err ? trouble_plan() : TOOL_OK;
-	if (!status) {
-		heading(&plans.table);
-		for (unsigned i = 0; i < KINDS; i++)
-			plan_kind(&plans, params, kinds[i]);
-		status = numbers_had(params);
-	}
-	if (!status)
-		print_plans(&plans, as_json);
-	json_decref(plans.rows);
-	table_free(&plans.table);
-	table_free(&plans.missing);
-	return status;
+	int status = numbers_had(params);
+	return status ? status : plan(params, kinds, KINDS, as_json);
+}
+
+static int plan_one(const struct weir_params *params, bool as_json)
+{
+	return shape_fits(params) ? plan(params, &params->kind, 1, as_json) : misuse_reported();
 }
 
 static int plan_sets(const struct weir_params *params, uint32_t sets, const char *keys,
@@ -274,9 +285,9 @@ int cmd_plan(int argc, char **argv)
 	struct weir_params params = WEIR_PARAMS_INIT;
 	const char *keys = NULL;
 	uint32_t sets = 0;
-	bool as_json = false, ok = true;
+	bool as_json = false, one = false, ok = true;
 	for (int option;
-	     ok && (option = option_next(argc, argv, "n:p:m:h", options)) != -1;) {
+	     ok && (option = option_next(argc, argv, "n:p:m:k:h", options)) != -1;) {
 		switch (option) {
 		case 'n': keys = optarg; break;
 		case SETS: ok = parse_small("--sets", optarg, WEIR_ROUTER_SETS, &sets); break;
@@ -284,13 +295,17 @@ int cmd_plan(int argc, char **argv)
 		case 'm': ok = parse_bytes("--memory", optarg, &params.max_bytes); break;
 		case 'j': as_json = true; break;
 		case 'h': fputs(help, stdout); return TOOL_OK;
-		default: ok = shape_option(option, &params) > 0;
+		default:
+			one |= option == 'k';
+			ok = shape_option(option, &params) > 0;
 		}
 	}
 	if (!ok)
 		return misuse_reported();
 	if (optind < argc)
 		return misuse("'%s': plan takes no arguments", argv[optind]);
+	if (sets && one)
+		return misuse("--sets: a router has a layout of its own: leave out -k");
 	if (sets)
 		return plan_sets(&params, sets, keys, as_json);
 	if (keys && !parse_keys("--keys", keys, &params.capacity))
@@ -298,5 +313,5 @@ int cmd_plan(int argc, char **argv)
 	if ((params.capacity != 0) + (params.fp_rate != 0.0) + (params.max_bytes != 0) < 2)
 		return misuse("give two of -n (keys), -p (rate) and -m (memory): the third "
 		              "follows");
-	return plan_all(&params, as_json);
+	return one ? plan_one(&params, as_json) : plan_all(&params, as_json);
 }

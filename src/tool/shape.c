@@ -1,13 +1,31 @@
 /* SPDX-License-Identifier: MIT
  * See shape.h. */
 #include <getopt.h>
+#include <string.h>
 #include "numbers.h"
+#include "say.h"
 #include "shape.h"
 #include "units.h"
+
+static bool parse_kind(const char *text, uint32_t *out)
+{
+#define TRY(number, constant, name, summary) \
+	if (strcmp(text, #name) == 0) { \
+		*out = number; \
+		return true; \
+	}
+#define NAME(number, constant, name, summary) " " #name
+	WEIR_KINDS(TRY)
+	say("--kind '%s': the kinds are" WEIR_KINDS(NAME), text);
+#undef TRY
+#undef NAME
+	return false;
+}
 
 int shape_option(int option, struct weir_params *params)
 {
 	switch (option) {
+	case 'k': return parse_kind(optarg, &params->kind);
 	case 'z': return parse_small("--words", optarg, 8, &params->words_per_key);
 	case 'g': return parse_small("--bits", optarg, 10, &params->bits_per_word);
 	case SHAPE_PROBES: return parse_small("--probes", optarg, 32, &params->probes);
@@ -46,7 +64,9 @@ static void numbers_of(struct weir_params *p, struct number out[NUMBERS])
 		out[i] = all[i];
 }
 
-const char *shape_foreign(const struct weir_params *params, uint64_t *value)
+/* The first number that @params ask for and the kind does not have: its option, and the number
+ * through @value; NULL: there is none. */
+static const char *foreign(const struct weir_params *params, uint64_t *value)
 {
 	struct weir_params copy = *params;
 	struct number numbers[NUMBERS];
@@ -61,6 +81,16 @@ const char *shape_foreign(const struct weir_params *params, uint64_t *value)
 		return "--max-keys";
 	*value = params->exclude_keys;
 	return *value && !kind_excludes(params->kind) ? "--exclude-keys" : NULL;
+}
+
+bool shape_fits(const struct weir_params *params)
+{
+	uint64_t value;
+	const char *option = foreign(params, &value);
+	if (option)
+		say("%s %llu: not for kind %s", option, (unsigned long long)value,
+		    weir_kind_name(params->kind));
+	return !option;
 }
 
 unsigned shape_own(struct weir_params *params)

@@ -11,7 +11,8 @@
 enum { SHAPE_COUNTER_BITS = 768, SHAPE_COUNTERS_PER_WORD, SHAPE_FINGERPRINT_BITS, SHAPE_MAX_KEYS,
        SHAPE_PROBES, SHAPE_EXCLUDE_KEYS };
 
-/* For who takes -z, -g and --probes too: { "words", ..., 'z' }, { "bits", ..., 'g' }. */
+/* For who takes -k, -z, -g and --probes too: { "kind", ..., 'k' }, { "words", ..., 'z' },
+ * { "bits", ..., 'g' }. */
 #define SHAPE_OPTIONS \
 	{ "counter-bits", required_argument, NULL, SHAPE_COUNTER_BITS }, \
 	{ "counters-per-word", required_argument, NULL, SHAPE_COUNTERS_PER_WORD }, \
@@ -19,13 +20,13 @@ enum { SHAPE_COUNTER_BITS = 768, SHAPE_COUNTERS_PER_WORD, SHAPE_FINGERPRINT_BITS
 	{ "max-keys", required_argument, NULL, SHAPE_MAX_KEYS }, \
 	{ "exclude-keys", required_argument, NULL, SHAPE_EXCLUDE_KEYS }
 
-/* One of them, or 'z', 'g', SHAPE_PROBES, whose argument is optarg. Return: 1 taken, 0 wrong
+/* One of them, or 'k', 'z', 'g', SHAPE_PROBES, whose argument is optarg. Return: 1 taken, 0 wrong
  * (reported), -1 not such an option. */
 int shape_option(int option, struct weir_params *params);
 
-/* The first number that @params ask for and the kind does not have: its option, and the number
- * through @value; NULL: there is none. */
-const char *shape_foreign(const struct weir_params *params, uint64_t *value);
+/* Whether the kind has the numbers that were asked for; if not, a sentence is printed. weir_plan()
+ * refuses it too, but in its own words, and where keys are counted first only after that. */
+bool shape_fits(const struct weir_params *params);
 /* Without the numbers that the kind does not have. Return: how many are left. */
 unsigned shape_own(struct weir_params *params);
 

@@ -85,6 +85,15 @@ test_plan_of_shapes() {
 	prints '^- growing z=4: .* after the second layer was added 77\..*, after the last 60\.'
 	run 2 "$weir" plan -n 1M -p 1% --counter-bits=5
 	says '^weir plan: --counter-bits 5: allowed: '
+	run 0 "$weir" plan --json -k counting -n 1M -p 1% --counter-bits=8
+	json out "([x['kind'] for x in j['layouts']] == ['counting'] * 4 and
+		[x['words_per_key'] for x in j['layouts'] if x['default']] == [4] and
+		'such counters' in j['reason'])"
+	run 0 "$weir" plan -k fuse -n 1M -p 1%; prints '^\* *fuse '
+	[ "$(grep -c '1,000,000 ' out)" = 2 ] && ok || fail 'more than the kind that was asked for'
+	run 2 "$weir" plan -k fuse -n 1M -p 1% --counter-bits=8; says 'bits 8: not for kind'
+	run 2 "$weir" plan -k nothing -n 1M -p 1%; says "--kind 'nothing': the kinds are blocked "
+	run 2 "$weir" plan -k counting -n 1M -p 1% -m 10K; says '-m (memory) is 10240'
 	run 0 "$weir" plan -n 1M -p 1% --fingerprint-bits=13; prints 'fuse .* of 13 bits in 1 part'
 	prints '^ *cuckoo  *-  '; prints '^- cuckoo: *--fingerprint-bits 13: allowed: 12 or 16'
 	run 2 "$weir" plan -n 1M -p 1% --fingerprint-bits=33; says '1 to 32'
