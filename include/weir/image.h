@@ -202,6 +202,52 @@ WEIR_API WEIR_MUST_CHECK int weir_map(struct weir_filter **out, const char *path
                                       const struct weir_load_options *options);
 
 /**
+ * Read an image, plain or compressed, and put it as a plain one at @memory: the bytes that
+ * weir_save() writes plain. It is for memory that processes share: one of them reads the file, and
+ * each makes a filter of its own of it by weir_map_memory().
+ * @memory: a multiple of 64; @room bytes of it. Nobody else uses it during the call. After a
+ *   failure it may hold anything.
+ * @bytes: receives the plain image's length; untouched on failure.
+ * @path: the file.
+ * @options: max_bytes, progress, progress_arg and hash_key; the others must have their defaults.
+ *   NULL for the defaults. A keyed image is read with its hash_key or without one.
+ * Return: 0 or a negative errno.
+ * Errors: as weir_load(); -EFBIG also: the plain image has more than @room bytes, and the sentence
+ *   has both numbers (of a compound the bytes up to the first member that has no room); -EINVAL
+ *   also: @memory is misaligned or NULL, or @bytes is NULL.
+ * Threads: any.  Order: none; publish the image with release order.
+ * Progress: blocking (file system).  Cost: as weir_load(), into memory that is there.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_image_read(void *memory, size_t room, size_t *bytes,
+                                             const char *path,
+                                             const struct weir_load_options *options);
+
+/**
+ * Make a read-only filter around a plain image in memory, without a copy: inserts answer -EROFS, as
+ * of WEIR_MAP_READ, and weir_verify() checks it. The memory stays the caller's, who keeps it, and
+ * keeps it readable, until after weir_destroy().
+ *
+ * If somebody changes the image meanwhile, in this process or another, lookups answer by what they
+ * find: they may miss keys and may find any, and weir_verify() fails. But none reads outside of the
+ * image, since size and shape were copied and checked when the filter was made. That holds for a
+ * change during this call as well.
+ * @out: receives the filter; untouched on failure.
+ * @image: exactly @bytes bytes, such as weir_image_read() puts there; a multiple of 64, as any
+ *   page is.
+ * @options: as for weir_map(). NULL for the defaults.
+ * Return: 0 or a negative errno.
+ * Errors: as weir_load(); -EINVAL also: @image is misaligned or NULL, or it is compressed
+ *   (weir_load_memory() reads that).
+ * Threads: any.  Order: none; an image that another thread or process wrote must be published to
+ *   this one (release, acquire).
+ * Progress: wait-free but for some memory.  Cost: the image is read once to verify it; with
+ *   no_verify some microseconds.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_map_memory(struct weir_filter **out, const void *image,
+                                             size_t bytes,
+                                             const struct weir_load_options *options);
+
+/**
  * Check every byte of an image, plain or compressed, of a filter or a window, and keep none.
  * @options: max_bytes, progress and progress_arg; the others must have their defaults. NULL for the
  *   defaults.

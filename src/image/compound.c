@@ -21,6 +21,7 @@ struct members {
 	uint64_t before; /* bytes of bits in the members before this one */
 	weir__give_fn *give; /* whom the members are given, or NULL */
 	void *give_arg;
+	weir__each_fn *each; /* who reads the bits, with give_arg */
 	/* where it is mapped: */
 	unsigned char *image;
 	int insert_error;
@@ -241,10 +242,19 @@ static int check_bits(struct members *m, const struct weir_preface *p, struct we
 	return weir__bits_read(rest, p, &m->options, NULL);
 }
 
-/* Pass over the bits of a plain member in a file. */
+static int each_bits(struct members *m, const struct weir_preface *p, struct weir_source *rest,
+                     uint64_t at, struct weir_filter **f)
+{
+	(void)at, (void)f;
+	return m->each(m->give_arg, m->now, p, rest, &m->options);
+}
+
+/* Pass over the bits of a plain member, whose length was checked. */
 static int skip_bits(struct weir_source *rest, uint64_t bytes)
 {
-	if (lseek(rest->fd, (off_t)bytes, SEEK_CUR) < 0)
+	if (rest->fd < 0)
+		rest->memory += bytes;
+	else if (lseek(rest->fd, (off_t)bytes, SEEK_CUR) < 0)
 		return weir__fail(weir__source_outside(rest, -errno), "%s: cannot pass over %llu "
 		                  "bytes: %s", rest->name, (unsigned long long)bytes,
 		                  weir_strerror(errno));
@@ -285,6 +295,15 @@ int weir__members_give(weir__give_fn *give, void *arg, const struct weir_preface
 	m.give = give;
 	m.give_arg = arg;
 	return each_member(&m, take_bits);
+}
+
+int weir__members_each(weir__each_fn *each, void *arg, const struct weir_preface *whole,
+                       struct weir_source *source, const struct weir_load_options *options)
+{
+	struct members m = members_begin(whole, source, options);
+	m.each = each;
+	m.give_arg = arg;
+	return each_member(&m, each_bits);
 }
 
 int weir__members_verify(const struct weir_preface *whole, struct weir_source *source,

@@ -51,6 +51,12 @@ int weir__members_load(struct weir_member out[WEIR_IMAGE_MEMBERS],
 typedef int weir__give_fn(void *arg, unsigned i, const struct weir_member *member);
 int weir__members_give(weir__give_fn *give, void *arg, const struct weir_preface *whole,
                        struct weir_source *source, const struct weir_load_options *options);
+/* Likewise, but the callee reads the bits of each member itself.
+ * @p: the member's, checked.  @bits: the source, where its bits begin. */
+typedef int weir__each_fn(void *arg, unsigned i, const struct weir_preface *p,
+                          struct weir_source *bits, const struct weir_load_options *options);
+int weir__members_each(weir__each_fn *each, void *arg, const struct weir_preface *whole,
+                       struct weir_source *source, const struct weir_load_options *options);
 /* Check all of them, and keep nothing. */
 int weir__members_verify(const struct weir_preface *whole, struct weir_source *source,
                          const struct weir_load_options *options);

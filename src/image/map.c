@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Mapping: the file's pages are the filter's bits. The header is read() and copied once. In the
- * mapping only its checksums and its commit record are used later. Verification reads the file, not
- * the mapping, so that a file which shrinks meanwhile is an error and not a SIGBUS. */
+ * Mapping: the pages of a file, or memory of the caller's, are the filter's bits. The header is
+ * copied once. In the mapping only its checksums and its commit record are used later. Verification
+ * reads the file, not the mapping, so that a file which shrinks meanwhile is an error and not a
+ * SIGBUS. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -86,11 +87,15 @@ static int make_mapping(struct weir_mapping **out, struct weir_source *source,
 		.mode = mode,
 		.head = preface->head,
 		.length = length,
+		.given = source->fd < 0,
 		.fd = -1
 	};
 	strcpy(m->name, source->name);
-	m->image = map_file(source->fd, length, protection,
-	                    mode == WEIR_MAP_PRIVATE ? MAP_PRIVATE : MAP_SHARED);
+	if (m->given) /* what is read of it is left behind */
+		m->image = (unsigned char *)(uintptr_t)(source->memory - source->at);
+	else
+		m->image = map_file(source->fd, length, protection,
+		                    mode == WEIR_MAP_PRIVATE ? MAP_PRIVATE : MAP_SHARED);
 	if (m->image == MAP_FAILED) {
 		int err = weir__source_outside(source, -errno);
 		free(m);
@@ -104,7 +109,8 @@ static int make_mapping(struct weir_mapping **out, struct weir_source *source,
 static void unmap(const struct weir_memory *memory)
 {
 	struct weir_mapping *m = memory->origin;
-	munmap(memory->base, memory->base_bytes);
+	if (!m->given)
+		munmap(memory->base, memory->base_bytes);
 	weir__live_close(m); /* S1 */
 	free(m);
 }
@@ -203,8 +209,8 @@ static int verify_and_map(struct weir_filter **out, struct weir_source *source,
 	return err ? err : map_filter(out, source, preface, mode, &layout);
 }
 
-static int map_open(struct weir_filter **out, struct weir_source *source, enum weir_map_mode mode,
-                    const struct weir_load_options *options)
+int weir__map_source(struct weir_filter **out, struct weir_source *source, enum weir_map_mode mode,
+                     const struct weir_load_options *options)
 {
 	struct weir_preface preface;
 	int err = weir__preface_read(&preface, source, options->max_bytes, mode == WEIR_MAP_LIVE);
@@ -249,7 +255,8 @@ static int map_once(struct weir_filter **out, const char *path, const struct wei
 	source.as = as;
 	err = live ? weir__live_share(source.fd, path) : 0;
 	if (!err) {
-		err = weir__source_settle(&source, map_open(out, &source, mode, options));
+		err = weir__source_settle(&source,
+		                          weir__map_source(out, &source, mode, options));
 		*changed = err == -EBUSY;
 	}
 	weir__source_close(&source);

@@ -11,6 +11,7 @@ struct weir_mapping {
 	struct weir_image_head head; /* as it was checked; weir_seal() renews its checksums */
 	unsigned char *image;        /* the mapping, of length bytes */
 	uint64_t length;
+	bool given;                  /* image is the caller's memory, which stays as it is */
 	int fd;                      /* live: holds the lock (image/live.h); else -1 */
 	dev_t device;                /* of the file */
 	ino_t inode;                 /* likewise */
@@ -25,6 +26,11 @@ int weir__map_options(struct weir_load_options *out, const struct weir_load_opti
 /* Map the image of a file. @as: as in struct weir_source.  @options: checked. */
 int weir__map_path(struct weir_filter **out, const char *path, const struct weir_kind *as,
                    enum weir_map_mode mode, const struct weir_load_options *options);
+
+/* Make a filter around a plain image: an opened file, or for WEIR_MAP_READ in memory, whose bits it
+ * is made around then. @options: checked. */
+int weir__map_source(struct weir_filter **out, struct weir_source *source, enum weir_map_mode mode,
+                     const struct weir_load_options *options);
 
 /* Map the plain image of an opened file, or load a compressed one. @mode: not WEIR_MAP_LIVE. */
 int weir__map_or_load(struct weir_filter **out, struct weir_source *source,

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT
+ * Images that are read into the caller's memory and used there: of every kind the bytes that a
+ * plain save writes, whatever the file's form; and everything else refused. */
+#include "mapped.h"
+
+enum { ROOM = 8 << 20, DIRT = 0xa5 };
+
+/* Memory of the caller's, dirty, and the plain image that belongs there. */
+static unsigned char *memory, *plain;
+static size_t plain_bytes;
+static char packed[4200];
+
+static int setup(void **state)
+{
+	if (folder_setup(state))
+		return 1;
+	snprintf(packed, sizeof packed, "%s.zst", path);
+	memory = aligned_alloc(4096, ROOM);
+	memset(memory, DIRT, ROOM);
+	return 0;
+}
+
+static int cleanup(void **state)
+{
+	free(memory);
+	return teardown(state);
+}
+
+/* Saved in both forms. False: the kind cannot be saved. */
+static bool save_both(struct weir_filter *f)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	o.generation = 77;
+	unlink(path);
+	unlink(packed);
+	int err = weir_save(f, path, &o);
+	if (err == -ENOTSUP)
+		return false;
+	assert_ok(err);
+	o.zstd_level = 3;
+	if (TEST_ZSTD)
+		assert_ok(weir_save(f, packed, &o));
+	free(plain);
+	plain = image_slurp(path, &plain_bytes);
+	assert_non_null(plain);
+	return true;
+}
+
+static struct weir_filter *filled(uint32_t kind, uint64_t n)
+{
+	struct weir_filter *f = test_filter(kind, 2 * n, 0.01);
+	uint64_t *hashes = malloc(n * sizeof *hashes);
+	for (uint64_t i = 0; i < n; i++)
+		hashes[i] = test_key(i);
+	assert_ok(test_fill(&f, hashes, n));
+	free(hashes);
+	return f;
+}
+
+/* A growing filter of several layers. */
+static struct weir_filter *layers(uint64_t n)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	params.kind = WEIR_GROWING;
+	params.capacity = 500;
+	params.max_capacity = 4 * n;
+	params.fp_rate = 0.01;
+	params.seed = 42;
+	assert_ok(weir_create(&f, &params));
+	for (uint64_t i = 0; i < n; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	return f;
+}
+
+/* The file gives the plain image, in the room that it needs and in no less. */
+static void reads_as_plain(const char *file)
+{
+	size_t bytes = 1;
+	char needed[32], there[32];
+	memset(memory, DIRT, plain_bytes + 64);
+	assert_ok(weir_image_read(memory, plain_bytes, &bytes, file, NULL));
+	assert_int_equal(bytes, plain_bytes);
+	assert_memory_equal(memory, plain, plain_bytes);
+	for (unsigned i = 0; i < 64; i++)
+		assert_int_equal(memory[plain_bytes + i], DIRT);
+	bytes = 1;
+	for (size_t room = plain_bytes - 1;; room = 0) {
+		memset(memory, DIRT, plain_bytes);
+		snprintf(there, sizeof there, "room for %zu", room);
+		snprintf(needed, sizeof needed, room ? "%zu bytes" : "bytes or more", plain_bytes);
+		assert_refused(weir_image_read(memory, room, &bytes, file, NULL), -EFBIG, needed,
+		               there);
+		for (size_t i = room; i < plain_bytes; i++)
+			assert_int_equal(memory[i], DIRT);
+		if (!room)
+			break;
+	}
+	assert_int_equal(bytes, 1);
+	assert_ok(weir_image_read(memory, ROOM, &bytes, file, NULL));
+}
+
+/* A filter of what is at memory, @n keys. */
+static void is_used(uint64_t n, bool takes_inserts)
+{
+	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT;
+	struct weir_filter *f, *g;
+	assert_ok(weir_map(&g, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_stats_exact(g, &b));
+	for (unsigned i = 0; i < 2; i++) {
+		trusting.no_verify = i;
+		assert_ok(weir_map_memory(&f, memory, plain_bytes, &trusting));
+		assert_int_equal(missing(f, 0, n), 0);
+		for (uint64_t key = n; key < 2 * n; key++)
+			assert_int_equal(weir_contains_hash(f, test_key(key)),
+			                 weir_contains_hash(g, test_key(key)));
+		assert_refused(weir_insert_hash(f, 1), takes_inserts ? -EROFS : -ENOTSUP, "", "");
+		assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
+		assert_ok(weir_stats_exact(f, &a));
+		assert_true(a.bytes == b.bytes && a.capacity == b.capacity && a.fill == b.fill);
+		assert_ok(weir_verify(f));
+		/* in the last line, which every kind's bits reach */
+		memory[plain_bytes - 1] ^= 1;
+		assert_refused(weir_verify(f), -EBADMSG, "the image in memory", "sum");
+		weir_destroy(f);
+		if (i)
+			assert_ok(weir_map_memory(&f, memory, plain_bytes, &trusting));
+		else
+			assert_refused(weir_map_memory(&untouched, memory, plain_bytes, NULL),
+			               -EBADMSG, "the image in memory", "sum");
+		if (i)
+			weir_destroy(f);
+		memory[plain_bytes - 1] ^= 1;
+	}
+	weir_destroy(g);
+	assert_memory_equal(memory, plain, plain_bytes);
+}
+
+static void both_forms(struct weir_filter *f, uint64_t n)
+{
+	bool takes_inserts = test_takes_inserts(f), saved = save_both(f);
+	weir_destroy(f);
+	if (!saved)
+		return;
+	assert_true(plain_bytes + 64 < ROOM);
+	reads_as_plain(path);
+	if (TEST_ZSTD)
+		reads_as_plain(packed);
+	is_used(n, takes_inserts);
+}
+
+static void test_every_kind(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(test_kinds); k++)
+		both_forms(filled(test_kinds[k], 1000), 1000);
+}
+
+static void test_layers(void **state)
+{
+	(void)state;
+	both_forms(layers(20000), 20000);
+	assert_true(image_get(plain + IMAGE_MEMBERS, 4) >= 3);
+}
+
+/* From 2 MiB on the bits begin at a multiple of that. */
+static void test_a_large_one(void **state)
+{
+	(void)state;
+	both_forms(test_filter(WEIR_BLOCKED, 2000000, 0.01), 0);
+	assert_int_equal(image_get(plain + IMAGE_BITS, 8), 2 << 20);
+	assert_true(image_get(plain + IMAGE_SHARDS, 4) > 1);
+}
+
+/* A new file: to write one over waits for the disk. */
+static void renew(const char *file, const void *bytes, size_t n)
+{
+	assert_int_equal(unlink(file), 0);
+	assert_true(image_spit(file, bytes, n));
+}
+
+/* Cut off anywhere, a byte too long, or a byte wrong. */
+static void is_refused_cut(const char *file)
+{
+	size_t n = 0, bytes;
+	unsigned char *whole = image_slurp(file, &n);
+	whole = realloc(whole, n + 1);
+	whole[n] = 0;
+	for (size_t cut = 0; cut <= n + 1; cut += cut < 600 || cut + 600 > n ? 1 : 97) {
+		if (cut == n)
+			continue;
+		renew(file, whole, cut);
+		assert_refused(weir_image_read(memory, ROOM, &bytes, file, NULL), -EBADMSG, file,
+		               "");
+	}
+	for (size_t at = 0; at < n; at += at < 1200 ? 1 : 61) {
+		whole[at] ^= 0x10;
+		renew(file, whole, n);
+		int err = weir_image_read(memory, ROOM, &bytes, file, NULL);
+		assert_true(err == -EBADMSG || err == -ENOTSUP);
+		assert_non_null(strstr(weir_error_detail(), file));
+		whole[at] ^= 0x10;
+	}
+	free(whole);
+}
+
+static void test_damaged_files(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct weir_filter *f = i ? layers(3000) : filled(WEIR_BLOCKED, 1000);
+		assert_true(save_both(f));
+		weir_destroy(f);
+		is_refused_cut(path);
+		if (TEST_ZSTD)
+			is_refused_cut(packed);
+	}
+}
+
+/* Memory that somebody else wrote is as hostile as a file. */
+static void test_damaged_memory(void **state)
+{
+	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *f;
+	(void)state;
+	trusting.no_verify = true;
+	for (unsigned i = 0; i < 2; i++) {
+		f = i ? layers(3000) : filled(WEIR_BLOCKED, 1000);
+		assert_true(save_both(f));
+		weir_destroy(f);
+		memcpy(memory, plain, plain_bytes);
+		memory[plain_bytes] = 0;
+		for (size_t n = 0; n <= plain_bytes + 1; n += n < 600 ? 1 : 97) {
+			if (n == plain_bytes)
+				continue;
+			assert_refused(weir_map_memory(&untouched, memory, n, &trusting), -EBADMSG,
+			               "the image in memory", "");
+		}
+		for (size_t at = 0; at < IMAGE_PAGE; at++) {
+			memory[at] ^= 0x10;
+			int err = weir_map_memory(&untouched, memory, plain_bytes, &trusting);
+			assert_true(err == -EBADMSG || err == -ENOTSUP);
+			memory[at] ^= 0x10;
+		}
+	}
+}
+
+static void test_arguments(void **state)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *f = filled(WEIR_BLOCKED, 1000);
+	size_t n;
+	(void)state;
+	assert_true(save_both(f));
+	weir_destroy(f);
+	assert_refused(weir_image_read(memory + 8, ROOM - 8, &n, path, NULL), -EINVAL, "memory",
+	               "multiple of 64");
+	assert_refused(weir_image_read(NULL, ROOM, &n, path, NULL), -EINVAL, "memory", "");
+	assert_refused(weir_image_read(memory, ROOM, NULL, path, NULL), -EINVAL, "bytes", "");
+	assert_refused(weir_image_read(memory, ROOM, &n, NULL, NULL), -EINVAL, "path", "");
+	assert_refused(weir_image_read(memory, ROOM, &n, folder, NULL), -EISDIR, folder, "");
+	assert_refused(weir_image_read(memory, ROOM, &n, "/nowhere/set", NULL), -ENOENT,
+	               "/nowhere/set", "");
+	o.no_verify = true;
+	assert_refused(weir_image_read(memory, ROOM, &n, path, &o), -EINVAL, "no_verify 1", "");
+	o = (struct weir_load_options)WEIR_LOAD_OPTIONS_INIT;
+	o.max_bytes = 64;
+	assert_refused(weir_image_read(memory, ROOM, &n, path, &o), -EFBIG, path, "max_bytes");
+	assert_ok(weir_image_read(memory, ROOM, &n, path, NULL));
+	assert_refused(weir_map_memory(NULL, memory, n, NULL), -EINVAL, "out", "");
+	assert_refused(weir_map_memory(&untouched, NULL, n, NULL), -EINVAL, "image", "");
+	memmove(memory + 8, memory, n);
+	assert_refused(weir_map_memory(&untouched, memory + 8, n, NULL), -EINVAL, "image",
+	               "multiple of 64");
+	o = (struct weir_load_options)WEIR_LOAD_OPTIONS_INIT;
+	o.flags = WEIR_NO_HUGE_PAGES;
+	assert_refused(weir_map_memory(&untouched, memory, n, &o), -EINVAL, "flags", "");
+#if TEST_ZSTD
+	unsigned char *image = image_slurp(packed, &n);
+	memcpy(memory, image, n);
+	free(image);
+	assert_refused(weir_map_memory(&untouched, memory, n, NULL), -EINVAL, "compressed", "");
+#endif
+}
+
+static int stop(void *arg, uint64_t done, uint64_t total)
+{
+	(void)done, (void)total;
+	++*(unsigned *)arg;
+	return 1;
+}
+
+static void test_progress_stops_it(void **state)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	unsigned calls = 0;
+	size_t n;
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct weir_filter *f = i ? layers(3000) : filled(WEIR_BLOCKED, 1000);
+		assert_true(save_both(f));
+		weir_destroy(f);
+		o.progress = stop;
+		o.progress_arg = &calls;
+		assert_refused(weir_image_read(memory, ROOM, &n, path, &o), -ECANCELED, "", "");
+		assert_int_equal(calls, i + 1);
+	}
+}
+
+static void test_keyed(void **state)
+{
+	static const unsigned char key[16] = "of sixteen byte", other[16] = "another of them";
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *f;
+	size_t n;
+	(void)state;
+	params.capacity = 1000;
+	params.fp_rate = 0.001;
+	params.hash_key = key;
+	assert_ok(weir_create(&f, &params));
+	assert_ok(weir_insert(f, "a key", 5));
+	assert_true(save_both(f));
+	weir_destroy(f);
+	assert_ok(weir_image_read(memory, ROOM, &n, path, NULL));
+	o.hash_key = other;
+	assert_refused(weir_image_read(memory, ROOM, &n, path, &o), -EKEYREJECTED, path, "");
+	assert_refused(weir_map_memory(&untouched, memory, n, &o), -EKEYREJECTED, "", "");
+	assert_refused(weir_map_memory(&untouched, memory, n, NULL), -EKEYREJECTED, "", "");
+	o.hash_key = key;
+	assert_ok(weir_image_read(memory, ROOM, &n, path, &o));
+	assert_ok(weir_map_memory(&f, memory, n, &o));
+	assert_true(weir_contains(f, "a key", 5) && !weir_contains(f, "no key", 6));
+	weir_destroy(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_kind),
+		cmocka_unit_test(test_layers),
+		cmocka_unit_test(test_a_large_one),
+		cmocka_unit_test(test_damaged_files),
+		cmocka_unit_test(test_damaged_memory),
+		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_progress_stops_it),
+		cmocka_unit_test(test_keyed),
+	};
+	int failed = cmocka_run_group_tests(tests, setup, cleanup);
+	free(plain);
+	return failed;
+}
