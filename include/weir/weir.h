@@ -11,6 +11,7 @@
 #include <weir/normalise.h>
 #include <weir/build.h>
 #include <weir/image.h>
+#include <weir/delta.h>
 #include <weir/handle.h>
 #include <weir/reload.h>
 #include <weir/refresh.h>

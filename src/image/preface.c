@@ -5,6 +5,7 @@
 #include <string.h>
 #include "error.h"
 #include "hash.h"
+#include "image/delta.h"
 #include "image/preface.h"
 #include "kinds/list.h"
 
@@ -138,6 +139,9 @@ static int not_an_image(const char *name, const unsigned char *bytes, uint64_t g
 		at++;
 	if (at == sizeof begin || at == got)
 		return 0;
+	if (got >= 8 && weir__is_delta(bytes))
+		return weir__fail(-EBADMSG, "%s: is a delta and no image: weir apply makes an "
+		                  "image of it", name);
 	const char *form = packed(bytes, got);
 	if (form)
 		return weir__fail(-EBADMSG, "%s: not a weir image: it is in %s format: unpack it "

@@ -20,7 +20,8 @@ static const uint32_t zstd_magic = 0xFD2FB528;
 int weir__unpacker_begin(struct weir_unpacker *u, const char *name)
 {
 	ZSTD_DCtx *context = ZSTD_createDCtx();
-	*u = (struct weir_unpacker){ .context = context, .buffer = malloc(BUFFER) };
+	*u = (struct weir_unpacker){ .context = context, .buffer = malloc(BUFFER),
+		                     .unit = "shard" };
 	if (!u->context || !u->buffer) {
 		weir__unpacker_end(u);
 		return weir__fail(-ENOMEM, "%s: no memory for zstd", name);
@@ -50,8 +51,8 @@ static int check_magic(const struct weir_unpacker *u, const struct weir_source *
 	uint32_t magic = (uint32_t)weir__image_get64(u->buffer);
 	if (magic == zstd_magic)
 		return 0;
-	return weir__fail(-EBADMSG, "%s: shard %u: its frame has the magic %08x where zstd's %08x "
-	                  "should be", source->name, u->shard, magic, zstd_magic);
+	return weir__fail(-EBADMSG, "%s: %s %u: its frame has the magic %08x where zstd's %08x "
+	                  "should be", source->name, u->unit, u->shard, magic, zstd_magic);
 }
 
 int weir__unpack_begin(struct weir_unpacker *u, struct weir_source *source, uint32_t shard,
@@ -66,8 +67,8 @@ int weir__unpack_begin(struct weir_unpacker *u, struct weir_source *source, uint
 	u->ended = false;
 	u->left = weir__image_get64(prefix);
 	if (u->left < LEAST_FRAME || u->left > most)
-		return weir__fail(-EBADMSG, "%s: the zstd frame of shard %u is %llu bytes long; "
-		                  "allowed: %d to %llu", source->name, shard,
+		return weir__fail(-EBADMSG, "%s: the zstd frame of %s %u is %llu bytes long; "
+		                  "allowed: %d to %llu", source->name, u->unit, shard,
 		                  (unsigned long long)u->left, LEAST_FRAME,
 		                  (unsigned long long)most);
 	err = refill(u, source);
@@ -78,11 +79,11 @@ int weir__unpack_begin(struct weir_unpacker *u, struct weir_source *source, uint
 static int refuse(const struct weir_unpacker *u, const struct weir_source *source, size_t error)
 {
 	if (ZSTD_getErrorCode(error) == ZSTD_error_frameParameter_windowTooLarge)
-		return weir__fail(-EBADMSG, "%s: shard %u: to unpack its frame takes a window of "
+		return weir__fail(-EBADMSG, "%s: %s %u: to unpack its frame takes a window of "
 		                  "more than %u bytes, which no level that weir writes needs",
-		                  source->name, u->shard, 1U << WINDOW_LOG);
-	return weir__fail(-EBADMSG, "%s: shard %u: zstd cannot unpack its frame: %s", source->name,
-	                  u->shard, ZSTD_getErrorName(error));
+		                  source->name, u->unit, u->shard, 1U << WINDOW_LOG);
+	return weir__fail(-EBADMSG, "%s: %s %u: zstd cannot unpack its frame: %s", source->name,
+	                  u->unit, u->shard, ZSTD_getErrorName(error));
 }
 
 int weir__unpack(struct weir_unpacker *u, struct weir_source *source, void *to, uint64_t room,
@@ -101,10 +102,29 @@ int weir__unpack(struct weir_unpacker *u, struct weir_source *source, void *to, 
 	*got = out.pos;
 	uint64_t rest = u->end - u->at + u->left;
 	if (u->ended && rest)
-		return weir__fail(-EBADMSG, "%s: shard %u: %llu bytes after the end of its zstd "
-		                  "frame", source->name, u->shard, (unsigned long long)rest);
+		return weir__fail(-EBADMSG, "%s: %s %u: %llu bytes after the end of its zstd "
+		                  "frame", source->name, u->unit, u->shard, (unsigned long long)rest);
 	if (!u->ended && !rest && !out.pos)
-		return weir__fail(-EBADMSG, "%s: shard %u: its zstd frame is cut off",
-		                  source->name, u->shard);
+		return weir__fail(-EBADMSG, "%s: %s %u: its zstd frame is cut off",
+		                  source->name, u->unit, u->shard);
 	return 0;
+}
+
+int weir__unpack_all(struct weir_unpacker *u, struct weir_source *source, uint32_t shard, void *to,
+                     uint64_t bytes)
+{
+	unsigned char *p = to, more;
+	uint64_t done = 0, got = 0;
+	int err = weir__unpack_begin(u, source, shard, bytes);
+	while (!err && done < bytes && !u->ended) {
+		err = weir__unpack(u, source, p + done, bytes - done, &got);
+		done += got;
+	}
+	for (got = 0; !err && !u->ended && !got;)
+		err = weir__unpack(u, source, &more, 1, &got);
+	if (!err && (done < bytes || got))
+		err = weir__fail(-EBADMSG, "%s: %s %u: its zstd frame holds %s than %llu bytes",
+		                 source->name, u->unit, shard, got ? "more" : "fewer",
+		                 (unsigned long long)bytes);
+	return err;
 }

@@ -14,6 +14,7 @@ struct weir_unpacker {
 	unsigned char *buffer; /* for a part of a frame */
 	uint64_t at, end;      /* the bytes of buffer that are not unpacked yet */
 	uint64_t left;         /* bytes of the frame that are not in the buffer yet */
+	const char *unit;      /* what has a frame, for sentences: "shard" */
 	uint32_t shard;        /* whose frame it is */
 	bool ended;            /* the frame has */
 };
@@ -30,6 +31,9 @@ int weir__unpack_begin(struct weir_unpacker *u, struct weir_source *source, uint
  * @room bytes, or both. @got: receives how many bytes were unpacked, which may be 0. */
 int weir__unpack(struct weir_unpacker *u, struct weir_source *source, void *to, uint64_t room,
                  uint64_t *got);
+/* All of a frame, which must hold exactly @bytes bytes. */
+int weir__unpack_all(struct weir_unpacker *u, struct weir_source *source, uint32_t shard, void *to,
+                     uint64_t bytes);
 
 #else
 
@@ -56,6 +60,13 @@ static inline int weir__unpack(struct weir_unpacker *u, struct weir_source *sour
                                uint64_t room, uint64_t *got)
 {
 	(void)u, (void)source, (void)to, (void)room, (void)got;
+	return -ENOTSUP;
+}
+
+static inline int weir__unpack_all(struct weir_unpacker *u, struct weir_source *source,
+                                   uint32_t shard, void *to, uint64_t bytes)
+{
+	(void)u, (void)source, (void)shard, (void)to, (void)bytes;
 	return -ENOTSUP;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <weir/weir.h>
+#include "delta.h"
 #include "images.h"
 #include "normal_report.h"
 #include "numbers.h"
@@ -144,14 +145,39 @@ static void report_unread(struct report *r, const char *why)
 	report_text(r, "bits", "bits", why);
 }
 
+/* Keep it for a list, or print it under its name. */
+static void info_put(struct report *r, const char *path, json_t *all)
+{
+	if (all) {
+		json_array_append(all, r->json);
+	} else {
+		plain_put(path, stdout);
+		putchar('\n');
+		report_print(r, false, stdout);
+	}
+	report_free(r);
+}
+
+static int info_of_delta(const char *path, const struct weir_delta_info *info, json_t *all)
+{
+	struct report r = report_new();
+	report_text(&r, "delta", NULL, path);
+	delta_report(&r, info);
+	info_put(&r, path, all);
+	return TOOL_OK;
+}
+
 static int info_of(const char *path, bool exact, const struct image_how *how, json_t *all)
 {
 	struct stat st;
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct weir_delta_info delta = WEIR_DELTA_INFO_INIT;
 	if (!image_named(path))
 		return image_unnamed(path);
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return trouble("%s: is not a regular file", path);
+	if (weir_delta_info(path, &delta) == 0)
+		return info_of_delta(path, &delta, all);
 	int err = weir_image_info(path, &info);
 	if (err)
 		return trouble_weir(err, path);
@@ -164,14 +190,7 @@ static int info_of(const char *path, bool exact, const struct image_how *how, js
 		report_unread(&r, "compressed: not looked at; --exact unpacks them");
 	else
 		err = look_at_bits(&r, path, &info, exact, how);
-	if (all) {
-		json_array_append(all, r.json);
-	} else {
-		plain_put(path, stdout);
-		putchar('\n');
-		report_print(&r, false, stdout);
-	}
-	report_free(&r);
+	info_put(&r, path, all);
 	return err ? TOOL_TROUBLE : TOOL_OK;
 }
 

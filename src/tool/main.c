@@ -19,6 +19,8 @@ static const struct command commands[] = {
 	{ "query", "print the lines that may be in the set", cmd_query },
 	{ "info", "what an image holds", cmd_info },
 	{ "merge", "the union of several images", cmd_merge },
+	{ "delta", "what is different between two images, as a small file", cmd_delta },
+	{ "apply", "make the new image of the old one and deltas", cmd_apply },
 	{ "add", "add keys to an image", cmd_add },
 	{ "remove", "remove keys from an image that counts them", cmd_remove },
 	{ "count", "print how often each line is in the set, at most", cmd_count },
@@ -63,7 +65,7 @@ static const struct {
 	{ "lookup", "query" },      { "contains", "query" }, { "grep", "query" },
 	{ "check", "verify" },      { "insert", "add" },    { "stats", "info" },
 	{ "show", "info" },         { "delete", "remove" },   { "erase", "remove" },
-	{ "frequency", "count" },
+	{ "frequency", "count" },   { "diff", "delta" },    { "patch", "apply" },
 };
 
 /* ": did you mean query?" */

@@ -75,6 +75,20 @@ int place_ask(const char *path, bool force)
 	return refuse_to_replace(path);
 }
 
+int place_ask_delta(const char *path, bool force)
+{
+	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
+	struct stat st;
+	if (strcmp(path, "-") == 0)
+		return misuse("-o -: the head of a delta is written last: give it a file");
+	if (!can_be_made(path))
+		return TOOL_TROUBLE;
+	if (force || stat(path, &st) || st.st_size == 0 || weir_delta_info(path, &info) == 0)
+		return TOOL_OK;
+	say("%s: not replaced: it is neither a delta nor empty; if it is meant, --force", path);
+	return TOOL_NO;
+}
+
 static bool is_file(const struct stat *a, const struct stat *b)
 {
 	return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;

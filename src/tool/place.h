@@ -14,6 +14,9 @@
  * TOOL_TROUBLE, the latter two after a message. */
 int place_ask(const char *path, bool force);
 
+/* Likewise of a delta: refused is a file that is neither empty nor a delta. */
+int place_ask_delta(const char *path, bool force);
+
 /* Whether @path is none of the files that are read, by whatever name or link. Return: TOOL_OK, or
  * TOOL_NO after a message. */
 int place_is_not_read(const char *path, const struct lines_options *from);

@@ -47,7 +47,7 @@ static int on_progress(void *arg, uint64_t done, uint64_t total)
 	return caught;
 }
 
-int saving_run(saving_fn *save, const void *what, const char *path, const struct image_saving *how)
+int saving_try(saving_fn *save, const void *what, const char *path, const struct image_saving *how)
 {
 	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
 	struct owner owner = owner_of(path);
@@ -63,10 +63,15 @@ int saving_run(saving_fn *save, const void *what, const char *path, const struct
 	int err = save(what, to_stdout ? NULL : path, &options);
 	progress_end();
 	release_ends(before);
-	if (err)
-		return trouble_weir(err, to_stdout ? "standard output" : path);
-	owner_report(&owner, path, how->mode != 0);
-	return TOOL_OK;
+	if (!err)
+		owner_report(&owner, path, how->mode != 0);
+	return err;
+}
+
+int saving_run(saving_fn *save, const void *what, const char *path, const struct image_saving *how)
+{
+	int err = saving_try(save, what, path, how);
+	return err ? trouble_weir(err, strcmp(path, "-") ? path : "standard output") : TOOL_OK;
 }
 
 static int save_filter(const void *f, const char *path, const struct weir_save_options *options)

@@ -19,6 +19,9 @@ typedef int saving_fn(const void *what, const char *path, const struct weir_save
  * signal ends a process. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
 int saving_run(saving_fn *save, const void *what, const char *path,
                const struct image_saving *how);
+/* The same without the message. Return: 0 or a negative errno. */
+int saving_try(saving_fn *save, const void *what, const char *path,
+               const struct image_saving *how);
 int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how);
 
 /* --zstd[=LEVEL]: @text NULL is level 3. --mode=OCTAL. */

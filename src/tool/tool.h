@@ -23,6 +23,8 @@ int cmd_build(int argc, char **argv);
 int cmd_query(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
+int cmd_delta(int argc, char **argv);
+int cmd_apply(int argc, char **argv);
 int cmd_add(int argc, char **argv);
 int cmd_remove(int argc, char **argv);
 int cmd_count(int argc, char **argv);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ * The format of deltas, and the only parser of their head. All numbers are little-endian.
+ *
+ *    offset   bytes  field                                must be
+ *         0       8  magic                                WEIRDLT1
+ *         8       4  format                               1
+ *        12       4  bytes of a piece                     2^20
+ *        16       8  old: bytes of the plain form         4096 to 2^47
+ *        24       8  old: its commit record
+ *        32       8  old: generation
+ *        40       8  new: bytes of the plain form         4096 to 2^47
+ *        48       8  new: its commit record
+ *        56       8  new: generation
+ *        64       8  pieces that changed                  as many as the map has bits
+ *        72       8  length of the delta
+ *        80      40  words of later formats               zero
+ *       120       8  checksum                             XXH3-64 of bytes 0 to 119
+ *       128  8 each  map: bit n % 64 of word n / 64       zero beyond the last piece of the new one
+ *                    piece n of the new one changed
+ *
+ * Behind the map stand the pieces that changed, in order: each 8 bytes with the length of its zstd
+ * frame, then the frame (zstd.h), which holds the piece's bytes in the new one, exclusive or those
+ * in the old one, or zeros beyond its end. The last piece of the new one may be shorter.
+ *
+ * D1  Nothing behind the head is trusted: the map's bits are counted before a frame is read, a
+ *     frame is bounded by its piece, and what the pieces make is checked by the parser of images,
+ *     byte for byte, before anybody has it. So the delta needs no checksum of its frames.
+ * D2  The old image is whole, and its commit record is the head's: so it is the one that the delta
+ *     was made from, and what comes out, if it is whole and has the other commit record, is the
+ *     other one. */
+#ifndef WEIR_SRC_IMAGE_DELTA_H
+#define WEIR_SRC_IMAGE_DELTA_H
+
+#include <weir/delta.h>
+#include "image/io.h"
+
+enum { WEIR_DELTA_HEAD = 128, WEIR_DELTA_FORMAT = 1 };
+
+/* One of the two images. */
+struct weir_delta_end {
+	uint64_t bytes;
+	uint64_t commit;
+	uint64_t generation;
+};
+
+struct weir_delta_head {
+	struct weir_delta_end old, new;
+	uint64_t changed;
+	uint64_t length;
+};
+
+/* Pieces of the new image, and bytes of the map. */
+static inline uint64_t weir__delta_pieces(const struct weir_delta_head *head)
+{
+	return (head->new.bytes + WEIR_DELTA_PIECE - 1) / WEIR_DELTA_PIECE;
+}
+
+static inline uint64_t weir__delta_map(const struct weir_delta_head *head)
+{
+	return (weir__delta_pieces(head) + 63) / 64 * 8;
+}
+
+/* Bytes of piece @i of an image of @bytes; 0 beyond its end. */
+static inline uint64_t weir__delta_piece(uint64_t bytes, uint64_t i)
+{
+	const uint64_t at = i * WEIR_DELTA_PIECE;
+	if (at >= bytes)
+		return 0;
+	return bytes - at < WEIR_DELTA_PIECE ? bytes - at : WEIR_DELTA_PIECE;
+}
+
+/* Write the head: WEIR_DELTA_HEAD bytes. */
+void weir__delta_put(unsigned char *bytes, const struct weir_delta_head *head);
+/* Read the head from a file, and check it. */
+int weir__delta_read(struct weir_delta_head *out, struct weir_source *source);
+/* Are these the first eight bytes of a delta? */
+int weir__is_delta(const unsigned char bytes[8]);
+
+#endif

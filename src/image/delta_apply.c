@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ * Applying deltas to the plain form of an image, in memory: see delta.h. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "error.h"
+#include "image/delta.h"
+#include "image/delta_apply.h"
+#include "image/delta_options.h"
+#include "image/load.h"
+#include "image/save.h"
+#include "image/unzstd.h"
+#include "progress.h"
+
+/* A delta that is read. */
+struct reading {
+	struct weir_source source;
+	struct weir_delta_head head;
+	const struct weir_load_options *options;
+	unsigned char *map, *piece;
+	struct weir_unpacker unpacker;
+};
+
+static bool is_set(const unsigned char *map, uint64_t i)
+{
+	return map[i / 8] >> i % 8 & 1;
+}
+
+/* D1 */
+static int check_map(const struct reading *r)
+{
+	const uint64_t pieces = weir__delta_pieces(&r->head);
+	uint64_t bits = 0;
+	for (uint64_t i = 0; i < 8 * weir__delta_map(&r->head); i++) {
+		if (is_set(r->map, i) && i >= pieces)
+			return weir__fail(-EBADMSG, "%s: piece %" PRIu64 " changed, and the delta's "
+			                  "new image has %" PRIu64, r->source.name, i, pieces);
+		bits += is_set(r->map, i);
+	}
+	if (bits != r->head.changed)
+		return weir__fail(-EBADMSG, "%s: the delta's map has %" PRIu64 " pieces where its "
+		                  "head has %" PRIu64, r->source.name, bits, r->head.changed);
+	return 0;
+}
+
+/* D2 */
+static int check_old(const struct reading *r, const struct weir_plain *old, const char *name)
+{
+	const struct weir_delta_end *from = &r->head.old;
+	if (old->commit == from->commit && old->bytes == from->bytes)
+		return 0;
+	return weir__fail(-EINVAL, "%s: is a delta from image %016" PRIx64 " (generation %" PRIu64
+	                  ", %" PRIu64 " bytes), and %s is %016" PRIx64 " (generation %" PRIu64
+	                  ", %" PRIu64 " bytes)", r->source.name, from->commit, from->generation,
+	                  from->bytes, name, old->commit, old->generation, old->bytes);
+}
+
+/* What an image of so many bits may have before and between them: heads, tables, paddings. */
+static const uint64_t most_beside = UINT64_C(64) << 20;
+
+static int check_room(const struct reading *r)
+{
+	const uint64_t most = r->options->max_bytes;
+	if (!most || r->head.new.bytes <= most || r->head.new.bytes - most <= most_beside)
+		return 0;
+	return weir__fail(-EFBIG, "%s: makes an image of %" PRIu64 " bytes: more than max_bytes "
+	                  "%" PRIu64, r->source.name, r->head.new.bytes, most);
+}
+
+static int read_map(struct reading *r)
+{
+	const uint64_t bytes = weir__delta_map(&r->head);
+	if (bytes > r->head.length - WEIR_DELTA_HEAD)
+		return weir__fail(-EBADMSG, "%s: ends in the delta's map of %" PRIu64 " bytes",
+		                  r->source.name, bytes);
+	r->map = malloc(bytes);
+	r->piece = malloc(WEIR_DELTA_PIECE);
+	if (!r->map || !r->piece)
+		return weir__fail(-ENOMEM, "%s: no memory for a piece of a delta", r->source.name);
+	int err = weir__source_read(&r->source, r->map, bytes);
+	return err ? err : check_map(r);
+}
+
+static int apply_piece(struct reading *r, struct weir_plain *plain, uint64_t i)
+{
+	const uint64_t n = weir__delta_piece(r->head.new.bytes, i);
+	int err = is_set(r->map, i) ?
+	          weir__unpack_all(&r->unpacker, &r->source, (uint32_t)i, r->piece, n) : 0;
+	if (!err && is_set(r->map, i))
+		weir__delta_xor(weir__plain_bytes(plain) + i * WEIR_DELTA_PIECE, r->piece, n);
+	return err ? err : weir__progress(r->options->progress, r->options->progress_arg,
+	                                  i * WEIR_DELTA_PIECE + n, r->head.new.bytes, "bytes");
+}
+
+static int apply_pieces(struct reading *r, struct weir_plain *plain)
+{
+	int err = weir__unpacker_begin(&r->unpacker, r->source.name);
+	if (err)
+		return err;
+	r->unpacker.unit = "piece";
+	for (uint64_t i = 0; !err && i < weir__delta_pieces(&r->head); i++)
+		err = apply_piece(r, plain, i);
+	weir__unpacker_end(&r->unpacker);
+	return err ? err : weir__source_end(&r->source);
+}
+
+/* D2 */
+static int check_new(const struct reading *r, struct weir_plain *plain)
+{
+	char name[64];
+	snprintf(name, sizeof name, "what it makes");
+	int err = weir__plain_check(plain, name, r->options);
+	if (err == -EBADMSG || err == -ENOTSUP || err == -EFBIG)
+		return weir__fail(err, "%s: %s", r->source.name, weir_error_detail());
+	if (!err && plain->commit != r->head.new.commit)
+		err = weir__fail(-EBADMSG, "%s: makes image %016" PRIx64 " where its head has %016"
+		                 PRIx64, r->source.name, plain->commit, r->head.new.commit);
+	return err;
+}
+
+static int apply(struct reading *r, struct weir_plain *plain, const char *name)
+{
+	int err = weir__delta_read(&r->head, &r->source);
+	if (!err)
+		err = check_old(r, plain, name);
+	if (!err)
+		err = check_room(r);
+	if (!err)
+		err = read_map(r);
+	if (!err)
+		err = weir__plain_resize(plain, r->head.new.bytes, r->source.name);
+	if (!err)
+		err = apply_pieces(r, plain);
+	if (!err)
+		err = check_new(r, plain);
+	free(r->map);
+	free(r->piece);
+	return err;
+}
+
+int weir__delta_apply(struct weir_plain *plain, const char *name, const char *path,
+                      const struct weir_load_options *options)
+{
+	struct reading r = { .options = options };
+	int err = weir__source_open(&r.source, path, O_RDONLY);
+	if (err)
+		return err;
+	err = apply(&r, plain, name);
+	weir__source_close(&r.source);
+	return err;
+}
+
+/* The image and all deltas. */
+static int chain(struct weir_plain *out, const char *old_image, const char *const *deltas, size_t n,
+                 const struct weir_delta_options *options)
+{
+	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
+	if (n && !deltas)
+		return weir__fail(-EINVAL, "deltas is NULL: the paths of %zu deltas", n);
+	load.max_bytes = options->max_bytes;
+	load.progress = options->progress;
+	load.progress_arg = options->progress_arg;
+	int err = weir__delta_image(out, old_image, options);
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < n; i++)
+		err = weir__delta_apply(out, i ? deltas[i - 1] : old_image, deltas[i], &load);
+	if (err)
+		weir__plain_free(out);
+	return err;
+}
+
+static int write_plain(void *what, int fd, const char *path,
+                       const struct weir_save_options *options)
+{
+	const struct weir_plain *plain = what;
+	(void)options;
+	return weir__write(fd, path, weir__plain_bytes(plain), plain->bytes, 0);
+}
+
+int weir_delta_apply(const char *path, const char *old_image, const char *const *deltas, size_t n,
+                     const struct weir_delta_options *options)
+{
+	struct weir_save_options file = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_delta_options o;
+	struct weir_plain plain;
+	int err = weir__delta_options(&o, options);
+	if (!err && !n)
+		err = weir__fail(-EINVAL, "n is 0: there is no delta to apply");
+	if (!err && o.zstd_level)
+		err = weir__fail(-EINVAL, "zstd_level %d: what deltas make is written plain",
+		                 o.zstd_level);
+	if (!err)
+		err = weir__save_path_check(path);
+	if (!err)
+		err = chain(&plain, old_image, deltas, n, &o);
+	if (err)
+		return err;
+	file.mode = o.mode;
+	err = weir__save_path(write_plain, &plain, path, &file);
+	weir__plain_free(&plain);
+	return err;
+}
+
+static int load_options(struct weir_delta_options *out, struct weir_load_options *load,
+                        const struct weir_load_options *options)
+{
+	int err = weir__load_options(load, options);
+	if (!err && (load->flags || load->no_verify || load->memory || load->memory_bytes))
+		err = weir__fail(-EINVAL, "flags 0x%x, no_verify %d, memory %p, memory_bytes %zu: "
+		                 "not for weir_delta_load", load->flags, load->no_verify,
+		                 load->memory, load->memory_bytes);
+	*out = (struct weir_delta_options)WEIR_DELTA_OPTIONS_INIT;
+	out->max_bytes = load->max_bytes;
+	out->progress = load->progress;
+	out->progress_arg = load->progress_arg;
+	return err;
+}
+
+int weir_delta_load(struct weir_filter **out, const char *old_image, const char *const *deltas,
+                    size_t n, const struct weir_load_options *options)
+{
+	struct weir_delta_options o;
+	struct weir_load_options load;
+	struct weir_plain plain;
+	int err = out ? load_options(&o, &load, options) :
+	                weir__fail(-EINVAL, "out is NULL: the loaded filter needs a place");
+	if (!err)
+		err = chain(&plain, old_image, deltas, n, &o);
+	if (err)
+		return err;
+	err = weir__plain_filter(out, &plain, n ? deltas[n - 1] : old_image, &load);
+	if (err)
+		weir__plain_free(&plain);
+	return err;
+}
+
+int weir_image_id(uint64_t *out, const char *image, const struct weir_load_options *options)
+{
+	struct weir_delta_options o;
+	struct weir_load_options load;
+	struct weir_plain plain;
+	int err = out ? load_options(&o, &load, options) :
+	                weir__fail(-EINVAL, "out is NULL: the identity needs a place");
+	if (!err)
+		err = weir__delta_image(&plain, image, &o);
+	if (err)
+		return err;
+	*out = plain.commit;
+	weir__plain_free(&plain);
+	return 0;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ * The plain form of an image in memory: see plain.h. */
+#include <string.h>
+#include "error.h"
+#include "image/bits.h"
+#include "image/compound.h"
+#include "image/load.h"
+#include "image/plain.h"
+#include "image/room.h"
+
+enum { HUGE_PAGE = 2 << 20 };
+
+static int allocate(struct weir_plain *plain, uint64_t bytes, const char *name)
+{
+	plain->room = (bytes + 63) / 64 * 64;
+	int err = weir__memory_alloc(&plain->memory, plain->room, 0, NULL, 0);
+	return err ? weir__fail(err, "%s: %s", name, weir_error_detail()) : 0;
+}
+
+/* Bytes that are enough for the plain form. Each member may have a table and a padding. */
+static uint64_t room_of(const struct weir_image_head *head)
+{
+	struct weir_image_head plain = *head;
+	plain.compression = WEIR_IMAGE_PLAIN;
+	if (!head->members)
+		return weir__image_length(&plain);
+	return 64 * head->nblocks + (head->members + 1) * (uint64_t)(2 * HUGE_PAGE);
+}
+
+/* What else the kind knows of its bits (check() in kind.h). @image: it begins with the preface's
+ * head in its plain form. */
+static int check_array(unsigned char *image, const struct weir_preface *preface, const char *name)
+{
+	struct weir_image_head head = preface->head;
+	struct weir_layout layout;
+	struct weir_filter *f;
+	head.compression = WEIR_IMAGE_PLAIN;
+	struct weir_memory memory = {
+		.bits = (uint64_t *)(void *)(image + weir__image_bits_offset(&head))
+	};
+	if (!preface->kind->check)
+		return 0;
+	/* cannot fail: no key is asked for */
+	(void)weir__preface_layout(&layout, preface, weir__no_hash_key, name);
+	int err = weir__filter_make(&f, &layout, &memory, -EROFS);
+	if (err)
+		return err;
+	err = weir__bits_check(f, name);
+	weir_destroy(f);
+	return err;
+}
+
+static int read_plain(struct weir_plain *out, struct weir_source *source,
+                      const struct weir_preface *preface, const struct weir_load_options *options)
+{
+	unsigned char *image = weir__plain_bytes(out);
+	struct weir_room room = { .memory = image, .bytes = out->room, .name = source->name };
+	int err = weir__room_put(&room, preface, source, options);
+	if (!err && !weir__is_compound(preface))
+		err = check_array(image, preface, source->name);
+	out->bytes = room.end;
+	out->commit = weir__image_get64(image + WEIR_IMAGE_COMMIT);
+	return err;
+}
+
+int weir__plain_read(struct weir_plain *out, struct weir_source *source,
+                     const struct weir_load_options *options)
+{
+	struct weir_preface preface;
+	source->any = true;
+	int err = weir__preface_read(&preface, source, options->max_bytes, false);
+	if (err)
+		return err;
+	*out = (struct weir_plain){ .generation = preface.head.generation };
+	err = allocate(out, room_of(&preface.head), source->name);
+	if (!err) {
+		err = read_plain(out, source, &preface, options);
+		if (err)
+			weir__plain_free(out);
+	}
+	weir__preface_free(&preface);
+	return err;
+}
+
+int weir__plain_resize(struct weir_plain *plain, uint64_t bytes, const char *name)
+{
+	struct weir_plain more = *plain;
+	int err = bytes > plain->room ? allocate(&more, bytes, name) : 0;
+	if (err)
+		return err;
+	if (bytes < plain->bytes)
+		memset(weir__plain_bytes(plain) + bytes, 0, plain->bytes - bytes);
+	if (bytes > plain->room) {
+		memcpy(weir__plain_bytes(&more), weir__plain_bytes(plain), plain->bytes);
+		weir__plain_free(plain);
+	}
+	*plain = more;
+	plain->bytes = bytes;
+	return 0;
+}
+
+/* The image as a source. It has been written by nobody else, so it stays as it was checked. */
+static struct weir_source source_of(const struct weir_plain *plain, const char *name)
+{
+	struct weir_source source;
+	(void)weir__source_of_memory(&source, weir__plain_bytes(plain), plain->bytes);
+	source.name = name;
+	return source;
+}
+
+int weir__plain_check(struct weir_plain *plain, const char *name,
+                      const struct weir_load_options *options)
+{
+	struct weir_source source = source_of(plain, name);
+	struct weir_preface p;
+	source.any = true;
+	int err = weir__preface_read(&p, &source, options->max_bytes, false);
+	if (err)
+		return err;
+	if (p.head.compression != WEIR_IMAGE_PLAIN)
+		err = weir__fail(-EBADMSG, "%s: is compressed, and no plain form", name);
+	else if (weir__is_compound(&p))
+		err = weir__members_verify(&p, &source, options);
+	else
+		err = weir__bits_read(&source, &p, options, NULL);
+	if (!err && !weir__is_compound(&p))
+		err = check_array(weir__plain_bytes(plain), &p, name);
+	plain->commit = p.head.commit;
+	plain->generation = p.head.generation;
+	weir__preface_free(&p);
+	return err;
+}
+
+static int filter_of_array(struct weir_filter **out, const struct weir_plain *plain,
+                           const struct weir_preface *preface, const struct weir_layout *layout)
+{
+	struct weir_memory memory = plain->memory;
+	memory.bits = (uint64_t *)(void *)(weir__plain_bytes(plain) +
+	                                   weir__image_bits_offset(&preface->head));
+	return weir__filter_make(out, layout, &memory, 0);
+}
+
+static int filter_of_compound(struct weir_filter **out, const struct weir_plain *plain,
+                              struct weir_source *source, const struct weir_preface *preface,
+                              const struct weir_load_options *options,
+                              const struct weir_layout *layout)
+{
+	struct weir_member member[WEIR_IMAGE_MEMBERS];
+	struct weir_load_options o = *options;
+	o.no_verify = true;
+	int err = weir__members_map(member, weir__plain_bytes(plain), preface, source, &o, 0);
+	if (!err)
+		err = weir__members_join(out, layout, member, preface->head.members, 0,
+		                         source->name);
+	if (err)
+		return err;
+	uint64_t *bits = (*out)->memory.bits;
+	(*out)->memory = plain->memory;
+	(*out)->memory.bits = bits;
+	return 0;
+}
+
+int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const char *name,
+                       const struct weir_load_options *options)
+{
+	struct weir_source source = source_of(plain, name);
+	struct weir_preface preface;
+	struct weir_layout layout;
+	struct weir_filter *f = NULL;
+	int err = weir__preface_read(&preface, &source, options->max_bytes, false);
+	if (err)
+		return err;
+	err = weir__preface_layout(&layout, &preface, options->hash_key, name);
+	if (!err)
+		err = weir__is_compound(&preface) ?
+		      filter_of_compound(&f, plain, &source, &preface, options, &layout) :
+		      filter_of_array(&f, plain, &preface, &layout);
+	if (!err) {
+		f->marks = preface.head.marks;
+		*out = f;
+	}
+	weir__preface_free(&preface);
+	return err;
+}
+
+void weir__plain_free(const struct weir_plain *plain)
+{
+	weir__memory_free(&plain->memory);
+}

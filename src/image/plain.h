@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * The plain form of an image, whole, in memory of its own: byte for byte what weir_save() writes
+ * without compression, whatever form the file has. */
+#ifndef WEIR_SRC_IMAGE_PLAIN_H
+#define WEIR_SRC_IMAGE_PLAIN_H
+
+#include "image/preface.h"
+
+struct weir_plain {
+	struct weir_memory memory; /* its bits are the image, of which zeros follow up to room */
+	uint64_t bytes, room;
+	uint64_t commit, generation; /* as the head has them */
+};
+
+static inline unsigned char *weir__plain_bytes(const struct weir_plain *plain)
+{
+	return (unsigned char *)plain->memory.bits;
+}
+
+/* Read an image of a filter or a type beside them, and check every byte. @options: checked;
+ * max_bytes and progress are taken of them. */
+int weir__plain_read(struct weir_plain *out, struct weir_source *source,
+                     const struct weir_load_options *options);
+/* Make room for @bytes, and let it have so many: what comes to it is zero. */
+int weir__plain_resize(struct weir_plain *plain, uint64_t bytes, const char *name);
+/* Its bytes have changed: check every one. */
+int weir__plain_check(struct weir_plain *plain, const char *name,
+                      const struct weir_load_options *options);
+/* Make a filter of it, which has the memory from now on. If that fails, it is the caller's still.
+ * It was checked. @options: hash_key is taken of them. */
+int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const char *name,
+                       const struct weir_load_options *options);
+void weir__plain_free(const struct weir_plain *plain);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ * Deltas between images of every kind and form, alone and in chains.
+ * Usage: test_delta FOLDER: of the images that are kept for ever. */
+#include <dirent.h>
+#include "delta.h"
+
+static const char *kept;
+static const char key[] = "sixteen secrets!";
+
+static bool is_compressed(const char *name)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	assert_ok(weir_image_info(name, &info));
+	return info.compressed;
+}
+
+/* What a delta makes is the new image, byte for byte if that is plain. */
+static void assert_makes(const char *from, const char *to)
+{
+	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
+	assert_ok(weir_delta_save(delta, from, to, NULL));
+	assert_ok(weir_delta_info(delta, &info));
+	assert_true(info.format == 1 && info.changed <= info.pieces);
+	assert_true(info.old_id == id_of(from) && info.new_id == id_of(to));
+	assert_ok(apply_one(made, from, delta));
+	assert_ok(weir_image_verify(made, NULL));
+	assert_false(is_compressed(made));
+	assert_true(id_of(made) == info.new_id);
+	if (!is_compressed(to))
+		assert_same_files(made, to);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_image(const struct dirent *entry)
+{
+	return strstr(entry->d_name, ".weir") != NULL;
+}
+
+/* Each to the next one, and back: other kinds, sizes, forms, types. */
+static void between_all_images(void **state)
+{
+	struct dirent **entries;
+	char a[4200], b[4200];
+	(void)state;
+	const int n = scandir(kept, &entries, is_image, by_name);
+	assert_true(n >= 40);
+	for (int i = 0; i < n; i++) {
+		snprintf(a, sizeof a, "%s/%s", kept, entries[i]->d_name);
+		snprintf(b, sizeof b, "%s/%s", kept, entries[(i + 1) % n]->d_name);
+		assert_makes(a, b);
+		assert_makes(b, a);
+		assert_makes(a, a);
+	}
+	for (int i = 0; i < n; i++)
+		free(entries[i]);
+	free(entries);
+}
+
+static void an_equal_image(void **state)
+{
+	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
+	(void)state;
+	save_keys(old_image, 1000, 0, 1000, 0);
+	assert_ok(weir_delta_save(delta, old_image, old_image, NULL));
+	assert_ok(weir_delta_info(delta, &info));
+	assert_true(info.changed == 0 && info.old_id == info.new_id && info.file_bytes == 136);
+	assert_ok(apply_one(old_image, old_image, delta)); /* in place */
+	assert_ok(weir_image_verify(old_image, NULL));
+}
+
+/* What the head says, and only what differs is in it. */
+static void few_keys_are_few_bytes(void **state)
+{
+	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
+	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
+	struct stat st;
+	(void)state;
+	o.mode = 0640;
+	o.zstd_level = 19;
+	save_keys(old_image, 2000000, 0, 1900000, 0);
+	save_keys(new_image, 2000000, 0, 1900100, 0);
+	assert_ok(weir_delta_save(delta, old_image, new_image, &o));
+	assert_ok(weir_delta_info(delta, &info));
+	assert_true(stat(delta, &st) == 0 && info.file_bytes == (uint64_t)st.st_size);
+	assert_true((st.st_mode & 0777) == 0640);
+	assert_true(info.old_generation == 1 && info.new_generation == 1);
+	assert_true(stat(new_image, &st) == 0 && info.new_bytes == (uint64_t)st.st_size);
+	assert_true(info.old_bytes == info.new_bytes && info.pieces == 5);
+	/* the head's piece has the table; the padding's has nothing */
+	assert_true(info.changed == info.pieces - 1);
+	assert_in_range(info.file_bytes, 300, 8000);
+}
+
+/* A form is the same image: a delta between two of them is of either. */
+static void forms(void **state)
+{
+	char packed[4200];
+	(void)state;
+	snprintf(packed, sizeof packed, "%s/packed.weir", folder);
+	save_keys(old_image, 60000, 0, 50000, 0);
+	save_keys(packed, 60000, 0, 50000, 3);
+	save_keys(new_image, 60000, 0, 60000, 0);
+	assert_true(id_of(old_image) == id_of(packed) && id_of(old_image) != id_of(new_image));
+	assert_ok(weir_delta_save(delta, packed, new_image, NULL));
+	assert_ok(apply_one(made, old_image, delta));
+	assert_same_files(made, new_image);
+	assert_ok(weir_delta_save(delta, new_image, packed, NULL));
+	assert_ok(apply_one(made, new_image, delta));
+	assert_same_files(made, old_image);
+}
+
+/* Images that grow and shrink: what was behind the end of one is in no later one. */
+static void chains(void **state)
+{
+	static const uint64_t capacity[] = { 100000, 5000000, 3000, 1000000, 1700000, 100000 };
+	enum { N = COUNT_OF(capacity) };
+	char image[N][4200], names[N][4200];
+	const char *deltas[N];
+	struct weir_filter *f;
+	(void)state;
+	for (unsigned i = 0; i < N; i++) {
+		snprintf(image[i], sizeof image[i], "%s/%u.weir", folder, i);
+		snprintf(names[i], sizeof names[i], "%s/%u.delta", folder, i);
+		deltas[i] = names[i];
+		save_keys(image[i], capacity[i], i, 2000, i % 2 ? 3 : 0);
+		if (i)
+			assert_ok(weir_delta_save(names[i], image[i - 1], image[i], NULL));
+	}
+	for (unsigned i = 1; i < N; i++) {
+		assert_ok(weir_delta_apply(made, image[0], deltas + 1, i, NULL));
+		assert_true(id_of(made) == id_of(image[i]));
+		assert_ok(weir_delta_load(&f, image[0], deltas + 1, i, NULL));
+		for (uint64_t k = i; k < i + 2000; k++)
+			assert_true(weir_contains_hash(f, test_key(k)));
+		weir_destroy(f);
+	}
+	deltas[2] = names[3];
+	assert_refused(weir_delta_apply(made, image[0], deltas + 1, 2, NULL), -EINVAL, names[3],
+	               names[1]);
+}
+
+/* A filter that deltas made is like any that was loaded. */
+static void loaded(void **state)
+{
+	static const char *const names[] = { "blocked_z2g3", "growing_z2g3", "growing_zstd_z2g3",
+		                             "fuse_8", "layered_excluded", "cuckoo_12",
+		                             "counting_4z2g3", "split_22" };
+	struct weir_filter *f, *plain;
+	char image[4200];
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(names); i++) {
+		snprintf(image, sizeof image, "%s/%s.weir", kept, names[i]);
+		save_keys(old_image, 1000, 0, 100, 0);
+		const char *deltas[] = { delta };
+		assert_ok(weir_delta_save(delta, old_image, image, NULL));
+		assert_ok(weir_delta_load(&f, old_image, deltas, 1, NULL));
+		assert_ok(weir_load(&plain, image, NULL));
+		assert_ok(weir_save(f, made, NULL));
+		assert_ok(weir_save(plain, new_image, NULL));
+		assert_same_files(made, new_image);
+		assert_int_equal(weir_insert_hash(f, 77), weir_insert_hash(plain, 77));
+		weir_destroy(plain);
+		weir_destroy(f);
+		assert_ok(weir_delta_load(&f, image, NULL, 0, NULL)); /* no delta at all */
+		assert_ok(weir_save(f, made, NULL));
+		assert_same_files(made, new_image);
+		weir_destroy(f);
+	}
+}
+
+/* A delta is made and applied without the key; a filter needs it. */
+static void keyed(void **state)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	const char *deltas[] = { delta };
+	struct weir_filter *f;
+	(void)state;
+	p.capacity = 1000;
+	p.fp_rate = 0.01;
+	p.hash_key = key;
+	assert_ok(weir_create(&f, &p));
+	assert_ok(weir_insert(f, "one", 3));
+	assert_ok(weir_save(f, old_image, NULL));
+	assert_ok(weir_insert(f, "two", 3));
+	assert_ok(weir_save(f, new_image, NULL));
+	weir_destroy(f);
+	assert_makes(old_image, new_image);
+	assert_refused(weir_delta_load(&f, old_image, deltas, 1, NULL), -EKEYREJECTED, "keyed", "");
+	o.hash_key = key;
+	assert_ok(weir_delta_load(&f, old_image, deltas, 1, &o));
+	assert_true(weir_contains(f, "two", 3));
+	weir_destroy(f);
+}
+
+/* Where the two are windows or routers there is a delta, and no filter. */
+static void other_types(void **state)
+{
+	static const char *const names[] = { "window_columns_3", "router_64" };
+	const char *deltas[] = { delta };
+	struct weir_filter *f;
+	char image[4200];
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(names); i++) {
+		snprintf(image, sizeof image, "%s/%s.weir", kept, names[i]);
+		save_keys(old_image, 1000, 0, 100, 0);
+		assert_makes(old_image, image);
+		assert_refused(weir_delta_load(&f, old_image, deltas, 1, NULL), -ENOTSUP,
+		               "no filter", delta);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(between_all_images, delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(an_equal_image, delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(few_keys_are_few_bytes, delta_setup,
+		                                folder_teardown),
+		cmocka_unit_test_setup_teardown(forms, delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(chains, delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(loaded, delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(keyed, delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(other_types, delta_setup, folder_teardown),
+	};
+	kept = argc > 1 ? argv[1] : "tests/golden";
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT
+ * What deltas are refused for: each with its sentence, and what was there stays. */
+#include "delta.h"
+
+enum { HEAD = 128, MAP_AT = 128, PIECE_AT = 136, SUM_AT = 120 };
+
+static unsigned char *bytes;
+static size_t n_bytes;
+
+/* 5,000 keys in 100,000's room: a delta of one piece. */
+static int two_images(void **state)
+{
+	delta_setup(state);
+	save_keys(old_image, 100000, 0, 5000, 0);
+	save_keys(new_image, 100000, 0, 5100, 0);
+	assert_ok(weir_delta_save(delta, old_image, new_image, NULL));
+	bytes = image_slurp(delta, &n_bytes);
+	return bytes ? 0 : -1;
+}
+
+static int remove_them(void **state)
+{
+	free(bytes);
+	return folder_teardown(state);
+}
+
+static void spit(size_t n)
+{
+	assert_true(image_spit(delta, bytes, n));
+}
+
+static void repair(void)
+{
+	image_put64(bytes + SUM_AT, XXH3_64bits(bytes, SUM_AT));
+}
+
+static int apply_it(void)
+{
+	return apply_one(made, old_image, delta);
+}
+
+static void assert_nothing_made(void)
+{
+	assert_int_equal(access(made, F_OK), -1);
+}
+
+static void another_image(void **state)
+{
+	char wanted[20], found[20];
+	(void)state;
+	snprintf(wanted, sizeof wanted, "%016llx", (unsigned long long)id_of(old_image));
+	snprintf(found, sizeof found, "%016llx", (unsigned long long)id_of(new_image));
+	assert_refused(apply_one(made, new_image, delta), -EINVAL, wanted, found);
+	assert_nothing_made();
+	/* in place: the image stays */
+	assert_refused(apply_one(new_image, new_image, delta), -EINVAL, "is a delta from", "");
+	assert_ok(weir_image_verify(new_image, NULL));
+}
+
+/* A field to a value, with its checksum made good. */
+static void assert_field(unsigned at, uint64_t value, int err, const char *a, const char *b)
+{
+	const uint64_t was = image_get(bytes + at, 8);
+	image_put64(bytes + at, value);
+	repair();
+	spit(n_bytes);
+	assert_refused(apply_it(), err, a, b);
+	assert_refused(weir_delta_load(&(struct weir_filter *){ NULL }, old_image,
+	                               &(const char *){ delta }, 1, NULL), err, a, b);
+	image_put64(bytes + at, was);
+	repair();
+}
+
+static void fields(void **state)
+{
+	const uint64_t form = image_get(bytes + 8, 8);
+	(void)state;
+	assert_field(0, 1, -EBADMSG, "not a delta", "WEIRDLT1");
+	assert_field(8, form + 1, -ENOTSUP, "format 2", "reads 1");
+	assert_field(8, form - 1, -EBADMSG, "format is 0", "1048576");
+	assert_field(8, form + (UINT64_C(1) << 32), -EBADMSG, "1048577", "");
+	assert_field(16, 4095, -EBADMSG, "old image has 4095 bytes", "4096 to");
+	assert_field(16, 4096, -EINVAL, "is a delta from", "4096 bytes");
+	assert_field(24, 5, -EINVAL, "is a delta from image 0000000000000005", old_image);
+	assert_field(40, 0, -EBADMSG, "new image has 0 bytes", "");
+	assert_field(40, UINT64_MAX, -EBADMSG, "new image has 18446744073709551615", "");
+	assert_field(40, 4096, -EBADMSG, delta, "more than 4096 bytes");
+	assert_field(40, UINT64_C(1) << 47, -EBADMSG, "ends in the delta's map", "16777216");
+	assert_field(48, 5, -EBADMSG, "makes image", "0000000000000005");
+	assert_field(64, 0, -EBADMSG, "map has 1 pieces", "head has 0");
+	assert_field(64, 2, -EBADMSG, "2 pieces changed", "has 1");
+	assert_field(72, n_bytes + 1, -EBADMSG, "bytes where the delta's head has", "");
+	assert_field(80, 1, -EBADMSG, "reserved byte 80", "");
+	assert_field(112, UINT64_C(1) << 56, -EBADMSG, "reserved byte 119", "");
+	assert_nothing_made();
+	spit(n_bytes);
+	assert_ok(apply_it());
+}
+
+/* One bit of each: a frame that cannot be unpacked, or an image that is not whole. Of some bits of
+ * a frame zstd takes no notice: then the image is the right one. */
+static void every_byte(void **state)
+{
+	unsigned harmless = 0;
+	(void)state;
+	for (size_t at = 0; at < n_bytes; at += 1 + at / 200) {
+		bytes[at] ^= 1u << at % 8;
+		spit(n_bytes);
+		const int err = apply_it();
+		if (!err) {
+			assert_same_files(made, new_image);
+			assert_true(unlink(made) == 0 && at > PIECE_AT + 8);
+			harmless++;
+		} else {
+			assert_true(err == -EBADMSG || err == -ENOTSUP);
+			assert_non_null(strstr(weir_error_detail(), delta));
+		}
+		bytes[at] ^= 1u << at % 8;
+	}
+	assert_in_range(harmless, 0, 10);
+}
+
+static void every_length(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < n_bytes; n += 1 + n / 20) {
+		spit(n);
+		assert_refused(apply_it(), -EBADMSG, delta, "");
+		if (n > HEAD) { /* the head as well says so */
+			image_put64(bytes + 72, n);
+			repair();
+			spit(n);
+			assert_refused(apply_it(), -EBADMSG, delta, "ends");
+			image_put64(bytes + 72, n_bytes);
+			repair();
+		}
+	}
+	image_put64(bytes + 72, n_bytes + 1);
+	repair();
+	bytes[n_bytes] = 0; /* image_slurp() has room for one more */
+	spit(n_bytes + 1);
+	assert_refused(apply_it(), -EBADMSG, "goes on after", delta);
+	assert_nothing_made();
+}
+
+static void the_map(void **state)
+{
+	(void)state;
+	bytes[MAP_AT] = 2;
+	spit(n_bytes);
+	assert_refused(apply_it(), -EBADMSG, "piece 1 changed", "has 1");
+	bytes[MAP_AT] = 0;
+	image_put64(bytes + 64, 0);
+	repair();
+	spit(n_bytes);
+	assert_refused(apply_it(), -EBADMSG, "goes on after", "");
+	image_put64(bytes + 72, PIECE_AT); /* and nothing follows: the old image, called the new */
+	repair();
+	spit(PIECE_AT);
+	assert_refused(apply_it(), -EBADMSG, "makes image", "where its head has");
+}
+
+static void of_another_sort(void **state)
+{
+	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
+	struct weir_filter *f;
+	(void)state;
+	assert_refused(apply_one(made, old_image, new_image), -EBADMSG, "it is an image", "");
+	assert_refused(weir_delta_info(new_image, &info), -EBADMSG, "not a delta", new_image);
+	assert_refused(weir_load(&f, delta, NULL), -EBADMSG, "is a delta and no image", delta);
+	assert_refused(apply_one(made, delta, delta), -EBADMSG, "is a delta and no image", "");
+	assert_refused(apply_one(made, old_image, folder), -EISDIR, folder, "");
+	assert_refused(apply_one(made, old_image, "/nowhere"), -ENOENT, "/nowhere", "");
+	assert_refused(apply_one(folder, old_image, delta), -EISDIR, folder, "");
+	assert_refused(weir_delta_save("/nowhere/d", old_image, new_image, NULL), -ENOENT,
+	               "/nowhere", "");
+	assert_refused(weir_delta_save(delta, old_image, "/nowhere", NULL), -ENOENT, "/nowhere",
+	               "");
+	assert_ok(apply_it()); /* the delta that was there */
+}
+
+static void a_live_image(void **state)
+{
+	struct weir_filter *f;
+	(void)state;
+	assert_ok(weir_map(&f, old_image, WEIR_MAP_LIVE, NULL));
+	assert_refused(apply_it(), -EBUSY, old_image, "live");
+	assert_refused(weir_delta_save(delta, new_image, old_image, NULL), -EBUSY, "live", "");
+	assert_ok(weir_seal(f));
+	weir_destroy(f);
+	assert_ok(apply_it());
+}
+
+static void limits(void **state)
+{
+	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
+	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
+	const char *deltas[] = { delta };
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct weir_filter *f;
+	(void)state;
+	assert_ok(weir_image_info(old_image, &info));
+	o.max_bytes = load.max_bytes = info.bytes - 1;
+	assert_refused(weir_delta_apply(made, old_image, deltas, 1, &o), -EFBIG, old_image, "");
+	assert_refused(weir_delta_save(made, old_image, new_image, &o), -EFBIG, old_image, "");
+	assert_refused(weir_delta_load(&f, old_image, deltas, 1, &load), -EFBIG, old_image, "");
+	assert_refused(weir_image_id(&(uint64_t){ 0 }, old_image, &load), -EFBIG, old_image, "");
+	o.max_bytes = load.max_bytes = info.bytes;
+	assert_ok(weir_delta_apply(made, old_image, deltas, 1, &o));
+	assert_ok(weir_delta_load(&f, old_image, deltas, 1, &load));
+	weir_destroy(f);
+	o.max_delta = n_bytes - 1;
+	assert_refused(weir_delta_save(delta, old_image, new_image, &o), -EFBIG, "max_delta", "");
+	o.max_delta = n_bytes;
+	assert_ok(weir_delta_save(delta, old_image, new_image, &o));
+	/* a delta of some bytes that makes a large image of zeros, or says so */
+	save_keys(new_image, 100000000, 0, 0, 0);
+	o.max_delta = 0;
+	o.max_bytes = 0;
+	assert_ok(weir_delta_save(delta, old_image, new_image, &o));
+	o.max_bytes = info.bytes;
+	assert_refused(weir_delta_apply(made, old_image, deltas, 1, &o), -EFBIG, delta,
+	               "max_bytes");
+}
+
+static int stop_at(void *arg, uint64_t done, uint64_t total)
+{
+	unsigned *calls = arg;
+	assert_true(done <= total);
+	return (*calls)-- == 0;
+}
+
+/* At each call in turn. */
+static void stopped(void **state)
+{
+	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
+	const char *deltas[] = { delta };
+	unsigned saves = 0, applies = 0, calls;
+	int err = -ECANCELED;
+	(void)state;
+	o.progress = stop_at;
+	o.progress_arg = &calls;
+	for (; err == -ECANCELED; applies++) {
+		calls = applies;
+		err = weir_delta_apply(made, old_image, deltas, 1, &o);
+		assert_true(err == 0 || access(made, F_OK) == -1);
+	}
+	assert_ok(err);
+	err = -ECANCELED;
+	for (; err == -ECANCELED; saves++) {
+		calls = saves;
+		err = weir_delta_save(delta, old_image, new_image, &o);
+	}
+	assert_ok(err);
+	assert_true(applies > 3 && saves > 3);
+	assert_ok(apply_it());
+}
+
+static void options(void **state)
+{
+	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
+	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
+	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
+	const char *deltas[] = { delta };
+	struct weir_filter *f;
+	(void)state;
+	o.zstd_level = 20;
+	assert_refused(weir_delta_save(delta, old_image, new_image, &o), -EINVAL, "zstd_level 20",
+	               "19");
+	o.zstd_level = 1;
+	assert_refused(weir_delta_apply(made, old_image, deltas, 1, &o), -EINVAL, "zstd_level 1",
+	               "plain");
+	o.zstd_level = 0;
+	o.mode = 01777;
+	assert_refused(weir_delta_save(delta, old_image, new_image, &o), -EINVAL, "mode 01777", "");
+	o.mode = 0;
+	o.struct_size = 1;
+	assert_refused(weir_delta_save(delta, old_image, new_image, &o), -EINVAL,
+	               "weir_delta_options", "1");
+	info.struct_size = 1;
+	assert_refused(weir_delta_info(delta, &info), -EINVAL, "weir_delta_info", "1");
+	assert_refused(weir_delta_info(delta, NULL), -EINVAL, "weir_delta_info", "NULL");
+	assert_refused(weir_delta_save(NULL, old_image, new_image, NULL), -EINVAL, "path is NULL",
+	               "");
+	assert_refused(weir_delta_save(delta, NULL, new_image, NULL), -EINVAL, "NULL", "");
+	assert_refused(weir_delta_apply(NULL, old_image, deltas, 1, NULL), -EINVAL, "path is NULL",
+	               "");
+	assert_refused(weir_delta_apply(made, old_image, deltas, 0, NULL), -EINVAL, "n is 0", "");
+	assert_refused(weir_delta_apply(made, old_image, NULL, 2, NULL), -EINVAL, "deltas is NULL",
+	               "2");
+	assert_refused(weir_delta_load(NULL, old_image, deltas, 1, NULL), -EINVAL, "out is NULL",
+	               "");
+	assert_refused(weir_image_id(NULL, old_image, NULL), -EINVAL, "out is NULL", "");
+	load.no_verify = true;
+	assert_refused(weir_delta_load(&f, old_image, deltas, 1, &load), -EINVAL, "no_verify 1",
+	               "");
+	load.no_verify = false;
+	load.flags = WEIR_PREFAULT;
+	assert_refused(weir_delta_load(&f, old_image, deltas, 1, &load), -EINVAL, "flags", "");
+	assert_nothing_made();
+}
+
+int main(void)
+{
+#define BESIDE(test) cmocka_unit_test_setup_teardown(test, two_images, remove_them)
+	const struct CMUnitTest tests[] = {
+		BESIDE(another_image), BESIDE(fields),       BESIDE(every_byte),
+		BESIDE(every_length),  BESIDE(the_map),      BESIDE(of_another_sort),
+		BESIDE(a_live_image),  BESIDE(limits),       BESIDE(stopped),
+		BESIDE(options),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
