@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * Deltas: what is different between two images, as a file that is small when little is.
  *
- *     weir_delta_save("d", "old.weir", "new.weir", NULL)             where the images are made
- *     weir_delta_apply("new.weir", "old.weir", &(const char *){"d"}, 1, NULL)   where they are used
+ *     weir_delta_save("d", "old.weir", "new.weir", NULL)         where the images are made
+ *     weir_delta_apply("new.weir", "old.weir", deltas, 1, NULL)  where they are used
  *
  * A delta is of the images' plain form, as weir_save() writes it without zstd_level, whichever form
  * the files have. That is cut into pieces of 1 MiB; of each piece that differs the delta has the
  * exclusive or of old and new, compressed by zstd. So any two images have a delta, of whatever kind
  * and size, but only those of one layout, size and seed have a small one: weir build gives an
  * image those of the one that it replaces. Of a filter with single bits (blocked, classic, split,
- * growing) it has some bytes for each bit that changed; of counters and buckets likewise. Of those
+ * growing) it has some bytes for each bit that changed; of counters likewise. Of those
  * that are built once (fuse, layered) a part of one to two million keys changes as a whole if one
- * of its keys does; give them a capacity, or their size follows the number of keys.
+ * of its keys does; give them a capacity, or their size follows the number of keys. Of cuckoo a
+ * place depends on the order of inserts, so only what was added to the old image is little.
  *
  * Both ends are named by the identity of their plain form, a checksum of everything in it. A delta
  * is refused on any image but the one it was made from, and what it makes is checked as every image
@@ -36,7 +37,7 @@ enum { WEIR_DELTA_PIECE = 1 << 20 }; /* bytes of a piece */
 struct weir_delta_options {
 	size_t struct_size;         /* sizeof(struct weir_delta_options) */
 	int zstd_level;             /* weir_delta_save() only: 1 to 19; 0: 3 */
-	uint32_t mode;              /* of the file that is written, as in struct weir_save_options */
+	uint32_t mode;              /* of the file that is written: struct weir_save_options */
 	uint64_t max_bytes;         /* of bits: refuse larger images, also those that a delta
 	                               makes; 0: no limit but memory */
 	uint64_t max_delta;         /* weir_delta_save() only: bytes of the delta, which else is

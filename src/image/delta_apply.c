@@ -35,8 +35,9 @@ static int check_map(const struct reading *r)
 	uint64_t bits = 0;
 	for (uint64_t i = 0; i < 8 * weir__delta_map(&r->head); i++) {
 		if (is_set(r->map, i) && i >= pieces)
-			return weir__fail(-EBADMSG, "%s: piece %" PRIu64 " changed, and the delta's "
-			                  "new image has %" PRIu64, r->source.name, i, pieces);
+			return weir__fail(-EBADMSG, "%s: piece %" PRIu64 " changed, and the "
+			                  "delta's new image has %" PRIu64, r->source.name, i,
+			                  pieces);
 		bits += is_set(r->map, i);
 	}
 	if (bits != r->head.changed)

@@ -9,7 +9,7 @@
 #include "image/head.h"
 #include "options.h"
 
-enum { FORMAT = 8, PIECE = 12, OLD = 16, NEW = 40, CHANGED = 64, LENGTH = 72, ZEROS = 80, SUM = 120 };
+enum { FORMAT = 8, OLD = 16, NEW = 40, CHANGED = 64, LENGTH = 72, ZEROS = 80, SUM = 120 };
 
 static const unsigned char magic[8] = { 'W', 'E', 'I', 'R', 'D', 'L', 'T', '1' };
 static const uint64_t least_image = 4096, most_image = UINT64_C(1) << 47;

@@ -28,8 +28,9 @@ static int advance(struct weir_room *room, uint64_t to)
 }
 
 /* The image of an array behind what is there. @head: receives its head. */
-static int put_array(struct weir_room *room, const struct weir_preface *p, struct weir_source *source,
-                     const struct weir_load_options *options, struct weir_image_head *head)
+static int put_array(struct weir_room *room, const struct weir_preface *p,
+                     struct weir_source *source, const struct weir_load_options *options,
+                     struct weir_image_head *head)
 {
 	unsigned char *image = room->memory + room->end;
 	*head = p->head;

@@ -103,7 +103,8 @@ int weir__unpack(struct weir_unpacker *u, struct weir_source *source, void *to, 
 	uint64_t rest = u->end - u->at + u->left;
 	if (u->ended && rest)
 		return weir__fail(-EBADMSG, "%s: %s %u: %llu bytes after the end of its zstd "
-		                  "frame", source->name, u->unit, u->shard, (unsigned long long)rest);
+		                  "frame", source->name, u->unit, u->shard,
+		                  (unsigned long long)rest);
 	if (!u->ended && !rest && !out.pos)
 		return weir__fail(-EBADMSG, "%s: %s %u: its zstd frame is cut off",
 		                  source->name, u->unit, u->shard);

@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# weir delta and weir apply. Usage: test_tool_delta.sh path/to/weir
+. "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
+
+seq 1 20000 >first
+seq 1 20100 >second
+seq 101 20200 >third
+
+test_made_and_applied() {
+	run 0 "$weir" build -q -n 25000 -o set.weir first
+	cp set.weir first.weir
+	run 0 "$weir" build -q -o set.weir second
+	run 0 "$weir" delta -o one.delta first.weir set.weir
+	prints '^one.delta$'
+	prints 'from image  *[0-9a-f]*, generation 0'
+	prints 'changed  *1 of its 1 pieces of 1 MiB'
+	run 0 "$weir" apply -o made.weir first.weir one.delta
+	prints 'deltas  *1$'
+	same made.weir set.weir 'what a delta makes'
+	run 0 "$weir" query -c made.weir second; prints '^20100$'
+	cp set.weir second.weir
+	run 0 "$weir" build -q --zstd -o set.weir third
+	run 0 "$weir" delta -q -o two.delta second.weir set.weir
+	[ ! -s out ] && ok || fail 'a report in spite of -q'
+	run 0 "$weir" apply --json -o chain.weir first.weir one.delta two.delta
+	json out "j['deltas'] == 2 and j['output'] == 'chain.weir'"
+	run 0 "$weir" query -c chain.weir third; prints '^20100$'
+	run 0 "$weir" apply -q -o first.weir first.weir one.delta # in place
+	same first.weir second.weir 'what a delta makes in place'
+	run 0 "$weir" verify first.weir
+}
+
+test_info() {
+	run 0 "$weir" delta --json -o info.delta second.weir set.weir
+	json out "(j['format'] == 1 and j['changed'] == 1 and j['share'] < 1 and
+		len(j['old_id']) == 16 and j['old_id'] != j['new_id'])"
+	run 0 "$weir" info info.delta; prints 'to image'; prints 'that image, plain'
+	run 0 "$weir" info --json info.delta set.weir
+	json out "j[0]['delta'] == 'info.delta' and j[1]['image'] == 'set.weir'"
+}
+
+test_permissions() {
+	rm -f mode.delta
+	run 0 "$weir" delta -q --mode=600 -o mode.delta second.weir set.weir
+	[ "$(stat -c %a mode.delta)" = 600 ] && ok || fail 'the mode of a delta'
+	run 0 "$weir" apply -q --mode=640 -o mode.weir second.weir mode.delta
+	[ "$(stat -c %a mode.weir)" = 640 ] && ok || fail 'the mode of an image'
+}
+
+test_not_smaller() {
+	seq 500 >few # a set that is small when compressed, and nothing like the old one
+	run 0 "$weir" build -q --zstd -s 99 -n 25000 -o other.weir few
+	run 1 "$weir" delta -o none.delta second.weir other.weir
+	says 'none.delta: not written: it would be no smaller than other.weir itself'
+	absent none.delta 'of a delta that is not smaller'
+	run 0 "$weir" delta -q --force -o large.delta second.weir other.weir
+	run 0 "$weir" apply -q -o large.weir second.weir large.delta
+	run 0 "$weir" query -c large.weir few; prints '^500$'
+}
+
+test_refused() {
+	run 2 "$weir" apply -o wrong.weir second.weir one.delta
+	says 'one.delta: is a delta from image .*, and second.weir is '
+	absent wrong.weir 'of another image'
+	run 2 "$weir" apply -o wrong.weir second.weir two.delta one.delta
+	says 'one.delta: is a delta from .*, and two.delta is '
+	run 2 "$weir" apply -o wrong.weir one.delta one.delta; says 'a delta and no image'
+	run 2 "$weir" apply -o wrong.weir second.weir set.weir; says 'not a delta: .* an image'
+	run 2 "$weir" query one.delta first; says 'weir apply makes an image of it'
+	run 1 "$weir" verify one.delta; says 'is a delta and no image'
+	head -c 200 one.delta >cut.delta
+	run 2 "$weir" apply -o wrong.weir first.weir cut.delta; says 'cut.delta: has 200 bytes'
+	run 1 "$weir" apply -o third second.weir two.delta; says 'third: not replaced'
+	run 1 "$weir" delta -o third second.weir set.weir; says 'third: not replaced'
+	run 1 "$weir" delta -o set.weir second.weir second.weir; says 'set.weir: not replaced'
+	run 2 "$weir" delta --force -o set.weir second.weir set.weir; says 'one of the two images'
+	run 2 "$weir" apply --force -o two.delta second.weir two.delta; says 'one of the deltas'
+	run 2 "$weir" delta -o d.delta second.weir; says 'two images are needed'
+	run 2 "$weir" apply -o d.weir second.weir; says 'at least one delta'
+	run 2 "$weir" delta second.weir set.weir; says '-o DELTA is missing'
+	run 2 "$weir" apply second.weir two.delta; says '-o NEW is missing'
+	run 2 "$weir" delta -o - second.weir set.weir; says 'give it a file'
+	run 2 "$weir" apply -o - second.weir two.delta; says 'written to a file'
+	run 2 "$weir" delta -o d.delta - set.weir; says 'image'
+	run 2 "$weir" apply -o d.weir second.weir -; says 'image'
+	run 2 "$weir" delta --zstd=20 -o d.delta second.weir set.weir; says "--zstd '20'"
+	run 2 "$weir" delta --max-memory=10K -o d.delta second.weir set.weir
+	says 'second.weir: .*max_bytes'
+	run 2 "$weir" apply --max-memory=10K -o d.weir second.weir two.delta
+	says 'second.weir: .*max_bytes'
+	run 2 "$weir" delta -o d.delta second.weir nothing; says 'nothing: cannot open it'
+	run 2 "$weir" diff; says 'did you mean delta?'
+}
+
+for part in made_and_applied info permissions not_smaller refused; do
+	"test_$part"
+done
+finish
