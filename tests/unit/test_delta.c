@@ -60,6 +60,26 @@ static void between_all_images(void **state)
 	free(entries);
 }
 
+/* Deltas that are kept for ever make the same bytes for ever. */
+static void kept_deltas(void **state)
+{
+	static const struct {
+		const char *from, *delta, *to;
+	} known[] = {
+		{ "blocked_z2g3.weir", "blocked_to_counting.delta", "counting_4z2g3.weir" },
+		{ "shards_zstd.weir", "zstd_to_window.delta", "window_columns_3.weir" },
+	};
+	char from[4200], to[4200], one[4200];
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(known); i++) {
+		snprintf(from, sizeof from, "%s/%s", kept, known[i].from);
+		snprintf(one, sizeof one, "%s/%s", kept, known[i].delta);
+		snprintf(to, sizeof to, "%s/%s", kept, known[i].to);
+		assert_ok(apply_one(made, from, one));
+		assert_same_files(made, to);
+	}
+}
+
 static void an_equal_image(void **state)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
@@ -218,6 +238,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(between_all_images, delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(kept_deltas, delta_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(an_equal_image, delta_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(few_keys_are_few_bytes, delta_setup,
 		                                folder_teardown),
