@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ * The n-th call to the system fails while a delta is made or applied, for every n: the verb reports
+ * it in a sentence, or was able to do without; what stood at the output is whole or the new file
+ * is; nothing leaks and no litter stays. */
+#include <errno.h>
+#include "faults.h"
+
+enum { MOST_CALLS = 1000 };
+
+static char *inputs, old_image[4200], new_image[4200], delta[4200];
+static uint64_t new_id;
+
+/* ---- what is done ---- */
+
+static int do_save(void)
+{
+	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
+	return weir_delta_save(path, old_image, new_image, &o);
+}
+
+static int do_apply(void)
+{
+	const char *deltas[] = { delta };
+	return weir_delta_apply(path, old_image, deltas, 1, NULL);
+}
+
+static int do_load(void)
+{
+	const char *deltas[] = { delta };
+	struct weir_filter *f = NULL;
+	int err = weir_delta_load(&f, old_image, deltas, 1, NULL);
+	assert_int_equal(err == 0, f != NULL);
+	if (!err)
+		for (uint64_t i = 0; i < 600; i++)
+			assert_true(weir_contains_hash(f, test_key(i)));
+	weir_destroy(f);
+	return err;
+}
+
+static int do_id(void)
+{
+	uint64_t id = 5;
+	int err = weir_image_id(&id, new_image, NULL);
+	assert_true(id == (err ? 5 : new_id));
+	return err;
+}
+
+static const struct verb {
+	const char *name;
+	int (*run)(void);
+	bool image, no_tmpfile; /* what it writes; else nothing or a delta */
+} verbs[] = {
+	{ "save", do_save, false, false },
+	{ "save without O_TMPFILE", do_save, false, true },
+	{ "apply", do_apply, true, false },
+	{ "apply without O_TMPFILE", do_apply, true, true },
+	{ "load", do_load, false, false },
+	{ "identity", do_id, false, false },
+};
+
+/* ---- what stands there ---- */
+
+static void save_keys(const char *name, uint32_t kind, uint64_t n)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_filter *f = test_filter(kind, 1000, 0.01);
+	for (uint64_t i = 0; i < n; i++)
+		assert_true(weir_insert_hash(f, test_key(i)) >= 0);
+	o.zstd_level = 1;
+	assert_ok(weir_save(f, name, &o));
+	weir_destroy(f);
+}
+
+static int setup(void **state)
+{
+	(void)folder_setup(state);
+	inputs = test_folder();
+	snprintf(old_image, sizeof old_image, "%s/old", inputs);
+	snprintf(new_image, sizeof new_image, "%s/new", inputs);
+	snprintf(delta, sizeof delta, "%s/delta", inputs);
+	save_keys(old_image, WEIR_BLOCKED, 500);
+	save_keys(new_image, WEIR_GROWING, 600); /* of members */
+	assert_ok(weir_delta_save(delta, old_image, new_image, NULL));
+	assert_ok(weir_image_id(&new_id, new_image, NULL));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	test_folder_remove(inputs);
+	return folder_teardown(state);
+}
+
+/* What stood there before is the old image, plain. */
+static void fresh(void)
+{
+	struct weir_filter *f;
+	unlink(path);
+	assert_ok(weir_load(&f, old_image, NULL));
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+}
+
+static void assert_whole(const struct verb *verb, int answer)
+{
+	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
+	char name[256];
+	uint64_t id = 0;
+	if (folder_entries(folder, "set.weir", name))
+		fail_msg("%s: %s stays", verb->name, name);
+	const bool in_place = answer < 0 && strstr(weir_error_detail(), "in place");
+	const bool written = (answer == 0 || in_place) && (verb->image || verb->run == do_save);
+	if (written && verb->run == do_save) {
+		assert_ok(weir_delta_info(path, &info));
+		assert_true(info.new_id == new_id);
+		return;
+	}
+	assert_ok(weir_image_id(&id, path, NULL));
+	assert_true((id == new_id) == written);
+}
+
+/* Returns whether the n-th call was reached. */
+static bool fail_at(const struct verb *verb, unsigned n, int error)
+{
+	fresh();
+	unsigned descriptors = open_descriptors();
+	shim.at = n;
+	shim.error = error;
+	shim.calls = 0;
+	shim.allocated = 0;
+	shim.what = NULL;
+	shim.no_tmpfile = verb->no_tmpfile;
+	shim.armed = true;
+	int answer = verb->run();
+	shim.armed = false;
+	shim.at = 0;
+	const char *what = shim.what ? shim.what : "none";
+	if (answer < 0 && !*weir_error_detail())
+		fail_msg("%s: call %u (%s): answered %d without a sentence", verb->name, n, what,
+		         answer);
+	if (open_descriptors() != descriptors || shim.allocated)
+		fail_msg("%s: call %u (%s): %u descriptors more, %ld allocations", verb->name, n,
+		         what, open_descriptors() - descriptors, shim.allocated);
+	bool reached = shim.what != NULL;
+	assert_whole(verb, answer);
+	return reached;
+}
+
+static void every_call_fails(void **state)
+{
+	static const int errors[] = { EIO, ENOMEM, ENOSPC, EINTR, ENOSYS };
+	(void)state;
+	for (unsigned v = 0; v < COUNT_OF(verbs); v++)
+		for (unsigned e = 0; e < COUNT_OF(errors); e++) {
+			unsigned n = 1;
+			while (n < MOST_CALLS && fail_at(&verbs[v], n, errors[e]))
+				n++;
+			assert_in_range(n, 8, MOST_CALLS - 1);
+			if (e == 0)
+				print_message("%s: %u calls\n", verbs[v].name, n - 1);
+		}
+}
+
+static void interrupted_and_short(void **state)
+{
+	(void)state;
+	for (unsigned v = 0; v < COUNT_OF(verbs); v++) {
+		fresh();
+		shim.no_tmpfile = verbs[v].no_tmpfile;
+		shim.trickle = shim.armed = true;
+		int answer = verbs[v].run();
+		shim.trickle = shim.armed = false;
+		assert_ok(answer);
+		assert_whole(&verbs[v], 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_call_fails),
+		cmocka_unit_test(interrupted_and_short),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
