@@ -41,9 +41,10 @@ struct weir_refresh_options {
 	                                 bytes_done. A mapped file has its pages before it is
 	                                 published (Linux 5.14 and later), 2 MiB at a time, and
 	                                 progress is asked after each. */
+	bool deltas;                  /* apply the deltas beside the file, see below */
 };
 #define WEIR_REFRESH_OPTIONS_INIT \
-	{ sizeof(struct weir_refresh_options), 0, false, false, false, 0, 0, 0, false, 0.0 }
+	{ sizeof(struct weir_refresh_options), 0, false, false, false, 0, 0, 0, false, 0.0, false }
 
 /**
  * Publish the image in a file, if the file has changed since the last call or this is the first.
@@ -71,11 +72,23 @@ struct weir_refresh_options {
  *   map        the file's pages in the page cache, shared   the file is read once to check it, and
  *              by all processes; of a private mapping       each page faults on its first use;
  *              those that inserts change as well            4 KiB pages on most file systems
+ *
+ * With deltas the set is the image and the deltas (delta.h) beside it whose names are the image's
+ * with ".delta-" and anything behind: users.weir.delta-7. They are looked at in the order of their
+ * versions (delta-9 before delta-10, as by strverscmp), and each that begins where the image, or
+ * the last one that was applied, ends is applied; others are passed by. So whoever sends sets sends
+ * a delta in place of each, as long as that is smaller, and where they are received nothing else
+ * has to be done; now and then the image is replaced by that of weir apply, or by a new one, and
+ * the deltas are removed, in this order. A delta that is damaged is refused, and the set with it.
+ * With map an image that has deltas is read into memory. A call costs a look at the names in the
+ * folder, and if something has changed, memory for the larger of the images, twice where one is
+ * larger than the one before, and the time to read all of them.
  * @path: of an image with the seed of the current filter (weir build --like, weir_params.seed), or
  *   if that is keyed, with its key.
  * Return: 1 swapped; 0 the file has not changed, even if it was refused; or a negative errno, and
  *   the current filter stays. A file has changed if its device, inode, size, mtime, ctime or commit
- *   record (bytes 504 to 511 of the image) differ. So chmod and a new hard link are changes too.
+ *   record (bytes 504 to 511 of the image) differ, or with deltas, those of the deltas or their
+ *   names. So chmod and a new hard link are changes too.
  * Errors: some are verdicts on the file. The call reports them once and returns 0 until the file
  *   changes (a damaged file is read again all the same while it is news, for some 2.5 s, since it
  *   may change faster than its times do): -EBADMSG, -ENOTSUP, -EINVAL as weir_map() and

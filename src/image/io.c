@@ -62,7 +62,8 @@ static bool same_time(const struct timespec *a, const struct timespec *b)
 bool weir__same_file(const struct weir_file_identity *a, const struct weir_file_identity *b)
 {
 	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-	       a->commit == b->commit && same_time(&a->modified, &b->modified) &&
+	       a->commit == b->commit && a->chain == b->chain &&
+	       same_time(&a->modified, &b->modified) &&
 	       same_time(&a->changed, &b->changed);
 }
 
@@ -84,6 +85,7 @@ bool weir__source_changed(const struct weir_source *source)
 		return false;
 	struct weir_file_identity now = identity_of(&st, source->fd);
 	now.changed = source->identity.changed;
+	now.chain = source->identity.chain;
 	return !weir__same_file(&now, &source->identity);
 }
 

@@ -22,6 +22,7 @@ struct weir_file_identity {
 	struct timespec modified;
 	struct timespec changed;
 	uint64_t commit; /* 0: the file is too short for one */
+	uint64_t chain;  /* of the deltas beside it that were looked at; 0: none */
 };
 
 /* The source of an image: a file, a stream or memory. */

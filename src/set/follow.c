@@ -16,6 +16,7 @@
 #include "error.h"
 #include "options.h"
 #include "set/announce.h"
+#include "set/chain.h"
 #include "set/gate.h"
 #include "set/generation.h"
 #include "set/notice.h"
@@ -167,7 +168,8 @@ static void split_path(struct weir_follower *f)
 	char *folder = f->path + f->length + 1;
 	size_t n = slash ? (size_t)(slash - f->path) : 0;
 	memcpy(folder, n ? f->path : slash ? "/" : ".", n ? n : 1);
-	f->notice = weir__notice(folder, slash ? slash + 1 : f->path);
+	f->notice = weir__notice(folder, slash ? slash + 1 : f->path,
+	                         f->refresh.deltas ? WEIR__DELTA_MARK : NULL);
 }
 
 static int begin(struct weir_follower *f)

@@ -13,9 +13,10 @@
 	(IN_MOVED_TO | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | \
 	 IN_MOVE_SELF | IN_ONLYDIR)
 
-struct weir_notice weir__notice(const char *folder, const char *name)
+struct weir_notice weir__notice(const char *folder, const char *name, const char *mark)
 {
-	return (struct weir_notice){ .fd = -1, .watch = -1, .folder = folder, .name = name };
+	return (struct weir_notice){ .fd = -1, .watch = -1, .folder = folder, .name = name,
+		                     .mark = mark };
 }
 
 /* To add a folder that is watched already returns the watch it has. Another number means that the
@@ -32,6 +33,15 @@ void weir__notice_renew(struct weir_notice *n)
 	n->watch = watch;
 }
 
+static bool names(const struct weir_notice *n, const char *name)
+{
+	const size_t length = strlen(n->name);
+	if (strncmp(name, n->name, length))
+		return false;
+	return !name[length] ||
+	       (n->mark && strncmp(name + length, n->mark, strlen(n->mark)) == 0);
+}
+
 /* An overflow may have lost any event. A folder that has gone may be back already, with another
  * file. */
 static bool concerns(const struct weir_notice *n, const struct inotify_event *event)
@@ -41,7 +51,7 @@ static bool concerns(const struct weir_notice *n, const struct inotify_event *ev
 	if (event->wd != n->watch)
 		return false;
 	return event->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) ||
-	       (event->len && strcmp(event->name, n->name) == 0);
+	       (event->len && names(n, event->name));
 }
 
 bool weir__notice_read(struct weir_notice *n)

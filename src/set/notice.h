@@ -12,10 +12,11 @@ struct weir_notice {
 	int watch;        /* of the folder; -1: none */
 	const char *folder;
 	const char *name; /* in the folder */
+	const char *mark; /* not NULL: also each name that goes on with it */
 };
 
-/* @folder and @name stay the caller's. Nothing is opened before the first weir__notice_renew(). */
-struct weir_notice weir__notice(const char *folder, const char *name);
+/* The strings stay the caller's. Nothing is opened before the first weir__notice_renew(). */
+struct weir_notice weir__notice(const char *folder, const char *name, const char *mark);
 /* Watch the folder that the path names now. A watch stays with its folder when that is renamed or
  * removed, so this is called again before each wait. */
 void weir__notice_renew(struct weir_notice *n);

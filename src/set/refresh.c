@@ -18,6 +18,7 @@
 #include "image/load.h"
 #include "image/map.h"
 #include "options.h"
+#include "set/chain.h"
 #include "set/gate.h"
 #include "set/generation.h"
 #include "set/next.h"
@@ -37,6 +38,7 @@ enum verdict {
 struct look {
 	struct weir_handle *handle;
 	struct weir_source *source;
+	struct weir_chain chain; /* of the source */
 	const struct weir_refresh_options *options;
 	double began;
 	struct weir_pace pace;
@@ -90,6 +92,21 @@ static int read_image(struct weir_filter **out, struct look *l, const struct wei
 	return err;
 }
 
+/* Into memory, and the deltas to it. */
+static int read_chain(struct weir_filter **out, struct look *l, const struct weir_load_options *o)
+{
+	struct weir_plain plain;
+	int err = weir__source_settle(l->source, weir__plain_read(&plain, l->source, o));
+	if (err)
+		return err;
+	err = weir__chain_apply(&l->chain, &plain, l->source->name, o);
+	if (!err)
+		err = weir__plain_filter(out, &plain, l->source->name, o);
+	if (err)
+		weir__plain_free(&plain);
+	return err;
+}
+
 static int take(struct weir_filter **out, struct look *l, uint64_t room)
 {
 	const struct weir_filter *current = l->handle->generation->current;
@@ -100,8 +117,11 @@ static int take(struct weir_filter **out, struct look *l, uint64_t room)
 	o.progress_arg = l;
 	int err = weir__source_check(l->source);
 	if (!err)
-		err = read_image(out, l, &o);
+		err = l->chain.n ? read_chain(out, l, &o) : read_image(out, l, &o);
 	l->verdict = weir__source_verdict(l->source, err) ? ALONE : NONE;
+	if (l->chain.failed && err == -EBADMSG)
+		return weir__fail(err, "%s; remove it, or replace the image by one that needs no "
+		                  "delta", weir_error_detail());
 	return l->source->outside ? err : with_remedy(err, o.hash_key);
 }
 
@@ -296,7 +316,16 @@ static int refresh(struct weir_handle *h, const char *path,
 	struct look l = { .handle = h, .source = &source, .options = options, .began = began };
 	weir__pace_make(&l.pace, &h->rcu, options->pace);
 	l.turn = weir__pace_begin(&l.pace);
-	err = look(&l);
+	if (options->deltas)
+		err = weir__chain_find(&l.chain, path);
+	source.identity.chain = l.chain.identity;
+	if (err) {
+		weir__refusal_begins(h);
+		weir__writer_release(h);
+	} else {
+		err = look(&l);
+	}
+	weir__chain_free(&l.chain);
 	weir__source_close(&source);
 	return err;
 }

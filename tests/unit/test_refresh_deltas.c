@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT
+ * A set that is an image and the deltas beside it: which are applied, what is refused, and that a
+ * follower is notified of them. Version n of the set holds the keys from 0 to before 100 * n. */
+#include "../followers.h"
+#include "../image_bytes.h"
+
+static struct weir_handle *h;
+static struct weir_refresh_options how;
+static char work[4200]; /* a folder for what is not published */
+
+static int begin(void **state)
+{
+	(void)setup(state);
+	snprintf(work, sizeof work, "%s/work", folder);
+	h = open_handle(flavors, 10000);
+	how = (struct weir_refresh_options)WEIR_REFRESH_OPTIONS_INIT;
+	how.deltas = true;
+	return mkdir(work, 0777);
+}
+
+static int end(void **state)
+{
+	close_handle(flavors, h);
+	return folder_teardown(state);
+}
+
+static const char *version(unsigned n)
+{
+	static char names[4][4300];
+	static unsigned turn;
+	char *name = names[turn++ % 4];
+	snprintf(name, sizeof names[0], "%s/%u.weir", work, n);
+	if (access(name, F_OK) == 0)
+		return name;
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 10000, 0.01);
+	for (uint64_t i = 0; i < 100 * n; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_ok(weir_save(f, name, NULL));
+	weir_destroy(f);
+	return name;
+}
+
+/* Published as delta @number. */
+static void publish(const char *number, unsigned from, unsigned to)
+{
+	char temporary[4300], name[4300];
+	snprintf(temporary, sizeof temporary, "%s/new", work);
+	snprintf(name, sizeof name, "%s.delta-%s", path, number);
+	assert_ok(weir_delta_save(temporary, version(from), version(to), NULL));
+	assert_int_equal(rename(temporary, name), 0);
+}
+
+static void withdraw(const char *number)
+{
+	char name[4300];
+	snprintf(name, sizeof name, "%s.delta-%s", path, number);
+	assert_int_equal(unlink(name), 0);
+}
+
+static void publish_image(unsigned n)
+{
+	size_t bytes = 0;
+	unsigned char *image = image_slurp(version(n), &bytes);
+	assert_true(image && image_spit(other, image, bytes));
+	assert_int_equal(rename(other, path), 0);
+	free(image);
+}
+
+static unsigned keys_there(void)
+{
+	unsigned n = 0;
+	while (weir_handle_contains_hash(h, test_key(n)))
+		n++;
+	return n;
+}
+
+/* Version n is current: of the next 100 keys a false positive is answered yes. */
+static void assert_version(unsigned n)
+{
+	assert_in_range(keys_there(), 100 * n, 100 * n + 3);
+}
+
+static void assert_swaps_to(unsigned n)
+{
+	const int answer = weir_handle_refresh_with(h, path, &how);
+	assert_ok(answer);
+	assert_int_equal(answer, 1);
+	assert_version(n);
+	assert_int_equal(weir_handle_refresh_with(h, path, &how), 0);
+}
+
+static void assert_unchanged(unsigned n)
+{
+	assert_int_equal(weir_handle_refresh_with(h, path, &how), 0);
+	assert_version(n);
+}
+
+static void one_after_another(void **state)
+{
+	(void)state;
+	publish_image(1);
+	assert_swaps_to(1);
+	publish("1", 1, 2);
+	assert_swaps_to(2);
+	publish("2", 2, 3);
+	assert_swaps_to(3);
+	publish("10", 4, 5); /* after 9 */
+	assert_swaps_to(3);
+	publish("9", 3, 4);
+	assert_swaps_to(5);
+	/* one who comes now has the same set at once */
+	struct weir_handle *first = h;
+	h = open_handle(flavors, 10000);
+	assert_swaps_to(5);
+	close_handle(flavors, h);
+	h = first;
+	/* all in one, then the deltas go */
+	publish_image(5);
+	assert_swaps_to(5);
+	withdraw("1");
+	withdraw("2");
+	withdraw("9");
+	assert_swaps_to(5);
+	withdraw("10");
+	assert_swaps_to(5);
+	publish("11", 5, 6);
+	assert_swaps_to(6);
+}
+
+/* Back to what was before, and there once more. */
+static void there_and_back(void **state)
+{
+	(void)state;
+	publish_image(3);
+	publish("1", 3, 4);
+	publish("2", 4, 3);
+	assert_swaps_to(3);
+	publish("3", 3, 6);
+	assert_swaps_to(6);
+	publish_image(4);
+	assert_swaps_to(6);
+}
+
+static void without_the_option(void **state)
+{
+	(void)state;
+	publish_image(1);
+	publish("1", 1, 2);
+	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_version(1);
+	publish("2", 2, 3);
+	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_swaps_to(3);
+}
+
+/* A withdrawn delta is out of the set, as an image that is replaced by an older one is. */
+static void withdrawn(void **state)
+{
+	(void)state;
+	publish_image(1);
+	publish("1", 1, 2);
+	publish("2", 2, 3);
+	assert_swaps_to(3);
+	withdraw("2");
+	assert_swaps_to(2);
+}
+
+static void others_beside_it(void **state)
+{
+	char name[4300];
+	(void)state;
+	publish_image(1);
+	publish("1", 1, 2);
+	snprintf(name, sizeof name, "%s.delta", path); /* not "-" */
+	assert_true(image_spit(name, "nothing", 7));
+	snprintf(name, sizeof name, "%s/other.weir.delta-1", folder);
+	assert_true(image_spit(name, "nothing", 7));
+	snprintf(name, sizeof name, "%s2.delta-1", path);
+	assert_true(image_spit(name, "nothing", 7));
+	assert_swaps_to(2);
+}
+
+static void in_the_current_folder(void **state)
+{
+	char before[4200];
+	(void)state;
+	publish_image(1);
+	publish("1", 1, 2);
+	assert_non_null(getcwd(before, sizeof before));
+	assert_int_equal(chdir(folder), 0);
+	assert_int_equal(weir_handle_refresh_with(h, "set.weir", &how), 1);
+	assert_int_equal(chdir(before), 0);
+	assert_version(2);
+}
+
+/* Refused once, with its name; the old set stays, until it is mended or removed. */
+static void damaged(void **state)
+{
+	char name[4300];
+	size_t n = 0;
+	(void)state;
+	publish_image(1);
+	publish("1", 1, 2);
+	assert_swaps_to(2);
+	publish("2", 2, 3);
+	snprintf(name, sizeof name, "%s.delta-2", path);
+	unsigned char *bytes = image_slurp(name, &n);
+	for (unsigned form = 0; form < 3; form++) {
+		const size_t at = form == 0 ? 5 : form == 1 ? 30 : n - 3;
+		bytes[at] ^= 1;
+		assert_true(image_spit(other, bytes, n) && rename(other, name) == 0);
+		bytes[at] ^= 1;
+		assert_refused(weir_handle_refresh_with(h, path, &how), -EBADMSG, name, "remove it");
+		assert_unchanged(2);
+		assert_non_null(strstr(stats_of(h).refused_sentence, "delta-2"));
+	}
+	assert_true(image_spit(other, bytes, n) && rename(other, name) == 0);
+	free(bytes);
+	assert_swaps_to(3);
+	assert_true(stats_of(h).refused_since == 0);
+}
+
+static void of_another_image(void **state)
+{
+	char name[4300];
+	(void)state;
+	publish_image(1);
+	publish("1", 5, 6);
+	assert_swaps_to(1);
+	snprintf(name, sizeof name, "%s.delta-2", path);
+	assert_int_equal(mkdir(name, 0777), 0);
+	assert_refused(weir_handle_refresh_with(h, path, &how), -EISDIR, name, "");
+	assert_int_equal(rmdir(name), 0);
+	assert_swaps_to(1);
+}
+
+static void inserted_meanwhile(void **state)
+{
+	(void)state;
+	publish_image(1);
+	assert_swaps_to(1);
+	how.carry = true;
+	assert_true(weir_handle_insert_hash(h, 77) >= 0);
+	publish("1", 1, 2);
+	assert_swaps_to(2);
+	assert_true(weir_handle_contains_hash(h, 77));
+}
+
+static void mapped_and_limited(void **state)
+{
+	(void)state;
+	how.map = true;
+	publish_image(1);
+	assert_swaps_to(1);
+	publish("1", 1, 2);
+	assert_swaps_to(2); /* read */
+	assert_true(weir_handle_insert_hash(h, 77) >= 0);
+	how.map = false;
+	publish("2", 2, 3);
+	how.max_bytes = 1000;
+	assert_refused(weir_handle_refresh_with(h, path, &how), -EFBIG, "max_bytes", "");
+	how.max_bytes = 1 << 20;
+	assert_swaps_to(3);
+}
+
+static int count_and_stop(void *arg, uint64_t done, uint64_t total)
+{
+	unsigned *left = arg;
+	(void)done, (void)total;
+	return *left == 0 || --*left == 0;
+}
+
+/* At each call of progress in turn, and then it goes through. */
+static void stopped(void **state)
+{
+	unsigned left, calls = 1;
+	(void)state;
+	publish_image(1);
+	publish("1", 1, 2);
+	how.progress = count_and_stop;
+	how.progress_arg = &left;
+	for (;; calls++) {
+		left = calls;
+		const int answer = weir_handle_refresh_with(h, path, &how);
+		if (answer == 1)
+			break;
+		assert_int_equal(answer, -ECANCELED);
+		assert_int_equal(keys_there(), 0);
+	}
+	assert_true(calls > 3);
+	assert_version(2);
+}
+
+static void too_many(void **state)
+{
+	char name[4300];
+	(void)state;
+	publish_image(1);
+	for (unsigned i = 0; i < 4097; i++) {
+		snprintf(name, sizeof name, "%s.delta-%u", path, i);
+		assert_true(image_spit(name, "", 0));
+	}
+	assert_refused(weir_handle_refresh_with(h, path, &how), -E2BIG, "4096", "weir apply");
+}
+
+static void followed(void **state)
+{
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_follower *f = NULL;
+	(void)state;
+	publish_image(1);
+	o.refresh = &how;
+	o.poll_seconds = never;
+	o.report = report;
+	o.context = &heard;
+	assert_ok(weir_follow(&f, h, path, &o));
+	expect(flavors, 1, 0);
+	publish("1", 1, 2);
+	expect(flavors, 2, 0);
+	assert_version(2);
+	publish("2", 2, 3);
+	expect(flavors, 3, 0);
+	assert_version(3);
+	withdraw("2");
+	expect(flavors, 4, 0);
+	assert_version(2);
+	assert_ok(weir_follow_stop(f));
+}
+
+int main(void)
+{
+#define IN_ITS_FOLDER(test) cmocka_unit_test_setup_teardown(test, begin, end)
+	const struct CMUnitTest tests[] = {
+		IN_ITS_FOLDER(one_after_another),
+		IN_ITS_FOLDER(there_and_back),
+		IN_ITS_FOLDER(without_the_option),
+		IN_ITS_FOLDER(withdrawn),
+		IN_ITS_FOLDER(others_beside_it),
+		IN_ITS_FOLDER(in_the_current_folder),
+		IN_ITS_FOLDER(damaged),
+		IN_ITS_FOLDER(of_another_image),
+		IN_ITS_FOLDER(inserted_meanwhile),
+		IN_ITS_FOLDER(mapped_and_limited),
+		IN_ITS_FOLDER(stopped),
+		IN_ITS_FOLDER(too_many),
+		IN_ITS_FOLDER(followed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
