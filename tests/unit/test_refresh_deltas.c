@@ -210,7 +210,8 @@ static void damaged(void **state)
 		bytes[at] ^= 1;
 		assert_true(image_spit(other, bytes, n) && rename(other, name) == 0);
 		bytes[at] ^= 1;
-		assert_refused(weir_handle_refresh_with(h, path, &how), -EBADMSG, name, "remove it");
+		assert_refused(weir_handle_refresh_with(h, path, &how), -EBADMSG, name,
+		               "remove it");
 		assert_unchanged(2);
 		assert_non_null(strstr(stats_of(h).refused_sentence, "delta-2"));
 	}
