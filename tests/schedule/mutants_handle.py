@@ -399,12 +399,12 @@ MUTANTS = [
     ('DESTROY_LEAKS_PREVIOUS', HANDLE, '\tweir_destroy(last->previous);\n', ''),
     # refresh
     ('REFRESH_NO_CARRY', REFRESH,
-     'err = weir__merge(next, l->handle->generation->current, may_go_on, l);', 'err = 0;'),
+     'err = weir__merge(next, l->handle->generation->current, weir__look_goes_on, l);', 'err = 0;'),
     ('REFRESH_CARRIES_FIRST', REFRESH,
      '\tint err = begin(r, l, next);\n',
      '\tint err = l->options->carry ? weir_merge(next, l->handle->generation->current) : 0;\n'
      '\terr = begin(r, l, next);\n',
-     'err = weir__merge(next, l->handle->generation->current, may_go_on, l);', 'err = 0;'),
+     'err = weir__merge(next, l->handle->generation->current, weir__look_goes_on, l);', 'err = 0;'),
     ('REFRESH_AT_ONCE', REFRESH,
      '\tint err = begin(r, l, next);\n',
      '\tstruct weir_handle *h = l->handle;\n'
@@ -416,9 +416,9 @@ MUTANTS = [
      '\t}\n\terr = begin(r, l, next);\n'),
     ('REFRESH_GATE_BEFORE_CARRY', REFRESH,
      '\tif (!err && carries(l)) {\n\t\t/* begin() has asked',
-     '\tif (!err)\n\t\terr = weir__reload_ask(*r, may_go_on, l);\n'
+     '\tif (!err)\n\t\terr = weir__reload_ask(*r, weir__look_goes_on, l);\n'
      '\tif (!err && carries(l)) {\n\t\t/* begin() has asked',
-     '\t\terr = weir__reload_ask(*r, may_go_on, l);\n\t}', '\t}'),
+     '\t\terr = weir__reload_ask(*r, weir__look_goes_on, l);\n\t}', '\t}'),
     ('REFRESH_REFUSED_STAYS', REFRESH, '\t\tweir__reload_drop(r);\n',
      '\t\tweir__reload_close(r, l->began);\n'),
     ('REFRESH_REFUSED_FREED_FIRST', REFRESH, '\telse if (err)\n\t\tweir__reload_drop(r);\n',
