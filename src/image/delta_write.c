@@ -29,9 +29,8 @@ static bool differs(const struct writing *w, uint64_t i, uint64_t n)
 	unsigned char *piece = (unsigned char *)w->piece;
 	uint64_t any = 0;
 	memcpy(piece, weir__plain_bytes(w->new) + at, n);
-	memset(piece + n, 0, (8 - n % 8) % 8);
 	weir__delta_xor(piece, weir__plain_bytes(w->old) + at, n < before ? n : before);
-	for (uint64_t word = 0; word < (n + 7) / 8; word++)
+	for (uint64_t word = 0; word < n / 8; word++) /* images are lines of 64 bytes */
 		any |= w->piece[word];
 	return any != 0;
 }

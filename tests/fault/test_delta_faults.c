@@ -7,7 +7,7 @@
 
 enum { MOST_CALLS = 1000 };
 
-static char *inputs, old_image[4200], new_image[4200], delta[4200];
+static char *inputs, old_image[4200], new_image[4200], delta[4200], made[4200];
 static uint64_t new_id;
 
 /* ---- what is done ---- */
@@ -78,6 +78,7 @@ static int setup(void **state)
 	snprintf(old_image, sizeof old_image, "%s/old", inputs);
 	snprintf(new_image, sizeof new_image, "%s/new", inputs);
 	snprintf(delta, sizeof delta, "%s/delta", inputs);
+	snprintf(made, sizeof made, "%s/made", inputs);
 	save_keys(old_image, WEIR_BLOCKED, 500);
 	save_keys(new_image, WEIR_GROWING, 600); /* of members */
 	assert_ok(weir_delta_save(delta, old_image, new_image, NULL));
@@ -113,6 +114,8 @@ static void assert_whole(const struct verb *verb, int answer)
 	if (written && verb->run == do_save) {
 		assert_ok(weir_delta_info(path, &info));
 		assert_true(info.new_id == new_id);
+		const char *deltas[] = { path };
+		assert_ok(weir_delta_apply(made, old_image, deltas, 1, NULL));
 		return;
 	}
 	assert_ok(weir_image_id(&id, path, NULL));
@@ -148,7 +151,7 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 
 static void every_call_fails(void **state)
 {
-	static const int errors[] = { EIO, ENOMEM, ENOSPC, EINTR, ENOSYS };
+	static const int errors[] = { EIO, ENOMEM, ENOSPC, EINTR, ENOSYS, EPERM };
 	(void)state;
 	for (unsigned v = 0; v < COUNT_OF(verbs); v++)
 		for (unsigned e = 0; e < COUNT_OF(errors); e++) {

@@ -99,14 +99,24 @@ static void few_keys_are_few_bytes(void **state)
 	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
 	struct stat st;
 	(void)state;
-	o.mode = 0640;
-	o.zstd_level = 19;
+	o.zstd_level = 1;
 	save_keys(old_image, 2000000, 0, 1900000, 0);
 	save_keys(new_image, 2000000, 0, 1900100, 0);
 	assert_ok(weir_delta_save(delta, old_image, new_image, &o));
 	assert_ok(weir_delta_info(delta, &info));
-	assert_true(stat(delta, &st) == 0 && info.file_bytes == (uint64_t)st.st_size);
+	const uint64_t at_level_1 = info.file_bytes;
+	o.zstd_level = 19;
+	o.mode = 0640;
+	assert_ok(weir_delta_save(made, old_image, new_image, &o));
+	assert_ok(weir_delta_info(made, &info));
+	assert_true(info.file_bytes != at_level_1);
+	assert_true(stat(made, &st) == 0 && info.file_bytes == (uint64_t)st.st_size);
 	assert_true((st.st_mode & 0777) == 0640);
+	o.zstd_level = 0;
+	o.mode = 0600;
+	const char *deltas[] = { delta };
+	assert_ok(weir_delta_apply(made, old_image, deltas, 1, &o));
+	assert_true(stat(made, &st) == 0 && (st.st_mode & 0777) == 0600);
 	assert_true(info.old_generation == 1 && info.new_generation == 1);
 	assert_true(stat(new_image, &st) == 0 && info.new_bytes == (uint64_t)st.st_size);
 	assert_true(info.old_bytes == info.new_bytes && info.pieces == 5);
@@ -147,8 +157,12 @@ static void chains(void **state)
 		snprintf(names[i], sizeof names[i], "%s/%u.delta", folder, i);
 		deltas[i] = names[i];
 		save_keys(image[i], capacity[i], i, 2000, i % 2 ? 3 : 0);
-		if (i)
-			assert_ok(weir_delta_save(names[i], image[i - 1], image[i], NULL));
+		if (!i)
+			continue;
+		struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
+		assert_ok(weir_delta_save(names[i], image[i - 1], image[i], NULL));
+		assert_ok(weir_delta_info(names[i], &info));
+		assert_true(info.old_generation == i && info.new_generation == i + 1);
 	}
 	for (unsigned i = 1; i < N; i++) {
 		assert_ok(weir_delta_apply(made, image[0], deltas + 1, i, NULL));

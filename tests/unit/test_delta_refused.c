@@ -146,6 +146,10 @@ static void every_length(void **state)
 static void the_map(void **state)
 {
 	(void)state;
+	bytes[PIECE_AT] ^= 0xff; /* the length of a frame */
+	spit(n_bytes);
+	assert_refused(apply_it(), -EBADMSG, "piece 0: its zstd frame", delta);
+	bytes[PIECE_AT] ^= 0xff;
 	bytes[MAP_AT] = 2;
 	spit(n_bytes);
 	assert_refused(apply_it(), -EBADMSG, "piece 1 changed", "has 1");
@@ -235,7 +239,9 @@ static void stopped(void **state)
 {
 	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
 	const char *deltas[] = { delta };
-	unsigned saves = 0, applies = 0, calls;
+	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *f = NULL;
+	unsigned saves = 0, applies = 0, loads = 0, calls;
 	int err = -ECANCELED;
 	(void)state;
 	o.progress = stop_at;
@@ -252,7 +258,17 @@ static void stopped(void **state)
 		err = weir_delta_save(delta, old_image, new_image, &o);
 	}
 	assert_ok(err);
-	assert_true(applies > 3 && saves > 3);
+	err = -ECANCELED;
+	load.progress = stop_at;
+	load.progress_arg = &calls;
+	for (; err == -ECANCELED; loads++) {
+		calls = loads;
+		err = weir_delta_load(&f, old_image, deltas, 1, &load);
+		assert_int_equal(err == 0, f != NULL);
+	}
+	assert_ok(err);
+	weir_destroy(f);
+	assert_true(applies > 3 && saves > 3 && loads > 3);
 	assert_ok(apply_it());
 }
 
