@@ -2,6 +2,7 @@
  * Deltas between images of every kind and form, alone and in chains.
  * Usage: test_delta FOLDER: of the images that are kept for ever. */
 #include <dirent.h>
+#include <errno.h>
 #include "delta.h"
 
 static const char *kept;
@@ -248,6 +249,30 @@ static void other_types(void **state)
 	}
 }
 
+/* Checksums are right, and what the bits say is nothing that its kind has: no end of a delta. */
+static void senseless(void **state)
+{
+	char image[4200];
+	size_t n = 0, at;
+	(void)state;
+	snprintf(image, sizeof image, "%s/router_8.weir", kept);
+	unsigned char *bytes = image_slurp(image, &n);
+	assert_non_null(bytes);
+	for (at = image_get(bytes + IMAGE_BITS, 8); at < n; at++) {
+		bytes[at] ^= 0x80;
+		image_repair_table(bytes, n);
+		image_repair(bytes, n);
+		assert_true(image_spit(old_image, bytes, n));
+		if (weir_image_verify(old_image, NULL) == -EBADMSG)
+			break;
+		bytes[at] ^= 0x80;
+	}
+	assert_true(at < n);
+	assert_refused(weir_delta_save(delta, old_image, image, NULL), -EBADMSG, old_image, "");
+	assert_refused(weir_delta_save(delta, image, old_image, NULL), -EBADMSG, old_image, "");
+	free(bytes);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +285,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(chains, delta_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(loaded, delta_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(keyed, delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(senseless, delta_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(other_types, delta_setup, folder_teardown),
 	};
 	kept = argc > 1 ? argv[1] : "tests/golden";
