@@ -86,7 +86,7 @@ static uint64_t identity_of(const struct weir_chain *chain)
 		weir__checksum_add(&sum, chain->paths[i], strlen(chain->paths[i]) + 1);
 		weir__checksum_add(&sum, of, sizeof of);
 	}
-	return chain->n ? weir__checksum_end(&sum) | 1 : 0;
+	return chain->n ? weir__checksum_end(&sum) : 0;
 }
 
 int weir__chain_find(struct weir_chain *out, const char *path)
@@ -127,10 +127,8 @@ int weir__chain_apply(struct weir_chain *chain, struct weir_plain *plain, const 
 		struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
 		const char *path = chain->paths[i];
 		err = weir_delta_info(path, &info);
-		if (!err && info.old_id == plain->commit && info.old_bytes == plain->bytes) {
+		if (!err && info.old_id == plain->commit && info.old_bytes == plain->bytes)
 			err = weir__delta_apply(plain, name, path, options);
-			name = path;
-		}
 		if (err)
 			chain->failed = path;
 	}

@@ -176,6 +176,8 @@ static void chains(void **state)
 	deltas[2] = names[3];
 	assert_refused(weir_delta_apply(made, image[0], deltas + 1, 2, NULL), -EINVAL, names[3],
 	               names[1]);
+	assert_non_null(strstr(weir_error_detail(), "(generation 3, "));
+	assert_non_null(strstr(weir_error_detail(), "(generation 2, "));
 }
 
 /* A filter that deltas made is like any that was loaded. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What deltas are refused for: each with its sentence, and what was there stays. */
+#include <zstd.h>
+#include <weir/router.h>
 #include "delta.h"
 
 enum { HEAD = 128, MAP_AT = 128, PIECE_AT = 136, SUM_AT = 120 };
@@ -164,6 +166,97 @@ static void the_map(void **state)
 	assert_refused(apply_it(), -EBADMSG, "makes image", "where its head has");
 }
 
+/* A delta from the old image to any bytes, in one piece whose frame ends @less bytes early. */
+static void forge(const unsigned char *to, size_t n, size_t less)
+{
+	size_t old_n = 0;
+	unsigned char *xored = image_slurp(old_image, &old_n);
+	unsigned char *forged = calloc(1, PIECE_AT + 8 + ZSTD_compressBound(n));
+	assert_true(xored && forged && n <= WEIR_DELTA_PIECE);
+	xored = realloc(xored, n > old_n ? n : old_n);
+	assert_non_null(xored);
+	for (size_t i = 0; i < n; i++)
+		xored[i] = to[i] ^ (i < old_n ? xored[i] : 0);
+	memcpy(forged, bytes, HEAD);
+	const size_t packed = ZSTD_compress(forged + PIECE_AT + 8, ZSTD_compressBound(n), xored,
+	                                    n - less, 1);
+	assert_false(ZSTD_isError(packed));
+	image_put64(forged + 40, n);
+	image_put64(forged + 48, image_get(to + IMAGE_COMMIT, 8));
+	image_put64(forged + 64, 1);
+	image_put64(forged + 72, PIECE_AT + 8 + packed);
+	image_put64(forged + SUM_AT, XXH3_64bits(forged, SUM_AT));
+	forged[MAP_AT] = 1;
+	image_put64(forged + PIECE_AT, packed);
+	assert_true(image_spit(delta, forged, PIECE_AT + 8 + packed));
+	free(forged);
+	free(xored);
+}
+
+static void forged(void **state)
+{
+	struct weir_save_options packed = WEIR_SAVE_OPTIONS_INIT;
+	static unsigned char text[8192] = "no image at all";
+	struct weir_filter *f;
+	size_t n = 0;
+	(void)state;
+	unsigned char *image = image_slurp(new_image, &n);
+	forge(image, n, 0);
+	assert_ok(apply_it());
+	assert_same_files(made, new_image);
+	assert_int_equal(unlink(made), 0);
+	forge(image, n, 64);
+	assert_refused(apply_it(), -EBADMSG, "piece 0: its zstd frame holds fewer", delta);
+	forge(text, sizeof text, 0);
+	assert_refused(apply_it(), -EBADMSG, "what it makes: not a weir image", delta);
+	free(image);
+	/* whole, but not in its plain form */
+	assert_ok(weir_load(&f, new_image, NULL));
+	packed.zstd_level = 1;
+	assert_ok(weir_save(f, new_image, &packed));
+	weir_destroy(f);
+	image = image_slurp(new_image, &n);
+	assert_ok(weir_image_verify(new_image, NULL));
+	forge(image, n, 0);
+	assert_refused(apply_it(), -EBADMSG, "is compressed, and no plain form", delta);
+	free(image);
+	assert_nothing_made();
+}
+
+/* The parts of a router's image have their checksums, and its names are none. */
+static void forged_beyond_checksums(void **state)
+{
+	struct weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
+	struct weir_router *r;
+	size_t n = 0, at;
+	(void)state;
+	o.sets = 3;
+	o.capacity = 100;
+	o.fp_rate = 0.01;
+	o.seed = 42;
+	assert_ok(weir_router_create(&r, &o));
+	assert_ok(weir_router_save(r, new_image, NULL));
+	weir_router_destroy(r);
+	unsigned char *image = image_slurp(new_image, &n);
+	forge(image, n, 0);
+	assert_ok(apply_it());
+	assert_int_equal(unlink(made), 0);
+	for (at = image_get(image + IMAGE_BITS, 8); at < n; at++) {
+		image[at] ^= 0x80;
+		image_repair_table(image, n);
+		image_repair(image, n);
+		assert_true(image_spit(new_image, image, n));
+		if (weir_image_verify(new_image, NULL) == -EBADMSG)
+			break;
+		image[at] ^= 0x80;
+	}
+	assert_true(at < n);
+	forge(image, n, 0);
+	assert_refused(apply_it(), -EBADMSG, "what it makes", delta);
+	assert_nothing_made();
+	free(image);
+}
+
 static void of_another_sort(void **state)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
@@ -323,7 +416,7 @@ int main(void)
 		BESIDE(another_image), BESIDE(fields),       BESIDE(every_byte),
 		BESIDE(every_length),  BESIDE(the_map),      BESIDE(of_another_sort),
 		BESIDE(a_live_image),  BESIDE(limits),       BESIDE(stopped),
-		BESIDE(options),
+		BESIDE(options),       BESIDE(forged),       BESIDE(forged_beyond_checksums),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -292,6 +292,32 @@ static void stopped(void **state)
 	assert_version(2);
 }
 
+/* A set that shrank is refused, and taken if its builder meant it, as from an image. */
+static void shrunk(void **state)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	char name[4300], small[4300];
+	(void)state;
+	snprintf(name, sizeof name, "%s.delta-1", path);
+	snprintf(small, sizeof small, "%s/small", work);
+	publish_image(90);
+	assert_swaps_to(90);
+	for (unsigned meant = 0; meant < 2; meant++) {
+		struct weir_filter *f = test_filter(WEIR_BLOCKED, 10000, 0.01);
+		for (uint64_t i = 0; i < 100; i++)
+			assert_ok(weir_insert_hash(f, test_key(i)));
+		o.marks = meant ? WEIR_MARK_SHRINK_ALLOWED : 0;
+		assert_ok(weir_save(f, small, &o));
+		weir_destroy(f);
+		assert_ok(weir_delta_save(name, version(90), small, NULL));
+		if (meant)
+			assert_swaps_to(1);
+		else
+			assert_refused(weir_handle_refresh_with(h, path, &how), -ECANCELED,
+			               "keys", path);
+	}
+}
+
 static void too_many(void **state)
 {
 	char name[4300];
@@ -343,6 +369,7 @@ int main(void)
 		IN_ITS_FOLDER(inserted_meanwhile),
 		IN_ITS_FOLDER(mapped_and_limited),
 		IN_ITS_FOLDER(stopped),
+		IN_ITS_FOLDER(shrunk),
 		IN_ITS_FOLDER(too_many),
 		IN_ITS_FOLDER(followed),
 	};
