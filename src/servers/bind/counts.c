@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ * Each thread counts in cells of its own.
+ *
+ *  N1 A cell is written by its thread alone: a load, an addition and a store are enough, and no
+ *     line is written by two threads.
+ *  N2 Cells are never freed, as named's threads last as long as it does: who sums needs no lock,
+ *     and what a thread has counted stays when it ends.
+ *  N3 A thread pushes its cells to the head of the list with release order, after they are zeroed;
+ *     who sums loads the head with acquire order. Without that it could read cells not yet zeroed.
+ *  N4 A list's number, once given to a name, is never given to another one.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include "counts.h"
+#include "options.h"
+
+struct cells {
+	struct cells *next; /* set before the push, never changed after it */
+	_Atomic uint64_t of[COUNT_LISTS][COUNTS];
+};
+
+static _Atomic(struct cells *) all_cells;
+static _Thread_local struct cells *own_cells;
+
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+static char names[COUNT_LISTS][NAME_MOST + 1];
+
+int counts_list(const char *name)
+{
+	int list = 0;
+	pthread_mutex_lock(&names_lock);
+	while (list < COUNT_LISTS && names[list][0] && strcmp(names[list], name) != 0)
+		list++;
+	if (list == COUNT_LISTS)
+		list = -1;
+	else
+		strcpy(names[list], name); /* of at most NAME_MOST bytes: options.c */
+	pthread_mutex_unlock(&names_lock);
+	return list;
+}
+
+static struct cells *join(void)
+{
+	void *memory = NULL;
+	size_t bytes = (sizeof(struct cells) + 127) / 128 * 128; /* pairs of lines are fetched */
+	if (posix_memalign(&memory, 128, bytes) != 0)
+		return NULL;
+	struct cells *mine = memset(memory, 0, bytes);
+	mine->next = atomic_load_explicit(&all_cells, memory_order_relaxed);
+	/* release: N3; relaxed on failure, as only the pointer is used */
+	while (!atomic_compare_exchange_weak_explicit(&all_cells, &mine->next, mine,
+	                                              memory_order_release, memory_order_relaxed))
+		;
+	return own_cells = mine;
+}
+
+void counts_add(int list, enum count what)
+{
+	struct cells *mine = own_cells ? own_cells : join();
+	if (!mine)
+		return;
+	/* relaxed: N1; a sum is of no other memory than the cell */
+	uint64_t now = atomic_load_explicit(&mine->of[list][what], memory_order_relaxed);
+	atomic_store_explicit(&mine->of[list][what], now + 1, memory_order_relaxed);
+}
+
+void counts_sum(int list, uint64_t sums[COUNTS])
+{
+	memset(sums, 0, COUNTS * sizeof sums[0]);
+	/* acquire: N3 */
+	for (struct cells *c = atomic_load_explicit(&all_cells, memory_order_acquire); c;
+	     c = c->next)
+		for (int i = 0; i < COUNTS; i++)
+			sums[i] += atomic_load_explicit(&c->of[list][i], memory_order_relaxed);
+}

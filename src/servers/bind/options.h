@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ * The plugin's parameters, as named.conf has them between the braces. */
+#ifndef WEIR_SERVERS_BIND_OPTIONS_H
+#define WEIR_SERVERS_BIND_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "bind.h"
+
+enum answer { ANSWER_NXDOMAIN, ANSWER_NODATA, ANSWER_ADDRESS, ANSWERS };
+/* What a query gets while an image has not been there yet. */
+enum on_error { ON_ERROR_PASS, ON_ERROR_SERVFAIL, ON_ERROR_FAIL };
+
+extern const char *const answer_names[ANSWERS + 1]; /* NULL ends them */
+
+enum { NAME_MOST = 64 };
+
+struct options {
+	char *file;            /* absolute paths */
+	char *allow_file;      /* or NULL */
+	char *statistics_file; /* or NULL */
+	char name[NAME_MOST + 1];
+	enum answer answer;
+	enum on_error on_error;
+	bool log;
+	bool has_ipv4, has_ipv6;
+	unsigned char ipv4[4], ipv6[16];
+	uint32_t ttl;                 /* seconds */
+	uint32_t statistics_interval; /* seconds */
+	uint64_t max_size;            /* bytes of an image's bits */
+};
+
+/* Where a plugin's parameters stand, as named passes it on. */
+struct place {
+	const char *parameters, *file;
+	unsigned long line;
+	isc_mem_t *mctx;
+	isc_log_t *lctx;
+};
+
+/* Parse and check. What is wrong goes to the log with its file and line. Free @out in any case. */
+isc_result_t options_read(struct options *out, const struct place *place);
+void options_free(struct options *o);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ *  S1 The list of sets, and how many use each, change under the lock alone.
+ *  S2 Who has a set has it counted, so its handle is valid without the lock.
+ *  S3 ready is set after the first image was published and never cleared: a query that sees it
+ *     finds that image or a later one.
+ *  S4 A follower is stopped, and its thread gone, before its handle is destroyed.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weir/error.h>
+#include <weir/follow.h>
+#include <weir/handle.h>
+#include "bind.h"
+#include "match.h"
+#include "set.h"
+
+struct set {
+	struct set *next;
+	char *path;
+	uint64_t max_size;
+	unsigned users;
+	struct weir_handle *handle;
+	struct weir_follower *follower;
+	_Atomic bool ready;
+	char said[WEIR_SENTENCE_BYTES]; /* of the look before the follower's first */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct set *sets;
+
+struct weir_handle *set_handle(const struct set *s) { return s->handle; }
+const char *set_path(const struct set *s) { return s->path; }
+
+bool set_ready(const struct set *s)
+{
+	/* acquire: S3; pairs with became() */
+	return atomic_load_explicit(&s->ready, memory_order_acquire);
+}
+
+/* There is an image, perhaps the first. */
+static void became(struct set *s)
+{
+	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
+	/* release: S3; without it a query could see ready and then no set */
+	atomic_store_explicit(&s->ready, true, memory_order_release);
+	if (weir_handle_stats(s->handle, &stats) == 0)
+		SAY(ISC_LOG_INFO, "%s: a set of about %.0f keys, %.1f MiB", s->path,
+		    stats.filter.keys_estimated, (double)stats.filter.bytes / 1048576);
+}
+
+/* On the follower's thread. The sentence of its first look is perhaps that of set_get(). */
+static void report(void *context, int result, const char *sentence)
+{
+	struct set *s = context;
+	bool said = strcmp(s->said, sentence) == 0;
+	s->said[0] = '\0';
+	if (result > 0)
+		became(s);
+	else if (!said)
+		SAY(ISC_LOG_ERROR, "%s: %s", s->path, sentence);
+}
+
+static int check(const struct weir_filter *next, void *context)
+{
+	const struct set *s = context;
+	if (match_serves(next))
+		return 0;
+	SAY(ISC_LOG_ERROR, "%s: its keys are addresses (--cidr), not domains", s->path);
+	return -1;
+}
+
+/* The first look is here, so that named answers no query before it. */
+static int begin(struct set *s)
+{
+	struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_gate gate = WEIR_GATE_INIT;
+	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_follow_options follow = WEIR_FOLLOW_OPTIONS_INIT;
+	options.flags = WEIR_HANDLE_ANY_SEED | WEIR_HANDLE_ANY_STEPS;
+	options.absent = WEIR_ABSENT_NO;
+	gate.check = check;
+	gate.context = s;
+	refresh.gate = &gate;
+	refresh.max_bytes = s->max_size;
+	follow.refresh = &refresh;
+	follow.report = report;
+	follow.context = s;
+	int result = weir_handle_create(&s->handle, NULL, &options);
+	if (result < 0)
+		return result;
+	if (weir_handle_refresh_with(s->handle, s->path, &refresh) < 0) {
+		strcpy(s->said, weir_error_detail()); /* at most 511 bytes: error.h */
+		SAY(ISC_LOG_ERROR, "%s: %s", s->path, s->said);
+	} else {
+		became(s);
+	}
+	return weir_follow(&s->follower, s->handle, s->path, &follow);
+}
+
+static void end(struct set *s)
+{
+	int result = weir_follow_stop(s->follower); /* S4 */
+	if (result == 0)
+		result = weir_handle_destroy(s->handle);
+	if (result < 0) { /* in a read-side section, where no caller is: keep it, and say so */
+		SAY(ISC_LOG_CRITICAL, "%s: the set stays: %s", s->path, weir_error_detail());
+		return;
+	}
+	free(s->path);
+	free(s);
+}
+
+struct set *set_get(const char *path, uint64_t max_size)
+{
+	pthread_mutex_lock(&lock);
+	struct set *s = sets;
+	while (s && (strcmp(s->path, path) != 0 || s->max_size != max_size))
+		s = s->next;
+	if (s) {
+		s->users++;
+		goto out;
+	}
+	s = calloc(1, sizeof *s);
+	if (!s)
+		goto out;
+	s->path = strdup(path);
+	s->max_size = max_size;
+	s->users = 1;
+	if (!s->path || begin(s) < 0) {
+		weir_handle_destroy(s->handle);
+		free(s->path);
+		free(s);
+		s = NULL;
+		goto out;
+	}
+	s->next = sets;
+	sets = s;
+out:
+	pthread_mutex_unlock(&lock);
+	return s;
+}
+
+void set_put(struct set *s)
+{
+	if (!s)
+		return;
+	pthread_mutex_lock(&lock);
+	bool last = --s->users == 0;
+	if (last) {
+		struct set **at = &sets;
+		while (*at != s)
+			at = &(*at)->next;
+		*at = s->next;
+	}
+	pthread_mutex_unlock(&lock);
+	if (last)
+		end(s); /* not under the lock: it may wait for a grace period */
+}
