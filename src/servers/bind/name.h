@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A domain name as the keys of an image have it: labels joined by dots, lower case, no final dot. */
+ * A domain name as the keys of an image have it: labels joined by dots, in lower case, without a
+ * dot at the end. */
 #ifndef WEIR_SERVERS_BIND_NAME_H
 #define WEIR_SERVERS_BIND_NAME_H
 

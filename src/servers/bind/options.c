@@ -41,12 +41,15 @@ static cfg_type_t type_parameters = { "weir-blocklist-parameters", cfg_parse_map
 struct reading {
 	struct options *o;
 	const cfg_obj_t *map;
-	isc_log_t *lctx;
+	const struct place *place;
 	isc_result_t result; /* of all that was found wrong, not only of the first */
 };
 
-#define WRONG(r, object, ...) \
-	(cfg_obj_log(object, (r)->lctx, ISC_LOG_ERROR, "weir-blocklist: " __VA_ARGS__), \
+/* An object of a text that is not a file has its line, and no name of a file. */
+#define WRONG(r, object, format, ...) \
+	(isc_log_write((r)->place->lctx, NS_LOGCATEGORY_GENERAL, NS_LOGMODULE_HOOKS, \
+	               ISC_LOG_ERROR, "%s:%lu: weir-blocklist: " format, (r)->place->file, \
+	               object ? cfg_obj_line(object) : (r)->place->line, ##__VA_ARGS__), \
 	 (void)((r)->result = ISC_R_FAILURE))
 
 static const cfg_obj_t *get(const struct reading *r, const char *name)
@@ -183,7 +186,8 @@ static void read_all(struct reading *r)
 	o->allow_file = path_of(r, "allow-file");
 	o->statistics_file = path_of(r, "statistics-file");
 	if (!get(r, "file"))
-		WRONG(r, r->map, "'file' is missing: the image of the domains to block");
+		WRONG(r, (const cfg_obj_t *)NULL, "'file' is missing: the image of the domains to "
+		      "block");
 	if (o->statistics_file && o->file &&
 	    (strcmp(o->statistics_file, o->file) == 0 ||
 	     (o->allow_file && strcmp(o->statistics_file, o->allow_file) == 0)))
@@ -203,22 +207,34 @@ static void read_all(struct reading *r)
 	o->max_size = size(r, "max-size", (uint64_t)1 << 30);
 }
 
+struct place place_of(const char *parameters, const char *file, unsigned long line,
+                      isc_mem_t *mctx, isc_log_t *lctx)
+{
+	unsigned long lines = 0;
+	for (const char *at = parameters; at && (at = strchr(at, '\n')); at++)
+		lines++;
+	return (struct place){ parameters ? parameters : "", file,
+		               lines < line ? line - lines : line, mctx, lctx };
+}
+
 isc_result_t options_read(struct options *out, const struct place *place)
 {
-	const char *text = place->parameters ? place->parameters : "";
+	const char *text = place->parameters;
 	cfg_parser_t *parser = NULL;
 	cfg_obj_t *map = NULL;
 	isc_buffer_t buffer;
+	char where[PATH_MAX + 24]; /* the parser's sentences have what it is given, and no line */
+	snprintf(where, sizeof where, "%s:%lu", place->file, place->line);
 	memset(out, 0, sizeof *out);
 	isc_result_t result = cfg_parser_create(place->mctx, place->lctx, &parser);
 	if (result != ISC_R_SUCCESS)
 		return result;
 	isc_buffer_constinit(&buffer, text, strlen(text));
 	isc_buffer_add(&buffer, (unsigned)strlen(text));
-	result = cfg_parse_buffer(parser, &buffer, place->file, (unsigned)place->line,
+	result = cfg_parse_buffer(parser, &buffer, where, (unsigned)place->line,
 	                          &type_parameters, 0, &map);
 	if (result == ISC_R_SUCCESS) {
-		struct reading r = { out, map, place->lctx, ISC_R_SUCCESS };
+		struct reading r = { out, map, place, ISC_R_SUCCESS };
 		read_all(&r);
 		result = r.result;
 		cfg_obj_destroy(parser, &map);

@@ -30,13 +30,17 @@ struct options {
 	uint64_t max_size;            /* bytes of an image's bits */
 };
 
-/* Where a plugin's parameters stand, as named passes it on. */
+/* Where a plugin's parameters stand. */
 struct place {
 	const char *parameters, *file;
-	unsigned long line;
+	unsigned long line; /* at which they begin */
 	isc_mem_t *mctx;
 	isc_log_t *lctx;
 };
+
+/* From what named passes on: that line is the one at which they end. */
+struct place place_of(const char *parameters, const char *file, unsigned long line,
+                      isc_mem_t *mctx, isc_log_t *lctx);
 
 /* Parse and check. What is wrong goes to the log with its file and line. Free @out in any case. */
 isc_result_t options_read(struct options *out, const struct place *place);

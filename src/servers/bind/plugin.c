@@ -193,7 +193,7 @@ isc_result_t plugin_register(const char *parameters, const void *cfg, const char
                              unsigned long line, isc_mem_t *mctx, isc_log_t *lctx, void *actx,
                              ns_hooktable_t *hooktable, void **instp)
 {
-	struct place place = { parameters, file, line, mctx, lctx };
+	struct place place = place_of(parameters, file, line, mctx, lctx);
 	void *in = version_fits() ? calloc(1, sizeof(struct instance)) : NULL;
 	(void)cfg;
 	(void)actx;
@@ -225,7 +225,7 @@ static isc_result_t check_image(const char *path, bool fails, const struct place
 isc_result_t plugin_check(const char *parameters, const void *cfg, const char *file,
                           unsigned long line, isc_mem_t *mctx, isc_log_t *lctx, void *actx)
 {
-	struct place place = { parameters, file, line, mctx, lctx };
+	struct place place = place_of(parameters, file, line, mctx, lctx);
 	struct options o;
 	(void)cfg;
 	(void)actx;

@@ -4,8 +4,12 @@
  *  S2 Who has a set has it counted, so its handle is valid without the lock.
  *  S3 ready is set after the first image was published and never cleared: a query that sees it
  *     finds that image or a later one.
- *  S4 A follower is stopped, and its thread gone, before its handle is destroyed.
+ *  S4 A set of a kind that takes inserts is followed by none of a kind that is built once
+ *     (reload.h), though nothing is inserted here. Such a set is stuck: it answers on, and the next
+ *     reload of the configuration makes a new one of the file.
+ *  S5 A follower is stopped, and its thread gone, before its handle is destroyed.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -25,6 +29,7 @@ struct set {
 	struct weir_handle *handle;
 	struct weir_follower *follower;
 	_Atomic bool ready;
+	_Atomic bool stuck; /* S4; relaxed: it says nothing of other memory */
 	char said[WEIR_SENTENCE_BYTES]; /* of the look before the follower's first */
 };
 
@@ -46,6 +51,7 @@ static void became(struct set *s)
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
 	/* release: S3; without it a query could see ready and then no set */
 	atomic_store_explicit(&s->ready, true, memory_order_release);
+	atomic_store_explicit(&s->stuck, false, memory_order_relaxed);
 	if (weir_handle_stats(s->handle, &stats) == 0)
 		SAY(ISC_LOG_INFO, "%s: a set of about %.0f keys, %.1f MiB", s->path,
 		    stats.filter.keys_estimated, (double)stats.filter.bytes / 1048576);
@@ -57,10 +63,13 @@ static void report(void *context, int result, const char *sentence)
 	struct set *s = context;
 	bool said = strcmp(s->said, sentence) == 0;
 	s->said[0] = '\0';
+	bool stuck = result == -ENOTSUP;
+	if (stuck && !atomic_exchange_explicit(&s->stuck, true, memory_order_relaxed))
+		SAY(ISC_LOG_WARNING, "%s: rndc reconfig takes over this kind of image", s->path);
 	if (result > 0)
 		became(s);
 	else if (!said)
-		SAY(ISC_LOG_ERROR, "%s: %s", s->path, sentence);
+		SAY(ISC_LOG_ERROR, "%s", sentence); /* it has the path */
 }
 
 static int check(const struct weir_filter *next, void *context)
@@ -93,7 +102,7 @@ static int begin(struct set *s)
 		return result;
 	if (weir_handle_refresh_with(s->handle, s->path, &refresh) < 0) {
 		strcpy(s->said, weir_error_detail()); /* at most 511 bytes: error.h */
-		SAY(ISC_LOG_ERROR, "%s: %s", s->path, s->said);
+		SAY(ISC_LOG_ERROR, "%s", s->said);
 	} else {
 		became(s);
 	}
@@ -102,7 +111,7 @@ static int begin(struct set *s)
 
 static void end(struct set *s)
 {
-	int result = weir_follow_stop(s->follower); /* S4 */
+	int result = weir_follow_stop(s->follower); /* S5 */
 	if (result == 0)
 		result = weir_handle_destroy(s->handle);
 	if (result < 0) { /* in a read-side section, where no caller is: keep it, and say so */
@@ -113,32 +122,47 @@ static void end(struct set *s)
 	free(s);
 }
 
+static struct set *find(const char *path, uint64_t max_size, bool stuck)
+{
+	struct set *s = sets;
+	while (s && (strcmp(s->path, path) != 0 || s->max_size != max_size ||
+	             atomic_load_explicit(&s->stuck, memory_order_relaxed) != stuck))
+		s = s->next;
+	return s;
+}
+
+static struct set *make(const char *path, uint64_t max_size)
+{
+	struct set *s = calloc(1, sizeof *s);
+	if (!s)
+		return NULL;
+	s->path = strdup(path);
+	s->max_size = max_size;
+	if (s->path && begin(s) == 0)
+		return s;
+	weir_handle_destroy(s->handle);
+	free(s->path);
+	free(s);
+	return NULL;
+}
+
 struct set *set_get(const char *path, uint64_t max_size)
 {
 	pthread_mutex_lock(&lock);
-	struct set *s = sets;
-	while (s && (strcmp(s->path, path) != 0 || s->max_size != max_size))
-		s = s->next;
-	if (s) {
+	struct set *s = find(path, max_size, false);
+	if (!s) {
+		struct set *stuck = find(path, max_size, true);
+		s = make(path, max_size);
+		if (s && stuck && !set_ready(s)) { /* any set is better than none */
+			end(s);
+			s = stuck;
+		} else if (s) {
+			s->next = sets;
+			sets = s;
+		}
+	}
+	if (s)
 		s->users++;
-		goto out;
-	}
-	s = calloc(1, sizeof *s);
-	if (!s)
-		goto out;
-	s->path = strdup(path);
-	s->max_size = max_size;
-	s->users = 1;
-	if (!s->path || begin(s) < 0) {
-		weir_handle_destroy(s->handle);
-		free(s->path);
-		free(s);
-		s = NULL;
-		goto out;
-	}
-	s->next = sets;
-	sets = s;
-out:
 	pthread_mutex_unlock(&lock);
 	return s;
 }

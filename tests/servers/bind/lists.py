@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of the plugin share: images, servers with a list, and what they say."""
+import os
+import re
+import subprocess
+
+from dns import ask
+from served import PATIENCE, Named
+
+BLOCKED = ["blocked.test", "ads.example", "deep.under.example", "xn--bcher-kva.test",
+           r"a\.dot.test", r"a\032blank.test", "x" * 63 + ".long"]
+plugin = weir = None  # paths: test_bind.py sets them
+
+
+def build(image, keys, *options):
+    """As a job would: beside the old image, and renamed. At this rate no name is found by chance."""
+    with open("keys", "w", encoding="utf-8") as file:
+        file.writelines(key + "\n" for key in keys)
+    subprocess.run([weir, "build", "-q", "-p", "1e-6", *options, "-o", image, "keys"], check=True,
+                   timeout=PATIENCE)
+    os.chmod(image, 0o644)
+
+
+def server(name, parameters="", image="list.weir", keys=tuple(BLOCKED), **more):
+    """A named with one list, whose image is there unless @image is None."""
+    os.makedirs(name, exist_ok=True)
+    if image:
+        build(os.path.join(name, image), keys, "-k", "layered")
+    text = 'plugin query "@plugin" { file "list.weir"; %s };' % parameters
+    return Named(name, plugin, text, **more)
+
+
+def rcode(s, name, kind="A"):
+    return ask(s.port, name, kind).rcode
+
+
+def metric(s, name, labels, file="s.prom"):
+    """Of the statistics file, or None."""
+    try:
+        with open(s.path(file), encoding="utf-8") as text:
+            found = re.search(r"^%s\{%s\} (\S+)$" % (name, re.escape(labels)), text.read(), re.M)
+    except FileNotFoundError:
+        return None
+    return float(found.group(1)) if found else None
+
+
+def expect(got, want, what):
+    if got != want:
+        raise AssertionError("%s: %r, not %r" % (what, got, want))

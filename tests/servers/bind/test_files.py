@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""Images that are damaged or not there, and parameters that are wrong."""
+import os
+import re
+
+import lists
+from dns import ask
+from lists import BLOCKED, build, expect, metric, rcode, server
+from served import Named, wait_until
+
+
+def test_damage():
+    """Whatever is done to the file, named answers from the set it had."""
+    with server("damage") as s:
+        image, whole = s.path("list.weir"), None
+        with open(image, "rb") as file:
+            whole = file.read()
+
+        def still(what, sentence):
+            wait_until(what, lambda: sentence in s.text())
+            expect(rcode(s, "blocked.test"), "NXDOMAIN", what)
+            expect(rcode(s, "innocent.test"), "NOERROR", what)
+
+        def put(data):
+            with open(image + ".new", "wb") as file:
+                file.write(data)
+            os.replace(image + ".new", image)
+
+        put(b"no image")
+        still("no image", "list.weir: not a weir image")
+        put(whole[:-1] + bytes([whole[-1] ^ 1]))
+        still("a wrong bit", "list.weir: the bits of shard 0 sum to")
+        os.truncate(image, 100)
+        still("truncated", "list.weir: ends at byte 100")
+        os.unlink(image)
+        still("removed", "no such file")
+        build("cidr.weir", ["1.2.3.0/24"], "--cidr")
+        os.replace("cidr.weir", image)
+        still("addresses", "its keys are addresses (--cidr), not domains")
+        build("fresh.weir", ["fresh.test"], "--allow-shrink")
+        os.replace("fresh.weir", image)
+        wait_until("a good one", lambda: rcode(s, "fresh.test") == "NXDOMAIN")
+        with open(image, "r+b") as file:  # in place: cp
+            file.write(whole)
+            file.truncate()
+        wait_until("its line", lambda: "rndc reconfig takes over this kind" in s.text())
+        expect(rcode(s, "fresh.test"), "NXDOMAIN", "a kind that cannot follow")
+        s.reload("reconfig")
+        expect((rcode(s, "blocked.test"), rcode(s, "fresh.test")), ("NXDOMAIN", "NOERROR"),
+               "overwritten in place, and reconfigured")
+        s.reload()
+        os.unlink(image)
+        s.reload("reconfig")
+        expect(rcode(s, "blocked.test"), "NXDOMAIN", "a reload without the file")
+
+
+def test_on_error():
+    """What there is in place of an image that has never been there."""
+    with server("pass", 'statistics-file "s.prom"; statistics-interval 1; name "l";',
+                image=None) as s:
+        expect(rcode(s, "blocked.test"), "NOERROR", "pass")
+        assert "until its images are there, nothing is blocked" in s.text(), s.text()
+        wait_until("counted", lambda: metric(s, "weir_bind_not_ready_total", 'list="l"') == 1)
+        build(s.path("list.weir"), BLOCKED)
+        wait_until("the first image", lambda: rcode(s, "blocked.test") == "NXDOMAIN")
+    with server("servfail", 'on-error servfail; allow-file "allow.weir";') as s:
+        a = ask(s.port, "innocent.test")
+        expect((a.rcode, a.extended), ("SERVFAIL", 14), "without the allow list")
+        build(s.path("allow.weir"), ["good.test"])
+        wait_until("both images", lambda: rcode(s, "innocent.test") == "NOERROR")
+        expect(rcode(s, "blocked.test"), "NXDOMAIN", "ready")
+    with server("refused", image=None, wait=False) as s:
+        s.configure('plugin query "@plugin" { file "list.weir"; on-error fail; };')
+        assert not s.start(), "named runs without its image"
+        assert re.search(r"named.conf:\d+: weir-blocklist: .*list.weir", s.text()), s.text()
+    with server("kept", "on-error fail;") as s:
+        s.configure('plugin query "@plugin" { file "other.weir"; on-error fail; };')
+        s.reload(fails=True)
+        expect(rcode(s, "blocked.test"), "NXDOMAIN", "the configuration it had")
+
+
+def test_apparmor():
+    """Debian's profile for named lets it have the folders that the plugin's README names."""
+    profile = "/etc/apparmor.d/usr.sbin.named"
+    if not os.path.exists(profile):
+        print("apparmor: no profile here")
+        return
+    with open(profile, encoding="utf-8") as file:
+        rules = [line.strip() for line in file]
+    for rule in ("/etc/bind/** r,", "/var/lib/bind/** rw,", "/var/cache/bind/** lrw,",
+                 "#include <abstractions/base>"):
+        assert rule in rules, "%s lacks: %s" % (profile, rule)
+
+
+WRONG = [
+    ("", "'file' is missing"),
+    ('file "";', "'file' is empty"),
+    ('file "%s";' % ("x" * 5000), "at most 4095 are allowed"),
+    ('file "l.weir"; colour red;', "unknown option 'colour'"),
+    ('file "l.weir"; file "m.weir";', "'file' redefined"),
+    ('file "l.weir" answer nodata;', "missing ';'"),
+    ('file "l.weir"; answer drop;', "'drop' unexpected"),
+    ('file "l.weir"; answer address;', "'answer address' needs 'ipv4-address'"),
+    ('file "l.weir"; ipv4-address 192.0.2.1;', "an address needs 'answer address', the answer is "
+     "'nxdomain'"),
+    ('file "l.weir"; answer address; ipv4-address ::1;', "expected IPv4 address"),
+    ('file "l.weir"; answer address; ipv6-address 1.2.3.4;', "expected IPv6 address"),
+    ('file "l.weir"; ttl 86401;', "'ttl' is 86401 seconds, not 0 to 86400"),
+    ('file "l.weir"; ttl soon;', "expected ISO 8601 duration or TTL value near 'soon'"),
+    ('file "l.weir"; on-error panic;', "'panic' unexpected"),
+    ('file "l.weir"; log perhaps;', "boolean expected near 'perhaps'"),
+    ('file "l.weir"; max-size 12x;', "'max-size' is '12x', not a number of bytes"),
+    ('file "l.weir"; max-size 0;', "'max-size' is '0'"),
+    ('file "l.weir"; max-size 99999999999g;', "'max-size' is '99999999999g'"),
+    ('file "l.weir"; name "a b";', "'name' is 'a b', not 1 to 64 letters"),
+    ('file "l.weir"; name "%s";' % ("n" * 65), "not 1 to 64 letters"),
+    ('file "l.weir"; statistics-interval 5;', "'statistics-interval' needs 'statistics-file'"),
+    ('file "l.weir"; statistics-file "s"; statistics-interval 0;', "is 0 seconds, not 1 to 86400"),
+    ('file "l.weir"; statistics-file "l.weir";', "'statistics-file' is an image"),
+    ('file "l.weir"; on-error fail;', "cannot open"),
+]
+
+
+def test_parameters():
+    """Each wrong one is refused with a sentence that has file and line."""
+    s = Named("wrong", lists.plugin, wait=False)
+    for parameters, sentence in WRONG:
+        s.configure('plugin query "@plugin" {\n%s\n};' % parameters)
+        status, text = s.check()
+        assert status != 0, "named-checkconf takes " + parameters
+        assert sentence in text, "%s: %r, not %r" % (parameters, text, sentence)
+        with open(s.path("named.conf"), encoding="utf-8") as file:
+            line = file.read().split("plugin query")[0].count("\n") + 1
+        # what named's parser finds has the line at which the parameters begin
+        assert re.search("named.conf:(%d|%d): (weir-blocklist: .*)?" % (line, line + 1) +
+                         re.escape(sentence), text), text
+    build("wrong/list.weir", BLOCKED)
+    s.configure('plugin query "@plugin" { file "list.weir"; allow-file "none.weir";\n'
+                'on-error servfail; max-size 16m; ttl 1h; statistics-file "s"; };')
+    status, text = s.check()
+    expect(status, 0, text)
+    assert "none.weir" in text, "no warning of a missing image: " + text

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""Reloads of the configuration, swaps of the image, and the statistics file."""
+import os
+import re
+import shutil
+import subprocess
+
+import lists
+from lists import BLOCKED, build, expect, metric, rcode, server
+from served import PATIENCE, Named, wait_until
+
+
+def test_reloads():
+    """Counters go on, the set is not read again, and no thread, descriptor or memory stays."""
+    many = ["many%d.test" % i for i in range(400000)]
+    with server("reloads", keys=BLOCKED + many, parameters='statistics-file "s.prom"; statistics-interval 1; name "l";') as s:
+        def settled():
+            return (s.threads("weir-follow"), s.threads("weir-statistics"),
+                    len(os.listdir("/proc/%d/fd" % s.process.pid)))
+        for _ in range(3):
+            rcode(s, "blocked.test")
+        for _ in range(10):  # named's own memory settles
+            s.reload()
+        before, rss = settled(), s.status("VmRSS")
+        for i in range(20):
+            s.reload("SIGHUP" if i % 2 else "reconfig")
+            expect(rcode(s, "blocked.test"), "NXDOMAIN", "reload %d" % i)
+        wait_until("threads and descriptors as before", lambda: settled() == before)
+        expect(before[:2], (1, 1), "threads")
+        wait_until("all queries counted", lambda: metric(
+            s, "weir_bind_blocked_total", 'list="l",answer="nxdomain"') == 23)
+        expect(metric(s, "weir_swaps_total", 'list="l",set="block"'), 1.0, "images read")
+        s.configure('plugin query "@plugin" { file "other.weir"; statistics-file "s.prom";\n'
+                    'statistics-interval 1; name "l"; };')
+        build(s.path("other.weir"), ["other.test", *many])
+        s.reload()
+        expect(rcode(s, "other.test"), "NXDOMAIN", "another file")
+        expect(rcode(s, "blocked.test"), "NOERROR", "another file")
+        wait_until("counted on", lambda: metric(
+            s, "weir_bind_queries_total", 'list="l"') == 25)
+        for i in range(20):  # a set of 2 MiB comes and goes
+            s.configure('plugin query "@plugin" { file "%s.weir"; };' % ("list", "other")[i % 2])
+            s.reload()
+        assert s.status("VmRSS") < rss + 16384, "%d KiB, then %d" % (rss, s.status("VmRSS"))
+        s.configure("")
+        s.reload()
+        expect(rcode(s, "other.test"), "NOERROR", "without the plugin")
+        wait_until("its threads are gone", lambda: settled()[:2] == (0, 0))
+    assert not os.path.exists(s.path("s.prom.tmp")), "a file beside the statistics"
+
+
+def test_statistics():
+    """The file is whole whenever it is read; two views share a set; what cannot be written is said.
+    """
+    os.makedirs("statistics")
+    build("statistics/list.weir", BLOCKED)
+    build("statistics/two.weir", ["two.test"])
+    two = "".join('plugin query "@plugin" { file "%s"; statistics-file "s.prom";\n'
+                    'statistics-interval 1; name "%s"; answer %s; };\n' % what for what in (
+                        ("list.weir", "one", "nxdomain"), ("two.weir", "two", "nodata")))
+    with Named("statistics", lists.plugin, two) as s:
+        expect((rcode(s, "blocked.test"), rcode(s, "two.test")), ("NXDOMAIN", "NOERROR"), "lists")
+        wait_until("both", lambda: metric(s, "weir_bind_blocked_total",
+                                          'list="two",answer="nodata"') == 1)
+        expect(metric(s, "weir_swaps_total", 'list="one",set="block"'), 1.0, "swaps")
+        expect(metric(s, "weir_bind_queries_total", 'list="two"'), 1.0, "what one left")
+        with open(s.path("s.prom"), encoding="utf-8") as file:
+            text = file.read()
+        heads = re.findall(r"^# TYPE (\S+)", text, re.M)
+        expect(len(heads), len(set(heads)), "metrics that begin twice")
+        assert text.endswith("\n"), "no whole line at the end"
+        for line in text.splitlines():
+            assert re.match(r'# (HELP|TYPE) \w+ .|\w+\{[a-z]+="[^"]*"(,\w+="[^"]*")*\} \S+$', line), line
+        os.unlink(s.path("s.prom"))
+        os.mkdir(s.path("s.prom"))
+        wait_until("its line", lambda: "s.prom: the statistics cannot be written: Is a dir"
+                   in s.text())
+        os.rmdir(s.path("s.prom"))
+        wait_until("the next line", lambda: "s.prom: the statistics are written again" in s.text())
+        expect(s.text().count("cannot be written"), 1, "lines for one fault")
+
+
+def dnsperf(s, queries, passes, rate):
+    """Of so many passes over the file: what was lost, and the answers by their code."""
+    return subprocess.Popen(
+        ["dnsperf", "-s", "127.0.0.1", "-p", str(s.port), "-d", queries, "-n", str(passes),
+         "-Q", str(rate), "-q", "100", "-t", "30"], stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True)
+
+
+def test_swaps():
+    """Swaps and reloads under load: no query lost, no answer wrong."""
+    if not shutil.which("dnsperf"):
+        print("swaps: without dnsperf")
+        return
+    innocent = ["innocent%d.test" % i for i in range(1000)]
+    blocked = ["blocked%d.ads.example" % i for i in range(1000)]
+    with open("queries", "w", encoding="utf-8") as file:
+        for pair in zip(innocent, blocked):
+            file.writelines(name + " A\n" for name in pair)
+    with open("excluded", "w", encoding="utf-8") as file:
+        file.writelines(name + "\n" for name in innocent + ["test", "example"])
+
+    def swap(s, i):
+        build(s.path("list.weir"), BLOCKED + ["more%d.test" % j for j in range(1000 + i)],
+              "-k", "layered", "--exclude=excluded")
+    with server("swaps", 'log no; statistics-file "s.prom"; statistics-interval 1; name "l";',
+                image=None) as s:
+        swap(s, 0)
+        wait_until("the first", lambda: rcode(s, "ads.example") == "NXDOMAIN")
+        load, passes = None, 20
+        begun = s.text().count("a set of about")
+        load = dnsperf(s, "queries", passes, 5000)
+        try:
+            for i in range(1, 21):
+                swap(s, i)
+                wait_until("swap %d" % i, lambda: s.text().count("a set of about") == begun + i)
+                if i % 5 == 0:
+                    s.reload("SIGHUP" if i % 2 else "reconfig")
+            running = load.poll() is None
+            text = load.communicate(timeout=PATIENCE)[0]
+        finally:
+            load.kill()
+        print("swaps: 20 and 4 reloads, load %s to the end" % ("ran" if running else "did not run"))
+        assert re.search(r"Queries lost: +0 ", text), text
+        codes = dict(re.findall(r"(NOERROR|NXDOMAIN|SERVFAIL|REFUSED) (\d+)", text))
+        expect(codes, {"NOERROR": str(1000 * passes), "NXDOMAIN": str(1000 * passes)}, text)
+    expect(metric(s, "weir_bind_blocked_total", 'list="l",answer="nxdomain"'),
+           1000.0 * passes + 1, "counted by the threads")
