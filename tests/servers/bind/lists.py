@@ -13,7 +13,7 @@ plugin = weir = None  # paths: test_bind.py sets them
 
 
 def build(image, keys, *options):
-    """As a job would: beside the old image, and renamed. At this rate no name is found by chance."""
+    """As a job would: beside the old image, and renamed. At this rate none is found by chance."""
     with open("keys", "w", encoding="utf-8") as file:
         file.writelines(key + "\n" for key in keys)
     subprocess.run([weir, "build", "-q", "-p", "1e-6", *options, "-o", image, "keys"], check=True,

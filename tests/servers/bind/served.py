@@ -25,11 +25,11 @@ harmless.example. CNAME www.innocent.test.
 """
 
 
-def wait_until(what, condition, patience=PATIENCE):
-    end = time.monotonic() + patience
+def wait_until(what, condition):
+    end = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > end:
-            raise AssertionError("not within %d s: %s" % (patience, what))
+            raise AssertionError("not within %d s: %s" % (PATIENCE, what))
         time.sleep(0.02)
 
 

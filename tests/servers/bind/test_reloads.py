@@ -13,7 +13,8 @@ from served import PATIENCE, Named, wait_until
 def test_reloads():
     """Counters go on, the set is not read again, and no thread, descriptor or memory stays."""
     many = ["many%d.test" % i for i in range(400000)]
-    with server("reloads", keys=BLOCKED + many, parameters='statistics-file "s.prom"; statistics-interval 1; name "l";') as s:
+    with server("reloads", 'statistics-file "s.prom"; statistics-interval 1; name "l";',
+                keys=BLOCKED + many) as s:
         def settled():
             return (s.threads("weir-follow"), s.threads("weir-statistics"),
                     len(os.listdir("/proc/%d/fd" % s.process.pid)))
@@ -70,7 +71,8 @@ def test_statistics():
         expect(len(heads), len(set(heads)), "metrics that begin twice")
         assert text.endswith("\n"), "no whole line at the end"
         for line in text.splitlines():
-            assert re.match(r'# (HELP|TYPE) \w+ .|\w+\{[a-z]+="[^"]*"(,\w+="[^"]*")*\} \S+$', line), line
+            assert re.match(r'# (HELP|TYPE) \w+ .|\w+\{\w+="[^"]*"(,\w+="[^"]*")*\} \S+$',
+                            line), line
         os.unlink(s.path("s.prom"))
         os.mkdir(s.path("s.prom"))
         wait_until("its line", lambda: "s.prom: the statistics cannot be written: Is a dir"
