@@ -4,6 +4,7 @@
  * here. */
 #include <ctype.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,12 +46,21 @@ struct reading {
 	isc_result_t result; /* of all that was found wrong, not only of the first */
 };
 
-/* An object of a text that is not a file has its line, and no name of a file. */
-#define WRONG(r, object, format, ...) \
-	(isc_log_write((r)->place->lctx, NS_LOGCATEGORY_GENERAL, NS_LOGMODULE_HOOKS, \
-	               ISC_LOG_ERROR, "%s:%lu: weir-blocklist: " format, (r)->place->file, \
-	               object ? cfg_obj_line(object) : (r)->place->line, ##__VA_ARGS__), \
-	 (void)((r)->result = ISC_R_FAILURE))
+/* @object: where it stands; NULL: nowhere. An object of a text that is no file has its line, and no
+ * name of a file. */
+static void ISC_FORMAT_PRINTF(3, 4) wrong(struct reading *r, const cfg_obj_t *object,
+                                          const char *format, ...)
+{
+	char sentence[2 * PATH_MAX];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(sentence, sizeof sentence, format, arguments);
+	va_end(arguments);
+	isc_log_write(r->place->lctx, NS_LOGCATEGORY_GENERAL, NS_LOGMODULE_HOOKS, ISC_LOG_ERROR,
+	              "%s:%lu: weir-blocklist: %s", r->place->file,
+	              object ? cfg_obj_line(object) : r->place->line, sentence);
+	r->result = ISC_R_FAILURE;
+}
 
 static const cfg_obj_t *get(const struct reading *r, const char *name)
 {
@@ -68,16 +78,16 @@ static char *path_of(struct reading *r, const char *name)
 	const char *text = cfg_obj_asstring(object);
 	size_t len = strlen(text);
 	if (len == 0) {
-		WRONG(r, object, "'%s' is empty", name);
+		wrong(r, object, "'%s' is empty", name);
 		return NULL;
 	}
 	if (text[0] != '/' && !getcwd(here, sizeof here)) {
-		WRONG(r, object, "'%s' is relative, and the current folder has no name", name);
+		wrong(r, object, "'%s' is relative, and the current folder has no name", name);
 		return NULL;
 	}
 	size_t bytes = strlen(here) + len + 2;
 	if (bytes > PATH_MAX) {
-		WRONG(r, object, "'%s' has %zu bytes, at most %d are allowed", name, bytes - 1,
+		wrong(r, object, "'%s' has %zu bytes, at most %d are allowed", name, bytes - 1,
 		      PATH_MAX - 1);
 		return NULL;
 	}
@@ -106,7 +116,7 @@ static uint32_t seconds(struct reading *r, const char *name, uint32_t least, uin
 		return otherwise;
 	uint32_t value = cfg_obj_asduration(object);
 	if (value < least || value > 86400)
-		WRONG(r, object, "'%s' is %u seconds, not %u to 86400", name, value, least);
+		wrong(r, object, "'%s' is %u seconds, not %u to 86400", name, value, least);
 	return value;
 }
 
@@ -136,7 +146,7 @@ static uint64_t size(struct reading *r, const char *name, uint64_t otherwise)
 		shift = unit && !end[1] ? 10 * (unsigned)(unit - units + 1) : 64;
 	}
 	if (value == 0 || shift == 64 || value > UINT64_MAX >> 16 >> shift) {
-		WRONG(r, object, "'%s' is '%s', not a number of bytes such as 1048576, 512m or 2g",
+		wrong(r, object, "'%s' is '%s', not a number of bytes such as 1048576, 512m or 2g",
 		      name, text);
 		return otherwise;
 	}
@@ -163,7 +173,7 @@ static void name_of(struct reading *r)
 	}
 	*to = '\0';
 	if (object && bad)
-		WRONG(r, object, "'name' is '%s', not 1 to %d letters, digits, '.', '_' or '-'",
+		wrong(r, object, "'name' is '%s', not 1 to %d letters, digits, '.', '_' or '-'",
 		      text, NAME_MOST);
 }
 
@@ -172,10 +182,10 @@ static void check_address(struct reading *r)
 	struct options *o = r->o;
 	const cfg_obj_t *at = o->has_ipv4 ? get(r, "ipv4-address") : get(r, "ipv6-address");
 	if (o->answer == ANSWER_ADDRESS && !at)
-		WRONG(r, get(r, "answer"), "'answer address' needs 'ipv4-address', "
+		wrong(r, get(r, "answer"), "'answer address' needs 'ipv4-address', "
 		      "'ipv6-address' or both");
 	else if (o->answer != ANSWER_ADDRESS && at)
-		WRONG(r, at, "an address needs 'answer address', the answer is '%s'",
+		wrong(r, at, "an address needs 'answer address', the answer is '%s'",
 		      answer_names[o->answer]);
 }
 
@@ -186,14 +196,13 @@ static void read_all(struct reading *r)
 	o->allow_file = path_of(r, "allow-file");
 	o->statistics_file = path_of(r, "statistics-file");
 	if (!get(r, "file"))
-		WRONG(r, (const cfg_obj_t *)NULL, "'file' is missing: the image of the domains to "
-		      "block");
+		wrong(r, NULL, "'file' is missing: the image of the domains to block");
 	if (o->statistics_file && o->file &&
 	    (strcmp(o->statistics_file, o->file) == 0 ||
 	     (o->allow_file && strcmp(o->statistics_file, o->allow_file) == 0)))
-		WRONG(r, get(r, "statistics-file"), "'statistics-file' is an image");
+		wrong(r, get(r, "statistics-file"), "'statistics-file' is an image");
 	if (!o->statistics_file && get(r, "statistics-interval"))
-		WRONG(r, get(r, "statistics-interval"),
+		wrong(r, get(r, "statistics-interval"),
 		      "'statistics-interval' needs 'statistics-file'");
 	name_of(r);
 	o->answer = (enum answer)chosen(r, "answer", answer_names);

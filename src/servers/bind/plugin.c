@@ -109,6 +109,9 @@ static ns_hookresult_t asked(void *arg, void *data, isc_result_t *result)
 	enum answer given;
 	if (q->client->message->rdclass != dns_rdataclass_in)
 		return NS_HOOK_CONTINUE;
+	/* A second look for a stale answer, while the query is under way: it has been judged. */
+	if (q->client->query.attributes & NS_QUERYATTR_RECURSING)
+		return NS_HOOK_CONTINUE;
 	counts_add(in->list, COUNT_QUERIES);
 	if (!is_ready(in)) {
 		counts_add(in->list, COUNT_NOT_READY);

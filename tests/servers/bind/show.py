@@ -64,8 +64,8 @@ def build_images(weir, blocked, innocent):
     for i in range(2):
         write_lines("keys", blocked + ["only%d.in-this-one.invalid" % j for j in range(i * 1000)])
         begun = time.monotonic()
-        subprocess.run([weir, "build", "-q", "-k", "layered", "--exclude=exclude", "-o",
-                        "image%d" % i, "keys"], check=True)
+        subprocess.run([weir, "build", "-q", "-k", "layered", "-p", "1e-6", "--exclude=exclude",
+                        "-o", "image%d" % i, "keys"], check=True)
         seconds = time.monotonic() - begun
     return seconds, os.path.getsize("image0")
 
@@ -135,6 +135,7 @@ def run_server(name, plugin, rate, text="", zones=None, options="", prepare=None
         try:
             load.process.wait()
         finally:
+            load.process.kill()
             stop.set()
             if thread:
                 thread.join()
