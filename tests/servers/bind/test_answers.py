@@ -54,6 +54,13 @@ def test_nxdomain():
                    "answered with nxdomain: it has Ads.example" in s.text())
 
 
+def test_refused():
+    """Whom the view refuses does not learn what is blocked."""
+    with server("refuses", options="recursion no; allow-query { none; };") as s:
+        for name in ("blocked.test", "innocent.test"):
+            expect((rcode(s, name), ask(s.port, name).authority), ("REFUSED", []), name)
+
+
 def test_answers():
     """NODATA, and addresses by type."""
     with server("nodata", "answer nodata; log no;") as s:

@@ -58,12 +58,14 @@ def test_statistics():
     build("statistics/two.weir", ["two.test"])
     two = "".join('plugin query "@plugin" { file "%s"; statistics-file "s.prom";\n'
                     'statistics-interval 1; name "%s"; answer %s; };\n' % what for what in (
-                        ("list.weir", "one", "nxdomain"), ("two.weir", "two", "nodata")))
+                        ("list.weir", "one", "nxdomain"), ("two.weir", "two", "nodata"),
+                        ("list.weir", "three", "nodata")))
     with Named("statistics", lists.plugin, two) as s:
         expect((rcode(s, "blocked.test"), rcode(s, "two.test")), ("NXDOMAIN", "NOERROR"), "lists")
         wait_until("both", lambda: metric(s, "weir_bind_blocked_total",
                                           'list="two",answer="nodata"') == 1)
         expect(metric(s, "weir_swaps_total", 'list="one",set="block"'), 1.0, "swaps")
+        expect(s.threads("weir-follow"), 2, "threads for two files and three lists")
         expect(metric(s, "weir_bind_queries_total", 'list="two"'), 1.0, "what one left")
         with open(s.path("s.prom"), encoding="utf-8") as file:
             text = file.read()
