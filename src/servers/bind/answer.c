@@ -3,8 +3,9 @@
  *
  * A negative answer has a SOA in its authority section, so that resolvers keep it, for no longer
  * than its TTL (RFC 2308). Its owner is the suffix that is blocked. An answer is never
- * authoritative, and never marked as validated: it has no signatures, so for a client that
- * validates by itself a blocked name of a signed zone does not resolve. */
+ * authoritative, and never marked as validated: named clears that mark when it writes records that
+ * it has not validated. It has no signatures, so for a client that validates by itself a blocked
+ * name of a signed zone does not resolve. */
 #include <string.h>
 #include "answer.h"
 
@@ -119,8 +120,6 @@ isc_result_t answer_blocked(query_ctx_t *q, const struct options *o, unsigned la
 	dns_message_t *message = q->client->message;
 	*given = answer_for(q, o);
 	q->authoritative = false;
-	q->client->query.attributes &= ~(unsigned)NS_QUERYATTR_SECURE;
-	message->flags &= ~(unsigned)DNS_MESSAGEFLAG_AD;
 	ns_client_extendederror(q->client, DNS_EDE_BLOCKED, NULL);
 	isc_result_t result = *given == ANSWER_ADDRESS ? add_addresses(q, o)
 	                                               : add_soa(q, label, o->ttl);

@@ -45,6 +45,10 @@ def test_damage():
             file.truncate()
         wait_until("its line", lambda: "rndc reconfig takes over this kind" in s.text())
         expect(rcode(s, "fresh.test"), "NXDOMAIN", "a kind that cannot follow")
+        os.rename(image, "aside")
+        s.reload("reconfig")
+        expect(rcode(s, "fresh.test"), "NXDOMAIN", "a reload that finds none")
+        os.rename("aside", image)
         s.reload("reconfig")
         expect((rcode(s, "blocked.test"), rcode(s, "fresh.test")), ("NXDOMAIN", "NOERROR"),
                "overwritten in place, and reconfigured")
@@ -63,11 +67,13 @@ def test_on_error():
         wait_until("counted", lambda: metric(s, "weir_bind_not_ready_total", 'list="l"') == 1)
         build(s.path("list.weir"), BLOCKED)
         wait_until("the first image", lambda: rcode(s, "blocked.test") == "NXDOMAIN")
-    with server("servfail", 'on-error servfail; allow-file "allow.weir";') as s:
+    with server("servfail", 'on-error servfail; allow-file "allow.weir";',
+                options="recursion yes; dnssec-validation no; servfail-ttl 30;") as s:
         a = ask(s.port, "innocent.test")
         expect((a.rcode, a.extended), ("SERVFAIL", 14), "without the allow list")
         build(s.path("allow.weir"), ["good.test"])
-        wait_until("both images", lambda: rcode(s, "innocent.test") == "NOERROR")
+        wait_until("both images", lambda: rcode(s, "other.test") == "NOERROR")
+        expect(rcode(s, "innocent.test"), "NOERROR", "what failed before")
         expect(rcode(s, "blocked.test"), "NXDOMAIN", "ready")
     with server("refused", image=None, wait=False) as s:
         s.configure('plugin query "@plugin" { file "list.weir"; on-error fail; };')

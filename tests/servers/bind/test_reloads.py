@@ -59,7 +59,9 @@ def test_statistics():
     two = "".join('plugin query "@plugin" { file "%s"; statistics-file "s.prom";\n'
                     'statistics-interval 1; name "%s"; answer %s; };\n' % what for what in (
                         ("list.weir", "one", "nxdomain"), ("two.weir", "two", "nodata"),
-                        ("list.weir", "three", "nodata")))
+                        ("list.weir", "one", "nodata")))
+    with open("statistics/s.prom.tmp", "w", encoding="utf-8"):
+        pass  # of a named that was killed
     with Named("statistics", lists.plugin, two) as s:
         expect((rcode(s, "blocked.test"), rcode(s, "two.test")), ("NXDOMAIN", "NOERROR"), "lists")
         wait_until("both", lambda: metric(s, "weir_bind_blocked_total",
@@ -69,8 +71,15 @@ def test_statistics():
         expect(metric(s, "weir_bind_queries_total", 'list="two"'), 1.0, "what one left")
         with open(s.path("s.prom"), encoding="utf-8") as file:
             text = file.read()
+            rcode(s, "two.test")
+            wait_until("written again", lambda: metric(s, "weir_bind_queries_total",
+                                                       'list="two"') == 2)
+            file.seek(0)
+            expect(file.read(), text, "the file that was opened before")
         heads = re.findall(r"^# TYPE (\S+)", text, re.M)
         expect(len(heads), len(set(heads)), "metrics that begin twice")
+        lines = re.findall(r"^\w+\{.*\}", text, re.M)
+        expect(len(lines), len(set(lines)), "lines of a name that two lists have")
         assert text.endswith("\n"), "no whole line at the end"
         for line in text.splitlines():
             assert re.match(r'# (HELP|TYPE) \w+ .|\w+\{\w+="[^"]*"(,\w+="[^"]*")*\} \S+$',
