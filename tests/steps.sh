@@ -220,7 +220,8 @@ packages_of_servers() {
 
 step_servers() {
 	packages_of_servers $base_packages $tool_packages bind9 bind9-dev bind9-utils dnsperf
-	build_in servers -Dwerror=true -Dbench=disabled -Dtool=enabled -Dzstd=enabled -Dbind=enabled
+	configure servers -Dwerror=true -Dbench=disabled -Dtool=enabled -Dzstd=enabled \
+		-Dbind=enabled
 	meson_test servers --suite servers
 }
 

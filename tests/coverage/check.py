@@ -37,8 +37,8 @@ def counts(build):
 def of_library(build, name):
     """The file's path in the repository; None for all but the library."""
     path = os.path.relpath(os.path.normpath(build / name), ROOT)
-    inside = path.startswith(('src/', 'include/weir/')) and not path.startswith('src/tool/')
-    return path if inside else None
+    inside = path.startswith(('src/', 'include/weir/'))
+    return path if inside and not path.startswith(('src/tool/', 'src/servers/')) else None
 
 
 def gather(build):

@@ -92,10 +92,11 @@ static char *path_of(struct reading *r, const char *name)
 		return NULL;
 	}
 	path = malloc(bytes);
-	if (!path)
+	if (!path) {
 		r->result = ISC_R_NOMEMORY;
-	else
-		snprintf(path, bytes, "%s%s%s", here, text[0] == '/' ? "" : "/", text);
+		return NULL;
+	}
+	strcpy(stpcpy(stpcpy(path, here), text[0] == '/' ? "" : "/"), text);
 	return path;
 }
 
