@@ -36,7 +36,8 @@ static int with_remedy(int err, const void *key)
 
 /* Into memory; or if the caller wants it so and it is not compressed, mapped: privately if the
  * current filter takes inserts, read-only if it does not. */
-static int read_image(struct weir_filter **out, struct weir_look *l, const struct weir_load_options *o)
+static int read_image(struct weir_filter **out, struct weir_look *l,
+                      const struct weir_load_options *o)
 {
 	enum weir_map_mode mode = l->handle->generation->current->insert_error ? WEIR_MAP_READ :
 	                                                                         WEIR_MAP_PRIVATE;
@@ -51,7 +52,8 @@ static int read_image(struct weir_filter **out, struct weir_look *l, const struc
 }
 
 /* Into memory, and the deltas to it. */
-static int read_chain(struct weir_filter **out, struct weir_look *l, const struct weir_load_options *o)
+static int read_chain(struct weir_filter **out, struct weir_look *l,
+                      const struct weir_load_options *o)
 {
 	struct weir_plain plain;
 	int err = weir__source_settle(l->source, weir__plain_read(&plain, l->source, o));
