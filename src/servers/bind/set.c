@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT
+ * Sets that the views of named share: one for each path and limit.
  *
  *  S1 The list of sets, and how many use each, change under the lock alone.
  *  S2 Who has a set has it counted, so its handle is valid without the lock.
