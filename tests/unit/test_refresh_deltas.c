@@ -221,6 +221,18 @@ static void damaged(void **state)
 	assert_true(stats_of(h).refused_since == 0);
 }
 
+static void a_damaged_image(void **state)
+{
+	(void)state;
+	publish_image(1);
+	publish("1", 1, 2);
+	assert_true(image_flip(path, 5000, 1)); /* of the bits */
+	assert_refused(weir_handle_refresh_with(h, path, &how), -EBADMSG, path, "weir build");
+	assert_int_equal(keys_there(), 0);
+	publish_image(1);
+	assert_swaps_to(2);
+}
+
 static void of_another_image(void **state)
 {
 	char name[4300];
@@ -365,6 +377,7 @@ int main(void)
 		IN_ITS_FOLDER(others_beside_it),
 		IN_ITS_FOLDER(in_the_current_folder),
 		IN_ITS_FOLDER(damaged),
+		IN_ITS_FOLDER(a_damaged_image),
 		IN_ITS_FOLDER(of_another_image),
 		IN_ITS_FOLDER(inserted_meanwhile),
 		IN_ITS_FOLDER(mapped_and_limited),

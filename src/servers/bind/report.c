@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT
+ * Statistics files, each written by a thread of its own.
  *
  *  R1 Files, their parts and their intervals change under the lock alone.
  *  R2 The text is made under the lock, so each part's handles are valid; it is written without it,
