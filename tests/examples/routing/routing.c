@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * Which shard has a client's session? A front end asks a router of all shards, and then only those
+ * that may have it. Usage: routing SHARDS KEYS LOOKUPS
+ *
+ * Each shard is an exact store: a sorted array of the addresses that it has. The router has one set
+ * for each of them. A lookup asks the router, then the stores of the bits that are set; without a
+ * router it would ask all. Half of the lookups are of addresses that some shard has, half of others
+ * from the same networks. */
+#include "../example.h"
+
+static const char usage[] = "routing SHARDS KEYS LOOKUPS";
+
+enum { BATCH = 256 };
+
+static uint64_t shards, keys;
+static uint32_t *store; /* of each shard its keys, in order */
+
+static int compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+static bool in_store(uint64_t shard, uint32_t key)
+{
+	return bsearch(&key, store + shard * keys, keys, sizeof key, compare) != NULL;
+}
+
+/* Sessions come to shards as their addresses come, so each network is in all shards. Those that no
+ * shard has are every second one. */
+static uint32_t session(uint64_t i, bool present)
+{
+	return key_address(SEED, 2 * i + !present);
+}
+
+static struct weir_router *fill(double *seconds_each)
+{
+	struct weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
+	struct weir_router *router;
+	o.sets = (uint32_t)shards;
+	o.capacity = keys;
+	o.fp_rate = 0.01;
+	must(weir_router_create(&router, &o), "create");
+	*seconds_each = 0;
+	for (uint64_t shard = 0; shard < shards; shard++) {
+		uint32_t *mine = store + shard * keys;
+		for (uint64_t i = 0; i < keys; i++)
+			mine[i] = session(i * shards + shard, true);
+		qsort(mine, keys, sizeof *mine, compare);
+		double began = seconds();
+		must((int)(weir_router_insert_fixed(router, (uint32_t)shard, mine, sizeof *mine,
+		                                    keys, NULL) < 0 ? -1 : 0), "insert");
+		*seconds_each += (seconds() - began) / (double)(shards * keys);
+	}
+	return router;
+}
+
+struct answers {
+	uint64_t asked; /* stores */
+	uint64_t found; /* by a store that the router named */
+	uint64_t lost;  /* in a shard that the router did not name */
+	uint64_t wrong; /* the store has another opinion than the truth */
+	double routing; /* seconds */
+};
+
+static void ask(const struct weir_router *router, uint64_t n, bool present, struct answers *out)
+{
+	uint32_t address[BATCH];
+	uint64_t masks[BATCH], which[BATCH];
+	*out = (struct answers){ 0 };
+	for (uint64_t at = 0; at < n; at += BATCH) {
+		uint64_t end = n - at < BATCH ? n - at : BATCH;
+		for (uint64_t i = 0; i < end; i++) {
+			which[i] = key_scramble(SEED + at + i) % (shards * keys);
+			address[i] = session(which[i], present);
+		}
+		double began = seconds();
+		weir_router_route_fixed(router, address, sizeof address[0], end, masks);
+		out->routing += seconds() - began;
+		for (uint64_t i = 0; i < end; i++) {
+			uint64_t found = 0;
+			for (uint64_t mask = masks[i]; mask; mask &= mask - 1) {
+				out->asked++;
+				found += in_store((uint64_t)__builtin_ctzll(mask), address[i]);
+			}
+			out->found += found;
+			out->lost += present && !(masks[i] >> which[i] % shards & 1);
+			out->wrong += found != present;
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 4) {
+		fprintf(stderr, "usage: %s\n", usage);
+		return 2;
+	}
+	shards = number(argv[1], 1, WEIR_ROUTER_SETS, usage);
+	/* Half of all addresses, for the other half are those that no shard has. */
+	keys = number(argv[2], 1000, KEY_NETWORKS * (uint64_t)KEY_NETWORK / 2 / shards, usage);
+	uint64_t lookups = number(argv[3], 1000, UINT32_MAX, usage);
+	store = room_for(shards * keys, sizeof *store);
+	double insert;
+	struct weir_router *router = fill(&insert);
+	struct weir_router_stats stats = WEIR_ROUTER_STATS_INIT;
+	struct answers present, absent;
+	must(weir_router_stats(router, &stats), "stats");
+	ask(router, lookups, true, &present);
+	ask(router, lookups, false, &absent);
+	double n = (double)lookups;
+	printf("%llu shards of %llu addresses: %.3f shards asked for a key that one has, %.3f for "
+	       "others, instead of %llu; %.1f MB, the stores %.1f MB; %.0f ns to route a key, "
+	       "%.0f ns to insert\n", (unsigned long long)shards, (unsigned long long)keys,
+	       (double)present.asked / n, (double)absent.asked / n, (unsigned long long)shards,
+	       (double)stats.bytes * 1e-6, (double)(shards * keys * sizeof *store) * 1e-6,
+	       (present.routing + absent.routing) / n / 2 * 1e9, insert * 1e9);
+	weir_router_destroy(router);
+	free(store);
+	bool kept = promise(!present.lost, "the router names the shard that has the key");
+	kept &= promise(!present.wrong && present.found == lookups && !absent.wrong,
+	                "each key is found once, where it is");
+	kept &= promise(within(absent.asked, 0.01 * (double)shards, lookups) &&
+	                within(present.asked - lookups, 0.01 * (double)(shards - 1), lookups),
+	                "at most 1 % of the other shards are asked");
+	return !kept;
+}
