@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ * A crawler fetches each URL once, whichever of its threads finds it, and however often.
+ * Usage: dedup_urls URLS THREADS RATE
+ *
+ * Of each new key one insert is answered WEIR_NEW and no more, since with words_per_key = 1 a
+ * single atomic or decides. So whoever is answered so fetches. What is lost are URLs that are taken
+ * for seen by chance: at most the rate, and less on the way, while the filter fills.
+ *
+ * Each URL is found three times, in an order of its own, and by two threads at once if it happens
+ * so. A table counts how often each was fetched, and a hash set of the same URLs, as the crawler
+ * would have it otherwise, is measured. */
+#include <malloc.h>
+#include <stdatomic.h>
+#include "../example.h"
+
+static const char usage[] = "dedup_urls URLS THREADS RATE";
+
+enum { LINKS = 3 }; /* to each URL */
+
+static struct weir_filter *seen;
+static struct key_lines paths; /* those that dpkg knows, where there are any */
+static uint64_t urls;
+static atomic_uchar *fetched;  /* of each URL, how often */
+static atomic_ullong next, ns;
+
+static void *crawl(void *unused)
+{
+	char url[KEY_URL_ROOM];
+	uint64_t at, mine = 0;
+	while ((at = atomic_fetch_add(&next, 1024)) < LINKS * urls)
+		for (uint64_t end = at + 1024; at < end && at < LINKS * urls; at++) {
+			uint64_t i = key_permute(SEED, at, LINKS * urls) / LINKS;
+			size_t len = key_url(url, SEED, i, &paths);
+			double began = at % 64 ? 0 : seconds();
+			int answer = weir_insert(seen, url, len);
+			if (began > 0)
+				mine += (uint64_t)((seconds() - began) * 1e9);
+			if (answer == WEIR_NEW)
+				atomic_fetch_add(&fetched[i], 1);
+		}
+	atomic_fetch_add(&ns, mine);
+	return unused;
+}
+
+/* Two threads come to the same new URLs at the same time, one behind the other. */
+static void *race(void *unused)
+{
+	char url[KEY_URL_ROOM];
+	for (uint64_t i = urls; i < urls + urls / 8; i++) {
+		size_t len = key_url(url, SEED, i, &paths);
+		if (weir_insert(seen, url, len) == WEIR_NEW)
+			atomic_fetch_add(&fetched[i], 1);
+	}
+	return unused;
+}
+
+/* Bytes of a hash set of the URLs: their text, each from malloc, and a table of pointers that is at
+ * most three quarters full. */
+static double hash_set(uint64_t *different)
+{
+	uint64_t slots = 1, bytes;
+	char url[KEY_URL_ROOM];
+	while (slots * 3 / 4 < urls)
+		slots *= 2;
+	char **table = room_for(slots, sizeof *table);
+	bytes = slots * sizeof *table;
+	*different = 0;
+	for (uint64_t i = 0; i < urls; i++) {
+		size_t len = key_url(url, SEED, i, &paths);
+		uint64_t at = weir_hash_seeded(SEED, url, len) & (slots - 1);
+		while (table[at] && strcmp(table[at], url) != 0)
+			at = (at + 1) & (slots - 1);
+		if (table[at])
+			continue;
+		++*different;
+		table[at] = strdup(url);
+		if (!table[at])
+			abort();
+		bytes += malloc_usable_size(table[at]) + sizeof(size_t); /* and its head */
+	}
+	for (uint64_t i = 0; i < slots; i++)
+		free(table[i]);
+	free(table);
+	return (double)bytes;
+}
+
+static void count(uint64_t first, uint64_t n, uint64_t *skipped, uint64_t *twice)
+{
+	for (uint64_t i = first; i < first + n; i++) {
+		*skipped += fetched[i] == 0;
+		*twice += fetched[i] > 1;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	double rate = argc == 4 ? atof(argv[3]) : 0;
+	if (!(rate >= 1e-6 && rate <= 0.1)) {
+		fprintf(stderr, "usage: %s (of 1e-6 to 0.1)\n", usage);
+		return 2;
+	}
+	urls = number(argv[1], 10000, 100000000, usage);
+	unsigned threads = (unsigned)number(argv[2], 1, MOST_THREADS, usage);
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_stats stats = WEIR_STATS_INIT;
+	uint64_t skipped = 0, twice = 0, raced_skipped = 0, different, raced = urls / 8;
+	p.capacity = urls + raced;
+	p.fp_rate = rate;
+	p.words_per_key = 1;
+	must(weir_create(&seen, &p), "create");
+	must(key_lines(&paths, KEY_PATHS, 64 << 20), "paths");
+	fetched = room_for(urls + raced, sizeof *fetched);
+	double began = seconds();
+	in_threads(threads, crawl);
+	double busy = seconds() - began;
+	count(0, urls, &skipped, &twice);
+	in_threads(threads, race);
+	count(urls, raced, &raced_skipped, &twice);
+	must(weir_stats(seen, &stats), "stats");
+	double set = hash_set(&different), links = (double)(LINKS * urls);
+	printf("%llu URLs, found %d times each by %u threads: %llu fetched twice, %.4f %% wrongly "
+	       "skipped (asked %.4f %%); %.1f MB beside %.1f MB of a hash set; %.0f ns an insert, "
+	       "clock included, %.1f M links/s with making them\n", (unsigned long long)urls, LINKS,
+	       threads, (unsigned long long)twice, (double)skipped / (double)urls * 100, rate * 100,
+	       (double)stats.bytes * 1e-6, set * 1e-6, (double)ns / links * 64,
+	       links / busy * 1e-6);
+	weir_destroy(seen);
+	free(fetched);
+	key_lines_free(&paths);
+	bool kept = promise(different == urls, "the URLs are distinct");
+	kept &= promise(!twice, "each URL is fetched once");
+	kept &= promise(within(skipped, rate, urls) && within(raced_skipped, rate, raced),
+	                "no more are skipped than the rate");
+	kept &= promise(skipped + raced_skipped > 0 || rate * (double)urls < 100,
+	                "some are skipped, or this counts nothing");
+	return !kept;
+}
