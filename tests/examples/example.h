@@ -3,6 +3,8 @@
 #ifndef WEIR_EXAMPLES_EXAMPLE_H
 #define WEIR_EXAMPLES_EXAMPLE_H
 
+#include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -10,11 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 #include <weir/weir.h>
 #include "../../bench/keys.h"
 
-enum { MOST_THREADS = 64, SEED = 2026 };
+enum { MOST_THREADS = 64, SEED = 2026, NAME = 512 };
 
 static inline double seconds(void)
 {
@@ -62,6 +66,56 @@ static inline uint64_t number(const char *text, uint64_t least, uint64_t most, c
 		exit(2);
 	}
 	return n;
+}
+
+/* Of the kinds, the one of that name, or the usage line. */
+static inline uint32_t kind_of(const char *name, const uint32_t *kinds, size_t n, const char *usage)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(name, weir_kind_name(kinds[i])) == 0)
+			return kinds[i];
+	fprintf(stderr, "%s: no kind for this\nusage: %s\n", name, usage);
+	exit(2);
+}
+
+static inline uint64_t file_bytes(const char *path)
+{
+	struct stat st;
+	must(stat(path, &st) ? -errno : 0, path);
+	return (uint64_t)st.st_size;
+}
+
+static inline void rename_over(const char *from, const char *to)
+{
+	must(rename(from, to) ? -errno : 0, to);
+}
+
+static char example_folder[NAME - 100];
+
+static inline void remove_folder(void)
+{
+	char name[NAME];
+	DIR *folder = opendir(example_folder);
+	for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
+		snprintf(name, NAME, "%s/%.90s", example_folder, entry->d_name);
+		if (entry->d_name[0] != '.')
+			unlink(name);
+	}
+	if (folder)
+		closedir(folder);
+	rmdir(example_folder);
+}
+
+/* A folder of the example's own, in another one. It goes away at exit. */
+static inline const char *fresh_folder(const char *in)
+{
+	int len = snprintf(example_folder, sizeof example_folder, "%s/weir-XXXXXX", in);
+	if (len >= (int)sizeof example_folder || !mkdtemp(example_folder)) {
+		perror(in);
+		exit(2);
+	}
+	atexit(remove_folder);
+	return example_folder;
 }
 
 /* More than three standard deviations above what the rate allows of @n lookups is no chance. */

@@ -10,6 +10,8 @@
 
 static const char usage[] = "signup KIND NUMBERS THREADS";
 
+static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_FUSE };
+
 enum { BLOCK = 1 << 20, BATCH = 1024 };
 
 static struct weir_params params = WEIR_PARAMS_INIT;
@@ -93,16 +95,6 @@ static void *look(void *unused)
 	return unused;
 }
 
-static uint32_t kind_of(const char *name)
-{
-	static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_FUSE };
-	for (unsigned i = 0; i < 3; i++)
-		if (strcmp(name, weir_kind_name(kinds[i])) == 0)
-			return kinds[i];
-	fprintf(stderr, "%s: blocked, classic or fuse is wanted\nusage: %s\n", name, usage);
-	exit(2);
-}
-
 /* Returns seconds without those in which the threads made the numbers. */
 static double build(unsigned threads)
 {
@@ -135,7 +127,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s\n", usage);
 		return 2;
 	}
-	params.kind = kind_of(argv[1]);
+	params.kind = kind_of(argv[1], kinds, 3, usage);
 	numbers = number(argv[2], 100000, 500000000, usage);
 	unsigned threads = (unsigned)number(argv[3], 1, MOST_THREADS, usage);
 	params.capacity = numbers;
