@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,6 +55,14 @@ static inline bool promise(bool kept, const char *what)
 	if (!kept)
 		fprintf(stderr, "NOT KEPT: %s\n", what);
 	return kept;
+}
+
+static inline void arguments(bool right, const char *usage)
+{
+	if (right)
+		return;
+	fprintf(stderr, "usage: %s\n", usage);
+	exit(2);
 }
 
 /* A whole number from @least to @most, or the usage line. */
@@ -118,20 +128,34 @@ static inline const char *fresh_folder(const char *in)
 	return example_folder;
 }
 
+/* A file of its bytes, made where there is none, as memory. */
+static inline void *map_shared(const char *path, size_t bytes)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	must(fd < 0 || ftruncate(fd, (off_t)bytes) ? -errno : 0, path);
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	must(memory == MAP_FAILED ? -errno : 0, path);
+	close(fd);
+	return memory;
+}
+
 /* More than three standard deviations above what the rate allows of @n lookups is no chance. */
 static inline bool within(uint64_t wrong, double rate, uint64_t n)
 {
 	return (double)wrong <= 1.05 * rate * (double)n + 3 * sqrt(rate * (double)n) + 1;
 }
 
-static inline void in_threads(unsigned n, void *(*body)(void *))
+/* Each thread's argument is its number. Returns the seconds that they took. */
+static inline double in_threads(unsigned n, void *(*body)(void *))
 {
 	pthread_t thread[MOST_THREADS];
+	double began = seconds();
 	for (uintptr_t i = 0; i < n; i++)
 		if (pthread_create(&thread[i], NULL, body, (void *)i))
 			abort();
 	for (unsigned i = 0; i < n; i++)
 		pthread_join(thread[i], NULL);
+	return seconds() - began;
 }
 
 #endif

@@ -110,9 +110,7 @@ int main(int argc, char **argv)
 	must(weir_create(&seen, &p), "create");
 	must(key_lines(&paths, KEY_PATHS, 64 << 20), "paths");
 	fetched = room_for(urls + raced, sizeof *fetched);
-	double began = seconds();
-	in_threads(threads, crawl);
-	double busy = seconds() - began;
+	double busy = in_threads(threads, crawl);
 	count(0, urls, &skipped, &twice);
 	in_threads(threads, race);
 	count(urls, raced, &raced_skipped, &twice);

@@ -46,7 +46,7 @@ static struct weir_filter *digest(const struct proxy *p)
 	char url[KEY_URL_ROOM];
 	params.capacity = objects;
 	params.fp_rate = 0.01;
-	params.seed = SEED; /* of one's own in a server, and the same for all digests of one proxy */
+	params.seed = SEED; /* in a server random, and the same for all digests of a proxy */
 	must(weir_create(&filter, &params), "create");
 	for (uint64_t i = p->first; i < p->first + objects; i++) {
 		size_t len = object(url, p, i);
@@ -140,10 +140,7 @@ int main(int argc, char **argv)
 	struct wire w = { 0 };
 	struct judged j = { 0 };
 	bool whole = true;
-	if (argc != 5) {
-		fprintf(stderr, "usage: %s\n", usage);
-		return 2;
-	}
+	arguments(argc == 5, usage);
 	objects = number(argv[1], 10000, 100000000, usage);
 	changed = number(argv[2], 1, 500, usage) * objects / 1000;
 	rounds = number(argv[3], 1, 1000, usage);

@@ -7,7 +7,6 @@
  * beside it. Filters are read when they are asked, and kept in a cache whose budget is a part of
  * what all of them take; the one that was not asked for longest goes. A row of a newer level hides
  * the older ones. A table of the newest version of each key is the truth. */
-#include <fcntl.h>
 #include "../example.h"
 
 static const char usage[] = "lsm ROWS GETS BUDGET_PERCENT FOLDER";
@@ -154,10 +153,7 @@ static void get(uint64_t id, struct counts *c)
 int main(int argc, char **argv)
 {
 	struct counts present = { 0 }, absent = { 0 };
-	if (argc != 5) {
-		fprintf(stderr, "usage: %s\n", usage);
-		return 2;
-	}
+	arguments(argc == 5, usage);
 	ids = number(argv[1], 20000, 1000000000, usage);
 	uint64_t gets = number(argv[2], 1000, 1000000000, usage);
 	uint64_t percent = number(argv[3], 1, 100, usage);

@@ -92,10 +92,7 @@ static void ask(const struct weir_router *router, uint64_t n, bool present, stru
 
 int main(int argc, char **argv)
 {
-	if (argc != 4) {
-		fprintf(stderr, "usage: %s\n", usage);
-		return 2;
-	}
+	arguments(argc == 4, usage);
 	shards = number(argv[1], 1, WEIR_ROUTER_SETS, usage);
 	/* Half of all addresses, for the other half are those that no shard has. */
 	keys = number(argv[2], 1000, KEY_NETWORKS * (uint64_t)KEY_NETWORK / 2 / shards, usage);

@@ -69,7 +69,7 @@ static char *delta_name(uint64_t hour)
 	return name;
 }
 
-/* A delta, or the whole image, compressed, where that is no larger. Returns the bytes that were sent. */
+/* A delta, or the image, compressed, where that is no larger. Returns the bytes that were sent. */
 static uint64_t publish(uint64_t hour, uint64_t whole, uint64_t *deltas)
 {
 	struct weir_delta_options smaller = WEIR_DELTA_OPTIONS_INIT;
@@ -151,14 +151,12 @@ static double hours_pass(uint64_t hours, uint64_t changed, uint64_t visits, uint
 
 int main(int argc, char **argv)
 {
-	if (argc != 7) {
-		fprintf(stderr, "usage: %s\n", usage);
-		return 2;
-	}
+	arguments(argc == 7, usage);
 	params.kind = kind_of(argv[1], kinds, 3, usage);
 	listed = params.capacity = number(argv[2], 10000, 100000000, usage);
-	uint64_t changed = number(argv[3], 1, listed, usage), hours = number(argv[4], 1, 999, usage);
-	uint64_t visits = number(argv[5], 1000, 1000000000, usage), whole, deltas = 0;
+	uint64_t changed = number(argv[3], 1, listed, usage);
+	uint64_t hours = number(argv[4], 1, 999, usage), deltas = 0, whole;
+	uint64_t visits = number(argv[5], 1000, 1000000000, usage);
 	struct visits v = { 0 };
 	folder = fresh_folder(argv[6]);
 	known = listed / 4;
@@ -175,13 +173,14 @@ int main(int argc, char **argv)
 	double hourly = hours_pass(hours, changed, visits, &whole, &deltas, &v);
 	double million = 1e6 / (double)(v.n - v.listed);
 	printf("%s, %llu pages, %llu replaced an hour: the first image %.0f kB, then %.0f kB an "
-	       "hour (%llu of %llu as deltas); of a million visits to safe pages %.0f second checks, "
-	       "%.0f of them of the well-known\n", argv[1], (unsigned long long)listed,
+	       "hour (%llu of %llu as deltas); of a million visits to safe pages %.0f second "
+	       "checks, %.0f of them of the well-known\n", argv[1], (unsigned long long)listed,
 	       (unsigned long long)changed, (double)whole * 1e-3, hourly * 1e-3,
 	       (unsigned long long)deltas, (unsigned long long)hours,
 	       (double)(v.checks - v.listed) * million, (double)v.known_checks * million);
 	free(store);
-	bool kept = promise(!v.missed && !v.wrong, "a warning of each page on the list, and no other");
+	bool kept = promise(!v.missed && !v.wrong,
+	                    "a warning of each page on the list, of no other");
 	kept &= promise(v.known_checks == 0 || params.kind != WEIR_LAYERED,
 	                "an exclude list needs no second check");
 	kept &= promise(within(v.checks - v.listed, params.fp_rate, v.n - v.listed),

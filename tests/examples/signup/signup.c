@@ -99,15 +99,13 @@ static void *look(void *unused)
 static double build(unsigned threads)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
-	double sum_made = 0, sum_filled = 0, began;
+	double sum_made = 0, sum_filled = 0;
 	o.threads = threads;
 	if (weir_kind_is_built(params.kind))
 		must(weir_builder_create(&builder, &params, &o), "builder");
 	else
 		must(weir_create(&filter, &params), "create");
-	began = seconds();
-	in_threads(threads, fill);
-	double wall = seconds() - began;
+	double wall = in_threads(threads, fill);
 	for (unsigned i = 0; i < threads; i++) {
 		sum_made += made[i];
 		sum_filled += filled[i];
@@ -115,7 +113,7 @@ static double build(unsigned threads)
 	wall *= sum_filled / (sum_made + sum_filled);
 	if (!builder)
 		return wall;
-	began = seconds();
+	double began = seconds();
 	must(weir_builder_finish(builder, &filter, NULL), "build");
 	weir_builder_destroy(builder);
 	return wall + seconds() - began;
@@ -123,10 +121,7 @@ static double build(unsigned threads)
 
 int main(int argc, char **argv)
 {
-	if (argc != 4) {
-		fprintf(stderr, "usage: %s\n", usage);
-		return 2;
-	}
+	arguments(argc == 4, usage);
 	params.kind = kind_of(argv[1], kinds, 3, usage);
 	numbers = number(argv[2], 100000, 500000000, usage);
 	unsigned threads = (unsigned)number(argv[3], 1, MOST_THREADS, usage);
