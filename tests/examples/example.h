@@ -22,12 +22,17 @@
 
 enum { MOST_THREADS = 64, SEED = 2026, NAME = 512 };
 
-static inline double seconds(void)
+static inline double seconds_of(clockid_t clock)
 {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+static inline double seconds(void) { return seconds_of(CLOCK_MONOTONIC); }
+
+/* Of this thread on a processor: what a call costs, whoever else runs on the machine. */
+static inline double cpu_seconds(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
 /* A call of weir, or of the system, that cannot go wrong here. */
 static inline void must(int err, const char *what)

@@ -164,12 +164,12 @@ int main(int argc, char **argv)
 	write_level(10, 3, LEVEL1, 2);
 	write_level(1, 0, LEVEL2, 1);
 	budget = all_filters * percent / 100;
-	double began = seconds();
+	double began = cpu_seconds();
 	for (uint64_t i = 0; i < gets; i++) {
 		get(key_scramble(SEED + i) % ids, &present);
 		get(ids + i, &absent);
 	}
-	double took = seconds() - began, n = (double)gets;
+	double took = cpu_seconds() - began, n = (double)gets;
 	printf("%u files of %llu rows: %.3f files opened for a key that is there, %.3f for one "
 	       "that is not, where %.2f and %.2f have it in their range; filters %.1f MB, cache "
 	       "%.1f MB, %.3f loads and %.1f us a get\n", n_tables, (unsigned long long)ids,
