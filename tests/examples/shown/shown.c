@@ -185,13 +185,13 @@ int main(int argc, char **argv)
 	in_threads(threads, look);
 	double resets = in_threads(threads, reset_or_look) / (double)users * RESET;
 	restart();
-	printf("%s, %llu users of %d items: a file of %.0f MB, and %zu bytes of memory a user; %.4f "
-	       "%% of others taken for shown (formula %.4f %%); %.0f ns an insert, %.0f ns a lookup "
-	       "of any user; %.1f us to open, %.1f us to reset a user\n", argv[1],
+	printf("%s, %llu users of %d items: a file of %.0f MB, and %zu bytes of memory a user; "
+	       "%.4f %% of others taken for shown (formula %.4f %%); %.0f ns an insert, %.0f ns a "
+	       "lookup of any user; %.1f us to open, %.1f us to reset a user\n", argv[1],
 	       (unsigned long long)users, ITEMS, (double)file_room() * 1e-6, record,
 	       (double)wrong / n * 100, rate * 100, (double)insert_ns / n,
 	       (double)lookup_ns / (double)users / threads, opening * 1e6, resets * 1e6);
-	bool kept = promise(!missed, "what was shown is known, also beside resets and after a restart");
+	bool kept = promise(!missed, "what was shown is known, beside resets and after a restart");
 	kept &= promise(!seen_empty, "who was reset has been shown nothing");
 	kept &= promise(within(wrong, rate, users * ITEMS), "the rate is the formula's");
 	return !kept;
