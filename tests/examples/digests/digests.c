@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 	bool whole = true;
 	arguments(argc == 5, usage);
 	objects = number(argv[1], 10000, 100000000, usage);
-	changed = number(argv[2], 1, 500, usage) * objects / 1000;
+	changed = number(argv[2], 1, 200, usage) * objects / 1000;
 	rounds = number(argv[3], 1, 1000, usage);
 	file_names(fresh_folder(argv[4]));
 	for (int i = 0; i < PROXIES; i++)
