@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# bench/scenarios.sh knows each scenario, and so do README.md and the tests; what is no option is
+# refused, with what is allowed.
+# test_scenarios.sh SOURCE
+set -eu
+cd "$1"
+failed=0
+
+check() { # check TEXT COMMAND...
+	local text=$1
+	shift
+	"$@" || {
+		echo "not so: $text" >&2
+		failed=1
+	}
+}
+
+# refused WANTED ARGUMENT...: exit 2, with a sentence that has WANTED.
+refused() {
+	local wanted=$1 answer status=0
+	shift
+	answer=$(bench/scenarios.sh "$@" 2>&1) || status=$?
+	check "$* exits with 2, not $status" [ "$status" -eq 2 ]
+	check "$*: $wanted, not $answer" grep -qF -- "$wanted" <<< "$answer"
+}
+
+help=$(bench/scenarios.sh --help)
+names=0
+for source in tests/examples/*/; do
+	name=$(basename "$source")
+	[ "$name" != servers ] && [ "$name" != replay ] || continue
+	names=$((names + 1))
+	check "--help has $name" grep -qw "$name" <<< "$help"
+	check "bench/scenarios.sh runs $name" grep -qE "^	?run $name " bench/scenarios.sh
+	check "$name has its row in README.md" grep -qF "(tests/examples/$name)" README.md
+	check "$name has a README.md with its usage" \
+		grep -qF "$(sed -n 's/^static const char usage.. = "\(.*\)";/\1/p' \
+			"$source$name.c")" "$source/README.md"
+	check "$name is under 200 lines" [ "$(wc -l < "$source$name.c")" -lt 200 ]
+done
+check "there are seven scenarios, not $names" [ "$names" -eq 7 ]
+refused '--only=nothing: there is routing' --only=nothing
+refused '--threads=1: 2 to 64' --threads=1
+refused '--threads=6x: 2 to 64' --threads=6x
+refused '--folder=/nowhere/at/all: no such folder' --folder=/nowhere/at/all
+refused 'usage: bench/scenarios.sh' --fast
+exit "$failed"
