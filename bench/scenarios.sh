@@ -15,7 +15,7 @@ usage() {
 	usage: bench/scenarios.sh [--quick] [--only=NAME] [--threads=N] [--folder=FOLDER]
 
 	Builds the scenarios of tests/examples and runs them one after the other, each at the
-	size that its row in README.md has: some 10 minutes on 2 cores, 4 GB of memory, 2 GB of
+	size that its row in README.md has: some 15 minutes on 2 cores, 4 GB of memory, 2 GB of
 	disk. Each checks what it shows against the truth.
 	--quick          a hundredth of the size: half a minute once it is built
 	--only=NAME      one of ${names[*]}
@@ -56,7 +56,7 @@ done
 }
 
 build=${WEIR_BUILD:-$root/build}/scenarios
-work=$(mktemp -d)
+work=$(mktemp -d "$folder/weir-scenarios-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
 build_scenarios() {
@@ -106,14 +106,14 @@ for kind in blocked classic fuse; do
 	run signup "$kind" x100000000 "$threads"
 done
 run dedup_urls x10000000 "$threads" 0.001
-run digests x1000000 20 24 "$folder"
+run digests x1000000 20 24 "$work"
 for kind in blocked fuse layered; do
-	run safe_browsing "$kind" x4000000 x4000 24 x10000000 "$folder"
+	run safe_browsing "$kind" x4000000 x4000 24 x10000000 "$work"
 done
 for percent in 100 50 25; do
-	run lsm x10000000 x200000 "$percent" "$folder"
+	run lsm x10000000 x200000 "$percent" "$work"
 done
 for layout in classic blocked; do
-	run shown "$layout" x1000000 "$threads" "$folder"
+	run shown "$layout" x1000000 "$threads" "$work"
 done
 exit "$failed"
