@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ * A worker's timer for a zone. Each worker goes over to the set in use, so that one without
+ * requests holds no slot for long. One is the leader: it looks at the file, and has a new one read
+ * beside the event loop, in nginx's thread pool. A worker that is about to end leads no more. The
+ * timer does not keep it from ending (cancelable). */
+#include "module.h"
+
+enum { SOON = 50 }; /* ms: a slot that is still read, a file that may still be written to */
+
+static bool is_ending(void)
+{
+	return ngx_exiting || ngx_quit || ngx_terminate;
+}
+
+/* In the thread: the worker waits for it when it ends. */
+static int stop(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg, (void)done, (void)total;
+	return is_ending();
+}
+
+/* In the thread. */
+static void work(void *data, ngx_log_t *log)
+{
+	struct ngx_weir_zone *zone = *(struct ngx_weir_zone **)data;
+	(void)log;
+	if (zone->tidying)
+		store_tidy(zone->store);
+	else
+		reading_run(&zone->reading);
+}
+
+static void again(struct ngx_weir_zone *zone, ngx_msec_t ms)
+{
+	if (zone->timer.timer_set)
+		ngx_del_timer(&zone->timer);
+	ngx_add_timer(&zone->timer, ms);
+}
+
+/* A file may seem bad because it is being written. It is refused if it seems so again, unchanged,
+ * the next time. */
+static void doubt(struct ngx_weir_zone *zone, const struct file_identity *file,
+                  const char *sentence, int err)
+{
+	bool verdict = reading_is_verdict(err);
+	if (zone->doubted && file_same(&zone->doubt, file)) {
+		ngx_weir_refuse(zone, file, sentence, !verdict, zone->timer.log);
+		return;
+	}
+	zone->doubted = true;
+	zone->doubt = *file;
+}
+
+/* In the event loop, after work(). */
+static void finish(ngx_event_t *event)
+{
+	struct ngx_weir_zone *zone = event->data;
+	struct reading *reading = &zone->reading;
+	if (zone->tidying || reading->err)
+		store_abandon(zone->store);
+	if (zone->tidying) {
+		zone->tidying = false;
+		return;
+	}
+	if (!reading->err) {
+		ngx_weir_take(zone, zone->timer.log);
+		zone->doubted = false;
+		store_follow(zone->store);
+	} else if (!reading->changed && !is_ending()) { /* which stops a reading */
+		doubt(zone, &reading->file, reading->sentence, reading->err);
+	}
+	if (reading->changed)
+		again(zone, SOON);
+}
+
+/* Return: whether it is to be tried again soon. */
+static bool start(struct ngx_weir_zone *zone, double keys_before, bool tidying)
+{
+	int err = store_begin(zone->store);
+	if (err) {
+		if (err != -EBUSY)
+			ngx_log_error(NGX_LOG_ALERT, zone->timer.log, -err,
+			              "weir_zone \"%V\": cannot map a slot", &zone->name);
+		return err == -EBUSY && !tidying;
+	}
+	zone->tidying = tidying;
+	zone->reading.store = zone->store;
+	zone->reading.keys_before = keys_before;
+	zone->reading.stop = stop;
+	if (ngx_thread_task_post(zone->pool, zone->task) == NGX_OK)
+		return false;
+	zone->tidying = false;
+	store_abandon(zone->store); /* the queue is full: next time */
+	return false;
+}
+
+/* Does a bad file that was seen before need another look? */
+static bool is_refused(const struct store_facts *facts, const struct file_identity *file)
+{
+	return facts->refused_since && !facts->refused_again && file_same(&facts->refused, file);
+}
+
+/* As leader. Return: whether to look again soon. */
+static bool look(struct ngx_weir_zone *zone)
+{
+	struct store *store = zone->store;
+	char sentence[STORE_TEXT];
+	struct file_identity file;
+	struct store_facts facts;
+	bool has_set = store_has_set(store);
+	int err = file_identify(&file, store->path);
+	if (err)
+		file = reading_absent(err);
+	(void)store_facts(store, &facts);
+	if (!err && has_set && file_same(&file, &facts.file)) {
+		zone->doubted = false;
+		if (facts.refused_since)
+			store_refused(store, NULL, NULL, false); /* it came back */
+		return store_is_untidy(store) && start(zone, 0, true);
+	}
+	if (is_refused(&facts, &file))
+		return false;
+	if (err) {
+		reading_explain_absent(sentence, store->path, err);
+		doubt(zone, &file, sentence, err);
+		return false;
+	}
+	return file_is_young(&file) || start(zone, has_set ? facts.keys : 0, false);
+}
+
+static void tick(ngx_event_t *event)
+{
+	struct ngx_weir_zone *zone = event->data;
+	bool soon = false;
+	store_follow(zone->store);
+	if (zone->store->busy)
+		;
+	else if (is_ending())
+		store_resign(zone->store);
+	else if (store_lead(zone->store))
+		soon = look(zone);
+	ngx_add_timer(&zone->timer, soon && zone->check > SOON ? SOON : zone->check);
+}
+
+ngx_int_t ngx_weir_follow_begin(struct ngx_weir_zone *zone, ngx_cycle_t *cycle)
+{
+	zone->task = ngx_thread_task_alloc(cycle->pool, sizeof zone);
+	if (!zone->task)
+		return NGX_ERROR;
+	*(struct ngx_weir_zone **)zone->task->ctx = zone;
+	zone->task->handler = work;
+	zone->task->event.handler = finish;
+	zone->task->event.data = zone;
+	zone->timer = (ngx_event_t){ .handler = tick, .data = zone, .log = cycle->log,
+		                     .cancelable = 1 };
+	store_follow(zone->store);
+	ngx_add_timer(&zone->timer, zone->check < SOON ? zone->check : SOON);
+	return NGX_OK;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ * A variable's value as the image wants it: what is done to keys stands in the image. Addresses are
+ * looked up as prefixes in a set of prefixes, else as text, and an IPv4 address that came over an
+ * IPv6 socket (::ffff:192.0.2.1) is the IPv4 one in either. */
+#include <arpa/inet.h>
+#include "module.h"
+
+static const u_char mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+static const char mapped_text[] = "::ffff:";
+
+/* The keys of weir_normal_cidr(), without text between. @lengths: bit n: there are prefixes of n
+ * bits. */
+static bool has_prefix(const struct weir_filter *f, const uint64_t *lengths, unsigned words,
+                       const u_char *address, unsigned bytes)
+{
+	u_char key[WEIR_CIDR_KEY];
+	for (unsigned w = 0; w < words; w++)
+		for (uint64_t left = lengths[w]; left; left &= left - 1) {
+			unsigned bits = 64 * w + (unsigned)__builtin_ctzll(left), whole = bits / 8;
+			key[0] = (u_char)bits;
+			memcpy(key + 1, address, bytes);
+			if (whole < bytes) {
+				key[1 + whole] &= (u_char)(0xff00 >> bits % 8);
+				memset(key + 2 + whole, 0, bytes - whole - 1);
+			}
+			if (weir_contains(f, key, 1 + bytes))
+				return true;
+		}
+	return false;
+}
+
+static int ask_text(const struct weir_filter *f, const void *text, size_t len)
+{
+	return weir_normal_contains(f, text, len);
+}
+
+static int ask_address(const struct weir_filter *f, bool prefixes, const u_char *text, size_t len)
+{
+	size_t skip = sizeof mapped_text - 1;
+	if (!prefixes && len > skip && ngx_strncmp(text, mapped_text, skip) == 0 &&
+	    ngx_strlchr((u_char *)text, (u_char *)text + len, '.'))
+		return ask_text(f, text + skip, len - skip);
+	return ask_text(f, text, len);
+}
+
+static int ask_binary(const struct weir_filter *f, const struct weir_normal *normal,
+                      const u_char *address, size_t len)
+{
+	char text[INET6_ADDRSTRLEN];
+	if (len != 4 && len != 16)
+		return -EINVAL; /* a UNIX socket's */
+	if (len == 16 && memcmp(address, mapped, sizeof mapped) == 0) {
+		address += sizeof mapped;
+		len = 4;
+	}
+	if (normal->steps & WEIR_NORMAL_CIDR)
+		return len == 4 ? has_prefix(f, &normal->ipv4, 1, address, 4) :
+		                  has_prefix(f, normal->ipv6, 3, address, 16);
+	inet_ntop(len == 4 ? AF_INET : AF_INET6, address, text, sizeof text);
+	return ask_text(f, text, strlen(text));
+}
+
+enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, enum ngx_weir_form form,
+                                  const u_char *data, size_t len)
+{
+	const struct weir_filter *f = store_filter(zone->store);
+	const struct weir_normal *normal = &zone->store->normal;
+	int answer;
+	if (!f)
+		return NGX_WEIR_OFF;
+	if (form == NGX_WEIR_FORM_BINARY)
+		answer = ask_binary(f, normal, data, len);
+	else if (form == NGX_WEIR_FORM_ADDRESS)
+		answer = ask_address(f, normal->steps & WEIR_NORMAL_CIDR, data, len);
+	else
+		answer = ask_text(f, data, len);
+	if (answer >= 0)
+		return answer ? NGX_WEIR_HIT : NGX_WEIR_MISS;
+	return answer == -EINVAL ? NGX_WEIR_INVALID : NGX_WEIR_OFF; /* no memory */
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of the nginx module share. */
+#ifndef WEIR_NGINX_MODULE_H
+#define WEIR_NGINX_MODULE_H
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_event.h>
+#include <ngx_http.h>
+#include <ngx_thread_pool.h>
+#include <stdbool.h>
+#include "reading.h"
+#include "store.h"
+
+extern ngx_module_t ngx_http_weir_module;
+
+/* While there is no usable file. */
+enum ngx_weir_on_error {
+	NGX_WEIR_ON_ERROR_KEEP, /* the set in use stays; without one requests pass */
+	NGX_WEIR_ON_ERROR_PASS, /* the set goes, requests pass */
+	NGX_WEIR_ON_ERROR_DENY, /* the set goes, rules refuse */
+};
+
+enum ngx_weir_answer { NGX_WEIR_HIT, NGX_WEIR_MISS, NGX_WEIR_OFF, NGX_WEIR_INVALID, NGX_WEIR_ANSWERS };
+
+/* How a variable's value is made a key. */
+enum ngx_weir_form {
+	NGX_WEIR_FORM_TEXT,
+	NGX_WEIR_FORM_ADDRESS, /* an address as text */
+	NGX_WEIR_FORM_BINARY,  /* an address of 4 or 16 bytes */
+};
+
+/* Counted by one worker, so that workers share no line; the sums are the zone's. Those that drain
+ * beside their successors have lines of their own too, as long as there are not more than so many
+ * processes; then two count in one. */
+enum { NGX_WEIR_STRIPES = 64 };
+struct ngx_weir_counters {
+	struct ngx_weir_stripe {
+		ngx_atomic_t answer[NGX_WEIR_ANSWERS]; /* lookups of rules */
+		ngx_atomic_t refused;              /* requests */
+	} __attribute__((aligned(64))) stripe[NGX_WEIR_STRIPES];
+	ngx_atomic_t swaps;    /* sets taken */
+	ngx_atomic_t refusals; /* files refused */
+};
+
+struct ngx_weir_key {
+	ngx_int_t variable; /* its index */
+	enum ngx_weir_form form;
+};
+
+struct ngx_weir_zone {
+	ngx_str_t name;
+	ngx_str_t path; /* NUL behind it; NULL: named by a rule, and not defined yet */
+	const char *needed_in; /* the file with that rule */
+	ngx_uint_t needed_at;  /* its line */
+	ngx_msec_t check;
+	size_t max; /* bytes of an image */
+	bool map;
+	enum ngx_weir_on_error on_error;
+	struct ngx_weir_key key; /* of $weir_NAME where no rule asked */
+	ngx_int_t answer;    /* the index of $weir_NAME */
+	ngx_cycle_t *cycle;  /* that it belongs to */
+	ngx_shm_zone_t *memory;
+	struct ngx_weir_counters *counters;
+	struct store *store;
+	/* a worker's (follow.c): */
+	ngx_event_t timer;
+	ngx_thread_task_t *task;
+	ngx_thread_pool_t *pool;
+	struct reading reading;
+	bool tidying;                 /* the task gives pages back */
+	bool doubted;                 /* doubt is set */
+	struct file_identity doubt;   /* a file that seems bad: refused if it stays so */
+};
+
+struct ngx_weir_main_conf {
+	ngx_array_t zones; /* struct ngx_weir_zone * */
+	ngx_thread_pool_t *pool;
+};
+
+struct ngx_weir_rule {
+	struct ngx_weir_zone *zone;
+	struct ngx_weir_key key;
+	bool allow; /* refuse what is not in the set; else what is */
+	ngx_uint_t status;
+};
+
+struct ngx_weir_loc_conf {
+	ngx_array_t *rules; /* struct ngx_weir_rule; NULL: inherited */
+	bool prometheus;    /* of weir_status */
+};
+
+/* directives.c */
+extern ngx_command_t ngx_weir_commands[];
+
+/* zone.c: the zone's memory, when the configuration has been read, before workers are forked */
+ngx_int_t ngx_weir_zone_init(ngx_shm_zone_t *memory, void *before);
+
+/* follow.c: a worker's timer */
+ngx_int_t ngx_weir_follow_begin(struct ngx_weir_zone *zone, ngx_cycle_t *cycle);
+
+/* verdict.c: of a leader that has read a file, or tried to: publish zone->reading, or refuse it */
+void ngx_weir_take(struct ngx_weir_zone *zone, ngx_log_t *log);
+void ngx_weir_refuse(struct ngx_weir_zone *zone, const struct file_identity *file,
+                     const char *sentence, bool again, ngx_log_t *log);
+
+/* request.c */
+ngx_int_t ngx_weir_access(ngx_http_request_t *r);
+ngx_int_t ngx_weir_answer_get(ngx_http_request_t *r, ngx_http_variable_value_t *v,
+                              uintptr_t zone);
+
+/* key.c */
+enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, enum ngx_weir_form form,
+                                  const u_char *data, size_t len);
+
+/* status.c */
+ngx_int_t ngx_weir_status(ngx_http_request_t *r);
+
+#endif

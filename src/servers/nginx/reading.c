@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "reading.h"
+
+bool reading_is_verdict(int err)
+{
+	switch (err) {
+	case -EBADMSG:
+	case -ENOTSUP:
+	case -EKEYREJECTED:
+	case -EFBIG:
+	case -EISDIR:
+	case -EINVAL:
+	case -ENOENT:
+	case -ECANCELED: /* nobody can have meant it */
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct file_identity reading_absent(int err)
+{
+	return (struct file_identity){ .changed = (uint64_t)-err };
+}
+
+void reading_explain_absent(char sentence[STORE_TEXT], const char *path, int err)
+{
+	char name[STORE_TEXT / 2];
+	weir_escape(name, sizeof name, path, strlen(path));
+	snprintf(sentence, STORE_TEXT, "%s: cannot open it: %s", name, weir_strerror(err));
+}
+
+static int failed(struct reading *r, int err)
+{
+	snprintf(r->sentence, sizeof r->sentence, "%s%s", weir_error_detail(),
+	         err == -EFBIG && !r->store->map ? ": a larger max= gives it room" : "");
+	return err;
+}
+
+/* The filter of the file, which is in the slot then, or stays where it is. */
+static int get(struct reading *r, struct weir_filter **f)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT, trusting = WEIR_LOAD_OPTIONS_INIT;
+	const struct store *s = r->store;
+	size_t bytes = 0;
+	o.progress = r->stop;
+	trusting.no_verify = true;
+	int err = s->map ? weir_image_verify(s->path, &o) :
+	                   weir_image_read(s->filling, s->room, &bytes, s->path, &o);
+	r->facts.bytes = bytes;
+	if (err)
+		return err;
+	return s->map ? weir_map(f, s->path, WEIR_MAP_READ, &trusting) :
+	                weir_map_memory(f, s->filling, bytes, &trusting);
+}
+
+static void refuse(struct reading *r, const char *format, double a, double b)
+{
+	char name[STORE_TEXT / 2];
+	weir_escape(name, sizeof name, r->store->path, strlen(r->store->path));
+	int n = snprintf(r->sentence, sizeof r->sentence, "%s: refused: ", name);
+	snprintf(r->sentence + n, sizeof r->sentence - (size_t)n, format, a, b);
+	r->err = -ECANCELED;
+}
+
+/* What weir_handle_refresh() asks of an image, by every bit: then no sample can be foreseen. */
+static void judge(struct reading *r, const struct weir_stats *s)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	bool full = s->saturated && s->fp_rate_estimated > WEIR_SANE_RATE * s->fp_rate;
+	bool fewer = r->keys_before > 0 && s->keys_estimated < WEIR_SANE_KEYS * r->keys_before;
+	if ((!full && !fewer) || weir_image_info(r->store->path, &info))
+		return;
+	if (full && !info.overfull_allowed)
+		refuse(r, "overfull: it answers %.6f of absent keys with true, above twice the "
+		       "%.6f asked: build it with a larger -n, or with --allow-overfull",
+		       s->fp_rate_estimated, s->fp_rate);
+	else if (fewer && !info.shrink_allowed)
+		refuse(r, "about %.0f keys, where the set in use has about %.0f: under a tenth: "
+		       "build it of the whole list, or with --allow-shrink", s->keys_estimated,
+		       r->keys_before);
+}
+
+static int measure(struct reading *r, struct weir_filter *f)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	int err = weir_stats_exact(f, &s);
+	if (err)
+		return err;
+	r->facts.keys = s.keys_estimated;
+	r->facts.fp_rate = s.fp_rate_estimated;
+	r->facts.fp_rate_asked = s.fp_rate;
+	r->facts.capacity = s.capacity;
+	r->facts.kind = s.shape.kind;
+	r->facts.saturated = s.saturated;
+	if (r->store->map)
+		r->facts.bytes = s.bytes;
+	judge(r, &s);
+	return r->err;
+}
+
+void reading_run(struct reading *r)
+{
+	struct file_identity after;
+	struct weir_filter *f = NULL;
+	memset(&r->facts, 0, sizeof r->facts);
+	r->sentence[0] = '\0';
+	r->err = file_identify(&r->file, r->store->path);
+	if (r->err) {
+		r->file = reading_absent(r->err);
+		reading_explain_absent(r->sentence, r->store->path, r->err);
+		return;
+	}
+	r->err = get(r, &f);
+	if (!r->err)
+		r->err = measure(r, f);
+	if (r->err && !r->sentence[0])
+		failed(r, r->err);
+	weir_destroy(f);
+	r->changed = file_identify(&after, r->store->path) || !file_same(&after, &r->file);
+	/* which of the two was read nobody knows: it is looked at again */
+	if (!r->changed)
+		r->facts.file = r->file;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT
+ * The slots and their locks; N1 to N8 are in store.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#include "store.h"
+#include "store_page.h"
+
+enum { LEADER = 0, SLOT = 1 }; /* the bytes that are locked: SLOT + i */
+enum { MOST_TRIES = 8 };       /* to go over, while others publish */
+
+/* ---- locks ---- */
+
+static bool lock(const struct store *s, int byte, short type)
+{
+	struct flock l = { .l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
+	int answer;
+	do
+		answer = fcntl(s->fd, F_SETLK, &l);
+	while (answer && errno == EINTR);
+	return answer == 0;
+}
+
+bool store_lead(struct store *s)
+{
+	s->leads = lock(s, LEADER, F_WRLCK);
+	return s->leads;
+}
+
+void store_resign(struct store *s)
+{
+	lock(s, LEADER, F_UNLCK);
+	s->leads = false;
+}
+
+/* A process does not see its own locks. */
+pid_t store_leader(const struct store *s)
+{
+	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LEADER, .l_len = 1 };
+	if (fcntl(s->fd, F_GETLK, &l))
+		return 0;
+	return l.l_type == F_UNLCK ? s->leads ? getpid() : 0 : l.l_pid;
+}
+
+/* ---- making ---- */
+
+/* Nobody can make it shorter, so that no process gets a SIGBUS. The pages come as they are written
+ * to: the kernel reserves none for such a file. */
+static int memory_file(off_t bytes)
+{
+	int fd = memfd_create("weir", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, bytes) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW |
+	                                                   F_SEAL_SEAL)) {
+		int err = -errno;
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+static void destroy(struct store *s)
+{
+	weir_destroy(s->filter);
+	if (s->shared)
+		munmap(s->shared, STORE_PAGE);
+	if (s->slots)
+		munmap(s->slots, STORE_SLOTS * s->room);
+	if (s->fd >= 0)
+		close(s->fd); /* N7 */
+	free(s->path);
+	free(s);
+}
+
+static void *map_part(const struct store *s, size_t at, size_t bytes, int protection)
+{
+	void *p = mmap(NULL, bytes, protection, MAP_SHARED | MAP_NORESERVE, s->fd, (off_t)at);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int map_all(struct store *s)
+{
+	size_t slots = s->map ? 0 : STORE_SLOTS * s->room;
+	s->fd = memory_file((off_t)(STORE_PAGE + slots));
+	if (s->fd < 0)
+		return s->fd;
+	s->shared = map_part(s, 0, STORE_PAGE, PROT_READ | PROT_WRITE);
+	s->slots = slots ? map_part(s, STORE_PAGE, slots, PROT_READ) : NULL;
+	if (!s->shared || (slots && !s->slots))
+		return -errno;
+	s->current = &s->shared->current;
+	return 0;
+}
+
+int store_create(struct store **out, const char *path, size_t room, bool map)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct store *s = calloc(1, sizeof *s);
+	*out = NULL;
+	if (!s)
+		return -ENOMEM;
+	*s = (struct store){ .path = strdup(path), .map = map, .fd = -1, .slot = -1,
+		             .room = (room + page - 1) / page * page, .references = 1 };
+	int err = s->path ? map_all(s) : -ENOMEM;
+	if (err)
+		destroy(s);
+	else
+		*out = s;
+	return err;
+}
+
+struct store *store_share(struct store *s)
+{
+	s->references++;
+	return s;
+}
+
+void store_release(struct store *s)
+{
+	if (s && --s->references == 0)
+		destroy(s);
+}
+
+/* ---- readers ---- */
+
+static uint64_t current(const struct store *s)
+{
+	return atomic_load_explicit(&s->shared->current, memory_order_acquire);
+}
+
+/* Have this filter, of this word, and none of before. */
+static void settle(struct store *s, uint64_t word, struct weir_filter *filter, int slot)
+{
+	weir_destroy(s->filter);
+	if (s->slot >= 0 && s->slot != slot)
+		lock(s, SLOT + s->slot, F_UNLCK); /* N3: nothing of ours reads it now */
+	s->filter = filter;
+	s->slot = slot;
+	s->seen = word;
+	memset(&s->normal, 0, sizeof s->normal);
+	if (filter)
+		weir_normal_of(filter, &s->normal);
+}
+
+/* Return: whether the filter is of the word, or cannot be had. */
+static bool follow_slot(struct store *s, uint64_t word)
+{
+	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *f;
+	int slot = (int)store_place(word);
+	const unsigned char *image = s->slots + (size_t)slot * s->room;
+	trusting.no_verify = true; /* N4 */
+	if (slot != s->slot && !lock(s, SLOT + slot, F_RDLCK))
+		return false; /* it is being written: the word names another by now */
+	/* N3: looked at again under the lock */
+	if (current(s) != word) {
+		if (slot != s->slot)
+			lock(s, SLOT + slot, F_UNLCK);
+		return false;
+	}
+	uint64_t bytes = atomic_load_explicit(&s->shared->bytes[slot], memory_order_relaxed);
+	if (weir_map_memory(&f, image, bytes, &trusting) == 0)
+		settle(s, word, f, slot);
+	else if (slot != s->slot)
+		lock(s, SLOT + slot, F_UNLCK);
+	return true;
+}
+
+/* The path may have been given to another file since: only what the leader checked is used, and
+ * else the filter of before, until the leader has checked that one too. */
+static bool follow_file(struct store *s, uint64_t word)
+{
+	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
+	struct file_identity before, after;
+	struct store_facts facts;
+	struct weir_filter *f;
+	trusting.no_verify = true;
+	if (!store_facts(s, &facts) || facts.number != store_number(word))
+		return current(s) == word;
+	if (file_identify(&before, s->path) || !file_same(&before, &facts.file) ||
+	    weir_map(&f, s->path, WEIR_MAP_READ, &trusting))
+		return true;
+	if (file_identify(&after, s->path) || !file_same(&after, &before))
+		weir_destroy(f);
+	else
+		settle(s, word, f, -1);
+	return true;
+}
+
+void store_follow(struct store *s)
+{
+	bool done = false;
+	for (unsigned i = 0; !done && i < MOST_TRIES; i++) {
+		uint64_t word = current(s);
+		if (word == s->seen)
+			return;
+		switch (store_place(word)) {
+		case STORE_NOWHERE:
+			settle(s, word, NULL, -1);
+			return;
+		case STORE_IN_FILE:
+			done = follow_file(s, word);
+			break;
+		default:
+			done = follow_slot(s, word);
+		}
+	}
+}
+
+/* ---- the leader ---- */
+
+/* The slot that the word does not name. */
+static int free_slot(const struct store *s)
+{
+	return store_place(current(s)) == 0 ? 1 : 0;
+}
+
+int store_begin(struct store *s)
+{
+	if (s->busy)
+		return -EBUSY;
+	if (s->map) {
+		s->busy = true;
+		return 0;
+	}
+	store_follow(s);
+	int slot = free_slot(s);
+	if (slot == s->slot || !lock(s, SLOT + slot, F_WRLCK)) /* N6, N2 */
+		return -EBUSY;
+	s->filling = map_part(s, STORE_PAGE + (size_t)slot * s->room, s->room,
+	                      PROT_READ | PROT_WRITE);
+	s->busy = s->filling != NULL;
+	if (s->busy)
+		return 0;
+	int err = -errno;
+	lock(s, SLOT + slot, F_UNLCK);
+	return err;
+}
+
+void store_abandon(struct store *s)
+{
+	s->busy = false;
+	if (s->map)
+		return;
+	munmap(s->filling, s->room);
+	s->filling = NULL;
+	lock(s, SLOT + free_slot(s), F_UNLCK);
+}
+
+bool store_is_untidy(const struct store *s)
+{
+	return !s->map &&
+	       atomic_load_explicit(&s->shared->bytes[free_slot(s)], memory_order_relaxed);
+}
+
+void store_tidy(struct store *s)
+{
+	int slot = free_slot(s);
+	/* what is not given back is written over some time */
+	(void)fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+	                (off_t)(STORE_PAGE + (size_t)slot * s->room), (off_t)s->room);
+	atomic_store_explicit(&s->shared->bytes[slot], 0, memory_order_relaxed);
+}
+
+/* N4; the lock of a slot is given back after that, when the word keeps writers away (N2). */
+static void step(struct store *s, enum store_place place, struct store_facts *facts)
+{
+	facts->number = store_number(current(s)) + 1;
+	store_write_facts(s->shared, facts);
+	atomic_store_explicit(&s->shared->current, store_word(facts->number, place),
+	                      memory_order_release);
+}
+
+void store_publish(struct store *s, struct store_facts *facts)
+{
+	int slot = free_slot(s);
+	facts->since = (uint64_t)time(NULL);
+	s->busy = false;
+	if (s->map) {
+		step(s, STORE_IN_FILE, facts);
+		return;
+	}
+	munmap(s->filling, s->room);
+	s->filling = NULL;
+	atomic_store_explicit(&s->shared->bytes[slot], facts->bytes, memory_order_relaxed);
+	step(s, (enum store_place)slot, facts);
+	lock(s, SLOT + slot, F_UNLCK);
+}
+
+void store_withdraw(struct store *s)
+{
+	struct store_facts facts;
+	store_facts(s, &facts); /* what was refused stays noted */
+	struct store_facts none = { .refused = facts.refused,
+		                    .refused_since = facts.refused_since,
+		                    .refused_again = facts.refused_again };
+	memcpy(none.sentence, facts.sentence, sizeof none.sentence);
+	step(s, STORE_NOWHERE, &none);
+}
+
+bool store_facts(const struct store *s, struct store_facts *out)
+{
+	/* between the facts and their word is a moment */
+	for (unsigned i = 0; i < MOST_TRIES; i++)
+		if (store_read_facts(s->shared, out) && out->number == store_number(current(s)))
+			return true;
+	memset(out, 0, sizeof *out);
+	return false;
+}
+
+bool store_has_set(const struct store *s)
+{
+	return store_place(current(s)) != STORE_NOWHERE;
+}
+
+void store_refused(struct store *s, const struct file_identity *file, const char *sentence,
+                   bool again)
+{
+	static const struct file_identity none;
+	struct store_facts facts;
+	if (!store_facts(s, &facts))
+		facts.number = store_number(current(s));
+	facts.refused = sentence ? *file : none;
+	facts.refused_since = sentence ? (uint64_t)time(NULL) : 0;
+	facts.refused_again = again;
+	strncpy(facts.sentence, sentence ? sentence : "", sizeof facts.sentence - 1);
+	facts.sentence[sizeof facts.sentence - 1] = '\0';
+	store_write_facts(s->shared, &facts);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ * The page of state at the beginning of a store's memory file. */
+#ifndef WEIR_NGINX_STORE_PAGE_H
+#define WEIR_NGINX_STORE_PAGE_H
+
+#include "store.h"
+
+enum {
+	STORE_PAGE = 1 << 16, /* whole pages of every machine */
+	STORE_FACT_WORDS = (sizeof(struct store_facts) + 7) / 8,
+};
+
+enum store_place { STORE_IN_SLOT_0, STORE_IN_SLOT_1, STORE_NOWHERE, STORE_IN_FILE };
+
+struct store_shared {
+	_Alignas(64) _Atomic uint64_t current; /* number * 4 + place; 0 before the first step */
+	_Alignas(64) _Atomic uint64_t bytes[STORE_SLOTS]; /* of the image; 0: no pages */
+	_Atomic uint64_t count; /* odd: the facts are being written (N8) */
+	_Atomic uint64_t facts[STORE_FACT_WORDS];
+};
+
+static inline uint64_t store_number(uint64_t word)
+{
+	return word >> 2;
+}
+
+static inline uint64_t store_word(uint64_t number, enum store_place place)
+{
+	return number << 2 | place;
+}
+
+static inline enum store_place store_place(uint64_t word)
+{
+	return word ? (enum store_place)(word & 3) : STORE_NOWHERE;
+}
+
+void store_write_facts(struct store_shared *shared, const struct store_facts *facts);
+/* Return: false: they were being written, or nobody ever wrote any. */
+bool store_read_facts(const struct store_shared *shared, struct store_facts *out);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ * A zone's memory, when the configuration has been read: counters in nginx's shared zone, which a
+ * reload hands on, and the store, which it hands on as long as path and size stay the same. Then a
+ * set is in use already, the workers follow the file, and the master reads nothing. Else it reads
+ * the file here, as the workers' user would: what they could not read later is refused now. A file
+ * that is refused stops neither a start nor a reload. */
+#include <grp.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include "module.h"
+
+enum { MOST_GROUPS = 1 << 16 }; /* Linux allows no more */
+
+/* The rights of the master, to come back to. */
+struct rights {
+	bool changed;
+	uid_t user;
+	gid_t group;
+	int n, dumpable;
+	gid_t *groups;
+};
+
+/* Become the workers' user, as far as files go: the master has one thread. */
+static ngx_int_t become_worker(struct rights *rights, ngx_cycle_t *cycle)
+{
+	ngx_core_conf_t *core = (ngx_core_conf_t *)ngx_get_conf(cycle->conf_ctx, ngx_core_module);
+	*rights = (struct rights){ .user = geteuid(), .group = getegid() };
+	if (rights->user != 0 || core->user == (ngx_uid_t)NGX_CONF_UNSET_UINT)
+		return NGX_OK;
+	rights->groups = ngx_alloc(MOST_GROUPS * sizeof *rights->groups, cycle->log);
+	if (!rights->groups)
+		return NGX_ERROR;
+	rights->n = getgroups(MOST_GROUPS, rights->groups);
+	rights->dumpable = prctl(PR_GET_DUMPABLE); /* which a change of user switches off */
+	rights->changed = true;
+	if (rights->n < 0 || initgroups(core->username, core->group) || setegid(core->group) ||
+	    seteuid(core->user)) {
+		ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+		              "weir: cannot read as user \"%s\"", core->username);
+		return NGX_ERROR;
+	}
+	return NGX_OK;
+}
+
+static ngx_int_t become_master(struct rights *rights, ngx_cycle_t *cycle)
+{
+	ngx_int_t answer = NGX_OK;
+	if (rights->changed &&
+	    (seteuid(rights->user) || setegid(rights->group) ||
+	     (rights->n >= 0 && setgroups((size_t)rights->n, rights->groups)))) {
+		ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+		              "weir: cannot be the master's user again");
+		answer = NGX_ERROR;
+	}
+	if (rights->changed)
+		prctl(PR_SET_DUMPABLE, rights->dumpable);
+	ngx_free(rights->groups);
+	return answer;
+}
+
+static ngx_int_t read_first(struct ngx_weir_zone *zone, ngx_cycle_t *cycle)
+{
+	struct reading *reading = &zone->reading;
+	struct rights rights;
+	reading->store = zone->store;
+	ngx_int_t answer = become_worker(&rights, cycle);
+	if (answer == NGX_OK)
+		reading_run(reading);
+	if (become_master(&rights, cycle) != NGX_OK || answer != NGX_OK) {
+		store_abandon(zone->store);
+		return NGX_ERROR;
+	}
+	if (reading->err) {
+		store_abandon(zone->store);
+		ngx_weir_refuse(zone, &reading->file, reading->sentence,
+		                !reading_is_verdict(reading->err) ||
+		                        file_is_young(&reading->file), cycle->log);
+	} else {
+		/* written to a moment ago: the workers look once more */
+		if (file_is_young(&reading->file))
+			ngx_memzero(&reading->facts.file, sizeof reading->facts.file);
+		ngx_weir_take(zone, cycle->log);
+	}
+	return NGX_OK;
+}
+
+/* A leader of the running configuration reads the file anyway: then it is left to it. */
+static ngx_int_t fill(struct ngx_weir_zone *zone, ngx_cycle_t *cycle)
+{
+	ngx_int_t answer = NGX_OK;
+	if (store_has_set(zone->store) || !store_lead(zone->store))
+		return NGX_OK;
+	if (store_begin(zone->store) == 0)
+		answer = read_first(zone, cycle);
+	store_resign(zone->store);
+	return answer;
+}
+
+static void release(void *data)
+{
+	struct ngx_weir_zone *zone = data;
+	if (zone->timer.timer_set) /* one process for everything */
+		ngx_del_timer(&zone->timer);
+	store_release(zone->store);
+}
+
+static bool is_same_store(const struct ngx_weir_zone *zone, const struct ngx_weir_zone *before)
+{
+	return before->store && before->map == zone->map && before->max == zone->max &&
+	       before->path.len == zone->path.len &&
+	       ngx_strncmp(before->path.data, zone->path.data, zone->path.len) == 0;
+}
+
+static ngx_int_t have_store(struct ngx_weir_zone *zone, struct ngx_weir_zone *before,
+                            ngx_cycle_t *cycle)
+{
+	ngx_pool_cleanup_t *cleanup = ngx_pool_cleanup_add(cycle->pool, 0);
+	if (!cleanup)
+		return NGX_ERROR;
+	if (before && is_same_store(zone, before)) {
+		zone->store = store_share(before->store);
+	} else {
+		int err = store_create(&zone->store, (char *)zone->path.data, zone->max,
+		                       zone->map);
+		if (err) {
+			ngx_log_error(NGX_LOG_EMERG, cycle->log, -err, "weir_zone \"%V\": cannot "
+			              "reserve two slots of max=%uz bytes", &zone->name,
+			              zone->max);
+			return NGX_ERROR;
+		}
+	}
+	cleanup->handler = release;
+	cleanup->data = zone;
+	return NGX_OK;
+}
+
+ngx_int_t ngx_weir_zone_init(ngx_shm_zone_t *memory, void *data)
+{
+	struct ngx_weir_zone *zone = memory->data, *before = data;
+	ngx_slab_pool_t *slabs = (ngx_slab_pool_t *)memory->shm.addr;
+	ngx_cycle_t *cycle = zone->cycle;
+	if (before) {
+		zone->counters = before->counters;
+	} else {
+		void *room = ngx_slab_calloc(slabs, sizeof *zone->counters + 64);
+		if (!room)
+			return NGX_ERROR;
+		zone->counters = (void *)ngx_align_ptr(room, 64);
+		slabs->data = zone->counters;
+	}
+	if (have_store(zone, before, cycle) != NGX_OK)
+		return NGX_ERROR;
+	return fill(zone, cycle);
+}
