@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT
+ * The slots that nginx's processes share, without nginx: readers, leaders and their deaths, each a
+ * process of its own that does one step when a byte comes and answers with one. */
+#include <signal.h>
+#include <sys/wait.h>
+#include "../../folder.h"
+#include "reading.h"
+
+enum { ROOM = 1 << 20, KEYS = 500 };
+
+static struct store *store;
+
+/* Set number n has the keys n * KEYS up to (n + 1) * KEYS. */
+static void save_set(uint64_t n)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, KEYS, 0.001);
+	for (uint64_t i = 0; i < KEYS; i++)
+		assert_ok(weir_insert_u64(f, test_key(n * KEYS + i)));
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+}
+
+static bool has_set(struct store *s, uint64_t n)
+{
+	const struct weir_filter *f = store_filter(s);
+	if (!f)
+		return false;
+	for (uint64_t i = 0; i < KEYS; i++)
+		if (!weir_contains_u64(f, test_key(n * KEYS + i)))
+			return false;
+	return true;
+}
+
+/* As leader, all of it. Return: as store_begin(), or the reading's error. */
+static int put_set(struct store *s)
+{
+	static struct reading r;
+	r = (struct reading){ .store = s };
+	int err = store_begin(s);
+	if (err)
+		return err;
+	reading_run(&r);
+	if (r.err)
+		store_abandon(s);
+	else
+		store_publish(s, &r.facts);
+	return r.err;
+}
+
+/* ---- processes ---- */
+
+struct child {
+	pid_t pid;
+	int to, from;
+};
+
+/* What a child is asked: a letter and a number, and it answers with a number. */
+static int serve(char what, uint64_t n)
+{
+	switch (what) {
+	case 'h': return has_set(store, n);
+	case 'l': return store_lead(store);
+	case 'r': return store_resign(store), 1;
+	case 'b': return store_begin(store);
+	case 'd': return memset(store->filling, 0xa5, store->room / 2), 1; /* half filled */
+	case 'p': return put_set(store);
+	case 'n': return store_filter(store) == NULL;
+	default: abort();
+	}
+}
+
+static struct child begin_child(void)
+{
+	int to[2], from[2];
+	struct child c;
+	assert_true(pipe(to) == 0 && pipe(from) == 0);
+	c.pid = fork();
+	if (c.pid == 0) {
+		char what;
+		uint64_t n;
+		while (read(to[0], &what, 1) == 1 && read(to[0], &n, sizeof n) == sizeof n) {
+			int answer = serve(what, n);
+			if (write(from[1], &answer, sizeof answer) < 0)
+				break;
+		}
+		_exit(0);
+	}
+	assert_true(c.pid > 0);
+	close(to[0]);
+	close(from[1]);
+	c.to = to[1];
+	c.from = from[0];
+	return c;
+}
+
+static int ask(const struct child *c, char what, uint64_t n)
+{
+	int answer = -1;
+	assert_true(write(c->to, &what, 1) == 1 && write(c->to, &n, sizeof n) == sizeof n);
+	assert_int_equal(read(c->from, &answer, sizeof answer), sizeof answer);
+	return answer;
+}
+
+static void end_child(struct child *c)
+{
+	kill(c->pid, SIGKILL);
+	waitpid(c->pid, NULL, 0);
+	close(c->to);
+	close(c->from);
+}
+
+static int setup(void **state)
+{
+	if (folder_setup(state))
+		return 1;
+	signal(SIGPIPE, SIG_IGN);
+	return store_create(&store, path, ROOM, *state != NULL);
+}
+
+static int teardown(void **state)
+{
+	store_release(store);
+	return folder_teardown(state);
+}
+
+/* ---- tests ---- */
+
+static void test_a_set_for_all(void **state)
+{
+	struct child a = begin_child(), b = begin_child();
+	(void)state;
+	assert_int_equal(ask(&a, 'n', 0), 1);
+	assert_int_equal(ask(&a, 'l', 0), 1);
+	assert_int_equal(ask(&b, 'l', 0), 0); /* one leads */
+	assert_int_equal(store_leader(store), a.pid);
+	for (uint64_t n = 1; n < 6; n++) {
+		save_set(n);
+		assert_int_equal(ask(&a, 'p', 0), 0);
+		assert_int_equal(ask(&b, 'h', n), 1);
+		assert_int_equal(ask(&a, 'h', n), 1);
+		assert_int_equal(ask(&a, 'h', n - 1), 0);
+	}
+	assert_int_equal(ask(&a, 'r', 0), 1);
+	assert_int_equal(ask(&b, 'l', 0), 1);
+	assert_int_equal(store_leader(store), b.pid);
+	end_child(&a);
+	end_child(&b);
+	assert_int_equal(store_leader(store), 0);
+}
+
+/* N2, N3: the slot of a reader that did not go over is not written to; after it did, or was
+ * killed, it is. */
+static void test_a_slot_in_use_is_not_filled(void **state)
+{
+	(void)state;
+	for (unsigned killed = 0; killed < 2; killed++) {
+		struct child reader = begin_child();
+		save_set(1);
+		assert_true(store_lead(store));
+		assert_int_equal(put_set(store), 0);
+		assert_int_equal(ask(&reader, 'h', 1), 1);
+		save_set(2);
+		assert_int_equal(put_set(store), 0); /* the other slot */
+		save_set(3);
+		for (unsigned i = 0; i < 3; i++)
+			assert_int_equal(put_set(store), -EBUSY);
+		assert_true(has_set(store, 2));
+		if (killed)
+			end_child(&reader);
+		else
+			assert_int_equal(ask(&reader, 'h', 2), 1);
+		assert_int_equal(put_set(store), 0);
+		assert_true(has_set(store, 3));
+		if (!killed) {
+			assert_int_equal(ask(&reader, 'h', 3), 1);
+			end_child(&reader);
+		}
+	}
+}
+
+/* N5: killed while it fills a slot; the set in use is whole, and the next leader fills the slot. */
+static void test_a_leader_is_killed(void **state)
+{
+	(void)state;
+	save_set(1);
+	assert_true(store_lead(store));
+	assert_int_equal(put_set(store), 0);
+	store_resign(store);
+	for (uint64_t n = 2; n < 6; n++) {
+		struct child leader = begin_child();
+		assert_int_equal(ask(&leader, 'l', 0), 1);
+		assert_int_equal(ask(&leader, 'h', n - 1), 1);
+		assert_int_equal(ask(&leader, 'b', 0), 0);
+		assert_int_equal(ask(&leader, 'd', 0), 1);
+		assert_false(store_lead(store));
+		assert_true(has_set(store, n - 1));
+		end_child(&leader);
+		assert_true(has_set(store, n - 1));
+		save_set(n);
+		assert_true(store_lead(store));
+		assert_int_equal(put_set(store), 0);
+		assert_true(has_set(store, n));
+		store_resign(store);
+	}
+}
+
+/* N6: one filling at a time, also in one process; and none of a slot that it reads itself. */
+static void test_one_filling_at_a_time(void **state)
+{
+	(void)state;
+	save_set(1);
+	assert_true(store_lead(store));
+	assert_int_equal(put_set(store), 0);
+	assert_true(has_set(store, 1));
+	assert_int_equal(store_begin(store), 0);
+	assert_int_equal(store_begin(store), -EBUSY);
+	assert_true(has_set(store, 1));
+	store_abandon(store);
+	assert_int_equal(store_begin(store), 0);
+	store_abandon(store);
+	store_withdraw(store);
+	assert_null(store_filter(store));
+	save_set(2);
+	assert_int_equal(put_set(store), 0);
+	assert_true(has_set(store, 2));
+}
+
+/* The pages of a slot that nobody reads are given back. */
+static void test_pages_are_given_back(void **state)
+{
+	struct stat st;
+	(void)state;
+	assert_true(store_lead(store));
+	for (uint64_t n = 1; n < 3; n++) {
+		save_set(n);
+		assert_int_equal(put_set(store), 0);
+		assert_true(has_set(store, n));
+	}
+	assert_true(store_is_untidy(store));
+	assert_int_equal(fstat(store->fd, &st), 0);
+	blkcnt_t both = st.st_blocks;
+	assert_int_equal(store_begin(store), 0);
+	store_tidy(store);
+	store_abandon(store);
+	assert_false(store_is_untidy(store));
+	assert_int_equal(fstat(store->fd, &st), 0);
+	assert_true(st.st_blocks < both);
+	assert_true(has_set(store, 2));
+	save_set(3);
+	assert_int_equal(put_set(store), 0);
+	assert_true(has_set(store, 3));
+}
+
+static void test_facts_and_refusals(void **state)
+{
+	struct file_identity file = { .inode = 7 };
+	struct store_facts facts;
+	(void)state;
+	assert_true(store_lead(store));
+	assert_false(store_facts(store, &facts) && facts.number);
+	store_refused(store, &file, "a sentence", true);
+	assert_true(store_facts(store, &facts));
+	assert_string_equal(facts.sentence, "a sentence");
+	assert_true(file_same(&facts.refused, &file) && facts.refused_again == 1);
+	save_set(1);
+	assert_int_equal(put_set(store), 0);
+	assert_true(store_facts(store, &facts));
+	assert_int_equal(facts.number, 1);
+	assert_int_equal(facts.refused_since, 0);
+	assert_true(facts.keys > 0.9 * KEYS && facts.keys < 1.1 * KEYS);
+	assert_int_equal(file_identify(&file, path), 0);
+	assert_true(file_same(&facts.file, &file));
+	store_refused(store, &file, "another", false);
+	store_withdraw(store);
+	assert_true(store_facts(store, &facts));
+	assert_int_equal(facts.number, 2);
+	assert_string_equal(facts.sentence, "another");
+	assert_false(store_has_set(store));
+}
+
+/* What nobody can have meant, and what is no image, leaves the set in use. */
+static void test_bad_files(void **state)
+{
+	struct reading r = { .store = store };
+	(void)state;
+	assert_true(store_lead(store));
+	r.keys_before = 100 * KEYS;
+	save_set(1);
+	assert_int_equal(store_begin(store), 0);
+	reading_run(&r);
+	assert_int_equal(r.err, -ECANCELED);
+	assert_non_null(strstr(r.sentence, "under a tenth"));
+	r.keys_before = 0;
+	reading_run(&r);
+	assert_int_equal(r.err, 0);
+	assert_int_equal(truncate(path, 1000), 0);
+	reading_run(&r);
+	assert_int_equal(r.err, -EBADMSG);
+	assert_non_null(strstr(r.sentence, path));
+	assert_true(reading_is_verdict(r.err));
+	assert_int_equal(unlink(path), 0);
+	reading_run(&r);
+	assert_int_equal(r.err, -ENOENT);
+	assert_non_null(strstr(r.sentence, path));
+	store_abandon(store);
+	assert_false(store_has_set(store));
+}
+
+static void test_too_large(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 2000000, 0.01);
+	(void)state;
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+	assert_true(store_lead(store));
+	assert_int_equal(put_set(store), -EFBIG);
+}
+
+/* The file itself: what the leader has not checked is not used. */
+static void test_mapped(void **state)
+{
+	struct child reader = begin_child();
+	(void)state;
+	save_set(1);
+	assert_true(store_lead(store));
+	assert_int_equal(put_set(store), 0);
+	assert_int_equal(ask(&reader, 'h', 1), 1);
+	save_set(2);
+	assert_int_equal(ask(&reader, 'h', 1), 1);
+	assert_int_equal(put_set(store), 0);
+	save_set(3); /* before the reader went over */
+	assert_int_equal(ask(&reader, 'h', 1), 1);
+	assert_int_equal(put_set(store), 0);
+	assert_int_equal(ask(&reader, 'h', 3), 1);
+	end_child(&reader);
+}
+
+/* Readers that go over all the time beside a leader that fills all the time. */
+static void test_many_swaps(void **state)
+{
+	enum { READERS = 3, SWAPS = 200 };
+	struct child reader[READERS];
+	(void)state;
+	assert_true(store_lead(store));
+	for (unsigned i = 0; i < READERS; i++)
+		reader[i] = begin_child();
+	for (uint64_t n = 1; n < SWAPS; n++) {
+		save_set(n);
+		int err;
+		while ((err = put_set(store)) == -EBUSY)
+			for (unsigned i = 0; i < READERS; i++)
+				assert_int_equal(ask(&reader[i], 'h', n - 1), 1);
+		assert_int_equal(err, 0);
+		assert_int_equal(ask(&reader[n % READERS], 'h', n), 1);
+	}
+	for (unsigned i = 0; i < READERS; i++)
+		end_child(&reader[i]);
+}
+
+#define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_STORE(test_a_set_for_all),
+		WITH_STORE(test_a_slot_in_use_is_not_filled),
+		WITH_STORE(test_a_leader_is_killed),
+		WITH_STORE(test_one_filling_at_a_time),
+		WITH_STORE(test_pages_are_given_back),
+		WITH_STORE(test_facts_and_refusals),
+		WITH_STORE(test_bad_files),
+		WITH_STORE(test_too_large),
+		cmocka_unit_test_prestate_setup_teardown(test_mapped, setup, teardown, "map"),
+		WITH_STORE(test_many_swaps),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
