@@ -35,7 +35,8 @@ list_steps() {
 	fuzz         the corpus replayed, then a short run of libFuzzer with new inputs
 	eva          frama-c proves the image's header check free of run-time errors
 	install      README's commands and the Debian packages in a bare system; lintian
-	servers      BIND's named with weir's plugin: its answers, swaps and reloads under load
+	servers      named with weir's plugin, nginx with its module: answers, swaps, damage,
+	             reloads, kills under load
 	parquet      DuckDB, got by npm, writes files for weir and reads filters of weir's own
 	coverage     lines and branches of the library that the tests reach
 	END
@@ -218,10 +219,13 @@ packages_of_servers() {
 	return $status
 }
 
+server_packages='bind9 bind9-dev bind9-utils dnsperf nginx nginx-dev libpcre2-dev libssl-dev wrk curl
+	procps'
+
 step_servers() {
-	packages_of_servers $base_packages $tool_packages bind9 bind9-dev bind9-utils dnsperf
+	packages_of_servers $base_packages $tool_packages $server_packages
 	configure servers -Dwerror=true -Dbench=disabled -Dtool=enabled -Dzstd=enabled \
-		-Dbind=enabled
+		-Dbind=enabled -Dnginx=enabled
 	meson_test servers --suite servers
 }
 

@@ -51,15 +51,14 @@ static bool is_word(const ngx_str_t *value, const char *word)
 /* $variable */
 static char *set_key(ngx_conf_t *cf, struct ngx_weir_key *key, ngx_str_t value)
 {
-	static const char *const addresses[] = { "remote_addr", "realip_remote_addr",
-		                                 "proxy_protocol_addr" };
+	static const char *const addresses[] = { "realip_remote_addr", "proxy_protocol_addr" };
 	if (value.len < 2 || value.data[0] != '$')
 		return fail(cf, "the key is one variable, such as $binary_remote_addr, not",
 		            &value);
 	value.data++;
 	value.len--;
-	key->form = is_word(&value, "binary_remote_addr") ? NGX_WEIR_FORM_BINARY :
-	                                                    NGX_WEIR_FORM_TEXT;
+	key->form = is_word(&value, "binary_remote_addr") || is_word(&value, "remote_addr") ?
+	            NGX_WEIR_FORM_CLIENT : NGX_WEIR_FORM_TEXT;
 	for (unsigned i = 0; i < sizeof addresses / sizeof *addresses; i++)
 		if (is_word(&value, addresses[i]))
 			key->form = NGX_WEIR_FORM_ADDRESS;
@@ -187,8 +186,8 @@ static char *weir_rule(ngx_conf_t *cf, ngx_command_t *command, void *data)
 	struct ngx_weir_rule *rule = ngx_array_push(conf->rules);
 	if (!zone || !rule)
 		return NGX_CONF_ERROR;
-	*rule = (struct ngx_weir_rule){ .zone = zone, .status = NGX_HTTP_FORBIDDEN,
-		                        .allow = ngx_strcmp(command->name.data, "weir_allow") == 0 };
+	*rule = (struct ngx_weir_rule){ .zone = zone, .status = NGX_HTTP_FORBIDDEN };
+	rule->allow = is_word(&command->name, "weir_allow");
 	if (cf->args->nelts == 4) {
 		ngx_int_t status = ngx_atoi(value[3].data, value[3].len);
 		if (status < 400 || status > 599)

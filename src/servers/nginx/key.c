@@ -68,7 +68,7 @@ enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, enum ngx_weir_form
 	int answer;
 	if (!f)
 		return NGX_WEIR_OFF;
-	if (form == NGX_WEIR_FORM_BINARY)
+	if (form == NGX_WEIR_FORM_CLIENT)
 		answer = ask_binary(f, normal, data, len);
 	else if (form == NGX_WEIR_FORM_ADDRESS)
 		answer = ask_address(f, normal->steps & WEIR_NORMAL_CIDR, data, len);

@@ -21,13 +21,15 @@ enum ngx_weir_on_error {
 	NGX_WEIR_ON_ERROR_DENY, /* the set goes, rules refuse */
 };
 
-enum ngx_weir_answer { NGX_WEIR_HIT, NGX_WEIR_MISS, NGX_WEIR_OFF, NGX_WEIR_INVALID, NGX_WEIR_ANSWERS };
+enum ngx_weir_answer {
+	NGX_WEIR_HIT, NGX_WEIR_MISS, NGX_WEIR_OFF, NGX_WEIR_INVALID, NGX_WEIR_ANSWERS
+};
 
 /* How a variable's value is made a key. */
 enum ngx_weir_form {
 	NGX_WEIR_FORM_TEXT,
 	NGX_WEIR_FORM_ADDRESS, /* an address as text */
-	NGX_WEIR_FORM_BINARY,  /* an address of 4 or 16 bytes */
+	NGX_WEIR_FORM_CLIENT,  /* the client's address, of 4 or 16 bytes */
 };
 
 /* Counted by one worker, so that workers share no line; the sums are the zone's. Those that drain
@@ -44,7 +46,7 @@ struct ngx_weir_counters {
 };
 
 struct ngx_weir_key {
-	ngx_int_t variable; /* its index */
+	ngx_int_t variable; /* its index; of the client's address none is asked */
 	enum ngx_weir_form form;
 };
 

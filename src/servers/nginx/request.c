@@ -13,10 +13,30 @@ static void say(ngx_http_variable_value_t *v, enum ngx_weir_answer answer)
 	v->not_found = 0;
 }
 
+/* As $binary_remote_addr has it, without the way through a variable. */
+static enum ngx_weir_answer ask_client(ngx_http_request_t *r, struct ngx_weir_zone *zone)
+{
+	const struct sockaddr *from = r->connection->sockaddr;
+	const void *address = NULL;
+	size_t len = 0;
+	if (from->sa_family == AF_INET) {
+		address = &((const struct sockaddr_in *)(const void *)from)->sin_addr;
+		len = 4;
+	} else if (from->sa_family == AF_INET6) {
+		address = &((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
+		len = 16;
+	}
+	return ngx_weir_ask(zone, NGX_WEIR_FORM_CLIENT, address, len);
+}
+
 /* No value is as one that no set has. */
 static ngx_int_t ask(ngx_http_request_t *r, struct ngx_weir_zone *zone,
                      const struct ngx_weir_key *key, enum ngx_weir_answer *answer)
 {
+	if (key->form == NGX_WEIR_FORM_CLIENT) {
+		*answer = ask_client(r, zone);
+		return NGX_OK;
+	}
 	ngx_http_variable_value_t *v =
 		ngx_http_get_flushed_variable(r, (ngx_uint_t)key->variable);
 	if (!v)
