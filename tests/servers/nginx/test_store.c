@@ -1,12 +1,44 @@
 /* SPDX-License-Identifier: MIT
  * The slots that nginx's processes share, without nginx: readers, leaders and their deaths, each a
  * process of its own that does one step when a byte comes and answers with one. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include "../../folder.h"
 #include "reading.h"
 
 enum { ROOM = 1 << 20, KEYS = 500 };
+
+/* What happens just before a reader's next lock, once. */
+static void (*before_lock)(void);
+int __real_fcntl64(int fd, int command, ...);
+int __wrap_fcntl64(int fd, int command, ...);
+int __wrap_fcntl64(int fd, int command, ...)
+{
+	va_list list;
+	va_start(list, command);
+	void *argument = va_arg(list, void *);
+	va_end(list);
+	if (command == F_SETLK && ((struct flock *)argument)->l_type == F_RDLCK && before_lock) {
+		void (*now)(void) = before_lock;
+		before_lock = NULL;
+		now();
+	}
+	return __real_fcntl64(fd, command, argument);
+}
+
+/* No memory for a filter. */
+static bool no_memory;
+int __real_weir_map_memory(struct weir_filter **out, const void *image, size_t bytes,
+                           const struct weir_load_options *options);
+int __wrap_weir_map_memory(struct weir_filter **out, const void *image, size_t bytes,
+                           const struct weir_load_options *options);
+int __wrap_weir_map_memory(struct weir_filter **out, const void *image, size_t bytes,
+                           const struct weir_load_options *options)
+{
+	return no_memory ? -ENOMEM : __real_weir_map_memory(out, image, bytes, options);
+}
 
 static struct store *store;
 
@@ -62,6 +94,7 @@ static int serve(char what, uint64_t n)
 	case 'l': return store_lead(store);
 	case 'r': return store_resign(store), 1;
 	case 'b': return store_begin(store);
+	case 'a': return store_abandon(store), 1;
 	case 'd': return memset(store->filling, 0xa5, store->room / 2), 1; /* half filled */
 	case 'p': return put_set(store);
 	case 'n': return store_filter(store) == NULL;
@@ -204,6 +237,34 @@ static void test_a_leader_is_killed(void **state)
 	}
 }
 
+/* N3: between a reader's look at the word and its lock the leader publishes another set and leaves
+ * the slot half filled. */
+static struct child meanwhile;
+static void publish_and_spoil(void)
+{
+	assert_int_equal(ask(&meanwhile, 'p', 0), 0);
+	assert_int_equal(ask(&meanwhile, 'b', 0), 0);
+	assert_int_equal(ask(&meanwhile, 'd', 0), 1);
+	assert_int_equal(ask(&meanwhile, 'a', 0), 1);
+}
+
+static void test_a_slot_is_lost_before_it_is_locked(void **state)
+{
+	(void)state;
+	meanwhile = begin_child();
+	save_set(1);
+	assert_int_equal(ask(&meanwhile, 'l', 0), 1);
+	assert_int_equal(ask(&meanwhile, 'p', 0), 0);
+	save_set(2);
+	before_lock = publish_and_spoil;
+	assert_true(has_set(store, 2));
+	assert_null(before_lock);
+	save_set(3); /* it holds no more than the slot it reads */
+	assert_int_equal(ask(&meanwhile, 'p', 0), 0);
+	assert_true(has_set(store, 3));
+	end_child(&meanwhile);
+}
+
 /* N6: one filling at a time, also in one process; and none of a slot that it reads itself. */
 static void test_one_filling_at_a_time(void **state)
 {
@@ -223,6 +284,17 @@ static void test_one_filling_at_a_time(void **state)
 	save_set(2);
 	assert_int_equal(put_set(store), 0);
 	assert_true(has_set(store, 2));
+	/* it cannot go over, and reads the slot that is free to others */
+	save_set(3);
+	assert_int_equal(put_set(store), 0);
+	no_memory = true;
+	assert_true(has_set(store, 2));
+	assert_int_equal(store_begin(store), -EBUSY);
+	assert_true(has_set(store, 2));
+	no_memory = false;
+	assert_true(has_set(store, 3));
+	assert_int_equal(store_begin(store), 0);
+	store_abandon(store);
 }
 
 /* The pages of a slot that nobody reads are given back. */
@@ -365,6 +437,7 @@ int main(void)
 		WITH_STORE(test_a_set_for_all),
 		WITH_STORE(test_a_slot_in_use_is_not_filled),
 		WITH_STORE(test_a_leader_is_killed),
+		WITH_STORE(test_a_slot_is_lost_before_it_is_locked),
 		WITH_STORE(test_one_filling_at_a_time),
 		WITH_STORE(test_pages_are_given_back),
 		WITH_STORE(test_facts_and_refusals),
