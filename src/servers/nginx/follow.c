@@ -5,7 +5,9 @@
  * timer does not keep it from ending (cancelable). */
 #include "module.h"
 
-enum { SOON = 50 }; /* ms: a slot that is still read, a file that may still be written to */
+/* ms: a slot that is still read, a file that may still be written to; how long a file must have been
+ * bad without a change. */
+enum { SOON = 50, SETTLED = 1000 };
 
 static bool is_ending(void)
 {
@@ -37,17 +39,29 @@ static void again(struct ngx_weir_zone *zone, ngx_msec_t ms)
 	ngx_add_timer(&zone->timer, ms);
 }
 
-/* A file may seem bad because it is being written. It is refused if it seems so again, unchanged,
- * the next time. */
+/* A file may seem bad because it is being written, or moved there. It is refused if it is so a
+ * second later, unchanged. */
+static bool is_doubted(const struct ngx_weir_zone *zone, const struct file_identity *file)
+{
+	return zone->doubted && file_same(&zone->doubt, file);
+}
+
+static bool is_settled(const struct ngx_weir_zone *zone)
+{
+	return (ngx_msec_int_t)(ngx_current_msec - zone->doubted_at) >= SETTLED;
+}
+
 static void doubt(struct ngx_weir_zone *zone, const struct file_identity *file,
                   const char *sentence, int err)
 {
 	bool verdict = reading_is_verdict(err);
-	if (zone->doubted && file_same(&zone->doubt, file)) {
-		ngx_weir_refuse(zone, file, sentence, !verdict, zone->timer.log);
+	if (is_doubted(zone, file)) {
+		if (is_settled(zone))
+			ngx_weir_refuse(zone, file, sentence, !verdict, zone->timer.log);
 		return;
 	}
 	zone->doubted = true;
+	zone->doubted_at = ngx_current_msec;
 	zone->doubt = *file;
 }
 
@@ -118,7 +132,7 @@ static bool look(struct ngx_weir_zone *zone)
 			store_refused(store, NULL, NULL, false); /* it came back */
 		return store_is_untidy(store) && start(zone, 0, true);
 	}
-	if (is_refused(&facts, &file))
+	if (is_refused(&facts, &file) || (is_doubted(zone, &file) && !is_settled(zone)))
 		return false;
 	if (err) {
 		reading_explain_absent(sentence, store->path, err);

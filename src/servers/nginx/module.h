@@ -72,6 +72,7 @@ struct ngx_weir_zone {
 	struct reading reading;
 	bool tidying;                 /* the task gives pages back */
 	bool doubted;                 /* doubt is set */
+	ngx_msec_t doubted_at;
 	struct file_identity doubt;   /* a file that seems bad: refused if it stays so */
 };
 

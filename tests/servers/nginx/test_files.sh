@@ -1,0 +1,217 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The module in real nginx processes: files that are replaced, damaged, moved, reloads, killed
+# workers, full load meanwhile. test_files.sh WEIR MODULE
+here=$(realpath "$(dirname "$0")")
+module=$(realpath "${2:?usage: $0 path/to/weir path/to/ngx_http_weir_module.so}")
+. "$here/../../examples/tool_test.sh"
+. "$here/nginx.sh"
+. "$here/sets.sh"
+
+# takes NET: the set with that network comes into use, in every worker.
+takes() {
+	soon is_refused_from /binary "10.$1.0.3"
+	from 403 /binary 192.0.2.1 "10.$1.0.3"
+	from 200 /binary 192.0.3.1
+}
+
+test_replaced() {
+	local before pids n
+	pids=$(workers_of)
+	before=$(metric swaps_total bad)
+	for n in 20 21 22 23; do
+		bad_set $n
+		takes $n
+	done
+	from 200 /binary 10.20.0.3 10.22.0.3
+	holds metric_is swaps_total bad -eq $((before + 4))
+	holds [ "$(workers_of)" = "$pids" ]
+}
+
+# is_refused PATTERN: the file is refused with such a sentence.
+is_refused() {
+	curl -s -m 20 "http://127.0.0.1:$port/json" |
+		grep -q "\"name\":\"bad\"[^}]*\"refused_sentence\":\"[^\"]*$1"
+}
+# stays PATTERN: the file is refused with that, once, and the set in use stays.
+stays() {
+	local n
+	soon is_refused "$1"
+	n=$(metric refused_total bad)
+	holds metric_is refused bad -eq 1
+	takes 30
+	sleep 0.4 # some looks at the file: it is not said again
+	holds metric_is refused_total bad -eq "$n"
+	logged 1 "weir_zone \"bad\": $work/bad.weir: .*$1.*: the set in use stays"
+}
+
+test_damaged() {
+	local pids
+	pids=$(workers_of)
+	bad_set 30
+	takes 30
+	cp bad.weir good
+	{ head -c 5000 good; printf X; tail -c +5002 good; } > new
+	mv new bad.weir
+	stays 'the bits of shard 0 sum to'
+	seq 10000 > bad.weir # in place
+	stays 'byte 0 is 0x31'
+	cp good bad.weir # in place
+	soon metric_is refused bad -eq 0
+	takes 30
+	truncate -s 3000 bad.weir
+	stays 'length of the file is 3000'
+	cp keys bad.weir
+	stays "byte 0 is 0x$(head -c 1 keys | od -An -tx1 | tr -d ' ')"
+	rm bad.weir
+	stays 'cannot open it: no such file or directory'
+	mkdir bad.weir
+	stays 'is a directory'
+	rmdir bad.weir
+	echo 192.0.2.0/24 | set_of bad.weir --cidr -p 1e-7
+	stays 'about 1 keys, where the set in use has about .*: under a tenth'
+	echo 192.0.2.0/24 | set_of bad.weir --cidr -p 1e-7 --allow-shrink
+	soon metric_is refused bad -eq 0
+	from 403 /binary 192.0.2.1
+	from 200 /binary 10.30.0.3
+	bad_set 31
+	cp bad.weir other.weir
+	bad_set 32
+	takes 32
+	cp other.weir bad.weir # over the file in place, by a good one
+	takes 31
+	holds metric_is refused bad -eq 0
+	holds [ "$(workers_of)" = "$pids" ]
+}
+
+test_moved() {
+	other=$(mktemp -d /dev/shm/weir-nginx.XXXXXX) || return
+	if [ "$(stat -c %d "$other")" = "$(stat -c %d .)" ]; then
+		echo 'skipped: /dev/shm is no other file system'
+		return
+	fi
+	bad_set 40
+	mv bad.weir "$other/set"
+	bad_set 41
+	takes 41
+	mv "$other/set" bad.weir
+	takes 40
+}
+
+test_reload() {
+	local hits swaps pids
+	hits=$(metric hits_total bad)
+	swaps=$(metric swaps_total bad)
+	pids=$(workers_of)
+	bad_set 50
+	takes 50
+	# a request that is not whole yet keeps a worker of the old configuration
+	exec 7<> "/dev/tcp/127.0.0.1/$port"
+	printf 'GET /binary HTTP/1.1\r\nHost: a\r\nX-Real-IP: 10.55.0.3\r\n' >&7
+	run 0 call_nginx -s reload
+	soon workers_changed "$pids"
+	holds metric_is hits_total bad -ge "$hits"
+	holds metric_is swaps_total bad -eq $((swaps + 1))
+	for n in 51 52 53 54 55; do
+		bad_set $n
+		takes $n
+	done
+	printf 'Connection: close\r\n\r\n' >&7
+	holds grep -q '^HTTP/1.1 403' <(timeout 20 cat <&7)
+	exec 7>&-
+	soon old_are_gone "$pids"
+	# with a file that is no image
+	echo none > bad.weir
+	soon metric_is refused bad -eq 1
+	pids=$(workers_of)
+	run 0 call_nginx -s reload
+	soon workers_changed "$pids"
+	soon old_are_gone "$pids"
+	takes 55
+	run 0 call_nginx -t
+	says 'not a weir image'
+	bad_set 56
+	takes 56
+}
+# Two new ones and none of those; none of those.
+workers_changed() { [ "$(workers_of | grep -vcxF "$1")" -ge 2 ]; }
+old_are_gone() { ! workers_of | grep -qxF "$1"; }
+
+test_killed() {
+	local leader n
+	for n in 60 61 62 63 64; do
+		soon has_leader bad
+		leader=$(leader_of bad)
+		bad_set $n
+		kill -KILL "$leader"
+		takes $n
+		bad_set $((n + 10))
+		takes $((n + 10))
+	done
+	logged 5 'exited on signal 9'
+}
+
+# Listed and innocent addresses at full load while the set is replaced: no answer is wrong.
+test_load() {
+	local n before wrks=() from=always want=403
+	before=$(metric swaps_total exact)
+	for n in 1 2; do
+		wrk -t1 -c8 -d15 --timeout 20s -s "$here/expect.lua" \
+			"http://127.0.0.1:$port/exact" -- $from $want > wrk$n 2>&1 &
+		wrks+=($!)
+		from=innocents want=200
+	done
+	for n in $(seq 100 119); do
+		exact_set "$n"
+		soon is_refused_from /exact "10.$n.0.3"
+	done
+	wait "${wrks[@]}"
+	for n in 1 2; do
+		if grep -q '^asked [1-9][0-9]* wrong 0 failed 0 ' wrk$n; then ok; else
+			fail "wrk$n" "$(cat wrk$n)"
+		fi
+	done
+	holds metric_is swaps_total exact -eq $((before + 20))
+	grep -h '^asked' wrk1 wrk2
+	logged 0 'exited on signal 11\|exited on signal 7'
+}
+
+# What is not replaced by rename is not for map; and two zones of one file.
+test_map() {
+	local n zones="weir_zone one $work/bad.weir check=50ms map;"
+	zones+="weir_zone two $work/bad.weir check=70ms;"
+	start_nginx "$zones" '
+		location = /one { weir_deny one $binary_remote_addr; empty_gif; }
+		location = /two { weir_deny two $binary_remote_addr; empty_gif; }'
+	for n in 130 131 132 133; do
+		bad_set $n
+		for zone in one two; do
+			soon is_refused_from /$zone "10.$n.0.3"
+			from 403 /$zone 192.0.2.1
+			from 200 /$zone 192.0.3.1 "10.$((n - 1)).0.3"
+		done
+	done
+	head -c 2000 bad.weir > new && mv new bad.weir
+	soon metric_is refused one -eq 1
+	soon metric_is refused two -eq 1
+	from 403 /one 10.133.0.3
+	from 403 /two 10.133.0.3
+	logged 2 'length of the file is 2000.*the set in use stays'
+	logged 0 'exited on signal'
+	bad_set 134
+	soon is_refused_from /one 10.134.0.3
+	soon is_refused_from /two 10.134.0.3
+	stop_nginx
+}
+
+start_rules
+test_replaced
+test_damaged
+test_moved
+test_reload
+test_killed
+test_load
+stop_nginx
+listen=
+test_map
+finish

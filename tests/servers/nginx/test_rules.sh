@@ -1,0 +1,143 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The module in real nginx processes: directives, rules, addresses, figures, and what a zone does
+# without a file. test_rules.sh WEIR MODULE
+here=$(realpath "$(dirname "$0")")
+module=$(realpath "${2:?usage: $0 path/to/weir path/to/ngx_http_weir_module.so}")
+. "$here/../../examples/tool_test.sh"
+. "$here/nginx.sh"
+. "$here/sets.sh"
+
+test_directives() {
+	local zone="weir_zone a $work/bad.weir;" line
+	port=$(free_port)
+	while IFS='|' read -r line want; do
+		configure "$line" ''
+		run 1 call_nginx -t
+		says "$want"
+	done <<-END
+	weir_deny b \$remote_addr;|weir_zone "b" is used in .*nginx.conf:[0-9]* and defined nowhere
+	$zone $zone|weir_zone is defined twice: "a"
+	weir_zone a-b $work/bad.weir;|name is 1 to 64 letters, digits and _, not: "a-b"
+	weir_zone a $work/bad.weir check=1ms;|check is a time of 10ms or more, not: "1ms"
+	weir_zone a $work/bad.weir max=17;|max is a size of 4k or more, not: "17"
+	weir_zone a $work/bad.weir on_error=x;|on_error is keep, pass or deny, not: "x"
+	weir_zone a $work/bad.weir key=x;|the key is one variable, .* not: "x"
+	weir_zone a $work/bad.weir maps;|no such option: "maps"
+	$zone weir_deny a remote_addr;|the key is one variable, .* not: "remote_addr"
+	$zone weir_deny a \$remote_addr 200;|a status from 400 to 599, not: "200"
+	$zone weir_deny a;|a zone and a variable, or off, not: "a"
+	END
+}
+
+test_rules() {
+	from 403 /binary 192.0.2.1 192.0.2.255 10.1.0.3 198.51.100.7 2001:db8::1 2001:db8:ff::
+	from 403 /binary ::ffff:192.0.2.9 ::ffff:10.1.1.1
+	from 200 /binary 192.0.3.1 10.1.1.250 10.2.0.3 198.51.100.8 2001:db9::1 ::ffff:192.0.3.1
+	from 403 /text 192.0.2.1 2001:db8::1 ::ffff:192.0.2.9
+	from 200 /text 192.0.3.1 2001:db9::1 ::ffff:192.0.3.1
+	from 403 /plain 203.0.113.5 ::ffff:203.0.113.5 2001:db8:1::5
+	from 403 /plain_text 203.0.113.5 ::ffff:203.0.113.5 2001:db8:1::5
+	from 200 /plain 203.0.113.6 ::ffff:203.0.113.6 2001:db8:1::6
+	from 200 /plain_text 203.0.113.6 ::ffff:203.0.113.6 2001:db8:1::6
+	gives 429 /status -H 'X-Real-IP: 192.0.2.1'
+	gives 403 /off/on -H 'X-Real-IP: 192.0.2.1'
+	gives 200 /off -H 'X-Real-IP: 192.0.2.1'
+	gives 200 '/users?u=alice'
+	gives 200 '/users?u=BOB'
+	gives 403 '/users?u=eve'
+	gives 403 /users
+	gives 401 '/both?u=eve' -H 'X-Real-IP: 192.0.3.1'
+	gives 403 '/both?u=bob' -H 'X-Real-IP: 192.0.2.1'
+	gives 200 '/both?u=bob' -H 'X-Real-IP: 192.0.3.1'
+	gives 200 '/word?u=bob' -H 'X-Real-IP: 192.0.2.1'
+	holds grep -qx 'hit hit off mapped-hit' body
+	gives 200 '/word?u=eve' -H 'X-Real-IP: 192.0.3.1'
+	holds grep -qx 'miss miss off mapped-miss' body
+	gives 403 '/header' -H 'X-Real-IP: 192.0.2.1' -D headers
+	holds grep -q '^X-Weir: hit' headers
+	gives 403 /loopback
+	[ -z "$listen" ] || holds [ "$(curl -s -o /dev/null -w '%{http_code}' \
+		"http://127.0.0.1:$port6/loopback")" = 403 ]
+}
+
+test_status() {
+	gives 200 /json
+	json body 'len(j["sets"]) == 6 and j["sets"][0]["name"] == "bad"'
+	json body 'j["sets"][0]["path"].endswith("/bad.weir") and j["sets"][0]["absent"] == 0'
+	json body '290 < j["sets"][0]["keys"] < 320 and j["sets"][0]["refused_sentence"] == ""'
+	json body 'j["sets"][0]["hits_total"] > 5 and j["sets"][0]["misses_total"] > 5'
+	json body '"none.weir" in j["sets"][4]["refused_sentence"] and j["sets"][4]["refused"] == 1'
+	gives 200 /metrics
+	holds [ "$(grep -c '^# TYPE weir_hits_total counter$' body)" = 1 ]
+	holds [ "$(grep -c '^weir_absent{set="[a-z]*"} [01]$' body)" = 6 ]
+	holds [ "$(grep '^weir_hits_total' body | wc -l)" = 6 ]
+	gives 405 /json -X POST
+}
+
+# missing, damaged, too large or unreadable when nginx starts: it starts, and the zone is as
+# on_error says until a good file comes.
+test_no_file() {
+	local zones= places= how
+	for how in keep pass deny; do
+		zones+="weir_zone $how $work/later.weir check=50ms on_error=$how;"
+		places+="location = /$how { weir_deny $how \$binary_remote_addr; empty_gif; }"
+		places+="location = /only_$how { weir_allow $how \$binary_remote_addr; empty_gif; }"
+	done
+	zones+="weir_zone bad $work/torn.weir check=50ms;"
+	zones+="weir_zone small $work/bad.weir check=50ms max=4k;"
+	head -c 3000 bad.weir > torn.weir
+	[ "$(id -u)" = 0 ] || zones+="# "
+	zones+="weir_zone secret $work/secret.weir check=50ms;"
+	cp bad.weir secret.weir
+	chmod 600 secret.weir
+	start_nginx "${zones/# weir_zone secret*/}" "$places"
+	from 200 /keep 192.0.2.1
+	from 200 /pass 192.0.2.1
+	from 403 /deny 192.0.2.1 192.0.3.1
+	from 200 /only_keep 192.0.3.1
+	from 200 /only_pass 192.0.3.1
+	from 403 /only_deny 192.0.3.1
+	logged 1 'weir_zone "keep": .*later.weir: cannot open it: no such.*: there is no set now, and req'
+	logged 1 'weir_zone "deny": .*later.weir: cannot open it: no such.*, and rules refuse'
+	logged 1 'weir_zone "bad": .*torn.weir: .*length of the file is 3000'
+	logged 1 'weir_zone "small": .*bad.weir: its plain image has .* room for 4096: a larger max='
+	if [ "$(id -u)" = 0 ]; then
+		logged 1 'weir_zone "secret": .*secret.weir: cannot open it: permission denied'
+		chmod 644 secret.weir
+		soon metric_is absent secret -eq 0
+	fi
+	cp bad.weir new && mv new later.weir
+	for how in keep pass deny; do
+		soon metric_is absent "$how" -eq 0
+		from 403 "/$how" 192.0.2.1
+		from 200 "/$how" 192.0.3.1
+		from 200 "/only_$how" 192.0.2.1
+		from 403 "/only_$how" 192.0.3.1
+	done
+	echo none > later.weir
+	for how in keep pass deny; do
+		soon metric_is refused "$how" -eq 1
+	done
+	from 403 /keep 192.0.2.1
+	from 200 /pass 192.0.2.1
+	from 403 /deny 192.0.2.1 192.0.3.1
+	cp bad.weir new && mv new later.weir
+	for how in keep pass deny; do
+		soon metric_is absent "$how" -eq 0
+		soon metric_is refused "$how" -eq 0
+		from 200 "/$how" 192.0.3.1
+	done
+	stop_nginx
+}
+
+test_directives
+start_rules
+test_rules
+test_status
+pid=$(cat pid)
+stop_nginx
+holds is_gone "$pid"
+listen=
+test_no_file
+finish
