@@ -5,8 +5,8 @@
  * timer does not keep it from ending (cancelable). */
 #include "module.h"
 
-/* ms: a slot that is still read, a file that may still be written to; how long a file must have been
- * bad without a change. */
+/* ms: a slot that is still read, a file that may still be written to; how long a file must have
+ * been bad without a change. */
 enum { SOON = 50, SETTLED = 1000 };
 
 static bool is_ending(void)

@@ -9,7 +9,8 @@ module=$(realpath "${2:?usage: $0 path/to/weir path/to/ngx_http_weir_module.so}"
 . "$here/nginx.sh"
 command -v valgrind > /dev/null || { echo 'skipped: no valgrind'; exit 77; }
 level=error
-python3 -c 'for i in range(2000000): print(f"{10 + (i >> 20)}.{i >> 12 & 255}.{i >> 4 & 255}.{i & 15}")' |
+python3 -c 'for i in range(2000000):
+    print(f"{10 + (i >> 20)}.{i >> 12 & 255}.{i >> 4 & 255}.{i & 15}")' |
 	"$weir" build -q --cidr -p 0.005 -o set.weir -
 port=$(free_port)
 configure "weir_zone bad $work/set.weir;" \

@@ -30,7 +30,7 @@ configure() {
 	events { worker_connections 512; }
 	http {
 	    access_log off;
-	    keepalive_requests 1000000;
+	    keepalive_requests 10000; # realip allocates from a connection
 	    client_body_temp_path $work/t1; proxy_temp_path $work/t2; fastcgi_temp_path $work/t3;
 	    uwsgi_temp_path $work/t4; scgi_temp_path $work/t5;
 	    $1

@@ -39,7 +39,8 @@ start_rules() {
 	location /off { weir_deny off; empty_gif;
 		location /off/on { weir_deny bad $binary_remote_addr; empty_gif; } }
 	location = /users { weir_allow users $arg_u; empty_gif; }
-	location = /both { weir_deny bad $binary_remote_addr; weir_allow users $arg_u 401; empty_gif; }
+	location = /both { weir_deny bad $binary_remote_addr;
+		weir_allow users $arg_u 401; empty_gif; }
 	location = /word { return 200 "$weir_users $weir_bad $weir_none mapped-$how\n"; }
 	location = /header { weir_deny bad $binary_remote_addr; empty_gif;
 		add_header X-Weir $weir_bad always; }

@@ -41,6 +41,7 @@ memory_of() {
 	done
 	echo $((sum / 1024))
 }
+workers_changed() { [ "$(workers_of | grep -vcxF "$1")" -ge 2 ]; }
 # cpu_of: ms of CPU time of the workers so far.
 cpu_of() {
 	for pid in $(workers_of); do cut -d ' ' -f 14,15 /proc/$pid/stat; done |
@@ -93,5 +94,9 @@ start_nginx "include $work/geo.conf;" \
 	'location = /geo { if ($listed) { return 403; } empty_gif; }'
 echo "geo: started in $((($(date +%s%N) - began) / 1000000)) ms, all of nginx $(memory_of) MiB"
 echo "CPU a request: geo $(cost /geo) us"
+began=$(date +%s%N) old=$(workers_of)
+call_nginx -s reload && soon workers_changed "$old"
+echo "geo: a reload takes $((($(date +%s%N) - began) / 1000000)) ms, all of nginx then" \
+	"$(memory_of) MiB"
 stop_nginx
 finish
