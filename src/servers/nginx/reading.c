@@ -33,11 +33,18 @@ void reading_explain_absent(char sentence[STORE_TEXT], const char *path, int err
 	snprintf(sentence, STORE_TEXT, "%s: cannot open it: %s", name, weir_strerror(err));
 }
 
-static int failed(struct reading *r, int err)
+/* The library's sentence, which names the file unless it is about what was read of it. */
+static void explain(struct reading *r)
 {
-	snprintf(r->sentence, sizeof r->sentence, "%s%s", weir_error_detail(),
-	         err == -EFBIG && !r->store->map ? ": a larger max= gives it room" : "");
-	return err;
+	char name[STORE_TEXT / 2], detail[WEIR_SENTENCE_BYTES];
+	snprintf(detail, sizeof detail, "%s", weir_error_detail());
+	weir_escape(name, sizeof name, r->store->path, strlen(r->store->path));
+	const char *hint = r->err == -EFBIG && !r->store->map ? ": a larger max= gives it room" :
+	                                                         "";
+	if (strstr(detail, name))
+		snprintf(r->sentence, sizeof r->sentence, "%.460s%s", detail, hint);
+	else
+		snprintf(r->sentence, sizeof r->sentence, "%s: %.200s%s", name, detail, hint);
 }
 
 /* The filter of the file, which is in the slot then, or stays where it is. */
@@ -118,7 +125,7 @@ void reading_run(struct reading *r)
 	if (!r->err)
 		r->err = measure(r, f);
 	if (r->err && !r->sentence[0])
-		failed(r, r->err);
+		explain(r);
 	weir_destroy(f);
 	r->changed = file_identify(&after, r->store->path) || !file_same(&after, &r->file);
 	/* which of the two was read nobody knows: it is looked at again */
