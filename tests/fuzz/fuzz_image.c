@@ -202,6 +202,51 @@ static void map_live(const uint8_t *data, size_t size)
 	close(fd);
 }
 
+/* ---- memory that processes share ---- */
+
+static _Alignas(4096) unsigned char shared[4 << 20];
+
+/* Around the bytes as they are: refused where a load is, and where they are compressed. With bits
+ * that nobody checked lookups answer anything, and end. @loaded: what the load answered. */
+static void look_at_shared(const uint8_t *data, size_t size, int loaded)
+{
+	struct weir_load_options o = load_options();
+	struct weir_filter *f;
+	if (size > sizeof shared)
+		return;
+	memcpy(shared, data, size);
+	o.max_bytes = MOST_BITS;
+	for (unsigned trusting = 0; trusting < 2; trusting++) {
+		o.no_verify = trusting;
+		int err = weir_map_memory(&f, shared, size, &o);
+		MUST(err == 0 || err == -EINVAL || loaded);
+		MUST(err || !loaded || trusting);
+		if (err)
+			continue;
+		look(f);
+		weir_destroy(f);
+	}
+}
+
+/* What is read into it is the plain image of the same filter. */
+static void read_shared(const uint8_t *data, size_t size)
+{
+	char path[64];
+	struct weir_filter *f;
+	struct weir_load_options o = load_options();
+	size_t n = 0;
+	int fd = memory_file();
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	MUST(write(fd, data, size) == (ssize_t)size);
+	memset(shared, 0xa5, sizeof shared);
+	MUST(weir_image_read(shared, sizeof shared, &n, path, &o) == 0);
+	MUST(weir_map_memory(&f, shared, n, &o) == 0 && weir_verify(f) == 0);
+	look(f);
+	measure(f);
+	weir_destroy(f);
+	close(fd);
+}
+
 /* ---- windows ---- */
 
 static void use(struct weir_window *w)
@@ -336,6 +381,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		            err == -EKEYREJECTED));
 		MUST(strncmp(weir_error_detail(), "the image in memory: ", 21) == 0 &&
 		     strlen(weir_error_detail()) > 30);
+		look_at_shared(data, size, err);
 		if (err == -EBUSY)
 			map_live(data, size);
 		if (err == -ENOTSUP) {
@@ -353,6 +399,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	weir_destroy(copy);
 	if (data[64] % 16 == 2)
 		map(data, size);
+	look_at_shared(data, size, 0);
+	if (data[64] % 16 == 3)
+		read_shared(data, size);
 	weir_destroy(f);
 	return 0;
 }
