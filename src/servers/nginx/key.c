@@ -10,20 +10,36 @@ static const char mapped_text[] = "::ffff:";
 
 /* The keys of weir_normal_cidr(), without text between. @lengths: bit n: there are prefixes of n
  * bits. */
-static bool has_prefix(const struct weir_filter *f, const uint64_t *lengths, unsigned words,
-                       const u_char *address, unsigned bytes)
+static bool has_ipv4(const struct weir_filter *f, uint64_t lengths, const u_char *address)
 {
-	u_char key[WEIR_CIDR_KEY];
-	for (unsigned w = 0; w < words; w++)
+	u_char key[5];
+	uint32_t whole, part;
+	memcpy(&whole, address, sizeof whole);
+	for (uint64_t left = lengths; left; left &= left - 1) {
+		unsigned bits = (unsigned)__builtin_ctzll(left);
+		part = whole & htonl((uint32_t)(UINT64_C(0xffffffff00000000) >> bits));
+		key[0] = (u_char)bits;
+		memcpy(key + 1, &part, sizeof part);
+		if (weir_contains(f, key, sizeof key))
+			return true;
+	}
+	return false;
+}
+
+static bool has_ipv6(const struct weir_filter *f, const uint64_t lengths[3], const u_char *address)
+{
+	enum { BYTES = 16 };
+	u_char key[1 + BYTES];
+	for (unsigned w = 0; w < 3; w++)
 		for (uint64_t left = lengths[w]; left; left &= left - 1) {
 			unsigned bits = 64 * w + (unsigned)__builtin_ctzll(left), whole = bits / 8;
 			key[0] = (u_char)bits;
-			memcpy(key + 1, address, bytes);
-			if (whole < bytes) {
+			memcpy(key + 1, address, BYTES);
+			if (whole < BYTES) {
 				key[1 + whole] &= (u_char)(0xff00 >> bits % 8);
-				memset(key + 2 + whole, 0, bytes - whole - 1);
+				memset(key + 2 + whole, 0, BYTES - whole - 1);
 			}
-			if (weir_contains(f, key, 1 + bytes))
+			if (weir_contains(f, key, sizeof key))
 				return true;
 		}
 	return false;
@@ -54,8 +70,8 @@ static int ask_binary(const struct weir_filter *f, const struct weir_normal *nor
 		len = 4;
 	}
 	if (normal->steps & WEIR_NORMAL_CIDR)
-		return len == 4 ? has_prefix(f, &normal->ipv4, 1, address, 4) :
-		                  has_prefix(f, normal->ipv6, 3, address, 16);
+		return len == 4 ? has_ipv4(f, normal->ipv4, address) :
+		                  has_ipv6(f, normal->ipv6, address);
 	inet_ntop(len == 4 ? AF_INET : AF_INET6, address, text, sizeof text);
 	return ask_text(f, text, strlen(text));
 }

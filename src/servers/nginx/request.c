@@ -2,12 +2,14 @@
  * A request: its location's rules, in the access phase, and the variable of a zone. */
 #include "module.h"
 
-static const char *const words[NGX_WEIR_ANSWERS] = { "hit", "miss", "off", "miss" };
+static const ngx_str_t words[NGX_WEIR_ANSWERS] = {
+	ngx_string("hit"), ngx_string("miss"), ngx_string("off"), ngx_string("miss"),
+};
 
 static void say(ngx_http_variable_value_t *v, enum ngx_weir_answer answer)
 {
-	v->data = (u_char *)words[answer];
-	v->len = (unsigned)strlen(words[answer]) & 0xfffffff;
+	v->data = words[answer].data;
+	v->len = words[answer].len & 0xfffffff;
 	v->valid = 1;
 	v->no_cacheable = 0;
 	v->not_found = 0;

@@ -13,7 +13,7 @@ python3 -c 'for i in range(2000000):
     print(f"{10 + (i >> 20)}.{i >> 12 & 255}.{i >> 4 & 255}.{i & 15}")' |
 	"$weir" build -q --cidr -p 0.005 -o set.weir -
 port=$(free_port)
-configure "weir_zone bad $work/set.weir;" \
+configure "weir_zone bad $work/set.weir check=60s;" \
 	'location = /binary { weir_deny bad $binary_remote_addr; empty_gif; }
 	location = /text { weir_deny bad $realip_remote_addr; empty_gif; }
 	location = /none { empty_gif; }'

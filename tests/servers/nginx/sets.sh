@@ -6,7 +6,8 @@ addresses() { # addresses NET N: N addresses of 10.NET.x.y
 bad_set() { # bad_set NET OPTION...: a list with a network of its own each time, beside what stays
 	local net=$1
 	shift
-	{ addresses "$net" 300; echo 192.0.2.0/24; echo 2001:db8::/32; echo 198.51.100.7; } |
+	{ addresses "$net" 300; echo 192.0.2.0/24; echo 2001:db8::/32; echo 198.51.100.7
+		echo 172.16.0.0/12; echo 2001:db9:8000::/33; } |
 		set_of bad.weir --cidr -p 1e-7 "$@"
 }
 exact_set() { # exact_set NET: exact answers for what is always listed and for the innocents

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What the module does at size: 2 workers, 2,000,000 addresses at 0.5 %, under full load while the
-# file is replaced every second; then the memory and CPU time of the same list as geo, and none.
+# file is replaced every second; then the memory and CPU time of the same list as geo and as deny.
 # show.sh WEIR MODULE [MINUTES]: 10 by default. It prints figures; it fails if a request failed, a
 # listed address passed, or a worker died.
 here=$(realpath "$(dirname "$0")")
@@ -95,8 +95,15 @@ start_nginx "include $work/geo.conf;" \
 echo "geo: started in $((($(date +%s%N) - began) / 1000000)) ms, all of nginx $(memory_of) MiB"
 echo "CPU a request: geo $(cost /geo) us"
 began=$(date +%s%N) old=$(workers_of)
-call_nginx -s reload && soon workers_changed "$old"
+call_nginx -s reload 2> /dev/null && soon workers_changed "$old"
 echo "geo: a reload takes $((($(date +%s%N) - began) / 1000000)) ms, all of nginx then" \
 	"$(memory_of) MiB"
+stop_nginx
+
+sed 's/^/deny /; s/$/;/' listed > deny.conf
+began=$(date +%s%N)
+start_nginx '' "location = /deny { include $work/deny.conf; empty_gif; }"
+echo "deny: started in $((($(date +%s%N) - began) / 1000000)) ms, all of nginx $(memory_of) MiB"
+echo "CPU a request: deny $(cost /deny) us"
 stop_nginx
 finish
