@@ -219,8 +219,8 @@ packages_of_servers() {
 	return $status
 }
 
-server_packages='bind9 bind9-dev bind9-utils dnsperf nginx nginx-dev libpcre2-dev libssl-dev wrk curl
-	procps'
+server_packages='bind9 bind9-dev bind9-utils dnsperf nginx nginx-dev libpcre2-dev libssl-dev wrk
+	curl procps'
 
 step_servers() {
 	packages_of_servers $base_packages $tool_packages $server_packages

@@ -13,7 +13,7 @@ fail() {
 export PATH=/usr/local/bin:$PATH # as a login has it
 [ ! -e /usr/bin/gcc ] && [ ! -e /usr/bin/meson ] || fail "this system is not bare"
 echo 'APT::Get::Assume-Yes "true";' > /etc/apt/apt.conf.d/90assume-yes # nobody is there to answer
-awk '/^```c$/ { if (getline > 0 && /example: guard /) on = 1 }
+awk '/^```c$/ { if (getline > 0 && /example: guard \*\//) on = 1 }
 	/^```$/ { on = 0 } on' README.md > server.c
 awk '/^```sh$/ { block = ""; on = 1; next }
 	/^```$/ { if (on && block ~ /meson install/) printf "%s", block; on = 0 }
