@@ -8,7 +8,7 @@ root=$PWD
 . tests/install-packages.sh
 
 export LC_ALL=C
-names=(routing signup dedup_urls digests safe_browsing lsm shown)
+names=(routing signup dedup_urls digests safe_browsing lsm shown cache_penetration)
 
 usage() {
 	cat <<-END
@@ -98,7 +98,7 @@ run() {
 }
 
 need_packages gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libzstd-dev liburcu-dev \
-	libcmocka-dev
+	libcmocka-dev libhiredis-dev libsqlite3-dev
 build_scenarios
 machine
 run routing 64 x1000000 x2000000
@@ -116,4 +116,9 @@ done
 for layout in classic blocked; do
 	run shown "$layout" x1000000 "$threads" "$work"
 done
+if command -v redis-server > /dev/null; then
+	run cache_penetration x1000000 x1000000 "$threads" 950 "$work"
+elif [ -z "$only" ] || [ "$only" = cache_penetration ]; then
+	echo "cache_penetration: left out: redis-server is not installed, and would be started"
+fi
 exit "$failed"

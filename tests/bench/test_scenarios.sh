@@ -39,7 +39,7 @@ for source in tests/examples/*/; do
 			"$source$name.c")" "$source/README.md"
 	check "$name is under 200 lines" [ "$(wc -l < "$source$name.c")" -lt 200 ]
 done
-check "there are seven scenarios, not $names" [ "$names" -eq 7 ]
+check "there are eight scenarios, not $names" [ "$names" -eq 8 ]
 refused '--only=nothing: there is routing' --only=nothing
 refused '--threads=1: 2 to 64' --threads=1
 refused '--threads=6x: 2 to 64' --threads=6x

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ * Cache penetration: ids that are in no database pass every cache, so an attack of them asks the
+ * database each time. Usage: cache_penetration USERS REQUESTS THREADS ABSENT_PER_MILLE FOLDER
+ *
+ * A real cache (redis-server, on a socket of its own) before a real database (SQLite). The requests
+ * come twice, the second time with a guard before both: a filter that was filled from the table.
+ * Meanwhile users sign up, each written to the table first and then inserted, and the set is
+ * rebuilt from the table by a reload, as a nightly job would. Each request's answer is known:
+ * nobody who has signed up may be answered no. */
+#include <stdatomic.h>
+#include <weir/guard.h>
+#include "stores.h"
+
+static const char usage[] = "cache_penetration USERS REQUESTS THREADS ABSENT_PER_MILLE FOLDER";
+
+enum { SIGN_UPS = 500 };
+
+static uint64_t users, requests, absent_per_mille;
+static unsigned threads;
+static atomic_ullong signed_up; /* users 0 to here are in the table and the set */
+static atomic_ullong next, asked_database, lost, found;
+static struct weir_handle *set;
+static struct weir_guard *guard; /* NULL: the first time */
+static float *took;              /* us, by number of the request */
+
+static int64_t id_of(uint64_t i) { return (int64_t)key_user_snowflake(SEED, i); }
+
+/* The application writes its own record first, then inserts the key. */
+static void sign_up(sqlite3 *db, sqlite3_stmt *insert, uint64_t i)
+{
+	must_sql(sqlite3_bind_int64(insert, 1, id_of(i)), db);
+	must_sql(sqlite3_step(insert), db);
+	must_sql(sqlite3_reset(insert), db);
+	if (set)
+		must(weir_handle_insert_u64(set, (uint64_t)id_of(i)), "insert");
+}
+
+static void sign_up_many(uint64_t from, uint64_t to)
+{
+	sqlite3 *db = open_table();
+	sqlite3_stmt *insert = prepared(db, "insert into user values (?, 'somebody')");
+	const bool at_once = !set;
+	if (at_once)
+		must_sql(sqlite3_exec(db, "begin", NULL, NULL, NULL), db);
+	for (uint64_t i = from; i < to; i++) {
+		sign_up(db, insert, i);
+		if (!at_once)
+			atomic_store(&signed_up, i + 1);
+	}
+	if (at_once)
+		must_sql(sqlite3_exec(db, "commit", NULL, NULL, NULL), db);
+	atomic_store(&signed_up, to);
+	sqlite3_finalize(insert);
+	sqlite3_close(db);
+}
+
+/* What is inserted from begin on goes to both sets, so nothing of it is lost. */
+static void rebuild(void)
+{
+	struct weir_reload *reload;
+	must(weir_reload_begin(&reload, set, NULL), "reload");
+	sqlite3 *db = open_table();
+	sqlite3_stmt *all = prepared(db, "select id from user");
+	int answer;
+	while ((answer = sqlite3_step(all)) == SQLITE_ROW) {
+		const int64_t id = sqlite3_column_int64(all, 0);
+		must(weir_reload_insert(reload, &id, sizeof id), "insert");
+	}
+	must_sql(answer, db);
+	sqlite3_finalize(all);
+	sqlite3_close(db);
+	must(weir_reload_commit(reload), "commit");
+}
+
+static bool request(int64_t id, struct weir_guard_thread *t, redisContext *c, sqlite3 *db,
+                    sqlite3_stmt *select)
+{
+	int answer = t ? weir_guard_ask_u64(t, (uint64_t)id) : WEIR_GUARD_BYPASSED;
+	if (answer == WEIR_GUARD_ABSENT)
+		return false;
+	bool there = cache_has(c, id);
+	if (!there) {
+		atomic_fetch_add(&asked_database, 1);
+		must_sql(sqlite3_bind_int64(select, 1, id), db);
+		there = sqlite3_step(select) == SQLITE_ROW;
+		must_sql(sqlite3_reset(select), db);
+		if (there)
+			cache_put(c, id);
+	}
+	if (t)
+		weir_guard_saw(t, answer, there);
+	return there;
+}
+
+static void *worker(void *unused)
+{
+	struct weir_guard_thread *t = NULL;
+	redisContext *c = cache();
+	sqlite3 *db = open_table();
+	sqlite3_stmt *select = prepared(db, "select name from user where id = ?");
+	if (guard)
+		must(weir_guard_join(&t, guard), "join");
+	for (uint64_t r; (r = atomic_fetch_add(&next, 1)) < requests;) {
+		const uint64_t random = key_scramble(r + 1);
+		const bool attack = random % 1000 < absent_per_mille;
+		const uint64_t there = atomic_load(&signed_up);
+		const uint64_t i = attack ? (UINT64_C(1) << 30) + r : (random >> 10) % there;
+		const double began = seconds();
+		const bool answer = request(id_of(i), t, c, db, select);
+		took[r] = (float)(1e6 * (seconds() - began));
+		atomic_fetch_add(answer ? &found : &lost, !attack);
+	}
+	weir_guard_leave(t);
+	sqlite3_finalize(select);
+	sqlite3_close(db);
+	redisFree(c);
+	return unused;
+}
+
+static void *job(void *unused)
+{
+	sign_up_many(users, users + SIGN_UPS / 2);
+	rebuild();
+	sign_up_many(users + SIGN_UPS / 2, users + SIGN_UPS);
+	return unused;
+}
+
+static struct weir_handle *filled(void)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_filter *first;
+	struct weir_handle *h;
+	p.capacity = users + SIGN_UPS;
+	p.fp_rate = 0.01;
+	must(weir_create(&first, &p), "create");
+	must(weir_handle_create(&h, first, &o), "handle");
+	return h;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const float x = *(const float *)a, y = *(const float *)b;
+	return (x > y) - (x < y);
+}
+
+/* Return: requests that the database was asked for. */
+static uint64_t serve(const char *what)
+{
+	atomic_store(&next, 0);
+	atomic_store(&asked_database, 0);
+	cache_empty();
+	const double wall = in_threads(threads, worker);
+	qsort(took, requests, sizeof *took, by_value);
+	const uint64_t asked = atomic_load(&asked_database);
+	printf("%s: the database asked %llu times for %llu requests; p50 %.0f us, p99 %.0f us; "
+	       "%.0f requests a second\n", what, (unsigned long long)asked,
+	       (unsigned long long)requests, (double)took[requests / 2],
+	       (double)took[requests - requests / 100], (double)requests / wall);
+	return asked;
+}
+
+int main(int argc, char **argv)
+{
+	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
+	struct weir_guard_stats stats = WEIR_GUARD_STATS_INIT;
+	pthread_t nightly;
+	arguments(argc == 6, usage);
+	users = number(argv[1], 1000, 100000000, usage);
+	requests = number(argv[2], 1000, 1000000000, usage);
+	threads = (unsigned)number(argv[3], 1, MOST_THREADS, usage);
+	absent_per_mille = number(argv[4], 0, 1000, usage);
+	const char *folder = fresh_folder(argv[5]);
+	snprintf(socket_path, NAME, "%s/redis.socket", folder);
+	snprintf(table, NAME, "%s/users.sqlite", folder);
+	took = room_for(requests, sizeof *took);
+	start_server();
+	sign_up_many(0, users);
+	const uint64_t without = serve("without");
+	set = filled();
+	rebuild(); /* the guard is filled from the table */
+	o.handle = set;
+	must(weir_guard_create(&guard, &o), "guard");
+	must(-pthread_create(&nightly, NULL, job, NULL), "thread");
+	const uint64_t with = serve("with a guard, sign-ups and a rebuild");
+	pthread_join(nightly, NULL);
+	must(weir_guard_stats(guard, &stats), "stats");
+	printf("%.1f %% of absent ids came through; nobody who has signed up was turned away: "
+	       "%llu of %llu\n", 100 * stats.fp_rate,
+	       (unsigned long long)lost, (unsigned long long)found);
+	bool kept = promise(lost == 0, "who has signed up is found");
+	kept &= promise(stats.asked == requests, "each request has asked the guard");
+	kept &= promise((double)with < (double)without / 10 || absent_per_mille < 900,
+	                "under an attack the database is asked a tenth as often at most");
+	weir_guard_destroy(guard);
+	weir_handle_destroy(set);
+	free(took);
+	return !kept;
+}
