@@ -9,13 +9,9 @@
 #include "images.h"
 #include "options.h"
 #include "place.h"
-#include "plain.h"
-#include "progress.h"
-#include "saving.h"
 #include "say.h"
 #include "show.h"
 #include "tool.h"
-#include "units.h"
 
 static const char help[] =
 	"Usage: weir delta [OPTION]... -o DELTA OLD NEW\n"
@@ -38,113 +34,77 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
 
-enum { JSON = 256, ZSTD, MAX_MEMORY, NO_PROGRESS, MODE, FORCE };
+enum { ZSTD = 256 };
 
 static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
 	{ "zstd", required_argument, NULL, ZSTD },
-	{ "max-memory", required_argument, NULL, MAX_MEMORY },
-	{ "mode", required_argument, NULL, MODE },
-	{ "force", no_argument, NULL, FORCE },
-	{ "json", no_argument, NULL, JSON },
-	{ "no-progress", no_argument, NULL, NO_PROGRESS },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
+	DELTA_OPTIONS,
 	{ 0 },
 };
 
 struct delta {
-	const char *output, *old_image, *new_image;
-	struct image_saving saving;
-	uint64_t max_memory, most; /* bytes of the delta; 0: any */
-	bool force, as_json, quiet, progress;
+	struct delta_how how;
+	char **images; /* the old one and the new one */
+	uint64_t most; /* bytes of the delta; 0: any */
 };
 
 static int save(const void *what, const char *path, const struct weir_save_options *file)
 {
 	const struct delta *d = what;
-	struct weir_delta_options o = delta_options(file, d->max_memory);
+	struct weir_delta_options o = delta_options(file, &d->how);
 	o.max_delta = d->most;
-	return weir_delta_save(path, d->old_image, d->new_image, &o);
+	return weir_delta_save(path, d->images[0], d->images[1], &o);
 }
 
 static int report(const struct delta *d)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
-	int err = weir_delta_info(d->output, &info);
+	int err = weir_delta_info(d->how.output, &info);
 	if (err)
-		return trouble_weir(err, d->output);
-	if (d->quiet)
-		return TOOL_OK;
+		return trouble_weir(err, d->how.output);
 	struct report r = report_new();
-	report_text(&r, "output", NULL, d->output);
+	report_text(&r, "output", NULL, d->how.output);
 	delta_report(&r, &info);
-	if (!d->as_json) {
-		plain_put(d->output, stdout);
-		putchar('\n');
-	}
-	report_print(&r, d->as_json, stdout);
-	report_free(&r);
+	delta_put(&r, &d->how);
 	return TOOL_OK;
 }
 
 static int run(struct delta *d)
 {
-	char *read[] = { (char *)(uintptr_t)d->old_image, (char *)(uintptr_t)d->new_image };
+	const char *output = d->how.output;
 	struct stat st;
-	int status = place_ask_delta(d->output, d->force);
+	int status = place_ask_delta(output, d->how.force);
 	if (status)
 		return status;
-	if (place_is_one_of(d->output, read, 2))
-		return trouble("%s: is one of the two images: give the delta another name",
-		               d->output);
-	if (!d->force && stat(d->new_image, &st) == 0 && st.st_size > 0)
+	if (place_is_one_of(output, d->images, 2))
+		return trouble("%s: is one of the two images: give the delta another name", output);
+	if (!d->how.force && stat(d->images[1], &st) == 0 && st.st_size > 0)
 		d->most = (uint64_t)st.st_size - 1;
-	int err = saving_try(save, d, d->output, &d->saving);
+	int err = saving_try(save, d, output, &d->how.saving);
 	if (err == -EFBIG && d->most && strstr(weir_error_detail(), "max_delta")) {
 		say("%s: not written: it would be no smaller than %s itself, %s: send that, or if "
-		    "it is meant, --force", d->output, d->new_image, show_bytes(SHOW, d->most + 1));
+		    "it is meant, --force", output, d->images[1], show_bytes(SHOW, d->most + 1));
 		return TOOL_NO;
 	}
 	return err ? trouble_weir(err, NULL) : report(d);
 }
 
-static bool option_taken(int option, struct delta *d)
-{
-	switch (option) {
-	case 'o': d->output = optarg; break;
-	case ZSTD: return parse_zstd(optarg, &d->saving.zstd_level);
-	case MAX_MEMORY: return parse_bytes("--max-memory", optarg, &d->max_memory);
-	case MODE: return parse_mode(optarg, &d->saving.mode);
-	case FORCE: d->force = true; break;
-	case JSON: d->as_json = true; break;
-	case NO_PROGRESS: d->progress = false; break;
-	case 'q': d->quiet = true; break;
-	default: return false;
-	}
-	return true;
-}
-
 int cmd_delta(int argc, char **argv)
 {
-	struct delta d = { .progress = true, .max_memory = image_max_memory() };
+	struct delta d = { .how.max_memory = image_max_memory() };
 	for (int option; (option = option_next(argc, argv, "o:qh", options)) != -1;) {
 		if (option == 'h') {
 			fputs(help, stdout);
 			return TOOL_OK;
 		}
-		if (!option_taken(option, &d))
+		if (!(option == ZSTD ? parse_zstd(optarg, &d.how.saving.zstd_level) :
+		                       delta_option(option, &d.how)))
 			return misuse_reported();
 	}
-	if (!d.output || !*d.output)
-		return misuse("-o DELTA is missing: where to save what is different");
-	if (argc - optind != 2)
-		return misuse("two images are needed, the old one and the new one");
-	d.old_image = argv[optind];
-	d.new_image = argv[optind + 1];
-	for (int i = optind; i < argc; i++)
-		if (!image_named(argv[i]))
-			return image_unnamed(argv[i]);
-	progress_allow(d.progress && !d.quiet);
-	return run(&d);
+	d.images = argv + optind;
+	int status = delta_named(&d.how, "DELTA is missing: where to save what is different",
+	                         d.images, argc - optind);
+	if (!status && argc - optind != 2)
+		status = misuse("two images are needed, the old one and the new one");
+	return status ? status : run(&d);
 }
