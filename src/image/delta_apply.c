@@ -155,19 +155,15 @@ int weir__delta_apply(struct weir_plain *plain, const char *name, const char *pa
 
 /* The image and all deltas. */
 static int chain(struct weir_plain *out, const char *old_image, const char *const *deltas, size_t n,
-                 const struct weir_delta_options *options)
+                 const struct weir_load_options *options)
 {
-	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
 	if (n && !deltas)
 		return weir__fail(-EINVAL, "deltas is NULL: the paths of %zu deltas", n);
-	load.max_bytes = options->max_bytes;
-	load.progress = options->progress;
-	load.progress_arg = options->progress_arg;
 	int err = weir__delta_image(out, old_image, options);
 	if (err)
 		return err;
 	for (size_t i = 0; !err && i < n; i++)
-		err = weir__delta_apply(out, i ? deltas[i - 1] : old_image, deltas[i], &load);
+		err = weir__delta_apply(out, i ? deltas[i - 1] : old_image, deltas[i], options);
 	if (err)
 		weir__plain_free(out);
 	return err;
@@ -188,6 +184,7 @@ int weir_delta_apply(const char *path, const char *old_image, const char *const 
 	struct weir_delta_options o;
 	struct weir_plain plain;
 	int err = weir__delta_options(&o, options);
+	const struct weir_load_options reading = weir__delta_reading(&o);
 	if (!err && !n)
 		err = weir__fail(-EINVAL, "n is 0: there is no delta to apply");
 	if (!err && o.zstd_level)
@@ -196,7 +193,7 @@ int weir_delta_apply(const char *path, const char *old_image, const char *const 
 	if (!err)
 		err = weir__save_path_check(path);
 	if (!err)
-		err = chain(&plain, old_image, deltas, n, &o);
+		err = chain(&plain, old_image, deltas, n, &reading);
 	if (err)
 		return err;
 	file.mode = o.mode;
@@ -205,31 +202,25 @@ int weir_delta_apply(const char *path, const char *old_image, const char *const 
 	return err;
 }
 
-static int load_options(struct weir_delta_options *out, struct weir_load_options *load,
-                        const struct weir_load_options *options)
+static int load_options(struct weir_load_options *load, const struct weir_load_options *options)
 {
 	int err = weir__load_options(load, options);
 	if (!err && (load->flags || load->no_verify || load->memory || load->memory_bytes))
 		err = weir__fail(-EINVAL, "flags 0x%x, no_verify %d, memory %p, memory_bytes %zu: "
 		                 "not for weir_delta_load", load->flags, load->no_verify,
 		                 load->memory, load->memory_bytes);
-	*out = (struct weir_delta_options)WEIR_DELTA_OPTIONS_INIT;
-	out->max_bytes = load->max_bytes;
-	out->progress = load->progress;
-	out->progress_arg = load->progress_arg;
 	return err;
 }
 
 int weir_delta_load(struct weir_filter **out, const char *old_image, const char *const *deltas,
                     size_t n, const struct weir_load_options *options)
 {
-	struct weir_delta_options o;
 	struct weir_load_options load;
 	struct weir_plain plain;
-	int err = out ? load_options(&o, &load, options) :
+	int err = out ? load_options(&load, options) :
 	                weir__fail(-EINVAL, "out is NULL: the loaded filter needs a place");
 	if (!err)
-		err = chain(&plain, old_image, deltas, n, &o);
+		err = chain(&plain, old_image, deltas, n, &load);
 	if (err)
 		return err;
 	err = weir__plain_filter(out, &plain, n ? deltas[n - 1] : old_image, &load);
@@ -240,13 +231,12 @@ int weir_delta_load(struct weir_filter **out, const char *old_image, const char 
 
 int weir_image_id(uint64_t *out, const char *image, const struct weir_load_options *options)
 {
-	struct weir_delta_options o;
 	struct weir_load_options load;
 	struct weir_plain plain;
-	int err = out ? load_options(&o, &load, options) :
+	int err = out ? load_options(&load, options) :
 	                weir__fail(-EINVAL, "out is NULL: the identity needs a place");
 	if (!err)
-		err = weir__delta_image(&plain, image, &o);
+		err = weir__delta_image(&plain, image, &load);
 	if (err)
 		return err;
 	*out = plain.commit;

@@ -18,18 +18,23 @@ int weir__delta_options(struct weir_delta_options *out, const struct weir_delta_
 	return err;
 }
 
-int weir__delta_image(struct weir_plain *out, const char *path,
-                      const struct weir_delta_options *options)
+struct weir_load_options weir__delta_reading(const struct weir_delta_options *options)
 {
-	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
+	reading.max_bytes = options->max_bytes;
+	reading.progress = options->progress;
+	reading.progress_arg = options->progress_arg;
+	return reading;
+}
+
+int weir__delta_image(struct weir_plain *out, const char *path,
+                      const struct weir_load_options *options)
+{
 	struct weir_source source;
-	load.max_bytes = options->max_bytes;
-	load.progress = options->progress;
-	load.progress_arg = options->progress_arg;
 	int err = weir__source_open(&source, path, O_RDONLY);
 	if (err)
 		return err;
-	err = weir__source_settle(&source, weir__plain_read(out, &source, &load));
+	err = weir__source_settle(&source, weir__plain_read(out, &source, options));
 	weir__source_close(&source);
 	return err;
 }

@@ -118,13 +118,14 @@ int weir_delta_save(const char *path, const char *old_image, const char *new_ima
 	struct weir_delta_options o;
 	struct weir_plain old, new;
 	int err = weir__delta_options(&o, options);
+	const struct weir_load_options reading = weir__delta_reading(&o);
 	if (!err)
 		err = weir__save_path_check(path);
 	if (!err)
-		err = weir__delta_image(&old, old_image, &o);
+		err = weir__delta_image(&old, old_image, &reading);
 	if (err)
 		return err;
-	err = weir__delta_image(&new, new_image, &o);
+	err = weir__delta_image(&new, new_image, &reading);
 	if (!err) {
 		err = save(path, &old, &new, &o);
 		weir__plain_free(&new);
