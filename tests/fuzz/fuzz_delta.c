@@ -13,15 +13,6 @@
 #include "../image_bytes.h"
 #include "fuzz_image.h"
 
-#define MUST(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: not so: %s (\"%s\")\n", __FILE__, __LINE__, \
-			        #condition, weir_error_detail()); \
-			abort(); \
-		} \
-	} while (0)
-
 enum { KEYS = 500, MOST_BITS = 1 << 20, SUM_AT = 120 };
 
 static char old_image[64];

@@ -15,15 +15,6 @@
 #include "../kinds/can.h"
 #include "fuzz_image.h"
 
-#define MUST(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: not so: %s (\"%s\")\n", __FILE__, __LINE__, \
-			        #condition, weir_error_detail()); \
-			abort(); \
-		} \
-	} while (0)
-
 enum { KEYS = 40, MOST_BITS = 1 << 20 };
 
 static uint64_t key_of(uint64_t i)

@@ -5,6 +5,19 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <weir/error.h>
+
+/* What must be so whatever the input is: else it aborts, with the library's last sentence. */
+#define MUST(condition) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "%s:%d: not so: %s (\"%s\")\n", __FILE__, __LINE__, \
+			        #condition, weir_error_detail()); \
+			abort(); \
+		} \
+	} while (0)
 
 /* What a keyed image is loaded with, and the check value that it then has at byte 56. */
 static const unsigned char fuzz_key[16] __attribute__((unused)) = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,

@@ -14,15 +14,6 @@
 #include <weir/parquet.h>
 #include "fuzz_image.h"
 
-#define MUST(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: not so: %s (\"%s\")\n", __FILE__, __LINE__, \
-			        #condition, weir_error_detail()); \
-			abort(); \
-		} \
-	} while (0)
-
 enum { KEYS = 40, MOST_COLUMNS = 50, MOST_GROUPS = 50 };
 
 static void use(struct weir_filter *f)
