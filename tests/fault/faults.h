@@ -31,6 +31,23 @@ static inline unsigned open_descriptors(void)
 	return folder_entries("/proc/self/fd", "", name);
 }
 
+/* Run with the @n-th call failing. Afterwards shim.what is that call, or NULL if there were fewer,
+ * and shim.allocated what is left of its memory. */
+static inline int run_failing(int (*run)(void), unsigned n, int error, bool no_tmpfile)
+{
+	shim.at = n;
+	shim.error = error;
+	shim.calls = 0;
+	shim.allocated = 0;
+	shim.what = NULL;
+	shim.no_tmpfile = no_tmpfile;
+	shim.armed = true;
+	int answer = run();
+	shim.armed = false;
+	shim.at = 0;
+	return answer;
+}
+
 /* Lines of this process's map that name @name. */
 static inline unsigned mappings_of(const char *name)
 {
