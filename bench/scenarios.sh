@@ -8,7 +8,8 @@ root=$PWD
 . tests/install-packages.sh
 
 export LC_ALL=C
-names=(routing signup dedup_urls digests safe_browsing lsm shown cache_penetration)
+names=(routing signup dedup_urls digests safe_browsing lsm shown
+	cache_penetration_sqlite cache_penetration_postgresql)
 
 usage() {
 	cat <<-END
@@ -94,11 +95,13 @@ run() {
 		words+=("$word")
 	done
 	printf '%s: ' "$name"
-	"$build/tests/examples/$name" "${words[@]}" || failed=1
+	"$build/tests/examples/$name" "${words[@]}" || {
+		[ $? = 77 ] && echo "$name: left out" || failed=1
+	}
 }
 
 need_packages gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libzstd-dev liburcu-dev \
-	libcmocka-dev libhiredis-dev libsqlite3-dev
+	libcmocka-dev libhiredis-dev libsqlite3-dev libpq-dev
 build_scenarios
 machine
 run routing 64 x1000000 x2000000
@@ -116,9 +119,8 @@ done
 for layout in classic blocked; do
 	run shown "$layout" x1000000 "$threads" "$work"
 done
-if command -v redis-server > /dev/null; then
-	run cache_penetration x1000000 x1000000 "$threads" 950 "$work"
-elif [ -z "$only" ] || [ "$only" = cache_penetration ]; then
-	echo "cache_penetration: left out: redis-server is not installed, and would be started"
-fi
+# What these start, they do not install: a daemon is not put on somebody's machine.
+for name in cache_penetration_sqlite cache_penetration_postgresql; do
+	run "$name" x1000000 x1000000 "$threads" 950 "$work"
+done
 exit "$failed"

@@ -37,6 +37,7 @@ list_steps() {
 	install      README's commands and the Debian packages in a bare system; lintian
 	servers      named with weir's plugin, nginx with its module: answers, swaps, damage,
 	             reloads, kills under load; a guard before redis-server and SQLite
+	             or PostgreSQL
 	parquet      DuckDB, got by npm, writes files for weir and reads filters of weir's own
 	coverage     lines and branches of the library that the tests reach
 	END
@@ -220,7 +221,7 @@ packages_of_servers() {
 }
 
 server_packages='bind9 bind9-dev bind9-utils dnsperf nginx nginx-dev libpcre2-dev libssl-dev wrk
-	curl procps redis-server libhiredis-dev libsqlite3-dev'
+	curl procps redis-server libhiredis-dev libsqlite3-dev postgresql libpq-dev'
 
 step_servers() {
 	packages_of_servers $base_packages $tool_packages $server_packages

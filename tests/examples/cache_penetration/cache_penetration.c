@@ -2,14 +2,16 @@
  * Cache penetration: ids that are in no database pass every cache, so an attack of them asks the
  * database each time. Usage: cache_penetration USERS REQUESTS THREADS ABSENT_PER_MILLE FOLDER
  *
- * A real cache (redis-server, on a socket of its own) before a real database (SQLite). The requests
- * come twice, the second time with a guard before both: a filter that was filled from the table.
+ * A real cache (redis-server, on a socket of its own) before a real database (database.h). The
+ * requests come twice, the second time with a guard before both: a filter that was filled from the
+ * table.
  * Meanwhile users sign up, each written to the table first and then inserted, and the set is
  * rebuilt from the table by a reload, as a nightly job would. Each request's answer is known:
  * nobody who has signed up may be answered no. */
 #include <stdatomic.h>
 #include <weir/guard.h>
-#include "stores.h"
+#include "cache.h"
+#include "database.h"
 
 static const char usage[] = "cache_penetration USERS REQUESTS THREADS ABSENT_PER_MILLE FOLDER";
 
@@ -26,54 +28,30 @@ static float *took;              /* us, by number of the request */
 static int64_t id_of(uint64_t i) { return (int64_t)key_user_snowflake(SEED, i); }
 
 /* The application writes its own record first, then inserts the key. */
-static void sign_up(sqlite3 *db, sqlite3_stmt *insert, uint64_t i)
+static void sign_up(struct database *db, uint64_t from, uint64_t to)
 {
-	must_sql(sqlite3_bind_int64(insert, 1, id_of(i)), db);
-	must_sql(sqlite3_step(insert), db);
-	must_sql(sqlite3_reset(insert), db);
-	if (set)
+	for (uint64_t i = from; i < to; i++) {
+		database_add(db, id_of(i));
 		must(weir_handle_insert_u64(set, (uint64_t)id_of(i)), "insert");
+		atomic_store(&signed_up, i + 1);
+	}
 }
 
-static void sign_up_many(uint64_t from, uint64_t to)
+static void again(void *reload, int64_t id)
 {
-	sqlite3 *db = open_table();
-	sqlite3_stmt *insert = prepared(db, "insert into user values (?, 'somebody')");
-	const bool at_once = !set;
-	if (at_once)
-		must_sql(sqlite3_exec(db, "begin", NULL, NULL, NULL), db);
-	for (uint64_t i = from; i < to; i++) {
-		sign_up(db, insert, i);
-		if (!at_once)
-			atomic_store(&signed_up, i + 1);
-	}
-	if (at_once)
-		must_sql(sqlite3_exec(db, "commit", NULL, NULL, NULL), db);
-	atomic_store(&signed_up, to);
-	sqlite3_finalize(insert);
-	sqlite3_close(db);
+	must(weir_reload_insert(reload, &id, sizeof id), "insert");
 }
 
 /* What is inserted from begin on goes to both sets, so nothing of it is lost. */
-static void rebuild(void)
+static void rebuild(struct database *db)
 {
 	struct weir_reload *reload;
 	must(weir_reload_begin(&reload, set, NULL), "reload");
-	sqlite3 *db = open_table();
-	sqlite3_stmt *all = prepared(db, "select id from user");
-	int answer;
-	while ((answer = sqlite3_step(all)) == SQLITE_ROW) {
-		const int64_t id = sqlite3_column_int64(all, 0);
-		must(weir_reload_insert(reload, &id, sizeof id), "insert");
-	}
-	must_sql(answer, db);
-	sqlite3_finalize(all);
-	sqlite3_close(db);
+	database_each(db, again, reload);
 	must(weir_reload_commit(reload), "commit");
 }
 
-static bool request(int64_t id, struct weir_guard_thread *t, redisContext *c, sqlite3 *db,
-                    sqlite3_stmt *select)
+static bool request(int64_t id, struct weir_guard_thread *t, redisContext *c, struct database *db)
 {
 	int answer = t ? weir_guard_ask_u64(t, (uint64_t)id) : WEIR_GUARD_BYPASSED;
 	if (answer == WEIR_GUARD_ABSENT)
@@ -81,9 +59,7 @@ static bool request(int64_t id, struct weir_guard_thread *t, redisContext *c, sq
 	bool there = cache_has(c, id);
 	if (!there) {
 		atomic_fetch_add(&asked_database, 1);
-		must_sql(sqlite3_bind_int64(select, 1, id), db);
-		there = sqlite3_step(select) == SQLITE_ROW;
-		must_sql(sqlite3_reset(select), db);
+		there = database_has(db, id);
 		if (there)
 			cache_put(c, id);
 	}
@@ -95,9 +71,8 @@ static bool request(int64_t id, struct weir_guard_thread *t, redisContext *c, sq
 static void *worker(void *unused)
 {
 	struct weir_guard_thread *t = NULL;
-	redisContext *c = cache();
-	sqlite3 *db = open_table();
-	sqlite3_stmt *select = prepared(db, "select name from user where id = ?");
+	redisContext *c = cache_open();
+	struct database *db = database_open();
 	if (guard)
 		must(weir_guard_join(&t, guard), "join");
 	for (uint64_t r; (r = atomic_fetch_add(&next, 1)) < requests;) {
@@ -106,36 +81,37 @@ static void *worker(void *unused)
 		const uint64_t there = atomic_load(&signed_up);
 		const uint64_t i = attack ? (UINT64_C(1) << 30) + r : (random >> 10) % there;
 		const double began = seconds();
-		const bool answer = request(id_of(i), t, c, db, select);
+		const bool answer = request(id_of(i), t, c, db);
 		took[r] = (float)(1e6 * (seconds() - began));
 		atomic_fetch_add(answer ? &found : &lost, !attack);
 	}
 	weir_guard_leave(t);
-	sqlite3_finalize(select);
-	sqlite3_close(db);
+	database_close(db);
 	redisFree(c);
 	return unused;
 }
 
 static void *job(void *unused)
 {
-	sign_up_many(users, users + SIGN_UPS / 2);
-	rebuild();
-	sign_up_many(users + SIGN_UPS / 2, users + SIGN_UPS);
+	struct database *db = database_open();
+	sign_up(db, users, users + SIGN_UPS / 2);
+	rebuild(db);
+	sign_up(db, users + SIGN_UPS / 2, users + SIGN_UPS);
+	database_close(db);
 	return unused;
 }
 
-static struct weir_handle *filled(void)
+/* Filled from the table. */
+static void fill_set(struct database *db)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_filter *first;
-	struct weir_handle *h;
 	p.capacity = users + SIGN_UPS;
 	p.fp_rate = 0.01;
 	must(weir_create(&first, &p), "create");
-	must(weir_handle_create(&h, first, &o), "handle");
-	return h;
+	must(weir_handle_create(&set, first, &o), "handle");
+	rebuild(db);
 }
 
 static int by_value(const void *a, const void *b)
@@ -153,8 +129,8 @@ static uint64_t serve(const char *what)
 	const double wall = in_threads(threads, worker);
 	qsort(took, requests, sizeof *took, by_value);
 	const uint64_t asked = atomic_load(&asked_database);
-	printf("%s: the database asked %llu times for %llu requests; p50 %.0f us, p99 %.0f us; "
-	       "%.0f requests a second\n", what, (unsigned long long)asked,
+	printf("%s, %s: the database asked %llu times for %llu requests; p50 %.0f us, p99 %.0f us; "
+	       "%.0f requests a second\n", database_name, what, (unsigned long long)asked,
 	       (unsigned long long)requests, (double)took[requests / 2],
 	       (double)took[requests - requests / 100], (double)requests / wall);
 	return asked;
@@ -171,14 +147,15 @@ int main(int argc, char **argv)
 	threads = (unsigned)number(argv[3], 1, MOST_THREADS, usage);
 	absent_per_mille = number(argv[4], 0, 1000, usage);
 	const char *folder = fresh_folder(argv[5]);
-	snprintf(socket_path, NAME, "%s/redis.socket", folder);
-	snprintf(table, NAME, "%s/users.sqlite", folder);
 	took = room_for(requests, sizeof *took);
-	start_server();
-	sign_up_many(0, users);
+	cache_start(folder);
+	database_start(folder);
+	struct database *db = database_open();
+	database_fill(db, 0, users, id_of);
+	atomic_store(&signed_up, users);
 	const uint64_t without = serve("without");
-	set = filled();
-	rebuild(); /* the guard is filled from the table */
+	fill_set(db);
+	database_close(db);
 	o.handle = set;
 	must(weir_guard_create(&guard, &o), "guard");
 	must(-pthread_create(&nightly, NULL, job, NULL), "thread");

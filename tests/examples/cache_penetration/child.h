@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ * A server as a child of the example. It ends with this process, however that ends; what it has to
+ * say is on the standard error output. */
+#ifndef WEIR_EXAMPLES_CHILD_H
+#define WEIR_EXAMPLES_CHILD_H
+
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include "../example.h"
+
+enum { SKIPPED = 77 };
+
+/* @user: who it runs as where this process is root, or NULL. The kernel forgets who is to be
+ * killed with its parent when the user changes: that comes first. */
+static inline _Noreturn void become(const struct passwd *user, char *const argv[])
+{
+	if (user && (setgroups(0, NULL) || setgid(user->pw_gid) || setuid(user->pw_uid)))
+		_exit(1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (chdir("/") || dup2(nowhere, STDOUT_FILENO) < 0)
+		_exit(1);
+	execvp(argv[0], argv);
+	_exit(SKIPPED);
+}
+
+static inline pid_t start_child(const struct passwd *user, char *const argv[])
+{
+	const pid_t child = fork();
+	must(child < 0 ? -errno : 0, "fork");
+	if (child == 0)
+		become(user, argv);
+	return child;
+}
+
+/* Return: its exit status; -1 if a signal ended it. */
+static inline int wait_for(pid_t child)
+{
+	int status = 0;
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static inline void stop_child(pid_t child, int signal)
+{
+	if (child > 0 && kill(child, signal) == 0)
+		wait_for(child);
+}
+
+/* Has it ended by itself? It is forgotten then. */
+static inline bool child_ended(pid_t *child)
+{
+	if (*child > 0 && waitpid(*child, NULL, WNOHANG) == *child)
+		*child = 0;
+	return *child == 0;
+}
+
+#endif
