@@ -10,6 +10,7 @@
 #include <weir/filter.h>
 #include <weir/normalise.h>
 #include <weir/build.h>
+#include <weir/key.h>
 #include <weir/image.h>
 #include <weir/delta.h>
 #include <weir/handle.h>
