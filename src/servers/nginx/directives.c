@@ -90,6 +90,19 @@ static char *set_on_error(ngx_conf_t *cf, struct ngx_weir_zone *zone, const ngx_
 	return NGX_CONF_OK;
 }
 
+/* Read now, by the master: its workers need not be able to. */
+static char *set_hash_key(ngx_conf_t *cf, struct ngx_weir_zone *zone, ngx_str_t path)
+{
+	u_char *key = ngx_palloc(cf->pool, WEIR_KEY_BYTES);
+	if (!key || ngx_conf_full_name(cf->cycle, &path, 1) != NGX_OK)
+		return NGX_CONF_ERROR;
+	zone->hash_key = key;
+	if (weir_key_read(key, (char *)path.data) == 0)
+		return NGX_CONF_OK;
+	ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "keyed_by: %s", weir_error_detail());
+	return NGX_CONF_ERROR;
+}
+
 static char *set_option(ngx_conf_t *cf, struct ngx_weir_zone *zone, const ngx_str_t *value)
 {
 	ngx_str_t rest;
@@ -107,6 +120,8 @@ static char *set_option(ngx_conf_t *cf, struct ngx_weir_zone *zone, const ngx_st
 		return set_on_error(cf, zone, &rest);
 	} else if (behind(value, "key=", &rest)) {
 		return set_key(cf, &zone->key, rest);
+	} else if (behind(value, "keyed_by=", &rest)) {
+		return set_hash_key(cf, zone, rest);
 	} else if (is_word(value, "map")) {
 		zone->map = true;
 	} else if (!is_word(value, "load")) {

@@ -33,28 +33,37 @@ void reading_explain_absent(char sentence[STORE_TEXT], const char *path, int err
 	snprintf(sentence, STORE_TEXT, "%s: cannot open it: %s", name, weir_strerror(err));
 }
 
+/* What the library's sentence cannot name: the option that helps. */
+static const char *hint(const struct reading *r)
+{
+	if (r->err == -EFBIG && !r->store->map)
+		return ": a larger max= gives it room";
+	if (r->err == -EKEYREJECTED && !r->store->hash_key)
+		return ", by keyed_by=FILE";
+	return "";
+}
+
 /* The library's sentence, which names the file unless it is about what was read of it. */
 static void explain(struct reading *r)
 {
 	char name[STORE_TEXT / 2], detail[WEIR_SENTENCE_BYTES];
 	snprintf(detail, sizeof detail, "%s", weir_error_detail());
 	weir_escape(name, sizeof name, r->store->path, strlen(r->store->path));
-	const char *hint = r->err == -EFBIG && !r->store->map ? ": a larger max= gives it room" :
-	                                                         "";
 	if (strstr(detail, name))
-		snprintf(r->sentence, sizeof r->sentence, "%.460s%s", detail, hint);
+		snprintf(r->sentence, sizeof r->sentence, "%.460s%s", detail, hint(r));
 	else
-		snprintf(r->sentence, sizeof r->sentence, "%s: %.200s%s", name, detail, hint);
+		snprintf(r->sentence, sizeof r->sentence, "%s: %.200s%s", name, detail, hint(r));
 }
 
 /* The filter of the file, which is in the slot then, or stays where it is. */
 static int get(struct reading *r, struct weir_filter **f)
 {
-	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT, trusting = WEIR_LOAD_OPTIONS_INIT;
 	const struct store *s = r->store;
+	const struct weir_load_options trusting = store_trusting(s);
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	size_t bytes = 0;
 	o.progress = r->stop;
-	trusting.no_verify = true;
+	o.hash_key = s->hash_key;
 	int err = s->map ? weir_image_verify(s->path, &o) :
 	                   weir_image_read(s->filling, s->room, &bytes, s->path, &o);
 	r->facts.bytes = bytes;

@@ -74,6 +74,7 @@ static void destroy(struct store *s)
 	if (s->fd >= 0)
 		close(s->fd); /* N7 */
 	free(s->path);
+	explicit_bzero(s->secret, sizeof s->secret);
 	free(s);
 }
 
@@ -97,21 +98,45 @@ static int map_all(struct store *s)
 	return 0;
 }
 
-int store_create(struct store **out, const char *path, size_t room, bool map)
+static size_t whole_pages(size_t room)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	return (room + page - 1) / page * page;
+}
+
+int store_create(struct store **out, const char *path, size_t room, bool map,
+                 const void *hash_key)
+{
 	struct store *s = calloc(1, sizeof *s);
 	*out = NULL;
 	if (!s)
 		return -ENOMEM;
 	*s = (struct store){ .path = strdup(path), .map = map, .fd = -1, .slot = -1,
-		             .room = (room + page - 1) / page * page, .references = 1 };
+		             .room = whole_pages(room), .references = 1 };
+	if (hash_key)
+		s->hash_key = memcpy(s->secret, hash_key, sizeof s->secret);
 	int err = s->path ? map_all(s) : -ENOMEM;
 	if (err)
 		destroy(s);
 	else
 		*out = s;
 	return err;
+}
+
+bool store_is(const struct store *s, const char *path, size_t room, bool map,
+              const void *hash_key)
+{
+	return s->map == map && s->room == whole_pages(room) && strcmp(s->path, path) == 0 &&
+	       !s->hash_key == !hash_key &&
+	       (!hash_key || memcmp(s->secret, hash_key, sizeof s->secret) == 0);
+}
+
+struct weir_load_options store_trusting(const struct store *s)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	o.no_verify = true;
+	o.hash_key = s->hash_key;
+	return o;
 }
 
 struct store *store_share(struct store *s)
@@ -150,11 +175,10 @@ static void settle(struct store *s, uint64_t word, struct weir_filter *filter, i
 /* Return: whether the filter is of the word, or cannot be had. */
 static bool follow_slot(struct store *s, uint64_t word)
 {
-	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
+	const struct weir_load_options trusting = store_trusting(s); /* N4 */
 	struct weir_filter *f;
 	int slot = (int)store_place(word);
 	const unsigned char *image = s->slots + (size_t)slot * s->room;
-	trusting.no_verify = true; /* N4 */
 	if (slot != s->slot && !lock(s, SLOT + slot, F_RDLCK))
 		return false; /* it is being written: the word names another by now */
 	/* N3: looked at again under the lock */
@@ -175,11 +199,10 @@ static bool follow_slot(struct store *s, uint64_t word)
  * else the filter of before, until the leader has checked that one too. */
 static bool follow_file(struct store *s, uint64_t word)
 {
-	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
+	const struct weir_load_options trusting = store_trusting(s);
 	struct file_identity before, after;
 	struct store_facts facts;
 	struct weir_filter *f;
-	trusting.no_verify = true;
 	if (!store_facts(s, &facts) || facts.number != store_number(word))
 		return current(s) == word;
 	if (file_identify(&before, s->path) || !file_same(&before, &facts.file) ||

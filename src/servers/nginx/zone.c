@@ -104,24 +104,18 @@ static void release(void *data)
 	store_release(zone->store);
 }
 
-static bool is_same_store(const struct ngx_weir_zone *zone, const struct ngx_weir_zone *before)
-{
-	return before->store && before->map == zone->map && before->max == zone->max &&
-	       before->path.len == zone->path.len &&
-	       ngx_strncmp(before->path.data, zone->path.data, zone->path.len) == 0;
-}
-
 static ngx_int_t have_store(struct ngx_weir_zone *zone, struct ngx_weir_zone *before,
                             ngx_cycle_t *cycle)
 {
 	ngx_pool_cleanup_t *cleanup = ngx_pool_cleanup_add(cycle->pool, 0);
 	if (!cleanup)
 		return NGX_ERROR;
-	if (before && is_same_store(zone, before)) {
+	const char *path = (char *)zone->path.data;
+	if (before && before->store &&
+	    store_is(before->store, path, zone->max, zone->map, zone->hash_key)) {
 		zone->store = store_share(before->store);
 	} else {
-		int err = store_create(&zone->store, (char *)zone->path.data, zone->max,
-		                       zone->map);
+		int err = store_create(&zone->store, path, zone->max, zone->map, zone->hash_key);
 		if (err) {
 			ngx_log_error(NGX_LOG_EMERG, cycle->log, -err, "weir_zone \"%V\": cannot "
 			              "reserve two slots of max=%uz bytes", &zone->name,

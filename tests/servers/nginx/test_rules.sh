@@ -24,6 +24,8 @@ test_directives() {
 	weir_zone a $work/bad.weir on_error=x;|on_error is keep, pass or deny, not: "x"
 	weir_zone a $work/bad.weir key=x;|the key is one variable, .* not: "x"
 	weir_zone a $work/bad.weir maps;|no such option: "maps"
+	weir_zone a $work/bad.weir keyed_by=none;|keyed_by: .*/none: cannot open it: no such file
+	weir_zone a $work/bad.weir keyed_by=bad.weir;|keyed_by: .*/bad.weir: its mode is 0644
 	$zone weir_deny a remote_addr;|the key is one variable, .* not: "remote_addr"
 	$zone weir_deny a \$remote_addr 200;|a status from 400 to 599, not: "200"
 	$zone weir_deny a;|a zone and a variable, or off, not: "a"
@@ -133,6 +135,48 @@ test_no_file() {
 	stop_nginx
 }
 
+# keyed_set FILE KEY LINE
+keyed_set() { echo "$3" | set_of "$1" --keyed-by="$2"; }
+
+# The key is the master's: where that is root, workers cannot read it. A reload takes another key,
+# and with it no set of the old one.
+test_keyed() {
+	local zones='' how places=''
+	(umask 077; head -c 16 /dev/urandom > one.key; head -c 16 /dev/urandom > two.key)
+	cp one.key a.key
+	for how in load map; do
+		zones+="weir_zone $how $work/keyed.weir check=50ms keyed_by=a.key $how;"
+		places+="location = /$how { weir_deny $how \$binary_remote_addr; empty_gif; }"
+	done
+	zones+="weir_zone open $work/keyed.weir check=50ms;"
+	zones+="weir_zone closed $work/plain.weir check=50ms keyed_by=$work/one.key;"
+	keyed_set keyed.weir one.key 192.0.2.1
+	start_nginx "$zones" "$places"
+	from 403 /load 192.0.2.1
+	from 403 /map 192.0.2.1
+	from 200 /load 192.0.2.2
+	from 200 /map 192.0.2.2
+	holds metric_is absent open -eq 1
+	holds metric_is absent closed -eq 1
+	logged 1 'weir_zone "open": .*keyed.weir: .*is keyed: .*, by keyed_by=FILE'
+	logged 1 'weir_zone "closed": .*plain.weir: .*keyed'
+	keyed_set keyed.weir one.key 192.0.2.2
+	soon is_refused_from /load 192.0.2.2
+	soon is_refused_from /map 192.0.2.2
+	keyed_set keyed.weir two.key 192.0.2.3
+	soon metric_is refused load -eq 1
+	soon metric_is refused map -eq 1
+	from 403 /load 192.0.2.2
+	from 403 /map 192.0.2.2
+	cp two.key a.key
+	call_nginx -s reload
+	soon is_refused_from /load 192.0.2.3
+	soon is_refused_from /map 192.0.2.3
+	soon passes_from /load 192.0.2.2
+	soon passes_from /map 192.0.2.2
+	stop_nginx
+}
+
 test_directives
 start_rules
 test_rules
@@ -142,4 +186,5 @@ stop_nginx
 holds is_gone "$pid"
 listen=
 test_no_file
+test_keyed
 finish

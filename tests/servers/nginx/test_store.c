@@ -147,7 +147,7 @@ static int setup(void **state)
 	if (folder_setup(state))
 		return 1;
 	signal(SIGPIPE, SIG_IGN);
-	return store_create(&store, path, ROOM, *state != NULL);
+	return store_create(&store, path, ROOM, *state != NULL, NULL);
 }
 
 static int teardown(void **state)
