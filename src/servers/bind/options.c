@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <weir/error.h>
 #include "options.h"
 
 const char *const answer_names[ANSWERS + 1] = { "nxdomain", "nodata", "address", NULL };
@@ -20,7 +21,9 @@ static cfg_type_t type_on_error = { "on-error", cfg_parse_enum, cfg_print_ustrin
 
 static cfg_clausedef_t clauses[] = {
 	{ "file", &cfg_type_qstring, 0 },
+	{ "keyed-by", &cfg_type_qstring, 0 },
 	{ "allow-file", &cfg_type_qstring, 0 },
+	{ "allow-keyed-by", &cfg_type_qstring, 0 },
 	{ "name", &cfg_type_qstring, 0 },
 	{ "answer", &type_answer, 0 },
 	{ "ipv4-address", &cfg_type_netaddr4, 0 },
@@ -98,6 +101,17 @@ static char *path_of(struct reading *r, const char *name)
 	}
 	strcpy(stpcpy(stpcpy(path, here), text[0] == '/' ? "" : "/"), text);
 	return path;
+}
+
+static void secret_of(struct reading *r, const char *name, struct secret *out)
+{
+	char *path = path_of(r, name);
+	if (!path)
+		return;
+	out->given = weir_key_read(out->bytes, path) == 0;
+	if (!out->given)
+		wrong(r, get(r, name), "'%s': %s", name, weir_error_detail());
+	free(path);
 }
 
 static int chosen(const struct reading *r, const char *name, const char *const *names)
@@ -195,6 +209,10 @@ static void read_all(struct reading *r)
 	struct options *o = r->o;
 	o->file = path_of(r, "file");
 	o->allow_file = path_of(r, "allow-file");
+	secret_of(r, "keyed-by", &o->key);
+	secret_of(r, "allow-keyed-by", &o->allow_key);
+	if (!get(r, "allow-file") && get(r, "allow-keyed-by"))
+		wrong(r, get(r, "allow-keyed-by"), "'allow-keyed-by' needs 'allow-file'");
 	o->statistics_file = path_of(r, "statistics-file");
 	if (!get(r, "file"))
 		wrong(r, NULL, "'file' is missing: the image of the domains to block");
@@ -258,4 +276,6 @@ void options_free(struct options *o)
 	free(o->file);
 	free(o->allow_file);
 	free(o->statistics_file);
+	explicit_bzero(&o->key, sizeof o->key);
+	explicit_bzero(&o->allow_key, sizeof o->allow_key);
 }

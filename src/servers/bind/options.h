@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <weir/key.h>
 #include "bind.h"
 
 enum answer { ANSWER_NXDOMAIN, ANSWER_NODATA, ANSWER_ADDRESS, ANSWERS };
@@ -15,10 +16,17 @@ extern const char *const answer_names[ANSWERS + 1]; /* NULL ends them */
 
 enum { NAME_MOST = 64 };
 
+/* The key of keyed images. */
+struct secret {
+	bool given;
+	unsigned char bytes[WEIR_KEY_BYTES];
+};
+
 struct options {
 	char *file;            /* absolute paths */
 	char *allow_file;      /* or NULL */
 	char *statistics_file; /* or NULL */
+	struct secret key, allow_key; /* of the images */
 	char name[NAME_MOST + 1];
 	enum answer answer;
 	enum on_error on_error;

@@ -159,9 +159,9 @@ static isc_result_t begin(struct instance *in, const struct place *place)
 		    o->name, COUNT_LISTS);
 		return ISC_R_FAILURE;
 	}
-	in->block = set_get(o->file, o->max_size);
+	in->block = set_get(o->file, o->max_size, &o->key);
 	if (in->block && o->allow_file)
-		in->allow = set_get(o->allow_file, o->max_size);
+		in->allow = set_get(o->allow_file, o->max_size, &o->allow_key);
 	if (!in->block || (o->allow_file && !in->allow)) {
 		SAY(ISC_LOG_ERROR, "%s: %s", o->name, weir_error_detail());
 		return ISC_R_NOMEMORY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Sets that the views of named share: one for each path and limit.
+ * Sets that the views of named share: one for each path, limit and key.
  *
  *  S1 The list of sets, and how many use each, change under the lock alone.
  *  S2 Who has a set has it counted, so its handle is valid without the lock.
@@ -26,6 +26,7 @@ struct set {
 	struct set *next;
 	char *path;
 	uint64_t max_size;
+	struct secret key;
 	unsigned users;
 	struct weir_handle *handle;
 	struct weir_follower *follower;
@@ -91,6 +92,7 @@ static int begin(struct set *s)
 	struct weir_follow_options follow = WEIR_FOLLOW_OPTIONS_INIT;
 	options.flags = WEIR_HANDLE_ANY_SEED | WEIR_HANDLE_ANY_STEPS;
 	options.absent = WEIR_ABSENT_NO;
+	options.hash_key = s->key.given ? s->key.bytes : NULL;
 	gate.check = check;
 	gate.context = s;
 	refresh.gate = &gate;
@@ -110,6 +112,13 @@ static int begin(struct set *s)
 	return weir_follow(&s->follower, s->handle, s->path, &follow);
 }
 
+static void forget(struct set *s)
+{
+	explicit_bzero(&s->key, sizeof s->key);
+	free(s->path);
+	free(s);
+}
+
 static void end(struct set *s)
 {
 	int result = weir_follow_stop(s->follower); /* S5 */
@@ -119,41 +128,46 @@ static void end(struct set *s)
 		SAY(ISC_LOG_CRITICAL, "%s: the set stays: %s", s->path, weir_error_detail());
 		return;
 	}
-	free(s->path);
-	free(s);
+	forget(s);
 }
 
-static struct set *find(const char *path, uint64_t max_size, bool stuck)
+static bool same_key(const struct secret *a, const struct secret *b)
+{
+	return a->given == b->given && memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
+}
+
+static struct set *find(const char *path, uint64_t max_size, const struct secret *key, bool stuck)
 {
 	struct set *s = sets;
 	while (s && (strcmp(s->path, path) != 0 || s->max_size != max_size ||
+	             !same_key(&s->key, key) ||
 	             atomic_load_explicit(&s->stuck, memory_order_relaxed) != stuck))
 		s = s->next;
 	return s;
 }
 
-static struct set *make(const char *path, uint64_t max_size)
+static struct set *make(const char *path, uint64_t max_size, const struct secret *key)
 {
 	struct set *s = calloc(1, sizeof *s);
 	if (!s)
 		return NULL;
 	s->path = strdup(path);
 	s->max_size = max_size;
+	s->key = *key;
 	if (s->path && begin(s) == 0)
 		return s;
 	weir_handle_destroy(s->handle);
-	free(s->path);
-	free(s);
+	forget(s);
 	return NULL;
 }
 
-struct set *set_get(const char *path, uint64_t max_size)
+struct set *set_get(const char *path, uint64_t max_size, const struct secret *key)
 {
 	pthread_mutex_lock(&lock);
-	struct set *s = find(path, max_size, false);
+	struct set *s = find(path, max_size, key, false);
 	if (!s) {
-		struct set *stuck = find(path, max_size, true);
-		s = make(path, max_size);
+		struct set *stuck = find(path, max_size, key, true);
+		s = make(path, max_size, key);
 		if (s && stuck && !set_ready(s)) { /* any set is better than none */
 			end(s);
 			s = stuck;

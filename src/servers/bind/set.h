@@ -7,14 +7,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "options.h"
 
 struct set;
 struct weir_handle;
 
 /* Begin to use the set of a file, or go on with the one that is followed already with the same
- * limit. The file is read before this returns; that it cannot be is no failure.
+ * limit and key. The file is read before this returns; that it cannot be is no failure.
  * Return: NULL without memory or a thread: weir_error_detail() has a sentence. */
-struct set *set_get(const char *path, uint64_t max_size);
+struct set *set_get(const char *path, uint64_t max_size, const struct secret *key);
 /* Not in a read-side section. NULL for nothing. */
 void set_put(struct set *s);
 

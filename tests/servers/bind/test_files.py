@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Images that are damaged or not there, and parameters that are wrong."""
 import os
+import pwd
 import re
 
 import lists
@@ -85,6 +86,48 @@ def test_on_error():
         expect(rcode(s, "blocked.test"), "NXDOMAIN", "the configuration it had")
 
 
+def make_key(s, name):
+    """Where this is root, root's, and the group of the user that named runs as reads it."""
+    with open(s.path(name), "wb") as file:
+        os.fchmod(file.fileno(), 0o640)
+        file.write(os.urandom(16))
+    if not os.getuid():
+        os.chown(s.path(name), 0, pwd.getpwnam("nobody").pw_gid)
+
+
+def test_keyed():
+    """Keyed images, each by its key. A reload with another key takes the image of that one."""
+    with server("keyed", keys=["other.test"]) as s:
+        for name in ("block.key", "allow.key", "next.key"):
+            make_key(s, name)
+
+        def put(image, key, *names):
+            build("made.weir", names, "-k", "layered", "--keyed-by", s.path(key))
+            os.replace("made.weir", s.path(image))
+
+        put("list.weir", "block.key", "blocked.test", "good.test")
+        wait_until("refused without a key",
+                   lambda: "list.weir: is keyed: give the key" in s.text())
+        expect(rcode(s, "other.test"), "NXDOMAIN", "the set without a key")
+        put("allow.weir", "allow.key", "good.test")
+        text = ('plugin query "@plugin" { file "list.weir"; keyed-by "%s";'
+                ' allow-file "allow.weir"; allow-keyed-by "allow.key"; };')
+        s.configure(text % "block.key")
+        s.reload("reconfig")
+        wait_until("keyed", lambda: rcode(s, "blocked.test") == "NXDOMAIN")
+        expect(rcode(s, "good.test"), "NOERROR", "allowed by the other key")
+        expect(rcode(s, "other.test"), "NOERROR", "of the set before")
+        put("list.weir", "block.key", "blocked.test", "fresh.test")
+        wait_until("replaced", lambda: rcode(s, "fresh.test") == "NXDOMAIN")
+        put("list.weir", "next.key", "next.test", "fresh.test")
+        wait_until("another key", lambda: "list.weir: is keyed by another key" in s.text())
+        expect(rcode(s, "blocked.test"), "NXDOMAIN", "the set of the key it has")
+        s.configure(text % "next.key")
+        s.reload("reconfig")
+        wait_until("the next key", lambda: rcode(s, "next.test") == "NXDOMAIN")
+        expect(rcode(s, "blocked.test"), "NOERROR", "of the key before")
+
+
 def test_apparmor():
     """Debian's profile for named lets it have the folders that the plugin's README names."""
     profile = "/etc/apparmor.d/usr.sbin.named"
@@ -124,6 +167,9 @@ WRONG = [
     ('file "l.weir"; statistics-file "s"; statistics-interval 0;', "is 0 seconds, not 1 to 86400"),
     ('file "l.weir"; statistics-file "l.weir";', "'statistics-file' is an image"),
     ('file "l.weir"; on-error fail;', "cannot open"),
+    ('file "l.weir"; keyed-by "none.key";', "'keyed-by': "),
+    ('file "l.weir"; keyed-by "root.db";', "root.db: its mode is 0644"),
+    ('file "l.weir"; allow-keyed-by "a.key";', "'allow-keyed-by' needs 'allow-file'"),
 ]
 
 
