@@ -40,7 +40,12 @@ static bool reads_input(const struct lines_options *from)
 	return false;
 }
 
-/* Of a prefix or a domain that stands for all below it some could not be excluded. */
+/* Of sets of prefixes or domains, where a text has several lookups. */
+static bool looks_up_several(const struct build *build)
+{
+	return build->fill.keying.normal.steps & (WEIR_NORMAL_CIDR | WEIR_NORMAL_SUFFIXES);
+}
+
 int build_excludes(struct build *build)
 {
 	const struct lines_options list = build->exclude.from;
@@ -52,10 +57,8 @@ int build_excludes(struct build *build)
 	if (!kind_excludes(build->params.kind))
 		return misuse("--exclude %s: kind %s has no exclude list", list.names[0],
 		              weir_kind_name(build->params.kind));
-	if (build->fill.keying.normal.steps & (WEIR_NORMAL_CIDR | WEIR_NORMAL_SUFFIXES))
-		return misuse("--exclude %s: not with --cidr or --suffixes: what is below an "
-		              "included key is found, whatever is excluded", list.names[0]);
 	build->exclude = build->fill;
+	build->exclude.what = KEYING_EXCLUDE;
 	build->exclude.from.names = list.names;
 	build->exclude.from.n = list.n;
 	const int64_t bytes = lines_total_bytes(&build->exclude.from);
@@ -91,6 +94,7 @@ static int exclude(struct build *build, struct weir_builder *builder)
 	progress_end();
 	if (err)
 		return trouble_plan();
+	build->exclude.keying.normal = build->found.noted;
 	return fill_exclude(&build->exclude, &build->params, builder, &keys) ? TOOL_TROUBLE :
 	                                                                       TOOL_OK;
 }
@@ -143,6 +147,15 @@ static int one_hash(const struct find *in, const struct find *ex)
 	               ex->file, (unsigned long long)ex->line, (int)ex->len, ex->key);
 }
 
+/* A text is excluded by all its lookups: one of these is an included prefix or domain. */
+static int covered(const struct build *build, const struct find *in, const struct find *ex)
+{
+	return trouble("%s:%llu '%.*s' covers what %s:%llu excludes, '%.*s': leave one of them "
+	               "out%s", in->file, (unsigned long long)in->line, (int)in->text_len,
+	               in->text, ex->file, (unsigned long long)ex->line, (int)ex->text_len,
+	               ex->text, build->built.equal > 1 ? "; there are more" : "");
+}
+
 /* Which keys they are. Return: TOOL_OK two, so another seed may do; else after a message. */
 static int explain(const struct build *build, const struct weir_builder *builder, bool may_change)
 {
@@ -156,13 +169,15 @@ static int explain(const struct build *build, const struct weir_builder *builder
 		status = TOOL_TROUBLE; /* reported */
 	else if (!in.key || !ex.key)
 		trouble("the files have changed while they were read");
-	else if (in.len == ex.len && memcmp(in.key, ex.key, in.len) == 0)
+	else if (in.len != ex.len || memcmp(in.key, ex.key, in.len) != 0)
+		status = may_change ? TOOL_OK : one_hash(&in, &ex);
+	else if (looks_up_several(build))
+		covered(build, &in, &ex);
+	else
 		trouble("%s:%llu '%.*s' is excluded by %s:%llu: a key can be in one of the lists "
 		        "only%s", in.file, (unsigned long long)in.line, (int)in.len, in.key,
 		        ex.file, (unsigned long long)ex.line,
 		        build->built.equal > 1 ? "; more are in both" : "");
-	else
-		status = may_change ? TOOL_OK : one_hash(&in, &ex);
 	find_free(&in);
 	find_free(&ex);
 	return status;
@@ -171,6 +186,7 @@ static int explain(const struct build *build, const struct weir_builder *builder
 /* The width of fingerprints is chosen by the list's length, before it is read. */
 static int count_excluded(struct build *build)
 {
+	build->exclude.keying.normal = build->found.noted;
 	if (build->exclude.from.n && !build->params.exclude_keys &&
 	    build->exclude.bytes)
 		return fill_count(&build->exclude, &build->params.exclude_keys) ? TOOL_TROUBLE :
@@ -178,18 +194,19 @@ static int count_excluded(struct build *build)
 	return TOOL_OK;
 }
 
-/* The rate that was asked is an answer's. The lookups of one show in a first pass over files; of a
- * pipe the hashes are kept until then. */
-static int settle_rate(struct build *build, struct spool *spool)
+/* The rate that was asked is an answer's, and what is excluded is excluded by all its lookups.
+ * These show in a first pass over files; of a pipe the hashes are kept until then. */
+static int settle_lookups(struct build *build, struct spool *spool)
 {
 	uint64_t keys;
-	if (!build_lookups_unknown(build))
+	if (!build_lookups_unknown(build) && !(looks_up_several(build) && build->exclude.from.n))
 		return TOOL_OK;
 	if (build->fill.bytes ? fill_count(&build->fill, &keys) :
 	                        fill_spool(&build->fill, &build->params, spool))
 		return TOOL_TROUBLE;
-	build->params.fp_rate = model_rate(&build->model, &build->found.noted,
-	                                   build->params.fp_rate);
+	if (build->params.fp_rate != 0.0)
+		build->params.fp_rate = model_rate(&build->model, &build->found.noted,
+		                                   build->params.fp_rate);
 	return TOOL_OK;
 }
 
@@ -197,7 +214,9 @@ static int try_seeds(struct build *build, struct spool *spool)
 {
 	const bool may_change = build->params.seed == 0 && !build->params.hash_key;
 	bool both = true;
-	int status = settle_rate(build, spool);
+	int status = settle_lookups(build, spool);
+	if (!status)
+		status = count_excluded(build);
 	while (!status && both) {
 		struct weir_builder *builder = NULL;
 		status = new_builder(build, &builder);
@@ -215,9 +234,7 @@ static int try_seeds(struct build *build, struct spool *spool)
 int build_at_once(struct build *build)
 {
 	struct spool spool = { .max_bytes = build->max_memory };
-	int status = count_excluded(build);
-	if (!status)
-		status = try_seeds(build, &spool);
+	int status = try_seeds(build, &spool);
 	spool_free(&spool);
 	return status;
 }

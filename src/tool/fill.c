@@ -182,7 +182,7 @@ static int take_chunks(struct pass *pass, struct batch **batch)
 	struct chunk chunk = { 0 };
 	struct keyer keyer;
 	int got = 0;
-	keyer_begin(&keyer, &pass->fill->keying, KEYING_INSERT);
+	keyer_begin(&keyer, &pass->fill->keying, pass->fill->what);
 	while (!atomic_load(&pass->failed) && (got = lines_next(pass->lines, &chunk)) > 0) {
 		hint(pass, &chunk);
 		if (!take(pass, &chunk, &keyer, batch))

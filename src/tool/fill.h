@@ -30,6 +30,7 @@ struct fill_found {
 struct fill {
 	struct lines_options from;
 	struct keying keying;
+	enum keying_what what;
 	struct fill_found *found; /* or NULL */
 	unsigned threads;
 	uint64_t bytes;    /* of the files, 0: not known */

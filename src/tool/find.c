@@ -24,11 +24,13 @@ static char *copy_of(const void *bytes, size_t len)
 	return copy;
 }
 
-static void found(struct search *s, const struct chunk *chunk, const char *line,
+static void found(struct search *s, const struct chunk *chunk, const struct iovec *line,
                   const struct iovec *key)
 {
 	s->find->file = copy_of(chunk->file, strlen(chunk->file));
-	s->find->line = chunk_line(s->lines, chunk, line);
+	s->find->line = chunk_line(s->lines, chunk, line->iov_base);
+	s->find->text = copy_of(line->iov_base, line->iov_len);
+	s->find->text_len = line->iov_len;
 	s->find->key = copy_of(key->iov_base, key->iov_len);
 	s->find->len = key->iov_len;
 }
@@ -45,7 +47,7 @@ static void look(struct search *s, const struct chunk *chunk, struct iovec line)
 	for (size_t i = 0; i < (keyed ? s->keyer.n : 1) && !s->find->key; i++)
 		if (weir_builder_hash(s->builder, keys[i].iov_base, keys[i].iov_len) ==
 		    s->find->hash)
-			found(s, chunk, line.iov_base, &keys[i]);
+			found(s, chunk, &line, &keys[i]);
 }
 
 static int search(struct search *s)
@@ -69,7 +71,7 @@ int find_key(const struct fill *fill, const struct weir_builder *builder, struct
 	from.numbered = true;
 	struct search s = { .fill = fill, .builder = builder, .lines = lines_open(&from),
 	                    .find = find };
-	keyer_begin(&s.keyer, &fill->keying, KEYING_INSERT);
+	keyer_begin(&s.keyer, &fill->keying, fill->what);
 	progress_begin("finding a key of both lists");
 	int result = search(&s);
 	progress_end();
@@ -82,4 +84,5 @@ void find_free(struct find *find)
 {
 	free(find->file);
 	free(find->key);
+	free(find->text);
 }

@@ -13,6 +13,8 @@ struct find {
 	uint64_t line;
 	char *key;
 	size_t len;
+	char *text; /* the line */
+	size_t text_len;
 };
 
 /* Read the files of @fill for the first key that has the hash in @builder. Return: 0, or -1 after a

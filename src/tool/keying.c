@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * From lines to keys. A line gives texts (one, or of a hosts file several), and a text gives one
  * key to insert, or several to look up. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "keyer.h"
@@ -67,6 +68,16 @@ static void keyer_room(struct keyer *k, size_t more)
 	k->of = need_more(k->of, k->room * sizeof *k->of);
 }
 
+/* Of a prefix each address would be looked up by keys of its own. */
+static int excludable(const struct weir_normal *normal, struct iovec text)
+{
+	unsigned char key[WEIR_CIDR_KEY];
+	if (!(normal->steps & WEIR_NORMAL_CIDR))
+		return 0;
+	int bytes = weir_normal_cidr(key, text.iov_base, text.iov_len);
+	return bytes < 0 || key[0] == 8 * (bytes - 1) ? 0 : -EINVAL;
+}
+
 bool keyer_text(struct keyer *k, struct iovec text, const char **why)
 {
 	const struct weir_normal *normal = &k->how->normal;
@@ -79,7 +90,11 @@ bool keyer_text(struct keyer *k, struct iovec text, const char **why)
 	struct iovec *to = k->keys + k->n;
 	void *room = keyer_bytes(k, weir_normal_room(normal, text.iov_len));
 	int n = 1;
-	if (k->what == KEYING_LOOKUP)
+	if (k->what == KEYING_EXCLUDE && excludable(normal, bare)) {
+		*why = "is a prefix: of a set of prefixes only single addresses are excluded";
+		return false;
+	}
+	if (k->what != KEYING_INSERT)
 		n = weir_normal_lookups(normal, text.iov_base, text.iov_len, room, to);
 	else if (weir_normal_key(normal, text.iov_base, text.iov_len, room, to))
 		n = -1;

@@ -26,6 +26,7 @@ bool keying_any(const struct keying *how);
 enum keying_what {
 	KEYING_INSERT, /* the key of each text, whose lengths are noted */
 	KEYING_LOOKUP, /* the keys that a lookup of it asks for */
+	KEYING_EXCLUDE, /* likewise, of a text whose lookup is to find none of them */
 };
 
 /* A thread's keys, a group at a time. Start with keyer_begin(), end with keyer_end(). */

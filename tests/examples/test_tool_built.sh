@@ -105,10 +105,6 @@ test_layered() {
 	run 2 "$weir" build -q -k fuse --exclude good -o y.weir keys
 	says 'kind fuse has no exclude list'
 	run 2 "$weir" build -q -k fuse --exclude-keys=4 -o y.weir keys; says 'not for kind fuse'
-	run 2 "$weir" build -q -k layered --cidr --exclude good -o y.weir keys
-	says 'not with --cidr'
-	run 2 "$weir" build -q -k layered --suffixes --exclude good -o y.weir keys
-	says 'not with --cidr or --suffixes'
 	cp good list # the exclude list that the image would replace
 	run 1 "$weir" build -q -k layered --exclude list --force -o list keys
 	says 'list: not replaced: .*which the keys are read from'
@@ -230,8 +226,60 @@ test_one_hash() {
 	same z.weir drawn.weir 'seed 5 was left for seed 6'
 }
 
+# innocent_addresses, innocent_names: with a rate of a half each would be found by chance.
+innocent_addresses() {
+	seq 0 4999 | awk '{ print "10.0." int($1 / 250) "." $1 % 250 }'
+	seq 0 999 | awk '{ printf "2001:db8:1::%x\n::ffff:10.1.%d.%d\n", $1, $1 / 250, $1 % 250 }'
+}
+innocent_names() { seq 5000 | awk '{ print "www" $1 ".host" $1 % 700 ".Example" }'; }
+
+# An address, or a name, is excluded by all its lookups: of whatever lengths are included.
+test_layered_lookups() {
+	seq 0 999 | awk '{ print "192.168." int($1 / 250) "." $1 % 250
+		print "172.16." $1 % 64 ".0/24"; print "198.18.0.0/15"; print "2001:db9:" $1 % 50 "::/48" }' | sort -u >ranges
+	innocent_addresses >innocent
+	run 0 "$weir" build -k layered --cidr -p 50% -s 3 --exclude innocent -o of_c.weir ranges
+	prints 'excluded  *[1-9][0-9],[0-9]*$'
+	run 0 "$weir" query -c of_c.weir ranges; prints "^$(wc -l <ranges)\$"
+	run 1 "$weir" query -c of_c.weir innocent; prints '^0$'
+	seq 0 999 | awk '{ print "10.9.0." $1 % 250 }' >stranger
+	run 0 "$weir" query -c of_c.weir stranger
+	[ "$(cat out)" -gt 0 ] && ok || fail 'no other address is found by chance: a weak test'
+	# how many bytes were given instead of a rate; a pipe, which is read once
+	run 0 "$weir" build -q -k layered --cidr -m 64k -s 3 --exclude innocent -o of_m.weir ranges
+	run 1 "$weir" query -c of_m.weir innocent; prints '^0$'
+	run 0 "$weir" build -q -k layered --cidr -p 50% -s 3 --exclude innocent -o of_p.weir \
+		<(cat ranges)
+	same of_c.weir of_p.weir 'a set of ranges from a pipe'
+	innocent_names >innocent
+	seq 900 | awk '{ print "bad" $1 ".example"; print "x.y.bad" $1 ".test" }' >domains
+	run 0 "$weir" build -q -k layered --suffixes --lowercase -p 50% --exclude innocent \
+		-o of_n.weir domains
+	run 0 "$weir" query -c of_n.weir domains; prints '^1800$'
+	run 1 "$weir" query -c of_n.weir innocent; prints '^0$'
+	run 0 "$weir" query -c of_n.weir <(seq 2000 | sed 's/$/.other.example/')
+}
+
+test_layered_covered() {
+	printf '192.0.2.0/24\n10.0.0.0/8\n' >ranges
+	printf '172.16.0.1\n10.1.2.3\n' >innocent
+	run 2 "$weir" build -q -k layered --cidr --exclude innocent -o of_u.weir ranges
+	says "ranges:2 '10.0.0.0/8' covers what innocent:2 excludes, '10.1.2.3': leave one .* out\$"
+	echo 172.16.0.0/16 >innocent
+	run 2 "$weir" build -q -k layered --cidr --exclude innocent -o of_u.weir ranges
+	says 'innocent:1: is a prefix: .* only single addresses are excluded'
+	run 0 "$weir" build -q -k layered --cidr --skip-bad --exclude innocent -o of_u.weir ranges
+	printf 'bad.example\ngood.test\n' >domains
+	printf 'www.other.test\nwww.bad.example\n' >innocent
+	run 2 "$weir" build -q -k layered --suffixes --exclude innocent -o of_v.weir domains
+	says "domains:1 'bad.example' covers what innocent:2 excludes, 'www.bad.example'"
+	absent of_v.weir 'of lists that were refused'
+}
+
 test_build
 test_layered
+test_layered_lookups
+test_layered_covered
 test_rate_is_of_an_answer
 test_one_standard_input
 test_list_left_out

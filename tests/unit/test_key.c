@@ -22,7 +22,8 @@ static const char *file_of(const void *bytes, size_t n, mode_t mode)
 }
 
 static const unsigned char secret[WEIR_KEY_BYTES] = {
-	0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0xab, 0xcd, 0xef, 0x10, 0x20, 0x30, 0x09, 0x90, 0x9a, 0xa9
+	0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0xab, 0xcd,
+	0xef, 0x10, 0x20, 0x30, 0x09, 0x90, 0x9a, 0xa9,
 };
 static const char digits[] = "00017f80FF0AabCDef10203009909aA9\n";
 
@@ -64,7 +65,8 @@ static void no_key(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(none); i++)
-		refuse(file_of(none[i].bytes, none[i].n, 0600), -EBADMSG, "is no key", "head -c 16");
+		refuse(file_of(none[i].bytes, none[i].n, 0600), -EBADMSG, "is no key",
+		       "head -c 16");
 	refuse("/no/such/key", -ENOENT, "/no/such/key: cannot open it", "no such file");
 	refuse(folder, -EISDIR, folder, "is a directory");
 	refuse(NULL, -EINVAL, "path", "NULL");

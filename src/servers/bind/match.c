@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * An image with the step suffixes is asked through the normaliser, which leaves out the numbers of
  * labels that its set has no key of. Any other is asked for each suffix: its keys are the domains
- * alone, which is the form that a list of excluded names can be built for (weir build --exclude).
+ * alone.
  * Either way the suffixes of a name are one batch, whose cache misses overlap. */
 #include <sys/uio.h>
 #include <weir/filter.h>

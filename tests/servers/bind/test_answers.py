@@ -35,6 +35,15 @@ def test_names():
             expect(rcode(s, name), "NXDOMAIN", ("steps", name))
         for name in innocent:
             expect(rcode(s, name), "NOERROR", ("steps", name))
+        exact = ["www%d.host%d.fine.example" % (i, i % 50) for i in range(200)]
+        with open("exact", "w", encoding="utf-8") as file:
+            file.writelines(name + "\n" for name in exact)
+        build("exact.weir", ["blocked.test", "a.b.c.d.test", "odd"], "-k", "layered",
+              "--suffixes", "-p", "50%", "--exclude", "exact")
+        os.replace("exact.weir", s.path("list.weir"))
+        wait_until("the set with exact innocents", lambda: rcode(s, "odd") == "NXDOMAIN")
+        for name in exact:
+            expect(rcode(s, name), "NOERROR", ("exact", name))
 
 
 def test_nxdomain():
