@@ -236,7 +236,8 @@ innocent_names() { seq 5000 | awk '{ print "www" $1 ".host" $1 % 700 ".Example" 
 # An address, or a name, is excluded by all its lookups: of whatever lengths are included.
 test_layered_lookups() {
 	seq 0 999 | awk '{ print "192.168." int($1 / 250) "." $1 % 250
-		print "172.16." $1 % 64 ".0/24"; print "198.18.0.0/15"; print "2001:db9:" $1 % 50 "::/48" }' | sort -u >ranges
+		print "172.16." $1 % 64 ".0/24"; print "198.18.0.0/15"
+		print "2001:db9:" $1 % 50 "::/48" }' | sort -u >ranges
 	innocent_addresses >innocent
 	run 0 "$weir" build -k layered --cidr -p 50% -s 3 --exclude innocent -o of_c.weir ranges
 	prints 'excluded  *[1-9][0-9],[0-9]*$'
@@ -257,7 +258,7 @@ test_layered_lookups() {
 		-o of_n.weir domains
 	run 0 "$weir" query -c of_n.weir domains; prints '^1800$'
 	run 1 "$weir" query -c of_n.weir innocent; prints '^0$'
-	run 0 "$weir" query -c of_n.weir <(seq 2000 | sed 's/$/.other.example/')
+	run 0 "$weir" query -c of_n.weir <(seq 2000 | sed 's/$/.example/') # by chance
 }
 
 test_layered_covered() {

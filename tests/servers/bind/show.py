@@ -64,8 +64,9 @@ def build_images(weir, blocked, innocent):
     for i in range(2):
         write_lines("keys", blocked + ["only%d.in-this-one.invalid" % j for j in range(i * 1000)])
         begun = time.monotonic()
-        subprocess.run([weir, "build", "-q", "-k", "layered", "--suffixes", "--lowercase", "-p", "1e-6",
-                        "--exclude=exclude", "-o", "image%d" % i, "keys"], check=True)
+        subprocess.run([weir, "build", "-q", "-k", "layered", "--suffixes", "--lowercase",
+                        "-p", "1e-6", "--exclude=exclude", "-o", "image%d" % i, "keys"],
+                       check=True)
         seconds = time.monotonic() - begun
     return seconds, os.path.getsize("image0")
 
