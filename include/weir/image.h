@@ -309,6 +309,13 @@ WEIR_API WEIR_MUST_CHECK int weir_seal(struct weir_filter *f);
 WEIR_API WEIR_MUST_CHECK int weir_image_info(const char *path, struct weir_image_info *out);
 
 /**
+ * The marks of the image that a filter was loaded or mapped from: what its builder allowed.
+ * Return: enum weir_image_marks, or'ed; 0 of a filter that was created.
+ * Threads: any.  Progress: wait-free.  Cost: nanoseconds.
+ */
+WEIR_API uint32_t weir_marks_of(const struct weir_filter *f);
+
+/**
  * As weir_stats(), of the filter in an image. No key is needed: hash_key is ignored. A plain image
  * is mapped, a compressed one is read into memory.
  * @options: as for weir_map(), NULL for the defaults. With no_verify only the sampled bits of a

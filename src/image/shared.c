@@ -79,6 +79,11 @@ int weir_image_read(void *memory, size_t room, size_t *bytes, const char *path,
 	return err;
 }
 
+uint32_t weir_marks_of(const struct weir_filter *f)
+{
+	return f->marks;
+}
+
 int weir_map_memory(struct weir_filter **out, const void *image, size_t bytes,
                     const struct weir_load_options *options)
 {

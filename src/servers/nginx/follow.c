@@ -54,10 +54,9 @@ static bool is_settled(const struct ngx_weir_zone *zone)
 static void doubt(struct ngx_weir_zone *zone, const struct file_identity *file,
                   const char *sentence, int err)
 {
-	bool verdict = reading_is_verdict(err);
 	if (is_doubted(zone, file)) {
 		if (is_settled(zone))
-			ngx_weir_refuse(zone, file, sentence, !verdict, zone->timer.log);
+			ngx_weir_refuse(zone, file, sentence, err, zone->timer.log);
 		return;
 	}
 	zone->doubted = true;

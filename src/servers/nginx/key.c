@@ -84,6 +84,8 @@ enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, enum ngx_weir_form
 	int answer;
 	if (!f)
 		return NGX_WEIR_OFF;
+	if (form != NGX_WEIR_FORM_CLIENT && !len)
+		return NGX_WEIR_MISS; /* no value: even one that all clients without it share */
 	if (form == NGX_WEIR_FORM_CLIENT)
 		answer = ask_binary(f, normal, data, len);
 	else if (form == NGX_WEIR_FORM_ADDRESS)

@@ -103,10 +103,12 @@ ngx_int_t ngx_weir_zone_init(ngx_shm_zone_t *memory, void *before);
 /* follow.c: a worker's timer */
 ngx_int_t ngx_weir_follow_begin(struct ngx_weir_zone *zone, ngx_cycle_t *cycle);
 
-/* verdict.c: of a leader that has read a file, or tried to: publish zone->reading, or refuse it */
+/* verdict.c: of a leader that has read a file, or tried to: publish zone->reading, or refuse it
+ * for @err. What will perhaps not fail again is looked at again, and what says nothing of the file
+ * leaves the set in use whatever on_error is */
 void ngx_weir_take(struct ngx_weir_zone *zone, ngx_log_t *log);
 void ngx_weir_refuse(struct ngx_weir_zone *zone, const struct file_identity *file,
-                     const char *sentence, bool again, ngx_log_t *log);
+                     const char *sentence, int err, ngx_log_t *log);
 
 /* request.c */
 ngx_int_t ngx_weir_access(ngx_http_request_t *r);

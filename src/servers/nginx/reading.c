@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "reading.h"
@@ -19,6 +20,12 @@ bool reading_is_verdict(int err)
 	default:
 		return false;
 	}
+}
+
+bool reading_is_blameless(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -EINTR ||
+	       err == -EAGAIN || err == -EBUSY;
 }
 
 struct file_identity reading_absent(int err)
@@ -82,19 +89,18 @@ static void refuse(struct reading *r, const char *format, double a, double b)
 	r->err = -ECANCELED;
 }
 
-/* What weir_handle_refresh() asks of an image, by every bit: then no sample can be foreseen. */
-static void judge(struct reading *r, const struct weir_stats *s)
+/* What weir_handle_refresh() asks of an image, by every bit: then no sample can be foreseen. Of a
+ * set whose every bit is set nothing is known of its keys. */
+static void judge(struct reading *r, const struct weir_stats *s, uint32_t marks)
 {
-	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	bool full = s->saturated && s->fp_rate_estimated > WEIR_SANE_RATE * s->fp_rate;
-	bool fewer = r->keys_before > 0 && s->keys_estimated < WEIR_SANE_KEYS * r->keys_before;
-	if ((!full && !fewer) || weir_image_info(r->store->path, &info))
-		return;
-	if (full && !info.overfull_allowed)
+	bool fewer = isfinite(r->keys_before) &&
+	             s->keys_estimated < WEIR_SANE_KEYS * r->keys_before;
+	if (full && !(marks & WEIR_MARK_OVERFULL_ALLOWED))
 		refuse(r, "overfull: it answers %.6f of absent keys with true, above twice the "
 		       "%.6f asked: build it with a larger -n, or with --allow-overfull",
 		       s->fp_rate_estimated, s->fp_rate);
-	else if (fewer && !info.shrink_allowed)
+	else if (fewer && !(marks & WEIR_MARK_SHRINK_ALLOWED))
 		refuse(r, "about %.0f keys, where the set in use has about %.0f: under a tenth: "
 		       "build it of the whole list, or with --allow-shrink", s->keys_estimated,
 		       r->keys_before);
@@ -114,7 +120,7 @@ static int measure(struct reading *r, struct weir_filter *f)
 	r->facts.saturated = s.saturated;
 	if (r->store->map)
 		r->facts.bytes = s.bytes;
-	judge(r, &s);
+	judge(r, &s, weir_marks_of(f));
 	return r->err;
 }
 
@@ -136,6 +142,8 @@ void reading_run(struct reading *r)
 	if (r->err && !r->sentence[0])
 		explain(r);
 	weir_destroy(f);
+	if (r->err)
+		store_tidy(r->store);
 	r->changed = file_identify(&after, r->store->path) || !file_same(&after, &r->file);
 	/* which of the two was read nobody knows: it is looked at again */
 	if (!r->changed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Reading a file into a store's free slot: every byte checked, and whether anybody can have meant
- * it. It is one call without nginx, for a thread beside the event loop. */
+ * it; else the slot is emptied. It is one call without nginx, for a thread beside the event loop. */
 #ifndef WEIR_NGINX_READING_H
 #define WEIR_NGINX_READING_H
 
@@ -22,6 +22,9 @@ void reading_run(struct reading *r);
 
 /* Will the same file fail in the same way again? Else it was the system's failure. */
 bool reading_is_verdict(int err);
+
+/* Is it for want of memory or descriptors, and nothing is known of the file? */
+bool reading_is_blameless(int err);
 
 /* The identity of a file that cannot be asked for, for this reason. */
 struct file_identity reading_absent(int err);

@@ -31,7 +31,6 @@ static enum ngx_weir_answer ask_client(ngx_http_request_t *r, struct ngx_weir_zo
 	return ngx_weir_ask(zone, NGX_WEIR_FORM_CLIENT, address, len);
 }
 
-/* No value is as one that no set has. */
 static ngx_int_t ask(ngx_http_request_t *r, struct ngx_weir_zone *zone,
                      const struct ngx_weir_key *key, enum ngx_weir_answer *answer)
 {

@@ -258,8 +258,10 @@ int store_begin(struct store *s)
 	s->filling = map_part(s, STORE_PAGE + (size_t)slot * s->room, s->room,
 	                      PROT_READ | PROT_WRITE);
 	s->busy = s->filling != NULL;
-	if (s->busy)
+	if (s->busy) { /* from now on it may hold pages, whoever is killed */
+		atomic_store_explicit(&s->shared->bytes[slot], s->room, memory_order_relaxed);
 		return 0;
+	}
 	int err = -errno;
 	lock(s, SLOT + slot, F_UNLCK);
 	return err;
@@ -283,6 +285,8 @@ bool store_is_untidy(const struct store *s)
 
 void store_tidy(struct store *s)
 {
+	if (s->map)
+		return;
 	int slot = free_slot(s);
 	/* what is not given back is written over some time */
 	(void)fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,

@@ -72,9 +72,7 @@ static ngx_int_t read_first(struct ngx_weir_zone *zone, ngx_cycle_t *cycle)
 	}
 	if (reading->err) {
 		store_abandon(zone->store);
-		ngx_weir_refuse(zone, &reading->file, reading->sentence,
-		                !reading_is_verdict(reading->err) ||
-		                        file_is_young(&reading->file), cycle->log);
+		ngx_weir_refuse(zone, &reading->file, reading->sentence, reading->err, cycle->log);
 	} else {
 		/* written to a moment ago: the workers look once more */
 		if (file_is_young(&reading->file))

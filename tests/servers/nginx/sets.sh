@@ -22,7 +22,7 @@ addresses 192 256 > always
 bad_set 1
 exact_set 1
 printf '203.0.113.5\n2001:db8:1::5\n' | set_of plain.weir
-printf 'Alice\nbob\n' | set_of users.weir --lowercase
+printf 'Alice\nbob\n\n' | set_of users.weir --lowercase
 echo 127.0.0.1 | set_of loopback.weir --cidr
 
 # start_rules: the server.
@@ -37,6 +37,7 @@ start_rules() {
 	location = /text { weir_deny bad $remote_addr; empty_gif; }
 	location = /plain { weir_deny plain $binary_remote_addr; empty_gif; }
 	location = /plain_text { weir_deny plain $remote_addr; empty_gif; }
+	location = /dropping { weir_deny dropping $binary_remote_addr; empty_gif; }
 	location = /exact { weir_deny exact $binary_remote_addr; empty_gif; }
 	location = /status { weir_deny bad $binary_remote_addr 429; empty_gif; }
 	location /off { weir_deny off; empty_gif;
@@ -50,6 +51,7 @@ start_rules() {
 	location = /loopback { weir_deny loopback $binary_remote_addr; empty_gif; }'
 	start_nginx "weir_zone bad $work/bad.weir check=50ms max=4m;
 	weir_zone plain $work/plain.weir check=50ms max=4m;
+	weir_zone dropping $work/plain.weir check=50ms max=4m on_error=pass;
 	weir_zone users $work/users.weir check=50ms max=4m key=\$arg_u;
 	weir_zone exact $work/exact.weir check=50ms max=4m;
 	weir_zone none $work/none.weir check=50ms max=4m;

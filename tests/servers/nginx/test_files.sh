@@ -103,6 +103,64 @@ test_moved() {
 	takes 40
 }
 
+# memory_of_sets: KiB of pages of all zones.
+memory_of_sets() {
+	local fd
+	for fd in "/proc/$(workers_of | head -n 1)/fd/"*; do
+		case $(readlink "$fd") in
+		*memfd:weir*) stat -L -c %b "$fd" ;;
+		esac
+	done | awk '{ sum += $1 } END { print int(sum / 2) }'
+}
+
+# What was read of a file that is refused is given back.
+test_pages_of_what_is_refused() {
+	local before
+	bad_set 42
+	takes 42
+	before=$(memory_of_sets)
+	holds [ "$before" -gt 10 ]
+	seq 40000 | set_of new -n 1200000 -p 1% --allow-shrink
+	holds [ "$(stat -c %s new)" -gt 1500000 ]
+	printf X | dd of=new bs=1 seek=1400000 conv=notrunc status=none
+	mv new bad.weir
+	soon is_refused 'bits of shard'
+	holds [ "$(memory_of_sets)" -lt $((before + 700)) ]
+}
+
+# Of a set whose every bit is set nobody knows how many keys it has: any follows it.
+test_full_set() {
+	seq 20000 | set_of plain.weir -n 10 -p 10% --allow-overfull
+	soon is_refused_from /plain 192.0.2.77
+	logged 1 'weir_zone "plain": .*taken, .*: every bit is set'
+	echo 203.0.113.5 | set_of plain.weir
+	soon passes_from /plain 192.0.2.77
+	from 403 /plain 203.0.113.5
+}
+
+# limit PID LIMIT: of descriptors, the soft one. Only its own user may set it.
+limit() {
+	local as=()
+	[ "$(id -u)" != 0 ] || as=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
+	"${as[@]}" prlimit --pid "$1" --nofile="$2":
+}
+
+# Without descriptors nothing is known of a file: the set stays, whatever on_error is.
+test_no_descriptors() {
+	local pid
+	from 403 /dropping 203.0.113.5
+	for pid in $(workers_of); do
+		limit "$pid" 3 # those that it has stay
+	done
+	printf '203.0.113.5\n203.0.113.6\n' | set_of plain.weir
+	soon grep -q '"dropping": .*open files.*: the set in use stays' error.log
+	for pid in $(workers_of); do
+		limit "$pid" 1000
+	done
+	soon is_refused_from /dropping 203.0.113.6
+	logged 0 '"dropping": .*there is no set now'
+}
+
 test_reload() {
 	local hits swaps pids
 	hits=$(metric hits_total bad)
@@ -213,6 +271,9 @@ start_rules
 test_replaced
 test_damaged
 test_moved
+test_pages_of_what_is_refused
+test_full_set
+test_no_descriptors
 test_reload
 test_killed
 test_load

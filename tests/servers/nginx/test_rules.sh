@@ -67,15 +67,15 @@ test_rules() {
 
 test_status() {
 	gives 200 /json
-	json body 'len(j["sets"]) == 6 and j["sets"][0]["name"] == "bad"'
+	json body 'len(j["sets"]) == 7 and j["sets"][0]["name"] == "bad"'
 	json body 'j["sets"][0]["path"].endswith("/bad.weir") and j["sets"][0]["absent"] == 0'
 	json body '290 < j["sets"][0]["keys"] < 320 and j["sets"][0]["refused_sentence"] == ""'
 	json body 'j["sets"][0]["hits_total"] > 5 and j["sets"][0]["misses_total"] > 5'
-	json body '"none.weir" in j["sets"][4]["refused_sentence"] and j["sets"][4]["refused"] == 1'
+	json body '"none.weir" in j["sets"][5]["refused_sentence"] and j["sets"][5]["refused"] == 1'
 	gives 200 /metrics
 	holds [ "$(grep -c '^# TYPE weir_hits_total counter$' body)" = 1 ]
-	holds [ "$(grep -c '^weir_absent{set="[a-z]*"} [01]$' body)" = 6 ]
-	holds [ "$(grep '^weir_hits_total' body | wc -l)" = 6 ]
+	holds [ "$(grep -c '^weir_absent{set="[a-z]*"} [01]$' body)" = 7 ]
+	holds [ "$(grep '^weir_hits_total' body | wc -l)" = 7 ]
 	gives 405 /json -X POST
 }
 
