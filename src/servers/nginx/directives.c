@@ -125,7 +125,8 @@ static char *set_option(ngx_conf_t *cf, struct ngx_weir_zone *zone, const ngx_st
 	} else if (is_word(value, "map")) {
 		zone->map = true;
 	} else if (!is_word(value, "load")) {
-		return fail(cf, "weir_zone has no such option", value);
+		return fail(cf, "the options of weir_zone are check=, max=, on_error=, key=, "
+		            "keyed_by=, load and map, not", value);
 	}
 	return NGX_CONF_OK;
 }
@@ -195,8 +196,9 @@ static char *weir_rule(ngx_conf_t *cf, ngx_command_t *command, void *data)
 	if (!conf->rules)
 		return NGX_CONF_ERROR;
 	if (cf->args->nelts == 2)
-		return is_word(&value[1], "off") ?
-		       NGX_CONF_OK : fail(cf, "a zone and a variable, or off, not", &value[1]);
+		return is_word(&value[1], "off") ? NGX_CONF_OK :
+		       fail(cf, "the variable is missing, such as $binary_remote_addr, after zone",
+		            &value[1]);
 	struct ngx_weir_zone *zone = zone_of(cf, &value[1]);
 	struct ngx_weir_rule *rule = ngx_array_push(conf->rules);
 	if (!zone || !rule)

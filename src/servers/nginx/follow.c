@@ -8,6 +8,8 @@
 /* ms: a slot that is still read, a file that may still be written to; how long a file must have
  * been bad without a change. */
 enum { SOON = 50, SETTLED = 1000 };
+/* How long a new file may wait before that is reported: so many checks, and ms. */
+enum { PATIENCE = 10, PATIENCE_LEAST = 2000 };
 
 static bool is_ending(void)
 {
@@ -87,18 +89,23 @@ static void finish(ngx_event_t *event)
 }
 
 /* Return: whether it is to be tried again soon. */
-static bool start(struct ngx_weir_zone *zone, double keys_before, bool tidying)
+static bool start(struct ngx_weir_zone *zone, const struct file_identity *file,
+                  const struct store_facts *before, bool tidying)
 {
 	int err = store_begin(zone->store);
+	if (err == -EBUSY)
+		return !tidying;
 	if (err) {
-		if (err != -EBUSY)
-			ngx_log_error(NGX_LOG_ALERT, zone->timer.log, -err,
-			              "weir_zone \"%V\": cannot map a slot", &zone->name);
-		return err == -EBUSY && !tidying;
+		char sentence[STORE_TEXT];
+		reading_explain_no_slot(sentence, zone->store, err);
+		doubt(zone, file, sentence, err);
+		return false;
 	}
 	zone->tidying = tidying;
 	zone->reading.store = zone->store;
-	zone->reading.keys_before = keys_before;
+	zone->reading.keys_before = before->keys;
+	zone->reading.any_before = store_has_set(zone->store);
+	zone->reading.prefixes_before = before->prefixes;
 	zone->reading.stop = stop;
 	if (ngx_thread_task_post(zone->pool, zone->task) == NGX_OK)
 		return false;
@@ -129,7 +136,7 @@ static bool look(struct ngx_weir_zone *zone)
 		zone->doubted = false;
 		if (facts.refused_since)
 			store_refused(store, NULL, NULL, false); /* it came back */
-		return store_is_untidy(store) && start(zone, 0, true);
+		return store_is_untidy(store) && start(zone, &file, &facts, true);
 	}
 	if (is_refused(&facts, &file) || (is_doubted(zone, &file) && !is_settled(zone)))
 		return false;
@@ -138,7 +145,46 @@ static bool look(struct ngx_weir_zone *zone)
 		doubt(zone, &file, sentence, err);
 		return false;
 	}
-	return file_is_young(&file) || start(zone, has_set ? facts.keys : 0, false);
+	return file_is_young(&file) || start(zone, &file, &facts, false);
+}
+
+/* Is there a file that is neither in use nor refused, and has been while the set was the same? */
+static bool is_waiting(struct ngx_weir_zone *zone)
+{
+	struct file_identity file;
+	struct store_facts facts;
+	bool known = store_facts(zone->store, &facts);
+	if (file_identify(&file, zone->store->path) || file_same(&file, &facts.file) ||
+	    (facts.refused_since && file_same(&file, &facts.refused)))
+		return false;
+	if (known && zone->waiting_beside != facts.number)
+		zone->waits = false;
+	zone->waiting_beside = facts.number;
+	return true;
+}
+
+/* Each worker does: the leader may be the one that stands still. */
+static void watch(struct ngx_weir_zone *zone)
+{
+	const ngx_msec_t patience = ngx_max(PATIENCE * zone->check, PATIENCE_LEAST);
+	if (!is_waiting(zone)) {
+		zone->waits = zone->waiting_said = false;
+	} else if (!zone->waits) {
+		zone->waits = true;
+		zone->waiting = ngx_current_msec;
+	} else if (ngx_current_msec - zone->waiting >= patience && !zone->waiting_said) {
+		zone->waiting_said = true;
+		ngx_log_error(NGX_LOG_ALERT, zone->timer.log, 0, "weir_zone \"%V\": %V: has been "
+		              "waiting for %M ms: process %P keeps it from being taken: does it "
+		              "stand still?", &zone->name, &zone->path,
+		              ngx_current_msec - zone->waiting, store_hinders(zone->store));
+	}
+	bool lacks = store_lacks(zone->store);
+	if (lacks && !zone->lacks_said)
+		ngx_log_error(NGX_LOG_ALERT, zone->timer.log, 0, "weir_zone \"%V\": %V: is not "
+		              "the file that was checked: this worker has no set",
+		              &zone->name, &zone->path);
+	zone->lacks_said = lacks;
 }
 
 static void tick(ngx_event_t *event)
@@ -152,6 +198,7 @@ static void tick(ngx_event_t *event)
 		store_resign(zone->store);
 	else if (store_lead(zone->store))
 		soon = look(zone);
+	watch(zone);
 	ngx_add_timer(&zone->timer, soon && zone->check > SOON ? SOON : zone->check);
 }
 

@@ -6,7 +6,6 @@
 #include "module.h"
 
 static const u_char mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
-static const char mapped_text[] = "::ffff:";
 
 /* The keys of weir_normal_cidr(), without text between. @lengths: bit n: there are prefixes of n
  * bits. */
@@ -50,15 +49,6 @@ static int ask_text(const struct weir_filter *f, const void *text, size_t len)
 	return weir_normal_contains(f, text, len);
 }
 
-static int ask_address(const struct weir_filter *f, bool prefixes, const u_char *text, size_t len)
-{
-	size_t skip = sizeof mapped_text - 1;
-	if (!prefixes && len > skip && ngx_strncmp(text, mapped_text, skip) == 0 &&
-	    ngx_strlchr((u_char *)text, (u_char *)text + len, '.'))
-		return ask_text(f, text + skip, len - skip);
-	return ask_text(f, text, len);
-}
-
 static int ask_binary(const struct weir_filter *f, const struct weir_normal *normal,
                       const u_char *address, size_t len)
 {
@@ -76,6 +66,23 @@ static int ask_binary(const struct weir_filter *f, const struct weir_normal *nor
 	return ask_text(f, text, strlen(text));
 }
 
+/* However it is spelled. What is no address is text: a UNIX socket's "unix:". */
+static int ask_address(const struct weir_filter *f, const struct weir_normal *normal,
+                       const u_char *text, size_t len)
+{
+	char copy[INET6_ADDRSTRLEN];
+	u_char address[16];
+	if (len < sizeof copy) {
+		memcpy(copy, text, len);
+		copy[len] = 0;
+		if (inet_pton(AF_INET, copy, address) == 1)
+			return ask_binary(f, normal, address, 4);
+		if (inet_pton(AF_INET6, copy, address) == 1)
+			return ask_binary(f, normal, address, sizeof address);
+	}
+	return ask_text(f, text, len);
+}
+
 enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, enum ngx_weir_form form,
                                   const u_char *data, size_t len)
 {
@@ -89,7 +96,7 @@ enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, enum ngx_weir_form
 	if (form == NGX_WEIR_FORM_CLIENT)
 		answer = ask_binary(f, normal, data, len);
 	else if (form == NGX_WEIR_FORM_ADDRESS)
-		answer = ask_address(f, normal->steps & WEIR_NORMAL_CIDR, data, len);
+		answer = ask_address(f, normal, data, len);
 	else
 		answer = ask_text(f, data, len);
 	if (answer >= 0)

@@ -75,6 +75,10 @@ struct ngx_weir_zone {
 	bool doubted;                 /* doubt is set */
 	ngx_msec_t doubted_at;
 	struct file_identity doubt;   /* a file that seems bad: refused if it stays so */
+	bool waits;                   /* a new file, since then: */
+	ngx_msec_t waiting;
+	uint64_t waiting_beside;      /* the set in use then */
+	bool waiting_said, lacks_said, invalid_said;
 };
 
 struct ngx_weir_main_conf {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "reading.h"
@@ -38,6 +39,14 @@ void reading_explain_absent(char sentence[STORE_TEXT], const char *path, int err
 	char name[STORE_TEXT / 2];
 	weir_escape(name, sizeof name, path, strlen(path));
 	snprintf(sentence, STORE_TEXT, "%s: cannot open it: %s", name, weir_strerror(err));
+}
+
+void reading_explain_no_slot(char sentence[STORE_TEXT], const struct store *store, int err)
+{
+	char name[STORE_TEXT / 2];
+	weir_escape(name, sizeof name, store->path, strlen(store->path));
+	snprintf(sentence, STORE_TEXT, "%s: no room to read it: a slot of max=%zu bytes cannot be "
+	         "mapped: %s", name, store->room, weir_strerror(err));
 }
 
 /* What the library's sentence cannot name: the option that helps. */
@@ -80,13 +89,27 @@ static int get(struct reading *r, struct weir_filter **f)
 	                weir_map_memory(f, s->filling, bytes, &trusting);
 }
 
-static void refuse(struct reading *r, const char *format, double a, double b)
+static void __attribute__((format(printf, 2, 3))) refuse(struct reading *r, const char *format,
+                                                         ...)
 {
 	char name[STORE_TEXT / 2];
+	va_list arguments;
 	weir_escape(name, sizeof name, r->store->path, strlen(r->store->path));
 	int n = snprintf(r->sentence, sizeof r->sentence, "%s: refused: ", name);
-	snprintf(r->sentence + n, sizeof r->sentence - (size_t)n, format, a, b);
+	va_start(arguments, format);
+	vsnprintf(r->sentence + n, sizeof r->sentence - (size_t)n, format, arguments);
+	va_end(arguments);
 	r->err = -ECANCELED;
+}
+
+/* An image of other keys would let all pass. Other steps are done to what is looked up as well. */
+static void judge_keys(struct reading *r)
+{
+	static const char *const what[] = { "text", "addresses (--cidr)" };
+	if (r->any_before && r->facts.prefixes != r->prefixes_before)
+		refuse(r, "its keys are %s, those of the set in use %s: build it as that was, or "
+		       "if it is meant, give the zone another path", what[r->facts.prefixes],
+		       what[r->prefixes_before]);
 }
 
 /* What weir_handle_refresh() asks of an image, by every bit: then no sample can be foreseen. Of a
@@ -109,6 +132,7 @@ static void judge(struct reading *r, const struct weir_stats *s, uint32_t marks)
 static int measure(struct reading *r, struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
+	struct weir_normal normal;
 	int err = weir_stats_exact(f, &s);
 	if (err)
 		return err;
@@ -118,9 +142,13 @@ static int measure(struct reading *r, struct weir_filter *f)
 	r->facts.capacity = s.capacity;
 	r->facts.kind = s.shape.kind;
 	r->facts.saturated = s.saturated;
+	weir_normal_of(f, &normal);
+	r->facts.prefixes = (normal.steps & WEIR_NORMAL_CIDR) != 0;
 	if (r->store->map)
 		r->facts.bytes = s.bytes;
 	judge(r, &s, weir_marks_of(f));
+	if (!r->err)
+		judge_keys(r);
 	return r->err;
 }
 

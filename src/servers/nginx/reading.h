@@ -9,6 +9,7 @@
 struct reading {
 	struct store *store;         /* after store_begin() */
 	double keys_before;          /* of the set in use; 0: none */
+	bool any_before, prefixes_before;
 	weir_progress_fn *stop;      /* answers non-zero to end it */
 	/* what comes of it: */
 	int err;                     /* 0: facts are right */
@@ -30,5 +31,7 @@ bool reading_is_blameless(int err);
 struct file_identity reading_absent(int err);
 /* Its sentence. */
 void reading_explain_absent(char sentence[STORE_TEXT], const char *path, int err);
+/* Why store_begin() has failed. */
+void reading_explain_no_slot(char sentence[STORE_TEXT], const struct store *store, int err);
 
 #endif

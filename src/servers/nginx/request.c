@@ -68,6 +68,12 @@ ngx_int_t ngx_weir_access(ngx_http_request_t *r)
 			return NGX_HTTP_INTERNAL_SERVER_ERROR;
 		ngx_atomic_fetch_add(&stripe->answer[answer], 1);
 		say(&r->variables[zone->answer], answer);
+		if (answer == NGX_WEIR_INVALID && !zone->invalid_said) {
+			zone->invalid_said = true;
+			ngx_log_error(NGX_LOG_WARN, r->connection->log, 0, "weir_zone \"%V\": its "
+			              "keys are addresses, and the variable of a rule has a value "
+			              "that is none: it is in no set", &zone->name);
+		}
 		if (!refuses(rule, answer))
 			continue;
 		ngx_atomic_fetch_add(&stripe->refused, 1);

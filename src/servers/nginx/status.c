@@ -18,6 +18,7 @@
 	X(refused_total, counter, "files refused") \
 	X(refused, gauge, "1: the file there now is refused") \
 	X(refused_seconds, gauge, "since when; 0: it is not so") \
+	X(waiting_seconds, gauge, "how long a new file has not been taken; 0: none waits") \
 	X(hits_total, counter, "lookups of rules: in the set") \
 	X(misses_total, counter, "lookups of rules: not in the set") \
 	X(off_total, counter, "lookups of rules while there was no set") \
@@ -67,7 +68,8 @@ static void measure(struct row *row)
 	struct store_facts *facts = &row->facts;
 	(void)store_facts(row->zone->store, facts);
 	row->figure[FIGURE_generation] = (double)facts->number;
-	row->figure[FIGURE_absent] = !store_has_set(row->zone->store);
+	row->figure[FIGURE_absent] = !store_has_set(row->zone->store) ||
+	                             store_lacks(row->zone->store);
 	row->figure[FIGURE_age_seconds] = seconds_since(facts->since);
 	row->figure[FIGURE_keys] = round(facts->keys);
 	row->figure[FIGURE_capacity_keys] = (double)facts->capacity;
@@ -77,6 +79,8 @@ static void measure(struct row *row)
 	row->figure[FIGURE_bytes] = (double)facts->bytes;
 	row->figure[FIGURE_refused] = facts->refused_since != 0;
 	row->figure[FIGURE_refused_seconds] = seconds_since(facts->refused_since);
+	row->figure[FIGURE_waiting_seconds] = row->zone->waits ?
+		(double)(ngx_current_msec - row->zone->waiting) / 1000 : 0;
 	count(row);
 }
 

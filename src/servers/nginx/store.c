@@ -38,12 +38,15 @@ void store_resign(struct store *s)
 }
 
 /* A process does not see its own locks. */
+static pid_t other_holder(const struct store *s, int byte)
+{
+	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
+	return fcntl(s->fd, F_GETLK, &l) || l.l_type == F_UNLCK ? 0 : l.l_pid;
+}
+
 pid_t store_leader(const struct store *s)
 {
-	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LEADER, .l_len = 1 };
-	if (fcntl(s->fd, F_GETLK, &l))
-		return 0;
-	return l.l_type == F_UNLCK ? s->leads ? getpid() : 0 : l.l_pid;
+	return s->leads ? getpid() : other_holder(s, LEADER);
 }
 
 /* ---- making ---- */
@@ -241,6 +244,18 @@ void store_follow(struct store *s)
 static int free_slot(const struct store *s)
 {
 	return store_place(current(s)) == 0 ? 1 : 0;
+}
+
+pid_t store_hinders(const struct store *s)
+{
+	if (!s->leads)
+		return other_holder(s, LEADER);
+	return s->map ? 0 : other_holder(s, SLOT + free_slot(s));
+}
+
+bool store_lacks(const struct store *s)
+{
+	return !s->filter && store_has_set(s);
 }
 
 int store_begin(struct store *s)

@@ -50,6 +50,7 @@ struct store_facts {
 	struct file_identity file;     /* the set's */
 	double keys, fp_rate, fp_rate_asked;
 	uint64_t capacity, bytes, kind;
+	uint64_t prefixes;             /* 1: its keys are prefixes */
 	uint64_t saturated;            /* 1: yes */
 	uint64_t since;                /* seconds since 1970: published */
 	struct file_identity refused;  /* all zero: none */
@@ -109,6 +110,12 @@ bool store_lead(struct store *s);
 void store_resign(struct store *s);
 /* Its process; 0: none leads. */
 pid_t store_leader(const struct store *s);
+
+/* Another process that keeps a new file from being taken, since it stands still, say: the leader,
+ * or one that reads the free slot. 0: none does. */
+pid_t store_hinders(const struct store *s);
+/* Is there a set, that this process does not have? */
+bool store_lacks(const struct store *s);
 
 /* As leader: have the free slot, to be written at s->filling. Of a map store there is nothing to
  * write. Return: 0; -EBUSY it is still read, or being filled; or a negative errno. */

@@ -12,7 +12,8 @@ void ngx_weir_take(struct ngx_weir_zone *zone, ngx_log_t *log)
 		snprintf(keys, sizeof keys, "about %.0f keys", facts->keys);
 	store_publish(zone->store, facts);
 	ngx_atomic_fetch_add(&zone->counters->swaps, 1);
-	ngx_log_error(NGX_LOG_NOTICE, log, 0, "weir_zone \"%V\": %V: taken, set %uL: %s",
+	const ngx_uint_t level = ngx_test_config ? NGX_LOG_INFO : NGX_LOG_NOTICE; /* nginx -t */
+	ngx_log_error(level, log, 0, "weir_zone \"%V\": %V: taken, set %uL: %s",
 	              &zone->name, &zone->path, (uint64_t)facts->number, keys);
 }
 

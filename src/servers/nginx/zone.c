@@ -75,11 +75,19 @@ static ngx_int_t read_first(struct ngx_weir_zone *zone, ngx_cycle_t *cycle)
 		ngx_weir_refuse(zone, &reading->file, reading->sentence, reading->err, cycle->log);
 	} else {
 		/* written to a moment ago: the workers look once more */
-		if (file_is_young(&reading->file))
+		if (file_is_young(&reading->file) && !zone->map)
 			ngx_memzero(&reading->facts.file, sizeof reading->facts.file);
 		ngx_weir_take(zone, cycle->log);
 	}
 	return NGX_OK;
+}
+
+static void refuse_unread(struct ngx_weir_zone *zone, int err, ngx_cycle_t *cycle)
+{
+	struct file_identity file = reading_absent(err);
+	char sentence[STORE_TEXT];
+	reading_explain_no_slot(sentence, zone->store, err);
+	ngx_weir_refuse(zone, &file, sentence, err, cycle->log);
 }
 
 /* A leader of the running configuration reads the file anyway: then it is left to it. */
@@ -88,8 +96,11 @@ static ngx_int_t fill(struct ngx_weir_zone *zone, ngx_cycle_t *cycle)
 	ngx_int_t answer = NGX_OK;
 	if (store_has_set(zone->store) || !store_lead(zone->store))
 		return NGX_OK;
-	if (store_begin(zone->store) == 0)
+	int err = store_begin(zone->store);
+	if (!err)
 		answer = read_first(zone, cycle);
+	else if (err != -EBUSY)
+		refuse_unread(zone, err, cycle);
 	store_resign(zone->store);
 	return answer;
 }

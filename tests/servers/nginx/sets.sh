@@ -29,6 +29,8 @@ echo 127.0.0.1 | set_of loopback.weir --cidr
 start_rules() {
 	port6=$(free_port)
 	listen="listen [::ffff:127.0.0.1]:$port6 ipv6only=off;"
+	proxy_port=$(free_port)
+	listen+=" listen 127.0.0.1:$proxy_port proxy_protocol;"
 	port=$(free_port)
 	configure '' ''
 	call_nginx -t > /dev/null 2>&1 || listen=
@@ -38,6 +40,8 @@ start_rules() {
 	location = /plain { weir_deny plain $binary_remote_addr; empty_gif; }
 	location = /plain_text { weir_deny plain $remote_addr; empty_gif; }
 	location = /dropping { weir_deny dropping $binary_remote_addr; empty_gif; }
+	location = /proxy { weir_deny plain $proxy_protocol_addr; empty_gif; }
+	location = /no_address { weir_deny bad $http_x_word; empty_gif; }
 	location = /exact { weir_deny exact $binary_remote_addr; empty_gif; }
 	location = /status { weir_deny bad $binary_remote_addr 429; empty_gif; }
 	location /off { weir_deny off; empty_gif;

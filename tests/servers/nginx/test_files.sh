@@ -89,6 +89,35 @@ test_damaged() {
 	holds [ "$(workers_of)" = "$pids" ]
 }
 
+# Keys of another sort would let all pass.
+test_other_keys() {
+	addresses 30 300 | set_of bad.weir
+	stays 'its keys are text, those of the set in use addresses'
+	bad_set 30
+	soon metric_is refused bad -eq 0
+}
+
+# Whoever stands still is named: the leader, or one that reads an old set.
+test_stopped() {
+	local leader pid n=90
+	for leader in yes ''; do
+		soon has_leader bad
+		pid=$(leader_of bad)
+		[ "$leader" ] || pid=$(workers_of | grep -vxF "$pid" | head -n 1)
+		kill -STOP "$pid"
+		bad_set $((n += 1))
+		sleep 0.3
+		bad_set $((n += 1))
+		soon grep -q "\"bad\": .*has been waiting for .* ms: process $pid keeps it" error.log
+		soon metric_above waiting_seconds bad 0
+		kill -CONT "$pid"
+		takes $n
+		soon metric_is waiting_seconds bad -eq 0
+	done
+}
+# metric_above NAME SET NUMBER: of one that need not be whole.
+metric_above() { awk -v x="$(metric "$1" "$2")" -v least="$3" 'BEGIN { exit !(x > least) }'; }
+
 test_moved() {
 	other=$(mktemp -d /dev/shm/weir-nginx.XXXXXX) || return
 	if [ "$(stat -c %d "$other")" = "$(stat -c %d .)" ]; then
@@ -270,6 +299,10 @@ test_map() {
 start_rules
 test_replaced
 test_damaged
+bad_set 30
+takes 30
+test_other_keys
+test_stopped
 test_moved
 test_pages_of_what_is_refused
 test_full_set

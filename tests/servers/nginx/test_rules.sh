@@ -23,12 +23,12 @@ test_directives() {
 	weir_zone a $work/bad.weir max=17;|max is a size of 4k or more, not: "17"
 	weir_zone a $work/bad.weir on_error=x;|on_error is keep, pass or deny, not: "x"
 	weir_zone a $work/bad.weir key=x;|the key is one variable, .* not: "x"
-	weir_zone a $work/bad.weir maps;|no such option: "maps"
+	weir_zone a $work/bad.weir maps;|the options of weir_zone are .*, not: "maps"
 	weir_zone a $work/bad.weir keyed_by=none;|keyed_by: .*/none: cannot open it: no such file
 	weir_zone a $work/bad.weir keyed_by=bad.weir;|keyed_by: .*/bad.weir: its mode is 0644
 	$zone weir_deny a remote_addr;|the key is one variable, .* not: "remote_addr"
 	$zone weir_deny a \$remote_addr 200;|a status from 400 to 599, not: "200"
-	$zone weir_deny a;|a zone and a variable, or off, not: "a"
+	$zone weir_deny a;|the variable is missing, .* after zone: "a"
 	END
 }
 
@@ -63,6 +63,36 @@ test_rules() {
 	gives 403 /loopback
 	[ -z "$listen" ] || holds [ "$(curl -s -o /dev/null -w '%{http_code}' \
 		"http://127.0.0.1:$port6/loopback")" = 403 ]
+}
+
+# through_proxy STATUS ADDRESS...: as a proxy in front says where it comes from.
+through_proxy() {
+	local want=$1 address family
+	shift
+	[ "$listen" ] || return 0
+	for address; do
+		family=TCP6
+		[[ $address == *:* ]] || family=TCP4
+		exec 8<> "/dev/tcp/127.0.0.1/$proxy_port"
+		printf 'PROXY %s %s ::1 1 2\r\nGET /proxy HTTP/1.0\r\n\r\n' $family "$address" >&8
+		holds grep -q "^HTTP/1.1 $want" <(timeout 20 cat <&8)
+		exec 8>&-
+	done
+}
+
+# However they are spelled.
+test_proxy() {
+	through_proxy 403 2001:db8:1::5 2001:DB8:1::5 2001:db8:1:0:0:0:0:5 ::ffff:203.0.113.5
+	through_proxy 403 ::FFFF:203.0.113.5 ::ffff:cb00:7105
+	through_proxy 200 2001:db8:1::6 ::ffff:203.0.113.6
+}
+
+# A rule on a variable that is no address is in no set; the log says so once a worker.
+test_no_address() {
+	gives 200 /no_address -H 'X-Word: here'
+	gives 200 /no_address -H 'X-Word: there'
+	soon grep -q 'weir_zone "bad": its keys are addresses, and the variable' error.log
+	holds [ "$(grep -c 'and the variable of a rule has' error.log)" -le 2 ]
 }
 
 test_status() {
@@ -180,6 +210,8 @@ test_keyed() {
 test_directives
 start_rules
 test_rules
+test_proxy
+test_no_address
 test_status
 pid=$(cat pid)
 stop_nginx
