@@ -76,10 +76,12 @@ struct weir_refresh_options {
  * With deltas the set is the image and the deltas (delta.h) beside it whose names are the image's
  * with ".delta-" and anything behind: users.weir.delta-7. They are looked at in the order of their
  * versions (delta-9 before delta-10, as by strverscmp), and each that begins where the image, or
- * the last one that was applied, ends is applied; others are passed by. So whoever sends sets sends
- * a delta in place of each, as long as that is smaller, and where they are received nothing else
- * has to be done; now and then the image is replaced by that of weir apply, or by a new one, and
- * the deltas are removed, in this order. A delta that is damaged is refused, and the set with it.
+ * the last one that was applied, ends is applied; others are passed by, and of those that lead back
+ * to an image that was there before nothing is done. So whoever sends sets sends a delta in place
+ * of each, as long as that is smaller, and where they are received nothing else has to be done; now
+ * and then the image is replaced by that of weir apply, or by a new one, and the deltas are
+ * removed, in this order. A delta that is damaged is refused, and the set with it, until it is
+ * removed. What is empty, no regular file, or a link to nothing is no delta.
  * With map an image that has deltas is read into memory. A call costs a look at the names in the
  * folder, and if something has changed, memory for the larger of the images, twice where one is
  * larger than the one before, and the time to read all of them.

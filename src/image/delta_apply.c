@@ -46,12 +46,23 @@ static int check_map(const struct reading *r)
 	return 0;
 }
 
+/* That of the head is for people; the image has it too. */
+static int check_generation(const struct reading *r, const struct weir_plain *image,
+                            const struct weir_delta_end *end)
+{
+	if (image->generation == end->generation)
+		return 0;
+	return weir__fail(-EBADMSG, "%s: its head has generation %" PRIu64 " of image %016" PRIx64
+	                  ", which has %" PRIu64, r->source.name, end->generation, end->commit,
+	                  image->generation);
+}
+
 /* D2 */
 static int check_old(const struct reading *r, const struct weir_plain *old, const char *name)
 {
 	const struct weir_delta_end *from = &r->head.old;
 	if (old->commit == from->commit && old->bytes == from->bytes)
-		return 0;
+		return check_generation(r, old, from);
 	return weir__fail(-EINVAL, "%s: is a delta from image %016" PRIx64 " (generation %" PRIu64
 	                  ", %" PRIu64 " bytes), and %s is %016" PRIx64 " (generation %" PRIu64
 	                  ", %" PRIu64 " bytes)", r->source.name, from->commit, from->generation,
@@ -113,12 +124,14 @@ static int check_new(const struct reading *r, struct weir_plain *plain)
 	char name[64];
 	snprintf(name, sizeof name, "what it makes");
 	int err = weir__plain_check(plain, name, r->options);
+	if (err == -EBUSY) /* a delta to an image that is marked live: nobody can have made it */
+		err = -EBADMSG;
 	if (err == -EBADMSG || err == -ENOTSUP || err == -EFBIG)
 		return weir__fail(err, "%s: %s", r->source.name, weir_error_detail());
 	if (!err && plain->commit != r->head.new.commit)
 		err = weir__fail(-EBADMSG, "%s: makes image %016" PRIx64 " where its head has %016"
 		                 PRIx64, r->source.name, plain->commit, r->head.new.commit);
-	return err;
+	return err ? err : check_generation(r, plain, &r->head.new);
 }
 
 static int apply(struct reading *r, struct weir_plain *plain, const char *name)

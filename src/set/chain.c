@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <weir/delta.h>
 #include "error.h"
 #include "hash.h"
 #include "image/delta_apply.h"
@@ -116,21 +115,98 @@ void weir__chain_free(struct weir_chain *chain)
 	for (size_t i = 0; i < chain->n; i++)
 		free(chain->paths[i]);
 	free(chain->paths);
+	free(chain->heads);
 	*chain = (struct weir_chain){ 0 };
+}
+
+static bool may_be_delta(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+}
+
+int weir__chain_heads(struct weir_chain *chain)
+{
+	size_t kept = 0, i = 0;
+	int err = 0;
+	chain->heads = calloc(chain->n, sizeof *chain->heads);
+	if (!chain->heads)
+		return weir__fail(-ENOMEM, "no memory for the heads of %zu deltas", chain->n);
+	for (; i < chain->n && !err; i++) {
+		char *path = chain->paths[i];
+		struct weir_delta_info *head = &chain->heads[kept];
+		*head = (struct weir_delta_info)WEIR_DELTA_INFO_INIT;
+		if (may_be_delta(path))
+			err = weir_delta_info(path, head);
+		else
+			err = -ENOENT;
+		if (err == -ENOENT) { /* or has gone just now */
+			free(path);
+			err = 0;
+			continue;
+		}
+		chain->paths[kept++] = path;
+		if (err)
+			chain->failed = path;
+	}
+	while (i < chain->n)
+		chain->paths[kept++] = chain->paths[i++];
+	chain->n = kept;
+	return err;
+}
+
+/* How far a walk along the heads has come: which deltas, and where each of them ends. */
+struct walk {
+	size_t *step;
+	size_t n;
+};
+
+static bool is_end(const struct weir_delta_info *head, uint64_t id, uint64_t bytes)
+{
+	return head->new_id == id && head->new_bytes == bytes;
+}
+
+/* To go on with delta @i; if its end was there before, all that was done since need not be. */
+static void walk_on(struct walk *w, const struct weir_chain *chain, size_t i,
+                    const struct weir_plain *image)
+{
+	const struct weir_delta_info *head = &chain->heads[i];
+	size_t back = 0;
+	if (!is_end(head, image->commit, image->bytes))
+		for (back = 1; back <= w->n; back++)
+			if (is_end(&chain->heads[w->step[back - 1]], head->new_id, head->new_bytes))
+				break;
+	if (back > w->n)
+		w->step[w->n++] = i;
+	else
+		w->n = back;
+}
+
+static void walk(struct walk *w, const struct weir_chain *chain, const struct weir_plain *image)
+{
+	for (size_t i = 0; i < chain->n; i++) {
+		const struct weir_delta_info *last = w->n ? &chain->heads[w->step[w->n - 1]] : NULL;
+		const uint64_t id = last ? last->new_id : image->commit;
+		const uint64_t bytes = last ? last->new_bytes : image->bytes;
+		if (chain->heads[i].old_id == id && chain->heads[i].old_bytes == bytes)
+			walk_on(w, chain, i, image);
+	}
 }
 
 int weir__chain_apply(struct weir_chain *chain, struct weir_plain *plain, const char *name,
                       const struct weir_load_options *options)
 {
+	struct walk w = { .step = calloc(chain->n + 1, sizeof *w.step) };
 	int err = 0;
-	for (size_t i = 0; !err && i < chain->n; i++) {
-		struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
-		const char *path = chain->paths[i];
-		err = weir_delta_info(path, &info);
-		if (!err && info.old_id == plain->commit && info.old_bytes == plain->bytes)
-			err = weir__delta_apply(plain, name, path, options);
+	if (!w.step)
+		return weir__fail(-ENOMEM, "no memory for the order of %zu deltas", chain->n);
+	walk(&w, chain, plain);
+	for (size_t i = 0; !err && i < w.n; i++) {
+		const char *path = chain->paths[w.step[i]];
+		err = weir__delta_apply(plain, name, path, options);
 		if (err)
 			chain->failed = path;
 	}
+	free(w.step);
 	return err;
 }

@@ -56,7 +56,12 @@ static int read_chain(struct weir_filter **out, struct weir_look *l,
                       const struct weir_load_options *o)
 {
 	struct weir_plain plain;
-	int err = weir__source_settle(l->source, weir__plain_read(&plain, l->source, o));
+	int err = weir__chain_heads(&l->chain);
+	if (err)
+		return err;
+	if (l->chain.n == 0)
+		return read_image(out, l, o);
+	err = weir__source_settle(l->source, weir__plain_read(&plain, l->source, o));
 	if (err)
 		return err;
 	err = weir__chain_apply(&l->chain, &plain, l->source->name, o);
@@ -93,8 +98,9 @@ int weir__look_read(struct weir_filter **out, struct weir_look *l)
 	if (!err)
 		err = l->chain.n ? read_chain(out, l, &o) : read_image(out, l, &o);
 	l->verdict = weir__source_verdict(l->source, err) ? WEIR_VERDICT_ALONE : WEIR_VERDICT_NONE;
-	if (l->chain.failed && err == -EBADMSG)
-		return weir__fail(err, "%s; remove it, or replace the image by one that needs no "
-		                  "delta", weir_error_detail());
+	if (l->chain.failed && (err == -EBADMSG || err == -ENOTSUP)) {
+		l->verdict = WEIR_VERDICT_ALONE;
+		return weir__fail(err, "%s; remove it", weir_error_detail());
+	}
 	return l->source->outside ? err : with_remedy(err, o.hash_key);
 }

@@ -183,6 +183,7 @@ static void forge(const unsigned char *to, size_t n, size_t less)
 	assert_false(ZSTD_isError(packed));
 	image_put64(forged + 40, n);
 	image_put64(forged + 48, image_get(to + IMAGE_COMMIT, 8));
+	image_put64(forged + 56, image_get(to + IMAGE_GENERATION, 8));
 	image_put64(forged + 64, 1);
 	image_put64(forged + 72, PIECE_AT + 8 + packed);
 	image_put64(forged + SUM_AT, XXH3_64bits(forged, SUM_AT));
@@ -255,6 +256,29 @@ static void forged_beyond_checksums(void **state)
 	assert_refused(apply_it(), -EBADMSG, "what it makes", delta);
 	assert_nothing_made();
 	free(image);
+}
+
+/* The generations in its head are for people who read it: they are the images' own. */
+static void forged_generations(void **state)
+{
+	static const size_t of_old_and_new[] = { 32, 56 };
+	unsigned char changed[HEAD];
+	size_t n = 0;
+	(void)state;
+	unsigned char *right = image_slurp(delta, &n);
+	for (size_t i = 0; i < COUNT_OF(of_old_and_new); i++) {
+		memcpy(changed, right, HEAD);
+		image_put64(right + of_old_and_new[i], UINT64_C(1) << 63);
+		image_put64(right + SUM_AT, XXH3_64bits(right, SUM_AT));
+		assert_true(image_spit(delta, right, n));
+		assert_refused(apply_it(), -EBADMSG, "its head has generation 9223372036854775808",
+		               delta);
+		assert_nothing_made();
+		memcpy(right, changed, HEAD);
+	}
+	assert_true(image_spit(delta, right, n));
+	assert_ok(apply_it());
+	free(right);
 }
 
 static void of_another_sort(void **state)
@@ -417,6 +441,7 @@ int main(void)
 		BESIDE(every_length),  BESIDE(the_map),      BESIDE(of_another_sort),
 		BESIDE(a_live_image),  BESIDE(limits),       BESIDE(stopped),
 		BESIDE(options),       BESIDE(forged),       BESIDE(forged_beyond_checksums),
+		BESIDE(options),       BESIDE(forged),       BESIDE(forged_generations),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

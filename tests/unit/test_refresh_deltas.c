@@ -8,6 +8,13 @@ static struct weir_handle *h;
 static struct weir_refresh_options how;
 static char work[4200]; /* a folder for what is not published */
 
+static uint64_t file_bytes(const char *name)
+{
+	struct stat st;
+	assert_int_equal(stat(name, &st), 0);
+	return (uint64_t)st.st_size;
+}
+
 static int begin(void **state)
 {
 	(void)setup(state);
@@ -235,16 +242,61 @@ static void a_damaged_image(void **state)
 
 static void of_another_image(void **state)
 {
-	char name[4300];
 	(void)state;
 	publish_image(1);
 	publish("1", 5, 6);
 	assert_swaps_to(1);
-	snprintf(name, sizeof name, "%s.delta-2", path);
-	assert_int_equal(mkdir(name, 0777), 0);
-	assert_refused(weir_handle_refresh_with(h, path, &how), -EISDIR, name, "");
-	assert_int_equal(rmdir(name), 0);
-	assert_swaps_to(1);
+}
+
+/* A copy that has only begun, a link to what has gone: they keep nothing from being taken. */
+static void no_deltas(void **state)
+{
+	char name[4300];
+	(void)state;
+	publish_image(1);
+	publish("2", 1, 2);
+	for (unsigned sort = 0; sort < 5; sort++) {
+		snprintf(name, sizeof name, "%s.delta-1%u", path, sort);
+		assert_int_equal(sort == 0 ? mkdir(name, 0777) :
+		                 sort == 1 ? symlink("nowhere", name) :
+		                 sort == 2 ? symlink(name, name) :
+		                 sort == 3 ? mkfifo(name, 0777) :
+		                             !image_spit(name, "", 0), 0);
+		assert_swaps_to(2);
+	}
+	publish("3", 2, 3);
+	publish("20", 3, 4);
+	assert_swaps_to(4);
+}
+
+static int bytes_read(void *sum, uint64_t done, uint64_t total)
+{
+	if (done == total)
+		*(uint64_t *)sum += total;
+	return 0;
+}
+
+/* Deltas that lead nowhere cost their heads: neither do they change the image, nor is it checked
+ * for each. */
+static void around(void **state)
+{
+	char number[16];
+	uint64_t read = 0;
+	(void)state;
+	publish_image(1);
+	publish("0", 1, 2);
+	for (unsigned i = 1; i < 40; i++) {
+		snprintf(number, sizeof number, "%u", i);
+		publish(number, 2, i % 2 ? 3 : 2);
+		snprintf(number, sizeof number, "%u-back", i);
+		publish(number, i % 2 ? 3 : 2, 2);
+	}
+	publish("99", 2, 4);
+	how.progress = bytes_read;
+	how.progress_arg = &read;
+	assert_int_equal(weir_handle_refresh_with(h, path, &how), 1);
+	assert_version(4);
+	assert_true(read < 20 * file_bytes(path));
 }
 
 static void inserted_meanwhile(void **state)
@@ -379,6 +431,8 @@ int main(void)
 		IN_ITS_FOLDER(damaged),
 		IN_ITS_FOLDER(a_damaged_image),
 		IN_ITS_FOLDER(of_another_image),
+		IN_ITS_FOLDER(no_deltas),
+		IN_ITS_FOLDER(around),
 		IN_ITS_FOLDER(inserted_meanwhile),
 		IN_ITS_FOLDER(mapped_and_limited),
 		IN_ITS_FOLDER(stopped),
