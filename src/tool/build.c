@@ -115,6 +115,17 @@ static int through_spool(struct build *build)
 	return status;
 }
 
+/* A job whose list is empty by a slip would publish a set that has nothing. Where there was one
+ * before, that is refused as shrunk. */
+static int no_keys(const struct build *build)
+{
+	if (build->found.bad)
+		return trouble("no line is a key: all %llu were passed over",
+		               (unsigned long long)build->found.bad);
+	say("hint: there are no keys: the set is empty");
+	return TOOL_OK;
+}
+
 int build_make(struct build *build)
 {
 	int64_t bytes = lines_total_bytes(&build->fill.from);
@@ -142,6 +153,8 @@ int build_make(struct build *build)
 		say("lines passed over: %llu", (unsigned long long)build->found.bad);
 	if (build->found.bad || build->found.wrong)
 		steps_explain(build);
+	if (!status && !build->keys)
+		status = no_keys(build);
 	if (!status && weir_normal_set(build->filter, &build->found.noted))
 		status = trouble_weir(-EINVAL, NULL);
 	return status;

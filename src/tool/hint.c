@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Keys that end in a carriage return, that are prefixes, or that are lines of a hosts file are keys
- * as any others; but hardly anybody means them so. */
+ * Keys that end in a carriage return, that are prefixes, that are lines of a hosts file, or names
+ * with capitals are keys as any others; but hardly anybody means them so. */
 #include <string.h>
 #include "hint.h"
 #include "say.h"
@@ -46,6 +46,40 @@ static bool all(bool (*is)(struct iovec line), const struct iovec *lines, size_t
 	return asked && found == asked;
 }
 
+static bool has_capital(unsigned char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static bool is_beyond_ascii(unsigned char c)
+{
+	return c > 127;
+}
+
+static bool any(bool (*is)(unsigned char c), const struct iovec *lines, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const unsigned char *at = lines[i].iov_base, *end = at + lines[i].iov_len;
+		while (at < end && *at != '#')
+			if (is(*at++))
+				return true;
+	}
+	return false;
+}
+
+/* Of domains. */
+static void hint_names(const struct keying *how, const struct iovec *lines, size_t n)
+{
+	if (!how->hosts && !(how->normal.steps & WEIR_NORMAL_SUFFIXES))
+		return;
+	if (!(how->normal.steps & WEIR_NORMAL_LOWERCASE) && any(has_capital, lines, n))
+		say("hint: there are capitals in the names, which domains are the same without: "
+		    "--lowercase finds them either way");
+	if (any(is_beyond_ascii, lines, n))
+		say("hint: there are names beyond ASCII, for which the DNS is asked in another "
+		    "form (xn--...): idn2 prints that");
+}
+
 void hint_encoding(const struct chunk *c)
 {
 	static const char *const marks[] = { "\xff\xfe", "\xfe\xff" };
@@ -68,6 +102,8 @@ void hint_lines(const struct lines *l, const struct chunk *c, const struct keyin
 	if (!(steps & WEIR_NORMAL_TRIM) && !how->hosts && !how->field && all(ends_in_cr, lines, n))
 		say("hint: the lines end in a carriage return, which is part of the keys: --trim "
 		    "takes it off");
+	if (building)
+		hint_names(how, lines, n);
 	if (!building || how->hosts || how->field || steps & WEIR_NORMAL_CIDR)
 		return;
 	if (all(is_prefix, lines, n))

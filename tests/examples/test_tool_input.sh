@@ -172,11 +172,11 @@ test_hosts_and_suffixes() {
 
 # An option that is not ended names a domain all the same.
 test_dnsmasq_without_a_second_slash() {
-	printf 'server=//192.0.2.1\nserver=/lost.test\n' >open.conf
+	printf 'server=/kept.test/192.0.2.1\nserver=//192.0.2.1\nserver=/lost.test\n' >open.conf
 	run 2 "$weir" build -q --hosts -o open.weir open.conf
-	says "open.conf:2: 'server=/lost.test': no domain"
+	says "open.conf:3: 'server=/lost.test': no domain"
 	run 0 "$weir" build --json --hosts --skip-bad -o open.weir open.conf
-	json out 'j["keys"] == 0 and j["passed_over"] == 1'
+	json out 'j["keys"] == 1 and j["passed_over"] == 1'
 }
 
 # Its number must not go to the image, whose bytes would be added as keys.
@@ -274,6 +274,25 @@ test_hints() {
 	run 0 "$weir" build -q --plain-keys -o hint.weir <(printf '10.0.0.0/8\r\n')
 	same err /dev/null --plain-keys
 	run 0 "$weir" build --trim -o trim.weir <(printf 'a\r\n'); same err /dev/null --trim
+	local names=$'0.0.0.0 Ads.Example # Why\n'
+	run 0 "$weir" build --hosts -o caps.weir <(printf '%s' "$names"); says 'hint: .*--lowercase'
+	run 0 "$weir" build --hosts --lowercase -o small.weir <(printf '%s' "$names")
+	same err /dev/null 'capitals, and --lowercase'
+	run 0 "$weir" build --suffixes -o below.weir <(echo Ads.example); says 'hint: .*--lowercase'
+	run 0 "$weir" build --hosts -o comment.weir <(echo '0.0.0.0 ads.example # Why')
+	same err /dev/null 'capitals in a comment'
+	run 0 "$weir" build --hosts -o idn.weir <(printf '0.0.0.0 m\303\274nchen.example\n')
+	says 'hint: .*beyond ASCII.*xn--'
+	run 0 "$weir" build -o caps_too.weir <(echo 'Ads.Example'); same err /dev/null 'keys as such'
+}
+
+# Of a list that is empty by a slip.
+test_no_keys() {
+	run 0 "$weir" build -q -o empty.weir /dev/null; says 'hint: there are no keys: the set is empty'
+	run 2 "$weir" build --cidr --skip-bad -o drop.weir <(printf '1.2.3.0/24 ; SBL1\nx\n')
+	says 'no line is a key: all 2 were passed over'
+	absent drop.weir 'of a list without keys'
+	run 0 "$weir" build --cidr --skip-bad -o drop.weir <(printf '1.2.3.0/24\nx\n')
 }
 
 # Keys were made of the bytes between newlines: 24 of an image.
@@ -321,6 +340,7 @@ test_a_line_without_an_end
 test_cidr
 test_like_and_merge
 test_hints
+test_no_keys
 test_no_text
 test_a_terminal
 finish
