@@ -11,10 +11,14 @@
  *  S5 A follower is stopped, and its thread gone, before its handle is destroyed.
  */
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <weir/error.h>
 #include <weir/follow.h>
 #include <weir/handle.h>
@@ -33,6 +37,9 @@ struct set {
 	_Atomic bool ready;
 	_Atomic bool stuck; /* S4; relaxed: it says nothing of other memory */
 	char said[WEIR_SENTENCE_BYTES]; /* of the look before the follower's first */
+	double lines;           /* of the log that may be written at once, as of: */
+	double when;            /* CLOCK_MONOTONIC, s */
+	unsigned long held_back; /* lines since the last one */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -47,6 +54,35 @@ bool set_ready(const struct set *s)
 	return atomic_load_explicit(&s->ready, memory_order_acquire);
 }
 
+/* Whoever may replace the file decides how often it changes, but not how fast the log grows: after
+ * some lines at once there is one in LINE_EVERY seconds. One thread at a time. */
+enum { LINES_AT_ONCE = 10, LINE_EVERY = 5 };
+
+static void __attribute__((format(printf, 3, 4))) say(struct set *s, int level, const char *format,
+                                                      ...)
+{
+	char line[2 * WEIR_SENTENCE_BYTES], others[64] = "";
+	struct timespec t;
+	va_list arguments;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	const double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+	s->lines = fmin(s->lines + (now - s->when) / LINE_EVERY, LINES_AT_ONCE);
+	s->when = now;
+	if (s->lines < 1) {
+		s->held_back++;
+		return;
+	}
+	s->lines -= 1;
+	va_start(arguments, format);
+	vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	if (s->held_back)
+		snprintf(others, sizeof others, " (%lu lines before it were held back)",
+		         s->held_back);
+	s->held_back = 0;
+	SAY(level, "%s%s", line, others);
+}
+
 /* There is an image, perhaps the first. */
 static void became(struct set *s)
 {
@@ -55,7 +91,7 @@ static void became(struct set *s)
 	atomic_store_explicit(&s->ready, true, memory_order_release);
 	atomic_store_explicit(&s->stuck, false, memory_order_relaxed);
 	if (weir_handle_stats(s->handle, &stats) == 0)
-		SAY(ISC_LOG_INFO, "%s: a set of about %.0f keys, %.1f MiB", s->path,
+		say(s, ISC_LOG_INFO, "%s: a set of about %.0f keys, %.1f MiB", s->path,
 		    stats.filter.keys_estimated, (double)stats.filter.bytes / 1048576);
 }
 
@@ -67,19 +103,20 @@ static void report(void *context, int result, const char *sentence)
 	s->said[0] = '\0';
 	bool stuck = result == -ENOTSUP;
 	if (stuck && !atomic_exchange_explicit(&s->stuck, true, memory_order_relaxed))
-		SAY(ISC_LOG_WARNING, "%s: rndc reconfig takes over this kind of image", s->path);
+		say(s, ISC_LOG_WARNING, "%s: rndc reconfig takes over this kind of image", s->path);
 	if (result > 0)
 		became(s);
 	else if (!said)
-		SAY(ISC_LOG_ERROR, "%s", sentence); /* it has the path */
+		say(s, ISC_LOG_ERROR, "%s%s", sentence, /* it has the path */
+		    set_ready(s) ? ": the set in use stays" : "");
 }
 
 static int check(const struct weir_filter *next, void *context)
 {
-	const struct set *s = context;
+	struct set *s = context;
 	if (match_serves(next))
 		return 0;
-	SAY(ISC_LOG_ERROR, "%s: its keys are addresses (--cidr), not domains", s->path);
+	say(s, ISC_LOG_ERROR, "%s: its keys are addresses (--cidr), not domains", s->path);
 	return -1;
 }
 
@@ -153,6 +190,7 @@ static struct set *make(const char *path, uint64_t max_size, const struct secret
 		return NULL;
 	s->path = strdup(path);
 	s->max_size = max_size;
+	s->lines = LINES_AT_ONCE;
 	s->key = *key;
 	if (s->path && begin(s) == 0)
 		return s;
