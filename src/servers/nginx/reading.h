@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Reading a file into a store's free slot: every byte checked, and whether anybody can have meant
- * it; else the slot is emptied. It is one call without nginx, for a thread beside the event loop. */
+ * it; else the slot is emptied. It is one call without nginx, for a thread beside the event
+ * loop. */
 #ifndef WEIR_NGINX_READING_H
 #define WEIR_NGINX_READING_H
 

@@ -14,7 +14,8 @@ enum store_place { STORE_IN_SLOT_0, STORE_IN_SLOT_1, STORE_NOWHERE, STORE_IN_FIL
 
 struct store_shared {
 	_Alignas(64) _Atomic uint64_t current; /* number * 4 + place; 0 before the first step */
-	_Alignas(64) _Atomic uint64_t bytes[STORE_SLOTS]; /* of the image, or more of one that is being read; 0: no pages */
+	/* of the image, or all of the slot while one is read; 0: no pages */
+	_Alignas(64) _Atomic uint64_t bytes[STORE_SLOTS];
 	_Atomic uint64_t count; /* odd: the facts are being written (N8) */
 	_Atomic uint64_t facts[STORE_FACT_WORDS];
 };
