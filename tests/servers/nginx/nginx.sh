@@ -15,15 +15,17 @@ free_port() {
 s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# configure ZONES LOCATIONS: a configuration with these; $listen has more to listen on. A client
-# may say which address it comes from.
-listen=
+# configure ZONES LOCATIONS: a configuration with these; $listen and $socket have more to listen
+# on, $main what belongs to no block. A client may say which address it comes from. $as is a
+# command that starts nginx.
+listen= socket= main= as=
 configure() {
 	cat > nginx.conf <<-END
 	load_module $module;
 	$([ "$(id -u)" != 0 ] || echo 'user nobody nogroup;')
 	worker_processes ${workers:-2};
 	worker_shutdown_timeout 60s;
+	$main
 	thread_pool default threads=2;
 	pid $work/pid;
 	error_log $work/error.log ${level:-notice};
@@ -37,6 +39,7 @@ configure() {
 	    server {
 	        listen 127.0.0.1:$port;
 	        $listen
+	        $socket
 	        set_real_ip_from 127.0.0.1;
 	        real_ip_header X-Real-IP;
 	        location = /json { weir_status; }
@@ -47,7 +50,7 @@ configure() {
 	END
 }
 
-call_nginx() { "$nginx" -p "$work" -c "$work/nginx.conf" "$@"; }
+call_nginx() { $as "$nginx" -p "$work" -c "$work/nginx.conf" "$@"; }
 
 # start_nginx ZONES LOCATIONS: again with another port, if somebody took it.
 start_nginx() {

@@ -38,6 +38,8 @@ test_rules() {
 	from 200 /binary 192.0.3.1 10.1.1.250 10.2.0.3 198.51.100.8 2001:db9::1 ::ffff:192.0.3.1
 	from 403 /binary 172.16.0.0 172.31.255.255 2001:db9:8000:: 2001:db9:ffff::1
 	from 200 /binary 172.15.255.255 172.32.0.0 2001:db9:7fff:ffff::1 2001:dba::
+	from 403 /binary 2001:dba::77
+	from 200 /binary 2001:dba::76
 	from 403 /text 192.0.2.1 2001:db8::1 ::ffff:192.0.2.9
 	from 200 /text 192.0.3.1 2001:db9::1 ::ffff:192.0.3.1
 	from 403 /plain 203.0.113.5 ::ffff:203.0.113.5 2001:db8:1::5
@@ -47,6 +49,9 @@ test_rules() {
 	gives 429 /status -H 'X-Real-IP: 192.0.2.1'
 	gives 403 /off/on -H 'X-Real-IP: 192.0.2.1'
 	gives 200 /off -H 'X-Real-IP: 192.0.2.1'
+	from 403 /above 192.0.2.1
+	from 403 /above/heir 192.0.2.1
+	from 200 /above/off 192.0.2.1
 	gives 200 '/users?u=alice'
 	gives 200 '/users?u=BOB'
 	gives 403 '/users?u=eve'
@@ -60,6 +65,9 @@ test_rules() {
 	holds grep -qx 'miss miss off mapped-miss' body
 	gives 403 '/header' -H 'X-Real-IP: 192.0.2.1' -D headers
 	holds grep -q '^X-Weir: hit' headers
+	gives 200 '/said?v=eve&u=bob' -D headers # what the rule was answered
+	holds grep -q '^X-Weir: miss' headers
+	gives 200 /binary --unix-socket socket # no address
 	gives 403 /loopback
 	[ -z "$listen" ] || holds [ "$(curl -s -o /dev/null -w '%{http_code}' \
 		"http://127.0.0.1:$port6/loopback")" = 403 ]
@@ -89,8 +97,8 @@ test_proxy() {
 
 # A rule on a variable that is no address is in no set; the log says so once a worker.
 test_no_address() {
-	gives 200 /no_address -H 'X-Word: here'
-	gives 200 /no_address -H 'X-Word: there'
+	gives 200 '/no_address?u=here'
+	gives 200 '/no_address?u=there'
 	soon grep -q 'weir_zone "bad": its keys are addresses, and the variable' error.log
 	holds [ "$(grep -c 'and the variable of a rule has' error.log)" -le 2 ]
 }
@@ -101,12 +109,42 @@ test_status() {
 	json body 'j["sets"][0]["path"].endswith("/bad.weir") and j["sets"][0]["absent"] == 0'
 	json body '290 < j["sets"][0]["keys"] < 320 and j["sets"][0]["refused_sentence"] == ""'
 	json body 'j["sets"][0]["hits_total"] > 5 and j["sets"][0]["misses_total"] > 5'
-	json body '"none.weir" in j["sets"][5]["refused_sentence"] and j["sets"][5]["refused"] == 1'
+	json body '"no\"ne.weir" in j["sets"][5]["refused_sentence"]'
+	json body 'j["sets"][5]["refused"] == 1'
 	gives 200 /metrics
 	holds [ "$(grep -c '^# TYPE weir_hits_total counter$' body)" = 1 ]
 	holds [ "$(grep -c '^weir_absent{set="[a-z]*"} [01]$' body)" = 7 ]
 	holds [ "$(grep '^weir_hits_total' body | wc -l)" = 7 ]
 	gives 405 /json -X POST
+	holds [ "$(raw 'HEAD /json' | sed '1,/^\r$/d' | wc -c)" = 0 ]
+}
+# raw REQUEST: what comes back, as it comes.
+raw() {
+	exec 7<> "/dev/tcp/127.0.0.1/$port"
+	printf '%s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n' "$1" >&7
+	timeout 20 cat <&7
+	exec 7>&-
+}
+
+# adds METRIC SET WORDS...: what is done by these words adds one.
+adds() {
+	local metric=$1 set=$2 before
+	before=$(metric "$1" "$2")
+	shift 2
+	"$@"
+	holds metric_is "$metric" "$set" -eq $((before + 1))
+}
+test_counters() {
+	local misses
+	adds requests_refused_total bad from 403 /binary 192.0.2.1
+	adds hits_total bad from 403 /binary 192.0.2.1
+	adds misses_total bad from 200 /binary 192.0.3.1
+	adds invalid_total bad gives 200 '/no_address?u=x'
+	misses=$(metric misses_total none)
+	adds off_total none gives 200 /none
+	holds metric_is misses_total none -eq "$misses"
+	soon metric_is refused_seconds none -ge 1
+	holds metric_is age_seconds none -eq 0
 }
 
 # missing, damaged, too large or unreadable when nginx starts: it starts, and the zone is as
@@ -124,7 +162,9 @@ test_no_file() {
 	[ "$(id -u)" = 0 ] || zones+="# "
 	zones+="weir_zone secret $work/secret.weir check=50ms;"
 	cp bad.weir secret.weir
-	chmod 600 secret.weir
+	chmod 640 secret.weir
+	# a group of whoever starts nginx may read it, the workers may not
+	[ "$(id -u)" != 0 ] || { chgrp 4242 secret.weir && as='setpriv --groups 4242'; }
 	start_nginx "$zones" "$places"
 	from 200 /keep 192.0.2.1
 	from 200 /pass 192.0.2.1
@@ -138,6 +178,7 @@ test_no_file() {
 	logged 1 'weir_zone "small": .*: its plain image has .* room for 4096: a larger max= '
 	if [ "$(id -u)" = 0 ]; then
 		logged 1 'weir_zone "secret": .*secret.weir: cannot open it: permission denied'
+		holds grep -qx 'Groups:[^0-9]*4242 *' "/proc/$(cat pid)/status"
 		chmod 644 secret.weir
 		soon metric_is absent secret -eq 0
 	fi
@@ -207,16 +248,32 @@ test_keyed() {
 	stop_nginx
 }
 
+# All of nginx in one process.
+test_alone() {
+	as= main='master_process off;'
+	bad_set 2
+	start_nginx "weir_zone bad $work/bad.weir check=50ms;" '
+		location = /binary { weir_deny bad $binary_remote_addr; empty_gif; }'
+	from 403 /binary 10.2.0.3
+	bad_set 3
+	soon is_refused_from /binary 10.3.0.3
+	from 200 /binary 10.2.0.3
+	stop_nginx
+	main=
+}
+
 test_directives
 start_rules
 test_rules
 test_proxy
 test_no_address
 test_status
+test_counters
 pid=$(cat pid)
 stop_nginx
 holds is_gone "$pid"
-listen=
+listen= socket=
 test_no_file
 test_keyed
+test_alone
 finish
