@@ -202,8 +202,8 @@ test_reload() {
 	printf 'GET /binary HTTP/1.1\r\nHost: a\r\nX-Real-IP: 10.55.0.3\r\n' >&7
 	run 0 call_nginx -s reload
 	soon workers_changed "$pids"
-	holds metric_is hits_total bad -ge "$hits"
-	holds metric_is swaps_total bad -eq $((swaps + 1))
+	soon is_led_by_a_new_one "$pids"
+	holds are_draining "$pids"
 	for n in 51 52 53 54 55; do
 		bad_set $n
 		takes $n
@@ -211,7 +211,9 @@ test_reload() {
 	printf 'Connection: close\r\n\r\n' >&7
 	holds grep -q '^HTTP/1.1 403' <(timeout 20 cat <&7)
 	exec 7>&-
-	soon old_are_gone "$pids"
+	soon old_are_gone "$pids" # for a moment they take requests too
+	holds metric_is hits_total bad -gt "$hits"
+	holds metric_is swaps_total bad -eq $((swaps + 6))
 	# with a file that is no image
 	echo none > bad.weir
 	soon metric_is refused bad -eq 1
@@ -227,6 +229,8 @@ test_reload() {
 }
 # Two new ones and none of those; none of those.
 workers_changed() { [ "$(workers_of | grep -vcxF "$1")" -ge 2 ]; }
+is_led_by_a_new_one() { has_leader bad && ! grep -qxF "$(leader_of bad)" <<< "$1"; }
+are_draining() { ! old_are_gone "$1"; }
 old_are_gone() { ! workers_of | grep -qxF "$1"; }
 
 test_killed() {
@@ -296,6 +300,77 @@ test_map() {
 	stop_nginx
 }
 
+# one CONFIGURATION: a zone of that name and its rule; the second call has it reloaded.
+one() {
+	local pids command=start_nginx
+	[ ! -e pid ] || command=configure pids=$(workers_of)
+	$command "weir_zone one $1;" 'location = /one { weir_deny one $binary_remote_addr;
+		empty_gif; }'
+	[ $command = start_nginx ] && return
+	run 0 call_nginx -s reload
+	soon workers_changed "$pids"
+	soon old_are_gone "$pids"
+}
+
+# Of a reload with another max= or path the workers have another store.
+test_reload_of_others() {
+	bad_set 140
+	one "$work/bad.weir check=50ms max=4k"
+	soon metric_is refused one -eq 1
+	from 200 /one 10.140.0.3
+	one "$work/bad.weir check=50ms max=4m"
+	soon is_refused_from /one 10.140.0.3
+	mkdir other
+	cp bad.weir first
+	bad_set 141
+	mv bad.weir other/set
+	mv first bad.weir
+	one "$work/other/set check=50ms max=4m"
+	soon is_refused_from /one 10.141.0.3
+	from 200 /one 10.140.0.3
+}
+
+# A file that cannot be reached, and is there again as it was.
+test_out_of_reach() {
+	local swaps
+	swaps=$(metric swaps_total one)
+	chmod 0 other
+	soon metric_is refused one -eq 1
+	from 403 /one 10.141.0.3
+	chmod 755 other
+	soon metric_is refused one -eq 0
+	holds metric_is swaps_total one -eq "$swaps"
+}
+
+# What is being written in place is not refused before it has stood still for a second.
+test_slowly_written() {
+	local refused begun
+	bad_set 142
+	refused=$(metric refused_total one)
+	begun=$(date +%s%N)
+	head -c 5000 bad.weir > other/set
+	sleep 0.3
+	tail -c +5001 bad.weir >> other/set
+	if [ $(($(date +%s%N) - begun)) -lt 900000000 ]; then
+		soon is_refused_from /one 10.142.0.3
+		holds metric_is refused_total one -eq "$refused"
+	fi
+}
+
+# How often it looks is as it was told.
+test_seldom() {
+	local swaps
+	one "$work/other/set check=1h max=4m"
+	sleep 0.5 # the first look is soon
+	swaps=$(metric swaps_total one)
+	bad_set 143
+	mv bad.weir other/set
+	sleep 1.5
+	holds metric_is swaps_total one -eq "$swaps"
+	from 403 /one 10.142.0.3
+	stop_nginx
+}
+
 start_rules
 test_replaced
 test_damaged
@@ -311,6 +386,10 @@ test_reload
 test_killed
 test_load
 stop_nginx
-listen=
+listen= socket=
 test_map
+test_reload_of_others
+test_out_of_reach
+test_slowly_written
+test_seldom
 finish
