@@ -323,6 +323,73 @@ static void test_pages_are_given_back(void **state)
 	assert_true(has_set(store, 3));
 }
 
+/* What one leader left unfilled the next one may fill, while the first lives. */
+static void test_a_filling_is_abandoned(void **state)
+{
+	struct child first = begin_child(), second = begin_child();
+	(void)state;
+	save_set(1);
+	assert_int_equal(ask(&first, 'l', 0), 1);
+	assert_int_equal(ask(&first, 'b', 0), 0);
+	assert_int_equal(ask(&first, 'a', 0), 1);
+	assert_int_equal(ask(&first, 'r', 0), 1);
+	assert_int_equal(ask(&second, 'l', 0), 1);
+	assert_int_equal(ask(&second, 'p', 0), 0);
+	assert_int_equal(ask(&first, 'h', 1), 1);
+	end_child(&first);
+	end_child(&second);
+}
+
+/* No program that nginx starts in its place has the memory. */
+static void test_closed_by_exec(void **state)
+{
+	(void)state;
+	assert_true(fcntl(store->fd, F_GETFD) & FD_CLOEXEC);
+}
+
+/* A file that is given another content of the same length and its time of before. */
+static void test_a_file_made_to_look_the_same(void **state)
+{
+	struct file_identity before, after;
+	struct stat st;
+	(void)state;
+	save_set(1);
+	assert_int_equal(file_identify(&before, path), 0);
+	assert_int_equal(stat(path, &st), 0);
+	usleep(20000); /* more than a tick */
+	int fd = open(path, O_WRONLY);
+	assert_int_equal(pwrite(fd, "X", 1, 5000), 1);
+	close(fd);
+	assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){ st.st_atim, st.st_mtim },
+	                           0), 0);
+	assert_int_equal(file_identify(&after, path), 0);
+	assert_true(before.modified == after.modified && before.inode == after.inode);
+	assert_false(file_same(&before, &after));
+}
+
+/* Replaced while it is read: which of the two was read nobody knows. */
+static int replace_it(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg, (void)done, (void)total;
+	save_set(2);
+	return 0;
+}
+
+static void test_replaced_while_it_is_read(void **state)
+{
+	static const struct file_identity none;
+	struct reading r = { .store = store, .stop = replace_it };
+	(void)state;
+	save_set(1);
+	assert_true(store_lead(store));
+	assert_int_equal(store_begin(store), 0);
+	reading_run(&r);
+	assert_int_equal(r.err, 0);
+	assert_true(r.changed && file_same(&r.facts.file, &none));
+	store_publish(store, &r.facts);
+	assert_true(has_set(store, 1));
+}
+
 static void test_facts_and_refusals(void **state)
 {
 	struct file_identity file = { .inode = 7 };
@@ -440,6 +507,10 @@ int main(void)
 		WITH_STORE(test_a_slot_is_lost_before_it_is_locked),
 		WITH_STORE(test_one_filling_at_a_time),
 		WITH_STORE(test_pages_are_given_back),
+		WITH_STORE(test_a_filling_is_abandoned),
+		WITH_STORE(test_closed_by_exec),
+		WITH_STORE(test_a_file_made_to_look_the_same),
+		WITH_STORE(test_replaced_while_it_is_read),
 		WITH_STORE(test_facts_and_refusals),
 		WITH_STORE(test_bad_files),
 		WITH_STORE(test_too_large),
