@@ -8,7 +8,7 @@ from dns import ask
 from served import PATIENCE, Named
 
 BLOCKED = ["blocked.test", "ads.example", "deep.under.example", "xn--bcher-kva.test",
-           r"a\.dot.test", r"a\032blank.test", "x" * 63 + ".long"]
+           r"a\.dot.test", r"a\032blank.test", r"\@.\$\;.test", "x" * 63 + ".long"]
 plugin = weir = None  # paths: test_bind.py sets them
 
 

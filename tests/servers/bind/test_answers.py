@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What a client gets."""
 import os
+import signal
 import subprocess
+import time
 
 import lists
 from dns import ask
@@ -21,7 +23,8 @@ def test_names():
     innocent = [".", "test", "example", "under.example", "notblocked.test", "blocked.test.example",
                 "xblocked.test", (b"not.blocked", b"test"), (b"a.blocked.test",),
                 (b"www.ads", b"example"), "b.dot.test", longest.replace("blocked", "innocen")]
-    escaped = [(b"a.dot", b"test"), (b"www", b"A.dot", b"test"), (b"a blank", b"test")]
+    escaped = [(b"a.dot", b"test"), (b"www", b"A.dot", b"test"), (b"a blank", b"test"),
+               (b"www", b"@", b"$;", b"test")]
     with server("names") as s:
         for name in blocked + escaped:
             expect(rcode(s, name), "NXDOMAIN", name)
@@ -48,7 +51,7 @@ def test_names():
 
 def test_nxdomain():
     """Its parts, for every type of query; what stands in the log."""
-    with server("nxdomain", "ttl 7; name \"bad\";") as s:
+    with server("nxdomain", "ttl 7; name \"bad\";", keys=BLOCKED + ["deep.ads.example"]) as s:
         for kind in ("A", "AAAA", "TXT", "ANY", "DS", "SOA", "NS", "HTTPS"):
             a = ask(s.port, "www.Ads.example", kind)
             expect((a.rcode, a.answer, a.aa, a.ad), ("NXDOMAIN", [], False, False), kind)
@@ -56,6 +59,8 @@ def test_nxdomain():
             expect((soa.owner, soa.type, soa.ttl, soa.data),
                    ("Ads.example", "SOA", 7, (1, 3600, 600, 86400, 7)), kind)
             expect(a.extended, 15, "the extended error of " + kind)
+        expect(ask(s.port, "www.deep.ads.example").authority[0].owner, "deep.ads.example",
+               "the longest suffix")
         expect(ask(s.port, "ads.example", "SOA").rcode, "NXDOMAIN", "the name itself")
         a = ask(s.port, "ads.example", edns=False)
         expect((a.rcode, a.extended), ("NXDOMAIN", None), "without EDNS")
@@ -80,6 +85,7 @@ def test_answers():
         assert "is answered" not in s.text(), "a line in the log"
         four, six = ("A", "192.0.2.66"), ("AAAA", "2001:db8::66")
         s.configure('plugin query "@plugin" { file "list.weir"; answer address; ttl 5m;\n'
+                    '    statistics-file "s.prom"; statistics-interval 1; name "l";\n'
                     '    ipv4-address 192.0.2.66; ipv6-address 2001:db8::66; };')
         s.reload()
         for kind, want in (("A", [four]), ("AAAA", [six]), ("ANY", [four, six])):
@@ -90,6 +96,9 @@ def test_answers():
         for kind in ("TXT", "HTTPS", "DS"):
             a = ask(s.port, "www.blocked.test", kind)
             expect((a.rcode, a.answer, a.authority[0].type), ("NOERROR", [], "SOA"), kind)
+        for answer, n in (("address", 3), ("nodata", 3), ("nxdomain", 0)):
+            wait_until("counted as " + answer, lambda: metric(
+                s, "weir_bind_blocked_total", 'list="l",answer="%s"' % answer) == n)
         s.configure('plugin query "@plugin" { file "list.weir"; answer address;\n'
                     '    ipv6-address 2001:db8::66; };')
         s.reload()
@@ -115,6 +124,8 @@ def test_allow_and_chains():
         expect(rcode(s, "harmless.example"), "NOERROR", "a chain to nothing blocked")
         expect(rcode(s, "alias.example", "CNAME"), "NOERROR", "the alias itself")
     expect(metric(s, "weir_bind_allowed_total", 'list="l"'), 3.0, "allowed")
+    for part, n in (("block", len(BLOCKED)), ("allow", 2)):
+        expect(round(metric(s, "weir_keys", 'list="l",set="%s"' % part)), n, part)
 
 
 def test_resolver():
@@ -154,3 +165,24 @@ def test_resolver():
                        ("NXDOMAIN", False, "CNAME", "blocked.test"), "a signed alias")
                 expect(rcode(s, "alias.example"), "NXDOMAIN", "an alias")
                 expect(rcode(s, "innocent.test"), "NOERROR", "innocent")
+
+
+def test_stale():
+    """A stale answer, given while the query is under way, is of a name that was judged before."""
+    with Named("afar", lists.plugin) as authority:
+        options = ("recursion yes; allow-recursion { any; }; forward only; forwarders port %d "
+                   "{ 127.0.0.1; }; dnssec-validation no; empty-zones-enable no; "
+                   "qname-minimization off; max-cache-ttl 1; stale-cache-enable yes; "
+                   "stale-answer-enable yes; stale-answer-client-timeout 100; "
+                   "stale-refresh-time 0;" % authority.port)
+        with server("stale", 'statistics-file "s.prom"; name "l";', options=options,
+                    zones="") as s:
+            expect(rcode(s, "innocent.test"), "NOERROR", "from afar")
+            time.sleep(2.1)
+            authority.process.send_signal(signal.SIGSTOP)
+            os.waitpid(authority.process.pid, os.WUNTRACED)
+            a = ask(s.port, "innocent.test")
+            authority.process.send_signal(signal.SIGCONT)
+            expect((a.rcode, a.addresses(), a.extended), ("NOERROR", [("A", "192.0.2.1")], 3),
+                   "a stale answer")
+    expect(metric(s, "weir_bind_queries_total", 'list="l"'), 2.0, "counted once each")

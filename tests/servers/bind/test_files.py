@@ -73,9 +73,16 @@ def test_on_error():
         a = ask(s.port, "innocent.test")
         expect((a.rcode, a.extended), ("SERVFAIL", 14), "without the allow list")
         build(s.path("allow.weir"), ["good.test"])
-        wait_until("both images", lambda: rcode(s, "other.test") == "NOERROR")
+        wait_until("both images", lambda: "allow.weir: a set of about" in s.text())
         expect(rcode(s, "innocent.test"), "NOERROR", "what failed before")
         expect(rcode(s, "blocked.test"), "NXDOMAIN", "ready")
+    with server("lacks", wait=False) as s:
+        s.configure('plugin query "@plugin" { file "list.weir"; allow-file "allow.weir";\n'
+                    'on-error fail; };')
+        assert not s.start(), "named runs without its allow list"
+        assert re.search(r"named.conf:\d+: weir-blocklist: .*allow.weir", s.text()), s.text()
+        status, text = s.check()
+        assert status != 0 and "allow.weir: cannot open" in text, text
     with server("refused", image=None, wait=False) as s:
         s.configure('plugin query "@plugin" { file "list.weir"; on-error fail; };')
         assert not s.start(), "named runs without its image"
@@ -126,6 +133,19 @@ def test_keyed():
         s.reload("reconfig")
         wait_until("the next key", lambda: rcode(s, "next.test") == "NXDOMAIN")
         expect(rcode(s, "blocked.test"), "NOERROR", "of the key before")
+
+
+def test_max_size():
+    """An image that is larger is refused; with another limit it is read anew."""
+    with server("size", "max-size 1k;", keys=["large%d.test" % i for i in range(5000)]) as s:
+        assert "max_bytes" in s.text(), s.text()
+        expect(rcode(s, "large1.test"), "NOERROR", "1k")
+        s.configure('plugin query "@plugin" { file "list.weir"; max-size 1m; };')
+        s.reload("reconfig")
+        expect(rcode(s, "large1.test"), "NXDOMAIN", "1m")
+        s.configure('plugin query "@plugin" { file "list.weir"; max-size 2K; };')
+        s.reload("reconfig")
+        expect(rcode(s, "large1.test"), "NOERROR", "2K")
 
 
 def test_apparmor():

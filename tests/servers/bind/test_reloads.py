@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 
 import lists
 from lists import BLOCKED, build, expect, metric, rcode, server
@@ -13,7 +14,10 @@ from served import PATIENCE, Named, wait_until
 def test_reloads():
     """Counters go on, the set is not read again, and no thread, descriptor or memory stays."""
     many = ["many%d.test" % i for i in range(400000)]
-    with server("reloads", 'statistics-file "s.prom"; statistics-interval 1; name "l";',
+    os.makedirs("reloads")
+    build("reloads/allow.weir", ["good.test"])
+    with server("reloads", 'allow-file "allow.weir"; statistics-file "s.prom";\n'
+                'statistics-interval 1; name "l";',
                 keys=BLOCKED + many) as s:
         def settled():
             return (s.threads("weir-follow"), s.threads("weir-statistics"),
@@ -27,7 +31,7 @@ def test_reloads():
             s.reload("SIGHUP" if i % 2 else "reconfig")
             expect(rcode(s, "blocked.test"), "NXDOMAIN", "reload %d" % i)
         wait_until("threads and descriptors as before", lambda: settled() == before)
-        expect(before[:2], (1, 1), "threads")
+        expect(before[:2], (2, 1), "threads")
         wait_until("all queries counted", lambda: metric(
             s, "weir_bind_blocked_total", 'list="l",answer="nxdomain"') == 23)
         expect(metric(s, "weir_swaps_total", 'list="l",set="block"'), 1.0, "images read")
@@ -84,13 +88,30 @@ def test_statistics():
         for line in text.splitlines():
             assert re.match(r'# (HELP|TYPE) \w+ .|\w+\{\w+="[^"]*"(,\w+="[^"]*")*\} \S+$',
                             line), line
+        expect(os.stat(s.path("s.prom")).st_mode & 0o777, 0o644, "who may read it")
         os.unlink(s.path("s.prom"))
         os.mkdir(s.path("s.prom"))
         wait_until("its line", lambda: "s.prom: the statistics cannot be written: Is a dir"
                    in s.text())
+        # it is there but for a moment, if one falls upon that
+        assert not all(os.path.exists(s.path("s.prom.tmp")) and time.sleep(0.1) is None
+                       for _ in range(5)), "a file beside the statistics"
         os.rmdir(s.path("s.prom"))
         wait_until("the next line", lambda: "s.prom: the statistics are written again" in s.text())
         expect(s.text().count("cannot be written"), 1, "lines for one fault")
+
+
+def test_interval():
+    """A file that goes on in a reload is written as often as the new configuration says."""
+    with server("interval", 'statistics-file "s.prom"; statistics-interval 1h; name "l";') as s:
+        s.configure('plugin query "@plugin" { file "list.weir"; statistics-file "s.prom";\n'
+                    'statistics-interval 1; name "l"; };')
+        s.reload()
+        for n in range(1, 4):
+            rcode(s, "blocked.test")
+            begun = time.monotonic()
+            wait_until("counted", lambda: metric(s, "weir_bind_queries_total", 'list="l"') == n)
+        assert time.monotonic() - begun < 8, "not written each second"
 
 
 def dnsperf(s, queries, passes, rate):
