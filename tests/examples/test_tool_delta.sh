@@ -40,6 +40,21 @@ test_info() {
 	json out "j[0]['delta'] == 'info.delta' and j[1]['image'] == 'set.weir'"
 }
 
+test_options_count() {
+	local bytes
+	run 0 "$weir" delta -q --zstd=1 -o fast.delta second.weir set.weir
+	run 0 "$weir" delta -q --zstd=19 -o small.delta second.weir set.weir
+	[ "$(stat -c %s small.delta)" -lt "$(stat -c %s fast.delta)" ] && ok ||
+		fail 'the level of a delta'
+	bytes=$(stat -c %s second.weir) # the limit is of both images
+	run 2 "$weir" delta -q --max-memory=$((bytes * 3 / 2)) -o d.delta second.weir set.weir
+	says 'second.weir: .*max_bytes'
+	run 2 "$weir" apply -q --max-memory=$((bytes * 3 / 2)) -o d.weir second.weir two.delta
+	says 'second.weir: .*max_bytes'
+	run 0 "$weir" apply -q --max-memory=$((bytes * 2)) -o d.weir second.weir two.delta
+	rm d.weir
+}
+
 test_permissions() {
 	rm -f mode.delta
 	run 0 "$weir" delta -q --mode=600 -o mode.delta second.weir set.weir
@@ -93,7 +108,7 @@ test_refused() {
 	run 2 "$weir" diff; says 'did you mean delta?'
 }
 
-for part in made_and_applied info permissions not_smaller refused; do
+for part in made_and_applied info options_count permissions not_smaller refused; do
 	"test_$part"
 done
 finish

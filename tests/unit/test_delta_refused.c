@@ -340,8 +340,9 @@ static void limits(void **state)
 	o.max_bytes = 0;
 	assert_ok(weir_delta_save(delta, old_image, new_image, &o));
 	o.max_bytes = info.bytes;
+	/* before there is memory for it */
 	assert_refused(weir_delta_apply(made, old_image, deltas, 1, &o), -EFBIG, delta,
-	               "max_bytes");
+	               "makes an image of");
 }
 
 static int stop_at(void *arg, uint64_t done, uint64_t total)
@@ -428,6 +429,12 @@ static void options(void **state)
 	assert_refused(weir_delta_load(&f, old_image, deltas, 1, &load), -EINVAL, "no_verify 1",
 	               "");
 	load.no_verify = false;
+	load.memory = old_image;
+	load.memory_bytes = sizeof old_image;
+	assert_refused(weir_delta_load(&f, old_image, deltas, 1, &load), -EINVAL, "memory_bytes",
+	               "4200");
+	load.memory = NULL;
+	load.memory_bytes = 0;
 	load.flags = WEIR_PREFAULT;
 	assert_refused(weir_delta_load(&f, old_image, deltas, 1, &load), -EINVAL, "flags", "");
 	assert_nothing_made();

@@ -228,6 +228,91 @@ static void damaged(void **state)
 	assert_true(stats_of(h).refused_since == 0);
 }
 
+/* In place, of the same length: the times alone say so. */
+static void damaged_and_mended_in_place(void **state)
+{
+	char name[4300];
+	(void)state;
+	publish_image(1);
+	publish("1", 1, 2);
+	publish("2", 2, 3);
+	snprintf(name, sizeof name, "%s.delta-2", path);
+	assert_swaps_to(3);
+	usleep(20000); /* until the clock of files goes on */
+	assert_true(image_flip(name, 30, 1));
+	assert_refused(weir_handle_refresh_with(h, path, &how), -EBADMSG, name, "");
+	usleep(20000);
+	assert_true(image_flip(name, 30, 1));
+	assert_swaps_to(3);
+}
+
+/* The image is overwritten while it is read: that is no verdict on it. */
+static int overwrite(void *arg, uint64_t done, uint64_t total)
+{
+	size_t bytes = 0;
+	unsigned char *image = image_slurp(arg, &bytes);
+	(void)done, (void)total;
+	how.progress = NULL;
+	assert_true(image && image_spit(path, image, bytes));
+	free(image);
+	return 0;
+}
+
+static void overwritten_while_it_is_read(void **state)
+{
+	char large[2][4300];
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct weir_filter *f = test_filter(WEIR_BLOCKED, 5000000, 0.01);
+		for (uint64_t k = 0; k < 100000; k++)
+			assert_ok(weir_insert_hash(f, test_key(200000 * i + k)));
+		snprintf(large[i], sizeof large[i], "%s/large%u", work, i);
+		assert_ok(weir_save(f, large[i], NULL));
+		weir_destroy(f);
+	}
+	publish("1", 1, 2);
+	(void)overwrite(large[0], 0, 0);
+	how.progress = overwrite;
+	how.progress_arg = large[1];
+	assert_refused(weir_handle_refresh_with(h, path, &how), -EBUSY, path, "while it was read");
+	how.progress = NULL;
+	assert_int_equal(weir_handle_refresh_with(h, path, &how), 1);
+}
+
+/* Of a keyed set the deltas are too. */
+static void keyed(void **state)
+{
+	static const char key[] = "sixteen secrets!";
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_handle *keyed;
+	struct weir_filter *f;
+	char from[4300], name[4300];
+	uint64_t i = 0;
+	(void)state;
+	p.capacity = 10000;
+	p.fp_rate = 0.01;
+	p.hash_key = key;
+	assert_ok(weir_create(&f, &p));
+	assert_ok(weir_insert_u64(f, i));
+	assert_ok(weir_save(f, path, NULL));
+	snprintf(from, sizeof from, "%s/from", work);
+	assert_ok(weir_save(f, from, NULL));
+	for (; i < 100; i++)
+		assert_true(weir_insert_u64(f, i) >= 0);
+	snprintf(name, sizeof name, "%s/to", work);
+	assert_ok(weir_save(f, name, NULL));
+	weir_destroy(f);
+	snprintf(other, sizeof other, "%s.delta-1", path);
+	assert_ok(weir_delta_save(other, from, name, NULL));
+	assert_ok(weir_create(&f, &p));
+	assert_ok(weir_handle_create(&keyed, f, NULL));
+	assert_int_equal(weir_handle_refresh_with(keyed, path, &how), 1);
+	while (i--)
+		assert_true(weir_handle_contains(keyed, &i, sizeof i));
+	assert_ok(weir_handle_destroy(keyed));
+	assert_refused(weir_handle_refresh_with(h, path, &how), -EKEYREJECTED, path, "is keyed");
+}
+
 static void a_damaged_image(void **state)
 {
 	(void)state;
@@ -392,6 +477,7 @@ static void too_many(void **state)
 		assert_true(image_spit(name, "", 0));
 	}
 	assert_refused(weir_handle_refresh_with(h, path, &how), -E2BIG, "4096", "weir apply");
+	assert_true(stats_of(h).refused_since > 0);
 }
 
 static void followed(void **state)
@@ -429,6 +515,9 @@ int main(void)
 		IN_ITS_FOLDER(others_beside_it),
 		IN_ITS_FOLDER(in_the_current_folder),
 		IN_ITS_FOLDER(damaged),
+		IN_ITS_FOLDER(damaged_and_mended_in_place),
+		IN_ITS_FOLDER(overwritten_while_it_is_read),
+		IN_ITS_FOLDER(keyed),
 		IN_ITS_FOLDER(a_damaged_image),
 		IN_ITS_FOLDER(of_another_image),
 		IN_ITS_FOLDER(no_deltas),
