@@ -180,9 +180,17 @@ static void renew(const char *file, const void *bytes, size_t n)
 	assert_true(image_spit(file, bytes, n));
 }
 
+static int lowest_free_descriptor(void)
+{
+	int fd = open("/dev/null", O_RDONLY);
+	close(fd);
+	return fd;
+}
+
 /* Cut off anywhere, a byte too long, or a byte wrong. */
 static void is_refused_cut(const char *file)
 {
+	const int descriptor = lowest_free_descriptor();
 	size_t n = 0, bytes;
 	unsigned char *whole = image_slurp(file, &n);
 	whole = realloc(whole, n + 1);
@@ -202,6 +210,7 @@ static void is_refused_cut(const char *file)
 		assert_non_null(strstr(weir_error_detail(), file));
 		whole[at] ^= 0x10;
 	}
+	assert_int_equal(lowest_free_descriptor(), descriptor);
 	free(whole);
 }
 
@@ -284,6 +293,36 @@ static void test_arguments(void **state)
 #endif
 }
 
+/* What is overwritten while it is read is another image, and no damaged one. */
+static int overwrite(void *arg, uint64_t done, uint64_t total)
+{
+	(void)done, (void)total;
+	if (arg)
+		assert_true(image_spit(path, arg, plain_bytes));
+	return 0;
+}
+
+static void test_overwritten_while_it_is_read(void **state)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	size_t n = 0;
+	(void)state;
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 4000000, 0.01);
+	for (uint64_t i = 0; i < 10000; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_true(save_both(f));
+	weir_destroy(f);
+	o.progress = overwrite;
+	o.progress_arg = plain;
+	plain = NULL;
+	f = test_filter(WEIR_BLOCKED, 4000000, 0.01);
+	assert_true(save_both(f)); /* with no key */
+	weir_destroy(f);
+	assert_refused(weir_image_read(memory, ROOM, &n, path, &o), -EBUSY, path,
+	               "while it was read");
+	free(o.progress_arg);
+}
+
 static int stop(void *arg, uint64_t done, uint64_t total)
 {
 	(void)done, (void)total;
@@ -344,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_damaged_files),
 		cmocka_unit_test(test_damaged_memory),
 		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_overwritten_while_it_is_read),
 		cmocka_unit_test(test_progress_stops_it),
 		cmocka_unit_test(test_keyed),
 	};
