@@ -283,12 +283,14 @@ test_hints() {
 	same err /dev/null 'capitals in a comment'
 	run 0 "$weir" build --hosts -o idn.weir <(printf '0.0.0.0 m\303\274nchen.example\n')
 	says 'hint: .*beyond ASCII.*xn--'
-	run 0 "$weir" build -o caps_too.weir <(echo 'Ads.Example'); same err /dev/null 'keys as such'
+	run 0 "$weir" build -o caps_too.weir <(echo 'Ads.Example')
+	same err /dev/null 'keys as such'
 }
 
 # Of a list that is empty by a slip.
 test_no_keys() {
-	run 0 "$weir" build -q -o empty.weir /dev/null; says 'hint: there are no keys: the set is empty'
+	run 0 "$weir" build -q -o empty.weir /dev/null
+	says 'hint: there are no keys: the set is empty'
 	run 2 "$weir" build --cidr --skip-bad -o drop.weir <(printf '1.2.3.0/24 ; SBL1\nx\n')
 	says 'no line is a key: all 2 were passed over'
 	absent drop.weir 'of a list without keys'
