@@ -8,7 +8,7 @@ root=$PWD
 . tests/install-packages.sh
 
 export LC_ALL=C
-names=(routing signup dedup_urls digests safe_browsing lsm shown
+names=(routing signup dedup_urls digests safe_browsing lsm shown replay
 	cache_penetration_sqlite cache_penetration_postgresql)
 
 usage() {
@@ -17,7 +17,8 @@ usage() {
 
 	Builds the scenarios of tests/examples and runs them one after the other, each at the
 	size that its row in README.md has: some 15 minutes on 2 cores, 4 GB of memory, 2 GB of
-	disk. Each checks what it shows against the truth.
+	disk. Each checks what it shows against the truth. Redis and PostgreSQL, of which some
+	start servers of their own, are not installed: without them those are left out.
 	--quick          a hundredth of the size: half a minute once it is built
 	--only=NAME      one of ${names[*]}
 	--threads=N      2 to 64 (as many as there are processors, at least 2)
@@ -119,6 +120,7 @@ done
 for layout in classic blocked; do
 	run shown "$layout" x1000000 "$threads" "$work"
 done
+run replay x4000000 "$threads" 0.2 "$work/replay.weir"
 # What these start, they do not install: a daemon is not put on somebody's machine.
 for name in cache_penetration_sqlite cache_penetration_postgresql; do
 	run "$name" x1000000 x1000000 "$threads" 950 "$work"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# weir delta and weir apply. Usage: test_tool_delta.sh path/to/weir
+# weir delta and weir apply. Usage: test_tool_delta.sh path/to/weir path/to/make_image
+make_image=$(realpath "$2")
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
 seq 1 20000 >first
@@ -26,6 +27,12 @@ test_made_and_applied() {
 	run 0 "$weir" apply --json -o chain.weir first.weir one.delta two.delta
 	json out "j['deltas'] == 2 and j['output'] == 'chain.weir'"
 	run 0 "$weir" query -c chain.weir third; prints '^20100$'
+	"$make_image" of_1.weir 1 100000 1
+	"$make_image" of_2.weir 2 100000 1
+	run 0 "$weir" delta -o numbered.delta of_1.weir of_2.weir
+	prints 'from image .*, generation 1'
+	run 0 "$weir" apply --json -o numbered.weir of_1.weir numbered.delta
+	json out "j['generation'] == 2"
 	run 0 "$weir" apply -q -o first.weir first.weir one.delta # in place
 	same first.weir second.weir 'what a delta makes in place'
 	run 0 "$weir" verify first.weir

@@ -11,7 +11,6 @@
  *  S5 A follower is stopped, and its thread gone, before its handle is destroyed.
  */
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -66,7 +65,8 @@ static void __attribute__((format(printf, 3, 4))) say(struct set *s, int level, 
 	va_list arguments;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	const double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-	s->lines = fmin(s->lines + (now - s->when) / LINE_EVERY, LINES_AT_ONCE);
+	s->lines += (now - s->when) / LINE_EVERY;
+	s->lines = s->lines < LINES_AT_ONCE ? s->lines : LINES_AT_ONCE;
 	s->when = now;
 	if (s->lines < 1) {
 		s->held_back++;

@@ -30,6 +30,8 @@ def main():
         served.own_named(folder)
         # a build folder may be closed to ordinary users
         lists.plugin = shutil.copy(plugin, folder)
+        if "OTHER_BRANCH" in os.environ:
+            lists.other = shutil.copy(os.environ["OTHER_BRANCH"], folder)
         for name in names:
             begun = time.monotonic()
             getattr(module, name)()

@@ -148,6 +148,19 @@ def test_max_size():
         expect(rcode(s, "large1.test"), "NOERROR", "2K")
 
 
+def test_another_branch():
+    """A plugin of another branch of BIND is refused: what it knows of named may be wrong."""
+    if not lists.other:
+        print("another branch: no such plugin")
+        return
+    s = Named("branch", lists.other, wait=False)
+    build("branch/list.weir", BLOCKED)
+    s.configure('plugin query "@plugin" { file "list.weir"; };')
+    assert not s.start(), "named runs with it"
+    assert re.search(r"built for BIND 9\.17\.1, and this is 9\.1[89]\.\d+: build it again",
+                     s.text()), s.text()
+
+
 def test_apparmor():
     """Debian's profile for named lets it have the folders that the plugin's README names."""
     profile = "/etc/apparmor.d/usr.sbin.named"
