@@ -122,7 +122,6 @@ for layout in classic blocked; do
 done
 run replay x4000000 "$threads" 0.2 "$work/replay.weir"
 # What these start, they do not install: a daemon is not put on somebody's machine.
-for name in cache_penetration_sqlite cache_penetration_postgresql; do
-	run "$name" x1000000 x1000000 "$threads" 950 "$work"
-done
+run cache_penetration_sqlite x1000000 x1000000 "$threads" 950 "$work"
+run cache_penetration_postgresql x1000000 x1000000 "$threads" 950 "$work"
 exit "$failed"

@@ -13,8 +13,8 @@ floor() { # of a path below src/, from the ground up
 	case $1 in
 	config.h) echo 0 ;;
 	atomic.* | cancel.* | cidr.c | clock.* | cpu.* | error.* | escape.c | exposition.* | \
-	hash.* | hash_*.c | labels.* | memory.* | normalise.* | options.* | owner.* | parallel.* | \
-	progress.* | random.* | siphash.*)
+	hash.* | hash_*.c | keyfile.c | labels.* | memory.* | normalise.* | options.* | owner.* | \
+	parallel.* | progress.* | random.* | siphash.*)
 		echo 1 ;;
 	apart.* | batch.* | kind.* | lines.* | sizing.*) echo 2 ;;
 	kinds/*) echo 3 ;;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Cache penetration: ids that are in no database pass every cache, so an attack of them asks the
- * database each time. Usage: cache_penetration USERS REQUESTS THREADS ABSENT_PER_MILLE FOLDER
+ * database each time.
  *
  * A real cache (redis-server, on a socket of its own) before a real database (database.h). The
  * requests come twice, the second time with a guard before both: a filter that was filled from the
- * table.
- * Meanwhile users sign up, each written to the table first and then inserted, and the set is
+ * table. Meanwhile users sign up, each written to the table first and then inserted, and the set is
  * rebuilt from the table by a reload, as a nightly job would. Each request's answer is known:
  * nobody who has signed up may be answered no. */
 #include <stdatomic.h>
@@ -13,7 +12,7 @@
 #include "cache.h"
 #include "database.h"
 
-static const char usage[] = "cache_penetration USERS REQUESTS THREADS ABSENT_PER_MILLE FOLDER";
+static const char usage[] = "cache_penetration_DB USERS REQUESTS THREADS ABSENT_PER_MILLE FOLDER";
 
 enum { SIGN_UPS = 500 };
 
