@@ -163,6 +163,18 @@ static bool is_waiting(struct ngx_weir_zone *zone)
 	return true;
 }
 
+static void say_waiting(struct ngx_weir_zone *zone)
+{
+	pid_t other = zone->store->busy ? 0 : store_hinders(zone->store);
+	if (!other)
+		return; /* it is being read here */
+	zone->waiting_said = true;
+	ngx_log_error(NGX_LOG_ALERT, zone->timer.log, 0, "weir_zone \"%V\": %V: has been waiting "
+	              "for %M ms for process %P, to take it or to leave an older set: does it "
+	              "stand still?", &zone->name, &zone->path,
+	              ngx_current_msec - zone->waiting, other);
+}
+
 /* Each worker does: the leader may be the one that stands still. */
 static void watch(struct ngx_weir_zone *zone)
 {
@@ -173,11 +185,7 @@ static void watch(struct ngx_weir_zone *zone)
 		zone->waits = true;
 		zone->waiting = ngx_current_msec;
 	} else if (ngx_current_msec - zone->waiting >= patience && !zone->waiting_said) {
-		zone->waiting_said = true;
-		ngx_log_error(NGX_LOG_ALERT, zone->timer.log, 0, "weir_zone \"%V\": %V: has been "
-		              "waiting for %M ms: process %P keeps it from being taken: does it "
-		              "stand still?", &zone->name, &zone->path,
-		              ngx_current_msec - zone->waiting, store_hinders(zone->store));
+		say_waiting(zone);
 	}
 	bool lacks = store_lacks(zone->store);
 	if (lacks && !zone->lacks_said)

@@ -108,7 +108,7 @@ test_stopped() {
 		bad_set $((n += 1))
 		sleep 0.3
 		bad_set $((n += 1))
-		soon grep -q "\"bad\": .*been waiting for .* ms: process $pid keeps" error.log
+		soon grep -q "\"bad\": .*been waiting for .* ms for process $pid," error.log
 		soon metric_above waiting_seconds bad 0
 		kill -CONT "$pid"
 		takes $n
