@@ -185,8 +185,8 @@ static void names(void **state)
 	const char *given[3] = { "one", "zwei", "\xc3\xa4\xc3\xb6" };
 	static const char *const bad[] = { "", "a\tb", "\x80", "\xc0\x80", "\xed\xa0\x80", "a\x7f",
 		                           "\xc2\x85", "\xf4\x90\x80\x80", "one",
-		                           "0123456789012345678901234567890123456789"
-		                           "012345678901234567890123" };
+		                           ("0123456789012345678901234567890123456789"
+		                           "012345678901234567890123") };
 	struct weir_router_options o = router_options(3, 100);
 	struct weir_router *r = NULL;
 	(void)state;

@@ -8,7 +8,8 @@ static uint64_t slow_ns; /* passes at each look at the clock */
 static uint64_t slow_clock(void *unused)
 {
 	(void)unused;
-	return now_ns += slow_ns;
+	now_ns += slow_ns;
+	return now_ns;
 }
 
 /* Key i is inserted into generation i. Each is found in as many generations as there are, its age
