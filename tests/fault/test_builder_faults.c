@@ -183,15 +183,7 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 {
 	char name[256];
 	unsigned descriptors = open_descriptors();
-	shim.at = n;
-	shim.error = error;
-	shim.calls = 0;
-	shim.allocated = 0;
-	shim.what = NULL;
-	shim.armed = true;
-	int answer = verb->run();
-	shim.armed = false;
-	shim.at = 0;
+	int answer = run_failing(verb->run, n, error, false);
 	const char *what = shim.what ? shim.what : "none";
 	if (answer < 0 && !*weir_error_detail())
 		fail_msg("%s: call %u (%s): answered %d without a sentence", verb->name, n, what,
