@@ -41,6 +41,10 @@
 	X(ETXTBSY, "the file is being executed") \
 	X(EOVERFLOW, "a number does not fit") \
 	X(ECONNRESET, "the other end has gone") \
+	X(ECONNREFUSED, "nobody listens there") \
+	X(EHOSTUNREACH, "no way to that host") \
+	X(ENETUNREACH, "no way to that network") \
+	X(EPROTO, "the other end does not speak the protocol") \
 	X(ENOTCONN, "the socket is not connected") \
 	X(ETIMEDOUT, "the other end does not answer") \
 	X(ESPIPE, "a pipe or socket has no position") \
@@ -101,16 +105,32 @@ int64_t weir__stopped(size_t taken, int64_t err)
 	return err;
 }
 
-int weir__fail(int err, const char *format, ...)
+static void explain(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+
+static void explain(const char *format, va_list args)
 {
 	/* Every character that begins where the sentence has room for it is here whole. An argument
 	 * may be the sentence before. */
 	char plain[DETAIL + CHARACTER];
+	vsnprintf(plain, sizeof plain, format, args);
+	weir_escape(last.detail, sizeof last.detail, plain, strlen(plain));
+}
+
+int weir__fail(int err, const char *format, ...)
+{
 	va_list args;
 	va_start(args, format);
-	vsnprintf(plain, sizeof plain, format, args);
+	explain(format, args);
 	va_end(args);
-	weir_escape(last.detail, sizeof last.detail, plain, strlen(plain));
+	return err;
+}
+
+int weir_fail(int err, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	explain(format, args);
+	va_end(args);
 	return err;
 }
 

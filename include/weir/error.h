@@ -51,6 +51,17 @@ WEIR_API const char *weir_error_detail(void);
 WEIR_API size_t weir_error_taken(void);
 
 /**
+ * Fail as this library does: for code that stands on it and whose callers read weir_error_detail()
+ * for both.
+ * @err: a negative errno.
+ * @format: as printf() takes it, of a sentence that names the thing and the value. The sentence
+ *   before may be among the arguments. It is escaped, and cut at 511 bytes.
+ * Return: @err.
+ * Errors: none.  Threads: each thread has its own.  Progress: wait-free.  Cost: a microsecond.
+ */
+WEIR_API WEIR_PRINTF(2, 3) int weir_fail(int err, const char *format, ...);
+
+/**
  * Escape text of others, such as a key or a file name, for a log or a terminal. Control characters
  * (U+0000 to U+001F, U+007F, U+0080 to U+009F) and bytes that are not UTF-8 become \n, \t, \r or
  * three octal digits as in \033; all other text stays as it is, a backslash too, so that escaping

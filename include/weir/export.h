@@ -6,9 +6,11 @@
 #if defined(__GNUC__)
 #define WEIR_API __attribute__((visibility("default")))
 #define WEIR_MUST_CHECK __attribute__((warn_unused_result))
+#define WEIR_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define WEIR_API
 #define WEIR_MUST_CHECK
+#define WEIR_PRINTF(text, first)
 #endif
 
 #ifdef __cplusplus

@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # A declaration may run over lines: join each from WEIR_API to its semicolon, take the last name
 # before the first bracket.
-cat "$include"/weir/*.h |
+cat "$include"/weir/*.h | sed 's/WEIR_PRINTF([^)]*)//' |
 	awk '/^WEIR_API/ { d = "" ; on = 1 } on { d = d " " $0 } on && /;/ { print d; on = 0 }' |
 	sed -n 's/^\([^(]*[^a-z_0-9]\)\(weir_[a-z_0-9]*\)(.*/\2/p' | sort -u > "$work/promised"
 marked=$(cat "$include"/weir/*.h | grep -c '^WEIR_API')

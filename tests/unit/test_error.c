@@ -43,7 +43,8 @@ static void every_promised_code_is_known(void **state)
 		NAMED(ESTALE),   NAMED(ETXTBSY),   NAMED(EOVERFLOW), NAMED(ECONNRESET),
 		NAMED(ENOTCONN), NAMED(ETIMEDOUT), NAMED(ESPIPE),    NAMED(EXDEV),
 		NAMED(EMLINK),   NAMED(EFAULT),    NAMED(ENOSYS),
-		NAMED(EKEYREJECTED),
+		NAMED(EKEYREJECTED), NAMED(ECONNREFUSED), NAMED(EHOSTUNREACH),
+		NAMED(ENETUNREACH),  NAMED(EPROTO),
 	};
 #undef NAMED
 	(void)state;
@@ -107,6 +108,22 @@ static void success_leaves_the_sentence(void **state)
 	weir_destroy(f);
 }
 
+/* Who stands on the library fails as it does. */
+static void callers_fail_alike(void **state)
+{
+	char first[WEIR_SENTENCE_BYTES];
+	(void)state;
+	assert_int_equal(weir_fail(-ETIMEDOUT, "%s: no answer in %d ms", "a\x1b[2Jb", 250),
+	                 -ETIMEDOUT);
+	assert_string_equal(weir_error_detail(), "a\\033[2Jb: no answer in 250 ms");
+	snprintf(first, sizeof first, "%s", weir_error_detail());
+	assert_int_equal(weir_fail(-EIO, "%s, after 3 tries", weir_error_detail()), -EIO);
+	assert_memory_equal(weir_error_detail(), first, strlen(first));
+	assert_string_equal(weir_error_detail() + strlen(first), ", after 3 tries");
+	assert_int_equal(weir_fail(-EIO, "%0*d", 2000, 7), -EIO);
+	assert_int_equal(strlen(weir_error_detail()), WEIR_SENTENCE_BYTES - 1);
+}
+
 static void the_library_says_its_version(void **state)
 {
 	char version[64];
@@ -125,6 +142,7 @@ int main(void)
 		cmocka_unit_test(every_promised_code_is_known),
 		cmocka_unit_test(the_sentence_is_the_threads_own),
 		cmocka_unit_test(success_leaves_the_sentence),
+		cmocka_unit_test(callers_fail_alike),
 		cmocka_unit_test(the_library_says_its_version),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,8 @@ import re
 FIELDS = "Return|Errors|Threads|Order|Progress|Cost|Source"
 FIELD = re.compile(r"((?:@\w+|%s)(?:, (?:@\w+|%s))*):\s*" % (FIELDS, FIELDS))
 NAME = re.compile(r"\b(weir_\w+)\(")
+# What the compiler alone needs to know.
+MARKS = r"WEIR_API |WEIR_MUST_CHECK |WEIR_PRINTF\(.*?\) |\binline |WEIR__INLINE "
 # no page of their own
 PRIVATE = ("export.h", "inline_hash.h", "inline_lanes.h", "inline_layouts.h", "inline_test.h",
            "word.h", "weir.h")
@@ -107,7 +109,7 @@ def code_after(source, at):
     rest = source[at:]
     function = re.match(r"(?:WEIR_API|WEIR__INLINE)\b[^;{]*?\)(?=\s*[;{])", rest)
     if function:
-        code = re.sub(r"WEIR_API |WEIR_MUST_CHECK |\binline |WEIR__INLINE ", "", function.group())
+        code = re.sub(MARKS, "", function.group())
         return "function", NAME.search(code).group(1), re.sub(r"\s+", " ", code) + ";"
     typed = re.match(r"(struct|enum) (\w+) \{[\s\S]*?\n\};\n"
                      r"(?:\n?#define \w+_INIT\b(?:.*\\\n)*.*\n)?", rest)
