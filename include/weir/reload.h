@@ -134,6 +134,26 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_begin(struct weir_reload **out, struct 
                                                const struct weir_reload_options *options);
 
 /**
+ * As weir_reload_begin(), with a next filter that is there already: loaded from an image, say. Then
+ * it is completed by weir_reload_insert*() or weir_reload_copy() before it is published, where
+ * weir_handle_refresh() would publish it as it is.
+ * @next: the caller's, whom alone it belongs to. From success on the reload's. It may be of a kind
+ *   that is built once, where the handle takes no inserts; then nothing is inserted into it.
+ * @options: params and build must be NULL.
+ * Return: 0 or a negative errno: nothing has changed, @next is the caller's again, and may have
+ *   keys that were kept for the first filter.
+ * Errors: as weir_reload_begin(); -EINVAL @next is NULL, is one of the handle's filters or shares
+ *   memory with one, hashes otherwise (not with WEIR_HANDLE_ANY_SEED), or something else is done
+ *   to its keys before (normalise.h; not with WEIR_HANDLE_ANY_STEPS); -EINVAL options.params or
+ *   build is given; -EROFS it is mapped read-only, and the handle takes inserts.
+ * Threads, Progress: as weir_reload_begin().
+ */
+WEIR_API WEIR_MUST_CHECK int weir_reload_begin_with(struct weir_reload **out,
+                                                    struct weir_handle *h,
+                                                    struct weir_filter *next,
+                                                    const struct weir_reload_options *options);
+
+/**
  * Insert into the next filter only.
  * Return, Errors, Order, Progress, Cost: as weir_insert(); with a pace it may sleep.
  * Threads: any number of loader threads, with inserts and lookups through the handle. All of them

@@ -78,7 +78,7 @@ uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generat
 	       weir__figure_load_relaxed(&h->bytes_retired);
 }
 
-static struct weir_bits bits_of(const struct weir_filter *f)
+struct weir_bits weir__filter_bits(const struct weir_filter *f)
 {
 	return f ? (struct weir_bits){ f->array.words, f->bytes } : (struct weir_bits){ 0 };
 }
@@ -107,9 +107,9 @@ static void forget_freed(struct weir_handle *h)
 const char *weir__bits_in(struct weir_handle *h, struct weir_bits place)
 {
 	const struct weir_generation *g = h->generation;
-	if (overlap(bits_of(g->current), place))
+	if (overlap(weir__filter_bits(g->current), place))
 		return "the current filter";
-	if (overlap(bits_of(g->previous), place))
+	if (overlap(weir__filter_bits(g->previous), place))
 		return "the previous filter";
 	forget_freed(h);
 	for (const struct weir_retired *r = h->retired; r; r = r->older)
@@ -152,7 +152,7 @@ void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defe
 	forget_freed(h);
 	retired->handle = h;
 	for (unsigned i = 0; i < 2; i++)
-		retired->bits[i] = bits_of(retired->filters[i]);
+		retired->bits[i] = weir__filter_bits(retired->filters[i]);
 	(void)weir__flag_claim_acquire(&retired->held);
 	retired->older = h->retired;
 	h->retired = retired;

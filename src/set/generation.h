@@ -221,6 +221,8 @@ void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defe
 /* Wait until all that was retired has been freed. No writer may begin meanwhile. */
 void weir__retired_wait(struct weir_handle *h);
 
+/* Where its bits are; of one that consists of others, those of the first. */
+struct weir_bits weir__filter_bits(const struct weir_filter *f);
 /* H7. Return: in words, the filter of the handle that has bits there; NULL: none. The handle is
  * claimed, and there is no next filter. */
 const char *weir__bits_in(struct weir_handle *h, struct weir_bits place);

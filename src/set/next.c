@@ -37,6 +37,24 @@ int weir__carry_check(const struct weir_filter *next, const struct weir_filter *
 	                  weir__hashing_text(&current->hashing, ours));
 }
 
+/* Lengths may differ: a lookup asks for those of the filter that it reads. */
+int weir__same_steps_check(const struct weir_handle *h, const struct weir_filter *next,
+                           const char *whose)
+{
+	const struct weir_filter *current = h->generation->current;
+	char theirs[WEIR__NORMAL_TEXT], ours[WEIR__NORMAL_TEXT];
+	if (h->flags & WEIR_HANDLE_ANY_STEPS || current->normal.steps == next->normal.steps)
+		return 0;
+	return weir__fail(-EINVAL, "%s: what is done to its keys is %s, to those that are asked "
+	                  "for %s: a server would miss keys; replace it by weir build --force %s, "
+	                  "or give the handle WEIR_HANDLE_ANY_STEPS and ask by "
+	                  "weir_handle_normal_contains()",
+	                  whose, weir__normal_text(&next->normal, theirs),
+	                  weir__normal_text(&current->normal, ours),
+	                  current->normal.steps ? "and the options of those steps" :
+	                                          "--plain-keys");
+}
+
 typedef int params_check(const struct weir_params *in, struct weir_params *out);
 
 /* What is not given is the current filter's, unless the kind has a hash of its own alone. */
@@ -69,7 +87,7 @@ static int next_params(struct weir_params *out, const struct weir_handle *h,
 	return weir__same_hashing_check(current, &next, "params.seed, hash_key and kind");
 }
 
-static int check_peak(const struct weir_handle *h, uint64_t next_bytes, uint64_t max_bytes)
+int weir__peak_check(const struct weir_handle *h, uint64_t next_bytes, uint64_t max_bytes)
 {
 	uint64_t held = weir__held_bytes(h, h->generation);
 	if (max_bytes && (next_bytes > max_bytes || held > max_bytes - next_bytes))
@@ -92,15 +110,14 @@ static int check_memory(struct weir_handle *h, const void *memory, uint64_t byte
 	               0;
 }
 
-/* Who inserts now, or did before the first set, was promised to find the key. */
-static bool inserts_count(const struct weir_handle *h)
+bool weir__inserts_count(const struct weir_handle *h)
 {
 	return h->absence ? h->absence->limit > 0 : !h->generation->current->insert_error;
 }
 
 static int check_inserts(const struct weir_handle *h, const struct weir_kind *next)
 {
-	if (!inserts_count(h))
+	if (!weir__inserts_count(h))
 		return 0;
 	if (h->absence)
 		return weir__fail(-ENOTSUP, "kind %s takes no inserts, and the handle keeps those "
@@ -142,14 +159,14 @@ int weir__next_make(struct weir_filter **out, struct weir_handle *h,
 	if (err)
 		return err;
 	if (!options->params) {
-		err = check_peak(h, current->bytes, options->max_bytes);
+		err = weir__peak_check(h, current->bytes, options->max_bytes);
 		return err ? err : weir__filter_like(out, current);
 	}
 	err = next_params(&params, h, options->params, weir__params_check);
 	if (!err)
 		err = weir_plan(&params, &plan);
 	if (!err)
-		err = check_peak(h, plan.bytes, options->max_bytes);
+		err = weir__peak_check(h, plan.bytes, options->max_bytes);
 	if (!err)
 		err = check_memory(h, params.memory, plan.bytes);
 	if (!err)
@@ -175,7 +192,7 @@ static int params_like(struct weir_params *out, const struct weir_filter *curren
 /* Leave the next filter no more bytes than max_bytes does. */
 static int limit_peak(struct weir_params *p, const struct weir_handle *h, uint64_t max_bytes)
 {
-	int err = check_peak(h, p->max_bytes ? p->max_bytes : 64, max_bytes);
+	int err = weir__peak_check(h, p->max_bytes ? p->max_bytes : 64, max_bytes);
 	if (!err && max_bytes && !p->max_bytes)
 		p->max_bytes = max_bytes - weir__held_bytes(h, h->generation);
 	return err;

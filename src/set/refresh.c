@@ -35,23 +35,6 @@ static int check_hashing(const struct weir_look *l, const struct weir_filter *ne
 	                        weir_error_detail()) : 0;
 }
 
-/* Lengths may differ: a lookup asks for those of the filter that it reads. */
-static int same_steps(const struct weir_look *l, const struct weir_filter *next)
-{
-	const struct weir_filter *current = l->handle->generation->current;
-	char theirs[WEIR__NORMAL_TEXT], ours[WEIR__NORMAL_TEXT];
-	if (l->handle->flags & WEIR_HANDLE_ANY_STEPS || current->normal.steps == next->normal.steps)
-		return 0;
-	return weir__fail(-EINVAL, "%s: what is done to its keys is %s, to those that are asked "
-	                  "for %s: a server would miss keys; replace it by weir build --force %s, "
-	                  "or give the handle WEIR_HANDLE_ANY_STEPS and ask by "
-	                  "weir_handle_normal_contains()",
-	                  l->source->name, weir__normal_text(&next->normal, theirs),
-	                  weir__normal_text(&current->normal, ours),
-	                  current->normal.steps ? "and the options of those steps" :
-	                                          "--plain-keys");
-}
-
 /* Make a filter of the file, or fail with what is wrong with the file itself. */
 static int prepare(struct weir_filter **out, struct weir_look *l)
 {
@@ -63,7 +46,7 @@ static int prepare(struct weir_filter **out, struct weir_look *l)
 	l->verdict = WEIR_VERDICT_ALONE; /* the image is whole: it may have another seed */
 	err = check_hashing(l, next);
 	if (!err)
-		err = same_steps(l, next);
+		err = weir__same_steps_check(l->handle, next, l->source->name);
 	if (!err) {
 		bool adds = l->options->carry || l->handle->absence; /* H10: nothing to compare */
 		l->verdict = WEIR_VERDICT_BESIDE;

@@ -28,7 +28,32 @@ static int open_new(struct weir_reload **out, struct weir_handle *h,
 	return err;
 }
 
-int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
+/* Publish the caller's. */
+static int open_given(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
+                      const struct weir_reload_options *options)
+{
+	struct weir_pace pace;
+	weir__pace_make(&pace, &h->rcu, options->pace);
+	struct weir_turns turns = weir__pace_turns(&pace);
+	int err = weir__next_take(h, next, options);
+	if (err)
+		return err;
+	(void)weir__pace_touch(&pace, next, weir__pace_progress, &turns); /* which never stops */
+	weir__pace_settle(&pace);
+	return weir__reload_open(out, h, next, options);
+}
+
+/* @next: the caller's, or NULL: it is made. */
+static int open_next(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
+                const struct weir_reload_options *options)
+{
+	if (next)
+		return open_given(out, h, next, options);
+	return weir__next_is_built(h, options) ? weir__reload_collect(out, h, options) :
+	                                         open_new(out, h, options);
+}
+
+int weir__reload_begin(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
                        const struct weir_reload_options *options, struct weir_share share)
 {
 	WEIR__UNCANCELLED;
@@ -41,33 +66,49 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
 	if (!err && o.gate && share.bits)
 		err = weir__gate_check_set(o.gate);
 	if (!err)
-		err = weir__writer_begin(h, "weir_reload_begin");
+		err = weir__writer_begin(h, next ? "weir_reload_begin_with" : "weir_reload_begin");
 	if (err)
 		return err;
 	weir__standby_free(h);
-	err = weir__next_is_built(h, &o) ? weir__reload_collect(&r, h, &o) : open_new(&r, h, &o);
+	err = open_next(&r, h, next, &o);
 	if (err) {
 		weir__writer_release(h);
 		return err;
 	}
 	r->share = share;
 	err = r->builder ? 0 : weir__reload_replay(r);
-	if (err)
-		weir__reload_drop(r);
-	else
+	if (!err)
 		*out = r;
+	else if (next)
+		weir__reload_give_back(r);
+	else
+		weir__reload_drop(r);
 	return err;
+}
+
+static int begin(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
+                 const struct weir_reload_options *options, const char *verb)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	if (!out || !h)
+		return weir__fail(-EINVAL, "%s is NULL: %s needs it", out ? "the handle" : "out",
+		                  verb);
+	int err = weir__options_copy(&o, sizeof o, options, "weir_reload_options");
+	return err ? err : weir__reload_begin(out, h, next, &o, (struct weir_share){ 0 });
 }
 
 int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,
                       const struct weir_reload_options *options)
 {
-	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
-	if (!out || !h)
-		return weir__fail(-EINVAL, "%s is NULL: weir_reload_begin needs it",
-		                  out ? "the handle" : "out");
-	int err = weir__options_copy(&o, sizeof o, options, "weir_reload_options");
-	return err ? err : weir__reload_begin(out, h, &o, (struct weir_share){ 0 });
+	return begin(out, h, NULL, options, "weir_reload_begin");
+}
+
+int weir_reload_begin_with(struct weir_reload **out, struct weir_handle *h,
+                           struct weir_filter *next, const struct weir_reload_options *options)
+{
+	if (!next)
+		return weir__fail(-EINVAL, "next is NULL: weir_reload_begin_with needs it");
+	return begin(out, h, next, options, "weir_reload_begin_with");
 }
 
 static int insert_one(struct weir_reload *r, uint64_t hash)

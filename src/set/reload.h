@@ -23,8 +23,9 @@ struct weir_reload {
 	struct weir_gate gate;
 };
 
-/* weir_reload_begin(). @share: what its inserts take. */
-int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
+/* weir_reload_begin_with(), or where @next is NULL weir_reload_begin(). @share: what its inserts
+ * take. */
+int weir__reload_begin(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
                        const struct weir_reload_options *options, struct weir_share share);
 
 /* A reload that nothing is published of. Return: 0 or -ENOMEM. */
@@ -50,5 +51,7 @@ int weir__reload_ask(struct weir_reload *r, weir_progress_fn *progress, void *pr
  * @began: weir__seconds() when the reload did, for the statistics. */
 void weir__reload_close(struct weir_reload *r, double began);
 void weir__reload_drop(struct weir_reload *r);
+/* Give it up, and leave its next filter to the caller: no section has it any more. */
+void weir__reload_give_back(struct weir_reload *r);
 
 #endif

@@ -112,19 +112,29 @@ static void drop_unpublished(struct weir_reload *r)
 	weir__writer_release(h);
 }
 
-void weir__reload_drop(struct weir_reload *r)
+/* The record without the next filter. */
+static struct weir_generation without_next(const struct weir_reload *r)
 {
 	const struct weir_generation *g = r->handle->generation;
+	return (struct weir_generation){ .current = g->current,
+	                                 .previous = g->previous,
+	                                 .number = g->number,
+	                                 .since = g->since };
+}
+
+void weir__reload_drop(struct weir_reload *r)
+{
 	if (r->builder) {
 		drop_unpublished(r);
 		return;
 	}
-	struct weir_generation after = { .current = g->current,
-	                                 .previous = g->previous,
-	                                 .number = g->number,
-	                                 .since = g->since };
 	bool defer = r->options.defer_free || weir__in_section(&r->handle->rcu);
-	close_with(r, after, g->next, NULL, defer);
+	close_with(r, without_next(r), r->handle->generation->next, NULL, defer);
+}
+
+void weir__reload_give_back(struct weir_reload *r)
+{
+	close_with(r, without_next(r), NULL, NULL, false);
 }
 
 int weir__reload_ask(struct weir_reload *r, weir_progress_fn *progress, void *progress_arg)

@@ -196,7 +196,7 @@ int weir_rolling_begin(struct weir_reload **out, struct weir_rolling *set, uint3
 	if (!err && weir_kind_is_built(set->shard_params.kind))
 		o.params = &set->shard_params; /* others are as large as those before them */
 	return err ? err :
-	             weir__reload_begin(out, set->shard[shard], &o,
+	             weir__reload_begin(out, set->shard[shard], NULL, &o,
 	                                (struct weir_share){ .bits = set->bits,
 	                                                     .shard = shard,
 	                                                     .handles = set->shard });

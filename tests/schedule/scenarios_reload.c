@@ -183,6 +183,29 @@ static void refused(void)
 	handle_end_with(1, 0);
 }
 
+/* The next filter is there before begin is called: it has key 2, and is completed by a copy. */
+static void reload_given(void *unused)
+{
+	struct weir_filter *next;
+	struct weir_reload *r;
+	(void)unused;
+	det_assert(weir_clone(&next, subject->filter) == 0);
+	det_assert(form_insert(next, hash_of(2)) == WEIR_NEW);
+	det_assert(weir_reload_begin_with(&r, handle, next, NULL) == 0);
+	det_assert(weir_reload_next(r) == next);
+	det_assert(carry_over(r) == 0);
+	det_assert(weir_reload_commit(r) == 0);
+}
+
+static void given(void)
+{
+	handle_begin(&urcu_bp_flavor);
+	spawn_insert_and_verify();
+	det_spawn(reload_given, NULL);
+	det_join_all();
+	handle_end_with(2, 1);
+}
+
 const struct scenario reload_scenarios[] = {
 	{ .name = "copied", .group = "reload", .body = copied, .narrowed = true, .cost = 3,
 	  .fits = small },
@@ -203,6 +226,8 @@ const struct scenario reload_scenarios[] = {
 	{ .name = "one key, copied", .group = "reload", .body = one_key_twice,
 	  .narrowed = true, .cost = 3, .fits = two_words, .preemptions = 2 },
 	{ .name = "recorded", .group = "reload", .body = recorded, .narrowed = true, .cost = 3,
+	  .fits = small },
+	{ .name = "given", .group = "reload", .body = given, .narrowed = true, .cost = 3,
 	  .fits = small },
 	{ .name = "in turn", .group = "reload", .body = in_turn, .narrowed = true, .cost = 3,
 	  .fits = small },

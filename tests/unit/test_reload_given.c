@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ * A reload that begins with a filter that is there already: what it is completed with, whose it is
+ * after a failure, and what is refused. */
+#include <sys/uio.h>
+#include "../folder.h"
+#include "../handles.h"
+
+static struct weir_reload *untouched;
+
+/* A filter of the handle's seed with the keys from @from to before @to, of hashes. */
+static struct weir_filter *loaded(uint32_t kind, uint64_t capacity, uint64_t from, uint64_t to)
+{
+	struct weir_filter *f = test_filter(kind, capacity, 0.01), *copy;
+	for (uint64_t i = from; i < to; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_ok(weir_save(f, path, NULL));
+	weir_destroy(f);
+	assert_ok(weir_load(&copy, path, NULL));
+	return copy;
+}
+
+static void test_completed_then_published(void **state)
+{
+	(void)state;
+	FOR_EACH_FLAVOR(flavor) {
+		struct weir_handle *h = open_handle(flavor, 10000);
+		struct weir_filter *next = loaded(WEIR_BLOCKED, 20000, 0, 1000);
+		struct weir_reload *r = NULL;
+		insert_into(h, 1000, 2000);
+		assert_ok(weir_reload_begin_with(&r, h, next, NULL));
+		assert_ptr_equal(weir_reload_next(r), next);
+		assert_true(stats_of(h).reloading);
+		insert_into(h, 2000, 3000); /* to both */
+		for (uint64_t i = 2000; i < 3000; i++)
+			assert_true(weir_contains_hash(next, test_key(i)));
+		for (uint64_t i = 3000; i < 4000; i++)
+			assert_ok(weir_reload_insert_hash(r, test_key(i)));
+		assert_int_equal(missing_in(h, 1000, 3000), 0);
+		assert_true(missing_in(h, 0, 1000) > 900);
+		assert_ok(weir_reload_commit(r));
+		assert_int_equal(missing_in(h, 0, 1000), 0);
+		assert_true(missing_in(h, 1000, 2000) > 900);
+		assert_int_equal(missing_in(h, 2000, 4000), 0);
+		assert_int_equal(stats_of(h).filter.capacity, 20000);
+		assert_int_equal(stats_of(h).swaps, 1);
+		close_handle(flavor, h);
+	}
+}
+
+static void test_copied_and_kept(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r = NULL;
+	(void)state;
+	o.keep_previous = true;
+	o.pace = 0.9;
+	insert_into(h, 0, 1000);
+	assert_ok(weir_reload_begin_with(&r, h, loaded(WEIR_BLOCKED, 10000, 1000, 2000), &o));
+	assert_ok(weir_reload_copy(r));
+	assert_ok(weir_reload_commit(r));
+	assert_int_equal(missing_in(h, 0, 2000), 0);
+	insert_into(h, 2000, 2100);
+	assert_ok(weir_handle_rollback(h));
+	assert_int_equal(missing_in(h, 0, 1000), 0);
+	assert_int_equal(missing_in(h, 2000, 2100), 0);
+	assert_true(missing_in(h, 1000, 2000) > 900);
+	close_handle(flavors, h);
+}
+
+static void test_given_up_or_refused(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_gate gate = WEIR_GATE_INIT;
+	struct weir_reload *r = NULL;
+	(void)state;
+	insert_into(h, 0, 1000);
+	assert_ok(weir_reload_begin_with(&r, h, loaded(WEIR_BLOCKED, 1000, 0, 10), NULL));
+	weir_reload_abort(r); /* which frees the filter */
+	gate.min_keys = 500;
+	o.gate = &gate;
+	assert_ok(weir_reload_begin_with(&r, h, loaded(WEIR_BLOCKED, 1000, 0, 10), &o));
+	assert_refused(weir_reload_commit(r), -ECANCELED, "min_keys", "500");
+	assert_int_equal(missing_in(h, 0, 1000), 0);
+	assert_int_equal(stats_of(h).generation, 1);
+	assert_int_equal(stats_of(h).refused, 1);
+	close_handle(flavors, h);
+}
+
+/* What is refused is still the caller's, and nothing has begun. */
+static void refused(struct weir_handle *h, struct weir_filter *next,
+                    const struct weir_reload_options *o, int err, const char *a, const char *b)
+{
+	assert_refused(weir_reload_begin_with(&untouched, h, next, o), err, a, b);
+	assert_null(untouched);
+	assert_false(stats_of(h).reloading);
+	assert_int_equal(stats_of(h).bytes, stats_of(h).filter.bytes);
+}
+
+static void test_wrong_options(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 1000);
+	struct weir_filter *next = loaded(WEIR_BLOCKED, 1000, 0, 10);
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	(void)state;
+	refused(h, NULL, NULL, -EINVAL, "next is NULL", "weir_reload_begin_with");
+	assert_refused(weir_reload_begin_with(NULL, h, next, NULL), -EINVAL, "out is NULL",
+	               "weir_reload_begin_with");
+	assert_refused(weir_reload_begin_with(&untouched, NULL, next, NULL), -EINVAL,
+	               "the handle is NULL", "weir_reload_begin_with");
+	o.params = &p;
+	refused(h, next, &o, -EINVAL, "options.params", "made already");
+	o.params = NULL;
+	o.build = &build;
+	refused(h, next, &o, -EINVAL, "options.build", "made already");
+	o.build = NULL;
+	o.max_bytes = stats_of(h).bytes * 2 - 1;
+	refused(h, next, &o, -EFBIG, "max_bytes", "needs");
+	o.max_bytes++;
+	struct weir_reload *r = NULL;
+	assert_ok(weir_reload_begin_with(&r, h, next, &o));
+	assert_refused(weir_reload_begin_with(&untouched, h, next, NULL), -EBUSY,
+	               "weir_reload_begin_with", "");
+	weir_reload_abort(r);
+	close_handle(flavors, h);
+}
+
+static void test_wrong_filters(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 1000);
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *next, *current;
+	(void)state;
+	flavors->rcu->read_lock();
+	current = (struct weir_filter *)(uintptr_t)weir_handle_get(h);
+	flavors->rcu->read_unlock();
+	refused(h, current, NULL, -EINVAL, "the current filter", "load a filter of its own");
+	p.capacity = 1000;
+	p.fp_rate = 0.01;
+	p.seed = 4711;
+	assert_ok(weir_create(&next, &p));
+	refused(h, next, NULL, -EINVAL, "the next filter", "hash");
+	weir_destroy(next);
+	next = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	assert_ok(weir_normal_set(next, &(struct weir_normal){ .steps = WEIR_NORMAL_LOWERCASE }));
+	refused(h, next, NULL, -EINVAL, "the next filter", "lower");
+	weir_destroy(next);
+	weir_destroy(loaded(WEIR_BLOCKED, 1000, 0, 10));
+	assert_ok(weir_map(&next, path, WEIR_MAP_READ, NULL));
+	refused(h, next, NULL, -EROFS, "mapped read-only", "takes inserts");
+	weir_destroy(next);
+	close_handle(flavors, h);
+}
+
+static struct weir_filter *fuse_of(uint64_t from, uint64_t to)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	uint64_t hashes[1000];
+	for (uint64_t i = from; i < to; i++)
+		hashes[i - from] = test_key(i);
+	p.kind = WEIR_FUSE;
+	p.fp_rate = 0.01;
+	p.capacity = to - from;
+	p.seed = 1;
+	assert_ok(weir_build(&f, &p, hashes, to - from));
+	return f;
+}
+
+/* Where no insert is acknowledged, a filter that takes none may follow; elsewhere not. */
+static void test_built_once(void **state)
+{
+	struct weir_handle *h;
+	struct weir_reload *r = NULL;
+	(void)state;
+	assert_ok(weir_handle_create(&h, fuse_of(0, 1000), NULL));
+	assert_ok(weir_reload_begin_with(&r, h, fuse_of(1000, 2000), NULL));
+	assert_refused(weir_handle_insert_hash(h, 1), -ENOTSUP, "", "");
+	assert_ok(weir_reload_commit(r));
+	assert_int_equal(missing_in(h, 1000, 2000), 0);
+	assert_ok(weir_handle_destroy(h));
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f, *next = fuse_of(0, 1000);
+	p.capacity = 1000;
+	p.fp_rate = 0.01;
+	p.seed = 1;
+	assert_ok(weir_create(&f, &p));
+	assert_ok(weir_handle_create(&h, f, NULL));
+	refused(h, next, NULL, -ENOTSUP, "takes no inserts", "would be lost");
+	weir_destroy(next);
+	assert_ok(weir_handle_destroy(h));
+}
+
+/* Keys that were kept for the first filter are in it; where it has no room for them, it is the
+ * caller's again and the handle keeps them for another. */
+static void test_the_first_filter(void **state)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_handle *h;
+	struct weir_filter *small = test_filter(WEIR_CUCKOO, 50, 0.01);
+	struct weir_reload *r = NULL;
+	char key[32];
+	(void)state;
+	o.flags = WEIR_HANDLE_ANY_SEED;
+	o.absent = WEIR_ABSENT_YES;
+	o.keep_inserts = 1 << 20;
+	assert_ok(weir_handle_create(&h, NULL, &o));
+	for (int i = 0; i < 1000; i++) {
+		snprintf(key, sizeof key, "kept %d", i);
+		assert_ok(weir_handle_insert(h, key, strlen(key)));
+	}
+	assert_refused(weir_reload_begin_with(&untouched, h, small, NULL), -ENOSPC, "", "");
+	assert_null(untouched);
+	assert_false(stats_of(h).reloading);
+	weir_destroy(small);
+	assert_ok(weir_reload_begin_with(&r, h, test_filter(WEIR_CUCKOO, 2000, 0.01), NULL));
+	assert_ok(weir_reload_commit(r));
+	for (int i = 0; i < 1000; i++) {
+		snprintf(key, sizeof key, "kept %d", i);
+		assert_true(weir_handle_contains(h, key, strlen(key)));
+	}
+	assert_false(stats_of(h).absent);
+	assert_ok(weir_handle_destroy(h));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_completed_then_published),
+		cmocka_unit_test(test_copied_and_kept),
+		cmocka_unit_test(test_given_up_or_refused),
+		cmocka_unit_test(test_wrong_options),
+		cmocka_unit_test(test_wrong_filters),
+		cmocka_unit_test(test_built_once),
+		cmocka_unit_test(test_the_first_filter),
+	};
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
