@@ -40,8 +40,8 @@ wing() { # of a kind's file: the kind it belongs to
 }
 
 n=0
-for file in $(find . \( -name tool -o -name servers \) -prune -o -name '*.[ch]' -print |
-	sed 's|^\./||'); do
+for file in $(find . \( -name tool -o -name servers -o -name replica \) -prune -o \
+	-name '*.[ch]' -print | sed 's|^\./||'); do
 	here=$(floor "$file")
 	for header in $(sed -n 's/^#include "\(.*\)"/\1/p' "$file"); do
 		there=$(floor "$header")

@@ -42,7 +42,9 @@ TOTAL = re.compile(r'^\d+ runs, (\d+) executions', re.M)
 
 def sources(tree):
     """All of the library but what config.h leaves out."""
-    found = [f for f in sorted(tree.glob('src/**/*.c')) if 'tool' not in f.relative_to(tree).parts]
+    apart = {'tool', 'servers', 'replica'} # they stand on the library
+    found = [f for f in sorted(tree.glob('src/**/*.c'))
+             if not apart & set(f.relative_to(tree).parts)]
     return [f for f in found if not re.search('avx|neon|zstd', f.name)]
 
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ * A batch may come twice: after a failure nobody knows whether it had arrived. So a kind is
+ * replicated whose inserts say nothing more the second time. */
+#include "kinds.h"
+#include <errno.h>
+#include <string.h>
+#include <weir/error.h>
+#include <weir/kinds.h>
+
+enum weir_replicable weir__replicable(uint32_t kind)
+{
+	switch (kind) {
+	case WEIR_BLOCKED:
+	case WEIR_CLASSIC:
+	case WEIR_GROWING:
+	case WEIR_SPLIT:
+		return WEIR_REPLICABLE_INSERTS;
+	case WEIR_FUSE:
+	case WEIR_LAYERED:
+		return WEIR_REPLICABLE_IMAGES;
+	default:
+		return WEIR_REPLICABLE_NOT;
+	}
+}
+
+int weir__replicable_check(uint32_t kind)
+{
+	const char *name = weir_kind_name(kind);
+	if (weir__replicable(kind) != WEIR_REPLICABLE_NOT)
+		return 0;
+	if (!name)
+		return weir_fail(-ENOTSUP, "kind %u cannot be replicated: it is unknown here",
+		                 (unsigned)kind);
+	return weir_fail(-ENOTSUP, "kind %s cannot be replicated: an insert that comes twice would "
+	                 "count twice, and a window or a router is no filter; use blocked, "
+	                 "classic, growing or split", name);
+}
+
+int weir__replicable_named(uint32_t *out, const char *name, size_t len)
+{
+#define NAMED(number, constant, known, summary) { number, #known },
+	static const struct {
+		uint32_t kind;
+		const char *name;
+	} kinds[] = { WEIR_KINDS(NAMED) WEIR_TYPES(NAMED) };
+#undef NAMED
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (strlen(kinds[i].name) != len || memcmp(kinds[i].name, name, len) != 0)
+			continue;
+		int err = weir__replicable_check(kinds[i].kind);
+		if (!err)
+			*out = kinds[i].kind;
+		return err;
+	}
+	return weir_fail(-ENOTSUP, "kind %.*s cannot be replicated: it is unknown here",
+	                 (int)(len < 32 ? len : 32), name);
+}

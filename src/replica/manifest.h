@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ * The manifest of a generation: which image it is, and the place in the stream up to which that
+ * image has everything. It is text of one form only, so that it can be signed: lines of a name, a
+ * blank and values, each name once and in this order.
+ *
+ *     weir-manifest 1
+ *     set NAME                     1 to 64 letters, digits, - _ .
+ *     epoch HEX                    L1
+ *     generation NUMBER            from 1 on
+ *     base NUMBER                  the generation that it replaces; 0: none
+ *     lineage HEX                  of the first generation, which had no base, and of all since (L12)
+ *     position ID                  L6
+ *     entries NUMBER               ever added to the stream up to there (L7)
+ *     covered ID                   the position of the generation that it replaces, if that is of
+ *                                  the same epoch, else 0-0 (L3)
+ *     kind NAME                    of the filter, as in kinds.h
+ *     hashing HEX                  fingerprint of seed or key (weir_image_info())
+ *     image BYTES CHECKSUM         XXH3, 128 bits, of the whole image
+ *     chunks NUMBER BYTES          of so many bytes each, the last maybe fewer
+ *     publisher HEX                the node's id
+ *     published NUMBER             milliseconds of the server's clock
+ *     path TEXT                    if it is got by HTTP: below the base URL that nodes are given
+ *     origin HEX NUMBER            L8, one a node, ascending
+ *
+ * It comes from a server that may be anybody's: every number is checked against the others, and
+ * nothing that it says decides how much memory is taken but the counts that are bounded here. */
+#ifndef WEIR_REPLICA_MANIFEST_H
+#define WEIR_REPLICA_MANIFEST_H
+
+#include "cursor.h"
+#include "origins.h"
+#include "rules.h"
+
+enum {
+	WEIR_MANIFEST_NAME = 64,        /* characters of a set's name */
+	WEIR_MANIFEST_PATH = 255,       /* of a path */
+	WEIR_MANIFEST_TEXT = 4 << 20,   /* bytes of a manifest: 65,536 origins fit */
+	WEIR_MANIFEST_CHUNK = 64 << 20, /* bytes of a chunk, at most */
+	WEIR_MANIFEST_CHUNKS = 1 << 20,
+};
+
+struct weir_manifest {
+	char set[WEIR_MANIFEST_NAME + 1];
+	char epoch[WEIR_REPLICA_EPOCH + 1];
+	uint64_t generation, base, lineage;
+	struct weir_cursor cursor; /* position and entries */
+	struct weir_stream_id covered;
+	uint32_t kind;
+	uint64_t hashing;
+	uint64_t bytes, checksum[2]; /* of the image; the checksum's high half first */
+	uint64_t chunks, chunk_bytes;
+	uint64_t publisher;
+	uint64_t published_ms;
+	char path[WEIR_MANIFEST_PATH + 1]; /* "": none */
+};
+
+/* Is this a set's name? */
+bool weir__set_name_is(const char *name, size_t len);
+/* Is this a path below a base URL: parts of letters, digits, - _ . joined by single slashes, none
+ * of them "." or ".."? */
+bool weir__manifest_path_is(const char *path, size_t len);
+
+/* Read @text. @origins: receives those of its lines; from zeros, freed by the caller also after a
+ * failure.
+ * Return: 0; -EBADMSG with the line and what is wrong there; -ENOTSUP a later version's; -ENOMEM. */
+int weir__manifest_read(struct weir_manifest *out, struct weir_origins *origins, const char *text,
+                        size_t len);
+/* Write a manifest that weir__manifest_read() would take.
+ * @text: receives malloc'ed text of @len bytes. Return: 0 or -ENOMEM. */
+int weir__manifest_write(char **text, size_t *len, const struct weir_manifest *m,
+                         const struct weir_origins *origins);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ * A node's own inserts: pending, sent, confirmed. */
+#include "node.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	HASH = 8,           /* bytes */
+	PENDING = 1 << 20, /* hashes in each list */
+};
+
+void weir__node_make(struct weir_node *n, const struct weir_server *server,
+                     struct weir_handle *handle, const char *set, uint64_t id, uint64_t limit)
+{
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	*n = (struct weir_node){ .server = server, .handle = handle, .id = id };
+	snprintf(n->set, sizeof n->set, "%s", set);
+	if (weir_handle_stats(handle, &s) == 0) {
+		n->hashing = s.filter.seed_fingerprint;
+		n->kind = s.filter.shape.kind;
+	}
+	weir__pending_make(&n->pending, PENDING);
+	weir__retained_make(&n->retained, limit);
+}
+
+void weir__node_free(struct weir_node *n)
+{
+	weir__pending_free(&n->pending);
+	weir__retained_free(&n->retained);
+	weir__origins_free(&n->origins);
+}
+
+int weir__node_insert(struct weir_node *n, uint64_t hash)
+{
+	int kept = weir__pending_put(&n->pending, hash); /* L2: first */
+	int answer = weir_handle_insert_hash(n->handle, hash);
+	return kept < 0 ? kept : answer;
+}
+
+/* A batch of these. */
+static int retain(void *context, const uint64_t *hashes, size_t count)
+{
+	struct weir_node *n = context;
+	int err = weir__retained_add(&n->retained, NULL, count * HASH);
+	if (err)
+		return err;
+	for (size_t i = 0; i < count; i++)
+		weir__entry_put_hash(n->retained.newest->data, i, hashes[i]);
+	return 0;
+}
+
+int weir__node_collect(struct weir_node *n)
+{
+	return weir__pending_take(&n->pending, WEIR_NODE_BATCH, retain, n);
+}
+
+static int append(struct weir_node *n, const struct weir_sending *sending,
+                  struct weir_stream_id *id)
+{
+	return n->server->append(n->server->context, sending, id);
+}
+
+static int send_one(struct weir_node *n, const struct weir_batch *b)
+{
+	struct weir_stream_id id;
+	struct weir_sending s = { .epoch = n->epoch,
+	                          .kind = WEIR_ENTRY_HASHES,
+	                          .node = n->id,
+	                          .sequence = b->sequence,
+	                          .hashing = n->hashing,
+	                          .data = b->data,
+	                          .bytes = b->bytes };
+	int err = append(n, &s, &id);
+	if (err)
+		weir__retained_unsure(&n->retained);
+	else
+		(void)weir__retained_confirm(&n->retained, id);
+	return err;
+}
+
+int weir__node_send(struct weir_node *n)
+{
+	const struct weir_batch *b;
+	int full = weir__node_collect(n), err = 0;
+	while (!err && (b = weir__retained_send(&n->retained)))
+		err = send_one(n, b);
+	return err ? err : full;
+}
+
+/* An entry without keys. It has the number of the last batch, so it is sent when that is there. */
+static int send_word(struct weir_node *n, enum weir_entry_kind kind, const char *text)
+{
+	struct weir_stream_id id;
+	struct weir_sending s = { .epoch = n->epoch,
+	                          .kind = kind,
+	                          .node = n->id,
+	                          .sequence = n->retained.last,
+	                          .hashing = n->hashing,
+	                          .data = text,
+	                          .bytes = strlen(text) };
+	int err = weir__node_send(n);
+	return err ? err : append(n, &s, &id);
+}
+
+int weir__node_idle(struct weir_node *n)
+{
+	return send_word(n, WEIR_ENTRY_IDLE, "");
+}
+
+int weir__node_want(struct weir_node *n, uint64_t node, uint64_t sequence)
+{
+	char text[40];
+	snprintf(text, sizeof text, "%016" PRIx64 " %" PRIu64, node, sequence);
+	return send_word(n, WEIR_ENTRY_WANTED, text);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ * A node: a handle that is kept equal to those of the other nodes. The rules are in rules.h; what
+ * is done when, and the waiting, is the caller's: one thread calls all of this but
+ * weir__node_insert(). */
+#ifndef WEIR_REPLICA_NODE_H
+#define WEIR_REPLICA_NODE_H
+
+#include <weir/handle.h>
+#include <weir/reload.h>
+#include "manifest.h"
+#include "origins.h"
+#include "pending.h"
+#include "retain.h"
+#include "server.h"
+
+enum { WEIR_NODE_BATCH = 65536 }; /* hashes */
+
+struct weir_node {
+	const struct weir_server *server;
+	struct weir_handle *handle;
+	char set[WEIR_MANIFEST_NAME + 1];
+	uint64_t id;      /* random for each start */
+	uint64_t hashing; /* fingerprint of the seed or key of all filters */
+	uint32_t kind;
+	struct weir_pending pending;
+	struct weir_retained retained;
+
+	char epoch[WEIR_REPLICA_EPOCH + 1]; /* "": none was met yet */
+	struct weir_cursor cursor;
+	struct weir_origins origins;
+	bool gap;                    /* L7: entries have gone unread */
+	uint64_t gone;               /* then: how many entries an image must cover */
+	struct weir_manifest joined; /* whose image is in the handle; generation 0: none */
+	struct weir_manifest seen;   /* the one that the server had last, joined or not */
+	struct weir_stream_id covered; /* L3: by the manifest that was seen last, in this epoch */
+	uint64_t newest;             /* the highest generation that was ever met */
+};
+
+/* @f: the handle's first filter. @limit: bytes of retained batches. */
+void weir__node_make(struct weir_node *n, const struct weir_server *server,
+                     struct weir_handle *handle, const char *set, uint64_t id, uint64_t limit);
+void weir__node_free(struct weir_node *n);
+
+/* Any thread (L2). Return: as weir_handle_insert_hash(); -ENOBUFS, -ENOMEM: the key is in this
+ * node's set until another image comes, and in no other node's. */
+int weir__node_insert(struct weir_node *n, uint64_t hash);
+
+/* Send what is pending and retained (L3, L4).
+ * Return: 0: all is confirmed; -ENOSPC the server is full; -ENOBUFS the node is; or the server's. */
+int weir__node_send(struct weir_node *n);
+/* Send the node's last sequence number, if all else is confirmed: who lacks a batch learns of it. */
+int weir__node_idle(struct weir_node *n);
+/* Ask @node for its batches from @sequence on; 0 and 1: every node for all that it retains. */
+int weir__node_want(struct weir_node *n, uint64_t node, uint64_t sequence);
+
+/* Read what is new in the stream, and apply it (L5, L7, L8). Return: 0, or the server's. */
+int weir__node_read(struct weir_node *n);
+/* Look for another epoch or manifest, and join it (L1, L11). Return: 0, or the server's. */
+int weir__node_look(struct weir_node *n);
+/* Has it all that the stream and the image had? (L9) */
+bool weir__node_complete(const struct weir_node *n);
+/* Publish the set as it is (L6, L9, L10).
+ * Return: 0; -EAGAIN the node is not complete; or the server's. */
+int weir__node_publish(struct weir_node *n);
+
+/* Where the stream ends before a record is read that an image is made from (L6). */
+struct weir_mark {
+	char epoch[WEIR_REPLICA_EPOCH + 1];
+	struct weir_cursor cursor;
+	struct weir_origins origins;
+};
+
+/* @mark: to be freed by weir__mark_free(). Return: 0, or the server's. */
+int weir__node_mark(struct weir_node *n, struct weir_mark *mark);
+void weir__mark_free(struct weir_mark *mark);
+/* Publish @f, made from a record that was read after @mark was taken. The node need not be complete;
+ * it joins what it published as all others do.
+ * Return: 0; -ESTALE the epoch is another than the mark's; -EKEYREJECTED @f hashes otherwise; or the
+ *   server's. */
+int weir__node_publish_from(struct weir_node *n, const struct weir_filter *f,
+                            const struct weir_mark *mark);
+
+/* Of the parts of a node. */
+
+/* All that is pending becomes batches. Return: 0, -ENOBUFS, -ENOMEM. */
+int weir__node_collect(struct weir_node *n);
+/* L8: what an entry says of its node's numbers. Return: 0, or as weir__origins_see(). */
+int weir__origins_note(struct weir_origins *o, const struct weir_entry *e);
+/* Insert all of an entry into the handle or, where @next is given, into that alone.
+ * Return: 0; -EKEYREJECTED its hashes are by another seed or key; as weir_insert(). */
+int weir__node_apply(const struct weir_node *n, const struct weir_entry *e,
+                     struct weir_reload *next);
+/* L11. Return: 0, -EAGAIN the entries that follow it have gone, or the server's. */
+int weir__node_join(struct weir_node *n, const struct weir_manifest *m,
+                    const struct weir_origins *origins);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ * Another manifest, or another epoch (L1, L11). */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weir/error.h>
+#include "node.h"
+
+enum { ENTRIES = 64 };
+
+/* What follows the image in the stream, up to the node's own cursor. */
+struct replay {
+	const struct weir_node *node;
+	struct weir_reload *next;
+	struct weir_origins origins;
+	struct weir_cursor cursor, counted; /* before the call under way */
+	struct weir_stream_counts counts;
+	bool past; /* the node's cursor: what follows goes to both by itself */
+};
+
+static int replay_entry(void *arg, struct weir_stream_id id, const struct weir_entry *e)
+{
+	struct replay *p = arg;
+	if (p->past || weir__stream_id_compare(id, p->node->cursor.at) > 0) {
+		p->past = true;
+		return 0;
+	}
+	int err = weir__node_apply(p->node, e, p->next);
+	if (!err)
+		err = weir__origins_note(&p->origins, e);
+	if (!err)
+		(void)weir__cursor_advance(&p->cursor, id);
+	return err;
+}
+
+static int replay_stream(struct replay *p)
+{
+	const struct weir_node *n = p->node;
+	size_t some;
+	do {
+		p->counted = p->cursor;
+		int err = n->server->read(n->server->context, n->epoch, p->cursor.at, ENTRIES,
+		                          &p->counts, replay_entry, p, &some);
+		if (err)
+			return err;
+		if (weir__cursor_gap(&p->counted, &p->counts, NULL) != WEIR_GAP_NONE)
+			return weir_fail(-EAGAIN, "set %s: entries that follow generation %" PRIu64
+			                 " have gone from the stream: waiting for the next one",
+			                 n->set, n->newest);
+	} while (some == ENTRIES && !p->past);
+	return 0;
+}
+
+/* L2, L3: what this node inserted, whether or not it was sent. */
+static int replay_retained(struct weir_node *n, struct weir_reload *next)
+{
+	int full = weir__node_collect(n);
+	for (const struct weir_batch *b = n->retained.oldest; b; b = b->later) {
+		struct weir_entry e = { .kind = WEIR_ENTRY_HASHES,
+		                        .hashing = n->hashing,
+		                        .data = b->data,
+		                        .bytes = b->bytes };
+		int err = weir__node_apply(n, &e, next);
+		if (err)
+			return err;
+	}
+	return full;
+}
+
+static int begin(struct weir_reload **r, struct weir_node *n, const struct weir_manifest *m)
+{
+	struct weir_filter *image;
+	int err = n->server->image(n->server->context, m, &image);
+	if (err)
+		return err;
+	err = weir_reload_begin_with(r, n->handle, image, NULL);
+	if (err)
+		weir_destroy(image);
+	return err;
+}
+
+static int cover(struct weir_origins *o, const struct weir_origins *by)
+{
+	int err = 0;
+	for (size_t i = 0; i < by->n && !err; i++)
+		err = weir__origins_cover(o, by->of[i].node, by->of[i].sequence);
+	return err;
+}
+
+/* L12 */
+static bool descends(const struct weir_node *n, const struct weir_manifest *m)
+{
+	return !n->joined.generation || n->joined.lineage == m->lineage;
+}
+
+/* Complete the next filter. */
+static int replay(struct replay *p, struct weir_node *n, const struct weir_manifest *m,
+                  const struct weir_origins *origins)
+{
+	int err = cover(&p->origins, origins);
+	if (!err)
+		err = replay_stream(p);
+	if (!err && !descends(n, m))
+		err = weir_reload_copy(p->next);
+	return err ? err : replay_retained(n, p->next);
+}
+
+int weir__node_join(struct weir_node *n, const struct weir_manifest *m,
+                    const struct weir_origins *origins)
+{
+	struct replay p = { .node = n, .cursor = m->cursor };
+	int err = begin(&p.next, n, m);
+	if (err)
+		return err;
+	err = replay(&p, n, m, origins);
+	if (err)
+		weir_reload_abort(p.next);
+	else
+		err = weir_reload_commit(p.next);
+	if (err) {
+		weir__origins_free(&p.origins);
+		return err;
+	}
+	/* the set is what the image and the stream have, and nothing else is known of it */
+	weir__origins_free(&n->origins);
+	n->origins = p.origins;
+	n->cursor = p.cursor;
+	n->gap = false;
+	n->joined = *m;
+	return 0;
+}
+
+/* Is its image, or one like it, in the handle? */
+static bool is_joined(const struct weir_node *n, const struct weir_manifest *m)
+{
+	return n->joined.generation == m->generation && n->joined.checksum[0] == m->checksum[0] &&
+	       n->joined.checksum[1] == m->checksum[1] && strcmp(n->joined.epoch, m->epoch) == 0;
+}
+
+/* L1, L3: ids and counts of before mean nothing here. */
+static void meet(struct weir_node *n, const char *epoch)
+{
+	memcpy(n->epoch, epoch, sizeof n->epoch);
+	weir__retained_anew(&n->retained);
+	n->cursor = (struct weir_cursor){ .consumed = 0 };
+	n->covered = n->cursor.at;
+	n->gap = false;
+}
+
+static int check(const struct weir_node *n, const struct weir_manifest *m)
+{
+	if (strcmp(m->set, n->set) != 0)
+		return weir_fail(-EBADMSG, "the manifest of set %s says that it is that of %s",
+		                 n->set, m->set);
+	if (m->hashing != n->hashing)
+		return weir_fail(-EKEYREJECTED, "set %s: generation %" PRIu64 " is hashed by "
+		                 "another seed or key: %016" PRIx64 ", here it is %016" PRIx64,
+		                 n->set, m->generation, m->hashing, n->hashing);
+	return 0;
+}
+
+/* Take over a manifest that is not joined yet, or follow one that is. */
+static int take(struct weir_node *n, const struct weir_manifest *m,
+                const struct weir_origins *origins, bool anew)
+{
+	int err = check(n, m);
+	if (err)
+		return err;
+	n->seen = *m;
+	if (n->newest < m->generation)
+		n->newest = m->generation;
+	bool heals = n->gap && n->gone <= m->cursor.consumed;
+	if (anew)
+		n->cursor = m->cursor;
+	if (anew || heals || !is_joined(n, m))
+		err = weir__node_join(n, m, origins);
+	if (!err && strcmp(m->epoch, n->epoch) == 0)
+		n->covered = m->covered;
+	return err;
+}
+
+int weir__node_look(struct weir_node *n)
+{
+	char epoch[WEIR_REPLICA_EPOCH + 1], *text;
+	struct weir_origins origins = { 0 };
+	struct weir_manifest m;
+	size_t len;
+	int err = n->server->manifest(n->server->context, epoch, &text, &len);
+	if (err)
+		return err;
+	bool anew = strcmp(epoch, n->epoch) != 0;
+	if (anew)
+		meet(n, epoch);
+	if (!text)
+		n->seen = (struct weir_manifest){ .generation = 0 };
+	if (text)
+		err = weir__manifest_read(&m, &origins, text, len);
+	if (text && !err)
+		err = take(n, &m, &origins, anew);
+	weir__origins_free(&origins);
+	free(text);
+	return err;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ * A generation from the set as it is (L6, L9, L10). */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weir/error.h>
+#include "node.h"
+
+static int check(const struct weir_node *n)
+{
+	if (weir__node_complete(n))
+		return 0;
+	return weir_fail(-EAGAIN, "set %s: this node lacks inserts of others (%s): it publishes "
+	                 "nothing before it has them, or an image that has", n->set,
+	                 !n->epoch[0]   ? "it has not met the server" :
+	                 n->gap         ? "entries have gone from the stream" :
+	                                  "a batch is lacking");
+}
+
+/* L6: before the set is copied, or the record is read. */
+static struct weir_manifest begin(const struct weir_node *n, const struct weir_manifest *base,
+                                  const struct weir_cursor *cursor)
+{
+	struct weir_manifest m = { .generation = n->newest + 1,
+	                           .base = base->generation,
+	                           .lineage = base->generation ? base->lineage : n->id,
+	                           .cursor = *cursor,
+	                           .kind = n->kind,
+	                           .hashing = n->hashing,
+	                           .publisher = n->id };
+	memcpy(m.set, n->set, sizeof m.set);
+	memcpy(m.epoch, n->epoch, sizeof m.epoch);
+	return m;
+}
+
+/* L3. @safe: the generation that is replaced will not be lost. */
+static struct weir_stream_id covered(const struct weir_node *n, const struct weir_manifest *base,
+                                     bool safe)
+{
+	if (!base->generation || strcmp(base->epoch, n->epoch) != 0)
+		return (struct weir_stream_id){ 0, 0 };
+	return safe ? base->cursor.at : base->covered;
+}
+
+/* What no node could read would stay there, in the way of every other. */
+static int check_written(const char *text, size_t len)
+{
+	struct weir_manifest m;
+	struct weir_origins origins = { 0 };
+	int err = weir__manifest_read(&m, &origins, text, len);
+	weir__origins_free(&origins);
+	return err;
+}
+
+/* @origins: up to which of each node's batches the image has all. */
+static int store_and_publish(const struct weir_node *n, const struct weir_filter *f,
+                             const struct weir_manifest *base, struct weir_manifest *m,
+                             const struct weir_origins *origins)
+{
+	char *text;
+	size_t len;
+	bool safe;
+	int err = n->server->store(n->server->context, f, m, &safe);
+	m->covered = err ? m->covered : covered(n, base, safe);
+	if (!err)
+		err = weir__manifest_write(&text, &len, m, origins);
+	if (err)
+		return err;
+	err = check_written(text, len);
+	if (!err)
+		err = n->server->publish(n->server->context, m, text, len);
+	free(text);
+	return err;
+}
+
+int weir__node_publish(struct weir_node *n)
+{
+	int err = check(n);
+	if (err)
+		return err;
+	struct weir_manifest m = begin(n, &n->joined, &n->cursor);
+	/* no section: this thread alone swaps the filters of the handle */
+	err = store_and_publish(n, weir_handle_get(n->handle), &n->joined, &m, &n->origins);
+	if (err)
+		return err;
+	n->joined = n->seen = m;
+	n->newest = m.generation;
+	(void)weir__retained_forget(&n->retained, m.covered);
+	return 0;
+}
+
+int weir__node_mark(struct weir_node *n, struct weir_mark *mark)
+{
+	*mark = (struct weir_mark){ .epoch = "" };
+	int err = weir__node_read(n);
+	memcpy(mark->epoch, n->epoch, sizeof mark->epoch);
+	mark->cursor = n->cursor;
+	/* also of those who lack a batch: the record has it */
+	for (size_t i = 0; i < n->origins.n && !err; i++)
+		err = weir__origins_cover(&mark->origins, n->origins.of[i].node,
+		                          n->origins.of[i].seen);
+	if (err)
+		weir__mark_free(mark);
+	return err;
+}
+
+void weir__mark_free(struct weir_mark *mark)
+{
+	weir__origins_free(&mark->origins);
+}
+
+static int check_from(const struct weir_node *n, const struct weir_filter *f,
+                      const struct weir_mark *mark)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	if (strcmp(mark->epoch, n->epoch) != 0)
+		return weir_fail(-ESTALE, "set %s: the server began anew while the record was "
+		                 "read: read it again", n->set);
+	int err = weir_stats(f, &s);
+	if (err || s.seed_fingerprint == n->hashing)
+		return err;
+	return weir_fail(-EKEYREJECTED, "set %s: the filter to publish is hashed by another seed "
+	                 "or key: %016" PRIx64 ", here it is %016" PRIx64, n->set,
+	                 s.seed_fingerprint, n->hashing);
+}
+
+int weir__node_publish_from(struct weir_node *n, const struct weir_filter *f,
+                            const struct weir_mark *mark)
+{
+	int err = check_from(n, f, mark);
+	if (err)
+		return err;
+	struct weir_manifest m = begin(n, &n->seen, &mark->cursor);
+	return store_and_publish(n, f, &n->seen, &m, &mark->origins);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ * What other nodes insert: read, applied, counted (L5, L7, L8). */
+#include "node.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <weir/error.h>
+
+enum { ENTRIES = 64 }; /* in one call: at most so many batches are in memory */
+
+static int apply_hashes(const struct weir_node *n, const struct weir_entry *e,
+                        struct weir_reload *next)
+{
+	if (e->hashing != n->hashing)
+		return weir_fail(-EKEYREJECTED, "set %s: a batch of node %016" PRIx64 " has hashes "
+		                 "by another seed or key: %016" PRIx64 ", here it is %016" PRIx64,
+		                 n->set, e->node, e->hashing, n->hashing);
+	for (size_t i = 0; i < weir__entry_hashes(e); i++) {
+		uint64_t hash = weir__entry_hash(e, i);
+		int answer = next ? weir_reload_insert_hash(next, hash) :
+		                    weir_handle_insert_hash(n->handle, hash);
+		if (answer < 0)
+			return answer;
+	}
+	return 0;
+}
+
+static int apply_keys(const struct weir_node *n, const struct weir_entry *e,
+                      struct weir_reload *next)
+{
+	struct iovec key;
+	for (size_t at = 0; weir__entry_key(e, &at, &key);) {
+		int answer = next ? weir_reload_insert(next, key.iov_base, key.iov_len) :
+		                    weir_handle_insert(n->handle, key.iov_base, key.iov_len);
+		if (answer < 0)
+			return answer;
+	}
+	return 0;
+}
+
+int weir__node_apply(const struct weir_node *n, const struct weir_entry *e,
+                     struct weir_reload *next)
+{
+	return e->kind == WEIR_ENTRY_HASHES ? apply_hashes(n, e, next) :
+	       e->kind == WEIR_ENTRY_KEYS   ? apply_keys(n, e, next) :
+	                                      0;
+}
+
+int weir__origins_note(struct weir_origins *o, const struct weir_entry *e)
+{
+	int answer = e->kind == WEIR_ENTRY_HASHES || e->kind == WEIR_ENTRY_KEYS ?
+		weir__origins_see(o, e->node, e->sequence) :
+		weir__origins_hear(o, e->node, e->sequence);
+	return answer < 0 ? answer : 0;
+}
+
+/* Of what is read in one call: the counts come before the entries that they belong to. */
+struct reading {
+	struct weir_node *node;
+	struct weir_stream_counts counts;
+	bool counted;
+};
+
+/* L7. After a gap the stream is read from its beginning, where it is known how many went before:
+ * so the cursor counts as the server does again, and one trim is one gap.
+ * Return: whether the cursor still stands. */
+static bool count(struct reading *r)
+{
+	struct weir_node *n = r->node;
+	enum weir_gap gap = weir__cursor_gap(&n->cursor, &r->counts, NULL);
+	r->counted = true;
+	if (gap == WEIR_GAP_NONE)
+		return true;
+	n->gap = true;
+	n->cursor.consumed = r->counts.added - r->counts.length;
+	n->gone = gap == WEIR_GAP_TRIMMED ? n->cursor.consumed : UINT64_MAX;
+	n->cursor.at = n->covered = (struct weir_stream_id){ 0, 0 };
+	weir__retained_anew(&n->retained); /* if the stream was deleted, ids may come again */
+	return false;
+}
+
+/* L8: does this entry ask for batches of this node's? */
+static void send_again(struct weir_node *n, const struct weir_entry *e)
+{
+	if (e->kind == WEIR_ENTRY_WANTED && (e->wanted_node == n->id || e->wanted_node == 0))
+		(void)weir__retained_again(&n->retained, e->wanted_sequence);
+}
+
+static int entry(void *arg, struct weir_stream_id id, const struct weir_entry *e)
+{
+	struct reading *r = arg;
+	struct weir_node *n = r->node;
+	if (!r->counted && !count(r))
+		return -EAGAIN;
+	int err = weir__node_apply(n, e, NULL);
+	if (!err)
+		err = weir__origins_note(&n->origins, e);
+	if (err)
+		return err;
+	send_again(n, e);
+	/* L5: last */
+	return weir__cursor_advance(&n->cursor, id) ?
+		0 : weir_fail(-EBADMSG, "set %s: entries of the stream are not in order", n->set);
+}
+
+int weir__node_read(struct weir_node *n)
+{
+	size_t some;
+	bool again;
+	do {
+		struct reading r = { .node = n };
+		int err = n->server->read(n->server->context, n->epoch, n->cursor.at, ENTRIES,
+		                          &r.counts, entry, &r, &some);
+		if (!err && r.counts.added < r.counts.length)
+			err = weir_fail(-EBADMSG, "set %s: more entries are in the stream than "
+			                "were ever added", n->set);
+		again = r.counted && err == -EAGAIN;
+		if (!again && err)
+			return err;
+		if (!r.counted)
+			again = !count(&r);
+	} while (again || some == ENTRIES);
+	/* L3. Here, since it is known that the stream is the one that the manifest means. */
+	(void)weir__retained_forget(&n->retained, n->covered);
+	return 0;
+}
+
+bool weir__node_complete(const struct weir_node *n)
+{
+	return n->epoch[0] && !n->gap && !n->origins.waiting;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * One set on many machines: the rules by which no insert is lost. The parts in this folder keep
+ * them one each, know nothing of sockets, and are tested alone; what they are told comes from the
+ * server's answers. H1 to H5 (generation.h of the library) hold on every node beside these.
+ *
+ * A set has a stream of batches, a manifest that names an image and the position in the stream up
+ * to which the image has everything, and nodes. Each node has a cursor, the position up to which it
+ * has applied the stream to its own handle. What redis promises of a key that was written, and no
+ * more, is promised of a batch.
+ *
+ * L1  Epoch. Ids of the stream, and what is counted in it, mean something within one history of the
+ *     server: its master_replid, which is new at each restart and promotion, and a number that is
+ *     drawn when a set's keys are first made there, or made again after a FLUSHALL. A script that appends,
+ *     reads or publishes compares it with the node's before it does anything: outside of the script
+ *     the server may change in between. What bears another epoch is refused (retain.h, manifest.h).
+ * L2  Pending first. An insert puts its hash into the pending batch, then into the handle. So when
+ *     weir_reload_begin_with() has returned, whatever is in the old filter alone is pending or
+ *     retained, and the loader takes it from there into the next one. In the other order an insert
+ *     between the two steps would be in neither.
+ * L3  Retain. A batch is kept, confirmed or not, until the previous manifest of the same epoch
+ *     covers its id. The newest manifest may be lost with the server that had it, and the stream's
+ *     end with it; what the one before covers was in an image that was still there. In a new epoch
+ *     all ids are void and everything that is retained is sent again, in its order (retain.h).
+ * L4  One batch under way. Batch n + 1 is sent when n is confirmed. So the sequence numbers of an
+ *     origin have no holes in the stream, but for lost entries: whoever sees a hole knows (origins.h).
+ * L5  Apply, then advance. A reader inserts all of a batch before its cursor passes it, its own
+ *     batches too: the application may stand between the two steps of L2. So what the cursor has
+ *     passed is in the set, and a copy of the set made afterwards has it.
+ * L6  Position. A manifest's position is the cursor that its publisher had before the first shard
+ *     was copied, never the stream's end when it is published. With it go how many entries had ever
+ *     been added there (L7) and each origin's last sequence (L8).
+ *     A publisher whose image comes from the application's record instead reads the stream to its
+ *     end before it reads the record, and takes that position: right only where applications write
+ *     their record before they insert, and the record that is read has all that was written.
+ * L7  Trimmed entries are counted. Reading past a trim is silent. A reader counts what it has
+ *     consumed, from the manifest's number on; the server says how many were ever added, and how
+ *     many are there: the difference has gone. If more have gone than were consumed, some were
+ *     missed (cursor.h). Both are read in the script that reads the entries.
+ * L8  A hole in an origin's sequence, which L7 does not see where an entry was deleted in between,
+ *     leaves a node incomplete until the origin has sent again or a manifest that covers it was
+ *     joined. Lower numbers are no hole: they are applied again, since inserts are idempotent.
+ * L9  Who is incomplete, by L7 or L8, publishes no image of its own set.
+ * L10 Publishing compares the owner of the lease, the epoch and the base generation, and replaces
+ *     the manifest, in one script. Afterwards the stream is trimmed up to the position of the oldest
+ *     manifest that is kept, the previous one at least, and only when the replicas that were asked
+ *     for have the new one: so whoever joins by any of them finds the entries that follow it.
+ * L11 Joining. The image becomes the next filter beside the current one (H2); then everything from
+ *     the manifest's position to the node's cursor, and all that is retained and pending, goes into
+ *     it; then it is published. A swap without these would forget what the image lacks.
+ * L12 Lineage. A manifest that does not descend from the one that a node has joined is of a server
+ *     whose keys were deleted, and of a publisher that may never have had what was in them. The
+ *     node's own set is copied into the next filter too: nothing is forgotten, and what was removed
+ *     stays until the next image from a record.
+ */
+#ifndef WEIR_REPLICA_RULES_H
+#define WEIR_REPLICA_RULES_H
+
+enum {
+	/* hexadecimal digits: 40 of the server's master_replid, 16 of the set's own */
+	WEIR_REPLICA_EPOCH = 56,
+	WEIR_REPLICA_NODE = 16,  /* of a node's id, likewise: random for each start of a node */
+};
+
+#endif

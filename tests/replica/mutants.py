@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Do test_node and test_rules find bugs? Plants each of these into a copy of src/replica, one or
+more for each way in which an insert would be lost (rules.h), builds both tests with it and runs
+them: each bug must be found.
+
+usage: mutants.py LIBRARY_FOLDER [NAME...]          CC chooses the compiler"""
+import os, re, shlex, shutil, subprocess, sys, tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1']
+HERE = ROOT / 'tests/replica'
+TESTS = [('test_node', ''), ('test_rules', '60')] # seeds
+MUTANTS = [
+    # L1
+    ('EPOCH_NOT_NOTICED', 'node_join.c', 'bool anew = strcmp(epoch, n->epoch) != 0;',
+     'bool anew = !n->epoch[0]; memcpy(n->epoch, epoch, sizeof n->epoch);'),
+    ('IDS_OUTLIVE_THE_EPOCH', 'node_join.c', 'weir__retained_anew(&n->retained);', ''),
+    # L2
+    ('PENDING_NOT_REPLAYED', 'node_join.c', 'int full = weir__node_collect(n);', 'int full = 0;'),
+    # L3
+    ('FORGET_WHEN_CONFIRMED', 'node_read.c',
+     'weir__retained_forget(&n->retained, n->covered);',
+     'weir__retained_forget(&n->retained, (struct weir_stream_id){ UINT64_MAX, 0 });'),
+    ('FORGET_BY_THE_NEWEST', 'node_join.c', 'n->covered = m->covered;',
+     'n->covered = m->cursor.at;'),
+    ('COVERED_THOUGH_UNSAFE', 'node_publish.c', 'return safe ? base->cursor.at : base->covered;',
+     'return base->cursor.at;'),
+    ('COVERED_OF_ANOTHER_EPOCH', 'node_publish.c',
+     'if (!base->generation || strcmp(base->epoch, n->epoch) != 0)',
+     'if (!base->generation)'),
+    ('RETAINED_NOT_REPLAYED', 'node_join.c',
+     'return err ? err : replay_retained(n, p->next);', 'return err;'),
+    # L4
+    ('UNSURE_TAKEN_FOR_SENT', 'node.c', 'weir__retained_unsure(&n->retained);',
+     '(void)weir__retained_confirm(&n->retained, (struct weir_stream_id){ 0, 1 });'),
+    # L5
+    ('ADVANCE_UNAPPLIED', 'node_read.c', 'int err = weir__node_apply(n, e, NULL);',
+     'int err = e->sequence % 5 ? weir__node_apply(n, e, NULL) : 0;'),
+    # L6
+    ('POSITION_BEYOND_THE_SET', 'node_publish.c', 'struct weir_manifest m = begin(n, &n->joined, '
+     '&n->cursor);',
+     'struct weir_cursor end = { { n->cursor.at.ms + 3, 0 }, n->cursor.consumed + 1 };\n'
+     '\tstruct weir_manifest m = begin(n, &n->joined, &end);'),
+    # L7
+    ('GAP_IGNORED', 'node_read.c', 'n->gap = true;', ''),
+    ('REPLAY_GAP_IGNORED', 'node_join.c',
+     'if (weir__cursor_gap(&p->counted, &p->counts, NULL) != WEIR_GAP_NONE)', 'if (0)'),
+    # L8
+    ('HOLE_IGNORED', 'origins.c', 'origin->seen = sequence;\n\trecount(o, waited, origin);\n'
+     '\treturn news;', 'origin->seen = origin->sequence = sequence;\n'
+     '\trecount(o, waited, origin);\n\treturn news;'),
+    ('SENT_AGAIN_FOR_NOBODY', 'node_read.c',
+     '(void)weir__retained_again(&n->retained, e->wanted_sequence);', ';'),
+    # L9
+    ('INCOMPLETE_PUBLISHES', 'node_publish.c', 'if (weir__node_complete(n))', 'if (1)'),
+    # L10
+    ('BASE_NOT_JOINED', 'node_publish.c', 'begin(n, &n->joined, &n->cursor)',
+     'begin(n, &n->seen, &n->cursor)'),
+    # L11
+    ('STREAM_NOT_REPLAYED', 'node_join.c', 'err = replay_stream(p);',
+     'p->cursor = n->cursor;'),
+    # L12
+    ('LINEAGE_IGNORED', 'node_join.c', 'return !n->joined.generation ||'
+     ' n->joined.lineage == m->lineage;', 'return true;'),
+]
+
+
+def build_and_run(tree, library):
+    sources = sorted((tree / 'replica').glob('*.c'))
+    parts = []
+    for source in sources:
+        parts.append(source.with_suffix('.o'))
+        subprocess.run(CC + ['-I', ROOT / 'include', '-c', source, '-o', parts[-1]], check=True)
+    for test, argument in TESTS:
+        subprocess.run(CC + ['-I', ROOT / 'include', '-I', tree / 'replica', '-I', HERE, *parts,
+                             HERE / f'{test}.c', HERE / 'toy.c', '-o', tree / test,
+                             '-L', library, '-lweir', '-lcmocka', '-lpthread'], check=True)
+        ended = subprocess.run([tree / test, argument], capture_output=True, text=True,
+                               timeout=600, env={**os.environ, 'LD_LIBRARY_PATH': str(library)})
+        if ended.returncode:
+            why = re.findall(r'^(?:ERROR: (.*)|\[  FAILED  \] (test_.*))$', ended.stdout
+                             + ended.stderr, re.M)
+            return False, ''.join(why[0]) if why else 'it ended'
+    return True, ''
+
+
+def mutate(work, name, file, old, new, library):
+    tree = work / name
+    shutil.copytree(ROOT / 'src/replica', tree / 'replica')
+    text = (tree / 'replica' / file).read_text()
+    if text.count(old) != 1:
+        raise SystemExit(f'{file}: this stands there {text.count(old)} times, not once: adapt '
+                         f'mutants.py\n{old}')
+    (tree / 'replica' / file).write_text(text.replace(old, new))
+    return build_and_run(tree, library)
+
+
+def main():
+    library, names = Path(sys.argv[1]).resolve(), sys.argv[2:]
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        shutil.copytree(ROOT / 'src/replica', work / 'plain/replica')
+        passed, why = build_and_run(work / 'plain', library)
+        if not passed:
+            raise SystemExit(f'without any bug: {why}')
+        for name, *bug in MUTANTS:
+            if names and name not in names:
+                continue
+            passed, why = mutate(work, name, *bug, library)
+            missed += passed
+            print(f'{name:26}{"MISSED" if passed else "found"}  {why}', flush=True)
+    print(f'{missed} missed')
+    return 1 if missed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT
+ * Each rule where it alone decides: two nodes and a toy of a server, step by step. */
+#include <errno.h>
+#include <weir/handle.h>
+#include "../test.h"
+#include "node.h"
+#include "toy.h"
+
+enum { A, B, NODES };
+
+static struct toy toy;
+static struct weir_handle *handle[NODES];
+static struct weir_node node[NODES];
+
+static void be_born(unsigned i, uint64_t id)
+{
+	assert_ok(weir_handle_create(&handle[i], test_filter(WEIR_BLOCKED, 1000, 1e-6), NULL));
+	weir__node_make(&node[i], &toy.server, handle[i], "set", id, 1 << 20);
+	assert_ok(weir__node_look(&node[i]));
+}
+
+static void die(unsigned i)
+{
+	weir__node_free(&node[i]);
+	assert_ok(weir_handle_destroy(handle[i]));
+}
+
+static int make(void **state)
+{
+	(void)state;
+	toy_make(&toy, 1);
+	be_born(A, 0xa);
+	be_born(B, 0xb);
+	return 0;
+}
+
+static int release(void **state)
+{
+	(void)state;
+	die(A);
+	die(B);
+	toy_free(&toy);
+	return 0;
+}
+
+static bool has(unsigned i, unsigned key)
+{
+	return weir_handle_contains_hash(handle[i], test_key(key));
+}
+
+static void insert_and_send(unsigned i, unsigned key)
+{
+	assert_ok(weir__node_insert(&node[i], test_key(key)));
+	assert_ok(weir__node_send(&node[i]));
+}
+
+/* It reads to the end, then publishes what it has. */
+static void publish(unsigned i)
+{
+	assert_ok(weir__node_read(&node[i]));
+	assert_ok(weir__node_publish(&node[i]));
+}
+
+static void test_inserts_come_to_others(void **state)
+{
+	(void)state;
+	insert_and_send(A, 1);
+	assert_true(has(A, 1) && !has(B, 1));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(has(B, 1) && weir__node_complete(&node[B]));
+	publish(B);
+	assert_ok(weir__node_look(&node[A]));
+	assert_true(has(A, 1));
+	assert_int_equal(node[A].joined.generation, 1);
+	/* who comes later has the image alone to go by */
+	toy_trim(&toy, 1);
+	die(B);
+	be_born(B, 0xc);
+	assert_true(has(B, 1));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(weir__node_complete(&node[B]));
+}
+
+/* L1, L3 */
+static void test_another_epoch_sends_all_again(void **state)
+{
+	(void)state;
+	insert_and_send(A, 1);
+	assert_null(node[A].retained.next);
+	toy_fail_over(&toy); /* to a replica that has nothing */
+	assert_int_equal(weir__node_send(&node[A]), 0); /* there is nothing to send, as it thinks */
+	assert_int_equal(weir__node_read(&node[A]), -ESTALE);
+	assert_ok(weir__node_look(&node[A]));
+	assert_ok(weir__node_send(&node[A]));
+	assert_int_equal(toy.now.n, 1);
+	assert_ok(weir__node_look(&node[B]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(has(B, 1));
+}
+
+/* L3 */
+static void test_what_may_be_forgotten(void **state)
+{
+	(void)state;
+	insert_and_send(A, 1);
+	publish(B); /* the first generation has it */
+	assert_ok(weir__node_look(&node[A]));
+	assert_ok(weir__node_read(&node[A]));
+	assert_non_null(node[A].retained.oldest);
+	toy.lags = true;
+	publish(B); /* no replica has the first one */
+	assert_ok(weir__node_look(&node[A]));
+	assert_ok(weir__node_read(&node[A]));
+	assert_non_null(node[A].retained.oldest);
+	toy.lags = false;
+	publish(B); /* now one has the second */
+	assert_ok(weir__node_look(&node[A]));
+	assert_ok(weir__node_read(&node[A]));
+	assert_null(node[A].retained.oldest);
+	/* in another epoch the ids of before cover nothing */
+	toy_wait(&toy);
+	toy_fail_over(&toy);
+	assert_ok(weir__node_look(&node[B]));
+	publish(B);
+	assert_true(node[B].seen.covered.ms == 0 && node[B].seen.covered.number == 0);
+	publish(B);
+	assert_int_equal(weir__stream_id_compare(node[B].seen.covered, node[B].seen.cursor.at), 0);
+}
+
+/* L7, L9 */
+static void test_who_missed_entries_publishes_nothing(void **state)
+{
+	(void)state;
+	insert_and_send(A, 1);
+	insert_and_send(A, 2);
+	assert_ok(weir__node_read(&node[A]));
+	toy_trim(&toy, 2);
+	assert_ok(weir__node_read(&node[B]));
+	assert_false(weir__node_complete(&node[B]));
+	assert_refused(weir__node_publish(&node[B]), -EAGAIN, "lacks inserts", "gone");
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(weir__node_complete(&node[B]) && has(B, 1) && has(B, 2));
+	assert_ok(weir__node_publish(&node[B]));
+}
+
+/* L8, L9 */
+static void test_who_lacks_a_batch_gets_it(void **state)
+{
+	(void)state;
+	insert_and_send(A, 1);
+	assert_ok(weir__node_read(&node[B])); /* so that one that goes is not too many (L7) */
+	insert_and_send(A, 2);
+	insert_and_send(A, 3);
+	assert_ok(weir__node_read(&node[A]));
+	toy_delete(&toy, 1);
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(has(B, 1) && !has(B, 2) && has(B, 3));
+	assert_refused(weir__node_publish(&node[B]), -EAGAIN, "lacks inserts", "a batch");
+	assert_ok(weir__node_want(&node[B], 0xa, 2));
+	assert_ok(weir__node_read(&node[A]));
+	assert_ok(weir__node_send(&node[A]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(has(B, 2) && weir__node_complete(&node[B]));
+}
+
+/* L8: of the last one nobody would know. */
+static void test_who_is_idle_tells_of_its_last(void **state)
+{
+	(void)state;
+	insert_and_send(A, 1);
+	assert_ok(weir__node_read(&node[B]));
+	insert_and_send(A, 2);
+	assert_ok(weir__node_read(&node[A]));
+	toy_delete(&toy, 1);
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(weir__node_complete(&node[B]));
+	assert_ok(weir__node_idle(&node[A]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_false(weir__node_complete(&node[B]));
+}
+
+/* L10: who knows of a generation but has not joined it does not replace it. */
+static void test_the_base_is_what_was_joined(void **state)
+{
+	(void)state;
+	insert_and_send(A, 1);
+	publish(A);
+	toy.no_image = true;
+	assert_refused(weir__node_look(&node[B]), -EAGAIN, "no such image", "");
+	assert_int_equal(node[B].seen.generation, 1);
+	assert_ok(weir__node_read(&node[B]));
+	assert_refused(weir__node_publish(&node[B]), -EEXIST, "the base is another", "");
+	toy.no_image = false;
+	assert_ok(weir__node_look(&node[B]));
+	publish(B);
+	assert_int_equal(toy.now.generation, 2);
+}
+
+/* L12: what only the server and the living sets had. */
+static void test_a_new_lineage_takes_nothing_away(void **state)
+{
+	(void)state;
+	insert_and_send(A, 1);
+	for (unsigned i = 0; i < 3; i++) {
+		publish(A);
+		assert_ok(weir__node_look(&node[A]));
+		assert_ok(weir__node_read(&node[A]));
+	}
+	assert_null(node[A].retained.oldest);
+	toy_flush(&toy);
+	die(B);
+	be_born(B, 0xc);
+	for (unsigned i = 0; i < 5; i++)
+		publish(B);
+	assert_ok(weir__node_look(&node[A]));
+	assert_true(has(A, 1));
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 1));
+}
+
+/* What the server lets through has to fit this node. */
+static void test_refused(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	struct weir_mark mark;
+	(void)state;
+	publish(A);
+	node[B].hashing++;
+	assert_refused(weir__node_look(&node[B]), -EKEYREJECTED, "another seed", "generation 1");
+	insert_and_send(A, 1);
+	assert_refused(weir__node_read(&node[B]), -EKEYREJECTED, "another seed",
+	               "000000000000000a");
+	node[B].hashing--;
+	snprintf(node[B].set, sizeof node[B].set, "other");
+	assert_refused(weir__node_look(&node[B]), -EBADMSG, "other", "set");
+	assert_ok(weir__node_mark(&node[A], &mark));
+	p.capacity = 100;
+	p.fp_rate = 0.01;
+	p.seed = 4711;
+	assert_ok(weir_create(&f, &p));
+	assert_refused(weir__node_publish_from(&node[A], f, &mark), -EKEYREJECTED, "another seed",
+	               "set");
+	weir_destroy(f);
+	toy_fail_over(&toy);
+	assert_ok(weir__node_look(&node[A]));
+	f = test_filter(WEIR_BLOCKED, 1000, 1e-6);
+	assert_refused(weir__node_publish_from(&node[A], f, &mark), -ESTALE, "began anew", "set");
+	weir_destroy(f);
+	weir__mark_free(&mark);
+}
+
+int main(void)
+{
+#define OF(test) cmocka_unit_test_setup_teardown(test, make, release)
+	const struct CMUnitTest tests[] = {
+		OF(test_inserts_come_to_others),
+		OF(test_another_epoch_sends_all_again),
+		OF(test_what_may_be_forgotten),
+		OF(test_who_missed_entries_publishes_nothing),
+		OF(test_who_lacks_a_batch_gets_it),
+		OF(test_who_is_idle_tells_of_its_last),
+		OF(test_the_base_is_what_was_joined),
+		OF(test_a_new_lineage_takes_nothing_away),
+		OF(test_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

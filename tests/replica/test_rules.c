@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT
+ * The rules together: nodes and a server that loses what a server may lose, in thousands of orders
+ * drawn by seed. No insert of a node that lives is ever absent there, and when all is quiet, every
+ * node has every insert that was promised. */
+#include <errno.h>
+#include <weir/handle.h>
+#include "../test.h"
+#include "node.h"
+#include "toy.h"
+
+enum { NODES = 3, KEYS = 400, STEPS = 600, ROUNDS = 40 };
+
+struct key {
+	unsigned place, life; /* who inserted it, and in which of its lives */
+	bool promised;        /* its batch was confirmed when every replica had it */
+};
+
+static struct toy toy;
+static struct {
+	struct weir_node node;
+	struct weir_handle *handle;
+	unsigned life;
+	uint64_t wanted; /* steps at which it asked */
+} at[NODES];
+static struct key keys[KEYS];
+static unsigned inserted;
+static bool source_needed;
+
+static uint64_t number(uint64_t below)
+{
+	return toy_number(&toy, below);
+}
+
+static void be_born(unsigned i)
+{
+	assert_ok(weir_handle_create(&at[i].handle, test_filter(WEIR_BLOCKED, 4 * KEYS, 1e-6), NULL));
+	weir__node_make(&at[i].node, &toy.server, at[i].handle, "set",
+	                test_random(&toy.random) | 1, 1 << 20);
+	at[i].life++;
+}
+
+static void die(unsigned i)
+{
+	weir__node_free(&at[i].node);
+	assert_ok(weir_handle_destroy(at[i].handle));
+}
+
+static bool has(unsigned i, unsigned key)
+{
+	return weir_handle_contains_hash(at[i].handle, test_key(key));
+}
+
+static bool survives(unsigned key)
+{
+	return at[keys[key].place].life == keys[key].life;
+}
+
+static void insert(unsigned i)
+{
+	if (inserted == KEYS)
+		return;
+	keys[inserted] = (struct key){ .place = i, .life = at[i].life };
+	assert_ok(weir__node_insert(&at[i].node, test_key(inserted)));
+	inserted++;
+}
+
+/* Confirmed inserts: the batches were answered, then every replica has them. */
+static void confirm(unsigned i)
+{
+	if (weir__node_send(&at[i].node) != 0 || !toy_wait(&toy))
+		return;
+	for (unsigned k = 0; k < inserted; k++)
+		if (keys[k].place == i && survives(k))
+			keys[k].promised = true;
+}
+
+/* An answer that means that somebody has to look. */
+static void look_after(unsigned i, int err)
+{
+	if (err == -ESTALE || err == -EEXIST)
+		(void)weir__node_look(&at[i].node);
+}
+
+/* What lacks is asked for: of one whose batch lacks, or of all. */
+static void want(unsigned i)
+{
+	struct weir_node *n = &at[i].node;
+	if (n->gap) {
+		look_after(i, weir__node_want(n, 0, 1));
+		return;
+	}
+	for (size_t k = 0; k < n->origins.n; k++) {
+		const struct weir_origin *o = &n->origins.of[k];
+		if (o->seen > o->sequence) {
+			look_after(i, weir__node_want(n, o->node, o->sequence + 1));
+			return;
+		}
+	}
+}
+
+/* From the application's record, which has every key. */
+static void publish_from_source(unsigned i)
+{
+	struct weir_node *n = &at[i].node;
+	struct weir_mark mark;
+	struct weir_filter *f;
+	int err = weir__node_mark(n, &mark);
+	if (!err) {
+		f = test_filter(WEIR_BLOCKED, 4 * KEYS, 1e-6);
+		for (unsigned k = 0; k < inserted; k++)
+			assert_ok(weir_insert_hash(f, test_key(k)));
+		err = weir__node_publish_from(n, f, &mark);
+		weir__mark_free(&mark);
+		weir_destroy(f);
+	}
+	look_after(i, err);
+}
+
+static void step(bool kills, bool trims, bool source)
+{
+	unsigned i = (unsigned)number(NODES);
+	switch (number(20)) {
+	case 0: case 1: case 2: case 3:
+		insert(i);
+		break;
+	case 4: case 5: case 6:
+		look_after(i, weir__node_send(&at[i].node));
+		break;
+	case 7: case 8: case 9: case 10:
+		look_after(i, weir__node_read(&at[i].node));
+		break;
+	case 11: case 12:
+		(void)weir__node_look(&at[i].node);
+		break;
+	case 13: case 14:
+		look_after(i, weir__node_publish(&at[i].node));
+		break;
+	case 15:
+		confirm(i);
+		break;
+	case 16:
+		toy.lags = number(2);
+		(void)weir__node_idle(&at[i].node);
+		break;
+	case 17:
+		if (number(4) == 0)
+			toy_fail_over(&toy);
+		break;
+	case 18:
+		want(i);
+		if (kills && number(4) == 0) {
+			die(i);
+			be_born(i);
+		}
+		if (source && number(3) == 0)
+			publish_from_source(i);
+		break;
+	default:
+		if (trims && number(3) == 0)
+			toy_trim(&toy, number(4));
+		/* of an entry that was deleted in the middle nobody knows if its node has gone, and
+		 * a flush takes what only the server had */
+		if (trims && !kills && number(3) == 0)
+			toy_delete(&toy, number(8));
+		if (trims && number(20) == 0)
+			toy_delete_all(&toy);
+		if (trims && !kills && number(40) == 0)
+			toy_flush(&toy);
+	}
+}
+
+/* At any time: what a node inserted in this life it has. */
+static void check_own(uint64_t seed)
+{
+	for (unsigned k = 0; k < inserted; k++)
+		if (survives(k) && !has(keys[k].place, k))
+			fail_msg("seed %llu: node %u lost its own key %u", (unsigned long long)seed,
+			         keys[k].place, k);
+}
+
+static bool all_complete(void)
+{
+	bool complete = true;
+	for (unsigned i = 0; i < NODES; i++)
+		complete = complete && weir__node_complete(&at[i].node);
+	return complete;
+}
+
+/* Nothing fails any more: everybody does what it does, in turn. */
+static void become_quiet(void)
+{
+	toy.failing = 0;
+	toy.lags = false;
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		for (unsigned i = 0; i < NODES; i++) {
+			struct weir_node *n = &at[i].node;
+			look_after(i, weir__node_look(n));
+			look_after(i, weir__node_idle(n));
+			look_after(i, weir__node_read(n));
+			if (!weir__node_complete(n) && round < ROUNDS / 2)
+				want(i);
+			else if (round % NODES == i && !source_needed)
+				look_after(i, weir__node_publish(n));
+			else if (round == ROUNDS / 2 && i == 0 && !all_complete())
+				publish_from_source(i);
+		}
+	}
+}
+
+static void check_all(uint64_t seed)
+{
+	for (unsigned i = 0; i < NODES; i++) {
+		if (!weir__node_complete(&at[i].node))
+			fail_msg("seed %llu: node %u is not complete", (unsigned long long)seed, i);
+		for (unsigned k = 0; k < inserted; k++)
+			if ((survives(k) || keys[k].promised) && !has(i, k))
+				fail_msg("seed %llu: node %u lacks key %u of node %u",
+				         (unsigned long long)seed, i, k, keys[k].place);
+	}
+}
+
+static void run(uint64_t seed, unsigned failing, bool kills, bool trims, bool source)
+{
+	toy_make(&toy, seed);
+	toy.failing = failing;
+	inserted = 0;
+	for (unsigned i = 0; i < NODES; i++)
+		be_born(i);
+	for (unsigned s = 0; s < STEPS; s++) {
+		step(kills, trims, source);
+		check_own(seed);
+	}
+	become_quiet();
+	check_own(seed);
+	check_all(seed);
+	for (unsigned i = 0; i < NODES; i++)
+		die(i);
+	toy_free(&toy);
+}
+
+static unsigned seeds = 80;
+
+static void test_failovers(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= seeds; seed++)
+		run(seed, 30, false, false, false);
+}
+
+static void test_failovers_and_kills(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= seeds; seed++)
+		run(seed, 30, true, false, false);
+}
+
+static void test_trims(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= seeds; seed++)
+		run(seed, 30, false, true, false);
+}
+
+static void test_a_source_of_record(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= seeds; seed++)
+		run(seed, 30, true, true, true);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_failovers),
+		cmocka_unit_test(test_failovers_and_kills),
+		cmocka_unit_test(test_trims),
+		cmocka_unit_test(test_a_source_of_record),
+	};
+	if (argc > 1)
+		seeds = (unsigned)atoi(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
