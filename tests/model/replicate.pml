@@ -66,6 +66,8 @@
  *  variant STEADY BATCHES PIPELINED JUMP_IGNORED: fails, a batch refused and the next one taken
  *  variant STEADY TRIM_NEWEST: fails, a join has to begin again (P7)
  *  variant STEADY LATE BASE_IGNORED: fails, an old manifest comes back behind the trim (P7)
+ *
+ *  full EPOCHS=1 GENERATIONS=3 TRIMMED: one generation more
  */
 #ifdef STEADY         /* no tail is lost, so the replica may be left out */
 #define EPOCHS 1
