@@ -11,7 +11,7 @@
  *  - Every key whose insert returned is found on its node from then on, unless that node dies.
  *  - It is found on both nodes when all is quiet. So is the key of a node that died if WAIT had
  *    answered its batch and nothing was trimmed by force.
- *  - All becomes quiet: nothing waits for ever.
+ *  - Nothing is left waiting when nothing more can happen. Endless repetition is not looked for.
  *
  * P1  An insert puts its key into the pending batch first and into the handle (current, and next
  *     if there is one) after that. So a join that missed it in the handle finds it in the batch.
