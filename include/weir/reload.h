@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Replace a handle's filter under full load, or go back to the previous one.
  *
- *     weir_reload_begin     makes the next filter; once it returns, every insert goes to both
- *     weir_reload_insert*   the loader fills the next filter, from as many threads as it likes,
- *     weir_reload_copy      or copies the current filter's bits into it (copy-on-write)
- *     weir_reload_commit    asks the gate, then switches; or weir_reload_abort gives up
+ *     weir_reload_begin       makes the next filter; once it returns, every insert goes to both
+ *     weir_reload_begin_with  or takes one that is there already: loaded from an image, say
+ *     weir_reload_insert*     the loader fills the next filter, from as many threads as it likes,
+ *     weir_reload_copy        or copies the current filter's bits into it (copy-on-write)
+ *     weir_reload_commit      asks the gate, then switches; or weir_reload_abort gives up
  *
  * The loader reads its source after weir_reload_begin() has returned. A key inserted earlier must
  * come from that source or from the copy. At the peak there are two filters, or three while the

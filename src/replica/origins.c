@@ -62,11 +62,21 @@ static int find_or_add(struct weir_origin **out, struct weir_origins *o, uint64_
 	return 0;
 }
 
-/* Between an origin's two states. */
-static void recount(struct weir_origins *o, bool waited, const struct weir_origin *origin)
+static bool waits(const struct weir_origin *origin)
 {
-	bool waits = origin->seen > origin->sequence;
-	o->waiting = o->waiting - waited + waits;
+	return origin->seen > origin->sequence;
+}
+
+/* Neither number ever falls. */
+static void raise_to(struct weir_origins *o, struct weir_origin *origin, uint64_t sequence,
+                  uint64_t seen)
+{
+	o->waiting -= waits(origin);
+	if (origin->sequence < sequence)
+		origin->sequence = sequence;
+	if (origin->seen < seen)
+		origin->seen = seen;
+	o->waiting += waits(origin);
 }
 
 int weir__origins_see(struct weir_origins *o, uint64_t node, uint64_t sequence)
@@ -75,15 +85,10 @@ int weir__origins_see(struct weir_origins *o, uint64_t node, uint64_t sequence)
 	int err = find_or_add(&origin, o, node);
 	if (err)
 		return err;
-	const bool waited = origin->seen > origin->sequence;
 	enum weir_origin_news news = sequence <= origin->sequence     ? WEIR_ORIGIN_AGAIN :
 	                             sequence == origin->sequence + 1 ? WEIR_ORIGIN_NEXT :
 	                                                                WEIR_ORIGIN_HOLE;
-	if (news == WEIR_ORIGIN_NEXT)
-		origin->sequence = sequence;
-	if (origin->seen < sequence)
-		origin->seen = sequence;
-	recount(o, waited, origin);
+	raise_to(o, origin, news == WEIR_ORIGIN_NEXT ? sequence : 0, sequence);
 	return news;
 }
 
@@ -91,28 +96,18 @@ int weir__origins_hear(struct weir_origins *o, uint64_t node, uint64_t sequence)
 {
 	struct weir_origin *origin;
 	int err = sequence ? find_or_add(&origin, o, node) : 0;
-	if (err || !sequence)
-		return err;
-	const bool waited = origin->seen > origin->sequence;
-	if (origin->seen < sequence)
-		origin->seen = sequence;
-	recount(o, waited, origin);
-	return 0;
+	if (!err && sequence)
+		raise_to(o, origin, 0, sequence);
+	return err;
 }
 
 int weir__origins_cover(struct weir_origins *o, uint64_t node, uint64_t sequence)
 {
 	struct weir_origin *origin;
 	int err = find_or_add(&origin, o, node);
-	if (err)
-		return err;
-	const bool waited = origin->seen > origin->sequence;
-	if (origin->sequence < sequence)
-		origin->sequence = sequence;
-	if (origin->seen < sequence)
-		origin->seen = sequence;
-	recount(o, waited, origin);
-	return 0;
+	if (!err)
+		raise_to(o, origin, sequence, sequence);
+	return err;
 }
 
 void weir__origins_forget(struct weir_origins *o, uint64_t node)
@@ -120,7 +115,7 @@ void weir__origins_forget(struct weir_origins *o, uint64_t node)
 	size_t at = place_of(o, node);
 	if (at == o->n || o->of[at].node != node)
 		return;
-	o->waiting -= o->of[at].seen > o->of[at].sequence;
+	o->waiting -= waits(&o->of[at]);
 	o->n--;
 	memmove(&o->of[at], &o->of[at + 1], (o->n - at) * sizeof *o->of);
 }

@@ -48,9 +48,8 @@ MUTANTS = [
     ('REPLAY_GAP_IGNORED', 'node_join.c',
      'if (weir__cursor_gap(&p->counted, &p->counts, NULL) != WEIR_GAP_NONE)', 'if (0)'),
     # L8
-    ('HOLE_IGNORED', 'origins.c', 'origin->seen = sequence;\n\trecount(o, waited, origin);\n'
-     '\treturn news;', 'origin->seen = origin->sequence = sequence;\n'
-     '\trecount(o, waited, origin);\n\treturn news;'),
+    ('HOLE_IGNORED', 'origins.c', 'news == WEIR_ORIGIN_NEXT ? sequence : 0, sequence);',
+     'sequence, sequence);'),
     ('SENT_AGAIN_FOR_NOBODY', 'node_read.c',
      '(void)weir__retained_again(&n->retained, e->wanted_sequence);', ';'),
     # L9
