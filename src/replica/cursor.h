@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Where in the stream a node is, and whether something before it has gone unread (L7 in rules.h). */
+ * Where in the stream a node is, and whether something before it has gone unread (L7, rules.h). */
 #ifndef WEIR_REPLICA_CURSOR_H
 #define WEIR_REPLICA_CURSOR_H
 

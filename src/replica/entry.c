@@ -39,8 +39,8 @@ static int read_version(const struct iovec *strings, size_t n)
 	    !weir__number_parse(&version, strings[1].iov_base, strings[1].iov_len))
 		return bad("it does not begin with its version");
 	if (version != 1)
-		return weir_fail(-ENOTSUP, "an entry of the stream is of version %llu, this library "
-		                 "reads 1: upgrade it", (unsigned long long)version);
+		return weir_fail(-ENOTSUP, "an entry of the stream is of version %llu, this "
+		                 "library reads 1: upgrade it", (unsigned long long)version);
 	return n == STRINGS ? 0 : bad("it has too many or too few fields");
 }
 

@@ -8,7 +8,7 @@
  *     epoch HEX                    L1
  *     generation NUMBER            from 1 on
  *     base NUMBER                  the generation that it replaces; 0: none
- *     lineage HEX                  of the first generation, which had no base, and of all since (L12)
+ *     lineage HEX                  of the first generation, which has no base, and all since (L12)
  *     position ID                  L6
  *     entries NUMBER               ever added to the stream up to there (L7)
  *     covered ID                   the position of the generation that it replaces, if that is of
@@ -62,7 +62,8 @@ bool weir__manifest_path_is(const char *path, size_t len);
 
 /* Read @text. @origins: receives those of its lines; from zeros, freed by the caller also after a
  * failure.
- * Return: 0; -EBADMSG with the line and what is wrong there; -ENOTSUP a later version's; -ENOMEM. */
+ * Return: 0; -EBADMSG with the line and what is wrong there; -ENOTSUP a later version's, or a kind
+ *   that cannot be replicated; -ENOMEM. */
 int weir__manifest_read(struct weir_manifest *out, struct weir_origins *origins, const char *text,
                         size_t len);
 /* Write a manifest that weir__manifest_read() would take.

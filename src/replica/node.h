@@ -46,9 +46,10 @@ void weir__node_free(struct weir_node *n);
 int weir__node_insert(struct weir_node *n, uint64_t hash);
 
 /* Send what is pending and retained (L3, L4).
- * Return: 0: all is confirmed; -ENOSPC the server is full; -ENOBUFS the node is; or the server's. */
+ * Return: 0: all is confirmed; -ENOSPC the server is full; -ENOBUFS the node is; or the
+ *   server's. */
 int weir__node_send(struct weir_node *n);
-/* Send the node's last sequence number, if all else is confirmed: who lacks a batch learns of it. */
+/* Send the node's last sequence number, if all else is confirmed: who lacks a batch finds out. */
 int weir__node_idle(struct weir_node *n);
 /* Ask @node for its batches from @sequence on; 0 and 1: every node for all that it retains. */
 int weir__node_want(struct weir_node *n, uint64_t node, uint64_t sequence);
@@ -73,10 +74,10 @@ struct weir_mark {
 /* @mark: to be freed by weir__mark_free(). Return: 0, or the server's. */
 int weir__node_mark(struct weir_node *n, struct weir_mark *mark);
 void weir__mark_free(struct weir_mark *mark);
-/* Publish @f, made from a record that was read after @mark was taken. The node need not be complete;
- * it joins what it published as all others do.
- * Return: 0; -ESTALE the epoch is another than the mark's; -EKEYREJECTED @f hashes otherwise; or the
- *   server's. */
+/* Publish @f, made from a record that was read after @mark was taken. The node need not be
+ * complete; it joins what it published as all others do.
+ * Return: 0; -ESTALE the epoch is another than the mark's; -EKEYREJECTED @f hashes otherwise; or
+ *   the server's. */
 int weir__node_publish_from(struct weir_node *n, const struct weir_filter *f,
                             const struct weir_mark *mark);
 

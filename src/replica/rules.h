@@ -10,19 +10,22 @@
  *
  * L1  Epoch. Ids of the stream, and what is counted in it, mean something within one history of the
  *     server: its master_replid, which is new at each restart and promotion, and a number that is
- *     drawn when a set's keys are first made there, or made again after a FLUSHALL. A script that appends,
- *     reads or publishes compares it with the node's before it does anything: outside of the script
- *     the server may change in between. What bears another epoch is refused (retain.h, manifest.h).
+ *     drawn when a set's keys are first made there, or made again after a FLUSHALL. A script that
+ *     appends, reads or publishes compares it with the node's before it does anything: outside of
+ *     the script the server may change in between.
  * L2  Pending first. An insert puts its hash into the pending batch, then into the handle. So when
  *     weir_reload_begin_with() has returned, whatever is in the old filter alone is pending or
  *     retained, and the loader takes it from there into the next one. In the other order an insert
  *     between the two steps would be in neither.
- * L3  Retain. A batch is kept, confirmed or not, until the previous manifest of the same epoch
- *     covers its id. The newest manifest may be lost with the server that had it, and the stream's
- *     end with it; what the one before covers was in an image that was still there. In a new epoch
- *     all ids are void and everything that is retained is sent again, in its order (retain.h).
+ * L3  Retain. A batch is kept, confirmed or not, until a generation before the newest, of the same
+ *     epoch, covers its id, and the replicas were known to have that generation before the next one
+ *     was published. The newest manifest may be lost with the server that had it, and the stream's
+ *     end with it; so may the one before, if nobody waited for it. In a new epoch all ids are void
+ *     and everything that is retained is sent again, in its order (retain.h). The same holds when
+ *     entries have gone (L7): if the stream was deleted, its ids may come again.
  * L4  One batch under way. Batch n + 1 is sent when n is confirmed. So the sequence numbers of an
- *     origin have no holes in the stream, but for lost entries: whoever sees a hole knows (origins.h).
+ *     origin have no holes in the stream, but for lost entries: whoever sees a hole knows
+ *     (origins.h).
  * L5  Apply, then advance. A reader inserts all of a batch before its cursor passes it, its own
  *     batches too: the application may stand between the two steps of L2. So what the cursor has
  *     passed is in the set, and a copy of the set made afterwards has it.
@@ -40,10 +43,10 @@
  *     leaves a node incomplete until the origin has sent again or a manifest that covers it was
  *     joined. Lower numbers are no hole: they are applied again, since inserts are idempotent.
  * L9  Who is incomplete, by L7 or L8, publishes no image of its own set.
- * L10 Publishing compares the owner of the lease, the epoch and the base generation, and replaces
- *     the manifest, in one script. Afterwards the stream is trimmed up to the position of the oldest
- *     manifest that is kept, the previous one at least, and only when the replicas that were asked
- *     for have the new one: so whoever joins by any of them finds the entries that follow it.
+ * L10 Publishing compares the owner of the lease, the epoch and the base generation, replaces the
+ *     manifest, and trims the stream up to what L3 lets nodes forget, in one script. So whoever
+ *     joins by the manifest, or after a failover by the one before, finds the entries that follow.
+ *     The base is the generation that the publisher has joined: another it has not in its set.
  * L11 Joining. The image becomes the next filter beside the current one (H2); then everything from
  *     the manifest's position to the node's cursor, and all that is retained and pending, goes into
  *     it; then it is published. A swap without these would forget what the image lacks.
@@ -51,6 +54,9 @@
  *     whose keys were deleted, and of a publisher that may never have had what was in them. The
  *     node's own set is copied into the next filter too: nothing is forgotten, and what was removed
  *     stays until the next image from a record.
+ *
+ * Spin (tests/model/replicate.pml) shows that rules like these suffice, on two nodes and a server;
+ * tests/replica runs the code itself, and shows for each rule that it is needed.
  */
 #ifndef WEIR_REPLICA_RULES_H
 #define WEIR_REPLICA_RULES_H

@@ -50,8 +50,9 @@ struct weir_server {
 	 * now. */
 	int (*store)(void *context, const struct weir_filter *f, struct weir_manifest *m,
 	             bool *safe);
-	/* L10, and trim the stream up to m->covered. @text: of @m. -EEXIST: the manifest there is not of generation m->base, nothing was
-	 * published. -EPERM: the lease is somebody else's, likewise. */
+	/* L10, and trim the stream up to m->covered. @text: of @m.
+	 * -EEXIST: the manifest there is not of generation m->base, nothing was published.
+	 * -EPERM: the lease is somebody else's, likewise. */
 	int (*publish)(void *context, const struct weir_manifest *m, const char *text, size_t len);
 };
 

@@ -86,7 +86,7 @@ static void test_every_byte_and_every_cut(void **state)
 	}
 	assert_in_range(taken, strlen(good), 100 * strlen(good)); /* itself, and other digits */
 	for (size_t cut = 0; cut < strlen(good); cut++) {
-		char *exact = malloc(cut ? cut : 1); /* whoever reads on is found by the sanitizer */
+		char *exact = malloc(cut ? cut : 1); /* a sanitizer finds who reads on */
 		memcpy(exact, good, cut);
 		int err = read_and_write(exact, cut);
 		/* between its last lines it is whole: those of nodes, and the path */
@@ -187,12 +187,18 @@ static void test_which_kinds(void **state)
 		uint32_t kind;
 		enum weir_replicable is;
 	} kinds[] = {
-		{ WEIR_BLOCKED, WEIR_REPLICABLE_INSERTS }, { WEIR_CLASSIC, WEIR_REPLICABLE_INSERTS },
-		{ WEIR_GROWING, WEIR_REPLICABLE_INSERTS }, { WEIR_SPLIT, WEIR_REPLICABLE_INSERTS },
-		{ WEIR_FUSE, WEIR_REPLICABLE_IMAGES },     { WEIR_LAYERED, WEIR_REPLICABLE_IMAGES },
-		{ WEIR_COUNTING, WEIR_REPLICABLE_NOT },    { WEIR_CUCKOO, WEIR_REPLICABLE_NOT },
-		{ WEIR_FREQUENCY, WEIR_REPLICABLE_NOT },   { WEIR_ROUTER, WEIR_REPLICABLE_NOT },
-		{ WEIR_WINDOW, WEIR_REPLICABLE_NOT },      { 4711, WEIR_REPLICABLE_NOT },
+		{ WEIR_BLOCKED, WEIR_REPLICABLE_INSERTS },
+		{ WEIR_CLASSIC, WEIR_REPLICABLE_INSERTS },
+		{ WEIR_GROWING, WEIR_REPLICABLE_INSERTS },
+		{ WEIR_SPLIT, WEIR_REPLICABLE_INSERTS },
+		{ WEIR_FUSE, WEIR_REPLICABLE_IMAGES },
+		{ WEIR_LAYERED, WEIR_REPLICABLE_IMAGES },
+		{ WEIR_COUNTING, WEIR_REPLICABLE_NOT },
+		{ WEIR_CUCKOO, WEIR_REPLICABLE_NOT },
+		{ WEIR_FREQUENCY, WEIR_REPLICABLE_NOT },
+		{ WEIR_ROUTER, WEIR_REPLICABLE_NOT },
+		{ WEIR_WINDOW, WEIR_REPLICABLE_NOT },
+		{ 4711, WEIR_REPLICABLE_NOT },
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
@@ -202,7 +208,8 @@ static void test_which_kinds(void **state)
 		else
 			assert_refused(weir__replicable_check(kinds[i].kind), -ENOTSUP,
 			               "cannot be replicated",
-			               kinds[i].kind == 4711 ? "4711" : weir_kind_name(kinds[i].kind));
+			               kinds[i].kind == 4711 ? "4711" :
+			                                       weir_kind_name(kinds[i].kind));
 	}
 }
 

@@ -33,7 +33,8 @@ static uint64_t number(uint64_t below)
 
 static void be_born(unsigned i)
 {
-	assert_ok(weir_handle_create(&at[i].handle, test_filter(WEIR_BLOCKED, 4 * KEYS, 1e-6), NULL));
+	struct weir_filter *empty = test_filter(WEIR_BLOCKED, 4 * KEYS, 1e-6);
+	assert_ok(weir_handle_create(&at[i].handle, empty, NULL));
 	weir__node_make(&at[i].node, &toy.server, at[i].handle, "set",
 	                test_random(&toy.random) | 1, 1 << 20);
 	at[i].life++;
