@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * The table of Redis's functions, filled when the module is loaded. */
+#include "abi.h"
+
+struct redis_api redis;
+
+const char *redis_find(struct redis_context *context)
+{
+	int (*get)(const char *, void *) = *(int (**)(const char *, void *))(void *)context;
+#define REDIS_GET(result, name, arguments) \
+	if (get("RedisModule_" #name, (void *)&redis.name) != REDIS_OK) \
+		return #name;
+	REDIS_FUNCTIONS(REDIS_GET)
+#undef REDIS_GET
+	return NULL;
+}

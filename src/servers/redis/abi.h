@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ * What the module uses of Redis's module API, in declarations of its own: the first word of a
+ * context is a function that gives each function of the API by its name. */
+#ifndef WEIR_REDIS_ABI_H
+#define WEIR_REDIS_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct redis_context;
+struct redis_string;
+struct redis_key;
+struct redis_io;
+struct redis_type;
+
+enum { REDIS_OK = 0, REDIS_ERR = 1, REDIS_READ = 1, REDIS_WRITE = 2, REDIS_EMPTY = 0 };
+enum { REDIS_IO_ERRORS = 1 };                      /* the module looks at its I/O's errors */
+enum { REDIS_REPLICATED = 1 << 12, REDIS_LOADING = 1 << 13 }; /* of a context's flags */
+
+typedef int redis_command(struct redis_context *, struct redis_string **, int);
+
+/* Version 4 of the callbacks of a type: Redis 7.0. */
+struct redis_methods {
+	uint64_t version;
+	void *(*rdb_load)(struct redis_io *, int);
+	void (*rdb_save)(struct redis_io *, void *);
+	void (*aof_rewrite)(struct redis_io *, struct redis_string *, void *);
+	size_t (*mem_usage)(const void *);
+	void (*digest)(void *, void *);
+	void (*free)(void *);
+	int (*aux_load)(struct redis_io *, int, int);
+	void (*aux_save)(struct redis_io *, int);
+	int aux_save_triggers;
+	size_t (*free_effort)(struct redis_string *, const void *);
+	void (*unlink)(struct redis_string *, const void *);
+	void *(*copy)(struct redis_string *, struct redis_string *, const void *);
+	int (*defrag)(void *, struct redis_string *, void **);
+	size_t (*mem_usage2)(void *, const void *, size_t);
+	size_t (*free_effort2)(void *, const void *);
+	void (*unlink2)(void *, const void *);
+	void *(*copy2)(void *, const void *);
+};
+
+/* X(what it returns, its name, what it takes) */
+#define REDIS_FUNCTIONS(X) \
+	X(int, SetModuleAttribs, (struct redis_context *, const char *, int, int)) \
+	X(void, SetModuleOptions, (struct redis_context *, int)) \
+	X(int, CreateCommand, (struct redis_context *, const char *, redis_command *, \
+	                       const char *, int, int, int)) \
+	X(struct redis_type *, CreateDataType, (struct redis_context *, const char *, int, \
+	                                        struct redis_methods *)) \
+	X(void, Log, (struct redis_context *, const char *, const char *, ...)) \
+	X(void, LogIOError, (struct redis_io *, const char *, const char *, ...)) \
+	X(void *, TryAlloc, (size_t)) \
+	X(void, Free, (void *)) \
+	X(void, GetRandomBytes, (unsigned char *, size_t)) \
+	X(int, GetContextFlags, (struct redis_context *)) \
+	X(int, WrongArity, (struct redis_context *)) \
+	X(struct redis_key *, OpenKey, (struct redis_context *, struct redis_string *, int)) \
+	X(void, CloseKey, (struct redis_key *)) \
+	X(int, KeyType, (struct redis_key *)) \
+	X(struct redis_type *, ModuleTypeGetType, (struct redis_key *)) \
+	X(void *, ModuleTypeGetValue, (struct redis_key *)) \
+	X(int, ModuleTypeSetValue, (struct redis_key *, struct redis_type *, void *)) \
+	X(int, Replicate, (struct redis_context *, const char *, const char *, ...)) \
+	X(void, EmitAOF, (struct redis_io *, const char *, const char *, ...)) \
+	X(const char *, StringPtrLen, (const struct redis_string *, size_t *)) \
+	X(int, StringToLongLong, (const struct redis_string *, long long *)) \
+	X(int, StringToDouble, (const struct redis_string *, double *)) \
+	X(int, ReplyWithError, (struct redis_context *, const char *)) \
+	X(int, ReplyWithSimpleString, (struct redis_context *, const char *)) \
+	X(int, ReplyWithLongLong, (struct redis_context *, long long)) \
+	X(int, ReplyWithBool, (struct redis_context *, int)) \
+	X(int, ReplyWithNull, (struct redis_context *)) \
+	X(int, ReplyWithArray, (struct redis_context *, long)) \
+	X(int, ReplyWithMap, (struct redis_context *, long)) \
+	X(void, ReplySetArrayLength, (struct redis_context *, long)) \
+	X(void, SaveUnsigned, (struct redis_io *, uint64_t)) \
+	X(uint64_t, LoadUnsigned, (struct redis_io *)) \
+	X(void, SaveDouble, (struct redis_io *, double)) \
+	X(double, LoadDouble, (struct redis_io *)) \
+	X(void, SaveStringBuffer, (struct redis_io *, const char *, size_t)) \
+	X(char *, LoadStringBuffer, (struct redis_io *, size_t *)) \
+	X(int, IsIOError, (struct redis_io *))
+
+struct redis_api {
+#define REDIS_MEMBER(result, name, arguments) result (*name) arguments;
+	REDIS_FUNCTIONS(REDIS_MEMBER)
+#undef REDIS_MEMBER
+};
+extern struct redis_api redis;
+
+/* Return: NULL, or the name of a function that this server lacks. */
+const char *redis_find(struct redis_context *context);
+
+#endif

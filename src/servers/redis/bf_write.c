@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ * The commands that write: BF.RESERVE, ADD, MADD and INSERT.
+ *
+ * Replicas and the append-only file get what was done, not what was asked: a key that is made comes
+ * as BF.RESERVE with the seed that was drawn here, and items as BF.MADD of those that were taken.
+ * They take both without regard to max-bytes, so that they never differ from the master. */
+#include <errno.h>
+#include <stdio.h>
+#include <strings.h>
+#include "bf.h"
+
+uint64_t bf_most;
+
+static uint64_t most_for(struct redis_context *context)
+{
+	int flags = redis.GetContextFlags(context);
+	return flags & (REDIS_REPLICATED | REDIS_LOADING) ? 0 : bf_most;
+}
+
+/* In 63 bits, so that it is a number for every client. */
+static uint64_t draw_seed(void)
+{
+	uint64_t seed;
+	redis.GetRandomBytes((unsigned char *)&seed, sizeof seed);
+	seed >>= 1;
+	return seed ? seed : 1;
+}
+
+static const struct chain_settings by_default = { 0.01, 100, 2, 0 };
+
+static void fail(struct redis_context *context, int err)
+{
+	char text[WEIR_SENTENCE_BYTES + 8];
+	snprintf(text, sizeof text, "ERR %s", weir_error_detail());
+	redis.ReplyWithError(context, err == -ENOSPC ? "ERR non scaling filter is full" : text);
+}
+
+/* ---- making a key ---- */
+
+static struct chain *make(struct redis_context *context, struct redis_string *name,
+                          struct redis_key *key, struct chain_settings *s)
+{
+	struct chain *c;
+	char error[32];
+	if (!s->seed)
+		s->seed = draw_seed();
+	int err = chain_create(&c, s, most_for(context), &bf_memory);
+	if (err) {
+		fail(context, err);
+		return NULL;
+	}
+	redis.ModuleTypeSetValue(key, bf_type, c);
+	snprintf(error, sizeof error, "%.17g", s->error);
+	redis.Replicate(context, "BF.RESERVE", "sclclcl", name, error, (long long)s->capacity,
+	                "EXPANSION", (long long)s->expansion, "WEIRSEED", (long long)s->seed);
+	return c;
+}
+
+/* ---- arguments ---- */
+
+/* What INSERT says of each differs from RESERVE by the code before it. */
+struct texts {
+	const char *bad_error, *error_range, *bad_capacity, *capacity_range, *bad_expansion;
+};
+static const struct texts of_reserve = { "ERR bad error rate",
+	"ERR error rate must be in the range (0.000000, 1.000000)", "ERR bad capacity",
+	"ERR capacity must be in the range [1, 1073741824]", "ERR bad expansion" };
+static const struct texts of_insert = { "Bad error rate",
+	"ERR error rate must be in the range (0.000000, 1.000000)", "Bad capacity",
+	"ERR capacity must be in the range [1, 1073741824]", "Bad expansion" };
+
+static const char *take_error(const struct texts *t, struct redis_string *s, double *out)
+{
+	if (redis.StringToDouble(s, out))
+		return t->bad_error;
+	return *out > 0 && *out < 1 ? NULL : t->error_range;
+}
+
+static const char *take_capacity(const struct texts *t, struct redis_string *s, uint64_t *out)
+{
+	long long n;
+	if (redis.StringToLongLong(s, &n))
+		return t->bad_capacity;
+	*out = (uint64_t)n;
+	return n >= 1 && n <= 1 << 30 ? NULL : t->capacity_range;
+}
+
+static const char *take_expansion(const struct texts *t, struct redis_string *s, uint64_t *out)
+{
+	long long n;
+	if (redis.StringToLongLong(s, &n) || n < 0 || n > 32768)
+		return t->bad_expansion;
+	*out = (uint64_t)n;
+	return NULL;
+}
+
+/* Return: NULL, or the error. */
+static const char *reserve_options(struct redis_string **argv, int argc, struct chain_settings *s)
+{
+	bool fixed = false, expands = false;
+	long long seed;
+	const char *wrong = take_error(&of_reserve, argv[2], &s->error);
+	if (!wrong)
+		wrong = take_capacity(&of_reserve, argv[3], &s->capacity);
+	for (int i = 4; !wrong && i < argc; i++) {
+		const char *word = redis.StringPtrLen(argv[i], NULL);
+		if (!strcasecmp(word, "NONSCALING")) {
+			fixed = true;
+		} else if (!strcasecmp(word, "EXPANSION")) {
+			expands = true;
+			wrong = ++i < argc ? take_expansion(&of_reserve, argv[i], &s->expansion)
+			                   : "ERR no expansion";
+		} else if (!strcasecmp(word, "WEIRSEED") && ++i < argc &&
+		           !redis.StringToLongLong(argv[i], &seed) && seed > 0) {
+			s->seed = (uint64_t)seed;
+		} else {
+			wrong = "Unknown argument received";
+		}
+	}
+	if (!wrong && fixed && expands && s->expansion)
+		wrong = "Nonscaling filters cannot expand";
+	if (fixed)
+		s->expansion = 0;
+	return wrong;
+}
+
+int bf_reserve(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	struct chain_settings s = by_default;
+	struct redis_key *key;
+	struct chain *c;
+	if (argc < 4)
+		return redis.WrongArity(context);
+	const char *wrong = reserve_options(argv, argc, &s);
+	if (wrong)
+		return redis.ReplyWithError(context, wrong);
+	if (!bf_open(context, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
+		if (c)
+			redis.ReplyWithError(context, "ERR item exists");
+		else if (make(context, argv[1], key, &s))
+			redis.ReplyWithSimpleString(context, "OK");
+	}
+	redis.CloseKey(key);
+	return REDIS_OK;
+}
+
+/* ---- items ---- */
+
+/* Answers up to the first that fails. Return: how many answers. */
+static long add_items(struct redis_context *context, struct redis_string *name, struct chain *c,
+                      struct redis_string **items, int n)
+{
+	int taken = 0, err = 0;
+	long changed = 0;
+	while (taken < n && err >= 0) {
+		size_t len;
+		const char *item = redis.StringPtrLen(items[taken], &len);
+		err = chain_add(c, item, len, most_for(context));
+		if (err < 0) {
+			fail(context, err);
+		} else {
+			redis.ReplyWithBool(context, err);
+			changed += err;
+			taken++;
+		}
+	}
+	if (changed)
+		redis.Replicate(context, "BF.MADD", "sv", name, items, (size_t)taken);
+	return taken + (err < 0);
+}
+
+/* @s: NULL: the key is not to be made. */
+static int add(struct redis_context *context, struct redis_string *name,
+               struct chain_settings *s, struct redis_string **items, int n, bool many)
+{
+	struct redis_key *key;
+	struct chain *c;
+	int failed = bf_open(context, name, REDIS_READ | REDIS_WRITE, &key, &c);
+	if (!failed && !c) {
+		if (s)
+			c = make(context, name, key, s);
+		else
+			redis.ReplyWithError(context, "ERR not found");
+	}
+	if (c) {
+		if (many)
+			redis.ReplyWithArray(context, -1); /* its length follows */
+		long answers = add_items(context, name, c, items, n);
+		if (many)
+			redis.ReplySetArrayLength(context, answers);
+	}
+	redis.CloseKey(key);
+	return REDIS_OK;
+}
+
+int bf_add(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	struct chain_settings s = by_default;
+	return argc == 3 ? add(context, argv[1], &s, argv + 2, 1, false)
+	                 : redis.WrongArity(context);
+}
+
+int bf_madd(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	struct chain_settings s = by_default;
+	return argc >= 3 ? add(context, argv[1], &s, argv + 2, argc - 2, true)
+	                 : redis.WrongArity(context);
+}
+
+int bf_insert(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	struct chain_settings s = by_default;
+	const char *wrong = NULL;
+	bool create = true, fixed = false;
+	int i = 2;
+	for (; !wrong && i < argc; i++) {
+		const char *word = redis.StringPtrLen(argv[i], NULL);
+		bool last = i + 1 == argc;
+		if (!strcasecmp(word, "ITEMS"))
+			break;
+		if (!strcasecmp(word, "NOCREATE"))
+			create = false;
+		else if (!strcasecmp(word, "NONSCALING"))
+			fixed = true;
+		else if (!strcasecmp(word, "CAPACITY") && !last)
+			wrong = take_capacity(&of_insert, argv[++i], &s.capacity);
+		else if (!strcasecmp(word, "ERROR") && !last)
+			wrong = take_error(&of_insert, argv[++i], &s.error);
+		else if (!strcasecmp(word, "EXPANSION") && !last)
+			wrong = take_expansion(&of_insert, argv[++i], &s.expansion);
+		else
+			wrong = "Unknown argument received";
+	}
+	if (wrong)
+		return redis.ReplyWithError(context, wrong);
+	if (i + 1 >= argc)
+		return redis.WrongArity(context);
+	if (fixed)
+		s.expansion = 0;
+	return add(context, argv[1], create ? &s : NULL, argv + i + 1, argc - i - 1, true);
+}
