@@ -43,7 +43,7 @@ struct redis_methods {
 
 /* X(what it returns, its name, what it takes) */
 #define REDIS_FUNCTIONS(X) \
-	X(int, SetModuleAttribs, (struct redis_context *, const char *, int, int)) \
+	X(void, SetModuleAttribs, (struct redis_context *, const char *, int, int)) \
 	X(void, SetModuleOptions, (struct redis_context *, int)) \
 	X(int, CreateCommand, (struct redis_context *, const char *, redis_command *, \
 	                       const char *, int, int, int)) \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Where Redis begins: loadmodule weir-redis.so [max-bytes N]. */
 #include <ctype.h>
+#include <stdio.h>
 #include <strings.h>
 #include "bf.h"
 
@@ -62,8 +63,13 @@ int RedisModule_OnLoad(struct redis_context *context, struct redis_string **argv
 
 int RedisModule_OnLoad(struct redis_context *context, struct redis_string **argv, int argc)
 {
-	if (redis_find(context) || redis.SetModuleAttribs(context, "weir", 1, 1))
+	const char *lacks = redis_find(context);
+	if (lacks) {
+		fprintf(stderr, "weir-redis: this server has no RedisModule_%s, Redis 7.0 has\n",
+		        lacks);
 		return REDIS_ERR;
+	}
+	redis.SetModuleAttribs(context, "weir", 1, 1);
 	redis.SetModuleOptions(context, REDIS_IO_ERRORS);
 	if (take_arguments(context, argv, argc) || bf_type_create(context))
 		return REDIS_ERR;

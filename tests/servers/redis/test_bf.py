@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""BF.* of weir-redis.so in a real server: answers, errors, and what is kept. It runs as
+test_bf.py MODULE."""
+import random
+import socket
+import sys
+import unittest
+
+import redis
+
+from served import Server, wait_until
+
+TABLE = []
+for n in range(256):
+    for _ in range(8):
+        n = n >> 1 ^ (0x95AC9329AC4BC9B5 if n & 1 else 0)
+    TABLE.append(n)
+
+
+def crc64(data):
+    """As DUMP ends with it."""
+    crc = 0
+    for byte in data:
+        crc = TABLE[(crc ^ byte) & 255] ^ crc >> 8
+    return crc.to_bytes(8, "little")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Case(unittest.TestCase):
+    def serve(self, *arguments, **options):
+        server = Server(*arguments, **options)
+        self.addCleanup(server.close)
+        return server
+
+    def refused(self, run, *command, text):
+        with self.assertRaises(redis.exceptions.ResponseError) as caught:
+            run(*command)
+        self.assertIn(text, str(caught.exception))
+
+
+class Commands(Case):
+    def setUp(self):
+        self.server = self.serve()
+        self.run_ = self.server.client.execute_command
+
+    def test_client(self):
+        bf = self.server.client.bf()
+        self.assertTrue(bf.create("k", 0.01, 1000))
+        self.assertEqual([bf.add("k", "a"), bf.add("k", "a")], [1, 0])
+        self.assertEqual(bf.madd("k", "a", "b"), [0, 1])
+        self.assertEqual([bf.exists("k", "a"), bf.exists("k", "z")], [1, 0])
+        self.assertEqual(bf.mexists("k", "b", "y"), [1, 0])
+        info = bf.info("k")
+        self.assertEqual((info.capacity, info.filterNum, info.insertedNum, info.expansionRate),
+                         (1000, 1, 2, 2))
+        self.assertGreater(info.size, 1000)
+
+    def test_growth(self):
+        items = [b"%d" % i for i in range(5000)]
+        taken = sum(self.run_("BF.MADD", "g", *items))
+        self.assertEqual(self.run_("BF.CARD", "g"), taken)
+        self.assertGreater(taken, 4900)
+        self.assertEqual(self.run_("BF.MEXISTS", "g", *items), [1] * 5000)
+        false = sum(self.run_("BF.MEXISTS", "g", *[b"x%d" % i for i in range(5000)]))
+        self.assertLess(false, 100)
+        self.assertEqual(self.run_("BF.INFO", "g", "filters"), [6])
+        self.assertEqual(self.run_("BF.INFO", "g", "CAPACITY"), [6300])
+
+    def test_full(self):
+        self.run_("BF.RESERVE", "f", "0.001", "10", "NONSCALING")
+        answers = self.run_("BF.MADD", "f", *range(30))
+        self.assertEqual(answers[:-1].count(1), 10)
+        self.assertEqual(str(answers[-1]), "non scaling filter is full")
+        self.assertIsNone(self.run_("BF.INFO", "f", "EXPANSION")[0])
+        self.refused(self.run_, "BF.ADD", "f", "new", text="non scaling filter is full")
+
+    def test_missing(self):
+        self.assertEqual(self.run_("BF.EXISTS", "none", "a"), 0)
+        self.assertEqual(self.run_("BF.CARD", "none"), 0)
+        self.refused(self.run_, "BF.INFO", "none", text="not found")
+        self.refused(self.run_, "BF.INSERT", "none", "NOCREATE", "ITEMS", "a", text="not found")
+
+    def test_insert(self):
+        self.assertEqual(self.run_("BF.INSERT", "i", "CAPACITY", 7, "ERROR", "0.1", "EXPANSION", 4,
+                                   "ITEMS", "a", "b"), [1, 1])
+        self.assertEqual(self.run_("BF.INFO", "i", "CAPACITY"), [7])
+        self.assertEqual(self.run_("BF.INFO", "i", "EXPANSION"), [4])
+        for words, text in ((("CAPACITY", "x"), "Bad capacity"), (("ERROR", "x"), "Bad error rate"),
+                            (("EXPANSION", "x"), "Bad expansion"), (("FOO",), "Unknown argument")):
+            self.refused(self.run_, "BF.INSERT", "j", *words, "ITEMS", "a", text=text)
+        self.refused(self.run_, "BF.INSERT", "j", "ITEMS", text="wrong number of arguments")
+        self.assertEqual(self.run_("EXISTS", "j"), 0)
+
+    def test_reserve(self):
+        for words, text in ((("x", 1), "bad error rate"), ((2, 1), "error rate must be in"),
+                            ((0.1, "x"), "bad capacity"), ((0.1, 0), "capacity must be in"),
+                            ((0.1, 1, "EXPANSION"), "no expansion"),
+                            ((0.1, 1, "EXPANSION", "x"), "bad expansion"),
+                            ((0.1, 1, "EXPANSION", 2, "NONSCALING"), "cannot expand")):
+            self.refused(self.run_, "BF.RESERVE", "r", *words, text=text)
+        self.run_("BF.RESERVE", "r", "0.1", "1")
+        self.refused(self.run_, "BF.RESERVE", "r", "0.1", "1", text="item exists")
+        self.run_("SET", "s", "text")
+        self.refused(self.run_, "BF.ADD", "s", "a", text="WRONGTYPE")
+        self.refused(self.run_, "BF.EXISTS", "s", "a", text="WRONGTYPE")
+
+    def test_resp3(self):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(self.server.socket)
+            stream = s.makefile("rwb")
+            stream.write(b"HELLO 3\r\nECHO mark\r\nBF.ADD t a\r\nBF.MEXISTS t a b\r\nBF.INFO t\r\n")
+            stream.flush()
+            while stream.readline() != b"mark\r\n":
+                pass
+            self.assertEqual([stream.readline() for _ in range(5)],
+                             [b"#t\r\n", b"*2\r\n", b"#t\r\n", b"#f\r\n", b"%5\r\n"])
+
+
+class Keeping(Case):
+    def fill(self, server):
+        server.client.execute_command("BF.MADD", "k", *range(1000))
+        return server.client.dump("k")
+
+    def test_rdb(self):
+        server = self.serve(options=["--appendonly", "no"])
+        before = self.fill(server)
+        server.client.save()
+        server.again()
+        self.assertEqual(server.client.dump("k"), before)
+
+    def test_aof(self):
+        for preamble in ("yes", "no"):
+            server = self.serve(options=["--appendonly", "yes", "--appendfsync", "always",
+                                         "--aof-use-rdb-preamble", preamble])
+            before = self.fill(server)
+            server.again()
+            self.assertEqual(server.client.dump("k"), before)
+            server.client.bgrewriteaof()
+            wait_until("the file is rewritten", lambda: "Background AOF rewrite finished "
+                       "successfully" in server.log())
+            server.again()
+            self.assertEqual(server.client.dump("k"), before)
+
+    def test_replica(self):
+        port = free_port()
+        master = self.serve(port=port)
+        replica = self.serve(options=["--replicaof", "127.0.0.1 %d" % port])
+        wait_until("the replica follows", lambda: replica.client.info()["master_link_status"] == "up")
+        before = self.fill(master)
+        master.client.wait(1, 0)
+        self.assertEqual(replica.client.dump("k"), before)
+
+    def test_copies(self):
+        server = self.serve()
+        before = self.fill(server)
+        server.client.restore("r", 0, before)
+        server.client.copy("k", "c")
+        self.assertEqual([server.client.dump(k) for k in "rc"], [before] * 2)
+        size = server.client.execute_command("BF.INFO", "k", "SIZE")[0]
+        self.assertGreaterEqual(server.client.memory_usage("k"), size)
+        self.assertEqual(server.client.unlink("k", "r", "c"), 3)
+
+    def test_limit(self):
+        server = self.serve(arguments=["max-bytes", "1kb"])
+        run = server.client.execute_command
+        self.refused(run, "BF.RESERVE", "k", "0.01", "100000", text="max-bytes is 1024")
+        answers = run("BF.MADD", "k", *range(1000))
+        self.assertIn("max-bytes is 1024", str(answers[-1]))
+        self.assertEqual(sum(answers[:-1]), run("BF.CARD", "k"))
+
+    def test_hostile(self):
+        server = self.serve()
+        server.client.execute_command("BF.MADD", "k", "a", "b")
+        good, dice = server.client.dump("k")[:-8], random.Random(17)
+        self.assertEqual(good[:0] + good + crc64(good), server.client.dump("k"))
+        refused = 0
+        for i in range(600):
+            bad = bytearray(good)
+            for _ in range(dice.randint(1, 3)):
+                # Half of them where the numbers are.
+                end = len(bad) if i % 2 else min(len(bad), 60) + 30
+                bad[dice.randrange(2, min(end, len(bad) - 2))] = dice.randrange(256)
+            if i % 5 == 0:
+                del bad[dice.randrange(12, len(bad) - 2):-2]
+            try:
+                server.client.restore("h", 0, bytes(bad) + crc64(bad), replace=True)
+                server.client.execute_command("BF.MADD", "h", *range(50))
+                server.client.execute_command("BF.INFO", "h")
+            except redis.exceptions.ResponseError:
+                refused += 1
+        self.assertGreater(refused, 400)
+        self.assertEqual(server.client.execute_command("BF.MEXISTS", "k", "a", "b"), [1, 1])
+        self.assertIsNone(server.process.poll())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=0, warnings="ignore")
