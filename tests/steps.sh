@@ -221,12 +221,13 @@ packages_of_servers() {
 }
 
 server_packages='bind9 bind9-dev bind9-utils dnsperf nginx nginx-dev libpcre2-dev libssl-dev wrk
-	curl procps redis-server libhiredis-dev libsqlite3-dev postgresql libpq-dev'
+	curl procps redis-server python3-redis libhiredis-dev libsqlite3-dev postgresql
+	libpq-dev'
 
 step_servers() {
 	packages_of_servers $base_packages $tool_packages $server_packages
 	configure servers -Dwerror=true -Dbench=disabled -Dtool=enabled -Dzstd=enabled \
-		-Dbind=enabled -Dnginx=enabled
+		-Dbind=enabled -Dnginx=enabled -Dredis=enabled
 	meson_test servers --suite servers
 }
 

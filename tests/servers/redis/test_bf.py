@@ -150,7 +150,8 @@ class Keeping(Case):
         port = free_port()
         master = self.serve(port=port)
         replica = self.serve(options=["--replicaof", "127.0.0.1 %d" % port])
-        wait_until("the replica follows", lambda: replica.client.info()["master_link_status"] == "up")
+        wait_until("the replica follows",
+                   lambda: replica.client.info()["master_link_status"] == "up")
         before = self.fill(master)
         master.client.wait(1, 0)
         self.assertEqual(replica.client.dump("k"), before)
