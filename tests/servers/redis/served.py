@@ -2,6 +2,7 @@
 """A redis-server of the tests' own: on a Unix socket in a folder of mktemp, with the module."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,8 @@ import redis
 
 PATIENCE = 60
 MODULE = sys.argv[1]
+# A test that takes too long is ended by this: what it started ends with it.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 def wait_until(what, condition):
@@ -32,7 +35,11 @@ class Server:
                         "--logfile", os.path.join(self.folder, "log"), *options,
                         "--loadmodule", MODULE, *arguments]
         self.process = None
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
 
     def start(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)

@@ -174,6 +174,12 @@ class Keeping(Case):
         self.assertIn("max-bytes is 1024", str(answers[-1]))
         self.assertEqual(sum(answers[:-1]), run("BF.CARD", "k"))
 
+    def test_arguments(self):
+        for words in (["max-bytes"], ["max-bytes", "4x"], ["most", "4"]):
+            with self.assertRaises(AssertionError) as caught:
+                Server(arguments=words)
+            self.assertIn("is refused: there is max-bytes", str(caught.exception))
+
     def test_hostile(self):
         server = self.serve()
         server.client.execute_command("BF.MADD", "k", "a", "b")
