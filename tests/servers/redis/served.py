@@ -11,7 +11,7 @@ import time
 import redis
 
 PATIENCE = 60
-MODULE = sys.argv[1]
+MODULE = os.path.abspath(sys.argv[1])
 # A test that takes too long is ended by this: what it started ends with it.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
