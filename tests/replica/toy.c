@@ -58,6 +58,8 @@ void toy_fail_over(struct toy *t)
 void toy_trim(struct toy *t, size_t n)
 {
 	n = n < t->now.n ? n : t->now.n;
+	if (n == 0)
+		return; /* nor is there an array */
 	t->now.n -= n;
 	memmove(t->now.entries, t->now.entries + n, t->now.n * sizeof *t->now.entries);
 }
