@@ -13,7 +13,10 @@
 #include "retain.h"
 #include "server.h"
 
-enum { WEIR_NODE_BATCH = 65536 }; /* hashes */
+enum {
+	WEIR_NODE_BATCH = 65536, /* hashes */
+	WEIR_NODE_READ = 64,     /* entries in one call: at most so many batches are in memory */
+};
 
 struct weir_node {
 	const struct weir_server *server;

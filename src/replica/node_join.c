@@ -7,8 +7,6 @@
 #include <weir/error.h>
 #include "node.h"
 
-enum { ENTRIES = 64 };
-
 /* What follows the image in the stream, up to the node's own cursor. */
 struct replay {
 	const struct weir_node *node;
@@ -40,15 +38,15 @@ static int replay_stream(struct replay *p)
 	size_t some;
 	do {
 		p->counted = p->cursor;
-		int err = n->server->read(n->server->context, n->epoch, p->cursor.at, ENTRIES,
-		                          &p->counts, replay_entry, p, &some);
+		int err = n->server->read(n->server->context, n->epoch, p->cursor.at,
+		                          WEIR_NODE_READ, &p->counts, replay_entry, p, &some);
 		if (err)
 			return err;
 		if (weir__cursor_gap(&p->counted, &p->counts, NULL) != WEIR_GAP_NONE)
 			return weir_fail(-EAGAIN, "set %s: entries that follow generation %" PRIu64
 			                 " have gone from the stream: waiting for the next one",
 			                 n->set, n->newest);
-	} while (some == ENTRIES && !p->past);
+	} while (some == WEIR_NODE_READ && !p->past);
 	return 0;
 }
 

@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <weir/error.h>
 
-enum { ENTRIES = 64 }; /* in one call: at most so many batches are in memory */
-
 static int apply_hashes(const struct weir_node *n, const struct weir_entry *e,
                         struct weir_reload *next)
 {
@@ -108,8 +106,8 @@ int weir__node_read(struct weir_node *n)
 	bool again;
 	do {
 		struct reading r = { .node = n };
-		int err = n->server->read(n->server->context, n->epoch, n->cursor.at, ENTRIES,
-		                          &r.counts, entry, &r, &some);
+		int err = n->server->read(n->server->context, n->epoch, n->cursor.at,
+		                          WEIR_NODE_READ, &r.counts, entry, &r, &some);
 		if (!err && r.counts.added < r.counts.length)
 			err = weir_fail(-EBADMSG, "set %s: more entries are in the stream than "
 			                "were ever added", n->set);
@@ -118,7 +116,7 @@ int weir__node_read(struct weir_node *n)
 			return err;
 		if (!r.counted)
 			again = !count(&r);
-	} while (again || some == ENTRIES);
+	} while (again || some == WEIR_NODE_READ);
 	/* L3. Here, since it is known that the stream is the one that the manifest means. */
 	(void)weir__retained_forget(&n->retained, n->covered);
 	return 0;

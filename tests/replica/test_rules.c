@@ -20,11 +20,9 @@ static struct {
 	struct weir_node node;
 	struct weir_handle *handle;
 	unsigned life;
-	uint64_t wanted; /* steps at which it asked */
 } at[NODES];
 static struct key keys[KEYS];
 static unsigned inserted;
-static bool source_needed;
 
 static uint64_t number(uint64_t below)
 {
@@ -200,7 +198,7 @@ static void become_quiet(void)
 			look_after(i, weir__node_read(n));
 			if (!weir__node_complete(n) && round < ROUNDS / 2)
 				want(i);
-			else if (round % NODES == i && !source_needed)
+			else if (round % NODES == i)
 				look_after(i, weir__node_publish(n));
 			else if (round == ROUNDS / 2 && i == 0 && !all_complete())
 				publish_from_source(i);
