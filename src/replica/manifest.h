@@ -16,7 +16,8 @@
  *     kind NAME                    of the filter, as in kinds.h
  *     hashing HEX                  fingerprint of seed or key (weir_image_info())
  *     image BYTES CHECKSUM         XXH3, 128 bits, of the whole image
- *     chunks NUMBER BYTES          of so many bytes each, the last maybe fewer
+ *     chunks NUMBER BYTES HEX      of so many bytes each, the last maybe fewer; the number in
+ *                                  their names is drawn each time an image is stored
  *     publisher HEX                the node's id
  *     published NUMBER             milliseconds of the server's clock
  *     path TEXT                    if it is got by HTTP: below the base URL that nodes are given
@@ -48,7 +49,7 @@ struct weir_manifest {
 	uint32_t kind;
 	uint64_t hashing;
 	uint64_t bytes, checksum[2]; /* of the image; the checksum's high half first */
-	uint64_t chunks, chunk_bytes;
+	uint64_t chunks, chunk_bytes, stored;
 	uint64_t publisher;
 	uint64_t published_ms;
 	char path[WEIR_MANIFEST_PATH + 1]; /* "": none */

@@ -160,7 +160,7 @@ static int read_kind(struct lines *l, struct weir_manifest *m)
 
 static int read_image(struct lines *l, struct weir_manifest *m)
 {
-	struct word v[2];
+	struct word v[3];
 	int err = read_line(l, "image", v, 2);
 	if (err)
 		return err;
@@ -168,12 +168,13 @@ static int read_image(struct lines *l, struct weir_manifest *m)
 	    v[1].len != 32 || !weir__hex_parse(&m->checksum[0], v[1].at, 16, 16) ||
 	    !weir__hex_parse(&m->checksum[1], v[1].at + 16, 16, 16))
 		return bad(l, "that is not a number of bytes and 32 hexadecimal digits");
-	err = read_line(l, "chunks", v, 2);
+	err = read_line(l, "chunks", v, 3);
 	if (err)
 		return err;
 	if (!weir__number_parse(&m->chunks, v[0].at, v[0].len) ||
-	    !weir__number_parse(&m->chunk_bytes, v[1].at, v[1].len))
-		return bad(l, "those are not two numbers");
+	    !weir__number_parse(&m->chunk_bytes, v[1].at, v[1].len) ||
+	    !weir__hex_parse(&m->stored, v[2].at, v[2].len, 16))
+		return bad(l, "those are not two numbers and 16 hexadecimal digits");
 	if (m->chunk_bytes == 0 || m->chunk_bytes > WEIR_MANIFEST_CHUNK ||
 	    m->chunks > WEIR_MANIFEST_CHUNKS ||
 	    m->chunks != (m->bytes - 1) / m->chunk_bytes + 1)

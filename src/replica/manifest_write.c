@@ -61,7 +61,8 @@ static void write_lines(FILE *to, const struct weir_manifest *m)
 	fprintf(to, "kind %s\nhashing %016" PRIx64 "\n", weir_kind_name(m->kind), m->hashing);
 	fprintf(to, "image %" PRIu64 " %016" PRIx64 "%016" PRIx64 "\n", m->bytes, m->checksum[0],
 	        m->checksum[1]);
-	fprintf(to, "chunks %" PRIu64 " %" PRIu64 "\n", m->chunks, m->chunk_bytes);
+	fprintf(to, "chunks %" PRIu64 " %" PRIu64 " %016" PRIx64 "\n", m->chunks, m->chunk_bytes,
+	        m->stored);
 	fprintf(to, "publisher %016" PRIx64 "\npublished %" PRIu64 "\n", m->publisher,
 	        m->published_ms);
 	if (m->path[0])

@@ -20,7 +20,7 @@ static const char good[] =
 	"kind blocked\n"
 	"hashing 00000000deadbeef\n"
 	"image 1000001 0123456789abcdeffedcba9876543210\n"
-	"chunks 11 100000\n"
+	"chunks 11 100000 00000000000abcde\n"
 	"publisher 00000000000000ff\n"
 	"published 1526919030999\n"
 	"path sets/addresses-12.weir\n"
@@ -43,7 +43,7 @@ static void test_every_field(void **state)
 	assert_int_equal(m.hashing, 0xdeadbeef);
 	assert_int_equal(m.bytes, 1000001);
 	assert_true(m.checksum[0] == 0x0123456789abcdef && m.checksum[1] == 0xfedcba9876543210);
-	assert_true(m.chunks == 11 && m.chunk_bytes == 100000);
+	assert_true(m.chunks == 11 && m.chunk_bytes == 100000 && m.stored == 0xabcde);
 	assert_true(m.publisher == 255 && m.published_ms == 1526919030999);
 	assert_string_equal(m.path, "sets/addresses-12.weir");
 	assert_int_equal(o.n, 2);
@@ -123,7 +123,8 @@ static void test_refused(void **state)
 		{ "chunks 11 100000", "chunks 0 0", -EBADMSG, "do not make the image" },
 		{ "chunks 11 100000", "chunks 1 100000000", -EBADMSG, "do not make the image" },
 		{ "chunks 11 100000", "chunks 1000001 1", 0, "" },
-		{ "chunks 11 100000", "chunks 11", -EBADMSG, "lacking" },
+		{ "chunks 11 100000 00000000000abcde", "chunks 11 100000", -EBADMSG, "lacking" },
+		{ "00000000000abcde", "0000000000abcde", -EBADMSG, "hexadecimal" },
 		{ "path sets/addresses-12.weir", "path ../x", -EBADMSG, "no path" },
 		{ "path sets/addresses-12.weir", "path /x", -EBADMSG, "no path" },
 		{ "path sets/addresses-12.weir", "path a//b", -EBADMSG, "no path" },
