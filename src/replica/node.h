@@ -37,12 +37,20 @@ struct weir_node {
 	struct weir_manifest seen;   /* the one that the server had last, joined or not */
 	struct weir_stream_id covered; /* L3: by the manifest that was seen last, in this epoch */
 	uint64_t newest;             /* the highest generation that was ever met */
+	struct weir_refused {        /* an image that was there as a whole and would not do */
+		uint64_t generation, checksum[2];
+		int err;
+	} refused;
 };
 
 /* @f: the handle's first filter. @limit: bytes of retained batches. */
 void weir__node_make(struct weir_node *n, const struct weir_server *server,
                      struct weir_handle *handle, const char *set, uint64_t id, uint64_t limit);
 void weir__node_free(struct weir_node *n);
+/* Before anything was inserted: the handle's filter is the image of this manifest, which was read in
+ * that epoch. @origins: are taken over. */
+void weir__node_start(struct weir_node *n, const char *epoch, const struct weir_manifest *m,
+                      struct weir_origins *origins);
 
 /* Any thread (L2). Return: as weir_handle_insert_hash(); -ENOBUFS, -ENOMEM: the key is in this
  * node's set until another image comes, and in no other node's. */
@@ -84,7 +92,15 @@ void weir__mark_free(struct weir_mark *mark);
 int weir__node_publish_from(struct weir_node *n, const struct weir_filter *f,
                             const struct weir_mark *mark);
 
+/* Publish a generation of before again, as the newest: its image, and all that the stream has, which
+ * is everything since. @text: its manifest's.
+ * Return: 0; -ENOENT what followed it has gone from the stream; or the server's. */
+int weir__node_publish_again(struct weir_node *n, const char *text, size_t len);
+
 /* Of the parts of a node. */
+
+/* Is it a manifest of this set, by the same seed or key? Return: 0, -EBADMSG, -EKEYREJECTED. */
+int weir__node_check(const struct weir_node *n, const struct weir_manifest *m);
 
 /* All that is pending becomes batches. Return: 0, -ENOBUFS, -ENOMEM. */
 int weir__node_collect(struct weir_node *n);

@@ -66,15 +66,43 @@ static int replay_retained(struct weir_node *n, struct weir_reload *next)
 	return full;
 }
 
+/* So that it is not fetched again and again. What may succeed next time is not refused. */
+static void refuse(struct weir_node *n, const struct weir_manifest *m, int err)
+{
+	static const int lasting[] = { -EBADMSG, -EKEYREJECTED, -ENOTSUP, -EFBIG, -EINVAL,
+		                       -EMSGSIZE, -ECANCELED };
+	for (size_t i = 0; i < sizeof lasting / sizeof *lasting; i++)
+		if (err == lasting[i])
+			n->refused = (struct weir_refused){ m->generation,
+			                                    { m->checksum[0], m->checksum[1] },
+			                                    err };
+}
+
+static int check_refused(const struct weir_node *n, const struct weir_manifest *m)
+{
+	const struct weir_refused *r = &n->refused;
+	if (r->generation != m->generation || r->checksum[0] != m->checksum[0] ||
+	    r->checksum[1] != m->checksum[1])
+		return 0;
+	return weir_fail(r->err, "set %s: generation %" PRIu64 " was refused before (%s): waiting "
+	                 "for another", n->set, m->generation, weir_strerror(r->err));
+}
+
 static int begin(struct weir_reload **r, struct weir_node *n, const struct weir_manifest *m)
 {
 	struct weir_filter *image;
-	int err = n->server->image(n->server->context, m, &image);
+	int err = check_refused(n, m);
 	if (err)
 		return err;
-	err = weir_reload_begin_with(r, n->handle, image, NULL);
-	if (err)
-		weir_destroy(image);
+	err = n->server->image(n->server->context, m, &image);
+	if (err == -ECANCELED) /* the node is stopping */
+		return err;
+	if (!err) {
+		err = weir_reload_begin_with(r, n->handle, image, NULL);
+		if (err)
+			weir_destroy(image);
+	}
+	refuse(n, m, err);
 	return err;
 }
 
@@ -115,7 +143,7 @@ int weir__node_join(struct weir_node *n, const struct weir_manifest *m,
 	if (err)
 		weir_reload_abort(p.next);
 	else
-		err = weir_reload_commit(p.next);
+		refuse(n, m, err = weir_reload_commit(p.next));
 	if (err) {
 		weir__origins_free(&p.origins);
 		return err;
@@ -146,7 +174,7 @@ static void meet(struct weir_node *n, const char *epoch)
 	n->gap = false;
 }
 
-static int check(const struct weir_node *n, const struct weir_manifest *m)
+int weir__node_check(const struct weir_node *n, const struct weir_manifest *m)
 {
 	if (strcmp(m->set, n->set) != 0)
 		return weir_fail(-EBADMSG, "the manifest of set %s says that it is that of %s",
@@ -162,7 +190,7 @@ static int check(const struct weir_node *n, const struct weir_manifest *m)
 static int take(struct weir_node *n, const struct weir_manifest *m,
                 const struct weir_origins *origins, bool anew)
 {
-	int err = check(n, m);
+	int err = weir__node_check(n, m);
 	if (err)
 		return err;
 	n->seen = *m;
@@ -185,11 +213,11 @@ int weir__node_look(struct weir_node *n)
 	struct weir_manifest m;
 	size_t len;
 	int err = n->server->manifest(n->server->context, epoch, &text, &len);
-	if (err)
-		return err;
-	bool anew = strcmp(epoch, n->epoch) != 0;
+	bool anew = epoch[0] && strcmp(epoch, n->epoch) != 0;
 	if (anew)
 		meet(n, epoch);
+	if (err)
+		return err;
 	if (!text)
 		n->seen = (struct weir_manifest){ .generation = 0 };
 	if (text)
@@ -199,4 +227,18 @@ int weir__node_look(struct weir_node *n)
 	weir__origins_free(&origins);
 	free(text);
 	return err;
+}
+
+void weir__node_start(struct weir_node *n, const char *epoch, const struct weir_manifest *m,
+                      struct weir_origins *origins)
+{
+	meet(n, epoch);
+	weir__origins_free(&n->origins);
+	n->origins = *origins;
+	*origins = (struct weir_origins){ 0 };
+	n->joined = n->seen = *m;
+	n->newest = m->generation;
+	n->cursor = m->cursor;
+	if (strcmp(m->epoch, epoch) == 0)
+		n->covered = m->covered;
 }

@@ -125,6 +125,56 @@ static int check_from(const struct weir_node *n, const struct weir_filter *f,
 	                 s.seed_fingerprint, n->hashing);
 }
 
+static int pass_over(void *arg, struct weir_stream_id id, const struct weir_entry *e)
+{
+	(void)arg, (void)id, (void)e;
+	return 0;
+}
+
+/* From where the stream is now: all that followed the image is in it, and more does no harm. An
+ * epoch may lie between, in which the position of then means nothing. */
+static int begin_again(struct weir_node *n, struct weir_manifest *m)
+{
+	struct weir_stream_counts counts;
+	size_t some;
+	int err = n->server->read(n->server->context, n->epoch, n->cursor.at, 1, &counts, pass_over,
+	                          NULL, &some);
+	if (err)
+		return err;
+	uint64_t gone = counts.added - counts.length;
+	if (counts.added < counts.length || gone > m->cursor.consumed)
+		return weir_fail(-ENOENT, "set %s: of what followed generation %" PRIu64 ", %" PRIu64
+		                 " batches have gone from the stream: it cannot be returned to",
+		                 n->set, m->generation, gone - m->cursor.consumed);
+	m->covered = strcmp(m->epoch, n->epoch) == 0 ? m->covered : (struct weir_stream_id){ 0, 0 };
+	m->cursor = (struct weir_cursor){ .consumed = gone };
+	m->generation = n->newest + 1;
+	m->base = n->seen.generation;
+	m->lineage = n->seen.lineage;
+	m->publisher = n->id;
+	memcpy(m->epoch, n->epoch, sizeof m->epoch);
+	return 0;
+}
+
+int weir__node_publish_again(struct weir_node *n, const char *text, size_t len)
+{
+	struct weir_origins origins = { 0 };
+	struct weir_manifest m;
+	char *again = NULL;
+	int err = weir__manifest_read(&m, &origins, text, len);
+	if (!err)
+		err = weir__node_check(n, &m);
+	if (!err)
+		err = begin_again(n, &m);
+	if (!err)
+		err = weir__manifest_write(&again, &len, &m, &origins);
+	if (!err)
+		err = n->server->publish(n->server->context, &m, again, len);
+	weir__origins_free(&origins);
+	free(again);
+	return err;
+}
+
 int weir__node_publish_from(struct weir_node *n, const struct weir_filter *f,
                             const struct weir_mark *mark)
 {

@@ -39,10 +39,13 @@ struct weir_server {
 	int (*read)(void *context, const char *epoch, struct weir_stream_id after, size_t most,
 	            struct weir_stream_counts *counts, weir_entry_fn *entry, void *arg, size_t *n);
 	/* The manifest there is, and the epoch; whatever the node's own epoch is.
+	 * @epoch: receives "" if it is not known; else it is, also after a failure: the manifest
+	 * may be nobody's that is trusted.
 	 * @text: receives malloc'ed text, or NULL: there is no manifest. */
 	int (*manifest)(void *context, char epoch[WEIR_REPLICA_EPOCH + 1], char **text,
 	                size_t *len);
-	/* Fetch and check the image of a manifest. */
+	/* Fetch and check the image of a manifest.
+	 * -EBADMSG, -EKEYREJECTED, -ENOTSUP, -EFBIG: all of it is there, and it will not do. */
 	int (*image)(void *context, const struct weir_manifest *m, struct weir_filter **out);
 	/* Store a filter's image, which nobody reads yet, and complete @m: bytes, checksum, chunks,
 	 * published_ms. Then WAIT.

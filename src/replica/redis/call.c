@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ * Commands and scripts, and what their errors mean. */
+#include <errno.h>
+#include <stdlib.h>
+#include <hiredis/hiredis.h>
+#include <weir/error.h>
+#include "argument.h"
+#include "redis.h"
+
+enum { ARGUMENTS = 32 };
+
+int weir__redis_error(const struct weir_redis *r, const char *text, size_t len)
+{
+	static const struct {
+		const char *word;
+		int err;
+		const char *meaning;
+	} known[] = {
+		{ "WEIRSTALE", -ESTALE, "the server began anew: its epoch is another" },
+		{ "WEIRFULL", -ENOSPC, "the server has no room for inserts" },
+		{ "WEIRLEASE", -EPERM, "another has the lease to publish" },
+		{ "WEIRBASE", -EEXIST, "another generation was published meanwhile" },
+		{ "WEIRCHUNK", -EAGAIN, "a chunk of the image that was stored has gone" },
+		{ "OOM", -ENOSPC, "the server's memory is full" },
+		{ "NOREPLICAS", -EAGAIN, "the server has too few replicas to take writes" },
+		{ "MISCONF", -EAGAIN, "the server cannot save, and takes no writes" },
+		{ "NOPERM", -EACCES, "the user of the URL may not do that" },
+		{ "WRONGTYPE", -EBADMSG, "a key is not weir's" },
+	};
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		size_t n = strlen(known[i].word);
+		if (len >= n && memcmp(text, known[i].word, n) == 0)
+			return weir_fail(known[i].err, "set %s at %s: %s: %.*s", r->keys.set,
+			                 weir__wire_peer(r->wire), known[i].meaning,
+			                 (int)(len < 200 ? len : 200), text);
+	}
+	return weir_fail(-EPROTO, "set %s at %s: an error that was not expected: %.*s",
+	                 r->keys.set, weir__wire_peer(r->wire), (int)(len < 200 ? len : 200),
+	                 text);
+}
+
+int weir__redis_shape(const struct weir_redis *r, const char *of)
+{
+	return weir_fail(-EPROTO, "set %s: %s answers to %s in a form that is not its own",
+	                 r->keys.set, weir__wire_peer(r->wire), of);
+}
+
+int weir__redis_command(struct weir_redis *r, const struct iovec *args, size_t n,
+                        struct redisReply **reply)
+{
+	int err = weir__wire_call(r->wire, args, n, reply);
+	if (err)
+		return err;
+	if ((*reply)->type != REDIS_REPLY_ERROR)
+		return 0;
+	err = weir__redis_error(r, (*reply)->str, (size_t)(*reply)->len);
+	freeReplyObject(*reply);
+	*reply = NULL;
+	return err;
+}
+
+static int load(struct weir_redis *r, enum weir_script script)
+{
+	size_t one = strlen(weir__script_prelude), two = strlen(weir__script_text[script]);
+	struct redisReply *reply;
+	char *text = malloc(one + 1 + two);
+	if (!text)
+		return weir_fail(-ENOMEM, "no memory for a script of %zu bytes", one + 1 + two);
+	memcpy(text, weir__script_prelude, one);
+	text[one] = ' ';
+	memcpy(text + one + 1, weir__script_text[script], two);
+	const struct iovec args[] = { weir__text("SCRIPT"), weir__text("LOAD"),
+		                      weir__bytes(text, one + 1 + two) };
+	int err = weir__redis_command(r, args, 3, &reply);
+	free(text);
+	if (err)
+		return err;
+	if (reply->type == REDIS_REPLY_STRING && (size_t)reply->len == WEIR_REDIS_SHA)
+		memcpy(r->sha[script], reply->str, WEIR_REDIS_SHA);
+	else
+		err = weir__redis_shape(r, "SCRIPT LOAD");
+	freeReplyObject(reply);
+	return err;
+}
+
+static int call(struct weir_redis *r, enum weir_script script, const struct iovec *given,
+                size_t n, struct redisReply **reply)
+{
+	struct iovec args[3 + WEIR_KEYS + ARGUMENTS] = { weir__text("EVALSHA"),
+		weir__text(r->sha[script]), weir__text("5") };
+	_Static_assert(WEIR_KEYS == 5, "as the text above");
+	for (size_t i = 0; i < WEIR_KEYS; i++)
+		args[3 + i] = weir__text(r->keys.of[i]);
+	for (size_t i = 0; i < n; i++)
+		args[3 + WEIR_KEYS + i] = given[i];
+	return weir__wire_call(r->wire, args, 3 + WEIR_KEYS + n, reply);
+}
+
+static bool unknown(const struct redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_ERROR && (size_t)reply->len >= 8 &&
+	       memcmp(reply->str, "NOSCRIPT", 8) == 0;
+}
+
+int weir__redis_call(struct weir_redis *r, enum weir_script script, const struct iovec *args,
+                     size_t n, struct redisReply **reply)
+{
+	*reply = NULL;
+	if (n > ARGUMENTS)
+		return weir_fail(-E2BIG, "a script of %zu arguments", n);
+	/* twice: the server that answered NOSCRIPT may be gone when the script is loaded */
+	for (unsigned tries = 0; tries < 3; tries++) {
+		int err = r->sha[script][0] ? 0 : load(r, script);
+		if (!err)
+			err = call(r, script, args, n, reply);
+		if (err)
+			return err;
+		if (!unknown(*reply))
+			break;
+		freeReplyObject(*reply);
+		*reply = NULL;
+		r->sha[script][0] = '\0';
+	}
+	if (!*reply)
+		return weir_fail(-EAGAIN, "set %s: %s forgets its scripts", r->keys.set,
+		                 weir__wire_peer(r->wire));
+	if ((*reply)->type != REDIS_REPLY_ERROR)
+		return 0;
+	int err = weir__redis_error(r, (*reply)->str, (size_t)(*reply)->len);
+	freeReplyObject(*reply);
+	*reply = NULL;
+	return err;
+}

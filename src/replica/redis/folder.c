@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ * Files of a folder: written, synced, named; the oldest removed. */
+#include "folder.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <weir/error.h>
+#include "../number.h"
+
+static int copy(int to, int from, uint64_t bytes)
+{
+	off_t at = 0;
+	while ((uint64_t)at < bytes) {
+		ssize_t n = sendfile(to, from, &at, bytes - (uint64_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+	}
+	return fchmod(to, 0644) == 0 && fsync(to) == 0 ? 0 : -errno;
+}
+
+static int put(int folder, const char *name, int from, uint64_t bytes)
+{
+	char temporary[300];
+	snprintf(temporary, sizeof temporary, ".%s.new", name);
+	int to = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+	                0600);
+	if (to < 0)
+		return -errno;
+	int err = copy(to, from, bytes);
+	if (close(to) != 0 && !err)
+		err = -errno;
+	if (!err && renameat(folder, temporary, folder, name) != 0)
+		err = -errno;
+	if (err)
+		(void)unlinkat(folder, temporary, 0);
+	return err ? err : fsync(folder) == 0 ? 0 : -errno;
+}
+
+int weir__folder_put(const char *path, const char *name, int fd, uint64_t bytes)
+{
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return weir_fail(-errno, "folder %s for images: %s", path, weir_strerror(-errno));
+	int err = put(folder, name, fd, bytes);
+	close(folder);
+	return err ? weir_fail(err, "%s/%s: %s", path, name, weir_strerror(err)) : 0;
+}
+
+/* SET-GENERATION-HEX.weir, also of one that was not finished (.NAME.new).
+ * Return: whether it is one; and its generation. */
+static bool is_image(const char *file, const char *set, uint64_t *generation)
+{
+	size_t len = strlen(set);
+	const char *at = *file == '.' ? file + 1 : file;
+	if (strncmp(at, set, len) != 0 || at[len] != '-')
+		return false;
+	at += len + 1;
+	const char *dash = strchr(at, '-');
+	uint64_t hex;
+	if (!dash || !weir__number_parse(generation, at, (size_t)(dash - at)) ||
+	    strlen(dash) < 17 || !weir__hex_parse(&hex, dash + 1, 16, 16))
+		return false;
+	return strcmp(dash + 17, *file == '.' ? ".weir.new" : ".weir") == 0;
+}
+
+struct images {
+	const char *set;
+	uint64_t newest[64]; /* generations, descending */
+	unsigned n, keep;
+};
+
+static void note(struct images *s, uint64_t generation)
+{
+	unsigned i = s->n;
+	if (i < s->keep)
+		s->n++;
+	else if (generation <= s->newest[--i])
+		return;
+	for (; i > 0 && s->newest[i - 1] < generation; i--)
+		s->newest[i] = s->newest[i - 1];
+	s->newest[i] = generation;
+}
+
+static void scan(DIR *dir, struct images *s, bool removing)
+{
+	uint64_t generation;
+	rewinddir(dir);
+	for (const struct dirent *e; (e = readdir(dir));) {
+		if (!is_image(e->d_name, s->set, &generation))
+			continue;
+		if (!removing)
+			note(s, generation);
+		else if (s->n == s->keep && generation < s->newest[s->n - 1])
+			(void)unlinkat(dirfd(dir), e->d_name, 0);
+	}
+}
+
+int weir__folder_keep(const char *path, const char *set, unsigned keep)
+{
+	struct images s = { .set = set, .keep = keep < 64 ? keep : 64 };
+	DIR *dir = opendir(path);
+	if (!dir)
+		return weir_fail(-errno, "folder %s for images: %s", path, weir_strerror(-errno));
+	scan(dir, &s, false);
+	scan(dir, &s, true);
+	closedir(dir);
+	return 0;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ * The image of a manifest: got in pieces into a file without a name, checked, then loaded. What the
+ * manifest declares takes no memory before it has arrived. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <hiredis/hiredis.h>
+#include <weir/error.h>
+#include <weir/image.h>
+#include "argument.h"
+#include "bytes.h"
+#include "redis.h"
+
+static int put(int fd, const char *data, size_t len, uint64_t at)
+{
+	while (len) {
+		ssize_t n = pwrite(fd, data, len, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return weir_fail(n < 0 ? -errno : -EIO, "no room in memory for an image");
+		data += n;
+		len -= (size_t)n;
+		at += (uint64_t)n;
+	}
+	return 0;
+}
+
+static int get_chunk(struct weir_redis *r, const struct weir_manifest *m, const char *names,
+                     uint64_t i, int fd)
+{
+	char name[WEIR_KEY_TEXT + WEIR_NUMBER_TEXT];
+	struct redisReply *reply;
+	uint64_t at = i * m->chunk_bytes;
+	size_t expected = m->bytes - at < m->chunk_bytes ? m->bytes - at : m->chunk_bytes;
+	snprintf(name, sizeof name, "%s%" PRIu64, names, i);
+	const struct iovec args[] = { weir__text("GET"), weir__text(name) };
+	int err = weir__redis_command(r, args, 2, &reply);
+	if (err)
+		return err;
+	if (reply->type == REDIS_REPLY_NIL)
+		err = weir_fail(-EAGAIN, "set %s: chunk %" PRIu64 " of generation %" PRIu64
+		                " is not there (any more)", r->keys.set, i, m->generation);
+	else if (reply->type != REDIS_REPLY_STRING)
+		err = weir__redis_shape(r, "GET");
+	else if (reply->len != expected)
+		err = weir_fail(-EBADMSG, "set %s: chunk %" PRIu64 " of generation %" PRIu64 " has "
+		                "%zu bytes instead of %zu", r->keys.set, i, m->generation,
+		                reply->len, expected);
+	else
+		err = put(fd, reply->str, reply->len, at);
+	freeReplyObject(reply);
+	return err;
+}
+
+static int get_chunks(struct weir_redis *r, const struct weir_manifest *m, int fd)
+{
+	char names[WEIR_KEY_TEXT];
+	int err = 0;
+	weir__key_of_chunks(names, &r->keys, m->stored);
+	for (uint64_t i = 0; i < m->chunks && !err; i++)
+		err = get_chunk(r, m, names, i, fd);
+	return err;
+}
+
+static int get_path(struct weir_redis *r, const struct weir_manifest *m, int fd)
+{
+	if (!r->http)
+		return weir_fail(-ENOTSUP, "set %s: the image of generation %" PRIu64 " is got by "
+		                 "HTTP, and no base URL is given here", r->keys.set, m->generation);
+	if (ftruncate(fd, (off_t)m->bytes) != 0)
+		return weir_fail(-errno, "no room for an image of %" PRIu64 " bytes", m->bytes);
+	void *to = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (to == MAP_FAILED)
+		return weir_fail(-errno, "no address space for an image of %" PRIu64 " bytes",
+		                 m->bytes);
+	int err = weir__fetch(r->http, m->path, to, m->bytes);
+	munmap(to, m->bytes);
+	return err;
+}
+
+static int check(struct weir_redis *r, const struct weir_manifest *m, int fd)
+{
+	struct weir_bytes_sum sum;
+	int err = weir__bytes_sum(&sum, fd, m->bytes, r->trust != NULL);
+	if (err)
+		return err;
+	if (sum.checksum[0] != m->checksum[0] || sum.checksum[1] != m->checksum[1])
+		return weir_fail(-EBADMSG, "set %s: the image of generation %" PRIu64 " is damaged: "
+		                 "its checksum is %016" PRIx64 "%016" PRIx64 " instead of %016"
+		                 PRIx64 "%016" PRIx64, r->keys.set, m->generation, sum.checksum[0],
+		                 sum.checksum[1], m->checksum[0], m->checksum[1]);
+	if (r->trust && memcmp(sum.hash, r->image_hash, sizeof sum.hash) != 0)
+		return weir_fail(-EKEYREJECTED, "set %s: the image of generation %" PRIu64
+		                 " is not the one that was signed", r->keys.set, m->generation);
+	return 0;
+}
+
+static int load(struct weir_redis *r, const struct weir_manifest *m, int fd,
+                struct weir_filter **out)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	o.max_bytes = r->max_image_bytes;
+	o.hash_key = r->hash_key;
+	if (lseek(fd, 0, SEEK_SET) != 0)
+		return weir_fail(-errno, "an image cannot be read again");
+	int err = weir_load_fd(out, fd, &o);
+	if (err)
+		return weir_fail(err, "set %s: generation %" PRIu64 ": %s", r->keys.set,
+		                 m->generation, weir_error_detail());
+	struct weir_stats s = WEIR_STATS_INIT;
+	err = weir_stats(*out, &s);
+	if (!err && s.shape.kind != m->kind)
+		err = weir_fail(-EBADMSG, "set %s: the image of generation %" PRIu64 " is of "
+		                "another kind than its manifest says", r->keys.set, m->generation);
+	if (err)
+		weir_destroy(*out);
+	return err;
+}
+
+int weir__redis_image(void *context, const struct weir_manifest *m, struct weir_filter **out)
+{
+	struct weir_redis *r = context;
+	if (m->bytes > r->max_image_bytes)
+		return weir_fail(-EFBIG, "set %s: the image of generation %" PRIu64 " has %" PRIu64
+		                 " bytes, allowed are %" PRIu64, r->keys.set, m->generation,
+		                 m->bytes, r->max_image_bytes);
+	int fd = memfd_create("weir-image", MFD_CLOEXEC);
+	if (fd < 0)
+		return weir_fail(-errno, "no file in memory for an image");
+	int err = m->path[0] ? get_path(r, m, fd) : get_chunks(r, m, fd);
+	if (!err)
+		err = check(r, m, fd);
+	if (!err)
+		err = load(r, m, fd, out);
+	close(fd);
+	return err;
+}

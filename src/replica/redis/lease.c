@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * Who publishes, and what nodes report. */
+#include <errno.h>
+#include <hiredis/hiredis.h>
+#include <weir/error.h>
+#include "argument.h"
+#include "redis.h"
+
+int weir__redis_lease(struct weir_redis *r, uint32_t milliseconds)
+{
+	char ms[WEIR_NUMBER_TEXT];
+	struct redisReply *reply;
+	const struct iovec args[] = { weir__text(r->owner), weir__number(ms, milliseconds) };
+	int err = weir__redis_call(r, WEIR_SCRIPT_LEASE, args, 2, &reply);
+	if (err)
+		return err;
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||
+	    reply->element[0]->type != REDIS_REPLY_STRING ||
+	    reply->element[1]->type != REDIS_REPLY_INTEGER)
+		err = weir__redis_shape(r, "a request for the lease");
+	else if (strcmp(reply->element[0]->str, r->owner) != 0)
+		err = weir_fail(-EPERM, "set %s: %.64s has the lease to publish for another %lld "
+		                "ms", r->keys.set, reply->element[0]->str,
+		                reply->element[1]->integer);
+	freeReplyObject(reply);
+	return err;
+}
+
+static int plain(struct weir_redis *r, enum weir_script script, const struct iovec *args, size_t n)
+{
+	struct redisReply *reply;
+	int err = weir__redis_call(r, script, args, n, &reply);
+	if (!err)
+		freeReplyObject(reply);
+	return err;
+}
+
+int weir__redis_release(struct weir_redis *r)
+{
+	const struct iovec args[] = { weir__text(r->owner) };
+	return plain(r, WEIR_SCRIPT_RELEASE, args, 1);
+}
+
+int weir__redis_report(struct weir_redis *r, const char *text, size_t len)
+{
+	const struct iovec args[] = { weir__text(r->owner), weir__bytes(text, len) };
+	return plain(r, WEIR_SCRIPT_REPORT, args, 2);
+}
+
+int weir__redis_prune(struct weir_redis *r, uint64_t milliseconds)
+{
+	char ms[WEIR_NUMBER_TEXT];
+	const struct iovec args[] = { weir__text(""), weir__number(ms, milliseconds) };
+	return plain(r, WEIR_SCRIPT_REPORT, args, 2);
+}
+
+/* How many replicas there are now. ROLE: { "master", offset, { replica, ... } } */
+static int replicas(struct weir_redis *r, uint32_t *n)
+{
+	struct redisReply *reply;
+	const struct iovec args[] = { weir__text("ROLE") };
+	int err = weir__redis_command(r, args, 1, &reply);
+	if (err)
+		return err;
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements < 3 ||
+	    reply->element[0]->type != REDIS_REPLY_STRING)
+		err = weir__redis_shape(r, "ROLE");
+	else if (strcmp(reply->element[0]->str, "master") != 0)
+		err = weir_fail(-EAGAIN, "set %s: %s is not the master any more", r->keys.set,
+		                weir__wire_peer(r->wire));
+	else if (reply->element[2]->type != REDIS_REPLY_ARRAY)
+		err = weir__redis_shape(r, "ROLE");
+	else
+		*n = (uint32_t)reply->element[2]->elements;
+	freeReplyObject(reply);
+	return err;
+}
+
+/* WAIT means what this connection has seen written: after ROLE on it, all that was before. */
+int weir__redis_wait(struct weir_redis *r, uint32_t wanted)
+{
+	uint32_t there = 0;
+	char n[WEIR_NUMBER_TEXT], ms[WEIR_NUMBER_TEXT];
+	struct redisReply *reply;
+	int err = replicas(r, &there);
+	if (err)
+		return err;
+	if (wanted == WEIR_REDIS_ALL)
+		wanted = there;
+	if (wanted == 0)
+		return 0;
+	uint64_t number = weir__wire_number(r->wire);
+	const struct iovec args[] = { weir__text("WAIT"), weir__number(n, wanted),
+		                      weir__number(ms, r->wait_ms) };
+	err = weir__redis_command(r, args, 3, &reply);
+	if (err)
+		return err;
+	if (reply->type != REDIS_REPLY_INTEGER)
+		err = weir__redis_shape(r, "WAIT");
+	else if (number != weir__wire_number(r->wire))
+		err = weir_fail(-EAGAIN, "set %s: the connection broke while replicas were waited "
+		                "for", r->keys.set);
+	else if (reply->integer < (long long)wanted)
+		err = weir_fail(-EAGAIN, "set %s: %lld of %u replicas had everything after %u ms",
+		                r->keys.set, reply->integer, wanted, r->wait_ms);
+	freeReplyObject(reply);
+	return err;
+}
+
+void weir__redis_make(struct weir_redis *r, struct weir_wire *wire, const char *set, uint64_t node)
+{
+	*r = (struct weir_redis){
+		.server = { r, weir__redis_append, weir__redis_read, weir__redis_manifest,
+		            weir__redis_image, weir__redis_store, weir__redis_publish },
+		.wire = wire,
+		.chunk_bytes = WEIR_REDIS_CHUNK,
+		.keep = 2,
+		.stored_s = 3600,
+		.superseded_s = 120,
+		.replicas = WEIR_REDIS_ALL,
+		.wait_ms = 5000,
+		.max_image_bytes = UINT64_C(16) << 30,
+		.reserve = 1 << 20,
+	};
+	weir__keys_make(&r->keys, set);
+	snprintf(r->owner, sizeof r->owner, "%016" PRIx64, node);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ * The manifest there is, and the making of another. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <hiredis/hiredis.h>
+#include <weir/error.h>
+#include "argument.h"
+#include "redis.h"
+
+static bool is_text(const struct redisReply *r)
+{
+	return r->type == REDIS_REPLY_STRING || r->type == REDIS_REPLY_NIL;
+}
+
+/* { epoch, text, signature } */
+static bool has_shape(const struct redisReply *a)
+{
+	return a->type == REDIS_REPLY_ARRAY && a->elements == 3 &&
+	       a->element[0]->type == REDIS_REPLY_STRING &&
+	       a->element[0]->len == WEIR_REPLICA_EPOCH && is_text(a->element[1]) &&
+	       is_text(a->element[2]);
+}
+
+/* Before a word of it is believed. */
+static int check_signature(struct weir_redis *r, const struct redisReply *text,
+                           const struct redisReply *signature)
+{
+	if (!r->trust)
+		return 0;
+	bool none = signature->type != REDIS_REPLY_STRING;
+	return weir__trust_check(r->trust, none ? "" : signature->str, none ? 0 : signature->len,
+	                         text->str, text->len, r->image_hash);
+}
+
+static int take(struct weir_redis *r, const struct redisReply *a, char epoch[], char **text,
+                size_t *len)
+{
+	const struct redisReply *manifest = a->element[1];
+	memcpy(epoch, a->element[0]->str, WEIR_REPLICA_EPOCH);
+	epoch[WEIR_REPLICA_EPOCH] = '\0';
+	if (manifest->type == REDIS_REPLY_NIL)
+		return 0;
+	int err = check_signature(r, manifest, a->element[2]);
+	if (err)
+		return err;
+	*text = malloc(manifest->len + 1);
+	if (!*text)
+		return weir_fail(-ENOMEM, "no memory for a manifest of %zu bytes", manifest->len);
+	memcpy(*text, manifest->str, manifest->len);
+	(*text)[manifest->len] = '\0';
+	*len = manifest->len;
+	return 0;
+}
+
+int weir__redis_manifest(void *context, char epoch[WEIR_REPLICA_EPOCH + 1], char **text,
+                         size_t *len)
+{
+	struct weir_redis *r = context;
+	struct redisReply *reply;
+	uint64_t random;
+	char token[17];
+	epoch[0] = '\0';
+	*text = NULL;
+	*len = 0;
+	if (getrandom(&random, sizeof random, 0) != sizeof random)
+		return weir_fail(-EIO, "the system gives no random number");
+	snprintf(token, sizeof token, "%016" PRIx64, random);
+	const struct iovec args[] = { weir__text(token) };
+	int err = weir__redis_call(r, WEIR_SCRIPT_MANIFEST, args, 1, &reply);
+	if (err)
+		return err;
+	err = has_shape(reply) ? take(r, reply, epoch, text, len) :
+	                         weir__redis_shape(r, "a reading of the manifest");
+	freeReplyObject(reply);
+	return err;
+}
+
+static int sign(struct weir_redis *r, const char *text, size_t len,
+                char signature[WEIR_SIGNATURE_TEXT])
+{
+	signature[0] = '\0';
+	return r->signer ? weir__signer_sign(r->signer, text, len, r->image_hash, signature) : 0;
+}
+
+int weir__redis_publish(void *context, const struct weir_manifest *m, const char *text, size_t len)
+{
+	struct weir_redis *r = context;
+	char signature[WEIR_SIGNATURE_TEXT];
+	char position[WEIR_STREAM_ID_TEXT], covered[WEIR_STREAM_ID_TEXT], names[WEIR_KEY_TEXT];
+	char numbers[8][WEIR_NUMBER_TEXT];
+	struct redisReply *reply;
+	int err = sign(r, text, len, signature);
+	if (err)
+		return err;
+	const struct iovec args[] = {
+		weir__text(m->epoch),
+		weir__text(r->owner),
+		weir__number(numbers[0], m->base),
+		weir__number(numbers[1], m->generation),
+		weir__bytes(text, len),
+		weir__text(signature),
+		weir__text(weir__stream_id_print(position, m->cursor.at)),
+		weir__number(numbers[2], m->cursor.consumed),
+		weir__text(weir__stream_id_print(covered, m->covered)),
+		weir__text(weir__key_of_chunks(names, &r->keys, m->stored)),
+		weir__number(numbers[3], m->path[0] ? 0 : m->chunks),
+		weir__number(numbers[4], m->chunk_bytes),
+		weir__number(numbers[5], m->bytes),
+		weir__number(numbers[6], r->keep),
+		weir__number(numbers[7], r->superseded_s),
+		weir__text(r->keys.hint),
+	};
+	err = weir__redis_call(r, WEIR_SCRIPT_PUBLISH, args, sizeof args / sizeof *args, &reply);
+	if (!err)
+		freeReplyObject(reply);
+	return err;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ * The server of server.h as redis is one: a connection, the keys of a set, scripts. One thread. */
+#ifndef WEIR_REPLICA_REDIS_H
+#define WEIR_REPLICA_REDIS_H
+
+#include "../server.h"
+#include "../trust/fetch.h"
+#include "../trust/sign.h"
+#include "../wire/wire.h"
+#include "keys.h"
+#include "scripts.h"
+
+enum {
+	WEIR_REDIS_SHA = 40,          /* characters of a script's name */
+	WEIR_REDIS_CHUNK = 1 << 20,   /* bytes: redis does nothing else meanwhile */
+	WEIR_REDIS_ALL = UINT32_MAX,  /* replicas: as many as there are */
+};
+
+/* Whoever makes it may change what is not marked as its own. */
+struct weir_redis {
+	struct weir_server server;
+	struct weir_wire *wire;
+	struct weir_keys keys;
+	char owner[WEIR_REPLICA_NODE + 1]; /* of the lease: the node's id */
+	uint32_t chunk_bytes;
+	uint32_t keep;             /* generations, the current one too */
+	uint32_t stored_s;         /* how long chunks stay that no manifest names yet */
+	uint32_t superseded_s;     /* and those that none names any more */
+	uint32_t replicas;         /* that must have a generation; WEIR_REDIS_ALL */
+	uint32_t wait_ms;          /* how long to wait for them */
+	uint64_t max_image_bytes;
+	uint64_t reserve;          /* bytes that batches leave free: of one image and a manifest */
+	int zstd_level;
+	const void *hash_key;      /* of keyed filters */
+	const char *image_folder;  /* where a publisher puts images for a web server; NULL: redis */
+	struct weir_signer *signer;            /* may be NULL */
+	struct weir_trust *trust;              /* NULL: no signature is asked for */
+	const struct weir_fetch_options *http; /* NULL: no image is got by HTTP */
+	/* its own */
+	uint64_t generation; /* of the manifest, as of the last reading of the stream */
+	char sha[WEIR_SCRIPTS][WEIR_REDIS_SHA + 1]; /* "": not loaded yet */
+	unsigned char image_hash[WEIR_IMAGE_HASH];  /* of the manifest that was verified last, or
+	                                               of the image that was stored last */
+};
+
+/* Fill in @r->server, and defaults. @wire: stays the caller's. */
+void weir__redis_make(struct weir_redis *r, struct weir_wire *wire, const char *set, uint64_t node);
+
+/* Publish by hand: who has the lease may. @milliseconds: from now on.
+ * Return: 0; -EPERM somebody else has it: who, and for how long; or the connection's. */
+int weir__redis_lease(struct weir_redis *r, uint32_t milliseconds);
+int weir__redis_release(struct weir_redis *r);
+
+/* Put a node's report among those of the others; @text: without a NUL byte. */
+int weir__redis_report(struct weir_redis *r, const char *text, size_t len);
+/* Remove the reports of nodes that have sent none for so long. */
+int weir__redis_prune(struct weir_redis *r, uint64_t milliseconds);
+
+/* WAIT, on this connection, for all that was written before, by whomever.
+ * Return: 0; -EAGAIN fewer than @replicas have it after wait_ms; or the connection's. */
+int weir__redis_wait(struct weir_redis *r, uint32_t replicas);
+
+/* Of the parts of this folder. */
+
+/* Call a script; it is loaded if the server does not know it.
+ * @reply: receives an answer that is no error. Return: 0, or the error as a negative errno. */
+int weir__redis_call(struct weir_redis *r, enum weir_script script, const struct iovec *args,
+                     size_t n, struct redisReply **reply);
+/* Call a command. Likewise. */
+int weir__redis_command(struct weir_redis *r, const struct iovec *args, size_t n,
+                        struct redisReply **reply);
+/* Return: what an error of the server's means, with its sentence. */
+int weir__redis_error(const struct weir_redis *r, const char *text, size_t len);
+/* An answer of another shape than it should have. */
+int weir__redis_shape(const struct weir_redis *r, const char *of);
+
+int weir__redis_append(void *context, const struct weir_sending *s, struct weir_stream_id *id);
+int weir__redis_read(void *context, const char *epoch, struct weir_stream_id after, size_t most,
+                     struct weir_stream_counts *counts, weir_entry_fn *entry, void *arg,
+                     size_t *n);
+int weir__redis_manifest(void *context, char epoch[WEIR_REPLICA_EPOCH + 1], char **text,
+                         size_t *len);
+int weir__redis_image(void *context, const struct weir_manifest *m, struct weir_filter **out);
+int weir__redis_store(void *context, const struct weir_filter *f, struct weir_manifest *m,
+                      bool *safe);
+int weir__redis_publish(void *context, const struct weir_manifest *m, const char *text,
+                        size_t len);
+
+#endif

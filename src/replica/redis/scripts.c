@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ * The scripts. What goes wrong is an error whose first word says what (reply.c of this folder).
+ * Redis checks its memory before a script's first command that could need more, and not again, so
+ * a script whose first write is such a command is done as a whole or not at all. */
+#include "scripts.h"
+
+/* The text of a script is what stands between the parentheses, on one line. */
+#define LUA(...) #__VA_ARGS__
+
+/* L1. On a server that is no master nothing is right. */
+const char *const weir__script_prelude = LUA(
+	local manifest, stream, lease, kept, nodes = unpack(KEYS);
+	local info = redis.call('INFO', 'replication');
+	if not string.find(info, 'role:master', 1, true) then
+		return redis.error_reply('READONLY this server is not the master');
+	end
+	local token = redis.call('HGET', manifest, 'token') or "";
+	local epoch = string.match(info, 'master_replid:(%x+)') .. token;
+);
+
+const char *const weir__script_text[WEIR_SCRIPTS] = {
+	/* token, or nothing: then it is not written -> { epoch, text, signature } */
+	[WEIR_SCRIPT_MANIFEST] = LUA(
+		if token == "" and ARGV[1] ~= "" then
+			redis.call('HSET', manifest, 'token', ARGV[1]);
+			epoch = epoch .. ARGV[1];
+		end
+		return { epoch, redis.call('HGET', manifest, 'text'),
+		         redis.call('HGET', manifest, 'signature') };
+	),
+
+	/* epoch, bytes to leave free, then an entry -> its id.
+	 * A stream that was deleted begins anew, empty, above the manifest's position and with
+	 * WEIR_STREAM_LEAP more entries for each time. */
+	[WEIR_SCRIPT_APPEND] = LUA(
+		if epoch ~= ARGV[1] then
+			return redis.error_reply('WEIRSTALE ' .. epoch);
+		end
+		local memory = redis.call('INFO', 'memory');
+		local used = tonumber(string.match(memory, 'used_memory:(%d+)'));
+		local most = tonumber(string.match(memory, 'maxmemory:(%d+)'));
+		local bytes = tonumber(ARGV[2]);
+		for i = 3, #ARGV do
+			bytes = bytes + #ARGV[i];
+		end
+		if most > 0 and used + bytes > most then
+			return redis.error_reply(string.format(
+				'WEIRFULL %.0f of %.0f bytes are used and %.0f are kept free',
+				used, most, tonumber(ARGV[2])));
+		end
+		if redis.call('EXISTS', stream) == 0 and
+		   redis.call('HSETNX', manifest, 'streams', 1) == 0 then
+			local leaps = redis.call('HINCRBY', manifest, 'streams', 1) - 1;
+			local entries = tonumber(redis.call('HGET', manifest, 'entries') or 0);
+			redis.call('XGROUP', 'CREATE', stream, 'weir', '$', 'MKSTREAM');
+			redis.call('XGROUP', 'DESTROY', stream, 'weir');
+			redis.call('XSETID', stream,
+				redis.call('HGET', manifest, 'position') or '0-0', 'ENTRIESADDED',
+				string.format('%.0f', entries + leaps * 1099511627776),
+				'MAXDELETEDID', '0-0');
+		end
+		return redis.call('XADD', stream, '*', unpack(ARGV, 3));
+	),
+
+	/* epoch, id, how many -> { entries ever added, entries there, generation, entries } */
+	[WEIR_SCRIPT_READ] = LUA(
+		if epoch ~= ARGV[1] then
+			return redis.error_reply('WEIRSTALE ' .. epoch);
+		end
+		local count = { ['entries-added'] = 0, length = 0 };
+		if redis.call('EXISTS', stream) == 1 then
+			local about = redis.call('XINFO', 'STREAM', stream);
+			for i = 1, #about, 2 do
+				count[about[i]] = about[i + 1];
+			end
+		end
+		return { count['entries-added'], count.length,
+		         redis.call('HGET', manifest, 'generation') or '0',
+		         redis.call('XRANGE', stream, '(' .. ARGV[2], '+', 'COUNT', ARGV[3]) };
+	),
+
+	/* epoch, owner, base, generation, text, signature, position, entries, covered,
+	 * chunks' names, chunks, bytes of a chunk, bytes, generations to keep, seconds until
+	 * superseded chunks go, channel (L10)
+	 * A generation that is kept can be returned to, so the stream keeps what follows it. */
+	[WEIR_SCRIPT_PUBLISH] = LUA(
+		if epoch ~= ARGV[1] then
+			return redis.error_reply('WEIRSTALE ' .. epoch);
+		end
+		local owner = redis.call('GET', lease) or 'nobody';
+		if owner ~= ARGV[2] then
+			return redis.error_reply('WEIRLEASE ' .. owner);
+		end
+		local base = redis.call('HGET', manifest, 'generation') or '0';
+		if base ~= ARGV[3] then
+			return redis.error_reply('WEIRBASE ' .. base);
+		end
+		local names, chunks = ARGV[10], tonumber(ARGV[11]);
+		for i = 0, chunks - 1 do
+			local bytes = tonumber(ARGV[12]);
+			if i == chunks - 1 then
+				bytes = tonumber(ARGV[13]) - i * bytes;
+			end
+			if redis.call('STRLEN', names .. i) ~= bytes then
+				return redis.error_reply('WEIRCHUNK ' .. i);
+			end
+		end
+		redis.call('HSET', manifest, 'text', ARGV[5], 'signature', ARGV[6],
+			'generation', ARGV[4], 'position', ARGV[7], 'entries', ARGV[8]);
+		redis.call('HSET', kept, ARGV[4], ARGV[6] .. '\n' .. ARGV[5]);
+		for i = 0, chunks - 1 do
+			redis.call('PERSIST', names .. i);
+		end
+		local all = {};
+		for _, name in ipairs(redis.call('HKEYS', kept)) do
+			all[#all + 1] = { name = name, number = tonumber(name) or 0,
+			                  text = redis.call('HGET', kept, name) };
+		end
+		table.sort(all, function(a, b) return a.number > b.number; end);
+		local function parse(id)
+			local ms, number = string.match(id or '0-0', '^(%d+)-(%d+)$');
+			return tonumber(ms or 0), tonumber(number or 0);
+		end
+		local least = ARGV[9];
+		local needed = {};
+		for i, one in ipairs(all) do
+			local n, stored = string.match(one.text, '\nchunks (%d+) %d+ (%x+)\n');
+			if i <= tonumber(ARGV[14]) then
+				local id = string.match(one.text, '\nposition (%d+-%d+)\n');
+				local ms, number = parse(id);
+				local least_ms, least_number = parse(least);
+				if ms < least_ms or (ms == least_ms and number < least_number) then
+					least = id or '0-0';
+				end
+				needed[stored or ""] = true;
+			else
+				for c = 0, (needed[stored or ""] and 0 or tonumber(n or 0)) - 1 do
+					local chunk = string.gsub(names, ':%x+:$', ':' .. stored .. ':') .. c;
+					redis.call('EXPIRE', chunk, ARGV[15]);
+				end
+				redis.call('HDEL', kept, one.name);
+			end
+		end
+		if redis.call('EXISTS', stream) == 1 then
+			redis.call('XTRIM', stream, 'MINID', least);
+		end
+		redis.call('PUBLISH', ARGV[16], ARGV[4]);
+		return redis.status_reply('OK');
+	),
+
+	/* owner, milliseconds -> { owner, milliseconds left } : whose it is now */
+	[WEIR_SCRIPT_LEASE] = LUA(
+		local owner = redis.call('GET', lease);
+		if owner and owner ~= ARGV[1] then
+			return { owner, redis.call('PTTL', lease) };
+		end
+		if owner then
+			redis.call('PEXPIRE', lease, ARGV[2]);
+		else
+			redis.call('SET', lease, ARGV[1], 'PX', ARGV[2]);
+		end
+		return { ARGV[1], tonumber(ARGV[2]) };
+	),
+
+	/* owner */
+	[WEIR_SCRIPT_RELEASE] = LUA(
+		if redis.call('GET', lease) == ARGV[1] then
+			redis.call('DEL', lease);
+		end
+		return redis.status_reply('OK');
+	),
+
+	/* node, report; or nothing, milliseconds: those that reported nothing for so long are removed.
+	 * The clock is the server's: those of nodes may differ. */
+	[WEIR_SCRIPT_REPORT] = LUA(
+		local time = redis.call('TIME');
+		local now = time[1] * 1000 + math.floor(time[2] / 1000);
+		if ARGV[1] ~= "" then
+			redis.call('HSET', nodes, ARGV[1], string.format('%.0f ', now) .. ARGV[2]);
+			return redis.status_reply('OK');
+		end
+		local all = redis.call('HGETALL', nodes);
+		for i = 1, #all, 2 do
+			local then_ = tonumber(string.match(all[i + 1], '^(%d+) ') or 0);
+			if now - then_ > tonumber(ARGV[2]) then
+				redis.call('HDEL', nodes, all[i]);
+			end
+		end
+		return redis.status_reply('OK');
+	),
+
+	/* -> { epoch, now, text, signature, owner, milliseconds left, added, length, last id,
+	 *      used memory, maxmemory, policy, { node, report, ... }, { generation, text, ... } } */
+	[WEIR_SCRIPT_STATUS] = LUA(
+		local time = redis.call('TIME');
+		local memory = redis.call('INFO', 'memory');
+		local about = { ['entries-added'] = 0, length = 0 };
+		if redis.call('EXISTS', stream) == 1 then
+			local flat = redis.call('XINFO', 'STREAM', stream);
+			for i = 1, #flat, 2 do
+				about[flat[i]] = flat[i + 1];
+			end
+		end
+		return { epoch, time[1] * 1000 + math.floor(time[2] / 1000),
+		         redis.call('HGET', manifest, 'text'),
+		         redis.call('HGET', manifest, 'signature'),
+		         redis.call('GET', lease), redis.call('PTTL', lease),
+		         about['entries-added'], about.length,
+		         about['last-generated-id'] or '0-0',
+		         tonumber(string.match(memory, 'used_memory:(%d+)')),
+		         tonumber(string.match(memory, 'maxmemory:(%d+)')),
+		         string.match(memory, 'maxmemory_policy:([%w-]+)'),
+		         redis.call('HGETALL', nodes), redis.call('HGETALL', kept) };
+	),
+};
