@@ -5,6 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
+#include <weir/error.h>
+#include "kinds.h"
 
 enum {
 	HASH = 8,           /* bytes */
@@ -20,6 +23,7 @@ void weir__node_make(struct weir_node *n, const struct weir_server *server,
 	if (weir_handle_stats(handle, &s) == 0) {
 		n->hashing = s.filter.seed_fingerprint;
 		n->kind = s.filter.shape.kind;
+		n->images_only = weir__replicable(n->kind) == WEIR_REPLICABLE_IMAGES;
 	}
 	weir__pending_make(&n->pending, PENDING);
 	weir__retained_make(&n->retained, limit);
@@ -32,11 +36,24 @@ void weir__node_free(struct weir_node *n)
 	weir__origins_free(&n->origins);
 }
 
-int weir__node_insert(struct weir_node *n, uint64_t hash)
+int weir__node_insert(struct weir_node *n, uint64_t hash, int *kept)
 {
-	int kept = weir__pending_put(&n->pending, hash); /* L2: first */
-	int answer = weir_handle_insert_hash(n->handle, hash);
-	return kept < 0 ? kept : answer;
+	*kept = 0;
+	if (n->images_only)
+		return weir_fail(-ENOTSUP, "set %s: filters of this kind are built once: publish "
+		                 "another", n->set);
+	*kept = weir__pending_put(&n->pending, hash); /* L2: first */
+	return weir_handle_insert_hash(n->handle, hash);
+}
+
+int weir__node_rename(struct weir_node *n)
+{
+	uint64_t id;
+	if (getrandom(&id, sizeof id, 0) != sizeof id)
+		return weir_fail(-EIO, "the system gives no random number");
+	n->id = id;
+	weir__retained_renumber(&n->retained);
+	return 0;
 }
 
 /* A batch of these. */

@@ -25,12 +25,14 @@ struct weir_node {
 	uint64_t id;      /* random for each start */
 	uint64_t hashing; /* fingerprint of the seed or key of all filters */
 	uint32_t kind;
+	bool images_only; /* it takes no inserts */
 	struct weir_pending pending;
 	struct weir_retained retained;
 
 	char epoch[WEIR_REPLICA_EPOCH + 1]; /* "": none was met yet */
 	struct weir_cursor cursor;
 	struct weir_origins origins;
+	uint64_t applied;            /* entries, ever */
 	bool gap;                    /* L7: entries have gone unread */
 	uint64_t gone;               /* then: how many entries an image must cover */
 	struct weir_manifest joined; /* whose image is in the handle; generation 0: none */
@@ -52,9 +54,13 @@ void weir__node_free(struct weir_node *n);
 void weir__node_start(struct weir_node *n, const char *epoch, const struct weir_manifest *m,
                       struct weir_origins *origins);
 
-/* Any thread (L2). Return: as weir_handle_insert_hash(); -ENOBUFS, -ENOMEM: the key is in this
- * node's set until another image comes, and in no other node's. */
-int weir__node_insert(struct weir_node *n, uint64_t hash);
+/* Any thread (L2). @kept: receives 0; or -ENOBUFS, -ENOMEM: the key is in this node's set until
+ * another image comes, and in no other node's.
+ * Return: as weir_handle_insert_hash(); -ENOTSUP sets of this kind take no inserts. */
+int weir__node_insert(struct weir_node *n, uint64_t hash, int *kept);
+/* Take another name: those that knew the old one may have forgotten how far it came (L8).
+ * Return: 0, or -EIO the system gives no random number. */
+int weir__node_rename(struct weir_node *n);
 
 /* Send what is pending and retained (L3, L4).
  * Return: 0: all is confirmed; -ENOSPC the server is full; -ENOBUFS the node is; or the

@@ -95,6 +95,7 @@ static int entry(void *arg, struct weir_stream_id id, const struct weir_entry *e
 	if (err)
 		return err;
 	send_again(n, e);
+	n->applied++;
 	/* L5: last */
 	return weir__cursor_advance(&n->cursor, id) ?
 		0 : weir_fail(-EBADMSG, "set %s: entries of the stream are not in order", n->set);

@@ -91,6 +91,14 @@ void weir__retained_anew(struct weir_retained *r)
 	(void)weir__retained_again(r, 0);
 }
 
+void weir__retained_renumber(struct weir_retained *r)
+{
+	r->last = 0;
+	for (struct weir_batch *b = r->oldest; b; b = b->later)
+		b->sequence = ++r->last;
+	weir__retained_anew(r);
+}
+
 size_t weir__retained_forget(struct weir_retained *r, struct weir_stream_id covered)
 {
 	size_t n = 0;

@@ -44,6 +44,8 @@ bool weir__retained_confirm(struct weir_retained *r, struct weir_stream_id id);
 void weir__retained_unsure(struct weir_retained *r);
 /* L3. Another epoch: whatever was confirmed is not any more. All are sent again, in their order. */
 void weir__retained_anew(struct weir_retained *r);
+/* The node has taken another name: the oldest is its first, and all are sent again. */
+void weir__retained_renumber(struct weir_retained *r);
 /* Somebody lacks them from @sequence on (L8): they are sent again. What was forgotten is covered by
  * a manifest that is safe, so who lacks it can join that. Return: how many will be. */
 size_t weir__retained_again(struct weir_retained *r, uint64_t sequence);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
+#include <weir/filter.h>
 #include <weir/image.h>
 #include "argument.h"
 #include "bytes.h"
@@ -106,9 +107,12 @@ static int load(struct weir_redis *r, const struct weir_manifest *m, int fd,
 	if (lseek(fd, 0, SEEK_SET) != 0)
 		return weir_fail(-errno, "an image cannot be read again");
 	int err = weir_load_fd(out, fd, &o);
-	if (err)
+	if (err) {
+		char why[256];
+		snprintf(why, sizeof why, "%s", weir_error_detail());
 		return weir_fail(err, "set %s: generation %" PRIu64 ": %s", r->keys.set,
-		                 m->generation, weir_error_detail());
+		                 m->generation, why);
+	}
 	struct weir_stats s = WEIR_STATS_INIT;
 	err = weir_stats(*out, &s);
 	if (!err && s.shape.kind != m->kind)

@@ -6,12 +6,13 @@
 #include "argument.h"
 #include "redis.h"
 
-int weir__redis_lease(struct weir_redis *r, uint32_t milliseconds)
+int weir__redis_lease(struct weir_redis *r, uint32_t milliseconds, bool take)
 {
 	char ms[WEIR_NUMBER_TEXT];
 	struct redisReply *reply;
-	const struct iovec args[] = { weir__text(r->owner), weir__number(ms, milliseconds) };
-	int err = weir__redis_call(r, WEIR_SCRIPT_LEASE, args, 2, &reply);
+	const struct iovec args[] = { weir__text(r->owner), weir__number(ms, milliseconds),
+		                      weir__text(take ? "1" : "0") };
+	int err = weir__redis_call(r, WEIR_SCRIPT_LEASE, args, 3, &reply);
 	if (err)
 		return err;
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||

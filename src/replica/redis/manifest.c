@@ -76,6 +76,46 @@ int weir__redis_manifest(void *context, char epoch[WEIR_REPLICA_EPOCH + 1], char
 	return err;
 }
 
+/* Signature, newline, text. */
+static int take_kept(struct weir_redis *r, const struct redisReply *a, char **text, size_t *len)
+{
+	const char *end = memchr(a->str, '\n', a->len);
+	if (!end)
+		return weir__redis_shape(r, "HGET of a generation that is kept");
+	size_t signature = (size_t)(end - a->str);
+	*len = a->len - signature - 1;
+	if (r->trust) {
+		int err = weir__trust_check(r->trust, a->str, signature, end + 1, *len,
+		                            r->image_hash);
+		if (err)
+			return err;
+	}
+	*text = malloc(*len + 1);
+	if (!*text)
+		return weir_fail(-ENOMEM, "no memory for a manifest of %zu bytes", *len);
+	memcpy(*text, end + 1, *len);
+	(*text)[*len] = '\0';
+	return 0;
+}
+
+int weir__redis_kept(struct weir_redis *r, uint64_t generation, char **text, size_t *len)
+{
+	char number[WEIR_NUMBER_TEXT];
+	struct redisReply *reply;
+	const struct iovec args[] = { weir__text("HGET"), weir__text(r->keys.of[WEIR_KEY_KEPT]),
+		                      weir__number(number, generation) };
+	int err = weir__redis_command(r, args, 3, &reply);
+	if (err)
+		return err;
+	err = reply->type == REDIS_REPLY_STRING ? take_kept(r, reply, text, len) :
+	      reply->type == REDIS_REPLY_NIL    ?
+		weir_fail(-ENOENT, "set %s: generation %" PRIu64 " is not kept", r->keys.set,
+		          generation) :
+		weir__redis_shape(r, "HGET of a generation that is kept");
+	freeReplyObject(reply);
+	return err;
+}
+
 static int sign(struct weir_redis *r, const char *text, size_t len,
                 char signature[WEIR_SIGNATURE_TEXT])
 {

@@ -46,15 +46,20 @@ struct weir_redis {
 /* Fill in @r->server, and defaults. @wire: stays the caller's. */
 void weir__redis_make(struct weir_redis *r, struct weir_wire *wire, const char *set, uint64_t node);
 
-/* Publish by hand: who has the lease may. @milliseconds: from now on.
+/* Who has the lease may publish. @milliseconds: from now on. @take: from whoever has it: what that
+ * node is about to publish is refused.
  * Return: 0; -EPERM somebody else has it: who, and for how long; or the connection's. */
-int weir__redis_lease(struct weir_redis *r, uint32_t milliseconds);
+int weir__redis_lease(struct weir_redis *r, uint32_t milliseconds, bool take);
 int weir__redis_release(struct weir_redis *r);
 
 /* Put a node's report among those of the others; @text: without a NUL byte. */
 int weir__redis_report(struct weir_redis *r, const char *text, size_t len);
 /* Remove the reports of nodes that have sent none for so long. */
 int weir__redis_prune(struct weir_redis *r, uint64_t milliseconds);
+
+/* The text of a generation that is kept; its signature is checked.
+ * @text: receives malloc'ed text. Return: 0; -ENOENT it is not kept; or the connection's. */
+int weir__redis_kept(struct weir_redis *r, uint64_t generation, char **text, size_t *len);
 
 /* WAIT, on this connection, for all that was written before, by whomever.
  * Return: 0; -EAGAIN fewer than @replicas have it after wait_ms; or the connection's. */

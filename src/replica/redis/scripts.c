@@ -148,9 +148,14 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		return redis.status_reply('OK');
 	),
 
-	/* owner, milliseconds -> { owner, milliseconds left } : whose it is now */
+	/* owner, milliseconds, whether to take it from another ('1')
+	 * -> { owner, milliseconds left }: whose it is now */
 	[WEIR_SCRIPT_LEASE] = LUA(
 		local owner = redis.call('GET', lease);
+		if owner and owner ~= ARGV[1] and ARGV[3] == '1' then
+			redis.call('DEL', lease);
+			owner = false;
+		end
 		if owner and owner ~= ARGV[1] then
 			return { owner, redis.call('PTTL', lease) };
 		end

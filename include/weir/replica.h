@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ * One set on many machines: a handle that is kept equal to those of the other nodes, by way of
+ * redis. In a library of its own: link with -lweir-redis (pkg-config weir-redis).
+ *
+ *     struct weir_replica_options o = WEIR_REPLICA_OPTIONS_INIT;
+ *     o.set = "seen";
+ *     o.url = "redis://10.0.0.5";
+ *     o.params = &params;                               if there is no such set yet
+ *     weir_replica_open(&replica, &o);                  fetches the set as it is
+ *     set = weir_replica_handle(replica);
+ *     weir_handle_contains(set, key, len)               any thread: local, as ever
+ *     weir_replica_insert(replica, key, len)            any thread: here at once, soon everywhere
+ *     weir_replica_insert_confirmed(...)                when it has returned, redis has it
+ *     weir_replica_close(replica);
+ *
+ * A thread of the library owns the connection. It sends what was inserted here, applies what was
+ * inserted elsewhere, and when somebody publishes a generation it fetches the image, adds what
+ * followed, and swaps it in by a reload (reload.h), so that no insert is lost. Lookups never wait
+ * for any of it. Inserts that bypass weir_replica_insert() stay on this node, until the next
+ * generation.
+ *
+ * What an insert survives, once the call has returned:
+ *
+ *                                 | insert    | confirmed,   | confirmed,    | confirmed, all
+ *                                 | (local)   | appendfsync  | appendfsync   | replicas waited
+ *                                 |           | everysec     | always        | for
+ *     this node ends              | no (a)    | yes          | yes           | yes
+ *     redis restarts              | yes (b)   | yes (b)      | yes           | yes
+ *     its machine loses power     | yes (b)   | yes (b)      | yes           | yes (b)
+ *     another redis is promoted   | yes (b)   | yes (b)      | yes (b)       | yes
+ *     the network is cut          | yes (c)   | yes          | yes           | yes
+ *     redis ends, and this node   | no        | last second  | yes           | if one of the
+ *       too, before it is back    |           |   no         |               |   replicas lives
+ *     promoted, and this node     | no        | no           | no            | yes
+ *       ended before              |           |              |               |
+ *   (a) what was not sent yet: some 100 ms.
+ *   (b) because this node has it and sends it again.
+ *   (c) it is sent when the network is back, if max_pending_bytes sufficed until then.
+ *   WAIT, which the last column rests on, tells of memory, not of disks, and waiting for fewer
+ *   replicas than there are does not survive every promotion. Redis promises no more, nor does
+ *   this. What somebody deletes from redis by hand is in no node's promise, though nodes notice.
+ *
+ * Kinds. Inserts are replicated of blocked, classic, growing and split filters: there an insert may
+ * come twice. Fuse and layered filters are replicated by images alone. The others are refused.
+ *
+ * Full. When redis has no room but for an image and a manifest (maxmemory), batches wait here;
+ * beyond max_pending_bytes a local insert goes on on this node alone, answers as always and is
+ * counted (not_replicated), and a confirmed one answers -EAGAIN. Set maxmemory-policy noeviction:
+ * other policies may evict the set's keys.
+ *
+ * Fork. A child has no such thread: open after the last fork(). */
+#ifndef WEIR_REPLICA_H
+#define WEIR_REPLICA_H
+
+#include <weir/handle.h>
+#include <weir/params.h>
+
+WEIR_BEGIN_DECLS
+
+struct weir_replica;
+
+/** weir_replica_options.replicas: as many as are connected to redis at that moment. */
+#define WEIR_REPLICAS_ALL UINT32_MAX
+
+/** Start from WEIR_REPLICA_OPTIONS_INIT. All that is pointed to is copied, but what is marked. */
+struct weir_replica_options {
+	size_t struct_size; /* sizeof(struct weir_replica_options) */
+	const char *set;    /* its name: 1 to 64 letters, digits, - _ . */
+
+	/* The connection. */
+	const char *url;    /* redis:// rediss:// unix:// redis+sentinel:// rediss+sentinel:// */
+	const char *user, *password;   /* instead of those in the URL */
+	const char *password_file;     /* its first line; read again at each connection */
+	const char *sentinel_user, *sentinel_password;
+	const char *ca_file, *cert_file, *key_file; /* TLS; without ca_file: the system's */
+	const char *server_name;       /* that the certificate must have; NULL: the URL's */
+	bool insecure;                 /* any certificate will do */
+	uint32_t connect_ms, answer_ms; /* time-outs; 0: 5000, 10000 */
+
+	/* The handle. */
+	struct weir_handle *handle;    /* of the caller's, with a filter of the set's own seed:
+	                                  nothing is waited for then, and redis may be away; not
+	                                  closed by weir_replica_close(). NULL: it is made from what
+	                                  redis has */
+	const struct weir_params *params; /* then: of the filter if nobody has published one yet,
+	                                     which makes it generation 1; NULL: that is an error */
+	const void *hash_key;          /* of keyed filters: 16 bytes */
+	uint64_t max_image_bytes;      /* refuse larger images; 0: 16 GiB */
+
+	/* Inserts. */
+	uint64_t max_pending_bytes;    /* of batches that could still be lost; 0: 256 MiB */
+	uint32_t poll_ms;              /* how often to look, up to half as much longer; 0: 100 */
+	uint32_t confirm_replicas;     /* that must have a confirmed insert; WEIR_REPLICAS_ALL */
+	uint32_t confirm_ms;           /* how long a confirmed insert waits at most; 0: 10000 */
+
+	/* Publishing. */
+	uint32_t publish_seconds;      /* publish this node's set so often, if no other node has
+	                                  the lease to; 0: only by weir_replica_publish() */
+	uint32_t replicas;             /* that must have a generation before batches that it covers
+	                                  are forgotten */
+	uint32_t keep;                 /* generations to keep for a rollback, the current one too:
+	                                  1 to 64; 0: 2 */
+	int zstd_level;                /* of images; 0: not compressed */
+	const char *secret_key;        /* file of the key to sign with; NULL: none */
+	const char *image_folder;      /* where images are put for a web server; NULL: in redis */
+
+	/* Trust. */
+	const char *trusted_keys;      /* file of public keys: no generation without a signature of
+	                                  one of them is taken; NULL: any */
+	const char *image_url;         /* base URL of images that are in no redis; https:// */
+	const char *image_ca_file;     /* its authorities; NULL: the system's */
+	bool image_http;               /* http:// will do */
+
+	/* Called on the library's thread: a generation was swapped in (@result 1), something began
+	 * to fail (a negative errno) or is over (0), with a sentence valid until it returns. It
+	 * must not call weir_replica_*(). NULL: a line on standard error. */
+	void (*report)(void *context, int result, const char *sentence);
+	void *context;                 /* not copied */
+};
+#define WEIR_REPLICA_OPTIONS_INIT \
+	{ sizeof(struct weir_replica_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0, 0, 0, 0, \
+	  0, 0, 0, 0, 0, 0, 0, WEIR_REPLICAS_ALL, 0, 0, 0, 0, 0, 0, 0, false, 0, 0 }
+
+/**
+ * Join a set, and start the thread that keeps this node equal to the others.
+ * @out: receives the replica; untouched on failure.
+ * Return: 0 or a negative errno.
+ * Errors: -EINVAL an option; -ENOENT nobody has published the set and there are no params;
+ *   -EKEYREJECTED the image or its signature is by another seed or key; -ENOTSUP a kind that cannot
+ *   be replicated, or an option this build lacks; -EBADMSG what is there is damaged; -ENOMEM,
+ *   -EAGAIN no thread, redis cannot serve now; the errno of connecting. With a handle of the
+ *   caller's those of the connection go to report.
+ * Threads: any one.  Progress: blocking.  Cost: that of fetching the image.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_replica_open(struct weir_replica **out,
+                                               const struct weir_replica_options *options);
+
+/**
+ * Send what is pending, as far as one try goes, stop the thread, and free the replica.
+ * @r: a replica, or NULL for nothing. Its handle is destroyed if weir_replica_open() made it.
+ * Return: 0; -EBUSY a reload of the caller's is open: nothing is done; -EDEADLK inside a read-side
+ *   section or on the library's thread: likewise; -EAGAIN closed, but inserts of this node may not
+ *   have reached redis, in which case weir_error_detail() says how many bytes of them.
+ * Threads: one, when all other calls have returned.  Progress: blocking: up to answer_ms.
+ */
+WEIR_API int weir_replica_close(struct weir_replica *r);
+
+/** The handle, for lookups by any of handle.h's verbs. Wait-free. */
+WEIR_API struct weir_handle *weir_replica_handle(const struct weir_replica *r);
+
+/**
+ * Insert a key here, and soon on all other nodes.
+ * Return: WEIR_NEW, WEIR_SEEN, or a negative errno.
+ * Errors: as weir_handle_insert(): then it is on no node for certain. A key that this node keeps to
+ *   itself, since there was no room for it in pending batches, is no error (see above, Full).
+ * Threads: any.  Progress: a lock that is held for an append, and while batches are made of what
+ *   was appended.  Cost: that of weir_handle_insert() and some 20 ns.
+ */
+WEIR_API int weir_replica_insert(struct weir_replica *r, const void *key, size_t len);
+/** Likewise by a hash (weir_handle_hash()). */
+WEIR_API int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash);
+
+/**
+ * Insert a key, and wait until redis has it: see the table above. The calls of several threads are
+ * sent together.
+ * Return: as weir_replica_insert().
+ * Errors: likewise; -EAGAIN redis, or this node's room for batches, is full; -ETIMEDOUT it was not
+ *   confirmed within confirm_ms. In both the key is in this node's set, and it is sent when that
+ *   is possible: who needs to know calls again, or weir_replica_flush().
+ * Threads: any, outside of read-side sections.  Progress: blocking (network).
+ */
+WEIR_API int weir_replica_insert_confirmed(struct weir_replica *r, const void *key, size_t len);
+WEIR_API int weir_replica_insert_hash_confirmed(struct weir_replica *r, uint64_t hash);
+
+/**
+ * Wait until all that was inserted before this call is confirmed.
+ * @milliseconds: at most; 0: confirm_ms.
+ * Return: 0; -EAGAIN, -ETIMEDOUT as above.
+ * Threads: any, outside of read-side sections.  Progress: blocking.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_replica_flush(struct weir_replica *r, uint32_t milliseconds);
+
+/**
+ * Publish this node's set as the next generation.
+ * Return: 0 or a negative errno.
+ * Errors: -EAGAIN this node lacks inserts of others, or redis cannot serve now; -EPERM another node
+ *   has the lease to publish; -EEXIST another has just published; -ENOSPC redis is full; -ENOTSUP,
+ *   those of the connection.
+ * Threads: any, outside of read-side sections.  Progress: blocking.  Cost: an image's transport.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_replica_publish(struct weir_replica *r);
+
+/**
+ * Publish a filter made from the application's own record, which replaces the set: what is neither
+ * in it nor inserted since is in the set no more.
+ * @make: called once, on the calling thread, after the place in the stream was noted from which
+ *   inserts are added to the filter: it reads the record and makes a filter of the set's own seed
+ *   (weir_params_of() of the handle's). That loses nothing only if applications write their record
+ *   before they insert, and if the record that is read has all that was written: it is no
+ *   replica that lags. It returns 0 or a negative errno.
+ * Return: 0 or a negative errno.
+ * Errors: those of weir_replica_publish() but -EAGAIN for lacking inserts; what make returned;
+ *   -ESTALE redis began anew meanwhile: call again; -EKEYREJECTED another seed or key.
+ * Threads: any, outside of read-side sections.  Progress: blocking.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_replica_publish_from(
+	struct weir_replica *r, int (*make)(void *context, struct weir_filter **out),
+	void *context);
+
+/**
+ * Publish a generation of before again, with all that was inserted since, as the newest.
+ * @generation: one that is kept.
+ * Return: 0 or a negative errno.
+ * Errors: as weir_replica_publish(); -ENOENT it is not kept, or not all that followed it is.
+ * Threads: any, outside of read-side sections.  Progress: blocking.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_replica_rollback(struct weir_replica *r, uint64_t generation);
+
+/** Start from WEIR_REPLICA_STATS_INIT. */
+struct weir_replica_stats {
+	size_t struct_size;
+	bool connected;           /* the last exchange with redis succeeded */
+	bool complete;            /* nothing is known that this node lacks */
+	uint64_t generation;      /* that was joined last; 0: none */
+	uint64_t newest;          /* that redis was seen to have */
+	uint64_t refused;         /* generation whose image will not do; 0: none */
+	uint64_t batches_read;    /* applied, of all nodes */
+	uint64_t retained_bytes;  /* of batches that are kept: the limit is max_pending_bytes */
+	uint64_t not_replicated;  /* inserts that this node keeps to itself */
+	uint64_t failures;        /* exchanges that failed, ever */
+	uint64_t node;            /* this node's id: random for each open */
+	char error[256];          /* the last failure's sentence, if it is not over; "" */
+};
+#define WEIR_REPLICA_STATS_INIT \
+	{ sizeof(struct weir_replica_stats), false, false, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } }
+
+/**
+ * How this node stands, as of its thread's last round.
+ * Return: 0; -EINVAL struct_size.
+ * Threads: any.  Progress: a lock that is held for a copy.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_replica_stats(const struct weir_replica *r,
+                                                struct weir_replica_stats *out);
+
+WEIR_END_DECLS
+
+#endif

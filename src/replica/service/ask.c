@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ * Requests of other threads (S2), and what they ask for most. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weir/error.h>
+#include "service.h"
+
+int weir__service_ask(struct weir_replica *r, int (*run)(struct weir_replica *r, void *arg),
+                      void *arg)
+{
+	struct weir_request q = { .run = run, .arg = arg };
+	pthread_mutex_lock(&r->lock);
+	*r->requests_end = &q;
+	r->requests_end = &q.next;
+	weir__service_wake(r);
+	while (!q.done)
+		pthread_cond_wait(&r->done, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+	return q.result ? weir_fail(q.result, "%s", q.sentence) : 0;
+}
+
+static struct weir_request *next(struct weir_replica *r)
+{
+	pthread_mutex_lock(&r->lock);
+	struct weir_request *q = r->requests;
+	if (q) {
+		r->requests = q->next;
+		if (!r->requests)
+			r->requests_end = &r->requests;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return q;
+}
+
+void weir__service_answer(struct weir_replica *r, int err)
+{
+	char why[WEIR_SERVICE_SENTENCE];
+	snprintf(why, sizeof why, "%s", err ? weir_error_detail() : "");
+	for (struct weir_request *q; (q = next(r));) {
+		int result = err ? err : q->run(r, q->arg);
+		pthread_mutex_lock(&r->lock);
+		snprintf(q->sentence, sizeof q->sentence, "%s",
+		         err ? why : result ? weir_error_detail() : "");
+		q->result = result;
+		q->done = true;
+		pthread_cond_broadcast(&r->done);
+		pthread_mutex_unlock(&r->lock);
+	}
+}
+
+/* Long enough for an image at 10 MB a second. */
+static uint32_t lease_ms(const struct weir_replica *r)
+{
+	uint64_t ms = 60000 + r->redis.reserve / 10000;
+	return ms < UINT32_MAX / 2 ? (uint32_t)ms : UINT32_MAX / 2;
+}
+
+/* What somebody asks for takes the lease from the node whose duty it is to publish now and then:
+ * that one would have it all the time. Whoever is second finds another generation (L10). */
+static int with_lease(struct weir_replica *r, int (*publish)(struct weir_replica *r, void *arg),
+                      void *arg)
+{
+	int err = weir__redis_lease(&r->redis, lease_ms(r), true);
+	if (err)
+		return err;
+	err = publish(r, arg);
+	char why[WEIR_SERVICE_SENTENCE];
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	(void)weir__redis_release(&r->redis); /* it ends by itself */
+	return err ? weir_fail(err, "%s", why) : 0;
+}
+
+static int publish_set(struct weir_replica *r, void *arg)
+{
+	(void)arg;
+	return weir__node_publish(&r->node);
+}
+
+int weir__service_publish(struct weir_replica *r, void *arg)
+{
+	return with_lease(r, publish_set, arg);
+}
+
+int weir__service_duty(struct weir_replica *r)
+{
+	int err = weir__redis_lease(&r->redis, lease_ms(r), false);
+	if (!err)
+		err = weir__node_publish(&r->node);
+	if (!err)
+		err = weir__redis_lease(&r->redis, 2 * r->publish_ms, false);
+	return err;
+}
+
+struct from {
+	const struct weir_filter *filter;
+	struct weir_mark mark;
+};
+
+static int mark(struct weir_replica *r, void *arg)
+{
+	struct from *f = arg;
+	return weir__node_mark(&r->node, &f->mark);
+}
+
+static int publish_filter(struct weir_replica *r, void *arg)
+{
+	struct from *f = arg;
+	return weir__node_publish_from(&r->node, f->filter, &f->mark);
+}
+
+static int publish_from(struct weir_replica *r, void *arg)
+{
+	return with_lease(r, publish_filter, arg);
+}
+
+struct back {
+	uint64_t generation;
+};
+
+static int publish_kept(struct weir_replica *r, void *arg)
+{
+	const struct back *b = arg;
+	char *text;
+	size_t len;
+	int err = weir__redis_kept(&r->redis, b->generation, &text, &len);
+	if (err)
+		return err;
+	err = weir__node_publish_again(&r->node, text, len);
+	free(text);
+	return err;
+}
+
+static int roll_back(struct weir_replica *r, void *arg)
+{
+	return with_lease(r, publish_kept, arg);
+}
+
+int weir_replica_publish(struct weir_replica *r)
+{
+	return r ? weir__service_ask(r, weir__service_publish, NULL) :
+	           weir_fail(-EINVAL, "the replica is NULL");
+}
+
+int weir_replica_publish_from(struct weir_replica *r,
+                              int (*make)(void *context, struct weir_filter **out), void *context)
+{
+	struct from f = { .filter = NULL };
+	struct weir_filter *made = NULL;
+	if (!r || !make)
+		return weir_fail(-EINVAL, "the %s is NULL", r ? "function" : "replica");
+	int err = weir__service_ask(r, mark, &f);
+	if (err)
+		return err;
+	err = make(context, &made);
+	if (!err && !made)
+		err = weir_fail(-EINVAL, "make() returned 0 and no filter");
+	if (!err) {
+		f.filter = made;
+		err = weir__service_ask(r, publish_from, &f);
+	}
+	weir_destroy(made);
+	weir__mark_free(&f.mark);
+	return err;
+}
+
+int weir_replica_rollback(struct weir_replica *r, uint64_t generation)
+{
+	struct back b = { generation };
+	return r ? weir__service_ask(r, roll_back, &b) :
+	           weir_fail(-EINVAL, "the replica is NULL");
+}

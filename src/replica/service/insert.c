@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * Inserts of the application's threads. */
+#include <errno.h>
+#include <time.h>
+#include <weir/error.h>
+#include "service.h"
+
+int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash)
+{
+	int kept;
+	int answer = weir__node_insert(&r->node, hash, &kept);
+	if (kept)
+		atomic_fetch_add_explicit(&r->not_replicated, 1, memory_order_relaxed);
+	return answer;
+}
+
+int weir_replica_insert(struct weir_replica *r, const void *key, size_t len)
+{
+	return weir_replica_insert_hash(r, weir_handle_hash(r->handle, key, len));
+}
+
+static struct timespec after(uint32_t ms)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += ms / 1000;
+	t.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_nsec -= 1000000000;
+		t.tv_sec++;
+	}
+	return t;
+}
+
+int weir_replica_flush(struct weir_replica *r, uint32_t milliseconds)
+{
+	if (!r)
+		return weir_fail(-EINVAL, "the replica is NULL");
+	const struct timespec end = after(milliseconds ? milliseconds : r->confirm_ms);
+	int timed_out = 0;
+	pthread_mutex_lock(&r->lock);
+	uint64_t ticket = ++r->asked; /* S1 */
+	weir__service_wake(r);
+	while (r->confirmed < ticket && r->failed < ticket && !timed_out && !r->stopping)
+		timed_out = pthread_cond_timedwait(&r->done, &r->lock, &end);
+	int err = r->confirmed >= ticket ? 0 : r->failed >= ticket ? r->failure : -ETIMEDOUT;
+	pthread_mutex_unlock(&r->lock);
+	if (err == -ETIMEDOUT)
+		return weir_fail(err, "set %s: not confirmed within %u ms", r->node.set,
+		                 milliseconds ? milliseconds : r->confirm_ms);
+	return err ? weir_fail(err, "set %s: not confirmed: redis, or this node's room for batches, "
+	                       "is full", r->node.set) : 0;
+}
+
+int weir_replica_insert_hash_confirmed(struct weir_replica *r, uint64_t hash)
+{
+	int kept;
+	int answer = weir__node_insert(&r->node, hash, &kept);
+	if (answer < 0)
+		return answer;
+	if (kept)
+		return weir_fail(-EAGAIN, "set %s: this node has no room for another batch",
+		                 r->node.set);
+	int err = weir_replica_flush(r, 0);
+	return err ? err : answer;
+}
+
+int weir_replica_insert_confirmed(struct weir_replica *r, const void *key, size_t len)
+{
+	return weir_replica_insert_hash_confirmed(r, weir_handle_hash(r->handle, key, len));
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ * One round of the thread. Something may fail in it without ending it: an image that will not do
+ * keeps no batch from being sent. A connection that breaks ends it. */
+#include <errno.h>
+#include <string.h>
+#include <weir/error.h>
+#include "service.h"
+
+/* Look where there is something to see. */
+static int look(struct weir_replica *r)
+{
+	struct weir_node *n = &r->node;
+	if (n->epoch[0] && r->redis.generation == n->seen.generation &&
+	    n->seen.generation == n->joined.generation && !n->gap)
+		return 0;
+	uint64_t before = n->joined.generation;
+	int err = weir__node_look(n);
+	r->redis.generation = err ? r->redis.generation : n->seen.generation;
+	if (!err && n->joined.generation != before)
+		weir__service_tell(r, 1);
+	return err;
+}
+
+/* L1: another epoch. All that is retained is sent again; a generation is due, of whoever's duty it
+ * is, since the stream may have lost its end. */
+static int meet(struct weir_replica *r)
+{
+	int err = weir__node_look(&r->node);
+	if (strcmp(r->last_epoch, r->node.epoch) != 0) {
+		memcpy(r->last_epoch, r->node.epoch, sizeof r->last_epoch);
+		r->publish.at = 0;
+	}
+	return err;
+}
+
+static int send_all(struct weir_replica *r)
+{
+	int err = weir__node_send(&r->node);
+	for (unsigned tries = 0; err == -ESTALE && tries < 3; tries++) {
+		err = meet(r);
+		/* a manifest that will not do is no reason not to send */
+		if (r->node.epoch[0] && weir__wire_fd(r->wire) >= 0)
+			err = weir__node_send(&r->node);
+	}
+	return err;
+}
+
+/* What was sent so far is confirmed, or cannot be for now. */
+static void settle(struct weir_replica *r, uint64_t ticket, int err)
+{
+	pthread_mutex_lock(&r->lock);
+	if (!err) {
+		r->confirmed = ticket;
+	} else {
+		r->failed = ticket;
+		r->failure = err;
+	}
+	pthread_cond_broadcast(&r->done);
+	pthread_mutex_unlock(&r->lock);
+}
+
+static uint64_t ticket_of(struct weir_replica *r, bool *wanted)
+{
+	pthread_mutex_lock(&r->lock);
+	uint64_t ticket = r->asked;
+	*wanted = ticket > r->confirmed;
+	pthread_mutex_unlock(&r->lock);
+	return ticket;
+}
+
+/* S1 */
+static int confirm(struct weir_replica *r, uint64_t ticket, int sent)
+{
+	if (sent == -ENOSPC || sent == -ENOBUFS || sent == -ENOMEM)
+		settle(r, ticket, -EAGAIN);
+	if (sent || !r->confirm_replicas) {
+		if (!sent)
+			settle(r, ticket, 0);
+		return 0;
+	}
+	char epoch[WEIR_REPLICA_EPOCH + 1];
+	memcpy(epoch, r->node.epoch, sizeof epoch);
+	int err = weir__redis_wait(&r->redis, r->confirm_replicas);
+	if (!err)
+		err = weir__node_read(&r->node); /* compares the epoch there */
+	if (!err && strcmp(epoch, r->node.epoch) == 0 && !r->node.retained.next)
+		settle(r, ticket, 0);
+	return err;
+}
+
+static bool broken(const struct weir_replica *r)
+{
+	return weir__wire_fd(r->wire) < 0;
+}
+
+int weir__service_round(struct weir_replica *r)
+{
+	bool wanted;
+	uint64_t ticket = ticket_of(r, &wanted);
+	int first = look(r);
+	if (first && broken(r))
+		return first;
+	if (!r->node.epoch[0])
+		return first;
+	int err = send_all(r);
+	first = first ? first : err;
+	if (wanted && !broken(r)) {
+		err = confirm(r, ticket, err);
+		first = first ? first : err;
+	}
+	if (broken(r))
+		return first ? first : weir_fail(-ECONNRESET, "the connection is broken");
+	err = weir__node_read(&r->node);
+	if (err == -ESTALE)
+		err = meet(r);
+	return first ? first : err;
+}

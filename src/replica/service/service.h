@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ * A node with its connection and its thread: what include/weir/replica.h promises.
+ *
+ * The thread runs rounds (round.c): it looks, sends, reads, answers. All of the node but its pending
+ * lists is the thread's own; other threads leave tickets and requests under the lock, and wake it.
+ *
+ * S1  A ticket is confirmed when a round that began after it was drawn has sent everything, which
+ *     includes all that was pending then; if replicas are to be waited for, when WAIT has answered
+ *     after that, and the epoch was the same after WAIT: another server's WAIT says nothing of what
+ *     the old one was sent.
+ * S2  A request runs on the thread between two rounds, alone. */
+#ifndef WEIR_REPLICA_SERVICE_H
+#define WEIR_REPLICA_SERVICE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <weir/replica.h>
+#include "../node.h"
+#include "../redis/redis.h"
+#include "clock.h"
+
+enum {
+	WEIR_SERVICE_IDLE_MS = 5000,   /* between words of a node that has nothing to send */
+	WEIR_SERVICE_REPORT_MS = 5000,
+	WEIR_SERVICE_GONE_MS = 7 * 24 * 3600 * 1000, /* then a node is forgotten */
+	WEIR_SERVICE_CUT_MS = 24 * 3600 * 1000,      /* then it takes another name */
+	WEIR_SERVICE_SENTENCE = 512,
+};
+
+/* A request of another thread. */
+struct weir_request {
+	struct weir_request *next;
+	int (*run)(struct weir_replica *r, void *arg);
+	void *arg;
+	bool done;
+	int result;
+	char sentence[WEIR_SERVICE_SENTENCE];
+};
+
+struct weir_replica {
+	struct weir_handle *handle;
+	bool own_handle, made_node;
+	struct weir_wire *wire;
+	struct weir_redis redis;
+	struct weir_node node;
+	struct weir_fetch_options http;
+	pthread_t thread;
+	int wake; /* eventfd */
+	uint32_t poll_ms, confirm_replicas, confirm_ms, publish_ms;
+	char *folder; /* of images */
+	unsigned char *hash_key;
+	void (*report)(void *context, int result, const char *sentence);
+	void *context;
+
+	_Atomic uint64_t not_replicated;
+
+	pthread_mutex_t lock;
+	pthread_cond_t done;             /* of what follows */
+	bool stopping;
+	uint64_t asked, confirmed;       /* tickets: drawn; confirmed up to */
+	uint64_t failed;                 /* up to here: not confirmed, and why */
+	int failure;
+	struct weir_request *requests, **requests_end;
+	struct weir_replica_stats stats;
+
+	/* the thread's own */
+	struct weir_due idle, status, publish, want;
+	uint64_t met_ms;                 /* of the last exchange that succeeded */
+	unsigned failures;               /* in a row */
+	char last_epoch[WEIR_REPLICA_EPOCH + 1];
+	char last_error[256];
+};
+
+/* The thread. @arg: a replica. */
+void *weir__service_run(void *arg);
+void weir__service_wake(struct weir_replica *r);
+/* One round: look, send, read, confirm. Return: 0, or what failed first. */
+int weir__service_round(struct weir_replica *r);
+/* What is due: words of an idle node, reports, a generation. Return: likewise. */
+int weir__service_due(struct weir_replica *r);
+/* Run @run on the thread, and wait for it. Return: its answer, with its sentence. */
+int weir__service_ask(struct weir_replica *r, int (*run)(struct weir_replica *r, void *arg),
+                      void *arg);
+/* Answer all requests with @err, or run them if it is 0. */
+void weir__service_answer(struct weir_replica *r, int err);
+/* Publish because somebody asks for it. */
+int weir__service_publish(struct weir_replica *r, void *arg);
+/* Publish because it is this node's duty, if no other has the lease. */
+int weir__service_duty(struct weir_replica *r);
+/* Copy how the node stands. */
+void weir__service_note(struct weir_replica *r, int err);
+/* Tell the application of a change: of @err, or that it is over. */
+void weir__service_tell(struct weir_replica *r, int err);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ * How the node stands, and what the application hears of it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <weir/error.h>
+#include "service.h"
+
+void weir__service_note(struct weir_replica *r, int err)
+{
+	const struct weir_node *n = &r->node;
+	pthread_mutex_lock(&r->lock);
+	struct weir_replica_stats *s = &r->stats;
+	s->connected = weir__wire_fd(r->wire) >= 0;
+	s->complete = weir__node_complete(n);
+	s->generation = n->joined.generation;
+	s->newest = n->newest;
+	s->refused = n->refused.generation > n->joined.generation ? n->refused.generation : 0;
+	s->batches_read = n->applied;
+	s->retained_bytes = n->retained.bytes;
+	s->failures += err != 0;
+	s->node = n->id;
+	snprintf(s->error, sizeof s->error, "%s", err ? weir_error_detail() : "");
+	pthread_mutex_unlock(&r->lock);
+}
+
+int weir_replica_stats(const struct weir_replica *r, struct weir_replica_stats *out)
+{
+	struct weir_replica *own = (struct weir_replica *)(uintptr_t)r; /* its lock */
+	if (!r || !out)
+		return weir_fail(-EINVAL, "the %s is NULL", r ? "result" : "replica");
+	if (out->struct_size != sizeof *out)
+		return weir_fail(-EINVAL, "struct_size is %zu, this library's is %zu: start from "
+		                 "WEIR_REPLICA_STATS_INIT", out->struct_size, sizeof *out);
+	pthread_mutex_lock(&own->lock);
+	*out = r->stats;
+	pthread_mutex_unlock(&own->lock);
+	out->not_replicated = atomic_load_explicit(&r->not_replicated, memory_order_relaxed);
+	return 0;
+}
+
+static void say(const struct weir_replica *r, int result, const char *sentence)
+{
+	if (r->report)
+		r->report(r->context, result, sentence);
+	else
+		fprintf(stderr, "weir: %s\n", sentence);
+}
+
+/* 1: a generation was swapped in. A failure is told when it begins, when its sentence changes, and
+ * when it is over. */
+void weir__service_tell(struct weir_replica *r, int err)
+{
+	char sentence[WEIR_SERVICE_SENTENCE];
+	if (err == 1) {
+		snprintf(sentence, sizeof sentence, "set %s: generation %" PRIu64 " serves",
+		         r->node.set, r->node.joined.generation);
+		say(r, 1, sentence);
+	} else if (err && strncmp(r->last_error, weir_error_detail(), sizeof r->last_error - 1)) {
+		snprintf(r->last_error, sizeof r->last_error, "%s", weir_error_detail());
+		say(r, err, r->last_error);
+	} else if (!err && r->last_error[0]) {
+		r->last_error[0] = '\0';
+		snprintf(sentence, sizeof sentence, "set %s: all is well again", r->node.set);
+		say(r, 0, sentence);
+	}
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * The thread: rounds, and the waiting between them. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <weir/error.h>
+#include "service.h"
+
+void weir__service_wake(struct weir_replica *r)
+{
+	uint64_t one = 1;
+	while (write(r->wake, &one, sizeof one) < 0 && errno == EINTR)
+		;
+}
+
+static void slept(struct weir_replica *r)
+{
+	uint64_t n;
+	while (read(r->wake, &n, sizeof n) < 0 && errno == EINTR)
+		;
+}
+
+/* Until somebody wakes it, or it is time to look again. After a failure, whatever others want has
+ * to wait: else each of them would try the server that just failed. */
+static void wait(struct weir_replica *r, int err)
+{
+	struct pollfd fds[] = { { .fd = r->wake, .events = POLLIN } };
+	unsigned ms = r->poll_ms + (unsigned)rand() % (r->poll_ms / 2 + 1);
+	if (err) {
+		ms = weir__wire_backoff(r->failures);
+		if (weir__wire_fd(r->wire) >= 0 && ms > 1000)
+			ms = 1000; /* it is there: only something is wrong with it */
+	}
+	bool quiet = err && weir__wire_fd(r->wire) < 0;
+	(void)weir__wire_wait(r->wire, fds, quiet ? 0 : 1, (int)ms);
+	slept(r);
+}
+
+static bool stopping(struct weir_replica *r)
+{
+	pthread_mutex_lock(&r->lock);
+	bool s = r->stopping;
+	pthread_mutex_unlock(&r->lock);
+	return s;
+}
+
+/* What others remember of a node that was away for so long may have been forgotten. */
+static void take_another_name(struct weir_replica *r)
+{
+	uint64_t now = weir__now_ms();
+	if (r->met_ms && now - r->met_ms > WEIR_SERVICE_CUT_MS && weir__node_rename(&r->node) == 0)
+		snprintf(r->redis.owner, sizeof r->redis.owner, "%016llx",
+		         (unsigned long long)r->node.id);
+	r->met_ms = now;
+}
+
+static int round_and_due(struct weir_replica *r)
+{
+	int err = weir__service_round(r);
+	bool there = weir__wire_fd(r->wire) >= 0;
+	if (there)
+		take_another_name(r);
+	weir__service_answer(r, there && r->node.epoch[0] ? 0 : err ? err : -EAGAIN);
+	if (there && r->node.epoch[0]) {
+		int due = weir__service_due(r);
+		err = err ? err : due == -ESTALE ? 0 : due;
+	}
+	return err;
+}
+
+void *weir__service_run(void *arg)
+{
+	struct weir_replica *r = arg;
+	while (!stopping(r)) {
+		int err = round_and_due(r);
+		r->failures = err ? r->failures + 1 : 0;
+		if (stopping(r))
+			break;
+		weir__service_note(r, err);
+		weir__service_tell(r, err);
+		wait(r, err);
+	}
+	weir__service_answer(r, -ECANCELED);
+	return NULL;
+}
