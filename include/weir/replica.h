@@ -90,6 +90,9 @@ struct weir_replica_options {
 	/* Inserts. */
 	uint64_t max_pending_bytes;    /* of batches that could still be lost; 0: 256 MiB */
 	uint32_t poll_ms;              /* how often to look, up to half as much longer; 0: 100 */
+	uint32_t idle_ms;              /* how often to report, and to say so when there is nothing
+	                                  to send; after four times that a silent node has gone,
+	                                  as far as others wait for it; 0: 5000 */
 	uint32_t confirm_replicas;     /* that must have a confirmed insert; WEIR_REPLICAS_ALL */
 	uint32_t confirm_ms;           /* how long a confirmed insert waits at most; 0: 10000 */
 
@@ -119,7 +122,7 @@ struct weir_replica_options {
 };
 #define WEIR_REPLICA_OPTIONS_INIT \
 	{ sizeof(struct weir_replica_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0, 0, 0, 0, \
-	  0, 0, 0, 0, 0, 0, 0, WEIR_REPLICAS_ALL, 0, 0, 0, 0, 0, 0, 0, false, 0, 0 }
+	  0, 0, 0, 0, 0, 0, 0, 0, WEIR_REPLICAS_ALL, 0, 0, 0, 0, 0, 0, 0, false, 0, 0 }
 
 /**
  * Join a set, and start the thread that keeps this node equal to the others.

@@ -69,6 +69,12 @@ static void write_lines(FILE *to, const struct weir_manifest *m)
 		fprintf(to, "path %s\n", m->path);
 }
 
+static void write_origin(FILE *to, const struct weir_origin *o)
+{
+	if (o->sequence)
+		fprintf(to, "origin %016" PRIx64 " %" PRIu64 "\n", o->node, o->sequence);
+}
+
 int weir__manifest_write(char **text, size_t *len, const struct weir_manifest *m,
                          const struct weir_origins *origins)
 {
@@ -78,8 +84,7 @@ int weir__manifest_write(char **text, size_t *len, const struct weir_manifest *m
 	if (to) {
 		write_lines(to, m);
 		for (size_t i = 0; i < origins->n; i++)
-			fprintf(to, "origin %016" PRIx64 " %" PRIu64 "\n", origins->of[i].node,
-			        origins->of[i].sequence);
+			write_origin(to, &origins->of[i]);
 	}
 	bool failed = !to || ferror(to);
 	if (to && fclose(to) != 0)

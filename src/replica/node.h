@@ -37,7 +37,9 @@ struct weir_node {
 	uint64_t gone;               /* then: how many entries an image must cover */
 	struct weir_manifest joined; /* whose image is in the handle; generation 0: none */
 	struct weir_manifest seen;   /* the one that the server had last, joined or not */
-	struct weir_stream_id covered; /* L3: by the manifest that was seen last, in this epoch */
+	struct weir_stream_id covered; /* L3: by the generation before the one that was seen last, */
+	uint64_t covered_own;          /* and of this node's batches; in this epoch */
+	uint64_t own, own_of;          /* of those, what generation own_of covers */
 	uint64_t newest;             /* the highest generation that was ever met */
 	struct weir_refused {        /* an image that was there as a whole and would not do */
 		uint64_t generation, checksum[2];
@@ -75,6 +77,10 @@ int weir__node_want(struct weir_node *n, uint64_t node, uint64_t sequence);
 int weir__node_read(struct weir_node *n);
 /* Look for another epoch or manifest, and join it (L1, L11). Return: 0, or the server's. */
 int weir__node_look(struct weir_node *n);
+/* End a gap, and the waiting for nodes that have gone (L8). @alive: the nodes that live: all those,
+ * and a node that is not among them but lives is one whose batches may be lost.
+ * Return: whether it is complete now. */
+bool weir__node_heal(struct weir_node *n, const uint64_t *alive, size_t count);
 /* Has it all that the stream and the image had? (L9) */
 bool weir__node_complete(const struct weir_node *n);
 /* Publish the set as it is (L6, L9, L10).
@@ -105,6 +111,9 @@ int weir__node_publish_again(struct weir_node *n, const char *text, size_t len);
 
 /* Of the parts of a node. */
 
+/* L3: @m is the manifest there is now. */
+void weir__node_covered(struct weir_node *n, const struct weir_manifest *m,
+                        const struct weir_origins *origins);
 /* Is it a manifest of this set, by the same seed or key? Return: 0, -EBADMSG, -EKEYREJECTED. */
 int weir__node_check(const struct weir_node *n, const struct weir_manifest *m);
 

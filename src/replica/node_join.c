@@ -15,6 +15,7 @@ struct replay {
 	struct weir_cursor cursor, counted; /* before the call under way */
 	struct weir_stream_counts counts;
 	bool past; /* the node's cursor: what follows goes to both by itself */
+	bool gap;  /* entries that follow the image have gone */
 };
 
 static int replay_entry(void *arg, struct weir_stream_id id, const struct weir_entry *e)
@@ -42,11 +43,8 @@ static int replay_stream(struct replay *p)
 		                          WEIR_NODE_READ, &p->counts, replay_entry, p, &some);
 		if (err)
 			return err;
-		if (weir__cursor_gap(&p->counted, &p->counts, NULL) != WEIR_GAP_NONE)
-			return weir_fail(-EAGAIN, "set %s: entries that follow generation %" PRIu64
-			                 " have gone from the stream: waiting for the next one",
-			                 n->set, n->newest);
-	} while (some == WEIR_NODE_READ && !p->past);
+		p->gap = weir__cursor_gap(&p->counted, &p->counts, NULL) != WEIR_GAP_NONE;
+	} while (some == WEIR_NODE_READ && !p->past && !p->gap);
 	return 0;
 }
 
@@ -127,8 +125,10 @@ static int replay(struct replay *p, struct weir_node *n, const struct weir_manif
 	int err = cover(&p->origins, origins);
 	if (!err)
 		err = replay_stream(p);
-	if (!err && !descends(n, m))
+	if (!err && (p->gap || !descends(n, m)))
 		err = weir_reload_copy(p->next);
+	if (!err && p->gap)
+		err = cover(&p->origins, &n->origins); /* they are of what was copied */
 	return err ? err : replay_retained(n, p->next);
 }
 
@@ -148,11 +148,15 @@ int weir__node_join(struct weir_node *n, const struct weir_manifest *m,
 		weir__origins_free(&p.origins);
 		return err;
 	}
-	/* the set is what the image and the stream have, and nothing else is known of it */
+	/* the set is what the image and the stream have, and nothing else is known of it; beside a
+	 * gap also what it was, and reading finds the gap again */
+	uint64_t gaps = n->origins.gap;
 	weir__origins_free(&n->origins);
 	n->origins = p.origins;
-	n->cursor = p.cursor;
-	n->gap = false;
+	n->origins.gap = gaps;
+	if (!p.gap)
+		n->cursor = p.cursor;
+	n->gap = p.gap;
 	n->joined = *m;
 	return 0;
 }
@@ -171,6 +175,7 @@ static void meet(struct weir_node *n, const char *epoch)
 	weir__retained_anew(&n->retained);
 	n->cursor = (struct weir_cursor){ .consumed = 0 };
 	n->covered = n->cursor.at;
+	n->covered_own = n->own = n->own_of = 0;
 	n->gap = false;
 }
 
@@ -184,6 +189,23 @@ int weir__node_check(const struct weir_node *n, const struct weir_manifest *m)
 		                 "another seed or key: %016" PRIx64 ", here it is %016" PRIx64,
 		                 n->set, m->generation, m->hashing, n->hashing);
 	return 0;
+}
+
+/* A node that was away, or taken for gone, may find that a generation was made without batches of
+ * its own that are in the stream no more. */
+void weir__node_covered(struct weir_node *n, const struct weir_manifest *m,
+                        const struct weir_origins *origins)
+{
+	const struct weir_origin *own = weir__origins_find(origins, n->id);
+	if (strcmp(m->epoch, n->epoch) != 0)
+		return;
+	if (n->own_of != m->generation) {
+		n->covered_own = n->own_of == m->base ? n->own : 0;
+		n->own = own ? own->sequence : 0;
+		n->own_of = m->generation;
+		(void)weir__retained_uncovered(&n->retained, m->cursor.at, n->own);
+	}
+	n->covered = m->covered;
 }
 
 /* Take over a manifest that is not joined yet, or follow one that is. */
@@ -201,8 +223,8 @@ static int take(struct weir_node *n, const struct weir_manifest *m,
 		n->cursor = m->cursor;
 	if (anew || heals || !is_joined(n, m))
 		err = weir__node_join(n, m, origins);
-	if (!err && strcmp(m->epoch, n->epoch) == 0)
-		n->covered = m->covered;
+	if (!err)
+		weir__node_covered(n, m, origins);
 	return err;
 }
 
@@ -233,12 +255,11 @@ void weir__node_start(struct weir_node *n, const char *epoch, const struct weir_
                       struct weir_origins *origins)
 {
 	meet(n, epoch);
+	weir__node_covered(n, m, origins);
 	weir__origins_free(&n->origins);
 	n->origins = *origins;
 	*origins = (struct weir_origins){ 0 };
 	n->joined = n->seen = *m;
 	n->newest = m->generation;
 	n->cursor = m->cursor;
-	if (strcmp(m->epoch, epoch) == 0)
-		n->covered = m->covered;
 }

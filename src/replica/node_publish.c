@@ -79,14 +79,17 @@ int weir__node_publish(struct weir_node *n)
 	int err = check(n);
 	if (err)
 		return err;
-	struct weir_manifest m = begin(n, &n->joined, &n->cursor);
+	/* L10; or of none, after a flush */
+	const struct weir_manifest base = n->seen.generation ? n->joined : n->seen;
+	struct weir_manifest m = begin(n, &base, &n->cursor);
 	/* no section: this thread alone swaps the filters of the handle */
-	err = store_and_publish(n, weir_handle_get(n->handle), &n->joined, &m, &n->origins);
+	err = store_and_publish(n, weir_handle_get(n->handle), &base, &m, &n->origins);
 	if (err)
 		return err;
+	weir__node_covered(n, &m, &n->origins);
 	n->joined = n->seen = m;
 	n->newest = m.generation;
-	(void)weir__retained_forget(&n->retained, m.covered);
+	(void)weir__retained_forget(&n->retained, n->covered, n->covered_own);
 	return 0;
 }
 

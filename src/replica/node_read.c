@@ -69,9 +69,11 @@ static bool count(struct reading *r)
 	if (gap == WEIR_GAP_NONE)
 		return true;
 	n->gap = true;
+	n->origins.gap++;
 	n->cursor.consumed = r->counts.added - r->counts.length;
 	n->gone = gap == WEIR_GAP_TRIMMED ? n->cursor.consumed : UINT64_MAX;
 	n->cursor.at = n->covered = (struct weir_stream_id){ 0, 0 };
+	n->covered_own = n->own = n->own_of = 0;
 	weir__retained_anew(&n->retained); /* if the stream was deleted, ids may come again */
 	return false;
 }
@@ -119,8 +121,30 @@ int weir__node_read(struct weir_node *n)
 			again = !count(&r);
 	} while (again || some == WEIR_NODE_READ);
 	/* L3. Here, since it is known that the stream is the one that the manifest means. */
-	(void)weir__retained_forget(&n->retained, n->covered);
+	(void)weir__retained_forget(&n->retained, n->covered, n->covered_own);
 	return 0;
+}
+
+static bool among(const uint64_t *nodes, size_t count, uint64_t node)
+{
+	for (size_t i = 0; i < count; i++)
+		if (nodes[i] == node)
+			return true;
+	return false;
+}
+
+bool weir__node_heal(struct weir_node *n, const uint64_t *alive, size_t count)
+{
+	for (size_t i = 0; i < n->origins.n; i++)
+		if (!among(alive, count, n->origins.of[i].node))
+			weir__origins_abandon(&n->origins, n->origins.of[i].node);
+	bool whole = true;
+	for (size_t i = 0; i < count; i++)
+		whole = whole && weir__origins_whole(&n->origins, alive[i]);
+	/* and it has the newest image, if there is one: for what no batch has */
+	if (whole && (!n->seen.generation || n->seen.generation == n->joined.generation))
+		n->gap = false;
+	return weir__node_complete(n);
 }
 
 bool weir__node_complete(const struct weir_node *n)

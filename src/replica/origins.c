@@ -64,14 +64,15 @@ static int find_or_add(struct weir_origin **out, struct weir_origins *o, uint64_
 
 static bool waits(const struct weir_origin *origin)
 {
-	return origin->seen > origin->sequence;
+	return origin->seen > origin->sequence && !origin->abandoned;
 }
 
 /* Neither number ever falls. */
 static void raise_to(struct weir_origins *o, struct weir_origin *origin, uint64_t sequence,
-                  uint64_t seen)
+                     uint64_t seen)
 {
 	o->waiting -= waits(origin);
+	origin->abandoned = false;
 	if (origin->sequence < sequence)
 		origin->sequence = sequence;
 	if (origin->seen < seen)
@@ -89,16 +90,21 @@ int weir__origins_see(struct weir_origins *o, uint64_t node, uint64_t sequence)
 	                             sequence == origin->sequence + 1 ? WEIR_ORIGIN_NEXT :
 	                                                                WEIR_ORIGIN_HOLE;
 	raise_to(o, origin, news == WEIR_ORIGIN_NEXT ? sequence : 0, sequence);
+	if (news == WEIR_ORIGIN_NEXT && !waits(origin))
+		origin->heard = o->gap;
 	return news;
 }
 
 int weir__origins_hear(struct weir_origins *o, uint64_t node, uint64_t sequence)
 {
 	struct weir_origin *origin;
-	int err = sequence ? find_or_add(&origin, o, node) : 0;
-	if (!err && sequence)
-		raise_to(o, origin, 0, sequence);
-	return err;
+	int err = find_or_add(&origin, o, node);
+	if (err)
+		return err;
+	raise_to(o, origin, 0, sequence);
+	if (!waits(origin))
+		origin->heard = o->gap;
+	return 0;
 }
 
 int weir__origins_cover(struct weir_origins *o, uint64_t node, uint64_t sequence)
@@ -108,6 +114,21 @@ int weir__origins_cover(struct weir_origins *o, uint64_t node, uint64_t sequence
 	if (!err)
 		raise_to(o, origin, sequence, sequence);
 	return err;
+}
+
+bool weir__origins_whole(const struct weir_origins *o, uint64_t node)
+{
+	const struct weir_origin *origin = weir__origins_find(o, node);
+	return origin && origin->heard == o->gap && !waits(origin);
+}
+
+void weir__origins_abandon(struct weir_origins *o, uint64_t node)
+{
+	size_t at = place_of(o, node);
+	if (at == o->n || o->of[at].node != node)
+		return;
+	o->waiting -= waits(&o->of[at]);
+	o->of[at].abandoned = true;
 }
 
 void weir__origins_forget(struct weir_origins *o, uint64_t node)

@@ -3,6 +3,7 @@
 #ifndef WEIR_REPLICA_ORIGINS_H
 #define WEIR_REPLICA_ORIGINS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,6 +11,8 @@ struct weir_origin {
 	uint64_t node;
 	uint64_t sequence; /* all up to it were applied, or are in the image that was joined */
 	uint64_t seen;     /* the highest that was applied; above sequence: there is a hole */
+	uint64_t heard;    /* the gap after which its last number was known, without a hole */
+	bool abandoned;    /* it has gone, it seems: nobody waits for what is lacking of it */
 };
 
 enum { WEIR_ORIGINS = 65536 }; /* at most: names are the server's, so somebody may make them up */
@@ -17,7 +20,8 @@ enum { WEIR_ORIGINS = 65536 }; /* at most: names are the server's, so somebody m
 struct weir_origins {
 	struct weir_origin *of; /* by node, ascending */
 	size_t n, room;
-	size_t waiting; /* of those, how many have a hole */
+	size_t waiting; /* of those, how many have a hole and are waited for */
+	uint64_t gap;   /* how many gaps there have been (L7) */
 };
 
 enum weir_origin_news {
@@ -37,6 +41,10 @@ int weir__origins_hear(struct weir_origins *o, uint64_t node, uint64_t sequence)
 int weir__origins_cover(struct weir_origins *o, uint64_t node, uint64_t sequence);
 /* Return: what is known of @node; NULL: nothing. */
 const struct weir_origin *weir__origins_find(const struct weir_origins *o, uint64_t node);
+/* Was it heard since the last gap, and is nothing lacking of it? */
+bool weir__origins_whole(const struct weir_origins *o, uint64_t node);
+/* It seems to have gone: nobody waits for it, until it is heard again. */
+void weir__origins_abandon(struct weir_origins *o, uint64_t node);
 /* A node has gone for good. */
 void weir__origins_forget(struct weir_origins *o, uint64_t node);
 

@@ -99,10 +99,21 @@ void weir__retained_renumber(struct weir_retained *r)
 	weir__retained_anew(r);
 }
 
-size_t weir__retained_forget(struct weir_retained *r, struct weir_stream_id covered)
+size_t weir__retained_uncovered(struct weir_retained *r, struct weir_stream_id position,
+                                uint64_t sequence)
+{
+	for (const struct weir_batch *b = r->oldest; b; b = b->later)
+		if (b->confirmed && b->sequence > sequence &&
+		    weir__stream_id_compare(b->id, position) <= 0)
+			return weir__retained_again(r, b->sequence);
+	return 0;
+}
+
+size_t weir__retained_forget(struct weir_retained *r, struct weir_stream_id covered,
+                             uint64_t sequence)
 {
 	size_t n = 0;
-	while (r->oldest && r->oldest->confirmed &&
+	while (r->oldest && r->oldest->confirmed && r->oldest->sequence <= sequence &&
 	       weir__stream_id_compare(r->oldest->id, covered) <= 0) {
 		struct weir_batch *b = r->oldest;
 		r->oldest = b->later;

@@ -49,8 +49,15 @@ void weir__retained_renumber(struct weir_retained *r);
 /* Somebody lacks them from @sequence on (L8): they are sent again. What was forgotten is covered by
  * a manifest that is safe, so who lacks it can join that. Return: how many will be. */
 size_t weir__retained_again(struct weir_retained *r, uint64_t sequence);
+/* L3. A manifest covers the stream up to @position, and of this node's batches those up to
+ * @sequence: whatever is in the stream up to there and not among those is sent again. Return: how
+ * many. */
+size_t weir__retained_uncovered(struct weir_retained *r, struct weir_stream_id position,
+                                uint64_t sequence);
 /* L3. Forget those that are confirmed with an id up to @covered, which is the position of the
- * *previous* manifest of the epoch. Return: how many. */
-size_t weir__retained_forget(struct weir_retained *r, struct weir_stream_id covered);
+ * *previous* manifest of the epoch, and that have a number up to @sequence, which that manifest had
+ * of this node. Return: how many. */
+size_t weir__retained_forget(struct weir_retained *r, struct weir_stream_id covered,
+                             uint64_t sequence);
 
 #endif

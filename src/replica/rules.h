@@ -20,9 +20,11 @@
  * L3  Retain. A batch is kept, confirmed or not, until a generation before the newest, of the same
  *     epoch, covers its id, and the replicas were known to have that generation before the next one
  *     was published. The newest manifest may be lost with the server that had it, and the stream's
- *     end with it; so may the one before, if nobody waited for it. In a new epoch all ids are void
- *     and everything that is retained is sent again, in its order (retain.h). The same holds when
- *     entries have gone (L7): if the stream was deleted, its ids may come again.
+ *     end with it; so may the one before, if nobody waited for it. That generation also says up to
+ *     which batch of this node it has all: what it lacks is kept and sent again, as of a node that
+ *     was taken for gone (L8). In a new epoch all ids are void and everything that is retained is
+ *     sent again, in its order (retain.h). The same holds when entries have gone (L7): if the
+ *     stream was deleted, its ids may come again.
  * L4  One batch under way. Batch n + 1 is sent when n is confirmed. So the sequence numbers of an
  *     origin have no holes in the stream, but for lost entries: whoever sees a hole knows
  *     (origins.h).
@@ -42,6 +44,9 @@
  * L8  A hole in an origin's sequence, which L7 does not see where an entry was deleted in between,
  *     leaves a node incomplete until the origin has sent again or a manifest that covers it was
  *     joined. Lower numbers are no hole: they are applied again, since inserts are idempotent.
+ *     A gap that nobody's image covers ends when every node that lives has spoken since: what it
+ *     says of its last number shows what is lacking of it, and it sends that again. Nobody
+ *     waits for what is lacking of a node that has gone.
  * L9  Who is incomplete, by L7 or L8, publishes no image of its own set.
  * L10 Publishing compares the owner of the lease, the epoch and the base generation, replaces the
  *     manifest, and trims the stream up to what L3 lets nodes forget, in one script. So whoever
@@ -49,7 +54,8 @@
  *     The base is the generation that the publisher has joined: another it has not in its set.
  * L11 Joining. The image becomes the next filter beside the current one (H2); then everything from
  *     the manifest's position to the node's cursor, and all that is retained and pending, goes into
- *     it; then it is published. A swap without these would forget what the image lacks.
+ *     it; then it is published. A swap without these would forget what the image lacks. If entries
+ *     that follow the image have gone, the node's own set is copied into it too.
  * L12 Lineage. A manifest that does not descend from the one that a node has joined is of a server
  *     whose keys were deleted, and of a publisher that may never have had what was in them. The
  *     node's own set is copied into the next filter too: nothing is forgotten, and what was removed

@@ -14,15 +14,19 @@ HERE = ROOT / 'tests/replica'
 TESTS = [('test_node', ''), ('test_rules', '60')] # seeds
 MUTANTS = [
     # L1
-    ('EPOCH_NOT_NOTICED', 'node_join.c', 'bool anew = strcmp(epoch, n->epoch) != 0;',
+    ('EPOCH_NOT_NOTICED', 'node_join.c', 'bool anew = epoch[0] && strcmp(epoch, n->epoch) != 0;',
      'bool anew = !n->epoch[0]; memcpy(n->epoch, epoch, sizeof n->epoch);'),
     ('IDS_OUTLIVE_THE_EPOCH', 'node_join.c', 'weir__retained_anew(&n->retained);', ''),
     # L2
     ('PENDING_NOT_REPLAYED', 'node_join.c', 'int full = weir__node_collect(n);', 'int full = 0;'),
     # L3
     ('FORGET_WHEN_CONFIRMED', 'node_read.c',
-     'weir__retained_forget(&n->retained, n->covered);',
-     'weir__retained_forget(&n->retained, (struct weir_stream_id){ UINT64_MAX, 0 });'),
+     'weir__retained_forget(&n->retained, n->covered, n->covered_own);',
+     'weir__retained_forget(&n->retained, (struct weir_stream_id){ UINT64_MAX, 0 }, UINT64_MAX);'),
+    ('FORGET_WHAT_WAS_LACKING', 'node_read.c', 'n->covered, n->covered_own);',
+     'n->covered, UINT64_MAX);'),
+    ('LACKING_NOT_SENT_AGAIN', 'node_join.c',
+     '(void)weir__retained_uncovered(&n->retained, m->cursor.at, n->own);', ''),
     ('FORGET_BY_THE_NEWEST', 'node_join.c', 'n->covered = m->covered;',
      'n->covered = m->cursor.at;'),
     ('COVERED_THOUGH_UNSAFE', 'node_publish.c', 'return safe ? base->cursor.at : base->covered;',
@@ -39,14 +43,21 @@ MUTANTS = [
     ('ADVANCE_UNAPPLIED', 'node_read.c', 'int err = weir__node_apply(n, e, NULL);',
      'int err = e->sequence % 5 ? weir__node_apply(n, e, NULL) : 0;'),
     # L6
-    ('POSITION_BEYOND_THE_SET', 'node_publish.c', 'struct weir_manifest m = begin(n, &n->joined, '
+    ('POSITION_BEYOND_THE_SET', 'node_publish.c', 'struct weir_manifest m = begin(n, &base, '
      '&n->cursor);',
      'struct weir_cursor end = { { n->cursor.at.ms + 3, 0 }, n->cursor.consumed + 1 };\n'
-     '\tstruct weir_manifest m = begin(n, &n->joined, &end);'),
+     '\tstruct weir_manifest m = begin(n, &base, &end);'),
     # L7
     ('GAP_IGNORED', 'node_read.c', 'n->gap = true;', ''),
     ('REPLAY_GAP_IGNORED', 'node_join.c',
-     'if (weir__cursor_gap(&p->counted, &p->counts, NULL) != WEIR_GAP_NONE)', 'if (0)'),
+     'p->gap = weir__cursor_gap(&p->counted, &p->counts, NULL) != WEIR_GAP_NONE;',
+     'p->gap = false;'),
+    ('GAP_ENDS_UNHEARD', 'origins.c', 'return origin && origin->heard == o->gap && !waits(origin);',
+     'return origin && !waits(origin);'),
+    ('OLD_BATCH_TAKEN_FOR_NEWS', 'origins.c', 'if (news == WEIR_ORIGIN_NEXT && !waits(origin))',
+     'if (!waits(origin))'),
+    ('GAP_NOT_UNITED', 'node_join.c', 'if (!err && (p->gap || !descends(n, m)))',
+     'if (!err && !descends(n, m))'),
     # L8
     ('HOLE_IGNORED', 'origins.c', 'news == WEIR_ORIGIN_NEXT ? sequence : 0, sequence);',
      'sequence, sequence);'),
@@ -55,8 +66,8 @@ MUTANTS = [
     # L9
     ('INCOMPLETE_PUBLISHES', 'node_publish.c', 'if (weir__node_complete(n))', 'if (1)'),
     # L10
-    ('BASE_NOT_JOINED', 'node_publish.c', 'begin(n, &n->joined, &n->cursor)',
-     'begin(n, &n->seen, &n->cursor)'),
+    ('BASE_NOT_JOINED', 'node_publish.c',
+     'base = n->seen.generation ? n->joined : n->seen;', 'base = n->seen;'),
     # L11
     ('STREAM_NOT_REPLAYED', 'node_join.c', 'err = replay_stream(p);',
      'p->cursor = n->cursor;'),

@@ -50,7 +50,9 @@ static bool has(unsigned i, unsigned key)
 
 static void insert_and_send(unsigned i, unsigned key)
 {
-	assert_ok(weir__node_insert(&node[i], test_key(key)));
+	int kept;
+	assert_ok(weir__node_insert(&node[i], test_key(key), &kept));
+	assert_int_equal(kept, 0);
 	assert_ok(weir__node_send(&node[i]));
 }
 

@@ -74,7 +74,8 @@ static void test_heard_of(void **state)
 {
 	(void)state;
 	assert_ok(weir__origins_hear(&o, 7, 0));
-	assert_null(weir__origins_find(&o, 7));
+	assert_int_equal(weir__origins_find(&o, 7)->sequence, 0);
+	assert_int_equal(o.waiting, 0);
 	sees(7, 1, WEIR_ORIGIN_NEXT, 0);
 	assert_ok(weir__origins_hear(&o, 7, 1));
 	assert_int_equal(o.waiting, 0);
@@ -86,6 +87,31 @@ static void test_heard_of(void **state)
 	sees(7, 2, WEIR_ORIGIN_NEXT, 0);
 	assert_ok(weir__origins_hear(&o, 8, 1));
 	assert_int_equal(o.waiting, 1);
+}
+
+/* After a gap a node is whole when it has spoken since, and nothing of what it says is lacking. */
+static void test_whole_again(void **state)
+{
+	(void)state;
+	assert_false(weir__origins_whole(&o, 7));
+	assert_ok(weir__origins_hear(&o, 7, 0));
+	sees(8, 1, WEIR_ORIGIN_NEXT, 0);
+	assert_true(weir__origins_whole(&o, 7) && weir__origins_whole(&o, 8));
+	o.gap++;
+	assert_false(weir__origins_whole(&o, 7) || weir__origins_whole(&o, 8));
+	sees(8, 1, WEIR_ORIGIN_AGAIN, 0);
+	assert_false(weir__origins_whole(&o, 8)); /* sent before, perhaps */
+	assert_ok(weir__origins_hear(&o, 8, 3));
+	assert_false(weir__origins_whole(&o, 8));
+	sees(8, 2, WEIR_ORIGIN_NEXT, 1);
+	assert_false(weir__origins_whole(&o, 8));
+	sees(8, 3, WEIR_ORIGIN_NEXT, 0);
+	assert_true(weir__origins_whole(&o, 8));
+	assert_ok(weir__origins_hear(&o, 7, 2));
+	weir__origins_abandon(&o, 7);
+	assert_int_equal(o.waiting, 0);
+	assert_int_equal(weir__origins_find(&o, 7)->sequence, 0); /* what it lacks it lacks */
+	sees(7, 3, WEIR_ORIGIN_HOLE, 1); /* it has not gone */
 }
 
 static void test_many(void **state)
@@ -114,6 +140,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_a_hole_is_filled, release),
 		cmocka_unit_test_teardown(test_a_hole_is_covered, release),
 		cmocka_unit_test_teardown(test_heard_of, release),
+		cmocka_unit_test_teardown(test_whole_again, release),
 		cmocka_unit_test_teardown(test_many, release),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

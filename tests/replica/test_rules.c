@@ -59,7 +59,9 @@ static void insert(unsigned i)
 	if (inserted == KEYS)
 		return;
 	keys[inserted] = (struct key){ .place = i, .life = at[i].life };
-	assert_ok(weir__node_insert(&at[i].node, test_key(inserted)));
+	int kept;
+	assert_ok(weir__node_insert(&at[i].node, test_key(inserted), &kept));
+	assert_int_equal(kept, 0);
 	inserted++;
 }
 
@@ -95,6 +97,17 @@ static void want(unsigned i)
 			return;
 		}
 	}
+}
+
+/* Some nodes are taken for gone, though they live: then nothing is lost either. */
+static void heal(unsigned i, bool everybody)
+{
+	uint64_t alive[NODES];
+	size_t n = 0;
+	for (unsigned k = 0; k < NODES; k++)
+		if (everybody || k == i || number(2))
+			alive[n++] = at[k].node.id;
+	(void)weir__node_heal(&at[i].node, alive, n);
 }
 
 /* From the application's record, which has every key. */
@@ -140,6 +153,8 @@ static void step(bool kills, bool trims, bool source)
 	case 16:
 		toy.lags = number(2);
 		(void)weir__node_idle(&at[i].node);
+		if (!source && number(3) == 0)
+			heal(i, false);
 		break;
 	case 17:
 		if (number(4) == 0)
@@ -186,7 +201,7 @@ static bool all_complete(void)
 }
 
 /* Nothing fails any more: everybody does what it does, in turn. */
-static void become_quiet(void)
+static void become_quiet(bool source)
 {
 	toy.failing = 0;
 	toy.lags = false;
@@ -200,8 +215,10 @@ static void become_quiet(void)
 				want(i);
 			else if (round % NODES == i)
 				look_after(i, weir__node_publish(n));
-			else if (round == ROUNDS / 2 && i == 0 && !all_complete())
+			else if (source && round == ROUNDS / 2 && i == 0 && !all_complete())
 				publish_from_source(i);
+			if (!source && round >= ROUNDS / 4)
+				heal(i, true);
 		}
 	}
 }
@@ -229,7 +246,7 @@ static void run(uint64_t seed, unsigned failing, bool kills, bool trims, bool so
 		step(kills, trims, source);
 		check_own(seed);
 	}
-	become_quiet();
+	become_quiet(source);
 	check_own(seed);
 	check_all(seed);
 	for (unsigned i = 0; i < NODES; i++)

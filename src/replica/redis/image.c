@@ -107,12 +107,9 @@ static int load(struct weir_redis *r, const struct weir_manifest *m, int fd,
 	if (lseek(fd, 0, SEEK_SET) != 0)
 		return weir_fail(-errno, "an image cannot be read again");
 	int err = weir_load_fd(out, fd, &o);
-	if (err) {
-		char why[256];
-		snprintf(why, sizeof why, "%s", weir_error_detail());
+	if (err)
 		return weir_fail(err, "set %s: generation %" PRIu64 ": %s", r->keys.set,
-		                 m->generation, why);
-	}
+		                 m->generation, weir_error_detail());
 	struct weir_stats s = WEIR_STATS_INIT;
 	err = weir_stats(*out, &s);
 	if (!err && s.shape.kind != m->kind)

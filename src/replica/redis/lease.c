@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Who publishes, and what nodes report. */
 #include <errno.h>
+#include <stdlib.h>
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
+#include "../number.h"
 #include "argument.h"
 #include "redis.h"
 
@@ -53,6 +55,37 @@ int weir__redis_prune(struct weir_redis *r, uint64_t milliseconds)
 	char ms[WEIR_NUMBER_TEXT];
 	const struct iovec args[] = { weir__text(""), weir__number(ms, milliseconds) };
 	return plain(r, WEIR_SCRIPT_REPORT, args, 2);
+}
+
+static int take_nodes(struct weir_redis *r, const struct redisReply *a, uint64_t **nodes, size_t *n)
+{
+	if (a->type != REDIS_REPLY_ARRAY)
+		return weir__redis_shape(r, "a question for the nodes that live");
+	*nodes = malloc((a->elements + 1) * sizeof **nodes);
+	if (!*nodes)
+		return weir_fail(-ENOMEM, "no memory for the names of %llu nodes",
+		                 (unsigned long long)a->elements);
+	for (size_t i = 0; i < a->elements; i++)
+		if (a->element[i]->type == REDIS_REPLY_STRING &&
+		    weir__hex_parse(*nodes + *n, a->element[i]->str, a->element[i]->len,
+		                    WEIR_REPLICA_NODE))
+			++*n;
+	return 0;
+}
+
+int weir__redis_alive(struct weir_redis *r, uint64_t milliseconds, uint64_t **nodes, size_t *n)
+{
+	char ms[WEIR_NUMBER_TEXT];
+	struct redisReply *reply;
+	const struct iovec args[] = { weir__number(ms, milliseconds) };
+	int err = weir__redis_call(r, WEIR_SCRIPT_ALIVE, args, 1, &reply);
+	*nodes = NULL;
+	*n = 0;
+	if (err)
+		return err;
+	err = take_nodes(r, reply, nodes, n);
+	freeReplyObject(reply);
+	return err;
 }
 
 /* How many replicas there are now. ROLE: { "master", offset, { replica, ... } } */

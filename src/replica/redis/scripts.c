@@ -194,6 +194,21 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		return redis.status_reply('OK');
 	),
 
+	/* milliseconds -> the nodes that have reported within so many */
+	[WEIR_SCRIPT_ALIVE] = LUA(
+		local time = redis.call('TIME');
+		local now = time[1] * 1000 + math.floor(time[2] / 1000);
+		local alive = {};
+		local all = redis.call('HGETALL', nodes);
+		for i = 1, #all, 2 do
+			local then_ = tonumber(string.match(all[i + 1], '^(%d+) ') or 0);
+			if now - then_ <= tonumber(ARGV[1]) then
+				alive[#alive + 1] = all[i];
+			end
+		end
+		return alive;
+	),
+
 	/* -> { epoch, now, text, signature, owner, milliseconds left, added, length, last id,
 	 *      used memory, maxmemory, policy, { node, report, ... }, { generation, text, ... } } */
 	[WEIR_SCRIPT_STATUS] = LUA(

@@ -72,10 +72,19 @@ static int with_lease(struct weir_replica *r, int (*publish)(struct weir_replica
 	return err ? weir_fail(err, "%s", why) : 0;
 }
 
+/* On top of what is there by now. */
 static int publish_set(struct weir_replica *r, void *arg)
 {
 	(void)arg;
-	return weir__node_publish(&r->node);
+	int err = -EEXIST;
+	for (unsigned tries = 0; err == -EEXIST && tries < 3; tries++) {
+		err = weir__node_look(&r->node);
+		if (!err)
+			err = weir__node_read(&r->node);
+		if (!err)
+			err = weir__node_publish(&r->node);
+	}
+	return err;
 }
 
 int weir__service_publish(struct weir_replica *r, void *arg)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <weir/error.h>
@@ -15,7 +16,7 @@ static int speak(struct weir_replica *r, uint64_t now)
 {
 	const struct weir_origins *o = &r->node.origins;
 	if (o->waiting && weir__is_due(&r->want, now)) {
-		weir__due_after(&r->want, now, WEIR_SERVICE_IDLE_MS);
+		weir__due_after(&r->want, now, r->idle_ms);
 		for (size_t i = 0; i < o->n; i++)
 			if (o->of[i].seen > o->of[i].sequence)
 				return weir__node_want(&r->node, o->of[i].node,
@@ -23,7 +24,7 @@ static int speak(struct weir_replica *r, uint64_t now)
 	}
 	if (!weir__is_due(&r->idle, now))
 		return 0;
-	weir__due_after(&r->idle, now, WEIR_SERVICE_IDLE_MS);
+	weir__due_after(&r->idle, now, r->idle_ms);
 	return weir__node_idle(&r->node);
 }
 
@@ -52,9 +53,32 @@ static int report(struct weir_replica *r, uint64_t now)
 {
 	if (!weir__is_due(&r->status, now))
 		return 0;
-	weir__due_after(&r->status, now, WEIR_SERVICE_REPORT_MS);
+	weir__due_after(&r->status, now, r->idle_ms);
 	int err = send_report(r);
 	return err == -ENOSPC ? 0 : err; /* it is said elsewhere */
+}
+
+/* L8. When everybody who lives has had time to say so, and to send again what is lacking. */
+static int heal(struct weir_replica *r, uint64_t now)
+{
+	uint64_t *alive;
+	size_t n;
+	if (weir__node_complete(&r->node)) {
+		r->incomplete_ms = 0;
+		return 0;
+	}
+	if (!r->incomplete_ms)
+		r->incomplete_ms = now;
+	if (now - r->incomplete_ms < WEIR_SERVICE_TURNS * (uint64_t)r->idle_ms ||
+	    !weir__is_due(&r->heal, now))
+		return 0;
+	weir__due_after(&r->heal, now, r->idle_ms);
+	int err = weir__redis_alive(&r->redis, WEIR_SERVICE_TURNS * (uint64_t)r->idle_ms, &alive,
+	                            &n);
+	if (!err)
+		(void)weir__node_heal(&r->node, alive, n);
+	free(alive);
+	return err;
 }
 
 static int publish(struct weir_replica *r, uint64_t now)
@@ -73,5 +97,7 @@ int weir__service_due(struct weir_replica *r)
 	int err = speak(r, now);
 	if (!err)
 		err = report(r, now);
+	if (!err)
+		err = heal(r, now);
 	return err ? err : publish(r, now);
 }

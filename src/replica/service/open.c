@@ -273,6 +273,7 @@ static void free_all(struct weir_replica *r)
 static int make(struct weir_replica *r, const struct weir_replica_options *o)
 {
 	r->poll_ms = o->poll_ms ? o->poll_ms : 100;
+	r->idle_ms = o->idle_ms ? o->idle_ms : WEIR_SERVICE_IDLE_MS;
 	r->confirm_replicas = o->confirm_replicas;
 	r->confirm_ms = o->confirm_ms ? o->confirm_ms : 10000;
 	r->publish_ms = o->publish_seconds * 1000;
@@ -293,7 +294,7 @@ static int make(struct weir_replica *r, const struct weir_replica_options *o)
 	}
 	uint64_t now = weir__now_ms();
 	weir__due_after(&r->publish, now, r->publish_ms);
-	weir__due_after(&r->idle, now, WEIR_SERVICE_IDLE_MS);
+	weir__due_after(&r->idle, now, r->idle_ms);
 	memcpy(r->last_epoch, r->node.epoch, sizeof r->last_epoch);
 	r->redis.generation = r->node.seen.generation;
 	if (!err)

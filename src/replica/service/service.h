@@ -20,8 +20,9 @@
 #include "clock.h"
 
 enum {
-	WEIR_SERVICE_IDLE_MS = 5000,   /* between words of a node that has nothing to send */
-	WEIR_SERVICE_REPORT_MS = 5000,
+	WEIR_SERVICE_IDLE_MS = 5000,   /* between words of a node that has nothing to send, and
+	                                  between reports */
+	WEIR_SERVICE_TURNS = 4,        /* of those: after so many a node that said nothing has gone */
 	WEIR_SERVICE_GONE_MS = 7 * 24 * 3600 * 1000, /* then a node is forgotten */
 	WEIR_SERVICE_CUT_MS = 24 * 3600 * 1000,      /* then it takes another name */
 	WEIR_SERVICE_SENTENCE = 512,
@@ -46,7 +47,7 @@ struct weir_replica {
 	struct weir_fetch_options http;
 	pthread_t thread;
 	int wake; /* eventfd */
-	uint32_t poll_ms, confirm_replicas, confirm_ms, publish_ms;
+	uint32_t poll_ms, idle_ms, confirm_replicas, confirm_ms, publish_ms;
 	char *folder; /* of images */
 	unsigned char *hash_key;
 	void (*report)(void *context, int result, const char *sentence);
@@ -64,8 +65,9 @@ struct weir_replica {
 	struct weir_replica_stats stats;
 
 	/* the thread's own */
-	struct weir_due idle, status, publish, want;
+	struct weir_due idle, status, publish, want, heal;
 	uint64_t met_ms;                 /* of the last exchange that succeeded */
+	uint64_t incomplete_ms;          /* since when; 0: it is not */
 	unsigned failures;               /* in a row */
 	char last_epoch[WEIR_REPLICA_EPOCH + 1];
 	char last_error[256];

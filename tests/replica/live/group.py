@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""Redis servers of the tests' own, in folders of mktemp: a master, replicas, Sentinels."""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import redis
+
+PATIENCE = 60
+# A test that takes too long is ended by this: what it started ends with it.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
+def wait_until(what, condition, patience=PATIENCE):
+    end = time.monotonic() + patience
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError("not within %d s: %s" % (patience, what))
+        time.sleep(0.02)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Server:
+    """A redis-server. Its append-only file is synced always, so that a restart loses nothing that
+    it has answered."""
+
+    def __init__(self, options=(), prefix=()):
+        self.folder = tempfile.mkdtemp(prefix="weir-replica-")
+        self.port = free_port()
+        self.socket = os.path.join(self.folder, "s")
+        self.prefix = list(prefix)
+        self.options = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
+                        "--unixsocket", self.socket, "--save", "", "--appendonly", "yes",
+                        "--appendfsync", "always", "--repl-diskless-sync-delay", "0",
+                        "--logfile", os.path.join(self.folder, "log"), *options]
+        self.process = None
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def command(self):
+        return ["redis-server", *self.options]
+
+    def start(self):
+        self.process = subprocess.Popen(self.prefix + self.command(),
+                                        stdout=subprocess.DEVNULL)
+        self.client = redis.Redis(unix_socket_path=self.socket)
+        wait_until("redis-server answers", self.answers)
+
+    def answers(self):
+        if self.process.poll() is not None:
+            raise AssertionError("redis-server ended: %s" % self.log()[-2000:])
+        try:
+            return self.client.ping()
+        except redis.exceptions.RedisError:
+            return False
+
+    def log(self):
+        with open(os.path.join(self.folder, "log"), errors="replace") as log:
+            return log.read()
+
+    def kill(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def again(self):
+        self.kill()
+        self.start()
+
+    def close(self):
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Sentinel(Server):
+    """One of three that watch the group "weir"."""
+
+    def __init__(self, master_port):
+        self.master_port = master_port
+        super().__init__()
+
+    def command(self):
+        path = os.path.join(self.folder, "sentinel.conf")
+        if not os.path.exists(path):
+            with open(path, "w") as conf:
+                conf.write("port %d\nbind 127.0.0.1\ndir %s\nunixsocket %s\nlogfile %s/log\n"
+                           "sentinel monitor weir 127.0.0.1 %d 2\n"
+                           "sentinel down-after-milliseconds weir 500\n"
+                           "sentinel failover-timeout weir 3000\n"
+                           % (self.port, self.folder, self.socket, self.folder,
+                              self.master_port))
+        return ["redis-server", path, "--sentinel"]
+
+
+class Group:
+    """A master with a replica and three Sentinels."""
+
+    def __init__(self, options=(), replica_prefix=()):
+        self.servers, self.sentinels = [], []
+        try:
+            self.servers.append(Server(options))
+            self.servers.append(Server(
+                (*options, "--replicaof", "127.0.0.1 %d" % self.servers[0].port),
+                replica_prefix))
+            self.sentinels = [Sentinel(self.servers[0].port) for _ in range(3)]
+            wait_until("the replica follows", lambda: self.in_step(self.servers[0]))
+            wait_until("Sentinels know each other", self.sentinels_ready)
+        except BaseException:
+            self.close()
+            raise
+
+    def sentinels_ready(self):
+        for s in self.sentinels:
+            about = s.client.execute_command("SENTINEL", "MASTER", "weir")
+            pairs = dict(zip(about[::2], about[1::2]))
+            if pairs[b"num-other-sentinels"] != b"2" or pairs[b"num-slaves"] == b"0":
+                return False
+        return True
+
+    @staticmethod
+    def in_step(server):
+        about = server.client.info("replication")
+        return (about.get("connected_slaves", 0) > 0 and
+                about["slave0"]["state"] == "online")
+
+    def url(self):
+        return "redis+sentinel://%s/weir" % ",".join(
+            "127.0.0.1:%d" % s.port for s in self.sentinels)
+
+    def master(self):
+        """The one that Sentinels name, if it answers as one."""
+        for s in self.sentinels:
+            try:
+                _, port = s.client.execute_command("SENTINEL", "GET-MASTER-ADDR-BY-NAME",
+                                                   "weir")
+            except redis.exceptions.RedisError:
+                continue
+            for server in self.servers:
+                try:
+                    if (server.port == int(port) and
+                            server.client.info("replication")["role"] == "master"):
+                        return server
+                except redis.exceptions.RedisError:
+                    pass
+        return None
+
+    def whole(self):
+        master = self.master()
+        try:
+            return master is not None and self.in_step(master)
+        except redis.exceptions.RedisError:
+            return False
+
+    def fail_over(self):
+        """Kill the master; another takes its place; the old one comes back as a replica."""
+        old = self.master()
+        old.kill()
+        wait_until("another master", lambda: self.master() not in (None, old))
+        old.start()
+        wait_until("two in step", self.whole)
+
+    def close(self):
+        for s in self.sentinels + self.servers:
+            s.close()

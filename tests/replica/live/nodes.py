@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""Nodes (node.c) and the ledger of what they were promised."""
+import os
+import queue
+import signal
+import subprocess
+import threading
+
+PATIENCE = 120
+
+
+class Node:
+    def __init__(self, program, name, *options, seconds=0, capacity=1000000, errors=None):
+        self.name, self.confirmed, self.inserted = name, 0, 0
+        self.process = subprocess.Popen(
+            [program, str(name), str(seconds), str(capacity), *options], text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
+        self.answers = queue.Queue()
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+        self.opened = self.answer("open")
+
+    def read(self):
+        for line in self.process.stdout:
+            word, _, rest = line.rstrip("\n").partition(" ")
+            if word == "confirmed":
+                self.confirmed = int(rest)
+            else:
+                self.answers.put((word, rest))
+        self.answers.put(("end", ""))
+
+    def answer(self, expected):
+        word, rest = self.answers.get(timeout=PATIENCE)
+        if word != expected:
+            raise AssertionError("node %d: %s instead of %s: %s" % (self.name, word, expected,
+                                                                   rest))
+        return rest
+
+    def ask(self, line, expected=None):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.answer(expected or line.split(" ")[0])
+
+    def rate(self, n):
+        self.ask("rate %d" % n)
+
+    def stats(self):
+        text, _, error = self.ask("stats").partition(" error=")
+        numbers = {k: int(v) for k, v in (w.split("=") for w in text.split(" "))}
+        return {**numbers, "error": error}
+
+    def missing(self, node, n):
+        """How many of the first n keys of that node, and the first of them."""
+        count, first = self.ask("check %d %d" % (node, n), "missing").split(" ")
+        return int(count), int(first)
+
+    def signal(self, number):
+        os.kill(self.process.pid, number)
+
+    def kill(self):
+        """What it had said is confirmed stays so."""
+        self.process.kill()
+        self.process.wait()
+        self.reader.join(PATIENCE)
+
+    def quit(self):
+        answer = self.ask("quit")
+        self.process.wait(PATIENCE)
+        return answer
+
+    def close(self):
+        if self.process.poll() is None:
+            self.signal(signal.SIGCONT)
+            self.kill()
+        self.reader.join(PATIENCE)
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+class Ledger:
+    """Starts nodes, remembers the promises to those that have gone, and checks them all."""
+
+    def __init__(self, program, *options, capacity=1000000, errors=None):
+        self.program, self.options, self.capacity = program, options, capacity
+        self.errors = errors
+        self.nodes, self.gone, self.next = [], {}, 0
+
+    def start(self, *options, seconds=0):
+        node = Node(self.program, self.next, *self.options, *options, seconds=seconds,
+                    capacity=self.capacity, errors=self.errors)
+        self.next += 1
+        if node.opened.split(" ")[0] != "0":
+            node.close()
+            raise AssertionError("a node did not open: %s" % node.opened)
+        self.nodes.append(node)
+        return node
+
+    def kill(self, node):
+        node.kill()
+        self.gone[node.name] = node.confirmed
+        self.nodes.remove(node)
+        node.close()
+
+    def promises(self):
+        """Node -> how many of its first keys everybody has to have."""
+        return {**self.gone, **{n.name: n.stats()["inserted"] for n in self.nodes}}
+
+    def confirmed(self):
+        """What a record that applications write first has at the least."""
+        of = {**self.gone, **{n.name: n.confirmed for n in self.nodes}}
+        return [of.get(i, 0) for i in range(self.next)]
+
+    def lost(self):
+        """(node, whose keys, how many, the first) of what is missing."""
+        return [(n.name, of, *n.missing(of, many)) for of, many in self.promises().items()
+                for n in self.nodes if n.missing(of, many)[0]]
+
+    def close(self):
+        for n in self.nodes:
+            n.close()
