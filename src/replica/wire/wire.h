@@ -77,6 +77,9 @@ bool weir__wire_interrupted(const struct weir_wire *w);
 struct pollfd;
 bool weir__wire_wait(struct weir_wire *w, struct pollfd *fds, size_t n, int milliseconds);
 
+/* Readable from the interruption on. */
+int weir__wire_interrupt_fd(const struct weir_wire *w);
+
 /* How long to wait after the @failures-th failure in a row, in milliseconds: doubled from 50 up to
  * 10,000, and of that a random part between a half and the whole, so that nodes do not come back
  * all at once. */

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import threading
 
+import group
+
 PATIENCE = 120
 
 
@@ -75,6 +77,22 @@ class Node:
         self.reader.join(PATIENCE)
         self.process.stdin.close()
         self.process.stdout.close()
+
+
+def all_well(ledger):
+    of = [n.stats() for n in ledger.nodes]
+    newest = max(s["newest"] for s in of)
+    return all(s["complete"] and s["generation"] == newest and not s["error"] for s in of)
+
+
+def settle(test, ledger):
+    """Nobody inserts any more; all have all."""
+    for n in ledger.nodes:
+        n.rate(0)
+    for n in ledger.nodes:
+        test.assertEqual(n.ask("flush 60000").split(" ")[0], "0")
+    group.wait_until("nodes are complete and serve the newest", lambda: all_well(ledger))
+    group.wait_until("nothing is lost: %s" % ledger.lost(), lambda: not ledger.lost())
 
 
 class Ledger:

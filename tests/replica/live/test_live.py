@@ -29,19 +29,7 @@ class Live(unittest.TestCase):
             self.ledger.start(**more)
 
     def settle(self):
-        """Nobody inserts any more; all have all."""
-        for n in self.ledger.nodes:
-            n.rate(0)
-        for n in self.ledger.nodes:
-            self.assertEqual(n.ask("flush 60000").split(" ")[0], "0")
-        group.wait_until("nodes are complete and serve the newest", self.all_well)
-        group.wait_until("nothing is lost: %s" % self.ledger.lost(),
-                         lambda: not self.ledger.lost())
-
-    def all_well(self):
-        of = [n.stats() for n in self.ledger.nodes]
-        newest = max(s["newest"] for s in of)
-        return all(s["complete"] and s["generation"] == newest and not s["error"] for s in of)
+        nodes.settle(self, self.ledger)
 
     def run_for(self, seconds, rate=20000):
         for n in self.ledger.nodes:
@@ -90,8 +78,7 @@ class Live(unittest.TestCase):
             self.run_for(0.3)
             self.settle()
         self.assertEqual(self.ledger.nodes[2].ask("empty"), "0 ")
-        group.wait_until("the broken generation serves", self.all_well)
-        self.assertTrue(self.ledger.lost())
+        group.wait_until("the broken generation serves", self.ledger.lost)
         self.assertEqual(self.ledger.nodes[1].ask("rollback %d" % good), "0 ")
         self.settle()
         answer = self.ledger.nodes[1].ask("rollback %d" % (good - 1))

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ * A connection is opened, introduces itself, and carries commands. */
+#include "link.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <weir/error.h>
+
+enum { ARGUMENTS = 128, PIECE = 65536 };
+
+void weir__link_close(struct weir_link *l)
+{
+	weir__stream_close(&l->stream);
+	weir__reply_end(&l->reader);
+}
+
+int weir__link_answer(struct weir_link *l, uint32_t milliseconds, redisReply **reply)
+{
+	static _Thread_local char piece[PIECE];
+	for (;;) {
+		int err = weir__reply_next(&l->reader, reply);
+		if (err || *reply)
+			return err;
+		int64_t n = weir__stream_read(&l->stream, piece, sizeof piece, milliseconds);
+		if (n < 0)
+			return (int)n;
+		err = weir__reply_feed(&l->reader, piece, (size_t)n);
+		if (err)
+			return err;
+	}
+}
+
+static int send_command(struct weir_link *l, const struct weir_manner *m, const struct iovec *args,
+                        size_t n)
+{
+	const char *at[ARGUMENTS];
+	size_t len[ARGUMENTS];
+	char *text;
+	if (n == 0 || n > ARGUMENTS)
+		return weir_fail(-E2BIG, "a command of %zu arguments", n);
+	for (size_t i = 0; i < n; i++) {
+		at[i] = args[i].iov_base;
+		len[i] = args[i].iov_len;
+	}
+	int bytes = redisFormatCommandArgv(&text, (int)n, at, len);
+	if (bytes < 0)
+		return weir_fail(-ENOMEM, "no memory for a command to %s", l->peer);
+	int err = weir__stream_write(&l->stream, text, (size_t)bytes, m->answer_ms);
+	redisFreeCommand(text);
+	return err;
+}
+
+int weir__link_call(struct weir_link *l, const struct weir_manner *m, const struct iovec *args,
+                    size_t n, redisReply **reply)
+{
+	*reply = NULL;
+	int err = send_command(l, m, args, n);
+	return err ? err : weir__link_answer(l, m->answer_ms, reply);
+}
+
+/* ---- to introduce oneself ---- */
+
+static struct iovec word(const char *text)
+{
+	return (struct iovec){ (void *)(uintptr_t)text, strlen(text) };
+}
+
+/* @may_fail: it is a courtesy that a user may not be allowed. */
+static int say(struct weir_link *l, const struct weir_manner *m, const struct iovec *args, size_t n,
+               bool may_fail)
+{
+	redisReply *reply;
+	int err = weir__link_call(l, m, args, n, &reply);
+	if (err)
+		return err;
+	if (reply->type == REDIS_REPLY_ERROR && !may_fail) {
+		bool access = weir__reply_is(reply, "WRONGPASS") || weir__reply_is(reply, "NOAUTH") ||
+			      weir__reply_is(reply, "NOPERM") || weir__reply_is(reply, "ERR AUTH") ||
+			      weir__reply_is(reply, "ERR Client sent AUTH");
+		bool later = weir__reply_is(reply, "LOADING") || weir__reply_is(reply, "BUSY") ||
+			     weir__reply_is(reply, "MASTERDOWN");
+		/* nothing of a command is in an answer to it but its name */
+		err = weir_fail(access ? -EACCES : later ? -EAGAIN : -EPROTO, "%s: %.*s: %.200s",
+		                l->peer, (int)args[0].iov_len, (const char *)args[0].iov_base,
+		                reply->str);
+	}
+	freeReplyObject(reply);
+	return err;
+}
+
+static int introduce(struct weir_link *l, const struct weir_manner *m, const struct weir_speaker *s)
+{
+	char database[16];
+	int err = 0;
+	if (s->password) {
+		const struct iovec args[] = { word("AUTH"), word(s->user ? s->user : s->password),
+			                      word(s->password) };
+		/* the form without a user is that of servers before 6 too */
+		const struct iovec plain[] = { word("AUTH"), word(s->password) };
+		err = s->user ? say(l, m, args, 3, false) : say(l, m, plain, 2, false);
+	}
+	if (!err && s->selects && m->address.database) {
+		snprintf(database, sizeof database, "%" PRIu32, m->address.database);
+		const struct iovec args[] = { word("SELECT"), word(database) };
+		err = say(l, m, args, 2, false);
+	}
+	if (!err && s->selects && m->client_name) {
+		const struct iovec args[] = { word("CLIENT"), word("SETNAME"), word(m->client_name) };
+		err = say(l, m, args, 3, true);
+	}
+	return err;
+}
+
+int weir__link_open(struct weir_link *l, const struct weir_manner *m, const struct weir_host *host,
+                    const struct weir_speaker *speaker)
+{
+	weir__address_print(l->peer, &m->address, host);
+	l->stream = (struct weir_byte_stream){ .fd = -1, .interrupt = m->interrupt,
+		                               .peer = l->peer };
+	int err = weir__reply_begin(&l->reader, m->max_bytes, l->peer);
+	if (!err)
+		err = weir__stream_connect(&l->stream, m->address.path, host ? host->name : NULL,
+		                           host ? host->port : 0, m->connect_ms);
+	if (!err && m->tls)
+		err = weir__tls_begin(&l->stream, m->tls,
+		                      m->server_name ? m->server_name : host->name,
+		                      m->connect_ms);
+	if (!err)
+		err = introduce(l, m, speaker);
+	if (err)
+		weir__link_close(l);
+	return err;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ * One connection to one server: a stream, its answers, and who is speaking. */
+#ifndef WEIR_REPLICA_LINK_H
+#define WEIR_REPLICA_LINK_H
+
+#include "address.h"
+#include "reply.h"
+#include "stream.h"
+#include "tls.h"
+#include "wire.h"
+#include <string.h>
+
+/* What all connections of a wire have in common. */
+struct weir_manner {
+	struct weir_address address;
+	struct weir_tls *tls; /* NULL: none */
+	char *server_name, *client_name;
+	uint32_t connect_ms, answer_ms;
+	size_t max_bytes;
+	int interrupt;
+};
+
+/* Who is speaking. */
+struct weir_speaker {
+	const char *user, *password; /* NULL: none */
+	bool selects;                /* a database, and gives its name */
+};
+
+struct weir_link {
+	struct weir_byte_stream stream;
+	struct weir_reply_reader reader;
+	char peer[WEIR_HOST_TEXT];
+};
+
+/* @l must stay where it is, zeroed but for stream.fd -1. @host: NULL: the Unix socket.
+ * Return: as weir__wire_call(). */
+int weir__link_open(struct weir_link *l, const struct weir_manner *m, const struct weir_host *host,
+                    const struct weir_speaker *speaker);
+void weir__link_close(struct weir_link *l);
+/* Return: as weir__wire_call(), but every answer of redis is one. */
+int weir__link_call(struct weir_link *l, const struct weir_manner *m, const struct iovec *args,
+                    size_t n, redisReply **reply);
+/* The next answer. @milliseconds: 0: do not wait, -EAGAIN. */
+int weir__link_answer(struct weir_link *l, uint32_t milliseconds, redisReply **reply);
+
+/* Where Sentinels say the master is, asked in turn; who answered is asked first next time.
+ * @host: receives the master; its name points into @room.
+ * Return: 0; -EAGAIN none of them knows it now; as weir__wire_call(). */
+int weir__sentinel_find(struct weir_manner *m, const struct weir_speaker *speaker,
+                        struct weir_host *host, char room[WEIR_HOST_TEXT]);
+
+static inline bool weir__reply_is(const redisReply *r, const char *word)
+{
+	size_t n = strlen(word);
+	return r->type == REDIS_REPLY_ERROR && r->len >= n && memcmp(r->str, word, n) == 0;
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ * Sentinel is asked for the master. Its answer may be late or wrong: whoever connects asks the
+ * server itself for its role. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <weir/error.h>
+#include "link.h"
+
+static struct iovec word(const char *text)
+{
+	return (struct iovec){ (void *)(uintptr_t)text, strlen(text) };
+}
+
+/* { host, port }, or nothing: it does not know the name. */
+static int take(const struct weir_link *l, const redisReply *a, const char *master,
+                struct weir_host *host, char room[WEIR_HOST_TEXT])
+{
+	if (a->type == REDIS_REPLY_NIL)
+		return weir_fail(-EAGAIN, "%s: this Sentinel knows no master '%s'", l->peer, master);
+	if (a->type == REDIS_REPLY_ERROR)
+		return weir_fail(weir__reply_is(a, "NOAUTH") || weir__reply_is(a, "NOPERM") ?
+		                 -EACCES : -EAGAIN, "%s: %.200s", l->peer, a->str);
+	if (a->type != REDIS_REPLY_ARRAY || a->elements != 2 ||
+	    a->element[0]->type != REDIS_REPLY_STRING || a->element[1]->type != REDIS_REPLY_STRING)
+		return weir_fail(-EPROTO, "%s: that is no answer of a Sentinel", l->peer);
+	unsigned long port = strtoul(a->element[1]->str, NULL, 10);
+	if (a->element[0]->len == 0 || a->element[0]->len > 255 || port == 0 || port > 65535)
+		return weir_fail(-EPROTO, "%s: that is no host and port of a master", l->peer);
+	snprintf(room, WEIR_HOST_TEXT, "%s", a->element[0]->str);
+	*host = (struct weir_host){ room, (uint16_t)port };
+	return 0;
+}
+
+static int ask(struct weir_manner *m, const struct weir_speaker *speaker,
+               const struct weir_host *sentinel, struct weir_host *host, char room[WEIR_HOST_TEXT])
+{
+	struct weir_link l = { .stream = { .fd = -1 } };
+	redisReply *reply;
+	int err = weir__link_open(&l, m, sentinel, speaker);
+	if (err)
+		return err;
+	const struct iovec args[] = { word("SENTINEL"), word("GET-MASTER-ADDR-BY-NAME"),
+		                      word(m->address.master) };
+	err = weir__link_call(&l, m, args, 3, &reply);
+	if (!err) {
+		err = take(&l, reply, m->address.master, host, room);
+		freeReplyObject(reply);
+	}
+	weir__link_close(&l);
+	return err;
+}
+
+int weir__sentinel_find(struct weir_manner *m, const struct weir_speaker *speaker,
+                        struct weir_host *host, char room[WEIR_HOST_TEXT])
+{
+	struct weir_address *a = &m->address;
+	int err = -EAGAIN;
+	for (size_t i = 0; i < a->n && err && err != -ECANCELED; i++) {
+		err = ask(m, speaker, &a->hosts[i], host, room);
+		if (err)
+			continue;
+		struct weir_host first = a->hosts[i];
+		a->hosts[i] = a->hosts[0];
+		a->hosts[0] = first;
+	}
+	return err;
+}
