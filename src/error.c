@@ -45,6 +45,7 @@
 	X(EHOSTUNREACH, "no way to that host") \
 	X(ENETUNREACH, "no way to that network") \
 	X(EPROTO, "the other end does not speak the protocol") \
+	X(EMSGSIZE, "more than the other end may send") \
 	X(ENOTCONN, "the socket is not connected") \
 	X(ETIMEDOUT, "the other end does not answer") \
 	X(ESPIPE, "a pipe or socket has no position") \

@@ -59,20 +59,26 @@ static bool stopped(void *context)
 	return weir__wire_interrupted(context);
 }
 
+static char *copy(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
 static int make_http(struct weir_replica *r, const struct weir_replica_options *o)
 {
 	if (!o->image_url)
 		return 0;
-	int err = weir__fetch_options_make(&r->http, o->image_url, o->image_ca_file, o->image_http);
-	r->http.stop = stopped;
-	r->http.context = r->wire;
+	r->image_url = copy(o->image_url);
+	r->image_ca_file = copy(o->image_ca_file);
+	if (!r->image_url || (o->image_ca_file && !r->image_ca_file))
+		return weir_fail(-ENOMEM, "no memory for the base URL of images");
+	r->http = (struct weir_fetch_options){ .base_url = r->image_url,
+		                               .ca_file = r->image_ca_file,
+		                               .allow_http = o->image_http,
+		                               .stop = stopped,
+		                               .context = r->wire };
 	r->redis.http = &r->http;
-	return err;
-}
-
-static char *copy(const char *text)
-{
-	return text ? strdup(text) : NULL;
+	return weir__fetch_check(&r->http);
 }
 
 static int make_redis(struct weir_replica *r, const struct weir_replica_options *o)
@@ -257,7 +263,6 @@ static void free_all(struct weir_replica *r)
 	unmake_handle(r);
 	weir__signer_close(r->redis.signer);
 	weir__trust_close(r->redis.trust);
-	weir__fetch_options_free(&r->http);
 	weir__wire_close(r->wire);
 	if (r->wake >= 0)
 		close(r->wake);
@@ -266,6 +271,8 @@ static void free_all(struct weir_replica *r)
 		pthread_cond_destroy(&r->done);
 	}
 	free(r->folder);
+	free(r->image_url);
+	free(r->image_ca_file);
 	free(r->hash_key);
 	free(r);
 }

@@ -49,6 +49,7 @@ struct weir_replica {
 	int wake; /* eventfd */
 	uint32_t poll_ms, idle_ms, confirm_replicas, confirm_ms, publish_ms;
 	char *folder; /* of images */
+	char *image_url, *image_ca_file;
 	unsigned char *hash_key;
 	void (*report)(void *context, int result, const char *sentence);
 	void *context;

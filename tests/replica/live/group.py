@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Redis servers of the tests' own, in folders of mktemp: a master, replicas, Sentinels."""
 import os
+import random
 import shutil
 import signal
 import socket
@@ -25,9 +26,14 @@ def wait_until(what, condition, patience=PATIENCE):
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Not so high that a Cluster has no port 10,000 above it."""
+    while True:
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", random.randrange(10000, 30000)))
+            except OSError:
+                continue
+            return s.getsockname()[1]
 
 
 class Server:

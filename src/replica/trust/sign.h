@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * Signatures of generations: who publishes one has the secret key, who joins one trusts public
+ * keys. Checksums prove damage only, and a server or its network may be anybody's.
+ *
+ * A signature is a line of text beside the manifest, without a newline, of one form only:
+ *
+ *     ed25519 KEY IMAGE SIGNATURE       16, 64 and 128 hexadecimal digits in lower case
+ *
+ * KEY: the first 8 bytes of the BLAKE2b-256 of the public key; it only finds the key sooner.
+ * IMAGE: the hash of the whole image (image_hash.h).
+ * SIGNATURE: Ed25519ph (RFC 8032) over "weir-signature 1\n", the 32 bytes of that hash, and the
+ * manifest's text. The first two have a fixed length, so the three can be cut in one way only. The
+ * variant that hashes first takes them as they are, where the other would need a copy of all in one
+ * piece; and its signatures are never valid as plain Ed25519, whatever else a key is used for.
+ *
+ * A signature says who made a generation, not that it is the newest: L12 in rules.h, and the
+ * generation's number in the signed text, are for that. */
+#ifndef WEIR_REPLICA_TRUST_SIGN_H
+#define WEIR_REPLICA_TRUST_SIGN_H
+
+#include <stddef.h>
+#include "image_hash.h"
+
+enum { WEIR_SIGNATURE_TEXT = 8 + 16 + 1 + 64 + 1 + 128 + 1 }; /* with a NUL byte */
+
+struct weir_signer;
+/* Read the secret key. It stays in memory that is locked where that is permitted, without rights
+ * to write it, and overwritten by weir__signer_close().
+ * Return: 0; as weir__key_file_secret(); -ENOTSUP this build has no libsodium; -ENOMEM. */
+int weir__signer_open(struct weir_signer **out, const char *secret_file);
+/* @signer: NULL for nothing. */
+void weir__signer_close(struct weir_signer *signer);
+/* Any number of threads may sign at once. Return: 0, or -EIO if libsodium refuses. */
+int weir__signer_sign(const struct weir_signer *signer, const char *text, size_t len,
+                      const unsigned char image_hash[WEIR_IMAGE_HASH],
+                      char line[WEIR_SIGNATURE_TEXT]);
+
+struct weir_trust;
+/* Read the public keys that are trusted: one, or several while keys are exchanged.
+ * Return: 0; as weir__key_file_public(); -ENOTSUP this build has no libsodium; -ENOMEM. */
+int weir__trust_open(struct weir_trust **out, const char *public_file);
+/* @trust: NULL for nothing. */
+void weir__trust_close(struct weir_trust *trust);
+/* Is @line a signature of the manifest @text by a key that is trusted? Any number of threads may
+ * ask at once.
+ * @line: @line_len bytes, NULL or 0 if there is none.
+ * @image_hash: receives the hash that the image must have; only if it is.
+ * Return: 0; -EKEYREJECTED with the reason. */
+int weir__trust_check(const struct weir_trust *trust, const char *line, size_t line_len,
+                      const char *text, size_t len, unsigned char image_hash[WEIR_IMAGE_HASH]);
+
+#endif
