@@ -245,6 +245,70 @@ struct weir_replica_stats {
 WEIR_API WEIR_MUST_CHECK int weir_replica_stats(const struct weir_replica *r,
                                                 struct weir_replica_stats *out);
 
+/** A node, as it has reported. */
+struct weir_replica_node {
+	uint64_t node;
+	char host[65];
+	int64_t pid;
+	double age;               /* seconds since its report */
+	uint64_t generation;
+	char checksum[33];        /* of that generation's image: nodes that agree have the same */
+	char position[42];        /* in the stream, up to which it has applied all */
+	bool complete, publisher; /* publisher: it is to publish now and then */
+	uint64_t retained_bytes, not_replicated, refused;
+	char error[256];          /* "": all is well */
+};
+
+/** A generation, as its manifest says. */
+struct weir_replica_generation {
+	uint64_t generation, base;
+	uint64_t image_bytes;
+	uint64_t published_ms;    /* milliseconds since 1970, by the server's clock */
+	uint64_t publisher;       /* the node */
+	char checksum[33];
+	char position[42];        /* in the stream, up to which it has all */
+	const char *kind;
+	bool is_signed;           /* by somebody */
+	bool damaged;             /* what is there is no manifest: the other fields are 0 */
+};
+
+/** What redis has of a set. */
+struct weir_replica_view {
+	uint64_t now_ms;          /* the server's clock */
+	char epoch[57];           /* of the server's history: another after each restart */
+	struct weir_replica_generation current; /* generation 0: none */
+	uint64_t lease_owner;     /* who may publish now; 0: anybody */
+	int64_t lease_ms;         /* for how long */
+	uint64_t stream_length, stream_added; /* batches there, and ever */
+	char stream_last[42];     /* the id of the last */
+	uint64_t used_memory, maxmemory;
+	char policy[32];          /* maxmemory-policy: noeviction, or redis may lose the set */
+	struct weir_replica_node *nodes; /* by the age of their reports */
+	size_t node_count;
+	struct weir_replica_generation *kept; /* to which a rollback is possible, newest first */
+	size_t kept_count;
+};
+
+/**
+ * Look at a set without joining it: nothing is written.
+ * @options: as for weir_replica_open(), of which those of the connection and set are used.
+ * @out: receives the view; to be freed by weir_replica_view_free().
+ * Return: 0; as weir_replica_open().
+ * Threads: any.  Progress: blocking.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_replica_view(struct weir_replica_view **out,
+                                               const struct weir_replica_options *options);
+WEIR_API void weir_replica_view_free(struct weir_replica_view *view);
+
+/**
+ * Draw a pair of keys for signatures, into two new files: the secret one for its owner alone.
+ * Return: 0; -EEXIST a file is there; -ENOTSUP this build has no libsodium; the errno of writing:
+ *   then neither file is there.
+ * Threads: any.  Progress: blocking (file system).
+ */
+WEIR_API WEIR_MUST_CHECK int weir_replica_key_make(const char *secret_file,
+                                                   const char *public_file);
+
 WEIR_END_DECLS
 
 #endif

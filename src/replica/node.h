@@ -37,9 +37,7 @@ struct weir_node {
 	uint64_t gone;               /* then: how many entries an image must cover */
 	struct weir_manifest joined; /* whose image is in the handle; generation 0: none */
 	struct weir_manifest seen;   /* the one that the server had last, joined or not */
-	struct weir_stream_id covered; /* L3: by the generation before the one that was seen last, */
-	uint64_t covered_own;          /* and of this node's batches; in this epoch */
-	uint64_t own, own_of;          /* of those, what generation own_of covers */
+	struct weir_stream_id covered; /* L3: by the manifest that was seen last, in this epoch */
 	uint64_t newest;             /* the highest generation that was ever met */
 	struct weir_refused {        /* an image that was there as a whole and would not do */
 		uint64_t generation, checksum[2];
@@ -111,7 +109,7 @@ int weir__node_publish_again(struct weir_node *n, const char *text, size_t len);
 
 /* Of the parts of a node. */
 
-/* L3: @m is the manifest there is now. */
+/* L3: @m is the manifest there is. What it lacks of this node's batches is to be sent again. */
 void weir__node_covered(struct weir_node *n, const struct weir_manifest *m,
                         const struct weir_origins *origins);
 /* Is it a manifest of this set, by the same seed or key? Return: 0, -EBADMSG, -EKEYREJECTED. */

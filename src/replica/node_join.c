@@ -175,7 +175,6 @@ static void meet(struct weir_node *n, const char *epoch)
 	weir__retained_anew(&n->retained);
 	n->cursor = (struct weir_cursor){ .consumed = 0 };
 	n->covered = n->cursor.at;
-	n->covered_own = n->own = n->own_of = 0;
 	n->gap = false;
 }
 
@@ -199,12 +198,7 @@ void weir__node_covered(struct weir_node *n, const struct weir_manifest *m,
 	const struct weir_origin *own = weir__origins_find(origins, n->id);
 	if (strcmp(m->epoch, n->epoch) != 0)
 		return;
-	if (n->own_of != m->generation) {
-		n->covered_own = n->own_of == m->base ? n->own : 0;
-		n->own = own ? own->sequence : 0;
-		n->own_of = m->generation;
-		(void)weir__retained_uncovered(&n->retained, m->cursor.at, n->own);
-	}
+	(void)weir__retained_uncovered(&n->retained, m->cursor.at, own ? own->sequence : 0);
 	n->covered = m->covered;
 }
 

@@ -89,7 +89,7 @@ int weir__node_publish(struct weir_node *n)
 	weir__node_covered(n, &m, &n->origins);
 	n->joined = n->seen = m;
 	n->newest = m.generation;
-	(void)weir__retained_forget(&n->retained, n->covered, n->covered_own);
+	(void)weir__retained_forget(&n->retained, n->covered);
 	return 0;
 }
 

@@ -73,7 +73,6 @@ static bool count(struct reading *r)
 	n->cursor.consumed = r->counts.added - r->counts.length;
 	n->gone = gap == WEIR_GAP_TRIMMED ? n->cursor.consumed : UINT64_MAX;
 	n->cursor.at = n->covered = (struct weir_stream_id){ 0, 0 };
-	n->covered_own = n->own = n->own_of = 0;
 	weir__retained_anew(&n->retained); /* if the stream was deleted, ids may come again */
 	return false;
 }
@@ -121,7 +120,7 @@ int weir__node_read(struct weir_node *n)
 			again = !count(&r);
 	} while (again || some == WEIR_NODE_READ);
 	/* L3. Here, since it is known that the stream is the one that the manifest means. */
-	(void)weir__retained_forget(&n->retained, n->covered, n->covered_own);
+	(void)weir__retained_forget(&n->retained, n->covered);
 	return 0;
 }
 

@@ -109,11 +109,10 @@ size_t weir__retained_uncovered(struct weir_retained *r, struct weir_stream_id p
 	return 0;
 }
 
-size_t weir__retained_forget(struct weir_retained *r, struct weir_stream_id covered,
-                             uint64_t sequence)
+size_t weir__retained_forget(struct weir_retained *r, struct weir_stream_id covered)
 {
 	size_t n = 0;
-	while (r->oldest && r->oldest->confirmed && r->oldest->sequence <= sequence &&
+	while (r->oldest && r->oldest->confirmed &&
 	       weir__stream_id_compare(r->oldest->id, covered) <= 0) {
 		struct weir_batch *b = r->oldest;
 		r->oldest = b->later;

@@ -55,9 +55,7 @@ size_t weir__retained_again(struct weir_retained *r, uint64_t sequence);
 size_t weir__retained_uncovered(struct weir_retained *r, struct weir_stream_id position,
                                 uint64_t sequence);
 /* L3. Forget those that are confirmed with an id up to @covered, which is the position of the
- * *previous* manifest of the epoch, and that have a number up to @sequence, which that manifest had
- * of this node. Return: how many. */
-size_t weir__retained_forget(struct weir_retained *r, struct weir_stream_id covered,
-                             uint64_t sequence);
+ * *previous* manifest of the epoch. Return: how many. */
+size_t weir__retained_forget(struct weir_retained *r, struct weir_stream_id covered);
 
 #endif

@@ -20,9 +20,9 @@
  * L3  Retain. A batch is kept, confirmed or not, until a generation before the newest, of the same
  *     epoch, covers its id, and the replicas were known to have that generation before the next one
  *     was published. The newest manifest may be lost with the server that had it, and the stream's
- *     end with it; so may the one before, if nobody waited for it. That generation also says up to
- *     which batch of this node it has all: what it lacks is kept and sent again, as of a node that
- *     was taken for gone (L8). In a new epoch all ids are void and everything that is retained is
+ *     end with it; so may the one before, if nobody waited for it. A manifest also says up to which
+ *     batch of this node it has all: what it lacks of those before its position is sent again, as
+ *     of a node that was taken for gone (L8). In a new epoch all ids are void and everything that is retained is
  *     sent again, in its order (retain.h). The same holds when entries have gone (L7): if the
  *     stream was deleted, its ids may come again.
  * L4  One batch under way. Batch n + 1 is sent when n is confirmed. So the sequence numbers of an

@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1']
 HERE = ROOT / 'tests/replica'
-TESTS = [('test_node', ''), ('test_rules', '60')] # seeds
+TESTS = [('test_origins', ''), ('test_node', ''), ('test_rules', '60')] # seeds
 MUTANTS = [
     # L1
     ('EPOCH_NOT_NOTICED', 'node_join.c', 'bool anew = epoch[0] && strcmp(epoch, n->epoch) != 0;',
@@ -21,12 +21,11 @@ MUTANTS = [
     ('PENDING_NOT_REPLAYED', 'node_join.c', 'int full = weir__node_collect(n);', 'int full = 0;'),
     # L3
     ('FORGET_WHEN_CONFIRMED', 'node_read.c',
-     'weir__retained_forget(&n->retained, n->covered, n->covered_own);',
-     'weir__retained_forget(&n->retained, (struct weir_stream_id){ UINT64_MAX, 0 }, UINT64_MAX);'),
-    ('FORGET_WHAT_WAS_LACKING', 'node_read.c', 'n->covered, n->covered_own);',
-     'n->covered, UINT64_MAX);'),
+     'weir__retained_forget(&n->retained, n->covered);',
+     'weir__retained_forget(&n->retained, (struct weir_stream_id){ UINT64_MAX, 0 });'),
     ('LACKING_NOT_SENT_AGAIN', 'node_join.c',
-     '(void)weir__retained_uncovered(&n->retained, m->cursor.at, n->own);', ''),
+     '(void)weir__retained_uncovered(&n->retained, m->cursor.at, own ? own->sequence : 0);',
+     '(void)own;'),
     ('FORGET_BY_THE_NEWEST', 'node_join.c', 'n->covered = m->covered;',
      'n->covered = m->cursor.at;'),
     ('COVERED_THOUGH_UNSAFE', 'node_publish.c', 'return safe ? base->cursor.at : base->covered;',

@@ -254,6 +254,126 @@ static void test_refused(void **state)
 	weir__mark_free(&mark);
 }
 
+/* L4: nobody knows whether it arrived. */
+static void test_sent_until_it_is_confirmed(void **state)
+{
+	int kept;
+	(void)state;
+	toy.failing = 1000;
+	assert_ok(weir__node_insert(&node[A], test_key(1), &kept));
+	assert_int_equal(weir__node_send(&node[A]), -ECONNRESET);
+	toy.failing = 0;
+	assert_ok(weir__node_send(&node[A]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(has(B, 1));
+}
+
+/* L7, L8: what went between is known when everybody who lives has spoken. */
+static void test_a_gap_ends_when_all_have_spoken(void **state)
+{
+	const uint64_t alive[] = { 0xa, 0xb };
+	(void)state;
+	insert_and_send(A, 1);
+	assert_ok(weir__node_read(&node[B]));
+	insert_and_send(A, 2);
+	assert_ok(weir__node_read(&node[A]));
+	toy_trim(&toy, 2);
+	assert_ok(weir__node_idle(&node[B]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(node[B].gap);
+	assert_false(weir__node_heal(&node[B], alive, 2)); /* A has not spoken since */
+	assert_ok(weir__node_idle(&node[A]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_false(weir__node_heal(&node[B], alive, 2)); /* now it is known what is lacking */
+	assert_ok(weir__node_want(&node[B], 0xa, 2));
+	assert_ok(weir__node_read(&node[A]));
+	assert_ok(weir__node_send(&node[A]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(weir__node_heal(&node[B], alive, 2));
+	assert_true(has(B, 2) && weir__node_complete(&node[B]));
+}
+
+/* L8: whoever was taken for gone finds out by the manifest. */
+static void test_taken_for_gone(void **state)
+{
+	const uint64_t alive[] = { 0xb };
+	(void)state;
+	insert_and_send(A, 1);
+	assert_ok(weir__node_read(&node[A]));
+	toy_trim(&toy, 1);
+	assert_ok(weir__node_idle(&node[B]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(weir__node_heal(&node[B], alive, 1));
+	publish(B);
+	publish(B); /* its position is behind the batch, and it covers the generation before */
+	assert_ok(weir__node_look(&node[A]));
+	assert_ok(weir__node_send(&node[A]));
+	assert_ok(weir__node_read(&node[A]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(has(A, 1) && has(B, 1));
+}
+
+/* L11: the image does not have it, and the stream no more. */
+static void test_a_join_beside_a_gap_unites(void **state)
+{
+	(void)state;
+	publish(A);
+	insert_and_send(A, 1);
+	assert_ok(weir__node_read(&node[B]));
+	toy_trim(&toy, 1);
+	assert_ok(weir__node_look(&node[B]));
+	assert_int_equal(node[B].joined.generation, 1);
+	assert_true(has(B, 1) && node[B].gap);
+}
+
+/* An image that was there as a whole and will not do is not fetched again. */
+static void test_an_image_is_refused_once(void **state)
+{
+	(void)state;
+	insert_and_send(A, 1);
+	publish(A);
+	toy.bad_image = true;
+	assert_int_equal(weir__node_look(&node[B]), -EBADMSG);
+	toy.bad_image = false;
+	assert_refused(weir__node_look(&node[B]), -EBADMSG, "generation 1", "refused before");
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	assert_int_equal(node[B].joined.generation, 2);
+}
+
+/* A generation of before, with all that came since. */
+static void test_back_to_a_generation_of_before(void **state)
+{
+	char *kept;
+	(void)state;
+	insert_and_send(A, 1);
+	publish(A);
+	kept = strdup(toy.now.manifest);
+	insert_and_send(A, 2);
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	assert_ok(weir__node_publish_again(&node[B], kept, strlen(kept)));
+	assert_ok(weir__node_look(&node[B]));
+	assert_int_equal(node[B].joined.generation, 3);
+	assert_true(has(B, 1) && has(B, 2));
+	toy_trim(&toy, 2);
+	assert_refused(weir__node_publish_again(&node[B], kept, strlen(kept)), -ENOENT,
+	               "generation 1", "have gone");
+	free(kept);
+}
+
+static void test_another_name(void **state)
+{
+	(void)state;
+	insert_and_send(A, 1);
+	assert_ok(weir__node_rename(&node[A]));
+	assert_int_not_equal(node[A].id, 0xa);
+	assert_ok(weir__node_send(&node[A]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_int_equal(weir__origins_find(&node[B].origins, node[A].id)->sequence, 1);
+	assert_true(weir__node_complete(&node[B]));
+}
+
 int main(void)
 {
 #define OF(test) cmocka_unit_test_setup_teardown(test, make, release)
@@ -267,6 +387,13 @@ int main(void)
 		OF(test_the_base_is_what_was_joined),
 		OF(test_a_new_lineage_takes_nothing_away),
 		OF(test_refused),
+		OF(test_sent_until_it_is_confirmed),
+		OF(test_a_gap_ends_when_all_have_spoken),
+		OF(test_taken_for_gone),
+		OF(test_a_join_beside_a_gap_unites),
+		OF(test_an_image_is_refused_once),
+		OF(test_back_to_a_generation_of_before),
+		OF(test_another_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

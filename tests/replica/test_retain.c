@@ -76,7 +76,7 @@ static void test_sent_again_if_nobody_knows(void **state)
 	weir__retained_unsure(&r);
 	confirmed(2, 7);
 	assert_null(weir__retained_send(&r));
-	assert_int_equal(weir__retained_forget(&r, at(6), UINT64_MAX), 1);
+	assert_int_equal(weir__retained_forget(&r, at(6)), 1);
 	assert_int_equal(r.oldest->sequence, 2);
 }
 
@@ -87,16 +87,16 @@ static void test_another_epoch_sends_all(void **state)
 	confirmed(1, 1);
 	confirmed(2, 2);
 	confirmed(3, 3);
-	assert_int_equal(weir__retained_forget(&r, at(1), UINT64_MAX), 1);
+	assert_int_equal(weir__retained_forget(&r, at(1)), 1);
 	sends(4);
 	weir__retained_anew(&r);
 	/* ids of the epoch before say nothing any more */
-	assert_int_equal(weir__retained_forget(&r, at(99), UINT64_MAX), 0);
+	assert_int_equal(weir__retained_forget(&r, at(99)), 0);
 	confirmed(2, 1);
 	confirmed(3, 2);
 	confirmed(4, 3);
 	assert_null(weir__retained_send(&r));
-	assert_int_equal(weir__retained_forget(&r, at(2), UINT64_MAX), 2);
+	assert_int_equal(weir__retained_forget(&r, at(2)), 2);
 	weir__retained_anew(&r);
 	confirmed(4, 5);
 }
@@ -108,7 +108,7 @@ static void test_again_from_a_hole(void **state)
 	for (unsigned i = 1; i <= 4; i++)
 		confirmed(i, i);
 	assert_int_equal(weir__retained_again(&r, 3), 3);
-	assert_int_equal(weir__retained_forget(&r, at(9), UINT64_MAX), 2);
+	assert_int_equal(weir__retained_forget(&r, at(9)), 2);
 	confirmed(3, 11);
 	confirmed(4, 12);
 	confirmed(5, 13);
@@ -120,7 +120,7 @@ static void test_again_from_a_hole(void **state)
 	assert_int_equal(weir__retained_again(&r, 7), 1);
 	confirmed(7, 15);
 	/* nor are those that have gone */
-	assert_int_equal(weir__retained_forget(&r, at(13), UINT64_MAX), 3);
+	assert_int_equal(weir__retained_forget(&r, at(13)), 3);
 	assert_int_equal(weir__retained_again(&r, 1), 2);
 	confirmed(6, 16);
 	confirmed(7, 17);
@@ -130,15 +130,15 @@ static void test_only_what_is_covered_goes(void **state)
 {
 	(void)state;
 	add(3);
-	assert_int_equal(weir__retained_forget(&r, at(UINT64_MAX), UINT64_MAX), 0);
+	assert_int_equal(weir__retained_forget(&r, at(UINT64_MAX)), 0);
 	confirmed(1, 10);
 	confirmed(2, 20);
-	assert_int_equal(weir__retained_forget(&r, at(9), UINT64_MAX), 0);
-	assert_int_equal(weir__retained_forget(&r, at(10), UINT64_MAX), 1);
-	assert_int_equal(weir__retained_forget(&r, at(UINT64_MAX), UINT64_MAX), 1);
+	assert_int_equal(weir__retained_forget(&r, at(9)), 0);
+	assert_int_equal(weir__retained_forget(&r, at(10)), 1);
+	assert_int_equal(weir__retained_forget(&r, at(UINT64_MAX)), 1);
 	assert_int_equal(r.oldest->sequence, 3);
 	confirmed(3, 30);
-	assert_int_equal(weir__retained_forget(&r, at(30), UINT64_MAX), 1);
+	assert_int_equal(weir__retained_forget(&r, at(30)), 1);
 	assert_null(r.oldest);
 	assert_int_equal(r.bytes, 0);
 	add(1);
@@ -160,7 +160,7 @@ static void test_limit(void **state)
 	assert_refused(weir__retained_add(&r, data, SIZE_MAX - 8), -ENOBUFS, "no room", "");
 	assert_int_equal(r.last, 9);
 	confirmed(1, 1);
-	assert_int_equal(weir__retained_forget(&r, at(1), UINT64_MAX), 1);
+	assert_int_equal(weir__retained_forget(&r, at(1)), 1);
 	assert_ok(weir__retained_add(&r, data, sizeof data));
 	assert_int_equal(r.newest->sequence, 10);
 	/* batches without data are not for nothing either */
@@ -178,13 +178,12 @@ static void test_what_a_manifest_lacks(void **state)
 		assert_true(weir__retained_confirm(&r, at(i)));
 	}
 	assert_int_equal(weir__retained_uncovered(&r, at(3), 3), 0);
-	assert_int_equal(weir__retained_forget(&r, at(3), 1), 1);
-	assert_int_equal(weir__retained_forget(&r, at(3), 1), 0);
+	assert_int_equal(weir__retained_forget(&r, at(1)), 1);
 	assert_int_equal(weir__retained_uncovered(&r, at(3), 2), 2); /* and what follows */
 	assert_int_equal(weir__retained_send(&r)->sequence, 3);
 	assert_true(weir__retained_confirm(&r, at(5)));
 	assert_int_equal(weir__retained_uncovered(&r, at(4), 3), 0); /* is to be sent */
-	assert_int_equal(weir__retained_forget(&r, at(4), 9), 1);
+	assert_int_equal(weir__retained_forget(&r, at(4)), 1);
 	weir__retained_renumber(&r);
 	assert_int_equal(weir__retained_send(&r)->sequence, 1);
 	assert_int_equal(r.last, 2);

@@ -194,6 +194,8 @@ static int image(void *context, const struct weir_manifest *m, struct weir_filte
 {
 	struct toy *t = context;
 	int err = breaks(t);
+	if (!err && t->bad_image)
+		return weir_fail(-EBADMSG, "its checksum is another");
 	for (struct toy_image *i = t->images; i && !err && !t->no_image; i = i->older)
 		if (i->number == m->checksum[0])
 			return weir_clone(out, i->filter);

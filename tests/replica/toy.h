@@ -29,6 +29,7 @@ struct toy {
 	uint64_t random;
 	unsigned failing; /* of 1000 calls */
 	bool no_image;    /* somebody has deleted chunks */
+	bool bad_image;   /* somebody has changed them */
 	bool lags;        /* the replica answers no WAIT */
 	struct toy_image *images;
 	struct toy_entry *all;

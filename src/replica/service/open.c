@@ -13,7 +13,7 @@
 #include "../kinds.h"
 #include "service.h"
 
-static int check(const struct weir_replica_options *o)
+int weir__service_check(const struct weir_replica_options *o)
 {
 	if (o->struct_size != sizeof *o)
 		return weir_fail(-EINVAL, "struct_size is %zu, this library's is %zu: start from "
@@ -33,7 +33,7 @@ static int check(const struct weir_replica_options *o)
 	return o->params ? weir__replicable_check(o->params->kind) : 0;
 }
 
-static int make_wire(struct weir_replica *r, const struct weir_replica_options *o)
+int weir__service_wire(struct weir_wire **wire, const struct weir_replica_options *o)
 {
 	const struct weir_wire_options w = {
 		.url = o->url,
@@ -51,7 +51,7 @@ static int make_wire(struct weir_replica *r, const struct weir_replica_options *
 		.connect_ms = o->connect_ms,
 		.answer_ms = o->answer_ms,
 	};
-	return weir__wire_open(&r->wire, &w);
+	return weir__wire_open(wire, &w);
 }
 
 static bool stopped(void *context)
@@ -288,7 +288,7 @@ static int make(struct weir_replica *r, const struct weir_replica_options *o)
 	r->context = o->context;
 	int err = make_lock(r);
 	if (!err)
-		err = make_wire(r, o);
+		err = weir__service_wire(&r->wire, o);
 	if (!err)
 		err = make_redis(r, o);
 	if (err)
@@ -313,7 +313,7 @@ int weir_replica_open(struct weir_replica **out, const struct weir_replica_optio
 {
 	if (!out || !options)
 		return weir_fail(-EINVAL, "the %s is NULL", out ? "options" : "result");
-	int err = check(options);
+	int err = weir__service_check(options);
 	if (err)
 		return err;
 	struct weir_replica *r = calloc(1, sizeof *r);

@@ -74,6 +74,9 @@ struct weir_replica {
 	char last_error[256];
 };
 
+/* Are these options? Return: 0, -EINVAL, -ENOTSUP. */
+int weir__service_check(const struct weir_replica_options *o);
+int weir__service_wire(struct weir_wire **wire, const struct weir_replica_options *o);
 /* The thread. @arg: a replica. */
 void *weir__service_run(void *arg);
 void weir__service_wake(struct weir_replica *r);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ * Reports of nodes (due.c): words and values. They come from a server that may be anybody's. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../number.h"
+#include "../rules.h"
+#include "view.h"
+
+/* The value of a word, up to the next blank. */
+static bool value(const char *report, const char *word, char *out, size_t room)
+{
+	size_t n = strlen(word);
+	for (const char *at = report; at && *at; at = strchr(at, ' '), at = at ? at + 1 : NULL) {
+		if (strncmp(at, "error ", 6) == 0)
+			return false; /* what follows is free text */
+		if (strncmp(at, word, n) != 0 || at[n] != ' ')
+			continue;
+		size_t len = strcspn(at + n + 1, " ");
+		snprintf(out, room, "%.*s", (int)(len < room ? len : room - 1), at + n + 1);
+		return true;
+	}
+	return false;
+}
+
+static uint64_t number(const char *report, const char *word)
+{
+	char text[32];
+	uint64_t n = 0;
+	if (value(report, word, text, sizeof text))
+		(void)weir__number_parse(&n, text, strlen(text));
+	return n;
+}
+
+static bool take(struct weir_replica_node *n, const redisReply *node, const redisReply *of,
+                 uint64_t now_ms)
+{
+	uint64_t then;
+	*n = (struct weir_replica_node){ .age = 0.0 };
+	if (node->type != REDIS_REPLY_STRING || of->type != REDIS_REPLY_STRING ||
+	    !weir__hex_parse(&n->node, node->str, node->len, WEIR_REPLICA_NODE))
+		return false;
+	const char *report = strchr(of->str, ' ');
+	if (!report || !weir__number_parse(&then, of->str, (size_t)(report - of->str)))
+		return false;
+	n->age = now_ms > then ? (double)(now_ms - then) / 1000 : 0.0;
+	report++;
+	(void)value(report, "host", n->host, sizeof n->host);
+	(void)value(report, "checksum", n->checksum, sizeof n->checksum);
+	(void)value(report, "position", n->position, sizeof n->position);
+	n->pid = (int64_t)number(report, "pid");
+	n->generation = number(report, "generation");
+	n->complete = number(report, "complete") == 1;
+	n->publisher = number(report, "publisher") == 1;
+	n->retained_bytes = number(report, "retained");
+	n->not_replicated = number(report, "lost");
+	n->refused = number(report, "refused");
+	const char *error = strstr(report, " error ");
+	snprintf(n->error, sizeof n->error, "%s", error ? error + 7 : "");
+	return true;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct weir_replica_node *x = a, *y = b;
+	return x->age < y->age ? -1 : x->age > y->age;
+}
+
+size_t weir__view_nodes(struct weir_replica_node *out, const redisReply *flat, uint64_t now_ms)
+{
+	size_t n = 0;
+	for (size_t i = 0; i + 1 < flat->elements; i += 2)
+		n += take(&out[n], flat->element[i], flat->element[i + 1], now_ms);
+	qsort(out, n, sizeof *out, by_age);
+	return n;
+}
