@@ -194,6 +194,16 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_flush(struct weir_replica *r, uint32_t
 WEIR_API WEIR_MUST_CHECK int weir_replica_publish(struct weir_replica *r);
 
 /**
+ * Publish this node's set together with another filter's keys as the next generation.
+ * @more: of the set's own seed, and of a size that weir_merge() unites with it.
+ * Return: 0 or a negative errno.
+ * Errors: as weir_replica_publish(); those of weir_merge().
+ * Threads: any, outside of read-side sections.  Progress: blocking.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_replica_publish_with(struct weir_replica *r,
+                                                       const struct weir_filter *more);
+
+/**
  * Publish a filter made from the application's own record, which replaces the set: what is neither
  * in it nor inserted since is in the set no more.
  * @make: called once, on the calling thread, after the place in the stream was noted from which
@@ -218,6 +228,16 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_publish_from(
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_rollback(struct weir_replica *r, uint64_t generation);
+
+/**
+ * Save the set as it is here, as weir_save(): for a start without redis, or for other programs.
+ * Return: 0; as weir_save().
+ * Threads: any, outside of read-side sections.  Progress: blocking; inserts of others are applied
+ *   when it is done.
+ */
+struct weir_save_options;
+WEIR_API WEIR_MUST_CHECK int weir_replica_save(struct weir_replica *r, const char *path,
+                                               const struct weir_save_options *options);
 
 /** Start from WEIR_REPLICA_STATS_INIT. */
 struct weir_replica_stats {

@@ -81,9 +81,9 @@ int weir__node_look(struct weir_node *n);
 bool weir__node_heal(struct weir_node *n, const uint64_t *alive, size_t count);
 /* Has it all that the stream and the image had? (L9) */
 bool weir__node_complete(const struct weir_node *n);
-/* Publish the set as it is (L6, L9, L10).
- * Return: 0; -EAGAIN the node is not complete; or the server's. */
-int weir__node_publish(struct weir_node *n);
+/* Publish the set as it is (L6, L9, L10), and what @more has, unless that is NULL.
+ * Return: 0; -EAGAIN the node is not complete; as weir_merge(); or the server's. */
+int weir__node_publish(struct weir_node *n, const struct weir_filter *more);
 
 /* Where the stream ends before a record is read that an image is made from (L6). */
 struct weir_mark {

@@ -74,21 +74,39 @@ static int store_and_publish(const struct weir_node *n, const struct weir_filter
 	return err;
 }
 
-int weir__node_publish(struct weir_node *n)
+/* No section: this thread alone swaps the filters of the handle. */
+static int unite(struct weir_filter **out, const struct weir_node *n, const struct weir_filter *more)
 {
+	int err = weir_clone(out, weir_handle_get(n->handle));
+	if (err)
+		return err;
+	err = weir_merge(*out, more);
+	if (err)
+		weir_destroy(*out);
+	return err;
+}
+
+int weir__node_publish(struct weir_node *n, const struct weir_filter *more)
+{
+	struct weir_filter *both = NULL;
 	int err = check(n);
 	if (err)
 		return err;
 	/* L10; or of none, after a flush */
 	const struct weir_manifest base = n->seen.generation ? n->joined : n->seen;
-	struct weir_manifest m = begin(n, &base, &n->cursor);
-	/* no section: this thread alone swaps the filters of the handle */
-	err = store_and_publish(n, weir_handle_get(n->handle), &base, &m, &n->origins);
+	struct weir_manifest m = begin(n, &base, &n->cursor); /* before the copy */
+	err = more ? unite(&both, n, more) : 0;
+	if (!err)
+		err = store_and_publish(n, more ? both : weir_handle_get(n->handle), &base, &m,
+		                        &n->origins);
+	weir_destroy(both);
 	if (err)
 		return err;
+	n->newest = m.generation;
+	if (more)
+		return 0; /* it is joined as by all others */
 	weir__node_covered(n, &m, &n->origins);
 	n->joined = n->seen = m;
-	n->newest = m.generation;
 	(void)weir__retained_forget(&n->retained, n->covered);
 	return 0;
 }

@@ -28,6 +28,9 @@ static const struct command commands[] = {
 	{ "seal", "seal an image that a killed process left live", cmd_seal },
 	{ "verify", "check images for damage", cmd_verify },
 	{ "parquet", "each filter of a Parquet file", cmd_parquet },
+#ifdef WEIR_HAVE_REPLICATE
+	{ "replicate", "one set on many machines, by redis", cmd_replicate },
+#endif
 	{ "drill", "rehearse replacing a set under load: is anything lost?", cmd_drill },
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
@@ -39,7 +42,7 @@ static int usage(FILE *to)
 	      "wrong at a rate you choose.\n\n",
 	      to);
 	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
+		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
 	fputs("\n'weir COMMAND --help' and 'man weir' have more; 'weir --version', or -V, prints\n"
 	      "the version.\n"
 	      "\n"

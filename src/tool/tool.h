@@ -32,6 +32,7 @@ int cmd_route(int argc, char **argv);
 int cmd_seal(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_parquet(int argc, char **argv);
+int cmd_replicate(int argc, char **argv);
 int cmd_drill(int argc, char **argv);
 
 #endif

@@ -60,7 +60,7 @@ static void insert_and_send(unsigned i, unsigned key)
 static void publish(unsigned i)
 {
 	assert_ok(weir__node_read(&node[i]));
-	assert_ok(weir__node_publish(&node[i]));
+	assert_ok(weir__node_publish(&node[i], NULL));
 }
 
 static void test_inserts_come_to_others(void **state)
@@ -139,11 +139,11 @@ static void test_who_missed_entries_publishes_nothing(void **state)
 	toy_trim(&toy, 2);
 	assert_ok(weir__node_read(&node[B]));
 	assert_false(weir__node_complete(&node[B]));
-	assert_refused(weir__node_publish(&node[B]), -EAGAIN, "lacks inserts", "gone");
+	assert_refused(weir__node_publish(&node[B], NULL), -EAGAIN, "lacks inserts", "gone");
 	publish(A);
 	assert_ok(weir__node_look(&node[B]));
 	assert_true(weir__node_complete(&node[B]) && has(B, 1) && has(B, 2));
-	assert_ok(weir__node_publish(&node[B]));
+	assert_ok(weir__node_publish(&node[B], NULL));
 }
 
 /* L8, L9 */
@@ -158,7 +158,7 @@ static void test_who_lacks_a_batch_gets_it(void **state)
 	toy_delete(&toy, 1);
 	assert_ok(weir__node_read(&node[B]));
 	assert_true(has(B, 1) && !has(B, 2) && has(B, 3));
-	assert_refused(weir__node_publish(&node[B]), -EAGAIN, "lacks inserts", "a batch");
+	assert_refused(weir__node_publish(&node[B], NULL), -EAGAIN, "lacks inserts", "a batch");
 	assert_ok(weir__node_want(&node[B], 0xa, 2));
 	assert_ok(weir__node_read(&node[A]));
 	assert_ok(weir__node_send(&node[A]));
@@ -192,7 +192,7 @@ static void test_the_base_is_what_was_joined(void **state)
 	assert_refused(weir__node_look(&node[B]), -EAGAIN, "no such image", "");
 	assert_int_equal(node[B].seen.generation, 1);
 	assert_ok(weir__node_read(&node[B]));
-	assert_refused(weir__node_publish(&node[B]), -EEXIST, "the base is another", "");
+	assert_refused(weir__node_publish(&node[B], NULL), -EEXIST, "the base is another", "");
 	toy.no_image = false;
 	assert_ok(weir__node_look(&node[B]));
 	publish(B);

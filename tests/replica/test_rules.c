@@ -145,7 +145,7 @@ static void step(bool kills, bool trims, bool source)
 		(void)weir__node_look(&at[i].node);
 		break;
 	case 13: case 14:
-		look_after(i, weir__node_publish(&at[i].node));
+		look_after(i, weir__node_publish(&at[i].node, NULL));
 		break;
 	case 15:
 		confirm(i);
@@ -214,7 +214,7 @@ static void become_quiet(bool source)
 			if (!weir__node_complete(n) && round < ROUNDS / 2)
 				want(i);
 			else if (round % NODES == i)
-				look_after(i, weir__node_publish(n));
+				look_after(i, weir__node_publish(n, NULL));
 			else if (source && round == ROUNDS / 2 && i == 0 && !all_complete())
 				publish_from_source(i);
 			if (!source && round >= ROUNDS / 4)

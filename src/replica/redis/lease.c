@@ -50,6 +50,18 @@ int weir__redis_report(struct weir_redis *r, const char *text, size_t len)
 	return plain(r, WEIR_SCRIPT_REPORT, args, 2);
 }
 
+int weir__redis_leave(struct weir_redis *r)
+{
+	struct redisReply *reply;
+	const struct iovec args[] = { weir__text("HDEL"), weir__text(r->keys.of[WEIR_KEY_NODES]),
+		                      weir__text(r->owner) };
+	int err = weir__redis_command(r, args, 3, &reply);
+	if (err)
+		return err;
+	freeReplyObject(reply);
+	return weir__redis_release(r);
+}
+
 int weir__redis_prune(struct weir_redis *r, uint64_t milliseconds)
 {
 	char ms[WEIR_NUMBER_TEXT];

@@ -54,6 +54,8 @@ int weir__redis_release(struct weir_redis *r);
 
 /* Put a node's report among those of the others; @text: without a NUL byte. */
 int weir__redis_report(struct weir_redis *r, const char *text, size_t len);
+/* Take this node's report away, and the lease. */
+int weir__redis_leave(struct weir_redis *r);
 /* The nodes that have reported within so many milliseconds.
  * @nodes: receives a malloc'ed array of @n. */
 int weir__redis_alive(struct weir_redis *r, uint64_t milliseconds, uint64_t **nodes, size_t *n);

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weir/error.h>
+#include <weir/image.h>
 #include "service.h"
 
-int weir__service_ask(struct weir_replica *r, int (*run)(struct weir_replica *r, void *arg),
-                      void *arg)
+static int ask(struct weir_replica *r, int (*run)(struct weir_replica *r, void *arg), void *arg,
+               bool local)
 {
-	struct weir_request q = { .run = run, .arg = arg };
+	struct weir_request q = { .run = run, .arg = arg, .local = local };
 	pthread_mutex_lock(&r->lock);
 	*r->requests_end = &q;
 	r->requests_end = &q.next;
@@ -19,6 +20,18 @@ int weir__service_ask(struct weir_replica *r, int (*run)(struct weir_replica *r,
 		pthread_cond_wait(&r->done, &r->lock);
 	pthread_mutex_unlock(&r->lock);
 	return q.result ? weir_fail(q.result, "%s", q.sentence) : 0;
+}
+
+int weir__service_ask(struct weir_replica *r, int (*run)(struct weir_replica *r, void *arg),
+                      void *arg)
+{
+	return ask(r, run, arg, false);
+}
+
+int weir__service_ask_local(struct weir_replica *r, int (*run)(struct weir_replica *r, void *arg),
+                            void *arg)
+{
+	return ask(r, run, arg, true);
 }
 
 static struct weir_request *next(struct weir_replica *r)
@@ -39,10 +52,13 @@ void weir__service_answer(struct weir_replica *r, int err)
 	char why[WEIR_SERVICE_SENTENCE];
 	snprintf(why, sizeof why, "%s", err ? weir_error_detail() : "");
 	for (struct weir_request *q; (q = next(r));) {
-		int result = err ? err : q->run(r, q->arg);
+		bool runs = !err || (q->local && err != -ECANCELED);
+		int result = runs ? q->run(r, q->arg) : err;
+		if (runs && !result)
+			weir__service_note(r, err); /* who asked may ask for that too */
 		pthread_mutex_lock(&r->lock);
 		snprintf(q->sentence, sizeof q->sentence, "%s",
-		         err ? why : result ? weir_error_detail() : "");
+		         !runs ? why : result ? weir_error_detail() : "");
 		q->result = result;
 		q->done = true;
 		pthread_cond_broadcast(&r->done);
@@ -73,16 +89,15 @@ static int with_lease(struct weir_replica *r, int (*publish)(struct weir_replica
 }
 
 /* On top of what is there by now. */
-static int publish_set(struct weir_replica *r, void *arg)
+static int publish_set(struct weir_replica *r, void *more)
 {
-	(void)arg;
 	int err = -EEXIST;
 	for (unsigned tries = 0; err == -EEXIST && tries < 3; tries++) {
 		err = weir__node_look(&r->node);
 		if (!err)
 			err = weir__node_read(&r->node);
 		if (!err)
-			err = weir__node_publish(&r->node);
+			err = weir__node_publish(&r->node, more);
 	}
 	return err;
 }
@@ -96,10 +111,16 @@ int weir__service_duty(struct weir_replica *r)
 {
 	int err = weir__redis_lease(&r->redis, lease_ms(r), false);
 	if (!err)
-		err = weir__node_publish(&r->node);
+		err = weir__node_publish(&r->node, NULL);
 	if (!err)
 		err = weir__redis_lease(&r->redis, 2 * r->publish_ms, false);
 	return err;
+}
+
+int weir__service_leave(struct weir_replica *r, void *arg)
+{
+	(void)arg;
+	return weir__redis_leave(&r->redis);
 }
 
 struct from {
@@ -146,10 +167,38 @@ static int roll_back(struct weir_replica *r, void *arg)
 	return with_lease(r, publish_kept, arg);
 }
 
+struct saving {
+	const char *path;
+	const struct weir_save_options *options;
+};
+
+/* This thread alone swaps the filters of the handle, so it needs no section. */
+static int save(struct weir_replica *r, void *arg)
+{
+	const struct saving *s = arg;
+	return weir_save(weir_handle_get(r->handle), s->path, s->options);
+}
+
+int weir_replica_save(struct weir_replica *r, const char *path,
+                      const struct weir_save_options *options)
+{
+	struct saving s = { path, options };
+	if (!r || !path)
+		return weir_fail(-EINVAL, "the %s is NULL", r ? "path" : "replica");
+	return weir__service_ask_local(r, save, &s);
+}
+
 int weir_replica_publish(struct weir_replica *r)
 {
 	return r ? weir__service_ask(r, weir__service_publish, NULL) :
 	           weir_fail(-EINVAL, "the replica is NULL");
+}
+
+int weir_replica_publish_with(struct weir_replica *r, const struct weir_filter *more)
+{
+	if (!r || !more)
+		return weir_fail(-EINVAL, "the %s is NULL", r ? "filter" : "replica");
+	return weir__service_ask(r, weir__service_publish, (void *)(uintptr_t)more);
 }
 
 int weir_replica_publish_from(struct weir_replica *r,

@@ -64,6 +64,8 @@ static char *copy(const char *text)
 	return text ? strdup(text) : NULL;
 }
 
+enum { ONE_TRY_MS = 1000 };
+
 static int make_http(struct weir_replica *r, const struct weir_replica_options *o)
 {
 	if (!o->image_url)
@@ -177,6 +179,8 @@ static int begin_anew(struct weir_replica *r, const struct weir_replica_options 
 		err = make_node(r, o);
 	if (!err)
 		err = weir__node_look(&r->node);
+	if (err == -EKEYREJECTED)
+		err = -EEXIST; /* another was first, with another seed: that is the set's */
 	if (!err && r->node.joined.generation)
 		return 0; /* another was first, with the same seed */
 	if (!err)
@@ -213,8 +217,8 @@ static int begin_with_patience(struct weir_replica *r, const struct weir_replica
 	uint64_t id = r->node.id;
 	for (unsigned tries = 1;; tries++) {
 		int err = begin(r, o);
-		bool passing = err == -EEXIST || err == -EPERM || err == -EKEYREJECTED ||
-			       err == -EAGAIN || err == -ESTALE;
+		bool passing = err == -EEXIST || err == -EPERM || err == -EAGAIN ||
+			       err == -ESTALE;
 		if (!passing || tries == 8)
 			return err;
 		char why[WEIR_SERVICE_SENTENCE];
@@ -352,7 +356,10 @@ int weir_replica_close(struct weir_replica *r)
 		return 0;
 	if (pthread_equal(pthread_self(), r->thread))
 		return weir_fail(-EDEADLK, "set %s: closed on its own thread", r->node.set);
-	(void)!weir_replica_flush(r, r->confirm_ms);
+	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
+	bool there = weir_replica_stats(r, &s) == 0 && s.connected;
+	if (weir_replica_flush(r, there ? r->confirm_ms : ONE_TRY_MS) == 0)
+		(void)weir__service_ask(r, weir__service_leave, NULL);
 	pthread_mutex_lock(&r->lock);
 	r->stopping = true;
 	pthread_cond_broadcast(&r->done);

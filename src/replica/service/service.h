@@ -33,6 +33,7 @@ struct weir_request {
 	struct weir_request *next;
 	int (*run)(struct weir_replica *r, void *arg);
 	void *arg;
+	bool local; /* it needs no server */
 	bool done;
 	int result;
 	char sentence[WEIR_SERVICE_SENTENCE];
@@ -70,6 +71,7 @@ struct weir_replica {
 	uint64_t met_ms;                 /* of the last exchange that succeeded */
 	uint64_t incomplete_ms;          /* since when; 0: it is not */
 	unsigned failures;               /* in a row */
+	uint64_t all_failures;
 	char last_epoch[WEIR_REPLICA_EPOCH + 1];
 	char last_error[256];
 };
@@ -87,12 +89,17 @@ int weir__service_due(struct weir_replica *r);
 /* Run @run on the thread, and wait for it. Return: its answer, with its sentence. */
 int weir__service_ask(struct weir_replica *r, int (*run)(struct weir_replica *r, void *arg),
                       void *arg);
+/* Also when there is no connection. */
+int weir__service_ask_local(struct weir_replica *r, int (*run)(struct weir_replica *r, void *arg),
+                            void *arg);
 /* Answer all requests with @err, or run them if it is 0. */
 void weir__service_answer(struct weir_replica *r, int err);
 /* Publish because somebody asks for it. */
 int weir__service_publish(struct weir_replica *r, void *arg);
 /* Publish because it is this node's duty, if no other has the lease. */
 int weir__service_duty(struct weir_replica *r);
+/* This node will be no more: it takes its report and its lease away. */
+int weir__service_leave(struct weir_replica *r, void *arg);
 /* Copy how the node stands. */
 void weir__service_note(struct weir_replica *r, int err);
 /* Tell the application of a change: of @err, or that it is over. */

@@ -19,7 +19,7 @@ void weir__service_note(struct weir_replica *r, int err)
 	s->refused = n->refused.generation > n->joined.generation ? n->refused.generation : 0;
 	s->batches_read = n->applied;
 	s->retained_bytes = n->retained.bytes;
-	s->failures += err != 0;
+	s->failures = r->all_failures;
 	s->node = n->id;
 	snprintf(s->error, sizeof s->error, "%s", err ? weir_error_detail() : "");
 	pthread_mutex_unlock(&r->lock);

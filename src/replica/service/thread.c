@@ -77,6 +77,7 @@ void *weir__service_run(void *arg)
 	while (!stopping(r)) {
 		int err = round_and_due(r);
 		r->failures = err ? r->failures + 1 : 0;
+		r->all_failures += err != 0;
 		if (stopping(r))
 			break;
 		weir__service_note(r, err);

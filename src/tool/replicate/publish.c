@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ * weir replicate publish, rollback, key. */
+#include <errno.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include "../images.h"
+#include "../plain.h"
+#include "../say.h"
+#include "../tool.h"
+#include "replicate.h"
+
+extern char **environ;
+
+/* What the library says meanwhile is said at the end, if it failed. */
+static void quiet(void *context, int result, const char *sentence)
+{
+	(void)context, (void)result, (void)sentence;
+}
+
+static int failed(int err)
+{
+	bool refused = err == -EEXIST || err == -ESTALE || err == -EAGAIN || err == -ENOSPC ||
+		       err == -ENOENT || err == -EKEYREJECTED;
+	say("%s", weir_error_detail());
+	return refused ? TOOL_NO : TOOL_TROUBLE;
+}
+
+static void tell(const struct replicate *r, struct weir_replica *replica)
+{
+	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
+	if (r->quiet || weir_replica_stats(replica, &s) != 0)
+		return;
+	printf("set %s: generation %" PRIu64 "\n", r->options.set, s.newest);
+}
+
+static int end(const struct replicate *r, struct weir_replica *replica, int err)
+{
+	int status = err ? failed(err) : TOOL_OK;
+	if (!err)
+		tell(r, replica);
+	err = weir_replica_close(replica);
+	if (err && !status)
+		status = failed(err);
+	return status;
+}
+
+static int load(struct weir_filter **out, const struct replicate *r)
+{
+	const struct image_how how = { .check = true, .max_memory = image_max_memory(),
+		                       .hash_key = r->options.hash_key };
+	return image_load(out, r->arguments[0], &how);
+}
+
+/* The set as it is. Return: 0; 1 there is none; else a negative errno. */
+static int open_set(struct replicate *r, struct weir_replica **out)
+{
+	r->options.report = quiet;
+	int err = weir_replica_open(out, &r->options);
+	return err == -ENOENT && !r->options.params ? 1 : err;
+}
+
+/* IMAGE is the first generation. */
+static int publish_first(struct replicate *r, struct weir_filter *f)
+{
+	struct weir_handle *handle;
+	struct weir_replica *replica;
+	int err = weir_handle_create(&handle, f, NULL);
+	if (err) {
+		weir_destroy(f);
+		return failed(err);
+	}
+	r->options.handle = handle;
+	err = weir_replica_open(&replica, &r->options);
+	int status = err ? failed(err) : end(r, replica, weir_replica_publish(replica));
+	(void)weir_handle_destroy(handle);
+	return status;
+}
+
+static int publish_more(struct replicate *r)
+{
+	struct weir_replica *replica;
+	struct weir_filter *f;
+	if (load(&f, r) != 0)
+		return TOOL_TROUBLE;
+	int err = open_set(r, &replica);
+	if (err == 1)
+		return publish_first(r, f);
+	int status = err ? failed(err) : end(r, replica, weir_replica_publish_with(replica, f));
+	weir_destroy(f);
+	return status;
+}
+
+/* ---- --replace ---- */
+
+static int run(char **command)
+{
+	pid_t pid;
+	int status, err = posix_spawnp(&pid, command[0], NULL, NULL, command, environ);
+	if (err)
+		return weir_fail(-err, "%s: %s", command[0], strerror(err));
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return weir_fail(-errno, "%s: cannot be waited for", command[0]);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	return weir_fail(-EINVAL, "%s: ended by %s %d: nothing is published", command[0],
+	                 WIFEXITED(status) ? "exit status" : "signal",
+	                 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+}
+
+static int make(void *context, struct weir_filter **out)
+{
+	struct replicate *r = context;
+	int err = run(r->arguments + 1);
+	return err ? err : load(out, r);
+}
+
+static int publish_instead(struct replicate *r)
+{
+	struct weir_replica *replica;
+	if (r->count < 2)
+		return misuse("--replace: behind IMAGE stands -- and the command that makes it");
+	int err = open_set(r, &replica);
+	if (err == 1)
+		return trouble("set %s: nobody has published it: publish an image first, whose "
+		               "seed the others are to have", r->options.set);
+	return err ? failed(err) : end(r, replica, weir_replica_publish_from(replica, make, r));
+}
+
+int replicate_publish(struct replicate *r)
+{
+	if (r->count == 0)
+		return misuse("the image is missing");
+	if (r->replace)
+		return publish_instead(r);
+	if (r->count > 1)
+		return misuse("one image at a time: weir merge unites them");
+	return publish_more(r);
+}
+
+int replicate_rollback(struct replicate *r)
+{
+	struct weir_replica *replica;
+	if (!r->generation)
+		return misuse("--generation=N is missing: weir replicate status shows what is kept");
+	if (r->count)
+		return misuse("'%s' is too much", r->arguments[0]);
+	int err = open_set(r, &replica);
+	if (err == 1)
+		err = -ENOENT;
+	return err ? failed(err) :
+	             end(r, replica, weir_replica_rollback(replica, r->generation));
+}
+
+int replicate_key(struct replicate *r)
+{
+	if (r->count != 2)
+		return misuse("the names of two files are needed: secret, public");
+	int err = weir_replica_key_make(r->arguments[0], r->arguments[1]);
+	return err ? failed(err) : TOOL_OK;
+}

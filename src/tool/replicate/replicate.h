@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * weir replicate: its subcommands. */
+#ifndef WEIR_TOOL_REPLICATE_H
+#define WEIR_TOOL_REPLICATE_H
+
+#include <stdbool.h>
+#include <weir/replica.h>
+
+/* What the command line says. */
+struct replicate {
+	struct weir_replica_options options;
+	const char *output;          /* follow */
+	double max_age;              /* status: seconds; 0: any */
+	uint64_t generation;         /* rollback */
+	bool replace, json, prometheus, quiet;
+	int zstd_level;              /* of images, here and there */
+	char **arguments;
+	int count;
+};
+
+/* argv[0] is the full name, argv[1] the first option. Return: TOOL_OK, TOOL_TROUBLE after a message,
+ * or -1: help is wanted. */
+int replicate_options(struct replicate *r, int argc, char **argv);
+
+int replicate_publish(struct replicate *r);
+int replicate_follow(struct replicate *r);
+int replicate_status(struct replicate *r);
+int replicate_rollback(struct replicate *r);
+int replicate_key(struct replicate *r);
+
+#endif
