@@ -3,7 +3,8 @@
 # which has meson_test and check.
 
 base_packages='gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libcmocka-dev libzstd-dev
-	liburcu-dev zlib1g-dev libjansson-dev liblzma-dev libbz2-dev libcsv-dev'
+	liburcu-dev zlib1g-dev libjansson-dev liblzma-dev libbz2-dev libcsv-dev libhiredis-dev
+	libssl-dev libsodium-dev libcurl4-openssl-dev'
 bench_packages='g++ libbenchmark-dev libbloom-dev'
 tool_packages='python3 zstd' # what the tests of the command call
 clang_packages='clang libclang-rt-14-dev'
@@ -37,7 +38,7 @@ list_steps() {
 	install      README's commands and the Debian packages in a bare system; lintian
 	servers      named with weir's plugin, nginx with its module: answers, swaps, damage,
 	             reloads, kills under load; a guard before redis-server and SQLite
-	             or PostgreSQL
+	             or PostgreSQL; the module for Redis; nodes on several redis-servers
 	parquet      DuckDB, got by npm, writes files for weir and reads filters of weir's own
 	coverage     lines and branches of the library that the tests reach
 	END
@@ -221,13 +222,13 @@ packages_of_servers() {
 }
 
 server_packages='bind9 bind9-dev bind9-utils dnsperf nginx nginx-dev libpcre2-dev libssl-dev wrk
-	curl procps redis-server python3-redis libhiredis-dev libsqlite3-dev postgresql
+	curl procps openssl redis-server redis-tools python3-redis libsqlite3-dev postgresql
 	libpq-dev'
 
 step_servers() {
 	packages_of_servers $base_packages $tool_packages $server_packages
 	configure servers -Dwerror=true -Dbench=disabled -Dtool=enabled -Dzstd=enabled \
-		-Dbind=enabled -Dnginx=enabled -Dredis=enabled
+		-Dbind=enabled -Dnginx=enabled -Dredis=enabled -Dreplicate=enabled
 	meson_test servers --suite servers
 }
 

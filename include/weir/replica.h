@@ -58,6 +58,7 @@
 WEIR_BEGIN_DECLS
 
 struct weir_replica;
+struct weir_save_options;
 
 /** weir_replica_options.replicas: as many as are connected to redis at that moment. */
 #define WEIR_REPLICAS_ALL UINT32_MAX
@@ -173,6 +174,7 @@ WEIR_API int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash);
  * Threads: any, outside of read-side sections.  Progress: blocking (network).
  */
 WEIR_API int weir_replica_insert_confirmed(struct weir_replica *r, const void *key, size_t len);
+/** Likewise by a hash (weir_handle_hash()). */
 WEIR_API int weir_replica_insert_hash_confirmed(struct weir_replica *r, uint64_t hash);
 
 /**
@@ -235,7 +237,6 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_rollback(struct weir_replica *r, uint6
  * Threads: any, outside of read-side sections.  Progress: blocking; inserts of others are applied
  *   when it is done.
  */
-struct weir_save_options;
 WEIR_API WEIR_MUST_CHECK int weir_replica_save(struct weir_replica *r, const char *path,
                                                const struct weir_save_options *options);
 
@@ -318,6 +319,7 @@ struct weir_replica_view {
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_view(struct weir_replica_view **out,
                                                const struct weir_replica_options *options);
+/** Free a view. @view: may be NULL. */
 WEIR_API void weir_replica_view_free(struct weir_replica_view *view);
 
 /**

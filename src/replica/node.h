@@ -49,8 +49,8 @@ struct weir_node {
 void weir__node_make(struct weir_node *n, const struct weir_server *server,
                      struct weir_handle *handle, const char *set, uint64_t id, uint64_t limit);
 void weir__node_free(struct weir_node *n);
-/* Before anything was inserted: the handle's filter is the image of this manifest, which was read in
- * that epoch. @origins: are taken over. */
+/* Before anything was inserted: the handle's filter is the image of this manifest, which was read
+ * in that epoch. @origins: are taken over. */
 void weir__node_start(struct weir_node *n, const char *epoch, const struct weir_manifest *m,
                       struct weir_origins *origins);
 
@@ -102,8 +102,8 @@ void weir__mark_free(struct weir_mark *mark);
 int weir__node_publish_from(struct weir_node *n, const struct weir_filter *f,
                             const struct weir_mark *mark);
 
-/* Publish a generation of before again, as the newest: its image, and all that the stream has, which
- * is everything since. @text: its manifest's.
+/* Publish a generation of before again, as the newest: its image, and all that the stream has,
+ * which is everything since. @text: its manifest's.
  * Return: 0; -ENOENT what followed it has gone from the stream; or the server's. */
 int weir__node_publish_again(struct weir_node *n, const char *text, size_t len);
 

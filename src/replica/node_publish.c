@@ -75,7 +75,8 @@ static int store_and_publish(const struct weir_node *n, const struct weir_filter
 }
 
 /* No section: this thread alone swaps the filters of the handle. */
-static int unite(struct weir_filter **out, const struct weir_node *n, const struct weir_filter *more)
+static int unite(struct weir_filter **out, const struct weir_node *n,
+                 const struct weir_filter *more)
 {
 	int err = weir_clone(out, weir_handle_get(n->handle));
 	if (err)
@@ -164,10 +165,12 @@ static int begin_again(struct weir_node *n, struct weir_manifest *m)
 		return err;
 	uint64_t gone = counts.added - counts.length;
 	if (counts.added < counts.length || gone > m->cursor.consumed)
-		return weir_fail(-ENOENT, "set %s: of what followed generation %" PRIu64 ", %" PRIu64
-		                 " batches have gone from the stream: it cannot be returned to",
+		return weir_fail(-ENOENT, "set %s: of what followed generation %" PRIu64 ", %"
+		                 PRIu64 " batches have gone from the stream: it cannot be returned "
+		                 "to",
 		                 n->set, m->generation, gone - m->cursor.consumed);
-	m->covered = strcmp(m->epoch, n->epoch) == 0 ? m->covered : (struct weir_stream_id){ 0, 0 };
+	if (strcmp(m->epoch, n->epoch) != 0)
+		m->covered = (struct weir_stream_id){ 0, 0 };
 	m->cursor = (struct weir_cursor){ .consumed = gone };
 	m->generation = n->newest + 1;
 	m->base = n->seen.generation;
@@ -191,6 +194,7 @@ int weir__node_publish_again(struct weir_node *n, const char *text, size_t len)
 		err = weir__manifest_write(&again, &len, &m, &origins);
 	if (!err)
 		err = n->server->publish(n->server->context, &m, again, len);
+	n->newest = err ? n->newest : m.generation;
 	weir__origins_free(&origins);
 	free(again);
 	return err;
@@ -203,5 +207,7 @@ int weir__node_publish_from(struct weir_node *n, const struct weir_filter *f,
 	if (err)
 		return err;
 	struct weir_manifest m = begin(n, &n->seen, &mark->cursor);
-	return store_and_publish(n, f, &n->seen, &m, &mark->origins);
+	err = store_and_publish(n, f, &n->seen, &m, &mark->origins);
+	n->newest = err ? n->newest : m.generation;
+	return err;
 }

@@ -22,9 +22,9 @@
  *     was published. The newest manifest may be lost with the server that had it, and the stream's
  *     end with it; so may the one before, if nobody waited for it. A manifest also says up to which
  *     batch of this node it has all: what it lacks of those before its position is sent again, as
- *     of a node that was taken for gone (L8). In a new epoch all ids are void and everything that is retained is
- *     sent again, in its order (retain.h). The same holds when entries have gone (L7): if the
- *     stream was deleted, its ids may come again.
+ *     of a node that was taken for gone (L8). In a new epoch all ids are void and everything that
+ *     is retained is sent again, in its order (retain.h). The same holds when entries have gone
+ *     (L7): if the stream was deleted, its ids may come again.
  * L4  One batch under way. Batch n + 1 is sent when n is confirmed. So the sequence numbers of an
  *     origin have no holes in the stream, but for lost entries: whoever sees a hole knows
  *     (origins.h).

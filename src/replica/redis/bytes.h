@@ -12,7 +12,8 @@ struct weir_bytes_sum {
 	unsigned char hash[WEIR_IMAGE_HASH]; /* if it was asked for */
 };
 
-/* @bytes: of the file, from its beginning. Return: 0 or a negative errno; -EBADMSG it is shorter. */
+/* @bytes: of the file, from its beginning. Return: 0 or a negative errno; -EBADMSG it is shorter.
+ */
 int weir__bytes_sum(struct weir_bytes_sum *out, int fd, uint64_t bytes, bool hash);
 
 #endif

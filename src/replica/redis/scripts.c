@@ -134,9 +134,10 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 				end
 				needed[stored or ""] = true;
 			else
+				local own = ':' .. (stored or "") .. ':';
+				local of = string.gsub(names, ':%x+:$', own);
 				for c = 0, (needed[stored or ""] and 0 or tonumber(n or 0)) - 1 do
-					local chunk = string.gsub(names, ':%x+:$', ':' .. stored .. ':') .. c;
-					redis.call('EXPIRE', chunk, ARGV[15]);
+					redis.call('EXPIRE', of .. c, ARGV[15]);
 				end
 				redis.call('HDEL', kept, one.name);
 			end
@@ -175,8 +176,8 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		return redis.status_reply('OK');
 	),
 
-	/* node, report; or nothing, milliseconds: those that reported nothing for so long are removed.
-	 * The clock is the server's: those of nodes may differ. */
+	/* node, report; or nothing, milliseconds: those that reported nothing for so long are
+	 * removed. The clock is the server's: those of nodes may differ. */
 	[WEIR_SCRIPT_REPORT] = LUA(
 		local time = redis.call('TIME');
 		local now = time[1] * 1000 + math.floor(time[2] / 1000);
@@ -210,7 +211,8 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 	),
 
 	/* -> { epoch, now, text, signature, owner, milliseconds left, added, length, last id,
-	 *      used memory, maxmemory, policy, { node, report, ... }, { generation, text, ... } } */
+	 *      used memory, maxmemory, policy, { node, report, ... },
+	 *      { generation, text, ... } } */
 	[WEIR_SCRIPT_STATUS] = LUA(
 		local time = redis.call('TIME');
 		local memory = redis.call('INFO', 'memory');

@@ -48,8 +48,8 @@ int weir_replica_flush(struct weir_replica *r, uint32_t milliseconds)
 	if (err == -ETIMEDOUT)
 		return weir_fail(err, "set %s: not confirmed within %u ms", r->node.set,
 		                 milliseconds ? milliseconds : r->confirm_ms);
-	return err ? weir_fail(err, "set %s: not confirmed: redis, or this node's room for batches, "
-	                       "is full", r->node.set) : 0;
+	return err ? weir_fail(err, "set %s: not confirmed: redis, or this node's room for "
+	                       "batches, is full", r->node.set) : 0;
 }
 
 int weir_replica_insert_hash_confirmed(struct weir_replica *r, uint64_t hash)

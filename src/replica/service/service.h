@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * A node with its connection and its thread: what include/weir/replica.h promises.
  *
- * The thread runs rounds (round.c): it looks, sends, reads, answers. All of the node but its pending
- * lists is the thread's own; other threads leave tickets and requests under the lock, and wake it.
+ * The thread runs rounds (round.c): it looks, sends, reads, answers. All of the node but its
+ * pending lists is the thread's own; other threads leave tickets and requests under the lock, and
+ * wake it.
  *
  * S1  A ticket is confirmed when a round that began after it was drawn has sent everything, which
  *     includes all that was pending then; if replicas are to be waited for, when WAIT has answered
@@ -22,7 +23,7 @@
 enum {
 	WEIR_SERVICE_IDLE_MS = 5000,   /* between words of a node that has nothing to send, and
 	                                  between reports */
-	WEIR_SERVICE_TURNS = 4,        /* of those: after so many a node that said nothing has gone */
+	WEIR_SERVICE_TURNS = 4,        /* of those: then a node that said nothing has gone */
 	WEIR_SERVICE_GONE_MS = 7 * 24 * 3600 * 1000, /* then a node is forgotten */
 	WEIR_SERVICE_CUT_MS = 24 * 3600 * 1000,      /* then it takes another name */
 	WEIR_SERVICE_SENTENCE = 512,

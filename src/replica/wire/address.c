@@ -78,7 +78,8 @@ static int take_host(struct weir_address *a, char *at)
 	if (*at == '[') { /* IPv6 */
 		char *close = strchr(at, ']');
 		if (!close || (close[1] && close[1] != ':'))
-			return weir_fail(-EINVAL, "URL of redis: %.100s: a bracket is not closed", at);
+			return weir_fail(-EINVAL, "URL of redis: %.100s: a bracket is not closed",
+			                 at);
 		colon = close[1] ? close + 1 : NULL;
 		*close = '\0';
 		name = at + 1;
@@ -86,7 +87,8 @@ static int take_host(struct weir_address *a, char *at)
 	if (colon)
 		*colon = '\0';
 	if (colon && (!number(&port, colon + 1, 65535) || port == 0))
-		return weir_fail(-EINVAL, "URL of redis: host %.100s: its port is 1 to 65535", name);
+		return weir_fail(-EINVAL, "URL of redis: host %.100s: its port is 1 to 65535",
+		                 name);
 	if (!*name || strlen(name) > 255 || strpbrk(name, " /?#@"))
 		return weir_fail(-EINVAL, "URL of redis: '%.100s' is no host", name);
 	if (a->n == WEIR_HOSTS)
@@ -145,8 +147,8 @@ static int take_unix(struct weir_address *a, char *at)
 	if (query)
 		*query++ = '\0';
 	if (*at != '/' || !decode(at) || strlen(at) > most)
-		return weir_fail(-EINVAL, "URL of redis: '%.150s' is no path of a socket: it begins "
-		                 "with / and has at most %zu bytes", at, most);
+		return weir_fail(-EINVAL, "URL of redis: '%.150s' is no path of a socket: it "
+		                 "begins with / and has at most %zu bytes", at, most);
 	a->path = at;
 	if (query && strncmp(query, "db=", 3) != 0)
 		return weir_fail(-EINVAL, "URL of redis: '%.100s' is unknown: there is db=NUMBER",

@@ -66,6 +66,14 @@ static struct iovec word(const char *text)
 	return (struct iovec){ (void *)(uintptr_t)text, strlen(text) };
 }
 
+static bool is_any(const redisReply *r, const char *const *words)
+{
+	for (; *words; words++)
+		if (weir__reply_is(r, *words))
+			return true;
+	return false;
+}
+
 /* @may_fail: it is a courtesy that a user may not be allowed. */
 static int say(struct weir_link *l, const struct weir_manner *m, const struct iovec *args, size_t n,
                bool may_fail)
@@ -75,11 +83,10 @@ static int say(struct weir_link *l, const struct weir_manner *m, const struct io
 	if (err)
 		return err;
 	if (reply->type == REDIS_REPLY_ERROR && !may_fail) {
-		bool access = weir__reply_is(reply, "WRONGPASS") || weir__reply_is(reply, "NOAUTH") ||
-			      weir__reply_is(reply, "NOPERM") || weir__reply_is(reply, "ERR AUTH") ||
-			      weir__reply_is(reply, "ERR Client sent AUTH");
-		bool later = weir__reply_is(reply, "LOADING") || weir__reply_is(reply, "BUSY") ||
-			     weir__reply_is(reply, "MASTERDOWN");
+		static const char *const no[] = { "WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH",
+			                          "ERR Client sent AUTH", NULL };
+		static const char *const not_now[] = { "LOADING", "BUSY", "MASTERDOWN", NULL };
+		bool access = is_any(reply, no), later = is_any(reply, not_now);
 		/* nothing of a command is in an answer to it but its name */
 		err = weir_fail(access ? -EACCES : later ? -EAGAIN : -EPROTO, "%s: %.*s: %.200s",
 		                l->peer, (int)args[0].iov_len, (const char *)args[0].iov_base,
@@ -106,7 +113,8 @@ static int introduce(struct weir_link *l, const struct weir_manner *m, const str
 		err = say(l, m, args, 2, false);
 	}
 	if (!err && s->selects && m->client_name) {
-		const struct iovec args[] = { word("CLIENT"), word("SETNAME"), word(m->client_name) };
+		const struct iovec args[] = { word("CLIENT"), word("SETNAME"),
+			                      word(m->client_name) };
 		err = say(l, m, args, 3, true);
 	}
 	return err;

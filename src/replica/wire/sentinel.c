@@ -17,7 +17,8 @@ static int take(const struct weir_link *l, const redisReply *a, const char *mast
                 struct weir_host *host, char room[WEIR_HOST_TEXT])
 {
 	if (a->type == REDIS_REPLY_NIL)
-		return weir_fail(-EAGAIN, "%s: this Sentinel knows no master '%s'", l->peer, master);
+		return weir_fail(-EAGAIN, "%s: this Sentinel knows no master '%s'", l->peer,
+		                 master);
 	if (a->type == REDIS_REPLY_ERROR)
 		return weir_fail(weir__reply_is(a, "NOAUTH") || weir__reply_is(a, "NOPERM") ?
 		                 -EACCES : -EAGAIN, "%s: %.200s", l->peer, a->str);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * OpenSSL over a socket that does not block. Its own socket BIO would write without MSG_NOSIGNAL, so
- * it gets one of ours. */
+ * OpenSSL over a socket that does not block. Its own socket BIO would write without MSG_NOSIGNAL,
+ * so it gets one of ours. */
 #include "tls.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -96,7 +96,8 @@ int weir__tls_make(struct weir_tls **out, const char *ca_file, const char *cert_
 	t->insecure = insecure;
 	int err = t->context && t->method &&
 		SSL_CTX_set_min_proto_version(t->context, TLS1_2_VERSION) == 1 ?
-		take_files(t, ca_file, cert_file, key_file) : weir_fail(-ENOMEM, "no memory for TLS");
+		take_files(t, ca_file, cert_file, key_file) :
+		weir_fail(-ENOMEM, "no memory for TLS");
 	if (err) {
 		weir__tls_free(t);
 		return err;

@@ -7,7 +7,8 @@
 
 struct weir_tls; /* what is the same for all connections */
 
-/* @ca_file: NULL: the system's authorities. Return: 0; -ENOTSUP, -EINVAL a file will not do; -ENOMEM. */
+/* @ca_file: NULL: the system's authorities.
+ * Return: 0; -ENOTSUP, -EINVAL a file will not do; -ENOMEM. */
 int weir__tls_make(struct weir_tls **out, const char *ca_file, const char *cert_file,
                    const char *key_file, bool insecure);
 void weir__tls_free(struct weir_tls *t);

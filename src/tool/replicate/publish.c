@@ -145,7 +145,8 @@ int replicate_rollback(struct replicate *r)
 {
 	struct weir_replica *replica;
 	if (!r->generation)
-		return misuse("--generation=N is missing: weir replicate status shows what is kept");
+		return misuse("--generation=N is missing: weir replicate status shows what is "
+		              "kept");
 	if (r->count)
 		return misuse("'%s' is too much", r->arguments[0]);
 	int err = open_set(r, &replica);

@@ -18,8 +18,8 @@ struct replicate {
 	int count;
 };
 
-/* argv[0] is the full name, argv[1] the first option. Return: TOOL_OK, TOOL_TROUBLE after a message,
- * or -1: help is wanted. */
+/* argv[0] is the full name, argv[1] the first option.
+ * Return: TOOL_OK, TOOL_TROUBLE after a message, or -1: help is wanted. */
 int replicate_options(struct replicate *r, int argc, char **argv);
 
 int replicate_publish(struct replicate *r);

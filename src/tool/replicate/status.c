@@ -220,7 +220,8 @@ static void print_as_json(const struct replicate *r, const struct weir_replica_v
 static void gauge(const struct replicate *r, const char *name, const char *help, double value)
 {
 	printf("# HELP weir_replica_%s %s\n# TYPE weir_replica_%s gauge\n"
-	       "weir_replica_%s{set=\"%s\"} %.15g\n", name, help, name, name, r->options.set, value);
+	       "weir_replica_%s{set=\"%s\"} %.15g\n", name, help, name, name, r->options.set,
+	       value);
 }
 
 static void nodes_gauge(const struct replicate *r, const struct weir_replica_view *v,

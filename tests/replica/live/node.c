@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A node as an application has it, for tests that start several and break things: it inserts keys of
- * its own all the time, and answers commands on its standard input, a line each.
+ * A node as an application has it, for tests that start several and break things: it inserts keys
+ * of its own all the time, and answers commands on its standard input, a line each.
  *
  *     node NAME SECONDS-BETWEEN-GENERATIONS CAPACITY OPTION=VALUE...
  *
@@ -208,7 +208,8 @@ static bool take(struct weir_replica_options *o, const char *word)
 		{ "folder=", &o->image_folder, NULL }, { "image_url=", &o->image_url, NULL },
 		{ "poll=", NULL, &o->poll_ms }, { "confirm=", NULL, &o->confirm_replicas },
 		{ "answer=", NULL, &o->answer_ms }, { "connect=", NULL, &o->connect_ms },
-		{ "keep=", NULL, &o->keep }, { "idle=", NULL, &o->idle_ms }, { "http=", NULL, NULL }, { "pending=", NULL, NULL },
+		{ "keep=", NULL, &o->keep }, { "idle=", NULL, &o->idle_ms },
+		{ "http=", NULL, NULL }, { "pending=", NULL, NULL },
 	};
 	if (strncmp(word, "record=", 7) == 0)
 		return open_record(word + 7);

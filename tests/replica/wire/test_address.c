@@ -31,7 +31,7 @@ static void test_all_of_it(void **state)
 {
 	char text[WEIR_HOST_TEXT];
 	(void)state;
-	assert_ok(weir__address_parse(&a, "rediss://us%40er:p%3aw%2F@[::1]:7000,b:7001,10.0.0.1/15"));
+	assert_ok(weir__address_parse(&a, "rediss://us%40er:p%3aw%2F@[::1]:7000,b:7001,10.1/15"));
 	assert_true(a.tls);
 	assert_string_equal(a.user, "us@er");
 	assert_string_equal(a.password, "p:w/");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A connection for tests of the other end: OPTION=VALUE... on the command line, then a command a line
- * on standard input, words separated by blanks. Each is answered by a line: OK and the answer, or
- * ERRNO and the sentence. Lines of its own: @heard: how many messages came within a second,
+ * A connection for tests of the other end: OPTION=VALUE... on the command line, then a command a
+ * line on standard input, words separated by blanks. Each is answered by a line: OK and the answer,
+ * or ERRNO and the sentence. Lines of its own: @heard: how many messages came within a second,
  * @subscribe CHANNEL, @number: how many connections there have been, @rss: kilobytes of memory. */
 #include <errno.h>
 #include <hiredis/hiredis.h>
