@@ -87,11 +87,12 @@ static int check(struct weir_redis *r, const struct weir_manifest *m, int fd)
 	int err = weir__bytes_sum(&sum, fd, m->bytes, r->trust != NULL);
 	if (err)
 		return err;
-	if (sum.checksum[0] != m->checksum[0] || sum.checksum[1] != m->checksum[1])
+	const uint64_t *is = sum.checksum, *said = m->checksum;
+	if (is[0] != said[0] || is[1] != said[1])
 		return weir_fail(-EBADMSG, "set %s: the image of generation %" PRIu64 " is "
 		                 "damaged: its checksum is %016" PRIx64 "%016" PRIx64
-		                 " instead of %016" PRIx64 "%016" PRIx64, r->keys.set, m->generation, sum.checksum[0],
-		                 sum.checksum[1], m->checksum[0], m->checksum[1]);
+		                 " instead of %016" PRIx64 "%016" PRIx64, r->keys.set,
+		                 m->generation, is[0], is[1], said[0], said[1]);
 	if (r->trust && memcmp(sum.hash, r->image_hash, sizeof sum.hash) != 0)
 		return weir_fail(-EKEYREJECTED, "set %s: the image of generation %" PRIu64
 		                 " is not the one that was signed", r->keys.set, m->generation);

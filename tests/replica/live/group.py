@@ -40,11 +40,10 @@ class Server:
     """A redis-server. Its append-only file is synced always, so that a restart loses nothing that
     it has answered."""
 
-    def __init__(self, options=(), prefix=()):
+    def __init__(self, options=()):
         self.folder = tempfile.mkdtemp(prefix="weir-replica-")
         self.port = free_port()
         self.socket = os.path.join(self.folder, "s")
-        self.prefix = list(prefix)
         self.options = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
                         "--unixsocket", self.socket, "--save", "", "--appendonly", "yes",
                         "--appendfsync", "always", "--repl-diskless-sync-delay", "0",
@@ -60,8 +59,7 @@ class Server:
         return ["redis-server", *self.options]
 
     def start(self):
-        self.process = subprocess.Popen(self.prefix + self.command(),
-                                        stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen(self.command(), stdout=subprocess.DEVNULL)
         self.client = redis.Redis(unix_socket_path=self.socket)
         wait_until("redis-server answers", self.answers)
 
@@ -114,13 +112,12 @@ class Sentinel(Server):
 class Group:
     """A master with a replica and three Sentinels."""
 
-    def __init__(self, options=(), replica_prefix=()):
+    def __init__(self, options=()):
         self.servers, self.sentinels = [], []
         try:
             self.servers.append(Server(options))
             self.servers.append(Server(
-                (*options, "--replicaof", "127.0.0.1 %d" % self.servers[0].port),
-                replica_prefix))
+                (*options, "--replicaof", "127.0.0.1 %d" % self.servers[0].port)))
             self.sentinels = [Sentinel(self.servers[0].port) for _ in range(3)]
             wait_until("the replica follows", lambda: self.in_step(self.servers[0]))
             wait_until("Sentinels know each other", self.sentinels_ready)

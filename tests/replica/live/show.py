@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""The long show: three nodes, a master with a replica, three Sentinels, and one fault after the
+other, drawn by seed. At the end every node has every insert that was confirmed, and every insert of
+a node that lives.
+
+usage: show.py PROGRAM [--inserts N] [--faults N] [--seed N] [--rate N] [--log FILE]"""
+import argparse
+import os
+import random
+import signal
+import sys
+import time
+
+import group
+import nodes
+
+SET = "{weir:seen}:"
+
+
+class Show:
+    def __init__(self, asked):
+        self.asked, self.random = asked, random.Random(asked.seed)
+        self.errors = open(asked.log, "w")
+        self.group = group.Group()
+        self.record = os.path.join(self.group.servers[0].folder, "record")
+        self.ledger = nodes.Ledger(
+            asked.program, "set=seen", "url=" + self.group.url(), "poll=50", "idle=500",
+            "confirm=4294967295", "connect=2000", "answer=5000", "keep=2",
+            "record=" + self.record, capacity=max(asked.inserts * 5 // 4, 100000),
+            errors=self.errors)
+        self.done = {}
+        self.inserted_by_gone = 0
+
+    def close(self):
+        self.ledger.close()
+        self.group.close()
+        self.errors.close()
+
+    def start_node(self):
+        # each of them would publish; one has the lease
+        self.ledger.start(seconds=5).rate(self.asked.rate)
+
+    def master(self):
+        group.wait_until("a master", self.group.master)
+        return self.group.master()
+
+    # ---- faults ----
+
+    def connections_killed(self):
+        self.master().client.client_kill_filter(_type="normal", skipme=True)
+
+    def redis_restarted(self):
+        self.master().again()
+
+    def master_killed(self):
+        group.wait_until("two in step", self.group.whole)
+        self.group.fail_over()
+
+    def node_stopped(self):
+        node = self.random.choice(self.ledger.nodes)
+        node.signal(signal.SIGSTOP)
+        time.sleep(self.random.uniform(0.2, 4))
+        node.signal(signal.SIGCONT)
+
+    def node_killed(self):
+        # what a node inserted beyond what was confirmed goes with it
+        self.ledger.kill(self.random.choice(self.ledger.nodes))
+        self.start_node()
+
+    def stream_trimmed(self):
+        """What was confirmed of a node that is gone by then may go with it, so all have to have it
+        first, and nobody is killed until all have what was trimmed."""
+        self.all_complete()
+        self.master().client.xtrim(SET + "stream", maxlen=0, approximate=False)
+        self.all_complete()
+
+    def memory_filled(self):
+        master = self.master()
+        used = master.client.info("memory")["used_memory"]
+        master.client.config_set("maxmemory", used + 1000000)
+        time.sleep(self.random.uniform(0.5, 2))
+        master.client.config_set("maxmemory", 0)
+
+    def clock_shifted(self):
+        """As of a server whose clock was ahead by up to a minute, and of one after it whose clock
+        is behind the ids that are there."""
+        client = self.master().client
+        last = client.xinfo_stream(SET + "stream")["last-generated-id"].split(b"-")[0]
+        ahead = int(last) + self.random.randrange(60000)
+        client.execute_command("XSETID", SET + "stream", "%d-0" % ahead, "ENTRIESADDED",
+                               client.xinfo_stream(SET + "stream")["entries-added"],
+                               "MAXDELETEDID", "0-0")
+
+    def record_published(self):
+        self.random.choice(self.ledger.nodes).ask("record")
+
+    FAULTS = (connections_killed, redis_restarted, master_killed, node_stopped, node_killed,
+              stream_trimmed, memory_filled, clock_shifted, record_published)
+
+    # ---- the course of it ----
+
+    def all_complete(self):
+        group.wait_until("all are complete", lambda: all(
+            n.stats()["complete"] for n in self.ledger.nodes), 120)
+
+    def inserted(self):
+        return sum(self.ledger.promises().values())
+
+    def run(self):
+        begun = time.monotonic()
+        for _ in range(3):
+            self.start_node()
+        while len(self.ledger.nodes) == 3 and (
+                sum(self.done.values()) < self.asked.faults or
+                self.inserted() < self.asked.inserts):
+            if sum(self.done.values()) < self.asked.faults:
+                fault = self.random.choice(self.FAULTS)
+                fault(self)
+                self.done[fault.__name__] = self.done.get(fault.__name__, 0) + 1
+                print("%6.1f s  %9d inserts  %s" % (time.monotonic() - begun, self.inserted(),
+                                                    fault.__name__), flush=True)
+            time.sleep(self.random.uniform(0.2, 2))
+        for n in self.ledger.nodes:
+            n.rate(0)
+        for n in self.ledger.nodes:
+            answer = n.ask("flush 60000")
+            if not answer.startswith("0"):
+                raise AssertionError("not confirmed at the end: %s" % answer)
+        group.wait_until("all are well", lambda: nodes.all_well(self.ledger), 180)
+        lost = self.ledger.lost()
+        stats = [n.stats() for n in self.ledger.nodes]
+        print("%d inserts, %d faults (%s), %d generations, %d failures on nodes, %.0f s: %s" % (
+            self.inserted(), sum(self.done.values()),
+            ", ".join("%d %s" % (n, name) for name, n in sorted(self.done.items())),
+            stats[0]["generation"], sum(s["failures"] for s in stats),
+            time.monotonic() - begun, "LOST %s" % lost if lost else "0 lost"))
+        return 1 if lost else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("program")
+    parser.add_argument("--inserts", type=int, default=100000)
+    parser.add_argument("--faults", type=int, default=8)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rate", type=int, default=5000, help="inserts a second of a node")
+    parser.add_argument("--log", default=os.devnull)
+    asked = parser.parse_args()
+    asked.program = os.path.abspath(asked.program)
+    show = Show(asked)
+    try:
+        return show.run()
+    finally:
+        show.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
