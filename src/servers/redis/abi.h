@@ -69,6 +69,7 @@ struct redis_methods {
 	X(int, StringToDouble, (const struct redis_string *, double *)) \
 	X(int, ReplyWithError, (struct redis_context *, const char *)) \
 	X(int, ReplyWithSimpleString, (struct redis_context *, const char *)) \
+	X(int, ReplyWithStringBuffer, (struct redis_context *, const char *, size_t)) \
 	X(int, ReplyWithLongLong, (struct redis_context *, long long)) \
 	X(int, ReplyWithBool, (struct redis_context *, int)) \
 	X(int, ReplyWithNull, (struct redis_context *)) \

@@ -11,7 +11,7 @@
 
 uint64_t bf_most;
 
-static uint64_t most_for(struct redis_context *context)
+uint64_t bf_most_for(struct redis_context *context)
 {
 	int flags = redis.GetContextFlags(context);
 	return flags & (REDIS_REPLICATED | REDIS_LOADING) ? 0 : bf_most;
@@ -44,7 +44,7 @@ static struct chain *make(struct redis_context *context, struct redis_string *na
 	char error[32];
 	if (!s->seed)
 		s->seed = draw_seed();
-	int err = chain_create(&c, s, most_for(context), &bf_memory);
+	int err = chain_create(&c, s, bf_most_for(context), &bf_memory);
 	if (err) {
 		fail(context, err);
 		return NULL;
@@ -155,7 +155,7 @@ static long add_items(struct redis_context *context, struct redis_string *name, 
 	while (taken < n && err >= 0) {
 		size_t len;
 		const char *item = redis.StringPtrLen(items[taken], &len);
-		err = chain_add(c, item, len, most_for(context));
+		err = chain_add(c, item, len, bf_most_for(context));
 		if (err < 0) {
 			fail(context, err);
 		} else {

@@ -38,6 +38,11 @@ static struct weir_params params_of(const struct chain_settings *s, size_t n)
 
 /* ---- links ---- */
 
+unsigned char *chain_bits(const struct chain_link *l)
+{
+	return (unsigned char *)l->memory + (LINE - (uintptr_t)l->memory % LINE);
+}
+
 static int make_link(struct chain *c, struct chain_link *out, const struct weir_params *like)
 {
 	struct weir_params p = *like;
@@ -50,7 +55,7 @@ static int make_link(struct chain *c, struct chain_link *out, const struct weir_
 	if (!out->memory)
 		return weir_fail(-ENOMEM, "no memory for a link of %llu bytes",
 		                 (unsigned long long)plan.bytes);
-	p.memory = (char *)out->memory + (LINE - (uintptr_t)out->memory % LINE);
+	p.memory = chain_bits(out);
 	p.memory_bytes = plan.bytes;
 	err = weir_create(&out->filter, &p);
 	if (err)
@@ -64,7 +69,7 @@ static void free_link(struct chain *c, struct chain_link *l)
 	c->memory->put(l->memory);
 }
 
-static int grow(struct chain *c, uint64_t most)
+int chain_grow(struct chain *c, uint64_t most)
 {
 	struct weir_params p = params_of(&c->settings, c->links);
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -80,6 +85,11 @@ static int grow(struct chain *c, uint64_t most)
 	err = make_link(c, &c->link[c->links], &p);
 	c->links += !err;
 	return err;
+}
+
+void chain_shrink(struct chain *c)
+{
+	free_link(c, &c->link[--c->links]);
 }
 
 /* ---- chains ---- */
@@ -112,7 +122,7 @@ int chain_create(struct chain **out, const struct chain_settings *settings, uint
 	int err = chain_begin(&c, settings, memory);
 	if (err)
 		return err;
-	err = grow(c, most);
+	err = chain_grow(c, most);
 	if (err)
 		chain_destroy(c);
 	else
@@ -213,7 +223,7 @@ int chain_add(struct chain *c, const void *item, size_t len, uint64_t most)
 		if (!c->settings.expansion)
 			return weir_fail(-ENOSPC, "the chain of one link is full: %llu items",
 			                 (unsigned long long)last->items);
-		int err = grow(c, most);
+		int err = chain_grow(c, most);
 		if (err)
 			return err;
 		last = &c->link[c->links - 1];

@@ -50,6 +50,11 @@ int chain_copy(struct chain **out, const struct chain *from);
 /* Return: 1 it was new, 0 it was there, or a negative errno: -ENOSPC a chain of one link is full,
  * -EFBIG, -ENOMEM. Then nothing was changed. */
 int chain_add(struct chain *c, const void *item, size_t len, uint64_t most);
+/* One more link, empty; and without the last one. */
+int chain_grow(struct chain *c, uint64_t most);
+void chain_shrink(struct chain *c);
+/* A link's bits: any bits are a filter. */
+unsigned char *chain_bits(const struct chain_link *l);
 bool chain_has(const struct chain *c, const void *item, size_t len);
 
 uint64_t chain_capacity(const struct chain *c);

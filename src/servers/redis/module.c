@@ -18,6 +18,8 @@ static const struct {
 	{ "BF.MEXISTS", bf_mexists, "readonly" },
 	{ "BF.INFO", bf_info, "readonly fast" },
 	{ "BF.CARD", bf_card, "readonly fast" },
+	{ "BF.SCANDUMP", bf_scandump, "readonly" },
+	{ "BF.LOADCHUNK", bf_loadchunk, "write deny-oom" },
 	{ "BF.WEIRLINK", bf_link, "write admin" },
 };
 

@@ -121,6 +121,92 @@ class Commands(Case):
                              [b"#t\r\n", b"*2\r\n", b"#t\r\n", b"#f\r\n", b"%5\r\n"])
 
 
+class Dumps(Case):
+    def scan(self, client, at=0):
+        chunks = []
+        while True:
+            at, data = client.bf().scandump("k", at)
+            if not at:
+                self.assertEqual(data, b"")
+                return chunks
+            chunks.append((at, data))
+
+    def load(self, client, key, chunks):
+        for chunk in chunks:
+            self.assertTrue(client.bf().loadchunk(key, *chunk))
+
+    def test_whole(self):
+        client = self.serve().client
+        client.execute_command("BF.MADD", "k", *range(5000))
+        chunks = self.scan(client)
+        self.assertEqual([len(chunks), chunks[0][0]], [7, 1])
+        self.load(client, "l", chunks)
+        self.load(client, "l", chunks[1:])
+        self.assertEqual(client.dump("l"), client.dump("k"))
+
+    def test_large(self):
+        client = self.serve().client
+        client.execute_command("BF.RESERVE", "k", "0.001", "20000000")
+        client.execute_command("BF.MADD", "k", *range(1000))
+        chunks = self.scan(client)
+        self.assertGreater(len(chunks), 2)
+        self.assertEqual(max(len(data) for _, data in chunks), 16 << 20)
+        self.load(client, "l", chunks)
+        self.assertEqual(client.execute_command("BF.MEXISTS", "l", *range(1000)), [1] * 1000)
+        self.assertEqual(client.execute_command("BF.CARD", "l"),
+                         client.execute_command("BF.CARD", "k"))
+
+    def test_torn(self):
+        client = self.serve().client
+        client.execute_command("BF.MADD", "k", *range(250))
+        chunks = [client.bf().scandump("k", 0), client.bf().scandump("k", 1)]
+        client.execute_command("BF.MADD", "k", *range(1000, 5000))
+        self.load(client, "l", chunks + self.scan(client, chunks[1][0]))
+        self.assertEqual(client.execute_command("BF.MEXISTS", "l", *range(250)), [1] * 250)
+
+    def test_refused(self):
+        client = self.serve(arguments=["max-bytes", "1mb"]).client
+        run = client.execute_command
+        run("BF.MADD", "k", *range(1000))
+        (_, header), *chunks = self.scan(client)
+        run("BF.RESERVE", "m", "0.01", "100")
+        at, data = chunks[0]
+        run("BF.LOADCHUNK", "l", 1, header)
+        before = client.dump("l")
+        flipped = data[:50] + bytes([data[50] ^ 1]) + data[51:]
+        for key, iterator, bad, text in (
+                ("l", 1, header, "received bad data"), ("n", 1, header[:-1], "received bad data"),
+                ("n", 1, b"x" * 48, "received bad data"), ("l", at, flipped, "received bad data"),
+                ("l", at, data[:32], "received bad data"), ("m", at, data, "received bad data"),
+                ("l", at + 1, data, "invalid offset - no link found"),
+                ("l", chunks[2][0], chunks[2][1], "invalid offset - no link found"),
+                ("n", at, data, "not found"), ("l", 0, data, "must be numeric")):
+            self.refused(run, "BF.LOADCHUNK", key, iterator, bad, text=text)
+        self.assertEqual(client.dump("l"), before)
+        self.assertEqual(run("EXISTS", "n"), 0)
+        self.refused(run, "BF.SCANDUMP", "none", 0, text="not found")
+        self.refused(run, "BF.SCANDUMP", "k", "x", text="must be numeric")
+        run("SET", "s", "text")
+        self.refused(run, "BF.SCANDUMP", "s", 0, text="WRONGTYPE")
+        self.refused(run, "BF.LOADCHUNK", "s", 1, header, text="WRONGTYPE")
+        for words in (["BF.SCANDUMP", "k"], ["BF.LOADCHUNK", "k", 1]):
+            self.refused(run, *words, text="wrong number of arguments")
+
+    def test_failover(self):
+        port = free_port()
+        master = self.serve(port=port)
+        replica = self.serve(options=["--replicaof", "127.0.0.1 %d" % port])
+        wait_until("the replica follows",
+                   lambda: replica.client.info()["master_link_status"] == "up")
+        master.client.execute_command("BF.MADD", "k", *range(1000))
+        chunks = self.scan(master.client)
+        self.load(master.client, "l", chunks)
+        self.assertEqual(master.client.wait(1, 0), 1)
+        self.assertEqual(replica.client.dump("l"), master.client.dump("k"))
+        replica.client.execute_command("REPLICAOF", "NO", "ONE")
+        self.assertEqual(self.scan(replica.client, chunks[1][0]), chunks[2:])
+
+
 class Keeping(Case):
     def fill(self, server):
         server.client.execute_command("BF.MADD", "k", *range(1000))
