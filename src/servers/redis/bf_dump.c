@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * BF.SCANDUMP and BF.LOADCHUNK. A dump is a header, with iterator 1, then chunks of the links' bits
- * in turn, none across two links; a chunk's iterator is 1 + the offset at which it ends. Both depend
- * on nothing but the chain, so that a replica goes on with a dump that its master began.
+ * in turn, none across two links; a chunk's iterator is 1 + the offset at which it ends. Both
+ * depend on nothing but the chain, so that a replica goes on with a dump that its master began.
  *
  * Bits only go from 0 to 1: what was added before the dump began is in it, whatever comes
  * meanwhile. A link is made when its first chunk comes, so that a header makes one alone. */
