@@ -47,6 +47,7 @@ class Server:
         self.options = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
                         "--unixsocket", self.socket, "--save", "", "--appendonly", "yes",
                         "--appendfsync", "always", "--repl-diskless-sync-delay", "0",
+                        "--repl-backlog-size", "64mb",
                         "--logfile", os.path.join(self.folder, "log"), *options]
         self.process = None
         try:
@@ -56,7 +57,13 @@ class Server:
             raise
 
     def command(self):
-        return ["redis-server", *self.options]
+        """By a file, in which Sentinel writes who is whose replica."""
+        path = os.path.join(self.folder, "redis.conf")
+        if not os.path.exists(path):
+            with open(path, "w") as conf:
+                for name, value in zip(self.options[::2], self.options[1::2]):
+                    conf.write("%s %s\n" % (name[2:], value or '""'))
+        return ["redis-server", path]
 
     def start(self):
         self.process = subprocess.Popen(self.command(), stdout=subprocess.DEVNULL)
@@ -163,7 +170,9 @@ class Group:
     def whole(self):
         master = self.master()
         try:
-            return master is not None and self.in_step(master)
+            return master is not None and self.in_step(master) and all(
+                s is master or s.client.info("replication")["master_link_status"] == "up"
+                for s in self.servers)
         except redis.exceptions.RedisError:
             return False
 
@@ -171,9 +180,9 @@ class Group:
         """Kill the master; another takes its place; the old one comes back as a replica."""
         old = self.master()
         old.kill()
-        wait_until("another master", lambda: self.master() not in (None, old))
+        wait_until("another master", lambda: self.master() not in (None, old), 3 * PATIENCE)
         old.start()
-        wait_until("two in step", self.whole)
+        wait_until("two in step", self.whole, 3 * PATIENCE)
 
     def close(self):
         for s in self.sentinels + self.servers:

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ * What one set on many machines costs, beside filters that live in redis: bench_replica SOCKET KEYS.
+ * The server is redis on a Unix socket, empty, best with weir's module; replica.sh starts one.
+ * Medians of 9 rounds, with the least and the most. */
+#include <hiredis/hiredis.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <weir/replica.h>
+#include <weir/weir.h>
+
+enum { ROUNDS = 9, NODES = 3, BATCH = 1000 };
+
+static struct weir_replica *node[NODES];
+static redisContext *direct;
+static uint64_t keys, misses;
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "bench_replica: %s: %s\n", what, weir_error_detail());
+	exit(1);
+}
+
+static uint64_t key_of(uint64_t n)
+{
+	n *= 0x9E3779B97F4A7C15;
+	return n ^ n >> 29;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* @n: of what is done in a round. */
+static void measure(const char *what, uint64_t n, void (*round)(uint64_t n, unsigned number))
+{
+	double t[ROUNDS];
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		double begun = now();
+		round(n, i);
+		t[i] = (now() - begun) / (double)n * 1e9;
+	}
+	qsort(t, ROUNDS, sizeof *t, by_size);
+	printf("%-58s %10.1f ns  (%.1f to %.1f)\n", what, t[ROUNDS / 2], t[0], t[ROUNDS - 1]);
+	fflush(stdout);
+}
+
+/* ---- lookups: half of the keys are there ---- */
+
+static void by_bare(uint64_t n, unsigned number)
+{
+	const struct weir_filter *f = weir_handle_get(weir_replica_handle(node[1]));
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t key = key_of((i * 2654435761 + number) % (2 * keys));
+		misses += !weir_contains(f, &key, sizeof key);
+	}
+}
+
+static void by_handle(uint64_t n, unsigned number)
+{
+	const struct weir_handle *h = weir_replica_handle(node[1]);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t key = key_of((i * 2654435761 + number) % (2 * keys));
+		misses += !weir_handle_contains(h, &key, sizeof key);
+	}
+}
+
+static redisReply *answer(void)
+{
+	void *reply;
+	if (redisGetReply(direct, &reply) != REDIS_OK) {
+		fprintf(stderr, "bench_replica: redis: %s\n", direct->errstr);
+		exit(1);
+	}
+	return reply;
+}
+
+/* As Redisson lays out its filter: m bits and k of them a key, all GETBITs of 1,000 keys in a
+ * pipeline. */
+static void by_getbit(uint64_t n, unsigned number)
+{
+	double m = -(double)keys * log(0.01) / (log(2) * log(2));
+	unsigned k = (unsigned)lround(m / (double)keys * log(2));
+	for (uint64_t done = 0; done < n; done += BATCH) {
+		for (uint64_t i = done; i < done + BATCH; i++) {
+			uint64_t h = key_of((i * 2654435761 + number) % (2 * keys));
+			for (unsigned b = 0; b < k; b++)
+				redisAppendCommand(direct, "GETBIT bits %llu",
+				                   (unsigned long long)((h + b * (h >> 32 | 1)) %
+				                                        (uint64_t)m));
+		}
+		for (uint64_t i = 0; i < (uint64_t)BATCH * k; i++)
+			freeReplyObject(answer());
+	}
+}
+
+static void by_mexists(uint64_t n, unsigned number)
+{
+	const char *args[BATCH + 2] = { "BF.MEXISTS", "bloom" };
+	size_t len[BATCH + 2] = { 10, 5 };
+	uint64_t of[BATCH];
+	for (uint64_t done = 0; done < n; done += BATCH) {
+		for (uint64_t i = 0; i < BATCH; i++) {
+			of[i] = key_of(((done + i) * 2654435761 + number) % (2 * keys));
+			args[i + 2] = (const char *)&of[i];
+			len[i + 2] = sizeof of[i];
+		}
+		redisAppendCommandArgv(direct, BATCH + 2, args, len);
+		freeReplyObject(answer());
+	}
+}
+
+/* ---- inserts ---- */
+
+static void insert_local(uint64_t n, unsigned number)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t key = key_of(number * n + i);
+		if (weir_replica_insert(node[0], &key, sizeof key) < 0)
+			fail("insert");
+	}
+}
+
+static void insert_and_flush(uint64_t n, unsigned number)
+{
+	insert_local(n, number);
+	if (weir_replica_flush(node[0], 60000) != 0)
+		fail("flush");
+}
+
+static void insert_confirmed(uint64_t n, unsigned number)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t key = key_of(number * n + i);
+		if (weir_replica_insert_confirmed(node[0], &key, sizeof key) < 0)
+			fail("confirmed insert");
+	}
+}
+
+static long long received(void)
+{
+	redisReply *r = redisCommand(direct, "INFO stats");
+	const char *at = r ? strstr(r->str, "total_net_input_bytes:") : NULL;
+	long long bytes = at ? atoll(at + 22) : 0;
+	freeReplyObject(r);
+	return bytes;
+}
+
+/* ---- a generation ---- */
+
+static void publish(uint64_t n, unsigned number)
+{
+	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
+	(void)n, (void)number;
+	if (weir_replica_publish(node[0]) != 0 || weir_replica_stats(node[0], &s) != 0)
+		fail("publish");
+	uint64_t newest = s.newest;
+	for (unsigned i = 0; i < NODES; i++) {
+		while (weir_replica_stats(node[i], &s) == 0 && s.generation < newest)
+			usleep(1000);
+	}
+}
+
+static void quiet(void *context, int result, const char *sentence)
+{
+	(void)context;
+	if (result < 0)
+		fprintf(stderr, "%s\n", sentence);
+}
+
+static void open_nodes(const char *url, const char *set, const struct weir_params *p)
+{
+	for (unsigned i = 0; i < NODES; i++) {
+		struct weir_replica_options o = WEIR_REPLICA_OPTIONS_INIT;
+		o.set = set;
+		o.url = url;
+		o.params = p;
+		o.poll_ms = 20;
+		o.report = quiet;
+		if (weir_replica_open(&node[i], &o) != 0)
+			fail(set);
+	}
+}
+
+static void close_nodes(void)
+{
+	for (unsigned i = 0; i < NODES; i++)
+		if (weir_replica_close(node[i]) != 0)
+			fail("close");
+}
+
+static void fill_module(void)
+{
+	freeReplyObject(redisCommand(direct, "BF.RESERVE bloom 0.01 %llu",
+	                             (unsigned long long)keys));
+	for (uint64_t i = 0; i < keys; i++) {
+		uint64_t key = key_of(i);
+		redisAppendCommand(direct, "BF.ADD bloom %b", &key, sizeof key);
+		if (i % BATCH == BATCH - 1)
+			for (unsigned k = 0; k < BATCH; k++)
+				freeReplyObject(answer());
+	}
+}
+
+static void fill_bits(void)
+{
+	redisReply *r = redisCommand(direct, "SETBIT bits %llu 1", (unsigned long long)keys * 10);
+	freeReplyObject(r);
+}
+
+int main(int argc, char **argv)
+{
+	char url[300];
+	struct weir_params p = WEIR_PARAMS_INIT;
+	if (argc != 3)
+		return 2;
+	snprintf(url, sizeof url, "unix://%s", argv[1]);
+	keys = strtoull(argv[2], NULL, 10) / BATCH * BATCH;
+	p.capacity = keys;
+	p.fp_rate = 0.01;
+	direct = redisConnectUnix(argv[1]);
+	if (!direct || direct->err)
+		return 1;
+	printf("a set of %llu keys at 1 %%, %d nodes in one process, redis on a Unix socket\n",
+	       (unsigned long long)keys, NODES);
+	open_nodes(url, "bench", &p);
+	measure("insert, local", keys / ROUNDS, insert_local);
+	if (weir_replica_flush(node[0], 60000) != 0)
+		fail("flush");
+	long long before = received();
+	measure("insert, until redis has it, many at once", keys / ROUNDS, insert_and_flush);
+	printf("%-58s %10.2f bytes\n", "  on the wire, a key",
+	       (double)(received() - before) / (double)(keys / ROUNDS * ROUNDS));
+	measure("insert, confirmed one by one", 1000, insert_confirmed);
+	sleep(1);
+	measure("lookup, bare filter", 1000000, by_bare);
+	measure("lookup, the replicated handle", 1000000, by_handle);
+	fill_bits();
+	measure("lookup, in redis: k GETBIT a key, 1,000 keys in a pipeline", 20000, by_getbit);
+	redisReply *module = redisCommand(direct, "BF.CARD nothing");
+	if (module && module->type != REDIS_REPLY_ERROR) {
+		fill_module();
+		measure("lookup, in redis: BF.MEXISTS of 1,000 keys", 100000, by_mexists);
+	}
+	freeReplyObject(module);
+	close_nodes();
+	p.capacity = UINT64_C(100) * 1000 * 1000 * 8 / 10; /* about 100 MB */
+	open_nodes(url, "large", &p);
+	measure("a generation of 100 MB, until 3 nodes serve it", 1, publish);
+	close_nodes();
+	redisFree(direct);
+	return misses == 0; /* half of the keys are absent */
+}

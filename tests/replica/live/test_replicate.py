@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""weir replicate beside nodes; signed generations, and images by HTTP.
+test_replicate.py PROGRAM WEIR SOURCE LIBRARY LIBRARY_REDIS"""
+import json
+import os
+import subprocess
+import sys
+import threading
+import unittest
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import group
+import nodes
+
+PROGRAM, WEIR = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+class Replicate(unittest.TestCase):
+    def setUp(self):
+        self.errors = open(os.devnull, "w")
+        self.addCleanup(self.errors.close)
+        self.server = group.Server()
+        self.addCleanup(self.server.close)
+        self.folder = self.server.folder
+        self.options = ["set=seen", "url=unix://" + self.server.socket, "poll=20", "idle=300",
+                        "record=%s/record" % self.folder]
+        self.environment = {**os.environ, "WEIR_REDIS_URL": "unix://" + self.server.socket}
+
+    def nodes(self, *options):
+        ledger = nodes.Ledger(PROGRAM, *self.options, *options, errors=self.errors)
+        self.addCleanup(ledger.close)
+        return ledger
+
+    def weir(self, *command, status=0):
+        done = subprocess.run([WEIR, *command], text=True, capture_output=True, cwd=self.folder,
+                              env=self.environment, timeout=120)
+        self.assertEqual(done.returncode, status, (command, done.stdout, done.stderr))
+        return done.stdout if status == 0 else done.stdout + done.stderr
+
+    def replicate(self, verb, *options, status=0):
+        return self.weir("replicate", verb, "--set=seen", *options, status=status)
+
+    def status(self, *options, status=0):
+        return json.loads(self.replicate("status", "--json", *options, status=status))
+
+    def build(self, name, first, last, *options):
+        with open(os.path.join(self.folder, "keys"), "w") as f:
+            f.write("".join("%d\n" % i for i in range(first, last)))
+        self.weir("build", "-q", *options, "-o", name, "keys")
+
+    def query(self, image, key):
+        done = subprocess.run([WEIR, "query", image, "-"], input="%d\n" % key, text=True,
+                              capture_output=True, cwd=self.folder)
+        return done.stdout != ""
+
+    def follow(self, name, *options):
+        path = os.path.join(self.folder, name)
+        process = subprocess.Popen([WEIR, "replicate", "follow", "--set=seen", "-q", "-o", path,
+                                    *options], env=self.environment, stderr=subprocess.PIPE)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process, path
+
+    def test_publish_follow_replace_rollback(self):
+        self.assertIn("nobody has published", self.replicate("status", status=1))
+        self.assertIn("nobody has published", self.replicate(
+            "publish", "--replace", "x", "--", "true", status=2))
+        self.build("a", 0, 1000, "-n", "10000", "-p", "1e-6")
+        self.assertEqual(self.replicate("publish", "a"), "set seen: generation 1\n")
+        process, path = self.follow("served")
+        group.wait_until("the file", lambda: os.path.exists(path))
+        self.assertTrue(self.query(path, 999) and not self.query(path, 1000))
+        self.build("b", 1000, 2000, "--like=a")
+        self.replicate("publish", "--keep=4", "b")
+        group.wait_until("both", lambda: self.query(path, 1999) and self.query(path, 0))
+        self.assertEqual(self.replicate("publish", "--keep=4", "--replace", "c", "--", "cp",
+                                        "b", "c"), "set seen: generation 3\n")
+        group.wait_until("it is replaced", lambda: not self.query(path, 0))
+        self.assertIn("exit status 7", self.replicate("publish", "--replace", "c", "--", "sh",
+                                                      "-c", "exit 7", status=2))
+        self.replicate("rollback", "--generation=2", "--keep=4")
+        group.wait_until("it is back", lambda: self.query(path, 0))
+        self.assertIn("not kept", self.replicate("rollback", "--generation=17", status=1))
+        said = self.status()
+        self.assertEqual([g["generation"] for g in said["kept"]], [4, 3, 2, 1])
+        self.assertEqual(said["current"]["generation"], 4)
+        self.assertEqual(len(said["nodes"]), 1) # those that ended took their reports away
+        self.assertEqual(said["alerts"], [])
+        process.terminate()
+        self.assertEqual(process.wait(60), 0)
+        self.assertEqual(self.status()["nodes"], [])
+
+    def test_what_is_not_well(self):
+        ledger = self.nodes()
+        node = ledger.start()
+        text = self.replicate("status", "--prometheus")
+        self.assertIn('weir_replica_generation{set="seen"} 1\n', text)
+        self.assertIn('weir_replica_alerts{set="seen"} 0\n', text)
+        self.assertIn("age_seconds{set=\"seen\",node=\"", text)
+        group.wait_until("it is old", lambda: self.status()["current"]["age_seconds"] > 1.1)
+        self.assertIn("the limit is 1", self.replicate("status", "--max-age=1", status=1))
+        self.server.client.config_set("maxmemory", 10 ** 9)
+        self.server.client.config_set("maxmemory-policy", "allkeys-lru")
+        self.assertIn("noeviction", self.replicate("status", status=1))
+        self.server.client.config_set("maxmemory", 0)
+        for chunk in self.server.client.scan_iter("{weir:seen}:c:*"):
+            self.server.client.delete(chunk)
+        self.server.client.hset("{weir:seen}:manifest", "text", "rubbish\x1b[31m")
+        self.assertIn("cannot be read", self.replicate("status", status=1))
+        self.server.client.hset("{weir:seen}:nodes", "%016x" % 7, "rubbish")
+        self.server.client.hset("{weir:seen}:nodes", "%016x" % 8,
+                                "1 host \x1b[31m generation x error \x1b[32m")
+        self.server.client.hset("{weir:seen}:nodes", "x", "")
+        text = self.replicate("status", "--json", status=1)
+        self.assertNotIn("\x1b", text)
+        bad = [n for n in json.loads(text)["nodes"] if n["node"] == "%016x" % 8]
+        self.assertEqual((bad[0]["generation"], bad[0]["error"]), (0, "\x1b[32m"))
+        self.assertEqual(node.stats()["lost"], 0)
+
+    def test_signed(self):
+        self.weir("replicate", "key", "secret", "public")
+        secret, public = ("%s/%s" % (self.folder, name) for name in ("secret", "public"))
+        ledger = self.nodes("secret=" + secret, "trusted=" + public)
+        first = ledger.start()
+        second = ledger.start()
+        first.rate(10000)
+        first.ask("flush 10000")
+        self.assertEqual(first.ask("publish"), "0 ")
+        nodes.settle(self, ledger)
+        self.assertTrue(self.status()["current"]["signed"])
+        generation = second.stats()["generation"]
+        # one that anybody makes
+        client = self.server.client
+        good = client.hgetall("{weir:seen}:manifest")
+        client.hset("{weir:seen}:manifest", mapping={
+            "text": good[b"text"].replace(b"generation %d" % generation,
+                                          b"generation %d" % (generation + 1)),
+            "generation": generation + 1})
+        group.wait_until("it is refused", lambda: "signature" in second.stats()["error"])
+        self.assertEqual(second.stats()["generation"], generation)
+        client.hset("{weir:seen}:manifest", "signature", "")
+        group.wait_until("it is refused", lambda: "signature" in second.stats()["error"])
+        # inserts go on meanwhile
+        self.assertEqual(first.ask("flush 10000"), "0 ")
+        client.hset("{weir:seen}:manifest", mapping=good)
+        nodes.settle(self, ledger)
+
+    def test_images_by_http(self):
+        images = os.path.join(self.folder, "images")
+        os.mkdir(images)
+        web = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=images))
+        self.addCleanup(web.server_close)
+        self.addCleanup(web.shutdown)
+        threading.Thread(target=web.serve_forever, daemon=True).start()
+        url = "http://127.0.0.1:%d/" % web.server_port
+        ledger = self.nodes("folder=" + images, "image_url=" + url, "http=1", "keep=1")
+        for _ in range(3):
+            ledger.start()
+        for _ in range(5):
+            ledger.nodes[0].rate(5000)
+            self.assertEqual(ledger.nodes[1].ask("flush 10000"), "0 ")
+            group.wait_until("complete", lambda: ledger.nodes[1].stats()["complete"])
+            self.assertEqual(ledger.nodes[1].ask("publish"), "0 ")
+            nodes.settle(self, ledger)
+        self.assertEqual(list(self.server.client.scan_iter("{weir:seen}:c:*")), [])
+        self.assertLessEqual(len(os.listdir(images)), 2) # and the oldest go
+        late = ledger.start()
+        nodes.settle(self, ledger)
+        self.assertEqual(late.stats()["lost"], 0)
+
+    def test_the_example(self):
+        """The C of src/replica/README.md is compiled without a warning, and runs."""
+        source, *libraries = (os.path.abspath(path) for path in sys.argv[3:6])
+        with open(os.path.join(source, "src/replica/README.md")) as f:
+            blocks = f.read().split("```c\n")[1:]
+        self.assertEqual(len(blocks), 1)
+        with open(os.path.join(self.folder, "example.c"), "w") as f:
+            f.write(blocks[0].split("```")[0])
+        subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", source +
+                        "/include", "example.c", "-o", "example", *libraries,
+                        *("-Wl,-rpath," + os.path.dirname(path) for path in libraries)],
+                       check=True, cwd=self.folder)
+        subprocess.run(["./example", "unix://" + self.server.socket], check=True,
+                       cwd=self.folder, timeout=60, stderr=subprocess.DEVNULL)
+        self.assertEqual(self.status()["current"]["generation"], 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]])
