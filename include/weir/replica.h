@@ -174,7 +174,7 @@ WEIR_API int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash);
  * Threads: any, outside of read-side sections.  Progress: blocking (network).
  */
 WEIR_API int weir_replica_insert_confirmed(struct weir_replica *r, const void *key, size_t len);
-/** Likewise by a hash (weir_handle_hash()). */
+/** As weir_replica_insert_confirmed(), of a key by its hash. */
 WEIR_API int weir_replica_insert_hash_confirmed(struct weir_replica *r, uint64_t hash);
 
 /**

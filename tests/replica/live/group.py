@@ -167,17 +167,29 @@ class Group:
                     pass
         return None
 
+    @staticmethod
+    def settled(sentinel, master):
+        """Does this Sentinel know that master, with a replica that could take its place?"""
+        def pairs(flat):
+            return dict(zip(flat[::2], flat[1::2]))
+        about = pairs(sentinel.client.execute_command("SENTINEL", "MASTER", "weir"))
+        replicas = [pairs(r) for r in
+                    sentinel.client.execute_command("SENTINEL", "REPLICAS", "weir")]
+        return (about[b"flags"] == b"master" and int(about[b"port"]) == master.port and
+                any(r[b"flags"] == b"slave" and r[b"master-link-status"] == b"ok" and
+                    int(r[b"master-port"]) == master.port for r in replicas))
+
     def whole(self):
         master = self.master()
         try:
-            return master is not None and self.in_step(master) and all(
-                s is master or s.client.info("replication")["master_link_status"] == "up"
-                for s in self.servers)
+            return (master is not None and self.in_step(master) and
+                    all(self.settled(s, master) for s in self.sentinels))
         except redis.exceptions.RedisError:
             return False
 
     def fail_over(self):
         """Kill the master; another takes its place; the old one comes back as a replica."""
+        wait_until("two in step", self.whole, 3 * PATIENCE)
         old = self.master()
         old.kill()
         wait_until("another master", lambda: self.master() not in (None, old), 3 * PATIENCE)

@@ -53,7 +53,6 @@ class Show:
         self.master().again()
 
     def master_killed(self):
-        group.wait_until("two in step", self.group.whole, 180)
         self.group.fail_over()
 
     def node_stopped(self):
