@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What one set on many machines costs, beside filters that live in redis:
- * bench_replica SOCKET KEYS. The server is redis on a Unix socket, empty, best with weir's module; replica.sh starts one.
- * Medians of 9 rounds, with the least and the most. */
+ * bench_replica SOCKET KEYS. The server is redis on a Unix socket, empty, best with weir's module;
+ * replica.sh starts one. Medians of 9 rounds, with the least and the most. */
 #include <hiredis/hiredis.h>
 #include <math.h>
 #include <stdint.h>

@@ -210,7 +210,7 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_publish_with(struct weir_replica *r,
  * in it nor inserted since is in the set no more.
  * @make: called once, on the calling thread, after the place in the stream was noted from which
  *   inserts are added to the filter: it reads the record and makes a filter of the set's own seed
- *   (weir_params_of() of the handle's). That loses nothing only if applications write their record
+ *   (weir_replica_params()). That loses nothing only if applications write their record
  *   before they insert, and if the record that is read has all that was written: it is no
  *   replica that lags. It returns 0 or a negative errno.
  * Return: 0 or a negative errno.
@@ -230,6 +230,13 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_publish_from(
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_rollback(struct weir_replica *r, uint64_t generation);
+
+/**
+ * The parameters of the set's filter as it is, seed and all, as weir_params_of(): to make another.
+ * Return: 0; as weir_params_of().
+ * Threads: any, outside of read-side sections.  Progress: blocking.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_replica_params(struct weir_replica *r, struct weir_params *out);
 
 /**
  * Save the set as it is here, as weir_save(): for a start without redis, or for other programs.

@@ -79,6 +79,10 @@ int weir__node_look(struct weir_node *n);
  * and a node that is not among them but lives is one whose batches may be lost.
  * Return: whether it is complete now. */
 bool weir__node_heal(struct weir_node *n, const uint64_t *alive, size_t count);
+/* Forget the numbers of nodes that are not among @alive, so that manifests do not grow for ever. If
+ * one of them lives all the same, it costs it its retained batches once more, and others a while in
+ * which they are not complete. */
+void weir__node_forget(struct weir_node *n, const uint64_t *alive, size_t count);
 /* Has it all that the stream and the image had? (L9) */
 bool weir__node_complete(const struct weir_node *n);
 /* Publish the set as it is (L6, L9, L10), and what @more has, unless that is NULL.

@@ -146,6 +146,15 @@ bool weir__node_heal(struct weir_node *n, const uint64_t *alive, size_t count)
 	return weir__node_complete(n);
 }
 
+void weir__node_forget(struct weir_node *n, const uint64_t *alive, size_t count)
+{
+	for (size_t i = n->origins.n; i-- > 0;) {
+		uint64_t node = n->origins.of[i].node;
+		if (node != n->id && !among(alive, count, node))
+			weir__origins_forget(&n->origins, node);
+	}
+}
+
 bool weir__node_complete(const struct weir_node *n)
 {
 	return n->epoch[0] && !n->gap && !n->origins.waiting;

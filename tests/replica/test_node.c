@@ -362,6 +362,25 @@ static void test_back_to_a_generation_of_before(void **state)
 	free(kept);
 }
 
+/* Whoever is forgotten and lives all the same costs others nothing but a while. */
+static void test_forgotten(void **state)
+{
+	const uint64_t alive[] = { 0xa };
+	(void)state;
+	insert_and_send(B, 1);
+	insert_and_send(A, 2);
+	assert_ok(weir__node_read(&node[A]));
+	weir__node_forget(&node[A], alive, 1);
+	assert_null(weir__origins_find(&node[A].origins, 0xb));
+	assert_non_null(weir__origins_find(&node[A].origins, 0xa));
+	publish(A);
+	assert_ok(weir__node_look(&node[B])); /* its batch is not in the manifest: it comes again */
+	assert_ok(weir__node_send(&node[B]));
+	assert_ok(weir__node_read(&node[A]));
+	assert_int_equal(weir__origins_find(&node[A].origins, 0xb)->sequence, 1);
+	assert_true(weir__node_complete(&node[A]) && has(A, 1));
+}
+
 static void test_another_name(void **state)
 {
 	(void)state;
@@ -394,6 +413,7 @@ int main(void)
 		OF(test_an_image_is_refused_once),
 		OF(test_back_to_a_generation_of_before),
 		OF(test_another_name),
+		OF(test_forgotten),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

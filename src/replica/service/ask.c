@@ -167,6 +167,18 @@ static int roll_back(struct weir_replica *r, void *arg)
 	return with_lease(r, publish_kept, arg);
 }
 
+static int params(struct weir_replica *r, void *out)
+{
+	return weir_params_of(weir_handle_get(r->handle), out);
+}
+
+int weir_replica_params(struct weir_replica *r, struct weir_params *out)
+{
+	if (!r || !out)
+		return weir_fail(-EINVAL, "the %s is NULL", r ? "result" : "replica");
+	return weir__service_ask_local(r, params, out);
+}
+
 struct saving {
 	const char *path;
 	const struct weir_save_options *options;

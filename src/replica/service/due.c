@@ -81,11 +81,25 @@ static int heal(struct weir_replica *r, uint64_t now)
 	return err;
 }
 
+/* Of those who have reported nothing for days, if they have had time to in this epoch. */
+static void forget_gone(struct weir_replica *r, uint64_t now)
+{
+	uint64_t *alive;
+	size_t n;
+	if (now - r->epoch_ms < WEIR_SERVICE_FORGET_MS ||
+	    weir__redis_prune(&r->redis, WEIR_SERVICE_GONE_MS) != 0 ||
+	    weir__redis_alive(&r->redis, WEIR_SERVICE_GONE_MS, &alive, &n) != 0)
+		return; /* next time */
+	weir__node_forget(&r->node, alive, n);
+	free(alive);
+}
+
 static int publish(struct weir_replica *r, uint64_t now)
 {
 	if (!r->publish_ms || !weir__is_due(&r->publish, now) || !weir__node_complete(&r->node))
 		return 0;
 	weir__due_after(&r->publish, now, r->publish_ms);
+	forget_gone(r, now);
 	int err = weir__service_duty(r);
 	/* another node does it */
 	return err == -EPERM || err == -EEXIST ? 0 : err;

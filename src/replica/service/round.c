@@ -28,6 +28,7 @@ static int meet(struct weir_replica *r)
 	int err = weir__node_look(&r->node);
 	if (strcmp(r->last_epoch, r->node.epoch) != 0) {
 		memcpy(r->last_epoch, r->node.epoch, sizeof r->last_epoch);
+		r->epoch_ms = weir__now_ms();
 		r->publish.at = 0;
 	}
 	return err;

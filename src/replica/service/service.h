@@ -24,7 +24,8 @@ enum {
 	WEIR_SERVICE_IDLE_MS = 5000,   /* between words of a node that has nothing to send, and
 	                                  between reports */
 	WEIR_SERVICE_TURNS = 4,        /* of those: then a node that said nothing has gone */
-	WEIR_SERVICE_GONE_MS = 7 * 24 * 3600 * 1000, /* then a node is forgotten */
+	WEIR_SERVICE_GONE_MS = 7 * 24 * 3600 * 1000, /* then a node is forgotten, */
+	WEIR_SERVICE_FORGET_MS = 3600 * 1000,        /* by one that has been there for so long */
 	WEIR_SERVICE_CUT_MS = 24 * 3600 * 1000,      /* then it takes another name */
 	WEIR_SERVICE_SENTENCE = 512,
 };
@@ -69,6 +70,7 @@ struct weir_replica {
 
 	/* the thread's own */
 	struct weir_due idle, status, publish, want, heal;
+	uint64_t epoch_ms;               /* when the epoch was met */
 	uint64_t met_ms;                 /* of the last exchange that succeeded */
 	uint64_t incomplete_ms;          /* since when; 0: it is not */
 	unsigned failures;               /* in a row */
@@ -80,6 +82,13 @@ struct weir_replica {
 /* Are these options? Return: 0, -EINVAL, -ENOTSUP. */
 int weir__service_check(const struct weir_replica_options *o);
 int weir__service_wire(struct weir_wire **wire, const struct weir_replica_options *o);
+int weir__service_redis(struct weir_replica *r, const struct weir_replica_options *o);
+/* Make the handle from what redis has, or the set's first generation; and its node. */
+int weir__service_begin(struct weir_replica *r, const struct weir_replica_options *o);
+/* The node of the handle that there is. */
+int weir__service_node(struct weir_replica *r, const struct weir_replica_options *o);
+/* Away with node and handle. */
+void weir__service_unmake(struct weir_replica *r);
 /* The thread. @arg: a replica. */
 void *weir__service_run(void *arg);
 void weir__service_wake(struct weir_replica *r);

@@ -115,7 +115,7 @@ static void check(uint64_t node, uint64_t n)
 static int make(void *empty, struct weir_filter **out)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
-	int err = weir_params_of(weir_handle_get(weir_replica_handle(replica)), &p);
+	int err = weir_replica_params(replica, &p);
 	if (!err)
 		err = weir_create(out, &p);
 	for (uint64_t node = 0; node < RECORD && !err && !empty; node++) {

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ * A node joins a set, or begins one. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weir/error.h>
+#include "../kinds.h"
+#include "service.h"
+
+int weir__service_node(struct weir_replica *r, const struct weir_replica_options *o)
+{
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	int err = weir_handle_stats(r->handle, &s);
+	if (!err && s.absent)
+		err = weir_fail(-EINVAL, "set %s: the handle has no filter yet", o->set);
+	if (!err)
+		err = weir__replicable_check(s.filter.shape.kind);
+	if (err)
+		return err;
+	weir__node_make(&r->node, &r->redis.server, r->handle, o->set, r->node.id,
+	                o->max_pending_bytes ? o->max_pending_bytes : UINT64_C(256) << 20);
+	r->made_node = true;
+	if (r->redis.reserve < s.filter.bytes + (2 << 20))
+		r->redis.reserve = s.filter.bytes + (2 << 20);
+	return 0;
+}
+
+static int make_handle(struct weir_replica *r, struct weir_filter *f)
+{
+	int err = weir_handle_create(&r->handle, f, NULL);
+	if (err)
+		weir_destroy(f);
+	else
+		r->own_handle = true;
+	return err;
+}
+
+/* The set as redis has it. */
+static int begin_from(struct weir_replica *r, const struct weir_replica_options *o,
+                      const char *epoch, const char *text, size_t len)
+{
+	struct weir_origins origins = { 0 };
+	struct weir_filter *image;
+	struct weir_manifest m;
+	int err = weir__manifest_read(&m, &origins, text, len);
+	if (!err && strcmp(m.set, o->set) != 0)
+		err = weir_fail(-EBADMSG, "the manifest of set %s says that it is that of %s",
+		                o->set, m.set);
+	if (!err)
+		err = weir__redis_image(&r->redis, &m, &image);
+	if (!err)
+		err = make_handle(r, image);
+	if (!err)
+		err = weir__service_node(r, o);
+	if (!err && r->node.hashing != m.hashing)
+		err = weir_fail(-EKEYREJECTED, "set %s: the image of generation %" PRIu64 " is by "
+		                "another seed or key than its manifest says", o->set,
+		                m.generation);
+	if (!err)
+		weir__node_start(&r->node, epoch, &m, &origins);
+	weir__origins_free(&origins);
+	return err;
+}
+
+/* Nobody has published it yet: who is first decides on the seed. */
+static int begin_anew(struct weir_replica *r, const struct weir_replica_options *o)
+{
+	struct weir_filter *f;
+	if (!o->params)
+		return weir_fail(-ENOENT, "set %s: nobody has published it at %s, and no params "
+		                 "say what it is to be", o->set, weir__wire_peer(r->wire));
+	int err = weir_create(&f, o->params);
+	if (!err)
+		err = make_handle(r, f);
+	if (!err)
+		err = weir__service_node(r, o);
+	if (!err)
+		err = weir__node_look(&r->node);
+	if (err == -EKEYREJECTED)
+		err = -EEXIST; /* another was first, with another seed: that is the set's */
+	if (!err && r->node.joined.generation)
+		return 0; /* another was first, with the same seed */
+	if (!err)
+		err = weir__service_publish(r, NULL);
+	return err;
+}
+
+void weir__service_unmake(struct weir_replica *r)
+{
+	if (r->made_node)
+		weir__node_free(&r->node);
+	r->made_node = false;
+	if (r->own_handle)
+		(void)weir_handle_destroy(r->handle);
+	r->own_handle = false;
+	r->handle = NULL;
+}
+
+static int begin(struct weir_replica *r, const struct weir_replica_options *o)
+{
+	char epoch[WEIR_REPLICA_EPOCH + 1], *text;
+	size_t len;
+	int err = weir__redis_manifest(&r->redis, epoch, &text, &len);
+	if (err)
+		return err;
+	err = text ? begin_from(r, o, epoch, text, len) : begin_anew(r, o);
+	free(text);
+	return err;
+}
+
+/* What another node is doing at this moment may be in the way. */
+int weir__service_begin(struct weir_replica *r, const struct weir_replica_options *o)
+{
+	uint64_t id = r->node.id;
+	for (unsigned tries = 1;; tries++) {
+		int err = begin(r, o);
+		bool passing = err == -EEXIST || err == -EPERM || err == -EAGAIN ||
+			       err == -ESTALE;
+		if (!passing || tries == 8)
+			return err;
+		char why[WEIR_SERVICE_SENTENCE];
+		snprintf(why, sizeof why, "%s", weir_error_detail());
+		weir__service_unmake(r);
+		r->node.id = id;
+		(void)weir__wire_wait(r->wire, NULL, 0, (int)weir__wire_backoff(tries));
+		(void)weir_fail(err, "%s", why);
+	}
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ * The options of a replica, as its parts want them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <weir/error.h>
+#include "../kinds.h"
+#include "service.h"
+
+int weir__service_check(const struct weir_replica_options *o)
+{
+	if (o->struct_size != sizeof *o)
+		return weir_fail(-EINVAL, "struct_size is %zu, this library's is %zu: start from "
+		                 "WEIR_REPLICA_OPTIONS_INIT", o->struct_size, sizeof *o);
+	if (!o->set || !weir__set_name_is(o->set, strlen(o->set)))
+		return weir_fail(-EINVAL, "set %.80s: a name is 1 to 64 letters, digits, - _ .",
+		                 o->set ? o->set : "NULL");
+	if (o->keep > 64)
+		return weir_fail(-EINVAL, "keep %u: 1 to 64 generations can be kept", o->keep);
+	if (o->zstd_level < 0 || o->zstd_level > 19)
+		return weir_fail(-EINVAL, "zstd_level %d: it is 0 to 19", o->zstd_level);
+	if (o->publish_seconds > 30 * 24 * 3600)
+		return weir_fail(-EINVAL, "publish_seconds %u: 30 days are the most",
+		                 o->publish_seconds);
+	if (o->image_folder && strlen(o->set) > WEIR_MANIFEST_NAME)
+		return weir_fail(-EINVAL, "set %s: the name is too long for files", o->set);
+	return o->params ? weir__replicable_check(o->params->kind) : 0;
+}
+
+int weir__service_wire(struct weir_wire **wire, const struct weir_replica_options *o)
+{
+	const struct weir_wire_options w = {
+		.url = o->url,
+		.user = o->user,
+		.password = o->password,
+		.password_file = o->password_file,
+		.sentinel_user = o->sentinel_user,
+		.sentinel_password = o->sentinel_password,
+		.client_name = "weir",
+		.ca_file = o->ca_file,
+		.cert_file = o->cert_file,
+		.key_file = o->key_file,
+		.server_name = o->server_name,
+		.insecure = o->insecure,
+		.connect_ms = o->connect_ms,
+		.answer_ms = o->answer_ms,
+	};
+	return weir__wire_open(wire, &w);
+}
+
+static bool stopped(void *context)
+{
+	return weir__wire_interrupted(context);
+}
+
+static char *copy(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+static int make_http(struct weir_replica *r, const struct weir_replica_options *o)
+{
+	if (!o->image_url)
+		return 0;
+	r->image_url = copy(o->image_url);
+	r->image_ca_file = copy(o->image_ca_file);
+	if (!r->image_url || (o->image_ca_file && !r->image_ca_file))
+		return weir_fail(-ENOMEM, "no memory for the base URL of images");
+	r->http = (struct weir_fetch_options){ .base_url = r->image_url,
+		                               .ca_file = r->image_ca_file,
+		                               .allow_http = o->image_http,
+		                               .stop = stopped,
+		                               .context = r->wire };
+	r->redis.http = &r->http;
+	return weir__fetch_check(&r->http);
+}
+
+int weir__service_redis(struct weir_replica *r, const struct weir_replica_options *o)
+{
+	struct weir_redis *x = &r->redis;
+	uint64_t id;
+	if (getrandom(&id, sizeof id, 0) != sizeof id)
+		return weir_fail(-EIO, "the system gives no random number");
+	weir__redis_make(x, r->wire, o->set, id);
+	r->node.id = id;
+	x->replicas = o->replicas;
+	x->keep = o->keep ? o->keep : x->keep;
+	x->zstd_level = o->zstd_level;
+	x->max_image_bytes = o->max_image_bytes ? o->max_image_bytes : x->max_image_bytes;
+	r->folder = copy(o->image_folder);
+	x->image_folder = r->folder;
+	if (o->hash_key && (r->hash_key = malloc(16)))
+		memcpy(r->hash_key, o->hash_key, 16);
+	x->hash_key = r->hash_key;
+	if ((o->image_folder && !r->folder) || (o->hash_key && !r->hash_key))
+		return weir_fail(-ENOMEM, "no memory for the options of a replica");
+	int err = o->secret_key ? weir__signer_open(&x->signer, o->secret_key) : 0;
+	if (!err && o->trusted_keys)
+		err = weir__trust_open(&x->trust, o->trusted_keys);
+	return err ? err : make_http(r, o);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ * What a wire is made of. */
+#ifndef WEIR_REPLICA_CONNECTION_H
+#define WEIR_REPLICA_CONNECTION_H
+
+#include "link.h"
+
+struct weir_wire {
+	struct weir_manner manner;
+	char *user, *password, *password_file, *sentinel_user, *sentinel_password;
+	struct weir_link link;
+	uint64_t number;
+	struct weir_host moved;       /* where a Cluster said that the keys are; port 0: nowhere */
+	char moved_name[WEIR_HOST_TEXT];
+	char peer[WEIR_HOST_TEXT];
+};
+
+/* Open another connection to a server, as this wire's user. */
+int weir__wire_link(struct weir_wire *w, struct weir_link *l, const struct weir_host *host);
+/* Connect to the master, if that is not done. */
+int weir__wire_connect(struct weir_wire *w);
+
+#endif

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""Three nodes, a redis, and what may happen to them. test_live.py PROGRAM"""
+import os
+import signal
+import sys
+import time
+import unittest
+
+import group
+import nodes
+
+PROGRAM = os.path.abspath(sys.argv[1])
+SET = "{weir:seen}:"
+
+
+class Live(unittest.TestCase):
+    def setUp(self):
+        self.errors = open("/tmp/tsan_nodes2.log","a")
+        self.addCleanup(self.errors.close)
+        self.server = group.Server()
+        self.addCleanup(self.server.close)
+        self.ledger = nodes.Ledger(PROGRAM, "set=seen", "url=unix://" + self.server.socket,
+                                   "poll=20", "idle=300",
+                                   "record=%s/record" % self.server.folder, errors=self.errors)
+        self.addCleanup(self.ledger.close)
+
+    def start(self, n=3, **more):
+        for i in range(n):
+            self.ledger.start(**more)
+
+    def settle(self):
+        nodes.settle(self, self.ledger)
+
+    def run_for(self, seconds, rate=20000):
+        for n in self.ledger.nodes:
+            n.rate(rate)
+        time.sleep(seconds)
+
+    def test_inserts_are_everywhere(self):
+        self.start()
+        self.run_for(0.5)
+        self.settle()
+        self.assertGreater(min(self.ledger.promises().values()), 1000)
+
+    def test_a_late_node_has_all(self):
+        self.start(2)
+        self.run_for(0.3)
+        self.settle()
+        self.assertEqual(self.ledger.nodes[0].ask("publish"), "0 ")
+        self.run_for(0.3)
+        self.start(1)
+        self.settle()
+
+    def test_generations_of_the_live_set(self):
+        self.ledger.start(seconds=1)
+        self.start(2)
+        self.run_for(3.5)
+        self.settle()
+        self.assertGreaterEqual(self.ledger.nodes[2].stats()["generation"], 3)
+
+    def test_generations_of_a_record(self):
+        self.start()
+        self.run_for(0.3)
+        for _ in range(4):
+            self.assertEqual(self.ledger.nodes[0].ask("record"), "0 ")
+            time.sleep(0.1)
+        self.settle()
+
+    def test_rollback(self):
+        self.ledger.options += ("keep=4",)
+        self.start()
+        self.run_for(0.3)
+        self.settle()
+        self.assertEqual(self.ledger.nodes[0].ask("publish"), "0 ")
+        good = self.ledger.nodes[0].stats()["generation"]
+        for _ in range(2): # then no node retains what was before
+            self.assertEqual(self.ledger.nodes[0].ask("publish"), "0 ")
+            self.run_for(0.3)
+            self.settle()
+        self.assertEqual(self.ledger.nodes[2].ask("empty"), "0 ")
+        group.wait_until("the broken generation serves", self.ledger.lost)
+        self.assertEqual(self.ledger.nodes[1].ask("rollback %d" % good), "0 ")
+        self.settle()
+        answer = self.ledger.nodes[1].ask("rollback %d" % (good - 1))
+        self.assertIn("is not kept", answer)
+
+    def test_connections_are_killed(self):
+        self.start()
+        self.run_for(0.1)
+        for _ in range(20):
+            self.server.client.client_kill_filter(_type="normal", skipme=True)
+            time.sleep(0.05)
+        self.settle()
+
+    def test_redis_restarts(self):
+        self.ledger.start(seconds=1)
+        self.start(2)
+        for _ in range(3):
+            self.run_for(0.5)
+            self.server.again()
+        self.run_for(0.5)
+        self.settle()
+
+    def test_everything_is_deleted(self):
+        self.ledger.start(seconds=1)
+        self.start(2)
+        for what in ("flushall", "stream", "manifest", "kept"):
+            self.run_for(0.5)
+            if what == "flushall":
+                self.server.client.flushall()
+            else:
+                self.server.client.delete(SET + what)
+        self.settle()
+
+    def test_the_stream_is_trimmed_by_force(self):
+        self.ledger.start(seconds=1)
+        self.start(2)
+        for _ in range(4):
+            self.run_for(0.4)
+            self.ledger.nodes[2].signal(signal.SIGSTOP)
+            time.sleep(0.2)
+            self.server.client.xtrim(SET + "stream", maxlen=0, approximate=False)
+            self.ledger.nodes[2].signal(signal.SIGCONT)
+        self.settle()
+
+    def test_nodes_are_killed(self):
+        self.ledger.start(seconds=1)
+        self.start(2)
+        for _ in range(3):
+            self.run_for(0.5)
+            self.ledger.kill(self.ledger.nodes[1])
+            self.start(1)
+        self.settle()
+
+    def test_a_full_server(self):
+        self.start(2)
+        self.run_for(0.3)
+        self.settle()
+        used = self.server.client.info("memory")["used_memory"]
+        self.server.client.config_set("maxmemory", used + 1000000)
+        self.run_for(0.5, rate=1000)
+        answer = self.ledger.nodes[0].ask("flush 5000")
+        self.assertTrue(answer.startswith("-11 "), answer)
+        group.wait_until("it says so", lambda: "no room" in
+                         self.ledger.nodes[0].stats()["error"])
+        self.server.client.config_set("maxmemory", 0)
+        self.settle()
+
+    def test_an_image_is_damaged(self):
+        self.start(2)
+        self.run_for(0.3)
+        self.settle()
+        before = self.ledger.nodes[1].stats()["generation"]
+        self.ledger.nodes[1].signal(signal.SIGSTOP)
+        self.assertEqual(self.ledger.nodes[0].ask("publish"), "0 ")
+        for chunk in self.server.client.scan_iter("{weir:seen}:c:*:0"):
+            self.server.client.setrange(chunk, 5000, b"damage")
+        self.ledger.nodes[1].signal(signal.SIGCONT)
+        group.wait_until("the image is refused", lambda:
+                         self.ledger.nodes[1].stats()["refused"] == before + 1)
+        group.wait_until("it waits for another", lambda:
+                         "refused before" in self.ledger.nodes[1].stats()["error"])
+        self.assertEqual(self.ledger.nodes[0].ask("publish"), "0 ")
+        self.settle()
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
