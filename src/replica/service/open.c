@@ -49,6 +49,7 @@ static void free_all(struct weir_replica *r)
 	weir__signer_close(r->redis.signer);
 	weir__trust_close(r->redis.trust);
 	weir__wire_close(r->wire);
+	weir__wire_close(r->ear);
 	if (r->wake >= 0)
 		close(r->wake);
 	if (r->requests_end) {
@@ -74,6 +75,8 @@ static int make(struct weir_replica *r, const struct weir_replica_options *o)
 	int err = make_lock(r);
 	if (!err)
 		err = weir__service_wire(&r->wire, o);
+	if (!err)
+		err = weir__service_wire(&r->ear, o);
 	if (!err)
 		err = weir__service_redis(r, o);
 	if (err)
@@ -147,6 +150,7 @@ int weir_replica_close(struct weir_replica *r)
 	pthread_cond_broadcast(&r->done);
 	pthread_mutex_unlock(&r->lock);
 	weir__wire_interrupt(r->wire);
+	weir__wire_interrupt(r->ear);
 	weir__service_wake(r);
 	pthread_join(r->thread, NULL);
 	(void)weir__node_collect(&r->node);

@@ -27,6 +27,7 @@ enum {
 	WEIR_SERVICE_GONE_MS = 7 * 24 * 3600 * 1000, /* then a node is forgotten, */
 	WEIR_SERVICE_FORGET_MS = 3600 * 1000,        /* by one that has been there for so long */
 	WEIR_SERVICE_CUT_MS = 24 * 3600 * 1000,      /* then it takes another name */
+	WEIR_SERVICE_HEAR_MS = 30000, /* between tries to hear of generations */
 	WEIR_SERVICE_SENTENCE = 512,
 };
 
@@ -44,7 +45,7 @@ struct weir_request {
 struct weir_replica {
 	struct weir_handle *handle;
 	bool own_handle, made_node;
-	struct weir_wire *wire;
+	struct weir_wire *wire, *ear; /* ear: subscribed to the channel */
 	struct weir_redis redis;
 	struct weir_node node;
 	struct weir_fetch_options http;
@@ -69,7 +70,7 @@ struct weir_replica {
 	struct weir_replica_stats stats;
 
 	/* the thread's own */
-	struct weir_due idle, status, publish, want, heal;
+	struct weir_due idle, status, publish, want, heal, hear;
 	uint64_t epoch_ms;               /* when the epoch was met */
 	uint64_t met_ms;                 /* of the last exchange that succeeded */
 	uint64_t incomplete_ms;          /* since when; 0: it is not */

@@ -23,11 +23,23 @@ static void slept(struct weir_replica *r)
 		;
 }
 
+/* The channel tells of generations sooner than the next look would. It is a hint: nothing depends
+ * on it, so it is tried now and then, and only where the connection itself works. */
+static void listen(struct weir_replica *r)
+{
+	uint64_t now = weir__now_ms();
+	if (weir__wire_fd(r->ear) >= 0 || !weir__is_due(&r->hear, now))
+		return;
+	weir__due_after(&r->hear, now, WEIR_SERVICE_HEAR_MS);
+	(void)weir__wire_subscribe(r->ear, r->redis.keys.hint);
+}
+
 /* Until somebody wakes it, or it is time to look again. After a failure, whatever others want has
  * to wait: else each of them would try the server that just failed. */
 static void wait(struct weir_replica *r, int err)
 {
-	struct pollfd fds[] = { { .fd = r->wake, .events = POLLIN } };
+	struct pollfd fds[] = { { .fd = r->wake, .events = POLLIN },
+		                { .fd = weir__wire_fd(r->ear), .events = POLLIN } };
 	unsigned ms = r->poll_ms + (unsigned)rand() % (r->poll_ms / 2 + 1);
 	if (err) {
 		ms = weir__wire_backoff(r->failures);
@@ -35,8 +47,10 @@ static void wait(struct weir_replica *r, int err)
 			ms = 1000; /* it is there: only something is wrong with it */
 	}
 	bool quiet = err && weir__wire_fd(r->wire) < 0;
-	(void)weir__wire_wait(r->wire, fds, quiet ? 0 : 1, (int)ms);
+	(void)weir__wire_wait(r->wire, fds, quiet ? 0 : 2, (int)ms);
 	slept(r);
+	if (fds[1].revents)
+		(void)weir__wire_heard(r->ear); /* whatever it was: it is time to look */
 }
 
 static bool stopping(struct weir_replica *r)
@@ -82,7 +96,10 @@ void *weir__service_run(void *arg)
 			break;
 		weir__service_note(r, err);
 		weir__service_tell(r, err);
-		wait(r, err);
+		if (!err)
+			listen(r);
+		if (err || r->redis.generation == r->node.seen.generation)
+			wait(r, err);
 	}
 	weir__service_answer(r, -ECANCELED);
 	return NULL;

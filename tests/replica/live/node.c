@@ -69,8 +69,8 @@ static double now(void)
 /* So many a second, in turns of some milliseconds. */
 static void *insert_all_the_time(void *arg)
 {
-	double due = now();
-	for (double last = due; !quits; usleep(2000)) {
+	double due = 0;
+	for (double last = now(); !quits; usleep(2000)) {
 		double t = now();
 		due += (t - last) * (double)rate;
 		last = t;

@@ -66,6 +66,16 @@ class Live(unittest.TestCase):
             time.sleep(0.1)
         self.settle()
 
+    def test_a_generation_is_heard_of(self):
+        """Without the channel each would look once in ten minutes."""
+        self.ledger.options += ("poll=600000",)
+        self.start(2)
+        time.sleep(0.5)
+        self.assertEqual(self.ledger.nodes[0].ask("publish"), "0 ")
+        newest = self.ledger.nodes[0].stats()["newest"]
+        group.wait_until("the other serves it", lambda:
+                         self.ledger.nodes[1].stats()["generation"] == newest)
+
     def test_rollback(self):
         self.ledger.options += ("keep=4",)
         self.start()
