@@ -5,6 +5,8 @@
  *     node NAME SECONDS-BETWEEN-GENERATIONS CAPACITY OPTION=VALUE...
  *
  *     rate N          insert N keys a second from now on; 0: none
+ *     burst N         -> burst N: insert so many keys at once
+ *     confirm N       -> confirm ANSWER: insert a key of its own, the N-th, and wait for it
  *     flush MS        -> flush 0|ERRNO
  *     check NAME N    -> missing COUNT: of the first N keys of node NAME
  *     publish         -> publish 0|ERRNO
@@ -112,6 +114,23 @@ static void check(uint64_t node, uint64_t n)
 	say("missing %" PRIu64 " %" PRIu64, missing, first);
 }
 
+static void burst(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t key = key_of(name, inserted);
+		if (weir_replica_insert(replica, &key, sizeof key) >= 0)
+			inserted++;
+	}
+	say("burst %" PRIu64, n);
+}
+
+static void confirm(uint64_t n)
+{
+	uint64_t key = key_of(name, (UINT64_C(1) << 39) + n);
+	int answer = weir_replica_insert_confirmed(replica, &key, sizeof key);
+	say("confirm %d %s", answer, answer < 0 ? weir_error_detail() : "");
+}
+
 static int make(void *empty, struct weir_filter **out)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -164,6 +183,10 @@ static bool obey(char *line)
 	if (strncmp(line, "rate ", 5) == 0) {
 		rate = strtoull(rest, NULL, 10);
 		say("rate 0");
+	} else if (strncmp(line, "burst ", 6) == 0) {
+		burst(strtoull(rest, NULL, 10));
+	} else if (strncmp(line, "confirm ", 8) == 0) {
+		confirm(strtoull(rest, NULL, 10));
 	} else if (strncmp(line, "flush ", 6) == 0) {
 		err = weir_replica_flush(replica, (uint32_t)atoi(rest));
 		say("flush %d %s", err, err ? weir_error_detail() : "");

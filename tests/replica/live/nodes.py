@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Nodes (node.c) and the ledger of what they were promised."""
+"""Nodes (node.c) and the ledger of what they were promised. The test's argument is the program."""
 import os
 import queue
 import signal
 import subprocess
+import sys
 import threading
+import unittest
 
 import group
 
@@ -136,3 +138,15 @@ class Ledger:
     def close(self):
         for n in self.nodes:
             n.close()
+
+
+class OneServer(unittest.TestCase):
+    def setUp(self):
+        self.errors = open(os.devnull, "w")
+        self.addCleanup(self.errors.close)
+        self.server = group.Server()
+        self.addCleanup(self.server.close)
+        self.ledger = Ledger(os.path.abspath(sys.argv[1]), "set=seen",
+                             "url=unix://" + self.server.socket, "poll=20", "idle=300",
+                             "record=%s/record" % self.server.folder, errors=self.errors)
+        self.addCleanup(self.ledger.close)

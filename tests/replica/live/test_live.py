@@ -9,21 +9,10 @@ import unittest
 import group
 import nodes
 
-PROGRAM = os.path.abspath(sys.argv[1])
 SET = "{weir:seen}:"
 
 
-class Live(unittest.TestCase):
-    def setUp(self):
-        self.errors = open(os.devnull, "w")
-        self.addCleanup(self.errors.close)
-        self.server = group.Server()
-        self.addCleanup(self.server.close)
-        self.ledger = nodes.Ledger(PROGRAM, "set=seen", "url=unix://" + self.server.socket,
-                                   "poll=20", "idle=300",
-                                   "record=%s/record" % self.server.folder, errors=self.errors)
-        self.addCleanup(self.ledger.close)
-
+class Live(nodes.OneServer):
     def start(self, n=3, **more):
         for i in range(n):
             self.ledger.start(**more)

@@ -106,6 +106,16 @@ class Hostile(unittest.TestCase):
         self.lie(b"*1000\r\n" + b"*1048\r\n" * 1 + (b":1\r\n" * 1048 + b"*1048\r\n") * 999,
                  "EMSGSIZE")
 
+    def test_each_answer_has_the_whole_limit(self):
+        many, long = b"*600000\r\n" + b":1\r\n" * 600000, b"$600000\r\n" + b"x" * 600000
+        liar = Liar(self, [many, many])
+        call = Caller(self, "url=" + liar.url, "max=4000000")
+        for _ in range(2):
+            self.assertTrue(call("GET x").startswith("OK [1 1"))
+        call = Caller(self, "url=" + Liar(self, [long + b"\r\n"] * 2).url, "max=1000000")
+        for _ in range(2):
+            self.assertTrue(call("GET x").startswith("OK xxx"))
+
     def test_a_long_string_that_does_not_come(self):
         self.lie(b"$900000000\r\nabc", "ETIMEDOUT")
 

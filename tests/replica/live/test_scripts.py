@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""The scripts, called as a node calls them. test_scripts.py PROGRAM"""
+import re
+import sys
+import unittest
+
+import redis
+
+import group
+import nodes
+
+SET = "{weir:seen}:"
+
+
+class Scripts(nodes.OneServer):
+    """What the scripts refuse, whoever asks: they are called as a node calls them."""
+    KEYS = [SET + k for k in ("manifest", "stream", "lease", "kept", "nodes")]
+    SHAPES = {"manifest": r"[0-9a-f]{16}$", "append": r"\w+ \d+ v 1 ", "read": r"\w+ \d+-\d+ \d+$",
+              "publish": r".*:hint$", "lease": r"\w{16} \d+ [01]$", "release": r"\w{16}$",
+              "alive": r"\d+$", "report": r"\w{16} host "}
+
+    def setUp(self):
+        super().setUp()
+        self.client, self.sha = self.server.client, {}
+        with self.client.monitor() as monitor:
+            node = self.ledger.start("idle=100")
+            node.ask("burst 10")
+            self.assertEqual(node.ask("publish"), "0 ")
+            self.client.xadd(SET + "stream", {"v": 1, "n": "%016x" % 1, "q": 5,
+                                              "s": self.hashing(), "i": ""})
+            self.learn(monitor)
+        node.kill()
+        self.client.delete(SET + "lease")
+
+    def hashing(self):
+        group.wait_until("a batch", lambda: self.client.xlen(SET + "stream"))
+        return self.client.xrange(SET + "stream")[0][1][b"s"]
+
+    def learn(self, monitor):
+        """The names of the scripts, from what a node sends. It asks who lives since a batch is
+        lacking. To release the lease is to say a word of 16 digits, as for the manifest."""
+        while len(self.sha) < len(self.SHAPES):
+            words = monitor.next_command()["command"].split(" ", 8)
+            if words[0] != "EVALSHA":
+                continue
+            for name, shape in self.SHAPES.items():
+                if (re.match(shape, words[8], re.S) and
+                        self.sha.setdefault(name, words[1]) == words[1]):
+                    break
+
+    def call(self, script, *args):
+        return self.client.evalsha(self.sha[script], 5, *self.KEYS, *args)
+
+    def refused(self, word, script, *args):
+        with self.assertRaises(redis.exceptions.ResponseError) as caught:
+            self.call(script, *args)
+        self.assertTrue(str(caught.exception).startswith(word), caught.exception)
+
+    def epoch(self):
+        return (self.client.info("replication")["master_replid"] +
+                self.client.hget(SET + "manifest", "token").decode())
+
+    def publish(self, **other):
+        base = int(self.client.hget(SET + "manifest", "generation"))
+        text = "\nchunks 2 10 %016x\n\nposition 1-1\n" % other.pop("stored", 7)
+        said = {"epoch": self.epoch(), "owner": "me", "base": base, "generation": base + 1,
+                "text": text, "signature": "", "position": "1-1", "entries": 1,
+                "covered": "0-0", "names": SET + "c:" + text.split()[3] + ":", "chunks": 2,
+                "of": 10, "bytes": 15, "keep": 1, "seconds": 50, "hint": SET + "hint"}
+        said.update(other)
+        return list(said.values())
+
+    def store(self, stored=7, last=5):
+        names = SET + "c:%016x:" % stored
+        self.client.set(names + "0", "x" * 10, ex=1000)
+        self.client.set(names + "1", "x" * last, ex=1000)
+        return [names + "0", names + "1"]
+
+    def test_epoch(self):
+        self.assertEqual(self.call("manifest", "1" * 16)[0].decode(), self.epoch())
+        self.refused("WEIRSTALE", "append", "other", 0, "v", 1)
+        self.refused("WEIRSTALE", "read", "other", "0-0", 1)
+        self.client.set(SET + "lease", "me")
+        self.store()
+        self.refused("WEIRSTALE", "publish", *self.publish(epoch="other"))
+
+    def test_publish(self):
+        self.store()
+        self.refused("WEIRLEASE", "publish", *self.publish())
+        self.client.set(SET + "lease", "me")
+        self.refused("WEIRBASE", "publish", *self.publish(base=77))
+        for last in (4, 6):
+            self.store(last=last)
+            self.refused("WEIRCHUNK", "publish", *self.publish())
+        chunks = self.store()
+        self.call("publish", *self.publish())
+        self.assertEqual([self.client.ttl(c) for c in chunks], [-1, -1])
+        self.call("publish", *self.publish()) # a rollback has the same chunks
+        self.assertEqual([self.client.ttl(c) for c in chunks], [-1, -1])
+        self.store(stored=8)
+        self.call("publish", *self.publish(stored=8)) # they are not needed any more
+        self.assertTrue(all(0 < self.client.ttl(c) <= 50 for c in chunks))
+
+    def test_trim(self):
+        """What follows a generation that is kept, or is not covered yet, stays."""
+        self.client.set(SET + "lease", "me")
+        self.client.delete(SET + "kept", SET + "stream")
+        for i in range(1, 9):
+            self.client.xadd(SET + "stream", {"v": 1}, id="%d-1" % i)
+
+        def trimmed(position, covered):
+            self.store()
+            self.call("publish", *self.publish(keep=2, covered=covered, text=self.publish()[4]
+                                               .replace("1-1", position)))
+            return self.client.xrange(SET + "stream", count=1)[0][0]
+        self.assertEqual(trimmed("6-1", "3-1"), b"3-1")
+        self.assertEqual(trimmed("7-1", "7-1"), b"6-1")
+        self.assertEqual(trimmed("8-1", "8-1"), b"7-1")
+
+    def test_lease(self):
+        self.assertEqual(self.call("lease", "me", 50000, "0"), [b"me", 50000])
+        self.assertTrue(0 < self.client.pttl(SET + "lease") <= 50000)
+        self.assertEqual(self.call("lease", "you", 90000, "0")[0], b"me")
+        self.assertEqual(self.call("lease", "me", 900000, "0"), [b"me", 900000])
+        self.assertGreater(self.client.pttl(SET + "lease"), 50000)
+        self.call("release", "you")
+        self.assertEqual(self.client.get(SET + "lease"), b"me")
+        self.assertEqual(self.call("lease", "you", 90000, "1")[0], b"you")
+        self.call("release", "you")
+        self.assertIsNone(self.client.get(SET + "lease"))
+
+    def test_nodes(self):
+        self.client.delete(SET + "nodes")
+        self.call("report", "a" * 16, "host x")
+        self.client.hset(SET + "nodes", "b" * 16, "1000 host y")
+        self.assertEqual(self.call("alive", 600000), [b"a" * 16])
+        self.call("report", "", 600000) # those of long ago are forgotten
+        self.assertEqual(self.client.hkeys(SET + "nodes"), [b"a" * 16])
+
+    def test_room(self):
+        used = self.client.info("memory")["used_memory"]
+        self.client.config_set("maxmemory", used + (64 << 20))
+        self.refused("WEIRFULL", "append", self.epoch(), 65 << 20, "v", 1)
+        self.call("append", self.epoch(), 0, "v", 1)
+
+    def test_a_replica(self):
+        self.client.execute_command("REPLICAOF", "127.0.0.1", str(group.free_port()))
+        with self.assertRaises(redis.exceptions.ReadOnlyError):
+            self.call("read", self.epoch(), "0-0", 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
