@@ -55,7 +55,7 @@ class Promises(nodes.OneServer):
 
     def test_no_replica(self):
         node = self.node("confirm=1")
-        self.assertTrue(node.ask("flush 1000").startswith("-110 "))
+        self.assertTrue(node.ask("flush 8000").startswith("-110 "))
 
     def test_a_replica_stands_still(self):
         replica = group.Server(("--replicaof", "127.0.0.1 %d" % self.server.port))
