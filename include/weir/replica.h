@@ -142,8 +142,9 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_open(struct weir_replica **out,
 /**
  * Send what is pending, as far as one try goes, stop the thread, and free the replica.
  * @r: a replica, or NULL for nothing. Its handle is destroyed if weir_replica_open() made it.
- * Return: 0; -EBUSY a reload of the caller's is open: nothing is done; -EDEADLK inside a read-side
- *   section or on the library's thread: likewise; -EAGAIN closed, but inserts of this node may not
+ * Return: 0; -EBUSY a reload of the caller's is open, -EDEADLK inside a read-side section or on the
+ *   library's thread: it is not closed yet, though the thread may have stopped, and may be closed
+ *   again; -EAGAIN closed, but inserts of this node may not
  *   have reached redis, in which case weir_error_detail() says how many bytes of them.
  * Threads: one, when all other calls have returned.  Progress: blocking: up to answer_ms.
  */

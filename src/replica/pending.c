@@ -63,6 +63,17 @@ int weir__pending_put(struct weir_pending *p, uint64_t hash)
 	return err;
 }
 
+size_t weir__pending_count(struct weir_pending *p)
+{
+	size_t n = 0;
+	for (unsigned i = 0; i < WEIR_PENDING_LISTS; i++) {
+		pthread_mutex_lock(&p->lists[i].lock);
+		n += p->lists[i].n;
+		pthread_mutex_unlock(&p->lists[i].lock);
+	}
+	return n;
+}
+
 static int take_list(struct weir_pending_list *list, size_t most, weir_pending_fn *take,
                      void *context)
 {

@@ -26,6 +26,9 @@ void weir__pending_free(struct weir_pending *p);
 /* Return: 0; -ENOBUFS there are as many as may be, -ENOMEM: then it is not there. */
 int weir__pending_put(struct weir_pending *p, uint64_t hash);
 
+/* Return: how many are there. */
+size_t weir__pending_count(struct weir_pending *p);
+
 /* Called with hashes that were put. Return: 0, or a negative errno: they stay where they are. */
 typedef int weir_pending_fn(void *context, const uint64_t *hashes, size_t n);
 /* Give all that was put before the call to @take, list by list, each in pieces of at most @most.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Files of a folder: written, synced, named; the oldest removed. */
+ * Files of a folder: written, synced, named; removed when no generation has them. */
 #include "folder.h"
 #include <dirent.h>
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <weir/error.h>
 #include "../number.h"
@@ -54,63 +55,47 @@ int weir__folder_put(const char *path, const char *name, int fd, uint64_t bytes)
 	return err ? weir_fail(err, "%s/%s: %s", path, name, weir_strerror(err)) : 0;
 }
 
-/* SET-GENERATION-HEX.weir, also of one that was not finished (.NAME.new).
- * Return: whether it is one; and its generation. */
-static bool is_image(const char *file, const char *set, uint64_t *generation)
+/* SET-GENERATION-HEX.weir, also of one that was not finished (.NAME.new). */
+static bool is_image(const char *file, const char *set)
 {
 	size_t len = strlen(set);
 	const char *at = *file == '.' ? file + 1 : file;
+	uint64_t generation, hex;
 	if (strncmp(at, set, len) != 0 || at[len] != '-')
 		return false;
 	at += len + 1;
 	const char *dash = strchr(at, '-');
-	uint64_t hex;
-	if (!dash || !weir__number_parse(generation, at, (size_t)(dash - at)) ||
+	if (!dash || !weir__number_parse(&generation, at, (size_t)(dash - at)) ||
 	    strlen(dash) < 17 || !weir__hex_parse(&hex, dash + 1, 16, 16))
 		return false;
 	return strcmp(dash + 17, *file == '.' ? ".weir.new" : ".weir") == 0;
 }
 
-struct images {
-	const char *set;
-	uint64_t newest[64]; /* generations, descending */
-	unsigned n, keep;
-};
-
-static void note(struct images *s, uint64_t generation)
+static bool among(char *const *names, size_t n, const char *name)
 {
-	unsigned i = s->n;
-	if (i < s->keep)
-		s->n++;
-	else if (generation <= s->newest[--i])
-		return;
-	for (; i > 0 && s->newest[i - 1] < generation; i--)
-		s->newest[i] = s->newest[i - 1];
-	s->newest[i] = generation;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
 }
 
-static void scan(DIR *dir, struct images *s, bool removing)
+static bool is_old(int folder, const char *name, unsigned seconds)
 {
-	uint64_t generation;
-	rewinddir(dir);
-	for (const struct dirent *e; (e = readdir(dir));) {
-		if (!is_image(e->d_name, s->set, &generation))
-			continue;
-		if (!removing)
-			note(s, generation);
-		else if (s->n == s->keep && generation < s->newest[s->n - 1])
-			(void)unlinkat(dirfd(dir), e->d_name, 0);
-	}
+	struct stat st;
+	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	       st.st_mtime + (time_t)seconds <= time(NULL);
 }
 
-int weir__folder_keep(const char *path, const char *set, unsigned keep)
+int weir__folder_prune(const char *path, const char *set, char *const *names, size_t n,
+                       unsigned seconds)
 {
-	struct images s = { .set = set, .keep = keep < 64 ? keep : 64 };
 	DIR *dir = opendir(path);
 	if (!dir)
 		return weir_fail(-errno, "folder %s for images: %s", path, weir_strerror(-errno));
-	scan(dir, &s, false);
-	scan(dir, &s, true);
+	for (const struct dirent *e; (e = readdir(dir));)
+		if (is_image(e->d_name, set) && !among(names, n, e->d_name) &&
+		    is_old(dirfd(dir), e->d_name, seconds))
+			(void)unlinkat(dirfd(dir), e->d_name, 0);
 	closedir(dir);
 	return 0;
 }

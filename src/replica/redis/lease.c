@@ -122,20 +122,37 @@ static int replicas(struct weir_redis *r, uint32_t *n)
 	return err;
 }
 
+/* ROLE and WAIT have no key, so in a Cluster they do not lead to the server that has the set: a
+ * command before them does. @number: receives that of the connection to it. */
+static int find_master(struct weir_redis *r, uint64_t *number)
+{
+	struct redisReply *reply;
+	const struct iovec args[] = { weir__text("EXISTS"),
+		                      weir__text(r->keys.of[WEIR_KEY_MANIFEST]) };
+	int err = weir__redis_command(r, args, 2, &reply);
+	if (err)
+		return err;
+	freeReplyObject(reply);
+	*number = weir__wire_number(r->wire);
+	return 0;
+}
+
 /* WAIT means what this connection has seen written: after ROLE on it, all that was before. */
 int weir__redis_wait(struct weir_redis *r, uint32_t wanted)
 {
 	uint32_t there = 0;
 	char n[WEIR_NUMBER_TEXT], ms[WEIR_NUMBER_TEXT];
 	struct redisReply *reply;
-	int err = replicas(r, &there);
+	uint64_t number;
+	int err = find_master(r, &number);
+	if (!err)
+		err = replicas(r, &there);
 	if (err)
 		return err;
 	if (wanted == WEIR_REDIS_ALL)
 		wanted = there;
 	if (wanted == 0)
 		return 0;
-	uint64_t number = weir__wire_number(r->wire);
 	const struct iovec args[] = { weir__text("WAIT"), weir__number(n, wanted),
 		                      weir__number(ms, r->wait_ms) };
 	err = weir__redis_command(r, args, 3, &reply);

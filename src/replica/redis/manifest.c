@@ -6,6 +6,7 @@
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
 #include "argument.h"
+#include "folder.h"
 #include "redis.h"
 
 static bool is_text(const struct redisReply *r)
@@ -123,6 +124,34 @@ static int sign(struct weir_redis *r, const char *text, size_t len,
 	return r->signer ? weir__signer_sign(r->signer, text, len, r->image_hash, signature) : 0;
 }
 
+/* The path in a generation that is kept: { generation, signature newline text }. */
+static char *path_of(const struct redisReply *r)
+{
+	const char *at = r->type == REDIS_REPLY_STRING ? strstr(r->str, "\npath ") : NULL;
+	return at ? strndup(at + 6, strcspn(at + 6, "\n")) : NULL;
+}
+
+/* Files that no generation has any more. What fails here is for the next time. */
+static void prune_folder(struct weir_redis *r)
+{
+	struct redisReply *reply;
+	char *names[64];
+	size_t n = 0;
+	const struct iovec args[] = { weir__text("HGETALL"),
+		                      weir__text(r->keys.of[WEIR_KEY_KEPT]) };
+	if (weir__redis_command(r, args, 2, &reply) != 0)
+		return;
+	bool all = reply->type == REDIS_REPLY_ARRAY && reply->elements / 2 <= 64;
+	for (size_t i = 1; all && i < reply->elements; i += 2)
+		if ((names[n] = path_of(reply->element[i])))
+			n++;
+	if (all)
+		(void)weir__folder_prune(r->image_folder, r->keys.set, names, n, r->superseded_s);
+	while (n)
+		free(names[--n]);
+	freeReplyObject(reply);
+}
+
 int weir__redis_publish(void *context, const struct weir_manifest *m, const char *text, size_t len)
 {
 	struct weir_redis *r = context;
@@ -152,7 +181,10 @@ int weir__redis_publish(void *context, const struct weir_manifest *m, const char
 		weir__text(r->keys.hint),
 	};
 	err = weir__redis_call(r, WEIR_SCRIPT_PUBLISH, args, sizeof args / sizeof *args, &reply);
-	if (!err)
-		freeReplyObject(reply);
-	return err;
+	if (err)
+		return err;
+	freeReplyObject(reply);
+	if (r->image_folder)
+		prune_folder(r);
+	return 0;
 }

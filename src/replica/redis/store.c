@@ -119,8 +119,7 @@ static int put_into_folder(struct weir_redis *r, struct weir_manifest *m, int fd
 {
 	snprintf(m->path, sizeof m->path, "%s-%" PRIu64 "-%016" PRIx64 ".weir", r->keys.set,
 	         m->generation, m->stored);
-	int err = weir__folder_put(r->image_folder, m->path, fd, m->bytes);
-	return err ? err : weir__folder_keep(r->image_folder, r->keys.set, r->keep + 1);
+	return weir__folder_put(r->image_folder, m->path, fd, m->bytes);
 }
 
 static int store(struct weir_redis *r, const struct weir_filter *f, struct weir_manifest *m, int fd)

@@ -137,7 +137,8 @@ static int mark(struct weir_replica *r, void *arg)
 static int publish_filter(struct weir_replica *r, void *arg)
 {
 	struct from *f = arg;
-	return weir__node_publish_from(&r->node, f->filter, &f->mark);
+	int err = weir__node_look(&r->node);
+	return err ? err : weir__node_publish_from(&r->node, f->filter, &f->mark);
 }
 
 static int publish_from(struct weir_replica *r, void *arg)
@@ -154,7 +155,9 @@ static int publish_kept(struct weir_replica *r, void *arg)
 	const struct back *b = arg;
 	char *text;
 	size_t len;
-	int err = weir__redis_kept(&r->redis, b->generation, &text, &len);
+	int err = weir__node_look(&r->node); /* on top of what is there by now */
+	if (!err)
+		err = weir__redis_kept(&r->redis, b->generation, &text, &len);
 	if (err)
 		return err;
 	err = weir__node_publish_again(&r->node, text, len);

@@ -10,17 +10,25 @@
 #include <weir/error.h>
 #include "service.h"
 
+/* One of those of which a batch is lacking and that have not gone, each in its turn. */
+static int want(struct weir_replica *r)
+{
+	const struct weir_origins *o = &r->node.origins;
+	for (size_t i = 0; i < o->n; i++) {
+		const struct weir_origin *of = &o->of[r->wanted++ % o->n];
+		if (of->seen > of->sequence && !of->abandoned)
+			return weir__node_want(&r->node, of->node, of->sequence + 1);
+	}
+	return 0;
+}
+
 /* L8. If everything is there, the others are told the last number; if a batch is lacking, its node
  * is asked for it. */
 static int speak(struct weir_replica *r, uint64_t now)
 {
-	const struct weir_origins *o = &r->node.origins;
-	if (o->waiting && weir__is_due(&r->want, now)) {
+	if (r->node.origins.waiting && weir__is_due(&r->want, now)) {
 		weir__due_after(&r->want, now, r->idle_ms);
-		for (size_t i = 0; i < o->n; i++)
-			if (o->of[i].seen > o->of[i].sequence)
-				return weir__node_want(&r->node, o->of[i].node,
-				                       o->of[i].sequence + 1);
+		return want(r);
 	}
 	if (!weir__is_due(&r->idle, now))
 		return 0;
@@ -101,8 +109,11 @@ static int publish(struct weir_replica *r, uint64_t now)
 	weir__due_after(&r->publish, now, r->publish_ms);
 	forget_gone(r, now);
 	int err = weir__service_duty(r);
-	/* another node does it */
-	return err == -EPERM || err == -EEXIST ? 0 : err;
+	if (err == -EPERM || err == -EEXIST)
+		err = 0; /* another node does it */
+	/* it stays until it succeeds, or another node does it */
+	snprintf(r->publish_error, sizeof r->publish_error, "%s", err ? weir_error_detail() : "");
+	return err;
 }
 
 int weir__service_due(struct weir_replica *r)

@@ -127,20 +127,16 @@ struct weir_handle *weir_replica_handle(const struct weir_replica *r)
 
 /* ---- the end ---- */
 
-static uint64_t unsent(const struct weir_replica *r)
+static uint64_t unsent(struct weir_replica *r)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes = weir__pending_count(&r->node.pending) * sizeof(uint64_t);
 	for (const struct weir_batch *b = r->node.retained.next; b; b = b->later)
 		bytes += b->bytes;
 	return bytes;
 }
 
-int weir_replica_close(struct weir_replica *r)
+static void end(struct weir_replica *r)
 {
-	if (!r)
-		return 0;
-	if (pthread_equal(pthread_self(), r->thread))
-		return weir_fail(-EDEADLK, "set %s: closed on its own thread", r->node.set);
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
 	bool there = weir_replica_stats(r, &s) == 0 && s.connected;
 	if (weir_replica_flush(r, there ? r->confirm_ms : ONE_TRY_MS) == 0)
@@ -153,7 +149,22 @@ int weir_replica_close(struct weir_replica *r)
 	weir__wire_interrupt(r->ear);
 	weir__service_wake(r);
 	pthread_join(r->thread, NULL);
-	(void)weir__node_collect(&r->node);
+	r->ended = true;
+}
+
+int weir_replica_close(struct weir_replica *r)
+{
+	if (!r)
+		return 0;
+	if (!r->ended && pthread_equal(pthread_self(), r->thread))
+		return weir_fail(-EDEADLK, "set %s: closed on its own thread", r->node.set);
+	if (!r->ended)
+		end(r);
+	/* the thread has no reload open any more: another is the caller's */
+	int err = r->own_handle ? weir_handle_destroy(r->handle) : 0;
+	if (err)
+		return err;
+	r->own_handle = false;
 	uint64_t bytes = unsent(r);
 	char set[WEIR_MANIFEST_NAME + 1];
 	memcpy(set, r->node.set, sizeof set);

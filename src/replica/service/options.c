@@ -8,6 +8,8 @@
 #include "../kinds.h"
 #include "service.h"
 
+enum { DAY_MS = 24 * 3600 * 1000 };
+
 int weir__service_check(const struct weir_replica_options *o)
 {
 	if (o->struct_size != sizeof *o)
@@ -20,9 +22,14 @@ int weir__service_check(const struct weir_replica_options *o)
 		return weir_fail(-EINVAL, "keep %u: 1 to 64 generations can be kept", o->keep);
 	if (o->zstd_level < 0 || o->zstd_level > 19)
 		return weir_fail(-EINVAL, "zstd_level %d: it is 0 to 19", o->zstd_level);
-	if (o->publish_seconds > 30 * 24 * 3600)
-		return weir_fail(-EINVAL, "publish_seconds %u: 30 days are the most",
+	if (o->publish_seconds > 7 * 24 * 3600)
+		return weir_fail(-EINVAL, "publish_seconds %u: 7 days are the most",
 		                 o->publish_seconds);
+	if (o->poll_ms > DAY_MS || o->idle_ms > DAY_MS || o->confirm_ms > DAY_MS ||
+	    o->connect_ms > DAY_MS || o->answer_ms > DAY_MS)
+		return weir_fail(-EINVAL, "poll_ms %u, idle_ms %u, confirm_ms %u, connect_ms %u, "
+		                 "answer_ms %u: a day is the most", o->poll_ms, o->idle_ms,
+		                 o->confirm_ms, o->connect_ms, o->answer_ms);
 	if (o->image_folder && strlen(o->set) > WEIR_MANIFEST_NAME)
 		return weir_fail(-EINVAL, "set %s: the name is too long for files", o->set);
 	return o->params ? weir__replicable_check(o->params->kind) : 0;
@@ -85,6 +92,9 @@ int weir__service_redis(struct weir_replica *r, const struct weir_replica_option
 	weir__redis_make(x, r->wire, o->set, id);
 	r->node.id = id;
 	x->replicas = o->replicas;
+	/* an answer is waited for no longer than answer_ms */
+	uint32_t answer_ms = o->answer_ms ? o->answer_ms : 10000;
+	x->wait_ms = answer_ms / 2 < 1000 ? answer_ms / 2 : 1000;
 	x->keep = o->keep ? o->keep : x->keep;
 	x->zstd_level = o->zstd_level;
 	x->max_image_bytes = o->max_image_bytes ? o->max_image_bytes : x->max_image_bytes;

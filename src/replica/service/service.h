@@ -78,6 +78,9 @@ struct weir_replica {
 	uint64_t all_failures;
 	char last_epoch[WEIR_REPLICA_EPOCH + 1];
 	char last_error[256];
+	char publish_error[256];         /* of the last generation, if it could not be published */
+	size_t wanted;                   /* whose turn it is to be asked for batches */
+	bool ended;                      /* the thread */
 };
 
 /* Are these options? Return: 0, -EINVAL, -ENOTSUP. */

@@ -21,7 +21,7 @@ void weir__service_note(struct weir_replica *r, int err)
 	s->retained_bytes = n->retained.bytes;
 	s->failures = r->all_failures;
 	s->node = n->id;
-	snprintf(s->error, sizeof s->error, "%s", err ? weir_error_detail() : "");
+	snprintf(s->error, sizeof s->error, "%s", err ? weir_error_detail() : r->publish_error);
 	pthread_mutex_unlock(&r->lock);
 }
 

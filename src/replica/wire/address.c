@@ -180,6 +180,9 @@ static int parse(struct weir_address *a)
 		if (!at)
 			return weir_fail(-EINVAL, "URL of redis: what stands before @ is not "
 			                 "encoded right: %%41 is an A");
+		if (strchr(at, '@')) /* nothing of it may be shown */
+			return weir_fail(-EINVAL, "URL of redis: in a user or password / ? @ are "
+			                 "written %%2F %%3F %%40");
 		return known[i].unix_socket ? take_unix(a, at) : take_net(a, at);
 	}
 	return weir_fail(-EINVAL, "URL of redis: it begins with redis://, rediss://, unix://, "

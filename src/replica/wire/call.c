@@ -22,7 +22,7 @@ static bool redirected(const struct weir_wire *w, const redisReply *r, const cha
 	size_t len = (size_t)(colon - at - 1);
 	if (len >= WEIR_HOST_TEXT || port == 0 || port > 65535)
 		return false;
-	const char *name = w->moved.port ? w->moved.name : w->manner.address.hosts[0].name;
+	const char *name = w->host; /* who answers */
 	if (len)
 		snprintf(room, WEIR_HOST_TEXT, "%.*s", (int)len, at + 1);
 	else
@@ -43,6 +43,7 @@ static int call_asking(struct weir_wire *w, const struct weir_host *host, const 
 	if (!err) {
 		freeReplyObject(*reply);
 		err = weir__link_call(&other, &w->manner, args, n, reply);
+		w->number++; /* what was written there, no WAIT here means */
 	}
 	weir__link_close(&other);
 	return err;

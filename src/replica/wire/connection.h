@@ -13,6 +13,7 @@ struct weir_wire {
 	struct weir_host moved;       /* where a Cluster said that the keys are; port 0: nowhere */
 	char moved_name[WEIR_HOST_TEXT];
 	char peer[WEIR_HOST_TEXT];
+	char host[WEIR_HOST_TEXT];    /* to which it is connected */
 };
 
 /* Open another connection to a server, as this wire's user. */

@@ -109,6 +109,8 @@ int weir__wire_link(struct weir_wire *w, struct weir_link *l, const struct weir_
 		return err;
 	const struct weir_speaker speaker = { w->user, password, true };
 	err = weir__link_open(l, &w->manner, host, &speaker);
+	if (!err && l == &w->link)
+		snprintf(w->host, sizeof w->host, "%s", host ? host->name : "");
 	if (password != w->password)
 		weir__secret_free(password);
 	return err;

@@ -67,14 +67,19 @@ static int publish_first(struct replicate *r, struct weir_filter *f)
 {
 	struct weir_handle *handle;
 	struct weir_replica *replica;
-	int err = weir_handle_create(&handle, f, NULL);
-	if (err) {
-		weir_destroy(f);
-		return failed(err);
+	struct weir_filter *own;
+	int err = weir_clone(&own, f);
+	if (!err) {
+		err = weir_handle_create(&handle, own, NULL);
+		if (err)
+			weir_destroy(own);
 	}
+	if (err)
+		return failed(err);
 	r->options.handle = handle;
 	err = weir_replica_open(&replica, &r->options);
-	int status = err ? failed(err) : end(r, replica, weir_replica_publish(replica));
+	/* with its keys, whoever else was first meanwhile */
+	int status = err ? failed(err) : end(r, replica, weir_replica_publish_with(replica, f));
 	(void)weir_handle_destroy(handle);
 	return status;
 }
@@ -86,9 +91,9 @@ static int publish_more(struct replicate *r)
 	if (load(&f, r) != 0)
 		return TOOL_TROUBLE;
 	int err = open_set(r, &replica);
-	if (err == 1)
-		return publish_first(r, f);
-	int status = err ? failed(err) : end(r, replica, weir_replica_publish_with(replica, f));
+	int status = err == 1 ? publish_first(r, f) :
+	             err      ? failed(err) :
+	                        end(r, replica, weir_replica_publish_with(replica, f));
 	weir_destroy(f);
 	return status;
 }

@@ -170,7 +170,16 @@ class Replicate(unittest.TestCase):
             self.assertEqual(ledger.nodes[1].ask("publish"), "0 ")
             nodes.settle(self, ledger)
         self.assertEqual(list(self.server.client.scan_iter("{weir:seen}:c:*")), [])
-        self.assertLessEqual(len(os.listdir(images)), 2) # and the oldest go
+        # those that are old and that no generation has go, and what is not ours stays
+        for name in ("other", "seen-x-0000000000000000.weir"):
+            open(os.path.join(images, name), "w").close()
+        for name in os.listdir(images):
+            os.utime(os.path.join(images, name), (1, 1))
+        self.assertEqual(ledger.nodes[1].ask("publish"), "0 ")
+        nodes.settle(self, ledger)
+        left = sorted(os.listdir(images))
+        self.assertEqual(left[0], "other")
+        self.assertEqual(len(left), 3) # and the one that is kept
         late = ledger.start()
         nodes.settle(self, ledger)
         self.assertEqual(late.stats()["lost"], 0)

@@ -97,6 +97,8 @@ static void test_refused(void **state)
 		{ "redis://u:SECRET%00@a", "encoded" },
 		{ "redis://u:SECRET%zz@a", "encoded" },
 		{ "redis://u:SECRET@a b", "no host" },
+		{ "redis://u:6379/SECRET@a", "%2F" },
+		{ "unix://:pa/SECRET@/x", "%2F" },
 		{ "redis://u:SECRET@a:99999", "1 to 65535" },
 		{ "redis+sentinel://u:SECRET@a", "name of the master" },
 		{ "redis+sentinel://a/", "name of the master" },
