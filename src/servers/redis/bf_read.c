@@ -1,50 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * The commands that only look: BF.EXISTS, MEXISTS, CARD and INFO. */
-#include <string.h>
 #include <strings.h>
-#include "bf.h"
-
-int bf_open(struct redis_context *context, struct redis_string *name, int mode,
-            struct redis_key **key, struct chain **out)
-{
-	*out = NULL;
-	*key = redis.OpenKey(context, name, mode);
-	if (!*key || redis.KeyType(*key) == REDIS_EMPTY)
-		return 0;
-	if (redis.ModuleTypeGetType(*key) != bf_type) {
-		redis.ReplyWithError(context, "WRONGTYPE Operation against a key holding the "
-		                              "wrong kind of value");
-		return -1;
-	}
-	*out = redis.ModuleTypeGetValue(*key);
-	return 0;
-}
-
-static int look(struct redis_context *context, struct redis_string **argv, int argc, bool many)
-{
-	struct redis_key *key;
-	struct chain *c;
-	if (!bf_open(context, argv[1], REDIS_READ, &key, &c)) {
-		if (many)
-			redis.ReplyWithArray(context, argc - 2);
-		for (int i = 2; i < argc; i++) {
-			size_t len;
-			const char *item = redis.StringPtrLen(argv[i], &len);
-			redis.ReplyWithBool(context, c && chain_has(c, item, len));
-		}
-	}
-	redis.CloseKey(key);
-	return REDIS_OK;
-}
+#include "keys.h"
 
 int bf_exists(struct redis_context *context, struct redis_string **argv, int argc)
 {
-	return argc == 3 ? look(context, argv, argc, false) : redis.WrongArity(context);
+	return argc == 3 ? key_look(context, &bf_keys, argv, argc, false) : redis.WrongArity(context);
 }
 
 int bf_mexists(struct redis_context *context, struct redis_string **argv, int argc)
 {
-	return argc >= 3 ? look(context, argv, argc, true) : redis.WrongArity(context);
+	return argc >= 3 ? key_look(context, &bf_keys, argv, argc, true) : redis.WrongArity(context);
 }
 
 int bf_card(struct redis_context *context, struct redis_string **argv, int argc)
@@ -53,7 +19,7 @@ int bf_card(struct redis_context *context, struct redis_string **argv, int argc)
 	struct chain *c;
 	if (argc != 2)
 		return redis.WrongArity(context);
-	if (!bf_open(context, argv[1], REDIS_READ, &key, &c))
+	if (!key_open(context, &bf_keys, argv[1], REDIS_READ, &key, &c))
 		redis.ReplyWithLongLong(context, c ? (long long)chain_items(c) : 0);
 	redis.CloseKey(key);
 	return REDIS_OK;
@@ -101,7 +67,7 @@ int bf_info(struct redis_context *context, struct redis_string **argv, int argc)
 	struct chain *c;
 	if (argc != 2 && argc != 3)
 		return redis.WrongArity(context);
-	if (!bf_open(context, argv[1], REDIS_READ, &key, &c))
+	if (!key_open(context, &bf_keys, argv[1], REDIS_READ, &key, &c))
 		reply_info(context, c, argc == 3 ? redis.StringPtrLen(argv[2], NULL) : NULL);
 	redis.CloseKey(key);
 	return REDIS_OK;

@@ -4,35 +4,15 @@
  * Replicas and the append-only file get what was done, not what was asked: a key that is made comes
  * as BF.RESERVE with the seed that was drawn here, and items as BF.MADD of those that were taken.
  * They take both without regard to max-bytes, so that they never differ from the master. */
-#include <errno.h>
 #include <stdio.h>
 #include <strings.h>
-#include "bf.h"
+#include "keys.h"
 
-uint64_t bf_most;
-
-uint64_t bf_most_for(struct redis_context *context)
-{
-	int flags = redis.GetContextFlags(context);
-	return flags & (REDIS_REPLICATED | REDIS_LOADING) ? 0 : bf_most;
-}
-
-/* In 63 bits, so that it is a number for every client. */
-static uint64_t draw_seed(void)
-{
-	uint64_t seed;
-	redis.GetRandomBytes((unsigned char *)&seed, sizeof seed);
-	seed >>= 1;
-	return seed ? seed : 1;
-}
-
-static const struct chain_settings by_default = { 0.01, 100, 2, 0 };
+static const struct chain_settings by_default = { 0.01, 100, 2, 0, 0, 0 };
 
 static void fail(struct redis_context *context, int err)
 {
-	char text[WEIR_SENTENCE_BYTES + 8];
-	snprintf(text, sizeof text, "ERR %s", weir_error_detail());
-	redis.ReplyWithError(context, err == -ENOSPC ? "ERR non scaling filter is full" : text);
+	key_fail(context, err, "ERR non scaling filter is full");
 }
 
 /* ---- making a key ---- */
@@ -43,13 +23,13 @@ static struct chain *make(struct redis_context *context, struct redis_string *na
 	struct chain *c;
 	char error[32];
 	if (!s->seed)
-		s->seed = draw_seed();
-	int err = chain_create(&c, s, bf_most_for(context), &bf_memory);
+		s->seed = key_draw_seed();
+	int err = chain_create(&c, s, key_most_for(context), &key_memory);
 	if (err) {
 		fail(context, err);
 		return NULL;
 	}
-	redis.ModuleTypeSetValue(key, bf_type, c);
+	redis.ModuleTypeSetValue(key, bf_keys.type, c);
 	snprintf(error, sizeof error, "%.17g", s->error);
 	redis.Replicate(context, "BF.RESERVE", "sclclcl", name, error, (long long)s->capacity,
 	                "EXPANSION", (long long)s->expansion, "WEIRSEED", (long long)s->seed);
@@ -87,11 +67,7 @@ static const char *take_capacity(const struct texts *t, struct redis_string *s, 
 
 static const char *take_expansion(const struct texts *t, struct redis_string *s, uint64_t *out)
 {
-	long long n;
-	if (redis.StringToLongLong(s, &n) || n < 0 || n > 32768)
-		return t->bad_expansion;
-	*out = (uint64_t)n;
-	return NULL;
+	return key_number(s, 0, 32768, out) ? NULL : t->bad_expansion;
 }
 
 /* Return: NULL, or the error. */
@@ -134,7 +110,7 @@ int bf_reserve(struct redis_context *context, struct redis_string **argv, int ar
 	const char *wrong = reserve_options(argv, argc, &s);
 	if (wrong)
 		return redis.ReplyWithError(context, wrong);
-	if (!bf_open(context, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
+	if (!key_open(context, &bf_keys, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
 		if (c)
 			redis.ReplyWithError(context, "ERR item exists");
 		else if (make(context, argv[1], key, &s))
@@ -155,7 +131,7 @@ static long add_items(struct redis_context *context, struct redis_string *name, 
 	while (taken < n && err >= 0) {
 		size_t len;
 		const char *item = redis.StringPtrLen(items[taken], &len);
-		err = chain_add(c, item, len, bf_most_for(context));
+		err = chain_add(c, item, len, key_most_for(context));
 		if (err < 0) {
 			fail(context, err);
 		} else {
@@ -175,7 +151,7 @@ static int add(struct redis_context *context, struct redis_string *name,
 {
 	struct redis_key *key;
 	struct chain *c;
-	int failed = bf_open(context, name, REDIS_READ | REDIS_WRITE, &key, &c);
+	int failed = key_open(context, &bf_keys, name, REDIS_READ | REDIS_WRITE, &key, &c);
 	if (!failed && !c) {
 		if (s)
 			c = make(context, name, key, s);

@@ -5,7 +5,8 @@
 #include "chain.h"
 
 enum { LINE = 64 }; /* what a filter's memory is aligned to */
-static const double ERROR_MOST = 0.25, ERROR_LEAST = 1e-9;
+enum { FINGERPRINT = 16 };
+static const double ERROR_MOST = 0.25, ERROR_LEAST = 1e-9, CUCKOO_ERROR = 0.00012;
 static const uint64_t CAPACITY_MOST = UINT64_C(1) << 48;
 
 /* ---- what link number n is ---- */
@@ -30,8 +31,10 @@ static uint64_t capacity_of(const struct chain_settings *s, size_t n)
 static struct weir_params params_of(const struct chain_settings *s, size_t n)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
+	p.kind = s->bucket ? WEIR_CUCKOO : WEIR_BLOCKED;
+	p.fingerprint_bits = s->bucket ? FINGERPRINT : 0;
 	p.capacity = capacity_of(s, n);
-	p.fp_rate = error_of(s, n);
+	p.fp_rate = s->bucket ? CUCKOO_ERROR : error_of(s, n);
 	p.seed = s->seed + n ? s->seed + n : 1;
 	return p;
 }
@@ -94,10 +97,9 @@ void chain_shrink(struct chain *c)
 
 /* ---- chains ---- */
 
-int chain_begin(struct chain **out, const struct chain_settings *s,
-                const struct chain_memory *memory)
+int chain_check(const struct chain_settings *s)
 {
-	if (!(s->error > 0 && s->error < 1))
+	if (s->bucket ? s->error != 0 : !(s->error > 0 && s->error < 1))
 		return weir_fail(-EINVAL, "error rate %g is not between 0 and 1", s->error);
 	if (!s->capacity || s->capacity > UINT64_C(1) << 30)
 		return weir_fail(-EINVAL, "capacity %llu is not in 1 to 1073741824",
@@ -105,6 +107,20 @@ int chain_begin(struct chain **out, const struct chain_settings *s,
 	if (s->expansion > 32768 || !s->seed)
 		return weir_fail(-EINVAL, "expansion %llu is above 32768, or the seed is 0",
 		                 (unsigned long long)s->expansion);
+	if (s->bucket > 255 || s->iterations > 65535 || !s->bucket != !s->iterations)
+		return weir_fail(-EINVAL, "bucket size %llu is above 255, or %llu iterations are "
+		                 "above 65535, or one of them is 0",
+		                 (unsigned long long)s->bucket,
+		                 (unsigned long long)s->iterations);
+	return 0;
+}
+
+int chain_begin(struct chain **out, const struct chain_settings *s,
+                const struct chain_memory *memory)
+{
+	int err = chain_check(s);
+	if (err)
+		return err;
 	struct chain *c = memory->get(sizeof *c);
 	if (!c)
 		return weir_fail(-ENOMEM, "no memory for a chain");
@@ -139,19 +155,22 @@ void chain_destroy(struct chain *c)
 	c->memory->put(c);
 }
 
-/* A link with the bits of another filter, in memory of the chain's own. */
-static int append_like(struct chain *c, const struct weir_filter *from, uint64_t items)
+/* A link with these bits, in memory of the chain's own. @from: NULL, or the filter that they are
+ * the bits of, which must be as the link is to be. */
+static int append_bits(struct chain *c, const unsigned char *bits, struct weir_filter *from,
+                       uint64_t items)
 {
 	struct weir_params p = params_of(&c->settings, c->links);
 	struct chain_link *l = &c->link[c->links];
 	int err = make_link(c, l, &p);
 	if (err)
 		return err;
-	err = weir_merge(l->filter, from);
+	err = from ? weir_merge(from, l->filter) : 0; /* of nothing: it compares the two */
 	if (err) {
 		free_link(c, l);
 		return err;
 	}
+	memcpy(chain_bits(l), bits, l->bytes);
 	l->items = items;
 	c->links++;
 	return 0;
@@ -164,7 +183,9 @@ int chain_copy(struct chain **out, const struct chain *from)
 	if (err)
 		return err;
 	for (size_t i = 0; !err && i < from->links; i++)
-		err = append_like(c, from->link[i].filter, from->link[i].items);
+		err = append_bits(c, chain_bits(&from->link[i]), NULL, from->link[i].items);
+	c->deleted = from->deleted;
+	c->changes = from->changes;
 	if (err)
 		chain_destroy(c);
 	else
@@ -172,35 +193,58 @@ int chain_copy(struct chain **out, const struct chain *from)
 	return err;
 }
 
-int chain_append(struct chain *c, uint64_t items, const void *image, size_t bytes)
+/* @at: of at least plan->bytes. */
+static int append_image(struct chain *c, uint64_t items, const void *image, size_t bytes,
+                        const struct weir_plan *plan, unsigned char *at)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_stats s = WEIR_STATS_INIT;
 	struct weir_filter *f;
-	if (c->links >= (c->settings.expansion ? (size_t)CHAIN_LINKS : 1))
-		return weir_fail(-EBADMSG, "there are more links than the chain may have");
-	struct weir_params p = params_of(&c->settings, c->links);
-	if (items > p.capacity)
-		return weir_fail(-EBADMSG, "link %zu has %llu items, its capacity is %llu",
-		                 c->links, (unsigned long long)items,
-		                 (unsigned long long)p.capacity);
-	/* Images are plain: so none is larger in memory than here. */
-	o.max_bytes = bytes;
+	o.max_bytes = plan->bytes;
+	o.memory = at;
+	o.memory_bytes = plan->bytes;
 	int err = weir_load_memory(&f, image, bytes, &o);
 	if (err)
 		return err;
-	struct weir_stats s = WEIR_STATS_INIT;
-	struct weir_plan plan = WEIR_PLAN_INIT;
-	err = weir_plan(&p, &plan);
-	if (!err)
-		err = weir_stats(f, &s);
-	/* Before memory is taken: the settings may ask for more than the image has. */
-	if (!err && s.bytes != plan.bytes)
+	err = weir_stats(f, &s);
+	if (!err && s.bytes != plan->bytes)
 		err = weir_fail(-EBADMSG, "link %zu has %llu bytes of bits instead of %llu",
 		                c->links, (unsigned long long)s.bytes,
-		                (unsigned long long)plan.bytes);
+		                (unsigned long long)plan->bytes);
+	if (!err && chain_is_cuckoo(c) && items != chain_fingerprints(at, plan->bytes))
+		err = weir_fail(-EBADMSG, "link %zu has not the %llu items that it is said to have",
+		                c->links, (unsigned long long)items);
 	if (!err)
-		err = append_like(c, f, items);
+		err = append_bits(c, at, f, items);
 	weir_destroy(f);
+	return err;
+}
+
+int chain_append(struct chain *c, uint64_t items, const void *image, size_t bytes)
+{
+	struct chain_link scratch;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	if (c->links >= (c->settings.expansion ? (size_t)CHAIN_LINKS : 1))
+		return weir_fail(-EBADMSG, "there are more links than the chain may have");
+	struct weir_params p = params_of(&c->settings, c->links);
+	if (items > p.capacity && !chain_is_cuckoo(c))
+		return weir_fail(-EBADMSG, "link %zu has %llu items, its capacity is %llu",
+		                 c->links, (unsigned long long)items,
+		                 (unsigned long long)p.capacity);
+	int err = weir_plan(&p, &plan);
+	if (err)
+		return err;
+	/* Images are plain. Before memory is taken: the settings may ask for more. */
+	if (plan.bytes > bytes)
+		return weir_fail(-EBADMSG, "link %zu is %llu bytes of bits, its image %llu bytes",
+		                 c->links, (unsigned long long)plan.bytes,
+		                 (unsigned long long)bytes);
+	scratch.memory = c->memory->get(plan.bytes + LINE);
+	if (!scratch.memory)
+		return weir_fail(-ENOMEM, "no memory for an image of %llu bytes",
+		                 (unsigned long long)bytes);
+	err = append_image(c, items, image, bytes, &plan, chain_bits(&scratch));
+	c->memory->put(scratch.memory);
 	return err;
 }
 
@@ -212,25 +256,6 @@ bool chain_has(const struct chain *c, const void *item, size_t len)
 		if (weir_contains(c->link[i].filter, item, len))
 			return true;
 	return false;
-}
-
-int chain_add(struct chain *c, const void *item, size_t len, uint64_t most)
-{
-	if (chain_has(c, item, len))
-		return 0;
-	struct chain_link *last = &c->link[c->links - 1];
-	if (last->items >= last->capacity) {
-		if (!c->settings.expansion)
-			return weir_fail(-ENOSPC, "the chain of one link is full: %llu items",
-			                 (unsigned long long)last->items);
-		int err = chain_grow(c, most);
-		if (err)
-			return err;
-		last = &c->link[c->links - 1];
-	}
-	int answer = weir_insert(last->filter, item, len);
-	last->items += answer == WEIR_NEW;
-	return answer;
 }
 
 uint64_t chain_capacity(const struct chain *c)

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <strings.h>
-#include "bf.h"
+#include "keys.h"
 
 static const struct {
 	const char *name;
@@ -21,6 +21,19 @@ static const struct {
 	{ "BF.SCANDUMP", bf_scandump, "readonly" },
 	{ "BF.LOADCHUNK", bf_loadchunk, "write deny-oom" },
 	{ "BF.WEIRLINK", bf_link, "write admin" },
+	{ "CF.RESERVE", cf_reserve, "write deny-oom fast" },
+	{ "CF.ADD", cf_add, "write deny-oom fast" },
+	{ "CF.ADDNX", cf_addnx, "write deny-oom fast" },
+	{ "CF.INSERT", cf_insert, "write deny-oom" },
+	{ "CF.INSERTNX", cf_insertnx, "write deny-oom" },
+	{ "CF.DEL", cf_del, "write fast" },
+	{ "CF.EXISTS", cf_exists, "readonly fast" },
+	{ "CF.MEXISTS", cf_mexists, "readonly" },
+	{ "CF.COUNT", cf_count, "readonly fast" },
+	{ "CF.INFO", cf_info, "readonly fast" },
+	{ "CF.SCANDUMP", cf_scandump, "readonly" },
+	{ "CF.LOADCHUNK", cf_loadchunk, "write deny-oom" },
+	{ "CF.WEIRLINK", cf_link, "write admin" },
 };
 
 /* A number with kb, mb, gb or nothing behind it, as redis.conf has them. */
@@ -50,7 +63,7 @@ static int take_arguments(struct redis_context *context, struct redis_string **a
 	for (int i = 0; i < argc; i += 2) {
 		const char *word = redis.StringPtrLen(argv[i], NULL);
 		const char *value = i + 1 < argc ? redis.StringPtrLen(argv[i + 1], NULL) : "";
-		if (strcasecmp(word, "max-bytes") || parse_bytes(value, &bf_most)) {
+		if (strcasecmp(word, "max-bytes") || parse_bytes(value, &key_most)) {
 			redis.Log(context, "warning", "argument '%s %s' is refused: there is "
 			                              "max-bytes, with bytes, kb, mb or gb",
 			          word, value);
@@ -73,7 +86,7 @@ int RedisModule_OnLoad(struct redis_context *context, struct redis_string **argv
 	}
 	redis.SetModuleAttribs(context, "weir", 1, 1);
 	redis.SetModuleOptions(context, REDIS_IO_ERRORS);
-	if (take_arguments(context, argv, argc) || bf_type_create(context))
+	if (take_arguments(context, argv, argc) || key_types_create(context))
 		return REDIS_ERR;
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
 		if (redis.CreateCommand(context, commands[i].name, commands[i].function,

@@ -1,44 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * The type of the keys: how Redis saves, loads, copies, measures and frees them. Each link is an
- * image of weir with its checksums; BF.WEIRLINK, which the append-only file has, carries one. */
+ * image of weir with its checksums (link.c). */
 #include <errno.h>
-#include <stdio.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include "bf.h"
+#include "link.h"
 
-struct redis_type *bf_type;
-
-static void *get_memory(size_t bytes)
-{
-	return redis.TryAlloc(bytes);
-}
-
-static void put_memory(void *memory)
-{
-	redis.Free(memory);
-}
-
-const struct chain_memory bf_memory = { get_memory, put_memory };
-
-/* ---- images ---- */
-
-/* Return: the plain image, mapped, or NULL. */
-static void *image_of(const struct weir_filter *f, size_t *bytes)
-{
-	struct stat s;
-	void *image = MAP_FAILED;
-	int fd = memfd_create("weir-redis", MFD_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	if (!weir_save_fd(f, fd, NULL) && !fstat(fd, &s)) {
-		*bytes = (size_t)s.st_size;
-		image = mmap(NULL, *bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-	}
-	close(fd);
-	return image == MAP_FAILED ? NULL : image;
-}
+struct key_kind bf_keys = { NULL, false, "BF.WEIRLINK", "BF.LOADCHUNK" };
+struct key_kind cf_keys = { NULL, true, "CF.WEIRLINK", "CF.LOADCHUNK" };
 
 static void save(struct redis_io *io, void *value)
 {
@@ -47,10 +15,16 @@ static void save(struct redis_io *io, void *value)
 	redis.SaveUnsigned(io, c->settings.capacity);
 	redis.SaveUnsigned(io, c->settings.expansion);
 	redis.SaveUnsigned(io, c->settings.seed);
+	if (chain_is_cuckoo(c)) {
+		redis.SaveUnsigned(io, c->settings.bucket);
+		redis.SaveUnsigned(io, c->settings.iterations);
+		redis.SaveUnsigned(io, c->deleted);
+		redis.SaveUnsigned(io, c->changes);
+	}
 	redis.SaveUnsigned(io, c->links);
 	for (size_t i = 0; i < c->links; i++) {
 		size_t bytes = 0;
-		void *image = image_of(c->link[i].filter, &bytes);
+		void *image = key_image(c->link[i].filter, &bytes);
 		/* An empty image is refused at load: no answer is false, and it is logged here. */
 		if (!image)
 			redis.LogIOError(io, "warning", "link %zu was not saved: %s", i,
@@ -82,19 +56,30 @@ static int load_links(struct redis_io *io, struct chain *c, uint64_t links)
 	return 0;
 }
 
-static void *load(struct redis_io *io, int version)
+static void load_numbers(struct redis_io *io, const struct key_kind *kind, struct chain *out)
 {
-	struct chain *c = NULL;
-	struct chain_settings s;
-	s.error = redis.LoadDouble(io);
-	s.capacity = redis.LoadUnsigned(io);
-	s.expansion = redis.LoadUnsigned(io);
-	s.seed = redis.LoadUnsigned(io);
+	struct chain_settings *s = &out->settings;
+	s->error = redis.LoadDouble(io);
+	s->capacity = redis.LoadUnsigned(io);
+	s->expansion = redis.LoadUnsigned(io);
+	s->seed = redis.LoadUnsigned(io);
+	if (kind->cuckoo) {
+		s->bucket = redis.LoadUnsigned(io);
+		s->iterations = redis.LoadUnsigned(io);
+		out->deleted = redis.LoadUnsigned(io);
+		out->changes = redis.LoadUnsigned(io);
+	}
+}
+
+static void *load(struct redis_io *io, const struct key_kind *kind, int version)
+{
+	struct chain *c = NULL, head = { .links = 0 };
+	load_numbers(io, kind, &head);
 	uint64_t links = redis.LoadUnsigned(io);
 	int err = version || redis.IsIOError(io)
 	                  ? weir_fail(-EBADMSG, "version %d is unknown, or the value ends early",
 	                              version)
-	                  : chain_begin(&c, &s, &bf_memory);
+	                  : key_begin(&c, kind, &head);
 	if (!err)
 		err = load_links(io, c, links);
 	if (!err)
@@ -104,72 +89,14 @@ static void *load(struct redis_io *io, int version)
 	return NULL;
 }
 
-/* ---- the append-only file ---- */
-
-static void rewrite(struct redis_io *io, struct redis_string *key, void *value)
+static void *load_bf(struct redis_io *io, int version)
 {
-	const struct chain *c = value;
-	char error[32];
-	snprintf(error, sizeof error, "%.17g", c->settings.error);
-	for (size_t i = 0; i < c->links; i++) {
-		size_t bytes = 0;
-		void *image = image_of(c->link[i].filter, &bytes);
-		if (!image) {
-			redis.LogIOError(io, "warning", "link %zu was not written: %s", i,
-			                 weir_error_detail());
-			return;
-		}
-		redis.EmitAOF(io, "BF.WEIRLINK", "sclllllb", key, error,
-		              (long long)c->settings.capacity, (long long)c->settings.expansion,
-		              (long long)c->settings.seed, (long long)i,
-		              (long long)c->link[i].items, (char *)image, bytes);
-		munmap(image, bytes);
-	}
+	return load(io, &bf_keys, version);
 }
 
-/* BF.WEIRLINK key error capacity expansion seed link items image: link 0 makes the key. */
-static int take_link(struct redis_key *key, struct chain *c, struct redis_string **argv)
+static void *load_cf(struct redis_io *io, int version)
 {
-	struct chain_settings s;
-	long long n[5] = { 0 };
-	size_t bytes;
-	bool made = !c;
-	int bad = redis.StringToDouble(argv[2], &s.error);
-	for (int i = 0; i < 5; i++)
-		bad |= redis.StringToLongLong(argv[3 + i], &n[i]);
-	s.capacity = (uint64_t)n[0];
-	s.expansion = (uint64_t)n[1];
-	s.seed = (uint64_t)n[2];
-	if (bad || n[3] < 0 || (uint64_t)n[3] != (c ? c->links : 0))
-		return weir_fail(-EINVAL, "a number is bad, or the link is not the key's next");
-	int err = made ? chain_begin(&c, &s, &bf_memory) : 0;
-	if (err)
-		return err;
-	const char *image = redis.StringPtrLen(argv[8], &bytes);
-	err = chain_append(c, (uint64_t)n[4], image, bytes);
-	if (!err && made)
-		redis.ModuleTypeSetValue(key, bf_type, c);
-	if (err && made)
-		chain_destroy(c);
-	return err;
-}
-
-int bf_link(struct redis_context *context, struct redis_string **argv, int argc)
-{
-	struct redis_key *key;
-	struct chain *c;
-	if (argc != 9)
-		return redis.WrongArity(context);
-	if (!(redis.GetContextFlags(context) & (REDIS_LOADING | REDIS_REPLICATED)))
-		return redis.ReplyWithError(context, "ERR BF.WEIRLINK is for append-only files");
-	if (!bf_open(context, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
-		if (take_link(key, c, argv))
-			redis.ReplyWithError(context, "ERR received bad data");
-		else
-			redis.ReplyWithSimpleString(context, "OK");
-	}
-	redis.CloseKey(key);
-	return REDIS_OK;
+	return load(io, &cf_keys, version);
 }
 
 /* ---- the rest ---- */
@@ -199,11 +126,13 @@ static void *copy(struct redis_string *from, struct redis_string *to, const void
 	return chain_copy(&c, value) ? NULL : c;
 }
 
-int bf_type_create(struct redis_context *context)
+int key_types_create(struct redis_context *context)
 {
-	static struct redis_methods methods = { .version = 4, .rdb_load = load, .rdb_save = save,
-		.aof_rewrite = rewrite, .mem_usage = usage, .free = release,
+	static struct redis_methods methods = { .version = 4, .rdb_load = load_bf, .rdb_save = save,
+		.aof_rewrite = key_rewrite, .mem_usage = usage, .free = release,
 		.free_effort = effort, .copy = copy };
-	bf_type = redis.CreateDataType(context, "weir-bf-1", 0, &methods);
-	return bf_type ? REDIS_OK : REDIS_ERR;
+	bf_keys.type = redis.CreateDataType(context, "weir-bf-1", 0, &methods);
+	methods.rdb_load = load_cf; /* Redis keeps a copy of its own */
+	cf_keys.type = redis.CreateDataType(context, "weir-cf-1", 0, &methods);
+	return bf_keys.type && cf_keys.type ? REDIS_OK : REDIS_ERR;
 }

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT
+ * The commands that write: CF.RESERVE, ADD, ADDNX, INSERT, INSERTNX and DEL.
+ *
+ * Replicas and the append-only file get what was done, not what was asked: a key that is made comes
+ * as CF.RESERVE with the seed that was drawn here, and items as CF.INSERT of those that were added,
+ * in their order. They take both without regard to max-bytes, so that they never differ from the
+ * master. */
+#include <errno.h>
+#include <strings.h>
+#include "keys.h"
+
+static const struct chain_settings by_default = { 0, 1024, 1, 0, 2, 20 };
+
+/* ---- making a key ---- */
+
+static struct chain *make(struct redis_context *context, struct redis_string *name,
+                          struct redis_key *key, struct chain_settings *s)
+{
+	struct chain *c;
+	if (!s->seed)
+		s->seed = key_draw_seed();
+	int err = chain_create(&c, s, key_most_for(context), &key_memory);
+	if (err) {
+		key_fail(context, err, NULL);
+		return NULL;
+	}
+	redis.ModuleTypeSetValue(key, cf_keys.type, c);
+	redis.Replicate(context, "CF.RESERVE", "slclclclcl", name, (long long)s->capacity,
+	                "BUCKETSIZE", (long long)s->bucket, "MAXITERATIONS",
+	                (long long)s->iterations, "EXPANSION", (long long)s->expansion, "WEIRSEED",
+	                (long long)s->seed);
+	return c;
+}
+
+static const char *take_capacity(struct redis_string *word, uint64_t *out)
+{
+	return key_number(word, 1, 1 << 30, out) ? NULL :
+	       "ERR bad capacity: it must be in the range [1, 1073741824]";
+}
+
+static const struct {
+	const char *name;
+	uint64_t least, most;
+	size_t at; /* of the settings */
+	const char *wrong;
+} options[] = {
+	{ "BUCKETSIZE", 1, 255, offsetof(struct chain_settings, bucket),
+	  "ERR bad bucket size: it must be in the range [1, 255]" },
+	{ "MAXITERATIONS", 1, 65535, offsetof(struct chain_settings, iterations),
+	  "ERR bad max iterations: it must be in the range [1, 65535]" },
+	{ "EXPANSION", 0, 32768, offsetof(struct chain_settings, expansion),
+	  "ERR bad expansion: it must be in the range [0, 32768]" },
+	{ "WEIRSEED", 1, INT64_MAX, offsetof(struct chain_settings, seed), "ERR bad seed" },
+};
+enum { OPTIONS = sizeof options / sizeof *options };
+
+/* To the next power of two, as RedisBloom does; 0 stays. */
+static uint64_t round_up(uint64_t n)
+{
+	uint64_t power = n ? 1 : 0;
+	while (power < n)
+		power *= 2;
+	return power;
+}
+
+/* Return: NULL, or the error. */
+static const char *reserve_options(struct redis_string **argv, int argc, struct chain_settings *s)
+{
+	const char *wrong = take_capacity(argv[2], &s->capacity);
+	for (int i = 3; !wrong && i < argc; i += 2) {
+		const char *word = redis.StringPtrLen(argv[i], NULL);
+		int k = 0;
+		while (k < OPTIONS && strcasecmp(word, options[k].name))
+			k++;
+		if (k == OPTIONS || i + 1 == argc)
+			wrong = "ERR an option is unknown, or has no value";
+		else if (!key_number(argv[i + 1], options[k].least, options[k].most,
+		                     (uint64_t *)((char *)s + options[k].at)))
+			wrong = options[k].wrong;
+	}
+	s->expansion = round_up(s->expansion);
+	if (!wrong && s->capacity < 2 * s->bucket)
+		wrong = "ERR capacity must be at least twice the bucket size";
+	return wrong;
+}
+
+int cf_reserve(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	struct chain_settings s = by_default;
+	struct redis_key *key;
+	struct chain *c;
+	if (argc < 3)
+		return redis.WrongArity(context);
+	const char *wrong = reserve_options(argv, argc, &s);
+	if (wrong)
+		return redis.ReplyWithError(context, wrong);
+	if (!key_open(context, &cf_keys, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
+		if (c)
+			redis.ReplyWithError(context, "ERR item exists");
+		else if (make(context, argv[1], key, &s))
+			redis.ReplyWithSimpleString(context, "OK");
+	}
+	redis.CloseKey(key);
+	return REDIS_OK;
+}
+
+/* ---- items ---- */
+
+/* What is asked of one of ADD, ADDNX, INSERT and INSERTNX. */
+struct task {
+	struct chain_settings settings;
+	bool create, absent, many;
+	struct redis_string **items;
+	int n;
+};
+
+static void answer(struct redis_context *context, const struct task *t, int answered)
+{
+	if (answered < 0 && t->many)
+		redis.ReplyWithLongLong(context, -1);
+	else if (answered < 0)
+		key_fail(context, answered, "ERR filter is full");
+	else if (t->many && t->absent) /* of integers in RESP3 too, since it has a -1 */
+		redis.ReplyWithLongLong(context, answered);
+	else
+		redis.ReplyWithBool(context, answered);
+}
+
+/* @added: has room for all. Return: how many were added. */
+static size_t add_each(struct redis_context *context, struct chain *c, const struct task *t,
+                       struct redis_string **added)
+{
+	size_t n = 0;
+	for (int i = 0; i < t->n; i++) {
+		size_t len;
+		const char *item = redis.StringPtrLen(t->items[i], &len);
+		int answered = chain_put(c, item, len, t->absent, key_most_for(context));
+		answer(context, t, answered);
+		if (answered == 1)
+			added[n++] = t->items[i];
+	}
+	return n;
+}
+
+static void add_items(struct redis_context *context, struct redis_string *name, struct chain *c,
+                      const struct task *t)
+{
+	struct redis_string **added = key_memory.get((size_t)t->n * sizeof(*added));
+	if (!added) {
+		redis.ReplyWithError(context, "ERR no memory for the items");
+		return;
+	}
+	if (t->many)
+		redis.ReplyWithArray(context, t->n);
+	size_t n = add_each(context, c, t, added);
+	if (n)
+		redis.Replicate(context, "CF.INSERT", "scv", name, "ITEMS", added, n);
+	key_memory.put(added);
+}
+
+static int add(struct redis_context *context, struct redis_string *name, struct task *t)
+{
+	struct redis_key *key;
+	struct chain *c;
+	int failed = key_open(context, &cf_keys, name, REDIS_READ | REDIS_WRITE, &key, &c);
+	if (!failed && !c) {
+		if (t->create)
+			c = make(context, name, key, &t->settings);
+		else
+			redis.ReplyWithError(context, "ERR not found");
+	}
+	if (c)
+		add_items(context, name, c, t);
+	redis.CloseKey(key);
+	return REDIS_OK;
+}
+
+static int add_one(struct redis_context *context, struct redis_string **argv, int argc,
+                   bool absent)
+{
+	struct task t = { by_default, true, absent, false, argv + 2, 1 };
+	return argc == 3 ? add(context, argv[1], &t) : redis.WrongArity(context);
+}
+
+int cf_add(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	return add_one(context, argv, argc, false);
+}
+
+int cf_addnx(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	return add_one(context, argv, argc, true);
+}
+
+static int insert(struct redis_context *context, struct redis_string **argv, int argc,
+                  bool absent)
+{
+	struct task t = { by_default, true, absent, true, NULL, 0 };
+	const char *wrong = NULL;
+	int i = 2;
+	for (; !wrong && i < argc; i++) {
+		const char *word = redis.StringPtrLen(argv[i], NULL);
+		if (!strcasecmp(word, "ITEMS"))
+			break;
+		if (!strcasecmp(word, "NOCREATE"))
+			t.create = false;
+		else if (!strcasecmp(word, "CAPACITY") && i + 1 < argc)
+			wrong = take_capacity(argv[++i], &t.settings.capacity);
+		else
+			wrong = "ERR an option is unknown, or has no value";
+	}
+	if (wrong)
+		return redis.ReplyWithError(context, wrong);
+	if (i + 1 >= argc)
+		return redis.WrongArity(context);
+	t.items = argv + i + 1;
+	t.n = argc - i - 1;
+	return add(context, argv[1], &t);
+}
+
+int cf_insert(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	return insert(context, argv, argc, false);
+}
+
+int cf_insertnx(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	return insert(context, argv, argc, true);
+}
+
+int cf_del(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	struct redis_key *key;
+	struct chain *c;
+	size_t len;
+	if (argc != 3)
+		return redis.WrongArity(context);
+	if (!key_open(context, &cf_keys, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
+		const char *item = redis.StringPtrLen(argv[2], &len);
+		bool found = c && chain_take(c, item, len);
+		if (c)
+			redis.ReplyWithBool(context, found);
+		else
+			redis.ReplyWithError(context, "ERR not found");
+		if (found)
+			redis.Replicate(context, "CF.DEL", "v", argv + 1, (size_t)2);
+	}
+	redis.CloseKey(key);
+	return REDIS_OK;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ * The items of a chain of cuckoo filters. */
+#include <errno.h>
+#include <string.h>
+#include "chain.h"
+
+/* Four fingerprints of 16 bits to a bucket; 0 is a free place. So it is whatever the byte order. */
+uint64_t chain_fingerprints(const void *bits, uint64_t bytes)
+{
+	const unsigned char *at = bits;
+	uint64_t sum = 0;
+	for (uint64_t i = 0; i < bytes; i += 8) {
+		uint16_t place[4];
+		memcpy(place, at + i, sizeof place);
+		for (int k = 0; k < 4; k++)
+			sum += place[k] != 0;
+	}
+	return sum;
+}
+
+/* The newest link first: it has the most room. Return: 1, or 0 if no link takes it. */
+static int put_somewhere(struct chain *c, const void *item, size_t len)
+{
+	for (size_t i = c->links; i-- > 0;) {
+		struct chain_link *l = &c->link[i];
+		if (l->items >= l->capacity)
+			continue;
+		int answer = weir_insert(l->filter, item, len);
+		if (answer >= 0) {
+			l->items++;
+			c->changes++;
+			return 1;
+		}
+		if (answer != -ENOSPC)
+			return answer;
+	}
+	return 0;
+}
+
+int chain_put(struct chain *c, const void *item, size_t len, bool absent, uint64_t most)
+{
+	if (absent && chain_has(c, item, len))
+		return 0;
+	int answer = put_somewhere(c, item, len);
+	if (answer)
+		return answer;
+	if (!c->settings.expansion)
+		return weir_fail(-ENOSPC, "the filter is full: it may not grow, and holds %llu "
+		                 "items", (unsigned long long)chain_items(c));
+	if (c->links == CHAIN_LINKS)
+		return weir_fail(-ENOSPC, "the filter is full: it has %d links, the most there "
+		                 "can be", CHAIN_LINKS);
+	int err = chain_grow(c, most);
+	return err ? err : put_somewhere(c, item, len);
+}
+
+bool chain_take(struct chain *c, const void *item, size_t len)
+{
+	for (size_t i = c->links; i-- > 0;) {
+		struct chain_link *l = &c->link[i];
+		if (!weir_contains(l->filter, item, len) || weir_remove(l->filter, item, len))
+			continue;
+		l->items--;
+		c->deleted++;
+		c->changes++;
+		return true;
+	}
+	return false;
+}
+
+uint64_t chain_count(const struct chain *c, const void *item, size_t len)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < c->links; i++) {
+		int64_t n = weir_count(c->link[i].filter, item, len);
+		sum += n > 0 ? (uint64_t)n : 0;
+	}
+	return sum;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ * Keys and arguments, as the commands of both kinds take them. */
+#include <errno.h>
+#include <stdio.h>
+#include "keys.h"
+
+uint64_t key_most;
+
+uint64_t key_most_for(struct redis_context *context)
+{
+	int flags = redis.GetContextFlags(context);
+	return flags & (REDIS_REPLICATED | REDIS_LOADING) ? 0 : key_most;
+}
+
+uint64_t key_draw_seed(void)
+{
+	uint64_t seed;
+	redis.GetRandomBytes((unsigned char *)&seed, sizeof seed);
+	seed >>= 1;
+	return seed ? seed : 1;
+}
+
+static void *get_memory(size_t bytes)
+{
+	return redis.TryAlloc(bytes);
+}
+
+static void put_memory(void *memory)
+{
+	redis.Free(memory);
+}
+
+const struct chain_memory key_memory = { get_memory, put_memory };
+
+int key_open(struct redis_context *context, const struct key_kind *kind,
+             struct redis_string *name, int mode, struct redis_key **key, struct chain **out)
+{
+	*out = NULL;
+	*key = redis.OpenKey(context, name, mode);
+	if (!*key || redis.KeyType(*key) == REDIS_EMPTY)
+		return 0;
+	if (redis.ModuleTypeGetType(*key) != kind->type) {
+		redis.ReplyWithError(context, "WRONGTYPE Operation against a key holding the "
+		                              "wrong kind of value");
+		return -1;
+	}
+	*out = redis.ModuleTypeGetValue(*key);
+	return 0;
+}
+
+void key_fail(struct redis_context *context, int err, const char *full)
+{
+	char text[WEIR_SENTENCE_BYTES + 8];
+	snprintf(text, sizeof text, "ERR %s", weir_error_detail());
+	redis.ReplyWithError(context, err == -ENOSPC ? full : text);
+}
+
+int key_look(struct redis_context *context, const struct key_kind *kind,
+             struct redis_string **argv, int argc, bool many)
+{
+	struct redis_key *key;
+	struct chain *c;
+	if (!key_open(context, kind, argv[1], REDIS_READ, &key, &c)) {
+		if (many)
+			redis.ReplyWithArray(context, argc - 2);
+		for (int i = 2; i < argc; i++) {
+			size_t len;
+			const char *item = redis.StringPtrLen(argv[i], &len);
+			redis.ReplyWithBool(context, c && chain_has(c, item, len));
+		}
+	}
+	redis.CloseKey(key);
+	return REDIS_OK;
+}
+
+bool key_number(const struct redis_string *s, uint64_t least, uint64_t most, uint64_t *out)
+{
+	long long n;
+	if (redis.StringToLongLong(s, &n) || n < 0)
+		return false;
+	*out = (uint64_t)n;
+	return *out >= least && *out <= most;
+}
