@@ -35,7 +35,7 @@ static struct weir_params params_of(const struct chain_settings *s, size_t n)
 	p.fingerprint_bits = s->bucket ? FINGERPRINT : 0;
 	p.capacity = capacity_of(s, n);
 	p.fp_rate = s->bucket ? CUCKOO_ERROR : error_of(s, n);
-	p.seed = s->seed + n ? s->seed + n : 1;
+	p.seed = s->bucket || s->seed + n == 0 ? s->seed : s->seed + n;
 	return p;
 }
 

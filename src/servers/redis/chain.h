@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * A chain of filters, which grows by links as items come. It knows nothing of Redis. Link i hashes
- * with the chain's seed + i.
+ * A chain of filters, which grows by links as items come. It knows nothing of Redis.
  *
  * Of blocked filters: an item is new only if no link has it. The first link has half the error rate
  * that was asked, each next one half of its predecessor's, so that the sum stays below what was
- * asked.
+ * asked. Link i hashes with the chain's seed + i.
  *
  * Of cuckoo filters: each item is kept as often as it is added, in the newest link that takes it,
- * and can be removed as often. Each link adds 0.012 % of error at most.
+ * and can be removed as often. Each link adds 0.012 % of error at most. All links hash with the
+ * chain's seed. So with expansion 1 they are alike: items that share a fingerprint and its buckets
+ * in one link do so in all, and it does not matter from which of them either is removed. With a
+ * greater expansion they are not: of two links that seem to have an item, one may have another's
+ * fingerprint, whose removal would lose that item. Then nothing is removed.
  *
  * Equal settings and equal changes, in one order, give equal bits: that is what replicas rely on.
  * Where a cuckoo filter puts and moves its fingerprints depends on nothing but its bits, as long as
@@ -67,8 +70,8 @@ static inline bool chain_is_cuckoo(const struct chain *c)
 	return c->settings.bucket != 0;
 }
 
-/* Of a blocked chain (blocked.c). Return: 1 it was new, 0 it was there, or a negative errno: -ENOSPC a chain of one link is full,
- * -EFBIG, -ENOMEM. Then nothing was changed. */
+/* Of a blocked chain (blocked.c). Return: 1 it was new, 0 it was there, or a negative errno: -ENOSPC
+ * a chain of one link is full, -EFBIG, -ENOMEM. Then nothing was changed. */
 int chain_add(struct chain *c, const void *item, size_t len, uint64_t most);
 /* One more link, empty; and without the last one. */
 int chain_grow(struct chain *c, uint64_t most);
@@ -84,7 +87,7 @@ uint64_t chain_bytes(const struct chain *c);
 /* Of a cuckoo chain (cuckoo.c). A link takes as many items as its capacity, or fewer if it refuses
  * one. Return: 1 it was added, 0 @absent and it was there, or a negative errno as chain_add(). */
 int chain_put(struct chain *c, const void *item, size_t len, bool absent, uint64_t most);
-/* Once, from the newest link that has it. Return: was it there? */
+/* Once, from the newest link that has it. Return: was it removed? */
 bool chain_take(struct chain *c, const void *item, size_t len);
 uint64_t chain_count(const struct chain *c, const void *item, size_t len);
 /* Items in @bytes bytes of a cuckoo link's bits, a multiple of 8. */

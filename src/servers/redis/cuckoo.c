@@ -18,23 +18,35 @@ uint64_t chain_fingerprints(const void *bits, uint64_t bytes)
 	return sum;
 }
 
-/* The newest link first: it has the most room. Return: 1, or 0 if no link takes it. */
+/* Are links of several sizes? */
+static bool is_uneven(const struct chain *c)
+{
+	return c->settings.expansion > 1;
+}
+
+/* Return: 1, or 0 if the link does not take it, or a negative errno. */
+static int put_in(struct chain *c, struct chain_link *l, const void *item, size_t len)
+{
+	int answer = weir_insert(l->filter, item, len);
+	if (answer < 0)
+		return answer == -ENOSPC ? 0 : answer;
+	l->items++;
+	c->changes++;
+	return 1;
+}
+
+/* The newest link first: it has the most room. Of uneven links one that has the item already, even
+ * beyond its capacity, so that it can be removed. Return: as put_in(). */
 static int put_somewhere(struct chain *c, const void *item, size_t len)
 {
-	for (size_t i = c->links; i-- > 0;) {
-		struct chain_link *l = &c->link[i];
-		if (l->items >= l->capacity)
-			continue;
-		int answer = weir_insert(l->filter, item, len);
-		if (answer >= 0) {
-			l->items++;
-			c->changes++;
-			return 1;
-		}
-		if (answer != -ENOSPC)
-			return answer;
-	}
-	return 0;
+	int answer = 0;
+	for (size_t i = is_uneven(c) ? c->links : 0; !answer && i-- > 0;)
+		if (weir_contains(c->link[i].filter, item, len))
+			answer = put_in(c, &c->link[i], item, len);
+	for (size_t i = c->links; !answer && i-- > 0;)
+		if (c->link[i].items < c->link[i].capacity)
+			answer = put_in(c, &c->link[i], item, len);
+	return answer;
 }
 
 int chain_put(struct chain *c, const void *item, size_t len, bool absent, uint64_t most)
@@ -56,16 +68,20 @@ int chain_put(struct chain *c, const void *item, size_t len, bool absent, uint64
 
 bool chain_take(struct chain *c, const void *item, size_t len)
 {
+	struct chain_link *newest = NULL;
+	size_t found = 0;
 	for (size_t i = c->links; i-- > 0;) {
-		struct chain_link *l = &c->link[i];
-		if (!weir_contains(l->filter, item, len) || weir_remove(l->filter, item, len))
+		if (!weir_contains(c->link[i].filter, item, len))
 			continue;
-		l->items--;
-		c->deleted++;
-		c->changes++;
-		return true;
+		newest = newest ? newest : &c->link[i];
+		found++;
 	}
-	return false;
+	if (!found || (found > 1 && is_uneven(c)) || weir_remove(newest->filter, item, len))
+		return false;
+	newest->items--;
+	c->deleted++;
+	c->changes++;
+	return true;
 }
 
 uint64_t chain_count(const struct chain *c, const void *item, size_t len)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """BF.* of weir-redis.so in a real server: answers, errors, and what is kept. It runs as
 test_bf.py MODULE."""
-import ctypes
-import os
 import random
 import socket
 import struct
@@ -11,56 +9,7 @@ import unittest
 
 import redis
 
-from served import Server, wait_until
-
-TABLE = []
-for n in range(256):
-    for _ in range(8):
-        n = n >> 1 ^ (0x95AC9329AC4BC9B5 if n & 1 else 0)
-    TABLE.append(n)
-
-
-def crc64(data):
-    """As DUMP ends with it."""
-    crc = 0
-    for byte in data:
-        crc = TABLE[(crc ^ byte) & 255] ^ crc >> 8
-    return crc.to_bytes(8, "little")
-
-
-def xxh3(data, seed=0):
-    hash64 = ctypes.CDLL("libxxhash.so.0").XXH3_64bits_withSeed
-    hash64.restype = ctypes.c_uint64
-    return hash64(bytes(data), ctypes.c_size_t(len(data)), ctypes.c_uint64(seed))
-
-
-def number(dice):
-    """One that a careless reader trips over, of 64 bits."""
-    return dice.choice((0, 1, 2, 100, 32768, 1 << 30, (1 << 30) + 1, 1 << 47, 1 << 63,
-                        (1 << 64) - 1, dice.getrandbits(64), dice.getrandbits(10)))
-
-
-# How many hostile payloads each test sends.
-HOSTILE = int(os.environ.get("WEIR_HOSTILE", "400"))
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-class Case(unittest.TestCase):
-    def serve(self, *arguments, **options):
-        server = Server(*arguments, **options)
-        self.addCleanup(server.close)
-        return server
-
-    def refused(self, run, *command, text):
-        with self.assertRaises(redis.exceptions.ResponseError) as caught:
-            run(*command)
-        self.assertIn(text, str(caught.exception))
-
+from served import HOSTILE, Case, Server, free_port, number, xxh3
 
 class Commands(Case):
     def setUp(self):
@@ -266,11 +215,8 @@ class Dumps(Case):
         self.assertEqual(run("BF.MEXISTS", "k", *range(1000)), [1] * 1000)
 
     def test_failover(self):
-        port = free_port()
-        master = self.serve(port=port)
-        replica = self.serve(options=["--replicaof", "127.0.0.1 %d" % port])
-        wait_until("the replica follows",
-                   lambda: replica.client.info()["master_link_status"] == "up")
+        master = self.serve(port=free_port())
+        replica = self.replica_of(master)
         master.client.execute_command("BF.MADD", "k", *range(1000))
         chunks = self.scan(master.client)
         self.load(master.client, "l", chunks)
@@ -299,18 +245,13 @@ class Keeping(Case):
             before = self.fill(server)
             server.again()
             self.assertEqual(server.client.dump("k"), before)
-            server.client.bgrewriteaof()
-            wait_until("the file is rewritten", lambda: "Background AOF rewrite finished "
-                       "successfully" in server.log())
+            self.rewrite(server)
             server.again()
             self.assertEqual(server.client.dump("k"), before)
 
     def test_replica(self):
-        port = free_port()
-        master = self.serve(port=port)
-        replica = self.serve(options=["--replicaof", "127.0.0.1 %d" % port])
-        wait_until("the replica follows",
-                   lambda: replica.client.info()["master_link_status"] == "up")
+        master = self.serve(port=free_port())
+        replica = self.replica_of(master)
         before = self.fill(master)
         master.client.wait(1, 0)
         self.assertEqual(replica.client.dump("k"), before)
@@ -341,27 +282,11 @@ class Keeping(Case):
 
     def test_hostile(self):
         server = self.serve()
-        server.client.execute_command("BF.MADD", "k", "a", "b")
-        good, dice = server.client.dump("k")[:-8], random.Random(17)
-        self.assertEqual(good + crc64(good), server.client.dump("k"))
-        refused = 0
-        for i in range(HOSTILE):
-            bad = bytearray(good)
-            for _ in range(dice.randint(1, 3)):
-                # Half of them where the numbers are.
-                end = len(bad) if i % 2 else min(len(bad), 60) + 30
-                bad[dice.randrange(2, min(end, len(bad) - 2))] = dice.randrange(256)
-            if i % 5 == 0:
-                del bad[dice.randrange(12, len(bad) - 2):-2]
-            try:
-                server.client.restore("h", 0, bytes(bad) + crc64(bad), replace=True)
-                server.client.execute_command("BF.MADD", "h", *range(50))
-                server.client.execute_command("BF.INFO", "h")
-            except redis.exceptions.ResponseError:
-                refused += 1
-        self.assertGreater(refused, HOSTILE * 2 // 3)
-        self.assertEqual(server.client.execute_command("BF.MEXISTS", "k", "a", "b"), [1, 1])
-        self.assertIsNone(server.process.poll())
+        run = server.client.execute_command
+        run("BF.MADD", "k", "a", "b")
+        self.restore_hostile(server, 17, lambda: (run("BF.MADD", "h", *range(50)),
+                                                  run("BF.INFO", "h")))
+        self.assertEqual(run("BF.MEXISTS", "k", "a", "b"), [1, 1])
 
 
 if __name__ == "__main__":
