@@ -21,7 +21,7 @@ static struct chain *make(struct redis_context *context, struct redis_string *na
 		s->seed = key_draw_seed();
 	int err = chain_create(&c, s, key_most_for(context), &key_memory);
 	if (err) {
-		key_fail(context, err, NULL);
+		key_fail(context, err, "ERR filter is full");
 		return NULL;
 	}
 	redis.ModuleTypeSetValue(key, cf_keys.type, c);
