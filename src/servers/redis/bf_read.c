@@ -5,12 +5,14 @@
 
 int bf_exists(struct redis_context *context, struct redis_string **argv, int argc)
 {
-	return argc == 3 ? key_look(context, &bf_keys, argv, argc, false) : redis.WrongArity(context);
+	return argc == 3 ? key_look(context, &bf_keys, argv, argc, false)
+	                 : redis.WrongArity(context);
 }
 
 int bf_mexists(struct redis_context *context, struct redis_string **argv, int argc)
 {
-	return argc >= 3 ? key_look(context, &bf_keys, argv, argc, true) : redis.WrongArity(context);
+	return argc >= 3 ? key_look(context, &bf_keys, argv, argc, true)
+	                 : redis.WrongArity(context);
 }
 
 int bf_card(struct redis_context *context, struct redis_string **argv, int argc)

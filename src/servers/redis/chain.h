@@ -70,8 +70,8 @@ static inline bool chain_is_cuckoo(const struct chain *c)
 	return c->settings.bucket != 0;
 }
 
-/* Of a blocked chain (blocked.c). Return: 1 it was new, 0 it was there, or a negative errno: -ENOSPC
- * a chain of one link is full, -EFBIG, -ENOMEM. Then nothing was changed. */
+/* Of a blocked chain (blocked.c). Return: 1 it was new, 0 it was there, or a negative errno:
+ * -ENOSPC a chain of one link is full, -EFBIG, -ENOMEM. Then nothing was changed. */
 int chain_add(struct chain *c, const void *item, size_t len, uint64_t most);
 /* One more link, empty; and without the last one. */
 int chain_grow(struct chain *c, uint64_t most);
