@@ -97,7 +97,8 @@ void chain_shrink(struct chain *c)
 
 /* ---- chains ---- */
 
-int chain_check(const struct chain_settings *s)
+/* Can a chain have these? */
+static int check(const struct chain_settings *s)
 {
 	if (s->bucket ? s->error != 0 : !(s->error > 0 && s->error < 1))
 		return weir_fail(-EINVAL, "error rate %g is not between 0 and 1", s->error);
@@ -118,7 +119,7 @@ int chain_check(const struct chain_settings *s)
 int chain_begin(struct chain **out, const struct chain_settings *s,
                 const struct chain_memory *memory)
 {
-	int err = chain_check(s);
+	int err = check(s);
 	if (err)
 		return err;
 	struct chain *c = memory->get(sizeof *c);

@@ -98,7 +98,5 @@ uint64_t chain_fingerprints(const void *bits, uint64_t bytes);
 int chain_begin(struct chain **out, const struct chain_settings *settings,
                 const struct chain_memory *memory);
 int chain_append(struct chain *c, uint64_t items, const void *image, size_t bytes);
-/* Return: 0 or -EBADMSG, with a sentence: are these settings ones that a chain can have? */
-int chain_check(const struct chain_settings *settings);
 
 #endif
