@@ -22,7 +22,8 @@
 #include <sys/uio.h>
 #include "rules.h"
 
-enum weir_entry_kind { WEIR_ENTRY_HASHES, WEIR_ENTRY_KEYS, WEIR_ENTRY_WANTED, WEIR_ENTRY_IDLE };
+enum weir_entry_kind { WEIR_ENTRY_HASHES, WEIR_ENTRY_KEYS, WEIR_ENTRY_WANTED, WEIR_ENTRY_IDLE,
+                       WEIR_ENTRY_FOREIGN /* it is nobody's: passed by */ };
 
 struct weir_entry {
 	enum weir_entry_kind kind;

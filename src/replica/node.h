@@ -16,6 +16,7 @@
 enum {
 	WEIR_NODE_BATCH = 65536, /* hashes */
 	WEIR_NODE_READ = 64,     /* entries in one call: at most so many batches are in memory */
+	WEIR_NODE_CALLS = 4096,  /* until it is the turn of something else */
 };
 
 struct weir_node {
@@ -33,6 +34,7 @@ struct weir_node {
 	struct weir_cursor cursor;
 	struct weir_origins origins;
 	uint64_t applied;            /* entries, ever */
+	uint64_t foreign;            /* of those, nobody's, or by another seed or key */
 	bool gap;                    /* L7: entries have gone unread */
 	uint64_t gone;               /* then: how many entries an image must cover */
 	struct weir_manifest joined; /* whose image is in the handle; generation 0: none */
@@ -75,7 +77,7 @@ int weir__node_want(struct weir_node *n, uint64_t node, uint64_t sequence);
 int weir__node_read(struct weir_node *n);
 /* Look for another epoch or manifest, and join it (L1, L11). Return: 0, or the server's. */
 int weir__node_look(struct weir_node *n);
-/* End a gap, and the waiting for nodes that have gone (L8). @alive: the nodes that live: all those,
+/* End a gap, and the waiting for nodes that have gone (L8). @alive: those that live, ascending: all,
  * and a node that is not among them but lives is one whose batches may be lost.
  * Return: whether it is complete now. */
 bool weir__node_heal(struct weir_node *n, const uint64_t *alive, size_t count);

@@ -28,8 +28,9 @@ static int replay_entry(void *arg, struct weir_stream_id id, const struct weir_e
 	int err = weir__node_apply(p->node, e, p->next);
 	if (!err)
 		err = weir__origins_note(&p->origins, e);
-	if (!err)
-		(void)weir__cursor_advance(&p->cursor, id);
+	if (!err && !weir__cursor_advance(&p->cursor, id))
+		err = weir_fail(-EBADMSG, "set %s: entries of the stream are not in order",
+		                p->node->set);
 	return err;
 }
 
@@ -37,7 +38,10 @@ static int replay_stream(struct replay *p)
 {
 	const struct weir_node *n = p->node;
 	size_t some;
+	unsigned calls = 0;
 	do {
+		if (calls++ == WEIR_NODE_CALLS)
+			return weir_fail(-EAGAIN, "set %s: the stream has no end", n->set);
 		p->counted = p->cursor;
 		int err = n->server->read(n->server->context, n->epoch, p->cursor.at,
 		                          WEIR_NODE_READ, &p->counts, replay_entry, p, &some);
@@ -112,10 +116,11 @@ static int cover(struct weir_origins *o, const struct weir_origins *by)
 	return err;
 }
 
-/* L12 */
+/* L12. An older one may be what a failover left, or what somebody put back. */
 static bool descends(const struct weir_node *n, const struct weir_manifest *m)
 {
-	return !n->joined.generation || n->joined.lineage == m->lineage;
+	return !n->joined.generation ||
+	       (n->joined.lineage == m->lineage && n->joined.generation <= m->generation);
 }
 
 /* Complete the next filter. */

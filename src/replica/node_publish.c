@@ -82,8 +82,10 @@ static int unite(struct weir_filter **out, const struct weir_node *n,
 	if (err)
 		return err;
 	err = weir_merge(*out, more);
-	if (err)
+	if (err) {
 		weir_destroy(*out);
+		*out = NULL;
+	}
 	return err;
 }
 
@@ -192,6 +194,8 @@ int weir__node_publish_again(struct weir_node *n, const char *text, size_t len)
 		err = begin_again(n, &m);
 	if (!err)
 		err = weir__manifest_write(&again, &len, &m, &origins);
+	if (!err)
+		err = check_written(again, len);
 	if (!err)
 		err = n->server->publish(n->server->context, &m, again, len);
 	n->newest = err ? n->newest : m.generation;

@@ -64,6 +64,8 @@ struct reading {
 static bool count(struct reading *r)
 {
 	struct weir_node *n = r->node;
+	if (r->counts.added < r->counts.length)
+		return true; /* nonsense, which weir__node_read() reports */
 	enum weir_gap gap = weir__cursor_gap(&n->cursor, &r->counts, NULL);
 	r->counted = true;
 	if (gap == WEIR_GAP_NONE)
@@ -88,11 +90,18 @@ static int entry(void *arg, struct weir_stream_id id, const struct weir_entry *e
 {
 	struct reading *r = arg;
 	struct weir_node *n = r->node;
+	if (r->counts.added < r->counts.length)
+		return weir_fail(-EBADMSG, "set %s: more entries are in the stream than were ever "
+		                 "added", n->set);
 	if (!r->counted && !count(r))
 		return -EAGAIN;
 	int err = weir__node_apply(n, e, NULL);
-	if (!err)
+	if (err == -EKEYREJECTED || e->kind == WEIR_ENTRY_FOREIGN) {
+		n->foreign++; /* of no node of this set: none can apply it, none waits for it */
+		err = 0;
+	} else if (!err) {
 		err = weir__origins_note(&n->origins, e);
+	}
 	if (err)
 		return err;
 	send_again(n, e);
@@ -104,10 +113,13 @@ static int entry(void *arg, struct weir_stream_id id, const struct weir_entry *e
 
 int weir__node_read(struct weir_node *n)
 {
-	size_t some;
+	size_t some = 0;
 	bool again;
+	unsigned calls = 0;
 	do {
 		struct reading r = { .node = n };
+		if (calls++ == WEIR_NODE_CALLS)
+			return weir_fail(-EAGAIN, "set %s: the stream has no end", n->set);
 		int err = n->server->read(n->server->context, n->epoch, n->cursor.at,
 		                          WEIR_NODE_READ, &r.counts, entry, &r, &some);
 		if (!err && r.counts.added < r.counts.length)
@@ -126,9 +138,17 @@ int weir__node_read(struct weir_node *n)
 
 static bool among(const uint64_t *nodes, size_t count, uint64_t node)
 {
-	for (size_t i = 0; i < count; i++)
-		if (nodes[i] == node)
+	while (count) {
+		size_t half = count / 2;
+		if (nodes[half] == node)
 			return true;
+		if (nodes[half] < node) {
+			nodes += half + 1;
+			count -= half + 1;
+		} else {
+			count = half;
+		}
+	}
 	return false;
 }
 

@@ -58,7 +58,7 @@
  *     that follow the image have gone, the node's own set is copied into it too.
  * L12 Lineage. A manifest that does not descend from the one that a node has joined is of a server
  *     whose keys were deleted, and of a publisher that may never have had what was in them. The
- *     node's own set is copied into the next filter too: nothing is forgotten, and what was removed
+ *     node's own set is copied into the next filter too, as beside one that is older than it: nothing is forgotten, and what was removed
  *     stays until the next image from a record.
  *
  * Spin (tests/model/replicate.pml) shows that rules like these suffice, on two nodes and a server;

@@ -109,6 +109,8 @@ static void test_refused(void **state)
 		{ "set addresses.v4", "set a{b}", -EBADMSG, "name" },
 		{ "set addresses.v4", "name addresses.v4", -EBADMSG, "it is not set" },
 		{ "generation 12", "generation 0", -EBADMSG, "begin with 1" },
+		{ "generation 12", "generation 9223372036854775807", 0, "" },
+		{ "generation 12", "generation 9223372036854775808", -EBADMSG, "none could" },
 		{ "generation 12", "generation 11", -EBADMSG, "not below" },
 		{ "generation 12", "generation 012", -EBADMSG, "no number" },
 		{ "generation 12", "generation 12 ", -EBADMSG, "no number" },

@@ -69,7 +69,8 @@ static int get_path(struct weir_redis *r, const struct weir_manifest *m, int fd)
 {
 	if (!r->http)
 		return weir_fail(-ENOTSUP, "set %s: the image of generation %" PRIu64 " is got by "
-		                 "HTTP, and no base URL is given here", r->keys.set, m->generation);
+		                 "HTTP, and no base URL is given here (image_url, "
+		                 "--image-url)", r->keys.set, m->generation);
 	if (ftruncate(fd, (off_t)m->bytes) != 0)
 		return weir_fail(-errno, "no room for an image of %" PRIu64 " bytes", m->bytes);
 	void *to = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -69,9 +69,15 @@ int weir__redis_prune(struct weir_redis *r, uint64_t milliseconds)
 	return plain(r, WEIR_SCRIPT_REPORT, args, 2);
 }
 
+static int ascending(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+	return *x < *y ? -1 : *x > *y;
+}
+
 static int take_nodes(struct weir_redis *r, const struct redisReply *a, uint64_t **nodes, size_t *n)
 {
-	if (a->type != REDIS_REPLY_ARRAY)
+	if (a->type != REDIS_REPLY_ARRAY || a->elements > WEIR_ORIGINS)
 		return weir__redis_shape(r, "a question for the nodes that live");
 	*nodes = malloc((a->elements + 1) * sizeof **nodes);
 	if (!*nodes)
@@ -82,6 +88,7 @@ static int take_nodes(struct weir_redis *r, const struct redisReply *a, uint64_t
 		    weir__hex_parse(*nodes + *n, a->element[i]->str, a->element[i]->len,
 		                    WEIR_REPLICA_NODE))
 			++*n;
+	qsort(*nodes, *n, sizeof **nodes, ascending);
 	return 0;
 }
 

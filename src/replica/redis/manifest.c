@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <unistd.h>
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
 #include "argument.h"
@@ -30,8 +31,10 @@ static int check_signature(struct weir_redis *r, const struct redisReply *text,
 	if (!r->trust)
 		return 0;
 	bool none = signature->type != REDIS_REPLY_STRING;
-	return weir__trust_check(r->trust, none ? "" : signature->str, none ? 0 : signature->len,
-	                         text->str, text->len, r->image_hash);
+	int err = weir__trust_check(r->trust, none ? "" : signature->str,
+	                            none ? 0 : signature->len, text->str, text->len,
+	                            r->image_hash);
+	return err ? weir_fail(err, "set %s: %s", r->keys.set, weir_error_detail()) : 0;
 }
 
 static int take(struct weir_redis *r, const struct redisReply *a, char epoch[], char **text,
@@ -121,6 +124,9 @@ static int sign(struct weir_redis *r, const char *text, size_t len,
                 char signature[WEIR_SIGNATURE_TEXT])
 {
 	signature[0] = '\0';
+	if (r->trust && !r->signer)
+		return weir_fail(-EKEYREJECTED, "set %s: trusted_keys without secret_key: nodes "
+		                 "would refuse what this one publishes", r->keys.set);
 	return r->signer ? weir__signer_sign(r->signer, text, len, r->image_hash, signature) : 0;
 }
 
@@ -152,6 +158,19 @@ static void prune_folder(struct weir_redis *r)
 	freeReplyObject(reply);
 }
 
+/* It is certain that nobody will ask for it: it was refused. */
+static void drop_image(const struct weir_redis *r, const struct weir_manifest *m, int err)
+{
+	bool refused = err == -ENOSPC || err == -EEXIST || err == -EPERM || err == -ESTALE;
+	char why[512], path[4096];
+	if (!r->image_folder || !m->path[0] || !refused)
+		return;
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	if ((size_t)snprintf(path, sizeof path, "%s/%s", r->image_folder, m->path) < sizeof path)
+		(void)unlink(path);
+	(void)weir_fail(err, "%s", why);
+}
+
 int weir__redis_publish(void *context, const struct weir_manifest *m, const char *text, size_t len)
 {
 	struct weir_redis *r = context;
@@ -181,8 +200,10 @@ int weir__redis_publish(void *context, const struct weir_manifest *m, const char
 		weir__text(r->keys.hint),
 	};
 	err = weir__redis_call(r, WEIR_SCRIPT_PUBLISH, args, sizeof args / sizeof *args, &reply);
-	if (err)
+	if (err) {
+		drop_image(r, m, err);
 		return err;
+	}
 	freeReplyObject(reply);
 	if (r->image_folder)
 		prune_folder(r);

@@ -68,6 +68,10 @@ static int give(const struct weir_redis *r, const struct redisReply *entries, we
 		struct weir_stream_id id;
 		struct weir_entry e;
 		err = entry_of(r, entries->element[i], &id, &e);
+		if (err == -EBADMSG) { /* somebody else's: it must not stop every node for ever */
+			e = (struct weir_entry){ .kind = WEIR_ENTRY_FOREIGN };
+			err = 0;
+		}
 		if (!err)
 			err = entry(arg, id, &e);
 	}

@@ -117,12 +117,6 @@ int weir__service_duty(struct weir_replica *r)
 	return err;
 }
 
-int weir__service_leave(struct weir_replica *r, void *arg)
-{
-	(void)arg;
-	return weir__redis_leave(&r->redis);
-}
-
 struct from {
 	const struct weir_filter *filter;
 	struct weir_mark mark;

@@ -139,16 +139,21 @@ static void end(struct weir_replica *r)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
 	bool there = weir_replica_stats(r, &s) == 0 && s.connected;
-	if (weir_replica_flush(r, there ? r->confirm_ms : ONE_TRY_MS) == 0)
-		(void)weir__service_ask(r, weir__service_leave, NULL);
+	uint32_t patience = there ? r->confirm_ms : ONE_TRY_MS;
+	(void)!weir_replica_flush(r, patience);
 	pthread_mutex_lock(&r->lock);
 	r->stopping = true;
 	pthread_cond_broadcast(&r->done);
 	pthread_mutex_unlock(&r->lock);
-	weir__wire_interrupt(r->wire);
 	weir__wire_interrupt(r->ear);
 	weir__service_wake(r);
-	pthread_join(r->thread, NULL);
+	struct timespec until;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += 1 + patience / 1000;
+	if (pthread_clockjoin_np(r->thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
+		weir__wire_interrupt(r->wire);
+		pthread_join(r->thread, NULL);
+	}
 	r->ended = true;
 }
 

@@ -109,9 +109,9 @@ int weir__service_round(struct weir_replica *r)
 		err = confirm(r, ticket, err);
 		first = first ? first : err;
 	}
-	if (broken(r))
-		return first ? first : weir_fail(-ECONNRESET, "the connection is broken");
-	err = weir__node_read(&r->node);
+	if (first && broken(r))
+		return first;
+	err = weir__node_read(&r->node); /* connects again, where nothing was to be sent */
 	if (err == -ESTALE)
 		err = meet(r);
 	return first ? first : err;

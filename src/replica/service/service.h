@@ -112,8 +112,6 @@ void weir__service_answer(struct weir_replica *r, int err);
 int weir__service_publish(struct weir_replica *r, void *arg);
 /* Publish because it is this node's duty, if no other has the lease. */
 int weir__service_duty(struct weir_replica *r);
-/* This node will be no more: it takes its report and its lease away. */
-int weir__service_leave(struct weir_replica *r, void *arg);
 /* Copy how the node stands. */
 void weir__service_note(struct weir_replica *r, int err);
 /* Tell the application of a change: of @err, or that it is over. */

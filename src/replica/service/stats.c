@@ -21,7 +21,16 @@ void weir__service_note(struct weir_replica *r, int err)
 	s->retained_bytes = n->retained.bytes;
 	s->failures = r->all_failures;
 	s->node = n->id;
-	snprintf(s->error, sizeof s->error, "%s", err ? weir_error_detail() : r->publish_error);
+	const char *error = err ? weir_error_detail() : r->publish_error;
+	if (!*error && n->epoch[0] && !n->seen.generation)
+		snprintf(s->error, sizeof s->error, "set %s: redis has no generation of it (any "
+		         "more): publish one", n->set);
+	else if (!*error && n->foreign)
+		snprintf(s->error, sizeof s->error, "set %s: %" PRIu64 " entries of the stream are "
+		         "by another seed or key, or nobody's: they were passed by", n->set,
+		         n->foreign);
+	else
+		snprintf(s->error, sizeof s->error, "%s", error);
 	pthread_mutex_unlock(&r->lock);
 }
 
@@ -45,7 +54,7 @@ static void say(const struct weir_replica *r, int result, const char *sentence)
 	if (r->report)
 		r->report(r->context, result, sentence);
 	else
-		fprintf(stderr, "weir: %s\n", sentence);
+		fprintf(stderr, "weir: %s\n", sentence); /* escaped by weir_fail() */
 }
 
 /* 1: a generation was swapped in. A failure is told when it begins, when its sentence changes, and

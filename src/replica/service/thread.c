@@ -101,6 +101,9 @@ void *weir__service_run(void *arg)
 		if (err || r->redis.generation == r->node.seen.generation)
 			wait(r, err);
 	}
+	if (weir__wire_fd(r->wire) >= 0)
+		(void)weir__redis_leave(&r->redis); /* a courtesy */
+	(void)weir_fail(-ECANCELED, "set %s: the node is closed", r->node.set);
 	weir__service_answer(r, -ECANCELED);
 	return NULL;
 }

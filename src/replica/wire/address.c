@@ -199,6 +199,7 @@ int weir__address_parse(struct weir_address *out, const char *url)
 	a.text = strdup(url);
 	if (!a.text)
 		return weir_fail(-ENOMEM, "no memory for a URL");
+	a.text_len = strlen(url);
 	int err = parse(&a);
 	if (err)
 		weir__address_free(&a);
@@ -210,7 +211,7 @@ int weir__address_parse(struct weir_address *out, const char *url)
 void weir__address_free(struct weir_address *a)
 {
 	if (a->text)
-		explicit_bzero(a->text, strlen(a->text));
+		explicit_bzero(a->text, a->text_len); /* there are NULs within */
 	free(a->text);
 	*a = (struct weir_address){ .n = 0 };
 }

@@ -23,6 +23,7 @@ struct weir_address {
 	size_t n;
 	struct weir_host hosts[WEIR_HOSTS];
 	char *text; /* that the others point into */
+	size_t text_len;
 };
 
 /* Return: 0; -EINVAL what is wrong, without a password in the sentence; -ENOMEM. */

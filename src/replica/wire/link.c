@@ -3,8 +3,10 @@
 #include "link.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <weir/error.h>
 
 enum { ARGUMENTS = 128, PIECE = 65536 };
@@ -15,12 +17,37 @@ void weir__link_close(struct weir_link *l)
 	weir__reply_end(&l->reader);
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Whoever sends a byte now and then has to come to 10 KB a second in the end, and cannot keep
+ * anybody from stopping. */
+static int check_pace(const struct weir_link *l, int64_t begun, uint32_t milliseconds)
+{
+	struct pollfd stop = { .fd = l->stream.interrupt, .events = POLLIN };
+	if (poll(&stop, 1, 0) > 0)
+		return weir_fail(-ECANCELED, "%s: interrupted", l->peer);
+	if (milliseconds &&
+	    now_ms() - begun > (int64_t)milliseconds + (int64_t)(l->reader.bytes / 10))
+		return weir_fail(-ETIMEDOUT, "%s: an answer of %zu bytes so far, and no end", l->peer,
+		                 l->reader.bytes);
+	return 0;
+}
+
 int weir__link_answer(struct weir_link *l, uint32_t milliseconds, redisReply **reply)
 {
 	static _Thread_local char piece[PIECE];
+	const int64_t begun = now_ms();
 	for (;;) {
 		int err = weir__reply_next(&l->reader, reply);
 		if (err || *reply)
+			return err;
+		err = check_pace(l, begun, milliseconds);
+		if (err)
 			return err;
 		int64_t n = weir__stream_read(&l->stream, piece, sizeof piece, milliseconds);
 		if (n < 0)
@@ -87,9 +114,10 @@ static int say(struct weir_link *l, const struct weir_manner *m, const struct io
 			                          "ERR Client sent AUTH", NULL };
 		static const char *const not_now[] = { "LOADING", "BUSY", "MASTERDOWN", NULL };
 		bool access = is_any(reply, no), later = is_any(reply, not_now);
-		/* nothing of a command is in an answer to it but its name */
-		err = weir_fail(access ? -EACCES : later ? -EAGAIN : -EPROTO, "%s: %.*s: %.200s",
-		                l->peer, (int)args[0].iov_len, (const char *)args[0].iov_base,
+		/* its first word alone: the rest may repeat what was sent, and show a password */
+		err = weir_fail(access ? -EACCES : later ? -EAGAIN : -EPROTO,
+		                "%s: %.*s is refused: %.*s", l->peer, (int)args[0].iov_len,
+		                (const char *)args[0].iov_base, (int)strcspn(reply->str, " "),
 		                reply->str);
 	}
 	freeReplyObject(reply);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <weir/error.h>
 
+enum { LINE = 65536 };
+
 /* hiredis' own way to make objects. */
 static const redisReplyObjectFunctions *theirs;
 
@@ -48,6 +50,14 @@ int weir__reply_feed(struct weir_reply_reader *r, const void *data, size_t len)
 		0 : weir_fail(-ENOMEM, "no memory for an answer of %s", r->peer);
 }
 
+/* What is no line within so many bytes is none at all; hiredis would look for its end from the
+ * beginning each time a piece arrives. Strings follow a short line of their own. */
+static bool long_line(const redisReader *r)
+{
+	size_t there = r->len - r->pos;
+	return there >= LINE && !memchr(r->buf + r->pos, '\n', LINE);
+}
+
 int weir__reply_next(struct weir_reply_reader *r, redisReply **out)
 {
 	void *reply = NULL;
@@ -60,6 +70,8 @@ int weir__reply_next(struct weir_reply_reader *r, redisReply **out)
 		return weir_fail(memory ? -ENOMEM : -EPROTO, "%s: that is no answer of redis: %s",
 		                 r->peer, r->reader->errstr);
 	}
+	if (!reply && long_line(r->reader))
+		return weir_fail(-EPROTO, "%s: a line of more than %d bytes", r->peer, LINE);
 	if (reply)
 		r->bytes = r->elements = 0;
 	*out = reply;

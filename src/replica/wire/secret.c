@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <weir/error.h>
 
@@ -14,9 +15,11 @@ enum { MOST = 4096 };
 int weir__secret_read(char **out, const char *path)
 {
 	char text[MOST + 1];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	ssize_t got = fd < 0 ? -1 : read(fd, text, MOST);
-	int err = got < 0 ? -errno : 0;
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	bool file = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	ssize_t got = file ? read(fd, text, MOST) : -1;
+	int err = fd >= 0 && !file ? -EINVAL : got < 0 ? -errno : 0;
 	if (fd >= 0)
 		close(fd);
 	if (err)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * weir replicate follow: each generation becomes a file, which servers follow. */
 #include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <weir/image.h>
+#include "../images.h"
 #include "../say.h"
 #include "../tool.h"
 #include "replicate.h"
@@ -31,17 +33,24 @@ static int save(const struct replicate *r, struct weir_replica *replica, uint64_
 }
 
 /* Until a signal ends it. A file that cannot be written now is tried again. */
-static void follow(const struct replicate *r, struct weir_replica *replica, const sigset_t *ends)
+static void follow(const struct replicate *r, struct weir_replica *replica, const sigset_t *ends,
+                   uint64_t saved)
 {
 	const struct timespec piece = { .tv_nsec = 200000000 };
-	uint64_t saved = 0;
 	int last = 0;
-	do {
+	while (sigtimedwait(ends, NULL, &piece) < 0) {
 		int err = save(r, replica, &saved);
 		if (err && err != last)
 			say_weir(err, r->output);
 		last = err;
-	} while (sigtimedwait(ends, NULL, &piece) < 0);
+	}
+}
+
+/* As weir build: what is no image was not made by this. */
+static bool is_replaceable(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) != 0 || st.st_size == 0 || image_begins(path);
 }
 
 int replicate_follow(struct replicate *r)
@@ -51,6 +60,8 @@ int replicate_follow(struct replicate *r)
 	if (!r->output || r->count)
 		return r->count ? misuse("'%s' is too much", r->arguments[0]) :
 		                  misuse("-o FILE is missing");
+	if (!is_replaceable(r->output))
+		return trouble("%s: it is neither empty nor an image: it stays", r->output);
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
@@ -61,7 +72,14 @@ int replicate_follow(struct replicate *r)
 	int err = weir_replica_open(&replica, &r->options);
 	if (err)
 		return trouble("%s", weir_error_detail());
-	follow(r, replica, &ends);
+	uint64_t saved = 0;
+	err = save(r, replica, &saved);
+	if (err) {
+		int status = trouble_weir(err, r->output);
+		(void)weir_replica_close(replica);
+		return status;
+	}
+	follow(r, replica, &ends, saved);
 	err = weir_replica_close(replica);
 	return err ? trouble("%s", weir_error_detail()) : TOOL_OK;
 }

@@ -113,8 +113,10 @@ static void print(const struct replicate *r, const struct weir_replica_view *v,
 	printf("set %s\ngenerations that are kept\n", r->options.set);
 	for (size_t i = 0; i < v->kept_count; i++)
 		print_generation(v, &v->kept[i]);
-	printf("stream\n  %" PRIu64 " batches, %" PRIu64 " ever, the last %s\n", v->stream_length,
-	       v->stream_added, v->stream_last);
+	printf("stream\n  %" PRIu64 " batches, %" PRIu64 " ever, the last ", v->stream_length,
+	       v->stream_added);
+	plain_put(v->stream_last, stdout);
+	putchar('\n');
 	if (v->lease_owner)
 		printf("lease to publish\n  %016" PRIx64 ", another %.1f s\n", v->lease_owner,
 		       (double)v->lease_ms / 1000);

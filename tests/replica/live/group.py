@@ -110,7 +110,7 @@ class Sentinel(Server):
                 conf.write("port %d\nbind 127.0.0.1\ndir %s\nunixsocket %s\nlogfile %s/log\n"
                            "sentinel monitor weir 127.0.0.1 %d 2\n"
                            "sentinel down-after-milliseconds weir 500\n"
-                           "sentinel failover-timeout weir 3000\n"
+                           "sentinel failover-timeout weir 10000\n"
                            % (self.port, self.folder, self.socket, self.folder,
                               self.master_port))
         return ["redis-server", path, "--sentinel"]

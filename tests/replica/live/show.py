@@ -38,7 +38,7 @@ class Show:
 
     def start_node(self):
         # each of them would publish; one has the lease
-        self.ledger.start(seconds=5).rate(self.asked.rate)
+        self.ledger.start(seconds=self.asked.seconds).rate(self.asked.rate)
 
     def master(self):
         group.wait_until("a master", self.group.master)
@@ -143,6 +143,7 @@ def main():
     parser.add_argument("--faults", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=int, default=5000, help="inserts a second of a node")
+    parser.add_argument("--seconds", type=int, default=5, help="between generations")
     parser.add_argument("--log", default=os.devnull)
     asked = parser.parse_args()
     asked.program = os.path.abspath(asked.program)

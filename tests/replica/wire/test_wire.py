@@ -121,7 +121,7 @@ class Hostile(unittest.TestCase):
 
     def test_without_end(self):
         self.lie(b"$5000000\r\n" + b"x" * 3000000, "EMSGSIZE")
-        self.lie(b"+" + b"x" * 3000000, "EMSGSIZE")
+        self.lie(b"+" + b"x" * 3000000, "EPROTO")
 
     def test_nested(self):
         self.lie(b"*1\r\n" * 100, "EPROTO")
@@ -141,8 +141,18 @@ class Hostile(unittest.TestCase):
         for one in said:
             slow += [0.1, one]
         liar = Liar(self, slow)
-        call = Caller(self, "url=" + liar.url, "answer=500")
+        call = Caller(self, "url=" + liar.url, "answer=20000")
         self.assertEqual(call("GET x"), "OK hello")
+
+    def test_slow_for_ever(self):
+        """Each piece comes in time, and there is no end."""
+        slow = [b"$1000\r\n"]
+        for _ in range(100):
+            slow += [0.1, (b"x",)]
+        liar = Liar(self, slow)
+        call = Caller(self, "url=" + liar.url, "answer=500")
+        answer = call("GET x")
+        self.assertTrue(answer.startswith("ETIMEDOUT ") and "no end" in answer, answer)
 
     def test_not_now(self):
         for word, stays in (("LOADING", True), ("BUSY", True), ("TRYAGAIN", True),
