@@ -202,8 +202,9 @@ class Lies(unittest.TestCase):
             return [answer[0], liar.changed(answer[1], b"generation", b"%d" % HUGE), answer[2]]
         self.liar.lies.update(manifest=manifest, read=lambda a, r, send: [
             r[0], r[1], b"%d" % HUGE, r[3]])
-        time.sleep(1)
+        group.wait_until("it is met", lambda: node.stats()["newest"] == HUGE)
         self.liar.lies.clear()
+        group.wait_until("it has gone", lambda: node.stats()["generation"] == 1)
         node.ask("rollback 1")
         text = self.server.client.hget("{weir:seen}:manifest", "text")
         self.assertNotIn(b"\ngeneration 0\n", text)
@@ -226,7 +227,9 @@ class Lies(unittest.TestCase):
         group.wait_until("the newest is joined", lambda: reader.stats()["generation"] == 3)
         self.liar.lies.update(manifest=lambda a, r, send: [r[0], *old],
                               read=lambda a, r, send: [r[0], r[1], b"1", []])
-        time.sleep(2)
+        looks = self.liar.calls["manifest"] + 10
+        group.wait_until("it is seen", lambda: self.liar.calls["manifest"] > looks or
+                         reader.stats()["generation"] == 1)
         self.assertEqual(reader.missing(0, inserted)[0], 0)
 
     def test_a_folder_when_publishing_fails(self):
@@ -242,6 +245,33 @@ class Lies(unittest.TestCase):
             self.assertTrue(node.ask("publish").startswith("-28 "))
         self.assertIn(served, os.listdir(folder))
         self.assertLess(len(os.listdir(folder)), 6)
+
+    def test_a_folder_of_a_set_that_begins_anew(self):
+        """Images of before have higher numbers; none of them is the one that is served."""
+        folder = os.path.join(self.server.folder, "images")
+        os.mkdir(folder)
+        node = self.start("folder=" + folder)
+        for _ in range(4):
+            self.assertEqual(node.ask("publish"), "0 ")
+        node.quit()
+        self.server.client.flushall()
+        self.start("folder=" + folder)
+        text = self.server.client.hget("{weir:seen}:manifest", "text").decode()
+        served = [line[5:] for line in text.split("\n") if line.startswith("path ")][0]
+        self.assertIn(served, os.listdir(folder))
+
+    def test_an_honest_server(self):
+        """Through the same way: what fails above fails by its lie."""
+        node, other = self.start("confirm=4294967295"), self.start(name=1)
+        node.rate(1000)
+        group.wait_until("inserts", lambda: node.stats()["inserted"] > 100)
+        node.rate(0)
+        self.assertEqual(node.ask("flush 10000"), "0 ")
+        inserted = node.stats()["inserted"]
+        group.wait_until("the other has them", lambda: other.missing(0, inserted)[0] == 0)
+        self.assertEqual(node.ask("publish"), "0 ")
+        self.assertEqual(node.ask("rollback 1"), "0 ")
+        self.ends(node)
 
     def test_one_bad_entry(self):
         """Whoever can write to the stream stops no set for good: a record can replace it."""
