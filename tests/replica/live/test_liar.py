@@ -226,7 +226,7 @@ class Lies(unittest.TestCase):
             self.assertEqual(publisher.ask("publish"), "0 ")
         group.wait_until("the newest is joined", lambda: reader.stats()["generation"] == 3)
         self.liar.lies.update(manifest=lambda a, r, send: [r[0], *old],
-                              read=lambda a, r, send: [r[0], r[1], b"1", []])
+                              read=lambda a, r, send: [r[0], r[0], b"1", []])
         looks = self.liar.calls["manifest"] + 10
         group.wait_until("it is seen", lambda: self.liar.calls["manifest"] > looks or
                          reader.stats()["generation"] == 1)
