@@ -151,8 +151,9 @@ class Lies(unittest.TestCase):
             try:
                 opening.wait(60)
             except subprocess.TimeoutExpired:
-                opening.kill()
                 self.fail("opening does not end")
+            finally:
+                opening.kill()
 
     def test_opening_at_a_stream_without_end(self):
         self.opening_ends("read", Endless())
