@@ -77,8 +77,8 @@ int weir__node_want(struct weir_node *n, uint64_t node, uint64_t sequence);
 int weir__node_read(struct weir_node *n);
 /* Look for another epoch or manifest, and join it (L1, L11). Return: 0, or the server's. */
 int weir__node_look(struct weir_node *n);
-/* End a gap, and the waiting for nodes that have gone (L8). @alive: those that live, ascending: all,
- * and a node that is not among them but lives is one whose batches may be lost.
+/* End a gap, and the waiting for nodes that have gone (L8). @alive: those that live, ascending. Who
+ * lives and is not among them sends again what is lacking when it meets the next manifest.
  * Return: whether it is complete now. */
 bool weir__node_heal(struct weir_node *n, const uint64_t *alive, size_t count);
 /* Forget the numbers of nodes that are not among @alive, so that manifests do not grow for ever. If

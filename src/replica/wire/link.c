@@ -33,8 +33,8 @@ static int check_pace(const struct weir_link *l, int64_t begun, uint32_t millise
 		return weir_fail(-ECANCELED, "%s: interrupted", l->peer);
 	if (milliseconds &&
 	    now_ms() - begun > (int64_t)milliseconds + (int64_t)(l->reader.bytes / 10))
-		return weir_fail(-ETIMEDOUT, "%s: an answer of %zu bytes so far, and no end", l->peer,
-		                 l->reader.bytes);
+		return weir_fail(-ETIMEDOUT, "%s: an answer of %zu bytes so far, and no end",
+		                 l->peer, l->reader.bytes);
 	return 0;
 }
 

@@ -75,6 +75,8 @@ class Server:
             raise AssertionError("redis-server ended: %s" % self.log()[-2000:])
         try:
             return self.client.ping()
+        except redis.exceptions.AuthenticationError:
+            return True # it has a password
         except redis.exceptions.RedisError:
             return False
 

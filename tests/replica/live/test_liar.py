@@ -203,7 +203,8 @@ class Lies(unittest.TestCase):
             return [answer[0], liar.changed(answer[1], b"generation", b"%d" % HUGE), answer[2]]
         self.liar.lies.update(manifest=manifest, read=lambda a, r, send: [
             r[0], r[1], b"%d" % HUGE, r[3]])
-        group.wait_until("it is met", lambda: node.stats()["newest"] == HUGE)
+        group.wait_until("it is refused", lambda: "none could follow" in
+                         node.stats()["error"])
         self.liar.lies.clear()
         group.wait_until("it has gone", lambda: node.stats()["generation"] == 1)
         node.ask("rollback 1")

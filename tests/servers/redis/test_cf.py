@@ -160,7 +160,8 @@ class Commands(Case):
 
     def test_resp3(self):
         commands = (b"HELLO 3", b"ECHO mark", b"CF.RESERVE t 4 EXPANSION 0 WEIRSEED 7",
-                    b"CF.ADD t a", b"CF.ADDNX t a", b"CF.MEXISTS t a b", b"CF.INSERT t ITEMS b c d e",
+                    b"CF.ADD t a", b"CF.ADDNX t a", b"CF.MEXISTS t a b",
+                    b"CF.INSERT t ITEMS b c d e",
                     b"CF.INSERTNX t ITEMS a f", b"CF.COUNT t a", b"CF.DEL t a", b"CF.INFO t",
                     b"ECHO mark")
         with socket.socket(socket.AF_UNIX) as s:
