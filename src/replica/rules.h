@@ -57,10 +57,10 @@
  *     it; then it is published. A swap without these would forget what the image lacks. If entries
  *     that follow the image have gone, the node's own set is copied into it too.
  * L12 Lineage. A manifest that does not descend from the one that a node has joined is of a server
- *     whose keys were deleted, and of a publisher that may never have had what was in them; one that
- *     is older is what a failover left, or what somebody put back. The node's own set is copied into
- *     the next filter too: nothing is forgotten, and what was removed stays until the next image
- *     from a record.
+ *     whose keys were deleted, and of a publisher that may never have had what was in them; one
+ *     that is older is what a failover left, or what somebody put back. The node's own set is
+ *     copied into the next filter too: nothing is forgotten, and what was removed stays until the
+ *     next image from a record.
  *
  * Spin (tests/model/replicate.pml) shows that rules like these suffice, on two nodes and a server;
  * tests/replica runs the code itself, and shows for each rule that it is needed.

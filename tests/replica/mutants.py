@@ -71,8 +71,8 @@ MUTANTS = [
     ('STREAM_NOT_REPLAYED', 'node_join.c', 'err = replay_stream(p);',
      'p->cursor = n->cursor;'),
     # L12
-    ('LINEAGE_IGNORED', 'node_join.c', 'return !n->joined.generation ||'
-     ' n->joined.lineage == m->lineage;', 'return true;'),
+    ('LINEAGE_IGNORED', 'node_join.c', 'n->joined.lineage == m->lineage && ', ''),
+    ('OLDER_TAKES_AWAY', 'node_join.c', ' && n->joined.generation <= m->generation', ''),
 ]
 
 

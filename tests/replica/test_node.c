@@ -363,6 +363,31 @@ static void test_back_to_a_generation_of_before(void **state)
 	free(kept);
 }
 
+/* An older generation, put back by somebody, takes nothing away. */
+static void test_an_older_generation(void **state)
+{
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	char *older = strdup(toy.now.manifest);
+	insert_and_send(A, 1);
+	publish(A);
+	publish(A);
+	publish(A); /* nobody retains it any more */
+	assert_ok(weir__node_look(&node[B]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(has(B, 1));
+	toy_trim(&toy, 9);
+	char *entries = strstr(older, "entries 0\n"); /* as if nothing had gone since */
+	assert_non_null(entries);
+	entries[strlen("entries ")] = '9';
+	free(toy.now.manifest);
+	toy.now.manifest = older;
+	toy.now.manifest_len = strlen(older);
+	(void)weir__node_look(&node[B]);
+	assert_true(has(B, 1));
+}
+
 /* Whoever is forgotten and lives all the same costs others nothing but a while. */
 static void test_forgotten(void **state)
 {
@@ -415,6 +440,7 @@ int main(void)
 		OF(test_back_to_a_generation_of_before),
 		OF(test_another_name),
 		OF(test_forgotten),
+		OF(test_an_older_generation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
