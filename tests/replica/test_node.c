@@ -380,7 +380,7 @@ static void test_an_older_generation(void **state)
 	toy_trim(&toy, 9);
 	char *entries = strstr(older, "entries 0\n"); /* as if nothing had gone since */
 	assert_non_null(entries);
-	entries[strlen("entries ")] = '9';
+	entries[strlen("entries ")] = '1';
 	free(toy.now.manifest);
 	toy.now.manifest = older;
 	toy.now.manifest_len = strlen(older);
