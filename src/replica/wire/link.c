@@ -3,13 +3,13 @@
 #include "link.h"
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <weir/error.h>
 
-enum { ARGUMENTS = 128, PIECE = 65536 };
+enum { ARGUMENTS = 128, PIECE = 65536,
+       COMMAND = 512 << 20 }; /* bytes: redis takes no larger argument */
 
 void weir__link_close(struct weir_link *l)
 {
@@ -28,8 +28,7 @@ static int64_t now_ms(void)
  * anybody from stopping. */
 static int check_pace(const struct weir_link *l, int64_t begun, uint32_t milliseconds)
 {
-	struct pollfd stop = { .fd = l->stream.interrupt, .events = POLLIN };
-	if (poll(&stop, 1, 0) > 0)
+	if (weir__stream_interrupted(&l->stream))
 		return weir_fail(-ECANCELED, "%s: interrupted", l->peer);
 	if (milliseconds &&
 	    now_ms() - begun > (int64_t)milliseconds + (int64_t)(l->reader.bytes / 10))
@@ -42,11 +41,12 @@ int weir__link_answer(struct weir_link *l, uint32_t milliseconds, redisReply **r
 {
 	static _Thread_local char piece[PIECE];
 	const int64_t begun = now_ms();
-	for (;;) {
+	for (bool first = true;; first = false) {
 		int err = weir__reply_next(&l->reader, reply);
 		if (err || *reply)
 			return err;
-		err = check_pace(l, begun, milliseconds);
+		/* as long as something arrives nothing waits, and only waiting is interrupted */
+		err = first ? 0 : check_pace(l, begun, milliseconds);
 		if (err)
 			return err;
 		int64_t n = weir__stream_read(&l->stream, piece, sizeof piece, milliseconds);
@@ -62,14 +62,17 @@ static int send_command(struct weir_link *l, const struct weir_manner *m, const 
                         size_t n)
 {
 	const char *at[ARGUMENTS];
-	size_t len[ARGUMENTS];
+	size_t len[ARGUMENTS], all = 0;
 	char *text;
 	if (n == 0 || n > ARGUMENTS)
 		return weir_fail(-E2BIG, "a command of %zu arguments", n);
 	for (size_t i = 0; i < n; i++) {
 		at[i] = args[i].iov_base;
 		len[i] = args[i].iov_len;
+		all += len[i] < COMMAND ? len[i] : COMMAND;
 	}
+	if (all >= COMMAND)
+		return weir_fail(-E2BIG, "a command of more than %d bytes", COMMAND);
 	int bytes = redisFormatCommandArgv(&text, (int)n, at, len);
 	if (bytes < 0)
 		return weir_fail(-ENOMEM, "no memory for a command to %s", l->peer);
@@ -82,6 +85,8 @@ int weir__link_call(struct weir_link *l, const struct weir_manner *m, const stru
                     size_t n, redisReply **reply)
 {
 	*reply = NULL;
+	if (weir__reply_left(&l->reader))
+		return weir_fail(-EPROTO, "%s: it answers to what nobody asked", l->peer);
 	int err = send_command(l, m, args, n);
 	return err ? err : weir__link_answer(l, m->answer_ms, reply);
 }
@@ -111,8 +116,9 @@ static int say(struct weir_link *l, const struct weir_manner *m, const struct io
 		return err;
 	if (reply->type == REDIS_REPLY_ERROR && !may_fail) {
 		static const char *const no[] = { "WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH",
-			                          "ERR Client sent AUTH", NULL };
-		static const char *const not_now[] = { "LOADING", "BUSY", "MASTERDOWN", NULL };
+			                          "ERR Client sent AUTH", "DENIED", NULL };
+		static const char *const not_now[] = { "LOADING", "BUSY", "MASTERDOWN",
+			                               "ERR max number of clients reached", NULL };
 		bool access = is_any(reply, no), later = is_any(reply, not_now);
 		/* its first word alone: the rest may repeat what was sent, and show a password */
 		err = weir_fail(access ? -EACCES : later ? -EAGAIN : -EPROTO,

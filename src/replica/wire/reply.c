@@ -3,20 +3,18 @@
  * arrived. */
 #include "reply.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <weir/error.h>
 
-enum { LINE = 65536 };
-
-/* hiredis' own way to make objects. */
-static const redisReplyObjectFunctions *theirs;
+enum { LENGTH = 32 }; /* of the line that declares that of a string */
 
 static void *create_array(const redisReadTask *task, int elements)
 {
 	struct weir_reply_reader *r = task->privdata;
 	if (elements > 0)
 		r->elements += (uint64_t)elements;
-	return r->elements > WEIR_REPLY_ELEMENTS ? NULL : theirs->createArray(task, elements);
+	return r->elements > WEIR_REPLY_ELEMENTS ? NULL : r->create_array(task, elements);
 }
 
 int weir__reply_begin(struct weir_reply_reader *r, size_t limit, const char *peer)
@@ -25,8 +23,8 @@ int weir__reply_begin(struct weir_reply_reader *r, size_t limit, const char *pee
 		                         .peer = peer };
 	if (!r->reader)
 		return weir_fail(-ENOMEM, "no memory to read answers of %s", peer);
-	theirs = r->reader->fn; /* the same for all */
-	r->functions = *theirs;
+	r->functions = *r->reader->fn;
+	r->create_array = r->functions.createArray;
 	r->functions.createArray = create_array;
 	r->reader->fn = &r->functions;
 	r->reader->privdata = r;
@@ -40,22 +38,50 @@ void weir__reply_end(struct weir_reply_reader *r)
 	r->reader = NULL;
 }
 
+static int too_long(const struct weir_reply_reader *r)
+{
+	return weir_fail(-EMSGSIZE, "%s: an answer of more than %zu bytes", r->peer, r->limit);
+}
+
 int weir__reply_feed(struct weir_reply_reader *r, const void *data, size_t len)
 {
 	r->bytes += len;
 	if (r->bytes > r->limit)
-		return weir_fail(-EMSGSIZE, "%s: an answer of more than %zu bytes", r->peer,
-		                 r->limit);
+		return too_long(r);
 	return redisReaderFeed(r->reader, data, len) == REDIS_OK ?
 		0 : weir_fail(-ENOMEM, "no memory for an answer of %s", r->peer);
 }
 
-/* What is no line within so many bytes is none at all; hiredis would look for its end from the
- * beginning each time a piece arrives. Strings follow a short line of their own. */
-static bool long_line(const redisReader *r)
+/* Of what has not arrived whole. hiredis looks for the end of a line from its beginning each time
+ * that something arrives, so a line without end would cost the square of its length. */
+static int check_rest(const struct weir_reply_reader *r)
 {
-	size_t there = r->len - r->pos;
-	return there >= LINE && !memchr(r->buf + r->pos, '\n', LINE);
+	const redisReader *in = r->reader;
+	const char *at = in->buf + in->pos;
+	size_t n = in->len - in->pos;
+	bool string = in->ridx >= 0 && in->rstack[in->ridx].type == REDIS_REPLY_STRING;
+	bool whole = n && memmem(at, n < LENGTH ? n : LENGTH, "\r\n", 2);
+	if (string && n >= LENGTH && !whole)
+		return weir_fail(-EPROTO, "%s: that is no length of a string", r->peer);
+	if (string && whole && strtoull(at, NULL, 10) > r->limit)
+		return too_long(r);
+	if (!string && n > WEIR_REPLY_LINE)
+		return weir_fail(-EMSGSIZE, "%s: a line of more than %d bytes", r->peer,
+		                 WEIR_REPLY_LINE);
+	return 0;
+}
+
+/* What an error says will stand in sentences, on terminals too. */
+static void make_printable(redisReply *r)
+{
+	for (size_t i = 0; r->type == REDIS_REPLY_ERROR && i < (size_t)r->len; i++)
+		if ((unsigned char)r->str[i] < ' ' || r->str[i] == 0x7f)
+			r->str[i] = '?';
+}
+
+bool weir__reply_left(const struct weir_reply_reader *r)
+{
+	return r->reader->len != r->reader->pos;
 }
 
 int weir__reply_next(struct weir_reply_reader *r, redisReply **out)
@@ -70,10 +96,10 @@ int weir__reply_next(struct weir_reply_reader *r, redisReply **out)
 		return weir_fail(memory ? -ENOMEM : -EPROTO, "%s: that is no answer of redis: %s",
 		                 r->peer, r->reader->errstr);
 	}
-	if (!reply && long_line(r->reader))
-		return weir_fail(-EPROTO, "%s: a line of more than %d bytes", r->peer, LINE);
-	if (reply)
-		r->bytes = r->elements = 0;
+	if (!reply)
+		return check_rest(r);
+	r->bytes = r->elements = 0;
+	make_printable(reply);
 	*out = reply;
 	return 0;
 }

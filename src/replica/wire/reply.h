@@ -8,11 +8,15 @@
 #include <stdint.h>
 #include <hiredis/hiredis.h>
 
-enum { WEIR_REPLY_ELEMENTS = 1 << 20 }; /* of all arrays of an answer together */
+enum {
+	WEIR_REPLY_ELEMENTS = 1 << 20, /* of all arrays of an answer together */
+	WEIR_REPLY_LINE = 1 << 16,     /* bytes of what is no string of declared length */
+};
 
 struct weir_reply_reader {
 	redisReader *reader;
 	redisReplyObjectFunctions functions;
+	void *(*create_array)(const redisReadTask *task, int elements); /* hiredis' own */
 	size_t limit;      /* bytes of one answer */
 	size_t bytes;      /* of the one that is being read */
 	uint64_t elements; /* declared in it */
@@ -27,5 +31,7 @@ int weir__reply_feed(struct weir_reply_reader *r, const void *data, size_t len);
 /* @out: receives an answer, or NULL: it is not whole yet.
  * Return: 0; -EPROTO it is none; -EMSGSIZE it declares too much; -ENOMEM. */
 int weir__reply_next(struct weir_reply_reader *r, redisReply **out);
+/* Has something arrived that no answer has taken? */
+bool weir__reply_left(const struct weir_reply_reader *r);
 
 #endif

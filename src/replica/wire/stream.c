@@ -42,6 +42,12 @@ int weir__stream_wait(const struct weir_byte_stream *s, short events, uint32_t m
 	}
 }
 
+bool weir__stream_interrupted(const struct weir_byte_stream *s)
+{
+	struct pollfd fd = { .fd = s->interrupt, .events = POLLIN };
+	return poll(&fd, 1, 0) > 0;
+}
+
 /* ---- to connect ---- */
 
 static int finish(struct weir_byte_stream *s, uint32_t milliseconds)

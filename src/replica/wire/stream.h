@@ -32,6 +32,7 @@ int64_t weir__stream_read(struct weir_byte_stream *s, void *data, size_t room,
                           uint32_t milliseconds);
 void weir__stream_close(struct weir_byte_stream *s);
 
+bool weir__stream_interrupted(const struct weir_byte_stream *s);
 /* Wait for @events of the descriptor. Return: 0, -ETIMEDOUT, -ECANCELED. */
 int weir__stream_wait(const struct weir_byte_stream *s, short events, uint32_t milliseconds);
 

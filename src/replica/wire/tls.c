@@ -147,7 +147,7 @@ static bool expect(SSL *ssl, const char *name)
 	if (is_address(name))
 		return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1;
 	SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-	return SSL_set1_host(ssl, name) == 1 && SSL_set_tlsext_host_name(ssl, name) == 1;
+	return SSL_set1_host(ssl, name) == 1;
 }
 
 static int shake_hands(struct weir_byte_stream *s, uint32_t milliseconds)
@@ -172,7 +172,8 @@ int weir__tls_begin(struct weir_byte_stream *s, struct weir_tls *t, const char *
 	ERR_clear_error();
 	SSL *ssl = SSL_new(t->context);
 	BIO *bio = ssl ? BIO_new(t->method) : NULL;
-	if (!bio || (!t->insecure && !expect(ssl, name))) {
+	bool named = bio && (is_address(name) || SSL_set_tlsext_host_name(ssl, name) == 1);
+	if (!named || (!t->insecure && !expect(ssl, name))) {
 		BIO_free(bio);
 		SSL_free(ssl);
 		return weir_fail(-ENOMEM, "%s: no memory for TLS, or '%.100s' is no name", s->peer,
