@@ -216,6 +216,15 @@ void weir__address_free(struct weir_address *a)
 	*a = (struct weir_address){ .n = 0 };
 }
 
+void weir__address_rotate(struct weir_address *a)
+{
+	struct weir_host first = a->hosts[0];
+	for (size_t i = 1; i < a->n; i++)
+		a->hosts[i - 1] = a->hosts[i];
+	if (a->n)
+		a->hosts[a->n - 1] = first;
+}
+
 const char *weir__address_print(char text[WEIR_HOST_TEXT], const struct weir_address *a,
                                 const struct weir_host *host)
 {

@@ -6,29 +6,23 @@
 #include <weir/error.h>
 #include "connection.h"
 
-enum { REDIRECTS = 5 };
+enum { REDIRECTS = 5, HEARD = 1000 };
 
-/* "MOVED 3999 127.0.0.1:6381": the host may be empty, then it is the same.
+/* "MOVED 3999 127.0.0.1:6381" of a Cluster: the host may be empty, then it is the same.
  * Return: whether it is such an answer. */
 static bool redirected(const struct weir_wire *w, const redisReply *r, const char *word,
                        struct weir_host *host, char room[WEIR_HOST_TEXT])
 {
-	if (!weir__reply_is(r, word))
+	const struct weir_address *a = &w->manner.address;
+	if (!weir__reply_is(r, word) || a->path || a->sentinel)
 		return false;
 	const char *at = strrchr(r->str, ' '), *colon = strrchr(r->str, ':');
 	if (!at || !colon || colon < at)
 		return false;
-	unsigned long port = strtoul(colon + 1, NULL, 10);
 	size_t len = (size_t)(colon - at - 1);
-	if (len >= WEIR_HOST_TEXT || port == 0 || port > 65535)
-		return false;
-	const char *name = w->host; /* who answers */
-	if (len)
-		snprintf(room, WEIR_HOST_TEXT, "%.*s", (int)len, at + 1);
-	else
-		snprintf(room, WEIR_HOST_TEXT, "%s", name ? name : "");
-	*host = (struct weir_host){ room, (uint16_t)port };
-	return *room;
+	const char *name = len ? at + 1 : w->host; /* who answers */
+	len = len ? len : strlen(w->host);
+	return weir__host_take(host, room, name, len, colon + 1);
 }
 
 static int call_asking(struct weir_wire *w, const struct weir_host *host, const struct iovec *args,
@@ -59,11 +53,11 @@ static int call_once(struct weir_wire *w, const struct iovec *args, size_t n, re
 		err = weir__link_call(&w->link, &w->manner, args, n, reply);
 	if (err)
 		return err;
-	if (redirected(w, *reply, "MOVED ", &host, room)) {
+	if (redirected(w, *reply, "MOVED", &host, room)) {
 		snprintf(w->moved_name, sizeof w->moved_name, "%s", room);
 		w->moved = (struct weir_host){ w->moved_name, host.port };
 		weir__link_close(&w->link);
-	} else if (!redirected(w, *reply, "ASK ", &host, room)) {
+	} else if (!redirected(w, *reply, "ASK", &host, room)) {
 		return 0;
 	} else {
 		freeReplyObject(*reply);
@@ -88,13 +82,16 @@ static int judge(struct weir_wire *w, const redisReply *r)
 		{ "CLUSTERDOWN", -EAGAIN, false }, { "READONLY", -EAGAIN, false },
 		{ "UNBLOCKED", -EAGAIN, false },   { "NOAUTH", -EACCES, true },
 		{ "WRONGPASS", -EACCES, true },
+		/* said to whoever connects, before a command is read; then it is closed */
+		{ "ERR max number of clients reached", -EAGAIN, false },
+		{ "DENIED", -EACCES, false },
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
 		if (!weir__reply_is(r, known[i].word))
 			continue;
 		int err = weir_fail(known[i].err, "%s: %.200s", w->link.peer, r->str);
 		if (!known[i].stays)
-			weir__link_close(&w->link);
+			weir__wire_leave(w);
 		return err;
 	}
 	return 0;
@@ -110,7 +107,10 @@ int weir__wire_call(struct weir_wire *w, const struct iovec *args, size_t n, red
 		err = weir_fail(-EAGAIN, "%s: sent from one server of the Cluster to another %d "
 		                "times", w->link.peer, REDIRECTS);
 	if (err) {
-		weir__link_close(&w->link);
+		if (err == -ECANCELED)
+			weir__link_close(&w->link);
+		else if (w->link.stream.fd >= 0)
+			weir__wire_leave(w);
 		if (*reply)
 			freeReplyObject(*reply);
 		*reply = NULL;
@@ -148,11 +148,11 @@ int weir__wire_heard(struct weir_wire *w)
 	int heard = 0;
 	if (w->link.stream.fd < 0)
 		return weir_fail(-ENOTCONN, "no channel is heard");
-	for (;;) {
+	while (heard < HEARD) { /* whoever sends without end is heard a piece at a time */
 		redisReply *reply;
 		int err = weir__link_answer(&w->link, 0, &reply);
 		if (err == -EAGAIN)
-			return heard;
+			break;
 		if (err) {
 			weir__link_close(&w->link);
 			return err;
@@ -160,4 +160,5 @@ int weir__wire_heard(struct weir_wire *w)
 		freeReplyObject(reply);
 		heard++;
 	}
+	return heard;
 }

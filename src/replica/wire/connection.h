@@ -20,5 +20,8 @@ struct weir_wire {
 int weir__wire_link(struct weir_wire *w, struct weir_link *l, const struct weir_host *host);
 /* Connect to the master, if that is not done. */
 int weir__wire_connect(struct weir_wire *w);
+/* Close a connection that failed, or whose server cannot serve. Where there are several, the next
+ * one is to another: a server that hangs or is cut off from the rest would be found again. */
+void weir__wire_leave(struct weir_wire *w);
 
 #endif

@@ -43,16 +43,23 @@ int weir__link_call(struct weir_link *l, const struct weir_manner *m, const stru
 /* The next answer. @milliseconds: 0: do not wait, -EAGAIN. */
 int weir__link_answer(struct weir_link *l, uint32_t milliseconds, redisReply **reply);
 
-/* Where Sentinels say the master is, asked in turn; who answered is asked first next time.
+/* Where a Sentinel says the master is.
  * @host: receives the master; its name points into @room.
- * Return: 0; -EAGAIN none of them knows it now; as weir__wire_call(). */
-int weir__sentinel_find(struct weir_manner *m, const struct weir_speaker *speaker,
-                        struct weir_host *host, char room[WEIR_HOST_TEXT]);
+ * Return: 0; -EAGAIN it does not know now; as weir__wire_call(). */
+int weir__sentinel_ask(const struct weir_manner *m, const struct weir_speaker *speaker,
+                       const struct weir_host *sentinel, struct weir_host *host,
+                       char room[WEIR_HOST_TEXT]);
+/* A host and a port that somebody else has named: into @host, whose name points into @room.
+ * Return: whether they can be such. */
+bool weir__host_take(struct weir_host *host, char room[WEIR_HOST_TEXT], const char *name,
+                     size_t len, const char *port);
 
+/* Is it an error that begins with this word, or words? BUSY is not BUSYGROUP. */
 static inline bool weir__reply_is(const redisReply *r, const char *word)
 {
 	size_t n = strlen(word);
-	return r->type == REDIS_REPLY_ERROR && r->len >= n && memcmp(r->str, word, n) == 0;
+	return r->type == REDIS_REPLY_ERROR && r->len >= n && memcmp(r->str, word, n) == 0 &&
+	       (r->len == n || strchr(" ,.", r->str[n]));
 }
 
 #endif

@@ -12,6 +12,21 @@ static struct iovec word(const char *text)
 	return (struct iovec){ (void *)(uintptr_t)text, strlen(text) };
 }
 
+bool weir__host_take(struct weir_host *host, char room[WEIR_HOST_TEXT], const char *name,
+                     size_t len, const char *port)
+{
+	char *end;
+	unsigned long n = *port >= '0' && *port <= '9' ? strtoul(port, &end, 10) : 0;
+	if (n == 0 || n > 65535 || *end || len == 0 || len > 255)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (name[i] <= ' ' || name[i] > '~') /* it will stand in sentences */
+			return false;
+	snprintf(room, WEIR_HOST_TEXT, "%.*s", (int)len, name);
+	*host = (struct weir_host){ room, (uint16_t)n };
+	return true;
+}
+
 /* { host, port }, or nothing: it does not know the name. */
 static int take(const struct weir_link *l, const redisReply *a, const char *master,
                 struct weir_host *host, char room[WEIR_HOST_TEXT])
@@ -25,16 +40,14 @@ static int take(const struct weir_link *l, const redisReply *a, const char *mast
 	if (a->type != REDIS_REPLY_ARRAY || a->elements != 2 ||
 	    a->element[0]->type != REDIS_REPLY_STRING || a->element[1]->type != REDIS_REPLY_STRING)
 		return weir_fail(-EPROTO, "%s: that is no answer of a Sentinel", l->peer);
-	unsigned long port = strtoul(a->element[1]->str, NULL, 10);
-	if (a->element[0]->len == 0 || a->element[0]->len > 255 || port == 0 || port > 65535)
-		return weir_fail(-EPROTO, "%s: that is no host and port of a master", l->peer);
-	snprintf(room, WEIR_HOST_TEXT, "%s", a->element[0]->str);
-	*host = (struct weir_host){ room, (uint16_t)port };
-	return 0;
+	return weir__host_take(host, room, a->element[0]->str, (size_t)a->element[0]->len,
+	                       a->element[1]->str) ?
+		0 : weir_fail(-EPROTO, "%s: that is no host and port of a master", l->peer);
 }
 
-static int ask(struct weir_manner *m, const struct weir_speaker *speaker,
-               const struct weir_host *sentinel, struct weir_host *host, char room[WEIR_HOST_TEXT])
+int weir__sentinel_ask(const struct weir_manner *m, const struct weir_speaker *speaker,
+                       const struct weir_host *sentinel, struct weir_host *host,
+                       char room[WEIR_HOST_TEXT])
 {
 	struct weir_link l = { .stream = { .fd = -1 } };
 	redisReply *reply;
@@ -49,21 +62,5 @@ static int ask(struct weir_manner *m, const struct weir_speaker *speaker,
 		freeReplyObject(reply);
 	}
 	weir__link_close(&l);
-	return err;
-}
-
-int weir__sentinel_find(struct weir_manner *m, const struct weir_speaker *speaker,
-                        struct weir_host *host, char room[WEIR_HOST_TEXT])
-{
-	struct weir_address *a = &m->address;
-	int err = -EAGAIN;
-	for (size_t i = 0; i < a->n && err && err != -ECANCELED; i++) {
-		err = ask(m, speaker, &a->hosts[i], host, room);
-		if (err)
-			continue;
-		struct weir_host first = a->hosts[i];
-		a->hosts[i] = a->hosts[0];
-		a->hosts[0] = first;
-	}
 	return err;
 }

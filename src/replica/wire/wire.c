@@ -57,7 +57,8 @@ static int make(struct weir_wire *w, const struct weir_wire_options *o)
 	if (!err)
 		err = take_texts(w, o);
 	if (!err && w->user && !w->password && !w->password_file)
-		err = weir_fail(-EINVAL, "user %s of redis: there is no password", w->user);
+		err = weir_fail(-EINVAL, "a user of redis is given and no password: "
+		                "redis://:PASSWORD@HOST has no user");
 	if (!err)
 		err = take_tls(w, o);
 	if (err)
@@ -134,29 +135,45 @@ static int check_role(struct weir_wire *w)
 	return err;
 }
 
-static int connect_by_sentinel(struct weir_wire *w)
+static int connect_by_sentinel(struct weir_wire *w, const struct weir_host *sentinel)
 {
 	const struct weir_speaker speaker = { w->sentinel_user, w->sentinel_password, false };
 	struct weir_host host;
 	char room[WEIR_HOST_TEXT];
-	int err = weir__sentinel_find(&w->manner, &speaker, &host, room);
+	int err = weir__sentinel_ask(&w->manner, &speaker, sentinel, &host, room);
 	if (!err)
 		err = weir__wire_link(w, &w->link, &host);
 	return err ? err : check_role(w);
 }
 
+/* A Sentinel that is cut off from the others may answer, and name who is no master any more, for as
+ * long as it is cut off. So whoever did not lead to a master is asked last from then on. */
 static int connect_to_any(struct weir_wire *w)
 {
-	const struct weir_address *a = &w->manner.address;
+	struct weir_address *a = &w->manner.address;
 	if (a->path)
 		return weir__wire_link(w, &w->link, NULL);
 	if (w->moved.port && weir__wire_link(w, &w->link, &w->moved) == 0)
 		return 0;
 	w->moved.port = 0;
-	int err = -EINVAL;
-	for (size_t i = 0; i < a->n && err && err != -ECANCELED; i++)
-		err = weir__wire_link(w, &w->link, &a->hosts[i]);
-	return err;
+	for (size_t i = 0;;) {
+		int err = a->sentinel ? connect_by_sentinel(w, &a->hosts[0]) :
+		                        weir__wire_link(w, &w->link, &a->hosts[0]);
+		if (!err || err == -ECANCELED)
+			return err;
+		weir__address_rotate(a);
+		if (++i == a->n)
+			return err;
+	}
+}
+
+void weir__wire_leave(struct weir_wire *w)
+{
+	weir__link_close(&w->link);
+	if (w->moved.port)
+		w->moved.port = 0;
+	else if (!w->manner.address.sentinel)
+		weir__address_rotate(&w->manner.address);
 }
 
 int weir__wire_connect(struct weir_wire *w)
@@ -165,7 +182,7 @@ int weir__wire_connect(struct weir_wire *w)
 		return weir_fail(-ECANCELED, "the connection to redis was interrupted");
 	if (w->link.stream.fd >= 0)
 		return 0;
-	int err = w->manner.address.sentinel ? connect_by_sentinel(w) : connect_to_any(w);
+	int err = connect_to_any(w);
 	w->number += !err;
 	return err;
 }

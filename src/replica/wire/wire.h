@@ -49,10 +49,11 @@ void weir__wire_close(struct weir_wire *w);
  *   server cannot serve now, and become -EAGAIN: LOADING, MASTERDOWN, CLUSTERDOWN, TRYAGAIN, BUSY,
  *   READONLY (another is master by now); NOAUTH, WRONGPASS: -EACCES. NOPERM stays a reply.
  * Return: 0; -EAGAIN; -EACCES; -ECONNREFUSED, -ECONNRESET, -ETIMEDOUT, -EHOSTUNREACH, ... ;
- *   -EPROTO what came is no RESP; -EMSGSIZE the reply is larger than max_bytes; -EKEYREJECTED the
- *   certificate; -ECANCELED by weir__wire_interrupt(). After any of these but -EAGAIN of
- *   LOADING, BUSY and TRYAGAIN, and -EACCES, the connection is closed, and the next call makes
- *   another. */
+ *   -EPROTO what came is no RESP, or no answer to a command; -EMSGSIZE the reply is larger than
+ *   max_bytes, or has a line or arrays that none of redis has; -E2BIG the command is too large;
+ *   -EKEYREJECTED the certificate; -ECANCELED by weir__wire_interrupt(). After any of these but
+ *   -EAGAIN of LOADING, BUSY and TRYAGAIN, and -EACCES of a command, the connection is closed, and
+ *   the next call makes another; where the URL has several hosts, to the next of them. */
 int weir__wire_call(struct weir_wire *w, const struct iovec *args, size_t n,
                     struct redisReply **reply);
 /* Has another connection been made since @number was read from here? It begins with 0. */
@@ -64,7 +65,8 @@ const char *weir__wire_peer(const struct weir_wire *w);
 /* Subscribe to a channel, on this connection, which is then good for nothing else.
  * Return: as weir__wire_call(). */
 int weir__wire_subscribe(struct weir_wire *w, const char *channel);
-/* Take what has arrived, without waiting. Return: how many messages; or a negative errno. */
+/* Take what has arrived, without waiting. Return: how many messages, at most 1,000, what is over
+ * comes with the next call; or a negative errno. */
 int weir__wire_heard(struct weir_wire *w);
 /* For poll(POLLIN); -1: there is no connection. */
 int weir__wire_fd(const struct weir_wire *w);

@@ -104,6 +104,12 @@ static void test_refused(void **state)
 		{ "redis+sentinel://a/", "name of the master" },
 		{ "redis+sentinel://a/m/x", "number of a database" },
 		{ "unix://u:SECRET@", "no path" },
+		/* what was not encoded must not be taken for something that may be shown */
+		{ "redis://u:SECRET/@h", "%2F" },
+		{ "redis://u:1/SECRET@h", "%2F" },
+		{ "redis://[u:1/SECRET@h/0", "%2F" },
+		{ "redis+sentinel://u:1/SECRET@h/m", "%2F" },
+		{ "unix://u:SECRET?x@/s", "%2F" },
 		{ "unix:///s?x=1", "unknown" },
 		{ "unix:///s?db=x", "number of a database" },
 	};
@@ -114,6 +120,20 @@ static void test_refused(void **state)
 		assert_null(strstr(weir_error_detail(), "SECRET"));
 	}
 	assert_refused(weir__address_parse(&a, NULL), -EINVAL, "no URL", "");
+}
+
+static void test_rotate(void **state)
+{
+	(void)state;
+	assert_ok(weir__address_parse(&a, "redis://a,b,c:1"));
+	weir__address_rotate(&a);
+	assert_string_equal(a.hosts[0].name, "b");
+	assert_string_equal(a.hosts[1].name, "c");
+	assert_int_equal(a.hosts[1].port, 1);
+	assert_string_equal(a.hosts[2].name, "a");
+	weir__address_free(&a);
+	weir__address_rotate(&a);
+	assert_int_equal(a.n, 0);
 }
 
 static void test_limits(void **state)
@@ -139,7 +159,11 @@ static void test_options(void **state)
 {
 	struct weir_wire *w;
 	(void)state;
-	struct weir_wire_options o = { .url = "redis://h", .user = "u" };
+	/* it may be a password without the colon before it */
+	struct weir_wire_options o = { .url = "redis://SECRET@h" };
+	assert_refused(weir__wire_open(&w, &o), -EINVAL, "no password", "");
+	assert_null(strstr(weir_error_detail(), "SECRET"));
+	o = (struct weir_wire_options){ .url = "redis://h", .user = "u" };
 	assert_refused(weir__wire_open(&w, &o), -EINVAL, "no password", "");
 	o = (struct weir_wire_options){ .url = "redis://h", .insecure = true };
 	assert_refused(weir__wire_open(&w, &o), -EINVAL, "rediss", "");
@@ -173,6 +197,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_unix, release),
 		cmocka_unit_test_teardown(test_sentinel, release),
 		cmocka_unit_test_teardown(test_refused, release),
+		cmocka_unit_test_teardown(test_rotate, release),
 		cmocka_unit_test_teardown(test_limits, release),
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_backoff),
