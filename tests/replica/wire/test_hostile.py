@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Another end that is no redis, or a bad one: what it says is limited before memory is taken, and
+ends in a sentence. test_hostile.py PROGRAM"""
+import sys
+import unittest
+
+from ends import Caller, Liar
+
+
+class Hostile(unittest.TestCase):
+    def lie(self, said, error, *more, then=b"+again\r\n"):
+        """What is said fails so, and the next call has another connection."""
+        liar = Liar(self, [said, *more], [then])
+        call = Caller(self, "url=" + liar.url, "answer=2000", "max=1000000")
+        answer = call("PING")
+        self.assertTrue(answer.startswith(error + " "), answer)
+        self.assertIn(str(liar.port), answer)
+        self.assertEqual(call("PING"), "OK again")
+        rss = int(call("@rss").split(" ")[1])
+        self.assertLess(rss, 60000)
+
+    def test_no_redis(self):
+        for said in (b"HTTP/1.0 400 Bad Request\r\n\r\n", b"\x16\x03\x01\x00\x05", b"\0" * 100,
+                     b"*x\r\n", b"$x\r\n", b":x\r\n", b"$-2\r\n", b"*-2\r\n", b"!oops\r\n",
+                     b"*99999999999999999999\r\n", b"$99999999999999999999\r\n"):
+            with self.subTest(said=said):
+                self.lie(said, "EPROTO")
+
+    def test_declared_too_much(self):
+        self.lie(b"*1048577\r\n", "EMSGSIZE")
+        self.lie(b"*2147483647\r\n", "EMSGSIZE")
+        self.lie(b"*2\r\n*1048000\r\n" + b":1\r\n" * 1048000 + b"*600\r\n", "EMSGSIZE")
+        # each is small, all together are not
+        self.lie(b"*1000\r\n" + b"*1048\r\n" * 1 + (b":1\r\n" * 1048 + b"*1048\r\n") * 999,
+                 "EMSGSIZE")
+
+    def test_a_long_string_that_does_not_come(self):
+        self.lie(b"$900000\r\nabc", "ETIMEDOUT")
+        self.lie(b"$900000000\r\nabc", "EMSGSIZE") # at once
+
+    def test_without_end(self):
+        self.lie(b"$5000000\r\n" + b"x" * 3000000, "EMSGSIZE")
+        self.lie(b"*10\r\n" + b"$900000\r\n" + b"x" * 900000 + b"\r\n$900000\r\n"
+                 + b"x" * 200000, "EMSGSIZE")
+
+    def test_lines_without_end(self):
+        """They are refused long before max_bytes: to look for their end takes time."""
+        for first in (b"+", b"-", b"*1\r\n-", b":", b"*"):
+            with self.subTest(first=first):
+                self.lie(first + b"1" * 70000, "EMSGSIZE")
+        self.lie(b"$" + b"1" * 100, "EPROTO")
+        self.lie(b"$1\n" + b"1" * 100, "EPROTO")
+
+    def test_each_answer_has_the_whole_limit(self):
+        many, long = b"*600000\r\n" + b":1\r\n" * 600000, b"$600000\r\n" + b"x" * 600000
+        liar = Liar(self, [many, many])
+        call = Caller(self, "url=" + liar.url, "max=4000000")
+        for _ in range(2):
+            self.assertTrue(call("GET x").startswith("OK [1 1"))
+        call = Caller(self, "url=" + Liar(self, [long + b"\r\n"] * 2).url, "max=1000000")
+        for _ in range(2):
+            self.assertTrue(call("GET x").startswith("OK xxx"))
+
+    def test_nested(self):
+        self.lie(b"*1\r\n" * 100, "EPROTO")
+
+    def test_half_an_answer(self):
+        self.lie(b"$10\r\nabc", "ETIMEDOUT")
+        self.lie(b"$10\r\nabc", "ECONNRESET", None)
+        self.lie(b"*2\r\n:1\r\n", "ECONNRESET", None)
+
+    def test_nothing(self):
+        self.lie(b"", "ETIMEDOUT")
+        self.lie(b"", "ECONNRESET", None)
+
+    def test_slow_but_true(self):
+        said = [(bytes([c]),) for c in b"5\r\nhello\r\n"]
+        slow = [b"$"]
+        for one in said:
+            slow += [0.3, one]
+        liar = Liar(self, slow)
+        call = Caller(self, "url=" + liar.url, "answer=2000")
+        self.assertEqual(call("GET x"), "OK hello")
+
+    def test_not_now(self):
+        for word, stays in (("LOADING", True), ("BUSY", True), ("TRYAGAIN", True),
+                            ("MASTERDOWN", False), ("CLUSTERDOWN", False),
+                            ("READONLY", False)):
+            with self.subTest(word=word):
+                liar = Liar(self, [b"-%s x\r\n" % word.encode(), b"+same\r\n"],
+                            [b"+other\r\n"])
+                call = Caller(self, "url=" + liar.url)
+                self.assertTrue(call("GET x").startswith("EAGAIN "))
+                self.assertEqual(call("GET x"), "OK same" if stays else "OK other")
+
+    def test_an_error_of_the_command(self):
+        said = ["ERR no", "NOPERM no", "BUSYGROUP it is there", "BUSYKEY it is there"]
+        liar = Liar(self, [b"-%s\r\n" % s.encode() for s in said] + [b"-NOAUTH no\r\n"])
+        call = Caller(self, "url=" + liar.url)
+        for s in said:
+            self.assertEqual(call("X"), "OK error:" + s)
+        self.assertTrue(call("X").startswith("EACCES "))
+
+    def test_what_a_terminal_would_obey(self):
+        liar = Liar(self, [b"-ERR \x1b[2J\x7f\0x\r\n", b"-BUSY \x1b[2J\r\n"])
+        call = Caller(self, "url=" + liar.url)
+        self.assertEqual(call("X"), "OK error:ERR ?[2J??x")
+        answer = call("X")
+        self.assertTrue(answer.startswith("EAGAIN ") and answer.endswith("BUSY ?[2J"), answer)
+
+    def test_what_nobody_asked(self):
+        liar = Liar(self, [b"+one\r\n+two\r\n"], [b"+again\r\n"])
+        call = Caller(self, "url=" + liar.url)
+        self.assertEqual(call("X"), "OK one")
+        answer = call("X")
+        self.assertTrue(answer.startswith("EPROTO ") and "nobody asked" in answer, answer)
+        self.assertEqual(call("X"), "OK again")
+
+    def test_the_server_takes_nobody(self):
+        for said, error in ((b"-ERR max number of clients reached\r\n", "EAGAIN "),
+                            (b"-DENIED Redis is running in protected mode\r\n", "EACCES ")):
+            for user in ("", ":p@"):
+                with self.subTest(said=said, user=user):
+                    liar = Liar(self, [said, None], [b"+OK\r\n"] * (1 + bool(user)))
+                    call = Caller(self, "url=redis://%s127.0.0.1:%d" % (user, liar.port))
+                    answer = call("X")
+                    self.assertTrue(answer.startswith(error), answer)
+                    self.assertEqual(call("X"), "OK OK")
+
+    def test_a_channel_without_end(self):
+        subscribed = b"*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n"
+        message = b"*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nx\r\n"
+        liar = Liar(self, [subscribed, (message * 2500,)])
+        call = Caller(self, "url=" + liar.url)
+        self.assertEqual(call("@subscribe c"), "OK 0")
+        heard = []
+        while sum(heard) < 2500:
+            heard.append(int(call("@heard").split(" ")[1]))
+            self.assertLessEqual(heard[-1], 1000)
+        self.assertEqual(sum(heard), 2500)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
