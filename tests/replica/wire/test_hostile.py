@@ -79,8 +79,18 @@ class Hostile(unittest.TestCase):
         for one in said:
             slow += [0.3, one]
         liar = Liar(self, slow)
-        call = Caller(self, "url=" + liar.url, "answer=2000")
+        call = Caller(self, "url=" + liar.url, "answer=20000")
         self.assertEqual(call("GET x"), "OK hello")
+
+    def test_slow_for_ever(self):
+        """Each piece comes in time, and there is no end."""
+        slow = [b"$1000\r\n"]
+        for _ in range(100):
+            slow += [0.1, (b"x",)]
+        liar = Liar(self, slow)
+        call = Caller(self, "url=" + liar.url, "answer=500")
+        answer = call("GET x")
+        self.assertTrue(answer.startswith("ETIMEDOUT ") and "no end" in answer, answer)
 
     def test_not_now(self):
         for word, stays in (("LOADING", True), ("BUSY", True), ("TRYAGAIN", True),
