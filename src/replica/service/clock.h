@@ -24,13 +24,18 @@ static inline bool weir__is_due(const struct weir_due *d, uint64_t now)
 	return now >= d->at;
 }
 
-/* Again after @ms, up to a quarter more: nodes that begin together do not stay together. */
-static inline void weir__due_after(struct weir_due *d, uint64_t now, uint64_t ms)
+/* Some milliseconds more, up to @most: nodes that begin together do not stay together. */
+static inline uint64_t weir__jitter(uint64_t most)
 {
 	static _Thread_local unsigned seed;
 	if (!seed)
-		seed = (unsigned)(uintptr_t)&seed ^ (unsigned)now;
-	d->at = now + ms + (ms ? (uint64_t)rand_r(&seed) % (ms / 4 + 1) : 0);
+		seed = (unsigned)(uintptr_t)&seed ^ (unsigned)weir__now_ms();
+	return (uint64_t)rand_r(&seed) % (most + 1);
+}
+
+static inline void weir__due_after(struct weir_due *d, uint64_t now, uint64_t ms)
+{
+	d->at = now + ms + weir__jitter(ms / 4);
 }
 
 #endif

@@ -40,7 +40,7 @@ static void wait(struct weir_replica *r, int err)
 {
 	struct pollfd fds[] = { { .fd = r->wake, .events = POLLIN },
 		                { .fd = weir__wire_fd(r->ear), .events = POLLIN } };
-	unsigned ms = r->poll_ms + (unsigned)rand() % (r->poll_ms / 2 + 1);
+	unsigned ms = r->poll_ms + (unsigned)weir__jitter(r->poll_ms / 2);
 	if (err) {
 		ms = weir__wire_backoff(r->failures);
 		if (weir__wire_fd(r->wire) >= 0 && ms > 1000)
