@@ -54,6 +54,12 @@ static int load(struct weir_filter **out, const struct replicate *r)
 	return image_load(out, r->arguments[0], &how);
 }
 
+/* To join the set failed. */
+static int not_open(void)
+{
+	return trouble("%s", weir_error_detail());
+}
+
 /* The set as it is. Return: 0; 1 there is none; else a negative errno. */
 static int open_set(struct replicate *r, struct weir_replica **out)
 {
@@ -79,7 +85,7 @@ static int publish_first(struct replicate *r, struct weir_filter *f)
 	r->options.handle = handle;
 	err = weir_replica_open(&replica, &r->options);
 	/* with its keys, whoever else was first meanwhile */
-	int status = err ? failed(err) : end(r, replica, weir_replica_publish_with(replica, f));
+	int status = err ? not_open() : end(r, replica, weir_replica_publish_with(replica, f));
 	(void)weir_handle_destroy(handle);
 	return status;
 }
@@ -92,7 +98,7 @@ static int publish_more(struct replicate *r)
 		return TOOL_TROUBLE;
 	int err = open_set(r, &replica);
 	int status = err == 1 ? publish_first(r, f) :
-	             err      ? failed(err) :
+	             err      ? not_open() :
 	                        end(r, replica, weir_replica_publish_with(replica, f));
 	weir_destroy(f);
 	return status;
@@ -132,7 +138,7 @@ static int publish_instead(struct replicate *r)
 	if (err == 1)
 		return trouble("set %s: nobody has published it: publish an image first, whose "
 		               "seed the others are to have", r->options.set);
-	return err ? failed(err) : end(r, replica, weir_replica_publish_from(replica, make, r));
+	return err ? not_open() : end(r, replica, weir_replica_publish_from(replica, make, r));
 }
 
 int replicate_publish(struct replicate *r)
@@ -155,9 +161,7 @@ int replicate_rollback(struct replicate *r)
 	if (r->count)
 		return misuse("'%s' is too much", r->arguments[0]);
 	int err = open_set(r, &replica);
-	if (err == 1)
-		err = -ENOENT;
-	return err ? failed(err) :
+	return err ? not_open() :
 	             end(r, replica, weir_replica_rollback(replica, r->generation));
 }
 

@@ -6,18 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../plain.h"
-#include "../report.h"
 #include "../say.h"
 #include "../tool.h"
-#include "replicate.h"
+#include "status.h"
 
-enum { SILENT = 30 /* seconds */, ALERTS = 1000 };
-
-/* Sentences about what is not well. */
-struct alerts {
-	char *of[ALERTS];
-	size_t n;
-};
+enum { SILENT = 30 /* seconds */ };
 
 static void alert(struct alerts *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -28,11 +21,6 @@ static void alert(struct alerts *a, const char *format, ...)
 	if (a->n < ALERTS && vasprintf(&a->of[a->n], format, args) >= 0)
 		a->n++;
 	va_end(args);
-}
-
-static double age_of(const struct weir_replica_view *v, const struct weir_replica_generation *g)
-{
-	return v->now_ms > g->published_ms ? (double)(v->now_ms - g->published_ms) / 1000 : 0.0;
 }
 
 static void judge_node(struct alerts *a, const struct weir_replica_view *v,
@@ -107,9 +95,22 @@ static void print_node(const struct weir_replica_node *n)
 	putchar('\n');
 }
 
+static void print_alerts(const struct alerts *a)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		fputs(i ? "  " : "not well\n  ", stdout);
+		plain_put(a->of[i], stdout);
+		putchar('\n');
+	}
+}
+
 static void print(const struct replicate *r, const struct weir_replica_view *v,
                   const struct alerts *a)
 {
+	if (r->quiet) {
+		print_alerts(a);
+		return;
+	}
 	printf("set %s\ngenerations that are kept\n", r->options.set);
 	for (size_t i = 0; i < v->kept_count; i++)
 		print_generation(v, &v->kept[i]);
@@ -123,165 +124,7 @@ static void print(const struct replicate *r, const struct weir_replica_view *v,
 	printf("nodes\n");
 	for (size_t i = 0; i < v->node_count; i++)
 		print_node(&v->nodes[i]);
-	for (size_t i = 0; i < a->n; i++) {
-		fputs(i ? "  " : "not well\n  ", stdout);
-		plain_put(a->of[i], stdout);
-		putchar('\n');
-	}
-}
-
-/* ---- for programs ---- */
-
-static json_t *text(const char *of)
-{
-	json_t *j = json_string(of);
-	if (j)
-		return j;
-	char *plain = plain_copy(of); /* others' bytes, that are no UTF-8 */
-	j = json_string(plain);
-	free(plain);
-	return j;
-}
-
-static json_t *hex(uint64_t number)
-{
-	char of[17];
-	snprintf(of, sizeof of, "%016" PRIx64, number);
-	return json_string(of);
-}
-
-static json_t *integer(uint64_t n)
-{
-	return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
-}
-
-static json_t *json_generation(const struct weir_replica_view *v,
-                               const struct weir_replica_generation *g)
-{
-	json_t *j = json_object();
-	json_put(j, "generation", integer(g->generation));
-	json_put(j, "base", integer(g->base));
-	json_put(j, "kind", g->kind ? json_string(g->kind) : json_null());
-	json_put(j, "image_bytes", integer(g->image_bytes));
-	json_put(j, "age_seconds", json_real(age_of(v, g)));
-	json_put(j, "checksum", text(g->checksum));
-	json_put(j, "position", text(g->position));
-	json_put(j, "signed", json_boolean(g->is_signed));
-	json_put(j, "damaged", json_boolean(g->damaged));
-	return j;
-}
-
-static json_t *json_node(const struct weir_replica_node *n)
-{
-	json_t *j = json_object();
-	json_put(j, "node", hex(n->node));
-	json_put(j, "host", text(n->host));
-	json_put(j, "pid", json_integer(n->pid));
-	json_put(j, "age_seconds", json_real(n->age));
-	json_put(j, "generation", integer(n->generation));
-	json_put(j, "checksum", text(n->checksum));
-	json_put(j, "position", text(n->position));
-	json_put(j, "complete", json_boolean(n->complete));
-	json_put(j, "publisher", json_boolean(n->publisher));
-	json_put(j, "retained_bytes", integer(n->retained_bytes));
-	json_put(j, "not_replicated", integer(n->not_replicated));
-	json_put(j, "refused", integer(n->refused));
-	json_put(j, "error", text(n->error));
-	return j;
-}
-
-static void print_as_json(const struct replicate *r, const struct weir_replica_view *v,
-                          const struct alerts *a)
-{
-	json_t *j = json_object(), *kept = json_array(), *nodes = json_array(),
-	       *alerts = json_array();
-	for (size_t i = 0; i < v->kept_count; i++)
-		json_array_append_new(kept, json_generation(v, &v->kept[i]));
-	for (size_t i = 0; i < v->node_count; i++)
-		json_array_append_new(nodes, json_node(&v->nodes[i]));
-	for (size_t i = 0; i < a->n; i++)
-		json_array_append_new(alerts, text(a->of[i]));
-	json_put(j, "set", text(r->options.set));
-	json_put(j, "epoch", text(v->epoch));
-	json_put(j, "current", v->current.generation ? json_generation(v, &v->current) :
-	                                               json_null());
-	json_put(j, "kept", kept);
-	json_put(j, "stream_length", integer(v->stream_length));
-	json_put(j, "stream_added", integer(v->stream_added));
-	json_put(j, "stream_last", text(v->stream_last));
-	json_put(j, "lease_owner", v->lease_owner ? hex(v->lease_owner) : json_null());
-	json_put(j, "used_memory", integer(v->used_memory));
-	json_put(j, "maxmemory", integer(v->maxmemory));
-	json_put(j, "nodes", nodes);
-	json_put(j, "alerts", alerts);
-	print_json(j, stdout);
-	json_decref(j);
-}
-
-/* A set's name needs no escaping. */
-static void gauge(const struct replicate *r, const char *name, const char *help, double value)
-{
-	printf("# HELP weir_replica_%s %s\n# TYPE weir_replica_%s gauge\n"
-	       "weir_replica_%s{set=\"%s\"} %.15g\n", name, help, name, name, r->options.set,
-	       value);
-}
-
-static void nodes_gauge(const struct replicate *r, const struct weir_replica_view *v,
-                        const char *name, const char *help,
-                        double (*value)(const struct weir_replica_node *n))
-{
-	printf("# HELP weir_replica_node_%s %s\n# TYPE weir_replica_node_%s gauge\n", name, help,
-	       name);
-	for (size_t i = 0; i < v->node_count; i++)
-		printf("weir_replica_node_%s{set=\"%s\",node=\"%016" PRIx64 "\"} %.15g\n", name,
-		       r->options.set, v->nodes[i].node, value(&v->nodes[i]));
-}
-
-static double node_age(const struct weir_replica_node *n)
-{
-	return n->age;
-}
-
-static double node_generation(const struct weir_replica_node *n)
-{
-	return (double)n->generation;
-}
-
-static double node_complete(const struct weir_replica_node *n)
-{
-	return n->complete;
-}
-
-static double node_failing(const struct weir_replica_node *n)
-{
-	return n->error[0] != '\0';
-}
-
-static double node_retained(const struct weir_replica_node *n)
-{
-	return (double)n->retained_bytes;
-}
-
-static double node_alone(const struct weir_replica_node *n)
-{
-	return (double)n->not_replicated;
-}
-
-static void print_as_prometheus(const struct replicate *r, const struct weir_replica_view *v,
-                                const struct alerts *a)
-{
-	gauge(r, "generation", "The newest generation.", (double)v->current.generation);
-	gauge(r, "generation_age_seconds", "Since it was published.", age_of(v, &v->current));
-	gauge(r, "image_bytes", "Bytes of its image.", (double)v->current.image_bytes);
-	gauge(r, "stream_length", "Batches in the stream.", (double)v->stream_length);
-	gauge(r, "alerts", "How many things are not well.", (double)a->n);
-	nodes_gauge(r, v, "age_seconds", "Since the node reported.", node_age);
-	nodes_gauge(r, v, "generation", "That the node serves.", node_generation);
-	nodes_gauge(r, v, "complete", "Whether it has all that it knows of.", node_complete);
-	nodes_gauge(r, v, "failing", "Whether it reports an error.", node_failing);
-	nodes_gauge(r, v, "retained_bytes", "Of batches that could still be lost.",
-	            node_retained);
-	nodes_gauge(r, v, "not_replicated", "Inserts that the node keeps to itself.", node_alone);
+	print_alerts(a);
 }
 
 int replicate_status(struct replicate *r)
@@ -290,11 +133,13 @@ int replicate_status(struct replicate *r)
 	struct alerts a = { .n = 0 };
 	if (r->count)
 		return misuse("'%s' is too much", r->arguments[0]);
+	if (r->json && r->prometheus)
+		return misuse("--json and --prometheus exclude each other");
 	int err = weir_replica_view(&v, &r->options);
 	if (err)
 		return trouble("%s", weir_error_detail());
 	judge(&a, r, v);
-	(r->json ? print_as_json : r->prometheus ? print_as_prometheus : print)(r, v, &a);
+	(r->json ? status_json : r->prometheus ? status_prometheus : print)(r, v, &a);
 	weir_replica_view_free(v);
 	for (size_t i = 0; i < a.n; i++)
 		free(a.of[i]);

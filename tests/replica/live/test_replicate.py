@@ -72,6 +72,9 @@ class Replicate(unittest.TestCase):
         self.assertIn("nobody has published", self.replicate("status", status=1))
         self.assertIn("nobody has published", self.replicate(
             "publish", "--replace", "x", "--", "true", status=2))
+        self.assertIn("nobody has published", self.replicate(
+            "rollback", "--generation=1", status=2))
+        self.assertIn("exclude", self.replicate("status", "--json", "--prometheus", status=2))
         self.build("a", 0, 1000, "-n", "10000", "-p", "1e-6")
         self.assertEqual(self.replicate("publish", "a"), "set seen: generation 1\n")
         process, path = self.follow("served")
@@ -93,6 +96,7 @@ class Replicate(unittest.TestCase):
         self.assertEqual(said["current"]["generation"], 4)
         self.assertEqual(len(said["nodes"]), 1) # those that ended took their reports away
         self.assertEqual(said["alerts"], [])
+        self.assertEqual(self.replicate("status", "-q"), "")
         process.terminate()
         self.assertEqual(process.wait(60), 0)
         self.assertEqual(self.status()["nodes"], [])
