@@ -34,6 +34,7 @@ struct weir_node {
 	struct weir_cursor cursor;
 	struct weir_origins origins;
 	uint64_t applied;            /* entries, ever */
+	bool asked_too_far;          /* for batches of its own that it does not retain any more */
 	uint64_t foreign;            /* of those, nobody's, or by another seed or key */
 	bool gap;                    /* L7: entries have gone unread */
 	uint64_t gone;               /* then: how many entries an image must cover */

@@ -82,8 +82,15 @@ static bool count(struct reading *r)
 /* L8: does this entry ask for batches of this node's? */
 static void send_again(struct weir_node *n, const struct weir_entry *e)
 {
-	if (e->kind == WEIR_ENTRY_WANTED && (e->wanted_node == n->id || e->wanted_node == 0))
-		(void)weir__retained_again(&n->retained, e->wanted_sequence);
+	const struct weir_retained *r = &n->retained;
+	if (e->kind != WEIR_ENTRY_WANTED || (e->wanted_node != n->id && e->wanted_node != 0))
+		return;
+	(void)weir__retained_again(&n->retained, e->wanted_sequence);
+	/* what it has forgotten is in a generation that was known to be safe; if the server lost
+	 * that all the same, somebody would wait for ever */
+	uint64_t oldest = r->oldest ? r->oldest->sequence : r->last + 1;
+	if (e->wanted_node == n->id && e->wanted_sequence < oldest)
+		n->asked_too_far = true;
 }
 
 static int entry(void *arg, struct weir_stream_id id, const struct weir_entry *e)
@@ -131,6 +138,10 @@ int weir__node_read(struct weir_node *n)
 		if (!r.counted)
 			again = !count(&r);
 	} while (again || some == WEIR_NODE_READ);
+	if (n->asked_too_far) {
+		n->asked_too_far = false;
+		(void)weir__node_rename(n); /* nobody waits for one that has gone (L8) */
+	}
 	/* L3. Here, since it is known that the stream is the one that the manifest means. */
 	(void)weir__retained_forget(&n->retained, n->covered);
 	return 0;

@@ -363,6 +363,29 @@ static void test_back_to_a_generation_of_before(void **state)
 	free(kept);
 }
 
+/* It has forgotten what others lack: the server lost a generation that it had told to be safe. Then
+ * nobody waits for ever, since that node is no more. */
+static void test_asked_for_what_is_forgotten(void **state)
+{
+	(void)state;
+	insert_and_send(A, 1);
+	publish(A);
+	publish(A);
+	publish(A);
+	assert_ok(weir__node_look(&node[A]));
+	assert_ok(weir__node_read(&node[A]));
+	assert_null(node[A].retained.oldest);
+	assert_ok(weir__node_want(&node[B], 0xa, 2)); /* the next one: that is no reason */
+	assert_ok(weir__node_read(&node[A]));
+	assert_int_equal(node[A].id, 0xa);
+	assert_ok(weir__node_want(&node[B], 0xa, 1));
+	assert_ok(weir__node_read(&node[A]));
+	assert_int_not_equal(node[A].id, 0xa);
+	insert_and_send(A, 2);
+	assert_ok(weir__node_read(&node[B]));
+	assert_int_equal(weir__origins_find(&node[B].origins, node[A].id)->sequence, 1);
+}
+
 /* An older generation, put back by somebody, takes nothing away. */
 static void test_an_older_generation(void **state)
 {
@@ -441,6 +464,7 @@ int main(void)
 		OF(test_another_name),
 		OF(test_forgotten),
 		OF(test_an_older_generation),
+		OF(test_asked_for_what_is_forgotten),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * Who publishes, and what nodes report. */
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
 #include "../number.h"
@@ -129,6 +130,20 @@ static int replicas(struct weir_redis *r, uint32_t *n)
 	return err;
 }
 
+/* One that is cut off for the moment counts: it may be promoted, and have nothing of what the others
+ * have. */
+static uint32_t all_replicas(struct weir_redis *r, uint32_t there)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	uint64_t now = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	if (there >= r->most_replicas || now - r->most_ms > WEIR_REDIS_LATELY_MS) {
+		r->most_replicas = there;
+		r->most_ms = now;
+	}
+	return r->most_replicas;
+}
+
 /* ROLE and WAIT have no key, so in a Cluster they do not lead to the server that has the set: a
  * command before them does. @number: receives that of the connection to it. */
 static int find_master(struct weir_redis *r, uint64_t *number)
@@ -157,7 +172,7 @@ int weir__redis_wait(struct weir_redis *r, uint32_t wanted)
 	if (err)
 		return err;
 	if (wanted == WEIR_REDIS_ALL)
-		wanted = there;
+		wanted = all_replicas(r, there);
 	if (wanted == 0)
 		return 0;
 	const struct iovec args[] = { weir__text("WAIT"), weir__number(n, wanted),

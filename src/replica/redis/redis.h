@@ -13,7 +13,8 @@
 enum {
 	WEIR_REDIS_SHA = 40,          /* characters of a script's name */
 	WEIR_REDIS_CHUNK = 1 << 20,   /* bytes: redis does nothing else meanwhile */
-	WEIR_REDIS_ALL = UINT32_MAX,  /* replicas: as many as there are */
+	WEIR_REDIS_ALL = UINT32_MAX,  /* replicas: as many as there are, or were lately */
+	WEIR_REDIS_LATELY_MS = 600000, /* then one that was there is taken for removed */
 };
 
 /* Whoever makes it may change what is not marked as its own. */
@@ -37,6 +38,8 @@ struct weir_redis {
 	struct weir_trust *trust;              /* NULL: no signature is asked for */
 	const struct weir_fetch_options *http; /* NULL: no image is got by HTTP */
 	/* its own */
+	uint32_t most_replicas;  /* that there were at once lately, and when */
+	uint64_t most_ms;
 	uint64_t generation; /* of the manifest, as of the last reading of the stream */
 	char sha[WEIR_SCRIPTS][WEIR_REDIS_SHA + 1]; /* "": not loaded yet */
 	unsigned char image_hash[WEIR_IMAGE_HASH];  /* of the manifest that was verified last, or

@@ -65,10 +65,16 @@ static bool stopping(struct weir_replica *r)
 static void take_another_name(struct weir_replica *r)
 {
 	uint64_t now = weir__now_ms();
-	if (r->met_ms && now - r->met_ms > WEIR_SERVICE_CUT_MS && weir__node_rename(&r->node) == 0)
-		snprintf(r->redis.owner, sizeof r->redis.owner, "%016llx",
-		         (unsigned long long)r->node.id);
+	if (r->met_ms && now - r->met_ms > WEIR_SERVICE_CUT_MS)
+		(void)weir__node_rename(&r->node);
 	r->met_ms = now;
+	/* here, or by whoever asked for too much: the report and the lease are the old one's */
+	char name[WEIR_REPLICA_NODE + 1];
+	snprintf(name, sizeof name, "%016llx", (unsigned long long)r->node.id);
+	if (strcmp(name, r->redis.owner) == 0)
+		return;
+	(void)weir__redis_leave(&r->redis);
+	memcpy(r->redis.owner, name, sizeof name);
 }
 
 static int round_and_due(struct weir_replica *r)
