@@ -60,8 +60,8 @@ WEIR_BEGIN_DECLS
 struct weir_replica;
 struct weir_save_options;
 
-/** weir_replica_options.replicas: as many as are connected to redis, or were in the last ten minutes:
- * one that is cut off for the moment may be promoted all the same. */
+/** weir_replica_options.replicas: as many as are connected to redis, or were in the last ten
+ * minutes: one that is cut off for the moment may be promoted all the same. */
 #define WEIR_REPLICAS_ALL UINT32_MAX
 
 /** Start from WEIR_REPLICA_OPTIONS_INIT. All that is pointed to is copied, but what is marked. */

@@ -130,8 +130,8 @@ static int replicas(struct weir_redis *r, uint32_t *n)
 	return err;
 }
 
-/* One that is cut off for the moment counts: it may be promoted, and have nothing of what the others
- * have. */
+/* One that is cut off for the moment counts: it may be promoted, and have nothing of what the
+ * others have. */
 static uint32_t all_replicas(struct weir_redis *r, uint32_t there)
 {
 	struct timespec t;
