@@ -23,7 +23,7 @@ deb() {
 apt update
 
 # The command, with nothing but what it depends on.
-apt install "$(deb weir)" "$(deb libweir0)"
+apt install "$(deb weir)" "$(deb libweir0)" "$(deb libweir-redis0)"
 [ "$(weir --version | cut -d " " -f 1-2)" = "weir $version" ] ||
 	fail "weir --version: $(weir --version)"
 seq 100000 > keys
@@ -39,6 +39,8 @@ for file in one.bz2 one.xz; do
 done
 printf 'x,"1"\n' > one.csv
 [ "$(weir query -c --field=2 keys.weir one.csv)" = 1 ] || fail "the packaged weir reads no quotes"
+weir replicate status --set=x --url=unix:///nowhere > log 2>&1 && fail "no redis is there"
+grep -q /nowhere log || fail "weir replicate: $(cat log)"
 [ -s /usr/share/weir/alerts.yml ] || fail "weir brings no alerts.yml"
 [ -s /usr/share/man/man1/weir.1.gz ] || fail "weir has no manual page"
 [ ! -e /usr/include/weir ] || fail "weir brings the headers"
@@ -49,6 +51,10 @@ apt install gcc libc6-dev g++ make cmake pkg-config "$(deb libweir-dev)" "$(deb 
 strict='-Wall -Wextra -Werror -O2'
 gcc -std=c11 $strict tests/install/outside.c -o c_shared $(pkg-config --cflags --libs weir)
 g++ -std=c++17 $strict tests/install/outside.cc -o cc_shared $(pkg-config --cflags --libs weir)
+printf '%s\n' '#include <weir/replica.h>' \
+	'int main(void) { return weir_replica_close(0); }' > replica.c
+gcc -std=c11 $strict replica.c -o replica $(pkg-config --cflags --libs weir-redis)
+./replica || fail "a program with libweir-redis ends with $?"
 gcc -std=c11 $strict -static tests/install/outside.c -o c_static \
 	$(pkg-config --cflags --static --libs weir)
 for program in c_shared cc_shared c_static; do
@@ -66,7 +72,9 @@ id=$(readelf -n "$library" | sed -n 's/.*Build ID: //p')
 echo "libweir-dev, libweir0-dbgsym: installed and used"
 
 # Nothing stays.
-apt purge weir libweir0 libweir-dev libweir0-dbgsym
+apt install "$(deb weir-redis)"
+[ -s "$(ls /usr/lib/*/redis/modules/weir-redis.so)" ] || fail "weir-redis brings no module"
+apt purge weir weir-redis libweir0 libweir-redis0 libweir-dev libweir0-dbgsym
 left=$(find / -xdev \( -path /root -o -path /proc -o -path /sys -o -path /var/log \) -prune -o \
 	-name '*weir*' -print)
 [ -z "$left" ] || fail "left behind: $left"
