@@ -51,6 +51,7 @@ apt install gcc libc6-dev g++ make cmake pkg-config "$(deb libweir-dev)" "$(deb 
 strict='-Wall -Wextra -Werror -O2'
 gcc -std=c11 $strict tests/install/outside.c -o c_shared $(pkg-config --cflags --libs weir)
 g++ -std=c++17 $strict tests/install/outside.cc -o cc_shared $(pkg-config --cflags --libs weir)
+apt install "$(deb libweir-redis-dev)"
 printf '%s\n' '#include <weir/replica.h>' \
 	'int main(void) { return weir_replica_close(0); }' > replica.c
 gcc -std=c11 $strict replica.c -o replica $(pkg-config --cflags --libs weir-redis)
@@ -74,7 +75,8 @@ echo "libweir-dev, libweir0-dbgsym: installed and used"
 # Nothing stays.
 apt install "$(deb weir-redis)"
 [ -s "$(ls /usr/lib/*/redis/modules/weir-redis.so)" ] || fail "weir-redis brings no module"
-apt purge weir weir-redis libweir0 libweir-redis0 libweir-dev libweir0-dbgsym
+apt purge weir weir-redis libweir0 libweir-redis0 libweir-redis-dev libweir-dev \
+	libweir0-dbgsym
 left=$(find / -xdev \( -path /root -o -path /proc -o -path /sys -o -path /var/log \) -prune -o \
 	-name '*weir*' -print)
 [ -z "$left" ] || fail "left behind: $left"
