@@ -9,8 +9,8 @@ usage() {
 	usage: src/packaging/build-deb.sh [FOLDER]
 
 	Builds libweir0, libweir-dev, libweir-redis0, libweir-redis-dev, weir, weir-redis and
-	their debug symbols from this checkout, with what is not committed, and puts packages and source package
-	into FOLDER (build/deb).
+	their debug symbols from this checkout, with what is not committed, and puts packages
+	and source package into FOLDER (build/deb).
 	DEB_BUILD_OPTIONS=nocheck leaves the tests out; they need libcmocka-dev, zstd.
 
 	Needs: apt-get install build-essential debhelper, and what dpkg-buildpackage then names.
