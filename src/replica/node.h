@@ -124,12 +124,15 @@ int weir__node_check(const struct weir_node *n, const struct weir_manifest *m);
 
 /* All that is pending becomes batches. Return: 0, -ENOBUFS, -ENOMEM. */
 int weir__node_collect(struct weir_node *n);
-/* L8: what an entry says of its node's numbers. Return: 0, or as weir__origins_see(). */
-int weir__origins_note(struct weir_origins *o, const struct weir_entry *e);
 /* Insert all of an entry into the handle or, where @next is given, into that alone.
  * Return: 0; -EKEYREJECTED its hashes are by another seed or key; as weir_insert(). */
 int weir__node_apply(const struct weir_node *n, const struct weir_entry *e,
                      struct weir_reload *next);
+/* As weir__node_apply(), and note in @origins what it says of its node. What is no entry of this
+ * set's nodes is passed by: none can apply it, none waits for it.
+ * @foreign: receives whether it was. Return: 0; as weir_insert(); -ENOMEM, -ENOBUFS. */
+int weir__node_take(const struct weir_node *n, struct weir_origins *origins,
+                    const struct weir_entry *e, struct weir_reload *next, bool *foreign);
 /* L11. Return: 0, -EAGAIN the entries that follow it have gone, or the server's. */
 int weir__node_join(struct weir_node *n, const struct weir_manifest *m,
                     const struct weir_origins *origins);

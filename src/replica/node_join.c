@@ -25,9 +25,8 @@ static int replay_entry(void *arg, struct weir_stream_id id, const struct weir_e
 		p->past = true;
 		return 0;
 	}
-	int err = weir__node_apply(p->node, e, p->next);
-	if (!err)
-		err = weir__origins_note(&p->origins, e);
+	bool foreign; /* it was counted when it was read */
+	int err = weir__node_take(p->node, &p->origins, e, p->next, &foreign);
 	if (!err && !weir__cursor_advance(&p->cursor, id))
 		err = weir_fail(-EBADMSG, "set %s: entries of the stream are not in order",
 		                p->node->set);

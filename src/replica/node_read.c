@@ -43,12 +43,21 @@ int weir__node_apply(const struct weir_node *n, const struct weir_entry *e,
 	                                      0;
 }
 
-int weir__origins_note(struct weir_origins *o, const struct weir_entry *e)
+/* L8: what an entry says of its node's numbers. */
+static int note(struct weir_origins *o, const struct weir_entry *e)
 {
 	int answer = e->kind == WEIR_ENTRY_HASHES || e->kind == WEIR_ENTRY_KEYS ?
 		weir__origins_see(o, e->node, e->sequence) :
 		weir__origins_hear(o, e->node, e->sequence);
 	return answer < 0 ? answer : 0;
+}
+
+int weir__node_take(const struct weir_node *n, struct weir_origins *origins,
+                    const struct weir_entry *e, struct weir_reload *next, bool *foreign)
+{
+	int err = weir__node_apply(n, e, next);
+	*foreign = err == -EKEYREJECTED || e->kind == WEIR_ENTRY_FOREIGN;
+	return *foreign ? 0 : err ? err : note(origins, e);
 }
 
 /* Of what is read in one call: the counts come before the entries that they belong to. */
@@ -58,14 +67,19 @@ struct reading {
 	bool counted;
 };
 
+static int check_counts(const struct reading *r)
+{
+	return r->counts.added >= r->counts.length ?
+		0 : weir_fail(-EBADMSG, "set %s: more entries are in the stream than were ever "
+		              "added", r->node->set);
+}
+
 /* L7. After a gap the stream is read from its beginning, where it is known how many went before:
  * so the cursor counts as the server does again, and one trim is one gap.
  * Return: whether the cursor still stands. */
 static bool count(struct reading *r)
 {
 	struct weir_node *n = r->node;
-	if (r->counts.added < r->counts.length)
-		return true; /* nonsense, which weir__node_read() reports */
 	enum weir_gap gap = weir__cursor_gap(&n->cursor, &r->counts, NULL);
 	r->counted = true;
 	if (gap == WEIR_GAP_NONE)
@@ -97,20 +111,16 @@ static int entry(void *arg, struct weir_stream_id id, const struct weir_entry *e
 {
 	struct reading *r = arg;
 	struct weir_node *n = r->node;
-	if (r->counts.added < r->counts.length)
-		return weir_fail(-EBADMSG, "set %s: more entries are in the stream than were ever "
-		                 "added", n->set);
-	if (!r->counted && !count(r))
-		return -EAGAIN;
-	int err = weir__node_apply(n, e, NULL);
-	if (err == -EKEYREJECTED || e->kind == WEIR_ENTRY_FOREIGN) {
-		n->foreign++; /* of no node of this set: none can apply it, none waits for it */
-		err = 0;
-	} else if (!err) {
-		err = weir__origins_note(&n->origins, e);
-	}
+	bool foreign;
+	int err = check_counts(r);
 	if (err)
 		return err;
+	if (!r->counted && !count(r))
+		return -EAGAIN;
+	err = weir__node_take(n, &n->origins, e, NULL, &foreign);
+	if (err)
+		return err;
+	n->foreign += foreign;
 	send_again(n, e);
 	n->applied++;
 	/* L5: last */
@@ -129,9 +139,8 @@ int weir__node_read(struct weir_node *n)
 			return weir_fail(-EAGAIN, "set %s: the stream has no end", n->set);
 		int err = n->server->read(n->server->context, n->epoch, n->cursor.at,
 		                          WEIR_NODE_READ, &r.counts, entry, &r, &some);
-		if (!err && r.counts.added < r.counts.length)
-			err = weir_fail(-EBADMSG, "set %s: more entries are in the stream than "
-			                "were ever added", n->set);
+		if (!err)
+			err = check_counts(&r);
 		again = r.counted && err == -EAGAIN;
 		if (!again && err)
 			return err;

@@ -39,8 +39,8 @@ MUTANTS = [
     ('UNSURE_TAKEN_FOR_SENT', 'node.c', 'weir__retained_unsure(&n->retained);',
      '(void)weir__retained_confirm(&n->retained, (struct weir_stream_id){ 0, 1 });'),
     # L5
-    ('ADVANCE_UNAPPLIED', 'node_read.c', 'int err = weir__node_apply(n, e, NULL);',
-     'int err = e->sequence % 5 ? weir__node_apply(n, e, NULL) : 0;'),
+    ('ADVANCE_UNAPPLIED', 'node_read.c', 'int err = weir__node_apply(n, e, next);',
+     'int err = next || e->sequence % 5 ? weir__node_apply(n, e, next) : 0;'),
     # L6
     ('POSITION_BEYOND_THE_SET', 'node_publish.c', 'struct weir_manifest m = begin(n, &base, '
      '&n->cursor);',

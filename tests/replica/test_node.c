@@ -386,6 +386,22 @@ static void test_asked_for_what_is_forgotten(void **state)
 	assert_int_equal(weir__origins_find(&node[B].origins, node[A].id)->sequence, 1);
 }
 
+/* An entry that no node can apply stops neither reading nor joining. */
+static void test_a_foreign_entry(void **state)
+{
+	(void)state;
+	publish(A);
+	node[A].hashing++;
+	insert_and_send(A, 1);
+	node[A].hashing--;
+	insert_and_send(A, 2);
+	assert_ok(weir__node_read(&node[B]));
+	assert_int_equal(node[B].foreign, 1);
+	assert_ok(weir__node_look(&node[B])); /* it follows the image, so it is replayed */
+	assert_int_equal(node[B].joined.generation, 1);
+	assert_true(!has(B, 1) && has(B, 2));
+}
+
 /* An older generation, put back by somebody, takes nothing away. */
 static void test_an_older_generation(void **state)
 {
@@ -463,6 +479,7 @@ int main(void)
 		OF(test_back_to_a_generation_of_before),
 		OF(test_another_name),
 		OF(test_forgotten),
+		OF(test_a_foreign_entry),
 		OF(test_an_older_generation),
 		OF(test_asked_for_what_is_forgotten),
 	};
