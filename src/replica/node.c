@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <weir/error.h>
 #include "kinds.h"
+#include "random.h"
 
 enum {
 	HASH = 8,           /* bytes */
@@ -48,12 +48,10 @@ int weir__node_insert(struct weir_node *n, uint64_t hash, int *kept)
 
 int weir__node_rename(struct weir_node *n)
 {
-	uint64_t id;
-	if (getrandom(&id, sizeof id, 0) != sizeof id)
-		return weir_fail(-EIO, "the system gives no random number");
-	n->id = id;
-	weir__retained_renumber(&n->retained);
-	return 0;
+	int err = weir__random(&n->id);
+	if (!err)
+		weir__retained_renumber(&n->retained);
+	return err;
 }
 
 /* A batch of these. */

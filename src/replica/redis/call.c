@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
-#include "argument.h"
+#include "../argument.h"
 #include "redis.h"
 
 enum { ARGUMENTS = 32 };
@@ -45,18 +45,22 @@ int weir__redis_shape(const struct weir_redis *r, const char *of)
 	                 r->keys.set, weir__wire_peer(r->wire), of);
 }
 
+/* An answer that is an error becomes one. */
+static int settle(const struct weir_redis *r, struct redisReply **reply)
+{
+	if ((*reply)->type != REDIS_REPLY_ERROR)
+		return 0;
+	int err = weir__redis_error(r, (*reply)->str, (size_t)(*reply)->len);
+	freeReplyObject(*reply);
+	*reply = NULL;
+	return err;
+}
+
 int weir__redis_command(struct weir_redis *r, const struct iovec *args, size_t n,
                         struct redisReply **reply)
 {
 	int err = weir__wire_call(r->wire, args, n, reply);
-	if (err)
-		return err;
-	if ((*reply)->type != REDIS_REPLY_ERROR)
-		return 0;
-	err = weir__redis_error(r, (*reply)->str, (size_t)(*reply)->len);
-	freeReplyObject(*reply);
-	*reply = NULL;
-	return err;
+	return err ? err : settle(r, reply);
 }
 
 static int load(struct weir_redis *r, enum weir_script script)
@@ -108,7 +112,7 @@ int weir__redis_call(struct weir_redis *r, enum weir_script script, const struct
 	*reply = NULL;
 	if (n > ARGUMENTS)
 		return weir_fail(-E2BIG, "a script of %zu arguments", n);
-	/* twice: the server that answered NOSCRIPT may be gone when the script is loaded */
+	/* again: the server that answered NOSCRIPT may be gone when the script is loaded */
 	for (unsigned tries = 0; tries < 3; tries++) {
 		int err = r->sha[script][0] ? 0 : load(r, script);
 		if (!err)
@@ -124,10 +128,5 @@ int weir__redis_call(struct weir_redis *r, enum weir_script script, const struct
 	if (!*reply)
 		return weir_fail(-EAGAIN, "set %s: %s forgets its scripts", r->keys.set,
 		                 weir__wire_peer(r->wire));
-	if ((*reply)->type != REDIS_REPLY_ERROR)
-		return 0;
-	int err = weir__redis_error(r, (*reply)->str, (size_t)(*reply)->len);
-	freeReplyObject(*reply);
-	*reply = NULL;
-	return err;
+	return settle(r, reply);
 }

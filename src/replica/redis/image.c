@@ -9,7 +9,7 @@
 #include <weir/error.h>
 #include <weir/filter.h>
 #include <weir/image.h>
-#include "argument.h"
+#include "../argument.h"
 #include "bytes.h"
 #include "redis.h"
 

@@ -2,11 +2,11 @@
  * Who publishes, and what nodes report. */
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
+#include "../clock.h"
 #include "../number.h"
-#include "argument.h"
+#include "../argument.h"
 #include "redis.h"
 
 int weir__redis_lease(struct weir_redis *r, uint32_t milliseconds, bool take)
@@ -134,9 +134,7 @@ static int replicas(struct weir_redis *r, uint32_t *n)
  * others have. */
 static uint32_t all_replicas(struct weir_redis *r, uint32_t there)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	uint64_t now = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	uint64_t now = weir__now_ms();
 	if (there >= r->most_replicas || now - r->most_ms > WEIR_REDIS_LATELY_MS) {
 		r->most_replicas = there;
 		r->most_ms = now;

@@ -2,11 +2,11 @@
  * The manifest there is, and the making of another. */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <unistd.h>
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
-#include "argument.h"
+#include "../argument.h"
+#include "../random.h"
 #include "folder.h"
 #include "redis.h"
 
@@ -24,37 +24,34 @@ static bool has_shape(const struct redisReply *a)
 	       is_text(a->element[2]);
 }
 
-/* Before a word of it is believed. */
-static int check_signature(struct weir_redis *r, const struct redisReply *text,
-                           const struct redisReply *signature)
+/* Copy a manifest's text. Before a word of it is believed, its signature is checked. */
+static int take_text(struct weir_redis *r, const char *signature, size_t signature_len,
+                     const char *from, size_t n, char **text, size_t *len)
 {
-	if (!r->trust)
-		return 0;
-	bool none = signature->type != REDIS_REPLY_STRING;
-	int err = weir__trust_check(r->trust, none ? "" : signature->str,
-	                            none ? 0 : signature->len, text->str, text->len,
-	                            r->image_hash);
-	return err ? weir_fail(err, "set %s: %s", r->keys.set, weir_error_detail()) : 0;
+	int err = r->trust ? weir__trust_check(r->trust, signature, signature_len, from, n,
+	                                       r->image_hash) : 0;
+	if (err)
+		return weir_fail(err, "set %s: %s", r->keys.set, weir_error_detail());
+	*text = malloc(n + 1);
+	if (!*text)
+		return weir_fail(-ENOMEM, "no memory for a manifest of %zu bytes", n);
+	memcpy(*text, from, n);
+	(*text)[n] = '\0';
+	*len = n;
+	return 0;
 }
 
 static int take(struct weir_redis *r, const struct redisReply *a, char epoch[], char **text,
                 size_t *len)
 {
-	const struct redisReply *manifest = a->element[1];
+	const struct redisReply *manifest = a->element[1], *signature = a->element[2];
+	bool none = signature->type != REDIS_REPLY_STRING;
 	memcpy(epoch, a->element[0]->str, WEIR_REPLICA_EPOCH);
 	epoch[WEIR_REPLICA_EPOCH] = '\0';
 	if (manifest->type == REDIS_REPLY_NIL)
 		return 0;
-	int err = check_signature(r, manifest, a->element[2]);
-	if (err)
-		return err;
-	*text = malloc(manifest->len + 1);
-	if (!*text)
-		return weir_fail(-ENOMEM, "no memory for a manifest of %zu bytes", manifest->len);
-	memcpy(*text, manifest->str, manifest->len);
-	(*text)[manifest->len] = '\0';
-	*len = manifest->len;
-	return 0;
+	return take_text(r, none ? "" : signature->str, none ? 0 : signature->len, manifest->str,
+	                 manifest->len, text, len);
 }
 
 int weir__redis_manifest(void *context, char epoch[WEIR_REPLICA_EPOCH + 1], char **text,
@@ -67,11 +64,12 @@ int weir__redis_manifest(void *context, char epoch[WEIR_REPLICA_EPOCH + 1], char
 	epoch[0] = '\0';
 	*text = NULL;
 	*len = 0;
-	if (getrandom(&random, sizeof random, 0) != sizeof random)
-		return weir_fail(-EIO, "the system gives no random number");
+	int err = weir__random(&random);
+	if (err)
+		return err;
 	snprintf(token, sizeof token, "%016" PRIx64, random);
 	const struct iovec args[] = { weir__text(token) };
-	int err = weir__redis_call(r, WEIR_SCRIPT_MANIFEST, args, 1, &reply);
+	err = weir__redis_call(r, WEIR_SCRIPT_MANIFEST, args, 1, &reply);
 	if (err)
 		return err;
 	err = has_shape(reply) ? take(r, reply, epoch, text, len) :
@@ -87,19 +85,7 @@ static int take_kept(struct weir_redis *r, const struct redisReply *a, char **te
 	if (!end)
 		return weir__redis_shape(r, "HGET of a generation that is kept");
 	size_t signature = (size_t)(end - a->str);
-	*len = a->len - signature - 1;
-	if (r->trust) {
-		int err = weir__trust_check(r->trust, a->str, signature, end + 1, *len,
-		                            r->image_hash);
-		if (err)
-			return err;
-	}
-	*text = malloc(*len + 1);
-	if (!*text)
-		return weir_fail(-ENOMEM, "no memory for a manifest of %zu bytes", *len);
-	memcpy(*text, end + 1, *len);
-	(*text)[*len] = '\0';
-	return 0;
+	return take_text(r, a->str, signature, end + 1, a->len - signature - 1, text, len);
 }
 
 int weir__redis_kept(struct weir_redis *r, uint64_t generation, char **text, size_t *len)

@@ -5,14 +5,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
 #include <weir/image.h>
 #include "../number.h"
-#include "argument.h"
+#include "../random.h"
+#include "../argument.h"
 #include "bytes.h"
 #include "folder.h"
 #include "redis.h"
@@ -51,9 +51,9 @@ static int describe(struct weir_redis *r, struct weir_manifest *m, int fd)
 		return weir_fail(-EFBIG, "set %s: an image of %" PRIu64 " bytes has more than %d "
 		                 "chunks of %u bytes", r->keys.set, m->bytes, WEIR_MANIFEST_CHUNKS,
 		                 r->chunk_bytes);
-	if (getrandom(&m->stored, sizeof m->stored, 0) != sizeof m->stored)
-		return weir_fail(-EIO, "the system gives no random number");
-	int err = weir__bytes_sum(&sum, fd, m->bytes, r->signer != NULL);
+	int err = weir__random(&m->stored);
+	if (!err)
+		err = weir__bytes_sum(&sum, fd, m->bytes, r->signer != NULL);
 	if (err)
 		return err;
 	memcpy(m->checksum, sum.checksum, sizeof m->checksum);

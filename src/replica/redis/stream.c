@@ -4,7 +4,7 @@
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
 #include "../number.h"
-#include "argument.h"
+#include "../argument.h"
 #include "redis.h"
 
 enum { STRINGS = 10 }; /* of an entry: five names and their values */

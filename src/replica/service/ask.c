@@ -140,18 +140,14 @@ static int publish_from(struct weir_replica *r, void *arg)
 	return with_lease(r, publish_filter, arg);
 }
 
-struct back {
-	uint64_t generation;
-};
-
 static int publish_kept(struct weir_replica *r, void *arg)
 {
-	const struct back *b = arg;
+	const uint64_t *generation = arg;
 	char *text;
 	size_t len;
 	int err = weir__node_look(&r->node); /* on top of what is there by now */
 	if (!err)
-		err = weir__redis_kept(&r->redis, b->generation, &text, &len);
+		err = weir__redis_kept(&r->redis, *generation, &text, &len);
 	if (err)
 		return err;
 	err = weir__node_publish_again(&r->node, text, len);
@@ -234,7 +230,6 @@ int weir_replica_publish_from(struct weir_replica *r,
 
 int weir_replica_rollback(struct weir_replica *r, uint64_t generation)
 {
-	struct back b = { generation };
-	return r ? weir__service_ask(r, roll_back, &b) :
+	return r ? weir__service_ask(r, roll_back, &generation) :
 	           weir_fail(-EINVAL, "the replica is NULL");
 }

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <weir/error.h>
 #include "../kinds.h"
+#include "../random.h"
 #include "service.h"
 
 enum { DAY_MS = 24 * 3600 * 1000 };
@@ -87,8 +87,9 @@ int weir__service_redis(struct weir_replica *r, const struct weir_replica_option
 {
 	struct weir_redis *x = &r->redis;
 	uint64_t id;
-	if (getrandom(&id, sizeof id, 0) != sizeof id)
-		return weir_fail(-EIO, "the system gives no random number");
+	int err = weir__random(&id);
+	if (err)
+		return err;
 	weir__redis_make(x, r->wire, o->set, id);
 	r->node.id = id;
 	x->replicas = o->replicas;
@@ -105,7 +106,7 @@ int weir__service_redis(struct weir_replica *r, const struct weir_replica_option
 	x->hash_key = r->hash_key;
 	if ((o->image_folder && !r->folder) || (o->hash_key && !r->hash_key))
 		return weir_fail(-ENOMEM, "no memory for the options of a replica");
-	int err = o->secret_key ? weir__signer_open(&x->signer, o->secret_key) : 0;
+	err = o->secret_key ? weir__signer_open(&x->signer, o->secret_key) : 0;
 	if (!err && o->trusted_keys)
 		err = weir__trust_open(&x->trust, o->trusted_keys);
 	return err ? err : make_http(r, o);

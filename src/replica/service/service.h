@@ -18,7 +18,7 @@
 #include <weir/replica.h>
 #include "../node.h"
 #include "../redis/redis.h"
-#include "clock.h"
+#include "due.h"
 
 enum {
 	WEIR_SERVICE_IDLE_MS = 5000,   /* between words of a node that has nothing to send, and

@@ -5,8 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <weir/error.h>
+#include "../argument.h"
+#include "../clock.h"
 
 enum { ARGUMENTS = 128, PIECE = 65536,
        COMMAND = 512 << 20 }; /* bytes: redis takes no larger argument */
@@ -17,21 +18,14 @@ void weir__link_close(struct weir_link *l)
 	weir__reply_end(&l->reader);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Whoever sends a byte now and then has to come to 10 KB a second in the end, and cannot keep
  * anybody from stopping. */
-static int check_pace(const struct weir_link *l, int64_t begun, uint32_t milliseconds)
+static int check_pace(const struct weir_link *l, uint64_t begun, uint32_t milliseconds)
 {
 	if (weir__stream_interrupted(&l->stream))
 		return weir_fail(-ECANCELED, "%s: interrupted", l->peer);
 	if (milliseconds &&
-	    now_ms() - begun > (int64_t)milliseconds + (int64_t)(l->reader.bytes / 10))
+	    weir__now_ms() - begun > (uint64_t)milliseconds + l->reader.bytes / 10)
 		return weir_fail(-ETIMEDOUT, "%s: an answer of %zu bytes so far, and no end",
 		                 l->peer, l->reader.bytes);
 	return 0;
@@ -40,7 +34,7 @@ static int check_pace(const struct weir_link *l, int64_t begun, uint32_t millise
 int weir__link_answer(struct weir_link *l, uint32_t milliseconds, redisReply **reply)
 {
 	static _Thread_local char piece[PIECE];
-	const int64_t begun = now_ms();
+	const uint64_t begun = weir__now_ms();
 	for (bool first = true;; first = false) {
 		int err = weir__reply_next(&l->reader, reply);
 		if (err || *reply)
@@ -93,11 +87,6 @@ int weir__link_call(struct weir_link *l, const struct weir_manner *m, const stru
 
 /* ---- to introduce oneself ---- */
 
-static struct iovec word(const char *text)
-{
-	return (struct iovec){ (void *)(uintptr_t)text, strlen(text) };
-}
-
 static bool is_any(const redisReply *r, const char *const *words)
 {
 	for (; *words; words++)
@@ -135,20 +124,21 @@ static int introduce(struct weir_link *l, const struct weir_manner *m, const str
 	char database[16];
 	int err = 0;
 	if (s->password) {
-		const struct iovec args[] = { word("AUTH"), word(s->user ? s->user : s->password),
-			                      word(s->password) };
+		const struct iovec args[] = { weir__text("AUTH"),
+			                      weir__text(s->user ? s->user : s->password),
+			                      weir__text(s->password) };
 		/* the form without a user is that of servers before 6 too */
-		const struct iovec plain[] = { word("AUTH"), word(s->password) };
+		const struct iovec plain[] = { weir__text("AUTH"), weir__text(s->password) };
 		err = s->user ? say(l, m, args, 3, false) : say(l, m, plain, 2, false);
 	}
 	if (!err && s->selects && m->address.database) {
 		snprintf(database, sizeof database, "%" PRIu32, m->address.database);
-		const struct iovec args[] = { word("SELECT"), word(database) };
+		const struct iovec args[] = { weir__text("SELECT"), weir__text(database) };
 		err = say(l, m, args, 2, false);
 	}
 	if (!err && s->selects && m->client_name) {
-		const struct iovec args[] = { word("CLIENT"), word("SETNAME"),
-			                      word(m->client_name) };
+		const struct iovec args[] = { weir__text("CLIENT"), weir__text("SETNAME"),
+			                      weir__text(m->client_name) };
 		err = say(l, m, args, 3, true);
 	}
 	return err;

@@ -6,11 +6,7 @@
 #include <stdlib.h>
 #include <weir/error.h>
 #include "link.h"
-
-static struct iovec word(const char *text)
-{
-	return (struct iovec){ (void *)(uintptr_t)text, strlen(text) };
-}
+#include "../argument.h"
 
 bool weir__host_take(struct weir_host *host, char room[WEIR_HOST_TEXT], const char *name,
                      size_t len, const char *port)
@@ -54,8 +50,8 @@ int weir__sentinel_ask(const struct weir_manner *m, const struct weir_speaker *s
 	int err = weir__link_open(&l, m, sentinel, speaker);
 	if (err)
 		return err;
-	const struct iovec args[] = { word("SENTINEL"), word("GET-MASTER-ADDR-BY-NAME"),
-		                      word(m->address.master) };
+	const struct iovec args[] = { weir__text("SENTINEL"), weir__text("GET-MASTER-ADDR-BY-NAME"),
+		                      weir__text(m->address.master) };
 	err = weir__link_call(&l, m, args, 3, &reply);
 	if (!err) {
 		err = take(&l, reply, m->address.master, host, room);

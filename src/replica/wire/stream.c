@@ -10,25 +10,18 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 #include <weir/error.h>
 #include "tls.h"
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
+#include "../clock.h"
 
 int weir__stream_wait(const struct weir_byte_stream *s, short events, uint32_t milliseconds)
 {
-	int64_t end = now_ms() + milliseconds;
+	int64_t end = (int64_t)weir__now_ms() + milliseconds;
 	struct pollfd fds[] = { { .fd = s->fd, .events = events },
 		                { .fd = s->interrupt, .events = POLLIN } };
 	for (;;) {
-		int64_t left = end - now_ms();
+		int64_t left = end - (int64_t)weir__now_ms();
 		int n = poll(fds, 2, left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int)left);
 		if (n < 0 && errno != EINTR)
 			return weir_fail(-errno, "%s: cannot be waited for", s->peer);

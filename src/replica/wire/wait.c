@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 #include "wire.h"
+#include "../clock.h"
 
 enum { FDS = 8, FIRST = 50, MOST = 10000 };
 
@@ -23,23 +23,16 @@ bool weir__wire_interrupted(const struct weir_wire *w)
 	return poll(&fd, 1, 0) > 0;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 bool weir__wire_wait(struct weir_wire *w, struct pollfd *fds, size_t n, int milliseconds)
 {
 	struct pollfd all[1 + FDS] = { { .fd = weir__wire_interrupt_fd(w), .events = POLLIN } };
-	int64_t end = now_ms() + milliseconds;
+	int64_t end = (int64_t)weir__now_ms() + milliseconds;
 	if (n > FDS)
 		n = FDS;
 	for (size_t i = 0; i < n; i++)
 		all[1 + i] = fds[i];
 	for (;;) {
-		int64_t left = end - now_ms();
+		int64_t left = end - (int64_t)weir__now_ms();
 		int ready = poll(all, (nfds_t)(1 + n), left > 0 ? (int)left : 0);
 		for (size_t i = 0; i < n; i++)
 			fds[i].revents = ready > 0 ? all[1 + i].revents : 0;
