@@ -14,8 +14,8 @@
 #include "server.h"
 
 enum {
-	/* hashes. Each reading of the stream makes the server look at its first and last entry, so a
-	 * batch is no larger than a round trip is worth */
+	/* hashes. Each reading of the stream makes the server look at its first and last entry, so
+	 * a batch is no larger than a round trip is worth */
 	WEIR_NODE_BATCH = 8192,
 	WEIR_NODE_READ = 64,     /* entries in one call: at most so many batches are in memory */
 	WEIR_NODE_CALLS = 4096,  /* until it is the turn of something else */
