@@ -48,6 +48,13 @@
  * counted (not_replicated), and a confirmed one answers -EAGAIN. Set maxmemory-policy noeviction:
  * other policies may evict the set's keys.
  *
+ * Seeds. Nodes tell one another the hashes of keys, which mean something by one seed alone: all
+ * filters of a set have that of the first. Who wants to change it, once or now and then, publishes
+ * the set with stream_keys: nodes then tell one another the keys, of at most 65,532 bytes, each
+ * with 4 bytes for its length, and a generation from a record (weir_replica_publish_from()) may be
+ * of any seed. Each node hashes a key for each filter in use; a handle of the caller's needs
+ * WEIR_HANDLE_ANY_SEED. A hash_key is no seed: all have the same.
+ *
  * Fork. A child has no such thread: open after the last fork(). */
 #ifndef WEIR_REPLICA_H
 #define WEIR_REPLICA_H
@@ -95,6 +102,10 @@ struct weir_replica_options {
 	uint32_t idle_ms;              /* how often to report, and to say so when there is nothing
 	                                  to send; after four times that a silent node has gone,
 	                                  as far as others wait for it; 0: 5000 */
+	bool stream_keys;              /* nodes tell one another keys, not hashes, so that a
+	                                  generation may be of another seed (see below, Seeds):
+	                                  settled when a set is first published. With a handle
+	                                  of the caller's: it must be as the set is */
 	uint32_t confirm_replicas;     /* that must have a confirmed insert; WEIR_REPLICAS_ALL */
 	uint32_t confirm_ms;           /* how long a confirmed insert waits at most; 0: 10000 */
 
@@ -124,7 +135,7 @@ struct weir_replica_options {
 };
 #define WEIR_REPLICA_OPTIONS_INIT \
 	{ sizeof(struct weir_replica_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0, 0, 0, 0, \
-	  0, 0, 0, 0, 0, 0, 0, 0, WEIR_REPLICAS_ALL, 0, 0, 0, 0, 0, 0, 0, false, 0, 0 }
+	  0, 0, 0, 0, 0, false, 0, 0, 0, WEIR_REPLICAS_ALL, 0, 0, 0, 0, 0, 0, 0, false, 0, 0 }
 
 /**
  * Join a set, and start the thread that keeps this node equal to the others.
@@ -298,6 +309,7 @@ struct weir_replica_generation {
 	char checksum[33];
 	char position[42];        /* in the stream, up to which it has all */
 	const char *kind;
+	bool stream_keys;         /* as the option says */
 	bool is_signed;           /* by somebody */
 	bool damaged;             /* what is there is no manifest: the other fields are 0 */
 };

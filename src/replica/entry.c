@@ -143,6 +143,21 @@ size_t weir__entry_key_room(size_t len)
 	return LENGTH + len;
 }
 
+size_t weir__entry_piece(enum weir_entry_kind kind, const unsigned char *data, size_t bytes,
+                         size_t most)
+{
+	const struct weir_entry all = { .kind = kind, .data = data, .bytes = bytes };
+	struct iovec key;
+	size_t end = 0, next = 0;
+	if (bytes <= most)
+		return bytes;
+	if (kind == WEIR_ENTRY_HASHES)
+		return most < HASH ? HASH : most / HASH * HASH;
+	while (weir__entry_key(&all, &next, &key) && (next <= most || end == 0))
+		end = next;
+	return end;
+}
+
 void weir__entry_put_key(unsigned char *data, const void *key, uint32_t len)
 {
 	put_lowest_first(data, len, LENGTH);

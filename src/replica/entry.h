@@ -50,4 +50,9 @@ bool weir__entry_key(const struct weir_entry *e, size_t *at, struct iovec *key);
 size_t weir__entry_key_room(size_t len);
 void weir__entry_put_key(unsigned char *data, const void *key, uint32_t len);
 
+/* Of hashes or keys that stand one behind another: the bytes of as many of them, from the first on,
+ * as @most bytes hold, or of the first alone if that is longer. */
+size_t weir__entry_piece(enum weir_entry_kind kind, const unsigned char *data, size_t bytes,
+                         size_t most);
+
 #endif

@@ -15,6 +15,8 @@
  *                                  the same epoch, else 0-0 (L3)
  *     kind NAME                    of the filter, as in kinds.h
  *     hashing HEX                  fingerprint of seed or key (weir_image_info())
+ *     stream keys                  if batches are of keys, so that another generation may be of
+ *                                  another seed (L13)
  *     image BYTES CHECKSUM         XXH3, 128 bits, of the whole image
  *     chunks NUMBER BYTES HEX      of so many bytes each, the last maybe fewer; the number in
  *                                  their names is drawn each time an image is stored
@@ -48,6 +50,7 @@ struct weir_manifest {
 	struct weir_stream_id covered;
 	uint32_t kind;
 	uint64_t hashing;
+	bool of_keys;
 	uint64_t bytes, checksum[2]; /* of the image; the checksum's high half first */
 	uint64_t chunks, chunk_bytes, stored;
 	uint64_t publisher;

@@ -157,7 +157,15 @@ static int read_kind(struct lines *l, struct weir_manifest *m)
 	int err = read_line(l, "kind", &name, 1);
 	if (!err)
 		err = weir__replicable_named(&m->kind, name.at, name.len);
-	return err ? err : read_hex(l, "hashing", &m->hashing);
+	if (!err)
+		err = read_hex(l, "hashing", &m->hashing);
+	if (err || !next_is(l, "stream"))
+		return err;
+	err = read_line(l, "stream", &name, 1);
+	if (err)
+		return err;
+	m->of_keys = name.len == 4 && memcmp(name.at, "keys", 4) == 0;
+	return m->of_keys ? 0 : bad(l, "that is no content of batches");
 }
 
 static int read_image(struct lines *l, struct weir_manifest *m)

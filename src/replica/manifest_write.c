@@ -59,6 +59,8 @@ static void write_lines(FILE *to, const struct weir_manifest *m)
 	        weir__stream_id_print(position, m->cursor.at), m->cursor.consumed);
 	fprintf(to, "covered %s\n", weir__stream_id_print(covered, m->covered));
 	fprintf(to, "kind %s\nhashing %016" PRIx64 "\n", weir_kind_name(m->kind), m->hashing);
+	if (m->of_keys)
+		fprintf(to, "stream keys\n");
 	fprintf(to, "image %" PRIu64 " %016" PRIx64 "%016" PRIx64 "\n", m->bytes, m->checksum[0],
 	        m->checksum[1]);
 	fprintf(to, "chunks %" PRIu64 " %" PRIu64 " %016" PRIx64 "\n", m->chunks, m->chunk_bytes,

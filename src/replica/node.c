@@ -9,13 +9,11 @@
 #include "kinds.h"
 #include "random.h"
 
-enum {
-	HASH = 8,           /* bytes */
-	PENDING = 1 << 20, /* hashes in each list */
-};
+enum { PENDING = 8 << 20 /* bytes in each list */ };
 
 void weir__node_make(struct weir_node *n, const struct weir_server *server,
-                     struct weir_handle *handle, const char *set, uint64_t id, uint64_t limit)
+                     struct weir_handle *handle, const char *set, uint64_t id,
+                     enum weir_entry_kind stream, uint64_t limit)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	*n = (struct weir_node){ .server = server, .handle = handle, .id = id };
@@ -25,7 +23,7 @@ void weir__node_make(struct weir_node *n, const struct weir_server *server,
 		n->kind = s.filter.shape.kind;
 		n->images_only = weir__replicable(n->kind) == WEIR_REPLICABLE_IMAGES;
 	}
-	weir__pending_make(&n->pending, PENDING);
+	weir__pending_make(&n->pending, stream, PENDING);
 	weir__retained_make(&n->retained, limit);
 }
 
@@ -36,14 +34,43 @@ void weir__node_free(struct weir_node *n)
 	weir__origins_free(&n->origins);
 }
 
-int weir__node_insert(struct weir_node *n, uint64_t hash, int *kept)
+static int check_inserts(const struct weir_node *n)
+{
+	return n->images_only ? weir_fail(-ENOTSUP, "set %s: filters of this kind are built once: "
+	                                  "publish another", n->set) : 0;
+}
+
+int weir__node_insert_hash(struct weir_node *n, uint64_t hash, int *kept)
 {
 	*kept = 0;
-	if (n->images_only)
-		return weir_fail(-ENOTSUP, "set %s: filters of this kind are built once: publish "
-		                 "another", n->set);
-	*kept = weir__pending_put(&n->pending, hash); /* L2: first */
+	int err = check_inserts(n);
+	if (!err && weir__node_of_keys(n))
+		err = weir_fail(-ENOTSUP, "set %s: its batches are of keys, since filters may come "
+		                "by another seed: a hash does not do", n->set);
+	if (err)
+		return err;
+	*kept = weir__pending_put_hash(&n->pending, hash); /* L2: first */
 	return weir_handle_insert_hash(n->handle, hash);
+}
+
+static int insert_key(struct weir_node *n, const void *key, size_t len, int *kept)
+{
+	if (len > WEIR_NODE_KEY)
+		return weir_fail(-E2BIG, "set %s: a key of %zu bytes: %d are the most where "
+		                 "batches are of keys", n->set, len, WEIR_NODE_KEY);
+	*kept = weir__pending_put_key(&n->pending, key, (uint32_t)len); /* L2: first */
+	return weir_handle_insert(n->handle, key, len);
+}
+
+int weir__node_insert(struct weir_node *n, const void *key, size_t len, int *kept)
+{
+	*kept = 0;
+	int err = check_inserts(n);
+	if (err)
+		return err;
+	return weir__node_of_keys(n) ?
+		insert_key(n, key, len, kept) :
+		weir__node_insert_hash(n, weir_handle_hash(n->handle, key, len), kept);
 }
 
 int weir__node_rename(struct weir_node *n)
@@ -55,15 +82,10 @@ int weir__node_rename(struct weir_node *n)
 }
 
 /* A batch of these. */
-static int retain(void *context, const uint64_t *hashes, size_t count)
+static int retain(void *context, const unsigned char *data, size_t bytes)
 {
 	struct weir_node *n = context;
-	int err = weir__retained_add(&n->retained, NULL, count * HASH);
-	if (err)
-		return err;
-	for (size_t i = 0; i < count; i++)
-		weir__entry_put_hash(n->retained.newest->data, i, hashes[i]);
-	return 0;
+	return weir__retained_add(&n->retained, data, bytes);
 }
 
 int weir__node_collect(struct weir_node *n)
@@ -81,7 +103,7 @@ static int send_one(struct weir_node *n, const struct weir_batch *b)
 {
 	struct weir_stream_id id;
 	struct weir_sending s = { .epoch = n->epoch,
-	                          .kind = WEIR_ENTRY_HASHES,
+	                          .kind = n->pending.kind,
 	                          .node = n->id,
 	                          .sequence = b->sequence,
 	                          .hashing = n->hashing,

@@ -14,9 +14,10 @@
 #include "server.h"
 
 enum {
-	/* hashes. Each reading of the stream makes the server look at its first and last entry, so
-	 * a batch is no larger than a round trip is worth */
-	WEIR_NODE_BATCH = 8192,
+	/* bytes. Each reading of the stream makes the server look at its first and last entry, so a
+	 * batch is no larger than a round trip is worth */
+	WEIR_NODE_BATCH = 65536,
+	WEIR_NODE_KEY = WEIR_NODE_BATCH - 4, /* bytes of a key, where batches are of keys */
 	WEIR_NODE_READ = 64,     /* entries in one call: at most so many batches are in memory */
 	WEIR_NODE_CALLS = 4096,  /* until it is the turn of something else */
 };
@@ -26,7 +27,8 @@ struct weir_node {
 	struct weir_handle *handle;
 	char set[WEIR_MANIFEST_NAME + 1];
 	uint64_t id;      /* random for each start */
-	uint64_t hashing; /* fingerprint of the seed or key of all filters */
+	uint64_t hashing; /* fingerprint of the seed or key of the filter, and of all others unless
+	                     batches are of keys (L13) */
 	uint32_t kind;
 	bool images_only; /* it takes no inserts */
 	struct weir_pending pending;
@@ -50,9 +52,11 @@ struct weir_node {
 	} refused;
 };
 
-/* @f: the handle's first filter. @limit: bytes of retained batches. */
+/* @handle: has its first filter. @stream: hashes or keys, of all nodes alike (L13). @limit: bytes
+ * of retained batches. */
 void weir__node_make(struct weir_node *n, const struct weir_server *server,
-                     struct weir_handle *handle, const char *set, uint64_t id, uint64_t limit);
+                     struct weir_handle *handle, const char *set, uint64_t id,
+                     enum weir_entry_kind stream, uint64_t limit);
 void weir__node_free(struct weir_node *n);
 /* Before anything was inserted: the handle's filter is the image of this manifest, which was read
  * in that epoch. @origins: are taken over. */
@@ -61,8 +65,15 @@ void weir__node_start(struct weir_node *n, const char *epoch, const struct weir_
 
 /* Any thread (L2). @kept: receives 0; or -ENOBUFS, -ENOMEM: the key is in this node's set until
  * another image comes, and in no other node's.
- * Return: as weir_handle_insert_hash(); -ENOTSUP sets of this kind take no inserts. */
-int weir__node_insert(struct weir_node *n, uint64_t hash, int *kept);
+ * Return: as weir_handle_insert(); -ENOTSUP sets of this kind take no inserts, or a hash where
+ *   batches are of keys; -E2BIG a key of more than WEIR_NODE_KEY bytes there. */
+int weir__node_insert(struct weir_node *n, const void *key, size_t len, int *kept);
+int weir__node_insert_hash(struct weir_node *n, uint64_t hash, int *kept);
+/* Are batches of keys? Then filters may be of different seeds (L13). */
+static inline bool weir__node_of_keys(const struct weir_node *n)
+{
+	return n->pending.kind == WEIR_ENTRY_KEYS;
+}
 /* Take another name: those that knew the old one may have forgotten how far it came (L8).
  * Return: 0, or -EIO the system gives no random number. */
 int weir__node_rename(struct weir_node *n);
@@ -106,8 +117,8 @@ int weir__node_mark(struct weir_node *n, struct weir_mark *mark);
 void weir__mark_free(struct weir_mark *mark);
 /* Publish @f, made from a record that was read after @mark was taken. The node need not be
  * complete; it joins what it published as all others do.
- * Return: 0; -ESTALE the epoch is another than the mark's; -EKEYREJECTED @f hashes otherwise; or
- *   the server's. */
+ * Return: 0; -ESTALE the epoch is another than the mark's; -EKEYREJECTED @f hashes otherwise, where
+ *   batches are of hashes; -ENOTSUP a kind that cannot follow the set's; or the server's. */
 int weir__node_publish_from(struct weir_node *n, const struct weir_filter *f,
                             const struct weir_mark *mark);
 
@@ -121,7 +132,8 @@ int weir__node_publish_again(struct weir_node *n, const char *text, size_t len);
 /* L3: @m is the manifest there is. What it lacks of this node's batches is to be sent again. */
 void weir__node_covered(struct weir_node *n, const struct weir_manifest *m,
                         const struct weir_origins *origins);
-/* Is it a manifest of this set, by the same seed or key? Return: 0, -EBADMSG, -EKEYREJECTED. */
+/* Is it a manifest of this set, by the same seed or key, with such batches?
+ * Return: 0; -EBADMSG, -EKEYREJECTED, -EINVAL. */
 int weir__node_check(const struct weir_node *n, const struct weir_manifest *m);
 
 /* All that is pending becomes batches. Return: 0, -ENOBUFS, -ENOMEM. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Another manifest, or another epoch (L1, L11). */
+ * A generation takes the place of the set (L11). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static int replay_retained(struct weir_node *n, struct weir_reload *next)
 {
 	int full = weir__node_collect(n);
 	for (const struct weir_batch *b = n->retained.oldest; b; b = b->later) {
-		struct weir_entry e = { .kind = WEIR_ENTRY_HASHES,
+		struct weir_entry e = { .kind = n->pending.kind,
 		                        .hashing = n->hashing,
 		                        .data = b->data,
 		                        .bytes = b->bytes };
@@ -89,6 +89,18 @@ static int check_refused(const struct weir_node *n, const struct weir_manifest *
 	                 "for another", n->set, m->generation, weir_strerror(r->err));
 }
 
+/* L13. Where seeds may differ, nothing else compares that of the image. */
+static int check_image(const struct weir_node *n, const struct weir_manifest *m,
+                       const struct weir_filter *image)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	int err = weir_stats(image, &s);
+	if (err || s.seed_fingerprint == m->hashing)
+		return err;
+	return weir_fail(-EKEYREJECTED, "set %s: the image of generation %" PRIu64 " is hashed by "
+	                 "another seed or key than its manifest says", n->set, m->generation);
+}
+
 static int begin(struct weir_reload **r, struct weir_node *n, const struct weir_manifest *m)
 {
 	struct weir_filter *image;
@@ -99,19 +111,13 @@ static int begin(struct weir_reload **r, struct weir_node *n, const struct weir_
 	if (err == -ECANCELED) /* the node is stopping */
 		return err;
 	if (!err) {
-		err = weir_reload_begin_with(r, n->handle, image, NULL);
+		err = check_image(n, m, image);
+		if (!err)
+			err = weir_reload_begin_with(r, n->handle, image, NULL);
 		if (err)
 			weir_destroy(image);
 	}
 	refuse(n, m, err);
-	return err;
-}
-
-static int cover(struct weir_origins *o, const struct weir_origins *by)
-{
-	int err = 0;
-	for (size_t i = 0; i < by->n && !err; i++)
-		err = weir__origins_cover(o, by->of[i].node, by->of[i].sequence);
 	return err;
 }
 
@@ -122,17 +128,31 @@ static bool descends(const struct weir_node *n, const struct weir_manifest *m)
 	       (n->joined.lineage == m->lineage && n->joined.generation <= m->generation);
 }
 
+/* L13. What has gone from the stream will not be there the next time. */
+static int unite(struct replay *p, struct weir_node *n, const struct weir_manifest *m)
+{
+	if (m->hashing == n->hashing)
+		return weir_reload_copy(p->next);
+	int err = weir_fail(-EKEYREJECTED, "set %s: generation %" PRIu64 " is hashed by another "
+	                    "seed, and %s: this node's own set cannot be added to it, and stays "
+	                    "until a generation comes that can replace it", n->set, m->generation,
+	                    p->gap ? "entries that follow it have gone from the stream" :
+	                             "does not descend from what is joined here");
+	refuse(n, m, err);
+	return err;
+}
+
 /* Complete the next filter. */
 static int replay(struct replay *p, struct weir_node *n, const struct weir_manifest *m,
                   const struct weir_origins *origins)
 {
-	int err = cover(&p->origins, origins);
+	int err = weir__origins_cover_all(&p->origins, origins);
 	if (!err)
 		err = replay_stream(p);
 	if (!err && (p->gap || !descends(n, m)))
-		err = weir_reload_copy(p->next);
-	if (!err && p->gap)
-		err = cover(&p->origins, &n->origins); /* they are of what was copied */
+		err = unite(p, n, m);
+	if (!err && p->gap) /* they are of what was copied */
+		err = weir__origins_cover_all(&p->origins, &n->origins);
 	return err ? err : replay_retained(n, p->next);
 }
 
@@ -162,102 +182,7 @@ int weir__node_join(struct weir_node *n, const struct weir_manifest *m,
 		n->cursor = p.cursor;
 	n->gap = p.gap;
 	n->joined = *m;
+	n->hashing = m->hashing;
+	n->kind = m->kind;
 	return 0;
-}
-
-/* Is its image, or one like it, in the handle? */
-static bool is_joined(const struct weir_node *n, const struct weir_manifest *m)
-{
-	return n->joined.generation == m->generation && n->joined.checksum[0] == m->checksum[0] &&
-	       n->joined.checksum[1] == m->checksum[1] && strcmp(n->joined.epoch, m->epoch) == 0;
-}
-
-/* L1, L3: ids and counts of before mean nothing here. */
-static void meet(struct weir_node *n, const char *epoch)
-{
-	memcpy(n->epoch, epoch, sizeof n->epoch);
-	weir__retained_anew(&n->retained);
-	n->cursor = (struct weir_cursor){ .consumed = 0 };
-	n->covered = n->cursor.at;
-	n->gap = false;
-}
-
-int weir__node_check(const struct weir_node *n, const struct weir_manifest *m)
-{
-	if (strcmp(m->set, n->set) != 0)
-		return weir_fail(-EBADMSG, "the manifest of set %s says that it is that of %s",
-		                 n->set, m->set);
-	if (m->hashing != n->hashing)
-		return weir_fail(-EKEYREJECTED, "set %s: generation %" PRIu64 " is hashed by "
-		                 "another seed or key: %016" PRIx64 ", here it is %016" PRIx64,
-		                 n->set, m->generation, m->hashing, n->hashing);
-	return 0;
-}
-
-/* A node that was away, or taken for gone, may find that a generation was made without batches of
- * its own that are in the stream no more. */
-void weir__node_covered(struct weir_node *n, const struct weir_manifest *m,
-                        const struct weir_origins *origins)
-{
-	const struct weir_origin *own = weir__origins_find(origins, n->id);
-	if (strcmp(m->epoch, n->epoch) != 0)
-		return;
-	(void)weir__retained_uncovered(&n->retained, m->cursor.at, own ? own->sequence : 0);
-	n->covered = m->covered;
-}
-
-/* Take over a manifest that is not joined yet, or follow one that is. */
-static int take(struct weir_node *n, const struct weir_manifest *m,
-                const struct weir_origins *origins, bool anew)
-{
-	int err = weir__node_check(n, m);
-	if (err)
-		return err;
-	n->seen = *m;
-	if (n->newest < m->generation)
-		n->newest = m->generation;
-	bool heals = n->gap && n->gone <= m->cursor.consumed;
-	if (anew)
-		n->cursor = m->cursor;
-	if (anew || heals || !is_joined(n, m))
-		err = weir__node_join(n, m, origins);
-	if (!err)
-		weir__node_covered(n, m, origins);
-	return err;
-}
-
-int weir__node_look(struct weir_node *n)
-{
-	char epoch[WEIR_REPLICA_EPOCH + 1], *text;
-	struct weir_origins origins = { 0 };
-	struct weir_manifest m;
-	size_t len;
-	int err = n->server->manifest(n->server->context, epoch, &text, &len);
-	bool anew = epoch[0] && strcmp(epoch, n->epoch) != 0;
-	if (anew)
-		meet(n, epoch);
-	if (err)
-		return err;
-	if (!text)
-		n->seen = (struct weir_manifest){ .generation = 0 };
-	if (text)
-		err = weir__manifest_read(&m, &origins, text, len);
-	if (text && !err)
-		err = take(n, &m, &origins, anew);
-	weir__origins_free(&origins);
-	free(text);
-	return err;
-}
-
-void weir__node_start(struct weir_node *n, const char *epoch, const struct weir_manifest *m,
-                      struct weir_origins *origins)
-{
-	meet(n, epoch);
-	weir__node_covered(n, m, origins);
-	weir__origins_free(&n->origins);
-	n->origins = *origins;
-	*origins = (struct weir_origins){ 0 };
-	n->joined = n->seen = *m;
-	n->newest = m->generation;
-	n->cursor = m->cursor;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weir/error.h>
+#include <weir/kinds.h>
+#include "kinds.h"
 #include "node.h"
 
 static int check(const struct weir_node *n)
@@ -27,6 +29,7 @@ static struct weir_manifest begin(const struct weir_node *n, const struct weir_m
 	                           .lineage = base->generation ? base->lineage : n->id,
 	                           .cursor = *cursor,
 	                           .kind = n->kind,
+	                           .of_keys = weir__node_of_keys(n),
 	                           .hashing = n->hashing,
 	                           .publisher = n->id };
 	memcpy(m.set, n->set, sizeof m.set);
@@ -134,19 +137,30 @@ void weir__mark_free(struct weir_mark *mark)
 	weir__origins_free(&mark->origins);
 }
 
+/* @m: receives what the filter is. */
 static int check_from(const struct weir_node *n, const struct weir_filter *f,
-                      const struct weir_mark *mark)
+                      const struct weir_mark *mark, struct weir_manifest *m)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
 	if (strcmp(mark->epoch, n->epoch) != 0)
 		return weir_fail(-ESTALE, "set %s: the server began anew while the record was "
 		                 "read: read it again", n->set);
 	int err = weir_stats(f, &s);
-	if (err || s.seed_fingerprint == n->hashing)
+	if (!err)
+		err = weir__replicable_check(s.shape.kind);
+	if (err)
 		return err;
+	if (n->images_only != (weir__replicable(s.shape.kind) == WEIR_REPLICABLE_IMAGES))
+		return weir_fail(-ENOTSUP, "set %s: the filter to publish is %s, and the set's is "
+		                 "%s: of those one takes inserts and one does not", n->set,
+		                 weir_kind_name(s.shape.kind), weir_kind_name(n->kind));
+	m->kind = s.shape.kind;
+	m->hashing = s.seed_fingerprint;
+	if (m->hashing == n->hashing || m->of_keys)
+		return 0;
 	return weir_fail(-EKEYREJECTED, "set %s: the filter to publish is hashed by another seed "
-	                 "or key: %016" PRIx64 ", here it is %016" PRIx64, n->set,
-	                 s.seed_fingerprint, n->hashing);
+	                 "or key: %016" PRIx64 ", here it is %016" PRIx64, n->set, m->hashing,
+	                 n->hashing);
 }
 
 static int pass_over(void *arg, struct weir_stream_id id, const struct weir_entry *e)
@@ -207,10 +221,10 @@ int weir__node_publish_again(struct weir_node *n, const char *text, size_t len)
 int weir__node_publish_from(struct weir_node *n, const struct weir_filter *f,
                             const struct weir_mark *mark)
 {
-	int err = check_from(n, f, mark);
+	struct weir_manifest m = begin(n, &n->seen, &mark->cursor);
+	int err = check_from(n, f, mark, &m);
 	if (err)
 		return err;
-	struct weir_manifest m = begin(n, &n->seen, &mark->cursor);
 	err = store_and_publish(n, f, &n->seen, &m, &mark->origins);
 	n->newest = err ? n->newest : m.generation;
 	return err;

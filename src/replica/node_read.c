@@ -8,10 +8,11 @@
 static int apply_hashes(const struct weir_node *n, const struct weir_entry *e,
                         struct weir_reload *next)
 {
-	if (e->hashing != n->hashing)
+	if (weir__node_of_keys(n) || e->hashing != n->hashing)
 		return weir_fail(-EKEYREJECTED, "set %s: a batch of node %016" PRIx64 " has hashes "
-		                 "by another seed or key: %016" PRIx64 ", here it is %016" PRIx64,
-		                 n->set, e->node, e->hashing, n->hashing);
+		                 "by another seed or key: %016" PRIx64 ", here it is %016" PRIx64
+		                 "%s", n->set, e->node, e->hashing, n->hashing,
+		                 weir__node_of_keys(n) ? ", and batches are of keys" : "");
 	for (size_t i = 0; i < weir__entry_hashes(e); i++) {
 		uint64_t hash = weir__entry_hash(e, i);
 		int answer = next ? weir_reload_insert_hash(next, hash) :

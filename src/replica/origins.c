@@ -27,6 +27,14 @@ static size_t place_of(const struct weir_origins *o, uint64_t node)
 	return from;
 }
 
+int weir__origins_cover_all(struct weir_origins *o, const struct weir_origins *by)
+{
+	int err = 0;
+	for (size_t i = 0; i < by->n && !err; i++)
+		err = weir__origins_cover(o, by->of[i].node, by->of[i].sequence);
+	return err;
+}
+
 const struct weir_origin *weir__origins_find(const struct weir_origins *o, uint64_t node)
 {
 	size_t at = place_of(o, node);

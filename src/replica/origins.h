@@ -39,6 +39,8 @@ int weir__origins_see(struct weir_origins *o, uint64_t node, uint64_t sequence);
 int weir__origins_hear(struct weir_origins *o, uint64_t node, uint64_t sequence);
 /* An image was joined that has all of @node's up to @sequence. Return: 0; likewise. */
 int weir__origins_cover(struct weir_origins *o, uint64_t node, uint64_t sequence);
+/* Likewise, of all that another knows of. */
+int weir__origins_cover_all(struct weir_origins *o, const struct weir_origins *by);
 /* Return: what is known of @node; NULL: nothing. */
 const struct weir_origin *weir__origins_find(const struct weir_origins *o, uint64_t node);
 /* Was it heard since the last gap, and is nothing lacking of it? */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Lists of hashes, each under a lock of its own that is held for an append, or while its hashes
- * become batches. A thread keeps to one list. */
+ * Lists, each under a lock of its own that is held for an append, or while what is in it becomes
+ * batches. A thread keeps to one list. */
 #include "pending.h"
 #include <errno.h>
 #include <stdatomic.h>
@@ -8,11 +8,12 @@
 #include <string.h>
 #include <weir/error.h>
 
-void weir__pending_make(struct weir_pending *p, size_t limit)
+void weir__pending_make(struct weir_pending *p, enum weir_entry_kind kind, size_t limit)
 {
+	p->kind = kind;
 	p->limit = limit;
 	for (unsigned i = 0; i < WEIR_PENDING_LISTS; i++) {
-		p->lists[i] = (struct weir_pending_list){ .hashes = NULL };
+		p->lists[i] = (struct weir_pending_list){ .data = NULL };
 		pthread_mutex_init(&p->lists[i].lock, NULL);
 	}
 }
@@ -21,7 +22,7 @@ void weir__pending_free(struct weir_pending *p)
 {
 	for (unsigned i = 0; i < WEIR_PENDING_LISTS; i++) {
 		pthread_mutex_destroy(&p->lists[i].lock);
-		free(p->lists[i].hashes);
+		free(p->lists[i].data);
 	}
 }
 
@@ -36,57 +37,86 @@ static unsigned list_of_thread(void)
 	return number - 1;
 }
 
-static int put(struct weir_pending_list *list, size_t limit, uint64_t hash)
+/* Make room for one that takes so many bytes. Return: 0, or why there is none. */
+static int make_room(struct weir_pending_list *list, size_t limit, size_t bytes)
 {
-	if (list->n == limit)
-		return weir_fail(-ENOBUFS, "%zu inserts of this thread wait to be sent to the "
-		                 "other nodes: there is no room for more", limit);
-	if (list->n == list->room) {
-		size_t room = list->room ? 2 * list->room : 1024;
-		uint64_t *hashes = realloc(list->hashes, room * sizeof *hashes);
-		if (!hashes)
-			return weir_fail(-ENOMEM, "no memory for %zu inserts that wait to be sent "
-			                 "to the other nodes", room);
-		list->hashes = hashes;
-		list->room = room;
-	}
-	list->hashes[list->n++] = hash;
+	if (bytes > limit - list->bytes)
+		return weir_fail(-ENOBUFS, "%zu bytes of inserts of this thread wait to be sent to "
+		                 "the other nodes: there is no room for %zu more", list->bytes,
+		                 bytes);
+	if (bytes <= list->room - list->bytes)
+		return 0;
+	size_t room = list->room ? 2 * list->room : 8192;
+	while (room - list->bytes < bytes)
+		room *= 2;
+	unsigned char *data = realloc(list->data, room);
+	if (!data)
+		return weir_fail(-ENOMEM, "no memory for %zu bytes of inserts that wait to be sent "
+		                 "to the other nodes", room);
+	list->data = data;
+	list->room = room;
 	return 0;
 }
 
-int weir__pending_put(struct weir_pending *p, uint64_t hash)
+/* The thread's list, locked, with room for so many bytes unless @err says why not. */
+static struct weir_pending_list *begin(struct weir_pending *p, size_t bytes, int *err)
 {
 	struct weir_pending_list *list = &p->lists[list_of_thread()];
 	pthread_mutex_lock(&list->lock);
-	int err = put(list, p->limit, hash);
+	*err = make_room(list, p->limit, bytes);
+	return list;
+}
+
+static int end(struct weir_pending_list *list, size_t bytes, int err)
+{
+	list->bytes += err ? 0 : bytes;
 	pthread_mutex_unlock(&list->lock);
 	return err;
 }
 
-size_t weir__pending_count(struct weir_pending *p)
+int weir__pending_put_hash(struct weir_pending *p, uint64_t hash)
+{
+	int err;
+	struct weir_pending_list *list = begin(p, sizeof hash, &err);
+	if (!err)
+		weir__entry_put_hash(list->data + list->bytes, 0, hash);
+	return end(list, sizeof hash, err);
+}
+
+int weir__pending_put_key(struct weir_pending *p, const void *key, uint32_t len)
+{
+	int err;
+	size_t bytes = weir__entry_key_room(len);
+	struct weir_pending_list *list = begin(p, bytes, &err);
+	if (!err)
+		weir__entry_put_key(list->data + list->bytes, key, len);
+	return end(list, bytes, err);
+}
+
+size_t weir__pending_bytes(struct weir_pending *p)
 {
 	size_t n = 0;
 	for (unsigned i = 0; i < WEIR_PENDING_LISTS; i++) {
 		pthread_mutex_lock(&p->lists[i].lock);
-		n += p->lists[i].n;
+		n += p->lists[i].bytes;
 		pthread_mutex_unlock(&p->lists[i].lock);
 	}
 	return n;
 }
 
-static int take_list(struct weir_pending_list *list, size_t most, weir_pending_fn *take,
-                     void *context)
+static int take_list(const struct weir_pending *p, struct weir_pending_list *list, size_t most,
+                     weir_pending_fn *take, void *context)
 {
 	size_t at = 0;
 	int err = 0;
-	while (!err && at < list->n) {
-		size_t n = list->n - at < most ? list->n - at : most;
-		err = take(context, list->hashes + at, n);
+	while (!err && at < list->bytes) {
+		size_t n = weir__entry_piece(p->kind, list->data + at, list->bytes - at, most);
+		err = take(context, list->data + at, n);
 		if (!err)
 			at += n;
 	}
-	memmove(list->hashes, list->hashes + at, (list->n - at) * sizeof *list->hashes);
-	list->n -= at;
+	memmove(list->data, list->data + at, list->bytes - at);
+	list->bytes -= at;
 	return err;
 }
 
@@ -96,8 +126,8 @@ int weir__pending_take(struct weir_pending *p, size_t most, weir_pending_fn *tak
 	for (unsigned i = 0; i < WEIR_PENDING_LISTS && !err; i++) {
 		struct weir_pending_list *list = &p->lists[i];
 		pthread_mutex_lock(&list->lock);
-		if (list->n)
-			err = take_list(list, most, take, context);
+		if (list->bytes)
+			err = take_list(p, list, most, take, context);
 		pthread_mutex_unlock(&list->lock);
 	}
 	return err;

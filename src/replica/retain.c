@@ -36,7 +36,7 @@ int weir__retained_add(struct weir_retained *r, const void *data, size_t bytes)
 		return weir_fail(-ENOMEM, "no memory to keep %llu bytes of inserts for the other "
 		                 "nodes", (unsigned long long)bytes);
 	*b = (struct weir_batch){ .sequence = ++r->last, .bytes = bytes };
-	if (data)
+	if (bytes)
 		memcpy(b->data, data, bytes);
 	*(r->newest ? &r->newest->later : &r->oldest) = b;
 	r->newest = b;

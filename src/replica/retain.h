@@ -29,8 +29,7 @@ struct weir_retained {
 void weir__retained_make(struct weir_retained *r, uint64_t limit);
 void weir__retained_free(struct weir_retained *r);
 
-/* Keep a batch, to be sent after those before it. @data: is copied; NULL: the caller writes to
- * newest->data next.
+/* Keep a batch, to be sent after those before it. @data: is copied.
  * Return: 0; -ENOBUFS the limit would be passed, -ENOMEM; then nothing is kept, and no sequence
  *   number is used up. */
 int weir__retained_add(struct weir_retained *r, const void *data, size_t bytes);

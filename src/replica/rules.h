@@ -61,6 +61,13 @@
  *     that is older is what a failover left, or what somebody put back. The node's own set is
  *     copied into the next filter too: nothing is forgotten, and what was removed stays until the
  *     next image from a record.
+ * L13 Another seed. Hashes mean something by one seed alone: where batches carry them, all filters
+ *     have that seed. Where batches carry keys, a generation may be of another: then a key is
+ *     hashed for each filter that it goes to, and a node's own set cannot be copied into the next
+ *     filter (L11, L12). So a generation by another seed is joined only where all that follows it
+ *     is in the stream, and it descends from what the node has; else the node keeps its own set,
+ *     and waits for the next. One that the node's set has replaced, and a failover brought back,
+ *     is not joined: the set stands in its place, and the next is published on top of it.
  *
  * Spin (tests/model/replicate.pml) shows that rules like these suffice, on two nodes and a server;
  * tests/replica runs the code itself, and shows for each rule that it is needed.

@@ -45,6 +45,8 @@ static const char help[] =
 	"      --image-folder=FOLDER  put images there, for a web server\n"
 	"      --keep=N         generations to keep for a rollback (default: 2)\n"
 	"      --zstd[=LEVEL]   compress images (default level: 3)\n"
+	"      --stream=KIND    what nodes tell one another, hashes (default) or keys: then a\n"
+	"                       later image may be of another seed; for the first image\n"
 	"      --keyed-by=FILE  the key of keyed images\n"
 	"      --replace        publish: in place of the set\n"
 	"      --generation=N   rollback: which one\n"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do test_node and test_rules find bugs? Plants each of these into a copy of src/replica, one or
-more for each way in which an insert would be lost (rules.h), builds both tests with it and runs
+"""Do the tests of the rules find bugs? Plants each of these into a copy of src/replica, one or
+more for each way in which an insert would be lost (rules.h), builds them with it and runs
 them: each bug must be found.
 
 usage: mutants.py LIBRARY_FOLDER [NAME...]          CC chooses the compiler"""
@@ -11,22 +11,23 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1']
 HERE = ROOT / 'tests/replica'
-TESTS = [('test_origins', ''), ('test_node', ''), ('test_rules', '60')] # seeds
+TESTS = [('test_pending', ''), ('test_origins', ''), ('test_node', ''), ('test_seeds', ''),
+         ('test_rules', '60')] # seeds
 MUTANTS = [
     # L1
-    ('EPOCH_NOT_NOTICED', 'node_join.c', 'bool anew = epoch[0] && strcmp(epoch, n->epoch) != 0;',
+    ('EPOCH_NOT_NOTICED', 'node_look.c', 'bool anew = epoch[0] && strcmp(epoch, n->epoch) != 0;',
      'bool anew = !n->epoch[0]; memcpy(n->epoch, epoch, sizeof n->epoch);'),
-    ('IDS_OUTLIVE_THE_EPOCH', 'node_join.c', 'weir__retained_anew(&n->retained);', ''),
+    ('IDS_OUTLIVE_THE_EPOCH', 'node_look.c', 'weir__retained_anew(&n->retained);', ''),
     # L2
     ('PENDING_NOT_REPLAYED', 'node_join.c', 'int full = weir__node_collect(n);', 'int full = 0;'),
     # L3
     ('FORGET_WHEN_CONFIRMED', 'node_read.c',
      'weir__retained_forget(&n->retained, n->covered);',
      'weir__retained_forget(&n->retained, (struct weir_stream_id){ UINT64_MAX, 0 });'),
-    ('LACKING_NOT_SENT_AGAIN', 'node_join.c',
+    ('LACKING_NOT_SENT_AGAIN', 'node_look.c',
      '(void)weir__retained_uncovered(&n->retained, m->cursor.at, own ? own->sequence : 0);',
      '(void)own;'),
-    ('FORGET_BY_THE_NEWEST', 'node_join.c', 'n->covered = m->covered;',
+    ('FORGET_BY_THE_NEWEST', 'node_look.c', 'n->covered = m->covered;',
      'n->covered = m->cursor.at;'),
     ('COVERED_THOUGH_UNSAFE', 'node_publish.c', 'return safe ? base->cursor.at : base->covered;',
      'return base->cursor.at;'),
@@ -74,6 +75,17 @@ MUTANTS = [
     # L12
     ('LINEAGE_IGNORED', 'node_join.c', 'n->joined.lineage == m->lineage && ', ''),
     ('OLDER_TAKES_AWAY', 'node_join.c', ' && n->joined.generation <= m->generation', ''),
+    # L13
+    ('OTHER_SEED_NOT_UNITED', 'node_join.c', 'refuse(n, m, err);\n\treturn err;\n}\n\n/* Complete',
+     'return 0;\n}\n\n/* Complete'),
+    ('STANDS_IN_FOR_ALL', 'node_look.c', ' &&\n\t       m->generation < n->joined.generation;',
+     ';'),
+    ('SEED_OF_BEFORE', 'node_join.c', '\tn->hashing = m->hashing;\n', ''),
+    ('SEED_NOT_COMPARED', 'node_join.c', 'if (err || s.seed_fingerprint == m->hashing)',
+     'if (1)'),
+    ('KEYS_AS_HASHES', 'node_join.c', '.kind = n->pending.kind,', '.kind = WEIR_ENTRY_HASHES,'),
+    ('HALF_A_KEY', 'entry.c', '(next <= most || end == 0)', '(end <= most || end == 0)'),
+    ('MIXED_BATCHES', 'node_look.c', 'if (m->of_keys != weir__node_of_keys(n))', 'if (0)'),
 ]
 
 

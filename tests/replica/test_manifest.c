@@ -19,6 +19,7 @@ static const char good[] =
 	"covered 1526919030474-0\n"
 	"kind blocked\n"
 	"hashing 00000000deadbeef\n"
+	"stream keys\n"
 	"image 1000001 0123456789abcdeffedcba9876543210\n"
 	"chunks 11 100000 00000000000abcde\n"
 	"publisher 00000000000000ff\n"
@@ -41,6 +42,7 @@ static void test_every_field(void **state)
 	assert_true(m.covered.ms == 1526919030474 && m.covered.number == 0);
 	assert_int_equal(m.kind, WEIR_BLOCKED);
 	assert_int_equal(m.hashing, 0xdeadbeef);
+	assert_true(m.of_keys);
 	assert_int_equal(m.bytes, 1000001);
 	assert_true(m.checksum[0] == 0x0123456789abcdef && m.checksum[1] == 0xfedcba9876543210);
 	assert_true(m.chunks == 11 && m.chunk_bytes == 100000 && m.stored == 0xabcde);
@@ -120,6 +122,10 @@ static void test_refused(void **state)
 		{ "kind blocked", "kind counting", -ENOTSUP, "count twice" },
 		{ "kind blocked", "kind window", -ENOTSUP, "cannot be replicated" },
 		{ "kind blocked", "kind unheard", -ENOTSUP, "unknown here" },
+		{ "stream keys\n", "", 0, "" },
+		{ "stream keys", "stream hashes", -EBADMSG, "content of batches" },
+		{ "stream keys", "stream keys keys", -EBADMSG, "content of batches" },
+		{ "stream keys", "streams keys", -EBADMSG, "it is not image" },
 		{ "chunks 11 100000", "chunks 10 100000", -EBADMSG, "do not make the image" },
 		{ "chunks 11 100000", "chunks 12 100000", -EBADMSG, "do not make the image" },
 		{ "chunks 11 100000", "chunks 0 0", -EBADMSG, "do not make the image" },
@@ -148,7 +154,11 @@ static void test_refused(void **state)
 		snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, cases[i].instead,
 		         at + strlen(cases[i].line));
 		if (cases[i].err == 0) {
+			struct weir_manifest as_read;
 			assert_ok(read_and_write(text, strlen(text)));
+			assert_ok(weir__manifest_read(&as_read, &o, text, strlen(text)));
+			assert_int_equal(as_read.of_keys, strstr(text, "keys") != NULL);
+			weir__origins_free(&o);
 			continue;
 		}
 		assert_refused(weir__manifest_read(&m, &o, text, strlen(text)), cases[i].err,

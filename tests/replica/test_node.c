@@ -15,7 +15,8 @@ static struct weir_node node[NODES];
 static void be_born(unsigned i, uint64_t id)
 {
 	assert_ok(weir_handle_create(&handle[i], test_filter(WEIR_BLOCKED, 1000, 1e-6), NULL));
-	weir__node_make(&node[i], &toy.server, handle[i], "set", id, 1 << 20);
+	weir__node_make(&node[i], &toy.server, handle[i], "set", id, WEIR_ENTRY_HASHES,
+	                1 << 20);
 	assert_ok(weir__node_look(&node[i]));
 }
 
@@ -51,7 +52,7 @@ static bool has(unsigned i, unsigned key)
 static void insert_and_send(unsigned i, unsigned key)
 {
 	int kept;
-	assert_ok(weir__node_insert(&node[i], test_key(key), &kept));
+	assert_ok(weir__node_insert_hash(&node[i], test_key(key), &kept));
 	assert_int_equal(kept, 0);
 	assert_ok(weir__node_send(&node[i]));
 }
@@ -261,7 +262,7 @@ static void test_sent_until_it_is_confirmed(void **state)
 	int kept;
 	(void)state;
 	toy.failing = 1000;
-	assert_ok(weir__node_insert(&node[A], test_key(1), &kept));
+	assert_ok(weir__node_insert_hash(&node[A], test_key(1), &kept));
 	assert_int_equal(weir__node_send(&node[A]), -ECONNRESET);
 	toy.failing = 0;
 	assert_ok(weir__node_send(&node[A]));
@@ -427,6 +428,31 @@ static void test_an_older_generation(void **state)
 	assert_true(has(B, 1));
 }
 
+/* A filter that others could not join is published by nobody. */
+static void test_a_kind_that_cannot_follow(void **state)
+{
+	const uint64_t hashes[] = { 1, 2, 3 };
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	struct weir_mark mark;
+	(void)state;
+	assert_ok(weir__node_mark(&node[A], &mark));
+	p.kind = WEIR_FUSE;
+	p.seed = 42;
+	p.fp_rate = 0.01;
+	p.capacity = 3;
+	assert_ok(weir_build(&f, &p, hashes, 3));
+	assert_refused(weir__node_publish_from(&node[A], f, &mark), -ENOTSUP, "fuse", "blocked");
+	weir_destroy(f);
+	f = test_filter(WEIR_CLASSIC, 1000, 1e-6);
+	assert_ok(weir__node_publish_from(&node[A], f, &mark));
+	weir_destroy(f);
+	assert_non_null(strstr(toy.now.manifest, "kind classic\n"));
+	assert_ok(weir__node_look(&node[A]));
+	assert_int_equal(node[A].kind, WEIR_CLASSIC);
+	weir__mark_free(&mark);
+}
+
 /* Whoever is forgotten and lives all the same costs others nothing but a while. */
 static void test_forgotten(void **state)
 {
@@ -482,6 +508,7 @@ int main(void)
 		OF(test_a_foreign_entry),
 		OF(test_an_older_generation),
 		OF(test_asked_for_what_is_forgotten),
+		OF(test_a_kind_that_cannot_follow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

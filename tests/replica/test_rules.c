@@ -23,18 +23,32 @@ static struct {
 } at[NODES];
 static struct key keys[KEYS];
 static unsigned inserted;
+static bool of_keys; /* batches are, and each record gives a filter of another seed (L13) */
 
 static uint64_t number(uint64_t below)
 {
 	return toy_number(&toy, below);
 }
 
+static struct weir_filter *new_filter(void)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	p.capacity = 4 * KEYS;
+	p.fp_rate = 1e-6;
+	p.seed = 42 + (of_keys ? number(3) : 0);
+	assert_ok(weir_create(&f, &p));
+	return f;
+}
+
 static void be_born(unsigned i)
 {
-	struct weir_filter *empty = test_filter(WEIR_BLOCKED, 4 * KEYS, 1e-6);
-	assert_ok(weir_handle_create(&at[i].handle, empty, NULL));
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	o.flags = of_keys ? WEIR_HANDLE_ANY_SEED : 0;
+	assert_ok(weir_handle_create(&at[i].handle, new_filter(), &o));
 	weir__node_make(&at[i].node, &toy.server, at[i].handle, "set",
-	                test_random(&toy.random) | 1, 1 << 20);
+	                test_random(&toy.random) | 1,
+	                of_keys ? WEIR_ENTRY_KEYS : WEIR_ENTRY_HASHES, 1 << 20);
 	at[i].life++;
 }
 
@@ -46,7 +60,9 @@ static void die(unsigned i)
 
 static bool has(unsigned i, unsigned key)
 {
-	return weir_handle_contains_hash(at[i].handle, test_key(key));
+	const uint64_t of = test_key(key);
+	return of_keys ? weir_handle_contains(at[i].handle, &of, sizeof of) :
+	                 weir_handle_contains_hash(at[i].handle, of);
 }
 
 static bool survives(unsigned key)
@@ -60,7 +76,9 @@ static void insert(unsigned i)
 		return;
 	keys[inserted] = (struct key){ .place = i, .life = at[i].life };
 	int kept;
-	assert_ok(weir__node_insert(&at[i].node, test_key(inserted), &kept));
+	const uint64_t key = test_key(inserted);
+	assert_ok(of_keys ? weir__node_insert(&at[i].node, &key, sizeof key, &kept) :
+	                    weir__node_insert_hash(&at[i].node, key, &kept));
 	assert_int_equal(kept, 0);
 	inserted++;
 }
@@ -125,9 +143,12 @@ static void publish_from_source(unsigned i)
 	struct weir_filter *f;
 	int err = weir__node_mark(n, &mark);
 	if (!err) {
-		f = test_filter(WEIR_BLOCKED, 4 * KEYS, 1e-6);
-		for (unsigned k = 0; k < inserted; k++)
-			assert_ok(weir_insert_hash(f, test_key(k)));
+		f = new_filter();
+		for (unsigned k = 0; k < inserted; k++) {
+			const uint64_t key = test_key(k);
+			assert_ok(of_keys ? weir_insert(f, &key, sizeof key) :
+			                    weir_insert_hash(f, key));
+		}
 		err = weir__node_publish_from(n, f, &mark);
 		weir__mark_free(&mark);
 		weir_destroy(f);
@@ -291,6 +312,15 @@ static void test_a_source_of_record(void **state)
 		run(seed, 30, true, true, true);
 }
 
+static void test_any_seed(void **state)
+{
+	(void)state;
+	of_keys = true;
+	for (uint64_t seed = 1; seed <= seeds; seed++)
+		run(seed, 30, true, seed % 2, true);
+	of_keys = false;
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,6 +328,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_failovers_and_kills),
 		cmocka_unit_test(test_trims),
 		cmocka_unit_test(test_a_source_of_record),
+		cmocka_unit_test(test_any_seed),
 	};
 	if (argc > 1)
 		seeds = (unsigned)atoi(argv[1]);

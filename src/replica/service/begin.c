@@ -20,6 +20,7 @@ int weir__service_node(struct weir_replica *r, const struct weir_replica_options
 	if (err)
 		return err;
 	weir__node_make(&r->node, &r->redis.server, r->handle, o->set, r->node.id,
+	                o->stream_keys ? WEIR_ENTRY_KEYS : WEIR_ENTRY_HASHES,
 	                o->max_pending_bytes ? o->max_pending_bytes : UINT64_C(256) << 20);
 	r->made_node = true;
 	if (r->redis.reserve < s.filter.bytes + (2 << 20))
@@ -27,14 +28,28 @@ int weir__service_node(struct weir_replica *r, const struct weir_replica_options
 	return 0;
 }
 
-static int make_handle(struct weir_replica *r, struct weir_filter *f)
+static int make_handle(struct weir_replica *r, const struct weir_replica_options *o,
+                       struct weir_filter *f)
 {
-	int err = weir_handle_create(&r->handle, f, NULL);
+	struct weir_handle_options h = WEIR_HANDLE_OPTIONS_INIT;
+	h.flags = o->stream_keys ? WEIR_HANDLE_ANY_SEED : 0;
+	int err = weir_handle_create(&r->handle, f, &h);
 	if (err)
 		weir_destroy(f);
 	else
 		r->own_handle = true;
 	return err;
+}
+
+static int check(const struct weir_manifest *m, const struct weir_replica_options *o)
+{
+	if (strcmp(m->set, o->set) != 0)
+		return weir_fail(-EBADMSG, "the manifest of set %s says that it is that of %s",
+		                 o->set, m->set);
+	if (o->stream_keys && !m->of_keys)
+		return weir_fail(-EINVAL, "set %s: stream_keys, and its batches are of hashes: "
+		                 "that is settled when a set is first published", o->set);
+	return 0;
 }
 
 /* The set as redis has it. */
@@ -45,15 +60,16 @@ static int begin_from(struct weir_replica *r, const struct weir_replica_options 
 	struct weir_filter *image;
 	struct weir_manifest m;
 	int err = weir__manifest_read(&m, &origins, text, len);
-	if (!err && strcmp(m.set, o->set) != 0)
-		err = weir_fail(-EBADMSG, "the manifest of set %s says that it is that of %s",
-		                o->set, m.set);
+	if (!err)
+		err = check(&m, o);
+	struct weir_replica_options as = *o;
+	as.stream_keys = !err && m.of_keys;
 	if (!err)
 		err = weir__redis_image(&r->redis, &m, &image);
 	if (!err)
-		err = make_handle(r, image);
+		err = make_handle(r, &as, image);
 	if (!err)
-		err = weir__service_node(r, o);
+		err = weir__service_node(r, &as);
 	if (!err && r->node.hashing != m.hashing)
 		err = weir_fail(-EKEYREJECTED, "set %s: the image of generation %" PRIu64 " is by "
 		                "another seed or key than its manifest says", o->set,
@@ -73,7 +89,7 @@ static int begin_anew(struct weir_replica *r, const struct weir_replica_options 
 		                 "say what it is to be", o->set, weir__wire_peer(r->wire));
 	int err = weir_create(&f, o->params);
 	if (!err)
-		err = make_handle(r, f);
+		err = make_handle(r, o, f);
 	if (!err)
 		err = weir__service_node(r, o);
 	if (!err)

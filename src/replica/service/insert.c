@@ -5,18 +5,26 @@
 #include <weir/error.h>
 #include "service.h"
 
-int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash)
+/* Of this node's, and of no other's. */
+static int counted(struct weir_replica *r, int answer, int kept)
 {
-	int kept;
-	int answer = weir__node_insert(&r->node, hash, &kept);
-	if (kept)
+	if (kept && answer >= 0)
 		atomic_fetch_add_explicit(&r->not_replicated, 1, memory_order_relaxed);
 	return answer;
 }
 
+int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash)
+{
+	int kept;
+	int answer = weir__node_insert_hash(&r->node, hash, &kept);
+	return counted(r, answer, kept);
+}
+
 int weir_replica_insert(struct weir_replica *r, const void *key, size_t len)
 {
-	return weir_replica_insert_hash(r, weir_handle_hash(r->handle, key, len));
+	int kept;
+	int answer = weir__node_insert(&r->node, key, len, &kept);
+	return counted(r, answer, kept);
 }
 
 static struct timespec after(uint32_t ms)
@@ -52,10 +60,8 @@ int weir_replica_flush(struct weir_replica *r, uint32_t milliseconds)
 	                       "batches, is full", r->node.set) : 0;
 }
 
-int weir_replica_insert_hash_confirmed(struct weir_replica *r, uint64_t hash)
+static int confirmed(struct weir_replica *r, int answer, int kept)
 {
-	int kept;
-	int answer = weir__node_insert(&r->node, hash, &kept);
 	if (answer < 0)
 		return answer;
 	if (kept)
@@ -65,7 +71,16 @@ int weir_replica_insert_hash_confirmed(struct weir_replica *r, uint64_t hash)
 	return err ? err : answer;
 }
 
+int weir_replica_insert_hash_confirmed(struct weir_replica *r, uint64_t hash)
+{
+	int kept;
+	int answer = weir__node_insert_hash(&r->node, hash, &kept);
+	return confirmed(r, answer, kept);
+}
+
 int weir_replica_insert_confirmed(struct weir_replica *r, const void *key, size_t len)
 {
-	return weir_replica_insert_hash_confirmed(r, weir_handle_hash(r->handle, key, len));
+	int kept;
+	int answer = weir__node_insert(&r->node, key, len, &kept);
+	return confirmed(r, answer, kept);
 }

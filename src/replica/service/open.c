@@ -129,7 +129,7 @@ struct weir_handle *weir_replica_handle(const struct weir_replica *r)
 
 static uint64_t unsent(struct weir_replica *r)
 {
-	uint64_t bytes = weir__pending_count(&r->node.pending) * sizeof(uint64_t);
+	uint64_t bytes = weir__pending_bytes(&r->node.pending);
 	for (const struct weir_batch *b = r->node.retained.next; b; b = b->later)
 		bytes += b->bytes;
 	return bytes;

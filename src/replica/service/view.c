@@ -52,6 +52,7 @@ static void read_generation(struct weir_replica_generation *g, const char *text,
 	g->published_ms = m.published_ms;
 	g->publisher = m.publisher;
 	g->kind = weir_kind_name(m.kind);
+	g->stream_keys = m.of_keys;
 	snprintf(g->checksum, sizeof g->checksum, "%016" PRIx64 "%016" PRIx64, m.checksum[0],
 	         m.checksum[1]);
 	weir__stream_id_print(g->position, m.cursor.at);

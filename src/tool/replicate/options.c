@@ -14,7 +14,7 @@
 enum {
 	SET = 256, URL, USER, PASSWORD_FILE, CA_FILE, CERT_FILE, KEY_FILE,
 	SERVER_NAME, INSECURE, TRUSTED, SECRET, IMAGE_URL, IMAGE_CA, IMAGE_HTTP, IMAGE_FOLDER, KEEP,
-	ZSTD, KEYED_BY, REPLACE, MAX_AGE, GENERATION, JSON, PROMETHEUS, TIMEOUT,
+	ZSTD, STREAM, KEYED_BY, REPLACE, MAX_AGE, GENERATION, JSON, PROMETHEUS, TIMEOUT,
 };
 
 static const struct option options[] = {
@@ -36,6 +36,7 @@ static const struct option options[] = {
 	{ "image-folder", required_argument, NULL, IMAGE_FOLDER },
 	{ "keep", required_argument, NULL, KEEP },
 	{ "zstd", optional_argument, NULL, ZSTD },
+	{ "stream", required_argument, NULL, STREAM },
 	{ "keyed-by", required_argument, NULL, KEYED_BY },
 	{ "replace", no_argument, NULL, REPLACE },
 	{ "max-age", required_argument, NULL, MAX_AGE },
@@ -55,6 +56,13 @@ static bool take_timeout(struct weir_replica_options *o)
 		return false;
 	o->connect_ms = o->answer_ms = (uint32_t)(seconds * 1000);
 	return true;
+}
+
+static bool take_stream(struct weir_replica_options *o)
+{
+	o->stream_keys = strcmp(optarg, "keys") == 0;
+	return o->stream_keys || strcmp(optarg, "hashes") == 0 ||
+	       misuse("--stream=%s: it is hashes or keys", optarg) == TOOL_OK;
 }
 
 static bool take_word(struct weir_replica_options *o, int option)
@@ -95,6 +103,7 @@ static bool take(struct replicate *r, int option)
 	case TIMEOUT: return take_timeout(o);
 	case KEEP: return parse_small("--keep", optarg, 64, &o->keep);
 	case ZSTD: return parse_zstd(optarg, &r->zstd_level);
+	case STREAM: return take_stream(o);
 	case KEYED_BY: return (o->hash_key = keyfile_read(optarg)) != NULL;
 	case REPLACE: return r->replace = true;
 	case MAX_AGE: return parse_seconds("--max-age", optarg, 1, 1e9, &r->max_age);

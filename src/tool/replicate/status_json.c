@@ -41,6 +41,7 @@ static json_t *json_generation(const struct weir_replica_view *v,
 	json_put(j, "age_seconds", json_real(age_of(v, g)));
 	json_put(j, "checksum", text(g->checksum));
 	json_put(j, "position", text(g->position));
+	json_put(j, "stream", text(g->stream_keys ? "keys" : "hashes"));
 	json_put(j, "signed", json_boolean(g->is_signed));
 	json_put(j, "damaged", json_boolean(g->damaged));
 	return j;

@@ -10,7 +10,8 @@
  *     flush MS        -> flush 0|ERRNO
  *     check NAME N    -> missing COUNT: of the first N keys of node NAME
  *     publish         -> publish 0|ERRNO
- *     record          -> record 0|ERRNO: publish a filter made of the application's record
+ *     record          -> record 0|ERRNO: publish a filter made of the application's record, of
+ *                     another seed if batches are of keys (stream=keys)
  *     empty           -> empty 0|ERRNO: publish a filter without keys, as a broken record gives
  *     rollback N      -> rollback 0|ERRNO
  *     stats           -> stats NAME=VALUE ...
@@ -37,6 +38,7 @@ static struct weir_replica *replica;
 enum { RECORD = 4096 }; /* nodes */
 
 static uint64_t name;
+static bool of_keys;
 static atomic_uint_fast64_t *record;
 static atomic_uint_fast64_t inserted, rate;
 static atomic_bool quits;
@@ -135,6 +137,8 @@ static int make(void *empty, struct weir_filter **out)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	int err = weir_replica_params(replica, &p);
+	if (of_keys)
+		p.seed = 0;
 	if (!err)
 		err = weir_create(out, &p);
 	for (uint64_t node = 0; node < RECORD && !err && !empty; node++) {
@@ -167,12 +171,15 @@ static bool open_record(const char *path)
 static void stats(void)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
-	if (weir_replica_stats(replica, &s) != 0)
+	struct weir_handle_stats h = WEIR_HANDLE_STATS_INIT;
+	if (weir_replica_stats(replica, &s) != 0 ||
+	    weir_handle_stats(weir_replica_handle(replica), &h) != 0)
 		return;
 	say("stats inserted=%" PRIu64 " connected=%d complete=%d generation=%" PRIu64 " newest=%"
 	    PRIu64 " retained=%" PRIu64 " lost=%" PRIu64 " failures=%" PRIu64 " refused=%" PRIu64
-	    " error=%s", (uint64_t)inserted, s.connected, s.complete, s.generation, s.newest,
-	    s.retained_bytes, s.not_replicated, s.failures, s.refused, s.error);
+	    " seed=%" PRIu64 " error=%s", (uint64_t)inserted, s.connected, s.complete,
+	    s.generation, s.newest, s.retained_bytes, s.not_replicated, s.failures, s.refused,
+	    h.filter.seed_fingerprint, s.error);
 }
 
 static bool obey(char *line)
@@ -236,6 +243,8 @@ static bool take(struct weir_replica_options *o, const char *word)
 	};
 	if (strncmp(word, "record=", 7) == 0)
 		return open_record(word + 7);
+	if (strcmp(word, "stream=keys") == 0)
+		return of_keys = o->stream_keys = true;
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
 		size_t n = strlen(known[i].name);
 		if (strncmp(word, known[i].name, n) != 0)

@@ -3,7 +3,7 @@
 other, drawn by seed. At the end every node has every insert that was confirmed, and every insert of
 a node that lives.
 
-usage: show.py PROGRAM [--inserts N] [--faults N] [--seed N] [--rate N] [--log FILE]"""
+usage: show.py PROGRAM [--inserts N] [--faults N] [--seed N] [--rate N] [--keys] [--log FILE]"""
 import argparse
 import os
 import random
@@ -28,6 +28,8 @@ class Show:
             "confirm=4294967295", "connect=2000", "answer=5000", "keep=2",
             "record=" + self.record, capacity=max(asked.inserts * 5 // 4, 100000),
             errors=self.errors)
+        if asked.keys:
+            self.ledger.options += ("stream=keys",)
         self.done = {}
         self.inserted_by_gone = 0
 
@@ -95,15 +97,31 @@ class Show:
                                   1, SET + "stream", self.random.randrange(60000))
 
     def record_published(self):
-        self.random.choice(self.ledger.nodes).ask("record")
+        self.publish_record()
 
     FAULTS = (connections_killed, redis_restarted, master_killed, node_stopped, node_killed,
               stream_trimmed, memory_filled, clock_shifted, record_published)
 
     # ---- the course of it ----
 
+    def publish_record(self):
+        self.random.choice(self.ledger.nodes).ask("record")
+
+    def wait_for(self, what, holds, seconds):
+        """With keys each record is of another seed, and a node that cannot join one, since entries
+        have gone, waits for the next (L13): so they come now and then, as they do anywhere."""
+        due = time.monotonic() + 3
+
+        def look():
+            nonlocal due
+            if self.asked.keys and time.monotonic() > due:
+                self.publish_record()
+                due = time.monotonic() + 3
+            return holds()
+        group.wait_until(what, look, seconds)
+
     def all_complete(self):
-        group.wait_until("all are complete", lambda: all(
+        self.wait_for("all are complete", lambda: all(
             n.stats()["complete"] for n in self.ledger.nodes), 120)
 
     def inserted(self):
@@ -129,7 +147,7 @@ class Show:
             answer = n.ask("flush 60000")
             if not answer.startswith("0"):
                 raise AssertionError("not confirmed at the end: %s" % answer)
-        group.wait_until("all are well", lambda: nodes.all_well(self.ledger), 180)
+        self.wait_for("all are well", lambda: nodes.all_well(self.ledger), 180)
         lost = self.ledger.lost()
         stats = [n.stats() for n in self.ledger.nodes]
         print("%d inserts, %d faults (%s), %d generations, %d failures on nodes, %.0f s: %s" % (
@@ -148,6 +166,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=int, default=5000, help="inserts a second of a node")
     parser.add_argument("--seconds", type=int, default=5, help="between generations")
+    parser.add_argument("--keys", action="store_true",
+                        help="batches of keys: each record is of another seed")
     parser.add_argument("--log", default=os.devnull)
     asked = parser.parse_args()
     asked.program = os.path.abspath(asked.program)

@@ -55,6 +55,34 @@ class Live(nodes.OneServer):
             time.sleep(0.1)
         self.settle()
 
+    def test_seeds_change(self):
+        """Batches of keys: each generation of the record is of another seed (L13)."""
+        self.ledger.options += ("stream=keys",)
+        self.start()
+        seeds = set()
+        for _ in range(6):
+            self.run_for(0.2)
+            self.assertEqual(self.ledger.nodes[1].ask("record"), "0 ")
+            newest = self.ledger.nodes[1].stats()["newest"]
+            group.wait_until("it serves", lambda: all(
+                n.stats()["generation"] >= newest for n in self.ledger.nodes))
+            seeds |= {n.stats()["seed"] for n in self.ledger.nodes}
+        self.assertEqual(len(seeds), 6)
+        self.settle()
+        self.assertEqual(self.ledger.nodes[0].ask("publish"), "0 ")
+        self.server.again()
+        self.run_for(0.2)
+        self.ledger.options = self.ledger.options[:-1] # the set says so itself
+        self.start(1)
+        self.run_for(0.2)
+        self.settle()
+
+    def test_keys_or_hashes(self):
+        self.start(1)
+        with self.assertRaisesRegex(AssertionError, "its batches are of hashes"):
+            self.ledger.start("stream=keys")
+        self.settle()
+
     def test_a_generation_is_heard_of(self):
         """Without the channel each would look once in ten minutes."""
         self.ledger.options += ("poll=600000",)

@@ -101,6 +101,27 @@ class Replicate(unittest.TestCase):
         self.assertEqual(process.wait(60), 0)
         self.assertEqual(self.status()["nodes"], [])
 
+    def test_a_set_of_keys(self):
+        """--stream=keys: --replace may bring another seed, and followers take it."""
+        self.build("a", 0, 1000, "-n", "10000", "-p", "1e-6")
+        self.assertIn("hashes or keys", self.replicate("publish", "--stream=x", "a", status=2))
+        self.replicate("publish", "--stream=keys", "a")
+        self.assertEqual(self.status()["current"]["stream"], "keys")
+        _, path = self.follow("served")
+        group.wait_until("the file", lambda: os.path.exists(path))
+        self.build("b", 500, 2000, "-n", "10000", "-p", "1e-6")
+        self.replicate("publish", "--replace", "c", "--", "cp", "b", "c")
+        group.wait_until("it is replaced", lambda: self.query(path, 1999))
+        self.assertFalse(self.query(path, 0))
+        self.replicate("rollback", "--generation=1")
+        group.wait_until("it is back", lambda: self.query(path, 0))
+        self.server.client.delete(*self.server.client.keys("*"))
+        self.replicate("publish", "a")
+        self.assertEqual(self.status()["current"]["stream"], "hashes")
+        self.assertIn("another seed", self.replicate("publish", "--replace", "c", "--", "cp", "b",
+                                                     "c", status=1))
+        self.assertIn("are of hashes", self.replicate("publish", "--stream=keys", "a", status=2))
+
     def test_what_is_not_well(self):
         ledger = self.nodes()
         node = ledger.start()

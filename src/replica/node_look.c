@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * Another manifest, or another epoch (L1). */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weir/error.h>
+#include "node.h"
+
+/* Is its image, or one like it, in the handle? */
+static bool is_joined(const struct weir_node *n, const struct weir_manifest *m)
+{
+	return n->joined.generation == m->generation && n->joined.checksum[0] == m->checksum[0] &&
+	       n->joined.checksum[1] == m->checksum[1] && strcmp(n->joined.epoch, m->epoch) == 0;
+}
+
+/* L1, L3: ids and counts of before mean nothing here. */
+static void meet(struct weir_node *n, const char *epoch)
+{
+	memcpy(n->epoch, epoch, sizeof n->epoch);
+	weir__retained_anew(&n->retained);
+	n->cursor = (struct weir_cursor){ .consumed = 0 };
+	n->covered = n->cursor.at;
+	n->gap = false;
+}
+
+int weir__node_check(const struct weir_node *n, const struct weir_manifest *m)
+{
+	if (strcmp(m->set, n->set) != 0)
+		return weir_fail(-EBADMSG, "the manifest of set %s says that it is that of %s",
+		                 n->set, m->set);
+	if (m->of_keys != weir__node_of_keys(n))
+		return weir_fail(-EINVAL, "set %s: its batches are of %s, as generation %" PRIu64
+		                 " says, and this node's are not (stream_keys)", n->set,
+		                 m->of_keys ? "keys" : "hashes", m->generation);
+	if (m->hashing != n->hashing && !m->of_keys)
+		return weir_fail(-EKEYREJECTED, "set %s: generation %" PRIu64 " is hashed by "
+		                 "another seed or key: %016" PRIx64 ", here it is %016" PRIx64,
+		                 n->set, m->generation, m->hashing, n->hashing);
+	return 0;
+}
+
+/* A node that was away, or taken for gone, may find that a generation was made without batches of
+ * its own that are in the stream no more. */
+void weir__node_covered(struct weir_node *n, const struct weir_manifest *m,
+                        const struct weir_origins *origins)
+{
+	const struct weir_origin *own = weir__origins_find(origins, n->id);
+	if (strcmp(m->epoch, n->epoch) != 0)
+		return;
+	(void)weir__retained_uncovered(&n->retained, m->cursor.at, own ? own->sequence : 0);
+	n->covered = m->covered;
+}
+
+/* L13. One that this node's set has replaced is there again, after a failover or since somebody put
+ * it back: the set has what that has, but for what was to go, and by another seed. */
+static bool was_replaced(const struct weir_node *n, const struct weir_manifest *m)
+{
+	return m->hashing != n->hashing && m->lineage == n->joined.lineage &&
+	       m->generation < n->joined.generation;
+}
+
+static int stand_in(struct weir_node *n, const struct weir_manifest *m,
+                    const struct weir_origins *origins)
+{
+	int err = weir__origins_cover_all(&n->origins, origins);
+	if (!err)
+		n->joined = *m;
+	return err;
+}
+
+/* Take over a manifest that is not joined yet, or follow one that is. */
+static int take(struct weir_node *n, const struct weir_manifest *m,
+                const struct weir_origins *origins, bool anew)
+{
+	int err = weir__node_check(n, m);
+	if (err)
+		return err;
+	n->seen = *m;
+	if (n->newest < m->generation)
+		n->newest = m->generation;
+	bool heals = n->gap && n->gone <= m->cursor.consumed;
+	if (anew)
+		n->cursor = m->cursor;
+	if (anew || heals || !is_joined(n, m))
+		err = was_replaced(n, m) ? stand_in(n, m, origins) :
+		                           weir__node_join(n, m, origins);
+	if (!err)
+		weir__node_covered(n, m, origins);
+	return err;
+}
+
+int weir__node_look(struct weir_node *n)
+{
+	char epoch[WEIR_REPLICA_EPOCH + 1], *text;
+	struct weir_origins origins = { 0 };
+	struct weir_manifest m;
+	size_t len;
+	int err = n->server->manifest(n->server->context, epoch, &text, &len);
+	bool anew = epoch[0] && strcmp(epoch, n->epoch) != 0;
+	if (anew)
+		meet(n, epoch);
+	if (err)
+		return err;
+	if (!text)
+		n->seen = (struct weir_manifest){ .generation = 0 };
+	if (text)
+		err = weir__manifest_read(&m, &origins, text, len);
+	if (text && !err)
+		err = take(n, &m, &origins, anew);
+	weir__origins_free(&origins);
+	free(text);
+	return err;
+}
+
+void weir__node_start(struct weir_node *n, const char *epoch, const struct weir_manifest *m,
+                      struct weir_origins *origins)
+{
+	meet(n, epoch);
+	weir__node_covered(n, m, origins);
+	weir__origins_free(&n->origins);
+	n->origins = *origins;
+	*origins = (struct weir_origins){ 0 };
+	n->joined = n->seen = *m;
+	n->newest = m->generation;
+	n->cursor = m->cursor;
+}

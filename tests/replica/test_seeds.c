@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ * L13: batches of keys, and generations by another seed. */
+#include <errno.h>
+#include <weir/handle.h>
+#include "../test.h"
+#include "node.h"
+#include "toy.h"
+
+enum { A, B, NODES };
+
+static struct toy toy;
+static struct weir_handle *handle[NODES];
+static struct weir_node node[NODES];
+
+static struct weir_filter *filter_of(uint64_t seed, unsigned keys)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	p.capacity = 1000;
+	p.fp_rate = 1e-6;
+	p.seed = seed;
+	assert_ok(weir_create(&f, &p));
+	for (uint64_t key = 1; key <= keys; key++)
+		assert_ok(weir_insert(f, &key, sizeof key));
+	return f;
+}
+
+static void be_born(unsigned i, uint64_t id, enum weir_entry_kind stream)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	o.flags = WEIR_HANDLE_ANY_SEED;
+	assert_ok(weir_handle_create(&handle[i], filter_of(1, 0), &o));
+	weir__node_make(&node[i], &toy.server, handle[i], "set", id, stream, 1 << 20);
+	(void)weir__node_look(&node[i]);
+}
+
+static void die(unsigned i)
+{
+	weir__node_free(&node[i]);
+	assert_ok(weir_handle_destroy(handle[i]));
+}
+
+static int make(void **state)
+{
+	(void)state;
+	toy_make(&toy, 1);
+	be_born(A, 0xa, WEIR_ENTRY_KEYS);
+	be_born(B, 0xb, WEIR_ENTRY_KEYS);
+	return 0;
+}
+
+static int release(void **state)
+{
+	(void)state;
+	die(A);
+	die(B);
+	toy_free(&toy);
+	return 0;
+}
+
+static void insert_key(unsigned i, uint64_t key)
+{
+	int kept;
+	assert_ok(weir__node_insert(&node[i], &key, sizeof key, &kept));
+	assert_int_equal(kept, 0);
+}
+
+static bool has_key(unsigned i, uint64_t key)
+{
+	return weir_handle_contains(handle[i], &key, sizeof key);
+}
+
+/* It reads to the end, then publishes what it has. */
+static void publish(unsigned i)
+{
+	assert_ok(weir__node_read(&node[i]));
+	assert_ok(weir__node_publish(&node[i], NULL));
+}
+
+/* The record has the keys 1 to @keys. */
+static void publish_of(unsigned i, uint64_t seed, unsigned keys)
+{
+	struct weir_mark mark;
+	struct weir_filter *f = filter_of(seed, keys);
+	(void)weir__node_look(&node[i]); /* whether or not it can join what is there */
+	assert_ok(weir__node_mark(&node[i], &mark));
+	assert_ok(weir__node_publish_from(&node[i], f, &mark));
+	weir__mark_free(&mark);
+	weir_destroy(f);
+}
+
+static uint64_t seed_of(unsigned i)
+{
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	assert_ok(weir_handle_stats(handle[i], &s));
+	assert_int_equal(s.filter.seed_fingerprint, node[i].hashing);
+	return s.filter.seed_fingerprint;
+}
+
+static void test_another_seed(void **state)
+{
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	const uint64_t before = seed_of(B);
+	insert_key(A, 7);
+	assert_ok(weir__node_send(&node[A]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(has_key(B, 7));
+	insert_key(B, 8);         /* pending */
+	publish_of(A, 4711, 5);   /* 7 is before its position: the record decides */
+	insert_key(A, 9);
+	assert_ok(weir__node_send(&node[A])); /* follows the image */
+	for (unsigned i = 0; i < NODES; i++) {
+		assert_ok(weir__node_look(&node[i]));
+		assert_ok(weir__node_read(&node[i]));
+		assert_true(seed_of(i) != before);
+		assert_true(has_key(i, 5) && has_key(i, 9));
+	}
+	assert_int_equal(seed_of(A), seed_of(B));
+	assert_true(has_key(B, 8) && !has_key(B, 6) && !has_key(B, 7));
+	assert_true(has_key(A, 7)); /* it retains it, so it is in its set */
+	assert_ok(weir__node_send(&node[B]));
+	publish(A); /* of the new seed */
+	assert_ok(weir__node_look(&node[B]));
+	assert_int_equal(node[B].joined.generation, 3);
+	assert_true(has_key(A, 8));
+	int kept;
+	assert_refused(weir__node_insert_hash(&node[A], 1, &kept), -ENOTSUP, "of keys", "set");
+	static char longer[WEIR_NODE_KEY + 1];
+	assert_refused(weir__node_insert(&node[A], longer, sizeof longer, &kept), -E2BIG, "65533",
+	               "65532");
+	assert_ok(weir__node_insert(&node[A], longer, WEIR_NODE_KEY, &kept));
+	assert_ok(weir__node_send(&node[A]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(weir_handle_contains(handle[B], longer, WEIR_NODE_KEY));
+}
+
+/* What its own set has must not go, and cannot be copied. */
+static void test_another_seed_beside_a_gap(void **state)
+{
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	insert_key(A, 7);
+	assert_ok(weir__node_send(&node[A]));
+	assert_ok(weir__node_read(&node[B]));
+	publish_of(A, 4711, 7);
+	insert_key(A, 8);
+	insert_key(A, 9);
+	assert_ok(weir__node_send(&node[A]));
+	assert_ok(weir__node_read(&node[B])); /* it has 8, 9, which the image lacks */
+	toy_trim(&toy, 9);
+	assert_refused(weir__node_look(&node[B]), -EKEYREJECTED, "another seed", "gone");
+	assert_true(has_key(B, 7) && has_key(B, 8) && has_key(B, 9));
+	assert_refused(weir__node_look(&node[B]), -EKEYREJECTED, "refused before", "generation 2");
+	publish_of(A, 4712, 9);
+	assert_ok(weir__node_look(&node[B]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(has_key(B, 7) && has_key(B, 9) && weir__node_complete(&node[B]));
+}
+
+/* A failover loses the generation that was joined: what it replaced is there again. */
+static void test_the_seed_of_before_comes_back(void **state)
+{
+	(void)state;
+	publish_of(A, 1, 3);
+	toy_wait(&toy);
+	assert_ok(weir__node_look(&node[B]));
+	toy.lags = true;
+	publish_of(A, 4711, 5);
+	assert_ok(weir__node_look(&node[B]));
+	assert_ok(weir__node_read(&node[B]));
+	const uint64_t after = seed_of(B);
+	assert_true(has_key(B, 5));
+	insert_key(B, 8);
+	assert_ok(weir__node_send(&node[B]));
+	toy_fail_over(&toy);
+	toy.lags = false;
+	assert_ok(weir__node_look(&node[B]));
+	assert_int_equal(seed_of(B), after);
+	assert_true(has_key(B, 5) && has_key(B, 8));
+	assert_int_equal(node[B].joined.generation, 1);
+	assert_ok(weir__node_send(&node[B]));
+	publish(B);
+	assert_int_equal(toy.now.generation, 3);
+	assert_ok(weir__node_look(&node[A]));
+	assert_ok(weir__node_read(&node[A]));
+	assert_true(seed_of(A) == after && has_key(A, 5) && has_key(A, 8));
+}
+
+/* A set is of the one or the other, and an image of the seed that its manifest says. */
+static void test_keys_or_hashes(void **state)
+{
+	int kept;
+	(void)state;
+	publish(B);
+	die(A);
+	be_born(A, 0xa, WEIR_ENTRY_HASHES);
+	assert_refused(weir__node_look(&node[A]), -EINVAL, "of keys", "stream_keys");
+	node[A].hashing = node[B].hashing; /* and even so: */
+	(void)weir__node_insert_hash(&node[A], 1, &kept);
+	assert_ok(weir__node_send(&node[A])); /* nothing that a node of keys can use */
+	assert_ok(weir__node_read(&node[B]));
+	assert_int_equal(node[B].foreign, 1);
+	char *hashing = strstr(toy.now.manifest, "hashing ");
+	assert_non_null(hashing);
+	hashing += strlen("hashing ");
+	*hashing = *hashing == 'f' ? '0' : 'f';
+	die(A);
+	be_born(A, 0xc, WEIR_ENTRY_KEYS);
+	assert_refused(weir__node_look(&node[A]), -EKEYREJECTED, "refused before", "generation 1");
+	assert_int_equal(node[A].joined.generation, 0);
+}
+
+int main(void)
+{
+#define OF(test) cmocka_unit_test_setup_teardown(test, make, release)
+	const struct CMUnitTest tests[] = {
+		OF(test_another_seed),
+		OF(test_another_seed_beside_a_gap),
+		OF(test_the_seed_of_before_comes_back),
+		OF(test_keys_or_hashes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
