@@ -15,9 +15,10 @@
  *
  * A thread of the library owns the connection. It sends what was inserted here, applies what was
  * inserted elsewhere, and when somebody publishes a generation it fetches the image, adds what
- * followed, and swaps it in by a reload (reload.h), so that no insert is lost. Lookups never wait
- * for any of it. Inserts that bypass weir_replica_insert() stay on this node, until the next
- * generation.
+ * followed, and swaps it in by a reload (reload.h), so that no insert is lost. An image of another
+ * node's set is not fetched where all that it has is there already. Lookups never wait
+ * for any of it. Inserts that bypass weir_replica_insert() stay on this node, until it takes
+ * another image.
  *
  * What an insert survives, once the call has returned:
  *

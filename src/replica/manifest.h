@@ -17,6 +17,9 @@
  *     hashing HEX                  fingerprint of seed or key (weir_image_info())
  *     stream keys                  if batches are of keys, so that another generation may be of
  *                                  another seed (L13)
+ *     follows CHECKSUM             if the image has nothing but what that of the generation that it
+ *                                  replaces, of this checksum, and the stream up to the position
+ *                                  have: who has those need not get it (L11)
  *     image BYTES CHECKSUM         XXH3, 128 bits, of the whole image
  *     chunks NUMBER BYTES HEX      of so many bytes each, the last maybe fewer; the number in
  *                                  their names is drawn each time an image is stored
@@ -51,6 +54,8 @@ struct weir_manifest {
 	uint32_t kind;
 	uint64_t hashing;
 	bool of_keys;
+	bool follows;
+	uint64_t followed[2]; /* if it does: the checksum */
 	uint64_t bytes, checksum[2]; /* of the image; the checksum's high half first */
 	uint64_t chunks, chunk_bytes, stored;
 	uint64_t publisher;

@@ -151,6 +151,38 @@ static int read_cursor(struct lines *l, struct weir_manifest *m)
 	return read_id(l, "covered", &m->covered);
 }
 
+/* Lines that need not be there. */
+static int read_stream(struct lines *l, struct weir_manifest *m)
+{
+	struct word word;
+	if (!next_is(l, "stream"))
+		return 0;
+	int err = read_line(l, "stream", &word, 1);
+	if (err)
+		return err;
+	m->of_keys = word.len == 4 && memcmp(word.at, "keys", 4) == 0;
+	return m->of_keys ? 0 : bad(l, "that is no content of batches");
+}
+
+static bool parse_checksum(uint64_t out[2], const struct word *word)
+{
+	return word->len == 32 && weir__hex_parse(&out[0], word->at, 16, 16) &&
+	       weir__hex_parse(&out[1], word->at + 16, 16, 16);
+}
+
+static int read_follows(struct lines *l, struct weir_manifest *m)
+{
+	struct word word;
+	if (!next_is(l, "follows"))
+		return 0;
+	int err = read_line(l, "follows", &word, 1);
+	if (err)
+		return err;
+	m->follows = true;
+	return parse_checksum(m->followed, &word) ? 0 :
+	                                            bad(l, "that is not 32 hexadecimal digits");
+}
+
 static int read_kind(struct lines *l, struct weir_manifest *m)
 {
 	struct word name;
@@ -159,13 +191,9 @@ static int read_kind(struct lines *l, struct weir_manifest *m)
 		err = weir__replicable_named(&m->kind, name.at, name.len);
 	if (!err)
 		err = read_hex(l, "hashing", &m->hashing);
-	if (err || !next_is(l, "stream"))
-		return err;
-	err = read_line(l, "stream", &name, 1);
-	if (err)
-		return err;
-	m->of_keys = name.len == 4 && memcmp(name.at, "keys", 4) == 0;
-	return m->of_keys ? 0 : bad(l, "that is no content of batches");
+	if (!err)
+		err = read_stream(l, m);
+	return err ? err : read_follows(l, m);
 }
 
 static int read_image(struct lines *l, struct weir_manifest *m)
@@ -175,8 +203,7 @@ static int read_image(struct lines *l, struct weir_manifest *m)
 	if (err)
 		return err;
 	if (!weir__number_parse(&m->bytes, v[0].at, v[0].len) || m->bytes == 0 ||
-	    v[1].len != 32 || !weir__hex_parse(&m->checksum[0], v[1].at, 16, 16) ||
-	    !weir__hex_parse(&m->checksum[1], v[1].at + 16, 16, 16))
+	    !parse_checksum(m->checksum, &v[1]))
 		return bad(l, "that is not a number of bytes and 32 hexadecimal digits");
 	err = read_line(l, "chunks", v, 3);
 	if (err)

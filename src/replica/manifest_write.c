@@ -61,6 +61,9 @@ static void write_lines(FILE *to, const struct weir_manifest *m)
 	fprintf(to, "kind %s\nhashing %016" PRIx64 "\n", weir_kind_name(m->kind), m->hashing);
 	if (m->of_keys)
 		fprintf(to, "stream keys\n");
+	if (m->follows)
+		fprintf(to, "follows %016" PRIx64 "%016" PRIx64 "\n", m->followed[0],
+		        m->followed[1]);
 	fprintf(to, "image %" PRIu64 " %016" PRIx64 "%016" PRIx64 "\n", m->bytes, m->checksum[0],
 	        m->checksum[1]);
 	fprintf(to, "chunks %" PRIu64 " %" PRIu64 " %016" PRIx64 "\n", m->chunks, m->chunk_bytes,

@@ -50,6 +50,8 @@ int weir__node_insert_hash(struct weir_node *n, uint64_t hash, int *kept)
 	if (err)
 		return err;
 	*kept = weir__pending_put_hash(&n->pending, hash); /* L2: first */
+	if (*kept)
+		atomic_store_explicit(&n->has_more, true, memory_order_relaxed);
 	return weir_handle_insert_hash(n->handle, hash);
 }
 
@@ -59,6 +61,8 @@ static int insert_key(struct weir_node *n, const void *key, size_t len, int *kep
 		return weir_fail(-E2BIG, "set %s: a key of %zu bytes: %d are the most where "
 		                 "batches are of keys", n->set, len, WEIR_NODE_KEY);
 	*kept = weir__pending_put_key(&n->pending, key, (uint32_t)len); /* L2: first */
+	if (*kept)
+		atomic_store_explicit(&n->has_more, true, memory_order_relaxed);
 	return weir_handle_insert(n->handle, key, len);
 }
 

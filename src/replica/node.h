@@ -5,6 +5,7 @@
 #ifndef WEIR_REPLICA_NODE_H
 #define WEIR_REPLICA_NODE_H
 
+#include <stdatomic.h>
 #include <weir/handle.h>
 #include <weir/reload.h>
 #include "manifest.h"
@@ -33,6 +34,8 @@ struct weir_node {
 	bool images_only; /* it takes no inserts */
 	struct weir_pending pending;
 	struct weir_retained retained;
+	/* the set has more than what was joined and the stream and retained batches have (L11) */
+	_Atomic bool has_more;
 
 	char epoch[WEIR_REPLICA_EPOCH + 1]; /* "": none was met yet */
 	struct weir_cursor cursor;
@@ -132,8 +135,7 @@ int weir__node_publish_again(struct weir_node *n, const char *text, size_t len);
 /* L3: @m is the manifest there is. What it lacks of this node's batches is to be sent again. */
 void weir__node_covered(struct weir_node *n, const struct weir_manifest *m,
                         const struct weir_origins *origins);
-/* Is it a manifest of this set, by the same seed or key, with such batches?
- * Return: 0; -EBADMSG, -EKEYREJECTED, -EINVAL. */
+/* Is it a manifest of this set, with such batches? Return: 0; -EBADMSG, -EINVAL. */
 int weir__node_check(const struct weir_node *n, const struct weir_manifest *m);
 
 /* All that is pending becomes batches. Return: 0, -ENOBUFS, -ENOMEM. */

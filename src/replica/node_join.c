@@ -14,6 +14,7 @@ struct replay {
 	struct weir_origins origins;
 	struct weir_cursor cursor, counted; /* before the call under way */
 	struct weir_stream_counts counts;
+	bool united; /* with the node's own set */
 	bool past; /* the node's cursor: what follows goes to both by itself */
 	bool gap;  /* entries that follow the image have gone */
 };
@@ -149,25 +150,37 @@ static int replay(struct replay *p, struct weir_node *n, const struct weir_manif
 	int err = weir__origins_cover_all(&p->origins, origins);
 	if (!err)
 		err = replay_stream(p);
-	if (!err && (p->gap || !descends(n, m)))
+	p->united = p->gap || !descends(n, m);
+	if (!err && p->united)
 		err = unite(p, n, m);
 	if (!err && p->gap) /* they are of what was copied */
 		err = weir__origins_cover_all(&p->origins, &n->origins);
 	return err ? err : replay_retained(n, p->next);
 }
 
+/* The image becomes the set. */
+static int swap(struct replay *p, struct weir_node *n, const struct weir_manifest *m,
+                const struct weir_origins *origins)
+{
+	int err = begin(&p->next, n, m);
+	if (err)
+		return err;
+	err = replay(p, n, m, origins);
+	if (err)
+		weir_reload_abort(p->next);
+	else
+		refuse(n, m, err = weir_reload_commit(p->next));
+	return err;
+}
+
 int weir__node_join(struct weir_node *n, const struct weir_manifest *m,
                     const struct weir_origins *origins)
 {
 	struct replay p = { .node = n, .cursor = m->cursor };
-	int err = begin(&p.next, n, m);
-	if (err)
-		return err;
-	err = replay(&p, n, m, origins);
-	if (err)
-		weir_reload_abort(p.next);
-	else
-		refuse(n, m, err = weir_reload_commit(p.next));
+	bool had_more = atomic_exchange(&n->has_more, false); /* what comes now goes to both */
+	int err = swap(&p, n, m, origins);
+	if (p.united || (err && had_more))
+		n->has_more = true;
 	if (err) {
 		weir__origins_free(&p.origins);
 		return err;

@@ -33,6 +33,11 @@ int weir__node_check(const struct weir_node *n, const struct weir_manifest *m)
 		return weir_fail(-EINVAL, "set %s: its batches are of %s, as generation %" PRIu64
 		                 " says, and this node's are not (stream_keys)", n->set,
 		                 m->of_keys ? "keys" : "hashes", m->generation);
+	return 0;
+}
+
+static int check_hashing(const struct weir_node *n, const struct weir_manifest *m)
+{
 	if (m->hashing != n->hashing && !m->of_keys)
 		return weir_fail(-EKEYREJECTED, "set %s: generation %" PRIu64 " is hashed by "
 		                 "another seed or key: %016" PRIx64 ", here it is %016" PRIx64,
@@ -60,13 +65,36 @@ static bool was_replaced(const struct weir_node *n, const struct weir_manifest *
 	       m->generation < n->joined.generation;
 }
 
+/* L11. Is it what is joined here, and the stream up to a position of this epoch? */
+static bool follows(const struct weir_node *n, const struct weir_manifest *m)
+{
+	const struct weir_manifest *j = &n->joined;
+	return m->follows && j->generation == m->base && j->lineage == m->lineage &&
+	       j->checksum[0] == m->followed[0] && j->checksum[1] == m->followed[1] &&
+	       m->hashing == n->hashing && strcmp(m->epoch, n->epoch) == 0;
+}
+
+/* L11. Then the set has all that the image has, when the stream was read up to there. */
+static bool has_all_of(struct weir_node *n, const struct weir_manifest *m)
+{
+	if (!follows(n, m))
+		return false;
+	if (weir__stream_id_compare(n->cursor.at, m->cursor.at) < 0 && weir__node_read(n) != 0)
+		return false;
+	return weir__node_complete(n) &&
+	       weir__stream_id_compare(n->cursor.at, m->cursor.at) >= 0;
+}
+
 static int stand_in(struct weir_node *n, const struct weir_manifest *m,
                     const struct weir_origins *origins)
 {
 	int err = weir__origins_cover_all(&n->origins, origins);
-	if (!err)
-		n->joined = *m;
-	return err;
+	if (err)
+		return err;
+	if (was_replaced(n, m))
+		n->has_more = true;
+	n->joined = *m;
+	return 0;
 }
 
 /* Take over a manifest that is not joined yet, or follow one that is. */
@@ -79,12 +107,16 @@ static int take(struct weir_node *n, const struct weir_manifest *m,
 	n->seen = *m;
 	if (n->newest < m->generation)
 		n->newest = m->generation;
+	err = check_hashing(n, m);
+	if (err)
+		return err;
 	bool heals = n->gap && n->gone <= m->cursor.consumed;
 	if (anew)
 		n->cursor = m->cursor;
-	if (anew || heals || !is_joined(n, m))
-		err = was_replaced(n, m) ? stand_in(n, m, origins) :
-		                           weir__node_join(n, m, origins);
+	if (was_replaced(n, m) || (!anew && !heals && !is_joined(n, m) && has_all_of(n, m)))
+		err = stand_in(n, m, origins);
+	else if (anew || heals || !is_joined(n, m))
+		err = weir__node_join(n, m, origins);
 	if (!err)
 		weir__node_covered(n, m, origins);
 	return err;

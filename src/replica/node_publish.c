@@ -92,20 +92,32 @@ static int unite(struct weir_filter **out, const struct weir_node *n,
 	return err;
 }
 
-int weir__node_publish(struct weir_node *n, const struct weir_filter *more)
+static int publish_set(struct weir_node *n, const struct weir_manifest *base,
+                       struct weir_manifest *m, const struct weir_filter *more)
 {
 	struct weir_filter *both = NULL;
+	int err = more ? unite(&both, n, more) : 0;
+	if (!err)
+		err = store_and_publish(n, more ? both : weir_handle_get(n->handle), base, m,
+		                        &n->origins);
+	weir_destroy(both);
+	return err;
+}
+
+int weir__node_publish(struct weir_node *n, const struct weir_filter *more)
+{
 	int err = check(n);
 	if (err)
 		return err;
 	/* L10; or of none, after a flush */
 	const struct weir_manifest base = n->seen.generation ? n->joined : n->seen;
 	struct weir_manifest m = begin(n, &base, &n->cursor); /* before the copy */
-	err = more ? unite(&both, n, more) : 0;
-	if (!err)
-		err = store_and_publish(n, more ? both : weir_handle_get(n->handle), &base, &m,
-		                        &n->origins);
-	weir_destroy(both);
+	bool has_more = atomic_exchange(&n->has_more, false); /* likewise */
+	m.follows = base.generation && !more && !has_more;
+	memcpy(m.followed, base.checksum, sizeof m.followed);
+	err = publish_set(n, &base, &m, more);
+	if (has_more && (err || more))
+		n->has_more = true;
 	if (err)
 		return err;
 	n->newest = m.generation;
@@ -137,6 +149,23 @@ void weir__mark_free(struct weir_mark *mark)
 	weir__origins_free(&mark->origins);
 }
 
+/* Can it follow what the set has, which need not be what this node has? */
+static int check_fits(const struct weir_node *n, const struct weir_manifest *m)
+{
+	bool known = n->seen.generation;
+	uint32_t kind = known ? n->seen.kind : n->kind;
+	uint64_t hashing = known ? n->seen.hashing : n->hashing;
+	if (weir__replicable(m->kind) != weir__replicable(kind))
+		return weir_fail(-ENOTSUP, "set %s: the filter to publish is %s, and the set's is "
+		                 "%s: of those one takes inserts and one does not", n->set,
+		                 weir_kind_name(m->kind), weir_kind_name(kind));
+	if (m->hashing == hashing || m->of_keys)
+		return 0;
+	return weir_fail(-EKEYREJECTED, "set %s: the filter to publish is hashed by another seed "
+	                 "or key: %016" PRIx64 ", the set's is %016" PRIx64, n->set, m->hashing,
+	                 hashing);
+}
+
 /* @m: receives what the filter is. */
 static int check_from(const struct weir_node *n, const struct weir_filter *f,
                       const struct weir_mark *mark, struct weir_manifest *m)
@@ -150,17 +179,9 @@ static int check_from(const struct weir_node *n, const struct weir_filter *f,
 		err = weir__replicable_check(s.shape.kind);
 	if (err)
 		return err;
-	if (n->images_only != (weir__replicable(s.shape.kind) == WEIR_REPLICABLE_IMAGES))
-		return weir_fail(-ENOTSUP, "set %s: the filter to publish is %s, and the set's is "
-		                 "%s: of those one takes inserts and one does not", n->set,
-		                 weir_kind_name(s.shape.kind), weir_kind_name(n->kind));
 	m->kind = s.shape.kind;
 	m->hashing = s.seed_fingerprint;
-	if (m->hashing == n->hashing || m->of_keys)
-		return 0;
-	return weir_fail(-EKEYREJECTED, "set %s: the filter to publish is hashed by another seed "
-	                 "or key: %016" PRIx64 ", here it is %016" PRIx64, n->set, m->hashing,
-	                 n->hashing);
+	return check_fits(n, m);
 }
 
 static int pass_over(void *arg, struct weir_stream_id id, const struct weir_entry *e)
@@ -191,6 +212,7 @@ static int begin_again(struct weir_node *n, struct weir_manifest *m)
 	m->generation = n->newest + 1;
 	m->base = n->seen.generation;
 	m->lineage = n->seen.lineage;
+	m->follows = false;
 	m->publisher = n->id;
 	memcpy(m->epoch, n->epoch, sizeof m->epoch);
 	return 0;
@@ -204,6 +226,8 @@ int weir__node_publish_again(struct weir_node *n, const char *text, size_t len)
 	int err = weir__manifest_read(&m, &origins, text, len);
 	if (!err)
 		err = weir__node_check(n, &m);
+	if (!err)
+		err = check_fits(n, &m);
 	if (!err)
 		err = begin_again(n, &m);
 	if (!err)

@@ -55,7 +55,9 @@
  * L11 Joining. The image becomes the next filter beside the current one (H2); then everything from
  *     the manifest's position to the node's cursor, and all that is retained and pending, goes into
  *     it; then it is published. A swap without these would forget what the image lacks. If entries
- *     that follow the image have gone, the node's own set is copied into it too.
+ *     that follow the image have gone, the node's own set is copied into it too. An image that has
+ *     nothing but what the generation before it and the stream up to its position have is not
+ *     fetched by a node that has those.
  * L12 Lineage. A manifest that does not descend from the one that a node has joined is of a server
  *     whose keys were deleted, and of a publisher that may never have had what was in them; one
  *     that is older is what a failover left, or what somebody put back. The node's own set is

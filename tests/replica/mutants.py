@@ -72,6 +72,23 @@ MUTANTS = [
     # L11
     ('STREAM_NOT_REPLAYED', 'node_join.c', 'err = replay_stream(p);',
      'p->cursor = n->cursor;'),
+    ('HAD_WITHOUT_READING', 'node_look.c',
+     'weir__node_complete(n) &&\n\t       weir__stream_id_compare(n->cursor.at, m->cursor.at) >= 0',
+     'weir__node_complete(n)'),
+    ('READ_AND_NOT_HAD', 'node_look.c',
+     'if (weir__stream_id_compare(n->cursor.at, m->cursor.at) < 0 && weir__node_read(n) != 0)',
+     'if (0)'),
+    ('HAD_THOUGH_LACKING', 'node_look.c', 'return weir__node_complete(n) &&', 'return'),
+    ('HAD_IN_ANOTHER_EPOCH', 'node_look.c', '(!anew && !heals && !is_joined', '(!heals && !is_joined'),
+    ('FOLLOWS_ANY_IMAGE', 'node_look.c',
+     'j->checksum[0] == m->followed[0] && j->checksum[1] == m->followed[1] &&\n', '\n'),
+    ('FOLLOWS_THOUGH_UNITED', 'node_join.c', 'if (p.united || (err', 'if ((err'),
+    ('FOLLOWS_THOUGH_STANDING_IN', 'node_look.c', 'if (was_replaced(n, m))\n', 'if (0)\n'),
+    ('FOLLOWS_WITH_MORE', 'node_publish.c', '!more && !has_more;', '!has_more;'),
+    ('FOLLOWS_THOUGH_KEPT', 'node.c', 'weir__pending_put_hash(&n->pending, hash); /* L2: first */\n'
+     '\tif (*kept)', 'weir__pending_put_hash(&n->pending, hash); /* L2: first */\n\tif (0)'),
+    ('MORE_FORGOTTEN', 'node_publish.c', 'if (has_more && (err || more))', 'if (0)'),
+    ('AGAIN_FOLLOWS', 'node_publish.c', '\tm->follows = false;\n', ''),
     # L12
     ('LINEAGE_IGNORED', 'node_join.c', 'n->joined.lineage == m->lineage && ', ''),
     ('OLDER_TAKES_AWAY', 'node_join.c', ' && n->joined.generation <= m->generation', ''),

@@ -20,6 +20,7 @@ static const char good[] =
 	"kind blocked\n"
 	"hashing 00000000deadbeef\n"
 	"stream keys\n"
+	"follows 0f1e2d3c4b5a69788796a5b4c3d2e1f0\n"
 	"image 1000001 0123456789abcdeffedcba9876543210\n"
 	"chunks 11 100000 00000000000abcde\n"
 	"publisher 00000000000000ff\n"
@@ -42,7 +43,8 @@ static void test_every_field(void **state)
 	assert_true(m.covered.ms == 1526919030474 && m.covered.number == 0);
 	assert_int_equal(m.kind, WEIR_BLOCKED);
 	assert_int_equal(m.hashing, 0xdeadbeef);
-	assert_true(m.of_keys);
+	assert_true(m.of_keys && m.follows);
+	assert_true(m.followed[0] == 0x0f1e2d3c4b5a6978 && m.followed[1] == 0x8796a5b4c3d2e1f0);
 	assert_int_equal(m.bytes, 1000001);
 	assert_true(m.checksum[0] == 0x0123456789abcdef && m.checksum[1] == 0xfedcba9876543210);
 	assert_true(m.chunks == 11 && m.chunk_bytes == 100000 && m.stored == 0xabcde);
@@ -125,6 +127,9 @@ static void test_refused(void **state)
 		{ "stream keys\n", "", 0, "" },
 		{ "stream keys", "stream hashes", -EBADMSG, "content of batches" },
 		{ "stream keys", "stream keys keys", -EBADMSG, "content of batches" },
+		{ "follows 0f1e2d3c4b5a69788796a5b4c3d2e1f0\n", "", 0, "" },
+		{ "follows 0f1e", "follows 0f1", -EBADMSG, "hexadecimal" },
+		{ "follows 0f1e", "follow 0f1e", -EBADMSG, "it is not image" },
 		{ "stream keys", "streams keys", -EBADMSG, "it is not image" },
 		{ "chunks 11 100000", "chunks 10 100000", -EBADMSG, "do not make the image" },
 		{ "chunks 11 100000", "chunks 12 100000", -EBADMSG, "do not make the image" },
@@ -158,6 +163,7 @@ static void test_refused(void **state)
 			assert_ok(read_and_write(text, strlen(text)));
 			assert_ok(weir__manifest_read(&as_read, &o, text, strlen(text)));
 			assert_int_equal(as_read.of_keys, strstr(text, "keys") != NULL);
+			assert_int_equal(as_read.follows, strstr(text, "follows") != NULL);
 			weir__origins_free(&o);
 			continue;
 		}

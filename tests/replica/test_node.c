@@ -428,6 +428,81 @@ static void test_an_older_generation(void **state)
 	assert_true(has(B, 1));
 }
 
+/* L11: who has what an image has does not fetch it. */
+static void test_an_image_that_need_not_come(void **state)
+{
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	insert_and_send(A, 1);
+	publish(A);
+	toy.no_image = true;
+	assert_ok(weir__node_look(&node[B])); /* it has not read that yet: it does now */
+	assert_int_equal(node[B].joined.generation, 2);
+	assert_true(has(B, 1));
+	insert_and_send(B, 2);
+	publish(B); /* and is one on which others follow */
+	assert_ok(weir__node_look(&node[A]));
+	assert_int_equal(node[A].joined.generation, 3);
+	assert_true(has(A, 2));
+	/* who has joined another of that number needs it */
+	publish(A);
+	node[B].joined.checksum[1]++;
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+	node[B].joined.checksum[1]--;
+	assert_ok(weir__node_look(&node[B]));
+	/* and who lacks a batch */
+	insert_and_send(A, 3);
+	insert_and_send(A, 4);
+	toy_delete(&toy, toy.now.n - 2);
+	assert_ok(weir__node_read(&node[B]));
+	assert_false(weir__node_complete(&node[B]));
+	assert_ok(weir__node_publish(&node[A], NULL)); /* before it has read that itself */
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+	toy.no_image = false;
+	assert_ok(weir__node_look(&node[B]));
+	/* and in another epoch all do, since the stream may be another */
+	toy.no_image = true;
+	toy_wait(&toy);
+	toy_fail_over(&toy);
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+}
+
+/* What came to a node otherwise is in its image alone. */
+static void test_an_image_that_has_more(void **state)
+{
+	int kept;
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	node[A].pending.limit = 0;
+	assert_ok(weir__node_insert_hash(&node[A], test_key(1), &kept));
+	assert_int_equal(kept, -ENOBUFS);
+	toy.failing = 1000;
+	assert_int_equal(weir__node_publish(&node[A], NULL), -ECONNRESET);
+	toy.failing = 0;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 1));
+	publish(A);
+	toy.no_image = true;
+	assert_ok(weir__node_look(&node[B]));
+	toy.no_image = false;
+	struct weir_filter *more = test_filter(WEIR_BLOCKED, 1000, 1e-6);
+	assert_ok(weir_insert_hash(more, test_key(2)));
+	assert_ok(weir__node_publish(&node[A], more));
+	weir_destroy(more);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 2) && !has(A, 2));
+	assert_ok(weir__node_look(&node[A]));
+	publish(A);
+	char *again = strdup(toy.now.manifest);
+	assert_non_null(strstr(again, "follows "));
+	assert_ok(weir__node_publish_again(&node[A], again, strlen(again)));
+	assert_null(strstr(toy.now.manifest, "follows "));
+	free(again);
+}
+
 /* A filter that others could not join is published by nobody. */
 static void test_a_kind_that_cannot_follow(void **state)
 {
@@ -509,6 +584,8 @@ int main(void)
 		OF(test_an_older_generation),
 		OF(test_asked_for_what_is_forgotten),
 		OF(test_a_kind_that_cannot_follow),
+		OF(test_an_image_that_need_not_come),
+		OF(test_an_image_that_has_more),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,16 +128,32 @@ static int mark(struct weir_replica *r, void *arg)
 	return weir__node_mark(&r->node, &f->mark);
 }
 
+/* What is there may be an image that cannot be joined: one more reason to replace it. Whoever has
+ * not seen the newest generation is refused when it publishes (L10). */
+static int on_top(struct weir_replica *r, int (*publish)(struct weir_replica *r, void *arg),
+                  void *arg)
+{
+	char why[WEIR_SERVICE_SENTENCE];
+	int looked = weir__node_look(&r->node);
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	int err = publish(r, arg);
+	return looked && err == -EEXIST ? weir_fail(looked, "%s", why) : err;
+}
+
 static int publish_filter(struct weir_replica *r, void *arg)
 {
 	struct from *f = arg;
-	int err = weir__node_look(&r->node);
-	return err ? err : weir__node_publish_from(&r->node, f->filter, &f->mark);
+	return weir__node_publish_from(&r->node, f->filter, &f->mark);
+}
+
+static int replace(struct weir_replica *r, void *arg)
+{
+	return on_top(r, publish_filter, arg);
 }
 
 static int publish_from(struct weir_replica *r, void *arg)
 {
-	return with_lease(r, publish_filter, arg);
+	return with_lease(r, replace, arg);
 }
 
 static int publish_kept(struct weir_replica *r, void *arg)
@@ -145,9 +161,7 @@ static int publish_kept(struct weir_replica *r, void *arg)
 	const uint64_t *generation = arg;
 	char *text;
 	size_t len;
-	int err = weir__node_look(&r->node); /* on top of what is there by now */
-	if (!err)
-		err = weir__redis_kept(&r->redis, *generation, &text, &len);
+	int err = weir__redis_kept(&r->redis, *generation, &text, &len);
 	if (err)
 		return err;
 	err = weir__node_publish_again(&r->node, text, len);
@@ -155,9 +169,14 @@ static int publish_kept(struct weir_replica *r, void *arg)
 	return err;
 }
 
+static int restore(struct weir_replica *r, void *arg)
+{
+	return on_top(r, publish_kept, arg);
+}
+
 static int roll_back(struct weir_replica *r, void *arg)
 {
-	return with_lease(r, publish_kept, arg);
+	return with_lease(r, restore, arg);
 }
 
 static int params(struct weir_replica *r, void *out)

@@ -179,7 +179,7 @@ class Live(nodes.OneServer):
         self.settle()
         before = self.ledger.nodes[1].stats()["generation"]
         self.ledger.nodes[1].signal(signal.SIGSTOP)
-        self.assertEqual(self.ledger.nodes[0].ask("publish"), "0 ")
+        self.assertEqual(self.ledger.nodes[0].ask("record"), "0 ")
         for chunk in self.server.client.scan_iter("{weir:seen}:c:*:0"):
             self.server.client.setrange(chunk, 5000, b"damage")
         self.ledger.nodes[1].signal(signal.SIGCONT)
@@ -187,7 +187,7 @@ class Live(nodes.OneServer):
                          self.ledger.nodes[1].stats()["refused"] == before + 1)
         group.wait_until("it waits for another", lambda:
                          "refused before" in self.ledger.nodes[1].stats()["error"])
-        self.assertEqual(self.ledger.nodes[0].ask("publish"), "0 ")
+        self.assertEqual(self.ledger.nodes[0].ask("record"), "0 ")
         self.settle()
 
 
