@@ -44,6 +44,7 @@ static int end(const struct replicate *r, struct weir_replica *replica, int err)
 	err = weir_replica_close(replica);
 	if (err && !status)
 		status = failed(err);
+	(void)weir_handle_destroy(r->options.handle); /* one of the command's own, or NULL */
 	return status;
 }
 
@@ -55,9 +56,11 @@ static int load(struct weir_filter **out, const struct replicate *r)
 }
 
 /* To join the set failed. */
-static int not_open(void)
+static int not_open(const struct replicate *r)
 {
-	return trouble("%s", weir_error_detail());
+	int status = trouble("%s", weir_error_detail());
+	(void)weir_handle_destroy(r->options.handle);
+	return status;
 }
 
 /* The set as it is. Return: 0; 1 there is none; else a negative errno. */
@@ -66,6 +69,42 @@ static int open_set(struct replicate *r, struct weir_replica **out)
 	r->options.report = quiet;
 	int err = weir_replica_open(out, &r->options);
 	return err == -ENOENT && !r->options.params ? 1 : err;
+}
+
+/* A set whose image cannot be had is replaced all the same, by a node that has nothing of it. */
+static int open_without_image(struct replicate *r, struct weir_replica **out)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	struct weir_replica_view *v;
+	int err = weir_replica_view(&v, &r->options);
+	if (err)
+		return err;
+	r->options.stream_keys = v->current.stream_keys;
+	weir_replica_view_free(v);
+	p.capacity = 1;
+	p.fp_rate = 0.01;
+	err = weir_create(&f, &p);
+	if (err)
+		return err;
+	err = weir_handle_create(&r->options.handle, f, NULL);
+	if (err)
+		weir_destroy(f);
+	return err ? err : weir_replica_open(out, &r->options);
+}
+
+/* To replace the set, or take it back. Return: as open_set(). */
+static int open_to_replace(struct replicate *r, struct weir_replica **out)
+{
+	static const int of_image[] = { -EBADMSG, -EFBIG, -EAGAIN, -ENOTSUP, -EKEYREJECTED };
+	int err = open_set(r, out);
+	for (size_t i = 0; i < sizeof of_image / sizeof *of_image; i++) {
+		if (err != of_image[i])
+			continue;
+		say("%s: it is replaced without it", weir_error_detail());
+		return open_without_image(r, out);
+	}
+	return err;
 }
 
 /* IMAGE is the first generation. */
@@ -85,9 +124,7 @@ static int publish_first(struct replicate *r, struct weir_filter *f)
 	r->options.handle = handle;
 	err = weir_replica_open(&replica, &r->options);
 	/* with its keys, whoever else was first meanwhile */
-	int status = err ? not_open() : end(r, replica, weir_replica_publish_with(replica, f));
-	(void)weir_handle_destroy(handle);
-	return status;
+	return err ? not_open(r) : end(r, replica, weir_replica_publish_with(replica, f));
 }
 
 static int publish_more(struct replicate *r)
@@ -98,7 +135,7 @@ static int publish_more(struct replicate *r)
 		return TOOL_TROUBLE;
 	int err = open_set(r, &replica);
 	int status = err == 1 ? publish_first(r, f) :
-	             err      ? not_open() :
+	             err      ? not_open(r) :
 	                        end(r, replica, weir_replica_publish_with(replica, f));
 	weir_destroy(f);
 	return status;
@@ -134,11 +171,11 @@ static int publish_instead(struct replicate *r)
 	struct weir_replica *replica;
 	if (r->count < 2)
 		return misuse("--replace: behind IMAGE stands -- and the command that makes it");
-	int err = open_set(r, &replica);
+	int err = open_to_replace(r, &replica);
 	if (err == 1)
 		return trouble("set %s: nobody has published it: publish an image first, whose "
 		               "seed the others are to have", r->options.set);
-	return err ? not_open() : end(r, replica, weir_replica_publish_from(replica, make, r));
+	return err ? not_open(r) : end(r, replica, weir_replica_publish_from(replica, make, r));
 }
 
 int replicate_publish(struct replicate *r)
@@ -160,8 +197,8 @@ int replicate_rollback(struct replicate *r)
 		              "kept");
 	if (r->count)
 		return misuse("'%s' is too much", r->arguments[0]);
-	int err = open_set(r, &replica);
-	return err ? not_open() :
+	int err = open_to_replace(r, &replica);
+	return err ? not_open(r) :
 	             end(r, replica, weir_replica_rollback(replica, r->generation));
 }
 

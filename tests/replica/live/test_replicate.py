@@ -122,6 +122,34 @@ class Replicate(unittest.TestCase):
                                                      "c", status=1))
         self.assertIn("are of hashes", self.replicate("publish", "--stream=keys", "a", status=2))
 
+    def test_an_image_that_is_gone_is_replaced(self):
+        """By one who cannot have it: from the record, and by a rollback."""
+        for what in ([], ["--stream=keys"]):
+            for key in self.server.client.scan_iter("*"):
+                self.server.client.delete(key)
+            self.build("a", 0, 1000, "-n", "10000", "-p", "1e-6")
+            self.replicate("publish", *what, "a")
+            self.build("b", 0, 2000, "--like=a")
+            self.replicate("publish", "--replace", "c", "--", "cp", "b", "c")
+            self.lose_chunks()
+            self.assertIn("is not there", self.replicate("publish", "b", status=2))
+            done = self.replicate("rollback", "--generation=1", status=0)
+            self.assertIn("generation 3", done)
+            process, path = self.follow("served")
+            group.wait_until("it serves", lambda: os.path.exists(path) and self.query(path, 0))
+            self.lose_chunks()
+            self.replicate("publish", "--replace", "c", "--", "cp", "b", "c")
+            group.wait_until("it is replaced", lambda: self.query(path, 1999))
+            process.terminate()
+            process.wait(60)
+            os.unlink(path)
+
+    def lose_chunks(self):
+        """Of the newest generation."""
+        stored = self.server.client.hget("{weir:seen}:manifest", "text").split(b"\nchunks ")[1]
+        stored = stored.split(b"\n")[0].split(b" ")[2].decode()
+        self.server.client.delete(*self.server.client.scan_iter("{weir:seen}:c:%s:*" % stored))
+
     def test_what_is_not_well(self):
         ledger = self.nodes()
         node = ledger.start()
