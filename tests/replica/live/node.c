@@ -239,7 +239,8 @@ static bool take(struct weir_replica_options *o, const char *word)
 		{ "poll=", NULL, &o->poll_ms }, { "confirm=", NULL, &o->confirm_replicas },
 		{ "answer=", NULL, &o->answer_ms }, { "connect=", NULL, &o->connect_ms },
 		{ "keep=", NULL, &o->keep }, { "idle=", NULL, &o->idle_ms },
-		{ "http=", NULL, NULL }, { "pending=", NULL, NULL },
+		{ "replicas=", NULL, &o->replicas },
+		{ "http=", NULL, NULL }, { "pending=", NULL, NULL }, { "image=", NULL, NULL },
 	};
 	if (strncmp(word, "record=", 7) == 0)
 		return open_record(word + 7);
@@ -256,7 +257,8 @@ static bool take(struct weir_replica_options *o, const char *word)
 		else if (*word == 'h')
 			o->image_http = true;
 		else
-			o->max_pending_bytes = strtoull(word + n, NULL, 10);
+			*(*word == 'i' ? &o->max_image_bytes : &o->max_pending_bytes) =
+				strtoull(word + n, NULL, 10);
 		return true;
 	}
 	return false;

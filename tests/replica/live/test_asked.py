@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MIT
+"""What a node asks of its server before it says that something is done, and which answers it takes
+for that: a liar stands between (liar.py). test_asked.py PROGRAM"""
+import os
+import re
+import sys
+import threading
+import unittest
+
+import group
+import liar
+import nodes
+
+PROGRAM = os.path.abspath(sys.argv[1])
+SET = "{weir:seen}:"
+ALL = "confirm=4294967295"
+OOM = liar.Error(b"OOM command not allowed when used memory > 'maxmemory'.")
+
+
+class Asked(unittest.TestCase):
+    def setUp(self):
+        self.errors = open(os.devnull, "w")
+        self.addCleanup(self.errors.close)
+        self.server = group.Server()
+        self.addCleanup(self.server.close)
+        self.client = self.server.client
+        self.liar = liar.Liar(self.server.socket)
+        self.addCleanup(self.liar.close)
+
+    def start(self, *options):
+        node = nodes.Node(PROGRAM, 0, "set=seen", "url=" + self.liar.url, "poll=20", "idle=300",
+                          *options, errors=self.errors)
+        self.addCleanup(node.close)
+        self.assertEqual(node.opened, "0 ")
+        return node
+
+
+class Confirmed(Asked):
+    def test_what_was_inserted_meanwhile(self):
+        """A ticket that is drawn while a round waits for replicas is the next round's."""
+        node, held, go = self.start(ALL), threading.Event(), threading.Event()
+
+        def role(args, answer, send):
+            held.set()
+            go.wait(60)
+            return answer
+        self.liar.lies["role"] = role
+        node.ask("burst 1") # a thread of the program waits for it
+        self.assertTrue(held.wait(60))
+        self.liar.refusals["append"] = OOM
+        threading.Timer(0.5, go.set).start()
+        answer = node.ask("confirm 1")
+        self.assertTrue(answer.startswith("-11 "), answer)
+
+    def begins_anew(self, name):
+        """The server begins anew at this command, and has nothing of what it was sent."""
+        node = self.start(ALL)
+
+        def lie(args, answer, send):
+            self.client.hset(SET + "manifest", "token", "f" * 16)
+            self.client.delete(SET + "stream")
+            self.liar.refusals["append"] = OOM
+            return answer
+        self.liar.lies[name] = lie
+        answer = node.ask("confirm 1")
+        self.assertTrue(answer.startswith("-11 "), answer)
+
+    def test_another_epoch_after_sending(self):
+        self.begins_anew("exists")
+
+    def test_another_epoch_while_replicas_are_waited_for(self):
+        self.begins_anew("role")
+
+    def test_a_full_server(self):
+        """OOM is redis's own word; WEIRFULL is the script's (test_scripts.py)."""
+        for word in (OOM, liar.Error(b"WEIRFULL 1 of 1 bytes are used")):
+            with self.subTest(word=word):
+                node = self.start()
+                self.liar.refusals["append"] = word
+                answer = node.ask("confirm 1")
+                self.assertTrue(answer.startswith("-11 "), answer)
+                group.wait_until("it says so", lambda: bytes(word).decode() in
+                                 node.stats()["error"])
+                del self.liar.refusals["append"]
+                self.assertEqual(node.ask("flush 10000"), "0 ")
+                node.close()
+
+
+class Replicas(Asked):
+    """ROLE and WAIT are answered by what a test says."""
+
+    def setUp(self):
+        super().setUp()
+        self.there, self.have, self.waited, self.role = 0, 0, [], b"master"
+        self.liar.refusals.update(role=[b"x"], wait=0)
+        self.liar.lies.update(role=self.say_role, wait=self.say_wait)
+
+    def say_role(self, args, answer, send):
+        return [self.role, 100, [[b"127.0.0.1", b"%d" % (i + 1), b"100"]
+                                 for i in range(self.there)]]
+
+    def say_wait(self, args, answer, send):
+        self.waited.append(int(args[0]))
+        return self.have
+
+    def not_confirmed(self, node):
+        node.ask("burst 1")
+        answer = node.ask("flush 1000")
+        self.assertTrue(answer.startswith("-110 "), answer)
+
+    def test_each_of_all(self):
+        node = self.start(ALL)
+        self.there, self.have = 3, 2
+        self.not_confirmed(node)
+        self.assertEqual(set(self.waited), {3})
+        self.have = 3
+        self.assertEqual(node.ask("flush 10000"), "0 ")
+
+    def test_one_that_was_there(self):
+        """It may be promoted, though it is cut off for the moment."""
+        node = self.start(ALL)
+        self.there, self.have = 2, 2
+        self.assertEqual(node.ask("flush 10000"), "0 ")
+        self.there = self.have = 1
+        self.not_confirmed(node)
+        self.assertEqual(set(self.waited), {2})
+
+    def test_none(self):
+        node = self.start(ALL)
+        self.assertEqual(node.ask("flush 10000"), "0 ")
+        self.assertEqual(self.waited, [])
+
+    def test_a_number_of_them(self):
+        node = self.start("confirm=2")
+        self.there, self.have = 5, 1
+        self.not_confirmed(node)
+        self.assertEqual(set(self.waited), {2})
+        self.have = 2
+        self.assertEqual(node.ask("flush 10000"), "0 ")
+
+    def test_no_master(self):
+        node = self.start(ALL)
+        self.role = b"slave"
+        self.not_confirmed(node)
+        self.role = b"master"
+        self.assertEqual(node.ask("flush 10000"), "0 ")
+
+    def test_waited_for_by_another_connection(self):
+        """WAIT there says nothing of what this one was sent."""
+        node, calls = self.start("confirm=1"), []
+
+        def wait(args, answer, send):
+            calls.append(0)
+            return (liar.Error(b"MOVED 1 127.0.0.1:%d" % self.liar.port) if len(calls) % 2
+                    else 9)
+        self.liar.lies["wait"] = wait
+        self.not_confirmed(node)
+        self.assertGreater(len(calls), 1)
+
+    # ---- generations ----
+
+    def covered(self, node):
+        node.ask("burst 10")
+        group.wait_until("it is sent", lambda: node.ask("flush 10000") == "0 ")
+        self.assertEqual(node.ask("publish"), "0 ")
+        text = self.client.hget(SET + "manifest", "text").decode()
+        return re.search(r"(?m)^covered (.*)$", text)[1]
+
+    def test_a_generation_that_replicas_lack(self):
+        """What it has is kept by the nodes until one is known to be safe (L3)."""
+        self.there = 1
+        node = self.start("replicas=1")
+        for _ in range(3):
+            self.assertEqual(self.covered(node), "0-0")
+        self.have = 1
+        self.assertNotEqual(self.covered(node), "0-0")
+
+
+class Chunks(Asked):
+    def chunks(self):
+        return {name: self.client.ttl(name) for name in self.client.scan_iter(SET + "c:*")}
+
+    def test_of_what_nobody_published(self):
+        """They go by themselves."""
+        node = self.start()
+        before = self.chunks()
+        self.assertGreater(len(before), 2)
+        self.liar.refusals["publish"] = liar.Error(b"WEIRLEASE another")
+        self.assertTrue(node.ask("publish").startswith("-1 "))
+        after = self.chunks()
+        self.assertGreater(len(after), len(before))
+        for name in after.keys() - before.keys():
+            self.assertTrue(0 < after[name] <= 3600, after)
+
+    def test_without_room_for_all(self):
+        node, sets = self.start(), []
+        before = self.chunks()
+
+        def lie(args, answer, send):
+            sets.append(0)
+            return OOM if len(sets) == 3 else answer
+        self.liar.lies["set"] = lie
+        self.assertTrue(node.ask("publish").startswith("-28 "))
+        self.assertEqual(self.chunks().keys(), before.keys())
+
+    def test_of_what_is_kept_no_more(self):
+        node = self.start()
+        first = self.chunks()
+        for _ in range(2):
+            self.assertEqual(node.ask("publish"), "0 ")
+        for name, ttl in self.chunks().items():
+            self.assertTrue(0 < ttl <= 120 if name in first else ttl == -1, (name, ttl))
+
+    def test_an_image_that_is_too_large(self):
+        self.start()
+        node = nodes.Node(PROGRAM, 1, "set=seen", "url=" + self.liar.url, "image=100000",
+                          errors=self.errors)
+        self.addCleanup(node.close)
+        self.assertTrue(node.opened.startswith("-27 ") and "allowed are 100000" in node.opened,
+                        node.opened)
+
+
+if __name__ == "__main__":
+    threading.excepthook = lambda *_: None # of a server whose node has gone
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
