@@ -96,7 +96,7 @@ static int open_without_image(struct replicate *r, struct weir_replica **out)
 /* To replace the set, or take it back. Return: as open_set(). */
 static int open_to_replace(struct replicate *r, struct weir_replica **out)
 {
-	static const int of_image[] = { -EBADMSG, -EFBIG, -EAGAIN, -ENOTSUP, -EKEYREJECTED };
+	static const int of_image[] = { -EBADMSG, -EFBIG, -EAGAIN, -ENOTSUP };
 	int err = open_set(r, out);
 	for (size_t i = 0; i < sizeof of_image / sizeof *of_image; i++) {
 		if (err != of_image[i])

@@ -150,6 +150,21 @@ class Replicate(unittest.TestCase):
         stored = stored.split(b"\n")[0].split(b" ")[2].decode()
         self.server.client.delete(*self.server.client.scan_iter("{weir:seen}:c:%s:*" % stored))
 
+    def test_keyed(self):
+        """Who has the key joins, whoever has none, or another, does not."""
+        for name in ("key", "other"):
+            path = os.path.join(self.folder, name)
+            with open(path, "wb") as f:
+                f.write(name.ljust(16).encode())
+            os.chmod(path, 0o600)
+        self.build("a", 0, 1000, "--keyed-by=key")
+        self.replicate("publish", "--keyed-by=key", "a")
+        for options in ([], ["--keyed-by=other"]):
+            self.assertIn("key", self.replicate("rollback", "--generation=1", *options,
+                                                status=2))
+        self.replicate("rollback", "--generation=1", "--keyed-by=key")
+        self.assertEqual(self.status()["current"]["generation"], 2)
+
     def test_what_is_not_well(self):
         ledger = self.nodes()
         node = ledger.start()
