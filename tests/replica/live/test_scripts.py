@@ -137,11 +137,35 @@ class Scripts(nodes.OneServer):
         self.call("report", "", 600000) # those of long ago are forgotten
         self.assertEqual(self.client.hkeys(SET + "nodes"), [b"a" * 16])
 
+    def test_a_stream_that_was_deleted(self):
+        """It begins above the manifest's position, and each time with as many entries more that
+        every cursor and manifest of before finds that some have gone."""
+        leap, place = 1 << 40, "99999999999999-5"
+        self.client.set(SET + "lease", "me")
+        self.store()
+        self.call("publish", *self.publish(position=place, entries=1000))
+        for times in (1, 2):
+            self.client.delete(SET + "stream")
+            self.assertEqual(self.call("append", self.epoch(), 0, "v", 1),
+                             b"99999999999999-6")
+            self.assertEqual(self.call("append", self.epoch(), 0, "v", 1),
+                             b"99999999999999-7")
+            added, length, _, _ = self.call("read", self.epoch(), "0-0", 10)
+            self.assertEqual((added, length), (1000 + times * leap + 2, 2))
+
+    def test_a_stream_that_never_was(self):
+        self.client.delete(SET + "manifest", SET + "stream")
+        epoch = self.call("manifest", "1" * 16)[0].decode()
+        self.call("append", epoch, 0, "v", 1)
+        self.assertEqual(self.call("read", epoch, "0-0", 10)[:2], [1, 1])
+
     def test_room(self):
         used = self.client.info("memory")["used_memory"]
         self.client.config_set("maxmemory", used + (64 << 20))
         self.refused("WEIRFULL", "append", self.epoch(), 65 << 20, "v", 1)
         self.call("append", self.epoch(), 0, "v", 1)
+        self.client.config_set("maxmemory", 1)
+        self.refused("WEIRFULL", "append", self.epoch(), 0, "v", 1)
 
     def test_a_replica(self):
         self.client.execute_command("REPLICAOF", "127.0.0.1", str(group.free_port()))
