@@ -8,6 +8,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../live"))
+import certificates  # noqa: E402,F401
 import group  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv[1])
@@ -23,6 +24,9 @@ class Caller:
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         return self.process.stdout.readline().rstrip("\n")
+
+    def descriptors(self):
+        return len(os.listdir("/proc/%d/fd" % self.process.pid))
 
     def close(self):
         self.process.stdin.close()

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Another end that is no redis, or a bad one: what it says is limited before memory is taken, and
 ends in a sentence. test_hostile.py PROGRAM"""
+import socket
 import sys
+import time
 import unittest
 
 from ends import Caller, Liar
@@ -91,6 +93,57 @@ class Hostile(unittest.TestCase):
         call = Caller(self, "url=" + liar.url, "answer=500")
         answer = call("GET x")
         self.assertTrue(answer.startswith("ETIMEDOUT ") and "no end" in answer, answer)
+
+    def test_nobody_takes_the_connection(self):
+        """What waits to be taken is full: nothing answers, not even with no."""
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen(0)
+            others = []
+            for _ in range(4):
+                others.append(socket.socket())
+                others[-1].setblocking(False)
+                others[-1].connect_ex(listener.getsockname())
+            call = Caller(self, "url=redis://127.0.0.1:%d" % listener.getsockname()[1],
+                          "connect=700", "answer=60000")
+            self.within(call, 0.6, 20, "700 ms")
+            for other in others:
+                other.close()
+
+    def test_nobody_shakes_hands(self):
+        silent = Liar(self, [60])
+        call = Caller(self, "url=rediss://127.0.0.1:%d" % silent.port, "insecure",
+                      "connect=700", "answer=60000")
+        self.within(call, 0.6, 20, "700 ms")
+
+    def within(self, call, least, most, word):
+        begun = time.monotonic()
+        answer = call("X")
+        self.assertTrue(answer.startswith("ETIMEDOUT ") and word in answer, answer)
+        self.assertTrue(least < time.monotonic() - begun < most, time.monotonic() - begun)
+
+    def test_no_descriptor_is_left(self):
+        """Of connections that end in any way."""
+        sentinel = [b"*2\r\n$9\r\n127.0.0.1\r\n$1\r\n1\r\n"]
+        asked = Liar(self, *[[b"+OK\r\n", b"+asked\r\n"]] * 50)
+        ask = b"-ASK 1 127.0.0.1:%d\r\n" % asked.port
+        for of in (["url=" + Liar(self, *[[b"+OK\r\n", None]] * 50).url],
+                   ["url=" + Liar(self, *[[b"-LOADING\r\n", None]] * 50).url],
+                   ["url=redis://:p@127.0.0.1:%d" % Liar(self, *[[b"-WRONGPASS\r\n"]] * 50)
+                    .port],
+                   ["url=" + Liar(self, *[[b"nonsense\r\n"]] * 50).url],
+                   ["url=" + Liar(self, *[[ask, None]] * 50).url],
+                   ["url=redis://127.0.0.1:1"], ["url=unix:///nowhere"],
+                   ["url=rediss://127.0.0.1:%d" % Liar(self, *[[b"nonsense\r\n"]] * 50).port,
+                    "insecure"],
+                   ["url=redis+sentinel://127.0.0.1:%d/m" % Liar(self, *[sentinel] * 50).port]):
+            with self.subTest(of=of):
+                call = Caller(self, *of, "answer=2000")
+                for i in range(20):
+                    call("X")
+                    if i == 3:
+                        before = call.descriptors()
+                self.assertLessEqual(call.descriptors(), before + 1)
 
     def test_not_now(self):
         for word, stays in (("LOADING", True), ("BUSY", True), ("TRYAGAIN", True),

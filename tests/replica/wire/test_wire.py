@@ -7,7 +7,7 @@ import tempfile
 import time
 import unittest
 
-from ends import Caller, Liar, group
+from ends import Caller, Liar, certificates, group
 
 
 class Real(unittest.TestCase):
@@ -67,6 +67,11 @@ class Real(unittest.TestCase):
             call = Caller(self, *options)
             self.assertEqual(call("GET x"), "OK nil")
         self.assertTrue(call("SET x y").startswith("OK error:NOPERM"))
+        for options in (["url=redis://:wrong@" + at, "password=main"],
+                        ["url=redis://:wrong@" + at, "password=wrong", "password_file=" + path],
+                        ["url=redis://nobody:wrong@" + at, "user=weir", "password=p w"],
+                        ["url=redis://nobody:main@" + at, "user=default"]):
+            self.assertEqual(Caller(self, *options)("GET x"), "OK nil", options)
         call = Caller(self, "url=redis://:WRONG@" + at)
         answer = call("GET x")
         self.assertTrue(answer.startswith("EACCES ") and "WRONG@" not in answer, answer)
@@ -87,23 +92,10 @@ class Real(unittest.TestCase):
         subprocess.run(command, check=True, cwd=self.folder.name, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
 
-    def certificate(self, name, names):
-        self.make("openssl", "req", "-newkey", "rsa:2048", "-nodes", "-keyout", name + ".key",
-                  "-subj", "/CN=" + name, "-out", name + ".csr")
-        with open(os.path.join(self.folder.name, name + ".ext"), "w") as f:
-            f.write("subjectAltName=" + names)
-        self.make("openssl", "x509", "-req", "-in", name + ".csr", "-CA", "ca.crt", "-CAkey",
-                  "ca.key", "-CAcreateserial", "-days", "30", "-extfile", name + ".ext",
-                  "-out", name + ".crt")
-
     def test_tls(self):
-        self.make("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout",
-                  "ca.key", "-subj", "/CN=test authority", "-days", "30", "-out", "ca.crt")
-        self.certificate("server", "DNS:redis.example,IP:127.0.0.1")
-        self.certificate("client", "DNS:client")
         at, port = self.folder.name, group.free_port()
-        self.serve("--tls-port", str(port), "--tls-cert-file", at + "/server.crt",
-                   "--tls-key-file", at + "/server.key", "--tls-ca-cert-file", at + "/ca.crt")
+        certificates.make(at)
+        self.serve(*certificates.of_server(at, port))
         url = "url=rediss://127.0.0.1:%d" % port
         ca, own = "ca=%s/ca.crt" % at, ["cert=%s/client.crt" % at, "key=%s/client.key" % at]
         call = Caller(self, url, ca, *own)
