@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""What weir replicate status says, figure by figure, of a set whose figures a test gives (liar.py),
+and how it gets to the server: users, passwords, TLS. test_status.py TOOL"""
+import json
+import os
+import subprocess
+import sys
+import threading
+import unittest
+
+import certificates
+import group
+import liar
+
+TOOL = os.path.abspath(sys.argv[1])
+NOW = 1700000061500
+SUM = "0123456789abcdef" * 2
+MANIFEST = ("weir-manifest 1\nset seen\nepoch {epoch}\ngeneration {generation}\nbase {base}\n"
+            "lineage 00000000000000aa\nposition {position}\nentries 9\ncovered 0-0\n"
+            "kind {kind}\nhashing 00000000000000bb\nimage 2500 {sum}\n"
+            "chunks 3 1000 00000000000000cc\npublisher 00000000000000dd\n"
+            "published {published}\n")
+
+
+def manifest(generation, **other):
+    said = {"epoch": "e" * 56, "base": generation - 1, "position": "%d-3" % generation,
+            "kind": "classic", "sum": SUM, "published": NOW - 61500, **other}
+    return MANIFEST.format(generation=generation, **said).encode()
+
+
+def report(age_ms, generation=7, **other):
+    said = {"host": "h", "pid": 12, "generation": generation, "checksum": SUM,
+            "position": "7-3", "complete": 1, "retained": 0, "lost": 0, "refused": 0,
+            "publisher": 0, "error": "", **other}
+    return b"%d %s" % (NOW - age_ms, " ".join("%s %s" % of for of in said.items()).encode())
+
+
+class Tool(unittest.TestCase):
+    def setUp(self):
+        self.server = group.Server()
+        self.addCleanup(self.server.close)
+
+    def run_tool(self, url, *options):
+        return subprocess.run([TOOL, "replicate", "status", "--set=seen", "--url=" + url,
+                               "--timeout=5", *options], text=True, capture_output=True,
+                              timeout=60)
+
+
+class Figures(Tool):
+    def setUp(self):
+        super().setUp()
+        self.liar = liar.Liar(self.server.socket)
+        self.addCleanup(self.liar.close)
+        self.said = [b"e" * 56, NOW, manifest(7), b"", b"%016x" % 3, 1500, 20, 5, b"7-4", 600,
+                     0, b"noeviction", [], [b"6", b"sig\n" + manifest(6), b"7",
+                                            b"\n" + manifest(7), b"5", b"\nrubbish"]]
+        self.liar.lies["status"] = lambda args, answer, send: self.said
+
+    def ask(self, *options, status=0):
+        done = self.run_tool(self.liar.url, *options)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout
+
+    def json(self, *options, status=0):
+        return json.loads(self.ask("--json", *options, status=status))
+
+    def nodes(self, *reports):
+        self.said[12] = [of for i, r in enumerate(reports) for of in (b"%016x" % (i + 1), r)]
+
+    def alerts(self, *reports):
+        self.nodes(*reports)
+        return self.json(status=1)["alerts"]
+
+    def test_a_generation(self):
+        said = self.json()
+        self.assertEqual(said["current"], {
+            "generation": 7, "base": 6, "kind": "classic", "image_bytes": 2500,
+            "age_seconds": 61.5, "checksum": SUM, "position": "7-3", "signed": False,
+            "damaged": False})
+        self.assertEqual([(g["generation"], g["base"], g["position"], g["signed"], g["damaged"])
+                          for g in said["kept"]],
+                         [(7, 6, "7-3", False, False), (6, 5, "6-3", True, False),
+                          (0, 0, "", False, True)])
+        self.said[3] = b"signature"
+        self.assertTrue(self.json()["current"]["signed"])
+
+    def test_the_stream_and_the_lease(self):
+        said = self.json()
+        self.assertEqual({k: said[k] for k in ("set", "epoch", "stream_length", "stream_added",
+                                               "stream_last", "lease_owner", "used_memory",
+                                               "maxmemory", "alerts")},
+                         {"set": "seen", "epoch": "e" * 56, "stream_length": 5,
+                          "stream_added": 20, "stream_last": "7-4",
+                          "lease_owner": "%016x" % 3, "used_memory": 600, "maxmemory": 0,
+                          "alerts": []})
+        self.assertIn("%016x, another 1.5 s" % 3, self.ask())
+        self.assertIn("5 batches, 20 ever, the last 7-4", self.ask())
+        self.said[4] = None
+        self.assertIsNone(self.json()["lease_owner"])
+
+    def test_a_node(self):
+        self.nodes(report(2500, 6, position="6-1", complete=0, retained=80),
+                   report(1250, host="other", pid=99, publisher=1))
+        of = self.json()["nodes"]
+        self.assertEqual([n["node"] for n in of], ["%016x" % 2, "%016x" % 1])
+        self.assertEqual(of[0], {
+            "node": "%016x" % 2, "host": "other", "pid": 99, "age_seconds": 1.25,
+            "generation": 7, "checksum": SUM, "position": "7-3", "complete": True,
+            "publisher": True, "retained_bytes": 0, "not_replicated": 0, "refused": 0,
+            "error": ""})
+        self.assertEqual({k: of[1][k] for k in ("age_seconds", "generation", "position",
+                                                "complete", "publisher", "retained_bytes")},
+                         {"age_seconds": 2.5, "generation": 6, "position": "6-1",
+                          "complete": False, "publisher": False, "retained_bytes": 80})
+        self.assertIn("position 6-1, lacking, 80 bytes kept, 2.5 s ago\n", self.ask())
+        self.assertIn("position 7-3, complete, 0 bytes kept, 1.2 s ago, publisher\n",
+                      self.ask())
+
+    def test_a_word_within_an_error(self):
+        """What follows error is the sentence, whatever stands in it."""
+        self.nodes(b"%d host h generation 7 error no refused 5 error x" % NOW)
+        of = self.json(status=1)["nodes"][0]
+        self.assertEqual((of["refused"], of["error"]), (0, "no refused 5 error x"))
+
+    def test_metrics(self):
+        self.nodes(report(1500, 6, complete=0, retained=80, lost=5, refused=7, error="no"))
+        text = self.ask("--prometheus", status=1)
+        for name, value in (("generation", 7), ("generation_age_seconds", 61.5),
+                            ("image_bytes", 2500), ("stream_length", 5), ("alerts", 3)):
+            self.assertIn('weir_replica_%s{set="seen"} %s\n' % (name, value), text)
+        for name, value in (("age_seconds", 1.5), ("generation", 6), ("complete", 0),
+                            ("failing", 1), ("retained_bytes", 80), ("not_replicated", 5)):
+            self.assertIn('weir_replica_node_%s{set="seen",node="%016x"} %s\n'
+                          % (name, 1, value), text)
+
+    def test_an_old_generation(self):
+        self.assertEqual(self.json("--max-age=62")["alerts"], [])
+        self.assertEqual(self.json("--max-age=61", status=1)["alerts"],
+                         ["generation 7 is 62 s old, the limit is 61"])
+
+    def test_a_dead_publisher(self):
+        self.assertEqual(self.alerts(report(30500, publisher=1, host="one"), report(30000),
+                                     report(31000)),
+                         ["publisher %016x (one) has not reported for 30 s" % 1,
+                          "node %016x (h) has not reported for 31 s" % 3])
+
+    def test_what_a_node_reports(self):
+        self.assertEqual(self.alerts(
+            report(0, 6, refused=7), report(1, lost=5), report(2, error="set seen: no"),
+            report(3, checksum="f" * 32), report(4, 6, checksum="f" * 32)),
+            ["node %016x (h) refuses generation 7" % 1,
+             "node %016x (h) keeps 5 inserts to itself: it had no room for them" % 2,
+             "node %016x (h): set seen: no" % 3,
+             "node %016x (h) has another image of generation 7" % 4])
+
+    def test_what_is_wrong_with_the_set(self):
+        self.said[10], self.said[11] = 3100, b"allkeys-lru"
+        self.assertIn("maxmemory-policy is allkeys-lru", self.json(status=1)["alerts"][0])
+        self.said[11] = b"noeviction"
+        self.assertEqual(self.json()["alerts"], [])
+        self.said[10] = 3099
+        self.assertIn("600 of 3099 bytes", self.json(status=1)["alerts"][0])
+        self.said[10] = 0
+        self.said[2] = b"rubbish"
+        self.assertEqual(self.json(status=1)["alerts"], ["the manifest cannot be read"])
+        self.said[2] = None
+        self.assertEqual(self.json(status=1)["alerts"], ["nobody has published this set"])
+
+    def test_answers_of_another_shape(self):
+        whole = list(self.said)
+        for i, bad in ((0, 5), (1, b"x"), (5, b"x"), (6, b"x"), (7, b"x"), (8, 5), (9, b"x"),
+                       (10, None), (11, 5), (12, b"x"), (13, 5)):
+            with self.subTest(i=i):
+                self.said = [*whole[:i], bad, *whole[i + 1:]]
+                self.assertEqual(self.run_tool(self.liar.url).returncode, 2)
+        self.said = whole[:-1]
+        self.assertEqual(self.run_tool(self.liar.url).returncode, 2)
+
+
+class Connections(Tool):
+    """The options that lead there. Nobody has published the set, which is status 1."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = self.server.folder
+
+    def arrives(self, url, *options):
+        done = self.run_tool(url, *options)
+        self.assertEqual((done.returncode, done.stderr), (1, ""), options)
+
+    def fails(self, url, *options, word=""):
+        done = self.run_tool(url, *options)
+        self.assertEqual(done.returncode, 2, options)
+        self.assertRegex(done.stderr, word)
+
+    def test_tls(self):
+        at, port = self.folder, group.free_port()
+        certificates.make(at)
+        server = group.Server(certificates.of_server(at, port))
+        self.addCleanup(server.close)
+        url = "rediss://127.0.0.1:%d" % port
+        ca, own = "--ca-file=%s/ca.crt" % at, ["--cert-file=%s/client.crt" % at,
+                                               "--key-file=%s/client.key" % at]
+        self.arrives(url, ca, *own)
+        self.fails(url, *own, word="certificate is refused")
+        self.fails(url, ca, word="TLS|closed")
+        self.arrives("rediss://localhost:%d" % port, ca, "--server-name=redis.example", *own)
+        self.fails("rediss://localhost:%d" % port, ca, *own, word="certificate is refused")
+        self.fails(url, ca, "--server-name=other.example", *own, word="certificate is refused")
+        self.arrives(url, "--insecure", *own)
+        for bad in ([own[0]], [own[1]], ["--cert-file=/nowhere", own[1]],
+                    [own[0], "--key-file=%s/ca.key" % at], ["--ca-file=/nowhere"]):
+            self.fails(url, *bad, word="TLS")
+        self.fails("redis://127.0.0.1:%d" % port, ca, word="rediss")
+
+    def test_who_is_there(self):
+        self.server.client.execute_command(
+            "ACL", "SETUSER", "weir", "on", ">pw", "~{weir:seen}:*", "+@all")
+        self.server.client.execute_command("CONFIG", "SET", "requirepass", "main")
+        at, path = "127.0.0.1:%d" % self.server.port, os.path.join(self.folder, "password")
+        for password, name in (("pw", "weir"), ("main", "default")):
+            with open(path, "w") as f:
+                f.write(password + "\n")
+            self.arrives("redis://%s:wrong@%s" % (name, at), "--password-file=" + path)
+            self.arrives("redis://nobody:wrong@" + at, "--user=" + name,
+                         "--password-file=" + path)
+        self.fails("redis://" + at, word="NOAUTH|AUTH")
+        self.fails("redis://nobody:main@" + at, word="AUTH is refused")
+
+
+if __name__ == "__main__":
+    threading.excepthook = lambda *_: None
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
