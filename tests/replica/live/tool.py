@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""The weir command beside nodes, at a redis of the test's own. The first two arguments of the test
+are the nodes' program and the command."""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import group
+import nodes
+
+PROGRAM, WEIR = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+
+
+class Tool(unittest.TestCase):
+    def setUp(self):
+        self.errors = open(os.devnull, "w")
+        self.addCleanup(self.errors.close)
+        self.server = group.Server()
+        self.addCleanup(self.server.close)
+        self.folder = self.server.folder
+        self.options = ["set=seen", "url=unix://" + self.server.socket, "poll=20", "idle=300",
+                        "record=%s/record" % self.folder]
+        self.environment = {**os.environ, "WEIR_REDIS_URL": "unix://" + self.server.socket}
+
+    def nodes(self, *options):
+        ledger = nodes.Ledger(PROGRAM, *self.options, *options, errors=self.errors)
+        self.addCleanup(ledger.close)
+        return ledger
+
+    def weir(self, *command, status=0):
+        done = subprocess.run([WEIR, *command], text=True, capture_output=True, cwd=self.folder,
+                              env=self.environment, timeout=120)
+        self.assertEqual(done.returncode, status, (command, done.stdout, done.stderr))
+        return done.stdout if status == 0 else done.stdout + done.stderr
+
+    def replicate(self, verb, *options, status=0):
+        return self.weir("replicate", verb, "--set=seen", *options, status=status)
+
+    def status(self, *options, status=0):
+        return json.loads(self.replicate("status", "--json", *options, status=status))
+
+    def build(self, name, first, last, *options):
+        with open(os.path.join(self.folder, "keys"), "w") as f:
+            f.write("".join("%d\n" % i for i in range(first, last)))
+        self.weir("build", "-q", *options, "-o", name, "keys")
+
+    def query(self, image, key):
+        done = subprocess.run([WEIR, "query", image, "-"], input="%d\n" % key, text=True,
+                              capture_output=True, cwd=self.folder)
+        return done.stdout != ""
+
+    def follow(self, name, *options):
+        path = os.path.join(self.folder, name)
+        process = subprocess.Popen([WEIR, "replicate", "follow", "--set=seen", "-q", "-o", path,
+                                    *options], env=self.environment, stderr=subprocess.PIPE)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process, path
