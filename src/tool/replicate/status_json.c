@@ -138,6 +138,16 @@ static double node_retained(const struct weir_replica_node *n)
 	return (double)n->retained_bytes;
 }
 
+static double node_publisher(const struct weir_replica_node *n)
+{
+	return n->publisher;
+}
+
+static double node_refused(const struct weir_replica_node *n)
+{
+	return (double)n->refused;
+}
+
 static double node_alone(const struct weir_replica_node *n)
 {
 	return (double)n->not_replicated;
@@ -154,6 +164,8 @@ void status_prometheus(const struct replicate *r, const struct weir_replica_view
 	nodes_gauge(r, v, "age_seconds", "Since the node reported.", node_age);
 	nodes_gauge(r, v, "generation", "That the node serves.", node_generation);
 	nodes_gauge(r, v, "complete", "Whether it has all that it knows of.", node_complete);
+	nodes_gauge(r, v, "publisher", "Whether it is to publish now and then.", node_publisher);
+	nodes_gauge(r, v, "refused", "A generation that it will not take; 0: none.", node_refused);
 	nodes_gauge(r, v, "failing", "Whether it reports an error.", node_failing);
 	nodes_gauge(r, v, "retained_bytes", "Of batches that could still be lost.",
 	            node_retained);

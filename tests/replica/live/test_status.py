@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What weir replicate status says, figure by figure, of a set whose figures a test gives (liar.py),
-and how it gets to the server: users, passwords, TLS. test_status.py TOOL"""
+and how it gets to the server: users, passwords, TLS. test_status.py TOOL ALERTS"""
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ import certificates
 import group
 import liar
 
-TOOL = os.path.abspath(sys.argv[1])
+TOOL, ALERTS = (os.path.abspath(a) for a in sys.argv[1:3])
 NOW = 1700000061500
 SUM = "0123456789abcdef" * 2
 MANIFEST = ("weir-manifest 1\nset seen\nepoch {epoch}\ngeneration {generation}\nbase {base}\n"
@@ -123,15 +124,28 @@ class Figures(Tool):
         self.assertEqual((of["refused"], of["error"]), (0, "no refused 5 error x"))
 
     def test_metrics(self):
-        self.nodes(report(1500, 6, complete=0, retained=80, lost=5, refused=7, error="no"))
+        self.nodes(report(1500, 6, complete=0, retained=80, lost=5, refused=7, publisher=1,
+                          error="no"))
         text = self.ask("--prometheus", status=1)
         for name, value in (("generation", 7), ("generation_age_seconds", 61.5),
                             ("image_bytes", 2500), ("stream_length", 5), ("alerts", 3)):
             self.assertIn('weir_replica_%s{set="seen"} %s\n' % (name, value), text)
         for name, value in (("age_seconds", 1.5), ("generation", 6), ("complete", 0),
-                            ("failing", 1), ("retained_bytes", 80), ("not_replicated", 5)):
+                            ("failing", 1), ("retained_bytes", 80), ("not_replicated", 5),
+                            ("publisher", 1), ("refused", 7)):
             self.assertIn('weir_replica_node_%s{set="seen",node="%016x"} %s\n'
                           % (name, 1, value), text)
+
+    def test_the_rules_for_metrics(self):
+        """alerts.yml names what is there."""
+        self.nodes(report(0))
+        there = set(re.findall(r"(?m)^(weir_replica_\w+)\{", self.ask("--prometheus")))
+        with open(ALERTS) as f:
+            named = re.findall(r"weir_replica_\w+", " ".join(re.findall(r"expr: (.*)", f.read())))
+        self.assertEqual(set(named) - there, set())
+        self.assertGreaterEqual(set(named), {"weir_replica_" + name for name in (
+            "generation_age_seconds", "node_complete", "node_publisher", "node_not_replicated",
+            "node_retained_bytes")})
 
     def test_an_old_generation(self):
         self.assertEqual(self.json("--max-age=62")["alerts"], [])
@@ -230,4 +244,4 @@ class Connections(Tool):
 
 if __name__ == "__main__":
     threading.excepthook = lambda *_: None
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
