@@ -65,11 +65,11 @@ static const struct {
 	int (*run)(struct replicate *r);
 	bool of_a_set;
 } commands[] = {
-	{ "publish", replicate_publish, true },
-	{ "follow", replicate_follow, true },
-	{ "status", replicate_status, true },
-	{ "rollback", replicate_rollback, true },
-	{ "key", replicate_key, false },
+	{ "publish", replicate_publish, REPLICATE_PUBLISH },
+	{ "follow", replicate_follow, REPLICATE_FOLLOW },
+	{ "status", replicate_status, REPLICATE_STATUS },
+	{ "rollback", replicate_rollback, REPLICATE_ROLLBACK },
+	{ "key", replicate_key, REPLICATE_KEY },
 };
 
 static int check(const struct replicate *r)
@@ -97,12 +97,12 @@ int cmd_replicate(int argc, char **argv)
 		snprintf(name, sizeof name, "weir replicate %s", commands[i].name);
 		say_as(name);
 		argv[1] = name;
-		int status = replicate_options(&r, argc - 1, argv + 1);
+		int status = replicate_options(&r, commands[i].command, argc - 1, argv + 1);
 		if (status < 0)
 			fputs(help, stdout);
 		if (status)
 			return status < 0 ? TOOL_OK : status;
-		if (commands[i].of_a_set && (status = check(&r)))
+		if (commands[i].command != REPLICATE_KEY && (status = check(&r)))
 			return status;
 		return commands[i].run(&r);
 	}

@@ -117,10 +117,61 @@ static bool take(struct replicate *r, int option)
 	}
 }
 
-int replicate_options(struct replicate *r, int argc, char **argv)
+/* Which commands an option is for: what it would not change in another, it is refused there. */
+static unsigned commands_of(int option)
+{
+	switch (option) {
+	case REPLACE:
+	case IMAGE_FOLDER: return REPLICATE_PUBLISH;
+	case 'o': return REPLICATE_FOLLOW;
+	case MAX_AGE:
+	case JSON:
+	case PROMETHEUS: return REPLICATE_STATUS;
+	case GENERATION: return REPLICATE_ROLLBACK;
+	case SECRET:
+	case KEEP: return REPLICATE_PUBLISH | REPLICATE_ROLLBACK;
+	case ZSTD: return REPLICATE_PUBLISH | REPLICATE_FOLLOW;
+	case TRUSTED:
+	case IMAGE_URL:
+	case IMAGE_CA:
+	case IMAGE_HTTP:
+	case KEYED_BY: return REPLICATE_PUBLISH | REPLICATE_FOLLOW | REPLICATE_ROLLBACK;
+	case 'h':
+	case '?': return REPLICATE_ANY;
+	default: return REPLICATE_ANY & ~REPLICATE_KEY; /* of the set, and of the connection */
+	}
+}
+
+static const char *name_of(int option)
+{
+	for (const struct option *o = options; o->name; o++)
+		if (o->val == option)
+			return o->name;
+	return "";
+}
+
+/* Those that are for this command, and do nothing beside another, or without it. */
+static int check_together(const struct replicate *r)
+{
+	const struct weir_replica_options *o = &r->options;
+	if (!o->image_url && (o->image_ca_file || o->image_http))
+		return misuse("%s is for --image-url, which is missing",
+		              o->image_ca_file ? "--image-ca" : "--image-http");
+	if (o->insecure && (o->ca_file || o->server_name))
+		return misuse("--insecure takes any certificate: %s has no effect beside it",
+		              o->ca_file ? "--ca-file" : "--server-name");
+	if (r->quiet && (r->json || r->prometheus))
+		return misuse("--quiet and %s exclude each other",
+		              r->json ? "--json" : "--prometheus");
+	return TOOL_OK;
+}
+
+int replicate_options(struct replicate *r, unsigned command, int argc, char **argv)
 {
 	*r = (struct replicate){ .options = WEIR_REPLICA_OPTIONS_INIT };
 	for (int option; (option = option_next(argc, argv, "o:qh", options)) != -1;) {
+		if (!(commands_of(option) & command))
+			return misuse("--%s has no effect here", name_of(option));
 		if (option == 'h')
 			return -1;
 		if (!take(r, option))
@@ -131,5 +182,5 @@ int replicate_options(struct replicate *r, int argc, char **argv)
 	r->options.zstd_level = r->zstd_level;
 	r->arguments = argv + optind;
 	r->count = argc - optind;
-	return TOOL_OK;
+	return check_together(r);
 }

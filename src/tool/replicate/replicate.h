@@ -18,9 +18,18 @@ struct replicate {
 	int count;
 };
 
-/* argv[0] is the full name, argv[1] the first option.
+enum {
+	REPLICATE_PUBLISH = 1,
+	REPLICATE_FOLLOW = 2,
+	REPLICATE_STATUS = 4,
+	REPLICATE_ROLLBACK = 8,
+	REPLICATE_KEY = 16,
+	REPLICATE_ANY = 31,
+};
+
+/* argv[0] is the full name, argv[1] the first option. @command: one of those above.
  * Return: TOOL_OK, TOOL_TROUBLE after a message, or -1: help is wanted. */
-int replicate_options(struct replicate *r, int argc, char **argv);
+int replicate_options(struct replicate *r, unsigned command, int argc, char **argv);
 
 int replicate_publish(struct replicate *r);
 int replicate_follow(struct replicate *r);
