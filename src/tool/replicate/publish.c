@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <weir/filter.h>
+#include <weir/kinds.h>
 #include "../images.h"
 #include "../plain.h"
 #include "../say.h"
@@ -159,11 +161,38 @@ static int run(char **command)
 	                 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
+struct instead {
+	struct replicate *r;
+	struct weir_replica *replica;
+};
+
+/* A record that grows may need a larger filter, and a mistake in COMMAND makes another one: nodes
+ * take either, and whoever published it is to see which. */
+static void compare(const struct instead *i, const struct weir_filter *f)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_plan old = WEIR_PLAN_INIT, new = WEIR_PLAN_INIT;
+	if (i->r->quiet || weir_replica_params(i->replica, &params) != 0 ||
+	    weir_plan(&params, &old) != 0 || weir_params_of(f, &params) != 0 ||
+	    weir_plan(&params, &new) != 0)
+		return; /* of one that has grown, or came from elsewhere, there are none */
+	if (old.shape.kind == new.shape.kind && old.capacity == new.capacity &&
+	    old.bytes == new.bytes)
+		return;
+	say("set %s: it becomes another: %s of %" PRIu64 " keys at %.3g -> %s of %" PRIu64
+	    " keys at %.3g", i->r->options.set, weir_kind_name(old.shape.kind), old.capacity,
+	    old.fp_rate, weir_kind_name(new.shape.kind), new.capacity, new.fp_rate);
+}
+
 static int make(void *context, struct weir_filter **out)
 {
-	struct replicate *r = context;
-	int err = run(r->arguments + 1);
-	return err ? err : load(out, r);
+	const struct instead *i = context;
+	int err = run(i->r->arguments + 1);
+	if (!err)
+		err = load(out, i->r);
+	if (!err)
+		compare(i, *out);
+	return err;
 }
 
 static int publish_instead(struct replicate *r)
@@ -175,7 +204,10 @@ static int publish_instead(struct replicate *r)
 	if (err == 1)
 		return trouble("set %s: nobody has published it: publish an image first, whose "
 		               "seed the others are to have", r->options.set);
-	return err ? not_open(r) : end(r, replica, weir_replica_publish_from(replica, make, r));
+	if (err)
+		return not_open(r);
+	struct instead i = { r, replica };
+	return end(r, replica, weir_replica_publish_from(replica, make, &i));
 }
 
 int replicate_publish(struct replicate *r)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""weir replicate for who operates it: what it refuses. test_operate.py PROGRAM WEIR SOURCE"""
+"""weir replicate for who operates it: what it refuses, what it says. test_operate.py PROGRAM WEIR SOURCE"""
+import shutil
+import subprocess
 import sys
 import unittest
 
@@ -28,6 +30,24 @@ class Operate(tool.Tool):
         self.assertIn("no effect beside", self.replicate(
             "status", "--insecure", "--ca-file=x", status=2))
         self.assertEqual(self.server.client.keys(), [])
+
+    def test_another_size(self):
+        """Whoever replaces the set by one of another size reads so, and it is taken."""
+        self.build("a", 0, 1000, "-n", "10000", "-p", "1e-6")
+        self.replicate("publish", "a")
+        shutil.copy(self.folder + "/a", self.folder + "/b") # its seed stays
+        self.build("b", 0, 100, "-n", "2000", "-p", "1e-6")
+        done = subprocess.run([tool.WEIR, "replicate", "publish", "--set=seen", "--replace", "c", "--",
+                               "cp", "b", "c"], text=True, capture_output=True, cwd=self.folder,
+                              env=self.environment, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"becomes another: .* 10000 keys at (1e-06|9\.\S+e-07)"
+                         r" -> .* 2000 keys at (1e-06|9\.\S+e-07)\n$")
+        for more in ([], ["-q"]):
+            done = subprocess.run([tool.WEIR, "replicate", "publish", "--set=seen", "--replace", *more,
+                                   "c", "--", "true"], text=True, capture_output=True,
+                                  cwd=self.folder, env=self.environment, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 if __name__ == "__main__":
