@@ -77,18 +77,21 @@ static void take_another_name(struct weir_replica *r)
 	memcpy(r->redis.owner, name, sizeof name);
 }
 
+/* What is due includes a report, so how the round ended is noted before. */
 static int round_and_due(struct weir_replica *r)
 {
+	char why[WEIR_SERVICE_SENTENCE];
 	int err = weir__service_round(r);
 	bool there = weir__wire_fd(r->wire) >= 0;
+	weir__service_note(r, err);
+	snprintf(why, sizeof why, "%s", err ? weir_error_detail() : "");
 	if (there)
 		take_another_name(r);
 	weir__service_answer(r, there && r->node.epoch[0] ? 0 : err ? err : -EAGAIN);
-	if (there && r->node.epoch[0]) {
-		int due = weir__service_due(r);
-		err = err ? err : due == -ESTALE ? 0 : due;
-	}
-	return err;
+	int due = there && r->node.epoch[0] ? weir__service_due(r) : 0;
+	if (err)
+		return weir_fail(err, "%s", why); /* not what is due said since */
+	return due == -ESTALE ? 0 : due;
 }
 
 void *weir__service_run(void *arg)

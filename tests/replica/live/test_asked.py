@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import threading
+import time
 import unittest
 
 import group
@@ -84,6 +85,37 @@ class Confirmed(Asked):
                 del self.liar.refusals["append"]
                 self.assertEqual(node.ask("flush 10000"), "0 ")
                 node.close()
+
+
+class Told(Asked):
+    """What whoever operates a node hears of it."""
+
+    def hearing(self, name=0, capacity=1000000, *options):
+        self.log = open(os.path.join(self.server.folder, "said"), "w+")
+        self.addCleanup(self.log.close)
+        node = nodes.Node(PROGRAM, name, "set=seen", "url=" + self.liar.url, "poll=20",
+                          "idle=300", *options, errors=self.log, capacity=capacity)
+        self.addCleanup(node.close)
+        self.assertEqual(node.opened, "0 ")
+        return node
+
+    def said(self, word):
+        self.log.seek(0)
+        return [line for line in self.log if word in line]
+
+    def test_the_first_report_after_a_failure(self):
+        node, reports = self.hearing(), []
+
+        def report(args, answer, send):
+            reports.append(args[1].decode())
+            return answer
+        self.server.kill()
+        group.wait_until("it fails", lambda: node.stats()["error"])
+        time.sleep(1) # so that a report is due
+        self.liar.lies["report"] = report
+        self.server.start()
+        group.wait_until("it reports", lambda: reports)
+        self.assertTrue(reports[0].endswith(" error "), reports[0])
 
 
 class Replicas(Asked):
