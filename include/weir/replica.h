@@ -129,7 +129,8 @@ struct weir_replica_options {
 	bool image_http;               /* http:// will do */
 
 	/* Called on the library's thread: a generation was swapped in (@result 1), something began
-	 * to fail (a negative errno) or is over (0), with a sentence valid until it returns. It
+	 * to fail (a negative errno) or is over, or is worth a look (0), with a sentence valid
+	 * until it returns. A server that is full is one failure, whatever its numbers are. It
 	 * must not call weir_replica_*(). NULL: a line on standard error. */
 	void (*report)(void *context, int result, const char *sentence);
 	void *context;                 /* not copied */

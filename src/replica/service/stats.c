@@ -57,6 +57,22 @@ static void say(const struct weir_replica *r, int result, const char *sentence)
 		fprintf(stderr, "weir: %s\n", sentence); /* escaped by weir_fail() */
 }
 
+/* Of a server that is full the sentence has numbers, which are others each time. */
+static bool is_news(const struct weir_replica *r, int err, const char *sentence)
+{
+	static const char digits[] = "0123456789";
+	const char *a = r->last_error, *b = sentence;
+	for (const char *end = a + sizeof r->last_error - 1; a < end; a++, b++) {
+		if (err == -ENOSPC) {
+			a += strspn(a, digits);
+			b += strspn(b, digits);
+		}
+		if (*a != *b || !*a)
+			return *a != *b;
+	}
+	return false;
+}
+
 /* 1: a generation was swapped in. A failure is told when it begins, when its sentence changes, and
  * when it is over. */
 void weir__service_tell(struct weir_replica *r, int err)
@@ -66,7 +82,7 @@ void weir__service_tell(struct weir_replica *r, int err)
 		snprintf(sentence, sizeof sentence, "set %s: generation %" PRIu64 " serves",
 		         r->node.set, r->node.joined.generation);
 		say(r, 1, sentence);
-	} else if (err && strncmp(r->last_error, weir_error_detail(), sizeof r->last_error - 1)) {
+	} else if (err && is_news(r, err, weir_error_detail())) {
 		snprintf(r->last_error, sizeof r->last_error, "%s", weir_error_detail());
 		say(r, err, r->last_error);
 	} else if (!err && r->last_error[0]) {

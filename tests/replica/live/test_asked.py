@@ -103,6 +103,29 @@ class Told(Asked):
         self.log.seek(0)
         return [line for line in self.log if word in line]
 
+    def test_a_full_server_is_one_failure(self):
+        """However many numbers its sentences have, one line when it begins, one when it is over."""
+        node, numbers = self.hearing(), iter(range(98, 100000))
+
+        def append(args, answer, send):
+            return liar.Error(b"WEIRFULL %d of %d bytes are used" % (next(numbers), 10 ** 6))
+        self.liar.lies["append"] = append
+        node.ask("burst 1")
+        calls = self.liar.calls.get("append", 0) + 5
+        group.wait_until("it has tried", lambda: self.liar.calls.get("append", 0) > calls)
+        self.assertIn("WEIRFULL", node.stats()["error"])
+        del self.liar.lies["append"]
+        self.assertEqual(node.ask("flush 20000"), "0 ")
+        group.wait_until("it is over", lambda: self.said("all is well again"))
+        self.assertEqual(len(self.said("no room")), 1, self.said(""))
+
+    def test_another_failure_is_another(self):
+        node = self.hearing()
+        for word in (b"WEIRFULL 1", b"OOM 1", b"MISCONF x"):
+            self.liar.refusals["append"] = liar.Error(word)
+            node.ask("burst 1")
+            group.wait_until("it says so", lambda: self.said(word.decode()))
+
     def test_the_first_report_after_a_failure(self):
         node, reports = self.hearing(), []
 
