@@ -93,7 +93,9 @@ struct weir_replica_options {
 	                                  closed by weir_replica_close(). NULL: it is made from what
 	                                  redis has */
 	const struct weir_params *params; /* then: of the filter if nobody has published one yet,
-	                                     which makes it generation 1; NULL: that is an error */
+	                                     which makes it generation 1; NULL: that is an error.
+	                                     A set that is there stays as it is: if it is of
+	                                     another kind or size, report hears of it once */
 	const void *hash_key;          /* of keyed filters: 16 bytes */
 	uint64_t max_image_bytes;      /* refuse larger images; 0: 16 GiB */
 

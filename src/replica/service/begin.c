@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weir/error.h>
+#include <weir/filter.h>
+#include <weir/kinds.h>
 #include "../kinds.h"
 #include "service.h"
 
@@ -52,6 +54,25 @@ static int check(const struct weir_manifest *m, const struct weir_replica_option
 	return 0;
 }
 
+/* The set is what its first publisher chose: whoever asks for something else hears of it once. */
+static void compare(struct weir_replica *r, const struct weir_replica_options *o,
+                    const struct weir_filter *image)
+{
+	struct weir_stats is = WEIR_STATS_INIT;
+	struct weir_plan asked = WEIR_PLAN_INIT;
+	if (!o->params || weir_stats(image, &is) != 0 || weir_plan(o->params, &asked) != 0)
+		return;
+	/* of a growing one that has grown nobody asks for the size that it has */
+	bool size = asked.capacity == is.capacity && asked.bytes == is.bytes;
+	if (asked.shape.kind == is.shape.kind && (size || is.shape.kind == WEIR_GROWING))
+		return;
+	snprintf(r->notice, sizeof r->notice, "set %s: it is there and stays %s, for %" PRIu64
+	         " keys in %" PRIu64 " bytes: params, which are for a set that is not there, ask "
+	         "for %s, %" PRIu64 " keys in %" PRIu64 " bytes", o->set,
+	         weir_kind_name(is.shape.kind), is.capacity, is.bytes,
+	         weir_kind_name(asked.shape.kind), asked.capacity, asked.bytes);
+}
+
 /* The set as redis has it. */
 static int begin_from(struct weir_replica *r, const struct weir_replica_options *o,
                       const char *epoch, const char *text, size_t len)
@@ -66,8 +87,10 @@ static int begin_from(struct weir_replica *r, const struct weir_replica_options 
 	as.stream_keys = !err && m.of_keys;
 	if (!err)
 		err = weir__redis_image(&r->redis, &m, &image);
-	if (!err)
+	if (!err) {
+		compare(r, o, image);
 		err = make_handle(r, &as, image);
+	}
 	if (!err)
 		err = weir__service_node(r, &as);
 	if (!err && r->node.hashing != m.hashing)

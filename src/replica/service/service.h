@@ -77,6 +77,7 @@ struct weir_replica {
 	unsigned failures;               /* in a row */
 	uint64_t all_failures;
 	char last_epoch[WEIR_REPLICA_EPOCH + 1];
+	char notice[WEIR_SERVICE_SENTENCE]; /* to be told at first; "": nothing */
 	char last_error[256];
 	char publish_error[256];         /* of the last generation, if it could not be published */
 	size_t wanted;                   /* whose turn it is to be asked for batches */
@@ -114,6 +115,8 @@ int weir__service_publish(struct weir_replica *r, void *arg);
 int weir__service_duty(struct weir_replica *r);
 /* Copy how the node stands. */
 void weir__service_note(struct weir_replica *r, int err);
+/* Tell the application what was noticed when the set was joined. */
+void weir__service_tell_notice(struct weir_replica *r);
 /* Tell the application of a change: of @err, or that it is over. */
 void weir__service_tell(struct weir_replica *r, int err);
 

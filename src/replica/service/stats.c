@@ -57,6 +57,12 @@ static void say(const struct weir_replica *r, int result, const char *sentence)
 		fprintf(stderr, "weir: %s\n", sentence); /* escaped by weir_fail() */
 }
 
+void weir__service_tell_notice(struct weir_replica *r)
+{
+	if (r->notice[0])
+		say(r, 0, r->notice);
+}
+
 /* Of a server that is full the sentence has numbers, which are others each time. */
 static bool is_news(const struct weir_replica *r, int err, const char *sentence)
 {

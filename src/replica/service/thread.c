@@ -97,6 +97,7 @@ static int round_and_due(struct weir_replica *r)
 void *weir__service_run(void *arg)
 {
 	struct weir_replica *r = arg;
+	weir__service_tell_notice(r);
 	while (!stopping(r)) {
 		int err = round_and_due(r);
 		r->failures = err ? r->failures + 1 : 0;

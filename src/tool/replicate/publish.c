@@ -172,7 +172,8 @@ static void compare(const struct instead *i, const struct weir_filter *f)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan old = WEIR_PLAN_INIT, new = WEIR_PLAN_INIT;
-	if (i->r->quiet || weir_replica_params(i->replica, &params) != 0 ||
+	if (i->r->quiet || i->r->options.handle ||
+	    weir_replica_params(i->replica, &params) != 0 ||
 	    weir_plan(&params, &old) != 0 || weir_params_of(f, &params) != 0 ||
 	    weir_plan(&params, &new) != 0)
 		return; /* of one that has grown, or came from elsewhere, there are none */

@@ -140,6 +140,19 @@ class Told(Asked):
         group.wait_until("it reports", lambda: reports)
         self.assertTrue(reports[0].endswith(" error "), reports[0])
 
+    def test_params_of_a_set_that_is_there(self):
+        self.hearing()
+        self.hearing(1)
+        time.sleep(0.5)
+        self.assertEqual(self.said("params"), [])
+        node = self.hearing(2, 5000)
+        group.wait_until("it says so", lambda: self.said("params"))
+        line = "".join(self.said("params"))
+        self.assertRegex(line, r"^node 2: 0 set seen: .* 1000000 keys .* classic, 5000 keys")
+        node.ask("burst 1")
+        self.assertEqual(node.ask("flush 10000"), "0 ")
+        self.assertEqual(len(self.said("params")), 1)
+
 
 class Replicas(Asked):
     """ROLE and WAIT are answered by what a test says."""
