@@ -25,7 +25,7 @@ static void quiet(void *context, int result, const char *sentence)
 static int failed(int err)
 {
 	bool refused = err == -EEXIST || err == -ESTALE || err == -EAGAIN || err == -ENOSPC ||
-		       err == -ENOENT || err == -EKEYREJECTED;
+		       err == -ENOENT || err == -EPERM || err == -EKEYREJECTED;
 	say("%s", weir_error_detail());
 	return refused ? TOOL_NO : TOOL_TROUBLE;
 }

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""weir replicate for who operates it: what it refuses, what it says. test_operate.py PROGRAM WEIR SOURCE"""
+"""weir replicate for who operates it: what it refuses, its exit statuses, what becomes of nodes that were
+killed. test_operate.py PROGRAM WEIR SOURCE"""
+import os
 import shutil
 import subprocess
 import sys
 import unittest
 
+import group
+import nodes
 import tool
 
 
@@ -48,6 +52,38 @@ class Operate(tool.Tool):
                                    "c", "--", "true"], text=True, capture_output=True,
                                   cwd=self.folder, env=self.environment, timeout=60)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_exit_statuses(self):
+        """As weir(1) has them."""
+        self.replicate("status", status=1)
+        self.replicate("follow", "-o", "x", status=2)
+        self.weir("replicate", "status", "--set=seen", "--url=unix:///nowhere", status=2)
+        self.weir("replicate", "publish", "--set=seen", "--url=unix:///nowhere", "x", status=2)
+        self.build("a", 0, 10)
+        self.replicate("publish", "a")
+        self.replicate("status")
+        self.replicate("rollback", "--generation=9", status=1)
+        self.build("b", 0, 10) # of another seed
+        self.replicate("publish", "--replace", "b", "--", "true", status=1)
+        self.server.client.config_set("maxmemory", 1)
+        self.assertIn("full", self.replicate("publish", "a", status=1))
+        self.server.client.config_set("maxmemory", 0)
+        self.weir("replicate", "key", "secret", "public")
+        self.weir("replicate", "key", "secret", "public", status=1)
+        process, path = self.follow("served")
+        group.wait_until("the file", lambda: os.path.exists(path))
+        process.terminate()
+        self.assertEqual(process.wait(60), 0)
+
+    def test_a_node_that_was_killed(self):
+        """Its report stays, and goes as weir(1) says."""
+        node = self.nodes().start()
+        group.wait_until("it reports", lambda: self.status()["nodes"])
+        node.kill()
+        name = self.status()["nodes"][0]["node"]
+        subprocess.run(["redis-cli", "-s", self.server.socket, "HDEL", "{weir:seen}:nodes", name],
+                       check=True, stdout=subprocess.DEVNULL)
+        self.assertEqual(self.status()["nodes"], [])
 
 
 if __name__ == "__main__":
