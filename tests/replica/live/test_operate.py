@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""weir replicate for who operates it: what it refuses, its exit statuses, what becomes of nodes that were
-killed. test_operate.py PROGRAM WEIR SOURCE"""
+"""weir replicate for who operates it: what it refuses, its exit statuses, what is documented for a
+user of redis. test_operate.py PROGRAM WEIR SOURCE"""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -84,6 +85,46 @@ class Operate(tool.Tool):
         subprocess.run(["redis-cli", "-s", self.server.socket, "HDEL", "{weir:seen}:nodes", name],
                        check=True, stdout=subprocess.DEVNULL)
         self.assertEqual(self.status()["nodes"], [])
+
+    def test_a_user_of_redis(self):
+        """With the line of the README alone: whatever a node or the command does is allowed."""
+        with open(os.path.join(os.path.abspath(sys.argv[3]), "src/replica/README.md")) as f:
+            line = re.search(r"(?m)^    (ACL SETUSER (?:.|\n     )*)$", f.read())[1]
+        words = line.replace("NAME", "seen").replace("PASSWORD", "pw").split()
+        self.server.client.execute_command(*words)
+        url = "unix://weir:pw@%s" % self.server.socket
+        self.environment["WEIR_REDIS_URL"] = url
+        ledger = nodes.Ledger(tool.PROGRAM, "set=seen", "url=" + url, "poll=20", "idle=200",
+                              "confirm=4294967295", "replicas=4294967295",
+                              "record=%s/record" % self.folder, errors=self.errors)
+        self.addCleanup(ledger.close)
+        ledger.start(seconds=1)
+        other = ledger.start()
+        process, path = self.follow("served")
+        for n in ledger.nodes:
+            n.rate(2000)
+        other.ask("confirm 1")
+        self.assertEqual(other.ask("record"), "0 ")
+        self.server.client.delete("{weir:seen}:stream") # so that nodes ask for what is lacking
+        nodes.settle(self, ledger)
+        self.assertEqual(other.ask("publish"), "0 ")
+        self.replicate("rollback", "--generation=%d" % self.status()["current"]["generation"])
+        self.weir("build", "-q", "--like=served", "-o", "more", "/dev/null")
+        self.replicate("publish", "more")
+        self.replicate("status")
+        group.wait_until("somebody listens",
+                         lambda: self.server.client.pubsub_numsub("{weir:seen}:hint")[0][1])
+        for n in ledger.nodes:
+            n.quit()
+        process.terminate()
+        self.assertEqual(process.wait(60), 0)
+        self.assertEqual(self.server.client.acl_log(), [])
+        call = group.redis.Redis(unix_socket_path=self.server.socket, username="weir",
+                                 password="pw")
+        for command in (["GET", "x"], ["GET", "{weir:other}:lease"], ["KEYS", "*"],
+                        ["FLUSHALL"], ["CONFIG", "GET", "*"], ["PUBLISH", "x", "y"]):
+            with self.assertRaises(group.redis.exceptions.NoPermissionError):
+                call.execute_command(*command)
 
 
 if __name__ == "__main__":
