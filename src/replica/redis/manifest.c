@@ -145,11 +145,19 @@ static void prune_folder(struct weir_redis *r)
 }
 
 /* It is certain that nobody will ask for it: it was refused. */
+/* Is it the image of this generation alone? One that is returned to has that of a kept one. */
+static bool is_new(const struct weir_redis *r, const struct weir_manifest *m)
+{
+	char name[sizeof m->path];
+	int n = snprintf(name, sizeof name, "%s-%" PRIu64 "-", r->keys.set, m->generation);
+	return strncmp(m->path, name, (size_t)n) == 0;
+}
+
 static void drop_image(const struct weir_redis *r, const struct weir_manifest *m, int err)
 {
 	bool refused = err == -ENOSPC || err == -EEXIST || err == -EPERM || err == -ESTALE;
 	char why[512], path[4096];
-	if (!r->image_folder || !m->path[0] || !refused)
+	if (!r->image_folder || !is_new(r, m) || !refused)
 		return;
 	snprintf(why, sizeof why, "%s", weir_error_detail());
 	if ((size_t)snprintf(path, sizeof path, "%s/%s", r->image_folder, m->path) < sizeof path)

@@ -248,6 +248,18 @@ class Lies(unittest.TestCase):
         self.assertIn(served, os.listdir(folder))
         self.assertLess(len(os.listdir(folder)), 6)
 
+    def test_a_folder_when_a_rollback_fails(self):
+        """Its image is that of a generation that is kept."""
+        folder = os.path.join(self.server.folder, "images")
+        os.mkdir(folder)
+        node = self.start("folder=" + folder)
+        self.assertEqual(node.ask("publish"), "0 ")
+        before = sorted(os.listdir(folder))
+        self.assertEqual(len(before), 2)
+        self.liar.refusals["publish"] = liar.Error(b"OOM command not allowed")
+        self.assertTrue(node.ask("rollback 1").startswith("-28 "))
+        self.assertEqual(sorted(os.listdir(folder)), before)
+
     def test_a_folder_of_a_set_that_begins_anew(self):
         """Images of before have higher numbers; none of them is the one that is served."""
         folder = os.path.join(self.server.folder, "images")
