@@ -31,7 +31,8 @@ static const char help[] =
 	"      --user=NAME      another user than that of the URL\n"
 	"      --password-file=FILE  its first line is the password; others see a URL on the\n"
 	"                       command line, so no password should be there\n"
-	"      --ca-file=FILE   TLS: authorities (default: the system's)\n"
+	"      --ca-file=FILE   TLS: certificates of the authorities by one of which the server's\n"
+	"                       is to be signed, in PEM form (default: the system's)\n"
 	"      --cert-file=FILE  TLS: the own certificate\n"
 	"      --key-file=FILE  TLS: and its key\n"
 	"      --server-name=NAME  TLS: to be in the certificate (default: the URL's host)\n"
@@ -40,7 +41,7 @@ static const char help[] =
 	"      --trusted=FILE   take only generations signed by one of these keys\n"
 	"      --secret=FILE    sign with this key\n"
 	"      --image-url=URL  where images are that are not in redis\n"
-	"      --image-ca=FILE  its authorities (default: the system's)\n"
+	"      --image-ca=FILE  its authorities, as --ca-file (default: the system's)\n"
 	"      --image-http     http:// will do for it\n"
 	"      --image-folder=FOLDER  put images there, for a web server\n"
 	"      --keep=N         generations to keep for a rollback (default: 2)\n"
@@ -63,7 +64,7 @@ static const char help[] =
 static const struct {
 	const char *name;
 	int (*run)(struct replicate *r);
-	bool of_a_set;
+	unsigned command;
 } commands[] = {
 	{ "publish", replicate_publish, REPLICATE_PUBLISH },
 	{ "follow", replicate_follow, REPLICATE_FOLLOW },

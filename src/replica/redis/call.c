@@ -26,6 +26,8 @@ int weir__redis_error(const struct weir_redis *r, const char *text, size_t len)
 		{ "MISCONF", -EAGAIN, "the server cannot save, and takes no writes" },
 		{ "NOPERM", -EACCES, "the user of the URL may not do that" },
 		{ "WRONGTYPE", -EBADMSG, "a key is not weir's" },
+		{ "ERR unknown command", -EPROTO, "it has no such command: is it a Sentinel? the "
+		                                  "URL of one is redis+sentinel://HOST/MASTER" },
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
 		size_t n = strlen(known[i].word);

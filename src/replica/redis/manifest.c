@@ -111,8 +111,9 @@ static int sign(struct weir_redis *r, const char *text, size_t len,
 {
 	signature[0] = '\0';
 	if (r->trust && !r->signer)
-		return weir_fail(-EKEYREJECTED, "set %s: trusted_keys without secret_key: nodes "
-		                 "would refuse what this one publishes", r->keys.set);
+		return weir_fail(-EKEYREJECTED, "set %s: trusted keys (trusted_keys, --trusted) "
+		                 "and no secret one (secret_key, --secret): nodes would refuse "
+		                 "what this one publishes", r->keys.set);
 	return r->signer ? weir__signer_sign(r->signer, text, len, r->image_hash, signature) : 0;
 }
 
@@ -144,7 +145,6 @@ static void prune_folder(struct weir_redis *r)
 	freeReplyObject(reply);
 }
 
-/* It is certain that nobody will ask for it: it was refused. */
 /* Is it the image of this generation alone? One that is returned to has that of a kept one. */
 static bool is_new(const struct weir_redis *r, const struct weir_manifest *m)
 {
@@ -153,6 +153,7 @@ static bool is_new(const struct weir_redis *r, const struct weir_manifest *m)
 	return strncmp(m->path, name, (size_t)n) == 0;
 }
 
+/* It is certain that nobody will ask for it: it was refused. */
 static void drop_image(const struct weir_redis *r, const struct weir_manifest *m, int err)
 {
 	bool refused = err == -ENOSPC || err == -EEXIST || err == -EPERM || err == -ESTALE;

@@ -80,7 +80,9 @@ static int make_http(struct weir_replica *r, const struct weir_replica_options *
 		                               .stop = stopped,
 		                               .context = r->wire };
 	r->redis.http = &r->http;
-	return weir__fetch_check(&r->http);
+	int err = weir__fetch_check(&r->http);
+	return err ? weir_fail(err, "images by HTTP (image_url, --image-url): %s",
+	                       weir_error_detail()) : 0;
 }
 
 int weir__service_redis(struct weir_replica *r, const struct weir_replica_options *o)

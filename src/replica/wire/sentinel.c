@@ -30,6 +30,9 @@ static int take(const struct weir_link *l, const redisReply *a, const char *mast
 	if (a->type == REDIS_REPLY_NIL)
 		return weir_fail(-EAGAIN, "%s: this Sentinel knows no master '%s'", l->peer,
 		                 master);
+	if (weir__reply_is(a, "ERR unknown command"))
+		return weir_fail(-EPROTO, "%s: it is no Sentinel: the URL of a redis itself is "
+		                 "redis://HOST, without the name of a master", l->peer);
 	if (a->type == REDIS_REPLY_ERROR)
 		return weir_fail(weir__reply_is(a, "NOAUTH") || weir__reply_is(a, "NOPERM") ?
 		                 -EACCES : -EAGAIN, "%s: %.200s", l->peer, a->str);

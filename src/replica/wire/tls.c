@@ -21,6 +21,10 @@ struct weir_tls {
 
 static const char *why(void)
 {
+#ifdef ERR_SYSTEM_ERROR /* OpenSSL 3: the first is of the file, those after it only name it */
+	if (ERR_SYSTEM_ERROR(ERR_peek_error()))
+		return weir_strerror(-ERR_GET_REASON(ERR_peek_error()));
+#endif
 	const char *text = ERR_reason_error_string(ERR_peek_last_error());
 	return text ? text : "no reason is given";
 }
@@ -70,12 +74,14 @@ static int take_files(struct weir_tls *t, const char *ca_file, const char *cert_
 {
 	if (ca_file ? SSL_CTX_load_verify_locations(t->context, ca_file, NULL) != 1 :
 	              SSL_CTX_set_default_verify_paths(t->context) != 1)
-		return weir_fail(-EINVAL, "TLS: authorities of %s: %s",
+		return weir_fail(-EINVAL, "TLS: authorities (ca_file, --ca-file) of %s: %s",
 		                 ca_file ? ca_file : "the system", why());
 	if (cert_file && SSL_CTX_use_certificate_chain_file(t->context, cert_file) != 1)
-		return weir_fail(-EINVAL, "TLS: certificate %s: %s", cert_file, why());
+		return weir_fail(-EINVAL, "TLS: certificate (cert_file, --cert-file) %s: %s",
+		                 cert_file, why());
 	if (key_file && SSL_CTX_use_PrivateKey_file(t->context, key_file, SSL_FILETYPE_PEM) != 1)
-		return weir_fail(-EINVAL, "TLS: key %s: %s", key_file, why());
+		return weir_fail(-EINVAL, "TLS: key (key_file, --key-file) %s: %s", key_file,
+		                 why());
 	if (!cert_file != !key_file)
 		return weir_fail(-EINVAL, "TLS: a certificate and its key are given together");
 	if (cert_file && SSL_CTX_check_private_key(t->context) != 1)
@@ -118,6 +124,21 @@ void weir__tls_free(struct weir_tls *t)
 
 /* ---- a connection ---- */
 
+/* What may be the remedy. */
+static const char *hint(long verdict)
+{
+	switch (verdict) {
+	case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+	case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+		return " (ca_file, --ca-file: whom to trust instead of the system's authorities)";
+	case X509_V_ERR_HOSTNAME_MISMATCH:
+	case X509_V_ERR_IP_ADDRESS_MISMATCH:
+		return " (server_name, --server-name: what it is of, if not of the URL's host)";
+	default: return "";
+	}
+}
+
 static int64_t failed(struct weir_byte_stream *s, int answer, short *events)
 {
 	int what = SSL_get_error(s->tls, answer);
@@ -127,8 +148,8 @@ static int64_t failed(struct weir_byte_stream *s, int answer, short *events)
 		return -EAGAIN;
 	}
 	if (verdict != X509_V_OK && SSL_get_verify_mode(s->tls) != SSL_VERIFY_NONE)
-		return weir_fail(-EKEYREJECTED, "%s: its certificate is refused: %s", s->peer,
-		                 X509_verify_cert_error_string(verdict));
+		return weir_fail(-EKEYREJECTED, "%s: its certificate is refused: %s%s", s->peer,
+		                 X509_verify_cert_error_string(verdict), hint(verdict));
 	if (what == SSL_ERROR_ZERO_RETURN || (what == SSL_ERROR_SYSCALL && !ERR_peek_error()))
 		return weir_fail(-ECONNRESET, "%s: the other end has closed the connection",
 		                 s->peer);

@@ -40,8 +40,12 @@ static int take_tls(struct weir_wire *w, const struct weir_wire_options *o)
 {
 	if (!w->manner.address.tls) {
 		if (o->ca_file || o->cert_file || o->key_file || o->server_name || o->insecure)
-			return weir_fail(-EINVAL, "options of TLS, but the URL does not begin with "
-			                 "rediss");
+			return weir_fail(-EINVAL, "%s is an option of TLS, and the URL does not "
+			                 "begin with rediss", o->ca_file ? "ca_file (--ca-file)" :
+			                 o->cert_file   ? "cert_file (--cert-file)" :
+			                 o->key_file    ? "key_file (--key-file)" :
+			                 o->server_name ? "server_name (--server-name)" :
+			                                  "insecure (--insecure)");
 		return 0;
 	}
 	return weir__tls_make(&w->manner.tls, o->ca_file, o->cert_file, o->key_file, o->insecure);

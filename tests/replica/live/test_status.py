@@ -216,16 +216,28 @@ class Connections(Tool):
         ca, own = "--ca-file=%s/ca.crt" % at, ["--cert-file=%s/client.crt" % at,
                                                "--key-file=%s/client.key" % at]
         self.arrives(url, ca, *own)
-        self.fails(url, *own, word="certificate is refused")
+        self.fails(url, *own, word="certificate is refused.*--ca-file")
         self.fails(url, ca, word="TLS|closed")
         self.arrives("rediss://localhost:%d" % port, ca, "--server-name=redis.example", *own)
         self.fails("rediss://localhost:%d" % port, ca, *own, word="certificate is refused")
-        self.fails(url, ca, "--server-name=other.example", *own, word="certificate is refused")
+        self.fails(url, ca, "--server-name=other.example", *own,
+                   word="certificate is refused.*--server-name")
         self.arrives(url, "--insecure", *own)
         for bad in ([own[0]], [own[1]], ["--cert-file=/nowhere", own[1]],
                     [own[0], "--key-file=%s/ca.key" % at], ["--ca-file=/nowhere"]):
             self.fails(url, *bad, word="TLS")
-        self.fails("redis://127.0.0.1:%d" % port, ca, word="rediss")
+        self.fails(url, "--ca-file=/nowhere", word="ca-file.* /nowhere: no such file")
+        self.fails("redis://127.0.0.1:%d" % port, ca, word="ca-file.*rediss")
+
+    def test_a_sentinel_where_a_redis_should_be(self):
+        sentinel = group.Sentinel(self.server.port)
+        self.addCleanup(sentinel.close)
+        self.fails("redis://127.0.0.1:%d" % sentinel.port, word=r"a Sentinel\?.*redis\+sentinel")
+        self.arrives("redis+sentinel://127.0.0.1:%d/weir" % sentinel.port)
+
+    def test_a_redis_where_a_sentinel_should_be(self):
+        self.fails("redis+sentinel://127.0.0.1:%d/weir" % self.server.port,
+                   word="no Sentinel.*redis://HOST")
 
     def test_who_is_there(self):
         self.server.client.execute_command(
