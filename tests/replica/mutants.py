@@ -56,8 +56,8 @@ MUTANTS = [
      'return origin && !waits(origin);'),
     ('OLD_BATCH_TAKEN_FOR_NEWS', 'origins.c', 'if (news == WEIR_ORIGIN_NEXT && !waits(origin))',
      'if (!waits(origin))'),
-    ('GAP_NOT_UNITED', 'node_join.c', 'if (!err && (p->gap || !descends(n, m)))',
-     'if (!err && !descends(n, m))'),
+    ('GAP_NOT_UNITED', 'node_join.c', 'p->united = p->gap || !descends(n, m);',
+     'p->united = !descends(n, m);'),
     # L8
     ('HOLE_IGNORED', 'origins.c', 'news == WEIR_ORIGIN_NEXT ? sequence : 0, sequence);',
      'sequence, sequence);'),

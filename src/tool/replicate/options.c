@@ -122,7 +122,8 @@ static unsigned commands_of(int option)
 {
 	switch (option) {
 	case REPLACE:
-	case IMAGE_FOLDER: return REPLICATE_PUBLISH;
+	case IMAGE_FOLDER:
+	case STREAM: return REPLICATE_PUBLISH;
 	case 'o': return REPLICATE_FOLLOW;
 	case MAX_AGE:
 	case JSON:

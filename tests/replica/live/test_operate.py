@@ -41,7 +41,7 @@ class Operate(tool.Tool):
         self.build("a", 0, 1000, "-n", "10000", "-p", "1e-6")
         self.replicate("publish", "a")
         shutil.copy(self.folder + "/a", self.folder + "/b") # its seed stays
-        self.build("b", 0, 100, "-n", "2000", "-p", "1e-6")
+        self.build("b", 0, 500, "-n", "2000", "-p", "1e-6")
         done = subprocess.run([tool.WEIR, "replicate", "publish", "--set=seen", "--replace", "c", "--",
                                "cp", "b", "c"], text=True, capture_output=True, cwd=self.folder,
                               env=self.environment, timeout=60)

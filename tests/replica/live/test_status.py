@@ -76,12 +76,14 @@ class Figures(Tool):
         said = self.json()
         self.assertEqual(said["current"], {
             "generation": 7, "base": 6, "kind": "classic", "image_bytes": 2500,
-            "age_seconds": 61.5, "checksum": SUM, "position": "7-3", "signed": False,
-            "damaged": False})
+            "age_seconds": 61.5, "checksum": SUM, "position": "7-3", "stream": "hashes",
+            "signed": False, "damaged": False})
         self.assertEqual([(g["generation"], g["base"], g["position"], g["signed"], g["damaged"])
                           for g in said["kept"]],
                          [(7, 6, "7-3", False, False), (6, 5, "6-3", True, False),
                           (0, 0, "", False, True)])
+        self.said[2] = self.said[2].replace(b"\nimage ", b"\nstream keys\nimage ")
+        self.assertEqual(self.json()["current"]["stream"], "keys")
         self.said[3] = b"signature"
         self.assertTrue(self.json()["current"]["signed"])
 
