@@ -159,19 +159,50 @@ static long long received(void)
 	return bytes;
 }
 
+static void measure_wire(const char *what)
+{
+	long long before = received();
+	measure(what, keys / ROUNDS, insert_and_flush);
+	printf("%-58s %10.2f bytes\n", "  on the wire, a key",
+	       (double)(received() - before) / (double)(keys / ROUNDS * ROUNDS));
+}
+
 /* ---- a generation ---- */
 
-static void publish(uint64_t n, unsigned number)
+/* Until all serve what the first has published. */
+static void await(void)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
-	(void)n, (void)number;
-	if (weir_replica_publish(node[0]) != 0 || weir_replica_stats(node[0], &s) != 0)
+	if (weir_replica_stats(node[0], &s) != 0)
 		fail("publish");
 	uint64_t newest = s.newest;
 	for (unsigned i = 0; i < NODES; i++) {
 		while (weir_replica_stats(node[i], &s) == 0 && s.generation < newest)
 			usleep(1000);
 	}
+}
+
+static void publish(uint64_t n, unsigned number)
+{
+	(void)n, (void)number;
+	if (weir_replica_publish(node[0]) != 0)
+		fail("publish");
+	await();
+}
+
+static int make(void *context, struct weir_filter **out)
+{
+	return weir_create(out, context);
+}
+
+static void publish_record(uint64_t n, unsigned number)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	(void)n, (void)number;
+	if (weir_replica_params(node[0], &p) != 0 ||
+	    weir_replica_publish_from(node[0], make, &p) != 0)
+		fail("publish");
+	await();
 }
 
 static void quiet(void *context, int result, const char *sentence)
@@ -188,6 +219,7 @@ static void open_nodes(const char *url, const char *set, const struct weir_param
 		o.set = set;
 		o.url = url;
 		o.params = p;
+		o.stream_keys = strcmp(set, "keys") == 0;
 		o.poll_ms = 20;
 		o.report = quiet;
 		if (weir_replica_open(&node[i], &o) != 0)
@@ -240,10 +272,7 @@ int main(int argc, char **argv)
 	measure("insert, local", keys / ROUNDS, insert_local);
 	if (weir_replica_flush(node[0], 60000) != 0)
 		fail("flush");
-	long long before = received();
-	measure("insert, until redis has it, many at once", keys / ROUNDS, insert_and_flush);
-	printf("%-58s %10.2f bytes\n", "  on the wire, a key",
-	       (double)(received() - before) / (double)(keys / ROUNDS * ROUNDS));
+	measure_wire("insert, until redis has it, many at once");
 	measure("insert, confirmed one by one", 1000, insert_confirmed);
 	sleep(1);
 	measure("lookup, bare filter", 1000000, by_bare);
@@ -257,9 +286,13 @@ int main(int argc, char **argv)
 	}
 	freeReplyObject(module);
 	close_nodes();
+	open_nodes(url, "keys", &p);
+	measure_wire("insert, likewise, batches of keys");
+	close_nodes();
 	p.capacity = UINT64_C(100) * 1000 * 1000 * 8 / 10; /* about 100 MB */
 	open_nodes(url, "large", &p);
-	measure("a generation of 100 MB, until 3 nodes serve it", 1, publish);
+	measure("a generation from a record, 100 MB, until 3 nodes serve it", 1, publish_record);
+	measure("likewise of a node's set, which all have", 1, publish);
 	close_nodes();
 	redisFree(direct);
 	return misses == 0; /* half of the keys are absent */

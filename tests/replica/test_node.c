@@ -451,7 +451,16 @@ static void test_an_image_that_need_not_come(void **state)
 	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
 	node[B].joined.checksum[1]--;
 	assert_ok(weir__node_look(&node[B]));
-	/* and who lacks a batch */
+	/* and from whom the last batch was taken away before it was read */
+	insert_and_send(A, 5);
+	publish(A);
+	toy_delete(&toy, toy.now.n - 1);
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+	toy.no_image = false;
+	assert_ok(weir__node_look(&node[B]));
+	toy.no_image = true;
+	assert_true(has(B, 5));
+	/* and who lacks one */
 	insert_and_send(A, 3);
 	insert_and_send(A, 4);
 	toy_delete(&toy, toy.now.n - 2);
