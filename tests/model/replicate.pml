@@ -29,7 +29,7 @@
  *     something and asks for it. It has it when it has read what the asked node sent in answer,
  *     and has joined a manifest no older than the one that was there when the answer ended: what
  *     the asked node has forgotten is in that image alone. An answer to an earlier question does
- *     not count.
+ *     not count. (L8 in rules.h: of two nodes, the one that is asked is everybody that lives.)
  * P6  Joining: next is published beside current; the image, the stream from its position to the
  *     cursor, and all that is pending or retained go into next; commit.
  * P7  The publisher notes position, epoch and base generation, and then copies the set. It begins

@@ -43,8 +43,8 @@ class Operate(tool.Tool):
         shutil.copy(self.folder + "/a", self.folder + "/b") # its seed stays
         self.build("b", 0, 500, "-n", "2000", "-p", "1e-6")
         done = subprocess.run([tool.WEIR, "replicate", "publish", "--set=seen", "--replace", "c",
-                               "--", "cp", "b", "c"], text=True, capture_output=True, cwd=self.folder,
-                              env=self.environment, timeout=60)
+                               "--", "cp", "b", "c"], text=True, capture_output=True,
+                              cwd=self.folder, env=self.environment, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, r"becomes another: .* 10000 keys at (1e-06|9\.\S+e-07)"
                          r" -> .* 2000 keys at (1e-06|9\.\S+e-07)\n$")
