@@ -17,7 +17,7 @@
 enum {
 	SLOWEST = 1000,       /* bytes a second, on average over stall_s */
 	LONGEST_PAUSE = 30000, /* milliseconds */
-	SLICE = 50,           /* of a pause, after which stop() is asked */
+	SLICE = 50,           /* of waiting, after which stop() is asked */
 	HEADER = WEIR_FETCH_VALIDATOR + 32,
 };
 
@@ -39,12 +39,6 @@ static int start_once(void)
 static bool stopped(const struct weir_fetch_options *o)
 {
 	return o->stop && o->stop(o->context);
-}
-
-static int on_progress(void *options, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
-{
-	(void)a, (void)b, (void)c, (void)d;
-	return stopped(options);
 }
 
 /* ---- the handle ---- */
@@ -75,9 +69,8 @@ static CURLcode set_limits(CURL *c, const struct weir_fetch_options *o)
 	e = e ? e : curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, (long)SLOWEST);
 	e = e ? e : curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, stall_s);
 	e = e ? e : curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
-	e = e ? e : curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
-	e = e ? e : curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
-	return e ? e : curl_easy_setopt(c, CURLOPT_XFERINFODATA, (void *)o);
+	/* a name that is still looked for is not waited for at the end */
+	return e ? e : curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L);
 }
 
 static CURLcode set_request(struct weir_fetched *f, const struct weir_fetch_url *url, char *error)
@@ -153,14 +146,40 @@ static int transfer_failed(struct weir_fetched *f, CURLcode code, const char *er
 	return weir_fail(err, "%s: %s", f->url, why);
 }
 
-static int try_once(struct weir_fetched *f, char *error)
+/* libcurl's own way of waiting would ask stop() once a second. */
+static CURLcode transfer(CURLM *all, const struct weir_fetch_options *o)
+{
+	for (int running = 1, left; running;) {
+		if (stopped(o))
+			return CURLE_ABORTED_BY_CALLBACK;
+		if (curl_multi_perform(all, &running) != CURLM_OK)
+			return CURLE_OUT_OF_MEMORY;
+		const CURLMsg *end = curl_multi_info_read(all, &left);
+		if (end && end->msg == CURLMSG_DONE)
+			return end->data.result;
+		if (curl_multi_poll(all, NULL, 0, SLICE, NULL) != CURLM_OK)
+			return CURLE_OUT_OF_MEMORY;
+	}
+	return CURLE_GOT_NOTHING;
+}
+
+static CURLcode perform(struct weir_fetched *f, const struct weir_fetch_options *o)
+{
+	if (curl_multi_add_handle(f->all, f->curl) != CURLM_OK)
+		return CURLE_OUT_OF_MEMORY;
+	CURLcode code = transfer(f->all, o);
+	(void)curl_multi_remove_handle(f->all, f->curl);
+	return code;
+}
+
+static int try_once(struct weir_fetched *f, const struct weir_fetch_options *o, char *error)
 {
 	struct curl_slist *list = NULL;
 	error[0] = '\0';
 	int err = ask(f, &list);
 	weir__fetch_answer_begin(f);
 	if (!err) {
-		CURLcode code = curl_easy_perform(f->curl);
+		CURLcode code = perform(f, o);
 		if (code == CURLE_ABORTED_BY_CALLBACK)
 			err = weir_fail(-ECANCELED, "%s: stopped by the caller after %" PRIu64
 			                " of %" PRIu64 " bytes", f->url, f->got, f->bytes);
@@ -192,7 +211,7 @@ static int try_all(struct weir_fetched *f, const struct weir_fetch_options *o, c
 {
 	unsigned tries = o->tries ? o->tries : 5, pause_ms = o->pause_ms ? o->pause_ms : 500;
 	for (unsigned i = 1;; i++) {
-		int err = try_once(f, error);
+		int err = try_once(f, o, error);
 		if (!err || !f->again)
 			return err;
 		if (i == tries)
@@ -220,17 +239,16 @@ static int fetch(const struct weir_fetch_options *o, const struct weir_fetch_url
                  uint64_t bytes)
 {
 	char error[CURL_ERROR_SIZE] = "";
-	struct weir_fetched f = { .curl = curl_easy_init(), .url = url->shown, .to = to,
-	                          .bytes = bytes };
-	if (!f.curl)
-		return weir_fail(-ENOMEM, "%s: no memory to fetch it", url->shown);
-	CURLcode code = set_security(f.curl, o);
+	struct weir_fetched f = { .all = curl_multi_init(), .curl = curl_easy_init(),
+	                          .url = url->shown, .to = to, .bytes = bytes, .here = o->here };
+	CURLcode code = f.all && f.curl ? set_security(f.curl, o) : CURLE_OUT_OF_MEMORY;
 	code = code ? code : set_limits(f.curl, o);
 	code = code ? code : set_request(&f, url, error);
 	int err = code ? weir_fail(code == CURLE_OUT_OF_MEMORY ? -ENOMEM : -ENOTSUP,
 	                           "%s: libcurl cannot be set up: %s", url->shown,
 	                           curl_easy_strerror(code)) : try_all(&f, o, error);
 	curl_easy_cleanup(f.curl);
+	curl_multi_cleanup(f.all);
 	return err;
 }
 

@@ -28,9 +28,10 @@ struct weir_fetch_options {
 	unsigned stall_s;         /* this long fewer than 1,000 bytes a second: broken; 30 */
 	unsigned tries;           /* in all: 5 */
 	unsigned pause_ms;        /* before the second; doubled each time, up to 30 s; 500 */
-	bool (*stop)(void *context); /* asked about once a second, or oftener; NULL: never;
-	                              * calls nothing of weir: that could lose a sentence */
+	bool (*stop)(void *context); /* asked about every 50 ms; NULL: never; calls nothing of
+	                              * weir: that could lose a sentence */
 	void *context;
+	_Atomic uint64_t *here;   /* receives how many bytes are there, as they come; may be NULL */
 };
 
 /* Could weir__fetch() use these? Return: 0; -EINVAL the base URL; -ENOTSUP, -ENOMEM as it. */

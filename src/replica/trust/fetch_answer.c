@@ -2,6 +2,7 @@
  * Answers of HTTP (RFC 9110): status, size, range and validator. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -207,6 +208,8 @@ size_t weir__fetch_body(char *bytes, size_t size, size_t n, void *fetched)
 	if (len)
 		memcpy(f->to + f->got, bytes, len);
 	f->got += len;
+	if (f->here)
+		atomic_store_explicit(f->here, f->got, memory_order_relaxed);
 	return len;
 }
 

@@ -16,10 +16,12 @@ enum {
 
 /* One image, over all tries. */
 struct weir_fetched {
+	CURLM *all; /* of one */
 	CURL *curl;
 	const char *url; /* as it is shown */
 	unsigned char *to;
 	uint64_t bytes, got;
+	_Atomic uint64_t *here; /* receives got; NULL: nobody asks */
 	/* of what came: the ETag or Last-Modified; "": there is none that is strong */
 	char validator[WEIR_FETCH_VALIDATOR + 1];
 
