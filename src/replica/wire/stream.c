@@ -2,7 +2,6 @@
  * Sockets that do not block, and the waiting for them. */
 #include "stream.h"
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -12,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include <weir/error.h>
+#include "resolve.h"
 #include "tls.h"
 #include "../clock.h"
 
@@ -86,19 +86,28 @@ static void set_options(int fd)
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
 }
 
+/* Each address has its part of the time that is left: behind one that hangs another may serve. */
+static int try_all(struct weir_byte_stream *s, const struct addrinfo *all, int64_t end)
+{
+	int left = 0, err = -EHOSTUNREACH;
+	for (const struct addrinfo *a = all; a; a = a->ai_next)
+		left++;
+	for (const struct addrinfo *a = all; a && err && err != -ECANCELED; a = a->ai_next) {
+		int64_t ms = (end - (int64_t)weir__now_ms()) / left--;
+		err = try(s, a->ai_family, a->ai_addr, a->ai_addrlen, ms > 1 ? (uint32_t)ms : 1);
+	}
+	return err;
+}
+
 static int connect_host(struct weir_byte_stream *s, const char *host, uint16_t port,
                         uint32_t milliseconds)
 {
-	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
 	struct addrinfo *found;
-	char service[6];
-	snprintf(service, sizeof service, "%u", (unsigned)port);
-	int err = getaddrinfo(host, service, &hints, &found);
+	int64_t end = (int64_t)weir__now_ms() + milliseconds;
+	int err = weir__resolve(s, host, port, milliseconds, &found);
 	if (err)
-		return weir_fail(-EHOSTUNREACH, "%s: %s", s->peer, gai_strerror(err));
-	err = -EHOSTUNREACH;
-	for (const struct addrinfo *a = found; a && err && err != -ECANCELED; a = a->ai_next)
-		err = try(s, a->ai_family, a->ai_addr, a->ai_addrlen, milliseconds);
+		return err;
+	err = try_all(s, found, end);
 	freeaddrinfo(found);
 	if (!err)
 		set_options(s->fd);

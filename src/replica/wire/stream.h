@@ -18,6 +18,7 @@ struct weir_byte_stream {
 };
 
 /* Connect to a Unix socket (@path), or to a host's addresses in turn.
+ * @milliseconds: in all, for its name too.
  * Return: 0; -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH, ...; -ECANCELED. */
 int weir__stream_connect(struct weir_byte_stream *s, const char *path, const char *host,
                          uint16_t port, uint32_t milliseconds);

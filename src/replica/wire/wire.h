@@ -32,8 +32,9 @@ struct weir_wire_options {
 	const char *ca_file, *cert_file, *key_file;
 	const char *server_name;     /* the name that the certificate must have; NULL: the host's */
 	bool insecure;               /* any certificate will do */
-	uint32_t connect_ms, answer_ms; /* 0: 5000, 10000. answer_ms: from call to whole answer,
-	                                   begun anew with each piece that arrives */
+	uint32_t connect_ms, answer_ms; /* 0: 5000, 10000. connect_ms: of a host, for its name and
+	                                   a connection together. answer_ms: from call to whole
+	                                   answer, begun anew with each piece that arrives */
 	size_t max_bytes;            /* of one reply; 0: 256 MiB */
 };
 
