@@ -92,8 +92,11 @@ int weir__node_want(struct weir_node *n, uint64_t node, uint64_t sequence);
 
 /* Read what is new in the stream, and apply it (L5, L7, L8). Return: 0, or the server's. */
 int weir__node_read(struct weir_node *n);
-/* Look for another epoch or manifest, and join it (L1, L11). Return: 0, or the server's. */
+/* Look for another epoch or manifest, and join it (L1, L11).
+ * Return: 0; -EINPROGRESS its image is on its way: look again; or the server's. */
 int weir__node_look(struct weir_node *n);
+/* Is it to join the manifest that it has seen last? */
+bool weir__node_lacks_image(const struct weir_node *n);
 /* End a gap, and the waiting for nodes that have gone (L8). @alive: those that live, ascending. Who
  * lives and is not among them sends again what is lacking when it meets the next manifest.
  * Return: whether it is complete now. */

@@ -109,7 +109,7 @@ static int begin(struct weir_reload **r, struct weir_node *n, const struct weir_
 	if (err)
 		return err;
 	err = n->server->image(n->server->context, m, &image);
-	if (err == -ECANCELED) /* the node is stopping */
+	if (err == -ECANCELED || err == -EINPROGRESS) /* the node is stopping; not yet */
 		return err;
 	if (!err) {
 		err = check_image(n, m, image);

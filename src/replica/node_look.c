@@ -14,6 +14,11 @@ static bool is_joined(const struct weir_node *n, const struct weir_manifest *m)
 	       n->joined.checksum[1] == m->checksum[1] && strcmp(n->joined.epoch, m->epoch) == 0;
 }
 
+bool weir__node_lacks_image(const struct weir_node *n)
+{
+	return n->seen.generation && (n->gap || !is_joined(n, &n->seen));
+}
+
 /* L1, L3: ids and counts of before mean nothing here. */
 static void meet(struct weir_node *n, const char *epoch)
 {

@@ -45,7 +45,8 @@ struct weir_server {
 	int (*manifest)(void *context, char epoch[WEIR_REPLICA_EPOCH + 1], char **text,
 	                size_t *len);
 	/* Fetch and check the image of a manifest.
-	 * -EBADMSG, -EKEYREJECTED, -ENOTSUP, -EFBIG: all of it is there, and it will not do. */
+	 * -EBADMSG, -EKEYREJECTED, -ENOTSUP, -EFBIG: all of it is there, and it will not do.
+	 * -EINPROGRESS: it is on its way, to be asked for again; to ask for another gives it up. */
 	int (*image)(void *context, const struct weir_manifest *m, struct weir_filter **out);
 	/* Store a filter's image, which nobody reads yet, and complete @m: bytes, checksum, chunks,
 	 * published_ms. Then WAIT.

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1']
 HERE = ROOT / 'tests/replica'
 TESTS = [('test_pending', ''), ('test_origins', ''), ('test_node', ''), ('test_seeds', ''),
-         ('test_rules', '60')] # seeds
+         ('test_coming', ''), ('test_rules', '60')] # seeds
 MUTANTS = [
     # L1
     ('EPOCH_NOT_NOTICED', 'node_look.c', 'bool anew = epoch[0] && strcmp(epoch, n->epoch) != 0;',
@@ -90,6 +90,13 @@ MUTANTS = [
      '\tif (*kept)', 'weir__pending_put_hash(&n->pending, hash); /* L2: first */\n\tif (0)'),
     ('MORE_FORGOTTEN', 'node_publish.c', 'if (has_more && (err || more))', 'if (0)'),
     ('AGAIN_FOLLOWS', 'node_publish.c', '\tm->follows = false;\n', ''),
+    ('COMING_IS_REFUSED', 'node_join.c',
+     ' || err == -EINPROGRESS) /* the node is stopping; not yet */',
+     ') return err; if (err == -EINPROGRESS) refuse(n, m, -EBADMSG); if (err == -EINPROGRESS)'),
+    ('COMING_TAKEN_FOR_JOINED', 'node_look.c', 'err = weir__node_join(n, m, origins);',
+     'if ((err = weir__node_join(n, m, origins)) == -EINPROGRESS) n->joined = *m;'),
+    ('AT_THE_POSITION_BEFORE_IT_IS_HERE', 'node_look.c', 'if (anew)\n\t\tn->cursor',
+     'if (1)\n\t\tn->cursor'),
     # L12
     ('LINEAGE_IGNORED', 'node_join.c', 'n->joined.lineage == m->lineage && ', ''),
     ('OLDER_TAKES_AWAY', 'node_join.c', ' && n->joined.generation <= m->generation', ''),

@@ -194,6 +194,8 @@ static int image(void *context, const struct weir_manifest *m, struct weir_filte
 {
 	struct toy *t = context;
 	int err = breaks(t);
+	if (!err && t->slow && toy_number(t, 1000) < t->slow)
+		return weir_fail(-EINPROGRESS, "half of it is here");
 	if (!err && t->bad_image)
 		return weir_fail(-EBADMSG, "its checksum is another");
 	for (struct toy_image *i = t->images; i && !err && !t->no_image; i = i->older)

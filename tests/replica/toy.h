@@ -30,6 +30,7 @@ struct toy {
 	unsigned failing; /* of 1000 calls */
 	bool no_image;    /* somebody has deleted chunks */
 	bool bad_image;   /* somebody has changed them */
+	unsigned slow;    /* of 1000 times that an image is asked for, it is on its way */
 	bool lags;        /* the replica answers no WAIT */
 	struct toy_image *images;
 	struct toy_entry *all;

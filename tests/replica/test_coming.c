@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ * A generation whose image is on its way: the node does all else meanwhile, and joins it when it is
+ * here. Two nodes and a toy of a server, as in test_node.c. */
+#include <errno.h>
+#include <weir/handle.h>
+#include "../test.h"
+#include "node.h"
+#include "toy.h"
+
+enum { A, B, NODES, ALWAYS = 1000 };
+
+static struct toy toy;
+static struct weir_handle *handle[NODES];
+static struct weir_node node[NODES];
+
+static int make(void **state)
+{
+	(void)state;
+	toy_make(&toy, 1);
+	for (unsigned i = 0; i < NODES; i++) {
+		struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 1e-6);
+		assert_ok(weir_handle_create(&handle[i], f, NULL));
+		weir__node_make(&node[i], &toy.server, handle[i], "set", 0xa + i, 1 << 20);
+		assert_ok(weir__node_look(&node[i]));
+	}
+	return 0;
+}
+
+static int release(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < NODES; i++) {
+		weir__node_free(&node[i]);
+		assert_ok(weir_handle_destroy(handle[i]));
+	}
+	toy_free(&toy);
+	return 0;
+}
+
+static bool has(unsigned i, unsigned key)
+{
+	return weir_handle_contains_hash(handle[i], test_key(key));
+}
+
+static void insert_and_send(unsigned i, unsigned key)
+{
+	int kept;
+	assert_ok(weir__node_insert(&node[i], test_key(key), &kept));
+	assert_ok(weir__node_send(&node[i]));
+}
+
+static void publish(unsigned i)
+{
+	assert_ok(weir__node_read(&node[i]));
+	assert_ok(weir__node_publish(&node[i], NULL));
+}
+
+/* What the stream does not have, so that it comes by an image alone. */
+static void publish_with(unsigned i, unsigned key)
+{
+	struct weir_filter *more = test_filter(WEIR_BLOCKED, 1000, 1e-6);
+	assert_ok(weir_insert_hash(more, test_key(key)));
+	assert_ok(weir__node_publish(&node[i], more));
+	weir_destroy(more);
+}
+
+static void test_it_is_joined_when_it_is_here(void **state)
+{
+	(void)state;
+	insert_and_send(A, 1);
+	publish_with(A, 100);
+	toy.slow = ALWAYS;
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(weir__node_look(&node[B]), -EINPROGRESS);
+	assert_true(weir__node_lacks_image(&node[B]));
+	assert_int_equal(node[B].joined.generation, 0);
+	assert_int_equal(node[B].seen.generation, 1);
+	toy.slow = 0;
+	assert_ok(weir__node_look(&node[B])); /* it was not refused */
+	assert_false(weir__node_lacks_image(&node[B]));
+	assert_int_equal(node[B].joined.generation, 1);
+	assert_true(has(B, 100));
+}
+
+static void test_inserts_go_on(void **state)
+{
+	(void)state;
+	insert_and_send(A, 1);
+	publish_with(A, 100);
+	toy.slow = ALWAYS;
+	assert_int_equal(weir__node_look(&node[B]), -EINPROGRESS);
+	insert_and_send(A, 2);
+	insert_and_send(B, 3);
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(has(B, 1) && has(B, 2) && has(B, 3) && !has(B, 100));
+	/* it is not what a generation is made on top of */
+	assert_refused(weir__node_publish(&node[B], NULL), -EEXIST, "the base is another", "");
+	toy.slow = 0;
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 1) && has(B, 2) && has(B, 3) && has(B, 100));
+	publish(B);
+	assert_int_equal(toy.now.generation, 2);
+}
+
+static void test_another_takes_its_place(void **state)
+{
+	(void)state;
+	publish(A);
+	toy.slow = ALWAYS;
+	assert_int_equal(weir__node_look(&node[B]), -EINPROGRESS);
+	insert_and_send(A, 1);
+	publish(A);
+	assert_int_equal(weir__node_look(&node[B]), -EINPROGRESS);
+	assert_int_equal(node[B].seen.generation, 2);
+	toy.slow = 0;
+	assert_ok(weir__node_look(&node[B]));
+	assert_int_equal(node[B].joined.generation, 2);
+	assert_true(has(B, 1));
+	/* and none does: it is not waited for */
+	publish(A);
+	toy.slow = ALWAYS;
+	assert_int_equal(weir__node_look(&node[B]), -EINPROGRESS);
+	toy_flush(&toy);
+	assert_ok(weir__node_look(&node[B]));
+	assert_false(weir__node_lacks_image(&node[B]));
+}
+
+/* The ids of before mean nothing, and the cursor is the manifest's, though its image is not here:
+ * what the stream had before that comes with the image. */
+static void test_another_epoch_meanwhile(void **state)
+{
+	(void)state;
+	insert_and_send(A, 1);
+	publish(A);
+	toy_wait(&toy);
+	toy.slow = ALWAYS;
+	assert_int_equal(weir__node_look(&node[B]), -EINPROGRESS);
+	insert_and_send(B, 2);
+	toy_fail_over(&toy); /* to a replica that has no 2 */
+	assert_int_equal(weir__node_look(&node[B]), -EINPROGRESS);
+	assert_ok(weir__node_send(&node[B]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(has(B, 2) && weir__node_lacks_image(&node[B]));
+	toy.slow = 0;
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 1) && has(B, 2));
+	assert_ok(weir__node_look(&node[A]));
+	assert_ok(weir__node_read(&node[A]));
+	assert_true(has(A, 2));
+}
+
+#define OF(test) cmocka_unit_test_setup_teardown(test, make, release)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		OF(test_it_is_joined_when_it_is_here),
+		OF(test_inserts_go_on),
+		OF(test_another_takes_its_place),
+		OF(test_another_epoch_meanwhile),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
