@@ -14,11 +14,11 @@
  *     weir_replica_close(replica);
  *
  * A thread of the library owns the connection. It sends what was inserted here, applies what was
- * inserted elsewhere, and when somebody publishes a generation it fetches the image, adds what
- * followed, and swaps it in by a reload (reload.h), so that no insert is lost. An image of another
- * node's set is not fetched where all that it has is there already. Lookups never wait
- * for any of it. Inserts that bypass weir_replica_insert() stay on this node, until it takes
- * another image.
+ * inserted elsewhere, and when somebody publishes a generation it has the image fetched by another
+ * thread, adds what followed, and swaps it in by a reload (reload.h), so that no insert is lost. An
+ * image of another node's set is not fetched where all that it has is there already. Lookups never
+ * wait for any of it, nor do inserts for an image. Inserts that bypass weir_replica_insert() stay on
+ * this node, until it takes another image.
  *
  * What an insert survives, once the call has returned:
  *
@@ -85,7 +85,8 @@ struct weir_replica_options {
 	const char *ca_file, *cert_file, *key_file; /* TLS; without ca_file: the system's */
 	const char *server_name;       /* that the certificate must have; NULL: the URL's */
 	bool insecure;                 /* any certificate will do */
-	uint32_t connect_ms, answer_ms; /* time-outs; 0: 5000, 10000 */
+	uint32_t connect_ms, answer_ms; /* time-outs: to find and reach a host, and between two
+	                                   pieces of an answer; 0: 5000, 10000 */
 
 	/* The handle. */
 	struct weir_handle *handle;    /* of the caller's, with a filter of the set's own seed:
@@ -97,7 +98,8 @@ struct weir_replica_options {
 	                                     A set that is there stays as it is: if it is of
 	                                     another kind or size, report hears of it once */
 	const void *hash_key;          /* of keyed filters: 16 bytes */
-	uint64_t max_image_bytes;      /* refuse larger images; 0: 16 GiB */
+	uint64_t max_image_bytes;      /* refuse larger images, also when unpacked: some 500 KB
+	                                  of zstd may be 16 GiB; 0: 16 GiB */
 
 	/* Inserts. */
 	uint64_t max_pending_bytes;    /* of batches that could still be lost; 0: 256 MiB */
@@ -268,7 +270,8 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_save(struct weir_replica *r, const cha
 struct weir_replica_stats {
 	size_t struct_size;
 	bool connected;           /* the last exchange with redis succeeded */
-	bool complete;            /* nothing is known that this node lacks */
+	bool complete;            /* nothing is known that this node lacks: no insert, and no
+	                             generation whose image is still to come */
 	uint64_t generation;      /* that was joined last; 0: none */
 	uint64_t newest;          /* that redis was seen to have */
 	uint64_t refused;         /* generation whose image will not do; 0: none */
@@ -277,10 +280,12 @@ struct weir_replica_stats {
 	uint64_t not_replicated;  /* inserts that this node keeps to itself */
 	uint64_t failures;        /* exchanges that failed, ever */
 	uint64_t node;            /* this node's id: random for each open */
+	uint64_t image_here;      /* bytes of an image on its way that are here, */
+	uint64_t image_bytes;     /* and that it has; 0: none is on its way */
 	char error[256];          /* the last failure's sentence, if it is not over; "" */
 };
 #define WEIR_REPLICA_STATS_INIT \
-	{ sizeof(struct weir_replica_stats), false, false, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } }
+	{ sizeof(struct weir_replica_stats), false, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } }
 
 /**
  * How this node stands, as of its thread's last round.
@@ -301,6 +306,7 @@ struct weir_replica_node {
 	char position[42];        /* in the stream, up to which it has applied all */
 	bool complete, publisher; /* publisher: it is to publish now and then */
 	uint64_t retained_bytes, not_replicated, refused;
+	uint64_t image_here, image_bytes; /* of an image on its way */
 	char error[256];          /* "": all is well */
 };
 

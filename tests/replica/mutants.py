@@ -95,7 +95,7 @@ MUTANTS = [
      ') return err; if (err == -EINPROGRESS) refuse(n, m, -EBADMSG); if (err == -EINPROGRESS)'),
     ('COMING_TAKEN_FOR_JOINED', 'node_look.c', 'err = weir__node_join(n, m, origins);',
      'if ((err = weir__node_join(n, m, origins)) == -EINPROGRESS) n->joined = *m;'),
-    ('AT_THE_POSITION_BEFORE_IT_IS_HERE', 'node_look.c', 'if (anew)\n\t\tn->cursor',
+    ('POSITION_BEFORE_THE_IMAGE', 'node_look.c', 'if (anew)\n\t\tn->cursor',
      'if (1)\n\t\tn->cursor'),
     # L12
     ('LINEAGE_IGNORED', 'node_join.c', 'n->joined.lineage == m->lineage && ', ''),

@@ -20,7 +20,8 @@ static int make(void **state)
 	for (unsigned i = 0; i < NODES; i++) {
 		struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 1e-6);
 		assert_ok(weir_handle_create(&handle[i], f, NULL));
-		weir__node_make(&node[i], &toy.server, handle[i], "set", 0xa + i, 1 << 20);
+		weir__node_make(&node[i], &toy.server, handle[i], "set", 0xa + i,
+		                WEIR_ENTRY_HASHES, 1 << 20);
 		assert_ok(weir__node_look(&node[i]));
 	}
 	return 0;
@@ -45,7 +46,7 @@ static bool has(unsigned i, unsigned key)
 static void insert_and_send(unsigned i, unsigned key)
 {
 	int kept;
-	assert_ok(weir__node_insert(&node[i], test_key(key), &kept));
+	assert_ok(weir__node_insert_hash(&node[i], test_key(key), &kept));
 	assert_ok(weir__node_send(&node[i]));
 }
 

@@ -2,6 +2,7 @@
  * The image of a manifest: got in pieces into a file without a name, checked, then loaded. What the
  * manifest declares takes no memory before it has arrived. */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,7 +12,7 @@
 #include <weir/image.h>
 #include "../argument.h"
 #include "bytes.h"
-#include "redis.h"
+#include "image.h"
 
 static int put(int fd, const char *data, size_t len, uint64_t at)
 {
@@ -55,14 +56,19 @@ static int get_chunk(struct weir_redis *r, const struct weir_manifest *m, const 
 	return err;
 }
 
-static int get_chunks(struct weir_redis *r, const struct weir_manifest *m, int fd)
+static int get_chunks(struct weir_redis *r, const struct weir_manifest *m,
+                      struct weir_image_file *f)
 {
 	char names[WEIR_KEY_TEXT];
-	int err = 0;
 	weir__key_of_chunks(names, &r->keys, m->stored);
-	for (uint64_t i = 0; i < m->chunks && !err; i++)
-		err = get_chunk(r, m, names, i, fd);
-	return err;
+	while (f->chunks < m->chunks) {
+		int err = get_chunk(r, m, names, f->chunks, f->fd);
+		if (err)
+			return err;
+		uint64_t here = ++f->chunks < m->chunks ? f->chunks * m->chunk_bytes : m->bytes;
+		atomic_store_explicit(&f->here, here, memory_order_relaxed);
+	}
+	return 0;
 }
 
 static int get_path(struct weir_redis *r, const struct weir_manifest *m, int fd)
@@ -82,7 +88,7 @@ static int get_path(struct weir_redis *r, const struct weir_manifest *m, int fd)
 	return err;
 }
 
-static int check(struct weir_redis *r, const struct weir_manifest *m, int fd)
+static int check(const struct weir_redis *r, const struct weir_manifest *m, int fd)
 {
 	struct weir_bytes_sum sum;
 	int err = weir__bytes_sum(&sum, fd, m->bytes, r->trust != NULL);
@@ -100,7 +106,7 @@ static int check(struct weir_redis *r, const struct weir_manifest *m, int fd)
 	return 0;
 }
 
-static int load(struct weir_redis *r, const struct weir_manifest *m, int fd,
+static int load(const struct weir_redis *r, const struct weir_manifest *m, int fd,
                 struct weir_filter **out)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -122,21 +128,32 @@ static int load(struct weir_redis *r, const struct weir_manifest *m, int fd,
 	return err;
 }
 
-int weir__redis_image(void *context, const struct weir_manifest *m, struct weir_filter **out)
+int weir__image_begin(const struct weir_redis *r, const struct weir_manifest *m,
+                      struct weir_image_file *f)
 {
-	struct weir_redis *r = context;
 	if (m->bytes > r->max_image_bytes)
 		return weir_fail(-EFBIG, "set %s: the image of generation %" PRIu64 " has %" PRIu64
 		                 " bytes, allowed are %" PRIu64, r->keys.set, m->generation,
 		                 m->bytes, r->max_image_bytes);
-	int fd = memfd_create("weir-image", MFD_CLOEXEC);
-	if (fd < 0)
-		return weir_fail(-errno, "no file in memory for an image");
-	int err = m->path[0] ? get_path(r, m, fd) : get_chunks(r, m, fd);
-	if (!err)
-		err = check(r, m, fd);
-	if (!err)
-		err = load(r, m, fd, out);
-	close(fd);
-	return err;
+	f->fd = memfd_create("weir-image", MFD_CLOEXEC);
+	return f->fd < 0 ? weir_fail(-errno, "no file in memory for an image") : 0;
+}
+
+int weir__image_get(struct weir_redis *r, const struct weir_manifest *m, struct weir_image_file *f)
+{
+	return m->path[0] ? get_path(r, m, f->fd) : get_chunks(r, m, f);
+}
+
+int weir__image_load(const struct weir_redis *r, const struct weir_manifest *m,
+                     const struct weir_image_file *f, struct weir_filter **out)
+{
+	int err = check(r, m, f->fd);
+	return err ? err : load(r, m, f->fd, out);
+}
+
+void weir__image_end(struct weir_image_file *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
 }

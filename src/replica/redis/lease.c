@@ -7,7 +7,7 @@
 #include "../clock.h"
 #include "../number.h"
 #include "../argument.h"
-#include "redis.h"
+#include "coming.h"
 
 int weir__redis_lease(struct weir_redis *r, uint32_t milliseconds, bool take)
 {

@@ -17,10 +17,15 @@ enum {
 	WEIR_REDIS_LATELY_MS = 600000, /* then one that was there is taken for removed */
 };
 
+struct weir_coming;
+
 /* Whoever makes it may change what is not marked as its own. */
 struct weir_redis {
 	struct weir_server server;
 	struct weir_wire *wire;
+	struct weir_wire *image_wire; /* of the thread that fetches images; NULL: none is */
+	void (*wake)(void *context);  /* by that thread, when it has ended; NULL: nobody waits */
+	void *wake_context;
 	struct weir_keys keys;
 	char owner[WEIR_REPLICA_NODE + 1]; /* of the lease: the node's id */
 	uint32_t chunk_bytes;
@@ -38,6 +43,7 @@ struct weir_redis {
 	struct weir_trust *trust;              /* NULL: no signature is asked for */
 	const struct weir_fetch_options *http; /* NULL: no image is got by HTTP */
 	/* its own */
+	struct weir_coming *coming; /* an image on its way, or what came before a failure */
 	uint32_t most_replicas;  /* that there were at once lately, and when */
 	uint64_t most_ms;
 	uint64_t generation; /* of the manifest, as of the last reading of the stream */
@@ -93,7 +99,6 @@ int weir__redis_read(void *context, const char *epoch, struct weir_stream_id aft
                      size_t *n);
 int weir__redis_manifest(void *context, char epoch[WEIR_REPLICA_EPOCH + 1], char **text,
                          size_t *len);
-int weir__redis_image(void *context, const struct weir_manifest *m, struct weir_filter **out);
 int weir__redis_store(void *context, const struct weir_filter *f, struct weir_manifest *m,
                       bool *safe);
 int weir__redis_publish(void *context, const struct weir_manifest *m, const char *text,

@@ -47,13 +47,32 @@ static struct weir_request *next(struct weir_replica *r)
 	return q;
 }
 
+/* In front of those that came since. */
+static void put_back(struct weir_replica *r, struct weir_request *first, struct weir_request **end)
+{
+	if (!first)
+		return;
+	pthread_mutex_lock(&r->lock);
+	*end = r->requests;
+	if (!r->requests)
+		r->requests_end = end;
+	r->requests = first;
+	pthread_mutex_unlock(&r->lock);
+}
+
 void weir__service_answer(struct weir_replica *r, int err)
 {
+	struct weir_request *later = NULL, **end = &later;
 	char why[WEIR_SERVICE_SENTENCE];
 	snprintf(why, sizeof why, "%s", err ? weir_error_detail() : "");
 	for (struct weir_request *q; (q = next(r));) {
 		bool runs = !err || (q->local && err != -ECANCELED);
 		int result = runs ? q->run(r, q->arg) : err;
+		if (result == -EINPROGRESS) { /* S2 */
+			*end = q;
+			end = &q->next;
+			continue;
+		}
 		if (runs && !result)
 			weir__service_note(r, err); /* who asked may ask for that too */
 		pthread_mutex_lock(&r->lock);
@@ -64,6 +83,7 @@ void weir__service_answer(struct weir_replica *r, int err)
 		pthread_cond_broadcast(&r->done);
 		pthread_mutex_unlock(&r->lock);
 	}
+	put_back(r, later, end);
 }
 
 /* Long enough for an image at 10 MB a second. */
@@ -102,9 +122,18 @@ static int publish_set(struct weir_replica *r, void *more)
 	return err;
 }
 
+/* The image of a generation that another has published is waited for without the lease. */
 int weir__service_publish(struct weir_replica *r, void *arg)
 {
-	return with_lease(r, publish_set, arg);
+	int err = weir__node_look(&r->node);
+	return err == -EINPROGRESS ? err : with_lease(r, publish_set, arg);
+}
+
+/* What is published next replaces the one that is there: its image need not be. */
+static int look(struct weir_replica *r)
+{
+	int err = weir__node_look(&r->node);
+	return err == -EINPROGRESS ? 0 : err;
 }
 
 int weir__service_duty(struct weir_replica *r)
@@ -134,7 +163,7 @@ static int on_top(struct weir_replica *r, int (*publish)(struct weir_replica *r,
                   void *arg)
 {
 	char why[WEIR_SERVICE_SENTENCE];
-	int looked = weir__node_look(&r->node);
+	int looked = look(r);
 	snprintf(why, sizeof why, "%s", weir_error_detail());
 	int err = publish(r, arg);
 	return looked && err == -EEXIST ? weir_fail(looked, "%s", why) : err;

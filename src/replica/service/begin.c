@@ -86,7 +86,7 @@ static int begin_from(struct weir_replica *r, const struct weir_replica_options 
 	struct weir_replica_options as = *o;
 	as.stream_keys = !err && m.of_keys;
 	if (!err)
-		err = weir__redis_image(&r->redis, &m, &image);
+		err = weir__redis_image_await(&r->redis, &m, &image);
 	if (!err) {
 		compare(r, o, image);
 		err = make_handle(r, &as, image);
@@ -156,7 +156,7 @@ int weir__service_begin(struct weir_replica *r, const struct weir_replica_option
 	for (unsigned tries = 1;; tries++) {
 		int err = begin(r, o);
 		bool passing = err == -EEXIST || err == -EPERM || err == -EAGAIN ||
-			       err == -ESTALE;
+			       err == -ESTALE || err == -EINPROGRESS;
 		if (!passing || tries == 8)
 			return err;
 		char why[WEIR_SERVICE_SENTENCE];

@@ -47,12 +47,13 @@ static int send_report(struct weir_replica *r)
 	gethostname(host, sizeof host - 1);
 	int n = snprintf(text, sizeof text, "host %s pid %ld generation %" PRIu64
 	                 " checksum %016" PRIx64 "%016" PRIx64 " position %s complete %d retained %"
-	                 PRIu64 " lost %" PRIu64 " refused %" PRIu64 " publisher %d error %s",
+	                 PRIu64 " lost %" PRIu64 " refused %" PRIu64 " publisher %d here %" PRIu64
+	                 " image %" PRIu64 " error %s",
 	                 host[0] ? host : "-", (long)getpid(), s.generation,
 	                 r->node.joined.checksum[0], r->node.joined.checksum[1],
 	                 weir__stream_id_print(position, r->node.cursor.at), s.complete,
 	                 s.retained_bytes, s.not_replicated, s.refused, r->publish_ms != 0,
-	                 s.error);
+	                 s.image_here, s.image_bytes, s.error);
 	return weir__redis_report(&r->redis, text, (size_t)n < sizeof text ? (size_t)n :
 	                          sizeof text - 1);
 }
@@ -104,7 +105,8 @@ static void forget_gone(struct weir_replica *r, uint64_t now)
 
 static int publish(struct weir_replica *r, uint64_t now)
 {
-	if (!r->publish_ms || !weir__is_due(&r->publish, now) || !weir__node_complete(&r->node))
+	if (!r->publish_ms || !weir__is_due(&r->publish, now) || !weir__node_complete(&r->node) ||
+	    weir__node_lacks_image(&r->node))
 		return 0;
 	weir__due_after(&r->publish, now, r->publish_ms);
 	forget_gone(r, now);

@@ -45,11 +45,13 @@ static int start(struct weir_replica *r)
 
 static void free_all(struct weir_replica *r)
 {
+	weir__redis_image_stop(&r->redis);
 	weir__service_unmake(r);
 	weir__signer_close(r->redis.signer);
 	weir__trust_close(r->redis.trust);
 	weir__wire_close(r->wire);
 	weir__wire_close(r->ear);
+	weir__wire_close(r->image_wire);
 	if (r->wake >= 0)
 		close(r->wake);
 	if (r->requests_end) {
@@ -77,6 +79,8 @@ static int make(struct weir_replica *r, const struct weir_replica_options *o)
 		err = weir__service_wire(&r->wire, o);
 	if (!err)
 		err = weir__service_wire(&r->ear, o);
+	if (!err)
+		err = weir__service_wire(&r->image_wire, o);
 	if (!err)
 		err = weir__service_redis(r, o);
 	if (err)

@@ -56,9 +56,9 @@ int weir__service_wire(struct weir_wire **wire, const struct weir_replica_option
 	return weir__wire_open(wire, &w);
 }
 
-static bool stopped(void *context)
+static void wake(void *context)
 {
-	return weir__wire_interrupted(context);
+	weir__service_wake(context);
 }
 
 static char *copy(const char *text)
@@ -76,9 +76,7 @@ static int make_http(struct weir_replica *r, const struct weir_replica_options *
 		return weir_fail(-ENOMEM, "no memory for the base URL of images");
 	r->http = (struct weir_fetch_options){ .base_url = r->image_url,
 		                               .ca_file = r->image_ca_file,
-		                               .allow_http = o->image_http,
-		                               .stop = stopped,
-		                               .context = r->wire };
+		                               .allow_http = o->image_http };
 	r->redis.http = &r->http;
 	int err = weir__fetch_check(&r->http);
 	return err ? weir_fail(err, "images by HTTP (image_url, --image-url): %s",
@@ -94,6 +92,9 @@ int weir__service_redis(struct weir_replica *r, const struct weir_replica_option
 		return err;
 	weir__redis_make(x, r->wire, o->set, id);
 	r->node.id = id;
+	x->image_wire = r->image_wire;
+	x->wake = wake;
+	x->wake_context = r;
 	x->replicas = o->replicas;
 	/* an answer is waited for no longer than answer_ms */
 	uint32_t answer_ms = o->answer_ms ? o->answer_ms : 10000;

@@ -6,15 +6,24 @@
 #include <weir/error.h>
 #include "service.h"
 
+/* An image that is on its way is no failure (S3). */
+static int look_now(struct weir_replica *r)
+{
+	int err = weir__node_look(&r->node);
+	return err == -EINPROGRESS ? 0 : err;
+}
+
 /* Look where there is something to see. */
 static int look(struct weir_replica *r)
 {
 	struct weir_node *n = &r->node;
+	weir__redis_image_only(&r->redis, weir__node_lacks_image(n) ? &n->seen : NULL);
+	bool settled = n->seen.generation == n->joined.generation && !n->gap;
 	if (n->epoch[0] && r->redis.generation == n->seen.generation &&
-	    n->seen.generation == n->joined.generation && !n->gap)
+	    (settled || weir__redis_image_comes(&r->redis, &n->seen)))
 		return 0;
 	uint64_t before = n->joined.generation;
-	int err = weir__node_look(n);
+	int err = look_now(r);
 	r->redis.generation = err ? r->redis.generation : n->seen.generation;
 	if (!err && n->joined.generation != before)
 		weir__service_tell(r, 1);
@@ -25,7 +34,7 @@ static int look(struct weir_replica *r)
  * is, since the stream may have lost its end. */
 static int meet(struct weir_replica *r)
 {
-	int err = weir__node_look(&r->node);
+	int err = look_now(r);
 	if (strcmp(r->last_epoch, r->node.epoch) != 0) {
 		memcpy(r->last_epoch, r->node.epoch, sizeof r->last_epoch);
 		r->epoch_ms = weir__now_ms();

@@ -9,7 +9,11 @@
  *     includes all that was pending then; if replicas are to be waited for, when WAIT has answered
  *     after that, and the epoch was the same after WAIT: another server's WAIT says nothing of what
  *     the old one was sent.
- * S2  A request runs on the thread between two rounds, alone. */
+ * S2  A request runs on the thread between two rounds, alone. One that needs an image that is on
+ *     its way answers -EINPROGRESS, and runs again after the next round.
+ * S3  An image is fetched, checked and loaded on another thread (redis/coming.h), which touches
+ *     nothing of the node: the thread goes on with its rounds, and joins the image when it is
+ *     here. */
 #ifndef WEIR_REPLICA_SERVICE_H
 #define WEIR_REPLICA_SERVICE_H
 
@@ -17,7 +21,7 @@
 #include <stdatomic.h>
 #include <weir/replica.h>
 #include "../node.h"
-#include "../redis/redis.h"
+#include "../redis/coming.h"
 #include "due.h"
 
 enum {
@@ -46,6 +50,7 @@ struct weir_replica {
 	struct weir_handle *handle;
 	bool own_handle, made_node;
 	struct weir_wire *wire, *ear; /* ear: subscribed to the channel */
+	struct weir_wire *image_wire; /* of the thread that fetches images */
 	struct weir_redis redis;
 	struct weir_node node;
 	struct weir_fetch_options http;

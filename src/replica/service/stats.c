@@ -13,7 +13,8 @@ void weir__service_note(struct weir_replica *r, int err)
 	pthread_mutex_lock(&r->lock);
 	struct weir_replica_stats *s = &r->stats;
 	s->connected = weir__wire_fd(r->wire) >= 0;
-	s->complete = weir__node_complete(n);
+	s->complete = weir__node_complete(n) && !weir__node_lacks_image(n);
+	weir__redis_image_bytes(&r->redis, &s->image_here, &s->image_bytes);
 	s->generation = n->joined.generation;
 	s->newest = n->newest;
 	s->refused = n->refused.generation > n->joined.generation ? n->refused.generation : 0;

@@ -111,6 +111,7 @@ void *weir__service_run(void *arg)
 		if (err || r->redis.generation == r->node.seen.generation)
 			wait(r, err);
 	}
+	weir__redis_image_stop(&r->redis);
 	if (weir__wire_fd(r->wire) >= 0)
 		(void)weir__redis_leave(&r->redis); /* a courtesy */
 	(void)weir_fail(-ECANCELED, "set %s: the node is closed", r->node.set);

@@ -55,6 +55,8 @@ static bool take(struct weir_replica_node *n, const redisReply *node, const redi
 	n->retained_bytes = number(report, "retained");
 	n->not_replicated = number(report, "lost");
 	n->refused = number(report, "refused");
+	n->image_here = number(report, "here");
+	n->image_bytes = number(report, "image");
 	const char *error = strstr(report, " error ");
 	snprintf(n->error, sizeof n->error, "%s", error ? error + 7 : "");
 	return true;

@@ -16,7 +16,7 @@ void weir__wire_interrupt(struct weir_wire *w)
 		;
 }
 
-/* The eventfd is never read, so it stays readable. */
+/* Readable until weir__wire_rest(): nothing else reads it. */
 bool weir__wire_interrupted(const struct weir_wire *w)
 {
 	struct pollfd fd = { .fd = weir__wire_interrupt_fd(w), .events = POLLIN };

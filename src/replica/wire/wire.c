@@ -191,6 +191,14 @@ int weir__wire_connect(struct weir_wire *w)
 	return err;
 }
 
+void weir__wire_rest(struct weir_wire *w)
+{
+	uint64_t n;
+	weir__link_close(&w->link);
+	while (read(w->manner.interrupt, &n, sizeof n) < 0 && errno == EINTR)
+		;
+}
+
 uint64_t weir__wire_number(const struct weir_wire *w)
 {
 	return w->number;

@@ -75,6 +75,9 @@ int weir__wire_fd(const struct weir_wire *w);
 /* Any thread. The call under way and all later ones end with -ECANCELED. */
 void weir__wire_interrupt(struct weir_wire *w);
 bool weir__wire_interrupted(const struct weir_wire *w);
+/* When no call is under way: close the connection, and take an interruption back. The next call
+ * connects again. */
+void weir__wire_rest(struct weir_wire *w);
 /* Wait until so many milliseconds have passed, somebody interrupts, or one of @fds (with POLLIN)
  * can be read. Return: whether nobody interrupted. */
 struct pollfd;

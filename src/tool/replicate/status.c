@@ -88,6 +88,9 @@ static void print_node(const struct weir_replica_node *n)
 	plain_put(n->position, stdout);
 	printf(", %s, %" PRIu64 " bytes kept, %.1f s ago%s", n->complete ? "complete" : "lacking",
 	       n->retained_bytes, n->age, n->publisher ? ", publisher" : "");
+	if (n->image_bytes)
+		printf(", %" PRIu64 " of %" PRIu64 " bytes of an image are here", n->image_here,
+		       n->image_bytes);
 	if (n->error[0]) {
 		fputs(": ", stdout);
 		plain_put(n->error, stdout);

@@ -62,6 +62,8 @@ static json_t *json_node(const struct weir_replica_node *n)
 	json_put(j, "retained_bytes", integer(n->retained_bytes));
 	json_put(j, "not_replicated", integer(n->not_replicated));
 	json_put(j, "refused", integer(n->refused));
+	json_put(j, "image_here", integer(n->image_here));
+	json_put(j, "image_bytes", integer(n->image_bytes));
 	json_put(j, "error", text(n->error));
 	return j;
 }
@@ -153,6 +155,16 @@ static double node_alone(const struct weir_replica_node *n)
 	return (double)n->not_replicated;
 }
 
+static double node_here(const struct weir_replica_node *n)
+{
+	return (double)n->image_here;
+}
+
+static double node_image(const struct weir_replica_node *n)
+{
+	return (double)n->image_bytes;
+}
+
 void status_prometheus(const struct replicate *r, const struct weir_replica_view *v,
                                 const struct alerts *a)
 {
@@ -170,4 +182,6 @@ void status_prometheus(const struct replicate *r, const struct weir_replica_view
 	nodes_gauge(r, v, "retained_bytes", "Of batches that could still be lost.",
 	            node_retained);
 	nodes_gauge(r, v, "not_replicated", "Inserts that the node keeps to itself.", node_alone);
+	nodes_gauge(r, v, "image_here_bytes", "Of an image on its way to the node.", node_here);
+	nodes_gauge(r, v, "image_bytes", "Of that image as a whole; 0: none is.", node_image);
 }

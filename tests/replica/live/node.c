@@ -7,6 +7,8 @@
  *     rate N          insert N keys a second from now on; 0: none
  *     burst N         -> burst N: insert so many keys at once
  *     confirm N       -> confirm ANSWER: insert a key of its own, the N-th, and wait for it
+ *     confirms N      -> confirms P50 P99 MOST: insert and confirm N of its first keys, one by
+ *                        one; microseconds each took
  *     flush MS        -> flush 0|ERRNO
  *     check NAME N    -> missing COUNT: of the first N keys of node NAME
  *     publish         -> publish 0|ERRNO
@@ -133,6 +135,31 @@ static void confirm(uint64_t n)
 	say("confirm %d %s", answer, answer < 0 ? weir_error_detail() : "");
 }
 
+static int ascending(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void confirms(size_t n)
+{
+	double *took = calloc(n + 1, sizeof *took);
+	for (size_t i = 0; i < n && took; i++) {
+		uint64_t key = key_of(name, inserted);
+		double begun = now();
+		if (weir_replica_insert_confirmed(replica, &key, sizeof key) < 0)
+			say("refused %s", weir_error_detail());
+		else
+			inserted++;
+		took[i] = (now() - begun) * 1e6;
+	}
+	if (took && n) {
+		qsort(took, n, sizeof *took, ascending);
+		say("confirms %.0f %.0f %.0f", took[n / 2], took[n * 99 / 100], took[n - 1]);
+	}
+	free(took);
+}
+
 static int make(void *empty, struct weir_filter **out)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -177,9 +204,9 @@ static void stats(void)
 		return;
 	say("stats inserted=%" PRIu64 " connected=%d complete=%d generation=%" PRIu64 " newest=%"
 	    PRIu64 " retained=%" PRIu64 " lost=%" PRIu64 " failures=%" PRIu64 " refused=%" PRIu64
-	    " seed=%" PRIu64 " error=%s", (uint64_t)inserted, s.connected, s.complete,
-	    s.generation, s.newest, s.retained_bytes, s.not_replicated, s.failures, s.refused,
-	    h.filter.seed_fingerprint, s.error);
+	    " seed=%" PRIu64 " here=%" PRIu64 " image=%" PRIu64 " error=%s", (uint64_t)inserted,
+	    s.connected, s.complete, s.generation, s.newest, s.retained_bytes, s.not_replicated,
+	    s.failures, s.refused, h.filter.seed_fingerprint, s.image_here, s.image_bytes, s.error);
 }
 
 static bool obey(char *line)
@@ -194,6 +221,8 @@ static bool obey(char *line)
 		burst(strtoull(rest, NULL, 10));
 	} else if (strncmp(line, "confirm ", 8) == 0) {
 		confirm(strtoull(rest, NULL, 10));
+	} else if (strncmp(line, "confirms ", 9) == 0) {
+		confirms(strtoull(rest, NULL, 10));
 	} else if (strncmp(line, "flush ", 6) == 0) {
 		err = weir_replica_flush(replica, (uint32_t)atoi(rest));
 		say("flush %d %s", err, err ? weir_error_detail() : "");

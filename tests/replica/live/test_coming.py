@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""Images that come slowly, break off, are replaced and removed on their way: the node goes on
+meanwhile. test_coming.py PROGRAM"""
+import os
+import sys
+import time
+import unittest
+
+import group
+import liar
+import nodes
+import slow
+
+CHUNKS = "{weir:seen}:c:*"
+
+
+class Slow(nodes.OneServer):
+    def stats(self, node, name):
+        return node.stats()[name]
+
+    def confirms(self, node, n=1000):
+        """Microseconds: of half of them, of 99 of 100, of all."""
+        return [int(word) for word in node.ask("confirms %d" % n).split(" ")]
+
+    def publish(self, node):
+        self.assertEqual(node.ask("publish"), "0 ")
+        return self.stats(node, "newest")
+
+    def inserts(self, node):
+        node.rate(5000)
+        time.sleep(0.3)
+        node.rate(0)
+        self.assertEqual(node.ask("flush 10000"), "0 ")
+
+    def on_its_way(self, node, generation):
+        group.wait_until("a part of it is here", lambda: 0 < self.stats(node, "here") <
+                         self.stats(node, "image"))
+        s = node.stats()
+        self.assertEqual((s["newest"], s["complete"], s["error"]), (generation, 0, ""))
+        self.assertLess(s["generation"], generation)
+
+
+class Web(Slow):
+    def two_by_web(self):
+        """One that publishes, and one that gets images from a web server that may be slow."""
+        images = os.path.join(self.server.folder, "images")
+        os.mkdir(images)
+        self.web = slow.Web(images)
+        self.addCleanup(self.web.close)
+        self.ledger.options += ("image_url=" + self.web.url, "http=1")
+        publisher = self.ledger.start("folder=" + images)
+        reader = self.ledger.start()
+        self.inserts(publisher)
+        return publisher, reader
+
+    def test_confirmed_inserts_while_a_web_server_drips(self):
+        publisher, reader = self.two_by_web()
+        before = self.confirms(reader)
+        self.web.rate = 1024
+        generation = self.publish(publisher)
+        self.on_its_way(reader, generation)
+        failures = self.stats(reader, "failures")
+        during = self.confirms(reader)
+        print("confirmed in us, half, 99 of 100, all: %s, while an image comes %s" %
+              (before, during), file=sys.stderr)
+        self.assertLess(during[2], 1000000 + 10 * before[2])
+        self.assertLess(during[0], 20000 + 5 * before[0])
+        # and what others insert comes as ever
+        self.inserts(publisher)
+        inserted = self.stats(publisher, "inserted")
+        group.wait_until("it is applied", lambda: not reader.missing(0, inserted)[0])
+        self.on_its_way(reader, generation)
+        self.assertEqual(self.stats(reader, "failures"), failures)
+        self.web.rate = None
+        nodes.settle(self, self.ledger)
+        self.assertEqual(self.stats(reader, "generation"), generation)
+        self.assertEqual(self.stats(reader, "image"), 0)
+
+    def test_closing_while_it_comes(self):
+        publisher, reader = self.two_by_web()
+        self.web.rate = 1024
+        self.on_its_way(reader, self.publish(publisher))
+        begun = time.monotonic()
+        self.assertEqual(reader.quit(), "0 ")
+        self.assertLess(time.monotonic() - begun, 5)
+
+    def test_another_replaces_it(self):
+        publisher, reader = self.two_by_web()
+        self.web.rate = 1024
+        self.on_its_way(reader, self.publish(publisher))
+        first = max(self.web.taken)
+        publisher.rate(1000)
+        generation = self.publish(publisher)
+        group.wait_until("the first is given up", lambda: first in self.web.ended)
+        self.on_its_way(reader, generation)
+        self.web.rate = None
+        nodes.settle(self, self.ledger)
+
+    def test_who_publishes_waits_for_it(self):
+        """On top of what another has published, so its image has to be here."""
+        publisher, reader = self.two_by_web()
+        self.ledger.kill(reader)
+        reader = self.ledger.start("folder=" + self.web.folder)
+        self.web.rate = 1024
+        generation = self.publish(publisher)
+        self.on_its_way(reader, generation)
+        reader.process.stdin.write("publish\n")
+        reader.process.stdin.flush()
+        time.sleep(1)
+        self.assertTrue(reader.answers.empty())
+        self.web.rate = None
+        self.assertEqual(reader.answer("publish"), "0 ")
+        nodes.settle(self, self.ledger)
+        self.assertEqual(self.stats(publisher, "generation"), generation + 1)
+
+    def test_a_record_replaces_what_does_not_come(self):
+        """It need not be here for that."""
+        publisher, reader = self.two_by_web()
+        self.ledger.kill(reader)
+        reader = self.ledger.start("folder=" + self.web.folder)
+        self.web.rate = 1024
+        generation = self.publish(publisher)
+        self.on_its_way(reader, generation)
+        self.assertEqual(reader.ask("record"), "0 ")
+        self.web.rate = None
+        nodes.settle(self, self.ledger)
+        self.assertEqual(self.stats(publisher, "generation"), generation + 1)
+
+    def test_it_is_not_there(self):
+        publisher, reader = self.two_by_web()
+        folder, self.web.folder = self.web.folder, "/nowhere"
+        generation = self.publish(publisher)
+        group.wait_until("it says so", lambda: "404" in self.stats(reader, "error"))
+        self.confirms(reader, 100)
+        for _ in range(20): # it stays, whatever else goes well
+            self.assertIn("404", self.stats(reader, "error"))
+            time.sleep(0.02)
+        self.web.folder = folder
+        nodes.settle(self, self.ledger)
+        self.assertEqual(self.stats(reader, "generation"), generation)
+
+
+class Chunks(Slow):
+    """Of redis: six of them."""
+
+    def two_by_liar(self):
+        self.liar = liar.Liar(self.server.socket)
+        self.addCleanup(self.liar.close)
+        publisher = self.ledger.start()
+        reader = self.ledger.start("url=" + self.liar.url)
+        self.inserts(publisher)
+        self.got = []
+        return publisher, reader
+
+    def number(self, args):
+        return int(args[0].rsplit(b":", 1)[1])
+
+    def test_goes_on_after_a_break(self):
+        publisher, reader = self.two_by_liar()
+
+        def get(args, answer, send):
+            self.got.append(self.number(args))
+            if self.got.count(2) == 1 and self.got[-1] == 2:
+                raise OSError # the connection ends
+            return answer
+        self.liar.lies["get"] = get
+        generation = self.publish(publisher)
+        nodes.settle(self, self.ledger)
+        self.assertEqual(self.stats(reader, "generation"), generation)
+        self.assertEqual(self.got, [0, 1, 2, 2, 3, 4, 5])
+
+    def test_removed_on_its_way(self):
+        publisher, reader = self.two_by_liar()
+
+        def get(args, answer, send):
+            self.got.append(self.number(args))
+            while self.got == [0, 1]:
+                time.sleep(0.01)
+            return answer
+        self.liar.lies["get"] = get
+        generation = self.publish(publisher)
+        group.wait_until("a part is here", lambda: self.stats(reader, "here") > 0)
+        self.confirms(reader, 100)
+        self.server.client.delete(*self.server.client.scan_iter(CHUNKS))
+        self.got.append("gone")
+        group.wait_until("it says so", lambda: "is not there" in self.stats(reader, "error"))
+        self.confirms(reader, 100)
+        self.assertEqual(self.stats(reader, "complete"), 0)
+        self.assertEqual(self.publish(publisher), generation + 1)
+        nodes.settle(self, self.ledger)
+
+    def test_a_redis_that_drips(self):
+        """Only the connection of the image waits for it."""
+        publisher, reader = self.two_by_liar()
+        self.liar.lies["get"] = self.drip
+        generation = self.publish(publisher)
+        group.wait_until("it comes", lambda: self.got)
+        self.assertLess(self.confirms(reader)[2], 5000000)
+        self.assertEqual(self.stats(reader, "generation"), generation - 1)
+        self.assertEqual(self.stats(reader, "error"), "")
+        begun = time.monotonic()
+        self.assertEqual(reader.quit(), "0 ")
+        self.assertLess(time.monotonic() - begun, 5)
+
+    def drip(self, args, answer, send):
+        self.got.append(self.number(args))
+        send(b"$%d\r\n" % len(answer))
+        for byte in answer:
+            send(b"%c" % byte)
+            time.sleep(0.05)
+        return liar.Raw(b"\r\n")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
