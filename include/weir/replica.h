@@ -131,6 +131,10 @@ struct weir_replica_options {
 	const char *image_url;         /* base URL of images that are in no redis; https:// */
 	const char *image_ca_file;     /* its authorities; NULL: the system's */
 	bool image_http;               /* http:// will do */
+	const char *read_url;          /* replicas of redis, one drawn at random, of which images
+	                                  are asked first: what they lack, or all when they are
+	                                  away, comes from the master; users, passwords and TLS as
+	                                  of url; NULL: none */
 
 	/* Called on the library's thread: a generation was swapped in (@result 1), something began
 	 * to fail (a negative errno) or is over, or is worth a look (0), with a sentence valid
@@ -141,7 +145,7 @@ struct weir_replica_options {
 };
 #define WEIR_REPLICA_OPTIONS_INIT \
 	{ sizeof(struct weir_replica_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0, 0, 0, 0, \
-	  0, 0, 0, 0, 0, false, 0, 0, 0, WEIR_REPLICAS_ALL, 0, 0, 0, 0, 0, 0, 0, false, 0, 0 }
+	  0, 0, 0, 0, 0, false, 0, 0, 0, WEIR_REPLICAS_ALL, 0, 0, 0, 0, 0, 0, 0, false, 0, 0, 0 }
 
 /**
  * Join a set, and start the thread that keeps this node equal to the others.

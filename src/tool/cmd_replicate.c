@@ -44,6 +44,7 @@ static const char help[] =
 	"      --image-ca=FILE  its authorities, as --ca-file (default: the system's)\n"
 	"      --image-http     http:// will do for it\n"
 	"      --image-folder=FOLDER  put images there, for a web server\n"
+	"      --read-url=URL   replicas of redis, of which images are asked first\n"
 	"      --keep=N         generations to keep for a rollback (default: 2)\n"
 	"      --zstd[=LEVEL]   compress images (default level: 3)\n"
 	"      --stream=KIND    what nodes tell one another, hashes (default) or keys: then a\n"

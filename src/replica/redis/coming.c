@@ -44,12 +44,25 @@ static bool stopped(void *coming)
 	return atomic_load(&((struct weir_coming *)coming)->stop);
 }
 
+/* Nothing of what came will do: the next time it begins anew. */
+static bool is_final(int err)
+{
+	return err == -EBADMSG || err == -EKEYREJECTED || err == -ENOTSUP || err == -EFBIG ||
+	       err == -EINVAL || err == -ENOMEM;
+}
+
+static int get_and_load(struct weir_coming *c)
+{
+	int err = weir__image_get(&c->redis, &c->of, &c->file);
+	return err || stopped(c) ? err : weir__image_load(&c->redis, &c->of, &c->file, &c->filter);
+}
+
 static void *run(void *arg)
 {
 	struct weir_coming *c = arg;
-	c->err = weir__image_get(&c->redis, &c->of, &c->file);
-	if (!c->err && !stopped(c))
-		c->err = weir__image_load(&c->redis, &c->of, &c->file, &c->filter);
+	c->err = get_and_load(c);
+	if (is_final(c->err) && weir__image_again(&c->file))
+		c->err = get_and_load(c);
 	snprintf(c->sentence, sizeof c->sentence, "%s", c->err ? weir_error_detail() : "");
 	void (*wake)(void *) = c->redis.wake;
 	void *whom = c->redis.wake_context;
@@ -84,6 +97,8 @@ static void stop(struct weir_coming *c)
 	if (atomic_exchange(&c->stop, true))
 		return;
 	weir__wire_interrupt(c->redis.wire);
+	if (c->redis.read_wire)
+		weir__wire_interrupt(c->redis.read_wire);
 }
 
 static void join(struct weir_coming *c)
@@ -93,11 +108,18 @@ static void join(struct weir_coming *c)
 	c->started = false;
 }
 
+static void rest(const struct weir_coming *c)
+{
+	weir__wire_rest(c->redis.wire);
+	if (c->redis.read_wire)
+		weir__wire_rest(c->redis.read_wire);
+}
+
 static void drop(struct weir_redis *r)
 {
 	struct weir_coming *c = r->coming;
 	join(c);
-	weir__wire_rest(c->redis.wire);
+	rest(c);
 	weir_destroy(c->filter);
 	weir__image_end(&c->file);
 	free(c);
@@ -123,6 +145,7 @@ static int begin(struct weir_redis *r, const struct weir_manifest *m)
 	c->redis = *r;
 	c->redis.wire = r->image_wire;
 	c->of = *m;
+	c->file.master = !weir__reader_is_due(&r->reader);
 	if (r->http) {
 		c->http = *r->http;
 		c->http.stop = stopped;
@@ -138,13 +161,6 @@ static int begin(struct weir_redis *r, const struct weir_manifest *m)
 	return err;
 }
 
-/* Nothing of what came will do: the next time it begins anew. */
-static bool is_final(int err)
-{
-	return err == -EBADMSG || err == -EKEYREJECTED || err == -ENOTSUP || err == -EFBIG ||
-	       err == -EINVAL || err == -ENOMEM;
-}
-
 /* It goes on later. Until something comes, that is how it stands. */
 static void note_failure(struct weir_coming *c)
 {
@@ -155,13 +171,16 @@ static void note_failure(struct weir_coming *c)
 	memcpy(c->failure.sentence, c->sentence, sizeof c->failure.sentence);
 	c->failure.again_ms = weir__now_ms() + weir__wire_backoff(c->failure.times);
 	atomic_store(&c->ended, false);
-	weir__wire_rest(c->redis.wire);
+	rest(c);
 }
 
 static int take(struct weir_redis *r, struct weir_filter **out)
 {
 	struct weir_coming *c = r->coming;
 	join(c);
+	if (c->err != -ECANCELED)
+		weir__reader_note(&r->reader, c->file.away, c->file.mixed);
+	c->file.away[0] = '\0';
 	int err = c->err ? weir_fail(c->err, "%s", c->sentence) : 0;
 	if (!err) {
 		*out = c->filter;

@@ -29,31 +29,64 @@ static int put(int fd, const char *data, size_t len, uint64_t at)
 	return 0;
 }
 
-static int get_chunk(struct weir_redis *r, const struct weir_manifest *m, const char *names,
-                     uint64_t i, int fd)
-{
+struct chunk {
 	char name[WEIR_KEY_TEXT + WEIR_NUMBER_TEXT];
+	uint64_t i, at;
+	size_t bytes;
+};
+
+static int get_from_master(struct weir_redis *r, const struct weir_manifest *m,
+                           const struct chunk *c, int fd)
+{
 	struct redisReply *reply;
-	uint64_t at = i * m->chunk_bytes;
-	size_t expected = m->bytes - at < m->chunk_bytes ? m->bytes - at : m->chunk_bytes;
-	snprintf(name, sizeof name, "%s%" PRIu64, names, i);
-	const struct iovec args[] = { weir__text("GET"), weir__text(name) };
+	const struct iovec args[] = { weir__text("GET"), weir__text(c->name) };
 	int err = weir__redis_command(r, args, 2, &reply);
 	if (err)
 		return err;
 	if (reply->type == REDIS_REPLY_NIL)
 		err = weir_fail(-EAGAIN, "set %s: chunk %" PRIu64 " of generation %" PRIu64
-		                " is not there (any more)", r->keys.set, i, m->generation);
+		                " is not there (any more)", r->keys.set, c->i, m->generation);
 	else if (reply->type != REDIS_REPLY_STRING)
 		err = weir__redis_shape(r, "GET");
-	else if (reply->len != expected)
+	else if (reply->len != c->bytes)
 		err = weir_fail(-EBADMSG, "set %s: chunk %" PRIu64 " of generation %" PRIu64 " has "
-		                "%zu bytes instead of %zu", r->keys.set, i, m->generation,
-		                reply->len, expected);
+		                "%zu bytes instead of %zu", r->keys.set, c->i, m->generation,
+		                reply->len, c->bytes);
 	else
-		err = put(fd, reply->str, reply->len, at);
+		err = put(fd, reply->str, reply->len, c->at);
 	freeReplyObject(reply);
 	return err;
+}
+
+static void leave_replica(const struct weir_redis *r, struct weir_image_file *f, const char *why)
+{
+	f->master = true;
+	(void)weir_fail(-EAGAIN, "set %s: images are read from the master: %.200s", r->keys.set,
+	                why); /* escapes it */
+	snprintf(f->away, sizeof f->away, "%s", weir_error_detail());
+}
+
+/* A replica may lag, so what it lacks is nothing to speak of.
+ * Return: whether the chunk is here. */
+static bool get_from_replica(struct weir_redis *r, const struct chunk *c, struct weir_image_file *f)
+{
+	struct redisReply *reply;
+	const struct iovec args[] = { weir__text("GET"), weir__text(c->name) };
+	if (!r->read_wire || f->master)
+		return false;
+	int err = weir__wire_call(r->read_wire, args, 2, &reply);
+	if (err) {
+		leave_replica(r, f, weir_error_detail());
+		return false;
+	}
+	bool here = reply->type == REDIS_REPLY_STRING && reply->len == c->bytes &&
+	            put(f->fd, reply->str, reply->len, c->at) == 0;
+	if (!here && reply->type != REDIS_REPLY_NIL)
+		leave_replica(r, f, reply->type == REDIS_REPLY_ERROR ? reply->str :
+		                    "a replica has another chunk than the manifest says");
+	freeReplyObject(reply);
+	f->mixed |= here;
+	return here;
 }
 
 static int get_chunks(struct weir_redis *r, const struct weir_manifest *m,
@@ -61,12 +94,14 @@ static int get_chunks(struct weir_redis *r, const struct weir_manifest *m,
 {
 	char names[WEIR_KEY_TEXT];
 	weir__key_of_chunks(names, &r->keys, m->stored);
-	while (f->chunks < m->chunks) {
-		int err = get_chunk(r, m, names, f->chunks, f->fd);
+	for (; f->chunks < m->chunks; f->chunks++) {
+		struct chunk c = { .i = f->chunks, .at = f->chunks * m->chunk_bytes };
+		c.bytes = m->bytes - c.at < m->chunk_bytes ? m->bytes - c.at : m->chunk_bytes;
+		snprintf(c.name, sizeof c.name, "%s%" PRIu64, names, c.i);
+		int err = get_from_replica(r, &c, f) ? 0 : get_from_master(r, m, &c, f->fd);
 		if (err)
 			return err;
-		uint64_t here = ++f->chunks < m->chunks ? f->chunks * m->chunk_bytes : m->bytes;
-		atomic_store_explicit(&f->here, here, memory_order_relaxed);
+		atomic_store_explicit(&f->here, c.at + c.bytes, memory_order_relaxed);
 	}
 	return 0;
 }
@@ -142,6 +177,20 @@ int weir__image_begin(const struct weir_redis *r, const struct weir_manifest *m,
 int weir__image_get(struct weir_redis *r, const struct weir_manifest *m, struct weir_image_file *f)
 {
 	return m->path[0] ? get_path(r, m, f->fd) : get_chunks(r, m, f);
+}
+
+bool weir__image_again(struct weir_image_file *f)
+{
+	bool mixed = f->mixed;
+	f->mixed = false;
+	f->master = true;
+	if (mixed) {
+		f->chunks = 0;
+		atomic_store(&f->here, 0);
+		snprintf(f->away, sizeof f->away, "images are read from the master: what a replica "
+		         "gave is another image: %.150s", weir_error_detail());
+	}
+	return mixed;
 }
 
 int weir__image_load(const struct weir_redis *r, const struct weir_manifest *m,

@@ -8,6 +8,7 @@
 #include "../trust/sign.h"
 #include "../wire/wire.h"
 #include "keys.h"
+#include "reader.h"
 #include "scripts.h"
 
 enum {
@@ -24,6 +25,7 @@ struct weir_redis {
 	struct weir_server server;
 	struct weir_wire *wire;
 	struct weir_wire *image_wire; /* of the thread that fetches images; NULL: none is */
+	struct weir_wire *read_wire;  /* likewise: to a replica, which is asked first; NULL: none */
 	void (*wake)(void *context);  /* by that thread, when it has ended; NULL: nobody waits */
 	void *wake_context;
 	struct weir_keys keys;
@@ -44,6 +46,7 @@ struct weir_redis {
 	const struct weir_fetch_options *http; /* NULL: no image is got by HTTP */
 	/* its own */
 	struct weir_coming *coming; /* an image on its way, or what came before a failure */
+	struct weir_reader reader;
 	uint32_t most_replicas;  /* that there were at once lately, and when */
 	uint64_t most_ms;
 	uint64_t generation; /* of the manifest, as of the last reading of the stream */

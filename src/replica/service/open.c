@@ -52,6 +52,7 @@ static void free_all(struct weir_replica *r)
 	weir__wire_close(r->wire);
 	weir__wire_close(r->ear);
 	weir__wire_close(r->image_wire);
+	weir__wire_close(r->read_wire);
 	if (r->wake >= 0)
 		close(r->wake);
 	if (r->requests_end) {
@@ -80,7 +81,7 @@ static int make(struct weir_replica *r, const struct weir_replica_options *o)
 	if (!err)
 		err = weir__service_wire(&r->ear, o);
 	if (!err)
-		err = weir__service_wire(&r->image_wire, o);
+		err = weir__service_image_wires(r, o);
 	if (!err)
 		err = weir__service_redis(r, o);
 	if (err)

@@ -8,7 +8,7 @@
 #include "../random.h"
 #include "service.h"
 
-enum { DAY_MS = 24 * 3600 * 1000 };
+enum { DAY_MS = 24 * 3600 * 1000, READ_MS = 2000 };
 
 int weir__service_check(const struct weir_replica_options *o)
 {
@@ -56,6 +56,20 @@ int weir__service_wire(struct weir_wire **wire, const struct weir_replica_option
 	return weir__wire_open(wire, &w);
 }
 
+/* A replica is not waited for as long as the master: that one has it too. */
+int weir__service_image_wires(struct weir_replica *r, const struct weir_replica_options *o)
+{
+	struct weir_replica_options of = *o;
+	int err = weir__service_wire(&r->image_wire, o);
+	if (err || !o->read_url)
+		return err;
+	of.url = o->read_url;
+	of.connect_ms = o->connect_ms && o->connect_ms < READ_MS ? o->connect_ms : READ_MS;
+	of.answer_ms = o->answer_ms && o->answer_ms < READ_MS ? o->answer_ms : READ_MS;
+	err = weir__service_wire(&r->read_wire, &of);
+	return err ? err : weir__wire_draw(r->read_wire);
+}
+
 static void wake(void *context)
 {
 	weir__service_wake(context);
@@ -93,6 +107,7 @@ int weir__service_redis(struct weir_replica *r, const struct weir_replica_option
 	weir__redis_make(x, r->wire, o->set, id);
 	r->node.id = id;
 	x->image_wire = r->image_wire;
+	x->read_wire = r->read_wire;
 	x->wake = wake;
 	x->wake_context = r;
 	x->replicas = o->replicas;

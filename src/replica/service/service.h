@@ -50,7 +50,8 @@ struct weir_replica {
 	struct weir_handle *handle;
 	bool own_handle, made_node;
 	struct weir_wire *wire, *ear; /* ear: subscribed to the channel */
-	struct weir_wire *image_wire; /* of the thread that fetches images */
+	struct weir_wire *image_wire; /* of the thread that fetches images, */
+	struct weir_wire *read_wire;  /* and to replicas; NULL: none */
 	struct weir_redis redis;
 	struct weir_node node;
 	struct weir_fetch_options http;
@@ -92,6 +93,8 @@ struct weir_replica {
 /* Are these options? Return: 0, -EINVAL, -ENOTSUP. */
 int weir__service_check(const struct weir_replica_options *o);
 int weir__service_wire(struct weir_wire **wire, const struct weir_replica_options *o);
+/* The connections by which images come. */
+int weir__service_image_wires(struct weir_replica *r, const struct weir_replica_options *o);
 int weir__service_redis(struct weir_replica *r, const struct weir_replica_options *o);
 /* Make the handle from what redis has, or the set's first generation; and its node. */
 int weir__service_begin(struct weir_replica *r, const struct weir_replica_options *o);
@@ -124,5 +127,7 @@ void weir__service_note(struct weir_replica *r, int err);
 void weir__service_tell_notice(struct weir_replica *r);
 /* Tell the application of a change: of @err, or that it is over. */
 void weir__service_tell(struct weir_replica *r, int err);
+/* Tell it what is no failure, but to be known. */
+void weir__service_tell_news(struct weir_replica *r);
 
 #endif

@@ -80,6 +80,13 @@ static bool is_news(const struct weir_replica *r, int err, const char *sentence)
 	return false;
 }
 
+void weir__service_tell_news(struct weir_replica *r)
+{
+	const char *sentence = weir__reader_news(&r->redis.reader);
+	if (sentence)
+		say(r, -EHOSTUNREACH, sentence);
+}
+
 /* 1: a generation was swapped in. A failure is told when it begins, when its sentence changes, and
  * when it is over. */
 void weir__service_tell(struct weir_replica *r, int err)

@@ -106,6 +106,7 @@ void *weir__service_run(void *arg)
 			break;
 		weir__service_note(r, err);
 		weir__service_tell(r, err);
+		weir__service_tell_news(r);
 		if (!err)
 			listen(r);
 		if (err || r->redis.generation == r->node.seen.generation)

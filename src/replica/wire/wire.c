@@ -10,6 +10,7 @@
 #include <weir/error.h>
 #include "connection.h"
 #include "secret.h"
+#include "../random.h"
 
 /* ---- open and close ---- */
 
@@ -188,6 +189,16 @@ int weir__wire_connect(struct weir_wire *w)
 		return 0;
 	int err = connect_to_any(w);
 	w->number += !err;
+	return err;
+}
+
+int weir__wire_draw(struct weir_wire *w)
+{
+	struct weir_address *a = &w->manner.address;
+	uint64_t n;
+	int err = weir__random(&n);
+	for (uint64_t i = err || !a->n ? 0 : n % a->n; i; i--)
+		weir__address_rotate(a);
 	return err;
 }
 

@@ -75,6 +75,8 @@ int weir__wire_fd(const struct weir_wire *w);
 /* Any thread. The call under way and all later ones end with -ECANCELED. */
 void weir__wire_interrupt(struct weir_wire *w);
 bool weir__wire_interrupted(const struct weir_wire *w);
+/* Before the first call: begin at another of the URL's hosts, drawn at random. */
+int weir__wire_draw(struct weir_wire *w);
 /* When no call is under way: close the connection, and take an interruption back. The next call
  * connects again. */
 void weir__wire_rest(struct weir_wire *w);

@@ -14,7 +14,7 @@
 enum {
 	SET = 256, URL, USER, PASSWORD_FILE, CA_FILE, CERT_FILE, KEY_FILE,
 	SERVER_NAME, INSECURE, TRUSTED, SECRET, IMAGE_URL, IMAGE_CA, IMAGE_HTTP, IMAGE_FOLDER, KEEP,
-	ZSTD, STREAM, KEYED_BY, REPLACE, MAX_AGE, GENERATION, JSON, PROMETHEUS, TIMEOUT,
+	READ_URL, ZSTD, STREAM, KEYED_BY, REPLACE, MAX_AGE, GENERATION, JSON, PROMETHEUS, TIMEOUT,
 };
 
 static const struct option options[] = {
@@ -34,6 +34,7 @@ static const struct option options[] = {
 	{ "image-ca", required_argument, NULL, IMAGE_CA },
 	{ "image-http", no_argument, NULL, IMAGE_HTTP },
 	{ "image-folder", required_argument, NULL, IMAGE_FOLDER },
+	{ "read-url", required_argument, NULL, READ_URL },
 	{ "keep", required_argument, NULL, KEEP },
 	{ "zstd", optional_argument, NULL, ZSTD },
 	{ "stream", required_argument, NULL, STREAM },
@@ -84,6 +85,7 @@ static bool take_word(struct weir_replica_options *o, int option)
 		{ IMAGE_URL, &o->image_url },
 		{ IMAGE_CA, &o->image_ca_file },
 		{ IMAGE_FOLDER, &o->image_folder },
+		{ READ_URL, &o->read_url },
 	};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
 		if (words[i].option != option)

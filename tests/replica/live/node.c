@@ -265,6 +265,7 @@ static bool take(struct weir_replica_options *o, const char *word)
 		{ "ca=", &o->ca_file, NULL }, { "password_file=", &o->password_file, NULL },
 		{ "secret=", &o->secret_key, NULL }, { "trusted=", &o->trusted_keys, NULL },
 		{ "folder=", &o->image_folder, NULL }, { "image_url=", &o->image_url, NULL },
+		{ "read_url=", &o->read_url, NULL },
 		{ "poll=", NULL, &o->poll_ms }, { "confirm=", NULL, &o->confirm_replicas },
 		{ "answer=", NULL, &o->answer_ms }, { "connect=", NULL, &o->connect_ms },
 		{ "keep=", NULL, &o->keep }, { "idle=", NULL, &o->idle_ms },

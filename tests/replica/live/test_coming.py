@@ -2,6 +2,7 @@
 """Images that come slowly, break off, are replaced and removed on their way: the node goes on
 meanwhile. test_coming.py PROGRAM"""
 import os
+import signal
 import sys
 import time
 import unittest
@@ -209,6 +210,94 @@ class Chunks(Slow):
             send(b"%c" % byte)
             time.sleep(0.05)
         return liar.Raw(b"\r\n")
+
+
+class Replicas(Slow):
+    """Images are read from one; whatever it does, they come."""
+
+    def setUp(self):
+        super().setUp()
+        self.said = os.path.join(self.server.folder, "said")
+        self.ledger.errors = open(self.said, "w")
+        self.addCleanup(self.ledger.errors.close)
+
+    def two(self, url):
+        publisher = self.ledger.start()
+        reader = self.ledger.start("read_url=" + url)
+        self.inserts(publisher)
+        return publisher, reader
+
+    def replica(self):
+        replica = group.Server(["--replicaof", "127.0.0.1 %d" % self.server.port])
+        self.addCleanup(replica.close)
+        group.wait_until("the replica follows", lambda: group.Group.in_step(self.server))
+        return replica
+
+    def gets(self, server):
+        return server.client.info("commandstats").get("cmdstat_get", {"calls": 0})["calls"]
+
+    def joins(self, publisher):
+        self.publish(publisher)
+        nodes.settle(self, self.ledger)
+
+    def told(self):
+        with open(self.said) as f:
+            text = f.read()
+        self.assertNotIn("\x1b", text)
+        return [line for line in text.splitlines() if "read from the master" in line]
+
+    def test_it_is_read(self):
+        replica = self.replica()
+        publisher, _ = self.two("unix://" + replica.socket)
+        before = self.gets(replica)
+        self.joins(publisher)
+        self.assertEqual(self.gets(replica), before + 6)
+        self.assertEqual(self.told(), [])
+
+    def test_it_stands_still(self):
+        replica = self.replica()
+        publisher, reader = self.two("unix://" + replica.socket)
+        replica.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(replica.process.send_signal, signal.SIGCONT)
+        generation = self.publish(publisher)
+        group.wait_until("it is noticed", lambda: self.stats(reader, "newest") == generation)
+        self.assertLess(self.confirms(reader, 200)[2], 1500000)
+        self.joins(publisher)
+        self.joins(publisher)
+        self.assertEqual(len(self.told()), 1, self.told())
+
+    def test_it_lacks_everything(self):
+        empty = group.Server()
+        self.addCleanup(empty.close)
+        publisher, _ = self.two("unix://" + empty.socket)
+        self.joins(publisher)
+        self.assertGreater(self.gets(empty), 6)
+        self.assertEqual(self.told(), [])
+
+    def test_it_is_nowhere(self):
+        publisher, _ = self.two("unix:///nowhere/at/all")
+        self.joins(publisher)
+        self.assertEqual(len(self.told()), 1, self.told())
+
+    def test_it_lies(self):
+        lies = [lambda args, answer, send: answer[:-1],
+                lambda args, answer, send: answer[:-1] + bytes([answer[-1] ^ 1]),
+                lambda args, answer, send: 17,
+                lambda args, answer, send: liar.Error(b"ERR \x1b[31m")]
+        publisher = self.ledger.start()
+        self.inserts(publisher)
+        self.joins(publisher)
+        for lie in lies:
+            with self.subTest(lies.index(lie)):
+                other = liar.Liar(self.server.socket)
+                self.addCleanup(other.close)
+                other.lies["get"] = lie
+                before = len(self.told())
+                reader = self.ledger.start("read_url=" + other.url)
+                self.joins(publisher)
+                self.assertEqual(self.stats(reader, "refused"), 0)
+                self.assertGreater(other.calls["get"], 0)
+                group.wait_until("it is told", lambda: len(self.told()) == before + 1)
 
 
 if __name__ == "__main__":
