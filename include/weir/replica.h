@@ -209,7 +209,8 @@ WEIR_API int weir_replica_insert_hash_confirmed(struct weir_replica *r, uint64_t
 WEIR_API WEIR_MUST_CHECK int weir_replica_flush(struct weir_replica *r, uint32_t milliseconds);
 
 /**
- * Publish this node's set as the next generation.
+ * Publish this node's set as the next generation. If the image of one that another node has
+ * published is on its way here, it is waited for.
  * Return: 0 or a negative errno.
  * Errors: -EAGAIN this node lacks inserts of others, or redis cannot serve now; -EPERM another node
  *   has the lease to publish; -EEXIST another has just published; -ENOSPC redis is full; -ENOTSUP,

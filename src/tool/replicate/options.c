@@ -138,6 +138,7 @@ static unsigned commands_of(int option)
 	case IMAGE_URL:
 	case IMAGE_CA:
 	case IMAGE_HTTP:
+	case READ_URL:
 	case KEYED_BY: return REPLICATE_PUBLISH | REPLICATE_FOLLOW | REPLICATE_ROLLBACK;
 	case 'h':
 	case '?': return REPLICATE_ANY;

@@ -10,7 +10,7 @@ import unittest
 
 import group
 
-PATIENCE = 120
+PATIENCE = 2 * group.PATIENCE
 
 
 class Node:

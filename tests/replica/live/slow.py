@@ -8,10 +8,12 @@ import time
 
 class Web:
     """rate: bytes a second from now on; None: at once. Whatever is on its way obeys. taken: name ->
-    how many bytes were sent of it; ended: names of which a client has left before the end."""
+    how many bytes were sent of it; ended: names of which a client has left before the end; asked:
+    how often."""
 
     def __init__(self, folder):
         self.folder, self.rate, self.taken, self.ended = folder, None, {}, []
+        self.asked = 0
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = "http://127.0.0.1:%d/" % self.listener.getsockname()[1]
         threading.Thread(target=self.serve, daemon=True).start()
@@ -32,6 +34,7 @@ class Web:
                 if not piece:
                     return
                 request += piece
+            self.asked += 1
             name = request.split(b" ")[1].decode().lstrip("/")
             try:
                 with open(os.path.join(self.folder, name), "rb") as f:
