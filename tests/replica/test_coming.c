@@ -118,6 +118,7 @@ static void test_another_takes_its_place(void **state)
 	assert_int_equal(node[B].joined.generation, 2);
 	assert_true(has(B, 1));
 	/* and none does: it is not waited for */
+	atomic_store(&node[A].has_more, true); /* so that it has to come */
 	publish(A);
 	toy.slow = ALWAYS;
 	assert_int_equal(weir__node_look(&node[B]), -EINPROGRESS);

@@ -149,17 +149,20 @@ static int load(const struct weir_redis *r, const struct weir_manifest *m, int f
 	o.hash_key = r->hash_key;
 	if (lseek(fd, 0, SEEK_SET) != 0)
 		return weir_fail(-errno, "an image cannot be read again");
-	int err = weir_load_fd(out, fd, &o);
+	struct weir_filter *f;
+	int err = weir_load_fd(&f, fd, &o);
 	if (err)
 		return weir_fail(err, "set %s: generation %" PRIu64 ": %s", r->keys.set,
 		                 m->generation, weir_error_detail());
 	struct weir_stats s = WEIR_STATS_INIT;
-	err = weir_stats(*out, &s);
+	err = weir_stats(f, &s);
 	if (!err && s.shape.kind != m->kind)
 		err = weir_fail(-EBADMSG, "set %s: the image of generation %" PRIu64 " is of "
 		                "another kind than its manifest says", r->keys.set, m->generation);
 	if (err)
-		weir_destroy(*out);
+		weir_destroy(f);
+	else
+		*out = f;
 	return err;
 }
 

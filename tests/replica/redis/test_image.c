@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include "../../test.h"
 #include "redis/bytes.h"
-#include "redis/redis.h"
+#include "redis/coming.h"
 
 enum { CHUNKS = 3, KEYS = 1000 };
 
@@ -137,6 +137,7 @@ static void begin(bool keyed)
 	server.asked = 0;
 	assert_ok(weir__wire_open(&of.wire, &o));
 	weir__redis_make(&of.redis, of.wire, "x", 1);
+	of.redis.image_wire = of.wire; /* nothing else asks meanwhile */
 }
 
 static int begin_plain(void **state)
@@ -156,6 +157,7 @@ static int begin_keyed(void **state)
 static int end(void **state)
 {
 	(void)state;
+	weir__redis_image_stop(&of.redis);
 	weir__wire_close(of.wire);
 	free(of.bytes);
 	return 0;
@@ -164,7 +166,7 @@ static int end(void **state)
 static int get(void)
 {
 	struct weir_filter *f = NULL;
-	int err = weir__redis_image(&of.redis, &of.m, &f);
+	int err = weir__redis_image_await(&of.redis, &of.m, &f);
 	if (err)
 		return err;
 	for (uint64_t i = 0; i < KEYS; i++)
