@@ -17,8 +17,8 @@
  * inserted elsewhere, and when somebody publishes a generation it has the image fetched by another
  * thread, adds what followed, and swaps it in by a reload (reload.h), so that no insert is lost. An
  * image of another node's set is not fetched where all that it has is there already. Lookups never
- * wait for any of it, nor do inserts for an image. Inserts that bypass weir_replica_insert() stay on
- * this node, until it takes another image.
+ * wait for any of it, nor do inserts for an image. Inserts that bypass weir_replica_insert() stay
+ * on this node, until it takes another image.
  *
  * What an insert survives, once the call has returned:
  *
