@@ -38,7 +38,8 @@ list_steps() {
 	install      README's commands and the Debian packages in a bare system; lintian
 	servers      named with weir's plugin, nginx with its module: answers, swaps, damage,
 	             reloads, kills under load; a guard before redis-server and SQLite
-	             or PostgreSQL; the module for Redis; nodes on several redis-servers
+	             or PostgreSQL; the module for Redis; nodes on several redis-servers, and
+	             with --all bugs planted in what they speak to redis by
 	parquet      DuckDB, got by npm, writes files for weir and reads filters of weir's own
 	coverage     lines and branches of the library that the tests reach
 	END
@@ -230,6 +231,7 @@ step_servers() {
 	configure servers -Dwerror=true -Dbench=disabled -Dtool=enabled -Dzstd=enabled \
 		-Dbind=enabled -Dnginx=enabled -Dredis=enabled -Dreplicate=enabled
 	meson_test servers --suite servers
+	[ -n "$short" ] || check tests/replica/mutants_live.py "$build/servers"
 }
 
 # Without node or DuckDB there is nothing to ask.

@@ -72,6 +72,14 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* The next key, which the application has written to its record. */
+static uint64_t next_key(void)
+{
+	if (record)
+		record[name] = inserted + 1;
+	return key_of(name, inserted);
+}
+
 /* So many a second, in turns of some milliseconds. */
 static void *insert_all_the_time(void *arg)
 {
@@ -82,9 +90,7 @@ static void *insert_all_the_time(void *arg)
 		last = t;
 		due = due > 1e6 ? 1e6 : due;
 		for (; due >= 1 && rate; due--) {
-			uint64_t key = key_of(name, inserted);
-			if (record)
-				record[name] = inserted + 1;
+			uint64_t key = next_key();
 			if (weir_replica_insert(replica, &key, sizeof key) < 0)
 				say("refused %s", weir_error_detail());
 			else
@@ -121,7 +127,7 @@ static void check(uint64_t node, uint64_t n)
 static void burst(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t key = key_of(name, inserted);
+		uint64_t key = next_key();
 		if (weir_replica_insert(replica, &key, sizeof key) >= 0)
 			inserted++;
 	}
@@ -145,7 +151,7 @@ static void confirms(size_t n)
 {
 	double *took = calloc(n + 1, sizeof *took);
 	for (size_t i = 0; i < n && took; i++) {
-		uint64_t key = key_of(name, inserted);
+		uint64_t key = next_key();
 		double begun = now();
 		if (weir_replica_insert_confirmed(replica, &key, sizeof key) < 0)
 			say("refused %s", weir_error_detail());

@@ -24,7 +24,8 @@ class Slow(nodes.OneServer):
         return [int(word) for word in node.ask("confirms %d" % n).split(" ")]
 
     def publish(self, node):
-        self.assertEqual(node.ask("publish"), "0 ")
+        """From the record: an image of its set the other would not need."""
+        self.assertEqual(node.ask("record"), "0 ")
         return self.stats(node, "newest")
 
     def inserts(self, node):

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Do the tests with a server find bugs? Plants each of live/planted.py, of the parts of src/replica
+that speak to redis and of what shows it, into a copy of the file, builds what a test runs with it
+and runs that test: each bug must be found, and nothing without one.
+
+usage: mutants_live.py BUILD [--jobs=N] [--table] [NAME...]
+
+BUILD is a build folder of meson with the tests; it stays as it is."""
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE / "live"))
+from planted import MUTANTS  # noqa: E402
+
+LIBRARY, ARCHIVE = "src/replica/libweir-redis.so", "src/replica/libweir-redis.a"
+PROGRAMS = {"node": "tests/replica/live/replica_node", "weir": "src/tool/weir",
+            "wire_call": "tests/replica/wire/wire_call",
+            "image": "tests/replica/redis/test_replica_image",
+            "link": "tests/replica/wire/test_replica_link"}
+# The script, and the programs that are its arguments.
+SCRIPTS = {"asked": ("live/test_asked.py", ["node"]), "live": ("live/test_live.py", ["node"]),
+           "scripts": ("live/test_scripts.py", ["node"]),
+           "status": ("live/test_status.py", ["weir", ROOT / "src/packaging/alerts.yml"]),
+           "liar": ("live/test_liar.py", ["node", "weir"]),
+           "operate": ("live/test_operate.py", ["node", "weir", ROOT]),
+           "replicate": ("live/test_replicate.py", ["node", "weir", ROOT, LIBRARY, LIBRARY]),
+           "wire": ("wire/test_wire.py", ["wire_call"]),
+           "hostile": ("wire/test_hostile.py", ["wire_call"])}
+PATIENCE = 150
+
+
+class Build:
+    def __init__(self, folder):
+        self.folder = Path(folder).resolve()
+        self.library = next(p for p in (self.folder / "src/replica").iterdir() if re.fullmatch(
+            r"libweir-redis\.so\.\d+\.\d+\.\d+", p.name)).relative_to(self.folder)
+        self.compile = json.loads((self.folder / "compile_commands.json").read_text())
+
+    def command_of(self, target):
+        said = subprocess.run(["ninja", "-C", self.folder, "-t", "commands", str(target)],
+                              check=True, capture_output=True, text=True).stdout
+        return said.rstrip().splitlines()[-1]
+
+    def run(self, command):
+        done = subprocess.run(command, shell=isinstance(command, str), cwd=self.folder,
+                              capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"{command}\n{done.stdout}{done.stderr}")
+
+    def object_of(self, file, mutated, out):
+        """Compile the mutated file as the build would the file. Return: (the build's, ours)."""
+        own = os.path.relpath(ROOT / file, self.folder)
+        for entry in self.compile:
+            if entry["file"] == own and "libtest" not in entry["output"]:
+                break
+        else:
+            raise SystemExit(f"{file}: no target of {self.folder} has it")
+        ours = out / os.path.basename(entry["output"])
+        folder = shlex.quote(str((ROOT / file).parent))
+        command = entry["command"].replace(entry["output"], str(ours))
+        command = command.replace(own, f"-w -iquote {folder} {mutated}")
+        self.run(command)
+        return entry["output"], ours
+
+    def link(self, target, output, replaced):
+        command = self.command_of(target)
+        for old, new in replaced.items():
+            command = command.replace(f" {old} ", f" {new} ")
+        self.run(command.replace(f"-o {target} ", f"-o {output} "))
+
+
+def programs_of(test):
+    return [p for p in SCRIPTS[test][1] if p in PROGRAMS] if test in SCRIPTS else [test]
+
+
+def arguments(build, test, programs):
+    if test not in SCRIPTS:
+        return [programs[test]]
+    script, of = SCRIPTS[test]
+    return [sys.executable, "-B", "-W", "ignore", HERE / script,
+            *(programs.get(a, a if isinstance(a, Path) else build.folder / a) for a in of),
+            "--failfast"]
+
+
+def run(build, test, programs, library):
+    """Return: why it failed; None: it passed."""
+    name, *only = test.split(" ")
+    own = {**{n: build.folder / PROGRAMS[n] for n in programs_of(name)}, **programs}
+    path = [library] if library else []
+    path += [build.folder / "src", build.folder / "src/replica"] # a program of ours is elsewhere
+    process = subprocess.Popen(
+        arguments(build, name, own) + only, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, env={**os.environ, "LD_LIBRARY_PATH": ":".join(map(str, path))})
+    try:
+        said, _ = process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.terminate() # a script ends what it has started then (group.py)
+        try:
+            process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+        return "it does not end"
+    if process.returncode == 0:
+        return None
+    why = re.findall(r"^(?:FAIL|ERROR): (test_\w+)|^\[  FAILED  \] (test_\w+)", said, re.M)
+    return " ".join(sorted({a or b for a, b in why})) or "it ended"
+
+
+def plant(build, mutant, work):
+    """Return: why the test failed; None: the bug was missed."""
+    name, file, old, new, test = mutant
+    out = work / name
+    out.mkdir()
+    text = (ROOT / file).read_text()
+    if text.count(old) != 1:
+        raise SystemExit(f"{name}: this stands in {file} {text.count(old)} times, not once: adapt "
+                         f"live/planted.py\n{old}")
+    mutated = out / os.path.basename(file)
+    mutated.write_text(text.replace(old, new))
+    theirs, ours = build.object_of(file, mutated, out)
+    programs, library = {}, None
+    if file.startswith("src/tool/"):
+        programs["weir"] = out / "weir"
+        build.link(PROGRAMS["weir"], programs["weir"], {theirs: ours})
+    elif {"node", "weir"} & set(programs_of(test.split(" ")[0])):
+        library = out
+        soname = ".".join(build.library.name.split(".")[:-1])
+        build.link(build.library, out / soname, {theirs: ours})
+    else:
+        archive = out / "replica.a"
+        shutil.copy(build.folder / ARCHIVE, archive)
+        build.run(["ar", "r", str(archive), str(ours)])
+        for program in programs_of(test.split(" ")[0]):
+            programs[program] = out / program
+            build.link(PROGRAMS[program], programs[program], {ARCHIVE: archive})
+    return run(build, test, programs, library)
+
+
+def main():
+    options = [a for a in sys.argv[1:] if a.startswith("--")]
+    folder, *names = [a for a in sys.argv[1:] if not a.startswith("--")]
+    jobs = int(next((o[7:] for o in options if o.startswith("--jobs=")), 2))
+    build = Build(folder)
+    chosen = [m for m in MUTANTS if not names or m[0] in names]
+    build.run(["ninja", str(build.library), ARCHIVE, *PROGRAMS.values()])
+    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(jobs) as pool:
+        tests = sorted({m[4] for m in chosen})
+        for test, why in zip(tests, pool.map(lambda t: run(build, t, {}, None), tests)):
+            if why:
+                raise SystemExit(f"without any bug: {test}: {why}")
+
+        def one(mutant):
+            begun = time.monotonic()
+            return mutant, plant(build, mutant, Path(work)), time.monotonic() - begun
+        missed = 0
+        for (name, file, *_), why, seconds in pool.map(one, chosen):
+            missed += why is None
+            row = (name, file.replace("src/replica/", ""), why or "MISSED", "%.1f" % seconds)
+            print("| %s | %s | %s | %s |" % row if "--table" in options else
+                  "%-28s %-22s %-60s %s s" % row, flush=True)
+    print(f"{missed} of {len(chosen)} missed")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
