@@ -15,7 +15,8 @@ struct redis_type;
 
 enum { REDIS_OK = 0, REDIS_ERR = 1, REDIS_READ = 1, REDIS_WRITE = 2, REDIS_EMPTY = 0 };
 enum { REDIS_IO_ERRORS = 1 };                      /* the module looks at its I/O's errors */
-enum { REDIS_REPLICATED = 1 << 12, REDIS_LOADING = 1 << 13 }; /* of a context's flags */
+/* Of a context's flags. */
+enum { REDIS_REPLICATED = 1 << 12, REDIS_LOADING = 1 << 13, REDIS_RESP3 = 1 << 22 };
 
 typedef int redis_command(struct redis_context *, struct redis_string **, int);
 

@@ -52,7 +52,12 @@ static void reply_info(struct redis_context *context, const struct chain *c, con
 	} else if (f == FIELDS) {
 		redis.ReplyWithError(context, "Invalid information value");
 	} else if (word) {
-		redis.ReplyWithArray(context, 1);
+		if (redis.GetContextFlags(context) & REDIS_RESP3) {
+			redis.ReplyWithMap(context, 1);
+			redis.ReplyWithSimpleString(context, titles[f]);
+		} else {
+			redis.ReplyWithArray(context, 1);
+		}
 		reply_field(context, c, f);
 	} else {
 		redis.ReplyWithMap(context, FIELDS);

@@ -10,64 +10,43 @@
 
 static const struct chain_settings by_default = { 0.01, 100, 2, 0, 0, 0 };
 
-static void fail(struct redis_context *context, int err)
+void bf_replicate(struct redis_context *context, struct redis_string *name,
+                  const struct chain_settings *s)
 {
-	key_fail(context, err, "ERR non scaling filter is full");
-}
-
-/* ---- making a key ---- */
-
-static struct chain *make(struct redis_context *context, struct redis_string *name,
-                          struct redis_key *key, struct chain_settings *s)
-{
-	struct chain *c;
 	char error[32];
-	if (!s->seed)
-		s->seed = key_draw_seed();
-	int err = chain_create(&c, s, key_most_for(context), &key_memory);
-	if (err) {
-		fail(context, err);
-		return NULL;
-	}
-	redis.ModuleTypeSetValue(key, bf_keys.type, c);
 	snprintf(error, sizeof error, "%.17g", s->error);
 	redis.Replicate(context, "BF.RESERVE", "sclclcl", name, error, (long long)s->capacity,
 	                "EXPANSION", (long long)s->expansion, "WEIRSEED", (long long)s->seed);
-	return c;
 }
 
 /* ---- arguments ---- */
 
 /* What INSERT says of each differs from RESERVE by the code before it. */
 struct texts {
-	const char *bad_error, *error_range, *bad_capacity, *capacity_range, *bad_expansion;
+	const char *bad_error, *bad_capacity, *bad_expansion;
 };
-static const struct texts of_reserve = { "ERR bad error rate",
-	"ERR error rate must be in the range (0.000000, 1.000000)", "ERR bad capacity",
-	"ERR capacity must be in the range [1, 1073741824]", "ERR bad expansion" };
-static const struct texts of_insert = { "Bad error rate",
-	"ERR error rate must be in the range (0.000000, 1.000000)", "Bad capacity",
-	"ERR capacity must be in the range [1, 1073741824]", "Bad expansion" };
+static const struct texts of_reserve = { "ERR bad error rate", "ERR bad capacity",
+	                                 "ERR bad expansion" };
+static const struct texts of_insert = { "Bad error rate", "Bad capacity", "Bad expansion" };
 
 static const char *take_error(const struct texts *t, struct redis_string *s, double *out)
 {
 	if (redis.StringToDouble(s, out))
 		return t->bad_error;
-	return *out > 0 && *out < 1 ? NULL : t->error_range;
+	return *out > 0 && *out < 1 ? NULL :
+	       "ERR error rate must be in the range (0.000000, 1.000000)";
 }
 
 static const char *take_capacity(const struct texts *t, struct redis_string *s, uint64_t *out)
 {
-	long long n;
-	if (redis.StringToLongLong(s, &n))
-		return t->bad_capacity;
-	*out = (uint64_t)n;
-	return n >= 1 && n <= 1 << 30 ? NULL : t->capacity_range;
+	return key_number(s, 1, 1 << 30, out, t->bad_capacity,
+	                  "ERR capacity must be in the range [1, 1073741824]");
 }
 
 static const char *take_expansion(const struct texts *t, struct redis_string *s, uint64_t *out)
 {
-	return key_number(s, 0, 32768, out) ? NULL : t->bad_expansion;
+	return key_number(s, 0, 32768, out, t->bad_expansion,
+	                  "ERR expansion must be in the range [0, 32768]");
 }
 
 /* Return: NULL, or the error. */
@@ -103,21 +82,11 @@ static const char *reserve_options(struct redis_string **argv, int argc, struct 
 int bf_reserve(struct redis_context *context, struct redis_string **argv, int argc)
 {
 	struct chain_settings s = by_default;
-	struct redis_key *key;
-	struct chain *c;
 	if (argc < 4)
 		return redis.WrongArity(context);
 	const char *wrong = reserve_options(argv, argc, &s);
-	if (wrong)
-		return redis.ReplyWithError(context, wrong);
-	if (!key_open(context, &bf_keys, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
-		if (c)
-			redis.ReplyWithError(context, "ERR item exists");
-		else if (make(context, argv[1], key, &s))
-			redis.ReplyWithSimpleString(context, "OK");
-	}
-	redis.CloseKey(key);
-	return REDIS_OK;
+	return wrong ? redis.ReplyWithError(context, wrong)
+	             : key_reserve(context, &bf_keys, argv[1], &s);
 }
 
 /* ---- items ---- */
@@ -133,7 +102,7 @@ static long add_items(struct redis_context *context, struct redis_string *name, 
 		const char *item = redis.StringPtrLen(items[taken], &len);
 		err = chain_add(c, item, len, key_most_for(context));
 		if (err < 0) {
-			fail(context, err);
+			key_fail(context, &bf_keys, err);
 		} else {
 			redis.ReplyWithBool(context, err);
 			changed += err;
@@ -151,14 +120,7 @@ static int add(struct redis_context *context, struct redis_string *name,
 {
 	struct redis_key *key;
 	struct chain *c;
-	int failed = key_open(context, &bf_keys, name, REDIS_READ | REDIS_WRITE, &key, &c);
-	if (!failed && !c) {
-		if (s)
-			c = make(context, name, key, s);
-		else
-			redis.ReplyWithError(context, "ERR not found");
-	}
-	if (c) {
+	if (!key_open_to_add(context, &bf_keys, name, s, &key, &c)) {
 		if (many)
 			redis.ReplyWithArray(context, -1); /* its length follows */
 		long answers = add_items(context, name, c, items, n);

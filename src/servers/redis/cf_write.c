@@ -5,52 +5,38 @@
  * as CF.RESERVE with the seed that was drawn here, and items as CF.INSERT of those that were added,
  * in their order. They take both without regard to max-bytes, so that they never differ from the
  * master. */
-#include <errno.h>
 #include <strings.h>
 #include "keys.h"
 
 static const struct chain_settings by_default = { 0, 1024, 1, 0, 2, 20 };
 
-/* ---- making a key ---- */
-
-static struct chain *make(struct redis_context *context, struct redis_string *name,
-                          struct redis_key *key, struct chain_settings *s)
+void cf_replicate(struct redis_context *context, struct redis_string *name,
+                  const struct chain_settings *s)
 {
-	struct chain *c;
-	if (!s->seed)
-		s->seed = key_draw_seed();
-	int err = chain_create(&c, s, key_most_for(context), &key_memory);
-	if (err) {
-		key_fail(context, err, "ERR filter is full");
-		return NULL;
-	}
-	redis.ModuleTypeSetValue(key, cf_keys.type, c);
 	redis.Replicate(context, "CF.RESERVE", "slclclclcl", name, (long long)s->capacity,
 	                "BUCKETSIZE", (long long)s->bucket, "MAXITERATIONS",
 	                (long long)s->iterations, "EXPANSION", (long long)s->expansion, "WEIRSEED",
 	                (long long)s->seed);
-	return c;
 }
 
-static const char *take_capacity(struct redis_string *word, uint64_t *out)
-{
-	return key_number(word, 1, 1 << 30, out) ? NULL :
-	       "ERR bad capacity: it must be in the range [1, 1073741824]";
-}
+/* ---- RESERVE ---- */
+
+static const char bad_capacity[] = "Bad capacity", unknown[] = "Unknown argument received";
 
 static const struct {
 	const char *name;
 	uint64_t least, most;
 	size_t at; /* of the settings */
-	const char *wrong;
+	const char *bad, *range;
 } options[] = {
 	{ "BUCKETSIZE", 1, 255, offsetof(struct chain_settings, bucket),
-	  "ERR bad bucket size: it must be in the range [1, 255]" },
+	  "Couldn't parse BUCKETSIZE", "BUCKETSIZE: value must be in the range [1, 255]" },
 	{ "MAXITERATIONS", 1, 65535, offsetof(struct chain_settings, iterations),
-	  "ERR bad max iterations: it must be in the range [1, 65535]" },
+	  "Couldn't parse MAXITERATIONS", "MAXITERATIONS: value must be in the range [1, 65535]" },
 	{ "EXPANSION", 0, 32768, offsetof(struct chain_settings, expansion),
-	  "ERR bad expansion: it must be in the range [0, 32768]" },
-	{ "WEIRSEED", 1, INT64_MAX, offsetof(struct chain_settings, seed), "ERR bad seed" },
+	  "Couldn't parse EXPANSION", "EXPANSION: value must be in the range [0, 32768]" },
+	{ "WEIRSEED", 1, INT64_MAX, offsetof(struct chain_settings, seed), "ERR bad seed",
+	  "ERR bad seed" },
 };
 enum { OPTIONS = sizeof options / sizeof *options };
 
@@ -66,42 +52,31 @@ static uint64_t round_up(uint64_t n)
 /* Return: NULL, or the error. */
 static const char *reserve_options(struct redis_string **argv, int argc, struct chain_settings *s)
 {
-	const char *wrong = take_capacity(argv[2], &s->capacity);
+	const char *wrong = NULL;
 	for (int i = 3; !wrong && i < argc; i += 2) {
 		const char *word = redis.StringPtrLen(argv[i], NULL);
 		int k = 0;
 		while (k < OPTIONS && strcasecmp(word, options[k].name))
 			k++;
-		if (k == OPTIONS || i + 1 == argc)
-			wrong = "ERR an option is unknown, or has no value";
-		else if (!key_number(argv[i + 1], options[k].least, options[k].most,
-		                     (uint64_t *)((char *)s + options[k].at)))
-			wrong = options[k].wrong;
+		wrong = k == OPTIONS ? unknown
+		                     : key_number(argv[i + 1], options[k].least, options[k].most,
+		                                  (uint64_t *)((char *)s + options[k].at),
+		                                  options[k].bad, options[k].range);
 	}
 	s->expansion = round_up(s->expansion);
-	if (!wrong && s->capacity < 2 * s->bucket)
-		wrong = "ERR capacity must be at least twice the bucket size";
-	return wrong;
+	return wrong ? wrong
+	             : key_number(argv[2], 2 * s->bucket, 1 << 30, &s->capacity, bad_capacity,
+	                          "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]");
 }
 
 int cf_reserve(struct redis_context *context, struct redis_string **argv, int argc)
 {
 	struct chain_settings s = by_default;
-	struct redis_key *key;
-	struct chain *c;
-	if (argc < 3)
+	if (argc < 3 || argc % 2 == 0)
 		return redis.WrongArity(context);
 	const char *wrong = reserve_options(argv, argc, &s);
-	if (wrong)
-		return redis.ReplyWithError(context, wrong);
-	if (!key_open(context, &cf_keys, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
-		if (c)
-			redis.ReplyWithError(context, "ERR item exists");
-		else if (make(context, argv[1], key, &s))
-			redis.ReplyWithSimpleString(context, "OK");
-	}
-	redis.CloseKey(key);
-	return REDIS_OK;
+	return wrong ? redis.ReplyWithError(context, wrong)
+	             : key_reserve(context, &cf_keys, argv[1], &s);
 }
 
 /* ---- items ---- */
@@ -119,7 +94,7 @@ static void answer(struct redis_context *context, const struct task *t, int answ
 	if (answered < 0 && t->many)
 		redis.ReplyWithLongLong(context, -1);
 	else if (answered < 0)
-		key_fail(context, answered, "ERR filter is full");
+		key_fail(context, &cf_keys, answered);
 	else if (t->many && t->absent) /* of integers in RESP3 too, since it has a -1 */
 		redis.ReplyWithLongLong(context, answered);
 	else
@@ -162,14 +137,7 @@ static int add(struct redis_context *context, struct redis_string *name, struct 
 {
 	struct redis_key *key;
 	struct chain *c;
-	int failed = key_open(context, &cf_keys, name, REDIS_READ | REDIS_WRITE, &key, &c);
-	if (!failed && !c) {
-		if (t->create)
-			c = make(context, name, key, &t->settings);
-		else
-			redis.ReplyWithError(context, "ERR not found");
-	}
-	if (c)
+	if (!key_open_to_add(context, &cf_keys, name, t->create ? &t->settings : NULL, &key, &c))
 		add_items(context, name, c, t);
 	redis.CloseKey(key);
 	return REDIS_OK;
@@ -205,9 +173,12 @@ static int insert(struct redis_context *context, struct redis_string **argv, int
 		if (!strcasecmp(word, "NOCREATE"))
 			t.create = false;
 		else if (!strcasecmp(word, "CAPACITY") && i + 1 < argc)
-			wrong = take_capacity(argv[++i], &t.settings.capacity);
+			wrong = key_number(argv[++i], 2 * t.settings.bucket, 1 << 30,
+			                   &t.settings.capacity, bad_capacity,
+			                   "Capacity must be in the range [cf-bucket-size * 2, "
+			                   "1073741824]");
 		else
-			wrong = "ERR an option is unknown, or has no value";
+			wrong = unknown;
 	}
 	if (wrong)
 		return redis.ReplyWithError(context, wrong);
@@ -241,7 +212,7 @@ int cf_del(struct redis_context *context, struct redis_string **argv, int argc)
 		if (c)
 			redis.ReplyWithBool(context, found);
 		else
-			redis.ReplyWithError(context, "ERR not found");
+			redis.ReplyWithError(context, "Not found");
 		if (found)
 			redis.Replicate(context, "CF.DEL", "v", argv + 1, (size_t)2);
 	}

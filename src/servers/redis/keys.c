@@ -12,14 +12,6 @@ uint64_t key_most_for(struct redis_context *context)
 	return flags & (REDIS_REPLICATED | REDIS_LOADING) ? 0 : key_most;
 }
 
-uint64_t key_draw_seed(void)
-{
-	uint64_t seed;
-	redis.GetRandomBytes((unsigned char *)&seed, sizeof seed);
-	seed >>= 1;
-	return seed ? seed : 1;
-}
-
 static void *get_memory(size_t bytes)
 {
 	return redis.TryAlloc(bytes);
@@ -48,12 +40,68 @@ int key_open(struct redis_context *context, const struct key_kind *kind,
 	return 0;
 }
 
-void key_fail(struct redis_context *context, int err, const char *full)
+void key_fail(struct redis_context *context, const struct key_kind *kind, int err)
 {
 	char text[WEIR_SENTENCE_BYTES + 8];
 	snprintf(text, sizeof text, "ERR %s", weir_error_detail());
-	redis.ReplyWithError(context, err == -ENOSPC ? full : text);
+	redis.ReplyWithError(context, err == -ENOSPC ? kind->full : text);
 }
+
+/* ---- making ---- */
+
+static uint64_t draw_seed(void)
+{
+	uint64_t seed;
+	redis.GetRandomBytes((unsigned char *)&seed, sizeof seed);
+	seed >>= 1; /* a number for every client */
+	return seed ? seed : 1;
+}
+
+static struct chain *make(struct redis_context *context, const struct key_kind *kind,
+                          struct redis_string *name, struct redis_key *key,
+                          struct chain_settings *s)
+{
+	struct chain *c;
+	if (!s->seed)
+		s->seed = draw_seed();
+	int err = chain_create(&c, s, key_most_for(context), &key_memory);
+	if (err) {
+		key_fail(context, kind, err);
+		return NULL;
+	}
+	redis.ModuleTypeSetValue(key, kind->type, c);
+	kind->replicate(context, name, s);
+	return c;
+}
+
+int key_open_to_add(struct redis_context *context, const struct key_kind *kind,
+                    struct redis_string *name, struct chain_settings *s, struct redis_key **key,
+                    struct chain **out)
+{
+	int failed = key_open(context, kind, name, REDIS_READ | REDIS_WRITE, key, out);
+	if (!failed && !*out && s)
+		*out = make(context, kind, name, *key, s);
+	else if (!failed && !*out)
+		redis.ReplyWithError(context, "ERR not found");
+	return *out ? 0 : -1;
+}
+
+int key_reserve(struct redis_context *context, const struct key_kind *kind,
+                struct redis_string *name, struct chain_settings *s)
+{
+	struct redis_key *key;
+	struct chain *c;
+	if (!key_open(context, kind, name, REDIS_READ | REDIS_WRITE, &key, &c)) {
+		if (c)
+			redis.ReplyWithError(context, "ERR item exists");
+		else if (make(context, kind, name, key, s))
+			redis.ReplyWithSimpleString(context, "OK");
+	}
+	redis.CloseKey(key);
+	return REDIS_OK;
+}
+
+/* ---- arguments ---- */
 
 int key_look(struct redis_context *context, const struct key_kind *kind,
              struct redis_string **argv, int argc, bool many)
@@ -73,11 +121,14 @@ int key_look(struct redis_context *context, const struct key_kind *kind,
 	return REDIS_OK;
 }
 
-bool key_number(const struct redis_string *s, uint64_t least, uint64_t most, uint64_t *out)
+const char *key_number(const struct redis_string *s, uint64_t least, uint64_t most, uint64_t *out,
+                       const char *bad, const char *range)
 {
 	long long n;
-	if (redis.StringToLongLong(s, &n) || n < 0)
-		return false;
+	if (redis.StringToLongLong(s, &n))
+		return bad;
+	if (n < 0 || (uint64_t)n < least || (uint64_t)n > most)
+		return range;
 	*out = (uint64_t)n;
-	return *out >= least && *out <= most;
+	return NULL;
 }

@@ -12,6 +12,10 @@ struct key_kind {
 	bool cuckoo;              /* what its chains are of */
 	const char *link;         /* the command that carries one link */
 	const char *load_chunk;
+	const char *full;         /* the error when a key takes no more */
+	/* Replicas and the append-only file get the RESERVE of a key that was made. */
+	void (*replicate)(struct redis_context *, struct redis_string *name,
+	                  const struct chain_settings *);
 };
 extern struct key_kind bf_keys, cf_keys; /* rdb.c */
 
@@ -20,8 +24,6 @@ extern uint64_t key_most;                    /* max-bytes, 0: no limit */
 
 /* max-bytes, or 0 for what comes from a master or a file. */
 uint64_t key_most_for(struct redis_context *context);
-/* In 63 bits, so that it is a number for every client; not 0. */
-uint64_t key_draw_seed(void);
 
 int key_types_create(struct redis_context *context);
 
@@ -30,15 +32,30 @@ int key_types_create(struct redis_context *context);
 int key_open(struct redis_context *context, const struct key_kind *kind,
              struct redis_string *name, int mode, struct redis_key **key, struct chain **out);
 
-/* Reply with the sentence about the last failure, or with @full where that is -ENOSPC. */
-void key_fail(struct redis_context *context, int err, const char *full);
+/* The same for who adds: a missing key is made with @s, with a seed of its own where that is 0. @s:
+ * NULL: it is not to be made. Return: 0: @out has the chain; else an error was the reply. */
+int key_open_to_add(struct redis_context *context, const struct key_kind *kind,
+                    struct redis_string *name, struct chain_settings *s, struct redis_key **key,
+                    struct chain **out);
+
+/* What RESERVE does once its arguments are read. */
+int key_reserve(struct redis_context *context, const struct key_kind *kind,
+                struct redis_string *name, struct chain_settings *s);
+
+/* Reply with the sentence about the last failure, or with what @kind has for -ENOSPC. */
+void key_fail(struct redis_context *context, const struct key_kind *kind, int err);
 
 /* Answers whether each of argv[2..argc) is there, as an array where @many. */
 int key_look(struct redis_context *context, const struct key_kind *kind,
              struct redis_string **argv, int argc, bool many);
 
-/* Return: is it a number from @least to @most? */
-bool key_number(const struct redis_string *s, uint64_t least, uint64_t most, uint64_t *out);
+/* A number from @least to @most, which are below 2^63. Return: NULL, or the error, and @out is as
+ * it was: @bad where it is no number, @range where it is another. */
+const char *key_number(const struct redis_string *s, uint64_t least, uint64_t most, uint64_t *out,
+                       const char *bad, const char *range);
+
+void bf_replicate(struct redis_context *, struct redis_string *, const struct chain_settings *);
+void cf_replicate(struct redis_context *, struct redis_string *, const struct chain_settings *);
 
 redis_command bf_reserve, bf_add, bf_madd, bf_insert;          /* bf_write.c */
 redis_command bf_exists, bf_mexists, bf_info, bf_card;         /* bf_read.c */

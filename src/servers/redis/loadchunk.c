@@ -5,7 +5,7 @@
 
 static const char bad_data[] = "ERR received bad data";
 
-/* Return: NULL, or the error; so do the next ones. */
+/* Return: NULL, or the error, as BF.LOADCHUNK has it; so do the next ones. */
 static const char *load_header(struct redis_context *context, const struct key_kind *kind,
                                struct redis_key *key, const unsigned char *data, size_t bytes)
 {
@@ -73,6 +73,15 @@ static const char *load_chunk(struct redis_context *context, struct chain *c, ui
 	return wrong;
 }
 
+/* CF.LOADCHUNK has fewer. @c: NULL: there was no key; @first: a header was expected. */
+static const char *as_of(const struct key_kind *kind, const char *wrong, const struct chain *c,
+                         bool first)
+{
+	if (!kind->cuckoo || (!c && !first))
+		return wrong;
+	return !first ? "Couldn't load chunk!" : c ? "ERR item exists" : "Invalid header";
+}
+
 static int load_chunks(struct redis_context *context, const struct key_kind *kind,
                        struct redis_string **argv, int argc)
 {
@@ -82,16 +91,17 @@ static int load_chunks(struct redis_context *context, const struct key_kind *kin
 	size_t bytes;
 	if (argc != 4)
 		return redis.WrongArity(context);
-	if (!key_number(argv[2], 1, INT64_MAX, &n))
-		return redis.ReplyWithError(context, "Second argument must be numeric");
+	const char *bad = kind->cuckoo ? "Invalid position" : "ERR Second argument must be numeric";
+	if (key_number(argv[2], 1, INT64_MAX, &n, bad, bad))
+		return redis.ReplyWithError(context, bad);
 	const void *data = redis.StringPtrLen(argv[3], &bytes);
-	uint64_t piece = kind->cuckoo ? n & ((1u << DUMP_PIECE_BITS) - 1) : n;
+	bool first = (kind->cuckoo ? n & ((1u << DUMP_PIECE_BITS) - 1) : n) <= 1;
 	if (!key_open(context, kind, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
-		const char *wrong = !c && piece > 1 ? "ERR not found"
+		const char *wrong = !c && !first ? "ERR not found"
 		                    : c ? load_chunk(context, c, n, data, bytes)
 		                        : load_header(context, kind, key, data, bytes);
 		if (wrong) {
-			redis.ReplyWithError(context, wrong);
+			redis.ReplyWithError(context, as_of(kind, wrong, c, first));
 		} else {
 			redis.Replicate(context, kind->load_chunk, "v", argv + 1, (size_t)3);
 			redis.ReplyWithSimpleString(context, "OK");

@@ -5,8 +5,10 @@
 #include <sys/mman.h>
 #include "link.h"
 
-struct key_kind bf_keys = { NULL, false, "BF.WEIRLINK", "BF.LOADCHUNK" };
-struct key_kind cf_keys = { NULL, true, "CF.WEIRLINK", "CF.LOADCHUNK" };
+struct key_kind bf_keys = { NULL, false, "BF.WEIRLINK", "BF.LOADCHUNK",
+	                    "ERR non scaling filter is full", bf_replicate };
+struct key_kind cf_keys = { NULL, true, "CF.WEIRLINK", "CF.LOADCHUNK", "Filter is full",
+	                    cf_replicate };
 
 static void save(struct redis_io *io, void *value)
 {

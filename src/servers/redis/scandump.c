@@ -69,8 +69,9 @@ static int scan_dump(struct redis_context *context, const struct key_kind *kind,
 	uint64_t n;
 	if (argc != 3)
 		return redis.WrongArity(context);
-	if (!key_number(argv[2], 0, INT64_MAX, &n))
-		return redis.ReplyWithError(context, "Second argument must be numeric");
+	const char *bad = kind->cuckoo ? "Invalid position" : "Second argument must be numeric";
+	if (key_number(argv[2], 0, INT64_MAX, &n, bad, bad))
+		return redis.ReplyWithError(context, bad);
 	if (!key_open(context, kind, argv[1], REDIS_READ, &key, &c)) {
 		if (c)
 			dump(context, c, n);

@@ -85,7 +85,7 @@ class Commands(Case):
         self.run_("CF.RESERVE", "f", 2, "BUCKETSIZE", 1, "EXPANSION", 0)
         self.assertEqual(self.run_("CF.INSERT", "f", "ITEMS", 1, 1, 1, 1), [1, 1, -1, -1])
         self.assertEqual(self.run_("CF.INSERTNX", "f", "ITEMS", 1, "new"), [0, -1])
-        self.refused(self.run_, "CF.ADD", "f", "new", text="filter is full")
+        self.refused(self.run_, "CF.ADD", "f", "new", text="Filter is full")
         self.assertEqual(self.run_("CF.ADDNX", "f", 1), 0)
         self.run_("CF.DEL", "f", 1)
         self.assertEqual(self.run_("CF.ADD", "f", "new"), 1)
@@ -97,38 +97,44 @@ class Commands(Case):
         self.assertGreaterEqual(answers.count(1), 256)
         self.assertEqual(sorted(set(answers)), [-1, 1])
         self.assertEqual(self.server.client.cf().info("c").filterNum, 64)
-        self.refused(self.run_, "CF.ADD", "c", "a", text="filter is full")
+        self.refused(self.run_, "CF.ADD", "c", "a", text="Filter is full")
         self.assertEqual(self.run_("CF.ADD", "c", "b"), 1)
 
     def test_missing(self):
         self.assertEqual(self.run_("CF.EXISTS", "none", "a"), 0)
         self.assertEqual(self.run_("CF.MEXISTS", "none", "a", "b"), [0, 0])
         self.assertEqual(self.run_("CF.COUNT", "none", "a"), 0)
-        for words in (["CF.INFO", "none"], ["CF.DEL", "none", "a"], ["CF.SCANDUMP", "none", 0],
+        self.refused(self.run_, "CF.DEL", "none", "a", text="Not found")
+        for words in (["CF.INFO", "none"], ["CF.SCANDUMP", "none", 0],
                       ["CF.INSERT", "none", "NOCREATE", "ITEMS", "a"],
                       ["CF.INSERTNX", "none", "NOCREATE", "ITEMS", "a"]):
             self.refused(self.run_, *words, text="not found")
         self.assertEqual(self.run_("EXISTS", "none"), 0)
 
     def test_reserve(self):
-        for words, text in ((("x",), "bad capacity"), ((0,), "bad capacity"),
-                            (((1 << 30) + 1,), "bad capacity"), ((3,), "twice the bucket size"),
-                            ((9, "BUCKETSIZE", 0), "bad bucket size"),
-                            ((9, "BUCKETSIZE", 256), "bad bucket size"),
-                            ((9, "MAXITERATIONS", 0), "bad max iterations"),
-                            ((9, "MAXITERATIONS", 65536), "bad max iterations"),
-                            ((9, "EXPANSION", -1), "bad expansion"),
-                            ((9, "EXPANSION", 32769), "bad expansion"),
-                            ((9, "WEIRSEED", 0), "bad seed"), ((9, "FOO", 1), "is unknown"),
-                            ((9, "EXPANSION"), "has no value")):
+        most = "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]"
+        bucket = "BUCKETSIZE: value must be in the range [1, 255]"
+        iterations = "MAXITERATIONS: value must be in the range [1, 65535]"
+        expansion = "EXPANSION: value must be in the range [0, 32768]"
+        for words, text in ((("x",), "Bad capacity"), ((0,), most), (((1 << 30) + 1,), most),
+                            ((3,), most), ((9, "BUCKETSIZE", 5), most),
+                            ((9, "BUCKETSIZE", 0), bucket), ((9, "BUCKETSIZE", 256), bucket),
+                            ((9, "BUCKETSIZE", "x"), "Couldn't parse BUCKETSIZE"),
+                            ((9, "MAXITERATIONS", 0), iterations),
+                            ((9, "MAXITERATIONS", 65536), iterations),
+                            ((9, "EXPANSION", -1), expansion), ((9, "EXPANSION", 32769), expansion),
+                            ((9, "EXPANSION", -(1 << 63)), expansion),
+                            ((9, "WEIRSEED", 0), "bad seed"), ((9, "FOO", 1), "Unknown argument"),
+                            ((9, "EXPANSION"), "wrong number of arguments")):
             self.refused(self.run_, "CF.RESERVE", "r", *words, text=text)
         self.assertEqual(self.run_("EXISTS", "r"), 0)
         self.run_("CF.RESERVE", "r", 100)
         self.refused(self.run_, "CF.RESERVE", "r", 100, text="item exists")
 
     def test_insert(self):
-        for words, text in ((("CAPACITY", "x"), "bad capacity"), (("FOO",), "is unknown"),
-                            (("CAPACITY",), "bad capacity")):
+        for words, text in ((("CAPACITY", "x"), "Bad capacity"), (("FOO",), "Unknown argument"),
+                            (("CAPACITY", 3), "[cf-bucket-size * 2, 1073741824]"),
+                            (("CAPACITY",), "Bad capacity")):
             # The last takes ITEMS for the capacity.
             self.refused(self.run_, "CF.INSERT", "j", *words, "ITEMS", "a", text=text)
         self.assertEqual(self.run_("EXISTS", "j"), 0)
@@ -237,7 +243,7 @@ class Dumps(Case):
             after = self.scan(client)
             client.delete("l")
             self.load(client, "l", before[:2])
-            self.refused(run, "CF.LOADCHUNK", "l", *after[2], text="received bad data")
+            self.refused(run, "CF.LOADCHUNK", "l", *after[2], text="Couldn't load chunk!")
             self.load(client, "l", before[2:])
         # What changes nothing ends no dump.
         at = client.cf().scandump("k", 0)[0]
@@ -248,7 +254,7 @@ class Dumps(Case):
         client.delete("l")
         self.load(client, "l", after[:2])
         run("CF.ADD", "l", "new")
-        self.refused(run, "CF.LOADCHUNK", "l", *after[2], text="received bad data")
+        self.refused(run, "CF.LOADCHUNK", "l", *after[2], text="Couldn't load chunk!")
         self.assertEqual(run("CF.EXISTS", "l", "new"), 1)
 
     def test_partial(self):
@@ -277,21 +283,21 @@ class Dumps(Case):
         before = client.dump("l")
         flipped = data[:50] + bytes([data[50] ^ 1]) + data[51:]
         for key, iterator, bad, text in (
-                ("l", first, header, "received bad data"),
-                ("n", first, header[:-1], "received bad data"),
-                ("n", 1, b"x" * 72, "received bad data"), ("l", at, flipped, "received bad data"),
-                ("l", at, data[:32], "received bad data"), ("m", at, data, "received bad data"),
-                ("l", at + (1 << 23), data, "invalid offset - no link found"),
-                ("l", chunks[2][0], chunks[2][1], "invalid offset - no link found"),
-                ("n", at, data, "not found"), ("l", 0, data, "must be numeric")):
+                ("l", first, header, "item exists"), ("n", first, header[:-1], "Invalid header"),
+                ("n", 1, b"x" * 72, "Invalid header"), ("l", at, flipped, "Couldn't load chunk!"),
+                ("l", at, data[:32], "Couldn't load chunk!"),
+                ("m", at, data, "Couldn't load chunk!"),
+                ("l", at + (1 << 23), data, "Couldn't load chunk!"),
+                ("l", chunks[2][0], chunks[2][1], "Couldn't load chunk!"),
+                ("n", at, data, "not found"), ("l", 0, data, "Invalid position")):
             self.refused(run, "CF.LOADCHUNK", key, iterator, bad, text=text)
         self.assertEqual(client.dump("l"), before)
         self.assertEqual(run("EXISTS", "n"), 0)
         for bad in ("x", -1):
-            self.refused(run, "CF.SCANDUMP", "k", bad, text="must be numeric")
+            self.refused(run, "CF.SCANDUMP", "k", bad, text="Invalid position")
         run("BF.ADD", "b", "a")
         self.refused(run, "CF.LOADCHUNK", "n", *client.bf().scandump("b", 0),
-                     text="received bad data")
+                     text="Invalid header")
         self.refused(run, "BF.LOADCHUNK", "n", 1, header, text="received bad data")
 
     def hostile_header(self, dice, header):
@@ -406,11 +412,13 @@ class Keeping(Case):
         """Moves depend on nothing but the bits: a replica that came late has equal ones too."""
         master = self.serve(port=free_port())
         early = self.replica_of(master)
+        master.client.execute_command("CF.INSERT", "least", "CAPACITY", 4, "ITEMS", "a")
         self.change(master.client, 1)
         late = self.replica_of(master)
         before = self.change(master.client, 2)
         master.client.wait(2, 0)
         self.assertEqual([r.client.dump("k") for r in (early, late)], [before] * 2)
+        self.assertEqual(early.client.dump("least"), master.client.dump("least"))
         early.client.execute_command("REPLICAOF", "NO", "ONE")
         self.change(early.client, 3)
 
