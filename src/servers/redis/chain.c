@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The links of a chain. */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include "chain.h"
 
@@ -100,7 +101,7 @@ void chain_shrink(struct chain *c)
 /* Can a chain have these? */
 static int check(const struct chain_settings *s)
 {
-	if (s->bucket ? s->error != 0 : !(s->error > 0 && s->error < 1))
+	if (s->bucket ? s->error != 0 || signbit(s->error) : !(s->error > 0 && s->error < 1))
 		return weir_fail(-EINVAL, "error rate %g is not between 0 and 1", s->error);
 	if (!s->capacity || s->capacity > UINT64_C(1) << 30)
 		return weir_fail(-EINVAL, "capacity %llu is not in 1 to 1073741824",
