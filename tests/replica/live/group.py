@@ -1,109 +1,43 @@
 # SPDX-License-Identifier: MIT
 """Redis servers of the tests' own, in folders of mktemp: a master, replicas, Sentinels."""
 import os
-import random
-import shutil
-import signal
-import socket
-import subprocess
 import sys
-import tempfile
-import time
 
 import redis
 
-PATIENCE = float(os.environ.get("WEIR_TEST_PATIENCE", "60"))
-# A test that takes too long is ended by this: what it started ends with it.
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+from redis_server import PATIENCE, RedisServer, free_port, wait_until  # noqa: E402
 
 
-def wait_until(what, condition, patience=PATIENCE):
-    end = time.monotonic() + patience
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError("not within %.0f s: %s" % (patience, what))
-        time.sleep(0.02)
-
-
-def free_port():
-    """Not so high that a Cluster has no port 10,000 above it."""
-    while True:
-        with socket.socket() as s:
-            try:
-                s.bind(("127.0.0.1", random.randrange(10000, 30000)))
-            except OSError:
-                continue
-            return s.getsockname()[1]
-
-
-class Server:
-    """A redis-server. Its append-only file is synced always, so that a restart loses nothing that
-    it has answered."""
+class Server(RedisServer):
+    """Its append-only file is synced always, so that a restart loses nothing that it has
+    answered."""
 
     def __init__(self, options=()):
-        self.folder = tempfile.mkdtemp(prefix="weir-replica-")
-        self.port = free_port()
-        self.socket = os.path.join(self.folder, "s")
-        self.options = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
-                        "--unixsocket", self.socket, "--save", "", "--appendonly", "yes",
-                        "--appendfsync", "always", "--repl-diskless-sync-delay", "0",
-                        "--repl-backlog-size", "64mb",
-                        "--logfile", os.path.join(self.folder, "log"), *options]
-        self.process = None
-        try:
-            self.start()
-        except BaseException:
-            self.close()
-            raise
+        self.options = options
+        super().__init__(free_port())
 
     def command(self):
         """By a file, in which Sentinel writes who is whose replica."""
         path = os.path.join(self.folder, "redis.conf")
+        options = ["port", str(self.port), "bind", "127.0.0.1", "dir", self.folder,
+                   "unixsocket", self.socket, "save", "", "appendonly", "yes",
+                   "appendfsync", "always", "repl-diskless-sync-delay", "0",
+                   "repl-backlog-size", "64mb", "logfile", os.path.join(self.folder, "log"),
+                   *self.options]
         if not os.path.exists(path):
             with open(path, "w") as conf:
-                for name, value in zip(self.options[::2], self.options[1::2]):
-                    conf.write("%s %s\n" % (name[2:], value or '""'))
+                for name, value in zip(options[::2], options[1::2]):
+                    conf.write("%s %s\n" % (name.removeprefix("--"), value or '""'))
         return ["redis-server", path]
 
-    def start(self):
-        self.process = subprocess.Popen(self.command(), stdout=subprocess.DEVNULL)
-        self.client = redis.Redis(unix_socket_path=self.socket)
-        wait_until("redis-server answers", self.answers)
 
-    def answers(self):
-        if self.process.poll() is not None:
-            raise AssertionError("redis-server ended: %s" % self.log()[-2000:])
-        try:
-            return self.client.ping()
-        except redis.exceptions.AuthenticationError:
-            return True # it has a password
-        except redis.exceptions.RedisError:
-            return False
-
-    def log(self):
-        with open(os.path.join(self.folder, "log"), errors="replace") as log:
-            return log.read()
-
-    def kill(self):
-        if self.process and self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-
-    def again(self):
-        self.kill()
-        self.start()
-
-    def close(self):
-        self.kill()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-class Sentinel(Server):
+class Sentinel(RedisServer):
     """One of three that watch the group "weir"."""
 
     def __init__(self, master_port):
         self.master_port = master_port
-        super().__init__()
+        super().__init__(free_port())
 
     def command(self):
         path = os.path.join(self.folder, "sentinel.conf")
