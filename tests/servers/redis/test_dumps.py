@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""SCANDUMP and LOADCHUNK of BF.* and CF.* in a real server. It runs as test_dumps.py MODULE."""
+import sys
+import unittest
+
+from served import Case, free_port
+
+
+class Dumps:
+    def run_in(self, client, name, *words):
+        return client.execute_command("%s.%s" % (self.kind, name), *words)
+
+    def client_of(self, client):
+        return getattr(client, self.kind.lower())()
+
+    def scan(self, client, at=0, key="k"):
+        chunks = []
+        while True:
+            at, data = self.client_of(client).scandump(key, at)
+            if not at:
+                self.assertEqual(data, self.end)
+                return chunks
+            self.assertLess(at, 1 << 53)
+            chunks.append((at, data))
+
+    def load(self, client, key, chunks):
+        for chunk in chunks:
+            self.assertTrue(self.client_of(client).loadchunk(key, *chunk))
+
+    def test_whole(self):
+        client = self.serve().client
+        self.fill(client)
+        chunks = self.scan(client)
+        self.assertEqual(len(chunks), self.pieces)
+        self.load(client, "l", chunks)
+        self.load(client, "l", chunks[1:])
+        self.assertEqual(client.dump("l"), client.dump("k"))
+        # Both go on alike.
+        for key in "kl":
+            self.insert(client, key, range(5000, 7000))
+        self.assertEqual(client.dump("l"), client.dump("k"))
+
+    def test_large(self):
+        client = self.serve().client
+        self.run_in(client, "RESERVE", "k", *self.large)
+        self.insert(client, "k", range(1000))
+        chunks = self.scan(client)
+        self.assertGreater(len(chunks), 2)
+        self.assertEqual(max(len(data) for _, data in chunks), 16 << 20)
+        self.load(client, "l", chunks)
+        self.assertEqual(self.run_in(client, "MEXISTS", "l", *range(1000)), [1] * 1000)
+        items = [self.client_of(client).info(key).insertedNum for key in "kl"]
+        self.assertEqual(items[0], items[1])
+
+    def test_partial(self):
+        """A key that lacks chunks is saved and copied as it is."""
+        server = self.serve()
+        client = server.client
+        self.fill(client)
+        chunks = self.scan(client)
+        self.load(client, "l", chunks[:4])
+        client.restore("r", 0, client.dump("l"))
+        client.restore("k2", 0, client.dump("k"))
+        client.save()
+        server.again()
+        client = server.client
+        for key in "lr":
+            self.load(client, key, chunks[4:])
+            self.assertEqual(client.dump(key), client.dump("k2"))
+
+    def test_failover(self):
+        master = self.serve(port=free_port())
+        replica = self.replica_of(master)
+        self.fill(master.client)
+        chunks = self.scan(master.client)
+        self.load(master.client, "l", chunks)
+        self.assertEqual(master.client.wait(1, 0), 1)
+        self.assertEqual(replica.client.dump("l"), master.client.dump("k"))
+        replica.client.execute_command("REPLICAOF", "NO", "ONE")
+        self.assertEqual(self.scan(replica.client, chunks[1][0]), chunks[2:])
+
+    def refuse_all(self, client, pieces):
+        """Key m is another, l has the header of k, and n is none."""
+        run, load = client.execute_command, self.kind + ".LOADCHUNK"
+        before = client.dump("l")
+        for key, iterator, bad, text in pieces:
+            self.refused(run, load, key, iterator, bad, text=text)
+        self.assertEqual(client.dump("l"), before)
+        self.assertEqual(run("EXISTS", "n"), 0)
+        run("SET", "s", "text")
+        scan = self.kind + ".SCANDUMP"
+        self.refused(run, scan, "none", 0, text="not found")
+        self.refused(run, scan, "s", 0, text="WRONGTYPE")
+        self.refused(run, load, "s", 1, "x", text="WRONGTYPE")
+        for words in ([scan, "k"], [load, "k", 1]):
+            self.refused(run, *words, text="wrong number of arguments")
+
+
+class BF(Dumps, Case):
+    kind, end, pieces, large = "BF", b"", 7, ["0.001", "20000000"]
+
+    def insert(self, client, key, items):
+        client.execute_command("BF.MADD", key, *items)
+
+    def fill(self, client):
+        self.insert(client, "k", range(5000))
+
+    def test_torn(self):
+        client = self.serve().client
+        self.insert(client, "k", range(250))
+        chunks = [client.bf().scandump("k", 0), client.bf().scandump("k", 1)]
+        self.assertEqual(chunks[0][0], 1)
+        self.insert(client, "k", range(1000, 5000))
+        self.load(client, "l", chunks + self.scan(client, chunks[1][0]))
+        self.assertEqual(client.execute_command("BF.MEXISTS", "l", *range(250)), [1] * 250)
+
+    def test_refused(self):
+        client = self.serve(arguments=["max-bytes", "1mb"]).client
+        self.insert(client, "k", range(1000))
+        (_, header), *chunks = self.scan(client)
+        client.execute_command("BF.RESERVE", "m", "0.01", "100")
+        at, data = chunks[0]
+        self.load(client, "l", [(1, header)])
+        flipped = data[:50] + bytes([data[50] ^ 1]) + data[51:]
+        self.refuse_all(client, (
+            ("l", 1, header, "received bad data"), ("n", 1, header[:-1], "received bad data"),
+            ("n", 1, b"x" * 48, "received bad data"), ("l", at, flipped, "received bad data"),
+            ("l", at, data[:32], "received bad data"), ("m", at, data, "received bad data"),
+            ("l", at + 1, data, "invalid offset - no link found"),
+            ("l", chunks[2][0], chunks[2][1], "invalid offset - no link found"),
+            ("n", at, data, "not found"), ("l", 0, data, "must be numeric")))
+        self.refused(client.execute_command, "BF.SCANDUMP", "k", "x", text="must be numeric")
+
+
+class CF(Dumps, Case):
+    kind, end, pieces, large = "CF", None, 8, ["20000000"]
+
+    def insert(self, client, key, items):
+        client.execute_command("CF.INSERT", key, "ITEMS", *items)
+
+    def fill(self, client):
+        client.execute_command("CF.RESERVE", "k", 300, "WEIRSEED", 7)
+        self.insert(client, "k", range(2000))
+        for item in range(0, 2000, 3):
+            client.execute_command("CF.DEL", "k", item)
+
+    def test_torn(self):
+        """A filter that changes ends its dumps; chunks of two moments are not mixed."""
+        client = self.serve().client
+        run = client.execute_command
+        self.fill(client)
+        for change in (["CF.ADD", "k", 1], ["CF.DEL", "k", 1], ["CF.INSERTNX", "k", "ITEMS", "n"]):
+            before = self.scan(client)
+            run(*change)
+            self.refused(run, "CF.SCANDUMP", "k", before[0][0], text="begin again")
+            self.refused(run, "CF.SCANDUMP", "k", before[-1][0], text="begin again")
+            after = self.scan(client)
+            client.delete("l")
+            self.load(client, "l", before[:2])
+            self.refused(run, "CF.LOADCHUNK", "l", *after[2], text="Couldn't load chunk!")
+            self.load(client, "l", before[2:])
+        # What changes nothing ends no dump.
+        at = client.cf().scandump("k", 0)[0]
+        for words in (["CF.INSERTNX", "k", "ITEMS", "n"], ["CF.DEL", "k", "never there"]):
+            self.assertIn(run(*words), (0, [0]))
+        client.cf().scandump("k", at)
+        # A key that changes while it is loaded takes no more chunks: they could lose the item.
+        client.delete("l")
+        self.load(client, "l", after[:2])
+        run("CF.ADD", "l", "new")
+        self.refused(run, "CF.LOADCHUNK", "l", *after[2], text="Couldn't load chunk!")
+        self.assertEqual(run("CF.EXISTS", "l", "new"), 1)
+
+    def test_refused(self):
+        client = self.serve(arguments=["max-bytes", "1mb"]).client
+        run = client.execute_command
+        self.fill(client)
+        (first, header), *chunks = self.scan(client)
+        run("CF.RESERVE", "m", "300")
+        at, data = chunks[0]
+        self.load(client, "l", [(first, header)])
+        flipped = data[:50] + bytes([data[50] ^ 1]) + data[51:]
+        bad = "Couldn't load chunk!"
+        self.refuse_all(client, (
+            ("l", first, header, "item exists"), ("n", first, header[:-1], "Invalid header"),
+            ("n", 1, b"x" * 72, "Invalid header"), ("l", at, flipped, bad),
+            ("l", at, data[:32], bad), ("m", at, data, bad), ("l", at + (1 << 23), data, bad),
+            ("l", chunks[2][0], chunks[2][1], bad), ("n", at, data, "not found"),
+            ("l", 0, data, "Invalid position")))
+        for iterator in ("x", -1):
+            self.refused(run, "CF.SCANDUMP", "k", iterator, text="Invalid position")
+        run("BF.ADD", "b", "a")
+        self.refused(run, "CF.LOADCHUNK", "n", *client.bf().scandump("b", 0),
+                     text="Invalid header")
+        self.refused(run, "BF.LOADCHUNK", "n", 1, header, text="received bad data")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=0, warnings="ignore")
