@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer on the image loader, half of the
-# time, and on deltas and on filters and files of Parquet. What it finds goes to the build folder.
+# time, and on deltas, on filters and files of Parquet and on what the module for Redis loads. What
+# it finds goes to the build folder.
 # Usage: run-fuzz.sh [SECONDS [BUILD_FOLDER]]      Exit: 0 nothing found, 77 no clang.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -12,7 +13,7 @@ command -v clang >/dev/null || { echo "clang is not installed"; exit 77; }
 	CC=clang meson setup "$build" "$root" -Dbuildtype=debugoptimized -Dtests=enabled \
 		-Dtool=disabled -Db_lundef=false
 ninja -C "$build" tests/fuzz/fuzz_image tests/fuzz/fuzz_delta tests/fuzz/fuzz_parquet \
-	tests/fuzz/fuzz_parquet_file
+	tests/fuzz/fuzz_parquet_file tests/fuzz/fuzz_redis
 
 # fuzz TARGET CORPUS SECONDS MOST_BYTES
 fuzz() {
@@ -22,6 +23,7 @@ fuzz() {
 		"$build/found_$1" "$root/tests/fuzz/$2"
 }
 fuzz image corpus "$((seconds - seconds / 2))" 33000
-fuzz delta corpus_delta "$((seconds / 6))" 8000
-fuzz parquet corpus_parquet "$((seconds / 6))" 1000
-fuzz parquet_file corpus_parquet_file "$((seconds / 6))" 8000
+fuzz delta corpus_delta "$((seconds / 8))" 8000
+fuzz parquet corpus_parquet "$((seconds / 8))" 1000
+fuzz parquet_file corpus_parquet_file "$((seconds / 8))" 8000
+fuzz redis corpus_redis "$((seconds / 8))" 20000

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ * Any bytes at all as a value that weir-redis.so is to load, or as pieces of a dump for its
+ * LOADCHUNK: refused, or a key that does all that keys do, and that is the same after it was saved
+ * and loaded, dumped and loaded, copied, and written to an append-only file. Anything else aborts.
+ * The first byte says which: bit 0 of CF.*, bit 1 pieces. A piece is its iterator of 8 bytes, its
+ * length of 4, and itself. Run by libFuzzer (run-fuzz.sh) or over the corpus by replay.c. */
+#include <string.h>
+#include "../image_bytes.h"
+#include "fuzz_image.h"
+#include "redis_server.h"
+
+enum { ITEMS = 40, MOST_PIECES = 400 };
+
+static bool cuckoo;
+
+static struct redis_string text(const char *s)
+{
+	return (struct redis_string){ s, strlen(s) };
+}
+
+/* "BF." and "CF." alike. */
+static const char *command(const char *name)
+{
+	static char whole[32];
+	snprintf(whole, sizeof whole, "%s.%s", cuckoo ? "CF" : "BF", name);
+	return whole;
+}
+
+/* The items that are answered with 1, or of BF with 0 too, are there. */
+static void add_and_look(void)
+{
+	struct redis_string words[ITEMS + 4], found[ITEMS + 2];
+	char items[ITEMS][8];
+	int n = 0, there = 2;
+	words[n++] = text(command(cuckoo ? "INSERT" : "MADD"));
+	words[n++] = text("a");
+	if (cuckoo)
+		words[n++] = text("ITEMS");
+	for (int i = 0; i < ITEMS; i++) {
+		snprintf(items[i], sizeof items[i], "%d", i);
+		words[n++] = text(items[i]);
+	}
+	server_call(words, n);
+	for (size_t i = 0; i < server_reply.count; i++)
+		if (server_reply.numbers[i] == 1 || (!cuckoo && !server_reply.numbers[i]))
+			found[there++] = text(items[i]);
+	if (there == 2)
+		return;
+	found[0] = text(command("MEXISTS"));
+	found[1] = text("a");
+	server_call(found, there);
+	MUST(server_reply.count == (size_t)there - 2);
+	for (size_t i = 0; i < server_reply.count; i++)
+		MUST(server_reply.numbers[i] == 1);
+}
+
+static void ask_and_remove(void)
+{
+	struct redis_string words[] = { { NULL, 0 }, { "a", 1 }, { "7", 1 } };
+	words[0] = text(command("INFO"));
+	server_call(words, 2);
+	MUST(!server_reply.errors && server_reply.count >= 4);
+	words[0] = text(command("EXISTS"));
+	server_call(words, 3);
+	MUST(server_reply.count == 1);
+	if (!cuckoo)
+		return;
+	words[0] = text("CF.COUNT");
+	server_call(words, 3);
+	const long long copies = server_reply.numbers[0];
+	MUST(copies >= 0);
+	words[0] = text("CF.DEL");
+	server_call(words, 3);
+	MUST(server_reply.count == 1 && (copies || !server_reply.numbers[0]));
+}
+
+/* ---- the same key again ---- */
+
+static void must_be_alike(int key, const struct redis_io *saved)
+{
+	MUST(server_keys[key].value);
+	struct redis_io other = server_save(key);
+	MUST(other.bytes == saved->bytes && !memcmp(other.at, saved->at, saved->bytes));
+	free(other.at);
+}
+
+static void load_into(int key, const struct redis_io *saved)
+{
+	struct redis_io io = *saved;
+	struct redis_type *type = &server_types[cuckoo];
+	server_keys[key] = (struct redis_key){ type, type->is.rdb_load(&io, 0) };
+}
+
+static void dump_into_b(void)
+{
+	long long at = 0;
+	for (unsigned i = 0;; i++) {
+		char number[24];
+		MUST(i < MOST_PIECES);
+		snprintf(number, sizeof number, "%lld", at);
+		struct redis_string scan[] = { { NULL, 0 }, { "a", 1 }, text(number) };
+		scan[0] = text(command("SCANDUMP"));
+		server_call(scan, 3);
+		MUST(!server_reply.errors && server_reply.count == 1);
+		at = server_reply.numbers[0];
+		if (!at)
+			return;
+		snprintf(number, sizeof number, "%lld", at);
+		unsigned char *piece = server_reply.string;
+		server_reply.string = NULL;
+		struct redis_string load[] = { { NULL, 0 }, { "b", 1 }, text(number),
+			                       { piece, server_reply.bytes } };
+		load[0] = text(command("LOADCHUNK"));
+		server_call(load, 4);
+		MUST(!server_reply.errors);
+		free(piece);
+	}
+}
+
+static void save_and_load(void)
+{
+	struct redis_io saved = server_save(0);
+	load_into(3, &saved);
+	must_be_alike(3, &saved);
+	server_delete(3);
+	free(saved.at);
+}
+
+static void carry(void)
+{
+	const struct redis_methods *is = &server_keys[0].type->is;
+	struct redis_io saved = server_save(0);
+	MUST(is->mem_usage(server_keys[0].value) > 64);
+	MUST(is->free_effort(NULL, server_keys[0].value) < 64);
+	dump_into_b();
+	must_be_alike(1, &saved);
+	server_keys[2] = (struct redis_key){ server_keys[0].type,
+		                             is->copy(NULL, NULL, server_keys[0].value) };
+	must_be_alike(2, &saved);
+	server_rewrite(0);
+	must_be_alike(3, &saved);
+	free(saved.at);
+}
+
+/* ---- what comes ---- */
+
+static void load_pieces(const uint8_t *data, size_t size)
+{
+	while (size >= 12) {
+		char number[24];
+		size_t bytes = image_get(data + 8, 4);
+		snprintf(number, sizeof number, "%lld", (long long)image_get(data, 8));
+		bytes = bytes < size - 12 ? bytes : size - 12;
+		unsigned char *exact = malloc(bytes ? bytes : 1);
+		MUST(exact);
+		memcpy(exact, data + 12, bytes);
+		struct redis_string words[] = { { NULL, 0 }, { "a", 1 }, text(number),
+			                        { exact, bytes } };
+		words[0] = text(command("LOADCHUNK"));
+		server_call(words, 4);
+		MUST(server_reply.replies == 1);
+		free(exact);
+		data += 12 + bytes;
+		size -= 12 + bytes;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (!server_types[0].is.version)
+		server_start("64kb");
+	if (!size)
+		return 0;
+	cuckoo = data[0] & 1;
+	if (data[0] & 2)
+		load_pieces(data + 1, size - 1);
+	else
+		load_into(0, &(struct redis_io){ (unsigned char *)data + 1, size - 1, 0, false });
+	if (server_keys[0].value) {
+		save_and_load();
+		add_and_look();
+		ask_and_remove();
+		carry();
+	}
+	for (int key = 0; key < SERVER_KEYS; key++)
+		server_delete(key);
+	return 0;
+}
