@@ -89,6 +89,10 @@ static void repair_value(uint8_t *data, size_t size, uint64_t how, unsigned *sta
 	}
 	if (n && how & 0x70)
 		image_put64(data + 1 + 8 * (numbers_of(data) - 1), n);
+	if (n && !(how & 0x380)) { /* a link that is said to have one item more, or any number */
+		uint8_t *items = data + at[random_of(state) % n] - 16;
+		image_put64(items, how & 0x400 ? image_get(items, 8) + 1 : number(state));
+	}
 }
 
 /* ---- pieces of a dump ---- */
