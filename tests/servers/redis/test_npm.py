@@ -34,7 +34,7 @@ def get_client(folder):
     except subprocess.TimeoutExpired:
         skip("npm got no %s within 120 s" % CLIENT)
     if npm.returncode:
-        skip("npm got no %s: %s" % (CLIENT, npm.stdout[-300:]))
+        skip("npm got no %s: %s" % (CLIENT, npm.stdout[:200]))
 
 
 def main():
