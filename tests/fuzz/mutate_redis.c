@@ -22,7 +22,9 @@ static uint64_t number(unsigned *state)
 		                          0x3fe0000000000000, 0x3f847ae147ae147b,
 		                          0x8000000000000000, 0x7ff8000000000000 };
 	const uint64_t r = random_of(state);
-	return r & 1 ? r >> 8 & 1023 : r & 2 ? edges[(r >> 8) % (sizeof edges / 8)] : r;
+	if (r & 1)
+		return r >> 8 & (r & 16 ? 1023 : 7);
+	return r & 2 ? edges[(r >> 8) % (sizeof edges / 8)] : r;
 }
 
 /* ---- values: numbers, then for each link a number and an image with its length ---- */

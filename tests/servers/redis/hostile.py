@@ -241,9 +241,9 @@ def hostile_value(dice, payloads, cuckoo):
         value.module += dice.choice((1, 2, -1, 1 << 40))
     payload = value.payload()
     if dice.random() < 0.1:
-        raw = bytearray(payload[:-10])
+        raw = bytearray(payload[1:-10]) # else it may become a value of Redis's own
         damage(dice, raw)
-        payload = bytes(raw) + value.version
+        payload = payload[:1] + raw + value.version
         payload += crc64(payload)
     return payload
 
