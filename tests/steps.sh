@@ -38,8 +38,9 @@ list_steps() {
 	install      README's commands and the Debian packages in a bare system; lintian
 	servers      named with weir's plugin, nginx with its module: answers, swaps, damage,
 	             reloads, kills under load; a guard before redis-server and SQLite
-	             or PostgreSQL; the module for Redis; nodes on several redis-servers, and
-	             with --all bugs planted in what they speak to redis by
+	             or PostgreSQL; the module for Redis, by the npm client too where npm
+	             is; nodes on several redis-servers, and with --all bugs planted in what
+	             they speak to redis by
 	parquet      DuckDB, got by npm, writes files for weir and reads filters of weir's own
 	coverage     lines and branches of the library that the tests reach
 	END
