@@ -67,17 +67,13 @@ int weir__redis_command(struct weir_redis *r, const struct iovec *args, size_t n
 
 static int load(struct weir_redis *r, enum weir_script script)
 {
-	size_t one = strlen(weir__script_prelude), two = strlen(weir__script_text[script]);
 	struct redisReply *reply;
-	char *text = malloc(one + 1 + two);
-	if (!text)
-		return weir_fail(-ENOMEM, "no memory for a script of %zu bytes", one + 1 + two);
-	memcpy(text, weir__script_prelude, one);
-	text[one] = ' ';
-	memcpy(text + one + 1, weir__script_text[script], two);
-	const struct iovec args[] = { weir__text("SCRIPT"), weir__text("LOAD"),
-		                      weir__bytes(text, one + 1 + two) };
-	int err = weir__redis_command(r, args, 3, &reply);
+	char *text;
+	int err = weir__script_make(&text, script);
+	if (err)
+		return err;
+	const struct iovec args[] = { weir__text("SCRIPT"), weir__text("LOAD"), weir__text(text) };
+	err = weir__redis_command(r, args, 3, &reply);
 	free(text);
 	if (err)
 		return err;

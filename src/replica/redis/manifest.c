@@ -170,31 +170,16 @@ int weir__redis_publish(void *context, const struct weir_manifest *m, const char
 {
 	struct weir_redis *r = context;
 	char signature[WEIR_SIGNATURE_TEXT];
-	char position[WEIR_STREAM_ID_TEXT], covered[WEIR_STREAM_ID_TEXT], names[WEIR_KEY_TEXT];
-	char numbers[8][WEIR_NUMBER_TEXT];
+	struct weir_publish_texts room;
+	struct iovec args[WEIR_PUBLISH_ARGUMENTS];
 	struct redisReply *reply;
 	int err = sign(r, text, len, signature);
 	if (err)
 		return err;
-	const struct iovec args[] = {
-		weir__text(m->epoch),
-		weir__text(r->owner),
-		weir__number(numbers[0], m->base),
-		weir__number(numbers[1], m->generation),
-		weir__bytes(text, len),
-		weir__text(signature),
-		weir__text(weir__stream_id_print(position, m->cursor.at)),
-		weir__number(numbers[2], m->cursor.consumed),
-		weir__text(weir__stream_id_print(covered, m->covered)),
-		weir__text(weir__key_of_chunks(names, &r->keys, m->stored)),
-		weir__number(numbers[3], m->path[0] ? 0 : m->chunks),
-		weir__number(numbers[4], m->chunk_bytes),
-		weir__number(numbers[5], m->bytes),
-		weir__number(numbers[6], r->keep),
-		weir__number(numbers[7], r->superseded_s),
-		weir__text(r->keys.hint),
-	};
-	err = weir__redis_call(r, WEIR_SCRIPT_PUBLISH, args, sizeof args / sizeof *args, &reply);
+	const struct weir_publishing p = { &r->keys, weir__text(r->owner), signature,
+		                           r->keep, r->superseded_s };
+	weir__publish_arguments(args, &room, &p, m, text, len);
+	err = weir__redis_call(r, WEIR_SCRIPT_PUBLISH, args, WEIR_PUBLISH_ARGUMENTS, &reply);
 	if (err) {
 		drop_image(r, m, err);
 		return err;

@@ -3,6 +3,11 @@
  * Redis checks its memory before a script's first command that could need more, and not again, so
  * a script whose first write is such a command is done as a whole or not at all. */
 #include "scripts.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weir/error.h>
 
 /* The text of a script is what stands between the parentheses, on one line. */
 #define LUA(...) #__VA_ARGS__
@@ -235,3 +240,14 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		         redis.call('HGETALL', nodes), redis.call('HGETALL', kept) };
 	),
 };
+
+int weir__script_make(char **out, enum weir_script script)
+{
+	size_t room = strlen(weir__script_prelude) + 1 + strlen(weir__script_text[script]) + 1;
+	char *text = malloc(room);
+	if (!text)
+		return weir_fail(-ENOMEM, "no memory for a script of %zu bytes", room);
+	snprintf(text, room, "%s %s", weir__script_prelude, weir__script_text[script]);
+	*out = text;
+	return 0;
+}

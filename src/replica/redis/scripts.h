@@ -4,6 +4,10 @@
 #ifndef WEIR_REPLICA_SCRIPTS_H
 #define WEIR_REPLICA_SCRIPTS_H
 
+#include <sys/uio.h>
+#include "../argument.h"
+#include "keys.h"
+
 enum weir_script {
 	WEIR_SCRIPT_MANIFEST,
 	WEIR_SCRIPT_APPEND,
@@ -19,5 +23,29 @@ enum weir_script {
 
 extern const char *const weir__script_prelude;
 extern const char *const weir__script_text[WEIR_SCRIPTS];
+
+/* A script as it is sent: after the prelude. @out: receives malloc'ed text. Return: 0 or -ENOMEM.
+ */
+int weir__script_make(char **out, enum weir_script script);
+
+/* What WEIR_SCRIPT_PUBLISH is given beside the manifest and its text. */
+struct weir_publishing {
+	const struct weir_keys *keys;
+	struct iovec owner;    /* of the lease */
+	const char *signature; /* "": none */
+	uint32_t keep, superseded_s;
+};
+
+enum { WEIR_PUBLISH_ARGUMENTS = 16 };
+
+struct weir_publish_texts {
+	char position[WEIR_STREAM_ID_TEXT], covered[WEIR_STREAM_ID_TEXT], names[WEIR_KEY_TEXT];
+	char numbers[8][WEIR_NUMBER_TEXT];
+};
+
+/* Its arguments (publish.c). @room: for their texts, for as long as they are used. */
+void weir__publish_arguments(struct iovec args[WEIR_PUBLISH_ARGUMENTS],
+                             struct weir_publish_texts *room, const struct weir_publishing *p,
+                             const struct weir_manifest *m, const char *text, size_t len);
 
 #endif
