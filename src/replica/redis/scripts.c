@@ -87,7 +87,9 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 	/* epoch, owner, base, generation, text, signature, position, entries, covered,
 	 * chunks' names, chunks, bytes of a chunk, bytes, generations to keep, seconds until
 	 * superseded chunks go, channel (L10)
-	 * A generation that is kept can be returned to, so the stream keeps what follows it. */
+	 * A generation that is kept can be returned to, so the stream keeps what follows it.
+	 * A text there may be anybody's: what it says of chunks is followed as far as there are
+	 * such. */
 	[WEIR_SCRIPT_PUBLISH] = LUA(
 		if epoch ~= ARGV[1] then
 			return redis.error_reply('WEIRSTALE ' .. epoch);
@@ -128,6 +130,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		end
 		local least = ARGV[9];
 		local needed = {};
+		local absent = 0;
 		for i, one in ipairs(all) do
 			local n, stored = string.match(one.text, '\nchunks (%d+) %d+ (%x+)\n');
 			if i <= tonumber(ARGV[14]) then
@@ -142,7 +145,12 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 				local own = ':' .. (stored or "") .. ':';
 				local of = string.gsub(names, ':%x+:$', own);
 				for c = 0, (needed[stored or ""] and 0 or tonumber(n or 0)) - 1 do
-					redis.call('EXPIRE', of .. c, ARGV[15]);
+					if redis.call('EXPIRE', of .. c, ARGV[15]) == 0 then
+						absent = absent + 1;
+					end
+					if absent > 1000 then
+						break;
+					end
 				end
 				redis.call('HDEL', kept, one.name);
 			end

@@ -101,6 +101,14 @@ class Scripts(nodes.OneServer):
         self.call("publish", *self.publish(stored=8)) # they are not needed any more
         self.assertTrue(all(0 < self.client.ttl(c) <= 50 for c in chunks))
 
+    def test_kept_by_an_enemy(self):
+        """What it says of chunks that are not there keeps nobody waiting."""
+        self.client.set(SET + "lease", "me")
+        self.client.hset(SET + "kept", "0", "\n\nchunks %d 10 ab\n" % 10 ** 15)
+        self.store()
+        self.call("publish", *self.publish())
+        self.assertEqual(self.client.hlen(SET + "kept"), 1)
+
     def test_trim(self):
         """What follows a generation that is kept, or is not covered yet, stays."""
         self.client.set(SET + "lease", "me")
