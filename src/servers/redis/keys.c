@@ -44,7 +44,7 @@ void key_fail(struct redis_context *context, const struct key_kind *kind, int er
 {
 	char text[WEIR_SENTENCE_BYTES + 8];
 	snprintf(text, sizeof text, "ERR %s", weir_error_detail());
-	redis.ReplyWithError(context, err == -ENOSPC ? kind->full : text);
+	redis.ReplyWithError(context, err == -ENOSPC && kind ? kind->full : text);
 }
 
 /* ---- making ---- */

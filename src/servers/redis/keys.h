@@ -42,7 +42,8 @@ int key_open_to_add(struct redis_context *context, const struct key_kind *kind,
 int key_reserve(struct redis_context *context, const struct key_kind *kind,
                 struct redis_string *name, struct chain_settings *s);
 
-/* Reply with the sentence about the last failure, or with what @kind has for -ENOSPC. */
+/* Reply with the sentence about the last failure, or with what @kind has for -ENOSPC unless @kind is
+ * NULL. */
 void key_fail(struct redis_context *context, const struct key_kind *kind, int err);
 
 /* Answers whether each of argv[2..argc) is there, as an array where @many. */
@@ -63,5 +64,6 @@ redis_command cf_reserve, cf_add, cf_addnx, cf_insert, cf_insertnx, cf_del; /* c
 redis_command cf_exists, cf_mexists, cf_count, cf_info;        /* cf_read.c */
 redis_command bf_scandump, cf_scandump, bf_loadchunk, cf_loadchunk; /* scandump.c, loadchunk.c */
 redis_command bf_link, cf_link;                                /* link.c */
+redis_command weir_publish, weir_load_set;                     /* set_publish.c, set_load.c */
 
 #endif

@@ -14,16 +14,23 @@
 #include <unistd.h>
 #include "link.h"
 
-void *key_image(const struct weir_filter *f, size_t *bytes)
+void *key_image(const struct weir_filter *f, uint64_t generation, size_t *bytes)
 {
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	struct stat s;
 	void *image = MAP_FAILED;
 	int fd = memfd_create("weir-redis", MFD_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
+		(void)weir_fail(-errno, "no file in memory for an image");
 		return NULL;
-	if (!weir_save_fd(f, fd, NULL) && !fstat(fd, &s)) {
+	}
+	o.generation = generation;
+	if (!weir_save_fd(f, fd, &o) && !fstat(fd, &s)) {
 		*bytes = (size_t)s.st_size;
 		image = mmap(NULL, *bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (image == MAP_FAILED)
+			(void)weir_fail(-errno, "no address space for an image of %zu bytes",
+			                *bytes);
 	}
 	close(fd);
 	return image == MAP_FAILED ? NULL : image;
@@ -71,7 +78,7 @@ void key_rewrite(struct redis_io *io, struct redis_string *key, void *value)
 	snprintf(error, sizeof error, "%.17g", c->settings.error);
 	for (size_t i = 0; i < c->links; i++) {
 		size_t bytes = 0;
-		void *image = key_image(c->link[i].filter, &bytes);
+		void *image = key_image(c->link[i].filter, 0, &bytes);
 		if (!image) {
 			redis.LogIOError(io, "warning", "link %zu was not written: %s", i,
 			                 weir_error_detail());

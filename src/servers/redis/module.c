@@ -34,6 +34,9 @@ static const struct {
 	{ "CF.SCANDUMP", cf_scandump, "readonly" },
 	{ "CF.LOADCHUNK", cf_loadchunk, "write deny-oom" },
 	{ "CF.WEIRLINK", cf_link, "write admin" },
+	/* they call scripts, which none may do within a script */
+	{ "WEIR.PUBLISH", weir_publish, "write deny-oom deny-script" },
+	{ "WEIR.LOAD", weir_load_set, "write deny-oom deny-script" },
 };
 
 /* A number with kb, mb, gb or nothing behind it, as redis.conf has them. */

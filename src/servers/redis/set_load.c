@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ * WEIR.LOAD key SET name: the key answers true for whatever a node of the set does.
+ *
+ * Replicas and the append-only file get neither the command nor the image, which may have gone when
+ * they come to it, but what it changed: BF.LOADCHUNK of a header, if it made the key, and of the
+ * pieces that have other bits than before. So what they get is right whatever became of the set. */
+#include <errno.h>
+#include <string.h>
+#include "dump.h"
+#include "set.h"
+
+/* Of a key's one link. */
+struct pieces {
+	uint64_t n;
+	uint64_t *ones;       /* bits of each that were set before, then how many were added; NULL:
+	                         the key is new */
+	unsigned char *chunk; /* room for one */
+};
+
+static uint64_t bytes_of(const struct chain_link *l, uint64_t piece)
+{
+	uint64_t left = l->bytes - piece * DUMP_BITS_MOST;
+	return left < DUMP_BITS_MOST ? left : DUMP_BITS_MOST;
+}
+
+/* Bits are only ever added, so a piece is as before if it has as many. */
+static uint64_t count_ones(const struct chain_link *l, uint64_t piece)
+{
+	const unsigned char *at = chain_bits(l) + piece * DUMP_BITS_MOST;
+	uint64_t sum = 0, word;
+	for (uint64_t i = 0; i < bytes_of(l, piece); i += sizeof word) {
+		memcpy(&word, at + i, sizeof word);
+		sum += (unsigned)__builtin_popcountll(word);
+	}
+	return sum;
+}
+
+static int begin(struct pieces *p, const struct chain_link *l, bool made)
+{
+	*p = (struct pieces){ .n = (l->bytes + DUMP_BITS_MOST - 1) / DUMP_BITS_MOST };
+	p->chunk = key_memory.get(DUMP_FRAME_BYTES + bytes_of(l, 0));
+	p->ones = made ? NULL : key_memory.get(p->n * sizeof *p->ones);
+	if (!p->chunk || (!made && !p->ones))
+		return weir_fail(-ENOMEM, "no memory to tell replicas of %llu bytes",
+		                 (unsigned long long)l->bytes);
+	for (uint64_t i = 0; i < p->n && p->ones; i++)
+		p->ones[i] = count_ones(l, i);
+	return 0;
+}
+
+/* Return: has any other bits than before? */
+static bool have_changed(struct pieces *p, const struct chain_link *l)
+{
+	bool any = !p->ones;
+	for (uint64_t i = 0; i < p->n && p->ones; i++) {
+		p->ones[i] = count_ones(l, i) - p->ones[i];
+		any |= p->ones[i] != 0;
+	}
+	return any;
+}
+
+static void end(struct pieces *p)
+{
+	key_memory.put(p->chunk);
+	key_memory.put(p->ones);
+}
+
+static void replicate(struct redis_context *context, struct redis_string *name,
+                      const struct chain *c, const struct pieces *p)
+{
+	const struct chain_link *l = &c->link[0];
+	struct dump_header h = dump_header_of(c);
+	if (!p->ones)
+		redis.Replicate(context, bf_keys.load_chunk, "slb", name,
+		                (long long)dump_iterator(c, h.name, 0), (const char *)h.text,
+		                h.bytes);
+	for (uint64_t i = 0; i < p->n; i++) {
+		uint64_t at = i * DUMP_BITS_MOST, bytes = bytes_of(l, i);
+		if (p->ones && !p->ones[i])
+			continue;
+		memcpy(p->chunk + DUMP_FRAME_BYTES, chain_bits(l) + at, bytes);
+		dump_put_frame(p->chunk, &(struct dump_frame){ h.name, at, l->items },
+		               p->chunk + DUMP_FRAME_BYTES, bytes);
+		redis.Replicate(context, bf_keys.load_chunk, "slb", name,
+		                (long long)dump_iterator(c, h.name, at + bytes),
+		                (const char *)p->chunk, (size_t)(DUMP_FRAME_BYTES + bytes));
+	}
+}
+
+/* Nobody counted them: an estimate, from the bits. A replica gets it with a piece. */
+static uint64_t items_of(const struct chain_link *l)
+{
+	struct weir_stats st = WEIR_STATS_INIT;
+	if (weir_stats(l->filter, &st) != 0 || !(st.keys_estimated < (double)l->capacity))
+		return l->capacity;
+	uint64_t items = (uint64_t)(st.keys_estimated + 0.5);
+	return items > l->items ? items : l->items;
+}
+
+/* Nothing is changed unless all is. @made: the chain is to be the key's. */
+static int unite(const struct set *s, struct redis_string *name, struct chain *c,
+                 const struct weir_filter *f, struct redis_key *made)
+{
+	struct pieces p;
+	struct chain_link *l = &c->link[0];
+	int err = begin(&p, l, made != NULL);
+	if (!err) {
+		err = weir_merge(l->filter, f);
+		if (err)
+			(void)weir_fail(err, "set %s: its filter is not as that of a key with "
+			                "error rate %g and capacity %llu: %s", s->keys.set,
+			                c->settings.error,
+			                (unsigned long long)c->settings.capacity,
+			                weir_error_detail());
+	}
+	if (!err && made)
+		redis.ModuleTypeSetValue(made, bf_keys.type, c);
+	if (!err && have_changed(&p, l)) {
+		l->items = items_of(l);
+		replicate(s->context, name, c, &p);
+	}
+	end(&p);
+	return err;
+}
+
+/* Of a chain whose only link is as @f: what it was asked for gives its size. */
+static int settings_of(const struct set *s, const struct weir_filter *f,
+                       struct chain_settings *out)
+{
+	struct weir_params p = WEIR_PARAMS_INIT, again = WEIR_PARAMS_INIT;
+	struct weir_stats st = WEIR_STATS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	int err = weir_stats(f, &st);
+	if (!err)
+		err = weir_params_of(f, &p);
+	if (err)
+		return err;
+	again.capacity = st.capacity;
+	again.fp_rate = st.fp_rate;
+	if (st.fp_rate > 0.25 || weir_plan(&again, &plan) != 0 || plan.bytes != st.bytes)
+		return weir_fail(-ENOTSUP, "set %s: its filter is for %llu keys at a rate of %g in "
+		                 "%llu bytes: a key of BF.* is sized by capacity and error rate "
+		                 "alone, of at most 0.25", s->keys.set,
+		                 (unsigned long long)st.capacity, st.fp_rate,
+		                 (unsigned long long)st.bytes);
+	*out = (struct chain_settings){ st.fp_rate, st.capacity, 0, p.seed, 0, 0 };
+	return 0;
+}
+
+static int make_key(const struct set *s, struct redis_string *name, struct redis_key *key,
+                    const struct weir_filter *f)
+{
+	struct chain_settings settings;
+	struct chain *c;
+	int err = settings_of(s, f, &settings);
+	if (!err)
+		err = chain_create(&c, &settings, key_most_for(s->context), &key_memory);
+	if (err)
+		return err;
+	err = unite(s, name, c, f, key);
+	if (err)
+		chain_destroy(c);
+	return err;
+}
+
+/* @c: of the key; NULL: there is none yet. */
+static int load(const struct set *s, struct redis_string *name, struct redis_key *key,
+                struct chain *c, uint64_t *entries)
+{
+	struct weir_filter *f;
+	if (!s->manifest.generation)
+		return weir_fail(-ENOENT, "set %s has no generation here: publish one",
+		                 s->keys.set);
+	int err = c ? set_check_key(s, c) : 0;
+	if (!err)
+		err = set_image(s, c ? c->link[0].bytes : key_most_for(s->context), &f);
+	if (err)
+		return err;
+	err = set_replay(s, f, entries);
+	if (!err)
+		err = c ? unite(s, name, c, f, NULL) : make_key(s, name, key, f);
+	weir_destroy(f);
+	return err;
+}
+
+int weir_load_set(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	struct redis_key *key;
+	struct chain *c;
+	struct set s;
+	uint64_t entries;
+	if (argc != 4)
+		return redis.WrongArity(context);
+	if (!key_open(context, &bf_keys, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
+		int err = set_find(&s, context, argv + 2, false);
+		if (!err)
+			err = load(&s, argv[1], key, c, &entries);
+		if (err) {
+			key_fail(context, NULL, err);
+		} else {
+			redis.ReplyWithMap(context, 2);
+			redis.ReplyWithSimpleString(context, "generation");
+			redis.ReplyWithLongLong(context, (long long)s.manifest.generation);
+			redis.ReplyWithSimpleString(context, "entries");
+			redis.ReplyWithLongLong(context, (long long)entries);
+		}
+		set_close(&s);
+	}
+	redis.CloseKey(key);
+	return REDIS_OK;
+}

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""WEIR.PUBLISH and WEIR.LOAD of weir-redis.so: what replicas, the append-only file and another
+master have of them, and what an enemy who writes to the server cannot do. It runs as
+test_publish_kept.py MODULE."""
+import random
+import sys
+import unittest
+
+import redis
+
+from served import HOSTILE, free_port, number
+from sets import Sets, checksum, keys_of
+
+
+class Kept(Sets):
+    def test_replica(self):
+        """A replica has what the master has, although it never saw the image."""
+        self.start(self.serve(port=free_port()))
+        self.make("k", 2000, 20000000)
+        self.publish()
+        self.append(1, range(5000, 5100))
+        replica = self.replica_of(self.server)
+        self.run_("BF.RESERVE", "t", "0.001", 1000)
+        self.load("l")
+        self.client.delete(*self.client.scan_iter(self.OF + "c:*"))
+        self.client.wait(1, 0)
+        self.assertEqual(replica.client.dump("l"), self.client.dump("l"))
+        answers = replica.client.execute_command("BF.MEXISTS", "l", *range(2000),
+                                                 *range(5000, 5100))
+        self.assertEqual(answers, [1] * 2100)
+
+    def calls(self, replica):
+        return replica.client.info("commandstats").get("cmdstat_BF.LOADCHUNK", {}).get("calls", 0)
+
+    def test_what_a_replica_is_sent(self):
+        self.start(self.serve(port=free_port()))
+        self.make("k", 2000, 20000000)
+        self.publish()
+        replica, card = self.replica_of(self.server), self.run_("BF.CARD", "k")
+        self.load("l")
+        self.client.expire("l", 5000)
+        self.client.wait(1, 0)
+        pieces = self.calls(replica)
+        self.assertEqual(pieces, 4) # a header, and 36 MB in pieces of 16 MiB
+        for _ in range(3):
+            self.load("k") # it brings nothing: no item is counted anew
+        self.assertEqual(self.run_("BF.CARD", "k"), replica.client.execute_command("BF.CARD", "k"))
+        self.assertEqual(self.run_("BF.CARD", "k"), card)
+        self.load("l") # nor this
+        self.append(1, [7777777])
+        self.load("l")
+        self.client.wait(1, 0)
+        self.assertLessEqual(self.calls(replica) - pieces, 2)
+        self.assertGreater(self.calls(replica), pieces)
+        self.assertEqual(replica.client.dump("l"), self.client.dump("l"))
+        self.assertGreater(replica.client.ttl("l"), 0)
+
+    def test_in_a_transaction(self):
+        self.start(self.serve(port=free_port(), options=["--appendonly", "yes", "--appendfsync",
+                                                         "always"]))
+        replica = self.replica_of(self.server)
+        self.make()
+        with self.client.pipeline(transaction=True) as together:
+            for command in ("WEIR.PUBLISH k", "WEIR.LOAD l", "WEIR.PUBLISH l", "WEIR.LOAD k"):
+                together.execute_command(*command.split(), "SET", "x")
+            answers = together.execute()
+        self.assertEqual([answers[0], answers[2], answers[3][1]], [1, 2, 2])
+        self.client.wait(1, 0)
+        before = self.all()
+        for key in ("k", "l"):
+            self.assertEqual(replica.client.dump(key), before[key.encode()])
+        self.server.again()
+        self.start(self.server)
+        self.assertEqual(self.all(), before)
+
+    def test_failover(self):
+        self.start(self.serve(port=free_port()))
+        replica = self.replica_of(self.server)
+        self.make()
+        self.publish()
+        self.append(1, range(500, 520))
+        self.load("l")
+        self.client.wait(1, 0)
+        self.server.kill()
+        replica.client.execute_command("REPLICAOF", "NO", "ONE")
+        self.start(replica)
+        self.assertTrue(self.has("l", range(520)))
+        self.assertEqual(self.publish("l"), 2)
+        self.load("m")
+        self.assertTrue(self.has("m", range(520)))
+
+    def test_read_only_replica(self):
+        self.start(self.serve(port=free_port()))
+        replica = self.replica_of(self.server)
+        for command in ("WEIR.LOAD", "WEIR.PUBLISH"):
+            with self.assertRaises(redis.exceptions.ReadOnlyError):
+                replica.client.execute_command(command, "k", "SET", "x")
+
+    def test_append_only_file(self):
+        for preamble in ("yes", "no"):
+            self.start(self.serve(options=["--appendonly", "yes", "--appendfsync", "always",
+                                           "--aof-use-rdb-preamble", preamble]))
+            self.make()
+            self.publish()
+            self.append(1, range(500, 520))
+            self.load("l")
+            self.run_("BF.ADD", "l", "more")
+            self.publish("l")
+            self.load("k")
+            self.client.delete(self.chunk())
+            before = self.all()
+            for _ in range(2):
+                self.server.again()
+                self.start(self.server)
+                self.assertEqual(self.all(), before)
+                self.rewrite(self.server)
+
+
+class Hostile(Sets):
+    """A server in which an enemy writes: whatever stands in a set's keys, a command answers with a
+    sentence or does what it should."""
+    MOST = 64 << 20
+
+    def change_text(self, dice):
+        text = bytearray(self.client.hget(self.OF + "manifest", "text"))
+        for _ in range(dice.randint(1, 4)):
+            at = dice.randrange(len(text))
+            if dice.random() < 0.3:
+                del text[at:at + dice.randrange(20)]
+            else:
+                text[at:at + dice.randrange(3)] = dice.randbytes(dice.randrange(4))
+            text = text or bytearray(b"\n")
+        self.client.hset(self.OF + "manifest", "text", bytes(text))
+
+    def change_line(self, dice):
+        lines = self.manifest()
+        for _ in range(dice.randint(1, 2)):
+            name = dice.choice(list(lines))
+            words = lines[name].split(" ")
+            words[dice.randrange(len(words))] = dice.choice((
+                str(number(dice)), "%016x" % number(dice), "%d-%d" % (number(dice), number(dice)),
+                "blocked", "x", ""))
+            lines[name] = " ".join(words)
+        self.put_manifest(lines)
+
+    def change_image(self, dice):
+        """Its checksum and its size in the manifest are right."""
+        image = bytearray(self.client.get(self.chunk()))
+        for _ in range(dice.randint(1, 3)):
+            image[dice.choice((dice.randrange(200), dice.randrange(len(image))))] = \
+                dice.randrange(256)
+        if dice.random() < 0.3:
+            del image[dice.randrange(1, len(image)):]
+        if dice.random() < 0.2:
+            image += dice.randbytes(dice.randrange(1, 3000))
+        of = dice.choice((len(image), 64, 1 << 20)) if len(image) else 1
+        lines = self.manifest()
+        chunks = (len(image) - 1) // of + 1
+        stored = lines["chunks"].split()[2]
+        lines["image"] = "%d %s" % (len(image), checksum(image))
+        lines["chunks"] = "%d %d %s" % (chunks, of, stored)
+        self.put_manifest(lines)
+        for i in range(chunks):
+            self.client.set("%sc:%s:%d" % (self.OF, stored, i), bytes(image[i * of:][:of]))
+
+    def change_stream(self, dice):
+        for i in range(dice.randint(1, 5)):
+            fields = {"v": dice.choice((1, 1, 1, 2)), "n": "%016x" % number(dice),
+                      "q": number(dice), "s": self.manifest()["hashing"]}
+            data = dice.randbytes(dice.choice((0, 8, 80, dice.randrange(100))))
+            fields[dice.choice("hkwi")] = dice.choice((data, keys_of([data, b""]),
+                                                       keys_of([data])[:-1], b"\xff" * 12))
+            if dice.random() < 0.3:
+                fields[dice.choice(list(fields))] = dice.randbytes(dice.randrange(30))
+            if dice.random() < 0.2:
+                fields = dict(list(fields.items())[:dice.randrange(1, 5)])
+            self.client.xadd(self.OF + "stream", fields)
+
+    def change_keys(self, dice):
+        key = self.OF + dice.choice(("manifest", "stream", "lease", "kept", "nodes"))
+        what = dice.randrange(4)
+        if what < 2:
+            self.client.delete(key)
+        if what == 0:
+            self.client.set(key, dice.randbytes(dice.randrange(200)))
+        elif what == 1:
+            self.client.rpush(key, "a list")
+        elif what == 2:
+            self.client.xtrim(self.OF + "stream", maxlen=dice.randrange(3), approximate=False)
+        else:
+            text = dice.choice((b"\nchunks 99999999999999999999 1 ab\n", b"", b"\nposition 1-\n",
+                                dice.randbytes(50)))
+            self.client.hset(self.OF + "kept", str(number(dice)), text)
+
+    def test_hostile(self):
+        self.make()
+        self.publish()
+        for i in range(3):
+            self.append(1 + i, [600 + i])
+        ways = (self.change_text, self.change_line, self.change_image, self.change_stream,
+                self.change_keys)
+        good = {k: self.client.dump(k) for k in self.client.scan_iter("*")}
+        dice, counts = random.Random(29), {way: [0, 0] for way in ways}
+        for i in range(HOSTILE * 8):
+            for way in ways if i % 10 == 9 else (ways[i % len(ways)],):
+                try:
+                    way(dice)
+                except (redis.exceptions.ResponseError, AttributeError, LookupError, TypeError,
+                        ValueError):
+                    pass # another way was there before
+            for command in (("WEIR.LOAD", "h"), ("WEIR.LOAD", "k"), ("WEIR.PUBLISH", "k")):
+                try:
+                    self.run_(*command, "SET", "x")
+                    counts[way][0] += 1
+                except redis.exceptions.ResponseError as e:
+                    counts[way][1] += 1
+                    self.assertRegex(str(e), "set x|WRONGTYPE")
+            self.assertTrue(self.has("k", range(0, 500, 50)))
+            self.client.delete(*self.client.keys("*"))
+            for key, value in good.items():
+                self.client.restore(key, 0, value)
+        self.assertLess(self.client.info("memory")["used_memory_peak"], self.MOST)
+        self.assertIsNone(self.server.process.poll())
+        for way, (taken, refused) in counts.items():
+            self.assertGreater(refused, 0, way)
+            # every bit of an image is under one of its own checksums
+            self.assertTrue(taken or way == self.change_image, way)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=0, warnings="ignore")
