@@ -18,6 +18,7 @@
  *     rollback N      -> rollback 0|ERRNO
  *     stats           -> stats NAME=VALUE ...
  *     quit            -> quit 0|ERRNO: closed
+ * A set that is not there yet is made, of kind classic, or kind=blocked, and keyed=1 with a key.
  * The record of the application is a file (record=) in which each node counts its keys before it
  * inserts them. Whenever all of its first N keys are confirmed it says: confirmed N. */
 #include <errno.h>
@@ -41,6 +42,7 @@ enum { RECORD = 4096 }; /* nodes */
 
 static uint64_t name;
 static bool of_keys;
+static struct weir_params params = WEIR_PARAMS_INIT; /* of a set that is not there yet */
 static atomic_uint_fast64_t *record;
 static atomic_uint_fast64_t inserted, rate;
 static atomic_bool quits;
@@ -259,6 +261,20 @@ static void report(void *context, int result, const char *sentence)
 	fprintf(stderr, "node %" PRIu64 ": %d %s\n", name, result, sentence);
 }
 
+/* Of the filter, and of images. */
+static bool take_params(struct weir_replica_options *o, const char *word)
+{
+	if (strcmp(word, "kind=blocked") == 0)
+		params.kind = WEIR_BLOCKED;
+	else if (strcmp(word, "keyed=1") == 0)
+		params.hash_key = o->hash_key = "sixteen bytes...";
+	else if (strcmp(word, "zstd=1") == 0)
+		o->zstd_level = 1;
+	else
+		return false;
+	return true;
+}
+
 /* Return: whether it is an option, and that takes the value. */
 static bool take(struct weir_replica_options *o, const char *word)
 {
@@ -282,6 +298,8 @@ static bool take(struct weir_replica_options *o, const char *word)
 		return open_record(word + 7);
 	if (strcmp(word, "stream=keys") == 0)
 		return of_keys = o->stream_keys = true;
+	if (take_params(o, word))
+		return true;
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
 		size_t n = strlen(known[i].name);
 		if (strncmp(word, known[i].name, n) != 0)
@@ -302,7 +320,6 @@ static bool take(struct weir_replica_options *o, const char *word)
 
 int main(int argc, char **argv)
 {
-	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_replica_options o = WEIR_REPLICA_OPTIONS_INIT;
 	pthread_t threads[2];
 	char line[256];
@@ -310,10 +327,10 @@ int main(int argc, char **argv)
 		return 2;
 	name = strtoull(argv[1], NULL, 10);
 	o.publish_seconds = (uint32_t)atoi(argv[2]);
-	p.capacity = strtoull(argv[3], NULL, 10);
-	p.fp_rate = 1e-6; /* what is lost must not be there by chance */
-	p.kind = WEIR_CLASSIC;
-	o.params = &p;
+	params.capacity = strtoull(argv[3], NULL, 10);
+	params.fp_rate = 1e-6; /* what is lost must not be there by chance */
+	params.kind = WEIR_CLASSIC;
+	o.params = &params;
 	o.report = report;
 	for (int i = 4; i < argc; i++)
 		if (!take(&o, argv[i]))
