@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Do test_publish.py and test_publish_kept.py find bugs? Plants each of these into a copy of the
+module, one or more for each thing that WEIR.PUBLISH keeps and WEIR.LOAD checks, and runs the test
+that is to find it.
+
+usage: mutants.py LIBRARY_FOLDER [NAME...]          CC chooses the compiler"""
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+HERE = ROOT / 'tests/servers/redis'
+CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1',
+                                                 '-fPIC', '-fvisibility=hidden']
+FORMAT = ('cursor', 'entry', 'kinds', 'manifest_read', 'manifest_write', 'number', 'origins',
+          'redis/keys', 'redis/publish', 'redis/scripts')
+MUTANTS = [
+    # what a generation keeps
+    ('POSITION_IS_THE_END', 'set_next.c', '\tif (!m->generation)\n',
+     '\tstruct weir_stream_counts end;\n\tif (!set_counts(s, &end) && end.added) {\n'
+     '\t\tm->cursor.at.ms = UINT64_MAX / 4;\n\t\tm->cursor.consumed = end.added;\n\t}\n'
+     '\tif (!m->generation)\n', 'Commands.test_the_place_in_the_stream_is_kept'),
+    ('COVERED_ADVANCES', 'set_next.c', '\tm->base = m->generation++;',
+     '\tm->covered = m->cursor.at;\n\tm->base = m->generation++;',
+     'Commands.test_the_place_in_the_stream_is_kept'),
+    ('ORIGINS_ARE_DROPPED', 'set_next.c', '&m, &s->origins)', '&m, &(struct weir_origins){ 0 })',
+     'Commands.test_the_place_in_the_stream_is_kept'),
+    ('ANOTHER_LINEAGE', 'set_next.c', '\tif (!m->generation)\n', '',
+     'Commands.test_the_place_in_the_stream_is_kept'),
+    ('NOT_UNITED', 'set_publish.c', 'if (!err && s->manifest.generation)', 'if (0)',
+     'Commands.test_another_kept_more'),
+    ('BASE_IS_NONE', 'set_next.c', 'm->base = m->generation++;', 'm->generation++;\n\tm->base = 0;',
+     'Commands.test_there_and_back'),
+    ('EPOCH_IGNORED', 'set_next.c', 'strcmp(m->epoch, s->epoch) != 0', '0',
+     'Commands.test_another_epoch'),
+    ('GONE_IN_ANOTHER_EPOCH', 'set_next.c', 'gone > m->cursor.consumed', '0',
+     'Commands.test_another_epoch'),
+    ('KEEPS_TWO', 'set_next.c', 'n < WEIR_SET_KEEP ?', '1 ?', 'Commands.test_chunks'),
+    ('LEASE_OF_NOBODY', 'set_next.c', '(void)set_text(reply, &owner);', '',
+     'Commands.test_hint_and_lease'),
+    ('NO_LIMIT_OF_MEMORY', 'set_store.c', 'redis.GetUsedMemoryRatio() > 1', '0',
+     'Refused.test_no_room'),
+    ('LEFT_BEHIND', 'set_store.c', '\t\tset_unstore(s, m, err);', '\t\t;', 'Refused.test_no_room'),
+    ('NOT_READ_AGAIN', 'set_next.c', 'err = check_written(text, len);', 'err = 0;',
+     'Refused.test_what_a_module_cannot'),
+    # what is read
+    ('NOT_REPLAYED', 'set_load.c', 'err = set_replay(s, f, entries);', '*entries = 0;',
+     'Commands.test_what_follows'),
+    ('ONE_READING', 'set_replay.c', 'while (!err && n == AT_ONCE)',
+     'for (int i = 0; !err && !i; i++)', 'Commands.test_what_follows'),
+    ('ANY_SEED', 'set_replay.c', 'e->hashing != s->manifest.hashing', '0',
+     'Commands.test_what_follows'),
+    ('LATER_VERSION', 'set_replay.c', 'if (err == -EBADMSG)', 'if (err)',
+     'Commands.test_what_follows'),
+    ('GAP_IGNORED', 'set_replay.c', 'if (err || weir__cursor_gap', 'if (1 || weir__cursor_gap',
+     'Commands.test_entries_have_gone'),
+    ('DAMAGE_TAKEN', 'set_image.c', 'is.high64 == m->checksum[0] && is.low64 == m->checksum[1]',
+     '1', 'Refused.test_damage'),
+    ('SIGNED_TAKEN', 'set_find.c', 'if (signature->iov_len)', 'if (0)',
+     'Refused.test_what_a_module_cannot'),
+    ('SET_TAKEN', 'set_find.c', 'if (strcmp(m->set, s->keys.set) != 0)', 'if (0)',
+     'Refused.test_what_a_module_cannot'),
+    ('GROWN_TAKEN', 'set_find.c', 'if (c->links != 1)', 'if (0)', 'Refused.test_grown'),
+    ('SEED_TAKEN', 'set_find.c', 'st.seed_fingerprint == s->manifest.hashing', '1',
+     'Refused.test_another_seed'),
+    ('ANYBODY_MAY', 'set_call.c', '"!CEv"', '"!Ev"', 'Refused.test_acl'),
+    ('WITHIN_SCRIPTS', 'module.c', 'weir_publish, "write deny-oom deny-script"',
+     'weir_publish, "write deny-oom"', 'Refused.test_words'),
+    # what replicas get
+    ('NOT_REPLICATED', 'set_load.c', 'replicate(s->context, name, c, &p);', '',
+     'Kept.test_replica'),
+    ('NO_HEADER', 'set_load.c', '\tif (!p->ones)\n\t\tredis.Replicate', '\tif (0)\n'
+     '\t\tredis.Replicate', 'Kept.test_replica'),
+    ('ALL_PIECES', 'set_load.c', 'if (p->ones && !p->ones[i])', 'if (0)',
+     'Kept.test_what_a_replica_is_sent'),
+    ('NO_PIECES', 'set_load.c', 'if (p->ones && !p->ones[i])', 'if (p->ones)',
+     'Kept.test_what_a_replica_is_sent'),
+    ('COUNTED_HERE_ALONE', 'set_load.c', 'if (!err && have_changed(&p, l))',
+     'if (!err && (have_changed(&p, l), 1))', 'Commands.test_nothing_new'),
+]
+
+
+def compile_all(work):
+    sources = [*(ROOT / 'src/servers/redis').glob('*.c'),
+               *(ROOT / 'src/replica' / (name + '.c') for name in FORMAT)]
+    parts = {source: work / ('%d.o' % i) for i, source in enumerate(sources)}
+    for source, part in parts.items():
+        compile_one(source, source, part)
+    return parts
+
+
+def compile_one(source, place, out):
+    """@place: where the source seems to be, for its headers."""
+    subprocess.run(CC + ['-I', ROOT / 'include', '-iquote', place.parent, '-c', source, '-o', out],
+                   check=True)
+
+
+def run(work, parts, library, test):
+    module = work / 'weir-redis.so'
+    subprocess.run(CC + ['-shared', *parts, '-L', library, '-lweir', '-Wl,-rpath,%s' % library,
+                         '-o', module], check=True)
+    name = 'test_publish_kept' if test.startswith('Kept') else 'test_publish'
+    program = ('import sys, unittest; sys.path.insert(0, %r); import %s as t; '
+               'unittest.main(module=t, argv=["t", %r], verbosity=0, warnings="ignore")'
+               % (str(HERE), name, test))
+    ended = subprocess.run([sys.executable, '-B', '-c', program, module], capture_output=True,
+                           text=True, timeout=300)
+    why = re.findall(r'^(?:AssertionError|[\w.]*Error): (.*)$', ended.stderr, re.M)
+    return ended.returncode == 0, (why or ['it ended'])[0][:60]
+
+
+def mutate(work, parts, library, name, file, old, new, test):
+    source = ROOT / 'src/servers/redis' / file
+    text = source.read_text()
+    if text.count(old) != 1:
+        raise SystemExit(f'{file}: this stands there {text.count(old)} times, not once: adapt '
+                         f'mutants.py\n{old}')
+    changed = work / file
+    changed.write_text(text.replace(old, new).replace('"../../', '"%s/src/' % ROOT))
+    compile_one(changed, source, work / 'changed.o')
+    others = [part for of, part in parts.items() if of != source]
+    return run(work, [*others, work / 'changed.o'], library, test)
+
+
+def main():
+    library, names = Path(sys.argv[1]).resolve(), sys.argv[2:]
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        parts = compile_all(work)
+        for test in sorted({mutant[-1] for mutant in MUTANTS}):
+            passed, why = run(work, parts.values(), library, test)
+            if not passed:
+                raise SystemExit(f'without any bug: {test}: {why}')
+        for name, *bug in MUTANTS:
+            if names and name not in names:
+                continue
+            passed, why = mutate(work, parts, library, name, *bug)
+            missed += passed
+            print(f'{name:24}{"MISSED" if passed else "found"}  {why}', flush=True)
+    print(f'{missed} missed')
+    return 1 if missed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
