@@ -93,16 +93,15 @@ class Module(nodes.OneServer):
         self.assertGreaterEqual(late.stats()["generation"], 26)
 
     def test_nodes_publish_too(self):
-        """And so the stream is trimmed meanwhile."""
-        self.ledger.start(seconds=1)
-        for _ in range(2):
+        """And so the stream is trimmed meanwhile, and what the key lacks is in an image alone."""
+        for _ in range(3):
             self.ledger.start()
         self.load()
+        first = self.ledger.nodes[0]
         def between():
-            self.load()
+            group.wait_until("a node publishes", lambda: first.ask("publish") == "0 ")
             self.publish()
-        self.both_insert(40, between)
-        self.publish()
+        self.both_insert(10, between)
         self.check_all()
         group.wait_until("the stream is trimmed", self.trimmed)
 
@@ -194,6 +193,26 @@ class Module(nodes.OneServer):
         self.insert()
         self.publish()
         self.check_all()
+
+    def test_seeds_of_nodes(self):
+        """They have 64 bits, a key's own 63; in a file without a preamble too."""
+        self.server.client.config_set("aof-use-rdb-preamble", "no")
+        for i in range(5):
+            node = self.ledger.start("set=seen%d" % i)
+            node.ask("burst 1000")
+            self.assertEqual(node.ask("flush 60000"), "0 ")
+            self.run_("WEIR.LOAD", "k%d" % i, "SET", "seen%d" % i)
+        before = [self.server.client.dump("k%d" % i) for i in range(5)]
+        for _ in range(2):
+            self.server.again()
+            self.run_ = self.server.client.execute_command
+            self.assertEqual([self.server.client.dump("k%d" % i) for i in range(5)], before)
+            self.server.client.bgrewriteaof()
+            group.wait_until("it is rewritten", lambda: not self.server.client.info(
+                "persistence")["aof_rewrite_in_progress"])
+        for i in range(5):
+            self.assertEqual(self.run_("BF.MEXISTS", "k%d" % i, *(key(i, n) for n in range(1000))),
+                             [1] * 1000)
 
     def test_another_kind(self):
         self.ledger.options = self.ledger.options[:-1]
