@@ -68,6 +68,8 @@ void weir__service_answer(struct weir_replica *r, int err)
 	for (struct weir_request *q; (q = next(r));) {
 		bool runs = !err || (q->local && err != -ECANCELED);
 		int result = runs ? q->run(r, q->arg) : err;
+		if (result == -EINPROGRESS && r->look_err)
+			result = weir_fail(r->look_err, "%s", r->look_error);
 		if (result == -EINPROGRESS) { /* S2 */
 			*end = q;
 			end = &q->next;

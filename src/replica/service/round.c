@@ -2,6 +2,7 @@
  * One round of the thread. Something may fail in it without ending it: an image that will not do
  * keeps no batch from being sent. A connection that breaks ends it. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <weir/error.h>
 #include "service.h"
@@ -10,7 +11,12 @@
 static int look_now(struct weir_replica *r)
 {
 	int err = weir__node_look(&r->node);
-	return err == -EINPROGRESS ? 0 : err;
+	if (err == -EINPROGRESS)
+		return 0;
+	r->look_err = err;
+	if (err)
+		snprintf(r->look_error, sizeof r->look_error, "%s", weir_error_detail());
+	return err;
 }
 
 /* Look where there is something to see. */
@@ -19,6 +25,8 @@ static int look(struct weir_replica *r)
 	struct weir_node *n = &r->node;
 	weir__redis_image_only(&r->redis, weir__node_lacks_image(n) ? &n->seen : NULL);
 	bool settled = n->seen.generation == n->joined.generation && !n->gap;
+	if (settled)
+		r->look_err = 0;
 	if (n->epoch[0] && r->redis.generation == n->seen.generation &&
 	    (settled || weir__redis_image_comes(&r->redis, &n->seen)))
 		return 0;

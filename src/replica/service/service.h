@@ -10,7 +10,8 @@
  *     after that, and the epoch was the same after WAIT: another server's WAIT says nothing of what
  *     the old one was sent.
  * S2  A request runs on the thread between two rounds, alone. One that needs an image that is on
- *     its way answers -EINPROGRESS, and runs again after the next round.
+ *     its way answers -EINPROGRESS, and runs again after the next round, unless that image came
+ *     before and could not be joined: it would wait for ever.
  * S3  An image is fetched, checked and loaded on another thread (redis/coming.h), which touches
  *     nothing of the node: the thread goes on with its rounds, and joins the image when it is
  *     here. */
@@ -83,6 +84,9 @@ struct weir_replica {
 	unsigned failures;               /* in a row */
 	uint64_t all_failures;
 	char last_epoch[WEIR_REPLICA_EPOCH + 1];
+	int look_err;                    /* of the last look of a round that came to its end: 0, or
+	                                    what kept the newest generation from being joined */
+	char look_error[WEIR_SERVICE_SENTENCE];
 	char notice[WEIR_SERVICE_SENTENCE]; /* to be told at first; "": nothing */
 	char last_error[256];
 	char publish_error[256];         /* of the last generation, if it could not be published */
