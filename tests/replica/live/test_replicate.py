@@ -139,17 +139,10 @@ class Replicate(tool.Tool):
         self.server.client.hset("{weir:seen}:nodes", "%016x" % 8,
                                 "1 host \x1b[31m generation x error \x1b[32m")
         self.server.client.hset("{weir:seen}:nodes", "x", "")
-        self.server.client.hset("{weir:seen}:nodes", "%016x" % 9,
-                                "1 host h generation 3 here 5 image 17 error ")
-        self.assertIn("5 of 17 bytes of an image are here", self.replicate("status", status=1))
-        self.assertIn('_bytes{set="seen",node="%016x"} 5\n' % 9,
-                      self.replicate("status", "--prometheus", status=1))
         text = self.replicate("status", "--json", status=1)
         self.assertNotIn("\x1b", text)
         bad = [n for n in json.loads(text)["nodes"] if n["node"] == "%016x" % 8]
         self.assertEqual((bad[0]["generation"], bad[0]["error"]), (0, "\x1b[32m"))
-        of = [n for n in json.loads(text)["nodes"] if n["node"] == "%016x" % 9][0]
-        self.assertEqual((of["image_here"], of["image_bytes"]), (5, 17))
         self.assertEqual(node.stats()["lost"], 0)
 
     def test_signed(self):

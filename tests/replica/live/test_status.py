@@ -32,7 +32,7 @@ def manifest(generation, **other):
 def report(age_ms, generation=7, **other):
     said = {"host": "h", "pid": 12, "generation": generation, "checksum": SUM,
             "position": "7-3", "complete": 1, "retained": 0, "lost": 0, "refused": 0,
-            "publisher": 0, "error": "", **other}
+            "publisher": 0, "here": 0, "image": 0, "error": "", **other}
     return b"%d %s" % (NOW - age_ms, " ".join("%s %s" % of for of in said.items()).encode())
 
 
@@ -102,7 +102,7 @@ class Figures(Tool):
         self.assertIsNone(self.json()["lease_owner"])
 
     def test_a_node(self):
-        self.nodes(report(2500, 6, position="6-1", complete=0, retained=80),
+        self.nodes(report(2500, 6, position="6-1", complete=0, retained=80, here=5, image=17),
                    report(1250, host="other", pid=99, publisher=1))
         of = self.json()["nodes"]
         self.assertEqual([n["node"] for n in of], ["%016x" % 2, "%016x" % 1])
@@ -110,12 +110,15 @@ class Figures(Tool):
             "node": "%016x" % 2, "host": "other", "pid": 99, "age_seconds": 1.25,
             "generation": 7, "checksum": SUM, "position": "7-3", "complete": True,
             "publisher": True, "retained_bytes": 0, "not_replicated": 0, "refused": 0,
-            "error": ""})
+            "image_here": 0, "image_bytes": 0, "error": ""})
         self.assertEqual({k: of[1][k] for k in ("age_seconds", "generation", "position",
-                                                "complete", "publisher", "retained_bytes")},
+                                                "complete", "publisher", "retained_bytes",
+                                                "image_here", "image_bytes")},
                          {"age_seconds": 2.5, "generation": 6, "position": "6-1",
-                          "complete": False, "publisher": False, "retained_bytes": 80})
-        self.assertIn("position 6-1, lacking, 80 bytes kept, 2.5 s ago\n", self.ask())
+                          "complete": False, "publisher": False, "retained_bytes": 80,
+                          "image_here": 5, "image_bytes": 17})
+        self.assertIn("position 6-1, lacking, 80 bytes kept, 2.5 s ago, 5 of 17 bytes of an image "
+                      "are here\n", self.ask())
         self.assertIn("position 7-3, complete, 0 bytes kept, 1.2 s ago, publisher\n",
                       self.ask())
 
@@ -127,12 +130,13 @@ class Figures(Tool):
 
     def test_metrics(self):
         self.nodes(report(1500, 6, complete=0, retained=80, lost=5, refused=7, publisher=1,
-                          error="no"))
+                          here=5, image=17, error="no"))
         text = self.ask("--prometheus", status=1)
         for name, value in (("generation", 7), ("generation_age_seconds", 61.5),
                             ("image_bytes", 2500), ("stream_length", 5), ("alerts", 3)):
             self.assertIn('weir_replica_%s{set="seen"} %s\n' % (name, value), text)
         for name, value in (("age_seconds", 1.5), ("generation", 6), ("complete", 0),
+                            ("image_here_bytes", 5), ("image_bytes", 17),
                             ("failing", 1), ("retained_bytes", 80), ("not_replicated", 5),
                             ("publisher", 1), ("refused", 7)):
             self.assertIn('weir_replica_node_%s{set="seen",node="%016x"} %s\n'
