@@ -131,13 +131,6 @@ int weir__service_publish(struct weir_replica *r, void *arg)
 	return err == -EINPROGRESS ? err : with_lease(r, publish_set, arg);
 }
 
-/* What is published next replaces the one that is there: its image need not be. */
-static int look(struct weir_replica *r)
-{
-	int err = weir__node_look(&r->node);
-	return err == -EINPROGRESS ? 0 : err;
-}
-
 int weir__service_duty(struct weir_replica *r)
 {
 	int err = weir__redis_lease(&r->redis, lease_ms(r), false);
@@ -159,13 +152,13 @@ static int mark(struct weir_replica *r, void *arg)
 	return weir__node_mark(&r->node, &f->mark);
 }
 
-/* What is there may be an image that cannot be joined: one more reason to replace it. Whoever has
- * not seen the newest generation is refused when it publishes (L10). */
+/* What is there may be an image that cannot be joined, or that is on its way: one more reason to
+ * replace it. Whoever has not seen the newest generation is refused when it publishes (L10). */
 static int on_top(struct weir_replica *r, int (*publish)(struct weir_replica *r, void *arg),
                   void *arg)
 {
 	char why[WEIR_SERVICE_SENTENCE];
-	int looked = look(r);
+	int looked = weir__node_look(&r->node);
 	snprintf(why, sizeof why, "%s", weir_error_detail());
 	int err = publish(r, arg);
 	return looked && err == -EEXIST ? weir_fail(looked, "%s", why) : err;

@@ -45,12 +45,13 @@ MUTANTS = [
     ('NOT_TOLD', 'service/stats.c', 'if (sentence)', 'if (0)', 'Replicas.test_it_is_nowhere'),
     ('PUBLISHES_WITHOUT_IT', 'service/ask.c', 'if (result == -EINPROGRESS) { /* S2 */',
      'if (0) {', 'Web.test_who_publishes_waits_for_it'),
-    ('RECORD_WAITS', 'service/ask.c', 'return err == -EINPROGRESS ? 0 : err;', 'return err;',
+    ('RECORD_WAITS', 'service/ask.c', 'int err = publish(r, arg);',
+     'int err = looked ? looked : publish(r, arg);',
      'Web.test_a_record_replaces_what_does_not_come'),
     ('COMPLETE_WITHOUT_IT', 'service/stats.c', ' && !weir__node_lacks_image(n)', '',
      'Web.test_closing_while_it_comes'),
-    ('NO_FAILURE_BUT_SAID', 'service/round.c', 'return err == -EINPROGRESS ? 0 : err;',
-     'return err;', 'Web.test_confirmed_inserts_while_a_web_server_drips'),
+    ('NO_FAILURE_BUT_SAID', 'service/round.c', 'if (err == -EINPROGRESS)\n\t\treturn 0;', '',
+     'Web.test_confirmed_inserts_while_a_web_server_drips'),
 ]
 
 
