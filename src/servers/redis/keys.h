@@ -42,8 +42,8 @@ int key_open_to_add(struct redis_context *context, const struct key_kind *kind,
 int key_reserve(struct redis_context *context, const struct key_kind *kind,
                 struct redis_string *name, struct chain_settings *s);
 
-/* Reply with the sentence about the last failure, or with what @kind has for -ENOSPC unless @kind is
- * NULL. */
+/* Reply with the sentence about the last failure, or with what @kind has for -ENOSPC, unless @kind
+ * is NULL. */
 void key_fail(struct redis_context *context, const struct key_kind *kind, int err);
 
 /* Answers whether each of argv[2..argc) is there, as an array where @many. */
