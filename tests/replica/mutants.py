@@ -5,12 +5,13 @@ more for each way in which an insert would be lost (rules.h), builds them with i
 them: each bug must be found.
 
 usage: mutants.py LIBRARY_FOLDER [NAME...]          CC chooses the compiler"""
-import os, re, shlex, shutil, subprocess, sys, tempfile
+import os, re, shlex, subprocess, sys, tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1']
-HERE = ROOT / 'tests/replica'
+HERE, SOURCES = ROOT / 'tests/replica', ROOT / 'src/replica'
 TESTS = [('test_pending', ''), ('test_origins', ''), ('test_node', ''), ('test_seeds', ''),
          ('test_coming', ''), ('test_rules', '60')] # seeds
 MUTANTS = [
@@ -114,52 +115,67 @@ MUTANTS = [
 ]
 
 
-def build_and_run(tree, library):
-    sources = sorted((tree / 'replica').glob('*.c'))
-    parts = []
-    for source in sources:
-        parts.append(source.with_suffix('.o'))
-        subprocess.run(CC + ['-I', ROOT / 'include', '-c', source, '-o', parts[-1]], check=True)
+def compile_one(source, out, *includes):
+    subprocess.run(CC + ['-I', ROOT / 'include', *(f'-I{i}' for i in includes), '-c', source, '-o',
+                         out], check=True)
+
+
+def run_tests(folder, parts, library):
+    """Return: why one failed; None: all passed."""
     for test, argument in TESTS:
-        subprocess.run(CC + ['-I', ROOT / 'include', '-I', tree / 'replica', '-I', HERE, *parts,
-                             HERE / f'{test}.c', HERE / 'toy.c', '-o', tree / test,
-                             '-L', library, '-lweir', '-lcmocka', '-lpthread'], check=True)
-        ended = subprocess.run([tree / test, argument], capture_output=True, text=True,
+        subprocess.run(CC + [*parts, folder.parent / f'{test}.o', folder.parent / 'toy.o', '-o',
+                             folder / test, '-L', library, '-lweir', '-lcmocka', '-lpthread'],
+                       check=True)
+        ended = subprocess.run([folder / test, argument], capture_output=True, text=True,
                                timeout=600, env={**os.environ, 'LD_LIBRARY_PATH': str(library)})
         if ended.returncode:
             why = re.findall(r'^(?:ERROR: (.*)|\[  FAILED  \] (test_.*))$', ended.stdout
                              + ended.stderr, re.M)
-            return False, ''.join(why[0]) if why else 'it ended'
-    return True, ''
+            return ''.join(why[0]) if why else 'it ended'
+    return None
 
 
-def mutate(work, name, file, old, new, library):
-    tree = work / name
-    shutil.copytree(ROOT / 'src/replica', tree / 'replica')
-    text = (tree / 'replica' / file).read_text()
+def build(work):
+    """All of it once, without a bug: {source: object}."""
+    for name in [test for test, _ in TESTS] + ['toy']:
+        compile_one(HERE / f'{name}.c', work / f'{name}.o', HERE, SOURCES)
+    parts = {}
+    for source in SOURCES.glob('*.c'):
+        parts[source.name] = work / 'plain' / (source.stem + '.o')
+        compile_one(source, parts[source.name])
+    return parts
+
+
+def plant(work, parts, library, name, file, old, new):
+    """Return: as run_tests()."""
+    folder = work / name
+    folder.mkdir()
+    text = (SOURCES / file).read_text()
     if text.count(old) != 1:
         raise SystemExit(f'{file}: this stands there {text.count(old)} times, not once: adapt '
                          f'mutants.py\n{old}')
-    (tree / 'replica' / file).write_text(text.replace(old, new))
-    return build_and_run(tree, library)
+    (folder / file).write_text(text.replace(old, new))
+    compile_one(folder / file, folder / 'bug.o', SOURCES)
+    return run_tests(folder, [folder / 'bug.o' if f == file else o for f, o in parts.items()],
+                     library)
 
 
 def main():
     library, names = Path(sys.argv[1]).resolve(), sys.argv[2:]
-    missed = 0
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         work = Path(folder)
-        shutil.copytree(ROOT / 'src/replica', work / 'plain/replica')
-        passed, why = build_and_run(work / 'plain', library)
-        if not passed:
+        (work / 'plain').mkdir()
+        parts = build(work)
+        why = run_tests(work / 'plain', parts.values(), library)
+        if why:
             raise SystemExit(f'without any bug: {why}')
-        for name, *bug in MUTANTS:
-            if names and name not in names:
-                continue
-            passed, why = mutate(work, name, *bug, library)
-            missed += passed
-            print(f'{name:26}{"MISSED" if passed else "found"}  {why}', flush=True)
-    print(f'{missed} missed')
+        chosen = [m for m in MUTANTS if not names or m[0] in names]
+        missed = 0
+        for (name, *_), why in zip(chosen, pool.map(
+                lambda m: plant(work, parts, library, *m), chosen)):
+            missed += why is None
+            print(f'{name:34}{"found" if why else "MISSED"}  {why or ""}', flush=True)
+    print(f'{missed} of {len(chosen)} missed')
     return 1 if missed else 0
 
 

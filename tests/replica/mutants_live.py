@@ -30,7 +30,8 @@ PROGRAMS = {"node": "tests/replica/live/replica_node", "weir": "src/tool/weir",
             "image": "tests/replica/redis/test_replica_image",
             "link": "tests/replica/wire/test_replica_link"}
 # The script, and the programs that are its arguments.
-SCRIPTS = {"asked": ("live/test_asked.py", ["node"]), "live": ("live/test_live.py", ["node"]),
+SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
+           "coming": ("live/test_coming.py", ["node"]), "live": ("live/test_live.py", ["node"]),
            "scripts": ("live/test_scripts.py", ["node"]),
            "status": ("live/test_status.py", ["weir", ROOT / "src/packaging/alerts.yml"]),
            "liar": ("live/test_liar.py", ["node", "weir"]),
@@ -89,7 +90,7 @@ def arguments(build, test, programs):
     if test not in SCRIPTS:
         return [programs[test]]
     script, of = SCRIPTS[test]
-    return [sys.executable, "-B", "-W", "ignore", HERE / script,
+    return ["/usr/bin/python3", "-B", "-W", "ignore", HERE / script,
             *(programs.get(a, a if isinstance(a, Path) else build.folder / a) for a in of),
             "--failfast"]
 
@@ -102,7 +103,8 @@ def run(build, test, programs, library):
     path += [build.folder / "src", build.folder / "src/replica"] # a program of ours is elsewhere
     process = subprocess.Popen(
         arguments(build, name, own) + only, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, env={**os.environ, "LD_LIBRARY_PATH": ":".join(map(str, path))})
+        text=True, env={**os.environ, "LD_LIBRARY_PATH": ":".join(map(str, path)),
+                        "WEIR_TEST_PATIENCE": "30"})
     try:
         said, _ = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:

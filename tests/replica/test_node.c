@@ -451,7 +451,11 @@ static void test_an_image_that_need_not_come(void **state)
 	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
 	node[B].joined.checksum[1]--;
 	assert_ok(weir__node_look(&node[B]));
-	/* and from whom the last batch was taken away before it was read */
+	/* and from whom the last batch was taken away before it was read; by the counts others may
+	 * have gone */
+	for (unsigned key = 6; key < 9; key++)
+		insert_and_send(A, key);
+	assert_ok(weir__node_read(&node[B]));
 	insert_and_send(A, 5);
 	publish(A);
 	toy_delete(&toy, toy.now.n - 1);
@@ -475,6 +479,24 @@ static void test_an_image_that_need_not_come(void **state)
 	toy_wait(&toy);
 	toy_fail_over(&toy);
 	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+}
+
+/* The stream between the two is another's: who comes to it with the second has read none of it. */
+static void test_an_image_of_another_epoch(void **state)
+{
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	toy_wait(&toy);
+	toy_fail_over(&toy);
+	assert_ok(weir__node_look(&node[A]));
+	insert_and_send(A, 9);
+	publish(A);
+	assert_non_null(strstr(toy.now.manifest, "follows "));
+	assert_ok(weir__node_look(&node[B]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_int_equal(node[B].joined.generation, 2);
+	assert_true(has(B, 9));
 }
 
 /* What came to a node otherwise is in its image alone. */
@@ -595,6 +617,7 @@ int main(void)
 		OF(test_a_kind_that_cannot_follow),
 		OF(test_an_image_that_need_not_come),
 		OF(test_an_image_that_has_more),
+		OF(test_an_image_of_another_epoch),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

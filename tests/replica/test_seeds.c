@@ -184,6 +184,7 @@ static void test_the_seed_of_before_comes_back(void **state)
 	assert_ok(weir__node_send(&node[B]));
 	publish(B);
 	assert_int_equal(toy.now.generation, 3);
+	assert_null(strstr(toy.now.manifest, "follows ")); /* it has more than the first */
 	assert_ok(weir__node_look(&node[A]));
 	assert_ok(weir__node_read(&node[A]));
 	assert_true(seed_of(A) == after && has_key(A, 5) && has_key(A, 8));

@@ -8,6 +8,7 @@ LEASE, STORE, IMAGE = SRC + "redis/lease.c", SRC + "redis/store.c", SRC + "redis
 OPTIONS, VIEW, NODE = (SRC + "service/" + f for f in ("options.c", "view.c", "view_node.c"))
 REPLICATE = "src/tool/replicate/"
 STATUS = REPLICATE + "status.c"
+COMING, STATS, ASK = SRC + "redis/coming.c", SRC + "service/stats.c", SRC + "service/ask.c"
 WIRE, STREAM, TLS, LINK = (SRC + "wire/" + f for f in ("wire.c", "stream.c", "tls.c", "link.c"))
 LEAKS = "hostile Hostile.test_no_descriptor_is_left"
 BY_TLS = "status Connections.test_tls"
@@ -52,7 +53,7 @@ MUTANTS = [
     ("HINT_NOT_PUBLISHED", SCRIPTS, "redis.call('PUBLISH', ARGV[16], ARGV[4]);",
      "redis.call('PUBLISH', ARGV[16] .. 'x', ARGV[4]);",
      "live Live.test_a_generation_is_heard_of"),
-    ("SUPERSEDED_STAY", SCRIPTS, "redis.call('EXPIRE', of .. c, ARGV[15]);", "",
+    ("SUPERSEDED_STAY", SCRIPTS, "redis.call('EXPIRE', of .. c, ARGV[15])", "1",
      "asked Chunks.test_of_what_is_kept_no_more"),
 
     # ---- redis/call.c ----
@@ -79,7 +80,8 @@ MUTANTS = [
      "else if (reply->integer < 0)", "asked Replicas.test_each_of_all"),
     ("ANOTHER_CONNECTION", LEASE, "else if (number != weir__wire_number(r->wire))",
      "else if (false)", "asked Replicas.test_waited_for_by_another_connection"),
-    ("SUPERSEDED_FOR_DAYS", LEASE, ".superseded_s = 120,", ".superseded_s = 1200000,",
+    ("SUPERSEDED_FOR_DAYS", LEASE, ".superseded_s = WEIR_SET_SUPERSEDED_S,",
+     ".superseded_s = 1200000,",
      "asked Chunks.test_of_what_is_kept_no_more"),
 
     # ---- redis/store.c ----
@@ -92,7 +94,7 @@ MUTANTS = [
      "\t\t(void)remove_chunks;", "asked Chunks.test_without_room_for_all"),
 
     # ---- redis/image.c ----
-    ("LENGTH_NOT_COMPARED", IMAGE, "else if (reply->len != expected)",
+    ("LENGTH_NOT_COMPARED", IMAGE, "else if (reply->len != c->bytes)",
      "else if (reply->len > 1u << 30)", "image"),
     ("CHECKSUM_NOT_COMPARED", IMAGE, "if (is[0] != said[0] || is[1] != said[1])",
      "if (is == said)", "image"),
@@ -246,4 +248,42 @@ MUTANTS = [
      "operate Operate.test_another_size"),
     ("REFUSED_IS_TROUBLE", REPLICATE + "publish.c", "return refused ? TOOL_NO : TOOL_TROUBLE;",
      "return TOOL_TROUBLE;", "operate Operate.test_exit_statuses"),
+
+    # ---- images on their way ----
+    ("IMAGE_HOLDS_THE_THREAD", COMING, "err = starts ? start(c) : 0;",
+     "err = starts ? start(c) : 0; join(c);",
+     "coming Web.test_confirmed_inserts_while_a_web_server_drips"),
+    ("BEGINS_ANEW", IMAGE, "for (; f->chunks < m->chunks; f->chunks++) {",
+     "for (f->chunks = 0; f->chunks < m->chunks; f->chunks++) {",
+     "coming Chunks.test_goes_on_after_a_break"),
+    ("NOT_GIVEN_UP", COMING, "\tstop(c);\n\tif (!c->started",
+     "\tif (!c->started", "coming Web.test_another_replaces_it"),
+    ("TRANSFER_NOT_STOPPED", COMING, "return atomic_load(&((struct weir_coming *)coming)->stop);",
+     "return false;", "coming Web.test_closing_while_it_comes"),
+    ("CHUNK_NOT_INTERRUPTED", COMING, "\tweir__wire_interrupt(c->redis.wire);",
+     "", "coming Chunks.test_a_redis_that_drips"),
+    ("INTERRUPTED_FOR_EVER", WIRE,
+     "while (read(w->manner.interrupt, &n, sizeof n) < 0 && errno == EINTR)",
+     "while (0)", "coming Chunks.test_another_replaces_it"),
+    ("FAILURE_FORGOTTEN", COMING,
+     "return c->failure.err && atomic_load(&c->file.here) <= c->failure.here;",
+     "return false;", "coming Web.test_it_is_not_there"),
+    ("FAILURE_WITHOUT_A_PAUSE", COMING,
+     "(!c->failure.err || weir__now_ms() >= c->failure.again_ms);",
+     "true;", "coming Web.test_it_is_not_there"),
+    ("REPLICA_IS_BELIEVED", COMING, "if (is_final(c->err) && weir__image_again(&c->file))",
+     "if (0)", "coming Replicas.test_it_lies"),
+    ("REPLICA_FOR_NOTHING", IMAGE, "!r->read_wire || f->master",
+     "1", "coming Replicas.test_it_is_read"),
+    ("NOT_TOLD", STATS, "if (sentence)",
+     "if (0)", "coming Replicas.test_it_is_nowhere"),
+    ("PUBLISHES_WITHOUT_IT", ASK, "if (result == -EINPROGRESS) { /* S2 */",
+     "if (0) {", "coming Web.test_who_publishes_waits_for_it"),
+    ("RECORD_WAITS", ASK, "int err = publish(r, arg);",
+     "int err = looked ? looked : publish(r, arg);",
+     "coming Web.test_a_record_replaces_what_does_not_come"),
+    ("COMPLETE_WITHOUT_IT", STATS, " && !weir__node_lacks_image(n)",
+     "", "coming Web.test_closing_while_it_comes"),
+    ("NO_FAILURE_BUT_SAID", ROUND, "if (err == -EINPROGRESS)\n\t\treturn 0;",
+     "", "coming Web.test_confirmed_inserts_while_a_web_server_drips"),
 ]

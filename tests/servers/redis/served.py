@@ -8,9 +8,10 @@ import unittest
 import redis
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-from redis_server import RedisServer, free_port, wait_until  # noqa: E402,F401
+from redis_server import PATIENCE, RedisServer, free_port, wait_until  # noqa: E402,F401
 
 MODULE = os.path.abspath(sys.argv[1])
+HOSTILE = int(os.environ.get("WEIR_HOSTILE", "1000")) # damaged things of each kind
 
 
 class Server(RedisServer):
@@ -43,6 +44,13 @@ class Case(unittest.TestCase):
         wait_until("the replica follows",
                    lambda: replica.client.info()["master_link_status"] == "up")
         return replica
+
+    def rewrite(self, server):
+        """The append-only file, anew."""
+        before = server.log().count("AOF rewrite finished successfully")
+        server.client.bgrewriteaof()
+        wait_until("the file is rewritten", lambda: server.log().count(
+            "AOF rewrite finished successfully") > before)
 
     def resp3(self, server, *commands):
         """The lines of what they are answered, as they come."""

@@ -10,9 +10,8 @@ import unittest
 import redis
 
 from hostile import hostile_chunk, hostile_header, hostile_value
-from served import Case
+from served import HOSTILE, Case
 
-HOSTILE = int(os.environ.get("WEIR_HOSTILE", "1000"))
 MOST = 1 << 20          # of a key
 RESIDENT = 100 << 10    # kB that redis-server may ever have
 SLOW = 3000000          # microseconds that no command takes, on a busy machine either

@@ -32,13 +32,6 @@ class Keeping:
             server.again()
             self.assertEqual(server.client.dump("k"), before)
 
-    def rewrite(self, server):
-        """The append-only file, anew."""
-        before = server.log().count("AOF rewrite finished successfully")
-        server.client.bgrewriteaof()
-        wait_until("the file is rewritten", lambda: server.log().count(
-            "AOF rewrite finished successfully") > before)
-
     def test_replica(self):
         """Where things are put depends on nothing but the bits: a replica that came late has
         equal ones too."""

@@ -8,7 +8,8 @@ import unittest
 
 import redis
 
-from served import HOSTILE, free_port, number
+from hostile import number
+from served import HOSTILE, free_port
 from sets import Sets, checksum, keys_of
 
 
@@ -198,7 +199,7 @@ class Hostile(Sets):
                 self.change_keys)
         good = {k: self.client.dump(k) for k in self.client.scan_iter("*")}
         dice, counts = random.Random(29), {way: [0, 0] for way in ways}
-        for i in range(HOSTILE * 8):
+        for i in range(HOSTILE * 3):
             for way in ways if i % 10 == 9 else (ways[i % len(ways)],):
                 try:
                     way(dice)
