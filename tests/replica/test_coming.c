@@ -1,60 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * A generation whose image is on its way: the node does all else meanwhile, and joins it when it is
- * here. Two nodes and a toy of a server, as in test_node.c. */
+ * here. */
 #include <errno.h>
-#include <weir/handle.h>
-#include "../test.h"
-#include "node.h"
-#include "toy.h"
+#include "two.h"
 
-enum { A, B, NODES, ALWAYS = 1000 };
-
-static struct toy toy;
-static struct weir_handle *handle[NODES];
-static struct weir_node node[NODES];
-
-static int make(void **state)
-{
-	(void)state;
-	toy_make(&toy, 1);
-	for (unsigned i = 0; i < NODES; i++) {
-		struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 1e-6);
-		assert_ok(weir_handle_create(&handle[i], f, NULL));
-		weir__node_make(&node[i], &toy.server, handle[i], "set", 0xa + i,
-		                WEIR_ENTRY_HASHES, 1 << 20);
-		assert_ok(weir__node_look(&node[i]));
-	}
-	return 0;
-}
-
-static int release(void **state)
-{
-	(void)state;
-	for (unsigned i = 0; i < NODES; i++) {
-		weir__node_free(&node[i]);
-		assert_ok(weir_handle_destroy(handle[i]));
-	}
-	toy_free(&toy);
-	return 0;
-}
-
-static bool has(unsigned i, unsigned key)
-{
-	return weir_handle_contains_hash(handle[i], test_key(key));
-}
-
-static void insert_and_send(unsigned i, unsigned key)
-{
-	int kept;
-	assert_ok(weir__node_insert_hash(&node[i], test_key(key), &kept));
-	assert_ok(weir__node_send(&node[i]));
-}
-
-static void publish(unsigned i)
-{
-	assert_ok(weir__node_read(&node[i]));
-	assert_ok(weir__node_publish(&node[i], NULL));
-}
+enum { ALWAYS = 1000 };
 
 /* What the stream does not have, so that it comes by an image alone. */
 static void publish_with(unsigned i, unsigned key)
@@ -151,7 +101,7 @@ static void test_another_epoch_meanwhile(void **state)
 	assert_true(has(A, 2));
 }
 
-#define OF(test) cmocka_unit_test_setup_teardown(test, make, release)
+#define OF(test) cmocka_unit_test_setup_teardown(test, make_two, release_two)
 
 int main(void)
 {

@@ -1,68 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Each rule where it alone decides: two nodes and a toy of a server, step by step. */
 #include <errno.h>
-#include <weir/handle.h>
-#include "../test.h"
-#include "node.h"
-#include "toy.h"
-
-enum { A, B, NODES };
-
-static struct toy toy;
-static struct weir_handle *handle[NODES];
-static struct weir_node node[NODES];
-
-static void be_born(unsigned i, uint64_t id)
-{
-	assert_ok(weir_handle_create(&handle[i], test_filter(WEIR_BLOCKED, 1000, 1e-6), NULL));
-	weir__node_make(&node[i], &toy.server, handle[i], "set", id, WEIR_ENTRY_HASHES,
-	                1 << 20);
-	assert_ok(weir__node_look(&node[i]));
-}
-
-static void die(unsigned i)
-{
-	weir__node_free(&node[i]);
-	assert_ok(weir_handle_destroy(handle[i]));
-}
-
-static int make(void **state)
-{
-	(void)state;
-	toy_make(&toy, 1);
-	be_born(A, 0xa);
-	be_born(B, 0xb);
-	return 0;
-}
-
-static int release(void **state)
-{
-	(void)state;
-	die(A);
-	die(B);
-	toy_free(&toy);
-	return 0;
-}
-
-static bool has(unsigned i, unsigned key)
-{
-	return weir_handle_contains_hash(handle[i], test_key(key));
-}
-
-static void insert_and_send(unsigned i, unsigned key)
-{
-	int kept;
-	assert_ok(weir__node_insert_hash(&node[i], test_key(key), &kept));
-	assert_int_equal(kept, 0);
-	assert_ok(weir__node_send(&node[i]));
-}
-
-/* It reads to the end, then publishes what it has. */
-static void publish(unsigned i)
-{
-	assert_ok(weir__node_read(&node[i]));
-	assert_ok(weir__node_publish(&node[i], NULL));
-}
+#include "two.h"
 
 static void test_inserts_come_to_others(void **state)
 {
@@ -592,7 +531,7 @@ static void test_another_name(void **state)
 
 int main(void)
 {
-#define OF(test) cmocka_unit_test_setup_teardown(test, make, release)
+#define OF(test) cmocka_unit_test_setup_teardown(test, make_two, release_two)
 	const struct CMUnitTest tests[] = {
 		OF(test_inserts_come_to_others),
 		OF(test_another_epoch_sends_all_again),

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * L13: batches of keys, and generations by another seed. */
 #include <errno.h>
-#include <weir/handle.h>
-#include "../test.h"
-#include "node.h"
-#include "toy.h"
-
-enum { A, B, NODES };
-
-static struct toy toy;
-static struct weir_handle *handle[NODES];
-static struct weir_node node[NODES];
+#include "two.h"
 
 static struct weir_filter *filter_of(uint64_t seed, unsigned keys)
 {
@@ -25,36 +16,14 @@ static struct weir_filter *filter_of(uint64_t seed, unsigned keys)
 	return f;
 }
 
-static void be_born(unsigned i, uint64_t id, enum weir_entry_kind stream)
-{
-	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
-	o.flags = WEIR_HANDLE_ANY_SEED;
-	assert_ok(weir_handle_create(&handle[i], filter_of(1, 0), &o));
-	weir__node_make(&node[i], &toy.server, handle[i], "set", id, stream, 1 << 20);
-	(void)weir__node_look(&node[i]);
-}
-
-static void die(unsigned i)
-{
-	weir__node_free(&node[i]);
-	assert_ok(weir_handle_destroy(handle[i]));
-}
-
-static int make(void **state)
+static int make_of_keys(void **state)
 {
 	(void)state;
 	toy_make(&toy, 1);
-	be_born(A, 0xa, WEIR_ENTRY_KEYS);
-	be_born(B, 0xb, WEIR_ENTRY_KEYS);
-	return 0;
-}
-
-static int release(void **state)
-{
-	(void)state;
-	die(A);
-	die(B);
-	toy_free(&toy);
+	be_born_with(A, 0xa, filter_of(1, 0), WEIR_ENTRY_KEYS);
+	be_born_with(B, 0xb, filter_of(1, 0), WEIR_ENTRY_KEYS);
+	assert_ok(weir__node_look(&node[A]));
+	assert_ok(weir__node_look(&node[B]));
 	return 0;
 }
 
@@ -68,13 +37,6 @@ static void insert_key(unsigned i, uint64_t key)
 static bool has_key(unsigned i, uint64_t key)
 {
 	return weir_handle_contains(handle[i], &key, sizeof key);
-}
-
-/* It reads to the end, then publishes what it has. */
-static void publish(unsigned i)
-{
-	assert_ok(weir__node_read(&node[i]));
-	assert_ok(weir__node_publish(&node[i], NULL));
 }
 
 /* The record has the keys 1 to @keys. */
@@ -197,7 +159,7 @@ static void test_keys_or_hashes(void **state)
 	(void)state;
 	publish(B);
 	die(A);
-	be_born(A, 0xa, WEIR_ENTRY_HASHES);
+	be_born_with(A, 0xa, filter_of(1, 0), WEIR_ENTRY_HASHES);
 	assert_refused(weir__node_look(&node[A]), -EINVAL, "of keys", "stream_keys");
 	node[A].hashing = node[B].hashing; /* and even so: */
 	(void)weir__node_insert_hash(&node[A], 1, &kept);
@@ -209,14 +171,16 @@ static void test_keys_or_hashes(void **state)
 	hashing += strlen("hashing ");
 	*hashing = *hashing == 'f' ? '0' : 'f';
 	die(A);
-	be_born(A, 0xc, WEIR_ENTRY_KEYS);
+	be_born_with(A, 0xc, filter_of(1, 0), WEIR_ENTRY_KEYS);
+	assert_refused(weir__node_look(&node[A]), -EKEYREJECTED, "than its manifest says",
+	               "generation 1");
 	assert_refused(weir__node_look(&node[A]), -EKEYREJECTED, "refused before", "generation 1");
 	assert_int_equal(node[A].joined.generation, 0);
 }
 
 int main(void)
 {
-#define OF(test) cmocka_unit_test_setup_teardown(test, make, release)
+#define OF(test) cmocka_unit_test_setup_teardown(test, make_of_keys, release_two)
 	const struct CMUnitTest tests[] = {
 		OF(test_another_seed),
 		OF(test_another_seed_beside_a_gap),
