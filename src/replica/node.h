@@ -32,6 +32,7 @@ struct weir_node {
 	                     batches are of keys (L13) */
 	uint32_t kind;
 	bool images_only; /* it takes no inserts */
+	bool fetches_all; /* an image that is signed has what the stream, which is not, may have lost */
 	struct weir_pending pending;
 	struct weir_retained retained;
 	/* the set has more than what was joined and the stream and retained batches have (L11) */
@@ -45,6 +46,8 @@ struct weir_node {
 	uint64_t foreign;            /* of those, nobody's, or by another seed or key */
 	bool gap;                    /* L7: entries have gone unread */
 	uint64_t gone;               /* then: how many entries an image must cover */
+	bool ahead;                  /* the cursor is at the position of an image that is not joined
+	                                yet, in a new epoch: what came before that is in it alone */
 	struct weir_manifest joined; /* whose image is in the handle; generation 0: none */
 	struct weir_manifest seen;   /* the one that the server had last, joined or not */
 	struct weir_stream_id covered; /* L3: by the manifest that was seen last, in this epoch */
@@ -95,8 +98,10 @@ int weir__node_read(struct weir_node *n);
 /* Look for another epoch or manifest, and join it (L1, L11).
  * Return: 0; -EINPROGRESS its image is on its way: look again; or the server's. */
 int weir__node_look(struct weir_node *n);
-/* Is it to join the manifest that it has seen last? */
+/* Is it to join the manifest that it has seen last, since it lacks what that has? */
 bool weir__node_lacks_image(const struct weir_node *n);
+/* Or since a new epoch began (L11)? */
+bool weir__node_wants_image(const struct weir_node *n);
 /* End a gap, and the waiting for nodes that have gone (L8). @alive: those that live, ascending. Who
  * lives and is not among them sends again what is lacking when it meets the next manifest.
  * Return: whether it is complete now. */

@@ -194,6 +194,7 @@ int weir__node_join(struct weir_node *n, const struct weir_manifest *m,
 	if (!p.gap)
 		n->cursor = p.cursor;
 	n->gap = p.gap;
+	n->ahead = false;
 	n->joined = *m;
 	n->hashing = m->hashing;
 	n->kind = m->kind;

@@ -19,6 +19,11 @@ bool weir__node_lacks_image(const struct weir_node *n)
 	return n->seen.generation && (n->gap || !is_joined(n, &n->seen));
 }
 
+bool weir__node_wants_image(const struct weir_node *n)
+{
+	return weir__node_lacks_image(n) || (n->seen.generation && n->ahead);
+}
+
 /* L1, L3: ids and counts of before mean nothing here. */
 static void meet(struct weir_node *n, const char *epoch)
 {
@@ -26,7 +31,7 @@ static void meet(struct weir_node *n, const char *epoch)
 	weir__retained_anew(&n->retained);
 	n->cursor = (struct weir_cursor){ .consumed = 0 };
 	n->covered = n->cursor.at;
-	n->gap = false;
+	n->gap = n->ahead = false;
 }
 
 int weir__node_check(const struct weir_node *n, const struct weir_manifest *m)
@@ -79,14 +84,16 @@ static bool follows(const struct weir_node *n, const struct weir_manifest *m)
 	       m->hashing == n->hashing && strcmp(m->epoch, n->epoch) == 0;
 }
 
-/* L11. Then the set has all that the image has, when the stream was read up to there. */
-static bool has_all_of(struct weir_node *n, const struct weir_manifest *m)
+/* L11. Then the set has all that the image has, when the stream was read up to there, and of each
+ * node what the image has of it. */
+static bool has_all_of(struct weir_node *n, const struct weir_manifest *m,
+                       const struct weir_origins *origins)
 {
-	if (!follows(n, m))
+	if (n->ahead || n->fetches_all || !follows(n, m))
 		return false;
 	if (weir__stream_id_compare(n->cursor.at, m->cursor.at) < 0 && weir__node_read(n) != 0)
 		return false;
-	return weir__node_complete(n) &&
+	return weir__node_complete(n) && weir__origins_reach(&n->origins, origins) &&
 	       weir__stream_id_compare(n->cursor.at, m->cursor.at) >= 0;
 }
 
@@ -98,6 +105,7 @@ static int stand_in(struct weir_node *n, const struct weir_manifest *m,
 		return err;
 	if (was_replaced(n, m))
 		n->has_more = true;
+	n->ahead = false;
 	n->joined = *m;
 	return 0;
 }
@@ -116,11 +124,14 @@ static int take(struct weir_node *n, const struct weir_manifest *m,
 	if (err)
 		return err;
 	bool heals = n->gap && n->gone <= m->cursor.consumed;
-	if (anew)
+	if (anew) {
 		n->cursor = m->cursor;
-	if (was_replaced(n, m) || (!anew && !heals && !is_joined(n, m) && has_all_of(n, m)))
+		n->ahead = true;
+	}
+	bool lacks = n->ahead || heals || !is_joined(n, m);
+	if (was_replaced(n, m) || (lacks && !heals && has_all_of(n, m, origins)))
 		err = stand_in(n, m, origins);
-	else if (anew || heals || !is_joined(n, m))
+	else if (lacks)
 		err = weir__node_join(n, m, origins);
 	if (!err)
 		weir__node_covered(n, m, origins);

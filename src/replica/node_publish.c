@@ -113,7 +113,7 @@ int weir__node_publish(struct weir_node *n, const struct weir_filter *more)
 	const struct weir_manifest base = n->seen.generation ? n->joined : n->seen;
 	struct weir_manifest m = begin(n, &base, &n->cursor); /* before the copy */
 	bool has_more = atomic_exchange(&n->has_more, false); /* likewise */
-	m.follows = base.generation && !more && !has_more;
+	m.follows = base.generation && !more && !has_more && !n->ahead;
 	memcpy(m.followed, base.checksum, sizeof m.followed);
 	err = publish_set(n, &base, &m, more);
 	if (has_more && (err || more))
@@ -125,6 +125,7 @@ int weir__node_publish(struct weir_node *n, const struct weir_filter *more)
 		return 0; /* it is joined as by all others */
 	weir__node_covered(n, &m, &n->origins);
 	n->joined = n->seen = m;
+	n->ahead = false;
 	(void)weir__retained_forget(&n->retained, n->covered);
 	return 0;
 }

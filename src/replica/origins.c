@@ -124,6 +124,16 @@ int weir__origins_cover(struct weir_origins *o, uint64_t node, uint64_t sequence
 	return err;
 }
 
+bool weir__origins_reach(const struct weir_origins *o, const struct weir_origins *other)
+{
+	for (size_t i = 0; i < other->n; i++) {
+		const struct weir_origin *own = weir__origins_find(o, other->of[i].node);
+		if (!own || own->sequence < other->of[i].sequence)
+			return false;
+	}
+	return true;
+}
+
 bool weir__origins_whole(const struct weir_origins *o, uint64_t node)
 {
 	const struct weir_origin *origin = weir__origins_find(o, node);

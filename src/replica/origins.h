@@ -43,6 +43,8 @@ int weir__origins_cover(struct weir_origins *o, uint64_t node, uint64_t sequence
 int weir__origins_cover_all(struct weir_origins *o, const struct weir_origins *by);
 /* Return: what is known of @node; NULL: nothing. */
 const struct weir_origin *weir__origins_find(const struct weir_origins *o, uint64_t node);
+/* Were all applied up to those that the other names? */
+bool weir__origins_reach(const struct weir_origins *o, const struct weir_origins *other);
 /* Was it heard since the last gap, and is nothing lacking of it? */
 bool weir__origins_whole(const struct weir_origins *o, uint64_t node);
 /* It seems to have gone: nobody waits for it, until it is heard again. */

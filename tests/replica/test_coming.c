@@ -101,6 +101,75 @@ static void test_another_epoch_meanwhile(void **state)
 	assert_true(has(A, 2));
 }
 
+/* In a new epoch the cursor is at the position of an image that is not here: who takes the image for
+ * had lacks what the stream had before that. */
+static void test_ahead_of_an_image(void **state)
+{
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	toy_wait(&toy);
+	toy_fail_over(&toy);
+	assert_ok(weir__node_look(&node[A]));
+	insert_and_send(A, 9);
+	publish(A);
+	assert_non_null(strstr(toy.now.manifest, "follows "));
+	toy.slow = ALWAYS;
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(weir__node_look(&node[B]), -EINPROGRESS);
+	toy.slow = 0;
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 9));
+}
+
+/* The stream's end has gone with the old epoch, and what a node has of it is in its set alone: it
+ * says so, or joins what is there. */
+static void test_more_than_there_is(void **state)
+{
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	toy_wait(&toy);
+	insert_and_send(B, 7);
+	assert_ok(weir__node_read(&node[A]));
+	die(B);
+	toy_fail_over(&toy);
+	be_born(B, 0xc);
+	toy.slow = ALWAYS;
+	assert_int_equal(weir__node_look(&node[A]), -EINPROGRESS);
+	assert_int_equal(weir__node_look(&node[A]), -EINPROGRESS);
+	assert_true(has(A, 7) && !has(B, 7));
+	publish(A);
+	assert_null(strstr(toy.now.manifest, "follows "));
+	toy.slow = 0;
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 7));
+}
+
+/* Who trusts signatures alone takes what is signed, whatever the stream says. */
+static void test_signed_images_come(void **state)
+{
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	publish(A);
+	toy.slow = ALWAYS;
+	assert_ok(weir__node_look(&node[B]));
+	publish(A);
+	node[B].fetches_all = true;
+	assert_int_equal(weir__node_look(&node[B]), -EINPROGRESS);
+	/* nor does it believe the counts of one who is not what the image says of it */
+	toy.slow = 0;
+	assert_ok(weir__node_look(&node[B]));
+	node[B].fetches_all = false;
+	insert_and_send(A, 1);
+	publish(A);
+	assert_ok(weir__node_read(&node[B]));
+	weir__origins_forget(&node[B].origins, 0xa);
+	toy.slow = ALWAYS;
+	assert_int_equal(weir__node_look(&node[B]), -EINPROGRESS);
+}
+
 #define OF(test) cmocka_unit_test_setup_teardown(test, make_two, release_two)
 
 int main(void)
@@ -110,6 +179,9 @@ int main(void)
 		OF(test_inserts_go_on),
 		OF(test_another_takes_its_place),
 		OF(test_another_epoch_meanwhile),
+		OF(test_ahead_of_an_image),
+		OF(test_more_than_there_is),
+		OF(test_signed_images_come),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

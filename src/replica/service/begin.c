@@ -25,6 +25,7 @@ int weir__service_node(struct weir_replica *r, const struct weir_replica_options
 	                o->stream_keys ? WEIR_ENTRY_KEYS : WEIR_ENTRY_HASHES,
 	                o->max_pending_bytes ? o->max_pending_bytes : UINT64_C(256) << 20);
 	r->made_node = true;
+	r->node.fetches_all = r->redis.trust != NULL;
 	if (r->redis.reserve < s.filter.bytes + (2 << 20))
 		r->redis.reserve = s.filter.bytes + (2 << 20);
 	return 0;

@@ -11,9 +11,9 @@
 static int look_now(struct weir_replica *r)
 {
 	int err = weir__node_look(&r->node);
+	r->look_err = err == -EINPROGRESS ? 0 : err;
 	if (err == -EINPROGRESS)
 		return 0;
-	r->look_err = err;
 	if (err)
 		snprintf(r->look_error, sizeof r->look_error, "%s", weir_error_detail());
 	return err;
@@ -23,8 +23,8 @@ static int look_now(struct weir_replica *r)
 static int look(struct weir_replica *r)
 {
 	struct weir_node *n = &r->node;
-	weir__redis_image_only(&r->redis, weir__node_lacks_image(n) ? &n->seen : NULL);
-	bool settled = n->seen.generation == n->joined.generation && !n->gap;
+	weir__redis_image_only(&r->redis, weir__node_wants_image(n) ? &n->seen : NULL);
+	bool settled = n->seen.generation == n->joined.generation && !n->gap && !n->ahead;
 	if (settled)
 		r->look_err = 0;
 	if (n->epoch[0] && r->redis.generation == n->seen.generation &&

@@ -284,6 +284,6 @@ MUTANTS = [
      "coming Web.test_a_record_replaces_what_does_not_come"),
     ("COMPLETE_WITHOUT_IT", STATS, " && !weir__node_lacks_image(n)",
      "", "coming Web.test_closing_while_it_comes"),
-    ("NO_FAILURE_BUT_SAID", ROUND, "if (err == -EINPROGRESS)\n\t\treturn 0;",
+    ("NO_FAILURE_BUT_SAID", ROUND, "\tif (err == -EINPROGRESS)\n\t\treturn 0;\n",
      "", "coming Web.test_confirmed_inserts_while_a_web_server_drips"),
 ]
