@@ -32,7 +32,7 @@ struct weir_node {
 	                     batches are of keys (L13) */
 	uint32_t kind;
 	bool images_only; /* it takes no inserts */
-	bool fetches_all; /* an image that is signed has what the stream, which is not, may have lost */
+	bool fetches_all; /* an image that is signed has what the stream, which is not, may lack */
 	struct weir_pending pending;
 	struct weir_retained retained;
 	/* the set has more than what was joined and the stream and retained batches have (L11) */
@@ -140,6 +140,8 @@ int weir__node_publish_again(struct weir_node *n, const char *text, size_t len);
 
 /* Of the parts of a node. */
 
+/* Was it made in this epoch, and what is joined here was not? */
+bool weir__node_made_since(const struct weir_node *n, const struct weir_manifest *m);
 /* L3: @m is the manifest there is. What it lacks of this node's batches is to be sent again. */
 void weir__node_covered(struct weir_node *n, const struct weir_manifest *m,
                         const struct weir_origins *origins);

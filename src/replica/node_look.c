@@ -67,12 +67,17 @@ void weir__node_covered(struct weir_node *n, const struct weir_manifest *m,
 	n->covered = m->covered;
 }
 
+bool weir__node_made_since(const struct weir_node *n, const struct weir_manifest *m)
+{
+	return strcmp(m->epoch, n->epoch) == 0 && strcmp(n->joined.epoch, n->epoch) != 0;
+}
+
 /* L13. One that this node's set has replaced is there again, after a failover or since somebody put
  * it back: the set has what that has, but for what was to go, and by another seed. */
 static bool was_replaced(const struct weir_node *n, const struct weir_manifest *m)
 {
 	return m->hashing != n->hashing && m->lineage == n->joined.lineage &&
-	       m->generation < n->joined.generation;
+	       m->generation < n->joined.generation && !weir__node_made_since(n, m);
 }
 
 /* L11. Is it what is joined here, and the stream up to a position of this epoch? */

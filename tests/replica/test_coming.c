@@ -101,8 +101,8 @@ static void test_another_epoch_meanwhile(void **state)
 	assert_true(has(A, 2));
 }
 
-/* In a new epoch the cursor is at the position of an image that is not here: who takes the image for
- * had lacks what the stream had before that. */
+/* In a new epoch the cursor is at the position of an image that is not here: who takes it for one
+ * that is had lacks what the stream had before that. */
 static void test_ahead_of_an_image(void **state)
 {
 	(void)state;

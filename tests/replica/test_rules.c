@@ -83,10 +83,12 @@ static void insert(unsigned i)
 	inserted++;
 }
 
-/* Confirmed inserts: the batches were answered, then every replica has them. */
+/* Confirmed inserts: the batches were answered, then every replica has them, and it is the same
+ * epoch still (S1 in service.h). */
 static void confirm(unsigned i)
 {
-	if (weir__node_send(&at[i].node) != 0 || !toy_wait(&toy))
+	if (weir__node_send(&at[i].node) != 0 || !toy_wait(&toy) ||
+	    weir__node_read(&at[i].node) != 0)
 		return;
 	for (unsigned k = 0; k < inserted; k++)
 		if (keys[k].place == i && survives(k))
