@@ -21,8 +21,8 @@ struct set {
 
 /* All return 0 or a negative errno, with weir_error_detail(), where they return an int. */
 
-/* Of the words SET name: read the set's manifest, and refuse what a module cannot take: a signed
- * generation, an image elsewhere, another kind than blocked.
+/* Of the words KEY SET name: read the set's manifest, and refuse what a module cannot take: a
+ * signed generation, an image elsewhere, another kind than blocked, a key of the set's own.
  * @make: a set that is not there is begun: it gets its half of the epoch.
  * @s: to be closed, whatever the answer. */
 int set_find(struct set *s, struct redis_context *context, struct redis_string **words, bool make);

@@ -9,19 +9,33 @@
 #include "../../replica/random.h"
 #include "set.h"
 
+/* A key that the scripts touch may expire while they do: the filter would go with it. */
+static int check_key(const struct set *s, struct redis_string *key)
+{
+	size_t len;
+	const char *is = redis.StringPtrLen(key, &len);
+	char own[WEIR_KEY_TEXT];
+	size_t prefix = (size_t)snprintf(own, sizeof own, "{weir:%s}:c:", s->keys.set);
+	bool taken = len >= prefix && memcmp(is, own, prefix) == 0;
+	for (size_t i = 0; i < WEIR_KEYS && !taken; i++)
+		taken = len == strlen(s->keys.of[i]) && memcmp(is, s->keys.of[i], len) == 0;
+	return taken ? weir_fail(-EINVAL, "set %s: the key is one of its own: name another",
+	                         s->keys.set) : 0;
+}
+
 static int take_name(struct set *s, struct redis_string **words)
 {
 	size_t len;
-	const char *name = redis.StringPtrLen(words[1], &len);
+	const char *name = redis.StringPtrLen(words[2], &len);
 	char text[WEIR_MANIFEST_NAME + 1] = "";
-	if (strcasecmp(redis.StringPtrLen(words[0], NULL), "SET") != 0)
+	if (strcasecmp(redis.StringPtrLen(words[1], NULL), "SET") != 0)
 		return weir_fail(-EINVAL, "after the key comes SET and the set's name");
 	if (!weir__set_name_is(name, len))
 		return weir_fail(-EINVAL, "'%.*s' is no name of a set: 1 to %d letters, digits, "
 		                 "- _ .", (int)(len < 80 ? len : 80), name, WEIR_MANIFEST_NAME);
 	memcpy(text, name, len);
 	weir__keys_make(&s->keys, text);
-	return 0;
+	return check_key(s, words[0]);
 }
 
 /* What only a node can check, or get. */

@@ -192,7 +192,7 @@ int weir_load_set(struct redis_context *context, struct redis_string **argv, int
 	if (argc != 4)
 		return redis.WrongArity(context);
 	if (!key_open(context, &bf_keys, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
-		int err = set_find(&s, context, argv + 2, false);
+		int err = set_find(&s, context, argv + 1, false);
 		if (!err)
 			err = load(&s, argv[1], key, c, &entries);
 		if (err) {

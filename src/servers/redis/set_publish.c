@@ -41,7 +41,7 @@ static void publish_key(struct redis_context *context, struct redis_string **arg
                         const struct chain *c)
 {
 	struct set s;
-	int err = set_find(&s, context, argv + 2, true);
+	int err = set_find(&s, context, argv + 1, true);
 	if (!err)
 		err = publish(&s, c);
 	if (err)

@@ -24,6 +24,51 @@ class Commands(Sets):
         self.load("k") # its bits are united with what is there
         self.assertTrue(self.has("k", [*range(500), "more"]))
 
+    def test_an_epoch_that_is_too_long(self):
+        self.make()
+        self.publish()
+        self.client.hset(self.OF + "manifest", "token", "a" * 4000)
+        for command in ("WEIR.LOAD", "WEIR.PUBLISH"):
+            self.refused(self.run_, command, "k", "SET", "x", text="has a form that is not its own")
+
+    def test_a_set_of_keys(self):
+        """Its generations say that it is, and not that nodes have what the key has."""
+        self.make()
+        self.assertEqual(self.run_("WEIR.PUBLISH", "k", "set", "x"), 1)
+        lines = {}
+        for name, value in self.manifest().items():
+            lines[name] = value
+            if name == "hashing":
+                lines.update(stream="keys", follows="0" * 32)
+        self.put_manifest(lines)
+        self.assertEqual(self.publish(), 2)
+        self.assertEqual(self.manifest()["stream"], "keys")
+        self.assertNotIn("follows", self.manifest())
+
+    def test_chunks_that_nobody_names_go(self):
+        self.make()
+        self.publish()
+        named = self.chunk()
+        self.client.delete(self.OF + "kept")
+        self.client.set(self.OF + "kept", "what the script trips over")
+        with self.assertRaises(redis.exceptions.ResponseError):
+            self.publish()
+        for chunk in self.client.scan_iter(self.OF + "c:*"):
+            self.assertTrue(chunk.decode() == named or self.client.ttl(chunk) > 0)
+
+    def test_a_key_of_the_sets_own(self):
+        """It might expire while the commands look at it."""
+        self.make()
+        self.publish()
+        for name in ("stream", "manifest", "kept", "lease", "nodes", "c:0123456789abcdef:0"):
+            self.client.delete(self.OF + name)
+            self.client.copy("k", self.OF + name)
+            for command in ("WEIR.LOAD", "WEIR.PUBLISH"):
+                self.refused(self.run_, command, self.OF + name, "SET", "x", text="one of its own")
+            self.client.delete(self.OF + name)
+        self.client.copy("k", self.OF + "cc")
+        self.assertEqual(self.run_("WEIR.PUBLISH", self.OF + "cc", "SET", "x"), 1)
+
     def test_an_empty_set(self):
         self.make(n=0)
         self.assertEqual(self.publish(), 1)
