@@ -74,19 +74,14 @@ static int open_set(struct replicate *r, struct weir_replica **out)
 }
 
 /* A set whose image cannot be had is replaced all the same, by a node that has nothing of it. */
-static int open_without_image(struct replicate *r, struct weir_replica **out)
+static int open_without_image(struct replicate *r, bool of_keys, struct weir_replica **out)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
-	struct weir_replica_view *v;
-	int err = weir_replica_view(&v, &r->options);
-	if (err)
-		return err;
-	r->options.stream_keys = v->current.stream_keys;
-	weir_replica_view_free(v);
+	r->options.stream_keys = of_keys;
 	p.capacity = 1;
 	p.fp_rate = 0.01;
-	err = weir_create(&f, &p);
+	int err = weir_create(&f, &p);
 	if (err)
 		return err;
 	err = weir_handle_create(&r->options.handle, f, NULL);
@@ -98,15 +93,24 @@ static int open_without_image(struct replicate *r, struct weir_replica **out)
 /* To replace the set, or take it back. Return: as open_set(). */
 static int open_to_replace(struct replicate *r, struct weir_replica **out)
 {
-	static const int of_image[] = { -EBADMSG, -EFBIG, -EAGAIN, -ENOTSUP };
+	char why[512];
+	struct weir_replica_view *v;
 	int err = open_set(r, out);
-	for (size_t i = 0; i < sizeof of_image / sizeof *of_image; i++) {
-		if (err != of_image[i])
-			continue;
-		say("%s: it is replaced without it", weir_error_detail());
-		return open_without_image(r, out);
-	}
-	return err;
+	if (!err)
+		return 0;
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	if (weir_replica_view(&v, &r->options) != 0)
+		return err;
+	bool there = v->current.generation || v->current.damaged, damaged = v->current.damaged;
+	bool of_keys = v->current.stream_keys;
+	weir_replica_view_free(v);
+	if (!there)
+		return err;
+	if (damaged || err == -EKEYREJECTED)
+		return weir_fail(-EBADMSG, "%s: a node that serves the set can publish it again, "
+		                 "nobody else", why);
+	say("%s: it is replaced without it", why);
+	return open_without_image(r, of_keys, out);
 }
 
 /* IMAGE is the first generation. */

@@ -97,6 +97,15 @@ class Replicate(tool.Tool):
             process.wait(60)
             os.unlink(path)
 
+    def test_a_manifest_that_cannot_be_read(self):
+        self.build("a", 0, 1000, "-n", "10000", "-p", "1e-6")
+        self.replicate("publish", "a")
+        self.server.client.hset("{weir:seen}:manifest", "text", "rubbish")
+        for command in (["rollback", "--generation=1"],
+                        ["publish", "--replace", "c", "--", "cp", "a", "c"]):
+            self.assertIn("a node that serves the set can publish it again",
+                          self.replicate(*command, status=2))
+
     def lose_chunks(self):
         """Of the newest generation."""
         stored = self.server.client.hget("{weir:seen}:manifest", "text").split(b"\nchunks ")[1]
