@@ -51,7 +51,8 @@ struct weir_node {
 	struct weir_manifest joined; /* whose image is in the handle; generation 0: none */
 	struct weir_manifest seen;   /* the one that the server had last, joined or not */
 	struct weir_stream_id covered; /* L3: by the manifest that was seen last, in this epoch */
-	uint64_t newest;             /* the highest generation that was ever met */
+	uint64_t newest;             /* the highest generation that was joined or published: others
+	                                may be anybody's, and none could follow the last number */
 	struct weir_refused {        /* an image that was there as a whole and would not do */
 		uint64_t generation, checksum[2];
 		int err;
@@ -142,6 +143,8 @@ int weir__node_publish_again(struct weir_node *n, const char *text, size_t len);
 
 /* Was it made in this epoch, and what is joined here was not? */
 bool weir__node_made_since(const struct weir_node *n, const struct weir_manifest *m);
+/* @m is joined. */
+void weir__node_joined(struct weir_node *n, const struct weir_manifest *m);
 /* L3: @m is the manifest there is. What it lacks of this node's batches is to be sent again. */
 void weir__node_covered(struct weir_node *n, const struct weir_manifest *m,
                         const struct weir_origins *origins);

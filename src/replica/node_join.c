@@ -52,11 +52,15 @@ static int replay_stream(struct replay *p)
 	return 0;
 }
 
-/* L2, L3: what this node inserted, whether or not it was sent. */
-static int replay_retained(struct weir_node *n, struct weir_reload *next)
+/* L2, L3: what this node inserted, whether or not it was sent. Of what the origin line names the
+ * image has what is to stay: the record may lack the rest, and other nodes then lack it too.
+ * @has: the line's number; 0: there is none. */
+static int replay_retained(struct weir_node *n, struct weir_reload *next, uint64_t has)
 {
 	int full = weir__node_collect(n);
 	for (const struct weir_batch *b = n->retained.oldest; b; b = b->later) {
+		if (b->sequence <= has)
+			continue;
 		struct weir_entry e = { .kind = n->pending.kind,
 		                        .hashing = n->hashing,
 		                        .data = b->data,
@@ -157,7 +161,8 @@ static int replay(struct replay *p, struct weir_node *n, const struct weir_manif
 		err = unite(p, n, m);
 	if (!err && p->gap) /* they are of what was copied */
 		err = weir__origins_cover_all(&p->origins, &n->origins);
-	return err ? err : replay_retained(n, p->next);
+	const struct weir_origin *own = weir__origins_find(origins, n->id);
+	return err ? err : replay_retained(n, p->next, own ? own->sequence : 0);
 }
 
 /* The image becomes the set. */
@@ -196,8 +201,7 @@ int weir__node_join(struct weir_node *n, const struct weir_manifest *m,
 	if (!p.gap)
 		n->cursor = p.cursor;
 	n->gap = p.gap;
-	n->ahead = false;
-	n->joined = *m;
+	weir__node_joined(n, m);
 	n->hashing = m->hashing;
 	n->kind = m->kind;
 	return 0;

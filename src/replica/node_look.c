@@ -19,6 +19,14 @@ bool weir__node_lacks_image(const struct weir_node *n)
 	return n->seen.generation && (n->gap || !is_joined(n, &n->seen));
 }
 
+void weir__node_joined(struct weir_node *n, const struct weir_manifest *m)
+{
+	n->joined = *m;
+	n->ahead = false;
+	if (n->newest < m->generation)
+		n->newest = m->generation;
+}
+
 bool weir__node_wants_image(const struct weir_node *n)
 {
 	return weir__node_lacks_image(n) || (n->seen.generation && n->ahead);
@@ -110,8 +118,7 @@ static int stand_in(struct weir_node *n, const struct weir_manifest *m,
 		return err;
 	if (was_replaced(n, m))
 		n->has_more = true;
-	n->ahead = false;
-	n->joined = *m;
+	weir__node_joined(n, m);
 	return 0;
 }
 
@@ -123,8 +130,6 @@ static int take(struct weir_node *n, const struct weir_manifest *m,
 	if (err)
 		return err;
 	n->seen = *m;
-	if (n->newest < m->generation)
-		n->newest = m->generation;
 	err = check_hashing(n, m);
 	if (err)
 		return err;

@@ -20,11 +20,16 @@ static int check(const struct weir_node *n)
 	                                  "a batch is lacking");
 }
 
+static uint64_t next_number(const struct weir_node *n)
+{
+	return (n->newest > n->seen.generation ? n->newest : n->seen.generation) + 1;
+}
+
 /* L6: before the set is copied, or the record is read. */
 static struct weir_manifest begin(const struct weir_node *n, const struct weir_manifest *base,
                                   const struct weir_cursor *cursor)
 {
-	struct weir_manifest m = { .generation = n->newest + 1,
+	struct weir_manifest m = { .generation = next_number(n),
 	                           .base = base->generation,
 	                           .lineage = base->generation ? base->lineage : n->id,
 	                           .cursor = *cursor,
@@ -210,7 +215,7 @@ static int begin_again(struct weir_node *n, struct weir_manifest *m)
 	if (strcmp(m->epoch, n->epoch) != 0)
 		m->covered = (struct weir_stream_id){ 0, 0 };
 	m->cursor = (struct weir_cursor){ .consumed = gone };
-	m->generation = n->newest + 1;
+	m->generation = next_number(n);
 	m->base = n->seen.generation;
 	m->lineage = n->seen.lineage;
 	m->follows = false;

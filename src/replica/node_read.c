@@ -50,7 +50,9 @@ static int note(struct weir_origins *o, const struct weir_entry *e)
 	int answer = e->kind == WEIR_ENTRY_HASHES || e->kind == WEIR_ENTRY_KEYS ?
 		weir__origins_see(o, e->node, e->sequence) :
 		weir__origins_hear(o, e->node, e->sequence);
-	return answer < 0 ? answer : 0;
+	/* somebody makes up more nodes than there can be: what they send is applied, and not
+	 * followed, since to stop here would be for ever */
+	return answer < 0 && answer != -ENOBUFS ? answer : 0;
 }
 
 int weir__node_take(const struct weir_node *n, struct weir_origins *origins,

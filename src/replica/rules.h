@@ -53,13 +53,14 @@
  *     joins by the manifest, or after a failover by the one before, finds the entries that follow.
  *     The base is the generation that the publisher has joined: another it has not in its set.
  * L11 Joining. The image becomes the next filter beside the current one (H2); then everything from
- *     the manifest's position to the node's cursor, and all that is retained and pending, goes into
- *     it; then it is published. A swap without these would forget what the image lacks. If entries
- *     that follow the image have gone, the node's own set is copied into it too. An image that has
- *     nothing but what the generation before it and the stream up to its position have is not
- *     fetched by a node that has those: that has joined the one before, in this epoch or before
- *     it, and then read all that its origin lines name. In a new epoch the set is joined anew
- *     first, since what the old one's stream had may be in no image and in no other node's set.
+ *     the manifest's position to the node's cursor, and what is pending, and what is retained and
+ *     no origin line names, goes into it; then it is published. A swap without these would forget
+ *     what the image lacks. If entries that follow the image have gone, the node's own set is
+ *     copied into it too. An image that has nothing but what the generation before it and the
+ *     stream up to its position have is not fetched by a node that has those: that has joined the
+ *     one before, in this epoch or before it, and then read all that its origin lines name. In a
+ *     new epoch the set is joined anew first, since what the old one's stream had may be in no
+ *     image and in no other node's set.
  * L12 Lineage. A manifest that does not descend from the one that a node has joined is of a server
  *     whose keys were deleted, and of a publisher that may never have had what was in them; one
  *     that is older is what a failover left, or what somebody put back. The node's own set is

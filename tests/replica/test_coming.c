@@ -170,6 +170,58 @@ static void test_signed_images_come(void **state)
 	assert_int_equal(weir__node_look(&node[B]), -EINPROGRESS);
 }
 
+/* Who publishes with more joins it too. */
+static void test_more_is_joined(void **state)
+{
+	(void)state;
+	publish(A);
+	struct weir_filter *more = test_filter(WEIR_BLOCKED, 1000, 1e-6);
+	assert_ok(weir_insert_hash(more, test_key(2)));
+	assert_ok(weir__node_publish(&node[A], more));
+	weir_destroy(more);
+	assert_ok(weir__node_look(&node[A]));
+	assert_true(has(A, 2));
+}
+
+/* A swap forgets nothing, however much follows the image. */
+static void test_much_follows(void **state)
+{
+	struct weir_mark mark;
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	assert_ok(weir__node_look(&node[A]));
+	assert_ok(weir__node_mark(&node[A], &mark));
+	for (unsigned i = 1; i <= 200; i++)
+		insert_and_send(A, i);
+	assert_ok(weir__node_read(&node[B]));
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 1e-6);
+	assert_ok(weir__node_publish_from(&node[A], f, &mark));
+	weir_destroy(f);
+	weir__mark_free(&mark);
+	assert_ok(weir__node_look(&node[B]));
+	for (unsigned i = 1; i <= 200; i++)
+		assert_true(has(B, i));
+}
+
+/* An image that cannot be had yet is not stood in for at the second look. */
+static void test_another_epoch_twice(void **state)
+{
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	insert_and_send(A, 5);
+	publish(A);
+	toy_wait(&toy);
+	toy_fail_over(&toy);
+	toy.no_image = true;
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+	toy.no_image = false;
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 5));
+}
+
 #define OF(test) cmocka_unit_test_setup_teardown(test, make_two, release_two)
 
 int main(void)
@@ -182,6 +234,9 @@ int main(void)
 		OF(test_ahead_of_an_image),
 		OF(test_more_than_there_is),
 		OF(test_signed_images_come),
+		OF(test_more_is_joined),
+		OF(test_much_follows),
+		OF(test_another_epoch_twice),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -473,6 +473,30 @@ static void test_an_image_that_has_more(void **state)
 	free(again);
 }
 
+/* A number that none could follow, of an image that nobody has. */
+static void test_the_last_number(void **state)
+{
+	char *good, *last;
+	(void)state;
+	publish(A);
+	good = strdup(toy.now.manifest);
+	char *rest = strstr(good, "base 0\n");
+	assert_non_null(rest);
+	assert_true(asprintf(&last, "%.*sgeneration 9223372036854775807\n%s",
+	                     (int)(strstr(good, "generation") - good), good, rest) > 0);
+	free(toy.now.manifest);
+	toy.now.manifest = last;
+	toy.now.manifest_len = strlen(last);
+	toy.no_image = true;
+	assert_int_equal(weir__node_look(&node[A]), -EAGAIN);
+	free(toy.now.manifest);
+	toy.now.manifest = good;
+	toy.now.manifest_len = strlen(good);
+	assert_ok(weir__node_look(&node[A]));
+	publish(A);
+	assert_int_equal(toy.now.generation, 2);
+}
+
 /* A filter that others could not join is published by nobody. */
 static void test_a_kind_that_cannot_follow(void **state)
 {
@@ -557,6 +581,7 @@ int main(void)
 		OF(test_an_image_that_need_not_come),
 		OF(test_an_image_that_has_more),
 		OF(test_an_image_of_another_epoch),
+		OF(test_the_last_number),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,6 +73,10 @@ static void test_another_seed(void **state)
 	publish_of(A, 4711, 5);   /* 7 is before its position: the record decides */
 	insert_key(A, 9);
 	assert_ok(weir__node_send(&node[A])); /* follows the image */
+	insert_key(A, 10);
+	toy.failing = 1000;
+	assert_int_equal(weir__node_send(&node[A]), -ECONNRESET);
+	toy.failing = 0; /* that is retained, and nowhere else */
 	for (unsigned i = 0; i < NODES; i++) {
 		assert_ok(weir__node_look(&node[i]));
 		assert_ok(weir__node_read(&node[i]));
@@ -81,7 +85,9 @@ static void test_another_seed(void **state)
 	}
 	assert_int_equal(seed_of(A), seed_of(B));
 	assert_true(has_key(B, 8) && !has_key(B, 6) && !has_key(B, 7));
-	assert_true(has_key(A, 7)); /* it retains it, so it is in its set */
+	assert_true(has_key(A, 10));
+	assert_false(has_key(A, 7)); /* though it retains it: the record has replaced it */
+	assert_non_null(node[A].retained.oldest);
 	assert_ok(weir__node_send(&node[B]));
 	publish(A); /* of the new seed */
 	assert_ok(weir__node_look(&node[B]));
@@ -152,6 +158,22 @@ static void test_the_seed_of_before_comes_back(void **state)
 	assert_true(seed_of(A) == after && has_key(A, 5) && has_key(A, 8));
 }
 
+/* A key that no batch has is in this node's image alone. */
+static void test_a_key_that_is_kept(void **state)
+{
+	const uint64_t key = 7;
+	int kept;
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	node[A].pending.limit = 0;
+	assert_ok(weir__node_insert(&node[A], &key, sizeof key, &kept));
+	assert_int_equal(kept, -ENOBUFS);
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has_key(B, 7));
+}
+
 /* A set is of the one or the other, and an image of the seed that its manifest says. */
 static void test_keys_or_hashes(void **state)
 {
@@ -185,6 +207,7 @@ int main(void)
 		OF(test_another_seed),
 		OF(test_another_seed_beside_a_gap),
 		OF(test_the_seed_of_before_comes_back),
+		OF(test_a_key_that_is_kept),
 		OF(test_keys_or_hashes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,8 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 
 	/* epoch, bytes to leave free, then an entry -> its id.
 	 * A stream that was deleted begins anew, empty, above the manifest's position and with
-	 * WEIR_STREAM_LEAP more entries for each time. */
+	 * WEIR_STREAM_LEAP more entries for each time. So does one to which somebody has given the
+	 * last id that there is. */
 	[WEIR_SCRIPT_APPEND] = LUA(
 		if epoch ~= ARGV[1] then
 			return redis.error_reply('WEIRSTALE ' .. epoch);
@@ -53,21 +54,32 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 				'WEIRFULL %.0f of %.0f bytes are used and %.0f are kept free',
 				used, most, tonumber(ARGV[2])));
 		end
-		if redis.call('EXISTS', stream) == 0 and
-		   redis.call('HSETNX', manifest, 'streams', 1) == 0 then
-			local leaps = redis.call('HINCRBY', manifest, 'streams', 1) - 1;
-			local entries = tonumber(redis.call('HGET', manifest, 'entries') or 0);
-			redis.call('XGROUP', 'CREATE', stream, 'weir', '$', 'MKSTREAM');
-			redis.call('XGROUP', 'DESTROY', stream, 'weir');
-			redis.call('XSETID', stream,
-				redis.call('HGET', manifest, 'position') or '0-0', 'ENTRIESADDED',
-				string.format('%.0f', entries + leaps * 1099511627776),
-				'MAXDELETEDID', '0-0');
+		local id = false;
+		for try = 1, 2 do
+			if redis.call('EXISTS', stream) == 0 and
+			   redis.call('HSETNX', manifest, 'streams', 1) == 0 then
+				local leaps = redis.call('HINCRBY', manifest, 'streams', 1) - 1;
+				local entries = redis.call('HGET', manifest, 'entries') or 0;
+				redis.call('XGROUP', 'CREATE', stream, 'weir', '$', 'MKSTREAM');
+				redis.call('XGROUP', 'DESTROY', stream, 'weir');
+				redis.call('XSETID', stream,
+					redis.call('HGET', manifest, 'position') or '0-0',
+					'ENTRIESADDED', string.format('%.0f', tonumber(entries) +
+						leaps * 1099511627776), 'MAXDELETEDID', '0-0');
+			end
+			id = redis.pcall('XADD', stream, '*', unpack(ARGV, 3));
+			if type(id) == 'string' or
+			   not string.find(id.err or '', 'exhausted', 1, true) then
+				return id;
+			end
+			redis.call('DEL', stream);
 		end
-		return redis.call('XADD', stream, '*', unpack(ARGV, 3));
+		return id;
 	),
 
-	/* epoch, id, how many -> { entries ever added, entries there, generation, entries } */
+	/* epoch, id, how many -> { entries ever added, entries there, generation, entries }
+	 * What is larger than any batch comes without its strings, however many those are; behind
+	 * the last id that there is nothing comes. */
 	[WEIR_SCRIPT_READ] = LUA(
 		if epoch ~= ARGV[1] then
 			return redis.error_reply('WEIRSTALE ' .. epoch);
@@ -79,9 +91,22 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 				count[about[i]] = about[i + 1];
 			end
 		end
+		local entries = redis.pcall('XRANGE', stream, '(' .. ARGV[2], '+',
+		                            'COUNT', ARGV[3]);
+		if entries.err then
+			entries = {};
+		end
+		for i = 1, #entries do
+			local bytes = 0;
+			for j = 1, #entries[i][2] do
+				bytes = bytes + #entries[i][2][j];
+			end
+			if #entries[i][2] > 64 or bytes > 1048576 then
+				entries[i][2] = {};
+			end
+		end
 		return { count['entries-added'], count.length,
-		         redis.call('HGET', manifest, 'generation') or '0',
-		         redis.call('XRANGE', stream, '(' .. ARGV[2], '+', 'COUNT', ARGV[3]) };
+		         redis.call('HGET', manifest, 'generation') or '0', entries };
 	),
 
 	/* epoch, owner, base, generation, text, signature, position, entries, covered,

@@ -80,7 +80,7 @@ class Group:
     def in_step(server):
         about = server.client.info("replication")
         return (about.get("connected_slaves", 0) > 0 and
-                about["slave0"]["state"] == "online")
+                about.get("slave0", {}).get("state") == "online")
 
     def url(self):
         return "redis+sentinel://%s/weir" % ",".join(

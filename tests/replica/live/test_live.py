@@ -173,6 +173,28 @@ class Live(nodes.OneServer):
         self.server.client.config_set("maxmemory", 0)
         self.settle()
 
+    def test_somebody_writes_to_the_stream(self):
+        """More strings than an answer may have; more bytes than a batch; the last id there is."""
+        self.start(2)
+        self.run_for(0.2)
+        client = self.server.client
+        client.execute_command("XADD", SET + "stream", "*", *["x"] * 1100000)
+        client.xadd(SET + "stream", {"v": "1" * 5000000})
+        self.run_for(0.2)
+        self.go_on()
+        client.xadd(SET + "stream", {"v": 1}, id="%d-%d" % (2 ** 64 - 1, 2 ** 64 - 1))
+        self.run_for(0.3)
+        self.go_on()
+        self.start(1)
+        self.go_on()
+
+    def go_on(self):
+        """All have all, though each says that it passed something by."""
+        for n in self.ledger.nodes:
+            n.rate(0)
+            self.assertEqual(n.ask("flush 30000"), "0 ")
+        group.wait_until("nothing is lost", lambda: not self.ledger.lost())
+
     def test_an_image_is_damaged(self):
         self.start(2)
         self.run_for(0.3)
