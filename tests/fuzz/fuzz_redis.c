@@ -30,7 +30,7 @@ static const char *command(const char *name)
 static void add_and_look(void)
 {
 	struct redis_string words[ITEMS + 4], found[ITEMS + 2];
-	char items[ITEMS][8];
+	char items[ITEMS][12];
 	int n = 0, there = 2;
 	words[n++] = text(command(cuckoo ? "INSERT" : "MADD"));
 	words[n++] = text("a");
