@@ -16,7 +16,7 @@ void weir__service_note(struct weir_replica *r, int err)
 	s->complete = weir__node_complete(n) && !weir__node_lacks_image(n);
 	weir__redis_image_bytes(&r->redis, &s->image_here, &s->image_bytes);
 	s->generation = n->joined.generation;
-	s->newest = n->newest;
+	s->newest = n->newest > n->seen.generation ? n->newest : n->seen.generation;
 	s->refused = n->refused.generation > n->joined.generation ? n->refused.generation : 0;
 	s->batches_read = n->applied;
 	s->retained_bytes = n->retained.bytes;

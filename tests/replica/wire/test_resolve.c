@@ -45,7 +45,8 @@ int getaddrinfo_a(int mode, struct gaicb *list[], int n, struct sigevent *event)
 
 int gai_error(struct gaicb *of)
 {
-	names.looks += of == names.of[0];
+	/* another may have the address of one that was freed */
+	names.looks += of == names.of[0] && (names.n == 1 || of != names.of[names.n - 1]);
 	return names.answer;
 }
 
