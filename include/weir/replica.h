@@ -312,6 +312,8 @@ struct weir_replica_node {
 	bool complete, publisher; /* publisher: it is to publish now and then */
 	uint64_t retained_bytes, not_replicated, refused;
 	uint64_t image_here, image_bytes; /* of an image on its way */
+	uint64_t keys, capacity;  /* in its filter, by estimate, and those that it is made for */
+	bool saturated, nearly_full; /* as struct weir_stats has them */
 	char error[256];          /* "": all is well */
 };
 

@@ -36,24 +36,37 @@ static int speak(struct weir_replica *r, uint64_t now)
 	return weir__node_idle(&r->node);
 }
 
+/* How full the set is, for the report. */
+static void print_fill(const struct weir_replica *r, char *out, size_t room)
+{
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	if (weir_handle_stats(r->node.handle, &s) != 0)
+		return;
+	double keys = s.filter.keys_estimated; /* infinite if every bit is set */
+	snprintf(out, room, " keys %" PRIu64 " capacity %" PRIu64 " saturated %d nearly_full %d",
+	         keys < 1e18 ? (uint64_t)keys : (uint64_t)1e18, s.filter.max_capacity,
+	         s.filter.saturated, s.nearly_full);
+}
+
 /* Words and values, each after a blank; the error, which is last, to the end. */
 static int send_report(struct weir_replica *r)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
-	char text[1024], host[65] = "", position[WEIR_STREAM_ID_TEXT];
+	char text[1280], host[65] = "", fill[128] = "", position[WEIR_STREAM_ID_TEXT];
 	int err = weir_replica_stats(r, &s);
 	if (err)
 		return err;
 	gethostname(host, sizeof host - 1);
+	print_fill(r, fill, sizeof fill);
 	int n = snprintf(text, sizeof text, "host %s pid %ld generation %" PRIu64
 	                 " checksum %016" PRIx64 "%016" PRIx64 " position %s complete %d retained %"
 	                 PRIu64 " lost %" PRIu64 " refused %" PRIu64 " publisher %d here %" PRIu64
-	                 " image %" PRIu64 " error %s",
+	                 " image %" PRIu64 "%s error %s",
 	                 host[0] ? host : "-", (long)getpid(), s.generation,
 	                 r->node.joined.checksum[0], r->node.joined.checksum[1],
 	                 weir__stream_id_print(position, r->node.cursor.at), s.complete,
 	                 s.retained_bytes, s.not_replicated, s.refused, r->publish_ms != 0,
-	                 s.image_here, s.image_bytes, s.error);
+	                 s.image_here, s.image_bytes, fill, s.error);
 	return weir__redis_report(&r->redis, text, (size_t)n < sizeof text ? (size_t)n :
 	                          sizeof text - 1);
 }

@@ -57,6 +57,10 @@ static bool take(struct weir_replica_node *n, const redisReply *node, const redi
 	n->refused = number(report, "refused");
 	n->image_here = number(report, "here");
 	n->image_bytes = number(report, "image");
+	n->keys = number(report, "keys");
+	n->capacity = number(report, "capacity");
+	n->saturated = number(report, "saturated") == 1;
+	n->nearly_full = number(report, "nearly_full") == 1;
 	const char *error = strstr(report, " error ");
 	snprintf(n->error, sizeof n->error, "%s", error ? error + 7 : "");
 	return true;

@@ -38,6 +38,11 @@ static void judge_node(struct alerts *a, const struct weir_replica_view *v,
 	if (n->not_replicated)
 		alert(a, "%s %016" PRIx64 " (%s) keeps %" PRIu64 " inserts to itself: it had no "
 		      "room for them", role, n->node, n->host, n->not_replicated);
+	if (n->saturated || n->nearly_full)
+		alert(a, "%s %016" PRIx64 " (%s) has %" PRIu64 " keys in a filter for %" PRIu64
+		      "%s: replace the set by a larger one", role, n->node, n->host, n->keys,
+		      n->capacity, n->saturated ? ", which answers yes more often" :
+		                                  ", which will refuse keys");
 	if (n->error[0])
 		alert(a, "%s %016" PRIx64 " (%s): %s", role, n->node, n->host, n->error);
 	if (n->generation == v->current.generation && v->current.checksum[0] &&
@@ -88,6 +93,8 @@ static void print_node(const struct weir_replica_node *n)
 	plain_put(n->position, stdout);
 	printf(", %s, %" PRIu64 " bytes kept, %.1f s ago%s", n->complete ? "complete" : "lacking",
 	       n->retained_bytes, n->age, n->publisher ? ", publisher" : "");
+	if (n->capacity)
+		printf(", %" PRIu64 " keys of %" PRIu64, n->keys, n->capacity);
 	if (n->image_bytes)
 		printf(", %" PRIu64 " of %" PRIu64 " bytes of an image are here", n->image_here,
 		       n->image_bytes);

@@ -64,6 +64,10 @@ static json_t *json_node(const struct weir_replica_node *n)
 	json_put(j, "refused", integer(n->refused));
 	json_put(j, "image_here", integer(n->image_here));
 	json_put(j, "image_bytes", integer(n->image_bytes));
+	json_put(j, "keys", integer(n->keys));
+	json_put(j, "capacity", integer(n->capacity));
+	json_put(j, "saturated", json_boolean(n->saturated));
+	json_put(j, "nearly_full", json_boolean(n->nearly_full));
 	json_put(j, "error", text(n->error));
 	return j;
 }
@@ -165,6 +169,26 @@ static double node_image(const struct weir_replica_node *n)
 	return (double)n->image_bytes;
 }
 
+static double node_keys(const struct weir_replica_node *n)
+{
+	return (double)n->keys;
+}
+
+static double node_capacity(const struct weir_replica_node *n)
+{
+	return (double)n->capacity;
+}
+
+static double node_saturated(const struct weir_replica_node *n)
+{
+	return n->saturated;
+}
+
+static double node_nearly_full(const struct weir_replica_node *n)
+{
+	return n->nearly_full;
+}
+
 void status_prometheus(const struct replicate *r, const struct weir_replica_view *v,
                                 const struct alerts *a)
 {
@@ -184,4 +208,8 @@ void status_prometheus(const struct replicate *r, const struct weir_replica_view
 	nodes_gauge(r, v, "not_replicated", "Inserts that the node keeps to itself.", node_alone);
 	nodes_gauge(r, v, "image_here_bytes", "Of an image on its way to the node.", node_here);
 	nodes_gauge(r, v, "image_bytes", "Of that image as a whole; 0: none is.", node_image);
+	nodes_gauge(r, v, "keys", "In the node's filter, by estimate.", node_keys);
+	nodes_gauge(r, v, "capacity", "Keys that it is made for.", node_capacity);
+	nodes_gauge(r, v, "saturated", "Whether it has more than that.", node_saturated);
+	nodes_gauge(r, v, "nearly_full", "Whether it will soon refuse keys.", node_nearly_full);
 }

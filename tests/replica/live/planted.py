@@ -16,6 +16,11 @@ BY_NAME = "status Connections.test_who_is_there"
 PASSWORDS = "wire Real.test_passwords"
 
 MUTANTS = [
+    # ---- how full a set is ----
+    ("FILL_UNSAID", SRC + "service/due.c", "print_fill(r, fill, sizeof fill);", "print_fill(r, fill, 0);",
+     "replicate Replicate.test_publish_follow_replace_rollback"),
+    ("FULL_IS_WELL", STATUS, "if (n->saturated || n->nearly_full)", "if (n->nearly_full)",
+     "status Figures.test_how_full_it_is"),
     # ---- service/round.c: what is confirmed ----
     ("CONFIRMED_AS_ASKED", ROUND, "r->confirmed = ticket;", "r->confirmed = r->asked;",
      "asked Confirmed.test_what_was_inserted_meanwhile"),

@@ -50,6 +50,9 @@ class Replicate(tool.Tool):
         self.assertEqual(len(said["nodes"]), 1) # those that ended took their reports away
         self.assertEqual(said["alerts"], [])
         self.assertEqual(self.replicate("status", "-q"), "")
+        group.wait_until("how full it is",
+                         lambda: 1900 < self.status()["nodes"][0]["keys"] < 2100)
+        self.assertEqual(self.status()["nodes"][0]["capacity"], 10000)
         process.terminate()
         self.assertEqual(process.wait(60), 0)
         self.assertEqual(self.status()["nodes"], [])

@@ -32,7 +32,8 @@ def manifest(generation, **other):
 def report(age_ms, generation=7, **other):
     said = {"host": "h", "pid": 12, "generation": generation, "checksum": SUM,
             "position": "7-3", "complete": 1, "retained": 0, "lost": 0, "refused": 0,
-            "publisher": 0, "here": 0, "image": 0, "error": "", **other}
+            "publisher": 0, "here": 0, "image": 0, **other}
+    said["error"] = said.pop("error", "") # which is last
     return b"%d %s" % (NOW - age_ms, " ".join("%s %s" % of for of in said.items()).encode())
 
 
@@ -110,7 +111,8 @@ class Figures(Tool):
             "node": "%016x" % 2, "host": "other", "pid": 99, "age_seconds": 1.25,
             "generation": 7, "checksum": SUM, "position": "7-3", "complete": True,
             "publisher": True, "retained_bytes": 0, "not_replicated": 0, "refused": 0,
-            "image_here": 0, "image_bytes": 0, "error": ""})
+            "image_here": 0, "image_bytes": 0, "keys": 0, "capacity": 0, "saturated": False,
+            "nearly_full": False, "error": ""})
         self.assertEqual({k: of[1][k] for k in ("age_seconds", "generation", "position",
                                                 "complete", "publisher", "retained_bytes",
                                                 "image_here", "image_bytes")},
@@ -121,6 +123,26 @@ class Figures(Tool):
                       "are here\n", self.ask())
         self.assertIn("position 7-3, complete, 0 bytes kept, 1.2 s ago, publisher\n",
                       self.ask())
+
+    def test_how_full_it_is(self):
+        fill = {"keys": 1200, "capacity": 1000, "saturated": 1, "nearly_full": 0}
+        self.nodes(report(0, **fill))
+        of = self.json(status=1)
+        self.assertEqual({k: of["nodes"][0][k] for k in fill}, {**fill, "saturated": True,
+                                                               "nearly_full": False})
+        self.assertEqual(of["alerts"], [
+            "node %016x (h) has 1200 keys in a filter for 1000, which answers yes more often: "
+            "replace the set by a larger one" % 1])
+        self.assertIn(", 1200 keys of 1000\n", self.ask(status=1))
+        for name in ("keys 1200", "capacity 1000", "saturated 1", "nearly_full 0"):
+            name, value = name.split()
+            self.assertIn('weir_replica_node_%s{set="seen",node="%016x"} %s\n'
+                          % (name, 1, value), self.ask("--prometheus", status=1))
+        self.assertEqual(self.alerts(report(0, keys=900, capacity=1000, nearly_full=1)), [
+            "node %016x (h) has 900 keys in a filter for 1000, which will refuse keys: replace "
+            "the set by a larger one" % 1])
+        self.nodes(report(0, keys=900, capacity=1000))
+        self.assertEqual(self.json()["alerts"], [])
 
     def test_a_word_within_an_error(self):
         """What follows error is the sentence, whatever stands in it."""
@@ -151,7 +173,7 @@ class Figures(Tool):
         self.assertEqual(set(named) - there, set())
         self.assertGreaterEqual(set(named), {"weir_replica_" + name for name in (
             "generation_age_seconds", "node_complete", "node_publisher", "node_not_replicated",
-            "node_retained_bytes")})
+            "node_retained_bytes", "node_saturated")})
 
     def test_an_old_generation(self):
         self.assertEqual(self.json("--max-age=62")["alerts"], [])
