@@ -223,7 +223,8 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_publish(struct weir_replica *r);
  * Publish this node's set together with another filter's keys as the next generation.
  * @more: of the set's own seed, and of a size that weir_merge() unites with it.
  * Return: 0 or a negative errno.
- * Errors: as weir_replica_publish(); those of weir_merge().
+ * Errors: as weir_replica_publish(); -EKEYREJECTED another kind, size, seed or key: it can replace
+ *   the set (weir_replica_publish_from()), and not be united with it; else those of weir_merge().
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_publish_with(struct weir_replica *r,

@@ -2,6 +2,7 @@
  * A generation from the set as it is (L6, L9, L10). */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <weir/error.h>
@@ -94,7 +95,12 @@ static int unite(struct weir_filter **out, const struct weir_node *n,
 		weir_destroy(*out);
 		*out = NULL;
 	}
-	return err;
+	if (err != -EINVAL)
+		return err;
+	char why[512];
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	return weir_fail(-EKEYREJECTED, "set %s: it cannot be united with this filter, which could "
+	                 "replace it: %s", n->set, why);
 }
 
 static int publish_set(struct weir_node *n, const struct weir_manifest *base,

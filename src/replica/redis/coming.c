@@ -222,7 +222,9 @@ int weir__redis_image(void *context, const struct weir_manifest *m, struct weir_
 		return err;
 	c = r->coming;
 	if (!is_of(c, m))
-		return not_yet(r, m); /* another's thread is about to end */
+		return weir_fail(-EINPROGRESS, "set %s: the image of generation %" PRIu64 " is "
+		                 "next: the thread of another is about to end", r->keys.set,
+		                 m->generation);
 	if (atomic_load(&c->ended))
 		return take(r, out);
 	bool starts = !c->started && (!c->failure.err || weir__now_ms() >= c->failure.again_ms);

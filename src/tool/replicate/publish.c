@@ -129,6 +129,8 @@ static int publish_first(struct replicate *r, struct weir_filter *f)
 		return failed(err);
 	r->options.handle = handle;
 	err = weir_replica_open(&replica, &r->options);
+	if (!err && !r->quiet) /* which a name that is mistaken would be, too */
+		say("set %s: nobody had published it: it begins with this image", r->options.set);
 	/* with its keys, whoever else was first meanwhile */
 	return err ? not_open(r) : end(r, replica, weir_replica_publish_with(replica, f));
 }

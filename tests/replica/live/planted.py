@@ -17,7 +17,8 @@ PASSWORDS = "wire Real.test_passwords"
 
 MUTANTS = [
     # ---- how full a set is ----
-    ("FILL_UNSAID", SRC + "service/due.c", "print_fill(r, fill, sizeof fill);", "print_fill(r, fill, 0);",
+    ("FILL_UNSAID", SRC + "service/due.c", "print_fill(r, fill, sizeof fill);",
+     "print_fill(r, fill, 0);",
      "replicate Replicate.test_publish_follow_replace_rollback"),
     ("FULL_IS_WELL", STATUS, "if (n->saturated || n->nearly_full)", "if (n->nearly_full)",
      "status Figures.test_how_full_it_is"),

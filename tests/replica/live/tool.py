@@ -33,6 +33,7 @@ class Tool(unittest.TestCase):
         done = subprocess.run([WEIR, *command], text=True, capture_output=True, cwd=self.folder,
                               env=self.environment, timeout=120)
         self.assertEqual(done.returncode, status, (command, done.stdout, done.stderr))
+        self.aside = done.stderr
         return done.stdout if status == 0 else done.stdout + done.stderr
 
     def replicate(self, verb, *options, status=0):
