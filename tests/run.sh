@@ -69,7 +69,8 @@ check() {
 
 limit=2700      # seconds a step may take: far above what it does; so that a run always ends
 deadline=86400
-short=          # --ci: a build is not asked what another of the same run is asked
+short=          # --ci: a build is not asked what another of the same run is asked, and sizes are
+                # smaller (test_is_short() in test.h)
 workers=() step_group= watch_group=
 
 # Whatever ends this script, its last line counts what passed. A step that was begun or waited for
@@ -165,7 +166,10 @@ main() {
 	case ${1-} in
 	--help | -h) usage; exit 0 ;;
 	--list) list_steps; exit 0 ;;
-	--ci) steps=("${ci_steps[@]}") deadline=4500 short=yes ;; # on a slow machine
+	--ci)
+		steps=("${ci_steps[@]}") deadline=4500 short=yes # on a slow machine
+		export WEIR_TEST_SHORT=1
+		;;
 	--all) steps=("${all_steps[@]}") deadline=5100 ;; # whatever happens, it ends
 	-*) usage >&2; exit 2 ;;
 	'') steps=(quick) ;;

@@ -92,12 +92,20 @@ step_quick() {
 }
 
 everything=(-Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled)
+with_servers=(-Dbind=enabled -Dnginx=enabled -Dredis=enabled -Dreplicate=enabled)
+
+# In short it is the servers' folder too: all is compiled once.
+build_gcc() {
+	packages $base_packages $bench_packages $tool_packages
+	[ -z "$short" ] || packages_of_servers $server_packages
+	CC=gcc CXX=g++ build_in gcc "${everything[@]}" ${short:+"${with_servers[@]}"}
+}
 
 step_gcc() {
-	packages $base_packages $bench_packages $tool_packages gnuplot-nox
-	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
+	packages gnuplot-nox
+	build_gcc
 	meson_test gcc --no-suite slow --no-suite schedule --no-suite model --no-suite servers \
-		${short:+--no-suite tool --no-suite fault --no-suite fuzz} # asan's
+		${short:+--no-suite fault --no-suite fuzz} # asan's
 }
 
 step_clang() {
@@ -111,17 +119,18 @@ step_clang() {
 # Undefined behaviour traps, and the address sanitizer prints where: its sentences would make the
 # library four times as large, and each start of the command twice as slow.
 step_asan() {
-	local with='-fsanitize-undefined-trap-on-error -g1'
+	local with='-fsanitize-undefined-trap-on-error -g1' commands=tool
 	packages $base_packages g++ $tool_packages
 	build_in asan -Dbuildtype=debugoptimized -Doptimization=1 -Dwerror=true -Dbench=disabled \
 		-Db_sanitize=address,undefined -Db_lundef=false "-Dc_args=$with" "-Dcpp_args=$with"
 	ASAN_OPTIONS=handle_sigill=1 meson_test asan -t 4 "${fixed_layout[@]}" \
 		--no-suite slow --no-suite property --no-suite model --no-suite headers \
 		--no-suite install --no-suite bench --no-suite tool
-	# Thousands of processes, of which each would search its memory for leaks as it ends: that
-	# takes half of its time.
+	# Thousands of processes: in short those that read what others wrote, and none searches its
+	# memory for leaks as it ends, which takes half of its time.
+	[ -z "$short" ] || commands=input
 	ASAN_OPTIONS=handle_sigill=1${short:+:detect_leaks=0} meson_test asan -t 4 \
-		"${fixed_layout[@]}" --suite tool
+		"${fixed_layout[@]}" --suite $commands
 }
 
 threaded() {
@@ -153,8 +162,8 @@ step_msan() {
 }
 
 step_valgrind() {
-	packages $base_packages $bench_packages valgrind
-	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
+	packages valgrind
+	build_gcc
 	meson_test gcc -t 20 --no-suite mathematics --suite unit \
 		--wrap "valgrind --quiet --error-exitcode=9 --leak-check=full \
 			--errors-for-leak-kinds=definite,possible \
@@ -184,8 +193,7 @@ step_s390x() {
 }
 
 step_schedule() {
-	packages $base_packages $bench_packages
-	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
+	build_gcc
 	# In short a tenth of the executions by chance, beside the same complete searches.
 	meson_test gcc --suite schedule ${short:+--test-args='--executions 3000'}
 }
@@ -228,19 +236,22 @@ server_packages='bind9 bind9-dev bind9-utils dnsperf nginx nginx-dev libpcre2-de
 	libpq-dev'
 
 step_servers() {
+	if [ -n "$short" ]; then
+		build_gcc
+		meson_test gcc --suite servers
+		return
+	fi
 	packages_of_servers $base_packages $tool_packages $server_packages
 	configure servers -Dwerror=true -Dbench=disabled -Dtool=enabled -Dzstd=enabled \
-		-Dbind=enabled -Dnginx=enabled -Dredis=enabled -Dreplicate=enabled
+		"${with_servers[@]}"
 	meson_test servers --suite servers
-	[ -z "$short" ] || return 0
 	check tests/replica/mutants_live.py "$build/servers"
 	check tests/servers/redis/mutants.py "$build/servers/src"
 }
 
 # Without node or DuckDB there is nothing to ask.
 step_parquet() {
-	packages $base_packages $tool_packages
-	CC=gcc CXX=g++ build_in gcc "${everything[@]}"
+	build_gcc
 	local status=0
 	tests/parquet/live.sh "$build/gcc/src/tool/weir" "$build/gcc/tests/parquet/splice" ||
 		status=$?

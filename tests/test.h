@@ -109,6 +109,13 @@ static inline void test_assert_same_shape(const struct weir_shape *a, const stru
 	assert_memory_equal(a, b, sizeof *a);
 }
 
+/* Is this run to ask the same of fewer sizes? tests/run.sh --ci is. */
+static inline bool test_is_short(void)
+{
+	const char *is = getenv("WEIR_TEST_SHORT");
+	return is && *is;
+}
+
 /* A new folder under TMPDIR; the caller passes what it answers to test_folder_remove. */
 static inline char *test_folder(void)
 {

@@ -228,7 +228,7 @@ static void every_key_of_every_build(void **state)
 	for (size_t i = 0; i < COUNT_OF(isas); i++) {
 		if (!have(isas[i]))
 			continue;
-		for (size_t s = 0; s < COUNT_OF(sizes) - !slow; s++)
+		for (size_t s = 0; s < COUNT_OF(sizes) - !slow - test_is_short(); s++)
 			FOR_EACH_KIND(kind)
 				for (size_t l = 0; l < kind->layouts.n; l++)
 					builds += builds_of(

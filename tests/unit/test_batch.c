@@ -116,13 +116,14 @@ static void lookups(uint32_t kind)
 {
 	struct weir_filter *f = half_full(kind, 8);
 	weir_hash_fixed(f, bytes, 8, MOST, hashes);
-	for (size_t i = 0; i < SIZES; i++) {
+	const size_t step = test_is_short() ? 5 : 1; /* and so every remainder by a power of 2 */
+	for (size_t i = 0; i < SIZES; i += step) {
 		assert_like_singles(f, HASHES, 0, size_at(i));
 		assert_like_singles(f, FIXED, 8, size_at(i));
 	}
 	weir_destroy(f);
 	f = half_full(kind, 0);
-	for (size_t i = 0; i < SIZES; i++)
+	for (size_t i = 0; i < SIZES; i += step)
 		assert_like_singles(f, KEYS, 0, size_at(i));
 	weir_destroy(f);
 }
