@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A node of replicate.pml: its application, and what its I/O thread does, P1 to P6. */
+ * A node of replicate.pml: its application, and what its I/O thread does, P1 to P6 and P8. */
 #ifdef EPOCH_IGNORED
 #define IN_EPOCH(n) true
 #else
@@ -105,6 +105,15 @@ inline lack()
 #define COVERS(g) (self.generation >= (g))
 #endif
 
+/* P8 */
+#ifdef FOLLOWS_AHEAD
+#define HAS_BASE true
+#else
+#define HAS_BASE (!self.joins)
+#endif
+#define HAS_ALL(n) (HAS_BASE && !self.lacks && self.cursor >= redis.position && \
+	!(redis.numbers & ~self.numbers))
+
 proctype io(byte n)
 {
 	byte from, to, image, numbers, made;
@@ -173,6 +182,9 @@ end:	do
 		self.kept = self.kept & ~2; at[1] = 0 }
 	:: d_step { SAME_EPOCH && n == 1 && COVERED(2) -> /* and what is older */
 		self.kept = self.kept & ~6; at[1] = 0; at[2] = 0 }
+	:: d_step { SAME_EPOCH && redis.made_in == self.epoch &&
+		self.generation + 1 == redis.generation && HAS_ALL(n) ->
+		self.generation = redis.generation; self.joins = 0 }
 	:: atomic { SAME_EPOCH &&
 		(self.joins || ((n == 1 || self.lacks) && self.generation != redis.generation &&
 		redis.made_in == self.epoch)) ->

@@ -35,6 +35,9 @@
  * P7  The publisher notes position, epoch and base generation, and then copies the set. It begins
  *     only when the current manifest is safe (WAIT), and never while it lacks something or joins.
  *     The script compares the epoch and the base, and trims up to the previous position.
+ * P8  An image is the one before it and the stream up to its position. A node that has joined the
+ *     one before, and read up to there, has all of it and need not join it (L11 in rules.h). One
+ *     that is yet to join has its cursor at the position of an image that it does not have.
  *
  * Two rules keep more than keys here. Trimming up to the newest position loses none, by P5; but a
  * join begun with the current manifest then has to begin again at the next one, and might for ever:
@@ -65,6 +68,7 @@
  *  variant STEADY BATCHES DELETED JUMP_IGNORED: fails (P5)
  *  variant STEADY BATCHES PIPELINED JUMP_IGNORED: fails, a batch refused and the next one taken
  *  variant STEADY TRIM_NEWEST: fails, a join has to begin again (P7)
+ *  variant UNSAVED RESTARTS FOLLOWS_AHEAD: fails, an image that it has not is taken for had (P8)
  *  variant STEADY LATE BASE_IGNORED: fails, an old manifest comes back behind the trim (P7)
  *
  *  full EPOCHS=1 GENERATIONS=3 TRIMMED: one generation more
