@@ -46,8 +46,9 @@ struct weir_node {
 	uint64_t foreign;            /* of those, nobody's, or by another seed or key */
 	bool gap;                    /* L7: entries have gone unread */
 	uint64_t gone;               /* then: how many entries an image must cover */
-	bool ahead;                  /* the cursor is at the position of an image that is not joined
-	                                yet, in a new epoch: what came before that is in it alone */
+	bool ahead;                  /* in a new epoch, until an image is joined or published there:
+	                                what came before its position may be in it alone, and the
+	                                set may have what is nowhere else */
 	struct weir_manifest joined; /* whose image is in the handle; generation 0: none */
 	struct weir_manifest seen;   /* the one that the server had last, joined or not */
 	struct weir_stream_id covered; /* L3: by the manifest that was seen last, in this epoch */

@@ -32,14 +32,16 @@ bool weir__node_wants_image(const struct weir_node *n)
 	return weir__node_lacks_image(n) || (n->seen.generation && n->ahead);
 }
 
-/* L1, L3: ids and counts of before mean nothing here. */
+/* L1, L3: ids and counts of before mean nothing here. L11: whatever the looks that follow find, the
+ * set is joined anew. */
 static void meet(struct weir_node *n, const char *epoch)
 {
 	memcpy(n->epoch, epoch, sizeof n->epoch);
 	weir__retained_anew(&n->retained);
 	n->cursor = (struct weir_cursor){ .consumed = 0 };
 	n->covered = n->cursor.at;
-	n->gap = n->ahead = false;
+	n->gap = false;
+	n->ahead = true;
 }
 
 int weir__node_check(const struct weir_node *n, const struct weir_manifest *m)
@@ -134,10 +136,8 @@ static int take(struct weir_node *n, const struct weir_manifest *m,
 	if (err)
 		return err;
 	bool heals = n->gap && n->gone <= m->cursor.consumed;
-	if (anew) {
+	if (anew)
 		n->cursor = m->cursor;
-		n->ahead = true;
-	}
 	bool lacks = n->ahead || heals || !is_joined(n, m);
 	if (was_replaced(n, m) || (lacks && !heals && has_all_of(n, m, origins)))
 		err = stand_in(n, m, origins);
@@ -179,7 +179,7 @@ void weir__node_start(struct weir_node *n, const char *epoch, const struct weir_
 	weir__origins_free(&n->origins);
 	n->origins = *origins;
 	*origins = (struct weir_origins){ 0 };
-	n->joined = n->seen = *m;
-	n->newest = m->generation;
+	weir__node_joined(n, m);
+	n->seen = *m;
 	n->cursor = m->cursor;
 }

@@ -79,7 +79,7 @@ MUTANTS = [
      'if (weir__stream_id_compare(n->cursor.at, m->cursor.at) < 0 && weir__node_read(n) != 0)',
      'if (0)'),
     ('HAD_THOUGH_LACKING', 'node_look.c', 'return weir__node_complete(n) &&', 'return'),
-    ('HAD_IN_ANOTHER_EPOCH', 'node_look.c', '\t\tn->ahead = true;\n', ''),
+    ('HAD_IN_ANOTHER_EPOCH', 'node_look.c', '\tn->ahead = true;\n', '\tn->ahead = false;\n'),
     ('HAD_THOUGH_SIGNED', 'node_look.c', 'if (n->ahead || n->fetches_all ||', 'if (n->ahead ||'),
     ('HAD_OF_WHOM', 'node_look.c', 'weir__origins_reach(&n->origins, origins) &&', ''),
     ('FOLLOWS_THOUGH_AHEAD', 'node_publish.c', ' && !n->ahead;', ';'),

@@ -146,6 +146,54 @@ static void test_more_than_there_is(void **state)
 	assert_true(has(B, 7));
 }
 
+/* The first look in a new epoch sees a manifest that is damaged, or none, and the next one the old
+ * one again: the set is joined anew all the same, since it has what no image has. */
+static void look_in_vain(bool damaged)
+{
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	toy_wait(&toy);
+	insert_and_send(B, 7);
+	assert_ok(weir__node_read(&node[A]));
+	die(B);
+	toy_fail_over(&toy);
+	be_born(B, 0xc);
+	char *text = toy.now.manifest, first = *text;
+	if (damaged)
+		*text = 'X';
+	else
+		toy.now.manifest = NULL;
+	assert_int_equal(weir__node_look(&node[A]), damaged ? -EBADMSG : 0);
+	toy.now.manifest = text;
+	*text = first;
+	insert_and_send(B, 8);
+	publish(B);
+	assert_non_null(strstr(toy.now.manifest, "follows "));
+	toy.slow = ALWAYS;
+	assert_int_equal(weir__node_look(&node[A]), -EINPROGRESS);
+	toy.slow = 0;
+	assert_ok(weir__node_look(&node[A]));
+	assert_ok(weir__node_read(&node[A]));
+	assert_true(has(A, 8));
+	insert_and_send(A, 9);
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 9));
+	assert_int_equal(has(A, 7), has(B, 7)); /* nobody has promised it: none has it, or all */
+}
+
+static void test_a_first_look_in_vain(void **state)
+{
+	(void)state;
+	look_in_vain(true);
+}
+
+static void test_a_first_look_that_sees_nothing(void **state)
+{
+	(void)state;
+	look_in_vain(false);
+}
+
 /* Who trusts signatures alone takes what is signed, whatever the stream says. */
 static void test_signed_images_come(void **state)
 {
@@ -233,6 +281,8 @@ int main(void)
 		OF(test_another_epoch_meanwhile),
 		OF(test_ahead_of_an_image),
 		OF(test_more_than_there_is),
+		OF(test_a_first_look_in_vain),
+		OF(test_a_first_look_that_sees_nothing),
 		OF(test_signed_images_come),
 		OF(test_more_is_joined),
 		OF(test_much_follows),

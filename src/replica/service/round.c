@@ -24,7 +24,7 @@ static int look(struct weir_replica *r)
 {
 	struct weir_node *n = &r->node;
 	weir__redis_image_only(&r->redis, weir__node_wants_image(n) ? &n->seen : NULL);
-	bool settled = n->seen.generation == n->joined.generation && !n->gap && !n->ahead;
+	bool settled = n->seen.generation == n->joined.generation && !weir__node_wants_image(n);
 	if (settled)
 		r->look_err = 0;
 	if (n->epoch[0] && r->redis.generation == n->seen.generation &&
