@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do test_publish.py and test_publish_kept.py find bugs? Plants each of these into a copy of the
-module, one or more for each thing that WEIR.PUBLISH keeps and WEIR.LOAD checks, and runs the test
+"""Do the module's tests find bugs? Plants each of these into a copy of the module, one or more for
+each thing that WEIR.PUBLISH keeps and WEIR.LOAD checks and that replicas get, and runs the test
 that is to find it.
 
 usage: mutants.py LIBRARY_FOLDER [NAME...]          CC chooses the compiler"""
@@ -19,6 +19,8 @@ CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', 
                                                  '-fPIC', '-fvisibility=hidden']
 FORMAT = ('cursor', 'entry', 'kinds', 'manifest_read', 'manifest_write', 'number', 'origins',
           'redis/keys', 'redis/publish', 'redis/scripts')
+OF_CLASS = {'Commands': 'publish', 'Kept': 'publish_kept', 'Refused': 'publish_refused'}
+# The last of each is its test; before it the word of the file, if that is not the one above.
 MUTANTS = [
     # what a generation keeps
     ('POSITION_IS_THE_END', 'set_next.c', '\tif (!m->generation)\n',
@@ -48,7 +50,40 @@ MUTANTS = [
     ('LEFT_BEHIND', 'set_store.c', '\t\tset_unstore(s, m, err);', '\t\t;', 'Refused.test_no_room'),
     ('NOT_READ_AGAIN', 'set_next.c', 'err = check_written(text, len);', 'err = 0;',
      'Refused.test_what_a_module_cannot'),
+    ('COVERED_IN_ANOTHER_EPOCH', 'set_next.c',
+     '\tm->covered = (struct weir_stream_id){ 0, 0 };\n', '', 'Commands.test_another_epoch'),
+    ('FROM_0_IN_ANOTHER_EPOCH', 'set_next.c', '{ .consumed = gone };', '{ .consumed = 0 };',
+     'Commands.test_another_epoch'),
+    ('HASHES_WHERE_KEYS', 'set_next.c', '\tm->hashing = st.seed_fingerprint;\n',
+     '\tm->hashing = st.seed_fingerprint;\n\tm->of_keys = false;\n',
+     'Commands.test_a_set_of_keys'),
+    ('FOLLOWS_STAYS', 'set_next.c',
+     "\tm->follows = false; /* it has the key's, which came by no stream */\n", '',
+     'Commands.test_a_set_of_keys'),
+    ('CASE_OF_SET', 'set_find.c', 'if (strcasecmp(redis', 'if (strcmp(redis',
+     'Commands.test_a_set_of_keys'),
+    ('KEEPS_ANY_NUMBER', 'set_next.c', 'n > KEEP_MOST ? KEEP_MOST : ', '', 'Commands.test_chunks'),
+    ('CHUNKS_FOR_EVER', 'set_store.c', 'set_command(s, "SET", args, 4, &reply)',
+     'set_command(s, "SET", args, 2, &reply)', 'Commands.test_chunks_that_nobody_names_go'),
     # what is read
+    ('EPOCH_OF_ANY_LENGTH', 'set_find.c', ' ||\n\t    epoch.iov_len > WEIR_REPLICA_EPOCH)', ')',
+     'Commands.test_an_epoch_that_is_too_long'),
+    ('MORE_STRINGS', 'set_replay.c', '\tif (n > STRINGS)\n\t\treturn 0; /* foreign */\n',
+     '\tn = n > STRINGS ? STRINGS : n;\n', 'Commands.test_what_follows'),
+    ('LOW_HALF_TAKEN', 'set_image.c',
+     'is.high64 == m->checksum[0] && is.low64 == m->checksum[1]', 'is.low64 == m->checksum[1]',
+     'Refused.test_damage'),
+    ('HIGH_HALF_TAKEN', 'set_image.c',
+     'is.high64 == m->checksum[0] && is.low64 == m->checksum[1]', 'is.high64 == m->checksum[0]',
+     'Refused.test_damage'),
+    ('FILTER_TAKEN', 'set_image.c', '\terr = check_filter(s, f);\n', '\terr = 0;\n',
+     'Refused.test_what_a_module_cannot'),
+    ('MEMORY_FIRST', 'set_image.c', 'int err = chunks(s, NULL);', 'int err = 0;',
+     'Refused.test_an_image_that_is_not_there_takes_no_memory'),
+    ('COUNT_GOES_DOWN', 'set_load.c', 'return items > l->items ? items : l->items;',
+     'return items;', 'Commands.test_the_count_is_an_estimate'),
+    ('COUNT_WITHOUT_END', 'set_load.c', ' || !(st.keys_estimated < (double)l->capacity))', ')',
+     'Commands.test_the_count_is_an_estimate'),
     ('NOT_REPLAYED', 'set_load.c', 'err = set_replay(s, f, entries);', '*entries = 0;',
      'Commands.test_what_follows'),
     ('ONE_READING', 'set_replay.c', 'while (!err && n == AT_ONCE)',
@@ -82,6 +117,18 @@ MUTANTS = [
      'Kept.test_what_a_replica_is_sent'),
     ('COUNTED_HERE_ALONE', 'set_load.c', 'if (!err && have_changed(&p, l))',
      'if (!err && (have_changed(&p, l), 1))', 'Commands.test_nothing_new'),
+    ('LAST_PIECE_ALONE', 'set_load.c', 'any |= p->ones[i] != 0;', 'any = p->ones[i] != 0;',
+     'Kept.test_what_a_replica_is_sent'),
+    ('LIMIT_WHILE_LOADING', 'keys.c', '(REDIS_REPLICATED | REDIS_LOADING)', 'REDIS_REPLICATED',
+     'keeping CF.test_limit'),
+    ('LIMIT_OF_REPLICAS', 'keys.c', '(REDIS_REPLICATED | REDIS_LOADING)', 'REDIS_LOADING',
+     'keeping CF.test_limit'),
+    ('FAILED_REPLICATED', 'cf_write.c', 'if (answered == 1)', 'if (answered)',
+     'keeping CF.test_limit'),
+    ('REMOVED_NOTHING_REPLICATED', 'cf_write.c', '\t\tif (found)\n\t\t\tredis.Rep',
+     '\t\tif (c)\n\t\t\tredis.Rep', 'keeping CF.test_nothing_was_there_to_remove'),
+    ('CAPACITY_BEHIND_THE_END', 'cf_write.c', '&& i + 1 < argc)', '&& i < argc)',
+     'cf Commands.test_insert'),
 ]
 
 
@@ -104,7 +151,8 @@ def run(work, parts, library, test):
     module = work / 'weir-redis.so'
     subprocess.run(CC + ['-shared', *parts, '-L', library, '-lweir', '-Wl,-rpath,%s' % library,
                          '-o', module], check=True)
-    name = 'test_publish_kept' if test.startswith('Kept') else 'test_publish'
+    about, _, test = test.rpartition(' ')
+    name = 'test_' + (about or OF_CLASS[test.split('.')[0]])
     program = ('import sys, unittest; sys.path.insert(0, %r); import %s as t; '
                'unittest.main(module=t, argv=["t", %r], verbosity=0, warnings="ignore")'
                % (str(HERE), name, test))
@@ -142,7 +190,7 @@ def main():
                 continue
             passed, why = mutate(work, parts, library, name, *bug)
             missed += passed
-            print(f'{name:24}{"MISSED" if passed else "found"}  {why}', flush=True)
+            print(f'{name:28}{"MISSED" if passed else "found"}  {why}', flush=True)
     print(f'{missed} missed')
     return 1 if missed else 0
 

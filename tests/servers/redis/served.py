@@ -24,6 +24,7 @@ class Server(RedisServer):
     def command(self):
         return ["redis-server", "--port", str(self.port), "--unixsocket", self.socket,
                 "--bind", "127.0.0.1", "--dir", self.folder, "--save", "",
+                "--repl-diskless-sync-delay", "0",
                 "--logfile", os.path.join(self.folder, "log"), *self.options,
                 "--loadmodule", MODULE, *self.arguments]
 
@@ -39,8 +40,8 @@ class Case(unittest.TestCase):
             run(*command)
         self.assertIn(text, str(caught.exception))
 
-    def replica_of(self, master):
-        replica = self.serve(options=["--replicaof", "127.0.0.1 %d" % master.port])
+    def replica_of(self, master, *arguments):
+        replica = self.serve(*arguments, options=["--replicaof", "127.0.0.1 %d" % master.port])
         wait_until("the replica follows",
                    lambda: replica.client.info()["master_link_status"] == "up")
         return replica

@@ -129,6 +129,7 @@ class Commands(Case):
                             (("CAPACITY",), "Bad capacity")):
             # The last takes ITEMS for the capacity.
             self.refused(self.run_, "CF.INSERT", "j", *words, "ITEMS", "a", text=text)
+        self.refused(self.run_, "CF.INSERT", "j", "CAPACITY", text="Unknown argument")
         self.assertEqual(self.run_("EXISTS", "j"), 0)
 
     def test_arity(self):

@@ -5,7 +5,7 @@ import random
 import sys
 import unittest
 
-from served import Case, Server, free_port, wait_until
+from served import Case, Server, free_port
 
 
 class Keeping:
@@ -103,9 +103,9 @@ class CF(Keeping, Case):
         return client.dump("k")
 
     def test_limit(self):
-        server = self.serve(arguments=["max-bytes", "4kb"], port=free_port())
-        replica = self.serve(arguments=["max-bytes", "1kb"],
-                             options=["--replicaof", "127.0.0.1 %d" % server.port])
+        server = self.serve(arguments=["max-bytes", "4kb"], port=free_port(), options=[
+            "--appendonly", "yes", "--appendfsync", "always"])
+        replica = self.replica_of(server, ["max-bytes", "1kb"])
         run = server.client.execute_command
         self.refused(run, "CF.RESERVE", "k", "100000", text="max-bytes is 4096")
         answers = run("CF.INSERT", "k", "CAPACITY", 500, "ITEMS", *range(5000))
@@ -114,9 +114,24 @@ class CF(Keeping, Case):
         self.refused(run, "CF.ADD", "k", "new", text="max-bytes is 4096")
         run("CF.DEL", "k", 0)
         self.assertEqual(run("CF.ADD", "k", "new"), 1)
-        # A replica takes what its master took, whatever its own limit is.
-        wait_until("the replica has it all",
-                   lambda: replica.client.dump("k") == server.client.dump("k"))
+        # A replica takes what its master took, whatever its own limit is, and nothing else.
+        server.client.wait(1, 0)
+        before = server.client.dump("k")
+        self.assertEqual(replica.client.dump("k"), before)
+        server.arguments = ["max-bytes", "1kb"] # so does whoever reads the file again
+        server.again()
+        self.assertEqual(server.client.dump("k"), before)
+
+    def test_nothing_was_there_to_remove(self):
+        """Then a replica is sent nothing."""
+        server = self.serve(port=free_port())
+        replica = self.replica_of(server)
+        run = server.client.execute_command
+        run("CF.RESERVE", "k", 100, "WEIRSEED", 7)
+        run("CF.ADD", "k", "a")
+        self.assertEqual([run("CF.DEL", "k", item) for item in "bab"], [0, 1, 0])
+        server.client.wait(1, 0)
+        self.assertEqual(replica.client.info("commandstats")["cmdstat_CF.DEL"]["calls"], 1)
 
 
 if __name__ == "__main__":
