@@ -127,7 +127,7 @@ const char *key_number(const struct redis_string *s, uint64_t least, uint64_t mo
 	long long n;
 	if (redis.StringToLongLong(s, &n))
 		return bad;
-	if (n < 0 || (uint64_t)n < least || (uint64_t)n > most)
+	if ((uint64_t)n < least || (uint64_t)n > most) /* a negative one is above */
 		return range;
 	*out = (uint64_t)n;
 	return NULL;
