@@ -153,7 +153,6 @@ static int begin(struct weir_replica *r, const struct weir_replica_options *o)
 /* What another node is doing at this moment may be in the way. */
 int weir__service_begin(struct weir_replica *r, const struct weir_replica_options *o)
 {
-	uint64_t id = r->node.id;
 	for (unsigned tries = 1;; tries++) {
 		int err = begin(r, o);
 		bool passing = err == -EEXIST || err == -EPERM || err == -EAGAIN ||
@@ -163,7 +162,6 @@ int weir__service_begin(struct weir_replica *r, const struct weir_replica_option
 		char why[WEIR_SERVICE_SENTENCE];
 		snprintf(why, sizeof why, "%s", weir_error_detail());
 		weir__service_unmake(r);
-		r->node.id = id;
 		(void)weir__wire_wait(r->wire, NULL, 0, (int)weir__wire_backoff(tries));
 		(void)weir_fail(err, "%s", why);
 	}
