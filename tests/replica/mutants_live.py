@@ -28,6 +28,7 @@ LIBRARY, ARCHIVE = "src/replica/libweir-redis.so", "src/replica/libweir-redis.a"
 PROGRAMS = {"node": "tests/replica/live/replica_node", "weir": "src/tool/weir",
             "wire_call": "tests/replica/wire/wire_call",
             "image": "tests/replica/redis/test_replica_image",
+            "publish": "tests/replica/redis/test_replica_publish",
             "link": "tests/replica/wire/test_replica_link"}
 # The script, and the programs that are its arguments.
 SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
