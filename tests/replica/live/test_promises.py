@@ -3,12 +3,55 @@
 import os
 import signal
 import sys
+import time
 import unittest
 
 import group
 import nodes
 
 SET = "{weir:seen}:"
+
+
+class Lacking(nodes.OneServer):
+    """Batches that are lacking, of nodes that the test itself is."""
+    IDLE = 300 # nodes.OneServer's
+
+    def setUp(self):
+        super().setUp()
+        self.client = self.server.client
+        self.node = self.ledger.start()
+        self.client.hset(SET + "nodes", "%016x" % 0xb, b"9999999999999 host b")
+
+    def idle(self, name, sequence=5):
+        """Whoever reads this lacks those up to the number."""
+        self.client.xadd(SET + "stream", {"v": 1, "n": "%016x" % name, "q": sequence,
+                                          "s": "0" * 16, "i": ""})
+
+    def gone(self, name):
+        """Return: seconds until a node that has not reported is given up."""
+        for _ in range(2): # a whole round in which nothing is lacking
+            self.assertEqual(self.node.ask("flush 10000"), "0 ")
+        begun = time.monotonic()
+        self.idle(name)
+        group.wait_until("it is noticed", lambda: not self.node.stats()["complete"])
+        group.wait_until("it is given up", lambda: self.node.stats()["complete"])
+        return time.monotonic() - begun
+
+    def wanted(self):
+        """Whose batches were asked for, in turn."""
+        return [fields[b"w"].split()[0] for _, fields in self.client.xrange(SET + "stream")
+                if b"w" in fields]
+
+    def test_each_has_its_time(self):
+        for name in (0xa, 0xc):
+            self.assertGreaterEqual(self.gone(name), 4 * self.IDLE / 1000)
+
+    def test_who_has_gone_is_not_asked(self):
+        self.gone(0xa)
+        before = len(self.wanted())
+        self.idle(0xb)
+        group.wait_until("it is asked", lambda: len(self.wanted()) >= before + 3)
+        self.assertEqual(set(self.wanted()[before:]), {b"%016x" % 0xb})
 
 
 class Promises(nodes.OneServer):
