@@ -86,6 +86,11 @@ class Confirmed(Asked):
                 self.assertEqual(node.ask("flush 10000"), "0 ")
                 node.close()
 
+    def test_any_number_of_milliseconds(self):
+        node = self.start()
+        for milliseconds in (10001, 10500, 10999): # a fraction of a second that is carried
+            self.assertEqual(node.ask("flush %d" % milliseconds), "0 ")
+
 
 class Told(Asked):
     """What whoever operates a node hears of it."""
@@ -152,6 +157,18 @@ class Told(Asked):
         node.ask("burst 1")
         self.assertEqual(node.ask("flush 10000"), "0 ")
         self.assertEqual(len(self.said("params")), 1)
+
+
+    def test_another_node_was_faster(self):
+        """Whose duty it is to publish now and then has no failure then."""
+        node = self.hearing(0, 1000000)
+        node.quit()
+        self.liar.refusals["publish"] = liar.Error(b"WEIRBASE 7")
+        node = nodes.Node(PROGRAM, 1, "set=seen", "url=" + self.liar.url, "poll=20", "idle=300",
+                          seconds=1, errors=self.errors)
+        self.addCleanup(node.close)
+        group.wait_until("it has tried", lambda: self.liar.calls.get("publish", 0) > 2)
+        self.assertEqual(node.stats()["error"], "")
 
 
 class Replicas(Asked):
@@ -253,8 +270,10 @@ class Chunks(Asked):
         node = self.start()
         before = self.chunks()
         self.assertGreater(len(before), 2)
-        self.liar.refusals["publish"] = liar.Error(b"WEIRLEASE another")
-        self.assertTrue(node.ask("publish").startswith("-1 "))
+        self.liar.refusals.update(publish=liar.Error(b"WEIRLEASE another"),
+                                  release=liar.Error(b"ERR which is not why"))
+        answer = node.ask("publish")
+        self.assertTrue(answer.startswith("-1 ") and "WEIRLEASE" in answer, answer)
         after = self.chunks()
         self.assertGreater(len(after), len(before))
         for name in after.keys() - before.keys():
@@ -278,6 +297,16 @@ class Chunks(Asked):
             self.assertEqual(node.ask("publish"), "0 ")
         for name, ttl in self.chunks().items():
             self.assertTrue(0 < ttl <= 120 if name in first else ttl == -1, (name, ttl))
+
+    def test_an_image_that_is_not_there_at_first(self):
+        """Each time that a node tries to begin, it asks for it."""
+        self.start().quit()
+        self.liar.lies["get"] = lambda args, answer, send: None
+        before = self.liar.calls.get("get", 0)
+        node = nodes.Node(PROGRAM, 1, "set=seen", "url=" + self.liar.url, errors=self.errors)
+        self.addCleanup(node.close)
+        self.assertTrue(node.opened.startswith("-11 "), node.opened)
+        self.assertEqual(self.liar.calls["get"] - before, 8)
 
     def test_an_image_that_is_too_large(self):
         self.start()
