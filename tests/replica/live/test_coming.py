@@ -4,6 +4,7 @@ meanwhile. test_coming.py PROGRAM"""
 import os
 import signal
 import sys
+import threading
 import time
 import unittest
 
@@ -291,16 +292,45 @@ class Replicas(Slow):
         self.joins(publisher)
         self.assertEqual(len(self.told()), 1, self.told())
 
+    def test_what_a_liar_gave_is_not_here(self):
+        master, other = (liar.Liar(self.server.socket) for _ in range(2))
+        self.addCleanup(master.close)
+        self.addCleanup(other.close)
+        publisher = self.ledger.start()
+        reader = self.ledger.start("url=" + master.url, "read_url=" + other.url)
+        self.inserts(publisher)
+        asked, go = threading.Event(), threading.Event()
+        self.addCleanup(go.set)
+
+        def get(args, answer, send):
+            if args[0].endswith(b":0"):
+                asked.set()
+                go.wait(60)
+            return answer
+        other.lies["get"] = lambda args, answer, send: bytes(len(answer))
+        master.lies["get"] = get
+        self.publish(publisher)
+        self.assertTrue(asked.wait(60))
+        group.wait_until("nothing is here", lambda: self.stats(reader, "here") == 0)
+        self.assertGreater(self.stats(reader, "image"), 0)
+        go.set()
+        nodes.settle(self, self.ledger)
+
     def test_it_lies(self):
-        lies = [lambda args, answer, send: answer[:-1],
-                lambda args, answer, send: answer[:-1] + bytes([answer[-1] ^ 1]),
-                lambda args, answer, send: 17,
-                lambda args, answer, send: liar.Error(b"ERR \x1b[31m")]
+        def other_bytes(args, answer, send):
+            return answer[:-1] + bytes([answer[-1] ^ 1])
+
+        def first_chunk_alone(args, answer, send):
+            return other_bytes(args, answer, send) if args[0].endswith(b":0") else None
+        # how often it is asked: no more once it is known to be no good
+        lies = [(lambda args, answer, send: answer[:-1], 1), (other_bytes, 6),
+                (first_chunk_alone, 6), (lambda args, answer, send: 17, 1),
+                (lambda args, answer, send: liar.Error(b"ERR \x1b[31m"), 1)]
         publisher = self.ledger.start()
         self.inserts(publisher)
         self.joins(publisher)
-        for lie in lies:
-            with self.subTest(lies.index(lie)):
+        for lie, asked in lies:
+            with self.subTest(lies.index((lie, asked))):
                 other = liar.Liar(self.server.socket)
                 self.addCleanup(other.close)
                 other.lies["get"] = lie
@@ -308,7 +338,7 @@ class Replicas(Slow):
                 reader = self.ledger.start("read_url=" + other.url)
                 self.joins(publisher)
                 self.assertEqual(self.stats(reader, "refused"), 0)
-                self.assertGreater(other.calls["get"], 0)
+                self.assertEqual(other.calls["get"], asked)
                 group.wait_until("it is told", lambda: len(self.told()) == before + 1)
 
 

@@ -209,6 +209,7 @@ class Live(nodes.OneServer):
                          self.ledger.nodes[1].stats()["refused"] == before + 1)
         group.wait_until("it waits for another", lambda:
                          "refused before" in self.ledger.nodes[1].stats()["error"])
+        self.assertEqual(self.ledger.nodes[1].stats()["image"], 0) # nothing of it is kept
         self.assertEqual(self.ledger.nodes[0].ask("record"), "0 ")
         self.settle()
 
