@@ -4,11 +4,14 @@ user of redis. test_operate.py PROGRAM WEIR SOURCE"""
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import time
 import unittest
 
 import group
+import liar
 import nodes
 import tool
 
@@ -28,7 +31,9 @@ class Operate(tool.Tool):
             self.assertIn("%s has no effect here" % option.split("=")[0],
                           self.replicate(verb, option, status=2))
         self.assertIn("--set has no effect", self.replicate("key", status=2))
-        self.assertIn("exclude", self.replicate("status", "--json", "-q", status=2))
+        for form in ("--json", "--prometheus"):
+            self.assertIn("--quiet and %s exclude" % form,
+                          self.replicate("status", form, "-q", status=2))
         for options in (["--image-http"], ["--image-ca=x"]):
             self.assertIn("--image-url, which is missing",
                           self.replicate("follow", "-o", "x", *options, status=2))
@@ -73,6 +78,8 @@ class Operate(tool.Tool):
         self.build("c", 0, 10, "-n", "100000")
         self.assertIn("could replace it", self.replicate("publish", "c", status=1))
         self.replicate("publish", "--replace", "b", "--", "true", status=1)
+        self.assertIn("signal 9", self.replicate("publish", "--replace", "a", "--", "sh", "-c",
+                                                 "kill -9 $$", status=2))
         self.server.client.config_set("maxmemory", 1)
         self.assertIn("full", self.replicate("publish", "a", status=1))
         self.server.client.config_set("maxmemory", 0)
@@ -82,6 +89,24 @@ class Operate(tool.Tool):
         group.wait_until("the file", lambda: os.path.exists(path))
         process.terminate()
         self.assertEqual(process.wait(60), 0)
+
+    def test_another_has_the_lease(self):
+        """That is no trouble: whoever comes later may have it."""
+        self.build("a", 0, 10)
+        self.replicate("publish", "a")
+        between = liar.Liar(self.server.socket)
+        self.addCleanup(between.close)
+        between.refusals["publish"] = liar.Error(b"WEIRLEASE another")
+        self.environment["WEIR_REDIS_URL"] = between.url
+        self.assertIn("the lease", self.replicate("publish", "a", status=1))
+
+    def test_a_server_that_says_nothing(self):
+        """--timeout is how long an answer is waited for, too."""
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            begun = time.monotonic()
+            self.weir("replicate", "status", "--set=seen", "--timeout=0.2",
+                      "--url=redis://127.0.0.1:%d" % silent.getsockname()[1], status=2)
+            self.assertLess(time.monotonic() - begun, 8) # the default: 10 seconds
 
     def test_a_node_that_was_killed(self):
         """Its report stays, and goes as weir(1) says."""
