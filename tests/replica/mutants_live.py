@@ -33,6 +33,7 @@ PROGRAMS = {"node": "tests/replica/live/replica_node", "weir": "src/tool/weir",
 # The script, and the programs that are its arguments.
 SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
            "coming": ("live/test_coming.py", ["node"]), "live": ("live/test_live.py", ["node"]),
+           "promises": ("live/test_promises.py", ["node"]),
            "scripts": ("live/test_scripts.py", ["node"]),
            "status": ("live/test_status.py", ["weir", ROOT / "src/packaging/alerts.yml"]),
            "liar": ("live/test_liar.py", ["node", "weir"]),

@@ -5,6 +5,8 @@ and the test that must find it."""
 SRC = "src/replica/"
 ROUND, SCRIPTS, CALL = SRC + "service/round.c", SRC + "redis/scripts.c", SRC + "redis/call.c"
 LEASE, STORE, IMAGE = SRC + "redis/lease.c", SRC + "redis/store.c", SRC + "redis/image.c"
+INSERT, DUE = SRC + "service/insert.c", SRC + "service/due.c"
+PUBLISH = SRC + "redis/publish.c"
 OPTIONS, VIEW, NODE = (SRC + "service/" + f for f in ("options.c", "view.c", "view_node.c"))
 REPLICATE = "src/tool/replicate/"
 STATUS = REPLICATE + "status.c"
@@ -17,7 +19,7 @@ PASSWORDS = "wire Real.test_passwords"
 
 MUTANTS = [
     # ---- how full a set is ----
-    ("FILL_UNSAID", SRC + "service/due.c", "print_fill(r, fill, sizeof fill);",
+    ("FILL_UNSAID", DUE, "print_fill(r, fill, sizeof fill);",
      "print_fill(r, fill, 0);",
      "replicate Replicate.test_publish_follow_replace_rollback"),
     ("FULL_IS_WELL", STATUS, "if (n->saturated || n->nearly_full)", "if (n->nearly_full)",
@@ -38,6 +40,26 @@ MUTANTS = [
      "asked Confirmed.test_a_full_server"),
     ("NOBODY_LISTENS", SRC + "service/thread.c", "\t\t\tlisten(r);", "\t\t\t;",
      "live Live.test_a_generation_is_heard_of"),
+
+    # ---- service/insert.c ----
+    ("CONFIRMED_THOUGH_KEPT", INSERT, "\tif (kept)\n\t\treturn weir_fail(-EAGAIN,",
+     "\tif (0)\n\t\treturn weir_fail(-EAGAIN,",
+     "promises Promises.test_nothing_is_kept_for_others"),
+    ("NO_CARRY", INSERT, "\tif (t.tv_nsec >= 1000000000) {", "\tif (0) {",
+     "asked Confirmed.test_any_number_of_milliseconds"),
+
+    # ---- service/due.c ----
+    ("GONE_AT_ONCE", DUE, "\t\tr->incomplete_ms = 0;\n", "",
+     "promises Lacking.test_each_has_its_time"),
+    ("WHO_HAS_GONE_IS_ASKED", DUE, " && !of->abandoned)", ")",
+     "promises Lacking.test_who_has_gone_is_not_asked"),
+
+    # ---- redis/publish.c ----
+    ("COVERED_IS_THE_POSITION", PUBLISH, "weir__stream_id_print(room->covered, m->covered)",
+     "weir__stream_id_print(room->covered, m->cursor.at)", "publish"),
+    ("CHUNKS_OF_A_PATH", PUBLISH, "m->path[0] ? 0 : m->chunks", "m->chunks", "publish"),
+    ("KEEP_IS_SECONDS", PUBLISH, "room->numbers[6], p->keep", "room->numbers[6], p->superseded_s",
+     "publish"),
 
     # ---- redis/scripts.c ----
     ("LEAP_IGNORED", SCRIPTS, "tonumber(entries) +\n\t\t\t\t\t\tleaps * 1099511627776",
@@ -233,6 +255,29 @@ MUTANTS = [
     ("LEAK_WHEN_LEFT", WIRE, "weir__link_close(&w->link);\n\tif (w->moved.port)",
      "w->link.stream.fd = -1;\n\tif (w->moved.port)", LEAKS),
 
+    # ---- who publishes ----
+    ("LEASE_STAYS", ASK, "(void)weir__redis_release(&r->redis); /* it ends by itself */", ";",
+     "promises Promises.test_confirmed"),
+    ("RELEASE_IS_WHY", ASK, 'return err ? weir_fail(err, "%s", why) : 0;', "return err;",
+     "asked Chunks.test_of_what_nobody_published"),
+    ("FASTER_IS_A_FAILURE", DUE, "if (err == -EPERM || err == -EEXIST)",
+     "if (err == -EPERM)", "asked Told.test_another_node_was_faster"),
+    ("LEASE_IS_TROUBLE", REPLICATE + "publish.c", " || err == -EPERM ||", " ||",
+     "operate Operate.test_another_has_the_lease"),
+    ("KILLED_IS_WELL", REPLICATE + "publish.c",
+     "if (WIFEXITED(status) && WEXITSTATUS(status) == 0)", "if (WEXITSTATUS(status) == 0)",
+     "operate Operate.test_exit_statuses"),
+    ("TIMEOUT_TO_CONNECT_ALONE", REPLICATE + "options.c", "o->connect_ms = o->answer_ms = ",
+     "o->connect_ms = ", "operate Operate.test_a_server_that_says_nothing"),
+    ("NONE_KEPT_BY_ROLLBACK", REPLICATE + "options.c",
+     "case KEEP: return REPLICATE_PUBLISH | REPLICATE_ROLLBACK;",
+     "case KEEP: return REPLICATE_PUBLISH;",
+     "replicate Replicate.test_publish_follow_replace_rollback"),
+    ("QUIET_FIGURES", REPLICATE + "options.c", "if (r->quiet && (r->json || r->prometheus))",
+     "if (r->quiet && r->json)", "operate Operate.test_options_without_effect"),
+    ("ALERTS_AS_THEY_ARE", STATUS, "\t\tplain_put(a->of[i], stdout);",
+     "\t\tfputs(a->of[i], stdout);", "liar Lies.test_no_escapes_on_a_terminal"),
+
     # ---- what an operator hears ----
     ("REPORT_OF_BEFORE", SRC + "service/thread.c", "weir__service_note(r, err);\n\tsnprintf(why",
      "snprintf(why", "asked Told.test_the_first_report_after_a_failure"),
@@ -280,6 +325,16 @@ MUTANTS = [
      "true;", "coming Web.test_it_is_not_there"),
     ("REPLICA_IS_BELIEVED", COMING, "if (is_final(c->err) && weir__image_again(&c->file))",
      "if (0)", "coming Replicas.test_it_lies"),
+    ("LAST_CHUNK_ALONE_IS_MIXED", IMAGE, "f->mixed |= here;", "f->mixed = here;",
+     "coming Replicas.test_it_lies"),
+    ("REPLICA_ASKED_AGAIN", IMAGE, "\tf->master = true;\n\t(void)weir_fail(-EAGAIN",
+     "\t(void)weir_fail(-EAGAIN", "coming Replicas.test_it_lies"),
+    ("HERE_THOUGH_FALSE", IMAGE, "\t\tatomic_store(&f->here, 0);\n", "",
+     "coming Replicas.test_what_a_liar_gave_is_not_here"),
+    ("REFUSED_STAYS_HERE", COMING, "\tif (!err || is_final(err))\n\t\tdrop(r);",
+     "\tif (!err)\n\t\tdrop(r);", "live Live.test_an_image_is_damaged"),
+    ("BEGINS_WITH_A_PAUSE", COMING, "\t\t\tr->coming->failure.again_ms = 0;\n", "",
+     "asked Chunks.test_an_image_that_is_not_there_at_first"),
     ("REPLICA_FOR_NOTHING", IMAGE, "!r->read_wire || f->master",
      "1", "coming Replicas.test_it_is_read"),
     ("NOT_TOLD", STATS, "if (sentence)",
