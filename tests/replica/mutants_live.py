@@ -32,7 +32,9 @@ PROGRAMS = {"node": "tests/replica/live/replica_node", "weir": "src/tool/weir",
             "link": "tests/replica/wire/test_replica_link"}
 # The script, and the programs that are its arguments.
 SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
-           "coming": ("live/test_coming.py", ["node"]), "live": ("live/test_live.py", ["node"]),
+           "coming": ("live/test_coming.py", ["node"]),
+           "coming_replicas": ("live/test_coming_replicas.py", ["node"]),
+           "live": ("live/test_live.py", ["node"]),
            "promises": ("live/test_promises.py", ["node"]),
            "scripts": ("live/test_scripts.py", ["node"]),
            "status": ("live/test_status.py", ["weir", ROOT / "src/packaging/alerts.yml"]),

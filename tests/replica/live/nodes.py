@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import unittest
 
 import group
@@ -150,3 +151,32 @@ class OneServer(unittest.TestCase):
                              "url=unix://" + self.server.socket, "poll=20", "idle=300",
                              "record=%s/record" % self.server.folder, errors=self.errors)
         self.addCleanup(self.ledger.close)
+
+
+class Publishing(OneServer):
+    """One node publishes, another reads."""
+
+    def stats(self, node, name):
+        return node.stats()[name]
+
+    def confirms(self, node, n=1000):
+        """Microseconds: of half of them, of 99 of 100, of all."""
+        return [int(word) for word in node.ask("confirms %d" % n).split(" ")]
+
+    def publish(self, node):
+        """From the record: an image of its set the other would not need."""
+        self.assertEqual(node.ask("record"), "0 ")
+        return self.stats(node, "newest")
+
+    def inserts(self, node):
+        node.rate(5000)
+        time.sleep(0.3)
+        node.rate(0)
+        self.assertEqual(node.ask("flush 10000"), "0 ")
+
+    def on_its_way(self, node, generation):
+        group.wait_until("a part of it is here", lambda: 0 < self.stats(node, "here") <
+                         self.stats(node, "image"))
+        s = node.stats()
+        self.assertEqual((s["newest"], s["complete"], s["error"]), (generation, 0, ""))
+        self.assertLess(s["generation"], generation)

@@ -2,9 +2,7 @@
 """Images that come slowly, break off, are replaced and removed on their way: the node goes on
 meanwhile. test_coming.py PROGRAM"""
 import os
-import signal
 import sys
-import threading
 import time
 import unittest
 
@@ -16,34 +14,7 @@ import slow
 CHUNKS = "{weir:seen}:c:*"
 
 
-class Slow(nodes.OneServer):
-    def stats(self, node, name):
-        return node.stats()[name]
-
-    def confirms(self, node, n=1000):
-        """Microseconds: of half of them, of 99 of 100, of all."""
-        return [int(word) for word in node.ask("confirms %d" % n).split(" ")]
-
-    def publish(self, node):
-        """From the record: an image of its set the other would not need."""
-        self.assertEqual(node.ask("record"), "0 ")
-        return self.stats(node, "newest")
-
-    def inserts(self, node):
-        node.rate(5000)
-        time.sleep(0.3)
-        node.rate(0)
-        self.assertEqual(node.ask("flush 10000"), "0 ")
-
-    def on_its_way(self, node, generation):
-        group.wait_until("a part of it is here", lambda: 0 < self.stats(node, "here") <
-                         self.stats(node, "image"))
-        s = node.stats()
-        self.assertEqual((s["newest"], s["complete"], s["error"]), (generation, 0, ""))
-        self.assertLess(s["generation"], generation)
-
-
-class Web(Slow):
+class Web(nodes.Publishing):
     def two_by_web(self):
         """One that publishes, and one that gets images from a web server that may be slow."""
         images = os.path.join(self.server.folder, "images")
@@ -144,7 +115,7 @@ class Web(Slow):
         self.assertEqual(self.stats(reader, "generation"), generation)
 
 
-class Chunks(Slow):
+class Chunks(nodes.Publishing):
     """Of redis: six of them."""
 
     def two_by_liar(self, *options):
@@ -223,123 +194,6 @@ class Chunks(Slow):
             send(b"%c" % byte)
             time.sleep(0.05)
         return liar.Raw(b"\r\n")
-
-
-class Replicas(Slow):
-    """Images are read from one; whatever it does, they come."""
-
-    def setUp(self):
-        super().setUp()
-        self.said = os.path.join(self.server.folder, "said")
-        self.ledger.errors = open(self.said, "w")
-        self.addCleanup(self.ledger.errors.close)
-
-    def two(self, url):
-        publisher = self.ledger.start()
-        reader = self.ledger.start("read_url=" + url)
-        self.inserts(publisher)
-        return publisher, reader
-
-    def replica(self):
-        replica = group.Server(["--replicaof", "127.0.0.1 %d" % self.server.port])
-        self.addCleanup(replica.close)
-        group.wait_until("the replica follows", lambda: group.Group.in_step(self.server))
-        return replica
-
-    def gets(self, server):
-        return server.client.info("commandstats").get("cmdstat_get", {"calls": 0})["calls"]
-
-    def joins(self, publisher):
-        self.publish(publisher)
-        nodes.settle(self, self.ledger)
-
-    def told(self):
-        with open(self.said) as f:
-            text = f.read()
-        self.assertNotIn("\x1b", text)
-        return [line for line in text.splitlines() if "read from the master" in line]
-
-    def test_it_is_read(self):
-        replica = self.replica()
-        publisher, _ = self.two("unix://" + replica.socket)
-        before = self.gets(replica)
-        self.joins(publisher)
-        self.assertEqual(self.gets(replica), before + 6)
-        self.assertEqual(self.told(), [])
-
-    def test_it_stands_still(self):
-        replica = self.replica()
-        publisher, reader = self.two("unix://" + replica.socket)
-        replica.process.send_signal(signal.SIGSTOP)
-        self.addCleanup(replica.process.send_signal, signal.SIGCONT)
-        generation = self.publish(publisher)
-        group.wait_until("it is noticed", lambda: self.stats(reader, "newest") == generation)
-        self.assertLess(self.confirms(reader, 200)[2], 1500000)
-        self.joins(publisher)
-        self.joins(publisher)
-        self.assertEqual(len(self.told()), 1, self.told())
-
-    def test_it_lacks_everything(self):
-        empty = group.Server()
-        self.addCleanup(empty.close)
-        publisher, _ = self.two("unix://" + empty.socket)
-        self.joins(publisher)
-        self.assertGreater(self.gets(empty), 6)
-        self.assertEqual(self.told(), [])
-
-    def test_it_is_nowhere(self):
-        publisher, _ = self.two("unix:///nowhere/at/all")
-        self.joins(publisher)
-        self.assertEqual(len(self.told()), 1, self.told())
-
-    def test_what_a_liar_gave_is_not_here(self):
-        master, other = (liar.Liar(self.server.socket) for _ in range(2))
-        self.addCleanup(master.close)
-        self.addCleanup(other.close)
-        publisher = self.ledger.start()
-        reader = self.ledger.start("url=" + master.url, "read_url=" + other.url)
-        self.inserts(publisher)
-        asked, go = threading.Event(), threading.Event()
-        self.addCleanup(go.set)
-
-        def get(args, answer, send):
-            if args[0].endswith(b":0"):
-                asked.set()
-                go.wait(60)
-            return answer
-        other.lies["get"] = lambda args, answer, send: bytes(len(answer))
-        master.lies["get"] = get
-        self.publish(publisher)
-        self.assertTrue(asked.wait(60))
-        group.wait_until("nothing is here", lambda: self.stats(reader, "here") == 0)
-        self.assertGreater(self.stats(reader, "image"), 0)
-        go.set()
-        nodes.settle(self, self.ledger)
-
-    def test_it_lies(self):
-        def other_bytes(args, answer, send):
-            return answer[:-1] + bytes([answer[-1] ^ 1])
-
-        def first_chunk_alone(args, answer, send):
-            return other_bytes(args, answer, send) if args[0].endswith(b":0") else None
-        # how often it is asked: no more once it is known to be no good
-        lies = [(lambda args, answer, send: answer[:-1], 1), (other_bytes, 6),
-                (first_chunk_alone, 6), (lambda args, answer, send: 17, 1),
-                (lambda args, answer, send: liar.Error(b"ERR \x1b[31m"), 1)]
-        publisher = self.ledger.start()
-        self.inserts(publisher)
-        self.joins(publisher)
-        for lie, asked in lies:
-            with self.subTest(lies.index((lie, asked))):
-                other = liar.Liar(self.server.socket)
-                self.addCleanup(other.close)
-                other.lies["get"] = lie
-                before = len(self.told())
-                reader = self.ledger.start("read_url=" + other.url)
-                self.joins(publisher)
-                self.assertEqual(self.stats(reader, "refused"), 0)
-                self.assertEqual(other.calls["get"], asked)
-                group.wait_until("it is told", lambda: len(self.told()) == before + 1)
 
 
 if __name__ == "__main__":
