@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The planted bugs of ../mutants_live.py: name, file, what stands there, what is planted instead,
 and the test that must find it."""
+from planted_figures import FIGURES
 
 SRC = "src/replica/"
 ROUND, SCRIPTS, CALL = SRC + "service/round.c", SRC + "redis/scripts.c", SRC + "redis/call.c"
 LEASE, STORE, IMAGE = SRC + "redis/lease.c", SRC + "redis/store.c", SRC + "redis/image.c"
 INSERT, DUE = SRC + "service/insert.c", SRC + "service/due.c"
 PUBLISH = SRC + "redis/publish.c"
-OPTIONS, VIEW, NODE = (SRC + "service/" + f for f in ("options.c", "view.c", "view_node.c"))
+OPTIONS = SRC + "service/options.c"
 REPLICATE = "src/tool/replicate/"
 STATUS = REPLICATE + "status.c"
 COMING, STATS, ASK = SRC + "redis/coming.c", SRC + "service/stats.c", SRC + "service/ask.c"
@@ -18,6 +19,8 @@ BY_NAME = "status Connections.test_who_is_there"
 PASSWORDS = "wire Real.test_passwords"
 
 MUTANTS = [
+    *FIGURES,
+
     # ---- how full a set is ----
     ("FILL_UNSAID", DUE, "print_fill(r, fill, sizeof fill);",
      "print_fill(r, fill, 0);",
@@ -140,70 +143,6 @@ MUTANTS = [
     ("LIMIT_NOT_PASSED_ON", OPTIONS,
      "x->max_image_bytes = o->max_image_bytes ? o->max_image_bytes : x->max_image_bytes;", "",
      "asked Chunks.test_an_image_that_is_too_large"),
-
-    # ---- service/view.c, view_node.c: figures ----
-    *[(name, VIEW, old, new, "status Figures") for name, old, new in (
-        ("VIEW_NOW", "v->now_ms = count(e[NOW]);", "v->now_ms = count(e[NOW]) + 1000;"),
-        ("VIEW_ADDED", "v->stream_added = count(e[ADDED]);",
-         "v->stream_added = count(e[LENGTH]);"),
-        ("VIEW_LENGTH", "v->stream_length = count(e[LENGTH]);",
-         "v->stream_length = count(e[ADDED]);"),
-        ("VIEW_LAST", "copy(v->stream_last, sizeof v->stream_last, e[LAST]);", ""),
-        ("VIEW_EPOCH", "copy(v->epoch, sizeof v->epoch, e[EPOCH]);", ""),
-        ("VIEW_POLICY", "copy(v->policy, sizeof v->policy, e[POLICY]);", ""),
-        ("VIEW_USED", "v->used_memory = count(e[USED]);", "v->used_memory = 0;"),
-        ("VIEW_MAXMEMORY", "v->maxmemory = count(e[MAXMEMORY]);", "v->maxmemory = 0;"),
-        ("VIEW_LEASE", "v->lease_ms = e[LEASE]->integer;", "v->lease_ms = 0;"),
-        ("VIEW_OWNER", "weir__hex_parse(&v->lease_owner,", "!weir__hex_parse(&v->lease_owner,"),
-        ("VIEW_BASE", "g->base = m.base;", "g->base = m.generation;"),
-        ("VIEW_BYTES", "g->image_bytes = m.bytes;", "g->image_bytes = m.chunk_bytes;"),
-        ("VIEW_PUBLISHED", "g->published_ms = m.published_ms;", ""),
-        ("VIEW_POSITION", "weir__stream_id_print(g->position, m.cursor.at);",
-         "weir__stream_id_print(g->position, m.covered);"),
-        ("VIEW_CHECKSUM", "m.checksum[0],\n\t         m.checksum[1]);",
-         "m.checksum[0],\n\t         m.lineage);"),
-        ("VIEW_DAMAGED", "if (g->damaged)\n\t\treturn;",
-         "if (g->damaged)\n\t\t*g = (struct weir_replica_generation){ 0 };"),
-        ("VIEW_SIGNED", "e[SIGNATURE]->type == REDIS_REPLY_STRING && e[SIGNATURE]->len);",
-         "false);"),
-        ("VIEW_KEPT_SIGNED", "end != of->str);", "true);"),
-        ("VIEW_KEPT_ORDER", "return x->generation > y->generation ? -1 : x->generation < "
-         "y->generation;", "return x->generation < y->generation ? -1 : 1;"),
-    )],
-    *[(name, NODE, old, new, "status Figures") for name, old, new in (
-        ("NODE_AGE", "(double)(now_ms - then) / 1000", "(double)(now_ms - then) / 1024"),
-        ("NODE_HOST", '"host", n->host', '"pid", n->host'),
-        ("NODE_PID", 'number(report, "pid")', "0"),
-        ("NODE_GENERATION", 'number(report, "generation")', "7"),
-        ("NODE_CHECKSUM", '(void)value(report, "checksum", n->checksum, sizeof n->checksum);',
-         ""),
-        ("NODE_POSITION", '(void)value(report, "position", n->position, sizeof n->position);',
-         ""),
-        ("NODE_COMPLETE", 'n->complete = number(report, "complete") == 1;',
-         "n->complete = true;"),
-        ("NODE_PUBLISHER", 'n->publisher = number(report, "publisher") == 1;', ""),
-        ("NODE_RETAINED", 'number(report, "retained")', "0"),
-        ("NODE_ALONE", 'number(report, "lost")', "0"),
-        ("NODE_REFUSED", 'number(report, "refused")', "0"),
-        ("NODE_ERROR", 'error ? error + 7 : ""', '""'),
-        ("NODE_ERROR_IS_WORDS", "return false; /* what follows is free text */", ";"),
-        ("NODE_ORDER", "return x->age < y->age ? -1 : x->age > y->age;",
-         "return x->age > y->age ? -1 : x->age < y->age;"),
-    )],
-    *[(name, STATUS, old, new, "status Figures") for name, old, new in (
-        ("ALERT_SILENT", "if (n->age > SILENT) {", "if (n->age < 0) {"),
-        ("ALERT_SILENT_TOO_SOON", "if (n->age > SILENT) {", "if (n->age >= SILENT) {"),
-        ("ALERT_ROLE", 'n->publisher ? "publisher" : "node";', '"node";'),
-        ("ALERT_MAX_AGE", "else if (r->max_age > 0 && age_of(v, g) > r->max_age)",
-         "else if (r->max_age > 0 && age_of(v, g) > r->max_age + 1)"),
-        ("ALERT_POLICY", 'strcmp(v->policy, "noeviction") != 0', "0"),
-        ("ALERT_ROOM", "v->used_memory + g->image_bytes > v->maxmemory",
-         "v->used_memory > v->maxmemory"),
-        ("ALERT_REFUSED", "if (n->refused)", "if (0)"),
-        ("ALERT_ALONE", "if (n->not_replicated)", "if (0)"),
-        ("ALERT_ERROR", "if (n->error[0])\n\t\talert", "if (0)\n\t\talert"),
-        ("ALERT_CHECKSUM", "strcmp(n->checksum, v->current.checksum) != 0", "0"),
-    )],
 
     # ---- how options come to the connection ----
     *[("NOT_PASSED_ON_" + option.upper(), OPTIONS, "\t\t.%s = o->%s,\n" % (option, option), "",
