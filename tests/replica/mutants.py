@@ -9,11 +9,14 @@ import os, re, shlex, subprocess, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from mutants_steps import STEPS
+
 ROOT = Path(__file__).resolve().parents[2]
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1']
 HERE, SOURCES = ROOT / 'tests/replica', ROOT / 'src/replica'
-TESTS = [('test_pending', ''), ('test_origins', ''), ('test_node', ''), ('test_seeds', ''),
-         ('test_coming', ''), ('test_rules', '60')] # seeds
+TESTS = [*((f'test_{name}', '') for name in (
+    'pending', 'origins', 'node', 'seeds', 'coming', 'follows', 'epochs')),
+         ('test_rules', '60')] # seeds
 MUTANTS = [
     # L1
     ('EPOCH_NOT_NOTICED', 'node_look.c', 'bool anew = epoch[0] && strcmp(epoch, n->epoch) != 0;',
@@ -176,7 +179,7 @@ def main():
         why = run_tests(work / 'plain', parts.values(), library)
         if why:
             raise SystemExit(f'without any bug: {why}')
-        chosen = [m for m in MUTANTS if not names or m[0] in names]
+        chosen = [m for m in MUTANTS + STEPS if not names or m[0] in names]
         missed = 0
         for (name, *_), why in zip(chosen, pool.map(
                 lambda m: plant(work, parts, library, *m), chosen)):

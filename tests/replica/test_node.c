@@ -360,9 +360,7 @@ static void test_an_older_generation(void **state)
 	char *entries = strstr(older, "entries 0\n"); /* as if nothing had gone since */
 	assert_non_null(entries);
 	entries[strlen("entries ")] = '1';
-	free(toy.now.manifest);
-	toy.now.manifest = older;
-	toy.now.manifest_len = strlen(older);
+	put_manifest(older);
 	(void)weir__node_look(&node[B]);
 	assert_true(has(B, 1));
 }
@@ -484,14 +482,10 @@ static void test_the_last_number(void **state)
 	assert_non_null(rest);
 	assert_true(asprintf(&last, "%.*sgeneration 9223372036854775807\n%s",
 	                     (int)(strstr(good, "generation") - good), good, rest) > 0);
-	free(toy.now.manifest);
-	toy.now.manifest = last;
-	toy.now.manifest_len = strlen(last);
+	put_manifest(last);
 	toy.no_image = true;
 	assert_int_equal(weir__node_look(&node[A]), -EAGAIN);
-	free(toy.now.manifest);
-	toy.now.manifest = good;
-	toy.now.manifest_len = strlen(good);
+	put_manifest(good);
 	assert_ok(weir__node_look(&node[A]));
 	publish(A);
 	assert_int_equal(toy.now.generation, 2);

@@ -3,6 +3,9 @@
 #ifndef WEIR_TESTS_REPLICA_TWO_H
 #define WEIR_TESTS_REPLICA_TWO_H
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <weir/handle.h>
 #include "../test.h"
 #include "node.h"
@@ -72,6 +75,36 @@ static inline void publish(unsigned i)
 {
 	assert_ok(weir__node_read(&node[i]));
 	assert_ok(weir__node_publish(&node[i], NULL));
+}
+
+/* A key that no batch has, since there was no room for it. */
+static inline void insert_kept(unsigned i, unsigned key)
+{
+	const size_t limit = node[i].pending.limit;
+	int kept;
+	node[i].pending.limit = 0;
+	assert_ok(weir__node_insert_hash(&node[i], test_key(key), &kept));
+	assert_int_equal(kept, -ENOBUFS);
+	node[i].pending.limit = limit;
+}
+
+/* It publishes its set with one key more, and joins that. */
+static inline void publish_more(unsigned i, unsigned key)
+{
+	struct weir_filter *more = test_filter(WEIR_BLOCKED, 1000, 1e-6);
+	assert_ok(weir_insert_hash(more, test_key(key)));
+	assert_ok(weir__node_read(&node[i]));
+	assert_ok(weir__node_publish(&node[i], more));
+	weir_destroy(more);
+	assert_ok(weir__node_look(&node[i]));
+}
+
+/* Somebody puts a manifest there. @text: is freed by the toy. */
+static inline void put_manifest(char *text)
+{
+	free(toy.now.manifest);
+	toy.now.manifest = text;
+	toy.now.manifest_len = strlen(text);
 }
 
 #endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ * L11: which image need not be fetched, and what is in a set that no batch has. */
+#include <errno.h>
+#include "two.h"
+
+static bool newest_follows(void)
+{
+	return strstr(toy.now.manifest, "\nfollows ") != NULL;
+}
+
+/* A publishes a generation that B has all of but the image. */
+static void make_one_that_follows(void)
+{
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	insert_and_send(A, 1);
+	publish(A);
+	assert_true(newest_follows());
+	assert_ok(weir__node_read(&node[B]));
+	toy.no_image = true;
+}
+
+/* A join that fails leaves the set as it was, with what no batch has. */
+static void test_a_kept_key_outlives_a_join_that_fails(void **state)
+{
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	insert_and_send(A, 2);
+	assert_ok(weir__node_read(&node[B])); /* so that one that goes is not too many (L7) */
+	insert_and_send(A, 3);
+	insert_and_send(A, 4);
+	publish(A);
+	toy_delete(&toy, 1);
+	assert_ok(weir__node_read(&node[B]));
+	insert_kept(B, 1);
+	toy.no_image = true;
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN); /* it lacks 3 */
+	assert_ok(weir__node_want(&node[B], 0xa, 2));
+	assert_ok(weir__node_read(&node[A]));
+	assert_ok(weir__node_send(&node[A]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_ok(weir__node_look(&node[B]));
+	toy.no_image = false;
+	assert_ok(weir__node_read(&node[A]));
+	publish(B);
+	assert_false(newest_follows());
+	assert_ok(weir__node_look(&node[A]));
+	assert_true(has(A, 1));
+}
+
+/* An image takes it away, and then the set is one that others can follow. */
+static void test_a_kept_key_goes_with_a_join(void **state)
+{
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	insert_kept(B, 1);
+	publish_more(A, 2);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(!has(B, 1) && has(B, 2));
+	publish(B);
+	assert_true(newest_follows());
+}
+
+static int (*store)(void *, const struct weir_filter *, struct weir_manifest *, bool *);
+
+static int store_and_insert(void *context, const struct weir_filter *f, struct weir_manifest *m,
+                            bool *safe)
+{
+	int err = store(context, f, m, safe);
+	insert_kept(A, 1);
+	return err;
+}
+
+static void test_a_key_that_is_kept_after_the_copy(void **state)
+{
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	store = toy.server.store;
+	toy.server.store = store_and_insert;
+	publish(A);
+	toy.server.store = store;
+	assert_ok(weir__node_look(&node[B]));
+	assert_false(has(B, 1));
+	publish(A);
+	assert_false(newest_follows());
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 1));
+}
+
+static void test_which_one_it_follows(void **state)
+{
+	struct weir_manifest *joined = &node[B].joined;
+	(void)state;
+	make_one_that_follows();
+	joined->generation++;
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+	joined->generation--;
+	joined->lineage++; /* the two need not have had the same since then (L12) */
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+	joined->lineage--;
+	joined->checksum[1]++;
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+	joined->checksum[1]--;
+	assert_ok(weir__node_look(&node[B]));
+	assert_int_equal(joined->generation, 2);
+}
+
+/* By its position nothing can be known in another epoch, whose server had no manifest at first. */
+static void test_one_of_another_epoch_is_put_back(void **state)
+{
+	(void)state;
+	make_one_that_follows();
+	char *second = strdup(toy.now.manifest);
+	toy_flush(&toy);
+	toy.clock += 100;
+	assert_ok(weir__node_look(&node[A]));
+	assert_ok(weir__node_send(&node[A]));
+	assert_ok(weir__node_look(&node[B]));
+	assert_ok(weir__node_read(&node[B]));
+	put_manifest(second);
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+	toy.no_image = false;
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 1));
+}
+
+int main(void)
+{
+#define OF(test) cmocka_unit_test_setup_teardown(test, make_two, release_two)
+	const struct CMUnitTest tests[] = {
+		OF(test_a_kept_key_outlives_a_join_that_fails),
+		OF(test_a_kept_key_goes_with_a_join),
+		OF(test_a_key_that_is_kept_after_the_copy),
+		OF(test_which_one_it_follows),
+		OF(test_one_of_another_epoch_is_put_back),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
