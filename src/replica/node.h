@@ -45,7 +45,6 @@ struct weir_node {
 	bool asked_too_far;          /* for batches of its own that it does not retain any more */
 	uint64_t foreign;            /* of those, nobody's, or by another seed or key */
 	bool gap;                    /* L7: entries have gone unread */
-	uint64_t gone;               /* then: how many entries an image must cover */
 	bool ahead;                  /* in a new epoch, until an image is joined or published there:
 	                                what came before its position may be in it alone, and the
 	                                set may have what is nowhere else */

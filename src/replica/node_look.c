@@ -135,11 +135,10 @@ static int take(struct weir_node *n, const struct weir_manifest *m,
 	err = check_hashing(n, m);
 	if (err)
 		return err;
-	bool heals = n->gap && n->gone <= m->cursor.consumed;
 	if (anew)
 		n->cursor = m->cursor;
-	bool lacks = n->ahead || heals || !is_joined(n, m);
-	if (was_replaced(n, m) || (lacks && !heals && has_all_of(n, m, origins)))
+	bool lacks = n->ahead || !is_joined(n, m);
+	if (was_replaced(n, m) || (lacks && has_all_of(n, m, origins)))
 		err = stand_in(n, m, origins);
 	else if (lacks)
 		err = weir__node_join(n, m, origins);

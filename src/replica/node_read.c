@@ -83,14 +83,12 @@ static int check_counts(const struct reading *r)
 static bool count(struct reading *r)
 {
 	struct weir_node *n = r->node;
-	enum weir_gap gap = weir__cursor_gap(&n->cursor, &r->counts, NULL);
 	r->counted = true;
-	if (gap == WEIR_GAP_NONE)
+	if (weir__cursor_gap(&n->cursor, &r->counts, NULL) == WEIR_GAP_NONE)
 		return true;
 	n->gap = true;
 	n->origins.gap++;
 	n->cursor.consumed = r->counts.added - r->counts.length;
-	n->gone = gap == WEIR_GAP_TRIMMED ? n->cursor.consumed : UINT64_MAX;
 	n->cursor.at = n->covered = (struct weir_stream_id){ 0, 0 };
 	weir__retained_anew(&n->retained); /* if the stream was deleted, ids may come again */
 	return false;

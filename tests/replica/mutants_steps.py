@@ -14,6 +14,10 @@ STEPS = [
      '\tweir__node_covered(n, &m, &n->origins);\n', ''),
     ('FROM_NEWEST', 'node_publish.c',
      '&mark->origins);\n\tn->newest = err ? n->newest : m.generation;', '&mark->origins);'),
+    ('COPY_WITHOUT_ORIGINS', 'node_join.c',
+     'err = weir__origins_cover_all(&p->origins, &n->origins);', ';'),
+    ('JOINED_AGAIN_BESIDE_A_GAP', 'node_look.c', 'n->ahead || !is_joined(n, m);',
+     'n->ahead || n->gap || !is_joined(n, m);'),
     # L11: which image need not be fetched
     ('MORE_FORGOTTEN_BY_A_JOIN_THAT_FAILS', 'node_join.c', '(p.united || (err && had_more))',
      '(p.united)'),

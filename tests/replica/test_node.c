@@ -265,6 +265,12 @@ static void test_a_join_beside_a_gap_unites(void **state)
 	assert_ok(weir__node_look(&node[B]));
 	assert_int_equal(node[B].joined.generation, 1);
 	assert_true(has(B, 1) && node[B].gap);
+	toy.no_image = true; /* nor does that image help if it comes again */
+	assert_ok(weir__node_look(&node[B]));
+	toy.no_image = false;
+	insert_and_send(A, 2);
+	assert_ok(weir__node_read(&node[B])); /* what it copied it knows of */
+	assert_int_equal(node[B].origins.waiting, 0);
 }
 
 /* An image that was there as a whole and will not do is not fetched again. */
