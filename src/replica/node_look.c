@@ -174,7 +174,6 @@ void weir__node_start(struct weir_node *n, const char *epoch, const struct weir_
                       struct weir_origins *origins)
 {
 	meet(n, epoch);
-	weir__node_covered(n, m, origins);
 	weir__origins_free(&n->origins);
 	n->origins = *origins;
 	*origins = (struct weir_origins){ 0 };
