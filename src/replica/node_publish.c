@@ -223,7 +223,7 @@ static int begin_again(struct weir_node *n, struct weir_manifest *m)
 	m->cursor = (struct weir_cursor){ .consumed = gone };
 	m->generation = next_number(n);
 	m->base = n->seen.generation;
-	m->lineage = n->seen.lineage;
+	m->lineage = m->base ? n->seen.lineage : n->id;
 	m->follows = false;
 	m->publisher = n->id;
 	memcpy(m->epoch, n->epoch, sizeof m->epoch);
