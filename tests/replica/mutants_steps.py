@@ -18,6 +18,18 @@ STEPS = [
      'err = weir__origins_cover_all(&p->origins, &n->origins);', ';'),
     ('JOINED_AGAIN_BESIDE_A_GAP', 'node_look.c', 'n->ahead || !is_joined(n, m);',
      'n->ahead || n->gap || !is_joined(n, m);'),
+    # L11: what follows the image
+    ('REPLAY_NOT_PAST', 'node_join.c', 'READ && !p->past && !p->gap);', 'READ && !p->gap);'),
+    ('REPLAY_GAP_OVERWRITTEN', 'node_join.c', 'READ && !p->past && !p->gap);',
+     'READ && !p->past);'),
+    ('REPLAY_COUNTED_ONCE', 'node_join.c', '\t\tp->counted = p->cursor;\n',
+     '\t\tif (calls == 1) p->counted = p->cursor;\n'),
+    ('REPLAY_ORDER', 'node_join.c', 'if (!err && !weir__cursor_advance(&p->cursor, id))',
+     'if (!err && (weir__cursor_advance(&p->cursor, id), 0))'),
+    ('REPLAY_FULL_UNSAID', 'node_join.c', '\treturn full;\n}', '\treturn 0;\n}'),
+    ('SEND_FULL_UNSAID', 'node.c', 'return err ? err : full;', 'return err;'),
+    ('JOIN_GAPS_LOST', 'node_join.c', '\tn->origins.gap = gaps;\n', ''),
+    ('MARK_SEQUENCE', 'node_publish.c', 'n->origins.of[i].seen);', 'n->origins.of[i].sequence);'),
     # a generation of before
     ('AGAIN_EPOCH', 'node_publish.c',
      '\tm->publisher = n->id;\n\tmemcpy(m->epoch, n->epoch, sizeof m->epoch);',
