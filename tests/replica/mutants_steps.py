@@ -30,6 +30,16 @@ STEPS = [
     ('SEND_FULL_UNSAID', 'node.c', 'return err ? err : full;', 'return err;'),
     ('JOIN_GAPS_LOST', 'node_join.c', '\tn->origins.gap = gaps;\n', ''),
     ('MARK_SEQUENCE', 'node_publish.c', 'n->origins.of[i].seen);', 'n->origins.of[i].sequence);'),
+    # what is refused
+    ('REFUSE_NO_EFBIG', 'node_join.c', '-ENOTSUP, -EFBIG, -EINVAL,', '-ENOTSUP, -EINVAL,'),
+    ('STOPPING_IS_REFUSED', 'node_join.c', 'if (err == -ECANCELED || err == -EINPROGRESS)',
+     'if (err == -ECANCELED) refuse(n, m, -EBADMSG); if (err == -EINPROGRESS)'),
+    ('REFUSED_BY_GENERATION', 'node_join.c', 'm->generation || r->checksum[0] != m->checksum[0] ||'
+     '\n\t    r->checksum[1] != m->checksum[1])', 'm->generation)'),
+    ('REFUSED_BY_CHECKSUM', 'node_join.c', 'r->generation != m->generation || r->checksum[0]',
+     'r->checksum[0]'),
+    ('FITS_OWN_KIND', 'node_publish.c', 'known ? n->seen.kind : n->kind', 'n->kind'),
+    ('FITS_OWN_SEED', 'node_publish.c', 'known ? n->seen.hashing : n->hashing', 'n->hashing'),
     # a generation of before
     ('AGAIN_EPOCH', 'node_publish.c',
      '\tm->publisher = n->id;\n\tmemcpy(m->epoch, n->epoch, sizeof m->epoch);',

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ * Which image is not fetched again, and which filter may be published. */
+#include <errno.h>
+#include <weir/error.h>
+#include "two.h"
+
+static int image_err;
+
+static int no_image(void *context, const struct weir_manifest *m, struct weir_filter **out)
+{
+	(void)context, (void)m, (void)out;
+	return weir_fail(image_err, "the image will not do");
+}
+
+/* B looks for A's newest, which answers with this. */
+static void fail_with(int err)
+{
+	const struct weir_server as_it_was = toy.server;
+	image_err = err;
+	toy.server.image = no_image;
+	assert_int_equal(weir__node_look(&node[B]), err);
+	toy.server = as_it_was;
+}
+
+static void test_what_lasts_is_refused(void **state)
+{
+	static const int lasting[] = { -EBADMSG, -EKEYREJECTED, -ENOTSUP, -EFBIG };
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(lasting); i++) {
+		publish_more(A, 1);
+		fail_with(lasting[i]);
+		assert_refused(weir__node_look(&node[B]), lasting[i], "refused before", "set");
+	}
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	assert_int_equal(node[B].joined.generation, COUNT_OF(lasting) + 1);
+}
+
+/* Not there yet, no memory just now, or the node was stopping. */
+static void test_what_passes_is_not(void **state)
+{
+	static const int passing[] = { -EAGAIN, -ENOMEM, -ECANCELED, -EINPROGRESS, -ECONNRESET };
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(passing); i++) {
+		publish_more(A, 1);
+		fail_with(passing[i]);
+		assert_ok(weir__node_look(&node[B]));
+		assert_int_equal(node[B].joined.generation, i + 1);
+	}
+}
+
+/* Another image may have that number in another epoch. */
+static void test_another_of_that_number(void **state)
+{
+	(void)state;
+	publish(A);
+	fail_with(-EBADMSG);
+	toy_flush(&toy);
+	die(A);
+	be_born(A, 0xc);
+	insert_and_send(A, 1);
+	publish(A);
+	assert_int_equal(toy.now.generation, 1);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 1));
+}
+
+/* That image is published again, and whole now. */
+static void test_that_image_again(void **state)
+{
+	(void)state;
+	insert_and_send(A, 1);
+	publish(A);
+	fail_with(-EBADMSG);
+	char *first = strdup(toy.now.manifest);
+	assert_ok(weir__node_publish_again(&node[A], first, strlen(first)));
+	free(first);
+	assert_ok(weir__node_look(&node[B]));
+	assert_int_equal(node[B].joined.generation, 2);
+}
+
+static struct weir_filter *another(unsigned kind, uint64_t seed)
+{
+	const uint64_t hashes[] = { 1, 2, 3 };
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	p.kind = kind;
+	p.seed = seed;
+	p.capacity = 100;
+	p.fp_rate = 0.01;
+	if (kind == WEIR_FUSE)
+		assert_ok(weir_build(&f, &p, hashes, COUNT_OF(hashes)));
+	else
+		assert_ok(weir_create(&f, &p));
+	return f;
+}
+
+/* B, whose own filter is another, publishes one that is like the set's. */
+static int publish_from(struct weir_filter *f)
+{
+	struct weir_mark mark;
+	assert_ok(weir__node_mark(&node[B], &mark));
+	int err = weir__node_publish_from(&node[B], f, &mark);
+	weir__mark_free(&mark);
+	weir_destroy(f);
+	return err;
+}
+
+static void test_the_kind_is_the_sets(void **state)
+{
+	(void)state;
+	die(A);
+	be_born_with(A, 0xc, another(WEIR_FUSE, 42), WEIR_ENTRY_HASHES);
+	assert_ok(weir__node_look(&node[A]));
+	publish(A);
+	fail_with(-EAGAIN);
+	assert_refused(publish_from(another(WEIR_BLOCKED, 42)), -ENOTSUP, "blocked", "fuse");
+	assert_ok(publish_from(another(WEIR_FUSE, 42)));
+}
+
+static void test_the_seed_is_the_sets(void **state)
+{
+	(void)state;
+	die(A);
+	be_born_with(A, 0xc, another(WEIR_BLOCKED, 4711), WEIR_ENTRY_HASHES);
+	assert_ok(weir__node_look(&node[A]));
+	publish(A);
+	assert_refused(weir__node_look(&node[B]), -EKEYREJECTED, "another seed", "set");
+	assert_refused(publish_from(another(WEIR_BLOCKED, 42)), -EKEYREJECTED, "another seed",
+	               "set");
+	assert_ok(publish_from(another(WEIR_BLOCKED, 4711)));
+}
+
+int main(void)
+{
+#define OF(test) cmocka_unit_test_setup_teardown(test, make_two, release_two)
+	const struct CMUnitTest tests[] = {
+		OF(test_what_lasts_is_refused),
+		OF(test_what_passes_is_not),
+		OF(test_another_of_that_number),
+		OF(test_that_image_again),
+		OF(test_the_kind_is_the_sets),
+		OF(test_the_seed_is_the_sets),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
