@@ -76,7 +76,7 @@ static int replay_retained(struct weir_node *n, struct weir_reload *next, uint64
 static void refuse(struct weir_node *n, const struct weir_manifest *m, int err)
 {
 	static const int lasting[] = { -EBADMSG, -EKEYREJECTED, -ENOTSUP, -EFBIG, -EINVAL,
-		                       -EMSGSIZE, -ECANCELED };
+		                       -EMSGSIZE };
 	for (size_t i = 0; i < sizeof lasting / sizeof *lasting; i++)
 		if (err == lasting[i])
 			n->refused = (struct weir_refused){ m->generation,
@@ -113,8 +113,6 @@ static int begin(struct weir_reload **r, struct weir_node *n, const struct weir_
 	if (err)
 		return err;
 	err = n->server->image(n->server->context, m, &image);
-	if (err == -ECANCELED || err == -EINPROGRESS) /* the node is stopping; not yet */
-		return err;
 	if (!err) {
 		err = check_image(n, m, image);
 		if (!err)
@@ -175,9 +173,7 @@ static int swap(struct replay *p, struct weir_node *n, const struct weir_manifes
 	err = replay(p, n, m, origins);
 	if (err)
 		weir_reload_abort(p->next);
-	else
-		refuse(n, m, err = weir_reload_commit(p->next));
-	return err;
+	return err ? err : weir_reload_commit(p->next); /* no gate: the image was checked */
 }
 
 int weir__node_join(struct weir_node *n, const struct weir_manifest *m,

@@ -32,8 +32,7 @@ STEPS = [
     ('MARK_SEQUENCE', 'node_publish.c', 'n->origins.of[i].seen);', 'n->origins.of[i].sequence);'),
     # what is refused
     ('REFUSE_NO_EFBIG', 'node_join.c', '-ENOTSUP, -EFBIG, -EINVAL,', '-ENOTSUP, -EINVAL,'),
-    ('STOPPING_IS_REFUSED', 'node_join.c', 'if (err == -ECANCELED || err == -EINPROGRESS)',
-     'if (err == -ECANCELED) refuse(n, m, -EBADMSG); if (err == -EINPROGRESS)'),
+    ('STOPPING_IS_REFUSED', 'node_join.c', '-EMSGSIZE };', '-EMSGSIZE, -ECANCELED };'),
     ('REFUSED_BY_GENERATION', 'node_join.c', 'm->generation || r->checksum[0] != m->checksum[0] ||'
      '\n\t    r->checksum[1] != m->checksum[1])', 'm->generation)'),
     ('REFUSED_BY_CHECKSUM', 'node_join.c', 'r->generation != m->generation || r->checksum[0]',
