@@ -106,8 +106,8 @@ static bool has_all_of(struct weir_node *n, const struct weir_manifest *m,
 {
 	if (n->ahead || n->fetches_all || !follows(n, m))
 		return false;
-	if (weir__stream_id_compare(n->cursor.at, m->cursor.at) < 0 && weir__node_read(n) != 0)
-		return false;
+	if (weir__stream_id_compare(n->cursor.at, m->cursor.at) < 0)
+		(void)weir__node_read(n); /* how far it came the cursor says */
 	return weir__node_complete(n) && weir__origins_reach(&n->origins, origins) &&
 	       weir__stream_id_compare(n->cursor.at, m->cursor.at) >= 0;
 }
