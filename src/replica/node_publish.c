@@ -137,7 +137,6 @@ int weir__node_publish(struct weir_node *n, const struct weir_filter *more)
 	weir__node_covered(n, &m, &n->origins);
 	n->joined = n->seen = m;
 	n->ahead = false;
-	(void)weir__retained_forget(&n->retained, n->covered);
 	return 0;
 }
 
