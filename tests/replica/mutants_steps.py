@@ -30,6 +30,15 @@ STEPS = [
     ('SEND_FULL_UNSAID', 'node.c', 'return err ? err : full;', 'return err;'),
     ('JOIN_GAPS_LOST', 'node_join.c', '\tn->origins.gap = gaps;\n', ''),
     ('MARK_SEQUENCE', 'node_publish.c', 'n->origins.of[i].seen);', 'n->origins.of[i].sequence);'),
+    # L12, L13
+    ('REPLACED_ANY_SEED', 'node_look.c', 'return m->hashing != n->hashing && m->lineage',
+     'return m->lineage'),
+    ('REPLACED_LINEAGE', 'node_look.c',
+     'm->hashing != n->hashing && m->lineage == n->joined.lineage &&', 'm->hashing != n->hashing &&'),
+    ('STAND_IN_ORIGINS', 'node_look.c',
+     'int err = weir__origins_cover_all(&n->origins, origins);', 'int err = 0;'),
+    ('FOLLOWS_HASHING', 'node_look.c', '\t       m->hashing == n->hashing && strcmp(m->epoch',
+     '\t       strcmp(m->epoch'),
     # what is refused
     ('REFUSE_NO_EFBIG', 'node_join.c', '-ENOTSUP, -EFBIG, -EINVAL,', '-ENOTSUP, -EINVAL,'),
     ('STOPPING_IS_REFUSED', 'node_join.c', '-EMSGSIZE };', '-EMSGSIZE, -ECANCELED };'),

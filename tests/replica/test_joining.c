@@ -156,6 +156,26 @@ static void test_a_record_covers_what_was_seen(void **state)
 	assert_int_equal(weir__origins_find(&node[A].origins, 0xb)->sequence, 3);
 }
 
+/* L12: an older one may have what a record has taken away since, and what came after it stays. */
+static void test_an_older_one_has_more(void **state)
+{
+	(void)state;
+	publish_more(A, 5);
+	char *older = strdup(toy.now.manifest);
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 1e-6);
+	struct weir_mark mark;
+	assert_ok(weir_insert_hash(f, test_key(6)));
+	assert_ok(weir__node_mark(&node[A], &mark));
+	assert_ok(weir__node_publish_from(&node[A], f, &mark));
+	weir__mark_free(&mark);
+	weir_destroy(f);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(!has(B, 5) && has(B, 6));
+	put_manifest(older);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 5) && has(B, 6));
+}
+
 int main(void)
 {
 #define OF(test) cmocka_unit_test_setup_teardown(test, make_two, release_two)
@@ -167,6 +187,7 @@ int main(void)
 		OF(test_no_room_for_what_is_pending),
 		OF(test_a_gap_outlives_a_join),
 		OF(test_a_record_covers_what_was_seen),
+		OF(test_an_older_one_has_more),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

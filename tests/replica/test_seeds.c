@@ -158,6 +158,64 @@ static void test_the_seed_of_before_comes_back(void **state)
 	assert_true(seed_of(A) == after && has_key(A, 5) && has_key(A, 8));
 }
 
+/* It replaces the value of a line of the manifest there is. */
+static void edit(const char *name)
+{
+	char *value = strstr(toy.now.manifest, name);
+	assert_non_null(value);
+	value += strlen(name);
+	*value = *value == 'f' ? '0' : 'f';
+}
+
+/* The numbers that it names are of batches that the set has, whoever knows them. */
+static void test_what_it_names_comes_back_too(void **state)
+{
+	const uint64_t alive[] = { 0xa };
+	(void)state;
+	insert_key(B, 8);
+	assert_ok(weir__node_send(&node[B]));
+	publish_of(A, 1, 8);
+	toy_wait(&toy);
+	toy.lags = true;
+	assert_ok(weir__node_look(&node[A]));
+	weir__node_forget(&node[A], alive, 1);
+	publish_of(A, 4711, 8);
+	assert_ok(weir__node_look(&node[A]));
+	assert_null(weir__origins_find(&node[A].origins, 0xb));
+	toy_fail_over(&toy);
+	assert_ok(weir__node_look(&node[A]));
+	assert_int_equal(node[A].joined.generation, 1);
+	assert_int_equal(weir__origins_find(&node[A].origins, 0xb)->sequence, 1);
+}
+
+/* One of another lineage was not replaced by this node's set. */
+static void test_another_seed_of_another_lineage(void **state)
+{
+	(void)state;
+	publish_of(A, 1, 3);
+	char *first = strdup(toy.now.manifest);
+	publish_of(A, 4711, 5);
+	assert_ok(weir__node_look(&node[B]));
+	put_manifest(first);
+	edit("lineage ");
+	assert_refused(weir__node_look(&node[B]), -EKEYREJECTED, "does not descend", "set");
+	assert_int_equal(node[B].joined.generation, 2);
+	assert_true(has_key(B, 5));
+}
+
+/* An image by another seed is no image that the set has, whatever it says that it follows. */
+static void test_another_seed_does_not_follow(void **state)
+{
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	publish(A);
+	assert_non_null(strstr(toy.now.manifest, "follows "));
+	edit("hashing ");
+	toy.no_image = true;
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+}
+
 /* A key that no batch has is in this node's image alone. */
 static void test_a_key_that_is_kept(void **state)
 {
@@ -188,10 +246,7 @@ static void test_keys_or_hashes(void **state)
 	assert_ok(weir__node_send(&node[A])); /* nothing that a node of keys can use */
 	assert_ok(weir__node_read(&node[B]));
 	assert_int_equal(node[B].foreign, 1);
-	char *hashing = strstr(toy.now.manifest, "hashing ");
-	assert_non_null(hashing);
-	hashing += strlen("hashing ");
-	*hashing = *hashing == 'f' ? '0' : 'f';
+	edit("hashing ");
 	die(A);
 	be_born_with(A, 0xc, filter_of(1, 0), WEIR_ENTRY_KEYS);
 	assert_refused(weir__node_look(&node[A]), -EKEYREJECTED, "than its manifest says",
@@ -207,6 +262,9 @@ int main(void)
 		OF(test_another_seed),
 		OF(test_another_seed_beside_a_gap),
 		OF(test_the_seed_of_before_comes_back),
+		OF(test_what_it_names_comes_back_too),
+		OF(test_another_seed_of_another_lineage),
+		OF(test_another_seed_does_not_follow),
 		OF(test_a_key_that_is_kept),
 		OF(test_keys_or_hashes),
 	};
