@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1']
 HERE, SOURCES = ROOT / 'tests/replica', ROOT / 'src/replica'
 TESTS = [*((f'test_{name}', '') for name in (
-    'pending', 'origins', 'node', 'seeds', 'coming', 'follows', 'epochs', 'again', 'joining',
-    'refusals')),
+    'pending', 'origins', 'entry', 'manifest', 'node', 'seeds', 'coming', 'follows', 'epochs',
+    'again', 'joining', 'refusals')),
          ('test_rules', '60')] # seeds
 MUTANTS = [
     # L1

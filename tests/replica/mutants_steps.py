@@ -79,4 +79,17 @@ STEPS = [
      'm->follows && '),
     ('FOLLOWS_EPOCH', 'node_look.c',
      'm->hashing == n->hashing && strcmp(m->epoch, n->epoch) == 0;', 'm->hashing == n->hashing;'),
+    # what waits to be sent, an entry, a manifest
+    ('PENDING_LIMIT', 'pending.c', 'if (bytes > limit - list->bytes)',
+     'if (bytes >= limit - list->bytes)'),
+    ('PENDING_DOUBLES_ONCE', 'pending.c', 'while (room - list->bytes < bytes)',
+     'if (room - list->bytes < bytes)'),
+    ('PENDING_LAST_LIST', 'pending.c', '\t\tn += p->lists[i].bytes;', '\t\tn = p->lists[i].bytes;'),
+    ('KEY_LENGTH_2_BYTES', 'entry.c', '\tput_lowest_first(data, len, LENGTH);',
+     '\tput_lowest_first(data, len & 0xffff, LENGTH);'),
+    ('CHECKSUM_LENGTH', 'manifest_read.c', 'return word->len == 32 && weir__hex',
+     'return weir__hex'),
+    ('POSITION_NUMBER', 'manifest_read.c', 'c->consumed == 0 && (c->at.ms || c->at.number)',
+     'c->consumed == 0 && c->at.ms'),
+    ('CHUNKS_BOUND', 'manifest_read.c', '    m->chunks > WEIR_MANIFEST_CHUNKS ||\n', ''),
 ]

@@ -88,6 +88,24 @@ static void test_keys(void **state)
 	refused(strings, STRINGS, -EBADMSG, "ends after the entry");
 }
 
+/* Its length has four bytes. */
+static void test_a_long_key(void **state)
+{
+	enum { LONG = 70000 };
+	static unsigned char data[LONG + 4], long_key[LONG];
+	const struct weir_entry e = { .kind = WEIR_ENTRY_KEYS, .data = data, .bytes = sizeof data };
+	struct iovec key;
+	size_t at = 0;
+	(void)state;
+	assert_int_equal(weir__entry_key_room(LONG), sizeof data);
+	memset(long_key, 'x', sizeof long_key);
+	weir__entry_put_key(data, long_key, LONG);
+	assert_true(weir__entry_key(&e, &at, &key));
+	assert_int_equal(key.iov_len, LONG);
+	assert_memory_equal(key.iov_base, long_key, LONG);
+	assert_int_equal(at, sizeof data);
+}
+
 static void test_no_keys(void **state)
 {
 	static const char *const wrong[] = { "", "00000000000000aa", "00000000000000aa ",
@@ -158,6 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hashes),
 		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_a_long_key),
 		cmocka_unit_test(test_no_keys),
 		cmocka_unit_test(test_refused),
 	};

@@ -126,12 +126,60 @@ static void test_keys(void **state)
 	weir__pending_free(&p);
 }
 
+/* The last that fits is the one that ends at the limit. */
+static void test_the_limit(void **state)
+{
+	(void)state;
+	weir__pending_make(&p, WEIR_ENTRY_HASHES, 2 * HASH);
+	assert_ok(weir__pending_put_hash(&p, 1));
+	assert_ok(weir__pending_put_hash(&p, 2));
+	assert_refused(weir__pending_put_hash(&p, 3), -ENOBUFS, "16 bytes", "no room for 8 more");
+	weir__pending_free(&p);
+}
+
+static void test_a_key_longer_than_the_room_twice(void **state)
+{
+	static const unsigned char key[60000];
+	(void)state;
+	weir__pending_make(&p, WEIR_ENTRY_KEYS, 1 << 20);
+	assert_ok(weir__pending_put_key(&p, key, 1));
+	assert_ok(weir__pending_put_key(&p, key, sizeof key));
+	for (unsigned i = 0; i < WEIR_PENDING_LISTS; i++)
+		assert_true(p.lists[i].bytes <= p.lists[i].room);
+	weir__pending_free(&p);
+}
+
+static void *put_one(void *context)
+{
+	return weir__pending_put_hash(&p, 1) == 0 ? NULL : context;
+}
+
+static void test_bytes_of_all_lists(void **state)
+{
+	pthread_t thread;
+	void *failed;
+	(void)state;
+	weir__pending_make(&p, WEIR_ENTRY_HASHES, 1 << 20);
+	for (unsigned i = 0; i < WEIR_PENDING_LISTS; i++) { /* each comes to another list */
+		assert_int_equal(pthread_create(&thread, NULL, put_one, &p), 0);
+		assert_int_equal(pthread_join(thread, &failed), 0);
+		assert_null(failed);
+	}
+	assert_int_equal(weir__pending_bytes(&p), WEIR_PENDING_LISTS * HASH);
+	for (unsigned i = 0; i < WEIR_PENDING_LISTS; i++)
+		assert_int_equal(p.lists[i].bytes, HASH);
+	weir__pending_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_the_limit),
+		cmocka_unit_test(test_a_key_longer_than_the_room_twice),
+		cmocka_unit_test(test_bytes_of_all_lists),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
