@@ -16,7 +16,7 @@ CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', 
 HERE, SOURCES = ROOT / 'tests/replica', ROOT / 'src/replica'
 TESTS = [*((f'test_{name}', '') for name in (
     'pending', 'origins', 'entry', 'manifest', 'node', 'seeds', 'coming', 'follows', 'epochs',
-    'again', 'joining', 'refusals')),
+    'again', 'joining', 'refusals', 'order')),
          ('test_rules', '60')] # seeds
 MUTANTS = [
     # L1

@@ -18,6 +18,15 @@ STEPS = [
      'err = weir__origins_cover_all(&p->origins, &n->origins);', ';'),
     ('JOINED_AGAIN_BESIDE_A_GAP', 'node_look.c', 'n->ahead || !is_joined(n, m);',
      'n->ahead || n->gap || !is_joined(n, m);'),
+    # L2
+    ('KEY_IN_THE_HANDLE_FIRST', 'node.c',
+     '\t*kept = weir__pending_put_key(&n->pending, key, (uint32_t)len); /* L2: first */',
+     '\t(void)!weir_handle_insert(n->handle, key, len);\n'
+     '\t*kept = weir__pending_put_key(&n->pending, key, (uint32_t)len); /* L2: first */'),
+    ('HASH_IN_THE_HANDLE_FIRST', 'node.c',
+     '\t*kept = weir__pending_put_hash(&n->pending, hash);',
+     '\t(void)!weir_handle_insert_hash(n->handle, hash);\n'
+     '\t*kept = weir__pending_put_hash(&n->pending, hash);'),
     # L11: what follows the image
     ('REPLAY_NOT_PAST', 'node_join.c', 'READ && !p->past && !p->gap);', 'READ && !p->gap);'),
     ('REPLAY_GAP_OVERWRITTEN', 'node_join.c', 'READ && !p->past && !p->gap);',
