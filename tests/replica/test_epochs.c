@@ -95,7 +95,21 @@ static void test_start(void **state)
 }
 
 /* A number is never given twice, though the server has lost it. */
-static void test_numbers(void **state)
+static void test_numbers_that_are_lost(void **state)
+{
+	(void)state;
+	publish(A);
+	toy_wait(&toy);
+	toy.lags = true;
+	publish(A);
+	assert_int_equal(toy.now.generation, 2);
+	toy_fail_over(&toy);
+	assert_ok(weir__node_look(&node[A]));
+	publish(A);
+	assert_int_equal(toy.now.generation, 3);
+}
+
+static void test_numbers_of_one_that_starts(void **state)
 {
 	(void)state;
 	publish(A);
@@ -129,7 +143,8 @@ int main(void)
 		OF(test_covered_by_its_own),
 		OF(test_a_gap_ends_with_its_epoch),
 		OF(test_start),
-		OF(test_numbers),
+		OF(test_numbers_that_are_lost),
+		OF(test_numbers_of_one_that_starts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

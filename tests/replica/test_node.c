@@ -271,6 +271,7 @@ static void test_a_join_beside_a_gap_unites(void **state)
 	insert_and_send(A, 2);
 	assert_ok(weir__node_read(&node[B])); /* what it copied it knows of */
 	assert_int_equal(node[B].origins.waiting, 0);
+	assert_int_equal(node[B].origins.gap, 0); /* and nothing has gone that it did not read */
 }
 
 /* An image that was there as a whole and will not do is not fetched again. */
