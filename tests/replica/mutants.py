@@ -101,8 +101,8 @@ MUTANTS = [
     ('COMING_IS_REFUSED', 'node_join.c', '-EMSGSIZE };', '-EMSGSIZE, -EINPROGRESS };'),
     ('COMING_TAKEN_FOR_JOINED', 'node_look.c', 'err = weir__node_join(n, m, origins);',
      'if ((err = weir__node_join(n, m, origins)) == -EINPROGRESS) n->joined = *m;'),
-    ('POSITION_BEFORE_THE_IMAGE', 'node_look.c', 'if (anew) {\n\t\tn->cursor',
-     'if (1) {\n\t\tn->cursor'),
+    ('POSITION_BEFORE_THE_IMAGE', 'node_look.c', 'if (anew)\n\t\tn->cursor',
+     'if (1)\n\t\tn->cursor'),
     # L12
     ('LINEAGE_IGNORED', 'node_join.c', 'n->joined.lineage == m->lineage && ', ''),
     ('OLDER_TAKES_AWAY', 'node_join.c', ' && n->joined.generation <= m->generation', ''),
