@@ -192,8 +192,10 @@ WEIR_API int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash);
  * sent together.
  * Return: as weir_replica_insert().
  * Errors: likewise; -EAGAIN redis, or this node's room for batches, is full; -ETIMEDOUT it was not
- *   confirmed within confirm_ms. In both the key is in this node's set, and it is sent when that
- *   is possible: who needs to know calls again, or weir_replica_flush().
+ *   confirmed within confirm_ms; -EKEYREJECTED somebody has begun the set anew by another seed or
+ *   key, and the other nodes pass by what this one inserts. In all three the key is in this node's
+ *   set, and it is sent when that is possible: who needs to know calls again, or
+ *   weir_replica_flush().
  * Threads: any, outside of read-side sections.  Progress: blocking (network).
  */
 WEIR_API int weir_replica_insert_confirmed(struct weir_replica *r, const void *key, size_t len);

@@ -48,6 +48,9 @@ struct weir_node {
 	bool ahead;                  /* in a new epoch, until an image is joined or published there:
 	                                what came before its position may be in it alone, and the
 	                                set may have what is nowhere else */
+	bool healed;                 /* L8: something was lacking that nobody sent, and no image
+	                                had: nodes that live may have it in their sets */
+	bool united;                 /* the last join kept the node's own set: no image has that */
 	struct weir_manifest joined; /* whose image is in the handle; generation 0: none */
 	struct weir_manifest seen;   /* the one that the server had last, joined or not */
 	struct weir_stream_id covered; /* L3: by the manifest that was seen last, in this epoch */

@@ -198,6 +198,7 @@ int weir__node_join(struct weir_node *n, const struct weir_manifest *m,
 		n->cursor = p.cursor;
 	n->gap = p.gap;
 	weir__node_joined(n, m);
+	n->united = p.united;
 	n->hashing = m->hashing;
 	n->kind = m->kind;
 	return 0;

@@ -9,6 +9,7 @@
 #include <weir/kinds.h>
 #include "kinds.h"
 #include "node.h"
+#include "random.h"
 
 static int check(const struct weir_node *n)
 {
@@ -126,7 +127,10 @@ int weir__node_publish(struct weir_node *n, const struct weir_filter *more)
 	bool has_more = atomic_exchange(&n->has_more, false); /* likewise */
 	m.follows = base.generation && !more && !has_more && !n->ahead;
 	memcpy(m.followed, base.checksum, sizeof m.followed);
-	err = publish_set(n, &base, &m, more);
+	if (n->healed) /* L12: what others have stays beside it */
+		err = weir__random(&m.lineage);
+	if (!err)
+		err = publish_set(n, &base, &m, more);
 	if (has_more && (err || more))
 		n->has_more = true;
 	if (err)
@@ -135,8 +139,8 @@ int weir__node_publish(struct weir_node *n, const struct weir_filter *more)
 	if (more)
 		return 0; /* it is joined as by all others */
 	weir__node_covered(n, &m, &n->origins);
-	n->joined = n->seen = m;
-	n->ahead = false;
+	weir__node_joined(n, &m);
+	n->seen = m;
 	return 0;
 }
 

@@ -175,6 +175,7 @@ static bool among(const uint64_t *nodes, size_t count, uint64_t node)
 
 bool weir__node_heal(struct weir_node *n, const uint64_t *alive, size_t count)
 {
+	bool lacked = !weir__node_complete(n);
 	for (size_t i = 0; i < n->origins.n; i++)
 		if (!among(alive, count, n->origins.of[i].node))
 			weir__origins_abandon(&n->origins, n->origins.of[i].node);
@@ -184,7 +185,9 @@ bool weir__node_heal(struct weir_node *n, const uint64_t *alive, size_t count)
 	/* and it has the newest image, if there is one: for what no batch has */
 	if (whole && (!n->seen.generation || n->seen.generation == n->joined.generation))
 		n->gap = false;
-	return weir__node_complete(n);
+	bool complete = weir__node_complete(n);
+	n->healed |= lacked && complete;
+	return complete;
 }
 
 void weir__node_forget(struct weir_node *n, const uint64_t *alive, size_t count)

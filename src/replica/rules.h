@@ -46,7 +46,8 @@
  *     joined. Lower numbers are no hole: they are applied again, since inserts are idempotent.
  *     A gap that nobody's image covers ends when every node that lives has spoken since: what it
  *     says of its last number shows what is lacking of it, and it sends that again. Nobody
- *     waits for what is lacking of a node that has gone.
+ *     waits for what is lacking of a node that has gone; but others who live may have it, so what
+ *     is published then begins a lineage (L12).
  * L9  Who is incomplete, by L7 or L8, publishes no image of its own set.
  * L10 Publishing compares the owner of the lease, the epoch and the base generation, replaces the
  *     manifest, and trims the stream up to what L3 lets nodes forget, in one script. So whoever
@@ -65,7 +66,8 @@
  *     whose keys were deleted, and of a publisher that may never have had what was in them; one
  *     that is older is what a failover left, or what somebody put back. The node's own set is
  *     copied into the next filter too: nothing is forgotten, and what was removed stays until the
- *     next image from a record.
+ *     next image from a record. What was copied is in no image: such a node, if it publishes at
+ *     all, does so at once.
  * L13 Another seed. Hashes mean something by one seed alone: where batches carry them, all filters
  *     have that seed. Where batches carry keys, a generation may be of another: then a key is
  *     hashed for each filter that it goes to, and a node's own set cannot be copied into the next

@@ -15,8 +15,6 @@ STEPS = {
          '\tweir__node_covered(n, &m, &n->origins);\n', ''),
         ('FROM_NEWEST', 'node_publish.c',
          '&mark->origins);\n\tn->newest = err ? n->newest : m.generation;', '&mark->origins);'),
-        ('PUBLISHED_NEWEST', 'node_publish.c', '\tn->newest = m.generation;\n\tif (more)',
-         '\tif (more)'),
     ],
     'test_node': [
         ('COPY_WITHOUT_ORIGINS', 'node_join.c',
@@ -25,6 +23,15 @@ STEPS = {
          'n->ahead || n->gap || !is_joined(n, m);'),
         ('CURSOR_BESIDE_A_GAP', 'node_join.c', '\tif (!p.gap)\n\t\tn->cursor = p.cursor;',
          '\tn->cursor = p.cursor;'),
+    ],
+    'test_healed': [
+        ('HEALED_GOES_ON', 'node_publish.c', 'err = weir__random(&m.lineage);', ';'),
+        ('HEALED_UNNOTED', 'node_read.c', 'n->healed |= lacked && complete;', ';'),
+        ('HEALED_THOUGH_WHOLE', 'node_read.c', 'n->healed |= lacked &&', 'n->healed |='),
+        ('HEALED_FOR_EVER', 'node_look.c', 'n->ahead = n->healed =', 'n->ahead ='),
+        ('UNITED_UNNOTED', 'node_join.c', '\tn->united = p.united;\n', ''),
+        ('UNITED_FOR_EVER', 'node_look.c', 'n->healed = n->united = false;',
+         'n->healed = false;'),
     ],
     'test_order': [
         ('KEY_IN_THE_HANDLE_FIRST', 'node.c',

@@ -26,6 +26,11 @@ static inline uint64_t weir__jitter(uint64_t most)
 	return (uint64_t)rand_r(&seed) % (most + 1);
 }
 
+static inline void weir__due_now(struct weir_due *d)
+{
+	d->at = 0;
+}
+
 /* Again after @ms, up to a quarter more. */
 static inline void weir__due_after(struct weir_due *d, uint64_t now, uint64_t ms)
 {

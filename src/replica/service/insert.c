@@ -56,6 +56,10 @@ int weir_replica_flush(struct weir_replica *r, uint32_t milliseconds)
 	if (err == -ETIMEDOUT)
 		return weir_fail(err, "set %s: not confirmed within %u ms", r->node.set,
 		                 milliseconds ? milliseconds : r->confirm_ms);
+	if (err == -EKEYREJECTED)
+		return weir_fail(err, "set %s: not confirmed: what redis has of it is by another "
+		                 "seed or key, so the other nodes pass by what this one inserts",
+		                 r->node.set);
 	return err ? weir_fail(err, "set %s: not confirmed: redis, or this node's room for "
 	                       "batches, is full", r->node.set) : 0;
 }

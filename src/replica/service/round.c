@@ -33,8 +33,11 @@ static int look(struct weir_replica *r)
 	uint64_t before = n->joined.generation;
 	int err = look_now(r);
 	r->redis.generation = err ? r->redis.generation : n->seen.generation;
-	if (!err && n->joined.generation != before)
+	if (!err && n->joined.generation != before) {
 		weir__service_tell(r, 1);
+		if (n->united) /* L12 */
+			weir__due_now(&r->publish);
+	}
 	return err;
 }
 
@@ -86,9 +89,19 @@ static uint64_t ticket_of(struct weir_replica *r, bool *wanted)
 	return ticket;
 }
 
+/* The set is by another seed or key: all others pass by what is sent. */
+static bool is_foreign(const struct weir_node *n)
+{
+	return n->seen.generation && !weir__node_of_keys(n) && n->seen.hashing != n->hashing;
+}
+
 /* S1 */
 static int confirm(struct weir_replica *r, uint64_t ticket, int sent)
 {
+	if (is_foreign(&r->node)) {
+		settle(r, ticket, -EKEYREJECTED);
+		return 0;
+	}
 	if (sent == -ENOSPC || sent == -ENOBUFS || sent == -ENOMEM)
 		settle(r, ticket, -EAGAIN);
 	if (sent || !r->confirm_replicas) {

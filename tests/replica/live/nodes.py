@@ -131,9 +131,10 @@ class Ledger:
         of = {**self.gone, **{n.name: n.confirmed for n in self.nodes}}
         return [of.get(i, 0) for i in range(self.next)]
 
-    def lost(self):
+    def lost(self, promises=None):
         """(node, whose keys, how many, the first) of what is missing."""
-        return [(n.name, of, *n.missing(of, many)) for of, many in self.promises().items()
+        return [(n.name, of, *n.missing(of, many))
+                for of, many in (promises or self.promises()).items()
                 for n in self.nodes if n.missing(of, many)[0]]
 
     def close(self):

@@ -30,7 +30,7 @@ class Show:
             errors=self.errors)
         if asked.keys:
             self.ledger.options += ("stream=keys",)
-        self.done = {}
+        self.done, self.witnesses = {}, set()
         self.inserted_by_gone = 0
 
     def close(self):
@@ -65,15 +65,22 @@ class Show:
 
     def node_killed(self):
         # what a node inserted beyond what was confirmed goes with it
-        self.ledger.kill(self.random.choice(self.ledger.nodes))
+        victim = self.random.choice(self.ledger.nodes)
+        if self.witnesses & {n.name for n in self.ledger.nodes} == {victim.name}:
+            self.all_have_of_the_dead()
+            self.witnesses = set()
+        self.ledger.kill(victim)
         self.start_node()
 
     def stream_trimmed(self):
         """What was confirmed of a node that is gone by then may go with it, so all have to have it
-        first, and nobody is killed until all have what was trimmed."""
+        first, and nobody is killed until all have what was trimmed. Then it is in their sets alone:
+        the last of these nodes is not killed before the others have it, too."""
         self.all_complete()
+        self.all_have_of_the_dead()
         self.master().client.xtrim(SET + "stream", maxlen=0, approximate=False)
         self.all_complete()
+        self.witnesses = {n.name for n in self.ledger.nodes}
 
     def memory_filled(self):
         master = self.master()
@@ -123,6 +130,11 @@ class Show:
     def all_complete(self):
         self.wait_for("all are complete", lambda: all(
             n.stats()["complete"] for n in self.ledger.nodes), 120)
+
+    def all_have_of_the_dead(self):
+        if self.ledger.gone:
+            self.wait_for("all have what the dead had confirmed",
+                          lambda: not self.ledger.lost(self.ledger.gone), 120)
 
     def inserted(self):
         return sum(self.ledger.promises().values())

@@ -150,6 +150,34 @@ class Live(nodes.OneServer):
             self.ledger.nodes[2].signal(signal.SIGCONT)
         self.settle()
 
+    def test_trimmed_by_force_and_nobody_else_has_it(self):
+        """A node that came after lacks what a dead one had confirmed, and publishes: one that was
+        there has it still, and publishes it at once (L12)."""
+        old = self.ledger.start(seconds=1000)
+        dead = self.ledger.start()
+        self.run_for(0.3)
+        self.settle()
+        self.ledger.kill(dead)
+        self.server.client.xtrim(SET + "stream", maxlen=0, approximate=False)
+        new = self.ledger.start(seconds=1000)
+        group.wait_until("it lacks nothing that it could ask for",
+                         lambda: new.stats()["complete"] and new.ask("publish") == "0 ")
+        newest = new.stats()["newest"]
+        group.wait_until("the other publishes too", lambda: new.stats()["generation"] > newest)
+        self.assertEqual(self.ledger.lost(), [])
+        self.assertEqual(old.stats()["error"], "")
+
+    def test_begun_anew_by_another_seed(self):
+        """Nobody takes what a node of before inserts: it says so, for as long as it is so."""
+        old = self.ledger.start()
+        self.assertTrue(old.ask("confirm 1")[0] in "01")
+        self.server.client.delete(*self.server.client.keys(SET + "*"))
+        self.ledger.start(seconds=1000)
+        group.wait_until("it says so", lambda: "another seed" in old.stats()["error"])
+        self.assertTrue(old.ask("confirm 2").startswith("-129"))
+        old.ask("confirm 3")
+        self.assertIn("another seed", old.stats()["error"])
+
     def test_nodes_are_killed(self):
         self.ledger.start(seconds=1)
         self.start(2)

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ * L8, L12: who lacked something that nobody could send publishes beside what the others have. */
+#include "two.h"
+
+static void read_word_of(unsigned i)
+{
+	assert_ok(weir__node_idle(&node[i]));
+	assert_ok(weir__node_read(&node[!i]));
+}
+
+/* B inserts 7, A has it, and B dies; its batch is trimmed by force before another takes its place,
+ * who asks everybody that lives. */
+static void be_healed(void)
+{
+	const uint64_t alive[] = { 0xa, 0xc };
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	insert_and_send(B, 7);
+	assert_ok(weir__node_read(&node[A]));
+	die(B);
+	toy_trim(&toy, toy.now.n);
+	be_born(B, 0xc);
+	assert_ok(weir__node_idle(&node[B]));
+	assert_ok(weir__node_read(&node[B]));
+	read_word_of(A);
+	assert_true(weir__node_heal(&node[B], alive, 2));
+	assert_true(has(A, 7) && !has(B, 7));
+}
+
+static void test_others_have_more(void **state)
+{
+	(void)state;
+	be_healed();
+	publish(B);
+	assert_ok(weir__node_read(&node[A]));
+	assert_ok(weir__node_look(&node[A]));
+	assert_true(has(A, 7) && node[A].united);
+	assert_int_equal(node[A].joined.generation, 2);
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 7) && !node[B].united && !node[A].united);
+	/* it is one line again */
+	publish(B);
+	assert_non_null(strstr(toy.now.manifest, "follows "));
+	assert_ok(weir__node_look(&node[A]));
+	assert_true(has(A, 7) && !node[A].united);
+}
+
+/* Not even what follows what it has does it take for had: its own set may lack what that has. */
+static void test_it_takes_the_next_image(void **state)
+{
+	(void)state;
+	be_healed();
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 7) && !node[B].healed);
+	publish(B);
+	assert_non_null(strstr(toy.now.manifest, "follows "));
+}
+
+/* Nothing was lacking. */
+static void test_whole_all_the_time(void **state)
+{
+	const uint64_t alive[] = { 0xa, 0xb };
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(weir__node_heal(&node[B], alive, 2) && !node[B].healed);
+	publish(B);
+	assert_non_null(strstr(toy.now.manifest, "follows "));
+}
+
+#define OF(test) cmocka_unit_test_setup_teardown(test, make_two, release_two)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		OF(test_others_have_more),
+		OF(test_it_takes_the_next_image),
+		OF(test_whole_all_the_time),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
