@@ -25,7 +25,7 @@ static int check_text(const char *base, bool allow_http)
 	if (!https && strncmp(base, "http://", 7) != 0)
 		return not_parsed("it begins with neither https:// nor http://");
 	if (!https && !allow_http)
-		return not_parsed("it begins with http://, which is not permitted (allow_http)");
+		return not_parsed("it begins with http://, which has to be permitted (image_http)");
 	if (base[https ? 8 : 7] == '/')
 		return not_parsed("it has no host");
 	if (strpbrk(base, "?#"))

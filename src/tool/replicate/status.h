@@ -23,7 +23,8 @@ void status_prometheus(const struct replicate *r, const struct weir_replica_view
 static inline double age_of(const struct weir_replica_view *v,
                             const struct weir_replica_generation *g)
 {
-	return v->now_ms > g->published_ms ? (double)(v->now_ms - g->published_ms) / 1000 : 0.0;
+	bool known = g->generation && v->now_ms > g->published_ms;
+	return known ? (double)(v->now_ms - g->published_ms) / 1000 : 0.0;
 }
 
 #endif

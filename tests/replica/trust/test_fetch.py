@@ -300,7 +300,7 @@ class Tls(Case):
 
 class Options(Case):
     def test_base_url(self):
-        for url, part in (('http://127.0.0.1:1', 'allow_http'), ('ftp://h', 'neither'),
+        for url, part in (('http://127.0.0.1:1', 'image_http'), ('ftp://h', 'neither'),
                           ('file:///etc', 'neither'), ('h.test/x', 'neither'), ('', 'neither'),
                           ('HTTPS://h', 'neither'), ('https://', ''), ('https:///x', 'no host'),
                           ('https://h?q', 'query'), ('https://h/#f', 'query'),
