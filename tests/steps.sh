@@ -105,7 +105,7 @@ step_gcc() {
 	packages gnuplot-nox
 	build_gcc
 	meson_test gcc --no-suite slow --no-suite schedule --no-suite model --no-suite servers \
-		${short:+--no-suite fault --no-suite fuzz} # asan's
+		${short:+--no-suite fault --no-suite fuzz --no-suite input} # asan's
 }
 
 step_clang() {
