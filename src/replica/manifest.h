@@ -17,6 +17,8 @@
  *     hashing HEX                  fingerprint of seed or key (weir_image_info())
  *     stream keys                  if batches are of keys, so that another generation may be of
  *                                  another seed (L13)
+ *     source set                   if nothing was taken out: the image has what a node's set had,
+ *                                  or a key and the generation before. Who has more keeps it (L12)
  *     follows CHECKSUM             if the image has nothing but what that of the generation that it
  *                                  replaces, of this checksum, and the stream up to the position
  *                                  have: who has those need not get it (L11)
@@ -53,7 +55,7 @@ struct weir_manifest {
 	struct weir_stream_id covered;
 	uint32_t kind;
 	uint64_t hashing;
-	bool of_keys;
+	bool of_keys, of_set; /* its lines "stream" and "source" */
 	bool follows;
 	uint64_t followed[2]; /* if it does: the checksum */
 	uint64_t bytes, checksum[2]; /* of the image; the checksum's high half first */

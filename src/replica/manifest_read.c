@@ -151,17 +151,19 @@ static int read_cursor(struct lines *l, struct weir_manifest *m)
 	return read_id(l, "covered", &m->covered);
 }
 
-/* Lines that need not be there. */
-static int read_stream(struct lines *l, struct weir_manifest *m)
+/* A line that need not be there, and has but one value.
+ * @there: receives whether it is. @what: it must be. */
+static int read_only(struct lines *l, const char *name, const char *value, bool *there,
+                     const char *what)
 {
 	struct word word;
-	if (!next_is(l, "stream"))
+	if (!next_is(l, name))
 		return 0;
-	int err = read_line(l, "stream", &word, 1);
+	int err = read_line(l, name, &word, 1);
 	if (err)
 		return err;
-	m->of_keys = word.len == 4 && memcmp(word.at, "keys", 4) == 0;
-	return m->of_keys ? 0 : bad(l, "that is no content of batches");
+	*there = word.len == strlen(value) && memcmp(word.at, value, word.len) == 0;
+	return *there ? 0 : bad(l, what);
 }
 
 static bool parse_checksum(uint64_t out[2], const struct word *word)
@@ -192,7 +194,9 @@ static int read_kind(struct lines *l, struct weir_manifest *m)
 	if (!err)
 		err = read_hex(l, "hashing", &m->hashing);
 	if (!err)
-		err = read_stream(l, m);
+		err = read_only(l, "stream", "keys", &m->of_keys, "that is no content of batches");
+	if (!err)
+		err = read_only(l, "source", "set", &m->of_set, "that is no source of an image");
 	return err ? err : read_follows(l, m);
 }
 

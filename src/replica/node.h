@@ -50,7 +50,7 @@ struct weir_node {
 	                                set may have what is nowhere else */
 	bool healed;                 /* L8: something was lacking that nobody sent, and no image
 	                                had: nodes that live may have it in their sets */
-	bool united;                 /* the last join kept the node's own set: no image has that */
+	bool united;                 /* L12: the node's own set was kept, and no image has it */
 	struct weir_manifest joined; /* whose image is in the handle; generation 0: none */
 	struct weir_manifest seen;   /* the one that the server had last, joined or not */
 	struct weir_stream_id covered; /* L3: by the manifest that was seen last, in this epoch */

@@ -14,7 +14,7 @@ struct replay {
 	struct weir_origins origins;
 	struct weir_cursor cursor, counted; /* before the call under way */
 	struct weir_stream_counts counts;
-	bool united; /* with the node's own set */
+	bool kept; /* beside it: the node's own set, which may have what no image has (L12) */
 	bool past; /* the node's cursor: what follows goes to both by itself */
 	bool gap;  /* entries that follow the image have gone */
 };
@@ -131,6 +131,12 @@ static bool descends(const struct weir_node *n, const struct weir_manifest *m)
 	       (n->joined.lineage == m->lineage && n->joined.generation <= m->generation);
 }
 
+/* L12. What this node kept of its own set is in no image yet, and this one replaces nothing. */
+static bool keeps_more(const struct weir_node *n, const struct weir_manifest *m)
+{
+	return n->united && m->of_set && m->hashing == n->hashing;
+}
+
 /* L13. What has gone from the stream will not be there the next time. */
 static int unite(struct replay *p, struct weir_node *n, const struct weir_manifest *m)
 {
@@ -154,8 +160,8 @@ static int replay(struct replay *p, struct weir_node *n, const struct weir_manif
 	int err = weir__origins_cover_all(&p->origins, origins);
 	if (!err)
 		err = replay_stream(p);
-	p->united = p->gap || !descends(n, m);
-	if (!err && p->united)
+	p->kept = !descends(n, m) || keeps_more(n, m);
+	if (!err && (p->kept || p->gap))
 		err = unite(p, n, m);
 	if (!err && p->gap) /* they are of what was copied */
 		err = weir__origins_cover_all(&p->origins, &n->origins);
@@ -182,7 +188,7 @@ int weir__node_join(struct weir_node *n, const struct weir_manifest *m,
 	struct replay p = { .node = n, .cursor = m->cursor };
 	bool had_more = atomic_exchange(&n->has_more, false); /* what comes now goes to both */
 	int err = swap(&p, n, m, origins);
-	if (p.united || (err && had_more))
+	if (p.kept || p.gap || (err && had_more))
 		n->has_more = true;
 	if (err) {
 		weir__origins_free(&p.origins);
@@ -198,7 +204,7 @@ int weir__node_join(struct weir_node *n, const struct weir_manifest *m,
 		n->cursor = p.cursor;
 	n->gap = p.gap;
 	weir__node_joined(n, m);
-	n->united = p.united;
+	n->united = p.kept;
 	n->hashing = m->hashing;
 	n->kind = m->kind;
 	return 0;

@@ -120,7 +120,9 @@ static int stand_in(struct weir_node *n, const struct weir_manifest *m,
 		return err;
 	if (was_replaced(n, m))
 		n->has_more = true;
+	const bool united = n->united; /* nothing took its place */
 	weir__node_joined(n, m);
+	n->united = united;
 	return 0;
 }
 

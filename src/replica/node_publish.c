@@ -125,6 +125,7 @@ int weir__node_publish(struct weir_node *n, const struct weir_filter *more)
 	const struct weir_manifest base = n->seen.generation ? n->joined : n->seen;
 	struct weir_manifest m = begin(n, &base, &n->cursor); /* before the copy */
 	bool has_more = atomic_exchange(&n->has_more, false); /* likewise */
+	m.of_set = true;
 	m.follows = base.generation && !more && !has_more && !n->ahead;
 	memcpy(m.followed, base.checksum, sizeof m.followed);
 	if (n->healed) /* L12: what others have stays beside it */
@@ -227,7 +228,7 @@ static int begin_again(struct weir_node *n, struct weir_manifest *m)
 	m->generation = next_number(n);
 	m->base = n->seen.generation;
 	m->lineage = m->base ? n->seen.lineage : n->id;
-	m->follows = false;
+	m->of_set = m->follows = false;
 	m->publisher = n->id;
 	memcpy(m->epoch, n->epoch, sizeof m->epoch);
 	return 0;

@@ -61,8 +61,7 @@ MUTANTS = [
      'return origin && !waits(origin);'),
     ('OLD_BATCH_TAKEN_FOR_NEWS', 'origins.c', 'if (news == WEIR_ORIGIN_NEXT && !waits(origin))',
      'if (!waits(origin))'),
-    ('GAP_NOT_UNITED', 'node_join.c', 'p->united = p->gap || !descends(n, m);',
-     'p->united = !descends(n, m);'),
+    ('GAP_NOT_UNITED', 'node_join.c', 'if (!err && (p->kept || p->gap))', 'if (!err && p->kept)'),
     # L8
     ('HOLE_IGNORED', 'origins.c', 'news == WEIR_ORIGIN_NEXT ? sequence : 0, sequence);',
      'sequence, sequence);'),
@@ -86,7 +85,8 @@ MUTANTS = [
     ('AHEAD_FOR_EVER', 'node_look.c', 'n->ahead = n->healed =', 'n->healed ='),
     ('FOLLOWS_ANY_IMAGE', 'node_look.c',
      'j->checksum[0] == m->followed[0] && j->checksum[1] == m->followed[1] &&\n', '\n'),
-    ('FOLLOWS_THOUGH_UNITED', 'node_join.c', 'if (p.united || (err', 'if ((err'),
+    ('FOLLOWS_THOUGH_UNITED', 'node_join.c', 'if (p.kept || p.gap ||', 'if (p.gap ||'),
+    ('FOLLOWS_BESIDE_A_GAP', 'node_join.c', 'if (p.kept || p.gap ||', 'if (p.kept ||'),
     ('FOLLOWS_THOUGH_STANDING_IN', 'node_look.c', 'if (was_replaced(n, m))\n', 'if (0)\n'),
     ('FOLLOWS_WITH_MORE', 'node_publish.c', '!more && !has_more &&', '!has_more &&'),
     ('FOLLOWS_THOUGH_KEPT', 'node.c', 'weir__pending_put_hash(&n->pending, hash); /* L2: first */\n'
@@ -97,7 +97,7 @@ MUTANTS = [
     ('ONE_READING_REPLAYED', 'node_join.c',
      'while (some == WEIR_NODE_READ && !p->past && !p->gap);', 'while (0);'),
     ('MORE_FORGOTTEN', 'node_publish.c', 'if (has_more && (err || more))', 'if (0)'),
-    ('AGAIN_FOLLOWS', 'node_publish.c', '\tm->follows = false;\n', ''),
+    ('AGAIN_FOLLOWS', 'node_publish.c', 'm->of_set = m->follows = false;', 'm->of_set = false;'),
     ('COMING_IS_REFUSED', 'node_join.c', '-EMSGSIZE };', '-EMSGSIZE, -EINPROGRESS };'),
     ('COMING_TAKEN_FOR_JOINED', 'node_look.c', 'err = weir__node_join(n, m, origins);',
      'if ((err = weir__node_join(n, m, origins)) == -EINPROGRESS) n->joined = *m;'),

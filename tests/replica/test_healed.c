@@ -46,6 +46,57 @@ static void test_others_have_more(void **state)
 	assert_true(has(A, 7) && !node[A].united);
 }
 
+/* B published a lineage, A has more and keeps it: whatever B publishes before it is A's turn. */
+static void test_more_is_kept_until_it_is_published(void **state)
+{
+	(void)state;
+	be_healed();
+	publish(B);
+	assert_ok(weir__node_look(&node[A]));
+	publish(B); /* which follows */
+	assert_ok(weir__node_read(&node[A]));
+	assert_ok(weir__node_look(&node[A]));
+	assert_true(node[A].joined.generation == 3 && node[A].united);
+	publish_more(B, 9); /* which does not */
+	assert_ok(weir__node_look(&node[A]));
+	assert_true(node[A].joined.generation == 4 && node[A].united && has(A, 7) && has(A, 9));
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 7) && !node[A].united);
+}
+
+/* What a record has is all that there is to have. */
+static void test_a_record_replaces_it(void **state)
+{
+	struct weir_filter *record = test_filter(WEIR_BLOCKED, 1000, 1e-6);
+	struct weir_mark mark;
+	(void)state;
+	be_healed();
+	publish(B);
+	assert_ok(weir__node_look(&node[A]));
+	assert_ok(weir__node_mark(&node[B], &mark));
+	assert_ok(weir__node_publish_from(&node[B], record, &mark));
+	assert_ok(weir__node_look(&node[A]));
+	assert_true(!has(A, 7) && !node[A].united);
+	weir__mark_free(&mark);
+	weir_destroy(record);
+}
+
+/* What is returned to has nothing that came later. */
+static void test_a_rollback_replaces_it(void **state)
+{
+	(void)state;
+	be_healed();
+	publish(B);
+	char *text = strdup(toy.now.manifest);
+	assert_non_null(text);
+	assert_ok(weir__node_look(&node[A]));
+	assert_ok(weir__node_publish_again(&node[B], text, strlen(text)));
+	free(text);
+	assert_ok(weir__node_look(&node[A]));
+	assert_true(node[A].joined.generation == 3 && !has(A, 7) && !node[A].united);
+}
+
 /* Not even what follows what it has does it take for had: its own set may lack what that has. */
 static void test_it_takes_the_next_image(void **state)
 {
@@ -76,6 +127,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		OF(test_others_have_more),
+		OF(test_more_is_kept_until_it_is_published),
+		OF(test_a_record_replaces_it),
+		OF(test_a_rollback_replaces_it),
 		OF(test_it_takes_the_next_image),
 		OF(test_whole_all_the_time),
 	};

@@ -20,6 +20,7 @@ static const char good[] =
 	"kind blocked\n"
 	"hashing 00000000deadbeef\n"
 	"stream keys\n"
+	"source set\n"
 	"follows 0f1e2d3c4b5a69788796a5b4c3d2e1f0\n"
 	"image 1000001 0123456789abcdeffedcba9876543210\n"
 	"chunks 11 100000 00000000000abcde\n"
@@ -43,7 +44,7 @@ static void test_every_field(void **state)
 	assert_true(m.covered.ms == 1526919030474 && m.covered.number == 0);
 	assert_int_equal(m.kind, WEIR_BLOCKED);
 	assert_int_equal(m.hashing, 0xdeadbeef);
-	assert_true(m.of_keys && m.follows);
+	assert_true(m.of_keys && m.of_set && m.follows);
 	assert_true(m.followed[0] == 0x0f1e2d3c4b5a6978 && m.followed[1] == 0x8796a5b4c3d2e1f0);
 	assert_int_equal(m.bytes, 1000001);
 	assert_true(m.checksum[0] == 0x0123456789abcdef && m.checksum[1] == 0xfedcba9876543210);

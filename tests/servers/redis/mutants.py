@@ -60,6 +60,7 @@ MUTANTS = [
     ('FOLLOWS_STAYS', 'set_next.c',
      "\tm->follows = false; /* it has the key's, which came by no stream */\n", '',
      'Commands.test_a_set_of_keys'),
+    ('SOURCE_IS_NONE', 'set_next.c', '\tm->of_set = true;\n', '', 'Commands.test_a_set_of_keys'),
     ('CASE_OF_SET', 'set_find.c', 'if (strcasecmp(redis', 'if (strcmp(redis',
      'Commands.test_a_set_of_keys'),
     ('KEEPS_ANY_NUMBER', 'set_next.c', 'n > KEEP_MOST ? KEEP_MOST : ', '', 'Commands.test_chunks'),

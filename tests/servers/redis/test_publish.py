@@ -39,11 +39,14 @@ class Commands(Sets):
         for name, value in self.manifest().items():
             lines[name] = value
             if name == "hashing":
-                lines.update(stream="keys", follows="0" * 32)
+                lines["stream"] = "keys"
+            if name == "source":
+                lines["follows"] = "0" * 32
         self.put_manifest(lines)
         self.assertEqual(self.publish(), 2)
         self.assertEqual(self.manifest()["stream"], "keys")
         self.assertNotIn("follows", self.manifest())
+        self.assertEqual(self.manifest()["source"], "set")
 
     def test_chunks_that_nobody_names_go(self):
         self.make()
