@@ -133,8 +133,17 @@ int weir__service_publish(struct weir_replica *r, void *arg)
 	return err == -EINPROGRESS ? err : with_lease(r, publish_set, arg);
 }
 
+static int publish_own(struct weir_replica *r, void *none)
+{
+	(void)none;
+	return weir__node_publish(&r->node, NULL);
+}
+
+/* L12: what others lack they do not get while one of them has the lease all the time. */
 int weir__service_duty(struct weir_replica *r)
 {
+	if (r->node.united)
+		return with_lease(r, publish_own, NULL);
 	int err = weir__redis_lease(&r->redis, lease_ms(r), false);
 	if (!err)
 		err = weir__node_publish(&r->node, NULL);

@@ -41,6 +41,8 @@ MUTANTS = [
      "asked Confirmed.test_another_epoch_after_sending"),
     ("UNITED_ALONE", ROUND, "if (n->united) /* L12 */", "if (0)",
      "live Live.test_trimmed_by_force_and_nobody_else_has_it"),
+    ("UNITED_WAITS", SRC + "service/ask.c", "if (r->node.united)", "if (0)",
+     "live Live.test_nobody_else_has_it_nor_the_lease"),
     ("FOREIGN_IS_CONFIRMED", ROUND, "if (is_foreign(&r->node)) {",
      "if (0 && is_foreign(&r->node)) {", "live Live.test_begun_anew_by_another_seed"),
     ("FULL_IS_CONFIRMED", ROUND, "settle(r, ticket, -EAGAIN);", "settle(r, ticket, 0);",

@@ -150,21 +150,35 @@ class Live(nodes.OneServer):
             self.ledger.nodes[2].signal(signal.SIGCONT)
         self.settle()
 
-    def test_trimmed_by_force_and_nobody_else_has_it(self):
-        """A node that came after lacks what a dead one had confirmed, and publishes: one that was
-        there has it still, and publishes it at once (L12)."""
+    def lose_a_node(self):
+        """Of the node that stays, which has what the dead one had confirmed, and no other."""
         old = self.ledger.start(seconds=1000)
         dead = self.ledger.start()
         self.run_for(0.3)
         self.settle()
         self.ledger.kill(dead)
         self.server.client.xtrim(SET + "stream", maxlen=0, approximate=False)
+        return old
+
+    def test_trimmed_by_force_and_nobody_else_has_it(self):
+        """A node that came after lacks it, and publishes: one that was there has it still, and
+        publishes it at once (L12)."""
+        old = self.lose_a_node()
         new = self.ledger.start(seconds=1000)
         group.wait_until("it lacks nothing that it could ask for",
                          lambda: new.stats()["complete"] and new.ask("publish") == "0 ")
         newest = new.stats()["newest"]
         group.wait_until("the other publishes too", lambda: new.stats()["generation"] > newest)
         self.assertEqual(self.ledger.lost(), [])
+        self.assertEqual(old.stats()["error"], "")
+
+    def test_nobody_else_has_it_nor_the_lease(self):
+        """The one that came after publishes every second, and has the lease all the time."""
+        old = self.lose_a_node()
+        new = self.ledger.start(seconds=1)
+        self.ledger.start(seconds=1)
+        group.wait_until("it lacks nothing that it could ask for", lambda: new.stats()["complete"])
+        group.wait_until("they have what the old one has", lambda: self.ledger.lost() == [])
         self.assertEqual(old.stats()["error"], "")
 
     def test_begun_anew_by_another_seed(self):
