@@ -84,6 +84,11 @@ static inline bool weir__node_of_keys(const struct weir_node *n)
 {
 	return n->pending.kind == WEIR_ENTRY_KEYS;
 }
+/* Is a generation's image hashed by another seed or key, where that tells the sets apart? */
+static inline bool weir__node_is_foreign(const struct weir_node *n, const struct weir_manifest *m)
+{
+	return m->generation && !m->of_keys && m->hashing != n->hashing;
+}
 /* Take another name: those that knew the old one may have forgotten how far it came (L8).
  * Return: 0, or -EIO the system gives no random number. */
 int weir__node_rename(struct weir_node *n);

@@ -58,9 +58,9 @@ int weir__node_check(const struct weir_node *n, const struct weir_manifest *m)
 
 static int check_hashing(const struct weir_node *n, const struct weir_manifest *m)
 {
-	if (m->hashing != n->hashing && !m->of_keys)
+	if (weir__node_is_foreign(n, m))
 		return weir_fail(-EKEYREJECTED, "set %s: generation %" PRIu64 " is hashed by "
-		                 "another seed or key: %016" PRIx64 ", here it is %016" PRIx64,
+		                 "another seed or key: %08" PRIx64 ", here it is %08" PRIx64,
 		                 n->set, m->generation, m->hashing, n->hashing);
 	return 0;
 }

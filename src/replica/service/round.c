@@ -89,16 +89,10 @@ static uint64_t ticket_of(struct weir_replica *r, bool *wanted)
 	return ticket;
 }
 
-/* The set is by another seed or key: all others pass by what is sent. */
-static bool is_foreign(const struct weir_node *n)
-{
-	return n->seen.generation && !weir__node_of_keys(n) && n->seen.hashing != n->hashing;
-}
-
 /* S1 */
 static int confirm(struct weir_replica *r, uint64_t ticket, int sent)
 {
-	if (is_foreign(&r->node)) {
+	if (weir__node_is_foreign(&r->node, &r->node.seen)) { /* all others pass by what is sent */
 		settle(r, ticket, -EKEYREJECTED);
 		return 0;
 	}
