@@ -178,7 +178,7 @@ static int check_fits(const struct weir_node *n, const struct weir_manifest *m)
 	if (m->hashing == hashing || m->of_keys)
 		return 0;
 	return weir_fail(-EKEYREJECTED, "set %s: the filter to publish is hashed by another seed "
-	                 "or key: %016" PRIx64 ", the set's is %016" PRIx64, n->set, m->hashing,
+	                 "or key: %08" PRIx64 ", the set's is %08" PRIx64, n->set, m->hashing,
 	                 hashing);
 }
 
@@ -231,7 +231,7 @@ static int begin_again(struct weir_node *n, struct weir_manifest *m)
 	m->of_set = m->follows = false;
 	m->publisher = n->id;
 	memcpy(m->epoch, n->epoch, sizeof m->epoch);
-	return 0;
+	return n->server->now(n->server->context, &m->published_ms);
 }
 
 int weir__node_publish_again(struct weir_node *n, const char *text, size_t len)

@@ -54,6 +54,8 @@ struct weir_server {
 	 * now. */
 	int (*store)(void *context, const struct weir_filter *f, struct weir_manifest *m,
 	             bool *safe);
+	/* Milliseconds, of a clock that all nodes can see. */
+	int (*now)(void *context, uint64_t *ms);
 	/* L10, and trim the stream up to m->covered. @text: of @m.
 	 * -EEXIST: the manifest there is not of generation m->base, nothing was published.
 	 * -EPERM: the lease is somebody else's, likewise. */

@@ -89,6 +89,8 @@ STEPS = {
         ('FITS_OWN_SEED', 'node_publish.c', 'known ? n->seen.hashing : n->hashing', 'n->hashing'),
     ],
     'test_again': [
+        ('AGAIN_IS_OLD', 'node_publish.c',
+         'return n->server->now(n->server->context, &m->published_ms);', 'return 0;'),
         ('AGAIN_EPOCH', 'node_publish.c',
          '\tm->publisher = n->id;\n\tmemcpy(m->epoch, n->epoch, sizeof m->epoch);',
          '\tm->publisher = n->id;'),

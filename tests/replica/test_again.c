@@ -56,9 +56,11 @@ static void test_beside_a_trim(void **state)
 	publish(A); /* trims what the first one has */
 	assert_int_equal(toy.now.n, 1);
 	assert_ok(weir__node_look(&node[B]));
+	toy.clock += 86400000;
 	publish_again(B, kept);
 	assert_ok(weir__node_look(&node[B]));
 	assert_int_equal(node[B].joined.generation, 3);
+	assert_true(node[B].joined.published_ms == toy.clock); /* it is as old as that */
 	assert_true(has(B, 1) && has(B, 3) && weir__node_complete(&node[B]));
 }
 

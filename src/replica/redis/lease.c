@@ -194,7 +194,8 @@ void weir__redis_make(struct weir_redis *r, struct weir_wire *wire, const char *
 {
 	*r = (struct weir_redis){
 		.server = { r, weir__redis_append, weir__redis_read, weir__redis_manifest,
-		            weir__redis_image, weir__redis_store, weir__redis_publish },
+		            weir__redis_image, weir__redis_store, weir__redis_now,
+		            weir__redis_publish },
 		.wire = wire,
 		.chunk_bytes = WEIR_SET_CHUNK,
 		.keep = WEIR_SET_KEEP,

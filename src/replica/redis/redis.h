@@ -103,6 +103,7 @@ int weir__redis_manifest(void *context, char epoch[WEIR_REPLICA_EPOCH + 1], char
                          size_t *len);
 int weir__redis_store(void *context, const struct weir_filter *f, struct weir_manifest *m,
                       bool *safe);
+int weir__redis_now(void *context, uint64_t *ms);
 int weir__redis_publish(void *context, const struct weir_manifest *m, const char *text,
                         size_t len);
 

@@ -17,8 +17,9 @@
 #include "folder.h"
 #include "redis.h"
 
-static int server_time(struct weir_redis *r, uint64_t *ms)
+int weir__redis_now(void *context, uint64_t *ms)
 {
+	struct weir_redis *r = context;
 	struct redisReply *reply;
 	uint64_t s = 0, us = 0;
 	const struct iovec args[] = { weir__text("TIME") };
@@ -58,7 +59,7 @@ static int describe(struct weir_redis *r, struct weir_manifest *m, int fd)
 		return err;
 	memcpy(m->checksum, sum.checksum, sizeof m->checksum);
 	memcpy(r->image_hash, sum.hash, sizeof r->image_hash);
-	return server_time(r, &m->published_ms);
+	return weir__redis_now(r, &m->published_ms);
 }
 
 static int set_chunk(struct weir_redis *r, const char *names, uint64_t i, const void *data,
