@@ -109,11 +109,11 @@ static int say(struct weir_link *l, const struct weir_manner *m, const struct io
 		static const char *const not_now[] = { "LOADING", "BUSY", "MASTERDOWN",
 			                               "ERR max number of clients reached", NULL };
 		bool access = is_any(reply, no), later = is_any(reply, not_now);
-		/* its first word alone: the rest may repeat what was sent, and show a password */
+		bool secret = args[0].iov_len == 4; /* AUTH: what repeats it shows a password */
 		err = weir_fail(access ? -EACCES : later ? -EAGAIN : -EPROTO,
 		                "%s: %.*s is refused: %.*s", l->peer, (int)args[0].iov_len,
-		                (const char *)args[0].iov_base, (int)strcspn(reply->str, " "),
-		                reply->str);
+		                (const char *)args[0].iov_base,
+		                secret ? (int)strcspn(reply->str, " ") : 200, reply->str);
 	}
 	freeReplyObject(reply);
 	return err;

@@ -182,6 +182,9 @@ static int shake_hands(struct weir_byte_stream *s, uint32_t milliseconds)
 		int64_t err = failed(s, answer, &events);
 		if (err == -EAGAIN)
 			err = weir__stream_wait(s, events, milliseconds);
+		if (err == -ETIMEDOUT)
+			return weir_fail(-ETIMEDOUT, "%s: no answer of TLS within %u ms: it may be "
+			                 "a port without TLS", s->peer, milliseconds);
 		if (err)
 			return (int)err;
 	}

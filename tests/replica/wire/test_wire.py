@@ -31,6 +31,8 @@ class Real(unittest.TestCase):
             self.assertEqual(call("CLIENT GETNAME"), "OK weir-test")
             self.assertEqual(call("GET " + "k" * 500000), "OK nil")
         self.assertEqual(s.client.execute_command("INFO", "keyspace")["db3"]["keys"], 1)
+        call = Caller(self, "url=redis://localhost:%d/99999" % s.port)
+        self.assertRegex(call("PING"), "SELECT is refused: .*out of range")
 
     def test_the_server_restarts(self):
         s = self.serve()
