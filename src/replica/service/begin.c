@@ -109,8 +109,9 @@ static int begin_anew(struct weir_replica *r, const struct weir_replica_options 
 {
 	struct weir_filter *f;
 	if (!o->params)
-		return weir_fail(-ENOENT, "set %s: nobody has published it at %s, and no params "
-		                 "say what it is to be", o->set, weir__wire_peer(r->wire));
+		return weir_fail(-ENOENT, "set %s: nobody has published it at %s: an image of it "
+		                 "is to be published first, or params say what it is to be",
+		                 o->set, weir__wire_peer(r->wire));
 	int err = weir_create(&f, o->params);
 	if (!err)
 		err = make_handle(r, o, f);
