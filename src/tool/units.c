@@ -195,7 +195,8 @@ bool parse_seconds(const char *option, const char *text, double least, double mo
 	const char *rest;
 	if (read_real(text, out, &rest) && !*rest && *out >= least && *out <= most)
 		return true;
-	say("%s '%s': allowed: %g to %g seconds, such as 2 or 0.5", option, text, least, most);
+	say("%s '%s': allowed: %g to %g seconds, such as %s", option, text, least, most,
+	    least < 1 ? "2 or 0.5" : "60");
 	return false;
 }
 

@@ -62,8 +62,10 @@ static bool take_timeout(struct weir_replica_options *o)
 static bool take_stream(struct weir_replica_options *o)
 {
 	o->stream_keys = strcmp(optarg, "keys") == 0;
-	return o->stream_keys || strcmp(optarg, "hashes") == 0 ||
-	       misuse("--stream=%s: it is hashes or keys", optarg) == TOOL_OK;
+	if (o->stream_keys || strcmp(optarg, "hashes") == 0)
+		return true;
+	say("--stream=%s: it is hashes or keys", optarg);
+	return false;
 }
 
 static bool take_word(struct weir_replica_options *o, int option)

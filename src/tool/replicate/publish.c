@@ -22,10 +22,12 @@ static void quiet(void *context, int result, const char *sentence)
 	(void)context, (void)result, (void)sentence;
 }
 
-static int failed(int err)
+/* Of what is not there a generation alone is refused: else it is a file. */
+static int failed(const struct replicate *r, int err)
 {
 	bool refused = err == -EEXIST || err == -ESTALE || err == -EAGAIN || err == -ENOSPC ||
-		       err == -ENOENT || err == -EPERM || err == -EKEYREJECTED;
+		       err == -EPERM || err == -EKEYREJECTED || err == -ENOTSUP ||
+		       (err == -ENOENT && r->generation);
 	say("%s", weir_error_detail());
 	return refused ? TOOL_NO : TOOL_TROUBLE;
 }
@@ -38,16 +40,21 @@ static void tell(const struct replicate *r, struct weir_replica *replica)
 	printf("set %s: generation %" PRIu64 "\n", r->options.set, s.newest);
 }
 
-static int end(const struct replicate *r, struct weir_replica *replica, int err)
+static int end_with(const struct replicate *r, struct weir_replica *replica, int status)
 {
-	int status = err ? failed(err) : TOOL_OK;
-	if (!err)
-		tell(r, replica);
-	err = weir_replica_close(replica);
+	int err = weir_replica_close(replica);
 	if (err && !status)
-		status = failed(err);
+		status = failed(r, err);
 	(void)weir_handle_destroy(r->options.handle); /* one of the command's own, or NULL */
 	return status;
+}
+
+static int end(const struct replicate *r, struct weir_replica *replica, int err)
+{
+	int status = err ? failed(r, err) : TOOL_OK;
+	if (!err)
+		tell(r, replica);
+	return end_with(r, replica, status);
 }
 
 static int load(struct weir_filter **out, const struct replicate *r)
@@ -126,7 +133,7 @@ static int publish_first(struct replicate *r, struct weir_filter *f)
 			weir_destroy(own);
 	}
 	if (err)
-		return failed(err);
+		return failed(r, err);
 	r->options.handle = handle;
 	err = weir_replica_open(&replica, &r->options);
 	if (!err && !r->quiet) /* which a name that is mistaken would be, too */
@@ -170,6 +177,7 @@ static int run(char **command)
 struct instead {
 	struct replicate *r;
 	struct weir_replica *replica;
+	bool failed; /* the command, or its image, which was said */
 };
 
 /* A record that grows may need a larger filter, and a mistake in COMMAND makes another one: nodes
@@ -193,10 +201,13 @@ static void compare(const struct instead *i, const struct weir_filter *f)
 
 static int make(void *context, struct weir_filter **out)
 {
-	const struct instead *i = context;
+	struct instead *i = context;
 	int err = run(i->r->arguments + 1);
-	if (!err)
+	if (err)
+		say("%s", weir_error_detail());
+	else
 		err = load(out, i->r);
+	i->failed = err != 0;
 	if (!err)
 		compare(i, *out);
 	return err;
@@ -213,8 +224,9 @@ static int publish_instead(struct replicate *r)
 		               "seed the others are to have", r->options.set);
 	if (err)
 		return not_open(r);
-	struct instead i = { r, replica };
-	return end(r, replica, weir_replica_publish_from(replica, make, &i));
+	struct instead i = { r, replica, false };
+	err = weir_replica_publish_from(replica, make, &i);
+	return i.failed ? end_with(r, replica, TOOL_TROUBLE) : end(r, replica, err);
 }
 
 int replicate_publish(struct replicate *r)
@@ -246,5 +258,5 @@ int replicate_key(struct replicate *r)
 	if (r->count != 2)
 		return misuse("the names of two files are needed: secret, public");
 	int err = weir_replica_key_make(r->arguments[0], r->arguments[1]);
-	return err ? failed(err) : TOOL_OK;
+	return err ? failed(r, err) : TOOL_OK;
 }

@@ -80,11 +80,23 @@ class Operate(tool.Tool):
         self.replicate("publish", "--replace", "b", "--", "true", status=1)
         self.assertIn("signal 9", self.replicate("publish", "--replace", "a", "--", "sh", "-c",
                                                  "kill -9 $$", status=2))
+        self.assertIn("nowhere", self.replicate("publish", "--replace", "a", "--", "./nowhere",
+                                                status=2))
+        said = self.replicate("publish", "--replace", "x", "--", "true", status=2)
+        self.assertEqual(said.count("\n"), 1, said) # once
+        self.weir("build", "-q", "-k", "fuse", "-o", "d", "keys")
+        self.assertIn("takes inserts", self.replicate("publish", "--replace", "d", "--", "true",
+                                                      status=1))
+        self.assertIn("no/folder", self.replicate("publish", "--image-folder=no/folder", "a",
+                                                  status=2))
+        said = self.replicate("publish", "--stream=hash", "a", status=2)
+        self.assertEqual(said.count("--help"), 1, said)
         self.server.client.config_set("maxmemory", 1)
         self.assertIn("full", self.replicate("publish", "a", status=1))
         self.server.client.config_set("maxmemory", 0)
         self.weir("replicate", "key", "secret", "public")
         self.weir("replicate", "key", "secret", "public", status=1)
+        self.weir("replicate", "key", "no/folder", "public", status=2)
         process, path = self.follow("served")
         group.wait_until("the file", lambda: os.path.exists(path))
         process.terminate()
