@@ -94,9 +94,10 @@ struct weir_replica_options {
 	                                  closed by weir_replica_close(). NULL: it is made from what
 	                                  redis has */
 	const struct weir_params *params; /* then: of the filter if nobody has published one yet,
-	                                     which makes it generation 1; NULL: that is an error.
-	                                     A set that is there stays as it is: if it is of
-	                                     another kind or size, report hears of it once */
+	                                     which makes it generation 1, of which report hears;
+	                                     NULL: that is an error. A set that is there stays as
+	                                     it is: if it is of another kind or size, report
+	                                     hears of it once */
 	const void *hash_key;          /* of keyed filters: 16 bytes */
 	uint64_t max_image_bytes;      /* refuse larger images, also when unpacked: some 500 KB
 	                                  of zstd may be 16 GiB; 0: 16 GiB */

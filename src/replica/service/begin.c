@@ -125,6 +125,9 @@ static int begin_anew(struct weir_replica *r, const struct weir_replica_options 
 		return 0; /* another was first, with the same seed */
 	if (!err)
 		err = weir__service_publish(r, NULL);
+	if (!err) /* which a name that is mistaken would be, too */
+		snprintf(r->notice, sizeof r->notice, "set %s: nobody had published it: it begins "
+		         "here, empty", o->set);
 	return err;
 }
 

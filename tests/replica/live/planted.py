@@ -41,6 +41,8 @@ MUTANTS = [
      "asked Confirmed.test_another_epoch_after_sending"),
     ("UNITED_ALONE", ROUND, "if (n->united) /* L12 */", "if (0)",
      "live Live.test_trimmed_by_force_and_nobody_else_has_it"),
+    ("BEGUN_UNSAID", SRC + "service/begin.c", "\tif (!err) /* which a name",
+     "\tif (0) /* which a name", "asked Told.test_params_of_a_set_that_is_there"),
     ("UNITED_WAITS", SRC + "service/ask.c", "if (r->node.united)", "if (0)",
      "live Live.test_nobody_else_has_it_nor_the_lease"),
     ("FOREIGN_IS_CONFIRMED", ROUND, "if (weir__node_is_foreign(&r->node, &r->node.seen)) {",
