@@ -8,7 +8,8 @@
  *     epoch HEX                    L1
  *     generation NUMBER            from 1 on
  *     base NUMBER                  the generation that it replaces; 0: none
- *     lineage HEX                  of the first generation, which has no base, and all since (L12)
+ *     lineage HEX                  drawn for the first generation, which has no base, and the same
+ *                                  of all since (L12)
  *     position ID                  L6
  *     entries NUMBER               ever added to the stream up to there (L7)
  *     covered ID                   the position of the generation that it replaces, if that is of

@@ -124,11 +124,13 @@ static int begin(struct weir_reload **r, struct weir_node *n, const struct weir_
 	return err;
 }
 
-/* L12. An older one may be what a failover left, or what somebody put back. */
+/* L12. An older one may be what a failover left, or what somebody put back. Who has joined none has
+ * what the stream gave it, which by another seed could not be kept. */
 static bool descends(const struct weir_node *n, const struct weir_manifest *m)
 {
-	return !n->joined.generation ||
-	       (n->joined.lineage == m->lineage && n->joined.generation <= m->generation);
+	if (!n->joined.generation)
+		return n->applied == 0 || m->hashing != n->hashing;
+	return n->joined.lineage == m->lineage && n->joined.generation <= m->generation;
 }
 
 /* L12. What this node kept of its own set is in no image yet, and this one replaces nothing. */
@@ -188,7 +190,7 @@ int weir__node_join(struct weir_node *n, const struct weir_manifest *m,
 	struct replay p = { .node = n, .cursor = m->cursor };
 	bool had_more = atomic_exchange(&n->has_more, false); /* what comes now goes to both */
 	int err = swap(&p, n, m, origins);
-	if (p.kept || p.gap || (err && had_more))
+	if (p.kept || (err && had_more))
 		n->has_more = true;
 	if (err) {
 		weir__origins_free(&p.origins);

@@ -33,7 +33,7 @@ static struct weir_manifest begin(const struct weir_node *n, const struct weir_m
 {
 	struct weir_manifest m = { .generation = next_number(n),
 	                           .base = base->generation,
-	                           .lineage = base->generation ? base->lineage : n->id,
+	                           .lineage = base->lineage,
 	                           .cursor = *cursor,
 	                           .kind = n->kind,
 	                           .of_keys = weir__node_of_keys(n),
@@ -123,12 +123,13 @@ int weir__node_publish(struct weir_node *n, const struct weir_filter *more)
 		return err;
 	/* L10; or of none, after a flush */
 	const struct weir_manifest base = n->seen.generation ? n->joined : n->seen;
+	bool sent = weir__node_send(n) == 0; /* L11: what is in no batch is in the image alone */
 	struct weir_manifest m = begin(n, &base, &n->cursor); /* before the copy */
 	bool has_more = atomic_exchange(&n->has_more, false); /* likewise */
 	m.of_set = true;
-	m.follows = base.generation && !more && !has_more && !n->ahead;
+	m.follows = base.generation && !more && !has_more && !n->ahead && sent;
 	memcpy(m.followed, base.checksum, sizeof m.followed);
-	if (n->healed) /* L12: what others have stays beside it */
+	if (!base.generation || n->healed) /* L12: what others have stays beside it */
 		err = weir__random(&m.lineage);
 	if (!err)
 		err = publish_set(n, &base, &m, more);
@@ -227,11 +228,12 @@ static int begin_again(struct weir_node *n, struct weir_manifest *m)
 	m->cursor = (struct weir_cursor){ .consumed = gone };
 	m->generation = next_number(n);
 	m->base = n->seen.generation;
-	m->lineage = m->base ? n->seen.lineage : n->id;
+	m->lineage = n->seen.lineage;
 	m->of_set = m->follows = false;
 	m->publisher = n->id;
 	memcpy(m->epoch, n->epoch, sizeof m->epoch);
-	return n->server->now(n->server->context, &m->published_ms);
+	err = m->base ? 0 : weir__random(&m->lineage);
+	return err ? err : n->server->now(n->server->context, &m->published_ms);
 }
 
 int weir__node_publish_again(struct weir_node *n, const char *text, size_t len)
@@ -263,6 +265,8 @@ int weir__node_publish_from(struct weir_node *n, const struct weir_filter *f,
 {
 	struct weir_manifest m = begin(n, &n->seen, &mark->cursor);
 	int err = check_from(n, f, mark, &m);
+	if (!err && !m.base)
+		err = weir__random(&m.lineage);
 	if (err)
 		return err;
 	err = store_and_publish(n, f, &n->seen, &m, &mark->origins);

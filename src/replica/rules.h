@@ -59,9 +59,10 @@
  *     what the image lacks. If entries that follow the image have gone, the node's own set is
  *     copied into it too. An image that has nothing but what the generation before it and the
  *     stream up to its position have is not fetched by a node that has those: that has joined the
- *     one before, in this epoch or before it, and then read all that its origin lines name. In a
- *     new epoch the set is joined anew first, since what the old one's stream had may be in no
- *     image and in no other node's set.
+ *     one before, in this epoch or before it, and then read all that its origin lines name. So a
+ *     publisher sends what is pending first: if it cannot, its image has more. In a new epoch the
+ *     set is joined anew first, since what the old one's stream had may be in no image and in no
+ *     other node's set.
  * L12 Lineage. A manifest that does not descend from the one that a node has joined is of a server
  *     whose keys were deleted, and of a publisher that may never have had what was in them; one
  *     that is older is what a failover left, or what somebody put back. The node's own set is

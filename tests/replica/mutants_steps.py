@@ -25,7 +25,8 @@ STEPS = {
          '\tn->cursor = p.cursor;'),
     ],
     'test_healed': [
-        ('HEALED_GOES_ON', 'node_publish.c', 'err = weir__random(&m.lineage);', ';'),
+        ('HEALED_GOES_ON', 'node_publish.c', 'if (!base.generation || n->healed)',
+         'if (!base.generation)'),
         ('HEALED_UNNOTED', 'node_read.c', 'n->healed |= lacked && complete;', ';'),
         ('HEALED_THOUGH_WHOLE', 'node_read.c', 'n->healed |= lacked &&', 'n->healed |='),
         ('HEALED_FOR_EVER', 'node_look.c', 'n->ahead = n->healed =', 'n->ahead ='),
@@ -90,7 +91,7 @@ STEPS = {
     ],
     'test_again': [
         ('AGAIN_IS_OLD', 'node_publish.c',
-         'return n->server->now(n->server->context, &m->published_ms);', 'return 0;'),
+         'return err ? err : n->server->now(n->server->context, &m->published_ms);', 'return err;'),
         ('AGAIN_EPOCH', 'node_publish.c',
          '\tm->publisher = n->id;\n\tmemcpy(m->epoch, n->epoch, sizeof m->epoch);',
          '\tm->publisher = n->id;'),
@@ -99,9 +100,10 @@ STEPS = {
          '\tm->cursor = (struct weir_cursor){ .consumed = gone };\n', ''),
         ('AGAIN_FROM_NOTHING', 'node_publish.c', '{ .consumed = gone };', '{ .consumed = 0 };'),
         ('AGAIN_LINEAGE', 'node_publish.c',
-         '\tm->lineage = m->base ? n->seen.lineage : n->id;\n', ''),
-        ('AGAIN_LINEAGE_OF_NONE', 'node_publish.c', 'm->base ? n->seen.lineage : n->id',
-         'n->seen.lineage'),
+         '\tm->lineage = n->seen.lineage;\n', ''),
+        ('AGAIN_LINEAGE_OF_NONE', 'node_publish.c',
+         'err = m->base ? 0 : weir__random(&m->lineage);',
+         ''),
         ('AGAIN_FITS', 'node_publish.c', '\tif (!err)\n\t\terr = check_fits(n, &m);\n', ''),
         ('AGAIN_NEWEST', 'node_publish.c', '\tn->newest = err ? n->newest : m.generation;\n'
          '\tweir__origins_free', '\tweir__origins_free'),
@@ -112,6 +114,9 @@ STEPS = {
          '\tif (1)\n'),
     ],
     'test_follows': [
+        ('FOLLOWS_THOUGH_UNSENT', 'node_publish.c', ' && !n->ahead && sent;', ' && !n->ahead;'),
+        ('NOT_SENT_FIRST', 'node_publish.c', 'bool sent = weir__node_send(n) == 0;',
+         'bool sent = true;'),
         ('MORE_FORGOTTEN_BY_A_JOIN_THAT_FAILS', 'node_join.c', ' || (err && had_more))', ')'),
         ('MORE_NEVER_CLEARED', 'node_join.c', 'atomic_exchange(&n->has_more, false); /* what',
          'n->has_more; /* what'),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * L11: which image need not be fetched, and what is in a set that no batch has. */
 #include <errno.h>
+#include <weir/error.h>
 #include "two.h"
 
 static bool newest_follows(void)
@@ -90,6 +91,51 @@ static void test_a_key_that_is_kept_after_the_copy(void **state)
 	assert_true(has(B, 1));
 }
 
+static int (*append)(void *, const struct weir_sending *, struct weir_stream_id *);
+
+static int append_nothing(void *context, const struct weir_sending *s, struct weir_stream_id *id)
+{
+	(void)context, (void)s, (void)id;
+	return weir_fail(-ENOSPC, "it is full");
+}
+
+/* A full server takes no batches, and the image that has them: it is got by all. */
+static void test_what_could_not_be_sent(void **state)
+{
+	int kept;
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	append = toy.server.append;
+	toy.server.append = append_nothing;
+	assert_ok(weir__node_insert_hash(&node[A], test_key(1), &kept));
+	publish(A);
+	assert_false(newest_follows());
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 1));
+	toy.server.append = append;
+	publish(A);
+	assert_true(newest_follows());
+	assert_null(node[A].retained.next);
+}
+
+/* What was inserted before it is published is in the stream, whenever it was to be sent. */
+static void test_what_was_not_sent_yet(void **state)
+{
+	int kept;
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	assert_ok(weir__node_insert_hash(&node[A], test_key(1), &kept));
+	publish(A);
+	assert_true(newest_follows());
+	assert_ok(weir__node_look(&node[B]));
+	die(A);
+	be_born(A, 0xc);
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(has(B, 1));
+}
+
 static void test_which_one_it_follows(void **state)
 {
 	struct weir_manifest *joined = &node[B].joined;
@@ -140,6 +186,8 @@ int main(void)
 		OF(test_a_kept_key_outlives_a_join_that_fails),
 		OF(test_a_kept_key_goes_with_a_join),
 		OF(test_a_key_that_is_kept_after_the_copy),
+		OF(test_what_could_not_be_sent),
+		OF(test_what_was_not_sent_yet),
 		OF(test_which_one_it_follows),
 		OF(test_one_of_another_epoch_is_put_back),
 	};

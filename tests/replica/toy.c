@@ -222,7 +222,7 @@ static int store(void *context, const struct weir_filter *f, struct weir_manifes
 	return 0;
 }
 
-static int now(void *context, uint64_t *ms)
+static int server_now(void *context, uint64_t *ms)
 {
 	struct toy *t = context;
 	*ms = t->clock;
@@ -253,7 +253,7 @@ static int publish(void *context, const struct weir_manifest *m, const char *tex
 
 void toy_make(struct toy *t, uint64_t seed)
 {
-	*t = (struct toy){ .server = { t, append, read_some, manifest, image, store, now,
+	*t = (struct toy){ .server = { t, append, read_some, manifest, image, store, server_now,
 	                              publish },
 	                   .random = seed, .clock = 1000, .epochs = 1 };
 	toy_wait(t);

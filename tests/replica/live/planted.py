@@ -209,7 +209,7 @@ MUTANTS = [
      "asked Chunks.test_of_what_nobody_published"),
     ("FASTER_IS_A_FAILURE", DUE, "if (err == -EPERM || err == -EEXIST)",
      "if (err == -EPERM)", "asked Told.test_another_node_was_faster"),
-    ("LEASE_IS_TROUBLE", REPLICATE + "publish.c", " || err == -EPERM ||", " ||",
+    ("LEASE_IS_TROUBLE", REPLICATE + "publish.c", "err == -EPERM || err == -EKEY", "err == -EKEY",
      "operate Operate.test_another_has_the_lease"),
     ("KILLED_IS_WELL", REPLICATE + "publish.c",
      "if (WIFEXITED(status) && WEXITSTATUS(status) == 0)", "if (WEXITSTATUS(status) == 0)",
