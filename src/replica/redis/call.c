@@ -21,10 +21,15 @@ int weir__redis_error(const struct weir_redis *r, const char *text, size_t len)
 		{ "WEIRLEASE", -EPERM, "another has the lease to publish" },
 		{ "WEIRBASE", -EEXIST, "another generation was published meanwhile" },
 		{ "WEIRCHUNK", -EAGAIN, "a chunk of the image that was stored has gone" },
-		{ "OOM", -ENOSPC, "the server's memory is full" },
+		{ "OOM", -ENOSPC, "the server's memory is full (of what was replaced, "
+		                  "images go after two minutes)" },
 		{ "NOREPLICAS", -EAGAIN, "the server has too few replicas to take writes" },
 		{ "MISCONF", -EAGAIN, "the server cannot save, and takes no writes" },
 		{ "NOPERM", -EACCES, "the user of the URL may not do that" },
+		{ "ERR The user executing the script can't", -EACCES,
+		  "a rule (ACL) of the URL's user is lacking, of those that weir's page names" },
+		{ "ERR ACL failure in script", -EACCES,
+		  "a rule (ACL) of the URL's user is lacking, of those that weir's page names" },
 		{ "WRONGTYPE", -EBADMSG, "a key is not weir's" },
 		{ "ERR unknown command", -EPROTO, "it has no such command: is it a Sentinel? the "
 		                                  "URL of one is redis+sentinel://HOST/MASTER" },

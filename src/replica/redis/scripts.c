@@ -91,10 +91,10 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 				count[about[i]] = about[i + 1];
 			end
 		end
-		local entries = redis.pcall('XRANGE', stream, '(' .. ARGV[2], '+',
-		                            'COUNT', ARGV[3]);
-		if entries.err then
-			entries = {};
+		local entries = {};
+		if ARGV[2] ~= '18446744073709551615-18446744073709551615' then
+			entries = redis.call('XRANGE', stream, '(' .. ARGV[2], '+',
+			                     'COUNT', ARGV[3]);
 		end
 		for i = 1, #entries do
 			local bytes = 0;
@@ -114,7 +114,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 	 * superseded chunks go, channel (L10)
 	 * A generation that is kept can be returned to, so the stream keeps what follows it.
 	 * A text there may be anybody's: what it says of chunks is followed as far as there are
-	 * such. */
+	 * such. What is said on the channel is a hint: it may be refused. */
 	[WEIR_SCRIPT_PUBLISH] = LUA(
 		if epoch ~= ARGV[1] then
 			return redis.error_reply('WEIRSTALE ' .. epoch);
@@ -183,7 +183,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		if redis.call('EXISTS', stream) == 1 then
 			redis.call('XTRIM', stream, 'MINID', least);
 		end
-		redis.call('PUBLISH', ARGV[16], ARGV[4]);
+		redis.pcall('PUBLISH', ARGV[16], ARGV[4]);
 		return redis.status_reply('OK');
 	),
 

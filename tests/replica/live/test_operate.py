@@ -130,14 +130,17 @@ class Operate(tool.Tool):
                        check=True, stdout=subprocess.DEVNULL)
         self.assertEqual(self.status()["nodes"], [])
 
-    def test_a_user_of_redis(self):
-        """With the line of the README alone: whatever a node or the command does is allowed."""
+    def user(self):
+        """With the line of the README alone. The URL."""
         with open(os.path.join(os.path.abspath(sys.argv[3]), "src/replica/README.md")) as f:
             line = re.search(r"(?m)^      (ACL SETUSER (?:.|\n       )*)$", f.read())[1]
         words = line.replace("NAME", "seen").replace("PASSWORD", "pw").split()
         self.server.client.execute_command(*words)
-        url = "unix://weir:pw@%s" % self.server.socket
-        self.environment["WEIR_REDIS_URL"] = url
+        return "unix://weir:pw@%s" % self.server.socket
+
+    def test_a_user_of_redis(self):
+        """Whatever a node or the command does is allowed."""
+        url = self.environment["WEIR_REDIS_URL"] = self.user()
         ledger = nodes.Ledger(tool.PROGRAM, "set=seen", "url=" + url, "poll=20", "idle=200",
                               "confirm=4294967295", "replicas=4294967295",
                               "record=%s/record" % self.folder, errors=self.errors)
@@ -170,6 +173,21 @@ class Operate(tool.Tool):
             with self.assertRaises(group.redis.exceptions.NoPermissionError):
                 call.execute_command(*command)
 
+
+    def test_a_rule_is_lacking(self):
+        """A command is refused within a script: nobody takes that for nothing to read. The channel
+        is a hint."""
+        ledger = nodes.Ledger(tool.PROGRAM, "set=seen", "url=" + self.user(), "poll=20", "idle=200",
+                              errors=self.errors)
+        self.addCleanup(ledger.close)
+        one, other = ledger.start(), ledger.start()
+        self.server.client.execute_command("ACL", "SETUSER", "weir", "-xrange", "resetchannels")
+        one.ask("burst 1")
+        for node in (one, other):
+            group.wait_until("it says so", lambda: "a rule (ACL)" in node.stats()["error"])
+        self.server.client.execute_command("ACL", "SETUSER", "weir", "+xrange")
+        nodes.settle(self, ledger)
+        self.assertEqual(one.ask("publish"), "0 ")
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
