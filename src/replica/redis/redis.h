@@ -49,6 +49,7 @@ struct weir_redis {
 	uint32_t most_replicas;  /* that there were at once lately, and when */
 	uint64_t most_ms;
 	uint64_t generation; /* of the manifest, as of the last reading of the stream */
+	bool full;           /* it took no entry when one was appended last */
 	char sha[WEIR_SCRIPTS][WEIR_REDIS_SHA + 1]; /* "": not loaded yet */
 	unsigned char image_hash[WEIR_IMAGE_HASH];  /* of the manifest that was verified last, or
 	                                               of the image that was stored last */

@@ -27,6 +27,7 @@ int weir__redis_append(void *context, const struct weir_sending *s, struct weir_
 		weir__text(values[s->kind]), weir__bytes(s->data, s->bytes),
 	};
 	int err = weir__redis_call(r, WEIR_SCRIPT_APPEND, args, sizeof args / sizeof *args, &reply);
+	r->full = err == -ENOSPC;
 	if (err)
 		return err;
 	if (reply->type != REDIS_REPLY_STRING ||

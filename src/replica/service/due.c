@@ -97,9 +97,12 @@ static int heal(struct weir_replica *r, uint64_t now)
 	weir__due_after(&r->heal, now, r->idle_ms);
 	int err = weir__redis_alive(&r->redis, WEIR_SERVICE_TURNS * (uint64_t)r->idle_ms, &alive,
 	                            &n);
+	bool healed = r->node.healed;
 	if (!err)
 		(void)weir__node_heal(&r->node, alive, n);
 	free(alive);
+	if (r->node.healed && !healed)
+		weir__service_tell_healed(r);
 	return err;
 }
 

@@ -129,6 +129,8 @@ int weir__service_duty(struct weir_replica *r);
 void weir__service_note(struct weir_replica *r, int err);
 /* Tell the application what was noticed when the set was joined. */
 void weir__service_tell_notice(struct weir_replica *r);
+/* L8: that it waits no more. */
+void weir__service_tell_healed(struct weir_replica *r);
 /* Tell the application of a change: of @err, or that it is over. */
 void weir__service_tell(struct weir_replica *r, int err);
 /* Tell it what is no failure, but to be known. */

@@ -64,6 +64,15 @@ void weir__service_tell_notice(struct weir_replica *r)
 		say(r, 0, r->notice);
 }
 
+void weir__service_tell_healed(struct weir_replica *r)
+{
+	char sentence[WEIR_SERVICE_SENTENCE];
+	snprintf(sentence, sizeof sentence, "set %s: entries had gone from the stream, and no node "
+	         "that lives has sent them: what nodes had inserted that have gone may be lacking",
+	         r->node.set);
+	say(r, 0, sentence);
+}
+
 /* Of a server that is full the sentence has numbers, which are others each time. */
 static bool is_news(const struct weir_replica *r, int err, const char *sentence)
 {
@@ -88,7 +97,7 @@ void weir__service_tell_news(struct weir_replica *r)
 }
 
 /* 1: a generation was swapped in. A failure is told when it begins, when its sentence changes, and
- * when it is over. */
+ * when it is over: that of a full server when something was appended. */
 void weir__service_tell(struct weir_replica *r, int err)
 {
 	char sentence[WEIR_SERVICE_SENTENCE];
@@ -99,7 +108,7 @@ void weir__service_tell(struct weir_replica *r, int err)
 	} else if (err && is_news(r, err, weir_error_detail())) {
 		snprintf(r->last_error, sizeof r->last_error, "%s", weir_error_detail());
 		say(r, err, r->last_error);
-	} else if (!err && r->last_error[0]) {
+	} else if (!err && r->last_error[0] && !r->redis.full) {
 		r->last_error[0] = '\0';
 		snprintf(sentence, sizeof sentence, "set %s: all is well again", r->node.set);
 		say(r, 0, sentence);

@@ -124,6 +124,29 @@ class Told(Asked):
         group.wait_until("it is over", lambda: self.said("all is well again"))
         self.assertEqual(len(self.said("no room")), 1, self.said(""))
 
+    def test_a_full_server_without_inserts(self):
+        """Words of an idle node are refused now and then: it is full between them too."""
+        node = self.hearing()
+        self.liar.refusals["append"] = liar.Error(b"WEIRFULL 1")
+        calls = self.liar.calls.get("append", 0) + 4
+        group.wait_until("it has tried", lambda: self.liar.calls.get("append", 0) > calls)
+        self.assertEqual((len(self.said("no room")), self.said("well again")), (1, []))
+        del self.liar.refusals["append"]
+        group.wait_until("it is over", lambda: self.said("all is well again"))
+        self.assertEqual(node.stats()["error"], "")
+
+    def test_what_nobody_has(self):
+        """It waits no more, and says what it waited for."""
+        one = self.hearing()
+        one.ask("burst 1")
+        self.assertEqual(one.ask("flush 10000"), "0 ")
+        one.kill()
+        self.server.client.xtrim("{weir:seen}:stream", maxlen=0, approximate=False)
+        self.hearing(1)
+        group.wait_until("it says so", lambda: self.said("no node that lives has sent them"))
+        time.sleep(0.5)
+        self.assertEqual(len(self.said("no node that lives")), 1)
+
     def test_another_failure_is_another(self):
         node = self.hearing()
         for word in (b"WEIRFULL 1", b"OOM 1", b"MISCONF x"):
