@@ -60,7 +60,8 @@ static int check_hashing(const struct weir_node *n, const struct weir_manifest *
 {
 	if (weir__node_is_foreign(n, m))
 		return weir_fail(-EKEYREJECTED, "set %s: generation %" PRIu64 " is hashed by "
-		                 "another seed or key: %08" PRIx64 ", here it is %08" PRIx64,
+		                 "another seed or key: %08" PRIx64 ", here it is %08" PRIx64
+		                 " (DEL the set's keys, and a node of either can publish its own)",
 		                 n->set, m->generation, m->hashing, n->hashing);
 	return 0;
 }

@@ -191,6 +191,10 @@ class Live(nodes.OneServer):
         self.assertTrue(old.ask("confirm 2").startswith("-129"))
         old.ask("confirm 3")
         self.assertIn("another seed", old.stats()["error"])
+        # as it says
+        self.server.client.delete(*self.server.client.keys(SET + "*"))
+        group.wait_until("it has the set again", lambda: old.ask("publish") == "0 ")
+        self.assertTrue(old.ask("confirm 4")[0] in "01")
 
     def test_nodes_are_killed(self):
         self.ledger.start(seconds=1)
