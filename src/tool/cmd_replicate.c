@@ -26,7 +26,7 @@ static const char help[] =
 	"\n"
 	"      --set=NAME       the set\n"
 	"      --url=URL        redis://[USER@]HOST[:PORT][,HOST...][/DB] or rediss:// (TLS),\n"
-	"                       unix:///PATH[?db=N], redis+sentinel://HOST[,HOST...]/MASTER;\n"
+	"                       unix:///PATH[?db=N], redis[s]+sentinel://HOST[,HOST...]/MASTER;\n"
 	"                       without it: $WEIR_REDIS_URL\n"
 	"      --user=NAME      another user than that of the URL\n"
 	"      --password-file=FILE  its first line is the password; others see a URL on the\n"
