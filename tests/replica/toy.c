@@ -182,6 +182,7 @@ static int manifest(void *context, char epoch[WEIR_REPLICA_EPOCH + 1], char **te
 {
 	struct toy *t = context;
 	int err = breaks(t);
+	epoch[0] = '\0';
 	if (err)
 		return err;
 	epoch_of(t, epoch);
