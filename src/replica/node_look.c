@@ -16,7 +16,7 @@ static bool is_joined(const struct weir_node *n, const struct weir_manifest *m)
 
 bool weir__node_lacks_image(const struct weir_node *n)
 {
-	return n->seen.generation && (n->gap || !is_joined(n, &n->seen));
+	return n->seen.generation && !is_joined(n, &n->seen);
 }
 
 void weir__node_joined(struct weir_node *n, const struct weir_manifest *m)
