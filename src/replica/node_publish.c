@@ -218,13 +218,12 @@ static int begin_again(struct weir_node *n, struct weir_manifest *m)
 	if (err)
 		return err;
 	uint64_t gone = counts.added - counts.length;
-	if (counts.added < counts.length || gone > m->cursor.consumed)
+	if (gone > m->cursor.consumed)
 		return weir_fail(-ENOENT, "set %s: of what followed generation %" PRIu64 ", %"
 		                 PRIu64 " batches have gone from the stream: it cannot be returned "
 		                 "to",
 		                 n->set, m->generation, gone - m->cursor.consumed);
-	if (strcmp(m->epoch, n->epoch) != 0)
-		m->covered = (struct weir_stream_id){ 0, 0 };
+	m->covered = (struct weir_stream_id){ 0, 0 };
 	m->cursor = (struct weir_cursor){ .consumed = gone };
 	m->generation = next_number(n);
 	m->base = n->seen.generation;
