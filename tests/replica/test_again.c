@@ -82,6 +82,26 @@ static void test_it_descends_from_the_newest(void **state)
 	assert_false(has(B, 7));
 }
 
+/* Also by one that could not join the newest. */
+static void test_by_one_that_has_joined_none(void **state)
+{
+	(void)state;
+	publish(A);
+	char *kept = newest();
+	assert_non_null(strstr(kept, "\npublisher 000000000000000a\n"));
+	publish_more(A, 7);
+	assert_ok(weir__node_look(&node[B]));
+	die(A);
+	toy.no_image = true;
+	be_born_with(A, 0xc, test_filter(WEIR_BLOCKED, 1000, 1e-6), WEIR_ENTRY_HASHES);
+	assert_int_equal(weir__node_look(&node[A]), -EAGAIN);
+	publish_again(A, kept);
+	assert_non_null(strstr(toy.now.manifest, "\npublisher 000000000000000c\n"));
+	toy.no_image = false;
+	assert_ok(weir__node_look(&node[B]));
+	assert_false(has(B, 7));
+}
+
 /* Where there is none, it begins a line of its own: two such have nothing in common (L12). */
 static void test_it_begins_a_lineage(void **state)
 {
@@ -152,6 +172,7 @@ int main(void)
 		OF(test_in_another_epoch),
 		OF(test_beside_a_trim),
 		OF(test_it_descends_from_the_newest),
+		OF(test_by_one_that_has_joined_none),
 		OF(test_it_begins_a_lineage),
 		OF(test_it_fits_the_set),
 		OF(test_its_number),

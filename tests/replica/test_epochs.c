@@ -68,6 +68,26 @@ static void test_a_gap_ends_with_its_epoch(void **state)
 	publish(B);
 }
 
+/* Its own set may have joined what is there no more: what it replaces covers what that covers. */
+static void test_covered_by_what_is_replaced(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 1e-6);
+	struct weir_mark mark;
+	(void)state;
+	publish(A);
+	char *first = strdup(toy.now.manifest);
+	make_covered();
+	put_manifest(first);
+	toy.now.generation = 1;
+	toy.no_image = true;
+	assert_int_equal(weir__node_look(&node[A]), -EAGAIN);
+	assert_ok(weir__node_mark(&node[A], &mark));
+	assert_ok(weir__node_publish_from(&node[A], f, &mark));
+	weir__mark_free(&mark);
+	weir_destroy(f);
+	assert_non_null(strstr(toy.now.manifest, "\ncovered 0-0\n"));
+}
+
 /* B starts again, with the newest image in its handle. */
 static void start_again(void)
 {
@@ -88,6 +108,10 @@ static void test_start(void **state)
 	insert_and_send(A, 1);
 	publish(A);
 	start_again();
+	assert_int_equal(node[B].seen.generation, 1);
+	toy.no_image = true; /* it has that */
+	assert_ok(weir__node_look(&node[B]));
+	toy.no_image = false;
 	insert_and_send(A, 2);
 	assert_ok(weir__node_read(&node[B]));
 	assert_true(has(B, 1) && has(B, 2) && weir__node_complete(&node[B]));
@@ -141,6 +165,7 @@ int main(void)
 		OF(test_covered_in_another_epoch),
 		OF(test_covered_by_one_that_is_put_back),
 		OF(test_covered_by_its_own),
+		OF(test_covered_by_what_is_replaced),
 		OF(test_a_gap_ends_with_its_epoch),
 		OF(test_start),
 		OF(test_numbers_that_are_lost),

@@ -147,11 +147,89 @@ static void test_which_one_it_follows(void **state)
 	joined->lineage++; /* the two need not have had the same since then (L12) */
 	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
 	joined->lineage--;
+	joined->checksum[0]++;
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+	joined->checksum[0]--;
 	joined->checksum[1]++;
 	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
 	joined->checksum[1]--;
 	assert_ok(weir__node_look(&node[B]));
 	assert_int_equal(joined->generation, 2);
+}
+
+/* One that says of none that it follows it, follows none: not even one without a checksum. */
+static void test_it_follows_none(void **state)
+{
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	insert_kept(A, 1);
+	publish(A);
+	assert_false(newest_follows());
+	char *second = strdup(toy.now.manifest);
+	put_manifest(NULL);
+	toy.now.generation = 0;
+	assert_ok(weir__node_look(&node[A]));
+	publish(A); /* on top of nothing, though it has joined one */
+	assert_false(newest_follows());
+	put_manifest(second);
+	memset(node[B].joined.checksum, 0, sizeof node[B].joined.checksum);
+	toy.no_image = true;
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+}
+
+static int no_read(void *context, const char *epoch, struct weir_stream_id after, size_t most,
+                   struct weir_stream_counts *counts, weir_entry_fn *entry, void *arg, size_t *n)
+{
+	(void)context, (void)epoch, (void)after, (void)most, (void)counts, (void)entry, (void)arg;
+	(void)n;
+	return -ECONNRESET;
+}
+
+/* Of a node that is forgotten no line says what the image has of it: its batches are before the
+ * position all the same. */
+static void test_the_stream_was_not_read(void **state)
+{
+	const uint64_t alive[] = { 0xa };
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	die(B);
+	be_born(B, 0xc);
+	insert_and_send(A, 1);
+	assert_ok(weir__node_read(&node[A]));
+	node[A].id = 0xd;
+	weir__node_forget(&node[A], alive, 0);
+	assert_null(weir__origins_find(&node[A].origins, 0xa));
+	publish(A);
+	assert_true(newest_follows());
+	const struct weir_server as_it_was = toy.server;
+	toy.server.read = no_read;
+	toy.no_image = true;
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+	toy.server = as_it_was;
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 1));
+}
+
+/* Somebody puts the one of before back, while the newest, with more, was not joined yet. */
+static void test_more_is_not_joined_yet(void **state)
+{
+	(void)state;
+	publish(A);
+	char *first = strdup(toy.now.manifest);
+	assert_ok(weir__node_look(&node[B]));
+	insert_kept(A, 1);
+	struct weir_filter *more = test_filter(WEIR_BLOCKED, 1000, 1e-6);
+	assert_ok(weir__node_publish(&node[A], more));
+	weir_destroy(more);
+	put_manifest(first);
+	toy.now.generation = 1;
+	publish(A);
+	assert_int_equal(toy.now.generation, 3); /* none is given twice */
+	assert_false(newest_follows());
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 1));
 }
 
 /* By its position nothing can be known in another epoch, though the one before was put back too. */
@@ -189,6 +267,9 @@ int main(void)
 		OF(test_what_could_not_be_sent),
 		OF(test_what_was_not_sent_yet),
 		OF(test_which_one_it_follows),
+		OF(test_it_follows_none),
+		OF(test_the_stream_was_not_read),
+		OF(test_more_is_not_joined_yet),
 		OF(test_one_of_another_epoch_is_put_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

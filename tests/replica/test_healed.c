@@ -109,6 +109,29 @@ static void test_it_takes_the_next_image(void **state)
 	assert_non_null(strstr(toy.now.manifest, "follows "));
 }
 
+/* Nor where the image says nothing of the one that has gone. */
+static void test_it_takes_what_has_forgotten(void **state)
+{
+	const uint64_t alive[] = { 0xa, 0xc };
+	(void)state;
+	be_healed();
+	weir__node_forget(&node[A], alive, 2);
+	publish(A);
+	assert_null(strstr(toy.now.manifest, "000000000000000b"));
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 7));
+}
+
+/* What it publishes with it changes nothing in that. */
+static void test_others_have_more_beside_an_image(void **state)
+{
+	(void)state;
+	be_healed();
+	publish_more(B, 8);
+	assert_ok(weir__node_look(&node[A]));
+	assert_true(has(A, 7) && has(A, 8) && node[A].united);
+}
+
 /* Nothing was lacking. */
 static void test_whole_all_the_time(void **state)
 {
@@ -131,6 +154,8 @@ int main(void)
 		OF(test_a_record_replaces_it),
 		OF(test_a_rollback_replaces_it),
 		OF(test_it_takes_the_next_image),
+		OF(test_it_takes_what_has_forgotten),
+		OF(test_others_have_more_beside_an_image),
 		OF(test_whole_all_the_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,6 +118,37 @@ static void test_the_kind_is_the_sets(void **state)
 	assert_ok(publish_from(another(WEIR_FUSE, 42)));
 }
 
+/* Why a kind will do for no set. */
+static void test_a_kind_for_no_set(void **state)
+{
+	(void)state;
+	assert_refused(publish_from(another(WEIR_COUNTING, 42)), -ENOTSUP, "count twice",
+	               "counting");
+}
+
+/* What the set cannot take in could replace it. */
+static void test_another_size(void **state)
+{
+	struct weir_filter *larger = test_filter(WEIR_BLOCKED, 5000, 1e-6);
+	(void)state;
+	publish(A);
+	assert_refused(weir__node_publish(&node[A], larger), -EKEYREJECTED, "could replace it",
+	               "set");
+	weir_destroy(larger);
+	publish(A);
+	assert_int_equal(toy.now.generation, 2);
+}
+
+/* Without the end of the stream there is no mark. */
+static void test_no_mark(void **state)
+{
+	struct weir_mark mark;
+	(void)state;
+	toy.failing = 1000;
+	assert_int_equal(weir__node_mark(&node[A], &mark), -ECONNRESET);
+	assert_int_equal(mark.origins.n, 0);
+}
+
 static void test_the_seed_is_the_sets(void **state)
 {
 	(void)state;
@@ -140,6 +171,9 @@ int main(void)
 		OF(test_another_of_that_number),
 		OF(test_that_image_again),
 		OF(test_the_kind_is_the_sets),
+		OF(test_a_kind_for_no_set),
+		OF(test_another_size),
+		OF(test_no_mark),
 		OF(test_the_seed_is_the_sets),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,12 +99,12 @@ static inline void publish_more(unsigned i, unsigned key)
 	assert_ok(weir__node_look(&node[i]));
 }
 
-/* Somebody puts a manifest there. @text: is freed by the toy. */
+/* Somebody puts a manifest there, or takes it away. @text: is freed by the toy; or NULL. */
 static inline void put_manifest(char *text)
 {
 	free(toy.now.manifest);
 	toy.now.manifest = text;
-	toy.now.manifest_len = strlen(text);
+	toy.now.manifest_len = text ? strlen(text) : 0;
 }
 
 #endif
