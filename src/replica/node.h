@@ -149,8 +149,6 @@ int weir__node_publish_again(struct weir_node *n, const char *text, size_t len);
 
 /* Of the parts of a node. */
 
-/* Was it made in this epoch, and what is joined here was not? */
-bool weir__node_made_since(const struct weir_node *n, const struct weir_manifest *m);
 /* @m is joined. */
 void weir__node_joined(struct weir_node *n, const struct weir_manifest *m);
 /* L3: @m is the manifest there is. What it lacks of this node's batches is to be sent again. */

@@ -144,8 +144,8 @@ static int unite(struct replay *p, struct weir_node *n, const struct weir_manife
 {
 	if (m->hashing == n->hashing)
 		return weir_reload_copy(p->next);
-	if (!p->gap && m->lineage == n->joined.lineage && weir__node_made_since(n, m))
-		return 0; /* its number is lower, since what was joined here was lost */
+	if (!p->gap && m->lineage == n->joined.lineage)
+		return 0; /* its number is lower: it was made since what is joined here was lost */
 	int err = weir_fail(-EKEYREJECTED, "set %s: generation %" PRIu64 " is hashed by another "
 	                    "seed, and %s: this node's own set cannot be added to it, and stays "
 	                    "until a generation comes that can replace it", n->set, m->generation,

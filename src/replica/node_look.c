@@ -78,7 +78,8 @@ void weir__node_covered(struct weir_node *n, const struct weir_manifest *m,
 	n->covered = m->covered;
 }
 
-bool weir__node_made_since(const struct weir_node *n, const struct weir_manifest *m)
+/* Was it made in this epoch, and what is joined here was not? */
+static bool made_since(const struct weir_node *n, const struct weir_manifest *m)
 {
 	return strcmp(m->epoch, n->epoch) == 0 && strcmp(n->joined.epoch, n->epoch) != 0;
 }
@@ -88,7 +89,7 @@ bool weir__node_made_since(const struct weir_node *n, const struct weir_manifest
 static bool was_replaced(const struct weir_node *n, const struct weir_manifest *m)
 {
 	return m->hashing != n->hashing && m->lineage == n->joined.lineage &&
-	       m->generation < n->joined.generation && !weir__node_made_since(n, m);
+	       m->generation < n->joined.generation && !made_since(n, m);
 }
 
 /* L11. Is it what is joined here, and the stream up to a position of this epoch? */

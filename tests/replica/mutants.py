@@ -108,8 +108,8 @@ MUTANTS = [
     # L13
     ('OTHER_SEED_NOT_UNITED', 'node_join.c', 'refuse(n, m, err);\n\treturn err;\n}\n\n/* Complete',
      'return 0;\n}\n\n/* Complete'),
-    ('STANDS_IN_FOR_ALL', 'node_look.c', 'm->generation < n->joined.generation && !weir',
-     '!weir'),
+    ('STANDS_IN_FOR_ALL', 'node_look.c', 'm->generation < n->joined.generation && !made',
+     '!made'),
     ('SEED_OF_BEFORE', 'node_join.c', '\tn->hashing = m->hashing;\n', ''),
     ('SEED_NOT_COMPARED', 'node_join.c', 'if (err || s.seed_fingerprint == m->hashing)',
      'if (1)'),
