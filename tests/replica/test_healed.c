@@ -132,6 +132,53 @@ static void test_others_have_more_beside_an_image(void **state)
 	assert_true(has(A, 7) && has(A, 8) && node[A].united);
 }
 
+/* Of those who live it waits for what is lacking, and of no other. */
+static void test_whom_it_waits_for(void **state)
+{
+	const uint64_t with[] = { 0xa, 0xb, 0xc, 0xd }, without[] = { 0xa, 0xb, 0xd };
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	for (unsigned i = 2; i < 4; i++)
+		assert_ok(weir__origins_hear(&node[B].origins, with[i], 1));
+	assert_false(weir__node_heal(&node[B], with, 4));
+	assert_false(weir__node_heal(&node[B], with + 1, 3));
+	weir__node_forget(&node[B], with + 1, 3);
+	assert_non_null(weir__origins_find(&node[B].origins, 0xd));
+	assert_false(weir__node_heal(&node[B], without, 3));
+	assert_false(node[B].healed); /* not yet: it may still come */
+	assert_ok(weir__origins_cover(&node[B].origins, 0xb, 1));
+	weir__node_forget(&node[B], without, 1);
+	assert_null(weir__origins_find(&node[B].origins, 0xd));
+	assert_non_null(weir__origins_find(&node[B].origins, 0xb)); /* its own */
+	assert_ok(weir__origins_hear(&node[B].origins, 0xc, 1));
+	assert_true(weir__node_heal(&node[B], without, 2));
+	assert_true(node[B].healed);
+	assert_ok(weir__origins_hear(&node[B].origins, 0xd, 1)); /* what now is lacking may come: */
+	assert_false(weir__node_heal(&node[B], without, 3));
+	assert_true(node[B].healed);
+}
+
+/* Where somebody has deleted the manifest, nothing comes that a gap could wait for. */
+static void test_without_a_generation(void **state)
+{
+	const uint64_t alive[] = { 0xa };
+	(void)state;
+	insert_and_send(A, 1);
+	publish(A);
+	insert_and_send(A, 2);
+	assert_ok(weir__node_look(&node[B]));
+	toy_trim(&toy, toy.now.n);
+	put_manifest(NULL);
+	assert_ok(weir__node_look(&node[B]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(node[B].gap);
+	assert_ok(weir__node_read(&node[A]));
+	assert_ok(weir__node_idle(&node[A]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(weir__node_heal(&node[B], alive, 1));
+}
+
 /* Nothing was lacking. */
 static void test_whole_all_the_time(void **state)
 {
@@ -156,6 +203,8 @@ int main(void)
 		OF(test_it_takes_the_next_image),
 		OF(test_it_takes_what_has_forgotten),
 		OF(test_others_have_more_beside_an_image),
+		OF(test_whom_it_waits_for),
+		OF(test_without_a_generation),
 		OF(test_whole_all_the_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,15 @@ static void test_which_it_lacks(void **state)
 	assert_false(weir__node_lacks_image(&node[A]));
 }
 
+/* Without a server it has all of nothing. */
+static void test_before_it_meets_the_server(void **state)
+{
+	(void)state;
+	die(B);
+	be_born_with(B, 0xc, test_filter(WEIR_BLOCKED, 1000, 1e-6), WEIR_ENTRY_HASHES);
+	assert_refused(weir__node_publish(&node[B], NULL), -EAGAIN, "not met the server", "set");
+}
+
 /* In a new epoch it wants the one that it has, too: but there must be one. */
 static void test_which_it_wants(void **state)
 {
@@ -122,6 +131,7 @@ int main(void)
 #define OF(test) cmocka_unit_test_setup_teardown(test, make_two, release_two)
 	const struct CMUnitTest tests[] = {
 		OF(test_which_it_lacks),
+		OF(test_before_it_meets_the_server),
 		OF(test_which_it_wants),
 		OF(test_the_stream_is_read_from_its_position),
 		OF(test_an_epoch_without_a_manifest),

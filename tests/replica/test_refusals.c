@@ -24,7 +24,7 @@ static void fail_with(int err)
 
 static void test_what_lasts_is_refused(void **state)
 {
-	static const int lasting[] = { -EBADMSG, -EKEYREJECTED, -ENOTSUP, -EFBIG };
+	static const int lasting[] = { -EBADMSG, -EKEYREJECTED, -ENOTSUP, -EFBIG, -EINVAL };
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(lasting); i++) {
 		publish_more(A, 1);
@@ -47,6 +47,16 @@ static void test_what_passes_is_not(void **state)
 		assert_ok(weir__node_look(&node[B]));
 		assert_int_equal(node[B].joined.generation, i + 1);
 	}
+}
+
+/* Nor one that is another but for half of its checksum. */
+static void test_half_a_checksum(void **state)
+{
+	(void)state;
+	publish(A);
+	fail_with(-EBADMSG);
+	node[B].refused.checksum[1]++;
+	assert_ok(weir__node_look(&node[B]));
 }
 
 /* Another image may have that number in another epoch. */
@@ -168,6 +178,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		OF(test_what_lasts_is_refused),
 		OF(test_what_passes_is_not),
+		OF(test_half_a_checksum),
 		OF(test_another_of_that_number),
 		OF(test_that_image_again),
 		OF(test_the_kind_is_the_sets),

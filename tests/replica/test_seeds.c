@@ -128,6 +128,55 @@ static void test_another_seed_beside_a_gap(void **state)
 	assert_true(has_key(B, 7) && has_key(B, 9) && weir__node_complete(&node[B]));
 }
 
+/* Nor in a new epoch, though the one it has may have been lost with the old one. */
+static void test_another_seed_beside_a_gap_of_another_epoch(void **state)
+{
+	(void)state;
+	publish(A);
+	toy_wait(&toy);
+	assert_ok(weir__node_look(&node[B]));
+	node[B].joined.generation = 9; /* the server lost that */
+	toy_fail_over(&toy);
+	publish_of(A, 4711, 7);
+	insert_key(A, 8);
+	assert_ok(weir__node_send(&node[A]));
+	toy_trim(&toy, 9);
+	assert_refused(weir__node_look(&node[B]), -EKEYREJECTED, "another seed", "gone");
+}
+
+/* One of a lower number is joined, if it was made since; and stands in for none. */
+static void test_another_seed_of_another_epoch(void **state)
+{
+	(void)state;
+	publish(A);
+	toy_wait(&toy);
+	assert_ok(weir__node_look(&node[B]));
+	node[B].joined.generation = 9;
+	toy_fail_over(&toy);
+	publish_of(A, 4711, 7);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has_key(B, 7));
+	/* not so one of this epoch that somebody puts back */
+	char *older = strdup(toy.now.manifest);
+	publish_of(A, 4712, 8);
+	assert_ok(weir__node_look(&node[B]));
+	put_manifest(older);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has_key(B, 8));
+}
+
+/* Nor is one of the same number replaced by it. */
+static void test_another_seed_of_that_number(void **state)
+{
+	(void)state;
+	publish_of(A, 4711, 7);
+	assert_ok(weir__manifest_read(&node[B].joined, &node[B].origins, toy.now.manifest,
+	                              toy.now.manifest_len));
+	node[B].joined.checksum[1]++;
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has_key(B, 7));
+}
+
 /* A failover loses the generation that was joined: what it replaced is there again. */
 static void test_the_seed_of_before_comes_back(void **state)
 {
@@ -261,6 +310,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		OF(test_another_seed),
 		OF(test_another_seed_beside_a_gap),
+		OF(test_another_seed_beside_a_gap_of_another_epoch),
+		OF(test_another_seed_of_another_epoch),
+		OF(test_another_seed_of_that_number),
 		OF(test_the_seed_of_before_comes_back),
 		OF(test_what_it_names_comes_back_too),
 		OF(test_another_seed_of_another_lineage),
