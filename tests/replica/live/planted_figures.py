@@ -3,6 +3,7 @@
 
 VIEW, NODE = ("src/replica/service/" + f for f in ("view.c", "view_node.c"))
 STATUS = "src/tool/replicate/status.c"
+JSON = "src/tool/replicate/status_json.c"
 
 FIGURES = [
     *[(name, VIEW, old, new, "status Figures") for name, old, new in (
@@ -53,6 +54,11 @@ FIGURES = [
         ("NODE_ORDER", "return x->age < y->age ? -1 : x->age > y->age;",
          "return x->age > y->age ? -1 : x->age < y->age;"),
     )],
+    *[(name, JSON, old, new, "status Figures") for name, old, new in (
+        ("JSON_BELOW_NOTHING", "n < INT64_MAX ? (json_int_t)n : INT64_MAX", "(json_int_t)n"),
+        ("JSON_NO_KIND", "g->kind ? json_string(g->kind) : json_null()",
+         'json_string(g->kind ? g->kind : "")'),
+    )],
     *[(name, STATUS, old, new, "status Figures") for name, old, new in (
         ("ALERT_SILENT", "if (n->age > SILENT) {", "if (n->age < 0) {"),
         ("ALERT_SILENT_TOO_SOON", "if (n->age > SILENT) {", "if (n->age >= SILENT) {"),
@@ -65,6 +71,15 @@ FIGURES = [
         ("ALERT_REFUSED", "if (n->refused)", "if (0)"),
         ("ALERT_ALONE", "if (n->not_replicated)", "if (0)"),
         ("ALERT_ERROR", "if (n->error[0])\n\t\talert", "if (0)\n\t\talert"),
+        ("ALERT_SILENT_AND_MORE", "n->host, n->age);\n\t\treturn;", "n->host, n->age);"),
+        ("ALERTS_WITHOUT_END", "if (a->n < ALERTS && vasprintf", "if (vasprintf"),
+        ("ALERT_NO_CHECKSUM", "n->generation == v->current.generation && v->current.checksum[0]",
+         "n->generation == v->current.generation"),
+        ("ALERT_POLICY_OF_NO_LIMIT", "if (v->maxmemory && strcmp(v->policy",
+         "if (strcmp(v->policy"),
+        ("PRINT_AN_EMPTY_SET", "if (n->capacity)", "if (n->keys)"),
+        ("PRINT_ERROR", "\t\tplain_put(n->error, stdout);", "\t\t;"),
+        ("PRINT_DAMAGED", "\tif (g->damaged) {", "\tif (0) {"),
         ("ALERT_CHECKSUM", "strcmp(n->checksum, v->current.checksum) != 0", "0"),
     )],
 ]

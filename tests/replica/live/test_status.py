@@ -83,6 +83,9 @@ class Figures(Tool):
                           for g in said["kept"]],
                          [(7, 6, "7-3", False, False), (6, 5, "6-3", True, False),
                           (0, 0, "", False, True)])
+        self.assertIsNone(said["kept"][2]["kind"])
+        self.assertIn("7-3, checksum 01234567, not signed\n  6: classic", self.ask())
+        self.assertIn("\n  cannot be read\n", self.ask())
         self.said[2] = self.said[2].replace(b"\nimage ", b"\nstream keys\nimage ")
         self.assertEqual(self.json()["current"]["stream"], "keys")
         self.said[3] = b"signature"
@@ -143,12 +146,17 @@ class Figures(Tool):
             "the set by a larger one" % 1])
         self.nodes(report(0, keys=900, capacity=1000))
         self.assertEqual(self.json()["alerts"], [])
+        self.nodes(report(0, keys=0, capacity=1000))
+        self.assertIn(", 0 keys of 1000\n", self.ask())
+        self.nodes(report(0, keys=2 ** 64 - 1))
+        self.assertEqual(self.json()["nodes"][0]["keys"], 2 ** 63 - 1) # the most of JSON here
 
     def test_a_word_within_an_error(self):
         """What follows error is the sentence, whatever stands in it."""
         self.nodes(b"%d host h generation 7 error no refused 5 error x" % NOW)
         of = self.json(status=1)["nodes"][0]
         self.assertEqual((of["refused"], of["error"]), (0, "no refused 5 error x"))
+        self.assertIn("ago: no refused 5 error x\n", self.ask(status=1))
 
     def test_metrics(self):
         self.nodes(report(1500, 6, complete=0, retained=80, lost=5, refused=7, publisher=1,
@@ -185,6 +193,8 @@ class Figures(Tool):
                                      report(31000)),
                          ["publisher %016x (one) has not reported for 30 s" % 1,
                           "node %016x (h) has not reported for 31 s" % 3])
+        self.assertEqual(len(self.alerts(report(31000, refused=8, error="set seen: no"))), 1)
+        self.assertEqual(len(self.alerts(*[report(31000)] * 1001)), 1000) # no more is said
 
     def test_what_a_node_reports(self):
         self.assertEqual(self.alerts(
@@ -202,7 +212,9 @@ class Figures(Tool):
         self.assertEqual(self.json()["alerts"], [])
         self.said[10] = 3099
         self.assertIn("600 of 3099 bytes", self.json(status=1)["alerts"][0])
-        self.said[10] = 0
+        self.said[10], self.said[11] = 0, b"allkeys-lru" # which removes nothing then
+        self.assertEqual(self.json()["alerts"], [])
+        self.nodes(report(0, 0, checksum="0" * 32)) # it has no image, so it has no other
         self.said[2] = b"rubbish"
         self.assertEqual(self.json(status=1)["alerts"], ["the manifest cannot be read"])
         self.said[2] = None
