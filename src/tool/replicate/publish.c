@@ -72,12 +72,29 @@ static int not_open(const struct replicate *r)
 	return status;
 }
 
+/* Of -ENOENT, which also says that a socket, a file of the options or an image is not there: is it
+ * that nobody has published the set? */
+static bool is_unpublished(const struct replicate *r)
+{
+	char why[512];
+	struct weir_replica_view *v;
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	bool none = weir_replica_view(&v, &r->options) == 0;
+	if (none) {
+		none = !v->current.generation && !v->current.damaged;
+		weir_replica_view_free(v);
+	}
+	if (!none)
+		(void)weir_fail(-ENOENT, "%s", why);
+	return none;
+}
+
 /* The set as it is. Return: 0; 1 there is none; else a negative errno. */
 static int open_set(struct replicate *r, struct weir_replica **out)
 {
 	r->options.report = quiet;
 	int err = weir_replica_open(out, &r->options);
-	return err == -ENOENT && !r->options.params ? 1 : err;
+	return err == -ENOENT && is_unpublished(r) ? 1 : err;
 }
 
 /* A set whose image cannot be had is replaced all the same, by a node that has nothing of it. */
@@ -103,8 +120,8 @@ static int open_to_replace(struct replicate *r, struct weir_replica **out)
 	char why[512];
 	struct weir_replica_view *v;
 	int err = open_set(r, out);
-	if (!err)
-		return 0;
+	if (err >= 0)
+		return err;
 	snprintf(why, sizeof why, "%s", weir_error_detail());
 	if (weir_replica_view(&v, &r->options) != 0)
 		return err;

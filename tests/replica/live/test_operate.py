@@ -59,11 +59,16 @@ class Operate(tool.Tool):
                          r" -> .* 2000 keys at (1e-06|9\.\S+e-07)\n$")
         self.assertEqual(self.replace("c", "--", "true"), "")
         self.assertEqual(self.replace("-q", "a", "--", "true"), "")
+        self.assertEqual((self.replicate("publish", "-q", "a"), self.aside), ("", ""))
+        self.server.client.flushall()
+        self.assertEqual((self.replicate("publish", "-q", "a"), self.aside), ("", ""))
 
     def test_exit_statuses(self):
         """As weir(1) has them."""
         self.replicate("status", status=1)
         self.replicate("follow", "-o", "x", status=2)
+        self.assertIn("publish an image first", self.replicate(
+            "publish", "--replace", "x", "--", "true", status=2))
         self.weir("replicate", "status", "--set=seen", "--url=unix:///nowhere", status=2)
         self.weir("replicate", "publish", "--set=seen", "--url=unix:///nowhere", "x", status=2)
         self.build("a", 0, 10)
@@ -78,6 +83,11 @@ class Operate(tool.Tool):
         self.build("c", 0, 10, "-n", "100000")
         self.assertIn("could replace it", self.replicate("publish", "c", status=1))
         self.replicate("publish", "--replace", "b", "--", "true", status=1)
+        for command in (["a"], ["--replace", "a", "--", "true"]):
+            said = self.weir("replicate", "publish", "--set=seen", "--url=unix:///nowhere",
+                             *command, status=2)
+            self.assertRegex(said, r"unix:///nowhere: no such file or directory\n$")
+            self.assertNotIn("nobody", said)
         self.assertIn("signal 9", self.replicate("publish", "--replace", "a", "--", "sh", "-c",
                                                  "kill -9 $$", status=2))
         self.assertIn("nowhere", self.replicate("publish", "--replace", "a", "--", "./nowhere",
@@ -103,14 +113,16 @@ class Operate(tool.Tool):
         self.assertEqual(process.wait(60), 0)
 
     def test_another_has_the_lease(self):
-        """That is no trouble: whoever comes later may have it."""
+        """That is no trouble: whoever comes later may have it. Nor is what else passes."""
         self.build("a", 0, 10)
         self.replicate("publish", "a")
         between = liar.Liar(self.server.socket)
         self.addCleanup(between.close)
-        between.refusals["publish"] = liar.Error(b"WEIRLEASE another")
         self.environment["WEIR_REDIS_URL"] = between.url
-        self.assertIn("the lease", self.replicate("publish", "a", status=1))
+        for refusal, why in ((b"WEIRLEASE another", "the lease"), (b"WEIRSTALE x", "began anew"),
+                             (b"WEIRBASE 7", "meanwhile"), (b"WEIRCHUNK 0", "has gone")):
+            between.refusals["publish"] = liar.Error(refusal)
+            self.assertIn(why, self.replicate("publish", "a", status=1))
 
     def test_a_server_that_says_nothing(self):
         """--timeout is how long an answer is waited for, too."""

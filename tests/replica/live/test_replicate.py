@@ -95,6 +95,7 @@ class Replicate(tool.Tool):
             group.wait_until("it serves", lambda: os.path.exists(path) and self.query(path, 0))
             self.lose_chunks()
             self.replicate("publish", "--replace", "c", "--", "cp", "b", "c")
+            self.assertNotIn("becomes another", self.aside) # of what it was nothing is known
             group.wait_until("it is replaced", lambda: self.query(path, 1999))
             process.terminate()
             process.wait(60)
