@@ -38,13 +38,18 @@ class Lacking(nodes.OneServer):
         return time.monotonic() - begun
 
     def wanted(self):
-        """Whose batches were asked for, in turn."""
+        """Whose batches were asked for, in turn: always from the first."""
+        self.assertEqual({fields[b"w"].split()[1] for _, fields in self.client.xrange(
+            SET + "stream") if b"w" in fields} - {b"1"}, set())
         return [fields[b"w"].split()[0] for _, fields in self.client.xrange(SET + "stream")
                 if b"w" in fields]
 
     def test_each_has_its_time(self):
         for name in (0xa, 0xc):
-            self.assertGreaterEqual(self.gone(name), 4 * self.IDLE / 1000)
+            before = len(self.wanted())
+            seconds = self.gone(name)
+            self.assertGreaterEqual(seconds, 4 * self.IDLE / 1000)
+            self.assertLessEqual(len(self.wanted()) - before, 2 + seconds / (self.IDLE / 1000))
 
     def test_who_has_gone_is_not_asked(self):
         self.gone(0xa)

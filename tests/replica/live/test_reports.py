@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""What a node reports of itself to redis (due.c), against what is so. test_reports.py PROGRAM"""
+import sys
+import unittest
+
+import group
+import liar
+import nodes
+
+SET = "{weir:seen}:"
+
+
+class Reports(nodes.OneServer):
+    def setUp(self):
+        super().setUp()
+        self.client = self.server.client
+
+    def start(self, *options, capacity=1000, seconds=0):
+        self.ledger.capacity = capacity
+        return self.ledger.start(*options, seconds=seconds)
+
+    def reports(self):
+        """Of nodes that live: the words of each, up to its error."""
+        texts = [of.decode().partition(" error ")[0].split(" ")[1:]
+                 for of in self.client.hvals(SET + "nodes")]
+        return [dict(zip(of[::2], of[1::2])) for of in texts]
+
+    def come_to(self, **words):
+        def are_there():
+            return [of for of in self.reports()
+                    if all(of.get(k) == str(v) for k, v in words.items())]
+        try:
+            group.wait_until("it reports", are_there)
+        except AssertionError:
+            self.fail("%s: %s" % (words, self.reports()))
+        return are_there()
+
+    def last(self):
+        return self.client.xinfo_stream(SET + "stream")["last-generated-id"].decode()
+
+    def test_how_it_stands(self):
+        node = self.start(seconds=1000)
+        node.ask("burst 10")
+        self.assertEqual(node.ask("flush 10000"), "0 ")
+        self.come_to(publisher=1, complete=1, saturated=0, nearly_full=0, capacity=1000,
+                     generation=1)
+        group.wait_until("it reports its keys", lambda: 9 <= int(self.reports()[0]["keys"]) <= 11)
+        group.wait_until("it reports its position", lambda: any(
+            of["position"] == self.last() for of in self.reports()))
+        self.start()
+        self.come_to(publisher=0)
+        self.client.xadd(SET + "stream", {"v": 1, "n": "a" * 16, "q": 5, "s": "0" * 16, "i": ""})
+        self.come_to(complete=0)
+
+    def test_how_full_it_is(self):
+        """Too many keys for a filter of one size; at last all bits are set, and none can tell."""
+        node = self.start(capacity=100)
+        node.ask("burst 150")
+        self.come_to(saturated=1, nearly_full=0, capacity=100)
+        node.ask("burst 100000")
+        self.come_to(saturated=1, keys=10 ** 18)
+
+    def test_how_full_it_may_get(self):
+        """Of one that grows: what it may come to, and not what it is for now."""
+        node = self.start("kind=growing")
+        self.come_to(nearly_full=0)
+        capacity = int(self.reports()[0]["capacity"])
+        self.assertTrue(4000 <= capacity < 4200, capacity)
+        node.ask("burst 3900")
+        self.come_to(saturated=0, nearly_full=1)
+
+    def test_no_room_for_a_report(self):
+        """That it is full a server says to those who insert."""
+        between = liar.Liar(self.server.socket)
+        self.addCleanup(between.close)
+        between.refusals["report"] = liar.Error(b"OOM")
+        node = self.start("url=" + between.url)
+        calls = between.calls
+        group.wait_until("it has tried", lambda: calls.get("report", 0) > 2)
+        self.assertEqual(node.stats()["error"], "")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
