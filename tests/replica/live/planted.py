@@ -44,6 +44,14 @@ MUTANTS = [
         ("REPORT_IS_A_FAILURE", "return err == -ENOSPC ? 0 : err;", "return err;",
          "test_no_room_for_a_report"),
     )],
+    *[(name, DUE, old, new, "reports Reports.test_a_generation_that_is_due")
+      for name, old, new in (
+        ("LEASE_IS_A_FAILURE", "if (err == -EPERM || err == -EEXIST)\n", "if (err == -EEXIST)\n"),
+        ("DUE_AND_UNSAID", "\tsnprintf(r->publish_error, sizeof r->publish_error, \"%s\", err ? "
+         "weir_error_detail() : \"\");\n", ""),
+        ("DUE_FAILS_FOR_EVER", "err ? weir_error_detail() : \"\");\n\treturn err;",
+         "weir_error_detail());\n\treturn err;"),
+    )],
     ("WANTED_FROM_BEFORE", DUE, "of->sequence + 1);", "of->sequence);",
      "promises Lacking.test_who_has_gone_is_not_asked"),
     ("WANTED_ALL_THE_TIME", DUE, "waiting && weir__is_due(&r->want, now)", "waiting",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a node reports of itself to redis (due.c), against what is so. test_reports.py PROGRAM"""
 import sys
+import time
 import unittest
 
 import group
@@ -78,6 +79,23 @@ class Reports(nodes.OneServer):
         calls = between.calls
         group.wait_until("it has tried", lambda: calls.get("report", 0) > 2)
         self.assertEqual(node.stats()["error"], "")
+
+    def test_a_generation_that_is_due(self):
+        """That another publishes is no failure; what else is stays until one is published."""
+        self.start().quit()
+        between = liar.Liar(self.server.socket)
+        self.addCleanup(between.close)
+        between.refusals["publish"] = liar.Error(b"WEIRLEASE another")
+        node = self.start("url=" + between.url, seconds=1)
+        group.wait_until("it has tried", lambda: between.calls.get("publish", 0) > 1)
+        self.assertEqual(node.stats()["error"], "")
+        between.refusals["publish"] = liar.Error(b"WEIRCHUNK 0")
+        group.wait_until("it says so", lambda: "has gone" in node.stats()["error"])
+        for _ in range(20):
+            self.assertIn("has gone", node.stats()["error"])
+            time.sleep(0.04) # rounds in which nothing is due
+        del between.refusals["publish"]
+        group.wait_until("it is over", lambda: not node.stats()["error"])
 
 
 if __name__ == "__main__":
