@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Of planted.py: what a status reads and how it judges, which test_status.py must find."""
+"""Of planted.py: what a status reads and how it judges, and what nodes report for it."""
 
 VIEW, NODE = ("src/replica/service/" + f for f in ("view.c", "view_node.c"))
 STATUS = "src/tool/replicate/status.c"
+DUE = "src/replica/service/due.c"
 JSON = "src/tool/replicate/status_json.c"
 
 FIGURES = [
@@ -81,5 +82,30 @@ FIGURES = [
         ("PRINT_ERROR", "\t\tplain_put(n->error, stdout);", "\t\t;"),
         ("PRINT_DAMAGED", "\tif (g->damaged) {", "\tif (0) {"),
         ("ALERT_CHECKSUM", "strcmp(n->checksum, v->current.checksum) != 0", "0"),
+    )],
+    *[(name, DUE, old, new, "reports Reports." + test) for name, old, new, test in (
+        ("REPORTS_COMPLETE", "r->node.cursor.at), s.complete,", "r->node.cursor.at), true,",
+         "test_how_it_stands"),
+        ("REPORTS_POSITION", "weir__stream_id_print(position, r->node.cursor.at)",
+         "weir__stream_id_print(position, r->node.covered)", "test_how_it_stands"),
+        ("REPORTS_PUBLISHER", "r->publish_ms != 0,", "1,", "test_how_it_stands"),
+        ("REPORTS_SATURATED", "s.filter.saturated, s.nearly_full);", "0, s.nearly_full);",
+         "test_how_full_it_is"),
+        ("REPORTS_NEARLY_FULL", "s.filter.saturated, s.nearly_full);", "s.filter.saturated, 0);",
+         "test_how_full_it_may_get"),
+        ("REPORTS_ENDLESS_KEYS", "keys < 1e18 ? (uint64_t)keys : (uint64_t)1e18",
+         "(uint64_t)keys", "test_how_full_it_is"),
+        ("REPORTS_CAPACITY_NOW", "s.filter.max_capacity,\n", "s.filter.capacity,\n",
+         "test_how_full_it_may_get"),
+        ("REPORT_IS_A_FAILURE", "return err == -ENOSPC ? 0 : err;", "return err;",
+         "test_no_room_for_a_report"),
+    )],
+    *[(name, DUE, old, new, "reports Reports.test_a_generation_that_is_due")
+      for name, old, new in (
+        ("LEASE_IS_A_FAILURE", "if (err == -EPERM || err == -EEXIST)\n", "if (err == -EEXIST)\n"),
+        ("DUE_AND_UNSAID", "\tsnprintf(r->publish_error, sizeof r->publish_error, \"%s\", err ? "
+         "weir_error_detail() : \"\");\n", ""),
+        ("DUE_FAILS_FOR_EVER", "err ? weir_error_detail() : \"\");\n\treturn err;",
+         "weir_error_detail());\n\treturn err;"),
     )],
 ]
