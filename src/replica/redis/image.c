@@ -45,7 +45,8 @@ static int get_from_master(struct weir_redis *r, const struct weir_manifest *m,
 		return err;
 	if (reply->type == REDIS_REPLY_NIL)
 		err = weir_fail(-EAGAIN, "set %s: chunk %" PRIu64 " of generation %" PRIu64
-		                " is not there (any more): publish another", r->keys.set, c->i, m->generation);
+		                " is not there (any more): publish another", r->keys.set, c->i,
+		                m->generation);
 	else if (reply->type != REDIS_REPLY_STRING)
 		err = weir__redis_shape(r, "GET");
 	else if (reply->len != c->bytes)

@@ -30,7 +30,8 @@ static int chunk(const struct set *s, const char *names, uint64_t i, unsigned ch
 	redis.FreeString(s->context, string);
 	if (!is)
 		return weir_fail(-EAGAIN, "set %s: chunk %" PRIu64 " of generation %" PRIu64
-		                 " is not there (any more): publish another", s->keys.set, i, m->generation);
+		                 " is not there (any more): publish another", s->keys.set, i,
+		                 m->generation);
 	return len == expected ? 0 :
 	       weir_fail(-EBADMSG, "set %s: chunk %" PRIu64 " of generation %" PRIu64 " has %zu "
 	                 "bytes instead of %zu", s->keys.set, i, m->generation, len, expected);

@@ -177,7 +177,8 @@ class Figures(Tool):
         self.nodes(report(0))
         there = set(re.findall(r"(?m)^(weir_replica_\w+)\{", self.ask("--prometheus")))
         with open(ALERTS) as f:
-            named = re.findall(r"weir_replica_\w+", " ".join(re.findall(r"expr: (.*(?:\n {10}.*)*)", f.read())))
+            rules = re.findall(r"expr: (.*(?:\n {10}.*)*)", f.read())
+            named = re.findall(r"weir_replica_\w+", " ".join(rules))
         self.assertEqual(set(named) - there, set())
         self.assertGreaterEqual(set(named), {"weir_replica_" + name for name in (
             "generation_age_seconds", "node_complete", "node_publisher", "node_not_replicated",
