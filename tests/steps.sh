@@ -94,18 +94,29 @@ step_quick() {
 everything=(-Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled)
 with_servers=(-Dbind=enabled -Dnginx=enabled -Dredis=enabled -Dreplicate=enabled)
 
-# In short it is the servers' folder too: all is compiled once.
+# In short it is the servers' folder too, and only what is asked there is compiled.
 build_gcc() {
 	packages $base_packages $bench_packages $tool_packages
 	[ -z "$short" ] || packages_of_servers $server_packages
-	CC=gcc CXX=g++ build_in gcc "${everything[@]}" ${short:+"${with_servers[@]}"}
+	local how=build_in
+	[ -z "$short" ] || how=configure
+	CC=gcc CXX=g++ "$how" gcc "${everything[@]}" ${short:+"${with_servers[@]}"}
+}
+
+# The benchmarks, which no test calls.
+build_bench() {
+	local programs
+	programs=$(ninja -C "$build/gcc" -t targets all |
+		sed -n 's/^\(bench\/bench_[a-z]*\): .*_LINKER$/\1/p')
+	ninja -C "$build/gcc" --quiet $programs
 }
 
 step_gcc() {
 	packages gnuplot-nox
 	build_gcc
+	[ -z "$short" ] || build_bench
 	meson_test gcc --no-suite slow --no-suite schedule --no-suite model --no-suite servers \
-		${short:+--no-suite fault --no-suite fuzz --no-suite input} # asan's
+		${short:+--no-suite unit --no-suite fault --no-suite fuzz --no-suite input} # asan's
 }
 
 step_clang() {
