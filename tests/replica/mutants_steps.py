@@ -199,6 +199,15 @@ STEPS = {
          '\terr = check_written(text, len);\n\tif (!err)\n',
          '\tif (1)\n'),
     ],
+    'test_lineage': [
+        ('NONE_JOINED_NOTHING_HAD', 'node_join.c',
+         'return n->applied == 0 || m->hashing != n->hashing;', 'return true;'),
+        ('NONE_JOINED_MUCH_HAD', 'node_join.c',
+         'return n->applied == 0 || m->hashing != n->hashing;', 'return false;'),
+        ('A_NAME_FOR_A_LINEAGE', 'node_publish.c', 'err = weir__random(&m.lineage);\n\tif (!err)',
+         'm.lineage = n->id;\n\tif (!err)'),
+        ('A_RECORD_WITHOUT_A_LINEAGE', 'node_publish.c', 'if (!err && !m.base)', 'if (0)'),
+    ],
     'test_follows': [
         ('FOLLOWS_THOUGH_UNSENT', 'node_publish.c', ' && !n->ahead && sent;', ' && !n->ahead;'),
         ('NOT_SENT_FIRST', 'node_publish.c', 'bool sent = weir__node_send(n) == 0;',

@@ -77,7 +77,7 @@ static void test_another_seed(void **state)
 	toy.failing = 1000;
 	assert_int_equal(weir__node_send(&node[A]), -ECONNRESET);
 	toy.failing = 0; /* that is retained, and nowhere else */
-	for (unsigned i = 0; i < NODES; i++) {
+	for (unsigned i = 0; i < C; i++) {
 		assert_ok(weir__node_look(&node[i]));
 		assert_ok(weir__node_read(&node[i]));
 		assert_true(seed_of(i) != before);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Two nodes and a toy of a server, for tests that go step by step. */
+ * Two nodes (there is room for more) and a toy of a server, for tests that go step by step. */
 #ifndef WEIR_TESTS_REPLICA_TWO_H
 #define WEIR_TESTS_REPLICA_TWO_H
 
@@ -11,11 +11,11 @@
 #include "node.h"
 #include "toy.h"
 
-enum { A, B, NODES };
+enum { A, B, C, D, PLACES }; /* make_two() takes two of them */
 
 static struct toy toy;
-static struct weir_handle *handle[NODES];
-static struct weir_node node[NODES];
+static struct weir_handle *handle[PLACES];
+static struct weir_node node[PLACES];
 
 /* @f: the handle's first filter. */
 static inline void be_born_with(unsigned i, uint64_t id, struct weir_filter *f,
