@@ -103,18 +103,18 @@ build_gcc() {
 	CC=gcc CXX=g++ "$how" gcc "${everything[@]}" ${short:+"${with_servers[@]}"}
 }
 
-# The benchmarks, which no test calls.
-build_bench() {
-	local programs
-	programs=$(ninja -C "$build/gcc" -t targets all |
-		sed -n 's/^\(bench\/bench_[a-z]*\): .*_LINKER$/\1/p')
-	ninja -C "$build/gcc" --quiet $programs
+# What is installed, and the benchmarks: no test calls all of it.
+build_products() {
+	local products
+	products=$(ninja -C "$build/gcc" -t targets all |
+		sed -n 's/^\(\(src\|bench\)\/[^:]*\): \(.*_LINKER\|CUSTOM_COMMAND\).*/\1/p')
+	ninja -C "$build/gcc" --quiet $products
 }
 
 step_gcc() {
 	packages gnuplot-nox
 	build_gcc
-	[ -z "$short" ] || build_bench
+	[ -z "$short" ] || build_products
 	meson_test gcc --no-suite slow --no-suite schedule --no-suite model --no-suite servers \
 		${short:+--no-suite unit --no-suite fault --no-suite fuzz --no-suite input} # asan's
 }
@@ -130,13 +130,15 @@ step_clang() {
 # Undefined behaviour traps, and the address sanitizer prints where: its sentences would make the
 # library four times as large, and each start of the command twice as slow.
 step_asan() {
-	local with='-fsanitize-undefined-trap-on-error -g1' commands=tool
+	local with='-fsanitize-undefined-trap-on-error -g1' commands=tool how=build_in
 	packages $base_packages g++ $tool_packages
-	build_in asan -Dbuildtype=debugoptimized -Doptimization=1 -Dwerror=true -Dbench=disabled \
+	[ -z "$short" ] || how=configure
+	"$how" asan -Dbuildtype=debugoptimized -Doptimization=1 -Dwerror=true -Dbench=disabled \
 		-Db_sanitize=address,undefined -Db_lundef=false "-Dc_args=$with" "-Dcpp_args=$with"
 	ASAN_OPTIONS=handle_sigill=1 meson_test asan -t 4 "${fixed_layout[@]}" \
 		--no-suite slow --no-suite property --no-suite model --no-suite headers \
-		--no-suite install --no-suite bench --no-suite tool
+		--no-suite install --no-suite bench --no-suite tool \
+		${short:+--no-suite stress} # tsan_gcc's, and gcc's
 	# Thousands of processes: in short those that read what others wrote, and none searches its
 	# memory for leaks as it ends, which takes half of its time.
 	[ -z "$short" ] || commands=input

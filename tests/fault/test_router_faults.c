@@ -204,6 +204,8 @@ static void every_call_fails(void **state)
 	for (unsigned v = 0; v < COUNT_OF(verbs); v++)
 		for (unsigned e = 0; e < COUNT_OF(errors); e++) {
 			unsigned n = 1;
+			if (test_is_short() && (v + e) % 3 != 0)
+				continue;
 			while (n < MOST_CALLS && fail_at(&verbs[v], n, errors[e]))
 				n++;
 			assert_in_range(n, 3, MOST_CALLS - 1);
