@@ -51,6 +51,8 @@ struct weir_node {
 	bool healed;                 /* L8: something was lacking that nobody sent, and no image
 	                                had: nodes that live may have it in their sets */
 	bool united;                 /* L12: the node's own set was kept, and no image has it */
+	bool gave;                   /* L12: the image that is joined has it now, and may be lost
+	                                with its epoch */
 	struct weir_manifest joined; /* whose image is in the handle; generation 0: none */
 	struct weir_manifest seen;   /* the one that the server had last, joined or not */
 	struct weir_stream_id covered; /* L3: by the manifest that was seen last, in this epoch */

@@ -22,7 +22,7 @@ bool weir__node_lacks_image(const struct weir_node *n)
 void weir__node_joined(struct weir_node *n, const struct weir_manifest *m)
 {
 	n->joined = *m;
-	n->ahead = n->healed = n->united = false;
+	n->ahead = n->healed = n->united = n->gave = false;
 	if (n->newest < m->generation)
 		n->newest = m->generation;
 }
@@ -42,6 +42,7 @@ static void meet(struct weir_node *n, const char *epoch)
 	n->covered = n->cursor.at;
 	n->gap = false;
 	n->ahead = true;
+	n->united |= n->gave;
 }
 
 int weir__node_check(const struct weir_node *n, const struct weir_manifest *m)

@@ -141,7 +141,9 @@ int weir__node_publish(struct weir_node *n, const struct weir_filter *more)
 	if (more)
 		return 0; /* it is joined as by all others */
 	weir__node_covered(n, &m, &n->origins);
+	const bool gave = n->united;
 	weir__node_joined(n, &m);
+	n->gave = gave;
 	n->seen = m;
 	return 0;
 }

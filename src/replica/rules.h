@@ -69,7 +69,7 @@
  *     copied into the next filter too: nothing is forgotten, and what was removed stays until the
  *     next image from a record. What was copied is in no image: such a node, if it publishes at
  *     all, takes the lease and does so at once, and copies it again when it joins another's set
- *     before that.
+ *     before that, or in a new epoch, which may have lost what it had published.
  * L13 Another seed. Hashes mean something by one seed alone: where batches carry them, all filters
  *     have that seed. Where batches carry keys, a generation may be of another: then a key is
  *     hashed for each filter that it goes to, and a node's own set cannot be copied into the next

@@ -210,7 +210,52 @@ static void test_the_same_begins_again(void **state)
 	assert_true(has(A, 7) && node[A].united);
 }
 
-/* So does who publishes from a record. */
+/* A has published what it alone had, and redis fails over to what had not got that yet. */
+static void lose_what_was_given(void)
+{
+	begin_a_set();
+	leave_to(A, 7, true);
+	look(B);
+	publish(B);
+	look(A);
+	assert_true(node[A].united && toy_wait(&toy));
+	toy.lags = true;
+	publish(A);
+	assert_false(node[A].united);
+}
+
+/* B's is of the same number and lineage then: it is none that A could have gone on from. */
+static void test_a_sibling(void **state)
+{
+	(void)state;
+	lose_what_was_given();
+	toy_fail_over(&toy);
+	toy.lags = false;
+	look(B);
+	publish(B);
+	look(A);
+	assert_true(has(A, 7) && node[A].united);
+	publish(A);
+	look(B);
+	assert_true(has(B, 7));
+}
+
+/* Others have it now. */
+static void test_given_and_taken(void **state)
+{
+	(void)state;
+	lose_what_was_given();
+	toy.lags = false;
+	look(B);
+	publish(B);
+	look(A);
+	assert_true(toy_wait(&toy));
+	toy_fail_over(&toy);
+	look(A);
+	assert_false(node[A].united);
+}
+
+/* Who publishes from a record begins another one, too. */
 static void test_a_record_begins_again(void **state)
 {
 	struct weir_filter *record = test_filter(WEIR_BLOCKED, 1000, 1e-6);
@@ -244,6 +289,8 @@ int main(void)
 		OF(test_another_gap),
 		OF(test_the_same_begins_again),
 		OF(test_a_record_begins_again),
+		OF(test_a_sibling),
+		OF(test_given_and_taken),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static void print_fill(const struct weir_replica *r, char *out, size_t room)
 		return;
 	double keys = s.filter.keys_estimated; /* infinite if every bit is set */
 	snprintf(out, room, " keys %" PRIu64 " capacity %" PRIu64 " saturated %d nearly_full %d",
-	         keys < 1e18 ? (uint64_t)keys : (uint64_t)1e18, s.filter.max_capacity,
+	         keys < 1e18 ? (uint64_t)(keys + 0.5) : (uint64_t)1e18, s.filter.max_capacity,
 	         s.filter.saturated, s.nearly_full);
 }
 
