@@ -260,6 +260,32 @@ void toy_make(struct toy *t, uint64_t seed)
 	toy_wait(t);
 }
 
+bool toy_stream_has(const struct toy *t, uint64_t hash)
+{
+	for (size_t i = 0; i < t->now.n; i++) {
+		const struct toy_entry *e = t->now.entries[i];
+		const struct weir_entry read = { .kind = e->kind, .data = e->data,
+			                         .bytes = e->bytes };
+		for (size_t k = 0; k < weir__entry_hashes(&read); k++)
+			if (weir__entry_hash(&read, k) == hash)
+				return true;
+	}
+	return false;
+}
+
+const struct weir_filter *toy_image(const struct toy *t)
+{
+	const struct weir_filter *found = NULL;
+	struct weir_origins origins = { 0 };
+	struct weir_manifest m;
+	if (t->now.manifest &&
+	    weir__manifest_read(&m, &origins, t->now.manifest, t->now.manifest_len) == 0)
+		for (const struct toy_image *i = t->images; i && !found; i = i->older)
+			found = i->number == m.checksum[0] ? i->filter : NULL;
+	weir__origins_free(&origins);
+	return found;
+}
+
 void toy_free(struct toy *t)
 {
 	for (struct toy_entry *e = t->all, *older; e; e = older) {
