@@ -5,7 +5,10 @@
  *  - of a node that died, what no node, no batch and not the newest image has: all is lost that had
  *    it. That is asked when something was lost or died, not later: as long as one node has it, all
  *    must come to have it;
- *  - what a record that lacks it, or a generation of before, takes away. */
+ *  - what a record that lacks it, or a generation of before, takes away.
+ *
+ * If one entry is deleted in the stream's middle (d) and its node is killed (k), nobody can know
+ * that it is lacking: the two together are not answered for. */
 #include <stdio.h>
 #include "../../test.h"
 #include "simulation.h"

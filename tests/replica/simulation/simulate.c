@@ -196,7 +196,7 @@ struct options {
 static void help(const char *program)
 {
 	printf("usage: %s [--from SEED] [--seeds N] [--events N] [--features LETTERS]\n"
-	       "LETTERS (default tdfFrks): t(rim the stream) d(elete entries) f(ail over) F(lush)\n"
+	       "LETTERS (default tfFrks): t(rim the stream) d(elete entries) f(ail over) F(lush)\n"
 	       "r(ecord) R(eplace by a record that lacks keys) b(ack to a generation of before)\n"
 	       "m(anifest put back by hand) k(ill) s(leep) l(ag of the replica) e(rrors)\n",
 	       program);
@@ -210,7 +210,7 @@ static struct options read_options(int argc, char **argv)
 		                               { "features", required_argument, NULL, 'l' },
 		                               { "help", no_argument, NULL, 'h' },
 		                               { 0 } };
-	struct options o = { 1, 800, 120, "tdfFrks" };
+	struct options o = { 1, 800, 120, "tfFrks" };
 	for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;)
 		switch (option) {
 		case 'f': o.from = strtoull(optarg, NULL, 10); break;

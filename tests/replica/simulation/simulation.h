@@ -73,7 +73,7 @@ void sim_insert(struct sim *s, unsigned i);
 void sim_promise(struct sim *s, unsigned i);
 /* Excuse what only those had who are there no more: dead nodes, and what the server has lost. */
 void sim_excuse(struct sim *s);
-/* Excuse what the manifest's image and the stream lack: it was taken away. */
+/* Excuse what the image of a generation of before and the stream lack: it was taken away. */
 void sim_excuse_removed(struct sim *s);
 /* At any time: a node has what it inserted. When all is quiet: everybody has everything. */
 void sim_check_own(struct sim *s);
