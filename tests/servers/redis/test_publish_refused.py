@@ -76,7 +76,7 @@ class Refused(Sets):
         self.put_manifest({**good, "hashing": "0" * 16}) # the seed of no key yet
         self.refuse("WEIR.LOAD", "l", "SET", "x", text="of another kind or seed than its manifest")
         lines = list(good.items())
-        lines.insert(15, ("path", "x-1.weir"))
+        lines.insert(list(good).index("published") + 1, ("path", "x-1.weir"))
         self.put_manifest(dict(lines))
         self.both("is got by HTTP (x-1.weir)")
         self.put_manifest(good)
