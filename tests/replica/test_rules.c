@@ -119,12 +119,6 @@ static void want(unsigned i)
 	}
 }
 
-static int ascending(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Some nodes are taken for gone, though they live: then nothing is lost either. */
 static void heal(unsigned i, bool everybody)
 {
@@ -133,7 +127,7 @@ static void heal(unsigned i, bool everybody)
 	for (unsigned k = 0; k < NODES; k++)
 		if (everybody || k == i || number(2))
 			alive[n++] = at[k].node.id;
-	qsort(alive, n, sizeof *alive, ascending);
+	qsort(alive, n, sizeof *alive, toy_ascending);
 	(void)weir__node_heal(&at[i].node, alive, n);
 }
 

@@ -260,6 +260,12 @@ void toy_make(struct toy *t, uint64_t seed)
 	toy_wait(t);
 }
 
+int toy_ascending(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+	return *x < *y ? -1 : *x > *y;
+}
+
 bool toy_stream_has(const struct toy *t, uint64_t hash)
 {
 	for (size_t i = 0; i < t->now.n; i++) {

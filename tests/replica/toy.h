@@ -47,6 +47,8 @@ void toy_delete(struct toy *t, size_t i);
 void toy_delete_all(struct toy *t);
 void toy_flush(struct toy *t); /* the manifest too */
 uint64_t toy_number(struct toy *t, uint64_t below);
+/* For qsort(): the numbers of nodes, as weir__node_heal() wants them. */
+int toy_ascending(const void *a, const void *b);
 /* Is this hash in a batch of the stream? The image of the manifest there is, or NULL. */
 bool toy_stream_has(const struct toy *t, uint64_t hash);
 const struct weir_filter *toy_image(const struct toy *t);

@@ -103,19 +103,13 @@ void sim_round(struct sim *s, unsigned i, bool confirm)
 
 /* ---- who lives ---- */
 
-static int ascending(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-	return *x < *y ? -1 : *x > *y;
-}
-
 static size_t alive_since(const struct sim *s, uint64_t alive[SIM_KEPT], uint64_t age)
 {
 	size_t n = 0;
 	for (unsigned k = 0; k < s->report_count; k++)
 		if (s->now - s->reports[k].said <= age)
 			alive[n++] = s->reports[k].node;
-	qsort(alive, n, sizeof *alive, ascending);
+	qsort(alive, n, sizeof *alive, toy_ascending);
 	return n;
 }
 
