@@ -281,6 +281,7 @@ struct weir_replica_stats {
 	bool connected;           /* the last exchange with redis succeeded */
 	bool complete;            /* nothing is known that this node lacks: no insert, and no
 	                             generation whose image is still to come */
+	uint64_t lacking_ms;      /* for how long that has not been so */
 	uint64_t generation;      /* that was joined last; 0: none */
 	uint64_t newest;          /* that redis was seen to have */
 	uint64_t refused;         /* generation whose image will not do; 0: none */
@@ -294,7 +295,7 @@ struct weir_replica_stats {
 	char error[256];          /* the last failure's sentence, if it is not over; "" */
 };
 #define WEIR_REPLICA_STATS_INIT \
-	{ sizeof(struct weir_replica_stats), false, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } }
+	{ sizeof(struct weir_replica_stats), false, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } }
 
 /**
  * How this node stands, as of its thread's last round.
@@ -314,6 +315,7 @@ struct weir_replica_node {
 	char checksum[33];        /* of that generation's image: nodes that agree have the same */
 	char position[42];        /* in the stream, up to which it has applied all */
 	bool complete, publisher; /* publisher: it is to publish now and then */
+	double lacking;           /* seconds for which it had not been complete when it reported */
 	uint64_t retained_bytes, not_replicated, refused;
 	uint64_t image_here, image_bytes; /* of an image on its way */
 	uint64_t keys, capacity;  /* in its filter, by estimate, and those that it is made for */

@@ -7,13 +7,23 @@
 #include <weir/error.h>
 #include "service.h"
 
+/* Whether inserts or an image are still to come, and for how long. */
+static void note_complete(struct weir_replica *r, struct weir_replica_stats *s)
+{
+	uint64_t now = weir__now_ms();
+	s->complete = weir__node_complete(&r->node) && !weir__node_lacks_image(&r->node);
+	if (s->complete || !r->lacking_ms)
+		r->lacking_ms = now;
+	s->lacking_ms = now - r->lacking_ms;
+}
+
 void weir__service_note(struct weir_replica *r, int err)
 {
 	const struct weir_node *n = &r->node;
 	pthread_mutex_lock(&r->lock);
 	struct weir_replica_stats *s = &r->stats;
 	s->connected = weir__wire_fd(r->wire) >= 0;
-	s->complete = weir__node_complete(n) && !weir__node_lacks_image(n);
+	note_complete(r, s);
 	weir__redis_image_bytes(&r->redis, &s->image_here, &s->image_bytes);
 	s->generation = n->joined.generation;
 	s->newest = n->newest > n->seen.generation ? n->newest : n->seen.generation;

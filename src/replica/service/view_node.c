@@ -51,6 +51,7 @@ static bool take(struct weir_replica_node *n, const redisReply *node, const redi
 	n->pid = (int64_t)number(report, "pid");
 	n->generation = number(report, "generation");
 	n->complete = number(report, "complete") == 1;
+	n->lacking = (double)number(report, "lacking") / 1000;
 	n->publisher = number(report, "publisher") == 1;
 	n->retained_bytes = number(report, "retained");
 	n->not_replicated = number(report, "lost");

@@ -10,7 +10,7 @@
 #include "../tool.h"
 #include "status.h"
 
-enum { SILENT = 30 /* seconds */ };
+enum { SILENT = 30, LACKING = 30 /* seconds */ };
 
 static void alert(struct alerts *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -43,6 +43,9 @@ static void judge_node(struct alerts *a, const struct weir_replica_view *v,
 		      "%s: replace the set by a larger one", role, n->node, n->host, n->keys,
 		      n->capacity, n->saturated ? ", which answers yes more often" :
 		                                  ", which will refuse keys");
+	if (!n->complete && n->lacking > LACKING)
+		alert(a, "%s %016" PRIx64 " (%s) has lacked inserts of others, or an image, for "
+		      "%.0f s", role, n->node, n->host, n->lacking);
 	if (n->error[0])
 		alert(a, "%s %016" PRIx64 " (%s): %s", role, n->node, n->host, n->error);
 	if (n->generation == v->current.generation && v->current.checksum[0] &&
@@ -91,8 +94,12 @@ static void print_node(const struct weir_replica_node *n)
 	plain_put(n->host, stdout);
 	printf(" pid %" PRId64 ": generation %" PRIu64 ", position ", n->pid, n->generation);
 	plain_put(n->position, stdout);
-	printf(", %s, %" PRIu64 " bytes kept, %.1f s ago%s", n->complete ? "complete" : "lacking",
-	       n->retained_bytes, n->age, n->publisher ? ", publisher" : "");
+	if (n->complete)
+		printf(", complete");
+	else
+		printf(", lacking for %.1f s", n->lacking);
+	printf(", %" PRIu64 " bytes kept, %.1f s ago%s", n->retained_bytes, n->age,
+	       n->publisher ? ", publisher" : "");
 	if (n->capacity)
 		printf(", %" PRIu64 " keys of %" PRIu64, n->keys, n->capacity);
 	if (n->image_bytes)

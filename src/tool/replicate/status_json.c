@@ -58,6 +58,7 @@ static json_t *json_node(const struct weir_replica_node *n)
 	json_put(j, "checksum", text(n->checksum));
 	json_put(j, "position", text(n->position));
 	json_put(j, "complete", json_boolean(n->complete));
+	json_put(j, "lacking_seconds", json_real(n->lacking));
 	json_put(j, "publisher", json_boolean(n->publisher));
 	json_put(j, "retained_bytes", integer(n->retained_bytes));
 	json_put(j, "not_replicated", integer(n->not_replicated));
@@ -134,6 +135,11 @@ static double node_complete(const struct weir_replica_node *n)
 	return n->complete;
 }
 
+static double node_lacking(const struct weir_replica_node *n)
+{
+	return n->lacking;
+}
+
 static double node_failing(const struct weir_replica_node *n)
 {
 	return n->error[0] != '\0';
@@ -200,6 +206,8 @@ void status_prometheus(const struct replicate *r, const struct weir_replica_view
 	nodes_gauge(r, v, "age_seconds", "Since the node reported.", node_age);
 	nodes_gauge(r, v, "generation", "That the node serves.", node_generation);
 	nodes_gauge(r, v, "complete", "Whether it has all that it knows of.", node_complete);
+	nodes_gauge(r, v, "lacking_seconds", "For how long it had not, when it reported.",
+	            node_lacking);
 	nodes_gauge(r, v, "publisher", "Whether it is to publish now and then.", node_publisher);
 	nodes_gauge(r, v, "refused", "A generation that it will not take; 0: none.", node_refused);
 	nodes_gauge(r, v, "failing", "Whether it reports an error.", node_failing);

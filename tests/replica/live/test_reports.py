@@ -43,7 +43,7 @@ class Reports(nodes.OneServer):
         node = self.start(seconds=1000)
         node.ask("burst 10")
         self.assertEqual(node.ask("flush 10000"), "0 ")
-        self.come_to(publisher=1, complete=1, saturated=0, nearly_full=0, capacity=1000,
+        self.come_to(publisher=1, complete=1, lacking=0, saturated=0, nearly_full=0, capacity=1000,
                      generation=1)
         group.wait_until("it reports its keys", lambda: 9 <= int(self.reports()[0]["keys"]) <= 11)
         group.wait_until("it reports its position", lambda: any(
@@ -52,6 +52,8 @@ class Reports(nodes.OneServer):
         self.come_to(publisher=0)
         self.client.xadd(SET + "stream", {"v": 1, "n": "a" * 16, "q": 5, "s": "0" * 16, "i": ""})
         self.come_to(complete=0)
+        group.wait_until("it reports for how long", lambda: any(
+            of["complete"] == "0" and int(of["lacking"]) >= 100 for of in self.reports()))
 
     def test_how_full_it_is(self):
         """Too many keys for a filter of one size; at last all bits are set, and none can tell."""

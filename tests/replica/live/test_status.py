@@ -31,7 +31,7 @@ def manifest(generation, **other):
 
 def report(age_ms, generation=7, **other):
     said = {"host": "h", "pid": 12, "generation": generation, "checksum": SUM,
-            "position": "7-3", "complete": 1, "retained": 0, "lost": 0, "refused": 0,
+            "position": "7-3", "complete": 1, "lacking": 0, "retained": 0, "lost": 0, "refused": 0,
             "publisher": 0, "here": 0, "image": 0, **other}
     said["error"] = said.pop("error", "") # which is last
     return b"%d %s" % (NOW - age_ms, " ".join("%s %s" % of for of in said.items()).encode())
@@ -106,24 +106,28 @@ class Figures(Tool):
         self.assertIsNone(self.json()["lease_owner"])
 
     def test_a_node(self):
-        self.nodes(report(2500, 6, position="6-1", complete=0, retained=80, here=5, image=17),
+        self.nodes(report(2500, 6, position="6-1", complete=0, lacking=29960, retained=80,
+                          here=5, image=17),
                    report(1250, host="other", pid=99, publisher=1))
         of = self.json()["nodes"]
         self.assertEqual([n["node"] for n in of], ["%016x" % 2, "%016x" % 1])
         self.assertEqual(of[0], {
             "node": "%016x" % 2, "host": "other", "pid": 99, "age_seconds": 1.25,
             "generation": 7, "checksum": SUM, "position": "7-3", "complete": True,
+            "lacking_seconds": 0,
             "publisher": True, "retained_bytes": 0, "not_replicated": 0, "refused": 0,
             "image_here": 0, "image_bytes": 0, "keys": 0, "capacity": 0, "saturated": False,
             "nearly_full": False, "error": ""})
         self.assertEqual({k: of[1][k] for k in ("age_seconds", "generation", "position",
-                                                "complete", "publisher", "retained_bytes",
+                                                "complete", "lacking_seconds", "publisher",
+                                                "retained_bytes",
                                                 "image_here", "image_bytes")},
                          {"age_seconds": 2.5, "generation": 6, "position": "6-1",
-                          "complete": False, "publisher": False, "retained_bytes": 80,
+                          "complete": False, "lacking_seconds": 29.96, "publisher": False,
+                          "retained_bytes": 80,
                           "image_here": 5, "image_bytes": 17})
-        self.assertIn("position 6-1, lacking, 80 bytes kept, 2.5 s ago, 5 of 17 bytes of an image "
-                      "are here\n", self.ask())
+        self.assertIn("position 6-1, lacking for 30.0 s, 80 bytes kept, 2.5 s ago, 5 of 17 bytes "
+                      "of an image are here\n", self.ask())
         self.assertIn("position 7-3, complete, 0 bytes kept, 1.2 s ago, publisher\n",
                       self.ask())
 
@@ -159,13 +163,14 @@ class Figures(Tool):
         self.assertIn("ago: no refused 5 error x\n", self.ask(status=1))
 
     def test_metrics(self):
-        self.nodes(report(1500, 6, complete=0, retained=80, lost=5, refused=7, publisher=1,
-                          here=5, image=17, error="no"))
+        self.nodes(report(1500, 6, complete=0, lacking=1750, retained=80, lost=5, refused=7,
+                          publisher=1, here=5, image=17, error="no"))
         text = self.ask("--prometheus", status=1)
         for name, value in (("generation", 7), ("generation_age_seconds", 61.5),
                             ("image_bytes", 2500), ("stream_length", 5), ("alerts", 3)):
             self.assertIn('weir_replica_%s{set="seen"} %s\n' % (name, value), text)
         for name, value in (("age_seconds", 1.5), ("generation", 6), ("complete", 0),
+                            ("lacking_seconds", 1.75),
                             ("image_here_bytes", 5), ("image_bytes", 17),
                             ("failing", 1), ("retained_bytes", 80), ("not_replicated", 5),
                             ("publisher", 1), ("refused", 7)):
@@ -200,11 +205,14 @@ class Figures(Tool):
     def test_what_a_node_reports(self):
         self.assertEqual(self.alerts(
             report(0, 6, refused=7), report(1, lost=5), report(2, error="set seen: no"),
-            report(3, checksum="f" * 32), report(4, 6, checksum="f" * 32)),
+            report(3, checksum="f" * 32), report(4, 6, checksum="f" * 32),
+            report(5, complete=0, lacking=30001), report(6, complete=0, lacking=30000),
+            report(7, lacking=99000)),
             ["node %016x (h) refuses generation 7" % 1,
              "node %016x (h) keeps 5 inserts to itself: it had no room for them" % 2,
              "node %016x (h): set seen: no" % 3,
-             "node %016x (h) has another image of generation 7" % 4])
+             "node %016x (h) has another image of generation 7" % 4,
+             "node %016x (h) has lacked inserts of others, or an image, for 30 s" % 6])
 
     def test_what_is_wrong_with_the_set(self):
         self.said[10], self.said[11] = 3100, b"allkeys-lru"
