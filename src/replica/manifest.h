@@ -82,5 +82,8 @@ int weir__manifest_read(struct weir_manifest *out, struct weir_origins *origins,
  * @text: receives malloc'ed text of @len bytes. Return: 0 or -ENOMEM. */
 int weir__manifest_write(char **text, size_t *len, const struct weir_manifest *m,
                          const struct weir_origins *origins);
+/* Before it is published: what no node could read would stay there, in the way of every other.
+ * Return: as weir__manifest_read(). */
+int weir__manifest_check(const char *text, size_t len);
 
 #endif

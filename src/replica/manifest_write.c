@@ -105,3 +105,12 @@ int weir__manifest_write(char **text, size_t *len, const struct weir_manifest *m
 	*len = bytes;
 	return 0;
 }
+
+int weir__manifest_check(const char *text, size_t len)
+{
+	struct weir_manifest m;
+	struct weir_origins origins = { 0 };
+	int err = weir__manifest_read(&m, &origins, text, len);
+	weir__origins_free(&origins);
+	return err;
+}

@@ -53,16 +53,6 @@ static struct weir_stream_id covered(const struct weir_node *n, const struct wei
 	return safe ? base->cursor.at : base->covered;
 }
 
-/* What no node could read would stay there, in the way of every other. */
-static int check_written(const char *text, size_t len)
-{
-	struct weir_manifest m;
-	struct weir_origins origins = { 0 };
-	int err = weir__manifest_read(&m, &origins, text, len);
-	weir__origins_free(&origins);
-	return err;
-}
-
 /* @origins: up to which of each node's batches the image has all. */
 static int store_and_publish(const struct weir_node *n, const struct weir_filter *f,
                              const struct weir_manifest *base, struct weir_manifest *m,
@@ -77,7 +67,7 @@ static int store_and_publish(const struct weir_node *n, const struct weir_filter
 		err = weir__manifest_write(&text, &len, m, origins);
 	if (err)
 		return err;
-	err = check_written(text, len);
+	err = weir__manifest_check(text, len);
 	if (!err)
 		err = n->server->publish(n->server->context, m, text, len);
 	free(text);
@@ -252,7 +242,7 @@ int weir__node_publish_again(struct weir_node *n, const char *text, size_t len)
 	if (!err)
 		err = weir__manifest_write(&again, &len, &m, &origins);
 	if (!err)
-		err = check_written(again, len);
+		err = weir__manifest_check(again, len);
 	if (!err)
 		err = n->server->publish(n->server->context, &m, again, len);
 	n->newest = err ? n->newest : m.generation;

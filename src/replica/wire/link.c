@@ -95,25 +95,29 @@ static bool is_any(const redisReply *r, const char *const *words)
 	return false;
 }
 
-/* @may_fail: it is a courtesy that a user may not be allowed. */
+enum word {
+	PLAIN,
+	SECRET,   /* an answer that repeats it would show a password */
+	COURTESY, /* which a user may not be allowed */
+};
+
 static int say(struct weir_link *l, const struct weir_manner *m, const struct iovec *args, size_t n,
-               bool may_fail)
+               enum word word)
 {
 	redisReply *reply;
 	int err = weir__link_call(l, m, args, n, &reply);
 	if (err)
 		return err;
-	if (reply->type == REDIS_REPLY_ERROR && !may_fail) {
+	if (reply->type == REDIS_REPLY_ERROR && word != COURTESY) {
 		static const char *const no[] = { "WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH",
 			                          "ERR Client sent AUTH", "DENIED", NULL };
 		static const char *const not_now[] = { "LOADING", "BUSY", "MASTERDOWN",
 			                               "ERR max number of clients reached", NULL };
 		bool access = is_any(reply, no), later = is_any(reply, not_now);
-		bool secret = args[0].iov_len == 4; /* AUTH: what repeats it shows a password */
 		err = weir_fail(access ? -EACCES : later ? -EAGAIN : -EPROTO,
 		                "%s: %.*s is refused: %.*s", l->peer, (int)args[0].iov_len,
 		                (const char *)args[0].iov_base,
-		                secret ? (int)strcspn(reply->str, " ") : 200, reply->str);
+		                word == SECRET ? (int)strcspn(reply->str, " ") : 200, reply->str);
 	}
 	freeReplyObject(reply);
 	return err;
@@ -129,17 +133,17 @@ static int introduce(struct weir_link *l, const struct weir_manner *m, const str
 			                      weir__text(s->password) };
 		/* the form without a user is that of servers before 6 too */
 		const struct iovec plain[] = { weir__text("AUTH"), weir__text(s->password) };
-		err = s->user ? say(l, m, args, 3, false) : say(l, m, plain, 2, false);
+		err = s->user ? say(l, m, args, 3, SECRET) : say(l, m, plain, 2, SECRET);
 	}
 	if (!err && s->selects && m->address.database) {
 		snprintf(database, sizeof database, "%" PRIu32, m->address.database);
 		const struct iovec args[] = { weir__text("SELECT"), weir__text(database) };
-		err = say(l, m, args, 2, false);
+		err = say(l, m, args, 2, PLAIN);
 	}
 	if (!err && s->selects && m->client_name) {
 		const struct iovec args[] = { weir__text("CLIENT"), weir__text("SETNAME"),
 			                      weir__text(m->client_name) };
-		err = say(l, m, args, 3, true);
+		err = say(l, m, args, 3, COURTESY);
 	}
 	return err;
 }

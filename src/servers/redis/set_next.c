@@ -108,16 +108,6 @@ static int switch_to(const struct set *s, const struct weir_manifest *m, const c
 	return err;
 }
 
-/* What no node could read would stay there, in the way of every other. */
-static int check_written(const char *text, size_t len)
-{
-	struct weir_manifest m;
-	struct weir_origins origins = { 0 };
-	int err = weir__manifest_read(&m, &origins, text, len);
-	weir__origins_free(&origins);
-	return err;
-}
-
 int set_publish(struct set *s, const struct weir_filter *f)
 {
 	struct weir_manifest m;
@@ -130,7 +120,7 @@ int set_publish(struct set *s, const struct weir_filter *f)
 		return err;
 	err = weir__manifest_write(&text, &len, &m, &s->origins);
 	if (!err)
-		err = check_written(text, len);
+		err = weir__manifest_check(text, len);
 	if (err)
 		set_unstore(s, &m, err);
 	else /* after an error too the manifest may be there: a script ends where it fails */

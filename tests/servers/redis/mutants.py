@@ -48,7 +48,7 @@ MUTANTS = [
     ('NO_LIMIT_OF_MEMORY', 'set_store.c', 'redis.GetUsedMemoryRatio() > 1', '0',
      'Refused.test_no_room'),
     ('LEFT_BEHIND', 'set_store.c', '\t\tset_unstore(s, m, err);', '\t\t;', 'Refused.test_no_room'),
-    ('NOT_READ_AGAIN', 'set_next.c', 'err = check_written(text, len);', 'err = 0;',
+    ('NOT_READ_AGAIN', 'set_next.c', 'err = weir__manifest_check(text, len);', 'err = 0;',
      'Refused.test_what_a_module_cannot'),
     ('COVERED_IN_ANOTHER_EPOCH', 'set_next.c',
      '\tm->covered = (struct weir_stream_id){ 0, 0 };\n', '', 'Commands.test_another_epoch'),
