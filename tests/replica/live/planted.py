@@ -322,7 +322,7 @@ MUTANTS = [
     ("RECORD_WAITS", ASK, "int err = publish(r, arg);",
      "int err = looked ? looked : publish(r, arg);",
      "coming Web.test_a_record_replaces_what_does_not_come"),
-    ("COMPLETE_WITHOUT_IT", STATS, " && !weir__node_lacks_image(n)",
+    ("COMPLETE_WITHOUT_IT", STATS, " && !weir__node_lacks_image(&r->node)",
      "", "coming Web.test_closing_while_it_comes"),
     ("NO_FAILURE_BUT_SAID", ROUND, "\tif (err == -EINPROGRESS)\n\t\treturn 0;\n",
      "", "coming Web.test_confirmed_inserts_while_a_web_server_drips"),

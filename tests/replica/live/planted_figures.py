@@ -98,7 +98,7 @@ FIGURES = [
          "test_how_full_it_is"),
         ("REPORTS_NEARLY_FULL", "s.filter.saturated, s.nearly_full);", "s.filter.saturated, 0);",
          "test_how_full_it_may_get"),
-        ("REPORTS_ENDLESS_KEYS", "keys < 1e18 ? (uint64_t)keys : (uint64_t)1e18",
+        ("REPORTS_ENDLESS_KEYS", "keys < 1e18 ? (uint64_t)(keys + 0.5) : (uint64_t)1e18",
          "(uint64_t)keys", "test_how_full_it_is"),
         ("REPORTS_CAPACITY_NOW", "s.filter.max_capacity,\n", "s.filter.capacity,\n",
          "test_how_full_it_may_get"),
