@@ -68,6 +68,12 @@ MUTANTS = [
      "promises Promises.test_nothing_is_kept_for_others"),
     ("NO_CARRY", INSERT, "\tif (t.tv_nsec >= 1000000000) {", "\tif (0) {",
      "asked Confirmed.test_any_number_of_milliseconds"),
+    ("MILLISECONDS_IGNORED", INSERT, "after(milliseconds ? milliseconds : r->confirm_ms)",
+     "after(r->confirm_ms)", "promises Promises.test_no_replica"),
+    ("LATE_IS_FULL", INSERT, "if (err == -ETIMEDOUT)", "if (0)",
+     "promises Promises.test_no_replica"),
+    ("ANOTHER_SEED_IS_FULL", INSERT, "if (err == -EKEYREJECTED)", "if (0)",
+     "live Live.test_begun_anew_by_another_seed"),
 
     # ---- service/due.c ----
     ("GONE_AT_ONCE", DUE, "\t\tr->incomplete_ms = 0;\n", "",
