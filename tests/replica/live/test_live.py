@@ -139,6 +139,12 @@ class Live(nodes.OneServer):
                 self.server.client.delete(SET + what)
         self.settle()
 
+    def test_nobody_publishes_it_again(self):
+        node = self.ledger.start()
+        self.assertEqual(node.ask("publish"), "0 ")
+        self.server.client.delete(*self.server.client.keys(SET + "*"))
+        group.wait_until("it says so", lambda: "no generation of it" in node.stats()["error"])
+
     def test_the_stream_is_trimmed_by_force(self):
         self.ledger.start(seconds=1)
         self.start(2)
@@ -259,6 +265,7 @@ class Live(nodes.OneServer):
         self.assertEqual(self.ledger.nodes[1].stats()["image"], 0) # nothing of it is kept
         self.assertEqual(self.ledger.nodes[0].ask("record"), "0 ")
         self.settle()
+        self.assertEqual(self.ledger.nodes[1].stats()["refused"], 0) # it has a later one
 
 
 if __name__ == "__main__":
