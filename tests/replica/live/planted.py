@@ -321,6 +321,13 @@ MUTANTS = [
      "coming_replicas Replicas.test_what_a_liar_gave_is_not_here"),
     ("REFUSED_STAYS_HERE", COMING, "\tif (!err || is_final(err))\n\t\tdrop(r);",
      "\tif (!err)\n\t\tdrop(r);", "live Live.test_an_image_is_damaged"),
+    *[("GOES_ON_WITH_ANOTHER_" + field.upper(), COMING,
+       "of->%s == m->%s &&" % (field, field), "", "image") for field in (
+           "generation", "bytes", "checksum[0]", "checksum[1]", "chunks", "chunk_bytes", "stored",
+           "kind")],
+    ("GOES_ON_WITH_ANOTHER_PATH", COMING, " && strcmp(of->path, m->path) == 0;", ";", "image"),
+    ("REJECTED_STAYS_HERE", COMING, "err == -EKEYREJECTED || ", "", "image"),
+    ("UNSUPPORTED_STAYS_HERE", COMING, "err == -ENOTSUP || ", "", "image"),
     ("BEGINS_WITH_A_PAUSE", COMING, "\t\t\tr->coming->failure.again_ms = 0;\n", "",
      "asked Chunks.test_an_image_that_is_not_there_at_first"),
     ("REPLICA_FOR_NOTHING", IMAGE, "!r->read_wire || f->master",

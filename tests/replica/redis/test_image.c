@@ -221,6 +221,13 @@ static void test_hash(void **state)
 	assert_ok(get());
 }
 
+static uint64_t left(void)
+{
+	uint64_t here, all;
+	weir__redis_image_bytes(&of.redis, &here, &all);
+	return all;
+}
+
 static void test_too_large(void **state)
 {
 	(void)state;
@@ -243,6 +250,48 @@ static void test_key_of_a_keyed_one(void **state)
 	assert_ok(get());
 	of.redis.hash_key = NULL;
 	assert_refused(get(), -EKEYREJECTED, "generation 7", "key");
+	assert_int_equal(left(), 0);
+}
+
+/* What came before a failure stays, for this image and for no other. */
+static void is_given_up_for(const struct weir_manifest *other)
+{
+	server.data[CHUNKS - 1] = NULL;
+	assert_refused(get(), -EAGAIN, "generation 7", "is not there");
+	weir__redis_image_only(&of.redis, &of.m);
+	assert_int_equal(left(), of.len);
+	weir__redis_image_only(&of.redis, other);
+	assert_int_equal(left(), 0);
+}
+
+static void test_of_another(void **state)
+{
+	(void)state;
+	struct weir_manifest other[8];
+	for (unsigned i = 0; i < 8; i++)
+		other[i] = of.m;
+	other[0].generation++;
+	other[1].bytes++;
+	other[2].checksum[0]++;
+	other[3].checksum[1]++;
+	other[4].chunks++;
+	other[5].chunk_bytes++;
+	other[6].stored++;
+	strcpy(other[7].path, "/another");
+	for (unsigned i = 0; i < 8; i++)
+		is_given_up_for(&other[i]);
+	is_given_up_for(NULL);
+	other[0] = of.m;
+	other[0].kind = WEIR_BLOCKED;
+	is_given_up_for(&other[0]);
+}
+
+static void test_nothing_is_left_of_what_will_not_do(void **state)
+{
+	(void)state;
+	of.m.path[0] = '/'; /* and no base URL */
+	assert_refused(get(), -ENOTSUP, "generation 7", "no base URL");
+	assert_int_equal(left(), 0);
 }
 
 int main(void)
@@ -254,6 +303,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hash, begin_plain, end),
 		cmocka_unit_test_setup_teardown(test_too_large, begin_plain, end),
 		cmocka_unit_test_setup_teardown(test_kind, begin_plain, end),
+		cmocka_unit_test_setup_teardown(test_of_another, begin_plain, end),
+		cmocka_unit_test_setup_teardown(test_nothing_is_left_of_what_will_not_do,
+			begin_plain, end),
 		cmocka_unit_test_setup_teardown(test_key_of_a_keyed_one, begin_keyed, end),
 	};
 	return cmocka_run_group_tests(tests, begin_all, end_all);
