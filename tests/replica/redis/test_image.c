@@ -260,6 +260,8 @@ static void is_given_up_for(const struct weir_manifest *other)
 	assert_refused(get(), -EAGAIN, "generation 7", "is not there");
 	weir__redis_image_only(&of.redis, &of.m);
 	assert_int_equal(left(), of.len);
+	struct weir_filter *f;
+	assert_refused(weir__redis_image(&of.redis, &of.m, &f), -EAGAIN, "", "is not there");
 	weir__redis_image_only(&of.redis, other);
 	assert_int_equal(left(), 0);
 }
