@@ -161,7 +161,8 @@ static int begin(struct weir_redis *r, const struct weir_manifest *m)
 	return err;
 }
 
-/* It goes on later. Until something comes, that is how it stands. */
+/* It goes on later. Until something comes, that is how it stands. Nobody has interrupted it: what
+ * was stopped is dropped. */
 static void note_failure(struct weir_coming *c)
 {
 	uint64_t here = atomic_load(&c->file.here);
@@ -171,7 +172,6 @@ static void note_failure(struct weir_coming *c)
 	memcpy(c->failure.sentence, c->sentence, sizeof c->failure.sentence);
 	c->failure.again_ms = weir__now_ms() + weir__wire_backoff(c->failure.times);
 	atomic_store(&c->ended, false);
-	rest(c);
 }
 
 static int take(struct weir_redis *r, struct weir_filter **out)
