@@ -86,7 +86,7 @@ static bool refused_or_usable(const unsigned char *bytes, size_t n, size_t at, u
 static void test_every_byte_raw(void **state)
 {
 	(void)state;
-	for (size_t at = 0; at < image_bytes; at++) {
+	for (size_t at = 0; at < image_bytes; at += test_is_short() ? 3 : 1) {
 		unsigned char was = image[at];
 		FOR_EACH_VALUE(x) {
 			image[at] = was ^ (unsigned char)x;
@@ -262,6 +262,8 @@ static void test_every_length(void **state)
 	(void)state;
 	assert_true(image_spit(path, image, image_bytes));
 	for (size_t n = image_bytes; n-- > 0;) {
+		if (test_is_short() && n % 4 > 1) /* all fields are of four bytes */
+			continue;
 		/* its own, so that a sanitizer sees its end */
 		unsigned char *bytes = malloc(n + 1);
 		assert_non_null(bytes);
@@ -292,7 +294,7 @@ static void test_bytes_after_the_end(void **state)
 	(void)state;
 	assert_non_null(bytes);
 	memcpy(bytes, image, image_bytes);
-	for (size_t more = 1; more <= 5000; more += 7) {
+	for (size_t more = 1; more <= 5000; more += test_is_short() ? 21 : 7) {
 		assert_false(refused_or_usable(bytes, image_bytes + more, more, 0));
 		assert_true(image_spit(path, bytes, image_bytes + more));
 		assert_refused(weir_load(&f, path, NULL), -EBADMSG, path, "");

@@ -74,7 +74,7 @@ static bool refused_or_same(const unsigned char *bytes, size_t n)
 static void test_every_byte_of_the_frames(void **state)
 {
 	(void)state;
-	for (size_t at = IMAGE_PAGE; at < image_bytes; at++) {
+	for (size_t at = IMAGE_PAGE; at < image_bytes; at += test_is_short() ? 3 : 1) {
 		unsigned char was = image[at];
 		FOR_EACH_VALUE(x) {
 			image[at] = was ^ (unsigned char)x;
@@ -88,7 +88,7 @@ static void test_every_byte_of_the_frames(void **state)
 static void test_every_length(void **state)
 {
 	(void)state;
-	for (size_t n = 0; n < image_bytes; n++) {
+	for (size_t n = 0; n < image_bytes; n += test_is_short() ? 3 : 1) {
 		unsigned char *bytes = malloc(n + 1);
 		assert_non_null(bytes);
 		memcpy(bytes, image, n);

@@ -209,6 +209,8 @@ static void every_byte_of_the_head_and_the_table(void **state)
 		unsigned char was = image[at];
 		bool sums = at >= IMAGE_HEADER_SUM && at < IMAGE_TABLE;
 		for (unsigned i = 0; i < COUNT_OF(values); i++) {
+			if (test_is_short() && (at + i) % 3 != 0)
+				continue;
 			image[at] = values[i];
 			if (values[i] == was)
 				continue;
