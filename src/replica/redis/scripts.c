@@ -112,7 +112,9 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 	/* epoch, owner, base, generation, text, signature, position, entries, covered,
 	 * chunks' names, chunks, bytes of a chunk, bytes, generations to keep, seconds until
 	 * superseded chunks go, channel (L10)
-	 * A generation that is kept can be returned to, so the stream keeps what follows it.
+	 * A generation that is kept can be returned to, so the stream keeps what follows it. What
+	 * claims to be as new as the one that is published, or has no number, is the first to go.
+	 * Keys of another type are refused before anything is written.
 	 * A text there may be anybody's: what it says of chunks is followed as far as there are
 	 * such. What is said on the channel is a hint: it may be refused. */
 	[WEIR_SCRIPT_PUBLISH] = LUA(
@@ -127,6 +129,8 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		if base ~= ARGV[3] then
 			return redis.error_reply('WEIRBASE ' .. base);
 		end
+		local before = redis.call('HKEYS', kept);
+		redis.call('XRANGE', stream, '+', '-');
 		local names, chunks = ARGV[10], tonumber(ARGV[11]);
 		for i = 0, chunks - 1 do
 			local bytes = tonumber(ARGV[12]);
@@ -144,11 +148,18 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 			redis.call('PERSIST', names .. i);
 		end
 		local all = {};
-		for _, name in ipairs(redis.call('HKEYS', kept)) do
-			all[#all + 1] = { name = name, number = tonumber(name) or 0,
-			                  text = redis.call('HGET', kept, name) };
+		for _, name in ipairs(before) do
+			local number = string.match(name, '^%d+$') and tonumber(name) or 0;
+			if number >= tonumber(ARGV[4]) then
+				number = 0;
+			end
+			if name ~= ARGV[4] then
+				all[#all + 1] = { name = name, number = number,
+				                  text = redis.call('HGET', kept, name) };
+			end
 		end
 		table.sort(all, function(a, b) return a.number > b.number; end);
+		table.insert(all, 1, { name = ARGV[4], text = '\n' .. ARGV[5] });
 		local function parse(id)
 			local ms, number = string.match(id or '0-0', '^(%d+)-(%d+)$');
 			return tonumber(ms or 0), tonumber(number or 0);

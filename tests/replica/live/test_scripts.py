@@ -101,6 +101,31 @@ class Scripts(nodes.OneServer):
         self.call("publish", *self.publish(stored=8)) # they are not needed any more
         self.assertTrue(all(0 < self.client.ttl(c) <= 50 for c in chunks))
 
+    def test_what_is_published_is_kept(self):
+        """Whatever else says that it is newer, or has no number: that goes first."""
+        old = int(self.client.hget(SET + "manifest", "generation"))
+        chunks = self.store()
+        self.client.set(SET + "lease", "me")
+        self.client.hset(SET + "kept", mapping={name: "\n\nchunks 0 10 00\n" for name in (
+            "7000000", "inf", "1e9", "nan", "-5", "%d.5" % old)})
+        self.call("publish", *self.publish(keep=2))
+        self.assertEqual({int(name) for name in self.client.hkeys(SET + "kept")}, {old, old + 1})
+        self.assertEqual([self.client.ttl(name) for name in chunks], [-1, -1])
+
+    def test_keys_of_another_type(self):
+        """Nothing is written then."""
+        self.store()
+        self.client.set(SET + "lease", "me")
+        before = self.client.hgetall(SET + "manifest")
+        for name in ("kept", "stream"):
+            with self.subTest(name=name):
+                self.client.rename(SET + name, "aside")
+                self.client.set(SET + name, "x")
+                self.refused("WRONGTYPE", "publish", *self.publish())
+                self.client.rename("aside", SET + name)
+                self.assertEqual(self.client.hgetall(SET + "manifest"), before)
+        self.call("publish", *self.publish())
+
     def test_kept_by_an_enemy(self):
         """What it says of chunks that are not there keeps nobody waiting."""
         self.client.set(SET + "lease", "me")
