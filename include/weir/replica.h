@@ -69,7 +69,8 @@ struct weir_replica;
 struct weir_save_options;
 
 /** weir_replica_options.replicas: as many as are connected to redis, or were in the last ten
- * minutes: one that is cut off for the moment may be promoted all the same. */
+ * minutes: one that is cut off for the moment may be promoted all the same. So may one that is
+ * still being given what the master had when it came: until it has that, nothing is confirmed. */
 #define WEIR_REPLICAS_ALL UINT32_MAX
 
 /** Start from WEIR_REPLICA_OPTIONS_INIT. All that is pointed to is copied, but what is marked. */

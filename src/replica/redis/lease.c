@@ -130,9 +130,28 @@ static int replicas(struct weir_redis *r, uint32_t *n)
 	return err;
 }
 
+/* Those too that are still given what the master had when they came, which ROLE leaves out: they
+ * have nothing yet, and may be promoted. */
+static int connected(struct weir_redis *r, uint32_t *n)
+{
+	static const char line[] = "\nconnected_slaves:";
+	struct redisReply *reply;
+	const struct iovec args[] = { weir__text("INFO"), weir__text("replication") };
+	int err = weir__redis_command(r, args, 2, &reply);
+	if (err)
+		return err;
+	const char *at = reply->type == REDIS_REPLY_STRING ? strstr(reply->str, line) : NULL;
+	if (at)
+		*n = (uint32_t)strtoul(at + sizeof line - 1, NULL, 10);
+	else
+		err = weir__redis_shape(r, "INFO replication");
+	freeReplyObject(reply);
+	return err;
+}
+
 /* One that is cut off for the moment counts: it may be promoted, and have nothing of what the
  * others have. */
-static uint32_t all_replicas(struct weir_redis *r, uint32_t there)
+static uint32_t lately(struct weir_redis *r, uint32_t there)
 {
 	uint64_t now = weir__now_ms();
 	if (there >= r->most_replicas || now - r->most_ms > WEIR_REDIS_LATELY_MS) {
@@ -140,6 +159,16 @@ static uint32_t all_replicas(struct weir_redis *r, uint32_t there)
 		r->most_ms = now;
 	}
 	return r->most_replicas;
+}
+
+static int all_replicas(struct weir_redis *r, uint32_t there, uint32_t *wanted)
+{
+	uint32_t come = 0;
+	int err = connected(r, &come);
+	*wanted = lately(r, there);
+	if (*wanted < come)
+		*wanted = come;
+	return err;
 }
 
 /* ROLE and WAIT have no key, so in a Cluster they do not lead to the server that has the set: a
@@ -167,12 +196,10 @@ int weir__redis_wait(struct weir_redis *r, uint32_t wanted)
 	int err = find_master(r, &number);
 	if (!err)
 		err = replicas(r, &there);
-	if (err)
+	if (!err && wanted == WEIR_REDIS_ALL)
+		err = all_replicas(r, there, &wanted);
+	if (err || wanted == 0)
 		return err;
-	if (wanted == WEIR_REDIS_ALL)
-		wanted = all_replicas(r, there);
-	if (wanted == 0)
-		return 0;
 	const struct iovec args[] = { weir__text("WAIT"), weir__number(n, wanted),
 		                      weir__number(ms, r->wait_ms) };
 	err = weir__redis_command(r, args, 3, &reply);
