@@ -94,6 +94,15 @@ static int round_and_due(struct weir_replica *r)
 	return due == -ESTALE ? 0 : due;
 }
 
+/* A generation that came meanwhile is looked at at once: once, since the number beside a manifest
+ * may be another than that within it. */
+static bool hurries(struct weir_replica *r)
+{
+	bool news = r->redis.generation != r->node.seen.generation;
+	r->hurried = news && !r->hurried;
+	return r->hurried;
+}
+
 void *weir__service_run(void *arg)
 {
 	struct weir_replica *r = arg;
@@ -109,7 +118,7 @@ void *weir__service_run(void *arg)
 		weir__service_tell_news(r);
 		if (!err)
 			listen(r);
-		if (err || r->redis.generation == r->node.seen.generation)
+		if (err || !hurries(r))
 			wait(r, err);
 	}
 	weir__redis_image_stop(&r->redis);
