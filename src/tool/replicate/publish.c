@@ -257,6 +257,8 @@ int replicate_publish(struct replicate *r)
 	return publish_more(r);
 }
 
+enum { KEEP_ALL = 64 /* as many as there may be */ };
+
 int replicate_rollback(struct replicate *r)
 {
 	struct weir_replica *replica;
@@ -265,6 +267,8 @@ int replicate_rollback(struct replicate *r)
 		              "kept");
 	if (r->count)
 		return misuse("'%s' is too much", r->arguments[0]);
+	if (!r->options.keep) /* what could have been returned to is not lost by a wrong guess */
+		r->options.keep = KEEP_ALL;
 	int err = open_to_replace(r, &replica);
 	return err ? not_open(r) :
 	             end(r, replica, weir_replica_rollback(replica, r->generation));

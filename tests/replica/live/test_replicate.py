@@ -48,6 +48,8 @@ class Replicate(tool.Tool):
         self.assertEqual([g["generation"] for g in said["kept"]], [4, 3, 2, 1])
         self.assertEqual(said["current"]["generation"], 4)
         self.assertEqual(len(said["nodes"]), 1) # those that ended took their reports away
+        self.replicate("rollback", "--generation=2") # what is kept stays, to return to that
+        self.assertEqual([g["generation"] for g in self.status()["kept"]], [5, 4, 3, 2, 1])
         self.assertEqual(said["alerts"], [])
         self.assertEqual(self.replicate("status", "-q"), "")
         group.wait_until("how full it is",
