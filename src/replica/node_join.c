@@ -91,7 +91,9 @@ static int check_refused(const struct weir_node *n, const struct weir_manifest *
 	    r->checksum[1] != m->checksum[1])
 		return 0;
 	return weir_fail(r->err, "set %s: generation %" PRIu64 " was refused before (%s): waiting "
-	                 "for another", n->set, m->generation, weir_strerror(r->err));
+	                 "for another", n->set, m->generation, r->err == -EKEYREJECTED ?
+	                 "another seed or key, or signed by none that is trusted" :
+	                 weir_strerror(r->err));
 }
 
 /* L13. Where seeds may differ, nothing else compares that of the image. */

@@ -17,6 +17,16 @@ static void note_complete(struct weir_replica *r, struct weir_replica_stats *s)
 	s->lacking_ms = now - r->lacking_ms;
 }
 
+/* Of a set that it had. Return: whether there is none; then that is weir_error_detail(). */
+static bool has_no_generation(const struct weir_node *n)
+{
+	if (!n->epoch[0] || n->seen.generation)
+		return false;
+	(void)weir_fail(-ENOENT, "set %s: redis has no generation of it (any more): publish one "
+	                "from a node that runs (weir_replica_publish(), publish_seconds)", n->set);
+	return true;
+}
+
 void weir__service_note(struct weir_replica *r, int err)
 {
 	const struct weir_node *n = &r->node;
@@ -33,9 +43,8 @@ void weir__service_note(struct weir_replica *r, int err)
 	s->failures = r->all_failures;
 	s->node = n->id;
 	const char *error = err ? weir_error_detail() : r->publish_error;
-	if (!*error && n->epoch[0] && !n->seen.generation)
-		snprintf(s->error, sizeof s->error, "set %s: redis has no generation of it (any "
-		         "more): publish one", n->set);
+	if (!*error && has_no_generation(n))
+		snprintf(s->error, sizeof s->error, "%s", weir_error_detail());
 	else if (!*error && n->foreign)
 		snprintf(s->error, sizeof s->error, "set %s: %" PRIu64 " entries of the stream are "
 		         "by another seed or key, or nobody's: they were passed by", n->set,
@@ -111,6 +120,8 @@ void weir__service_tell_news(struct weir_replica *r)
 void weir__service_tell(struct weir_replica *r, int err)
 {
 	char sentence[WEIR_SERVICE_SENTENCE];
+	if (!err && has_no_generation(&r->node))
+		err = -ENOENT; /* nothing failed, and all is not well */
 	if (err == 1) {
 		snprintf(sentence, sizeof sentence, "set %s: generation %" PRIu64 " serves",
 		         r->node.set, r->node.joined.generation);

@@ -86,6 +86,15 @@ class Confirmed(Asked):
                 self.assertEqual(node.ask("flush 10000"), "0 ")
                 node.close()
 
+    def test_another_number_beside_a_manifest(self):
+        """It is no reason to look again and again."""
+        self.start("poll=500")
+        self.client.hset(SET + "manifest", "generation", 77)
+        group.wait_until("it looks", lambda: self.liar.calls["manifest"] > 2)
+        before = self.liar.calls["manifest"]
+        time.sleep(2)
+        self.assertLess(self.liar.calls["manifest"] - before, 30)
+
     def test_any_number_of_milliseconds(self):
         node = self.start()
         for milliseconds in (10001, 10500, 10999): # a fraction of a second that is carried
@@ -107,6 +116,17 @@ class Told(Asked):
     def said(self, word):
         self.log.seek(0)
         return [line for line in self.log if word in line]
+
+    def test_a_server_that_has_nothing_any_more(self):
+        """It answers, and is not well."""
+        node = self.hearing()
+        self.client.flushall()
+        group.wait_until("it says so", lambda: self.said("redis has no generation of it"))
+        self.assertEqual(node.ask("flush 10000"), "0 ")
+        self.assertEqual(self.said("all is well"), [])
+        self.assertEqual(node.ask("publish"), "0 ")
+        group.wait_until("it is over", lambda: self.said("all is well again"))
+        self.assertEqual(len(self.said("redis has no generation of it")), 1)
 
     def test_a_full_server_is_one_failure(self):
         """However many numbers its sentences have, one line when it begins, one when it is over."""
@@ -232,6 +252,19 @@ class Replicas(Asked):
         self.there = self.have = 1
         self.not_confirmed(node)
         self.assertEqual(set(self.waited), {2})
+
+    def test_one_that_is_still_given_what_the_master_had(self):
+        """ROLE leaves it out, and it may be promoted."""
+        node = self.start(ALL)
+        come = [1]
+        self.liar.lies["info"] = lambda args, answer, send: re.sub(
+            rb"connected_slaves:\d+", b"connected_slaves:%d" % come[0], answer)
+        self.not_confirmed(node)
+        self.assertEqual(set(self.waited), {1})
+        come[0] = 0
+        self.assertEqual(node.ask("flush 10000"), "0 ")
+        self.liar.lies["info"] = lambda args, answer, send: b"nothing of it"
+        self.not_confirmed(node)
 
     def test_none(self):
         node = self.start(ALL)
