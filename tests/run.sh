@@ -17,7 +17,7 @@ usage() {
 	usage: tests/run.sh [--ci | --all | STEP...]
 
 	Without an argument: builds weir with what Debian 12 installs in a minute and runs its
-	tests (6 to 8 minutes on 2 cores).
+	tests (some 10 minutes on 2 cores).
 	--ci      what every change must pass, within half an hour on 2 cores:
 	          ${ci_steps[*]}
 	--all     every step: other compilers, sanitizers, other architectures, models, planted
