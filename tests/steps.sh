@@ -138,7 +138,7 @@ step_asan() {
 	ASAN_OPTIONS=handle_sigill=1 meson_test asan -t 4 "${fixed_layout[@]}" \
 		--no-suite slow --no-suite property --no-suite model --no-suite headers \
 		--no-suite install --no-suite bench --no-suite tool \
-		${short:+--no-suite stress} # tsan_gcc's, and gcc's
+		${short:+--no-suite stress --no-suite scalar} # tsan_gcc's, and gcc's
 	# Thousands of processes: in short those that read what others wrote, and none searches its
 	# memory for leaks as it ends, which takes half of its time.
 	[ -z "$short" ] || commands=input
