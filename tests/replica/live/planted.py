@@ -165,6 +165,10 @@ MUTANTS = [
     ("ROLLBACK_DROPS_THE_REST", REPLICATE + "publish.c", "if (!r->options.keep) /*",
      "if (0) /*", "replicate Replicate.test_publish_follow_replace_rollback"),
 
+    ("OUT_OF_STEP", LINK, "if (weir__reply_left(&l->reader))", "if (0)", "mutated"),
+    ("TYPE_UNSEEN", LEASE, 'at = reply->type == REDIS_REPLY_STRING ?', "at = true ?",
+     "asked Replicas.test_one_that_is_still_given_what_the_master_had"),
+
     # ---- redis/store.c ----
     ("ALWAYS_SAFE", STORE, "*safe = !err;", "*safe = true;",
      "asked Replicas.test_a_generation_that_replicas_lack"),
