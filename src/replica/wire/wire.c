@@ -62,7 +62,8 @@ static int make(struct weir_wire *w, const struct weir_wire_options *o)
 	if (!err)
 		err = take_texts(w, o);
 	if (!err && w->user && !w->password && !w->password_file)
-		err = weir_fail(-EINVAL, "a user of redis is given and no password: "
+		err = weir_fail(-EINVAL, "a user of redis is given and no password, nor a file "
+		                "that has it (password_file, --password-file): "
 		                "redis://:PASSWORD@HOST has no user");
 	if (!err)
 		err = take_tls(w, o);

@@ -300,6 +300,7 @@ class Connections(Tool):
             self.arrives("redis://nobody:wrong@" + at, "--user=" + name,
                          "--password-file=" + path)
         self.fails("redis://" + at, word="NOAUTH|AUTH")
+        self.fails("redis://" + at, "--user=weir", word="no password.*--password-file")
         self.fails("redis://nobody:main@" + at, word="AUTH is refused")
 
 
