@@ -24,14 +24,19 @@ const char *const weir__script_prelude = LUA(
 );
 
 const char *const weir__script_text[WEIR_SCRIPTS] = {
-	/* token, or nothing: then it is not written -> { epoch, text, signature } */
+	/* token, or nothing: then it is not written -> { epoch, text, signature }
+	 * Of what is longer than any manifest (WEIR_MANIFEST_TEXT) the beginning comes, which is
+	 * none. */
 	[WEIR_SCRIPT_MANIFEST] = LUA(
 		if token == "" and ARGV[1] ~= "" then
 			redis.call('HSET', manifest, 'token', ARGV[1]);
 			epoch = epoch .. ARGV[1];
 		end
-		return { epoch, redis.call('HGET', manifest, 'text'),
-		         redis.call('HGET', manifest, 'signature') };
+		local text = redis.call('HGET', manifest, 'text');
+		if text and #text > 4194304 then
+			text = string.sub(text, 1, 13);
+		end
+		return { epoch, text, redis.call('HGET', manifest, 'signature') };
 	),
 
 	/* epoch, bytes to leave free, then an entry -> its id.

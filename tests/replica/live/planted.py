@@ -165,6 +165,8 @@ MUTANTS = [
     ("ROLLBACK_DROPS_THE_REST", REPLICATE + "publish.c", "if (!r->options.keep) /*",
      "if (0) /*", "replicate Replicate.test_publish_follow_replace_rollback"),
 
+    ("ANY_TEXT_COMES", SCRIPTS, "if text and #text > 4194304 then", "if false then",
+     "scripts Scripts.test_a_text_longer_than_any_manifest"),
     ("OUT_OF_STEP", LINK, "if (weir__reply_left(&l->reader))", "if (0)", "mutated"),
     ("TYPE_UNSEEN", LEASE, 'at = reply->type == REDIS_REPLY_STRING ?', "at = true ?",
      "asked Replicas.test_one_that_is_still_given_what_the_master_had"),

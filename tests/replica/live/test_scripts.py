@@ -101,6 +101,12 @@ class Scripts(nodes.OneServer):
         self.call("publish", *self.publish(stored=8)) # they are not needed any more
         self.assertTrue(all(0 < self.client.ttl(c) <= 50 for c in chunks))
 
+    def test_a_text_longer_than_any_manifest(self):
+        """It does not come to every node at every look."""
+        for more, there in ((0, 1 << 22), (1, 13)):
+            self.client.hset(SET + "manifest", "text", b"weir-manifest".ljust((1 << 22) + more))
+            self.assertEqual(len(self.call("manifest", "")[1]), there)
+
     def test_what_is_published_is_kept(self):
         """Whatever else says that it is newer, or has no number: that goes first."""
         old = int(self.client.hget(SET + "manifest", "generation"))
