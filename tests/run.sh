@@ -70,7 +70,7 @@ check() {
 limit=2700      # seconds a step may take: far above what it does; so that a run always ends
 deadline=86400
 short=          # --ci: a build is not asked what another of the same run is asked, and sizes are
-                # smaller (test_is_short() in test.h)
+                # smaller (test_is_short() in short.h)
 workers=() step_group= watch_group=
 
 # Whatever ends this script, its last line counts what passed. A step that was begun or waited for

@@ -16,6 +16,7 @@
 #include <ftw.h>
 #include <cmocka.h>
 #include <weir/weir.h>
+#include "short.h"
 #include "kinds/can.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -107,13 +108,6 @@ static inline uint32_t test_number(const struct weir_shape *shape, const char *n
 static inline void test_assert_same_shape(const struct weir_shape *a, const struct weir_shape *b)
 {
 	assert_memory_equal(a, b, sizeof *a);
-}
-
-/* Is this run to ask the same of fewer sizes? tests/run.sh --ci is. */
-static inline bool test_is_short(void)
-{
-	const char *is = getenv("WEIR_TEST_SHORT");
-	return is && *is;
 }
 
 /* A new folder under TMPDIR; the caller passes what it answers to test_folder_remove. */

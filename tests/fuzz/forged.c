@@ -83,8 +83,7 @@ static int forge(const char *path, unsigned unused)
 
 int main(int argc, char **argv)
 {
-	const char *is_short = getenv("WEIR_TEST_SHORT"); /* as test_is_short() */
-	every = is_short && *is_short ? 3 : 1;
+	every = test_is_short() ? 3 : 1;
 	int files = for_each_input(argc > 1 ? argv[1] : NULL, ".weir", forge, 0);
 	if (files < 0)
 		return fprintf(stderr, "forged FOLDER: no folder, or in it what is no image\n");

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../short.h"
 #include "fuzz_image.h"
 
 /* In memory of its own size, so that a sanitizer sees its end. */

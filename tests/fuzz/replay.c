@@ -51,9 +51,8 @@ static int replay(const char *path, unsigned mutations)
 
 int main(int argc, char **argv)
 {
-	const char *is_short = getenv("WEIR_TEST_SHORT"); /* as test_is_short() */
 	unsigned mutations = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
-	if (is_short && *is_short)
+	if (test_is_short())
 		mutations /= 4;
 	int files = for_each_input(argv[1], "", replay, mutations);
 	if (files < 0) {

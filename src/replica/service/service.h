@@ -81,7 +81,7 @@ struct weir_replica {
 	uint64_t epoch_ms;               /* when the epoch was met */
 	uint64_t met_ms;                 /* of the last exchange that succeeded */
 	uint64_t incomplete_ms;          /* since when; 0: it is not */
-	uint64_t lacking_ms;             /* since when also an image is to come, or that */
+	uint64_t lacking_ms;             /* when it last lacked nothing, nor an image */
 	bool hurried;                    /* the last round was not waited for */
 	unsigned failures;               /* in a row */
 	uint64_t all_failures;
