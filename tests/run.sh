@@ -95,11 +95,11 @@ end_step() {
 }
 
 report() {
-	local step=$1 p=$2 f=$3 s=$4 seconds=$5
-	printf '%-4s %-10s %4d passed, %d failed%s  %4d s\n' \
+	local step=$1 p=$2 f=$3 s=$4 seconds=$5 used=$6
+	printf '%-4s %-10s %4d passed, %d failed%s  %4d s, %d s of a core\n' \
 		"$([ "$f" -eq 0 ] && echo ok || echo FAIL)" "$step" "$p" "$f" \
 		"$([ "$s" -gt 0 ] && printf ', %d skipped (%s)' "$s" "$(paste -sd, "$skips")")" \
-		"$seconds"
+		"$seconds" "$used"
 	if [ "$f" -gt 0 ]; then
 		# What failed comes first, so that a part of this output has it.
 		if [ -s "$failures" ]; then head -n 100 "$failures"; else tail -n 40 "$log"; fi |
@@ -110,8 +110,22 @@ report() {
 	fi
 }
 
+# In $used, what this worker's steps have used of the cores so far, in seconds.
+note_used() {
+	times > "$logs/$1.times" # in this shell: another has used nothing
+	used=$(awk 'NR == 2 {
+		for (i = 1; i <= 2; i++) {
+			split($i, part, /[ms]/)
+			seconds += 60 * part[1] + part[2]
+		}
+		printf "%d", seconds
+	}' "$logs/$1.times")
+}
+
 run_step() {
-	local step=$1 begin=$SECONDS status p f s seconds
+	local step=$1 begin=$SECONDS status p f s seconds used before
+	note_used "$step"
+	before=$used
 	log=$logs/$1.log tally=$logs/$step.tally skips=$logs/$step.skipped
 	failures=$logs/$step.failures
 	: > "$tally"
@@ -143,7 +157,8 @@ run_step() {
 	[ "$status" -eq 0 ] || [ "$f" -gt 0 ] || f=1
 	[ $((p + f)) -gt 0 ] || f=1 # a step that checked nothing has failed
 	# In one piece, whatever another worker prints.
-	report "$step" "$p" "$f" "$s" $((SECONDS - begin)) > "$logs/$step.line"
+	note_used "$step"
+	report "$step" "$p" "$f" "$s" $((SECONDS - begin)) $((used - before)) > "$logs/$step.line"
 	cat "$logs/$step.line"
 	echo "$p $f" >> "$results"
 }

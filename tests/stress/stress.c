@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include "../short.h"
 #include "stress.h"
 
 /* Of a kind that is built once threads have nothing to meet in. */
@@ -63,6 +64,10 @@ struct stress stress_read(int argc, char **argv, uint64_t operations)
 		        argv[0], MOST_THREADS / 2);
 		exit(2);
 	}
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) /* theirs are fewer already */
+	if (test_is_short() && s.operations > 4)
+		s.operations /= 4;
+#endif
 	return s;
 }
 
