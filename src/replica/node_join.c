@@ -75,8 +75,7 @@ static int replay_retained(struct weir_node *n, struct weir_reload *next, uint64
 /* So that it is not fetched again and again. What may succeed next time is not refused. */
 static void refuse(struct weir_node *n, const struct weir_manifest *m, int err)
 {
-	static const int lasting[] = { -EBADMSG, -EKEYREJECTED, -ENOTSUP, -EFBIG, -EINVAL,
-		                       -EMSGSIZE };
+	static const int lasting[] = { -EBADMSG, -EKEYREJECTED, -ENOTSUP, -EFBIG, -EINVAL };
 	for (size_t i = 0; i < sizeof lasting / sizeof *lasting; i++)
 		if (err == lasting[i])
 			n->refused = (struct weir_refused){ m->generation,

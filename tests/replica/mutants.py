@@ -98,7 +98,7 @@ MUTANTS = [
      'while (some == WEIR_NODE_READ && !p->past && !p->gap);', 'while (0);'),
     ('MORE_FORGOTTEN', 'node_publish.c', 'if (has_more && (err || more))', 'if (0)'),
     ('AGAIN_FOLLOWS', 'node_publish.c', 'm->of_set = m->follows = false;', 'm->of_set = false;'),
-    ('COMING_IS_REFUSED', 'node_join.c', '-EMSGSIZE };', '-EMSGSIZE, -EINPROGRESS };'),
+    ('COMING_IS_REFUSED', 'node_join.c', '-EFBIG, -EINVAL };', '-EFBIG, -EINVAL, -EINPROGRESS };'),
     ('COMING_TAKEN_FOR_JOINED', 'node_look.c', 'err = weir__node_join(n, m, origins);',
      'if ((err = weir__node_join(n, m, origins)) == -EINPROGRESS) n->joined = *m;'),
     ('POSITION_BEFORE_THE_IMAGE', 'node_look.c', 'if (anew)\n\t\tn->cursor',

@@ -153,9 +153,12 @@ STEPS = {
          '\t       strcmp(m->epoch'),
     ],
     'test_refusals': [
-        ('REFUSE_NO_EFBIG', 'node_join.c', '-ENOTSUP, -EFBIG, -EINVAL,', '-ENOTSUP, -EINVAL,'),
-        ('STOPPING_IS_REFUSED', 'node_join.c', '-EMSGSIZE };', '-EMSGSIZE, -ECANCELED };'),
-        ('REFUSE_NO_EINVAL', 'node_join.c', '-EFBIG, -EINVAL,', '-EFBIG,'),
+        ('REFUSE_NO_EFBIG', 'node_join.c', '-ENOTSUP, -EFBIG, -EINVAL }', '-ENOTSUP, -EINVAL }'),
+        ('STOPPING_IS_REFUSED', 'node_join.c', '-EFBIG, -EINVAL };',
+         '-EFBIG, -EINVAL, -ECANCELED };'),
+        ('REFUSE_NO_EINVAL', 'node_join.c', '-EFBIG, -EINVAL }', '-EFBIG }'),
+        ('REFUSE_EMSGSIZE', 'node_join.c', '-EFBIG, -EINVAL }',
+         '-EFBIG, -EINVAL, -EMSGSIZE }'),
         ('REFUSED_BY_HALF', 'node_join.c', ' ||\n\t    r->checksum[1] != m->checksum[1])', ')'),
         ('REFUSED_BY_GENERATION', 'node_join.c',
          'm->generation || r->checksum[0] != m->checksum[0] ||'

@@ -7,6 +7,7 @@ SRC = "src/replica/"
 ROUND, SCRIPTS, CALL = SRC + "service/round.c", SRC + "redis/scripts.c", SRC + "redis/call.c"
 LEASE, STORE, IMAGE = SRC + "redis/lease.c", SRC + "redis/store.c", SRC + "redis/image.c"
 INSERT, DUE = SRC + "service/insert.c", SRC + "service/due.c"
+BEGIN = SRC + "service/begin.c"
 PUBLISH = SRC + "redis/publish.c"
 OPTIONS = SRC + "service/options.c"
 REPLICATE = "src/tool/replicate/"
@@ -114,6 +115,12 @@ MUTANTS = [
      "scripts Scripts.test_a_stream_that_never_was"),
     ("FULL_NOT_SAID", SCRIPTS, "if most > 0 and used + bytes > most then", "if false then",
      "scripts Scripts.test_room"),
+    ("PARAMS_NOT_COMPARED", BEGIN, "asked.capacity == is.capacity && asked.bytes == is.bytes",
+     "asked.capacity == is.capacity", "asked Told.test_params_of_a_set_that_is_there"),
+    ("KIND_ASKED_NOT_COMPARED", BEGIN, "if (asked.shape.kind == is.shape.kind && (size",
+     "if ((size", "asked Told.test_params_of_a_growing_set_that_is_there"),
+    ("GROWN_COMPARED", BEGIN, "(size || is.shape.kind == WEIR_GROWING)", "size",
+     "asked Told.test_params_of_a_growing_set_that_is_there"),
     ("ROLE_NOT_COMPARED", SCRIPTS, "if not string.find(info, 'role:master', 1, true) then",
      "if false then", "scripts Scripts.test_a_replica"),
     ("HINT_NOT_PUBLISHED", SCRIPTS, "redis.pcall('PUBLISH', ARGV[16], ARGV[4]);",

@@ -201,6 +201,18 @@ class Told(Asked):
         node.ask("burst 1")
         self.assertEqual(node.ask("flush 10000"), "0 ")
         self.assertEqual(len(self.said("params")), 1)
+        self.hearing(3, 1000000, "rate=0.01")
+        group.wait_until("it says so", lambda: self.said("params"))
+
+    def test_params_of_a_growing_set_that_is_there(self):
+        """It has grown, or will: only another kind is something else."""
+        self.hearing(0, 1000, "kind=growing")
+        group.wait_until("it begins", lambda: self.said("nobody had published it"))
+        self.hearing(1, 5000, "kind=growing")
+        time.sleep(0.5)
+        self.assertEqual(self.said("params"), [])
+        self.hearing(2, 1000)
+        group.wait_until("it says so", lambda: self.said("params"))
 
     def test_another_node_was_faster(self):
         """Whose duty it is to publish now and then has no failure then."""
