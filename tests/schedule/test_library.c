@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "../short.h"
 #include "forms.h"
 
 static const struct scenario *const tables[] = {
@@ -102,16 +103,20 @@ static struct totals {
 
 /* How deep a search goes: all the way by hash, and where batches are what the scenario is about. A
  * key differs before its insert begins, in how it is hashed; batches take three times as many
- * executions, and those of keys differ from those of hashes as keys do. With --each it goes all the
- * way in every form. */
+ * executions, and those of keys differ from those of hashes as keys do. In short all but hashes go
+ * less far by one. With --each it goes all the way in every form. */
 static int preemptions_of(const struct scenario *scenario)
 {
 	if (settings.preemptions >= 0)
 		return settings.preemptions;
 	int most = scenario->preemptions ? scenario->preemptions : PREEMPTIONS;
-	if (settings.each || form == HASH || (form > KEY && scenario->batches))
+	if (settings.each || form == HASH)
 		return most;
-	return form == KEY ? 2 : form == HASHES || reseeds() ? most - 1 : 1;
+	int of_form = form > KEY && scenario->batches ? most :
+	              form == KEY                     ? 2 :
+	              form == HASHES || reseeds()     ? most - 1 :
+	                                                1;
+	return of_form > 1 ? of_form - test_is_short() : of_form;
 }
 
 static uint64_t executions_of(const struct scenario *scenario)
