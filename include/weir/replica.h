@@ -227,8 +227,10 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_publish(struct weir_replica *r);
  * Publish this node's set together with another filter's keys as the next generation.
  * @more: of the set's own seed, and of a size that weir_merge() unites with it.
  * Return: 0 or a negative errno.
- * Errors: as weir_replica_publish(); -EKEYREJECTED another kind, size, seed or key: it can replace
- *   the set (weir_replica_publish_from()), and not be united with it; else those of weir_merge().
+ * Errors: as weir_replica_publish(); -EKEYREJECTED another kind or size: it can replace the set
+ *   (weir_replica_publish_from()), and not be united with it; or another seed or key, by which it
+ *   cannot replace it either unless batches are of keys; -ENOTSUP a kind for which that is so;
+ *   else those of weir_merge().
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_publish_with(struct weir_replica *r,
@@ -268,7 +270,9 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_rollback(struct weir_replica *r, uint6
 WEIR_API WEIR_MUST_CHECK int weir_replica_params(struct weir_replica *r, struct weir_params *out);
 
 /**
- * Save the set as it is here, as weir_save(): for a start without redis, or for other programs.
+ * Save the set as it is here, as weir_save(): for a start without redis, or for other programs. If
+ * it fails, that is this node's error too (weir_replica_stats(), weir replicate status), until an
+ * image has been saved.
  * Return: 0; as weir_save().
  * Threads: any, outside of read-side sections.  Progress: blocking; inserts of others are applied
  *   when it is done.

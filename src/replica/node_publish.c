@@ -74,6 +74,38 @@ static int store_and_publish(const struct weir_node *n, const struct weir_filter
 	return err;
 }
 
+/* Can it follow what the set has, which need not be what this node has? */
+static int check_fits(const struct weir_node *n, const struct weir_manifest *m)
+{
+	bool known = n->seen.generation;
+	uint32_t kind = known ? n->seen.kind : n->kind;
+	uint64_t hashing = known ? n->seen.hashing : n->hashing;
+	if (weir__replicable(m->kind) != weir__replicable(kind))
+		return weir_fail(-ENOTSUP, "set %s: the filter to publish is %s, and the set's is "
+		                 "%s: of those one takes inserts and one does not", n->set,
+		                 weir_kind_name(m->kind), weir_kind_name(kind));
+	if (m->hashing == hashing || m->of_keys)
+		return 0;
+	return weir_fail(-EKEYREJECTED, "set %s: the filter to publish is hashed by another seed "
+	                 "or key: %08" PRIx64 ", the set's is %08" PRIx64, n->set, m->hashing,
+	                 hashing);
+}
+
+/* As what may follow. @m: receives what the filter is. */
+static int check_filter(const struct weir_node *n, const struct weir_filter *f,
+                        struct weir_manifest *m)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	int err = weir_stats(f, &s);
+	if (!err)
+		err = weir__replicable_check(s.shape.kind);
+	if (err)
+		return err;
+	m->kind = s.shape.kind;
+	m->hashing = s.seed_fingerprint;
+	return check_fits(n, m);
+}
+
 /* No section: this thread alone swaps the filters of the handle. */
 static int unite(struct weir_filter **out, const struct weir_node *n,
                  const struct weir_filter *more)
@@ -89,9 +121,11 @@ static int unite(struct weir_filter **out, const struct weir_node *n,
 	if (err != -EINVAL)
 		return err;
 	char why[512];
+	struct weir_manifest m = { .of_keys = weir__node_of_keys(n) };
 	snprintf(why, sizeof why, "%s", weir_error_detail());
-	return weir_fail(-EKEYREJECTED, "set %s: it cannot be united with this filter, which could "
-	                 "replace it: %s", n->set, why);
+	err = check_filter(n, more, &m);
+	return err ? err : weir_fail(-EKEYREJECTED, "set %s: it cannot be united with this filter, "
+	                             "which could replace it: %s", n->set, why);
 }
 
 static int publish_set(struct weir_node *n, const struct weir_manifest *base,
@@ -158,39 +192,13 @@ void weir__mark_free(struct weir_mark *mark)
 	weir__origins_free(&mark->origins);
 }
 
-/* Can it follow what the set has, which need not be what this node has? */
-static int check_fits(const struct weir_node *n, const struct weir_manifest *m)
-{
-	bool known = n->seen.generation;
-	uint32_t kind = known ? n->seen.kind : n->kind;
-	uint64_t hashing = known ? n->seen.hashing : n->hashing;
-	if (weir__replicable(m->kind) != weir__replicable(kind))
-		return weir_fail(-ENOTSUP, "set %s: the filter to publish is %s, and the set's is "
-		                 "%s: of those one takes inserts and one does not", n->set,
-		                 weir_kind_name(m->kind), weir_kind_name(kind));
-	if (m->hashing == hashing || m->of_keys)
-		return 0;
-	return weir_fail(-EKEYREJECTED, "set %s: the filter to publish is hashed by another seed "
-	                 "or key: %08" PRIx64 ", the set's is %08" PRIx64, n->set, m->hashing,
-	                 hashing);
-}
-
-/* @m: receives what the filter is. */
 static int check_from(const struct weir_node *n, const struct weir_filter *f,
                       const struct weir_mark *mark, struct weir_manifest *m)
 {
-	struct weir_stats s = WEIR_STATS_INIT;
 	if (strcmp(mark->epoch, n->epoch) != 0)
 		return weir_fail(-ESTALE, "set %s: the server began anew while the record was "
 		                 "read: read it again", n->set);
-	int err = weir_stats(f, &s);
-	if (!err)
-		err = weir__replicable_check(s.shape.kind);
-	if (err)
-		return err;
-	m->kind = s.shape.kind;
-	m->hashing = s.seed_fingerprint;
-	return check_fits(n, m);
+	return check_filter(n, f, m);
 }
 
 static int pass_over(void *arg, struct weir_stream_id id, const struct weir_entry *e)

@@ -169,6 +169,7 @@ STEPS = {
          '\tif (!err)\n\t\terr = weir__replicable_check(s.shape.kind);\n', ''),
         ('CANNOT_BE_UNITED', 'node_publish.c', 'if (err != -EINVAL)\n\t\treturn err;',
          'if (1)\n\t\treturn err;'),
+        ('WAY_OUT_UNCHECKED', 'node_publish.c', 'err = check_filter(n, more, &m);', 'err = 0;'),
         ('NO_MARK', 'node_publish.c', '\t\tweir__mark_free(mark);\n\treturn err;',
          '\t\tweir__mark_free(mark);\n\treturn 0;'),
         ('FITS_OWN_KIND', 'node_publish.c', 'known ? n->seen.kind : n->kind', 'n->kind'),

@@ -151,6 +151,27 @@ static void test_another_size(void **state)
 	assert_int_equal(toy.now.generation, 2);
 }
 
+static void publishes_not_with(unsigned kind, uint64_t seed, int err, const char *why)
+{
+	struct weir_filter *more = another(kind, seed);
+	assert_refused(weir__node_publish(&node[A], more), err, why, "set");
+	assert_null(strstr(weir_error_detail(), "replace"));
+	weir_destroy(more);
+}
+
+/* Nor is replacing it the way out then. */
+static void test_neither_with_it_nor_instead(void **state)
+{
+	struct weir_filter *counting = another(WEIR_COUNTING, 42);
+	(void)state;
+	publish(A);
+	publishes_not_with(WEIR_BLOCKED, 4711, -EKEYREJECTED, "another seed");
+	publishes_not_with(WEIR_FUSE, 42, -ENOTSUP, "takes inserts");
+	assert_refused(weir__node_publish(&node[A], counting), -ENOTSUP, "count twice",
+	               "counting");
+	weir_destroy(counting);
+}
+
 /* Without the end of the stream there is no mark. */
 static void test_no_mark(void **state)
 {
@@ -186,6 +207,7 @@ int main(void)
 		OF(test_the_kind_is_the_sets),
 		OF(test_a_kind_for_no_set),
 		OF(test_another_size),
+		OF(test_neither_with_it_nor_instead),
 		OF(test_no_mark),
 		OF(test_the_seed_is_the_sets),
 	};

@@ -235,7 +235,9 @@ struct saving {
 static int save(struct weir_replica *r, void *arg)
 {
 	const struct saving *s = arg;
-	return weir_save(weir_handle_get(r->handle), s->path, s->options);
+	int err = weir_save(weir_handle_get(r->handle), s->path, s->options);
+	snprintf(r->save_error, sizeof r->save_error, "%s", err ? weir_error_detail() : "");
+	return err;
 }
 
 int weir_replica_save(struct weir_replica *r, const char *path,

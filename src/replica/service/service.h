@@ -92,6 +92,7 @@ struct weir_replica {
 	char notice[WEIR_SERVICE_SENTENCE]; /* to be told at first; "": nothing */
 	char last_error[256];
 	char publish_error[256];         /* of the last generation, if it could not be published */
+	char save_error[256];            /* of the last image, if it could not be saved */
 	size_t wanted;                   /* whose turn it is to be asked for batches */
 	bool ended;                      /* the thread */
 };

@@ -153,10 +153,12 @@ static int publish_first(struct replicate *r, struct weir_filter *f)
 		return failed(r, err);
 	r->options.handle = handle;
 	err = weir_replica_open(&replica, &r->options);
+	if (err)
+		return not_open(r);
+	err = weir_replica_publish_with(replica, f); /* whoever else was first meanwhile */
 	if (!err && !r->quiet) /* which a name that is mistaken would be, too */
 		say("set %s: nobody had published it: it begins with this image", r->options.set);
-	/* with its keys, whoever else was first meanwhile */
-	return err ? not_open(r) : end(r, replica, weir_replica_publish_with(replica, f));
+	return end(r, replica, err);
 }
 
 static int publish_more(struct replicate *r)
@@ -194,12 +196,13 @@ static int run(char **command)
 struct instead {
 	struct replicate *r;
 	struct weir_replica *replica;
-	bool failed; /* the command, or its image, which was said */
+	bool failed;      /* the command, or its image, which was said */
+	char becomes[256]; /* how the set is another then; "": it is not */
 };
 
 /* A record that grows may need a larger filter, and a mistake in COMMAND makes another one: nodes
  * take either, and whoever published it is to see which. */
-static void compare(const struct instead *i, const struct weir_filter *f)
+static void compare(struct instead *i, const struct weir_filter *f)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan old = WEIR_PLAN_INIT, new = WEIR_PLAN_INIT;
@@ -211,9 +214,9 @@ static void compare(const struct instead *i, const struct weir_filter *f)
 	if (old.shape.kind == new.shape.kind && old.capacity == new.capacity &&
 	    old.bytes == new.bytes)
 		return;
-	say("set %s: it becomes another: %s of %" PRIu64 " keys at %.3g -> %s of %" PRIu64
-	    " keys at %.3g", i->r->options.set, weir_kind_name(old.shape.kind), old.capacity,
-	    old.fp_rate, weir_kind_name(new.shape.kind), new.capacity, new.fp_rate);
+	snprintf(i->becomes, sizeof i->becomes, "%s of %" PRIu64 " keys at %.3g -> %s of %" PRIu64
+	         " keys at %.3g", weir_kind_name(old.shape.kind), old.capacity, old.fp_rate,
+	         weir_kind_name(new.shape.kind), new.capacity, new.fp_rate);
 }
 
 static int make(void *context, struct weir_filter **out)
@@ -241,8 +244,10 @@ static int publish_instead(struct replicate *r)
 		               "seed the others are to have", r->options.set);
 	if (err)
 		return not_open(r);
-	struct instead i = { r, replica, false };
+	struct instead i = { r, replica, false, "" };
 	err = weir_replica_publish_from(replica, make, &i);
+	if (!err && i.becomes[0])
+		say("set %s: it becomes another: %s", r->options.set, i.becomes);
 	return i.failed ? end_with(r, replica, TOOL_TROUBLE) : end(r, replica, err);
 }
 
@@ -253,7 +258,8 @@ int replicate_publish(struct replicate *r)
 	if (r->replace)
 		return publish_instead(r);
 	if (r->count > 1)
-		return misuse("one image at a time: weir merge unites them");
+		return misuse("one image at a time: weir merge unites them; with --replace a "
+		              "command that makes it stands behind --");
 	return publish_more(r);
 }
 

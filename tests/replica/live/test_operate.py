@@ -71,7 +71,7 @@ class Operate(tool.Tool):
             "publish", "--replace", "x", "--", "true", status=2))
         self.weir("replicate", "status", "--set=seen", "--url=unix:///nowhere", status=2)
         self.weir("replicate", "publish", "--set=seen", "--url=unix:///nowhere", "x", status=2)
-        self.build("a", 0, 10)
+        self.build("a", 0, 10, "--seed=7")
         self.replicate("publish", "a")
         self.assertIn("nobody had published it", self.aside)
         self.replicate("publish", "a")
@@ -79,10 +79,15 @@ class Operate(tool.Tool):
         self.replicate("status")
         self.replicate("rollback", "--generation=9", status=1)
         self.build("b", 0, 10) # of another seed
-        self.assertIn("could replace it", self.replicate("publish", "b", status=1))
-        self.build("c", 0, 10, "-n", "100000")
+        self.assertIn("another seed", self.replicate("publish", "b", status=1))
+        self.assertNotIn("replace", self.aside)
+        self.build("c", 0, 10, "-n", "100000", "--seed=7")
         self.assertIn("could replace it", self.replicate("publish", "c", status=1))
         self.replicate("publish", "--replace", "b", "--", "true", status=1)
+        self.build("e", 0, 10, "-n", "100000") # of another seed, and larger, which it will not be
+        self.assertNotIn("becomes", self.replicate("publish", "--replace", "e", "--", "true",
+                                                   status=1))
+        self.assertIn("--replace", self.replicate("publish", "a", "--", "true", status=2))
         for command in (["a"], ["--replace", "a", "--", "true"]):
             said = self.weir("replicate", "publish", "--set=seen", "--url=unix:///nowhere",
                              *command, status=2)

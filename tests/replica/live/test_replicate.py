@@ -59,6 +59,24 @@ class Replicate(tool.Tool):
         self.assertEqual(process.wait(60), 0)
         self.assertEqual(self.status()["nodes"], [])
 
+    def test_follow_cannot_write(self):
+        """That is not well, until it can."""
+        self.build("a", 0, 1000)
+        self.replicate("publish", "a")
+        folder, away = (os.path.join(self.folder, name) for name in ("served", "away"))
+        os.mkdir(folder)
+        self.follow("served/image", "--timeout=2")
+        group.wait_until("the file", lambda: os.path.exists(os.path.join(folder, "image")))
+        self.assertEqual(self.status()["alerts"], [])
+        os.rename(folder, away)
+        self.replicate("publish", "a")
+
+        def alerts():
+            return self.status(status=None)["alerts"]
+        group.wait_until("it says so", lambda: any("served/image" in a for a in alerts()))
+        os.rename(away, folder)
+        group.wait_until("it is well again", lambda: not alerts())
+
     def test_a_set_of_keys(self):
         """--stream=keys: --replace may bring another seed, and followers take it."""
         self.build("a", 0, 1000, "-n", "10000", "-p", "1e-6")
