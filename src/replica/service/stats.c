@@ -42,7 +42,7 @@ void weir__service_note(struct weir_replica *r, int err)
 	s->retained_bytes = n->retained.bytes;
 	s->failures = r->all_failures;
 	s->node = n->id;
-	const char *error = err                  ? weir_error_detail() :
+	const char *error = err                 ? weir_error_detail() :
 	                    r->publish_error[0] ? r->publish_error :
 	                                          r->save_error;
 	if (!*error && has_no_generation(n))

@@ -196,7 +196,7 @@ static int run(char **command)
 struct instead {
 	struct replicate *r;
 	struct weir_replica *replica;
-	bool failed;      /* the command, or its image, which was said */
+	bool failed;       /* the command, or its image, which was said */
 	char becomes[256]; /* how the set is another then; "": it is not */
 };
 
