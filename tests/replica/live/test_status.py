@@ -227,9 +227,10 @@ class Figures(Tool):
         self.said[2] = b"rubbish"
         self.assertEqual(self.json(status=1)["alerts"], ["the manifest cannot be read"])
         self.said[2] = None
-        self.assertEqual(self.json(status=1)["alerts"][0], "nobody has published this set")
+        self.assertEqual(self.json(status=1)["alerts"], ["nobody has published this set"])
         self.nodes()
-        self.assertIn("is this its name?", self.json(status=1)["alerts"][0])
+        self.assertEqual(self.json(status=1)["alerts"], [
+            "nobody has published this set, and no node has it: is this its name?"])
 
     def test_answers_of_another_shape(self):
         whole = list(self.said)
