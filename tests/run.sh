@@ -156,8 +156,8 @@ run_step() {
 		<(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$tally")
 	[ "$status" -eq 0 ] || [ "$f" -gt 0 ] || f=1
 	[ $((p + f)) -gt 0 ] || f=1 # a step that checked nothing has failed
-	# In one piece, whatever another worker prints.
 	note_used "$step"
+	# In one piece, whatever another worker prints.
 	report "$step" "$p" "$f" "$s" $((SECONDS - begin)) $((used - before)) > "$logs/$step.line"
 	cat "$logs/$step.line"
 	echo "$p $f" >> "$results"

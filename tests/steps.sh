@@ -13,7 +13,7 @@ install_packages='build-essential debhelper lintian debootstrap mandoc man-db zs
 # The longest first, and what builds in one folder apart: two run at a time.
 all_steps=(asan gcc clang mutants msan models coverage fuzz tsan_gcc aarch64 tsan_clang valgrind
 	schedule s390x install servers eva parquet)
-# What finds most for its time. The servers mostly wait, and so are not left for the end.
+# What finds most for its time. The last two are about as long as each other.
 ci_steps=(asan gcc models servers tsan_gcc s390x schedule eva)
 
 list_steps() {

@@ -326,8 +326,8 @@ static void parts_of_a_filter(void **state)
 	assert_int_equal(weir__bulk_parts(&blocks, 64 * 12, 1 << 20), 1);
 }
 
-/* How many of the questions that each is asked. In short one shape of a kind is asked them all, the
- * others the first two. */
+/* How many of the questions it is asked. In short the main shapes of a kind are asked them all, the
+ * others the first two, of one thread. */
 static size_t asked(const struct test_shape *shape, size_t all)
 {
 	return !shape->bulk ? 0 : test_is_short() && !shape->main ? 2 : all;
