@@ -72,15 +72,19 @@ static int replay_retained(struct weir_node *n, struct weir_reload *next, uint64
 	return full;
 }
 
+bool weir__image_refused(int err)
+{
+	return err == -EBADMSG || err == -EKEYREJECTED || err == -ENOTSUP || err == -EFBIG ||
+	       err == -EINVAL;
+}
+
 /* So that it is not fetched again and again. What may succeed next time is not refused. */
 static void refuse(struct weir_node *n, const struct weir_manifest *m, int err)
 {
-	static const int lasting[] = { -EBADMSG, -EKEYREJECTED, -ENOTSUP, -EFBIG, -EINVAL };
-	for (size_t i = 0; i < sizeof lasting / sizeof *lasting; i++)
-		if (err == lasting[i])
-			n->refused = (struct weir_refused){ m->generation,
-			                                    { m->checksum[0], m->checksum[1] },
-			                                    err };
+	if (weir__image_refused(err))
+		n->refused = (struct weir_refused){ m->generation,
+		                                    { m->checksum[0], m->checksum[1] },
+		                                    err };
 }
 
 static int check_refused(const struct weir_node *n, const struct weir_manifest *m)

@@ -5,6 +5,7 @@
 #ifndef WEIR_REPLICA_SERVER_H
 #define WEIR_REPLICA_SERVER_H
 
+#include <stdbool.h>
 #include "cursor.h"
 #include "entry.h"
 #include "manifest.h"
@@ -22,6 +23,10 @@ struct weir_sending {
 
 /* An entry that was read. Return: 0, or a negative errno, which ends the reading. */
 typedef int weir_entry_fn(void *context, struct weir_stream_id id, const struct weir_entry *entry);
+
+/* Will an image be no better the next time: damaged, not signed, not for this node? No memory, or a
+ * server that is away, passes. */
+bool weir__image_refused(int err);
 
 /* Each returns 0 or a negative errno with its sentence; of all -ESTALE: the server's epoch is
  * another. Other errors, unless a call says more: nobody knows whether it was done. */
@@ -45,7 +50,7 @@ struct weir_server {
 	int (*manifest)(void *context, char epoch[WEIR_REPLICA_EPOCH + 1], char **text,
 	                size_t *len);
 	/* Fetch and check the image of a manifest.
-	 * -EBADMSG, -EKEYREJECTED, -ENOTSUP, -EFBIG: all of it is there, and it will not do.
+	 * weir__image_refused(): all of it is there, and it will not do.
 	 * -EINPROGRESS: it is on its way, to be asked for again; to ask for another gives it up. */
 	int (*image)(void *context, const struct weir_manifest *m, struct weir_filter **out);
 	/* Store a filter's image, which nobody reads yet, and complete @m: bytes, checksum, chunks,

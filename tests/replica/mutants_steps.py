@@ -153,12 +153,12 @@ STEPS = {
          '\t       strcmp(m->epoch'),
     ],
     'test_refusals': [
-        ('REFUSE_NO_EFBIG', 'node_join.c', '-ENOTSUP, -EFBIG, -EINVAL }', '-ENOTSUP, -EINVAL }'),
-        ('STOPPING_IS_REFUSED', 'node_join.c', '-EFBIG, -EINVAL };',
-         '-EFBIG, -EINVAL, -ECANCELED };'),
-        ('REFUSE_NO_EINVAL', 'node_join.c', '-EFBIG, -EINVAL }', '-EFBIG }'),
-        ('REFUSE_EMSGSIZE', 'node_join.c', '-EFBIG, -EINVAL }',
-         '-EFBIG, -EINVAL, -EMSGSIZE }'),
+        ('REFUSE_NO_EFBIG', 'node_join.c', ' || err == -EFBIG ||', ' ||'),
+        ('STOPPING_IS_REFUSED', 'node_join.c', 'err == -EINVAL;',
+         'err == -EINVAL || err == -ECANCELED;'),
+        ('REFUSE_NO_EINVAL', 'node_join.c', ' ||\n\t       err == -EINVAL;', ';'),
+        ('REFUSE_EMSGSIZE', 'node_join.c', 'err == -EINVAL;',
+         'err == -EINVAL || err == -EMSGSIZE;'),
         ('REFUSED_BY_HALF', 'node_join.c', ' ||\n\t    r->checksum[1] != m->checksum[1])', ')'),
         ('REFUSED_BY_GENERATION', 'node_join.c',
          'm->generation || r->checksum[0] != m->checksum[0] ||'

@@ -44,24 +44,17 @@ static bool stopped(void *coming)
 	return atomic_load(&((struct weir_coming *)coming)->stop);
 }
 
-/* Nothing of what came will do: the next time it begins anew. */
-static bool is_final(int err)
-{
-	return err == -EBADMSG || err == -EKEYREJECTED || err == -ENOTSUP || err == -EFBIG ||
-	       err == -EINVAL || err == -ENOMEM;
-}
-
 static int get_and_load(struct weir_coming *c)
 {
 	int err = weir__image_get(&c->redis, &c->of, &c->file);
-	return err || stopped(c) ? err : weir__image_load(&c->redis, &c->of, &c->file, &c->filter);
+	return err ? err : weir__image_load(&c->redis, &c->of, &c->file, &c->filter);
 }
 
 static void *run(void *arg)
 {
 	struct weir_coming *c = arg;
 	c->err = get_and_load(c);
-	if (is_final(c->err) && weir__image_again(&c->file))
+	if (weir__image_refused(c->err) && weir__image_again(&c->file))
 		c->err = get_and_load(c);
 	snprintf(c->sentence, sizeof c->sentence, "%s", c->err ? weir_error_detail() : "");
 	void (*wake)(void *) = c->redis.wake;
@@ -178,15 +171,14 @@ static int take(struct weir_redis *r, struct weir_filter **out)
 {
 	struct weir_coming *c = r->coming;
 	join(c);
-	if (c->err != -ECANCELED)
-		weir__reader_note(&r->reader, c->file.away, c->file.mixed);
+	weir__reader_note(&r->reader, c->file.away, c->file.mixed);
 	c->file.away[0] = '\0';
 	int err = c->err ? weir_fail(c->err, "%s", c->sentence) : 0;
 	if (!err) {
 		*out = c->filter;
 		c->filter = NULL;
 	}
-	if (!err || is_final(err))
+	if (!err || weir__image_refused(err))
 		drop(r);
 	else
 		note_failure(c);
