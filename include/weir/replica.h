@@ -207,7 +207,8 @@ WEIR_API int weir_replica_insert_hash_confirmed(struct weir_replica *r, uint64_t
 /**
  * Wait until all that was inserted before this call is confirmed.
  * @milliseconds: at most; 0: confirm_ms.
- * Return: 0; -EAGAIN, -ETIMEDOUT as above.
+ * Return: 0; -EAGAIN, -ETIMEDOUT, -EKEYREJECTED as above; -ECANCELED a weir_replica_close() that
+ *   failed has stopped the thread.
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_flush(struct weir_replica *r, uint32_t milliseconds);
@@ -255,7 +256,7 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_publish_from(
 
 /**
  * Publish a generation of before again, with all that was inserted since, as the newest.
- * @generation: one that is kept.
+ * @generation: one that is kept; also the current one, which is signed anew by this node then.
  * Return: 0 or a negative errno.
  * Errors: as weir_replica_publish(); -ENOENT it is not kept, or not all that followed it is.
  * Threads: any, outside of read-side sections.  Progress: blocking.

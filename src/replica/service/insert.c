@@ -51,11 +51,16 @@ int weir_replica_flush(struct weir_replica *r, uint32_t milliseconds)
 	weir__service_wake(r);
 	while (r->confirmed < ticket && r->failed < ticket && !timed_out && !r->stopping)
 		timed_out = pthread_cond_timedwait(&r->done, &r->lock, &end);
-	int err = r->confirmed >= ticket ? 0 : r->failed >= ticket ? r->failure : -ETIMEDOUT;
+	int err = r->confirmed >= ticket ? 0 :
+	          r->failed >= ticket    ? r->failure :
+	          r->stopping            ? -ECANCELED :
+	                                   -ETIMEDOUT;
 	pthread_mutex_unlock(&r->lock);
 	if (err == -ETIMEDOUT)
 		return weir_fail(err, "set %s: not confirmed within %u ms", r->node.set,
 		                 milliseconds ? milliseconds : r->confirm_ms);
+	if (err == -ECANCELED)
+		return weir_fail(err, "set %s: not confirmed: the node is closed", r->node.set);
 	if (err == -EKEYREJECTED)
 		return weir_fail(err, "set %s: not confirmed: what redis has of it is by another "
 		                 "seed or key, so the other nodes pass by what this one inserts",

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ * What other threads see of a node's thread: here it has done what a test says. */
+#include <errno.h>
+#include <time.h>
+#include "../../test.h"
+#include "service/service.h"
+
+static struct weir_replica replica;
+static struct {
+	int answer, kept; /* of the node, to an insert */
+	bool complete, lacks_image;
+	unsigned woken;
+	bool stops; /* when it is woken */
+} node;
+
+/* ---- what the service calls ---- */
+
+int weir__node_insert(struct weir_node *n, const void *key, size_t len, int *kept)
+{
+	(void)n, (void)key, (void)len;
+	*kept = node.kept;
+	return node.answer;
+}
+
+int weir__node_insert_hash(struct weir_node *n, uint64_t hash, int *kept)
+{
+	return weir__node_insert(n, &hash, sizeof hash, kept);
+}
+
+bool weir__node_complete(const struct weir_node *n)
+{
+	(void)n;
+	return node.complete;
+}
+
+bool weir__node_lacks_image(const struct weir_node *n)
+{
+	(void)n;
+	return node.lacks_image;
+}
+
+void weir__service_wake(struct weir_replica *r)
+{
+	node.woken++;
+	r->stopping |= node.stops;
+}
+
+int weir__wire_fd(const struct weir_wire *w)
+{
+	(void)w;
+	return 3;
+}
+
+void weir__redis_image_bytes(const struct weir_redis *r, uint64_t *here, uint64_t *all)
+{
+	(void)r;
+	*here = *all = 0;
+}
+
+const char *weir__reader_news(struct weir_reader *reader)
+{
+	(void)reader;
+	return NULL;
+}
+
+/* ---- */
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&node, 0, sizeof node);
+	memset(&replica, 0, sizeof replica);
+	memcpy(replica.node.set, "seen", sizeof "seen");
+	pthread_mutex_init(&replica.lock, NULL);
+	pthread_condattr_t clock;
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&replica.done, &clock);
+	pthread_condattr_destroy(&clock);
+	return 0;
+}
+
+static struct weir_replica_stats stats(void)
+{
+	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
+	replica.stats = s;
+	weir__service_note(&replica, 0);
+	assert_ok(weir_replica_stats(&replica, &s));
+	return s;
+}
+
+/* Only what is in this node's set: a filter that is full has refused the rest. */
+static void test_what_is_not_replicated(void **state)
+{
+	static const struct { int answer, kept; unsigned counted; } rows[] = {
+		{ 0, 0, 0 }, { 1, 0, 0 }, { -ENOSPC, 0, 0 },
+		{ 0, -EAGAIN, 1 }, { 1, -ENOMEM, 1 }, { -ENOSPC, -EAGAIN, 0 },
+	};
+	uint64_t expected = 0;
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		node.answer = rows[i].answer;
+		node.kept = rows[i].kept;
+		assert_int_equal(weir_replica_insert(&replica, "key", 3), rows[i].answer);
+		assert_int_equal(weir_replica_insert_hash(&replica, 7), rows[i].answer);
+		expected += 2 * rows[i].counted;
+		assert_int_equal(stats().not_replicated, expected);
+	}
+}
+
+/* What failed first and was then confirmed is confirmed. */
+static void test_confirmed_in_the_end(void **state)
+{
+	(void)state;
+	replica.confirmed = replica.failed = 10;
+	replica.failure = -EAGAIN;
+	assert_ok(weir_replica_flush(&replica, 1000));
+	assert_int_equal(node.woken, 1);
+	replica.confirmed = 0;
+	assert_int_equal(weir_replica_flush(&replica, 1000), -EAGAIN);
+	replica.failure = -EKEYREJECTED;
+	assert_int_equal(weir_replica_flush(&replica, 1000), -EKEYREJECTED);
+	replica.failed = 0;
+	assert_int_equal(weir_replica_flush(&replica, 1), -ETIMEDOUT);
+}
+
+/* Nobody will confirm it: that is no reason to wait. */
+static void test_closed_by_half(void **state)
+{
+	const struct timespec begun = { .tv_sec = time(NULL) };
+	(void)state;
+	node.stops = true;
+	assert_int_equal(weir_replica_flush(&replica, 20000), -ECANCELED);
+	assert_non_null(strstr(weir_error_detail(), "set seen: not confirmed: the node is closed"));
+	assert_true(time(NULL) - begun.tv_sec < 10);
+}
+
+/* One that was refused, and is joined now: redis had another of that number since. */
+static void test_refused(void **state)
+{
+	(void)state;
+	replica.node.joined.generation = 5;
+	replica.node.refused.generation = 4;
+	assert_int_equal(stats().refused, 0);
+	replica.node.refused.generation = 5;
+	assert_int_equal(stats().refused, 0);
+	replica.node.refused.generation = 6;
+	assert_int_equal(stats().refused, 6);
+}
+
+/* From when it lacked something first, until it lacks nothing. */
+static void test_for_how_long_it_lacks_something(void **state)
+{
+	const struct timespec nap = { .tv_nsec = 20000000 };
+	(void)state;
+	node.complete = true;
+	assert_int_equal(stats().lacking_ms, 0);
+	for (int image = 0; image < 2; image++) {
+		node.complete = image;
+		node.lacks_image = image;
+		uint64_t first = stats().lacking_ms;
+		nanosleep(&nap, NULL);
+		struct weir_replica_stats s = stats();
+		assert_true(s.lacking_ms >= first + 20);
+		assert_false(s.complete);
+		node.complete = true;
+		node.lacks_image = false;
+		assert_int_equal(stats().lacking_ms, 0);
+		assert_true(stats().complete);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_what_is_not_replicated, setup),
+		cmocka_unit_test_setup(test_confirmed_in_the_end, setup),
+		cmocka_unit_test_setup(test_closed_by_half, setup),
+		cmocka_unit_test_setup(test_refused, setup),
+		cmocka_unit_test_setup(test_for_how_long_it_lacks_something, setup),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
