@@ -11,6 +11,13 @@
 #include "../kinds.h"
 #include "service.h"
 
+/* An image is larger than its filter: the bits of each part begin at a huge page. Redis holds two
+ * chunks in buffers while it is stored, and a manifest has a line for each node. */
+void weir__service_reserve(struct weir_replica *r, uint64_t filter)
+{
+	r->redis.reserve = filter + filter / 16 + (6 << 20);
+}
+
 int weir__service_node(struct weir_replica *r, const struct weir_replica_options *o)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
@@ -26,8 +33,7 @@ int weir__service_node(struct weir_replica *r, const struct weir_replica_options
 	                o->max_pending_bytes ? o->max_pending_bytes : UINT64_C(256) << 20);
 	r->made_node = true;
 	r->node.fetches_all = r->redis.trust != NULL;
-	if (r->redis.reserve < s.filter.bytes + (2 << 20))
-		r->redis.reserve = s.filter.bytes + (2 << 20);
+	weir__service_reserve(r, s.filter.bytes);
 	return 0;
 }
 
@@ -109,7 +115,7 @@ static int begin_anew(struct weir_replica *r, const struct weir_replica_options 
 {
 	struct weir_filter *f;
 	if (!o->params)
-		return weir_fail(-ENOENT, "set %s: nobody has published it at %s: an image of it "
+		return weir_fail(-ENOENT, "set %s: there is no generation of it at %s: an image "
 		                 "is to be published first, or params say what it is to be",
 		                 o->set, weir__wire_peer(r->wire));
 	int err = weir_create(&f, o->params);
@@ -117,17 +123,15 @@ static int begin_anew(struct weir_replica *r, const struct weir_replica_options 
 		err = make_handle(r, o, f);
 	if (!err)
 		err = weir__service_node(r, o);
-	if (!err)
+	if (!err) /* -EINPROGRESS: another was first, by the same seed */
 		err = weir__node_look(&r->node);
 	if (err == -EKEYREJECTED)
-		err = -EEXIST; /* another was first, with another seed: that is the set's */
-	if (!err && r->node.joined.generation)
-		return 0; /* another was first, with the same seed */
+		err = -EEXIST; /* another was first, by another seed: that is the set's */
 	if (!err)
 		err = weir__service_publish(r, NULL);
 	if (!err) /* which a name that is mistaken would be, too */
-		snprintf(r->notice, sizeof r->notice, "set %s: nobody had published it: it begins "
-		         "here, empty", o->set);
+		snprintf(r->notice, sizeof r->notice, "set %s: redis had no generation of it: it "
+		         "begins here, empty", o->set);
 	return err;
 }
 

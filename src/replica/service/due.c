@@ -36,12 +36,13 @@ static int speak(struct weir_replica *r, uint64_t now)
 	return weir__node_idle(&r->node);
 }
 
-/* How full the set is, for the report. */
-static void print_fill(const struct weir_replica *r, char *out, size_t room)
+/* How full the set is, for the report; and how large, which it was not when it began. */
+static void take_fill(struct weir_replica *r, char *out, size_t room)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	if (weir_handle_stats(r->node.handle, &s) != 0)
 		return;
+	weir__service_reserve(r, s.filter.bytes);
 	double keys = s.filter.keys_estimated; /* infinite if every bit is set */
 	snprintf(out, room, " keys %" PRIu64 " capacity %" PRIu64 " saturated %d nearly_full %d",
 	         keys < 1e18 ? (uint64_t)(keys + 0.5) : (uint64_t)1e18, s.filter.max_capacity,
@@ -57,7 +58,7 @@ static int send_report(struct weir_replica *r)
 	if (err)
 		return err;
 	gethostname(host, sizeof host - 1);
-	print_fill(r, fill, sizeof fill);
+	take_fill(r, fill, sizeof fill);
 	int n = snprintf(text, sizeof text, "host %s pid %ld generation %" PRIu64
 	                 " checksum %016" PRIx64 "%016" PRIx64 " position %s complete %d lacking %"
 	                 PRIu64 " retained %" PRIu64 " lost %" PRIu64 " refused %" PRIu64

@@ -107,6 +107,8 @@ int weir__service_redis(struct weir_replica *r, const struct weir_replica_option
 int weir__service_begin(struct weir_replica *r, const struct weir_replica_options *o);
 /* The node of the handle that there is. */
 int weir__service_node(struct weir_replica *r, const struct weir_replica_options *o);
+/* Leave as many bytes free in redis as a generation takes of a filter of so many. */
+void weir__service_reserve(struct weir_replica *r, uint64_t filter);
 /* Away with node and handle. */
 void weir__service_unmake(struct weir_replica *r);
 /* The thread. @arg: a replica. */

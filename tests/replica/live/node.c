@@ -19,7 +19,7 @@
  *     stats           -> stats NAME=VALUE ...
  *     quit            -> quit 0|ERRNO: closed
  * A set that is not there yet is made, of kind classic, or kind=blocked or growing, at a rate that
- * loses nothing by chance or rate=0.01, keyed=1 with a key.
+ * loses nothing by chance or rate=0.01, of a seed=, keyed=1 with a key.
  * The record of the application is a file (record=) in which each node counts its keys before it
  * inserts them. Whenever all of its first N keys are confirmed it says: confirmed N. */
 #include <errno.h>
@@ -269,6 +269,8 @@ static bool take_params(struct weir_replica_options *o, const char *word)
 		params.kind = WEIR_BLOCKED;
 	else if (strcmp(word, "kind=growing") == 0)
 		params.kind = WEIR_GROWING, params.max_capacity = 4 * params.capacity;
+	else if (strncmp(word, "seed=", 5) == 0)
+		params.seed = strtoull(word + 5, NULL, 10);
 	else if (strcmp(word, "rate=0.01") == 0)
 		params.fp_rate = 0.01;
 	else if (strcmp(word, "keyed=1") == 0)

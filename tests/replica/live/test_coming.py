@@ -3,6 +3,7 @@
 meanwhile. test_coming.py PROGRAM"""
 import os
 import sys
+import threading
 import time
 import unittest
 
@@ -173,6 +174,28 @@ class Chunks(nodes.Publishing):
         generation = self.publish(publisher)
         nodes.settle(self, self.ledger)
         self.assertEqual(self.stats(reader, "generation"), generation)
+
+    def test_no_duty_of_who_waits_for_it(self):
+        """What it could store now nobody would take: another generation is there."""
+        publisher, reader = self.two_by_liar()
+        self.ledger.kill(reader)
+        duty = self.ledger.start("url=" + self.liar.url, seconds=1)
+        go = threading.Event()
+        self.addCleanup(go.set)
+
+        def get(args, answer, send):
+            self.got.append(self.number(args))
+            go.wait(60)
+            return answer
+        self.liar.lies["get"] = get
+        self.publish(publisher)
+        group.wait_until("it comes", lambda: self.got)
+        stored = self.liar.calls.get("set", 0)
+        time.sleep(2.5)
+        self.assertEqual(self.liar.calls.get("set", 0), stored)
+        self.assertEqual(self.stats(duty, "error"), "")
+        go.set()
+        nodes.settle(self, self.ledger)
 
     def test_a_redis_that_drips(self):
         """Only the connection of the image waits for it."""

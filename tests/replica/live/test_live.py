@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Three nodes, a redis, and what may happen to them. test_live.py PROGRAM"""
 import os
+import re
 import signal
 import sys
 import time
@@ -224,6 +225,27 @@ class Live(nodes.OneServer):
         group.wait_until("it says so", lambda: "no room" in
                          self.ledger.nodes[0].stats()["error"])
         self.server.client.config_set("maxmemory", 0)
+        self.settle()
+
+    def test_a_full_server_takes_a_generation(self):
+        """Batches leave room for one image and a manifest."""
+        self.start(1)
+        node, client = self.ledger.nodes[0], self.server.client
+        self.assertEqual(node.ask("publish"), "0 ")
+        text = client.hget(SET + "manifest", "text")
+        image = int(re.search(rb"^image (\d+) ", text, re.M)[1])
+        most = client.info("memory")["used_memory"] + image + (8 << 20)
+        client.config_set("maxmemory", most)
+        answer = "0 "
+        for _ in range(100):
+            node.ask("burst 20000")
+            answer = node.ask("flush 5000")
+            if answer != "0 ":
+                break
+        self.assertTrue(answer.startswith("-11 "), answer)
+        self.assertGreater(most - client.info("memory")["used_memory"], image + (1 << 20))
+        self.assertEqual(node.ask("publish"), "0 ") # and the stream is trimmed
+        client.config_set("maxmemory", 0)
         self.settle()
 
     def test_somebody_writes_to_the_stream(self):
