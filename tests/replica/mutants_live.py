@@ -27,11 +27,15 @@ from planted import MUTANTS  # noqa: E402
 LIBRARY, ARCHIVE = "src/replica/libweir-redis.so", "src/replica/libweir-redis.a"
 PROGRAMS = {"node": "tests/replica/live/replica_node", "weir": "src/tool/weir",
             "wire_call": "tests/replica/wire/wire_call",
+            "coming_thread": "tests/replica/redis/test_replica_coming_thread",
             "image": "tests/replica/redis/test_replica_image",
+            "seen": "tests/replica/service/test_replica_seen",
             "publish": "tests/replica/redis/test_replica_publish",
             "link": "tests/replica/wire/test_replica_link"}
 # The script, and the programs that are its arguments.
 SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
+           "begins": ("live/test_begins.py", ["node"]),
+           "due": ("live/test_due.py", ["node"]),
            "coming": ("live/test_coming.py", ["node"]),
            "coming_replicas": ("live/test_coming_replicas.py", ["node"]),
            "live": ("live/test_live.py", ["node"]),

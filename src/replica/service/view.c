@@ -96,7 +96,7 @@ static void take(struct weir_replica_view *v, const redisReply *a)
 	copy(v->stream_last, sizeof v->stream_last, e[LAST]);
 	copy(v->policy, sizeof v->policy, e[POLICY]);
 	v->now_ms = count(e[NOW]);
-	v->stream_added = count(e[ADDED]);
+	v->stream_added = count(e[ADDED]) % WEIR_STREAM_LEAP; /* that of a deleted stream */
 	v->stream_length = count(e[LENGTH]);
 	v->used_memory = count(e[USED]);
 	v->maxmemory = count(e[MAXMEMORY]);

@@ -73,7 +73,7 @@ static int not_open(const struct replicate *r)
 }
 
 /* Of -ENOENT, which also says that a socket, a file of the options or an image is not there: is it
- * that nobody has published the set? */
+ * that there is no generation? */
 static bool is_unpublished(const struct replicate *r)
 {
 	char why[512];
@@ -157,7 +157,7 @@ static int publish_first(struct replicate *r, struct weir_filter *f)
 		return not_open(r);
 	err = weir_replica_publish_with(replica, f); /* whoever else was first meanwhile */
 	if (!err && !r->quiet) /* which a name that is mistaken would be, too */
-		say("set %s: nobody had published it: it begins with this image", r->options.set);
+		say("set %s: redis had no generation of it: it begins with this image", r->options.set);
 	return end(r, replica, err);
 }
 
@@ -240,8 +240,8 @@ static int publish_instead(struct replicate *r)
 		return misuse("--replace: behind IMAGE stands -- and the command that makes it");
 	int err = open_to_replace(r, &replica);
 	if (err == 1)
-		return trouble("set %s: nobody has published it: publish an image first, whose "
-		               "seed the others are to have", r->options.set);
+		return trouble("set %s: redis has no generation of it: publish an image first, "
+		               "whose seed the others are to have", r->options.set);
 	if (err)
 		return not_open(r);
 	struct instead i = { r, replica, false, "" };

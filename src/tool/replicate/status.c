@@ -60,7 +60,7 @@ static void judge(struct alerts *a, const struct replicate *r, const struct weir
 	if (g->damaged)
 		alert(a, "the manifest cannot be read");
 	else if (!g->generation)
-		alert(a, "nobody has published this set%s", v->node_count ? "" :
+		alert(a, "redis has no generation of this set%s", v->node_count ? " (any more)" :
 		      ", and no node has it: is this its name?");
 	else if (r->max_age > 0 && age_of(v, g) > r->max_age)
 		alert(a, "generation %" PRIu64 " is %.0f s old, the limit is %.0f", g->generation,

@@ -9,8 +9,9 @@ JSON = "src/tool/replicate/status_json.c"
 FIGURES = [
     *[(name, VIEW, old, new, "status Figures") for name, old, new in (
         ("VIEW_NOW", "v->now_ms = count(e[NOW]);", "v->now_ms = count(e[NOW]) + 1000;"),
-        ("VIEW_ADDED", "v->stream_added = count(e[ADDED]);",
-         "v->stream_added = count(e[LENGTH]);"),
+        ("VIEW_ADDED", "v->stream_added = count(e[ADDED]) %",
+         "v->stream_added = count(e[LENGTH]) %"),
+        ("VIEW_LEAPS", "count(e[ADDED]) % WEIR_STREAM_LEAP;", "count(e[ADDED]);"),
         ("VIEW_LENGTH", "v->stream_length = count(e[LENGTH]);",
          "v->stream_length = count(e[ADDED]);"),
         ("VIEW_LAST", "copy(v->stream_last, sizeof v->stream_last, e[LAST]);", ""),

@@ -190,10 +190,10 @@ class Told(Asked):
 
     def test_params_of_a_set_that_is_there(self):
         self.hearing()
-        group.wait_until("it begins", lambda: self.said("nobody had published it"))
+        group.wait_until("it begins", lambda: self.said("redis had no generation of it"))
         self.hearing(1)
         time.sleep(0.5)
-        self.assertEqual(self.said("params") + self.said("nobody"), [])
+        self.assertEqual(self.said("params") + self.said("had no"), [])
         node = self.hearing(2, 5000)
         group.wait_until("it says so", lambda: self.said("params"))
         line = "".join(self.said("params"))
@@ -207,7 +207,7 @@ class Told(Asked):
     def test_params_of_a_growing_set_that_is_there(self):
         """It has grown, or will: only another kind is something else."""
         self.hearing(0, 1000, "kind=growing")
-        group.wait_until("it begins", lambda: self.said("nobody had published it"))
+        group.wait_until("it begins", lambda: self.said("redis had no generation of it"))
         self.hearing(1, 5000, "kind=growing")
         time.sleep(0.5)
         self.assertEqual(self.said("params"), [])

@@ -73,7 +73,7 @@ class Operate(tool.Tool):
         self.weir("replicate", "publish", "--set=seen", "--url=unix:///nowhere", "x", status=2)
         self.build("a", 0, 10, "--seed=7")
         self.replicate("publish", "a")
-        self.assertIn("nobody had published it", self.aside)
+        self.assertIn("redis had no generation of it", self.aside)
         self.replicate("publish", "a")
         self.assertEqual(self.aside, "")
         self.replicate("status")

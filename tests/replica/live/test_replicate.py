@@ -22,10 +22,10 @@ class Quiet(SimpleHTTPRequestHandler):
 
 class Replicate(tool.Tool):
     def test_publish_follow_replace_rollback(self):
-        self.assertIn("nobody has published", self.replicate("status", status=1))
-        self.assertIn("nobody has published", self.replicate(
+        self.assertIn("no generation of", self.replicate("status", status=1))
+        self.assertIn("no generation of it", self.replicate(
             "publish", "--replace", "x", "--", "true", status=2))
-        self.assertIn("nobody has published", self.replicate(
+        self.assertIn("no generation of it", self.replicate(
             "rollback", "--generation=1", status=2))
         self.assertIn("exclude", self.replicate("status", "--json", "--prometheus", status=2))
         self.build("a", 0, 1000, "-n", "10000", "-p", "1e-6")

@@ -104,6 +104,8 @@ class Figures(Tool):
         self.assertIn("5 batches, 20 ever, the last 7-4", self.ask())
         self.said[4] = None
         self.assertIsNone(self.json()["lease_owner"])
+        self.said[6] += 3 << 40 # somebody has deleted it three times
+        self.assertEqual(self.json()["stream_added"], 20)
 
     def test_a_node(self):
         self.nodes(report(2500, 6, position="6-1", complete=0, lacking=29960, retained=80,
@@ -227,10 +229,11 @@ class Figures(Tool):
         self.said[2] = b"rubbish"
         self.assertEqual(self.json(status=1)["alerts"], ["the manifest cannot be read"])
         self.said[2] = None
-        self.assertEqual(self.json(status=1)["alerts"], ["nobody has published this set"])
+        self.assertEqual(self.json(status=1)["alerts"],
+                         ["redis has no generation of this set (any more)"])
         self.nodes()
         self.assertEqual(self.json(status=1)["alerts"], [
-            "nobody has published this set, and no node has it: is this its name?"])
+            "redis has no generation of this set, and no node has it: is this its name?"])
 
     def test_answers_of_another_shape(self):
         whole = list(self.said)
