@@ -87,10 +87,10 @@ static int check_fits(const struct weir_node *n, const struct weir_manifest *m)
 	if (m->hashing == hashing || m->of_keys)
 		return 0;
 	return weir_fail(-EKEYREJECTED, "set %s: the filter to publish is hashed by another seed "
-	                 "or key: %08" PRIx64 ", the set's is %08" PRIx64 ": make it like the set's "
-	                 "(weir_replica_params(), weir build --like), or publish it as another "
-	                 "set; one whose batches are of keys (stream_keys) takes any seed", n->set,
-	                 m->hashing, hashing);
+	                 "or key: %08" PRIx64 ", the set's is %08" PRIx64 ": make it like the "
+	                 "set's (weir_replica_params(), weir build --like), or publish it as "
+	                 "another set; one whose batches are of keys (stream_keys) takes any seed",
+	                 n->set, m->hashing, hashing);
 }
 
 /* As what may follow. @m: receives what the filter is. */

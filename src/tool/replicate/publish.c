@@ -157,7 +157,8 @@ static int publish_first(struct replicate *r, struct weir_filter *f)
 		return not_open(r);
 	err = weir_replica_publish_with(replica, f); /* whoever else was first meanwhile */
 	if (!err && !r->quiet) /* which a name that is mistaken would be, too */
-		say("set %s: redis had no generation of it: it begins with this image", r->options.set);
+		say("set %s: redis had no generation of it: it begins with this image",
+		    r->options.set);
 	return end(r, replica, err);
 }
 

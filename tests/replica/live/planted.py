@@ -2,6 +2,7 @@
 """The planted bugs of ../mutants_live.py: name, file, what stands there, what is planted instead,
 and the test that must find it."""
 from planted_figures import FIGURES
+from planted_images import IMAGES
 
 SRC = "src/replica/"
 ROUND, SCRIPTS, CALL = SRC + "service/round.c", SRC + "redis/scripts.c", SRC + "redis/call.c"
@@ -12,8 +13,7 @@ PUBLISH = SRC + "redis/publish.c"
 OPTIONS = SRC + "service/options.c"
 REPLICATE = "src/tool/replicate/"
 STATUS = REPLICATE + "status.c"
-JOIN = SRC + "node_join.c"
-COMING, STATS, ASK = SRC + "redis/coming.c", SRC + "service/stats.c", SRC + "service/ask.c"
+STATS, ASK = SRC + "service/stats.c", SRC + "service/ask.c"
 WIRE, STREAM, TLS, LINK = (SRC + "wire/" + f for f in ("wire.c", "stream.c", "tls.c", "link.c"))
 LEAKS = "hostile Hostile.test_no_descriptor_is_left"
 BY_TLS = "status Connections.test_tls"
@@ -22,6 +22,7 @@ PASSWORDS = "wire Real.test_passwords"
 
 MUTANTS = [
     *FIGURES,
+    *IMAGES,
 
     # ---- how full a set is ----
     ("FILL_UNSAID", DUE, "take_fill(r, fill, sizeof fill);",
@@ -34,7 +35,8 @@ MUTANTS = [
     ("WANTED_ALL_THE_TIME", DUE, "waiting && weir__is_due(&r->want, now)", "waiting",
      "promises Lacking.test_each_has_its_time"),
     # ---- service/begin.c and service/due.c ----
-    ("RESERVES_AN_IMAGE_ALONE", BEGIN, "filter / 16 + (6 << 20);", "(2 << 20);", "live Live.test_a_full_server_takes_a_generation"),
+    ("RESERVES_AN_IMAGE_ALONE", BEGIN, "filter / 16 + (6 << 20);", "(2 << 20);",
+     "live Live.test_a_full_server_takes_a_generation"),
     ("RESERVES_AS_AT_FIRST", DUE, "\tweir__service_reserve(r, s.filter.bytes);\n", "",
      "due Due.test_room_for_a_set_that_has_grown"),
     ("ONE_KEY_MORE", BEGIN, "asked.capacity == is.capacity && asked.bytes", "asked.bytes",
@@ -355,83 +357,4 @@ MUTANTS = [
      "replicate Replicate.test_an_image_that_is_gone_is_replaced"),
     ("REFUSED_IS_TROUBLE", REPLICATE + "publish.c", "return refused ? TOOL_NO : TOOL_TROUBLE;",
      "return TOOL_TROUBLE;", "operate Operate.test_exit_statuses"),
-
-    # ---- images on their way ----
-    ("IMAGE_HOLDS_THE_THREAD", COMING, "err = starts ? start(c) : 0;",
-     "err = starts ? start(c) : 0; join(c);",
-     "coming Web.test_confirmed_inserts_while_a_web_server_drips"),
-    ("BEGINS_ANEW", IMAGE, "for (; f->chunks < m->chunks; f->chunks++) {",
-     "for (f->chunks = 0; f->chunks < m->chunks; f->chunks++) {",
-     "coming Chunks.test_goes_on_after_a_break"),
-    ("NOT_GIVEN_UP", COMING, "\tstop(c);\n\tif (!c->started",
-     "\tif (!c->started", "coming Web.test_another_replaces_it"),
-    ("TRANSFER_NOT_STOPPED", COMING, "return atomic_load(&((struct weir_coming *)coming)->stop);",
-     "return false;", "coming Web.test_closing_while_it_comes"),
-    ("CHUNK_NOT_INTERRUPTED", COMING, "\tweir__wire_interrupt(c->redis.wire);",
-     "", "coming Chunks.test_a_redis_that_drips"),
-    ("INTERRUPTED_FOR_EVER", WIRE,
-     "while (read(w->manner.interrupt, &n, sizeof n) < 0 && errno == EINTR)",
-     "while (0)", "coming Chunks.test_another_replaces_it"),
-    ("FAILURE_FORGOTTEN", COMING,
-     "return c->failure.err && atomic_load(&c->file.here) <= c->failure.here;",
-     "return false;", "coming Web.test_it_is_not_there"),
-    ("FAILURE_WITHOUT_A_PAUSE", COMING,
-     "(!c->failure.err || weir__now_ms() >= c->failure.again_ms);",
-     "true;", "coming Web.test_it_is_not_there"),
-    ("REPLICA_IS_BELIEVED", COMING, "if (weir__image_refused(c->err) && weir__image_again(&c->file))",
-     "if (0)", "coming_replicas Replicas.test_it_lies"),
-    ("LAST_CHUNK_ALONE_IS_MIXED", IMAGE, "f->mixed |= here;", "f->mixed = here;",
-     "coming_replicas Replicas.test_it_lies"),
-    ("REPLICA_ASKED_AGAIN", IMAGE, "\tf->master = true;\n\t(void)weir_fail(-EAGAIN",
-     "\t(void)weir_fail(-EAGAIN", "coming_replicas Replicas.test_it_lies"),
-    ("HERE_THOUGH_FALSE", IMAGE, "\t\tatomic_store(&f->here, 0);\n", "",
-     "coming_replicas Replicas.test_what_a_liar_gave_is_not_here"),
-    ("REFUSED_STAYS_HERE", COMING, "\tif (!err || weir__image_refused(err))\n\t\tdrop(r);",
-     "\tif (!err)\n\t\tdrop(r);", "live Live.test_an_image_is_damaged"),
-    *[("GOES_ON_WITH_ANOTHER_" + field.upper(), COMING,
-       "of->%s == m->%s &&" % (field, field), "", "image") for field in (
-           "generation", "bytes", "checksum[0]", "checksum[1]", "chunks", "chunk_bytes", "stored",
-           "kind")],
-    ("GOES_ON_WITH_ANOTHER_PATH", COMING, " && strcmp(of->path, m->path) == 0;", ";", "image"),
-    *[("%s_STAYS_HERE" % err, JOIN, "err == -%s%s" % (err, after), "0%s" % after, "coming_thread")
-      for err, after in (("EBADMSG", " || err == -EKEY"), ("EKEYREJECTED", " ||"),
-                         ("ENOTSUP", " ||"), ("EFBIG", " ||"), ("EINVAL", ";"))],
-    ("BREAK_IS_FINAL", COMING, "if (!err || weir__image_refused(err))\n\t\tdrop(r);",
-     "if (1)\n\t\tdrop(r);", "coming_thread"),
-    ("HERE_OF_BEFORE", COMING, "\t\tc->file.here = c->failure.here = 0;\n", "\t\t;\n",
-     "coming_thread"),
-    ("STOPPED_IS_TAKEN", COMING, "return !atomic_load(&c->stop) && of", "return of",
-     "coming_thread"),
-    ("PAUSE_AS_BEFORE", COMING, "here > c->failure.here ? 1 : c->failure.times + 1",
-     "c->failure.times + 1", "coming_thread"),
-    ("PAUSE_AS_AT_FIRST", COMING, "here > c->failure.here ? 1 : c->failure.times + 1", "1",
-     "coming_thread"),
-    ("AWAY_AGAIN_AND_AGAIN", COMING, "\tc->file.away[0] = '\\0';\n", "", "coming_thread"),
-    ("COMES_THOUGH_IT_FAILS", COMING, " && is_of(c, m) && !fails(c);", " && is_of(c, m);",
-     "coming_thread"),
-    ("NOBODY_IS_WOKEN", COMING, "\tif (wake)\n\t\twake(whom);\n", "", "coming_thread"),
-    ("REPLICA_NOT_INTERRUPTED", COMING,
-     "\tif (c->redis.read_wire)\n\t\tweir__wire_interrupt(c->redis.read_wire);\n", "",
-     "coming_thread"),
-    ("REPLICA_NOT_RESTED", COMING,
-     "\tif (c->redis.read_wire)\n\t\tweir__wire_rest(c->redis.read_wire);\n", "",
-     "coming_thread"),
-    ("FAILURE_NEEDS_LESS", COMING, "(&c->file.here) <= c->failure.here",
-     "(&c->file.here) < c->failure.here", "image"),
-    ("INTERRUPTED_WHEN_DROPPED", COMING, "\tjoin(c);\n\trest(c);\n", "\tjoin(c);\n", "image"),
-    ("BEGINS_WITH_A_PAUSE", COMING, "\t\t\tr->coming->failure.again_ms = 0;\n", "",
-     "asked Chunks.test_an_image_that_is_not_there_at_first"),
-    ("REPLICA_FOR_NOTHING", IMAGE, "!r->read_wire || f->master",
-     "1", "coming_replicas Replicas.test_it_is_read"),
-    ("NOT_TOLD", STATS, "if (sentence)",
-     "if (0)", "coming_replicas Replicas.test_it_is_nowhere"),
-    ("PUBLISHES_WITHOUT_IT", ASK, "if (result == -EINPROGRESS) { /* S2 */",
-     "if (0) {", "coming Web.test_who_publishes_waits_for_it"),
-    ("RECORD_WAITS", ASK, "int err = publish(r, arg);",
-     "int err = looked ? looked : publish(r, arg);",
-     "coming Web.test_a_record_replaces_what_does_not_come"),
-    ("COMPLETE_WITHOUT_IT", STATS, " && !weir__node_lacks_image(&r->node)",
-     "", "coming Web.test_closing_while_it_comes"),
-    ("NO_FAILURE_BUT_SAID", ROUND, "\tif (err == -EINPROGRESS)\n\t\treturn 0;\n",
-     "", "coming Web.test_confirmed_inserts_while_a_web_server_drips"),
 ]

@@ -239,8 +239,8 @@ static void test_pauses(void **state)
 {
 	static const struct turn turns[] = {
 		{ .get = -EAGAIN }, { .get = -EAGAIN }, { .get = -EAGAIN },
-		{ .get = -EAGAIN, .here = 100 }, { .get = -EAGAIN }, { .get = -EAGAIN, .here = 200 },
-		{ .get = -EAGAIN },
+		{ .get = -EAGAIN, .here = 100 }, { .get = -EAGAIN },
+		{ .get = -EAGAIN, .here = 200 }, { .get = -EAGAIN },
 	};
 	static const unsigned expected[] = { 1, 2, 3, 1, 2, 1 };
 	(void)state;
@@ -258,7 +258,7 @@ static void test_pauses(void **state)
 }
 
 /* The failure is how it stands until something comes. */
-static void test_it_fails_until_something_comes(void **state)
+static void test_until_something_comes(void **state)
 {
 	(void)state;
 	is.turns[0] = (struct turn){ .get = -EAGAIN, .here = 100 };
@@ -335,7 +335,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_what_stays_after_a_failure, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_replica_gave_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pauses, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_it_fails_until_something_comes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_until_something_comes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_from_its_beginning, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stopped, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_away_once, setup, teardown),
