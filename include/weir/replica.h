@@ -73,6 +73,9 @@ struct weir_save_options;
  * still being given what the master had when it came: until it has that, nothing is confirmed. */
 #define WEIR_REPLICAS_ALL UINT32_MAX
 
+/** The largest weir_replica_options.keep. */
+#define WEIR_REPLICA_KEEP_MOST 64
+
 /** Start from WEIR_REPLICA_OPTIONS_INIT. All that is pointed to is copied, but what is marked. */
 struct weir_replica_options {
 	size_t struct_size; /* sizeof(struct weir_replica_options) */
@@ -122,7 +125,7 @@ struct weir_replica_options {
 	uint32_t replicas;             /* that must have a generation before batches that it covers
 	                                  are forgotten */
 	uint32_t keep;                 /* generations to keep for a rollback, the current one too:
-	                                  1 to 64; 0: 2 */
+	                                  1 to WEIR_REPLICA_KEEP_MOST; 0: 2 */
 	int zstd_level;                /* of images; 0: not compressed */
 	const char *secret_key;        /* file of the key to sign with; NULL: none */
 	const char *image_folder;      /* where images are put for a web server; NULL: in redis */

@@ -11,6 +11,8 @@
 
 /* The text of a script is what stands between the parentheses, on one line. */
 #define LUA(...) #__VA_ARGS__
+_Static_assert(WEIR_MANIFEST_TEXT == 4194304, "as WEIR_SCRIPT_MANIFEST has it");
+_Static_assert(WEIR_STREAM_LEAP == 1099511627776, "as WEIR_SCRIPT_APPEND has it");
 
 /* L1. On a server that is no master nothing is right. */
 const char *const weir__script_prelude = LUA(

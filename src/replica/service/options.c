@@ -18,8 +18,9 @@ int weir__service_check(const struct weir_replica_options *o)
 	if (!o->set || !weir__set_name_is(o->set, strlen(o->set)))
 		return weir_fail(-EINVAL, "set %.80s: a name is 1 to 64 letters, digits, - _ .",
 		                 o->set ? o->set : "NULL");
-	if (o->keep > 64)
-		return weir_fail(-EINVAL, "keep %u: 1 to 64 generations can be kept", o->keep);
+	if (o->keep > WEIR_REPLICA_KEEP_MOST)
+		return weir_fail(-EINVAL, "keep %u: 1 to %d generations can be kept", o->keep,
+		                 WEIR_REPLICA_KEEP_MOST);
 	if (o->zstd_level < 0 || o->zstd_level > 19)
 		return weir_fail(-EINVAL, "zstd_level %d: it is 0 to 19", o->zstd_level);
 	if (o->publish_seconds > 7 * 24 * 3600)

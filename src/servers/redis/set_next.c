@@ -10,11 +10,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <weir/replica.h>
 #include "../../replica/argument.h"
 #include "../../replica/random.h"
 #include "set.h"
-
-enum { KEEP_MOST = 64 };
 
 /* What a position meant in another epoch it does not mean in this one: the whole stream follows,
  * as after weir__node_publish_again(). */
@@ -70,7 +69,9 @@ static int keep(const struct set *s, uint32_t *out)
 	if (err)
 		return err;
 	long long n = redis.CallReplyInteger(reply);
-	*out = n < WEIR_SET_KEEP ? WEIR_SET_KEEP : n > KEEP_MOST ? KEEP_MOST : (uint32_t)n;
+	*out = n < WEIR_SET_KEEP          ? WEIR_SET_KEEP :
+	       n > WEIR_REPLICA_KEEP_MOST ? WEIR_REPLICA_KEEP_MOST :
+	                                    (uint32_t)n;
 	redis.FreeCallReply(reply);
 	return 0;
 }

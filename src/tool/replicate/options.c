@@ -105,7 +105,8 @@ static bool take(struct replicate *r, int option)
 	case INSECURE: return o->insecure = true;
 	case IMAGE_HTTP: return o->image_http = true;
 	case TIMEOUT: return take_timeout(o);
-	case KEEP: return parse_small("--keep", optarg, 64, &o->keep);
+	case KEEP:
+		return parse_small("--keep", optarg, WEIR_REPLICA_KEEP_MOST, &o->keep);
 	case ZSTD: return parse_zstd(optarg, &r->zstd_level);
 	case STREAM: return take_stream(o);
 	case KEYED_BY: return (o->hash_key = keyfile_read(optarg)) != NULL;

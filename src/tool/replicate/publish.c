@@ -264,8 +264,6 @@ int replicate_publish(struct replicate *r)
 	return publish_more(r);
 }
 
-enum { KEEP_ALL = 64 /* as many as there may be */ };
-
 int replicate_rollback(struct replicate *r)
 {
 	struct weir_replica *replica;
@@ -275,7 +273,7 @@ int replicate_rollback(struct replicate *r)
 	if (r->count)
 		return misuse("'%s' is too much", r->arguments[0]);
 	if (!r->options.keep) /* what could have been returned to is not lost by a wrong guess */
-		r->options.keep = KEEP_ALL;
+		r->options.keep = WEIR_REPLICA_KEEP_MOST;
 	int err = open_to_replace(r, &replica);
 	return err ? not_open(r) :
 	             end(r, replica, weir_replica_rollback(replica, r->generation));

@@ -42,7 +42,7 @@ MUTANTS = [
      'Commands.test_another_epoch'),
     ('GONE_IN_ANOTHER_EPOCH', 'set_next.c', 'gone > m->cursor.consumed', '0',
      'Commands.test_another_epoch'),
-    ('KEEPS_TWO', 'set_next.c', 'n < WEIR_SET_KEEP ?', '1 ?', 'Commands.test_chunks'),
+    ('KEEPS_TWO', 'set_next.c', 'n < WEIR_SET_KEEP  ', '1 ', 'Commands.test_chunks'),
     ('LEASE_OF_NOBODY', 'set_next.c', '(void)set_text(reply, &owner);', '',
      'Commands.test_hint_and_lease'),
     ('NO_LIMIT_OF_MEMORY', 'set_store.c', 'redis.GetUsedMemoryRatio() > 1', '0',
@@ -63,7 +63,8 @@ MUTANTS = [
     ('SOURCE_IS_NONE', 'set_next.c', '\tm->of_set = true;\n', '', 'Commands.test_a_set_of_keys'),
     ('CASE_OF_SET', 'set_find.c', 'if (strcasecmp(redis', 'if (strcmp(redis',
      'Commands.test_a_set_of_keys'),
-    ('KEEPS_ANY_NUMBER', 'set_next.c', 'n > KEEP_MOST ? KEEP_MOST : ', '', 'Commands.test_chunks'),
+    ('KEEPS_ANY_NUMBER', 'set_next.c', 'n > WEIR_REPLICA_KEEP_MOST ?', '0 ?',
+     'Commands.test_chunks'),
     ('CHUNKS_FOR_EVER', 'set_store.c', 'set_command(s, "SET", args, 4, &reply)',
      'set_command(s, "SET", args, 2, &reply)', 'Commands.test_chunks_that_nobody_names_go'),
     # what is read
