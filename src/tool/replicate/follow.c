@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 #include <weir/image.h>
 #include "../images.h"
 #include "../say.h"
@@ -16,13 +17,13 @@ static void report(void *context, int result, const char *sentence)
 		say("%s", sentence);
 }
 
-/* Write the file if there is another generation than the one in it. */
+/* Write the file if there is another generation than the one in it, or if it was removed. */
 static int save(const struct replicate *r, struct weir_replica *replica, uint64_t *saved)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	int err = weir_replica_stats(replica, &s);
-	if (err || s.generation == *saved)
+	if (err || (s.generation == *saved && access(r->output, F_OK) == 0))
 		return err;
 	o.zstd_level = r->zstd_level;
 	o.generation = s.generation;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""weir replicate follow where the disk is full. test_disk.py PROGRAM WEIR"""
+"""weir replicate follow where the disk is full, and where its file goes away.
+test_disk.py PROGRAM WEIR"""
 import os
 import subprocess
 import sys
@@ -101,6 +102,19 @@ class Disk(tool.Tool):
         group.wait_until("it is well", lambda: not self.status(status=None)["alerts"])
         self.replicate("status")
         self.assertEqual(self.ends(process).count("no space left"), 1) # once
+
+    def test_deleted(self):
+        """The file comes again, now and with the next generation."""
+        process = self.begins()
+        before = self.bytes()
+        os.unlink(self.image)
+        group.wait_until("it comes again", lambda: os.path.exists(self.image))
+        self.assertEqual(self.bytes(), before)
+        os.unlink(self.image)
+        self.another("b", 1000, 2000)
+        group.wait_until("another comes", lambda: os.path.exists(self.image) and
+                         self.query(self.image, 1999))
+        self.assertEqual(self.ends(process), "")
 
 
 if __name__ == "__main__":
