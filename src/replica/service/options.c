@@ -68,7 +68,10 @@ int weir__service_image_wires(struct weir_replica *r, const struct weir_replica_
 	of.connect_ms = o->connect_ms && o->connect_ms < READ_MS ? o->connect_ms : READ_MS;
 	of.answer_ms = o->answer_ms && o->answer_ms < READ_MS ? o->answer_ms : READ_MS;
 	err = weir__service_wire(&r->read_wire, &of);
-	return err ? err : weir__wire_draw(r->read_wire);
+	if (!err)
+		err = weir__wire_draw(r->read_wire);
+	return err ? weir_fail(err, "replicas that are read (read_url, --read-url): %s",
+	                       weir_error_detail()) : 0;
 }
 
 static void wake(void *context)
