@@ -144,7 +144,9 @@ int weir__trust_check(const struct weir_trust *trust, const char *line, size_t l
 	struct parsed p;
 	bool known = false;
 	if (!line || line_len == 0)
-		return weir_fail(-EKEYREJECTED, "the manifest has no signature");
+		return weir_fail(-EKEYREJECTED, "the manifest has no signature, and one of a "
+		                 "key that is trusted is wanted: publish with a secret key "
+		                 "(secret_key, --secret)");
 	if (!parse(&p, line, line_len))
 		return weir_fail(-EKEYREJECTED, "the manifest's signature of %zu bytes is not of "
 		                 "the form \"ed25519 KEY IMAGE SIGNATURE\"", line_len);
