@@ -131,6 +131,14 @@ MUTANTS = [
      '\t\tif (c)\n\t\t\tredis.Rep', 'keeping CF.test_nothing_was_there_to_remove'),
     ('CAPACITY_BEHIND_THE_END', 'cf_write.c', '&& i + 1 < argc)', '&& i < argc)',
      'cf Commands.test_insert'),
+    # what is used wrongly
+    ('ONE_IS_A_RATE', 'bf_write.c', '*out > 0 && *out < 1 ?', '*out > 0 && *out <= 1 ?',
+     'refusals Refusals.test_sentences'),
+    ('CARD_OF_TWO', 'bf_read.c', '\tif (argc != 2)\n\t\treturn redis.WrongArity(context);\n'
+     '\tif (!key_open(', '\tif (argc < 2)\n\t\treturn redis.WrongArity(context);\n'
+     '\tif (!key_open(', 'refusals Refusals.test_sentences'),
+    ('ANYBODY_MAY_RUN_A_SCRIPT', 'set_call.c', '"!CEv"', '*name == \'E\' ? "!Ev" : "!CEv"',
+     'refusals Rights.test_load'),
 ]
 
 

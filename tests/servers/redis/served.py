@@ -53,13 +53,13 @@ class Case(unittest.TestCase):
         wait_until("the file is rewritten", lambda: server.log().count(
             "AOF rewrite finished successfully") > before)
 
-    def resp3(self, server, *commands):
+    def resp3(self, server, *commands, protocol=3):
         """The lines of what they are answered, as they come."""
         with socket.socket(socket.AF_UNIX) as s:
             s.connect(server.socket)
             stream = s.makefile("rwb")
-            stream.write(b"".join(c + b"\r\n" for c in (b"HELLO 3", b"ECHO mark", *commands,
-                                                         b"ECHO mark")))
+            stream.write(b"".join(c + b"\r\n" for c in (b"HELLO %d" % protocol, b"ECHO mark",
+                                                         *commands, b"ECHO mark")))
             stream.flush()
             while stream.readline() != b"mark\r\n":
                 pass

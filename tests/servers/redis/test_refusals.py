@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""The commands of weir-redis.so used wrongly, in RESP2 and RESP3, and the rights that the page
+names, of which each is needed. It runs as test_refusals.py MODULE."""
+import os
+import re
+import sys
+import unittest
+
+import redis
+
+from sets import Sets
+
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                    "../../../src/servers/redis/README.md")
+ARITY = "ERR wrong number of arguments for '%s' command"
+RATE = "ERR error rate must be in the range (0.000000, 1.000000)"
+CAPACITY = "ERR capacity must be in the range [1, 1073741824]"
+EXPANSION = "ERR expansion must be in the range [0, 32768]"
+OTHER = "WRONGTYPE Operation against a key holding the wrong kind of value"
+DATA = "ERR received bad data"
+GROWN = ("ERR set x: the key has grown to 2 filters, a set is one: reserve enough (BF.RESERVE with "
+         "NONSCALING)")
+SEED = "ERR set x has another seed than the key: its fingerprint is "
+# Keys: b of BF, g that has grown, f that is full, c of CF, text; set x of another seed than b.
+REFUSED = [
+    *[(words, ARITY % words.split()[0]) for words in (
+        "BF.RESERVE", "BF.RESERVE k", "BF.RESERVE k 0.01", "BF.ADD", "BF.ADD k", "BF.ADD k a b",
+        "BF.MADD k", "BF.INSERT k ITEMS", "BF.EXISTS", "BF.EXISTS k", "BF.EXISTS k a b",
+        "BF.MEXISTS k", "BF.CARD", "BF.CARD k a", "BF.INFO", "BF.INFO k ITEMS SIZE",
+        "BF.SCANDUMP k", "BF.LOADCHUNK k 1", "BF.WEIRLINK b x", "WEIR.LOAD", "WEIR.PUBLISH")],
+    ("BF.RESERVE k 0 10", RATE),
+    ("BF.RESERVE k 1 10", RATE),
+    ("BF.RESERVE k -0.5 10", RATE),
+    ("BF.RESERVE k nan 10", "ERR bad error rate"),
+    ("BF.RESERVE k 0.01 -1", CAPACITY),
+    ("BF.RESERVE k 0.01 1073741825", CAPACITY),
+    ("BF.RESERVE k 0.01 99999999999999", CAPACITY),
+    ("BF.RESERVE k 0.01 1e3", "ERR bad capacity"),
+    ("BF.RESERVE k 0.01 100 EXPANSION -1", EXPANSION),
+    ("BF.RESERVE k 0.01 100 EXPANSION 32769", EXPANSION),
+    ("BF.RESERVE k 0.01 100 FOO", "Unknown argument received"),
+    ("BF.RESERVE k 0.01 100 EXPANSION 2 NONSCALING", "Nonscaling filters cannot expand"),
+    ("BF.RESERVE b 0.01 100", "ERR item exists"),
+    ("BF.INSERT k x", "Unknown argument received"),
+    ("BF.INSERT k CAPACITY 0 ITEMS x", CAPACITY),
+    ("BF.INSERT k CAPACITY 10 ERROR 2 ITEMS x", RATE),
+    ("BF.INSERT k EXPANSION 32769 ITEMS x", EXPANSION),
+    ("BF.INSERT k NOCREATE ITEMS x", "ERR not found"),
+    ("BF.ADD f new", "ERR non scaling filter is full"),
+    ("BF.INFO none", "ERR not found"),
+    ("BF.INFO b FOO", "Invalid information value"),
+    ("BF.SCANDUMP none 0", "ERR not found"),
+    ("BF.SCANDUMP b x", "Second argument must be numeric"),
+    ("BF.LOADCHUNK b 1 junk", DATA),
+    ("BF.LOADCHUNK k 1 junk", DATA),
+    ("BF.LOADCHUNK k x junk", "ERR Second argument must be numeric"),
+    *[(words % key, OTHER) for key in ("text", "c") for words in (
+        "BF.ADD %s x", "BF.MADD %s x", "BF.INSERT %s ITEMS x", "BF.EXISTS %s x", "BF.MEXISTS %s x",
+        "BF.CARD %s", "BF.INFO %s", "BF.SCANDUMP %s 0", "BF.LOADCHUNK %s 1 x",
+        "BF.RESERVE %s 0.01 100", "WEIR.LOAD %s SET x", "WEIR.PUBLISH %s SET x")],
+    ("CF.DEL none x", "Not found"),
+    ("CF.RESERVE c 100", "ERR item exists"),
+    ("CF.SCANDUMP c 9", "ERR the filter has changed since the dump began: begin again with "
+     "iterator 0"),
+    ("WEIR.LOAD k SET none", "ERR set none has no generation here: publish one"),
+    ("WEIR.LOAD k OF x", "ERR after the key comes SET and the set's name"),
+    ("WEIR.LOAD k SET a/b", "ERR 'a/b' is no name of a set: 1 to 64 letters, digits, - _ ."),
+    ("WEIR.LOAD b SET x", SEED),
+    ("WEIR.PUBLISH none SET x", "ERR not found"),
+    ("WEIR.PUBLISH b SET x", SEED),
+    ("WEIR.PUBLISH g SET x", GROWN),
+]
+DENIED = "this user has no permissions to run the '%s' command"
+# What is answered to it with all the rights of a row.
+USED = {"bf.add": "BF.ADD seen:b x", "bf.madd": "BF.MADD seen:b x y",
+        "bf.insert": "BF.INSERT seen:b ITEMS x", "bf.reserve": "BF.RESERVE seen:%s 0.01 100",
+        "bf.exists": "BF.EXISTS seen:b x", "bf.mexists": "BF.MEXISTS seen:b x y",
+        "bf.card": "BF.CARD seen:b", "bf.info": "BF.INFO seen:b", "cf.add": "CF.ADD live:c x",
+        "cf.del": "CF.DEL live:c x", "cf.exists": "CF.EXISTS live:c x",
+        "cf.count": "CF.COUNT live:c x", "cf.info": "CF.INFO live:c"}
+
+
+class Refusals(Sets):
+    def setUp(self):
+        super().setUp()
+        self.make("b", 10)
+        self.make("f", 30, 10)
+        self.run_("BF.MADD", "g", *range(300))
+        self.run_("CF.ADD", "c", "x")
+        self.run_("SET", "text", "t")
+        self.make("own")
+        self.publish("own")
+
+    def test_sentences(self):
+        """One line each, the same in both, and nothing changes."""
+        before = self.all()
+        for protocol in (2, 3):
+            answers = self.resp3(self.server, *(words.encode() for words, _ in REFUSED),
+                                 protocol=protocol)
+            self.assertEqual(len(answers), len(REFUSED))
+            for (words, sentence), answer in zip(REFUSED, answers):
+                with self.subTest(words=words, protocol=protocol):
+                    answer = answer.decode()
+                    self.assertTrue(answer == "-" + sentence or (
+                        sentence == SEED and answer.startswith("-" + SEED)), answer)
+            self.assertEqual(self.all(), before)
+
+
+class Rights(Sets):
+    """Exactly those that the page names do, and none of them is for nothing."""
+
+    def setUp(self):
+        super().setUp()
+        with open(PAGE) as page:
+            self.page = page.read()
+        self.run_("BF.ADD", "seen:b", "x")
+        self.run_("CF.ADD", "live:c", "x")
+
+    def as_user(self, *rules):
+        self.run_("ACL", "SETUSER", "u", "reset", "on", ">p", *rules)
+        return redis.Redis(unix_socket_path=self.server.socket, username="u",
+                           password="p").execute_command
+
+    def test_rows(self):
+        rows = re.findall(r"(?m)^    ACL SETUSER (\w+) on >secret (~\S+) (.*)$", self.page)
+        self.assertEqual([name for name, _, _ in rows], ["reader", "writer", "remover"])
+        for name, keys, rights in rows:
+            rights = rights.split()
+            for right in rights:
+                words = USED[right[1:]].replace("%s", name).split()
+                self.as_user(keys, *rights)(*words)
+                less = self.as_user(keys, *(r for r in rights if r != right))
+                self.refused(less, *words, text=DENIED % words[0])
+                other = self.as_user("~other:*", *rights)
+                self.refused(other, *words, text="no permissions to access one of the keys")
+                no = self.as_user(keys, *rights)
+                for command in set(USED) - {r[1:] for r in rights}:
+                    command = USED[command].replace("%s", "new").split()
+                    self.refused(no, *command, text=DENIED % command[0])
+
+    def named(self, command):
+        """In the page's last lines, for one of the two. Its own right is the first."""
+        text = " ".join(self.page[self.page.rindex("WEIR.LOAD and WEIR.PUBLISH do"):].split())
+        load, publish = text.split(", for WEIR.PUBLISH also ")
+        rights = re.findall(r"\+[a-z ]+", load if command == "WEIR.LOAD" else load + publish)
+        return ["+" + command.lower(), *(r.strip() for of in rights for r in of.split())]
+
+    def published(self):
+        """By a server that has begun anew since, with an image that is to go."""
+        self.client.flushall()
+        self.make()
+        for _ in range(3):
+            self.publish()
+        self.append(1, [7])
+        self.put_manifest({**self.manifest(), "epoch": "0" * 56})
+
+    def each(self, command, keys, channel, spare=()):
+        """@spare: those without which it may be a little less."""
+        rights = self.named(command)
+        words = [command, "k", "SET", "x"]
+
+        def with_rights(of, *rules):
+            self.published()
+            return self.as_user("~k", *rules, *of)
+        with_rights(rights, keys, channel)(*words)
+        for right in rights:
+            less = with_rights([r for r in rights if r != right], keys, channel)
+            with self.subTest(right=right):
+                if right in spare:
+                    less(*words)
+                    continue
+                self.refused(less, *words, text=DENIED % command if right == rights[0] else
+                             "can't run this command or subcommand")
+        self.refused(with_rights(rights, channel), *words, text="can't access at least one of the "
+                     "keys")
+        return rights
+
+    def test_load(self):
+        self.assertEqual(len(self.each("WEIR.LOAD", "~{weir:x}:*", "resetchannels")), 7)
+
+    def test_publish(self):
+        """That the hint is refused, or that what was not published stays for an hour, is no
+        failure."""
+        rights = self.each("WEIR.PUBLISH", "~{weir:x}:*", "&{weir:x}:hint",
+                           spare=("+publish", "+unlink"))
+        self.assertEqual(len(rights), 19)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=0, warnings="ignore")
