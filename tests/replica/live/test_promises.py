@@ -108,9 +108,13 @@ class Promises(nodes.OneServer):
         self.assertLess(time.monotonic() - begun, 7) # and not what is usual, 10 s
         self.assertTrue(answer.startswith("-110 ") and "within 1500 ms" in answer, answer)
 
-    def test_a_replica_stands_still(self):
+    def replica(self):
         replica = group.Server(("--replicaof", "127.0.0.1 %d" % self.server.port))
         self.addCleanup(replica.close)
+        return replica
+
+    def test_a_replica_stands_still(self):
+        replica = self.replica()
         group.wait_until("it follows", lambda: group.Group.in_step(self.server))
         node = self.ledger.start("confirm=4294967295")
         os.kill(replica.process.pid, signal.SIGSTOP)
@@ -118,6 +122,37 @@ class Promises(nodes.OneServer):
         self.assertTrue(node.ask("flush 1000").startswith("-110 "))
         os.kill(replica.process.pid, signal.SIGCONT)
         self.assertEqual(node.ask("flush 60000"), "0 ")
+
+    def test_a_replica_begins(self):
+        """It may be promoted before it has what the master had."""
+        self.server.client.config_set("repl-diskless-sync-delay", 3)
+        node = self.ledger.start("confirm=4294967295")
+        node.ask("burst 10")
+        self.assertEqual(node.ask("flush 10000"), "0 ")
+        self.replica()
+        group.wait_until("it is there", lambda: self.server.client.info("replication")[
+            "connected_slaves"])
+        node.ask("burst 10")
+        self.assertTrue(node.ask("flush 500").startswith("-110 "))
+        self.assertFalse(group.Group.in_step(self.server))
+        self.assertEqual(node.ask("flush 60000"), "0 ")
+        self.assertTrue(group.Group.in_step(self.server))
+
+    def test_a_replica_is_promoted(self):
+        """What it was waited for is there, though the node and the master have gone."""
+        replica = self.replica()
+        group.wait_until("it follows", lambda: group.Group.in_step(self.server))
+        node = self.ledger.start("confirm=4294967295")
+        node.ask("burst 1000")
+        self.assertEqual(node.ask("publish"), "0 ")
+        node.ask("burst 1000") # which are in the stream alone
+        self.assertEqual(node.ask("flush 60000"), "0 ")
+        self.ledger.kill(node)
+        self.ledger.gone[node.name] = 2000
+        self.server.kill()
+        replica.client.execute_command("REPLICAOF", "NO", "ONE")
+        self.ledger.start("url=unix://" + replica.socket)
+        group.wait_until("all are there", lambda: not self.ledger.lost())
 
     def test_who_asks_takes_the_lease(self):
         """From the node whose duty it is: that one has it all the time."""
