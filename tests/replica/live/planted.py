@@ -3,6 +3,7 @@
 and the test that must find it."""
 from planted_figures import FIGURES
 from planted_images import IMAGES
+from planted_troubles import TROUBLES
 
 SRC = "src/replica/"
 ROUND, SCRIPTS, CALL = SRC + "service/round.c", SRC + "redis/scripts.c", SRC + "redis/call.c"
@@ -23,6 +24,7 @@ PASSWORDS = "wire Real.test_passwords"
 MUTANTS = [
     *FIGURES,
     *IMAGES,
+    *TROUBLES,
 
     # ---- how full a set is ----
     ("FILL_UNSAID", DUE, "take_fill(r, fill, sizeof fill);",

@@ -123,7 +123,7 @@ class Refusals(tool.Tool):
         elif verb in ("publish", "follow", "status", "rollback"):
             options = ["--set=seen", *options]
         done = subprocess.run([tool.WEIR, "replicate", *filter(None, [verb]), *options], text=True,
-                              capture_output=True, cwd=self.folder, env=environment, timeout=60)
+                              capture_output=True, cwd=self.folder, env=environment, timeout=20)
         about = "weir replicate " + (verb if verb != "pubish" else "")
         about = about.strip()
         if "%s" in sentence:

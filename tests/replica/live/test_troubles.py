@@ -92,9 +92,16 @@ class Troubles(tool.Tool):
                          lambda: self.status()["current"]["generation"] > before)
 
     def test_redis_loses_all(self):
-        """And a node publishes now and then."""
-        self.start(seconds=1)
+        """And a node publishes now and then. What was confirmed just before nobody else has."""
+        one, node, other = self.start(seconds=1)
+        self.well()
+        for n in (one, other):
+            n.signal(signal.SIGSTOP)
+        node.ask("burst 500")
+        self.assertEqual(node.ask("flush 10000"), "0 ")
         self.lose_all()
+        for n in (one, other):
+            n.signal(signal.SIGCONT)
         self.insert()
         said = self.replicate("status", "--prometheus", status=2)
         self.assertRegex(said, r"^weir replicate status: unix://%s: nobody listens there\n$"

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""Of planted.py: what an operator sees of troubles, of wrong uses and of disks that are full."""
+
+FOLLOW = "src/tool/replicate/follow.c"
+OPTIONS = "src/replica/service/options.c"
+LOOK, AGAIN = ("src/replica/" + f for f in ("node_look.c", "node_publish.c"))
+
+TROUBLES = [
+    # ---- follow, and its disk ----
+    ("SAVED_THOUGH_IT_IS_FULL", FOLLOW, "\tif (!err)\n\t\t*saved =", "\t*saved =",
+     "disk Disk.test_full_later"),
+    ("FULL_AT_FIRST_UNSAID", FOLLOW, "int status = trouble_weir(err, r->output);",
+     "int status = TOOL_OK;", "disk Disk.test_full_at_the_beginning"),
+    ("REMOVED_STAYS_AWAY", FOLLOW, " && access(r->output, F_OK) == 0", "",
+     "disk Disk.test_deleted"),
+    # ---- a day's troubles ----
+    ("OTHERS_HAVE_WHAT_IS_KEPT", AGAIN, "!more && !has_more && !n->ahead && sent;",
+     "!more && !n->ahead;", "troubles Troubles.test_a_node_has_no_room"),
+    ("RETURNED_TO_ALONE", AGAIN, "\tm->cursor = (struct weir_cursor){ .consumed = gone };\n",
+     "\tm->cursor = n->cursor;\n", "troubles Troubles.test_back_and_forth"),
+    ("THE_WAY_OUT_UNSAID", LOOK,
+     "\" (DEL the set's keys, and a node of either can publish its own)\"", "\"\"",
+     "troubles Troubles.test_a_wrong_seed_over_deleted_keys"),
+    # ---- wrong uses ----
+    ("READ_URL_UNNAMED", OPTIONS, "replicas that are read (read_url, --read-url): %s", "%s",
+     "refusals Refusals.test_refused"),
+    ("ANYTHING_IS_REPLACED", FOLLOW, "\tif (!is_replaceable(r->output))", "\tif (0)",
+     "refusals Refusals.test_refused"),
+    # ---- replicas ----
+    ("ONE_THAT_BEGINS_IS_NONE", "src/replica/redis/lease.c",
+     "\tif (*wanted < come)\n\t\t*wanted = come;\n", "",
+     "promises Promises.test_a_replica_begins"),
+]
