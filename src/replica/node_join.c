@@ -52,24 +52,35 @@ static int replay_stream(struct replay *p)
 	return 0;
 }
 
-/* L2, L3: what this node inserted, whether or not it was sent. Of what the origin line names the
- * image has what is to stay: the record may lack the rest, and other nodes then lack it too.
- * @has: the line's number; 0: there is none. */
-static int replay_retained(struct weir_node *n, struct weir_reload *next, uint64_t has)
+struct own {
+	struct weir_node *node;
+	struct weir_reload *next;
+};
+
+static int apply_own(void *arg, const unsigned char *data, size_t bytes)
 {
-	int full = weir__node_collect(n);
+	const struct own *o = arg;
+	const struct weir_entry e = { .kind = o->node->pending.kind,
+		                      .hashing = o->node->hashing,
+		                      .data = data,
+		                      .bytes = bytes };
+	return weir__node_apply(o->node, &e, o->next);
+}
+
+/* L2, L3: what this node inserted, whether or not it was sent. Of what the origin line names the
+ * image has what is to stay: the record may lack the rest, and other nodes then lack it too. What
+ * is pending stays that: there may be no room for more batches before a generation is published,
+ * and whoever publishes has joined the one before.
+ * @has: the line's number; 0: there is none. */
+static int replay_own(struct weir_node *n, struct weir_reload *next, uint64_t has)
+{
+	struct own o = { n, next };
 	for (const struct weir_batch *b = n->retained.oldest; b; b = b->later) {
-		if (b->sequence <= has)
-			continue;
-		struct weir_entry e = { .kind = n->pending.kind,
-		                        .hashing = n->hashing,
-		                        .data = b->data,
-		                        .bytes = b->bytes };
-		int err = weir__node_apply(n, &e, next);
+		int err = b->sequence > has ? apply_own(&o, b->data, b->bytes) : 0;
 		if (err)
 			return err;
 	}
-	return full;
+	return weir__pending_show(&n->pending, WEIR_NODE_BATCH, apply_own, &o);
 }
 
 bool weir__image_refused(int err)
@@ -173,7 +184,7 @@ static int replay(struct replay *p, struct weir_node *n, const struct weir_manif
 	if (!err && p->gap) /* they are of what was copied */
 		err = weir__origins_cover_all(&p->origins, &n->origins);
 	const struct weir_origin *own = weir__origins_find(origins, n->id);
-	return err ? err : replay_retained(n, p->next, own ? own->sequence : 0);
+	return err ? err : replay_own(n, p->next, own ? own->sequence : 0);
 }
 
 /* The image becomes the set. */

@@ -104,31 +104,45 @@ size_t weir__pending_bytes(struct weir_pending *p)
 	return n;
 }
 
-static int take_list(const struct weir_pending *p, struct weir_pending_list *list, size_t most,
-                     weir_pending_fn *take, void *context)
+/* @at: receives how many bytes were given. */
+static int give(const struct weir_pending *p, const struct weir_pending_list *list, size_t most,
+                weir_pending_fn *take, void *context, size_t *at)
 {
-	size_t at = 0;
 	int err = 0;
-	while (!err && at < list->bytes) {
-		size_t n = weir__entry_piece(p->kind, list->data + at, list->bytes - at, most);
-		err = take(context, list->data + at, n);
+	*at = 0;
+	while (!err && *at < list->bytes) {
+		size_t n = weir__entry_piece(p->kind, list->data + *at, list->bytes - *at, most);
+		err = take(context, list->data + *at, n);
 		if (!err)
-			at += n;
+			*at += n;
 	}
-	memmove(list->data, list->data + at, list->bytes - at);
-	list->bytes -= at;
+	return err;
+}
+
+static int give_all(struct weir_pending *p, size_t most, weir_pending_fn *take, void *context,
+                    bool stays)
+{
+	int err = 0;
+	for (unsigned i = 0; i < WEIR_PENDING_LISTS && !err; i++) {
+		struct weir_pending_list *list = &p->lists[i];
+		size_t at;
+		pthread_mutex_lock(&list->lock);
+		err = give(p, list, most, take, context, &at);
+		if (at && !stays) {
+			memmove(list->data, list->data + at, list->bytes - at);
+			list->bytes -= at;
+		}
+		pthread_mutex_unlock(&list->lock);
+	}
 	return err;
 }
 
 int weir__pending_take(struct weir_pending *p, size_t most, weir_pending_fn *take, void *context)
 {
-	int err = 0;
-	for (unsigned i = 0; i < WEIR_PENDING_LISTS && !err; i++) {
-		struct weir_pending_list *list = &p->lists[i];
-		pthread_mutex_lock(&list->lock);
-		if (list->bytes)
-			err = take_list(p, list, most, take, context);
-		pthread_mutex_unlock(&list->lock);
-	}
-	return err;
+	return give_all(p, most, take, context, false);
+}
+
+int weir__pending_show(struct weir_pending *p, size_t most, weir_pending_fn *show, void *context)
+{
+	return give_all(p, most, show, context, true);
 }

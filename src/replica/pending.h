@@ -40,5 +40,7 @@ typedef int weir_pending_fn(void *context, const unsigned char *data, size_t byt
  * bytes, or of one key. While it runs nobody puts into that list. Return: 0, or what @take
  * answered. */
 int weir__pending_take(struct weir_pending *p, size_t most, weir_pending_fn *take, void *context);
+/* Likewise, and all of it stays where it is. */
+int weir__pending_show(struct weir_pending *p, size_t most, weir_pending_fn *show, void *context);
 
 #endif

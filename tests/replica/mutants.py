@@ -23,7 +23,8 @@ MUTANTS = [
      'bool anew = !n->epoch[0]; memcpy(n->epoch, epoch, sizeof n->epoch);'),
     ('IDS_OUTLIVE_THE_EPOCH', 'node_look.c', 'weir__retained_anew(&n->retained);', ''),
     # L2
-    ('PENDING_NOT_REPLAYED', 'node_join.c', 'int full = weir__node_collect(n);', 'int full = 0;'),
+    ('PENDING_NOT_REPLAYED', 'node_join.c',
+     'return weir__pending_show(&n->pending, WEIR_NODE_BATCH, apply_own, &o);', 'return 0;'),
     # L3
     ('FORGET_WHEN_CONFIRMED', 'node_read.c',
      'weir__retained_forget(&n->retained, n->covered);',
@@ -39,9 +40,9 @@ MUTANTS = [
      'if (!base->generation || strcmp(base->epoch, n->epoch) != 0)',
      'if (!base->generation)'),
     ('RETAINED_NOT_REPLAYED', 'node_join.c',
-     'return err ? err : replay_retained(n, p->next, own ? own->sequence : 0);', 'return err;'),
-    ('COVERED_COMES_BACK', 'node_join.c', 'if (b->sequence <= has)', 'if (0)'),
-    ('UNCOVERED_IS_LEFT_OUT', 'node_join.c', 'if (b->sequence <= has)', 'if (has)'),
+     'return err ? err : replay_own(n, p->next, own ? own->sequence : 0);', 'return err;'),
+    ('COVERED_COMES_BACK', 'node_join.c', 'b->sequence > has ?', '1 ?'),
+    ('UNCOVERED_IS_LEFT_OUT', 'node_join.c', 'b->sequence > has ?', '!has ?'),
     # L4
     ('UNSURE_TAKEN_FOR_SENT', 'node.c', 'weir__retained_unsure(&n->retained);',
      '(void)weir__retained_confirm(&n->retained, (struct weir_stream_id){ 0, 1 });'),
@@ -115,7 +116,8 @@ MUTANTS = [
     ('SEED_OF_BEFORE', 'node_join.c', '\tn->hashing = m->hashing;\n', ''),
     ('SEED_NOT_COMPARED', 'node_join.c', 'if (err || s.seed_fingerprint == m->hashing)',
      'if (1)'),
-    ('KEYS_AS_HASHES', 'node_join.c', '.kind = n->pending.kind,', '.kind = WEIR_ENTRY_HASHES,'),
+    ('KEYS_AS_HASHES', 'node_join.c', '.kind = o->node->pending.kind,',
+     '.kind = WEIR_ENTRY_HASHES,'),
     ('HALF_A_KEY', 'entry.c', '(next <= most || end == 0)', '(end <= most || end == 0)'),
     ('MIXED_BATCHES', 'node_look.c', 'if (m->of_keys != weir__node_of_keys(n))', 'if (0)'),
 ]

@@ -128,7 +128,7 @@ STEPS = {
          '\t\tif (calls == 1) p->counted = p->cursor;\n'),
         ('REPLAY_ORDER', 'node_join.c', 'if (!err && !weir__cursor_advance(&p->cursor, id))',
          'if (!err && (weir__cursor_advance(&p->cursor, id), 0))'),
-        ('REPLAY_FULL_UNSAID', 'node_join.c', '\treturn full;\n}', '\treturn 0;\n}'),
+        ('SHOWN_IS_TAKEN', 'pending.c', 'if (at && !stays) {', 'if (at) {'),
         ('SEND_FULL_UNSAID', 'node.c', 'return err ? err : full;', 'return err;'),
         ('JOIN_GAPS_LOST', 'node_join.c', '\tn->origins.gap = gaps;\n', ''),
         ('MARK_SEQUENCE', 'node_publish.c', 'n->origins.of[i].seen);',

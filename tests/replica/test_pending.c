@@ -66,6 +66,10 @@ static void test_no_room(void **state)
 	for (uint64_t i = 0; i < MOST + 10; i++)
 		assert_ok(weir__pending_put_hash(&p, i));
 	assert_refused(weir__pending_put_hash(&p, 0), -ENOBUFS, "8080 bytes", "no room for 8 more");
+	assert_ok(weir__pending_show(&p, MOST * HASH, take, &p)); /* which stays */
+	assert_int_equal(taken, MOST + 10);
+	taken = pieces = 0;
+	memset(times, 0, sizeof times);
 	/* what is refused is there the next time, behind nothing and before what comes */
 	refuses = true;
 	assert_int_equal(weir__pending_take(&p, MOST * HASH, take, &p), -ENOBUFS);

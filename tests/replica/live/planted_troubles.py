@@ -16,6 +16,9 @@ TROUBLES = [
     # ---- a day's troubles ----
     ("OTHERS_HAVE_WHAT_IS_KEPT", AGAIN, "!more && !has_more && !n->ahead && sent;",
      "!more && !n->ahead;", "troubles Troubles.test_a_node_has_no_room"),
+    ("NO_ROOM_AND_NO_JOIN", "src/replica/node_join.c", "\treturn weir__pending_show(",
+     "\tint full = weir__node_collect(n);\n\treturn full ? full : weir__pending_show(",
+     "troubles Troubles.test_redis_restarts_and_a_node_has_no_room"),
     ("RETURNED_TO_ALONE", AGAIN, "\tm->cursor = (struct weir_cursor){ .consumed = gone };\n",
      "\tm->cursor = n->cursor;\n", "troubles Troubles.test_back_and_forth"),
     ("THE_WAY_OUT_UNSAID", LOOK,
