@@ -14,6 +14,17 @@ import group
 PATIENCE = 2 * group.PATIENCE
 
 
+def numbers(*pairs):
+    """The options "--name=" of the test that are numbers, or what each is without."""
+    return [next((int(of[len(name):]) for of in sys.argv if of.startswith(name)), number)
+            for name, number in zip(pairs[::2], pairs[1::2])]
+
+
+def words(first=2):
+    """The others, which are unittest's."""
+    return [of for of in sys.argv[first:] if "=" not in of]
+
+
 class Node:
     def __init__(self, program, name, *options, seconds=0, capacity=1000000, errors=None):
         self.name, self.confirmed, self.inserted = name, 0, 0
@@ -35,7 +46,11 @@ class Node:
         self.answers.put(("end", ""))
 
     def answer(self, expected):
-        word, rest = self.answers.get(timeout=PATIENCE)
+        try:
+            word, rest = self.answers.get(timeout=PATIENCE)
+        except queue.Empty:
+            raise AssertionError("node %d: no %s within %d s" % (self.name, expected,
+                                                                 PATIENCE)) from None
         if word != expected:
             raise AssertionError("node %d: %s instead of %s: %s" % (self.name, word, expected,
                                                                    rest))
@@ -96,6 +111,12 @@ def settle(test, ledger):
         test.assertEqual(n.ask("flush 60000").split(" ")[0], "0")
     group.wait_until("nodes are complete and serve the newest", lambda: all_well(ledger))
     group.wait_until("nothing is lost: %s" % ledger.lost(), lambda: not ledger.lost())
+
+
+def publish_anyhow(node):
+    """What a damaged image has made it refuse, a generation of the record replaces."""
+    if node.ask("publish") != "0 ":
+        group.wait_until("a generation", lambda: node.ask("record") == "0 ")
 
 
 class Ledger:
