@@ -167,6 +167,8 @@ MUTANTS = [
     ("HINT_NOT_PUBLISHED", SCRIPTS, "redis.pcall('PUBLISH', ARGV[16], ARGV[4]);",
      "redis.call('PUBLISH', ARGV[16] .. 'x', ARGV[4]);",
      "live Live.test_a_generation_is_heard_of"),
+    ("SERVED_GOES_BY_ITSELF", SCRIPTS, "redis.call('PERSIST', names .. i);", "",
+     "faults Faults.test_faults"),
     ("SUPERSEDED_STAY", SCRIPTS, "redis.call('EXPIRE', of .. c, ARGV[15])", "1",
      "asked Chunks.test_of_what_is_kept_no_more"),
 

@@ -7,10 +7,10 @@ usage: show.py PROGRAM [--inserts N] [--faults N] [--seed N] [--rate N] [--keys]
 import argparse
 import os
 import random
-import signal
 import sys
 import time
 
+import broken
 import group
 import nodes
 
@@ -49,7 +49,7 @@ class Show:
     # ---- faults ----
 
     def connections_killed(self):
-        self.master().client.client_kill_filter(_type="normal", skipme=True)
+        broken.kill_connections(self.master().client)
 
     def redis_restarted(self):
         self.master().again()
@@ -58,10 +58,8 @@ class Show:
         self.group.fail_over()
 
     def node_stopped(self):
-        node = self.random.choice(self.ledger.nodes)
-        node.signal(signal.SIGSTOP)
-        time.sleep(self.random.uniform(0.2, 4))
-        node.signal(signal.SIGCONT)
+        with broken.stopped(self.random.choice(self.ledger.nodes)):
+            time.sleep(self.random.uniform(0.2, 4))
 
     def node_killed(self):
         # what a node inserted beyond what was confirmed goes with it
@@ -78,16 +76,14 @@ class Show:
         the last of these nodes is not killed before the others have it, too."""
         self.all_complete()
         self.all_have_of_the_dead()
-        self.master().client.xtrim(SET + "stream", maxlen=0, approximate=False)
+        broken.trim(self.master().client)
         self.all_complete()
         self.witnesses = {n.name for n in self.ledger.nodes}
 
     def memory_filled(self):
         master = self.master()
         used = master.client.info("memory")["used_memory"]
-        master.client.config_set("maxmemory", used + 1000000)
-        time.sleep(self.random.uniform(0.5, 2))
-        master.client.config_set("maxmemory", 0)
+        broken.fill(master.client, used + 1000000, self.random.uniform(0.5, 2))
 
     def clock_shifted(self):
         """As of a server whose clock was ahead by up to a minute, and of one after it whose clock
@@ -115,17 +111,7 @@ class Show:
         self.random.choice(self.ledger.nodes).ask("record")
 
     def wait_for(self, what, holds, seconds):
-        """With keys each record is of another seed, and a node that cannot join one, since entries
-        have gone, waits for the next (L13): so they come now and then, as they do anywhere."""
-        due = time.monotonic() + 3
-
-        def look():
-            nonlocal due
-            if self.asked.keys and time.monotonic() > due:
-                self.publish_record()
-                due = time.monotonic() + 3
-            return holds()
-        group.wait_until(what, look, seconds)
+        broken.wait_until(what, holds, self.publish_record if self.asked.keys else None, seconds)
 
     def all_complete(self):
         self.wait_for("all are complete", lambda: all(
