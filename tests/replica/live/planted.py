@@ -319,6 +319,9 @@ MUTANTS = [
      "replicate Replicate.test_publish_follow_replace_rollback"),
     ("QUIET_FIGURES", REPLICATE + "options.c", "if (r->quiet && (r->json || r->prometheus))",
      "if (r->quiet && r->json)", "operate Operate.test_options_without_effect"),
+    ("MANIFEST_OF_ANY_SHAPE", SRC + "redis/manifest.c",
+     "a->type == REDIS_REPLY_ARRAY && a->elements == 3 &&", "",
+     "mutated_tool MutatedTool.test_answers_that_are_not_what_it_said"),
     ("ALERTS_AS_THEY_ARE", STATUS, "\t\tplain_put(a->of[i], stdout);",
      "\t\tfputs(a->of[i], stdout);", "liar Lies.test_no_escapes_on_a_terminal"),
 
