@@ -121,11 +121,13 @@ int set_publish(struct set *s, const struct weir_filter *f)
 		return err;
 	err = weir__manifest_write(&text, &len, &m, &s->origins);
 	if (!err)
-		err = weir__manifest_check(text, len);
-	if (err)
+		err = weir__manifest_check(text, len); /* of what the server says of itself, too */
+	if (err) {
+		err = weir_fail(err, "set %s: %s", s->keys.set, weir_error_detail());
 		set_unstore(s, &m, err);
-	else /* after an error too the manifest may be there: a script ends where it fails */
+	} else { /* after an error too the manifest may be there: a script ends where it fails */
 		err = switch_to(s, &m, text, len);
+	}
 	free(text);
 	if (!err)
 		s->manifest = m;

@@ -83,6 +83,13 @@ class Refused(Sets):
         self.client.hset(self.OF + "manifest", "signature", "some")
         self.both("generation 1 is signed")
 
+    def test_an_epoch_that_is_none(self):
+        """Somebody has written the half of it that lies beside the manifest."""
+        self.make()
+        self.publish()
+        self.client.hset(self.OF + "manifest", "token", "x" * 16)
+        self.refuse("WEIR.PUBLISH", "k", "SET", "x", text="set x: line 3 of the manifest")
+
     def test_an_image_that_is_not_there_takes_no_memory(self):
         self.make()
         self.publish()
