@@ -67,6 +67,9 @@ MUTANTS = [
      'Commands.test_chunks'),
     ('CHUNKS_FOR_EVER', 'set_store.c', 'set_command(s, "SET", args, 4, &reply)',
      'set_command(s, "SET", args, 2, &reply)', 'Commands.test_chunks_that_nobody_names_go'),
+    ('WITHOUT_THE_SET_S_NAME', 'set_next.c',
+     'err = weir_fail(err, "set %s: %s", s->keys.set, weir_error_detail());', ';',
+     'mutated Mutated.test_mutated'),
     # what is read
     ('EPOCH_OF_ANY_LENGTH', 'set_find.c', ' ||\n\t    epoch.iov_len > WEIR_REPLICA_EPOCH)', ')',
      'Commands.test_an_epoch_that_is_too_long'),
