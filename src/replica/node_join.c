@@ -68,13 +68,14 @@ static int apply_own(void *arg, const unsigned char *data, size_t bytes)
 }
 
 /* L2, L3: what this node inserted, whether or not it was sent. Of what the origin line names the
- * image has what is to stay: the record may lack the rest, and other nodes then lack it too. What
- * is pending stays that: there may be no room for more batches before a generation is published,
- * and whoever publishes has joined the one before.
+ * image has what is to stay: the record may lack the rest, and other nodes then lack it too. There
+ * may be no room for more batches before a generation is published, and whoever publishes has
+ * joined the one before: what is pending still is given from where it is, while who inserts waits.
  * @has: the line's number; 0: there is none. */
 static int replay_own(struct weir_node *n, struct weir_reload *next, uint64_t has)
 {
 	struct own o = { n, next };
+	(void)weir__node_collect(n);
 	for (const struct weir_batch *b = n->retained.oldest; b; b = b->later) {
 		int err = b->sequence > has ? apply_own(&o, b->data, b->bytes) : 0;
 		if (err)

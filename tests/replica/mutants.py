@@ -22,10 +22,7 @@ MUTANTS = [
     ('EPOCH_NOT_NOTICED', 'node_look.c', 'bool anew = epoch[0] && strcmp(epoch, n->epoch) != 0;',
      'bool anew = !n->epoch[0]; memcpy(n->epoch, epoch, sizeof n->epoch);'),
     ('IDS_OUTLIVE_THE_EPOCH', 'node_look.c', 'weir__retained_anew(&n->retained);', ''),
-    # L2
-    ('PENDING_NOT_REPLAYED', 'node_join.c',
-     'return weir__pending_show(&n->pending, WEIR_NODE_BATCH, apply_own, &o);', 'return 0;'),
-    # L3
+    # L3; of L2 in mutants_steps.py
     ('FORGET_WHEN_CONFIRMED', 'node_read.c',
      'weir__retained_forget(&n->retained, n->covered);',
      'weir__retained_forget(&n->retained, (struct weir_stream_id){ UINT64_MAX, 0 });'),

@@ -121,6 +121,9 @@ STEPS = {
          '\t*kept = weir__pending_put_hash(&n->pending, hash);'),
     ],
     'test_joining': [
+        ('PENDING_NOT_REPLAYED', 'node_join.c',
+         'return weir__pending_show(&n->pending, WEIR_NODE_BATCH, apply_own, &o);', 'return 0;'),
+        ('PENDING_NOT_COLLECTED', 'node_join.c', '\t(void)weir__node_collect(n);\n', ''),
         ('REPLAY_NOT_PAST', 'node_join.c', 'READ && !p->past && !p->gap);', 'READ && !p->gap);'),
         ('REPLAY_GAP_OVERWRITTEN', 'node_join.c', 'READ && !p->past && !p->gap);',
          'READ && !p->past);'),

@@ -113,6 +113,19 @@ static void test_no_room_for_what_is_pending(void **state)
 	assert_int_equal(toy.now.n, 1);
 }
 
+/* Who inserts meanwhile waits for a copy of it, not for the next filter, where there is room. */
+static void test_room_for_what_is_pending(void **state)
+{
+	int kept;
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_insert_hash(&node[B], test_key(1), &kept));
+	assert_int_equal(weir__pending_bytes(&node[B].pending), 8);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 1));
+	assert_int_equal(weir__pending_bytes(&node[B].pending), 0);
+}
+
 /* L8: an image beside which entries have gone is no sign of what they were. */
 static void test_a_gap_outlives_a_join(void **state)
 {
@@ -189,6 +202,7 @@ int main(void)
 		OF(test_a_trim_between_two_readings),
 		OF(test_no_order),
 		OF(test_no_room_for_what_is_pending),
+		OF(test_room_for_what_is_pending),
 		OF(test_a_gap_outlives_a_join),
 		OF(test_a_record_covers_what_was_seen),
 		OF(test_an_older_one_has_more),

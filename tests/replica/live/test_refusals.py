@@ -19,7 +19,7 @@ UNSIGNED = ("set seen: the manifest has no signature, and one of a key that is t
             "publish with a secret key (secret_key, --secret)")
 KIND = ("kind cuckoo cannot be replicated: an insert that comes twice would count twice, and a "
         "window or a router is no filter; use blocked, classic, growing or split")
-NOBODY = ("set other: nobody has published it at unix://%s: an image of it is to be published "
+NOBODY = ("set other: there is no generation of it at unix://%s: an image is to be published "
           "first, or params say what it is to be")
 FILES = "the names of two files are needed: secret, public"
 # What was called wrongly, --help of which is named beside it, and the sentence.

@@ -116,7 +116,7 @@ class Troubles(tool.Tool):
         self.lose_all()
         self.insert()
         self.server.start()
-        self.not_well("nobody has published this set", "WeirReplicaNoGeneration")
+        self.not_well("redis has no generation of this set", "WeirReplicaNoGeneration")
         self.not_well(": set seen: redis has no generation of it (any more): publish one",
                       "WeirReplicaNoGeneration", "WeirReplicaFailing")
         self.insert()
@@ -158,7 +158,7 @@ class Troubles(tool.Tool):
         self.replicate("publish", "w")
         for n in self.ledger.nodes:
             n.signal(signal.SIGCONT)
-        self.assertIn("nobody had published it", self.aside)
+        self.assertIn("redis had no generation of it", self.aside)
         self.not_well("is hashed by another seed or key: ", "WeirReplicaFailing")
         group.wait_until("each names the way out", lambda: 3 == len([
             a for a in self.status(status=1)["alerts"] if a.endswith(
