@@ -146,6 +146,9 @@ class Show:
             if not answer.startswith("0"):
                 raise AssertionError("not confirmed at the end: %s" % answer)
         self.wait_for("all are well", lambda: nodes.all_well(self.ledger), 180)
+        end = time.monotonic() + 20 # what was confirmed last may still be on its way to others
+        while self.ledger.lost() and time.monotonic() < end:
+            time.sleep(0.1)
         lost = self.ledger.lost()
         stats = [n.stats() for n in self.ledger.nodes]
         print("%d inserts, %d faults (%s), %d generations, %d failures on nodes, %.0f s: %s" % (
