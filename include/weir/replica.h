@@ -46,8 +46,9 @@
  *
  * Full. When redis has no room but for an image and a manifest (maxmemory), batches wait here;
  * beyond max_pending_bytes a local insert goes on on this node alone, answers as always and is
- * counted (not_replicated), and a confirmed one answers -EAGAIN. Set maxmemory-policy noeviction:
- * other policies may evict the set's keys.
+ * counted (not_replicated), and a confirmed one answers -EAGAIN. What is kept so is everywhere when
+ * this node publishes its set, and is gone when it joins another's generation before that. Set
+ * maxmemory-policy noeviction: other policies may evict the set's keys.
  *
  * Seeds. Nodes tell one another the hashes of keys, which mean something by one seed alone: all
  * filters of a set have that of the first. Who wants to change it, once or now and then, publishes
@@ -296,7 +297,8 @@ struct weir_replica_stats {
 	uint64_t refused;         /* generation whose image will not do; 0: none */
 	uint64_t batches_read;    /* applied, of all nodes */
 	uint64_t retained_bytes;  /* of batches that are kept: the limit is max_pending_bytes */
-	uint64_t not_replicated;  /* inserts that this node keeps to itself */
+	uint64_t not_replicated;  /* inserts that this node keeps to itself, or kept until it joined
+	                             another's generation; 0 when it has published its set */
 	uint64_t failures;        /* exchanges that failed, ever */
 	uint64_t node;            /* this node's id: random for each open */
 	uint64_t image_here;      /* bytes of an image on its way that are here, */

@@ -110,6 +110,16 @@ static int with_lease(struct weir_replica *r, int (*publish)(struct weir_replica
 	return err ? weir_fail(err, "%s", why) : 0;
 }
 
+/* What this node kept to itself is in the image. */
+static int publish_live(struct weir_replica *r, const struct weir_filter *more)
+{
+	uint64_t kept = atomic_load_explicit(&r->not_replicated, memory_order_acquire);
+	int err = weir__node_publish(&r->node, more);
+	if (!err)
+		atomic_fetch_sub_explicit(&r->not_replicated, kept, memory_order_relaxed);
+	return err;
+}
+
 /* On top of what is there by now. */
 static int publish_set(struct weir_replica *r, void *more)
 {
@@ -121,7 +131,7 @@ static int publish_set(struct weir_replica *r, void *more)
 		if (!err)
 			err = weir__node_read(&r->node);
 		if (!err)
-			err = weir__node_publish(&r->node, more);
+			err = publish_live(r, more);
 	}
 	return err;
 }
@@ -136,7 +146,7 @@ int weir__service_publish(struct weir_replica *r, void *arg)
 static int publish_own(struct weir_replica *r, void *none)
 {
 	(void)none;
-	return weir__node_publish(&r->node, NULL);
+	return publish_live(r, NULL);
 }
 
 /* L12: what others lack they do not get while one of them has the lease all the time. */
@@ -146,7 +156,7 @@ int weir__service_duty(struct weir_replica *r)
 		return with_lease(r, publish_own, NULL);
 	int err = weir__redis_lease(&r->redis, lease_ms(r), false);
 	if (!err)
-		err = weir__node_publish(&r->node, NULL);
+		err = publish_live(r, NULL);
 	if (!err)
 		err = weir__redis_lease(&r->redis, 2 * r->publish_ms, false);
 	return err;

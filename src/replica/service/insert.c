@@ -5,11 +5,11 @@
 #include <weir/error.h>
 #include "service.h"
 
-/* Of this node's, and of no other's. */
+/* Of this node's, and of no other's. Whoever sees the number (publish_live()) sees the insert. */
 static int counted(struct weir_replica *r, int answer, int kept)
 {
 	if (kept && answer >= 0)
-		atomic_fetch_add_explicit(&r->not_replicated, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&r->not_replicated, 1, memory_order_release);
 	return answer;
 }
 

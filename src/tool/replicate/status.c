@@ -37,7 +37,8 @@ static void judge_node(struct alerts *a, const struct weir_replica_view *v,
 		      n->host, n->refused);
 	if (n->not_replicated)
 		alert(a, "%s %016" PRIx64 " (%s) keeps %" PRIu64 " inserts to itself: it had no "
-		      "room for them", role, n->node, n->host, n->not_replicated);
+		      "room for them: publish its set, from it", role, n->node, n->host,
+		      n->not_replicated);
 	if (n->saturated || n->nearly_full)
 		alert(a, "%s %016" PRIx64 " (%s) has %" PRIu64 " keys in a filter for %" PRIu64
 		      "%s: replace the set by a larger one", role, n->node, n->host, n->keys,

@@ -29,6 +29,7 @@ def fill(client, most, seconds):
     client.config_set("maxmemory", most)
     time.sleep(seconds)
     client.config_set("maxmemory", 0)
+    client.config_rewrite() # Sentinel may have written the file meanwhile
 
 
 def wait_until(what, holds, record=None, seconds=group.PATIENCE):

@@ -16,6 +16,8 @@ TROUBLES = [
     # ---- a day's troubles ----
     ("OTHERS_HAVE_WHAT_IS_KEPT", AGAIN, "!more && !has_more && !n->ahead && sent;",
      "!more && !n->ahead;", "troubles Troubles.test_a_node_has_no_room"),
+    ("KEPT_FOR_EVER", "src/replica/service/ask.c", "\tif (!err)\n\t\tatomic_fetch_sub_explicit(",
+     "\tif (0)\n\t\tatomic_fetch_sub_explicit(", "troubles Troubles.test_a_node_has_no_room"),
     ("NO_ROOM_AND_NO_JOIN", "src/replica/node_join.c", "\treturn weir__pending_show(",
      "\tint full = weir__node_collect(n);\n\treturn full ? full : weir__pending_show(",
      "troubles Troubles.test_redis_restarts_and_a_node_has_no_room"),

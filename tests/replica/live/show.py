@@ -144,7 +144,8 @@ class Show:
         for n in self.ledger.nodes:
             answer = n.ask("flush 60000")
             if not answer.startswith("0"):
-                raise AssertionError("not confirmed at the end: %s" % answer)
+                raise AssertionError("not confirmed at the end: %s: %s" % (
+                    answer, n.stats()["error"]))
         self.wait_for("all are well", lambda: nodes.all_well(self.ledger), 180)
         end = time.monotonic() + 20 # what was confirmed last may still be on its way to others
         while self.ledger.lost() and time.monotonic() < end:

@@ -211,7 +211,8 @@ class Figures(Tool):
             report(5, complete=0, lacking=30001), report(6, complete=0, lacking=30000),
             report(7, lacking=99000)),
             ["node %016x (h) refuses generation 7" % 1,
-             "node %016x (h) keeps 5 inserts to itself: it had no room for them" % 2,
+             "node %016x (h) keeps 5 inserts to itself: it had no room for them: publish its set, "
+             "from it" % 2,
              "node %016x (h): set seen: no" % 3,
              "node %016x (h) has another image of generation 7" % 4,
              "node %016x (h) has lacked inserts of others, or an image, for 30 s" % 6])

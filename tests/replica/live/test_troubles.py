@@ -204,6 +204,7 @@ class Troubles(tool.Tool):
         self.assertTrue(self.ledger.lost())
         self.assertEqual(node.ask("publish"), "0 ")
         group.wait_until("nothing is lost", lambda: not self.ledger.lost())
+        self.assertEqual(node.stats()["lost"], 0)
 
     def test_redis_restarts_and_a_node_has_no_room(self):
         """What it has for others is more than it may keep for them: a generation of it brings
