@@ -94,6 +94,8 @@ MUTANTS = [
      "if (0) {", "live Live.test_begun_anew_by_another_seed"),
     ("FULL_IS_CONFIRMED", ROUND, "settle(r, ticket, -EAGAIN);", "settle(r, ticket, 0);",
      "asked Confirmed.test_a_full_server"),
+    ("HEARD_FOR_EVER", SRC + "service/thread.c", "\t\t(void)weir__wire_heard(r->ear);", "\t\t;",
+     "meddled Meddled.test_hints_of_anybody"),
     ("NOBODY_LISTENS", SRC + "service/thread.c", "\t\t\tlisten(r);", "\t\t\t;",
      "live Live.test_a_generation_is_heard_of"),
 

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""Somebody meddles with a set's keys or its channel, in one way at a time: nodes say so, go on with
+all that does not depend on it, and are well when it is undone. test_meddled.py PROGRAM"""
+import re
+import sys
+import threading
+import time
+import unittest
+
+import group
+import liar
+import nodes
+
+SET = "{weir:seen}:"
+MANIFEST, KEPT, STREAM = SET + "manifest", SET + "kept", SET + "stream"
+BOUND = 30 # seconds for what takes some ten of them at the most
+
+
+class Meddled(nodes.OneServer):
+    def setUp(self):
+        super().setUp()
+        self.client = self.server.client
+        self.ledger.capacity = 100000
+
+    def begin(self, *options):
+        self.node = self.ledger.start(*options)
+        self.node.ask("burst 100")
+        self.assertEqual(self.node.ask("flush 10000"), "0 ")
+
+    def publish(self, times=1):
+        for _ in range(times):
+            self.assertEqual(self.node.ask("publish"), "0 ")
+        return self.node.stats()["newest"]
+
+    def says(self, word):
+        group.wait_until("it says: " + word, lambda: word in self.node.stats()["error"])
+
+    def is_well(self):
+        """It sends, publishes, and has nothing to say."""
+        self.node.ask("burst 100")
+        group.wait_until("it is sent", lambda: self.node.ask("flush 2000") == "0 ")
+        group.wait_until("it publishes", lambda: self.node.ask("publish") == "0 ")
+        nodes.settle(self, self.ledger)
+
+    def ends(self):
+        begun = time.monotonic()
+        self.node.quit()
+        self.assertLess(time.monotonic() - begun, BOUND)
+        self.assertEqual(self.node.process.returncode, 0)
+
+    def chunk_of(self, text):
+        stored = re.search(rb"(?m)^chunks \d+ \d+ (\w+)$", text)[1]
+        return "%sc:%s:0" % (SET, stored.decode())
+
+    def stays(self, *numbers):
+        """These are kept, and no image of theirs goes by itself; all others do."""
+        kept = self.client.hgetall(KEPT)
+        self.assertEqual({int(name) for name in kept}, set(numbers))
+        images = {self.chunk_of(text) for text in kept.values()}
+        self.assertIn(self.chunk_of(self.client.hget(MANIFEST, "text")), images)
+        for name in self.client.keys(SET + "c:*:0"):
+            ttl = self.client.ttl(name)
+            self.assertTrue(ttl == -1 if name.decode() in images else 0 < ttl <= 120, ttl)
+
+    # ---- generations ----
+
+    def test_generations_that_nobody_published(self):
+        """Whatever number they say, those that somebody did publish are kept, and not they."""
+        for names in ([10 ** 9 + i for i in range(5)],
+                      ["nan", "-nan", "inf", "0x10", " 5", "1e3", "nan(1)"]):
+            with self.subTest(names=names):
+                self.begin()
+                self.client.hset(KEPT, mapping={name: "x" for name in names})
+                newest = self.publish(3)
+                self.stays(newest - 1, newest)
+                self.node.quit()
+                self.ledger.nodes.clear()
+                self.client.flushall()
+
+    def test_the_manifest_is_deleted_while_nobody_lives(self):
+        """Whoever begins the set anew does it by number 1; of those before one of two is kept."""
+        self.begin()
+        self.publish(6)
+        self.node.quit()
+        self.ledger.nodes.clear()
+        self.client.delete(MANIFEST)
+        self.begin()
+        older = max(int(name) for name in self.client.hkeys(KEPT))
+        self.assertIn(older, (6, 7))
+        self.stays(1, older)
+        self.assertEqual(self.publish(), 2)
+        self.stays(1, 2)
+        self.says("passed by") # batches of before, which are of another seed
+        self.ledger.start()
+        group.wait_until("nothing is lost", lambda: not self.ledger.lost())
+
+    def test_the_manifest_is_deleted_while_a_node_lives(self):
+        self.begin()
+        newest = self.publish(6)
+        self.client.delete(MANIFEST)
+        self.says("no generation of it")
+        self.assertEqual(self.publish(2), newest + 2)
+        self.stays(newest + 1, newest + 2)
+        self.ledger.start()
+        nodes.settle(self, self.ledger)
+
+    def test_a_manifest_that_is_large(self):
+        """It does not come, again and again, and what is inserted goes its way."""
+        self.begin()
+        self.client.hset(MANIFEST, mapping={"text": b"x" * (8 << 20), "generation": 99})
+        before = self.client.info("stats")["total_net_output_bytes"]
+        self.says("it is not weir-manifest")
+        self.node.ask("burst 1000")
+        group.wait_until("it is sent", lambda: self.node.ask("flush 2000") == "0 ")
+        self.assertTrue(self.node.ask("publish").startswith("-"))
+        came = self.client.info("stats")["total_net_output_bytes"] - before
+        self.assertLess(came, 4 << 20)
+        self.client.delete(MANIFEST)
+        self.is_well()
+        self.ends()
+
+    # ---- keys ----
+
+    def test_keys_of_another_type(self):
+        """It says so as soon as it needs the key: nobody needs what nodes say of themselves."""
+        for name in ("manifest", "kept", "stream", "lease", "nodes"):
+            with self.subTest(name=name):
+                self.begin()
+                self.client.delete(SET + name)
+                self.client.sadd(SET + name, "x")
+                self.node.ask("burst 100")
+                published = self.node.ask("publish")
+                if name == "nodes":
+                    self.assertEqual(published, "0 ")
+                else:
+                    self.assertIn("a key is not weir's: WRONGTYPE", published)
+                if name in ("manifest", "stream"):
+                    self.assertTrue(self.node.ask("flush 300").startswith("-110 "))
+                    self.says("a key is not weir's: WRONGTYPE")
+                else:
+                    self.assertEqual(self.node.ask("flush 10000"), "0 ")
+                self.client.delete(SET + name)
+                self.is_well()
+                self.ends()
+                self.ledger.nodes.clear()
+                self.client.flushall()
+
+    def test_a_number_of_streams_that_is_none(self):
+        """No entry of a stream that begins anew could be told from one of before: none is added
+        until somebody deletes that, of which redis speaks."""
+        self.begin()
+        self.client.hset(MANIFEST, "streams", "x")
+        self.client.delete(STREAM)
+        self.node.ask("burst 100")
+        answer = self.node.ask("flush 1000")
+        self.assertTrue(answer.startswith("-110 "), answer)
+        self.says("hash value is not an integer")
+        self.client.hdel(MANIFEST, "streams")
+        self.is_well()
+
+    # ---- the channel ----
+
+    def rounds(self):
+        return self.client.info("commandstats")["cmdstat_evalsha"]["calls"]
+
+    def test_hints_of_anybody(self):
+        """At most a round for each; those that come together are one."""
+        self.begin("poll=1000")
+        before = self.rounds()
+        for _ in range(100):
+            self.client.publish(SET + "hint", "9")
+            time.sleep(0.005)
+        self.assertLess(self.rounds() - before, 300)
+        before, pipe = self.rounds(), self.client.pipeline(transaction=False)
+        for _ in range(20000):
+            pipe.publish(SET + "hint", "9")
+        pipe.execute()
+        self.assertEqual(self.node.ask("flush 10000"), "0 ")
+        self.assertLess(self.rounds() - before, 5000)
+
+    def by_liar(self, lie):
+        """To whoever subscribes."""
+        lying = liar.Liar(self.server.socket)
+        self.addCleanup(lying.close)
+        lying.lies["subscribe"] = lie
+        self.ledger.options += ("url=" + lying.url, "answer=500", "connect=1000")
+        self.begin()
+        group.wait_until("it subscribes", lambda: lying.calls.get("subscribe"))
+        self.node.ask("burst 1000")
+        group.wait_until("it is sent", lambda: self.node.ask("flush 2000") == "0 ")
+        self.ends()
+
+    def test_a_channel_that_drips(self):
+        def lie(args, answer, send):
+            send(b"$100000000\r\n")
+            while True:
+                send(b"x" * 100)
+                time.sleep(0.1)
+        self.by_liar(lie)
+
+    def test_a_channel_without_end(self):
+        def lie(args, answer, send):
+            send(liar.encode(answer))
+            for _ in range(2): # and on
+                send(b"$20000000\r\n")
+                for _ in range(20):
+                    send(b"x" * 1000000)
+                send(b"\r\n")
+            while True:
+                send(liar.encode([b"message", (SET + "hint").encode(), b"x" * 100000]))
+        self.by_liar(lie)
+
+
+if __name__ == "__main__":
+    threading.excepthook = lambda *_: None # of a server whose node has gone
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
