@@ -4,6 +4,7 @@ and the test that must find it."""
 from planted_figures import FIGURES
 from planted_images import IMAGES
 from planted_troubles import TROUBLES
+from planted_strangers import STRANGERS
 
 SRC = "src/replica/"
 ROUND, SCRIPTS, CALL = SRC + "service/round.c", SRC + "redis/scripts.c", SRC + "redis/call.c"
@@ -25,6 +26,7 @@ MUTANTS = [
     *FIGURES,
     *IMAGES,
     *TROUBLES,
+    *STRANGERS,
 
     # ---- how full a set is ----
     ("FILL_UNSAID", DUE, "take_fill(r, fill, sizeof fill);",
@@ -94,8 +96,6 @@ MUTANTS = [
      "if (0) {", "live Live.test_begun_anew_by_another_seed"),
     ("FULL_IS_CONFIRMED", ROUND, "settle(r, ticket, -EAGAIN);", "settle(r, ticket, 0);",
      "asked Confirmed.test_a_full_server"),
-    ("HEARD_FOR_EVER", SRC + "service/thread.c", "\t\t(void)weir__wire_heard(r->ear);", "\t\t;",
-     "meddled Meddled.test_hints_of_anybody"),
     ("NOBODY_LISTENS", SRC + "service/thread.c", "\t\t\tlisten(r);", "\t\t\t;",
      "live Live.test_a_generation_is_heard_of"),
 
@@ -169,8 +169,6 @@ MUTANTS = [
     ("HINT_NOT_PUBLISHED", SCRIPTS, "redis.pcall('PUBLISH', ARGV[16], ARGV[4]);",
      "redis.call('PUBLISH', ARGV[16] .. 'x', ARGV[4]);",
      "live Live.test_a_generation_is_heard_of"),
-    ("SERVED_GOES_BY_ITSELF", SCRIPTS, "redis.call('PERSIST', names .. i);", "",
-     "faults Faults.test_faults"),
     ("SUPERSEDED_STAY", SCRIPTS, "redis.call('EXPIRE', of .. c, ARGV[15])", "1",
      "asked Chunks.test_of_what_is_kept_no_more"),
 
@@ -321,9 +319,6 @@ MUTANTS = [
      "replicate Replicate.test_publish_follow_replace_rollback"),
     ("QUIET_FIGURES", REPLICATE + "options.c", "if (r->quiet && (r->json || r->prometheus))",
      "if (r->quiet && r->json)", "operate Operate.test_options_without_effect"),
-    ("MANIFEST_OF_ANY_SHAPE", SRC + "redis/manifest.c",
-     "a->type == REDIS_REPLY_ARRAY && a->elements == 3 &&", "",
-     "mutated_tool MutatedTool.test_answers_that_are_not_what_it_said"),
     ("ALERTS_AS_THEY_ARE", STATUS, "\t\tplain_put(a->of[i], stdout);",
      "\t\tfputs(a->of[i], stdout);", "liar Lies.test_no_escapes_on_a_terminal"),
 

@@ -19,8 +19,6 @@ IMAGES = [
      "return false;", "coming Web.test_closing_while_it_comes"),
     ("CHUNK_NOT_INTERRUPTED", COMING, "\tweir__wire_interrupt(c->redis.wire);",
      "", "coming Chunks.test_a_redis_that_drips"),
-    ("REPLICA_HOLDS_THE_CLOSING", COMING, "\t\tweir__wire_interrupt(c->redis.read_wire);",
-     "\t\t;", "closed Closed.test_at_any_moment"),
     ("INTERRUPTED_FOR_EVER", WIRE,
      "while (read(w->manner.interrupt, &n, sizeof n) < 0 && errno == EINTR)",
      "while (0)", "coming Chunks.test_another_replaces_it"),
