@@ -125,10 +125,10 @@ static int begin_anew(struct weir_replica *r, const struct weir_replica_options 
 		err = weir__service_node(r, o);
 	if (!err) /* -EINPROGRESS: another was first, by the same seed */
 		err = weir__node_look(&r->node);
-	if (err == -EKEYREJECTED)
-		err = -EEXIST; /* another was first, by another seed: that is the set's */
 	if (!err)
 		err = weir__service_publish(r, NULL);
+	if (err == -EKEYREJECTED)
+		err = -EEXIST; /* another was first, by another seed: that is the set's */
 	if (!err) /* which a name that is mistaken would be, too */
 		snprintf(r->notice, sizeof r->notice, "set %s: redis had no generation of it: it "
 		         "begins here, empty", o->set);

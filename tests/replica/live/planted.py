@@ -51,6 +51,14 @@ MUTANTS = [
      "\tif (0)\n\t\terr = -EEXIST;", "begins Begins.test_another_was_first_by_another_seed"),
     ("FIRST_AND_LAST", BEGIN, "err == -EEXIST || err == -EPERM || err == -EAGAIN ||",
      "err == -EPERM || err == -EAGAIN ||", "begins Begins.test_another_was_first_by_another_seed"),
+    ("FIRST_AT_THE_LOOK_ALONE", BEGIN,
+     "\tif (!err)\n\t\terr = weir__service_publish(r, NULL);\n\tif (err == -EKEYREJECTED)\n"
+     "\t\terr = -EEXIST;", "\tif (err == -EKEYREJECTED)\n\t\terr = -EEXIST;\n\tif (!err)\n"
+     "\t\terr = weir__service_publish(r, NULL);", "begins Begins.test_another_begins_meanwhile_by_another_seed"),
+    ("LEASE_IS_NO_REASON", BEGIN, "err == -EPERM || ", "", "begins Begins.test_what_passes"),
+    ("ANEW_IS_NO_REASON", BEGIN, "err == -ESTALE || ", "", "begins Begins.test_what_passes"),
+    ("BEGUN_BEFORE_IT_IS", BEGIN, "\tif (!err) /* which a name that is mistaken would be, too */\n",
+     "", "begins Begins.test_another_begins_meanwhile_by_the_same_seed"),
     ("HEALS_ALL_THE_TIME", DUE, " ||\n\t    !weir__is_due(&r->heal, now))", ")",
      "due Due.test_who_lives_is_asked_now_and_then"),
     ("FORGETS_AT_ONCE", DUE, "now - r->epoch_ms < WEIR_SERVICE_FORGET_MS ||\n\t    ", "",

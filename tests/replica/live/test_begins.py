@@ -3,7 +3,9 @@
 stands between. test_begins.py PROGRAM"""
 import os
 import sys
+import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 import group
 import liar
@@ -53,6 +55,56 @@ class Begins(test_asked.Asked):
 
     def test_another_was_first_by_the_same_seed(self):
         self.two("seed=5")
+
+    def meanwhile(self, *options):
+        """Another begins the set between the first look of this one and its publication."""
+        others = []
+
+        def lease(args, answer, send):
+            if not others:
+                others.append(self.opened(1, *options, "url=unix://" + self.server.socket))
+            return answer
+        self.liar.lies["lease"] = lease
+        node = self.opened(0, *options)
+        self.assertEqual((others[0].opened, node.opened), ("0 ", "0 "))
+        self.assertEqual(others[0].stats()["seed"], node.stats()["seed"])
+        time.sleep(0.3)
+        self.assertEqual(node.said(), "")
+        self.assertIn("it begins here, empty", others[0].said())
+
+    def test_another_begins_meanwhile_by_another_seed(self):
+        self.meanwhile()
+
+    def test_another_begins_meanwhile_by_the_same_seed(self):
+        self.meanwhile("seed=5")
+
+    def test_what_passes(self):
+        """Another node has the lease, or redis has begun anew: it tries again."""
+        for word in (b"WEIRLEASE another", b"WEIRSTALE x"):
+            with self.subTest(word=word):
+                self.client.flushall()
+                leases = []
+
+                def lease(args, answer, send):
+                    leases.append(answer)
+                    if len(leases) > 1:
+                        self.liar.refusals.clear()
+                    return answer
+                self.liar.refusals["publish"] = liar.Error(word)
+                self.liar.lies["lease"] = lease
+                self.assertEqual(self.opened(len(word)).opened, "0 ")
+
+    def test_many_at_once(self):
+        """Each by a seed of its own, and each answer takes a while: one of them is first."""
+        def late(args, answer, send):
+            time.sleep(0.01)
+            return answer
+        for name in ("manifest", "lease", "read", "publish", "set", "append", "report"):
+            self.liar.lies[name] = late
+        with ThreadPoolExecutor(6) as pool:
+            some = list(pool.map(lambda i: self.opened(i, capacity=1000), range(6)))
+        self.assertEqual({n.opened for n in some}, {"0 "})
+        self.assertEqual(len({n.stats()["seed"] for n in some}), 1)
 
     def test_an_image_by_another_seed_than_is_said(self):
         self.opened(0)
