@@ -172,9 +172,10 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_open(struct weir_replica **out,
  * @r: a replica, or NULL for nothing. Its handle is destroyed if weir_replica_open() made it.
  * Return: 0; -EBUSY a reload of the caller's is open, -EDEADLK inside a read-side section or on the
  *   library's thread: it is not closed yet, though the thread may have stopped, and may be closed
- *   again; -EAGAIN closed, but inserts of this node may not
- *   have reached redis, in which case weir_error_detail() says how many bytes of them.
- * Threads: one, when all other calls have returned.  Progress: blocking: up to answer_ms.
+ *   again; -EAGAIN closed, but inserts of this node may not have reached redis, in which case
+ *   weir_error_detail() says how many bytes of them.
+ * Threads: one, when all other calls have returned.  Progress: blocking: for what is pending up to
+ *   confirm_ms, and as long again and a second where redis does not answer.
  */
 WEIR_API int weir_replica_close(struct weir_replica *r);
 

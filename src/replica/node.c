@@ -34,6 +34,11 @@ void weir__node_free(struct weir_node *n)
 	weir__origins_free(&n->origins);
 }
 
+int weir__node_fail(const struct weir_node *n, int err)
+{
+	return err ? weir_fail(err, "set %s: %s", n->set, weir_error_detail()) : 0;
+}
+
 static int check_inserts(const struct weir_node *n)
 {
 	return n->images_only ? weir_fail(-ENOTSUP, "set %s: filters of this kind are built once: "

@@ -75,6 +75,9 @@ void weir__node_free(struct weir_node *n);
 void weir__node_start(struct weir_node *n, const char *epoch, const struct weir_manifest *m,
                       struct weir_origins *origins);
 
+/* Return: @err, with the set's name before its sentence; 0 is none. */
+int weir__node_fail(const struct weir_node *n, int err);
+
 /* Any thread (L2). @kept: receives 0; or -ENOBUFS, -ENOMEM: the key is in this node's set until
  * another image comes, and in no other node's.
  * Return: as weir_handle_insert(); -ENOTSUP sets of this kind take no inserts, or a hash where

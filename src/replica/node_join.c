@@ -165,7 +165,8 @@ static int unite(struct replay *p, struct weir_node *n, const struct weir_manife
 		return 0; /* its number is lower: it was made since what is joined here was lost */
 	int err = weir_fail(-EKEYREJECTED, "set %s: generation %" PRIu64 " is hashed by another "
 	                    "seed, and %s: this node's own set cannot be added to it, and stays "
-	                    "until a generation comes that can replace it", n->set, m->generation,
+	                    "until a generation comes that can replace it, or the node is opened "
+	                    "anew", n->set, m->generation,
 	                    p->gap ? "entries that follow it have gone from the stream" :
 	                             "does not descend from what is joined here");
 	refuse(n, m, err);

@@ -167,7 +167,7 @@ int weir__node_look(struct weir_node *n)
 	if (!text)
 		n->seen = (struct weir_manifest){ .generation = 0 };
 	if (text)
-		err = weir__manifest_read(&m, &origins, text, len);
+		err = weir__node_fail(n, weir__manifest_read(&m, &origins, text, len));
 	if (text && !err)
 		err = take(n, &m, &origins, anew);
 	weir__origins_free(&origins);

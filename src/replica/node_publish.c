@@ -67,7 +67,7 @@ static int store_and_publish(const struct weir_node *n, const struct weir_filter
 		err = weir__manifest_write(&text, &len, m, origins);
 	if (err)
 		return err;
-	err = weir__manifest_check(text, len);
+	err = weir__node_fail(n, weir__manifest_check(text, len));
 	if (!err)
 		err = n->server->publish(n->server->context, m, text, len);
 	free(text);
@@ -242,7 +242,7 @@ int weir__node_publish_again(struct weir_node *n, const char *text, size_t len)
 	struct weir_origins origins = { 0 };
 	struct weir_manifest m;
 	char *again = NULL;
-	int err = weir__manifest_read(&m, &origins, text, len);
+	int err = weir__node_fail(n, weir__manifest_read(&m, &origins, text, len));
 	if (!err)
 		err = weir__node_check(n, &m);
 	if (!err)
@@ -252,7 +252,7 @@ int weir__node_publish_again(struct weir_node *n, const char *text, size_t len)
 	if (!err)
 		err = weir__manifest_write(&again, &len, &m, &origins);
 	if (!err)
-		err = weir__manifest_check(again, len);
+		err = weir__node_fail(n, weir__manifest_check(again, len));
 	if (!err)
 		err = n->server->publish(n->server->context, &m, again, len);
 	n->newest = err ? n->newest : m.generation;

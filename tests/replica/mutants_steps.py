@@ -201,9 +201,9 @@ STEPS = {
         ('AGAIN_NEWEST', 'node_publish.c', '\tn->newest = err ? n->newest : m.generation;\n'
          '\tweir__origins_free', '\tweir__origins_free'),
         ('AGAIN_UNCHECKED', 'node_publish.c',
-         '\tif (!err)\n\t\terr = weir__manifest_check(again, len);\n', ''),
+         '\tif (!err)\n\t\terr = weir__node_fail(n, weir__manifest_check(again, len));\n', ''),
         ('PUBLISHED_UNCHECKED', 'node_publish.c',
-         '\terr = weir__manifest_check(text, len);\n\tif (!err)\n',
+         '\terr = weir__node_fail(n, weir__manifest_check(text, len));\n\tif (!err)\n',
          '\tif (1)\n'),
     ],
     'test_lineage': [

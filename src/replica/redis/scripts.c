@@ -157,15 +157,18 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		local all = {};
 		for _, name in ipairs(before) do
 			local number = string.match(name, '^%d+$') and tonumber(name) or 0;
-			if number >= tonumber(ARGV[4]) then
-				number = 0;
-			end
 			if name ~= ARGV[4] then
 				all[#all + 1] = { name = name, number = number,
+				                  beyond = number >= tonumber(ARGV[4]),
 				                  text = redis.call('HGET', kept, name) };
 			end
 		end
-		table.sort(all, function(a, b) return a.number > b.number; end);
+		table.sort(all, function(a, b)
+			if a.beyond ~= b.beyond then
+				return b.beyond;
+			end
+			return a.number > b.number;
+		end);
 		table.insert(all, 1, { name = ARGV[4], text = '\n' .. ARGV[5] });
 		local function parse(id)
 			local ms, number = string.match(id or '0-0', '^(%d+)-(%d+)$');

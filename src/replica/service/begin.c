@@ -88,7 +88,9 @@ static int begin_from(struct weir_replica *r, const struct weir_replica_options 
 	struct weir_filter *image;
 	struct weir_manifest m;
 	int err = weir__manifest_read(&m, &origins, text, len);
-	if (!err)
+	if (err)
+		err = weir_fail(err, "set %s: %s", o->set, weir_error_detail());
+	else
 		err = check(&m, o);
 	struct weir_replica_options as = *o;
 	as.stream_keys = !err && m.of_keys;

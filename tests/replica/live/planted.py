@@ -54,7 +54,8 @@ MUTANTS = [
     ("FIRST_AT_THE_LOOK_ALONE", BEGIN,
      "\tif (!err)\n\t\terr = weir__service_publish(r, NULL);\n\tif (err == -EKEYREJECTED)\n"
      "\t\terr = -EEXIST;", "\tif (err == -EKEYREJECTED)\n\t\terr = -EEXIST;\n\tif (!err)\n"
-     "\t\terr = weir__service_publish(r, NULL);", "begins Begins.test_another_begins_meanwhile_by_another_seed"),
+     "\t\terr = weir__service_publish(r, NULL);",
+     "begins Begins.test_another_begins_meanwhile_by_another_seed"),
     ("LEASE_IS_NO_REASON", BEGIN, "err == -EPERM || ", "", "begins Begins.test_what_passes"),
     ("ANEW_IS_NO_REASON", BEGIN, "err == -ESTALE || ", "", "begins Begins.test_what_passes"),
     ("BEGUN_BEFORE_IT_IS", BEGIN, "\tif (!err) /* which a name that is mistaken would be, too */\n",
@@ -214,8 +215,11 @@ MUTANTS = [
 
     ("HURRIES_ON", SRC + "service/thread.c", "r->hurried = news && !r->hurried;",
      "r->hurried = news;", "asked Confirmed.test_another_number_beside_a_manifest"),
-    ("PUBLISHED_IN_ITS_ORDER", SCRIPTS, "if number >= tonumber(ARGV[4]) then",
-     "if false then", "scripts Scripts.test_what_is_published_is_kept"),
+    ("PUBLISHED_IN_ITS_ORDER", SCRIPTS, "beyond = number >= tonumber(ARGV[4]),",
+     "beyond = false,", "scripts Scripts.test_what_is_published_is_kept"),
+    ("ANY_OF_THOSE_BEFORE", SCRIPTS, "return a.number > b.number;",
+     "return a.beyond and a.number < b.number or a.number > b.number;",
+     "meddled Meddled.test_the_manifest_is_deleted_while_nobody_lives"),
     ("ANY_NUMBER_IS_KEPT", SCRIPTS, "string.match(name, '^%d+$') and tonumber(name) or 0;",
      "tonumber(name) or 0;", "scripts Scripts.test_what_is_published_is_kept"),
     ("HALF_PUBLISHED", SCRIPTS, "\t\tredis.call('XRANGE', stream, '+', '-');\n", "",
