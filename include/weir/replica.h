@@ -6,7 +6,7 @@
  *     o.set = "seen";
  *     o.url = "redis://10.0.0.5";
  *     o.params = &params;                               if there is no such set yet
- *     weir_replica_open(&replica, &o);                  fetches the set as it is
+ *     weir_replica_open(&replica, &o);                  fetches the set as it is now
  *     set = weir_replica_handle(replica);
  *     weir_handle_contains(set, key, len)               any thread: local, as ever
  *     weir_replica_insert(replica, key, len)            any thread: here at once, soon everywhere
@@ -56,6 +56,10 @@
  * with 4 bytes for its length, and a generation from a record (weir_replica_publish_from()) may be
  * of any seed. Each node hashes a key for each filter in use; a handle of the caller's needs
  * WEIR_HANDLE_ANY_SEED. A hash_key is no seed: all have the same.
+ *
+ * Keys. They are taken as they are. A set whose image was made by steps (normalise.h, weir build
+ * --lowercase and its like) is asked by weir_handle_normal_contains(); what is inserted into it is
+ * to be the key that weir_normal_key() makes, and generations by other steps are refused.
  *
  * Fork. A child has no such thread: open after the last fork(). */
 #ifndef WEIR_REPLICA_H
@@ -154,7 +158,8 @@ struct weir_replica_options {
 	  0, 0, 0, 0, 0, false, 0, 0, 0, WEIR_REPLICAS_ALL, 0, 0, 0, 0, 0, 0, 0, false, 0, 0, 0 }
 
 /**
- * Join a set, and start the thread that keeps this node equal to the others.
+ * Join a set, and start the thread that keeps this node equal to the others. All that redis has of
+ * the set when this is called is there when it returns, unless the handle is the caller's.
  * @out: receives the replica; untouched on failure.
  * Return: 0 or a negative errno.
  * Errors: -EINVAL an option; -ENOENT nobody has published the set and there are no params;
@@ -173,7 +178,8 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_open(struct weir_replica **out,
  * Return: 0; -EBUSY a reload of the caller's is open, -EDEADLK inside a read-side section or on the
  *   library's thread: it is not closed yet, though the thread may have stopped, and may be closed
  *   again; -EAGAIN closed, but inserts of this node may not have reached redis, in which case
- *   weir_error_detail() says how many bytes of them.
+ *   weir_error_detail() says how many bytes of them; -EKEYREJECTED closed, but somebody has begun
+ *   the set anew by another seed or key, and the others pass by what this node inserted.
  * Threads: one, when all other calls have returned.  Progress: blocking: for what is pending up to
  *   confirm_ms, and as long again and a second where redis does not answer.
  */
@@ -263,7 +269,8 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_publish_from(
  * Publish a generation of before again, with all that was inserted since, as the newest.
  * @generation: one that is kept; also the current one, which is signed anew by this node then.
  * Return: 0 or a negative errno.
- * Errors: as weir_replica_publish(); -ENOENT it is not kept, or not all that followed it is.
+ * Errors: as weir_replica_publish(); -ENOENT it is not kept, or not all that followed it is;
+ *   -EKEYREJECTED a secret key and no trusted ones: redis may say that anything was kept.
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_rollback(struct weir_replica *r, uint64_t generation);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <weir/error.h>
 #include <weir/kinds.h>
+#include <weir/normalise.h>
 #include "kinds.h"
 #include "node.h"
 #include "random.h"
@@ -16,7 +17,8 @@ static int check(const struct weir_node *n)
 	if (weir__node_complete(n))
 		return 0;
 	return weir_fail(-EAGAIN, "set %s: this node lacks inserts of others (%s): it publishes "
-	                 "nothing before it has them, or an image that has", n->set,
+	                 "nothing before it has them, or an image that has: a node that has them "
+	                 "can publish", n->set,
 	                 !n->epoch[0]   ? "it has not met the server" :
 	                 n->gap         ? "entries have gone from the stream" :
 	                                  "a batch is lacking");
@@ -93,6 +95,20 @@ static int check_fits(const struct weir_node *n, const struct weir_manifest *m)
 	                 n->set, m->hashing, hashing);
 }
 
+/* Nodes refuse what is asked for otherwise than their own set. */
+static int check_steps(const struct weir_node *n, const struct weir_filter *f)
+{
+	struct weir_normal ours, its;
+	weir_normal_of(f, &its);
+	weir_normal_of(weir_handle_get(n->handle), &ours);
+	if (!n->joined.generation || its.steps == ours.steps)
+		return 0;
+	return weir_fail(-EKEYREJECTED, "set %s: what is done to the keys of the filter to publish "
+	                 "(weir build --lowercase and its like) is not what is done to the set's, "
+	                 "so nodes would refuse it: make it like the set's (weir build --like), or "
+	                 "publish it as another set", n->set);
+}
+
 /* As what may follow. @m: receives what the filter is. */
 static int check_filter(const struct weir_node *n, const struct weir_filter *f,
                         struct weir_manifest *m)
@@ -105,7 +121,8 @@ static int check_filter(const struct weir_node *n, const struct weir_filter *f,
 		return err;
 	m->kind = s.shape.kind;
 	m->hashing = s.seed_fingerprint;
-	return check_fits(n, m);
+	err = check_fits(n, m);
+	return err ? err : check_steps(n, f);
 }
 
 /* No section: this thread alone swaps the filters of the handle. */

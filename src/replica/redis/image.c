@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <hiredis/hiredis.h>
@@ -142,6 +143,14 @@ static int check(const struct weir_redis *r, const struct weir_manifest *m, int 
 	return 0;
 }
 
+/* Without the name that it has here. */
+static const char *reason(void)
+{
+	static const char name[] = "file descriptor ";
+	const char *why = weir_error_detail(), *after = strstr(why, ": ");
+	return strncmp(why, name, sizeof name - 1) == 0 && after ? after + 2 : why;
+}
+
 static int load(const struct weir_redis *r, const struct weir_manifest *m, int fd,
                 struct weir_filter **out)
 {
@@ -153,8 +162,8 @@ static int load(const struct weir_redis *r, const struct weir_manifest *m, int f
 	struct weir_filter *f;
 	int err = weir_load_fd(&f, fd, &o);
 	if (err)
-		return weir_fail(err, "set %s: generation %" PRIu64 ": %s", r->keys.set,
-		                 m->generation, weir_error_detail());
+		return weir_fail(err, "set %s: the image of generation %" PRIu64 ": %s",
+		                 r->keys.set, m->generation, reason());
 	struct weir_stats s = WEIR_STATS_INIT;
 	err = weir_stats(f, &s);
 	if (!err && s.shape.kind != m->kind)

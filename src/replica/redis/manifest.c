@@ -88,13 +88,26 @@ static int take_kept(struct weir_redis *r, const struct redisReply *a, char **te
 	return take_text(r, a->str, signature, end + 1, a->len - signature - 1, text, len);
 }
 
+/* What is published again is signed again, and so has to be somebody's who is trusted: redis may
+ * say that anything was kept. */
+static int check_signer(const struct weir_redis *r)
+{
+	if (!r->signer || r->trust)
+		return 0;
+	return weir_fail(-EKEYREJECTED, "set %s: who signs a generation that redis has kept must "
+	                 "know whose it is: trusted keys (trusted_keys, --trusted) beside the "
+	                 "secret one", r->keys.set);
+}
+
 int weir__redis_kept(struct weir_redis *r, uint64_t generation, char **text, size_t *len)
 {
 	char number[WEIR_NUMBER_TEXT];
 	struct redisReply *reply;
 	const struct iovec args[] = { weir__text("HGET"), weir__text(r->keys.of[WEIR_KEY_KEPT]),
 		                      weir__number(number, generation) };
-	int err = weir__redis_command(r, args, 3, &reply);
+	int err = check_signer(r);
+	if (!err)
+		err = weir__redis_command(r, args, 3, &reply);
 	if (err)
 		return err;
 	err = reply->type == REDIS_REPLY_STRING ? take_kept(r, reply, text, len) :

@@ -148,6 +148,14 @@ void weir__service_unmake(struct weir_replica *r)
 	r->handle = NULL;
 }
 
+/* Whoever asks this node once it is open misses nothing that was confirmed before. What redis
+ * answers but cannot give now the thread gets. */
+static int catch_up(struct weir_replica *r)
+{
+	int err = weir__node_read(&r->node);
+	return err == -ESTALE || weir__wire_fd(r->wire) < 0 ? err : 0;
+}
+
 static int begin(struct weir_replica *r, const struct weir_replica_options *o)
 {
 	char epoch[WEIR_REPLICA_EPOCH + 1], *text;
@@ -157,7 +165,7 @@ static int begin(struct weir_replica *r, const struct weir_replica_options *o)
 		return err;
 	err = text ? begin_from(r, o, epoch, text, len) : begin_anew(r, o);
 	free(text);
-	return err;
+	return err ? err : catch_up(r);
 }
 
 /* What another node is doing at this moment may be in the way. */

@@ -135,9 +135,20 @@ static int publish(struct weir_replica *r, uint64_t now)
 	return err;
 }
 
+/* It may be many times as large when the next report is due. */
+static void watch(struct weir_replica *r, uint64_t now)
+{
+	char fill[128];
+	if (r->node.kind != WEIR_GROWING || !weir__is_due(&r->grows, now))
+		return;
+	weir__due_after(&r->grows, now, WEIR_SERVICE_GROWS_MS);
+	take_fill(r, fill, sizeof fill);
+}
+
 int weir__service_due(struct weir_replica *r)
 {
 	uint64_t now = weir__now_ms();
+	watch(r, now);
 	int err = speak(r, now);
 	if (!err)
 		err = report(r, now);

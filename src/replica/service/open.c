@@ -175,10 +175,15 @@ int weir_replica_close(struct weir_replica *r)
 	if (err)
 		return err;
 	r->own_handle = false;
-	uint64_t bytes = unsent(r);
+	uint64_t bytes = unsent(r), kept = r->node.retained.bytes;
+	bool foreign = weir__node_is_foreign(&r->node, &r->node.seen);
 	char set[WEIR_MANIFEST_NAME + 1];
 	memcpy(set, r->node.set, sizeof set);
 	free_all(r);
+	if (foreign && kept)
+		return weir_fail(-EKEYREJECTED, "set %s: %" PRIu64 " bytes of inserts of this node "
+		                 "are by another seed or key than the set has: the other nodes "
+		                 "pass them by", set, kept);
 	return bytes ? weir_fail(-EAGAIN, "set %s: %" PRIu64 " bytes of inserts have not reached "
 	                         "redis", set, bytes) : 0;
 }

@@ -33,6 +33,7 @@ enum {
 	WEIR_SERVICE_FORGET_MS = 3600 * 1000,        /* by one that has been there for so long */
 	WEIR_SERVICE_CUT_MS = 24 * 3600 * 1000,      /* then it takes another name */
 	WEIR_SERVICE_HEAR_MS = 30000, /* between tries to hear of generations */
+	WEIR_SERVICE_GROWS_MS = 200,  /* between looks at the size of a set that grows */
 	WEIR_SERVICE_SENTENCE = 512,
 };
 
@@ -77,7 +78,7 @@ struct weir_replica {
 	struct weir_replica_stats stats;
 
 	/* the thread's own */
-	struct weir_due idle, status, publish, want, heal, hear;
+	struct weir_due idle, status, publish, want, heal, hear, grows;
 	uint64_t epoch_ms;               /* when the epoch was met */
 	uint64_t met_ms;                 /* of the last exchange that succeeded */
 	uint64_t incomplete_ms;          /* since when; 0: it is not */

@@ -130,11 +130,27 @@ static int open_to_replace(struct replicate *r, struct weir_replica **out)
 	weir_replica_view_free(v);
 	if (!there)
 		return err;
-	if (damaged || err == -EKEYREJECTED)
+	if (damaged)
 		return weir_fail(-EBADMSG, "%s: a node that serves the set can publish it again, "
 		                 "nobody else", why);
+	if (err == -EKEYREJECTED)
+		return weir_fail(err, "%s: who has the set's keys (--keyed-by, --trusted), or none "
+		                 "where it has none, can replace it, and a node that serves it",
+		                 why);
 	say("%s: it is replaced without it", why);
 	return open_without_image(r, of_keys, out);
+}
+
+static int copy_of(void *filter, struct weir_filter **out)
+{
+	return weir_clone(out, filter);
+}
+
+/* Whoever else was first meanwhile. What cannot be united with another takes its place. */
+static int publish_on_top(struct weir_replica *replica, struct weir_filter *f)
+{
+	int err = weir_replica_publish_with(replica, f);
+	return err == -ENOTSUP ? weir_replica_publish_from(replica, copy_of, f) : err;
 }
 
 /* IMAGE is the first generation. */
@@ -155,7 +171,7 @@ static int publish_first(struct replicate *r, struct weir_filter *f)
 	err = weir_replica_open(&replica, &r->options);
 	if (err)
 		return not_open(r);
-	err = weir_replica_publish_with(replica, f); /* whoever else was first meanwhile */
+	err = publish_on_top(replica, f);
 	if (!err && !r->quiet) /* which a name that is mistaken would be, too */
 		say("set %s: redis had no generation of it: it begins with this image",
 		    r->options.set);

@@ -117,6 +117,19 @@ class Begins(test_asked.Asked):
         self.assertTrue(opened.startswith("-129 "), opened)
         self.assertIn("by another seed or key than its manifest says", opened)
 
+    def test_open_has_all(self):
+        """What was confirmed before is there when it is open, however long the stream is."""
+        first = self.opened(0)
+        first.ask("burst 300000")
+        self.assertEqual(first.ask("flush 30000"), "0 ")
+
+        def read(args, answer, send):
+            time.sleep(0.05)
+            return answer
+        self.liar.lies["read"] = read
+        second = self.opened(1, "poll=60000")
+        self.assertEqual((second.opened, second.missing(0, 300000)), ("0 ", (0, 0)))
+
     def test_one_key_more(self):
         """In as many bytes: that is another size, too."""
         self.assertEqual(self.opened(0, "kind=blocked").opened, "0 ")

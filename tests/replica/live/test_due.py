@@ -51,7 +51,8 @@ class Due(nodes.OneServer):
         self.assertEqual((s["complete"], s["generation"], s["newest"]), (0, before, before))
 
     def test_room_for_a_set_that_has_grown(self):
-        """What batches leave free grows with it: that of its image."""
+        """What batches leave free grows with it, long before the next report: that of its image.
+        """
         free = []
 
         def append(args, answer, send):
@@ -59,7 +60,7 @@ class Due(nodes.OneServer):
             return answer
         self.liar.lies["append"] = append
         self.ledger.capacity = 100000
-        node = self.ledger.start("url=" + self.liar.url, "kind=growing")
+        node = self.ledger.start("url=" + self.liar.url, "kind=growing", "idle=60000")
         node.ask("burst 100")
         self.assertEqual(node.ask("flush 10000"), "0 ")
         first = free[0]

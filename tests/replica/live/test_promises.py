@@ -88,6 +88,19 @@ class Promises(nodes.OneServer):
         names = self.server.client.hgetall(SET + "nodes")
         self.assertLessEqual(len(names), 1, names)
 
+    def test_closed_when_the_set_is_another(self):
+        """By whose seed nobody will read what this node inserted."""
+        node = self.ledger.start()
+        node.ask("burst 100")
+        self.assertEqual(node.ask("flush 10000"), "0 ")
+        node.signal(signal.SIGSTOP)
+        self.server.client.flushall()
+        self.ledger.start()
+        node.signal(signal.SIGCONT)
+        group.wait_until("it knows", lambda: "another seed" in node.stats()["error"])
+        answer = node.quit()
+        self.assertRegex(answer, r"^-129 .* \d+ bytes of inserts of this node are by another")
+
     def test_closed_without_redis(self):
         node = self.node()
         self.server.kill()

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Ways that a set is published and taken back from a shell, to their end: nodes take what the
+command said it did. test_shell.py PROGRAM WEIR"""
+import os
+import sys
+import unittest
+
+import group
+import tool
+
+
+class Shell(tool.Tool):
+    def served(self, key, *options):
+        """A follower that begins now has that key."""
+        path = os.path.join(self.folder, "served")
+        process, _ = self.follow("served", *options)
+        group.wait_until("it is served", lambda: os.path.exists(path) and self.query(path, key))
+        process.terminate()
+        process.wait(60)
+        os.unlink(path)
+
+    def test_a_signed_generation_is_taken_back(self):
+        """Whoever signs what redis has kept is told by a signature whose it is."""
+        self.weir("replicate", "key", "secret", "public")
+        secret, trusted = ("--%s=%s/%s" % (option, self.folder, name) for option, name in (
+            ("secret", "secret"), ("trusted", "public")))
+        self.build("a", 0, 100, "-n", "1000")
+        self.build("b", 500, 600, "--like=a")
+        self.replicate("publish", secret, "a")
+        self.replicate("publish", "--replace", secret, "b", "--", "true")
+        self.assertIn("who signs a generation that redis has kept must know whose it is: trusted "
+                      "keys", self.replicate("rollback", "--generation=1", secret, status=1))
+        self.assertEqual(self.status()["current"]["generation"], 2)
+        self.replicate("rollback", "--generation=1", secret, trusted)
+        self.served(50, trusted)
+        self.weir("replicate", "key", "secret2", "public2")
+        with open(self.folder + "/public") as one, open(self.folder + "/public2", "a") as other:
+            other.write(one.read())
+        self.replicate("rollback", "--generation=3", secret + "2", trusted + "2")
+        self.assertIn("none of the", self.replicate("follow", "-o", "x", trusted, status=2))
+        self.served(50, trusted + "2")
+
+    def test_a_kind_that_takes_no_inserts(self):
+        self.build("a", 0, 100, "-k", "fuse", "--seed=7")
+        self.replicate("publish", "a")
+        self.served(50)
+        self.build("b", 500, 600, "-k", "fuse", "--seed=7")
+        self.replicate("publish", "b", status=1)
+        self.replicate("publish", "--replace", "b", "--", "true")
+        self.served(550)
+
+    def test_other_steps(self):
+        """What would be asked for in another form is not published."""
+        self.build("a", 0, 100, "-n", "1000", "--seed=7")
+        self.build("b", 500, 600, "-n", "1000", "--seed=7", "--lowercase")
+        self.replicate("publish", "a")
+        for options in (["b"], ["--replace", "b", "--", "true"]):
+            self.assertIn("what is done to the keys", self.replicate("publish", *options,
+                                                                     status=1))
+        self.assertEqual(self.status()["current"]["generation"], 1)
+        self.server.client.flushall()
+        self.replicate("publish", "b")
+        self.build("c", 700, 800, "--like=b")
+        self.replicate("publish", "c")
+        self.served(550)
+
+    def test_a_key_where_there_is_none(self):
+        with open(self.folder + "/key", "w") as f:
+            f.write("sixteen bytes...")
+        os.chmod(self.folder + "/key", 0o600)
+        self.build("a", 0, 100, "-n", "1000")
+        self.replicate("publish", "a")
+        self.build("b", 0, 100, "-n", "1000", "--keyed-by=key")
+        for options in (["b"], ["--replace", "b", "--", "true"]):
+            said = self.replicate("publish", "--keyed-by=key", *options, status=None) + self.aside
+            self.assertIn("the image of generation 1: is not keyed, and a key was given", said)
+            self.assertNotIn("descriptor", said)
+            self.assertNotIn("nobody else", said)
+        self.assertIn("who has the set's keys (--keyed-by, --trusted), or none where it has none",
+                      said)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
