@@ -3,6 +3,7 @@
 and the test that must find it."""
 from planted_figures import FIGURES
 from planted_images import IMAGES
+from planted_probes import PROBES
 from planted_troubles import TROUBLES
 from planted_strangers import STRANGERS
 
@@ -27,6 +28,7 @@ MUTANTS = [
     *IMAGES,
     *TROUBLES,
     *STRANGERS,
+    *PROBES,
 
     # ---- how full a set is ----
     ("FILL_UNSAID", DUE, "take_fill(r, fill, sizeof fill);",

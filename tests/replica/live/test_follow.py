@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""weir replicate follow: the file that it writes, and what it says of one that it cannot write.
+test_follow.py PROGRAM WEIR"""
+import os
+import sys
+import time
+import unittest
+
+import group
+import tool
+
+
+class Follow(tool.Tool):
+    def served(self, *options):
+        """What is written by who follows a set that is there."""
+        _, path = self.follow("served", *options)
+        group.wait_until("the file", lambda: os.path.exists(path))
+        return path
+
+    def test_its_number(self):
+        """The file has that of its generation: who serves it shows which it is."""
+        self.build("a", 0, 100)
+        for _ in range(3):
+            self.replicate("publish", "a")
+        self.assertRegex(self.weir("info", self.served()), r"(?m)^ +generation +3$")
+
+    def test_compressed(self):
+        self.build("a", 0, 10, "-n", "100000")
+        self.replicate("publish", "a")
+        self.assertLess(os.path.getsize(self.served("--zstd")), 20000)
+
+    def test_a_set_begun_anew(self):
+        """What is written then has a lower number than what was."""
+        self.build("a", 0, 100, "--seed=7", "-n", "1000", "-p", "1e-6")
+        for _ in range(3):
+            self.replicate("publish", "a")
+        path = self.served()
+        self.server.client.delete(*self.server.client.keys("*"))
+        self.build("b", 100, 200, "--seed=7", "-n", "1000", "-p", "1e-6")
+        self.replicate("publish", "b")
+        group.wait_until("it is written", lambda: self.query(path, 150))
+
+    def test_what_is_no_image_stays(self):
+        self.build("a", 0, 10)
+        self.replicate("publish", "a")
+        mine = os.path.join(self.folder, "mine")
+        with open(mine, "w") as f:
+            f.write("a text of somebody\n" * 100)
+        process, _ = self.follow("mine")
+        self.assertEqual(process.wait(10), 2)
+        with open(mine, errors="replace") as f:
+            self.assertEqual(f.read(), "a text of somebody\n" * 100)
+
+    def test_a_failure_is_said_once(self):
+        """It is tried five times a second."""
+        self.build("a", 0, 10)
+        self.replicate("publish", "a")
+        os.mkdir(os.path.join(self.folder, "d"))
+        process, path = self.follow("d/image")
+        group.wait_until("the file", lambda: os.path.exists(path))
+        os.rename(os.path.join(self.folder, "d"), os.path.join(self.folder, "away"))
+        time.sleep(1.5)
+        process.terminate()
+        process.wait()
+        said = process.stderr.read().decode()
+        self.assertEqual(said.count("d/image: "), 1, said)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
