@@ -117,17 +117,59 @@ class Operate(tool.Tool):
         process.terminate()
         self.assertEqual(process.wait(60), 0)
 
+    def between(self):
+        between = liar.Liar(self.server.socket)
+        self.addCleanup(between.close)
+        self.environment["WEIR_REDIS_URL"] = between.url
+        return between
+
     def test_another_has_the_lease(self):
         """That is no trouble: whoever comes later may have it. Nor is what else passes."""
         self.build("a", 0, 10)
         self.replicate("publish", "a")
-        between = liar.Liar(self.server.socket)
-        self.addCleanup(between.close)
-        self.environment["WEIR_REDIS_URL"] = between.url
+        between = self.between()
         for refusal, why in ((b"WEIRLEASE another", "the lease"), (b"WEIRSTALE x", "began anew"),
                              (b"WEIRBASE 7", "meanwhile"), (b"WEIRCHUNK 0", "has gone")):
             between.refusals["publish"] = liar.Error(refusal)
             self.assertIn(why, self.replicate("publish", "a", status=1))
+
+    def test_another_rate(self):
+        """As large a set, and other bytes."""
+        for name, rate in (("a", "1e-6"), ("b", "1e-2")):
+            self.build(name, 0, 100, "-n", "10000", "-p", rate, "--seed=7")
+        self.replicate("publish", "a")
+        self.assertRegex(self.replace("b", "--", "true"),
+                         r"becomes another: .* 10000 keys at (1e-06|9\.\S+e-07)"
+                         r" -> .* 10000 keys at 0\.0\d+\n$")
+
+    def test_the_first_is_refused(self):
+        """Then nothing has begun."""
+        self.build("a", 0, 10)
+        self.between().refusals["publish"] = liar.Error(b"WEIRCHUNK 0")
+        said = self.replicate("publish", "a", status=1)
+        self.assertIn("has gone", said)
+        self.assertNotIn("begins", said)
+
+    def test_another_is_first_meanwhile(self):
+        """Its keys stay, and those of who is second come."""
+        for name, first in (("a", 0), ("b", 100)):
+            self.build(name, first, first + 10, "--seed=7", "-n", "1000", "-p", "1e-6")
+        self.replicate("publish", "a")
+        between = self.between()
+
+        def hide(name, *elements):
+            """Once: the first look finds nothing."""
+            def lie(args, answer, send):
+                del between.lies[name]
+                return [None if i in elements else of for i, of in enumerate(answer)]
+            between.lies[name] = lie
+        hide("manifest", 1, 2)
+        hide("status", 2)
+        self.replicate("publish", "b")
+        self.assertEqual(between.lies, {})
+        _, path = self.follow("served")
+        group.wait_until("the file", lambda: os.path.exists(path))
+        self.assertTrue(self.query(path, 5) and self.query(path, 105))
 
     def test_a_server_that_says_nothing(self):
         """--timeout is how long an answer is waited for, too."""
