@@ -2,8 +2,12 @@
 """Of planted.py: what tests passed by until somebody planted it."""
 
 SRC = "src/replica/"
-BEGIN = SRC + "service/begin.c"
+ASK, BEGIN, DUE, LEASE = (SRC + f for f in ("service/ask.c", "service/begin.c", "service/due.c",
+                                            "redis/lease.c"))
 FOLLOW, PUBLISH = ("src/tool/replicate/%s.c" % f for f in ("follow", "publish"))
+
+ROOM = "filter + filter / 16 + (6 << 20)"
+SIZED = "room Room.test_of_another_size"
 
 PROBES = [
     # ---- follow ----
@@ -35,4 +39,21 @@ PROBES = [
      "return failed(r, err);", "refusals Refusals.test_refused"),
     ("PEER_FOR_SET", BEGIN, "o->set, weir__wire_peer(r->wire));",
      "weir__wire_peer(r->wire), o->set);", "refusals Refusals.test_refused"),
+    # ---- room in redis, and the lease ----
+    ("NO_SIXTEENTH", BEGIN, ROOM, "filter + (6 << 20)", SIZED),
+    ("FIVE_MEBIBYTES", BEGIN, ROOM, ROOM.replace("6 <<", "5 <<"), SIZED),
+    ("ROOM_FOR_HALF", BEGIN, ROOM, "filter / 2 + filter / 16 + (6 << 20)", SIZED),
+    ("ROOM_FOR_TWO", BEGIN, ROOM, "2 * " + ROOM, SIZED),
+    ("ROOM_FOR_HALF_LATER", DUE, "weir__service_reserve(r, s.filter.bytes);",
+     "weir__service_reserve(r, s.filter.bytes / 2);", SIZED),
+    ("ROOM_GROWS_ALONE", BEGIN, "\tr->redis.reserve = " + ROOM,
+     "\tuint64_t w = " + ROOM + ";\n\tr->redis.reserve = w > r->redis.reserve ? w : "
+     "r->redis.reserve", SIZED),
+    ("NO_ROOM_BEFORE_A_REPORT", BEGIN,
+     "\tweir__service_reserve(r, s.filter.bytes);\n\treturn 0;", "\treturn 0;",
+     "room Room.test_before_it_reports"),
+    ("A_LEASE_OF_60_MS", ASK, "uint64_t ms = 60000 +", "uint64_t ms = 60 +",
+     "room Room.test_before_it_reports"),
+    ("A_WHOLE_MEBIBYTE", LEASE, ".chunk_bytes = WEIR_SET_CHUNK,", ".chunk_bytes = 1 << 20,",
+     "room Room.test_a_chunk"),
 ]
