@@ -131,7 +131,8 @@ void weir__service_answer(struct weir_replica *r, int err);
 int weir__service_publish(struct weir_replica *r, void *arg);
 /* Publish because it is this node's duty, if no other has the lease. */
 int weir__service_duty(struct weir_replica *r);
-/* Copy how the node stands. */
+/* Copy how the node stands. Of what failed one sentence is seen: that of the round (@err, whose
+ * weir_error_detail() it is), else of the last generation, else of the last image to be saved. */
 void weir__service_note(struct weir_replica *r, int err);
 /* Tell the application what was noticed when the set was joined. */
 void weir__service_tell_notice(struct weir_replica *r);

@@ -2,8 +2,9 @@
 """Of planted.py: what tests passed by until somebody planted it."""
 
 SRC = "src/replica/"
-ASK, BEGIN, DUE, LEASE = (SRC + f for f in ("service/ask.c", "service/begin.c", "service/due.c",
-                                            "redis/lease.c"))
+ASK, BEGIN, DUE, INSERT, STATS = (SRC + "service/%s.c" % f for f in (
+    "ask", "begin", "due", "insert", "stats"))
+COMING, LEASE = SRC + "redis/coming.c", SRC + "redis/lease.c"
 FOLLOW, PUBLISH = ("src/tool/replicate/%s.c" % f for f in ("follow", "publish"))
 
 ROOM = "filter + filter / 16 + (6 << 20)"
@@ -56,4 +57,26 @@ PROBES = [
      "room Room.test_before_it_reports"),
     ("A_WHOLE_MEBIBYTE", LEASE, ".chunk_bytes = WEIR_SET_CHUNK,", ".chunk_bytes = 1 << 20,",
      "room Room.test_a_chunk"),
+    # ---- what others see of a node's thread ----
+    ("CLOSED_BEFORE_CONFIRMED", INSERT, "int err = r->confirmed >= ticket ? 0 :",
+     "int err = r->stopping ? -ECANCELED : r->confirmed >= ticket ? 0 :", "seen"),
+    ("CLOSED_BEFORE_FAILED", INSERT,
+     "\t          r->failed >= ticket    ? r->failure :\n"
+     "\t          r->stopping            ? -ECANCELED :",
+     "\t          r->stopping            ? -ECANCELED :\n"
+     "\t          r->failed >= ticket    ? r->failure :", "seen"),
+    ("DUE_BEFORE_THE_ROUND", STATS, "const char *error = err                 ? "
+     "weir_error_detail() :\n\t                    r->publish_error[0] ? r->publish_error :",
+     "const char *error = r->publish_error[0] ? r->publish_error :\n\t"
+     "err ? weir_error_detail() :", "seen"),
+    ("SAVED_FIRST", STATS, "r->publish_error[0] ? r->publish_error :\n\t"
+     "                                          r->save_error;",
+     "r->save_error[0] ? r->save_error : r->publish_error;", "seen"),
+    # ---- an image on its way ----
+    ("NO_REPLICA_GAVE", COMING, "c->file.away, c->file.mixed);", "c->file.away, false);",
+     "coming_thread"),
+    ("A_REPLICA_GAVE", COMING, "c->file.away, c->file.mixed);", "c->file.away, true);",
+     "coming_thread"),
+    ("WHY_IS_LOST", COMING, 'int err = c->err ? weir_fail(c->err, "%s", c->sentence) : 0;',
+     "int err = c->err;", "coming_thread"),
 ]

@@ -25,6 +25,7 @@ static struct {
 	unsigned turn, begun, ended, woken, interrupts[2], rests[2];
 	unsigned backoffs[TURNS], tried, pause;
 	char noted[TURNS][32];
+	bool gave[TURNS];
 	unsigned notes;
 	bool mixed, again; /* some is a replica's; and was asked for again */
 	sem_t in, go, end;
@@ -109,7 +110,8 @@ bool weir__reader_is_due(const struct weir_reader *reader)
 
 void weir__reader_note(struct weir_reader *reader, const char *away, bool gave)
 {
-	(void)reader, (void)gave;
+	(void)reader;
+	is.gave[is.notes % TURNS] = gave;
 	snprintf(is.noted[is.notes++ % TURNS], sizeof is.noted[0], "%s", away);
 }
 
@@ -223,7 +225,21 @@ static void test_what_stays_after_a_failure(void **state)
 	assert_int_equal(is.begun, COUNT_OF(refused) + 1);
 }
 
-/* It is asked for again of the master alone, if that may help. */
+/* What the thread has said is said here, now and until something comes. */
+static void test_why(void **state)
+{
+	(void)state;
+	is.pause = NEVER;
+	is.turns[0].get = -EAGAIN;
+	assert_int_equal(turn(), -EAGAIN);
+	assert_string_equal(weir_error_detail(), "turn 0");
+	(void)weir_fail(-EIO, "of something else");
+	assert_int_equal(image(), -EAGAIN);
+	assert_string_equal(weir_error_detail(), "turn 0");
+}
+
+/* It is asked for again of the master alone, if that may help. Which of them gave something is
+ * noted. */
 static void test_a_replica_gave_another(void **state)
 {
 	(void)state;
@@ -234,6 +250,8 @@ static void test_a_replica_gave_another(void **state)
 	is.turns[1].load = -EBADMSG;
 	assert_int_equal(turn_after(-ENOMEM), 0);
 	assert_true(is.again);
+	assert_true(is.gave[0]);
+	assert_false(is.gave[1]);
 }
 
 /* Each pause is longer than the one before, and as at first once something has come. */
@@ -335,6 +353,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_it_comes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_stays_after_a_failure, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_why, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_replica_gave_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pauses, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_until_something_comes, setup, teardown),

@@ -135,6 +135,35 @@ static void test_closed_by_half(void **state)
 	assert_true(time(NULL) - begun.tv_sec < 10);
 }
 
+/* What was known before is not lost by that. */
+static void test_answered_and_closed(void **state)
+{
+	(void)state;
+	replica.stopping = true;
+	replica.confirmed = 1;
+	assert_ok(weir_replica_flush(&replica, 20000));
+	replica.failed = 2;
+	replica.failure = -EAGAIN;
+	assert_int_equal(weir_replica_flush(&replica, 20000), -EAGAIN);
+	assert_int_equal(weir_replica_flush(&replica, 20000), -ECANCELED);
+}
+
+/* Each has a sentence of its own, and of several one is seen. */
+static void test_what_failed(void **state)
+{
+	(void)state;
+	strcpy(replica.save_error, "an image");
+	assert_string_equal(stats().error, "an image");
+	strcpy(replica.publish_error, "a generation");
+	assert_string_equal(stats().error, "a generation");
+	weir__service_note(&replica, weir_fail(-EIO, "a round"));
+	assert_string_equal(replica.stats.error, "a round");
+	weir__service_note(&replica, 0);
+	assert_string_equal(replica.stats.error, "a generation");
+	replica.publish_error[0] = '\0';
+	assert_string_equal(stats().error, "an image");
+}
+
 /* One that was refused, and is joined now: redis had another of that number since. */
 static void test_refused(void **state)
 {
@@ -176,6 +205,8 @@ int main(void)
 		cmocka_unit_test_setup(test_what_is_not_replicated, setup),
 		cmocka_unit_test_setup(test_confirmed_in_the_end, setup),
 		cmocka_unit_test_setup(test_closed_by_half, setup),
+		cmocka_unit_test_setup(test_answered_and_closed, setup),
+		cmocka_unit_test_setup(test_what_failed, setup),
 		cmocka_unit_test_setup(test_refused, setup),
 		cmocka_unit_test_setup(test_for_how_long_it_lacks_something, setup),
 	};
