@@ -133,12 +133,12 @@ static int unite(struct weir_filter **out, const struct weir_node *n,
 	if (err)
 		return err;
 	err = weir_merge(*out, more);
-	if (err) {
-		weir_destroy(*out);
-		*out = NULL;
-	}
+	if (!err)
+		return 0;
+	weir_destroy(*out);
+	*out = NULL;
 	if (err != -EINVAL)
-		return err;
+		return weir__node_fail(n, err);
 	char why[512];
 	struct weir_manifest m = { .of_keys = weir__node_of_keys(n) };
 	snprintf(why, sizeof why, "%s", weir_error_detail());

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Which image is not fetched again, and which filter may be published. */
 #include <errno.h>
+#include <inttypes.h>
 #include <weir/error.h>
 #include "two.h"
 
@@ -10,6 +11,16 @@ static int no_image(void *context, const struct weir_manifest *m, struct weir_fi
 {
 	(void)context, (void)m, (void)out;
 	return weir_fail(image_err, "the image will not do");
+}
+
+/* Of all numbers of errors: five. */
+static void test_which_are_refused(void **state)
+{
+	(void)state;
+	for (int e = 0; e <= 133; e++)
+		assert_int_equal(weir__image_refused(-e), e == EBADMSG || e == EKEYREJECTED ||
+		                                          e == ENOTSUP || e == EFBIG ||
+		                                          e == EINVAL);
 }
 
 /* B looks for A's newest, which answers with this. */
@@ -146,9 +157,53 @@ static void test_another_size(void **state)
 	publish(A);
 	assert_refused(weir__node_publish(&node[A], larger), -EKEYREJECTED, "could replace it",
 	               "set");
+	assert_non_null(strstr(weir_error_detail(), "replace it: cannot merge: ")); /* and why */
 	weir_destroy(larger);
 	publish(A);
 	assert_int_equal(toy.now.generation, 2);
+}
+
+static struct weir_filter *growing(unsigned first)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	p.kind = WEIR_GROWING;
+	p.seed = 42;
+	p.capacity = 1000;
+	p.max_capacity = 4000;
+	p.fp_rate = 0.01;
+	assert_ok(weir_create(&f, &p));
+	for (unsigned key = first; key < first + 3900; key++)
+		assert_ok(weir_insert_hash(f, test_key(key)));
+	return f;
+}
+
+/* Two that are as large are too much together: that is no other size. */
+static void test_too_many_for_both(void **state)
+{
+	struct weir_filter *more = growing(5000);
+	(void)state;
+	die(A);
+	be_born_with(A, 0xc, growing(0), WEIR_ENTRY_HASHES);
+	assert_ok(weir__node_look(&node[A]));
+	publish(A);
+	assert_refused(weir__node_publish(&node[A], more), -ENOSPC, "set set: cannot merge: ",
+	               "capacity");
+	weir_destroy(more);
+}
+
+/* By another seed nothing is united, of keys either: there it could replace the set. */
+static void test_another_seed_of_keys(void **state)
+{
+	struct weir_filter *more = another(WEIR_BLOCKED, 4711);
+	(void)state;
+	die(A);
+	be_born_with(A, 0xc, another(WEIR_BLOCKED, 42), WEIR_ENTRY_KEYS);
+	assert_ok(weir__node_look(&node[A]));
+	publish(A);
+	assert_refused(weir__node_publish(&node[A], more), -EKEYREJECTED, "could replace it",
+	               "set set: ");
+	weir_destroy(more);
 }
 
 static void publishes_not_with(unsigned kind, uint64_t seed, int err, const char *why)
@@ -166,7 +221,7 @@ static void test_neither_with_it_nor_instead(void **state)
 	(void)state;
 	publish(A);
 	publishes_not_with(WEIR_BLOCKED, 4711, -EKEYREJECTED, "another seed");
-	publishes_not_with(WEIR_FUSE, 42, -ENOTSUP, "takes inserts");
+	publishes_not_with(WEIR_FUSE, 42, -ENOTSUP, "publish is fuse, and the set's is blocked");
 	assert_refused(weir__node_publish(&node[A], counting), -ENOTSUP, "count twice",
 	               "counting");
 	weir_destroy(counting);
@@ -190,8 +245,10 @@ static void test_the_seed_is_the_sets(void **state)
 	assert_ok(weir__node_look(&node[A]));
 	publish(A);
 	assert_refused(weir__node_look(&node[B]), -EKEYREJECTED, "another seed", "set");
-	assert_refused(publish_from(another(WEIR_BLOCKED, 42)), -EKEYREJECTED, "another seed",
-	               "set");
+	char filter[32], set[32];
+	snprintf(filter, sizeof filter, "key: %08" PRIx64 ", ", node[B].hashing);
+	snprintf(set, sizeof set, "the set's is %08" PRIx64 ":", node[A].hashing);
+	assert_refused(publish_from(another(WEIR_BLOCKED, 42)), -EKEYREJECTED, filter, set);
 	assert_ok(publish_from(another(WEIR_BLOCKED, 4711)));
 }
 
@@ -199,6 +256,7 @@ int main(void)
 {
 #define OF(test) cmocka_unit_test_setup_teardown(test, make_two, release_two)
 	const struct CMUnitTest tests[] = {
+		OF(test_which_are_refused),
 		OF(test_what_lasts_is_refused),
 		OF(test_what_passes_is_not),
 		OF(test_half_a_checksum),
@@ -207,6 +265,8 @@ int main(void)
 		OF(test_the_kind_is_the_sets),
 		OF(test_a_kind_for_no_set),
 		OF(test_another_size),
+		OF(test_too_many_for_both),
+		OF(test_another_seed_of_keys),
 		OF(test_neither_with_it_nor_instead),
 		OF(test_no_mark),
 		OF(test_the_seed_is_the_sets),
