@@ -16,6 +16,7 @@
  *                     another seed if batches are of keys (stream=keys)
  *     empty           -> empty 0|ERRNO: publish a filter without keys, as a broken record gives
  *     rollback N      -> rollback 0|ERRNO
+ *     save FILE       -> save 0|ERRNO: the set as it is here
  *     stats           -> stats NAME=VALUE ...
  *     quit            -> quit 0|ERRNO: closed
  * A set that is not there yet is made, of kind classic, or kind=blocked or growing, at a rate that
@@ -246,6 +247,9 @@ static bool obey(char *line)
 	} else if (strncmp(line, "rollback ", 9) == 0) {
 		err = weir_replica_rollback(replica, strtoull(rest, NULL, 10));
 		say("rollback %d %s", err, err ? weir_error_detail() : "");
+	} else if (strncmp(line, "save ", 5) == 0) {
+		err = weir_replica_save(replica, rest, NULL);
+		say("save %d %s", err, err ? weir_error_detail() : "");
 	} else if (strcmp(line, "stats") == 0) {
 		stats();
 	} else if (strcmp(line, "quit") == 0) {

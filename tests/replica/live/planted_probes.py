@@ -79,4 +79,10 @@ PROBES = [
      "coming_thread"),
     ("WHY_IS_LOST", COMING, 'int err = c->err ? weir_fail(c->err, "%s", c->sentence) : 0;',
      "int err = c->err;", "coming_thread"),
+    # ---- a set that is saved ----
+    ("SAVING_WAITS_FOR_REDIS", ASK, "return weir__service_ask_local(r, save, &s);",
+     "return weir__service_ask(r, save, &s);", "promises Promises.test_saved_without_redis"),
+    ("SAVED_AS_PUBLISHED", ASK, "snprintf(r->save_error, sizeof r->save_error,",
+     "snprintf(r->publish_error, sizeof r->publish_error,",
+     "promises Promises.test_saved_and_published"),
 ]

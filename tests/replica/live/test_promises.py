@@ -114,6 +114,28 @@ class Promises(nodes.OneServer):
         self.server.kill()
         group.wait_until("it is not", lambda: not node.stats()["connected"])
 
+    def test_saved_without_redis(self):
+        """What is asked of redis fails then. This needs none."""
+        node = self.node()
+        self.server.kill()
+        begun = time.monotonic()
+        self.assertEqual(node.ask("save %s/image" % self.server.folder), "0 ")
+        self.assertTrue(node.ask("publish").startswith("-"))
+        self.assertEqual(node.ask("save %s/image" % self.server.folder), "0 ")
+        self.assertLess(time.monotonic() - begun, 5)
+        self.assertTrue(os.path.exists(self.server.folder + "/image"))
+
+    def test_saved_and_published(self):
+        """Each has an error of its own: none goes by what the other does."""
+        node = self.ledger.start(seconds=1)
+        answer = node.ask("save %s/no/image" % self.server.folder)
+        self.assertTrue(answer.startswith("-2 "), answer)
+        before = node.stats()["generation"]
+        group.wait_until("its duty is done", lambda: node.stats()["generation"] > before)
+        self.assertIn("no/image", node.stats()["error"])
+        self.assertEqual(node.ask("save %s/image" % self.server.folder), "0 ")
+        self.assertEqual(node.stats()["error"], "")
+
     def test_no_replica(self):
         node = self.node("confirm=1")
         begun = time.monotonic()
