@@ -26,8 +26,8 @@ PROBES = [
     # ---- publish ----
     ("BEGINS_THOUGH_IT_FAILED", PUBLISH, "if (!err && !r->quiet) /* which",
      "if (!r->quiet) /* which", "operate Operate.test_the_first_is_refused"),
-    ("FIRST_WITHOUT_ITS_KEYS", PUBLISH, "err = weir_replica_publish_with(replica, f); /*",
-     "err = weir_replica_publish(replica); /*",
+    ("FIRST_WITHOUT_ITS_KEYS", "src/tool/replicate/publish.c",
+     "int err = weir_replica_publish_with(replica, f);", "int err = weir_replica_publish(replica);",
      "operate Operate.test_another_is_first_meanwhile"),
     ("BYTES_CHANGE_UNSAID", PUBLISH,
      "old.capacity == new.capacity &&\n\t    old.bytes == new.bytes)",

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Planted bugs that tests of what strangers do must find, by seed or by hand; as in planted.py."""
+"""Of planted.py: what comes from outside, by hand or drawn by seed."""
 REDIS = "src/replica/redis/"
 
 BEGIN, DUE = ("src/replica/service/" + f for f in ("begin.c", "due.c"))
 
-STRANGERS = [
+OUTSIDE = [
     ("SIGNS_ANYTHING", REDIS + "manifest.c", "if (!r->signer || r->trust)", "if (1)",
      "shell Shell.test_a_signed_generation_is_taken_back"),
     ("OTHER_STEPS", "src/replica/node_publish.c", "return err ? err : check_steps(n, f);",
