@@ -71,7 +71,9 @@ static void judge(struct alerts *a, const struct replicate *r, const struct weir
 		      "noeviction", v->policy);
 	if (v->maxmemory && v->used_memory + g->image_bytes > v->maxmemory)
 		alert(a, "redis uses %" PRIu64 " of %" PRIu64 " bytes: there is no room for "
-		      "another image", v->used_memory, v->maxmemory);
+		      "another image%s", v->used_memory, v->maxmemory,
+		      v->used_memory > v->maxmemory ? ", nor for what nodes report: what is said "
+		                                      "of them is of before" : "");
 	for (size_t i = 0; i < v->node_count; i++)
 		judge_node(a, v, &v->nodes[i]);
 }

@@ -7,6 +7,8 @@ DUE = "src/replica/service/due.c"
 JSON = "src/tool/replicate/status_json.c"
 
 FIGURES = [
+    ("REPORTS_OF_BEFORE", STATUS, "v->used_memory > v->maxmemory ?",
+     "v->used_memory >= v->maxmemory ?", "status Figures"),
     *[(name, VIEW, old, new, "status Figures") for name, old, new in (
         ("VIEW_NOW", "v->now_ms = count(e[NOW]);", "v->now_ms = count(e[NOW]) + 1000;"),
         ("VIEW_ADDED", "v->stream_added = count(e[ADDED]) %",

@@ -124,8 +124,8 @@ class Meddled(nodes.OneServer):
         for name in ("manifest", "kept", "stream", "lease", "nodes"):
             with self.subTest(name=name):
                 self.begin()
-                self.client.delete(SET + name)
-                self.client.sadd(SET + name, "x")
+                with self.client.pipeline() as at_once: # the node writes it now and then
+                    at_once.delete(SET + name).sadd(SET + name, "x").execute()
                 self.node.ask("burst 100")
                 published = self.node.ask("publish")
                 if name == "nodes":

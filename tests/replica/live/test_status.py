@@ -224,6 +224,9 @@ class Figures(Tool):
         self.assertEqual(self.json()["alerts"], [])
         self.said[10] = 3099
         self.assertIn("600 of 3099 bytes", self.json(status=1)["alerts"][0])
+        for most, said in ((600, "another image"), (599, "what is said of them is of before")):
+            self.said[10] = most
+            self.assertTrue(self.json(status=1)["alerts"][0].endswith(said))
         self.said[10], self.said[11] = 0, b"allkeys-lru" # which removes nothing then
         self.assertEqual(self.json()["alerts"], [])
         self.nodes(report(0, 0, checksum="0" * 32)) # it has no image, so it has no other
