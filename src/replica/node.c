@@ -99,7 +99,9 @@ static int retain(void *context, const unsigned char *data, size_t bytes)
 
 int weir__node_collect(struct weir_node *n)
 {
-	return weir__pending_take(&n->pending, WEIR_NODE_BATCH, retain, n);
+	const uint64_t some = n->retained.limit / 4; /* a batch of more might never have room */
+	return weir__pending_take(&n->pending, some < WEIR_NODE_BATCH ? some : WEIR_NODE_BATCH,
+	                          retain, n);
 }
 
 static int append(struct weir_node *n, const struct weir_sending *sending,

@@ -158,12 +158,13 @@ static void prune_folder(struct weir_redis *r)
 	freeReplyObject(reply);
 }
 
-/* Is it the image of this generation alone? One that is returned to has that of a kept one. */
+/* Is it the image of this generation alone? One that is returned to has that of a kept one, and
+ * redis may say that any path was kept. */
 static bool is_new(const struct weir_redis *r, const struct weir_manifest *m)
 {
 	char name[sizeof m->path];
-	int n = snprintf(name, sizeof name, "%s-%" PRIu64 "-", r->keys.set, m->generation);
-	return strncmp(m->path, name, (size_t)n) == 0;
+	weir__redis_image_name(name, r, m);
+	return strcmp(m->path, name) == 0;
 }
 
 /* It is certain that nobody will ask for it: it was refused. */

@@ -96,6 +96,10 @@ int weir__redis_error(const struct weir_redis *r, const char *text, size_t len);
 /* An answer of another shape than it should have. */
 int weir__redis_shape(const struct weir_redis *r, const char *of);
 
+/* Of the file in image_folder. */
+void weir__redis_image_name(char name[WEIR_MANIFEST_PATH + 1], const struct weir_redis *r,
+                            const struct weir_manifest *m);
+
 int weir__redis_append(void *context, const struct weir_sending *s, struct weir_stream_id *id);
 int weir__redis_read(void *context, const char *epoch, struct weir_stream_id after, size_t most,
                      struct weir_stream_counts *counts, weir_entry_fn *entry, void *arg,

@@ -247,14 +247,15 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		local all = redis.call('HGETALL', nodes);
 		for i = 1, #all, 2 do
 			local then_ = tonumber(string.match(all[i + 1], '^(%d+) ') or 0);
-			if now - then_ > tonumber(ARGV[2]) then
+			if math.abs(now - then_) > tonumber(ARGV[2]) then
 				redis.call('HDEL', nodes, all[i]);
 			end
 		end
 		return redis.status_reply('OK');
 	),
 
-	/* milliseconds -> the nodes that have reported within so many */
+	/* milliseconds -> the nodes that have reported within so many; also within an hour to come,
+	 * since the clock may have gone back */
 	[WEIR_SCRIPT_ALIVE] = LUA(
 		local time = redis.call('TIME');
 		local now = time[1] * 1000 + math.floor(time[2] / 1000);
@@ -262,7 +263,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		local all = redis.call('HGETALL', nodes);
 		for i = 1, #all, 2 do
 			local then_ = tonumber(string.match(all[i + 1], '^(%d+) ') or 0);
-			if now - then_ <= tonumber(ARGV[1]) then
+			if now - then_ <= tonumber(ARGV[1]) and then_ - now < 3600000 then
 				alive[#alive + 1] = all[i];
 			end
 		end

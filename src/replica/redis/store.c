@@ -115,11 +115,17 @@ static int set_chunks(struct weir_redis *r, const struct weir_manifest *m, int f
 	return err;
 }
 
+void weir__redis_image_name(char name[WEIR_MANIFEST_PATH + 1], const struct weir_redis *r,
+                            const struct weir_manifest *m)
+{
+	snprintf(name, WEIR_MANIFEST_PATH + 1, "%s-%" PRIu64 "-%016" PRIx64 ".weir", r->keys.set,
+	         m->generation, m->stored);
+}
+
 /* The bytes themselves are copied: the filter may have taken inserts since. */
 static int put_into_folder(struct weir_redis *r, struct weir_manifest *m, int fd)
 {
-	snprintf(m->path, sizeof m->path, "%s-%" PRIu64 "-%016" PRIx64 ".weir", r->keys.set,
-	         m->generation, m->stored);
+	weir__redis_image_name(m->path, r, m);
 	return weir__folder_put(r->image_folder, m->path, fd, m->bytes);
 }
 

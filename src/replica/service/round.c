@@ -30,10 +30,11 @@ static int look(struct weir_replica *r)
 	if (n->epoch[0] && r->redis.generation == n->seen.generation &&
 	    (settled || weir__redis_image_comes(&r->redis, &n->seen)))
 		return 0;
-	uint64_t before = n->joined.generation;
+	const struct weir_manifest before = n->joined;
 	int err = look_now(r);
 	r->redis.generation = err ? r->redis.generation : n->seen.generation;
-	if (!err && n->joined.generation != before) {
+	if (!err && (n->joined.generation != before.generation ||
+	             n->joined.checksum[0] != before.checksum[0])) {
 		weir__service_tell(r, 1);
 		if (n->united) /* L12 */
 			weir__due_now(&r->publish);

@@ -1,86 +1,116 @@
 /* SPDX-License-Identifier: MIT
  * weir replicate follow: each generation becomes a file, which servers follow. */
+#include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
+#include <weir/error.h>
 #include <weir/image.h>
 #include "../images.h"
 #include "../say.h"
 #include "../tool.h"
 #include "replicate.h"
 
+struct following {
+	const struct replicate *r;
+	atomic_bool another; /* generation has come, whatever its number is; the node's thread */
+	bool saved;
+	uint64_t generation; /* that was, */
+	struct stat file;    /* and the file as it was then */
+};
+
 static void report(void *context, int result, const char *sentence)
 {
-	const struct replicate *r = context;
-	if (result != 1 || !r->quiet)
+	struct following *f = context;
+	if (result == 1)
+		atomic_store(&f->another, true);
+	if (result != 1 || !f->r->quiet)
 		say("%s", sentence);
 }
 
-/* Write the file if there is another generation than the one in it, or if it was removed. */
-static int save(const struct replicate *r, struct weir_replica *replica, uint64_t *saved)
+/* As weir build: what is no image was not made by this. */
+static int check_replaceable(const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) != 0 || st.st_size == 0 || image_begins(path))
+		return 0;
+	return weir_fail(-EEXIST, "%s: it is neither empty nor an image: it stays", path);
+}
+
+static bool is_as_saved(const struct following *f)
+{
+	struct stat st;
+	const struct stat *was = &f->file;
+	return stat(f->r->output, &st) == 0 && st.st_dev == was->st_dev &&
+	       st.st_ino == was->st_ino && st.st_size == was->st_size &&
+	       st.st_mtim.tv_sec == was->st_mtim.tv_sec &&
+	       st.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
+}
+
+/* Write the file if there is another generation than the one in it, or if somebody has removed it
+ * or written to it. */
+static int save(struct following *f, struct weir_replica *replica)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	int err = weir_replica_stats(replica, &s);
-	if (err || (s.generation == *saved && access(r->output, F_OK) == 0))
+	if (err)
 		return err;
-	o.zstd_level = r->zstd_level;
+	bool another = atomic_exchange(&f->another, false) || s.generation != f->generation;
+	f->saved = f->saved && !another && is_as_saved(f);
+	if (f->saved)
+		return 0;
+	o.zstd_level = f->r->zstd_level;
 	o.generation = s.generation;
-	err = weir_replica_save(replica, r->output, &o);
+	err = check_replaceable(f->r->output);
 	if (!err)
-		*saved = s.generation;
+		err = weir_replica_save(replica, f->r->output, &o);
+	f->generation = s.generation;
+	f->saved = !err && stat(f->r->output, &f->file) == 0;
 	return err;
 }
 
 /* Until a signal ends it. A file that cannot be written now is tried again. */
-static void follow(const struct replicate *r, struct weir_replica *replica, const sigset_t *ends,
-                   uint64_t saved)
+static void follow(struct following *f, struct weir_replica *replica, const sigset_t *ends)
 {
 	const struct timespec piece = { .tv_nsec = 200000000 };
 	int last = 0;
 	while (sigtimedwait(ends, NULL, &piece) < 0) {
-		int err = save(r, replica, &saved);
+		int err = save(f, replica);
 		if (err && err != last)
-			say_weir(err, r->output);
+			say_weir(err, f->r->output);
 		last = err;
 	}
 }
 
-/* As weir build: what is no image was not made by this. */
-static bool is_replaceable(const char *path)
-{
-	struct stat st;
-	return stat(path, &st) != 0 || st.st_size == 0 || image_begins(path);
-}
-
 int replicate_follow(struct replicate *r)
 {
+	struct following f = { .r = r };
 	struct weir_replica *replica;
 	sigset_t ends;
 	if (!r->output || r->count)
 		return r->count ? misuse("'%s' is too much", r->arguments[0]) :
 		                  misuse("-o FILE is missing");
-	if (!is_replaceable(r->output))
-		return trouble("%s: it is neither empty nor an image: it stays", r->output);
+	if (check_replaceable(r->output) != 0)
+		return trouble("%s", weir_error_detail());
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 	r->options.report = report;
-	r->options.context = r;
+	r->options.context = &f;
 	int err = weir_replica_open(&replica, &r->options);
 	if (err)
 		return trouble("%s", weir_error_detail());
-	uint64_t saved = 0;
-	err = save(r, replica, &saved);
+	err = save(&f, replica);
 	if (err) {
 		int status = trouble_weir(err, r->output);
 		(void)weir_replica_close(replica);
 		return status;
 	}
-	follow(r, replica, &ends, saved);
+	follow(&f, replica, &ends);
 	err = weir_replica_close(replica);
 	return err ? trouble("%s", weir_error_detail()) : TOOL_OK;
 }

@@ -5,6 +5,20 @@ REDIS = "src/replica/redis/"
 BEGIN, DUE = ("src/replica/service/" + f for f in ("begin.c", "due.c"))
 
 OUTSIDE = [
+    ("REMOVES_ANY_PATH", REDIS + "manifest.c", "return strcmp(m->path, name) == 0;",
+     "return strncmp(m->path, name, strlen(r->keys.set) + 3) == 0;",
+     "liar Lies.test_a_folder_and_a_path_of_an_enemy"),
+    ("BATCHES_WITHOUT_ROOM", "src/replica/node.c",
+     "some < WEIR_NODE_BATCH ? some : WEIR_NODE_BATCH,", "WEIR_NODE_BATCH + 0 * some,",
+     "promises Promises.test_room_for_less_than_a_batch"),
+    ("ALIVE_FOR_EVER", REDIS + "scripts.c", " and then_ - now < 3600000 then", " then",
+     "promises Lacking.test_a_report_of_a_time_to_come"),
+    ("ANYTHING_BEHIND_A_LINK", "src/tool/replicate/follow.c",
+     "\terr = check_replaceable(f->r->output);\n", "",
+     "follow Follow.test_what_somebody_did_to_it"),
+    ("THE_SAME_NUMBER", "src/replica/service/round.c",
+     " ||\n\t             n->joined.checksum[0] != before.checksum[0])", ")",
+     "follow Follow.test_another_of_the_same_number"),
     ("SIGNS_ANYTHING", REDIS + "manifest.c", "if (!r->signer || r->trust)", "if (1)",
      "shell Shell.test_a_signed_generation_is_taken_back"),
     ("OTHER_STEPS", "src/replica/node_publish.c", "return err ? err : check_steps(n, f);",

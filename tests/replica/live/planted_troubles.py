@@ -7,11 +7,11 @@ LOOK, AGAIN = ("src/replica/" + f for f in ("node_look.c", "node_publish.c"))
 
 TROUBLES = [
     # ---- follow, and its disk ----
-    ("SAVED_THOUGH_IT_IS_FULL", FOLLOW, "\tif (!err)\n\t\t*saved =", "\t*saved =",
+    ("SAVED_THOUGH_IT_IS_FULL", FOLLOW, "f->saved = !err && stat(", "f->saved = stat(",
      "disk Disk.test_full_later"),
     ("FULL_AT_FIRST_UNSAID", FOLLOW, "int status = trouble_weir(err, r->output);",
      "int status = TOOL_OK;", "disk Disk.test_full_at_the_beginning"),
-    ("REMOVED_STAYS_AWAY", FOLLOW, " && access(r->output, F_OK) == 0", "",
+    ("REMOVED_STAYS_AWAY", FOLLOW, " && !another && is_as_saved(f);", " && !another;",
      "disk Disk.test_deleted"),
     # ---- a day's troubles ----
     ("OTHERS_HAVE_WHAT_IS_KEPT", AGAIN, "!more && !has_more && !n->ahead && sent;",
@@ -29,8 +29,8 @@ TROUBLES = [
     # ---- wrong uses ----
     ("READ_URL_UNNAMED", OPTIONS, "replicas that are read (read_url, --read-url): %s", "%s",
      "refusals Refusals.test_refused"),
-    ("ANYTHING_IS_REPLACED", FOLLOW, "\tif (!is_replaceable(r->output))", "\tif (0)",
-     "refusals Refusals.test_refused"),
+    ("ANYTHING_IS_REPLACED", FOLLOW, "\tif (check_replaceable(r->output) != 0)", "\tif (0)",
+     "follow Follow.test_what_is_no_image_stays"),
     # ---- replicas ----
     ("ONE_THAT_BEGINS_IS_NONE", "src/replica/redis/lease.c",
      "\tif (*wanted < come)\n\t\t*wanted = come;\n", "",

@@ -24,7 +24,8 @@ class Due(nodes.OneServer):
     def lacking(self, *options, **more):
         """A node that lacks a batch of one that lives and does not send it."""
         node = self.ledger.start("url=" + self.liar.url, *options, **more)
-        self.client.hset(SET + "nodes", "%016x" % 0xb, b"9999999999999 host b")
+        self.client.hset(SET + "nodes", "%016x" % 0xb, "%d host b" % (
+            time.time() * 1000 + 1800000)) # for half an hour
         self.client.xadd(SET + "stream", {"v": 1, "n": "%016x" % 0xb, "q": 5, "s": "0" * 16,
                                           "i": ""})
         group.wait_until("it is noticed", lambda: not node.stats()["complete"])
@@ -65,6 +66,7 @@ class Due(nodes.OneServer):
         self.assertEqual(node.ask("flush 10000"), "0 ")
         first = free[0]
         node.ask("burst 300000")
+        node.rate(100) # so that more is sent
         group.wait_until("it is noticed", lambda: free[-1] > first + 200000)
 
     def test_who_said_nothing_yet_in_this_epoch(self):

@@ -2,6 +2,8 @@
 """weir replicate follow: the file that it writes, and what it says of one that it cannot write.
 test_follow.py PROGRAM WEIR"""
 import os
+import shutil
+import signal
 import sys
 import time
 import unittest
@@ -40,12 +42,47 @@ class Follow(tool.Tool):
         self.replicate("publish", "b")
         group.wait_until("it is written", lambda: self.query(path, 150))
 
-    def test_what_is_no_image_stays(self):
-        self.build("a", 0, 10)
+    def test_what_somebody_did_to_it(self):
+        """It is written again: emptied, cut, of another image; and another file is not touched."""
+        self.build("a", 0, 100)
+        self.build("b", 500, 600)
         self.replicate("publish", "a")
+        path = self.served()
+        for how in (lambda: open(path, "w").close(), lambda: os.truncate(path, 300),
+                    lambda: shutil.copy(self.folder + "/b", path)):
+            how()
+            group.wait_until("it is whole", lambda: self.query(path, 50) and
+                             os.path.getsize(path) > 300 and not self.query(path, 550))
+        mine = self.folder + "/mine"
+        with open(mine, "w") as f:
+            f.write("my text, no image at all")
+        os.unlink(path)
+        os.symlink(mine, path)
+        self.replicate("publish", "a")
+        time.sleep(1)
+        self.assertEqual(open(mine).read(), "my text, no image at all")
+
+    def test_another_of_the_same_number(self):
+        """The set was begun anew while the follower was away."""
+        self.build("a", 0, 100, "--seed=7", "-n", "1000")
+        self.build("b", 500, 600, "--like=a")
+        self.replicate("publish", "a")
+        process, path = self.follow("served")
+        group.wait_until("the file", lambda: os.path.exists(path))
+        process.send_signal(signal.SIGSTOP)
+        self.server.client.delete(*self.server.client.keys("*"))
+        self.replicate("publish", "b")
+        process.send_signal(signal.SIGCONT)
+        group.wait_until("it is followed", lambda: self.query(path, 550))
+
+    def test_what_is_no_image_stays(self):
         mine = os.path.join(self.folder, "mine")
         with open(mine, "w") as f:
             f.write("a text of somebody\n" * 100)
+        self.assertIn("neither empty nor an image", self.replicate("follow", "-o", "mine",
+                                                                   status=2))
+        self.build("a", 0, 10)
+        self.replicate("publish", "a")
         process, _ = self.follow("mine")
         self.assertEqual(process.wait(10), 2)
         with open(mine, errors="replace") as f:

@@ -3,6 +3,7 @@
 import os
 import pty
 import queue
+import re
 import subprocess
 import sys
 import threading
@@ -259,6 +260,22 @@ class Lies(unittest.TestCase):
         self.liar.refusals["publish"] = liar.Error(b"OOM command not allowed")
         self.assertTrue(node.ask("rollback 1").startswith("-28 "))
         self.assertEqual(sorted(os.listdir(folder)), before)
+
+    def test_a_folder_and_a_path_of_an_enemy(self):
+        """Who writes to redis and to the folder has no file removed elsewhere."""
+        folder, elsewhere = (os.path.join(self.server.folder, n) for n in ("images", "elsewhere"))
+        os.mkdir(folder)
+        os.mkdir(elsewhere)
+        node = self.start("folder=" + folder)
+        client, kept = self.server.client, "{weir:seen}:kept"
+        os.symlink(elsewhere, folder + "/seen-2-x")
+        with open(elsewhere + "/file", "w") as f:
+            f.write("somebody's")
+        client.hset(kept, "1", re.sub(rb"(?m)^path .*$", b"path seen-2-x/file",
+                                      client.hget(kept, "1")))
+        client.hset("{weir:seen}:manifest", "generation", 99)
+        self.assertTrue(node.ask("rollback 1").startswith("-17 "))
+        self.assertTrue(os.path.exists(elsewhere + "/file"))
 
     def test_a_folder_of_a_set_that_begins_anew(self):
         """Images of before have higher numbers; none of them is the one that is served."""

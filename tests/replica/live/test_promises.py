@@ -20,7 +20,8 @@ class Lacking(nodes.OneServer):
         super().setUp()
         self.client = self.server.client
         self.node = self.ledger.start()
-        self.client.hset(SET + "nodes", "%016x" % 0xb, b"9999999999999 host b")
+        self.client.hset(SET + "nodes", "%016x" % 0xb, "%d host b" % (
+            time.time() * 1000 + 1800000)) # for half an hour
 
     def idle(self, name, sequence=5):
         """Whoever reads this lacks those up to the number."""
@@ -43,6 +44,11 @@ class Lacking(nodes.OneServer):
             SET + "stream") if b"w" in fields} - {b"1"}, set())
         return [fields[b"w"].split()[0] for _, fields in self.client.xrange(SET + "stream")
                 if b"w" in fields]
+
+    def test_a_report_of_a_time_to_come(self):
+        """It is of nobody who lives."""
+        self.client.hset(SET + "nodes", "%016x" % 0xb, b"99999999999999 host b")
+        self.assertLess(self.gone(0xb), 30)
 
     def test_each_has_its_time(self):
         for name in (0xa, 0xc):
@@ -79,6 +85,15 @@ class Promises(nodes.OneServer):
         group.wait_until("it is counted", lambda: node.stats()["lost"] == 1)
         answer = node.ask("confirm 1")
         self.assertTrue(answer.startswith("-11 ") and "no room" in answer, answer)
+
+    def test_room_for_less_than_a_batch(self):
+        """Batches are smaller then: each generation but one makes room for more."""
+        node = self.ledger.start("pending=20000")
+        self.server.process.send_signal(signal.SIGSTOP)
+        node.ask("burst 9000")
+        self.server.process.send_signal(signal.SIGCONT)
+        group.wait_until("it is confirmed", lambda: node.ask("publish") == "0 " and
+                         node.ask("flush 1000") == "0 ")
 
     def test_closed(self):
         node, other = self.node(), self.ledger.start()
