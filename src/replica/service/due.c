@@ -36,13 +36,21 @@ static int speak(struct weir_replica *r, uint64_t now)
 	return weir__node_idle(&r->node);
 }
 
-/* How full the set is, for the report; and how large, which it was not when it began. */
-static void take_fill(struct weir_replica *r, char *out, size_t room)
+/* How full the set is; and how large, which it need not have been when it began. */
+static bool take_fill(struct weir_replica *r, struct weir_handle_stats *s)
+{
+	if (weir_handle_stats(r->node.handle, s) != 0)
+		return false;
+	weir__service_reserve(r, s->filter.bytes);
+	return true;
+}
+
+/* For the report. */
+static void print_fill(struct weir_replica *r, char *out, size_t room)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-	if (weir_handle_stats(r->node.handle, &s) != 0)
+	if (!take_fill(r, &s))
 		return;
-	weir__service_reserve(r, s.filter.bytes);
 	double keys = s.filter.keys_estimated; /* infinite if every bit is set */
 	snprintf(out, room, " keys %" PRIu64 " capacity %" PRIu64 " saturated %d nearly_full %d",
 	         keys < 1e18 ? (uint64_t)(keys + 0.5) : (uint64_t)1e18, s.filter.max_capacity,
@@ -58,7 +66,7 @@ static int send_report(struct weir_replica *r)
 	if (err)
 		return err;
 	gethostname(host, sizeof host - 1);
-	take_fill(r, fill, sizeof fill);
+	print_fill(r, fill, sizeof fill);
 	int n = snprintf(text, sizeof text, "host %s pid %ld generation %" PRIu64
 	                 " checksum %016" PRIx64 "%016" PRIx64 " position %s complete %d lacking %"
 	                 PRIu64 " retained %" PRIu64 " lost %" PRIu64 " refused %" PRIu64
@@ -138,11 +146,11 @@ static int publish(struct weir_replica *r, uint64_t now)
 /* It may be many times as large when the next report is due. */
 static void watch(struct weir_replica *r, uint64_t now)
 {
-	char fill[128];
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	if (r->node.kind != WEIR_GROWING || !weir__is_due(&r->grows, now))
 		return;
 	weir__due_after(&r->grows, now, WEIR_SERVICE_GROWS_MS);
-	take_fill(r, fill, sizeof fill);
+	(void)take_fill(r, &s);
 }
 
 int weir__service_due(struct weir_replica *r)

@@ -46,8 +46,8 @@ PROBES = [
     ("FIVE_MEBIBYTES", BEGIN, ROOM, ROOM.replace("6 <<", "5 <<"), SIZED),
     ("ROOM_FOR_HALF", BEGIN, ROOM, "filter / 2 + filter / 16 + (6 << 20)", SIZED),
     ("ROOM_FOR_TWO", BEGIN, ROOM, "2 * " + ROOM, SIZED),
-    ("ROOM_FOR_HALF_LATER", DUE, "weir__service_reserve(r, s.filter.bytes);",
-     "weir__service_reserve(r, s.filter.bytes / 2);", SIZED),
+    ("ROOM_FOR_HALF_LATER", DUE, "weir__service_reserve(r, s->filter.bytes);",
+     "weir__service_reserve(r, s->filter.bytes / 2);", SIZED),
     ("ROOM_GROWS_ALONE", BEGIN, "\tr->redis.reserve = " + ROOM,
      "\tuint64_t w = " + ROOM + ";\n\tr->redis.reserve = w > r->redis.reserve ? w : "
      "r->redis.reserve", SIZED),
