@@ -5,6 +5,10 @@ REDIS = "src/replica/redis/"
 BEGIN, DUE = ("src/replica/service/" + f for f in ("begin.c", "due.c"))
 
 OUTSIDE = [
+    ("IMAGES_STAY_OPEN", REDIS + "coming.c", "\tweir__image_end(&c->file);\n", "",
+     "flap Flap.test_generations_faster_than_images"),
+    ("ALERTS_AS_THEY_COME", "src/tool/replicate/status.c", "plain_put(a->of[i], stdout);",
+     "fputs(a->of[i], stdout);", "mutated_tool MutatedTool.test_reports_that_are_forged"),
     ("REMOVES_ANY_PATH", REDIS + "manifest.c", "return strcmp(m->path, name) == 0;",
      "return strncmp(m->path, name, strlen(r->keys.set) + 3) == 0;",
      "liar Lies.test_a_folder_and_a_path_of_an_enemy"),

@@ -3,6 +3,8 @@
 honest again: each command ends, as one that succeeded or failed, and says nothing that a terminal
 would obey. test_mutated_tool.py PROGRAM TOOL [--seeds=N] [--from=N]: a command each."""
 import json
+import os
+import pty
 import random
 import re
 import signal
@@ -28,6 +30,13 @@ ASKED = {"status": ["status"], "publish": ["manifest", "publish", "lease", "read
 COMMANDS = [["status"], ["status", "--json"], ["status", "--prometheus"], ["publish", "image"],
             ["publish", "--replace", "--quiet", "image", "--", "true"], ["rollback"],
             ["follow", "-o", "followed"]]
+NUMBERS = [b"0", b"-1", b"18446744073709551615", b"18446744073709551616", b"9" * 400, b"1e308",
+           b"nan", b"0x10", b"", b" ", b"1.5"]
+JUNK = [b"\x1b[2J", b"\x07", b"\x9b31m", b"\xc2\x9b31m", b"\xff\xfe", b"\0", b"\n", b"\r", b"%s%n",
+        b'"', b"\\", b"}", b"\xf4\x90\x80\x80", b"\xed\xa0\x80", b"\x7f", b"a" * 70, b"x" * 3000,
+        b"\xe2\x82"]
+WORDS = (b"host pid generation checksum position complete lacking retained lost refused publisher "
+         b"here image keys capacity saturated nearly_full").split()
 SAMPLE = re.compile(r'# (HELP|TYPE) \w+ .+|\w+(\{(\w+="([^"\\]|\\.)*",?)*\})? '
                     r'([-+]?\d[-+.e\d]*|NaN|[-+]Inf)')
 
@@ -96,6 +105,55 @@ class MutatedTool(tool.Tool):
             self.check(command, *self.ends(command))
         except (AssertionError, ValueError) as why:
             self.fail("%s; weir replicate %s; lies: %s" % (why, " ".join(command), self.said[-4:]))
+
+    def forged(self):
+        """A number of anybody's, or what a terminal would obey."""
+        if self.rng.random() < 0.6:
+            return self.rng.choice(NUMBERS)
+        return b"".join(self.rng.choice(JUNK) for _ in range(self.rng.randint(1, 4)))
+
+    def report(self):
+        words = b" ".join(self.rng.choice(WORDS) + b" " + self.forged()
+                          for _ in range(self.rng.randrange(25)))
+        begun = self.rng.choice([b"%d" % (time.time() * 1000), self.forged()])
+        return begun + b" " + words + b" error " + self.forged()
+
+    def forge(self):
+        """What other nodes say of themselves, and what was kept."""
+        client, name = self.server.client, lambda: b"%016x" % self.rng.getrandbits(64)
+        text = client.hget("{weir:seen}:manifest", "text")
+        client.delete("{weir:seen}:nodes")
+        client.hset("{weir:seen}:nodes", mapping={
+            self.rng.choice([name(), b"zz"]): self.report() for _ in range(5)})
+        client.hset("{weir:seen}:kept", self.forged(), self.rng.choice([
+            b"", b"\n", b"\n" + text[:self.rng.randrange(len(text))],
+            b"line\n" + liar.changed(text, b"image", b"7 x")]))
+
+    def on_a_terminal(self, command):
+        here, there = pty.openpty()
+        process = subprocess.Popen([tool.WEIR, "replicate", *command], stdout=there, stderr=there,
+                                   env=self.environment)
+        os.close(there)
+        said = b""
+        with open(here, "rb", buffering=0) as terminal:
+            while True:
+                try:
+                    piece = terminal.read(65536)
+                except OSError: # its end
+                    break
+                said += piece
+        return process.wait(LONGEST), said.replace(b"\r\n", b"\n")
+
+    def test_reports_that_are_forged(self):
+        for seed in range(FROM, FROM + SEEDS):
+            self.rng = random.Random(seed)
+            self.forge()
+            command = ["status", "--set=seen", *self.rng.choice([
+                [], ["--json"], ["--prometheus"], ["-q"], ["--max-age=5"]])]
+            with self.subTest(seed=seed, command=command):
+                status, said = self.on_a_terminal(command)
+                self.check(command, status, said, said)
+                self.assertNotRegex(said.decode("utf-8", "replace"), "[\x80-\x9f]")
 
     def test_answers_that_are_not_what_it_said(self):
         for seed in range(FROM, FROM + SEEDS):
