@@ -26,6 +26,7 @@ WEIR_BEGIN_DECLS
 
 struct weir_filter;
 struct weir_stats;
+struct stat; /* <sys/stat.h> */
 
 /** What the header of an image says beside its fields. */
 enum weir_image_marks {
@@ -61,8 +62,11 @@ struct weir_save_options {
 	uint32_t marks;             /* WEIR_MARK_OVERFULL_ALLOWED, WEIR_MARK_SHRINK_ALLOWED, or'ed:
 	                               weir_handle_refresh() takes such an image. Those of an image
 	                               that the filter was loaded from are not inherited. */
+	struct stat *written;       /* of a file by its path: receives what fstat() says of it when
+	                               it has no name yet, so that writing to it later is noticed
+	                               by st_ino, st_size or st_mtim; may be NULL */
 };
-#define WEIR_SAVE_OPTIONS_INIT { sizeof(struct weir_save_options), 0, 0, 0, 0, 0, 0 }
+#define WEIR_SAVE_OPTIONS_INIT { sizeof(struct weir_save_options), 0, 0, 0, 0, 0, 0, 0 }
 
 /** Start from WEIR_LOAD_OPTIONS_INIT. */
 struct weir_load_options {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Saving to a file or a stream. For a stream the whole filter is copied first, which takes as much
  * memory as the filter (write.c). */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "apart.h"
 #include "error.h"
 #include "image/compound_write.h"
@@ -100,6 +102,9 @@ static int save_as(weir__write_fn *write, void *what, const char *path,
 	if (err)
 		return err;
 	err = write(what, r.new.fd, path, options);
+	if (!err && options->written && fstat(r.new.fd, options->written) != 0)
+		err = weir__fail(-errno, "%s: cannot ask for what was written: %s", path,
+		                 weir_strerror(errno));
 	if (!err)
 		err = weir__replace_publish(&r);
 	weir__replace_end(&r);

@@ -77,12 +77,40 @@ static void test_file_replaced_meanwhile(void **state)
 	assert_true(S_ISLNK(st.st_mode));
 }
 
+static void empty_it(const struct shim_call *call)
+{
+	if (strcmp(call->what, "fsync") == 0 && times && --times == 0)
+		assert_int_equal(truncate(path, 0), 0);
+}
+
+/* Somebody writes to the new file as soon as it has its name: who saved it can see that. */
+static void test_what_was_written(void **state)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	struct stat written = { .st_size = 0 }, st;
+	(void)state;
+	o.written = &written;
+	for (unsigned i = 0; i < 2; i++) {
+		shim.look = i ? empty_it : NULL;
+		times = 3; /* before and after that of the file, then its folder */
+		assert_ok(weir_save(f, to_it, &o));
+		assert_int_equal(stat(path, &st), 0);
+		assert_true(written.st_ino == st.st_ino && written.st_dev == st.st_dev);
+		assert_int_equal(written.st_size == st.st_size, i == 0);
+		assert_int_equal(memcmp(&written.st_mtim, &st.st_mtim, sizeof st.st_mtim) == 0,
+		                 i == 0);
+	}
+	shim.look = NULL;
+	assert_int_equal(st.st_size, 0);
+}
+
 int main(void)
 {
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		fresh(test_link_that_the_kernel_refuses),
 		fresh(test_file_replaced_meanwhile),
+		fresh(test_what_was_written),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ struct following {
 	atomic_bool another; /* generation has come, whatever its number is; the node's thread */
 	bool saved;
 	uint64_t generation; /* that was, */
-	struct stat file;    /* and the file as it was then */
+	struct stat file;    /* and the file as it was written then */
 };
 
 static void report(void *context, int result, const char *sentence)
@@ -63,11 +63,12 @@ static int save(struct following *f, struct weir_replica *replica)
 		return 0;
 	o.zstd_level = f->r->zstd_level;
 	o.generation = s.generation;
+	o.written = &f->file;
 	err = check_replaceable(f->r->output);
 	if (!err)
 		err = weir_replica_save(replica, f->r->output, &o);
 	f->generation = s.generation;
-	f->saved = !err && stat(f->r->output, &f->file) == 0;
+	f->saved = !err;
 	return err;
 }
 
