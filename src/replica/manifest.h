@@ -20,6 +20,8 @@
  *                                  another seed (L13)
  *     source set                   if nothing was taken out: the image has what a node's set had,
  *                                  or a key and the generation before. Who has more keeps it (L12)
+ *     source record                or if it was made from the application's record (L13). Neither
+ *                                  stands there if it is a generation of before, published again
  *     follows CHECKSUM             if the image has nothing but what that of the generation that it
  *                                  replaces, of this checksum, and the stream up to the position
  *                                  have: who has those need not get it (L11)
@@ -48,6 +50,12 @@ enum {
 	WEIR_MANIFEST_CHUNKS = 1 << 20,
 };
 
+enum weir_source {
+	WEIR_SOURCE_AGAIN, /* of before: no line says it */
+	WEIR_SOURCE_SET,
+	WEIR_SOURCE_RECORD,
+};
+
 struct weir_manifest {
 	char set[WEIR_MANIFEST_NAME + 1];
 	char epoch[WEIR_REPLICA_EPOCH + 1];
@@ -56,7 +64,8 @@ struct weir_manifest {
 	struct weir_stream_id covered;
 	uint32_t kind;
 	uint64_t hashing;
-	bool of_keys, of_set; /* its lines "stream" and "source" */
+	bool of_keys; /* its line "stream" */
+	enum weir_source source;
 	bool follows;
 	uint64_t followed[2]; /* if it does: the checksum */
 	uint64_t bytes, checksum[2]; /* of the image; the checksum's high half first */

@@ -151,19 +151,35 @@ static int read_cursor(struct lines *l, struct weir_manifest *m)
 	return read_id(l, "covered", &m->covered);
 }
 
-/* A line that need not be there, and has but one value.
- * @there: receives whether it is. @what: it must be. */
-static int read_only(struct lines *l, const char *name, const char *value, bool *there,
-                     const char *what)
+static bool word_is(const struct word *word, const char *value)
+{
+	return word->len == strlen(value) && memcmp(word->at, value, word->len) == 0;
+}
+
+static int read_stream(struct lines *l, struct weir_manifest *m)
 {
 	struct word word;
-	if (!next_is(l, name))
+	if (!next_is(l, "stream"))
 		return 0;
-	int err = read_line(l, name, &word, 1);
+	int err = read_line(l, "stream", &word, 1);
 	if (err)
 		return err;
-	*there = word.len == strlen(value) && memcmp(word.at, value, word.len) == 0;
-	return *there ? 0 : bad(l, what);
+	m->of_keys = word_is(&word, "keys");
+	return m->of_keys ? 0 : bad(l, "that is no content of batches");
+}
+
+static int read_source(struct lines *l, struct weir_manifest *m)
+{
+	struct word word;
+	if (!next_is(l, "source"))
+		return 0;
+	int err = read_line(l, "source", &word, 1);
+	if (err)
+		return err;
+	m->source = word_is(&word, "set")    ? WEIR_SOURCE_SET :
+	            word_is(&word, "record") ? WEIR_SOURCE_RECORD :
+	                                       WEIR_SOURCE_AGAIN;
+	return m->source != WEIR_SOURCE_AGAIN ? 0 : bad(l, "that is no source of an image");
 }
 
 static bool parse_checksum(uint64_t out[2], const struct word *word)
@@ -194,9 +210,9 @@ static int read_kind(struct lines *l, struct weir_manifest *m)
 	if (!err)
 		err = read_hex(l, "hashing", &m->hashing);
 	if (!err)
-		err = read_only(l, "stream", "keys", &m->of_keys, "that is no content of batches");
+		err = read_stream(l, m);
 	if (!err)
-		err = read_only(l, "source", "set", &m->of_set, "that is no source of an image");
+		err = read_source(l, m);
 	return err ? err : read_follows(l, m);
 }
 

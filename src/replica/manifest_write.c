@@ -61,8 +61,8 @@ static void write_lines(FILE *to, const struct weir_manifest *m)
 	fprintf(to, "kind %s\nhashing %016" PRIx64 "\n", weir_kind_name(m->kind), m->hashing);
 	if (m->of_keys)
 		fprintf(to, "stream keys\n");
-	if (m->of_set)
-		fprintf(to, "source set\n");
+	if (m->source != WEIR_SOURCE_AGAIN)
+		fprintf(to, "source %s\n", m->source == WEIR_SOURCE_SET ? "set" : "record");
 	if (m->follows)
 		fprintf(to, "follows %016" PRIx64 "%016" PRIx64 "\n", m->followed[0],
 		        m->followed[1]);

@@ -153,7 +153,16 @@ static bool descends(const struct weir_node *n, const struct weir_manifest *m)
 /* L12. What this node kept of its own set is in no image yet, and this one replaces nothing. */
 static bool keeps_more(const struct weir_node *n, const struct weir_manifest *m)
 {
-	return n->united && m->of_set && m->hashing == n->hashing;
+	return n->united && m->source == WEIR_SOURCE_SET && m->hashing == n->hashing;
+}
+
+/* L13. An application writes its record before it inserts: one that was read in this epoch, since
+ * what is joined here was published, has what this node's set has, but for what was to go. One that
+ * somebody put back is of another epoch, or older. */
+static bool is_of_record(const struct weir_node *n, const struct weir_manifest *m)
+{
+	return m->source == WEIR_SOURCE_RECORD && strcmp(m->epoch, n->epoch) == 0 &&
+	       m->published_ms > n->joined.published_ms;
 }
 
 /* L13. What has gone from the stream will not be there the next time. */
@@ -161,12 +170,15 @@ static int unite(struct replay *p, struct weir_node *n, const struct weir_manife
 {
 	if (m->hashing == n->hashing)
 		return weir_reload_copy(p->next);
-	if (!p->gap && m->lineage == n->joined.lineage)
-		return 0; /* its number is lower: it was made since what is joined here was lost */
+	/* of this lineage its number is lower: it was made since what is joined here was lost */
+	if (!p->gap && (m->lineage == n->joined.lineage || is_of_record(n, m))) {
+		p->kept = false;
+		return 0;
+	}
 	int err = weir_fail(-EKEYREJECTED, "set %s: generation %" PRIu64 " is hashed by another "
 	                    "seed, and %s: this node's own set cannot be added to it, and stays "
-	                    "until a generation comes that can replace it, or the node is opened "
-	                    "anew", n->set, m->generation,
+	                    "until one made from the record comes (weir replicate publish "
+	                    "--replace), or the node is opened anew", n->set, m->generation,
 	                    p->gap ? "entries that follow it have gone from the stream" :
 	                             "does not descend from what is joined here");
 	refuse(n, m, err);

@@ -169,7 +169,7 @@ int weir__node_publish(struct weir_node *n, const struct weir_filter *more)
 	bool sent = weir__node_send(n) == 0; /* L11: what is in no batch is in the image alone */
 	struct weir_manifest m = begin(n, &base, &n->cursor); /* before the copy */
 	bool has_more = atomic_exchange(&n->has_more, false); /* likewise */
-	m.of_set = true;
+	m.source = WEIR_SOURCE_SET;
 	m.follows = base.generation && !more && !has_more && !n->ahead && sent;
 	memcpy(m.followed, base.checksum, sizeof m.followed);
 	if (!base.generation || n->healed) /* L12: what others have stays beside it */
@@ -247,7 +247,8 @@ static int begin_again(struct weir_node *n, struct weir_manifest *m)
 	m->generation = next_number(n);
 	m->base = n->seen.generation;
 	m->lineage = n->seen.lineage;
-	m->of_set = m->follows = false;
+	m->source = WEIR_SOURCE_AGAIN;
+	m->follows = false;
 	m->publisher = n->id;
 	memcpy(m->epoch, n->epoch, sizeof m->epoch);
 	err = m->base ? 0 : weir__random(&m->lineage);
@@ -283,6 +284,7 @@ int weir__node_publish_from(struct weir_node *n, const struct weir_filter *f,
 {
 	struct weir_manifest m = begin(n, &n->seen, &mark->cursor);
 	int err = check_from(n, f, mark, &m);
+	m.source = WEIR_SOURCE_RECORD;
 	if (!err && !m.base)
 		err = weir__random(&m.lineage);
 	if (err)

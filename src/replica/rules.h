@@ -74,8 +74,9 @@
  *     have that seed. Where batches carry keys, a generation may be of another: then a key is
  *     hashed for each filter that it goes to, and a node's own set cannot be copied into the next
  *     filter (L11, L12). So a generation by another seed is joined only where all that follows it
- *     is in the stream, and it descends from what the node has; else the node keeps its own set,
- *     and waits for the next. One that the node's set has replaced, and a failover brought back,
+ *     is in the stream, and it descends from what the node has, or was made from the record in
+ *     this epoch and since that was published; else the node keeps its own set, and waits for the
+ *     next. One that the node's set has replaced, and a failover brought back,
  *     is not joined: the set stands in its place, and the next is published on top of it.
  *
  * Spin (tests/model/replicate.pml) shows that rules like these suffice, on two nodes and a server;

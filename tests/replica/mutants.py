@@ -95,7 +95,7 @@ MUTANTS = [
     ('ONE_READING_REPLAYED', 'node_join.c',
      'while (some == WEIR_NODE_READ && !p->past && !p->gap);', 'while (0);'),
     ('MORE_FORGOTTEN', 'node_publish.c', 'if (has_more && (err || more))', 'if (0)'),
-    ('AGAIN_FOLLOWS', 'node_publish.c', 'm->of_set = m->follows = false;', 'm->of_set = false;'),
+    ('AGAIN_FOLLOWS', 'node_publish.c', '\tm->follows = false;\n', ''),
     ('COMING_IS_REFUSED', 'node_join.c', 'err == -EINVAL;',
      'err == -EINVAL || err == -EINPROGRESS;'),
     ('COMING_TAKEN_FOR_JOINED', 'node_look.c', 'err = weir__node_join(n, m, origins);',

@@ -44,7 +44,7 @@ static void test_every_field(void **state)
 	assert_true(m.covered.ms == 1526919030474 && m.covered.number == 0);
 	assert_int_equal(m.kind, WEIR_BLOCKED);
 	assert_int_equal(m.hashing, 0xdeadbeef);
-	assert_true(m.of_keys && m.of_set && m.follows);
+	assert_true(m.of_keys && m.source == WEIR_SOURCE_SET && m.follows);
 	assert_true(m.followed[0] == 0x0f1e2d3c4b5a6978 && m.followed[1] == 0x8796a5b4c3d2e1f0);
 	assert_int_equal(m.bytes, 1000001);
 	assert_true(m.checksum[0] == 0x0123456789abcdef && m.checksum[1] == 0xfedcba9876543210);
@@ -128,6 +128,10 @@ static void test_refused(void **state)
 		{ "kind blocked", "kind window", -ENOTSUP, "cannot be replicated" },
 		{ "kind blocked", "kind unheard", -ENOTSUP, "unknown here" },
 		{ "stream keys\n", "", 0, "" },
+		{ "source set\n", "", 0, "" },
+		{ "source set", "source record", 0, "" },
+		{ "source set", "source again", -EBADMSG, "source of an image" },
+		{ "source set", "source record record", -EBADMSG, "source of an image" },
 		{ "stream keys", "stream hashes", -EBADMSG, "content of batches" },
 		{ "stream keys", "stream keys keys", -EBADMSG, "content of batches" },
 		{ "follows 0f1e2d3c4b5a69788796a5b4c3d2e1f0\n", "", 0, "" },

@@ -1,63 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * L13: batches of keys, and generations by another seed. */
 #include <errno.h>
-#include "two.h"
-
-static struct weir_filter *filter_of(uint64_t seed, unsigned keys)
-{
-	struct weir_params p = WEIR_PARAMS_INIT;
-	struct weir_filter *f;
-	p.capacity = 1000;
-	p.fp_rate = 1e-6;
-	p.seed = seed;
-	assert_ok(weir_create(&f, &p));
-	for (uint64_t key = 1; key <= keys; key++)
-		assert_ok(weir_insert(f, &key, sizeof key));
-	return f;
-}
-
-static int make_of_keys(void **state)
-{
-	(void)state;
-	toy_make(&toy, 1);
-	be_born_with(A, 0xa, filter_of(1, 0), WEIR_ENTRY_KEYS);
-	be_born_with(B, 0xb, filter_of(1, 0), WEIR_ENTRY_KEYS);
-	assert_ok(weir__node_look(&node[A]));
-	assert_ok(weir__node_look(&node[B]));
-	return 0;
-}
-
-static void insert_key(unsigned i, uint64_t key)
-{
-	int kept;
-	assert_ok(weir__node_insert(&node[i], &key, sizeof key, &kept));
-	assert_int_equal(kept, 0);
-}
-
-static bool has_key(unsigned i, uint64_t key)
-{
-	return weir_handle_contains(handle[i], &key, sizeof key);
-}
-
-/* The record has the keys 1 to @keys. */
-static void publish_of(unsigned i, uint64_t seed, unsigned keys)
-{
-	struct weir_mark mark;
-	struct weir_filter *f = filter_of(seed, keys);
-	(void)weir__node_look(&node[i]); /* whether or not it can join what is there */
-	assert_ok(weir__node_mark(&node[i], &mark));
-	assert_ok(weir__node_publish_from(&node[i], f, &mark));
-	weir__mark_free(&mark);
-	weir_destroy(f);
-}
-
-static uint64_t seed_of(unsigned i)
-{
-	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-	assert_ok(weir_handle_stats(handle[i], &s));
-	assert_int_equal(s.filter.seed_fingerprint, node[i].hashing);
-	return s.filter.seed_fingerprint;
-}
+#include "seeds.h"
 
 static void test_another_seed(void **state)
 {
@@ -207,15 +151,6 @@ static void test_the_seed_of_before_comes_back(void **state)
 	assert_true(seed_of(A) == after && has_key(A, 5) && has_key(A, 8));
 }
 
-/* It replaces the value of a line of the manifest there is. */
-static void edit(const char *name)
-{
-	char *value = strstr(toy.now.manifest, name);
-	assert_non_null(value);
-	value += strlen(name);
-	*value = *value == 'f' ? '0' : 'f';
-}
-
 /* The numbers that it names are of batches that the set has, whoever knows them. */
 static void test_what_it_names_comes_back_too(void **state)
 {
@@ -235,21 +170,6 @@ static void test_what_it_names_comes_back_too(void **state)
 	assert_ok(weir__node_look(&node[A]));
 	assert_int_equal(node[A].joined.generation, 1);
 	assert_int_equal(weir__origins_find(&node[A].origins, 0xb)->sequence, 1);
-}
-
-/* One of another lineage was not replaced by this node's set. */
-static void test_another_seed_of_another_lineage(void **state)
-{
-	(void)state;
-	publish_of(A, 1, 3);
-	char *first = strdup(toy.now.manifest);
-	publish_of(A, 4711, 5);
-	assert_ok(weir__node_look(&node[B]));
-	put_manifest(first);
-	edit("lineage ");
-	assert_refused(weir__node_look(&node[B]), -EKEYREJECTED, "does not descend", "set");
-	assert_int_equal(node[B].joined.generation, 2);
-	assert_true(has_key(B, 5));
 }
 
 /* An image by another seed is no image that the set has, whatever it says that it follows. */
@@ -315,7 +235,6 @@ int main(void)
 		OF(test_another_seed_of_that_number),
 		OF(test_the_seed_of_before_comes_back),
 		OF(test_what_it_names_comes_back_too),
-		OF(test_another_seed_of_another_lineage),
 		OF(test_another_seed_does_not_follow),
 		OF(test_a_key_that_is_kept),
 		OF(test_keys_or_hashes),

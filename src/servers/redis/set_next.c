@@ -50,7 +50,7 @@ static int describe(const struct set *s, const struct weir_filter *f, struct wei
 	if (!m->generation)
 		m->lineage = m->publisher;
 	m->base = m->generation++;
-	m->of_set = true;
+	m->source = WEIR_SOURCE_SET;
 	m->follows = false; /* it has the key's, which came by no stream */
 	memcpy(m->set, s->keys.set, sizeof m->set);
 	memcpy(m->epoch, s->epoch, sizeof m->epoch);
