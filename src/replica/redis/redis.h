@@ -48,7 +48,8 @@ struct weir_redis {
 	struct weir_reader reader;
 	uint32_t most_replicas;  /* that there were at once lately, and when */
 	uint64_t most_ms;
-	uint64_t generation; /* of the manifest, as of the last reading of the stream */
+	uint64_t generation; /* of the manifest, as of the last reading of the stream, */
+	uint64_t stored;     /* and the number drawn for its image; 0: nothing says it */
 	bool full;           /* it took no entry when one was appended last */
 	char sha[WEIR_SCRIPTS][WEIR_REDIS_SHA + 1]; /* "": not loaded yet */
 	unsigned char image_hash[WEIR_IMAGE_HASH];  /* of the manifest that was verified last, or
@@ -57,6 +58,19 @@ struct weir_redis {
 
 /* Fill in @r->server, and defaults. @wire: stays the caller's. */
 void weir__redis_make(struct weir_redis *r, struct weir_wire *wire, const char *set, uint64_t node);
+
+/* Was @m the manifest there is, as of the last reading of the stream? Who begins a set anew by hand
+ * may give it the number that it had. */
+static inline bool weir__redis_is_there(const struct weir_redis *r, const struct weir_manifest *m)
+{
+	return r->generation == m->generation &&
+	       (r->stored == m->stored || !r->stored || !r->generation);
+}
+static inline void weir__redis_looked(struct weir_redis *r, const struct weir_manifest *m)
+{
+	r->generation = m->generation;
+	r->stored = m->stored;
+}
 
 /* Who has the lease may publish. @milliseconds: from now on. @take: from whoever has it: what that
  * node is about to publish is refused.

@@ -84,7 +84,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		return id;
 	),
 
-	/* epoch, id, how many -> { entries ever added, entries there, generation, entries }
+	/* epoch, id, how many -> { entries ever added, entries there, generation, entries, stored }
 	 * What is larger than any batch comes without its strings, however many those are; behind
 	 * the last id that there is nothing comes. */
 	[WEIR_SCRIPT_READ] = LUA(
@@ -112,8 +112,9 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 				entries[i][2] = {};
 			end
 		end
-		return { count['entries-added'], count.length,
-		         redis.call('HGET', manifest, 'generation') or '0', entries };
+		local which = redis.call('HMGET', manifest, 'generation', 'stored');
+		return { count['entries-added'], count.length, which[1] or '0', entries,
+		         which[2] or "" };
 	),
 
 	/* epoch, owner, base, generation, text, signature, position, entries, covered,
@@ -149,7 +150,8 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 			end
 		end
 		redis.call('HSET', manifest, 'text', ARGV[5], 'signature', ARGV[6],
-			'generation', ARGV[4], 'position', ARGV[7], 'entries', ARGV[8]);
+			'generation', ARGV[4], 'position', ARGV[7], 'entries', ARGV[8],
+			'stored', string.match(names, ':(%x+):$') or "");
 		redis.call('HSET', kept, ARGV[4], ARGV[6] .. '\n' .. ARGV[5]);
 		for i = 0, chunks - 1 do
 			redis.call('PERSIST', names .. i);

@@ -79,14 +79,26 @@ static int give(const struct weir_redis *r, const struct redisReply *entries, we
 	return err;
 }
 
-/* { added, length, generation, entries } */
+/* { added, length, generation, entries, stored } */
 static bool has_shape(const struct redisReply *a, size_t most)
 {
-	return a->type == REDIS_REPLY_ARRAY && a->elements == 4 &&
+	return a->type == REDIS_REPLY_ARRAY && a->elements == 5 &&
 	       a->element[0]->type == REDIS_REPLY_INTEGER && a->element[0]->integer >= 0 &&
 	       a->element[1]->type == REDIS_REPLY_INTEGER && a->element[1]->integer >= 0 &&
 	       a->element[2]->type == REDIS_REPLY_STRING &&
-	       a->element[3]->type == REDIS_REPLY_ARRAY && a->element[3]->elements <= most;
+	       a->element[3]->type == REDIS_REPLY_ARRAY && a->element[3]->elements <= most &&
+	       a->element[4]->type == REDIS_REPLY_STRING;
+}
+
+/* Somebody may have written anything beside the manifest. */
+static void note_manifest(struct weir_redis *r, const struct redisReply *generation,
+                          const struct redisReply *stored)
+{
+	uint64_t number, drawn;
+	if (!weir__number_parse(&number, generation->str, generation->len))
+		return;
+	r->generation = number;
+	r->stored = weir__hex_parse(&drawn, stored->str, stored->len, 16) ? drawn : 0;
 }
 
 int weir__redis_read(void *context, const char *epoch, struct weir_stream_id after, size_t most,
@@ -107,10 +119,7 @@ int weir__redis_read(void *context, const char *epoch, struct weir_stream_id aft
 		counts->added = (uint64_t)reply->element[0]->integer;
 		counts->length = (uint64_t)reply->element[1]->integer;
 		*n = reply->element[3]->elements;
-		uint64_t generation;
-		if (weir__number_parse(&generation, reply->element[2]->str,
-		                       reply->element[2]->len))
-			r->generation = generation;
+		note_manifest(r, reply->element[2], reply->element[4]);
 		err = give(r, reply->element[3], entry, arg);
 	}
 	freeReplyObject(reply);

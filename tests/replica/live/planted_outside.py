@@ -5,6 +5,14 @@ REDIS = "src/replica/redis/"
 BEGIN, DUE = ("src/replica/service/" + f for f in ("begin.c", "due.c"))
 
 OUTSIDE = [
+    ("NUMBER_ALONE", REDIS + "stream.c", "weir__hex_parse(&drawn, stored->str, stored->len, 16) ?",
+     "weir__hex_parse(&drawn, stored->str, stored->len, 16) && 0 ?",
+     "lineages ByHand.test_by_another_seed"),
+    ("NUMBER_UNSAID", REDIS + "scripts.c",
+     "'stored', string.match(names, ':(%x+):$') or \"\");", "'stored', \"\");",
+     "lineages ByHand.test_by_another_seed"),
+    ("REPLACED_BY_NONE", "src/replica/node_join.c", " || is_of_record(n, m))) {", ")) {",
+     "lineages FilesPutBack.test_a_record_is_joined"),
     ("IMAGES_STAY_OPEN", REDIS + "coming.c", "\tweir__image_end(&c->file);\n", "",
      "flap Flap.test_generations_faster_than_images"),
     ("ALERTS_AS_THEY_COME", "src/tool/replicate/status.c", "plain_put(a->of[i], stdout);",

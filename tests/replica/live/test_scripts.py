@@ -189,7 +189,7 @@ class Scripts(nodes.OneServer):
                              b"99999999999999-6")
             self.assertEqual(self.call("append", self.epoch(), 0, "v", 1),
                              b"99999999999999-7")
-            added, length, _, _ = self.call("read", self.epoch(), "0-0", 10)
+            added, length, *_ = self.call("read", self.epoch(), "0-0", 10)
             self.assertEqual((added, length), (1000 + times * leap + 2, 2))
 
     def test_a_stream_that_never_was(self):
