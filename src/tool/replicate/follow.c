@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <weir/error.h>
+#include <weir/handle.h>
 #include <weir/image.h>
 #include "../images.h"
 #include "../say.h"
@@ -48,6 +49,23 @@ static bool is_as_saved(const struct following *f)
 	       st.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
+/* Another who follows the set may write here too. What that one wrote is as good, and the two would
+ * replace each other's file for ever. */
+static bool is_anothers(struct following *f, const struct weir_replica *replica)
+{
+	const struct image_how how = { .wordless = true,
+		                       .max_memory = image_max_memory(),
+		                       .hash_key = f->r->options.hash_key };
+	struct weir_handle_stats ours = WEIR_HANDLE_STATS_INIT;
+	struct weir_image_info its = WEIR_IMAGE_INFO_INIT;
+	const char *path = f->r->output;
+	if (stat(path, &f->file) != 0 || weir_image_info(path, &its) != 0 ||
+	    weir_handle_stats(weir_replica_handle(replica), &ours) != 0 ||
+	    its.generation != f->generation || its.seed_fingerprint != ours.filter.seed_fingerprint)
+		return false;
+	return image_verify(path, &how) == 0 && is_as_saved(f); /* still */
+}
+
 /* Write the file if there is another generation than the one in it, or if somebody has removed it
  * or written to it. */
 static int save(struct following *f, struct weir_replica *replica)
@@ -58,7 +76,7 @@ static int save(struct following *f, struct weir_replica *replica)
 	if (err)
 		return err;
 	bool another = atomic_exchange(&f->another, false) || s.generation != f->generation;
-	f->saved = f->saved && !another && is_as_saved(f);
+	f->saved = f->saved && !another && (is_as_saved(f) || is_anothers(f, replica));
 	if (f->saved)
 		return 0;
 	o.zstd_level = f->r->zstd_level;

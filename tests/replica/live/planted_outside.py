@@ -2,9 +2,14 @@
 """Of planted.py: what comes from outside, by hand or drawn by seed."""
 REDIS = "src/replica/redis/"
 
+FOLLOW = "src/tool/replicate/follow.c"
 BEGIN, DUE = ("src/replica/service/" + f for f in ("begin.c", "due.c"))
 
 OUTSIDE = [
+    ("TWO_REPLACE_EACH_OTHERS", FOLLOW, "(is_as_saved(f) || is_anothers(f, replica));",
+     "is_as_saved(f);", "follow_files FollowFiles.test_two_of_one_file"),
+    ("ANOTHERS_THOUGH_DAMAGED", FOLLOW, "return image_verify(path, &how) == 0 && is_as_saved(f);",
+     "return true;", "follow_files FollowFiles.test_two_of_one_file"),
     ("NUMBER_ALONE", REDIS + "stream.c", "weir__hex_parse(&drawn, stored->str, stored->len, 16) ?",
      "weir__hex_parse(&drawn, stored->str, stored->len, 16) && 0 ?",
      "lineages ByHand.test_by_another_seed"),
@@ -25,7 +30,7 @@ OUTSIDE = [
      "promises Promises.test_room_for_less_than_a_batch"),
     ("ALIVE_FOR_EVER", REDIS + "scripts.c", " and then_ - now < 3600000 then", " then",
      "promises Lacking.test_a_report_of_a_time_to_come"),
-    ("ANYTHING_BEHIND_A_LINK", "src/tool/replicate/follow.c",
+    ("ANYTHING_BEHIND_A_LINK", FOLLOW,
      "\terr = check_replaceable(f->r->output);\n", "",
      "follow Follow.test_what_somebody_did_to_it"),
     ("THE_SAME_NUMBER", "src/replica/service/round.c",

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""weir replicate follow: links, owners, two that follow into one file, and folders that cannot be
+written to for a while. test_follow_files.py PROGRAM WEIR"""
+import os
+import stat
+import subprocess
+import sys
+import time
+import unittest
+
+import group
+import tool
+
+NOBODY = 65534
+
+
+class FollowFiles(tool.Tool):
+    def setUp(self):
+        super().setUp()
+        self.build("a", 0, 100, "-n", "1000", "--seed=7")
+        self.replicate("publish", "a")
+        self.at = os.path.join(self.folder, "at")
+        self.image = os.path.join(self.at, "image")
+        os.mkdir(self.at)
+
+    def begin(self):
+        self.process, path = self.follow("at/image")
+        group.wait_until("the file", lambda: os.path.exists(path))
+
+    def another(self, first, last):
+        self.build("b", first, last, "--like=a")
+        self.replicate("publish", "b")
+
+    def error(self):
+        return [n["error"] for n in self.status(status=None)["nodes"]][0]
+
+    def fails(self, why):
+        """Another generation comes, and cannot be written: that is said once."""
+        self.another(500, 600)
+        said = self.process.stderr.readline().decode()
+        self.assertTrue("at/image: " in said and why in said, said)
+        time.sleep(0.5) # it is tried five times a second
+        os.set_blocking(self.process.stderr.fileno(), False)
+        self.assertIsNone(self.process.stderr.read(1))
+
+    def recovers(self):
+        group.wait_until("it is written", lambda: self.query(self.image, 550))
+
+    def test_two_of_one_file(self):
+        """Neither replaces what the other has written: they would do so for ever."""
+        self.begin()
+        self.begin()
+        time.sleep(0.5)
+        before = os.stat(self.image)
+        time.sleep(1.5)
+        self.assertEqual(os.stat(self.image), before)
+        self.another(500, 600)
+        group.wait_until("it is written", lambda: self.query(self.image, 550))
+        with open(self.image, "r+b") as image: # of the same number, and damaged
+            image.seek(4096)
+            image.write(b"x" * 100)
+        group.wait_until("it is written again", lambda: "damaged" not in
+                         self.weir("verify", self.image, status=None) + self.aside)
+
+    def test_through_a_link(self):
+        real = os.path.join(self.at, "real")
+        with open(real, "w"):
+            pass
+        os.chmod(real, 0o640)
+        if os.geteuid() == 0:
+            os.chown(real, NOBODY, NOBODY)
+        before = os.stat(real)
+        os.symlink("real", self.image)
+        self.begin()
+        group.wait_until("it is written", lambda: self.query(real, 50))
+        now = os.stat(real)
+        self.assertTrue(os.path.islink(self.image))
+        self.assertEqual((now.st_uid, now.st_gid, stat.S_IMODE(now.st_mode)),
+                         (before.st_uid, before.st_gid, 0o640))
+
+    def test_a_link_to_nothing(self):
+        """What it would name is not made, neither at the beginning nor later."""
+        os.symlink("none", self.image)
+        self.assertIn("at/image: ", self.replicate("follow", "-o", "at/image", status=2))
+        os.unlink(self.image)
+        self.begin()
+        os.unlink(self.image)
+        os.symlink("none", self.image)
+        self.fails("link")
+        self.assertEqual(os.listdir(self.at), ["image"])
+        os.unlink(self.image)
+        self.recovers()
+
+    def test_a_folder_that_goes_away(self):
+        self.begin()
+        os.rename(self.at, self.at + "2")
+        self.fails("no such file or directory")
+        group.wait_until("status says so", lambda: "at/image: " in self.error())
+        os.rename(self.at + "2", self.at)
+        self.recovers()
+        group.wait_until("all is well", lambda: not self.error())
+
+    def test_a_disk_that_becomes_read_only(self):
+        if subprocess.run(["mount", "-t", "tmpfs", "none", self.at],
+                          capture_output=True).returncode:
+            self.skipTest("no disk can be mounted")
+        self.addCleanup(subprocess.run, ["umount", "-l", self.at], check=True)
+        self.begin()
+        subprocess.run(["mount", "-o", "remount,ro", self.at], check=True)
+        self.fails("is read-only")
+        subprocess.run(["mount", "-o", "remount,rw", self.at], check=True)
+        self.recovers()
+
+    def test_a_user_without_rights(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can become another user")
+        for path, mode in ((self.folder, 0o755), (self.server.socket, 0o777)):
+            os.chmod(path, mode)
+        os.chown(self.at, NOBODY, NOBODY)
+        as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", tool.WEIR]
+        if subprocess.run([*as_nobody, "--version"], capture_output=True).returncode:
+            self.skipTest("another user cannot run weir here")
+        self.process = subprocess.Popen(
+            [*as_nobody, "replicate", "follow", "--set=seen", "-q", "-o", self.image],
+            env=self.environment, stderr=subprocess.PIPE)
+        self.addCleanup(self.process.stderr.close)
+        self.addCleanup(self.process.wait)
+        self.addCleanup(self.process.kill)
+        group.wait_until("the file", lambda: os.path.exists(self.image))
+        os.chown(self.at, 0, 0)
+        self.fails("permission denied")
+        os.chown(self.at, NOBODY, NOBODY)
+        self.recovers()
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[__file__, *sys.argv[3:]])
