@@ -2,6 +2,7 @@
 """A node that opens while another does the same, or finds something else than it expects: a liar
 stands between. test_begins.py PROGRAM"""
 import os
+import subprocess
 import sys
 import time
 import unittest
@@ -105,6 +106,26 @@ class Begins(test_asked.Asked):
             some = list(pool.map(lambda i: self.opened(i, capacity=1000), range(6)))
         self.assertEqual({n.opened for n in some}, {"0 "})
         self.assertEqual(len({n.stats()["seed"] for n in some}), 1)
+
+    def test_killed_while_it_begins(self):
+        """Whoever comes next opens all the same, and what was confirmed is there."""
+        first = self.opened(0)
+        first.ask("burst 1000")
+        self.assertEqual(first.ask("flush 10000"), "0 ")
+        for i in range(10):
+            if i == 5: # from now on each would be the one that begins the set
+                self.assertEqual(first.quit(), "0 ")
+                self.client.flushall()
+            with subprocess.Popen([PROGRAM, "1", "1", "1000", "set=seen", "url=" + self.liar.url],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL) as node:
+                time.sleep(0.004 * i)
+                node.kill()
+            if i == 4:
+                other = self.opened(2)
+                self.assertEqual((other.opened, other.missing(0, 1000)), ("0 ", (0, 0)))
+                self.assertEqual(other.quit(), "0 ")
+        self.assertEqual(self.opened(3).opened, "0 ")
 
     def test_an_image_by_another_seed_than_is_said(self):
         self.opened(0)

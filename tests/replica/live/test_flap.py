@@ -55,7 +55,7 @@ class Flap(nodes.OneServer):
     def read(self, args, answer, send):
         if not isinstance(answer, list) or len(answer) != 4:
             return answer
-        return [*answer[:2], self.generation(), answer[3]]
+        return [*answer[:2], self.generation(), *answer[3:]]
 
     def hangs(self, args, answer, send):
         self.over.wait(60)

@@ -4,6 +4,7 @@ import os
 import pty
 import queue
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -32,7 +33,8 @@ class Endless:
 
     def __call__(self, args, answer, send):
         self.at += 64
-        return [self.at, self.at, b"1", [idle_entry(self.at + i) for i in range(64)]]
+        return [self.at, self.at, b"1", [idle_entry(self.at + i) for i in range(64)],
+                b""]
 
 
 def drip(args, answer, send):
@@ -174,11 +176,11 @@ class Lies(unittest.TestCase):
             self.fail("nobody answers who publishes")
 
     def test_more_there_than_ever_added(self):
-        self.answers(self.start(), lambda a, r, send: [0, 5, b"1", [idle_entry(10**15)]])
+        self.answers(self.start(), lambda a, r, send: [0, 5, b"1", [idle_entry(10**15)], b""])
 
     def test_a_trim_before_each_reading(self):
         added = iter(range(1000, 1 << 40, 1000))
-        self.answers(self.start(), lambda a, r, send: [next(added), 0, b"1", []])
+        self.answers(self.start(), lambda a, r, send: [next(added), 0, b"1", [], b""])
 
     def test_ids_that_go_back_while_it_joins(self):
         """Another generation is replayed from entries that all are before its position."""
@@ -192,7 +194,24 @@ class Lies(unittest.TestCase):
             return [answer[0], liar.changed(answer[1], b"generation", b"7"), answer[2]]
         self.liar.lies["manifest"] = manifest
         self.answers(node, lambda a, r, send: [10**9, 10**9, b"7",
-                                               [idle_entry(1) for _ in range(64)]])
+                                               [idle_entry(1) for _ in range(64)], b""])
+
+    def test_a_server_that_says_nothing(self):
+        """It takes the connection. Each verb ends, and names it."""
+        with socket.socket(socket.AF_UNIX) as silent:
+            path = self.server.folder + "/silent"
+            silent.bind(path)
+            silent.listen(100)
+            image = self.server.folder + "/image"
+            subprocess.run([TOOL, "build", "-q", "-o", image, "-"], input=b"1\n", check=True)
+            for verb in (["status"], ["follow", "-o", self.server.folder + "/f"],
+                         ["publish", image], ["rollback", "--generation=1"]):
+                begun = time.monotonic()
+                said = self.tool(*verb, "--set=seen", "--timeout=1", "--url=unix://" + path)
+                self.assertIn(b"silent: ", said)
+                self.assertIn(b"nothing within 1000 ms", said)
+                self.assertLess(time.monotonic() - begun, 20)
+            self.assertFalse(os.path.exists(self.server.folder + "/f"))
 
     # ---- generations ----
 
@@ -203,7 +222,7 @@ class Lies(unittest.TestCase):
         def manifest(args, answer, send):
             return [answer[0], liar.changed(answer[1], b"generation", b"%d" % HUGE), answer[2]]
         self.liar.lies.update(manifest=manifest, read=lambda a, r, send: [
-            r[0], r[1], b"%d" % HUGE, r[3]])
+            r[0], r[1], b"%d" % HUGE, *r[3:]])
         group.wait_until("it is refused", lambda: "none could follow" in
                          node.stats()["error"])
         self.liar.lies.clear()
@@ -229,7 +248,7 @@ class Lies(unittest.TestCase):
             self.assertEqual(publisher.ask("publish"), "0 ")
         group.wait_until("the newest is joined", lambda: reader.stats()["generation"] == 3)
         self.liar.lies.update(manifest=lambda a, r, send: [r[0], *old],
-                              read=lambda a, r, send: [r[0], r[0], b"1", []])
+                              read=lambda a, r, send: [r[0], r[0], b"1", [], b""])
         looks = self.liar.calls["manifest"] + 10
         group.wait_until("it is seen", lambda: self.liar.calls["manifest"] > looks or
                          reader.stats()["generation"] == 1)

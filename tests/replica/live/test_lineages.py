@@ -86,6 +86,10 @@ class ByHand(nodes.OneServer):
         self.assertEqual(first.ask("flush 10000").split(" ")[0], "-129")
         second.ask("burst 1")
         self.assertEqual(second.ask("flush 10000"), "0 ")
+        self.server.client.delete(*self.server.client.keys("*")) # the way out that it names
+        self.assertEqual(first.ask("publish"), "0 ")
+        self.assertEqual(first.ask("flush 10000"), "0 ")
+        group.wait_until("the other knows", lambda: "another seed" in second.stats()["error"])
 
     def test_another_number_beside_it(self):
         """Somebody wrote it there: that keeps nobody from following."""

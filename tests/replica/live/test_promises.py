@@ -123,6 +123,22 @@ class Promises(nodes.OneServer):
         answer = node.quit()
         self.assertTrue(answer.startswith("-11 ") and " 8000 bytes" in answer, answer)
 
+    def test_redis_stands_still(self):
+        """What is not confirmed in time is said to be so, and comes when it goes on."""
+        node, other = self.node("answer=500", "connect=500"), self.ledger.start()
+        self.server.process.send_signal(signal.SIGSTOP)
+        node.ask("burst 1000")
+        begun = time.monotonic()
+        self.assertTrue(node.ask("flush 500").startswith("-110 "))
+        self.assertLess(time.monotonic() - begun, 5)
+        self.server.process.send_signal(signal.SIGCONT)
+        group.wait_until("it is confirmed", lambda: node.ask("flush 5000") == "0 ")
+        group.wait_until("all has come", lambda: other.missing(node.name, 1000)[0] == 0)
+        self.server.process.send_signal(signal.SIGSTOP)
+        node.ask("burst 1000")
+        answer = node.quit()
+        self.assertTrue(answer.startswith("-11 ") and " 8000 bytes" in answer, answer)
+
     def test_not_connected(self):
         node = self.ledger.start()
         group.wait_until("it is connected", lambda: node.stats()["connected"])
