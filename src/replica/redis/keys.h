@@ -2,8 +2,9 @@
  * The keys of a set in redis. They share a hash tag, so that in a Cluster one server has all of
  * them, and a script may touch any.
  *
- *     {weir:NAME}:manifest      hash: text, signature, generation, position, entries; token (the
- *                               set's half of the epoch), streams (how often one was begun)
+ *     {weir:NAME}:manifest      hash: text, signature, generation, position, entries, stored (the
+ *                               number drawn for the image); token (the set's half of the epoch),
+ *                               streams (how often one was begun)
  *     {weir:NAME}:stream        batches
  *     {weir:NAME}:lease         who may publish
  *     {weir:NAME}:kept          hash: generation -> signature, newline, text

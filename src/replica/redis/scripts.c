@@ -112,9 +112,9 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 				entries[i][2] = {};
 			end
 		end
-		local which = redis.call('HMGET', manifest, 'generation', 'stored');
-		return { count['entries-added'], count.length, which[1] or '0', entries,
-		         which[2] or "" };
+		return { count['entries-added'], count.length,
+		         redis.call('HGET', manifest, 'generation') or '0', entries,
+		         redis.call('HGET', manifest, 'stored') or "" };
 	),
 
 	/* epoch, owner, base, generation, text, signature, position, entries, covered,
