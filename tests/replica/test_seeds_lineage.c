@@ -50,6 +50,21 @@ static void test_an_older_record(void **state)
 	assert_true(has_key(B, 5));
 }
 
+/* It was not replaced by what this node has, though its number is lower. */
+static void test_one_of_a_lower_number(void **state)
+{
+	(void)state;
+	publish_of(A, 1, 3);
+	char *first = strdup(toy.now.manifest);
+	publish_of(A, 4711, 5);
+	assert_ok(weir__node_look(&node[B]));
+	put_manifest(first);
+	edit("lineage ");
+	assert_refused(weir__node_look(&node[B]), -EKEYREJECTED, "does not descend", "set");
+	assert_int_equal(node[B].joined.generation, 2);
+	assert_true(has_key(B, 5));
+}
+
 /* Nobody knows what that server lost when it ended. */
 static void test_a_record_of_another_epoch(void **state)
 {
@@ -124,6 +139,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		OF(test_the_record_of_now),
 		OF(test_an_older_record),
+		OF(test_one_of_a_lower_number),
 		OF(test_a_record_of_another_epoch),
 		OF(test_a_record_beside_a_gap),
 		OF(test_one_of_before),
