@@ -128,16 +128,24 @@ static int send_one(struct weir_node *n, const struct weir_batch *b)
 	return err;
 }
 
-int weir__node_send(struct weir_node *n)
+static int send_retained(struct weir_node *n)
 {
 	const struct weir_batch *b;
-	int full = weir__node_collect(n), err = 0;
+	int err = 0;
 	while (!err && (b = weir__retained_send(&n->retained)))
 		err = send_one(n, b);
+	return err;
+}
+
+int weir__node_send(struct weir_node *n)
+{
+	int full = weir__node_collect(n);
+	int err = send_retained(n);
 	return err ? err : full;
 }
 
-/* An entry without keys. It has the number of the last batch, so it is sent when that is there. */
+/* An entry without keys. It has the number of the last batch, so it is sent when that is there;
+ * whatever is in no batch yet, and may find no room for one. */
 static int send_word(struct weir_node *n, enum weir_entry_kind kind, const char *text)
 {
 	struct weir_stream_id id;
@@ -148,7 +156,7 @@ static int send_word(struct weir_node *n, enum weir_entry_kind kind, const char 
 	                          .hashing = n->hashing,
 	                          .data = text,
 	                          .bytes = strlen(text) };
-	int err = weir__node_send(n);
+	int err = send_retained(n);
 	return err ? err : append(n, &s, &id);
 }
 

@@ -153,14 +153,23 @@ static void watch(struct weir_replica *r, uint64_t now)
 	(void)take_fill(r, &s);
 }
 
+/* Whoever has no room for a word has a report all the more, and a generation makes room. */
 int weir__service_due(struct weir_replica *r)
 {
+	static int (*const all[])(struct weir_replica *, uint64_t) = { speak, report, heal,
+		                                                       publish };
+	char why[WEIR_SERVICE_SENTENCE];
 	uint64_t now = weir__now_ms();
+	int first = 0;
 	watch(r, now);
-	int err = speak(r, now);
-	if (!err)
-		err = report(r, now);
-	if (!err)
-		err = heal(r, now);
-	return err ? err : publish(r, now);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		int err = all[i](r, now);
+		if (err && !first) {
+			first = err;
+			snprintf(why, sizeof why, "%s", weir_error_detail());
+		}
+		if (weir__wire_fd(r->wire) < 0)
+			break;
+	}
+	return first ? weir_fail(first, "%s", why) : 0;
 }

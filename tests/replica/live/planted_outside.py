@@ -6,6 +6,12 @@ FOLLOW = "src/tool/replicate/follow.c"
 BEGIN, DUE = ("src/replica/service/" + f for f in ("begin.c", "due.c"))
 
 OUTSIDE = [
+    ("FULL_AND_NO_DUTY", DUE, "if (weir__wire_fd(r->wire) < 0)", "if (err)",
+     "promises Promises.test_redis_is_full"),
+    ("FULL_AND_NO_WORD", "src/replica/node.c",
+     "int err = send_retained(n);\n\treturn err ? err : app",
+     "int err = weir__node_send(n);\n\treturn err ? err : app",
+     "promises Promises.test_full_and_it_speaks"),
     ("TWO_REPLACE_EACH_OTHERS", FOLLOW, "(is_as_saved(f) || is_anothers(f, replica));",
      "is_as_saved(f);", "follow_files FollowFiles.test_two_of_one_file"),
     ("ANOTHERS_THOUGH_DAMAGED", FOLLOW, "return image_verify(path, &how) == 0 && is_as_saved(f);",

@@ -95,6 +95,43 @@ class Promises(nodes.OneServer):
         group.wait_until("it is confirmed", lambda: node.ask("publish") == "0 " and
                          node.ask("flush 1000") == "0 ")
 
+    def full(self, *options, **more):
+        """A node whose room for batches is all taken."""
+        node = self.ledger.start("pending=65536", *options, **more)
+        for _ in range(12):
+            node.ask("burst 1000")
+            time.sleep(0.03)
+        self.assertTrue(node.ask("flush 1000").startswith("-11 "))
+        return node
+
+    def test_full_and_it_publishes(self):
+        """That is its duty, and makes room: it tries more rarely than an idle node speaks."""
+        node = self.full(seconds=2)
+        group.wait_until("it is confirmed", lambda: node.ask("flush 1000") == "0 ")
+
+    def goes_on(self, what):
+        before = what()
+        group.wait_until("another one", lambda: what() != before)
+
+    def test_redis_is_full(self):
+        """It takes no batch and no word any more, but reports and a generation."""
+        self.ledger.capacity = 1000
+        node = self.ledger.start("idle=1", seconds=2)
+        client = self.server.client
+        client.config_set("maxmemory", client.info("memory")["used_memory"] + (3 << 20))
+        node.ask("burst 1")
+        self.assertTrue(node.ask("flush 1000").startswith("-11 "))
+        time.sleep(0.5)
+        self.assertIn(b"no room for inserts", client.hvals(SET + "nodes")[0])
+        self.goes_on(lambda: client.hvals(SET + "nodes"))
+        self.goes_on(lambda: client.hget(SET + "manifest", "generation"))
+
+    def test_full_and_it_speaks(self):
+        """All that could be sent is there: others may wait for its number."""
+        self.full()
+        self.goes_on(lambda: sum(b"i" in fields for _, fields in
+                                 self.server.client.xrange(SET + "stream")))
+
     def test_closed(self):
         node, other = self.node(), self.ledger.start()
         node.ask("burst 1000")
