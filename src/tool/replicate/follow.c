@@ -113,16 +113,17 @@ int replicate_follow(struct replicate *r)
 		                  misuse("-o FILE is missing");
 	if (check_replaceable(r->output) != 0)
 		return trouble("%s", weir_error_detail());
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
-	sigprocmask(SIG_BLOCK, &ends, NULL);
 	r->options.report = report;
 	r->options.context = &f;
 	int err = weir_replica_open(&replica, &r->options);
 	if (err)
 		return trouble("%s", weir_error_detail());
+	/* not before: an image may be long in coming, and then a signal ends that too */
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
 	err = save(&f, replica);
 	if (err) {
 		int status = trouble_weir(err, r->output);

@@ -6,6 +6,9 @@ FOLLOW = "src/tool/replicate/follow.c"
 BEGIN, DUE = ("src/replica/service/" + f for f in ("begin.c", "due.c"))
 
 OUTSIDE = [
+    ("SIGNALS_WAIT", FOLLOW, "\tr->options.report = report;\n",
+     "\tr->options.report = report;\n\tsigfillset(&ends), sigprocmask(SIG_BLOCK, &ends, NULL);\n",
+     "liar Lies.test_a_signal_while_it_opens"),
     ("FULL_AND_NO_DUTY", DUE, "if (weir__wire_fd(r->wire) < 0)", "if (err)",
      "promises Promises.test_redis_is_full"),
     ("FULL_AND_NO_WORD", "src/replica/node.c",

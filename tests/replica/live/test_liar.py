@@ -213,6 +213,25 @@ class Lies(unittest.TestCase):
                 self.assertLess(time.monotonic() - begun, 20)
             self.assertFalse(os.path.exists(self.server.folder + "/f"))
 
+    def test_a_signal_while_it_opens(self):
+        """An image that never comes keeps nobody from ending it."""
+        self.assertEqual(self.start().ask("publish"), "0 ")
+        asked = threading.Event()
+
+        def get(args, answer, send):
+            asked.set()
+            return drip(args, answer, send)
+        self.liar.lies["get"] = get
+        with subprocess.Popen([TOOL, "replicate", "follow", "-q", "--set=seen", "-o",
+                               self.server.folder + "/f", "--url=" + self.liar.url],
+                              stderr=self.errors) as process:
+            self.assertTrue(asked.wait(60))
+            begun = time.monotonic()
+            process.terminate()
+            process.wait(60)
+        self.assertLess(time.monotonic() - begun, 2)
+        self.assertFalse(os.path.exists(self.server.folder + "/f"))
+
     # ---- generations ----
 
     def test_the_last_number_there_is(self):
