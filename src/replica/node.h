@@ -42,7 +42,8 @@ struct weir_node {
 	struct weir_cursor cursor;
 	struct weir_origins origins;
 	uint64_t applied;            /* entries, ever */
-	bool asked_too_far;          /* for batches of its own that it does not retain any more */
+	bool outdated;               /* its name: others wait for batches of it that it does not
+	                                retain any more, or never sent */
 	uint64_t foreign;            /* of those, nobody's, or by another seed or key */
 	bool gap;                    /* L7: entries have gone unread */
 	bool ahead;                  /* in a new epoch, until an image is joined or published there:
@@ -61,6 +62,7 @@ struct weir_node {
 	struct weir_refused {        /* an image that was there as a whole and would not do */
 		uint64_t generation, checksum[2];
 		int err;
+		char why[384];
 	} refused;
 };
 

@@ -94,6 +94,13 @@ static bool count(struct reading *r)
 	return false;
 }
 
+/* L8. Somebody sends in this node's name, a number that it has not come to: all others would wait
+ * for what it never sends, and an image may say that it has that. */
+static bool is_forged(const struct weir_node *n, const struct weir_entry *e)
+{
+	return e->node == n->id && e->sequence > n->retained.last;
+}
+
 /* L8: does this entry ask for batches of this node's? */
 static void send_again(struct weir_node *n, const struct weir_entry *e)
 {
@@ -105,7 +112,7 @@ static void send_again(struct weir_node *n, const struct weir_entry *e)
 	 * that all the same, somebody would wait for ever */
 	uint64_t oldest = r->oldest ? r->oldest->sequence : r->last + 1;
 	if (e->wanted_node == n->id && e->wanted_sequence < oldest)
-		n->asked_too_far = true;
+		n->outdated = true;
 }
 
 static int entry(void *arg, struct weir_stream_id id, const struct weir_entry *e)
@@ -122,6 +129,7 @@ static int entry(void *arg, struct weir_stream_id id, const struct weir_entry *e
 	if (err)
 		return err;
 	n->foreign += foreign;
+	n->outdated |= !foreign && is_forged(n, e);
 	send_again(n, e);
 	n->applied++;
 	/* L5: last */
@@ -148,8 +156,8 @@ int weir__node_read(struct weir_node *n)
 		if (!r.counted)
 			again = !count(&r);
 	} while (again || some == WEIR_NODE_READ);
-	if (n->asked_too_far) {
-		n->asked_too_far = false;
+	if (n->outdated) {
+		n->outdated = false;
 		(void)weir__node_rename(n); /* nobody waits for one that has gone (L8) */
 	}
 	/* L3. Here, since it is known that the stream is the one that the manifest means. */

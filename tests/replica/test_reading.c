@@ -42,6 +42,33 @@ static void test_another_time(void **state)
 	assert_int_equal(calls, 1);
 }
 
+/* Somebody else says that B's last batch is one that B never sent: nobody may wait for it. */
+static void test_in_its_name(void **state)
+{
+	const uint64_t name = node[B].id, other = node[A].id;
+	struct weir_sending forged = { .epoch = node[A].epoch,
+		                       .kind = WEIR_ENTRY_IDLE,
+		                       .node = name,
+		                       .sequence = 2,
+		                       .hashing = node[A].hashing,
+		                       .data = "" };
+	struct weir_stream_id id;
+	(void)state;
+	insert_and_send(B, 1);
+	assert_ok(weir__node_idle(&node[B]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_int_equal(node[B].id, name); /* its own are none such */
+	assert_ok(toy.server.append(&toy, &forged, &id));
+	assert_ok(weir__node_read(&node[B]));
+	assert_ok(weir__node_read(&node[A]));
+	assert_true(node[B].id != name && node[A].id == other);
+	assert_false(weir__node_complete(&node[A]));
+	assert_ok(weir__node_send(&node[B]));
+	assert_ok(weir__node_read(&node[A]));
+	assert_true(weir__node_heal(&node[A], &node[B].id, 1)); /* who lives, and it has gone */
+	assert_true(has(A, 1));
+}
+
 /* What was in the stream comes again unasked, since others may not have read it. */
 static void test_the_stream_is_deleted(void **state)
 {
@@ -148,6 +175,7 @@ int main(void)
 #define OF(test) cmocka_unit_test_setup_teardown(test, make_two, release_two)
 	const struct CMUnitTest tests[] = {
 		OF(test_more_than_were_added),
+		OF(test_in_its_name),
 		OF(test_another_time),
 		OF(test_the_stream_is_deleted),
 		OF(test_ids_come_again),
