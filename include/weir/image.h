@@ -65,8 +65,10 @@ struct weir_save_options {
 	struct stat *written;       /* of a file by its path: receives what fstat() says of it when
 	                               it has no name yet, so that writing to it later is noticed
 	                               by st_ino, st_size or st_mtim; may be NULL */
+	bool only_images;           /* a file by its path that is neither empty nor an image stays:
+	                               -EEXIST; one that cannot be read, likewise: why */
 };
-#define WEIR_SAVE_OPTIONS_INIT { sizeof(struct weir_save_options), 0, 0, 0, 0, 0, 0, 0 }
+#define WEIR_SAVE_OPTIONS_INIT { sizeof(struct weir_save_options), 0, 0, 0, 0, 0, 0, 0, false }
 
 /** Start from WEIR_LOAD_OPTIONS_INIT. */
 struct weir_load_options {

@@ -117,6 +117,32 @@ void weir__target_look_again(struct weir_target *t)
 	look_at_old(t);
 }
 
+/* Return: whether it is; else errno says why not, 0: it is none. */
+static bool is_image(int fd)
+{
+	char begin[8];
+	struct stat st;
+	errno = 0;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return false;
+	ssize_t n = read(fd, begin, sizeof begin);
+	return n == 0 || (n == sizeof begin && memcmp(begin, "WEIRIMG1", sizeof begin) == 0);
+}
+
+int weir__target_check_image(const struct weir_target *t, const char *path)
+{
+	int fd = openat(t->folder, t->base,
+	                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : fail(path, errno, "see whether it is an image");
+	bool is = is_image(fd);
+	int error = errno;
+	close(fd);
+	return is    ? 0 :
+	       error ? fail(path, error, "see whether it is an image") :
+	               weir__fail(-EEXIST, "%s: it is neither empty nor an image: it stays", path);
+}
+
 static int find_name(struct weir_target *t, const char *path)
 {
 	if (fstatat(t->folder, t->base, &t->old, AT_SYMLINK_NOFOLLOW))

@@ -20,6 +20,9 @@ struct weir_target {
 int weir__target_find(struct weir_target *target, const char *path);
 /* Look at the file once more, just before it is replaced: its rights may be others by now. */
 void weir__target_look_again(struct weir_target *target);
+/* Is the file there, if any, empty or an image? Return: 0; -EEXIST it is neither; or why it cannot
+ * be read. */
+int weir__target_check_image(const struct weir_target *target, const char *path);
 void weir__target_close(const struct weir_target *target);
 
 #endif

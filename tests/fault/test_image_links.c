@@ -2,6 +2,7 @@
  * A save through a symbolic link: the kernel resolves it, and what it refuses is refused; the file
  * that it leads to may be replaced at that very moment. */
 #include <errno.h>
+#include <unistd.h>
 #include "faults.h"
 
 static struct weir_filter *f;
@@ -104,6 +105,43 @@ static void test_what_was_written(void **state)
 	assert_int_equal(st.st_size, 0);
 }
 
+static void take_time(const struct shim_call *call)
+{
+	if (strcmp(call->what, "linkat .") == 0)
+		usleep(20000);
+}
+
+/* Also where it cannot be asked for, where the file needs a name, of a filter that is copied. */
+static void test_what_was_written_elsewhere(void **state)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_filter *cuckoo = test_filter(WEIR_CUCKOO, 20000, 0.01);
+	struct stat written = { .st_size = 0 }, st;
+	(void)state;
+	o.written = &written;
+	for (unsigned i = 0; i < 2; i++) {
+		shim = (struct shim){ .refused = i ? "linkat" : NULL,
+			               .refused2 = i ? "linkat ." : NULL,
+			               .refused_error = EPERM,
+			               .look = take_time };
+		assert_ok(weir_save(i ? f : cuckoo, path, &o));
+		assert_int_equal(stat(path, &st), 0);
+		assert_true(written.st_ino == st.st_ino && written.st_size == st.st_size);
+		assert_memory_equal(&written.st_mtim, &st.st_mtim, sizeof st.st_mtim);
+	}
+	weir_destroy(cuckoo);
+	shim = (struct shim){ 0 };
+	bool failed = true, asked = false;
+	for (unsigned at = 1; failed; at++) {
+		shim = (struct shim){ .armed = true, .at = at, .error = EIO };
+		int err = weir_save(f, path, &o);
+		failed = shim.what;
+		shim = (struct shim){ 0 };
+		asked |= err == -EIO && strstr(weir_error_detail(), "what was written");
+	}
+	assert_true(asked);
+}
+
 int main(void)
 {
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -111,6 +149,7 @@ int main(void)
 		fresh(test_link_that_the_kernel_refuses),
 		fresh(test_file_replaced_meanwhile),
 		fresh(test_what_was_written),
+		fresh(test_what_was_written_elsewhere),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,13 +13,24 @@
 #include "../tool.h"
 #include "replicate.h"
 
+enum { SOON_S = 120 }; /* also where attributes of files are cached */
+
 struct following {
 	const struct replicate *r;
 	atomic_bool another; /* generation has come, whatever its number is; the node's thread */
 	bool saved;
+	time_t again;        /* when it was saved once more, since somebody had written to it */
 	uint64_t generation; /* that was, */
 	struct stat file;    /* and the file as it was written then */
 };
+
+/* Seconds, from more than SOON_S on. */
+static time_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + SOON_S + 1;
+}
 
 static void report(void *context, int result, const char *sentence)
 {
@@ -50,7 +61,8 @@ static bool is_as_saved(const struct following *f)
 }
 
 /* Another who follows the set may write here too. What that one wrote is as good, and the two would
- * replace each other's file for ever. */
+ * replace each other's file for ever. One that somebody copied there may be another set's; but it
+ * does not come again as soon as it was replaced. */
 static bool is_anothers(struct following *f, const struct weir_replica *replica)
 {
 	const struct image_how how = { .wordless = true,
@@ -59,7 +71,8 @@ static bool is_anothers(struct following *f, const struct weir_replica *replica)
 	struct weir_handle_stats ours = WEIR_HANDLE_STATS_INIT;
 	struct weir_image_info its = WEIR_IMAGE_INFO_INIT;
 	const char *path = f->r->output;
-	if (stat(path, &f->file) != 0 || weir_image_info(path, &its) != 0 ||
+	if (now() - f->again > SOON_S || stat(path, &f->file) != 0 ||
+	    weir_image_info(path, &its) != 0 ||
 	    weir_handle_stats(weir_replica_handle(replica), &ours) != 0 ||
 	    its.generation != f->generation || its.seed_fingerprint != ours.filter.seed_fingerprint)
 		return false;
@@ -79,12 +92,12 @@ static int save(struct following *f, struct weir_replica *replica)
 	f->saved = f->saved && !another && (is_as_saved(f) || is_anothers(f, replica));
 	if (f->saved)
 		return 0;
+	f->again = another ? 0 : now();
 	o.zstd_level = f->r->zstd_level;
 	o.generation = s.generation;
 	o.written = &f->file;
-	err = check_replaceable(f->r->output);
-	if (!err)
-		err = weir_replica_save(replica, f->r->output, &o);
+	o.only_images = true;
+	err = weir_replica_save(replica, f->r->output, &o);
 	f->generation = s.generation;
 	f->saved = !err;
 	return err;
@@ -115,6 +128,7 @@ int replicate_follow(struct replicate *r)
 		return trouble("%s", weir_error_detail());
 	r->options.report = report;
 	r->options.context = &f;
+	r->options.confirm_ms = 1000; /* it inserts nothing: nothing is waited for at the end */
 	int err = weir_replica_open(&replica, &r->options);
 	if (err)
 		return trouble("%s", weir_error_detail());
