@@ -2,6 +2,7 @@
  * A generation takes the place of the set (L11). */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <weir/error.h>
@@ -93,10 +94,13 @@ bool weir__image_refused(int err)
 /* So that it is not fetched again and again. What may succeed next time is not refused. */
 static void refuse(struct weir_node *n, const struct weir_manifest *m, int err)
 {
-	if (weir__image_refused(err))
-		n->refused = (struct weir_refused){ m->generation,
-		                                    { m->checksum[0], m->checksum[1] },
-		                                    err };
+	struct weir_refused *r = &n->refused;
+	if (!weir__image_refused(err))
+		return;
+	*r = (struct weir_refused){ m->generation, { m->checksum[0], m->checksum[1] }, err, "" };
+	if (strncmp(weir_error_detail(), "set ", 4) != 0)
+		(void)weir__node_fail(n, err);
+	snprintf(r->why, sizeof r->why, "%s", weir_error_detail());
 }
 
 static int check_refused(const struct weir_node *n, const struct weir_manifest *m)
@@ -105,10 +109,8 @@ static int check_refused(const struct weir_node *n, const struct weir_manifest *
 	if (r->generation != m->generation || r->checksum[0] != m->checksum[0] ||
 	    r->checksum[1] != m->checksum[1])
 		return 0;
-	return weir_fail(r->err, "set %s: generation %" PRIu64 " was refused before (%s): waiting "
-	                 "for another", n->set, m->generation, r->err == -EKEYREJECTED ?
-	                 "another seed or key, or signed by none that is trusted" :
-	                 weir_strerror(r->err));
+	return weir_fail(r->err, "%s; generation %" PRIu64 " was refused before: waiting for "
+	                 "another", r->why, m->generation);
 }
 
 /* L13. Where seeds may differ, nothing else compares that of the image. */
@@ -156,13 +158,20 @@ static bool keeps_more(const struct weir_node *n, const struct weir_manifest *m)
 	return n->united && m->source == WEIR_SOURCE_SET && m->hashing == n->hashing;
 }
 
+/* Is it newer than what is joined here, or is that of a time to come? Clocks may be wrong. */
+static bool is_newer(const struct weir_node *n, const struct weir_manifest *m)
+{
+	uint64_t now, ours = n->joined.published_ms;
+	return m->published_ms > ours ||
+	       (n->server->now(n->server->context, &now) == 0 && ours > now);
+}
+
 /* L13. An application writes its record before it inserts: one that was read in this epoch, since
  * what is joined here was published, has what this node's set has, but for what was to go. One that
  * somebody put back is of another epoch, or older. */
 static bool is_of_record(const struct weir_node *n, const struct weir_manifest *m)
 {
-	return m->source == WEIR_SOURCE_RECORD && strcmp(m->epoch, n->epoch) == 0 &&
-	       m->published_ms > n->joined.published_ms;
+	return m->source == WEIR_SOURCE_RECORD && strcmp(m->epoch, n->epoch) == 0 && is_newer(n, m);
 }
 
 /* L13. What has gone from the stream will not be there the next time. */

@@ -28,7 +28,8 @@ int weir__retained_add(struct weir_retained *r, const void *data, size_t bytes)
 	if (__builtin_add_overflow(sizeof *r->newest, bytes, &cost) || cost > r->limit ||
 	    r->bytes > r->limit - cost)
 		return weir_fail(-ENOBUFS, "max_pending_bytes %llu: %llu bytes of inserts are kept "
-		                 "for the other nodes, and there is no room for %llu more",
+		                 "for the other nodes, and there is no room for %llu more, until "
+		                 "generations are published",
 		                 (unsigned long long)r->limit, (unsigned long long)r->bytes,
 		                 (unsigned long long)bytes);
 	struct weir_batch *b = malloc(cost);

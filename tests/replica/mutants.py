@@ -66,7 +66,7 @@ MUTANTS = [
      'sequence, sequence);'),
     ('SENT_AGAIN_FOR_NOBODY', 'node_read.c',
      '(void)weir__retained_again(&n->retained, e->wanted_sequence);', ';'),
-    ('WAITED_FOR_EVER', 'node_read.c', 'n->asked_too_far = true;', ';'),
+    ('WAITED_FOR_EVER', 'node_read.c', 'n->outdated = true;', ';'),
     # L9
     ('INCOMPLETE_PUBLISHES', 'node_publish.c', 'if (weir__node_complete(n))', 'if (1)'),
     # L10

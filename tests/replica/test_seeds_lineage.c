@@ -65,6 +65,20 @@ static void test_one_of_a_lower_number(void **state)
 	assert_true(has_key(B, 5));
 }
 
+/* What B has was published when the server's clock was ahead: that is no reason to wait. */
+static void test_a_clock_that_was_ahead(void **state)
+{
+	(void)state;
+	toy.clock += 1000000;
+	publish_of(A, 1, 3);
+	assert_ok(weir__node_look(&node[B]));
+	toy.clock -= 900000;
+	publish_of(A, 4711, 5);
+	edit("lineage ");
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has_key(B, 5));
+}
+
 /* Nobody knows what that server lost when it ended. */
 static void test_a_record_of_another_epoch(void **state)
 {
@@ -140,6 +154,7 @@ int main(void)
 		OF(test_the_record_of_now),
 		OF(test_an_older_record),
 		OF(test_one_of_a_lower_number),
+		OF(test_a_clock_that_was_ahead),
 		OF(test_a_record_of_another_epoch),
 		OF(test_a_record_beside_a_gap),
 		OF(test_one_of_before),

@@ -3,6 +3,7 @@
 #ifndef WEIR_REPLICA_REDIS_H
 #define WEIR_REPLICA_REDIS_H
 
+#include <string.h>
 #include "../server.h"
 #include "../trust/fetch.h"
 #include "../trust/sign.h"
@@ -48,8 +49,11 @@ struct weir_redis {
 	struct weir_reader reader;
 	uint32_t most_replicas;  /* that there were at once lately, and when */
 	uint64_t most_ms;
-	uint64_t generation; /* of the manifest, as of the last reading of the stream, */
-	uint64_t stored;     /* and the number drawn for its image; 0: nothing says it */
+	struct weir_redis_which {
+		uint64_t generation, stored; /* drawn for its image; 0: nothing says it */
+	} there,         /* beside the manifest, as of the last reading of the stream */
+		looked,  /* at the last look; */
+		in_vain; /* at two looks, which saw another: somebody writes into the keys */
 	bool full;           /* it took no entry when one was appended last */
 	char sha[WEIR_SCRIPTS][WEIR_REDIS_SHA + 1]; /* "": not loaded yet */
 	unsigned char image_hash[WEIR_IMAGE_HASH];  /* of the manifest that was verified last, or
@@ -63,13 +67,24 @@ void weir__redis_make(struct weir_redis *r, struct weir_wire *wire, const char *
  * may give it the number that it had. */
 static inline bool weir__redis_is_there(const struct weir_redis *r, const struct weir_manifest *m)
 {
-	return r->generation == m->generation &&
-	       (r->stored == m->stored || !r->stored || !r->generation);
+	const struct weir_redis_which *t = &r->there;
+	return t->generation == m->generation &&
+	       (t->stored == m->stored || !t->stored || !t->generation);
 }
-static inline void weir__redis_looked(struct weir_redis *r, const struct weir_manifest *m)
+/* Is there nothing to see, since @m was seen? */
+static inline bool weir__redis_is_seen(struct weir_redis *r, const struct weir_manifest *m)
 {
-	r->generation = m->generation;
-	r->stored = m->stored;
+	const struct weir_redis_which none = { UINT64_MAX, 0 };
+	if (!weir__redis_is_there(r, m))
+		return memcmp(&r->there, &r->in_vain, sizeof none) == 0;
+	r->looked = r->in_vain = none;
+	return true;
+}
+static inline void weir__redis_looked(struct weir_redis *r)
+{
+	if (memcmp(&r->there, &r->looked, sizeof r->there) == 0)
+		r->in_vain = r->there;
+	r->looked = r->there;
 }
 
 /* Who has the lease may publish. @milliseconds: from now on. @take: from whoever has it: what that

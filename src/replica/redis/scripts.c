@@ -69,10 +69,15 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 				local entries = redis.call('HGET', manifest, 'entries') or 0;
 				redis.call('XGROUP', 'CREATE', stream, 'weir', '$', 'MKSTREAM');
 				redis.call('XGROUP', 'DESTROY', stream, 'weir');
-				redis.call('XSETID', stream,
+				local begun = redis.pcall('XSETID', stream,
 					redis.call('HGET', manifest, 'position') or '0-0',
-					'ENTRIESADDED', string.format('%.0f', tonumber(entries) +
-						leaps * 1099511627776), 'MAXDELETEDID', '0-0');
+					'ENTRIESADDED', string.format('%.0f', (tonumber(entries) or
+						0) + leaps * 1099511627776), 'MAXDELETEDID', '0-0');
+				if begun.err then
+					redis.call('DEL', stream);
+					redis.call('HINCRBY', manifest, 'streams', -1);
+					return begun;
+				end
 			end
 			id = redis.pcall('XADD', stream, '*', unpack(ARGV, 3));
 			if type(id) == 'string' or
@@ -112,9 +117,10 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 				entries[i][2] = {};
 			end
 		end
-		return { count['entries-added'], count.length,
-		         redis.call('HGET', manifest, 'generation') or '0', entries,
-		         redis.call('HGET', manifest, 'stored') or "" };
+		local generation = redis.call('HGET', manifest, 'generation') or '0';
+		local stored = redis.call('HGET', manifest, 'stored') or "";
+		return { count['entries-added'], count.length, string.sub(generation, 1, 20),
+		         entries, string.sub(stored, 1, 17) };
 	),
 
 	/* epoch, owner, base, generation, text, signature, position, entries, covered,
@@ -122,6 +128,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 	 * superseded chunks go, channel (L10)
 	 * A generation that is kept can be returned to, so the stream keeps what follows it. What
 	 * claims to be as new as the one that is published, or has no number, is the first to go.
+	 * The number beside a manifest may be anybody's, that within it is what a publisher joined.
 	 * Keys of another type are refused before anything is written.
 	 * A text there may be anybody's: what it says of chunks is followed as far as there are
 	 * such. What is said on the channel is a hint: it may be refused. */
@@ -133,7 +140,9 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		if owner ~= ARGV[2] then
 			return redis.error_reply('WEIRLEASE ' .. owner);
 		end
-		local base = redis.call('HGET', manifest, 'generation') or '0';
+		local there = redis.call('HGET', manifest, 'text');
+		local base = there and (string.match(there, '\ngeneration (%d+)\n') or
+			redis.call('HGET', manifest, 'generation')) or '0';
 		if base ~= ARGV[3] then
 			return redis.error_reply('WEIRBASE ' .. base);
 		end

@@ -97,8 +97,8 @@ static void note_manifest(struct weir_redis *r, const struct redisReply *generat
 	uint64_t number, drawn;
 	if (!weir__number_parse(&number, generation->str, generation->len))
 		return;
-	r->generation = number;
-	r->stored = weir__hex_parse(&drawn, stored->str, stored->len, 16) ? drawn : 0;
+	r->there.generation = number;
+	r->there.stored = weir__hex_parse(&drawn, stored->str, stored->len, 16) ? drawn : 0;
 }
 
 int weir__redis_read(void *context, const char *epoch, struct weir_stream_id after, size_t most,

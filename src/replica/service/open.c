@@ -97,7 +97,7 @@ static int make(struct weir_replica *r, const struct weir_replica_options *o)
 	weir__due_after(&r->idle, now, r->idle_ms);
 	memcpy(r->last_epoch, r->node.epoch, sizeof r->last_epoch);
 	r->epoch_ms = now;
-	weir__redis_looked(&r->redis, &r->node.seen);
+	r->redis.there = (struct weir_redis_which){ r->node.seen.generation, r->node.seen.stored };
 	if (!err)
 		weir__service_note(r, 0);
 	return err ? err : start(r);

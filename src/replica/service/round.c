@@ -27,13 +27,13 @@ static int look(struct weir_replica *r)
 	bool settled = n->seen.generation == n->joined.generation && !weir__node_wants_image(n);
 	if (settled)
 		r->look_err = 0;
-	if (n->epoch[0] && weir__redis_is_there(&r->redis, &n->seen) &&
+	if (n->epoch[0] && weir__redis_is_seen(&r->redis, &n->seen) &&
 	    (settled || weir__redis_image_comes(&r->redis, &n->seen)))
 		return 0;
 	const struct weir_manifest before = n->joined;
 	int err = look_now(r);
 	if (!err)
-		weir__redis_looked(&r->redis, &n->seen);
+		weir__redis_looked(&r->redis);
 	if (!err && (n->joined.generation != before.generation ||
 	             n->joined.checksum[0] != before.checksum[0])) {
 		weir__service_tell(r, 1);

@@ -98,7 +98,7 @@ static int round_and_due(struct weir_replica *r)
  * may be another than that within it. */
 static bool hurries(struct weir_replica *r)
 {
-	bool news = !weir__redis_is_there(&r->redis, &r->node.seen);
+	bool news = !weir__redis_is_seen(&r->redis, &r->node.seen);
 	r->hurried = news && !r->hurried;
 	return r->hurried;
 }

@@ -7,11 +7,12 @@ LOOK, AGAIN = ("src/replica/" + f for f in ("node_look.c", "node_publish.c"))
 
 TROUBLES = [
     # ---- follow, and its disk ----
-    ("SAVED_THOUGH_IT_IS_FULL", FOLLOW, "f->saved = !err && stat(", "f->saved = stat(",
+    ("SAVED_THOUGH_IT_IS_FULL", FOLLOW, "f->saved = !err;", "f->saved = true;",
      "disk Disk.test_full_later"),
     ("FULL_AT_FIRST_UNSAID", FOLLOW, "int status = trouble_weir(err, r->output);",
      "int status = TOOL_OK;", "disk Disk.test_full_at_the_beginning"),
-    ("REMOVED_STAYS_AWAY", FOLLOW, " && !another && is_as_saved(f);", " && !another;",
+    ("REMOVED_STAYS_AWAY", FOLLOW,
+     " && !another && (is_as_saved(f) || is_anothers(f, replica));", " && !another;",
      "disk Disk.test_deleted"),
     # ---- a day's troubles ----
     ("OTHERS_HAVE_WHAT_IS_KEPT", AGAIN, "!more && !has_more && !n->ahead && sent;",

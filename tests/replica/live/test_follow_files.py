@@ -2,6 +2,7 @@
 """weir replicate follow: links, owners, two that follow into one file, and folders that cannot be
 written to for a while. test_follow_files.py PROGRAM WEIR"""
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -56,11 +57,94 @@ class FollowFiles(tool.Tool):
         self.assertEqual(os.stat(self.image), before)
         self.another(500, 600)
         group.wait_until("it is written", lambda: self.query(self.image, 550))
-        with open(self.image, "r+b") as image: # of the same number, and damaged
-            image.seek(4096)
-            image.write(b"x" * 100)
+        time.sleep(1.5) # each has let the other's stay
+        self.spoil(self.image) # of the same number still
         group.wait_until("it is written again", lambda: "damaged" not in
                          self.weir("verify", self.image, status=None) + self.aside)
+
+    def test_it_stays(self):
+        """As long as nothing is new; then it is written once."""
+        self.begin()
+        time.sleep(0.5)
+        for _ in range(2):
+            before = os.stat(self.image)
+            time.sleep(1)
+            self.assertEqual(os.stat(self.image), before)
+            self.replicate("publish", "a")
+            group.wait_until("the next", lambda: os.stat(self.image).st_ino != before.st_ino)
+            time.sleep(0.5)
+
+    def spoil(self, path):
+        with open(path, "r+b") as image:
+            image.seek(4096)
+            image.write(b"x" * 100)
+
+    def test_what_differs_in_one_thing(self):
+        """Its size, its time, or that it is another file."""
+        self.begin()
+        time.sleep(0.5)
+        with open(self.image, "rb") as image:
+            good = image.read()
+
+        def size(before):
+            os.truncate(self.image, 300)
+            os.utime(self.image, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+        def times(before):
+            self.spoil(self.image)
+
+        def a_nanosecond(before):
+            self.spoil(self.image)
+            os.utime(self.image, ns=(before.st_atime_ns, before.st_mtime_ns ^ 1))
+
+        def another_file(before):
+            shutil.copy2(self.image, self.image + "2")
+            self.spoil(self.image + "2")
+            os.utime(self.image + "2", ns=(before.st_atime_ns, before.st_mtime_ns))
+            os.rename(self.image + "2", self.image)
+
+        def is_good():
+            with open(self.image, "rb") as image:
+                return image.read() == good
+        for how in (size, times, a_nanosecond, another_file):
+            with self.subTest(how=how.__name__):
+                how(os.stat(self.image))
+                group.wait_until("it is whole", is_good)
+                time.sleep(0.3)
+
+    def served_of(self, name, *options):
+        """The file of another set, which has this image."""
+        self.build(name, 500, 600, *options)
+        self.weir("replicate", "publish", "--set=" + name, name)
+        path = os.path.join(self.folder, name + ".served")
+        process = subprocess.Popen([tool.WEIR, "replicate", "follow", "--set=" + name, "-q", "-o",
+                                    path], env=self.environment)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.terminate)
+        group.wait_until("the other's", lambda: os.path.exists(path))
+        return path
+
+    def is_replaced(self, path, has=50, lacks=550):
+        shutil.copy(path, self.image)
+        group.wait_until("it is written again", lambda: self.query(self.image, has) and
+                         not self.query(self.image, lacks))
+
+    def test_what_another_set_has(self):
+        """Of the same number, by the same seed or not: the wrong file was copied here."""
+        self.begin()
+        self.is_replaced(self.served_of("c", "--like=a"))
+        other = self.served_of("d", "-n", "1000", "--seed=8")
+        for _ in range(3): # however often
+            self.is_replaced(other)
+
+    def test_what_it_was_before(self):
+        self.begin()
+        shutil.copy(self.image, self.folder + "/old")
+        self.build("c", 500, 600, "--like=a")
+        self.replicate("publish", "--replace", "c", "--", "true")
+        group.wait_until("the next", lambda: self.query(self.image, 550))
+        for _ in range(3):
+            self.is_replaced(self.folder + "/old", 550, 50)
 
     def test_through_a_link(self):
         real = os.path.join(self.at, "real")

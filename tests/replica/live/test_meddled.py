@@ -158,6 +158,37 @@ class Meddled(nodes.OneServer):
         self.client.hdel(MANIFEST, "streams")
         self.is_well()
 
+    # ---- numbers beside the manifest ----
+
+    def test_another_number_beside_it(self):
+        """Whoever is to publish goes on."""
+        self.begin()
+        other = self.ledger.start(seconds=1)
+        for value in ("77", "x", None):
+            number = other.stats()["newest"]
+            if value:
+                self.client.hset(MANIFEST, "generation", value)
+            else:
+                self.client.hdel(MANIFEST, "generation")
+            self.node.ask("burst 10")
+            group.wait_until("it is published", lambda: other.stats()["newest"] > number)
+        nodes.settle(self, self.ledger)
+
+    def test_a_number_that_stays(self):
+        """It is looked at, and not again and again: a manifest may be large."""
+        between = liar.Liar(self.server.socket)
+        self.addCleanup(between.close)
+        self.begin("url=" + between.url)
+        for name, value in (("stored", "0123456789abcdef"), ("generation", "77")):
+            self.client.hset(MANIFEST, name, value)
+            time.sleep(0.3)
+            before = between.calls["manifest"], between.calls["read"]
+            time.sleep(1)
+            self.assertEqual(between.calls["manifest"], before[0])
+            self.assertGreater(between.calls["read"], before[1] + 5)
+        self.assertEqual(self.node.ask("publish"), "0 ")
+        nodes.settle(self, self.ledger)
+
     # ---- the channel ----
 
     def rounds(self):

@@ -176,6 +176,14 @@ class Promises(nodes.OneServer):
         answer = node.quit()
         self.assertTrue(answer.startswith("-11 ") and " 8000 bytes" in answer, answer)
 
+    def test_another_epoch(self):
+        """A generation is due then, of whoever's duty it is."""
+        node = self.ledger.start(seconds=3600)
+        self.assertEqual(node.ask("publish"), "0 ")
+        before = node.stats()["generation"]
+        self.server.again()
+        group.wait_until("it is published", lambda: node.stats()["generation"] > before)
+
     def test_not_connected(self):
         node = self.ledger.start()
         group.wait_until("it is connected", lambda: node.stats()["connected"])

@@ -192,6 +192,99 @@ class Scripts(nodes.OneServer):
             added, length, *_ = self.call("read", self.epoch(), "0-0", 10)
             self.assertEqual((added, length), (1000 + times * leap + 2, 2))
 
+    def test_one_chunk_is_absent(self):
+        """Those of a superseded image that are there go all the same."""
+        self.client.set(SET + "lease", "me")
+        chunks = self.store()
+        self.call("publish", *self.publish())
+        self.client.delete(chunks[0])
+        self.store(stored=8)
+        self.call("publish", *self.publish(stored=8))
+        self.assertTrue(0 < self.client.ttl(chunks[1]) <= 50)
+
+    def test_within_a_millisecond(self):
+        """Ids are compared as a whole: what follows a generation that is kept stays."""
+        self.client.set(SET + "lease", "me")
+        self.client.delete(SET + "kept", SET + "stream")
+        for i in range(1, 9):
+            self.client.xadd(SET + "stream", {"v": 1}, id="7-%d" % i)
+        for position in ("7-3", "7-6"):
+            self.store()
+            self.call("publish", *self.publish(
+                keep=2, covered="7-6", text=self.publish()[4].replace("1-1", position)))
+        self.assertEqual(self.client.xrange(SET + "stream", count=1)[0][0], b"7-3")
+
+    def test_a_chunk_that_is_not_the_last(self):
+        self.client.set(SET + "lease", "me")
+        names = self.store()
+        for change in (lambda: self.client.delete(names[0]),
+                       lambda: self.client.set(names[0], "x" * 9),
+                       lambda: self.client.set(names[0], "x" * 11)):
+            self.store()
+            change()
+            self.refused("WEIRCHUNK 0", "publish", *self.publish())
+
+    def test_too_large_to_come(self):
+        """Then an entry comes without its strings."""
+        self.client.delete(SET + "stream")
+        self.client.xadd(SET + "stream", {"v": "x" * (1 << 20)})
+        self.client.xadd(SET + "stream", {"%d" % i: 1 for i in range(33)})
+        self.client.xadd(SET + "stream", {"%d" % i: 1 for i in range(32)})
+        self.client.xadd(SET + "stream", {"v": "x" * ((1 << 20) - 1)})
+        entries = self.call("read", self.epoch(), "0-0", 10)[3]
+        self.assertEqual([len(e[1]) for e in entries], [0, 0, 64, 2])
+
+    def test_what_is_not_said(self):
+        """No number is 0, whatever else is there; and no manifest is none to follow."""
+        self.client.hdel(SET + "manifest", "generation")
+        self.assertEqual(self.call("read", self.epoch(), "0-0", 10)[2], b"0")
+        self.client.hdel(SET + "manifest", "stored")
+        self.assertEqual(self.call("read", self.epoch(), "0-0", 10)[4], b"")
+        self.client.hset(SET + "manifest", "generation", 7)
+        self.client.hdel(SET + "manifest", "text")
+        self.client.set(SET + "lease", "me")
+        self.store()
+        self.refused("WEIRBASE 0", "publish", *self.publish())
+        self.call("publish", *self.publish(base=0))
+
+    def test_a_name_of_the_same_number(self):
+        """It claims to be as new as what is published, and goes."""
+        self.client.set(SET + "lease", "me")
+        old = int(self.client.hget(SET + "manifest", "generation"))
+        self.client.hset(SET + "kept", "0%d" % (old + 1), "\n\nchunks 0 10 00\n")
+        self.store()
+        self.call("publish", *self.publish(keep=2))
+        self.assertEqual(set(self.client.hkeys(SET + "kept")), {b"%d" % old, b"%d" % (old + 1)})
+
+    def test_a_stream_that_cannot_begin(self):
+        """Somebody wrote into what it would begin with: nothing is added, and nothing stays."""
+        self.client.hset(SET + "manifest", mapping={"position": "x", "streams": 4})
+        self.client.delete(SET + "stream")
+        for _ in range(2):
+            self.refused("Invalid stream ID", "append", self.epoch(), 0, "v", 1)
+            self.assertFalse(self.client.exists(SET + "stream"))
+        self.client.hset(SET + "manifest", "position", "99999999999999-5")
+        self.call("append", self.epoch(), 0, "v", 1)
+        self.assertGreater(self.call("read", self.epoch(), "0-0", 10)[0], 4 << 40)
+        self.assertLess(self.call("read", self.epoch(), "0-0", 10)[0], 5 << 40)
+
+    def test_numbers_beside_the_manifest(self):
+        """Whatever somebody writes there: a reader gets no more of it than a number has, and a
+        publisher goes by the manifest itself."""
+        self.client.set(SET + "lease", "me")
+        text = self.client.hget(SET + "manifest", "text").decode()
+        generation = int(re.search(r"\ngeneration (\d+)\n", text)[1])
+        self.client.hset(SET + "manifest", mapping={"generation": "7" * 999, "stored": "f" * 999})
+        answer = self.call("read", self.epoch(), "0-0", 10)
+        self.assertEqual((len(answer[2]), len(answer[4])), (20, 17))
+        self.client.hset(SET + "manifest", "generation", generation + 5)
+        self.store()
+        self.refused("WEIRBASE %d" % generation, "publish", *self.publish())
+        self.client.hset(SET + "manifest", "generation", generation + 5)
+        self.call("publish", *self.publish(base=generation, generation=generation + 1))
+        self.assertEqual(self.client.hmget(SET + "manifest", "generation", "stored"),
+                         [b"%d" % (generation + 1), b"%016x" % 7])
+
     def test_a_stream_that_never_was(self):
         self.client.delete(SET + "manifest", SET + "stream")
         epoch = self.call("manifest", "1" * 16)[0].decode()
