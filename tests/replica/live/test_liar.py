@@ -311,7 +311,7 @@ class Lies(unittest.TestCase):
             f.write("somebody's")
         client.hset(kept, "1", re.sub(rb"(?m)^path .*$", b"path seen-2-x/file",
                                       client.hget(kept, "1")))
-        client.hset("{weir:seen}:manifest", "generation", 99)
+        self.liar.refusals["publish"] = liar.Error(b"WEIRBASE 99")
         self.assertTrue(node.ask("rollback 1").startswith("-17 "))
         self.assertTrue(os.path.exists(elsewhere + "/file"))
 
