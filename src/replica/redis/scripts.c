@@ -283,7 +283,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 
 	/* -> { epoch, now, text, signature, owner, milliseconds left, added, length, last id,
 	 *      used memory, maxmemory, policy, { node, report, ... },
-	 *      { generation, text, ... } } */
+	 *      { generation, text, ... }, chunks of the image that have gone } */
 	[WEIR_SCRIPT_STATUS] = LUA(
 		local time = redis.call('TIME');
 		local memory = redis.call('INFO', 'memory');
@@ -294,8 +294,16 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 				about[flat[i]] = flat[i + 1];
 			end
 		end
-		return { epoch, time[1] * 1000 + math.floor(time[2] / 1000),
-		         redis.call('HGET', manifest, 'text'),
+		local text = redis.call('HGET', manifest, 'text');
+		local absent = 0;
+		local n, stored = string.match(text or "", '\nchunks (%d+) %d+ (%x+)\n');
+		if n and not string.find(text, '\npath ', 1, true) then
+			local names = string.gsub(manifest, 'manifest$', 'c:' .. stored .. ':');
+			for i = 0, math.min(tonumber(n), 100000) - 1 do
+				absent = absent + 1 - redis.call('EXISTS', names .. i);
+			end
+		end
+		return { epoch, time[1] * 1000 + math.floor(time[2] / 1000), text,
 		         redis.call('HGET', manifest, 'signature'),
 		         redis.call('GET', lease), redis.call('PTTL', lease),
 		         about['entries-added'], about.length,
@@ -303,7 +311,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		         tonumber(string.match(memory, 'used_memory:(%d+)')),
 		         tonumber(string.match(memory, 'maxmemory:(%d+)')),
 		         string.match(memory, 'maxmemory_policy:([%w-]+)'),
-		         redis.call('HGETALL', nodes), redis.call('HGETALL', kept) };
+		         redis.call('HGETALL', nodes), redis.call('HGETALL', kept), absent };
 	),
 };
 

@@ -15,7 +15,7 @@
 /* What the script answers (scripts.c), in its order. */
 enum {
 	EPOCH, NOW, TEXT, SIGNATURE, OWNER, LEASE, ADDED, LENGTH, LAST, USED, MAXMEMORY, POLICY,
-	NODES, KEPT, ELEMENTS
+	NODES, KEPT, ABSENT, ELEMENTS
 };
 
 static bool has_shape(const redisReply *a)
@@ -26,7 +26,7 @@ static bool has_shape(const redisReply *a)
 		[LENGTH] = REDIS_REPLY_INTEGER,   [LAST] = REDIS_REPLY_STRING,
 		[USED] = REDIS_REPLY_INTEGER,     [MAXMEMORY] = REDIS_REPLY_INTEGER,
 		[POLICY] = REDIS_REPLY_STRING,    [NODES] = REDIS_REPLY_ARRAY,
-		[KEPT] = REDIS_REPLY_ARRAY,
+		[KEPT] = REDIS_REPLY_ARRAY,       [ABSENT] = REDIS_REPLY_INTEGER,
 	};
 	if (a->type != REDIS_REPLY_ARRAY || a->elements != ELEMENTS)
 		return false;
@@ -103,6 +103,7 @@ static void take(struct weir_replica_view *v, const redisReply *a)
 	if (e[TEXT]->type == REDIS_REPLY_STRING)
 		read_generation(&v->current, e[TEXT]->str, e[TEXT]->len,
 		                e[SIGNATURE]->type == REDIS_REPLY_STRING && e[SIGNATURE]->len);
+	v->current.chunks_absent = count(e[ABSENT]);
 	if (e[OWNER]->type == REDIS_REPLY_STRING &&
 	    weir__hex_parse(&v->lease_owner, e[OWNER]->str, e[OWNER]->len, WEIR_REPLICA_NODE))
 		v->lease_ms = e[LEASE]->integer;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <weir/error.h>
@@ -124,6 +125,8 @@ int replicate_follow(struct replicate *r)
 	if (!r->output || r->count)
 		return r->count ? misuse("'%s' is too much", r->arguments[0]) :
 		                  misuse("-o FILE is missing");
+	if (strcmp(r->output, "-") == 0)
+		return misuse("-o -: a file is replaced, again and again; ./- is one of that name");
 	if (check_replaceable(r->output) != 0)
 		return trouble("%s", weir_error_detail());
 	r->options.report = report;

@@ -44,6 +44,7 @@ static json_t *json_generation(const struct weir_replica_view *v,
 	json_put(j, "stream", text(g->stream_keys ? "keys" : "hashes"));
 	json_put(j, "signed", json_boolean(g->is_signed));
 	json_put(j, "damaged", json_boolean(g->damaged));
+	json_put(j, "chunks_absent", integer(g->chunks_absent));
 	return j;
 }
 

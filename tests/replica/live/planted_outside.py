@@ -6,6 +6,19 @@ FOLLOW = "src/tool/replicate/follow.c"
 BEGIN, DUE = ("src/replica/service/" + f for f in ("begin.c", "due.c"))
 
 OUTSIDE = [
+    ("ABSENT_UNSAID", "src/tool/replicate/status.c", "if (g->chunks_absent)", "if (0)",
+     "status Figures.test_what_is_wrong_with_the_set"),
+    ("ABSENT_BUT_ONE", REDIS + "scripts.c", "for i = 0, math.min(tonumber(n), 100000) - 1 do",
+     "for i = 1, math.min(tonumber(n), 100000) - 2 do", "shell Shell.test_an_image_that_has_gone"),
+    ("ABSENT_THOUGH_ELSEWHERE", REDIS + "scripts.c",
+     "if n and not string.find(text, '\\npath ', 1, true) then", "if n then",
+     "shell Shell.test_an_image_that_has_gone"),
+    ("SHORT_ANSWER", REDIS + "stream.c", "a->elements == 5 &&", "a->elements >= 4 &&",
+     "liar Lies.test_an_answer_that_is_too_short"),
+    ("FAILS_UNHEARD", FOLLOW, "\t\tlast = err;\n", "\t\tlast = err ? err : last;\n",
+     "follow_files FollowFiles.test_a_folder_that_goes_away"),
+    ("HANGUP_IGNORED", FOLLOW, "\tsigaddset(&ends, SIGHUP);\n", "",
+     "follow_files FollowFiles.test_a_folder_that_goes_away"),
     ("WRITTEN_FOR_EVER", FOLLOW, "atomic_exchange(&f->another, false)", "atomic_load(&f->another)",
      "follow_files FollowFiles.test_it_stays"),
     ("ANOTHER_FILE_UNSEEN", FOLLOW, "st.st_ino == was->st_ino && ", "",

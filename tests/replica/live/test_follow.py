@@ -76,6 +76,7 @@ class Follow(tool.Tool):
         group.wait_until("it is followed", lambda: self.query(path, 550))
 
     def test_what_is_no_image_stays(self):
+        self.assertIn("-o -: a file is replaced", self.replicate("follow", "-o", "-", status=2))
         mine = os.path.join(self.folder, "mine")
         with open(mine, "w") as f:
             f.write("a text of somebody\n" * 100)

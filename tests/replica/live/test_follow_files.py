@@ -3,6 +3,7 @@
 written to for a while. test_follow_files.py PROGRAM WEIR"""
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -35,14 +36,16 @@ class FollowFiles(tool.Tool):
     def error(self):
         return [n["error"] for n in self.status(status=None)["nodes"]][0]
 
-    def fails(self, why):
+    def fails(self, why, first=500):
         """Another generation comes, and cannot be written: that is said once."""
-        self.another(500, 600)
-        said = self.process.stderr.readline().decode()
-        self.assertTrue("at/image: " in said and why in said, said)
-        time.sleep(0.5) # it is tried five times a second
+        self.another(first, first + 100)
         os.set_blocking(self.process.stderr.fileno(), False)
-        self.assertIsNone(self.process.stderr.read(1))
+        said = []
+        group.wait_until("it says so", lambda: said.append(self.process.stderr.read()) or
+                         any(said))
+        time.sleep(0.5) # it is tried five times a second
+        said = b"".join(s or b"" for s in [*said, self.process.stderr.read()]).decode()
+        self.assertEqual((said.count("at/image: "), why in said), (1, True), said)
 
     def recovers(self):
         group.wait_until("it is written", lambda: self.query(self.image, 550))
@@ -183,6 +186,12 @@ class FollowFiles(tool.Tool):
         os.rename(self.at + "2", self.at)
         self.recovers()
         group.wait_until("all is well", lambda: not self.error())
+        os.rename(self.at, self.at + "2") # it may fail again, and is heard of again
+        self.fails("no such file or directory", 700)
+        os.rename(self.at + "2", self.at)
+        group.wait_until("it is written", lambda: self.query(self.image, 750))
+        self.process.send_signal(signal.SIGHUP)
+        self.assertEqual(self.process.wait(60), 0)
 
     def test_a_disk_that_becomes_read_only(self):
         if subprocess.run(["mount", "-t", "tmpfs", "none", self.at],

@@ -175,6 +175,12 @@ class Lies(unittest.TestCase):
         except queue.Empty:
             self.fail("nobody answers who publishes")
 
+    def test_an_answer_that_is_too_short(self):
+        node = self.start()
+        self.liar.lies["read"] = lambda args, answer, send: answer[:-1]
+        group.wait_until("it is refused", lambda: "a reading of the stream" in
+                         node.stats()["error"])
+
     def test_more_there_than_ever_added(self):
         self.answers(self.start(), lambda a, r, send: [0, 5, b"1", [idle_entry(10**15)], b""])
 

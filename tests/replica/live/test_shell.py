@@ -49,6 +49,22 @@ class Shell(tool.Tool):
         self.replicate("publish", "--replace", "b", "--", "true")
         self.served(550)
 
+    def test_an_image_that_has_gone(self):
+        """Somebody deleted it, or a part: nobody asks for it before a node begins."""
+        self.build("a", 0, 100, "-n", "3000000")
+        self.replicate("publish", "a")
+        self.assertEqual(self.status()["current"]["chunks_absent"], 0)
+        chunks = self.server.client.keys("{weir:seen}:c:*")
+        self.assertGreater(len(chunks), 2)
+        self.server.client.delete(*chunks[1:])
+        self.assertIn("%d pieces of the image have gone" % (len(chunks) - 1),
+                      self.status(status=1)["alerts"][0])
+        os.mkdir(self.folder + "/images")
+        at = "--image-folder=%s/images" % self.folder
+        self.server.client.delete(*self.server.client.keys("*"))
+        self.replicate("publish", at, "a") # it is in no redis
+        self.assertEqual(self.status()["current"]["chunks_absent"], 0)
+
     def test_other_steps(self):
         """What would be asked for in another form is not published."""
         self.build("a", 0, 100, "-n", "1000", "--seed=7")

@@ -55,7 +55,7 @@ class Figures(Tool):
         self.addCleanup(self.liar.close)
         self.said = [b"e" * 56, NOW, manifest(7), b"", b"%016x" % 3, 1500, 20, 5, b"7-4", 600,
                      0, b"noeviction", [], [b"6", b"sig\n" + manifest(6), b"7",
-                                            b"\n" + manifest(7), b"5", b"\nrubbish"]]
+                                            b"\n" + manifest(7), b"5", b"\nrubbish"], 0]
         self.liar.lies["status"] = lambda args, answer, send: self.said
 
     def ask(self, *options, status=0):
@@ -78,7 +78,7 @@ class Figures(Tool):
         self.assertEqual(said["current"], {
             "generation": 7, "base": 6, "kind": "classic", "image_bytes": 2500,
             "age_seconds": 61.5, "checksum": SUM, "position": "7-3", "stream": "hashes",
-            "signed": False, "damaged": False})
+            "signed": False, "damaged": False, "chunks_absent": 0, "chunks_absent": 0})
         self.assertEqual([(g["generation"], g["base"], g["position"], g["signed"], g["damaged"])
                           for g in said["kept"]],
                          [(7, 6, "7-3", False, False), (6, 5, "6-3", True, False),
@@ -230,6 +230,10 @@ class Figures(Tool):
         self.said[10], self.said[11] = 0, b"allkeys-lru" # which removes nothing then
         self.assertEqual(self.json()["alerts"], [])
         self.nodes(report(0, 0, checksum="0" * 32)) # it has no image, so it has no other
+        self.said[14] = 2
+        self.assertIn("2 pieces of the image have gone", self.json(status=1)["alerts"][0])
+        self.assertEqual(self.json(status=1)["current"]["chunks_absent"], 2)
+        self.said[14] = 0
         self.said[2] = b"rubbish"
         self.assertEqual(self.json(status=1)["alerts"], ["the manifest cannot be read"])
         self.said[2] = None
@@ -242,7 +246,7 @@ class Figures(Tool):
     def test_answers_of_another_shape(self):
         whole = list(self.said)
         for i, bad in ((0, 5), (1, b"x"), (5, b"x"), (6, b"x"), (7, b"x"), (8, 5), (9, b"x"),
-                       (10, None), (11, 5), (12, b"x"), (13, 5)):
+                       (10, None), (11, 5), (12, b"x"), (13, 5), (14, b"x")):
             with self.subTest(i=i):
                 self.said = [*whole[:i], bad, *whole[i + 1:]]
                 self.assertEqual(self.run_tool(self.liar.url).returncode, 2)
