@@ -219,11 +219,13 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		return redis.status_reply('OK');
 	),
 
-	/* owner, milliseconds, whether to take it from another ('1')
+	/* owner, milliseconds, whether to take it from another ('1'); one without an end is no
+	 * node's
 	 * -> { owner, milliseconds left }: whose it is now */
 	[WEIR_SCRIPT_LEASE] = LUA(
 		local owner = redis.call('GET', lease);
-		if owner and owner ~= ARGV[1] and ARGV[3] == '1' then
+		if owner and owner ~= ARGV[1] and
+		   (ARGV[3] == '1' or redis.call('PTTL', lease) == -1) then
 			redis.call('DEL', lease);
 			owner = false;
 		end

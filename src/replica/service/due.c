@@ -153,6 +153,17 @@ static void watch(struct weir_replica *r, uint64_t now)
 	(void)take_fill(r, &s);
 }
 
+/* L1. Whoever looked for it: a generation is due, of whoever's duty it is, since the stream may
+ * have lost its end. */
+static void notice_epoch(struct weir_replica *r, uint64_t now)
+{
+	if (strcmp(r->last_epoch, r->node.epoch) == 0)
+		return;
+	memcpy(r->last_epoch, r->node.epoch, sizeof r->last_epoch);
+	r->epoch_ms = now;
+	weir__due_now(&r->publish);
+}
+
 /* Whoever has no room for a word has a report all the more, and a generation makes room. */
 int weir__service_due(struct weir_replica *r)
 {
@@ -162,6 +173,7 @@ int weir__service_due(struct weir_replica *r)
 	uint64_t now = weir__now_ms();
 	int first = 0;
 	watch(r, now);
+	notice_epoch(r, now);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		int err = all[i](r, now);
 		if (err && !first) {

@@ -43,24 +43,11 @@ static int look(struct weir_replica *r)
 	return err;
 }
 
-/* L1: another epoch. All that is retained is sent again; a generation is due, of whoever's duty it
- * is, since the stream may have lost its end. */
-static int meet(struct weir_replica *r)
-{
-	int err = look_now(r);
-	if (strcmp(r->last_epoch, r->node.epoch) != 0) {
-		memcpy(r->last_epoch, r->node.epoch, sizeof r->last_epoch);
-		r->epoch_ms = weir__now_ms();
-		r->publish.at = 0;
-	}
-	return err;
-}
-
 static int send_all(struct weir_replica *r)
 {
 	int err = weir__node_send(&r->node);
 	for (unsigned tries = 0; err == -ESTALE && tries < 3; tries++) {
-		err = meet(r);
+		err = look_now(r); /* L1: all that is retained is sent again */
 		/* a manifest that will not do is no reason not to send */
 		if (r->node.epoch[0] && weir__wire_fd(r->wire) >= 0)
 			err = weir__node_send(&r->node);
@@ -139,6 +126,6 @@ int weir__service_round(struct weir_replica *r)
 		return first;
 	err = weir__node_read(&r->node); /* connects again, where nothing was to be sent */
 	if (err == -ESTALE)
-		err = meet(r);
+		err = look_now(r);
 	return first ? first : err;
 }

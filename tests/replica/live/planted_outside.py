@@ -6,6 +6,8 @@ FOLLOW = "src/tool/replicate/follow.c"
 BEGIN, DUE = ("src/replica/service/" + f for f in ("begin.c", "due.c"))
 
 OUTSIDE = [
+    ("LEASE_FOR_EVER", REDIS + "scripts.c", "ARGV[3] == '1' or redis.call('PTTL', lease) == -1)",
+     "ARGV[3] == '1')", "scripts Scripts.test_lease"),
     ("ABSENT_UNSAID", "src/tool/replicate/status.c", "if (g->chunks_absent)", "if (0)",
      "status Figures.test_what_is_wrong_with_the_set"),
     ("ABSENT_BUT_ONE", REDIS + "scripts.c", "for i = 0, math.min(tonumber(n), 100000) - 1 do",
@@ -35,7 +37,7 @@ OUTSIDE = [
      "follow_files FollowFiles.test_what_another_set_has"),
     ("ANOTHERS_OF_ANY_NUMBER", FOLLOW, "its.generation != f->generation || ", "",
      "follow_files FollowFiles.test_what_it_was_before"),
-    ("NOT_DUE_IN_AN_EPOCH", "src/replica/service/round.c", "\t\tr->publish.at = 0;\n", "",
+    ("NOT_DUE_IN_AN_EPOCH", DUE, "\tr->epoch_ms = now;\n\tweir__due_now(&r->publish);\n", "",
      "promises Promises.test_another_epoch"),
     ("ONE_ABSENT_ENDS", REDIS + "scripts.c", "if absent > 1000 then", "if absent > 0 then",
      "scripts Scripts.test_one_chunk_is_absent"),

@@ -167,6 +167,9 @@ class Scripts(nodes.OneServer):
         self.assertEqual(self.call("lease", "you", 90000, "1")[0], b"you")
         self.call("release", "you")
         self.assertIsNone(self.client.get(SET + "lease"))
+        self.client.set(SET + "lease", "somebody") # without an end: no node's
+        self.assertEqual(self.call("lease", "me", 50000, "0"), [b"me", 50000])
+        self.assertTrue(0 < self.client.pttl(SET + "lease") <= 50000)
 
     def test_nodes(self):
         self.client.delete(SET + "nodes")
