@@ -77,6 +77,8 @@ class Show:
         self.all_complete()
         self.all_have_of_the_dead()
         broken.trim(self.master().client)
+        for node in self.ledger.nodes * 2: # then each has had a round since, and says what it found
+            node.ask("flush 60000")
         self.all_complete()
         self.witnesses = {n.name for n in self.ledger.nodes}
 
@@ -118,9 +120,13 @@ class Show:
             n.stats()["complete"] for n in self.ledger.nodes), 120)
 
     def all_have_of_the_dead(self):
-        if self.ledger.gone:
+        if not self.ledger.gone:
+            return
+        try:
             self.wait_for("all have what the dead had confirmed",
                           lambda: not self.ledger.lost(self.ledger.gone), 120)
+        except AssertionError as error:
+            raise AssertionError("%s: %s" % (error, self.ledger.lost(self.ledger.gone))) from None
 
     def inserted(self):
         return sum(self.ledger.promises().values())
