@@ -47,7 +47,8 @@
  *     A gap that nobody's image covers ends when every node that lives has spoken since: what it
  *     says of its last number shows what is lacking of it, and it sends that again. Nobody
  *     waits for what is lacking of a node that has gone; but others who live may have it, so what
- *     is published then begins a lineage (L12).
+ *     is published then begins a lineage (L12). A node that is asked for what it retains no more,
+ *     or in whose name somebody else sends, takes another name: the old one has gone.
  * L9  Who is incomplete, by L7 or L8, publishes no image of its own set.
  * L10 Publishing compares the owner of the lease, the epoch and the base generation, replaces the
  *     manifest, and trims the stream up to what L3 lets nodes forget, in one script. So whoever
