@@ -142,6 +142,53 @@ static void test_what_was_written_elsewhere(void **state)
 	assert_true(asked);
 }
 
+static void write_text(const char *name)
+{
+	FILE *to = fopen(name, "w");
+	assert_non_null(to);
+	assert_true(fputs("somebody's text", to) >= 0);
+	assert_int_equal(fclose(to), 0);
+}
+
+static void assert_text(const char *name)
+{
+	struct stat st;
+	assert_int_equal(stat(name, &st), 0);
+	assert_int_equal(st.st_size, strlen("somebody's text"));
+}
+
+static void put_a_text(const struct shim_call *call)
+{
+	if (strcmp(call->what, "fallocate") == 0 && times && times--) {
+		write_text(beside);
+		assert_int_equal(rename(beside, path), 0);
+	}
+}
+
+/* What a link leads to is looked at where the new file goes, before it is written and after. */
+static void test_only_images(void **state)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	(void)state;
+	o.only_images = true;
+	assert_ok(weir_save(f, to_it, &o));
+	assert_int_equal(truncate(path, 0), 0);
+	assert_ok(weir_save(f, to_it, &o));
+	assert_int_equal(unlink(path), 0);
+	assert_ok(weir_save(f, path, &o));
+	assert_int_equal(truncate(path, 7), 0); /* of eight */
+	assert_refused(weir_save(f, to_it, &o), -EEXIST, to_it, "neither empty nor an image");
+	write_text(path);
+	assert_refused(weir_save(f, to_it, &o), -EEXIST, to_it, "neither empty nor an image");
+	assert_text(path);
+	assert_ok(weir_save(f, path, NULL));
+	shim.look = put_a_text;
+	times = 1;
+	assert_refused(weir_save(f, to_it, &o), -EEXIST, to_it, "neither empty nor an image");
+	assert_int_equal(times, 0);
+	assert_text(path);
+}
+
 int main(void)
 {
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -150,6 +197,7 @@ int main(void)
 		fresh(test_file_replaced_meanwhile),
 		fresh(test_what_was_written),
 		fresh(test_what_was_written_elsewhere),
+		fresh(test_only_images),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@ FOLLOW = "src/tool/replicate/follow.c"
 BEGIN, DUE = ("src/replica/service/" + f for f in ("begin.c", "due.c"))
 
 OUTSIDE = [
+    ("REFUSED_WITHOUT_A_WAY", "src/replica/node_join.c", 'weir_fail(r->err, "%s; generation',
+     'weir_fail(r->err, "%.9s; generation', "lineages FilesPutBack.test_a_record_is_joined"),
     ("LEASE_FOR_EVER", REDIS + "scripts.c", "ARGV[3] == '1' or redis.call('PTTL', lease) == -1)",
      "ARGV[3] == '1')", "scripts Scripts.test_lease"),
     ("ABSENT_UNSAID", "src/tool/replicate/status.c", "if (g->chunks_absent)", "if (0)",

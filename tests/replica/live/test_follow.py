@@ -59,7 +59,8 @@ class Follow(tool.Tool):
         os.unlink(path)
         os.symlink(mine, path)
         self.replicate("publish", "a")
-        time.sleep(1)
+        group.wait_until("status says so", lambda: any(
+            "neither empty nor an image" in n["error"] for n in self.status(status=None)["nodes"]))
         self.assertEqual(open(mine).read(), "my text, no image at all")
 
     def test_another_of_the_same_number(self):

@@ -38,6 +38,9 @@ class FilesPutBack(nodes.OneServer):
         self.server.start()
         group.wait_until("it is noticed", lambda: all(
             "does not descend" in n.stats()["error"] for n in self.ledger.nodes))
+        time.sleep(0.5)
+        for n in self.ledger.nodes: # it is asked for again and again, and the way out stays
+            self.assertIn("(weir replicate publish --replace)", n.stats()["error"])
         self.assertFalse(self.ledger.lost())
 
     def test_a_record_is_joined(self):
