@@ -81,7 +81,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 			end
 			id = redis.pcall('XADD', stream, '*', unpack(ARGV, 3));
 			if type(id) == 'string' or
-			   not string.find(id.err or '', 'exhausted', 1, true) then
+			   not string.find(id.err or "", 'exhausted', 1, true) then
 				return id;
 			end
 			redis.call('DEL', stream);
