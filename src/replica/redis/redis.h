@@ -14,9 +14,9 @@
 
 enum {
 	WEIR_REDIS_SHA = 40,          /* characters of a script's name */
-	WEIR_REDIS_ALL = UINT32_MAX,  /* replicas: as many as there are, or were lately */
 	WEIR_REDIS_LATELY_MS = 600000, /* then one that was there is taken for removed */
 };
+#define WEIR_REDIS_ALL UINT32_MAX /* replicas: as many as there are, or were lately */
 
 struct weir_coming;
 
