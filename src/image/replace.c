@@ -18,6 +18,7 @@ int weir__replace_begin(struct weir_replace *r, const char *path, unsigned mode,
 {
 	r->path = path;
 	r->mode = mode;
+	r->only_images = false;
 	int err = weir__target_find(&r->target, path);
 	if (err)
 		return err;
@@ -62,7 +63,9 @@ int weir__replace_publish(struct weir_replace *r)
 	error = sync_retrying(r->new.fd);
 	if (error)
 		return fail(r, error, "sync the new file");
-	int err = switch_name(r);
+	int err = r->only_images ? weir__target_check_image(&r->target, r->path) : 0;
+	if (!err)
+		err = switch_name(r);
 	if (err)
 		return err;
 	error = sync_retrying(r->target.folder);

@@ -11,6 +11,7 @@ enum { WEIR_REPLACE_NAMED = 1 };
 struct weir_replace {
 	const char *path;          /* as the caller gave it, for sentences */
 	unsigned mode;             /* likewise; 0: none */
+	bool only_images;          /* likewise: what is neither empty nor one stays */
 	struct weir_target target;
 	struct weir_temporary new; /* to write to */
 };

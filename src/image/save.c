@@ -101,12 +101,11 @@ static int save_as(weir__write_fn *write, void *what, const char *path,
 	int err = weir__replace_begin(&r, path, options->mode, named);
 	if (err)
 		return err;
-	if (options->only_images) /* before all of it is written, */
+	r.only_images = options->only_images; /* when it is replaced, */
+	if (options->only_images) /* and before all of it is written */
 		err = weir__target_check_image(&r.target, path);
 	if (!err)
 		err = write(what, r.new.fd, path, options);
-	if (!err && options->only_images) /* and what it is when it is replaced */
-		err = weir__target_check_image(&r.target, path);
 	if (!err && options->written && fstat(r.new.fd, options->written) != 0)
 		err = weir__fail(-errno, "%s: cannot ask for what was written: %s", path,
 		                 weir_strerror(errno));

@@ -76,6 +76,8 @@ static int apply_own(void *arg, const unsigned char *data, size_t bytes)
 static int replay_own(struct weir_node *n, struct weir_reload *next, uint64_t has)
 {
 	struct own o = { n, next };
+	if (has > n->retained.last) /* of what was sent in its name: not its own */
+		has = 0;
 	(void)weir__node_collect(n);
 	for (const struct weir_batch *b = n->retained.oldest; b; b = b->later) {
 		int err = b->sequence > has ? apply_own(&o, b->data, b->bytes) : 0;
@@ -159,19 +161,18 @@ static bool keeps_more(const struct weir_node *n, const struct weir_manifest *m)
 }
 
 /* Is it newer than what is joined here, or is that of a time to come? Clocks may be wrong. */
-static bool is_newer(const struct weir_node *n, const struct weir_manifest *m)
+static bool is_newer(const struct weir_node *n, const struct weir_manifest *m, uint64_t now)
 {
-	uint64_t now, ours = n->joined.published_ms;
-	return m->published_ms > ours ||
-	       (n->server->now(n->server->context, &now) == 0 && ours > now);
+	return m->published_ms > n->joined.published_ms || n->joined.published_ms > now;
 }
 
 /* L13. An application writes its record before it inserts: one that was read in this epoch, since
  * what is joined here was published, has what this node's set has, but for what was to go. One that
  * somebody put back is of another epoch, or older. */
-static bool is_of_record(const struct weir_node *n, const struct weir_manifest *m)
+static bool is_of_record(const struct weir_node *n, const struct weir_manifest *m, uint64_t now)
 {
-	return m->source == WEIR_SOURCE_RECORD && strcmp(m->epoch, n->epoch) == 0 && is_newer(n, m);
+	return m->source == WEIR_SOURCE_RECORD && strcmp(m->epoch, n->epoch) == 0 &&
+	       is_newer(n, m, now);
 }
 
 /* L13. What has gone from the stream will not be there the next time. */
@@ -179,17 +180,21 @@ static int unite(struct replay *p, struct weir_node *n, const struct weir_manife
 {
 	if (m->hashing == n->hashing)
 		return weir_reload_copy(p->next);
+	uint64_t now;
+	int err = n->server->now(n->server->context, &now);
+	if (err)
+		return err;
 	/* of this lineage its number is lower: it was made since what is joined here was lost */
-	if (!p->gap && (m->lineage == n->joined.lineage || is_of_record(n, m))) {
+	if (!p->gap && (m->lineage == n->joined.lineage || is_of_record(n, m, now))) {
 		p->kept = false;
 		return 0;
 	}
-	int err = weir_fail(-EKEYREJECTED, "set %s: generation %" PRIu64 " is hashed by another "
-	                    "seed, and %s: this node's own set cannot be added to it, and stays "
-	                    "until one made from the record comes (weir replicate publish "
-	                    "--replace), or the node is opened anew", n->set, m->generation,
-	                    p->gap ? "entries that follow it have gone from the stream" :
-	                             "does not descend from what is joined here");
+	err = weir_fail(-EKEYREJECTED, "set %s: generation %" PRIu64 " is hashed by another "
+	                "seed, and %s: this node's own set cannot be added to it, and stays "
+	                "until one made from the record comes (weir replicate publish "
+	                "--replace), or the node is opened anew", n->set, m->generation,
+	                p->gap ? "entries that follow it have gone from the stream" :
+	                         "does not descend from what is joined here");
 	refuse(n, m, err);
 	return err;
 }

@@ -142,6 +142,55 @@ static void test_a_clock_that_is_behind(void **state)
 	assert_true(has_key(B, 5));
 }
 
+static int now_fails(void *context, uint64_t *ms)
+{
+	(void)context, (void)ms;
+	return weir_fail(-ECONNRESET, "the connection broke");
+}
+
+/* What may succeed the next time is not refused. */
+static void test_a_clock_that_does_not_answer(void **state)
+{
+	const struct weir_server as_it_was = toy.server;
+	(void)state;
+	toy.clock += 3600000;
+	publish_of(A, 1, 3);
+	assert_ok(weir__node_look(&node[B]));
+	toy_flush(&toy);
+	toy.clock -= 3600000;
+	publish_of(A, 4711, 5);
+	toy.server.now = now_fails;
+	assert_int_equal(weir__node_look(&node[B]), -ECONNRESET);
+	toy.server = as_it_was;
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has_key(B, 5));
+}
+
+/* Somebody sends in B's name the number that B's next batch gets, and an image says it has that:
+ * what B has not sent yet is in none. */
+static void test_the_next_in_its_name(void **state)
+{
+	struct weir_sending forged = { .kind = WEIR_ENTRY_KEYS, .sequence = 1, .data = "" };
+	struct weir_stream_id id;
+	(void)state;
+	publish_of(A, 1, 3);
+	assert_ok(weir__node_look(&node[A]));
+	assert_ok(weir__node_look(&node[B]));
+	insert_key(B, 77);
+	forged.epoch = node[A].epoch;
+	forged.node = node[B].id;
+	forged.hashing = node[A].hashing;
+	assert_ok(toy.server.append(&toy, &forged, &id));
+	insert_key(A, 5);
+	assert_ok(weir__node_send(&node[A]));
+	publish(A);
+	assert_non_null(strstr(toy.now.manifest, "origin 000000000000000b 1\n"));
+	node[B].fetches_all = true;
+	assert_ok(weir__node_look(&node[B]));
+	assert_int_equal(node[B].joined.generation, 2);
+	assert_true(has_key(B, 5) && has_key(B, 77));
+}
+
 int main(void)
 {
 #define OF(test) cmocka_unit_test_setup_teardown(test, make_of_keys, release_two)
@@ -154,6 +203,8 @@ int main(void)
 		OF(test_what_came_meanwhile),
 		OF(test_no_number_of_what_failed),
 		OF(test_a_clock_that_is_behind),
+		OF(test_a_clock_that_does_not_answer),
+		OF(test_the_next_in_its_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,6 +80,17 @@ static inline bool weir__redis_is_seen(struct weir_redis *r, const struct weir_m
 	r->looked = r->in_vain = none;
 	return true;
 }
+/* Numbers that were looked at in vain may come to be true: not for ever. */
+static inline void weir__redis_lapse(struct weir_redis *r)
+{
+	r->looked = r->in_vain = (struct weir_redis_which){ UINT64_MAX, 0 };
+}
+/* Look again, whatever stands there: somebody may have changed the manifest alone. */
+static inline void weir__redis_unsee(struct weir_redis *r)
+{
+	weir__redis_lapse(r);
+	r->there = (struct weir_redis_which){ UINT64_MAX, 1 };
+}
 static inline void weir__redis_looked(struct weir_redis *r)
 {
 	if (memcmp(&r->there, &r->looked, sizeof r->there) == 0)

@@ -85,6 +85,7 @@ static int report(struct weir_replica *r, uint64_t now)
 	if (!weir__is_due(&r->status, now))
 		return 0;
 	weir__due_after(&r->status, now, r->idle_ms);
+	weir__redis_lapse(&r->redis);
 	int err = send_report(r);
 	return err == -ENOSPC ? 0 : err; /* it is said elsewhere */
 }
@@ -136,6 +137,8 @@ static int publish(struct weir_replica *r, uint64_t now)
 	weir__due_after(&r->publish, now, r->publish_ms);
 	forget_gone(r, now);
 	int err = weir__service_duty(r);
+	if (err == -EEXIST)
+		weir__redis_unsee(&r->redis);
 	if (err == -EPERM || err == -EEXIST)
 		err = 0; /* another node does it */
 	/* it stays until it succeeds, or another node does it */

@@ -103,7 +103,7 @@ static void take(struct weir_replica_view *v, const redisReply *a)
 	if (e[TEXT]->type == REDIS_REPLY_STRING)
 		read_generation(&v->current, e[TEXT]->str, e[TEXT]->len,
 		                e[SIGNATURE]->type == REDIS_REPLY_STRING && e[SIGNATURE]->len);
-	v->current.chunks_absent = count(e[ABSENT]);
+	v->current.chunks_absent = v->current.damaged ? 0 : count(e[ABSENT]);
 	if (e[OWNER]->type == REDIS_REPLY_STRING &&
 	    weir__hex_parse(&v->lease_owner, e[OWNER]->str, e[OWNER]->len, WEIR_REPLICA_NODE))
 		v->lease_ms = e[LEASE]->integer;

@@ -61,10 +61,8 @@ static bool is_as_saved(const struct following *f)
 	       st.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
-/* Another who follows the set may write here too. What that one wrote is as good, and the two would
- * replace each other's file for ever. One that somebody copied there may be another set's; but it
- * does not come again as soon as it was replaced. */
-static bool is_anothers(struct following *f, const struct weir_replica *replica)
+/* Has somebody put an image of this generation there? It may be another set's. */
+static bool is_whole(struct following *f, const struct weir_replica *replica)
 {
 	const struct image_how how = { .wordless = true,
 		                       .max_memory = image_max_memory(),
@@ -72,12 +70,21 @@ static bool is_anothers(struct following *f, const struct weir_replica *replica)
 	struct weir_handle_stats ours = WEIR_HANDLE_STATS_INIT;
 	struct weir_image_info its = WEIR_IMAGE_INFO_INIT;
 	const char *path = f->r->output;
-	if (now() - f->again > SOON_S || stat(path, &f->file) != 0 ||
-	    weir_image_info(path, &its) != 0 ||
+	if (stat(path, &f->file) != 0 || weir_image_info(path, &its) != 0 ||
 	    weir_handle_stats(weir_replica_handle(replica), &ours) != 0 ||
 	    its.generation != f->generation || its.seed_fingerprint != ours.filter.seed_fingerprint)
 		return false;
 	return image_verify(path, &how) == 0 && is_as_saved(f); /* still */
+}
+
+/* Another who follows the set may write here too. What that one wrote is as good, and the two would
+ * replace each other's file for ever. What somebody copied there does not come again as soon as it
+ * was replaced. */
+static bool is_anothers(struct following *f, const struct weir_replica *replica)
+{
+	bool whole = is_whole(f, replica), soon = now() - f->again <= SOON_S;
+	f->again = whole ? now() : 0;
+	return whole && soon;
 }
 
 /* Write the file if there is another generation than the one in it, or if somebody has removed it
@@ -90,10 +97,11 @@ static int save(struct following *f, struct weir_replica *replica)
 	if (err)
 		return err;
 	bool another = atomic_exchange(&f->another, false) || s.generation != f->generation;
+	if (another)
+		f->again = 0;
 	f->saved = f->saved && !another && (is_as_saved(f) || is_anothers(f, replica));
 	if (f->saved)
 		return 0;
-	f->again = another ? 0 : now();
 	o.zstd_level = f->r->zstd_level;
 	o.generation = s.generation;
 	o.written = &f->file;

@@ -6,6 +6,12 @@ FOLLOW = "src/tool/replicate/follow.c"
 BEGIN, DUE = ("src/replica/service/" + f for f in ("begin.c", "due.c"))
 
 OUTSIDE = [
+    ("DUTY_BLIND", DUE, "\t\tweir__redis_unsee(&r->redis);\n", "\t\t;\n",
+     "meddled Meddled.test_the_text_alone"),
+    ("IN_VAIN_FOR_EVER", DUE, "\tweir__redis_lapse(&r->redis);\n", "",
+     "meddled Meddled.test_a_number_that_comes_true"),
+    ("ANOTHERS_THOUGH_REMOVED", FOLLOW, "f->again = whole ? now() : 0;", "f->again = now();",
+     "follow_files FollowFiles.test_removed_and_then_the_wrong_one"),
     ("REFUSED_WITHOUT_A_WAY", "src/replica/node_join.c", 'weir_fail(r->err, "%s; generation',
      'weir_fail(r->err, "%.9s; generation', "lineages FilesPutBack.test_a_record_is_joined"),
     ("LEASE_FOR_EVER", REDIS + "scripts.c", "ARGV[3] == '1' or redis.call('PTTL', lease) == -1)",
@@ -32,7 +38,7 @@ OUTSIDE = [
     ("OTHERS_FIRST", FOLLOW, "(is_as_saved(f) || is_anothers(f, replica));",
      "(is_anothers(f, replica) || is_as_saved(f));",
      "follow_files FollowFiles.test_what_differs_in_one_thing"),
-    ("ANOTHERS_AT_ONCE", FOLLOW, "now() - f->again > SOON_S || ", "",
+    ("ANOTHERS_AT_ONCE", FOLLOW, "return whole && soon;", "return whole;",
      "follow_files FollowFiles.test_what_another_set_has"),
     ("ANOTHERS_OF_ANY_SEED", FOLLOW,
      " || its.seed_fingerprint != ours.filter.seed_fingerprint)", ")",
@@ -93,7 +99,7 @@ OUTSIDE = [
     ("NUMBER_UNSAID", REDIS + "scripts.c",
      "'stored', string.match(names, ':(%x+):$') or \"\");", "'stored', \"\");",
      "lineages ByHand.test_by_another_seed"),
-    ("REPLACED_BY_NONE", "src/replica/node_join.c", " || is_of_record(n, m))) {", ")) {",
+    ("REPLACED_BY_NONE", "src/replica/node_join.c", " || is_of_record(n, m, now))) {", ")) {",
      "lineages FilesPutBack.test_a_record_is_joined"),
     ("IMAGES_STAY_OPEN", REDIS + "coming.c", "\tweir__image_end(&c->file);\n", "",
      "flap Flap.test_generations_faster_than_images"),

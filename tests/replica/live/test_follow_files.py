@@ -140,6 +140,15 @@ class FollowFiles(tool.Tool):
         for _ in range(3): # however often
             self.is_replaced(other)
 
+    def test_removed_and_then_the_wrong_one(self):
+        """That it was removed before says nothing of who wrote it."""
+        other = self.served_of("c", "--like=a")
+        self.begin()
+        os.unlink(self.image)
+        group.wait_until("it is written again", lambda: os.path.exists(self.image))
+        time.sleep(0.5)
+        self.is_replaced(other)
+
     def test_what_it_was_before(self):
         self.begin()
         shutil.copy(self.image, self.folder + "/old")
