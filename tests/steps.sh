@@ -163,12 +163,13 @@ step_tsan_clang() {
 	CC=clang CXX=clang++ threaded tsan_clang
 }
 
-# Only code compiled with it is seen: without zstd and the command's libraries. It knows fstat() and
-# not the fstat64() that meson asks for, which is the same function here.
+# Only code compiled with it is seen: without zstd, the command's libraries, and those by which a
+# node speaks to redis. It knows fstat() and not the fstat64() that meson asks for, which is the same
+# function here.
 step_msan() {
 	packages $base_packages g++ $clang_packages
 	CC=clang CXX=clang++ configure msan -Dbuildtype=debugoptimized -Dbench=disabled \
-		-Dtool=disabled -Dzstd=disabled \
+		-Dtool=disabled -Dzstd=disabled -Dreplicate=disabled \
 		-Db_sanitize=memory -Db_lundef=false -Dc_args=-U_FILE_OFFSET_BITS
 	meson_test msan -t 4 "${fixed_layout[@]}" --no-suite mathematics --suite unit \
 		--suite conformance --suite golden
