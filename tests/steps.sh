@@ -164,8 +164,8 @@ step_tsan_clang() {
 }
 
 # Only code compiled with it is seen: without zstd, the command's libraries, and those by which a
-# node speaks to redis. It knows fstat() and not the fstat64() that meson asks for, which is the same
-# function here.
+# node speaks to redis. It knows fstat() and not the fstat64() that meson asks for, which is the
+# same function here.
 step_msan() {
 	packages $base_packages g++ $clang_packages
 	CC=clang CXX=clang++ configure msan -Dbuildtype=debugoptimized -Dbench=disabled \

@@ -128,7 +128,8 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 	 * superseded chunks go, channel (L10)
 	 * A generation that is kept can be returned to, so the stream keeps what follows it. What
 	 * claims to be as new as the one that is published, or has no number, is the first to go.
-	 * The number beside a manifest may be anybody's, that within it is what a publisher joined.
+	 * The number beside a manifest may be anybody's, that within it is what a publisher joined;
+	 * what is no manifest is in nobody's way.
 	 * Keys of another type are refused before anything is written.
 	 * A text there may be anybody's: what it says of chunks is followed as far as there are
 	 * such. What is said on the channel is a hint: it may be refused. */
@@ -142,7 +143,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		end
 		local there = redis.call('HGET', manifest, 'text');
 		local base = there and (string.match(there, '\ngeneration (%d+)\n') or
-			redis.call('HGET', manifest, 'generation')) or '0';
+			ARGV[3]) or '0';
 		if base ~= ARGV[3] then
 			return redis.error_reply('WEIRBASE ' .. base);
 		end
@@ -190,6 +191,9 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		local absent = 0;
 		for i, one in ipairs(all) do
 			local n, stored = string.match(one.text, '\nchunks (%d+) %d+ (%x+)\n');
+			if stored and #stored ~= 16 then
+				n, stored = nil, nil;
+			end
 			if i <= tonumber(ARGV[14]) then
 				local id = string.match(one.text, '\nposition (%d+-%d+)\n');
 				local ms, number = parse(id);
@@ -299,7 +303,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		local text = redis.call('HGET', manifest, 'text');
 		local absent = 0;
 		local n, stored = string.match(text or "", '\nchunks (%d+) %d+ (%x+)\n');
-		if n and not string.find(text, '\npath ', 1, true) then
+		if n and #stored == 16 and not string.find(text, '\npath ', 1, true) then
 			local names = string.gsub(manifest, 'manifest$', 'c:' .. stored .. ':');
 			for i = 0, math.min(tonumber(n), 100000) - 1 do
 				absent = absent + 1 - redis.call('EXISTS', names .. i);

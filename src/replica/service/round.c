@@ -107,6 +107,12 @@ static bool broken(const struct weir_replica *r)
 	return weir__wire_fd(r->wire) < 0;
 }
 
+/* Has this node no room, whatever the server has? A generation of another's makes some. */
+static bool is_own(int err)
+{
+	return err == -ENOBUFS || err == -ENOMEM;
+}
+
 int weir__service_round(struct weir_replica *r)
 {
 	bool wanted;
@@ -122,10 +128,10 @@ int weir__service_round(struct weir_replica *r)
 		err = confirm(r, ticket, err);
 		first = first ? first : err;
 	}
-	if (first && broken(r))
+	if (first && broken(r) && !is_own(first))
 		return first;
 	err = weir__node_read(&r->node); /* connects again, where nothing was to be sent */
 	if (err == -ESTALE)
 		err = look_now(r);
-	return first ? first : err;
+	return first && !(err && is_own(first)) ? first : err;
 }

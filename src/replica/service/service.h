@@ -29,6 +29,8 @@ enum {
 	WEIR_SERVICE_IDLE_MS = 5000,   /* between words of a node that has nothing to send, and
 	                                  between reports */
 	WEIR_SERVICE_TURNS = 4,        /* of those: then a node that said nothing has gone */
+	WEIR_SERVICE_RETRY_MS = 30000, /* after a generation that could not be published */
+	WEIR_SERVICE_TRIES = 6,        /* that count while the connection stands: a second */
 	WEIR_SERVICE_GONE_MS = 7 * 24 * 3600 * 1000, /* then a node is forgotten, */
 	WEIR_SERVICE_FORGET_MS = 3600 * 1000,        /* by one that has been there for so long */
 	WEIR_SERVICE_CUT_MS = 24 * 3600 * 1000,      /* then it takes another name */

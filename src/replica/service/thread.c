@@ -110,6 +110,8 @@ void *weir__service_run(void *arg)
 	while (!stopping(r)) {
 		int err = round_and_due(r);
 		r->failures = err ? r->failures + 1 : 0;
+		if (weir__wire_fd(r->wire) >= 0 && r->failures > WEIR_SERVICE_TRIES)
+			r->failures = WEIR_SERVICE_TRIES;
 		r->all_failures += err != 0;
 		if (stopping(r))
 			break;

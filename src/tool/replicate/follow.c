@@ -61,7 +61,8 @@ static bool is_as_saved(const struct following *f)
 	       st.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
-/* Has somebody put an image of this generation there? It may be another set's. */
+/* Has somebody put an image of this generation there, or of a later one, which has not come here?
+ * It may be another set's. */
 static bool is_whole(struct following *f, const struct weir_replica *replica)
 {
 	const struct image_how how = { .wordless = true,
@@ -72,7 +73,7 @@ static bool is_whole(struct following *f, const struct weir_replica *replica)
 	const char *path = f->r->output;
 	if (stat(path, &f->file) != 0 || weir_image_info(path, &its) != 0 ||
 	    weir_handle_stats(weir_replica_handle(replica), &ours) != 0 ||
-	    its.generation != f->generation || its.seed_fingerprint != ours.filter.seed_fingerprint)
+	    its.generation < f->generation || its.seed_fingerprint != ours.filter.seed_fingerprint)
 		return false;
 	return image_verify(path, &how) == 0 && is_as_saved(f); /* still */
 }

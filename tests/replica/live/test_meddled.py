@@ -112,10 +112,9 @@ class Meddled(nodes.OneServer):
         self.says("it is not weir-manifest")
         self.node.ask("burst 1000")
         group.wait_until("it is sent", lambda: self.node.ask("flush 2000") == "0 ")
-        self.assertTrue(self.node.ask("publish").startswith("-"))
         came = self.client.info("stats")["total_net_output_bytes"] - before
         self.assertLess(came, 4 << 20)
-        self.client.delete(MANIFEST)
+        self.assertEqual(self.node.ask("publish"), "0 ") # what is no manifest is in nobody's way
         self.is_well()
         self.ends()
 
@@ -187,6 +186,16 @@ class Meddled(nodes.OneServer):
             self.assertLess(between.calls["manifest"], before[0] + 12) # idle is 300
             self.assertGreater(between.calls["read"], before[1] + 5)
         self.assertEqual(self.node.ask("publish"), "0 ")
+        nodes.settle(self, self.ledger)
+
+    def test_a_text_that_is_none(self):
+        """Whatever number stands beside it: whoever is to publish puts another in its place."""
+        self.begin()
+        other = self.ledger.start(seconds=1)
+        for text, beside in (("junk", "99"), ("", "x"), ("junk", "0")):
+            number = other.stats()["newest"]
+            self.client.hset(MANIFEST, mapping={"text": text, "generation": beside})
+            group.wait_until("it goes on", lambda: other.stats()["newest"] > number)
         nodes.settle(self, self.ledger)
 
     def test_the_text_alone(self):

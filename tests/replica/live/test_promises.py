@@ -126,6 +126,17 @@ class Promises(nodes.OneServer):
         self.goes_on(lambda: client.hvals(SET + "nodes"))
         self.goes_on(lambda: client.hget(SET + "manifest", "generation"))
 
+    def test_full_and_cut_off(self):
+        """It connects again, has what others insert, and a generation of another's makes room."""
+        node, other = self.full(), self.ledger.start()
+        for _ in range(2):
+            self.server.client.client_kill_filter(_type="normal", skipme=True)
+            other.ask("burst 50")
+            group.wait_until("it is sent", lambda: other.ask("flush 5000") == "0 ")
+            group.wait_until("it has come", lambda: not node.missing(other.name, 50)[0])
+        group.wait_until("it publishes", lambda: node.ask("publish") == "0 ")
+        group.wait_until("all has come", lambda: not other.missing(node.name, 12000)[0])
+
     def test_full_and_it_speaks(self):
         """All that could be sent is there: others may wait for its number."""
         self.full()
