@@ -128,7 +128,8 @@ class FollowFiles(tool.Tool):
         return path
 
     def is_replaced(self, path, has=50, lacks=550):
-        shutil.copy(path, self.image)
+        shutil.copy(path, self.image + ".new")
+        os.replace(self.image + ".new", self.image) # it is whole whenever somebody looks
         group.wait_until("it is written again", lambda: self.query(self.image, has) and
                          not self.query(self.image, lacks))
 
