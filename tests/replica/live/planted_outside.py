@@ -6,6 +6,8 @@ FOLLOW = "src/tool/replicate/follow.c"
 BEGIN, DUE = ("src/replica/service/" + f for f in ("begin.c", "due.c"))
 
 OUTSIDE = [
+    ("EPOCH_ALWAYS_NEW", DUE, "\tmemcpy(r->last_epoch, r->node.epoch, sizeof r->last_epoch);\n", "",
+     "promises Promises.test_another_epoch"),
     ("DUTY_BLIND", DUE, "\t\tweir__redis_unsee(&r->redis);\n", "\t\t;\n",
      "meddled Meddled.test_the_text_alone"),
     ("IN_VAIN_FOR_EVER", DUE, "\tweir__redis_lapse(&r->redis);\n", "",

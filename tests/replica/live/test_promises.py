@@ -196,6 +196,9 @@ class Promises(nodes.OneServer):
             before = node.stats()["generation"]
             self.server.again()
             group.wait_until("it is published", lambda: node.stats()["generation"] > before)
+        newest = node.stats()["generation"]
+        time.sleep(1) # once in an epoch
+        self.assertEqual(node.stats()["generation"], newest)
 
     def test_not_connected(self):
         node = self.ledger.start()
