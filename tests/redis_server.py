@@ -27,11 +27,12 @@ def wait_until(what, condition, patience=PATIENCE):
 
 
 def free_port():
-    """Not so high that a Cluster has no port 10,000 above it."""
+    """So low that the port 10,000 above it, which a Cluster needs too, is no other server's, and is
+    not given to whoever connects."""
     while True:
         with socket.socket() as s:
             try:
-                s.bind(("127.0.0.1", random.randrange(10000, 30000)))
+                s.bind(("127.0.0.1", random.randrange(10000, 20000)))
             except OSError:
                 continue
             return s.getsockname()[1]
