@@ -6,7 +6,7 @@
  *                               number drawn for the image); token (the set's half of the epoch),
  *                               streams (how often one was begun)
  *     {weir:NAME}:stream        batches
- *     {weir:NAME}:lease         who may publish
+ *     {weir:NAME}:lease         who may publish, blank, in which epoch
  *     {weir:NAME}:kept          hash: generation -> signature, newline, text
  *     {weir:NAME}:nodes         hash: node -> milliseconds of the server's clock, blank, report
  *     {weir:NAME}:c:HEX:NUMBER  chunks of images

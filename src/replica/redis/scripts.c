@@ -14,7 +14,9 @@
 _Static_assert(WEIR_MANIFEST_TEXT == 4194304, "as WEIR_SCRIPT_MANIFEST has it");
 _Static_assert(WEIR_STREAM_LEAP == 1099511627776, "as WEIR_SCRIPT_APPEND has it");
 
-/* L1. On a server that is no master nothing is right. */
+/* L1. On a server that is no master nothing is right. A token that nobody drew is none. A lease of
+ * another epoch is nobody's: what its owner would publish is refused, and that one may have died
+ * with its epoch. */
 const char *const weir__script_prelude = LUA(
 	local manifest, stream, lease, kept, nodes = unpack(KEYS);
 	local info = redis.call('INFO', 'replication');
@@ -22,7 +24,14 @@ const char *const weir__script_prelude = LUA(
 		return redis.error_reply('READONLY this server is not the master');
 	end
 	local token = redis.call('HGET', manifest, 'token') or "";
+	if #token ~= 16 or string.find(token, '[^0-9a-f]') then
+		token = "";
+	end
 	local epoch = string.match(info, 'master_replid:(%x+)') .. token;
+	local function owner()
+		local node, of = string.match(redis.call('GET', lease) or "", '^(%S+) (.*)$');
+		return of == epoch and node;
+	end
 );
 
 const char *const weir__script_text[WEIR_SCRIPTS] = {
@@ -123,9 +132,9 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		         entries, string.sub(stored, 1, 17) };
 	),
 
-	/* epoch, owner, base, generation, text, signature, position, entries, covered,
-	 * chunks' names, chunks, bytes of a chunk, bytes, generations to keep, seconds until
-	 * superseded chunks go, channel (L10)
+	/* epoch, owner or nothing (whoever it is), base, generation, text, signature, position,
+	 * entries, covered, chunks' names, chunks, bytes of a chunk, bytes, generations to keep,
+	 * seconds until superseded chunks go, channel (L10)
 	 * A generation that is kept can be returned to, so the stream keeps what follows it. What
 	 * claims to be as new as the one that is published, or has no number, is the first to go.
 	 * The number beside a manifest may be anybody's, that within it is what a publisher joined;
@@ -137,9 +146,8 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		if epoch ~= ARGV[1] then
 			return redis.error_reply('WEIRSTALE ' .. epoch);
 		end
-		local owner = redis.call('GET', lease) or 'nobody';
-		if owner ~= ARGV[2] then
-			return redis.error_reply('WEIRLEASE ' .. owner);
+		if ARGV[2] ~= "" and owner() ~= ARGV[2] then
+			return redis.error_reply('WEIRLEASE ' .. (owner() or 'nobody'));
 		end
 		local there = redis.call('HGET', manifest, 'text');
 		local base = there and (string.match(there, '\ngeneration (%d+)\n') or
@@ -227,26 +235,17 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 	 * node's
 	 * -> { owner, milliseconds left }: whose it is now */
 	[WEIR_SCRIPT_LEASE] = LUA(
-		local owner = redis.call('GET', lease);
-		if owner and owner ~= ARGV[1] and
-		   (ARGV[3] == '1' or redis.call('PTTL', lease) == -1) then
-			redis.call('DEL', lease);
-			owner = false;
+		local left = redis.call('PTTL', lease);
+		if owner() and owner() ~= ARGV[1] and ARGV[3] ~= '1' and left ~= -1 then
+			return { owner(), left };
 		end
-		if owner and owner ~= ARGV[1] then
-			return { owner, redis.call('PTTL', lease) };
-		end
-		if owner then
-			redis.call('PEXPIRE', lease, ARGV[2]);
-		else
-			redis.call('SET', lease, ARGV[1], 'PX', ARGV[2]);
-		end
+		redis.call('SET', lease, ARGV[1] .. ' ' .. epoch, 'PX', ARGV[2]);
 		return { ARGV[1], tonumber(ARGV[2]) };
 	),
 
 	/* owner */
 	[WEIR_SCRIPT_RELEASE] = LUA(
-		if redis.call('GET', lease) == ARGV[1] then
+		if owner() == ARGV[1] then
 			redis.call('DEL', lease);
 		end
 		return redis.status_reply('OK');
@@ -311,7 +310,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		end
 		return { epoch, time[1] * 1000 + math.floor(time[2] / 1000), text,
 		         redis.call('HGET', manifest, 'signature'),
-		         redis.call('GET', lease), redis.call('PTTL', lease),
+		         owner(), redis.call('PTTL', lease),
 		         about['entries-added'], about.length,
 		         about['last-generated-id'] or '0-0',
 		         tonumber(string.match(memory, 'used_memory:(%d+)')),

@@ -140,8 +140,8 @@ static int publish(struct weir_replica *r, uint64_t now)
 	if (err == -EEXIST)
 		weir__redis_unsee(&r->redis);
 	if (err == -EPERM || err == -EEXIST)
-		err = 0; /* another node does it */
-	if (err && r->publish_ms > WEIR_SERVICE_RETRY_MS)
+		err = 0; /* another node does it, unless it dies first */
+	if ((err || r->node.ahead) && r->publish_ms > WEIR_SERVICE_RETRY_MS)
 		weir__due_after(&r->publish, now, WEIR_SERVICE_RETRY_MS);
 	/* it stays until it succeeds, or another node does it */
 	snprintf(r->publish_error, sizeof r->publish_error, "%s", err ? weir_error_detail() : "");

@@ -76,10 +76,11 @@ static int keep(const struct set *s, uint32_t *out)
 	return 0;
 }
 
-static int call_script(const struct set *s, const struct weir_manifest *m, const char *text,
-                       size_t len, struct iovec owner)
+/* As whoever has the lease. */
+static int switch_to(const struct set *s, const struct weir_manifest *m, const char *text,
+                     size_t len)
 {
-	struct weir_publishing p = { &s->keys, owner, "", 0, WEIR_SET_SUPERSEDED_S };
+	struct weir_publishing p = { &s->keys, weir__text(""), "", 0, WEIR_SET_SUPERSEDED_S };
 	struct weir_publish_texts room;
 	struct iovec args[WEIR_PUBLISH_ARGUMENTS];
 	struct redis_reply *reply;
@@ -90,22 +91,6 @@ static int call_script(const struct set *s, const struct weir_manifest *m, const
 	err = set_script(s, WEIR_SCRIPT_PUBLISH, args, WEIR_PUBLISH_ARGUMENTS, &reply);
 	if (!err)
 		redis.FreeCallReply(reply);
-	return err;
-}
-
-/* As whoever has the lease; "nobody" is what the script says if nobody has. */
-static int switch_to(const struct set *s, const struct weir_manifest *m, const char *text,
-                     size_t len)
-{
-	struct redis_reply *reply;
-	struct iovec owner = weir__text("nobody");
-	const struct iovec args[] = { weir__text(s->keys.of[WEIR_KEY_LEASE]) };
-	int err = set_command(s, "GET", args, 1, &reply);
-	if (err)
-		return err;
-	(void)set_text(reply, &owner);
-	err = call_script(s, m, text, len, owner);
-	redis.FreeCallReply(reply);
 	return err;
 }
 

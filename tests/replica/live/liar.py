@@ -7,9 +7,9 @@ import threading
 
 # A word of a script that no other has -> its name.
 SCRIPTS = ((b"'PUBLISH'", "publish"), (b"'XADD'", "append"), (b"'XRANGE'", "read"),
-           (b"'token', ARGV[1]", "manifest"), (b"'PTTL', lease) }", "lease"),
+           (b"'token', ARGV[1]", "manifest"), (b"'PX', ARGV[2]", "lease"),
            (b"alive[#alive", "alive"), (b"used_memory", "status"), (b"'HDEL', nodes", "report"),
-           (b"GET', lease) == ARGV[1]", "release"))
+           (b"owner() == ARGV[1]", "release"))
 
 
 class Error(bytes):

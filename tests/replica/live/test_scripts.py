@@ -56,6 +56,9 @@ class Scripts(nodes.OneServer):
             self.call(script, *args)
         self.assertTrue(str(caught.exception).startswith(word), caught.exception)
 
+    def lease_of(self, owner):
+        self.client.set(SET + "lease", "%s %s" % (owner, self.epoch()))
+
     def epoch(self):
         return (self.client.info("replication")["master_replid"] +
                 self.client.hget(SET + "manifest", "token").decode())
@@ -80,14 +83,23 @@ class Scripts(nodes.OneServer):
         self.assertEqual(self.call("manifest", "1" * 16)[0].decode(), self.epoch())
         self.refused("WEIRSTALE", "append", "other", 0, "v", 1)
         self.refused("WEIRSTALE", "read", "other", "0-0", 1)
-        self.client.set(SET + "lease", "me")
+        self.lease_of("me")
         self.store()
         self.refused("WEIRSTALE", "publish", *self.publish(epoch="other"))
+
+    def test_a_token_that_nobody_drew(self):
+        """Another takes its place, and with it an epoch begins."""
+        for token in ("x", "f" * 17, "0123456789ABCDEF", "g" * 16, " " * 16, "", "f" * 15 + "\n"):
+            with self.subTest(token=token):
+                self.client.hset(SET + "manifest", "token", token)
+                self.assertEqual(len(self.call("manifest", "")[0]), 40)
+                self.assertEqual(self.call("manifest", "1" * 16)[0][40:], b"1" * 16)
+                self.assertEqual(self.call("manifest", "2" * 16)[0][40:], b"1" * 16)
 
     def test_publish(self):
         self.store()
         self.refused("WEIRLEASE", "publish", *self.publish())
-        self.client.set(SET + "lease", "me")
+        self.lease_of("me")
         self.refused("WEIRBASE", "publish", *self.publish(base=77))
         for last in (4, 6):
             self.store(last=last)
@@ -111,7 +123,7 @@ class Scripts(nodes.OneServer):
         """Whatever else says that it is newer, or has no number: that goes first."""
         old = int(self.client.hget(SET + "manifest", "generation"))
         chunks = self.store()
-        self.client.set(SET + "lease", "me")
+        self.lease_of("me")
         self.client.hset(SET + "kept", mapping={name: "\n\nchunks 0 10 00\n" for name in (
             "7000000", "inf", "1e9", "nan", "-5", "%d.5" % old)})
         self.call("publish", *self.publish(keep=2))
@@ -121,7 +133,7 @@ class Scripts(nodes.OneServer):
     def test_keys_of_another_type(self):
         """Nothing is written then."""
         self.store()
-        self.client.set(SET + "lease", "me")
+        self.lease_of("me")
         before = self.client.hgetall(SET + "manifest")
         for name in ("kept", "stream"):
             with self.subTest(name=name):
@@ -134,7 +146,7 @@ class Scripts(nodes.OneServer):
 
     def test_kept_by_an_enemy(self):
         """What it says of chunks that are not there keeps nobody waiting."""
-        self.client.set(SET + "lease", "me")
+        self.lease_of("me")
         self.client.hset(SET + "kept", "0", "\n\nchunks %d 10 ab\n" % 10 ** 15)
         self.store()
         self.call("publish", *self.publish())
@@ -142,7 +154,7 @@ class Scripts(nodes.OneServer):
 
     def test_trim(self):
         """What follows a generation that is kept, or is not covered yet, stays."""
-        self.client.set(SET + "lease", "me")
+        self.lease_of("me")
         self.client.delete(SET + "kept", SET + "stream")
         for i in range(1, 9):
             self.client.xadd(SET + "stream", {"v": 1}, id="%d-1" % i)
@@ -163,13 +175,24 @@ class Scripts(nodes.OneServer):
         self.assertEqual(self.call("lease", "me", 900000, "0"), [b"me", 900000])
         self.assertGreater(self.client.pttl(SET + "lease"), 50000)
         self.call("release", "you")
-        self.assertEqual(self.client.get(SET + "lease"), b"me")
+        self.assertEqual(self.client.get(SET + "lease").decode(), "me " + self.epoch())
         self.assertEqual(self.call("lease", "you", 90000, "1")[0], b"you")
         self.call("release", "you")
         self.assertIsNone(self.client.get(SET + "lease"))
-        self.client.set(SET + "lease", "somebody") # without an end: no node's
+        self.lease_of("somebody") # without an end: no node's
         self.assertEqual(self.call("lease", "me", 50000, "0"), [b"me", 50000])
         self.assertTrue(0 < self.client.pttl(SET + "lease") <= 50000)
+
+    def test_a_lease_of_another_epoch(self):
+        """It is nobody's: what its owner would publish is refused, if that one lives at all."""
+        self.store()
+        for text in ("you " + "e" * 56, "you", "", "you " + self.epoch()[:-1]):
+            with self.subTest(text=text):
+                self.client.set(SET + "lease", text, px=7200000)
+                self.refused("WEIRLEASE nobody", "publish", *self.publish())
+                self.assertEqual(self.call("lease", "me", 50000, "0"), [b"me", 50000])
+                self.assertLessEqual(self.client.pttl(SET + "lease"), 50000)
+        self.call("publish", *self.publish())
 
     def test_nodes(self):
         self.client.delete(SET + "nodes")
@@ -183,7 +206,7 @@ class Scripts(nodes.OneServer):
         """It begins above the manifest's position, and each time with as many entries more that
         every cursor and manifest of before finds that some have gone."""
         leap, place = 1 << 40, "99999999999999-5"
-        self.client.set(SET + "lease", "me")
+        self.lease_of("me")
         self.store()
         self.call("publish", *self.publish(position=place, entries=1000))
         for times in (1, 2):
@@ -197,7 +220,7 @@ class Scripts(nodes.OneServer):
 
     def test_one_chunk_is_absent(self):
         """Those of a superseded image that are there go all the same."""
-        self.client.set(SET + "lease", "me")
+        self.lease_of("me")
         chunks = self.store()
         self.call("publish", *self.publish())
         self.client.delete(chunks[0])
@@ -207,7 +230,7 @@ class Scripts(nodes.OneServer):
 
     def test_within_a_millisecond(self):
         """Ids are compared as a whole: what follows a generation that is kept stays."""
-        self.client.set(SET + "lease", "me")
+        self.lease_of("me")
         self.client.delete(SET + "kept", SET + "stream")
         for i in range(1, 9):
             self.client.xadd(SET + "stream", {"v": 1}, id="7-%d" % i)
@@ -218,7 +241,7 @@ class Scripts(nodes.OneServer):
         self.assertEqual(self.client.xrange(SET + "stream", count=1)[0][0], b"7-3")
 
     def test_a_chunk_that_is_not_the_last(self):
-        self.client.set(SET + "lease", "me")
+        self.lease_of("me")
         names = self.store()
         for change in (lambda: self.client.delete(names[0]),
                        lambda: self.client.set(names[0], "x" * 9),
@@ -245,14 +268,14 @@ class Scripts(nodes.OneServer):
         self.assertEqual(self.call("read", self.epoch(), "0-0", 10)[4], b"")
         self.client.hset(SET + "manifest", "generation", 7)
         self.client.hdel(SET + "manifest", "text")
-        self.client.set(SET + "lease", "me")
+        self.lease_of("me")
         self.store()
         self.refused("WEIRBASE 0", "publish", *self.publish())
         self.call("publish", *self.publish(base=0))
 
     def test_a_name_of_the_same_number(self):
         """It claims to be as new as what is published, and goes."""
-        self.client.set(SET + "lease", "me")
+        self.lease_of("me")
         old = int(self.client.hget(SET + "manifest", "generation"))
         self.client.hset(SET + "kept", "0%d" % (old + 1), "\n\nchunks 0 10 00\n")
         self.store()
@@ -274,7 +297,7 @@ class Scripts(nodes.OneServer):
     def test_numbers_beside_the_manifest(self):
         """Whatever somebody writes there: a reader gets no more of it than a number has, and a
         publisher goes by the manifest itself."""
-        self.client.set(SET + "lease", "me")
+        self.lease_of("me")
         text = self.client.hget(SET + "manifest", "text").decode()
         generation = int(re.search(r"\ngeneration (\d+)\n", text)[1])
         self.client.hset(SET + "manifest", mapping={"generation": "7" * 999, "stored": "f" * 999})

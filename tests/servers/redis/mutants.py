@@ -43,7 +43,7 @@ MUTANTS = [
     ('GONE_IN_ANOTHER_EPOCH', 'set_next.c', 'gone > m->cursor.consumed', '0',
      'Commands.test_another_epoch'),
     ('KEEPS_TWO', 'set_next.c', 'n < WEIR_SET_KEEP  ', '1 ', 'Commands.test_chunks'),
-    ('LEASE_OF_NOBODY', 'set_next.c', '(void)set_text(reply, &owner);', '',
+    ('LEASE_OF_NOBODY', 'set_next.c', 'weir__text("")', 'weir__text("nobody")',
      'Commands.test_hint_and_lease'),
     ('NO_LIMIT_OF_MEMORY', 'set_store.c', 'redis.GetUsedMemoryRatio() > 1', '0',
      'Refused.test_no_room'),
@@ -78,8 +78,6 @@ MUTANTS = [
      'err = weir_fail(err, "set %s: %s", s->keys.set, weir_error_detail());', ';',
      'mutated Mutated.test_mutated'),
     # what is read
-    ('EPOCH_OF_ANY_LENGTH', 'set_find.c', ' ||\n\t    epoch.iov_len > WEIR_REPLICA_EPOCH)', ')',
-     'Commands.test_an_epoch_that_is_too_long'),
     ('MORE_STRINGS', 'set_replay.c', '\tif (n > STRINGS)\n\t\treturn 0; /* foreign */\n',
      '\tn = n > STRINGS ? STRINGS : n;\n', 'Commands.test_what_follows'),
     ('LOW_HALF_TAKEN', 'set_image.c',

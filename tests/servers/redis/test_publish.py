@@ -24,12 +24,15 @@ class Commands(Sets):
         self.load("k") # its bits are united with what is there
         self.assertTrue(self.has("k", [*range(500), "more"]))
 
-    def test_an_epoch_that_is_too_long(self):
+    def test_a_token_that_nobody_drew(self):
+        """The next publisher draws another."""
         self.make()
         self.publish()
-        self.client.hset(self.OF + "manifest", "token", "a" * 4000)
-        for command in ("WEIR.LOAD", "WEIR.PUBLISH"):
-            self.refused(self.run_, command, "k", "SET", "x", text="has a form that is not its own")
+        for token in ("a" * 4000, "x" * 16):
+            self.client.hset(self.OF + "manifest", "token", token)
+            self.load("l")
+            self.publish()
+            self.assertRegex(self.client.hget(self.OF + "manifest", "token"), b"^[0-9a-f]{16}$")
 
     def test_a_set_of_keys(self):
         """Its generations say that it is, and not that nodes have what the key has."""
@@ -192,10 +195,12 @@ class Commands(Sets):
         self.make()
         heard = self.client.pubsub()
         heard.subscribe(self.OF + "hint")
-        self.client.set(self.OF + "lease", "a" * 16, px=60000)
         self.publish()
-        wait_until("the hint comes", lambda: (heard.get_message() or {}).get("data") == b"1")
-        self.assertEqual(self.client.get(self.OF + "lease"), b"a" * 16)
+        lease = b"a" * 16 + b" " + self.manifest()["epoch"].encode()
+        self.client.set(self.OF + "lease", lease, px=60000)
+        self.publish()
+        wait_until("the hint comes", lambda: (heard.get_message() or {}).get("data") == b"2")
+        self.assertEqual(self.client.get(self.OF + "lease"), lease)
 
     def test_another_epoch(self):
         """The server began anew: the position of before means nothing, all of the stream does."""

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Redis begins a new epoch: a generation is made in it, whatever became of those whose duty it was
+before. test_epochs.py PROGRAM"""
+import re
+import sys
+import time
+import unittest
+
+import group
+import liar
+import nodes
+
+SET = "{weir:seen}:"
+HOUR = 3600
+
+
+class Epochs(nodes.OneServer):
+    """Nodes that publish each hour."""
+
+    def setUp(self):
+        super().setUp()
+        self.client = self.server.client
+        self.ledger.capacity = 10000
+
+    def begin(self, n):
+        for _ in range(n):
+            self.ledger.start(seconds=HOUR)
+        for node in self.ledger.nodes:
+            node.ask("burst 1000")
+            self.assertEqual(node.ask("flush 10000"), "0 ")
+
+    def restart(self):
+        self.server.again()
+        self.client = self.server.client
+
+    def is_of_this_epoch(self, name=SET):
+        text = self.client.hget(name + "manifest", "text")
+        epoch = self.client.info("replication")["master_replid"]
+        return re.search(rb"(?m)^epoch (\w{40})", text)[1].decode() == epoch
+
+    def a_generation(self):
+        group.wait_until("a generation of this epoch", self.is_of_this_epoch)
+        nodes.settle(self, self.ledger)
+
+    def owner(self):
+        """The node that has the lease."""
+        name = self.client.get(SET + "lease").split(b" ")[0]
+        pid = int(re.search(rb" pid (\d+) ", self.client.hget(SET + "nodes", name))[1])
+        return next(n for n in self.ledger.nodes if n.process.pid == pid)
+
+    def test_the_publisher_dies_with_its_epoch(self):
+        self.begin(3)
+        self.restart()
+        self.a_generation()
+        self.assertGreater(self.client.pttl(SET + "lease"), HOUR * 1000)
+        self.ledger.kill(self.owner())
+        self.restart()
+        self.a_generation()
+
+    def test_nobody_who_lives_has_the_lease(self):
+        self.begin(2)
+        self.client.set(SET + "lease", "%016x" % 0xdead, px=2 * HOUR * 1000)
+        self.restart()
+        self.a_generation()
+
+    def test_a_generation_that_was_not_made(self):
+        """One node's fails; another has the lease, and dies: each is tried again, not at once and
+        not in an hour."""
+        between = {name: liar.Liar(self.server.socket) for name in ("fails", "dies")}
+        for name, error in (("fails", b"WEIRCHUNK 0"), ("dies", b"WEIRLEASE another")):
+            self.addCleanup(between[name].close)
+            self.ledger.start("url=" + between[name].url, "set=" + name, seconds=HOUR)
+            between[name].refusals["publish"] = liar.Error(error)
+            between[name].calls.clear()
+        begun = time.monotonic()
+        self.restart()
+        for name, of in between.items():
+            group.wait_until("it is tried", lambda: of.calls.get("publish"))
+            del of.refusals["publish"]
+        for name, of in between.items():
+            group.wait_until("a generation",
+                             lambda: self.is_of_this_epoch("{weir:%s}:" % name), 60)
+            self.assertLessEqual(of.calls["publish"], 3) # the first time redis has no scripts
+        self.assertGreater(time.monotonic() - begun, 20)
+        nodes.settle(self, self.ledger)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
