@@ -189,6 +189,112 @@ static void test_only_images(void **state)
 	assert_text(path);
 }
 
+/* What begins as an image does, and ends as none. */
+static void test_a_text_that_begins_so(void **state)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	FILE *to = fopen(path, "w");
+	(void)state;
+	assert_non_null(to);
+	assert_true(fputs("WEIR is a word.", to) >= 0);
+	assert_int_equal(fclose(to), 0);
+	o.only_images = true;
+	assert_refused(weir_save(f, path, &o), -EEXIST, path, "neither empty nor an image");
+}
+
+static int save_only_images(void)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	o.only_images = true;
+	return weir_save(f, path, &o);
+}
+
+/* Whatever fails, of which nobody knows then what it is: it stays. */
+static void test_a_text_and_a_disk_that_fails(void **state)
+{
+	const int errors[] = { EIO, EACCES };
+	bool asked = false;
+	(void)state;
+	write_text(path);
+	for (unsigned i = 0; i < sizeof errors / sizeof *errors; i++) {
+		bool failed = true;
+		for (unsigned at = 1; failed; at++) {
+			unsigned open = open_descriptors();
+			int err = run_failing(save_only_images, at, errors[i], false);
+			failed = shim.what;
+			asked |= strstr(weir_error_detail(), "see whether it is an image") != NULL;
+			assert_true(err < 0);
+			assert_text(path);
+			assert_int_equal(open_descriptors(), open);
+		}
+	}
+	assert_true(asked);
+}
+
+static const char *unseen;
+
+static void put_a_text_unseen(const struct shim_call *call)
+{
+	if (strcmp(call->what, "fallocate") == 0)
+		shim.refused = unseen;
+	put_a_text(call);
+}
+
+/* Likewise when it is put there meanwhile. */
+static void test_a_text_that_cannot_be_read(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(unlink(path), 0);
+		unseen = i ? "read" : "openat";
+		times = 1;
+		shim = (struct shim){ .look = put_a_text_unseen,
+			               .refused_error = i ? EIO : EACCES };
+		assert_refused(save_only_images(), i ? -EIO : -EACCES, path, "see whether it is");
+		shim = (struct shim){ 0 };
+		assert_int_equal(times, 0);
+		assert_text(path);
+	}
+}
+
+static mode_t put;
+
+static void put_another_kind(const struct shim_call *call)
+{
+	if (strcmp(call->what, "fallocate") || !times || !times--)
+		return;
+	if (put == S_IFIFO)
+		assert_int_equal(mkfifo(beside, 0600), 0);
+	else
+		assert_int_equal(symlink("aside", beside), 0); /* which is an image */
+	assert_int_equal(rename(beside, path), 0);
+}
+
+/* Somebody puts a pipe there, or a link, when it was looked at before. */
+static void test_another_kind_meanwhile(void **state)
+{
+	const mode_t kinds[] = { S_IFIFO, S_IFLNK };
+	char aside[4200];
+	struct stat st;
+	(void)state;
+	snprintf(aside, sizeof aside, "%s/aside", folder);
+	assert_ok(weir_save(f, aside, NULL));
+	for (unsigned i = 0; i < 2; i++) {
+		put = kinds[i];
+		times = 1;
+		shim.look = put_another_kind;
+		alarm(60); /* whoever opens a pipe may wait for ever */
+		assert_true(save_only_images() < 0);
+		alarm(0);
+		shim.look = NULL;
+		assert_int_equal(times, 0);
+		assert_int_equal(lstat(path, &st), 0);
+		assert_int_equal(st.st_mode & S_IFMT, put);
+		assert_int_equal(unlink(path), 0);
+	}
+	assert_int_equal(unlink(aside), 0);
+}
+
 int main(void)
 {
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -198,6 +304,10 @@ int main(void)
 		fresh(test_what_was_written),
 		fresh(test_what_was_written_elsewhere),
 		fresh(test_only_images),
+		fresh(test_a_text_that_begins_so),
+		fresh(test_a_text_and_a_disk_that_fails),
+		fresh(test_a_text_that_cannot_be_read),
+		fresh(test_another_kind_meanwhile),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,22 +106,6 @@ static void test_who_lacks_a_batch_gets_it(void **state)
 	assert_true(has(B, 2) && weir__node_complete(&node[B]));
 }
 
-/* L8: of the last one nobody would know. */
-static void test_who_is_idle_tells_of_its_last(void **state)
-{
-	(void)state;
-	insert_and_send(A, 1);
-	assert_ok(weir__node_read(&node[B]));
-	insert_and_send(A, 2);
-	assert_ok(weir__node_read(&node[A]));
-	toy_delete(&toy, 1);
-	assert_ok(weir__node_read(&node[B]));
-	assert_true(weir__node_complete(&node[B]));
-	assert_ok(weir__node_idle(&node[A]));
-	assert_ok(weir__node_read(&node[B]));
-	assert_false(weir__node_complete(&node[B]));
-}
-
 /* L10: who knows of a generation but has not joined it does not replace it. */
 static void test_the_base_is_what_was_joined(void **state)
 {
@@ -563,7 +547,6 @@ int main(void)
 		OF(test_what_may_be_forgotten),
 		OF(test_who_missed_entries_publishes_nothing),
 		OF(test_who_lacks_a_batch_gets_it),
-		OF(test_who_is_idle_tells_of_its_last),
 		OF(test_the_base_is_what_was_joined),
 		OF(test_a_new_lineage_takes_nothing_away),
 		OF(test_refused),

@@ -69,6 +69,32 @@ static void test_in_its_name(void **state)
 	assert_true(has(A, 1));
 }
 
+/* Likewise with a batch, and whatever is read after it in the same reading. */
+static void test_a_batch_in_its_name(void **state)
+{
+	const uint64_t name = node[B].id;
+	uint64_t hash = test_key(7);
+	struct weir_sending forged = { .epoch = node[A].epoch,
+		                       .kind = WEIR_ENTRY_HASHES,
+		                       .node = name,
+		                       .sequence = 1,
+		                       .hashing = node[A].hashing,
+		                       .data = &hash,
+		                       .bytes = sizeof hash };
+	struct weir_stream_id id;
+	(void)state;
+	forged.hashing++; /* of another seed: all pass it by, and nobody waits */
+	assert_ok(toy.server.append(&toy, &forged, &id));
+	assert_ok(weir__node_read(&node[B]));
+	assert_int_equal(node[B].id, name);
+	forged.hashing--;
+	assert_ok(toy.server.append(&toy, &forged, &id));
+	insert_and_send(A, 1);
+	assert_ok(weir__node_read(&node[B]));
+	assert_int_not_equal(node[B].id, name);
+	assert_true(has(B, 1));
+}
+
 /* What was in the stream comes again unasked, since others may not have read it. */
 static void test_the_stream_is_deleted(void **state)
 {
@@ -176,6 +202,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		OF(test_more_than_were_added),
 		OF(test_in_its_name),
+		OF(test_a_batch_in_its_name),
 		OF(test_another_time),
 		OF(test_the_stream_is_deleted),
 		OF(test_ids_come_again),

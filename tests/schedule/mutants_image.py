@@ -7,7 +7,9 @@ import subprocess
 import time
 
 LIVE, SEAL, MAP = 'src/image/live.c', 'src/image/seal.c', 'src/image/map.c'
-REPLACE = 'src/image/replace.c'
+REPLACE, TARGET = 'src/image/replace.c', 'src/image/target.c'
+OLD_IMAGE = ('O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);\n'
+             '\tif (fd < 0)\n\t\treturn errno')
 FOLLOW = 'src/set/follow.c'
 RETRY = 'fmin(f->retry > 0 ? 2 * f->retry : first_retry, f->options.poll_seconds)'
 FOLDER = 'n ? f->path : slash ? "/" : "."'
@@ -52,9 +54,21 @@ MUTANTS = [
      '\t\t\t/* before the look: what changes after it is noticed */\n'
      '\t\t\tweir__notice_renew(&f->notice);\n\t\tlook(f);',
      '\t\tlook(f);\n\t\tif (!f->options.poll_only)\n\t\t\tweir__notice_renew(&f->notice);'),
+    # what may be replaced, where only images may
+    ('ONLY_IMAGES_FOLLOWS', TARGET, OLD_IMAGE, OLD_IMAGE.replace('O_NOFOLLOW | ', '')),
+    ('ONLY_IMAGES_WAITS', TARGET, OLD_IMAGE, OLD_IMAGE.replace('O_NONBLOCK | ', '')),
+    ('ONLY_IMAGES_ANY_KIND', TARGET, '(fstat(fd, &st) || !S_ISREG(st.st_mode))\n\t\treturn false',
+     '(fstat(fd, &st))\n\t\treturn false'),
+    ('ONLY_IMAGES_OF_FOUR_BYTES', TARGET, '"WEIRIMG1", sizeof begin) == 0', '"WEIRIMG1", 4) == 0'),
+    ('ONLY_IMAGES_STAYS_OPEN', TARGET, '\tclose(fd);\n\treturn is ', '\treturn is '),
+    ('ONLY_IMAGES_UNREADABLE', TARGET, 'return errno == ENOENT ? 0 : fail(path, errno, "see',
+     'return errno == ENOENT || errno == EACCES ? 0 : fail(path, errno, "see'),
+    ('ONLY_IMAGES_UNREAD', TARGET, 'return n == 0 || (n', 'return n <= 0 || (n'),
+    ('ONLY_IMAGES_BEFORE', REPLACE, 'r->only_images ? weir__target', '0 ? weir__target'),
 ]
 NAMES = {name for name, *_ in MUTANTS}
-TESTS = ['test_follow_faults', 'test_power_cut', 'test_image_live', 'test_live_killed']
+TESTS = ['test_follow_faults', 'test_power_cut', 'test_image_live', 'test_image_links',
+         'test_live_killed']
 LIBRARIES = ['-lcmocka', '-lurcu-bp', '-lurcu-memb', '-lurcu-mb', '-lurcu-qsbr', '-lpthread', '-lm']
 SHARED = ['shim', 'shim_files', 'shim_memory', 'shim_steps', 'shim_waits', 'power']
 FAILED = re.compile(r'^\[  FAILED  \] (test_\w+)$', re.M)

@@ -51,6 +51,21 @@ class Due(nodes.OneServer):
         s = node.stats()
         self.assertEqual((s["complete"], s["generation"], s["newest"]), (0, before, before))
 
+    def test_looks_that_fail(self):
+        """As often as they do, the manifest is looked at again."""
+        publisher, node = self.ledger.start(), self.ledger.start("url=" + self.liar.url,
+                                                                 "idle=60000")
+        left = [5]
+
+        def manifest(args, answer, send):
+            left[0] -= 1
+            return liar.Error(b"BUSY a script runs") if left[0] >= 0 else answer
+        self.liar.lies["manifest"] = manifest
+        self.assertEqual(publisher.ask("publish"), "0 ")
+        group.wait_until("it is joined", lambda: node.stats()["generation"] ==
+                         publisher.stats()["generation"])
+        self.assertLess(left[0], 0)
+
     def test_room_for_a_set_that_has_grown(self):
         """What batches leave free grows with it, long before the next report: that of its image.
         """

@@ -2,6 +2,7 @@
 """Redis begins a new epoch: a generation is made in it, whatever became of those whose duty it was
 before. test_epochs.py PROGRAM"""
 import re
+import signal
 import sys
 import time
 import unittest
@@ -62,6 +63,23 @@ class Epochs(nodes.OneServer):
         self.client.set(SET + "lease", "%016x" % 0xdead, px=2 * HOUR * 1000)
         self.restart()
         self.a_generation()
+
+    def test_who_said_nothing_yet(self):
+        """Redis has lost who there is: a node whose turn has not come yet has not gone."""
+        self.begin(2)
+        nodes.settle(self, self.ledger) # each has what the other sent
+        silent = self.ledger.nodes[1]
+        own = {fields[b"n"] for _, fields in self.client.xrange(SET + "stream")
+               if fields.get(b"h")}
+        silent.signal(signal.SIGSTOP)
+        self.client.delete(SET + "nodes")
+        self.restart()
+        group.wait_until("a generation of this epoch", self.is_of_this_epoch)
+        text = self.client.hget(SET + "manifest", "text")
+        self.assertEqual({name for name in own if b"origin " + name in text}, own)
+        self.assertEqual(len(own), 2)
+        silent.signal(signal.SIGCONT)
+        nodes.settle(self, self.ledger)
 
     def test_a_generation_that_was_not_made(self):
         """One node's fails; another has the lease, and dies: each is tried again, not at once and

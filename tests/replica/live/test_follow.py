@@ -42,6 +42,26 @@ class Follow(tool.Tool):
         self.replicate("publish", "b")
         group.wait_until("it is written", lambda: self.query(path, 150))
 
+    def test_what_ends_it(self):
+        """At once, and soon where redis answers nothing any more."""
+        self.build("a", 0, 100)
+        self.replicate("publish", "a")
+        for number, stopped, seconds in ((signal.SIGINT, False, 5), (signal.SIGHUP, False, 5),
+                                         (signal.SIGTERM, False, 5), (signal.SIGTERM, True, 9)):
+            with self.subTest(number=number, stopped=stopped):
+                path = os.path.join(self.folder, "of%d%d" % (number, stopped))
+                process, _ = self.follow(path)
+                group.wait_until("the file", lambda: os.path.exists(path))
+                if stopped:
+                    self.server.process.send_signal(signal.SIGSTOP)
+                    time.sleep(2) # it asks, and waits for an answer
+                begun = time.monotonic()
+                process.send_signal(number)
+                process.wait(60)
+                self.assertLess(time.monotonic() - begun, seconds)
+                self.assertEqual(process.returncode, 0)
+        self.server.process.send_signal(signal.SIGCONT)
+
     def test_what_somebody_did_to_it(self):
         """It is written again: emptied, cut, of another image; and another file is not touched."""
         self.build("a", 0, 100)

@@ -65,6 +65,23 @@ class FollowFiles(tool.Tool):
         group.wait_until("it is written again", lambda: "damaged" not in
                          self.weir("verify", self.image, status=None) + self.aside)
 
+    def test_two_of_one_keyed_file(self):
+        """Whose images only those verify who have the key."""
+        key = os.path.join(self.folder, "key")
+        with open(key, "wb") as f:
+            f.write(os.urandom(16))
+        os.chmod(key, 0o600)
+        self.server.client.flushall()
+        self.build("keyed", 0, 100, "-n", "1000", "--keyed-by=" + key)
+        self.replicate("publish", "--keyed-by=" + key, "keyed")
+        for _ in range(2):
+            self.follow("at/image", "--keyed-by=" + key)
+        group.wait_until("the file", lambda: os.path.exists(self.image))
+        time.sleep(1)
+        before = os.stat(self.image)
+        time.sleep(1.5)
+        self.assertEqual(os.stat(self.image), before)
+
     def test_it_stays(self):
         """As long as nothing is new; then it is written once."""
         self.begin()

@@ -182,6 +182,8 @@ class Scripts(nodes.OneServer):
         self.lease_of("somebody") # without an end: no node's
         self.assertEqual(self.call("lease", "me", 50000, "0"), [b"me", 50000])
         self.assertTrue(0 < self.client.pttl(SET + "lease") <= 50000)
+        self.client.pexpire(SET + "lease", 1500) # as long as it lasts
+        self.assertEqual(self.call("lease", "you", 50000, "0")[0], b"me")
 
     def test_a_lease_of_another_epoch(self):
         """It is nobody's: what its owner would publish is refused, if that one lives at all."""
@@ -217,6 +219,13 @@ class Scripts(nodes.OneServer):
                              b"99999999999999-7")
             added, length, *_ = self.call("read", self.epoch(), "0-0", 10)
             self.assertEqual((added, length), (1000 + times * leap + 2, 2))
+
+    def test_a_stream_after_a_manifest_of_anybodys(self):
+        """What is no number is none."""
+        self.client.hset(SET + "manifest", mapping={"entries": "x", "streams": 1})
+        self.client.delete(SET + "stream")
+        self.call("append", self.epoch(), 0, "v", 1)
+        self.assertEqual(self.call("read", self.epoch(), "0-0", 10)[0], (1 << 40) + 1)
 
     def test_one_chunk_is_absent(self):
         """Those of a superseded image that are there go all the same."""

@@ -3,6 +3,7 @@
 command said it did. test_shell.py PROGRAM WEIR"""
 import os
 import sys
+import time
 import unittest
 
 import group
@@ -64,6 +65,17 @@ class Shell(tool.Tool):
         self.server.client.delete(*self.server.client.keys("*"))
         self.replicate("publish", at, "a") # it is in no redis
         self.assertEqual(self.status()["current"]["chunks_absent"], 0)
+
+    def test_an_image_of_more_than_there_can_be(self):
+        """Whatever a text says of pieces, redis is not kept busy by the question for them."""
+        self.build("a", 0, 100, "-n", "1000")
+        self.replicate("publish", "a")
+        for n, name in ((10 ** 15, "ab" * 8), (10 ** 5, "a" * 4000000)):
+            self.server.client.hset("{weir:seen}:manifest", "text",
+                                    "weir-manifest\nchunks %d 10 %s\n" % (n, name))
+            begun = time.monotonic()
+            self.replicate("status", status=None)
+            self.assertLess(time.monotonic() - begun, 8) # it waits 10 s for an answer
 
     def test_other_steps(self):
         """What would be asked for in another form is not published."""
