@@ -53,7 +53,8 @@
  * L10 Publishing compares the owner of the lease, the epoch and the base generation, replaces the
  *     manifest, and trims the stream up to what L3 lets nodes forget, in one script. So whoever
  *     joins by the manifest, or after a failover by the one before, finds the entries that follow.
- *     The base is the generation that the publisher has joined: another it has not in its set.
+ *     The base is the generation that the publisher has joined: another it has not in its set. A
+ *     lease is of an epoch: a new one needs a generation, and its owner may have died in the old.
  * L11 Joining. The image becomes the next filter beside the current one (H2); then everything from
  *     the manifest's position to the node's cursor, and what is pending, and what is retained and
  *     no origin line names, goes into it; then it is published. A swap without these would forget

@@ -76,7 +76,7 @@ MUTANTS = [
      'set_command(s, "SET", args, 2, &reply)', 'Commands.test_chunks_that_nobody_names_go'),
     ('WITHOUT_THE_SET_S_NAME', 'set_next.c',
      'err = weir_fail(err, "set %s: %s", s->keys.set, weir_error_detail());', ';',
-     'mutated Mutated.test_mutated'),
+     'Refused.test_the_last_number_there_is'),
     # what is read
     ('MORE_STRINGS', 'set_replay.c', '\tif (n > STRINGS)\n\t\treturn 0; /* foreign */\n',
      '\tn = n > STRINGS ? STRINGS : n;\n', 'Commands.test_what_follows'),

@@ -83,12 +83,14 @@ class Refused(Sets):
         self.client.hset(self.OF + "manifest", "signature", "some")
         self.both("generation 1 is signed")
 
-    def test_an_epoch_that_is_none(self):
-        """Somebody has written the half of it that lies beside the manifest."""
+    def test_the_last_number_there_is(self):
+        """None follows it; what is said names the set."""
         self.make()
         self.publish()
-        self.client.hset(self.OF + "manifest", "token", "x" * 16)
-        self.refuse("WEIR.PUBLISH", "k", "SET", "x", text="set x: line 3 of the manifest")
+        lines = {**self.manifest(), "generation": 2 ** 63 - 1}
+        self.put_manifest(lines)
+        self.refused(self.publish, text="set x: ")
+        self.assertEqual(self.manifest()["generation"], str(2 ** 63 - 1))
 
     def test_an_image_that_is_not_there_takes_no_memory(self):
         self.make()
