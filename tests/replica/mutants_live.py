@@ -34,7 +34,9 @@ PROGRAMS = {"node": "tests/replica/live/replica_node", "weir": "src/tool/weir",
             "link": "tests/replica/wire/test_replica_link"}
 # The script, and the programs that are its arguments.
 SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
+           "backups": ("live/test_backups.py", ["node", "weir"]),
            "begins": ("live/test_begins.py", ["node"]),
+           "deleted": ("live/test_deleted.py", ["node", "weir"]),
            "due": ("live/test_due.py", ["node"]),
            "closed": ("live/test_closed.py", ["node"]),
            "epochs": ("live/test_epochs.py", ["node"]),
@@ -62,6 +64,7 @@ SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
            "room": ("live/test_room.py", ["node", "weir"]),
            "operate": ("live/test_operate.py", ["node", "weir", ROOT]),
            "replicate": ("live/test_replicate.py", ["node", "weir", ROOT, LIBRARY, LIBRARY]),
+           "weeks": ("live/test_weeks.py", ["node", "weir"]),
            "wire": ("wire/test_wire.py", ["wire_call"]),
            "hostile": ("wire/test_hostile.py", ["wire_call"])}
 PATIENCE = 150

@@ -6,6 +6,7 @@ from planted_images import IMAGES
 from planted_probes import PROBES
 from planted_troubles import TROUBLES
 from planted_outside import OUTSIDE
+from planted_weeks import WEEKS
 
 SRC = "src/replica/"
 ROUND, SCRIPTS, CALL = SRC + "service/round.c", SRC + "redis/scripts.c", SRC + "redis/call.c"
@@ -29,6 +30,7 @@ MUTANTS = [
     *TROUBLES,
     *OUTSIDE,
     *PROBES,
+    *WEEKS,
 
     # ---- how full a set is ----
     ("FILL_UNSAID", DUE, "print_fill(r, fill, sizeof fill);", "",

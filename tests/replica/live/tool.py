@@ -14,10 +14,12 @@ PROGRAM, WEIR = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 
 
 class Tool(unittest.TestCase):
+    SERVER = () # options of redis
+
     def setUp(self):
         self.errors = open(os.devnull, "w")
         self.addCleanup(self.errors.close)
-        self.server = group.Server()
+        self.server = group.Server(self.SERVER)
         self.addCleanup(self.server.close)
         self.folder = self.server.folder
         self.options = ["set=seen", "url=unix://" + self.server.socket, "poll=20", "idle=300",
