@@ -158,6 +158,13 @@ class Ledger:
                 for of, many in (promises or self.promises()).items()
                 for n in self.nodes if n.missing(of, many)[0]]
 
+    def newcomer(self, test):
+        """It has all as soon as it is open, also what another reads a moment later."""
+        node = self.start()
+        lacks = [(of, many) for of, many in self.promises().items() if node.missing(of, many)[0]]
+        test.assertFalse(lacks, node.stats())
+        return node
+
     def close(self):
         for n in self.nodes:
             n.close()

@@ -5,8 +5,10 @@ SCRIPTS = "src/replica/redis/scripts.c"
 
 WEEKS = [
     # ---- redis's files of before ----
-    ("EPOCH_OF_THE_SET_ALONE", SCRIPTS, "string.match(info, 'master_replid:(%x+)') .. token;",
-     "string.rep('0', 40) .. token;", "backups Backups.test_inserts_since"),
+    ("FORGOTTEN_IN_AN_EPOCH", LOOK, "\tweir__retained_anew(&n->retained);\n",
+     "\tweir__retained_free(&n->retained);\n", "backups Backups.test_inserts_since"),
+    ("KEPT_AND_NOT_SENT", LOOK, "\tweir__retained_anew(&n->retained);\n", "",
+     "backups Keys.test_a_set_begun_anew_since"),
     ("OLDER_IS_TAKEN", JOIN, " && n->joined.generation <= m->generation;", ";",
      "backups Backups.test_generations_since"),
     ("REPLACED_COMES_BACK", LOOK, "if (was_replaced(n, m) || (lacks", "if ((lacks",
@@ -18,4 +20,13 @@ WEEKS = [
     ("GONE_UNSEEN", LOOK,
      "\tif (!text)\n\t\tn->seen = (struct weir_manifest){ .generation = 0 };\n", "",
      "deleted Deleted.test_a_key"),
+    # ---- redis is away ----
+    ("CLOSED_AT_ONCE", "src/replica/service/open.c",
+     "uint32_t patience = there ? r->confirm_ms : ONE_TRY_MS;",
+     "uint32_t patience = there ? 100 : ONE_TRY_MS;", "away Away.test_closed_when_it_goes_on"),
+    # ---- the file that is followed ----
+    ("CHANGED_IS_WRITTEN", "src/tool/replicate/follow.c",
+     "st.st_mtim.tv_sec == was->st_mtim.tv_sec &&",
+     "st.st_mtim.tv_sec == was->st_mtim.tv_sec && st.st_ctim.tv_nsec == was->st_ctim.tv_nsec &&",
+     "follow_moments Moments.test_whose_it_is"),
 ]

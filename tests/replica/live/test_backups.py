@@ -116,8 +116,7 @@ class Backups(tool.Tool):
         self.insert(100)
         self.put_back()
         self.sent()
-        self.ledger.start()
-        self.assertFalse(self.ledger.lost()) # as soon as it is open
+        self.ledger.newcomer(self)
         self.well()
 
     def generations_since(self, seconds):
@@ -134,8 +133,7 @@ class Backups(tool.Tool):
         """The next brings to all what nodes have."""
         self.generations_since(0)
         self.publish()
-        self.ledger.start()
-        self.assertFalse(self.ledger.lost())
+        self.ledger.newcomer(self)
         self.well()
 
     def test_generations_since_and_a_publisher(self):

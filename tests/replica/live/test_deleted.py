@@ -34,9 +34,7 @@ class Deleted(tool.Tool):
         group.wait_until("it publishes", lambda: self.one.ask("publish") == "0 ")
 
     def newcomer(self):
-        """It has all as soon as it is open."""
-        node = self.ledger.start()
-        self.assertFalse(self.ledger.lost())
+        node = self.ledger.newcomer(self)
         self.assertEqual(node.quit(), "0 ")
         self.ledger.nodes.remove(node)
 
