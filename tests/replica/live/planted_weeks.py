@@ -13,6 +13,9 @@ WEEKS = [
      "backups Backups.test_generations_since"),
     ("REPLACED_COMES_BACK", LOOK, "if (was_replaced(n, m) || (lacks", "if ((lacks",
      "backups Keys.test_a_record_since"),
+    ("ANY_SEED_IS_JOINED", JOIN,
+     "if (!p->gap && (m->lineage == n->joined.lineage || is_of_record(n, m, now))) {",
+     "if (!p->gap) {", "lineages AnotherBegins.test_of_keys"),
     # ---- a week ----
     ("LEASE_OF_THE_DEAD", SCRIPTS, "(ARGV[3] == '1' or redis.call('PTTL', lease) == -1)",
      "redis.call('PTTL', lease) == -1", "weeks Weeks.test_a_publisher_is_killed_with_the_lease"),

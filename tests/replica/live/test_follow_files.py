@@ -251,6 +251,11 @@ class FollowFiles(tool.Tool):
         self.fails("permission denied")
         os.chown(self.at, NOBODY, NOBODY)
         self.recovers()
+        for first, mode in ((700, 0o555), (900, 0)): # it may not write there, nor look
+            os.chmod(self.at, mode)
+            self.fails("permission denied", first)
+            os.chmod(self.at, 0o755)
+            group.wait_until("it is written", lambda: self.query(self.image, first + 50))
 
 
 if __name__ == "__main__":

@@ -63,6 +63,43 @@ class FilesPutBack(nodes.OneServer):
         nodes.settle(self, self.ledger)
 
 
+class AnotherBegins(nodes.OneServer):
+    """Redis has nothing any more, and a node that starts begins another set before one of those
+    that live publishes theirs. The way out is README.md's."""
+
+    def says(self, node, sentence):
+        group.wait_until("it says: " + sentence, lambda: sentence in node.stats()["error"])
+
+    def begins(self, sentence, *options):
+        self.ledger.options += options
+        some = [self.ledger.start() for _ in range(2)]
+        for node in some:
+            node.ask("burst 100")
+            self.assertEqual(node.ask("flush 10000"), "0 ")
+        self.server.client.flushall()
+        other = self.ledger.start()
+        for node in some:
+            self.says(node, sentence)
+            node.ask("burst 100")
+            self.assertTrue(node.ask("publish").startswith("-129 "))
+        self.server.client.delete(*self.server.client.keys("{weir:seen}:*"))
+        group.wait_until("it publishes", lambda: some[0].ask("publish") == "0 ")
+        self.says(other, sentence)
+        other.quit() # and it is opened anew
+        self.ledger.nodes.remove(other)
+        self.ledger.start()
+        for node in some:
+            group.wait_until("it is sent", lambda: node.ask("flush 10000") == "0 ")
+        group.wait_until("each has all", lambda: not self.ledger.lost())
+        self.ledger.newcomer(self)
+
+    def test_of_hashes(self):
+        self.begins("is hashed by another seed or key: ")
+
+    def test_of_keys(self):
+        self.begins("does not descend from what is joined here", "stream=keys")
+
+
 class ByHand(nodes.OneServer):
     def begin(self):
         """One has begun the set, and looks only when the channel says that there is something."""
