@@ -62,17 +62,6 @@ class Deleted(tool.Tool):
         for name in FIELDS:
             self.without(name, lambda: self.client.hdel(SET + "manifest", name))
 
-    def test_a_field_of_what_is_kept(self):
-        """Nobody returns to it, and the others stay."""
-        def delete():
-            self.client.hdel(SET + "kept", sorted(self.client.hkeys(SET + "kept"), key=int)[0])
-        self.without("kept", delete)
-
-    def test_all_images(self):
-        def delete():
-            self.client.delete(*self.client.keys(SET + "c:*"))
-        self.without("images", delete)
-
 
 class Keys(Deleted):
     OPTIONS = ("stream=keys",)

@@ -136,16 +136,6 @@ class Moments(tool.Tool):
         process.terminate()
         self.assertEqual(process.wait(60), 0)
 
-    def test_what_is_no_file(self):
-        """Nothing is made of it, and whoever asks hears so at once."""
-        os.mkfifo(self.folder + "/fifo")
-        os.symlink("/dev/null", self.folder + "/null")
-        for name in ("at", "null", "fifo"):
-            self.assertIn(name, self.replicate("follow", "-o", name, status=2))
-        self.assertEqual(os.readlink(self.folder + "/null"), "/dev/null")
-        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
-        self.assertEqual(os.listdir(self.folder + "/at"), [])
-
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *nodes.words(3)])
