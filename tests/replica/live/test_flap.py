@@ -19,10 +19,8 @@ SECONDS, = nodes.numbers("--seconds=", 1)
 
 def figures(node):
     """Megabytes, threads, descriptors."""
-    with open("/proc/%d/status" % node.process.pid) as f:
-        of = dict(line.split(":", 1) for line in f)
-    return (int(of["VmRSS"].split()[0]) >> 10, int(of["Threads"]),
-            len(os.listdir("/proc/%d/fd" % node.process.pid)))
+    return (nodes.megabytes(node.process), len(os.listdir("/proc/%d/task" % node.process.pid)),
+            nodes.descriptors(node.process))
 
 
 class Flap(nodes.OneServer):

@@ -21,15 +21,6 @@ COMMANDS = ["publish", "append", "read", "manifest", "lease", "alive", "report",
             "ping", "unlink", "script", "exists"]
 
 
-def descriptors(node):
-    return len(os.listdir("/proc/%d/fd" % node.process.pid))
-
-
-def ticks(node):
-    with open("/proc/%d/stat" % node.process.pid) as f:
-        return sum(int(t) for t in f.read().rsplit(")")[1].split()[11:13])
-
-
 class Mutated(unittest.TestCase):
     def begin(self, seed):
         self.rng, self.said = random.Random(seed), []
@@ -56,10 +47,10 @@ class Mutated(unittest.TestCase):
         while time.monotonic() < until:
             self.rng.choice(self.ledger.nodes).ask(self.rng.choice(
                 ["publish", "record", "flush 300", "rollback %d" % self.rng.randrange(1, 9)]))
-        before = [ticks(node) for node in self.ledger.nodes]
+        before = [nodes.ticks(node.process) for node in self.ledger.nodes]
         time.sleep(1)
         for node, of in zip(self.ledger.nodes, before):
-            self.assertLess(ticks(node) - of, 80, "it spins")
+            self.assertLess(nodes.ticks(node.process) - of, 80, "it spins")
         self.liar.lies.clear()
         for node in self.ledger.nodes:
             node.rate(0)
@@ -74,7 +65,7 @@ class Mutated(unittest.TestCase):
     def test_answers_that_are_not_what_it_said(self):
         for seed in range(FROM, FROM + SEEDS):
             self.begin(seed)
-            before = [descriptors(node) for node in self.ledger.nodes]
+            before = [nodes.descriptors(node.process) for node in self.ledger.nodes]
             for turn in range(3):
                 with self.subTest(seed=seed, turn=turn):
                     try:
@@ -83,7 +74,7 @@ class Mutated(unittest.TestCase):
                     except AssertionError as why:
                         self.fail("%s; lies: %s" % (why, self.said[-4:]))
             for node, of in zip(self.ledger.nodes, before):
-                self.assertLess(descriptors(node) - of, 8, "descriptors")
+                self.assertLess(nodes.descriptors(node.process) - of, 8, "descriptors")
             self.doCleanups()
 
 
