@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Of planted.py: what comes from outside, by hand or drawn by seed."""
-REDIS = "src/replica/redis/"
+REDIS, TRUST = "src/replica/redis/", "src/replica/trust/"
 
 FOLLOW = "src/tool/replicate/follow.c"
 BEGIN, DUE = ("src/replica/service/" + f for f in ("begin.c", "due.c"))
@@ -174,4 +174,8 @@ OUTSIDE = [
      "follow Follow.test_what_ends_it"),
     ("CLOSED_AT_LENGTH", FOLLOW, "\tr->options.confirm_ms = 1000;", "\t;",
      "follow Follow.test_what_ends_it"),
+    ("HEADERS_WITHOUT_END", TRUST + "fetch_answer.c", "if (f->headers <= WEIR_FETCH_HEADERS)",
+     "if (true)", "image_enemy"),
+    ("ASKED_WITHOUT_A_PAUSE", TRUST + "fetch.c", "o->pause_ms ? o->pause_ms : 500",
+     "o->pause_ms ? o->pause_ms : 1", "image_enemy"),
 ]
