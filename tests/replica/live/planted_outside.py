@@ -178,4 +178,7 @@ OUTSIDE = [
      "if (true)", "image_enemy"),
     ("ASKED_WITHOUT_A_PAUSE", TRUST + "fetch.c", "o->pause_ms ? o->pause_ms : 500",
      "o->pause_ms ? o->pause_ms : 1", "image_enemy"),
+    ("MANY_STOP_IT", "src/replica/node_read.c",
+     "return answer < 0 && answer != -ENOBUFS ? answer : 0;", "return answer < 0 ? answer : 0;",
+     "crowd Crowd.test_many_have_sent_a_batch"),
 ]
