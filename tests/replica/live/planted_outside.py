@@ -181,4 +181,7 @@ OUTSIDE = [
     ("MANY_STOP_IT", "src/replica/node_read.c",
      "return answer < 0 && answer != -ENOBUFS ? answer : 0;", "return answer < 0 ? answer : 0;",
      "crowd Crowd.test_many_have_sent_a_batch"),
+    ("ANOTHERS_OF_THIS_NUMBER_ALONE", FOLLOW, "its.generation < f->generation || ",
+     "its.generation != f->generation || ",
+     "follow_rivals FollowRivals.test_one_has_not_heard_of_it"),
 ]

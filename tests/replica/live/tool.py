@@ -51,8 +51,8 @@ class Tool(unittest.TestCase):
             f.write("".join("%d\n" % i for i in range(first, last)))
         self.weir("build", "-q", *options, "-o", name, "keys")
 
-    def query(self, image, key):
-        done = subprocess.run([WEIR, "query", image, "-"], input="%d\n" % key, text=True,
+    def query(self, image, key, *options):
+        done = subprocess.run([WEIR, "query", *options, image, "-"], input="%d\n" % key, text=True,
                               capture_output=True, cwd=self.folder)
         return done.stdout != ""
 
