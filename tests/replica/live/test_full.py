@@ -43,16 +43,17 @@ class Paces(Sets):
             for _ in range(2):
                 ledger.start(seconds=1)
 
-    def insert(self, rate):
-        for ledger in self.ledgers.values():
-            for node in ledger.nodes:
-                node.rate(rate)
-
-    def all_say(self, words):
-        def look(ledger):
-            return all(words in node.stats()["error"] for node in ledger.nodes)
+    def until_all_say(self, words):
+        """Each inserts until it says so, and no more: what waits goes with generations, of which
+        one a second comes."""
+        def says(node):
+            if words in node.stats()["error"]:
+                return True
+            node.ask("burst 1000")
+            return False
         for pace, ledger in self.ledgers.items():
-            group.wait_until("pace %d: all say %s" % (pace, words), lambda: look(ledger))
+            for node in ledger.nodes:
+                group.wait_until("pace %d: it says %s" % (pace, words), lambda: says(node))
 
     def of_set(self, pace):
         """The number of its generation, and what nodes report."""
@@ -77,7 +78,6 @@ class Paces(Sets):
 
     def ends(self):
         """Each generation makes room, until nobody needs any."""
-        self.insert(0)
         for pace, ledger in self.ledgers.items():
             with self.subTest(pace=pace):
                 for node in ledger.nodes:
@@ -87,8 +87,7 @@ class Paces(Sets):
 
     def test_nodes_have_no_room(self):
         self.begin("pending=20000")
-        self.insert(4000)
-        self.all_say("max_pending_bytes 20000")
+        self.until_all_say("max_pending_bytes 20000")
         self.goes_on()
         self.ends()
 
@@ -96,8 +95,7 @@ class Paces(Sets):
         self.begin()
         client = self.server.client
         client.config_set("maxmemory", client.info("memory")["used_memory"] + 5 * MIB)
-        self.insert(1000)
-        self.all_say("the server has no room for inserts")
+        self.until_all_say("the server has no room for inserts")
         self.goes_on()
         client.config_set("maxmemory", 0)
         self.ends()
