@@ -184,4 +184,8 @@ OUTSIDE = [
     ("ANOTHERS_OF_THIS_NUMBER_ALONE", FOLLOW, "its.generation < f->generation || ",
      "its.generation != f->generation || ",
      "follow_rivals FollowRivals.test_one_has_not_heard_of_it"),
+    ("TOKEN_OF_ANY_LENGTH", REDIS + "manifest.c",
+     "a->element[0]->len == WEIR_REPLICA_EPOCH && is_text",
+     "a->element[0]->len >= WEIR_REPLICA_EPOCH - 16 && is_text",
+     "fields Fields.test_a_token_of_another_form"),
 ]
