@@ -95,19 +95,29 @@ static uint32_t lease_ms(const struct weir_replica *r)
 	return ms < UINT32_MAX / 2 ? (uint32_t)ms : UINT32_MAX / 2;
 }
 
+/* @take: the lease from whoever has it. @keep: it for so many milliseconds, when it has published;
+ * who has not leaves it to others, who might. */
+static int under_lease(struct weir_replica *r, bool take, uint32_t keep,
+                       int (*publish)(struct weir_replica *r, void *arg), void *arg)
+{
+	int err = weir__redis_lease(&r->redis, lease_ms(r), take);
+	if (err)
+		return err;
+	err = publish(r, arg);
+	if (!err && keep)
+		return weir__redis_lease(&r->redis, keep, false);
+	char why[WEIR_SERVICE_SENTENCE];
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	(void)weir__redis_release(&r->redis); /* it ends by itself */
+	return err ? weir_fail(err, "%s", why) : 0;
+}
+
 /* What somebody asks for takes the lease from the node whose duty it is to publish now and then:
  * that one would have it all the time. Whoever is second finds another generation (L10). */
 static int with_lease(struct weir_replica *r, int (*publish)(struct weir_replica *r, void *arg),
                       void *arg)
 {
-	int err = weir__redis_lease(&r->redis, lease_ms(r), true);
-	if (err)
-		return err;
-	err = publish(r, arg);
-	char why[WEIR_SERVICE_SENTENCE];
-	snprintf(why, sizeof why, "%s", weir_error_detail());
-	(void)weir__redis_release(&r->redis); /* it ends by itself */
-	return err ? weir_fail(err, "%s", why) : 0;
+	return under_lease(r, true, 0, publish, arg);
 }
 
 /* What this node kept to itself is in the image. */
@@ -152,14 +162,8 @@ static int publish_own(struct weir_replica *r, void *none)
 /* L12: what others lack they do not get while one of them has the lease all the time. */
 int weir__service_duty(struct weir_replica *r)
 {
-	if (r->node.united)
-		return with_lease(r, publish_own, NULL);
-	int err = weir__redis_lease(&r->redis, lease_ms(r), false);
-	if (!err)
-		err = publish_live(r, NULL);
-	if (!err)
-		err = weir__redis_lease(&r->redis, 2 * r->publish_ms, false);
-	return err;
+	return r->node.united ? with_lease(r, publish_own, NULL) :
+	                        under_lease(r, false, 2 * r->publish_ms, publish_own, NULL);
 }
 
 struct from {
