@@ -54,6 +54,7 @@ struct weir_node {
 	bool united;                 /* L12: the node's own set was kept, and no image has it */
 	bool gave;                   /* L12: the image that is joined has it now, and may be lost
 	                                with its epoch */
+	bool alone;                  /* L12: nor has anybody published since it was kept */
 	struct weir_manifest joined; /* whose image is in the handle; generation 0: none */
 	struct weir_manifest seen;   /* the one that the server had last, joined or not */
 	struct weir_stream_id covered; /* L3: by the manifest that was seen last, in this epoch */
@@ -116,6 +117,8 @@ int weir__node_read(struct weir_node *n);
 int weir__node_look(struct weir_node *n);
 /* Is it to join the manifest that it has seen last, since it lacks what that has? */
 bool weir__node_lacks_image(const struct weir_node *n);
+/* Is its image, or one like it, in the handle, or does the set stand in for it (L13)? */
+bool weir__node_has_joined(const struct weir_node *n, const struct weir_manifest *m);
 /* Or since a new epoch began (L11)? */
 bool weir__node_wants_image(const struct weir_node *n);
 /* End a gap, and the waiting for nodes that have gone (L8). @alive: those that live, ascending. Who

@@ -15,9 +15,10 @@ struct replay {
 	struct weir_origins origins;
 	struct weir_cursor cursor, counted; /* before the call under way */
 	struct weir_stream_counts counts;
-	bool kept; /* beside it: the node's own set, which may have what no image has (L12) */
-	bool past; /* the node's cursor: what follows goes to both by itself */
-	bool gap;  /* entries that follow the image have gone */
+	bool kept;  /* beside it: the node's own set, which may have what no image has (L12) */
+	bool alone; /* and nobody has published since it was */
+	bool past;  /* the node's cursor: what follows goes to both by itself */
+	bool gap;   /* entries that follow the image have gone */
 };
 
 static int replay_entry(void *arg, struct weir_stream_id id, const struct weir_entry *e)
@@ -154,10 +155,14 @@ static bool descends(const struct weir_node *n, const struct weir_manifest *m)
 	return n->joined.lineage == m->lineage && n->joined.generation <= m->generation;
 }
 
-/* L12. What this node kept of its own set is in no image yet, and this one replaces nothing. */
+/* L12. What this node kept of its own set is in no image yet, and this one replaces nothing: it was
+ * made from another node's, or is of an epoch that has gone. L13. Nor does what follows the one
+ * that the set stands in for. */
 static bool keeps_more(const struct weir_node *n, const struct weir_manifest *m)
 {
-	return n->united && m->source == WEIR_SOURCE_SET && m->hashing == n->hashing;
+	const bool of_before = m->source == WEIR_SOURCE_SET || strcmp(m->epoch, n->epoch) != 0;
+	return n->united && (m->hashing == n->hashing ? of_before :
+	                                                m->hashing == n->joined.hashing);
 }
 
 /* Is it newer than what is joined here, or is that of a time to come? Clocks may be wrong. */
@@ -175,6 +180,12 @@ static bool is_of_record(const struct weir_node *n, const struct weir_manifest *
 	       is_newer(n, m, now);
 }
 
+/* L12. Is it of before, or another's that has begun, or still that which was? */
+static bool is_nothing_new(const struct weir_node *n, const struct weir_manifest *m)
+{
+	return weir__node_has_joined(n, m) ? n->alone : m->generation <= n->joined.generation;
+}
+
 /* L13. What has gone from the stream will not be there the next time. */
 static int unite(struct replay *p, struct weir_node *n, const struct weir_manifest *m)
 {
@@ -184,8 +195,7 @@ static int unite(struct replay *p, struct weir_node *n, const struct weir_manife
 	int err = n->server->now(n->server->context, &now);
 	if (err)
 		return err;
-	/* of this lineage its number is lower: it was made since what is joined here was lost */
-	if (!p->gap && (m->lineage == n->joined.lineage || is_of_record(n, m, now))) {
+	if (!p->gap && is_of_record(n, m, now)) {
 		p->kept = false;
 		return 0;
 	}
@@ -207,6 +217,7 @@ static int replay(struct replay *p, struct weir_node *n, const struct weir_manif
 	if (!err)
 		err = replay_stream(p);
 	p->kept = !descends(n, m) || keeps_more(n, m);
+	p->alone = is_nothing_new(n, m);
 	if (!err && (p->kept || p->gap))
 		err = unite(p, n, m);
 	if (!err && p->gap) /* they are of what was copied */
@@ -251,6 +262,7 @@ int weir__node_join(struct weir_node *n, const struct weir_manifest *m,
 	n->gap = p.gap;
 	weir__node_joined(n, m);
 	n->united = p.kept;
+	n->alone = p.kept && p.alone;
 	n->hashing = m->hashing;
 	n->kind = m->kind;
 	return 0;

@@ -7,8 +7,7 @@
 #include <weir/error.h>
 #include "node.h"
 
-/* Is its image, or one like it, in the handle? */
-static bool is_joined(const struct weir_node *n, const struct weir_manifest *m)
+bool weir__node_has_joined(const struct weir_node *n, const struct weir_manifest *m)
 {
 	return n->joined.generation == m->generation && n->joined.checksum[0] == m->checksum[0] &&
 	       n->joined.checksum[1] == m->checksum[1] && strcmp(n->joined.epoch, m->epoch) == 0;
@@ -16,13 +15,13 @@ static bool is_joined(const struct weir_node *n, const struct weir_manifest *m)
 
 bool weir__node_lacks_image(const struct weir_node *n)
 {
-	return n->seen.generation && !is_joined(n, &n->seen);
+	return n->seen.generation && !weir__node_has_joined(n, &n->seen);
 }
 
 void weir__node_joined(struct weir_node *n, const struct weir_manifest *m)
 {
 	n->joined = *m;
-	n->ahead = n->healed = n->united = n->gave = false;
+	n->ahead = n->healed = n->united = n->gave = n->alone = false;
 	if (n->newest < m->generation)
 		n->newest = m->generation;
 }
@@ -86,11 +85,12 @@ static bool made_since(const struct weir_node *n, const struct weir_manifest *m)
 }
 
 /* L13. One that this node's set has replaced is there again, after a failover or since somebody put
- * it back: the set has what that has, but for what was to go, and by another seed. */
+ * it back: the set has what that has, but for what was to go, and by another seed. In the next
+ * epoch it is the one that the set stands in for already. */
 static bool was_replaced(const struct weir_node *n, const struct weir_manifest *m)
 {
-	return m->hashing != n->hashing && m->lineage == n->joined.lineage &&
-	       m->generation < n->joined.generation && !made_since(n, m);
+	return m->hashing != n->hashing && m->lineage == n->joined.lineage && !made_since(n, m) &&
+	       (m->generation < n->joined.generation || weir__node_has_joined(n, m));
 }
 
 /* L11. Is it what is joined here, and the stream up to a position of this epoch? */
@@ -121,11 +121,12 @@ static int stand_in(struct weir_node *n, const struct weir_manifest *m,
 	int err = weir__origins_cover_all(&n->origins, origins);
 	if (err)
 		return err;
-	if (was_replaced(n, m))
+	const bool replaced = was_replaced(n, m), united = n->united; /* nothing took its place */
+	if (replaced)
 		n->has_more = true;
-	const bool united = n->united; /* nothing took its place */
 	weir__node_joined(n, m);
-	n->united = united;
+	n->united = united || replaced;
+	n->alone = replaced;
 	return 0;
 }
 
@@ -142,8 +143,8 @@ static int take(struct weir_node *n, const struct weir_manifest *m,
 		return err;
 	if (anew)
 		n->cursor = m->cursor;
-	bool lacks = n->ahead || !is_joined(n, m);
-	if (was_replaced(n, m) || (lacks && has_all_of(n, m, origins)))
+	bool lacks = n->ahead || !weir__node_has_joined(n, m);
+	if (lacks && (was_replaced(n, m) || has_all_of(n, m, origins)))
 		err = stand_in(n, m, origins);
 	else if (lacks)
 		err = weir__node_join(n, m, origins);

@@ -71,15 +71,17 @@
  *     copied into the next filter too: nothing is forgotten, and what was removed stays until the
  *     next image from a record. What was copied is in no image: such a node, if it publishes at
  *     all, takes the lease and does so at once, and copies it again when it joins another's set
- *     before that, or in a new epoch, which may have lost what it had published.
+ *     before that, or anything of before in a new epoch, which may have lost what it had published.
+ *     If nobody publishes, it says so.
  * L13 Another seed. Hashes mean something by one seed alone: where batches carry them, all filters
  *     have that seed. Where batches carry keys, a generation may be of another: then a key is
  *     hashed for each filter that it goes to, and a node's own set cannot be copied into the next
  *     filter (L11, L12). So a generation by another seed is joined only where all that follows it
  *     is in the stream, and it descends from what the node has, or was made from the record in
  *     this epoch and since that was published; else the node keeps its own set, and waits for the
- *     next. One that the node's set has replaced, and a failover brought back,
- *     is not joined: the set stands in its place, and the next is published on top of it.
+ *     next. One that the node's set has replaced, and a failover or somebody brought back, is not
+ *     joined, nor is what others publish of its seed: the set stands in its place, and the next is
+ *     published on top of it.
  *
  * Spin (tests/model/replicate.pml) shows that rules like these suffice, on two nodes and a server;
  * tests/replica runs the code itself, and shows for each rule that it is needed.

@@ -85,7 +85,7 @@ MUTANTS = [
     ('FOLLOWS_ANY_IMAGE', 'node_look.c',
      'j->checksum[0] == m->followed[0] && j->checksum[1] == m->followed[1] &&\n', '\n'),
     ('FOLLOWS_THOUGH_UNITED', 'node_join.c', 'if (p.kept || (err', 'if ((err'),
-    ('FOLLOWS_THOUGH_STANDING_IN', 'node_look.c', 'if (was_replaced(n, m))\n', 'if (0)\n'),
+    ('FOLLOWS_THOUGH_STANDING_IN', 'node_look.c', '\tif (replaced)\n', '\tif (0)\n'),
     ('FOLLOWS_WITH_MORE', 'node_publish.c', '!more && !has_more &&', '!has_more &&'),
     ('FOLLOWS_THOUGH_KEPT', 'node.c', 'weir__pending_put_hash(&n->pending, hash); /* L2: first */\n'
      '\tif (*kept)', 'weir__pending_put_hash(&n->pending, hash); /* L2: first */\n\tif (0)'),
@@ -108,8 +108,8 @@ MUTANTS = [
     # L13
     ('OTHER_SEED_NOT_UNITED', 'node_join.c', 'refuse(n, m, err);\n\treturn err;\n}\n\n/* Complete',
      'return 0;\n}\n\n/* Complete'),
-    ('STANDS_IN_FOR_ALL', 'node_look.c', 'm->generation < n->joined.generation && !made',
-     '!made'),
+    ('STANDS_IN_FOR_ALL', 'node_look.c', '(m->generation < n->joined.generation ||',
+     '(1 ||'),
     ('SEED_OF_BEFORE', 'node_join.c', '\tn->hashing = m->hashing;\n', ''),
     ('SEED_NOT_COMPARED', 'node_join.c', 'if (err || s.seed_fingerprint == m->hashing)',
      'if (1)'),

@@ -144,7 +144,7 @@ static void test_nothing_is_kept_beside_it(void **state)
 	publish_of(A, 4711, 7);
 	assert_ok(weir__node_look(&node[B]));
 	assert_true(has_key(B, 7));
-	assert_false(node[B].united || node[B].has_more);
+	assert_false(node[B].united || node[B].has_more || node[B].alone);
 }
 
 int main(void)

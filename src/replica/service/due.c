@@ -129,6 +129,12 @@ static void forget_gone(struct weir_replica *r, uint64_t now)
 	free(alive);
 }
 
+/* Was nothing published since this epoch began? */
+static bool has_none_yet(const struct weir_node *n)
+{
+	return strcmp(n->joined.epoch, n->epoch) != 0;
+}
+
 static int publish(struct weir_replica *r, uint64_t now)
 {
 	if (!r->publish_ms || !weir__is_due(&r->publish, now) || !weir__node_complete(&r->node) ||
@@ -141,7 +147,7 @@ static int publish(struct weir_replica *r, uint64_t now)
 		weir__redis_unsee(&r->redis);
 	if (err == -EPERM || err == -EEXIST)
 		err = 0; /* another node does it, unless it dies first */
-	if ((err || r->node.ahead) && r->publish_ms > WEIR_SERVICE_RETRY_MS)
+	if ((err || has_none_yet(&r->node)) && r->publish_ms > WEIR_SERVICE_RETRY_MS)
 		weir__due_after(&r->publish, now, WEIR_SERVICE_RETRY_MS);
 	/* it stays until it succeeds, or another node does it */
 	snprintf(r->publish_error, sizeof r->publish_error, "%s", err ? weir_error_detail() : "");

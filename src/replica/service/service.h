@@ -85,6 +85,7 @@ struct weir_replica {
 	uint64_t met_ms;                 /* of the last exchange that succeeded */
 	uint64_t incomplete_ms;          /* since when; 0: it is not */
 	uint64_t lacking_ms;             /* when it last lacked nothing, nor an image */
+	uint64_t alone_ms;               /* when it last had nothing that others might lack */
 	bool hurried;                    /* the last round was not waited for */
 	unsigned failures;               /* in a row */
 	uint64_t all_failures;

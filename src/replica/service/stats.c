@@ -15,16 +15,31 @@ static void note_complete(struct weir_replica *r, struct weir_replica_stats *s)
 	if (s->complete || !r->lacking_ms)
 		r->lacking_ms = now;
 	s->lacking_ms = now - r->lacking_ms;
+	if (!r->node.alone)
+		r->alone_ms = now;
 }
 
-/* Of a set that it had. Return: whether there is none; then that is weir_error_detail(). */
-static bool has_no_generation(const struct weir_node *n)
+/* L12. Whoever publishes does so at once, and then it is over. */
+static bool is_left_alone(const struct weir_replica *r)
 {
-	if (!n->epoch[0] || n->seen.generation)
-		return false;
-	(void)weir_fail(-ENOENT, "set %s: redis has no generation of it (any more): publish one "
-	                "from a node that runs (weir_replica_publish(), publish_seconds)", n->set);
-	return true;
+	return r->node.alone && weir__now_ms() - r->alone_ms >=
+	                        WEIR_SERVICE_TURNS * (uint64_t)r->idle_ms;
+}
+
+/* Nothing failed, and all is not well: redis has not what this node has.
+ * Return: 0, or a negative errno. */
+static int lacks_ours(const struct weir_replica *r)
+{
+	const struct weir_node *n = &r->node;
+	if (n->epoch[0] && !n->seen.generation)
+		return weir_fail(-ENOENT, "set %s: redis has no generation of it (any more): "
+		                 "publish one from a node that runs (weir_replica_publish(), "
+		                 "publish_seconds)", n->set);
+	if (!is_left_alone(r))
+		return 0;
+	return weir_fail(-ENODATA, "set %s: redis has a generation of before, or another's: what "
+	                 "this node has beside it, nobody else gets until it is published "
+	                 "(weir_replica_publish(), or a file saved from it)", n->set);
 }
 
 void weir__service_note(struct weir_replica *r, int err)
@@ -45,9 +60,9 @@ void weir__service_note(struct weir_replica *r, int err)
 	const char *error = err                 ? weir_error_detail() :
 	                    r->publish_error[0] ? r->publish_error :
 	                                          r->save_error;
-	if (!*error && has_no_generation(n))
-		snprintf(s->error, sizeof s->error, "%s", weir_error_detail());
-	else if (!*error && n->foreign)
+	if (!*error && lacks_ours(r) != 0)
+		error = weir_error_detail();
+	if (!*error && n->foreign)
 		snprintf(s->error, sizeof s->error, "set %s: %" PRIu64 " entries of the stream are "
 		         "by another seed or key, or nobody's: they were passed by", n->set,
 		         n->foreign);
@@ -122,8 +137,8 @@ void weir__service_tell_news(struct weir_replica *r)
 void weir__service_tell(struct weir_replica *r, int err)
 {
 	char sentence[WEIR_SERVICE_SENTENCE];
-	if (!err && has_no_generation(&r->node))
-		err = -ENOENT; /* nothing failed, and all is not well */
+	if (!err)
+		err = lacks_ours(r);
 	if (err == 1) {
 		snprintf(sentence, sizeof sentence, "set %s: generation %" PRIu64 " serves",
 		         r->node.set, r->node.joined.generation);

@@ -3,7 +3,7 @@
 REDIS, TRUST = "src/replica/redis/", "src/replica/trust/"
 
 FOLLOW = "src/tool/replicate/follow.c"
-BEGIN, DUE = ("src/replica/service/" + f for f in ("begin.c", "due.c"))
+BEGIN, DUE, ASK = ("src/replica/service/" + f for f in ("begin.c", "due.c", "ask.c"))
 
 OUTSIDE = [
     ("EPOCH_ALWAYS_NEW", DUE, "\tmemcpy(r->last_epoch, r->node.epoch, sizeof r->last_epoch);\n", "",
@@ -105,7 +105,8 @@ OUTSIDE = [
     ("NUMBER_UNSAID", REDIS + "scripts.c",
      "'stored', string.match(names, ':(%x+):$') or \"\");", "'stored', \"\");",
      "lineages ByHand.test_by_another_seed"),
-    ("REPLACED_BY_NONE", "src/replica/node_join.c", " || is_of_record(n, m, now))) {", ")) {",
+    ("REPLACED_BY_NONE", "src/replica/node_join.c", "if (!p->gap && is_of_record(n, m, now)) {",
+     "if (0) {",
      "lineages FilesPutBack.test_a_record_is_joined"),
     ("IMAGES_STAY_OPEN", REDIS + "coming.c", "\tweir__image_end(&c->file);\n", "",
      "flap Flap.test_generations_faster_than_images"),
@@ -155,9 +156,11 @@ OUTSIDE = [
      "scripts Scripts.test_a_token_that_nobody_drew"),
     ("TOKEN_OF_ANY_LETTERS", REDIS + "scripts.c", " or string.find(token, '[^0-9a-f]')", "",
      "scripts Scripts.test_a_token_that_nobody_drew"),
-    ("NEXT_HOUR", DUE, "(err || r->node.ahead) &&", "err &&",
+    ("NEXT_HOUR", DUE, "(err || has_none_yet(&r->node)) &&",
+     "err &&",
      "epochs Epochs.test_a_generation_that_was_not_made"),
-    ("FAILED_UNTIL_THE_NEXT_HOUR", DUE, "(err || r->node.ahead) &&", "r->node.ahead && !err &&",
+    ("FAILED_UNTIL_THE_NEXT_HOUR", DUE, "(err || has_none_yet(&r->node)) &&",
+     "!err && has_none_yet(&r->node) &&",
      "epochs Epochs.test_a_generation_that_was_not_made"),
     ("LEASE_ENDING_SOON", REDIS + "scripts.c", " and left ~= -1 then", " and left > 2000 then",
      "scripts Scripts.test_lease"),
@@ -184,8 +187,22 @@ OUTSIDE = [
     ("ANOTHERS_OF_THIS_NUMBER_ALONE", FOLLOW, "its.generation < f->generation || ",
      "its.generation != f->generation || ",
      "follow_rivals FollowRivals.test_one_has_not_heard_of_it"),
-    ("TOKEN_OF_ANY_LENGTH", REDIS + "manifest.c",
-     "a->element[0]->len == WEIR_REPLICA_EPOCH && is_text",
-     "a->element[0]->len >= WEIR_REPLICA_EPOCH - 16 && is_text",
-     "fields Fields.test_a_token_of_another_form"),
+    ("LEASE_OF_WHO_FAILS", ASK, "if (!err && keep)", "if (keep)", "one_fails OneFails"),
+    ("LEASE_IS_TAKEN", ASK, "under_lease(r, false, 2", "under_lease(r, true, 2",
+     "details Details.test_one_of_several"),
+    ("TRIED_ONCE", ASK, "err == -EEXIST && tries < 3", "err == -EEXIST && tries < 1",
+     "details Details.test_another_was_faster"),
+    ("KIND_OF_BEFORE", "src/replica/node_join.c", "\tn->kind = m->kind;\n", "",
+     "details Details.test_another_kind"),
+    ("GIVEN_UP_SOON", DUE, "alive(&r->redis, WEIR_SERVICE_TURNS * (uint64_t)r->idle_ms,",
+     "alive(&r->redis, r->idle_ms,", "details Details.test_a_report_of_some_time_ago"),
+    ("LATER_IS_NOT_WHOLE", FOLLOW, "its.generation < f->generation",
+     "its.generation != f->generation",
+     "details Details.test_two_of_one_file_and_one_is_behind"),
+    ("IDLE_WITH_EACH_ROUND", DUE,
+     "\tweir__due_after(&r->idle, now, r->idle_ms);\n\treturn weir__node", "\treturn weir__node",
+     "details Details.test_words_of_an_idle_node"),
+    ("RAW_LEASE", REDIS + "scripts.c", "owner(), redis.call('PTTL', lease),\n\t\t         about",
+     "redis.call('GET', lease), redis.call('PTTL', lease),\n\t\t         about",
+     "details Details.test_who_has_the_lease"),
 ]

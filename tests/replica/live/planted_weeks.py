@@ -11,14 +11,14 @@ WEEKS = [
      "backups Keys.test_a_set_begun_anew_since"),
     ("OLDER_IS_TAKEN", JOIN, " && n->joined.generation <= m->generation;", ";",
      "backups Backups.test_generations_since"),
-    ("REPLACED_COMES_BACK", LOOK, "if (was_replaced(n, m) || (lacks", "if ((lacks",
+    ("REPLACED_COMES_BACK", LOOK, "(was_replaced(n, m) || has_all", "(has_all",
      "backups Keys.test_a_record_since"),
     ("ANY_SEED_IS_JOINED", JOIN,
-     "if (!p->gap && (m->lineage == n->joined.lineage || is_of_record(n, m, now))) {",
+     "if (!p->gap && is_of_record(n, m, now)) {",
      "if (!p->gap) {", "lineages AnotherBegins.test_of_keys"),
     # ---- a week ----
-    ("LEASE_OF_THE_DEAD", SCRIPTS, "(ARGV[3] == '1' or redis.call('PTTL', lease) == -1)",
-     "redis.call('PTTL', lease) == -1", "weeks Weeks.test_a_publisher_is_killed_with_the_lease"),
+    ("LEASE_OF_THE_DEAD", SCRIPTS, " and ARGV[3] ~= '1' and left", " and left",
+     "weeks Weeks.test_a_publisher_is_killed_with_the_lease"),
     # ---- keys and fields that go ----
     ("GONE_UNSEEN", LOOK,
      "\tif (!text)\n\t\tn->seen = (struct weir_manifest){ .generation = 0 };\n", "",
@@ -32,4 +32,9 @@ WEEKS = [
      "st.st_mtim.tv_sec == was->st_mtim.tv_sec &&",
      "st.st_mtim.tv_sec == was->st_mtim.tv_sec && st.st_ctim.tv_nsec == was->st_ctim.tv_nsec &&",
      "follow_moments Moments.test_whose_it_is"),
+    # ---- redis has what was before, and nobody publishes ----
+    ("LEFT_ALONE_UNSAID", "src/replica/service/stats.c", "if (!is_left_alone(r))", "if (1)",
+     "backups Backups.test_generations_since"),
+    ("LEFT_ALONE_FOR_EVER", "src/replica/service/stats.c", "return r->node.alone && weir__now",
+     "return weir__now", "backups Backups.test_generations_since"),
 ]

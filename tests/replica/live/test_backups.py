@@ -13,6 +13,7 @@ import nodes
 import tool
 
 SET = "{weir:seen}:"
+ALONE = "nobody else gets until it is published"
 
 
 def key_of(node, n):
@@ -130,8 +131,18 @@ class Backups(tool.Tool):
         self.sent()
 
     def test_generations_since(self):
-        """The next brings to all what nodes have."""
+        """The next brings to all what nodes have: that one is due they say, once and again."""
         self.generations_since(0)
+        for _ in range(2):
+            for node in self.ledger.nodes:
+                group.wait_until("it says so", lambda: ALONE in node.stats()["error"])
+            group.wait_until("status says so", lambda: len([
+                a for a in self.status(status=None)["alerts"] if ALONE in a]) >= 2)
+            self.assertFalse(self.ledger.lost())
+            self.server.client.save()
+            self.server.kill()
+            self.server.start()
+            self.sent()
         self.publish()
         self.ledger.newcomer(self)
         self.well()
