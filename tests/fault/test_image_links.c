@@ -165,6 +165,25 @@ static void put_a_text(const struct shim_call *call)
 	}
 }
 
+static void second_sync_fails(const struct shim_call *call)
+{
+	if (strcmp(call->what, "fsync") == 0 && times && --times == 0)
+		shim.refused = "fsync";
+}
+
+/* The new file is there; who saved it is told that it may not stay. */
+static void test_a_folder_that_cannot_be_synced(void **state)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	(void)state;
+	o.generation = 5;
+	shim = (struct shim){ .look = second_sync_fails, .refused_error = EIO };
+	times = 2; /* the file's, its folder's */
+	assert_refused(weir_save(f, path, &o), -EIO, path, "a power cut may bring the old one");
+	shim = (struct shim){ 0 };
+	assert_int_equal(generation_of(path), 5);
+}
+
 /* What a link leads to is looked at where the new file goes, before it is written and after. */
 static void test_only_images(void **state)
 {
@@ -187,6 +206,30 @@ static void test_only_images(void **state)
 	assert_refused(weir_save(f, to_it, &o), -EEXIST, to_it, "neither empty nor an image");
 	assert_int_equal(times, 0);
 	assert_text(path);
+}
+
+static int count(void *pieces, uint64_t done, uint64_t total)
+{
+	(void)done, (void)total;
+	++*(unsigned *)pieces;
+	return 0;
+}
+
+/* It may be many gigabytes, of which the disk has none to spare for nothing. */
+static void test_a_text_is_seen_before_all_is_written(void **state)
+{
+	unsigned pieces = 0;
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	(void)state;
+	o.only_images = true;
+	o.progress = count;
+	o.progress_arg = &pieces;
+	write_text(path);
+	assert_refused(weir_save(f, path, &o), -EEXIST, path, "neither empty nor an image");
+	assert_int_equal(pieces, 0);
+	assert_int_equal(unlink(path), 0);
+	assert_ok(weir_save(f, path, &o));
+	assert_int_not_equal(pieces, 0);
 }
 
 /* What begins as an image does, and ends as none. */
@@ -303,7 +346,9 @@ int main(void)
 		fresh(test_file_replaced_meanwhile),
 		fresh(test_what_was_written),
 		fresh(test_what_was_written_elsewhere),
+		fresh(test_a_folder_that_cannot_be_synced),
 		fresh(test_only_images),
+		fresh(test_a_text_is_seen_before_all_is_written),
 		fresh(test_a_text_that_begins_so),
 		fresh(test_a_text_and_a_disk_that_fails),
 		fresh(test_a_text_that_cannot_be_read),

@@ -179,6 +179,28 @@ static void test_without_a_generation(void **state)
 	assert_true(weir__node_heal(&node[B], alive, 1));
 }
 
+/* While the newest image has not come: what no batch has any more is in that alone. */
+static void test_without_the_newest_image(void **state)
+{
+	const uint64_t alive[] = { 0xa };
+	(void)state;
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
+	insert_and_send(A, 7);
+	assert_ok(weir__node_read(&node[A]));
+	toy_trim(&toy, toy.now.n);
+	publish(A);
+	toy.no_image = true;
+	assert_int_equal(weir__node_look(&node[B]), -EAGAIN);
+	assert_ok(weir__node_read(&node[B]));
+	read_word_of(A);
+	assert_false(weir__node_heal(&node[B], alive, 1));
+	assert_true(node[B].gap && !node[B].healed);
+	toy.no_image = false;
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 7) && weir__node_complete(&node[B]) && !node[B].healed);
+}
+
 /* Nothing was lacking. */
 static void test_whole_all_the_time(void **state)
 {
@@ -205,6 +227,7 @@ int main(void)
 		OF(test_others_have_more_beside_an_image),
 		OF(test_whom_it_waits_for),
 		OF(test_without_a_generation),
+		OF(test_without_the_newest_image),
 		OF(test_whole_all_the_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 """The scripts, called as a node calls them. test_scripts.py PROGRAM"""
 import re
 import sys
+import time
 import unittest
 
 import redis
@@ -113,6 +114,15 @@ class Scripts(nodes.OneServer):
         self.call("publish", *self.publish(stored=8)) # they are not needed any more
         self.assertTrue(all(0 < self.client.ttl(c) <= 50 for c in chunks))
 
+    def test_chunks_of_two_that_are_kept(self):
+        """A rollback that is kept has those of one that is kept no more: they stay."""
+        self.lease_of("me")
+        chunks = self.store()
+        for stored in (7, 8, 7, 9): # 7 is returned to
+            self.store(stored)
+            self.call("publish", *self.publish(stored=stored, keep=3))
+        self.assertEqual([self.client.ttl(name) for name in chunks], [-1, -1])
+
     def test_a_text_longer_than_any_manifest(self):
         """It does not come to every node at every look."""
         for more, there in ((0, 1 << 22), (1, 13)):
@@ -151,6 +161,15 @@ class Scripts(nodes.OneServer):
         self.store()
         self.call("publish", *self.publish())
         self.assertEqual(self.client.hlen(SET + "kept"), 1)
+
+    def test_kept_by_an_enemy_under_a_long_name(self):
+        """Redis does nothing else meanwhile."""
+        self.lease_of("me")
+        self.client.hset(SET + "kept", "0", "\n\nchunks %d 10 %s\n" % (10 ** 15, "ab" * (1 << 21)))
+        self.store()
+        begun = time.monotonic()
+        self.call("publish", *self.publish())
+        self.assertLess(time.monotonic() - begun, 1)
 
     def test_trim(self):
         """What follows a generation that is kept, or is not covered yet, stays."""
@@ -201,7 +220,8 @@ class Scripts(nodes.OneServer):
         self.call("report", "a" * 16, "host x")
         self.client.hset(SET + "nodes", "b" * 16, "1000 host y")
         self.assertEqual(self.call("alive", 600000), [b"a" * 16])
-        self.call("report", "", 600000) # those of long ago are forgotten
+        self.client.hset(SET + "nodes", "c" * 16, "99999999999999 host z")
+        self.call("report", "", 600000) # those of long ago are forgotten, or of a time to come
         self.assertEqual(self.client.hkeys(SET + "nodes"), [b"a" * 16])
 
     def test_a_stream_that_was_deleted(self):
