@@ -55,6 +55,8 @@ struct weir_node {
 	bool gave;                   /* L12: the image that is joined has it now, and may be lost
 	                                with its epoch */
 	bool alone;                  /* L12: nor has anybody published since it was kept */
+	bool apart;                  /* L12: the server lost what its set has, and no record came
+	                                since: what follows a generation may be in no stream */
 	struct weir_manifest joined; /* whose image is in the handle; generation 0: none */
 	struct weir_manifest seen;   /* the one that the server had last, joined or not */
 	struct weir_stream_id covered; /* L3: by the manifest that was seen last, in this epoch */

@@ -160,9 +160,12 @@ static bool descends(const struct weir_node *n, const struct weir_manifest *m)
  * that the set stands in for. */
 static bool keeps_more(const struct weir_node *n, const struct weir_manifest *m)
 {
-	const bool of_before = m->source == WEIR_SOURCE_SET || strcmp(m->epoch, n->epoch) != 0;
-	return n->united && (m->hashing == n->hashing ? of_before :
-	                                                m->hashing == n->joined.hashing);
+	const bool now = strcmp(m->epoch, n->epoch) == 0;
+	if (now && m->source == WEIR_SOURCE_AGAIN)
+		return n->apart;
+	if (m->hashing != n->hashing)
+		return n->united && m->hashing == n->joined.hashing;
+	return n->united && !(now && m->source == WEIR_SOURCE_RECORD);
 }
 
 /* Is it newer than what is joined here, or is that of a time to come? Clocks may be wrong. */
@@ -183,7 +186,10 @@ static bool is_of_record(const struct weir_node *n, const struct weir_manifest *
 /* L12. Is it of before, or another's that has begun, or still that which was? */
 static bool is_nothing_new(const struct weir_node *n, const struct weir_manifest *m)
 {
-	return weir__node_has_joined(n, m) ? n->alone : m->generation <= n->joined.generation;
+	if (weir__node_has_joined(n, m))
+		return n->alone;
+	return m->generation <= n->joined.generation ||
+	       (m->source == WEIR_SOURCE_AGAIN && n->apart);
 }
 
 /* L13. What has gone from the stream will not be there the next time. */
@@ -263,6 +269,9 @@ int weir__node_join(struct weir_node *n, const struct weir_manifest *m,
 	weir__node_joined(n, m);
 	n->united = p.kept;
 	n->alone = p.kept && p.alone;
+	n->apart |= n->alone;
+	if (!p.kept && m->source == WEIR_SOURCE_RECORD)
+		n->apart = false;
 	n->hashing = m->hashing;
 	n->kind = m->kind;
 	return 0;

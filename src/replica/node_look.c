@@ -127,6 +127,7 @@ static int stand_in(struct weir_node *n, const struct weir_manifest *m,
 	weir__node_joined(n, m);
 	n->united = united || replaced;
 	n->alone = replaced;
+	n->apart |= replaced;
 	return 0;
 }
 

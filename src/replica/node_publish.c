@@ -24,9 +24,12 @@ static int check(const struct weir_node *n)
 	                                  "a batch is lacking");
 }
 
+/* After the last number that there is, which somebody may have made up: the one after what is
+ * there. */
 static uint64_t next_number(const struct weir_node *n)
 {
-	return (n->newest > n->seen.generation ? n->newest : n->seen.generation) + 1;
+	const uint64_t there = n->seen.generation;
+	return (n->newest > there && n->newest < INT64_MAX ? n->newest : there) + 1;
 }
 
 /* L6: before the set is copied, or the record is read. */

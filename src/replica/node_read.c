@@ -3,6 +3,7 @@
 #include "node.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 #include <weir/error.h>
 
 static int apply_hashes(const struct weir_node *n, const struct weir_entry *e,
@@ -94,11 +95,24 @@ static bool count(struct reading *r)
 	return false;
 }
 
-/* L8. Somebody sends in this node's name, a number that it has not come to: all others would wait
- * for what it never sends, and an image may say that it has that. */
+/* Is it another batch than that which this node has sent by this number, and still has? */
+static bool is_altered(const struct weir_node *n, const struct weir_entry *e)
+{
+	const struct weir_batch *b = n->retained.oldest;
+	if (e->kind != n->pending.kind)
+		return false;
+	while (b && b->sequence < e->sequence)
+		b = b->later;
+	return b && b->sequence == e->sequence &&
+	       (b->bytes != e->bytes || memcmp(b->data, e->data, e->bytes) != 0);
+}
+
+/* L8. Somebody sends in this node's name: a number that it has not come to, and all others would
+ * wait for what it never sends; or another batch, in the place of one that they have not read. An
+ * image may say that it has that. */
 static bool is_forged(const struct weir_node *n, const struct weir_entry *e)
 {
-	return e->node == n->id && e->sequence > n->retained.last;
+	return e->node == n->id && (e->sequence > n->retained.last || is_altered(n, e));
 }
 
 /* L8: does this entry ask for batches of this node's? */

@@ -72,7 +72,8 @@
  *     next image from a record. What was copied is in no image: such a node, if it publishes at
  *     all, takes the lease and does so at once, and copies it again when it joins another's set
  *     before that, or anything of before in a new epoch, which may have lost what it had published.
- *     If nobody publishes, it says so.
+ *     If nobody publishes, it says so. Since then what followed a generation may be in no stream,
+ *     so to return to one takes nothing away either, until a record comes.
  * L13 Another seed. Hashes mean something by one seed alone: where batches carry them, all filters
  *     have that seed. Where batches carry keys, a generation may be of another: then a key is
  *     hashed for each filter that it goes to, and a node's own set cannot be copied into the next

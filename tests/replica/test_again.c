@@ -151,18 +151,21 @@ static void test_its_number(void **state)
 	assert_int_equal(toy.now.generation, 3);
 }
 
-/* What no node could read is published by none. */
+/* What no node could read is published by none. When what has it has gone, it is no number. */
 static void test_the_last_number(void **state)
 {
 	(void)state;
 	publish(A);
 	char *kept = newest();
-	node[A].newest = INT64_MAX;
+	node[A].newest = node[A].seen.generation = INT64_MAX;
 	assert_refused(weir__node_publish(&node[A], NULL), -EBADMSG, "none could", "line 4");
 	assert_refused(weir__node_publish_again(&node[A], kept, strlen(kept)), -EBADMSG,
 	               "none could", "line 4");
 	free(kept);
 	assert_int_equal(toy.now.generation, 1);
+	node[A].seen.generation = 1;
+	assert_ok(weir__node_publish(&node[A], NULL));
+	assert_int_equal(toy.now.generation, 2);
 }
 
 int main(void)

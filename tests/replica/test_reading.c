@@ -95,6 +95,34 @@ static void test_a_batch_in_its_name(void **state)
 	assert_true(has(B, 1));
 }
 
+/* Somebody removes a batch that nobody has read, and adds another by its number. */
+static void test_another_in_the_place_of_its_batch(void **state)
+{
+	uint64_t hash = test_key(7), stored;
+	struct weir_sending forged = { .epoch = node[A].epoch,
+		                       .kind = WEIR_ENTRY_HASHES,
+		                       .node = node[B].id,
+		                       .sequence = 2,
+		                       .hashing = node[A].hashing,
+		                       .data = &stored,
+		                       .bytes = sizeof stored };
+	struct weir_stream_id id;
+	(void)state;
+	weir__entry_put_hash((unsigned char *)&stored, 0, hash);
+	insert_and_send(B, 1);
+	insert_and_send(B, 2);
+	insert_and_send(B, 3);
+	toy_delete(&toy, 1);
+	toy.now.added--; /* and puts the count back */
+	assert_ok(toy.server.append(&toy, &forged, &id));
+	const uint64_t name = node[B].id;
+	assert_ok(weir__node_read(&node[B]));
+	assert_int_not_equal(node[B].id, name);
+	assert_ok(weir__node_send(&node[B]));
+	assert_ok(weir__node_read(&node[A]));
+	assert_true(has(A, 1) && has(A, 2) && has(A, 3));
+}
+
 /* What was in the stream comes again unasked, since others may not have read it. */
 static void test_the_stream_is_deleted(void **state)
 {
@@ -203,6 +231,7 @@ int main(void)
 		OF(test_more_than_were_added),
 		OF(test_in_its_name),
 		OF(test_a_batch_in_its_name),
+		OF(test_another_in_the_place_of_its_batch),
 		OF(test_another_time),
 		OF(test_the_stream_is_deleted),
 		OF(test_ids_come_again),
