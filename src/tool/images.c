@@ -214,7 +214,7 @@ int image_verify(const char *path, const struct image_how *how)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	uint64_t needed = 12 << 20;
-	int err = 0, fd = open_stream(path);
+	int err = 0, fd = how->only_files ? -1 : open_stream(path);
 	if (fd < 0) {
 		err = weir_image_info(path, &info);
 		needed = err ? 0 : needed_to_verify(&info);

@@ -45,7 +45,8 @@ static int take(struct weir_redis *r, const struct redisReply *a, char epoch[], 
                 size_t *len)
 {
 	const struct redisReply *manifest = a->element[1], *signature = a->element[2];
-	bool none = signature->type != REDIS_REPLY_STRING;
+	bool none = signature->type != REDIS_REPLY_STRING || signature->len == 0;
+	r->is_signed = !none;
 	memcpy(epoch, a->element[0]->str, WEIR_REPLICA_EPOCH);
 	epoch[WEIR_REPLICA_EPOCH] = '\0';
 	if (manifest->type == REDIS_REPLY_NIL)
@@ -78,14 +79,30 @@ int weir__redis_manifest(void *context, char epoch[WEIR_REPLICA_EPOCH + 1], char
 	return err;
 }
 
+/* Whoever may write the key may have put another there, with its signature. */
+static int check_number(const struct weir_redis *r, uint64_t generation, const char *text)
+{
+	char line[32 + WEIR_NUMBER_TEXT];
+	snprintf(line, sizeof line, "\ngeneration %" PRIu64 "\n", generation);
+	return strstr(text, line) ? 0 : weir_fail(-EBADMSG, "set %s: what is kept as generation %"
+	                                          PRIu64 " is another", r->keys.set, generation);
+}
+
 /* Signature, newline, text. */
-static int take_kept(struct weir_redis *r, const struct redisReply *a, char **text, size_t *len)
+static int take_kept(struct weir_redis *r, const struct redisReply *a, uint64_t generation,
+                     char **text, size_t *len)
 {
 	const char *end = memchr(a->str, '\n', a->len);
 	if (!end)
 		return weir__redis_shape(r, "HGET of a generation that is kept");
 	size_t signature = (size_t)(end - a->str);
-	return take_text(r, a->str, signature, end + 1, a->len - signature - 1, text, len);
+	int err = take_text(r, a->str, signature, end + 1, a->len - signature - 1, text, len);
+	if (err)
+		return err;
+	err = check_number(r, generation, *text);
+	if (err)
+		free(*text);
+	return err;
 }
 
 /* What is published again is signed again, and so has to be somebody's who is trusted: redis may
@@ -110,7 +127,7 @@ int weir__redis_kept(struct weir_redis *r, uint64_t generation, char **text, siz
 		err = weir__redis_command(r, args, 3, &reply);
 	if (err)
 		return err;
-	err = reply->type == REDIS_REPLY_STRING ? take_kept(r, reply, text, len) :
+	err = reply->type == REDIS_REPLY_STRING ? take_kept(r, reply, generation, text, len) :
 	      reply->type == REDIS_REPLY_NIL    ?
 		weir_fail(-ENOENT, "set %s: generation %" PRIu64 " is not kept", r->keys.set,
 		          generation) :
@@ -127,6 +144,10 @@ static int sign(struct weir_redis *r, const char *text, size_t len,
 		return weir_fail(-EKEYREJECTED, "set %s: trusted keys (trusted_keys, --trusted) "
 		                 "and no secret one (secret_key, --secret): nodes would refuse "
 		                 "what this one publishes", r->keys.set);
+	if (r->is_signed && !r->signer)
+		return weir_fail(-EKEYREJECTED, "set %s: the generation there is is signed, and "
+		                 "this one would not be: publish with a secret key (secret_key, "
+		                 "--secret), or DEL the set's keys", r->keys.set);
 	return r->signer ? weir__signer_sign(r->signer, text, len, r->image_hash, signature) : 0;
 }
 
@@ -168,14 +189,17 @@ static bool is_new(const struct weir_redis *r, const struct weir_manifest *m)
 }
 
 /* It is certain that nobody will ask for it: it was refused. */
-static void drop_image(const struct weir_redis *r, const struct weir_manifest *m, int err)
+static void drop_image(struct weir_redis *r, const struct weir_manifest *m, int err)
 {
 	bool refused = err == -ENOSPC || err == -EEXIST || err == -EPERM || err == -ESTALE;
 	char why[512], path[4096];
-	if (!r->image_folder || !is_new(r, m) || !refused)
+	if (!refused)
 		return;
 	snprintf(why, sizeof why, "%s", weir_error_detail());
-	if ((size_t)snprintf(path, sizeof path, "%s/%s", r->image_folder, m->path) < sizeof path)
+	if (!r->image_folder)
+		weir__redis_unstore(r, m);
+	else if (is_new(r, m) && (size_t)snprintf(path, sizeof path, "%s/%s", r->image_folder,
+	                                          m->path) < sizeof path)
 		(void)unlink(path);
 	(void)weir_fail(err, "%s", why);
 }

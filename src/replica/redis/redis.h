@@ -54,6 +54,8 @@ struct weir_redis {
 	} there,         /* beside the manifest, as of the last reading of the stream */
 		looked,  /* at the last look; */
 		in_vain; /* at two looks, which saw another: somebody writes into the keys */
+	bool is_signed;      /* the manifest that was read last */
+	uint64_t stored;     /* drawn for the image that was stored last, in redis; 0: none was */
 	bool full;           /* it took no entry when one was appended last */
 	char sha[WEIR_SCRIPTS][WEIR_REDIS_SHA + 1]; /* "": not loaded yet */
 	unsigned char image_hash[WEIR_IMAGE_HASH];  /* of the manifest that was verified last, or
@@ -146,6 +148,8 @@ int weir__redis_read(void *context, const char *epoch, struct weir_stream_id aft
                      size_t *n);
 int weir__redis_manifest(void *context, char epoch[WEIR_REPLICA_EPOCH + 1], char **text,
                          size_t *len);
+/* Away with the pieces that were stored last, if they are @m's: it was refused. */
+void weir__redis_unstore(struct weir_redis *r, const struct weir_manifest *m);
 int weir__redis_store(void *context, const struct weir_filter *f, struct weir_manifest *m,
                       bool *safe);
 int weir__redis_now(void *context, uint64_t *ms);

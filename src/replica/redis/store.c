@@ -106,6 +106,7 @@ static int set_chunks(struct weir_redis *r, const struct weir_manifest *m, int f
 		err = set_chunk(r, names, i, image + at, len);
 	}
 	munmap((void *)(uintptr_t)image, m->bytes);
+	r->stored = err ? 0 : m->stored;
 	if (err == -ENOSPC) {
 		char why[512];
 		snprintf(why, sizeof why, "%s", weir_error_detail());
@@ -113,6 +114,14 @@ static int set_chunks(struct weir_redis *r, const struct weir_manifest *m, int f
 		err = weir_fail(err, "%s", why);
 	}
 	return err;
+}
+
+void weir__redis_unstore(struct weir_redis *r, const struct weir_manifest *m)
+{
+	char names[WEIR_KEY_TEXT];
+	if (m->stored == r->stored)
+		remove_chunks(r, weir__key_of_chunks(names, &r->keys, m->stored), m->chunks);
+	r->stored = 0;
 }
 
 void weir__redis_image_name(char name[WEIR_MANIFEST_PATH + 1], const struct weir_redis *r,

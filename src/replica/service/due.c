@@ -135,14 +135,25 @@ static bool has_none_yet(const struct weir_node *n)
 	return strcmp(n->joined.epoch, n->epoch) != 0;
 }
 
+/* Somebody has published in this epoch, a record say, which all are to have time to join. */
+static bool is_not_owed(struct weir_replica *r, uint64_t now)
+{
+	if (!r->owed || has_none_yet(&r->node) || r->node.united)
+		return false;
+	r->owed = false;
+	weir__due_after(&r->publish, now, r->publish_ms);
+	return true;
+}
+
 static int publish(struct weir_replica *r, uint64_t now)
 {
 	if (!r->publish_ms || !weir__is_due(&r->publish, now) || !weir__node_complete(&r->node) ||
-	    weir__node_lacks_image(&r->node))
+	    weir__node_lacks_image(&r->node) || is_not_owed(r, now))
 		return 0;
 	weir__due_after(&r->publish, now, r->publish_ms);
 	forget_gone(r, now);
 	int err = weir__service_duty(r);
+	r->owed &= err != 0;
 	if (err == -EEXIST)
 		weir__redis_unsee(&r->redis);
 	if (err == -EPERM || err == -EEXIST)
@@ -172,6 +183,7 @@ static void notice_epoch(struct weir_replica *r, uint64_t now)
 		return;
 	memcpy(r->last_epoch, r->node.epoch, sizeof r->last_epoch);
 	r->epoch_ms = now;
+	r->owed = true;
 	weir__due_now(&r->publish);
 }
 

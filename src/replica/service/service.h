@@ -82,6 +82,7 @@ struct weir_replica {
 	/* the thread's own */
 	struct weir_due idle, status, publish, want, heal, hear, grows;
 	uint64_t epoch_ms;               /* when the epoch was met */
+	bool owed;                       /* a generation, since it is another */
 	uint64_t met_ms;                 /* of the last exchange that succeeded */
 	uint64_t incomplete_ms;          /* since when; 0: it is not */
 	uint64_t lacking_ms;             /* when it last lacked nothing, nor an image */

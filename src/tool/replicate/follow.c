@@ -65,7 +65,9 @@ static bool is_as_saved(const struct following *f)
  * It may be another set's. */
 static bool is_whole(struct following *f, const struct weir_replica *replica)
 {
-	const struct image_how how = { .wordless = true, .max_memory = image_max_memory() };
+	const struct image_how how = { .only_files = true,
+		                       .wordless = true,
+		                       .max_memory = image_max_memory() };
 	struct weir_handle_stats ours = WEIR_HANDLE_STATS_INIT;
 	struct weir_image_info its = WEIR_IMAGE_INFO_INIT;
 	const char *path = f->r->output;

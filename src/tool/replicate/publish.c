@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <weir/filter.h>
 #include <weir/kinds.h>
 #include "../images.h"
@@ -178,6 +179,30 @@ static int publish_first(struct replicate *r, struct weir_filter *f)
 	return end(r, replica, err);
 }
 
+enum { PATIENCE_MS = 40000, PIECE_MS = 100 };
+
+/* A node that has just begun may lack batches that redis has lost: it takes a while to find out
+ * that nobody sends them. */
+static void wait_until_complete(const struct replicate *r, struct weir_replica *replica)
+{
+	const struct timespec piece = { .tv_nsec = PIECE_MS * 1000000 };
+	for (unsigned ms = 0; ms < PATIENCE_MS; ms += PIECE_MS) {
+		struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
+		if (weir_replica_stats(replica, &s) != 0 || s.complete)
+			return;
+		if (ms == 20 * PIECE_MS && !r->quiet)
+			say("set %s: waits for inserts of others", r->options.set);
+		(void)nanosleep(&piece, NULL);
+	}
+}
+
+static int publish_own(const struct replicate *r, struct weir_replica *replica,
+                       const struct weir_filter *f)
+{
+	wait_until_complete(r, replica);
+	return weir_replica_publish_with(replica, f);
+}
+
 static int publish_more(struct replicate *r)
 {
 	struct weir_replica *replica;
@@ -187,7 +212,7 @@ static int publish_more(struct replicate *r)
 	int err = open_set(r, &replica);
 	int status = err == 1 ? publish_first(r, f) :
 	             err      ? not_open(r) :
-	                        end(r, replica, weir_replica_publish_with(replica, f));
+	                        end(r, replica, publish_own(r, replica, f));
 	weir_destroy(f);
 	return status;
 }

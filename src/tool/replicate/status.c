@@ -67,8 +67,10 @@ static void judge(struct alerts *a, const struct replicate *r, const struct weir
 		alert(a, "generation %" PRIu64 " is %.0f s old, the limit is %.0f", g->generation,
 		      age_of(v, g), r->max_age);
 	if (g->chunks_absent)
-		alert(a, "%" PRIu64 " pieces of the image have gone from redis: a node that begins "
-		      "cannot have the set; publish it from one that serves it", g->chunks_absent);
+		alert(a, "%" PRIu64 " piece%s of the image %s gone from redis: a node that begins "
+		      "cannot have the set; publish it from one that serves it, or the record "
+		      "(--replace)", g->chunks_absent, g->chunks_absent == 1 ? "" : "s",
+		      g->chunks_absent == 1 ? "has" : "have");
 	if (v->maxmemory && strcmp(v->policy, "noeviction") != 0)
 		alert(a, "maxmemory-policy is %s: redis may remove the set's keys; it is to be "
 		      "noeviction", v->policy);

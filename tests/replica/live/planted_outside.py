@@ -47,7 +47,7 @@ OUTSIDE = [
      "follow_files FollowFiles.test_what_another_set_has"),
     ("ANOTHERS_OF_ANY_NUMBER", FOLLOW, "its.generation < f->generation || ", "",
      "follow_files FollowFiles.test_what_it_was_before"),
-    ("NOT_DUE_IN_AN_EPOCH", DUE, "\tr->epoch_ms = now;\n\tweir__due_now(&r->publish);\n", "",
+    ("NOT_DUE_IN_AN_EPOCH", DUE, "\tr->owed = true;\n\tweir__due_now(&r->publish);\n", "",
      "promises Promises.test_another_epoch"),
     ("ONE_ABSENT_ENDS", REDIS + "scripts.c", "if absent > 1000 then", "if absent > 0 then",
      "scripts Scripts.test_one_chunk_is_absent"),

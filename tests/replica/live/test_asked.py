@@ -337,7 +337,7 @@ class Chunks(Asked):
         return {name: self.client.ttl(name) for name in self.client.scan_iter(SET + "c:*")}
 
     def test_of_what_nobody_published(self):
-        """They go by themselves."""
+        """They go, at once where it was refused; else by themselves."""
         node = self.start()
         before = self.chunks()
         self.assertGreater(len(before), 2)
@@ -345,6 +345,9 @@ class Chunks(Asked):
                                   release=liar.Error(b"ERR which is not why"))
         answer = node.ask("publish")
         self.assertTrue(answer.startswith("-1 ") and "WEIRLEASE" in answer, answer)
+        self.assertEqual(self.chunks().keys(), before.keys())
+        self.liar.refusals["publish"] = liar.Error(b"ERR whether it was nobody knows")
+        self.assertIn("nobody knows", node.ask("publish"))
         after = self.chunks()
         self.assertGreater(len(after), len(before))
         for name in after.keys() - before.keys():

@@ -64,6 +64,23 @@ class Meddled(nodes.OneServer):
 
     # ---- generations ----
 
+    def test_the_last_number_there_is(self):
+        """None follows it as long as it stands; when it has gone all goes on."""
+        for undone in (self.client.flushall, lambda: self.client.hset(MANIFEST, "text", text)):
+            self.begin()
+            self.publish()
+            text = self.client.hget(MANIFEST, "text")
+            last = re.sub(rb"\ngeneration \d+", b"\ngeneration %d" % (2 ** 63 - 1), text)
+            self.client.hset(MANIFEST, mapping={"text": last, "generation": 2 ** 63 - 1})
+            group.wait_until("it is joined", lambda: self.node.stats()["newest"] == 2 ** 63 - 1)
+            self.assertIn("none could follow", self.node.ask("publish"))
+            undone()
+            group.wait_until("it publishes", lambda: self.node.ask("publish") == "0 ")
+            self.ledger.start()
+            group.wait_until("nothing is lost", lambda: not self.ledger.lost())
+            self.ends()
+            self.ledger.nodes.remove(self.node)
+
     def test_generations_that_nobody_published(self):
         """Whatever number they say, those that somebody did publish are kept, and not they."""
         for names in ([10 ** 9 + i for i in range(5)],

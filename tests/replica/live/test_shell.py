@@ -41,6 +41,34 @@ class Shell(tool.Tool):
         self.assertIn("none of the", self.replicate("follow", "-o", "x", trusted, status=2))
         self.served(50, trusted + "2")
 
+    def test_a_secret_that_was_forgotten(self):
+        """Nodes would refuse what is not signed, and everybody after it could publish nothing."""
+        keys = ["secret", "public"]
+        self.weir("replicate", "key", *keys)
+        self.build("a", 0, 100, "-n", "1000")
+        self.replicate("publish", "--secret=secret", "a")
+        for more in ([], ["--replace"]):
+            self.assertIn("this one would not be: publish with a secret key", self.replicate(
+                "publish", *more, "a", *(["--", "true"] if more else []), status=1))
+        self.assertIn("would not be", self.replicate("rollback", "--generation=1", status=1))
+        self.assertEqual(self.status()["current"]["generation"], 1)
+        self.replicate("publish", "--secret=secret", "--trusted=public", "a")
+        self.server.client.delete(*self.server.client.keys("*"))
+        self.replicate("publish", "a")
+
+    def test_another_is_kept_by_its_number(self):
+        """It has a signature that is good."""
+        self.weir("replicate", "key", "secret", "public")
+        own = ["--secret=secret", "--trusted=public"]
+        self.build("a", 0, 100, "-n", "1000")
+        for _ in range(3):
+            self.replicate("publish", *own, "a")
+        kept = "{weir:seen}:kept"
+        self.server.client.hset(kept, 2, self.server.client.hget(kept, 3))
+        self.assertIn("what is kept as generation 2 is another",
+                      self.replicate("rollback", *own, "--generation=2", status=2))
+        self.assertEqual(self.status()["current"]["generation"], 3)
+
     def test_a_kind_that_takes_no_inserts(self):
         self.build("a", 0, 100, "-k", "fuse", "--seed=7")
         self.replicate("publish", "a")
