@@ -126,9 +126,11 @@ static void test_a_record_of_now(void **state)
 	forget();
 	put_back();
 	look_both();
+	assert_true(node[A].apart && node[B].apart);
 	publish_record(A);
 	assert_alone(false);
 	assert_false(has(A, 1) || has(B, 1) || node[A].united || node[B].united);
+	assert_false(node[A].apart || node[B].apart);
 }
 
 /* A set by another seed, which the record has replaced. */
@@ -159,6 +161,7 @@ static void test_what_was_replaced(void **state)
 	for (unsigned i = 0; i < 3; i++) {
 		assert_kept(seed);
 		assert_alone(true);
+		assert_true(node[A].apart && node[B].apart);
 		put_back();
 		look_both();
 	}

@@ -40,8 +40,6 @@ WEEKS = [
      "losses Losses.test_a_rollback_to_the_current_one"),
     ("APART_NO_MORE", JOIN, "\tn->apart |= n->alone;\n", "\tn->apart = n->alone;\n",
      "losses Losses.test_a_rollback_after_a_generation"),
-    ("APART_FOR_EVER", JOIN, "\t\tn->apart = false;\n", "\t\t;\n",
-     "losses Losses.test_a_record_replaces_it"),
     ("SHELLS_DO_NOT_WAIT", "src/tool/replicate/publish.c", "\twait_until_complete(r, replica);\n",
      "", "losses Losses.test_a_file_that_was_saved"),
     ("PUBLISHED_TOO_SOON", "src/replica/service/due.c", " || is_not_owed(r, now))", ")",

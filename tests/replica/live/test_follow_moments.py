@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """weir replicate follow, and somebody who writes to its file again in the very moment after it was
 written anew, in any way that leaves a trace: it is whole in the end, and then it is let be.
-test_follow_moments.py PROGRAM WEIR [--times=N] for each way"""
+test_follow_moments.py PROGRAM WEIR [--times=N] for each way [--pipe=SECONDS]"""
+import ctypes
 import mmap
 import os
 import shutil
@@ -14,7 +15,7 @@ import group
 import nodes
 import tool
 
-TIMES, = nodes.numbers("--times=", 1)
+TIMES, PIPE_SECONDS = nodes.numbers("--times=", 1, "--pipe=", 6)
 NOBODY = 65534
 
 
@@ -135,6 +136,44 @@ class Moments(tool.Tool):
         self.assertTrue(self.is_whole())
         process.terminate()
         self.assertEqual(process.wait(60), 0)
+
+
+class Pipes(tool.Tool):
+    def exchange(self, seconds):
+        """The file and a pipe, again and again, in a process of its own."""
+        image, pipe = self.image.encode(), self.image.encode() + b".pipe"
+        libc = ctypes.CDLL(None)
+        pid = os.fork()
+        if pid:
+            return pid
+        end = time.monotonic() + seconds
+        try:
+            while time.monotonic() < end:
+                for _ in range(500):
+                    libc.renameat2(-100, image, -100, pipe, 2)
+                for path in (image, pipe): # one may have been replaced
+                    if not os.path.lexists(path):
+                        os.mkfifo(path)
+                if not any(stat.S_ISFIFO(os.lstat(path).st_mode) for path in (image, pipe)):
+                    os.unlink(pipe)
+                    os.mkfifo(pipe)
+        finally:
+            os._exit(0)
+
+    def test_a_pipe_comes_and_goes(self):
+        """It keeps nobody waiting who looked and found a file."""
+        self.build("a", 0, 100, "-n", "1000", "--seed=7")
+        self.replicate("publish", "a")
+        os.mkdir(os.path.join(self.folder, "at"))
+        process, self.image = self.follow("at/image")
+        group.wait_until("the file", lambda: os.path.exists(self.image))
+        os.mkfifo(self.image + ".pipe")
+        os.waitpid(self.exchange(PIPE_SECONDS), 0)
+        for name in os.listdir(os.path.dirname(self.image)):
+            os.unlink(os.path.join(os.path.dirname(self.image), name))
+        group.wait_until("it is written again", lambda: os.path.exists(self.image))
+        process.terminate()
+        self.assertEqual(process.wait(20), 0)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ test_losses.py PROGRAM WEIR"""
 import os
 import shutil
 import sys
+import time
 import unittest
 
 import group
@@ -72,16 +73,6 @@ class Losses(tool.Tool):
         self.replicate("rollback", "--generation=3")
         self.nothing_is_lost()
 
-    def test_a_record_replaces_it(self):
-        """An application writes that first; then a rollback is one again."""
-        self.assertEqual(self.ledger.nodes[0].ask("record"), "0 ")
-        nodes.settle(self, self.ledger)
-        newest = self.ledger.nodes[0].stats()["newest"]
-        self.assertEqual(self.ledger.nodes[0].ask("empty"), "0 ")
-        group.wait_until("it is empty", self.ledger.lost)
-        self.replicate("rollback", "--generation=%d" % newest)
-        nodes.settle(self, self.ledger)
-
     def test_a_file_that_was_saved(self):
         """By a shell, which lacks batches of which nobody knows any more: it waits for them."""
         self.assertEqual(self.ledger.nodes[0].ask("save %s/saved" % self.folder), "0 ")
@@ -133,10 +124,16 @@ class WaysOut(tool.Tool):
         nodes.settle(self, self.ledger)
 
     def test_a_record_once(self):
-        """It is joined by all, though one of them publishes each second, and was to do so at once
-        in this epoch."""
+        """It is joined by all, though one of them publishes each second."""
         self.begin(1, 3600, 0)
         self.record()
+
+    def test_a_record_and_no_more(self):
+        """It is the generation that was due in this epoch: all have time to join it."""
+        self.begin(3600, 3600, 0)
+        self.record()
+        time.sleep(1)
+        self.assertIn(b"source record", self.server.client.hget(SET + "manifest", "text"))
 
 
 if __name__ == "__main__":
