@@ -77,6 +77,11 @@ SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
            "operate": ("live/test_operate.py", ["node", "weir", ROOT]),
            "replicate": ("live/test_replicate.py", ["node", "weir", ROOT, LIBRARY, LIBRARY]),
            "weeks": ("live/test_weeks.py", ["node", "weir"]),
+           "configured": ("live/test_configured.py", ["node", "weir"]),
+           "secret": ("live/test_secret.py", ["node", "weir"]),
+           "failover_hours": ("live/test_failover_hours.py", ["node", "weir"]),
+           "follow_devices": ("live/test_follow_devices.py", ["node", "weir"]),
+           "shell_meanwhile": ("live/test_shell_meanwhile.py", ["node", "weir"]),
            "wire": ("wire/test_wire.py", ["wire_call"]),
            "hostile": ("wire/test_hostile.py", ["wire_call"])}
 PATIENCE = 150

@@ -43,6 +43,11 @@ def ticks(process):
         return sum(int(t) for t in f.read().rsplit(")")[1].split()[11:13])
 
 
+def key_of(name, n):
+    """The key of that number that the node of that name inserts, as node.c has it."""
+    return ((name + 1) << 40 | n).to_bytes(8, "little")
+
+
 class Node:
     def __init__(self, program, name, *options, seconds=0, capacity=1000000, errors=None):
         self.name, self.confirmed, self.inserted = name, 0, 0

@@ -7,6 +7,7 @@ from planted_probes import PROBES
 from planted_troubles import TROUBLES
 from planted_outside import OUTSIDE
 from planted_weeks import WEEKS
+from planted_operated import OPERATED
 
 SRC = "src/replica/"
 ROUND, SCRIPTS, CALL = SRC + "service/round.c", SRC + "redis/scripts.c", SRC + "redis/call.c"
@@ -30,7 +31,7 @@ MUTANTS = [
     *TROUBLES,
     *OUTSIDE,
     *PROBES,
-    *WEEKS,
+    *WEEKS, *OPERATED,
 
     # ---- how full a set is ----
     ("FILL_UNSAID", DUE, "print_fill(r, fill, sizeof fill);", "",

@@ -4,7 +4,7 @@ file: they unite what is there with what they have, or say which way leads out.
 test_backups.py PROGRAM WEIR"""
 import os
 import shutil
-import subprocess
+import signal
 import sys
 import unittest
 
@@ -14,11 +14,6 @@ import tool
 
 SET = "{weir:seen}:"
 ALONE = "nobody else gets until it is published"
-
-
-def key_of(node, n):
-    """As node.c has it."""
-    return ((node + 1) << 40 | n).to_bytes(8, "little")
 
 
 class Backups(tool.Tool):
@@ -83,13 +78,6 @@ class Backups(tool.Tool):
             group.wait_until("it is sent", lambda: node.ask("flush 5000") == "0 ")
         group.wait_until("each has all", lambda: not self.ledger.lost())
 
-    def is_served(self, node, n):
-        if not os.path.exists(self.path):
-            return False
-        done = subprocess.run([tool.WEIR, "query", "-q", self.path, "-"], cwd=self.folder,
-                              input=key_of(node, n) + b"\n", capture_output=True)
-        return done.returncode == 0
-
     def is_well(self):
         of = [node.stats() for node in self.ledger.nodes]
         return (len({s["generation"] for s in of} | {s["newest"] for s in of}) == 1 and
@@ -107,7 +95,7 @@ class Backups(tool.Tool):
         group.wait_until("each has all", lambda: not self.ledger.lost())
         for node in self.ledger.nodes:
             last = node.stats()["inserted"] - 1
-            group.wait_until("it is in the file", lambda: self.is_served(node.name, last))
+            group.wait_until("it is in the file", lambda: self.has(self.path, node, last))
         self.end()
 
     def test_inserts_since(self):
@@ -178,6 +166,24 @@ class Backups(tool.Tool):
         for node in self.ledger.nodes:
             self.assertRegex(node.ask("flush 5000"), "^-129 .*the other nodes pass by")
         self.leads_out(": they were passed by")
+
+    def test_taken_back_before_nodes_know(self):
+        """To what was kept then, while all stand still: nothing that they have goes by it."""
+        self.begin()
+        self.publish(2)
+        self.back_up()
+        kept = self.status()["kept"]
+        self.insert(100)
+        self.publish(3)
+        self.insert(50)
+        for node in self.ledger.nodes:
+            node.signal(signal.SIGSTOP)
+        self.put_back()
+        self.replicate("rollback", "--generation=%d" % min(k["generation"] for k in kept))
+        for node in self.ledger.nodes:
+            node.signal(signal.SIGCONT)
+        self.sent()
+        self.well()
 
     def test_a_set_begun_anew_since(self):
         """Its generation has the number that the one of before has."""

@@ -81,6 +81,32 @@ class Epochs(nodes.OneServer):
         silent.signal(signal.SIGCONT)
         nodes.settle(self, self.ledger)
 
+    def test_the_publisher_stands_still(self):
+        """Others make generations of the epochs that it sleeps through; when it goes on, none goes
+        back, and it reports under one name."""
+        self.begin(3)
+        for epochs in (1, 3):
+            self.restart()
+            self.a_generation()
+            sleeps = self.owner()
+            sleeps.ask("burst 50") # which may not be sent yet
+            sleeps.signal(signal.SIGSTOP)
+            for _ in range(epochs):
+                for node in self.ledger.nodes:
+                    if node is not sleeps:
+                        node.ask("burst 50")
+                self.restart()
+                group.wait_until("a generation of this epoch", self.is_of_this_epoch)
+            self.assertIsNot(self.owner(), sleeps)
+            newest = int(self.client.hget(SET + "manifest", "generation"))
+            sleeps.signal(signal.SIGCONT)
+            sleeps.ask("burst 50")
+            self.a_generation()
+            self.assertGreaterEqual(int(self.client.hget(SET + "manifest", "generation")), newest)
+            pids = [re.search(rb" pid (\d+) ", report)[1]
+                    for report in self.client.hvals(SET + "nodes")]
+            self.assertEqual(len(pids), len(set(pids)), pids)
+
     def test_a_generation_that_was_not_made(self):
         """One node's fails; another has the lease, and dies: each is tried again, not at once and
         not in an hour."""

@@ -56,6 +56,14 @@ class Tool(unittest.TestCase):
                               capture_output=True, cwd=self.folder)
         return done.stdout != ""
 
+    def has(self, image, node, n):
+        """Of a node's keys, that of this number. An image that is not there has none."""
+        if not os.path.exists(image):
+            return False
+        done = subprocess.run([WEIR, "query", "-q", image, "-"], cwd=self.folder,
+                              input=nodes.key_of(node.name, n) + b"\n", capture_output=True)
+        return done.returncode == 0
+
     def follow(self, name, *options):
         path = os.path.join(self.folder, name)
         process = subprocess.Popen([WEIR, "replicate", "follow", "--set=seen", "-q", "-o", path,

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""Of planted.py: what is done to redis by its own commands, to keys that sign, and meanwhile."""
+CALL, MANIFEST, SCRIPTS = ("src/replica/redis/%s.c" % f for f in ("call", "manifest", "scripts"))
+LOOK, JOIN, PUBLISH = ("src/replica/node_%s.c" % f for f in ("look", "join", "publish"))
+
+OPERATED = [
+    # ---- redis is configured ----
+    ("NOT_SAVED_UNSAID", CALL, '"the server cannot save, and takes no writes"', '"no"',
+     "configured Configured.test_it_cannot_save"),
+    ("REPLICAS_UNSAID", CALL, '"the server has too few replicas to take writes"', '"no"',
+     "configured Configured.test_replicas_are_demanded"),
+    # ---- a shell, meanwhile ----
+    ("READ_IN_ANOTHER_EPOCH", PUBLISH, "if (strcmp(mark->epoch, n->epoch) != 0)", "if (0)",
+     "shell_meanwhile Meanwhile.test_redis_restarts"),
+    # ---- who signs ----
+    ("ANY_SIGNER", MANIFEST, "int err = r->trust ? weir__trust_check(",
+     "int err = 0 ? weir__trust_check(", "secret Secret.test_another_signs_and_it_is_taken_back"),
+    # ---- who stands still ----
+    ("NOT_SENT_IN_AN_EPOCH", LOOK, "\tweir__retained_anew(&n->retained);\n",
+     "\tweir__retained_free(&n->retained);\n", "epochs Epochs.test_the_publisher_stands_still"),
+    ("LOWER_IS_TAKEN", JOIN, " && n->joined.generation <= m->generation;", ";",
+     "backups Backups.test_taken_back_before_nodes_know"),
+    # ---- what stands in the place of a file ----
+    ("WAITS_AT_A_PIPE", "src/tool/replicate/follow.c", "\tif (stat(path, &f->file) != 0 ||",
+     "\tclose(open(path, 0));\n\tif (stat(path, &f->file) != 0 ||",
+     "follow_devices Devices.test_it_ends_at_a_pipe"),
+]
