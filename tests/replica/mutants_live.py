@@ -81,6 +81,7 @@ SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
            "secret": ("live/test_secret.py", ["node", "weir"]),
            "failover_hours": ("live/test_failover_hours.py", ["node", "weir"]),
            "follow_devices": ("live/test_follow_devices.py", ["node", "weir"]),
+           "replayed": ("live/test_replayed.py", ["node", "weir"]),
            "shell_meanwhile": ("live/test_shell_meanwhile.py", ["node", "weir"]),
            "wire": ("wire/test_wire.py", ["wire_call"]),
            "hostile": ("wire/test_hostile.py", ["wire_call"])}

@@ -20,6 +20,11 @@ OPERATED = [
      "\tweir__retained_free(&n->retained);\n", "epochs Epochs.test_the_publisher_stands_still"),
     ("LOWER_IS_TAKEN", JOIN, " && n->joined.generation <= m->generation;", ";",
      "backups Backups.test_taken_back_before_nodes_know"),
+    # ---- an older generation is shown, by its epoch ----
+    ("RECORD_OF_ANY_TIME", JOIN, "&&\n\t       is_newer(n, m, now);", ";",
+     "replayed Replayed.test_it_is_shown_by_a_liar"),
+    ("RECORD_BESIDE_A_GAP", JOIN, "if (!p->gap && is_of_record(n, m, now)) {",
+     "if (m->source == WEIR_SOURCE_RECORD) {", "replayed Replayed.test_it_is_put_back"),
     # ---- what stands in the place of a file ----
     ("WAITS_AT_A_PIPE", "src/tool/replicate/follow.c", "\tif (stat(path, &f->file) != 0 ||",
      "\tclose(open(path, 0));\n\tif (stat(path, &f->file) != 0 ||",
