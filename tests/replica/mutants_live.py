@@ -82,6 +82,8 @@ SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
            "failover_hours": ("live/test_failover_hours.py", ["node", "weir"]),
            "follow_devices": ("live/test_follow_devices.py", ["node", "weir"]),
            "replayed": ("live/test_replayed.py", ["node", "weir"]),
+           "years": ("live/test_years.py", ["node", "weir"]),
+           "user_forgotten": ("live/test_user_forgotten.py", ["node", "weir"]),
            "shell_meanwhile": ("live/test_shell_meanwhile.py", ["node", "weir"]),
            "wire": ("wire/test_wire.py", ["wire_call"]),
            "hostile": ("wire/test_hostile.py", ["wire_call"])}

@@ -29,4 +29,10 @@ OPERATED = [
     ("WAITS_AT_A_PIPE", "src/tool/replicate/follow.c", "\tif (stat(path, &f->file) != 0 ||",
      "\tclose(open(path, 0));\n\tif (stat(path, &f->file) != 0 ||",
      "follow_devices Devices.test_it_ends_at_a_pipe"),
+    # ---- a user of redis ----
+    ("PASSWORD_READ_ONCE", "src/replica/wire/wire.c",
+     "weir__secret_read(&password, w->password_file) : 0;",
+     "(w->password ? 0 : weir__secret_read(&w->password, w->password_file)) : 0;\n"
+     "\tpassword = w->password;",
+     "user_forgotten UserForgotten.test_it_is_back_by_another_password"),
 ]
