@@ -154,7 +154,7 @@ class Refused(Sets):
         self.make()
         self.publish()
         read = "+eval +info +hget +exists +xinfo +xrange".split()
-        write = "+hset +set +get +hlen +strlen +persist +hkeys +hdel +expire +xtrim +publish " \
+        write = "+hset +set +hlen +strlen +persist +hkeys +hdel +expire +xtrim +publish " \
                 "+unlink".split()
         def as_user(*may):
             self.run_("ACL", "SETUSER", "u", "reset", "on", ">p", "~k", *may)

@@ -183,7 +183,7 @@ class Rights(Sets):
         failure."""
         rights = self.each("WEIR.PUBLISH", "~{weir:x}:*", "&{weir:x}:hint",
                            spare=("+publish", "+unlink"))
-        self.assertEqual(len(rights), 19)
+        self.assertEqual(len(rights), 18)
 
 
 if __name__ == "__main__":
