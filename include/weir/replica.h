@@ -229,8 +229,9 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_flush(struct weir_replica *r, uint32_t
  * published is on its way here, it is waited for.
  * Return: 0 or a negative errno.
  * Errors: -EAGAIN this node lacks inserts of others, or redis cannot serve now; -EPERM another node
- *   has the lease to publish; -EEXIST another has just published; -ENOSPC redis is full; -ENOTSUP,
- *   those of the connection.
+ *   has the lease to publish; -EEXIST another has just published; -ENOSPC redis is full;
+ *   -EKEYREJECTED what is there is signed, and this would not be; -ENOTSUP; those of the
+ *   connection.
  * Threads: any, outside of read-side sections.  Progress: blocking.  Cost: an image's transport.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_publish(struct weir_replica *r);
@@ -266,11 +267,15 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_publish_from(
 	void *context);
 
 /**
- * Publish a generation of before again, with all that was inserted since, as the newest.
+ * Publish a generation of before again, with all that was inserted since, as the newest. If redis
+ * has lost what nodes that run have (it came back without what it had last), some of what followed
+ * may be in their sets alone: those keep theirs beside it, and say so, until a generation comes
+ * that was made from the record.
  * @generation: one that is kept; also the current one, which is signed anew by this node then.
  * Return: 0 or a negative errno.
  * Errors: as weir_replica_publish(); -ENOENT it is not kept, or not all that followed it is;
- *   -EKEYREJECTED a secret key and no trusted ones: redis may say that anything was kept.
+ *   -EKEYREJECTED a secret key and no trusted ones: redis may say that anything was kept; -EBADMSG
+ *   what is kept by that number is another.
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_rollback(struct weir_replica *r, uint64_t generation);
