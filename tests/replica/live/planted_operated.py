@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Of planted.py: what is done to redis by its own commands, to keys that sign, and meanwhile."""
-CALL, MANIFEST, SCRIPTS = ("src/replica/redis/%s.c" % f for f in ("call", "manifest", "scripts"))
-LOOK, JOIN, PUBLISH = ("src/replica/node_%s.c" % f for f in ("look", "join", "publish"))
+CALL, MANIFEST = ("src/replica/redis/%s.c" % f for f in ("call", "manifest"))
+JOIN, PUBLISH = ("src/replica/node_%s.c" % f for f in ("join", "publish"))
 
 OPERATED = [
     # ---- redis is configured ----
@@ -15,11 +15,6 @@ OPERATED = [
     # ---- who signs ----
     ("ANY_SIGNER", MANIFEST, "int err = r->trust ? weir__trust_check(",
      "int err = 0 ? weir__trust_check(", "secret Secret.test_another_signs_and_it_is_taken_back"),
-    # ---- who stands still ----
-    ("NOT_SENT_IN_AN_EPOCH", LOOK, "\tweir__retained_anew(&n->retained);\n",
-     "\tweir__retained_free(&n->retained);\n", "epochs Epochs.test_the_publisher_stands_still"),
-    ("LOWER_IS_TAKEN", JOIN, " && n->joined.generation <= m->generation;", ";",
-     "backups Backups.test_taken_back_before_nodes_know"),
     # ---- an older generation is shown, by its epoch ----
     ("RECORD_OF_ANY_TIME", JOIN, "&&\n\t       is_newer(n, m, now);", ";",
      "replayed Replayed.test_it_is_shown_by_a_liar"),
