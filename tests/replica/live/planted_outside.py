@@ -7,7 +7,7 @@ BEGIN, DUE, ASK = ("src/replica/service/" + f for f in ("begin.c", "due.c", "ask
 
 OUTSIDE = [
     ("EPOCH_ALWAYS_NEW", DUE, "\tmemcpy(r->last_epoch, r->node.epoch, sizeof r->last_epoch);\n", "",
-     "promises Promises.test_another_epoch"),
+     "epochs Epochs.test_its_duty_goes_on"),
     ("DUTY_BLIND", DUE, "\t\tweir__redis_unsee(&r->redis);\n", "\t\t;\n",
      "meddled Meddled.test_the_text_alone"),
     ("IN_VAIN_FOR_EVER", DUE, "\tweir__redis_lapse(&r->redis);\n", "",

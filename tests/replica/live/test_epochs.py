@@ -58,6 +58,14 @@ class Epochs(nodes.OneServer):
         self.restart()
         self.a_generation()
 
+    def test_its_duty_goes_on(self):
+        """Once in an epoch a generation is due at once; the next ones are due as before."""
+        node = self.ledger.start(seconds=1)
+        self.restart()
+        group.wait_until("a generation of this epoch", self.is_of_this_epoch)
+        before = node.stats()["newest"]
+        group.wait_until("two more", lambda: node.stats()["newest"] >= before + 2)
+
     def test_nobody_who_lives_has_the_lease(self):
         self.begin(2)
         self.client.set(SET + "lease", "%016x" % 0xdead, px=2 * HOUR * 1000)
