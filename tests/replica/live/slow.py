@@ -6,13 +6,10 @@ import threading
 import time
 
 
-class Web:
-    """rate: bytes a second from now on; None: at once. Whatever is on its way obeys. taken: name ->
-    how many bytes were sent of it; ended: names of which a client has left before the end; asked:
-    how often."""
+class Listening:
+    """Each connection is answer()ed by a thread of its own. asked: how often."""
 
-    def __init__(self, folder):
-        self.folder, self.rate, self.taken, self.ended = folder, None, {}, []
+    def __init__(self):
         self.asked = 0
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = "http://127.0.0.1:%d/" % self.listener.getsockname()[1]
@@ -25,6 +22,15 @@ class Web:
             except OSError:
                 return
             threading.Thread(target=self.answer, args=(link,), daemon=True).start()
+
+
+class Web(Listening):
+    """rate: bytes a second from now on; None: at once. Whatever is on its way obeys. taken: name ->
+    how many bytes were sent of it; ended: names of which a client has left before the end."""
+
+    def __init__(self, folder):
+        self.folder, self.rate, self.taken, self.ended = folder, None, {}, []
+        super().__init__()
 
     def answer(self, link):
         with link:

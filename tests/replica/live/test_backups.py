@@ -34,13 +34,6 @@ class Backups(tool.Tool):
         self.follower, self.path = self.follow("served")
         group.wait_until("the file", lambda: os.path.exists(self.path))
 
-    def end(self):
-        for node in self.ledger.nodes:
-            self.assertEqual(node.quit(), "0 ")
-        self.ledger.nodes.clear()
-        self.follower.terminate()
-        self.assertEqual(self.follower.wait(60), 0)
-
     def insert(self, n):
         for node in self.ledger.nodes:
             node.ask("burst %d" % n)
@@ -64,7 +57,7 @@ class Backups(tool.Tool):
         """The set, by another seed, after the backup."""
         self.begin()
         self.back_up()
-        self.end()
+        self.end(self.ledger, self.follower)
         self.server.client.flushall()
         os.unlink(self.path)
         self.begin()
@@ -96,7 +89,7 @@ class Backups(tool.Tool):
         for node in self.ledger.nodes:
             last = node.stats()["inserted"] - 1
             group.wait_until("it is in the file", lambda: self.has(self.path, node, last))
-        self.end()
+        self.end(self.ledger, self.follower)
 
     def test_inserts_since(self):
         """No generation has come since then: nodes keep all, and send it again."""

@@ -46,11 +46,7 @@ class Configured(tool.Tool):
             group.wait_until("it is in the file", lambda: self.has(self.path, node, last))
         nodes.settle(self, self.ledger)
         group.wait_until("status is well", lambda: not self.status(status=None)["alerts"])
-        for node in self.ledger.nodes:
-            self.assertEqual(node.quit(), "0 ")
-        self.ledger.nodes.clear()
-        self.follower.terminate()
-        self.assertEqual(self.follower.wait(60), 0)
+        self.end(self.ledger, self.follower)
 
     def test_a_replica_by_mistake(self):
         self.client.execute_command("REPLICAOF", "127.0.0.1", "1")

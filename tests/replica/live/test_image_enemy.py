@@ -4,14 +4,13 @@ take no more than it should, and close; and does weir replicate follow end at a 
 test_image_enemy.py PROGRAM WEIR"""
 import os
 import signal
-import socket
 import sys
-import threading
 import time
 import unittest
 
 import group
 import nodes
+import slow
 import tool
 
 BOUND = 5       # seconds that closing takes at most, on a busy machine
@@ -79,22 +78,10 @@ SAYS = {goes_on: "the server sends more than 65536 bytes of headers", a_header: 
 WAYS = (silent, drips, goes_on, headers, a_header, extensions, refuses_at_length, refuses_for_long)
 
 
-class Enemy:
-    """asked: how often."""
-
+class Enemy(slow.Listening):
     def __init__(self, way):
-        self.way, self.asked = way, 0
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.url = "http://127.0.0.1:%d/" % self.listener.getsockname()[1]
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        while True:
-            try:
-                link, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.answer, args=(link,), daemon=True).start()
+        self.way = way
+        super().__init__()
 
     def answer(self, link):
         with link:

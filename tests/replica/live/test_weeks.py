@@ -39,11 +39,7 @@ class Weeks(tool.Tool):
         self.ledger.newcomer(self)
         nodes.settle(self, self.ledger)
         group.wait_until("status is well", lambda: not self.status(status=None)["alerts"])
-        for node in self.ledger.nodes:
-            self.assertEqual(node.quit(), "0 ")
-        self.ledger.nodes.clear()
-        self.follower.terminate()
-        self.assertEqual(self.follower.wait(60), 0)
+        self.end(self.ledger, self.follower)
 
     def test_a_bad_one_is_taken_back(self):
         """With all that was inserted before it and since, of which nodes keep nothing more."""

@@ -72,3 +72,11 @@ class Tool(unittest.TestCase):
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process, path
+
+    def end(self, ledger, follower):
+        """All that they had to send is sent, and they end well."""
+        for node in ledger.nodes:
+            self.assertEqual(node.quit(), "0 ")
+        ledger.nodes.clear()
+        follower.terminate()
+        self.assertEqual(follower.wait(60), 0)
