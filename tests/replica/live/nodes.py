@@ -2,6 +2,7 @@
 """Nodes (node.c) and the ledger of what they were promised. The test's argument is the program."""
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -118,6 +119,13 @@ class Node:
         self.reader.join(PATIENCE)
         self.process.stdin.close()
         self.process.stdout.close()
+
+
+def is_of_this_epoch(client, manifest="{weir:seen}:manifest"):
+    """Was the generation there is made since redis began anew last?"""
+    text = client.hget(manifest, "text") or b""
+    epoch = re.search(rb"(?m)^epoch (\w{40})", text)
+    return bool(epoch) and epoch[1].decode() == client.info("replication")["master_replid"]
 
 
 def all_well(ledger, but=None):

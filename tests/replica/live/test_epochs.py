@@ -35,9 +35,7 @@ class Epochs(nodes.OneServer):
         self.client = self.server.client
 
     def is_of_this_epoch(self, name=SET):
-        text = self.client.hget(name + "manifest", "text")
-        epoch = self.client.info("replication")["master_replid"]
-        return re.search(rb"(?m)^epoch (\w{40})", text)[1].decode() == epoch
+        return nodes.is_of_this_epoch(self.client, name + "manifest")
 
     def a_generation(self):
         group.wait_until("a generation of this epoch", self.is_of_this_epoch)

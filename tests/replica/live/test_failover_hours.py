@@ -3,7 +3,6 @@
 another server is the master, in one way or another. test_failover_hours.py PROGRAM WEIR
 [--turns=N]"""
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,7 +13,6 @@ import nodes
 import tool
 
 TURNS, = nodes.numbers("--turns=", 1)
-SET = "{weir:seen}:"
 
 
 class FailoverHours(tool.Tool):
@@ -41,11 +39,7 @@ class FailoverHours(tool.Tool):
 
     def is_of_this_epoch(self):
         master = self.group.master()
-        if master is None:
-            return False
-        text = master.client.hget(SET + "manifest", "text") or b""
-        epoch = re.search(rb"(?m)^epoch (\w{40})", text)
-        return epoch and epoch[1].decode() == master.client.info("replication")["master_replid"]
+        return master is not None and nodes.is_of_this_epoch(master.client)
 
     def named(self):
         """The ports that Sentinels name."""

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Of two whose duty it is to publish one cannot: the other does it. test_one_fails.py PROGRAM"""
 import os
-import re
 import signal
 import sys
 import time
@@ -11,7 +10,6 @@ import group
 import liar
 import nodes
 
-SET = "{weir:seen}:"
 HOUR = 3600
 BOUND = 100 # seconds: it is tried each 30 to 38
 
@@ -24,10 +22,7 @@ class OneFails(nodes.OneServer):
         self.addCleanup(self.between.close)
 
     def is_of_this_epoch(self):
-        client = self.server.client
-        text = client.hget(SET + "manifest", "text")
-        epoch = client.info("replication")["master_replid"]
-        return re.search(rb"(?m)^epoch (\w{40})", text)[1].decode() == epoch
+        return nodes.is_of_this_epoch(self.server.client)
 
     def other_publishes(self, tries):
         """Redis restarts; it is the turn of the first, who fails again and again."""
