@@ -36,9 +36,10 @@ enum weir_gap weir__cursor_gap(const struct weir_cursor *c, const struct weir_st
 {
 	/* a server that says that more are there than were added is not believed either */
 	uint64_t gone = s->added >= s->length ? s->added - s->length : UINT64_MAX;
-	enum weir_gap gap = c->consumed > s->added ? WEIR_GAP_ANEW :
-	                    gone > c->consumed     ? WEIR_GAP_TRIMMED :
-	                                             WEIR_GAP_NONE;
+	const bool back = weir__stream_id_compare(s->last, c->at) < 0;
+	enum weir_gap gap = c->consumed > s->added || back ? WEIR_GAP_ANEW :
+	                    gone > c->consumed             ? WEIR_GAP_TRIMMED :
+	                                                     WEIR_GAP_NONE;
 	if (missed)
 		*missed = gap == WEIR_GAP_TRIMMED ? gone - c->consumed : 0;
 	return gap;

@@ -31,6 +31,7 @@ struct weir_cursor {
 struct weir_stream_counts {
 	uint64_t added;  /* ever: entries-added */
 	uint64_t length; /* there now */
+	struct weir_stream_id last; /* that was given, also if its entry has gone */
 };
 
 #define WEIR_STREAM_LEAP (UINT64_C(1) << 40)
@@ -38,7 +39,8 @@ struct weir_stream_counts {
 enum weir_gap {
 	WEIR_GAP_NONE,
 	WEIR_GAP_TRIMMED, /* entries that the cursor had not passed have gone */
-	WEIR_GAP_ANEW,    /* fewer were ever added than the cursor has passed: another stream */
+	WEIR_GAP_ANEW,    /* fewer were ever added than the cursor has passed, or none has come to
+	                     where it is: another stream, or its ids were set back */
 };
 
 /* Have all entries up to those that follow the cursor been consumed?

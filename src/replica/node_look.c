@@ -76,6 +76,8 @@ void weir__node_covered(struct weir_node *n, const struct weir_manifest *m,
 		return;
 	(void)weir__retained_uncovered(&n->retained, m->cursor.at, own ? own->sequence : 0);
 	n->covered = m->covered;
+	if (weir__stream_id_compare(n->covered, n->cursor.at) > 0) /* ids were set back since */
+		n->covered = (struct weir_stream_id){ 0, 0 };
 }
 
 /* Was it made in this epoch, and what is joined here was not? */

@@ -49,13 +49,15 @@ static struct weir_manifest begin(const struct weir_node *n, const struct weir_m
 	return m;
 }
 
-/* L3. @safe: the generation that is replaced will not be lost. */
-static struct weir_stream_id covered(const struct weir_node *n, const struct weir_manifest *base,
+/* L3. @safe: the generation that is replaced will not be lost. If ids were set back since, its
+ * position means others. */
+static struct weir_stream_id covered(const struct weir_manifest *m, const struct weir_manifest *base,
                                      bool safe)
 {
-	if (!base->generation || strcmp(base->epoch, n->epoch) != 0)
-		return (struct weir_stream_id){ 0, 0 };
-	return safe ? base->cursor.at : base->covered;
+	const struct weir_stream_id none = { 0, 0 }, at = safe ? base->cursor.at : base->covered;
+	if (!base->generation || strcmp(base->epoch, m->epoch) != 0)
+		return none;
+	return weir__stream_id_compare(at, m->cursor.at) > 0 ? none : at;
 }
 
 /* @origins: up to which of each node's batches the image has all. */
@@ -67,7 +69,7 @@ static int store_and_publish(const struct weir_node *n, const struct weir_filter
 	size_t len;
 	bool safe;
 	int err = n->server->store(n->server->context, f, m, &safe);
-	m->covered = err ? m->covered : covered(n, base, safe);
+	m->covered = err ? m->covered : covered(m, base, safe);
 	if (!err)
 		err = weir__manifest_write(&text, &len, m, origins);
 	if (err)

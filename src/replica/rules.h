@@ -40,7 +40,9 @@
  * L7  Trimmed entries are counted. Reading past a trim is silent. A reader counts what it has
  *     consumed, from the manifest's number on; the server says how many were ever added, and how
  *     many are there: the difference has gone. If more have gone than were consumed, some were
- *     missed (cursor.h). Both are read in the script that reads the entries.
+ *     missed (cursor.h). Both are read in the script that reads the entries. So is the last id
+ *     that was given: if it is below the cursor, somebody has set ids back, and those that come
+ *     would never be read.
  * L8  A hole in an origin's sequence, which L7 does not see where an entry was deleted in between,
  *     leaves a node incomplete until the origin has sent again or a manifest that covers it was
  *     joined. Lower numbers are no hole: they are applied again, since inserts are idempotent.

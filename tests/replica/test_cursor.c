@@ -62,12 +62,25 @@ static void test_gaps(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct weir_cursor c = { { 9, 9 }, cases[i].consumed };
-		struct weir_stream_counts s = { cases[i].added, cases[i].length };
+		struct weir_stream_counts s = { cases[i].added, cases[i].length, { 9, 9 } };
 		uint64_t missed = 4711;
 		assert_int_equal(weir__cursor_gap(&c, &s, &missed), cases[i].gap);
 		assert_int_equal(missed, cases[i].missed);
 		assert_int_equal(weir__cursor_gap(&c, &s, NULL), cases[i].gap);
 	}
+}
+
+/* Nothing that comes would follow the cursor. */
+static void test_ids_were_set_back(void **state)
+{
+	const struct weir_cursor c = { { 9, 9 }, 5 };
+	struct weir_stream_counts s = { 5, 5, { 9, 8 } };
+	uint64_t missed = 4711;
+	(void)state;
+	assert_int_equal(weir__cursor_gap(&c, &s, &missed), WEIR_GAP_ANEW);
+	assert_int_equal(missed, 0);
+	s.last.number = 9;
+	assert_int_equal(weir__cursor_gap(&c, &s, NULL), WEIR_GAP_NONE);
 }
 
 static void test_advance(void **state)
@@ -89,6 +102,7 @@ int main(void)
 		cmocka_unit_test(test_one_form),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_ids_were_set_back),
 		cmocka_unit_test(test_advance),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static int read_backwards(void *context, const char *epoch, struct weir_stream_i
 {
 	const struct weir_entry idle = { .kind = WEIR_ENTRY_IDLE, .node = 0xa };
 	(void)context, (void)epoch, (void)after, (void)most;
-	*counts = (struct weir_stream_counts){ 2, 2 };
+	*counts = (struct weir_stream_counts){ 2, 2, { 5, 0 } };
 	*n = 2;
 	int err = entry(arg, (struct weir_stream_id){ 5, 0 }, &idle);
 	return err ? err : entry(arg, (struct weir_stream_id){ 4, 0 }, &idle);

@@ -156,6 +156,45 @@ static void test_ids_come_again(void **state)
 	assert_non_null(node[A].retained.oldest);
 }
 
+/* Somebody gives the stream an id of a year to come, and later those of before again, with its
+ * counts as they were. */
+static void test_ids_are_set_back(void **state)
+{
+	const struct weir_stream_id before = toy.now.last;
+	(void)state;
+	toy.now.last.ms += 1000000;
+	insert_and_send(B, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		publish(A);
+		assert_ok(weir__node_look(&node[B]));
+		assert_ok(weir__node_read(&node[B]));
+	}
+	assert_true(node[A].covered.ms >= 1000000);
+	toy_trim(&toy, toy.now.n);
+	toy.now.last = before;
+	insert_and_send(A, 2);
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(has(B, 2) && node[B].gap);
+	const uint64_t alive[] = { 0xa, 0xb };
+	for (unsigned i = 0; i < 2; i++)
+		assert_ok(weir__node_idle(&node[i]));
+	for (unsigned i = 0; i < 2; i++) {
+		assert_ok(weir__node_read(&node[i]));
+		assert_true(weir__node_heal(&node[i], alive, 2));
+		assert_ok(weir__node_look(&node[i]));
+		assert_ok(weir__node_send(&node[i])); /* again: ids of before mean nothing */
+	}
+	assert_ok(weir__node_read(&node[A]));
+	assert_non_null(node[A].retained.oldest); /* nor is anything covered by them */
+	publish(A);
+	struct weir_manifest m;
+	struct weir_origins origins = { 0 };
+	assert_ok(weir__manifest_read(&m, &origins, toy.now.manifest, toy.now.manifest_len));
+	weir__origins_free(&origins);
+	assert_true(m.covered.ms == 0 && m.cursor.at.ms < 1000000);
+	assert_true(toy.now.n > 0); /* and so nothing is trimmed */
+}
+
 /* A batch that cannot be applied is lacking until its node sends it by the set's seed. */
 static void test_a_batch_by_another_seed(void **state)
 {
@@ -171,6 +210,20 @@ static void test_a_batch_by_another_seed(void **state)
 	assert_ok(weir__node_send(&node[A]));
 	assert_ok(weir__node_read(&node[B]));
 	assert_true(weir__node_complete(&node[B]) && has(B, 1));
+}
+
+/* Nor is anybody waited for who has another seed, and says how many it has sent. */
+static void test_who_has_another_seed(void **state)
+{
+	(void)state;
+	node[A].hashing++;
+	insert_and_send(A, 1);
+	assert_ok(weir__node_idle(&node[A]));
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(weir__node_complete(&node[B]));
+	assert_int_equal(node[B].foreign, 1);
+	node[B].gap = true;
+	assert_true(weir__node_heal(&node[B], &node[A].id, 1)); /* it has spoken */
 }
 
 /* Of an entry that is nobody's no node is known. */
@@ -235,7 +288,9 @@ int main(void)
 		OF(test_another_time),
 		OF(test_the_stream_is_deleted),
 		OF(test_ids_come_again),
+		OF(test_ids_are_set_back),
 		OF(test_a_batch_by_another_seed),
+		OF(test_who_has_another_seed),
 		OF(test_nobodys),
 		OF(test_too_many_nodes),
 		OF(test_who_is_asked),

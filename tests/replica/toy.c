@@ -166,7 +166,7 @@ static int read_some(void *context, const char *epoch, struct weir_stream_id aft
 	if (err)
 		return err;
 	*n = 0;
-	*counts = (struct weir_stream_counts){ t->now.added, t->now.n };
+	*counts = (struct weir_stream_counts){ t->now.added, t->now.n, t->now.last };
 	for (size_t i = 0; i < t->now.n && *n < most && !err; i++) {
 		const struct toy_entry *e = t->now.entries[i];
 		if (weir__stream_id_compare(e->id, after) <= 0)

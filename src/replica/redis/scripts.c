@@ -98,14 +98,16 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		return id;
 	),
 
-	/* epoch, id, how many -> { entries ever added, entries there, generation, entries, stored }
+	/* epoch, id, how many -> { entries ever added, entries there, generation, entries, stored,
+	 *                          last id that was given }
 	 * What is larger than any batch comes without its strings, however many those are; behind
 	 * the last id that there is nothing comes. */
 	[WEIR_SCRIPT_READ] = LUA(
 		if epoch ~= ARGV[1] then
 			return redis.error_reply('WEIRSTALE ' .. epoch);
 		end
-		local count = { ['entries-added'] = 0, length = 0 };
+		local count = { ['entries-added'] = 0, length = 0,
+		                ['last-generated-id'] = '0-0' };
 		if redis.call('EXISTS', stream) == 1 then
 			local about = redis.call('XINFO', 'STREAM', stream);
 			for i = 1, #about, 2 do
@@ -129,7 +131,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		local generation = redis.call('HGET', manifest, 'generation') or '0';
 		local stored = redis.call('HGET', manifest, 'stored') or "";
 		return { count['entries-added'], count.length, string.sub(generation, 1, 20),
-		         entries, string.sub(stored, 1, 17) };
+		         entries, string.sub(stored, 1, 17), count['last-generated-id'] };
 	),
 
 	/* epoch, owner or nothing (whoever it is), base, generation, text, signature, position,

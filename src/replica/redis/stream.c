@@ -79,15 +79,23 @@ static int give(const struct weir_redis *r, const struct redisReply *entries, we
 	return err;
 }
 
-/* { added, length, generation, entries, stored } */
+/* { added, length, generation, entries, stored, last id } */
 static bool has_shape(const struct redisReply *a, size_t most)
 {
-	return a->type == REDIS_REPLY_ARRAY && a->elements == 5 &&
+	return a->type == REDIS_REPLY_ARRAY && a->elements == 6 &&
 	       a->element[0]->type == REDIS_REPLY_INTEGER && a->element[0]->integer >= 0 &&
 	       a->element[1]->type == REDIS_REPLY_INTEGER && a->element[1]->integer >= 0 &&
 	       a->element[2]->type == REDIS_REPLY_STRING &&
 	       a->element[3]->type == REDIS_REPLY_ARRAY && a->element[3]->elements <= most &&
-	       a->element[4]->type == REDIS_REPLY_STRING;
+	       a->element[4]->type == REDIS_REPLY_STRING &&
+	       a->element[5]->type == REDIS_REPLY_STRING;
+}
+
+static bool take_counts(struct weir_stream_counts *counts, const struct redisReply *a)
+{
+	counts->added = (uint64_t)a->element[0]->integer;
+	counts->length = (uint64_t)a->element[1]->integer;
+	return weir__stream_id_parse(&counts->last, a->element[5]->str, a->element[5]->len);
 }
 
 /* Somebody may have written anything beside the manifest. */
@@ -113,11 +121,9 @@ int weir__redis_read(void *context, const char *epoch, struct weir_stream_id aft
 	int err = weir__redis_call(r, WEIR_SCRIPT_READ, args, 3, &reply);
 	if (err)
 		return err;
-	if (!has_shape(reply, most)) {
+	if (!has_shape(reply, most) || !take_counts(counts, reply)) {
 		err = weir__redis_shape(r, "a reading of the stream");
 	} else {
-		counts->added = (uint64_t)reply->element[0]->integer;
-		counts->length = (uint64_t)reply->element[1]->integer;
 		*n = reply->element[3]->elements;
 		note_manifest(r, reply->element[2], reply->element[4]);
 		err = give(r, reply->element[3], entry, arg);

@@ -66,9 +66,12 @@ static int read_on(const struct set *s, struct weir_stream_id after, uint64_t mo
 	*entries = redis.CallReplyArrayElement(*reply, 3);
 	struct redis_reply *added = redis.CallReplyArrayElement(*reply, 0),
 	                   *length = redis.CallReplyArrayElement(*reply, 1);
+	struct iovec last;
 	if (!*entries || redis.CallReplyType(*entries) != REDIS_REPLY_ARRAY ||
 	    redis.CallReplyType(added) != REDIS_REPLY_INTEGER ||
 	    redis.CallReplyType(length) != REDIS_REPLY_INTEGER ||
+	    !set_text(redis.CallReplyArrayElement(*reply, 5), &last) ||
+	    !weir__stream_id_parse(&counts->last, last.iov_base, last.iov_len) ||
 	    redis.CallReplyLength(*entries) > most) {
 		redis.FreeCallReply(*reply);
 		return set_shape(s, "a reading of the stream");

@@ -118,3 +118,8 @@ class Liar:
 def changed(text, name, value):
     """A manifest with another value in the line of that name."""
     return re.sub(rb"(?m)^" + name + rb" .*$", name + b" " + value, text)
+
+
+def reading(added, length, entries=(), generation=b"1", stored=b"", last=b"%d-0" % 2 ** 63):
+    """An answer to the script that reads the stream."""
+    return [added, length, generation, list(entries), stored, last]

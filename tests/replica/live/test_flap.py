@@ -51,7 +51,7 @@ class Flap(nodes.OneServer):
         return [answer[0], re.sub(rb"(?m)^image (\d+) .*$", image, text), answer[2]]
 
     def read(self, args, answer, send):
-        if not isinstance(answer, list) or len(answer) != 5:
+        if not isinstance(answer, list):
             return answer
         return [*answer[:2], self.generation(), *answer[3:]]
 

@@ -154,7 +154,7 @@ class FollowRivals(tool.Tool):
             "manifest": lambda args, answer, send: [answer[0], before[b"text"],
                                                     before.get(b"signature")],
             "read": lambda args, answer, send: [*answer[:2], before[b"generation"], answer[3],
-                                                before[b"stored"]]}
+                                                before[b"stored"], *answer[5:]]}
         processes = [self.begin(), self.begin("--url=" + behind.url)]
         self.another(500)
         group.wait_until("the next", lambda: self.has(550))

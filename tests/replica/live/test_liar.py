@@ -33,8 +33,7 @@ class Endless:
 
     def __call__(self, args, answer, send):
         self.at += 64
-        return [self.at, self.at, b"1", [idle_entry(self.at + i) for i in range(64)],
-                b""]
+        return liar.reading(self.at, self.at, [idle_entry(self.at + i) for i in range(64)])
 
 
 def drip(args, answer, send):
@@ -182,11 +181,11 @@ class Lies(unittest.TestCase):
                          node.stats()["error"])
 
     def test_more_there_than_ever_added(self):
-        self.answers(self.start(), lambda a, r, send: [0, 5, b"1", [idle_entry(10**15)], b""])
+        self.answers(self.start(), lambda a, r, send: liar.reading(0, 5, [idle_entry(10**15)]))
 
     def test_a_trim_before_each_reading(self):
         added = iter(range(1000, 1 << 40, 1000))
-        self.answers(self.start(), lambda a, r, send: [next(added), 0, b"1", [], b""])
+        self.answers(self.start(), lambda a, r, send: liar.reading(next(added), 0))
 
     def test_ids_that_go_back_while_it_joins(self):
         """Another generation is replayed from entries that all are before its position."""
@@ -199,8 +198,8 @@ class Lies(unittest.TestCase):
         def manifest(args, answer, send):
             return [answer[0], liar.changed(answer[1], b"generation", b"7"), answer[2]]
         self.liar.lies["manifest"] = manifest
-        self.answers(node, lambda a, r, send: [10**9, 10**9, b"7",
-                                               [idle_entry(1) for _ in range(64)], b""])
+        self.answers(node, lambda a, r, send: liar.reading(
+            10**9, 10**9, [idle_entry(1) for _ in range(64)], b"7"))
 
     def test_a_server_that_says_nothing(self):
         """It takes the connection. Each verb ends, and names it."""
@@ -273,7 +272,7 @@ class Lies(unittest.TestCase):
             self.assertEqual(publisher.ask("publish"), "0 ")
         group.wait_until("the newest is joined", lambda: reader.stats()["generation"] == 3)
         self.liar.lies.update(manifest=lambda a, r, send: [r[0], *old],
-                              read=lambda a, r, send: [r[0], r[0], b"1", [], b""])
+                              read=lambda a, r, send: liar.reading(r[0], r[0]))
         looks = self.liar.calls["manifest"] + 10
         group.wait_until("it is seen", lambda: self.liar.calls["manifest"] > looks or
                          reader.stats()["generation"] == 1)

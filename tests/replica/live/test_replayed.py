@@ -103,8 +103,8 @@ class Replayed(tool.Tool):
             sent.append(args)
             return b"9999999999999-%d" % len(sent)
         shown = [epoch, self.kept[b"text"], self.kept[b"signature"]]
-        counts = [int(self.kept[b"entries"]), 0, self.kept[b"generation"], [],
-                  self.kept[b"stored"]]
+        counts = liar.reading(int(self.kept[b"entries"]), 0, [], self.kept[b"generation"],
+                              self.kept[b"stored"])
         self.between.lies.update(append=append, manifest=lambda *_: shown, read=lambda *_: counts)
         self.is_kept("does not descend from what is joined here")
         self.between.lies.clear()
