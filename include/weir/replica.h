@@ -351,7 +351,8 @@ struct weir_replica_node {
 struct weir_replica_generation {
 	uint64_t generation, base;
 	uint64_t image_bytes;
-	uint64_t published_ms;    /* milliseconds since 1970, by the server's clock */
+	uint64_t published_ms;    /* milliseconds since 1970, by the server's clock; if it is
+	                             signed, by its publisher's */
 	uint64_t publisher;       /* the node */
 	char checksum[33];
 	char position[42];        /* in the stream, up to which it has all */

@@ -51,8 +51,8 @@ static struct weir_manifest begin(const struct weir_node *n, const struct weir_m
 
 /* L3. @safe: the generation that is replaced will not be lost. If ids were set back since, its
  * position means others. */
-static struct weir_stream_id covered(const struct weir_manifest *m, const struct weir_manifest *base,
-                                     bool safe)
+static struct weir_stream_id covered(const struct weir_manifest *m,
+                                     const struct weir_manifest *base, bool safe)
 {
 	const struct weir_stream_id none = { 0, 0 }, at = safe ? base->cursor.at : base->covered;
 	if (!base->generation || strcmp(base->epoch, m->epoch) != 0)

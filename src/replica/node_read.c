@@ -45,14 +45,12 @@ int weir__node_apply(const struct weir_node *n, const struct weir_entry *e,
 	                                      0;
 }
 
-/* L8: what an entry says of its node's numbers. Who has another seed where batches are of hashes
- * has spoken, and of its batches, which all pass by, nobody waits for any. */
-static int note(const struct weir_node *n, struct weir_origins *o, const struct weir_entry *e)
+/* L8: what an entry says of its node's numbers. */
+static int note(struct weir_origins *o, const struct weir_entry *e)
 {
-	const bool ours = weir__node_of_keys(n) || e->hashing == n->hashing;
 	int answer = e->kind == WEIR_ENTRY_HASHES || e->kind == WEIR_ENTRY_KEYS ?
 		weir__origins_see(o, e->node, e->sequence) :
-		weir__origins_hear(o, e->node, ours ? e->sequence : 0);
+		weir__origins_hear(o, e->node, e->sequence);
 	/* somebody makes up more nodes than there can be: what they send is applied, and not
 	 * followed, since to stop here would be for ever */
 	return answer < 0 && answer != -ENOBUFS ? answer : 0;
@@ -63,7 +61,7 @@ int weir__node_take(const struct weir_node *n, struct weir_origins *origins,
 {
 	int err = weir__node_apply(n, e, next);
 	*foreign = err == -EKEYREJECTED || e->kind == WEIR_ENTRY_FOREIGN;
-	return *foreign ? 0 : err ? err : note(n, origins, e);
+	return *foreign ? 0 : err ? err : note(origins, e);
 }
 
 /* Of what is read in one call: the counts come before the entries that they belong to. */

@@ -59,7 +59,8 @@ struct weir_server {
 	 * now. */
 	int (*store)(void *context, const struct weir_filter *f, struct weir_manifest *m,
 	             bool *safe);
-	/* Milliseconds, of a clock that all nodes can see. */
+	/* Milliseconds, of a clock that all nodes can see; where manifests are signed, of one that
+	 * the server's owner cannot set. */
 	int (*now)(void *context, uint64_t *ms);
 	/* L10, and trim the stream up to m->covered. @text: of @m.
 	 * -EEXIST: the manifest there is not of generation m->base, nothing was published.

@@ -212,20 +212,6 @@ static void test_a_batch_by_another_seed(void **state)
 	assert_true(weir__node_complete(&node[B]) && has(B, 1));
 }
 
-/* Nor is anybody waited for who has another seed, and says how many it has sent. */
-static void test_who_has_another_seed(void **state)
-{
-	(void)state;
-	node[A].hashing++;
-	insert_and_send(A, 1);
-	assert_ok(weir__node_idle(&node[A]));
-	assert_ok(weir__node_read(&node[B]));
-	assert_true(weir__node_complete(&node[B]));
-	assert_int_equal(node[B].foreign, 1);
-	node[B].gap = true;
-	assert_true(weir__node_heal(&node[B], &node[A].id, 1)); /* it has spoken */
-}
-
 /* Of an entry that is nobody's no node is known. */
 static void test_nobodys(void **state)
 {
@@ -290,7 +276,6 @@ int main(void)
 		OF(test_ids_come_again),
 		OF(test_ids_are_set_back),
 		OF(test_a_batch_by_another_seed),
-		OF(test_who_has_another_seed),
 		OF(test_nobodys),
 		OF(test_too_many_nodes),
 		OF(test_who_is_asked),

@@ -10,6 +10,8 @@
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
 #include <weir/image.h>
+#include "../clock.h"
+#include "../clock.h"
 #include "../number.h"
 #include "../random.h"
 #include "../argument.h"
@@ -23,6 +25,10 @@ int weir__redis_now(void *context, uint64_t *ms)
 	struct redisReply *reply;
 	uint64_t s = 0, us = 0;
 	const struct iovec args[] = { weir__text("TIME") };
+	if (r->trust || r->signer) { /* what redis says of the time nobody has signed */
+		*ms = weir__since_1970_ms();
+		return 0;
+	}
 	int err = weir__redis_command(r, args, 1, &reply);
 	if (err)
 		return err;

@@ -29,6 +29,8 @@ OUTSIDE = [
      "liar Lies.test_an_answer_that_is_too_short"),
     ("LAST_ID_UNREAD", REDIS + "scripts.c", "string.sub(stored, 1, 17), count['last-generated-id']",
      "string.sub(stored, 1, 17), '18446744073709551615-0'", "set_back SetBack.test_ids_come_again"),
+    ("TIME_OF_A_LIAR", REDIS + "store.c", "if (r->trust || r->signer) {", "if (0) {",
+     "replayed Replayed.test_it_is_shown_by_one_that_says_that_it_is_1970"),
     ("FAILS_UNHEARD", FOLLOW, "\t\tlast = err;\n", "\t\tlast = err ? err : last;\n",
      "follow_files FollowFiles.test_a_folder_that_goes_away"),
     ("HANGUP_IGNORED", FOLLOW, "\tsigaddset(&ends, SIGHUP);\n", "",

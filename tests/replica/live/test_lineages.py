@@ -3,6 +3,7 @@
 into the set's keys. test_lineages.py PROGRAM"""
 import os
 import shutil
+import signal
 import time
 import unittest
 
@@ -76,8 +77,12 @@ class AnotherBegins(nodes.OneServer):
         for node in some:
             node.ask("burst 100")
             self.assertEqual(node.ask("flush 10000"), "0 ")
+        for node in some: # what they would send again is in nobody's way
+            node.signal(signal.SIGSTOP)
         self.server.client.flushall()
         other = self.ledger.start()
+        for node in some:
+            node.signal(signal.SIGCONT)
         for node in some:
             self.says(node, sentence)
             node.ask("burst 100")

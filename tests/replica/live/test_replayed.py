@@ -87,6 +87,18 @@ class Replayed(tool.Tool):
 
     def test_it_is_shown_by_a_liar(self):
         """That has the set begun anew since, and takes all that is sent for itself."""
+        self.is_shown()
+
+    def test_it_is_shown_by_one_that_says_that_it_is_1970(self):
+        """By which all that nodes have would be of a time to come."""
+        self.is_shown(time=lambda *_: [b"1", b"0"])
+
+    def test_it_is_shown_by_one_whose_time_was_wrong(self):
+        """What nodes have was published in 1970."""
+        self.between.lies["time"] = lambda *_: [b"1", b"0"]
+        self.is_shown()
+
+    def is_shown(self, **lies):
         self.keep()
         epoch = self.client.info("replication")["master_replid"].encode() + self.kept[b"token"]
         self.delete()
@@ -105,7 +117,8 @@ class Replayed(tool.Tool):
         shown = [epoch, self.kept[b"text"], self.kept[b"signature"]]
         counts = liar.reading(int(self.kept[b"entries"]), 0, [], self.kept[b"generation"],
                               self.kept[b"stored"])
-        self.between.lies.update(append=append, manifest=lambda *_: shown, read=lambda *_: counts)
+        self.between.lies.update(append=append, manifest=lambda *_: shown,
+                                 read=lambda *_: counts, **lies)
         self.is_kept("does not descend from what is joined here")
         self.between.lies.clear()
         group.wait_until("nothing is lost", lambda: not self.ledger.lost())
