@@ -360,7 +360,7 @@ struct weir_replica_generation {
 	bool stream_keys;         /* as the option says */
 	bool is_signed;           /* by somebody */
 	bool damaged;             /* what is there is no manifest: the other fields are 0 */
-	uint64_t chunks_absent;   /* of the current one: pieces of its image that redis has lost */
+	uint64_t chunks_absent;   /* pieces of its image that redis has lost */
 };
 
 /** What redis has of a set. */

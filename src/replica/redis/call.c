@@ -20,7 +20,8 @@ int weir__redis_error(const struct weir_redis *r, const char *text, size_t len)
 		{ "WEIRFULL", -ENOSPC, "the server has no room for inserts" },
 		{ "WEIRLEASE", -EPERM, "another has the lease to publish" },
 		{ "WEIRBASE", -EEXIST, "another generation was published meanwhile" },
-		{ "WEIRCHUNK", -EAGAIN, "a chunk of the image that was stored has gone" },
+		{ "WEIRCHUNK", -EAGAIN, "a chunk of the image has gone: publish another (if "
+		                        "this is a rollback: the record, with --replace)" },
 		{ "OOM", -ENOSPC, "the server's memory is full (of what was replaced, "
 		                  "images go after two minutes)" },
 		{ "NOREPLICAS", -EAGAIN, "the server has too few replicas to take writes" },

@@ -290,7 +290,9 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 
 	/* -> { epoch, now, text, signature, owner, milliseconds left, added, length, last id,
 	 *      used memory, maxmemory, policy, { node, report, ... },
-	 *      { generation, text, ... }, chunks of the image that have gone } */
+	 *      { generation, text, ... }, chunks of the image that have gone,
+	 *      { and those of each that is kept } }
+	 * What is kept may be anybody's: chunks of no more than so many are looked for. */
 	[WEIR_SCRIPT_STATUS] = LUA(
 		local time = redis.call('TIME');
 		local memory = redis.call('INFO', 'memory');
@@ -301,14 +303,27 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 				about[flat[i]] = flat[i + 1];
 			end
 		end
-		local text = redis.call('HGET', manifest, 'text');
-		local absent = 0;
-		local n, stored = string.match(text or "", '\nchunks (%d+) %d+ (%x+)\n');
-		if n and #stored == 16 and not string.find(text, '\npath ', 1, true) then
-			local names = string.gsub(manifest, 'manifest$', 'c:' .. stored .. ':');
-			for i = 0, math.min(tonumber(n), 100000) - 1 do
-				absent = absent + 1 - redis.call('EXISTS', names .. i);
+		local most = 100000;
+		local function absent(text)
+			local n, stored = string.match(text, '\nchunks (%d+) %d+ (%x+)\n');
+			if not n or #stored ~= 16 or string.find(text, '\npath ', 1, true) then
+				return 0;
 			end
+			local names = string.gsub(manifest, 'manifest$', 'c:' .. stored .. ':');
+			local gone = 0;
+			n = math.min(tonumber(n), most);
+			most = most - n;
+			for i = 0, n - 1 do
+				gone = gone + 1 - redis.call('EXISTS', names .. i);
+			end
+			return gone;
+		end
+		local text = redis.call('HGET', manifest, 'text');
+		local gone = absent(text or "");
+		local all = redis.call('HGETALL', kept);
+		local of = {};
+		for i = 2, #all, 2 do
+			of[i / 2] = absent(all[i]);
 		end
 		return { epoch, time[1] * 1000 + math.floor(time[2] / 1000), text,
 		         redis.call('HGET', manifest, 'signature'),
@@ -318,7 +333,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		         tonumber(string.match(memory, 'used_memory:(%d+)')),
 		         tonumber(string.match(memory, 'maxmemory:(%d+)')),
 		         string.match(memory, 'maxmemory_policy:([%w-]+)'),
-		         redis.call('HGETALL', nodes), redis.call('HGETALL', kept), absent };
+		         redis.call('HGETALL', nodes), all, gone, of };
 	),
 };
 

@@ -15,7 +15,7 @@
 /* What the script answers (scripts.c), in its order. */
 enum {
 	EPOCH, NOW, TEXT, SIGNATURE, OWNER, LEASE, ADDED, LENGTH, LAST, USED, MAXMEMORY, POLICY,
-	NODES, KEPT, ABSENT, ELEMENTS
+	NODES, KEPT, ABSENT, KEPT_ABSENT, ELEMENTS
 };
 
 static bool has_shape(const redisReply *a)
@@ -27,6 +27,7 @@ static bool has_shape(const redisReply *a)
 		[USED] = REDIS_REPLY_INTEGER,     [MAXMEMORY] = REDIS_REPLY_INTEGER,
 		[POLICY] = REDIS_REPLY_STRING,    [NODES] = REDIS_REPLY_ARRAY,
 		[KEPT] = REDIS_REPLY_ARRAY,       [ABSENT] = REDIS_REPLY_INTEGER,
+		[KEPT_ABSENT] = REDIS_REPLY_ARRAY,
 	};
 	if (a->type != REDIS_REPLY_ARRAY || a->elements != ELEMENTS)
 		return false;
@@ -58,17 +59,27 @@ static void read_generation(struct weir_replica_generation *g, const char *text,
 	weir__stream_id_print(g->position, m.cursor.at);
 }
 
-/* { generation, signature newline text, ... } */
-static size_t read_kept(struct weir_replica_generation *out, const redisReply *flat)
+static uint64_t count(const redisReply *r)
+{
+	return r->integer > 0 ? (uint64_t)r->integer : 0;
+}
+
+/* { generation, signature newline text, ... }, { chunks that have gone, ... } */
+static size_t read_kept(struct weir_replica_generation *out, const redisReply *flat,
+                        const redisReply *absent)
 {
 	size_t n = 0;
 	for (size_t i = 0; i + 1 < flat->elements; i += 2) {
 		const redisReply *of = flat->element[i + 1];
 		const char *end = of->type == REDIS_REPLY_STRING ? memchr(of->str, '\n', of->len) :
 		                                                   NULL;
-		if (end)
-			read_generation(&out[n++], end + 1, of->len - (size_t)(end + 1 - of->str),
-			                end != of->str);
+		if (!end)
+			continue;
+		read_generation(&out[n], end + 1, of->len - (size_t)(end + 1 - of->str),
+		                end != of->str);
+		if (!out[n].damaged && i / 2 < absent->elements)
+			out[n].chunks_absent = count(absent->element[i / 2]);
+		n++;
 	}
 	return n;
 }
@@ -82,11 +93,6 @@ static int newest_first(const void *a, const void *b)
 static void copy(char *to, size_t room, const redisReply *from)
 {
 	snprintf(to, room, "%.*s", (int)(from->len < room ? from->len : room - 1), from->str);
-}
-
-static uint64_t count(const redisReply *r)
-{
-	return r->integer > 0 ? (uint64_t)r->integer : 0;
 }
 
 static void take(struct weir_replica_view *v, const redisReply *a)
@@ -108,7 +114,7 @@ static void take(struct weir_replica_view *v, const redisReply *a)
 	    weir__hex_parse(&v->lease_owner, e[OWNER]->str, e[OWNER]->len, WEIR_REPLICA_NODE))
 		v->lease_ms = e[LEASE]->integer;
 	v->node_count = weir__view_nodes(v->nodes, e[NODES], v->now_ms);
-	v->kept_count = read_kept(v->kept, e[KEPT]);
+	v->kept_count = read_kept(v->kept, e[KEPT], e[KEPT_ABSENT]);
 	qsort(v->kept, v->kept_count, sizeof *v->kept, newest_first);
 }
 

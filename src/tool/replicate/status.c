@@ -55,6 +55,20 @@ static void judge_node(struct alerts *a, const struct weir_replica_view *v,
 		      n->node, n->host, n->generation);
 }
 
+/* Nobody needs it before a bad generation is to be taken back, and then it is too late. */
+static void judge_kept(struct alerts *a, const struct weir_replica_view *v)
+{
+	for (size_t i = 0; i < v->kept_count; i++) {
+		const struct weir_replica_generation *g = &v->kept[i];
+		if (g->chunks_absent && g->generation != v->current.generation)
+			alert(a, "%" PRIu64 " piece%s of the image of generation %" PRIu64
+			      ", which is kept, %s gone from redis: there is no way back to it, "
+			      "and it goes when newer ones are published", g->chunks_absent,
+			      g->chunks_absent == 1 ? "" : "s", g->generation,
+			      g->chunks_absent == 1 ? "has" : "have");
+	}
+}
+
 static void judge(struct alerts *a, const struct replicate *r, const struct weir_replica_view *v)
 {
 	const struct weir_replica_generation *g = &v->current;
@@ -71,6 +85,7 @@ static void judge(struct alerts *a, const struct replicate *r, const struct weir
 		      "cannot have the set; publish it from one that serves it, or the record "
 		      "(--replace)", g->chunks_absent, g->chunks_absent == 1 ? "" : "s",
 		      g->chunks_absent == 1 ? "has" : "have");
+	judge_kept(a, v);
 	if (v->maxmemory && strcmp(v->policy, "noeviction") != 0)
 		alert(a, "maxmemory-policy is %s: redis may remove the set's keys; it is to be "
 		      "noeviction", v->policy);
@@ -92,9 +107,12 @@ static void print_generation(const struct weir_replica_view *v,
 		printf("  cannot be read\n");
 		return;
 	}
-	printf("  %" PRIu64 ": %s, %" PRIu64 " bytes, %.0f s old, position %s, checksum %.8s, %s\n",
+	printf("  %" PRIu64 ": %s, %" PRIu64 " bytes, %.0f s old, position %s, checksum %.8s, %s",
 	       g->generation, g->kind, g->image_bytes, age_of(v, g), g->position, g->checksum,
 	       g->is_signed ? "signed" : "not signed");
+	if (g->chunks_absent)
+		printf(", %" PRIu64 " of its pieces not there", g->chunks_absent);
+	putchar('\n');
 }
 
 static void print_node(const struct weir_replica_node *n)

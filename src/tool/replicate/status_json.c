@@ -110,6 +110,15 @@ static void gauge(const struct replicate *r, const char *name, const char *help,
 	       value);
 }
 
+static uint64_t all_absent(const struct weir_replica_view *v)
+{
+	uint64_t n = v->current.chunks_absent;
+	for (size_t i = 0; i < v->kept_count; i++)
+		if (v->kept[i].generation != v->current.generation)
+			n += v->kept[i].chunks_absent;
+	return n;
+}
+
 static void nodes_gauge(const struct replicate *r, const struct weir_replica_view *v,
                         const char *name, const char *help,
                         double (*value)(const struct weir_replica_node *n))
@@ -202,6 +211,8 @@ void status_prometheus(const struct replicate *r, const struct weir_replica_view
 	gauge(r, "generation", "The newest generation.", (double)v->current.generation);
 	gauge(r, "generation_age_seconds", "Since it was published.", age_of(v, &v->current));
 	gauge(r, "image_bytes", "Bytes of its image.", (double)v->current.image_bytes);
+	gauge(r, "pieces_absent", "Of images of generations that are kept: redis has lost them.",
+	      (double)all_absent(v));
 	gauge(r, "stream_length", "Batches in the stream.", (double)v->stream_length);
 	gauge(r, "alerts", "How many things are not well.", (double)a->n);
 	nodes_gauge(r, v, "age_seconds", "Since the node reported.", node_age);

@@ -94,6 +94,30 @@ class Shell(tool.Tool):
         self.replicate("publish", at, "a") # it is in no redis
         self.assertEqual(self.status()["current"]["chunks_absent"], 0)
 
+    def test_a_kept_image_that_has_gone(self):
+        """One sees it before a rollback to it is wanted, which says what else there is."""
+        self.build("a", 0, 100, "-n", "10000", "--seed=7")
+        self.replicate("publish", "a")
+        first = self.server.client.keys("{weir:seen}:c:*")
+        self.build("b", 500, 600, "--like=a")
+        self.replicate("publish", "b")
+        self.assertEqual(self.status()["alerts"], [])
+        self.server.client.delete(*first)
+        said = self.status(status=1)
+        self.assertEqual([g["chunks_absent"] for g in said["kept"]], [0, 1])
+        self.assertEqual(said["current"]["chunks_absent"], 0)
+        self.assertEqual(said["alerts"], [
+            "1 piece of the image of generation 1, which is kept, has gone from redis: there is "
+            "no way back to it, and it goes when newer ones are published"])
+        self.assertIn("not signed, 1 of its pieces not there\nstream",
+                      self.replicate("status", status=1))
+        self.assertIn("a chunk of the image has gone: publish another (if this is a rollback: the "
+                      "record, with --replace)",
+                      self.replicate("rollback", "--generation=1", status=1))
+        self.replicate("publish", "--replace", "a", "--", "true")
+        self.assertEqual(self.status()["alerts"], [])
+        self.served(50)
+
     def test_an_image_of_more_than_there_can_be(self):
         """Whatever a text says of pieces, redis is not kept busy by the question for them."""
         self.build("a", 0, 100, "-n", "1000")
@@ -104,6 +128,12 @@ class Shell(tool.Tool):
             begun = time.monotonic()
             self.replicate("status", status=None)
             self.assertLess(time.monotonic() - begun, 8) # it waits 10 s for an answer
+        for i in range(500):
+            self.server.client.hset("{weir:seen}:kept", i, "\n\nchunks %d 10 %s\n"
+                                    % (10 ** 15, "ab" * 8))
+        begun = time.monotonic()
+        self.replicate("status", status=None)
+        self.assertLess(time.monotonic() - begun, 8)
 
     def test_other_steps(self):
         """What would be asked for in another form is not published."""

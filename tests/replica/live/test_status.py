@@ -55,7 +55,7 @@ class Figures(Tool):
         self.addCleanup(self.liar.close)
         self.said = [b"e" * 56, NOW, manifest(7), b"", b"%016x" % 3, 1500, 20, 5, b"7-4", 600,
                      0, b"noeviction", [], [b"6", b"sig\n" + manifest(6), b"7",
-                                            b"\n" + manifest(7), b"5", b"\nrubbish"], 0]
+                                            b"\n" + manifest(7), b"5", b"\nrubbish"], 0, [0, 0, 0]]
         self.liar.lies["status"] = lambda args, answer, send: self.said
 
     def ask(self, *options, status=0):
@@ -243,10 +243,23 @@ class Figures(Tool):
         self.assertEqual(self.json(status=1)["alerts"], [
             "redis has no generation of this set, and no node has it: is this its name?"])
 
+    def test_kept_images_that_have_gone(self):
+        self.said[14:] = 2, [3, 2, 5] # of 6, 7, and of what is no manifest
+        said = self.json(status=1)
+        self.assertEqual([g["chunks_absent"] for g in said["kept"]], [2, 3, 0])
+        self.assertEqual([a[:46] for a in said["alerts"]], [
+            "2 pieces of the image have gone from redis: a ",
+            "3 pieces of the image of generation 6, which i"])
+        self.assertIn('weir_replica_pieces_absent{set="seen"} 5\n',
+                      self.ask("--prometheus", status=1))
+        for fewer in [], [3]:
+            self.said[15] = fewer
+            self.assertEqual(self.json(status=1)["kept"][0]["chunks_absent"], 0)
+
     def test_answers_of_another_shape(self):
         whole = list(self.said)
         for i, bad in ((0, 5), (1, b"x"), (5, b"x"), (6, b"x"), (7, b"x"), (8, 5), (9, b"x"),
-                       (10, None), (11, 5), (12, b"x"), (13, 5), (14, b"x")):
+                       (10, None), (11, 5), (12, b"x"), (13, 5), (14, b"x"), (15, 5)):
             with self.subTest(i=i):
                 self.said = [*whole[:i], bad, *whole[i + 1:]]
                 self.assertEqual(self.run_tool(self.liar.url).returncode, 2)
