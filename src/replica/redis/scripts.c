@@ -291,8 +291,9 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 	/* -> { epoch, now, text, signature, owner, milliseconds left, added, length, last id,
 	 *      used memory, maxmemory, policy, { node, report, ... },
 	 *      { generation, text, ... }, chunks of the image that have gone,
-	 *      { and those of each that is kept } }
-	 * What is kept may be anybody's: chunks of no more than so many are looked for. */
+	 *      { and those of each that is kept }, why no write is taken, or nothing }
+	 * What is kept may be anybody's: chunks of no more than so many are looked for. Whether
+	 * writes are taken a write says that changes nothing. */
 	[WEIR_SCRIPT_STATUS] = LUA(
 		local time = redis.call('TIME');
 		local memory = redis.call('INFO', 'memory');
@@ -325,6 +326,9 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		for i = 2, #all, 2 do
 			of[i / 2] = absent(all[i]);
 		end
+		local done = redis.pcall('HDEL', nodes, "");
+		local why = type(done) == 'table' and done.err or "";
+		why = string.match(why, 'NOREPLICAS.*') or string.match(why, 'MISCONF.*') or "";
 		return { epoch, time[1] * 1000 + math.floor(time[2] / 1000), text,
 		         redis.call('HGET', manifest, 'signature'),
 		         owner(), redis.call('PTTL', lease),
@@ -333,7 +337,8 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		         tonumber(string.match(memory, 'used_memory:(%d+)')),
 		         tonumber(string.match(memory, 'maxmemory:(%d+)')),
 		         string.match(memory, 'maxmemory_policy:([%w-]+)'),
-		         redis.call('HGETALL', nodes), all, gone, of };
+		         redis.call('HGETALL', nodes), all, gone, of,
+		         string.sub(why, 1, 200) };
 	),
 };
 

@@ -15,7 +15,7 @@
 /* What the script answers (scripts.c), in its order. */
 enum {
 	EPOCH, NOW, TEXT, SIGNATURE, OWNER, LEASE, ADDED, LENGTH, LAST, USED, MAXMEMORY, POLICY,
-	NODES, KEPT, ABSENT, KEPT_ABSENT, ELEMENTS
+	NODES, KEPT, ABSENT, KEPT_ABSENT, NO_WRITES, ELEMENTS
 };
 
 static bool has_shape(const redisReply *a)
@@ -27,7 +27,7 @@ static bool has_shape(const redisReply *a)
 		[USED] = REDIS_REPLY_INTEGER,     [MAXMEMORY] = REDIS_REPLY_INTEGER,
 		[POLICY] = REDIS_REPLY_STRING,    [NODES] = REDIS_REPLY_ARRAY,
 		[KEPT] = REDIS_REPLY_ARRAY,       [ABSENT] = REDIS_REPLY_INTEGER,
-		[KEPT_ABSENT] = REDIS_REPLY_ARRAY,
+		[KEPT_ABSENT] = REDIS_REPLY_ARRAY, [NO_WRITES] = REDIS_REPLY_STRING,
 	};
 	if (a->type != REDIS_REPLY_ARRAY || a->elements != ELEMENTS)
 		return false;
@@ -101,6 +101,7 @@ static void take(struct weir_replica_view *v, const redisReply *a)
 	copy(v->epoch, sizeof v->epoch, e[EPOCH]);
 	copy(v->stream_last, sizeof v->stream_last, e[LAST]);
 	copy(v->policy, sizeof v->policy, e[POLICY]);
+	copy(v->no_writes, sizeof v->no_writes, e[NO_WRITES]);
 	v->now_ms = count(e[NOW]);
 	v->stream_added = count(e[ADDED]) % WEIR_STREAM_LEAP; /* that of a deleted stream */
 	v->stream_length = count(e[LENGTH]);

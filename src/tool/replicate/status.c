@@ -86,6 +86,9 @@ static void judge(struct alerts *a, const struct replicate *r, const struct weir
 		      "(--replace)", g->chunks_absent, g->chunks_absent == 1 ? "" : "s",
 		      g->chunks_absent == 1 ? "has" : "have");
 	judge_kept(a, v);
+	if (v->no_writes[0])
+		alert(a, "redis takes no writes, and so no inserts, nor what nodes report: %s",
+		      v->no_writes);
 	if (v->maxmemory && strcmp(v->policy, "noeviction") != 0)
 		alert(a, "maxmemory-policy is %s: redis may remove the set's keys; it is to be "
 		      "noeviction", v->policy);

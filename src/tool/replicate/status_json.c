@@ -96,6 +96,7 @@ void status_json(const struct replicate *r, const struct weir_replica_view *v,
 	json_put(j, "lease_owner", v->lease_owner ? hex(v->lease_owner) : json_null());
 	json_put(j, "used_memory", integer(v->used_memory));
 	json_put(j, "maxmemory", integer(v->maxmemory));
+	json_put(j, "no_writes", text(v->no_writes));
 	json_put(j, "nodes", nodes);
 	json_put(j, "alerts", alerts);
 	print_json(j, stdout);
@@ -214,6 +215,7 @@ void status_prometheus(const struct replicate *r, const struct weir_replica_view
 	gauge(r, "pieces_absent", "Of images of generations that are kept: redis has lost them.",
 	      (double)all_absent(v));
 	gauge(r, "stream_length", "Batches in the stream.", (double)v->stream_length);
+	gauge(r, "takes_writes", "Whether redis does.", v->no_writes[0] == '\0');
 	gauge(r, "alerts", "How many things are not well.", (double)a->n);
 	nodes_gauge(r, v, "age_seconds", "Since the node reported.", node_age);
 	nodes_gauge(r, v, "generation", "That the node serves.", node_generation);

@@ -36,6 +36,13 @@ class Configured(tool.Tool):
             group.wait_until("it says: " + sentence, lambda: sentence in node.stats()["error"])
             self.assertRegex(node.ask("flush 200"), "^-")
 
+    def status_says(self, word):
+        """At once, also before a report of a node is old."""
+        said = self.status(status=1)
+        self.assertRegex(said["no_writes"], "^" + word)
+        self.assertEqual(said["alerts"], ["redis takes no writes, and so no inserts, nor what "
+                                          "nodes report: " + said["no_writes"]])
+
     def well(self):
         """A generation is made, and is in the file; then all end."""
         self.insert()
@@ -57,6 +64,7 @@ class Configured(tool.Tool):
 
     def test_replicas_are_demanded(self):
         self.client.config_set("min-replicas-to-write", 1)
+        self.status_says("NOREPLICAS ")
         self.say("too few replicas to take writes")
         self.assertRegex(self.ledger.nodes[0].ask("publish"), "^-.*too few replicas")
         self.client.config_set("min-replicas-to-write", 0)
@@ -69,6 +77,7 @@ class Configured(tool.Tool):
         self.client.bgsave()
         group.wait_until("it has failed", lambda: self.client.info("persistence")[
             "rdb_last_bgsave_status"] == "err")
+        self.status_says("MISCONF ")
         self.say("cannot save, and takes no writes")
         os.rmdir(self.folder + "/dump.rdb")
         self.client.bgsave()

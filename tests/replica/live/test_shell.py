@@ -118,6 +118,18 @@ class Shell(tool.Tool):
         self.assertEqual(self.status()["alerts"], [])
         self.served(50)
 
+    def test_status_changes_nothing(self):
+        """Nor does it say anything to a replica or a file of redis."""
+        self.build("a", 0, 100, "-n", "1000")
+        self.replicate("publish", "a")
+        client = self.server.client
+        before = client.info()
+        self.assertEqual(self.status()["alerts"], [])
+        self.assertEqual([client.info()[k] for k in ("rdb_changes_since_last_save",
+                                                     "master_repl_offset")],
+                         [before[k] for k in ("rdb_changes_since_last_save",
+                                              "master_repl_offset")])
+
     def test_an_image_of_more_than_there_can_be(self):
         """Whatever a text says of pieces, redis is not kept busy by the question for them."""
         self.build("a", 0, 100, "-n", "1000")

@@ -55,7 +55,8 @@ class Figures(Tool):
         self.addCleanup(self.liar.close)
         self.said = [b"e" * 56, NOW, manifest(7), b"", b"%016x" % 3, 1500, 20, 5, b"7-4", 600,
                      0, b"noeviction", [], [b"6", b"sig\n" + manifest(6), b"7",
-                                            b"\n" + manifest(7), b"5", b"\nrubbish"], 0, [0, 0, 0]]
+                                            b"\n" + manifest(7), b"5", b"\nrubbish"],
+                     0, [0, 0, 0], b""]
         self.liar.lies["status"] = lambda args, answer, send: self.said
 
     def ask(self, *options, status=0):
@@ -95,11 +96,11 @@ class Figures(Tool):
         said = self.json()
         self.assertEqual({k: said[k] for k in ("set", "epoch", "stream_length", "stream_added",
                                                "stream_last", "lease_owner", "used_memory",
-                                               "maxmemory", "alerts")},
+                                               "maxmemory", "no_writes", "alerts")},
                          {"set": "seen", "epoch": "e" * 56, "stream_length": 5,
                           "stream_added": 20, "stream_last": "7-4",
                           "lease_owner": "%016x" % 3, "used_memory": 600, "maxmemory": 0,
-                          "alerts": []})
+                          "no_writes": "", "alerts": []})
         self.assertIn("%016x, another 1.5 s" % 3, self.ask())
         self.assertIn("5 batches, 20 ever, the last 7-4", self.ask())
         self.said[4] = None
@@ -244,7 +245,7 @@ class Figures(Tool):
             "redis has no generation of this set, and no node has it: is this its name?"])
 
     def test_kept_images_that_have_gone(self):
-        self.said[14:] = 2, [3, 2, 5] # of 6, 7, and of what is no manifest
+        self.said[14:16] = 2, [3, 2, 5] # of 6, 7, and of what is no manifest
         said = self.json(status=1)
         self.assertEqual([g["chunks_absent"] for g in said["kept"]], [2, 3, 0])
         self.assertEqual([a[:46] for a in said["alerts"]], [
@@ -256,10 +257,21 @@ class Figures(Tool):
             self.said[15] = fewer
             self.assertEqual(self.json(status=1)["kept"][0]["chunks_absent"], 0)
 
+    def test_no_writes_are_taken(self):
+        self.assertIn('weir_replica_takes_writes{set="seen"} 1\n', self.ask("--prometheus"))
+        self.said[16] = b"NOREPLICAS Not enough"
+        said = self.json(status=1)
+        self.assertEqual(said["no_writes"], "NOREPLICAS Not enough")
+        self.assertEqual(said["alerts"], ["redis takes no writes, and so no inserts, nor what "
+                                          "nodes report: NOREPLICAS Not enough"])
+        self.assertIn('weir_replica_takes_writes{set="seen"} 0\n',
+                      self.ask("--prometheus", status=1))
+
     def test_answers_of_another_shape(self):
         whole = list(self.said)
         for i, bad in ((0, 5), (1, b"x"), (5, b"x"), (6, b"x"), (7, b"x"), (8, 5), (9, b"x"),
-                       (10, None), (11, 5), (12, b"x"), (13, 5), (14, b"x"), (15, 5)):
+                       (10, None), (11, 5), (12, b"x"), (13, 5), (14, b"x"), (15, 5),
+                       (16, 0)):
             with self.subTest(i=i):
                 self.said = [*whole[:i], bad, *whole[i + 1:]]
                 self.assertEqual(self.run_tool(self.liar.url).returncode, 2)
