@@ -124,6 +124,9 @@ struct weir_replica_options {
 	uint32_t confirm_replicas;     /* that must have a confirmed insert; WEIR_REPLICAS_ALL */
 	uint32_t confirm_ms;           /* how long a confirmed insert waits at most; 0: 10000 */
 
+	bool passing;                  /* it ends soon, as a command does: one that has been killed,
+	                                  or could not say that it ends, has simply gone */
+
 	/* Publishing. */
 	uint32_t publish_seconds;      /* publish this node's set so often, if no other node has
 	                                  the lease to; 0: only by weir_replica_publish() */
@@ -155,7 +158,8 @@ struct weir_replica_options {
 };
 #define WEIR_REPLICA_OPTIONS_INIT \
 	{ sizeof(struct weir_replica_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0, 0, 0, 0, \
-	  0, 0, 0, 0, 0, false, 0, 0, 0, WEIR_REPLICAS_ALL, 0, 0, 0, 0, 0, 0, 0, false, 0, 0, 0 }
+	  0, 0, 0, 0, 0, false, 0, 0, false, 0, WEIR_REPLICAS_ALL, 0, 0, 0, 0, 0, 0, 0, false, 0, \
+	  0, 0 }
 
 /**
  * Join a set, and start the thread that keeps this node equal to the others. All that redis has of
@@ -331,7 +335,8 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_stats(const struct weir_replica *r,
 
 /** A node, as it has reported. */
 struct weir_replica_node {
-	uint64_t node;
+	uint64_t node, opened;    /* its id; and its first one: others follow when redis has lost
+	                             what it knew of it */
 	char host[65];
 	int64_t pid;
 	double age;               /* seconds since its report */
@@ -339,6 +344,7 @@ struct weir_replica_node {
 	char checksum[33];        /* of that generation's image: nodes that agree have the same */
 	char position[42];        /* in the stream, up to which it has applied all */
 	bool complete, publisher; /* publisher: it is to publish now and then */
+	bool passing;             /* a command, which ends soon: here while it reports */
 	double lacking;           /* seconds for which it had not been complete when it reported */
 	uint64_t retained_bytes, not_replicated, refused;
 	uint64_t image_here, image_bytes; /* of an image on its way */

@@ -70,12 +70,14 @@ static int send_report(struct weir_replica *r)
 	int n = snprintf(text, sizeof text, "host %s pid %ld generation %" PRIu64
 	                 " checksum %016" PRIx64 "%016" PRIx64 " position %s complete %d lacking %"
 	                 PRIu64 " retained %" PRIu64 " lost %" PRIu64 " refused %" PRIu64
-	                 " publisher %d here %" PRIu64 " image %" PRIu64 "%s error %s",
+	                 " publisher %d passing %d opened %016" PRIx64 " here %" PRIu64 " image %"
+	                 PRIu64 "%s error %s",
 	                 host[0] ? host : "-", (long)getpid(), s.generation,
 	                 r->node.joined.checksum[0], r->node.joined.checksum[1],
 	                 weir__stream_id_print(position, r->node.cursor.at), s.complete,
 	                 s.lacking_ms, s.retained_bytes, s.not_replicated, s.refused,
-	                 r->publish_ms != 0, s.image_here, s.image_bytes, fill, s.error);
+	                 r->publish_ms != 0, r->passing, r->opened, s.image_here, s.image_bytes,
+	                 fill, s.error);
 	return weir__redis_report(&r->redis, text, (size_t)n < sizeof text ? (size_t)n :
 	                          sizeof text - 1);
 }

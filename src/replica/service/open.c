@@ -73,6 +73,7 @@ static int make(struct weir_replica *r, const struct weir_replica_options *o)
 	r->confirm_replicas = o->confirm_replicas;
 	r->confirm_ms = o->confirm_ms ? o->confirm_ms : 10000;
 	r->publish_ms = o->publish_seconds * 1000;
+	r->passing = o->passing;
 	r->report = o->report;
 	r->context = o->context;
 	int err = make_lock(r);

@@ -109,7 +109,7 @@ int weir__service_redis(struct weir_replica *r, const struct weir_replica_option
 	if (err)
 		return err;
 	weir__redis_make(x, r->wire, o->set, id);
-	r->node.id = id;
+	r->node.id = r->opened = id;
 	x->image_wire = r->image_wire;
 	x->read_wire = r->read_wire;
 	x->wake = wake;

@@ -52,7 +52,8 @@ struct weir_request {
 
 struct weir_replica {
 	struct weir_handle *handle;
-	bool own_handle, made_node;
+	bool own_handle, made_node, passing;
+	uint64_t opened; /* the id at first */
 	struct weir_wire *wire, *ear; /* ear: subscribed to the channel */
 	struct weir_wire *image_wire; /* of the thread that fetches images, */
 	struct weir_wire *read_wire;  /* and to replicas; NULL: none */

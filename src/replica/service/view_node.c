@@ -7,6 +7,8 @@
 #include "../rules.h"
 #include "view.h"
 
+enum { PASSED = 30 /* seconds */ };
+
 /* The value of a word, up to the next blank. */
 static bool value(const char *report, const char *word, char *out, size_t room)
 {
@@ -32,6 +34,15 @@ static uint64_t number(const char *report, const char *word)
 	return n;
 }
 
+static uint64_t name(const char *report, const char *word)
+{
+	char text[WEIR_REPLICA_NODE + 1];
+	uint64_t n = 0;
+	if (value(report, word, text, sizeof text))
+		(void)weir__hex_parse(&n, text, strlen(text), WEIR_REPLICA_NODE);
+	return n;
+}
+
 static bool take(struct weir_replica_node *n, const redisReply *node, const redisReply *of,
                  uint64_t now_ms)
 {
@@ -53,6 +64,8 @@ static bool take(struct weir_replica_node *n, const redisReply *node, const redi
 	n->complete = number(report, "complete") == 1;
 	n->lacking = (double)number(report, "lacking") / 1000;
 	n->publisher = number(report, "publisher") == 1;
+	n->passing = number(report, "passing") == 1;
+	n->opened = name(report, "opened");
 	n->retained_bytes = number(report, "retained");
 	n->not_replicated = number(report, "lost");
 	n->refused = number(report, "refused");
@@ -64,7 +77,7 @@ static bool take(struct weir_replica_node *n, const redisReply *node, const redi
 	n->nearly_full = number(report, "nearly_full") == 1;
 	const char *error = strstr(report, " error ");
 	snprintf(n->error, sizeof n->error, "%s", error ? error + 7 : "");
-	return true;
+	return !n->passing || n->age <= PASSED;
 }
 
 static int by_age(const void *a, const void *b)
@@ -73,11 +86,34 @@ static int by_age(const void *a, const void *b)
 	return x->age < y->age ? -1 : x->age > y->age;
 }
 
+static uint64_t of_whom(const struct weir_replica_node *n)
+{
+	return n->opened ? n->opened : n->node;
+}
+
+static int by_opened(const void *a, const void *b)
+{
+	uint64_t x = of_whom(a), y = of_whom(b);
+	return x == y ? by_age(a, b) : x < y ? -1 : 1;
+}
+
+/* When files of redis of before come back, so does the report by a name that a node has left. */
+static size_t only_last(struct weir_replica_node *of, size_t n)
+{
+	size_t last = 0;
+	qsort(of, n, sizeof *of, by_opened);
+	for (size_t i = 0; i < n; i++)
+		if (!last || of_whom(&of[last - 1]) != of_whom(&of[i]))
+			of[last++] = of[i];
+	return last;
+}
+
 size_t weir__view_nodes(struct weir_replica_node *out, const redisReply *flat, uint64_t now_ms)
 {
 	size_t n = 0;
 	for (size_t i = 0; i + 1 < flat->elements; i += 2)
 		n += take(&out[n], flat->element[i], flat->element[i + 1], now_ms);
+	n = only_last(out, n);
 	qsort(out, n, sizeof *out, by_age);
 	return n;
 }

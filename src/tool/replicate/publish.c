@@ -295,6 +295,7 @@ static int publish_instead(struct replicate *r)
 
 int replicate_publish(struct replicate *r)
 {
+	r->options.passing = true;
 	if (r->count == 0)
 		return misuse("the image is missing");
 	if (r->replace)
@@ -315,6 +316,7 @@ int replicate_rollback(struct replicate *r)
 		return misuse("'%s' is too much", r->arguments[0]);
 	if (!r->options.keep) /* what could have been returned to is not lost by a wrong guess */
 		r->options.keep = WEIR_REPLICA_KEEP_MOST;
+	r->options.passing = true;
 	int err = open_to_replace(r, &replica);
 	return err ? not_open(r) :
 	             end(r, replica, weir_replica_rollback(replica, r->generation));

@@ -61,6 +61,7 @@ static json_t *json_node(const struct weir_replica_node *n)
 	json_put(j, "complete", json_boolean(n->complete));
 	json_put(j, "lacking_seconds", json_real(n->lacking));
 	json_put(j, "publisher", json_boolean(n->publisher));
+	json_put(j, "passing", json_boolean(n->passing));
 	json_put(j, "retained_bytes", integer(n->retained_bytes));
 	json_put(j, "not_replicated", integer(n->not_replicated));
 	json_put(j, "refused", integer(n->refused));

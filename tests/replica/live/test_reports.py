@@ -72,6 +72,16 @@ class Reports(nodes.OneServer):
         node.ask("burst 3900")
         self.come_to(saturated=0, nearly_full=1)
 
+    def test_another_name(self):
+        """It says what it was opened as, by which its reports of before are known for its own."""
+        self.start()
+        name = self.client.hkeys(SET + "nodes")[0].decode() if self.come_to() else None
+        self.come_to(opened=name)
+        self.client.xadd(SET + "stream", {"v": 1, "n": name, "q": 10 ** 6, "s": "0" * 16, "i": ""})
+        group.wait_until("it takes another", lambda: name.encode() not in
+                         self.client.hkeys(SET + "nodes"))
+        self.come_to(opened=name)
+
     def test_no_room_for_a_report(self):
         """That it is full a server says to those who insert."""
         between = liar.Liar(self.server.socket)

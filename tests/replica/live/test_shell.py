@@ -2,6 +2,7 @@
 """Ways that a set is published and taken back from a shell, to their end: nodes take what the
 command said it did. test_shell.py PROGRAM WEIR"""
 import os
+import subprocess
 import sys
 import time
 import unittest
@@ -129,6 +130,33 @@ class Shell(tool.Tool):
                                                      "master_repl_offset")],
                          [before[k] for k in ("rdb_changes_since_last_save",
                                               "master_repl_offset")])
+
+    def aged(self):
+        """Nobody reports for half a minute and more."""
+        at = "{weir:seen}:nodes"
+        for node, report in self.server.client.hgetall(at).items():
+            ms, _, words = report.decode().partition(" ")
+            self.server.client.hset(at, node, "%d %s" % (int(ms) - 31000, words))
+
+    def test_a_publisher_that_was_killed(self):
+        """It is not missed: another is started when it is time."""
+        self.build("a", 0, 100, "-n", "1000")
+        self.replicate("publish", "a")
+        with subprocess.Popen([tool.WEIR, "replicate", "publish", "--set=seen", "--replace", "a",
+                               "--", "sh", "-c", "echo; exec sleep 60"], cwd=self.folder,
+                              env=self.environment, stdout=subprocess.PIPE) as process:
+            process.stdout.readline()
+            group.wait_until("it reports", lambda: self.status()["nodes"])
+            process.kill()
+        self.assertTrue(self.status()["nodes"][0]["passing"])
+        self.aged()
+        self.assertEqual(self.status()["nodes"], [])
+        process, path = self.follow("served")
+        group.wait_until("it reports", lambda: self.status()["nodes"])
+        process.kill()
+        process.wait()
+        self.aged()
+        self.assertIn("has not reported for", self.status(status=1)["alerts"][0])
 
     def test_an_image_of_more_than_there_can_be(self):
         """Whatever a text says of pieces, redis is not kept busy by the question for them."""

@@ -118,7 +118,8 @@ class Figures(Tool):
             "node": "%016x" % 2, "host": "other", "pid": 99, "age_seconds": 1.25,
             "generation": 7, "checksum": SUM, "position": "7-3", "complete": True,
             "lacking_seconds": 0,
-            "publisher": True, "retained_bytes": 0, "not_replicated": 0, "refused": 0,
+            "publisher": True, "passing": False, "retained_bytes": 0,
+            "not_replicated": 0, "refused": 0,
             "image_here": 0, "image_bytes": 0, "keys": 0, "capacity": 0, "saturated": False,
             "nearly_full": False, "error": ""})
         self.assertEqual({k: of[1][k] for k in ("age_seconds", "generation", "position",
@@ -191,6 +192,24 @@ class Figures(Tool):
         self.assertGreaterEqual(set(named), {"weir_replica_" + name for name in (
             "generation_age_seconds", "node_complete", "node_publisher", "node_not_replicated",
             "node_retained_bytes", "node_saturated")})
+
+    def test_a_command_has_gone(self):
+        """Who killed it knows; and of one that failed its caller has heard."""
+        self.nodes(report(29999, passing=1), report(30001, passing=1, error="set seen: no"))
+        said = self.json()
+        self.assertEqual([(n["node"], n["passing"]) for n in said["nodes"]],
+                         [("%016x" % 1, True)])
+        self.assertEqual(said["alerts"], [])
+        self.assertEqual(len(self.alerts(report(0, passing=1, error="set seen: no"))), 1)
+
+    def test_another_name_of_a_node(self):
+        """Files of redis came back that had the one before: the last report is of now."""
+        self.nodes(report(99000, opened="%016x" % 1), report(2500, opened="%016x" % 2),
+                   report(1000, opened="%016x" % 1), report(3000), report(2000), # before opened
+                   report(50000, opened="%016x" % 1))
+        said = self.json()
+        self.assertEqual([int(n["node"], 16) for n in said["nodes"]], [3, 5, 2, 4])
+        self.assertEqual(said["alerts"], [])
 
     def test_an_old_generation(self):
         self.assertEqual(self.json("--max-age=62")["alerts"], [])
