@@ -50,7 +50,8 @@ class Reports(nodes.OneServer):
             of["position"] == self.last() for of in self.reports()))
         self.start()
         self.come_to(publisher=0)
-        self.client.xadd(SET + "stream", {"v": 1, "n": "a" * 16, "q": 5, "s": "0" * 16, "i": ""})
+        seed = self.client.xrange(SET + "stream")[0][1][b"s"]
+        self.client.xadd(SET + "stream", {"v": 1, "n": "a" * 16, "q": 5, "s": seed, "i": ""})
         self.come_to(complete=0)
         group.wait_until("it reports for how long", lambda: any(
             of["complete"] == "0" and int(of["lacking"]) >= 100 for of in self.reports()))
