@@ -320,7 +320,7 @@ struct weir_replica_stats {
 	uint64_t node;            /* this node's id: random for each open */
 	uint64_t image_here;      /* bytes of an image on its way that are here, */
 	uint64_t image_bytes;     /* and that it has; 0: none is on its way */
-	char error[256];          /* the last failure's sentence, if it is not over; "" */
+	char error[WEIR_SENTENCE_BYTES]; /* the last failure's sentence, if it is not over; "" */
 };
 #define WEIR_REPLICA_STATS_INIT \
 	{ sizeof(struct weir_replica_stats), false, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } }
@@ -350,7 +350,7 @@ struct weir_replica_node {
 	uint64_t image_here, image_bytes; /* of an image on its way */
 	uint64_t keys, capacity;  /* in its filter, by estimate, and those that it is made for */
 	bool saturated, nearly_full; /* as struct weir_stats has them */
-	char error[256];          /* "": all is well */
+	char error[WEIR_SENTENCE_BYTES]; /* "": all is well */
 };
 
 /** A generation, as its manifest says. */

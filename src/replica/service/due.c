@@ -61,7 +61,8 @@ static void print_fill(struct weir_replica *r, char *out, size_t room)
 static int send_report(struct weir_replica *r)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
-	char text[1280], host[65] = "", fill[128] = "", position[WEIR_STREAM_ID_TEXT];
+	char text[1024 + WEIR_SENTENCE_BYTES], host[65] = "", fill[128] = "";
+	char position[WEIR_STREAM_ID_TEXT];
 	int err = weir_replica_stats(r, &s);
 	if (err)
 		return err;

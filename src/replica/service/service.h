@@ -36,7 +36,7 @@ enum {
 	WEIR_SERVICE_CUT_MS = 24 * 3600 * 1000,      /* then it takes another name */
 	WEIR_SERVICE_HEAR_MS = 30000, /* between tries to hear of generations */
 	WEIR_SERVICE_GROWS_MS = 200,  /* between looks at the size of a set that grows */
-	WEIR_SERVICE_SENTENCE = 512,
+	WEIR_SERVICE_SENTENCE = WEIR_SENTENCE_BYTES,
 };
 
 /* A request of another thread. */
@@ -96,9 +96,10 @@ struct weir_replica {
 	                                    what kept the newest generation from being joined */
 	char look_error[WEIR_SERVICE_SENTENCE];
 	char notice[WEIR_SERVICE_SENTENCE]; /* to be told at first; "": nothing */
-	char last_error[256];
-	char publish_error[256];         /* of the last generation, if it could not be published */
-	char save_error[256];            /* of the last image, if it could not be saved */
+	char last_error[WEIR_SERVICE_SENTENCE];
+	char publish_error[WEIR_SERVICE_SENTENCE]; /* of the last generation, if it could not be
+	                                              published */
+	char save_error[WEIR_SERVICE_SENTENCE]; /* of the last image, if it could not be saved */
 	size_t wanted;                   /* whose turn it is to be asked for batches */
 	bool ended;                      /* the thread */
 };

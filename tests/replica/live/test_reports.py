@@ -73,6 +73,18 @@ class Reports(nodes.OneServer):
         node.ask("burst 3900")
         self.come_to(saturated=0, nearly_full=1)
 
+    def test_a_long_sentence(self):
+        """What leads out stands at its end."""
+        self.start().quit()
+        between = liar.Liar(self.server.socket)
+        self.addCleanup(between.close)
+        between.refusals["publish"] = liar.Error(b"WEIRCHUNK " + b"long " * 37 + b"end")
+        node = self.start("url=" + between.url, seconds=1)
+        group.wait_until("it says so", lambda: node.stats()["error"].endswith("long end"))
+        self.assertGreater(len(node.stats()["error"]), 256)
+        group.wait_until("it reports it", lambda: [
+            of for of in self.client.hvals(SET + "nodes") if of.endswith(b"long end")])
+
     def test_another_name(self):
         """It says what it was opened as, by which its reports of before are known for its own."""
         self.start()

@@ -159,6 +159,12 @@ class Figures(Tool):
         self.nodes(report(0, keys=2 ** 64 - 1))
         self.assertEqual(self.json()["nodes"][0]["keys"], 2 ** 63 - 1) # the most of JSON here
 
+    def test_a_long_error(self):
+        error = "set seen: " + "long " * 97 + "end"
+        self.nodes(report(0, error=error))
+        self.assertEqual(self.json(status=1)["nodes"][0]["error"], error)
+        self.assertIn(error + "\n", self.ask(status=1))
+
     def test_a_word_within_an_error(self):
         """What follows error is the sentence, whatever stands in it."""
         self.nodes(b"%d host h generation 7 error no refused 5 error x" % NOW)
