@@ -22,6 +22,8 @@ int weir__redis_error(const struct weir_redis *r, const char *text, size_t len)
 		{ "WEIRBASE", -EEXIST, "another generation was published meanwhile" },
 		{ "WEIRCHUNK", -EAGAIN, "a chunk of the image has gone: publish another (if "
 		                        "this is a rollback: the record, with --replace)" },
+		{ "WEIRCROWD", -E2BIG, "more nodes report than there can be, so nobody can say who "
+		                       "lives: somebody makes them up (DEL the set's key nodes)" },
 		{ "OOM", -ENOSPC, "the server's memory is full (of what was replaced, "
 		                  "images go after two minutes)" },
 		{ "NOREPLICAS", -EAGAIN, "the server has too few replicas to take writes" },

@@ -78,7 +78,7 @@ static int ascending(const void *a, const void *b)
 
 static int take_nodes(struct weir_redis *r, const struct redisReply *a, uint64_t **nodes, size_t *n)
 {
-	if (a->type != REDIS_REPLY_ARRAY || a->elements > WEIR_ORIGINS)
+	if (a->type != REDIS_REPLY_ARRAY)
 		return weir__redis_shape(r, "a question for the nodes that live");
 	*nodes = malloc((a->elements + 1) * sizeof **nodes);
 	if (!*nodes)

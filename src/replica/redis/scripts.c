@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weir/error.h>
+#include "../wire/reply.h"
 
 /* The text of a script is what stands between the parentheses, on one line. */
 #define LUA(...) #__VA_ARGS__
 _Static_assert(WEIR_MANIFEST_TEXT == 4194304, "as WEIR_SCRIPT_MANIFEST has it");
+_Static_assert(WEIR_REPLY_ELEMENTS >= 1000001, "as WEIR_SCRIPT_ALIVE has it");
 _Static_assert(WEIR_STREAM_LEAP == 1099511627776, "as WEIR_SCRIPT_APPEND has it");
 
 /* L1. On a server that is no master nothing is right. A token that nobody drew is none. A lease of
@@ -273,7 +275,8 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 	),
 
 	/* milliseconds -> the nodes that have reported within so many; also within an hour to come,
-	 * since the clock may have gone back */
+	 * since the clock may have gone back. Somebody may make up any number: no answer has more
+	 * than WEIR_REPLY_ELEMENTS. */
 	[WEIR_SCRIPT_ALIVE] = LUA(
 		local time = redis.call('TIME');
 		local now = time[1] * 1000 + math.floor(time[2] / 1000);
@@ -284,6 +287,9 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 			if now - then_ <= tonumber(ARGV[1]) and then_ - now < 3600000 then
 				alive[#alive + 1] = all[i];
 			end
+		end
+		if #alive > 1000000 then
+			return redis.error_reply('WEIRCROWD ' .. #alive .. ' nodes report');
 		end
 		return alive;
 	),
