@@ -30,6 +30,7 @@ PROGRAMS = {"node": "tests/replica/live/replica_node", "weir": "src/tool/weir",
             "coming_thread": "tests/replica/redis/test_replica_coming_thread",
             "image": "tests/replica/redis/test_replica_image",
             "seen": "tests/replica/service/test_replica_seen",
+            "gone": "tests/replica/service/test_replica_gone",
             "publish": "tests/replica/redis/test_replica_publish",
             "link": "tests/replica/wire/test_replica_link"}
 # The script, and the programs that are its arguments.
@@ -86,6 +87,7 @@ SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
            "years": ("live/test_years.py", ["node", "weir"]),
            "user_forgotten": ("live/test_user_forgotten.py", ["node", "weir"]),
            "shell_meanwhile": ("live/test_shell_meanwhile.py", ["node", "weir"]),
+           "in_the_way": ("live/test_in_the_way.py", ["node", "weir"]),
            "wire": ("wire/test_wire.py", ["wire_call"]),
            "hostile": ("wire/test_hostile.py", ["wire_call"])}
 PATIENCE = 150
@@ -108,6 +110,11 @@ class Build:
                               capture_output=True, text=True)
         if done.returncode:
             raise SystemExit(f"{command}\n{done.stdout}{done.stderr}")
+
+    def outputs_of(self, file):
+        """Also of a test that compiles it once more, beside what it calls."""
+        own = os.path.relpath(ROOT / file, self.folder)
+        return [entry["output"] for entry in self.compile if entry["file"] == own]
 
     def object_of(self, file, mutated, out):
         """Compile the mutated file as the build would the file. Return: (the build's, ours)."""
@@ -196,7 +203,8 @@ def plant(build, mutant, work):
         build.run(["ar", "r", str(archive), str(ours)])
         for program in programs_of(test.split(" ")[0]):
             programs[program] = out / program
-            build.link(PROGRAMS[program], programs[program], {ARCHIVE: archive})
+            build.link(PROGRAMS[program], programs[program],
+                       {ARCHIVE: archive, **dict.fromkeys(build.outputs_of(file), ours)})
     return run(build, test, programs, library)
 
 

@@ -15,13 +15,25 @@ static bool is_text(const struct redisReply *r)
 	return r->type == REDIS_REPLY_STRING || r->type == REDIS_REPLY_NIL;
 }
 
-/* { epoch, text, signature } */
+/* { epoch, text, signature, SHA-1 of the text } */
 static bool has_shape(const struct redisReply *a)
 {
-	return a->type == REDIS_REPLY_ARRAY && a->elements == 3 &&
+	return a->type == REDIS_REPLY_ARRAY && a->elements == 4 &&
 	       a->element[0]->type == REDIS_REPLY_STRING &&
 	       a->element[0]->len == WEIR_REPLICA_EPOCH && is_text(a->element[1]) &&
-	       is_text(a->element[2]);
+	       is_text(a->element[2]) && a->element[3]->type == REDIS_REPLY_STRING &&
+	       a->element[3]->len == WEIR_REDIS_SHA;
+}
+
+/* No version's, and nothing that this set could be: no publisher stands behind such a text, so it
+ * is in nobody's way, whatever number of a generation it has. Whose it is does not matter. */
+static bool is_none(const struct weir_redis *r, const struct redisReply *text)
+{
+	struct weir_origins origins = { 0 };
+	struct weir_manifest m;
+	int err = weir__manifest_read(&m, &origins, text->str, text->len);
+	weir__origins_free(&origins);
+	return err == -EBADMSG || (!err && strcmp(m.set, r->keys.set) != 0);
 }
 
 /* Copy a manifest's text. Before a word of it is believed, its signature is checked. */
@@ -47,10 +59,13 @@ static int take(struct weir_redis *r, const struct redisReply *a, char epoch[], 
 	const struct redisReply *manifest = a->element[1], *signature = a->element[2];
 	bool none = signature->type != REDIS_REPLY_STRING || signature->len == 0;
 	r->is_signed = !none;
+	r->none[0] = '\0';
 	memcpy(epoch, a->element[0]->str, WEIR_REPLICA_EPOCH);
 	epoch[WEIR_REPLICA_EPOCH] = '\0';
 	if (manifest->type == REDIS_REPLY_NIL)
 		return 0;
+	if (is_none(r, manifest))
+		memcpy(r->none, a->element[3]->str, sizeof r->none);
 	return take_text(r, none ? "" : signature->str, none ? 0 : signature->len, manifest->str,
 	                 manifest->len, text, len);
 }
@@ -215,7 +230,7 @@ int weir__redis_publish(void *context, const struct weir_manifest *m, const char
 	if (err)
 		return err;
 	const struct weir_publishing p = { &r->keys, weir__text(r->owner), signature,
-		                           r->keep, r->superseded_s };
+		                           r->none, r->keep, r->superseded_s };
 	weir__publish_arguments(args, &room, &p, m, text, len);
 	err = weir__redis_call(r, WEIR_SCRIPT_PUBLISH, args, WEIR_PUBLISH_ARGUMENTS, &reply);
 	if (err) {

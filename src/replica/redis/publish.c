@@ -23,6 +23,7 @@ void weir__publish_arguments(struct iovec args[WEIR_PUBLISH_ARGUMENTS],
 		weir__number(room->numbers[6], p->keep),
 		weir__number(room->numbers[7], p->superseded_s),
 		weir__text(p->keys->hint),
+		weir__text(p->none),
 	};
 	memcpy(args, all, sizeof all);
 }

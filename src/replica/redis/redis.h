@@ -55,6 +55,7 @@ struct weir_redis {
 		looked,  /* at the last look; */
 		in_vain; /* at two looks, which saw another: somebody writes into the keys */
 	bool is_signed;      /* the manifest that was read last */
+	char none[WEIR_REDIS_SHA + 1]; /* SHA-1 of its text, if that is no manifest of the set */
 	uint64_t stored;     /* drawn for the image that was stored last, in redis; 0: none was */
 	bool full;           /* it took no entry when one was appended last */
 	char sha[WEIR_SCRIPTS][WEIR_REDIS_SHA + 1]; /* "": not loaded yet */

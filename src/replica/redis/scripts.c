@@ -18,7 +18,7 @@ _Static_assert(WEIR_STREAM_LEAP == 1099511627776, "as WEIR_SCRIPT_APPEND has it"
 
 /* L1. On a server that is no master nothing is right. A token that nobody drew is none. A lease of
  * another epoch is nobody's: what its owner would publish is refused, and that one may have died
- * with its epoch. */
+ * with its epoch. So is one of a name that no node has. */
 const char *const weir__script_prelude = LUA(
 	local manifest, stream, lease, kept, nodes = unpack(KEYS);
 	local info = redis.call('INFO', 'replication');
@@ -31,15 +31,16 @@ const char *const weir__script_prelude = LUA(
 	end
 	local epoch = string.match(info, 'master_replid:(%x+)') .. token;
 	local function owner()
-		local node, of = string.match(redis.call('GET', lease) or "", '^(%S+) (.*)$');
-		return of == epoch and node;
+		local node, of = string.match(redis.call('GET', lease) or "", '^(%x+) (%x+)$');
+		return of == epoch and #node == 16 and node;
 	end
 );
 
 const char *const weir__script_text[WEIR_SCRIPTS] = {
-	/* token, or nothing: then it is not written -> { epoch, text, signature }
+	/* token, or nothing: then it is not written
+	 * -> { epoch, text, signature, SHA-1 of the text }
 	 * Of what is longer than any manifest (WEIR_MANIFEST_TEXT) the beginning comes, which is
-	 * none. */
+	 * none. The sum names that text to WEIR_SCRIPT_PUBLISH; it proves nothing. */
 	[WEIR_SCRIPT_MANIFEST] = LUA(
 		if token == "" and ARGV[1] ~= "" then
 			redis.call('HSET', manifest, 'token', ARGV[1]);
@@ -49,7 +50,8 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		if text and #text > 4194304 then
 			text = string.sub(text, 1, 13);
 		end
-		return { epoch, text, redis.call('HGET', manifest, 'signature') };
+		return { epoch, text, redis.call('HGET', manifest, 'signature'),
+		         redis.sha1hex(text or "") };
 	),
 
 	/* epoch, bytes to leave free, then an entry -> its id.
@@ -138,11 +140,13 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 
 	/* epoch, owner or nothing (whoever it is), base, generation, text, signature, position,
 	 * entries, covered, chunks' names, chunks, bytes of a chunk, bytes, generations to keep,
-	 * seconds until superseded chunks go, channel (L10)
+	 * seconds until superseded chunks go, channel, SHA-1 of a text that is no manifest, or
+	 * nothing (L10)
 	 * A generation that is kept can be returned to, so the stream keeps what follows it. What
 	 * claims to be as new as the one that is published, or has no number, is the first to go.
 	 * The number beside a manifest may be anybody's, that within it is what a publisher joined;
-	 * what is no manifest is in nobody's way.
+	 * what is no manifest is in nobody's way: it has no number, or is longer than any, or is
+	 * what the publisher found to be none.
 	 * Keys of another type are refused before anything is written.
 	 * A text there may be anybody's: what it says of chunks is followed as far as there are
 	 * such. What is said on the channel is a hint: it may be refused. */
@@ -154,9 +158,12 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 			return redis.error_reply('WEIRLEASE ' .. (owner() or 'nobody'));
 		end
 		local there = redis.call('HGET', manifest, 'text');
+		if there and #there > 4194304 then
+			there = "";
+		end
 		local base = there and (string.match(there, '\ngeneration (%d+)\n') or
 			ARGV[3]) or '0';
-		if base ~= ARGV[3] then
+		if base ~= ARGV[3] and redis.sha1hex(there or "") ~= ARGV[17] then
 			return redis.error_reply('WEIRBASE ' .. base);
 		end
 		local before = redis.call('HKEYS', kept);
@@ -236,11 +243,12 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 	),
 
 	/* owner, milliseconds, whether to take it from another ('1'); one without an end is no
-	 * node's
+	 * node's, nor is one that lasts longer than any node's (ask.c)
 	 * -> { owner, milliseconds left }: whose it is now */
 	[WEIR_SCRIPT_LEASE] = LUA(
 		local left = redis.call('PTTL', lease);
-		if owner() and owner() ~= ARGV[1] and ARGV[3] ~= '1' and left ~= -1 then
+		if owner() and owner() ~= ARGV[1] and ARGV[3] ~= '1' and
+		   left ~= -1 and left < 2147483648 then
 			return { owner(), left };
 		end
 		redis.call('SET', lease, ARGV[1] .. ' ' .. epoch, 'PX', ARGV[2]);

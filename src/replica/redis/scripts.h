@@ -33,10 +33,11 @@ struct weir_publishing {
 	const struct weir_keys *keys;
 	struct iovec owner;    /* of the lease */
 	const char *signature; /* "": none */
+	const char *none;      /* SHA-1 of the text there is, if it is no manifest; else "" */
 	uint32_t keep, superseded_s;
 };
 
-enum { WEIR_PUBLISH_ARGUMENTS = 16 };
+enum { WEIR_PUBLISH_ARGUMENTS = 17 };
 
 struct weir_publish_texts {
 	char position[WEIR_STREAM_ID_TEXT], covered[WEIR_STREAM_ID_TEXT], names[WEIR_KEY_TEXT];

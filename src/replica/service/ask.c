@@ -147,10 +147,20 @@ static int publish_set(struct weir_replica *r, void *more)
 }
 
 /* The image of a generation that another has published is waited for without the lease. */
+/* Whoever has not seen the newest generation is refused when it publishes (L10): why it has not. */
+static int unseen(int err, int looked, const char *why)
+{
+	return looked && err == -EEXIST ? weir_fail(looked, "%s", why) : err;
+}
+
 int weir__service_publish(struct weir_replica *r, void *arg)
 {
-	int err = weir__node_look(&r->node);
-	return err == -EINPROGRESS ? err : with_lease(r, publish_set, arg);
+	char why[WEIR_SERVICE_SENTENCE];
+	int looked = weir__node_look(&r->node);
+	if (looked == -EINPROGRESS)
+		return looked;
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	return unseen(with_lease(r, publish_set, arg), looked, why);
 }
 
 static int publish_own(struct weir_replica *r, void *none)
@@ -178,15 +188,14 @@ static int mark(struct weir_replica *r, void *arg)
 }
 
 /* What is there may be an image that cannot be joined, or that is on its way: one more reason to
- * replace it. Whoever has not seen the newest generation is refused when it publishes (L10). */
+ * replace it. */
 static int on_top(struct weir_replica *r, int (*publish)(struct weir_replica *r, void *arg),
                   void *arg)
 {
 	char why[WEIR_SERVICE_SENTENCE];
 	int looked = weir__node_look(&r->node);
 	snprintf(why, sizeof why, "%s", weir_error_detail());
-	int err = publish(r, arg);
-	return looked && err == -EEXIST ? weir_fail(looked, "%s", why) : err;
+	return unseen(publish(r, arg), looked, why);
 }
 
 static int publish_filter(struct weir_replica *r, void *arg)

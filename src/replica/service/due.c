@@ -148,6 +148,14 @@ static bool is_not_owed(struct weir_replica *r, uint64_t now)
 	return true;
 }
 
+/* Another generation is there: it is seen now, or is one that cannot be, and says why. */
+static int see(struct weir_replica *r)
+{
+	int err = weir__node_look(&r->node);
+	weir__redis_unsee(&r->redis);
+	return err == -EINPROGRESS ? 0 : err;
+}
+
 static int publish(struct weir_replica *r, uint64_t now)
 {
 	if (!r->publish_ms || !weir__is_due(&r->publish, now) || !weir__node_complete(&r->node) ||
@@ -157,10 +165,10 @@ static int publish(struct weir_replica *r, uint64_t now)
 	forget_gone(r, now);
 	int err = weir__service_duty(r);
 	r->owed &= err != 0;
-	if (err == -EEXIST)
-		weir__redis_unsee(&r->redis);
-	if (err == -EPERM || err == -EEXIST)
+	if (err == -EPERM)
 		err = 0; /* another node does it, unless it dies first */
+	if (err == -EEXIST)
+		err = see(r);
 	if ((err || has_none_yet(&r->node)) && r->publish_ms > WEIR_SERVICE_RETRY_MS)
 		weir__due_after(&r->publish, now, WEIR_SERVICE_RETRY_MS);
 	/* it stays until it succeeds, or another node does it */

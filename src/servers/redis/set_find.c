@@ -59,11 +59,11 @@ static int check(const struct set *s, const struct iovec *signature)
 	return 0;
 }
 
-/* { epoch, text, signature } */
+/* { epoch, text, signature, its SHA-1 } */
 static int take(struct set *s, struct redis_reply *reply)
 {
 	struct iovec epoch, text, signature = { 0 };
-	if (redis.CallReplyType(reply) != REDIS_REPLY_ARRAY || redis.CallReplyLength(reply) != 3 ||
+	if (redis.CallReplyType(reply) != REDIS_REPLY_ARRAY || redis.CallReplyLength(reply) != 4 ||
 	    !set_text(redis.CallReplyArrayElement(reply, 0), &epoch) ||
 	    epoch.iov_len > WEIR_REPLICA_EPOCH)
 		return set_shape(s, "a reading of the manifest");

@@ -80,7 +80,8 @@ static int keep(const struct set *s, uint32_t *out)
 static int switch_to(const struct set *s, const struct weir_manifest *m, const char *text,
                      size_t len)
 {
-	struct weir_publishing p = { &s->keys, weir__text(""), "", 0, WEIR_SET_SUPERSEDED_S };
+	struct weir_publishing p = { &s->keys, weir__text(""), "", "", 0,
+	                             WEIR_SET_SUPERSEDED_S };
 	struct weir_publish_texts room;
 	struct iovec args[WEIR_PUBLISH_ARGUMENTS];
 	struct redis_reply *reply;

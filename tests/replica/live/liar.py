@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A server that is redis in everything but what a test says: it stands before a real one, reads
 each command and its answer, and may give another. Scripts are known by their text."""
+import hashlib
 import re
 import socket
 import threading
@@ -123,3 +124,8 @@ def changed(text, name, value):
 def reading(added, length, entries=(), generation=b"1", stored=b"", last=b"%d-0" % 2 ** 63):
     """An answer to the script that reads the stream."""
     return [added, length, generation, list(entries), stored, last]
+
+
+def looking(epoch, text, signature=None):
+    """An answer to the script that looks at the manifest."""
+    return [epoch, text, signature, hashlib.sha1(text or b"").hexdigest().encode()]

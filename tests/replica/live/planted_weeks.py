@@ -17,7 +17,7 @@ WEEKS = [
      "if (!p->gap && is_of_record(n, m, now)) {",
      "if (!p->gap) {", "lineages AnotherBegins.test_of_keys"),
     # ---- a week ----
-    ("LEASE_OF_THE_DEAD", SCRIPTS, " and ARGV[3] ~= '1' and left", " and left",
+    ("LEASE_OF_THE_DEAD", SCRIPTS, " and ARGV[3] ~= '1' and\n\t\t   left", " and left",
      "weeks Weeks.test_a_publisher_is_killed_with_the_lease"),
     # ---- keys and fields that go ----
     ("GONE_UNSEEN", LOOK,

@@ -32,7 +32,7 @@ class Begins(test_asked.Asked):
 
         def manifest(args, answer, send):
             looks.append(answer)
-            return answer if len(looks) > 1 else [answer[0], None, None]
+            return answer if len(looks) > 1 else liar.looking(answer[0], None)
         self.liar.lies["manifest"] = manifest
 
     def two(self, *options):
@@ -131,8 +131,8 @@ class Begins(test_asked.Asked):
         self.opened(0)
 
         def manifest(args, answer, send):
-            return [answer[0], liar.changed(answer[1], b"hashing", b"00000000deadbeef"),
-                    answer[2]]
+            return liar.looking(answer[0], liar.changed(answer[1], b"hashing",
+                                                        b"00000000deadbeef"))
         self.liar.lies["manifest"] = manifest
         opened = self.opened(1).opened
         self.assertTrue(opened.startswith("-129 "), opened)

@@ -48,7 +48,7 @@ class Flap(nodes.OneServer):
             return answer
         image = rb"image \1 %032x" % self.rng.getrandbits(128)
         text = liar.changed(answer[1], b"generation", self.generation())
-        return [answer[0], re.sub(rb"(?m)^image (\d+) .*$", image, text), answer[2]]
+        return liar.looking(answer[0], re.sub(rb"(?m)^image (\d+) .*$", image, text))
 
     def read(self, args, answer, send):
         if not isinstance(answer, list):

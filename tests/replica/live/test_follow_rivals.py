@@ -151,8 +151,7 @@ class FollowRivals(tool.Tool):
         behind = liar.Liar(self.server.socket)
         self.addCleanup(behind.close)
         behind.lies = {
-            "manifest": lambda args, answer, send: [answer[0], before[b"text"],
-                                                    before.get(b"signature")],
+            "manifest": lambda args, answer, send: liar.looking(answer[0], before[b"text"]),
             "read": lambda args, answer, send: [*answer[:2], before[b"generation"], answer[3],
                                                 before[b"stored"], *answer[5:]]}
         processes = [self.begin(), self.begin("--url=" + behind.url)]

@@ -196,7 +196,7 @@ class Lies(unittest.TestCase):
         self.assertEqual(node.ask("flush 10000"), "0 ")
 
         def manifest(args, answer, send):
-            return [answer[0], liar.changed(answer[1], b"generation", b"7"), answer[2]]
+            return liar.looking(answer[0], liar.changed(answer[1], b"generation", b"7"))
         self.liar.lies["manifest"] = manifest
         self.answers(node, lambda a, r, send: liar.reading(
             10**9, 10**9, [idle_entry(1) for _ in range(64)], b"7"))
@@ -244,7 +244,8 @@ class Lies(unittest.TestCase):
         node = self.start()
 
         def manifest(args, answer, send):
-            return [answer[0], liar.changed(answer[1], b"generation", b"%d" % HUGE), answer[2]]
+            return liar.looking(answer[0],
+                                liar.changed(answer[1], b"generation", b"%d" % HUGE))
         self.liar.lies.update(manifest=manifest, read=lambda a, r, send: [
             r[0], r[1], b"%d" % HUGE, *r[3:]])
         group.wait_until("it is refused", lambda: "none could follow" in
@@ -271,7 +272,7 @@ class Lies(unittest.TestCase):
         for _ in range(2):
             self.assertEqual(publisher.ask("publish"), "0 ")
         group.wait_until("the newest is joined", lambda: reader.stats()["generation"] == 3)
-        self.liar.lies.update(manifest=lambda a, r, send: [r[0], *old],
+        self.liar.lies.update(manifest=lambda a, r, send: liar.looking(r[0], *old),
                               read=lambda a, r, send: liar.reading(r[0], r[0]))
         looks = self.liar.calls["manifest"] + 10
         group.wait_until("it is seen", lambda: self.liar.calls["manifest"] > looks or

@@ -114,7 +114,7 @@ class Replayed(tool.Tool):
         def append(args, answer, send):
             sent.append(args)
             return b"9999999999999-%d" % len(sent)
-        shown = [epoch, self.kept[b"text"], self.kept[b"signature"]]
+        shown = liar.looking(epoch, self.kept[b"text"], self.kept[b"signature"])
         counts = liar.reading(int(self.kept[b"entries"]), 0, [], self.kept[b"generation"],
                               self.kept[b"stored"])
         self.between.lies.update(append=append, manifest=lambda *_: shown,

@@ -11,13 +11,14 @@ import group
 import nodes
 
 SET = "{weir:seen}:"
+ME, YOU = ("%016x" % n for n in (1, 2))
 
 
 class Scripts(nodes.OneServer):
     """What the scripts refuse, whoever asks: they are called as a node calls them."""
     KEYS = [SET + k for k in ("manifest", "stream", "lease", "kept", "nodes")]
     SHAPES = {"manifest": r"[0-9a-f]{16}$", "append": r"\w+ \d+ v 1 ", "read": r"\w+ \d+-\d+ \d+$",
-              "publish": r".*:hint$", "lease": r"\w{16} \d+ [01]$", "release": r"\w{16}$",
+              "publish": r".*:hint \w*$", "lease": r"\w{16} \d+ [01]$", "release": r"\w{16}$",
               "alive": r"\d+$", "report": r"\w{16} host "}
 
     def setUp(self):
@@ -67,10 +68,10 @@ class Scripts(nodes.OneServer):
     def publish(self, **other):
         base = int(self.client.hget(SET + "manifest", "generation"))
         text = "\nchunks 2 10 %016x\n\nposition 1-1\n" % other.pop("stored", 7)
-        said = {"epoch": self.epoch(), "owner": "me", "base": base, "generation": base + 1,
+        said = {"epoch": self.epoch(), "owner": ME, "base": base, "generation": base + 1,
                 "text": text, "signature": "", "position": "1-1", "entries": 1,
                 "covered": "0-0", "names": SET + "c:" + text.split()[3] + ":", "chunks": 2,
-                "of": 10, "bytes": 15, "keep": 1, "seconds": 50, "hint": SET + "hint"}
+                "of": 10, "bytes": 15, "keep": 1, "seconds": 50, "hint": SET + "hint", "none": ""}
         said.update(other)
         return list(said.values())
 
@@ -84,7 +85,7 @@ class Scripts(nodes.OneServer):
         self.assertEqual(self.call("manifest", "1" * 16)[0].decode(), self.epoch())
         self.refused("WEIRSTALE", "append", "other", 0, "v", 1)
         self.refused("WEIRSTALE", "read", "other", "0-0", 1)
-        self.lease_of("me")
+        self.lease_of(ME)
         self.store()
         self.refused("WEIRSTALE", "publish", *self.publish(epoch="other"))
 
@@ -100,7 +101,7 @@ class Scripts(nodes.OneServer):
     def test_publish(self):
         self.store()
         self.refused("WEIRLEASE", "publish", *self.publish())
-        self.lease_of("me")
+        self.lease_of(ME)
         self.refused("WEIRBASE", "publish", *self.publish(base=77))
         for last in (4, 6):
             self.store(last=last)
@@ -116,7 +117,7 @@ class Scripts(nodes.OneServer):
 
     def test_chunks_of_two_that_are_kept(self):
         """A rollback that is kept has those of one that is kept no more: they stay."""
-        self.lease_of("me")
+        self.lease_of(ME)
         chunks = self.store()
         for stored in (7, 8, 7, 9): # 7 is returned to
             self.store(stored)
@@ -129,11 +130,30 @@ class Scripts(nodes.OneServer):
             self.client.hset(SET + "manifest", "text", b"weir-manifest".ljust((1 << 22) + more))
             self.assertEqual(len(self.call("manifest", "")[1]), there)
 
+    def test_what_is_no_manifest(self):
+        """Whatever number it says, whoever has seen what it is publishes in its place."""
+        self.lease_of(ME)
+        self.store()
+        self.client.hset(SET + "manifest", "text", "x\ngeneration 77\n")
+        none = self.call("manifest", "")[3].decode()
+        self.client.hset(SET + "manifest", "text", "y\ngeneration 77\n")
+        for other in ("", none, "x" * 40):
+            self.refused("WEIRBASE 77", "publish", *self.publish(none=other))
+        none = self.call("manifest", "")[3].decode()
+        self.call("publish", *self.publish(none=none))
+        text = "\ngeneration 77\n"
+        for more, is_none in ((0, False), (1, True)):
+            self.client.hset(SET + "manifest", "text", text.ljust((1 << 22) + more))
+            if is_none: # it is longer than any manifest
+                self.call("publish", *self.publish())
+            else:
+                self.refused("WEIRBASE 77", "publish", *self.publish())
+
     def test_what_is_published_is_kept(self):
         """Whatever else says that it is newer, or has no number: that goes first."""
         old = int(self.client.hget(SET + "manifest", "generation"))
         chunks = self.store()
-        self.lease_of("me")
+        self.lease_of(ME)
         self.client.hset(SET + "kept", mapping={name: "\n\nchunks 0 10 00\n" for name in (
             "7000000", "inf", "1e9", "nan", "-5", "%d.5" % old)})
         self.call("publish", *self.publish(keep=2))
@@ -143,7 +163,7 @@ class Scripts(nodes.OneServer):
     def test_keys_of_another_type(self):
         """Nothing is written then."""
         self.store()
-        self.lease_of("me")
+        self.lease_of(ME)
         before = self.client.hgetall(SET + "manifest")
         for name in ("kept", "stream"):
             with self.subTest(name=name):
@@ -156,7 +176,7 @@ class Scripts(nodes.OneServer):
 
     def test_kept_by_an_enemy(self):
         """What it says of chunks that are not there keeps nobody waiting."""
-        self.lease_of("me")
+        self.lease_of(ME)
         self.client.hset(SET + "kept", "0", "\n\nchunks %d 10 ab\n" % 10 ** 15)
         self.store()
         self.call("publish", *self.publish())
@@ -164,7 +184,7 @@ class Scripts(nodes.OneServer):
 
     def test_kept_by_an_enemy_under_a_long_name(self):
         """Redis does nothing else meanwhile."""
-        self.lease_of("me")
+        self.lease_of(ME)
         self.client.hset(SET + "kept", "0", "\n\nchunks %d 10 %s\n" % (10 ** 15, "ab" * (1 << 21)))
         self.store()
         begun = time.monotonic()
@@ -173,7 +193,7 @@ class Scripts(nodes.OneServer):
 
     def test_trim(self):
         """What follows a generation that is kept, or is not covered yet, stays."""
-        self.lease_of("me")
+        self.lease_of(ME)
         self.client.delete(SET + "kept", SET + "stream")
         for i in range(1, 9):
             self.client.xadd(SET + "stream", {"v": 1}, id="%d-1" % i)
@@ -188,30 +208,39 @@ class Scripts(nodes.OneServer):
         self.assertEqual(trimmed("8-1", "8-1"), b"7-1")
 
     def test_lease(self):
-        self.assertEqual(self.call("lease", "me", 50000, "0"), [b"me", 50000])
+        self.assertEqual(self.call("lease", ME, 50000, "0"), [ME.encode(), 50000])
         self.assertTrue(0 < self.client.pttl(SET + "lease") <= 50000)
-        self.assertEqual(self.call("lease", "you", 90000, "0")[0], b"me")
-        self.assertEqual(self.call("lease", "me", 900000, "0"), [b"me", 900000])
+        self.assertEqual(self.call("lease", YOU, 90000, "0")[0], ME.encode())
+        self.assertEqual(self.call("lease", ME, 900000, "0"), [ME.encode(), 900000])
         self.assertGreater(self.client.pttl(SET + "lease"), 50000)
-        self.call("release", "you")
-        self.assertEqual(self.client.get(SET + "lease").decode(), "me " + self.epoch())
-        self.assertEqual(self.call("lease", "you", 90000, "1")[0], b"you")
-        self.call("release", "you")
+        self.call("release", YOU)
+        self.assertEqual(self.client.get(SET + "lease").decode(), ME + " " + self.epoch())
+        self.assertEqual(self.call("lease", YOU, 90000, "1")[0], YOU.encode())
+        self.call("release", YOU)
         self.assertIsNone(self.client.get(SET + "lease"))
-        self.lease_of("somebody") # without an end: no node's
-        self.assertEqual(self.call("lease", "me", 50000, "0"), [b"me", 50000])
+        self.lease_of(YOU) # without an end: no node's
+        self.assertEqual(self.call("lease", ME, 50000, "0"), [ME.encode(), 50000])
         self.assertTrue(0 < self.client.pttl(SET + "lease") <= 50000)
         self.client.pexpire(SET + "lease", 1500) # as long as it lasts
-        self.assertEqual(self.call("lease", "you", 50000, "0")[0], b"me")
+        self.assertEqual(self.call("lease", YOU, 50000, "0")[0], ME.encode())
+
+    def test_a_lease_that_no_node_takes(self):
+        """It lasts longer than any node's."""
+        for ms, taken in ((2 ** 31 + 60000, True), (2 ** 31 - 1, False)):
+            self.client.set(SET + "lease", YOU + " " + self.epoch(), px=ms)
+            self.assertEqual(self.call("lease", ME, 50000, "0")[0] == ME.encode(), taken)
 
     def test_a_lease_of_another_epoch(self):
-        """It is nobody's: what its owner would publish is refused, if that one lives at all."""
+        """It, or one of a name that no node has, is nobody's: what its owner would publish is
+        refused, if that one lives at all."""
         self.store()
-        for text in ("you " + "e" * 56, "you", "", "you " + self.epoch()[:-1]):
+        for text in (YOU + " " + "e" * 56, YOU, "", YOU + " " + self.epoch()[:-1],
+                     "nobody " + self.epoch(), "x" * 16 + " " + self.epoch(),
+                     YOU + "0 " + self.epoch(), YOU + " " + self.epoch() + " x"):
             with self.subTest(text=text):
                 self.client.set(SET + "lease", text, px=7200000)
                 self.refused("WEIRLEASE nobody", "publish", *self.publish())
-                self.assertEqual(self.call("lease", "me", 50000, "0"), [b"me", 50000])
+                self.assertEqual(self.call("lease", ME, 50000, "0"), [ME.encode(), 50000])
                 self.assertLessEqual(self.client.pttl(SET + "lease"), 50000)
         self.call("publish", *self.publish())
 
@@ -228,7 +257,7 @@ class Scripts(nodes.OneServer):
         """It begins above the manifest's position, and each time with as many entries more that
         every cursor and manifest of before finds that some have gone."""
         leap, place = 1 << 40, "99999999999999-5"
-        self.lease_of("me")
+        self.lease_of(ME)
         self.store()
         self.call("publish", *self.publish(position=place, entries=1000))
         for times in (1, 2):
@@ -249,7 +278,7 @@ class Scripts(nodes.OneServer):
 
     def test_one_chunk_is_absent(self):
         """Those of a superseded image that are there go all the same."""
-        self.lease_of("me")
+        self.lease_of(ME)
         chunks = self.store()
         self.call("publish", *self.publish())
         self.client.delete(chunks[0])
@@ -259,7 +288,7 @@ class Scripts(nodes.OneServer):
 
     def test_within_a_millisecond(self):
         """Ids are compared as a whole: what follows a generation that is kept stays."""
-        self.lease_of("me")
+        self.lease_of(ME)
         self.client.delete(SET + "kept", SET + "stream")
         for i in range(1, 9):
             self.client.xadd(SET + "stream", {"v": 1}, id="7-%d" % i)
@@ -270,7 +299,7 @@ class Scripts(nodes.OneServer):
         self.assertEqual(self.client.xrange(SET + "stream", count=1)[0][0], b"7-3")
 
     def test_a_chunk_that_is_not_the_last(self):
-        self.lease_of("me")
+        self.lease_of(ME)
         names = self.store()
         for change in (lambda: self.client.delete(names[0]),
                        lambda: self.client.set(names[0], "x" * 9),
@@ -297,14 +326,14 @@ class Scripts(nodes.OneServer):
         self.assertEqual(self.call("read", self.epoch(), "0-0", 10)[4], b"")
         self.client.hset(SET + "manifest", "generation", 7)
         self.client.hdel(SET + "manifest", "text")
-        self.lease_of("me")
+        self.lease_of(ME)
         self.store()
         self.refused("WEIRBASE 0", "publish", *self.publish())
         self.call("publish", *self.publish(base=0))
 
     def test_a_name_of_the_same_number(self):
         """It claims to be as new as what is published, and goes."""
-        self.lease_of("me")
+        self.lease_of(ME)
         old = int(self.client.hget(SET + "manifest", "generation"))
         self.client.hset(SET + "kept", "0%d" % (old + 1), "\n\nchunks 0 10 00\n")
         self.store()
@@ -326,7 +355,7 @@ class Scripts(nodes.OneServer):
     def test_numbers_beside_the_manifest(self):
         """Whatever somebody writes there: a reader gets no more of it than a number has, and a
         publisher goes by the manifest itself."""
-        self.lease_of("me")
+        self.lease_of(ME)
         text = self.client.hget(SET + "manifest", "text").decode()
         generation = int(re.search(r"\ngeneration (\d+)\n", text)[1])
         self.client.hset(SET + "manifest", mapping={"generation": "7" * 999, "stored": "f" * 999})

@@ -15,7 +15,7 @@ static void assert_given(const struct weir_manifest *m, const char *const *expec
 	struct iovec args[WEIR_PUBLISH_ARGUMENTS];
 	struct weir_keys keys;
 	weir__keys_make(&keys, "x");
-	const struct weir_publishing p = { &keys, { "owner", 5 }, "signature", 7, 120 };
+	const struct weir_publishing p = { &keys, { "owner", 5 }, "signature", "sum", 7, 120 };
 	weir__publish_arguments(args, &room, &p, m, "text", 4);
 	for (size_t i = 0; i < WEIR_PUBLISH_ARGUMENTS; i++) {
 		assert_int_equal(args[i].iov_len, strlen(expected[i]));
@@ -28,6 +28,7 @@ static void test_in_redis(void **state)
 	static const char *const expected[WEIR_PUBLISH_ARGUMENTS] = {
 		"e", "owner", "5", "6", "text", "signature", "40-4", "44", "30-3",
 		"{weir:x}:c:0000000000000abc:", "3", "1000", "2500", "7", "120", "{weir:x}:hint",
+		"sum",
 	};
 	(void)state;
 	assert_given(&manifest, expected);
@@ -39,6 +40,7 @@ static void test_got_by_http(void **state)
 	static const char *const expected[WEIR_PUBLISH_ARGUMENTS] = {
 		"e", "owner", "5", "6", "text", "signature", "40-4", "44", "30-3",
 		"{weir:x}:c:0000000000000abc:", "0", "1000", "2500", "7", "120", "{weir:x}:hint",
+		"sum",
 	};
 	struct weir_manifest m = manifest;
 	(void)state;

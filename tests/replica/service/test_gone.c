@@ -8,9 +8,11 @@
 enum { SECOND = 1000, HOUR = 3600 * SECOND };
 
 static struct weir_replica replica;
+static int wire_fd;
 static struct {
-	int duty;
-	unsigned duties, pruned, forgotten;
+	int duty, look;
+	int fd; /* of the connection, since it spoke */
+	unsigned duties, looks, pruned, forgotten;
 	uint64_t gone_ms;
 } did;
 
@@ -25,6 +27,7 @@ int weir__node_want(struct weir_node *n, uint64_t node, uint64_t sequence)
 int weir__node_idle(struct weir_node *n)
 {
 	(void)n;
+	wire_fd = did.fd;
 	return 0;
 }
 
@@ -38,6 +41,13 @@ bool weir__node_lacks_image(const struct weir_node *n)
 {
 	(void)n;
 	return false;
+}
+
+int weir__node_look(struct weir_node *n)
+{
+	(void)n;
+	did.looks++;
+	return did.look ? weir_fail(did.look, "why") : 0;
 }
 
 bool weir__node_heal(struct weir_node *n, const uint64_t *alive, size_t count)
@@ -101,7 +111,7 @@ int weir__redis_alive(struct weir_redis *r, uint64_t milliseconds, uint64_t **no
 int weir__wire_fd(const struct weir_wire *w)
 {
 	(void)w;
-	return 3;
+	return wire_fd;
 }
 
 /* ---- */
@@ -111,6 +121,7 @@ static int setup(void **state)
 	uint64_t now = weir__now_ms();
 	(void)state;
 	memset(&did, 0, sizeof did);
+	did.fd = wire_fd = 3;
 	memset(&replica, 0, sizeof replica);
 	strcpy(replica.node.epoch, "a");
 	strcpy(replica.last_epoch, "a");
@@ -149,32 +160,66 @@ static void test_who_said_nothing_in_a_new_epoch(void **state)
 static void test_when_it_is_tried_again(void **state)
 {
 	static const struct {
-		int duty;
+		int duty, look;
 		bool none; /* in this epoch */
 		uint64_t publish_ms, again;
 	} rows[] = {
-		{ 0, false, HOUR, HOUR },
-		{ 0, false, SECOND, SECOND },
-		{ -EPERM, false, HOUR, HOUR },
-		{ -EPERM, true, HOUR, 30 * SECOND },
-		{ -EEXIST, false, HOUR, HOUR },
-		{ -EEXIST, true, HOUR, 30 * SECOND },
-		{ -ENOSPC, false, HOUR, 30 * SECOND },
-		{ -ENOSPC, true, HOUR, 30 * SECOND },
-		{ -ENOSPC, true, SECOND, SECOND },
-		{ -EPERM, true, SECOND, SECOND },
+		{ 0, 0, false, HOUR, HOUR },
+		{ 0, 0, false, SECOND, SECOND },
+		{ -EPERM, 0, false, HOUR, HOUR },
+		{ -EPERM, 0, true, HOUR, 30 * SECOND },
+		{ -EEXIST, 0, false, HOUR, HOUR },
+		{ -EEXIST, -EINPROGRESS, false, HOUR, HOUR },
+		{ -EEXIST, -EBADMSG, false, HOUR, 30 * SECOND },
+		{ -EEXIST, 0, true, HOUR, 30 * SECOND },
+		{ -ENOSPC, 0, false, HOUR, 30 * SECOND },
+		{ -ENOSPC, 0, true, HOUR, 30 * SECOND },
+		{ -ENOSPC, 0, true, SECOND, SECOND },
+		{ -EPERM, 0, true, SECOND, SECOND },
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		uint64_t now = weir__now_ms();
 		did.duty = rows[i].duty;
+		did.look = rows[i].look;
+		did.looks = 0;
 		strcpy(replica.node.joined.epoch, rows[i].none ? "before" : "a");
 		replica.publish_ms = (uint32_t)rows[i].publish_ms;
 		weir__due_now(&replica.publish);
 		(void)weir__service_due(&replica);
+		assert_int_equal(did.looks, rows[i].duty == -EEXIST);
 		assert_in_range(replica.publish.at - now, rows[i].again,
 		                rows[i].again + rows[i].again / 4 + SECOND);
 	}
+}
+
+/* What stands in the way of a generation stays said until it is made. */
+static void test_why_it_is_not_made(void **state)
+{
+	(void)state;
+	did.duty = -EEXIST;
+	did.look = -EBADMSG;
+	assert_int_equal(weir__service_due(&replica), -EBADMSG);
+	assert_string_equal(replica.publish_error, "why");
+	assert_ok(weir__service_due(&replica)); /* nothing is due */
+	assert_string_equal(replica.publish_error, "why");
+	did.look = 0;
+	weir__due_now(&replica.publish);
+	assert_ok(weir__service_due(&replica));
+	assert_string_equal(replica.publish_error, "");
+}
+
+/* What is due waits for a connection that was cut off meanwhile. */
+static void test_it_is_cut_off(void **state)
+{
+	(void)state;
+	did.fd = -1;
+	weir__due_now(&replica.idle);
+	assert_ok(weir__service_due(&replica));
+	assert_int_equal(did.duties, 0);
+	did.fd = wire_fd = 3;
+	assert_ok(weir__service_due(&replica));
+	assert_int_equal(did.duties, 1);
 }
 
 #define OF(test) cmocka_unit_test_setup(test, setup)
@@ -185,6 +230,8 @@ int main(void)
 		OF(test_who_has_gone_is_forgotten),
 		OF(test_who_said_nothing_in_a_new_epoch),
 		OF(test_when_it_is_tried_again),
+		OF(test_why_it_is_not_made),
+		OF(test_it_is_cut_off),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
