@@ -35,6 +35,7 @@ enum {
 	WEIR_SERVICE_FORGET_MS = 3600 * 1000,        /* by one that has been there for so long */
 	WEIR_SERVICE_CUT_MS = 24 * 3600 * 1000,      /* then it takes another name */
 	WEIR_SERVICE_HEAR_MS = 30000, /* between tries to hear of generations */
+	WEIR_SERVICE_PASSED_MS = 3600 * 1000, /* for which entries are said that were passed by */
 	WEIR_SERVICE_GROWS_MS = 200,  /* between looks at the size of a set that grows */
 	WEIR_SERVICE_SENTENCE = WEIR_SENTENCE_BYTES,
 };
@@ -88,6 +89,7 @@ struct weir_replica {
 	uint64_t incomplete_ms;          /* since when; 0: it is not */
 	uint64_t lacking_ms;             /* when it last lacked nothing, nor an image */
 	uint64_t alone_ms;               /* when it last had nothing that others might lack */
+	uint64_t passed_by, passed_ms;   /* foreign entries, and when the last of them was seen */
 	bool hurried;                    /* the last round was not waited for */
 	unsigned failures;               /* in a row */
 	uint64_t all_failures;

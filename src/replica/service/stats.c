@@ -42,6 +42,15 @@ static int lacks_ours(const struct weir_replica *r)
 	                 "(weir_replica_publish(), or a file saved from it)", n->set);
 }
 
+/* Somebody wrote what is nobody's; and has done so lately. */
+static bool passes_by(struct weir_replica *r)
+{
+	if (r->passed_by != r->node.foreign)
+		r->passed_ms = weir__now_ms();
+	r->passed_by = r->node.foreign;
+	return r->passed_by && weir__now_ms() - r->passed_ms < WEIR_SERVICE_PASSED_MS;
+}
+
 void weir__service_note(struct weir_replica *r, int err)
 {
 	const struct weir_node *n = &r->node;
@@ -57,12 +66,13 @@ void weir__service_note(struct weir_replica *r, int err)
 	s->retained_bytes = n->retained.bytes;
 	s->failures = r->all_failures;
 	s->node = n->id;
+	bool passes = passes_by(r);
 	const char *error = err                 ? weir_error_detail() :
 	                    r->publish_error[0] ? r->publish_error :
 	                                          r->save_error;
 	if (!*error && lacks_ours(r) != 0)
 		error = weir_error_detail();
-	if (!*error && n->foreign)
+	if (!*error && passes)
 		snprintf(s->error, sizeof s->error, "set %s: %" PRIu64 " entries of the stream are "
 		         "by another seed or key, or nobody's: they were passed by", n->set,
 		         n->foreign);

@@ -69,6 +69,32 @@ static void judge_kept(struct alerts *a, const struct weir_replica_view *v)
 	}
 }
 
+/* Somebody may have taken the signature away: nodes that have the set do not look again. */
+static void judge_signature(struct alerts *a, const struct weir_replica_view *v)
+{
+	const struct weir_replica_generation *g = &v->current;
+	bool others = false;
+	for (size_t i = 0; i < v->kept_count; i++)
+		others |= v->kept[i].is_signed;
+	if (g->generation && !g->is_signed && others)
+		alert(a, "generation %" PRIu64 " is not signed, and of those that are kept some "
+		      "are: nodes that trust keys take none that is not: publish it again, "
+		      "signed", g->generation);
+}
+
+/* Whoever is closed gives it back, and whoever was killed is silent. */
+static void judge_lease(struct alerts *a, const struct weir_replica_view *v)
+{
+	for (size_t i = 0; i < v->node_count; i++)
+		if (v->nodes[i].node == v->lease_owner)
+			return;
+	if (v->lease_owner && v->lease_ms > 1000 * SILENT)
+		alert(a, "the lease to publish is that of %016" PRIx64 ", which does not report, "
+		      "for another %.0f s: whose duty it is to publish does not before; "
+		      "weir replicate publish takes it", v->lease_owner,
+		      (double)v->lease_ms / 1000);
+}
+
 static void judge(struct alerts *a, const struct replicate *r, const struct weir_replica_view *v)
 {
 	const struct weir_replica_generation *g = &v->current;
@@ -86,6 +112,8 @@ static void judge(struct alerts *a, const struct replicate *r, const struct weir
 		      "(--replace)", g->chunks_absent, g->chunks_absent == 1 ? "" : "s",
 		      g->chunks_absent == 1 ? "has" : "have");
 	judge_kept(a, v);
+	judge_signature(a, v);
+	judge_lease(a, v);
 	if (v->no_writes[0])
 		alert(a, "redis takes no writes, and so no inserts, nor what nodes report: %s",
 		      v->no_writes);
@@ -116,6 +144,16 @@ static void print_generation(const struct weir_replica_view *v,
 	if (g->chunks_absent)
 		printf(", %" PRIu64 " of its pieces not there", g->chunks_absent);
 	putchar('\n');
+}
+
+/* The one there is always is, unless somebody wrote it, or removed those. */
+static bool is_kept(const struct weir_replica_view *v, const struct weir_replica_generation *g)
+{
+	for (size_t i = 0; i < v->kept_count; i++)
+		if (v->kept[i].generation == g->generation &&
+		    strcmp(v->kept[i].checksum, g->checksum) == 0)
+			return true;
+	return false;
 }
 
 static void print_node(const struct weir_replica_node *n)
@@ -158,7 +196,12 @@ static void print(const struct replicate *r, const struct weir_replica_view *v,
 		print_alerts(a);
 		return;
 	}
-	printf("set %s\ngenerations that are kept\n", r->options.set);
+	printf("set %s\n", r->options.set);
+	if (v->current.generation && !is_kept(v, &v->current)) {
+		printf("the generation there is, which is not kept\n");
+		print_generation(v, &v->current);
+	}
+	printf("generations that are kept\n");
 	for (size_t i = 0; i < v->kept_count; i++)
 		print_generation(v, &v->kept[i]);
 	printf("stream\n  %" PRIu64 " batches, %" PRIu64 " ever, the last ", v->stream_length,

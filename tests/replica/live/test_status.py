@@ -53,9 +53,9 @@ class Figures(Tool):
         super().setUp()
         self.liar = liar.Liar(self.server.socket)
         self.addCleanup(self.liar.close)
-        self.said = [b"e" * 56, NOW, manifest(7), b"", b"%016x" % 3, 1500, 20, 5, b"7-4", 600,
-                     0, b"noeviction", [], [b"6", b"sig\n" + manifest(6), b"7",
-                                            b"\n" + manifest(7), b"5", b"\nrubbish"],
+        self.said = [b"e" * 56, NOW, manifest(7), b"sig", b"%016x" % 3, 1500, 20, 5, b"7-4", 600,
+                     0, b"noeviction", [], [b"6", b"\n" + manifest(6), b"7",
+                                            b"sig\n" + manifest(7), b"5", b"\nrubbish"],
                      0, [0, 0, 0], b""]
         self.liar.lies["status"] = lambda args, answer, send: self.said
 
@@ -79,18 +79,31 @@ class Figures(Tool):
         self.assertEqual(said["current"], {
             "generation": 7, "base": 6, "kind": "classic", "image_bytes": 2500,
             "age_seconds": 61.5, "checksum": SUM, "position": "7-3", "stream": "hashes",
-            "signed": False, "damaged": False, "chunks_absent": 0, "chunks_absent": 0})
+            "signed": True, "damaged": False, "chunks_absent": 0})
         self.assertEqual([(g["generation"], g["base"], g["position"], g["signed"], g["damaged"])
                           for g in said["kept"]],
-                         [(7, 6, "7-3", False, False), (6, 5, "6-3", True, False),
+                         [(7, 6, "7-3", True, False), (6, 5, "6-3", False, False),
                           (0, 0, "", False, True)])
         self.assertIsNone(said["kept"][2]["kind"])
-        self.assertIn("7-3, checksum 01234567, not signed\n  6: classic", self.ask())
+        self.assertIn("7-3, checksum 01234567, signed\n  6: classic", self.ask())
         self.assertIn("\n  cannot be read\n", self.ask())
         self.said[2] = self.said[2].replace(b"\nimage ", b"\nstream keys\nimage ")
         self.assertEqual(self.json()["current"]["stream"], "keys")
-        self.said[3] = b"signature"
-        self.assertTrue(self.json()["current"]["signed"])
+        self.assertNotIn("which is not kept", self.ask())
+        self.said[13] = self.said[13][:2]
+        self.assertIn("seen\nthe generation there is, which is not kept\n  7: ", self.ask())
+
+    def test_a_signature_that_was_taken_away(self):
+        self.said[3] = b""
+        said = self.json(status=1)
+        self.assertFalse(said["current"]["signed"])
+        self.assertEqual([a[:64] for a in said["alerts"]], [
+            "generation 7 is not signed, and of those that are kept some are:"])
+        self.said[13] = [b"6", b"\n" + manifest(6)] # nor is any other
+        self.assertEqual(self.json()["alerts"], [])
+        self.said[13] = [b"6", b"sig\n" + manifest(6)]
+        self.said[2] = None # nor is there a generation
+        self.assertEqual(len(self.json(status=1)["alerts"]), 1)
 
     def test_the_stream_and_the_lease(self):
         said = self.json()
@@ -104,6 +117,8 @@ class Figures(Tool):
         self.assertIn("%016x, another 1.5 s" % 3, self.ask())
         self.assertIn("5 batches, 20 ever, the last 7-4", self.ask())
         self.said[4] = None
+        self.assertIsNone(self.json()["lease_owner"])
+        self.said[4], self.said[5] = b"nobody", 50000
         self.assertIsNone(self.json()["lease_owner"])
         self.said[6] += 3 << 40 # somebody has deleted it three times
         self.assertEqual(self.json()["stream_added"], 20)
@@ -230,6 +245,17 @@ class Figures(Tool):
         self.assertEqual(len(self.alerts(report(31000, refused=8, error="set seen: no"))), 1)
         self.assertEqual(len(self.alerts(*[report(31000)] * 1001)), 1000) # no more is said
 
+    def test_a_lease_of_nobody(self):
+        self.said[5] = 30001
+        self.assertEqual(self.json(status=1)["alerts"], [
+            "the lease to publish is that of %016x, which does not report, for another 30 s: "
+            "whose duty it is to publish does not before; weir replicate publish takes it" % 3])
+        self.said[5] = 30000
+        self.assertEqual(self.json()["alerts"], [])
+        self.said[5] = 99999
+        self.nodes(report(0), report(0), report(0))
+        self.assertEqual(self.json()["alerts"], [])
+
     def test_what_a_node_reports(self):
         self.assertEqual(self.alerts(
             report(0, 6, refused=7), report(1, lost=5), report(2, error="set seen: no"),
@@ -265,6 +291,10 @@ class Figures(Tool):
         self.said[2] = None
         self.assertEqual(self.json(status=1)["alerts"],
                          ["redis has no generation of this set (any more)"])
+        self.said[10], self.said[11] = 599, b"noeviction" # without an image
+        self.assertIn("there is no room", self.json(status=1)["alerts"][1])
+        self.said[10] = 600
+        self.assertEqual(len(self.json(status=1)["alerts"]), 1)
         self.nodes()
         self.assertEqual(self.json(status=1)["alerts"], [
             "redis has no generation of this set, and no node has it: is this its name?"])

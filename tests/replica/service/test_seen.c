@@ -108,6 +108,22 @@ static void test_what_is_not_replicated(void **state)
 	}
 }
 
+/* They are said for an hour since the last of them. */
+static void test_entries_that_are_nobodys(void **state)
+{
+	static const struct { unsigned more, minutes; bool said; } rows[] = {
+		{ 0, 0, false }, { 1, 0, true }, { 0, 59, true }, { 0, 1, false },
+		{ 1, 0, true }, { 2, 59, true }, { 0, 59, true }, { 0, 1, false },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		replica.node.foreign += rows[i].more;
+		replica.passed_ms -= rows[i].minutes * UINT64_C(60000);
+		bool said = strstr(stats().error, "entries of the stream are by another seed");
+		assert_int_equal(said, rows[i].said);
+	}
+}
+
 /* What failed first and was then confirmed is confirmed. */
 static void test_confirmed_in_the_end(void **state)
 {
@@ -202,6 +218,7 @@ static void test_for_how_long_it_lacks_something(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_entries_that_are_nobodys, setup),
 		cmocka_unit_test_setup(test_what_is_not_replicated, setup),
 		cmocka_unit_test_setup(test_confirmed_in_the_end, setup),
 		cmocka_unit_test_setup(test_closed_by_half, setup),
