@@ -195,6 +195,7 @@ static void test_without_the_newest_image(void **state)
 	assert_ok(weir__node_read(&node[B]));
 	read_word_of(A);
 	assert_false(weir__node_heal(&node[B], alive, 1));
+	assert_false(weir__node_heal(&node[B], alive, 0)); /* nor when all others have gone */
 	assert_true(node[B].gap && !node[B].healed);
 	toy.no_image = false;
 	assert_ok(weir__node_look(&node[B]));

@@ -170,6 +170,9 @@ static void test_ids_are_set_back(void **state)
 		assert_ok(weir__node_read(&node[B]));
 	}
 	assert_true(node[A].covered.ms >= 1000000);
+	insert_and_send(B, 3); /* which the newest generation alone has */
+	publish(A);
+	assert_ok(weir__node_look(&node[B]));
 	toy_trim(&toy, toy.now.n);
 	toy.now.last = before;
 	insert_and_send(A, 2);
@@ -184,8 +187,11 @@ static void test_ids_are_set_back(void **state)
 		assert_ok(weir__node_look(&node[i]));
 		assert_ok(weir__node_send(&node[i])); /* again: ids of before mean nothing */
 	}
-	assert_ok(weir__node_read(&node[A]));
-	assert_non_null(node[A].retained.oldest); /* nor is anything covered by them */
+	for (unsigned i = 0; i < 4; i++) {
+		assert_ok(weir__node_read(&node[i / 2]));
+		assert_non_null(node[i / 2].retained.oldest); /* nor is anything covered by them */
+		assert_ok(weir__node_look(&node[i / 2]));
+	}
 	publish(A);
 	struct weir_manifest m;
 	struct weir_origins origins = { 0 };
@@ -193,6 +199,23 @@ static void test_ids_are_set_back(void **state)
 	weir__origins_free(&origins);
 	assert_true(m.covered.ms == 0 && m.cursor.at.ms < 1000000);
 	assert_true(toy.now.n > 0); /* and so nothing is trimmed */
+}
+
+/* A generation of before that is joined then: what this node has read since stays in its set. */
+static void test_joined_when_ids_were_set_back(void **state)
+{
+	const struct weir_stream_id before = toy.now.last;
+	(void)state;
+	toy.now.last.ms += 1000000;
+	insert_and_send(A, 1);
+	publish(A);
+	toy_trim(&toy, toy.now.n);
+	toy.now.last = before;
+	insert_and_send(A, 2);
+	assert_ok(weir__node_read(&node[B]));
+	assert_true(has(B, 2));
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has(B, 1) && has(B, 2) && node[B].gap);
 }
 
 /* A batch that cannot be applied is lacking until its node sends it by the set's seed. */
@@ -275,6 +298,7 @@ int main(void)
 		OF(test_the_stream_is_deleted),
 		OF(test_ids_come_again),
 		OF(test_ids_are_set_back),
+		OF(test_joined_when_ids_were_set_back),
 		OF(test_a_batch_by_another_seed),
 		OF(test_nobodys),
 		OF(test_too_many_nodes),

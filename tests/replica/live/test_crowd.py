@@ -131,6 +131,19 @@ class Crowd(tool.Tool):
         self.publishes(self.one)
         self.all_is_well()
 
+    def test_more_have_gone_than_an_answer_has(self):
+        """Nobody takes them for those who live."""
+        self.client.eval("for i = 1, 600000 do redis.call('HSET', KEYS[1], i, ARGV[1]) end", 1,
+                         NODES, "%d h" % (time.time() * 1000 - HOUR))
+        self.seed = self.hashing()
+        self.entry(self.client, "00000000deadbeef", 5, "h")
+        group.wait_until("it is lacking", lambda: not self.one.stats()["complete"])
+        group.wait_until("nobody waits for it", lambda: self.one.stats()["complete"])
+        self.assertEqual(self.one.stats()["error"], "")
+        self.publishes(self.one)
+        self.client.delete(NODES)
+        self.all_is_well()
+
     def test_one_asks_for_what_all_have_forgotten(self):
         """Each takes another name then, and the one before goes."""
         for _ in range(3):

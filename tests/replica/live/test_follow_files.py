@@ -117,6 +117,10 @@ class FollowFiles(tool.Tool):
             self.spoil(self.image)
             os.utime(self.image, ns=(before.st_atime_ns, before.st_mtime_ns ^ 1))
 
+        def a_second(before):
+            self.spoil(self.image)
+            os.utime(self.image, ns=(before.st_atime_ns, before.st_mtime_ns + 10 ** 9))
+
         def another_file(before):
             shutil.copy2(self.image, self.image + "2")
             self.spoil(self.image + "2")
@@ -126,7 +130,7 @@ class FollowFiles(tool.Tool):
         def is_good():
             with open(self.image, "rb") as image:
                 return image.read() == good
-        for how in (size, times, a_nanosecond, another_file):
+        for how in (size, times, a_nanosecond, a_second, another_file):
             with self.subTest(how=how.__name__):
                 how(os.stat(self.image))
                 group.wait_until("it is whole", is_good)

@@ -180,6 +180,16 @@ class Lies(unittest.TestCase):
         group.wait_until("it is refused", lambda: "a reading of the stream" in
                          node.stats()["error"])
 
+    def test_a_last_id_that_is_none(self):
+        node = self.start()
+        for last in (b"7", b"7-", 7, None, []):
+            with self.subTest(last=last):
+                self.liar.lies["read"] = lambda args, answer, send, of=last: [*answer[:-1], of]
+                group.wait_until("it is refused", lambda: "a reading of the stream" in
+                                 node.stats()["error"])
+                del self.liar.lies["read"]
+                group.wait_until("it is over", lambda: not node.stats()["error"])
+
     def test_more_there_than_ever_added(self):
         self.answers(self.start(), lambda a, r, send: liar.reading(0, 5, [idle_entry(10**15)]))
 

@@ -64,6 +64,39 @@ class Lacking(nodes.OneServer):
         group.wait_until("it is asked", lambda: len(self.wanted()) >= before + 3)
         self.assertEqual(set(self.wanted()[before:]), {b"%016x" % 0xb})
 
+    def test_each_in_its_turn(self):
+        """Also while one of them lives and does not answer."""
+        names = [b"%016x" % name for name in (0xb, 0xd)]
+        self.client.hset(SET + "nodes", names[1], self.client.hget(SET + "nodes", names[0]))
+        for name in (0xb, 0xd):
+            self.idle(name)
+        group.wait_until("both are asked", lambda: set(self.wanted()) >= set(names))
+
+    def test_many_live(self):
+        """In whatever order they reported."""
+        report = self.client.hget(SET + "nodes", "%016x" % 0xb)
+        for name in range(0x60, 0x40, -1):
+            self.client.hset(SET + "nodes", "%016x" % name, report)
+        self.idle(0x60)
+        group.wait_until("it is asked", lambda: len(self.wanted()) >= 10)
+        self.assertFalse(self.node.stats()["complete"])
+
+    def test_who_has_gone_is_told_once(self):
+        """Whatever else is lacking then."""
+        self.ledger.errors = open(self.server.folder + "/said", "w")
+        self.addCleanup(self.ledger.errors.close)
+        self.node = self.ledger.start()
+
+        def told():
+            with open(self.ledger.errors.name) as f:
+                return f.read().count("no node that lives has sent them")
+        self.gone(0xa)
+        group.wait_until("it is told", told)
+        before = len(self.wanted())
+        self.idle(0xb)
+        group.wait_until("both have asked", lambda: len(self.wanted()) >= before + 20)
+        self.assertEqual(told(), 1)
+
 
 class Promises(nodes.OneServer):
     """What a call says when it returns. The thread looks so rarely that only who asks wakes it."""

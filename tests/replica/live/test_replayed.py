@@ -28,6 +28,7 @@ class Replayed(tool.Tool):
         self.ledger = self.nodes("stream=keys", "secret=" + keys[0], "trusted=" + keys[1],
                                  "url=" + self.between.url)
         self.ledger.capacity = 20000
+        self.readers = self.nodes("stream=keys", "trusted=" + keys[1], "url=" + self.between.url)
         self.one, self.other = self.ledger.start(), self.ledger.start()
         self.insert()
         self.record()
@@ -52,7 +53,7 @@ class Replayed(tool.Tool):
 
     def is_kept(self, why):
         """Each says why it does not take that, and has all."""
-        for node in self.ledger.nodes:
+        for node in self.ledger.nodes + self.readers.nodes:
             group.wait_until("it says so", lambda: KEPT % why in node.stats()["error"])
         self.assertEqual(self.ledger.lost(), [])
 
@@ -90,7 +91,8 @@ class Replayed(tool.Tool):
         self.is_shown()
 
     def test_it_is_shown_by_one_that_says_that_it_is_1970(self):
-        """By which all that nodes have would be of a time to come."""
+        """By which all that nodes have would be of a time to come; also to who signs nothing."""
+        self.readers.start()
         self.is_shown(time=lambda *_: [b"1", b"0"])
 
     def test_it_is_shown_by_one_whose_time_was_wrong(self):
@@ -107,6 +109,9 @@ class Replayed(tool.Tool):
         for _ in range(3):
             self.insert()
             self.publish()
+        newest = self.one.stats()["generation"]
+        group.wait_until("readers have it", lambda: all(
+            node.stats()["generation"] == newest for node in self.readers.nodes))
         for name, image in self.images.items():
             self.client.set(name, image)
         sent = []

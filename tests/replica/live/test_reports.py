@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a node reports of itself to redis (due.c), against what is so. test_reports.py PROGRAM"""
+import os
 import sys
 import time
 import unittest
@@ -73,8 +74,19 @@ class Reports(nodes.OneServer):
         node.ask("burst 3900")
         self.come_to(saturated=0, nearly_full=1)
 
+    def says(self):
+        """What nodes tell their applications is in a file."""
+        self.ledger.errors = open(self.server.folder + "/said", "w")
+        self.addCleanup(self.ledger.errors.close)
+
+    def told(self):
+        """How the sentences that are long end."""
+        with open(self.ledger.errors.name) as f:
+            return [line[-4:-1] for line in f if "long" in line]
+
     def test_a_long_sentence(self):
         """What leads out stands at its end."""
+        self.says()
         self.start().quit()
         between = liar.Liar(self.server.socket)
         self.addCleanup(between.close)
@@ -84,6 +96,33 @@ class Reports(nodes.OneServer):
         self.assertGreater(len(node.stats()["error"]), 256)
         group.wait_until("it reports it", lambda: [
             of for of in self.client.hvals(SET + "nodes") if of.endswith(b"long end")])
+        self.assertTrue(node.ask("publish").endswith("long end"))
+        self.assertEqual(set(self.told()), {"end"})
+
+    def test_a_long_sentence_of_a_round(self):
+        """It is told once, and once more when its end is another; who opens then hears it too."""
+        self.says()
+        between = liar.Liar(self.server.socket)
+        self.addCleanup(between.close)
+        node = self.start("url=" + between.url)
+        for end in "end", "END":
+            between.refusals["read"] = liar.Error(b"NOPERM " + b"long " * 37 + end.encode())
+            group.wait_until("it says so", lambda: node.stats()["error"].endswith("long " + end))
+            self.assertGreater(len(node.stats()["error"]), 256)
+            failures = node.stats()["failures"]
+            group.wait_until("it tries", lambda: node.stats()["failures"] > failures + 1)
+        self.assertEqual(self.told(), ["end", "END"])
+        between.refusals["manifest"] = between.refusals["read"]
+        with self.assertRaisesRegex(AssertionError, "did not open: .* long END$"):
+            self.start("url=" + between.url)
+
+    def test_a_long_name_of_a_file(self):
+        node = self.start()
+        path = os.path.join(self.server.folder, "x" * 220, "y")
+        self.assertGreater(len(path), 230)
+        self.assertTrue(node.ask("save " + path).endswith(": no such file or directory"))
+        group.wait_until("it says so", lambda: node.stats()["error"].endswith(
+            ": no such file or directory"))
 
     def test_another_name(self):
         """It says what it was opened as, by which its reports of before are known for its own."""

@@ -369,6 +369,14 @@ class Scripts(nodes.OneServer):
         self.assertEqual(self.client.hmget(SET + "manifest", "generation", "stored"),
                          [b"%d" % (generation + 1), b"%016x" % 7])
 
+    def test_the_last_entry_has_gone(self):
+        """Its id was given all the same."""
+        last = self.call("append", self.epoch(), 0, "v", 1)
+        self.client.xdel(SET + "stream", last)
+        self.assertEqual(self.call("read", self.epoch(), "0-0", 10)[5], last)
+        self.client.xtrim(SET + "stream", maxlen=0)
+        self.assertEqual(self.call("read", self.epoch(), "0-0", 10)[5], last)
+
     def test_a_stream_that_never_was(self):
         self.client.delete(SET + "manifest", SET + "stream")
         epoch = self.call("manifest", "1" * 16)[0].decode()

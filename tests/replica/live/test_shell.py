@@ -8,6 +8,7 @@ import time
 import unittest
 
 import group
+import liar
 import tool
 
 
@@ -157,6 +158,73 @@ class Shell(tool.Tool):
         process.wait()
         self.aged()
         self.assertIn("has not reported for", self.status(status=1)["alerts"][0])
+
+    def test_commands_that_cannot_say_that_they_end(self):
+        """None of them is missed."""
+        self.build("a", 0, 100, "-n", "1000")
+        between = liar.Liar(self.server.socket)
+        self.addCleanup(between.close)
+        between.refusals["hdel"] = 0
+        for i, command in enumerate((["publish", "a"], ["publish", "a"],
+                                     ["publish", "--replace", "a", "--", "true"],
+                                     ["rollback", "--generation=2"])):
+            self.replicate(*command[:1], "--url=" + between.url, *command[1:])
+            self.assertEqual([n["passing"] for n in self.status(status=None)["nodes"]],
+                             [True] * (i + 1))
+
+    def test_a_rollback_that_is_refused(self):
+        """The image is of what is kept, and stays."""
+        self.build("a", 0, 100, "-n", "1000")
+        for _ in range(2):
+            self.replicate("publish", "a")
+        between = liar.Liar(self.server.socket)
+        self.addCleanup(between.close)
+        for why in (b"WEIRBASE 9", b"WEIRLEASE another", b"OOM"):
+            between.refusals["publish"] = liar.Error(why)
+            self.replicate("rollback", "--generation=1", "--url=" + between.url, status=1)
+        self.assertEqual([g["chunks_absent"] for g in self.status()["kept"]], [0, 0])
+
+    def test_images_here_and_there(self):
+        """What is in a folder is not looked for in redis, and what is there is."""
+        self.build("a", 0, 100, "-n", "1000")
+        os.mkdir(self.folder + "/images")
+        self.replicate("publish", "a")
+        chunks = self.server.client.keys("{weir:seen}:c:*")
+        self.replicate("publish", "--image-folder=%s/images" % self.folder, "a")
+        self.assertEqual(self.status()["alerts"], [])
+        self.server.client.delete(*chunks)
+        self.assertEqual([g["chunks_absent"] for g in self.status(status=1)["kept"]], [0, 1])
+
+    def test_when_it_was_signed(self):
+        """By the clock of who signs: what redis says of the time nobody has signed."""
+        between = liar.Liar(self.server.socket)
+        self.addCleanup(between.close)
+        between.lies["time"] = lambda *_: [b"1", b"0"]
+        self.weir("replicate", "key", "secret", "public")
+        self.build("a", 0, 100, "-n", "1000")
+        self.replicate("publish", "--secret=secret", "--url=" + between.url, "a")
+        self.assertLess(abs(self.status()["current"]["age_seconds"]), 60)
+
+    def test_an_image_that_has_gone_beside_made_up_ones(self):
+        """They do not hide it, be they of many pieces or of more than are looked for."""
+        kept = "{weir:seen}:kept"
+        self.build("a", 0, 100, "-n", "1000")
+        self.replicate("publish", "a")
+        client = self.server.client
+        first = client.keys("{weir:seen}:c:*")
+        self.replicate("publish", "a")
+        client.delete(*first)
+        there = client.hgetall(kept)
+        for pieces in 5000, 10 ** 15:
+            client.delete(kept)
+            client.hset(kept, mapping={"x%d" % i: "\n\nchunks %d 10 %s\n" % (pieces, "ab" * 8)
+                                       for i in range(9)})
+            client.hset(kept, mapping=there)
+            if pieces == 5000:
+                self.assertEqual([g["chunks_absent"] for g in self.status(status=1)["kept"][:2]],
+                                 [0, 1])
+        client.delete(*client.keys("{weir:seen}:c:*"))
+        self.assertEqual(self.status(status=1)["current"]["chunks_absent"], 1)
 
     def test_an_image_of_more_than_there_can_be(self):
         """Whatever a text says of pieces, redis is not kept busy by the question for them."""

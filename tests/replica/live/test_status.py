@@ -9,6 +9,7 @@ import sys
 import threading
 import unittest
 
+import alerting
 import certificates
 import group
 import liar
@@ -87,6 +88,7 @@ class Figures(Tool):
         self.assertIsNone(said["kept"][2]["kind"])
         self.assertIn("7-3, checksum 01234567, signed\n  6: classic", self.ask())
         self.assertIn("\n  cannot be read\n", self.ask())
+        self.assertEqual(self.ask("-q"), "")
         self.said[2] = self.said[2].replace(b"\nimage ", b"\nstream keys\nimage ")
         self.assertEqual(self.json()["current"]["stream"], "keys")
         self.assertNotIn("which is not kept", self.ask())
@@ -216,12 +218,14 @@ class Figures(Tool):
 
     def test_a_command_has_gone(self):
         """Who killed it knows; and of one that failed its caller has heard."""
-        self.nodes(report(29999, passing=1), report(30001, passing=1, error="set seen: no"))
+        self.nodes(report(29999, passing=1, complete=0),
+                   report(30001, passing=1, error="set seen: no"))
         said = self.json()
         self.assertEqual([(n["node"], n["passing"]) for n in said["nodes"]],
                          [("%016x" % 1, True)])
         self.assertEqual(said["alerts"], [])
-        self.assertEqual(len(self.alerts(report(0, passing=1, error="set seen: no"))), 1)
+        self.assertEqual(len(self.alerts(report(0, passing=1, error="set seen: no"),
+                                         report(0, passing=1, complete=0, lacking=30001))), 2)
 
     def test_another_name_of_a_node(self):
         """Files of redis came back that had the one before: the last report is of now."""
@@ -303,24 +307,40 @@ class Figures(Tool):
         self.said[14:16] = 2, [3, 2, 5] # of 6, 7, and of what is no manifest
         said = self.json(status=1)
         self.assertEqual([g["chunks_absent"] for g in said["kept"]], [2, 3, 0])
-        self.assertEqual([a[:46] for a in said["alerts"]], [
-            "2 pieces of the image have gone from redis: a ",
-            "3 pieces of the image of generation 6, which i"])
+        self.assertEqual([a.partition(":")[0] for a in said["alerts"]], [
+            "2 pieces of the image have gone from redis",
+            "3 pieces of the image of generation 6, which is kept, have gone from redis"])
+        self.assertIn(", not signed, 2 of its pieces not there\n  6: ", self.ask(status=1))
         self.assertIn('weir_replica_pieces_absent{set="seen"} 5\n',
                       self.ask("--prometheus", status=1))
         for fewer in [], [3]:
             self.said[15] = fewer
             self.assertEqual(self.json(status=1)["kept"][0]["chunks_absent"], 0)
+        self.said[13:16] = [b"1", b"nobody's", *self.said[13]], 0, [9, 3, 0, 0]
+        said = self.json(status=1)
+        self.assertEqual([g["chunks_absent"] for g in said["kept"]], [0, 3, 0])
+        self.assertEqual(len(said["alerts"]), 1)
+        self.said[2], self.said[14:16] = b"rubbish", [3, []]
+        self.assertEqual(self.json(status=1)["alerts"], ["the manifest cannot be read"])
+        self.said[2], self.said[14:16] = None, [0, [0, 3, 0, 0]]
+        self.assertEqual([a.partition(",")[0] for a in self.json(status=1)["alerts"]], [
+            "redis has no generation of this set",
+            "3 pieces of the image of generation 6"])
 
     def test_no_writes_are_taken(self):
         self.assertIn('weir_replica_takes_writes{set="seen"} 1\n', self.ask("--prometheus"))
+        self.assertNotIn("WeirReplicaNoWrites", alerting.firing(ALERTS, self.ask("--prometheus")))
+        for more in 189, 190:
+            self.said[16] = b"NOREPLICAS " + b"x" * more
+            self.assertEqual(self.json(status=1)["no_writes"], "NOREPLICAS " + "x" * 189)
         self.said[16] = b"NOREPLICAS Not enough"
         said = self.json(status=1)
         self.assertEqual(said["no_writes"], "NOREPLICAS Not enough")
         self.assertEqual(said["alerts"], ["redis takes no writes, and so no inserts, nor what "
                                           "nodes report: NOREPLICAS Not enough"])
-        self.assertIn('weir_replica_takes_writes{set="seen"} 0\n',
-                      self.ask("--prometheus", status=1))
+        text = self.ask("--prometheus", status=1)
+        self.assertIn('weir_replica_takes_writes{set="seen"} 0\n', text)
+        self.assertIn("WeirReplicaNoWrites", alerting.firing(ALERTS, text))
 
     def test_answers_of_another_shape(self):
         whole = list(self.said)

@@ -171,6 +171,17 @@ class Commands(Sets):
         self.refused(self.run_, "WEIR.LOAD", "l", "SET", "x", text="2 batches or more have gone")
         self.assertFalse(self.client.exists("l"))
 
+    def test_ids_were_set_back(self):
+        """What comes then is before the position of what there is."""
+        self.make()
+        self.publish()
+        self.append(1, [500])
+        lines = self.manifest()
+        lines.update(position="9999999999999-0", entries="1")
+        self.put_manifest(lines)
+        self.refused(self.run_, "WEIR.LOAD", "l", "SET", "x", text="have gone from the stream")
+        self.assertFalse(self.client.exists("l"))
+
     def test_chunks(self):
         """Those of the manifest stay, those of none go, and as many are kept as were."""
         self.make("k", 100, 10000000) # 20 of them
