@@ -75,8 +75,8 @@ void weir__service_answer(struct weir_replica *r, int err)
 			end = &q->next;
 			continue;
 		}
-		if (runs && !result)
-			weir__service_note(r, err); /* who asked may ask for that too */
+		if (runs && !result) /* who asked may ask for that too */
+			weir__service_note(r, err ? weir_fail(err, "%s", why) : 0);
 		pthread_mutex_lock(&r->lock);
 		snprintf(q->sentence, sizeof q->sentence, "%s",
 		         !runs ? why : result ? weir_error_detail() : "");
