@@ -25,11 +25,11 @@ static int look(struct weir_replica *r)
 	struct weir_node *n = &r->node;
 	weir__redis_image_only(&r->redis, weir__node_wants_image(n) ? &n->seen : NULL);
 	bool settled = n->seen.generation == n->joined.generation && !weir__node_wants_image(n);
-	if (settled)
-		r->look_err = 0;
 	if (n->epoch[0] && weir__redis_is_seen(&r->redis, &n->seen) &&
-	    (settled || weir__redis_image_comes(&r->redis, &n->seen)))
+	    (settled || weir__redis_image_comes(&r->redis, &n->seen))) {
+		r->look_err = 0; /* an image that failed before comes all the same, say */
 		return 0;
+	}
 	const struct weir_manifest before = n->joined;
 	int err = look_now(r);
 	if (!err)
