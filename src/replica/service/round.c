@@ -10,12 +10,20 @@
 /* An image that is on its way is no failure (S3). */
 static int look_now(struct weir_replica *r)
 {
-	int err = weir__node_look(&r->node);
+	struct weir_node *n = &r->node;
+	const struct weir_manifest before = n->joined;
+	int err = weir__node_look(n);
 	r->look_err = err == -EINPROGRESS ? 0 : err;
 	if (err == -EINPROGRESS)
 		return 0;
 	if (err)
 		snprintf(r->look_error, sizeof r->look_error, "%s", weir_error_detail());
+	if (!err && (n->joined.generation != before.generation ||
+	             n->joined.checksum[0] != before.checksum[0])) {
+		weir__service_tell(r, 1);
+		if (n->united) /* L12 */
+			weir__due_now(&r->publish);
+	}
 	return err;
 }
 
@@ -30,16 +38,9 @@ static int look(struct weir_replica *r)
 		r->look_err = 0; /* an image that failed before comes all the same, say */
 		return 0;
 	}
-	const struct weir_manifest before = n->joined;
 	int err = look_now(r);
 	if (!err)
 		weir__redis_looked(&r->redis);
-	if (!err && (n->joined.generation != before.generation ||
-	             n->joined.checksum[0] != before.checksum[0])) {
-		weir__service_tell(r, 1);
-		if (n->united) /* L12 */
-			weir__due_now(&r->publish);
-	}
 	return err;
 }
 
