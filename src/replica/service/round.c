@@ -7,6 +7,26 @@
 #include <weir/error.h>
 #include "service.h"
 
+/* The first of a round. */
+struct failure {
+	int err; /* 0: none */
+	char why[WEIR_SERVICE_SENTENCE];
+};
+
+static void note(struct failure *first, int err)
+{
+	if (!err || first->err)
+		return;
+	first->err = err;
+	snprintf(first->why, sizeof first->why, "%s", weir_error_detail());
+}
+
+/* With its own sentence, whatever failed since. */
+static int answer(const struct failure *first)
+{
+	return first->err ? weir_fail(first->err, "%s", first->why) : 0;
+}
+
 /* An image that is on its way is no failure (S3). */
 static int look_now(struct weir_replica *r)
 {
@@ -44,15 +64,17 @@ static int look(struct weir_replica *r)
 	return err;
 }
 
-static int send_all(struct weir_replica *r)
+static int send_all(struct weir_replica *r, struct failure *first)
 {
 	int err = weir__node_send(&r->node);
 	for (unsigned tries = 0; err == -ESTALE && tries < 3; tries++) {
 		err = look_now(r); /* L1: all that is retained is sent again */
+		note(first, err);
 		/* a manifest that will not do is no reason not to send */
 		if (r->node.epoch[0] && weir__wire_fd(r->wire) >= 0)
 			err = weir__node_send(&r->node);
 	}
+	note(first, err);
 	return err;
 }
 
@@ -116,23 +138,22 @@ static bool is_own(int err)
 
 int weir__service_round(struct weir_replica *r)
 {
+	struct failure first = { .err = 0 };
 	bool wanted;
 	uint64_t ticket = ticket_of(r, &wanted);
-	int first = look(r);
-	if (first && broken(r))
-		return first;
-	if (!r->node.epoch[0])
-		return first;
-	int err = send_all(r);
-	first = first ? first : err;
-	if (wanted && !broken(r)) {
-		err = confirm(r, ticket, err);
-		first = first ? first : err;
-	}
-	if (first && broken(r) && !is_own(first))
-		return first;
+	note(&first, look(r));
+	if ((first.err && broken(r)) || !r->node.epoch[0])
+		return answer(&first);
+	int err = send_all(r, &first);
+	if (wanted && !broken(r))
+		note(&first, confirm(r, ticket, err));
+	if (first.err && broken(r) && !is_own(first.err))
+		return answer(&first);
 	err = weir__node_read(&r->node); /* connects again, where nothing was to be sent */
 	if (err == -ESTALE)
 		err = look_now(r);
-	return first && !(err && is_own(first)) ? first : err;
+	if (err && is_own(first.err))
+		return err;
+	note(&first, err);
+	return answer(&first);
 }

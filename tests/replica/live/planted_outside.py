@@ -113,7 +113,7 @@ OUTSIDE = [
     ("JUNK_IN_THE_WAY", REDIS + "scripts.c", "\t\t\tARGV[3]) or '0';",
      "\t\t\tredis.call('HGET', manifest, 'generation')) or '0';",
      "meddled Meddled.test_a_text_that_is_none"),
-    ("FULL_AND_CUT_OFF", "src/replica/service/round.c", "broken(r) && !is_own(first))",
+    ("FULL_AND_CUT_OFF", "src/replica/service/round.c", "broken(r) && !is_own(first.err))",
      "broken(r))", "promises Promises.test_full_and_cut_off"),
     ("BASE_BESIDE_IT", REDIS + "scripts.c",
      "local base = there and (string.match(there, '\\ngeneration (%d+)\\n') or\n"
