@@ -31,6 +31,7 @@ PROGRAMS = {"node": "tests/replica/live/replica_node", "weir": "src/tool/weir",
             "image": "tests/replica/redis/test_replica_image",
             "seen": "tests/replica/service/test_replica_seen",
             "gone": "tests/replica/service/test_replica_gone",
+            "ask": "tests/replica/service/test_replica_ask",
             "publish": "tests/replica/redis/test_replica_publish",
             "link": "tests/replica/wire/test_replica_link"}
 # The script, and the programs that are its arguments.

@@ -86,4 +86,36 @@ PROBES = [
     ("SAVED_AS_PUBLISHED", ASK, "snprintf(r->save_error, sizeof r->save_error,",
      "snprintf(r->publish_error, sizeof r->publish_error,",
      "promises Promises.test_saved_and_published"),
+    # ---- what a node's thread is asked for ----
+    ("KEPT_MEANWHILE_IS_PUBLISHED", ASK,
+     "\tuint64_t kept = atomic_load_explicit(&r->not_replicated, memory_order_acquire);\n"
+     "\tint err = weir__node_publish(&r->node, more);\n",
+     "\tint err = weir__node_publish(&r->node, more);\n"
+     "\tuint64_t kept = atomic_load_explicit(&r->not_replicated, memory_order_acquire);\n", "ask"),
+    ("KEPT_IS_NONE", ASK,
+     "atomic_fetch_sub_explicit(&r->not_replicated, kept, memory_order_relaxed);",
+     "atomic_store(&r->not_replicated, 0);", "ask"),
+    ("KEPT_THOUGH_IT_FAILED", ASK, "\tif (!err)\n\t\tatomic_fetch_sub", "\tatomic_fetch_sub",
+     "ask"),
+    ("LEASE_THOUGH_IT_FAILED", ASK, "\tif (!err && keep)\n\t\treturn weir__redis_lease(&r->redis, "
+     "keep, false);\n", "\tint held = keep ? weir__redis_lease(&r->redis, keep, false) : 0;\n"
+     "\tif (keep)\n\t\treturn err ? err : held;\n", "ask"),
+    ("LEASE_FOR_ONE_TIME", ASK, "false, 2 * r->publish_ms,", "false, r->publish_ms,", "ask"),
+    ("LEASE_OF_WHO_ASKED", ASK, "return under_lease(r, true, 0, publish, arg);",
+     "return under_lease(r, true, 2 * r->publish_ms, publish, arg);", "ask"),
+    ("LEASE_WHILE_IT_COMES", ASK, "\tif (looked == -EINPROGRESS)\n\t\treturn looked;\n", "", "ask"),
+    ("RELEASE_FAILED_INSTEAD", ASK,
+     "\t(void)weir__redis_release(&r->redis); /* it ends by itself */\n",
+     "\tint left = weir__redis_release(&r->redis);\n\terr = left ? left : err;\n", "ask"),
+    ("WAITS_FOR_WHAT_FAILED", ASK, "if (result == -EINPROGRESS && r->look_err)", "if (0)", "ask"),
+    ("NO_IMAGE_IS_WHY", ASK, "if (result == -EINPROGRESS && r->look_err)",
+     "if (result && r->look_err)", "ask"),
+    ("SAVED_WHEN_CLOSED", ASK, "(q->local && err != -ECANCELED)", "q->local", "ask"),
+    ("NOTED_AS_A_REQUEST", ASK, 'weir__service_note(r, err ? weir_fail(err, "%s", why) : 0);',
+     "weir__service_note(r, err);", "ask"),
+    ("UNSEEN_IS_WHY_OF_ALL", ASK, "return looked && err == -EEXIST ?", "return looked && err ?",
+     "ask"),
+    ("UNSEEN_IN_OTHER_WORDS", ASK, 'weir_fail(looked, "%s", why) : err', "looked : err", "ask"),
+    ("NEVER_WITHOUT_A_COPY", ASK, "if (err && !weir__node_lacks_image(&r->node))", "if (0)", "ask"),
+    ("TRIED_ONCE_MORE", ASK, "err == -EEXIST && tries < 3", "err == -EEXIST && tries < 4", "ask"),
 ]
