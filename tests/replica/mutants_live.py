@@ -32,6 +32,7 @@ PROGRAMS = {"node": "tests/replica/live/replica_node", "weir": "src/tool/weir",
             "seen": "tests/replica/service/test_replica_seen",
             "gone": "tests/replica/service/test_replica_gone",
             "ask": "tests/replica/service/test_replica_ask",
+            "round": "tests/replica/service/test_replica_round",
             "publish": "tests/replica/redis/test_replica_publish",
             "link": "tests/replica/wire/test_replica_link"}
 # The script, and the programs that are its arguments.

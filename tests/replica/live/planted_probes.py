@@ -2,8 +2,8 @@
 """Of planted.py: what tests passed by until somebody planted it."""
 
 SRC = "src/replica/"
-ASK, BEGIN, DUE, INSERT, STATS = (SRC + "service/%s.c" % f for f in (
-    "ask", "begin", "due", "insert", "stats"))
+ASK, BEGIN, DUE, INSERT, ROUND, STATS = (SRC + "service/%s.c" % f for f in (
+    "ask", "begin", "due", "insert", "round", "stats"))
 COMING, LEASE = SRC + "redis/coming.c", SRC + "redis/lease.c"
 FOLLOW, PUBLISH = ("src/tool/replicate/%s.c" % f for f in ("follow", "publish"))
 
@@ -118,4 +118,38 @@ PROBES = [
     ("UNSEEN_IN_OTHER_WORDS", ASK, 'weir_fail(looked, "%s", why) : err', "looked : err", "ask"),
     ("NEVER_WITHOUT_A_COPY", ASK, "if (err && !weir__node_lacks_image(&r->node))", "if (0)", "ask"),
     ("TRIED_ONCE_MORE", ASK, "err == -EEXIST && tries < 3", "err == -EEXIST && tries < 4", "ask"),
+    # ---- a round of it ----
+    ("IMAGE_THAT_NOBODY_WANTS", ROUND, "weir__node_wants_image(n) ? &n->seen : NULL", "&n->seen",
+     "round"),
+    ("LOOK_FAILED_ONCE", ROUND,
+     "\t\tr->look_err = 0; /* an image that failed before comes all the same, say */\n",
+     "\t\tr->look_err = settled ? 0 : r->look_err;\n", "round"),
+    ("LOOK_FAILED_AND_SETTLED", ROUND,
+     "\t\tr->look_err = 0; /* an image that failed before comes all the same, say */\n",
+     "\t\tr->look_err = settled ? r->look_err : 0;\n", "round"),
+    ("FAILS_WHILE_IT_COMES", ROUND, "r->look_err = err == -EINPROGRESS ? 0 : err;",
+     "r->look_err = err;", "round"),
+    ("SENDS_WHAT_IS_JOINED_ALONE", ROUND, "if (r->node.epoch[0] && weir__wire_fd(r->wire) >= 0)",
+     "if (!err && r->node.epoch[0] && weir__wire_fd(r->wire) >= 0)", "round"),
+    ("SENDS_THOUGH_CUT_OFF", ROUND, "if (r->node.epoch[0] && weir__wire_fd(r->wire) >= 0)",
+     "if (r->node.epoch[0])", "round"),
+    ("SENT_AGAIN_ONCE", ROUND, "err == -ESTALE && tries < 3", "err == -ESTALE && tries < 1",
+     "round"),
+    ("CONFIRMED_IN_ANOTHER_EPOCH", ROUND, "!err && strcmp(epoch, r->node.epoch) == 0 &&", "!err &&",
+     "round"),
+    ("TOLD_OF_HIGHER_ALONE", ROUND, "n->joined.generation != before.generation",
+     "n->joined.generation > before.generation", "round"),
+    ("JOINED_ANEW_UNSAID", ROUND, "\t\terr = look_now(r);\n\tif (err && is_own",
+     "\t\terr = weir__node_look(&r->node);\n\tif (err && is_own", "round"),
+    ("JOINED_WHILE_SENDING_UNSAID", ROUND, "err = look_now(r); /* L1", "err = weir__node_look("
+     "&r->node); /* L1", "round"),
+    ("FULL_HIDES_THE_CUT", ROUND, "if (err && is_own(first.err))", "if (0)", "round"),
+    ("FULL_IS_OWN_TOO", ROUND, "return err == -ENOBUFS || err == -ENOMEM;",
+     "return err == -ENOBUFS || err == -ENOMEM || err == -ENOSPC;", "round"),
+    ("FIRST_IN_OTHER_WORDS", ROUND,
+     'return first->err ? weir_fail(first->err, "%s", first->why) : 0', "return first->err",
+     "round"),
+    ("LAST_IS_SAID", ROUND, "if (!err || first->err)", "if (!err)", "round"),
+    ("UNSAID_WHILE_SENDING", ROUND, "\t\tnote(first, err);\n\t\t/* a manifest",
+     "\t\t/* a manifest", "round"),
 ]
