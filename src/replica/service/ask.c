@@ -146,13 +146,13 @@ static int publish_set(struct weir_replica *r, void *more)
 	return err;
 }
 
-/* The image of a generation that another has published is waited for without the lease. */
 /* Whoever has not seen the newest generation is refused when it publishes (L10): why it has not. */
 static int unseen(int err, int looked, const char *why)
 {
 	return looked && err == -EEXIST ? weir_fail(looked, "%s", why) : err;
 }
 
+/* The image of a generation that another has published is waited for without the lease. */
 int weir__service_publish(struct weir_replica *r, void *arg)
 {
 	char why[WEIR_SERVICE_SENTENCE];
