@@ -42,7 +42,8 @@
  *     many are there: the difference has gone. If more have gone than were consumed, some were
  *     missed (cursor.h). Both are read in the script that reads the entries. So is the last id
  *     that was given: if it is below the cursor, somebody has set ids back, and those that come
- *     would never be read.
+ *     would never be read. If it is below the position of what is published, they were set back
+ *     meanwhile: nothing is trimmed, since what came since is not in the image.
  * L8  A hole in an origin's sequence, which L7 does not see where an entry was deleted in between,
  *     leaves a node incomplete until the origin has sent again or a manifest that covers it was
  *     joined. Lower numbers are no hole: they are applied again, since inserts are idempotent.
@@ -50,7 +51,8 @@
  *     says of its last number shows what is lacking of it, and it sends that again. Nobody
  *     waits for what is lacking of a node that has gone; but others who live may have it, so what
  *     is published then begins a lineage (L12). A node that is asked for what it retains no more,
- *     or in whose name somebody else sends, takes another name: the old one has gone.
+ *     or never sent, or in whose name somebody else sends, takes another name: the old one has
+ *     gone. Whoever begins a set whose keys have gone waits likewise, and no longer.
  * L9  Who is incomplete, by L7 or L8, publishes no image of its own set.
  * L10 Publishing compares the owner of the lease, the epoch and the base generation, replaces the
  *     manifest, and trims the stream up to what L3 lets nodes forget, in one script. So whoever

@@ -14,7 +14,7 @@
 #define LUA(...) #__VA_ARGS__
 _Static_assert(WEIR_MANIFEST_TEXT == 4194304, "as WEIR_SCRIPT_MANIFEST has it");
 _Static_assert(WEIR_REPLY_ELEMENTS >= 1000001, "as WEIR_SCRIPT_ALIVE has it");
-_Static_assert(WEIR_STREAM_LEAP == 1099511627776, "as WEIR_SCRIPT_APPEND has it");
+_Static_assert(WEIR_STREAM_LEAP == 1099511627776, "as COUNTED has it");
 
 /* L1. On a server that is no master nothing is right. A token that nobody drew is none. A lease of
  * another epoch is nobody's: what its owner would publish is refused, and that one may have died
@@ -31,10 +31,49 @@ const char *const weir__script_prelude = LUA(
 	end
 	local epoch = string.match(info, 'master_replid:(%x+)') .. token;
 	local function owner()
-		local node, of = string.match(redis.call('GET', lease) or "", '^(%x+) (%x+)$');
-		return of == epoch and #node == 16 and node;
+		local node, of, ms = string.match(redis.call('GET', lease) or "",
+		                                  '^(%x+) (%x+) ?(%d*)$');
+		return of == epoch and #node == 16 and node, tonumber(ms or "");
 	end
 );
+
+/* What is said of the stream there is, or would be of one. */
+#define ABOUT LUA( \
+	local about = { ['entries-added'] = 0, length = 0, ['last-generated-id'] = '0-0' }; \
+	if redis.call('EXISTS', stream) == 1 then \
+		local flat = redis.call('XINFO', 'STREAM', stream); \
+		for i = 1, #flat, 2 do \
+			about[flat[i]] = flat[i + 1]; \
+		end \
+	end \
+) " "
+
+/* How many entries a stream is said to have had that begins anew, or whose number is nobody's: a
+ * WEIR_STREAM_LEAP more each time, which every cursor finds to be lacking. A number of Lua has 53
+ * bits: whatever else stands beside the manifest is not believed. */
+#define COUNTED LUA( \
+	local function counted() \
+		local function beside(name, most) \
+			local n = tonumber(redis.call('HGET', manifest, name) or 0) or 0; \
+			return n >= 0 and n < most and math.floor(n) or 0; \
+		end \
+		local leaps = beside('streams', 4096); \
+		redis.call('HSET', manifest, 'streams', string.format('%.0f', leaps + 1)); \
+		return string.format('%.0f', beside('entries', 4503599627370496) + \
+		                     leaps * 1099511627776); \
+	end \
+) " "
+
+/* Ids as texts that compare as the ids do. */
+#define SORTABLE LUA( \
+	local function sortable(id) \
+		local ms, number = string.match(id or "", '^(%d+)-(%d+)$'); \
+		if not ms or #ms > 20 or #number > 20 then \
+			ms, number = "", ""; \
+		end \
+		return string.rep('0', 20 - #ms) .. ms .. string.rep('0', 20 - #number) .. number; \
+	end \
+) " "
 
 const char *const weir__script_text[WEIR_SCRIPTS] = {
 	/* token, or nothing: then it is not written
@@ -55,10 +94,9 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 	),
 
 	/* epoch, bytes to leave free, then an entry -> its id.
-	 * A stream that was deleted begins anew, empty, above the manifest's position and with
-	 * WEIR_STREAM_LEAP more entries for each time. So does one to which somebody has given the
-	 * last id that there is. */
-	[WEIR_SCRIPT_APPEND] = LUA(
+	 * A stream that was deleted begins anew, empty, above the manifest's position if there is
+	 * such. So does one to which somebody has given the last id that there is. */
+	[WEIR_SCRIPT_APPEND] = COUNTED LUA(
 		if epoch ~= ARGV[1] then
 			return redis.error_reply('WEIRSTALE ' .. epoch);
 		end
@@ -78,18 +116,15 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		for try = 1, 2 do
 			if redis.call('EXISTS', stream) == 0 and
 			   redis.call('HSETNX', manifest, 'streams', 1) == 0 then
-				local leaps = redis.call('HINCRBY', manifest, 'streams', 1) - 1;
-				local entries = redis.call('HGET', manifest, 'entries') or 0;
+				local entries = counted();
+				local at = try == 1 and redis.call('HGET', manifest, 'position');
 				redis.call('XGROUP', 'CREATE', stream, 'weir', '$', 'MKSTREAM');
 				redis.call('XGROUP', 'DESTROY', stream, 'weir');
-				local begun = redis.pcall('XSETID', stream,
-					redis.call('HGET', manifest, 'position') or '0-0',
-					'ENTRIESADDED', string.format('%.0f', (tonumber(entries) or
-						0) + leaps * 1099511627776), 'MAXDELETEDID', '0-0');
+				local begun = redis.pcall('XSETID', stream, at or '0-0',
+					'ENTRIESADDED', entries, 'MAXDELETEDID', '0-0');
 				if begun.err then
-					redis.call('DEL', stream);
-					redis.call('HINCRBY', manifest, 'streams', -1);
-					return begun;
+					redis.call('XSETID', stream, '0-0', 'ENTRIESADDED', entries,
+					           'MAXDELETEDID', '0-0');
 				end
 			end
 			id = redis.pcall('XADD', stream, '*', unpack(ARGV, 3));
@@ -105,18 +140,21 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 	/* epoch, id, how many -> { entries ever added, entries there, generation, entries, stored,
 	 *                          last id that was given }
 	 * What is larger than any batch comes without its strings, however many those are; behind
-	 * the last id that there is nothing comes. */
-	[WEIR_SCRIPT_READ] = LUA(
+	 * the last id that there is nothing comes. Somebody may have set the number of entries:
+	 * what is beyond those that can be counted is counted anew. */
+	[WEIR_SCRIPT_READ] = ABOUT COUNTED LUA(
 		if epoch ~= ARGV[1] then
 			return redis.error_reply('WEIRSTALE ' .. epoch);
 		end
-		local count = { ['entries-added'] = 0, length = 0,
-		                ['last-generated-id'] = '0-0' };
-		if redis.call('EXISTS', stream) == 1 then
-			local about = redis.call('XINFO', 'STREAM', stream);
-			for i = 1, #about, 2 do
-				count[about[i]] = about[i + 1];
+		local added = about['entries-added'];
+		if added >= 9007199254740992 or added < 0 then
+			local anew = counted();
+			local set = redis.pcall('XSETID', stream, about['last-generated-id'],
+			                        'ENTRIESADDED', anew, 'MAXDELETEDID', '0-0');
+			if set.err then
+				return set;
 			end
+			added = tonumber(anew);
 		end
 		local entries = {};
 		if ARGV[2] ~= '18446744073709551615-18446744073709551615' then
@@ -134,8 +172,8 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		end
 		local generation = redis.call('HGET', manifest, 'generation') or '0';
 		local stored = redis.call('HGET', manifest, 'stored') or "";
-		return { count['entries-added'], count.length, string.sub(generation, 1, 20),
-		         entries, string.sub(stored, 1, 17), count['last-generated-id'] };
+		return { added, about.length, string.sub(generation, 1, 20), entries,
+		         string.sub(stored, 1, 17), about['last-generated-id'] };
 	),
 
 	/* epoch, owner or nothing (whoever it is), base, generation, text, signature, position,
@@ -147,10 +185,12 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 	 * The number beside a manifest may be anybody's, that within it is what a publisher joined;
 	 * what is no manifest is in nobody's way: it has no number, or is longer than any, or is
 	 * what the publisher found to be none.
+	 * If ids were set back since the position was taken, those that came since are below it,
+	 * and of what follows it: nothing is trimmed.
 	 * Keys of another type are refused before anything is written.
 	 * A text there may be anybody's: what it says of chunks is followed as far as there are
 	 * such. What is said on the channel is a hint: it may be refused. */
-	[WEIR_SCRIPT_PUBLISH] = LUA(
+	[WEIR_SCRIPT_PUBLISH] = ABOUT SORTABLE LUA(
 		if epoch ~= ARGV[1] then
 			return redis.error_reply('WEIRSTALE ' .. epoch);
 		end
@@ -201,10 +241,6 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 			return a.number > b.number;
 		end);
 		table.insert(all, 1, { name = ARGV[4], text = '\n' .. ARGV[5] });
-		local function parse(id)
-			local ms, number = string.match(id or '0-0', '^(%d+)-(%d+)$');
-			return tonumber(ms or 0), tonumber(number or 0);
-		end
 		local least = ARGV[9];
 		local needed = {};
 		local absent = 0;
@@ -215,9 +251,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 			end
 			if i <= tonumber(ARGV[14]) then
 				local id = string.match(one.text, '\nposition (%d+-%d+)\n');
-				local ms, number = parse(id);
-				local least_ms, least_number = parse(least);
-				if ms < least_ms or (ms == least_ms and number < least_number) then
+				if sortable(id) < sortable(least) then
 					least = id or '0-0';
 				end
 				needed[stored or ""] = true;
@@ -235,7 +269,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 				redis.call('HDEL', kept, one.name);
 			end
 		end
-		if redis.call('EXISTS', stream) == 1 then
+		if sortable(about['last-generated-id']) >= sortable(ARGV[7]) then
 			redis.call('XTRIM', stream, 'MINID', least);
 		end
 		redis.pcall('PUBLISH', ARGV[16], ARGV[4]);
@@ -243,15 +277,17 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 	),
 
 	/* owner, milliseconds, whether to take it from another ('1'); one without an end is no
-	 * node's, nor is one that lasts longer than any node's (ask.c)
+	 * node's, nor is one that lasts longer than it was taken for, since the clock was set back,
+	 * or than any node's (ask.c)
 	 * -> { owner, milliseconds left }: whose it is now */
 	[WEIR_SCRIPT_LEASE] = LUA(
 		local left = redis.call('PTTL', lease);
-		if owner() and owner() ~= ARGV[1] and ARGV[3] ~= '1' and
-		   left ~= -1 and left < 2147483648 then
-			return { owner(), left };
+		local who, most = owner();
+		if who and who ~= ARGV[1] and ARGV[3] ~= '1' and left ~= -1 and
+		   left <= math.min(most or 2147483647, 2147483647) then
+			return { who, left };
 		end
-		redis.call('SET', lease, ARGV[1] .. ' ' .. epoch, 'PX', ARGV[2]);
+		redis.call('SET', lease, ARGV[1] .. ' ' .. epoch .. ' ' .. ARGV[2], 'PX', ARGV[2]);
 		return { ARGV[1], tonumber(ARGV[2]) };
 	),
 
@@ -282,9 +318,9 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		return redis.status_reply('OK');
 	),
 
-	/* milliseconds -> the nodes that have reported within so many; also within an hour to come,
-	 * since the clock may have gone back. Somebody may make up any number: no answer has more
-	 * than WEIR_REPLY_ELEMENTS. */
+	/* milliseconds -> the nodes that have reported within so many. A report of a time to come,
+	 * since the clock has gone back, or somebody made it up, is of now, once: who lives reports
+	 * again. Somebody may make up any number: no answer has more than WEIR_REPLY_ELEMENTS. */
 	[WEIR_SCRIPT_ALIVE] = LUA(
 		local time = redis.call('TIME');
 		local now = time[1] * 1000 + math.floor(time[2] / 1000);
@@ -292,8 +328,12 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		local all = redis.call('HGETALL', nodes);
 		for i = 1, #all, 2 do
 			local then_ = tonumber(string.match(all[i + 1], '^(%d+) ') or 0);
-			if now - then_ <= tonumber(ARGV[1]) and then_ - now < 3600000 then
+			if now - then_ <= tonumber(ARGV[1]) then
 				alive[#alive + 1] = all[i];
+			end
+			if then_ > now then
+				redis.pcall('HSET', nodes, all[i], (string.gsub(all[i + 1],
+					'^%d+', string.format('%.0f', now))));
 			end
 		end
 		if #alive > 1000000 then
@@ -308,16 +348,9 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 	 *      { and those of each that is kept }, why no write is taken, or nothing }
 	 * What is kept may be anybody's: chunks of no more than so many are looked for. Whether
 	 * writes are taken a write says that changes nothing. */
-	[WEIR_SCRIPT_STATUS] = LUA(
+	[WEIR_SCRIPT_STATUS] = ABOUT LUA(
 		local time = redis.call('TIME');
 		local memory = redis.call('INFO', 'memory');
-		local about = { ['entries-added'] = 0, length = 0 };
-		if redis.call('EXISTS', stream) == 1 then
-			local flat = redis.call('XINFO', 'STREAM', stream);
-			for i = 1, #flat, 2 do
-				about[flat[i]] = flat[i + 1];
-			end
-		end
 		local most = 100000;
 		local function absent(text)
 			local n, stored = string.match(text, '\nchunks (%d+) %d+ (%x+)\n');
@@ -347,7 +380,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		         redis.call('HGET', manifest, 'signature'),
 		         owner(), redis.call('PTTL', lease),
 		         about['entries-added'], about.length,
-		         about['last-generated-id'] or '0-0',
+		         about['last-generated-id'],
 		         tonumber(string.match(memory, 'used_memory:(%d+)')),
 		         tonumber(string.match(memory, 'maxmemory:(%d+)')),
 		         string.match(memory, 'maxmemory_policy:([%w-]+)'),

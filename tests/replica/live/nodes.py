@@ -203,6 +203,29 @@ class Ledger:
             n.close()
 
 
+class Alive(threading.Thread):
+    """Nodes that report and do nothing else, until it is stopped."""
+
+    def __init__(self, client, *names):
+        super().__init__(daemon=True)
+        self.client, self.names, self.over = client, list(names), threading.Event()
+        self.report()
+        self.start()
+
+    def report(self):
+        now = int(time.time() * 1000)
+        self.client.hset("{weir:seen}:nodes", mapping={
+            "%016x" % name: "%d host b" % now for name in self.names})
+
+    def run(self):
+        while not self.over.wait(0.2):
+            self.report()
+
+    def stop(self):
+        self.over.set()
+        self.join()
+
+
 class OneServer(unittest.TestCase):
     def setUp(self):
         self.errors = open(os.devnull, "w")

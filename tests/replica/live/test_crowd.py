@@ -116,7 +116,7 @@ class Crowd(tool.Tool):
 
     def test_more_report_than_an_answer_has(self):
         """Then nobody can say who lives, and a lacking batch is waited for until there is an image
-        or those that report go."""
+        or those that report go: of a time to come they are of now, once."""
         self.client.eval("for i = 1, 1000001 do redis.call('HSET', KEYS[1], i, ARGV[1]) end", 1,
                          NODES, "%d h" % (time.time() * 1000 + HOUR // 2))
         self.seed = self.hashing()
@@ -124,9 +124,6 @@ class Crowd(tool.Tool):
         group.wait_until("it says why", lambda: "somebody makes them up (DEL the set's key nodes): "
                          "WEIRCROWD 10000" in self.one.stats()["error"])
         self.insert()
-        answer = self.one.ask("publish")
-        self.assertIn("lacks inserts of others", answer)
-        self.client.delete(NODES)
         group.wait_until("nobody waits for it", lambda: self.one.stats()["complete"])
         self.publishes(self.one)
         self.all_is_well()

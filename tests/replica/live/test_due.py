@@ -24,8 +24,7 @@ class Due(nodes.OneServer):
     def lacking(self, *options, **more):
         """A node that lacks a batch of one that lives and does not send it."""
         node = self.ledger.start("url=" + self.liar.url, *options, **more)
-        self.client.hset(SET + "nodes", "%016x" % 0xb, "%d host b" % (
-            time.time() * 1000 + 1800000)) # for half an hour
+        self.liar.lies["alive"] = lambda args, answer, send: [*answer, b"%016x" % 0xb]
         self.client.xadd(SET + "stream", {"v": 1, "n": "%016x" % 0xb, "q": 5, "s": "0" * 16,
                                           "i": ""})
         group.wait_until("it is noticed", lambda: not node.stats()["complete"])

@@ -20,8 +20,8 @@ class Lacking(nodes.OneServer):
         super().setUp()
         self.client = self.server.client
         self.node = self.ledger.start()
-        self.client.hset(SET + "nodes", "%016x" % 0xb, "%d host b" % (
-            time.time() * 1000 + 1800000)) # for half an hour
+        self.alive = nodes.Alive(self.client, 0xb)
+        self.addCleanup(self.alive.stop)
 
     def idle(self, name, sequence=5):
         """Whoever reads this lacks those up to the number."""
@@ -47,6 +47,7 @@ class Lacking(nodes.OneServer):
 
     def test_a_report_of_a_time_to_come(self):
         """It is of nobody who lives."""
+        self.alive.stop()
         self.client.hset(SET + "nodes", "%016x" % 0xb, b"99999999999999 host b")
         self.assertLess(self.gone(0xb), 30)
 
@@ -67,16 +68,15 @@ class Lacking(nodes.OneServer):
     def test_each_in_its_turn(self):
         """Also while one of them lives and does not answer."""
         names = [b"%016x" % name for name in (0xb, 0xd)]
-        self.client.hset(SET + "nodes", names[1], self.client.hget(SET + "nodes", names[0]))
+        self.alive.names.append(0xd)
         for name in (0xb, 0xd):
             self.idle(name)
         group.wait_until("both are asked", lambda: set(self.wanted()) >= set(names))
 
     def test_many_live(self):
         """In whatever order they reported."""
-        report = self.client.hget(SET + "nodes", "%016x" % 0xb)
-        for name in range(0x60, 0x40, -1):
-            self.client.hset(SET + "nodes", "%016x" % name, report)
+        self.alive.names.extend(range(0x60, 0x40, -1))
+        self.alive.report()
         self.idle(0x60)
         group.wait_until("it is asked", lambda: len(self.wanted()) >= 10)
         self.assertFalse(self.node.stats()["complete"])

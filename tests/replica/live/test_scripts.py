@@ -214,7 +214,8 @@ class Scripts(nodes.OneServer):
         self.assertEqual(self.call("lease", ME, 900000, "0"), [ME.encode(), 900000])
         self.assertGreater(self.client.pttl(SET + "lease"), 50000)
         self.call("release", YOU)
-        self.assertEqual(self.client.get(SET + "lease").decode(), ME + " " + self.epoch())
+        self.assertEqual(self.client.get(SET + "lease").decode(),
+                         ME + " " + self.epoch() + " 900000")
         self.assertEqual(self.call("lease", YOU, 90000, "1")[0], YOU.encode())
         self.call("release", YOU)
         self.assertIsNone(self.client.get(SET + "lease"))
@@ -226,8 +227,11 @@ class Scripts(nodes.OneServer):
 
     def test_a_lease_that_no_node_takes(self):
         """It lasts longer than any node's."""
-        for ms, taken in ((2 ** 31 + 60000, True), (2 ** 31 - 1, False)):
-            self.client.set(SET + "lease", YOU + " " + self.epoch(), px=ms)
+        for ms, asked, taken in ((2 ** 31 + 60000, "", True), (2 ** 31 - 1, "", False),
+                                 (2 ** 31 + 60000, " 9999999999", True),
+                                 (60000, " 60000", False),
+                                 (60000, " 50000", True)): # the clock was set back
+            self.client.set(SET + "lease", YOU + " " + self.epoch() + asked, px=ms)
             self.assertEqual(self.call("lease", ME, 50000, "0")[0] == ME.encode(), taken)
 
     def test_a_lease_of_another_epoch(self):
@@ -286,6 +290,43 @@ class Scripts(nodes.OneServer):
         self.call("publish", *self.publish(stored=8))
         self.assertTrue(0 < self.client.ttl(chunks[1]) <= 50)
 
+    def test_numbers_of_anybody(self):
+        """Beside the manifest: a stream begins all the same, with more than there ever were."""
+        for name in "entries", "streams":
+            for number in ("nan", "-nan", "inf", "1e18", "x", "-1", "%d" % (2 ** 64 - 1), "1.5"):
+                with self.subTest(name=name, number=number):
+                    self.client.hset(SET + "manifest", mapping={"streams": 2, name: number})
+                    self.client.delete(SET + "stream")
+                    self.call("append", self.epoch(), 0, "v", 1)
+                    added = self.call("read", self.epoch(), "0-0", 10)[0]
+                    self.assertTrue(0 < added < 3 << 40, added)
+
+    def test_ids_are_set_back(self):
+        """While it is published: what came since is below its position."""
+        self.lease_of(ME)
+        self.store()
+        self.client.delete(SET + "stream")
+        for at, left in (("7-4", 3), ("7-3", 1)):
+            for i in range(1, 4):
+                self.client.xadd(SET + "stream", {"v": i}, "7-%d" % i)
+            self.call("publish", *self.publish(position=at, covered="7-4", text=(
+                "\nchunks 2 10 %016x\n\nposition %s\n" % (7, at))))
+            self.assertEqual(self.client.xlen(SET + "stream"), left)
+            self.client.delete(SET + "stream")
+
+    def test_ids_beyond_the_numbers_of_lua(self):
+        """What follows a generation that is kept stays."""
+        self.lease_of(ME)
+        self.client.delete(SET + "stream")
+        ids = ["%d-%d" % (2 ** 63, i) for i in (1, 2 ** 60, 2 ** 60 + 1)]
+        for id_ in ids:
+            self.client.xadd(SET + "stream", {"v": 1}, id_)
+        for id_ in ids[1:]:
+            self.store()
+            text = "\nchunks 2 10 %016x\n\nposition %s\n" % (7, id_)
+            self.call("publish", *self.publish(text=text, position=ids[2], covered=ids[2], keep=2))
+        self.assertEqual([id_.decode() for id_, _ in self.client.xrange(SET + "stream")], ids[1:])
+
     def test_within_a_millisecond(self):
         """Ids are compared as a whole: what follows a generation that is kept stays."""
         self.lease_of(ME)
@@ -341,16 +382,16 @@ class Scripts(nodes.OneServer):
         self.assertEqual(set(self.client.hkeys(SET + "kept")), {b"%d" % old, b"%d" % (old + 1)})
 
     def test_a_stream_that_cannot_begin(self):
-        """Somebody wrote into what it would begin with: nothing is added, and nothing stays."""
-        self.client.hset(SET + "manifest", mapping={"position": "x", "streams": 4})
-        self.client.delete(SET + "stream")
-        for _ in range(2):
-            self.refused("Invalid stream ID", "append", self.epoch(), 0, "v", 1)
-            self.assertFalse(self.client.exists(SET + "stream"))
-        self.client.hset(SET + "manifest", "position", "99999999999999-5")
-        self.call("append", self.epoch(), 0, "v", 1)
-        self.assertGreater(self.call("read", self.epoch(), "0-0", 10)[0], 4 << 40)
-        self.assertLess(self.call("read", self.epoch(), "0-0", 10)[0], 5 << 40)
+        """Where somebody wrote that it is to: it begins all the same."""
+        last = "%d-%d" % (2 ** 64 - 1, 2 ** 64 - 1)
+        for streams, at in ((4, "x"), (5, last), (7, "-5-5"), (8, "99999999999999-5")):
+            with self.subTest(at=at):
+                self.client.hset(SET + "manifest", mapping={"position": at, "streams": streams})
+                self.client.delete(SET + "stream")
+                self.call("append", self.epoch(), 0, "v", 1)
+                leaps = streams + (at == last) # it began twice
+                added = self.call("read", self.epoch(), "0-0", 10)[0]
+                self.assertTrue(leaps << 40 < added < leaps + 1 << 40, added)
 
     def test_numbers_beside_the_manifest(self):
         """Whatever somebody writes there: a reader gets no more of it than a number has, and a

@@ -182,6 +182,17 @@ class Commands(Sets):
         self.refused(self.run_, "WEIR.LOAD", "l", "SET", "x", text="have gone from the stream")
         self.assertFalse(self.client.exists("l"))
 
+    def test_ids_that_were_set_back_are_not_trimmed(self):
+        """What came since is below the position that it keeps."""
+        self.make()
+        self.publish()
+        lines = self.manifest()
+        lines.update(position="9999999999999-0", entries="1", covered="9999999999998-0")
+        self.put_manifest(lines)
+        self.append(1, [500])
+        self.publish()
+        self.assertEqual(self.client.xlen(self.OF + "stream"), 1)
+
     def test_chunks(self):
         """Those of the manifest stay, those of none go, and as many are kept as were."""
         self.make("k", 100, 10000000) # 20 of them
