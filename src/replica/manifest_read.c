@@ -119,7 +119,8 @@ static int read_generation(struct lines *l, struct weir_manifest *m)
 	if (m->generation == 0)
 		return bad(l, "generations begin with 1");
 	if (m->generation > INT64_MAX)
-		return bad(l, "none could follow that generation");
+		return bad(l, "none could follow that generation: DEL the set's keys, and it "
+		              "begins anew");
 	err = read_number(l, "base", &m->base);
 	if (err)
 		return err;

@@ -168,10 +168,12 @@ static bool keeps_more(const struct weir_node *n, const struct weir_manifest *m)
 	return n->united && !(now && m->source == WEIR_SOURCE_RECORD);
 }
 
-/* Is it newer than what is joined here, or is that of a time to come? Clocks may be wrong. */
+/* Is it newer than what is joined here, or is that of a time to come? Clocks may be wrong. Where
+ * manifests are signed nobody can put another in that one's place but one whose clock was right. */
 static bool is_newer(const struct weir_node *n, const struct weir_manifest *m, uint64_t now)
 {
-	return m->published_ms > n->joined.published_ms || n->joined.published_ms > now;
+	return m->published_ms > n->joined.published_ms ||
+	       (!n->fetches_all && n->joined.published_ms > now);
 }
 
 /* L13. An application writes its record before it inserts: one that was read in this epoch, since

@@ -24,12 +24,12 @@ static int check(const struct weir_node *n)
 	                                  "a batch is lacking");
 }
 
-/* After the last number that there is, which somebody may have made up: the one after what is
- * there. */
+/* After the last number that was seen, since that generation may have been lost; one that is far
+ * beyond what is there somebody has made up. */
 static uint64_t next_number(const struct weir_node *n)
 {
 	const uint64_t there = n->seen.generation;
-	return (n->newest > there && n->newest < INT64_MAX ? n->newest : there) + 1;
+	return (n->newest > there && n->newest - there <= UINT32_MAX ? n->newest : there) + 1;
 }
 
 /* L6: before the set is copied, or the record is read. */

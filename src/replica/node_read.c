@@ -85,8 +85,10 @@ static bool count(struct reading *r)
 {
 	struct weir_node *n = r->node;
 	r->counted = true;
-	if (weir__cursor_gap(&n->cursor, &r->counts, NULL) == WEIR_GAP_NONE)
+	if (weir__cursor_gap(&n->cursor, &r->counts, NULL) == WEIR_GAP_NONE) {
+		(void)weir__retained_beyond(&n->retained, r->counts.last);
 		return true;
+	}
 	n->gap = true;
 	n->origins.gap++;
 	n->cursor.consumed = r->counts.added - r->counts.length;
@@ -123,9 +125,11 @@ static void send_again(struct weir_node *n, const struct weir_entry *e)
 		return;
 	(void)weir__retained_again(&n->retained, e->wanted_sequence);
 	/* what it has forgotten is in a generation that was known to be safe; if the server lost
-	 * that all the same, somebody would wait for ever */
+	 * that all the same, somebody would wait for ever; as for one that it never sent, since
+	 * somebody spoke in its name */
 	uint64_t oldest = r->oldest ? r->oldest->sequence : r->last + 1;
-	if (e->wanted_node == n->id && e->wanted_sequence < oldest)
+	if (e->wanted_node == n->id &&
+	    (e->wanted_sequence < oldest || e->wanted_sequence > r->last))
 		n->outdated = true;
 }
 

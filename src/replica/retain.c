@@ -62,6 +62,8 @@ bool weir__retained_confirm(struct weir_retained *r, struct weir_stream_id id)
 	r->under_way = false;
 	r->next->confirmed = true;
 	r->next->id = id;
+	if (weir__stream_id_compare(id, r->highest) > 0)
+		r->highest = id;
 	r->next = r->next->later;
 	return true;
 }
@@ -89,7 +91,16 @@ size_t weir__retained_again(struct weir_retained *r, uint64_t sequence)
 void weir__retained_anew(struct weir_retained *r)
 {
 	r->under_way = false;
+	r->highest = (struct weir_stream_id){ 0, 0 };
 	(void)weir__retained_again(r, 0);
+}
+
+bool weir__retained_beyond(struct weir_retained *r, struct weir_stream_id last)
+{
+	bool beyond = weir__stream_id_compare(r->highest, last) > 0;
+	if (beyond)
+		weir__retained_anew(r);
+	return beyond;
 }
 
 void weir__retained_renumber(struct weir_retained *r)

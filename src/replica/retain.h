@@ -21,6 +21,7 @@ struct weir_retained {
 	struct weir_batch *oldest, *newest;
 	struct weir_batch *next; /* the oldest that is not confirmed; NULL: all are */
 	bool under_way;          /* next was sent */
+	struct weir_stream_id highest; /* of those that were confirmed since all were sent anew */
 	uint64_t last;           /* sequence of the newest, also after it was forgotten */
 	uint64_t bytes;          /* of memory, of all together */
 	uint64_t limit;          /* of those */
@@ -43,6 +44,9 @@ bool weir__retained_confirm(struct weir_retained *r, struct weir_stream_id id);
 void weir__retained_unsure(struct weir_retained *r);
 /* L3. Another epoch: whatever was confirmed is not any more. All are sent again, in their order. */
 void weir__retained_anew(struct weir_retained *r);
+/* The stream has given no id beyond @last: if a batch has one, the server said what is not so, or
+ * it has gone, and nothing would ever cover that id. Return: whether all are sent again. */
+bool weir__retained_beyond(struct weir_retained *r, struct weir_stream_id last);
 /* The node has taken another name: the oldest is its first, and all are sent again. */
 void weir__retained_renumber(struct weir_retained *r);
 /* Somebody lacks them from @sequence on (L8): they are sent again. What was forgotten is covered by

@@ -142,6 +142,27 @@ static void test_a_clock_that_is_behind(void **state)
 	assert_true(has_key(B, 5));
 }
 
+/* Where manifests are signed only one whose publisher's clock was right takes its place: of those
+ * that are older, one that somebody has kept cannot be told from what is new. */
+static void test_a_signed_clock_that_is_behind(void **state)
+{
+	(void)state;
+	node[B].fetches_all = true;
+	toy.clock += 3600000;
+	publish_of(A, 1, 3);
+	assert_ok(weir__node_look(&node[B]));
+	toy_flush(&toy);
+	toy.clock -= 3600000;
+	publish_of(A, 4711, 5);
+	assert_int_not_equal(weir__node_look(&node[B]), 0);
+	assert_true(has_key(B, 3) && !has_key(B, 5));
+	toy_flush(&toy);
+	toy.clock += 3600001;
+	publish_of(A, 4711, 6);
+	assert_ok(weir__node_look(&node[B]));
+	assert_true(has_key(B, 6));
+}
+
 static int now_fails(void *context, uint64_t *ms)
 {
 	(void)context, (void)ms;
@@ -203,6 +224,7 @@ int main(void)
 		OF(test_what_came_meanwhile),
 		OF(test_no_number_of_what_failed),
 		OF(test_a_clock_that_is_behind),
+		OF(test_a_signed_clock_that_is_behind),
 		OF(test_a_clock_that_does_not_answer),
 		OF(test_the_next_in_its_name),
 	};

@@ -11,7 +11,6 @@
 #include <weir/error.h>
 #include <weir/image.h>
 #include "../clock.h"
-#include "../clock.h"
 #include "../number.h"
 #include "../random.h"
 #include "../argument.h"
