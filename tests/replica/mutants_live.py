@@ -89,6 +89,7 @@ SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
            "years": ("live/test_years.py", ["node", "weir"]),
            "user_forgotten": ("live/test_user_forgotten.py", ["node", "weir"]),
            "shell_meanwhile": ("live/test_shell_meanwhile.py", ["node", "weir"]),
+           "begun_again": ("live/test_begun_again.py", ["node", "weir"]),
            "in_the_way": ("live/test_in_the_way.py", ["node", "weir"]),
            "wire": ("wire/test_wire.py", ["wire_call"]),
            "hostile": ("wire/test_hostile.py", ["wire_call"])}

@@ -112,8 +112,26 @@ static int begin_from(struct weir_replica *r, const struct weir_replica_options 
 	return err;
 }
 
-/* Nobody has published it yet: who is first decides on the seed. */
-static int begin_anew(struct weir_replica *r, const struct weir_replica_options *o)
+/* L8. Of a set whose keys have gone others may still send what they have, and have gone since:
+ * nobody waits for those. Who lives and has what is lacking here publishes it. */
+static int heal(struct weir_replica *r)
+{
+	uint64_t *alive;
+	size_t n;
+	int err = weir__node_read(&r->node);
+	if (err || weir__node_complete(&r->node))
+		return err;
+	err = weir__redis_alive(&r->redis, WEIR_SERVICE_TURNS * (uint64_t)r->idle_ms, &alive, &n);
+	if (err)
+		return err;
+	(void)weir__node_heal(&r->node, alive, n);
+	free(alive);
+	return 0;
+}
+
+/* Nobody has published it yet: who is first decides on the seed.
+ * @waited: for whoever lives to say so. */
+static int begin_anew(struct weir_replica *r, const struct weir_replica_options *o, bool waited)
 {
 	struct weir_filter *f;
 	if (!o->params)
@@ -127,6 +145,8 @@ static int begin_anew(struct weir_replica *r, const struct weir_replica_options 
 		err = weir__service_node(r, o);
 	if (!err) /* -EINPROGRESS: another was first, by the same seed */
 		err = weir__node_look(&r->node);
+	if (!err && waited)
+		err = heal(r);
 	if (!err)
 		err = weir__service_publish(r, NULL);
 	if (err == -EKEYREJECTED)
@@ -156,26 +176,34 @@ static int catch_up(struct weir_replica *r)
 	return err == -ESTALE || weir__wire_fd(r->wire) < 0 ? err : 0;
 }
 
-static int begin(struct weir_replica *r, const struct weir_replica_options *o)
+/* @anew: receives whether redis had no generation. */
+static int begin(struct weir_replica *r, const struct weir_replica_options *o, bool waited,
+                 bool *anew)
 {
 	char epoch[WEIR_REPLICA_EPOCH + 1], *text;
 	size_t len;
 	int err = weir__redis_manifest(&r->redis, epoch, &text, &len);
+	*anew = !err && !text;
 	if (err)
 		return err;
-	err = text ? begin_from(r, o, epoch, text, len) : begin_anew(r, o);
+	err = text ? begin_from(r, o, epoch, text, len) : begin_anew(r, o, waited);
 	free(text);
 	return err ? err : catch_up(r);
 }
 
-/* What another node is doing at this moment may be in the way. */
+/* What another node is doing at this moment may be in the way, and for some turns what those sent
+ * that do not live. */
 int weir__service_begin(struct weir_replica *r, const struct weir_replica_options *o)
 {
+	const uint64_t until = weir__now_ms() + WEIR_SERVICE_TURNS * (uint64_t)r->idle_ms;
 	for (unsigned tries = 1;; tries++) {
-		int err = begin(r, o);
+		const bool waited = weir__now_ms() >= until;
+		bool anew;
+		int err = begin(r, o, waited, &anew);
 		bool passing = err == -EEXIST || err == -EPERM || err == -EAGAIN ||
 			       err == -ESTALE || err == -EINPROGRESS;
-		if (!passing || tries == 8)
+		bool waits = err == -EAGAIN && anew && !waited;
+		if (!passing || (tries >= 8 && !waits))
 			return err;
 		char why[WEIR_SERVICE_SENTENCE];
 		snprintf(why, sizeof why, "%s", weir_error_detail());

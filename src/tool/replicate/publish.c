@@ -147,6 +147,23 @@ static int copy_of(void *filter, struct weir_filter **out)
 	return weir_clone(out, filter);
 }
 
+enum { PATIENCE_MS = 40000, PIECE_MS = 100 };
+
+/* A node that has just begun may lack batches that redis has lost: it takes a while to find out
+ * that nobody sends them. */
+static void wait_until_complete(const struct replicate *r, struct weir_replica *replica)
+{
+	const struct timespec piece = { .tv_nsec = PIECE_MS * 1000000 };
+	for (unsigned ms = 0; ms < PATIENCE_MS; ms += PIECE_MS) {
+		struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
+		if (weir_replica_stats(replica, &s) != 0 || s.complete)
+			return;
+		if (ms == 20 * PIECE_MS && !r->quiet)
+			say("set %s: waits for inserts of others", r->options.set);
+		(void)nanosleep(&piece, NULL);
+	}
+}
+
 /* Whoever else was first meanwhile. What cannot be united with another takes its place. */
 static int publish_on_top(struct weir_replica *replica, struct weir_filter *f)
 {
@@ -172,28 +189,12 @@ static int publish_first(struct replicate *r, struct weir_filter *f)
 	err = weir_replica_open(&replica, &r->options);
 	if (err)
 		return not_open(r);
+	wait_until_complete(r, replica);
 	err = publish_on_top(replica, f);
 	if (!err && !r->quiet) /* which a name that is mistaken would be, too */
 		say("set %s: redis had no generation of it: it begins with this image",
 		    r->options.set);
 	return end(r, replica, err);
-}
-
-enum { PATIENCE_MS = 40000, PIECE_MS = 100 };
-
-/* A node that has just begun may lack batches that redis has lost: it takes a while to find out
- * that nobody sends them. */
-static void wait_until_complete(const struct replicate *r, struct weir_replica *replica)
-{
-	const struct timespec piece = { .tv_nsec = PIECE_MS * 1000000 };
-	for (unsigned ms = 0; ms < PATIENCE_MS; ms += PIECE_MS) {
-		struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
-		if (weir_replica_stats(replica, &s) != 0 || s.complete)
-			return;
-		if (ms == 20 * PIECE_MS && !r->quiet)
-			say("set %s: waits for inserts of others", r->options.set);
-		(void)nanosleep(&piece, NULL);
-	}
 }
 
 static int publish_own(const struct replicate *r, struct weir_replica *replica,
@@ -318,6 +319,10 @@ int replicate_rollback(struct replicate *r)
 		r->options.keep = WEIR_REPLICA_KEEP_MOST;
 	r->options.passing = true;
 	int err = open_to_replace(r, &replica);
+	if (err == 1)
+		return trouble("set %s: redis has no generation of it that another could follow: "
+		               "publish an image first (weir replicate publish IMAGE), by the "
+		               "seed of the one to return to", r->options.set);
 	return err ? not_open(r) :
 	             end(r, replica, weir_replica_rollback(replica, r->generation));
 }

@@ -310,7 +310,7 @@ class Figures(Tool):
         self.assertEqual([a.partition(":")[0] for a in said["alerts"]], [
             "2 pieces of the image have gone from redis",
             "3 pieces of the image of generation 6, which is kept, have gone from redis"])
-        self.assertIn(", not signed, 2 of its pieces not there\n  6: ", self.ask(status=1))
+        self.assertIn(", signed, 2 of its pieces not there\n  6: ", self.ask(status=1))
         self.assertIn('weir_replica_pieces_absent{set="seen"} 5\n',
                       self.ask("--prometheus", status=1))
         for fewer in [], [3]:

@@ -83,6 +83,8 @@ class Weeks(tool.Tool):
         self.replicate("publish", *self.STREAM, "served")
         self.assertIn("redis had no generation of it", self.aside)
         self.insert()
+        # what it has beside the file nobody else would get, as it says after some turns
+        group.wait_until("it publishes", lambda: self.node.ask("publish") == "0 ")
         self.well()
 
     def the_rest_goes(self):
