@@ -34,6 +34,8 @@ OUTSIDE = [
      "status Figures.test_a_signature_that_was_taken_away"),
     ("PASSED_BY_FOR_EVER", "src/replica/service/stats.c",
      " && weir__now_ms() - r->passed_ms < WEIR_SERVICE_PASSED_MS;", ";", "seen"),
+    ("LEFT_ALONE_AT_ONCE", "src/replica/service/stats.c",
+     "WEIR_SERVICE_TURNS * (uint64_t)r->idle_ms;", "(uint64_t)r->idle_ms;", "seen"),
     ("PASSED_BY_ONCE", "src/replica/service/stats.c", "if (r->passed_by != r->node.foreign)",
      "if (!r->passed_by)", "seen"),
     # ---- a text in place of the manifest ----

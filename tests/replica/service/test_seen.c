@@ -124,6 +124,24 @@ static void test_entries_that_are_nobodys(void **state)
 	}
 }
 
+/* Of who publishes it is over at once: it is said when that has had time. */
+static void test_what_nobody_else_has(void **state)
+{
+	(void)state;
+	replica.idle_ms = 300;
+	assert_string_equal(stats().error, "");
+	replica.node.alone = true;
+	assert_string_equal(stats().error, "");
+	replica.alone_ms -= 3 * UINT64_C(300);
+	assert_string_equal(stats().error, "");
+	replica.alone_ms -= UINT64_C(300);
+	assert_non_null(strstr(stats().error, "redis has a generation of before, or another's"));
+	replica.node.alone = false;
+	assert_string_equal(stats().error, "");
+	replica.node.alone = true;
+	assert_string_equal(stats().error, "");
+}
+
 /* What failed first and was then confirmed is confirmed. */
 static void test_confirmed_in_the_end(void **state)
 {
@@ -220,6 +238,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_entries_that_are_nobodys, setup),
 		cmocka_unit_test_setup(test_what_is_not_replicated, setup),
+		cmocka_unit_test_setup(test_what_nobody_else_has, setup),
 		cmocka_unit_test_setup(test_confirmed_in_the_end, setup),
 		cmocka_unit_test_setup(test_closed_by_half, setup),
 		cmocka_unit_test_setup(test_answered_and_closed, setup),
