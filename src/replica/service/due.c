@@ -186,6 +186,19 @@ static void watch(struct weir_replica *r, uint64_t now)
 	(void)take_fill(r, &s);
 }
 
+/* An image may have been spoiled for a moment alone, and nobody may publish another. */
+static void forgive(struct weir_replica *r, uint64_t now)
+{
+	struct weir_refused *refused = &r->node.refused;
+	if (refused->generation && !weir__is_due(&r->refused, now))
+		return;
+	weir__due_after(&r->refused, now, WEIR_SERVICE_REFUSED_MS);
+	if (!refused->generation)
+		return;
+	*refused = (struct weir_refused){ .generation = 0 };
+	weir__redis_unsee(&r->redis);
+}
+
 /* L1. Whoever looked for it: a generation is due, of whoever's duty it is, since the stream may
  * have lost its end. */
 static void notice_epoch(struct weir_replica *r, uint64_t now)
@@ -207,6 +220,7 @@ int weir__service_due(struct weir_replica *r)
 	uint64_t now = weir__now_ms();
 	int first = 0;
 	watch(r, now);
+	forgive(r, now);
 	notice_epoch(r, now);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		int err = all[i](r, now);

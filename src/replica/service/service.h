@@ -36,6 +36,7 @@ enum {
 	WEIR_SERVICE_CUT_MS = 24 * 3600 * 1000,      /* then it takes another name */
 	WEIR_SERVICE_HEAR_MS = 30000, /* between tries to hear of generations */
 	WEIR_SERVICE_PASSED_MS = 3600 * 1000, /* for which entries are said that were passed by */
+	WEIR_SERVICE_REFUSED_MS = 3600 * 1000, /* then a refused image is fetched again */
 	WEIR_SERVICE_GROWS_MS = 200,  /* between looks at the size of a set that grows */
 	WEIR_SERVICE_SENTENCE = WEIR_SENTENCE_BYTES,
 };
@@ -82,7 +83,7 @@ struct weir_replica {
 	struct weir_replica_stats stats;
 
 	/* the thread's own */
-	struct weir_due idle, status, publish, want, heal, hear, grows;
+	struct weir_due idle, status, publish, want, heal, hear, grows, refused;
 	uint64_t epoch_ms;               /* when the epoch was met */
 	bool owed;                       /* a generation, since it is another */
 	uint64_t met_ms;                 /* of the last exchange that succeeded */

@@ -5,7 +5,7 @@
 #include "../../test.h"
 #include "service/service.h"
 
-enum { SECOND = 1000, HOUR = 3600 * SECOND };
+enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
 
 static struct weir_replica replica;
 static int wire_fd;
@@ -209,6 +209,26 @@ static void test_why_it_is_not_made(void **state)
 	assert_string_equal(replica.publish_error, "");
 }
 
+/* It may have been spoiled for a moment alone. */
+static void test_a_refused_image(void **state)
+{
+	const struct weir_manifest m = { .generation = 7, .stored = 7 };
+	(void)state;
+	assert_ok(weir__service_due(&replica));
+	replica.node.refused.generation = 7;
+	replica.redis.there = (struct weir_redis_which){ 7, 7 };
+	replica.refused.at -= HOUR - MINUTE;
+	assert_ok(weir__service_due(&replica));
+	assert_int_equal(replica.node.refused.generation, 7);
+	replica.refused.at -= MINUTE + HOUR / 4;
+	assert_ok(weir__service_due(&replica));
+	assert_int_equal(replica.node.refused.generation, 0);
+	assert_false(weir__redis_is_there(&replica.redis, &m)); /* it is looked at again */
+	replica.node.refused.generation = 7; /* once in an hour */
+	assert_ok(weir__service_due(&replica));
+	assert_int_equal(replica.node.refused.generation, 7);
+}
+
 /* What is due waits for a connection that was cut off meanwhile. */
 static void test_it_is_cut_off(void **state)
 {
@@ -231,6 +251,7 @@ int main(void)
 		OF(test_who_said_nothing_in_a_new_epoch),
 		OF(test_when_it_is_tried_again),
 		OF(test_why_it_is_not_made),
+		OF(test_a_refused_image),
 		OF(test_it_is_cut_off),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
