@@ -339,7 +339,8 @@ struct weir_replica_node {
 	                             what it knew of it */
 	char host[65];
 	int64_t pid;
-	double age;               /* seconds since its report */
+	double age;               /* seconds since its report, or until it: redis's clock may have
+	                             been set back */
 	uint64_t generation;
 	char checksum[33];        /* of that generation's image: nodes that agree have the same */
 	char position[42];        /* in the stream, up to which it has applied all */

@@ -7,7 +7,7 @@
 #include "../rules.h"
 #include "view.h"
 
-enum { PASSED = 30 /* seconds */ };
+enum { SILENT = 30 /* seconds: then it may have gone */ };
 
 /* The value of a word, up to the next blank. */
 static bool value(const char *report, const char *word, char *out, size_t room)
@@ -54,7 +54,7 @@ static bool take(struct weir_replica_node *n, const redisReply *node, const redi
 	const char *report = strchr(of->str, ' ');
 	if (!report || !weir__number_parse(&then, of->str, (size_t)(report - of->str)))
 		return false;
-	n->age = now_ms > then ? (double)(now_ms - then) / 1000 : 0.0;
+	n->age = (double)(now_ms > then ? now_ms - then : then - now_ms) / 1000;
 	report++;
 	(void)value(report, "host", n->host, sizeof n->host);
 	(void)value(report, "checksum", n->checksum, sizeof n->checksum);
@@ -77,7 +77,7 @@ static bool take(struct weir_replica_node *n, const redisReply *node, const redi
 	n->nearly_full = number(report, "nearly_full") == 1;
 	const char *error = strstr(report, " error ");
 	snprintf(n->error, sizeof n->error, "%s", error ? error + 7 : "");
-	return !n->passing || n->age <= PASSED;
+	return !n->passing || n->age <= SILENT;
 }
 
 static int by_age(const void *a, const void *b)
@@ -97,13 +97,31 @@ static int by_opened(const void *a, const void *b)
 	return x == y ? by_age(a, b) : x < y ? -1 : 1;
 }
 
-/* When files of redis of before come back, so does the report by a name that a node has left. */
+static int by_node(const void *a, const void *b)
+{
+	const struct weir_replica_node *x = a, *y = b;
+	return x->node == y->node ? by_age(a, b) : x->node < y->node ? -1 : 1;
+}
+
+/* A server that is anybody's may name one twice: its last report counts. */
+static size_t one_of_each(struct weir_replica_node *of, size_t n)
+{
+	size_t last = 0;
+	qsort(of, n, sizeof *of, by_node);
+	for (size_t i = 0; i < n; i++)
+		if (!last || of[last - 1].node != of[i].node)
+			of[last++] = of[i];
+	return last;
+}
+
+/* When files of redis of before come back, so does the report by a name that a node has left. What
+ * somebody makes up in the name of a node that lives does not hide what that one says. */
 static size_t only_last(struct weir_replica_node *of, size_t n)
 {
 	size_t last = 0;
 	qsort(of, n, sizeof *of, by_opened);
 	for (size_t i = 0; i < n; i++)
-		if (!last || of_whom(&of[last - 1]) != of_whom(&of[i]))
+		if (!last || of_whom(&of[last - 1]) != of_whom(&of[i]) || of[i].age <= SILENT)
 			of[last++] = of[i];
 	return last;
 }
@@ -113,7 +131,7 @@ size_t weir__view_nodes(struct weir_replica_node *out, const redisReply *flat, u
 	size_t n = 0;
 	for (size_t i = 0; i + 1 < flat->elements; i += 2)
 		n += take(&out[n], flat->element[i], flat->element[i + 1], now_ms);
-	n = only_last(out, n);
+	n = only_last(out, one_of_each(out, n));
 	qsort(out, n, sizeof *out, by_age);
 	return n;
 }

@@ -14,6 +14,12 @@ enum { SILENT = 30, LACKING = 30 /* seconds */ };
 
 static void alert(struct alerts *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+double age_of(const struct weir_replica_view *v, const struct weir_replica_generation *g)
+{
+	uint64_t now = v->now_ms, then = g->generation ? g->published_ms : now;
+	return (double)(now > then ? now - then : then - now) / 1000;
+}
+
 static void alert(struct alerts *a, const char *format, ...)
 {
 	va_list args;
@@ -104,8 +110,9 @@ static void judge(struct alerts *a, const struct replicate *r, const struct weir
 		alert(a, "redis has no generation of this set%s", v->node_count ? " (any more)" :
 		      ", and no node has it: is this its name?");
 	else if (r->max_age > 0 && age_of(v, g) > r->max_age)
-		alert(a, "generation %" PRIu64 " is %.0f s old, the limit is %.0f", g->generation,
-		      age_of(v, g), r->max_age);
+		alert(a, "generation %" PRIu64 " is %.0f s %s, the limit is %.0f", g->generation,
+		      age_of(v, g), g->published_ms > v->now_ms ? "ahead of redis's clock" : "old",
+		      r->max_age);
 	if (g->chunks_absent)
 		alert(a, "%" PRIu64 " piece%s of the image %s gone from redis: a node that begins "
 		      "cannot have the set; publish it from one that serves it, or the record "

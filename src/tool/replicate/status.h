@@ -19,12 +19,7 @@ void status_json(const struct replicate *r, const struct weir_replica_view *v,
 void status_prometheus(const struct replicate *r, const struct weir_replica_view *v,
                        const struct alerts *a);
 
-/* Seconds since a generation was published. */
-static inline double age_of(const struct weir_replica_view *v,
-                            const struct weir_replica_generation *g)
-{
-	bool known = g->generation && v->now_ms > g->published_ms;
-	return known ? (double)(v->now_ms - g->published_ms) / 1000 : 0.0;
-}
+/* Seconds since a generation was published; or until then, if a clock was set back. */
+double age_of(const struct weir_replica_view *v, const struct weir_replica_generation *g);
 
 #endif

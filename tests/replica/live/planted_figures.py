@@ -39,7 +39,10 @@ FIGURES = [
          "y->generation;", "return x->generation < y->generation ? -1 : 1;"),
     )],
     *[(name, NODE, old, new, "status Figures") for name, old, new in (
-        ("NODE_AGE", "(double)(now_ms - then) / 1000", "(double)(now_ms - then) / 1024"),
+        ("NODE_AGE", "then - now_ms) / 1000", "then - now_ms) / 1024"),
+        ("NODE_AHEAD_IS_NEW", "now_ms - then : then - now_ms)", "now_ms - then : 0)"),
+        ("NODE_TWICE", "only_last(out, one_of_each(out, n))", "only_last(out, n)"),
+        ("NODE_HIDDEN", " || of[i].age <= SILENT)", ")"),
         ("NODE_HOST", '"host", n->host', '"pid", n->host'),
         ("NODE_PID", 'number(report, "pid")', "0"),
         ("NODE_GENERATION", 'number(report, "generation")', "7"),
@@ -64,6 +67,8 @@ FIGURES = [
         ("JSON_NO_KIND", "g->kind ? json_string(g->kind) : json_null()",
          'json_string(g->kind ? g->kind : "")'),
     )],
+    ("PUBLISHED_AHEAD_IS_NEW", STATUS, "now - then : then - now)",
+     "now - then : 0)", "status Figures.test_the_clock_was_set_back"),
     *[(name, STATUS, old, new, "status Figures") for name, old, new in (
         ("ALERT_SILENT", "if (n->age > SILENT) {", "if (n->age < 0) {"),
         ("ALERT_SILENT_TOO_SOON", "if (n->age > SILENT) {", "if (n->age >= SILENT) {"),

@@ -236,6 +236,40 @@ class Figures(Tool):
         self.assertEqual([int(n["node"], 16) for n in said["nodes"]], [3, 5, 2, 4])
         self.assertEqual(said["alerts"], [])
 
+    def test_a_name_of_a_node_that_lives(self):
+        """Whoever writes there hides nothing of it that way."""
+        one = "%016x" % 1
+        self.nodes(report(30000, opened=one, error="set seen: no"), report(0, opened=one))
+        said = self.json(status=1)
+        self.assertEqual([int(n["node"], 16) for n in said["nodes"]], [2, 1])
+        self.assertEqual(said["alerts"], ["node %s (h): set seen: no" % one])
+
+    def test_a_name_that_is_there_twice(self):
+        self.nodes(report(500), report(1000))
+        self.said[12] += 2 * [b"%016x" % 10, report(2000), b"%016x" % 10, report(1500)]
+        of = self.json()["nodes"]
+        self.assertEqual([(int(n["node"], 16), n["age_seconds"]) for n in of],
+                         [(1, 0.5), (2, 1.0), (10, 1.5)])
+
+    def test_the_clock_was_set_back(self):
+        """What is of a time to come is as old as what is of that long ago."""
+        one = "%016x" % 1
+        self.nodes(report(-30001, publisher=1), report(-3600000, 9, opened=one),
+                   report(-3600000, passing=1), report(-30000, passing=1))
+        said = self.json(status=1)
+        self.assertEqual([(int(n["node"], 16), n["age_seconds"]) for n in said["nodes"]],
+                         [(4, 30.0), (1, 30.001)])
+        self.assertEqual(said["alerts"], ["publisher %s (h) has not reported for 30 s" % one])
+        self.assertIn('weir_replica_node_age_seconds{set="seen",node="%s"} 30.001\n' % one,
+                      self.ask("--prometheus", status=1))
+        self.nodes()
+        self.said[2] = manifest(7, published=NOW + 61500)
+        self.assertEqual(self.json("--max-age=62")["current"]["age_seconds"], 61.5)
+        self.assertEqual(self.json("--max-age=61", status=1)["alerts"], [
+            "generation 7 is 62 s ahead of redis's clock, the limit is 61"])
+        self.assertIn('weir_replica_generation_age_seconds{set="seen"} 61.5\n',
+                      self.ask("--prometheus"))
+
     def test_an_old_generation(self):
         self.assertEqual(self.json("--max-age=62")["alerts"], [])
         self.assertEqual(self.json("--max-age=61", status=1)["alerts"],
